@@ -95,7 +95,7 @@ static const struct node *sample_node(struct graph *g, enum op op, enum dtype dt
 	id = tensor < 0 ? -1 : graph_add(g, op, args, info->n_params, 0, 0, &why);
 	if (id >= 0)
 		return g->nodes[id];
-	if (tensor < 0 || why.code == ERR_TYPE)
+	if (tensor < 0 || why.code == ERR_TYPE || why.code == ERR_DTYPE)
 		return NULL;
 	n = ARENA_NEW(g->arena, struct node);
 	if (!n)

@@ -33,14 +33,14 @@ static const struct wrong wrongs[] = {
 	  "[8, 16] and [5, 7]" },
 	{ "    x += torch.zeros(3, 8, 16)\n    return x\n", ALL, ERR_SHAPE, 3, 5,
 	  "[3, 8, 16] does not fit into [8, 16]" },
-	{ "    i = torch.tensor([1, 2])\n    i += 1.5\n    return i\n", ALL, ERR_TYPE, 4, 5,
+	{ "    i = torch.tensor([1, 2])\n    i += 1.5\n    return i\n", ALL, ERR_DTYPE, 4, 5,
 	  "the result is float32, the tensor int64" },
 	{ "    return torch.zeros(100000, 1000000)\n", ALL, ERR_BOUND, 3, 12, "2^31 elements" },
 	{ "    return torch.zeros(100000, 1000000).sum()\n", ALL, ERR_BOUND, 3, 12,
 	  "2^31 elements" },
 	{ "    return torch.tensor([[1, 2], [3]])\n", ALL, ERR_VALUE, 3, 12, "differ in length" },
-	{ "    return x.sum(dim=5)\n", ALL, ERR_SHAPE, 3, 12, "sizes are [8, 16]" },
-	{ "    return x.size(2)\n", ALL, ERR_VALUE, 3, 12, "dim may be -2 to 1" },
+	{ "    return x.sum(dim=5)\n", ALL, ERR_INDEX, 3, 12, "sizes are [8, 16]" },
+	{ "    return x.size(2)\n", ALL, ERR_INDEX, 3, 12, "dim may be -2 to 1" },
 	{ "    while True:\n        x = x + 1\n", ALL, ERR_STEPS, 4, 13, "steps" },
 };
 

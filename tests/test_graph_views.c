@@ -46,16 +46,16 @@ static void views_that_do_not_fit_are_refused(void **state)
 
 	assert_refused(w, OP_reshape, ARGS(x, ints(w, 2, (int64_t[]){ 5, -1 })), ERR_SHAPE,
 		       "as many elements");
-	assert_refused(w, OP_select, ARGS(x, number(w, 0), number(w, 4)), ERR_VALUE,
+	assert_refused(w, OP_select, ARGS(x, number(w, 0), number(w, 4)), ERR_INDEX,
 		       "index 4 is out of bounds for dim 0");
-	assert_refused(w, OP_narrow, ARGS(x, number(w, 1), number(w, 4), number(w, 3)), ERR_VALUE,
+	assert_refused(w, OP_narrow, ARGS(x, number(w, 1), number(w, 4), number(w, 3)), ERR_OP,
 		       "out of bounds");
-	assert_refused(w, OP_permute, ARGS(x, ints(w, 2, (int64_t[]){ 1, 1 })), ERR_VALUE,
+	assert_refused(w, OP_permute, ARGS(x, ints(w, 2, (int64_t[]){ 1, 1 })), ERR_OP,
 		       "appears twice");
 	assert_refused(w, OP_expand, ARGS(x, ints(w, 2, (int64_t[]){ 4, 7 })), ERR_SHAPE,
 		       "do not expand");
 	assert_refused(w, OP_cat, ARGS(number(w, 0), x, y), ERR_SHAPE, "differ in another dim");
-	assert_refused(w, OP_gather, ARGS(x, number(w, 0), y), ERR_TYPE, "int tensor");
+	assert_refused(w, OP_gather, ARGS(x, number(w, 0), y), ERR_DTYPE, "int tensor");
 }
 
 /* s0 is 8 at the capture. */
@@ -77,7 +77,7 @@ static void what_symbols_do_not_prove_is_a_fact(void **state)
 	    arg_ints((const struct sym *[]){ size_of(w, 2), half, size_of(w, 6) }, 3));
 	assert_int_equal(w->g->n_facts, 1);
 	assert_true(w->g->facts[0].equal);
-	assert_refused(w, OP_select, ARGS(x, number(w, 0), number(w, 9)), ERR_VALUE,
+	assert_refused(w, OP_select, ARGS(x, number(w, 0), number(w, 9)), ERR_INDEX,
 		       "out of bounds");
 }
 

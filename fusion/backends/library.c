@@ -102,6 +102,12 @@ bool library_bind(struct library_call *call, const struct lowered *l, const stru
 	return !call->op->bind || call->op->bind(call, err);
 }
 
+/* Ops by whose indices elements are moved: PyTorch has another type of error for them. */
+static bool is_moved(enum op op)
+{
+	return op == OP_gather || op == OP_scatter || op == OP_scatter_add;
+}
+
 bool library_faulted(struct library_fault *fault, struct err *err)
 {
 	if (!atomic_load(&fault->raised)) /* an exchange costs as much as a small kernel */
@@ -110,9 +116,9 @@ bool library_faulted(struct library_fault *fault, struct err *err)
 	if (fault->node->op == OP_divisor)
 		return err_at(err, ERR_SHAPE, fault->node->line, fault->node->column,
 			      "ZeroDivisionError"); /* as PyTorch says it */
-	return err_at(err, ERR_VALUE, fault->node->line, fault->node->column,
-		      "%s: index %lld is out of bounds for a dim of size %lld", fault->node->fx,
-		      (long long)fault->index, (long long)fault->size);
+	return err_at(err, is_moved(fault->node->op) ? ERR_OP : ERR_INDEX, fault->node->line,
+		      fault->node->column, "%s: index %lld is out of bounds for a dim of size %lld",
+		      fault->node->fx, (long long)fault->index, (long long)fault->size);
 }
 
 void library_poison(const struct library_call *call)

@@ -244,8 +244,16 @@ static bool number_attribute(struct vm *vm, struct value o, const char *name, st
 {
 	const char *scope = o.kind == VALUE_FLOAT ? "float" : "int";
 
+	if (o.kind == VALUE_FLOAT && (strcmp(name, "numerator") == 0 || name[0] == 'd'))
+		return no_attribute(vm, "float", scope, name, err);
 	if (strcmp(name, "real") == 0 || strcmp(name, "numerator") == 0) {
-		*out = o;
+		*out = o.kind == VALUE_BOOL ? value_int(o.b) : o;
+		return true;
+	}
+	if (strcmp(name, "imag") == 0 || strcmp(name, "denominator") == 0) {
+		*out = name[0] == 'd'          ? value_int(1)
+		       : o.kind == VALUE_FLOAT ? value_float(0)
+					       : value_int(0);
 		return true;
 	}
 	if (builtin_find(scope, name) < 0)
@@ -326,7 +334,8 @@ static bool common_attribute(struct vm *vm, struct value o, const char *name, st
 static bool has_slots(struct value o)
 {
 	return o.kind != VALUE_MODULE && o.kind != VALUE_TENSOR && o.kind != VALUE_INSTANCE &&
-	       o.kind != VALUE_CLASS && o.kind != VALUE_DESCRIPTOR && !value_is_hosted(o);
+	       o.kind != VALUE_CLASS && !value_is_hosted(o) &&
+	       (o.kind != VALUE_DESCRIPTOR || o.descriptor->descriptor_kind != DESCRIPTOR_SUPER);
 }
 
 bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const char *name,
@@ -381,7 +390,7 @@ bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const c
 	}
 	if (value_is_text(o) || o.kind == VALUE_TUPLE || o.kind == VALUE_LIST ||
 	    o.kind == VALUE_DICT || o.kind == VALUE_SET || o.kind == VALUE_GENERATOR ||
-	    (o.kind == VALUE_ITER && o.iter->view))
+	    o.kind == VALUE_RANGE || (o.kind == VALUE_ITER && o.iter->view))
 		return method(vm, site, o, name, out, err);
 	return no_attribute(vm, value_type_name(o), "-", name, err);
 }

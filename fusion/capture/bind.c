@@ -63,16 +63,29 @@ static bool missing(const struct frame *f, int from, int to, const char *kind, s
 	return false;
 }
 
-static bool is_positional_only(const struct code *code, const char *name)
+/* A keyword that names no parameter: wrong, but those for positional-only ones are told first. */
+static bool not_a_keyword(const struct code *code, const struct keywords *kw, const char *name,
+			  struct err *err)
 {
+	struct buf names = { 0 };
+
 	for (int i = 0; i < code->n_positional_only; i++)
-		if (strcmp(code->locals[i], name) == 0)
-			return true;
+		for (int k = 0; k < kw->n; k++)
+			if (strcmp(code->locals[i], kw->names[k].str->text) == 0)
+				buf_printf(&names, "%s%s", names.len ? ", " : "", code->locals[i]);
+	if (names.len)
+		err_set(err, ERR_TYPE,
+			"%s() got some positional-only arguments passed as keyword arguments: '%s'",
+			code->name, names.data);
+	else
+		err_set(err, ERR_TYPE, "%s() got an unexpected keyword argument '%s'", code->name,
+			name);
+	buf_finish(&names);
 	return false;
 }
 
-static bool bind_keyword(struct vm *vm, struct frame *f, struct value name, struct value v,
-			 struct err *err)
+static bool bind_keyword(struct vm *vm, struct frame *f, const struct keywords *kw,
+			 struct value name, struct value v, struct err *err)
 {
 	const struct code *code = f->code;
 	int named = code->n_positional + code->n_keyword_only;
@@ -86,15 +99,8 @@ static bool bind_keyword(struct vm *vm, struct frame *f, struct value name, stru
 		f->locals[i] = value_ref(v);
 		return true;
 	}
-	if (!code->has_kwargs && is_positional_only(code, name.str->text))
-		return err_set(
-		    err, ERR_TYPE,
-		    "%s() got some positional-only arguments passed as keyword arguments: "
-		    "'%s'",
-		    code->name, name.str->text);
 	if (!code->has_kwargs)
-		return err_set(err, ERR_TYPE, "%s() got an unexpected keyword argument '%s'",
-			       code->name, name.str->text);
+		return not_a_keyword(code, kw, name.str->text, err);
 	if (!value_dict_set(f->locals[named + code->has_varargs].dict, name, v))
 		return vm_out_of_memory(vm, err);
 	return true;
@@ -145,7 +151,7 @@ static bool bind_all(struct vm *vm, struct frame *f, const struct value *args, i
 	    !vm_keep(vm, value_dict(), &f->locals[named + code->has_varargs], err))
 		return false;
 	for (int i = 0; kw && i < kw->n; i++)
-		if (!bind_keyword(vm, f, kw->names[i], args[positional + i], err))
+		if (!bind_keyword(vm, f, kw, kw->names[i], args[positional + i], err))
 			return false;
 	if (positional > taken && !code->has_varargs)
 		return too_many(f, positional, err);

@@ -372,6 +372,9 @@ bool builtin_round(struct vm *vm, const struct builtin_call *call, struct value 
 	}
 	if (value_is_integer(v))
 		return round_int(value_as_int(v), n, out, err);
+	if (v.kind != VALUE_FLOAT && !value_is_hosted(v))
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"type %s doesn't define __round__ method", value_type_name(v));
 	if (!builtin_double(vm, v, &f, err))
 		return false;
 	if (digits.kind == VALUE_NONE)
@@ -382,31 +385,54 @@ bool builtin_round(struct vm *vm, const struct builtin_call *call, struct value 
 	return true;
 }
 
+/* The number that times a is 1, modulo m; false where there is none. */
+static bool inverse_of(uint64_t a, uint64_t m, uint64_t *out)
+{
+	__int128 r0 = m, r1 = a, t0 = 0, t1 = 1;
+
+	while (r1 != 0) {
+		__int128 q = r0 / r1, r = r0 - q * r1, t = t0 - q * t1;
+
+		r0 = r1, r1 = r;
+		t0 = t1, t1 = t;
+	}
+	*out = (uint64_t)(t0 < 0 ? t0 + m : t0);
+	return r0 == 1; /* for m = 1 any number is */
+}
+
 static bool pow_modulo(struct vm *vm, const struct value *args, struct value *out, struct err *err)
 {
 	int64_t base, exponent, modulus;
 	unsigned __int128 r = 1, b;
-	uint64_t m;
+	uint64_t m, left, inverse;
 
+	for (int i = 0; i < 3; i++)
+		if (args[i].kind == VALUE_FLOAT)
+			return vm_raise(vm, CLASS_TYPE_ERROR, err,
+					"pow() 3rd argument not allowed unless all arguments are "
+					"integers");
 	if (!op_index(vm, args[0], "pow() with 3 arguments", &base, err) ||
 	    !op_index(vm, args[1], "pow() with 3 arguments", &exponent, err) ||
 	    !op_index(vm, args[2], "pow() with 3 arguments", &modulus, err))
 		return false;
-	if (modulus <= 0 || exponent < 0)
-		return err_set(
-		    err, ERR_VALUE,
-		    "pow() with 3 arguments takes an exponent from 0 and a modulus from 1 "
-		    "upward here");
-	m = (uint64_t)modulus;
-	base %= modulus;
-	b = (uint64_t)(base < 0 ? base + modulus : base);
+	if (modulus == 0)
+		return vm_raise(vm, CLASS_VALUE_ERROR, err, "pow() 3rd argument cannot be 0");
+	m = modulus < 0 ? -(uint64_t)modulus : (uint64_t)modulus;
+	b = (unsigned __int128)(((__int128)base % m + m) % m);
+	left = exponent < 0 ? -(uint64_t)exponent : (uint64_t)exponent;
+	if (exponent < 0) {
+		if (!inverse_of((uint64_t)b, m, &inverse))
+			return vm_raise(vm, CLASS_VALUE_ERROR, err,
+					"base is not invertible for the given modulus");
+		b = inverse;
+	}
 	r %= m;
-	for (; exponent > 0; exponent >>= 1) {
-		if (exponent & 1)
+	for (; left > 0; left >>= 1) {
+		if (left & 1)
 			r = r * b % m;
 		b = b * b % m;
 	}
-	*out = value_int((int64_t)r);
+	*out = value_int(modulus < 0 && r > 0 ? (int64_t)((uint64_t)r - m) : (int64_t)r);
 	return true;
 }
 

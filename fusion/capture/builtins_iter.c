@@ -203,18 +203,30 @@ bool builtin_filter(struct vm *vm, const struct builtin_call *call, struct value
 	return ok;
 }
 
-/* Of a class with __len__ and __getitem__: its items, made at once. */
-static bool reversed_items(struct vm *vm, struct value v, struct value *out, struct err *err)
+/* Of a class with __len__ and __getitem__: its items by number, made at once. */
+static bool reversed_items(struct vm *vm, struct value v, int64_t n, struct value *out,
+			   struct err *err)
 {
-	struct value list;
+	struct err why = { 0 };
+	struct value list, item;
 	bool ok = vm_keep(vm, value_list(NULL, 0), &list, err);
 
 	if (!ok)
 		return false;
-	ok = op_extend(vm, list.list, v, err) &&
-	     vm_keep(vm, value_iter(ITER_REVERSED, list), out, err);
-	if (ok)
-		out->iter->position = list.list->len - 1;
+	while (ok && n-- > 0) {
+		if (!op_subscript(vm, v, value_int(n), &item, &why))
+			break;
+		ok = value_list_push(list.list, item) || vm_out_of_memory(vm, err);
+		value_unref(item);
+	}
+	if (why.code != ERR_NONE && vm_failed_with(vm, &why, CLASS_INDEX_ERROR)) {
+		vm_forget_raised(vm); /* there are no more */
+	} else if (why.code != ERR_NONE) {
+		ok = false;
+		if (err)
+			*err = why;
+	}
+	ok = ok && op_iter(vm, list, out, err);
 	value_unref(list);
 	return ok;
 }
@@ -233,9 +245,9 @@ bool builtin_reversed(struct vm *vm, const struct builtin_call *call, struct val
 			value_unref(list);
 			return ok;
 		}
-		if (class_lookup(v.instance->class, "__len__") &&
-		    class_lookup(v.instance->class, "__getitem__"))
-			return reversed_items(vm, v, out, err);
+		if (class_lookup(v.instance->class, "__getitem__"))
+			return op_length(vm, v, &length, err) &&
+			       reversed_items(vm, v, length.i, out, err);
 	}
 	if (v.kind == VALUE_DICT || (v.kind == VALUE_ITER && v.iter->view)) {
 		if (!builtin_list(vm, call, &list, err))

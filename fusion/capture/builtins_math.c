@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "fusion/capture/builtins.h"
+#include "fusion/capture/classes.h"
 #include "fusion/capture/operators.h"
 
 static bool domain(struct err *err)
@@ -13,18 +14,19 @@ static bool domain(struct err *err)
 	return err_set(err, ERR_VALUE, "math domain error");
 }
 
-static bool range(struct err *err)
+static bool range(struct vm *vm, struct err *err)
 {
-	return err_set(err, ERR_VALUE, "math range error");
+	return vm_raise(vm, CLASS_OVERFLOW_ERROR, err, "math range error");
 }
 
 /* `grows`: an infinite result is an overflow; else it is a pole. */
-static bool checked(double r, bool finite_arguments, bool grows, struct value *out, struct err *err)
+static bool checked(struct vm *vm, double r, bool finite_arguments, bool grows, struct value *out,
+		    struct err *err)
 {
 	if (finite_arguments && isnan(r))
 		return domain(err);
 	if (finite_arguments && isinf(r))
-		return grows ? range(err) : domain(err);
+		return grows ? range(vm, err) : domain(err);
 	*out = value_float(r);
 	return true;
 }
@@ -41,7 +43,7 @@ static bool checked(double r, bool finite_arguments, bool grows, struct value *o
 		r = (expression);                                                                  \
 		if (isnan(r) && !isnan(x))                                                         \
 			return domain(err);                                                        \
-		return checked(r, isfinite(x), grows, out, err);                                   \
+		return checked(vm, r, isfinite(x), grows, out, err);                               \
 	}
 
 UNARY(acos, false, acos(x))
@@ -50,6 +52,7 @@ UNARY(asin, false, asin(x))
 UNARY(asinh, false, asinh(x))
 UNARY(atan, false, atan(x))
 UNARY(atanh, false, atanh(x))
+UNARY(cbrt, false, cbrt(x))
 UNARY(cos, false, cos(x))
 UNARY(cosh, true, cosh(x))
 UNARY(degrees, true, x *(180.0 / M_PI))
@@ -87,13 +90,14 @@ static bool two(struct vm *vm, const struct builtin_call *call, double *x, doubl
 		r = (expression);                                                                  \
 		if (isnan(r) && !isnan(x) && !isnan(y))                                            \
 			return domain(err);                                                        \
-		return checked(r, isfinite(x) && isfinite(y), grows, out, err);                    \
+		return checked(vm, r, isfinite(x) && isfinite(y), grows, out, err);                \
 	}
 
 BINARY(atan2, false, atan2(x, y))
 BINARY(copysign, false, copysign(x, y))
 BINARY(fmod, false, fmod(x, y))
 BINARY(hypot, true, hypot(x, y))
+BINARY(remainder, false, remainder(x, y))
 
 bool math_pow(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
 {
@@ -104,7 +108,7 @@ bool math_pow(struct vm *vm, const struct builtin_call *call, struct value *out,
 	r = pow(x, y);
 	if (isnan(r) && !isnan(x) && !isnan(y))
 		return domain(err);
-	return checked(r, isfinite(x) && isfinite(y), x != 0, out, err);
+	return checked(vm, r, isfinite(x) && isfinite(y), x != 0, out, err);
 }
 
 bool math_log(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
@@ -124,6 +128,52 @@ bool math_log(struct vm *vm, const struct builtin_call *call, struct value *out,
 	}
 	*out = value_float(r);
 	return true;
+}
+
+bool math_ldexp(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	int64_t power;
+	double x, r;
+
+	if (!builtin_double(vm, call->args[0], &x, err) ||
+	    !op_index(vm, call->args[1], "the second argument of ldexp()", &power, err))
+		return false;
+	power = power < -100000 ? -100000 : power > 100000 ? 100000 : power;
+	r = ldexp(x, (int)power);
+	if (isinf(r) && isfinite(x))
+		return range(vm, err);
+	*out = value_float(r);
+	return true;
+}
+
+static bool pair_of(struct vm *vm, struct value a, struct value b, struct value *out,
+		    struct err *err)
+{
+	struct value both[] = { a, b };
+
+	return vm_keep(vm, value_tuple(both, 2), out, err);
+}
+
+bool math_frexp(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	int power = 0;
+	double x;
+
+	if (!builtin_double(vm, call->args[0], &x, err))
+		return false;
+	if (isfinite(x))
+		x = frexp(x, &power);
+	return pair_of(vm, value_float(x), value_int(power), out, err);
+}
+
+bool math_modf(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	double x, whole;
+
+	if (!builtin_double(vm, call->args[0], &x, err))
+		return false;
+	x = modf(x, &whole);
+	return pair_of(vm, value_float(x), value_float(whole), out, err);
 }
 
 /* floor, ceil, trunc: an int stays as it is. */

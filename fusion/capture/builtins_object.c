@@ -524,11 +524,8 @@ bool prelude_instance(struct vm *vm, const struct builtin_call *call, struct val
 bool prelude_begin(struct vm *vm, const struct builtin_call *call, struct value *out,
 		   struct err *err)
 {
-	(void)vm, (void)err;
 	*out = value_none();
-	if (call->args[0].kind == VALUE_INSTANCE)
-		call->args[0].instance->unbegun = false;
-	return true;
+	return call->args[0].kind != VALUE_INSTANCE || module_begin(vm, call->args[0], err);
 }
 
 /* Of a function: its parameters' names, how many of them are given by position, by

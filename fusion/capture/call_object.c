@@ -177,10 +177,7 @@ static bool allocate(struct vm *vm, struct class *class, const struct value *arg
 			       "the class %s defines __new__, which is not in the language; make "
 			       "what it makes in a function instead",
 			       class->name);
-	if (!vm_keep(vm, value_instance(class), out, err))
-		return false;
-	out->instance->unbegun = class->is_module;
-	return true;
+	return vm_keep(vm, value_instance(class), out, err);
 }
 
 bool class_call(struct vm *vm, struct class *class, const struct value *args, int n,

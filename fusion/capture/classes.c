@@ -272,7 +272,7 @@ static void note_attribute(struct class *c, const char *name, struct value v)
 		c->has_setattr = true;
 }
 
-void class_note(struct class *c)
+static void note_all(struct class *c)
 {
 	c->has_slots = value_dict_find(c->attributes, "__slots__") != NULL;
 	for (int i = 0; i < c->attributes->len; i++)
@@ -289,6 +289,26 @@ void class_note(struct class *c)
 		c->is_module = c->is_module || base->is_module;
 		c->has_slots = c->has_slots && (base->has_slots || base->builtin == CLASS_OBJECT);
 	}
+}
+
+static void note_derived(const struct class *c)
+{
+	const struct object *list = c->head.heap ? &c->head.heap->list : NULL;
+
+	for (struct object *o = list ? list->next : NULL; list && o != list; o = o->next)
+		if (o->kind == VALUE_CLASS && o != &c->head && class_derives((struct class *)o, c))
+			note_all((struct class *)o);
+}
+
+/* Those that derive from it learn of it, too. */
+void class_note(struct class *c)
+{
+	struct class before = *c;
+
+	note_all(c);
+	if (c->has_data != before.has_data || c->has_getattr != before.has_getattr ||
+	    c->has_setattr != before.has_setattr || c->has_getattribute != before.has_getattribute)
+		note_derived(c);
 }
 
 /* Methods that Python binds to the class of their own accord. */
@@ -367,6 +387,9 @@ bool class_make(struct vm *vm, struct value name, const struct value *bases, int
 				    attributes->values[i]) ||
 		     vm_out_of_memory(vm, err);
 	ok = ok && bind_class_methods(vm, v.class, err);
+	if (ok && value_dict_find(v.class->attributes, "__eq__") &&
+	    !value_dict_find(v.class->attributes, "__hash__"))
+		ok = store_named(vm, v.class->attributes, "__hash__", value_none(), err);
 	if (ok)
 		class_note(v.class);
 	ok = ok && tell_attributes(vm, v, attributes, err) && tell_bases(vm, v, err);

@@ -69,6 +69,7 @@ bool super_attribute(struct vm *vm, struct value o, const char *name, struct val
 /* o.name = v past a __setattr__ of the class; and of any dict by name. */
 bool instance_store(struct vm *vm, struct value o, const char *name, struct value v,
 		    struct err *err);
+bool module_begin(struct vm *vm, struct value o, struct err *err); /* it may hold children */
 bool instance_delete(struct vm *vm, struct value o, const char *name, struct err *err);
 bool store_named(struct vm *vm, struct dict *dict, const char *name, struct value v,
 		 struct err *err);

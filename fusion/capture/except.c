@@ -16,6 +16,9 @@ static bool catchable(enum err_code code)
 	case ERR_TYPE:
 	case ERR_SHAPE:
 	case ERR_VALUE:
+	case ERR_OP:
+	case ERR_DTYPE:
+	case ERR_INDEX:
 	case ERR_RECURSION:
 	case ERR_BOUND:
 		return true;
@@ -58,6 +61,8 @@ static bool exception_of(struct vm *vm, const struct err *err, struct value *out
 		[ERR_NAME] = CLASS_NAME_ERROR,           [ERR_TYPE] = CLASS_TYPE_ERROR,
 		[ERR_SHAPE] = CLASS_RUNTIME_ERROR,       [ERR_VALUE] = CLASS_VALUE_ERROR,
 		[ERR_RECURSION] = CLASS_RECURSION_ERROR, [ERR_BOUND] = CLASS_RUNTIME_ERROR,
+		[ERR_OP] = CLASS_RUNTIME_ERROR,          [ERR_INDEX] = CLASS_INDEX_ERROR,
+		[ERR_DTYPE] = CLASS_RUNTIME_ERROR,
 	};
 	struct value e = vm->raised;
 	char words[ERR_MESSAGE_BYTES];

@@ -47,11 +47,13 @@ bool format_parse(const char *p, size_t len, struct format_spec *s)
 {
 	const char *end = p + len;
 	size_t first = len > 0 ? char_bytes(p, len) : 0;
+	bool filled = false;
 
 	*s = (struct format_spec){ .fill = " ", .fill_bytes = 1, .precision = -1 };
 	if (first > 0 && first < len && is_align(p[first])) {
 		s->fill = p;
 		s->fill_bytes = first;
+		filled = true;
 		s->align = p[first];
 		p += first + 1;
 	} else if (p < end && is_align(*p)) {
@@ -59,12 +61,16 @@ bool format_parse(const char *p, size_t len, struct format_spec *s)
 	}
 	if (p < end && (*p == '+' || *p == '-' || *p == ' '))
 		s->sign = *p++;
+	if (p < end && *p == 'z') {
+		s->no_negative_zero = true;
+		p++;
+	}
 	if (p < end && *p == '#')
 		s->alternate = *p++;
-	if (p < end && *p == '0') {
-		if (!s->align) {
+	if (p < end && *p == '0') { /* zeros, unless there is a fill */
+		if (!filled) {
 			s->fill = "0";
-			s->align = '=';
+			s->zeros = !s->align;
 		}
 		p++;
 	}
@@ -93,7 +99,7 @@ static void fill(struct buf *out, const struct format_spec *s, int64_t n)
 void format_pad(struct buf *out, const struct format_spec *s, char usual, const char *prefix,
 		const char *text, size_t len)
 {
-	char align = s->align ? s->align : usual;
+	char align = s->align ? s->align : s->zeros && usual == '>' ? '=' : usual;
 	int64_t chars = (int64_t)strlen(prefix), gap, left;
 
 	for (size_t i = 0; i < len; i++)
@@ -137,7 +143,7 @@ static void put_number(struct buf *out, const struct format_spec *s, const char 
 	size_t len = strlen(digits), rest = len - whole, used = strlen(prefix) + rest, width = 0;
 
 	if (s->grouping) {
-		if (s->align == '=' && s->fill[0] == '0' && (size_t)s->width > used)
+		if ((s->align == '=' || s->zeros) && s->fill[0] == '0' && (size_t)s->width > used)
 			width = (size_t)s->width - used;
 		group(&text, digits, whole, s->grouping, group_size, width);
 		buf_add(&text, digits + whole, rest);
@@ -203,6 +209,8 @@ static void format_float(struct buf *out, const struct format_spec *s, double f)
 	if (s->type == '%' && strlen(digits) < sizeof(digits) - 1)
 		strcat(digits, "%");
 	whole = strspn(digits, "0123456789");
+	if (s->no_negative_zero && isfinite(f) && !strpbrk(digits, "123456789"))
+		f = 0;
 	put_number(out, s, sign_of(s, signbit(f) && !isnan(f)), digits,
 		   whole ? whole : strlen(digits), whole ? 3 : 1000);
 }
@@ -227,50 +235,92 @@ static bool wrong_code(struct vm *vm, char type, struct value v, struct err *err
 			value_type_name(v));
 }
 
+/* Separators between the digits of numbers, and of those in other bases underscores alone. */
+static bool groups_well(struct vm *vm, const struct format_spec *s, struct value v, struct err *err)
+{
+	char type = s->type ? s->type : v.kind == VALUE_STR ? 's' : 'd';
+
+	if (!s->grouping || strchr("defgEG%F", type) ||
+	    (s->grouping == '_' && strchr("boxX", type)))
+		return true;
+	return vm_raise(vm, CLASS_VALUE_ERROR, err, "Cannot specify '%c' with '%c'.", s->grouping,
+			type);
+}
+
+static bool format_text(struct vm *vm, const struct format_spec *s, const struct str *text,
+			struct buf *out, struct err *err)
+{
+	if (s->sign)
+		return vm_raise(vm, CLASS_VALUE_ERROR, err, "%s",
+				s->sign == ' ' ? "Space not allowed in string format specifier"
+					       : "Sign not allowed in string format specifier");
+	if (s->no_negative_zero)
+		return vm_raise(
+		    vm, CLASS_VALUE_ERROR, err,
+		    "Negative zero coercion (z) not allowed in string format specifier");
+	if (s->alternate)
+		return vm_raise(vm, CLASS_VALUE_ERROR, err,
+				"Alternate form (#) not allowed in string format specifier");
+	if (s->align == '=')
+		return vm_raise(vm, CLASS_VALUE_ERROR, err,
+				"'=' alignment not allowed in string format specifier");
+	format_str(out, s, text->text, text->len);
+	return true;
+}
+
+static bool format_character(struct vm *vm, const struct format_spec *s, int64_t point,
+			     struct buf *out, struct err *err)
+{
+	struct value c;
+
+	if (s->sign || s->alternate)
+		return vm_raise(vm, CLASS_VALUE_ERROR, err,
+				"%s not allowed with integer format specifier 'c'",
+				s->sign ? "Sign" : "Alternate form (#)");
+	if (point < 0 || point > 0x10ffff)
+		return vm_raise(vm, CLASS_OVERFLOW_ERROR, err, "%%c arg not in range(0x110000)");
+	if (!chr_of(vm, point, &c, err))
+		return false;
+	format_pad(out, s, '>', "", c.str->text, c.str->len);
+	value_unref(c);
+	return true;
+}
+
+static bool format_whole(struct vm *vm, const struct format_spec *s, int64_t i, struct buf *out,
+			 struct err *err)
+{
+	if (s->precision >= 0)
+		return vm_raise(vm, CLASS_VALUE_ERROR, err,
+				"Precision not allowed in integer format specifier");
+	if (s->no_negative_zero)
+		return vm_raise(
+		    vm, CLASS_VALUE_ERROR, err,
+		    "Negative zero coercion (z) not allowed in integer format specifier");
+	if (s->type == 'c')
+		return format_character(vm, s, i, out, err);
+	format_int(out, s, i);
+	return true;
+}
+
 bool format_value(struct vm *vm, const struct format_spec *s, struct value v, struct buf *out,
 		  struct err *err)
 {
-	bool integer = value_is_integer(v), ok;
-	struct buf text = { .limit = out->limit };
-
-	if (integer && s->precision >= 0 &&
-	    (s->type ? strchr("bcdoxXn", s->type) != NULL : v.kind == VALUE_INT))
-		return vm_raise(vm, CLASS_VALUE_ERROR, err,
-				"Precision not allowed in integer format specifier");
-	if (integer && s->type && strchr("bdoxXn", s->type)) {
-		format_int(out, s, value_as_int(v));
-		return true;
-	}
-	if (v.kind == VALUE_INT && !s->type) {
-		format_int(out, s, v.i);
-		return true;
-	}
-	if (integer && s->type == 'c') {
-		struct value c;
-
-		if (!chr_of(vm, value_as_int(v), &c, err))
-			return false;
-		format_str(out, s, c.str->text, c.str->len);
-		value_unref(c);
-		return true;
-	}
-	if (value_is_number(v) && ((s->type && strchr("eEfFgG%", s->type)) ||
-				   (v.kind == VALUE_FLOAT && (!s->type || s->type == 'n')))) {
-		format_float(out, s, value_as_double(v));
-		return true;
-	}
-	if (s->type && (s->type != 's' || value_is_number(v)))
-		return wrong_code(vm, s->type, v, err);
-	if (v.kind != VALUE_STR && v.kind != VALUE_BOOL &&
-	    (s->width || s->align || s->precision >= 0))
+	if (v.kind != VALUE_STR && !value_is_number(v))
 		return vm_raise(vm, CLASS_TYPE_ERROR, err,
 				"unsupported format string passed to %s.__format__",
 				value_type_name(v));
-	ok = builtin_text(vm, v, true, &text, err);
-	if (ok)
-		format_str(out, s, text.data ? text.data : "", text.len);
-	buf_finish(&text);
-	return ok;
+	if (!groups_well(vm, s, v, err))
+		return false;
+	if (v.kind == VALUE_STR && (!s->type || s->type == 's'))
+		return format_text(vm, s, v.str, out, err);
+	if (value_is_integer(v) && (!s->type || strchr("bcdoxXn", s->type)))
+		return format_whole(vm, s, value_as_int(v), out, err);
+	if (value_is_number(v) &&
+	    (s->type ? strchr("eEfFgGn%", s->type) != NULL : v.kind == VALUE_FLOAT)) {
+		format_float(out, s, value_as_double(v));
+		return true;
+	}
+	return wrong_code(vm, s->type, v, err);
 }
 
 /* Numbers and text that are there when the graph has run: what is wrong with the

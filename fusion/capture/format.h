@@ -9,7 +9,9 @@ struct format_spec {
 	const char *fill; /* one character */
 	size_t fill_bytes;
 	char align; /* < > = ^, 0: what the type wants */
+	bool zeros; /* without an align: numbers are filled behind their sign */
 	char sign;  /* + - or blank, 0: as - */
+	bool no_negative_zero;
 	char alternate, grouping, type;
 	int width, precision; /* precision -1: none */
 };

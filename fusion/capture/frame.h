@@ -96,6 +96,7 @@ struct vm {
 	struct world world;     /* modules.c: the clock; torch's modes */
 	VEC(struct twister) generators; /* random.c: of the module random, by number */
 	struct prelude *prelude;        /* prelude.c: modules written in the workload language */
+	struct generator *dropped;      /* whose finally blocks are to run, the last one first */
 };
 
 /* unit.c: prepares `code` and all that is nested in it; checks that operands,
@@ -123,7 +124,8 @@ static inline void frame_mark(struct vm *vm, struct frame *f)
 	vm->world.grad_off = f->function->grad == GRAD_OFF;
 }
 void frame_pop(struct vm *vm);
-void frame_forget(struct vm *vm); /* pops it, but its references live on elsewhere */
+void frame_empty(struct frame *f); /* drops its locals and operands */
+void frame_forget(struct vm *vm);  /* pops it, but its references live on elsewhere */
 bool frame_too_deep(const struct vm *vm, const struct code *code, struct err *err);
 void frame_chunks_free(struct vm *vm);
 

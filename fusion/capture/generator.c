@@ -41,6 +41,7 @@ bool generator_make(struct vm *vm, struct frame *f, struct value *out, struct er
 		return vm_out_of_memory(vm, err);
 	}
 	own->generator = g.generator;
+	g.generator->capture = vm->host->force ? vm->host : NULL;
 	g.generator->frame = own;
 	frame_forget(vm);
 	*out = g;
@@ -164,8 +165,10 @@ bool generator_resume(struct vm *vm, struct generator *g, struct value sent, str
 	*more = false;
 	if (g->running)
 		return vm_raise(vm, CLASS_VALUE_ERROR, err, "generator already executing");
-	if (!f)
+	if (!f) { /* what it returned is told but once */
+		store(&g->returned, (struct value){ .kind = VALUE_UNSET });
 		return thrown.kind == VALUE_UNSET || except_throw(vm, thrown, err);
+	}
 	if (vm->depth >= vm->limits.depth)
 		return frame_too_deep(vm, f->code, err);
 	if (sent.kind != VALUE_UNSET && f->inst == f->code->insts)
@@ -183,6 +186,100 @@ bool generator_next(struct vm *vm, struct generator *g, struct value *out, bool 
 	struct value none = { .kind = VALUE_UNSET };
 
 	return generator_resume(vm, g, none, none, out, more, err);
+}
+
+/* Paused where a try or with statement is around it. */
+static bool has_more(const struct generator *g)
+{
+	const struct frame *f = g->frame;
+
+	return f && !g->running && f->unit->handler && f->inst > f->code->insts &&
+	       f->unit->handler[f->inst - 1 - f->code->insts] >= 0;
+}
+
+bool generator_dropped(struct generator *g)
+{
+	struct heap *heap = g->head.heap;
+	struct vm *vm = heap ? heap->vm : NULL;
+
+	if (!vm || !vm->frame || heap->collecting || g->dropped || !has_more(g) ||
+	    (g->capture && g->capture != vm->host))
+		return false;
+	g->dropped = true;
+	g->head.refs = 1;
+	g->next = vm->dropped;
+	vm->dropped = g;
+	return true;
+}
+
+/* What it raises then, nobody catches; what no program may catch ends the run. */
+static bool close_dropped(struct vm *vm, struct generator *g, struct err *err)
+{
+	struct value e, v, none = { .kind = VALUE_UNSET };
+	struct err why = { 0 };
+	bool more, ok;
+
+	if (!exception_new(vm, CLASS_GENERATOR_EXIT, "", &e, err))
+		return false;
+	ok = generator_resume(vm, g, none, e, &v, &more, &why);
+	value_unref(e);
+	if (ok && more)
+		value_unref(v);
+	if (ok)
+		return true;
+	ok = except_value(vm, &why, &v);
+	if (ok)
+		value_unref(v);
+	else if (err)
+		*err = why;
+	return ok;
+}
+
+bool generators_close(struct vm *vm, struct err *err)
+{
+	bool ok = true;
+	struct generator *list = vm->dropped, *first = NULL, *g;
+
+	vm->dropped = NULL;
+	while ((g = list)) { /* in the order in which they were dropped */
+		list = g->next;
+		g->next = first;
+		first = g;
+	}
+	while ((g = first)) {
+		first = g->next;
+		ok = ok && close_dropped(vm, g, err);
+		value_unref(value_of(g));
+	}
+	return ok;
+}
+
+void generators_forget(struct vm *vm, bool all)
+{
+	struct generator **place = &vm->dropped, *g;
+
+	while ((g = *place)) {
+		if (!all && !g->capture) {
+			place = &g->next;
+			continue;
+		}
+		*place = g->next;
+		value_unref(value_of(g));
+	}
+}
+
+bool generators_wait(const struct vm *vm)
+{
+	const struct object *list = &vm->heap->list;
+
+	for (const struct object *o = list->next; o != list; o = o->next)
+		if (o->kind == VALUE_GENERATOR) {
+			const struct generator *g = (const struct generator *)o;
+
+			if (g->capture && g->capture == vm->host && has_more(g))
+				return true;
+		}
+	return false;
 }
 
 void generator_visit(struct generator *g, object_visit_fn *visit, void *context)

@@ -43,6 +43,13 @@ bool value_hash(struct vm *vm, struct value v, struct value *out, struct err *er
 	bool found;
 
 	if (v.kind == VALUE_INSTANCE) {
+		struct value *none;
+
+		if (!class_find(vm, v.instance->class, "__hash__", &none, err))
+			return false;
+		if (none && none->kind == VALUE_NONE)
+			return err_set(err, ERR_TYPE, "unhashable type: '%s'",
+				       v.instance->class->name);
 		if (!instance_call(vm, v, "__hash__", NULL, 0, out, &found, err))
 			return false;
 		if (found)

@@ -143,6 +143,7 @@ void heap_collect(struct heap *heap)
 
 	sweep.suspects.next = sweep.suspects.prev = &sweep.suspects;
 	heap->objects++; /* it must outlive its last object */
+	heap->collecting = true;
 	find_dead(&sweep);
 	for (o = sweep.suspects.next; o != &sweep.suspects; o = o->next)
 		o->refs++;
@@ -155,6 +156,7 @@ void heap_collect(struct heap *heap)
 		value_unref(value_of(o));
 	}
 	heap->objects--;
+	heap->collecting = false;
 	heap->threshold = heap->objects * 2 > FIRST_THRESHOLD ? heap->objects * 2 : FIRST_THRESHOLD;
 }
 

@@ -14,10 +14,12 @@
 
 struct heap {
 	size_t used_bytes, limit_bytes;
-	int objects;        /* adopted and alive */
-	unsigned births;    /* adopted so far */
-	int threshold;      /* heap_settle() collects beyond this many */
-	bool closed;        /* the VM is gone; the last object frees the heap */
+	int objects;     /* adopted and alive */
+	unsigned births; /* adopted so far */
+	int threshold;   /* heap_settle() collects beyond this many */
+	bool closed;     /* the VM is gone; the last object frees the heap */
+	bool collecting;
+	struct vm *vm;      /* NULL: it runs no more */
 	struct object list; /* sentinel of the ring of objects */
 };
 

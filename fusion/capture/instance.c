@@ -159,7 +159,9 @@ static bool special(struct vm *vm, struct value o, const char *name, struct valu
 		    vm, value_str(i->class->builtin == CLASS_PROGRAM ? "__main__" : "builtins", 8),
 		    out, err);
 	if (strcmp(name, "__dict__") == 0 && !i->class->has_slots)
-		return instance_dict(vm, o, out, err);
+		return instance_dict(vm, o, out, err) &&
+		       (!vm->host->whole || vm->host->whole(vm->host->self, o, err) ||
+			(value_unref(*out), false));
 	if (exception && strcmp(name, "args") == 0) {
 		*out = value_ref(i->payload);
 		return true;
@@ -230,6 +232,13 @@ static bool is_child(const struct instance *i, const char *name, struct value v)
 	return buffers && buffers->kind == VALUE_DICT && value_dict_find(buffers->dict, name);
 }
 
+bool instance_has_child(const struct instance *i, const char *name)
+{
+	struct value *place = i->attributes ? value_dict_find(i->attributes, name) : NULL;
+
+	return place && is_child(i, name, *place);
+}
+
 /* What the instance itself holds under that name; NULL: nothing, or what its class
  * has comes first. */
 static bool own_place(struct vm *vm, const struct instance *i, const char *name,
@@ -292,6 +301,25 @@ bool instance_attribute(struct vm *vm, struct value o, const char *name, struct 
 	if (err)
 		*err = why;
 	return false;
+}
+
+/* What Module.__getattr__ finds, which Python asks last: children of a module whose
+ * class has the name, too. */
+bool prelude_child(struct vm *vm, const struct builtin_call *call, struct value *out,
+		   struct err *err)
+{
+	struct value o = call->args[0], *place;
+	const char *name = call->args[1].str->text;
+
+	*out = value_ref(call->args[2]);
+	place = o.instance->attributes ? value_dict_find(o.instance->attributes, name) : NULL;
+	if (place && !op_force(vm, place, err))
+		return false;
+	if (place && is_child(o.instance, name, *place)) {
+		value_unref(*out);
+		*out = value_ref(*place);
+	}
+	return true;
 }
 
 bool instance_getattribute(struct vm *vm, struct value o, const char *name, struct value *out,

@@ -28,6 +28,19 @@ bool store_named(struct vm *vm, struct dict *dict, const char *name, struct valu
 	return ok;
 }
 
+static bool delete_named(struct dict *dict, const char *name)
+{
+	struct value key;
+	bool ok;
+
+	if (!dict || !value_dict_find(dict, name))
+		return false;
+	key = value_str(name, strlen(name));
+	ok = key.kind == VALUE_STR && value_dict_remove(dict, key);
+	value_unref(key);
+	return ok;
+}
+
 /* Whether __slots__ of the class or a base has the name: a string, or several. */
 static bool in_slots(struct vm *vm, const struct class *c, const char *name, bool *found,
 		     struct err *err)
@@ -111,16 +124,27 @@ static bool ask_descriptor(struct vm *vm, struct value o, const char *name, stru
 	return ok;
 }
 
+/* As PyTorch's: what has `training` of its own is past Module.__init__. */
+bool module_begin(struct vm *vm, struct value o, struct err *err)
+{
+	struct value dict;
+	bool ok;
+
+	if (!instance_dict(vm, o, &dict, err))
+		return false;
+	ok = store_named(vm, dict.dict, "training", value_bool(true), err);
+	value_unref(dict);
+	return ok;
+}
+
 /* A module takes no children before Module.__init__; layers of the prelude, which
  * begin without it, store what they hold. */
-static bool may_hold(struct vm *vm, struct instance *i, struct value v, struct err *err)
+static bool may_hold(struct vm *vm, struct value o, struct value v, struct err *err)
 {
-	if (!i->unbegun)
+	if (o.instance->attributes && value_dict_find(o.instance->attributes, "training"))
 		return true;
-	if (vm->frame && vm->frame->unit->hidden) {
-		i->unbegun = false;
-		return true;
-	}
+	if (vm->frame && vm->frame->unit->hidden)
+		return module_begin(vm, o, err);
 	if (v.kind == VALUE_INSTANCE && v.instance->class->is_module)
 		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
 				"cannot assign module before Module.__init__() call");
@@ -159,7 +183,7 @@ bool instance_store(struct vm *vm, struct value o, const char *name, struct valu
 	struct value dict;
 	bool ok;
 
-	if (!may_hold(vm, i, v, err) || (i->class->is_module && !may_exchange(vm, i, name, v, err)))
+	if (i->class->is_module && (!may_hold(vm, o, v, err) || !may_exchange(vm, i, name, v, err)))
 		return false;
 	/* a module keeps its children apart, whatever the class has of that name */
 	if (!i->class->is_module || !is_child_kind(v)) {
@@ -172,6 +196,10 @@ bool instance_store(struct vm *vm, struct value o, const char *name, struct valu
 		return false;
 	if (i->class->has_slots && !ok)
 		return instance_lacks(vm, o, name, err);
+	/* as a child it is the last one, whatever the module had of that name */
+	if (i->class->is_module && is_child_kind(v) && i->attributes &&
+	    !instance_has_child(i, name))
+		delete_named(i->attributes, name);
 	if (!instance_dict(vm, o, &dict, err))
 		return false;
 	ok = store_named(vm, dict.dict, name, v, err);
@@ -257,24 +285,13 @@ bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct 
 	}
 }
 
-static bool delete_named(struct dict *dict, const char *name)
-{
-	struct value key;
-	bool ok;
-
-	if (!dict || !value_dict_find(dict, name))
-		return false;
-	key = value_str(name, strlen(name));
-	ok = key.kind == VALUE_STR && value_dict_remove(dict, key);
-	value_unref(key);
-	return ok;
-}
-
 /* Past __delattr__. */
 bool instance_delete(struct vm *vm, struct value o, const char *name, struct err *err)
 {
 	bool found;
 
+	if (o.instance->class->is_module && instance_has_child(o.instance, name))
+		return delete_named(o.instance->attributes, name);
 	if (!ask_descriptor(vm, o, name, UNSET, &found, err))
 		return false;
 	if (found || delete_named(o.instance->attributes, name))

@@ -161,6 +161,16 @@ static bool next_by_index(struct vm *vm, struct iter *it, struct value *out, boo
 	return true;
 }
 
+static bool item_of(struct vm *vm, struct value over, struct value index, struct value *out,
+		    struct err *err)
+{
+	struct vm_host *host = over.kind == VALUE_TENSOR ? vm_host_here(vm) : NULL;
+
+	if (!host || !host->row)
+		return op_subscript(vm, over, index, out, err);
+	return host->row(host->self, over, index, out, err);
+}
+
 static bool next_of_sequence(struct vm *vm, struct iter *it, struct value *out, bool *more,
 			     struct err *err)
 {
@@ -187,7 +197,7 @@ static bool next_of_sequence(struct vm *vm, struct iter *it, struct value *out, 
 		return next_entry(vm, it, out, more, err);
 	default:
 		*more = it->position < it->length;
-		return !*more || op_subscript(vm, over, value_int(it->position++), out, err);
+		return !*more || item_of(vm, over, value_int(it->position++), out, err);
 	}
 }
 

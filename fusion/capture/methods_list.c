@@ -111,6 +111,8 @@ static bool absent(struct vm *vm, const struct builtin_call *call, struct err *e
 {
 	struct buf text = { .limit = 120 };
 
+	if (call->self.kind == VALUE_TUPLE)
+		return vm_raise(vm, CLASS_VALUE_ERROR, err, "tuple.index(x): x not in tuple");
 	if (builtin_text(vm, call->args[0], false, &text, err))
 		vm_raise(vm, CLASS_VALUE_ERROR, err, "%s is not in %s",
 			 text.data ? text.data : "it", value_type_name(call->self));
@@ -185,4 +187,32 @@ bool size_numel(struct vm *vm, const struct builtin_call *call, struct value *ou
 	struct builtin_call product = { .row = call->row, .args = args, .n = 1 };
 
 	return math_prod(vm, &product, out, err);
+}
+
+bool range_count(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	bool held;
+
+	if (!op_contains(vm, call->self, call->args[0], &held, err))
+		return false;
+	*out = value_int(held);
+	return true;
+}
+
+bool range_index(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	const struct range *r = call->self.range;
+	struct value v = call->args[0];
+	bool held;
+
+	if (!op_contains(vm, call->self, v, &held, err))
+		return false;
+	if (!held && value_is_integer(v))
+		return vm_raise(vm, CLASS_VALUE_ERROR, err, "%lld is not in range",
+				(long long)value_as_int(v));
+	if (!held || !value_is_number(v))
+		return vm_raise(vm, CLASS_VALUE_ERROR, err, "sequence.index(x): x not in sequence");
+	v = value_int(value_is_integer(v) ? value_as_int(v) : (int64_t)v.f);
+	*out = value_int((v.i - r->start) / r->step); /* it lies between the bounds */
+	return true;
 }

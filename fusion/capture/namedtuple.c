@@ -68,6 +68,25 @@ static bool set_fields(struct vm *vm, struct class *c, const struct list *names,
 	return ok;
 }
 
+bool class_copy_names(struct class *to, const struct class *from)
+{
+	size_t bytes = sizeof(*to->names) * ((size_t)from->count_names + 1);
+	const char **names;
+
+	if (!from->names)
+		return true;
+	names = malloc(bytes);
+	if (!names)
+		return false;
+	memcpy(names, from->names, bytes);
+	to->names = names;
+	to->count_names = from->count_names;
+	to->defaults = from->defaults;
+	if (to->defaults)
+		value_ref(value_of(to->defaults));
+	return true;
+}
+
 /* Of the last fields, any iterable. */
 static bool set_defaults(struct vm *vm, struct class *c, struct value defaults, struct err *err)
 {
@@ -125,6 +144,30 @@ static int field_of(const struct class *c, const char *name)
 	return -1;
 }
 
+/* "missing 2 required positional arguments: 'x' and 'y'" */
+static bool missing(struct vm *vm, const struct class *c, const struct value *at, int first,
+		    struct err *err)
+{
+	struct buf names = { 0 };
+	int n = 0, seen = 0;
+
+	for (int i = 0; i < first; i++)
+		n += at[i].kind == VALUE_UNSET;
+	for (int i = 0; i < first; i++)
+		if (at[i].kind == VALUE_UNSET)
+			buf_printf(&names, "%s'%s'",
+				   seen++ == 0 ? ""
+				   : seen < n  ? ", "
+				   : n > 2     ? ", and "
+					       : " and ",
+				   c->names[i]);
+	vm_raise(vm, CLASS_TYPE_ERROR, err,
+		 "%s.__new__() missing %d required positional argument%s: %s", c->name, n,
+		 n == 1 ? "" : "s", names.data ? names.data : "");
+	buf_finish(&names);
+	return false;
+}
+
 static bool fill(struct vm *vm, const struct class *c, const struct value *args, int n,
 		 const struct keywords *kw, struct value *at, struct err *err)
 {
@@ -151,9 +194,7 @@ static bool fill(struct vm *vm, const struct class *c, const struct value *args,
 		if (at[i].kind != VALUE_UNSET)
 			continue;
 		if (i < first)
-			return vm_raise(vm, CLASS_TYPE_ERROR, err,
-					"%s() missing required argument: '%s'", c->name,
-					c->names[i]);
+			return missing(vm, c, at, first, err);
 		at[i] = c->defaults->at[i - first];
 	}
 	return true;

@@ -12,4 +12,7 @@ bool namedtuple_new(struct vm *vm, struct class *class, const struct value *args
 bool namedtuple_attribute(struct vm *vm, const struct list *t, const char *name, struct value *out,
 			  bool *found, struct err *err);
 
+/* A class that stands for another has its fields, too. */
+bool class_copy_names(struct class *to, const struct class *from);
+
 #endif

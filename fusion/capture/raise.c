@@ -148,5 +148,6 @@ bool vm_failed_with(const struct vm *vm, const struct err *err, enum class_id id
 {
 	if (vm->raised.kind == VALUE_INSTANCE)
 		return class_derives_from(vm->raised.instance->class, id);
-	return id == CLASS_ATTRIBUTE_ERROR && err->code == ERR_NAME;
+	return (id == CLASS_ATTRIBUTE_ERROR && err->code == ERR_NAME) ||
+	       (id == CLASS_INDEX_ERROR && err->code == ERR_INDEX);
 }

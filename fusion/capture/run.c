@@ -6,6 +6,7 @@
  * Operands were checked when the unit was prepared (unit.c). */
 #include "fusion/capture/run.h"
 
+#include "fusion/capture/generator.h"
 #include "fusion/capture/inst.h"
 #include "fusion/capture/operators.h"
 
@@ -315,13 +316,22 @@ static INLINE bool is_place(const struct stop *stop, const struct frame *base,
 
 /* RETURN or YIELD of the frame that a run is about. */
 static enum run_end leave(struct vm *vm, struct frame *f, const struct lang_inst *inst,
-			  struct value *out)
+			  struct value *out, struct err *err)
 {
-	*out = *--f->top;
+	struct value v = *--f->top;
+
 	if (inst->op == CODE_RETURN) {
+		frame_empty(f);
+		/* now, for a capture ends with the frame */
+		if (vm->dropped && !generators_close(vm, err)) {
+			value_unref(v);
+			return RUN_FAILED;
+		}
 		frame_pop(vm);
+		*out = v;
 		return RUN_RETURNED;
 	}
+	*out = v;
 	*f->top++ = value_none(); /* what the yield expression gives when it goes on */
 	f->inst = inst + 1;
 	return RUN_YIELDED;
@@ -338,6 +348,8 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 	bool yes, begun = false;
 
 	for (;;) {
+		if (__builtin_expect(vm->dropped != NULL, 0))
+			TRY(generators_close(vm, err));
 		if (stop) {
 			if (is_place(stop, base, f, pc) ||
 			    (f == base && ((stop->one && begun) ||
@@ -408,7 +420,7 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 		case CODE_RETURN:
 		case CODE_YIELD:
 			if (f == base)
-				return leave(vm, f, inst, out);
+				return leave(vm, f, inst, out, err);
 			v = *--f->top;
 			frame_pop(vm);
 			f = vm->frame;

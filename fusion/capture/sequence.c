@@ -82,6 +82,23 @@ bool op_index(struct vm *vm, struct value v, const char *what, int64_t *out, str
 	return true;
 }
 
+/* A dict tells its keys apart by what objects they are: not those that say themselves. */
+static bool may_be_key(struct vm *vm, struct class *class, struct err *err)
+{
+	struct value *hash;
+
+	if (!class_find(vm, class, "__hash__", &hash, err))
+		return false;
+	if (hash && hash->kind == VALUE_NONE)
+		return err_set(err, ERR_TYPE, "unhashable type: '%s'", class->name);
+	if (!class_lookup(class, "__eq__") || class_lookup(class, "__members__"))
+		return true;
+	return err_set(err, ERR_UNSUPPORTED,
+		       "a key whose class defines __eq__ (%s) is not in the language; use a tuple "
+		       "of its attributes",
+		       class->name);
+}
+
 static bool fix_sizes(struct vm *vm, struct value *v, struct err *err)
 {
 	struct vm_host *host = vm_host_here(vm);
@@ -91,15 +108,8 @@ static bool fix_sizes(struct vm *vm, struct value *v, struct err *err)
 	if (v->kind != VALUE_TENSOR && value_is_hosted(*v))
 		return host->to_number(host->self, value_plain_kind(*v), *v, v, err);
 	/* the members of an enum are each but once */
-	if (v->kind == VALUE_INSTANCE && class_lookup(v->instance->class, "__eq__") &&
-	    !class_lookup(v->instance->class, "__members__"))
-		return err_set(
-		    err, class_lookup(v->instance->class, "__hash__") ? ERR_UNSUPPORTED : ERR_TYPE,
-		    class_lookup(v->instance->class, "__hash__")
-			? "a key whose class defines __eq__ (%s) is not in the "
-			  "language; use a tuple of its attributes"
-			: "unhashable type: '%s'",
-		    v->instance->class->name);
+	if (v->kind == VALUE_INSTANCE && !may_be_key(vm, v->instance->class, err))
+		return false;
 	if (!op_force(vm, v, err))
 		return false;
 	for (int i = 0; v->kind == VALUE_TUPLE && i < v->list->len; i++)
@@ -108,11 +118,22 @@ static bool fix_sizes(struct vm *vm, struct value *v, struct err *err)
 	return true;
 }
 
+/* What in a tuple cannot be hashed is named. */
+static const char *unhashable_type(struct value v)
+{
+	for (int i = 0; v.kind == VALUE_TUPLE && i < v.list->len; i++)
+		if (!value_hashable(v.list->at[i])) {
+			v = v.list->at[i];
+			i = -1;
+		}
+	return value_type_name(v);
+}
+
 bool op_make_key(struct vm *vm, struct value *key, struct err *err)
 {
 	if (value_hashable(*key)) /* and thus not nested too deep to walk */
 		return fix_sizes(vm, key, err);
-	return err_set(err, ERR_TYPE, "unhashable type: '%s'", value_type_name(*key));
+	return err_set(err, ERR_TYPE, "unhashable type: '%s'", unhashable_type(*key));
 }
 
 static bool slice_bound(struct vm *vm, struct value v, int64_t fallback, int64_t n, int64_t lowest,
@@ -300,7 +321,8 @@ bool op_subscript(struct vm *vm, struct value o, struct value index, struct valu
 	case VALUE_LIST:
 		if (index.kind == VALUE_SLICE)
 			return slice_list(vm, o, index.slice, out, err);
-		if (!op_position(vm, index, value_type_name(o), o.list->len, &at, err))
+		if (!op_position(vm, index, o.kind == VALUE_TUPLE ? "tuple" : "list", o.list->len,
+				 &at, err))
 			return false;
 		*out = value_ref(o.list->at[at]);
 		return true;

@@ -21,6 +21,7 @@ enum how {
 	SET_ITEM,
 	DELETE_ITEM,
 	CALL,
+	NOTHING,
 };
 
 static const struct slot_row {
@@ -147,6 +148,12 @@ static bool compare(struct vm *vm, enum cmpop op, struct value a, struct value b
 	return or_not_implemented(vm, op_compare(vm, op, a, b, out, &why), &why, out, err);
 }
 
+/* An int leaves what it does with a float to the float. */
+static bool leaves_it(struct value a, struct value b)
+{
+	return value_is_integer(a) && b.kind == VALUE_FLOAT;
+}
+
 /* The builtin `name` of the value and what was given besides. */
 static bool function(struct vm *vm, const char *scope, const char *name, struct value v,
 		     const struct value *args, int n, struct value *out, struct err *err)
@@ -168,6 +175,8 @@ static bool run(struct vm *vm, const struct slot_row *slot, struct value v,
 	bool held;
 
 	*out = value_none();
+	if (slot->how <= COMPARE && leaves_it(v, args[0]))
+		return or_not_implemented(vm, false, &(struct err){ .code = ERR_TYPE }, out, err);
 	switch (slot->how) {
 	case BINARY:
 	case INPLACE:
@@ -198,6 +207,8 @@ static bool run(struct vm *vm, const struct slot_row *slot, struct value v,
 		return op_store_subscript(vm, v, args[0], args[1], err);
 	case DELETE_ITEM:
 		return op_delete_subscript(vm, v, args[0], err);
+	case NOTHING:
+		return true;
 	case CALL:
 		return vm_invoke(vm, v, args, n + (call->kw ? call->kw->n : 0), call->kw, out, err);
 	}

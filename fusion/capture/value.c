@@ -427,6 +427,8 @@ static void release(struct object *o)
 
 static void bury(struct object **dead, struct object *o)
 {
+	if (o->kind == VALUE_GENERATOR && generator_dropped((struct generator *)o))
+		return;
 	heap_forget(o);
 	o->next = *dead;
 	*dead = o;

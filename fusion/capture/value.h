@@ -174,6 +174,9 @@ struct generator {
 	struct value handled;  /* by its except blocks while it pauses; UNSET: none */
 	struct value returned; /* by its return statement; UNSET: not yet, or None */
 	bool running;
+	const struct vm_host *capture; /* that was capturing when it was made; NULL: none */
+	bool dropped;                  /* its finally blocks have run, or will */
+	struct generator *next;        /* among those that the program dropped */
 };
 
 struct cell {
@@ -270,7 +273,6 @@ struct instance {
 	struct class *class;
 	struct dict *attributes; /* by name; NULL: none yet */
 	struct value payload;    /* an exception's args, a tuple; UNSET otherwise */
-	bool unbegun;            /* a module before Module.__init__: takes no child */
 	int line, column;        /* where an exception was raised, 0: not yet */
 	enum err_code code;      /* of an exception that the VM raised itself */
 };

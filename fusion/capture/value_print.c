@@ -281,8 +281,11 @@ static void print_native(struct buf *out, const struct native *f)
 		}
 	if (strcmp(f->name, "torch.Tensor") == 0)
 		buf_printf(out, "<class '%s'>", f->name);
+	else if (f->builtin && strcmp(f->name, "NotImplemented") == 0)
+		buf_puts(out, f->name);
 	else
-		buf_printf(out, "<built-in %s>", f->name);
+		buf_printf(out, "<built-in %s %s>",
+			   f->self.kind == VALUE_UNSET ? "function" : "method", f->name);
 }
 
 static void print_scalar(struct buf *out, struct value v)

@@ -7,6 +7,7 @@
 
 #include "fusion/capture/builtins.h"
 #include "fusion/capture/classes.h"
+#include "fusion/capture/generator.h"
 #include "fusion/capture/operators.h"
 #include "fusion/capture/prelude.h"
 #include "fusion/capture/run.h"
@@ -39,6 +40,7 @@ struct vm *vm_create(const struct lang_program *program, struct vm_host *host,
 		free(vm);
 		return NULL;
 	}
+	vm->heap->vm = vm;
 	name = vm_global_slot(vm, "__name__");
 	if (name >= 0)
 		vm->globals[name].value = value_str("model", strlen("model"));
@@ -54,6 +56,8 @@ void vm_destroy(struct vm *vm)
 {
 	if (!vm)
 		return;
+	vm->heap->vm = NULL;
+	generators_forget(vm, true);
 	while (vm->frame)
 		frame_pop(vm);
 	frame_chunks_free(vm);
@@ -116,6 +120,7 @@ void vm_set_host(struct vm *vm, struct vm_host *host)
 	if (host == vm->host)
 		return;
 	vm->host = host;
+	generators_forget(vm, false);
 	vm->epoch++; /* what the last host said of its modules is forgotten */
 }
 
@@ -235,6 +240,7 @@ bool vm_module(struct vm *vm, const char *name, struct value *out, struct err *e
 static void begin(struct vm *vm)
 {
 	vm->steps_left = vm->limits.steps;
+	generators_forget(vm, true);
 	value_unref(vm->handled); /* an error may have ended the last run in a handler */
 	vm->handled = (struct value){ .kind = VALUE_UNSET };
 }

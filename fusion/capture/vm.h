@@ -56,6 +56,9 @@ struct vm_host {
 			  struct err *err);
 	bool (*store_subscript)(void *self, struct value t, struct value index, struct value v,
 				struct err *err);
+	/* What an iterator over t gives; NULL: t[index]. */
+	bool (*row)(void *self, struct value t, struct value index, struct value *out,
+		    struct err *err);
 	/* len(t) and iteration over dim 0. */
 	bool (*length)(void *self, struct value t, struct value *out, struct err *err);
 	/* A plain number for one of the host's, or for a TENSOR. */
@@ -97,6 +100,8 @@ struct vm_host {
 	/* An instance has no attribute `name` of its own, and the program learned so;
 	 * false: out of memory.  NULL: nobody needs to know. */
 	bool (*absent)(void *self, struct value o, const char *name, struct err *err);
+	/* The program gets the dict of all that an instance holds.  NULL: nobody needs to know. */
+	bool (*whole)(void *self, struct value o, struct err *err);
 	/* UNSET deletes it.  NULL: the VM stores. */
 	bool (*store_global)(void *self, int slot, const char *name, struct value v,
 			     struct err *err);

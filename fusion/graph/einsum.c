@@ -13,7 +13,7 @@ static int label_of(char c)
 
 static bool wrong(const char *equation, const char *what, struct err *err)
 {
-	return err_set(err, ERR_VALUE,
+	return err_set(err, ERR_OP,
 		       "einsum: '%.64s' %s; write letters for dims, a comma between operands, "
 		       "and -> before the result, as in 'ij,jk->ik'",
 		       equation, what);

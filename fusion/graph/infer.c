@@ -105,7 +105,7 @@ static bool infer_pointwise(struct infer *in)
 	if (zero_divisor(in, dtype))
 		return err_set(in->err, ERR_SHAPE, "ZeroDivisionError"); /* as PyTorch says it */
 	if (negative_power(in, dtype))
-		return err_set(in->err, ERR_VALUE,
+		return err_set(in->err, ERR_OP,
 			       "pow: ints to a negative int power are not ints; write "
 			       "x.to(torch.float32) ** %lld",
 			       (long long)in->args[1].sym->value);
@@ -124,7 +124,7 @@ static bool infer_where(struct infer *in)
 	const struct node *mask = infer_tensor(in, 0);
 
 	if (mask->dtype != DTYPE_BOOL)
-		return err_set(in->err, ERR_TYPE,
+		return err_set(in->err, ERR_DTYPE,
 			       "where: the condition is %s, and a bool tensor is needed; write a "
 			       "comparison such as x > 0, or x.to(torch.bool)",
 			       dtype_name(mask->dtype));
@@ -143,7 +143,7 @@ bool infer_dim(const struct infer *in, const struct shape *x, const struct sym *
 			       "%s: a dim depends on a size; name dims by fixed ints",
 			       in->info->fx);
 	if (dim->value < -rank || dim->value >= rank)
-		return err_set(in->err, ERR_SHAPE,
+		return err_set(in->err, ERR_INDEX,
 			       "%s: dimension out of range (expected %d to %d, but got %lld): the "
 			       "tensor's sizes are %s",
 			       in->info->fx, -rank, rank - 1, (long long)dim->value,
@@ -164,7 +164,7 @@ static bool dims_mask(const struct infer *in, const struct shape *x, const struc
 		if (!infer_dim(in, x, dims->kind == ARG_INT ? dims->sym : dims->ints[i], &dim))
 			return false;
 		if (*mask & 1u << dim)
-			return err_set(in->err, ERR_VALUE,
+			return err_set(in->err, ERR_OP,
 				       "%s: dim %d appears twice in `dim`; name each dim once",
 				       in->info->fx, dim);
 		*mask |= 1u << dim;
@@ -260,13 +260,12 @@ static bool infer_statistic(struct infer *in)
 		const struct arg *correction = arg_named(in->info, in->args, "correction");
 
 		if (unbiased->kind != ARG_NONE && correction->kind != ARG_NONE)
-			return err_set(in->err, ERR_VALUE,
+			return err_set(in->err, ERR_OP,
 				       "%s: give `unbiased` or `correction`, not both",
 				       in->info->fx);
 	}
 	if (in->op == OP_norm && in->args[1].kind == ARG_INT && !sym_is_const(in->args[1].sym))
-		return err_set(in->err, ERR_VALUE,
-			       "norm: `p` depends on a size; use a fixed number");
+		return err_set(in->err, ERR_OP, "norm: `p` depends on a size; use a fixed number");
 	return op_accepts(in->op, in->out->dtype, in->err) && infer_reduced_shape(in);
 }
 
@@ -295,12 +294,12 @@ static bool infer_alpha(struct infer *in)
 		return false;
 	if ((alpha->kind == ARG_FLOAT || alpha->kind == ARG_REAL) &&
 	    dtype_category(dtype) != CATEGORY_FLOAT)
-		return err_set(in->err, ERR_TYPE,
+		return err_set(in->err, ERR_DTYPE,
 			       "%s: `alpha` is a float, and both operands are ints; use an int "
 			       "alpha, or multiply first",
 			       in->info->fx);
 	if (alpha->kind == ARG_BOOL && dtype != DTYPE_BOOL)
-		return err_set(in->err, ERR_TYPE, "%s: `alpha` is a bool; use an int or a float",
+		return err_set(in->err, ERR_DTYPE, "%s: `alpha` is a bool; use an int or a float",
 			       in->info->fx);
 	in->out->dtype = in->out->compute = dtype;
 	return broadcast_args(in, 2);
@@ -309,7 +308,7 @@ static bool infer_alpha(struct infer *in)
 static bool infer_clamp(struct infer *in)
 {
 	if (in->args[1].kind == ARG_NONE && in->args[2].kind == ARG_NONE)
-		return err_set(in->err, ERR_VALUE, "clamp: give `min`, `max`, or both");
+		return err_set(in->err, ERR_OP, "clamp: give `min`, `max`, or both");
 	in->out->dtype = in->out->compute = infer_promote(in, 0, 3);
 	return op_accepts(in->op, in->out->dtype, in->err) && broadcast_args(in, 3);
 }
@@ -321,7 +320,7 @@ static bool infer_activation(struct infer *in)
 
 	if (in->op == OP_gelu && strcmp(in->args[1].str, "none") != 0 &&
 	    strcmp(in->args[1].str, "tanh") != 0)
-		return err_set(in->err, ERR_VALUE,
+		return err_set(in->err, ERR_OP,
 			       "gelu: approximate='%.32s' is unknown; use 'none' or 'tanh'",
 			       in->args[1].str);
 	in->out->dtype = in->out->compute = x->dtype;
@@ -350,7 +349,7 @@ static bool check_affine(struct infer *in, const char *name, const struct shape 
 			       shape_text(normal, want));
 	}
 	if (w->dtype != x->dtype && (w->dtype != DTYPE_F32 || dtype_wide(x->dtype) != DTYPE_F32))
-		return err_set(in->err, ERR_TYPE,
+		return err_set(in->err, ERR_DTYPE,
 			       "%s: `%s` is %s and the input %s; call %s.to(torch.%s) first",
 			       in->info->fx, name, dtype_name(w->dtype), dtype_name(x->dtype), name,
 			       dtype_name(x->dtype));
@@ -405,7 +404,7 @@ static bool infer_create(struct infer *in)
 	for (int i = 0; i < sizes->n; i++) {
 		in->out->shape.size[i] = sizes->ints[i];
 		if (sym_is_const(sizes->ints[i]) && sizes->ints[i]->value < 0)
-			return err_set(in->err, ERR_VALUE, "%s: size %lld of dim %d is negative",
+			return err_set(in->err, ERR_OP, "%s: size %lld of dim %d is negative",
 				       in->info->fx, (long long)sizes->ints[i]->value, i);
 	}
 	return true;

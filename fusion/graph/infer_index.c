@@ -80,7 +80,7 @@ static bool infer_dims(struct infer *in, const struct shape *x, const struct arg
 		if (!infer_dim(in, x, dims->ints[i], &dim))
 			return false;
 		if (seen >> dim & 1)
-			return err_set(in->err, ERR_VALUE, "%s: dim %d appears twice", in->info->fx,
+			return err_set(in->err, ERR_OP, "%s: dim %d appears twice", in->info->fx,
 				       dim);
 		seen |= 1u << dim;
 	}
@@ -93,7 +93,7 @@ static bool infer_roll(struct infer *in)
 	const struct arg *shifts = &in->args[1], *dims = &in->args[2];
 
 	if (dims->n ? shifts->n != dims->n : shifts->n != 1)
-		return err_set(in->err, ERR_VALUE, "roll: %d shifts for %d dims; give as many",
+		return err_set(in->err, ERR_OP, "roll: %d shifts for %d dims; give as many",
 			       shifts->n, dims->n);
 	for (int i = 0; i < shifts->n; i++)
 		if (!sym_is_const(shifts->ints[i]))
@@ -120,7 +120,7 @@ static bool infer_repeat(struct infer *in)
 		const struct sym *n = count < 0 ? number(in, 1) : times->ints[count];
 
 		if (!infer_at_least(in, n, number(in, 0)))
-			return err_set(in->err, ERR_VALUE, "%s: a count is negative", in->info->fx);
+			return err_set(in->err, ERR_OP, "%s: a count is negative", in->info->fx);
 		out->size[d] = sym_mul(in->g->syms, size, n);
 	}
 	return true;
@@ -134,7 +134,7 @@ static bool infer_masked_fill(struct infer *in)
 
 	(void)x;
 	if (mask->dtype != DTYPE_BOOL)
-		return err_set(in->err, ERR_TYPE,
+		return err_set(in->err, ERR_DTYPE,
 			       "masked_fill: the mask is %s, and a bool tensor is needed; write a "
 			       "comparison such as x > 0",
 			       dtype_name(mask->dtype));
@@ -144,7 +144,7 @@ static bool infer_masked_fill(struct infer *in)
 		    "masked_fill: the value is a tensor with dims; one number is needed, "
 		    "or write torch.where(mask, value, x)");
 	if (in->args[2].kind == ARG_FLOAT && wanted != CATEGORY_FLOAT)
-		return err_set(in->err, ERR_TYPE,
+		return err_set(in->err, ERR_DTYPE,
 			       "masked_fill: the value is a float and the tensor %s; convert one",
 			       dtype_name(in->out->dtype));
 	return infer_broadcast(in, &in->out->shape, &mask->shape);
@@ -174,7 +174,7 @@ static bool is_index(enum dtype dtype)
 static bool check_index(struct infer *in, const struct node *index)
 {
 	return is_index(index->dtype) ||
-	       err_set(in->err, ERR_TYPE, "%s: the index is %s, and an int tensor is needed",
+	       err_set(in->err, ERR_DTYPE, "%s: the index is %s, and an int tensor is needed",
 		       in->info->fx, dtype_name(index->dtype));
 }
 
@@ -233,7 +233,7 @@ static bool infer_scatter(struct infer *in)
 	if (!src)
 		return true;
 	if (src->dtype != in->out->dtype)
-		return err_set(in->err, ERR_TYPE,
+		return err_set(in->err, ERR_DTYPE,
 			       "%s: src is %s and the input %s; both must have one dtype",
 			       in->info->fx, dtype_name(src->dtype), dtype_name(in->out->dtype));
 	return check_inside(in, &index->shape, &src->shape, -1, "src");
@@ -324,7 +324,7 @@ static bool new_sizes(struct infer *in, const struct sym *const *sizes, int n)
 	for (int d = 0; d < n; d++) {
 		in->out->shape.size[d] = sizes[d];
 		if (!infer_at_least(in, sizes[d], number(in, 0)))
-			return err_set(in->err, ERR_VALUE, "%s: size %lld of dim %d is negative",
+			return err_set(in->err, ERR_OP, "%s: size %lld of dim %d is negative",
 				       in->info->fx, (long long)sym_hint(in->g->syms, sizes[d]), d);
 	}
 	return true;

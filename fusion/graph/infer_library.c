@@ -110,7 +110,7 @@ static bool infer_random(struct infer *in)
 	for (int i = 0; i < size->n; i++) {
 		in->out->shape.size[i] = size->ints[i];
 		if (sym_is_const(size->ints[i]) && size->ints[i]->value < 0)
-			return err_set(in->err, ERR_VALUE, "%s: size %lld of dim %d is negative",
+			return err_set(in->err, ERR_OP, "%s: size %lld of dim %d is negative",
 				       in->info->fx, (long long)size->ints[i]->value, i);
 	}
 	return true;
@@ -200,14 +200,14 @@ static bool infer_channels(struct infer *in)
 		if (!sym_is_const(groups) || groups->value < 1 || !sym_is_const(x->size[1]) ||
 		    x->size[1]->value % groups->value)
 			return err_set(
-			    in->err, ERR_VALUE,
+			    in->err, ERR_OP,
 			    "group_norm: the channels must be divisible by num_groups, and "
 			    "the sizes are %s",
 			    shape_text(x, text));
 	} else if (in->op == OP_batch_norm && !infer_arg(in, "training")->b &&
 		   (infer_arg(in, "running_mean")->kind != ARG_NODE ||
 		    infer_arg(in, "running_var")->kind != ARG_NODE)) {
-		return err_set(in->err, ERR_VALUE,
+		return err_set(in->err, ERR_OP,
 			       "batch_norm: with training=False, running_mean and running_var are "
 			       "needed");
 	}
@@ -317,7 +317,7 @@ static bool infer_embedding(struct infer *in)
 	const struct node *x = infer_tensor(in, 0), *w = infer_tensor(in, 1);
 
 	if (x->dtype != DTYPE_I64 && dtype_category(x->dtype) != CATEGORY_INT)
-		return err_set(in->err, ERR_TYPE,
+		return err_set(in->err, ERR_DTYPE,
 			       "embedding: indices must be ints, and these are %s",
 			       dtype_name(x->dtype));
 	if (w->shape.rank != 2)
@@ -338,11 +338,11 @@ static bool infer_one_hot(struct infer *in)
 	const struct sym *classes = infer_arg(in, "num_classes")->sym;
 
 	if (x->dtype != DTYPE_I64)
-		return err_set(in->err, ERR_TYPE,
+		return err_set(in->err, ERR_DTYPE,
 			       "one_hot: indices must be int64, and these are %s",
 			       dtype_name(x->dtype));
 	if (!sym_is_const(classes) || classes->value < 1 || x->shape.rank == MAX_RANK)
-		return err_set(in->err, ERR_VALUE,
+		return err_set(in->err, ERR_OP,
 			       "one_hot: num_classes must be a positive int; without it the shape "
 			       "would depend on values");
 	in->out->dtype = in->out->compute = DTYPE_I64;

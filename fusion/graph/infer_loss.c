@@ -73,7 +73,7 @@ static bool infer_class_loss(struct infer *in)
 		}
 	} else {
 		if (target->dtype != DTYPE_I64)
-			return err_set(in->err, ERR_TYPE,
+			return err_set(in->err, ERR_DTYPE,
 				       "%s: class indices must be int64, and these are %s; call "
 				       "target.long() first",
 				       in->info->fx, dtype_name(target->dtype));
@@ -113,7 +113,7 @@ static bool infer_div(struct infer *in)
 	if (mode->kind == ARG_STR && strcmp(mode->str, "floor") != 0 &&
 	    strcmp(mode->str, "trunc") != 0)
 		return err_set(
-		    in->err, ERR_VALUE,
+		    in->err, ERR_OP,
 		    "div: rounding_mode='%.32s' is unknown; use None, 'floor' or 'trunc'",
 		    mode->str);
 	return infer_operands(in, 2, mode->kind == ARG_NONE);

@@ -10,7 +10,7 @@ static bool same_dtypes(struct infer *in, int first, int end)
 		const struct node *y = infer_tensor(in, i);
 
 		if (x && y && x->dtype != y->dtype)
-			return err_set(in->err, ERR_TYPE,
+			return err_set(in->err, ERR_DTYPE,
 				       "%s: the operands are %s and %s, and must have one dtype; "
 				       "call .to(torch.%s) on one",
 				       in->info->fx, dtype_name(x->dtype), dtype_name(y->dtype),
@@ -18,7 +18,7 @@ static bool same_dtypes(struct infer *in, int first, int end)
 		x = x ? x : y;
 	}
 	if (x && x->dtype == DTYPE_BOOL)
-		return err_set(in->err, ERR_TYPE,
+		return err_set(in->err, ERR_DTYPE,
 			       "%s: a product of bool matrices is not defined; call "
 			       "x.to(torch.float32) first",
 			       in->info->fx);

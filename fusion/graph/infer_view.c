@@ -111,7 +111,7 @@ static bool fill_sizes(struct infer *in, const struct sym *const *sizes, int n,
 			continue;
 		}
 		if (!infer_at_least(in, sizes[i], number(in, 0)))
-			return err_set(in->err, ERR_VALUE,
+			return err_set(in->err, ERR_OP,
 				       "%s: a size is negative; only one may be, as -1",
 				       in->info->fx);
 		product = sym_mul(syms, product, sizes[i]);
@@ -147,7 +147,7 @@ static bool infer_flatten(struct infer *in, const struct shape *x)
 	if (!dim_arg(in, 1, x, &first) || !dim_arg(in, 2, x, &last))
 		return false;
 	if (first > last)
-		return err_set(in->err, ERR_VALUE, "flatten: start_dim %d lies behind end_dim %d",
+		return err_set(in->err, ERR_OP, "flatten: start_dim %d lies behind end_dim %d",
 			       first, last);
 	if (x->rank == 0) {
 		*out = (struct shape){ .rank = 1, .size = { number(in, 1) } };
@@ -226,7 +226,7 @@ static bool each_once(struct infer *in, const struct shape *x, const struct arg 
 		if (!infer_dim(in, x, dims->ints[i], &out[i]))
 			return false;
 		if (seen >> out[i] & 1)
-			return err_set(in->err, ERR_VALUE,
+			return err_set(in->err, ERR_OP,
 				       "%s: dim %d appears twice; name each dim once", in->info->fx,
 				       out[i]);
 		seen |= 1u << out[i];
@@ -279,7 +279,7 @@ static bool infer_movedim(struct infer *in, const struct shape *x)
 	struct shape *out = &in->out->shape;
 
 	if (in->args[1].n != in->args[2].n || in->args[1].n > MAX_RANK)
-		return err_set(in->err, ERR_VALUE,
+		return err_set(in->err, ERR_OP,
 			       "movedim: %d dims are moved to %d places; give as many",
 			       in->args[1].n, in->args[2].n);
 	if (!each_once(in, x, &in->args[1], from) || !each_once(in, x, &in->args[2], to))
@@ -343,7 +343,7 @@ static bool out_of_bounds(struct infer *in, const struct shape *x, int dim, cons
 {
 	char have[SHAPE_TEXT_BYTES];
 
-	return err_set(in->err, ERR_VALUE,
+	return err_set(in->err, in->op == OP_select ? ERR_INDEX : ERR_OP,
 		       "%s: index %lld is out of bounds for dim %d of a tensor with sizes %s",
 		       in->info->fx, index ? (long long)sym_hint(in->g->syms, index) : 0, dim,
 		       shape_text(x, have));
@@ -351,7 +351,7 @@ static bool out_of_bounds(struct infer *in, const struct shape *x, int dim, cons
 
 static bool no_dims(struct infer *in)
 {
-	return err_set(in->err, ERR_VALUE,
+	return err_set(in->err, ERR_INDEX,
 		       "%s: a tensor without dimensions has no index; take its value with .item()",
 		       in->info->fx);
 }
@@ -412,7 +412,7 @@ static bool infer_slice(struct infer *in, const struct shape *x)
 	if (!dim_arg(in, 1, x, &dim))
 		return false;
 	if (!sym_is_const(step) || step->value < 1)
-		return err_set(in->err, ERR_VALUE, "slice: the step must be a positive number");
+		return err_set(in->err, ERR_OP, "slice: the step must be a positive number");
 	if (!infer_at_least(in, start, number(in, 0)) || !infer_at_least(in, end, start) ||
 	    !infer_at_least(in, x->size[dim], end))
 		return out_of_bounds(in, x, dim, end);
@@ -435,7 +435,7 @@ static bool infer_diagonal(struct infer *in, const struct shape *x)
 	if (!dim_arg(in, 2, x, &a) || !dim_arg(in, 3, x, &b))
 		return false;
 	if (a == b)
-		return err_set(in->err, ERR_VALUE, "diagonal: dim1 and dim2 are both %d", a);
+		return err_set(in->err, ERR_OP, "diagonal: dim1 and dim2 are both %d", a);
 	rows = x->size[a];
 	columns = x->size[b];
 	if (offset->value >= 0)
@@ -461,7 +461,7 @@ static bool infer_unfold(struct infer *in, const struct shape *x)
 	if (!dim_arg(in, 1, x, &dim))
 		return false;
 	if (!sym_is_const(step) || step->value < 1)
-		return err_set(in->err, ERR_VALUE, "unfold: the step must be a positive number");
+		return err_set(in->err, ERR_OP, "unfold: the step must be a positive number");
 	if (!infer_at_least(in, size, number(in, 0)) || !infer_at_least(in, x->size[dim], size))
 		return out_of_bounds(in, x, dim, size);
 	in->out->shape = *x;
@@ -490,13 +490,13 @@ static bool infer_strided(struct infer *in, const struct shape *x)
 	const struct sym *end = sym_add(syms, in->args[3].sym, number(in, 1)), *steps;
 
 	if (size->n != stride->n || size->n > MAX_RANK)
-		return err_set(in->err, ERR_VALUE, "as_strided: a stride for each size is needed");
+		return err_set(in->err, ERR_OP, "as_strided: a stride for each size is needed");
 	in->out->shape.rank = size->n;
 	memcpy(in->out->shape.size, size->ints, sizeof(size->ints[0]) * (size_t)size->n);
 	for (int d = 0; d < size->n; d++) {
 		if (!infer_at_least(in, size->ints[d], number(in, 0)) ||
 		    !infer_at_least(in, stride->ints[d], number(in, 0)))
-			return err_set(in->err, ERR_VALUE, "as_strided: a negative size or stride");
+			return err_set(in->err, ERR_OP, "as_strided: a negative size or stride");
 		if (sym_is(size->ints[d], 0))
 			return true;
 		steps = sym_sub(syms, size->ints[d], number(in, 1));
@@ -505,7 +505,7 @@ static bool infer_strided(struct infer *in, const struct shape *x)
 	if (infer_at_least(in, in->args[3].sym, number(in, 0)) &&
 	    infer_at_least(in, shape_numel(syms, x), end))
 		return true;
-	return err_set(in->err, ERR_VALUE, "as_strided: the view ends behind the tensor");
+	return err_set(in->err, ERR_OP, "as_strided: the view ends behind the tensor");
 }
 
 static bool infer_shape(struct infer *in, const struct shape *x)
@@ -544,6 +544,7 @@ static bool infer_shape(struct infer *in, const struct shape *x)
 	case OP_as_strided:
 		return infer_strided(in, x);
 	case OP_alias:
+	case OP_parts:
 	case OP_detach:
 		in->out->shape = *x;
 		return true;

@@ -28,7 +28,7 @@ static bool window_size(struct infer *in, const struct sym *size, const struct s
 	    !sym_is_const(dilation) || kernel->value < 1 || stride->value < 1 ||
 	    padding->value < 0 || dilation->value < 1)
 		return err_set(
-		    in->err, ERR_VALUE,
+		    in->err, ERR_OP,
 		    "%s: kernel size, stride and dilation must be positive ints, padding "
 		    "not negative",
 		    in->info->fx);
@@ -58,11 +58,26 @@ static bool window_shape(struct infer *in, int dims, const struct sym *const *ke
 	return true;
 }
 
+static bool check_lists(struct infer *in, int dims)
+{
+	for (int i = 0; i < in->info->n_params; i++) {
+		const struct arg *arg = infer_arg(in, in->info->params[i].name);
+
+		if (arg && arg->kind == ARG_INTS && arg->n > 1 && arg->n != dims)
+			return err_set(in->err, ERR_OP,
+				       "%s: %s must be one int or %d, not %d of them", in->info->fx,
+				       in->info->params[i].name, dims, arg->n);
+	}
+	return true;
+}
+
 static bool check_rank(struct infer *in, int dims)
 {
 	const struct shape *x = &infer_tensor(in, 0)->shape;
 	char text[SHAPE_TEXT_BYTES];
 
+	if (!check_lists(in, dims))
+		return false;
 	in->out->dtype = in->out->compute = infer_tensor(in, 0)->dtype;
 	in->out->shape = *x;
 	if (!op_accepts(in->op, in->out->dtype, in->err))
@@ -108,7 +123,7 @@ static bool infer_conv(struct infer *in, int dims)
 	if (!check_rank(in, dims))
 		return false;
 	if (w->dtype != x->dtype || (bias && bias->dtype != x->dtype))
-		return err_set(in->err, ERR_TYPE, "%s: input, weight and bias must have one dtype",
+		return err_set(in->err, ERR_DTYPE, "%s: input, weight and bias must have one dtype",
 			       in->info->fx);
 	if (w->shape.rank != dims + 2 || !sym_is_const(groups) || groups->value < 1 ||
 	    !infer_same_size(in, x->shape.size[channels], sym_mul(t, w->shape.size[1], groups)) ||

@@ -156,23 +156,23 @@ bool op_accepts(enum op op, enum dtype dtype, struct err *err)
 	int rule = refused[op];
 
 	if (rule & ONLY_FLOAT && category != CATEGORY_FLOAT)
-		return err_set(err, ERR_TYPE,
+		return err_set(err, ERR_DTYPE,
 			       "%s: the tensor is %s, and a floating point one is needed; call "
 			       "x.to(torch.float32) first",
 			       fx, name);
 	if (rule & NO_FLOAT && category == CATEGORY_FLOAT)
 		return err_set(
-		    err, ERR_TYPE,
+		    err, ERR_DTYPE,
 		    "%s: bitwise ops take ints and bools, and this is %s; compare first, as "
 		    "in (x > 0), or use torch.logical_and and its like",
 		    fx, name);
 	if (rule & NO_BOOL && category == CATEGORY_BOOL) {
 		if (op == OP_sub || op == OP_sub_alpha)
-			return err_set(err, ERR_TYPE,
+			return err_set(err, ERR_DTYPE,
 				       "%s: `-` is not defined on a bool tensor; use x ^ y for two "
 				       "masks, ~x to invert one, or x.to(torch.int64)",
 				       fx);
-		return err_set(err, ERR_TYPE,
+		return err_set(err, ERR_DTYPE,
 			       "%s: a bool tensor is not accepted; call x.to(torch.int64) first",
 			       fx);
 	}

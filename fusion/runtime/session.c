@@ -277,6 +277,8 @@ bool session_call(struct session *s, const struct value *args, int n, struct val
 	else
 		ok = s->options.compiled ? call_compiled(s, args, n, out, err)
 					 : call_vm(s, args, n, out, err);
+	if (!ok) /* a part of what failed may have left its result there */
+		*out = (struct value){ .kind = VALUE_UNSET };
 	s->vm->world.autocast = 0;
 	autocast_settle(&s->eager.autocast, 0);
 	if (!s->unchanged && s->options.env->changes)

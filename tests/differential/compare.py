@@ -1,4 +1,5 @@
 """Do two runs of a program show the same?  Values as in reports: {"tensor": ...}, {"value": ...}, ..."""
+import json
 import math
 import re
 
@@ -7,6 +8,27 @@ import differences
 # Relative to the largest number of a tensor.  What rounding does to a sum may differ by mode.
 TOLERANCE = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 3e-5, "float64": 1e-9}
 NUMBER = re.compile(r"-?\d+\.\d*(?:e[-+]?\d+)?|-?\d+(?:e[-+]?\d+)?|\bnan\b|\binf\b")
+
+
+# Where a program rounds to a dtype: it says so, or makes tensors of the default one.
+ROUNDS = {
+    "float16": r"float16|\.half\(",
+    "bfloat16": r"bfloat16",
+    "float32": r"float32|\.float\(|\bnn\.[A-Z]|torch\.(zeros|ones|rand|randn|full|linspace|tensor|empty|eye)\(",
+}
+
+
+class Slack(float):
+    """How many times the tolerance, and what each dtype is allowed at `least`."""
+
+    least = 0.0
+
+
+def slack_of(workload, loose):
+    """For two engines: what a float64 holds may have been rounded to another dtype on its way."""
+    made, given = Slack(loose), json.dumps(workload["calls"])
+    made.least = max((TOLERANCE[d] for d, text in ROUNDS.items() if f'"{d}"' in given or re.search(text, workload["source"])), default=0.0)
+    return made
 
 
 def number(x):
@@ -30,6 +52,8 @@ def tensors(a, b, path, loose):
     if x is None or y is None:
         return None if x is y else f"{path}: numbers on one side alone"
     tolerance = TOLERANCE.get(b["dtype"], 0) * loose
+    if tolerance:
+        tolerance = max(tolerance, getattr(loose, "least", 0.0))
     finite = [abs(v) for v in y if isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v)]
     scale = max(finite, default=0.0) if tolerance else 0.0
     for i, (p, q) in enumerate(zip(x, y)):

@@ -24,6 +24,21 @@ DIFFERENCES = [
     {"case": "zero gradient instead of none", "release": "2.6, 2.11", "program": "zero_gradient.json", "allows": zero_gradient},
 ]
 
+# Where the language itself is another: no fault of eager's.  `text` is of the program, `shows`
+# of what parts.
+LANGUAGE = [
+    {"case": "no complex numbers: a last dim of 2 holds them", "text": r"istft\(|stft\(|view_as_real|view_as_complex|polar\(|fft\.", "shows": ""},
+    {"case": "a write to a view whose elements share memory, which PyTorch leaves open", "text": r"\.unfold\(", "shows": r"^call"},
+    {"case": "results lie row by row, whatever the strides of operands", "text": r"\.view\(", "shows": r"view size is not compatible"},
+    {"case": "an LSTM of oneDNN keeps its output for the backward pass", "text": r"nn\.(LSTM|GRU|RNN)", "shows": r"MkldnnRnnLayerBackward"},
+    {"case": "narrow_copy has a gradient", "text": r"narrow_copy", "shows": r"aten::narrow_copy is not implemented"},
+]
+
+
+def of_language(source, found):
+    return next((d["case"] for d in LANGUAGE if re.search(d["text"], source) and re.search(d["shows"], found)), None)
+
+
 GRAD_FN = re.compile(r",?\s*grad_fn=<\w+>")
 
 

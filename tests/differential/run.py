@@ -24,6 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(HERE, "..", "ops"))
 import compare  # noqa: E402
+import differences  # noqa: E402
 import generate  # noqa: E402
 import mutate  # noqa: E402
 import shrink  # noqa: E402
@@ -165,8 +166,11 @@ class Tester:
     def against_torch(self, name, workload, ours, error):
         calls, why = self.torch().run(workload)
         self.count["beside torch"] += 1
-        found = self.torch_fault(ours, error, calls, why)
+        found = self.torch_fault(workload, ours, error, calls, why)
         if not found:
+            return
+        if differences.of_language(workload["source"], found[1]):
+            self.count["differences of the language"] += 1
             return
         if found[0] == "values" and not self.steady(workload, {}):
             self.count["unsteady"] += 1
@@ -178,12 +182,12 @@ class Tester:
             except Crash:
                 return False
             b, w = self.torch().run(smaller)
-            again = self.torch_fault(a, e, b, w)
+            again = self.torch_fault(smaller, a, e, b, w)
             return again is not None and again[0] == found[0] and (again[0] != "values" or self.steady(smaller, {}))
 
         self.keep(name, workload, still, "eager and torch: " + found[1], {}, "torch " + found[0])
 
-    def torch_fault(self, ours, error, calls, why):
+    def torch_fault(self, workload, ours, error, calls, why):
         if why and error:
             ours = kind_of_error(error)[1] if isinstance(kind_of_error(error), tuple) else None
             return ("error type", f"{error.splitlines()[0]} for {why}") if ours and ours != why.split(":")[0] else None
@@ -191,7 +195,7 @@ class Tester:
             return f"runs on where PyTorch fails: {why[:40]}", why
         if error:
             return (f"fails: {self.words(error)}", error) if not error.startswith("breakeven run: grad:") else None
-        found = compare.calls(ours["eager"]["calls"], calls, 10 * self.args.loose)
+        found = compare.calls(ours["eager"]["calls"], calls, compare.slack_of(workload, 10 * self.args.loose))
         return ("values", found) if found else None
 
     def report(self, name, workload, settings, modes, timed, found):

@@ -137,7 +137,7 @@ def smaller_calls(workload):
 
 def parameters(workload, tree):
     """Without a parameter that nothing needs."""
-    for node in ast.walk(tree):
+    for at, node in enumerate(ast.walk(tree)):
         if isinstance(node, ast.FunctionDef) and node.name in ("model", "forward"):
             names = [a.arg for a in node.args.args]
             first = 1 if names and names[0] == "self" else 0
@@ -145,7 +145,7 @@ def parameters(workload, tree):
                 if any(len(call) <= k - first for call in workload["calls"]):
                     continue
                 made = copy.deepcopy(tree)
-                other = next(n for n in ast.walk(made) if isinstance(n, ast.FunctionDef) and n.name == node.name)
+                other = list(ast.walk(made))[at]
                 del other.args.args[k]
                 back = k - (len(names) - len(node.args.defaults))
                 if back >= 0:

@@ -69,7 +69,7 @@ def leaves(args):
 
 
 def run(workload):
-    torch.manual_seed(0)
+    torch.manual_seed(67280421310721)  # what its generator begins with, and ours
     torch.set_default_device(DEVICE)
     torch.set_grad_enabled(True)
     env = {"__name__": "workload"}

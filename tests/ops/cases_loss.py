@@ -92,6 +92,7 @@ row("gumbel_softmax", gumbel_softmax, C("x", X(2, 5)), C("x, tau=0.5, hard=True"
 
 
 def reduced(values, shape, dtype, reduction):
+    reduction = {0: "none", 1: "mean", 2: "sum"}.get(reduction, reduction)
     if reduction == "none":
         return Nd(shape, dtype, values)
     total = math.fsum(values) if all(math.isfinite(v) for v in values) else sum(values)
@@ -108,8 +109,10 @@ def pair_loss(f):
     return call
 
 
-def with_reductions(text, *inputs):
-    return [C(f"{text}{r}", *inputs) for r in ("", ", reduction='sum'", ", reduction='none'")]
+def with_reductions(text, *inputs, coded=()):
+    """`coded`: spellings that take a number for the word."""
+    made = [C(f"{text}{r}", *inputs, skip=coded) for r in ("", ", reduction='sum'", ", reduction='none'")]
+    return made + [C(f"{text}, reduction={k}", *inputs, spellings=coded) for k in (0, 1, 2) if coded]
 
 
 BAD = [C("x, y, reduction='most'", X(2), X(2), raises="most")]
@@ -214,8 +217,8 @@ def ranking(x, y, target, margin=0.0, reduction="mean"):
 
 SIGNS = V([1.0, -1.0, 1.0, -1.0, -1.0])
 F2 = dict(dtypes=("float32", "float64"), tol=6)
-row("margin_ranking_loss", ranking, *with_reductions("x, y, z", X(5), X(5), SIGNS), C("x, y, z, margin=0.5", X(5), X(5), SIGNS), modules=[("nn.MarginRankingLoss()(x, y, z)", "x, y, z")], **F2)
-row("hinge_embedding_loss", lambda x, y, margin=1.0, reduction="mean": pair_loss(lambda a, b: a if b == 1 else max(0.0, margin - a))(x, y, reduction=reduction), *with_reductions("x, y", X(5), SIGNS), C("x, y, margin=2.0", X(5), SIGNS), **F2)
+row("margin_ranking_loss", ranking, *with_reductions("x, y, z", X(5), X(5), SIGNS, coded=("torch.margin_ranking_loss",)), C("x, y, z, margin=0.5", X(5), X(5), SIGNS), modules=[("nn.MarginRankingLoss()(x, y, z)", "x, y, z")], **F2)
+row("hinge_embedding_loss", lambda x, y, margin=1.0, reduction="mean": pair_loss(lambda a, b: a if b == 1 else max(0.0, margin - a))(x, y, reduction=reduction), *with_reductions("x, y", X(5), SIGNS, coded=("torch.hinge_embedding_loss",)), C("x, y, margin=2.0", X(5), SIGNS), **F2)
 row("soft_margin_loss", pair_loss(lambda a, b: math.log1p(math.exp(-b * a))), *with_reductions("x, y", X(5), SIGNS), **F2)
 row("poisson_nll_loss", lambda x, y, log_input=True, full=False, eps=1e-8, reduction="mean": pair_loss(lambda a, b: (math.exp(a) - b * a if log_input else a - b * math.log(a + eps)) + ((b * math.log(b) - b + 0.5 * math.log(2 * math.pi * b)) if full and b > 1 else 0.0))(x, y, reduction=reduction), *with_reductions("x, y", X(5), P(5)), C("x, y, log_input=False", P(5), P(5)), C("x, y, full=True", X(5), P(5)), **F2)
 
@@ -240,7 +243,7 @@ def cosine_embedding(x, y, target, margin=0.0, reduction="mean"):
     return reduced(values, target.shape, x.dtype, reduction)
 
 
-row("cosine_embedding_loss", cosine_embedding, *with_reductions("x, y, z", X(5, 3), X(5, 3), SIGNS), C("x, y, z, margin=0.25", X(5, 3), X(5, 3), SIGNS), C("x, y, z", X(3), X(3), V([1.0], None, ())), **F2)
+row("cosine_embedding_loss", cosine_embedding, *with_reductions("x, y, z", X(5, 3), X(5, 3), SIGNS, coded=("torch.cosine_embedding_loss",)), C("x, y, z, margin=0.25", X(5, 3), X(5, 3), SIGNS), C("x, y, z", X(3), X(3), V([1.0], None, ())), **F2)
 
 
 def triplet(a, p, n, margin=1.0, p_=2.0, eps=1e-6, swap=False, reduction="mean", **named):
@@ -253,7 +256,7 @@ def triplet(a, p, n, margin=1.0, p_=2.0, eps=1e-6, swap=False, reduction="mean",
     return reduced(values, a.shape[:-1], a.dtype, reduction)
 
 
-row("triplet_margin_loss", lambda a, b, c, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction="mean": triplet(a, b, c, margin, p, eps, swap, reduction), *with_reductions("x, y, z", X(4, 3), X(4, 3), X(4, 3)), C("x, y, z, margin=3.0, p=1.0, swap=True", X(4, 3), X(4, 3), X(4, 3)), modules=[("nn.TripletMarginLoss()(x, y, z)", "x, y, z")], **F2)
+row("triplet_margin_loss", lambda a, b, c, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction="mean": triplet(a, b, c, margin, p, eps, swap, reduction), *with_reductions("x, y, z", X(4, 3), X(4, 3), X(4, 3), coded=("torch.triplet_margin_loss",)), C("x, y, z, margin=3.0, p=1.0, swap=True", X(4, 3), X(4, 3), X(4, 3)), modules=[("nn.TripletMarginLoss()(x, y, z)", "x, y, z")], **F2)
 row("pairwise_distance", lambda x, y, p=2.0, eps=1e-6, keepdim=False: Nd(x.shape[:-1] + ((1,) if keepdim else ()), x.dtype, [p_norm(p)([s - t + eps for s, t in zip(a, b)]) for a, b in zip(groups(x, [x.ndim - 1]), groups(y, [y.ndim - 1]))]), C("x, y", X(4, 3), X(4, 3)), C("x, y, p=1.0, keepdim=True", X(4, 3), X(4, 3)), C("x, y", X(3), X(3)), modules=[("nn.PairwiseDistance()(x, y)", "x, y")], **F2)
 row("pdist", lambda x, p=2.0: Nd((x.shape[0] * (x.shape[0] - 1) // 2,), x.dtype, [p_norm(p)([s - t for s, t in zip(rows_of(x)[i], rows_of(x)[j])]) for i in range(x.shape[0]) for j in range(i + 1, x.shape[0])]), C("x", X(4, 3)), C("x, 1.0", X(3, 2)), **F2)
 

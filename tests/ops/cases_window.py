@@ -172,7 +172,8 @@ row("adaptive_avg_pool2d", adaptive(2, average), *ADAPT2, tol=2, modules=[("nn.A
 row("adaptive_max_pool2d", adaptive(2, most, True), *ADAPT2, C("x, 2, return_indices=True", X(1, 2, 5, 5, kind="distinct")))
 ADAPT1 = [C("x, 2", X(1, 2, 5)), C("x, 1", X(2, 3, 4)), C("x, 4", X(2, 3))]
 row("adaptive_avg_pool1d", adaptive(1, average), *ADAPT1, tol=2)
-row("adaptive_max_pool1d", adaptive(1, most, True), *ADAPT1)
+PAIRS = ("torch.adaptive_max_pool1d",)  # it gives the indices, too
+row("adaptive_max_pool1d", adaptive(1, most, True), *[C(c.text, *c.inputs, skip=PAIRS) for c in ADAPT1], C("x, 2", X(1, 2, 5), spellings=PAIRS, wrap="({})[0]"))
 row("adaptive_avg_pool3d", adaptive(3, average), C("x, 2", X(1, 2, 3, 4, 5)), C("x, (1, 2, None)", X(1, 1, 2, 4, 3)), tol=2)
 
 

@@ -47,12 +47,22 @@ def _collect(cls):
     return found
 
 
-def _initial(entry, owner):
+def _initial(entry):
     if entry.default_factory is not MISSING:
         return entry.default_factory()
-    if entry.default is not MISSING:
-        return entry.default
-    raise TypeError(f"{owner}.__init__() missing 1 required positional argument: '{entry.name}'")
+    return entry.default
+
+
+def _refuse_missing(owner, names, keywords_only):
+    """Names the parameters that have no value, as CPython does."""
+    shown = [f"'{name}'" for name in names]
+    if len(shown) > 2:
+        shown = [", ".join(shown[:-1]) + ",", shown[-1]]
+    kind = "keyword-only" if keywords_only else "positional"
+    raise TypeError(
+        f"{owner}.__init__() missing {len(names)} required {kind} "
+        f"argument{'' if len(names) == 1 else 's'}: {' and '.join(shown)}"
+    )
 
 
 def _make_init(cls, entries, keywords_only):
@@ -77,6 +87,14 @@ def _make_init(cls, entries, keywords_only):
                 raise TypeError(
                     f"{owner}.__init__() got an unexpected keyword argument '{name}'"
                 )
+        missing = [
+            name
+            for i, name in enumerate(names)
+            if i >= len(args) and name not in keywords
+            and entries[name].default is MISSING and entries[name].default_factory is MISSING
+        ]
+        if missing:
+            _refuse_missing(owner, missing, keywords_only)
         position = 0
         for name, entry in entries.items():
             if entry.init and position < len(args):
@@ -85,7 +103,7 @@ def _make_init(cls, entries, keywords_only):
             elif entry.init and name in keywords:
                 value = keywords[name]
             else:
-                value = _initial(entry, owner)
+                value = _initial(entry)
             _prelude.set(self, name, value)
         if hasattr(self, "__post_init__"):
             self.__post_init__()
@@ -110,15 +128,23 @@ def _add_methods(cls, entries, options):
         return _values(self, entries) == _values(other, entries)
 
     def __lt__(self, other):
+        if type(other) is not type(self):
+            return NotImplemented
         return _values(self, entries) < _values(other, entries)
 
     def __le__(self, other):
+        if type(other) is not type(self):
+            return NotImplemented
         return _values(self, entries) <= _values(other, entries)
 
     def __gt__(self, other):
+        if type(other) is not type(self):
+            return NotImplemented
         return _values(self, entries) > _values(other, entries)
 
     def __ge__(self, other):
+        if type(other) is not type(self):
+            return NotImplemented
         return _values(self, entries) >= _values(other, entries)
 
     def __hash__(self):
@@ -133,8 +159,10 @@ def _add_methods(cls, entries, options):
         cls.__repr__ = __repr__
     if options.get("eq", True) and "__eq__" not in own:
         cls.__eq__ = __eq__
-        if options.get("frozen", False):
+        if options.get("frozen", False) or options.get("unsafe_hash", False):
             cls.__hash__ = __hash__
+        elif "__hash__" not in own:
+            cls.__hash__ = None
     if options.get("order", False):
         cls.__lt__ = __lt__
         cls.__le__ = __le__

@@ -188,7 +188,7 @@ def cumsum_x(g, dim):
     return from_end(g, dim)
 
 
-def cumprod_x(g, x, x_shape, dim):
+def cumprod_x(g, out, x, x_shape, dim):
     if len(x_shape) == 0 or x_shape[dim] == 0:
         return g
     # t[k] = g[k] + x[k + 1] * t[k + 1]: exact where x has zeros

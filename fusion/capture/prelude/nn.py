@@ -20,6 +20,13 @@ def _clear_gradients(parameters, set_to_none):
                 parameter.grad.detach_().zero_()
 
 
+class _Nothing:
+    pass
+
+
+_NOTHING = _Nothing()
+
+
 class Module:
     training = True
     call_super_init = False
@@ -101,6 +108,9 @@ class Module:
             module._prepare_load(state_dict, prefix + name + ".", strict, wrong)
 
     def __getattr__(self, name):
+        child = _prelude.child(self, name, _NOTHING)
+        if child is not _NOTHING:
+            return child
         if name == "_parameters":
             return dict(self.named_parameters(recurse=False))
         if name == "_buffers":

@@ -519,10 +519,46 @@ hardshrink = F.hardshrink
 channel_shuffle = F.channel_shuffle
 ctc_loss = F.ctc_loss
 adaptive_avg_pool1d = F.adaptive_avg_pool1d
-adaptive_max_pool1d = F.adaptive_max_pool1d
-triplet_margin_loss = F.triplet_margin_loss
-cosine_embedding_loss = F.cosine_embedding_loss
 embedding_bag = F.embedding_bag
+
+
+# ---- as torch has them: a reduction is 0 (none), 1 (mean) or 2 (sum)
+
+
+def _word(name, reduction):
+    if not isinstance(reduction, int) or isinstance(reduction, bool):
+        raise TypeError(f"{name}(): argument 'reduction' must be int, not {type(reduction).__name__}")
+    return {1: "mean", 2: "sum"}.get(reduction, "none")
+
+
+def triplet_margin_loss(
+    anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction=1
+):
+    """One call."""
+    how = _word("triplet_margin_loss", reduction)
+    return F.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction=how)
+
+
+def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1):
+    """One call."""
+    how = _word("cosine_embedding_loss", reduction)
+    return F.cosine_embedding_loss(input1, input2, target, margin, reduction=how)
+
+
+def hinge_embedding_loss(input, target, margin=1.0, reduction=1):
+    """One call."""
+    return F.hinge_embedding_loss(input, target, margin, reduction=_word("hinge_embedding_loss", reduction))
+
+
+def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=1):
+    """One call."""
+    how = _word("margin_ranking_loss", reduction)
+    return F.margin_ranking_loss(input1, input2, target, margin, reduction=how)
+
+
+def adaptive_max_pool1d(input, output_size):
+    """One call."""
+    return F.adaptive_max_pool1d(input, output_size, True)
 
 
 # ---- functions in place: methods, as FX calls them by the same name

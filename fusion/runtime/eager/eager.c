@@ -125,7 +125,7 @@ static int build_view(struct eager *e, struct plan *plan, struct graph *g, int i
 
 	if (!view_layout(g, id, &layout)) {
 		if (op == OP_view || op == OP_view_as) {
-			err_set(err, ERR_VALUE,
+			err_set(err, ERR_OP,
 				"view: the strides of the tensor do not allow these sizes without "
 				"a copy; write x.reshape(...)");
 			return -1;

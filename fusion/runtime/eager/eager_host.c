@@ -60,7 +60,7 @@ bool eager_item(struct value v, struct value *out, struct err *err)
 	const struct device_memory *device = allocator_device(t->storage->allocator);
 
 	if (tensor_numel(t) != 1)
-		return err_set(err, ERR_VALUE,
+		return err_set(err, ERR_OP,
 			       "a tensor of %lld elements has no single value; "
 			       "reduce it first, for example with .sum() or .any()",
 			       (long long)tensor_numel(t));
@@ -291,8 +291,14 @@ static bool host_to_number(void *self, enum value_kind kind, struct value a, str
 	struct value v;
 	double f;
 
-	if (!eager_check(a, err) || !eager_item(a, &v, err))
+	if (!eager_check(a, err))
 		return false;
+	if (!eager_item(a, &v, err)) {
+		if (kind != VALUE_BOOL && err && err->code == ERR_OP)
+			err->code =
+			    ERR_VALUE; /* float() and int() raise another error than item() */
+		return false;
+	}
 	if (kind == VALUE_BOOL) {
 		bool truth;
 
@@ -307,8 +313,7 @@ static bool host_to_number(void *self, enum value_kind kind, struct value a, str
 		return true;
 	}
 	if (v.kind == VALUE_FLOAT && !(f > -0x1p63 && f < 0x1p63))
-		return err_set(err, ERR_VALUE, "int() of a tensor: %g does not fit into 64 bits",
-			       f);
+		return err_set(err, ERR_OP, "int() of a tensor: %g does not fit into 64 bits", f);
 	*out = value_int(v.kind == VALUE_FLOAT ? (int64_t)f : v.kind == VALUE_INT ? v.i : v.b);
 	return true;
 }
@@ -467,6 +472,14 @@ static bool host_subscript(void *self, struct value t, struct value index, struc
 	return compose_subscript(&e->composer, t, index, out, err);
 }
 
+static bool host_row(void *self, struct value t, struct value index, struct value *out,
+		     struct err *err)
+{
+	struct eager *e = self;
+
+	return compose_row(&e->composer, t, index, out, err);
+}
+
 static bool host_store_subscript(void *self, struct value t, struct value index, struct value v,
 				 struct err *err)
 {
@@ -521,6 +534,7 @@ void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_dis
 		.compare = host_compare,
 		.truth = host_truth,
 		.subscript = host_subscript,
+		.row = host_row,
 		.store_subscript = host_store_subscript,
 		.length = host_length,
 		.to_number = host_to_number,

@@ -113,24 +113,45 @@ static bool remove_key(struct finder *f, int slot, struct value key)
 	return set_key(f, &effect, key) && add(f, effect);
 }
 
+/* How many keys, from the first on, are still where they were, those that are gone left out:
+ * the others were taken out and put in again. */
+static int in_order(const struct finder *f, const struct dict *was, const struct dict *is)
+{
+	struct value v, key;
+	int at = 0, i;
+
+	for (i = 0; was && is && i < is->len; i++) {
+		while (at < was->len && !value_dict_get(is, key_inside(f, was->keys[at]), &v))
+			at++;
+		key = key_outside(f, is->keys[i]);
+		if (at == was->len || !value_equal(was->keys[at++], key))
+			break;
+	}
+	return i;
+}
+
 /* Keys and values, which the last child slots but `behind` are. */
 static bool find_dict(struct finder *f, int slot, const struct dict *was, const struct dict *is,
 		      int behind)
 {
 	const struct slot *s = &f->slots->at[slot];
-	int first = s->first_child + s->n_children - behind - (was ? was->len : 0);
+	int first = s->first_child + s->n_children - behind - (was ? was->len : 0), kept;
 	struct value v, *place;
 
 	for (int i = 0; was && i < was->len; i++)
 		if ((!is || !value_dict_get(is, key_inside(f, was->keys[i]), &v)) &&
 		    !remove_key(f, slot, key_inside(f, was->keys[i])))
 			return false;
+	kept = in_order(f, was, is);
 	for (int i = 0; is && i < is->len; i++) {
 		struct value key = key_outside(f, is->keys[i]);
 
 		place = was ? value_dict_place((struct dict *)was, key) : NULL;
-		if (place && is_same(f, first + (int)(place - was->values), is->values[i]))
+		if (i < kept && place &&
+		    is_same(f, first + (int)(place - was->values), is->values[i]))
 			continue;
+		if (i >= kept && place && !remove_key(f, slot, is->keys[i]))
+			return false;
 		if (!store(f, slot, EFFECT_STORE, is->keys[i], is->values[i]))
 			return false;
 	}
@@ -178,6 +199,14 @@ static int count_objects(const struct dict *dict)
 	return n;
 }
 
+/* Whether its dict was read by itself before: that tells what became of it. */
+static bool has_dict_of_another(const struct finder *f, const struct instance *stand)
+{
+	int slot = stand->attributes ? world_slot(f->b->trace, value_of(stand->attributes)) : -1;
+
+	return slot >= 0 && f->slots->at[slot].access != SLOT_DICT;
+}
+
 static bool find_in(struct finder *f, int slot)
 {
 	struct value real = f->slots->at[slot].value, stand = f->slots->at[slot].stand;
@@ -186,12 +215,16 @@ static bool find_in(struct finder *f, int slot)
 	case VALUE_LIST:
 		return find_list(f, slot, stand);
 	case VALUE_DICT:
+		if (f->slots->at[slot].access == SLOT_DICT) /* the instance tells */
+			return true;
 		return find_dict(f, slot, real.dict, stand.dict, count_objects(real.dict));
 	case VALUE_SET:
 		return find_set(f, slot, stand);
 	case VALUE_CELL:
 		return find_cell(f, slot, stand);
 	case VALUE_INSTANCE:
+		if (has_dict_of_another(f, stand.instance))
+			return true;
 		return find_dict(f, slot, real.instance->attributes, stand.instance->attributes, 2);
 	case VALUE_FUNCTION:
 		return find_dict(f, slot, real.function->attributes, stand.function->attributes, 0);
@@ -323,18 +356,19 @@ static bool replace_keys(struct dict *dict, const struct dict *with)
 static struct dict *entries_of(struct value object)
 {
 	struct value fresh;
+	struct dict **own;
 
 	if (object.kind == VALUE_DICT)
 		return object.dict;
 	if (object.kind == VALUE_CLASS)
 		return object.class->attributes;
-	if (object.kind == VALUE_FUNCTION)
-		return object.function->attributes; /* it had some */
-	if (!object.instance->attributes) {
+	own = object.kind == VALUE_FUNCTION ? &object.function->attributes
+					    : &object.instance->attributes;
+	if (!*own) {
 		fresh = value_dict();
-		object.instance->attributes = fresh.kind == VALUE_DICT ? fresh.dict : NULL;
+		*own = fresh.kind == VALUE_DICT ? fresh.dict : NULL;
 	}
-	return object.instance->attributes;
+	return *own;
 }
 
 static void put(struct value *place, struct value v)

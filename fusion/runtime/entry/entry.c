@@ -154,7 +154,7 @@ static bool all_hold(struct entry *e)
 	return ok;
 }
 
-/* The node, where there is one, has what it needs of them. */
+/* Of a node, which has what it needs of them. */
 static void drop_saved(struct entry *e)
 {
 	for (int i = e->n_outputs; e->grad && i < e->grad->n_outputs; i++) {

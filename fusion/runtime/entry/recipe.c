@@ -77,6 +77,8 @@ static bool add_view(struct recipe_builder *b, struct value v)
 	if (!VEC_PUSH(&b->viewed, v.tensor->node))
 		return no_memory(b);
 	step.detached = v.tensor->view->detached;
+	step.part = v.tensor->view->part;
+	step.stale = trace_view_stale(b->trace, v);
 	step.leaf = trace_is_leaf(b->trace, v);
 	if (!step.detached && !lies_in_rows(b->trace, base))
 		return err_set(

@@ -248,6 +248,8 @@ static struct value make_view(struct follower *f, const struct recipe_step *step
 		view = eager_wrap(t);
 	if (view.kind != VALUE_UNSET && a && a->recording && !step->detached && !step->leaf)
 		f->failed |= !autograd_note_view(a, base, view, autograd_requires(base), NULL);
+	if (view.kind != VALUE_UNSET && a && step->part)
+		f->failed |= !autograd_note_part(a, view, step->stale, NULL);
 	if (view.kind != VALUE_UNSET && step->leaf)
 		f->failed |= !autograd_set_leaf(a, view, true, NULL);
 	value_unref(base);

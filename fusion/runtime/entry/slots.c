@@ -110,6 +110,8 @@ static const char *part_name(struct slots *s, const struct slot *slot)
 		return arena_printf(s->arena, "%s.__func__", parent->name);
 	case SLOT_KEY:
 		return arena_printf(s->arena, "list(%s)[%d]", parent->name, slot->index);
+	case SLOT_DICT:
+		return arena_printf(s->arena, "%s.__dict__", parent->name);
 	case SLOT_GRAD:
 		return arena_printf(s->arena, "%s.grad", parent->name);
 	default: /* the content of a cell, what an iterator is over */
@@ -293,6 +295,20 @@ static struct value load_attribute(const struct slot *s, struct value parent)
 	return unset();
 }
 
+/* An instance that holds nothing has a dict as soon as somebody looks. */
+static struct value whole_of(struct instance *i)
+{
+	struct value fresh;
+
+	if (!i->attributes) {
+		fresh = value_dict();
+		if (fresh.kind == VALUE_UNSET)
+			return fresh;
+		i->attributes = fresh.dict;
+	}
+	return value_of(i->attributes);
+}
+
 static struct value load_part(const struct slot *s, struct value parent)
 {
 	switch (s->access) {
@@ -318,6 +334,8 @@ static struct value load_part(const struct slot *s, struct value parent)
 		return parent.iter->over;
 	case SLOT_KEY:
 		return s->index < parent.dict->len ? parent.dict->keys[s->index] : unset();
+	case SLOT_DICT:
+		return whole_of(parent.instance);
 	case SLOT_GRAD:
 		return autograd_gradient(parent);
 	default:

@@ -45,6 +45,7 @@ enum slot_access {
 	SLOT_SELF,      /* of a method or bound native */
 	SLOT_OVER,      /* what an iterator is over */
 	SLOT_KEY,       /* of a dict: an object, by place */
+	SLOT_DICT,      /* all that an instance holds */
 	SLOT_GRAD,      /* the .grad of a tensor; None where it has none */
 };
 

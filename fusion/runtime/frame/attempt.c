@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/capture/generator.h"
 #include "fusion/runtime/frame/decide.h"
 #include "fusion/runtime/frame/live.h"
 #include "fusion/runtime/tensor/overlap.h"
@@ -143,6 +144,9 @@ static bool run_piece(struct attempt *a, const struct entry_source *from, struct
 					   &a->result, err))
 			return false;
 	}
+	if (a->stopped && generators_wait(from->vm))
+		return err_set(err, ERR_UNSUPPORTED,
+			       "a generator is kept, whose finally block waits");
 	return !a->stopped || read_state(a, err);
 }
 
@@ -424,6 +428,7 @@ static enum verdict capture(struct attempt *a, struct entry *e, const struct ent
 		unwind(&a->trace, from);
 		value_unref(a->result);
 		a->result = value_none();
+		generators_forget(from->vm, false); /* while what they hold is there */
 		if (verdict != TRY_AGAIN)
 			return verdict;
 	}

@@ -173,7 +173,7 @@ static bool run_eager(struct session *s, const struct point *p, const struct ent
 	return ok;
 }
 
-/* What a frame returned goes to the one that waits for it. */
+/* What a frame returned goes to the one that waits for it, and is no result of the call. */
 static void return_to(struct frame *f, struct value *v)
 {
 	*f->top++ = *v;

@@ -37,7 +37,7 @@ bool autograd_error(struct autograd *a, struct err *err, const char *format, ...
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	if (!a->vm)
-		return err_set(err, ERR_VALUE, "%s", text);
+		return err_set(err, ERR_OP, "%s", text);
 	return vm_raise(a->vm, CLASS_RUNTIME_ERROR, err, "%s", text);
 }
 

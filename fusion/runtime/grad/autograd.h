@@ -51,6 +51,8 @@ struct tensor_grad { /* of a struct vtensor */
 	struct value base;    /* what it is a view of: a reference; UNSET */
 	int64_t writes;       /* of a base: how often its value was replaced */
 	int64_t seen;         /* of a view: the base's writes when `node` was made */
+	bool part;            /* a view that split(), chunk() or unbind() gave, or a view of one */
+	unsigned version;     /* ... of its storage when it was made */
 };
 
 struct grad_arg {
@@ -136,6 +138,11 @@ bool autograd_run(struct autograd *a, const struct eager_call *c, struct value *
  * asked for. */
 bool autograd_note_view(struct autograd *a, struct value of, struct value view, bool renew,
 			struct err *err);
+
+/* `view` is a part of a tensor (OP_parts): neither it nor that tensor may be written where
+ * gradients are recorded, if the part is used afterwards.  `stale`: it was written already. */
+bool autograd_note_part(struct autograd *a, struct value view, bool stale, struct err *err);
+bool autograd_is_part(struct value t);
 
 /* The record of a tensor, made where there is none; NULL with MEMORY. */
 struct tensor_grad *autograd_of(struct autograd *a, struct value t, struct err *err);

@@ -94,6 +94,44 @@ bool autograd_renew(struct autograd *a, struct value t, struct err *err)
 	return !record || record->base.kind != VALUE_TENSOR || renew_view(a, t, err);
 }
 
+bool autograd_is_part(struct value t)
+{
+	return t.tensor->grad && t.tensor->grad->part;
+}
+
+bool autograd_note_part(struct autograd *a, struct value view, bool stale, struct err *err)
+{
+	struct tensor_grad *record = autograd_of(a, view, err);
+
+	if (!record)
+		return false;
+	record->part = true;
+	record->version = view.tensor->memory->storage->version - stale;
+	return true;
+}
+
+static bool part_error(struct autograd *a, const char *written, struct err *err)
+{
+	return autograd_error(
+	    a, err,
+	    "an output of split(), chunk() or unbind() is a view and %s modified inplace. This "
+	    "view is the output of a function that returns multiple views. Such functions do not "
+	    "allow the output views to be modified inplace. You should replace the inplace "
+	    "operation by an out-of-place one.",
+	    written);
+}
+
+/* A part whose elements were written has no node that could be made again. */
+static bool check_part(struct autograd *a, struct value t, struct err *err)
+{
+	const struct tensor_grad *record = t.tensor->grad;
+
+	if (!record->part || record->leaf ||
+	    record->version == t.tensor->memory->storage->version || !autograd_requires(t))
+		return true;
+	return part_error(a, "its base or another view of its base has been", err);
+}
+
 bool autograd_source(struct autograd *a, struct value t, struct grad_source *out, struct err *err)
 {
 	const struct tensor_grad *record = t.tensor->grad;
@@ -101,7 +139,7 @@ bool autograd_source(struct autograd *a, struct value t, struct grad_source *out
 	*out = (struct grad_source){ .leaf = unset };
 	if (!record)
 		return true;
-	if (!autograd_renew(a, t, err))
+	if (!check_part(a, t, err) || !autograd_renew(a, t, err))
 		return false;
 	if (record->node) {
 		record->node->refs++;
@@ -138,18 +176,23 @@ static bool note_view(struct autograd *a, const struct eager_call *c, struct val
 {
 	struct value of = c->values[0];
 
-	if (op_info(c->op)->kind != KIND_VIEW || c->inplace || of.kind != VALUE_TENSOR ||
-	    out.tensor == of.tensor || out.tensor->memory->storage != of.tensor->memory->storage)
+	if (op_info(c->op)->kind != KIND_VIEW || c->op == OP_detach || c->inplace ||
+	    of.kind != VALUE_TENSOR || out.tensor == of.tensor ||
+	    out.tensor->memory->storage != of.tensor->memory->storage)
 		return true;
-	return autograd_note_view(a, of, out, false, err);
+	if ((c->op == OP_parts || autograd_is_part(of)) && !autograd_note_part(a, out, false, err))
+		return false;
+	return !a->recording || autograd_note_view(a, of, out, false, err);
 }
 
 /* ---- in-place ops */
 
-static bool check_inplace(struct autograd *a, struct value t, struct err *err)
+static bool check_inplace(struct autograd *a, const struct eager_call *c, struct err *err)
 {
-	struct value base = base_of(t);
+	struct value t = c->values[0], base = base_of(t);
 
+	if (autograd_is_part(t) && any_requires(c))
+		return part_error(a, "is being", err);
 	if (t.tensor->grad && t.tensor->grad->leaf)
 		return autograd_error(a, err,
 				      "a leaf Variable that requires grad is being used in an "
@@ -377,6 +420,10 @@ static bool run_light(struct autograd *a, const struct eager_call *c, struct val
 	bool known;
 	unsigned needs;
 
+	for (int i = 0; i < c->n; i++)
+		if (c->values[i].kind == VALUE_TENSOR && autograd_is_part(c->values[i]) &&
+		    !check_part(a, c->values[i], err))
+			return false;
 	if (!eager_run_op(a->eager, c, out, err))
 		return false;
 	if (dtype_category(out->tensor->memory->dtype) != CATEGORY_FLOAT)
@@ -388,7 +435,10 @@ static bool run_light(struct autograd *a, const struct eager_call *c, struct val
 	}
 	if (known)
 		out->tensor->grad->light = op_info(c->op)->id;
-	return true;
+	if (note_view(a, c, *out, err))
+		return true;
+	value_unref(*out);
+	return false;
 }
 
 bool autograd_run(struct autograd *a, const struct eager_call *c, struct value *out,
@@ -404,12 +454,12 @@ bool autograd_run(struct autograd *a, const struct eager_call *c, struct value *
 	for (int i = 0; i < c->n; i++)
 		if (!eager_check(c->values[i], err))
 			return false;
-	if (c->inplace && c->values[0].kind == VALUE_TENSOR && !check_inplace(a, c->values[0], err))
+	if (c->inplace && c->values[0].kind == VALUE_TENSOR && !check_inplace(a, c, err))
 		return false;
 	if (!any_requires(c) || c->op == OP_detach) {
 		if (!eager_run_op(a->eager, c, out, err))
 			return false;
-		if (!a->recording || c->op == OP_detach || note_view(a, c, *out, err))
+		if (note_view(a, c, *out, err))
 			return true;
 		value_unref(*out);
 		return false;

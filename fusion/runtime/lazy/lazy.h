@@ -18,6 +18,7 @@
 #include "fusion/base/hash.h"
 #include "fusion/base/vec.h"
 #include "fusion/capture/call_path.h"
+#include "fusion/graph/view.h"
 #include "fusion/runtime/eager/eager.h"
 #include "fusion/runtime/exec/partition.h"
 #include "fusion/runtime/report.h"
@@ -154,6 +155,10 @@ struct vtensor *lazy_root(const struct lazy *l, struct vtensor *t);
 /* The tensor has the value of the node from here on: so have all views of its
  * root that see it. */
 bool lazy_write(struct lazy *l, struct vtensor *t, int node, struct err *err);
+
+/* How a pending tensor without memory will lie in what it is a view of, or else row by row;
+ * false when out of memory. */
+bool lazy_layout(const struct lazy *l, struct vtensor *t, struct view_layout *out);
 
 /* Lets views that nothing shares with be tensors of their own. */
 void lazy_views_settle(struct lazy *l);

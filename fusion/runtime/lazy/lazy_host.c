@@ -68,6 +68,41 @@ static bool call_size(struct lazy *l, const struct native *f, const struct value
 	return true;
 }
 
+/* Where a pending tensor will lie.  False in *known: the eager host answers. */
+static bool call_layout(struct lazy *l, const struct native *f, const struct value *args, int n,
+			const struct keywords *kw, bool *known, struct value *out, struct err *err)
+{
+	struct value t, dim, strides[MAX_RANK];
+	struct view_layout layout;
+	int d;
+
+	*known = f->id == NATIVE_STRIDE || f->id == NATIVE_IS_CONTIGUOUS ||
+		 f->id == NATIVE_STORAGE_OFFSET;
+	if (!*known)
+		return true;
+	if (!torch_native_args(f, args, n, kw, &t, &dim, err))
+		return false;
+	*known = lazy_pending(l, t) && !t.tensor->memory;
+	if (!*known)
+		return true;
+	if (!lazy_layout(l, t.tensor, &layout))
+		return torch_no_memory(err);
+	if (f->id == NATIVE_IS_CONTIGUOUS) {
+		*out = value_bool(view_contiguous(l->graph, &layout));
+	} else if (f->id == NATIVE_STORAGE_OFFSET) {
+		*out = value_int(layout.offset->value);
+	} else if (dim.kind != VALUE_NONE) {
+		if (!torch_wrap_dim(dim.i, layout.shape.rank, &d, err))
+			return false;
+		*out = value_int(layout.stride[d]->value);
+	} else {
+		for (d = 0; d < layout.shape.rank; d++)
+			strides[d] = value_int(layout.stride[d]->value);
+		*out = value_tuple(strides, layout.shape.rank);
+	}
+	return out->kind != VALUE_UNSET || torch_no_memory(err);
+}
+
 static bool touches_any(const struct lazy *l, const struct native *f, const struct value *args,
 			int n)
 {
@@ -135,6 +170,8 @@ static bool call_native(struct lazy *l, const struct native *f, const struct val
 		return !err || err->code == ERR_NONE;
 	}
 	if (!call_size(l, f, args, n, kw, &known, out, err))
+		return false;
+	if (!known && !call_layout(l, f, args, n, kw, &known, out, err))
 		return false;
 	return known || call_at_once(l, f, args, n, kw, out, err);
 }
@@ -369,6 +406,14 @@ static bool host_subscript(void *self, struct value t, struct value index, struc
 	return compose_subscript(&l->composer, t, index, out, err);
 }
 
+static bool host_row(void *self, struct value t, struct value index, struct value *out,
+		     struct err *err)
+{
+	struct lazy *l = self;
+
+	return compose_row(&l->composer, t, index, out, err);
+}
+
 static bool host_store_subscript(void *self, struct value t, struct value index, struct value v,
 				 struct err *err)
 {
@@ -461,6 +506,7 @@ void lazy_host_init(struct lazy *l)
 	l->host.compare = host_compare;
 	l->host.truth = host_truth;
 	l->host.subscript = host_subscript;
+	l->host.row = host_row;
 	l->host.store_subscript = host_store_subscript;
 	l->host.length = host_length;
 	l->host.to_number = host_to_number;

@@ -54,7 +54,7 @@ bool lazy_view_note(struct lazy *l, struct value view, const struct eager_call *
 	if (view_layout_in(l->graph, view.tensor->node, root->node, &layout))
 		return keep_call(entry_of(l, view.tensor), c) || torch_no_memory(err);
 	if (c->op == OP_view || c->op == OP_view_as)
-		return err_set(err, ERR_VALUE,
+		return err_set(err, ERR_OP,
 			       "view: the strides of the tensor do not allow these sizes without "
 			       "a copy; write x.reshape(...)");
 	return true;
@@ -129,17 +129,25 @@ bool lazy_write(struct lazy *l, struct vtensor *t, int node, struct err *err)
 	return refresh(l, root, err);
 }
 
+bool lazy_layout(const struct lazy *l, struct vtensor *t, struct view_layout *out)
+{
+	/* What a copy has made, as some reshapes do, is a tensor of its own. */
+	int base = entry_of(l, t)->view ? lazy_root(l, t)->node : t->node;
+
+	return view_layout_in(l->graph, t->node, base, out);
+}
+
 /* Nobody else has what such a view is of, and that is no view itself: the view
- * may be all there is, unless its elements share memory, which a write must know.
- * First made first, so that a chain settles at once. */
+ * may be all there is, if it lies as a tensor of its own would.  First made first, so that a
+ * chain settles at once. */
 static bool is_alone(const struct lazy *l, const struct lazy_entry *entry)
 {
 	const struct vtensor *of = entry->view->values[0].tensor;
 	struct view_layout layout;
 
 	return of->head.refs == 1 && !of->memory && lazy_root(l, entry->at) == of &&
-	       view_layout_in(l->graph, entry->at->node, of->node, &layout) &&
-	       !view_repeats(&layout);
+	       lazy_layout(l, entry->at, &layout) && view_contiguous(l->graph, &layout) &&
+	       sym_is(layout.offset, 0);
 }
 
 void lazy_views_settle(struct lazy *l)

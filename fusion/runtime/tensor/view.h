@@ -43,10 +43,12 @@ struct view_step {
 /* What a capturing host keeps of a tensor object that is a view. */
 struct traced_view {
 	struct value base;         /* a reference; no view itself */
+	int made_at;               /* vtensor_writes() of the base when the view was made */
 	int written;               /* vtensor_writes() of the base when the node was made */
 	struct view_layout layout; /* in elements of the base, row by row */
 	bool writable;             /* the layout is known */
 	bool detached;             /* no gradient goes through one of the steps */
+	bool part;                 /* one of the steps cut it off (OP_parts) */
 	bool of_leaf;              /* one of the steps made a leaf, which the gradient goes to */
 	int n_steps;
 	struct view_step steps[];

@@ -462,7 +462,7 @@ int bind_inplace(struct graph *g, int target, int result, int line, int column, 
 		return -1;
 	}
 	if (dtype_category(from->dtype) > dtype_category(to->dtype)) {
-		err_set(err, ERR_TYPE,
+		err_set(err, ERR_DTYPE,
 			"an in-place operator keeps the dtype of its tensor: the result is %s, the "
 			"tensor %s; write x = x + y instead of x += y",
 			dtype_name(from->dtype), dtype_name(to->dtype));

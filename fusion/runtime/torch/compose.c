@@ -160,6 +160,22 @@ static bool take_slice(struct subscript *s, struct value t, int dim, const struc
 			(struct value[]){ value_int(s->dim++), start, stop, value_int(stride) }, 4);
 }
 
+static bool take_tensor(struct subscript *s, struct value index);
+
+/* What an index becomes by an op; then that. */
+static bool take_made(struct subscript *s, enum op op, struct value index, struct value how)
+{
+	struct value made;
+	bool ok;
+
+	if (!s->c->run(s->c->self, op, "fx:", false, (struct value[]){ index, how }, 2, &made,
+		       s->err))
+		return false;
+	ok = take_tensor(s, made);
+	value_unref(made);
+	return ok;
+}
+
 static bool take_tensor(struct subscript *s, struct value index)
 {
 	enum dtype dtype;
@@ -167,20 +183,16 @@ static bool take_tensor(struct subscript *s, struct value index)
 
 	if (!s->c->type(s->c->self, index, &rank, &dtype, s->err))
 		return false;
-	if (dtype == DTYPE_U8) { /* is a mask, as in torch */
-		struct value mask, to = { .kind = VALUE_DTYPE, .dtype = DTYPE_BOOL };
-		bool ok = s->c->run(s->c->self, OP_to, "fx:", false, (struct value[]){ index, to },
-				    2, &mask, s->err) &&
-			  take_tensor(s, mask);
-
-		if (ok)
-			value_unref(mask);
-		return ok;
-	}
+	if (dtype == DTYPE_U8) /* is a mask, as in torch */
+		return take_made(s, OP_to, index,
+				 (struct value){ .kind = VALUE_DTYPE, .dtype = DTYPE_BOOL });
+	if (dtype == DTYPE_BOOL && rank == 0) /* of a dim of its own */
+		return add_step(s, OP_unsqueeze, (struct value[]){ value_int(s->dim) }, 1) &&
+		       take_made(s, OP_unsqueeze, index, value_int(0));
 	if (dtype == DTYPE_BOOL)
 		most = 1;
 	else if (dtype_category(dtype) != CATEGORY_INT)
-		return err_set(s->err, ERR_TYPE,
+		return err_set(s->err, ERR_INDEX,
 			       "a tensor as index must be of ints or bools, not %s; write "
 			       "index.long()",
 			       dtype_name(dtype));
@@ -200,7 +212,7 @@ static bool take_tensor(struct subscript *s, struct value index)
 	return true;
 }
 
-/* x[[0, 2]]: the list is a tensor, which FX keeps among the arguments of getitem. */
+/* x[[0, 2]], x[True]: that is a tensor, which FX keeps among the arguments of getitem. */
 static bool take_list(struct subscript *s, struct value list)
 {
 	struct vm_host *host = s->c->host;
@@ -226,7 +238,7 @@ static bool count_dims(struct subscript *s, struct value item, int *out)
 	enum dtype dtype;
 	int rank;
 
-	*out = item.kind != VALUE_NONE && item.kind != VALUE_ELLIPSIS;
+	*out = item.kind != VALUE_NONE && item.kind != VALUE_ELLIPSIS && item.kind != VALUE_BOOL;
 	if (item.kind != VALUE_TENSOR)
 		return true;
 	if (!s->c->type(s->c->self, item, &rank, &dtype, s->err))
@@ -256,9 +268,10 @@ static bool take_item(struct subscript *s, struct value t, struct value item, in
 	case VALUE_TENSOR:
 		return take_tensor(s, item);
 	case VALUE_LIST:
+	case VALUE_BOOL:
 		return take_list(s, item);
 	default:
-		return err_set(s->err, ERR_TYPE,
+		return err_set(s->err, item.kind == VALUE_FLOAT ? ERR_INDEX : ERR_TYPE,
 			       "a tensor is indexed by ints, slices, None, ... and tensors, not %s",
 			       value_type_name(item));
 	}
@@ -302,9 +315,9 @@ static bool take_items(struct subscript *s, struct value t, const struct value *
 		dots += items[i].kind == VALUE_ELLIPSIS;
 	}
 	if (dots > 1)
-		return err_set(s->err, ERR_VALUE, "an index may have one ... only");
+		return err_set(s->err, ERR_OP, "an index may have one ... only");
 	if (used > rank)
-		return err_set(s->err, ERR_VALUE,
+		return err_set(s->err, ERR_INDEX,
 			       "too many indices: %d for a tensor of %d dimension%s", used, rank,
 			       rank == 1 ? "" : "s");
 	for (int i = 0; i < n; i++) {

@@ -30,6 +30,9 @@ struct composer {
 
 bool compose_subscript(const struct composer *c, struct value t, struct value index,
 		       struct value *out, struct err *err);
+/* Row `index` where rows are taken one after the other: unbind() of the tensor gave it. */
+bool compose_row(const struct composer *c, struct value t, struct value index, struct value *out,
+		 struct err *err);
 bool compose_store(const struct composer *c, struct value t, struct value index, struct value v,
 		   struct err *err);
 

@@ -23,7 +23,7 @@ static bool check_list(const char *name, struct value list, struct err *err)
 		return err_set(err, ERR_TYPE, "%s takes a list of tensors, not %s", name,
 			       value_type_name(list));
 	if (list.list->len == 0)
-		return err_set(err, ERR_VALUE, "%s of an empty list; at least one tensor is needed",
+		return err_set(err, ERR_OP, "%s of an empty list; at least one tensor is needed",
 			       name);
 	if (list.list->len > MAX_LIST)
 		return err_set(err, ERR_BOUND, "%s of %d tensors; %d are the most", name,
@@ -149,14 +149,14 @@ static bool add_cut(struct cuts *cuts, struct value at, struct err *err)
 }
 
 /* Views of dim `dim` between the cuts, as a tuple. */
-static bool pieces(const struct composer *c, struct value t, int dim, const struct cuts *cuts,
-		   const char *name, struct value *out, struct err *err)
+static bool pieces(const struct composer *c, enum op whole_op, struct value t, int dim,
+		   const struct cuts *cuts, const char *name, struct value *out, struct err *err)
 {
 	struct value parts = value_sequence(VALUE_TUPLE, cuts->n), whole;
 
 	if (parts.kind == VALUE_UNSET)
 		return torch_no_memory(err);
-	if (!c->run(c->self, OP_alias, name, false, &t, 1, &whole, err)) {
+	if (!c->run(c->self, whole_op, name, false, &t, 1, &whole, err)) {
 		value_unref(parts);
 		return false;
 	}
@@ -209,7 +209,7 @@ static bool cut_lengths(const struct composer *c, const struct list *lengths, st
 		if (!compose_compare(c, CMP_LT, lengths->at[i], value_int(0), &negative, err))
 			return false;
 		if (negative)
-			return err_set(err, ERR_VALUE, "split: a length is negative");
+			return err_set(err, ERR_OP, "split: a length is negative");
 		if (!compose_add(c, cuts->bounds[i], lengths->at[i], &next, err) ||
 		    !add_cut(cuts, next, err))
 			return false;
@@ -217,7 +217,7 @@ static bool cut_lengths(const struct composer *c, const struct list *lengths, st
 	if (!compose_compare(c, CMP_EQ, cuts->bounds[cuts->n], size, &whole, err))
 		return false;
 	return whole ||
-	       err_set(err, ERR_VALUE, "split: the lengths must sum up to the size of the dim");
+	       err_set(err, ERR_OP, "split: the lengths must sum up to the size of the dim");
 }
 
 /* (size + n - 1) // n */
@@ -258,12 +258,12 @@ static bool cut_equal(const struct composer *c, struct value how, bool chunks, s
 
 	if (!chunks && how.kind == VALUE_SYMINT) /* how many parts there are is guarded */
 		return compose_compare(c, CMP_LT, how, value_int(1), &more, err) &&
-		       (more ? err_set(err, ERR_VALUE, "the split size must be positive")
+		       (more ? err_set(err, ERR_OP, "the split size must be positive")
 			     : cut_by(c, how, size, cuts, err));
 	if (!compose_number(c, how, chunks ? "the number of chunks" : "the split size", &n, err))
 		return false;
 	if (n < 1)
-		return err_set(err, ERR_VALUE, "%s must be positive, not %lld",
+		return err_set(err, ERR_OP, "%s must be positive, not %lld",
 			       chunks ? "the number of chunks" : "the split size", (long long)n);
 	each = value_int(n);
 	if (chunks && !divide_up(c, size, n, &each, err))
@@ -283,7 +283,7 @@ static bool cut_apart(const struct composer *c, struct value how, struct value s
 		if (!compose_number(c, how, "the number of parts", &parts, err))
 			return false;
 		if (parts < 1 || parts > MAX_LIST)
-			return err_set(err, ERR_VALUE,
+			return err_set(err, ERR_OP,
 				       "tensor_split: %lld parts; 1 to %d are possible",
 				       (long long)parts, MAX_LIST);
 		for (int64_t i = 0; i < parts; i++) {
@@ -333,7 +333,8 @@ static bool split(const struct composer *c, const struct native *f, struct value
 		ok = cut_lengths(c, given[0].list, size, &cuts, err);
 	else
 		ok = cut_equal(c, given[0], chunks, size, &cuts, err);
-	return ok && pieces(c, t, dim, &cuts, name, out, err);
+	/* tensor_split is several slices in PyTorch, too */
+	return ok && pieces(c, any ? OP_alias : OP_parts, t, dim, &cuts, name, out, err);
 }
 
 static bool unbind(const struct composer *c, const struct native *f, struct value t,
@@ -354,7 +355,7 @@ static bool unbind(const struct composer *c, const struct native *f, struct valu
 	parts = value_sequence(VALUE_TUPLE, (int)size);
 	if (parts.kind == VALUE_UNSET)
 		return torch_no_memory(err);
-	if (!c->run(c->self, OP_alias, "fx:unbind", false, &t, 1, &whole, err)) {
+	if (!c->run(c->self, OP_parts, "fx:unbind", false, &t, 1, &whole, err)) {
 		value_unref(parts);
 		return false;
 	}
@@ -374,6 +375,19 @@ static bool unbind(const struct composer *c, const struct native *f, struct valu
 	return true;
 }
 
+bool compose_row(const struct composer *c, struct value t, struct value index, struct value *out,
+		 struct err *err)
+{
+	struct value values[] = { t, value_int(0), index };
+	bool ok;
+
+	if (!c->run(c->self, OP_parts, "fx:", false, &t, 1, &values[0], err))
+		return false;
+	ok = c->run(c->self, OP_select, "fx:getitem", false, values, 3, out, err);
+	value_unref(values[0]);
+	return ok;
+}
+
 /* The same where bounds are symbols: -((start - end) // step), none below 0. */
 static bool count_symbols(const struct composer *c, struct value start, struct value end,
 			  int64_t step, struct value *out, struct err *err)
@@ -386,7 +400,7 @@ static bool count_symbols(const struct composer *c, struct value start, struct v
 			     err))
 		return false;
 	if (behind)
-		return err_set(err, ERR_VALUE,
+		return err_set(err, ERR_OP,
 			       "arange: the end lies on the other side of the start than the step "
 			       "goes");
 	return host->binary(host->self, BIN_SUB, false, start, end, &n, err) &&
@@ -416,7 +430,7 @@ static bool count_steps(const struct composer *c, struct value start, struct val
 		return false;
 	if (start.kind != VALUE_FLOAT && end.kind != VALUE_FLOAT && step.kind != VALUE_FLOAT) {
 		if (k == 0)
-			return err_set(err, ERR_VALUE, "arange: the step is 0");
+			return err_set(err, ERR_OP, "arange: the step is 0");
 		n = k > 0 ? (j - i + k - 1) / k : (j - i + k + 1) / k;
 		if (k > 0 ? j < i : j > i)
 			n = -1;
@@ -425,12 +439,12 @@ static bool count_steps(const struct composer *c, struct value start, struct val
 		b = end.kind == VALUE_FLOAT ? b : (double)j;
 		by = step.kind == VALUE_FLOAT ? by : (double)k;
 		if (by == 0 || !(fabs((b - a) / by) < 0x1p40))
-			return err_set(err, ERR_VALUE, "arange: the step is 0, or far too small");
+			return err_set(err, ERR_OP, "arange: the step is 0, or far too small");
 		n = by > 0 ? b < a : b > a ? -1 : 0;
 		n = n ? -1 : (int64_t)ceil((b - a) / by);
 	}
 	if (n < 0)
-		return err_set(err, ERR_VALUE,
+		return err_set(err, ERR_OP,
 			       "arange: the end lies on the other side of the start than the step "
 			       "goes");
 	*out = value_int(n);

@@ -172,7 +172,7 @@ bool masked_select_call(const struct composer *c, const char *name, const struct
 	x = v[0].tensor->memory;
 	mask = v[1].tensor->memory;
 	if (mask->dtype != DTYPE_BOOL)
-		return err_set(err, ERR_TYPE, "masked_select: the mask is %s, and must be bool",
+		return err_set(err, ERR_DTYPE, "masked_select: the mask is %s, and must be bool",
 			       dtype_name(mask->dtype));
 	rank = x->rank > mask->rank ? x->rank : mask->rank;
 	for (int d = 0; d < rank; d++) {
@@ -347,7 +347,7 @@ static bool bincount(const struct torch_memory *memory, const char *name, const 
 		int64_t bin = tensor_get_int(x, i);
 
 		if (bin < 0 || bin >= MOST_BINS)
-			return err_set(err, ERR_VALUE,
+			return err_set(err, ERR_OP,
 				       "bincount takes ints that are not negative, to %d, and "
 				       "%lld is one of these",
 				       MOST_BINS - 1, (long long)bin);

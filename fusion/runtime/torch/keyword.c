@@ -96,9 +96,9 @@ static bool scatter_reduce(const struct composer *c, const char *name, const str
 
 	if (v[5].kind != VALUE_STR ||
 	    (strcmp(v[5].str->text, "add") != 0 && strcmp(v[5].str->text, "multiply") != 0))
-		return err_set(err, ERR_VALUE, "scatter: reduce is 'add' or 'multiply'");
+		return err_set(err, ERR_OP, "scatter: reduce is 'add' or 'multiply'");
 	if (strcmp(v[5].str->text, "multiply") == 0)
-		return err_set(err, ERR_VALUE,
+		return err_set(err, ERR_OP,
 			       "scatter: reduce='multiply' is not in the language; write "
 			       "x.scatter_reduce(dim, index, src, 'prod')");
 	if (v[0].kind != VALUE_TENSOR || v[2].kind != VALUE_TENSOR)

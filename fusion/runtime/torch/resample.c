@@ -154,7 +154,7 @@ static bool pad_index(struct line *l, int dim, const char *mode, int64_t low, in
 			     size, &inside, l->err))
 		return false;
 	if (!inside && mode[2] != 'p')
-		return err_set(l->err, ERR_VALUE,
+		return err_set(l->err, ERR_OP,
 			       "pad: mode %s takes a width below the size of the dim", mode);
 	if (!count_from(l, value_int(-low), length, DTYPE_I64, &index))
 		return false;
@@ -201,7 +201,7 @@ static bool pad(struct line *l, const struct value *v, struct err *err)
 
 	if (strcmp(mode, "constant") != 0 && strcmp(mode, "reflect") != 0 &&
 	    strcmp(mode, "replicate") != 0 && strcmp(mode, "circular") != 0)
-		return err_set(err, ERR_VALUE,
+		return err_set(err, ERR_OP,
 			       "pad: mode is constant, reflect, replicate or circular, not %s",
 			       mode);
 	if (!l->c->type(l->c->self, l->at, &rank, &dtype, err) ||
@@ -265,7 +265,7 @@ static bool scale_of(const struct line *l, const struct value *v, int dim, struc
 		s->to = (int64_t)floor((double)s->from * factor);
 	}
 	if (s->to < 1 || s->from < 1)
-		return err_set(l->err, ERR_VALUE, "interpolate: sizes must be above 0");
+		return err_set(l->err, ERR_OP, "interpolate: sizes must be above 0");
 	s->step = factor > 0 && !(v[5].kind == VALUE_BOOL && v[5].b)
 		      ? 1 / factor
 		      : (double)s->from / (double)s->to;

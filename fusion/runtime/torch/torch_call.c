@@ -168,11 +168,11 @@ bool torch_native_args(const struct native *f, const struct value *args, int n,
 bool torch_wrap_dim(int64_t dim, int rank, int *out, struct err *err)
 {
 	if (rank == 0)
-		return err_set(err, ERR_VALUE,
+		return err_set(err, ERR_INDEX,
 			       "dim %lld does not exist: the tensor has no dimensions",
 			       (long long)dim);
 	if (dim < -rank || dim >= rank)
-		return err_set(err, ERR_VALUE,
+		return err_set(err, ERR_INDEX,
 			       "dim %lld does not exist: the tensor has %d dimension%s, dim may be "
 			       "%d to %d",
 			       (long long)dim, rank, rank == 1 ? "" : "s", -rank, rank - 1);

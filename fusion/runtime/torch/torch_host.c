@@ -154,7 +154,7 @@ bool torch_no_memory(struct err *err)
 
 bool torch_writes_expanded(struct err *err)
 {
-	return err_set(err, ERR_VALUE,
+	return err_set(err, ERR_OP,
 		       "an expanded tensor is written: several of its elements are one in memory; "
 		       "write x.clone() first");
 }

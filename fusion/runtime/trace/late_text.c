@@ -225,7 +225,7 @@ static bool host_number_text(void *self, struct value v, bool *known, struct buf
 static bool is_for_numbers(const struct format_spec *spec)
 {
 	return (spec->type && spec->type != 's') || spec->sign || spec->alternate ||
-	       spec->grouping || spec->align == '=';
+	       spec->grouping || spec->align == '=' || spec->zeros;
 }
 
 static bool host_format(void *self, const struct format_spec *spec, struct value v, bool *known,

@@ -282,8 +282,8 @@ static bool pin_operands(struct trace *t, const struct value *values, int n)
 /* Numbers in place of symbols may mend it, or word it better. */
 static bool may_be_of_sizes(enum err_code code)
 {
-	return code == ERR_SHAPE || code == ERR_TYPE || code == ERR_VALUE ||
-	       code == ERR_UNSUPPORTED;
+	return code == ERR_SHAPE || code == ERR_TYPE || code == ERR_VALUE || code == ERR_OP ||
+	       code == ERR_DTYPE || code == ERR_INDEX || code == ERR_UNSUPPORTED;
 }
 
 /* A failed op: if sizes were symbols, what would make it hold is guarded; if
@@ -420,15 +420,16 @@ static bool guard_facts(struct trace *t, struct err *err)
 	return true;
 }
 
-/* x.copy_(y), x[i] = y: the node of y, where it is the result as it is.  What may require a
- * gradient gets one of zeros from the copy. */
+/* x.copy_(y), x[i] = y: the node of y, where it is the result as it is.  A backward pass goes
+ * on to what x was, with zeros. */
 static int filled_with(const struct trace *t, int node)
 {
 	const struct graph *g = t->graph;
 	const struct node *n = g->nodes[node], *value;
 
-	if (n->op != OP_fill || n->args[1].kind != ARG_NODE ||
-	    (trace_records(t) && dtype_category(n->dtype) == CATEGORY_FLOAT))
+	if (t->autograd->recording && !t->grad_off)
+		return node;
+	if (n->op != OP_fill || n->args[1].kind != ARG_NODE)
 		return node;
 	value = g->nodes[n->args[1].node];
 	return value->dtype == n->dtype && shape_equal(&value->shape, &n->shape) ? value->id : node;
@@ -538,7 +539,8 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 		return false;
 	if (!bind_call(&target, op, call_name(name, op), values, n, kw, args, err))
 		return bind_failed(t, values, n, err);
-	if (!trace_mark_parts(t, op, inplace, kw, &name, err))
+	if (!trace_check_parts(t, inplace, values, n, err) ||
+	    !trace_mark_parts(t, op, inplace, kw, &name, err))
 		return false;
 	node = add_node(t, op, args, err);
 	if (node < 0)

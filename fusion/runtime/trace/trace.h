@@ -347,6 +347,8 @@ bool trace_wrap_view(struct trace *t, struct value of, int node, struct value *o
 		     struct err *err);
 /* The node of a view, made anew where its base was written; -1 with *err. */
 int trace_view_node(struct trace *t, struct value view, struct err *err);
+/* Whether the base of a view was written since the view was made. */
+bool trace_view_stale(const struct trace *t, struct value view);
 /* A write through a view: `node` has its new elements. */
 bool trace_view_write(struct trace *t, struct value view, int node, struct err *err);
 /* How the view lies in the memory of its base, which is *base (borrowed); false
@@ -409,6 +411,12 @@ void trace_forget_grads(struct trace *t);
 int *trace_leaf_map(const struct trace *t, const struct graph *g);
 bool trace_is_leaf(const struct trace *t, struct value tensor);
 bool trace_is_parameter(const struct trace *t, struct value tensor);
+/* Whether split(), chunk() or unbind() gave it: see autograd_note_part(). */
+bool trace_is_part(const struct trace *t, struct value tensor);
+/* An op on such tensors, the first of which it may write, is left to eager where that raises
+ * an error for it. */
+bool trace_check_parts(struct trace *t, bool inplace, const struct value *values, int n,
+		       struct err *err);
 /* The tensor is to stand for *node, and stood for `before` (-1: it is no write): where the
  * write is not recorded, for a node of its own, which is a leaf's value too, or takes over
  * the gradient of `before`. */
@@ -446,6 +454,11 @@ bool world_force(void *self, struct value *place, struct err *err);
 bool world_read(struct trace *t, int slot, struct value *out, struct err *err); /* borrowed */
 bool world_load_global(void *self, int index, const char *name, struct value real,
 		       struct value *out, struct err *err);
+/* world_same.c: an earlier slot that holds the same object, -1; the dict of all that an
+ * instance from outside holds becomes a slot; whose dict a slot is, is found. */
+int world_same(struct trace *t, int slot);
+bool world_whole(void *self, struct value o, struct err *err);
+bool world_note_owner(struct trace *t, int slot, struct err *err);
 /* An instance from outside has no attribute of that name: guarded. */
 bool world_absent(void *self, struct value o, const char *name, struct err *err);
 bool world_store_global(void *self, int index, const char *name, struct value v, struct err *err);

@@ -66,6 +66,38 @@ static bool requires(struct trace *t, struct value tensor, bool *out, struct err
 	return node >= 0 && made_requires(t, node, out, err);
 }
 
+static bool any_requires(struct trace *t, const struct value *values, int n, bool *out,
+			 struct err *err)
+{
+	*out = false;
+	for (int i = 0; i < n && !*out; i++)
+		if (values[i].kind == VALUE_TENSOR && !requires(t, values[i], out, err))
+			return false;
+	return true;
+}
+
+bool trace_check_parts(struct trace *t, bool inplace, const struct value *values, int n,
+		       struct err *err)
+{
+	bool fails;
+
+	for (int i = 0; i < n && !t->grad_off; i++) {
+		bool written = inplace && i == 0;
+
+		if (values[i].kind != VALUE_TENSOR || !trace_is_part(t, values[i]) ||
+		    !(written || (values[i].tensor->view && trace_view_stale(t, values[i]))))
+			continue;
+		if (!any_requires(t, values + i, written ? n : 1, &fails, err))
+			return false;
+		if (fails) /* eager says so */
+			return err_set(
+			    err, ERR_UNSUPPORTED,
+			    "what split(), chunk() or unbind() gave is written, or used "
+			    "after its tensor was written, where gradients are recorded");
+	}
+	return true;
+}
+
 static struct traced_grad *find_grad(const struct trace *t, struct value tensor)
 {
 	for (size_t i = 0; i < t->grads.len; i++)

@@ -523,6 +523,14 @@ static bool host_subscript(void *self, struct value tensor, struct value index, 
 	return compose_subscript(&t->composer, tensor, index, out, err);
 }
 
+static bool host_row(void *self, struct value tensor, struct value index, struct value *out,
+		     struct err *err)
+{
+	struct trace *t = self;
+
+	return compose_row(&t->composer, tensor, index, out, err);
+}
+
 static bool host_store_subscript(void *self, struct value tensor, struct value index,
 				 struct value v, struct err *err)
 {
@@ -566,6 +574,7 @@ void trace_host_init(struct trace *t)
 		.compare = host_compare,
 		.truth = host_truth,
 		.subscript = host_subscript,
+		.row = host_row,
 		.store_subscript = host_store_subscript,
 		.length = host_length,
 		.to_number = host_to_number,
@@ -578,6 +587,7 @@ void trace_host_init(struct trace *t)
 		.load_global = world_load_global,
 		.store_global = world_store_global,
 		.absent = world_absent,
+		.whole = world_whole,
 		.may_store = world_may_store,
 		.may_define = host_may_define,
 		.builtin_break = host_builtin_break,

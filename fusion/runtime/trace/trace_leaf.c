@@ -37,6 +37,16 @@ bool trace_is_leaf(const struct trace *t, struct value tensor)
 	return autograd_requires(real) && autograd_is_leaf(real);
 }
 
+bool trace_is_part(const struct trace *t, struct value tensor)
+{
+	struct value real = real_of(t, tensor);
+
+	if (real.kind == VALUE_TENSOR)
+		return autograd_is_part(real);
+	return tensor.tensor->owner == t->serial && tensor.tensor->view &&
+	       tensor.tensor->view->part;
+}
+
 bool trace_is_parameter(const struct trace *t, struct value tensor)
 {
 	struct value real = real_of(t, tensor);
@@ -261,7 +271,10 @@ bool trace_make_leaf(struct trace *t, struct value tensor, struct err *err)
 bool trace_keeps_cast(void *self, struct value tensor)
 {
 	struct trace *t = self;
-	struct value real = real_of(t, tensor);
+	int slot = trace_slot(t, tensor), lifted = slot < 0 ? trace_lifted(t, tensor) : -1;
+	struct value real = slot >= 0     ? t->slots->at[slot].value
+			    : lifted >= 0 ? t->lifted.at[lifted].value
+					  : value_none();
 
 	if (tensor.tensor->written)
 		return false;

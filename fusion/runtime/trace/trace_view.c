@@ -38,6 +38,7 @@ static struct traced_view *new_view(struct trace *t, struct value of, const stru
 	view->base = value_ref(up ? up->base : of);
 	view->n_steps = steps + 1;
 	view->of_leaf = up && (up->of_leaf || trace_is_leaf(t, of));
+	view->part = n->op != OP_detach && (n->op == OP_parts || trace_is_part(t, of));
 	view->detached = (up && up->detached) || n->op == OP_detach || t->grad_off;
 	if (up)
 		memcpy(view->steps, up->steps, sizeof(view->steps[0]) * (size_t)steps);
@@ -135,7 +136,7 @@ bool trace_wrap_view(struct trace *t, struct value of, int node, struct value *o
 		if (!guard_copy(t, node, err))
 			return false;
 		if (refused)
-			return err_set(err, ERR_VALUE,
+			return err_set(err, ERR_OP,
 				       "view: the strides of the tensor do not allow these sizes "
 				       "without a copy; write x.reshape(...)");
 		node = copy_first(t, node, err);
@@ -151,11 +152,18 @@ bool trace_wrap_view(struct trace *t, struct value of, int node, struct value *o
 	out->tensor->view = view;
 	out->tensor->release = release_view;
 	base = trace_node(t, view->base, err);
-	view->written = writes_of(t, view->base);
+	view->made_at = view->written = writes_of(t, view->base);
 	if (base >= 0 && find_layout(t, view, node, base, err))
 		return true;
 	value_unref(*out);
 	return false;
+}
+
+bool trace_view_stale(const struct trace *t, struct value tensor)
+{
+	const struct traced_view *view = tensor.tensor->view;
+
+	return view->made_at != writes_of(t, view->base);
 }
 
 int trace_view_node(struct trace *t, struct value tensor, struct err *err)

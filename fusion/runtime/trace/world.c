@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "fusion/capture/classes.h"
+#include "fusion/capture/namedtuple.h"
 #include "fusion/runtime/fork/fork.h"
 #include "fusion/runtime/grad/autograd.h"
 #include "fusion/runtime/tensor/overlap.h"
@@ -194,12 +195,15 @@ static bool stands_for_itself(struct value v)
 		return v.native->self.kind == VALUE_UNSET; /* else its self is guarded */
 	case VALUE_CLASS:
 		return is_fixed(v.class);
+	case VALUE_INSTANCE: /* a mark of our prelude: its globals are no stand-ins either */
+		return v.instance->class->hidden && !v.instance->class->is_module &&
+		       (!v.instance->attributes || v.instance->attributes->len == 0) &&
+		       v.instance->payload.kind == VALUE_UNSET;
 	case VALUE_TUPLE:
 	case VALUE_LIST:
 	case VALUE_DICT:
 	case VALUE_SET:
 	case VALUE_CELL:
-	case VALUE_INSTANCE:
 	case VALUE_METHOD:
 	case VALUE_ITER:
 	case VALUE_TENSOR:
@@ -316,7 +320,11 @@ static bool stand_instance(struct trace *t, struct instance *real, int child, st
 	if (!keep(t, value_instance(class), out, err))
 		return false;
 	if (real->attributes) {
-		if (!keep(t, lazy_dict(real->attributes, child), &v, err))
+		int whole = pointers_get(&t->reals, real->attributes); /* read before */
+
+		if (whole >= 0)
+			v = value_ref(t->slots->at[whole].stand);
+		else if (!keep(t, lazy_dict(real->attributes, child), &v, err))
 			return false;
 		out->instance->attributes = v.dict;
 	}
@@ -351,6 +359,8 @@ static bool stand_class(struct trace *t, const struct class *real, int child, st
 	c->is_module = real->is_module;
 	c->has_setattr = real->has_setattr;
 	c->has_slots = real->has_slots;
+	if (!class_copy_names(c, real))
+		return trace_no_memory(err);
 	if (!keep(t, lazy_dict(real->attributes, child), &attributes, err))
 		return false;
 	value_unref(value_of(c->attributes));
@@ -463,26 +473,6 @@ bool world_claim(struct trace *t, int slot, struct value stand)
 	       (s->value.kind == VALUE_UNSET || pointers_set(&t->reals, s->value.object, slot));
 }
 
-/* An earlier slot that holds the same object, or the same tensor: x.detach() is not x where
- * that has a gradient. */
-static int find_same(struct trace *t, int slot)
-{
-	const struct slots *s = t->slots;
-	struct value real = s->at[slot].value;
-	int same = pointers_get(&t->reals, real.object);
-
-	if (same >= 0 || real.kind != VALUE_TENSOR || !real.tensor->memory ||
-	    pointers_get(&t->storages, real.tensor->memory->storage) < 0)
-		return same;
-	for (int i = 0; i < s->n && !autograd_requires(real); i++)
-		if (i != slot && s->at[i].live && s->at[i].kind == VALUE_TENSOR &&
-		    s->at[i].same_as < 0 && s->at[i].value.tensor->memory &&
-		    !autograd_requires(s->at[i].value) &&
-		    slots_same_tensor(s->at[i].value.tensor->memory, real.tensor->memory))
-			return i;
-	return -1;
-}
-
 /* Sizes that are no constants; which share a symbol (DUCK SHAPING). */
 static void share_symbols(struct trace *t, int slot, const struct seen *seen)
 {
@@ -537,8 +527,12 @@ static bool read_object(struct trace *t, int slot, struct err *err)
 {
 	struct slot *s = &t->slots->at[slot];
 	struct value stand = unset;
-	int same = find_same(t, slot);
+	int same;
 
+	if (s->kind == VALUE_DICT && !world_note_owner(t, slot, err))
+		return false;
+	s = &t->slots->at[slot];
+	same = world_same(t, slot);
 	s->same_as = same;
 	if (same >= 0) {
 		s->stand = value_ref(t->slots->at[same].stand);

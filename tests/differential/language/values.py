@@ -205,4 +205,4 @@ class Values:
         x = lambda: e("set", d - 1)
         return self.pick(
             lambda: e("set", 0), lambda: f"({x()} {r.choice(['|', '&', '-', '^'])} {x()})", lambda: f"set({e('ints', d - 1)})", lambda: f"{{k % 3 for k in {e('ints', d - 1)}}}", lambda: f"{x()}.{r.choice(['union', 'intersection', 'difference', 'symmetric_difference'])}({e('ints', d - 1)})", lambda: f"frozenset({x()})",
-            lambda: f"set(v for k, v in ({self.view(d)} {r.choice(['&', '|', '-', '^'])} {self.view(d)}) if k)" if r.random() < .5 else f"{{len(k) for k in ({e('dict', d - 1)}.keys() {r.choice(['&', '|', '-', '^'])} {r.choice([e('dict', d - 1) + '.keys()', e('strs', d - 1), e('dict', d - 1)])})}}")
+            lambda: f"set(v for k, v in ({e('dict', d - 1)}.items() {r.choice(['&', '|', '-', '^'])} {e('dict', d - 1)}.items()) if k)" if r.random() < .5 else f"{{len(k) for k in ({e('dict', d - 1)}.keys() {r.choice(['&', '|', '-', '^'])} {r.choice([e('dict', d - 1) + '.keys()', e('strs', d - 1), e('dict', d - 1)])})}}")
