@@ -164,6 +164,8 @@ static void emit_for(const struct lowered *l, int vector_bytes, struct buf *sour
 	struct err err = { 0 };
 
 	for (int k = 0; k < l->n_kernels; k++) {
+		if (l->kernels[k].form == FORM_LIBRARY) /* no C is made of it */
+			continue;
 		plans[k] = plan_create(l, &l->kernels[k], kernels, consts, &err);
 		if (!plans[k])
 			fail_msg("%s", err.message);

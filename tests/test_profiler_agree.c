@@ -171,6 +171,10 @@ static void printed_numbers_are_numbers(void **state)
 		{ "tensor([ 1.0000, -2.0001])", "tensor([ 1.0000, -2.0000])", true, 1 },
 		{ "1.2346e-05", "1.2345e-05", true, 1 },
 		{ "1.3e-05 nan", "1.2e-05 nan", true, 1 },
+		{ "tensor([1.0], grad_fn=<CompiledFunctionBackward>)",
+		  "tensor([1.0],\n       grad_fn=<MulBackward0>)", true, 0 },
+		{ "tensor([1.0], grad_fn=<MulBackward0>)", "tensor([2.0])", true, 100 },
+		{ "grad_fn=<a b>", "grad_fn=<c d>", false, 0 },
 	};
 
 	(void)state;
@@ -271,6 +275,33 @@ static void every_part_of_a_call_is_compared(void **state)
 		{ "def model(x):\n    return (x + 1).long() if " COMPILING " else x + 1\n", plain,
 		  "disagrees", "bits", "in order", "output" },
 		{ "def model(x):\n    return x * 2\n", plain, "exact", "bits", NULL, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		check(&rows[i], false);
+}
+
+/* The backward pass of a piece gives zeros to what the result has not read, as PyTorch's. */
+static void zeros_are_the_gradient_of_what_has_none(void **state)
+{
+#define TWO_LAYERS(forward)                                                                        \
+	"class M(torch.nn.Module):\n"                                                              \
+	"    def __init__(self):\n"                                                                \
+	"        super().__init__()\n"                                                             \
+	"        self.up = torch.nn.Linear(16, 4)\n"                                               \
+	"        self.more = torch.nn.Linear(16, 4)\n"                                             \
+	"    def forward(self, x):\n"                                                              \
+	"        y, z = self.up(x), self.more(x)\n" forward "model = M()\n"
+	static const struct wanted rows[] = {
+		{ TWO_LAYERS("        if y.sum() > -1e9:\n"
+			     "            return y\n"
+			     "        return z\n"),
+		  "{'grad': true}", "exact", "bits", NULL, NULL },
+		{ TWO_LAYERS("        return y + 2 * (z if " COMPILING " else z.detach())\n"),
+		  "{'grad': true}", "disagrees", "bits", "in order", "param_grad['more.weight']" },
+		{ TWO_LAYERS("        return y + 2 * (z.detach() if " COMPILING " else z)\n"),
+		  "{'grad': true}", "disagrees", "bits", "in order", "param_grad['more.weight']" },
 	};
 
 	(void)state;
@@ -397,6 +428,7 @@ int main(void)
 		cmocka_unit_test(ints_and_shapes_have_no_rounding),
 		cmocka_unit_test(printed_numbers_are_numbers),
 		cmocka_unit_test(every_part_of_a_call_is_compared),
+		cmocka_unit_test(zeros_are_the_gradient_of_what_has_none),
 		cmocka_unit_test(a_recurrence_that_amplifies_is_no_fault),
 		cmocka_unit_test(choices_that_rounding_decides_are_no_fault),
 		cmocka_unit_test(calls_that_follow_each_other_are_compared),

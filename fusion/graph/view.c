@@ -125,13 +125,15 @@ static bool reshape_strides(const struct graph *g, struct view_layout *l, const 
 	return true;
 }
 
-/* Nothing is read of an empty view, and any strides do. */
+/* Nothing is read of an empty view, and any strides do.  What lies row by row does so in
+ * every shape, whatever symbols tell of its runs. */
 static bool reshape(const struct graph *g, struct view_layout *l, const struct shape *to)
 {
 	for (int d = 0; d < to->rank; d++)
 		if (sym_is(to->size[d], 0))
 			return view_row_major(g, to, l->stride);
-	return reshape_strides(g, l, to);
+	return reshape_strides(g, l, to) ||
+	       (view_contiguous(g, l) && view_row_major(g, to, l->stride));
 }
 
 static void permute(struct view_layout *l, const int *order, int rank)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/agree/elements.h"
 #include "profiler/agree/texts.h"
 #include "profiler/workload/value_json.h"
 
@@ -268,6 +269,34 @@ static struct value grad_of(struct value v)
 	return v.kind == VALUE_TENSOR ? fusion_grad(v) : unset;
 }
 
+static bool is_zeros(const struct tensor *t)
+{
+	double at[1024];
+	int64_t all = tensor_numel(t), n;
+
+	elements_ready(t);
+	for (int64_t first = 0; first < all; first += n) {
+		n = all - first < 1024 ? all - first : 1024;
+		elements_read(t, first, n, at);
+		for (int64_t i = 0; i < n; i++)
+			if (at[i] != 0)
+				return false;
+	}
+	return true;
+}
+
+/* The backward pass of a compiled piece gives each of its inputs a gradient, zeros where
+ * eager has none: so does torch.compile's (tests/differential/differences.py). */
+static void compare_grad(struct walk *w, const struct trio *g)
+{
+	if (g->ours.kind != VALUE_UNSET && g->theirs.kind != VALUE_UNSET)
+		compare(w, g);
+	else if (g->ours.kind == VALUE_UNSET && g->theirs.kind != VALUE_UNSET)
+		differs(w, "is missing");
+	else if (g->ours.kind == VALUE_TENSOR && !is_zeros(g->ours.tensor->memory))
+		differs(w, "is there, and not there");
+}
+
 static struct value item_of(struct value v, int i)
 {
 	if (is_list(v))
@@ -284,10 +313,7 @@ static void compare_grads(struct walk *w, const struct trio *v)
 	struct trio g = { grad_of(v->ours), grad_of(v->theirs), grad_of(v->reference) };
 	size_t len = w->len;
 
-	if (g.ours.kind != VALUE_UNSET && g.theirs.kind != VALUE_UNSET)
-		compare(w, &g);
-	else if (g.ours.kind != g.theirs.kind)
-		differs(w, g.ours.kind == VALUE_UNSET ? "is missing" : "is there, and not there");
+	compare_grad(w, &g);
 	for (int i = 0; i < n; i++) {
 		struct trio item = { item_of(v->ours, i), item_of(v->theirs, i),
 				     item_of(v->reference, i) };
@@ -329,6 +355,28 @@ static struct value named(struct value dict, struct value key)
 	struct value v;
 
 	return dict.kind == VALUE_DICT && value_dict_get(dict.dict, key, &v) ? v : unset;
+}
+
+/* Dicts by parameter, of those that have a gradient. */
+static void compare_param_grads(struct walk *w, const struct trio *v)
+{
+	size_t len = w->len;
+
+	for (int side = 0; side < 2; side++) {
+		const struct dict *keys = side ? v->theirs.dict : v->ours.dict;
+
+		for (int i = 0; i < keys->len; i++) {
+			struct value key = keys->keys[i];
+			struct trio g = { named(v->ours, key), named(v->theirs, key),
+					  named(v->reference, key) };
+
+			if (!side && g.theirs.kind != VALUE_UNSET)
+				continue; /* it comes with theirs */
+			add_name(w, "['", key.str->text, "']");
+			compare_grad(w, &g);
+			cut_path(w, len);
+		}
+	}
 }
 
 static void compare_kept(struct walk *w)
@@ -405,8 +453,8 @@ static void compare_call(struct walk *w, int call)
 		return;
 	cut_path(w, 0);
 	add_name(w, "", "param_grad", "");
-	compare(w, &(struct trio){ ours->param_grads[call], theirs->param_grads[call],
-				   r ? r->param_grads[call] : unset });
+	compare_param_grads(w, &(struct trio){ ours->param_grads[call], theirs->param_grads[call],
+					       r ? r->param_grads[call] : unset });
 }
 
 static const char *printed(const json_t *m, int call)

@@ -41,6 +41,21 @@ static bool in_a_word(const char *start, const char *at)
 	return at > start && (isalnum((unsigned char)at[-1]) || at[-1] == '_');
 }
 
+/* The characters of ", grad_fn=<MulBackward0>", with what is before it; 0: there is none. */
+static size_t grad_fn_length(const char *text)
+{
+	static const char name[] = "grad_fn=<";
+	size_t n = *text == ',';
+
+	while (isspace((unsigned char)text[n]))
+		n++;
+	if (strncmp(text + n, name, strlen(name)) != 0)
+		return 0;
+	for (n += strlen(name); isalnum((unsigned char)text[n]) || text[n] == '_';)
+		n++;
+	return text[n] == '>' ? n + 1 : 0;
+}
+
 bool texts_judge(const char *ours, const char *theirs, struct judged *found)
 {
 	const char *a = ours, *b = theirs;
@@ -51,8 +66,14 @@ bool texts_judge(const char *ours, const char *theirs, struct judged *found)
 		double x = 0, y = 0, unit_a = 0, unit_b = 0;
 		size_t n = in_a_word(ours, a) ? 0 : float_length(a, &x, &unit_a);
 		size_t k = in_a_word(theirs, b) ? 0 : float_length(b, &y, &unit_b);
+		size_t skip_a = grad_fn_length(a), skip_b = grad_fn_length(b);
 		struct judged one;
 
+		if (skip_a || skip_b) {
+			a += skip_a;
+			b += skip_b;
+			continue;
+		}
 		if (n > 0 && k > 0) {
 			one = judge_numbers(x, y);
 			if (fabs(x - y) <= 1.01 * fmax(unit_a, unit_b))

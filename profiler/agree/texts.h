@@ -5,8 +5,9 @@
 #include "profiler/agree/judge.h"
 
 /* Words, ints and order have to be the same; numbers with a point or an exponent may be
- * apart by the bound of float32 or one unit in the last digit that is shown.  False: they
- * are other texts.  *found gets the numbers. */
+ * apart by the bound of float32 or one unit in the last digit that is shown.  What computed
+ * a tensor, grad_fn=<...>, is another node where it was compiled.  False: they are other
+ * texts.  *found gets the numbers. */
 bool texts_judge(const char *ours, const char *theirs, struct judged *found);
 
 #endif

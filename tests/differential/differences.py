@@ -14,7 +14,8 @@ def zeros(value):
 def zero_gradient(path, ours, eager):
     """An input that a graph reads and the result does not: zeros, where eager has no gradient.
 
-    The backward of a graph gives a gradient to each of its inputs.
+    The backward of a graph gives a gradient to each of its inputs.  `agrees` of a timed run
+    takes it so too (profiler/agree/agree.c).
     """
     return "grads" in path and eager is None and zeros(ours)
 

@@ -285,7 +285,7 @@ static bool show(struct follower *f, const struct text_gap *gap, struct buf *tex
 		value_unref(of[0]);
 		value_unref(of[1]);
 	} else if (!f->failed) {
-		ok = late_text_show(gap, v, f->call->vm, text);
+		ok = late_text_show(gap, v, f->call->autograd, f->call->vm, text);
 	}
 	value_unref(v);
 	return ok && !f->failed;

@@ -9,15 +9,22 @@
 #include "fusion/runtime/fork/fork.h"
 
 /* The tensor as it is now: it may be written to later on. */
-static bool keep_tensor(struct trace *t, struct value tensor, struct value *out, struct err *err)
+static bool keep_tensor(struct trace *t, struct text_gap *gap, struct err *err)
 {
-	struct arg args[MAX_ARGS] = { arg_node(trace_node(t, tensor, err)) };
-	int node = args[0].node;
+	struct arg args[MAX_ARGS] = { arg_node(trace_node(t, gap->value, err)) };
+	int node = args[0].node, slot = trace_slot(t, gap->value);
 
-	if (node >= 0 && t->graph->nodes[node]->input >= 0)
+	if (slot >= 0)
+		t->slots->at[slot].grad_read = true;
+	gap->leaf = trace_is_leaf(t, gap->value);
+	gap->is_parameter = trace_is_parameter(t, gap->value);
+	if (node >= 0 && t->graph->nodes[node]->input >= 0) {
 		node = graph_add(t->graph, OP_clone, args, op_info(OP_clone)->n_params,
 				 t->host.line, t->host.column, err);
-	return node >= 0 && trace_wrap(t, node, out, err);
+		if (node >= 0)
+			t->graph->nodes[node]->detached = gap->leaf;
+	}
+	return node >= 0 && trace_wrap(t, node, &gap->value, err);
 }
 
 static bool keep_spec(struct trace *t, struct text_gap *gap, struct err *err)
@@ -59,7 +66,7 @@ bool late_text_gap(struct trace *t, struct text_gap gap, bool *known, struct buf
 		return true;
 	if (gap.kind == GAP_FORMAT && !keep_spec(t, &gap, err))
 		return false;
-	if (gap.value.kind == VALUE_TENSOR && !keep_tensor(t, gap.value, &gap.value, err))
+	if (gap.value.kind == VALUE_TENSOR && !keep_tensor(t, &gap, err))
 		return false;
 	if (!VEC_PUSH(&t->gaps, gap)) {
 		drop_gap(&gap);
@@ -293,7 +300,24 @@ const struct entry_text *late_text_keep(const struct trace *t, struct value v,
 	return to;
 }
 
-bool late_text_show(const struct text_gap *gap, struct value v, struct vm *vm, struct buf *text)
+/* The text of a leaf, of which v is a copy. */
+static bool show_leaf(const struct text_gap *gap, struct value v, struct autograd *a, struct vm *vm,
+		      struct buf *text)
+{
+	struct value leaf = eager_wrap(tensor_ref(v.tensor->memory));
+	bool ok = leaf.kind == VALUE_TENSOR;
+
+	if (ok) {
+		leaf.tensor->is_parameter = gap->is_parameter;
+		ok = (!gap->leaf || autograd_set_leaf(a, leaf, true, NULL)) &&
+		     vm->host->repr(vm->host->self, leaf, text, NULL);
+	}
+	value_unref(leaf);
+	return ok;
+}
+
+bool late_text_show(const struct text_gap *gap, struct value v, struct autograd *a, struct vm *vm,
+		    struct buf *text)
 {
 	struct vm_host *host = vm->host;
 
@@ -301,6 +325,8 @@ bool late_text_show(const struct text_gap *gap, struct value v, struct vm *vm, s
 		return false;
 	if (gap->kind == GAP_FORMAT)
 		return format_value(vm, gap->spec, v, text, NULL);
+	if (v.kind == VALUE_TENSOR && (gap->leaf || gap->is_parameter))
+		return show_leaf(gap, v, a, vm, text);
 	if (v.kind == VALUE_TENSOR)
 		return host->repr(host->self, v, text, NULL);
 	value_print(text, v, gap->kind != GAP_REPR);

@@ -26,6 +26,8 @@ struct text_gap {
 	enum gap_kind kind;
 	struct value value; /* a reference; CHOICE: a LATEBOOL */
 	struct value of[2]; /* CHOICE: references */
+	bool leaf;          /* of a tensor: it is one that requires a gradient */
+	bool is_parameter;
 	const struct format_spec *spec;
 	const struct lang_inst *branch; /* CHOICE: where the sides begin */
 };
@@ -65,6 +67,7 @@ struct entry_text {
 const struct entry_text *late_text_keep(const struct trace *t, struct value v,
 					const struct text_gap **gaps);
 /* Appends what the gap shows of the value. */
-bool late_text_show(const struct text_gap *gap, struct value v, struct vm *vm, struct buf *text);
+bool late_text_show(const struct text_gap *gap, struct value v, struct autograd *a, struct vm *vm,
+		    struct buf *text);
 
 #endif

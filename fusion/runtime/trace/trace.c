@@ -452,7 +452,8 @@ static bool finish_op(struct trace *t, int node, const struct value *values, int
 
 	if (made->op == OP_to && torch_plain_cast(values, n, kw) &&
 	    t->graph->nodes[made->args[0].node]->dtype == made->dtype) {
-		*out = value_ref(values[0]); /* as torch: x itself */
+		*out = value_ref(values[0]); /* as torch: x itself, whose gradient goes on */
+		t->graph->nodes[node]->detached = false;
 		return values[0].tensor->view || trace_rewrite(t, values[0], node, false);
 	}
 	if (made->op == OP_contiguous && view_layout(t->graph, made->args[0].node, &layout) &&

@@ -410,6 +410,7 @@ void trace_forget_grads(struct trace *t);
  * memory. */
 int *trace_leaf_map(const struct trace *t, const struct graph *g);
 bool trace_is_leaf(const struct trace *t, struct value tensor);
+bool trace_is_parameter(const struct trace *t, struct value tensor);
 /* Whether split(), chunk() or unbind() gave it: see autograd_note_part(). */
 bool trace_is_part(const struct trace *t, struct value tensor);
 /* An op on arguments that require a gradient which it has none for is left to eager, too. */

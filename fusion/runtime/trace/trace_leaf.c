@@ -47,6 +47,13 @@ bool trace_is_part(const struct trace *t, struct value tensor)
 	       tensor.tensor->view->part;
 }
 
+bool trace_is_parameter(const struct trace *t, struct value tensor)
+{
+	struct value real = real_of(t, tensor);
+
+	return (real.kind == VALUE_TENSOR ? real : tensor).tensor->is_parameter;
+}
+
 static int input_of(const struct trace *t, struct value tensor)
 {
 	int slot = trace_slot(t, tensor), lifted = slot < 0 ? trace_lifted(t, tensor) : -1;
