@@ -255,8 +255,9 @@ static bool format_text(struct vm *vm, const struct format_spec *s, const struct
 				s->sign == ' ' ? "Space not allowed in string format specifier"
 					       : "Sign not allowed in string format specifier");
 	if (s->no_negative_zero)
-		return vm_raise(vm, CLASS_VALUE_ERROR, err,
-				"Negative zero coercion (z) not allowed in string format specifier");
+		return vm_raise(
+		    vm, CLASS_VALUE_ERROR, err,
+		    "Negative zero coercion (z) not allowed in string format specifier");
 	if (s->alternate)
 		return vm_raise(vm, CLASS_VALUE_ERROR, err,
 				"Alternate form (#) not allowed in string format specifier");
