@@ -200,6 +200,8 @@ static bool native_own(struct vm *vm, struct value o, const char *name, struct v
 		*out = value_ref(o.native->self);
 		return true;
 	}
+	if (strcmp(name, "__self__") == 0 && o.native->builtin && !native_is_type(o.native))
+		return vm_keep(vm, value_module("builtins"), out, err);
 	if (strcmp(name, "__doc__") == 0) {
 		*out = value_none();
 		return true;
@@ -316,6 +318,10 @@ static bool common_attribute(struct vm *vm, struct value o, const char *name, st
 		return function_attribute(vm, o, name, out, found, err);
 	case VALUE_NATIVE:
 		return native_own(vm, o, name, out, found, err);
+	case VALUE_GENERATOR:
+		*found = strcmp(name, "__doc__") == 0;
+		*out = value_none();
+		return true;
 	case VALUE_RANGE:
 		*found = range_attribute(o.range, name, out);
 		return true;

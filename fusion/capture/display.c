@@ -239,12 +239,30 @@ static bool merge_key(struct vm *vm, const struct dict *dict, struct value key, 
 	return true;
 }
 
+/* An object with keys() is a mapping: its entries in its place. */
+static bool as_dict(struct vm *vm, struct value *place, struct err *err)
+{
+	struct value dict;
+	bool known, ok;
+
+	if (!vm_keep(vm, value_dict(), &dict, err))
+		return false;
+	ok = dict_update_by_keys(vm, dict.dict, *place, &known, err);
+	if (ok && known)
+		store(place, value_ref(dict));
+	value_unref(dict);
+	return ok;
+}
+
 bool inst_dict_update(struct vm *vm, struct frame *f, int depth, bool merge, struct err *err)
 {
 	struct value dict, from = f->top[-1];
 
 	if (!container(f, 1, depth, VALUE_DICT, &dict, err))
 		return false;
+	if (from.kind == VALUE_INSTANCE && !as_dict(vm, &f->top[-1], err))
+		return false;
+	from = f->top[-1];
 	if (from.kind != VALUE_DICT)
 		return vm_raise(vm, CLASS_TYPE_ERROR, err,
 				merge ? "argument after ** must be a mapping, not %s"

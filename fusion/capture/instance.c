@@ -154,10 +154,8 @@ static bool special(struct vm *vm, struct value o, const char *name, struct valu
 		*out = value_ref(value_of(i->class));
 		return true;
 	}
-	if (strcmp(name, "__module__") == 0)
-		return vm_keep(
-		    vm, value_str(i->class->builtin == CLASS_PROGRAM ? "__main__" : "builtins", 8),
-		    out, err);
+	if (strcmp(name, "__module__") == 0 && i->class->builtin == CLASS_PROGRAM)
+		return vm_keep(vm, value_str("__main__", 8), out, err);
 	if (strcmp(name, "__dict__") == 0 && !i->class->has_slots)
 		return instance_dict(vm, o, out, err) &&
 		       (!vm->host->whole || vm->host->whole(vm->host->self, o, err) ||
@@ -220,23 +218,30 @@ bool is_child_kind(struct value v)
 
 /* Submodules, parameters and buffers: PyTorch keeps them apart from the attributes
  * proper, and finds them where the class has nothing of that name. */
-static bool is_child(const struct instance *i, const char *name, struct value v)
+static bool is_child(struct vm *vm, const struct instance *i, const char *name, struct value *place,
+		     bool *out, struct err *err)
 {
 	struct value *buffers;
 
-	if (is_child_kind(v))
-		return true;
-	if (v.kind != VALUE_TENSOR)
+	if (!op_force(vm, place, err))
 		return false;
+	*out = is_child_kind(*place);
+	if (*out || place->kind != VALUE_TENSOR)
+		return true;
 	buffers = value_dict_find(i->attributes, "_buffer_names");
-	return buffers && buffers->kind == VALUE_DICT && value_dict_find(buffers->dict, name);
+	if (buffers && !op_force(vm, buffers, err))
+		return false;
+	*out = buffers && buffers->kind == VALUE_DICT && value_dict_find(buffers->dict, name);
+	return true;
 }
 
-bool instance_has_child(const struct instance *i, const char *name)
+bool instance_has_child(struct vm *vm, const struct instance *i, const char *name, bool *out,
+			struct err *err)
 {
 	struct value *place = i->attributes ? value_dict_find(i->attributes, name) : NULL;
 
-	return place && is_child(i, name, *place);
+	*out = false;
+	return !place || is_child(vm, i, name, place, out, err);
 }
 
 /* What the instance itself holds under that name; NULL: nothing, or what its class
@@ -244,12 +249,18 @@ bool instance_has_child(const struct instance *i, const char *name)
 static bool own_place(struct vm *vm, const struct instance *i, const char *name,
 		      struct value **place, struct err *err)
 {
+	bool child;
+
 	*place = i->attributes ? value_dict_find(i->attributes, name) : NULL;
 	if (!*place)
 		return true;
 	if (!op_force(vm, *place, err))
 		return false;
-	if (i->class->is_module && is_child(i, name, **place) && class_lookup(i->class, name))
+	if (!i->class->is_module || !class_lookup(i->class, name))
+		return true;
+	if (!is_child(vm, i, name, *place, &child, err))
+		return false;
+	if (child)
 		*place = NULL;
 	return true;
 }
@@ -310,15 +321,12 @@ bool prelude_child(struct vm *vm, const struct builtin_call *call, struct value 
 {
 	struct value o = call->args[0], *place;
 	const char *name = call->args[1].str->text;
+	bool child;
 
-	*out = value_ref(call->args[2]);
 	place = o.instance->attributes ? value_dict_find(o.instance->attributes, name) : NULL;
-	if (place && !op_force(vm, place, err))
+	if (place && !is_child(vm, o.instance, name, place, &child, err))
 		return false;
-	if (place && is_child(o.instance, name, *place)) {
-		value_unref(*out);
-		*out = value_ref(*place);
-	}
+	*out = value_ref(place && child ? *place : call->args[2]);
 	return true;
 }
 

@@ -9,7 +9,8 @@ bool instance_lacks(struct vm *vm, struct value o, const char *name, struct err 
 
 /* Its own attributes, made where there are none yet; a new reference. */
 /* Whether a module holds a submodule, a parameter or a buffer of that name. */
-bool instance_has_child(const struct instance *i, const char *name);
+bool instance_has_child(struct vm *vm, const struct instance *i, const char *name, bool *out,
+			struct err *err);
 
 bool instance_dict(struct vm *vm, struct value o, struct value *out, struct err *err);
 

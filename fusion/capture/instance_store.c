@@ -154,25 +154,85 @@ static bool may_hold(struct vm *vm, struct value o, struct value v, struct err *
 	return true;
 }
 
+/* The places of children that are None now: {name: "modules" or "parameters"}. */
+static bool vacant_place(struct vm *vm, const struct instance *i, const char *name,
+			 struct value **place, struct err *err)
+{
+	struct value *vacant = i->attributes ? value_dict_find(i->attributes, "_vacant") : NULL;
+
+	*place = NULL;
+	if (!vacant)
+		return true;
+	if (!op_force(vm, vacant, err))
+		return false;
+	*place = vacant->kind == VALUE_DICT ? value_dict_find(vacant->dict, name) : NULL;
+	return !*place || op_force(vm, *place, err);
+}
+
+static bool note_vacant(struct vm *vm, struct instance *i, const char *name, const char *kind,
+			struct err *err)
+{
+	struct value *vacant = value_dict_find(i->attributes, "_vacant"), fresh, text;
+	bool ok = true;
+
+	if (!vacant) {
+		if (!vm_keep(vm, value_dict(), &fresh, err))
+			return false;
+		ok = store_named(vm, i->attributes, "_vacant", fresh, err);
+		value_unref(fresh);
+		vacant = value_dict_find(i->attributes, "_vacant");
+	}
+	if (!ok || !op_force(vm, vacant, err) ||
+	    !vm_keep(vm, value_str(kind, strlen(kind)), &text, err))
+		return false;
+	ok = store_named(vm, vacant->dict, name, text, err);
+	value_unref(text);
+	return ok;
+}
+
 /* What a module keeps as a child is exchanged for another, or for None. */
 static bool may_exchange(struct vm *vm, struct instance *i, const char *name, struct value v,
 			 struct err *err)
 {
 	struct value *place = i->attributes ? value_dict_find(i->attributes, name) : NULL;
+	struct value *kind = NULL;
 	bool module;
 
-	if (!place || v.kind == VALUE_NONE || is_child_kind(v) ||
-	    (vm->frame && vm->frame->unit->hidden))
+	if (!place || is_child_kind(v) || (vm->frame && vm->frame->unit->hidden))
 		return true;
 	if (!op_force(vm, place, err))
 		return false;
-	module = place->kind == VALUE_INSTANCE;
-	return !is_child_kind(*place) ||
-	       vm_raise(vm, CLASS_TYPE_ERROR, err,
+	if (place->kind == VALUE_NONE && !vacant_place(vm, i, name, &kind, err))
+		return false;
+	if (!is_child_kind(*place) && !kind)
+		return true;
+	module = kind ? strcmp(kind->str->text, "modules") == 0 : place->kind == VALUE_INSTANCE;
+	if (v.kind == VALUE_NONE)
+		return note_vacant(vm, i, name, module ? "modules" : "parameters", err);
+	return vm_raise(vm, CLASS_TYPE_ERROR, err,
 			"cannot assign '%s%s' as %s '%s' (%s or None expected)",
 			v.kind == VALUE_TENSOR ? "torch.Float" : "", value_type_name(v),
 			module ? "child module" : "parameter", name,
 			module ? "torch.nn.Module" : "torch.nn.Parameter");
+}
+
+/* As a child it is the last one, if the module had something else of that name. */
+static bool make_last(struct vm *vm, struct instance *i, const char *name, struct err *err)
+{
+	struct value *kind;
+	bool child;
+
+	if (!i->attributes)
+		return true;
+	if (!instance_has_child(vm, i, name, &child, err))
+		return false;
+	if (child)
+		return true;
+	if (!vacant_place(vm, i, name, &kind, err))
+		return false;
+	if (!kind)
+		delete_named(i->attributes, name);
+	return true;
 }
 
 /* Past __setattr__. */
@@ -196,10 +256,8 @@ bool instance_store(struct vm *vm, struct value o, const char *name, struct valu
 		return false;
 	if (i->class->has_slots && !ok)
 		return instance_lacks(vm, o, name, err);
-	/* as a child it is the last one, whatever the module had of that name */
-	if (i->class->is_module && is_child_kind(v) && i->attributes &&
-	    !instance_has_child(i, name))
-		delete_named(i->attributes, name);
+	if (i->class->is_module && is_child_kind(v) && !make_last(vm, i, name, err))
+		return false;
 	if (!instance_dict(vm, o, &dict, err))
 		return false;
 	ok = store_named(vm, dict.dict, name, v, err);
@@ -290,7 +348,9 @@ bool instance_delete(struct vm *vm, struct value o, const char *name, struct err
 {
 	bool found;
 
-	if (o.instance->class->is_module && instance_has_child(o.instance, name))
+	if (o.instance->class->is_module && !instance_has_child(vm, o.instance, name, &found, err))
+		return false;
+	if (o.instance->class->is_module && found)
 		return delete_named(o.instance->attributes, name);
 	if (!ask_descriptor(vm, o, name, UNSET, &found, err))
 		return false;

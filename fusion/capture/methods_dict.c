@@ -158,9 +158,8 @@ static bool update_from_pairs(struct vm *vm, struct dict *dict, struct value pai
 	return ok;
 }
 
-/* Of an object that has keys(): each with what o[key] gives. */
-static bool update_by_keys(struct vm *vm, struct dict *dict, struct value o, bool *known,
-			   struct err *err)
+bool dict_update_by_keys(struct vm *vm, struct dict *dict, struct value o, bool *known,
+			 struct err *err)
 {
 	struct value keys, it, key, v;
 	bool more = true, ok;
@@ -192,7 +191,7 @@ static bool update(struct vm *vm, struct dict *dict, const struct builtin_call *
 	bool known = false;
 
 	if (call->n == 1 && call->args[0].kind == VALUE_INSTANCE &&
-	    !update_by_keys(vm, dict, call->args[0], &known, err))
+	    !dict_update_by_keys(vm, dict, call->args[0], &known, err))
 		return false;
 	if (call->n == 1 && call->args[0].kind == VALUE_DICT) {
 		if (call->args[0].dict != dict && !merge_entries(vm, dict, call->args[0].dict, err))

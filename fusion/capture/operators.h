@@ -103,6 +103,10 @@ bool op_iter(struct vm *vm, struct value v, struct value *out, struct err *err);
 bool op_next(struct vm *vm, struct iter *it, struct value *out, bool *more, struct err *err);
 /* to[0..n) get the items, to[0] the first. */
 bool op_unpack(struct vm *vm, struct value v, int n, struct value *to, struct err *err);
+/* Takes over what an object with keys() has: each with what o[key] gives; not *known: it has
+ * none. */
+bool dict_update_by_keys(struct vm *vm, struct dict *dict, struct value o, bool *known,
+			 struct err *err);
 /* A list of all items; appends to `list`. */
 bool op_extend(struct vm *vm, struct list *list, struct value v, struct err *err);
 

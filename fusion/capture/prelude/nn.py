@@ -3,6 +3,7 @@
 # instance of Module.
 import torch
 import _prelude
+from _module_parts import Handle, IncompatibleKeys, Registry
 
 Parameter = _prelude.Parameter
 
@@ -74,7 +75,7 @@ class Module:
         if "_hooks" not in vars(self):
             self._hooks = {"before": [], "after": []}
         self._hooks[when].insert(0 if prepend else len(self._hooks[when]), hook)
-        return _Handle(self._hooks[when], hook)
+        return Handle(self._hooks[when], hook)
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
         return self._hook("before", (hook, with_kwargs), prepend)
@@ -88,7 +89,7 @@ class Module:
         if "_load_hooks" not in vars(self):
             _prelude.set(self, "_load_hooks", {"before": [], "after": []})
         self._load_hooks[when].append(hook)
-        return _Handle(self._load_hooks[when], hook)
+        return Handle(self._load_hooks[when], hook)
 
     def _register_load_state_dict_pre_hook(self, hook, with_module=False):
         return self._load_hook("before", (hook, with_module))
@@ -111,12 +112,8 @@ class Module:
         child = _prelude.child(self, name, _NOTHING)
         if child is not _NOTHING:
             return child
-        if name == "_parameters":
-            return dict(self.named_parameters(recurse=False))
-        if name == "_buffers":
-            return dict(self.named_buffers(recurse=False))
-        if name == "_modules":
-            return dict(self.named_children())
+        if name == "_parameters" or name == "_buffers" or name == "_modules":
+            return Registry(self, name[1:])
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def register_buffer(self, name, tensor, persistent=True):
@@ -126,15 +123,34 @@ class Module:
         _prelude.set(self, name, tensor)
 
     def register_parameter(self, name, param):
-        setattr(self, name, param)
+        self._take("parameters", name, param)
+
+    def _take(self, kind, name, child):
+        """Stores a child, or None in its place."""
+        if child is None:
+            if "_vacant" not in vars(self):
+                _prelude.set(self, "_vacant", {})
+            self._vacant[name] = kind
+        _prelude.set(self, name, child)
 
     def add_module(self, name, module):
         if "." in name:
             raise KeyError(f'module name can\'t contain ".", got: {name}')
-        setattr(self, name, module)
+        self._take("modules", name, module)
 
     def register_module(self, name, module):
-        setattr(self, name, module)
+        self.add_module(name, module)
+
+    def _kept(self, wanted):
+        """All of them by name, places that are None, too."""
+        places = vars(self).get("_buffer_names" if wanted == "buffers" else "_vacant", {})
+        own = dict(self._own(wanted))
+        found = {}
+        for name, value in vars(self).items():
+            vacant = value is None and name in places
+            if name in own or (vacant and (wanted == "buffers" or places[name] == wanted)):
+                found[name] = value
+        return found
 
     def _own(self, wanted):
         found = []
@@ -238,7 +254,7 @@ class Module:
         if wrong:
             lines = "\n\t".join(wrong)
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{lines}")
-        keys = _IncompatibleKeys(missing, unexpected)
+        keys = IncompatibleKeys(missing, unexpected)
         for _, module in self._walk("", []):
             for hook in vars(module).get("_load_hooks", {"after": []})["after"]:
                 hook(module, keys)
@@ -354,33 +370,6 @@ class Module:
         if extra:
             lines = extra.split("\n") + lines
         return name + "(\n  " + "\n  ".join(lines) + "\n)"
-
-
-class _IncompatibleKeys:
-    def __init__(self, missing_keys, unexpected_keys):
-        self.missing_keys = missing_keys
-        self.unexpected_keys = unexpected_keys
-
-    def __iter__(self):
-        return iter((self.missing_keys, self.unexpected_keys))
-
-    def __repr__(self):
-        if not self.missing_keys and not self.unexpected_keys:
-            return "<All keys matched successfully>"
-        return (
-            f"_IncompatibleKeys(missing_keys={self.missing_keys}, "
-            f"unexpected_keys={self.unexpected_keys})"
-        )
-
-
-class _Handle:
-    def __init__(self, hooks, hook):
-        self.hooks = hooks
-        self.hook = hook
-
-    def remove(self):
-        if self.hook in self.hooks:
-            self.hooks.remove(self.hook)
 
 
 # ---- containers

@@ -223,6 +223,21 @@ def again():
     o.a = v
 again()
 print(d, vars(o))
+""", """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Identity()
+        self._modules['b'] = nn.Identity()
+m = M()
+print(sorted(m._modules), [n for n, _ in m.named_children()], m._modules['b'] is m.b)
+m.a = None
+print(list(m._modules), m._modules['a'], [n for n, _ in m.named_children()])
+show(lambda: setattr(m, 'a', 5))
+m.a = nn.Identity()
+print(list(m._modules), len({**m._modules}), len(dict(m._modules)), 'b' in m._modules)
+del m._modules['b']
+print(list(m._modules), hasattr(m, 'b'), m._modules.get('b'))
 """]
 
 

@@ -1,0 +1,102 @@
+# What nn.Module hands out: its children by name, handles of hooks, what a loaded state lacked.
+
+
+class Registry:
+    """A module's children of a kind by name: m._modules.  What is stored here is the module's."""
+
+    def __init__(self, module, kind):
+        self._module = module
+        self._kind = kind
+
+    def __getitem__(self, name):
+        return self._module._kept(self._kind)[name]
+
+    def __setitem__(self, name, child):
+        if self._kind == "buffers":
+            self._module.register_buffer(name, child)
+        else:
+            self._module._take(self._kind, name, child)
+
+    def __delitem__(self, name):
+        self._module._kept(self._kind)[name]
+        delattr(self._module, name)
+
+    def pop(self, name, *default):
+        found = self._module._kept(self._kind)
+        child = found.pop(name, *default)
+        if name in self:
+            delattr(self._module, name)
+        return child
+
+    def clear(self):
+        for name in self._module._kept(self._kind):
+            delattr(self._module, name)
+
+    def update(self, *others, **more):
+        for name, child in dict(*others, **more).items():
+            self[name] = child
+
+    def setdefault(self, name, child=None):
+        if name not in self:
+            self[name] = child
+        return self[name]
+
+    def get(self, name, default=None):
+        return self._module._kept(self._kind).get(name, default)
+
+    def keys(self):
+        return self._module._kept(self._kind).keys()
+
+    def values(self):
+        return self._module._kept(self._kind).values()
+
+    def items(self):
+        return self._module._kept(self._kind).items()
+
+    def copy(self):
+        return self._module._kept(self._kind)
+
+    def __iter__(self):
+        return iter(self._module._kept(self._kind))
+
+    def __reversed__(self):
+        return reversed(self._module._kept(self._kind))
+
+    def __contains__(self, name):
+        return name in self._module._kept(self._kind)
+
+    def __len__(self):
+        return len(self._module._kept(self._kind))
+
+    def __eq__(self, other):
+        return self._module._kept(self._kind) == (other.copy() if isinstance(other, Registry) else other)
+
+    def __repr__(self):
+        return repr(self._module._kept(self._kind))
+
+
+class IncompatibleKeys:
+    def __init__(self, missing_keys, unexpected_keys):
+        self.missing_keys = missing_keys
+        self.unexpected_keys = unexpected_keys
+
+    def __iter__(self):
+        return iter((self.missing_keys, self.unexpected_keys))
+
+    def __repr__(self):
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return (
+            f"_IncompatibleKeys(missing_keys={self.missing_keys}, "
+            f"unexpected_keys={self.unexpected_keys})"
+        )
+
+
+class Handle:
+    def __init__(self, hooks, hook):
+        self.hooks = hooks
+        self.hook = hook
+
+    def remove(self):
+        if self.hook in self.hooks:
+            self.hooks.remove(self.hook)
