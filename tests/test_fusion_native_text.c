@@ -135,7 +135,7 @@ static const struct program texts[] = {
 	  "    b = bool(x[0] > 0)\n"
 	  "    return ['loss: ' + str(n), '%.3f|%10.2e|%-8g|' % (n, n, n), '%d %5d %x' % (k, k, "
 	  "k),\n"
-	  "            '{:.2f} {!r} {k:>4} {0}'.format(n, b, k=k), format(n, '+.1f'), repr(n),\n"
+	  "            '{0:.2f} {1!r} {k:>4} {0}'.format(n, b, k=k), format(n, '+.1f'), repr(n),\n"
 	  "            '%s and %r' % (n, [k, b]), '%6s|%-6s|%.2s' % (k, b, n), str([n, (k,), {'b': "
 	  "b}]),\n"
 	  "            ', '.join([str(n), 'a', f'{b:>7}']), f'{k:05d}{b!s:>6}{n:,.1f}'] + [f'{x * "
