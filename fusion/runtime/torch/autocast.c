@@ -81,7 +81,9 @@ static bool cast_kept(struct autocast *a, struct value t, enum dtype to, struct 
 	struct autocast_kept *k = find(a, t), fresh = { .from = t };
 	bool off = *a->grad_off, ok;
 
-	if (k && k->node == t.tensor->node && k->version == version_of(t)) {
+	/* of a trace that has ended there is no node, and what it wrote has a version */
+	if (k && k->version == version_of(t) &&
+	    (k->node == t.tensor->node || k->node < 0 || t.tensor->node < 0)) {
 		*out = value_ref(k->to);
 		return true;
 	}

@@ -316,6 +316,13 @@ static bool show_leaf(const struct text_gap *gap, struct value v, struct autogra
 	return ok;
 }
 
+/* f'{x}': the text is str(x), which of a bool is no number. */
+static bool says_nothing(const struct format_spec *spec)
+{
+	return !is_for_numbers(spec) && !spec->type && !spec->align && spec->width <= 0 &&
+	       spec->precision < 0;
+}
+
 bool late_text_show(const struct text_gap *gap, struct value v, struct autograd *a, struct vm *vm,
 		    struct buf *text)
 {
@@ -323,7 +330,7 @@ bool late_text_show(const struct text_gap *gap, struct value v, struct autograd 
 
 	if (gap->kind == GAP_FORMAT && v.kind == VALUE_TENSOR && !eager_item(v, &v, NULL))
 		return false;
-	if (gap->kind == GAP_FORMAT)
+	if (gap->kind == GAP_FORMAT && !says_nothing(gap->spec))
 		return format_value(vm, gap->spec, v, text, NULL);
 	if (v.kind == VALUE_TENSOR && (gap->leaf || gap->is_parameter))
 		return show_leaf(gap, v, a, vm, text);
