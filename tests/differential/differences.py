@@ -27,6 +27,7 @@ DIFFERENCES = [
 # Where a compiled mode fails and eager does not, in PyTorch too: what the error says.
 ERRORS = [
     {"case": "a backward part that computes from a piece's argument, which the program has written since", "release": "2.6", "program": "argument_written_after.json", "says": r"modified by an inplace operation: \[torch\."},
+    {"case": "a piece's backward part is asked for zeros of a result that was written, and nothing else leads there", "release": "2.6", "program": "zeros_of_written.json", "says": r"modified by an inplace operation: a tensor that a compiled piece"},
 ]
 
 

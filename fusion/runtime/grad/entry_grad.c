@@ -51,6 +51,7 @@ static bool make_maps(struct entry *e, struct entry_grad *g, const struct joint 
 {
 	const struct graph *c = e->captured;
 
+	g->n_results_of = c->n_outputs;
 	g->result_of = ARENA_ARRAY(g->arena, int, (size_t)c->n_outputs + 1);
 	g->wanted = ARENA_ARRAY(g->arena, int, (size_t)c->n_inputs + 1);
 	if (!g->result_of || !g->wanted)
@@ -416,7 +417,7 @@ static bool run_backward(struct grad_node *node, const struct value *given, stru
 	struct tensor **inputs, **outputs;
 	bool ok;
 
-	if (!watch_check(&data->watch, g->autograd, err))
+	if (!watch_check(&data->watch, g, given, err))
 		return false;
 	if (autograd_enabled(g->autograd))
 		return again_run(g, &data->again, node, data->vars, given, made, err);

@@ -31,7 +31,8 @@ struct entry_again;
  * would save for the backward pass. */
 struct watched_memory {
 	enum back_kind kind;
-	int index; /* of the entry's inputs or outputs */
+	int index;   /* of the entry's inputs or outputs */
+	uint64_t by; /* the outputs whose backward pass needs it: joint_bit() */
 };
 
 struct entry_grad {
@@ -41,7 +42,8 @@ struct entry_grad {
 	struct tensor **inputs;
 	int n_outputs; /* of the forward part: the entry's, then what is saved */
 	struct tensor **outputs;
-	int *result_of; /* by the entry's outputs: of the node's results, -1: no gradient */
+	int n_results_of; /* how many outputs result_of has */
+	int *result_of;   /* by the entry's outputs: of the node's results, -1: no gradient */
 	int n_results;
 	int *wanted; /* the entry's inputs that have a gradient, in the order of `backward` */
 	int n_wanted;
@@ -105,17 +107,19 @@ bool again_run(const struct entry_grad *g, const struct again_call *call, struct
  * would have saved, whatever the backward part reads.  watch_make() finds it when the piece
  * is captured, `saved` as joint.h has it. */
 bool watch_make(const struct entry *e, struct entry_grad *g, const struct trace *t,
-		const bool *saved);
+		const uint64_t *saved);
 
 /* Versions as a call has left them: after entry_grad_note() and all that the call writes. */
 struct watch_call {
 	struct storage_watch **storages;
 	unsigned *versions;
-	int n;
+	int n; /* of g->watched; storages[i] NULL: an output that was written back */
 };
 bool entry_grad_watch(const struct entry *e, struct grad_node *node, struct err *err);
 bool watch_note(struct watch_call *call, const struct entry *e, struct err *err);
-bool watch_check(const struct watch_call *call, struct autograd *a, struct err *err);
+/* `given`: the gradients of the node's results, UNSET where none came. */
+bool watch_check(const struct watch_call *call, const struct entry_grad *g,
+		 const struct value *given, struct err *err);
 void watch_forget(struct watch_call *call); /* zeroed is fine */
 
 /* The node of a call that has run: e->output_tensors are its results, and the

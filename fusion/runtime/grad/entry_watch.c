@@ -8,10 +8,12 @@
 #include "fusion/graph/graph.h"
 #include "fusion/runtime/entry/entry.h"
 #include "fusion/runtime/grad/entry_grad.h"
+#include "fusion/runtime/grad/joint.h"
 
-static void add(struct entry_grad *g, enum back_kind kind, int index)
+static void add(struct entry_grad *g, enum back_kind kind, int index, uint64_t by)
 {
-	g->watched[g->n_watched++] = (struct watched_memory){ kind, index };
+	if (by)
+		g->watched[g->n_watched++] = (struct watched_memory){ kind, index, by };
 }
 
 /* Whether the graph's input is a tensor of the program, and no number. */
@@ -24,20 +26,21 @@ static bool is_tensor(const struct trace *t, int input)
 	return in->lifted >= 0;
 }
 
-/* Whether something saved lies in the node's memory: either side's, of a merged one. */
-static bool is_saved(const struct graph *g, const bool *saved, int node)
+/* For which outputs something that lies in the node's memory is saved: in either side's, of a
+ * merged one. */
+static uint64_t saved_in(const struct graph *g, const uint64_t *saved, int node)
 {
 	int memory = graph_memory(g, node);
 	const struct node *n = g->nodes[memory];
-	bool any = saved[memory];
+	uint64_t by = saved[memory];
 
-	for (int i = 1; n->merged && !any && i <= 2; i++)
-		any = is_saved(g, saved, n->args[i].node);
-	return any;
+	for (int i = 1; n->merged && i <= 2; i++)
+		by |= saved_in(g, saved, n->args[i].node);
+	return by;
 }
 
 bool watch_make(const struct entry *e, struct entry_grad *g, const struct trace *t,
-		const bool *saved)
+		const uint64_t *saved)
 {
 	const struct graph *c = e->captured;
 
@@ -46,13 +49,13 @@ bool watch_make(const struct entry *e, struct entry_grad *g, const struct trace 
 	if (!g->watched)
 		return false;
 	for (int i = 0; i < c->n_inputs; i++)
-		if (saved[c->inputs[i]] && is_tensor(t, i))
-			add(g, BACK_INPUT, i);
+		if (is_tensor(t, i))
+			add(g, BACK_INPUT, i, saved[c->inputs[i]]);
 	for (int i = 0; i < c->n_outputs; i++) {
 		int memory = graph_memory(c, c->outputs[i]);
 
-		if (c->nodes[memory]->op != OP_input && is_saved(c, saved, memory))
-			add(g, BACK_SAVED, i);
+		if (c->nodes[memory]->op != OP_input)
+			add(g, BACK_SAVED, i, saved_in(c, saved, memory));
 	}
 	return true;
 }
@@ -65,27 +68,34 @@ bool watch_note(struct watch_call *call, const struct entry *e, struct err *err)
 	call->versions = calloc((size_t)g->n_watched + 1, sizeof(*call->versions));
 	if (!call->storages || !call->versions)
 		return entry_no_memory(err);
-	for (int i = 0; i < g->n_watched; i++) {
-		const struct watched_memory *w = &g->watched[i];
+	for (; call->n < g->n_watched; call->n++) {
+		const struct watched_memory *w = &g->watched[call->n];
 		struct tensor *t = w->kind == BACK_INPUT ? e->input_tensors[w->index]
 							 : e->output_tensors[w->index];
 
 		if (!t) /* written back: the input that it was written to is watched */
 			continue;
+		call->versions[call->n] = t->storage->version;
 		call->storages[call->n] = storage_watch(t->storage);
 		if (!call->storages[call->n])
 			return entry_no_memory(err);
-		call->versions[call->n++] = t->storage->version;
 	}
 	return true;
 }
 
-bool watch_check(const struct watch_call *call, struct autograd *a, struct err *err)
+bool watch_check(const struct watch_call *call, const struct entry_grad *g,
+		 const struct value *given, struct err *err)
 {
+	uint64_t by = 0;
+
+	for (int i = 0; i < g->n_results_of; i++)
+		if (g->result_of[i] >= 0 && given[g->result_of[i]].kind == VALUE_TENSOR)
+			by |= joint_bit(i);
 	for (int i = 0; i < call->n; i++)
-		if (call->storages[i]->version != call->versions[i])
+		if (call->storages[i] && (g->watched[i].by & by) &&
+		    call->storages[i]->version != call->versions[i])
 			return autograd_error(
-			    a, err,
+			    g->autograd, err,
 			    "one of the variables needed for gradient computation has been "
 			    "modified by an inplace operation: a tensor that a compiled piece of "
 			    "the program has read or made is at version %u; expected version %u "

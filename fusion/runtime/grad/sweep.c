@@ -213,17 +213,17 @@ static bool run_node(struct sweep *s, const struct node *n, struct value g)
 /* ---- writes */
 
 /* A rule reads the node's elements: the op that wrote last where they lie, -1: none. */
-static int save(const struct graph *g, int node, bool *saved)
+static int save(const struct graph *g, int node, uint64_t by, uint64_t *saved)
 {
 	int memory = graph_memory(g, node);
 
 	if (saved)
-		saved[memory] = true;
+		saved[memory] |= by;
 	return g->nodes[memory]->overwrite;
 }
 
-static bool is_spoiled(const struct sweep *s, const struct node *n, bool *saved, bool *spoiled,
-		       struct err *err)
+static bool is_spoiled(const struct sweep *s, const struct node *n, uint64_t by, uint64_t *saved,
+		       bool *spoiled, struct err *err)
 {
 	unsigned wanted = 0, needs;
 	bool known;
@@ -235,13 +235,13 @@ static bool is_spoiled(const struct sweep *s, const struct node *n, bool *saved,
 		return false;
 	for (int i = n->in_place; i < n->n_args; i++) /* eager copies what it overwrites */
 		if (n->args[i].kind == ARG_NODE && (needs & 1u << i))
-			*spoiled |= save(s->from, n->args[i].node, saved) >= n->id; /* x.mul_(x) */
+			*spoiled |= save(s->from, n->args[i].node, by, saved) >= n->id; /* x.mul_(x) */
 	if (needs & 1u << MAX_ARGS)
-		*spoiled |= save(s->from, n->id, saved) > n->id;
+		*spoiled |= save(s->from, n->id, by, saved) > n->id;
 	return true;
 }
 
-bool sweep_spoiled(const struct sweep *s, bool *reached, bool *saved, bool *spoiled,
+bool sweep_spoiled(const struct sweep *s, uint64_t *reached, uint64_t *saved, bool *spoiled,
 		   struct err *err)
 {
 	*spoiled = false;
@@ -252,13 +252,13 @@ bool sweep_spoiled(const struct sweep *s, bool *reached, bool *saved, bool *spoi
 		    (s->leaf && s->leaf[id] >= 0))
 			continue;
 		if (n->takes_over >= 0) {
-			reached[n->takes_over] = true;
+			reached[n->takes_over] |= reached[id];
 			continue;
 		}
 		for (int i = 0; i < n->n_args; i++)
 			if (n->args[i].kind == ARG_NODE)
-				reached[n->args[i].node] = true;
-		if (!is_spoiled(s, n, saved, spoiled, err))
+				reached[n->args[i].node] |= reached[id];
+		if (!is_spoiled(s, n, reached[id], saved, spoiled, err))
 			return false;
 	}
 	return true;

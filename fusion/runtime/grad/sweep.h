@@ -30,10 +30,10 @@ struct sweep {
 };
 
 /* Whether a rule reads elements that were written after its op ran, on the way from the
- * nodes for which reached[i] is set; sets those that are reached from there, and saved[i]
- * (may be NULL) of the memory in which elements lie that some rule reads.  Eager says what is
- * wrong.  False with *err. */
-bool sweep_spoiled(const struct sweep *s, bool *reached, bool *saved, bool *spoiled,
+ * nodes for which reached[i] has bits; sets those of all that is reached from there, and
+ * saved[i] (may be NULL) of the memory in which elements lie that some rule reads.  Eager says
+ * what is wrong.  False with *err. */
+bool sweep_spoiled(const struct sweep *s, uint64_t *reached, uint64_t *saved, bool *spoiled,
 		   struct err *err);
 
 /* Adds g to what is known of node `to`. */

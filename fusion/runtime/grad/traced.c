@@ -258,12 +258,13 @@ static bool note_spent(struct pass *p)
 
 static bool sweep(struct pass *p)
 {
-	bool *reached = ARENA_ARRAY(p->t->graph->arena, bool, (size_t)p->s.n + 1), spoiled;
+	uint64_t *reached = ARENA_ARRAY(p->t->graph->arena, uint64_t, (size_t)p->s.n + 1);
+	bool spoiled;
 
 	if (!reached)
 		return no_memory(p);
 	for (int i = 0; i < p->c.b.n; i++) {
-		reached[p->roots[i]] = true;
+		reached[p->roots[i]] = 1;
 		if (!seed(p, i))
 			return false;
 	}
