@@ -64,10 +64,19 @@ struct frame {
 };
 
 /* State of the modules time and torch, begun anew with each VM. */
+/* Whose generator draws, where the run is on a GPU: made before the first call is what the
+ * program makes on the CPU and moves, unless it names the GPU; PyTorch beside us does so. */
+enum gpu_use {
+	GPU_ABSENT,
+	GPU_NAMED,  /* by device= */
+	GPU_DEFAULT /* unless device= names the CPU */
+};
+
 struct world {
 	double clock;      /* seconds */
 	bool grad_off;     /* the grad mode */
 	unsigned autocast; /* runtime/torch/autocast.h has its bits; 0: off */
+	enum gpu_use gpu;
 };
 
 struct chunk; /* of stack memory; frames never move */

@@ -116,6 +116,16 @@ static bool infer_random(struct infer *in)
 	return true;
 }
 
+/* Factors are more exact than what they are for. */
+static bool infer_keep(struct infer *in)
+{
+	if (!infer_random(in))
+		return false;
+	if (in->out->dtype != DTYPE_F64)
+		in->out->dtype = in->out->compute = DTYPE_F32;
+	return true;
+}
+
 static bool infer_logsumexp(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
@@ -435,6 +445,8 @@ bool infer_library(struct infer *in, bool *known)
 	case OP_random_ints:
 	case OP_permutation:
 		return infer_random(in);
+	case OP_keep:
+		return infer_keep(in);
 	case OP_logsumexp:
 	case OP_count_nonzero:
 	case OP_nansum:

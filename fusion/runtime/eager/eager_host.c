@@ -487,6 +487,7 @@ void eager_set_world(struct eager *e, struct world *world)
 {
 	e->world = world;
 	e->composer.autocast = &world->autocast;
+	e->composer.gpu = &world->gpu;
 	e->autocast = (struct autocast){ .composer = &e->composer,
 					 .grad_off = &world->grad_off,
 					 .keeps = keeps_cast };

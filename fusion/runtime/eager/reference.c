@@ -9,7 +9,7 @@
  */
 #include "fusion/runtime/eager/reference.h"
 
-#include "fusion/base/twister.h"
+#include "fusion/base/generators.h"
 #include "fusion/runtime/eager/eager.h"
 #include "fusion/runtime/tensor/shadow.h"
 
@@ -144,7 +144,7 @@ static bool run_shadow(struct eager *e, const struct eager_call *c, struct refer
 bool reference_end(struct eager *e, const struct eager_call *c, struct reference_call *k,
 		   struct value out, struct err *err)
 {
-	struct twister *random = e->env->backend_env.random, after = { 0 };
+	struct generators *random = e->env->backend_env.random, after = { 0 };
 	int n = e->shadows;
 	bool ok = true;
 
