@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # tests/differential/coverage.sh SECONDS -- how much of capture the differential tester's programs reach: lines, by gcov.
+# The language's programs, against CPython, count too.
 # Builds into build-coverage; prints a line for each folder and one for all.
 set -eu
 cd "$(dirname "$0")/../.."
 B=build-coverage
-make --no-print-directory -j"$(nproc)" B=$B CFLAGS="--coverage -O1" LDFLAGS=--coverage $B/breakeven >/dev/null
+make --no-print-directory -j"$(nproc)" B=$B CFLAGS="--coverage -O1" LDFLAGS=--coverage $B/breakeven $B/tests/plugins/loops.so >/dev/null
 find $B -name '*.gcda' -delete
-python3 tests/differential/run.py $B/breakeven --seconds "$1" --shrink 0 | tail -n 8
+python3 tests/differential/run.py $B/breakeven --seconds "$1" --shrink 0 | sed -n '/rows of the op table/,$p'
+python3 tests/differential/language/run.py $B/breakeven --seconds $(($1 / 4)) --jobs "$(nproc)" | tail -n 1
 for folder in fusion/capture fusion/runtime/trace fusion/runtime/frame fusion/runtime/entry fusion/runtime/fork fusion/runtime/grad fusion/runtime/lazy; do
 	gcov -n -o $B/$folder $B/$folder/*.gcda 2>/dev/null |
 		awk -v folder=$folder -v want="File '$folder/.*[.]c'" '

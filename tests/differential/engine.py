@@ -19,12 +19,14 @@ class Engine:
 
     def run(self, workload, modes, timed=False, **settings):
         """({mode: its part of the report}, None) or (None, the error's text)."""
+        plugin = settings.pop("plugin", None)
+        flags = self.flags + (["--plugin", plugin] if plugin else [])
         given = dict(workload, modes=modes, device=self.device, **settings)
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             json.dump(given, file)
             file.flush()
             try:
-                done = subprocess.run([self.binary, "run", file.name, "--json"] + ([] if timed else ["--no-timing"]) + self.flags, capture_output=True, text=True, timeout=self.timeout_s, errors="replace")
+                done = subprocess.run([self.binary, "run", file.name, "--json"] + ([] if timed else ["--no-timing"]) + flags, capture_output=True, text=True, timeout=self.timeout_s, errors="replace")
             except subprocess.TimeoutExpired:
                 raise Crash(f"took over {self.timeout_s} s")
         if done.returncode not in (0, 1) or "Sanitizer" in done.stderr or "runtime error:" in done.stderr:

@@ -1,6 +1,6 @@
 """tests/differential/run.py BINARY [--seconds N | --programs N] [--seed S] ... -- does every mode do what eager does?
 
-Makes random programs (generate.py) and calls each several times in one process, with sizes,
+Makes random programs (generate.py; each fifth is a recorded program, changed: mutate.py) and calls each several times in one process, with sizes,
 dtypes, attributes and None changing between the calls.  Every mode, under both policies and
 on both backends of the device, must give eager's outputs, gradients, effects on inputs,
 printed text and errors on every call.  --torch PYTHON: eager itself must give PyTorch's.
@@ -10,6 +10,7 @@ one showed a fault once) run first.  Needs nothing but Python 3.
 import argparse
 import collections
 import concurrent.futures
+import functools
 import glob
 import json
 import os
@@ -24,19 +25,25 @@ sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(HERE, "..", "ops"))
 import compare  # noqa: E402
 import generate  # noqa: E402
+import mutate  # noqa: E402
 import shrink  # noqa: E402
 from engine import MODES, Crash, Engine, Torch, kind_of_error  # noqa: E402
 
 COMPILED = [m for m in MODES if m != "eager"]
 
 
-def plan_of(seed, device):
-    """The settings that a program runs under: (settings, modes, timed) each; drawn by its seed."""
+def plan_of(seed, device, plugin=None):
+    """The settings that a program runs under: (settings, modes, timed) each; drawn by its seed.
+
+    `plugin`: the file of one whose backend computes ten ops of float32 and leaves the rest.
+    """
     rng = random.Random(seed * 7 + 1)
     best, other = ("cuda", "cuda") if device.startswith("cuda") else ("interp", "cpu")
     plans = [({"backend": best, "policy": "dynamo"}, COMPILED, False), ({"backend": best, "policy": "native"}, COMPILED, False)]
     if best != other and rng.random() < 0.15:
         plans.append(({"backend": other, "policy": rng.choice(["dynamo", "native"])}, rng.sample(COMPILED, 2), False))
+    if device == "cpu" and plugin and rng.random() < 0.06:
+        plans.append(({"backend": "loops", "policy": rng.choice(["dynamo", "native"]), "plugin": plugin}, rng.sample(COMPILED, 2), False))
     if rng.random() < 0.03:
         plans.append(({"backend": best, "policy": rng.choice(["dynamo", "native"]), "timed": True}, rng.sample(COMPILED, 2), True))
     return plans
@@ -46,6 +53,8 @@ class Tester:
     def __init__(self, args):
         self.args = args
         self.engine = Engine(args.binary, args.device, args.flags.split())
+        plugin = os.path.join(os.path.dirname(args.binary), "tests", "plugins", "loops.so")
+        self.plugin = plugin if os.path.exists(plugin) else None
         self.count = collections.Counter()
         self.refusals, self.kinds = collections.Counter(), collections.Counter()
         self.rows, self.rows_with_gradient = set(), set()
@@ -77,7 +86,7 @@ class Tester:
         for mode in modes:
             part, why = made[mode]
             if part:
-                self.kinds.update(b["kind"] for b in part["breaks"])
+                self.kinds.update(self.kinds_of(part))
             if error or why:
                 if error and not why:
                     return f"{mode} runs on: {self.words(error)}", f"{mode} runs on where eager fails: {error.splitlines()[0]}"
@@ -90,6 +99,14 @@ class Tester:
             if found:
                 return f"{mode} {self.kind_of_difference(found)}", f"{mode}: {found}"
         return None
+
+    def kinds_of(self, part):
+        """The kinds of its breaks, of why those were not resumed, and of what made a lazy trace run."""
+        messages = messages_of_breaks()
+        yield from (b["kind"] for b in part["breaks"])
+        yield from (messages[b["because"]["message"]] for b in part["breaks"] if b["because"])
+        if any("end of the call" in r["cause"] for r in part.get("lazy", {}).get("runs", ())):
+            yield "step-end"
 
     @staticmethod
     def words(error):
@@ -126,7 +143,7 @@ class Tester:
     def judge(self, name, workload):
         """All settings of one program."""
         seed = int(name.split()[-1]) if name.startswith("seed") else 0
-        plans = plan_of(seed, self.args.device)
+        plans = plan_of(seed, self.args.device, self.plugin)
         if self.args.poison and plans:
             plans[0][0]["poison"] = True
         first, error = self.engine.run(workload, ["eager"], backend=plans[0][0]["backend"])
@@ -213,7 +230,7 @@ class Tester:
 
     def coverage(self):
         """What the programs met, of what there is."""
-        kinds = kinds_of_break()
+        kinds = list(kinds_of_break().values())
         missing = [k for k in kinds if k not in self.kinds]
         print(f"{len(self.rows)} of {len(self.rows_of_table)} rows of the op table were called, {len(self.rows_with_gradient)} of them in programs that take gradients")
         print(f"{len(kinds) - len(missing)} of {len(kinds)} kinds of break were met" + (f", not {', '.join(missing)}" if missing else ""))
@@ -227,6 +244,9 @@ class Tester:
         self.count["programs"] += 1
 
     def made(self, seed):
+        if seed % self.args.mutate_every == 0:
+            self.one(f"seed {seed}", mutate.make(seed))
+            return
         workload, used = generate.make(seed, self.rows_of_table, self.spellings)
         self.rows |= used
         self.rows_with_gradient |= used if workload.get("grad") else set()
@@ -260,9 +280,21 @@ class Tester:
                 d.result()
 
 
-def kinds_of_break():
+@functools.cache
+def table_of_breaks():
     with open(os.path.join(HERE, "..", "..", "fusion", "runtime", "breaks.def")) as file:
-        return re.findall(r'(?m)^KIND\(\w+,\s*"([^"]+)"\)', file.read())
+        return file.read()
+
+
+def kinds_of_break():
+    return dict(re.findall(r'(?m)^KIND\((\w+),\s*"([^"]+)"\)', table_of_breaks()))
+
+
+@functools.cache
+def messages_of_breaks():
+    """The kind of each message that has no subject."""
+    names = kinds_of_break()
+    return {message: names[kind] for kind, message in re.findall(r'(?m)^BREAK\(\w+,\s*(\w+),\s*[^,]+,\s*"([^"]+)"', table_of_breaks())}
 
 
 def main():
@@ -276,6 +308,7 @@ def main():
     parse.add_argument("--torch", default="", help="a Python with PyTorch, to judge eager by")
     parse.add_argument("--torch-every", type=int, default=4)
     parse.add_argument("--keep", default="")
+    parse.add_argument("--mutate-every", type=int, default=5, help="of so many programs one is a changed recording")
     parse.add_argument("--flags", default="", help="more flags for `breakeven run`")
     parse.add_argument("--loose", type=float, default=1.0)
     parse.add_argument("--shrink", type=float, default=45, help="seconds for each failure; 0: none")

@@ -256,6 +256,28 @@ bool loop_carry_only(struct looper *l, enum carried_kind kind, int index, int in
 	return VEC_PUSH(&l->carried, c) || trace_no_memory(err);
 }
 
+/* A loop of the graph has no backward: what requires a gradient does not go round. */
+static bool has_no_gradient(struct looper *l, struct err *err)
+{
+	const struct graph *g = l->t->graph;
+	const bool *tracked;
+	bool floats = false, any = false;
+
+	for (size_t i = 0; i < l->carried.len; i++)
+		floats |= !l->carried.at[i].number &&
+			  dtype_category(g->nodes[l->carried.at[i].init]->dtype) == CATEGORY_FLOAT;
+	if (!floats || !trace_records(l->t))
+		return true;
+	tracked = trace_tracked(l->t, err);
+	for (int id = l->first; tracked && id < g->n_nodes; id++)
+		for (int i = 0; i < g->nodes[id]->n_args; i++) {
+			const struct arg *a = &g->nodes[id]->args[i];
+
+			any |= a->kind == ARG_NODE && a->node < l->first && tracked[a->node];
+		}
+	return tracked && (!any || fork_refuse(&l->k, "a tensor in it requires a gradient"));
+}
+
 /* ---- the nodes ---- */
 
 /* The body as a graph of its own; `operands` are what goes round, then what it
@@ -376,7 +398,7 @@ static bool capture_loop(struct looper *l, struct err *err)
 		return false;
 	if (found)
 		return try_again(t, err);
-	if (!find_next(l, err))
+	if (!find_next(l, err) || !has_no_gradient(l, err))
 		return false;
 	if (l->carried.len == 0)
 		return fork_refuse(&l->k, "no round changes what it tests");

@@ -359,13 +359,13 @@ static bool end_further_out(struct attempt *a, struct entry *e)
 	int calls, n = a->stops[a->n_stops > 0 ? a->n_stops - 1 : 0].n;
 
 	if (a->idle && !a->never_idle) {
-		effects_finish(&e->effects);
+		entry_undescribe(e);
 		a->never_idle = true;
 		return true;
 	}
 	if (!a->stopped || a->n_stops == a->n_rounds || n <= attempt_last(a, &calls)->stands_for)
 		return false;
-	effects_finish(&e->effects);
+	entry_undescribe(e);
 	a->most_frames = n - 1;
 	a->n_stops = a->n_rounds;
 	return true;

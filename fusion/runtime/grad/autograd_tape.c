@@ -16,6 +16,7 @@ struct call {
 	struct grad_source to[MAX_ARGS];
 	struct tensor *before; /* the elements that an in-place op overwrites; NULL */
 	unsigned wanted, needs;
+	unsigned version; /* of what an in-place op writes to, before it */
 };
 
 static void drop_call(struct call *k)
@@ -229,6 +230,13 @@ static bool bind(struct call *k, struct err *err)
 	return true;
 }
 
+/* Whether the op has written over it: x.mul_(x). */
+static bool overlaps_written(const struct call *k, const struct tensor *t)
+{
+	return k->bound[0].kind == VALUE_TENSOR &&
+	       t->storage == k->bound[0].tensor->memory->storage;
+}
+
 /* The arguments of the node; what an in-place op has overwritten was kept. */
 static bool fill_args(struct call *k, struct grad_node *node, struct err *err)
 {
@@ -246,6 +254,8 @@ static bool fill_args(struct call *k, struct grad_node *node, struct err *err)
 			grad_arg_set(arg, v);
 			if (k->needs & 1u << i) {
 				grad_save(arg, memory);
+				if (k->c->inplace && i > 0 && overlaps_written(k, memory))
+					arg->version = k->version; /* backward fails, as torch's */
 				node->saves = true;
 			}
 		} else if (v.kind == VALUE_UNSET) {
@@ -346,6 +356,8 @@ static bool run_recorded(struct call *k, struct value *out, struct err *err)
 		return run_dropout(a, c, out, err);
 	if (c->inplace && (k->needs & 1) && !keep_before(k, err))
 		return false;
+	if (c->inplace && k->bound[0].kind == VALUE_TENSOR)
+		k->version = k->bound[0].tensor->memory->storage->version;
 	if (!eager_run_op(a->eager, c, out, err))
 		return false;
 	if (((known || c->inplace) &&

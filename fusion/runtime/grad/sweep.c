@@ -212,9 +212,10 @@ static bool run_node(struct sweep *s, const struct node *n, struct value g)
 
 /* ---- writes */
 
-static bool written_after(const struct graph *g, int node, const struct node *op)
+/* The op that wrote last where the value lies; -1: none. */
+static int last_writer(const struct graph *g, int node)
 {
-	return g->nodes[graph_memory(g, node)]->overwrite > op->id;
+	return g->nodes[graph_memory(g, node)]->overwrite;
 }
 
 static bool is_spoiled(const struct sweep *s, const struct node *n, bool *spoiled, struct err *err)
@@ -229,9 +230,9 @@ static bool is_spoiled(const struct sweep *s, const struct node *n, bool *spoile
 		return false;
 	for (int i = n->in_place; i < n->n_args; i++) /* eager copies what it overwrites */
 		if (n->args[i].kind == ARG_NODE && (needs & 1u << i))
-			*spoiled |= written_after(s->from, n->args[i].node, n);
+			*spoiled |= last_writer(s->from, n->args[i].node) >= n->id; /* x.mul_(x) */
 	if (needs & 1u << MAX_ARGS)
-		*spoiled |= written_after(s->from, n->id, n);
+		*spoiled |= last_writer(s->from, n->id) > n->id;
 	return true;
 }
 

@@ -22,14 +22,18 @@ enum { MAX_LISTED = 64 }; /* elements of a tensor that become numbers */
 int late_add(struct trace *t, enum op op, const struct arg *args, int n, struct err *err)
 {
 	struct arg all[MAX_ARGS] = { 0 };
+	int node;
 
 	for (int i = 0; i < n; i++) {
 		if (args[i].kind == ARG_NODE && args[i].node < 0)
 			return -1;
 		all[i] = args[i];
 	}
-	return graph_add(t->graph, op, all, op_info(op)->n_params, t->host.line, t->host.column,
+	node = graph_add(t->graph, op, all, op_info(op)->n_params, t->host.line, t->host.column,
 			 err);
+	if (node >= 0)
+		t->graph->nodes[node]->detached = true; /* no gradient flows through a number */
+	return node;
 }
 
 int late_one(struct trace *t, enum op op, int a, struct err *err)
@@ -225,7 +229,7 @@ static int reshaped(struct trace *t, struct value tensor, struct value sizes, st
 	return node;
 }
 
-/* The one element as a node of 0 dims that is no input of the graph. */
+/* The one element as a node of 0 dims that is no input of the graph and has no gradient. */
 static int element(struct trace *t, struct value tensor, const struct shape *shape,
 		   enum dtype dtype, struct err *err)
 {
@@ -234,7 +238,7 @@ static int element(struct trace *t, struct value tensor, const struct shape *sha
 				   : trace_node(t, tensor, err);
 	struct arg args[2] = { arg_node(node), arg_dtype(as) };
 
-	if (node >= 0 && as == dtype && t->graph->nodes[node]->input < 0)
+	if (node >= 0 && as == dtype && dtype != DTYPE_F64 && t->graph->nodes[node]->input < 0)
 		return node;
 	return late_add(t, OP_to, args, 2, err);
 }

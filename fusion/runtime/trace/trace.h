@@ -383,6 +383,10 @@ bool trace_assert(struct trace *t, struct value a, bool *held, struct err *err);
 /* trace_grad.c.  x.requires_grad and its kin: *known false for another name. */
 bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, bool *known,
 		     struct value *out, struct err *err);
+/* trace_grad.c: whether what is computed now gets gradients. */
+bool trace_records(const struct trace *t);
+/* trace_grad.c: which nodes so far require a gradient, in the graph's arena; NULL with *err. */
+bool *trace_tracked(struct trace *t, struct err *err);
 bool trace_grad_call(struct trace *t, const struct native *f, const struct value *args, int n,
 		     const struct keywords *kw, struct value *out, struct err *err);
 bool trace_makes_leaf(const struct trace *t, const struct value *args, int n,

@@ -19,14 +19,20 @@ static struct value real_of(const struct trace *t, int input)
 	return in->lifted >= 0 ? t->lifted.at[in->lifted].value : value_none();
 }
 
-/* Of a tensor that the piece makes: by what it is made of. */
-static bool made_requires(struct trace *t, int node, bool *out, struct err *err)
+bool trace_records(const struct trace *t)
+{
+	return t->autograd->recording && !t->grad_off;
+}
+
+bool *trace_tracked(struct trace *t, struct err *err)
 {
 	const struct graph *g = t->graph;
-	bool *wanted = ARENA_ARRAY(g->arena, bool, (size_t)g->n_inputs + 1), *tracked;
+	bool *wanted = ARENA_ARRAY(g->arena, bool, (size_t)g->n_inputs + 1);
 
-	if (!wanted)
-		return trace_no_memory(err);
+	if (!wanted) {
+		trace_no_memory(err);
+		return NULL;
+	}
 	for (int i = 0; i < g->n_inputs; i++) {
 		struct value v = real_of(t, i);
 
@@ -34,7 +40,14 @@ static bool made_requires(struct trace *t, int node, bool *out, struct err *err)
 		if (t->inputs.at[i].slot >= 0)
 			t->slots->at[t->inputs.at[i].slot].grad_read = true;
 	}
-	tracked = joint_tracked(t, g, wanted, true, err);
+	return joint_tracked(t, g, wanted, true, err);
+}
+
+/* Of a tensor that the piece makes: by what it is made of. */
+static bool made_requires(struct trace *t, int node, bool *out, struct err *err)
+{
+	const bool *tracked = trace_tracked(t, err);
+
 	if (tracked)
 		*out = tracked[node];
 	return tracked != NULL;
