@@ -132,6 +132,8 @@ static void plan_floats(const struct library_call *call, const char *draws, stru
 		a->b = rounded(dtype, a->end - a->start);
 	} else {
 		a->how = strcmp(draws, "log") == 0 ? DRAW_LOG : DRAW_OPEN;
+		if (a->how == DRAW_LOG)
+			a->b = rounded(wide, -1 / a->b);
 	}
 	if (strcmp(draws, "rows") == 0 || strcmp(draws, "fours") == 0)
 		a->wide = 0;

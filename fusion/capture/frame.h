@@ -63,15 +63,16 @@ struct frame {
 	size_t bytes;                /* of the chunk, with this struct */
 };
 
-/* State of the modules time and torch, begun anew with each VM. */
-/* Whose generator draws, where the run is on a GPU: made before the first call is what the
- * program makes on the CPU and moves, unless it names the GPU; PyTorch beside us does so. */
+/* Whose generator draws, where the run is on a GPU: what is made before the first call is made
+ * on the CPU and moved, unless the program names the GPU; PyTorch beside us does so.  Within
+ * calls all is on the GPU. */
 enum gpu_use {
 	GPU_ABSENT,
-	GPU_NAMED,  /* by device= */
-	GPU_DEFAULT /* unless device= names the CPU */
+	GPU_NAMED, /* by device= */
+	GPU_DEFAULT
 };
 
+/* State of the modules time and torch, begun anew with each VM. */
 struct world {
 	double clock;      /* seconds */
 	bool grad_off;     /* the grad mode */

@@ -37,6 +37,7 @@ static const char *const modules[] = { "math",
 				       "_grads",
 				       "_autocast",
 				       "_reduction",
+				       "_draws",
 				       "inspect",
 				       "types",
 				       "typing_extensions" };

@@ -122,14 +122,22 @@ static bool apart(struct eager *e, struct value *v, const struct value *values, 
 static bool run_shadow(struct eager *e, const struct eager_call *c, struct reference_call *k,
 		       int which, struct tensor *result, struct err *err)
 {
+	struct generators *random = e->env->backend_env.random;
 	struct eager_call wide = *c;
 	struct value out;
 	bool ok;
 
 	wide.values = k->values[which];
-	if (e->env->backend_env.random)
-		*e->env->backend_env.random = k->random;
-	if (!eager_run_op(e, &wide, &out, err))
+	if (random) {
+		*random = k->random;
+		if (c->n > 0 && c->values[0].kind == VALUE_TENSOR)
+			random->gpu.element_bytes =
+			    (int)dtype_bytes(c->values[0].tensor->memory->dtype);
+	}
+	ok = eager_run_op(e, &wide, &out, err);
+	if (random)
+		random->gpu.element_bytes = 0;
+	if (!ok)
 		return false;
 	ok = to_float64(e, &out, err) &&
 	     (c->inplace || apart(e, &out, k->values[which], c->n, err));

@@ -2,43 +2,42 @@
  * gpu_use. */
 #include <string.h>
 
+#include "fusion/capture/frame.h"
+#include "fusion/runtime/tensor/tensor.h"
 #include "fusion/runtime/torch/convert.h"
 #include "fusion/runtime/torch/torch_more.h"
 
-static bool names_gpu(struct value device)
+bool draws_names_gpu(struct value device)
 {
 	return device.kind == VALUE_INT ||
 	       (device.kind == VALUE_STR && strncmp(device.str->text, "cpu", 3) != 0);
 }
 
-bool draws_on_gpu(const struct composer *c, struct value device)
+bool draws_on_gpu(const struct composer *c, struct value place)
 {
-	if (!c->gpu || *c->gpu == GPU_ABSENT)
+	switch (c->gpu ? *c->gpu : GPU_ABSENT) {
+	case GPU_DEFAULT:
+		return true;
+	case GPU_NAMED: /* so all is eager yet */
+		return place.kind == VALUE_TENSOR ? place.tensor->memory->storage->on_gpu
+						  : draws_names_gpu(place);
+	default:
 		return false;
-	return device.kind == VALUE_NONE ? *c->gpu == GPU_DEFAULT : names_gpu(device);
+	}
 }
 
-bool draws_name(const struct composer *c, struct value device, struct value *out, struct err *err)
+bool draws_name(const struct composer *c, struct value place, struct value *out, struct err *err)
 {
-	const char *name = draws_on_gpu(c, device) ? "gpu" : "cpu";
+	const char *name = draws_on_gpu(c, place) ? "gpu" : "cpu";
 
 	*out = value_str(name, strlen(name));
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
 
-bool draws_set_default(const struct composer *c, struct value device, struct value *out,
-		       struct err *err)
+void draws_set_default(const struct composer *c, struct value device)
 {
-	*out = value_none();
-	if (!c->gpu || *c->gpu == GPU_ABSENT)
-		return true;
-	if (*c->gpu == GPU_DEFAULT && !names_gpu(device) && device.kind != VALUE_NONE)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "torch.set_default_device: what a run on a GPU makes is made there; "
-			       "give device='cpu' to what draws from the CPU's generator");
-	if (names_gpu(device))
+	if (c->gpu && *c->gpu != GPU_ABSENT && draws_names_gpu(device))
 		*c->gpu = GPU_DEFAULT;
-	return true;
 }
 
 /* ---- rand, randn, randint */

@@ -210,7 +210,9 @@ static bool answer(const struct composer *c, const struct torch_memory *memory, 
 	case MORE_DRAWS:
 		return draws_name(c, n > 0 ? args[0] : value_none(), out, err);
 	case MORE_DEFAULT_GPU:
-		return draws_set_default(c, n > 0 ? args[0] : value_none(), out, err);
+		draws_set_default(c, n > 0 ? args[0] : value_none());
+		*out = value_none();
+		return true;
 	case MORE_DEFAULT_DTYPE:
 		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = DTYPE_F32 };
 		return true;

@@ -57,12 +57,12 @@ bool dynamic_call(const struct torch_memory *memory, int id, const char *name,
 bool masked_select_call(const struct composer *c, const char *name, const struct value *args, int n,
 			const struct keywords *kw, struct value *out, struct err *err);
 
-/* draws.c: whether what is made with device= (None: without) draws from the GPU's generator;
- * "gpu" or "cpu"; and torch.set_default_device(). */
-bool draws_on_gpu(const struct composer *c, struct value device);
-bool draws_name(const struct composer *c, struct value device, struct value *out, struct err *err);
-bool draws_set_default(const struct composer *c, struct value device, struct value *out,
-		       struct err *err);
+/* draws.c: whether the GPU's generator draws for a tensor, or for what is made with device=
+ * (None: without); "gpu" or "cpu"; and torch.set_default_device(). */
+bool draws_names_gpu(struct value device);
+bool draws_on_gpu(const struct composer *c, struct value place);
+bool draws_name(const struct composer *c, struct value place, struct value *out, struct err *err);
+void draws_set_default(const struct composer *c, struct value device);
 /* rand, randn, randint, rand_like, randn_like */
 bool draws_call(const struct composer *c, int id, const char *name, const struct value *args, int n,
 		const struct keywords *kw, struct value *out, struct err *err);
