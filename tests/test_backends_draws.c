@@ -52,8 +52,8 @@ static int add(struct builder *b, const struct row *r)
 	case OP_permutation:
 		return ADD(b, OP_permutation, sizes, dtype, draws);
 	default:
-		return ADD(b, OP_random_ints, I(b, (int64_t)r->a), I(b, (int64_t)r->b), sizes, dtype,
-			   arg_bool(false), draws);
+		return ADD(b, OP_random_ints, I(b, (int64_t)r->a), I(b, (int64_t)r->b), sizes,
+			   dtype, arg_bool(false), draws);
 	}
 }
 
@@ -104,9 +104,9 @@ static void check(const struct row *r, const char *backend_name)
 			x = dtype_get_double(r->dtype, &room, 0);
 		}
 		if (!(fabs(x - want) <= tolerance(r, want)))
-			fail_msg("%s of %lld, %s, '%s': [%lld] is %.17g, not %.17g", op_info(r->op)->id,
-				 (long long)r->n, dtype_name(r->dtype), r->draws,
-				 (long long)r->some[i].at, x, want);
+			fail_msg("%s of %lld, %s, '%s': [%lld] is %.17g, not %.17g",
+				 op_info(r->op)->id, (long long)r->n, dtype_name(r->dtype),
+				 r->draws, (long long)r->some[i].at, x, want);
 	}
 	if (random.gpu.offset != r->offset)
 		fail_msg("%s of %lld, %s, '%s': the offset is %llu, not %llu", op_info(r->op)->id,

@@ -106,6 +106,8 @@ static bool infer_random(struct infer *in)
 	const struct arg *size = infer_arg(in, "size");
 
 	in->out->dtype = in->out->compute = infer_dtype_arg(in, DTYPE_F32);
+	if (in->op == OP_keep && in->out->dtype != DTYPE_F64) /* more exact than what it is for */
+		in->out->dtype = in->out->compute = DTYPE_F32;
 	in->out->shape.rank = size->n;
 	for (int i = 0; i < size->n; i++) {
 		in->out->shape.size[i] = size->ints[i];
@@ -113,16 +115,6 @@ static bool infer_random(struct infer *in)
 			return err_set(in->err, ERR_VALUE, "%s: size %lld of dim %d is negative",
 				       in->info->fx, (long long)size->ints[i]->value, i);
 	}
-	return true;
-}
-
-/* Factors are more exact than what they are for. */
-static bool infer_keep(struct infer *in)
-{
-	if (!infer_random(in))
-		return false;
-	if (in->out->dtype != DTYPE_F64)
-		in->out->dtype = in->out->compute = DTYPE_F32;
 	return true;
 }
 
@@ -444,9 +436,8 @@ bool infer_library(struct infer *in, bool *known)
 	case OP_normal:
 	case OP_random_ints:
 	case OP_permutation:
-		return infer_random(in);
 	case OP_keep:
-		return infer_keep(in);
+		return infer_random(in);
 	case OP_logsumexp:
 	case OP_count_nonzero:
 	case OP_nansum:

@@ -158,8 +158,8 @@ struct arg expand_dropped(struct expand *e, struct arg x, double p)
 		return mul(e, x, 0);
 	size = arg_ints(e->g->nodes[x.node]->shape.size, e->g->nodes[x.node]->shape.rank);
 	kept = expand_op(
-	    e, OP_keep,
-	    (struct arg[]){ size, arg_float(p), arg_dtype(e->g->nodes[x.node]->dtype) }, 3);
+	    e, OP_keep, (struct arg[]){ size, arg_float(p), arg_dtype(e->g->nodes[x.node]->dtype) },
+	    3);
 	return expand_binary(e, OP_mul, x, kept);
 }
 

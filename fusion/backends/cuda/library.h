@@ -1,8 +1,8 @@
 /* fusion/backends/cuda/library.h -- ops with a function of their own, on the device.
  *
  * Such an op is a call of a library (cuBLAS, cuDNN), or kernels of our own: templates
- * in index.cu, line.cu, sort.cu, window.cu, create.cu, attention.cu and random.cu, of which the graph's
- * module has those functions that the op's dtypes ask for, named l<kernel>_<function>.
+ * in index.cu, line.cu, sort.cu, window.cu, create.cu, attention.cu and random.cu, of which the
+ * graph's module has those functions that the op's dtypes ask for, named l<kernel>_<function>.
  * Private to backends/cuda.
  */
 #ifndef FUSION_BACKENDS_CUDA_LIBRARY_H
@@ -58,7 +58,7 @@ struct cuda_library {
 	void (*drop)(struct device *d, void *state); /* NULL: free() will do */
 	bool looks_up;                               /* it may note a fault */
 	bool draws; /* run() takes from a generator: no two are the same */
-	bool late; /* its functions are compiled when bind() wants them */
+	bool late;  /* its functions are compiled when bind() wants them */
 };
 
 /* NULL: the op runs on the host. */

@@ -131,8 +131,8 @@ static bool run_shadow(struct eager *e, const struct eager_call *c, struct refer
 	if (random) {
 		*random = k->random;
 		if (c->n > 0 && c->values[0].kind == VALUE_TENSOR)
-			random->gpu.element_bytes =
-			    (int)dtype_bytes(c->values[0].tensor->memory->dtype);
+			random->gpu.element_bytes = (int)dtype_bytes(
+			    c->values[0].tensor->memory->dtype);
 	}
 	ok = eager_run_op(e, &wide, &out, err);
 	if (random)

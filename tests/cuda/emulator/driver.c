@@ -73,9 +73,10 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice dev
 	(void)device;
 	*value = which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR   ? architecture / 10
 		 : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR ? architecture % 10
-		 : which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT     ? (multiprocessors ? atoi(multiprocessors) : 2)
+		 : which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+		     ? (multiprocessors ? atoi(multiprocessors) : 2)
 		 : which == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR ? 2048
-									 : 227 * 1024;
+									       : 227 * 1024;
 	return CUDA_SUCCESS;
 }
 
