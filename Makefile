@@ -63,7 +63,7 @@ simd := $(if $(SAN),-O1,-O3) -fwrapv
 simd_sse := $(simd) -msse4.2
 simd_avx2 := $(simd) -mavx2 -mfma
 simd_avx512 := $(simd) -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
-CUDA_TEXTS := words args library index line sort window create attention
+CUDA_TEXTS := words args library index line sort window create attention random
 extra_backends := $(foreach s,$(SIMD),$B/fusion/backends/simd/kernels_$s.o) $B/gen/vec_text.o $(if $(CUDA_HOME),$(CUDA_TEXTS:%=$B/gen/cuda_%_text.o))
 extra_server := $B/gen/assets.o
 PRELUDES := $(patsubst fusion/capture/prelude/%.py,$B/gen/prelude_%_text.o,$(wildcard fusion/capture/prelude/*.py))

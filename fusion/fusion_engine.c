@@ -76,6 +76,7 @@ static bool take_memory(struct fusion *f, struct err *err)
 			return false;
 		memory = backend->memory(f->env.backend_env.device);
 		f->env.device = backend;
+		f->random.gpu.threads = backend->draw_threads(f->env.backend_env.device);
 	}
 	f->env.allocator = allocator_create(bytes, memory);
 	if (!f->env.allocator)
@@ -109,7 +110,7 @@ struct fusion *fusion_create(const struct fusion_options *options, struct err *e
 						   .compile_timeout_ms = COMPILE_TIMEOUT_MS,
 						   .random = &f->random,
 						   .blas = backend_blas_create() };
-	twister_seed(&f->random, TWISTER_SEED);
+	generators_seed(&f->random, TWISTER_SEED);
 	f->env.pool = pool_create(f->threads);
 	f->env.passes = registry_passes(options->registry);
 	f->env.custom = registry_ops(options->registry);

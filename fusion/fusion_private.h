@@ -3,7 +3,7 @@
 #define FUSION_FUSION_PRIVATE_H
 
 #include "fusion/backends/backend.h"
-#include "fusion/base/twister.h"
+#include "fusion/base/generators.h"
 #include "fusion/fusion.h"
 #include "fusion/runtime/session.h"
 
@@ -14,7 +14,7 @@ struct fusion {
 	char *cache_dir;
 	char note[256];
 	int threads;
-	struct twister random;
+	struct generators random;
 	int64_t changes; /* exec_env's */
 };
 

@@ -70,6 +70,7 @@ beside "binding: every parameter counts or is refused" python3 tests/binding/che
 beside "cuda: NVRTC compiles the kernels" python3 tests/cuda/kernels.py "$B/breakeven" "$B/tests/cuda" $full
 beside "models in published style, and workloads" python3 tests/models/run.py "$B/breakeven" $full
 beside "oracle: random numbers of the CPU" python3 tests/oracle/random_cpu.py "$B/breakeven"
+beside "oracle: random numbers of a GPU" python3 tests/oracle/random_gpu.py "$B/breakeven" "$B/tests/cuda/emulator"
 beside "language: what differed from CPython once, and random programs" python3 tests/differential/language/run.py "$B/breakeven" --programs 600 --seed 1
 beside "differential: programs that showed a fault, and random ones" python3 tests/differential/run.py "$B/breakeven" --seconds 7200 --programs 60 --seed 1 --jobs 1
 beside "oracle: native breaks less than dynamo" python3 tests/oracle/native.py "$B/breakeven"

@@ -13,14 +13,14 @@
 
 #include <cmocka.h>
 
-#include "fusion/base/twister.h"
+#include "fusion/base/generators.h"
 #include "fusion/capture/prelude.h"
 #include "fusion/runtime/session.h"
 #include "tests/effort.h"
 
 struct lab {
 	struct exec_env env;
-	struct twister random;
+	struct generators random;
 	struct session session;
 };
 

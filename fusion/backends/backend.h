@@ -21,20 +21,20 @@
 struct blas;
 struct device; /* private to its backend */
 struct fence;
-struct twister;
+struct generators;
 
 /* What a backend may use; borrowed, immutable while executables live. */
 struct backend_env {
-	const char *cache_dir;   /* NULL: no cache on disk */
-	size_t cache_bytes;      /* of it; 0: 256 MiB */
-	bool cache_anew;         /* kernels are compiled even where it has them */
-	const char *compiler;    /* path of the system compiler; NULL: find one on PATH */
-	int compile_timeout_ms;  /* 0: 30 s */
-	struct twister *random;  /* of all executables; NULL: numbers that are the same
-				  * each time */
-	const char *vector_unit; /* one that this machine has; NULL: the best */
-	struct blas *blas;       /* backend_blas_create(); NULL: our own products of matrices */
-	struct device *device;   /* of backend->open(); NULL: kernels run on the host */
+	const char *cache_dir;     /* NULL: no cache on disk */
+	size_t cache_bytes;        /* of it; 0: 256 MiB */
+	bool cache_anew;           /* kernels are compiled even where it has them */
+	const char *compiler;      /* path of the system compiler; NULL: find one on PATH */
+	int compile_timeout_ms;    /* 0: 30 s */
+	struct generators *random; /* of all executables; NULL: numbers that are the same
+				    * each time */
+	const char *vector_unit;   /* one that this machine has; NULL: the best */
+	struct blas *blas;         /* backend_blas_create(); NULL: our own products of matrices */
+	struct device *device;     /* of backend->open(); NULL: kernels run on the host */
 	/* Memory is watched (fence.h): no store goes beyond the last element, not even into
 	 * the slack that launch() speaks of.  NULL: it is not. */
 	struct fence *fence;
@@ -95,6 +95,9 @@ struct backend {
 	/* Kernels of its own, no library's, that it has launched there so far; NULL: it
 	 * does not count. */
 	int64_t (*launches)(const struct device *device);
+
+	/* How many threads PyTorch starts at most where it draws random numbers there. */
+	int64_t (*draw_threads)(const struct device *device);
 
 	/* NULL: it does not say. */
 	struct device_order (*order)(const struct device *device);

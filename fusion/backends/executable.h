@@ -28,7 +28,7 @@ enum { MAX_BINDINGS = 16 };
 struct executable {
 	const struct lowered *lowered;
 	const struct kernel_table *kernels;
-	struct twister *random;         /* see struct backend_env */
+	struct generators *random;      /* see struct backend_env */
 	struct blas *blas;              /* likewise */
 	struct plan **plans;            /* of the current binding */
 	struct library_call *libraries; /* likewise */

@@ -74,7 +74,7 @@ static void bind_result(struct operand *x, const struct node *n, int buffer, con
 }
 
 bool library_bind(struct library_call *call, const struct lowered *l, const struct kernel *k,
-		  const struct kernel_table *kernels, struct blas *blas, struct twister *random,
+		  const struct kernel_table *kernels, struct blas *blas, struct generators *random,
 		  const int64_t *vars, struct err *err)
 {
 	const struct node *n = k->library;

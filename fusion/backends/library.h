@@ -43,7 +43,7 @@ struct library_call {
 	int64_t number[MAX_ARGS]; /* the value of an int or bool argument */
 	const int64_t *vars;      /* of the symbols; while bind() runs */
 	struct library_fault *fault;
-	struct twister *random; /* NULL: always the same numbers */
+	struct generators *random; /* NULL: always the same numbers */
 	/* What the kernel does behind its product (lower.h).  `rows`: it reduces rows;
 	 * set before bind(), which sets `threads`, the most that run() uses, where it
 	 * can run `behind` on blocks; set before run(), NULL: the caller runs it. */
@@ -121,7 +121,7 @@ static inline int64_t library_offset(const struct operand *x, int first, int las
 /* Called by executable.c: the op's check, its numbers, its run. */
 bool library_check(const struct kernel *k, struct err *err);
 bool library_bind(struct library_call *call, const struct lowered *l, const struct kernel *k,
-		  const struct kernel_table *kernels, struct blas *blas, struct twister *random,
+		  const struct kernel_table *kernels, struct blas *blas, struct generators *random,
 		  const int64_t *vars, struct err *err);
 
 #endif

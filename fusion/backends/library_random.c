@@ -1,12 +1,12 @@
 /* fusion/backends/library_random.c -- rand, randn, randint, randperm from the run's generator.
  *
- * Numbers are drawn one after the other, as PyTorch draws them on the CPU, so
- * they do not depend on threads.
+ * From the CPU's generator numbers are drawn one after the other, as PyTorch draws them
+ * there, so they do not depend on threads; from a GPU's see draw.h.
  */
 #include <math.h>
 
-#include "fusion/backends/library.h"
-#include "fusion/base/twister.h"
+#include "fusion/backends/draw.h"
+#include "fusion/base/generators.h"
 
 /* As many bits as the dtype's significand has. */
 static double uniform(struct twister *g, enum dtype dtype)
@@ -110,27 +110,58 @@ static void draw_order(struct twister *g, enum dtype dtype, void *out, int64_t n
 	}
 }
 
+/* Kept where a number of 53 bits, as bernoulli_() draws it, is below 1 - p. */
+static void draw_kept(struct twister *g, const struct library_call *call, void *out)
+{
+	double p = 1 - node_arg(call->node, "p")->f;
+
+	for (int64_t i = 0; i < call->out.numel; i++)
+		dtype_put_double(call->out.dtype, out, i, uniform(g, DTYPE_F64) < p ? 1 / p : 0);
+}
+
+static void run_as_cpu(const struct library_call *call, struct twister *g, void *out)
+{
+	switch (call->node->op) {
+	case OP_uniform:
+		draw_uniform(g, call->out.dtype, out, call->out.numel);
+		break;
+	case OP_normal:
+		draw_normal(g, call->out.dtype, is_set(call, "each"), out, call->out.numel);
+		break;
+	case OP_permutation:
+		draw_order(g, call->out.dtype, out, call->out.numel);
+		break;
+	case OP_keep:
+		draw_kept(g, call, out);
+		break;
+	default:
+		draw_ints(g, call, out);
+	}
+}
+
 static void run(const struct library_call *call, void *const *buffers, struct pool *pool)
 {
 	void *out = operand_start(&call->out, buffers);
-	struct twister own, *g = call->random;
+	struct generators own;
+	struct draw d;
 
 	(void)pool;
-	if (!g) {
-		twister_seed(&own, TWISTER_SEED);
-		g = &own;
+	if (draw_on_gpu(call) && call->node->op == OP_permutation) {
+		draw_permutation(call->random, call->out.dtype, out, call->out.numel);
+	} else if (draw_on_gpu(call)) {
+		draw_plan(call, &d);
+		draw_take(&d, call->random, out);
+		draw_run(&d.args, call->out.dtype);
+	} else if (call->random) {
+		run_as_cpu(call, &call->random->cpu, out);
+	} else {
+		generators_seed(&own, TWISTER_SEED);
+		run_as_cpu(call, &own.cpu, out);
 	}
-	if (call->node->op == OP_uniform)
-		draw_uniform(g, call->out.dtype, out, call->out.numel);
-	else if (call->node->op == OP_normal)
-		draw_normal(g, call->out.dtype, is_set(call, "each"), out, call->out.numel);
-	else if (call->node->op == OP_permutation)
-		draw_order(g, call->out.dtype, out, call->out.numel);
-	else
-		draw_ints(g, call, out);
 }
 
 const struct library_op library_uniform = { NULL, run };
 const struct library_op library_normal = { NULL, run };
 const struct library_op library_random_ints = { NULL, run };
 const struct library_op library_permutation = { NULL, run };
+const struct library_op library_keep = { NULL, run };

@@ -63,11 +63,21 @@ struct frame {
 	size_t bytes;                /* of the chunk, with this struct */
 };
 
+/* Whose generator draws, where the run is on a GPU: what is made before the first call is made
+ * on the CPU and moved, unless the program names the GPU; PyTorch beside us does so.  Within
+ * calls all is on the GPU. */
+enum gpu_use {
+	GPU_ABSENT,
+	GPU_NAMED, /* by device= */
+	GPU_DEFAULT
+};
+
 /* State of the modules time and torch, begun anew with each VM. */
 struct world {
 	double clock;      /* seconds */
 	bool grad_off;     /* the grad mode */
 	unsigned autocast; /* runtime/torch/autocast.h has its bits; 0: off */
+	enum gpu_use gpu;
 };
 
 struct chunk; /* of stack memory; frames never move */

@@ -106,6 +106,8 @@ static bool infer_random(struct infer *in)
 	const struct arg *size = infer_arg(in, "size");
 
 	in->out->dtype = in->out->compute = infer_dtype_arg(in, DTYPE_F32);
+	if (in->op == OP_keep && in->out->dtype != DTYPE_F64) /* more exact than what it is for */
+		in->out->dtype = in->out->compute = DTYPE_F32;
 	in->out->shape.rank = size->n;
 	for (int i = 0; i < size->n; i++) {
 		in->out->shape.size[i] = size->ints[i];
@@ -434,6 +436,7 @@ bool infer_library(struct infer *in, bool *known)
 	case OP_normal:
 	case OP_random_ints:
 	case OP_permutation:
+	case OP_keep:
 		return infer_random(in);
 	case OP_logsumexp:
 	case OP_count_nonzero:

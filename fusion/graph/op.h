@@ -114,7 +114,8 @@ bool op_takes_any_number(enum op op);
  * equal, and their order counts. */
 static inline bool op_draws(enum op op)
 {
-	return op == OP_uniform || op == OP_normal || op == OP_random_ints || op == OP_permutation;
+	return op == OP_uniform || op == OP_normal || op == OP_random_ints ||
+	       op == OP_permutation || op == OP_keep;
 }
 
 /* Whether its function computes the result block by block, so that more ops can be

@@ -148,20 +148,19 @@ struct arg decompose_glu(struct expand *e)
 	return expand_binary(e, OP_mul, half, expand_unary(e, OP_sigmoid, gate));
 }
 
-/* Elements are kept where a random number of 53 bits, as bernoulli_() draws it, is
- * below 1 - p. */
 struct arg expand_dropped(struct expand *e, struct arg x, double p)
 {
-	struct arg size, random, mask;
+	struct arg size, kept;
 
 	if (e->failed || p == 0)
 		return x;
 	if (p >= 1)
 		return mul(e, x, 0);
 	size = arg_ints(e->g->nodes[x.node]->shape.size, e->g->nodes[x.node]->shape.rank);
-	random = expand_op(e, OP_uniform, (struct arg[]){ size, arg_dtype(DTYPE_F64) }, 2);
-	mask = expand_binary(e, OP_lt, random, arg_float(1 - p));
-	return choose(e, mask, mul(e, x, 1 / (1 - p)), arg_float(0));
+	kept = expand_op(
+	    e, OP_keep, (struct arg[]){ size, arg_float(p), arg_dtype(e->g->nodes[x.node]->dtype) },
+	    3);
+	return expand_binary(e, OP_mul, x, kept);
 }
 
 struct arg decompose_dropout(struct expand *e)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
-#include "fusion/base/twister.h"
+#include "fusion/base/generators.h"
 #include "fusion/capture/classes.h"
 #include "fusion/runtime/frame/frames.h"
 #include "fusion/runtime/lazy/lazy.h"
@@ -80,7 +80,7 @@ bool session_init(struct session *s, const struct session_options *options,
 	torch_names_init(&s->names);
 	s->names.custom = options->env->custom;
 	if (options->env->backend_env.random) /* every mode draws the same numbers */
-		twister_seed(options->env->backend_env.random, TWISTER_SEED);
+		generators_seed(options->env->backend_env.random, TWISTER_SEED);
 	eager_init(&s->eager, options->env, options->passes_disabled, &s->names, &s->out);
 	s->eager.shadows = options->shadows;
 	s->vm = vm_create(program, &s->eager.host, &limits);
@@ -89,11 +89,14 @@ bool session_init(struct session *s, const struct session_options *options,
 		return err_set(err, ERR_MEMORY, "out of memory for a session");
 	}
 	eager_set_world(&s->eager, &s->vm->world);
+	s->vm->world.gpu = options->env->device ? GPU_NAMED : GPU_ABSENT;
 	s->eager.autograd.vm = s->vm;
 	s->eager.autograd.recording = options->grad || autograd_asked(program->module, false);
 	s->eager.autograd.twice = autograd_asked(program->module, true);
 	if (vm_run_module(s->vm, err) && find_callee(s, entry, err) && start_lazy(s, err)) {
 		s->eager.launches = 0; /* what the module ran is no call's */
+		if (s->vm->world.gpu == GPU_NAMED)
+			s->vm->world.gpu = GPU_DEFAULT;
 		if (options->compiled)
 			frames_watch(s);
 		return true;

@@ -9,9 +9,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "fusion/base/philox.h"
 #include "profiler/workload/bulk.h"
-
-enum { PHILOX_ROUNDS = 10, PHILOX_WORDS = 4 };
 
 static const char *const kind_names[] = { "randn", "rand", "randint", "zeros", "ones", "arange" };
 
@@ -27,23 +26,7 @@ bool random_kind_from_name(const char *name, enum random_kind *out)
 
 void random_philox(uint64_t seed, uint64_t block, uint32_t out[4])
 {
-	uint32_t c0 = (uint32_t)block, c1 = (uint32_t)(block >> 32), c2 = 0, c3 = 0;
-	uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-
-	for (int round = 0; round < PHILOX_ROUNDS; round++) {
-		uint64_t p0 = 0xD2511F53ull * c0, p1 = 0xCD9E8D57ull * c2;
-
-		c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
-		c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
-		c1 = (uint32_t)p1;
-		c3 = (uint32_t)p0;
-		k0 += 0x9E3779B9u;
-		k1 += 0xBB67AE85u;
-	}
-	out[0] = c0;
-	out[1] = c1;
-	out[2] = c2;
-	out[3] = c3;
+	philox(seed, block, 0, out);
 }
 
 uint64_t random_next(uint64_t seed, uint64_t *position)

@@ -148,4 +148,22 @@ struct loss_args {
 	struct cuda_fault *fault;
 };
 
+/* Numbers of PyTorch's generator of a GPU (backends/draw.h): `calls` of Philox, each by one of
+ * `threads` of a grid, give `values` of 32 bits or half as many of 64. */
+enum draw_how { DRAW_UNIT, DRAW_OPEN, DRAW_LOG, DRAW_NORMAL, DRAW_INTS, DRAW_KEEP };
+
+struct draw_args {
+	long long points, calls, threads;
+	long long row, pitch; /* a number for each thread, `pitch` of them for `row` numbers; 0 */
+	int side;             /* elements side by side of a thread; 0: `threads` apart */
+	enum draw_how how;
+	int wide;          /* of 64 bits */
+	double a, b;       /* value = a + b * number; KEEP: b where the number is below a */
+	double start, end; /* UNIT: a value that is rounded up to the end is the start */
+	long long low;     /* INTS: low + word % range */
+	unsigned long long range;
+	unsigned long long key, first; /* the seed, and the counter that the grid begins with */
+	void *out;
+};
+
 #endif

@@ -10,12 +10,13 @@
 /* See Makefile. */
 extern const char cuda_words_text[], cuda_args_text[], cuda_library_text[], cuda_index_text[],
     cuda_line_text[], cuda_sort_text[], cuda_window_text[], cuda_create_text[],
-    cuda_attention_text[];
+    cuda_attention_text[], cuda_random_text[];
 
 static const char *const part_texts[PARTS] = {
 	[PART_INDEX] = cuda_index_text,   [PART_LINE] = cuda_line_text,
 	[PART_SORT] = cuda_sort_text,     [PART_WINDOW] = cuda_window_text,
-	[PART_CREATE] = cuda_create_text, [PART_ATTENTION] = cuda_attention_text
+	[PART_CREATE] = cuda_create_text, [PART_ATTENTION] = cuda_attention_text,
+	[PART_RANDOM] = cuda_random_text
 };
 
 static bool no_memory(struct err *err)

@@ -355,6 +355,12 @@ static int64_t launches(const struct device *d)
 	return d->launches;
 }
 
+/* Blocks of 256, as many as the multiprocessors have room for. */
+static int64_t draw_threads(const struct device *d)
+{
+	return (int64_t)d->multiprocessors * (d->threads_each / 256) * 256;
+}
+
 /* Libraries are given the stream too: blas.c, lt.c, dnn.c. */
 static struct device_order order(const struct device *d)
 {
@@ -377,6 +383,7 @@ const struct backend backend_cuda = {
 	.close = cuda_device_close,
 	.memory = memory,
 	.launches = launches,
+	.draw_threads = draw_threads,
 	.order = order,
 	.on_host = on_host,
 	.has_calls = has_calls,

@@ -35,6 +35,7 @@ struct device {
 	int64_t graphs, calls; /* cuGraphLaunch(); ops that have a cuda_library */
 	int64_t copies, sets, waits;
 	int multiprocessors, architecture; /* 90: sm_90 */
+	int threads_each;                  /* that a multiprocessor has at once */
 	int shared_bytes;                  /* that a block may have, on request */
 	char name[96];
 	struct cuda_blas *blas;   /* blas.h; NULL: not wanted yet */

@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Random numbers are drawn in torch's order, one after the other, and Python's floats
- * are the host's to the bit: these stay there, as kernels of plugins do. */
+/* Python's floats are the host's to the bit: these stay there, as kernels of plugins do,
+ * and what is drawn from the CPU's generator, or is a random order. */
 const struct cuda_library *cuda_library_find(enum op op)
 {
 	static const struct cuda_library *const table[OP_COUNT] = {
@@ -47,6 +47,10 @@ const struct cuda_library *cuda_library_find(enum op op)
 		[OP_triu] = &cuda_created,
 		[OP_class_loss] = &cuda_losses,
 		[OP_attention] = &cuda_attention,
+		[OP_uniform] = &cuda_draws,
+		[OP_normal] = &cuda_draws,
+		[OP_random_ints] = &cuda_draws,
+		[OP_keep] = &cuda_draws,
 	};
 
 	return table[op];

@@ -1,8 +1,8 @@
 /* fusion/backends/cuda/library.h -- ops with a function of their own, on the device.
  *
  * Such an op is a call of a library (cuBLAS, cuDNN), or kernels of our own: templates
- * in index.cu, line.cu, sort.cu, window.cu, create.cu and attention.cu, of which the graph's
- * module has those functions that the op's dtypes ask for, named l<kernel>_<function>.
+ * in index.cu, line.cu, sort.cu, window.cu, create.cu, attention.cu and random.cu, of which the
+ * graph's module has those functions that the op's dtypes ask for, named l<kernel>_<function>.
  * Private to backends/cuda.
  */
 #ifndef FUSION_BACKENDS_CUDA_LIBRARY_H
@@ -24,6 +24,7 @@ enum cuda_part {
 	PART_WINDOW,
 	PART_CREATE,
 	PART_ATTENTION,
+	PART_RANDOM,
 	PARTS
 };
 
@@ -56,7 +57,8 @@ struct cuda_library {
 	void (*run)(const struct cuda_call *c, void *state, void *const *buffers);
 	void (*drop)(struct device *d, void *state); /* NULL: free() will do */
 	bool looks_up;                               /* it may note a fault */
-	bool late; /* its functions are compiled when bind() wants them */
+	bool draws; /* run() takes from a generator: no two are the same */
+	bool late;  /* its functions are compiled when bind() wants them */
 };
 
 /* NULL: the op runs on the host. */
@@ -75,6 +77,7 @@ extern const struct cuda_library cuda_convolution;
 extern const struct cuda_library cuda_created; /* arange, linspace, eye, tril, triu */
 extern const struct cuda_library cuda_losses;  /* class_loss */
 extern const struct cuda_library cuda_attention;
+extern const struct cuda_library cuda_draws; /* uniform, normal, random_ints, keep */
 
 /* ---- for those */
 

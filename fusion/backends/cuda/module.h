@@ -22,7 +22,7 @@ struct executable {
 	const struct lowered *lowered;
 	struct device *device;
 	const struct kernel_table *table; /* of the host, for what runs there */
-	struct twister *random;
+	struct generators *random;
 	const char *cache_dir; /* borrowed; NULL: no cache */
 	size_t cache_bytes;
 	bool cache_anew;

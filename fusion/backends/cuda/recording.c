@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "fusion/backends/cuda/module.h"
+#include "fusion/base/generators.h"
 
 enum state {
 	FRESH,  /* not replayed yet */
@@ -28,10 +29,23 @@ struct recording {
 	struct step *steps; /* in order */
 	int n_steps;
 	bool stale; /* some step is */
+	bool draws; /* some step takes from a generator */
 	CUgraph graph;
 	CUgraphExec run;
 	char why[128]; /* where it is DIRECT */
 };
+
+static struct gpu_generator generator_of(const struct recording *r)
+{
+	return r->exe->random ? r->exe->random->gpu : (struct gpu_generator){ 0 };
+}
+
+/* Where nothing was launched of what took from it. */
+static void set_generator(struct recording *r, struct gpu_generator g)
+{
+	if (r->exe->random)
+		r->exe->random->gpu = g;
+}
 
 /* ---- making */
 
@@ -66,6 +80,7 @@ static bool list_steps(struct recording *r)
 		}
 		if (cuda_calls(exe, k))
 			r->steps[r->n_steps++] = (struct step){ .kernel = k, .library = true };
+		r->draws |= cuda_calls(exe, k) && exe->on_device[k]->draws;
 		if (cuda_walks(exe, k) && !exe->takes_sum[k] && exe->wide.launches[k].grid[0] > 0)
 			r->steps[r->n_steps++] = (struct step){ .kernel = k };
 	}
@@ -227,6 +242,7 @@ static CUresult give_anew(struct recording *r, const struct step *step)
 /* A library that launches something else for other addresses wants another graph. */
 static void refresh(struct recording *r)
 {
+	struct gpu_generator before = generator_of(r);
 	CUresult result = CUDA_SUCCESS;
 
 	for (int i = 0; i < r->n_steps && result == CUDA_SUCCESS; i++) {
@@ -239,14 +255,29 @@ static void refresh(struct recording *r)
 	if (result == CUDA_SUCCESS)
 		return;
 	drop_graph(r);
+	set_generator(r, before);
 	make(r);
 }
 
-/* Makes what is not made yet, and points at what has moved; whether there is a graph. */
+/* Numbers are drawn by what a launch is told: each replay's are others. */
+static void draw_anew(struct recording *r)
+{
+	for (int i = 0; i < r->n_steps; i++) {
+		const struct cuda_library *library = r->exe->on_device[r->steps[i].kernel];
+
+		r->steps[i].stale |= r->steps[i].library && library->draws;
+	}
+	r->stale = true;
+}
+
+/* Makes what is not made yet, and points at what has moved; whether there is a graph.  What
+ * it draws is taken from the generator then. */
 static bool ready(struct recording *r)
 {
 	if (r->exe->device->blocking)
 		return false;
+	if (r->draws && r->state == GRAPH)
+		draw_anew(r);
 	if (__builtin_expect(r->state == FRESH, 0))
 		make(r);
 	else if (r->stale)
@@ -279,7 +310,11 @@ static int count_works(const struct cuda_api *api, CUgraphNode child)
 
 bool cuda_whole(struct recording *r, int *counts)
 {
-	if (!ready(r))
+	struct gpu_generator before = generator_of(r);
+	bool whole = ready(r);
+
+	set_generator(r, before); /* nothing is launched */
+	if (!whole)
 		return false;
 	for (int k = 0; k < r->exe->lowered->n_kernels; k++)
 		counts[k] = 0;
@@ -297,11 +332,13 @@ void cuda_replay(struct recording *r, int kernel, struct pool *pool, bool backwa
 {
 	struct executable *exe = r->exe;
 	struct device *d = exe->device;
+	struct gpu_generator before;
 
 	if (kernel >= 0) {
 		cuda_launch(exe, kernel, r->buffers, pool, backward);
 		return;
 	}
+	before = generator_of(r);
 	if (ready(r)) {
 		for (int i = 0; i < r->n_steps; i++)
 			cuda_suspect(d, exe->lowered, r->steps[i].kernel);
@@ -309,6 +346,7 @@ void cuda_replay(struct recording *r, int kernel, struct pool *pool, bool backwa
 		cuda_check(d, d->api.cuGraphLaunch(r->run, d->stream), "a CUDA graph");
 		return;
 	}
+	set_generator(r, before);
 	for (int k = 0; k < exe->lowered->n_kernels; k++, backward = !backward)
 		cuda_launch(exe, k, r->buffers, pool, backward);
 }

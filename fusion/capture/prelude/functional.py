@@ -3,6 +3,7 @@
 import math
 
 import _autocast
+import _draws
 import _reduction
 import torch
 import torch.nn.functional as F
@@ -157,7 +158,9 @@ def prelu(input, weight):
 
 
 def _below_zero(input):
-    """A number for each element that is not above 0, in their order; 0 for the others."""
+    """A number for each element that is not above 0, in their order; 0 for the others.  A GPU draws for all."""
+    if _draws.by_gpu(input):
+        return _draws.unit(input, input.shape)
     flat = (input <= 0).flatten()
     drawn = torch.rand(int(flat.sum()), dtype=torch.float64)
     place = (flat.cumsum(0) - 1).clamp(min=0)
@@ -177,8 +180,7 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
 
 def gumbel_softmax(logits, tau=1.0, hard=False, eps=1e-10, dim=-1):
     """One call."""
-    drawn = -torch.log1p(-torch.rand(logits.shape, dtype=torch.float64))
-    gumbels = -torch.log(drawn.to(logits.dtype))
+    gumbels = -torch.log(_draws.exponential(logits).to(logits.dtype))
     soft = F.softmax((logits + gumbels) / tau, dim)
     if not hard:
         return soft
@@ -196,7 +198,7 @@ def _channels(input, p, training, dims, inplace):
     if not training or p == 0.0:
         return input if inplace else torch._C.alias(input)
     shape = [size if d < input.dim() - dims else 1 for d, size in enumerate(input.shape)]
-    kept = torch.rand(shape, dtype=torch.float64) < 1.0 - p
+    kept = _draws.unit(input, shape) < 1.0 - p
     scale = kept.to(input.dtype) / (1.0 - p) if p < 1.0 else kept.to(input.dtype)
     return input.mul_(scale) if inplace else input * scale
 
@@ -222,7 +224,7 @@ def alpha_dropout(input, p=0.5, training=False, inplace=False):
         return input if inplace else torch._C.alias(input)
     alpha = -1.7580993408473766
     a = 1.0 / math.sqrt((alpha * alpha * p + 1) * (1 - p))
-    kept = (torch.rand(input.shape, dtype=torch.float64) < 1.0 - p).to(input.dtype)
+    kept = (_draws.unit(input, input.shape) < 1.0 - p).to(input.dtype)
     made = (input * kept + alpha * (1 - kept)) * a - a * alpha * p
     return input.copy_(made) if inplace else made
 

@@ -3,6 +3,7 @@
 import math
 
 import _autocast
+import _draws
 import _reduction
 import torch
 import torch.nn.functional as F
@@ -437,7 +438,7 @@ def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
     shape = list(input.shape[:2]) + [1] * (input.dim() - 2)
     alpha = -1.7580993408473766
     a = 1.0 / math.sqrt((alpha * alpha * p + 1) * (1 - p))
-    kept = (torch.rand(shape, dtype=torch.float64) < 1.0 - p).to(input.dtype)
+    kept = (_draws.unit(input, shape) < 1.0 - p).to(input.dtype)
     made = (input * kept + alpha * (1 - kept)) * a - a * alpha * p
     return input.copy_(made) if inplace else made
 

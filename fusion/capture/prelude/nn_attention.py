@@ -26,21 +26,21 @@ class MultiheadAttention(Module):
         self.head_dim = embed_dim // num_heads
         assert self.head_dim * num_heads == embed_dim, "embed_dim must be divisible by num_heads"
         # In the order in which torch draws them.
-        out_proj = Linear(embed_dim, embed_dim, bias, dtype=dtype)
+        out_proj = Linear(embed_dim, embed_dim, bias, device=device, dtype=dtype)
         if self._qkv_same_embed_dim:
-            self.in_proj_weight = init.xavier_uniform_(Parameter(torch.empty(3 * embed_dim, embed_dim, dtype=dtype)))
+            self.in_proj_weight = init.xavier_uniform_(Parameter(torch.empty(3 * embed_dim, embed_dim, dtype=dtype, device=device)))
         else:
-            self.q_proj_weight = init.xavier_uniform_(Parameter(torch.empty(embed_dim, embed_dim, dtype=dtype)))
-            self.k_proj_weight = init.xavier_uniform_(Parameter(torch.empty(embed_dim, self.kdim, dtype=dtype)))
-            self.v_proj_weight = init.xavier_uniform_(Parameter(torch.empty(embed_dim, self.vdim, dtype=dtype)))
+            self.q_proj_weight = init.xavier_uniform_(Parameter(torch.empty(embed_dim, embed_dim, dtype=dtype, device=device)))
+            self.k_proj_weight = init.xavier_uniform_(Parameter(torch.empty(embed_dim, self.kdim, dtype=dtype, device=device)))
+            self.v_proj_weight = init.xavier_uniform_(Parameter(torch.empty(embed_dim, self.vdim, dtype=dtype, device=device)))
         self.in_proj_bias = Parameter(torch.zeros(3 * embed_dim, dtype=dtype)) if bias else None
         self.out_proj = out_proj
         if bias:
             init.zeros_(out_proj.bias)
         self.bias_k = self.bias_v = None
         if add_bias_kv:
-            self.bias_k = init.xavier_normal_(Parameter(torch.empty(1, 1, embed_dim, dtype=dtype)))
-            self.bias_v = init.xavier_normal_(Parameter(torch.empty(1, 1, embed_dim, dtype=dtype)))
+            self.bias_k = init.xavier_normal_(Parameter(torch.empty(1, 1, embed_dim, dtype=dtype, device=device)))
+            self.bias_v = init.xavier_normal_(Parameter(torch.empty(1, 1, embed_dim, dtype=dtype, device=device)))
         self.add_zero_attn = add_zero_attn
 
     def forward(
@@ -92,11 +92,11 @@ class TransformerEncoderLayer(Module):
         layer_norm_eps=1e-5, batch_first=False, norm_first=False, bias=True, device=None, dtype=None,
     ):
         self.self_attn = MultiheadAttention(
-            d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
+            d_model, nhead, dropout, bias, batch_first=batch_first, device=device, dtype=dtype
         )
-        self.linear1 = Linear(d_model, dim_feedforward, bias, dtype=dtype)
+        self.linear1 = Linear(d_model, dim_feedforward, bias, device=device, dtype=dtype)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias, dtype=dtype)
+        self.linear2 = Linear(dim_feedforward, d_model, bias, device=device, dtype=dtype)
         self.norm_first = norm_first
         self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
         self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
@@ -148,14 +148,14 @@ class TransformerDecoderLayer(Module):
         layer_norm_eps=1e-5, batch_first=False, norm_first=False, bias=True, device=None, dtype=None,
     ):
         self.self_attn = MultiheadAttention(
-            d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
+            d_model, nhead, dropout, bias, batch_first=batch_first, device=device, dtype=dtype
         )
         self.multihead_attn = MultiheadAttention(
-            d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
+            d_model, nhead, dropout, bias, batch_first=batch_first, device=device, dtype=dtype
         )
-        self.linear1 = Linear(d_model, dim_feedforward, bias, dtype=dtype)
+        self.linear1 = Linear(d_model, dim_feedforward, bias, device=device, dtype=dtype)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias, dtype=dtype)
+        self.linear2 = Linear(dim_feedforward, d_model, bias, device=device, dtype=dtype)
         self.norm_first = norm_first
         self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
         self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)

@@ -1,16 +1,14 @@
 # torch.nn: layers with parameters.
 import math
 
+import _draws
 import torch
 import torch.nn.functional as F
 from torch.nn import Module, Parameter
 
 
-def _uniform(shape, bound, dtype=None):
-    # As PyTorch's uniform_(): the bound in float32, one rounding for both steps.
-    bound = torch.tensor(bound).item()
-    values = torch.rand(*shape).double() * (2 * bound) - bound
-    return Parameter(values.to(torch.float32 if dtype is None else dtype))
+def _uniform(shape, bound, dtype, device):
+    return Parameter(_draws.even(shape, bound, dtype, device))
 
 
 class Identity(Module):
@@ -26,8 +24,8 @@ class Linear(Module):
         self.in_features = in_features
         self.out_features = out_features
         bound = 1 / math.sqrt(in_features) if in_features > 0 else 0.0
-        self.weight = _uniform((out_features, in_features), bound, dtype)
-        self.bias = _uniform((out_features,), bound, dtype) if bias else None
+        self.weight = _uniform((out_features, in_features), bound, dtype, device)
+        self.bias = _uniform((out_features,), bound, dtype, device) if bias else None
 
     def forward(self, input):
         return F.linear(input, self.weight, self.bias)
@@ -42,8 +40,8 @@ class Linear(Module):
 class Bilinear(Module):
     def __init__(self, in1_features, in2_features, out_features, bias=True, device=None, dtype=None):
         bound = 1 / math.sqrt(in1_features)
-        self.weight = _uniform((out_features, in1_features, in2_features), bound, dtype)
-        self.bias = _uniform((out_features,), bound, dtype) if bias else None
+        self.weight = _uniform((out_features, in1_features, in2_features), bound, dtype, device)
+        self.bias = _uniform((out_features,), bound, dtype, device) if bias else None
 
     def forward(self, input1, input2):
         result = torch.einsum("...i,oij,...j->...o", input1, self.weight, input2)
@@ -66,7 +64,7 @@ class Embedding(Module):
         self.padding_idx = padding_idx
         self.max_norm = max_norm
         self.norm_type = norm_type
-        weight = torch.randn(num_embeddings, embedding_dim) if _weight is None else _weight
+        weight = _draws.normal((num_embeddings, embedding_dim), dtype, device) if _weight is None else _weight
         if padding_idx is not None and _weight is None:
             weight[padding_idx] = 0.0
         self.weight = Parameter(weight if dtype is None else weight.to(dtype), not _freeze)
@@ -296,7 +294,7 @@ class EmbeddingBag(Module):
             assert -num_embeddings <= padding_idx < num_embeddings, "padding_idx must be within num_embeddings"
             padding_idx = padding_idx % num_embeddings
         self.padding_idx = padding_idx
-        weight = torch.randn(num_embeddings, embedding_dim) if _weight is None else _weight
+        weight = _draws.normal((num_embeddings, embedding_dim), dtype, device) if _weight is None else _weight
         if padding_idx is not None and _weight is None:
             weight[padding_idx] = 0.0
         self.weight = Parameter(weight if dtype is None else weight.to(dtype))

@@ -1,16 +1,15 @@
 # torch.nn: recurrent layers and their cells.
 import math
 
+import _draws
 import _prelude
 import torch
 import torch.nn.functional as F
 from torch.nn import Module, Parameter
 
 
-def _uniform(shape, bound, dtype):
-    bound = torch.tensor(bound).item()
-    values = torch.rand(*shape).double() * (2 * bound) - bound
-    return Parameter(values.to(torch.float32 if dtype is None else dtype))
+def _uniform(shape, bound, dtype, device):
+    return Parameter(_draws.even(shape, bound, dtype, device))
 
 
 class RNNCellBase(Module):
@@ -22,10 +21,10 @@ class RNNCellBase(Module):
         self.bias = bias
         bound = 1.0 / math.sqrt(hidden_size) if hidden_size > 0 else 0
         rows = self.gates * hidden_size
-        self.weight_ih = _uniform((rows, input_size), bound, dtype)
-        self.weight_hh = _uniform((rows, hidden_size), bound, dtype)
-        self.bias_ih = _uniform((rows,), bound, dtype) if bias else None
-        self.bias_hh = _uniform((rows,), bound, dtype) if bias else None
+        self.weight_ih = _uniform((rows, input_size), bound, dtype, device)
+        self.weight_hh = _uniform((rows, hidden_size), bound, dtype, device)
+        self.bias_ih = _uniform((rows,), bound, dtype, device) if bias else None
+        self.bias_hh = _uniform((rows,), bound, dtype, device) if bias else None
 
     def _start(self, input, hx):
         return torch.zeros(input.size(0), self.hidden_size, dtype=input.dtype) if hx is None else hx
@@ -106,11 +105,11 @@ class RNNBase(Module):
         for layer in range(num_layers):
             size = input_size if layer == 0 else hidden_size * (2 if bidirectional else 1)
             for end in self._ends(layer):
-                setattr(self, "weight_ih" + end, _uniform((rows, size), bound, dtype))
-                setattr(self, "weight_hh" + end, _uniform((rows, hidden_size), bound, dtype))
+                setattr(self, "weight_ih" + end, _uniform((rows, size), bound, dtype, device))
+                setattr(self, "weight_hh" + end, _uniform((rows, hidden_size), bound, dtype, device))
                 if bias:
-                    setattr(self, "bias_ih" + end, _uniform((rows,), bound, dtype))
-                    setattr(self, "bias_hh" + end, _uniform((rows,), bound, dtype))
+                    setattr(self, "bias_ih" + end, _uniform((rows,), bound, dtype, device))
+                    setattr(self, "bias_hh" + end, _uniform((rows,), bound, dtype, device))
 
     def _ends(self, layer):
         return [f"_l{layer}", f"_l{layer}_reverse"] if self.bidirectional else [f"_l{layer}"]

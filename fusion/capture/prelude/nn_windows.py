@@ -1,15 +1,14 @@
 # torch.nn: convolutions and poolings.
 import math
 
+import _draws
 import torch
 import torch.nn.functional as F
 from torch.nn import Module, Parameter
 
 
-def _uniform(shape, bound, dtype):
-    bound = torch.tensor(bound).item()
-    values = torch.rand(*shape).double() * (2 * bound) - bound
-    return Parameter(values.to(torch.float32 if dtype is None else dtype))
+def _uniform(shape, bound, dtype, device):
+    return Parameter(_draws.even(shape, bound, dtype, device))
 
 
 def _single(x):
@@ -38,12 +37,12 @@ class _ConvNd(Module):
     ):
         self._init(
             in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
-            padding_mode, dtype,
+            padding_mode, dtype, device,
         )
 
     def _init(
         self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
-        padding_mode, dtype,
+        padding_mode, dtype, device,
     ):
         if in_channels % groups != 0:
             raise ValueError("in_channels must be divisible by groups")
@@ -64,8 +63,8 @@ class _ConvNd(Module):
         shape = ends + self.kernel_size
         fan = math.prod(shape[1:])
         bound = 1 / math.sqrt(fan) if fan > 0 else 0.0
-        self.weight = _uniform(shape, bound, dtype)
-        self.bias = _uniform((out_channels,), bound, dtype) if bias else None
+        self.weight = _uniform(shape, bound, dtype, device)
+        self.bias = _uniform((out_channels,), bound, dtype, device) if bias else None
 
     def _sides(self):
         """What has to stand before and behind each dim, last dim first, as F.pad has it."""
@@ -134,7 +133,7 @@ class _ConvTranspose(_ConvNd):
             raise ValueError('Only "zeros" padding mode is supported for ConvTranspose')
         self._init(
             in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
-            padding_mode, dtype,
+            padding_mode, dtype, device,
         )
         self.output_padding = _each(output_padding, self.dims)
 

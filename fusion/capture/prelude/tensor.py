@@ -1,6 +1,7 @@
 # Methods of tensors that are easiest to say in Python; the first parameter is the tensor.
 import math
 
+import _draws
 import torch
 
 
@@ -14,14 +15,11 @@ def _in_memory(tensor):
     return tensor if order == list(range(tensor.dim())) else tensor.permute(order)
 
 
-def _unit(shape):
-    """Numbers from 0 to 1 with the 53 bits of a double, as most of PyTorch's distributions take."""
-    return torch.rand(shape, dtype=torch.float64)
-
-
 def normal_(self, mean=0.0, std=1.0, *, generator=None):
     place = _in_memory(self)
-    if self.numel() >= 16 and self.is_contiguous():
+    if _draws.by_gpu(self):
+        _fill(place, torch._C.normal(tuple(place.shape), self.dtype, False, "gpu", float(mean), float(std)))
+    elif self.numel() >= 16 and self.is_contiguous():
         drawn = torch.randn(self.shape, dtype=self.dtype)
         _fill(self, drawn * std + mean)
     else:  # one after the other, in double
@@ -32,8 +30,11 @@ def normal_(self, mean=0.0, std=1.0, *, generator=None):
 def uniform_(self, a=0.0, b=1.0, *, generator=None, **bounds):
     a, b = bounds.get("from", a), bounds.get("to", b)
     place = _in_memory(self)
+    if _draws.by_gpu(self):
+        _fill(place, torch._C.uniform(tuple(place.shape), self.dtype, "gpu", float(a), float(b)))
+        return self
     if self.dtype == torch.float64:
-        _fill(place, _unit(place.shape) * (b - a) + a)
+        _fill(place, torch.rand(place.shape, dtype=torch.float64) * (b - a) + a)
         return self
     # The bounds in float32, one rounding for both steps, as PyTorch's.
     a, b = torch.tensor(a, dtype=torch.float32).item(), torch.tensor(b, dtype=torch.float32).item()
@@ -44,29 +45,38 @@ def uniform_(self, a=0.0, b=1.0, *, generator=None, **bounds):
 
 def bernoulli_(self, p=0.5, *, generator=None):
     place = _in_memory(self)
-    if isinstance(p, torch.Tensor):
-        wide = torch.float64 if p.dtype == torch.float64 else torch.float32
-        _fill(self, torch.rand(self.shape, dtype=wide) < p)
+    if isinstance(p, torch.Tensor) and _draws.by_gpu(self):
+        _fill(self, torch._C.uniform(tuple(self.shape), torch.float32, "fours") <= p)
+    elif isinstance(p, torch.Tensor):
+        _fill(self, torch.rand(self.shape, dtype=_draws.wide(p.dtype)) < p)
     else:
-        _fill(place, _unit(place.shape) < p)
+        _fill(place, _draws.unit(self, place.shape) < p)
     return self
 
 
 def exponential_(self, lambd=1.0, *, generator=None):
     place = _in_memory(self)
-    _fill(place, torch.log1p(-_unit(place.shape)) * (-1.0 / lambd))
+    _fill(place, _draws.exponential(place, lambd))
     return self
 
 
 def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
     place = _in_memory(self)
-    _fill(place, torch.tan((_unit(place.shape) - 0.5) * math.pi) * sigma + median)
+    drawn = _draws.unit(self, place.shape)
+    if _draws.by_gpu(self):  # where a tangent is finite
+        least = 2.0**-52 if self.dtype == torch.float64 else 2.0**-23
+        drawn = drawn.clamp(least, 1 - least)
+    _fill(place, torch.tan((drawn - 0.5) * math.pi) * sigma + median)
     return self
 
 
 def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
     place = _in_memory(self)
-    _fill(place, torch.exp(torch._C.normal(place.shape, torch.float64, True) * std + mean))
+    if _draws.by_gpu(self):
+        wide = _draws.wide(self.dtype)
+        _fill(place, torch.exp(torch._C.normal(tuple(place.shape), wide, False, "gpu", float(mean), float(std))))
+    else:
+        _fill(place, torch.exp(torch._C.normal(place.shape, torch.float64, True) * std + mean))
     return self
 
 
@@ -74,7 +84,7 @@ def geometric_(self, p, *, generator=None):
     if not 0.0 < p < 1.0:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={float(p)}")
     place = _in_memory(self)
-    _fill(place, torch.ceil(torch.log(_unit(place.shape)) / math.log1p(-p)))
+    _fill(place, torch.ceil(torch.log(_draws.unit(self, place.shape)) / math.log1p(-p)))
     return self
 
 
@@ -92,23 +102,31 @@ def random_(self, low=None, high=None, *, generator=None, **bounds):
     place = _in_memory(self)
     if low is not None and high is None:
         low, high = 0, low
-    if low is None and self.dtype == torch.int64:
+    how = "cpu"
+    if _draws.by_gpu(self):
+        how = "gpu" if low is not None else "wide" if self.dtype in (torch.int64, torch.float64) else "narrow"
+    if low is None and self.dtype == torch.int64 and how == "wide":
+        most = 9223372036854775807
+        drawn = torch._C.random_ints(-most - 1, most, tuple(place.shape), torch.int64, False, how) & most
+    elif low is None and self.dtype == torch.int64:
         halves = torch._C.random_ints(0, 2**32, tuple(place.shape) + (2,), torch.int64, True)
         drawn = halves[..., 0] % 2**31 * 2**32 + halves[..., 1]
     elif low is None:
-        drawn = torch._C.random_ints(0, _largest(self.dtype), place.shape, torch.int64, True)
+        drawn = torch._C.random_ints(0, _largest(self.dtype), tuple(place.shape), torch.int64, how == "cpu", how)
     elif low >= high:
         raise RuntimeError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
     else:
-        drawn = torch.randint(low, high, place.shape)
+        drawn = torch._C.random_ints(low, high, tuple(place.shape), torch.int64, False, how)
     _fill(place, drawn)
     return self
 
 
 def bernoulli(self, p=None, *, generator=None):
-    return torch.bernoulli(self if p is None else torch.full_like(self, p))
+    if p is not None and not _draws.by_gpu(self):
+        return torch.bernoulli(torch.full_like(self, p))
+    return torch.bernoulli(self, p)
 
 
 def multinomial(self, num_samples, replacement=False, *, generator=None):

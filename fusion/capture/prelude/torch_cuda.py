@@ -1,4 +1,5 @@
 # torch.cuda, torch.mps, torch.xpu: a run's device is given with it, and is none of these here.
+import torch
 
 
 def is_available():
@@ -18,11 +19,13 @@ def is_initialized():
 
 
 def manual_seed(seed):
-    pass
+    if torch._C._draws("cuda") == "gpu":
+        torch._C._gpu_seed(seed)
 
 
 def manual_seed_all(seed):
-    pass
+    if torch._C._draws("cuda") == "gpu":
+        torch._C._gpu_seed(seed)
 
 
 def empty_cache():

@@ -226,6 +226,27 @@ static bool require_grad(struct eager *e, struct value v, bool requires_grad, st
 	return false;
 }
 
+/* torch.zeros(3, device="cuda"), x.to("cuda"), x.cuda(), torch._C.uniform(size, dtype, "gpu") */
+static bool names_gpu(const struct native *f, const struct value *args, int n,
+		      const struct keywords *kw)
+{
+	int n_kw = kw ? kw->n : 0;
+
+	for (int i = 0; i < n_kw; i++)
+		if (strcmp(kw->names[i].str->text, "device") == 0)
+			return draws_names_gpu(args[n - n_kw + i]);
+	if (strcmp(f->name, "Tensor.cuda") == 0)
+		return true;
+	if (f->id == OP_to)
+		for (int i = 0; i < n - n_kw; i++)
+			if (args[i].kind == VALUE_STR && draws_names_gpu(args[i]))
+				return true;
+	for (int i = 0; f->id < OP_COUNT && op_draws((enum op)f->id) && i < n; i++)
+		if (args[i].kind == VALUE_STR && strcmp(args[i].str->text, "cpu") != 0)
+			return true;
+	return false;
+}
+
 static bool host_call(void *self, const struct native *f, const struct value *args, int n,
 		      const struct keywords *kw, struct value *out, struct err *err)
 {
@@ -240,6 +261,9 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	}
 	if (!call(e, f, args, n, kw, out, err))
 		return false;
+	if (__builtin_expect(e->world && e->world->gpu == GPU_NAMED, 0) &&
+	    out->kind == VALUE_TENSOR && names_gpu(f, args, n, kw))
+		out->tensor->memory->storage->on_gpu = true;
 	for (int i = 0; kw && i < kw->n; i++)
 		if (strcmp(kw->names[i].str->text, "requires_grad") == 0)
 			wanted = args[n - kw->n + i];
@@ -500,6 +524,7 @@ void eager_set_world(struct eager *e, struct world *world)
 {
 	e->world = world;
 	e->composer.autocast = &world->autocast;
+	e->composer.gpu = &world->gpu;
 	e->autocast = (struct autocast){ .composer = &e->composer,
 					 .grad_off = &world->grad_off,
 					 .keeps = keeps_cast };

@@ -9,7 +9,7 @@
  */
 #include "fusion/runtime/eager/reference.h"
 
-#include "fusion/base/twister.h"
+#include "fusion/base/generators.h"
 #include "fusion/runtime/eager/eager.h"
 #include "fusion/runtime/tensor/shadow.h"
 
@@ -122,14 +122,22 @@ static bool apart(struct eager *e, struct value *v, const struct value *values, 
 static bool run_shadow(struct eager *e, const struct eager_call *c, struct reference_call *k,
 		       int which, struct tensor *result, struct err *err)
 {
+	struct generators *random = e->env->backend_env.random;
 	struct eager_call wide = *c;
 	struct value out;
 	bool ok;
 
 	wide.values = k->values[which];
-	if (e->env->backend_env.random)
-		*e->env->backend_env.random = k->random;
-	if (!eager_run_op(e, &wide, &out, err))
+	if (random) {
+		*random = k->random;
+		if (c->n > 0 && c->values[0].kind == VALUE_TENSOR)
+			random->gpu.element_bytes = (int)dtype_bytes(
+			    c->values[0].tensor->memory->dtype);
+	}
+	ok = eager_run_op(e, &wide, &out, err);
+	if (random)
+		random->gpu.element_bytes = 0;
+	if (!ok)
 		return false;
 	ok = to_float64(e, &out, err) &&
 	     (c->inplace || apart(e, &out, k->values[which], c->n, err));
@@ -144,7 +152,7 @@ static bool run_shadow(struct eager *e, const struct eager_call *c, struct refer
 bool reference_end(struct eager *e, const struct eager_call *c, struct reference_call *k,
 		   struct value out, struct err *err)
 {
-	struct twister *random = e->env->backend_env.random, after = { 0 };
+	struct generators *random = e->env->backend_env.random, after = { 0 };
 	int n = e->shadows;
 	bool ok = true;
 

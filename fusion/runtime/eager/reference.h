@@ -2,7 +2,7 @@
 #ifndef FUSION_RUNTIME_EAGER_REFERENCE_H
 #define FUSION_RUNTIME_EAGER_REFERENCE_H
 
-#include "fusion/base/twister.h"
+#include "fusion/base/generators.h"
 #include "fusion/capture/value.h"
 #include "fusion/graph/graph.h"
 #include "fusion/runtime/tensor/shadow.h"
@@ -15,7 +15,7 @@ enum { REFERENCE_MAX_ARGS = MAX_ARGS + 1 };
 /* An op under way, with its operands in each shadow. */
 struct reference_call {
 	int n; /* shadows; 0: the op has nothing to do with them */
-	struct twister random;
+	struct generators random;
 	struct value values[MAX_SHADOWS][REFERENCE_MAX_ARGS]; /* references; UNSET: none */
 };
 

@@ -515,6 +515,7 @@ void lazy_host_init(struct lazy *l)
 	l->host.print = host_print;
 	l->composer = (struct composer){ .self = l,
 					 .autocast = &l->eager->world->autocast,
+					 .gpu = &l->eager->world->gpu,
 					 .host = &l->host,
 					 .run = composer_run,
 					 .size = composer_size,

@@ -75,6 +75,7 @@ struct storage {
 	struct storage_watch *watch; /* NULL: nobody watches */
 	struct shadow *shadow;       /* shadow.h: its elements in float64; NULL: it has none */
 	enum walk_order last_write;  /* a hint for whoever reads it next */
+	bool on_gpu; /* as the program sees it, of what was made where enum gpu_use is NAMED */
 };
 
 struct tensor {

@@ -16,6 +16,7 @@ struct composer {
 	void *self;
 	struct vm_host *host;     /* for arithmetic on symbolic sizes */
 	const unsigned *autocast; /* the mode: autocast.h */
+	enum gpu_use *gpu;        /* the world's */
 	/* One op; `name` is "fx:getitem", or "fx:" for a part without a name. */
 	bool (*run)(void *self, enum op op, const char *name, bool inplace,
 		    const struct value *values, int n, struct value *out, struct err *err);
@@ -59,6 +60,9 @@ bool compose_compare(const struct composer *c, enum cmpop op, struct value a, st
 		     bool *out, struct err *err);
 bool compose_add(const struct composer *c, struct value a, struct value b, struct value *out,
 		 struct err *err);
+/* The sizes of a tensor as a tuple, and its dtype. */
+bool compose_sizes(const struct composer *c, struct value x, struct value *out, enum dtype *dtype,
+		   struct err *err);
 /* The number of a size; a symbolic one is specialised. */
 bool compose_number(const struct composer *c, struct value v, const char *what, int64_t *out,
 		    struct err *err);

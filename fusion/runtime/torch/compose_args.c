@@ -80,3 +80,18 @@ bool compose_args(const char *name, const char *const *names, int n_names, int r
 			return err_set(err, ERR_TYPE, "%s: %s is missing", name, names[i]);
 	return true;
 }
+
+bool compose_sizes(const struct composer *c, struct value x, struct value *out, enum dtype *dtype,
+		   struct err *err)
+{
+	struct value sizes[MAX_RANK];
+	int rank;
+
+	if (!c->type(c->self, x, &rank, dtype, err))
+		return false;
+	for (int d = 0; d < rank; d++)
+		if (!c->size(c->self, x, d, &sizes[d], err))
+			return false;
+	*out = value_tuple(sizes, rank);
+	return out->kind != VALUE_UNSET || torch_no_memory(err);
+}

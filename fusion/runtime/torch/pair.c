@@ -293,116 +293,6 @@ static bool batch_norm(const struct composer *c, const char *name, const struct 
 	return ok;
 }
 
-static bool is_size(struct value v)
-{
-	return v.kind == VALUE_TUPLE || v.kind == VALUE_LIST;
-}
-
-static bool keyword(const struct keywords *kw, const struct value *values, const char *name,
-		    struct value *out)
-{
-	for (int i = 0; kw && i < kw->n; i++)
-		if (strcmp(kw->names[i].str->text, name) == 0) {
-			*out = values[i];
-			return true;
-		}
-	return false;
-}
-
-/* rand(2, 3), rand((2, 3)), randint(low, high, size) */
-static bool random_numbers(const struct composer *c, int id, const char *name,
-			   const struct value *args, int n, const struct keywords *kw,
-			   struct value *out, struct err *err)
-{
-	static const char *const all[] = { "low", "high", "size", "dtype" };
-	int n_kw = kw ? kw->n : 0, positional = n - n_kw, at = 0;
-	const struct value *named = args + positional;
-	struct value dtype = { .kind = VALUE_DTYPE, .dtype = DTYPE_F32 }, size, bounds[2], given;
-	bool ints = id == MORE_RANDINT, own = false, ok;
-	char fx[64];
-
-	if (!compose_keywords(name, ints ? all : all + 2, ints ? 4 : 2, named, kw, err))
-		return false;
-	bounds[0] = value_int(0);
-	bounds[1] = value_int(1);
-	if (ints) {
-		dtype.dtype = DTYPE_I64;
-		if (positional > 0 && (positional < 2 || is_size(args[1])))
-			bounds[1] = args[at++];
-		else if (positional > 1) {
-			bounds[0] = args[at++];
-			bounds[1] = args[at++];
-		}
-		if (keyword(kw, named, "high", &given))
-			bounds[1] = given;
-		if (keyword(kw, named, "low", &given))
-			bounds[0] = given;
-	}
-	if (keyword(kw, named, "dtype", &given) && !convert_dtype(name, given, &dtype.dtype, err))
-		return false;
-	if (keyword(kw, named, "size", &given)) {
-		size = given;
-	} else if (at < positional && is_size(args[at])) {
-		size = args[at];
-	} else {
-		size = value_tuple(args + at, positional - at);
-		own = true;
-		if (size.kind == VALUE_UNSET)
-			return torch_no_memory(err);
-	}
-	if (ints)
-		ok = op(c, OP_random_ints, fx_name(name, fx),
-			(struct value[]){ bounds[0], bounds[1], size, dtype }, 4, out, err);
-	else
-		ok = op(c, id == MORE_RAND ? OP_uniform : OP_normal, fx_name(name, fx),
-			(struct value[]){ size, dtype }, 2, out, err);
-	if (own)
-		value_unref(size);
-	return ok;
-}
-
-/* The sizes of a tensor as a tuple. */
-static bool sizes_of(const struct composer *c, struct value x, struct value *out, enum dtype *dtype,
-		     struct err *err)
-{
-	struct value sizes[MAX_RANK];
-	int rank;
-
-	if (!c->type(c->self, x, &rank, dtype, err))
-		return false;
-	for (int d = 0; d < rank; d++)
-		if (!c->size(c->self, x, d, &sizes[d], err))
-			return false;
-	*out = value_tuple(sizes, rank);
-	return out->kind != VALUE_UNSET || torch_no_memory(err);
-}
-
-static bool random_like(const struct composer *c, int id, const char *name,
-			const struct value *args, int n, const struct keywords *kw,
-			struct value *out, struct err *err)
-{
-	int positional = n - (kw ? kw->n : 0);
-	struct value size, dtype = { .kind = VALUE_DTYPE }, given;
-	char fx[64];
-	bool ok;
-
-	if (positional != 1 || args[0].kind != VALUE_TENSOR)
-		return err_set(err, ERR_TYPE, "%s takes one tensor", name);
-	if (!compose_keywords(name, (const char *const[]){ "dtype" }, 1, args + positional, kw,
-			      err) ||
-	    !sizes_of(c, args[0], &size, &dtype.dtype, err))
-		return false;
-	if (keyword(kw, args + positional, "dtype", &given) &&
-	    !convert_dtype(name, given, &dtype.dtype, err)) {
-		value_unref(size);
-		return false;
-	}
-	ok = op(c, id == MORE_RAND_LIKE ? OP_uniform : OP_normal, fx_name(name, fx),
-		(struct value[]){ size, dtype }, 2, out, err);
-	value_unref(size);
-	return ok;
-}
-
 /* The same of parts that are views: nothing is copied. */
 static bool first_view(const struct composer *c, struct value *whole, struct err *err)
 {
@@ -435,7 +325,7 @@ static bool broadcast(const struct composer *c, const struct value *args, int n,
 			sum = next;
 		}
 	}
-	ok = ok && sizes_of(c, sum, &sizes, &dtype, err);
+	ok = ok && compose_sizes(c, sum, &sizes, &dtype, err);
 	for (; ok && made < n; made += ok)
 		ok = op(c, OP_expand, made ? "fx:getitem" : "fx:broadcast_tensors",
 			(struct value[]){ args[made], sizes }, 2, &all[made], err) &&
@@ -483,10 +373,10 @@ bool pair_call(const struct composer *c, int id, const char *name, const struct 
 	case MORE_RAND:
 	case MORE_RANDN:
 	case MORE_RANDINT:
-		return random_numbers(c, id, name, args, n, kw, out, err);
+		return draws_call(c, id, name, args, n, kw, out, err);
 	case MORE_RAND_LIKE:
 	case MORE_RANDN_LIKE:
-		return random_like(c, id, name, args, n, kw, out, err);
+		return draws_call(c, id, name, args, n, kw, out, err);
 	case MORE_BROADCAST:
 		return compose_keywords(name, NULL, 0, args + n - (kw ? kw->n : 0), kw, err) &&
 		       broadcast(c, args, n, out, err);

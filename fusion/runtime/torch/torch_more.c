@@ -141,7 +141,20 @@ static bool set_seed(const struct torch_memory *memory, const struct value *args
 	if (n != 1 || args[0].kind != VALUE_INT)
 		return err_set(err, ERR_TYPE, "torch.manual_seed takes an int");
 	if (memory && memory->random)
-		twister_seed(memory->random, (uint64_t)args[0].i);
+		generators_seed(memory->random, (uint64_t)args[0].i);
+	*out = value_none();
+	return true;
+}
+
+static bool set_gpu_seed(const struct torch_memory *memory, const struct value *args, int n,
+			 struct value *out, struct err *err)
+{
+	if (n != 1 || args[0].kind != VALUE_INT)
+		return err_set(err, ERR_TYPE, "torch.cuda.manual_seed takes an int");
+	if (memory && memory->random) {
+		memory->random->gpu.seed = (uint64_t)args[0].i;
+		memory->random->gpu.offset = 0;
+	}
 	*out = value_none();
 	return true;
 }
@@ -192,6 +205,14 @@ static bool answer(const struct composer *c, const struct torch_memory *memory, 
 		return true;
 	case MORE_MANUAL_SEED:
 		return set_seed(memory, args, n, out, err);
+	case MORE_GPU_SEED:
+		return set_gpu_seed(memory, args, n, out, err);
+	case MORE_DRAWS:
+		return draws_name(c, n > 0 ? args[0] : value_none(), out, err);
+	case MORE_DEFAULT_GPU:
+		draws_set_default(c, n > 0 ? args[0] : value_none());
+		*out = value_none();
+		return true;
 	case MORE_DEFAULT_DTYPE:
 		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = DTYPE_F32 };
 		return true;

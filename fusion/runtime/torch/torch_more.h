@@ -7,7 +7,7 @@
 #ifndef FUSION_RUNTIME_TORCH_MORE_H
 #define FUSION_RUNTIME_TORCH_MORE_H
 
-#include "fusion/base/twister.h"
+#include "fusion/base/generators.h"
 #include "fusion/runtime/torch/compose.h"
 #include "fusion/runtime/report.h"
 #include "fusion/runtime/tensor/tensor.h"
@@ -30,7 +30,7 @@ enum break_id torch_more_break(int id);
 /* Where elements are: the eager host. */
 struct torch_memory {
 	struct allocator *allocator;
-	struct twister *random; /* may be NULL */
+	struct generators *random; /* may be NULL */
 };
 
 /* Whether the call of this native is one of these: max(x, dim), topk, nonzero,
@@ -56,6 +56,16 @@ bool dynamic_call(const struct torch_memory *memory, int id, const char *name,
 /* dynamic.c, of ops alone but for the places: it has a gradient. */
 bool masked_select_call(const struct composer *c, const char *name, const struct value *args, int n,
 			const struct keywords *kw, struct value *out, struct err *err);
+
+/* draws.c: whether the GPU's generator draws for a tensor, or for what is made with device=
+ * (None: without); "gpu" or "cpu"; and torch.set_default_device(). */
+bool draws_names_gpu(struct value device);
+bool draws_on_gpu(const struct composer *c, struct value place);
+bool draws_name(const struct composer *c, struct value place, struct value *out, struct err *err);
+void draws_set_default(const struct composer *c, struct value device);
+/* rand, randn, randint, rand_like, randn_like */
+bool draws_call(const struct composer *c, int id, const char *name, const struct value *args, int n,
+		const struct keywords *kw, struct value *out, struct err *err);
 
 /* literal.c: torch.tensor with tensors in its data, torch.Tensor(...). */
 bool literal_wants(const struct native *f, const struct value *args, int n);

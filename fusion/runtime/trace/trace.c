@@ -94,6 +94,7 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 	t->n_ops = t->n_tensors = t->n_writes = 0;
 	t->grad_off = t->grad_off_first = vm->world.grad_off;
 	t->autocast_mode = vm->world.autocast;
+	t->composer.gpu = &vm->world.gpu;
 	autocast_forget(&t->autocast);
 	t->birth = vm->heap->births;
 	t->vm = vm;

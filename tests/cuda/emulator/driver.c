@@ -67,13 +67,16 @@ CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device)
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice device)
 {
 	const char *set = getenv("STAND_IN_ARCHITECTURE");
+	const char *multiprocessors = getenv("STAND_IN_MULTIPROCESSORS");
 	int architecture = set ? atoi(set) : 90;
 
 	(void)device;
 	*value = which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR   ? architecture / 10
 		 : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR ? architecture % 10
-		 : which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT     ? 2
-									 : 227 * 1024;
+		 : which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+		     ? (multiprocessors ? atoi(multiprocessors) : 2)
+		 : which == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR ? 2048
+									       : 227 * 1024;
 	return CUDA_SUCCESS;
 }
 

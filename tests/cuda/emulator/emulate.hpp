@@ -293,6 +293,21 @@ static inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned by)
 static inline unsigned __float_as_uint(float x) { return same_bits<unsigned>(x); }
 static inline double __longlong_as_double(long long x) { return same_bits<double>(x); }
 static inline long long __double_as_longlong(double x) { return same_bits<long long>(x); }
+/* The host's library has functions of these names. */
+#define __sincosf fast_sincosf
+#define __logf fast_logf
+#define sincospi both_of_pi
+static inline void __sincosf(float x, float *s, float *c)
+{
+	*s = sinf(x);
+	*c = cosf(x);
+}
+static inline float __logf(float x) { return logf(x); }
+static inline void sincospi(double x, double *s, double *c)
+{
+	*s = sin(3.14159265358979323846 * x);
+	*c = cos(3.14159265358979323846 * x);
+}
 static inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
 template <class T> static inline T min(T a, T b) { return a < b ? a : b; }
 template <class T> static inline T max(T a, T b) { return a > b ? a : b; }
