@@ -113,7 +113,7 @@ static const struct {
 	  "Q is 1, had no value" },
 	{ "m = torch.nn.Dropout(0.0)\n"
 	  "def model(x):\n    y = m(x) + 1\n    m.eval()\n    return y\n",
-	  "m.training is False, was not set on the object" },
+	  "m.training is False, was True" },
 	/* the grad mode */
 	{ "def model(x):\n    torch.set_grad_enabled(False)\n    return x * 2\n",
 	  "torch.is_grad_enabled() is False, was True" },

@@ -192,7 +192,10 @@ def view(gen, of=None):
     elif form == "unfold":
         if any(s[d] < 2 for s in shapes):
             raise Invalid
-        text, out = f"{n}.unfold({d}, 2, 1)", [s[:d] + (s[d] - 1,) + s[d + 1:] + (2,) for s in shapes]
+        # Parts that lie over each other are not written to: PyTorch leaves open what that gives.
+        over = rng.random() < 0.5
+        text = f"({n}.unfold({d}, 2, 1) * 1)" if over else f"{n}.unfold({d}, 2, 2)"
+        out = [s[:d] + (s[d] - 1 if over else s[d] // 2,) + s[d + 1:] + (2,) for s in shapes]
     elif form == "squeeze":
         if not all(s[d] == 1 for s in shapes):
             raise Invalid

@@ -42,6 +42,8 @@ def unsqueeze_x(g, x_shape):
 
 
 def permute_x(g, dims):
+    if isinstance(dims, int):
+        return g
     back = [0] * len(dims)
     for i, d in enumerate(dims):
         back[wrap(d, len(dims))] = i

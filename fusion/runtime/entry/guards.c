@@ -143,6 +143,10 @@ static void add_layout(struct maker *m, int slot)
 		add(m, (struct guard){ .kind = GUARD_GRAD,
 				       .slot = slot,
 				       .number = autograd_requires(s->value) });
+	if (s->leaf_read)
+		add(m, (struct guard){ .kind = GUARD_LEAF,
+				       .slot = slot,
+				       .number = autograd_is_leaf(s->value) });
 	if (s->contiguous) {
 		add(m, (struct guard){ .kind = GUARD_CONTIGUOUS, .slot = slot });
 		return;

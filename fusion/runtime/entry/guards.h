@@ -37,6 +37,7 @@ enum guard_kind {
 	GUARD_DTYPE,
 	GUARD_CONTIGUOUS,
 	GUARD_GRAD,      /* it requires a gradient, or not: number */
+	GUARD_LEAF,      /* it is a leaf, or not: number */
 	GUARD_STRIDE,    /* stride(dim) == number */
 	GUARD_IDENTICAL, /* the same tensor or object as slot `other` */
 	GUARD_WITHIN,   /* lies in the memory of slot `other`, `number` elements behind its first */

@@ -160,6 +160,8 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 		return tensor_of(g, at->slot)->dtype == (enum dtype)at->number;
 	case GUARD_GRAD:
 		return autograd_requires(g->values[at->slot]) == (at->number != 0);
+	case GUARD_LEAF:
+		return autograd_is_leaf(g->values[at->slot]) == (at->number != 0);
 	case GUARD_CONTIGUOUS:
 		return tensor_contiguous(tensor_of(g, at->slot));
 	case GUARD_STRIDE:

@@ -284,6 +284,9 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 	case GUARD_GRAD:
 		buf_printf(out, "%s.requires_grad == %s", name, at->number ? "True" : "False");
 		return;
+	case GUARD_LEAF:
+		buf_printf(out, "%s.is_leaf == %s", name, at->number ? "True" : "False");
+		return;
 	case GUARD_CONTIGUOUS:
 		buf_printf(out, "%s.is_contiguous()", name);
 		return;
@@ -393,6 +396,10 @@ static void tensor_reason(const struct guards *g, const struct guard *at, const 
 	case GUARD_GRAD:
 		buf_printf(out, "%s.requires_grad is %s, was %s", name,
 			   at->number ? "False" : "True", at->number ? "True" : "False");
+		return;
+	case GUARD_LEAF:
+		buf_printf(out, "%s.is_leaf is %s, was %s", name, at->number ? "False" : "True",
+			   at->number ? "True" : "False");
 		return;
 	case GUARD_CONTIGUOUS:
 		buf_printf(out, "%s is not contiguous, was contiguous", name);

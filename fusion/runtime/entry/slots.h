@@ -91,6 +91,7 @@ struct slot {
 	bool live;          /* it was read */
 	bool touched;       /* a tensor: its sizes, dtype or elements mattered */
 	bool grad_read;     /* a tensor: whether it requires a gradient mattered */
+	bool leaf_read;     /* a tensor: whether it is a leaf mattered */
 	bool written;       /* a tensor: an in-place op changed it; else: effects.c */
 	int var;            /* of a symbolic int: its symbol; -1 */
 };

@@ -107,6 +107,7 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 		struct slot *slot = &t->slots->at[i];
 
 		slot->live = slot->touched = slot->written = slot->grad_read = false;
+		slot->leaf_read = false;
 		slot->var = -1;
 		slot->same_as = -1;
 	}

@@ -211,6 +211,7 @@ bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, boo
 		     struct value *out, struct err *err)
 {
 	bool is_leaf = strcmp(name, "is_leaf") == 0, answer = false;
+	int slot = is_leaf ? trace_slot(t, tensor) : -1;
 
 	*known = true;
 	if (strcmp(name, "requires_grad") == 0) {
@@ -219,6 +220,8 @@ bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, boo
 	} else if (is_leaf) {
 		if (!requires(t, tensor, &answer, err))
 			return false;
+		if (slot >= 0)
+			t->slots->at[slot].leaf_read = true;
 		answer = !answer || trace_is_leaf(t, tensor);
 	} else {
 		*known = false;
