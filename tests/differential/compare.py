@@ -25,7 +25,7 @@ class Slack(float):
 
 
 def slack_of(workload, loose):
-    """For two engines: what a float64 holds may have been rounded to another dtype on its way."""
+    """What a wider dtype holds may have been rounded to another dtype on its way."""
     made, given = Slack(loose), json.dumps(workload["calls"])
     made.least = max((TOLERANCE[d] for d, text in ROUNDS.items() if f'"{d}"' in given or re.search(text, workload["source"])), default=0.0)
     return made

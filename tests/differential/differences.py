@@ -50,11 +50,11 @@ def of_language(source, found):
     return next((d["case"] for d in LANGUAGE if re.search(d["text"], source) and re.search(d["shows"], found)), None)
 
 
-GRAD_FN = re.compile(r",?\s*grad_fn=<\w+>")
+GRAD_FN = re.compile(r",?\s*(grad_fn=<\w+>|device='cuda:0')")
 
 
 def text(printed):
-    """A printed tensor names what computed it: one backward node for a whole graph."""
+    """A printed tensor names what computed it: one backward node for a whole graph; not where it lies."""
     return GRAD_FN.sub("", printed)
 
 

@@ -84,7 +84,7 @@ bool compose_number(const struct composer *c, struct value v, const char *what, 
 {
 	struct value number = v;
 
-	if (v.kind == VALUE_SYMINT &&
+	if ((v.kind == VALUE_SYMINT || v.kind == VALUE_LATEINT) &&
 	    !c->host->to_number(c->host->self, VALUE_INT, v, &number, err))
 		return false;
 	if (number.kind != VALUE_INT)
@@ -106,6 +106,8 @@ static bool bound(struct subscript *s, struct value v, struct value size, struct
 		*out = otherwise;
 		return true;
 	}
+	if (v.kind == VALUE_LATEINT && !c->host->to_number(c->host->self, VALUE_INT, v, &v, s->err))
+		return false;
 	if (!is_size(v))
 		return err_set(s->err, ERR_TYPE, "a slice has ints or None as bounds, not %s",
 			       value_type_name(v));
