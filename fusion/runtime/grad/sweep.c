@@ -235,7 +235,8 @@ static bool is_spoiled(const struct sweep *s, const struct node *n, uint64_t by,
 		return false;
 	for (int i = n->in_place; i < n->n_args; i++) /* eager copies what it overwrites */
 		if (n->args[i].kind == ARG_NODE && (needs & 1u << i))
-			*spoiled |= save(s->from, n->args[i].node, by, saved) >= n->id; /* x.mul_(x) */
+			*spoiled |= save(s->from, n->args[i].node, by, saved) >=
+				    n->id; /* x.mul_(x) */
 	if (needs & 1u << MAX_ARGS)
 		*spoiled |= save(s->from, n->id, by, saved) > n->id;
 	return true;

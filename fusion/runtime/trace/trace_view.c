@@ -201,8 +201,9 @@ bool trace_view_write(struct trace *t, struct value tensor, int node, struct err
 	if (view->writable && view_repeats(&view->layout))
 		return torch_writes_expanded(err);
 	if (trace_repeats(t, view->base)) /* the view may repeat elements, too */
-		return err_set(err, ERR_UNSUPPORTED,
-			       "a view of an expanded argument is written in place; write to a copy");
+		return err_set(
+		    err, ERR_UNSUPPORTED,
+		    "a view of an expanded argument is written in place; write to a copy");
 	if (!view->writable)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "a view of a transposed argument is written in place; write to the "
