@@ -357,13 +357,15 @@ static bool infer_glu(struct infer *in)
 {
 	struct symtab *t = in->g->syms;
 	struct shape *out = &in->out->shape;
+	const struct sym *two = sym_const(t, 2), *half;
 	int d;
 
 	if (!as_first(in) || !dim_of(in, "dim", &d))
 		return false;
-	if (out->rank == 0 || (sym_is_const(out->size[d]) && out->size[d]->value % 2))
+	half = out->rank ? sym_floordiv(t, out->size[d], two) : NULL;
+	if (out->rank == 0 || !infer_equal(in, half ? sym_mul(t, half, two) : NULL, out->size[d]))
 		return err_set(in->err, ERR_SHAPE, "glu: dim %d must have an even size", d);
-	out->size[d] = sym_floordiv(t, out->size[d], sym_const(t, 2));
+	out->size[d] = half;
 	return true;
 }
 

@@ -42,6 +42,8 @@ LANGUAGE = [
     {"case": "a write to a view whose elements share memory, which PyTorch leaves open", "text": r"\.unfold\(", "shows": r"^call"},
     {"case": "results lie row by row, whatever the strides of operands", "text": r"\.view\(", "shows": r"view size is not compatible"},
     {"case": "an LSTM of oneDNN keeps its output for the backward pass", "text": r"nn\.(LSTM|GRU|RNN)", "shows": r"MkldnnRnnLayerBackward"},
+    {"case": "an op may read memory that it writes through another tensor; PyTorch's compiled mode runs too", "text": r"_\(", "shows": r"unsupported operation: some elements of the input tensor"},
+    {"case": "fill_() of an expanded tensor is refused as any write to one", "text": r"expand", "shows": r"an expanded tensor is written"},
     {"case": "narrow_copy has a gradient", "text": r"narrow_copy", "shows": r"aten::narrow_copy is not implemented"},
 ]
 

@@ -95,6 +95,9 @@ def run(workload):
             made = {"output": show(out), "stdout": prints.getvalue()}
             if grad:
                 total = sum(t.sum() for t in floats(out))
+                for t in [*given, *params.values()]:  # the call's own, and not what the program left there
+                    if t is not None:
+                        t.grad = None
                 if isinstance(total, torch.Tensor) and total.requires_grad:
                     total.backward()
                 made["grads"] = [show(g.grad) if g is not None and g.grad is not None else None for g in given]

@@ -143,7 +143,7 @@ static void add_layout(struct maker *m, int slot)
 		add(m, (struct guard){ .kind = GUARD_GRAD,
 				       .slot = slot,
 				       .number = autograd_requires(s->value) });
-	if (s->leaf_read)
+	if (s->leaf_read || (s->written && m->t->autograd->recording)) /* eager refuses a leaf */
 		add(m, (struct guard){ .kind = GUARD_LEAF,
 				       .slot = slot,
 				       .number = autograd_is_leaf(s->value) });

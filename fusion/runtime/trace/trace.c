@@ -299,9 +299,11 @@ static bool op_failed(struct trace *t, const struct value *values, int n, struct
 		return false;
 	if (a && b && err->code == ERR_SHAPE && sym_hint(syms, a) == sym_hint(syms, b))
 		return trace_equal(t, a, b, err);
-	if (pin_operands(t, values, n))
-		t->restart = true;
-	return false;
+	if (!pin_operands(t, values, n))
+		return false;
+	t->restart = true; /* no error that a try block of the program may catch */
+	*err = (struct err){ 0 };
+	return err_set(err, ERR_UNSUPPORTED, "the sizes are specialised");
 }
 
 bool trace_wrap(struct trace *t, int node, struct value *out, struct err *err)
