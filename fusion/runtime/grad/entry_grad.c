@@ -9,6 +9,7 @@
 #include "fusion/runtime/eager/eager.h"
 #include "fusion/runtime/grad/joint.h"
 #include "fusion/runtime/grad/sweep.h"
+#include "fusion/runtime/tensor/keep.h"
 
 static const struct value unset = { .kind = VALUE_UNSET };
 
@@ -478,6 +479,18 @@ static bool save_number(const struct entry_grad *g, struct grad_arg *arg, const 
 	return true;
 }
 
+/* As it is now, whatever the program writes to it, where eager would not have saved it. */
+static bool save_input(struct grad_arg *arg, struct tensor *t, bool keeps, struct err *err)
+{
+	struct tensor *saved = keeps ? tensor_keep(t, err) : tensor_ref(t);
+
+	if (!saved)
+		return false;
+	grad_save(arg, saved);
+	tensor_unref(saved);
+	return true;
+}
+
 /* Arguments: inputs with a gradient; what is saved; the shapes of the results. */
 static bool fill(struct entry *e, struct grad_node *node, struct err *err)
 {
@@ -498,7 +511,8 @@ static bool fill(struct entry *e, struct grad_node *node, struct err *err)
 			if (!save_number(g, arg++, e->numbers[read->index], err))
 				return false;
 		} else if (read->kind == BACK_INPUT) {
-			grad_save(arg++, e->input_tensors[read->index]);
+			if (!save_input(arg++, e->input_tensors[read->index], g->keeps[i], err))
+				return false;
 		}
 		if (read->kind == BACK_SAVED)
 			grad_save(arg++, g->outputs[read->index]);

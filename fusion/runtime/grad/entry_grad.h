@@ -51,6 +51,8 @@ struct entry_grad {
 	int n_reads, n_saved;     /* n_saved: those that are no tangents */
 	struct watched_memory *watched;
 	int n_watched;
+	bool *keeps; /* by input of `backward`: one of the entry's that eager would not have
+		      * saved, so that the program may write to it */
 	/* for the gradient of the gradient; NULL where the program cannot ask for it */
 	struct entry_again *again;
 
