@@ -143,6 +143,7 @@ bool autograd_note_view(struct autograd *a, struct value of, struct value view, 
  * gradients are recorded, if the part is used afterwards.  `stale`: it was written already. */
 bool autograd_note_part(struct autograd *a, struct value view, bool stale, struct err *err);
 bool autograd_is_part(struct value t);
+bool autograd_is_stale_part(struct value t); /* it was written, or what it is a part of */
 
 /* The record of a tensor, made where there is none; NULL with MEMORY. */
 struct tensor_grad *autograd_of(struct autograd *a, struct value t, struct err *err);
