@@ -69,6 +69,8 @@ struct grad_arg {
 /* A node that no op made: a compiled piece of the program.  `given` are the
  * gradients of the results (UNSET: none), `made` those of the arguments. */
 struct grad_custom {
+	const uint64_t *made_of; /* by argument: the results (grad_bit) whose gradients its own
+				  * is made of; NULL: of all */
 	bool (*run)(struct grad_node *node, const struct value *given, struct value *made,
 		    struct err *err);
 	void (*finish)(struct grad_node *node);
@@ -93,13 +95,20 @@ struct grad_node {
 	struct value one;    /* `given` of a node with one output */
 	int64_t pass;        /* the last one that came here */
 	bool needed;
-	int senders; /* of that pass: arguments of other nodes, yet to run, that come from here */
+	uint64_t came; /* results (grad_bit) that eager has a gradient of, in that pass */
+	int senders;   /* of that pass: arguments of other nodes, yet to run, that come from here */
 	struct tensor *out; /* saved; NULL */
 	unsigned out_version;
 	enum dtype dtype;
 	int n_args;
 	struct grad_arg args[];
 };
+
+/* The bit of a result in a mask; those beyond share the last. */
+static inline uint64_t grad_bit(int result)
+{
+	return (uint64_t)1 << (result < 63 ? result : 63);
+}
 
 struct grad_rules;
 

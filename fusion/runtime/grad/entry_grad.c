@@ -48,6 +48,32 @@ static bool writes_are_plain(const struct entry *e, const struct trace *t, const
 	return true;
 }
 
+/* Of which results' gradients each is made; of all where it is made of none. */
+static bool find_made_of(const struct entry *e, struct entry_grad *g, const struct joint *j)
+{
+	uint64_t *of = ARENA_ARRAY(g->arena, uint64_t, (size_t)j->g->n_nodes + 1);
+
+	g->made_of = ARENA_ARRAY(g->arena, uint64_t, (size_t)g->n_wanted + 1);
+	if (!of || !g->made_of)
+		return false;
+	for (int i = 0; i < e->captured->n_outputs; i++)
+		if (j->tangents[i] >= 0)
+			of[j->tangents[i]] = grad_bit(g->result_of[i]);
+	for (int id = 0; id < j->g->n_nodes; id++) {
+		const struct node *n = j->g->nodes[id];
+
+		for (int i = 0; i < n->n_args; i++)
+			if (n->args[i].kind == ARG_NODE)
+				of[id] |= of[n->args[i].node];
+	}
+	for (int i = 0; i < g->n_wanted; i++) {
+		g->made_of[i] = of[j->grads[g->wanted[i]]];
+		if (!g->made_of[i])
+			g->made_of[i] = ~(uint64_t)0;
+	}
+	return true;
+}
+
 static bool make_maps(struct entry *e, struct entry_grad *g, const struct joint *j)
 {
 	const struct graph *c = e->captured;
@@ -62,7 +88,7 @@ static bool make_maps(struct entry *e, struct entry_grad *g, const struct joint 
 	for (int i = 0; i < c->n_inputs; i++)
 		if (j->grads[i] >= 0)
 			g->wanted[g->n_wanted++] = i;
-	return true;
+	return find_made_of(e, g, j);
 }
 
 /* Which of the entry's inputs a node is, -1: none.  Behind those of the captured
@@ -418,7 +444,7 @@ static bool run_backward(struct grad_node *node, const struct value *given, stru
 	struct tensor **inputs, **outputs;
 	bool ok;
 
-	if (!watch_check(&data->watch, g, given, err))
+	if (!watch_check(&data->watch, g, node->came, err))
 		return false;
 	if (autograd_enabled(g->autograd))
 		return again_run(g, &data->again, node, data->vars, given, made, err);
@@ -537,7 +563,8 @@ struct grad_node *entry_grad_note(struct entry *e, struct err *err)
 		return NULL;
 	}
 	data->g = g;
-	data->custom = (struct grad_custom){ .run = run_backward,
+	data->custom = (struct grad_custom){ .made_of = g->made_of,
+					     .run = run_backward,
 					     .finish = finish_call,
 					     .data = data,
 					     .piece = true,

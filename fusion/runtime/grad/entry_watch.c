@@ -46,7 +46,7 @@ static bool is_always_watched(const struct entry_grad *g, int input)
 
 	for (int i = 0; i < g->n_results_of; i++)
 		if (g->result_of[i] >= 0)
-			all |= joint_bit(i);
+			all |= grad_bit(i);
 	for (int i = 0; i < g->n_watched; i++)
 		if (g->watched[i].kind == BACK_INPUT && g->watched[i].index == input)
 			return (g->watched[i].by & all) == all;
@@ -101,14 +101,14 @@ bool watch_note(struct watch_call *call, const struct entry *e, struct err *err)
 	return true;
 }
 
-bool watch_check(const struct watch_call *call, const struct entry_grad *g,
-		 const struct value *given, struct err *err)
+bool watch_check(const struct watch_call *call, const struct entry_grad *g, uint64_t came,
+		 struct err *err)
 {
 	uint64_t by = 0;
 
 	for (int i = 0; i < g->n_results_of; i++)
-		if (g->result_of[i] >= 0 && given[g->result_of[i]].kind == VALUE_TENSOR)
-			by |= joint_bit(i);
+		if (g->result_of[i] >= 0 && (came & grad_bit(g->result_of[i])))
+			by |= grad_bit(i);
 	for (int i = 0; i < call->n; i++)
 		if (call->storages[i] && (g->watched[i].by & by) &&
 		    call->storages[i]->version != call->versions[i])
