@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "fusion/base/sanitized.h"
-#include "fusion/runtime/tensor/tensor.h"
+#include "fusion/runtime/tensor/keep.h"
 
 static const size_t MIB = 1 << 20;
 
@@ -239,6 +239,41 @@ static void a_tensor_is_not_made_where_the_host_has_no_room_for_it(void **state)
 	allocator_destroy(a);
 }
 
+static void what_is_kept_moves_to_a_copy_before_a_write(void **state)
+{
+	struct allocator *a = allocator_create(16 * MIB, NULL);
+	int64_t size[] = { 2, 3 };
+	struct tensor *t = tensor_create(a, DTYPE_F32, 2, size, NULL);
+	struct tensor row = *t, *all, *second, *gone;
+
+	(void)state;
+	for (int i = 0; i < 6; i++)
+		((float *)tensor_data(t))[i] = (float)i;
+	row.rank = 1;
+	row.size[0] = 3;
+	row.stride[0] = 1;
+	row.offset = 3;
+	all = tensor_keep(t, NULL);
+	gone = tensor_keep(t, NULL);
+	second = tensor_keep(&row, NULL);
+	tensor_unref(gone);
+	assert_ptr_equal(tensor_data(all), tensor_data(t));
+	assert_true(storage_before_write(t->storage, NULL));
+	((float *)tensor_data(t))[4] = 40;
+	storage_written(t->storage);
+	assert_int_equal(all->storage->version, 0);
+	assert_ptr_equal(all->storage, second->storage);
+	assert_true(tensor_get_double(all, 4) == 4 && tensor_get_double(second, 1) == 4);
+	assert_true(tensor_get_double(t, 4) == 40);
+	assert_null(t->storage->kept);
+	assert_int_equal(allocator_used_bytes(a), 48);
+	tensor_unref(all);
+	tensor_unref(second);
+	assert_int_equal(allocator_used_bytes(a), 24);
+	tensor_unref(t);
+	allocator_destroy(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +286,7 @@ int main(void)
 		cmocka_unit_test(empty_and_0d_tensors_have_storage),
 		cmocka_unit_test(elements_and_copies_follow_the_strides),
 		cmocka_unit_test(a_storage_lives_as_long_as_its_last_tensor),
+		cmocka_unit_test(what_is_kept_moves_to_a_copy_before_a_write),
 		cmocka_unit_test(a_tensor_is_not_made_where_the_host_has_no_room_for_it),
 	};
 

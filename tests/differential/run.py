@@ -91,7 +91,7 @@ class Tester:
             if error or why:
                 if error and not why:
                     return f"{mode} runs on: {self.words(error)}", f"{mode} runs on where eager fails: {error.splitlines()[0]}"
-                if why and not error and mode != "lazy" and differences.allowed_error(why):
+                if why and not error and mode != "lazy" and differences.allowed_error(why) and self.torch_refuses(workload):
                     self.count["errors that PyTorch's compiled mode has too"] += 1
                     continue
                 if why and not error:
@@ -103,6 +103,10 @@ class Tester:
             if found:
                 return f"{mode} {self.kind_of_difference(found)}", f"{mode}: {found}"
         return None
+
+    def torch_refuses(self, workload):
+        """Whether PyTorch's compiled mode fails too; taken for granted where there is no PyTorch."""
+        return not self.args.torch or self.torch().run(workload, compiled=True)[1] is not None
 
     def kinds_of(self, part):
         """The kinds of its breaks, of why those were not resumed, and of what made a lazy trace run."""

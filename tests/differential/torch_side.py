@@ -1,11 +1,14 @@
 """torch_side.py [DEVICE] -- runs workloads in PyTorch: a JSON line in, a JSON line out.
 
-In: a workload with its source and calls; out: {"calls": [{"output", "inputs_after", "grads",
+In: a workload with its source and calls, "compiled": through torch.compile(backend="aot_eager");
+out: {"calls": [{"output", "inputs_after", "grads",
 "param_grads", "stdout"}]} or {"error": "Type: text", "line"}.  Values are as in reports.
 """
 import contextlib
 import io
 import json
+import linecache
+import logging
 import os
 import sys
 import traceback
@@ -14,6 +17,7 @@ import warnings
 import torch
 
 warnings.simplefilter("ignore")
+logging.disable(logging.CRITICAL)
 torch.set_num_threads(1)
 DEVICE = sys.argv[1] if len(sys.argv) > 1 else "cpu"
 
@@ -74,6 +78,7 @@ def run(workload):
     torch.set_grad_enabled(True)
     env = {"__name__": "workload"}
     code = compile(workload["source"], "source", "exec")
+    linecache.cache["source"] = (len(workload["source"]), None, workload["source"].splitlines(True), "source")
     calls = []
     prints = io.StringIO()
     with contextlib.redirect_stdout(prints):
@@ -81,6 +86,10 @@ def run(workload):
         entry = env[workload.get("entry", "model")]
         if isinstance(entry, type):
             entry = entry()
+        run_entry = entry
+        if workload.get("compiled"):
+            torch._dynamo.reset()
+            run_entry = torch.compile(entry, backend="aot_eager")
         grad = workload.get("grad")
         for call in workload["calls"]:
             args = [make(v) for v in call]
@@ -91,7 +100,7 @@ def run(workload):
                     p.grad = None
             prints.truncate(0)
             prints.seek(0)
-            out = entry(*args)
+            out = run_entry(*args)
             made = {"output": show(out), "stdout": prints.getvalue()}
             if grad:
                 total = sum(t.sum() for t in floats(out))

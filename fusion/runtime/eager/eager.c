@@ -15,6 +15,7 @@
 #include "fusion/runtime/eager/reference.h"
 #include "fusion/runtime/torch/bind.h"
 #include "fusion/runtime/torch/compose.h"
+#include "fusion/runtime/tensor/keep.h"
 #include "fusion/runtime/tensor/view.h"
 
 enum { HEAD_INPLACE = 1 << 16 };
@@ -290,6 +291,8 @@ static bool run_plan(struct eager *e, struct plan *plan, const struct signature 
 		inputs[i] = s->tensors[i].tensor->memory;
 	if (inplace && tensor_repeats(inputs[0]))
 		return torch_writes_expanded(err);
+	if (inplace && !storage_before_write(inputs[0]->storage, err))
+		return false;
 	if (!exec_bind(plan->exec, s->numbers, err) ||
 	    !exec_run(plan->exec, inputs, &result, into, e->observer, -1, err))
 		return false;
@@ -379,7 +382,7 @@ static bool count_on_host(const struct eager_call *c)
 	    c->values[0].kind != VALUE_TENSOR || c->values[1].kind != VALUE_INT)
 		return false;
 	t = c->values[0].tensor->memory;
-	if (!tensor_host_knows(t) || tensor_numel(t) != 1 ||
+	if (!tensor_host_knows(t) || tensor_numel(t) != 1 || t->storage->kept ||
 	    (t->dtype != DTYPE_F32 && t->dtype != DTYPE_F64))
 		return false;
 	sum = tensor_get_double(t, 0) + (double)c->values[1].i;

@@ -10,6 +10,7 @@
 
 #include "fusion/base/clock.h"
 #include "fusion/capture/frame.h"
+#include "fusion/runtime/tensor/keep.h"
 
 void entry_destroy(struct entry *e)
 {
@@ -58,8 +59,10 @@ static bool write_back(struct entry *e, struct grad_node *node, struct err *err)
 		const struct entry_write *w = &e->writes[i];
 		struct value to = w->slot >= 0 ? e->guards.values[w->slot] : w->lifted;
 
-		if (to.tensor->memory != e->output_tensors[w->output]) /* else in place */
+		if (to.tensor->memory != e->output_tensors[w->output]) { /* else in place */
+			ok = ok && storage_before_write(to.tensor->memory->storage, err);
 			tensor_copy(to.tensor->memory, e->output_tensors[w->output]);
+		}
 		storage_written(to.tensor->memory->storage);
 		ok = ok && (!node || entry_grad_give(e, node, w->output, to, err));
 		tensor_unref(e->output_tensors[w->output]);
@@ -83,7 +86,8 @@ static bool run_exec(struct entry *e, const struct roots *roots,
 		observer->phase(observer->self, PHASE_DISPATCH, begin, clock_ns());
 	if (e->grad)
 		return entry_grad_run(e, observer, err);
-	e->exec->given = e->given ? in_place_find(e) : NULL;
+	if (!in_place_find(e, &e->exec->given, err))
+		return false;
 	return exec_run(e->exec, e->input_tensors, e->output_tensors, NULL, observer, e->graph,
 			err);
 }

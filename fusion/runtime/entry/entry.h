@@ -159,8 +159,8 @@ bool entry_no_memory(struct err *err); /* always false */
 
 /* in_place.c.  Finds the writes that kernels may do in place, when e->exec is made. */
 void in_place_plan(struct entry *e);
-/* The tensors of the call under way for exec_run(), by output; NULL where there are
+/* *given: the tensors of the call under way for exec_run(), by output; NULL where there are
  * none.  The exec is bound. */
-struct tensor *const *in_place_find(struct entry *e);
+bool in_place_find(struct entry *e, struct tensor *const **given, struct err *err);
 
 #endif

@@ -8,6 +8,7 @@
  * assertion, or an index that may be out of bounds.
  */
 #include "fusion/runtime/entry/entry.h"
+#include "fusion/runtime/tensor/keep.h"
 
 enum { LEAST_BYTES = 4096 }; /* less is copied as fast as it is looked at */
 
@@ -103,7 +104,7 @@ static bool fits(const struct entry *e, const struct entry_write *w, const struc
 	return true;
 }
 
-struct tensor *const *in_place_find(struct entry *e)
+bool in_place_find(struct entry *e, struct tensor *const **given, struct err *err)
 {
 	bool any = false;
 
@@ -112,7 +113,12 @@ struct tensor *const *in_place_find(struct entry *e)
 		struct tensor *t = w->in_place ? target_of(e, w) : NULL;
 
 		e->given[w->output] = t && fits(e, w, t) ? t : NULL;
-		any |= e->given[w->output] != NULL;
+		if (!e->given[w->output])
+			continue;
+		any = true;
+		if (!storage_before_write(t->storage, err))
+			return false;
 	}
-	return any ? e->given : NULL;
+	*given = any ? e->given : NULL;
+	return true;
 }

@@ -69,6 +69,8 @@ struct grad_arg {
 /* A node that no op made: a compiled piece of the program.  `given` are the
  * gradients of the results (UNSET: none), `made` those of the arguments. */
 struct grad_custom {
+	const uint64_t *made_of; /* by argument: the results (grad_bit) whose gradients its own
+				  * is made of; NULL: of all */
 	bool (*run)(struct grad_node *node, const struct value *given, struct value *made,
 		    struct err *err);
 	void (*finish)(struct grad_node *node);
@@ -93,13 +95,20 @@ struct grad_node {
 	struct value one;    /* `given` of a node with one output */
 	int64_t pass;        /* the last one that came here */
 	bool needed;
-	int senders; /* of that pass: arguments of other nodes, yet to run, that come from here */
+	uint64_t came; /* results (grad_bit) that eager has a gradient of, in that pass */
+	int senders;   /* of that pass: arguments of other nodes, yet to run, that come from here */
 	struct tensor *out; /* saved; NULL */
 	unsigned out_version;
 	enum dtype dtype;
 	int n_args;
 	struct grad_arg args[];
 };
+
+/* The bit of a result in a mask; those beyond share the last. */
+static inline uint64_t grad_bit(int result)
+{
+	return (uint64_t)1 << (result < 63 ? result : 63);
+}
 
 struct grad_rules;
 
@@ -143,6 +152,7 @@ bool autograd_note_view(struct autograd *a, struct value of, struct value view, 
  * gradients are recorded, if the part is used afterwards.  `stale`: it was written already. */
 bool autograd_note_part(struct autograd *a, struct value view, bool stale, struct err *err);
 bool autograd_is_part(struct value t);
+bool autograd_is_stale_part(struct value t); /* it was written, or what it is a part of */
 
 /* The record of a tensor, made where there is none; NULL with MEMORY. */
 struct tensor_grad *autograd_of(struct autograd *a, struct value t, struct err *err);

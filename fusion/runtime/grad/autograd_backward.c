@@ -111,13 +111,17 @@ static bool note_inputs(struct pass *p, const struct grad_node *node, int output
 	return true;
 }
 
-static bool deliver(struct pass *p, const struct grad_source *to, struct value g)
+/* `absent`: zeros, where eager has no gradient. */
+static bool deliver(struct pass *p, const struct grad_source *to, struct value g, bool absent)
 {
 	struct tensor_grad *record;
 	struct value none = unset;
 
-	if (to->node)
+	if (to->node) {
+		if (!absent)
+			to->node->came |= grad_bit(to->output);
 		return add(p, &to->node->given[to->output], g);
+	}
 	if (to->leaf.kind != VALUE_TENSOR)
 		return true;
 	if (p->b->inputs)
@@ -138,7 +142,7 @@ static bool same_shape(const struct tensor *t, const struct grad_arg *arg)
 }
 
 /* The gradient of one argument, in its shape. */
-static bool send(struct pass *p, const struct grad_arg *arg, struct value *g)
+static bool send(struct pass *p, const struct grad_arg *arg, struct value *g, bool absent)
 {
 	struct value dtype = { .kind = VALUE_DTYPE, .dtype = arg->dtype }, shape;
 	bool ok = true;
@@ -152,7 +156,7 @@ static bool send(struct pass *p, const struct grad_arg *arg, struct value *g)
 			value_unref(shape);
 		}
 	}
-	return ok && deliver(p, &arg->to, *g);
+	return ok && deliver(p, &arg->to, *g, absent);
 }
 
 static bool wants(const struct pass *p, const struct grad_source *to)
@@ -188,11 +192,40 @@ static bool refuse_again(struct pass *p, const struct grad_node *node)
 		: "");
 }
 
+/* Eager does not come here: nothing that was saved is read. */
+static bool send_zeros(struct pass *p, const struct grad_node *node)
+{
+	bool ok = true;
+
+	for (int i = 0; ok && i < node->n_args; i++) {
+		const struct grad_arg *arg = &node->args[i];
+		struct tensor *t;
+		struct value g;
+
+		if (!wants(p, &arg->to))
+			continue;
+		t = tensor_create(p->a->eager->env->allocator, arg->dtype, arg->rank, arg->size,
+				  p->err);
+		if (!t)
+			return false;
+		memset(tensor_host_writes(t), 0, t->storage->bytes);
+		g = eager_wrap(t);
+		if (g.kind == VALUE_UNSET)
+			return torch_no_memory(p->err);
+		ok = deliver(p, &arg->to, g, true);
+		value_unref(g);
+	}
+	return ok;
+}
+
 static bool apply(struct pass *p, struct grad_node *node)
 {
+	const uint64_t *made_of = node->custom ? node->custom->made_of : NULL;
 	struct value few[MAX_ARGS], *made = few;
 	bool ok;
 
+	if (!node->came)
+		return send_zeros(p, node);
 	if (node->released)
 		return refuse_again(p, node);
 	if (node->custom) {
@@ -208,7 +241,8 @@ static bool apply(struct pass *p, struct grad_node *node)
 		if (!node->custom && i >= MAX_ARGS)
 			break;
 		if (ok && made[i].kind == VALUE_TENSOR && wants(p, &node->args[i].to))
-			ok = send(p, &node->args[i], &made[i]);
+			ok = send(p, &node->args[i], &made[i],
+				  made_of && !(made_of[i] & node->came));
 		value_unref(made[i]);
 	}
 	if (made != few)
@@ -224,6 +258,7 @@ static bool reach(struct pass *p, struct grad_node *node)
 		return true;
 	node->pass = p->number;
 	node->needed = false;
+	node->came = 0;
 	node->senders = 0;
 	if (!VEC_PUSH(&p->nodes, node))
 		return torch_no_memory(p->err);
@@ -387,7 +422,7 @@ static bool plant(struct pass *p, int index)
 				      "have a grad_fn",
 				      index);
 	}
-	ok = seed(p, index, &g) && reach(p, to.node) && deliver(p, &to, g);
+	ok = seed(p, index, &g) && reach(p, to.node) && deliver(p, &to, g, false);
 	value_unref(g);
 	grad_source_drop(&to);
 	return ok;

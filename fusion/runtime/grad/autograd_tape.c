@@ -121,13 +121,18 @@ static bool part_error(struct autograd *a, const char *written, struct err *err)
 	    written);
 }
 
-/* A part whose elements were written has no node that could be made again. */
-static bool check_part(struct autograd *a, struct value t, struct err *err)
+bool autograd_is_stale_part(struct value t)
 {
 	const struct tensor_grad *record = t.tensor->grad;
 
-	if (!record->part || record->leaf ||
-	    record->version == t.tensor->memory->storage->version || !autograd_requires(t))
+	return record && record->part && !record->leaf &&
+	       record->version != t.tensor->memory->storage->version;
+}
+
+/* A part whose elements were written has no node that could be made again. */
+static bool check_part(struct autograd *a, struct value t, struct err *err)
+{
+	if (!autograd_is_stale_part(t) || !autograd_requires(t))
 		return true;
 	return part_error(a, "its base or another view of its base has been", err);
 }

@@ -9,6 +9,7 @@
 #include "fusion/runtime/eager/eager.h"
 #include "fusion/runtime/grad/joint.h"
 #include "fusion/runtime/grad/sweep.h"
+#include "fusion/runtime/tensor/keep.h"
 
 static const struct value unset = { .kind = VALUE_UNSET };
 
@@ -47,6 +48,32 @@ static bool writes_are_plain(const struct entry *e, const struct trace *t, const
 	return true;
 }
 
+/* Of which results' gradients each is made; of all where it is made of none. */
+static bool find_made_of(const struct entry *e, struct entry_grad *g, const struct joint *j)
+{
+	uint64_t *of = ARENA_ARRAY(g->arena, uint64_t, (size_t)j->g->n_nodes + 1);
+
+	g->made_of = ARENA_ARRAY(g->arena, uint64_t, (size_t)g->n_wanted + 1);
+	if (!of || !g->made_of)
+		return false;
+	for (int i = 0; i < e->captured->n_outputs; i++)
+		if (j->tangents[i] >= 0)
+			of[j->tangents[i]] = grad_bit(g->result_of[i]);
+	for (int id = 0; id < j->g->n_nodes; id++) {
+		const struct node *n = j->g->nodes[id];
+
+		for (int i = 0; i < n->n_args; i++)
+			if (n->args[i].kind == ARG_NODE)
+				of[id] |= of[n->args[i].node];
+	}
+	for (int i = 0; i < g->n_wanted; i++) {
+		g->made_of[i] = of[j->grads[g->wanted[i]]];
+		if (!g->made_of[i])
+			g->made_of[i] = ~(uint64_t)0;
+	}
+	return true;
+}
+
 static bool make_maps(struct entry *e, struct entry_grad *g, const struct joint *j)
 {
 	const struct graph *c = e->captured;
@@ -61,7 +88,7 @@ static bool make_maps(struct entry *e, struct entry_grad *g, const struct joint 
 	for (int i = 0; i < c->n_inputs; i++)
 		if (j->grads[i] >= 0)
 			g->wanted[g->n_wanted++] = i;
-	return true;
+	return find_made_of(e, g, j);
 }
 
 /* Which of the entry's inputs a node is, -1: none.  Behind those of the captured
@@ -417,7 +444,7 @@ static bool run_backward(struct grad_node *node, const struct value *given, stru
 	struct tensor **inputs, **outputs;
 	bool ok;
 
-	if (!watch_check(&data->watch, g, given, err))
+	if (!watch_check(&data->watch, g, node->came, err))
 		return false;
 	if (autograd_enabled(g->autograd))
 		return again_run(g, &data->again, node, data->vars, given, made, err);
@@ -478,6 +505,18 @@ static bool save_number(const struct entry_grad *g, struct grad_arg *arg, const 
 	return true;
 }
 
+/* As it is now, whatever the program writes to it, where eager would not have saved it. */
+static bool save_input(struct grad_arg *arg, struct tensor *t, bool keeps, struct err *err)
+{
+	struct tensor *saved = keeps ? tensor_keep(t, err) : tensor_ref(t);
+
+	if (!saved)
+		return false;
+	grad_save(arg, saved);
+	tensor_unref(saved);
+	return true;
+}
+
 /* Arguments: inputs with a gradient; what is saved; the shapes of the results. */
 static bool fill(struct entry *e, struct grad_node *node, struct err *err)
 {
@@ -498,7 +537,8 @@ static bool fill(struct entry *e, struct grad_node *node, struct err *err)
 			if (!save_number(g, arg++, e->numbers[read->index], err))
 				return false;
 		} else if (read->kind == BACK_INPUT) {
-			grad_save(arg++, e->input_tensors[read->index]);
+			if (!save_input(arg++, e->input_tensors[read->index], g->keeps[i], err))
+				return false;
 		}
 		if (read->kind == BACK_SAVED)
 			grad_save(arg++, g->outputs[read->index]);
@@ -523,7 +563,8 @@ struct grad_node *entry_grad_note(struct entry *e, struct err *err)
 		return NULL;
 	}
 	data->g = g;
-	data->custom = (struct grad_custom){ .run = run_backward,
+	data->custom = (struct grad_custom){ .made_of = g->made_of,
+					     .run = run_backward,
 					     .finish = finish_call,
 					     .data = data,
 					     .piece = true,

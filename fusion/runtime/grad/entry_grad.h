@@ -32,7 +32,7 @@ struct entry_again;
 struct watched_memory {
 	enum back_kind kind;
 	int index;   /* of the entry's inputs or outputs */
-	uint64_t by; /* the outputs whose backward pass needs it: joint_bit() */
+	uint64_t by; /* the outputs whose backward pass needs it: grad_bit() */
 };
 
 struct entry_grad {
@@ -45,12 +45,15 @@ struct entry_grad {
 	int n_results_of; /* how many outputs result_of has */
 	int *result_of;   /* by the entry's outputs: of the node's results, -1: no gradient */
 	int n_results;
-	int *wanted; /* the entry's inputs that have a gradient, in the order of `backward` */
+	int *wanted;       /* the entry's inputs that have a gradient, in the order of `backward` */
+	uint64_t *made_of; /* as grad_custom.made_of */
 	int n_wanted;
 	struct back_input *reads; /* by input of `backward` */
 	int n_reads, n_saved;     /* n_saved: those that are no tangents */
 	struct watched_memory *watched;
 	int n_watched;
+	bool *keeps; /* by input of `backward`: one of the entry's that eager would not have
+		      * saved, so that the program may write to it */
 	/* for the gradient of the gradient; NULL where the program cannot ask for it */
 	struct entry_again *again;
 
@@ -117,9 +120,9 @@ struct watch_call {
 };
 bool entry_grad_watch(const struct entry *e, struct grad_node *node, struct err *err);
 bool watch_note(struct watch_call *call, const struct entry *e, struct err *err);
-/* `given`: the gradients of the node's results, UNSET where none came. */
-bool watch_check(const struct watch_call *call, const struct entry_grad *g,
-		 const struct value *given, struct err *err);
+/* `came`: as grad_node.came. */
+bool watch_check(const struct watch_call *call, const struct entry_grad *g, uint64_t came,
+		 struct err *err);
 void watch_forget(struct watch_call *call); /* zeroed is fine */
 
 /* The node of a call that has run: e->output_tensors are its results, and the

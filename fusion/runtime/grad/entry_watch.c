@@ -39,6 +39,20 @@ static uint64_t saved_in(const struct graph *g, const uint64_t *saved, int node)
 	return by;
 }
 
+/* Whether eager's backward pass fails, whatever gradient comes, once it is written. */
+static bool is_always_watched(const struct entry_grad *g, int input)
+{
+	uint64_t all = 0;
+
+	for (int i = 0; i < g->n_results_of; i++)
+		if (g->result_of[i] >= 0)
+			all |= grad_bit(i);
+	for (int i = 0; i < g->n_watched; i++)
+		if (g->watched[i].kind == BACK_INPUT && g->watched[i].index == input)
+			return (g->watched[i].by & all) == all;
+	return false;
+}
+
 bool watch_make(const struct entry *e, struct entry_grad *g, const struct trace *t,
 		const uint64_t *saved)
 {
@@ -46,7 +60,8 @@ bool watch_make(const struct entry *e, struct entry_grad *g, const struct trace 
 
 	g->watched = ARENA_ARRAY(g->arena, struct watched_memory,
 				 (size_t)c->n_inputs + (size_t)c->n_outputs + 1);
-	if (!g->watched)
+	g->keeps = ARENA_ARRAY(g->arena, bool, (size_t)g->n_reads + 1);
+	if (!g->watched || !g->keeps)
 		return false;
 	for (int i = 0; i < c->n_inputs; i++)
 		if (is_tensor(t, i))
@@ -57,6 +72,9 @@ bool watch_make(const struct entry *e, struct entry_grad *g, const struct trace 
 		if (c->nodes[memory]->op != OP_input)
 			add(g, BACK_SAVED, i, saved_in(c, saved, memory));
 	}
+	for (int i = 0; i < g->n_reads; i++)
+		g->keeps[i] = g->reads[i].kind == BACK_INPUT &&
+			      !is_always_watched(g, g->reads[i].index);
 	return true;
 }
 
@@ -83,14 +101,14 @@ bool watch_note(struct watch_call *call, const struct entry *e, struct err *err)
 	return true;
 }
 
-bool watch_check(const struct watch_call *call, const struct entry_grad *g,
-		 const struct value *given, struct err *err)
+bool watch_check(const struct watch_call *call, const struct entry_grad *g, uint64_t came,
+		 struct err *err)
 {
 	uint64_t by = 0;
 
 	for (int i = 0; i < g->n_results_of; i++)
-		if (g->result_of[i] >= 0 && given[g->result_of[i]].kind == VALUE_TENSOR)
-			by |= joint_bit(i);
+		if (g->result_of[i] >= 0 && (came & grad_bit(g->result_of[i])))
+			by |= grad_bit(i);
 	for (int i = 0; i < call->n; i++)
 		if (call->storages[i] && (g->watched[i].by & by) &&
 		    call->storages[i]->version != call->versions[i])

@@ -166,7 +166,7 @@ static bool refuse_spoiled(struct joint *j, const struct sweep *s, struct err *e
 	if (!reached || !j->saved)
 		return trace_no_memory(err);
 	for (int i = 0; i < s->from->n_outputs; i++)
-		reached[s->from->outputs[i]] |= joint_bit(i);
+		reached[s->from->outputs[i]] |= grad_bit(i);
 	if (!sweep_spoiled(s, reached, j->saved, &spoiled, err))
 		return false;
 	return !spoiled ||

@@ -17,17 +17,11 @@ struct joint {
 	int *outputs;    /* by output of the captured graph: its node */
 	int *tangents;   /* by output of the captured graph: a node, -1: it has no gradient */
 	int *grads;      /* by input of the captured graph: a node, -1: none is asked for, or 0 */
-	uint64_t *saved; /* by node of the captured graph: the outputs (joint_bit) for whose
+	uint64_t *saved; /* by node of the captured graph: the outputs (grad_bit) for whose
 			  * backward pass eager would save what lies in this memory */
 	int n_forward;   /* nodes of the copy: those behind it are tangents and of rules */
 	bool any;        /* some input has a gradient */
 };
-
-/* The bit of an output; those beyond share the last. */
-static inline uint64_t joint_bit(int output)
-{
-	return (uint64_t)1 << (output < 63 ? output : 63);
-}
 
 /* Whether each node of the captured graph has a gradient with respect to the
  * inputs `wanted`; in the graph's arena.  `whole`: or with respect to leaves that the

@@ -9,6 +9,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/runtime/lazy/lazy.h"
 #include "fusion/runtime/session.h"
+#include "fusion/runtime/tensor/keep.h"
 
 enum { BUCKETS = sizeof(((struct lazy *)0)->buckets) / sizeof(struct lazy_program *) };
 
@@ -314,7 +315,7 @@ static bool become_input(struct lazy *l, struct node *n, struct tensor *memory)
 }
 
 /* Hands the results to their objects; memory that other names see is written. */
-static void hand_out(struct barrier *b)
+static bool hand_out(struct barrier *b, struct err *err)
 {
 	for (int i = 0; i < b->n; i++) {
 		struct lazy_entry *entry = b->to[i];
@@ -326,11 +327,14 @@ static void hand_out(struct barrier *b)
 			b->results[i] = NULL;
 			continue;
 		}
+		if (!storage_before_write(memory->storage, err))
+			return false;
 		tensor_copy(memory, b->results[i]);
 		storage_written(memory->storage);
 		b->l->n_dirty -= entry->dirty;
 		entry->dirty = false;
 	}
+	return true;
 }
 
 static void finish(struct barrier *b)
@@ -410,8 +414,7 @@ static bool sync_all(struct lazy *l, struct lazy_reason why, bool dirty_only, st
 			choose(&b, entry);
 	}
 	ok = ok && ((b.n == 0 && !draws(l->graph)) || run(&b, err));
-	if (ok)
-		hand_out(&b);
+	ok = ok && hand_out(&b, err);
 	finish(&b);
 	ok = ok && (dirty_only || replay_views(l, err));
 	if (ok)
@@ -483,8 +486,7 @@ bool lazy_sync_one(struct lazy *l, struct value v, struct lazy_reason why, struc
 	if (l->entries.at[t->input].view)
 		return sync_view(l, t, why, err);
 	ok = begin(&b, l, why, err) && (choose_way(&b, t) || no_memory(err)) && run(&b, err);
-	if (ok)
-		hand_out(&b);
+	ok = ok && hand_out(&b, err);
 	for (int i = 0; ok && i < b.n; i++) {
 		t = b.to[i]->at;
 		ok = become_input(l, l->graph->nodes[t->node], t->memory) || no_memory(err);

@@ -108,12 +108,14 @@ struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, co
 	storage->refs = 1;
 	storage->version = 0;
 	storage->watch = NULL;
+	storage->kept = NULL;
 	storage->shadow = NULL;
 	storage->last_write = WALK_UNKNOWN;
 	t->storage = storage;
 	t->refs = 1;
 	t->dtype = dtype;
 	t->offset = 0;
+	t->kept = false;
 	return t;
 fail:
 	if (storage)
@@ -136,6 +138,8 @@ void tensor_unref(struct tensor *t)
 	if (!t || --t->refs > 0)
 		return;
 	storage = t->storage;
+	if (__builtin_expect(t->kept, 0))
+		tensor_unkeep(t);
 	block_put(storage->allocator, t, sizeof(*t));
 	storage_unref(storage);
 }

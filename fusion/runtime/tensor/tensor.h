@@ -73,6 +73,7 @@ struct storage {
 	int refs;
 	unsigned version;            /* how often an in-place op wrote to it */
 	struct storage_watch *watch; /* NULL: nobody watches */
+	struct tensor *kept;         /* keep.h: the last that was kept; no references */
 	struct shadow *shadow;       /* shadow.h: its elements in float64; NULL: it has none */
 	enum walk_order last_write;  /* a hint for whoever reads it next */
 	bool on_gpu; /* as the program sees it, of what was made where enum gpu_use is NAMED */
@@ -86,6 +87,8 @@ struct tensor {
 	int64_t size[MAX_RANK];
 	int64_t stride[MAX_RANK]; /* in elements */
 	int64_t offset;           /* in elements */
+	bool kept;                /* keep.h: it is of its storage's list */
+	struct tensor *next_kept;
 };
 
 /* Row-major, not zeroed; refs 1.  BOUND where the element count overflows or
@@ -94,7 +97,8 @@ enum { TENSOR_MAX_LOG2 = 31 };
 struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, const int64_t *size,
 			     struct err *err);
 struct tensor *tensor_ref(struct tensor *t);
-void tensor_unref(struct tensor *t); /* NULL is fine */
+void tensor_unref(struct tensor *t);  /* NULL is fine */
+void tensor_unkeep(struct tensor *t); /* for it and keep.c */
 
 void storage_unref(struct storage *s); /* NULL is fine */
 

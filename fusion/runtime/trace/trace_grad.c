@@ -84,8 +84,8 @@ bool trace_check_parts(struct trace *t, bool inplace, const struct value *values
 	for (int i = 0; i < n && !t->grad_off; i++) {
 		bool written = inplace && i == 0;
 
-		if (values[i].kind != VALUE_TENSOR || !trace_is_part(t, values[i]) ||
-		    !(written || (values[i].tensor->view && trace_view_stale(t, values[i]))))
+		if (values[i].kind != VALUE_TENSOR ||
+		    !(written ? trace_is_part(t, values[i]) : trace_is_stale_part(t, values[i])))
 			continue;
 		if (!any_requires(t, values + i, written ? n : 1, &fails, err))
 			return false;

@@ -47,6 +47,15 @@ bool trace_is_part(const struct trace *t, struct value tensor)
 	       tensor.tensor->view->part;
 }
 
+bool trace_is_stale_part(const struct trace *t, struct value tensor)
+{
+	struct value real = real_of(t, tensor);
+
+	return trace_is_part(t, tensor) &&
+	       ((tensor.tensor->view && trace_view_stale(t, tensor)) ||
+		(real.kind == VALUE_TENSOR && autograd_is_stale_part(real)));
+}
+
 bool trace_is_parameter(const struct trace *t, struct value tensor)
 {
 	struct value real = real_of(t, tensor);
