@@ -522,6 +522,15 @@ static int add_node(struct trace *t, enum op op, const struct arg *args, struct 
 	return node;
 }
 
+static bool write_result(struct trace *t, struct value to, int result, struct err *err)
+{
+	if (to.tensor->view)
+		return trace_view_write(t, to, result, err);
+	if (trace_repeats(t, to))
+		return torch_writes_expanded(err);
+	return trace_rewrite(t, to, result, true);
+}
+
 static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 		   const struct value *values, int n, const struct keywords *kw, struct value *out,
 		   struct err *err)
@@ -543,7 +552,8 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 		return false;
 	if (!bind_call(&target, op, call_name(name, op), values, n, kw, args, err))
 		return bind_failed(t, values, n, err);
-	if (!trace_check_parts(t, inplace, values, n, err) ||
+	if ((inplace && values[0].kind == VALUE_TENSOR && !trace_check_leaf(t, values[0], err)) ||
+	    !trace_check_parts(t, inplace, values, n, err) ||
 	    !trace_check_wanted(t, op, args, err) ||
 	    !trace_mark_parts(t, op, inplace, kw, &name, err))
 		return false;
@@ -564,13 +574,11 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 		return op_failed(t, values, n, err);
 	if (!trace_keep_history(t, op, args[0].node, &result, err))
 		return false;
-	*out = value_ref(values[0]);
 	t->writer = node;
-	if (values[0].tensor->view)
-		return trace_view_write(t, values[0], result, err);
-	if (trace_repeats(t, values[0]))
-		return torch_writes_expanded(err);
-	return trace_rewrite(t, values[0], result, true);
+	if (!write_result(t, values[0], result, err))
+		return false;
+	*out = value_ref(values[0]);
+	return true;
 }
 
 bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,

@@ -76,6 +76,18 @@ static bool any_requires(struct trace *t, const struct value *values, int n, boo
 	return true;
 }
 
+bool trace_check_leaf(const struct trace *t, struct value to, struct err *err)
+{
+	const struct traced_view *view = to.tensor->view;
+	bool leaf = trace_is_leaf(t, to) ||
+		    (view && !view->detached && trace_is_leaf(t, view->base));
+
+	if (!leaf || !trace_records(t))
+		return true;
+	return err_set(err, ERR_UNSUPPORTED, /* eager says so */
+		       "a leaf that requires a gradient is written where gradients are recorded");
+}
+
 bool trace_check_parts(struct trace *t, bool inplace, const struct value *values, int n,
 		       struct err *err)
 {
