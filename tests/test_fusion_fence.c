@@ -327,7 +327,7 @@ static void all_of_an_engine_is_in_one_stream(void **state)
 				value_unref(engine_call(&e, &x, 1));
 			value_unref(x);
 			assert_int_equal(gpu.strays(), 0);
-			assert_true(fusion_device_order(e.f, &o) && fusion_wait(e.f, &err));
+			assert_true(fusion_wait(e.f, &err) && fusion_device_order(e.f, &o));
 			assert_int_equal(o.streams, 1);
 			assert_int_equal(o.events, 0);
 			assert_true(o.launches + o.graphs > 0 && o.copies > 0 && o.waits > 0);

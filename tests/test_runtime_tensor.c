@@ -195,10 +195,19 @@ static void put(void *self, void *memory)
 	(void)self, (void)memory;
 }
 
+static int reads;
+
 static void read_from(void *self, void *host, const void *memory, size_t bytes)
 {
 	(void)self;
+	reads++;
 	memcpy(host, memory, bytes);
+}
+
+static void write_to(void *self, void *memory, const void *host, size_t bytes)
+{
+	(void)self;
+	memcpy(memory, host, bytes);
 }
 
 static void no_shortage(void *self, void (*give_back)(void *owner), void *owner)
@@ -207,8 +216,33 @@ static void no_shortage(void *self, void (*give_back)(void *owner), void *owner)
 }
 
 static const struct device_memory device = {
-	.name = "a device", .get = get, .put = put, .read = read_from, .on_shortage = no_shortage
+	.name = "a device",
+	.get = get,
+	.put = put,
+	.read = read_from,
+	.write = write_to,
+	.on_shortage = no_shortage,
 };
+
+/* To copy what nobody wrote is an uninitialised read, and waits for the device. */
+static void a_tensor_that_nobody_wrote_is_not_read_from_the_device(void **state)
+{
+	struct allocator *a = allocator_create(MIB, &device);
+	struct tensor *t = tensor_create(a, DTYPE_F32, 1, (int64_t[]){ 256 }, NULL);
+
+	(void)state;
+	reads = 0;
+	assert_false(tensor_host_knows(t));
+	((float *)tensor_data(t))[3] = 5;
+	assert_true(tensor_host_knows(t));
+	assert_int_equal(reads, 0);
+	assert_true(((const float *)tensor_kernel_reads(t))[3] == 5);
+	((float *)tensor_kernel_writes(t))[3] = 7; /* as a kernel would */
+	assert_true(tensor_get_double(t, 3) == 7);
+	assert_int_equal(reads, 1);
+	tensor_unref(t);
+	allocator_destroy(a);
+}
 
 /* To read it could not fail any more. */
 static void a_tensor_is_not_made_where_the_host_has_no_room_for_it(void **state)
@@ -223,7 +257,7 @@ static void a_tensor_is_not_made_where_the_host_has_no_room_for_it(void **state)
 		skip();
 	a = allocator_create((size_t)8 << 30, &device);
 	t = tensor_create(a, DTYPE_F32, 1, (int64_t[]){ 256 }, &err);
-	((float *)device_block)[3] = 7;
+	((float *)tensor_kernel_writes(t))[3] = 7;
 	assert_true(tensor_get_double(t, 3) == 7);
 	tensor_unref(t);
 	getrlimit(RLIMIT_AS, &before);
@@ -287,6 +321,7 @@ int main(void)
 		cmocka_unit_test(elements_and_copies_follow_the_strides),
 		cmocka_unit_test(a_storage_lives_as_long_as_its_last_tensor),
 		cmocka_unit_test(what_is_kept_moves_to_a_copy_before_a_write),
+		cmocka_unit_test(a_tensor_that_nobody_wrote_is_not_read_from_the_device),
 		cmocka_unit_test(a_tensor_is_not_made_where_the_host_has_no_room_for_it),
 	};
 

@@ -316,11 +316,14 @@ void exec_copy_output(const struct exec *e, int index, struct tensor *const *inp
 	struct tensor *to = outputs[index];
 	const struct device_memory *device = allocator_device(e->env->allocator);
 	size_t bytes = (size_t)tensor_numel(to) * dtype_bytes(to->dtype);
-	void *at = tensor_kernel_writes(to);
+	void *at;
 
-	if (b->kind == BUFFER_INPUT)
+	if (b->kind == BUFFER_INPUT) {
 		tensor_copy(to, inputs[b->index]);
-	else if (!device)
+		return;
+	}
+	at = tensor_kernel_writes(to);
+	if (!device)
 		memmove(at, e->buffers[out->buffer], bytes);
 	else if (at != e->buffers[out->buffer])
 		device->copy(device->self, at, e->buffers[out->buffer], bytes);

@@ -104,7 +104,7 @@ struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, co
 		allocator_put(a, storage->data, storage->bytes);
 		goto fail;
 	}
-	storage->stale = allocator_device(a) ? STALE_IMAGE : STALE_NONE;
+	storage->stale = allocator_device(a) ? STALE_FRESH : STALE_NONE;
 	storage->refs = 1;
 	storage->version = 0;
 	storage->watch = NULL;

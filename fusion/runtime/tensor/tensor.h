@@ -56,8 +56,9 @@ void allocator_put(struct allocator *a, void *memory, size_t bytes);
 enum walk_order { WALK_UNKNOWN, WALK_FORWARD, WALK_BACKWARD };
 
 /* Which of a storage's two memories is out of date.  STALE_GIVEN: the image, and the device
- * has what tensor_copy() brought from another allocator's host memory; nobody has written. */
-enum stale { STALE_NONE, STALE_IMAGE, STALE_DEVICE, STALE_GIVEN };
+ * has what tensor_copy() brought from another allocator's host memory; nobody has written.
+ * STALE_FRESH: nothing was written to either, so there is nothing to bring. */
+enum stale { STALE_NONE, STALE_IMAGE, STALE_DEVICE, STALE_GIVEN, STALE_FRESH };
 
 /* A tensor of so many bytes goes to a device without an image of it being made: of smaller
  * ones the host keeps what it knows, since to read from the device waits. */
@@ -165,8 +166,8 @@ static inline bool tensor_host_knows(const struct tensor *t)
 {
 	enum stale stale = t->storage->stale;
 
-	return t->storage->image != t->storage->data && stale != STALE_IMAGE &&
-	       stale != STALE_GIVEN;
+	return t->storage->image != t->storage->data &&
+	       (stale == STALE_NONE || stale == STALE_DEVICE);
 }
 
 /* Whether it is as it was copied from the host: see STALE_GIVEN. */
