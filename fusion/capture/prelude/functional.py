@@ -151,7 +151,7 @@ def threshold(input, threshold, value, inplace=False):
 
 def prelu(input, weight):
     """One call."""
-    input, weight = _autocast.on_cpu(_autocast.lower, input, weight)
+    input, weight = _autocast.lower(input, weight)
     if weight.numel() > 1:
         weight = weight.view([-1 if k == 1 else 1 for k in range(input.dim())])
     return torch.where(input >= 0, input, input * weight)
