@@ -33,9 +33,12 @@ struct run {
 	struct kept *kept;
 	struct agreement agreements[FUSION_MODE_COUNT]; /* of the point at work, with eager */
 	struct reference reference;                     /* of the point at work */
-	struct recorder *recorder;                      /* NULL: nobody wants a timeline */
-	int64_t checks_ns;                              /* that pricing breaks has taken */
-	struct copy_curve curve; /* of the device; n is 0: not needed so far */
+	/* Eager's timed calls gave the same when they were made again before anything was timed.
+	 * A state that grows with each call may be past all change after that. */
+	bool repeats;
+	struct recorder *recorder; /* NULL: nobody wants a timeline */
+	int64_t checks_ns;         /* that pricing breaks has taken */
+	struct copy_curve curve;   /* of the device; n is 0: not needed so far */
 	struct wall wall;
 	struct inputs inputs; /* of the point that was last asked for */
 	int inputs_of;        /* that point; -1: there is none */

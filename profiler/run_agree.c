@@ -9,7 +9,7 @@
 
 #include "profiler/run.h"
 
-/* Cycles over the calls, one behind another. */
+/* Cycles over the calls, one after another. */
 static int burst_of(double calls_s)
 {
 	static const struct {
@@ -35,30 +35,7 @@ static struct agree_pair pair_of(struct run *r, struct lane *lanes, int k)
 	return (struct agree_pair){ &lanes[k], &lanes[0], "eager's", &r->reference };
 }
 
-bool run_agree_before(struct run *r, struct lane *lanes, json_t *modes, struct err *err)
-{
-	int cycles = r->reference.burst = burst_of(lanes[0].calls_s);
-	struct err ignored = { 0 };
-
-	(void)modes;
-	/* A program may not be one that can be called again and again. */
-	if (lanes[0].mode != FUSION_EAGER || cycles == 0 || r->w->n_modes < 2 ||
-	    !burst(&lanes[0], cycles, &ignored))
-		return true;
-	for (int k = 1; k < r->w->n_modes; k++) {
-		struct agree_pair pair = pair_of(r, lanes, k);
-
-		if (!burst(&lanes[k], cycles, err))
-			return false;
-		agree_later(&r->agreements[lanes[k].mode], &pair, STAGE_BURST);
-		lane_drop_results(&lanes[k]);
-		buf_clear(fusion_stdout(lanes[k].session));
-	}
-	reference_rest(&r->reference);
-	return true;
-}
-
-/* The timed calls, one behind another, from inputs as they were. */
+/* The timed calls, one after another, from inputs as they were. */
 static bool make_timed(struct lane *lane, struct err *err)
 {
 	lane_drop_results(lane);
@@ -97,13 +74,41 @@ static bool repeats(struct lane *eager, bool *same, struct err *err)
 	return ok;
 }
 
+bool run_agree_before(struct run *r, struct lane *lanes, json_t *modes, struct err *err)
+{
+	int cycles = r->reference.burst = burst_of(lanes[0].calls_s);
+	struct err ignored = { 0 };
+
+	(void)modes;
+	r->repeats = true;
+	/* A program may not be one that can be called again and again. */
+	if (lanes[0].mode != FUSION_EAGER || cycles == 0 || r->w->n_modes < 2 ||
+	    !burst(&lanes[0], cycles, &ignored))
+		return true;
+	for (int k = 1; k < r->w->n_modes; k++) {
+		struct agree_pair pair = pair_of(r, lanes, k);
+
+		if (!burst(&lanes[k], cycles, err))
+			return false;
+		agree_later(&r->agreements[lanes[k].mode], &pair, STAGE_BURST);
+		lane_drop_results(&lanes[k]);
+		buf_clear(fusion_stdout(lanes[k].session));
+	}
+	reference_rest(&r->reference);
+	if (!repeats(&lanes[0], &r->repeats, err))
+		return false;
+	lane_drop_results(&lanes[0]);
+	buf_clear(fusion_stdout(lanes[0].session));
+	return true;
+}
+
 bool run_agree_after(struct run *r, struct lane *lanes, json_t *modes, struct err *err)
 {
 	bool same = false;
 
 	if (lanes[0].mode != FUSION_EAGER || r->w->n_modes < 2)
 		return true;
-	if (!repeats(&lanes[0], &same, err))
+	if (r->repeats && !repeats(&lanes[0], &same, err))
 		return false;
 	for (int k = 1; k < r->w->n_modes; k++) {
 		struct agree_pair pair = pair_of(r, lanes, k);

@@ -15,7 +15,7 @@
 
 static const char *const stage_names[] = {
 	[STAGE_IN_ORDER] = "in order",
-	[STAGE_BURST] = "one behind another",
+	[STAGE_BURST] = "one after another",
 	[STAGE_TIMED] = "after timing",
 };
 

@@ -6,7 +6,7 @@
  * optimisers.  Calls are compared three times:
  *
  *	in order           each call once, waited for one by one
- *	one behind another  several times without waiting, before anything is timed
+ *	one after another  several times without waiting, before anything is timed
  *	after timing       the timed calls once more, where a call leaves nothing behind
  *
  * What is not the same to the bit is judged as judge.h says.
@@ -44,7 +44,7 @@ struct agreement {
 	double excess;
 	struct agree_where where;
 	char no_reference[200]; /* why the bound had to do; "" */
-	int calls[3];           /* that were compared: in order, one behind another, after timing */
+	int calls[3];           /* that were compared: in order, one after another, after timing */
 	char not_timed[120];    /* why those after timing were not; "" */
 };
 

@@ -15,7 +15,7 @@ struct reference {
 	const struct point *p;
 	const struct inputs *inputs;
 	const char *cache_dir;
-	int burst;      /* cycles over the calls, one behind another */
+	int burst;      /* cycles over the calls, one after another */
 	double calls_s; /* that eager's calls in order took */
 
 	struct lane lane;

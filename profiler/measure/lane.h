@@ -125,7 +125,7 @@ void lane_drop_results(struct lane *lane);
  * that is measured, as far as those need no more than 256 MiB. */
 bool lane_keep_grads(struct lane *lane, int call, bool themselves, struct err *err);
 
-/* All calls in order, so many times, one behind another: nothing is waited for and no input
+/* All calls in order, so many times, one after another: nothing is waited for and no input
  * is restored.  The outputs of the last time are kept. */
 bool lane_burst(struct lane *lane, int cycles, struct err *err);
 
