@@ -185,6 +185,20 @@ static bool check_channels(struct infer *in, const char *name, const struct sym 
 		       in->info->fx, name);
 }
 
+/* Statistics of one element are no statistics. */
+static bool more_than_one_value(struct infer *in, const struct shape *x, int first, const char *of)
+{
+	char text[SHAPE_TEXT_BYTES];
+
+	for (int d = 0; d < x->rank; d++)
+		if ((d == 0 ? first == 0 : d > 1) &&
+		    (!sym_is_const(x->size[d]) || x->size[d]->value != 1))
+			return true;
+	return err_set(in->err, ERR_VALUE,
+		       "Expected more than 1 %s when training, got input size torch.Size(%s)", of,
+		       shape_text(x, text));
+}
+
 static bool infer_channels(struct infer *in)
 {
 	const struct shape *x = &infer_tensor(in, 0)->shape;
@@ -213,6 +227,11 @@ static bool infer_channels(struct infer *in)
 			       "batch_norm: with training=False, running_mean and running_var are "
 			       "needed");
 	}
+	if (in->op == OP_batch_norm && infer_arg(in, "training")->b &&
+	    !more_than_one_value(in, x, 0, "value per channel"))
+		return false;
+	if (in->op == OP_instance_norm && !more_than_one_value(in, x, 2, "spatial element"))
+		return false;
 	return check_channels(in, "weight", x->size[1]) && check_channels(in, "bias", x->size[1]) &&
 	       check_channels(in, "running_mean", x->size[1]) &&
 	       check_channels(in, "running_var", x->size[1]);

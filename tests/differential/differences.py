@@ -44,6 +44,8 @@ LANGUAGE = [
     {"case": "an LSTM of oneDNN keeps its output for the backward pass", "text": r"nn\.(LSTM|GRU|RNN)", "shows": r"MkldnnRnnLayerBackward"},
     {"case": "an op may read memory that it writes through another tensor; PyTorch's compiled mode runs too", "text": r"_\(", "shows": r"unsupported operation: some elements of the input tensor"},
     {"case": "fill_() of an expanded tensor is refused as any write to one", "text": r"expand", "shows": r"an expanded tensor is written"},
+    {"case": "einsum wants one dtype, also where every dim that it sums has one element, which PyTorch multiplies", "text": r"einsum", "shows": r"einsum: the operands are"},
+    {"case": "a loss of two dtypes has a gradient", "text": r"_loss|Loss", "shows": r"Found dtype \w+ but expected \w+"},
     {"case": "narrow_copy has a gradient", "text": r"narrow_copy", "shows": r"aten::narrow_copy is not implemented"},
 ]
 
