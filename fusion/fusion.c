@@ -119,7 +119,7 @@ struct fusion_session *fusion_session(struct fusion *f, const struct fusion_prog
 		.deny = f->options.deny,
 		.n_deny = f->options.n_deny,
 		.grad = f->options.grad,
-		.autocast = autocast_ambient(f->options.autocast),
+		.autocast = autocast_ambient(f->options.autocast, f->env.device != NULL),
 		.shadows = mode == FUSION_EAGER ? f->options.references : 0,
 		.compiled = mode != FUSION_EAGER && mode != FUSION_LAZY
 	};

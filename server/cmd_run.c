@@ -52,7 +52,7 @@ static void print_help(void)
 	    "  --threads N      0: one per core (0)\n"
 	    "  --policy NAME    dynamo: break, guard and recompile as TorchDynamo does;\n"
 	    "                   native: break as little as possible (dynamo)\n"
-	    "  --autocast DTYPE each call stands in torch.autocast: bfloat16, float16 or none;\n"
+	    "  --autocast DTYPE each call runs inside torch.autocast: bfloat16, float16 or none;\n"
 	    "                   every mode is measured without it too\n"
 	    "  --without a,b    passes that are left out: `breakeven passes` lists them\n"
 	    "  --engine a,b     breakeven, or breakeven,torch: PyTorch beside it (breakeven)\n"

@@ -110,6 +110,13 @@ bool autocast_sums(const char *equation);
  * Zero aside, which some refuse. */
 bool op_takes_any_number(enum op op);
 
+/* How many of the first arguments an op may read values of: view_as() and expand_as() read only
+ * the sizes of the second, which gets no gradient. */
+static inline int op_n_read(enum op op, int n)
+{
+	return op_info(op)->kind == KIND_VIEW && n > 1 ? 1 : n;
+}
+
 /* Whether it draws random numbers: two of them are two, though their arguments are
  * equal, and their order counts. */
 static inline bool op_draws(enum op op)

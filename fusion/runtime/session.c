@@ -90,6 +90,7 @@ bool session_init(struct session *s, const struct session_options *options,
 	}
 	eager_set_world(&s->eager, &s->vm->world);
 	s->vm->world.gpu = options->env->device ? GPU_NAMED : GPU_ABSENT;
+	s->vm->world.autocast = autocast_none(options->autocast);
 	s->eager.autograd.vm = s->vm;
 	s->eager.autograd.recording = options->grad || autograd_asked(program->module, false);
 	s->eager.autograd.twice = autograd_asked(program->module, true);
@@ -282,7 +283,7 @@ bool session_call(struct session *s, const struct value *args, int n, struct val
 					 : call_vm(s, args, n, out, err);
 	if (!ok) /* a part of what failed may have left its result there */
 		*out = (struct value){ .kind = VALUE_UNSET };
-	s->vm->world.autocast = 0;
+	s->vm->world.autocast = autocast_none(s->options.autocast);
 	autocast_settle(&s->eager.autocast, 0);
 	if (!s->unchanged && s->options.env->changes)
 		++*s->options.env->changes;

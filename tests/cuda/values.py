@@ -46,6 +46,12 @@ PROGRAMS = {
     "shares": ("torch.softmax(a, 1), torch.softmax(a[:, :1000], 1), a[:, :256].sum(1), a[:, :0].sum(1), a[:5].sum(0), a[:5, :33].sum(0), a[:5, :0].sum(0), F.layer_norm(a, (1024,), b, b + 1), "
                "a[:3, :64].amax(1), a[:4].sum(), a[:0].sum(1), a * 2.5 - b, a[:7, :99] * 2.5",
                [tensor(64, 1024), tensor(1024, seed=4), tensor(1)]),
+    # A block on CUDA casts where tensors lie on a GPU, one on the CPU where they do not; by the device's own table.
+    "autocast": ("blocks(a, c)", [tensor(6, 6), tensor(1), tensor(6, 6, seed=3)]),
+    # Kernels that keep what they read, of nothing.
+    "no_elements": ("a * 0.5 + a.sum() * 0.1, (b * 0.5 + b.sum() * 0.1).sum(), torch.log_softmax(a, 1).sum(), (c - c.sum(0)).sum(), (c - c.sum(1, keepdim=True)).sum(1), F.layer_norm(c, (0,)).sum(), "
+                    "torch.softmax(c, 1).sum(), a.double().std(1).sum(), a.half().sum(0) + a.sum(), (a[:, :0] * 2).sum(0).sum()",
+                    [tensor(0, 4), tensor(0, dtype="bfloat16"), tensor(3, 0)]),
     # Several blocks to a row, or to columns, with one sum or two.
     "splits": ("a.sum(0), a.amax(0), a.sum(), a.amax(), a.mean() + (a * a).mean(), b.float().sum(1), b.amin(1), a.sum(0) + (a * 2).amax(0), (b > 8).any(1), b.sum(1)",
                [tensor(20000, 8), ints(2, 30000, high=9), tensor(1)]),
@@ -162,6 +168,20 @@ def counted(a):
     m = a * n
     n += 2
     return m + n + n.item() * torch.tensor([1.0], dtype=torch.float64).add_(1)[0].item()
+
+
+def blocks(a, c):
+    here = "cuda" if torch.cuda.is_available() else "cpu"
+    there = "cpu" if torch.cuda.is_available() else "cuda"
+    with torch.autocast(there, dtype=torch.bfloat16):
+        none = a @ c
+    with torch.autocast(here, dtype=torch.bfloat16):
+        some = a @ c
+        by_table = F.mse_loss(some, c.bfloat16()), torch.exp(some)
+        linear = F.linear(a, c)
+    wide = torch.bfloat16 if here == "cpu" else torch.float32
+    return torch.tensor([float(x) for x in (none.dtype == torch.float32, some.dtype == torch.bfloat16, linear.dtype == torch.bfloat16, by_table[0].dtype == torch.float32,
+                                            by_table[1].dtype == wide, torch.cuda.device_count() == int(here == "cuda"), not torch.mps.is_available())]) + a.sum() * 0
 
 
 def model(a, b, c):

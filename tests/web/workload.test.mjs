@@ -17,7 +17,7 @@ import { exampleGroups, findExamples } from "../../web/js/model/workload.js";
 import { drops, parseQuery } from "../../web/js/model/query.js";
 import { addUp, splitRows, summary } from "../../web/js/model/split.js";
 import { graphRows, opCounts } from "../../web/js/model/graphs.js";
-import { machineFacts } from "../../web/js/model/machine.js";
+import { machineFacts, orderFacts } from "../../web/js/model/machine.js";
 import { inOrder, letters } from "../../web/js/model/modes.js";
 
 const folder = new URL("../../web/examples/", import.meta.url);
@@ -310,4 +310,11 @@ test("policy and gradient go through the form", () => {
   assert.deepEqual([back.policy, back.grad], ["native", true]);
   const plain = fromForm(toForm({ ...w, policy: "dynamo", grad: false }, () => [])).workload;
   assert.deepEqual([plain.policy, plain.grad], [undefined, undefined]);
+});
+
+test("what a mode handed to a GPU is counted in words; a mode on the CPU has none", () => {
+  const order = { streams: 2, events: 1, launches: 1200, graph_launches: 0, library_calls: 1, copies: 1, sets: 3, waits: 2 };
+  assert.deepEqual(orderFacts({ eager: {}, static: { order } }), [
+    ["GPU work, static", "2 streams, 1 event, 1,200 launches, 1 library call, 1 copy, 3 fills, 2 waits of the host"],
+  ]);
 });

@@ -372,7 +372,7 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 	c->turns = k->form != FORM_COLS && c->lanes > 1 && !c->splits && some_pass(k);
 	steps = (e.points + (int64_t)c->threads * c->lanes - 1) / ((int64_t)c->threads * c->lanes);
 	choose_kept(c, false, CUDA_MAX_KEPT);
-	c->registers = (k->n_slots > 0 || c->n_kept > 0) && known(k) &&
+	c->registers = (k->n_slots > 0 || c->n_kept > 0) && known(k) && steps > 0 &&
 		       steps * c->lanes <= CUDA_SLOT_POINTS;
 	if (!c->registers || (k->n_slots + c->n_kept) * steps * c->lanes > 2 * CUDA_SLOT_POINTS)
 		c->n_kept = 0;

@@ -2,6 +2,7 @@
 import functools
 import math
 import torch
+import torch.cuda
 import warnings
 
 
@@ -18,11 +19,11 @@ class autocast:
         self.device = device_type
         self.fast_dtype = torch._C._autocast_mode("dtype", device_type) if dtype is None else dtype
         self._cache_enabled = torch._C._autocast_mode("cache", "cpu") if cache_enabled is None else bool(cache_enabled)
-        if enabled and device_type == "cuda":
+        if enabled and device_type == "cuda" and not torch.cuda.is_available():
             warnings.warn("User provided device_type of 'cuda', but CUDA is not available. Disabling")
             enabled = False
         if enabled and self.fast_dtype is not torch.bfloat16 and self.fast_dtype is not torch.float16:
-            warnings.warn("In CPU autocast, but the target dtype is not supported. Disabling autocast.")
+            warnings.warn(f"In {device_type.upper()} autocast, but the target dtype is not supported. Disabling autocast.")
             enabled = False
         self._enabled = bool(enabled)
 
@@ -53,7 +54,7 @@ class GradScaler:
     def __init__(self, device="cuda", init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
         if device != "cpu" and device != "cuda":
             raise RuntimeError(f"GradScaler: the device {device} is not one of cpu, cuda")
-        if enabled and device == "cuda":
+        if enabled and device == "cuda" and not torch.cuda.is_available():
             warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.")
             enabled = False
         self._device = device

@@ -163,7 +163,7 @@ def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
 
 def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """One call."""
-    (input,) = _autocast.float32(input)
+    (input,) = _autocast.on_cpu(_autocast.float32, input)
     if return_indices:
         return _with_indices(input, kernel_size, stride, padding, dilation, ceil_mode, 3)
     return _windows(input, kernel_size, stride, padding, dilation, ceil_mode, 3, -math.inf)[0].amax(-1)

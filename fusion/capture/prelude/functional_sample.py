@@ -151,7 +151,7 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
         raise NotImplementedError("grid_sample: inputs of 4 dims are in the language")
     if padding_mode not in ("zeros", "border", "reflection"):
         raise ValueError(f"nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{padding_mode}'")
-    input, grid = _autocast.float32(input, grid)
+    input, grid = _autocast.on_cpu(_autocast.float32, input, grid)
     n, c, h, w = input.shape
     flat = input.reshape(n, c, h * w)
     x = _unscaled(grid[..., 0], w, align_corners).reshape(n, 1, -1)

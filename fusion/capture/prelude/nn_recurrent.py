@@ -237,8 +237,8 @@ class LSTM(RNNBase):
         return torch.sigmoid(o) * torch.tanh(c), c
 
     def forward(self, input, hx=None):
-        if torch.is_autocast_enabled("cpu"):  # one op to torch, all in the lower dtype
-            dtype = torch.get_autocast_dtype("cpu")
+        if torch._C._autocast_mode("enabled", "run"):  # one op to torch, all in the lower dtype
+            dtype = torch._C._autocast_mode("dtype", "run")
             input = input.to(dtype)
             hx = None if hx is None else (hx[0].to(dtype), hx[1].to(dtype))
         x, states, single = self._begin(input, hx, 2)

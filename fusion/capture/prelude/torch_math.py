@@ -278,12 +278,12 @@ def _quantile(input, q, dim, keepdim, interpolation, skip_nan):
 
 def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
     """One call."""
-    return _quantile(*_autocast.float32(input), q, dim, keepdim, interpolation, False)
+    return _quantile(*_autocast.on_cpu(_autocast.float32, input), q, dim, keepdim, interpolation, False)
 
 
 def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
     """One call."""
-    return _quantile(*_autocast.float32(input), q, dim, keepdim, interpolation, True)
+    return _quantile(*_autocast.on_cpu(_autocast.float32, input), q, dim, keepdim, interpolation, True)
 
 
 def msort(input, *, out=None):

@@ -248,11 +248,14 @@ static void slot_text(const struct guards *g, const struct guard *at, struct buf
 /* As torch.is_autocast_enabled() says it. */
 static void autocast_text(unsigned mode, struct buf *out)
 {
-	if (!autocast_enabled(mode, AUTOCAST_CPU))
-		buf_puts(out, "torch.is_autocast_enabled('cpu') is False");
+	enum autocast_device place = autocast_place(mode);
+	const char *name = place == AUTOCAST_CUDA ? "cuda" : "cpu";
+
+	if (!autocast_enabled(mode, place))
+		buf_printf(out, "torch.is_autocast_enabled('%s') is False", name);
 	else
-		buf_printf(out, "torch.is_autocast_enabled('cpu') is True, with torch.%s",
-			   dtype_name(autocast_dtype(mode, AUTOCAST_CPU)));
+		buf_printf(out, "torch.is_autocast_enabled('%s') is True, with torch.%s", name,
+			   dtype_name(autocast_dtype(mode, place)));
 }
 
 static void write_text(const struct guards *g, const struct guard *at, struct buf *out)

@@ -76,6 +76,21 @@ static bool remember(struct merger *m, struct value a, struct value b, struct va
 	return true;
 }
 
+/* A choice between two tensors requires a gradient; so must both of them. */
+static bool gradients_match(struct merger *m, int where)
+{
+	const struct node *n = m->t->graph->nodes[where];
+	const bool *tracked;
+
+	if (dtype_category(n->dtype) != CATEGORY_FLOAT || !trace_records(m->t) ||
+	    n->args[1].kind != ARG_NODE || n->args[2].kind != ARG_NODE)
+		return true;
+	tracked = trace_tracked(m->t, m->err);
+	return tracked && (tracked[n->args[1].node] == tracked[n->args[2].node] ||
+			   fork_refuse(m->k, "one side leaves a tensor that requires a gradient, "
+					     "the other one that does not"));
+}
+
 static bool merge_tensors(struct merger *m, struct value a, struct value b, struct value *out)
 {
 	struct value values[3] = { m->k->condition, a, b };
@@ -93,6 +108,10 @@ static bool merge_tensors(struct merger *m, struct value a, struct value b, stru
 		return fork_refuse(m->k, "the sides leave tensors of different shapes");
 	if (!trace_op(m->t, OP_where, "fx:where", false, values, 3, NULL, out, m->err))
 		return false;
+	if (!gradients_match(m, out->tensor->node)) {
+		value_unref(*out);
+		return false;
+	}
 	m->t->graph->nodes[out->tensor->node]->merged = true;
 	for (size_t i = 0; i < m->pairs.len; i++) { /* one of them under two names */
 		if (m->pairs.at[i].a.object != a.object && m->pairs.at[i].b.object != b.object)
@@ -140,7 +159,11 @@ static bool merge_writes(struct merger *m)
 		if (now.node < 0)
 			now.node = fork_write_read(m->t, before->tensor).node;
 		node = where_nodes(m, first.node, now.node);
-		if (node < 0 || !trace_rewrite(m->t, before->tensor, node, true))
+		if (node < 0)
+			return trace_no_memory(m->err);
+		if (!gradients_match(m, node))
+			return false;
+		if (!trace_rewrite(m->t, before->tensor, node, true))
 			return trace_no_memory(m->err);
 	}
 	return true;

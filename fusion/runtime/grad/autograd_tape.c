@@ -30,7 +30,7 @@ static void drop_call(struct call *k)
 
 static bool any_requires(const struct eager_call *c)
 {
-	for (int i = 0; i < c->n; i++)
+	for (int i = 0; i < op_n_read(c->op, c->n); i++)
 		if (c->values[i].kind == VALUE_TENSOR && autograd_requires(c->values[i]))
 			return true;
 	return false;

@@ -48,28 +48,21 @@ static bool writes_are_plain(const struct entry *e, const struct trace *t, const
 	return true;
 }
 
-/* Of which results' gradients each is made; of all where it is made of none. */
+/* Of which results' gradients each is made; of all where none is known. */
 static bool find_made_of(const struct entry *e, struct entry_grad *g, const struct joint *j)
 {
-	uint64_t *of = ARENA_ARRAY(g->arena, uint64_t, (size_t)j->g->n_nodes + 1);
+	const struct graph *c = e->captured;
 
 	g->made_of = ARENA_ARRAY(g->arena, uint64_t, (size_t)g->n_wanted + 1);
-	if (!of || !g->made_of)
+	if (!g->made_of)
 		return false;
-	for (int i = 0; i < e->captured->n_outputs; i++)
-		if (j->tangents[i] >= 0)
-			of[j->tangents[i]] = grad_bit(g->result_of[i]);
-	for (int id = 0; id < j->g->n_nodes; id++) {
-		const struct node *n = j->g->nodes[id];
-
-		for (int i = 0; i < n->n_args; i++)
-			if (n->args[i].kind == ARG_NODE)
-				of[id] |= of[n->args[i].node];
-	}
 	for (int i = 0; i < g->n_wanted; i++) {
-		g->made_of[i] = of[j->grads[g->wanted[i]]];
-		if (!g->made_of[i])
-			g->made_of[i] = ~(uint64_t)0;
+		uint64_t by = j->reached[c->inputs[g->wanted[i]]], of = 0;
+
+		for (int k = 0; k < c->n_outputs; k++)
+			if ((by & grad_bit(k)) && g->result_of[k] >= 0)
+				of |= grad_bit(g->result_of[k]);
+		g->made_of[i] = of ? of : ~(uint64_t)0;
 	}
 	return true;
 }

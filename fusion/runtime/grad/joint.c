@@ -159,15 +159,15 @@ static bool sweep(struct tangents *of_joint, const struct graph *captured, const
 /* Eager raises the error, where the backward pass comes there at all. */
 static bool refuse_spoiled(struct joint *j, const struct sweep *s, struct err *err)
 {
-	uint64_t *reached = ARENA_ARRAY(s->from->arena, uint64_t, (size_t)s->n + 1);
 	bool spoiled;
 
+	j->reached = ARENA_ARRAY(s->from->arena, uint64_t, (size_t)s->n + 1);
 	j->saved = ARENA_ARRAY(s->from->arena, uint64_t, (size_t)s->n + 1);
-	if (!reached || !j->saved)
+	if (!j->reached || !j->saved)
 		return trace_no_memory(err);
 	for (int i = 0; i < s->from->n_outputs; i++)
-		reached[s->from->outputs[i]] |= grad_bit(i);
-	if (!sweep_spoiled(s, reached, j->saved, &spoiled, err))
+		j->reached[s->from->outputs[i]] |= grad_bit(i);
+	if (!sweep_spoiled(s, j->reached, j->saved, &spoiled, err))
 		return false;
 	return !spoiled ||
 	       err_set(err, ERR_UNSUPPORTED, "a value that a gradient needs is written in place");

@@ -13,14 +13,16 @@
 
 struct joint {
 	struct graph *g;
-	int *map;        /* by node of the captured graph: its node here, while it is built */
-	int *outputs;    /* by output of the captured graph: its node */
-	int *tangents;   /* by output of the captured graph: a node, -1: it has no gradient */
-	int *grads;      /* by input of the captured graph: a node, -1: none is asked for, or 0 */
-	uint64_t *saved; /* by node of the captured graph: the outputs (grad_bit) for whose
-			  * backward pass eager would save what lies in this memory */
-	int n_forward;   /* nodes of the copy: those behind it are tangents and of rules */
-	bool any;        /* some input has a gradient */
+	int *map;          /* by node of the captured graph: its node here, while it is built */
+	int *outputs;      /* by output of the captured graph: its node */
+	int *tangents;     /* by output of the captured graph: a node, -1: it has no gradient */
+	int *grads;        /* by input of the captured graph: a node, -1: none is asked for, or 0 */
+	uint64_t *reached; /* by node of the captured graph: the outputs (grad_bit) whose backward
+			    * pass comes there */
+	uint64_t *saved;   /* by node of the captured graph: the outputs (grad_bit) for whose
+			    * backward pass eager would save what lies in this memory */
+	int n_forward;     /* nodes of the copy: those behind it are tangents and of rules */
+	bool any;          /* some input has a gradient */
 };
 
 /* Whether each node of the captured graph has a gradient with respect to the

@@ -22,7 +22,7 @@ bool sweep_spread(struct autograd *a, const struct graph *g, bool *tracked, cons
 			tracked[id] |= tracked[n->takes_over];
 			continue;
 		}
-		for (int i = 0; i < n->n_args; i++)
+		for (int i = 0; i < op_n_read(n->op, n->n_args); i++)
 			any |= n->args[i].kind == ARG_NODE && tracked[n->args[i].node];
 		if (tracked[id] || !any || sweep_detaches(n) || (stops && stops[id]) ||
 		    dtype_category(n->dtype) != CATEGORY_FLOAT)
@@ -256,7 +256,7 @@ bool sweep_spoiled(const struct sweep *s, uint64_t *reached, uint64_t *saved, bo
 			reached[n->takes_over] |= reached[id];
 			continue;
 		}
-		for (int i = 0; i < n->n_args; i++)
+		for (int i = 0; i < op_n_read(n->op, n->n_args); i++)
 			if (n->args[i].kind == ARG_NODE)
 				reached[n->args[i].node] |= reached[id];
 		if (!is_spoiled(s, n, reached[id], saved, spoiled, err))

@@ -46,11 +46,13 @@ unsigned autocast_enter(unsigned mode, enum autocast_device device, enum dtype d
 	return mode < AUTOCAST_MAX_BLOCKS * AUTOCAST_BLOCK ? mode + AUTOCAST_BLOCK : mode;
 }
 
-unsigned autocast_ambient(enum dtype dtype)
+unsigned autocast_ambient(enum dtype dtype, bool on_gpu)
 {
+	unsigned none = on_gpu ? AUTOCAST_RUNS_CUDA : 0;
+
 	if (dtype != DTYPE_F16 && dtype != DTYPE_BF16)
-		return 0;
-	return autocast_enter(0, AUTOCAST_CPU, dtype, true, true);
+		return none;
+	return autocast_enter(none, autocast_place(none), dtype, true, true);
 }
 
 static unsigned version_of(struct value t)
@@ -111,7 +113,7 @@ static bool cast_kept(struct autocast *a, struct value t, enum dtype to, struct 
 static bool cast_operand(struct autocast *a, unsigned mode, struct value t, enum dtype from,
 			 enum dtype to, struct value *out, struct err *err)
 {
-	if (from == DTYPE_F32 && to == autocast_dtype(mode, AUTOCAST_CPU) &&
+	if (from == DTYPE_F32 && to == autocast_dtype(mode, autocast_place(mode)) &&
 	    !(mode & AUTOCAST_NO_CACHE) && a->keeps(a->composer->self, t))
 		return cast_kept(a, t, to, out, err);
 	return cast_one(a, t, to, out, err);
@@ -121,11 +123,12 @@ bool autocast_values(struct autocast *a, unsigned mode, enum op op, const struct
 		     int n, bool *any, struct value *cast, struct err *err)
 {
 	enum dtype dtypes[MAX_ARGS + 1], to;
+	enum autocast_device place = autocast_place(mode);
 	struct err banned = { 0 };
 	int n_tensors = 0, rank;
 
 	*any = false;
-	if (op_info(op)->autocast[AUTOCAST_CPU] == AUTOCAST_NONE || n > MAX_ARGS + 1)
+	if (op_info(op)->autocast[place] == AUTOCAST_NONE || n > MAX_ARGS + 1)
 		return true;
 	if (op == OP_einsum && values[0].kind == VALUE_STR && !autocast_sums(values[0].str->text))
 		return true;
@@ -134,8 +137,8 @@ bool autocast_values(struct autocast *a, unsigned mode, enum op op, const struct
 		    !a->composer->type(a->composer->self, values[i], &rank, &dtypes[n_tensors++],
 				       err))
 			return false;
-	if (!autocast_target(op, AUTOCAST_CPU, autocast_dtype(mode, AUTOCAST_CPU), dtypes,
-			     n_tensors, &to, &banned)) {
+	if (!autocast_target(op, place, autocast_dtype(mode, place), dtypes, n_tensors, &to,
+			     &banned)) {
 		if (banned.code)
 			*err = banned;
 		return !banned.code;

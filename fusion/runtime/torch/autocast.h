@@ -14,15 +14,16 @@
 #include "fusion/base/vec.h"
 #include "fusion/runtime/torch/compose.h"
 
-/* Bits of the mode; 0: no block is open. */
+/* Bits of the mode; 0: on the CPU, no block is open. */
 enum {
 	AUTOCAST_ON_CPU = 1,
 	AUTOCAST_CPU_HALF = 2, /* the CPU's dtype is float16, not bfloat16 */
 	AUTOCAST_ON_CUDA = 4,
 	AUTOCAST_CUDA_BFLOAT16 = 8, /* CUDA's is bfloat16, not float16 */
 	AUTOCAST_NO_CACHE = 16,
-	AUTOCAST_STATE = 31, /* what guards compare */
-	AUTOCAST_BLOCK = 32, /* from here on: how many blocks are open, at most MAX_BLOCKS */
+	AUTOCAST_RUNS_CUDA = 32, /* tensors lie on a GPU: the blocks on CUDA count, no others */
+	AUTOCAST_STATE = 63,     /* what guards compare */
+	AUTOCAST_BLOCK = 64,     /* from here on: how many blocks are open, at most MAX_BLOCKS */
 	AUTOCAST_MAX_BLOCKS = 1 << 20,
 };
 
@@ -43,15 +44,28 @@ struct autocast {
 /* Inside a block on that device: the mode with one block more. */
 unsigned autocast_enter(unsigned mode, enum autocast_device device, enum dtype dtype, bool enabled,
 			bool cache);
-/* The mode of a workload's field: a block around each call; 0 for no dtype of autocast. */
-unsigned autocast_ambient(enum dtype dtype);
+/* The mode of a workload's field: a block around each call, on the device that the run is on;
+ * outside all blocks for no dtype of autocast. */
+unsigned autocast_ambient(enum dtype dtype, bool on_gpu);
+/* Outside all blocks. */
+static inline unsigned autocast_none(unsigned mode)
+{
+	return mode & AUTOCAST_RUNS_CUDA;
+}
+
+/* The device whose blocks count. */
+static inline enum autocast_device autocast_place(unsigned mode)
+{
+	return mode & AUTOCAST_RUNS_CUDA ? AUTOCAST_CUDA : AUTOCAST_CPU;
+}
+
 bool autocast_device_from_name(const char *name, enum autocast_device *out);
 bool autocast_enabled(unsigned mode, enum autocast_device device);
 enum dtype autocast_dtype(unsigned mode, enum autocast_device device);
 
 static inline bool autocast_wants(unsigned mode)
 {
-	return (mode & AUTOCAST_ON_CPU) != 0;
+	return (mode & (mode & AUTOCAST_RUNS_CUDA ? AUTOCAST_ON_CUDA : AUTOCAST_ON_CPU)) != 0;
 }
 
 /* The operands of an op as autocast gives them to it.  *any false: as they are, and

@@ -153,9 +153,10 @@ static bool enter_autocast(const struct value *args, unsigned *mode, struct valu
 static bool ask_autocast(const struct value *args, unsigned mode, struct value *out,
 			 struct err *err)
 {
-	enum autocast_device device;
+	enum autocast_device device = autocast_place(mode);
 
-	if (!autocast_device_from_name(args[1].str->text, &device))
+	if (strcmp(args[1].str->text, "run") != 0 && /* the device that the run is on */
+	    !autocast_device_from_name(args[1].str->text, &device))
 		return err_set(err, ERR_VALUE, "the device '%s' is unknown; there are cpu and cuda",
 			       args[1].str->text);
 	if (args[0].str->text[0] == 'e')

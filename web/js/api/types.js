@@ -209,6 +209,17 @@
  * @property {string} [disagreement] where it does not
  * @property {Agreement} [agreement] how its values lie to eager's
  * @property {string} [reproduce] the command for this figure
+ * @property {Order} [order] of the work on a GPU
+ *
+ * @typedef {object} Order what a mode handed to a GPU in its whole run, and on how many streams
+ * @property {number} streams
+ * @property {number} events
+ * @property {number} launches of kernels, one by one
+ * @property {number} graph_launches
+ * @property {number} library_calls
+ * @property {number} copies
+ * @property {number} sets of memory to a value
+ * @property {number} waits of the host for all of it
  *
  * @typedef {object} Agreement
  * @property {"exact" | "within_dtype" | "disagrees"} verdict

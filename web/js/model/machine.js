@@ -3,7 +3,7 @@
 // Known keys get our own words, in this order; keys of a newer server follow as
 // they are, so that nothing recorded is hidden.
 
-import { bytes, number } from "./format.js";
+import { bytes, number, plural } from "./format.js";
 
 /** The first key of a label that is there wins. @type {readonly [string, string][]} */
 const NAMES = [
@@ -53,6 +53,31 @@ export function wallTime(wall) {
   const parts = Object.entries(wall).filter(([part, ms]) => part !== "total" && ms >= wall.total / 1000);
   const all = parts.map(([part, ms]) => `${part.replace("_", "-")} ${number(ms / 1000)} s`);
   return `${number(wall.total / 1000)} s: ${all.join(", ")}`;
+}
+
+/** What an order counts, for one and for many. @type {readonly [keyof import("../api/types.js").Order, string, string?][]} */
+const ORDERED = [
+  ["streams", "stream"],
+  ["events", "event"],
+  ["launches", "launch", "launches"],
+  ["graph_launches", "graph launch", "graph launches"],
+  ["library_calls", "library call"],
+  ["copies", "copy", "copies"],
+  ["sets", "fill"],
+  ["waits", "wait of the host", "waits of the host"],
+];
+
+/**
+ * What each mode handed to the GPU in its whole run, on how many streams.
+ * @param {Record<string, import("../api/types.js").ModeReport>} modes
+ * @returns {[string, string][]}
+ */
+export function orderFacts(modes) {
+  return Object.entries(modes).flatMap(([mode, { order }]) => {
+    if (!order) return [];
+    const counted = ORDERED.filter(([key]) => order[key]).map(([key, one, many]) => plural(order[key], one, many));
+    return [[`GPU work, ${mode}`, counted.join(", ")]];
+  });
 }
 
 /** @param {unknown} device @param {unknown} environment @returns {[string, string][]} */

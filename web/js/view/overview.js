@@ -15,7 +15,7 @@ import { count } from "../model/format.js";
 import { headline, how, sentence, warnings } from "../model/verdict.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { fileStem, runLine } from "../model/commands.js";
-import { machineFacts, wallTime } from "../model/machine.js";
+import { machineFacts, orderFacts, wallTime } from "../model/machine.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("../api/types.js").Report} Report */
@@ -71,7 +71,7 @@ export async function overview(ctx, body, run, report) {
   repay = calls;
   const curves = sweep?.curvesSection(run, report, mode, ctx.signal, torch?.torchOverlays(report) ?? []);
   fillRest(shown);
-  add(body, mixedPlace, curves?.el, repayPlace, splitPlace, againPlace, notesSection(run, report));
+  add(body, mixedPlace, curves?.el, repayPlace, splitPlace, againPlace, notesSection(run, report, points[last]));
   if (curves) onKeys(ctx.signal, { t: () => curves.toggle() });
 }
 
@@ -119,13 +119,15 @@ function againSection(run, report, point, modes) {
 /**
  * @param {Run} run
  * @param {Report} report
+ * @param {Point} point the last
  */
-function notesSection(run, report) {
+function notesSection(run, report, point) {
   const all = warnings(report);
   const title = all.length ? `Warnings (${all.length})` : "Warnings";
   const facts = machineFacts(report.device, run.environment ?? report.environment);
   const wall = wallTime(report.wall_ms);
   if (wall) facts.push(["Wall time of the run", wall]);
+  facts.push(...orderFacts(point.modes));
   const pairs = facts.flatMap(([t, d]) => [h("dt", {}, t), h("dd", {}, d)]);
   const left = h("div", {}, h("header", { class: "bar" }, h("h2", {}, title)), warningList(all));
   const machine = h("div", {}, h("header", { class: "bar" }, h("h2", {}, "Machine")), h("dl", { class: "kv" }, pairs));
