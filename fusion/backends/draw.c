@@ -12,7 +12,38 @@ enum {
 	WORDS = 4,         /* of 32 bits, of a call of Philox */
 	VECTOR_BYTES = 16, /* that a dropout's kernel loads at most */
 	BERNOULLI_TAKES = 12,
+	KEEP_LOAD = 3, /* the argument */
 };
+
+enum draw_how draw_how(enum op op, const char *draws)
+{
+	static const struct {
+		const char *draws;
+		enum draw_how how;
+	} numbers[] = {
+		{ "gpu", DRAW_UNIT },
+		{ "log", DRAW_LOG },
+		{ "cauchy", DRAW_CAUCHY },
+		{ "geometric", DRAW_GEOMETRIC },
+	};
+
+	if (op == OP_keep)
+		return DRAW_KEEP;
+	if (op == OP_random_ints)
+		return DRAW_INTS;
+	if (op == OP_normal)
+		return strcmp(draws, "exp") == 0 ? DRAW_EXP : DRAW_NORMAL;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (strcmp(draws, numbers[i].draws) == 0)
+			return numbers[i].how;
+	return DRAW_OPEN;
+}
+
+bool draw_alone(const char *draws)
+{
+	return strcmp(draws, "rows") == 0 || strcmp(draws, "fours") == 0 ||
+	       strcmp(draws, "line") == 0;
+}
 
 bool draw_on_gpu(const struct library_call *call)
 {
@@ -70,7 +101,9 @@ static void plan_keep(const struct library_call *call, struct draw *d)
 	double p = 1 - number_of(call, "p");
 	int bytes = g->element_bytes ? g->element_bytes
 				     : (int)dtype_bytes(node_arg(call->node, "dtype")->dtype);
-	int side = VECTOR_BYTES / bytes;
+	int64_t load = call->number[KEEP_LOAD] < VECTOR_BYTES ? call->number[KEEP_LOAD]
+							      : VECTOR_BYTES;
+	int side = load > bytes ? (int)load / bytes : 1;
 
 	while (a->points % side != 0)
 		side /= 2;
@@ -115,6 +148,14 @@ static void plan_fours(struct draw *d)
 	d->taken = BERNOULLI_TAKES;
 }
 
+/* One after the other, all of one thread. */
+static void plan_line(struct draw *d)
+{
+	d->args.threads = 1;
+	d->args.calls = ceil_of(d->args.points, WORDS);
+	d->taken = (uint64_t)d->args.calls * WORDS;
+}
+
 static void plan_floats(const struct library_call *call, const char *draws, struct draw *d)
 {
 	struct draw_args *a = &d->args;
@@ -123,24 +164,22 @@ static void plan_floats(const struct library_call *call, const char *draws, stru
 	a->a = rounded(wide, number_of(call, "a"));
 	a->b = rounded(wide, number_of(call, "b"));
 	a->wide = dtype == DTYPE_F64;
-	if (call->node->op == OP_normal) {
-		a->how = DRAW_NORMAL;
-	} else if (strcmp(draws, "gpu") == 0) { /* the bounds are of the dtype */
-		a->how = DRAW_UNIT;
+	a->how = draw_how(call->node->op, draws);
+	if (a->how == DRAW_UNIT) { /* the bounds are of the dtype */
 		a->start = a->a = rounded(dtype, a->a);
 		a->end = rounded(dtype, a->b);
 		a->b = rounded(dtype, a->end - a->start);
-	} else {
-		a->how = strcmp(draws, "log") == 0 ? DRAW_LOG : DRAW_OPEN;
-		if (a->how == DRAW_LOG)
-			a->b = rounded(wide, -1 / a->b);
+	} else if (a->how == DRAW_LOG) {
+		a->b = rounded(wide, -1 / a->b);
 	}
-	if (strcmp(draws, "rows") == 0 || strcmp(draws, "fours") == 0)
+	if (draw_alone(draws))
 		a->wide = 0;
 	if (strcmp(draws, "rows") == 0)
 		plan_rows(call, d);
 	else if (strcmp(draws, "fours") == 0)
 		plan_fours(d);
+	else if (strcmp(draws, "line") == 0)
+		plan_line(d);
 	else
 		plan_apart(call, d);
 }

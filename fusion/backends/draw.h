@@ -8,6 +8,10 @@
  *	narrow, wide   likewise, ints of 32 and 64 bits
  *	open     a number itself, above 0 and up to 1
  *	log      its logarithm
+ *	cauchy, geometric   of median a and scale b; of probability a
+ *	exp      of a normal number, e to its power
+ *	line     a number itself, one after the other of the first thread: a dropout within
+ *	         PyTorch's memory-efficient attention
  *	fours    four side by side of a thread: bernoulli() of a tensor
  *	rows     one of a thread, and so many threads for a row: multinomial()
  * and OP_keep's, as many side by side as a dropout's kernel loads at once.
@@ -22,6 +26,11 @@ struct draw {
 	struct draw_args args;
 	uint64_t taken; /* the generator's offset moves on by so many */
 };
+
+/* What is made of a number, by an op's name for it (NULL: it has none). */
+enum draw_how draw_how(enum op op, const char *draws);
+/* Whether numbers have 32 bits, whatever the dtype. */
+bool draw_alone(const char *draws);
 
 /* Whether a call draws from the GPU's generator. */
 bool draw_on_gpu(const struct library_call *call);

@@ -55,28 +55,51 @@ static double log_of(const struct draw_args *a, double x)
 	return a->wide ? log(x) : (double)logf((float)x);
 }
 
+/* What is made of a number from 0 to 1, or of a normal one. */
+static double made_of(const struct draw_args *a, double x)
+{
+	const double least = 0x1p-23, turn = x - 0.5;
+
+	switch (a->how) {
+	case DRAW_KEEP:
+		return x < a->a ? a->b : 0;
+	case DRAW_LOG:
+		return scaled(a, log_of(a, x));
+	case DRAW_CAUCHY:
+		if (a->wide)
+			return scaled(a, tan(M_PI * turn));
+		x = x > 1 - least ? 1 - least : x < least ? least : x;
+		return scaled(a, tanf((float)M_PI * (float)(x - 0.5)));
+	case DRAW_GEOMETRIC:
+		return a->wide ? ceil(log(x) / log1p(-a->a))
+			       : ceilf(logf((float)x) / logf(1 - (float)a->a));
+	case DRAW_EXP:
+		return a->wide ? exp(scaled(a, x)) : expf((float)scaled(a, x));
+	case DRAW_OPEN:
+		return x;
+	default:
+		return scaled(a, x);
+	}
+}
+
 /* The numbers of one call; how many. */
 static int numbers(const struct draw_args *a, const uint32_t *w, double out[PHILOX_WORDS])
 {
 	int n = a->wide ? PHILOX_WORDS / 2 : PHILOX_WORDS;
 
-	if (a->how == DRAW_NORMAL && a->wide) {
+	bool normal = a->how == DRAW_NORMAL || a->how == DRAW_EXP;
+
+	if (normal && a->wide) {
 		box_muller_wide(w, out);
-	} else if (a->how == DRAW_NORMAL) {
+	} else if (normal) {
 		box_muller(w, out);
 		box_muller(w + 2, out + 2);
 	} else {
 		for (int i = 0; i < n; i++)
 			out[i] = a->wide ? open_unit_wide(w + 2 * i) : (double)open_unit(w[i]);
 	}
-	for (int i = 0; i < n; i++) {
-		if (a->how == DRAW_KEEP)
-			out[i] = out[i] < a->a ? a->b : 0;
-		else if (a->how == DRAW_LOG)
-			out[i] = scaled(a, log_of(a, out[i]));
-		else if (a->how != DRAW_OPEN)
-			out[i] = scaled(a, out[i]);
-	}
+	for (int i = 0; i < n; i++)
+		out[i] = made_of(a, out[i]);
 	return n;
 }
 

@@ -18,6 +18,27 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 EMULATOR = os.path.join(os.path.dirname(HERE), "cuda", "emulator", "emulate.py")
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 MASK = 2**32 - 1
+# Draws that are one draw to PyTorch's kernels (native/cuda/Dropout.cu, DistributionTemplates.h):
+# in the order of memory, or row by row.
+ALIKE = [
+    ("F.dropout(torch.ones(33, 65), 0.3, True, True)", "torch.empty(33, 65).bernoulli_(0.7) / 0.7"),
+    ("F.dropout(torch.ones(65, 33).t(), 0.3, True, True)", "torch.empty(65, 33).bernoulli_(0.7).t() / 0.7"),
+    ("F.dropout(torch.ones(64, 32).t(), 0.3, True)", "F.dropout(torch.ones(64, 32), 0.3, True).t()"),
+    ("F.dropout(torch.ones(2, 6, 4, 5).permute(0, 3, 1, 2), 0.3, True)", "F.dropout(torch.ones(2, 6, 4, 5), 0.3, True).permute(0, 3, 1, 2)"),
+    ("F.dropout(torch.ones(65, 33).t(), 0.3, True)", "F.dropout(torch.ones(33, 65), 0.3, True)"),
+    ("F.dropout(torch.ones(2052)[4:], 0.3, True)", "F.dropout(torch.ones(2048), 0.3, True)"),
+    ("F.dropout(torch.ones(2049)[1:], 0.3, True)", "(torch.rand(2048) < 0.7) / 0.7"),
+    ("F.dropout(torch.ones(32, 66)[:, :64], 0.3, True)", "(torch.rand(32, 64) < 0.7) / 0.7"),
+]
+# The part of the weights that its dropout keeps: all keys weigh the same, values are the identity.
+ATTENTION = HEAD + """
+
+def model():
+    torch.manual_seed(11)
+    values = torch.eye(8).expand(2, 3, 8, 8)
+    out = F.scaled_dot_product_attention(torch.zeros(2, 3, 5, 8), torch.zeros(2, 3, 8, 8), values, dropout_p=0.25)
+    return (out * 6.0).round(), torch.randint(0, 2**27, (1,))
+"""
 # What a program makes before its calls is made on the CPU, unless it names the GPU.
 BEFORE = HEAD + """torch.manual_seed(5)
 named = nn.Linear(17, 33, device="cuda")
@@ -30,14 +51,18 @@ def model():
 """
 
 
-def first_word(seed, offset):
-    """Of Philox 4x32-10, for a grid's first thread."""
+def words(seed, offset):
+    """Four of Philox 4x32-10, for a grid's first thread."""
     c, k = [offset // 4, 0, 0, 0], [seed, 0]
     for _ in range(10):
         a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
         c = [(b >> 32) ^ c[1] ^ k[0], b & MASK, (a >> 32) ^ c[3] ^ k[1], a & MASK]
         k = [(k[0] + 0x9E3779B9) & MASK, (k[1] + 0xBB67AE85) & MASK]
-    return c[0]
+    return c
+
+
+def first_word(seed, offset):
+    return words(seed, offset)[0]
 
 
 def source_of(cases):
@@ -85,6 +110,28 @@ def check_before(binary, modes, environment):
     return wrong
 
 
+def check_alike(binary, modes, environment):
+    body = "".join(f"    torch.manual_seed({7 + i // 2})\n    a{i} = {draw}\n    b{i} = torch.rand(1)\n" for i, draw in enumerate(d for pair in ALIKE for d in pair))
+    names = ", ".join(f"a{i}.reshape(-1), b{i}" for i in range(2 * len(ALIKE)))
+    calls, wrong = run(binary, HEAD + f"def model():\n{body}    return {names}\n", modes, environment)
+    for i, (one, other) in enumerate(ALIKE):
+        got = [part["tensor"]["data"] for part in calls[0][4 * i : 4 * i + 4]]
+        if not all(abs(a - b) < 1e-6 for a, b in zip(got[0], got[2])) or got[1] != got[3]:
+            wrong.append(f"{one} is not {other}")
+    return wrong
+
+
+def check_attention(binary, modes, environment):
+    """One number after the other, of one thread."""
+    calls, wrong = run(binary, ATTENTION, modes, environment)
+    kept, following = (part["tensor"]["data"] for part in calls[0])
+    n = 2 * 3 * 5 * 8
+    want = [float((w + 0.5) * 2**-32 > 0.25) for at in range(0, n, 4) for w in words(11, at)]
+    if kept != want or following != [first_word(11, n) % 2**27]:
+        wrong.append(f"a dropout of attention keeps {kept}, not {want}")
+    return wrong
+
+
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("binary")
@@ -108,7 +155,8 @@ def main():
             passed += what is None
             if what:
                 wrong.append(f"{case['source']}, seed {case['seed']}: {what}")
-    wrong += check_before(a.binary, a.modes, environment)
+    for check in (check_before, check_alike, check_attention):
+        wrong += check(a.binary, a.modes, environment)
     print(*wrong, sep="\n")
     print(f"{passed} passed, {len(wrong)} failed")
     return len(wrong) > 0

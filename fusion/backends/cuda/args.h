@@ -150,7 +150,17 @@ struct loss_args {
 
 /* Numbers of PyTorch's generator of a GPU (backends/draw.h): `calls` of Philox, each by one of
  * `threads` of a grid, give `values` of 32 bits or half as many of 64. */
-enum draw_how { DRAW_UNIT, DRAW_OPEN, DRAW_LOG, DRAW_NORMAL, DRAW_INTS, DRAW_KEEP };
+enum draw_how {
+	DRAW_UNIT,
+	DRAW_OPEN,
+	DRAW_LOG,
+	DRAW_CAUCHY,
+	DRAW_GEOMETRIC,
+	DRAW_NORMAL,
+	DRAW_EXP,
+	DRAW_INTS,
+	DRAW_KEEP
+};
 
 struct draw_args {
 	long long points, calls, threads;
@@ -158,7 +168,8 @@ struct draw_args {
 	int side;             /* elements side by side of a thread; 0: `threads` apart */
 	enum draw_how how;
 	int wide;          /* of 64 bits */
-	double a, b;       /* value = a + b * number; KEEP: b where the number is below a */
+	double a, b;       /* value = a + b * number; KEEP: b where the number is below a;
+			    * GEOMETRIC: of probability a */
 	double start, end; /* UNIT: a value that is rounded up to the end is the start */
 	long long low;     /* INTS: low + word % range */
 	unsigned long long range;

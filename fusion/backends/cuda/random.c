@@ -11,10 +11,15 @@ struct drawn {
 	struct draw draw;
 };
 
-static const char *const hows[] = {
-	[DRAW_UNIT] = "DRAW_UNIT",     [DRAW_OPEN] = "DRAW_OPEN", [DRAW_LOG] = "DRAW_LOG",
-	[DRAW_NORMAL] = "DRAW_NORMAL", [DRAW_INTS] = "DRAW_INTS", [DRAW_KEEP] = "DRAW_KEEP"
-};
+static const char *const hows[] = { [DRAW_UNIT] = "DRAW_UNIT",
+				    [DRAW_OPEN] = "DRAW_OPEN",
+				    [DRAW_LOG] = "DRAW_LOG",
+				    [DRAW_CAUCHY] = "DRAW_CAUCHY",
+				    [DRAW_GEOMETRIC] = "DRAW_GEOMETRIC",
+				    [DRAW_NORMAL] = "DRAW_NORMAL",
+				    [DRAW_EXP] = "DRAW_EXP",
+				    [DRAW_INTS] = "DRAW_INTS",
+				    [DRAW_KEEP] = "DRAW_KEEP" };
 
 /* What is drawn where is known once sizes are: a function for each width of an int. */
 static void emit_one(struct buf *out, const struct node *n, int kernel, enum draw_how how,
@@ -30,13 +35,8 @@ static void emit(struct buf *out, const struct graph *g, const struct node *n, i
 {
 	const struct arg *arg = node_arg(n, "draws");
 	const char *draws = arg ? arg->str : "";
-	enum draw_how how = n->op == OP_keep            ? DRAW_KEEP
-			    : n->op == OP_normal        ? DRAW_NORMAL
-			    : n->op == OP_random_ints   ? DRAW_INTS
-			    : strcmp(draws, "gpu") == 0 ? DRAW_UNIT
-			    : strcmp(draws, "log") == 0 ? DRAW_LOG
-							: DRAW_OPEN;
-	bool alone = n->op == OP_keep || strcmp(draws, "rows") == 0 || strcmp(draws, "fours") == 0;
+	enum draw_how how = draw_how(n->op, draws);
+	bool alone = how == DRAW_KEEP || draw_alone(draws);
 
 	(void)g;
 	if (strcmp(draws, "cpu") == 0)

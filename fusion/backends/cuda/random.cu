@@ -61,6 +61,35 @@ WORD f64 log_of(f64 x)
 {
 	return x >= 1.0 - 0x1p-53 ? -0x1p-53 : log(x);
 }
+// Where a tangent is finite.
+WORD f32 tangent_of(f32 x)
+{
+	const f32 least = 0x1p-23f, most = 1.0f - least;
+
+	x = x > most ? most : x;
+	x = x < least ? least : x;
+	return __tanf(3.14159265358979323846f * (x - 0.5f));
+}
+WORD f64 tangent_of(f64 x)
+{
+	return tan(3.14159265358979323846 * (x - 0.5));
+}
+WORD f32 geometric_of(f32 x, f32 p)
+{
+	return ceilf(__logf(x) / __logf(1.0f - p));
+}
+WORD f64 geometric_of(f64 x, f64 p)
+{
+	return ceil(log(x) / log1p(-p));
+}
+WORD f32 exp_of(f32 x)
+{
+	return __expf(x);
+}
+WORD f64 exp_of(f64 x)
+{
+	return exp(x);
+}
 WORD f32 scaled(const draw_args &a, f32 x)
 {
 	return __fmaf_rn(x, (f32)a.b, (f32)a.a);
@@ -75,9 +104,11 @@ template <class T, int HOW> WORD void numbers(const draw_args &a, const words &w
 {
 	constexpr bool WIDE = sizeof(T) == 8;
 
-	if constexpr (HOW == DRAW_NORMAL && WIDE) {
+	constexpr bool NORMAL = HOW == DRAW_NORMAL || HOW == DRAW_EXP;
+
+	if constexpr (NORMAL && WIDE) {
 		box_muller_wide(w, out);
-	} else if constexpr (HOW == DRAW_NORMAL) {
+	} else if constexpr (NORMAL) {
 		box_muller(w.at[0], w.at[1], out);
 		box_muller(w.at[2], w.at[3], out + 2);
 	} else if constexpr (WIDE) {
@@ -90,6 +121,12 @@ template <class T, int HOW> WORD void numbers(const draw_args &a, const words &w
 	for (int i = 0; i < (WIDE ? 2 : 4); i++) {
 		if constexpr (HOW == DRAW_LOG)
 			out[i] = scaled(a, log_of(out[i]));
+		else if constexpr (HOW == DRAW_CAUCHY)
+			out[i] = scaled(a, tangent_of(out[i]));
+		else if constexpr (HOW == DRAW_GEOMETRIC)
+			out[i] = geometric_of(out[i], (T)a.a);
+		else if constexpr (HOW == DRAW_EXP)
+			out[i] = exp_of(scaled(a, out[i]));
 		else if constexpr (HOW != DRAW_OPEN && HOW != DRAW_KEEP)
 			out[i] = scaled(a, out[i]);
 	}

@@ -12,6 +12,39 @@ def wide(dtype):
     return torch.float64 if dtype == torch.float64 else torch.float32
 
 
+def order(tensor):
+    """The dims of a tensor in the order of memory: most numbers are drawn in that order."""
+    return sorted(range(tensor.dim()), key=lambda d: -tensor.stride(d))
+
+
+def in_memory(tensor):
+    dims = order(tensor)
+    return tensor if dims == list(range(tensor.dim())) else tensor.permute(dims)
+
+
+def back(drawn, tensor):
+    """What was drawn for in_memory(tensor), as the tensor lies."""
+    dims = order(tensor)
+    return drawn if dims == list(range(len(dims))) else drawn.permute([dims.index(d) for d in range(len(dims))])
+
+
+def kept(input, p):
+    """What a GPU's dropout multiplies a tensor by.  It loads several elements at once, and draws in the
+    order of memory then, of what has no gaps; of all else it draws row by row."""
+    at, load = torch._C.storage_offset(input) * input.element_size(), 16
+    while at % load != 0:
+        load //= 2
+    place = in_memory(input)
+    if load >= 2 * input.element_size() and input.numel() % 2 == 0 and place.is_contiguous():
+        return back(torch._C.keep(tuple(place.shape), p, input.dtype, load), input)
+    return torch._C.keep(tuple(input.shape), p, input.dtype, 0)
+
+
+def noise(input, p):
+    """What bernoulli_() leaves of a tensor's elements, as a dropout in place does without scaling."""
+    return back(unit(input, in_memory(input).shape) < 1.0 - p, input).to(input.dtype)
+
+
 def unit(like, shape):
     """Numbers from 0 to 1, as most of PyTorch's distributions take them: those of the CPU have 53 bits."""
     if by_gpu(like):

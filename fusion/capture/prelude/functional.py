@@ -189,7 +189,17 @@ def gumbel_softmax(logits, tau=1.0, hard=False, eps=1e-10, dim=-1):
     return chosen - soft.detach() + soft
 
 
-# ---- dropout of whole channels
+# ---- dropout
+
+
+def dropout(input, p=0.5, training=True, inplace=False):
+    """One call."""
+    if training and 0.0 < p < 1.0 and _draws.by_gpu(input):
+        if inplace:
+            return input.mul_(_draws.noise(input, p) / (1.0 - p))
+        if not input.is_contiguous() or torch._C.storage_offset(input) != 0:
+            return (input * _draws.kept(input, p)).to(input.dtype)
+    return torch._C.dropout(input, p, training, inplace)
 
 
 def _channels(input, p, training, dims, inplace):
@@ -224,7 +234,7 @@ def alpha_dropout(input, p=0.5, training=False, inplace=False):
         return input if inplace else torch._C.alias(input)
     alpha = -1.7580993408473766
     a = 1.0 / math.sqrt((alpha * alpha * p + 1) * (1 - p))
-    kept = (_draws.unit(input, input.shape) < 1.0 - p).to(input.dtype)
+    kept = _draws.noise(input, p)
     made = (input * kept + alpha * (1 - kept)) * a - a * alpha * p
     return input.copy_(made) if inplace else made
 

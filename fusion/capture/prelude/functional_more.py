@@ -276,19 +276,37 @@ def scaled_dot_product_attention(
     enable_gqa=False,
 ):
     """One call."""
-    if enable_gqa and key.shape[-3] != query.shape[-3]:
+    grouped = enable_gqa and key.shape[-3] != query.shape[-3]
+    by_gpu = dropout_p > 0 and _draws.by_gpu(query)
+    fused = by_gpu and not grouped and _fuses(query, key, value)
+    if grouped:
         times = query.shape[-3] // key.shape[-3]
         key, value = key.repeat_interleave(times, -3), value.repeat_interleave(times, -3)
-    if dropout_p > 0 and torch.is_grad_enabled():
-        if query.requires_grad or key.requires_grad or value.requires_grad:
-            return _dropped_attention(query, key, value, attn_mask, dropout_p, is_causal, scale)
+    taped = dropout_p > 0 and torch.is_grad_enabled()
+    if taped:
+        taped = query.requires_grad or key.requires_grad or value.requires_grad
+    if taped or by_gpu:
+        return _dropped_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, fused)
     return torch._C.scaled_dot_product_attention(
         query, key, value, attn_mask, dropout_p, is_causal, scale=scale
     )
 
 
-def _dropped_attention(query, key, value, mask, p, is_causal, scale):
-    """With a dropout that the tape knows."""
+def _fuses(query, key, value):
+    """Whether PyTorch takes its memory-efficient kernel on a GPU.  What it takes for 16 bits draws from
+    cuDNN's numbers, which are not known."""
+    if query.dtype != torch.float32 or query.shape[-1] % 4 != 0 or value.shape[-1] % 4 != 0:
+        return False
+    for x in (query, key, value):
+        if x.dim() != 4 or x.shape[0] != query.shape[0] or x.shape[1] != query.shape[1]:
+            return False
+        if x.shape[2] == 0 or x.stride(3) != 1:
+            return False
+    return True
+
+
+def _dropped_attention(query, key, value, mask, p, is_causal, scale, fused):
+    """With a dropout that the tape knows, or whose numbers are a GPU's."""
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = (query @ key.transpose(-2, -1)) * scale
     if is_causal:
@@ -301,6 +319,9 @@ def _dropped_attention(query, key, value, mask, p, is_causal, scale):
     weights = torch.softmax(scores, -1)
     if mask is not None:  # a row without any key gives 0
         weights = torch.where(torch.amax(scores, -1, True) == -math.inf, 0.0, weights)
+    if fused and p < 1.0:
+        kept = torch._C.uniform(tuple(weights.shape), torch.float32, "line") > p
+        return (weights * (kept.to(torch.float32) * (1.0 / (1.0 - p)))) @ value
     return F.dropout(weights, p) @ value
 
 

@@ -9,14 +9,8 @@ def _fill(tensor, values):
     return tensor.copy_(values)
 
 
-def _in_memory(tensor):
-    """The tensor with its dims in the order of memory: numbers are drawn in that order."""
-    order = sorted(range(tensor.dim()), key=lambda d: -tensor.stride(d))
-    return tensor if order == list(range(tensor.dim())) else tensor.permute(order)
-
-
 def normal_(self, mean=0.0, std=1.0, *, generator=None):
-    place = _in_memory(self)
+    place = _draws.in_memory(self)
     if _draws.by_gpu(self):
         _fill(place, torch._C.normal(tuple(place.shape), self.dtype, False, "gpu", float(mean), float(std)))
     elif self.numel() >= 16 and self.is_contiguous():
@@ -29,7 +23,7 @@ def normal_(self, mean=0.0, std=1.0, *, generator=None):
 
 def uniform_(self, a=0.0, b=1.0, *, generator=None, **bounds):
     a, b = bounds.get("from", a), bounds.get("to", b)
-    place = _in_memory(self)
+    place = _draws.in_memory(self)
     if _draws.by_gpu(self):
         _fill(place, torch._C.uniform(tuple(place.shape), self.dtype, "gpu", float(a), float(b)))
         return self
@@ -44,7 +38,7 @@ def uniform_(self, a=0.0, b=1.0, *, generator=None, **bounds):
 
 
 def bernoulli_(self, p=0.5, *, generator=None):
-    place = _in_memory(self)
+    place = _draws.in_memory(self)
     if isinstance(p, torch.Tensor) and _draws.by_gpu(self):
         _fill(self, torch._C.uniform(tuple(self.shape), torch.float32, "fours") <= p)
     elif isinstance(p, torch.Tensor):
@@ -55,26 +49,27 @@ def bernoulli_(self, p=0.5, *, generator=None):
 
 
 def exponential_(self, lambd=1.0, *, generator=None):
-    place = _in_memory(self)
+    place = _draws.in_memory(self)
     _fill(place, _draws.exponential(place, lambd))
     return self
 
 
 def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
-    place = _in_memory(self)
-    drawn = _draws.unit(self, place.shape)
-    if _draws.by_gpu(self):  # where a tangent is finite
-        least = 2.0**-52 if self.dtype == torch.float64 else 2.0**-23
-        drawn = drawn.clamp(least, 1 - least)
-    _fill(place, torch.tan((drawn - 0.5) * math.pi) * sigma + median)
+    place = _draws.in_memory(self)
+    if _draws.by_gpu(self):
+        wide = _draws.wide(self.dtype)
+        _fill(place, torch._C.uniform(tuple(place.shape), wide, "cauchy", float(median), float(sigma)))
+    else:
+        drawn = _draws.unit(self, place.shape)
+        _fill(place, torch.tan((drawn - 0.5) * math.pi) * sigma + median)
     return self
 
 
 def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
-    place = _in_memory(self)
+    place = _draws.in_memory(self)
     if _draws.by_gpu(self):
         wide = _draws.wide(self.dtype)
-        _fill(place, torch.exp(torch._C.normal(tuple(place.shape), wide, False, "gpu", float(mean), float(std))))
+        _fill(place, torch._C.normal(tuple(place.shape), wide, False, "exp", float(mean), float(std)))
     else:
         _fill(place, torch.exp(torch._C.normal(place.shape, torch.float64, True) * std + mean))
     return self
@@ -83,8 +78,11 @@ def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
 def geometric_(self, p, *, generator=None):
     if not 0.0 < p < 1.0:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={float(p)}")
-    place = _in_memory(self)
-    _fill(place, torch.ceil(torch.log(_draws.unit(self, place.shape)) / math.log1p(-p)))
+    place = _draws.in_memory(self)
+    if _draws.by_gpu(self):
+        _fill(place, torch._C.uniform(tuple(place.shape), _draws.wide(self.dtype), "geometric", float(p)))
+    else:
+        _fill(place, torch.ceil(torch.log(_draws.unit(self, place.shape)) / math.log1p(-p)))
     return self
 
 
@@ -99,7 +97,7 @@ def _largest(dtype):
 
 def random_(self, low=None, high=None, *, generator=None, **bounds):
     low, high = bounds.get("from", low), bounds.get("to", high)
-    place = _in_memory(self)
+    place = _draws.in_memory(self)
     if low is not None and high is None:
         low, high = 0, low
     how = "cpu"

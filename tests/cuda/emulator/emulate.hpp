@@ -296,6 +296,8 @@ static inline long long __double_as_longlong(double x) { return same_bits<long l
 /* The host's library has functions of these names. */
 #define __sincosf fast_sincosf
 #define __logf fast_logf
+#define __expf fast_expf
+#define __tanf fast_tanf
 #define sincospi both_of_pi
 static inline void __sincosf(float x, float *s, float *c)
 {
@@ -303,6 +305,8 @@ static inline void __sincosf(float x, float *s, float *c)
 	*c = cosf(x);
 }
 static inline float __logf(float x) { return logf(x); }
+static inline float __expf(float x) { return expf(x); }
+static inline float __tanf(float x) { return tanf(x); }
 static inline void sincospi(double x, double *s, double *c)
 {
 	*s = sin(3.14159265358979323846 * x);
