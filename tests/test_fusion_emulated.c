@@ -1,38 +1,6 @@
-/* tests/test_fusion_emulated.c -- backend cuda on a GPU whose kernels run on the host.
- *
- * The libraries of tests/cuda/emulator lie beside the test's binary; they want a compiler for
- * C++ and Python, as tests/cuda/values.py does.
- */
-#include <dlfcn.h>
-#include <libgen.h>
-#include <stdlib.h>
-#include <unistd.h>
-
+/* tests/test_fusion_emulated.c -- backend cuda on a GPU whose kernels run on the host. */
 #include "fusion/runtime/tensor/view.h"
-#include "tests/engine.h"
-
-static void *load(const char *name)
-{
-	char self[512], path[640];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	self[n > 0 ? n : 0] = '\0';
-	snprintf(path, sizeof(path), "%s/cuda/emulator/%s", dirname(self), name);
-	return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-}
-
-static void emulate(void)
-{
-	static const char *const names[] = { "libcuda.so.1", "libnvrtc.so.13", "libcublas.so.13",
-					     "libcublasLt.so.13" };
-
-	setenv("STAND_IN_EMULATOR", "tests/cuda/emulator/emulate.py", 1);
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!load(names[i]))
-			skip();
-	if (system("g++ --version >/dev/null 2>&1 && python3 --version >/dev/null 2>&1") != 0)
-		skip();
-}
+#include "tests/cuda_emulated.h"
 
 static const char SOURCE[] = "def model(x, y):\n    return x + y\n";
 
