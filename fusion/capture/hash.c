@@ -54,6 +54,8 @@ bool value_hash(struct vm *vm, struct value v, struct value *out, struct err *er
 			return false;
 		if (found && out->kind == VALUE_BOOL)
 			*out = value_int(out->b);
+		if (found && out->kind == VALUE_INT && out->i == -1)
+			*out = value_int(-2);
 		if (found && (out->kind == VALUE_INT || value_is_hosted(*out)))
 			return true;
 		if (found) {
