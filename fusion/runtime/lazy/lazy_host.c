@@ -9,6 +9,7 @@
 #include "fusion/runtime/eager/operators.h"
 #include "fusion/runtime/lazy/lazy.h"
 #include "fusion/runtime/session.h"
+#include "fusion/runtime/torch/numbers.h"
 #include "fusion/runtime/torch/torch_control.h"
 #include "fusion/runtime/torch/torch_more.h"
 
@@ -271,6 +272,8 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	struct lazy_reason why = { .id = BREAK_AT_ONCE, .subject = "requires_grad" };
 	struct lazy *l = self;
 
+	if (numbers_wanted(f, args, n, kw))
+		return numbers_call(&l->composer, f, args, n, kw, out, err);
 	if (f->id == NATIVE_REQUIRES_GRAD_ && f->self.kind == VALUE_TENSOR) {
 		pass_place(l);
 		return lazy_sync_one(l, f->self, why, err) &&
