@@ -177,7 +177,7 @@ static bool call(struct eager *e, const struct native *f, const struct value *ar
 	};
 	struct torch_form form;
 
-	if ((kw || f->id == OP_relu) && torch_says_inplace(f, args, n, kw, &form)) {
+	if (torch_may_say_inplace(args, n, kw) && torch_says_inplace(f, args, n, kw, &form)) {
 		c.values = args = form.args;
 		c.n = n = form.n;
 		c.kw = kw = &form.kw;

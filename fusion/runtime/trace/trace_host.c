@@ -153,7 +153,7 @@ static bool call_tensors(struct trace *t, const struct native *f, const struct v
 	bool inplace = false, known;
 	struct torch_form form;
 
-	if ((kw || f->id == OP_relu) && torch_says_inplace(f, args, n, kw, &form)) {
+	if (torch_may_say_inplace(args, n, kw) && torch_says_inplace(f, args, n, kw, &form)) {
 		args = form.args;
 		n = form.n;
 		kw = &form.kw;
