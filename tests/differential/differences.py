@@ -45,6 +45,11 @@ def allowed_run(text):
     return next((d["case"] for d in RUNS_ON if re.search(d["says"], text)), None)
 
 
+def missing_kernel(device, why):
+    """Whether PyTorch has no kernel of the op for this dtype on a GPU: nothing to compare with."""
+    return device != "cpu" and why is not None and re.search(r"not implemented for '\w+'", why) is not None
+
+
 # Where the language itself is another: no fault of eager's.  `text` is of the program, `shows`
 # of what parts.
 LANGUAGE = [
