@@ -169,6 +169,13 @@ static bool inplace_list(struct vm *vm, enum binop op, struct value a, struct va
 	return true;
 }
 
+/* Of a repetition: what may have an __index__. */
+static bool may_count(struct value v)
+{
+	return value_is_integer(v) || v.kind == VALUE_SYMINT || v.kind == VALUE_LATEINT ||
+	       v.kind == VALUE_TENSOR;
+}
+
 bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
 	       struct value *out, struct err *err)
 {
@@ -189,14 +196,12 @@ bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struc
 			return false;
 		return found || unsupported(op, inplace, a, b, err);
 	}
-	if (inplace && a.kind == VALUE_LIST && b.kind != VALUE_TENSOR &&
-	    (op == BIN_ADD || op == BIN_MUL))
+	if (inplace && a.kind == VALUE_LIST &&
+	    (op == BIN_MUL || (op == BIN_ADD && b.kind != VALUE_TENSOR)))
 		return inplace_list(vm, op, a, b, out, err);
-	if (op == BIN_MUL && is_sequence(a) &&
-	    (value_is_integer(b) || b.kind == VALUE_SYMINT || b.kind == VALUE_LATEINT))
+	if (op == BIN_MUL && is_sequence(a) && may_count(b))
 		return repeat(vm, a, b, out, err);
-	if (op == BIN_MUL && is_sequence(b) &&
-	    (value_is_integer(a) || a.kind == VALUE_SYMINT || a.kind == VALUE_LATEINT))
+	if (op == BIN_MUL && is_sequence(b) && may_count(a))
 		return repeat(vm, b, a, out, err);
 	if (a.kind == VALUE_TENSOR || b.kind == VALUE_TENSOR ||
 	    (value_is_hosted(a) && (value_is_hosted(b) || value_is_number(b))) ||

@@ -62,6 +62,23 @@ static bool index_of_instance(struct vm *vm, struct value *v, struct err *err)
 	return true;
 }
 
+/* The __index__ of a tensor: ints and bools with one element have one. */
+static bool index_of_tensor(struct vm_host *host, struct value t, struct value *out,
+			    struct err *err)
+{
+	struct value dtype;
+
+	if (!host->tensor_attr(host->self, t, "dtype", &dtype, err))
+		return false;
+	if (dtype_category(dtype.dtype) != CATEGORY_FLOAT &&
+	    host->to_number(host->self, VALUE_INT, t, out, err))
+		return true;
+	if (dtype_category(dtype.dtype) != CATEGORY_FLOAT && err && err->code != ERR_VALUE)
+		return false;
+	return err_set(err, ERR_TYPE,
+		       "only integer tensors of a single element can be converted to an index");
+}
+
 bool op_index(struct vm *vm, struct value v, const char *what, int64_t *out, struct err *err)
 {
 	struct vm_host *host;
@@ -69,7 +86,8 @@ bool op_index(struct vm *vm, struct value v, const char *what, int64_t *out, str
 
 	if (value_is_hosted(v)) {
 		host = vm_host_here(vm);
-		if (!host->to_number(host->self, VALUE_INT, v, &n, err))
+		if (v.kind == VALUE_TENSOR ? !index_of_tensor(host, v, &n, err)
+					   : !host->to_number(host->self, VALUE_INT, v, &n, err))
 			return false;
 		v = n;
 	}

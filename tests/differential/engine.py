@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import tempfile
+import threading
 
 MODES = ["eager", "lazy", "static", "dynamic", "auto", "graphs"]
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -60,16 +61,20 @@ def kind_of_error(text):
 class Torch:
     """A process with PyTorch that answers one workload a line (torch_side.py)."""
 
-    def __init__(self, command, device="cpu"):
-        self.command, self.device, self.process = command, device, None
+    def __init__(self, command, device="cpu", timeout_s=120):
+        self.command, self.device, self.timeout_s, self.process = command, device, timeout_s, None
 
     def run(self, workload, compiled=False):
         if not self.process or self.process.poll() is not None:
             self.process = subprocess.Popen(self.command + [os.path.join(HERE, "torch_side.py"), self.device], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        watch = threading.Timer(self.timeout_s, self.process.kill)
+        watch.start()
         self.process.stdin.write(json.dumps(dict(workload, compiled=compiled)) + "\n")
         self.process.stdin.flush()
         line = self.process.stdout.readline()
+        watch.cancel()
         if not line:
-            return None, "PyTorch's process ended"
+            self.process.wait()
+            return None, "PyTorch's process ended, or took too long"
         made = json.loads(line)
         return made.get("calls"), made.get("error")

@@ -408,6 +408,8 @@ static bool run_op(struct eager *e, const struct eager_call *c, struct value *ou
 		*out = value_ref(c->values[0]);
 		return true;
 	}
+	if (c->inplace && !eager_may_write(c, err))
+		return false;
 	signature_make(&s, call_head(e, c), eager_takes_any_number(e, c), c->values, c->n, c->kw);
 	plan = plans_find(&e->plans, &s, site);
 	if (__builtin_expect(!plan, 0)) {

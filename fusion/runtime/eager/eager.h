@@ -72,6 +72,9 @@ bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out
  * that are one in memory.  False with *err. */
 bool eager_write(struct eager *e, struct tensor *to, struct tensor *from, struct err *err);
 
+/* write.c: whether an in-place op may write values[0], given what it reads; else *err. */
+bool eager_may_write(const struct eager_call *c, struct err *err);
+
 /* UNSUPPORTED for a tensor without memory: one that outlived its capture. */
 bool eager_check(struct value v, struct err *err);
 

@@ -8,6 +8,7 @@
 
 #include "fusion/runtime/torch/bind.h"
 #include "fusion/runtime/torch/compose.h"
+#include "fusion/runtime/torch/numbers.h"
 #include "fusion/runtime/eager/eager.h"
 #include "fusion/runtime/eager/operators.h"
 #include "fusion/runtime/tensor/tensor_print.h"
@@ -176,7 +177,7 @@ static bool call(struct eager *e, const struct native *f, const struct value *ar
 	};
 	struct torch_form form;
 
-	if ((kw || f->id == OP_relu) && torch_says_inplace(f, args, n, kw, &form)) {
+	if (torch_may_say_inplace(args, n, kw) && torch_says_inplace(f, args, n, kw, &form)) {
 		c.values = args = form.args;
 		c.n = n = form.n;
 		c.kw = kw = &form.kw;
@@ -253,6 +254,8 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	struct eager *e = self;
 	struct value wanted = value_bool(f->id == NATIVE_REQUIRES_GRAD_), given;
 
+	if (__builtin_expect(numbers_wanted(f, args, n, kw), 0))
+		return numbers_call(&e->composer, f, args, n, kw, out, err);
 	if (f->id == NATIVE_REQUIRES_GRAD_ && f->self.kind == VALUE_TENSOR) {
 		if (!torch_requires_grad_arg(args, n, kw, &given, err))
 			return false;

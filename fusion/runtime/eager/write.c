@@ -1,9 +1,11 @@
-/* fusion/runtime/eager/write.c -- a result into the memory of a view.
+/* fusion/runtime/eager/write.c -- a result into the memory of a tensor.
  *
  * On a device the elements of a view that does not lie row by row are written by a
  * kernel: op put_view, whose result lies where its operand does.
  */
 #include "fusion/runtime/eager/eager.h"
+
+#include <string.h>
 
 #include "fusion/runtime/tensor/view.h"
 #include "fusion/runtime/torch/bind.h"
@@ -113,4 +115,50 @@ bool eager_write(struct eager *e, struct tensor *to, struct tensor *from, struct
 	ok = flat && run(e, to, from, flat, err);
 	tensor_unref(flat);
 	return ok;
+}
+
+/* Operands that PyTorch reads before it writes, or does not look at. */
+static bool reads_apart(const struct eager_call *c, int operand)
+{
+	switch (c->op) {
+	case OP_addmm:
+	case OP_baddbmm:
+		return true;
+	case OP_masked_fill:
+		return operand == 2;
+	case OP_fill: /* x.copy_(y) is the one that reads as it writes */
+		return strcmp(c->name, "Tensor.fill_") == 0;
+	default:
+		return false;
+	}
+}
+
+static bool same_sizes(const struct tensor *a, const struct tensor *b)
+{
+	return a->rank == b->rank &&
+	       memcmp(a->size, b->size, sizeof(*a->size) * (size_t)a->rank) == 0;
+}
+
+bool eager_may_write(const struct eager_call *c, struct err *err)
+{
+	bool any_order = c->op == OP_scatter || c->op == OP_scatter_add;
+	const struct tensor *to = c->values[0].tensor->memory;
+
+	for (int i = 1; i < c->n; i++) {
+		const struct tensor *from;
+
+		if (c->values[i].kind != VALUE_TENSOR || reads_apart(c, i))
+			continue;
+		from = c->values[i].tensor->memory;
+		/* x[0:2] = y expands y first */
+		if (strcmp(c->name, "fx:setitem") == 0 && !same_sizes(to, from))
+			continue;
+		if (tensors_meet(to, from) == MEET_IN_PART || (any_order && tensors_meet(to, from)))
+			return err_set(err, ERR_OP,
+				       "unsupported operation: some elements of the input tensor "
+				       "and the written-to tensor refer to a single memory "
+				       "location. Please clone() the tensor before performing the "
+				       "operation.");
+	}
+	return true;
 }

@@ -9,6 +9,7 @@
 #include "fusion/runtime/eager/operators.h"
 #include "fusion/runtime/lazy/lazy.h"
 #include "fusion/runtime/session.h"
+#include "fusion/runtime/torch/numbers.h"
 #include "fusion/runtime/torch/torch_control.h"
 #include "fusion/runtime/torch/torch_more.h"
 
@@ -226,7 +227,7 @@ static bool call(struct lazy *l, const struct native *f, const struct value *arg
 	};
 	struct torch_form form;
 
-	if ((kw || f->id == OP_relu) && torch_says_inplace(f, args, n, kw, &form)) {
+	if (torch_may_say_inplace(args, n, kw) && torch_says_inplace(f, args, n, kw, &form)) {
 		c.values = args = form.args;
 		c.n = n = form.n;
 		c.kw = kw = &form.kw;
@@ -271,6 +272,8 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	struct lazy_reason why = { .id = BREAK_AT_ONCE, .subject = "requires_grad" };
 	struct lazy *l = self;
 
+	if (numbers_wanted(f, args, n, kw))
+		return numbers_call(&l->composer, f, args, n, kw, out, err);
 	if (f->id == NATIVE_REQUIRES_GRAD_ && f->self.kind == VALUE_TENSOR) {
 		pass_place(l);
 		return lazy_sync_one(l, f->self, why, err) &&

@@ -38,6 +38,46 @@ bool tensor_repeats(const struct tensor *t)
 	return repeats;
 }
 
+/* Whether its elements, in some order of its dims, are a run of memory, each once. */
+static bool is_run(const struct tensor *t)
+{
+	bool seen[MAX_RANK] = { false };
+	int64_t next = 1;
+
+	for (int n = 0; n < t->rank; n++) {
+		int least = -1;
+
+		for (int d = 0; d < t->rank; d++)
+			if (!seen[d] && t->size[d] > 1 &&
+			    (least < 0 || t->stride[d] < t->stride[least]))
+				least = d;
+		if (least < 0)
+			return true;
+		if (t->stride[least] != next)
+			return false;
+		seen[least] = true;
+		next *= t->size[least];
+	}
+	return true;
+}
+
+enum meeting tensors_meet(const struct tensor *a, const struct tensor *b)
+{
+	int64_t a_count = tensor_numel(a), b_count = tensor_numel(b);
+	bool same = a->rank == b->rank && a->offset == b->offset && a_count == b_count;
+
+	if (a == b)
+		return MEET_AS_ONE;
+	if (a->storage != b->storage || a_count == 0 || b_count == 0 || !is_run(a) || !is_run(b))
+		return MEET_NOT;
+	for (int d = 0; same && d < a->rank; d++)
+		same = a->stride[d] == b->stride[d];
+	if (same)
+		return MEET_AS_ONE;
+	return a->offset < b->offset + b_count && b->offset < a->offset + a_count ? MEET_IN_PART
+										  : MEET_NOT;
+}
+
 bool tensor_ends_storage(const struct tensor *t)
 {
 	int64_t end = t->offset + tensor_numel(t);

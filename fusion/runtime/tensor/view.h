@@ -25,6 +25,12 @@ bool tensor_repeats(const struct tensor *t);
 /* Whether some of their memory may be the same: the runs that they lie in meet. */
 bool tensors_overlap(const struct tensor *a, const struct tensor *b);
 
+/* How one that is written meets one that is read, as far as PyTorch can say: it asks only
+ * where both take up all of the run that they lie in. */
+enum meeting { MEET_NOT, MEET_IN_PART, MEET_AS_ONE };
+
+enum meeting tensors_meet(const struct tensor *a, const struct tensor *b);
+
 /* Whether it lies row by row and nothing lies behind it in its storage: then
  * vectors may write past its end. */
 bool tensor_ends_storage(const struct tensor *t);

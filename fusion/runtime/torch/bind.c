@@ -195,7 +195,7 @@ static bool named(const char *name, const char *key)
 	return strcmp(name, "dim") == 0 && strcmp(key, "axis") == 0;
 }
 
-static int find_param(const struct op_info *info, const char *key)
+int bind_parameter(const struct op_info *info, const char *key)
 {
 	for (int i = 0; i < info->n_params; i++)
 		if (named(info->params[i].name, key))
@@ -260,7 +260,7 @@ static bool bind_keywords(const struct bind_target *t, enum op op, const struct 
 
 	for (int k = 0; kw && k < kw->n; k++) {
 		const char *key = kw->names[k].str->text;
-		int i = find_param(info, key);
+		int i = bind_parameter(info, key);
 
 		if (i < 0 && takes_placement(op, key) &&
 		    (placement_is(key) || strcmp(key, "requires_grad") == 0)) {
@@ -325,8 +325,8 @@ static bool says(const struct arg *a)
 /* size_average and reduce, which PyTorch still takes: as the word of `reduction`. */
 static void reduce_as_of_old(const struct op_info *info, struct arg *args)
 {
-	int average = find_param(info, "size_average"), reduce = find_param(info, "reduce"),
-	    word = find_param(info, "reduction");
+	int average = bind_parameter(info, "size_average"), reduce = bind_parameter(info, "reduce"),
+	    word = bind_parameter(info, "reduction");
 
 	if (average < 0 || reduce < 0 || word < 0 ||
 	    (args[average].kind == ARG_NONE && args[reduce].kind == ARG_NONE))
@@ -428,7 +428,7 @@ bool bind_by_parameter(enum op op, const struct value *values, int n, const stru
 			return false;
 	}
 	for (int k = 0; kw && k < kw->n; k++) {
-		int i = find_param(info, kw->names[k].str->text);
+		int i = bind_parameter(info, kw->names[k].str->text);
 
 		if (i >= 0)
 			out[i] = value_ref(values[n_positional + k]);

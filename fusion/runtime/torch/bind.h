@@ -29,6 +29,9 @@ bool bind_call(const struct bind_target *target, enum op op, const char *name,
 	       const struct value *values, int n, const struct keywords *kw,
 	       struct arg args[MAX_ARGS], struct err *err);
 
+/* The index of the parameter that a keyword names, by any name that it has; -1: none. */
+int bind_parameter(const struct op_info *info, const char *key);
+
 /* The same arguments as values, by parameter; references, UNSET where left out.  Of
  * a call that bind_call() takes.  False when out of memory. */
 bool bind_by_parameter(enum op op, const struct value *values, int n, const struct keywords *kw,

@@ -79,6 +79,23 @@ bool compose_add(const struct composer *c, struct value a, struct value b, struc
 	return c->host->binary(c->host->self, BIN_ADD, false, a, b, out, err);
 }
 
+/* Its __index__, which a bound of a slice is read by; sizes are ints, bools are not. */
+bool compose_index(const struct composer *c, struct value t, struct value *out, struct err *err)
+{
+	enum dtype dtype;
+	int rank;
+
+	if (!c->type(c->self, t, &rank, &dtype, err))
+		return false;
+	if (dtype_category(dtype) != CATEGORY_FLOAT &&
+	    c->host->to_number(c->host->self, VALUE_INT, t, out, err))
+		return true;
+	if (dtype_category(dtype) != CATEGORY_FLOAT && err && err->code != ERR_VALUE)
+		return false;
+	return err_set(err, ERR_TYPE,
+		       "only integer tensors of a single element can be converted to an index");
+}
+
 bool compose_number(const struct composer *c, struct value v, const char *what, int64_t *out,
 		    struct err *err)
 {
@@ -87,10 +104,19 @@ bool compose_number(const struct composer *c, struct value v, const char *what, 
 	if ((v.kind == VALUE_SYMINT || v.kind == VALUE_LATEINT) &&
 	    !c->host->to_number(c->host->self, VALUE_INT, v, &number, err))
 		return false;
+	if (v.kind == VALUE_TENSOR) {
+		enum dtype dtype;
+		int rank;
+
+		if (!c->type(c->self, v, &rank, &dtype, err))
+			return false;
+		if (rank == 0 && dtype_category(dtype) == CATEGORY_INT &&
+		    !c->host->to_number(c->host->self, VALUE_INT, v, &number, err))
+			return false;
+	}
 	if (number.kind != VALUE_INT)
-		return err_set(err, ERR_TYPE, "%s must be an int, not %s%s", what,
-			       value_type_name(v),
-			       v.kind == VALUE_TENSOR ? "; write int(...) around it" : "");
+		return err_set(err, ERR_TYPE, "%s must be an int, not %s", what,
+			       value_type_name(v));
 	*out = number.i;
 	return true;
 }
@@ -107,6 +133,8 @@ static bool bound(struct subscript *s, struct value v, struct value size, struct
 		return true;
 	}
 	if (v.kind == VALUE_LATEINT && !c->host->to_number(c->host->self, VALUE_INT, v, &v, s->err))
+		return false;
+	if (v.kind == VALUE_TENSOR && !compose_index(c, v, &v, s->err))
 		return false;
 	if (!is_size(v))
 		return err_set(s->err, ERR_TYPE, "a slice has ints or None as bounds, not %s",
@@ -138,6 +166,8 @@ static bool take_slice(struct subscript *s, struct value t, int dim, const struc
 	bool behind;
 
 	if (!s->c->size(s->c->self, t, dim, &size, s->err))
+		return false;
+	if (step.kind == VALUE_TENSOR && !compose_index(s->c, step, &step, s->err))
 		return false;
 	if (step.kind != VALUE_NONE &&
 	    !compose_number(s->c, step, "the step of a slice", &stride, s->err))

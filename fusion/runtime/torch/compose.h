@@ -63,7 +63,9 @@ bool compose_add(const struct composer *c, struct value a, struct value b, struc
 /* The sizes of a tensor as a tuple, and its dtype. */
 bool compose_sizes(const struct composer *c, struct value x, struct value *out, enum dtype *dtype,
 		   struct err *err);
-/* The number of a size; a symbolic one is specialised. */
+/* The int that a tensor is as an index of Python, which any with one element is but floats. */
+bool compose_index(const struct composer *c, struct value t, struct value *out, struct err *err);
+/* The number of a size; a symbolic one is specialised, a tensor without dims read. */
 bool compose_number(const struct composer *c, struct value v, const char *what, int64_t *out,
 		    struct err *err);
 

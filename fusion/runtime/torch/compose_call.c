@@ -469,6 +469,8 @@ static bool arange(const struct composer *c, const struct native *f, const struc
 	if (given[2].kind == VALUE_UNSET)
 		given[2] = value_int(1);
 	for (int i = 0; i < 3; i++) {
+		if (given[i].kind == VALUE_BOOL)
+			given[i] = value_int(given[i].b);
 		floats |= given[i].kind == VALUE_FLOAT;
 		if (given[i].kind != VALUE_FLOAT && given[i].kind != VALUE_INT &&
 		    given[i].kind != VALUE_SYMINT)

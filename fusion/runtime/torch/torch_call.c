@@ -4,6 +4,7 @@
  * things in the same words.
  */
 #include "fusion/capture/operators.h"
+#include "fusion/runtime/torch/bind.h"
 #include "fusion/runtime/torch/torch_host.h"
 
 #include <string.h>
@@ -188,9 +189,13 @@ bool torch_says_inplace(const struct native *f, const struct value *args, int n,
 	for (int i = 0; kw && i < kw->n && at < 0; i++)
 		if (strcmp(kw->names[i].str->text, "inplace") == 0)
 			at = positional + i;
-	if (f->id == OP_relu && f->self.kind != VALUE_TENSOR && positional == 2)
-		at = 1; /* F.relu(x, True) */
-	if (at < 0 || f->id >= OP_COUNT || n > MAX_ARGS || args[at].kind != VALUE_BOOL)
+	if (f->id >= OP_COUNT)
+		return false;
+	if (at < 0 && f->self.kind != VALUE_TENSOR) { /* F.silu(x, True) */
+		at = f->id == OP_relu ? 1 : bind_parameter(op_info((enum op)f->id), "inplace");
+		at = at < positional ? at : -1;
+	}
+	if (at < 0 || n > MAX_ARGS || args[at].kind != VALUE_BOOL)
 		return false;
 	*form = (struct torch_form){ .inplace = args[at].b };
 	for (int i = 0; i < n; i++) {

@@ -124,6 +124,12 @@ struct torch_form {
 	bool inplace;
 };
 
+/* Whether a call is worth asking about: it has a keyword, or ends in a bool. */
+static inline bool torch_may_say_inplace(const struct value *args, int n, const struct keywords *kw)
+{
+	return kw || (n > 1 && args[n - 1].kind == VALUE_BOOL);
+}
+
 /* Whether the call says `inplace`; *form is the call without it, and borrows its values. */
 bool torch_says_inplace(const struct native *f, const struct value *args, int n,
 			const struct keywords *kw, struct torch_form *form);

@@ -295,6 +295,9 @@ bool trace_extreme(void *self, bool least, struct value a, struct value b, bool 
 bool trace_cast(struct trace *t, enum value_kind kind, struct value a, struct value *out,
 		struct err *err);
 
+/* trace_builtin.c: vm_host.builtin_break */
+bool trace_builtin_break(void *self, const struct native *f, struct err *err);
+
 /* late.c: numbers that the graph computes, read when it has run (policy native).
  * A SYMFLOAT is one where it does not come from outside as it is. */
 static inline bool trace_is_late(const struct trace *t, struct value v)

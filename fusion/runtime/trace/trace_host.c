@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fusion/capture/builtins.h"
 #include "fusion/capture/frame.h"
 #include "fusion/capture/operators.h"
 #include "fusion/runtime/grad/autograd.h"
 #include "fusion/runtime/fork/fork.h"
 #include "fusion/runtime/trace/late_text.h"
 #include "fusion/runtime/trace/prints.h"
+#include "fusion/runtime/torch/numbers.h"
 #include "fusion/runtime/torch/torch_more.h"
 #include "fusion/runtime/torch/torch_control.h"
 #include "fusion/runtime/trace/trace.h"
@@ -153,7 +153,7 @@ static bool call_tensors(struct trace *t, const struct native *f, const struct v
 	bool inplace = false, known;
 	struct torch_form form;
 
-	if ((kw || f->id == OP_relu) && torch_says_inplace(f, args, n, kw, &form)) {
+	if (torch_may_say_inplace(args, n, kw) && torch_says_inplace(f, args, n, kw, &form)) {
 		args = form.args;
 		n = form.n;
 		kw = &form.kw;
@@ -207,6 +207,8 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	struct trace *t = self;
 	bool leaf = kw && trace_makes_leaf(t, args, n, kw);
 
+	if (numbers_wanted(f, args, n, kw))
+		return numbers_call(&t->composer, f, args, n, kw, out, err);
 	if (leaf && (!t->native || t->no_leaves))
 		return trace_break(t, BREAK_REQUIRES_GRAD, NULL, err);
 	if (!call_tensors(t, f, args, n, kw, out, err))
@@ -426,53 +428,6 @@ static bool host_module_attr(void *self, const struct module *m, const char *nam
 	return torch_module_attr(t->names, m, name, out, err);
 }
 
-static bool writes_log(const struct native *f)
-{
-	return builtin_find("_prelude", "log") == f->id ||
-	       builtin_find("warnings", "warn") == f->id;
-}
-
-/* Messages go nowhere, so natively nothing is lost; TorchDynamo calls no code that
- * might write one.  Within our logging module it is the program's call of it. */
-static bool break_at_log(struct trace *t, const struct native *native, struct err *err)
-{
-	bool warns = builtin_find("warnings", "warn") == native->id;
-	const struct frame *f = t->vm->frame;
-	char subject[64];
-
-	snprintf(subject, sizeof(subject), "logging's %s()", f->code->name);
-	while (!warns && f->unit->hidden && f != t->base)
-		f = f->up;
-	trace_break_at(t, warns ? BREAK_SKIPPED : BREAK_LOGGING,
-		       warns ? "warnings.warn()" : subject, f);
-	return err_set(err, ERR_BREAK, "the graph ends here");
-}
-
-/* Functions that act outside the tensors. */
-static bool host_builtin_break(void *self, const struct native *f, struct err *err)
-{
-	static const char *const skipped[] = { "time" };
-	const struct trace *t = self;
-	char subject[64];
-
-	if (builtin_find("", "print") == f->id && prints_may(self))
-		return true;
-	if (writes_log(f))
-		return t->native || break_at_log(self, f, err);
-	if (builtin_find("_prelude", "rnn") == f->id)
-		return t->native || trace_break(self, BREAK_RNN, NULL, err);
-	if (t->native && !builtin_row(f->id)->impure) /* the text of symbols: they are pinned */
-		return true;
-	for (size_t i = 0; i < sizeof(skipped) / sizeof(skipped[0]); i++) {
-		if (builtin_find(skipped[i], f->name) != f->id)
-			continue;
-		snprintf(subject, sizeof(subject), "%s.%s()", skipped[i], f->name);
-		return trace_break(self, BREAK_SKIPPED, subject, err);
-	}
-	snprintf(subject, sizeof(subject), "%s()", f->name);
-	return trace_break(self, BREAK_HOST_CALL, subject, err);
-}
-
 static bool host_may_define(void *self, const char *class, struct err *err)
 {
 	return trace_break(self, BREAK_CLASS, class, err);
@@ -590,7 +545,7 @@ void trace_host_init(struct trace *t)
 		.whole = world_whole,
 		.may_store = world_may_store,
 		.may_define = host_may_define,
-		.builtin_break = host_builtin_break,
+		.builtin_break = trace_builtin_break,
 		.pick = late_pick,
 		.fork = fork_branch,
 		.not_known = host_not_known,
