@@ -92,8 +92,10 @@ bool session_init(struct session *s, const struct session_options *options,
 	s->vm->world.gpu = options->env->device ? GPU_NAMED : GPU_ABSENT;
 	s->vm->world.autocast = autocast_none(options->autocast);
 	s->eager.autograd.vm = s->vm;
-	s->eager.autograd.recording = options->grad || autograd_asked(program->module, false);
-	s->eager.autograd.twice = autograd_asked(program->module, true);
+	s->eager.autograd.recording = options->grad ||
+				      autograd_asked(program->module, AUTOGRAD_GRADIENT);
+	s->eager.autograd.twice = autograd_asked(program->module, AUTOGRAD_TWICE);
+	s->eager.autograd.splits = autograd_asked(program->module, AUTOGRAD_SPLITS);
 	if (vm_run_module(s->vm, err) && find_callee(s, entry, err) && start_lazy(s, err)) {
 		s->eager.launches = 0; /* what the module ran is no call's */
 		if (s->vm->world.gpu == GPU_NAMED)

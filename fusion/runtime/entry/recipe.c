@@ -34,6 +34,15 @@ static bool push_object(struct recipe_builder *b, struct value v, struct recipe_
 	       (pointers_set(&b->made, v.object, (int)b->steps.len - 1) || no_memory(b));
 }
 
+/* Where nothing is recorded: eager refuses writes to what is split of such a tensor. */
+static bool would_require(struct recipe_builder *b, struct value v, bool *out)
+{
+	const struct autograd *a = b->trace->autograd;
+
+	return !a->splits || a->recording || b->trace->grad_off ||
+	       trace_requires(b->trace, v, out, b->err);
+}
+
 static bool add_output(struct recipe_builder *b, struct value v, enum recipe_kind kind, int node)
 {
 	struct recipe_step step = { .kind = kind, .index = (int)b->outputs.len };
@@ -41,6 +50,8 @@ static bool add_output(struct recipe_builder *b, struct value v, enum recipe_kin
 	if (kind == RECIPE_OUTPUT) {
 		step.n = v.tensor->is_parameter;
 		step.leaf = trace_is_leaf(b->trace, v);
+		if (!would_require(b, v, &step.requires_grad))
+			return false;
 	}
 	if (!VEC_PUSH(&b->outputs, node))
 		return no_memory(b);
@@ -80,6 +91,8 @@ static bool add_view(struct recipe_builder *b, struct value v)
 	step.part = v.tensor->view->part;
 	step.stale = trace_view_stale(b->trace, v);
 	step.leaf = trace_is_leaf(b->trace, v);
+	if (!step.detached && !would_require(b, v, &step.requires_grad))
+		return false;
 	if (!step.detached && !lies_in_rows(b->trace, base))
 		return err_set(
 		    b->err, ERR_UNSUPPORTED,

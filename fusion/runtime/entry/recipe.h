@@ -54,6 +54,7 @@ struct recipe_step {
 	const struct view_layout *layout; /* VIEW */
 	const struct entry_text *text;    /* TEXT */
 	bool part, stale;                 /* VIEW: autograd_note_part() */
+	bool requires_grad;               /* OUTPUT, VIEW: it would require a gradient */
 	bool detached;                    /* VIEW: no gradient goes through it */
 	bool leaf;                        /* OUTPUT, VIEW: it requires a gradient of its own */
 };

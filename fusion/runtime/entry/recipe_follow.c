@@ -99,6 +99,8 @@ static bool place_on_tape(const struct recipe_call *call, const struct recipe_st
 		return autograd_set_leaf(call->autograd, v, true, NULL);
 	if (call->entry->spent && call->entry->spent[step->index])
 		return !autograd_enabled(call->autograd) || autograd_spend(call->autograd, v, NULL);
+	if (step->requires_grad && !autograd_note_light(call->autograd, OP_alias, v, NULL))
+		return false;
 	return !call->node || entry_grad_give(call->entry, call->node, step->index, v, NULL);
 }
 
@@ -250,6 +252,8 @@ static struct value make_view(struct follower *f, const struct recipe_step *step
 		f->failed |= !autograd_note_view(a, base, view, autograd_requires(base), NULL);
 	if (view.kind != VALUE_UNSET && a && step->part)
 		f->failed |= !autograd_note_part(a, view, step->stale, NULL);
+	if (view.kind != VALUE_UNSET && a && step->requires_grad)
+		f->failed |= !autograd_note_light(a, OP_alias, view, NULL);
 	if (view.kind != VALUE_UNSET && step->leaf)
 		f->failed |= !autograd_set_leaf(a, view, true, NULL);
 	value_unref(base);

@@ -139,6 +139,16 @@ static int where_nodes(struct merger *m, int a, int b)
 	return graph_set_fx(t->graph, node, "where") ? node : -1;
 }
 
+/* What was there before the piece may be saved for a backward pass, which refuses to read it
+ * once it is written: a write that one side alone makes is none where the other is taken. */
+static bool writes_match(struct merger *m, struct value tensor, bool first, bool second)
+{
+	return first == second || !trace_records(m->t) ||
+	       (trace_slot(m->t, tensor) < 0 && trace_lifted(m->t, tensor) < 0) ||
+	       fork_refuse(m->k,
+			   "one side alone writes to a tensor that the backward pass may read");
+}
+
 /* In-place ops of the sides: the tensor stands for one or the other. */
 static bool merge_writes(struct merger *m)
 {
@@ -153,6 +163,9 @@ static bool merge_writes(struct merger *m)
 			first = k->first_writes.at[i];
 		if (first.writes == before->writes && now.writes == before->writes)
 			continue;
+		if (!writes_match(m, before->tensor, first.writes != before->writes,
+				  now.writes != before->writes))
+			return false;
 		fork_write_put(m->t, before);
 		if (first.node < 0)
 			first.node = fork_write_read(m->t, before->tensor).node;

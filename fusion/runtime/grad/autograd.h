@@ -53,6 +53,7 @@ struct tensor_grad { /* of a struct vtensor */
 	int64_t seen;         /* of a view: the base's writes when `node` was made */
 	bool part;            /* a view that split(), chunk() or unbind() gave, or a view of one */
 	unsigned version;     /* ... of its storage when it was made */
+	bool part_written;    /* ... and its elements were written while it was deferred */
 };
 
 struct grad_arg {
@@ -117,6 +118,7 @@ struct autograd {
 	struct vm *vm;
 	bool recording; /* the program may ask for a gradient */
 	bool twice;     /* ... and for that of a gradient */
+	bool splits;    /* it calls what makes several views */
 	int n_tracked;  /* tensors with a struct tensor_grad */
 	struct tensor_grad *tensors;
 	struct grad_node *nodes;
@@ -138,6 +140,17 @@ static inline bool autograd_wants(const struct autograd *a)
 /* The grad mode: the VM's. */
 bool autograd_enabled(const struct autograd *a);
 void autograd_enable(struct autograd *a, bool enabled);
+
+/* Of an op that mode lazy puts off, where nothing is recorded: eager's refusal of a write to
+ * what split(), chunk() or unbind() gave, and of its use after one; that `out` of that dtype
+ * would require a gradient, and is such a part; that its elements are written, or there. */
+bool autograd_check_deferred(struct autograd *a, const struct eager_call *c, struct err *err);
+bool autograd_note_deferred(struct autograd *a, const struct eager_call *c, enum dtype dtype,
+			    struct value out, struct err *err);
+void autograd_deferred_written(struct vtensor *t);
+void autograd_deferred_made(struct vtensor *t);
+/* `out`, which that op made, would require a gradient; nothing is recorded of it. */
+bool autograd_note_light(struct autograd *a, enum op op, struct value out, struct err *err);
 
 /* eager_run() with its record. */
 bool autograd_run(struct autograd *a, const struct eager_call *c, struct value *out,
@@ -286,7 +299,13 @@ bool autograd_set_attr(struct autograd *a, struct value t, const char *name, str
  * gradient of the one there is, or of the sum of all. */
 bool autograd_leaves(struct autograd *a, struct value v, struct err *err);
 bool autograd_from(struct autograd *a, struct value v, struct err *err);
-/* Whether the program's text can ask for a gradient; `twice`: with create_graph=. */
-bool autograd_asked(const struct code *code, bool twice);
+enum autograd_word {
+	AUTOGRAD_GRADIENT, /* asks for a gradient, or says what requires one */
+	AUTOGRAD_TWICE,    /* create_graph=: for one that has a gradient itself */
+	AUTOGRAD_SPLITS,   /* makes several views, whose writes eager refuses */
+};
+
+/* Whether the program's text has such a name. */
+bool autograd_asked(const struct code *code, enum autograd_word what);
 
 #endif

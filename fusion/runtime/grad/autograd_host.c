@@ -315,43 +315,44 @@ bool autograd_set_attr(struct autograd *a, struct value t, const char *name, str
 	    "the attribute %s of a tensor cannot be set; grad, requires_grad and data can", name);
 }
 
-/* A name that asks for a gradient, or says what requires one; `twice`: for one that
- * has a gradient itself. */
-static bool asks(const char *name, bool twice)
+static bool asks(const char *name, enum autograd_word what)
 {
-	static const char *const words[] = { "backward", "grad",          "autograd",
-					     "grad_fn",  "is_leaf",       "retain_grad",
-					     "detach_",  "requires_grad", "requires_grad_" };
+	static const char *const words[][10] = {
+		[AUTOGRAD_GRADIENT] = { "backward", "grad", "autograd", "grad_fn", "is_leaf",
+					"retain_grad", "detach_", "requires_grad",
+					"requires_grad_" },
+		[AUTOGRAD_TWICE] = { "create_graph" },
+		[AUTOGRAD_SPLITS] = { "split", "chunk", "unbind", "tensor_split",
+				      "split_with_sizes", "hsplit", "vsplit", "dsplit" },
+	};
 
-	if (twice)
-		return strcmp(name, "create_graph") == 0;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(words[i], name) == 0)
+	for (size_t i = 0; words[what][i]; i++)
+		if (strcmp(words[what][i], name) == 0)
 			return true;
 	return false;
 }
 
-/* Names of keywords stand in a tuple. */
-static bool constant_asks(const struct lang_const *c, bool twice)
+/* Names of keywords are in a tuple. */
+static bool constant_asks(const struct lang_const *c, enum autograd_word what)
 {
 	if (c->kind == CONST_STR)
-		return asks(c->str, twice);
+		return asks(c->str, what);
 	for (int i = 0; c->kind == CONST_TUPLE && i < c->n; i++)
-		if (constant_asks(&c->items[i], twice))
+		if (constant_asks(&c->items[i], what))
 			return true;
 	return false;
 }
 
-bool autograd_asked(const struct code *code, bool twice)
+bool autograd_asked(const struct code *code, enum autograd_word what)
 {
 	for (int i = 0; i < code->n_names; i++)
-		if (asks(code->names[i], twice))
+		if (asks(code->names[i], what))
 			return true;
 	for (int i = 0; i < code->n_consts; i++)
-		if (constant_asks(&code->consts[i], twice))
+		if (constant_asks(&code->consts[i], what))
 			return true;
 	for (int i = 0; i < code->n_nested; i++)
-		if (autograd_asked(code->nested[i], twice))
+		if (autograd_asked(code->nested[i], what))
 			return true;
 	return false;
 }

@@ -125,8 +125,10 @@ bool autograd_is_stale_part(struct value t)
 {
 	const struct tensor_grad *record = t.tensor->grad;
 
-	return record && record->part && !record->leaf &&
-	       record->version != t.tensor->memory->storage->version;
+	if (!record || !record->part || record->leaf)
+		return false;
+	return record->part_written ||
+	       (t.tensor->memory && record->version != t.tensor->memory->storage->version);
 }
 
 /* A part whose elements were written has no node that could be made again. */
@@ -423,28 +425,78 @@ static bool run_recorded(struct call *k, struct value *out, struct err *err)
 }
 
 /* Nothing is kept of it but that it would have a gradient. */
-static bool run_light(struct autograd *a, const struct eager_call *c, struct value *out,
-		      struct err *err)
+static bool check_parts(struct autograd *a, const struct eager_call *c, struct err *err)
 {
-	bool known;
-	unsigned needs;
-
 	for (int i = 0; i < c->n; i++)
 		if (c->values[i].kind == VALUE_TENSOR && autograd_is_part(c->values[i]) &&
 		    !check_part(a, c->values[i], err))
 			return false;
-	if (!eager_run_op(a->eager, c, out, err))
+	return true;
+}
+
+bool autograd_note_light(struct autograd *a, enum op op, struct value out, struct err *err)
+{
+	struct tensor_grad *record = autograd_of(a, out, err);
+
+	if (record)
+		record->light = op_info(op)->id;
+	return record != NULL;
+}
+
+static bool note_light(struct autograd *a, enum op op, enum dtype dtype, struct value out,
+		       struct err *err)
+{
+	bool known;
+	unsigned needs;
+
+	return dtype_category(dtype) != CATEGORY_FLOAT ||
+	       (grad_rule_needs(a, op, ~0u, &known, &needs, err) &&
+		(!known || autograd_note_light(a, op, out, err)));
+}
+
+bool autograd_check_deferred(struct autograd *a, const struct eager_call *c, struct err *err)
+{
+	if (c->inplace && c->n > 0 && c->values[0].kind == VALUE_TENSOR &&
+	    autograd_is_part(c->values[0]) && any_requires(c))
+		return part_error(a, "is being", err);
+	return check_parts(a, c, err);
+}
+
+bool autograd_note_deferred(struct autograd *a, const struct eager_call *c, enum dtype dtype,
+			    struct value out, struct err *err)
+{
+	bool view = op_info(c->op)->kind == KIND_VIEW && c->op != OP_detach && !c->inplace;
+
+	if (c->op != OP_detach && any_requires(c) && !note_light(a, c->op, dtype, out, err))
 		return false;
-	if (dtype_category(out->tensor->memory->dtype) != CATEGORY_FLOAT)
+	if (!view || out.tensor == c->values[0].tensor ||
+	    (c->op != OP_parts && !autograd_is_part(c->values[0])))
 		return true;
-	if (!grad_rule_needs(a, c->op, ~0u, &known, &needs, err) ||
-	    (known && !autograd_of(a, *out, err))) {
-		value_unref(*out);
+	if (!autograd_of(a, out, err))
 		return false;
-	}
-	if (known)
-		out->tensor->grad->light = op_info(c->op)->id;
-	if (note_view(a, c, *out, err))
+	out.tensor->grad->part = true;
+	return true;
+}
+
+void autograd_deferred_written(struct vtensor *t)
+{
+	if (t->grad && t->grad->part)
+		t->grad->part_written = true;
+}
+
+void autograd_deferred_made(struct vtensor *t)
+{
+	if (t->grad && t->grad->part)
+		t->grad->version = t->memory->storage->version;
+}
+
+static bool run_light(struct autograd *a, const struct eager_call *c, struct value *out,
+		      struct err *err)
+{
+	if (!check_parts(a, c, err) || !eager_run_op(a->eager, c, out, err))
+		return false;
+	if (note_light(a, c->op, out->tensor->memory->dtype, *out, err) &&
+	    note_view(a, c, *out, err))
 		return true;
 	value_unref(*out);
 	return false;

@@ -325,6 +325,7 @@ static bool hand_out(struct barrier *b, struct err *err)
 		if (!memory) {
 			t->memory = b->results[i];
 			b->results[i] = NULL;
+			autograd_deferred_made(t);
 			continue;
 		}
 		if (!storage_before_write(memory->storage, err))

@@ -401,6 +401,22 @@ static bool is_recorded(const struct lazy *l, const struct eager_call *c)
 	return op_info(c->op)->kind == KIND_VIEW;
 }
 
+/* trace(), and what eager would know of the result, where it may refuse its use. */
+static bool trace_noted(struct lazy *l, const struct eager_call *c, struct value *out,
+			struct err *err)
+{
+	struct autograd *a = &l->eager->autograd;
+	bool noted = a->splits && !a->recording && autograd_enabled(a);
+
+	if ((noted && !autograd_check_deferred(a, c, err)) || !trace(l, c, out, err))
+		return false;
+	if (!noted || out->tensor->owner != l ||
+	    autograd_note_deferred(a, c, l->graph->nodes[out->tensor->node]->dtype, *out, err))
+		return true;
+	value_unref(*out);
+	return false;
+}
+
 static bool run(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
 {
 	struct lazy_reason why = { .id = BREAK_AT_ONCE, .subject = "a gradient" };
@@ -410,7 +426,7 @@ static bool run(struct lazy *l, const struct eager_call *c, struct value *out, s
 	if (at_once ? !lazy_sync(l, why, err) : !prepare(l, c, &at_once, err))
 		return false;
 	if (!at_once)
-		return trace(l, c, out, err);
+		return trace_noted(l, c, out, err);
 	l->eager->host.line = l->host.line;
 	l->eager->host.column = l->host.column;
 	now.name = spelling(c);

@@ -94,6 +94,7 @@ static bool refresh(struct lazy *l, const struct vtensor *root, struct err *err)
 
 		if (!entry->at || !entry->view || lazy_root(l, entry->at) != root)
 			continue;
+		autograd_deferred_written(entry->at);
 		c = call_of(entry->view, "fx:");
 		node = lazy_node(l, &c, err);
 		if (node < 0)
@@ -165,10 +166,11 @@ bool lazy_view_replay(struct lazy *l, struct lazy_entry *entry, struct err *err)
 	struct eager_call c = call_of(entry->view, op_info(entry->view->op)->id);
 	struct value made;
 
-	if (!eager_run(l->eager, &c, &made, err))
+	if (!eager_run_op(l->eager, &c, &made, err))
 		return false;
 	tensor_unref(entry->at->memory);
 	entry->at->memory = tensor_ref(made.tensor->memory);
+	autograd_deferred_made(entry->at);
 	value_unref(made);
 	lazy_view_drop(entry);
 	return true;

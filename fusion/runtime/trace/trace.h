@@ -414,6 +414,8 @@ void trace_forget_grads(struct trace *t);
 int *trace_leaf_map(const struct trace *t, const struct graph *g);
 bool trace_is_leaf(const struct trace *t, struct value tensor);
 bool trace_is_parameter(const struct trace *t, struct value tensor);
+/* Whether it requires a gradient, by what the piece has done; guarded. */
+bool trace_requires(struct trace *t, struct value tensor, bool *out, struct err *err);
 /* Whether split(), chunk() or unbind() gave it: see autograd_note_part(). */
 bool trace_is_part(const struct trace *t, struct value tensor);
 bool trace_is_stale_part(const struct trace *t, struct value tensor);

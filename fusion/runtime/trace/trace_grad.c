@@ -53,7 +53,7 @@ static bool made_requires(struct trace *t, int node, bool *out, struct err *err)
 	return tracked != NULL;
 }
 
-static bool requires(struct trace *t, struct value tensor, bool *out, struct err *err)
+bool trace_requires(struct trace *t, struct value tensor, bool *out, struct err *err)
 {
 	int slot = trace_slot(t, tensor), node;
 
@@ -71,7 +71,7 @@ static bool any_requires(struct trace *t, const struct value *values, int n, boo
 {
 	*out = false;
 	for (int i = 0; i < n && !*out; i++)
-		if (values[i].kind == VALUE_TENSOR && !requires(t, values[i], out, err))
+		if (values[i].kind == VALUE_TENSOR && !trace_requires(t, values[i], out, err))
 			return false;
 	return true;
 }
@@ -227,10 +227,10 @@ bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, boo
 
 	*known = true;
 	if (strcmp(name, "requires_grad") == 0) {
-		if (!requires(t, tensor, &answer, err))
+		if (!trace_requires(t, tensor, &answer, err))
 			return false;
 	} else if (is_leaf) {
-		if (!requires(t, tensor, &answer, err))
+		if (!trace_requires(t, tensor, &answer, err))
 			return false;
 		if (slot >= 0)
 			t->slots->at[slot].leaf_read = true;
@@ -279,7 +279,7 @@ static bool store_requires(struct trace *t, struct value tensor, struct value on
 
 	if (!t->autograd->recording)
 		return true;
-	if (t->native && !requires(t, tensor, &already, err))
+	if (t->native && !trace_requires(t, tensor, &already, err))
 		return false;
 	if (t->native && already != off) /* as it is */
 		return true;

@@ -162,7 +162,7 @@ bool trace_note_unrecorded(struct trace *t, struct value tensor, int before, int
 {
 	bool unrecorded = t->grad_off || t->unrecorded;
 
-	if (!t->autograd->recording)
+	if (!t->autograd->recording && !t->autograd->splits)
 		return true;
 	if (trace_is_leaf(t, tensor))
 		return !(unrecorded || joins(t, *node, tensor)) || add_value(t, tensor, node);
