@@ -273,6 +273,11 @@ show(lambda: callable(NotImplemented))
 show(lambda: [].__eq__([], []))
 def hands_on():
     yield from [1, 2]
+class It:
+    def __iter__(self): return self
+    def __next__(self): return 4
+i = It()
+show(lambda: (iter(i) is i, next(iter(i))))
 it = hands_on()
 show(lambda: (next(it), it.__name__))
 show(lambda: it.send(5))
