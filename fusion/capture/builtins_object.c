@@ -210,7 +210,15 @@ bool builtin_iter(struct vm *vm, const struct builtin_call *call, struct value *
 		*out = value_ref(call->args[0]);
 		return true;
 	}
-	return op_iter(vm, call->args[0], out, err);
+	if (!op_iter(vm, call->args[0], out, err))
+		return false;
+	if (out->iter->iter_kind == ITER_NEXT) { /* the object that __iter__ gave */
+		struct value o = value_ref(out->iter->over);
+
+		value_unref(*out);
+		*out = o;
+	}
+	return true;
 }
 
 bool builtin_next(struct vm *vm, const struct builtin_call *call, struct value *out,

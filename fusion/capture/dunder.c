@@ -129,6 +129,14 @@ static bool is_type(struct value v)
 		 (v.native->builtin && strcmp(builtin_row(v.native->id)->scope, "typing") == 0)));
 }
 
+/* A type, or what | made of several: a pair, whose first may be a pair again. */
+static bool is_type_or_union(struct value v)
+{
+	while (v.kind == VALUE_TUPLE && v.list->len == 2 && is_type(v.list->at[1]))
+		v = v.list->at[0];
+	return is_type(v);
+}
+
 bool set_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
 		struct value *out, struct err *err)
 {
@@ -160,7 +168,7 @@ bool set_or_type_binary(struct vm *vm, enum binop op, bool inplace, struct value
 	if ((is_set_view(a) || is_set_view(b)) &&
 	    (op == BIN_OR || op == BIN_AND || op == BIN_SUB || op == BIN_XOR))
 		return view_binary(vm, op, a, b, out, err);
-	if (op == BIN_OR && (is_type(a) || a.kind == VALUE_TUPLE) && is_type(b) &&
+	if (op == BIN_OR && is_type_or_union(a) && is_type(b) &&
 	    (a.kind != VALUE_NONE || b.kind != VALUE_NONE))
 		return vm_keep(vm, value_tuple(pair, 2), out, err);
 	*found = false;

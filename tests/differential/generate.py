@@ -7,6 +7,7 @@ import contextlib
 import json
 import random
 
+import plain
 import sides
 from scope import Invalid, Scope, Var, is_float, numel
 from statements import STATEMENTS, any_break
@@ -21,7 +22,7 @@ class Weights:
                    "create": 3, "index": 2, "layer": 2, "operator": 5}
     breaks = {"print": 5, "print_tensor": 2, "explicit": 5, "item": 4, "list": 1, "dynamic_shape": 3, "index": 2, "test": 3, "assert": 1, "call": 4, "middle": 2, "requires": 2}
     statements = {"assign": 40, "update": 8, "inplace": 4, "inplace_other": 2, "write_view": 4, "augment": 4, "break": 5, "branch": 4, "optional": 4, "loop": 3, "each_row": 1, "while": 1, "try": 1.5, "with": 2.5,
-                  "function": 4, "number": 6, "sides": 6,  # numbers and branches: much of capture, and nothing made it
+                  "function": 4, "number": 6, "sides": 6, "plain": 3, "asked": 1,  # numbers and branches: much of capture, and nothing made it
                   "autograd": 2, "module": 6, "seeded": 0.4, "early": 0.7}
 
 
@@ -47,6 +48,7 @@ HELPERS = {
     "grad_off": "@torch.set_grad_enabled(False)\ndef grad_off(a):\n    return a * 3\n",
     "fit": "def fit(v, shape, low, high):\n    n = 1\n    for d in shape:\n        n *= d\n    f = torch.nan_to_num(v.float()).flatten()\n    f = torch.cat([f, torch.linspace(0.1, 0.9, n + 1)])[:n]\n    return (low + (high - low) * torch.sigmoid(f + torch.linspace(-1.0, 1.0, n))).reshape(shape)\n",
     **sides.HELPERS,
+    **plain.HELPERS,
     "score": "def score(r):\n    if isinstance(r, (tuple, list)):\n        total = torch.zeros(())\n        for part in r:\n            total = total + score(part)\n        return total\n    if not isinstance(r, torch.Tensor):\n        return torch.tensor(float(r))\n    f = torch.nan_to_num(r.float(), 0.3, 2.0, -2.0).tanh().flatten()\n    return (f * torch.linspace(1.0, 2.0, f.numel())).sum() * 0.25\n",
 }
 

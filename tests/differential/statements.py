@@ -4,6 +4,7 @@ Each rule appends lines to the block that is being written (gen.line) and variab
 scope.  A rule that finds no operands raises Invalid, and another one is tried.
 """
 from expressions import RULES
+from plain import asked, plain
 from reads import number_use
 from scope import Invalid, Var, broadcast, is_float, numel
 from sides import sides
@@ -392,4 +393,4 @@ def early(gen):
 
 
 STATEMENTS = {"assign": assign, "update": update, "inplace": inplace, "inplace_other": inplace_other, "write_view": write_view, "augment": augment, "break": any_break, "branch": branch, "optional": optional, "loop": loop,
-              "each_row": each_row, "while": while_loop, "try": try_block, "with": with_block, "function": function, "autograd": autograd, "module": module_use, "seeded": seeded, "early": early, "number": number_use, "sides": sides}
+              "each_row": each_row, "while": while_loop, "try": try_block, "with": with_block, "function": function, "autograd": autograd, "module": module_use, "seeded": seeded, "early": early, "number": number_use, "sides": sides, "plain": plain, "asked": asked}

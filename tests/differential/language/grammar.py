@@ -32,7 +32,8 @@ def odd(f):
     try:
         print(repr(f()))
     except Exception as e:
-        print(type(e).__name__)
+        left_out = [w for w in ("64 bits", "language", "complex") if w in str(e)]
+        print(type(e).__name__, *[e for w in left_out[:1]])
 def kind(o):
     return o if isinstance(o, (int, str, tuple, type(None))) else type(o).__name__
 def settled(v, depth=0):  # sets in an order, and no addresses

@@ -270,9 +270,16 @@ show(lambda: min(1, 2, default=3))
 show(lambda: setattr(s, 'name', 1))
 show(lambda: 'text' % [1])
 show(lambda: callable(NotImplemented))
+show(lambda: (1, 2) | None)
+show(lambda: [isinstance(v, int | str | None) for v in (1, 'a', None, 2.5)])
 show(lambda: [].__eq__([], []))
 def hands_on():
     yield from [1, 2]
+class It:
+    def __iter__(self): return self
+    def __next__(self): return 4
+i = It()
+show(lambda: (iter(i) is i, next(iter(i))))
 it = hands_on()
 show(lambda: (next(it), it.__name__))
 show(lambda: it.send(5))
