@@ -37,9 +37,9 @@ $B/tests/cuda/libcublas.so.13: tests/cuda/blas.c tests/cuda/blas_handle.h $B/tes
 $B/tests/cuda/nvrtc/libnvrtc.so.13: tests/cuda/nvrtc.c
 # And such that compute, on the host: what kernels are worth is tested without a GPU too.
 EMULATOR := $B/tests/cuda/emulator/libcuda.so.1 $B/tests/cuda/emulator/libcublas.so.13 $B/tests/cuda/emulator/libnvrtc.so.13 $B/tests/cuda/emulator/libcublasLt.so.13
-$B/tests/cuda/emulator/libcublasLt.so.13: tests/cuda/emulator/lt.c
-$B/tests/cuda/emulator/libcuda.so.1: tests/cuda/emulator/driver.c
-$B/tests/cuda/emulator/libcublas.so.13: tests/cuda/emulator/blas.c tests/cuda/blas_handle.h
+$B/tests/cuda/emulator/libcublasLt.so.13: tests/cuda/emulator/lt.c tests/cuda/emulator/work.h $B/tests/cuda/emulator/libcuda.so.1
+$B/tests/cuda/emulator/libcuda.so.1: tests/cuda/emulator/driver.c tests/cuda/emulator/graph.c tests/cuda/emulator/work.h
+$B/tests/cuda/emulator/libcublas.so.13: tests/cuda/emulator/blas.c tests/cuda/blas_handle.h tests/cuda/emulator/work.h $B/tests/cuda/emulator/libcuda.so.1
 $B/tests/cuda/emulator/libnvrtc.so.13: tests/cuda/emulator/nvrtc.c
 STAND_INS += $(EMULATOR)
 $(STAND_INS):

@@ -279,6 +279,7 @@ static void put_load_inst(struct emitter *e, const struct inst *inst, int place)
 	e->declared[inst->dst] = true;
 	base_name(e, inst->dst, base);
 	put_save(e->out, inst->dtype, e->loop->width, base, e->at, inst->dst);
+	put_splat_again(e, inst->dst, base);
 }
 
 static void put_body(struct emitter *e)

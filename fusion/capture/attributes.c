@@ -319,6 +319,8 @@ static bool common_attribute(struct vm *vm, struct value o, const char *name, st
 	case VALUE_NATIVE:
 		return native_own(vm, o, name, out, found, err);
 	case VALUE_GENERATOR:
+		if (strcmp(name, "__name__") == 0 || strcmp(name, "__qualname__") == 0)
+			return text(vm, o.generator->code->name, out, err);
 		*found = strcmp(name, "__doc__") == 0;
 		*out = value_none();
 		return true;

@@ -91,8 +91,8 @@ static bool wrong_count(const struct builtin *row, int n, struct err *err)
 
 static bool is_method(const struct builtin *row)
 {
-	static const char *const scopes[] = { "list", "tuple",     "dict",  "str",      "range",
-					      "set",  "frozenset", "float", "generator" };
+	static const char *const scopes[] = { "list", "tuple",     "dict",  "str", "range",
+					      "set",  "frozenset", "float", "int", "generator" };
 
 	if (!row->scope[0] || strcmp(row->scope, "math") == 0)
 		return false; /* most calls */

@@ -91,23 +91,35 @@ static bool float_from_text(struct value v, struct value *out, struct err *err)
 static bool number_of(struct vm *vm, struct value v, const char *method, struct value *out,
 		      struct err *err)
 {
+	const char *want = method[2] == 'f' ? "float" : "int", *type;
 	bool found;
 
 	if (!instance_call(vm, v, method, NULL, 0, out, &found, err))
 		return false;
-	if (!found && !instance_call(vm, v, "__index__", NULL, 0, out, &found, err))
-		return false;
-	if (found && !value_counted(*out)) {
-		if (method[2] == 'f' && value_is_integer(*out)) /* of __index__ */
+	if (!found) {
+		method = "__index__";
+		if (!instance_call(vm, v, method, NULL, 0, out, &found, err))
+			return false;
+		if (found && value_is_integer(*out) && want[0] == 'f')
 			*out = value_float(value_as_double(*out));
+	}
+	type = found ? value_type_name(*out) : NULL;
+	if (found && (strcmp(type, want) == 0 || (want[0] == 'i' && strcmp(type, "bool") == 0))) {
+		if (out->kind == VALUE_BOOL)
+			*out = value_int(out->b);
 		return true;
 	}
-	if (found)
+	if (found) {
+		vm_raise(vm, CLASS_TYPE_ERROR, err, "%s%s%s returned non-%s (type %s)",
+			 want[0] == 'f' ? value_type_name(v) : "", want[0] == 'f' ? "." : "",
+			 method, want, type);
 		value_unref(*out);
+		return false;
+	}
 	return vm_raise(vm, CLASS_TYPE_ERROR, err,
 			"%s must be a string%s or a real number, not '%s'",
-			method[2] == 'f' ? "float() argument" : "int() argument",
-			method[2] == 'f' ? "" : ", a bytes-like object", value_type_name(v));
+			want[0] == 'f' ? "float() argument" : "int() argument",
+			want[0] == 'f' ? "" : ", a bytes-like object", value_type_name(v));
 }
 
 bool builtin_float(struct vm *vm, const struct builtin_call *call, struct value *out,

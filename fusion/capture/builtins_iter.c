@@ -545,6 +545,11 @@ static bool min_or_max(struct vm *vm, const struct builtin_call *call, enum cmpo
 	bool ok = true;
 
 	builtin_keyword(call, "key", &e.key);
+	if (call->n > 1 && builtin_keyword(call, "default", &fallback))
+		return vm_raise(
+		    vm, CLASS_TYPE_ERROR, err,
+		    "Cannot specify a default for %s() with multiple positional arguments",
+		    call->row->name);
 	if (call->n == 1)
 		ok = extreme_of(vm, &e, call->args[0], err);
 	for (int i = 0; ok && call->n > 1 && i < call->n; i++)

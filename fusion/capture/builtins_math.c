@@ -3,6 +3,7 @@
  * As in Python a nan or inf that was not in the arguments is an error, not a
  * result. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "fusion/capture/builtins.h"
@@ -181,8 +182,14 @@ static bool to_whole(struct vm *vm, const struct builtin_call *call, double (*st
 		     struct value *out, struct err *err)
 {
 	struct value v = call->args[0];
+	char method[16];
+	bool found;
 	double f;
 
+	snprintf(method, sizeof(method), "__%s__", call->row->name);
+	if (v.kind == VALUE_INSTANCE &&
+	    (!instance_call(vm, v, method, NULL, 0, out, &found, err) || found))
+		return found;
 	if (value_is_integer(v) || v.kind == VALUE_SYMINT) {
 		*out = v.kind == VALUE_BOOL ? value_int(v.b) : v;
 		return true;

@@ -100,8 +100,8 @@ bool builtin_callable(struct vm *vm, const struct builtin_call *call, struct val
 
 	(void)vm, (void)err;
 	*out = value_bool(
-	    v.kind == VALUE_FUNCTION || v.kind == VALUE_NATIVE || v.kind == VALUE_METHOD ||
-	    v.kind == VALUE_CLASS ||
+	    v.kind == VALUE_FUNCTION || v.kind == VALUE_METHOD || v.kind == VALUE_CLASS ||
+	    (v.kind == VALUE_NATIVE && strcmp(v.native->name, "NotImplemented") != 0) ||
 	    (v.kind == VALUE_INSTANCE && class_lookup(v.instance->class, "__call__") != NULL));
 	return true;
 }
@@ -324,9 +324,11 @@ bool object_setattr(struct vm *vm, const struct builtin_call *call, struct value
 	*out = value_none();
 	if (!subject(vm, call, &self, &args, &n, err) || !attribute_name(vm, args[0], err))
 		return false;
-	if (n != 2 || self.kind != VALUE_INSTANCE)
+	if (n != 2)
 		return vm_raise(vm, CLASS_TYPE_ERROR, err,
 				"__setattr__() takes an instance, a name and a value");
+	if (self.kind != VALUE_INSTANCE)
+		return op_store_attribute(vm, self, args[0].str->text, args[1], err);
 	return instance_store(vm, self, args[0].str->text, args[1], err);
 }
 
@@ -416,10 +418,12 @@ bool object_eq(struct vm *vm, const struct builtin_call *call, struct value *out
 {
 	bool same;
 
-	if (!same_object(vm, call, &same, err))
-		return false;
-	*out = value_bool(same);
-	return true;
+	*out = value_bool(true);
+	return same_object(vm, call, &same, err) &&
+	       (same || vm_keep(vm,
+				builtin_value(builtin_find("", "NotImplemented"),
+					      (struct value){ .kind = VALUE_UNSET }),
+				out, err)); /* it leaves the answer to the other one */
 }
 
 bool object_ne(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)

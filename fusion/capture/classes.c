@@ -229,8 +229,16 @@ static bool merge_bases(struct vm *vm, const struct value *bases, int n, struct 
 	if (!ok)
 		return false;
 	for (int i = 0; ok && i < n; i++) {
-		if (is_everyones(bases[i]))
+		for (int k = 0; ok && k < i; k++)
+			if (value_equal(bases[k], bases[i]))
+				ok = vm_raise(vm, CLASS_TYPE_ERROR, err, "duplicate base class %s",
+					      bases[i].kind == VALUE_CLASS
+						  ? bases[i].class->name
+						  : value_type_name(bases[i]));
+		if (ok && is_everyones(bases[i]))
 			continue;
+		if (!ok)
+			break;
 		if (bases[i].kind != VALUE_CLASS)
 			ok = bad_base(vm, bases[i], err);
 		else

@@ -108,12 +108,13 @@ bool dunder_truth(struct vm *vm, struct value v, bool *out, struct err *err)
 	*out = true;
 	if (!instance_call(vm, v, "__bool__", NULL, 0, &r, &found, err))
 		return false;
-	if (!found && !instance_call(vm, v, "__len__", NULL, 0, &r, &found, err))
-		return false;
-	if (!found)
+	if (!found && !class_lookup(v.instance->class, "__len__"))
 		return true;
-	ok = r.kind != VALUE_INSTANCE ||
-	     vm_raise(vm, CLASS_TYPE_ERROR, err, "__bool__ should return bool");
+	if (!found)
+		return op_length(vm, v, &r, err) && op_truth(vm, r, out, err);
+	ok = strcmp(value_type_name(r), "bool") == 0 ||
+	     vm_raise(vm, CLASS_TYPE_ERROR, err, "__bool__ should return bool, returned %s",
+		      value_type_name(r));
 	ok = ok && op_truth(vm, r, out, err);
 	value_unref(r);
 	return ok;

@@ -138,10 +138,28 @@ bool except_catch(struct vm *vm, const struct frame *base, struct err *err)
 	return true;
 }
 
+/* What `from` is given: None, an exception, or a class of them, which is called. */
+static bool cause_from(struct vm *vm, struct value *cause, struct err *err)
+{
+	struct value given = *cause;
+
+	if (given.kind == VALUE_NONE)
+		return true;
+	*cause = (struct value){ .kind = VALUE_UNSET };
+	if (given.kind == VALUE_CLASS
+		? !class_derives_from(given.class, CLASS_BASE_EXCEPTION)
+		: given.kind != VALUE_INSTANCE ||
+		      !class_derives_from(given.instance->class, CLASS_BASE_EXCEPTION))
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"exception causes must derive from BaseException");
+	return exception_from(vm, given, cause, err);
+}
+
 bool inst_raise(struct vm *vm, struct frame *f, int n, struct err *err)
 {
 	const struct frame *place;
-	struct value e;
+	struct value e, cause = n == 2 ? f->top[-1] : value_none();
+	bool ok;
 
 	if (n == 0) {
 		if (vm->handled.kind != VALUE_INSTANCE)
@@ -151,10 +169,15 @@ bool inst_raise(struct vm *vm, struct frame *f, int n, struct err *err)
 	}
 	if (!exception_from(vm, f->top[-n], &e, err))
 		return false;
-	if (n == 2 && (!op_store_attribute(vm, e, "__cause__", f->top[-1], err) ||
-		       !op_store_attribute(vm, e, "__suppress_context__", value_bool(true), err))) {
-		value_unref(e);
-		return false;
+	if (n == 2) {
+		ok = cause_from(vm, &cause, err) &&
+		     op_store_attribute(vm, e, "__cause__", cause, err) &&
+		     op_store_attribute(vm, e, "__suppress_context__", value_bool(true), err);
+		value_unref(cause);
+		if (!ok) {
+			value_unref(e);
+			return false;
+		}
 	}
 	if (vm->handled.kind == VALUE_INSTANCE && vm->handled.object != e.object &&
 	    !op_store_attribute(vm, e, "__context__", vm->handled, err)) {

@@ -38,6 +38,10 @@ static const char *number(const char *p, const char *end, int *out)
 
 static bool bad_spec(struct vm *vm, const char *spec, size_t len, struct value v, struct err *err)
 {
+	if (!value_is_number(v) && !value_is_hosted(v) && !value_is_text(v))
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"unsupported format string passed to %s.__format__",
+				value_type_name(v));
 	return vm_raise(vm, CLASS_VALUE_ERROR, err,
 			"Invalid format specifier '%.*s' for object of type '%s'",
 			(int)(len < 60 ? len : 60), spec, value_type_name(v));
@@ -177,6 +181,28 @@ static void format_int(struct buf *out, const struct format_spec *s, int64_t i)
 	put_number(out, s, prefix, p, strlen(p), base == 10 ? 3 : 4);
 }
 
+/* 'g' without a type takes an exponent one digit earlier: there is ".0" to come. */
+static void leave_room_for_point(char *digits, size_t size, const struct format_spec *s,
+				 int precision, double f)
+{
+	size_t whole = strspn(digits, "0123456789"), n;
+	char *exponent, *last;
+
+	precision = precision > 0 ? precision : 1;
+	if (whole != (size_t)precision || strchr(digits, 'e') || (digits[0] == '0' && f != 0))
+		return;
+	snprintf(digits, size, "%.*e", precision - 1, f);
+	exponent = strchr(digits, 'e');
+	n = strlen(exponent) + 1;
+	last = exponent;
+	if (strchr(digits, '.') && !s->alternate) {
+		while (last[-1] == '0')
+			last--;
+		last -= last[-1] == '.';
+	}
+	memmove(last, exponent, n);
+}
+
 /* What follows Python where C's printf differs: "1e-05" is the same, but a
  * float without a type keeps its ".0", and an inf has no digits to group. */
 static void format_float(struct buf *out, const struct format_spec *s, double f)
@@ -203,6 +229,8 @@ static void format_float(struct buf *out, const struct format_spec *s, double f)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 		snprintf(digits, sizeof(digits) - 2, conversion, precision, fabs(f));
 #pragma GCC diagnostic pop
+		if (!s->type && isfinite(f))
+			leave_room_for_point(digits, sizeof(digits) - 2, s, precision, fabs(f));
 		if (!s->type && isfinite(f) && !strpbrk(digits, ".eni"))
 			strcat(digits, ".0");
 	}

@@ -69,7 +69,11 @@ static const char *count(struct percent *p, const char *at, const char *end, int
 		    (value_is_hosted(v) &&
 		     !vm_host_here(p->vm)->to_number(p->vm->host->self, VALUE_INT, v, &v, err)))
 			return NULL;
-		if (!value_is_integer(v) || value_as_int(v) < 0 || value_as_int(v) > WIDEST) {
+		if (!value_is_integer(v)) {
+			vm_raise(p->vm, CLASS_TYPE_ERROR, err, "* wants int");
+			return NULL;
+		}
+		if (value_as_int(v) < 0 || value_as_int(v) > WIDEST) {
 			vm_raise(p->vm, CLASS_VALUE_ERROR, err,
 				 "a width or precision of %% formatting is from 0 to %d", WIDEST);
 			return NULL;
@@ -278,6 +282,14 @@ static const char *conversion(struct percent *p, const char *at, const char *end
 	return convert(p, &s, at, v, err) ? at + 1 : NULL;
 }
 
+/* What may have been meant for %(key)s: all that has items, but text and tuples. */
+static bool is_mapping(struct value v)
+{
+	return v.kind == VALUE_DICT || v.kind == VALUE_LIST || v.kind == VALUE_RANGE ||
+	       v.kind == VALUE_TENSOR ||
+	       (v.kind == VALUE_INSTANCE && class_lookup(v.instance->class, "__getitem__"));
+}
+
 bool format_percent(struct vm *vm, const struct str *template, struct value args, struct value *out,
 		    struct err *err)
 {
@@ -296,7 +308,7 @@ bool format_percent(struct vm *vm, const struct str *template, struct value args
 		}
 	}
 	if (at && ((args.kind == VALUE_TUPLE && p.next < args.list->len) ||
-		   (args.kind != VALUE_TUPLE && args.kind != VALUE_DICT && p.next == 0))) {
+		   (args.kind != VALUE_TUPLE && !is_mapping(args) && p.next == 0))) {
 		vm_raise(vm, CLASS_TYPE_ERROR, err,
 			 "not all arguments converted during string formatting");
 		at = NULL;

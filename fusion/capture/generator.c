@@ -43,6 +43,7 @@ bool generator_make(struct vm *vm, struct frame *f, struct value *out, struct er
 	own->generator = g.generator;
 	g.generator->capture = vm->host->force ? vm->host : NULL;
 	g.generator->frame = own;
+	g.generator->code = own->code;
 	frame_forget(vm);
 	*out = g;
 	return true;
@@ -93,15 +94,40 @@ void inst_returned(struct frame *f)
 	store(&f->top[-1], v.kind == VALUE_UNSET ? value_none() : value_ref(v));
 }
 
-/* The generator whose items f hands on by `yield from`; NULL: none. */
+/* The iterator whose items f hands on by `yield from`; NULL: none. */
+static const struct iter *handed_on(const struct frame *f)
+{
+	if (f->inst == f->code->insts || f->inst[-1].op != CODE_YIELD || f->inst[-1].arg == 0 ||
+	    f->top[-2].kind != VALUE_ITER)
+		return NULL;
+	return f->top[-2].iter;
+}
+
 static struct generator *inner(const struct frame *f)
 {
-	const struct value *it = f->top - 2;
+	const struct iter *it = handed_on(f);
 
-	if (f->inst == f->code->insts || f->inst[-1].op != CODE_YIELD || f->inst[-1].arg == 0 ||
-	    it->kind != VALUE_ITER || it->iter->over.kind != VALUE_GENERATOR)
-		return NULL;
-	return it->iter->over.generator;
+	return it && it->over.kind == VALUE_GENERATOR ? it->over.generator : NULL;
+}
+
+/* A value is sent to an iterator that takes none: f goes on with an error. */
+static bool cannot_send(struct vm *vm, struct generator *g, struct value *out, bool *more,
+			struct err *err)
+{
+	struct err why = { 0 };
+	struct value own = { .kind = VALUE_UNSET };
+	bool ok;
+
+	vm_raise(vm, CLASS_ATTRIBUTE_ERROR, &why, "'%s' object has no attribute 'send'",
+		 value_type_name(g->frame->top[-2]));
+	if (!except_value(vm, &why, &own)) {
+		if (err)
+			*err = why;
+		return false;
+	}
+	ok = run_on(vm, g, own, out, more, err);
+	value_unref(own);
+	return ok;
 }
 
 /* What is sent or thrown goes to the inner generator first.  *done: it has paused
@@ -151,6 +177,8 @@ static bool resume(struct vm *vm, struct generator *g, struct value sent, struct
 		value_unref(own);
 		return ok;
 	}
+	if (sent.kind != VALUE_UNSET && sent.kind != VALUE_NONE && !to && handed_on(g->frame))
+		return cannot_send(vm, g, out, more, err);
 	if (sent.kind != VALUE_UNSET)
 		store(&g->frame->top[-1], value_ref(sent)); /* what the yield gives */
 	return run_on(vm, g, thrown, out, more, err);

@@ -52,8 +52,17 @@ bool value_hash(struct vm *vm, struct value v, struct value *out, struct err *er
 				       v.instance->class->name);
 		if (!instance_call(vm, v, "__hash__", NULL, 0, out, &found, err))
 			return false;
-		if (found)
+		if (found && out->kind == VALUE_BOOL)
+			*out = value_int(out->b);
+		if (found && out->kind == VALUE_INT && out->i == -1)
+			*out = value_int(-2);
+		if (found && (out->kind == VALUE_INT || value_is_hosted(*out)))
 			return true;
+		if (found) {
+			value_unref(*out);
+			return vm_raise(vm, CLASS_TYPE_ERROR, err,
+					"__hash__ method should return an integer");
+		}
 	}
 	if (!op_make_key(vm, &key, err))
 		return false;

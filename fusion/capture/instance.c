@@ -121,7 +121,10 @@ static bool bind_place(struct vm *vm, struct value *place, struct value self, st
 static bool object_method(struct vm *vm, struct value self, const char *name, struct value *out,
 			  bool *found, struct err *err)
 {
-	int id = name[0] == '_' ? builtin_find("object", name) : -1;
+	bool has = name[0] == '_' ||
+		   (self.kind == VALUE_INSTANCE && self.instance->payload.kind == VALUE_TUPLE &&
+		    strcmp(name, "with_traceback") == 0);
+	int id = has ? builtin_find("object", name) : -1;
 
 	*found = id >= 0;
 	return !*found || vm_keep(vm, builtin_value(id, self), out, err);
@@ -221,17 +224,18 @@ bool is_child_kind(struct value v)
 static bool is_child(struct vm *vm, const struct instance *i, const char *name, struct value *place,
 		     bool *out, struct err *err)
 {
-	struct value *buffers;
+	struct value *names;
 
 	if (!op_force(vm, place, err))
 		return false;
 	*out = is_child_kind(*place);
-	if (*out || place->kind != VALUE_TENSOR)
+	if (*out || (place->kind != VALUE_TENSOR && place->kind != VALUE_NONE))
 		return true;
-	buffers = value_dict_find(i->attributes, "_buffer_names");
-	if (buffers && !op_force(vm, buffers, err))
+	names = value_dict_find(i->attributes,
+				place->kind == VALUE_NONE ? "_vacant" : "_buffer_names");
+	if (names && !op_force(vm, names, err))
 		return false;
-	*out = buffers && buffers->kind == VALUE_DICT && value_dict_find(buffers->dict, name);
+	*out = names && names->kind == VALUE_DICT && value_dict_find(names->dict, name);
 	return true;
 }
 
@@ -380,6 +384,8 @@ bool class_attribute(struct vm *vm, struct value o, const char *name, struct val
 		return vm_keep(vm, value_str(o.class->name, strlen(o.class->name)), out, err);
 	if (strcmp(name, "__module__") == 0)
 		return vm_keep(vm, value_str("__main__", 8), out, err);
+	if (strcmp(name, "__class__") == 0)
+		return value_type(vm, o, out, err);
 	if (strcmp(name, "__mro__") == 0)
 		return mro_of(vm, o.class, out, err);
 	if (strcmp(name, "__bases__") == 0)

@@ -240,13 +240,19 @@ bool instance_store(struct vm *vm, struct value o, const char *name, struct valu
 		    struct err *err)
 {
 	struct instance *i = o.instance;
-	struct value dict;
+	struct value dict, *vacant = NULL;
 	bool ok;
 
+	if (i->payload.kind == VALUE_TUPLE && strcmp(name, "args") == 0)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "the args of an exception are not in the language to be set; make "
+			       "another exception");
 	if (i->class->is_module && (!may_hold(vm, o, v, err) || !may_exchange(vm, i, name, v, err)))
 		return false;
 	/* a module keeps its children apart, whatever the class has of that name */
-	if (!i->class->is_module || !is_child_kind(v)) {
+	if (i->class->is_module && v.kind == VALUE_NONE && !vacant_place(vm, i, name, &vacant, err))
+		return false;
+	if (!i->class->is_module || !(is_child_kind(v) || vacant)) {
 		if (!ask_descriptor(vm, o, name, v, &ok, err))
 			return false;
 		if (ok)
@@ -331,6 +337,11 @@ bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct 
 	case VALUE_LIST:
 	case VALUE_TUPLE:
 	case VALUE_DICT:
+	case VALUE_SET:
+	case VALUE_RANGE:
+	case VALUE_SLICE:
+	case VALUE_ITER:
+	case VALUE_GENERATOR:
 	case VALUE_INT:
 	case VALUE_FLOAT:
 	case VALUE_BOOL:

@@ -220,6 +220,7 @@ METHOD(set_difference, fold, SET_DIFFERENCE)
 METHOD(set_symmetric_difference, fold, SET_SYMMETRIC)
 METHOD(set_intersection_update, fold_in_place, SET_INTERSECTION)
 METHOD(set_difference_update, fold_in_place, SET_DIFFERENCE)
+METHOD(set_symmetric_difference_update, fold_in_place, SET_SYMMETRIC)
 #undef METHOD
 
 bool set_update(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)

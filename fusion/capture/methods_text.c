@@ -132,20 +132,37 @@ bool builtin_ascii(struct vm *vm, const struct builtin_call *call, struct value 
 	return false;
 }
 
+/* The number that a method is of: where a host has it, the program needs it as it is. */
+static bool plain_self(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+
+	*out = call->self;
+	return !value_is_hosted(*out) ||
+	       host->to_number(host->self, value_plain_kind(*out), *out, out, err);
+}
+
 bool float_is_integer(struct vm *vm, const struct builtin_call *call, struct value *out,
 		      struct err *err)
 {
-	(void)vm, (void)err;
-	*out = value_bool(isfinite(call->self.f) && floor(call->self.f) == call->self.f);
+	struct value v;
+
+	if (!plain_self(vm, call, &v, err))
+		return false;
+	*out = value_bool(isfinite(v.f) && floor(v.f) == v.f);
 	return true;
 }
 
 bool int_bit_length(struct vm *vm, const struct builtin_call *call, struct value *out,
 		    struct err *err)
 {
-	int64_t i = value_as_int(call->self), n = 0;
+	struct value v;
+	int64_t i, n = 0;
 
-	(void)vm, (void)err;
+	if (!plain_self(vm, call, &v, err))
+		return false;
+	i = value_as_int(v);
 	for (uint64_t u = i < 0 ? -(uint64_t)i : (uint64_t)i; u; u >>= 1)
 		n++;
 	*out = value_int(n);

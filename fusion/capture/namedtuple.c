@@ -39,7 +39,7 @@ static bool field_names(struct vm *vm, struct value v, struct value *out, struct
 	}
 	for (int i = 0; ok && i < out->list->len; i++)
 		if (out->list->at[i].kind != VALUE_STR)
-			ok = vm_raise(vm, CLASS_TYPE_ERROR, err, "field names must be strings");
+			ok = vm_raise(vm, CLASS_VALUE_ERROR, err, "field names must be strings");
 	if (ok && out->list->len > MOST_FIELDS)
 		ok = err_set(err, ERR_BOUND, "a namedtuple has at most %d fields", MOST_FIELDS);
 	if (!ok)

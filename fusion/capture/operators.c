@@ -221,6 +221,15 @@ bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struc
 			       value_type_name(is_sequence(a) ? b : a));
 	if (op == BIN_OR && a.kind == VALUE_DICT && b.kind == VALUE_DICT)
 		return merge_dicts(vm, inplace, a, b, out, err);
+	if (op == BIN_OR && inplace && a.kind == VALUE_DICT) {
+		struct native update = { .name = "update", .builtin = true, .self = a };
+
+		update.id = builtin_find("dict", "update");
+		if (!builtin_call(vm, &update, &b, 1, NULL, out, err))
+			return false;
+		*out = value_ref(a);
+		return true;
+	}
 	if (!set_or_type_binary(vm, op, inplace, a, b, out, &found, err))
 		return false;
 	if (found)

@@ -389,10 +389,16 @@ static bool length_of_instance(struct vm *vm, struct value v, struct value *out,
 		return false;
 	if (!found)
 		return no_length(vm, v, err);
-	if (out->kind == VALUE_INT || out->kind == VALUE_BOOL || out->kind == VALUE_SYMINT)
+	if (value_is_integer(*out) && value_as_int(*out) < 0)
+		return vm_raise(vm, CLASS_VALUE_ERROR, err, "__len__() should return >= 0");
+	if (out->kind == VALUE_BOOL)
+		*out = value_int(out->b);
+	if (out->kind == VALUE_INT || out->kind == VALUE_SYMINT)
 		return true;
+	vm_raise(vm, CLASS_TYPE_ERROR, err, "'%s' object cannot be interpreted as an integer",
+		 value_type_name(*out));
 	value_unref(*out);
-	return vm_raise(vm, CLASS_TYPE_ERROR, err, "__len__() should return an integer");
+	return false;
 }
 
 /* How many members an enum has. */

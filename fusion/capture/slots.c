@@ -218,8 +218,14 @@ static bool run(struct vm *vm, const struct slot_row *slot, struct value v,
 bool slot_call(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
 {
 	const struct slot_row *slot = find(call->row->name);
-	bool bound = call->self.kind != VALUE_UNSET;
+	bool bound = call->self.kind != VALUE_UNSET,
+	     exact = slot->how != FUNCTION && slot->how != MATH && slot->how != NOTHING &&
+		     slot->how != CALL;
 
+	if (exact && call->n != call->row->least + !bound)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "expected %d argument%s, got %d",
+				call->row->least, call->row->least == 1 ? "" : "s",
+				call->n - !bound);
 	if (!bound && call->n < 1 + (call->row->least > 0))
 		return vm_raise(vm, CLASS_TYPE_ERROR, err, "unbound method %s() needs an argument",
 				call->row->name);

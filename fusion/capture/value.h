@@ -169,8 +169,9 @@ struct iter {
 struct frame;
 struct generator {
 	struct object head;
-	struct frame *frame;   /* in memory of its own; NULL when it has ended */
-	size_t bytes;          /* of that memory */
+	struct frame *frame; /* in memory of its own; NULL when it has ended */
+	size_t bytes;        /* of that memory */
+	const struct code *code;
 	struct value handled;  /* by its except blocks while it pauses; UNSET: none */
 	struct value returned; /* by its return statement; UNSET: not yet, or None */
 	bool running;

@@ -297,9 +297,10 @@ def main():
     jobs = [(name, SOURCE % results, arguments, ["static"]) for name, (results, arguments) in PROGRAMS.items()]
     jobs.append(("numbers", SOURCE % NUMBERS, [tensor(5, 7), ints(5, 7, high=9), tensor(5, 7, seed=3)], ["eager"]))
     jobs.append(("in_place", SOURCE % WRITES, [tensor(5, 7), tensor(1), tensor(5, 7, seed=3)], ["eager"]))
+    jobs.append(("written", SOURCE % WRITES.replace("caught(a), ", ""), [tensor(5, 7), tensor(1), tensor(5, 7, seed=3)], ["static", "graphs"], 2))
     jobs += [(name, SOURCE % result, arguments, [mode]) for name, (result, arguments) in OUT_OF_BOUNDS.items() for mode in ("eager", "static")]
     # Memory that is taken again, and state that is kept, from step to step and from call to call.
-    jobs += [(name, recurrent.HEAD + recurrent.PROGRAMS[name][0], recurrent.PROGRAMS[name][1], ["static"], 3) for name in RECURRENT]
+    jobs += [(name, recurrent.HEAD + recurrent.PROGRAMS[name][0], recurrent.PROGRAMS[name][1], ["static", "graphs"], 3) for name in RECURRENT]
     jobs = [job for job in jobs if only in job[0]]
     with tempfile.TemporaryDirectory() as cache, ThreadPoolExecutor(os.cpu_count()) as pool:
         faults = [f for f in pool.map(lambda job: check(binary, folder, cache, *job), jobs) if f]

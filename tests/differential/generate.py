@@ -7,6 +7,7 @@ import contextlib
 import json
 import random
 
+import sides
 from scope import Invalid, Scope, Var, is_float, numel
 from statements import STATEMENTS, any_break
 
@@ -20,12 +21,14 @@ class Weights:
                    "create": 3, "index": 2, "layer": 2, "operator": 5}
     breaks = {"print": 5, "print_tensor": 2, "explicit": 5, "item": 4, "list": 1, "dynamic_shape": 3, "index": 2, "test": 3, "assert": 1, "call": 4, "middle": 2, "requires": 2}
     statements = {"assign": 40, "update": 8, "inplace": 4, "inplace_other": 2, "write_view": 4, "augment": 4, "break": 5, "branch": 4, "optional": 4, "loop": 3, "each_row": 1, "while": 1, "try": 1.5, "with": 2.5,
-                  "function": 4, "autograd": 2, "module": 6, "seeded": 0.4, "early": 0.7}
+                  "function": 4, "number": 6, "sides": 6,  # numbers and branches: much of capture, and nothing made it
+                  "autograd": 2, "module": 6, "seeded": 0.4, "early": 0.7}
 
 
 HELPERS = {
     "disabled": "@torch.compiler.disable\ndef disabled(a):\n    return a * 0.5 + 1\n",
     "disabled_once": "@torch.compiler.disable(recursive=False)\ndef disabled_once(a):\n    return torch.sin(a)\n",
+    "fails_after": "def broken_off(a):\n    b = a * 2\n    torch._dynamo.graph_break()\n    if a.dim() != 1:\n        raise ValueError('no')\n    return b\ndef fails_after(a):\n    try:\n        return broken_off(a + 1)\n    except ValueError as e:\n        return a * len(str(e))\n",
     "first_of": "def values_of(a):\n    yield a.tanh()\n    yield a * 2\ndef first_of(a):\n    return sum(values_of(a))\n",
     "with_break": "def with_break(a):\n    b = a * 2\n    torch._dynamo.graph_break()\n    return b.sin()\n",
     "with_print": "def with_print(a):\n    print('helper', a.dim())\n    return a * 0.5\n",
@@ -43,6 +46,7 @@ HELPERS = {
     "without_grad": "@torch.no_grad()\ndef without_grad(a):\n    return a * 3\n",
     "grad_off": "@torch.set_grad_enabled(False)\ndef grad_off(a):\n    return a * 3\n",
     "fit": "def fit(v, shape, low, high):\n    n = 1\n    for d in shape:\n        n *= d\n    f = torch.nan_to_num(v.float()).flatten()\n    f = torch.cat([f, torch.linspace(0.1, 0.9, n + 1)])[:n]\n    return (low + (high - low) * torch.sigmoid(f + torch.linspace(-1.0, 1.0, n))).reshape(shape)\n",
+    **sides.HELPERS,
     "score": "def score(r):\n    if isinstance(r, (tuple, list)):\n        total = torch.zeros(())\n        for part in r:\n            total = total + score(part)\n        return total\n    if not isinstance(r, torch.Tensor):\n        return torch.tensor(float(r))\n    f = torch.nan_to_num(r.float(), 0.3, 2.0, -2.0).tanh().flatten()\n    return (f * torch.linspace(1.0, 2.0, f.numel())).sum() * 0.25\n",
 }
 
@@ -63,6 +67,7 @@ class Generator:
         self.broken = self.rng.random() < 0.5
         self.layers, self.optional, self.local_numbers = [], None, []
         self.int_names, self.test_names = [], []
+        self.values = []  # names of what is no tensor and may be returned
         self.is_module = False
         self.row_turn = self.rng.randrange(1 << 30)
 
@@ -151,14 +156,14 @@ class Generator:
             weights["break"] = 0
         if self.depth > self.top + 2:
             weights = {"assign": 3, "update": 2}
-        mark, count, own = len(self.lines), self.count, list(self.scope.own)
+        mark, own, values = len(self.lines), list(self.scope.own), list(self.values)
         for _ in range(12):
             try:
                 STATEMENTS[self.choose(weights)](self)
                 return
             except Invalid:
                 del self.lines[mark:]
-                self.scope.own = list(own)
+                self.scope.own, self.values = list(own), list(values)
 
     def body(self, n, inner=False):
         for _ in range(n):
@@ -259,7 +264,7 @@ def result(gen):
     given = [v for v in able if v.leaf and v.float]
     if gen.grad and given:
         picked.append(given[0])  # whatever became of the others, this one has a gradient
-    names = [v.name for v in picked]
+    names = [v.name for v in picked] + gen.values[-2:]
     if len(names) == 1:
         return f"return {names[0]}"
     return rng.choice(["return ({})", "return [{}]"]).format(", ".join(names)) if rng.random() < 0.8 else "return {" + ", ".join(f"'{k}': {n}" for k, n in enumerate(names)) + "}"

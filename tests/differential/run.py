@@ -151,10 +151,12 @@ class Tester:
                 return False
         return True
 
-    def judge(self, name, workload):
-        """All settings of one program."""
+    def judge(self, name, workload, under=None):
+        """All settings of one program; `under`: those that it showed its fault with."""
         seed = int(name.split()[-1]) if name.startswith("seed") else 0
         plans = plan_of(seed, self.args.device, self.plugin)
+        if under and self.args.device == "cpu":
+            plans.append((under, COMPILED, bool(under.get("timed"))))
         if self.args.poison and plans:
             plans[0][0]["poison"] = True
         first, error = self.engine.run(workload, ["eager"], backend=plans[0][0]["backend"])
@@ -253,11 +255,11 @@ class Tester:
         print(f"{len(kinds) - len(missing)} of {len(kinds)} kinds of break were met" + (f", not {', '.join(missing)}" if missing else ""))
 
     # Many.
-    def one(self, name, workload):
+    def one(self, name, workload, under=None):
         if self.args.device != "cpu":  # weights are made on it, as torch_side.py makes them
             workload = dict(workload, source=workload["source"].replace("import torch\n", "import torch; torch.set_default_device('cuda')\n", 1))
         try:
-            self.judge(name, workload)
+            self.judge(name, workload, under)
         except Crash as crash:
             self.report(name, workload, {"backend": "interp", "policy": "dynamo"}, COMPILED, False, ("crash", str(crash)))
         self.count["programs"] += 1
@@ -284,9 +286,10 @@ class Tester:
             for path in sorted(glob.glob(os.path.join(args.found, "*.json"))):
                 with open(path) as file:
                     workload = json.load(file)
-                for said in ("found", "under", "modes"):
+                under = workload.pop("under", None)
+                for said in ("found", "modes"):
                     workload.pop(said, None)
-                waiting.add(pool.submit(self.one, os.path.basename(path), workload))
+                waiting.add(pool.submit(self.one, os.path.basename(path), workload, under))
             end, seed = time.monotonic() + args.seconds, args.seed
             while time.monotonic() < end and (args.programs == 0 or seed < args.seed + args.programs):
                 while len(waiting) >= args.jobs * 2:

@@ -4,7 +4,9 @@ Each rule appends lines to the block that is being written (gen.line) and variab
 scope.  A rule that finds no operands raises Invalid, and another one is tried.
 """
 from expressions import RULES
+from reads import number_use
 from scope import Invalid, Var, broadcast, is_float, numel
+from sides import sides
 
 
 def assign(gen):
@@ -137,7 +139,7 @@ def break_assert(gen):
 def break_call(gen):
     """A function that is not captured, a generator, a recursive one, a clock."""
     v = gen.pick(lambda v: v.float)
-    helper = gen.rng.choice(["disabled", "disabled_once", "first_of", "with_break", "with_print", "deep", "untouched", "timed", "logged", "counted", "kept"])
+    helper = gen.rng.choice(["disabled", "disabled_once", "fails_after", "first_of", "with_break", "with_print", "deep", "untouched", "timed", "logged", "counted", "kept"])
     gen.helpers.add(helper)
     gen.bind(f"{helper}({v.name})", v.shapes, v.dtypes)
 
@@ -390,4 +392,4 @@ def early(gen):
 
 
 STATEMENTS = {"assign": assign, "update": update, "inplace": inplace, "inplace_other": inplace_other, "write_view": write_view, "augment": augment, "break": any_break, "branch": branch, "optional": optional, "loop": loop,
-              "each_row": each_row, "while": while_loop, "try": try_block, "with": with_block, "function": function, "autograd": autograd, "module": module_use, "seeded": seeded, "early": early}
+              "each_row": each_row, "while": while_loop, "try": try_block, "with": with_block, "function": function, "autograd": autograd, "module": module_use, "seeded": seeded, "early": early, "number": number_use, "sides": sides}

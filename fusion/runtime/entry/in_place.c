@@ -69,8 +69,7 @@ void in_place_plan(struct entry *e)
 {
 	const struct exec *x = e->exec;
 
-	if (!x || x->parts || x->record || e->record || e->grad || e->n_asserts > 0 ||
-	    !cannot_fail(x))
+	if (!x || x->parts || e->grad || e->n_asserts > 0 || !cannot_fail(x))
 		return;
 	e->given = ARENA_ARRAY(&e->arena, struct tensor *, (size_t)e->n_outputs + 1);
 	for (int i = 0; i < e->n_writes; i++) {

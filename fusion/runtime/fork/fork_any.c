@@ -79,7 +79,9 @@ bool fork_any(void *self, bool any, struct value it, struct value first, bool *h
 	if (ok && !known)
 		it.iter->position = position;
 	*handled = ok && known;
-	if (*handled)
-		*out = decided ? value_bool(any) : late_value(t, node);
+	if (*handled && (decided || node < 0)) /* no item is computed by the graph */
+		*out = value_bool(decided == any);
+	else if (*handled)
+		*out = late_value(t, node);
 	return ok;
 }

@@ -305,11 +305,12 @@ static inline bool take_outputs(struct record *r, struct tensor **outputs, struc
 {
 	int n = r->exec->n_outputs;
 
-	for (int i = 0; i < n; i++)
-		outputs[i] = NULL;
+	exec_place_given(r->exec, outputs, into);
+	if (into)
+		as_fresh(r, into);
 	for (int i = 0; i < n; i++) {
-		outputs[i] = i == 0 && into ? tensor_ref(as_fresh(r, into))
-					    : make_output(r, i, err);
+		if (!outputs[i])
+			outputs[i] = make_output(r, i, err);
 		if (!outputs[i])
 			return false;
 		if (r->outputs[i].chain)

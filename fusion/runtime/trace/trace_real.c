@@ -86,10 +86,13 @@ static bool guard_failure(struct trace *t, const struct symreal *r, struct err *
 	return nonzero || trace_pin_value(t, trace_real_value(r), err);
 }
 
-static bool give(struct trace *t, const struct symreal *r, struct value *out, struct err *err)
+/* What is computed of `a` and `b`; NULL: too long an expression, so that they are
+ * specialised. */
+static bool give(struct trace *t, const struct symreal *r, struct value a, struct value b,
+		 struct value *out, struct err *err)
 {
 	if (!r)
-		return trace_no_memory(err);
+		return trace_pin_both(t, a, b, err);
 	if (symreal_may_fail(r) && !guard_failure(t, r, err))
 		return false;
 	t->computes_sizes = true;
@@ -133,10 +136,11 @@ bool trace_real_binary(struct trace *t, enum binop op, struct value a, struct va
 	if (kind < 0)
 		return trace_pin_both(t, a, b, err);
 	if (op == BIN_TRUEDIV && is_int(a) && is_int(b))
-		return give(t, symreal_ratio(syms, trace_size(t, a), trace_size(t, b)), out, err);
+		return give(t, symreal_ratio(syms, trace_size(t, a), trace_size(t, b)), a, b, out,
+			    err);
 	return give(
-	    t, symreal_binary(syms, (enum symreal_kind)kind, trace_real(t, a), trace_real(t, b)),
-	    out, err);
+	    t, symreal_binary(syms, (enum symreal_kind)kind, trace_real(t, a), trace_real(t, b)), a,
+	    b, out, err);
 }
 
 bool trace_whole(struct trace *t, enum symreal_whole how, struct value v, struct value *out,
@@ -149,7 +153,7 @@ bool trace_whole(struct trace *t, enum symreal_whole how, struct value v, struct
 		return false;
 	whole = r ? symreal_whole(t->graph->syms, how, r) : NULL;
 	if (!whole)
-		return trace_no_memory(err);
+		return trace_pin_value(t, v, err);
 	t->computes_sizes = true;
 	*out = trace_size_value(whole);
 	return true;
@@ -176,7 +180,7 @@ bool trace_cast(struct trace *t, enum value_kind kind, struct value a, struct va
 	if (kind == VALUE_INT && a.kind != VALUE_SYMINT)
 		return trace_whole(t, WHOLE_TRUNC, a, out, err);
 	if (kind == VALUE_FLOAT && a.kind == VALUE_SYMINT)
-		return give(t, symreal_int(t->graph->syms, a.sym), out, err);
+		return give(t, symreal_int(t->graph->syms, a.sym), a, a, out, err);
 	*out = a;
 	return true;
 }
@@ -201,19 +205,19 @@ static bool round_number(struct trace *t, const struct value *args, int n, bool 
 		return trace_whole(t, WHOLE_ROUND, args[0], out, err);
 	*known = args[1].i >= -308 && args[1].i <= 323;
 	return !*known ||
-	       give(t, symreal_round(t->graph->syms, trace_real(t, args[0]), (int)args[1].i), out,
-		    err);
+	       give(t, symreal_round(t->graph->syms, trace_real(t, args[0]), (int)args[1].i),
+		    args[0], args[0], out, err);
 }
 
-static bool logarithm_to(struct trace *t, const struct symreal *x, const struct symreal *base,
-			 struct value *out, struct err *err)
+static bool logarithm_to(struct trace *t, struct value x, struct value base, struct value *out,
+			 struct err *err)
 {
 	struct symtab *syms = t->graph->syms;
 	int log = symreal_function("log", 1);
 	struct value top, bottom;
 
-	if (!give(t, symreal_call(syms, log, x, NULL), &top, err) ||
-	    !give(t, symreal_call(syms, log, base, NULL), &bottom, err))
+	if (!give(t, symreal_call(syms, log, trace_real(t, x), NULL), x, x, &top, err) ||
+	    !give(t, symreal_call(syms, log, trace_real(t, base), NULL), base, base, &bottom, err))
 		return false;
 	return trace_real_binary(t, BIN_TRUEDIV, top, bottom, out, err);
 }
@@ -240,9 +244,9 @@ static bool other_math(struct trace *t, const char *name, const struct value *ar
 		return give(t,
 			    symreal_binary(t->graph->syms, REAL_POW, trace_real(t, args[0]),
 					   trace_real(t, args[1])),
-			    out, err);
+			    args[0], args[1], out, err);
 	if (strcmp(name, "log") == 0 && n == 2)
-		return logarithm_to(t, trace_real(t, args[0]), trace_real(t, args[1]), out, err);
+		return logarithm_to(t, args[0], args[1], out, err);
 	*known = false;
 	return true;
 }
@@ -271,7 +275,7 @@ bool trace_math(void *self, const struct native *f, const struct value *args, in
 	return give(t,
 		    symreal_call(t->graph->syms, function, trace_real(t, args[0]),
 				 n == 2 ? trace_real(t, args[1]) : NULL),
-		    out, err);
+		    args[0], args[n - 1], out, err);
 }
 
 bool trace_extreme(void *self, bool least, struct value a, struct value b, bool *known,

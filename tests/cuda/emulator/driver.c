@@ -2,8 +2,7 @@
  *
  * With the NVRTC of nvrtc.c, whose cubins are shared objects: memory is the host's, copies
  * are copies, and a launch runs at once, a thread after the other.  So the values of what
- * backend cuda generates are tested where there is no GPU.  CUDA graphs are not supported:
- * mode graphs launches kernel by kernel here.
+ * backend cuda generates are tested where there is no GPU.  CUDA graphs: graph.c.
  */
 #include <cuda.h>
 #include <dlfcn.h>
@@ -13,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "tests/cuda/emulator/work.h"
 
 CUresult cuInit(unsigned flags)
 {
@@ -172,26 +173,57 @@ CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream st
 	return CUDA_SUCCESS;
 }
 
+/* What is done within the device's memory, and may be captured. */
+struct change {
+	CUdeviceptr to, from;
+	size_t n;
+	unsigned value;
+};
+
+static void move(const void *state)
+{
+	const struct change *c = state;
+
+	memmove((void *)(uintptr_t)c->to, (void *)(uintptr_t)c->from, c->n);
+}
+
+static void set_bytes(const void *state)
+{
+	const struct change *c = state;
+
+	memset((void *)(uintptr_t)c->to, (int)c->value, c->n);
+}
+
+static void set_words(const void *state)
+{
+	const struct change *c = state;
+
+	for (size_t i = 0; i < c->n; i++)
+		memcpy((void *)(uintptr_t)(c->to + 4 * i), &c->value, sizeof(c->value));
+}
+
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
+	const struct change c = { to, from, bytes, 0 };
+
 	(void)stream;
-	memmove((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes);
-	return CUDA_SUCCESS;
+	return emulated_do(move, &c, sizeof(c));
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream)
 {
+	const struct change c = { to, 0, bytes, value };
+
 	(void)stream;
-	memset((void *)(uintptr_t)to, value, bytes);
-	return CUDA_SUCCESS;
+	return emulated_do(set_bytes, &c, sizeof(c));
 }
 
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t words, CUstream stream)
 {
+	const struct change c = { to, 0, words, value };
+
 	(void)stream;
-	for (size_t i = 0; i < words; i++)
-		memcpy((void *)(uintptr_t)(to + 4 * i), &value, sizeof(value));
-	return CUDA_SUCCESS;
+	return emulated_do(set_words, &c, sizeof(c));
 }
 
 /* The image's size is not told: a shared object ends with its table of sections. */
@@ -225,10 +257,13 @@ typedef void caller(void **params);
 typedef void launcher(caller *kernel, void **params, const unsigned *grid, const unsigned *block,
 		      unsigned shared);
 
+enum { MAX_PARAMETERS = 4096 };
+
 struct function {
 	caller *kernel;
 	launcher *launch;
-	int threads; /* of a block, at most */
+	int threads;         /* of a block, at most */
+	const size_t *sizes; /* of the parameters, to a 0 */
 	struct function *next;
 };
 static struct function *functions; /* all there are, to the end */
@@ -247,12 +282,14 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 	snprintf(full, sizeof(full), "most_%s", name);
 	most = dlsym(module, full);
 	f->threads = most ? *most : 0;
+	snprintf(full, sizeof(full), "sizes_%s", name);
+	f->sizes = dlsym(module, full);
 	if (getenv("STAND_IN_NOTES"))
 		fprintf(stderr, "a function %s\n", name);
 	f->next = functions;
 	functions = f;
 	*function = (CUfunction)f;
-	return f->kernel && f->launch ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+	return f->kernel && f->launch && f->sizes ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int value)
@@ -277,45 +314,93 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
 	return CUDA_SUCCESS;
 }
 
+struct shape {
+	struct function *function;
+	unsigned grid[3], block[3], shared;
+};
+
+struct launch {
+	struct shape shape;
+	char values[]; /* of the parameters, one after the other */
+};
+
+static CUresult check(const struct shape *l)
+{
+	const unsigned *grid = l->grid, *block = l->block;
+	unsigned threads = block[0] * block[1] * block[2];
+
+	if (!grid[0] || !grid[1] || grid[1] > 65535 || !grid[2] || !threads || threads > 1024 ||
+	    l->shared > 227 * 1024)
+		return CUDA_ERROR_INVALID_VALUE;
+	return threads > (unsigned)l->function->threads ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
+							: CUDA_SUCCESS;
+}
+
+static size_t padded(size_t bytes)
+{
+	return (bytes + 15) / 16 * 16;
+}
+
+static struct launch *note(const struct shape *shape, void **params, size_t *bytes)
+{
+	const size_t *size = shape->function->sizes;
+	struct launch *l;
+	char *to;
+
+	*bytes = sizeof(*l);
+	for (int i = 0; size[i]; i++)
+		*bytes += padded(size[i]);
+	l = malloc(*bytes);
+	l->shape = *shape;
+	to = l->values;
+	for (int i = 0; size[i]; to += padded(size[i++]))
+		memcpy(to, params[i], size[i]);
+	return l;
+}
+
+void emulated_launch_run(const void *state)
+{
+	const struct launch *l = state;
+	const struct function *f = l->shape.function;
+	char *from = (char *)l->values;
+	void *params[MAX_PARAMETERS];
+
+	for (int i = 0; f->sizes[i]; from += padded(f->sizes[i++]))
+		params[i] = from;
+	f->launch(f->kernel, params, l->shape.grid, l->shape.block, l->shape.shared);
+}
+
+void *emulated_launch_of(const CUDA_KERNEL_NODE_PARAMS *p, size_t *bytes, CUresult *why)
+{
+	const struct shape shape = { (struct function *)p->func,
+				     { p->gridDimX, p->gridDimY, p->gridDimZ },
+				     { p->blockDimX, p->blockDimY, p->blockDimZ },
+				     p->sharedMemBytes };
+
+	*why = check(&shape);
+	return *why == CUDA_SUCCESS ? note(&shape, p->kernelParams, bytes) : NULL;
+}
+
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
 			unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
 			CUstream stream, void **params, void **extra)
 {
-	struct function *f = (struct function *)function;
-	unsigned grid[] = { grid_x, grid_y, grid_z }, block[] = { block_x, block_y, block_z };
+	const CUDA_KERNEL_NODE_PARAMS p = { .func = function,
+					    .gridDimX = grid_x,
+					    .gridDimY = grid_y,
+					    .gridDimZ = grid_z,
+					    .blockDimX = block_x,
+					    .blockDimY = block_y,
+					    .blockDimZ = block_z,
+					    .sharedMemBytes = shared,
+					    .kernelParams = params };
+	CUresult result;
+	size_t bytes;
+	void *state = emulated_launch_of(&p, &bytes, &result);
 
 	(void)stream, (void)extra;
-	if (!grid_x || !grid_y || grid_y > 65535 || !grid_z || !block_x || !block_y || !block_z ||
-	    block_x * block_y * block_z > 1024 || shared > 227 * 1024)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (block_x * block_y * block_z > (unsigned)f->threads)
-		return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-	f->launch(f->kernel, params, grid, block, shared);
-	return CUDA_SUCCESS;
+	if (state)
+		result = emulated_do(emulated_launch_run, state, bytes);
+	free(state);
+	return result;
 }
-
-/* ---- CUDA graphs: none */
-
-#define NONE(name, ...)                                                                            \
-	CUresult name(__VA_ARGS__)                                                                 \
-	{                                                                                          \
-		return CUDA_ERROR_NOT_SUPPORTED;                                                   \
-	}
-NONE(cuStreamBeginCapture, CUstream stream, CUstreamCaptureMode mode)
-NONE(cuStreamEndCapture, CUstream stream, CUgraph *graph)
-NONE(cuGraphCreate, CUgraph *graph, unsigned flags)
-NONE(cuGraphDestroy, CUgraph graph)
-NONE(cuGraphAddKernelNode, CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t n,
-     const CUDA_KERNEL_NODE_PARAMS *params)
-NONE(cuGraphAddChildGraphNode, CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t n,
-     CUgraph child)
-NONE(cuGraphInstantiate, CUgraphExec *run, CUgraph graph, unsigned long long flags)
-NONE(cuGraphExecDestroy, CUgraphExec run)
-NONE(cuGraphExecKernelNodeSetParams, CUgraphExec run, CUgraphNode node,
-     const CUDA_KERNEL_NODE_PARAMS *params)
-NONE(cuGraphExecChildGraphNodeSetParams, CUgraphExec run, CUgraphNode node, CUgraph child)
-NONE(cuGraphUpload, CUgraphExec run, CUstream stream)
-NONE(cuGraphGetNodes, CUgraph graph, CUgraphNode *nodes, size_t *n)
-NONE(cuGraphNodeGetType, CUgraphNode node, CUgraphNodeType *type)
-NONE(cuGraphChildGraphNodeGetGraph, CUgraphNode node, CUgraph *graph)
-NONE(cuGraphLaunch, CUgraphExec run, CUstream stream)

@@ -62,11 +62,13 @@ def translate(text):
     callers = []
     for bound, name, parameters in KERNEL.findall(text):
         types = [p.strip().rsplit(" ", 1) for p in parameters.split(",") if p.strip()]
-        values = []
+        values, sizes = [], []
         for i, (kind, named) in enumerate(types):
             kind += "*" * named.count("*")
+            sizes.append(f"sizeof({kind})")
             values.append(f"*({kind.replace('const ', '', 1) if '*' not in kind else kind} *)p[{i}]")
         callers.append(f'extern "C" const int most_{name} = {bound or FULL_REGISTERS};\n')
+        callers.append(f'extern "C" const unsigned long sizes_{name}[] = {{ {", ".join(sizes + ["0"])} }};\n')
         callers.append(f'extern "C" void call_{name}(void **p)\n{{\n\t{name}({", ".join(values)});\n}}\n')
     return f'#include "{HERE}/emulate.hpp"\n#include "{HERE}/ptx.hpp"\n' + text + "".join(callers)
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/cuda/emulator/elements.h"
+#include "tests/cuda/emulator/work.h"
 
 struct how {
 	int32_t turn_a, turn_b;
@@ -128,6 +129,39 @@ static double at(const void *x, const struct layout *l, bool turned, uint64_t i,
 		   l->type);
 }
 
+struct product {
+	struct how how;
+	struct layout a, b, c, d;
+	const void *from_a, *from_b, *from_c;
+	void *to;
+	bool has_rest; /* d = ab + c */
+	int way;
+};
+
+static void multiply(const void *state)
+{
+	const struct product *p = state;
+	const uint64_t terms = p->how.turn_a == CUBLAS_OP_N ? p->a.columns : p->a.rows;
+
+	if (p->way == 0 && p->d.rows * p->d.columns * terms >= 1 << 20)
+		usleep(100000); /* far more than the product takes, on a busy machine too */
+	for (uint64_t j = 0; j < p->d.columns; j++)
+		for (uint64_t i = 0; i < p->d.rows; i++) {
+			double sum = p->way == 1 ? 0.125 * terms : 0;
+
+			for (uint64_t k = 0; k < terms; k++)
+				sum += at(p->from_a, &p->a, p->how.turn_a != CUBLAS_OP_N, i, k) *
+				       at(p->from_b, &p->b, p->how.turn_b != CUBLAS_OP_N, k, j);
+			if (p->way == 1) /* rounded on the way */
+				sum = (float)sum - 0.125 * terms;
+			sum += p->how.epilogue & CUBLASLT_EPILOGUE_BIAS
+				   ? get(p->how.bias, (long long)i, p->d.type)
+				   : 0;
+			sum += p->has_rest ? at(p->from_c, &p->c, false, i, j) : 0;
+			put(p->to, (long long)(j * (uint64_t)p->d.lead + i), p->d.type, sum);
+		}
+}
+
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, const void *alpha,
 			      const void *a, cublasLtMatrixLayout_t a_layout, const void *b,
 			      cublasLtMatrixLayout_t b_layout, const void *beta, const void *c,
@@ -135,33 +169,20 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
 			      cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t *algo,
 			      void *workspace, size_t workspace_bytes, cudaStream_t stream)
 {
-	const struct how *how = (const struct how *)desc;
-	const struct layout *la = (const struct layout *)a_layout;
-	const struct layout *lb = (const struct layout *)b_layout;
-	const struct layout *lc = (const struct layout *)c_layout;
-	const struct layout *ld = (const struct layout *)d_layout;
-	const uint64_t terms = how->turn_a == CUBLAS_OP_N ? la->columns : la->rows;
-	const bool has_rest = *(const float *)beta != 0;
+	const struct product p = { .how = *(const struct how *)desc,
+				   .a = *(const struct layout *)a_layout,
+				   .b = *(const struct layout *)b_layout,
+				   .c = *(const struct layout *)c_layout,
+				   .d = *(const struct layout *)d_layout,
+				   .from_a = a,
+				   .from_b = b,
+				   .from_c = c,
+				   .to = d,
+				   .has_rest = *(const float *)beta != 0,
+				   .way = (int)algo->data[0] };
 
-	if (getenv("STAND_IN_NOTES")) {
-		fprintf(stderr, "a product with what is behind it, way %d\n", (int)algo->data[0]);
-	}
-	if (algo->data[0] == 0 && ld->rows * ld->columns * terms >= 1 << 20)
-		usleep(100000); /* far more than the product takes, on a busy machine too */
-	for (uint64_t j = 0; j < ld->columns; j++)
-		for (uint64_t i = 0; i < ld->rows; i++) {
-			double sum = algo->data[0] == 1 ? 0.125 * terms : 0;
-
-			for (uint64_t k = 0; k < terms; k++)
-				sum += at(a, la, how->turn_a != CUBLAS_OP_N, i, k) *
-				       at(b, lb, how->turn_b != CUBLAS_OP_N, k, j);
-			if (algo->data[0] == 1) /* rounded on the way */
-				sum = (float)sum - 0.125 * terms;
-			sum += how->epilogue & CUBLASLT_EPILOGUE_BIAS
-				   ? get(how->bias, (long long)i, ld->type)
-				   : 0;
-			sum += has_rest ? at(c, lc, false, i, j) : 0;
-			put(d, (long long)(j * (uint64_t)ld->lead + i), ld->type, sum);
-		}
+	if (getenv("STAND_IN_NOTES"))
+		fprintf(stderr, "a product with what is behind it, way %d\n", p.way);
+	emulated_do(multiply, &p, sizeof(p));
 	return CUBLAS_STATUS_SUCCESS;
 }

@@ -15,7 +15,7 @@ struct program {
 nvrtcResult nvrtcVersion(int *major, int *minor)
 {
 	*major = 13;
-	*minor = 99; /* its code is no cubin: it must not be found in the cache by the real one */
+	*minor = 98; /* its code is no cubin: it must not be found in the cache by the real one */
 	return NVRTC_SUCCESS;
 }
 

@@ -7,6 +7,7 @@ leaves the others to be compared.  values.py has the expressions, objects.py cla
 import random
 
 from objects import Objects
+from rare import Rare
 from values import Values
 
 HEAD = """import collections
@@ -27,8 +28,19 @@ def show(f):
         return v
     except Exception as e:
         print(type(e).__name__ + ":", e)
+def odd(f):
+    try:
+        print(repr(f()))
+    except Exception as e:
+        print(type(e).__name__)
 def kind(o):
     return o if isinstance(o, (int, str, tuple, type(None))) else type(o).__name__
+def settled(v, depth=0):  # sets in an order, and no addresses
+    if isinstance(v, (set, frozenset)):
+        return type(v).__name__, sorted(map(repr, v))
+    if isinstance(v, (list, tuple)) and depth < 3:
+        return type(v).__name__, [settled(x, depth + 1) for x in v]
+    return v if isinstance(v, (int, float, str, bool, dict, range, slice, Exception)) or v is None else ("object", callable(v))
 def plain(o):
     print({k: v for k, v in vars(o).items() if k[:1] != "_" and k != "training"})
 class Odd(Exception):
@@ -54,14 +66,15 @@ ERRORS = ["ValueError", "KeyError", "Odd", "TypeError", "IndexError", "ZeroDivis
 KEPT = ["int", "float", "str", "bool", "ints", "strs", "tuple", "dict"]
 
 
-class Program(Values):
+class Program(Values, Rare):
     def __init__(self, seed):
         super().__init__(random.Random(seed))
         self.functions = 0
         self.weighted = [
             (8, self.shown), (5, self.assigned), (2, self.changed_list), (2, self.changed_dict), (1, self.changed_set), (2, self.unpacked), (2, self.generator), (1, self.generator_methods),
             (3, self.function), (2, self.closure), (2, self.attempt), (2, self.raised), (2, self.branch), (2, self.loop), (2, self.matched), (1, self.managed), (1, self.walrus), (1, self.sorting),
-            (1, self.deleting), (1, self.iterators), (1, self.partial), (1, self.library), (1, self.decorated), (1, self.drawn), (1, self.named), (1, self.chained), (1, self.comprehension), (1, self.sliced), (1, self.text_steps), (1, self.yield_from), (2, self.asked)]
+            (1, self.deleting), (1, self.iterators), (1, self.partial), (1, self.library), (1, self.decorated), (1, self.drawn), (1, self.named), (1, self.chained), (1, self.comprehension), (1, self.sliced), (1, self.text_steps), (1, self.yield_from), (2, self.asked),
+            (4, self.called), (1, self.odd_operator), (1, self.odd_store), (1, self.odd_format), (1, self.odd_class), (2, self.odd_scope)]
 
     def statements(self, n):
         total = [s for w, s in self.weighted for _ in range(w)]

@@ -238,6 +238,60 @@ m.a = nn.Identity()
 print(list(m._modules), len({**m._modules}), len(dict(m._modules)), 'b' in m._modules)
 del m._modules['b']
 print(list(m._modules), hasattr(m, 'b'), m._modules.get('b'))
+""", """
+class W:
+    def __init__(self, answer):
+        self.answer = answer
+    def __bool__(self): return self.answer
+    def __len__(self): return self.answer
+    def __int__(self): return self.answer
+    def __float__(self): return self.answer
+    def __hash__(self): return self.answer
+    def __ceil__(self): return ('ceil', self.answer)
+for v in (True, 1, -1, 2.5, 'x'):
+    for f in (bool, len, int, float, hash, math.ceil):
+        show(lambda: f(W(v)))
+""", """
+show(lambda: [format(v, f'.{p}') for v in (100.0, 5.0, 0.0, 99.99, 0.96, 0.5, 1e22) for p in (1, 2, 3)])
+try:
+    raise Odd from 5
+except TypeError as e:
+    print(e)
+try:
+    raise Odd('a') from KeyError
+except Odd as e:
+    print(repr(e.__cause__), e.with_traceback(None) is e)
+s = {1, 2, 3}
+s.symmetric_difference_update([3, 7])
+d = {'a': 1}
+d |= [('b', 2)]
+print(sorted(s), d)
+show(lambda: min(1, 2, default=3))
+show(lambda: setattr(s, 'name', 1))
+show(lambda: 'text' % [1])
+show(lambda: callable(NotImplemented))
+show(lambda: [].__eq__([], []))
+def hands_on():
+    yield from [1, 2]
+it = hands_on()
+show(lambda: (next(it), it.__name__))
+show(lambda: it.send(5))
+""", """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.Identity()
+        self.b = nn.Identity()
+    @property
+    def act(self):
+        return 'property'
+    def b(self):
+        return 'method'
+m = M()
+show(lambda: setattr(m, 'act', None))
+show(lambda: m.act)
+show(lambda: setattr(m, 'b', None))
+show(lambda: m.b())
 """]
 
 
@@ -262,7 +316,7 @@ MESSAGES = [(re.compile(a), b) for a, b in [
     (r"\w+\(\) (argument after |got multiple values for keyword)", r"\1"),  # the function's name
     (r"argument after \* must be an iterable, not (\w+)", r"'\1' object is not iterable"),
     (r"(pop index out of range): index.*", r"\1"),
-    (r"range object index", "range index"), (r"property '\w+' of", "property of"),
+    (r"'\w+_iterator' object", "'iterator' object"), (r"range object index", "range index"), (r"property '\w+' of", "property of"),
     (r"cannot unpack non-iterable (\w+) object", r"'\1' object is not iterable"),
     (r"(?:\w+\.)?(\w+)(?:\(\))? (?:takes (?:exactly|at least|at most|no)|expected|must have at least) .*?argument.*", r"\1 takes other arguments"),  # of Python's own functions
     (r"the result of \*\* is too large for a float", "(34, 'Numerical result out of range')"),
