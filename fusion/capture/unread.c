@@ -34,6 +34,12 @@ static bool is_free(const char *module, const char *function, const char *parame
 	return false;
 }
 
+/* Of a method, or of a function that is a tensor's: the call gives it. */
+static bool is_self(const struct code *code)
+{
+	return code->n_positional > 0 && (code->owner || strcmp(code->locals[0], "self") == 0);
+}
+
 uint64_t unread_refused(const struct code *code, const char *module)
 {
 	uint64_t refused = code->unread;
@@ -44,8 +50,8 @@ uint64_t unread_refused(const struct code *code, const char *module)
 	snprintf(function, sizeof(function), "%s%s%s", code->owner ? code->owner : "",
 		 code->owner ? "." : "", code->name);
 	for (int i = 0; i < code->n_locals && i < MANY; i++)
-		if ((refused >> i & 1) && (is_free(module, function, code->locals[i]) ||
-					   (i == 0 && code->owner && i < code->n_positional)))
+		if ((refused >> i & 1) &&
+		    (is_free(module, function, code->locals[i]) || (i == 0 && is_self(code))))
 			refused &= ~((uint64_t)1 << i);
 	return refused;
 }

@@ -48,6 +48,8 @@ PROGRAMS = {
                [tensor(64, 1024), tensor(1024, seed=4), tensor(1)]),
     # A block on CUDA casts where tensors lie on a GPU, one on the CPU where they do not; by the device's own table.
     "autocast": ("blocks(a, c)", [tensor(6, 6), tensor(1), tensor(6, 6, seed=3)]),
+    # Where a tensor is, as the program asks: 1 for each right answer.
+    "devices": ("placed(a)", [tensor(2, 3), tensor(1), tensor(1)]),
     # Kernels that keep what they read, of nothing.
     "no_elements": ("a * 0.5 + a.sum() * 0.1, (b * 0.5 + b.sum() * 0.1).sum(), torch.log_softmax(a, 1).sum(), (c - c.sum(0)).sum(), (c - c.sum(1, keepdim=True)).sum(1), F.layer_norm(c, (0,)).sum(), "
                     "torch.softmax(c, 1).sum(), a.double().std(1).sum(), a.half().sum(0) + a.sum(), (a[:, :0] * 2).sum(0).sum()",
@@ -168,6 +170,20 @@ def counted(a):
     m = a * n
     n += 2
     return m + n + n.item() * torch.tensor([1.0], dtype=torch.float64).add_(1)[0].item()
+
+
+moved = torch.ones(3).to("cuda") * 2
+stays = torch.ones(3) * 2
+weights = torch.nn.Linear(3, 3).to(device="cuda").weight
+loaded = [str(t.device) for t in (moved, stays, weights)]
+
+
+def placed(a):
+    gpu = torch.cuda.is_available()
+    b = torch.arange(3, device=a.device) + a.new_ones(3).to(a.device)
+    right = [a.is_cuda == gpu, a.is_cpu != gpu, a.device.type == ("cuda" if gpu else "cpu"), a.get_device() == (0 if gpu else -1), b.device == a.device, str(b.device) == ("cuda:0" if gpu else "cpu"),
+             moved.device == a.device, weights.device == a.device, loaded == (["cuda:0", "cpu", "cuda:0"] if gpu else ["cpu"] * 3)]
+    return [b] + [torch.ones(()) * r for r in right]
 
 
 def blocks(a, c):

@@ -3,8 +3,10 @@
 # OP_PARAMETER(g, ...) is the gradient of one tensor argument, where g is that of
 # the op's result; its own parameters say what it needs: `out` is the result, the
 # name of a parameter of the op is that argument, NAME_shape and NAME_dtype are
-# known without keeping its elements.  OP_all(g, needs, ...) gives those of all
-# tensor arguments at once, where they share work; `needs` has a bool for each.
+# known without keeping its elements.  NAME_was is the argument too, where PyTorch
+# saves something else instead (indices, a result on the way): a write to it is no
+# error.  OP_all(g, needs, ...) gives those of all tensor arguments at once, where
+# they share work; `needs` has a bool for each.
 # A gradient may be larger than its argument, which was broadcast, or of another
 # dtype: who calls the rule sums and casts it.
 #
@@ -509,12 +511,12 @@ def hypot_other(g, out, other):
     return g * (other / out)
 
 
-def logaddexp_x(g, out, x):
-    return g * torch.exp(x - out)
+def logaddexp_x(g, out_was, x):
+    return g * torch.exp(x - out_was)
 
 
-def logaddexp_other(g, out, other):
-    return g * torch.exp(other - out)
+def logaddexp_other(g, out_was, other):
+    return g * torch.exp(other - out_was)
 
 
 def xlogy_x(g, x, other):

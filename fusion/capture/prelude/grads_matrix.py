@@ -329,7 +329,7 @@ def window_room(size, out, k, s, p, d):
     return max(0, (out - 1) * s + d * (k - 1) + 1 - size - p)
 
 
-def max_pool2d_x(g, out, x, x_shape, kernel_size, stride, padding, dilation):
+def max_pool2d_x(g, out_was, x, x_shape, kernel_size, stride, padding, dilation):
     k, p, d = pair(kernel_size), pair(padding), pair(dilation)
     s = pair(stride) if isinstance(stride, int) or len(stride) else k
     sizes = g.shape[-2:]
@@ -337,11 +337,11 @@ def max_pool2d_x(g, out, x, x_shape, kernel_size, stride, padding, dilation):
     whole = padded(x, p, room)
     real = padded(torch.ones_like(x), p, room)
     z = torch.zeros_like(whole)
-    free = torch.ones_like(out)
+    free = torch.ones_like(out_was)
     for i in range(k[0]):
         for j in range(k[1]):
             at = (i * d[0], j * d[1])
-            hit = strided(whole, at, s, sizes) == out
+            hit = strided(whole, at, s, sizes) == out_was
             hit = hit.to(g.dtype) * strided(real, at, s, sizes) * free
             strided(z, at, s, sizes).add_(hit * g)
             free = free - hit
@@ -378,11 +378,11 @@ def one_dim(v):
     return v if not isinstance(v, int) and len(v) == 0 else flat_pair(v, 1)
 
 
-def max_pool1d_x(g, out, x, x_shape, kernel_size, stride, padding, dilation):
+def max_pool1d_x(g, out_was, x, x_shape, kernel_size, stride, padding, dilation):
     x = x.unsqueeze(-2)
     padding = flat_pair(padding, 0)
     k, s, d = one_dim(kernel_size), one_dim(stride), one_dim(dilation)
-    g, out = g.unsqueeze(-2), out.unsqueeze(-2)
+    g, out = g.unsqueeze(-2), out_was.unsqueeze(-2)
     return max_pool2d_x(g, out, x, x.shape, k, s, padding, d).squeeze(-2)
 
 

@@ -75,8 +75,8 @@ def softsign_x(g, x):
     return g / (a * a)
 
 
-def tanhshrink_x(g, x):
-    t = torch.tanh(x)
+def tanhshrink_x(g, x_was):
+    t = torch.tanh(x_was)
     return g * (t * t)
 
 
@@ -155,20 +155,20 @@ def at_index(g, index, x_shape, dim, keepdim):
     return torch.zeros(x_shape, dtype=g.dtype).scatter_add(dim, index, g)
 
 
-def max_dim_x(g, x, x_shape, dim, keepdim):
-    return at_index(g, torch.argmax(x, dim, keepdim=True), x_shape, dim, keepdim)
+def max_dim_x(g, x_was, x_shape, dim, keepdim):
+    return at_index(g, torch.argmax(x_was, dim, keepdim=True), x_shape, dim, keepdim)
 
 
-def min_dim_x(g, x, x_shape, dim, keepdim):
-    return at_index(g, torch.argmin(x, dim, keepdim=True), x_shape, dim, keepdim)
+def min_dim_x(g, x_was, x_shape, dim, keepdim):
+    return at_index(g, torch.argmin(x_was, dim, keepdim=True), x_shape, dim, keepdim)
 
 
-def sort_values_x(g, x, x_shape, dim, descending, stable):
-    return at_index(g, torch.argsort(x, dim, descending, stable), x_shape, dim, True)
+def sort_values_x(g, x_was, x_shape, dim, descending, stable):
+    return at_index(g, torch.argsort(x_was, dim, descending, stable), x_shape, dim, True)
 
 
-def topk_values_x(g, x, x_shape, k, dim, largest, sorted):
-    return at_index(g, torch.topk(x, k, dim, largest, sorted)[1], x_shape, dim, True)
+def topk_values_x(g, x_was, x_shape, k, dim, largest, sorted):
+    return at_index(g, torch.topk(x_was, k, dim, largest, sorted)[1], x_shape, dim, True)
 
 
 def cummax_values_x(g, x, x_shape, dim):
@@ -430,13 +430,13 @@ def mse_loss_target(g, x, target, reduction):
     return -mse_loss_x(g, x, target, reduction)
 
 
-def l1_loss_x(g, x, target, reduction):
-    d = x - target
+def l1_loss_x(g, x_was, target_was, reduction):
+    d = x_was - target_was
     return reduced(g, reduction, d.shape) * torch.sign(d)
 
 
-def l1_loss_target(g, x, target, reduction):
-    return -l1_loss_x(g, x, target, reduction)
+def l1_loss_target(g, x_was, target_was, reduction):
+    return -l1_loss_x(g, x_was, target_was, reduction)
 
 
 def smooth_l1_loss_x(g, x, target, reduction, beta):
@@ -533,10 +533,10 @@ def nll_loss_x(g, x_shape, x_dtype, target, weight, ignore_index, reduction):
 
 
 def cross_entropy_x(
-    g, x, x_shape, x_dtype, target, weight, ignore_index, reduction, label_smoothing
+    g, x_was, x_shape, x_dtype, target, weight, ignore_index, reduction, label_smoothing
 ):
     dim = 1 if len(x_shape) > 1 else 0
-    p = torch.softmax(x, dim)
+    p = torch.softmax(x_was, dim)
     along = [1] * len(x_shape)
     along[dim] = -1
     if target.dtype.is_floating_point:
@@ -566,13 +566,13 @@ def cross_entropy_x(
     return share * (p * wanted.sum(dim, keepdim=True) - wanted)
 
 
-def cross_entropy_target(g, x, x_shape, reduction, weight, label_smoothing):
+def cross_entropy_target(g, x_was, x_shape, reduction, weight, label_smoothing):
     dim = 1 if len(x_shape) > 1 else 0
     terms = count(x_shape, None) / x_shape[dim]
     share = g / terms if reduction == "mean" else g
     if reduction == "none":
         share = share.unsqueeze(dim)
-    slope = -torch.log_softmax(x, dim) * (1 - label_smoothing)
+    slope = -torch.log_softmax(x_was, dim) * (1 - label_smoothing)
     if weight is not None:
         along = [1] * len(x_shape)
         along[dim] = -1

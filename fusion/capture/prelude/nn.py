@@ -319,7 +319,17 @@ class Module:
         wanted = torch._C.conversion(*args, device=device, dtype=dtype, non_blocking=non_blocking)
         if wanted is not None and not wanted.is_floating_point:
             raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={wanted}")
-        return self if wanted is None else self._convert(wanted)
+        if wanted is not None:
+            self._convert(wanted)
+        if device is not None or (args and isinstance(args[0], (str, int))):
+            self._move(args[0] if device is None else device)
+        return self
+
+    def _move(self, device):
+        for module in self.modules():
+            for kind in ("parameters", "buffers"):
+                for name, value in module._own(kind):
+                    value.to(device=device)
 
     def type(self, dst_type):
         return self._convert(torch._C.conversion(dst_type), True)
@@ -340,6 +350,7 @@ class Module:
         return self
 
     def cuda(self, device=None):
+        self._move("cuda" if device is None else device)
         return self
 
     def share_memory(self):

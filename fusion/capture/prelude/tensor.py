@@ -144,7 +144,7 @@ def is_shared(self):
 
 
 def get_device(self):
-    return -1
+    return 0 if self.is_cuda else -1
 
 
 class _Handle:

@@ -279,6 +279,13 @@ static bool make_view(const struct plan *plan, struct tensor *base, struct value
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
 
+/* Where a program loads: what is computed lies where its operands do. */
+static void place(const struct signature *s, struct value v)
+{
+	for (int i = 0; v.kind == VALUE_TENSOR && i < s->n_tensors; i++)
+		v.tensor->memory->storage->on_gpu |= s->tensors[i].tensor->memory->storage->on_gpu;
+}
+
 static bool run_plan(struct eager *e, struct plan *plan, const struct signature *s, bool inplace,
 		     struct value *out, struct err *err)
 {
@@ -304,6 +311,8 @@ static bool run_plan(struct eager *e, struct plan *plan, const struct signature 
 	}
 	if (!inplace) {
 		*out = eager_wrap(result);
+		if (__builtin_expect(e->world->gpu == GPU_NAMED, 0))
+			place(s, *out);
 		return out->kind != VALUE_UNSET || torch_no_memory(err);
 	}
 	ok = into || eager_write(e, inputs[0], result, err);

@@ -9,6 +9,7 @@
 
 #include "fusion/capture/classes.h"
 #include "fusion/capture/frame.h"
+#include "fusion/runtime/tensor/keep.h"
 #include "fusion/runtime/tensor/view.h"
 
 static const struct value unset = { .kind = VALUE_UNSET };
@@ -157,6 +158,17 @@ void grad_save(struct grad_arg *arg, struct tensor *t)
 	arg->version = t->storage->version;
 }
 
+bool grad_save_as_is(struct grad_arg *arg, struct tensor *t, struct err *err)
+{
+	struct tensor *kept = tensor_keep(t, err);
+
+	if (!kept)
+		return false;
+	grad_save(arg, kept);
+	tensor_unref(kept);
+	return true;
+}
+
 static bool changed(struct autograd *a, const struct tensor *t, unsigned version, struct err *err)
 {
 	struct buf shape;
@@ -204,13 +216,24 @@ static bool wrap_saved(struct autograd *a, struct tensor *t, struct grad_node *n
 	return true;
 }
 
+/* Whether what was saved of an argument is still the leaf's memory. */
+static bool is_of_leaf(const struct grad_arg *arg)
+{
+	const struct tensor *leaf;
+
+	if (arg->to.leaf.kind != VALUE_TENSOR)
+		return false;
+	leaf = arg->to.leaf.tensor->memory;
+	return leaf == arg->saved || (arg->saved->kept && leaf->storage == arg->saved->storage);
+}
+
 bool grad_unpack(struct autograd *a, const struct grad_node *node, const struct grad_arg *arg,
 		 struct value *out, struct err *err)
 {
 	(void)node;
 	if (!changed(a, arg->saved, arg->version, err))
 		return false;
-	if (arg->to.leaf.kind == VALUE_TENSOR && arg->to.leaf.tensor->memory == arg->saved) {
+	if (is_of_leaf(arg)) {
 		*out = value_ref(arg->to.leaf);
 		return true;
 	}

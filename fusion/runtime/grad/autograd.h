@@ -202,6 +202,8 @@ void grad_arg_set(struct grad_arg *arg, struct value t); /* its shape and dtype 
 
 /* Saves an argument's elements; false where they were changed since: *err. */
 void grad_save(struct grad_arg *arg, struct tensor *t);
+/* The same as they are now, whatever is written. */
+bool grad_save_as_is(struct grad_arg *arg, struct tensor *t, struct err *err);
 bool grad_check(struct autograd *a, const struct grad_arg *arg, struct err *err);
 bool grad_unpack(struct autograd *a, const struct grad_node *node, const struct grad_arg *arg,
 		 struct value *out, struct err *err);
@@ -217,6 +219,9 @@ bool autograd_error(struct autograd *a, struct err *err, const char *format, ...
  * *known false: the op has no gradient. */
 bool grad_rule_needs(struct autograd *a, enum op op, unsigned wanted, bool *known, unsigned *needs,
 		     struct err *err);
+/* Which of those a write makes an error of, as PyTorch's autograd saves them itself; after
+ * grad_rule_needs(). */
+unsigned grad_rule_watches(struct autograd *a, enum op op, unsigned wanted);
 
 /* What a rule is given: of a node of the tape, or of a graph. */
 struct grad_giver {

@@ -11,7 +11,8 @@ enum give { GIVE_G, GIVE_NEEDS, GIVE_VALUE, GIVE_SHAPE, GIVE_DTYPE };
 /* What a parameter of a rule stands for. */
 struct rule_param {
 	enum give give;
-	int index; /* of the op's arguments; -1: its result */
+	int index;  /* of the op's arguments; -1: its result */
+	bool apart; /* NAME_was */
 };
 
 struct rule_function {
@@ -90,6 +91,10 @@ static bool read_param(const struct op_info *info, const char *name, bool first,
 		return true;
 	}
 	*out = (struct rule_param){ .give = GIVE_VALUE, .index = param_index(info, name, stem) };
+	if (out->index < -1 && ends_with(name, "_was", &stem)) {
+		out->index = param_index(info, name, stem);
+		out->apart = true;
+	}
 	if (out->index >= -1)
 		return true;
 	out->give = ends_with(name, "_shape", &stem) ? GIVE_SHAPE : GIVE_DTYPE;
@@ -182,6 +187,31 @@ static unsigned needs_of(const struct rule_function *f)
 		if (f->params[i].give == GIVE_VALUE)
 			needs |= 1u << (f->params[i].index < 0 ? MAX_ARGS : f->params[i].index);
 	return needs;
+}
+
+/* Of those: the ones that a rule reads as they are kept for autograd, which a write may not
+ * change; what it reads as it was is another's. */
+static unsigned watched_of(const struct rule_function *f)
+{
+	unsigned watched = 0;
+
+	for (int i = 0; i < f->n; i++)
+		if (f->params[i].give == GIVE_VALUE && !f->params[i].apart)
+			watched |= 1u << (f->params[i].index < 0 ? MAX_ARGS : f->params[i].index);
+	return watched;
+}
+
+unsigned grad_rule_watches(struct autograd *a, enum op op, unsigned wanted)
+{
+	const struct grad_rule *rule = &a->rules->at[op];
+	unsigned watched = 0;
+
+	if (rule->all.function.kind == VALUE_FUNCTION)
+		return watched_of(&rule->all);
+	for (int i = 0; i < MAX_ARGS; i++)
+		if ((wanted & 1u << i) && rule->of[i].function.kind == VALUE_FUNCTION)
+			watched |= watched_of(&rule->of[i]);
+	return watched;
 }
 
 bool grad_rule_needs(struct autograd *a, enum op op, unsigned wanted, bool *known, unsigned *needs,

@@ -4,6 +4,7 @@
 #include "fusion/runtime/eager/eager.h"
 #include "fusion/runtime/torch/bind.h"
 #include "fusion/runtime/tensor/shadow.h"
+#include "fusion/runtime/tensor/keep.h"
 #include "fusion/runtime/tensor/view.h"
 
 static const struct value unset = { .kind = VALUE_UNSET };
@@ -15,7 +16,7 @@ struct call {
 	struct value bound[MAX_ARGS]; /* references; UNSET: left out */
 	struct grad_source to[MAX_ARGS];
 	struct tensor *before; /* the elements that an in-place op overwrites; NULL */
-	unsigned wanted, needs;
+	unsigned wanted, needs, watched;
 	unsigned version; /* of what an in-place op writes to, before it */
 };
 
@@ -303,7 +304,10 @@ static bool fill_args(struct call *k, struct grad_node *node, struct err *err)
 
 			grad_arg_set(arg, v);
 			if (k->needs & 1u << i) {
-				grad_save(arg, memory);
+				if (k->watched & 1u << i)
+					grad_save(arg, memory);
+				else if (!grad_save_as_is(arg, memory, err))
+					return false;
 				if (k->c->inplace && i > 0 && overlaps_written(k, memory))
 					arg->version = k->version; /* backward fails, as torch's */
 				node->saves = true;
@@ -344,7 +348,9 @@ static bool record(struct call *k, bool known, struct value out, struct err *err
 	node->dtype = out.tensor->memory->dtype;
 	ok = known ? fill_args(k, node, err) : fill_constant(k, node);
 	if (ok && (k->needs & 1u << MAX_ARGS)) {
-		node->out = tensor_ref(out.tensor->memory);
+		node->out = k->watched & 1u << MAX_ARGS ? tensor_ref(out.tensor->memory)
+							: tensor_keep(out.tensor->memory, err);
+		ok = node->out != NULL;
 		node->out_version = out.tensor->memory->storage->version;
 		node->saves = true;
 	}
@@ -403,6 +409,7 @@ static bool run_recorded(struct call *k, struct value *out, struct err *err)
 
 	if (!bind(k, err) || !grad_rule_needs(a, c->op, k->wanted, &known, &k->needs, err))
 		return false;
+	k->watched = grad_rule_watches(a, c->op, k->wanted);
 	refused = k->wanted & grad_rule_refuses(a, c->op);
 	if (refused)
 		return grad_refused(a, c->op, __builtin_ctz(refused), err);

@@ -498,18 +498,6 @@ static bool save_number(const struct entry_grad *g, struct grad_arg *arg, const 
 	return true;
 }
 
-/* As it is now, whatever the program writes to it, where eager would not have saved it. */
-static bool save_input(struct grad_arg *arg, struct tensor *t, bool keeps, struct err *err)
-{
-	struct tensor *saved = keeps ? tensor_keep(t, err) : tensor_ref(t);
-
-	if (!saved)
-		return false;
-	grad_save(arg, saved);
-	tensor_unref(saved);
-	return true;
-}
-
 /* Arguments: inputs with a gradient; what is saved; the shapes of the results. */
 static bool fill(struct entry *e, struct grad_node *node, struct err *err)
 {
@@ -530,7 +518,11 @@ static bool fill(struct entry *e, struct grad_node *node, struct err *err)
 			if (!save_number(g, arg++, e->numbers[read->index], err))
 				return false;
 		} else if (read->kind == BACK_INPUT) {
-			if (!save_input(arg++, e->input_tensors[read->index], g->keeps[i], err))
+			struct tensor *t = e->input_tensors[read->index];
+
+			if (!g->keeps[i])
+				grad_save(arg++, t);
+			else if (!grad_save_as_is(arg++, t, err))
 				return false;
 		}
 		if (read->kind == BACK_SAVED)

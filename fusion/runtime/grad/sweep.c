@@ -233,6 +233,7 @@ static bool is_spoiled(const struct sweep *s, const struct node *n, uint64_t by,
 			wanted |= 1u << i;
 	if (!grad_rule_needs(s->a, n->op, wanted, &known, &needs, err))
 		return false;
+	needs &= grad_rule_watches(s->a, n->op, wanted);
 	for (int i = n->in_place; i < n->n_args; i++) /* eager copies what it overwrites */
 		if (n->args[i].kind == ARG_NODE && (needs & 1u << i))
 			*spoiled |= save(s->from, n->args[i].node, by, saved) >=

@@ -111,6 +111,7 @@ struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, co
 	storage->kept = NULL;
 	storage->shadow = NULL;
 	storage->last_write = WALK_UNKNOWN;
+	storage->on_gpu = false;
 	t->storage = storage;
 	t->refs = 1;
 	t->dtype = dtype;

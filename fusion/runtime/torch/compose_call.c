@@ -520,14 +520,18 @@ bool compose_attr(const struct composer *c, struct value t, const char *name, bo
 		  struct value *out, struct err *err)
 {
 	struct value dims[MAX_RANK], values[3] = { t };
+	const char *device;
 	enum dtype dtype;
 	int rank;
 	bool ok;
 
 	*known = true;
-	if (strcmp(name, "requires_grad") == 0 || strcmp(name, "is_cuda") == 0 ||
-	    strcmp(name, "is_leaf") == 0) {
+	if (strcmp(name, "requires_grad") == 0 || strcmp(name, "is_leaf") == 0) {
 		*out = value_bool(strcmp(name, "is_leaf") == 0);
+		return true;
+	}
+	if (strcmp(name, "is_cuda") == 0 || strcmp(name, "is_cpu") == 0) {
+		*out = value_bool(draws_on_gpu(c, t) == (strcmp(name, "is_cuda") == 0));
 		return true;
 	}
 	if (strcmp(name, "grad") == 0 || strcmp(name, "grad_fn") == 0) {
@@ -535,7 +539,8 @@ bool compose_attr(const struct composer *c, struct value t, const char *name, bo
 		return true;
 	}
 	if (strcmp(name, "device") == 0) { /* as torch.device("cpu") is, a name */
-		*out = value_str("cpu", strlen("cpu"));
+		device = draws_on_gpu(c, t) ? "cuda:0" : "cpu";
+		*out = value_str(device, strlen(device));
 		return out->kind != VALUE_UNSET || torch_no_memory(err);
 	}
 	if (strcmp(name, "data") == 0)
