@@ -85,7 +85,7 @@ def break_print(gen):
 def break_print_tensor(gen):
     v = gen.pick(lambda v: not v.narrow)
     n = v.name if not v.float else f"({v.name} * 4).round()"
-    gen.line(gen.rng.choice(["print({0})", "text = str({0})\nprint(len(text) > 0)", "print(f'{{{0}.shape}} {{{0}.sum() > 0}}')", "print('%s' % ({0} > 0).any())", "print('{{}}'.format(({0} > 0).all()))"]).format(n))
+    gen.line(gen.rng.choice(["print({0})", "print({0}.dtype)" if gen.on_gpu else "print({0}.type())", "text = str({0})\nprint(len(text) > 0)", "print(f'{{{0}.shape}} {{{0}.sum() > 0}}')", "print('%s' % ({0} > 0).any())", "print('{{}}'.format(({0} > 0).all()))"]).format(n))
 
 
 def break_explicit(gen):
@@ -158,9 +158,10 @@ def break_requires(gen):
         gen.bind(f"torch.autograd.grad(({name} * {name}).sum(), {name})[0]", v.shapes, v.dtypes)
     else:
         gen.line(f"({name} ** 2 * 0.5).sum().backward()")
-        if gen.rng.random() < 0.4:
+        first = gen.bind(f"{name}.grad.clone()", v.shapes, v.dtypes) if gen.rng.random() < 0.4 else None
+        if first or gen.rng.random() < 0.4:
             gen.line(f"({name} * 0.5).sum().backward()")
-        gen.bind(f"{name}.grad", v.shapes, v.dtypes)
+        gen.bind(f"{name}.grad" + (f" - {first.name}" if first else ""), v.shapes, v.dtypes)
 
 
 BREAKS = {f.__name__[6:]: f for f in (break_print, break_print_tensor, break_explicit, break_item, break_list, break_dynamic_shape, break_index, break_test, break_assert, break_call, break_middle, break_requires)}
@@ -376,7 +377,23 @@ def module_use(gen):
 def seeded(gen):
     gen.line(f"torch.manual_seed({gen.rng.randrange(9)})")
     v = gen.pick(lambda v: v.float)
-    gen.bind(gen.rng.choice(["torch.randn({0}.shape) + {0}.float()", "torch.nn.functional.dropout({0}.float(), 0.4, True)", "torch.rand({0}.shape) * {0}.float()"]).format(v.name), v.shapes, ["float32" if d != "float64" else d for d in v.dtypes] if False else ["float32"] * gen.settings)
+    forms = ["torch.randn({0}.shape) + {0}.float()", "torch.nn.functional.dropout({0}.float(), 0.4, True)", "torch.rand({0}.shape) * {0}.float()", "torch.empty({0}.shape).exponential_() + {0}.float()",
+             "torch.multinomial(torch.tensor([0.1, 0.5, 0.4, 0.2]), 3, True).sum() * 0.1 + {0}.float()"]
+    if all(numel(s) for s in v.shapes):
+        forms.append("torch.nn.functional.gumbel_softmax({0}.float().reshape(1, -1), dim=-1).reshape({0}.shape)")
+    gen.bind(gen.rng.choice(forms).format(v.name), v.shapes, ["float32"] * gen.settings)
+
+
+def divided(gen):
+    """Whole numbers by what may be 0, which fails on the CPU.  Printed: what nobody asks for is not computed, and in mode lazy it
+    fails where somebody asks, which may be in a try block further on."""
+    if gen.on_gpu or not gen.broken:
+        raise Invalid
+    v = gen.pick(lambda v: v.float)
+    q, op = gen.fresh("q"), gen.rng.choice(["//", "%"])
+    gen.line(f"{q} = torch.tensor([1, 2, 3]) - ({v.name}.sum() > 6).long()")
+    gen.line(f"{q} = torch.arange(3, 6) {op} {q}\nprint(int({q}.sum()))")
+    gen.bind(f"{q} * 0.5", [(3,)] * gen.settings, ["float32"] * gen.settings)
 
 
 def early(gen):
@@ -390,4 +407,4 @@ def early(gen):
 
 
 STATEMENTS = {"assign": assign, "update": update, "inplace": inplace, "inplace_other": inplace_other, "write_view": write_view, "augment": augment, "break": any_break, "branch": branch, "optional": optional, "loop": loop,
-              "each_row": each_row, "while": while_loop, "try": try_block, "with": with_block, "function": function, "autograd": autograd, "module": module_use, "seeded": seeded, "early": early}
+              "each_row": each_row, "while": while_loop, "try": try_block, "with": with_block, "function": function, "autograd": autograd, "module": module_use, "seeded": seeded, "early": early, "divided": divided}
