@@ -111,7 +111,7 @@ def break_list(gen):
 
 def break_dynamic_shape(gen):
     v = gen.pick(lambda v: v.float and not v.narrow)
-    form = gen.rng.choice(["{0}[{0} > 0.2].sum()", "torch.masked_select({0}, {0} < 0.5).sum()", "torch.nonzero({0} > 0).sum().float()", "torch.unique(({0} > 0).float()).sum()", "({0} > 0).nonzero().shape[0] * {0}.sum()", "torch.where({0} > 0)[0].sum().float()",
+    form = gen.rng.choice(["{0}[{0} > 0.2].sum()", "torch.masked_select({0}, {0} < 0.5).sum()", "torch.masked_select({0}, {0} < 0.5).sin().sum()", "torch.nonzero({0} > 0).sum().float()", "torch.unique(({0} > 0).float()).sum()", "({0} > 0).nonzero().shape[0] * {0}.sum()", "torch.where({0} > 0)[0].sum().float()",
                            "torch.bincount(({0} > 0).long().flatten()).sum().float()", "torch.repeat_interleave({0}.flatten(), 2).sum()", "{0}.flatten()[: int(({0} > 0).sum())].sum()", "torch.unique_consecutive(({0} > 0).float())[:1].sum()"])
     gen.bind(form.format(v.name), [()] * gen.settings, v.dtypes if "masked" in form or form.startswith("{0}") or "repeat" in form else ["float32"] * gen.settings if "shape[0]" not in form else v.dtypes)
 
@@ -157,10 +157,15 @@ def break_requires(gen):
     if gen.rng.random() < 0.5:
         gen.bind(f"torch.autograd.grad(({name} * {name}).sum(), {name})[0]", v.shapes, v.dtypes)
     else:
-        gen.line(f"({name} ** 2 * 0.5).sum().backward()")
+        losses = [f"({name} ** 2 * 0.5).sum()", f"({name} * 0.5).sum()"]
+        if gen.rng.random() < 0.4:  # known before, so that in mode lazy nothing is pending but what reads .grad
+            gen.line("\n".join(f"l{k}{name} = {loss}" for k, loss in enumerate(losses)))
+            losses = [f"l0{name}", f"l1{name}"]
+            gen.line(f"print(bool({losses[0]} > 1e6), bool({losses[1]} > 1e6))")
+        gen.line(f"{losses[0]}.backward(retain_graph=True)")
         first = gen.bind(f"{name}.grad.clone()", v.shapes, v.dtypes) if gen.rng.random() < 0.4 else None
         if first or gen.rng.random() < 0.4:
-            gen.line(f"({name} * 0.5).sum().backward()")
+            gen.line(f"{losses[1]}.backward()")
         gen.bind(f"{name}.grad" + (f" - {first.name}" if first else ""), v.shapes, v.dtypes)
 
 
