@@ -250,12 +250,21 @@ def product(gen):
     return f"({a.name} @ {b.name}) * 0.3", shapes, a.dtypes
 
 
+OLD_TYPES = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long", "int32": "Int", "bool": "Bool", "int16": "Short", "uint8": "Byte"}
+PYTHON_TYPES = {"int64": "int", "float64": "float", "bool": "bool"}
+
+
 def cast(gen):
     v = gen.pick()
-    to = gen.rng.choice(["float32", "float32", "float64", "float16", "bfloat16", "int64", "int32", "bool", "uint8", "int16"])
+    to = gen.rng.choice(["float32", "float32", "float64", "float16", "bfloat16", "int64", "int64", "int32", "bool", "uint8", "int16"])
     n = v.name if is_float(to) or to == "bool" or not v.float else f"({v.name} * 3).nan_to_num().clamp(0, 40)"
     short = {"float32": "float", "float64": "double", "float16": "half", "bfloat16": "bfloat16", "int64": "long", "int32": "int", "bool": "bool", "int16": "short", "uint8": "byte"}[to]
-    form = gen.rng.choice([f"{n}.to(torch.{to})", f"{n}.{short}()", f"{n}.type(torch.{to})", f"{n}.to(dtype=torch.{to})"])
+    forms = [f"{n}.to(torch.{to})", f"{n}.{short}()", f"{n}.type(torch.{to})", f"{n}.to(dtype=torch.{to})"]
+    if not gen.on_gpu:  # there these types are of other names
+        forms += [f"{n}.type(torch.{OLD_TYPES[to]}Tensor)", f"{n}.type('torch.{OLD_TYPES[to]}Tensor')"]
+    if to in PYTHON_TYPES:
+        forms += [f"{n}.to({PYTHON_TYPES[to]})"] * 2
+    form = gen.rng.choice(forms)
     return form, v.shapes, [to] * len(v.shapes)
 
 
@@ -282,6 +291,23 @@ def layer(gen):
     form = gen.rng.choice(["torch.nn.functional.layer_norm({0}, {0}.shape[-1:])", "torch.nn.functional.normalize({0}, dim=-1)", "torch.nn.functional.softmax({0}, -1)",
                            "torch.nn.functional.rms_norm({0}, {0}.shape[-1:])", "torch.nn.functional.pad({0}, (1, 0))[..., 1:]", "torch.nn.functional.glu(torch.cat([{0}, {0}], -1), -1)"])
     return form.format(n), v.shapes, v.dtypes
+
+
+def loss(gen):
+    """A loss as one number or element by element, said in the old words too; targets may be 0."""
+    v = gen.pick(lambda v: v.float and not v.narrow)
+    how = gen.rng.choice(["", "reduce=False", "reduce=False", "reduce=True", "size_average=False", "reduce=False, size_average=True", "reduction='none'", "reduction='sum'"])
+    whole = "reduce=False" in how or "'none'" in how
+    kind = gen.rng.choice(["mse", "l1", "smooth_l1", "hinge_embedding", "soft_margin", "cross_entropy"])
+    if kind == "cross_entropy":
+        v = gen.pick(lambda v: v.float and not v.narrow and v.rank == 2 and all(s[0] and s[1] for s in v.shapes))
+        target, out = f"torch.zeros({v.name}.shape[0], dtype=torch.int64)", [s[:1] for s in v.shapes]
+    else:
+        target, out = f"({v.name}.detach() * 0.5).round()" + (".sign()" if kind in ("hinge_embedding", "soft_margin") else ""), v.shapes
+    name = {"mse": "MSE", "l1": "L1", "smooth_l1": "SmoothL1", "hinge_embedding": "HingeEmbedding", "soft_margin": "SoftMargin", "cross_entropy": "CrossEntropy"}[kind]
+    function = kind if kind == "cross_entropy" else kind + "_loss"
+    call = f"nn.{name}Loss({how})({v.name}, {target})" if gen.rng.random() < 0.5 else f"nn.functional.{function}({v.name}, {target}{', ' + how if how else ''})"
+    return call, out if whole else [()] * gen.settings, v.dtypes
 
 
 def operator(gen):
@@ -338,4 +364,4 @@ def random(gen):
 
 
 RULES = {"unary": unary, "binary": binary, "number": number, "compare": compare, "where": where, "reduce": reduce, "view": view, "join": join, "product": product,
-         "cast": cast, "create": create, "index": index, "layer": layer, "operator": operator}
+         "cast": cast, "create": create, "index": index, "layer": layer, "loss": loss, "operator": operator}

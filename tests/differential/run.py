@@ -280,6 +280,7 @@ class Tester:
         self.spellings = {name: spelt for name, (kind, spelt) in check.op_rows().items()}
         import table
 
+        generate.Generator.on_gpu = args.device != "cpu"
         self.rows_of_table = sorted(n for n, r in table.ROWS.items() if r.calls and self.spellings.get(n))
         with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
             waiting = set()

@@ -88,7 +88,7 @@ def break_print(gen):
 def break_print_tensor(gen):
     v = gen.pick(lambda v: not v.narrow)
     n = v.name if not v.float else f"({v.name} * 4).round()"
-    gen.line(gen.rng.choice(["print({0})", "text = str({0})\nprint(len(text) > 0)", "print(f'{{{0}.shape}} {{{0}.sum() > 0}}')", "print('%s' % ({0} > 0).any())", "print('{{}}'.format(({0} > 0).all()))"]).format(n))
+    gen.line(gen.rng.choice(["print({0})", "print({0}.dtype)" if gen.on_gpu else "print({0}.type())", "text = str({0})\nprint(len(text) > 0)", "print(f'{{{0}.shape}} {{{0}.sum() > 0}}')", "print('%s' % ({0} > 0).any())", "print('{{}}'.format(({0} > 0).all()))"]).format(n))
 
 
 def break_explicit(gen):
@@ -114,7 +114,7 @@ def break_list(gen):
 
 def break_dynamic_shape(gen):
     v = gen.pick(lambda v: v.float and not v.narrow)
-    form = gen.rng.choice(["{0}[{0} > 0.2].sum()", "torch.masked_select({0}, {0} < 0.5).sum()", "torch.nonzero({0} > 0).sum().float()", "torch.unique(({0} > 0).float()).sum()", "({0} > 0).nonzero().shape[0] * {0}.sum()", "torch.where({0} > 0)[0].sum().float()",
+    form = gen.rng.choice(["{0}[{0} > 0.2].sum()", "torch.masked_select({0}, {0} < 0.5).sum()", "torch.masked_select({0}, {0} < 0.5).sin().sum()", "torch.nonzero({0} > 0).sum().float()", "torch.unique(({0} > 0).float()).sum()", "({0} > 0).nonzero().shape[0] * {0}.sum()", "torch.where({0} > 0)[0].sum().float()",
                            "torch.bincount(({0} > 0).long().flatten()).sum().float()", "torch.repeat_interleave({0}.flatten(), 2).sum()", "{0}.flatten()[: int(({0} > 0).sum())].sum()", "torch.unique_consecutive(({0} > 0).float())[:1].sum()"])
     gen.bind(form.format(v.name), [()] * gen.settings, v.dtypes if "masked" in form or form.startswith("{0}") or "repeat" in form else ["float32"] * gen.settings if "shape[0]" not in form else v.dtypes)
 
@@ -160,10 +160,16 @@ def break_requires(gen):
     if gen.rng.random() < 0.5:
         gen.bind(f"torch.autograd.grad(({name} * {name}).sum(), {name})[0]", v.shapes, v.dtypes)
     else:
-        gen.line(f"({name} ** 2 * 0.5).sum().backward()")
-        if gen.rng.random() < 0.4:
-            gen.line(f"({name} * 0.5).sum().backward()")
-        gen.bind(f"{name}.grad", v.shapes, v.dtypes)
+        losses = [f"({name} ** 2 * 0.5).sum()", f"({name} * 0.5).sum()"]
+        if gen.rng.random() < 0.4:  # known before, so that in mode lazy nothing is pending but what reads .grad
+            gen.line("\n".join(f"l{k}{name} = {loss}" for k, loss in enumerate(losses)))
+            losses = [f"l0{name}", f"l1{name}"]
+            gen.line(f"print(bool({losses[0]} > 1e6), bool({losses[1]} > 1e6))")
+        gen.line(f"{losses[0]}.backward(retain_graph=True)")
+        first = gen.bind(f"{name}.grad.clone()", v.shapes, v.dtypes) if gen.rng.random() < 0.4 else None
+        if first or gen.rng.random() < 0.4:
+            gen.line(f"{losses[1]}.backward()")
+        gen.bind(f"{name}.grad" + (f" - {first.name}" if first else ""), v.shapes, v.dtypes)
 
 
 BREAKS = {f.__name__[6:]: f for f in (break_print, break_print_tensor, break_explicit, break_item, break_list, break_dynamic_shape, break_index, break_test, break_assert, break_call, break_middle, break_requires)}
@@ -379,7 +385,23 @@ def module_use(gen):
 def seeded(gen):
     gen.line(f"torch.manual_seed({gen.rng.randrange(9)})")
     v = gen.pick(lambda v: v.float)
-    gen.bind(gen.rng.choice(["torch.randn({0}.shape) + {0}.float()", "torch.nn.functional.dropout({0}.float(), 0.4, True)", "torch.rand({0}.shape) * {0}.float()"]).format(v.name), v.shapes, ["float32" if d != "float64" else d for d in v.dtypes] if False else ["float32"] * gen.settings)
+    forms = ["torch.randn({0}.shape) + {0}.float()", "torch.nn.functional.dropout({0}.float(), 0.4, True)", "torch.rand({0}.shape) * {0}.float()", "torch.empty({0}.shape).exponential_() + {0}.float()",
+             "torch.multinomial(torch.tensor([0.1, 0.5, 0.4, 0.2]), 3, True).sum() * 0.1 + {0}.float()"]
+    if all(numel(s) for s in v.shapes):
+        forms.append("torch.nn.functional.gumbel_softmax({0}.float().reshape(1, -1), dim=-1).reshape({0}.shape)")
+    gen.bind(gen.rng.choice(forms).format(v.name), v.shapes, ["float32"] * gen.settings)
+
+
+def divided(gen):
+    """Whole numbers by what may be 0, which fails on the CPU.  Printed: what nobody asks for is not computed, and in mode lazy it
+    fails where somebody asks, which may be in a try block further on."""
+    if gen.on_gpu or not gen.broken:
+        raise Invalid
+    v = gen.pick(lambda v: v.float)
+    q, op = gen.fresh("q"), gen.rng.choice(["//", "%"])
+    gen.line(f"{q} = torch.tensor([1, 2, 3]) - ({v.name}.sum() > 6).long()")
+    gen.line(f"{q} = torch.arange(3, 6) {op} {q}\nprint(int({q}.sum()))")
+    gen.bind(f"{q} * 0.5", [(3,)] * gen.settings, ["float32"] * gen.settings)
 
 
 def early(gen):
@@ -393,4 +415,4 @@ def early(gen):
 
 
 STATEMENTS = {"assign": assign, "update": update, "inplace": inplace, "inplace_other": inplace_other, "write_view": write_view, "augment": augment, "break": any_break, "branch": branch, "optional": optional, "loop": loop,
-              "each_row": each_row, "while": while_loop, "try": try_block, "with": with_block, "function": function, "autograd": autograd, "module": module_use, "seeded": seeded, "early": early, "number": number_use, "sides": sides, "plain": plain, "asked": asked}
+              "each_row": each_row, "while": while_loop, "try": try_block, "with": with_block, "function": function, "autograd": autograd, "module": module_use, "seeded": seeded, "early": early, "number": number_use, "sides": sides, "plain": plain, "asked": asked, "divided": divided}

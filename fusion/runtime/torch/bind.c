@@ -317,22 +317,63 @@ static bool check_missing(const struct op_info *info, const char *name, const bo
 	return true;
 }
 
+/* size_average and reduce, which PyTorch still takes for the word of `reduction`. */
+struct old_words {
+	int average, reduce, word; /* parameters */
+};
+
+static bool has_old_words(const struct op_info *info, struct old_words *w)
+{
+	*w = (struct old_words){ bind_parameter(info, "size_average"), bind_parameter(info, "reduce"),
+				 bind_parameter(info, "reduction") };
+	return w->average >= 0 && w->reduce >= 0 && w->word >= 0;
+}
+
+static const char *reduction_of(bool average, bool reduce)
+{
+	return !reduce ? "none" : average ? "mean" : "sum";
+}
+
 static bool says(const struct arg *a)
 {
 	return a->kind != ARG_BOOL || a->b;
 }
 
-/* size_average and reduce, which PyTorch still takes: as the word of `reduction`. */
 static void reduce_as_of_old(const struct op_info *info, struct arg *args)
 {
-	int average = bind_parameter(info, "size_average"), reduce = bind_parameter(info, "reduce"),
-	    word = bind_parameter(info, "reduction");
+	struct old_words w;
 
-	if (average < 0 || reduce < 0 || word < 0 ||
-	    (args[average].kind == ARG_NONE && args[reduce].kind == ARG_NONE))
+	if (!has_old_words(info, &w) ||
+	    (args[w.average].kind == ARG_NONE && args[w.reduce].kind == ARG_NONE))
 		return;
-	args[word] = arg_str(!says(&args[reduce]) ? "none" : says(&args[average]) ? "mean" : "sum");
-	args[average] = args[reduce] = arg_none();
+	args[w.word] = arg_str(reduction_of(says(&args[w.average]), says(&args[w.reduce])));
+	args[w.average] = args[w.reduce] = arg_none();
+}
+
+static bool is_given(struct value v)
+{
+	return v.kind != VALUE_UNSET && v.kind != VALUE_NONE;
+}
+
+static bool value_says(struct value v)
+{
+	return v.kind != VALUE_BOOL || v.b;
+}
+
+static bool values_as_of_old(const struct op_info *info, struct value *out)
+{
+	struct old_words w;
+	const char *word;
+
+	if (!has_old_words(info, &w) || (!is_given(out[w.average]) && !is_given(out[w.reduce])))
+		return true;
+	word = reduction_of(value_says(out[w.average]), value_says(out[w.reduce]));
+	value_unref(out[w.word]);
+	out[w.word] = value_str(word, strlen(word));
+	value_unref(out[w.average]);
+	value_unref(out[w.reduce]);
+	out[w.average] = out[w.reduce] = value_none();
+	return out[w.word].kind != VALUE_UNSET;
 }
 
 /* At least one operand of an op on tensors is one. */
@@ -433,7 +474,7 @@ bool bind_by_parameter(enum op op, const struct value *values, int n, const stru
 		if (i >= 0)
 			out[i] = value_ref(values[n_positional + k]);
 	}
-	return true;
+	return values_as_of_old(info, out);
 }
 
 static bool changes_shape(const struct node *to, const struct node *from, struct err *err)

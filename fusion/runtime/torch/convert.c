@@ -221,7 +221,9 @@ static bool type(const struct composer *c, const char *name, const struct value 
 	    !c->type(c->self, v[0], &rank, &own, err))
 		return false;
 	if (v[1].kind != VALUE_UNSET && v[1].kind != VALUE_NONE) {
-		if (!is_old_type(v[1], &dtype) && !convert_is_dtype(v[1], &dtype))
+		if (v[1].kind == VALUE_DTYPE)
+			dtype = v[1].dtype;
+		else if (!is_old_type(v[1], &dtype)) /* int, float and bool neither */
 			return err_set(err, ERR_VALUE,
 				       "%s: invalid type; it takes a dtype, or a "
 				       "name such as 'torch.FloatTensor'",
