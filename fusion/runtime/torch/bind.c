@@ -324,7 +324,8 @@ struct old_words {
 
 static bool has_old_words(const struct op_info *info, struct old_words *w)
 {
-	*w = (struct old_words){ bind_parameter(info, "size_average"), bind_parameter(info, "reduce"),
+	*w = (struct old_words){ bind_parameter(info, "size_average"),
+				 bind_parameter(info, "reduce"),
 				 bind_parameter(info, "reduction") };
 	return w->average >= 0 && w->reduce >= 0 && w->word >= 0;
 }
