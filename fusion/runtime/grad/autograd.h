@@ -141,6 +141,9 @@ static inline bool autograd_wants(const struct autograd *a)
 bool autograd_enabled(const struct autograd *a);
 void autograd_enable(struct autograd *a, bool enabled);
 
+/* Whether gradients go through the op: a comparison does not ask what made its operands. */
+bool autograd_differentiable(struct autograd *a, enum op op, bool inplace, bool *out,
+			     struct err *err);
 /* Of an op that mode lazy puts off, where nothing is recorded: eager's refusal of a write to
  * what split(), chunk() or unbind() gave, and of its use after one; that `out` of that dtype
  * would require a gradient, and is such a part; that its elements are written, or there. */

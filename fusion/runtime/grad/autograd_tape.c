@@ -461,12 +461,26 @@ static bool note_light(struct autograd *a, enum op op, enum dtype dtype, struct 
 		(!known || autograd_note_light(a, op, out, err)));
 }
 
+bool autograd_differentiable(struct autograd *a, enum op op, bool inplace, bool *out,
+			     struct err *err)
+{
+	unsigned needs;
+
+	*out = op != OP_detach;
+	if (inplace || !*out || grad_rule_refuses(a, op))
+		return true;
+	return grad_rule_needs(a, op, ~0u, out, &needs, err);
+}
+
 bool autograd_check_deferred(struct autograd *a, const struct eager_call *c, struct err *err)
 {
+	bool asks;
+
 	if (c->inplace && c->n > 0 && c->values[0].kind == VALUE_TENSOR &&
 	    autograd_is_part(c->values[0]) && any_requires(c))
 		return part_error(a, "is being", err);
-	return check_parts(a, c, err);
+	return autograd_differentiable(a, c->op, c->inplace, &asks, err) &&
+	       (!asks || check_parts(a, c, err));
 }
 
 bool autograd_note_deferred(struct autograd *a, const struct eager_call *c, enum dtype dtype,
@@ -513,7 +527,7 @@ bool autograd_run(struct autograd *a, const struct eager_call *c, struct value *
 		  struct err *err)
 {
 	struct call k = { .a = a, .c = c };
-	bool ok;
+	bool ok, asks;
 
 	for (int i = 0; i < MAX_ARGS; i++)
 		k.bound[i] = k.to[i].leaf = unset;
@@ -524,7 +538,10 @@ bool autograd_run(struct autograd *a, const struct eager_call *c, struct value *
 			return false;
 	if (c->inplace && c->values[0].kind == VALUE_TENSOR && !check_inplace(a, c, err))
 		return false;
-	if (!any_requires(c) || c->op == OP_detach) {
+	asks = any_requires(c);
+	if (asks && !autograd_differentiable(a, c->op, c->inplace, &asks, err))
+		return false;
+	if (!asks) {
 		if (!eager_run_op(a->eager, c, out, err))
 			return false;
 		if (note_view(a, c, *out, err))

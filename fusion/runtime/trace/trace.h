@@ -425,7 +425,7 @@ bool trace_check_leaf(const struct trace *t, struct value to, struct err *err);
 bool trace_check_wanted(struct trace *t, enum op op, const struct arg *args, struct err *err);
 /* An op on such tensors, the first of which it may write, is left to eager where that raises
  * an error for it. */
-bool trace_check_parts(struct trace *t, bool inplace, const struct value *values, int n,
+bool trace_check_parts(struct trace *t, enum op op, bool inplace, const struct value *values, int n,
 		       struct err *err);
 /* The tensor is to stand for *node, and stood for `before` (-1: it is no write): where the
  * write is not recorded, for a node of its own, which is a leaf's value too, or takes over

@@ -88,10 +88,10 @@ bool trace_check_leaf(const struct trace *t, struct value to, struct err *err)
 		       "a leaf that requires a gradient is written where gradients are recorded");
 }
 
-bool trace_check_parts(struct trace *t, bool inplace, const struct value *values, int n,
+bool trace_check_parts(struct trace *t, enum op op, bool inplace, const struct value *values, int n,
 		       struct err *err)
 {
-	bool fails;
+	bool fails, asks;
 
 	for (int i = 0; i < n && !t->grad_off; i++) {
 		bool written = inplace && i == 0;
@@ -99,9 +99,10 @@ bool trace_check_parts(struct trace *t, bool inplace, const struct value *values
 		if (values[i].kind != VALUE_TENSOR ||
 		    !(written ? trace_is_part(t, values[i]) : trace_is_stale_part(t, values[i])))
 			continue;
-		if (!any_requires(t, values + i, written ? n : 1, &fails, err))
+		if (!autograd_differentiable(t->autograd, op, inplace, &asks, err) ||
+		    !any_requires(t, values + i, written ? n : 1, &fails, err))
 			return false;
-		if (fails) /* eager says so */
+		if (asks && fails) /* eager says so */
 			return err_set(
 			    err, ERR_UNSUPPORTED,
 			    "what split(), chunk() or unbind() gave is written, or used "
