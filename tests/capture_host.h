@@ -127,6 +127,10 @@ static inline bool host_tensor_attr(void *self, struct value t, const char *name
 			*out = value_native(methods[i].name, methods[i].id, false, t);
 			return true;
 		}
+	if (strcmp(name, "dtype") == 0) {
+		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = DTYPE_I64 };
+		return true;
+	}
 	return err_set(err, ERR_NAME, "Tensor has no attribute %s", name);
 }
 

@@ -341,8 +341,9 @@ static bool common_attribute(struct vm *vm, struct value o, const char *name, st
 
 static bool has_slots(struct value o)
 {
-	return o.kind != VALUE_MODULE && o.kind != VALUE_TENSOR && o.kind != VALUE_INSTANCE &&
-	       o.kind != VALUE_CLASS && !value_is_hosted(o) &&
+	if (value_is_hosted(o))
+		return o.kind == VALUE_TENSOR;
+	return o.kind != VALUE_MODULE && o.kind != VALUE_INSTANCE && o.kind != VALUE_CLASS &&
 	       (o.kind != VALUE_DESCRIPTOR || o.descriptor->descriptor_kind != DESCRIPTOR_SUPER);
 }
 
@@ -361,7 +362,9 @@ bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const c
 	case VALUE_MODULE:
 		return module_attribute(vm, site, o, name, out, err);
 	case VALUE_TENSOR:
-		return tensor_attribute(vm, o, name, out, err);
+		if (strcmp(name, "__class__") != 0)
+			return tensor_attribute(vm, o, name, out, err);
+		break;
 	case VALUE_INSTANCE:
 		return o.instance->class->has_getattribute
 			   ? instance_getattribute(vm, o, name, out, err)

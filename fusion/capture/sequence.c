@@ -496,6 +496,33 @@ static bool iteration_contains(struct vm *vm, struct value container, struct val
 	return ok;
 }
 
+/* Of all its elements, whatever its dims. */
+static bool tensor_contains(struct vm *vm, struct value container, struct value item, bool *out,
+			    struct err *err)
+{
+	struct value equal, any, holds;
+	bool ok;
+
+	if (item.kind != VALUE_TENSOR && !value_is_number(item))
+		return err_set(err, ERR_OP,
+			       "Tensor.__contains__ only supports Tensor or scalar, but you passed "
+			       "in a %s",
+			       value_type_name(item));
+	if (!op_compare(vm, CMP_EQ, item, container, &equal, err))
+		return false;
+	ok = op_attribute(vm, NULL, equal, "any", &any, err);
+	value_unref(equal);
+	if (!ok)
+		return false;
+	ok = vm_call(vm, any, NULL, 0, NULL, &holds, err);
+	value_unref(any);
+	if (!ok)
+		return false;
+	ok = op_truth(vm, holds, out, err);
+	value_unref(holds);
+	return ok;
+}
+
 bool op_contains(struct vm *vm, struct value container, struct value item, bool *out,
 		 struct err *err)
 {
@@ -532,9 +559,10 @@ bool op_contains(struct vm *vm, struct value container, struct value item, bool 
 		if (is_set_view(container))
 			return view_contains(vm, container.iter, item, out, err);
 		break;
+	case VALUE_TENSOR:
+		return tensor_contains(vm, container, item, out, err);
 	case VALUE_TUPLE:
 	case VALUE_LIST:
-	case VALUE_TENSOR:
 	case VALUE_GENERATOR:
 	case VALUE_CLASS:
 		break;

@@ -73,6 +73,8 @@ static char letter_of(struct value v)
 	case VALUE_NATIVE:
 	case VALUE_METHOD:
 		return 'c';
+	case VALUE_TENSOR:
+		return 'T';
 	default:
 		return '?';
 	}

@@ -543,6 +543,10 @@ bool compose_attr(const struct composer *c, struct value t, const char *name, bo
 		*out = value_str(device, strlen(device));
 		return out->kind != VALUE_UNSET || torch_no_memory(err);
 	}
+	if (strcmp(name, "real") == 0) { /* no tensor is complex */
+		*out = value_ref(t);
+		return true;
+	}
 	if (strcmp(name, "data") == 0)
 		return c->run(c->self, OP_detach, "fx:data", false, &t, 1, out, err);
 	if (strcmp(name, "T") != 0 && strcmp(name, "mT") != 0 && strcmp(name, "H") != 0) {
