@@ -202,7 +202,7 @@ static void an_index_out_of_bounds_is_a_fault_with_its_place(void **state)
 	assert_near(out[2], in[0], 1e-6);
 	help_run(backend, exe, l, b.vars, (const void *[]){ in, wrong }, (void *[]){ out }, NULL);
 	assert_false(backend->fault(exe, &err));
-	assert_string_equal(err.message, "index: index -5 is out of bounds for a dim of size 4");
+	assert_string_equal(err.message, "index -5 is out of bounds for a dim of size 4");
 	assert_true(backend->fault(exe, &err));
 	backend->destroy(exe);
 	builder_destroy(&b);

@@ -117,8 +117,8 @@ bool library_faulted(struct library_fault *fault, struct err *err)
 		return err_at(err, ERR_SHAPE, fault->node->line, fault->node->column,
 			      "ZeroDivisionError"); /* as PyTorch says it */
 	return err_at(err, is_moved(fault->node->op) ? ERR_OP : ERR_INDEX, fault->node->line,
-		      fault->node->column, "%s: index %lld is out of bounds for a dim of size %lld",
-		      fault->node->fx, (long long)fault->index, (long long)fault->size);
+		      fault->node->column, "index %lld is out of bounds for a dim of size %lld",
+		      (long long)fault->index, (long long)fault->size);
 }
 
 void library_poison(const struct library_call *call)

@@ -105,10 +105,19 @@ static struct lookup *new_lookup(struct library_call *call, struct err *err)
 	return l;
 }
 
-/* Finds how many points at the end read one place of each index. */
-static void finish_lookup(struct lookup *l)
+/* Negative indices count from the end in x[i] and x[i] = v alone, as in PyTorch. */
+static bool counts_from_end(enum op op)
+{
+	return op == OP_index || op == OP_index_put;
+}
+
+/* Finds the bounds, and how many points at the end read one place of each index. */
+static void finish_lookup(struct lookup *l, enum op op)
 {
 	struct odometer *o = &l->walk;
+
+	for (int k = 0; k < l->n; k++)
+		l->least[k] = counts_from_end(op) ? -l->size[k] : 0;
 
 	o->n = 2 + l->n;
 	l->points = 1;
@@ -130,7 +139,7 @@ static int64_t look_up(const struct library_call *call, const struct lookup *l,
 		int64_t i = dtype_get_int(l->index[k]->dtype, operand_start(l->index[k], buffers),
 					  o->at[2 + k]);
 
-		if (i < -l->size[k] || i >= l->size[k]) {
+		if (i < l->least[k] || i >= l->size[k]) {
 			library_fault(call, i, l->size[k]);
 			i = 0;
 		}
@@ -204,7 +213,7 @@ static bool bind_indices(struct library_call *call, const struct operand *part,
 	l->writes = !read;
 	l->from = read ? x : part;
 	l->to = read ? part : x;
-	finish_lookup(l);
+	finish_lookup(l, call->node->op);
 	return true;
 }
 
@@ -264,7 +273,7 @@ static bool bind_gather(struct library_call *call, struct err *err)
 	set_strides(&l->walk, 1, call->out.stride, 0, call->out.rank);
 	l->from = &call->arg[0];
 	l->to = &call->out;
-	finish_lookup(l);
+	finish_lookup(l, call->node->op);
 	return true;
 }
 
@@ -283,7 +292,7 @@ static bool bind_scatter(struct library_call *call, struct err *err)
 		l->from = &call->arg[3];
 		set_strides(&l->walk, 0, l->from->stride, 0, l->from->rank);
 	}
-	finish_lookup(l);
+	finish_lookup(l, call->node->op);
 	return true;
 }
 

@@ -22,6 +22,7 @@ struct lookup {
 	struct odometer walk; /* 0: the source's strides, 1: the target's, 2..: the indices' */
 	int64_t points, run;  /* run: points at the end for which the indices are the same */
 	int n;                /* indices */
+	int64_t least[3];     /* that each may be; below 0: counts from the end of its dim */
 	int64_t size[3], stride[3]; /* of the dims that they name */
 	bool writes;                /* the indices are places of the target, else of the source */
 	const struct operand *index[3], *from, *to;

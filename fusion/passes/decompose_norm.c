@@ -329,10 +329,26 @@ struct arg decompose_scaled_dot_product_attention(struct expand *e)
 	return expand_binary(e, OP_matmul, expand_dropped(e, scores, p.f), e->n->args[2]);
 }
 
+static struct arg reshaped(struct expand *e, struct arg x, const struct sym *const *sizes, int n)
+{
+	return expand_op(e, OP_reshape, (struct arg[]){ x, arg_ints(sizes, n) }, 2);
+}
+
+/* A tensor of any sizes, row by row in one dim. */
+static struct arg flattened(struct expand *e, struct arg x)
+{
+	const struct sym *all = sym_const(e->g->syms, -1);
+
+	return e->g->nodes[x.node]->shape.rank == 1 ? x : reshaped(e, x, &all, 1);
+}
+
 struct arg decompose_embedding(struct expand *e)
 {
-	return expand_op(e, OP_index,
-			 (struct arg[]){ e->n->args[1], arg_int(e->g, 0), e->n->args[0] }, 3);
+	struct arg flat = flattened(e, e->n->args[0]), rows;
+
+	rows = expand_op(e, OP_index_select,
+			 (struct arg[]){ e->n->args[1], arg_int(e->g, 0), flat }, 3);
+	return e->n->shape.rank == 2 ? rows : reshaped(e, rows, e->n->shape.size, e->n->shape.rank);
 }
 
 struct arg decompose_one_hot(struct expand *e)
@@ -343,7 +359,12 @@ struct arg decompose_one_hot(struct expand *e)
 	range = expand_op(
 	    e, OP_arange,
 	    (struct arg[]){ arg_int(e->g, 0), arg_int(e->g, 1), classes, arg_dtype(DTYPE_I64) }, 4);
-	x = expand_binary(e, OP_unsqueeze, e->n->args[0], arg_sym(sym_const(t, -1)));
+	/* Looked up in the range, each class is itself, and in bounds. */
+	x = expand_op(e, OP_gather,
+		      (struct arg[]){ range, arg_int(e->g, 0), flattened(e, e->n->args[0]) }, 3);
+	if (e->n->shape.rank != 2)
+		x = reshaped(e, x, e->n->shape.size, e->n->shape.rank - 1);
+	x = expand_binary(e, OP_unsqueeze, x, arg_sym(sym_const(t, -1)));
 	return expand_cast(e, expand_binary(e, OP_eq, x, range), DTYPE_I64);
 }
 

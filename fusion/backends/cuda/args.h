@@ -45,7 +45,8 @@ struct walk_args {
 /* lookup.h: 0 the source, 1 the target, 2.. the indices. */
 struct lookup_args {
 	struct walk_args walk;
-	long long size[3], stride[3]; /* of the dims that indices name */
+	long long least[3];           /* that indices may be; below 0: counts from the end */
+	long long size[3], stride[3]; /* of the dims that they name */
 	const void *from, *index[3];  /* from NULL: `bits` at each point */
 	void *to;
 	struct cuda_fault *fault;

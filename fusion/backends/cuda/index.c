@@ -230,6 +230,7 @@ static void fill_lookup(struct lookup_args *a, const struct lookup *l)
 {
 	fill_walk(&a->walk, &l->walk);
 	for (int k = 0; k < l->n; k++) {
+		a->least[k] = l->least[k];
 		a->size[k] = l->size[k];
 		a->stride[k] = l->stride[k];
 	}

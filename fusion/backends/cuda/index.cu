@@ -8,7 +8,7 @@ template <class I, int N> WORD i64 named_at(const lookup_args &a, const i64 *at)
 	for (int k = 0; k < N; k++) {
 		i64 i = (i64)((const I *)a.index[k])[at[k]];
 
-		if (i < -a.size[k] || i >= a.size[k]) {
+		if (i < a.least[k] || i >= a.size[k]) {
 			out_of_bounds(a.fault, a.call, i, a.size[k]);
 			return LOWEST_i64;
 		}
@@ -67,7 +67,7 @@ template <class T, class I, int N> WORD void look_up_near(const lookup_args &a)
 				i[s] = live[s] ? (i64)((const I *)a.index[k])[at[s][2 + k]] : 0;
 #pragma unroll
 			for (int s = 0; s < LOOKUP_STEPS; s++) {
-				const bool inside = i[s] >= -a.size[k] && i[s] < a.size[k];
+				const bool inside = i[s] >= a.least[k] && i[s] < a.size[k];
 
 				if (live[s] && !inside)
 					out_of_bounds(a.fault, a.call, i[s], a.size[k]);
@@ -183,7 +183,7 @@ WORD int place_of(const lookup_args &a, bool live, i64 index)
 {
 	if (!live)
 		return -1;
-	if (index >= -a.size[0] && index < a.size[0])
+	if (index >= a.least[0] && index < a.size[0])
 		return (int)(index < 0 ? index + a.size[0] : index);
 	out_of_bounds(a.fault, a.call, index, a.size[0]);
 	return -1;

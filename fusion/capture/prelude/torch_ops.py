@@ -260,7 +260,9 @@ def corrcoef(input):
 
 def take(input, index):
     """One call."""
-    return torch.gather(input.reshape(-1), 0, index.reshape(-1)).reshape(index.shape)
+    if index.dtype != torch.int64:
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype}")
+    return input.reshape(-1)[index.reshape(-1)].reshape(index.shape)
 
 
 def take_along_dim(input, indices, dim=None, *, out=None):

@@ -110,8 +110,7 @@ static bool index_fill(const struct call *k, const struct value *given, struct v
 	bool ok;
 
 	if (!dim_of(k, given[0], 0, &dim) ||
-	    !run(k, OP_index_select, (struct value[]){ k->t, value_int(dim), given[1] }, 3,
-		 &part) ||
+	    !run(k, OP_index, (struct value[]){ k->t, value_int(dim), given[1] }, 3, &part) ||
 	    !step(k, OP_fill, &part, &given[2], 1))
 		return false;
 	memcpy(values, (struct value[]){ k->t, value_int(dim), part, given[1] }, sizeof(values));
