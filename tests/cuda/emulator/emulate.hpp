@@ -34,7 +34,14 @@ struct fiber {
 	int waits; // barriers that it has come to
 };
 static fiber fibers[MOST];
-static char *stacks[MOST];
+static char *stacks[MOST]; // kept from launch to launch, until the kernel is unloaded
+
+__attribute__((destructor)) static void free_stacks()
+{
+	for (char *stack : stacks)
+		free(stack);
+}
+
 static ucontext_t scheduler;
 static fiber *now;
 static int threads, block_waiting, block_round;
