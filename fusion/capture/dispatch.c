@@ -13,7 +13,8 @@ static bool import(struct vm *vm, struct frame *f, int arg, struct err *err)
 	const char *name = f->code->names[arg];
 	struct value m;
 
-	if (outside_is_tried(f) && (outside_advice(name) || !vm_has_module(vm, name)))
+	/* the program means to meet the failed import */
+	if (frame_is_tried(f) && (outside_advice(name) || !vm_has_module(vm, name)))
 		return vm_raise(vm, CLASS_MODULE_NOT_FOUND, err, "No module named '%.*s'",
 				(int)strcspn(name, "."), name);
 	if (!vm_module(vm, name, &m, err))

@@ -27,6 +27,17 @@ static bool catchable(enum err_code code)
 	}
 }
 
+bool frame_is_tried(const struct frame *f)
+{
+	ptrdiff_t at = f->inst - f->code->insts;
+
+	for (int k = 0; k < f->code->n_handlers; k++)
+		if (f->code->handlers[k].kind == HANDLER_TRY && at >= f->code->handlers[k].start &&
+		    at < f->code->handlers[k].end)
+			return true;
+	return false;
+}
+
 /* Fails with exception e: the error that leaves the program if nothing catches
  * it.  What the VM itself raised keeps its words. */
 bool except_throw(struct vm *vm, struct value e, struct err *err)

@@ -30,14 +30,3 @@ bool outside_refused(struct value v, struct err *err)
 	return err_set(err, ERR_UNSUPPORTED, "%s is not in the workload language; %s",
 		       v.module->name, advice);
 }
-
-bool outside_is_tried(const struct frame *f)
-{
-	ptrdiff_t at = f->inst - f->code->insts;
-
-	for (int k = 0; k < f->code->n_handlers; k++)
-		if (f->code->handlers[k].kind == HANDLER_TRY && at >= f->code->handlers[k].start &&
-		    at < f->code->handlers[k].end)
-			return true;
-	return false;
-}

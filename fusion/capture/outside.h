@@ -14,8 +14,4 @@ const char *outside_advice(const char *module);
 /* Fails, for a use of `v`, with its name and the advice; true where it is no such module. */
 bool outside_refused(struct value v, struct err *err);
 
-/* Whether the instruction that runs lies in the body of a try: the program means to
- * meet the failed import, so it gets one. */
-bool outside_is_tried(const struct frame *f);
-
 #endif

@@ -94,7 +94,7 @@ class Tester:
                     continue
                 if error and not why:
                     return f"{mode} runs on: {self.words(error)}", f"{mode} runs on where eager fails: {error.splitlines()[0]}"
-                if why and not error and mode != "lazy" and differences.allowed_error(why) and self.torch_refuses(workload):
+                if why and not error and mode != "lazy" and differences.allowed_error(why, workload["source"]) and self.torch_refuses(workload):
                     self.count["errors that PyTorch's compiled mode has too"] += 1
                     continue
                 if why and not error:

@@ -286,6 +286,16 @@ static void place(const struct signature *s, struct value v)
 		v.tensor->memory->storage->on_gpu |= s->tensors[i].tensor->memory->storage->on_gpu;
 }
 
+/* A plan has the place of the call that it was made for. */
+static bool failed_here(const struct eager *e, struct err *err)
+{
+	if (err && err->line && !e->env->device) { /* a GPU says it later on */
+		err->line = e->host.line;
+		err->column = e->host.column;
+	}
+	return false;
+}
+
 static bool run_plan(struct eager *e, struct plan *plan, const struct signature *s, bool inplace,
 		     struct value *out, struct err *err)
 {
@@ -302,7 +312,7 @@ static bool run_plan(struct eager *e, struct plan *plan, const struct signature 
 		return false;
 	if (!exec_bind(plan->exec, s->numbers, err) ||
 	    !exec_run(plan->exec, inputs, &result, into, e->observer, -1, err))
-		return false;
+		return failed_here(e, err);
 	e->launches += plan->exec->launched;
 	if (plan->is_view) {
 		ok = make_view(plan, result, out, err);

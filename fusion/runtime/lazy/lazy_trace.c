@@ -417,11 +417,45 @@ static bool trace_noted(struct lazy *l, const struct eager_call *c, struct value
 	return false;
 }
 
+static bool has_whole(const struct lazy *l, struct value v, int depth)
+{
+	bool whole = false;
+
+	if (v.kind == VALUE_TENSOR && v.tensor->owner == l)
+		return dtype_category(l->graph->nodes[v.tensor->node]->dtype) == CATEGORY_INT;
+	if (v.kind == VALUE_TENSOR)
+		return v.tensor->memory && dtype_category(v.tensor->memory->dtype) == CATEGORY_INT;
+	if ((v.kind != VALUE_TUPLE && v.kind != VALUE_LIST) || depth > MAX_RANK)
+		return false;
+	for (int i = 0; i < v.list->len && !whole; i++)
+		whole = has_whole(l, v.list->at[i], depth + 1);
+	return whole;
+}
+
+/* An op over whole numbers may fail where it runs, at an index or a divisor; inside a try the
+ * program may catch that. */
+static bool may_be_caught(const struct lazy *l, const struct eager_call *c)
+{
+	const struct op_info *info = op_info(c->op);
+	const struct frame *f = l->eager->autograd.vm->frame;
+	bool whole = false;
+
+	if (info->kind == KIND_VIEW || info->kind == KIND_CREATE)
+		return false;
+	for (int i = 0; i < c->n && !whole; i++)
+		whole = has_whole(l, c->values[i], 0);
+	while (whole && f && !frame_is_tried(f))
+		f = f->up;
+	return whole && f;
+}
+
 static bool run(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
 {
-	struct lazy_reason why = { .id = BREAK_AT_ONCE, .subject = "a gradient" };
+	bool tried = may_be_caught(l, c);
+	struct lazy_reason why = { .id = BREAK_AT_ONCE,
+				   .subject = tried ? "an op in a try" : "a gradient" };
 	struct eager_call now = *c;
-	bool at_once = is_recorded(l, c);
+	bool at_once = tried || is_recorded(l, c);
 
 	if (at_once ? !lazy_sync(l, why, err) : !prepare(l, c, &at_once, err))
 		return false;
