@@ -271,6 +271,7 @@ static bool step(const struct graph *g, const struct node *n, struct view_layout
 	switch (n->op) {
 	case OP_alias:
 	case OP_parts:
+	case OP_kept:
 	case OP_detach:
 		return true;
 	case OP_permute:

@@ -398,6 +398,7 @@ static int simplify_view(const struct rule *r)
 	switch (r->n->op) {
 	case OP_alias:
 	case OP_parts:
+	case OP_kept:
 	case OP_detach:
 	case OP_reshape:
 	case OP_view:
