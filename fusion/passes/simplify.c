@@ -399,6 +399,7 @@ static int simplify_view(const struct rule *r)
 	case OP_alias:
 	case OP_parts:
 	case OP_kept:
+	case OP_native_batch_norm:
 	case OP_detach:
 	case OP_reshape:
 	case OP_view:

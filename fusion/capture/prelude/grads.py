@@ -6,7 +6,7 @@
 # known without keeping its elements.  NAME_was is the argument too, where PyTorch
 # saves something else instead (indices, a result on the way): a write to it is no
 # error.  A parameter that a rule does not read is saved by PyTorch: a write to it is an
-# error all the same.  OP_all(g, needs, ...) gives those of all tensor arguments at once, where
+# error all the same.  OP_PARAMETER = None: it may not require a gradient.  OP_all(g, needs, ...) gives those of all tensor arguments at once, where
 # they share work; `needs` has a bool for each.
 # A gradient may be larger than its argument, which was broadcast, or of another
 # dtype: who calls the rule sums and casts it.

@@ -343,6 +343,10 @@ def channels(v, rank):
     return v.reshape((1, -1) + (1,) * (rank - 2))
 
 
+native_batch_norm_running_mean = None
+native_batch_norm_running_var = None
+
+
 def batch_norm_all(g, needs, x, running_mean, running_var, weight, bias, training, momentum, eps):
     rank = x.ndim
     dims = (0,) + tuple(range(2, rank))
