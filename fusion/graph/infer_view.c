@@ -545,6 +545,8 @@ static bool infer_shape(struct infer *in, const struct shape *x)
 		return infer_strided(in, x);
 	case OP_alias:
 	case OP_parts:
+	case OP_kept:
+	case OP_native_batch_norm:
 	case OP_detach:
 		in->out->shape = *x;
 		return true;

@@ -114,7 +114,7 @@ bool op_takes_any_number(enum op op);
  * the sizes of the second, which gets no gradient. */
 static inline int op_n_read(enum op op, int n)
 {
-	return op_info(op)->kind == KIND_VIEW && n > 1 ? 1 : n;
+	return op_info(op)->kind == KIND_VIEW && op != OP_native_batch_norm && n > 1 ? 1 : n;
 }
 
 /* Whether it draws random numbers: two of them are two, though their arguments are

@@ -271,6 +271,8 @@ static bool step(const struct graph *g, const struct node *n, struct view_layout
 	switch (n->op) {
 	case OP_alias:
 	case OP_parts:
+	case OP_kept:
+	case OP_native_batch_norm:
 	case OP_detach:
 		return true;
 	case OP_permute:

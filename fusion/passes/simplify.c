@@ -398,6 +398,8 @@ static int simplify_view(const struct rule *r)
 	switch (r->n->op) {
 	case OP_alias:
 	case OP_parts:
+	case OP_kept:
+	case OP_native_batch_norm:
 	case OP_detach:
 	case OP_reshape:
 	case OP_view:

@@ -95,6 +95,8 @@ def unfold(x, dimension, size, step):
 
 VIEW = dict(dtypes=ALL, view=True)
 untried("alias", "x itself: made where a call gives x back")
+untried("kept", "x itself: what the backward pass of take, prelu and others saves")
+untried("native_batch_norm", "running_mean itself")
 untried("parts", "x itself: what split, chunk and unbind cut")
 row("detach", lambda x: x.window(x.shape, x.strides, x.offset), C("x", X(2, 3)), C("x", X()), C("x", X(0)), **VIEW)
 RESHAPES = [C("x, (3, 2)", X(2, 3)), C("x, (-1,)", X(2, 3)), C("x, (2, -1, 1)", X(2, 3)), C("x, (1,)", X()), C("x, ()", X(1)), C("x, (3, 0)", X(0, 3)), C("x, (2, 2, 2)", X(4, 2))]

@@ -133,6 +133,7 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
 
 def softshrink(input, lambd=0.5):
     """One call."""
+    input = torch._C.kept(input)
     return torch.where(
         input > lambd, input - lambd, torch.where(input < -lambd, input + lambd, input * 0)
     )
@@ -140,12 +141,13 @@ def softshrink(input, lambd=0.5):
 
 def hardshrink(input, lambd=0.5):
     """One call."""
+    input = torch._C.kept(input)
     return torch.where((input >= -lambd) & (input <= lambd), torch.zeros_like(input), input)
 
 
 def threshold(input, threshold, value, inplace=False):
     """One call."""
-    made = torch.where(input <= threshold, torch.full_like(input, value), input)
+    made = torch.where(input <= threshold, torch.full_like(input, value), input if inplace else torch._C.kept(input))
     return input.copy_(made) if inplace else made
 
 
@@ -154,7 +156,7 @@ def prelu(input, weight):
     input, weight = _autocast.lower(input, weight)
     if weight.numel() > 1:
         weight = weight.view([-1 if k == 1 else 1 for k in range(input.dim())])
-    return torch.where(input >= 0, input, input * weight)
+    return torch.where(input >= 0, input, torch._C.kept(input) * weight)
 
 
 def _below_zero(input):
@@ -305,7 +307,7 @@ def hinge_embedding_loss(
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """One call."""
     input, target = _autocast.float32(input, target)
-    return _reduction.reduced(torch.log1p(torch.exp(-target * input)), reduction, size_average, reduce)
+    return _reduction.reduced(torch.log1p(torch.exp(-target * torch._C.kept(input))), reduction, size_average, reduce)
 
 
 def multilabel_soft_margin_loss(

@@ -346,6 +346,8 @@ def instance_norm(
         if running_mean is None or running_var is None:
             raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
         return F.batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    if running_mean is not None and running_var is not None:
+        torch._C.native_batch_norm(running_mean, running_var)
     made = torch._C.instance_norm(input, None, None, weight, bias, True, momentum, eps)
     if running_mean is not None and running_var is not None:
         with torch.no_grad():

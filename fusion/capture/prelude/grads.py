@@ -5,7 +5,8 @@
 # name of a parameter of the op is that argument, NAME_shape and NAME_dtype are
 # known without keeping its elements.  NAME_was is the argument too, where PyTorch
 # saves something else instead (indices, a result on the way): a write to it is no
-# error.  OP_all(g, needs, ...) gives those of all tensor arguments at once, where
+# error.  A parameter that a rule does not read is saved by PyTorch: a write to it is an
+# error all the same.  OP_PARAMETER = None: it may not require a gradient.  OP_all(g, needs, ...) gives those of all tensor arguments at once, where
 # they share work; `needs` has a bool for each.
 # A gradient may be larger than its argument, which was broadcast, or of another
 # dtype: who calls the rule sums and casts it.
@@ -374,14 +375,15 @@ def pow_other(g, out, x, other):
     return g * (out * (math.log(x) if x > 0 else math.nan))
 
 
-def float_power_x(g, x, other):
+def float_power_x(g, x_was, other_was):
+    x, other = x_was, other_was
     if is_tensor(x):
         x = x.double()
     return pow_x(g, x, other.double() if is_tensor(other) else float(other))
 
 
-def float_power_other(g, out, x, other):
-    return pow_other(g, out, x.double() if is_tensor(x) else float(x), other)
+def float_power_other(g, out, x_was, other_was):
+    return pow_other(g, out, x_was.double() if is_tensor(x_was) else float(x_was), other_was)
 
 
 def atan2_x(g, x, other):

@@ -348,7 +348,7 @@ def max_pool2d_x(g, out_was, x, x_shape, kernel_size, stride, padding, dilation)
     return z.narrow(-2, p[0], x_shape[-2]).narrow(-1, p[1], x_shape[-1])
 
 
-def avg_pool2d_x(g, x_shape, kernel_size, stride, padding, count_include_pad):
+def avg_pool2d_x(g, x, x_shape, kernel_size, stride, padding, count_include_pad):
     k, p = pair(kernel_size), pair(padding)
     s = pair(stride) if isinstance(stride, int) or len(stride) else k
     sizes = g.shape[-2:]
@@ -386,11 +386,11 @@ def max_pool1d_x(g, out_was, x, x_shape, kernel_size, stride, padding, dilation)
     return max_pool2d_x(g, out, x, x.shape, k, s, padding, d).squeeze(-2)
 
 
-def avg_pool1d_x(g, x_shape, kernel_size, stride, padding, count_include_pad):
+def avg_pool1d_x(g, x, x_shape, kernel_size, stride, padding, count_include_pad):
     shape = tuple(x_shape[:-1]) + (1, x_shape[-1])
     padding = flat_pair(padding, 0)
     k, s = one_dim(kernel_size), one_dim(stride)
-    return avg_pool2d_x(g.unsqueeze(-2), shape, k, s, padding, count_include_pad).squeeze(-2)
+    return avg_pool2d_x(g.unsqueeze(-2), x, shape, k, s, padding, count_include_pad).squeeze(-2)
 
 
 def cells(size, n):
@@ -398,7 +398,7 @@ def cells(size, n):
     return [(i * size // n, ((i + 1) * size + n - 1) // n) for i in range(n)]
 
 
-def adaptive_avg_pool2d_x(g, x_shape):
+def adaptive_avg_pool2d_x(g, x, x_shape):
     z = zeros_for(g, x_shape)
     for i, (top, bottom) in enumerate(cells(x_shape[-2], g.shape[-2])):
         for j, (left, right) in enumerate(cells(x_shape[-1], g.shape[-1])):

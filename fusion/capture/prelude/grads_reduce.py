@@ -115,7 +115,7 @@ def others_product(x, dim):
     return before * after
 
 
-def prod_x(g, x, x_shape, dim, keepdim):
+def prod_x(g, out, x, x_shape, dim, keepdim):
     if len(x_shape) == 0 or count(x_shape, None) == 0:
         return spread(g, x_shape, dim, keepdim)
     if dim is None:
@@ -343,6 +343,10 @@ def channels(v, rank):
     return v.reshape((1, -1) + (1,) * (rank - 2))
 
 
+native_batch_norm_running_mean = None
+native_batch_norm_running_var = None
+
+
 def batch_norm_all(g, needs, x, running_mean, running_var, weight, bias, training, momentum, eps):
     rank = x.ndim
     dims = (0,) + tuple(range(2, rank))
@@ -524,7 +528,7 @@ def class_weights(target, weight, ignore_index, dtype):
     return counted * weight[torch.where(target == ignore_index, 0, target)]
 
 
-def nll_loss_x(g, x_shape, x_dtype, target, weight, ignore_index, reduction):
+def nll_loss_x(g, x, x_shape, x_dtype, target, weight, ignore_index, reduction):
     each = class_weights(target, weight, ignore_index, x_dtype)
     share = -(g / each.sum() if reduction == "mean" else g) * each
     dim = 1 if len(x_shape) > 1 else 0

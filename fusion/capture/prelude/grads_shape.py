@@ -13,6 +13,10 @@ def parts_x(g):
     return g
 
 
+def kept_x(g, x):
+    return g
+
+
 def reshape_x(g, x_shape):
     return g.reshape(x_shape)
 
@@ -218,7 +222,7 @@ def triu_x(g, diagonal):
 # ---- indices
 
 
-def gather_x(g, x_shape, dim, index):
+def gather_x(g, x, x_shape, dim, index):
     if len(x_shape) == 0:
         return g.reshape(x_shape)
     return zeros_for(g, x_shape).scatter_add(dim, index, g)

@@ -59,7 +59,7 @@ def logaddexp2(input, other, *, out=None):
 
 def digamma(input, *, out=None):
     """One call.  Ten steps up, where the asymptotic series holds; reflected below 0."""
-    x = _float(input).double()
+    x = _float(torch._C.kept(input)).double()
     low = x < 0
     y = torch.where(low, 1 - x, x)
     steps = torch.reciprocal(y)
@@ -78,7 +78,7 @@ def digamma(input, *, out=None):
 
 def erfinv(input, *, out=None):
     """One call.  Winitzki's first guess, then Newton's steps on erfc, exact in the tails."""
-    x = _float(input).double()
+    x = _float(torch._C.kept(input)).double()
     a = torch.abs(x)
     l = torch.log1p(-a * a) / 2
     k = 4.330746750799873 + l
@@ -93,7 +93,7 @@ def erfinv(input, *, out=None):
 
 def i0(input, *, out=None):
     """One call.  The power series below 16, the asymptotic one above."""
-    x = torch.abs(_float(input).double())
+    x = torch.abs(_float(torch._C.kept(input)).double())
     q = torch.clamp(x, max=16.0)
     q = q * q / 4
     near = torch.ones_like(q)
@@ -136,7 +136,7 @@ def polygamma(n, input):
 
 def dist(input, other, p=2):
     """One call."""
-    return torch.linalg.vector_norm(input - other, p)
+    return torch.linalg.vector_norm(torch._C.kept(input) - torch._C.kept(other), p)
 
 
 def renorm(input, p, dim, maxnorm):
@@ -182,7 +182,7 @@ def _numbers(sorted_, dim):
 def median(input, dim=None, keepdim=False, *, out=None):
     """One call."""
     if dim is None:
-        x = input.reshape(-1)
+        x = torch._C.kept(input).reshape(-1)
         if x.numel() == 0:
             return torch.full((), math.nan, dtype=input.dtype)
         row = torch.sort(x, 0)[0]
@@ -203,7 +203,7 @@ def median(input, dim=None, keepdim=False, *, out=None):
 
 def nanmedian(input, dim=None, keepdim=False, *, out=None):
     """One call."""
-    x = input.reshape(-1) if dim is None else input
+    x = torch._C.kept(input).reshape(-1) if dim is None else input
     d = 0 if dim is None else dim
     if x.dim() == 0:
         return _scalar("nanmedian", x)

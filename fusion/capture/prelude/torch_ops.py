@@ -262,7 +262,7 @@ def take(input, index):
     """One call."""
     if index.dtype != torch.int64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype}")
-    return input.reshape(-1)[index.reshape(-1)].reshape(index.shape)
+    return torch._C.kept(input).reshape(-1)[index.reshape(-1)].reshape(index.shape)
 
 
 def take_along_dim(input, indices, dim=None, *, out=None):
@@ -447,7 +447,7 @@ def cross(input, other, dim=None, *, out=None):
     shape = torch.broadcast_shapes(input.shape, other.shape)
     if dim is None:
         dim = ([d for d, n in enumerate(shape) if n == 3] + [-1])[0]
-    a, b = input.expand(shape), other.expand(shape)
+    a, b = torch._C.kept(input).expand(shape), torch._C.kept(other).expand(shape)
     if a.shape[dim] != 3:
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {a.shape[dim]} and {b.shape[dim]}")
     return torch.roll(a, -1, dim) * torch.roll(b, 1, dim) - torch.roll(a, 1, dim) * torch.roll(b, -1, dim)

@@ -24,6 +24,7 @@ struct rule_function {
 
 struct grad_rule {
 	bool found, any;
+	unsigned none; /* arguments whose gradient is None in _grads: they may not require one */
 	struct rule_function all;
 	struct rule_function of[MAX_ARGS];
 };
@@ -128,6 +129,25 @@ static bool find(struct autograd *a, const struct op_info *info, const char *wha
 	return true;
 }
 
+static bool find_none(struct autograd *a, const struct op_info *info, unsigned *none,
+		      struct err *err)
+{
+	for (int i = 0; i < info->n_params; i++) {
+		struct value v = value_none();
+		char name[128];
+		bool found;
+
+		if (!is_tensor_param(&info->params[i]))
+			continue;
+		snprintf(name, sizeof(name), "%s_%s", info->id, info->params[i].name);
+		if (!prelude_attribute(a->vm, "_grads", name, &v, &found, err))
+			return false;
+		*none |= found && v.kind == VALUE_NONE ? 1u << i : 0;
+		value_unref(v);
+	}
+	return true;
+}
+
 /* Our own modules are loaded as they would be in eager. */
 static bool look_up(struct autograd *a, enum op op, struct grad_rule *rule, struct err *err)
 {
@@ -136,7 +156,7 @@ static bool look_up(struct autograd *a, enum op op, struct grad_rule *rule, stru
 	bool ok;
 
 	vm_set_host(a->vm, &a->eager->host);
-	ok = find(a, info, "all", &rule->all, err);
+	ok = find_none(a, info, &rule->none, err) && find(a, info, "all", &rule->all, err);
 	rule->any = rule->all.function.kind == VALUE_FUNCTION;
 	for (int i = 0; ok && i < info->n_params && !rule->any; i++) {
 		if (!is_tensor_param(&info->params[i]))
@@ -240,12 +260,13 @@ bool grad_rule_needs(struct autograd *a, enum op op, unsigned wanted, bool *know
 
 unsigned grad_rule_refuses(struct autograd *a, enum op op)
 {
-	unsigned refused = 0;
 	const struct op_info *info = op_info(op);
-	const struct grad_rule *rule = info->kind == KIND_VIEW ? NULL : rule_of(a, op, NULL);
+	const struct grad_rule *rule = rule_of(a, op, NULL);
+	unsigned refused = rule ? rule->none : 0;
 
-	if (!rule || !rule->any || rule->all.function.kind == VALUE_FUNCTION)
-		return 0;
+	if (!rule || !rule->any || rule->all.function.kind == VALUE_FUNCTION ||
+	    info->kind == KIND_VIEW)
+		return refused;
 	for (int i = 0; i < info->n_params; i++)
 		if (is_tensor_param(&info->params[i]) &&
 		    rule->of[i].function.kind != VALUE_FUNCTION)

@@ -90,7 +90,10 @@ static bool index_scatter(const struct call *k, bool add, const struct value *gi
 
 	if (!dim_of(k, given[0], 0, &dim) || !spread_index(k, given[1], dim, source, &index))
 		return false;
-	value_ref(source);
+	if (!run(k, OP_kept, &source, 1, &source)) {
+		value_unref(index);
+		return false;
+	}
 	if (add && given[3].kind != VALUE_UNSET && !step(k, OP_mul, &source, &given[3], 1)) {
 		value_unref(index);
 		return false;

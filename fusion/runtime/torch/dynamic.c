@@ -138,7 +138,7 @@ static bool spread(const struct composer *c, struct value t, struct value sizes,
 static bool select_spread(const struct composer *c, const char *name, struct value x,
 			  struct value mask, struct value sizes, struct value *out, struct err *err)
 {
-	struct value values[3] = { { .kind = VALUE_UNSET }, value_int(0) }, flat;
+	struct value values[3] = { { .kind = VALUE_UNSET }, value_int(0) }, flat, kept;
 	bool ok;
 
 	if (!spread(c, mask, sizes, &flat, err))
@@ -147,8 +147,12 @@ static bool select_spread(const struct composer *c, const char *name, struct val
 	value_unref(flat);
 	if (!ok)
 		return false;
-	ok = spread(c, x, sizes, &values[0], err) &&
-	     c->run(c->self, OP_index, name, false, values, 3, out, err);
+	ok = c->run(c->self, OP_kept, "fx:", false, &x, 1, &kept, err);
+	if (ok) {
+		ok = spread(c, kept, sizes, &values[0], err);
+		value_unref(kept);
+	}
+	ok = ok && c->run(c->self, OP_index, name, false, values, 3, out, err);
 	value_unref(values[0]);
 	value_unref(values[2]);
 	return ok;

@@ -243,6 +243,19 @@ static bool detached_wide(const struct composer *c, struct value v, enum dtype d
 	return ok;
 }
 
+/* Fails where running statistics require a gradient. */
+static bool check_statistics(const struct composer *c, struct value *statistics, struct err *err)
+{
+	struct value same;
+
+	if (statistics[0].kind != VALUE_TENSOR || statistics[1].kind != VALUE_TENSOR)
+		return true;
+	if (!op(c, OP_native_batch_norm, "fx:", statistics, 2, &same, err))
+		return false;
+	value_unref(same);
+	return true;
+}
+
 /* With training=True the running statistics are written. */
 static bool batch_norm(const struct composer *c, const char *name, const struct value *args, int n,
 		       const struct keywords *kw, struct value *out, struct err *err)
@@ -267,7 +280,8 @@ static bool batch_norm(const struct composer *c, const char *name, const struct 
 	memcpy(used, v, sizeof(used));
 	if (training) /* the batch's own: a gradient must not keep what is written below */
 		used[1] = used[2] = value_none();
-	if (!op(c, OP_batch_norm, fx_name(name, fx), used, 8, out, err))
+	if (!check_statistics(c, v + 1, err) ||
+	    !op(c, OP_batch_norm, fx_name(name, fx), used, 8, out, err))
 		return false;
 	if (!training || v[1].kind != VALUE_TENSOR || v[2].kind != VALUE_TENSOR)
 		return true;
