@@ -334,8 +334,22 @@ static bool run_plan(struct eager *e, struct plan *plan, const struct signature 
 	return true;
 }
 
-static bool run(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
+/* x.contiguous() of a tensor that lies row by row is x itself, so that writes reach it. */
+static bool lies_row_by_row(const struct eager_call *c)
 {
+	const struct value *x = &c->values[0];
+
+	return c->op == OP_contiguous && c->n == 1 && x->kind == VALUE_TENSOR &&
+	       x->tensor->memory && tensor_contiguous(x->tensor->memory);
+}
+
+bool eager_run_given(struct eager *e, const struct eager_call *c, struct value *out,
+		     struct err *err)
+{
+	if (lies_row_by_row(c)) {
+		*out = value_ref(c->values[0]);
+		return true;
+	}
 	if (__builtin_expect(autograd_wants(&e->autograd), 0))
 		return autograd_run(&e->autograd, c, out, err);
 	return eager_run_op(e, c, out, err);
@@ -352,31 +366,18 @@ static bool run_cast(struct eager *e, const struct eager_call *c, struct value *
 			     err))
 		return false;
 	if (!any)
-		return run(e, c, out, err);
+		return eager_run_given(e, c, out, err);
 	with.values = cast;
-	ok = run(e, &with, out, err);
+	ok = eager_run_given(e, &with, out, err);
 	autocast_drop(cast, c->n);
 	return ok;
 }
 
-/* x.contiguous() of a tensor that lies row by row is x itself, so that writes reach it. */
-static bool lies_row_by_row(const struct eager_call *c)
-{
-	const struct value *x = &c->values[0];
-
-	return c->op == OP_contiguous && c->n == 1 && x->kind == VALUE_TENSOR &&
-	       x->tensor->memory && tensor_contiguous(x->tensor->memory);
-}
-
 bool eager_run(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
 {
-	if (lies_row_by_row(c)) {
-		*out = value_ref(c->values[0]);
-		return true;
-	}
 	if (__builtin_expect(autocast_wants(e->world->autocast), 0) && !c->inplace)
 		return run_cast(e, c, out, err);
-	return run(e, c, out, err);
+	return eager_run_given(e, c, out, err);
 }
 
 /* What of a call is not in its values. */

@@ -64,6 +64,9 @@ static inline bool eager_takes_any_number(const struct eager *e, const struct ea
 
 /* Runs it under autocast; *out is the caller's (for an in-place op: values[0] again). */
 bool eager_run(struct eager *e, const struct eager_call *c, struct value *out, struct err *err);
+/* Its operands as they are given: autocast has cast them. */
+bool eager_run_given(struct eager *e, const struct eager_call *c, struct value *out,
+		     struct err *err);
 
 /* The same without a record for gradients (autograd.h). */
 bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err);

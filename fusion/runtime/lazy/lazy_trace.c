@@ -464,7 +464,7 @@ static bool run(struct lazy *l, const struct eager_call *c, struct value *out, s
 	l->eager->host.line = l->host.line;
 	l->eager->host.column = l->host.column;
 	now.name = spelling(c);
-	return eager_run(l->eager, &now, out, err);
+	return eager_run_given(l->eager, &now, out, err);
 }
 
 bool lazy_op(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
