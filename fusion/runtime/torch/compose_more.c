@@ -83,14 +83,14 @@ static bool deliver(const struct call *k, struct value made, struct value *out)
 static bool index_scatter(const struct call *k, bool add, const struct value *given,
 			  struct value *out)
 {
-	struct value index, source = given[2], made, values[4];
+	struct value index, source, made, values[4];
 	const char *name = k->name;
 	int dim;
 	bool ok;
 
-	if (!dim_of(k, given[0], 0, &dim) || !spread_index(k, given[1], dim, source, &index))
+	if (!dim_of(k, given[0], 0, &dim) || !spread_index(k, given[1], dim, given[2], &index))
 		return false;
-	if (!run(k, OP_kept, &source, 1, &source)) {
+	if (!run(k, OP_kept, &given[2], 1, &source)) {
 		value_unref(index);
 		return false;
 	}
