@@ -86,8 +86,9 @@ def xlog1py(input, other, *, out=None):
 
 def entr(input, *, out=None):
     """One call: special_entr."""
-    made = -input * torch.log(input)
-    return torch.where(input == 0, 0.0, torch.where(input < 0, -math.inf, made))
+    made = -input * torch.log(torch.where(input > 0, input, 1.0))
+    root = torch.sqrt(torch.where(input > 0, 1.0, input))  # its derivative is infinite at 0, as that of entr
+    return torch.where(input > 0, made, torch.where(input == 0, root, torch.where(input < 0, -math.inf, input)))
 
 
 def ndtr(input, *, out=None):
