@@ -27,14 +27,44 @@ static bool catchable(enum err_code code)
 	}
 }
 
+/* Whether the exit of a manager, by its code, may say that the error ends there: unless all it
+ * does is to go to its end, or to a `return False`. */
+static bool may_end_error(struct value leave)
+{
+	struct value f = leave.kind == VALUE_METHOD ? leave.method->function : leave;
+	const struct code *code;
+
+	if (f.kind != VALUE_FUNCTION)
+		return true;
+	code = f.function->unit->code;
+	for (int i = 0; i < code->n_insts; i++) {
+		const struct lang_inst *inst = &code->insts[i], *before = inst - 1;
+		const struct lang_const *c;
+
+		if (inst->op == CODE_JUMP)
+			return true;
+		if (inst->op != CODE_RETURN)
+			continue;
+		c = i && before->op == CODE_LOAD_CONST ? &code->consts[before->arg] : NULL;
+		if (!c || !(c->kind == CONST_NONE || (c->kind == CONST_BOOL && !c->b)))
+			return true;
+	}
+	return false;
+}
+
 bool frame_is_tried(const struct frame *f)
 {
 	ptrdiff_t at = f->inst - f->code->insts;
 
-	for (int k = 0; k < f->code->n_handlers; k++)
-		if (f->code->handlers[k].kind == HANDLER_TRY && at >= f->code->handlers[k].start &&
-		    at < f->code->handlers[k].end)
+	for (int k = 0; k < f->code->n_handlers; k++) {
+		const struct lang_handler *h = &f->code->handlers[k];
+
+		if (at < h->start || at >= h->end || h->kind == HANDLER_CLEANUP)
+			continue;
+		if (h->kind == HANDLER_TRY || (h->depth >= 1 && f->top - f->stack >= h->depth &&
+					       may_end_error(f->stack[h->depth - 1])))
 			return true;
+	}
 	return false;
 }
 

@@ -161,7 +161,8 @@ bool vm_spend(struct vm *vm, int64_t steps, struct err *err);
 /* The innermost frame of the user's code; NULL: none. */
 const struct frame *vm_visible_frame(const struct vm *vm);
 
-/* except.c.  Whether the instruction that runs lies in the body of a try. */
+/* except.c.  Whether the instruction that runs lies in the body of a try, or of a with whose
+ * manager may end an error. */
 bool frame_is_tried(const struct frame *f);
 
 /* The host, told where the program stands. */

@@ -133,6 +133,12 @@ static inline bool op_is_product(enum op op)
 	       op == OP_conv_windows;
 }
 
+/* Whether ints in it are divided, which fails at a divisor of 0. */
+static inline bool op_divides(enum op op)
+{
+	return op == OP_floordiv || op == OP_mod || op == OP_fmod;
+}
+
 /* `how` of an attention node. */
 enum attention_how {
 	ATTENTION_CAUSAL = 1, /* a row sees the keys up to its own number */

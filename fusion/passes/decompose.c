@@ -460,11 +460,6 @@ static bool widen(struct expand *e, struct node *wide)
 	return !e->failed;
 }
 
-static bool divides(enum op op)
-{
-	return op == OP_floordiv || op == OP_mod || op == OP_fmod;
-}
-
 static int expand_node(struct rewrite *rw, struct node *n, struct err *err)
 {
 	struct expand e = { .g = rw->g, .n = n, .err = err };
@@ -472,7 +467,7 @@ static int expand_node(struct rewrite *rw, struct node *n, struct err *err)
 	struct node *made, wide;
 	struct arg value;
 
-	if (divides(n->op)) {
+	if (op_divides(n->op)) {
 		value = expand_divisor(&e, n->args[1]);
 		n->args[1] = value;
 		return e.failed ? REWRITE_FAILED : REWRITE_KEEP;

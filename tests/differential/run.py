@@ -89,7 +89,7 @@ class Tester:
             if part:
                 self.kinds.update(self.kinds_of(part))
             if error or why:
-                if error and not why and differences.allowed_run(error):
+                if error and not why and differences.allowed_run(error, mode) and self.torch_runs(workload):
                     self.count["runs that PyTorch's compiled mode does too"] += 1
                     continue
                 if error and not why:
@@ -113,6 +113,10 @@ class Tester:
     def torch_refuses(self, workload):
         """Whether PyTorch's compiled mode fails too; taken for granted where there is no PyTorch."""
         return not self.args.torch or self.torch().run(workload, compiled=True)[1] is not None
+
+    def torch_runs(self, workload):
+        """Whether PyTorch's compiled mode runs; as above."""
+        return not self.args.torch or self.torch().run(workload, compiled=True)[1] is None
 
     def torch_gives(self, workload, number):
         """Whether PyTorch's compiled mode has that number among its gradients; as above."""

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fusion/capture/classes.h"
 #include "fusion/runtime/session.h"
 
 struct lazy *lazy_create(struct session *session, struct err *err)
@@ -39,15 +40,25 @@ void lazy_destroy(struct lazy *l)
 	VEC_FREE(&l->entries);
 	VEC_FREE(&l->inputs);
 	VEC_FREE(&l->numbers);
+	VEC_FREE(&l->unsure);
 	VEC_FREE(&l->events);
 	free(l);
 }
 
-/* After an error the effects of what ran before it still count. */
-static void end_failed(struct lazy *l, struct lazy_reason why)
+/* After an error the effects of what ran before it still count, and the error of an op that
+ * waited: in the program it came first. */
+static void end_failed(struct lazy *l, struct lazy_reason why, struct err *err)
 {
-	if (!lazy_sync(l, why, NULL))
+	bool first = !l->faulted;
+	struct err waited = { 0 };
+
+	if (!lazy_sync(l, why, &waited)) {
+		if (first && l->faulted && err) {
+			vm_forget_raised(l->session->vm);
+			*err = waited;
+		}
 		lazy_sync_dirty(l, why, NULL);
+	}
 	lazy_reset(l);
 }
 
@@ -58,16 +69,17 @@ bool lazy_call(struct lazy *l, const struct value *args, int n, struct value *ou
 	int64_t graphs = s->counts.graphs;
 	bool ok;
 
+	l->faulted = false;
 	lazy_modules_begin(&l->modules);
 	ok = vm_call(s->vm, s->callee, args, n, NULL, out, err);
 	autocast_forget(&l->autocast); /* what is kept would be a result of the trace */
 
 	if (!ok) {
-		end_failed(l, why);
+		end_failed(l, why, err);
 	} else if (!lazy_sync(l, why, err)) {
 		value_unref(*out);
 		*out = value_none();
-		end_failed(l, why);
+		end_failed(l, why, err);
 		ok = false;
 	}
 	lazy_modules_end(&l->modules, s->counts.graphs > graphs);

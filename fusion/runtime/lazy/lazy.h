@@ -107,7 +107,9 @@ struct lazy {
 	VEC(struct lazy_entry) entries;
 	VEC(struct tensor *) inputs; /* by graph input; references */
 	VEC(int64_t) numbers;        /* by symbol: the bits of a float */
+	VEC(int) unsure;             /* nodes that may fail where they run, and have not run */
 	int n_dirty;
+	bool faulted; /* an op of this call failed where it ran: no try there was around it */
 	int64_t begin_ns;
 	struct lazy_modules modules;
 

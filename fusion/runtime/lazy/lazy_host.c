@@ -453,6 +453,16 @@ static void host_print(void *self, const char *text, size_t len)
 	l->eager->host.print(l->eager, text, len);
 }
 
+/* An op that may fail by its operands' elements waits only outside of all tries (lazy_trace.c),
+ * so that none catches what it fails with. */
+static bool host_not_known(void *self, struct err *err)
+{
+	const struct lazy *l = self;
+
+	(void)err;
+	return l->faulted;
+}
+
 static bool composer_run(void *self, enum op op, const char *name, bool inplace,
 			 const struct value *values, int n, struct value *out, struct err *err)
 {
@@ -516,6 +526,7 @@ void lazy_host_init(struct lazy *l)
 	l->host.repr = host_repr;
 	l->host.store_attr = host_store_attr;
 	l->host.print = host_print;
+	l->host.not_known = host_not_known;
 	l->composer = (struct composer){ .self = l,
 					 .autocast = &l->eager->world->autocast,
 					 .gpu = &l->eager->world->gpu,

@@ -1,7 +1,7 @@
 /* fusion/runtime/lazy/lazy_run.c -- barriers: from the pending trace to elements.
  *
- * Only values that an object still names are computed.  After a barrier for one
- * tensor its node is an input, so nothing is computed twice.
+ * Only values that an object still names are computed, and those of ops that may fail.
+ * After a barrier for one tensor its node is an input, so nothing is computed twice.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct barrier {
 	struct lazy *l;
 	struct lazy_reason why;
 	int *nodes;              /* to compute */
-	struct lazy_entry **to;  /* whose they are */
+	struct lazy_entry **to;  /* whose they are; NULL: nobody's */
 	struct tensor **results; /* references */
 	int n;
 	struct tensor **inputs;
@@ -281,8 +281,10 @@ static bool execute(struct barrier *b, struct err *err)
 	b->program->uses++;
 	for (int i = 0; i < b->part.n_numbers; i++)
 		b->program->vars[b->program->numbers[i]] = l->numbers.at[b->part.numbers[i]];
-	if (!exec_bind(e, b->program->vars, err) ||
-	    !exec_run(e, b->inputs, b->results, NULL, s->observer, b->program->graph, err))
+	if (!exec_bind(e, b->program->vars, err))
+		return false;
+	l->faulted = !exec_run(e, b->inputs, b->results, NULL, s->observer, b->program->graph, err);
+	if (l->faulted)
 		return false;
 	s->counts.executions++;
 	s->counts.launches += e->launched;
@@ -319,9 +321,12 @@ static bool hand_out(struct barrier *b, struct err *err)
 {
 	for (int i = 0; i < b->n; i++) {
 		struct lazy_entry *entry = b->to[i];
-		struct vtensor *t = entry->at;
-		struct tensor *memory = t ? t->memory : entry->orphan;
+		struct vtensor *t = entry ? entry->at : NULL;
+		struct tensor *memory;
 
+		if (!entry)
+			continue;
+		memory = t ? t->memory : entry->orphan;
 		if (!memory) {
 			t->memory = b->results[i];
 			b->results[i] = NULL;
@@ -354,8 +359,8 @@ static void finish(struct barrier *b)
 static bool begin(struct barrier *b, struct lazy *l, struct lazy_reason why, struct err *err)
 {
 	*b = (struct barrier){ .l = l, .why = why };
-	b->nodes = calloc(l->entries.len + 1, sizeof(*b->nodes));
-	b->to = calloc(l->entries.len + 1, sizeof(struct lazy_entry *));
+	b->nodes = calloc(l->entries.len + l->unsure.len + 1, sizeof(*b->nodes));
+	b->to = calloc(l->entries.len + l->unsure.len + 1, sizeof(struct lazy_entry *));
 	return (b->nodes && b->to) || no_memory(err);
 }
 
@@ -363,6 +368,29 @@ static void choose(struct barrier *b, struct lazy_entry *entry)
 {
 	b->nodes[b->n] = entry->at ? entry->at->node : entry->orphan_node;
 	b->to[b->n++] = entry;
+}
+
+/* Leaves of l->unsure the nodes that the barrier does not run.  Then `choosing`: it runs them
+ * too, so that they fail where they do in eager, whoever has their results. */
+static bool sort_unsure(struct barrier *b, bool choosing)
+{
+	struct lazy *l = b->l;
+	bool *need = l->unsure.len ? calloc((size_t)l->graph->n_nodes + 1, sizeof(*need)) : NULL;
+	size_t left = 0;
+
+	if (!l->unsure.len)
+		return true;
+	if (!need)
+		return false;
+	lazy_reach(l->graph, b->nodes, b->n, need);
+	for (size_t i = 0; i < l->unsure.len; i++)
+		if (!need[l->unsure.at[i]])
+			l->unsure.at[left++] = l->unsure.at[i];
+	l->unsure.len = left;
+	for (size_t i = 0; choosing && i < left; i++)
+		b->nodes[b->n++] = l->unsure.at[i];
+	free(need);
+	return true;
 }
 
 static bool run(struct barrier *b, struct err *err)
@@ -414,6 +442,7 @@ static bool sync_all(struct lazy *l, struct lazy_reason why, bool dirty_only, st
 		if (entry->dirty || (!dirty_only && pending))
 			choose(&b, entry);
 	}
+	ok = ok && (sort_unsure(&b, !dirty_only) || no_memory(err));
 	ok = ok && ((b.n == 0 && !draws(l->graph)) || run(&b, err));
 	ok = ok && hand_out(&b, err);
 	finish(&b);
@@ -486,7 +515,8 @@ bool lazy_sync_one(struct lazy *l, struct value v, struct lazy_reason why, struc
 		return lazy_sync(l, why, err);
 	if (l->entries.at[t->input].view)
 		return sync_view(l, t, why, err);
-	ok = begin(&b, l, why, err) && (choose_way(&b, t) || no_memory(err)) && run(&b, err);
+	ok = begin(&b, l, why, err) &&
+	     ((choose_way(&b, t) && sort_unsure(&b, false)) || no_memory(err)) && run(&b, err);
 	ok = ok && hand_out(&b, err);
 	for (int i = 0; ok && i < b.n; i++) {
 		t = b.to[i]->at;

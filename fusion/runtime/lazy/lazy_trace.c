@@ -80,7 +80,7 @@ void lazy_reset(struct lazy *l)
 	}
 	for (size_t i = 0; i < l->inputs.len; i++)
 		tensor_unref(l->inputs.at[i]);
-	l->entries.len = l->inputs.len = l->numbers.len = 0;
+	l->entries.len = l->inputs.len = l->numbers.len = l->unsure.len = 0;
 	l->n_dirty = 0;
 	l->graph = NULL;
 	arena_finish(&l->arena);
@@ -324,6 +324,25 @@ static bool symbols_for_floats(struct lazy *l, const struct eager_call *c,
 	return true;
 }
 
+/* Such an op may fail where it runs, at an index or a divisor, if an operand holds whole
+ * numbers. */
+static bool looks_at_numbers(enum op op)
+{
+	return op_info(op)->kind == KIND_LIBRARY || op_info(op)->kind == KIND_COMPOSITE ||
+	       op_divides(op);
+}
+
+static bool may_fail(const struct graph *g, const struct node *n)
+{
+	if (!looks_at_numbers(n->op))
+		return false;
+	for (int i = 0; i < n->n_args; i++)
+		if (n->args[i].kind == ARG_NODE &&
+		    dtype_category(g->nodes[n->args[i].node]->dtype) == CATEGORY_INT)
+			return true;
+	return false;
+}
+
 int lazy_node(struct lazy *l, const struct eager_call *c, struct err *err)
 {
 	struct bind_target target = { .reals = true, .node = node_of, .self = l };
@@ -346,7 +365,10 @@ int lazy_node(struct lazy *l, const struct eager_call *c, struct err *err)
 		return -1;
 	node = graph_add(l->graph, c->op, args, op_info(c->op)->n_params, l->host.line,
 			 l->host.column, err);
-	if (node >= 0 && !set_fx(l, node, c))
+	if (node < 0)
+		return -1;
+	if (!set_fx(l, node, c) ||
+	    (may_fail(l->graph, l->graph->nodes[node]) && !VEC_PUSH(&l->unsure, node)))
 		return no_node(err);
 	return node;
 }
@@ -432,15 +454,13 @@ static bool has_whole(const struct lazy *l, struct value v, int depth)
 	return whole;
 }
 
-/* An op over whole numbers may fail where it runs, at an index or a divisor; inside a try the
- * program may catch that. */
+/* Inside a try the program may catch what such an op fails with. */
 static bool may_be_caught(const struct lazy *l, const struct eager_call *c)
 {
-	const struct op_info *info = op_info(c->op);
 	const struct frame *f = l->eager->autograd.vm->frame;
 	bool whole = false;
 
-	if (info->kind == KIND_VIEW || info->kind == KIND_CREATE)
+	if (!looks_at_numbers(c->op))
 		return false;
 	for (int i = 0; i < c->n && !whole; i++)
 		whole = has_whole(l, c->values[i], 0);
