@@ -14,6 +14,10 @@ class Crash(Exception):
     """The engine ended by a signal, or a sanitizer stopped it."""
 
 
+class Endless(Exception):
+    """The program itself has no end for these arguments: eager has none."""
+
+
 class Engine:
     def __init__(self, binary, device="cpu", flags=(), timeout_s=60):
         self.binary, self.device, self.flags, self.timeout_s = binary, device, list(flags), timeout_s
@@ -29,12 +33,17 @@ class Engine:
             try:
                 done = subprocess.run([self.binary, "run", file.name, "--json"] + ([] if timed else ["--no-timing"]) + flags, capture_output=True, text=True, timeout=self.timeout_s, errors="replace")
             except subprocess.TimeoutExpired:
-                raise Crash(f"took over {self.timeout_s} s")
+                if modes != ["eager"]:
+                    self.run(workload, ["eager"], **settings)
+                raise (Endless if modes == ["eager"] else Crash)(f"took over {self.timeout_s} s")
         if done.returncode not in (0, 1) or "Sanitizer" in done.stderr or "runtime error:" in done.stderr:
             raise Crash(f"exit {done.returncode}: {done.stderr[-1500:]}")
         if done.stdout.strip():
             return json.loads(done.stdout)["modes"], None
-        return None, done.stderr.replace(file.name, "FILE").strip()
+        error = done.stderr.replace(file.name, "FILE").strip()
+        if modes == ["eager"] and "in a loop that may never end" in error:
+            raise Endless(error)
+        return None, error
 
     def each(self, workload, modes, **settings):
         """The modes one by one, where one of them fails: {mode: (part, error)}."""
@@ -77,4 +86,7 @@ class Torch:
             self.process.wait()
             return None, "PyTorch's process ended, or took too long"
         made = json.loads(line)
+        if "device-side assert" in (made.get("error") or ""):  # every later call of the process fails so too
+            self.process.kill()
+            self.process.wait()
         return made.get("calls"), made.get("error")

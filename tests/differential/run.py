@@ -28,7 +28,7 @@ import differences  # noqa: E402
 import generate  # noqa: E402
 import mutate  # noqa: E402
 import shrink  # noqa: E402
-from engine import MODES, Crash, Engine, Torch, kind_of_error  # noqa: E402
+from engine import MODES, Crash, Endless, Engine, Torch, kind_of_error  # noqa: E402
 
 COMPILED = [m for m in MODES if m != "eager"]
 
@@ -83,13 +83,15 @@ class Tester:
                         return f"timed {mode}", f"{mode}, timed: {whole[mode].get('disagreement')}"
         except Crash as crash:
             return "crash", str(crash)
+        except Endless:
+            return None
         eager, error = made["eager"]
         for mode in modes:
             part, why = made[mode]
             if part:
                 self.kinds.update(self.kinds_of(part))
             if error or why:
-                if error and not why and differences.allowed_run(error, mode) and self.torch_runs(workload):
+                if error and differences.allowed_run(error, mode) and (why or self.torch_runs(workload)):  # to another error, or to its end
                     self.count["runs that PyTorch's compiled mode does too"] += 1
                     continue
                 if error and not why:
@@ -194,6 +196,9 @@ class Tester:
         if differences.missing_kernel(self.args.device, why):
             self.count["kernels that PyTorch does not have on the device"] += 1
             return
+        if why and "device-side assert" in why:  # an index out of bounds; no try catches it there
+            self.count["asserts of PyTorch's kernels"] += 1
+            return
         self.count["beside torch"] += 1
         found = self.torch_fault(workload, ours, error, calls, why)
         if not found:
@@ -208,7 +213,7 @@ class Tester:
         def still(smaller):
             try:
                 a, e = self.engine.run(smaller, ["eager"], backend="interp" if self.args.device == "cpu" else "cuda")
-            except Crash:
+            except (Crash, Endless):
                 return False
             b, w = self.torch().run(smaller)
             again = self.torch_fault(smaller, a, e, b, w)
@@ -278,6 +283,8 @@ class Tester:
             self.judge(name, workload, under)
         except Crash as crash:
             self.report(name, workload, {"backend": "interp", "policy": "dynamo"}, COMPILED, False, ("crash", str(crash)))
+        except Endless:
+            self.count["endless"] += 1
         self.count["programs"] += 1
 
     def made(self, seed):

@@ -32,7 +32,7 @@ def make(value):
     kind, v = next(iter(value.items()))
     if kind == "tensor":
         data = [float(x) if isinstance(x, str) else x for x in v["data"]]
-        return torch.tensor(data, dtype=getattr(torch, v["dtype"]), device=DEVICE).reshape(v["shape"])
+        return torch.tensor(data, dtype=getattr(torch, v["dtype"]), device=DEVICE).reshape(v["shape"]).clone()  # a view of a leaf has no cast that autocast keeps
     if kind == "value":
         return v
     if kind in ("list", "tuple"):

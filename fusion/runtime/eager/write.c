@@ -151,7 +151,7 @@ bool eager_may_write(const struct eager_call *c, struct err *err)
 			continue;
 		from = c->values[i].tensor->memory;
 		/* x[0:2] = y expands y first */
-		if (strcmp(c->name, "fx:setitem") == 0 && !same_sizes(to, from))
+		if (strcmp(c->name, "setitem") == 0 && !same_sizes(to, from))
 			continue;
 		if (tensors_meet(to, from) == MEET_IN_PART || (any_order && tensors_meet(to, from)))
 			return err_set(err, ERR_OP,
