@@ -304,6 +304,12 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 			   was.kind == VALUE_TENSOR ? "%s and %s share no memory" : "%s is not %s",
 			   name, name_of(g, at->other));
 		return;
+	case GUARD_ALIAS:
+		buf_printf(out, "%s has the elements of %s", name, name_of(g, at->other));
+		return;
+	case GUARD_OTHER:
+		buf_printf(out, "%s is not %s", name, name_of(g, at->other));
+		return;
 	case GUARD_WITHIN:
 		buf_printf(out, "%s lies in the memory of %s, from element %lld on", name,
 			   name_of(g, at->other), (long long)at->number);
@@ -411,6 +417,10 @@ static void tensor_reason(const struct guards *g, const struct guard *at, const 
 		buf_printf(out, "%s is another tensor than %s, was the same", name,
 			   name_of(g, at->other));
 		return;
+	case GUARD_OTHER:
+		buf_printf(out, "%s is %s, was another tensor", name, name_of(g, at->other));
+		return;
+	case GUARD_ALIAS:
 	case GUARD_WITHIN:
 		buf_printf(out, "%s lies elsewhere than in the memory of %s, or at another place",
 			   name, name_of(g, at->other));
