@@ -177,9 +177,8 @@ bool overlap_stand(struct trace *t, int slot, struct value *out, struct err *err
 	if (node < 0)
 		return false;
 	args[0] = arg_node(node);
-	node = slots_alias(t->slots, slot)
-		   ? graph_add(t->graph, OP_alias, args, 1, 0, 0, err)
-		   : add_part(t, slot, node, err);
+	node = slots_alias(t->slots, slot) ? graph_add(t->graph, OP_alias, args, 1, 0, 0, err)
+					   : add_part(t, slot, node, err);
 	if (node < 0)
 		return false;
 	if (!graph_set_fx(t->graph, node, ""))
