@@ -209,8 +209,8 @@ static void add_aliases(struct maker *m)
 		for (int j = i + 1; s->at[i].told_apart && j < s->n; j++)
 			if (s->at[j].told_apart && s->at[j].live && s->at[j].same_as < 0 &&
 			    s->at[j].kind == s->at[i].kind)
-				add(m, (struct guard){
-					   .kind = GUARD_OTHER, .slot = i, .other = j });
+				add(m,
+				    (struct guard){ .kind = GUARD_OTHER, .slot = i, .other = j });
 	}
 }
 
