@@ -33,7 +33,8 @@ struct vm_host {
 	 * vm_set_host(). */
 	bool (*module_attr)(void *self, const struct module *m, const char *name, struct value *out,
 			    struct err *err);
-	/* tensor.name: shape, ndim, dtype, T, or a bound method (VALUE_NATIVE). */
+	/* tensor.name: shape, ndim, dtype, T, or a bound method (VALUE_NATIVE); of an
+	 * UNSET value: the method, unbound. */
 	bool (*tensor_attr)(void *self, struct value t, const char *name, struct value *out,
 			    struct err *err);
 	/* A call of a VALUE_NATIVE that is not a builtin. */

@@ -389,6 +389,8 @@ static bool host_tensor_attr(void *self, struct value tensor, const char *name, 
 	enum dtype dtype;
 	bool known, ok;
 
+	if (tensor.kind == VALUE_UNSET)
+		return torch_method(t->names, tensor, name, out, err);
 	if (strcmp(name, "shape") != 0 && strcmp(name, "ndim") != 0 && strcmp(name, "dtype") != 0) {
 		ok = trace_grad_attr(t, tensor, name, &known, out, err);
 		if (known)
