@@ -115,10 +115,29 @@ static bool add_choice(struct recipe_builder *b, struct value v, const struct fo
 	return push_object(b, v, step) && add(b, of[0], 0) && add(b, of[1], 0);
 }
 
+/* A result whose elements share memory in eager, too, is a view of what it repeats. */
+static bool add_expanded(struct recipe_builder *b, struct value v, const struct view_layout *from)
+{
+	struct recipe_step step = { .kind = RECIPE_VIEW, .detached = true }, base;
+	struct view_layout *layout = ARENA_NEW(b->trace->graph->arena, struct view_layout);
+
+	if (!layout)
+		return no_memory(b);
+	*layout = *from;
+	step.layout = layout;
+	base = (struct recipe_step){ .kind = RECIPE_OUTPUT, .index = (int)b->outputs.len };
+	return (VEC_PUSH(&b->viewed, v.tensor->node) && VEC_PUSH(&b->outputs, layout->base)
+		    ? true
+		    : no_memory(b)) &&
+	       push_object(b, v, step) && push(b, base);
+}
+
 static bool add_tensor(struct recipe_builder *b, struct value v)
 {
 	const struct fork_choice *choice = fork_choice_of(b->trace, v);
 	int lifted = trace_lifted(b->trace, v), slot = trace_slot(b->trace, v), node;
+	struct view_layout layout;
+	bool requires;
 
 	if (choice)
 		return add_choice(b, v, choice);
@@ -132,6 +151,12 @@ static bool add_tensor(struct recipe_builder *b, struct value v)
 		return push(b,
 			    (struct recipe_step){ .kind = RECIPE_LIFTED, .value = value_ref(v) });
 	node = trace_node(b->trace, v, b->err); /* refuses what another call has made */
+	if (node >= 0 && trace_expanded(b->trace, v, &layout)) {
+		if (!trace_requires(b->trace, v, &requires, b->err))
+			return false;
+		if (!requires)
+			return add_expanded(b, v, &layout);
+	}
 	return node >= 0 && add_output(b, v, RECIPE_OUTPUT, node);
 }
 

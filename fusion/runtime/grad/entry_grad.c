@@ -164,7 +164,8 @@ static bool make_backward(struct entry *e, const struct trace *t, struct entry_g
 	for (int i = 0; i < g->n_reads; i++)
 		inside[i] = g->reads[i].kind == BACK_TANGENT;
 	g->backward = joint_order(g->backward, inside);
-	return g->backward != NULL;
+	g->repeats = g->backward ? joint_repeats(g->backward, g->arena) : NULL;
+	return g->repeats != NULL;
 }
 
 static bool make_forward(struct entry *e, struct entry_grad *g, const struct joint *j,
@@ -429,6 +430,19 @@ static bool prepare(struct entry_grad *g, const int64_t *vars, struct err *err)
 	return true;
 }
 
+/* Takes the reference to `t`. */
+static struct tensor *expanded(const struct entry_grad *g, int i, struct tensor *t,
+			       const int64_t *vars, struct err *err)
+{
+	struct tensor *view;
+
+	if (!g->repeats[i])
+		return t;
+	view = view_replay(t, g->repeats[i], vars, err);
+	tensor_unref(t);
+	return view;
+}
+
 static bool run_backward(struct grad_node *node, const struct value *given, struct value *made,
 			 struct err *err)
 {
@@ -455,7 +469,9 @@ static bool run_backward(struct grad_node *node, const struct value *given, stru
 	for (int i = 0; i < g->n_reads; i++)
 		tensor_unref(inputs[i]);
 	for (int i = 0; ok && i < g->n_wanted; i++) {
-		made[i] = eager_wrap(outputs[i]);
+		struct tensor *t = expanded(g, i, outputs[i], data->vars, err);
+
+		made[i] = t ? eager_wrap(t) : (struct value){ .kind = VALUE_UNSET };
 		ok = made[i].kind != VALUE_UNSET || entry_no_memory(err);
 	}
 	free(inputs);

@@ -48,6 +48,8 @@ struct entry_grad {
 	int *wanted;       /* the entry's inputs that have a gradient, in the order of `backward` */
 	uint64_t *made_of; /* as grad_custom.made_of */
 	int n_wanted;
+	const struct view_layout *
+	    *repeats;             /* by wanted: how its output is expanded; NULL: it is not */
 	struct back_input *reads; /* by input of `backward` */
 	int n_reads, n_saved;     /* n_saved: those that are no tangents */
 	struct watched_memory *watched;

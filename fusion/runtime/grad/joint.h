@@ -50,4 +50,10 @@ bool joint_cut(const struct joint *j, const struct graph *captured, bool **save,
  * inputs which are tangents.  Inputs keep their places.  NULL when out of memory. */
 struct graph *joint_order(const struct graph *g, const bool *late);
 
+/* A gradient that is an expanded tensor in eager is one here: q.sum() gives each element of q
+ * the same memory, which may not be written.  Makes such outputs those that they repeat; by
+ * output: how it lies in that one, NULL where it is a tensor of its own.  NULL when out of
+ * memory. */
+const struct view_layout **joint_repeats(struct graph *g, struct arena *arena);
+
 #endif

@@ -103,3 +103,27 @@ struct graph *joint_order(const struct graph *g, const bool *late)
 	}
 	return graph_set_outputs(o.to, outputs, g->n_outputs) ? o.to : NULL;
 }
+
+const struct view_layout **joint_repeats(struct graph *g, struct arena *arena)
+{
+	int *outputs = ARENA_ARRAY(arena, int, (size_t)g->n_outputs + 1);
+	const struct view_layout **made = ARENA_ARRAY(arena, const struct view_layout *,
+						      (size_t)g->n_outputs + 1);
+
+	if (!made || !outputs)
+		return NULL;
+	for (int i = 0; i < g->n_outputs; i++) {
+		const struct node *n = g->nodes[g->outputs[i]];
+		struct view_layout *layout = ARENA_NEW(arena, struct view_layout);
+
+		if (!layout)
+			return NULL;
+		outputs[i] = n->id;
+		if ((n->op != OP_expand && n->op != OP_expand_as) ||
+		    !view_layout_in(g, n->id, n->args[0].node, layout) || !view_repeats(layout))
+			continue;
+		made[i] = layout;
+		outputs[i] = n->args[0].node;
+	}
+	return graph_set_outputs(g, outputs, g->n_outputs) ? made : NULL;
+}

@@ -358,6 +358,9 @@ bool trace_view_write(struct trace *t, struct value view, int node, struct err *
 bool trace_view_layout(struct trace *t, struct value view, struct value *base,
 		       struct view_layout *out, struct err *err);
 
+/* Whether the piece made it as an expanded tensor that is no view, as the gradient of a sum is:
+ * how it lies in what it repeats. */
+bool trace_expanded(const struct trace *t, struct value tensor, struct view_layout *out);
 /* trace_leaf.c.  Whether it is the program's, and several of its elements are one in memory. */
 bool trace_repeats(const struct trace *t, struct value tensor);
 /* The tensor object stands for another node from here on. */

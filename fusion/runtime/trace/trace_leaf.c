@@ -216,10 +216,24 @@ bool trace_keep_history(struct trace *t, enum op op, int before, int *result, st
 	return *result >= 0 && (graph_set_fx(t->graph, *result, "") || trace_no_memory(err));
 }
 
+bool trace_expanded(const struct trace *t, struct value tensor, struct view_layout *out)
+{
+	const struct vtensor *v = tensor.tensor;
+	const struct node *n = v->owner == t->serial && !v->view && v->node >= 0
+				   ? t->graph->nodes[v->node]
+				   : NULL;
+
+	return n && (n->op == OP_expand || n->op == OP_expand_as) &&
+	       view_layout_in(t->graph, n->id, n->args[0].node, out) && view_repeats(out);
+}
+
 bool trace_repeats(const struct trace *t, struct value tensor)
 {
 	struct value real = real_of(t, tensor);
+	struct view_layout layout;
 
+	if (trace_expanded(t, tensor, &layout))
+		return true;
 	return real.kind == VALUE_TENSOR && real.tensor->memory &&
 	       tensor_repeats(real.tensor->memory);
 }
