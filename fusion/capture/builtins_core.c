@@ -465,6 +465,10 @@ bool builtin_divmod(struct vm *vm, const struct builtin_call *call, struct value
 		return false;
 	if (ok)
 		return true;
+	if (call->args[0].kind == VALUE_TENSOR || call->args[1].kind == VALUE_TENSOR)
+		return err_set(err, ERR_TYPE,
+			       "unsupported operand type(s) for divmod(): '%s' and '%s'",
+			       value_type_name(call->args[0]), value_type_name(call->args[1]));
 	if (!op_binary(vm, BIN_FLOORDIV, false, call->args[0], call->args[1], &pair[0], err))
 		return false;
 	ok = op_binary(vm, BIN_MOD, false, call->args[0], call->args[1], &pair[1], err);
