@@ -185,6 +185,24 @@ static bool function_attribute(struct vm *vm, struct value o, const char *name, 
 }
 
 /* list.append, dict.fromkeys, str.lower: rows by the type's name, unbound. */
+/* torch.Tensor.add, as a function of all its operands; *found false: tensors have no such method.
+ */
+static bool method_of_tensors(struct vm *vm, const char *name, struct value *out, bool *found,
+			      struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+	struct err e = { 0 };
+
+	if (prelude_defines("torch.Tensor", name))
+		return prelude_attribute(vm, "torch.Tensor", name, out, found, err);
+	*found = host->tensor_attr(host->self, (struct value){ .kind = VALUE_UNSET }, name, out,
+				   &e);
+	if (*found || e.code == ERR_NAME)
+		return true;
+	*err = e;
+	return false;
+}
+
 static bool native_own(struct vm *vm, struct value o, const char *name, struct value *out,
 		       bool *found, struct err *err)
 {
@@ -206,6 +224,8 @@ static bool native_own(struct vm *vm, struct value o, const char *name, struct v
 		*out = value_none();
 		return true;
 	}
+	if (!o.native->builtin && strcmp(o.native->name, "torch.Tensor") == 0)
+		return method_of_tensors(vm, name, out, found, err);
 	if (o.native->builtin && native_is_type(o.native))
 		id = builtin_find(o.native->name, name);
 	*found = id >= 0;

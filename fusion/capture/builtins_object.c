@@ -418,7 +418,7 @@ static bool same_object(struct vm *vm, const struct builtin_call *call, bool *sa
 	if (n != 1)
 		return vm_raise(vm, CLASS_TYPE_ERROR, err, "%s() takes one argument",
 				call->row->name);
-	*same = op_same(self, args[0]);
+	*same = op_is(vm, self, args[0]);
 	return true;
 }
 

@@ -254,6 +254,22 @@ static bool is_symbolic(const struct native *f, const struct value *args, int n)
 	return false;
 }
 
+/* torch.Tensor.add(x, y) is x.add(y). */
+static bool call_of_host(struct vm *vm, const struct native *f, const struct value *args, int n,
+			 const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+	struct native bound = *f;
+
+	if (f->self.kind != VALUE_UNSET || strncmp(f->name, "Tensor.", strlen("Tensor.")) != 0)
+		return host->call(host->self, f, args, n, kw, out, err);
+	if (n == 0 || args[0].kind != VALUE_TENSOR)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"%s() wants a tensor as its first argument", f->name);
+	bound.self = args[0];
+	return host->call(host->self, &bound, args + 1, n - 1, kw, out, err);
+}
+
 bool vm_call_native(struct vm *vm, struct value callee, const struct value *args, int n,
 		    const struct keywords *kw, struct value *out, struct err *err)
 {
@@ -265,10 +281,8 @@ bool vm_call_native(struct vm *vm, struct value callee, const struct value *args
 	if (vm->host->force && (!force_arguments(vm, callee.native, args, n, err) ||
 				!text_arguments(vm, callee.native, args, n, kw, err)))
 		return false;
-	if (!callee.native->builtin) {
-		host = vm_host_here(vm);
-		return host->call(host->self, callee.native, args, n, kw, out, err);
-	}
+	if (!callee.native->builtin)
+		return call_of_host(vm, callee.native, args, n, kw, out, err);
 	if (vm->host->math && (!kw || kw->n == 0 || rounds_to(callee.native, n, kw)) &&
 	    is_symbolic(callee.native, args, n)) {
 		host = vm_host_here(vm);

@@ -96,7 +96,7 @@ static bool search(struct vm *vm, const struct list *list, struct value item, in
 	bool same = false;
 
 	for (int i = from; i < list->len; i++) {
-		if (!op_same(list->at[i], item) && !op_equal(vm, list->at[i], item, &same, err))
+		if (!op_is(vm, list->at[i], item) && !op_equal(vm, list->at[i], item, &same, err))
 			return false;
 		if (same || op_same(list->at[i], item)) {
 			*at = i;

@@ -325,6 +325,16 @@ bool op_same(struct value a, struct value b)
 	return value_equal(a, b);
 }
 
+bool op_is(struct vm *vm, struct value a, struct value b)
+{
+	bool same = op_same(a, b);
+	const struct vm_host *host = same || !value_counted(a) ? NULL : vm_host_here(vm);
+
+	if (host && host->told_apart && a.kind == b.kind)
+		host->told_apart(host->self, a, b);
+	return same;
+}
+
 static bool hosted_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, bool *out,
 			   struct err *err)
 {
@@ -386,7 +396,7 @@ static bool equal_items(struct vm *vm, struct value *a, struct value *b, int n, 
 	for (int i = 0; i < n && *out; i++) {
 		if (!op_force(vm, &a[i], err) || !op_force(vm, &b[i], err))
 			return false;
-		if (op_same(a[i], b[i]) && a[i].kind != VALUE_FLOAT)
+		if (op_is(vm, a[i], b[i]) && a[i].kind != VALUE_FLOAT)
 			continue; /* as Python: identity comes before == */
 		if (!equal_in(vm, a[i], b[i], depth + 1, out, err))
 			return false;
@@ -545,7 +555,7 @@ bool op_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, st
 	case CMP_IS_NOT:
 		if (!late_compare(vm, a, b, &holds, err))
 			return false;
-		holds = op_same(a, b) == (op == CMP_IS);
+		holds = op_is(vm, a, b) == (op == CMP_IS);
 		break;
 	case CMP_IN:
 	case CMP_NOT_IN:

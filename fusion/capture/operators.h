@@ -68,6 +68,8 @@ bool op_truth(struct vm *vm, struct value v, bool *out, struct err *err);
 bool op_equal(struct vm *vm, struct value a, struct value b, bool *out, struct err *err);
 bool op_less(struct vm *vm, struct value a, struct value b, bool *out, struct err *err);
 bool op_same(struct value a, struct value b); /* `is` */
+/* The same; tells the host where the two are not one. */
+bool op_is(struct vm *vm, struct value a, struct value b);
 
 /* sequence.c: subscripts, lengths, membership; store.c: o[index] = v. */
 bool op_subscript(struct vm *vm, struct value o, struct value index, struct value *out,

@@ -488,7 +488,7 @@ static bool iteration_contains(struct vm *vm, struct value container, struct val
 		ok = op_next(vm, it.iter, &v, &more, err);
 		if (!ok || !more)
 			break;
-		*out = op_same(v, item);
+		*out = op_is(vm, v, item);
 		ok = *out || op_equal(vm, v, item, out, err);
 		value_unref(v);
 	} while (ok && !*out);

@@ -33,7 +33,8 @@ struct vm_host {
 	 * vm_set_host(). */
 	bool (*module_attr)(void *self, const struct module *m, const char *name, struct value *out,
 			    struct err *err);
-	/* tensor.name: shape, ndim, dtype, T, or a bound method (VALUE_NATIVE). */
+	/* tensor.name: shape, ndim, dtype, T, or a bound method (VALUE_NATIVE); of an
+	 * UNSET value: the method, unbound. */
 	bool (*tensor_attr)(void *self, struct value t, const char *name, struct value *out,
 			    struct err *err);
 	/* A call of a VALUE_NATIVE that is not a builtin. */
@@ -131,6 +132,8 @@ struct vm_host {
 	/* An operation on operands of the innermost frame failed: whether that is for
 	 * what the host does not know yet.  Then *err is a break.  NULL: never. */
 	bool (*not_known)(void *self, struct err *err);
+	/* The program asked whether two objects are one, and they are not.  NULL: of no use. */
+	void (*told_apart)(void *self, struct value a, struct value b);
 	/* A JUMP_IF_* whose condition, on top of f's stack, is a TENSOR, SYMFLOAT or
 	 * LATE number.
 	 * *handled: the host went both ways (vm_run_side), and f goes on at f->inst;

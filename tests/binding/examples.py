@@ -117,7 +117,6 @@ CALLS = {
     "torch.nn.functional.scaled_dot_product_attention": [(["x = torch.ones(1, 4, 2, 3)", "y = torch.arange(12.0).reshape(1, 2, 2, 3)"], "x, y, y")],
     "torch.nn.functional.embedding": [(_TABLE, "i, w, max_norm=1.0"), (_TABLE, "i, w")],
     "torch.nn.functional.embedding_bag": [(_BAGS, "i, w, o, include_last_offset=False, max_norm=1.0"), (_BAGS, "i, w, o")],
-    "torch.embedding_bag": [(_BAGS, "i, w, o, include_last_offset=False, max_norm=1.0"), (_BAGS, "i, w, o")],
     **{name: _WINDOWS for name in ("torch.max_pool2d", "torch.nn.functional.max_pool2d", "torch.nn.functional.avg_pool2d")},
     **{name: _LINES for name in ("torch.max_pool1d", "torch.nn.functional.max_pool1d", "torch.nn.functional.avg_pool1d")},
     "torch.nn.functional.lp_pool2d": [([_IMAGE], "x, 2, 2")],

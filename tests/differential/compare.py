@@ -107,6 +107,11 @@ def values(a, b, path, loose=1):
     return None
 
 
+def of_rounding(p, q):
+    """Whole numbers beyond what float32 counts by one: int() of what was computed."""
+    return min(abs(float(p)), abs(float(q))) > 2**24 and close(float(p), float(q), 3e-7, 0.0)
+
+
 def printed(a, b, path, loose=1):
     """Equal texts, but for the last digits of numbers that were computed."""
     a, b = differences.text(a), differences.text(b)
@@ -114,7 +119,7 @@ def printed(a, b, path, loose=1):
         return None
     if NUMBER.sub("#", a) == NUMBER.sub("#", b):
         pairs = list(zip(NUMBER.findall(a), NUMBER.findall(b)))
-        if all(p == q or ("." in p + q and close(float(p), float(q), 2e-3 * loose, 1.0)) for p, q in pairs):
+        if all(p == q or ("." in p + q and close(float(p), float(q), 2e-3 * loose, 1.0)) or of_rounding(p, q) for p, q in pairs):
             return None
     return f"{path}: printed {a!r} for {b!r}"[:240]
 

@@ -35,6 +35,7 @@ ERRORS = [
 # What only a compiled mode gives (`ours`), in PyTorch too: where the values part.
 VALUES = [
     {"case": "a result of a graph that nothing depends on passes zeros on; times an infinite derivative they are NaN", "release": "2.6", "program": "zeros_meet_infinity.json", "shows": r"^call \d+: (param_)?grads.*: (?P<ours>nan) for -?[\d.]"},
+    {"case": "a result of a graph has the graph's own node of the backward pass", "release": "2.6", "program": "named_node.json", "shows": r"(?P<ours>CompiledFunctionBackward)", "text": r"grad_fn"},
     {"case": "a break in nested blocks of autocast leaves them, which forgets the casts that an inner block of another dtype would take over", "release": "2.6", "program": "nested_autocast_left.json", "shows": r"dtype (?P<ours>float16|bfloat16) for b?float16", "text": r"(?s)autocast.*autocast"},
 ]
 
@@ -78,7 +79,8 @@ LANGUAGE = [
     {"case": "a loss of two dtypes has a gradient", "text": r"_loss|Loss", "shows": r"Found dtype \w+ but expected \w+"},
     {"case": "a scatter's source that is larger than its index has a gradient: zeros for what is not read", "text": r"scatter", "shows": r"Function Scatter\w*Backward0 returned an invalid gradient"},
     {"case": "out= of another size is refused, which PyTorch resizes", "text": r"out=", "shows": r"out has other sizes than the result"},
-    {"case": "narrow_copy has a gradient", "text": r"narrow_copy", "shows": r"aten::narrow_copy is not implemented"},
+    {"case": "narrow_copy and heaviside have a gradient", "text": r"narrow_copy|heaviside", "shows": r"aten::(narrow_copy|heaviside) is not implemented"},
+    {"case": "a view that was made where no gradient is recorded may be written where one is", "text": r"no_grad|set_grad_enabled|inference_mode", "shows": r"A view was created in no_grad mode|a view of a view which was created in no_grad"},
 ]
 
 

@@ -208,6 +208,9 @@ class Tester:
         if differences.of_language(workload["source"], found[1]):
             self.count["differences of the language"] += 1
             return
+        if found[0] == "values" and not workload.get("autocast") and not self.torch_fault(workload, ours, error, *self.torch().run(dict(workload, rows=True))):
+            self.count["differences of layout"] += 1
+            return
         if found[0] == "values" and not self.steady(workload, {}):
             self.count["unsteady"] += 1
             return

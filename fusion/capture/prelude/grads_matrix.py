@@ -153,14 +153,33 @@ def labels_of(equation, ranks):
     if "->" not in equation:
         every = given.replace(",", "")
         result = "".join(sorted([c for c in set(every) if every.count(c) == 1]))
-    for operand in operands:
-        if len(set(operand)) != len(operand):
-            raise RuntimeError("the gradient of an einsum with a diagonal is not in the language so far")
     return operands, result
+
+
+def once(labels):
+    """Each letter where it comes first."""
+    return "".join([c for d, c in enumerate(labels) if labels.index(c) == d])
+
+
+def on_diagonals(made, labels, shape):
+    """What `made` holds for each letter, where all dims of that letter have one index; zeros elsewhere."""
+    whole = zeros_for(made, shape)
+    view, left = whole, labels
+    for c in once(labels):
+        while left.count(c) > 1:
+            first = left.index(c)
+            second = left.index(c, first + 1)
+            view = view.diagonal(0, first, second)
+            left = left[:first] + left[first + 1 : second] + left[second + 1 :] + c
+    view.permute([left.index(c) for c in once(labels)]).copy_(made)
+    return whole
 
 
 def einsum_gradient(g, result, wanted, shape, labels, operand):
     """The gradient of one operand; what is summed out of it alone is repeated."""
+    if once(wanted) != wanted:
+        sizes = [shape[wanted.index(c)] for c in once(wanted)]
+        return on_diagonals(einsum_gradient(g, result, once(wanted), sizes, labels, operand), wanted, shape)
     known = [c for c in wanted if c in result or (operand is not None and c in labels)]
     target = "".join(known)
     if operand is None:

@@ -513,7 +513,6 @@ hardshrink = F.hardshrink
 channel_shuffle = F.channel_shuffle
 ctc_loss = F.ctc_loss
 adaptive_avg_pool1d = F.adaptive_avg_pool1d
-embedding_bag = F.embedding_bag
 
 
 # ---- as torch has them: a reduction is 0 (none), 1 (mean) or 2 (sum)

@@ -351,6 +351,8 @@ static bool host_tensor_attr(void *self, struct value t, const char *name, struc
 	struct eager *e = self;
 	bool known = true, ok;
 
+	if (t.kind == VALUE_UNSET)
+		return torch_method(e->names, t, name, out, err);
 	if (strcmp(name, "shape") == 0)
 		return eager_check(t, err) && shape_of(t.tensor->memory, out, err);
 	if (strcmp(name, "ndim") == 0) {

@@ -173,6 +173,10 @@ static void add_place(struct maker *m, int slot)
 	const struct slots *s = m->t->slots;
 	int whole = s->at[slot].view_of;
 
+	if (slots_alias(s, slot)) {
+		add(m, (struct guard){ .kind = GUARD_ALIAS, .slot = slot, .other = whole });
+		return;
+	}
 	add(m, (struct guard){ .kind = GUARD_WITHIN,
 			       .slot = slot,
 			       .other = whole,
@@ -202,6 +206,11 @@ static void add_aliases(struct maker *m)
 			     (s->at[i].access != SLOT_CELL && s->at[j].access != SLOT_CELL)))
 				add(m, (struct guard){
 					   .kind = GUARD_DISJOINT, .slot = i, .other = j });
+		for (int j = i + 1; s->at[i].told_apart && j < s->n; j++)
+			if (s->at[j].told_apart && s->at[j].live && s->at[j].same_as < 0 &&
+			    s->at[j].kind == s->at[i].kind)
+				add(m,
+				    (struct guard){ .kind = GUARD_OTHER, .slot = i, .other = j });
 	}
 }
 

@@ -42,6 +42,8 @@ enum guard_kind {
 	GUARD_IDENTICAL, /* the same tensor or object as slot `other` */
 	GUARD_WITHIN,   /* lies in the memory of slot `other`, `number` elements behind its first */
 	GUARD_DISJOINT, /* tensors: shares no memory with slot `other`; else another object */
+	GUARD_ALIAS,    /* the same elements, sizes and strides as slot `other` */
+	GUARD_OTHER,    /* another object than that of slot `other` */
 	GUARD_CONDITION, /* a comparison of symbols, number: its index */
 	GUARD_MODES,     /* of no slot: the grad mode and that of autocast are as they were */
 };

@@ -41,8 +41,6 @@ static bool same_keys(const struct dict *a, const struct dict *b)
 
 static bool identical(struct value a, struct value b)
 {
-	if (a.kind == VALUE_TENSOR && b.kind == VALUE_TENSOR)
-		return slots_same_tensor(a.tensor->memory, b.tensor->memory);
 	return a.kind == b.kind && a.object == b.object;
 }
 
@@ -172,6 +170,10 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 		return g->values[at->slot].kind != VALUE_TENSOR
 			   ? g->values[at->slot].object != g->values[at->other].object
 			   : !tensors_overlap(tensor_of(g, at->slot), tensor_of(g, at->other));
+	case GUARD_ALIAS:
+		return slots_same_tensor(tensor_of(g, at->slot), tensor_of(g, at->other));
+	case GUARD_OTHER:
+		return !identical(g->values[at->slot], g->values[at->other]);
 	case GUARD_WITHIN:
 		return tensor_of(g, at->slot)->storage == tensor_of(g, at->other)->storage &&
 		       tensor_of(g, at->slot)->offset - tensor_of(g, at->other)->offset ==
@@ -321,7 +323,8 @@ bool guards_is_of_call(const struct guards *g, int slot, int self)
 
 static bool is_of_two(enum guard_kind kind)
 {
-	return kind == GUARD_IDENTICAL || kind == GUARD_WITHIN || kind == GUARD_DISJOINT;
+	return kind == GUARD_IDENTICAL || kind == GUARD_WITHIN || kind == GUARD_DISJOINT ||
+	       kind == GUARD_ALIAS || kind == GUARD_OTHER;
 }
 
 bool guards_of_arguments(const struct guards *g, int self, struct arena *arena, int **steps, int *n)

@@ -258,6 +258,24 @@ static void autocast_text(unsigned mode, struct buf *out)
 			   dtype_name(autocast_dtype(mode, place)));
 }
 
+/* How two objects are to one another. */
+static void pair_text(const struct guards *g, const struct guard *at, struct buf *out)
+{
+	const char *name = name_of(g, at->slot), *other = name_of(g, at->other);
+
+	if (at->kind == GUARD_WITHIN)
+		buf_printf(out, "%s lies in the memory of %s, from element %lld on", name, other,
+			   (long long)at->number);
+	else if (at->kind == GUARD_ALIAS)
+		buf_printf(out, "%s has the elements of %s", name, other);
+	else if (at->kind == GUARD_IDENTICAL)
+		buf_printf(out, "%s is %s", name, other);
+	else if (at->kind == GUARD_DISJOINT && g->slots->at[at->slot].kind == VALUE_TENSOR)
+		buf_printf(out, "%s and %s share no memory", name, other);
+	else
+		buf_printf(out, "%s is not %s", name, other);
+}
+
 static void write_text(const struct guards *g, const struct guard *at, struct buf *out)
 {
 	const char *name = name_of(g, at->slot);
@@ -297,16 +315,11 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 		buf_printf(out, "%s.stride(%d) == %" PRId64, name, at->dim, at->number);
 		return;
 	case GUARD_IDENTICAL:
-		buf_printf(out, "%s is %s", name, name_of(g, at->other));
-		return;
 	case GUARD_DISJOINT:
-		buf_printf(out,
-			   was.kind == VALUE_TENSOR ? "%s and %s share no memory" : "%s is not %s",
-			   name, name_of(g, at->other));
-		return;
+	case GUARD_ALIAS:
+	case GUARD_OTHER:
 	case GUARD_WITHIN:
-		buf_printf(out, "%s lies in the memory of %s, from element %lld on", name,
-			   name_of(g, at->other), (long long)at->number);
+		pair_text(g, at, out);
 		return;
 	case GUARD_CONDITION:
 		condition_text(g, at->number, out);
@@ -411,6 +424,10 @@ static void tensor_reason(const struct guards *g, const struct guard *at, const 
 		buf_printf(out, "%s is another tensor than %s, was the same", name,
 			   name_of(g, at->other));
 		return;
+	case GUARD_OTHER:
+		buf_printf(out, "%s is %s, was another tensor", name, name_of(g, at->other));
+		return;
+	case GUARD_ALIAS:
 	case GUARD_WITHIN:
 		buf_printf(out, "%s lies elsewhere than in the memory of %s, or at another place",
 			   name, name_of(g, at->other));

@@ -21,6 +21,14 @@ bool slots_same_tensor(const struct tensor *a, const struct tensor *b)
 		memcmp(a->stride, b->stride, sizeof(a->stride[0]) * (size_t)a->rank) == 0);
 }
 
+bool slots_alias(const struct slots *s, int slot)
+{
+	int whole = s->at[slot].view_of;
+
+	return whole >= 0 && slots_same_tensor(s->at[slot].value.tensor->memory,
+					       s->at[whole].value.tensor->memory);
+}
+
 static bool grow(void **at, int *cap, int n, size_t bytes)
 {
 	size_t room = (size_t)*cap;

@@ -89,6 +89,7 @@ struct slot {
 	/* of the last attempt at capture */
 	struct value stand; /* what stands for it; a reference.  UNSET: not read */
 	bool live;          /* it was read */
+	bool told_apart;    /* the program asked whether it is another object that it is not */
 	bool touched;       /* a tensor: its sizes, dtype or elements mattered */
 	bool grad_read;     /* a tensor: whether it requires a gradient mattered */
 	bool leaf_read;     /* a tensor: whether it is a leaf mattered */
@@ -154,5 +155,7 @@ void slots_merge(struct slots *s, int a, int b);
 
 /* The same memory seen the same way. */
 bool slots_same_tensor(const struct tensor *a, const struct tensor *b);
+/* Whether the slot is a view of another one, and that of all of it as it lies. */
+bool slots_alias(const struct slots *s, int slot);
 
 #endif

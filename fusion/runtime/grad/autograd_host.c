@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/capture/classes.h"
 #include "fusion/runtime/eager/eager.h"
 #include "fusion/runtime/torch/compose.h"
 
@@ -221,13 +222,28 @@ bool autograd_call(struct autograd *a, const struct native *f, const struct valu
 	}
 }
 
+/* An object whose class is called as the node: type(y.grad_fn).__name__ is "MulBackward0". */
+static bool node_object(struct autograd *a, const char *name, struct value *out, struct err *err)
+{
+	struct value text = value_str(name, strlen(name)), none = value_dict(), class;
+	bool ok = (text.kind != VALUE_UNSET && none.kind != VALUE_UNSET) || torch_no_memory(err);
+
+	ok = ok && class_make(a->vm, text, NULL, 0, none.dict, &class, err);
+	value_unref(text);
+	value_unref(none);
+	if (!ok)
+		return false;
+	ok = vm_keep(a->vm, value_instance(class.class), out, err);
+	value_unref(class);
+	return ok;
+}
+
 bool autograd_attr(struct autograd *a, struct value t, const char *name, bool *known,
 		   struct value *out, struct err *err)
 {
 	char text[80];
 	const char *made;
 
-	(void)a;
 	*known = true;
 	if (strcmp(name, "requires_grad") == 0) {
 		*out = value_bool(autograd_requires(t));
@@ -237,8 +253,8 @@ bool autograd_attr(struct autograd *a, struct value t, const char *name, bool *k
 		*out = value_ref(autograd_gradient(t));
 	} else if (strcmp(name, "grad_fn") == 0) {
 		made = autograd_name(t, text);
-		*out = made ? value_str(made, strlen(made)) : value_none();
-		return out->kind != VALUE_UNSET || torch_no_memory(err);
+		*out = value_none();
+		return !made || node_object(a, made, out, err);
 	} else {
 		*known = false;
 	}
@@ -321,7 +337,7 @@ static bool asks(const char *name, enum autograd_word what)
 		[AUTOGRAD_GRADIENT] = { "backward", "grad", "autograd", "grad_fn", "is_leaf",
 					"retain_grad", "detach_", "requires_grad",
 					"requires_grad_" },
-		[AUTOGRAD_TWICE] = { "create_graph" },
+		[AUTOGRAD_TWICE] = { "create_graph", "jvp", "hvp", "vhp", "jacobian", "hessian" },
 		[AUTOGRAD_SPLITS] = { "split", "chunk", "unbind", "tensor_split",
 				      "split_with_sizes", "hsplit", "vsplit", "dsplit" },
 	};

@@ -380,6 +380,8 @@ static bool host_tensor_attr(void *self, struct value t, const char *name, struc
 	bool known = true, ok;
 
 	pass_place(l);
+	if (t.kind == VALUE_UNSET)
+		return l->eager->host.tensor_attr(l->eager, t, name, out, err);
 	if (!lazy_pending(l, t) && !is_attribute_of_elements(name))
 		return l->eager->host.tensor_attr(l->eager, t, name, out, err);
 	if (t.tensor->grad) { /* written to, but a leaf as before */

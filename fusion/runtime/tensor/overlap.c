@@ -45,6 +45,8 @@ static bool covers(const struct tensor *a, const struct tensor *b)
 {
 	struct extent x = extent_of(a), y = extent_of(b);
 
+	if (slots_same_tensor(a, b))
+		return true;
 	for (int d = 0; d < b->rank; d++)
 		if (b->stride[d] < 0)
 			return false;
@@ -142,29 +144,41 @@ static bool has_numbers(struct trace *t, int slot, struct err *err)
 	return !changed || err_set(err, ERR_UNSUPPORTED, "sizes are specialised");
 }
 
-bool overlap_stand(struct trace *t, int slot, struct value *out, struct err *err)
+/* The part's place in the whole, in numbers. */
+static int add_part(struct trace *t, int slot, int base, struct err *err)
 {
-	int whole = t->slots->at[slot].view_of, node;
+	int whole = t->slots->at[slot].view_of;
 	const struct tensor *part = memory_of(t, slot), *all = memory_of(t, whole);
 	const struct sym *size[MAX_RANK], *stride[MAX_RANK];
 	struct arg args[MAX_ARGS] = { 0 };
-	struct value base;
 
-	if (!world_read(t, whole, &base, err) || !has_numbers(t, whole, err) ||
-	    !has_numbers(t, slot, err))
-		return false;
-	node = trace_node(t, base, err);
-	if (node < 0)
-		return false;
+	if (!has_numbers(t, whole, err) || !has_numbers(t, slot, err))
+		return -1;
 	for (int d = 0; d < part->rank; d++) {
 		size[d] = sym_const(t->graph->syms, part->size[d]);
 		stride[d] = sym_const(t->graph->syms, part->stride[d]);
 	}
-	args[0] = arg_node(node);
+	args[0] = arg_node(base);
 	args[1] = arg_ints(size, part->rank);
 	args[2] = arg_ints(stride, part->rank);
 	args[3] = arg_sym(sym_const(t->graph->syms, part->offset - all->offset));
-	node = graph_add(t->graph, OP_as_strided, args, 4, 0, 0, err);
+	return graph_add(t->graph, OP_as_strided, args, 4, 0, 0, err);
+}
+
+bool overlap_stand(struct trace *t, int slot, struct value *out, struct err *err)
+{
+	struct arg args[MAX_ARGS] = { 0 };
+	struct value base;
+	int node;
+
+	if (!world_read(t, t->slots->at[slot].view_of, &base, err))
+		return false;
+	node = trace_node(t, base, err);
+	if (node < 0)
+		return false;
+	args[0] = arg_node(node);
+	node = slots_alias(t->slots, slot) ? graph_add(t->graph, OP_alias, args, 1, 0, 0, err)
+					   : add_part(t, slot, node, err);
 	if (node < 0)
 		return false;
 	if (!graph_set_fx(t->graph, node, ""))

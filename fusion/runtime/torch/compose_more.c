@@ -79,6 +79,58 @@ static bool deliver(const struct call *k, struct value made, struct value *out)
 	return ok;
 }
 
+static bool equal_sizes(const struct call *k, struct value a, int dim_a, struct value b, int dim_b,
+			bool *out)
+{
+	struct value x, y;
+
+	return k->c->size(k->c->self, a, dim_a, &x, k->err) &&
+	       k->c->size(k->c->self, b, dim_b, &y, k->err) &&
+	       compose_compare(k->c, CMP_EQ, x, y, out, k->err);
+}
+
+/* The source has one slice for each index, each as large as the tensor's. */
+static bool check_slices(const struct call *k, bool add, int dim, struct value index,
+			 struct value source)
+{
+	const char *name = k->name + strlen("fx:");
+	int rank, index_rank;
+	enum dtype dtype;
+	struct value n;
+	bool same;
+
+	if (!k->c->type(k->c->self, source, &rank, &dtype, k->err) ||
+	    !k->c->type(k->c->self, index, &index_rank, &dtype, k->err))
+		return false;
+	if (index_rank > 1)
+		return err_set(k->err, ERR_INDEX, "%s: the index has %d dims; it takes 1 or none",
+			       name, index_rank);
+	if (rank != k->rank)
+		return err_set(k->err, add || rank == 0 ? ERR_SHAPE : ERR_INDEX,
+			       "%s: the source has %d dims and the tensor %d; both must have as "
+			       "many",
+			       name, rank, k->rank);
+	for (int d = 0; d < rank; d++) {
+		if (d == dim)
+			continue;
+		if (!equal_sizes(k, k->t, d, source, d, &same))
+			return false;
+		if (!same)
+			return err_set(k->err, ERR_SHAPE,
+				       "%s: dim %d of the source and of the tensor differ in size; "
+				       "all but dim %d must be equal",
+				       name, d, dim);
+	}
+	if (index_rank == 1 ? !equal_sizes(k, index, 0, source, dim, &same)
+			    : !k->c->size(k->c->self, source, dim, &n, k->err) ||
+				  !compose_compare(k->c, CMP_EQ, n, value_int(1), &same, k->err))
+		return false;
+	return same || err_set(k->err, add ? ERR_SHAPE : ERR_INDEX,
+			       "%s: the source must have as many slices in dim %d as there are "
+			       "indices",
+			       name, dim);
+}
+
 /* index_add and index_copy: scatter with the index in the shape of the source. */
 static bool index_scatter(const struct call *k, bool add, const struct value *given,
 			  struct value *out)
@@ -88,7 +140,8 @@ static bool index_scatter(const struct call *k, bool add, const struct value *gi
 	int dim;
 	bool ok;
 
-	if (!dim_of(k, given[0], 0, &dim) || !spread_index(k, given[1], dim, given[2], &index))
+	if (!dim_of(k, given[0], 0, &dim) || !check_slices(k, add, dim, given[1], given[2]) ||
+	    !spread_index(k, given[1], dim, given[2], &index))
 		return false;
 	if (!run(k, OP_kept, &given[2], 1, &source)) {
 		value_unref(index);

@@ -78,7 +78,6 @@ void trace_finish(struct trace *t)
 	VEC_FREE(&t->texts);
 	autocast_finish(&t->autocast);
 	pointers_finish(&t->reals);
-	pointers_finish(&t->storages);
 	pointers_finish(&t->stands);
 }
 
@@ -86,7 +85,6 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 {
 	drop_stands(t);
 	pointers_clear(&t->reals);
-	pointers_clear(&t->storages);
 	pointers_clear(&t->stands);
 	t->conditions.len = t->inputs.len = t->homes.len = t->float_operands.len = 0;
 	t->asserts.len = 0;
@@ -107,6 +105,7 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 		struct slot *slot = &t->slots->at[i];
 
 		slot->live = slot->touched = slot->written = slot->grad_read = false;
+		slot->told_apart = false;
 		slot->leaf_read = false;
 		slot->var = -1;
 		slot->same_as = -1;

@@ -176,7 +176,6 @@ struct trace {
 	int writer;      /* the node of the in-place op under way */
 	VEC(struct float_operand) float_operands;
 	struct pointers reals, stands; /* objects from outside and their stand-ins: slots */
-	struct pointers storages;      /* of tensors among them: a slot that has it */
 	struct fork *fork;             /* the innermost that is open */
 	VEC(struct fork_choice) choices;
 	VEC(struct traced_print) prints;

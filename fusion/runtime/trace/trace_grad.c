@@ -149,17 +149,6 @@ void trace_forget_grads(struct trace *t)
 	t->grads.len = 0;
 }
 
-/* Another tensor from outside that has the same memory: its .grad is its own. */
-static bool is_double(const struct trace *t, int slot)
-{
-	const struct slots *s = t->slots;
-
-	for (int i = 0; i < s->n; i++)
-		if (s->at[i].same_as == slot && s->at[i].value.object != s->at[slot].value.object)
-			return true;
-	return false;
-}
-
 /* Borrowed.  What the piece makes has none, until it is set. */
 bool trace_read_grad(struct trace *t, struct value tensor, struct value *out, struct err *err)
 {
@@ -169,7 +158,7 @@ bool trace_read_grad(struct trace *t, struct value tensor, struct value *out, st
 	*out = g ? g->grad : value_none();
 	if (g || (slot < 0 && tensor.tensor->owner == t->serial))
 		return true;
-	if (slot < 0 || is_double(t, slot))
+	if (slot < 0)
 		return trace_break(t, BREAK_UNSUPPORTED, "the .grad of a tensor", err);
 	return world_read(t, t->slots->at[slot].first_child, out, err);
 }
@@ -215,7 +204,7 @@ static bool store_grad(struct trace *t, struct value tensor, struct value v, str
 
 	if (!fits(t, tensor, v, &fitting, err))
 		return false;
-	if (!fitting || t->fork || (slot < 0 ? !trace_is_leaf(t, tensor) : is_double(t, slot)))
+	if (!fitting || t->fork || (slot < 0 && !trace_is_leaf(t, tensor)))
 		return trace_break(t, BREAK_UNSUPPORTED, "a tensor's .grad that is set", err);
 	return trace_write_grad(t, tensor, v, err);
 }

@@ -389,6 +389,8 @@ static bool host_tensor_attr(void *self, struct value tensor, const char *name, 
 	enum dtype dtype;
 	bool known, ok;
 
+	if (tensor.kind == VALUE_UNSET)
+		return torch_method(t->names, tensor, name, out, err);
 	if (strcmp(name, "shape") != 0 && strcmp(name, "ndim") != 0 && strcmp(name, "dtype") != 0) {
 		ok = trace_grad_attr(t, tensor, name, &known, out, err);
 		if (known)
@@ -494,6 +496,15 @@ static bool host_store_subscript(void *self, struct value tensor, struct value i
 	return compose_store(&t->composer, tensor, index, v, err);
 }
 
+static void host_told_apart(void *self, struct value a, struct value b)
+{
+	struct trace *t = self;
+	int of_a = world_slot(t, a), of_b = world_slot(t, b);
+
+	if (of_a >= 0 && of_b >= 0)
+		t->slots->at[of_a].told_apart = t->slots->at[of_b].told_apart = true;
+}
+
 static bool host_not_known(void *self, struct err *err)
 {
 	return late_fault(self, err);
@@ -549,6 +560,7 @@ void trace_host_init(struct trace *t)
 		.pick = late_pick,
 		.fork = fork_branch,
 		.not_known = host_not_known,
+		.told_apart = host_told_apart,
 		.any = fork_any,
 	};
 	late_text_host(&t->host);

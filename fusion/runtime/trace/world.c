@@ -466,9 +466,6 @@ bool world_claim(struct trace *t, int slot, struct value stand)
 	s->stand = value_ref(stand);
 	if (!value_counted(stand))
 		return true;
-	if (s->value.kind == VALUE_TENSOR && s->value.tensor->memory &&
-	    !pointers_set(&t->storages, s->value.tensor->memory->storage, slot))
-		return false;
 	return pointers_set(&t->stands, stand.object, slot) &&
 	       (s->value.kind == VALUE_UNSET || pointers_set(&t->reals, s->value.object, slot));
 }

@@ -1,28 +1,14 @@
 /* fusion/runtime/trace/world_same.c -- which places that a piece reads hold one object.
  *
- * An object, a tensor, and all that an instance holds (its __dict__) are each one, by
- * whatever way the program comes to them. */
+ * An object, and all that an instance holds (its __dict__) are each one, by whatever way the
+ * program comes to them.  Two tensors with the same memory are two (overlap.c). */
 #include "fusion/runtime/grad/autograd.h"
 #include "fusion/runtime/trace/trace.h"
 
-/* An earlier slot that holds the same object, or the same tensor: x.detach() is not x where
- * that has a gradient. */
+/* An earlier slot that holds the same object. */
 int world_same(struct trace *t, int slot)
 {
-	const struct slots *s = t->slots;
-	struct value real = s->at[slot].value;
-	int same = pointers_get(&t->reals, real.object);
-
-	if (same >= 0 || real.kind != VALUE_TENSOR || !real.tensor->memory ||
-	    pointers_get(&t->storages, real.tensor->memory->storage) < 0)
-		return same;
-	for (int i = 0; i < s->n && !autograd_requires(real); i++)
-		if (i != slot && s->at[i].live && s->at[i].kind == VALUE_TENSOR &&
-		    s->at[i].same_as < 0 && s->at[i].value.tensor->memory &&
-		    !autograd_requires(s->at[i].value) &&
-		    slots_same_tensor(s->at[i].value.tensor->memory, real.tensor->memory))
-			return i;
-	return -1;
+	return pointers_get(&t->reals, t->slots->at[slot].value.object);
 }
 
 /* The dict of an instance from outside is a place of its own: which names it has is
