@@ -15,33 +15,15 @@
 #include "fusion/capture/outside.h"
 #include "fusion/capture/prelude.h"
 
-static const char *const modules[] = { "math",
-				       "time",
-				       "random",
-				       "warnings",
-				       "typing",
-				       "copy",
-				       "collections",
-				       "collections.abc",
-				       "functools",
-				       "itertools",
-				       "operator",
-				       "dataclasses",
-				       "enum",
-				       "contextlib",
-				       "abc",
-				       "logging",
-				       "numbers",
-				       "__future__",
-				       "_prelude",
-				       "_grads",
-				       "_module_parts",
-				       "_autocast",
-				       "_reduction",
-				       "_draws",
-				       "inspect",
-				       "types",
-				       "typing_extensions" };
+static const char *const modules[] = {
+	"math",          "time",       "random",      "warnings",
+	"typing",        "copy",       "collections", "collections.abc",
+	"functools",     "itertools",  "operator",    "dataclasses",
+	"enum",          "contextlib", "abc",         "logging",
+	"numbers",       "__future__", "_prelude",    "_grads",
+	"_module_parts", "_autocast",  "_reduction",  "_draws",
+	"_dtypes",       "inspect",    "types",       "typing_extensions"
+};
 
 bool module_is_native(const char *name)
 {

@@ -334,7 +334,7 @@ static bool check_affine(struct infer *in, const char *name, const struct shape 
 {
 	const struct arg *arg = arg_named(in->info, in->args, name);
 	char got[SHAPE_TEXT_BYTES], want[SHAPE_TEXT_BYTES];
-	const struct node *x = infer_tensor(in, 0), *w;
+	const struct node *w;
 
 	if (!arg || arg->kind == ARG_NONE)
 		return true;
@@ -348,11 +348,33 @@ static bool check_affine(struct infer *in, const char *name, const struct shape 
 			       in->info->fx, name, shape_text(&w->shape, got),
 			       shape_text(normal, want));
 	}
-	if (w->dtype != x->dtype && (w->dtype != DTYPE_F32 || dtype_wide(x->dtype) != DTYPE_F32))
-		return err_set(in->err, ERR_DTYPE,
-			       "%s: `%s` is %s and the input %s; call %s.to(torch.%s) first",
-			       in->info->fx, name, dtype_name(w->dtype), dtype_name(x->dtype), name,
-			       dtype_name(x->dtype));
+	return true;
+}
+
+bool infer_parameters(struct infer *in)
+{
+	static const char *const names[] = { "weight", "bias", "running_mean", "running_var" };
+	const struct node *x = infer_tensor(in, 0), *of[4];
+	int n = 0;
+
+	for (int i = 0; i < 4; i++) {
+		const struct arg *arg = arg_named(in->info, in->args, names[i]);
+
+		if (arg && arg->kind == ARG_NODE)
+			of[n++] = in->g->nodes[arg->node];
+	}
+	for (int i = 0; i < n; i++)
+		if (of[i]->dtype != of[0]->dtype ||
+		    (of[i]->dtype != x->dtype &&
+		     (of[i]->dtype != DTYPE_F32 || dtype_wide(x->dtype) != DTYPE_F32)))
+			return err_set(in->err, ERR_DTYPE,
+				       "%s: the input is %s, and of its parameters one is %s; all "
+				       "must be %s%s",
+				       in->info->fx, dtype_name(x->dtype), dtype_name(of[i]->dtype),
+				       dtype_name(x->dtype),
+				       dtype_wide(x->dtype) != DTYPE_F32 || x->dtype == DTYPE_F32
+					   ? ""
+					   : ", or all float32");
 	return true;
 }
 
@@ -383,7 +405,26 @@ static bool infer_normalisation(struct infer *in)
 			       "%s: normalized_shape %s is not how the input's sizes %s end",
 			       in->info->fx, shape_text(&normal, want), shape_text(&x->shape, got));
 	}
-	return check_affine(in, "weight", &normal) && check_affine(in, "bias", &normal);
+	return check_affine(in, "weight", &normal) && check_affine(in, "bias", &normal) &&
+	       infer_parameters(in);
+}
+
+bool infer_alike(struct infer *in, int first, int end)
+{
+	const struct node *x = NULL;
+
+	for (int i = first; i < end; i++) {
+		const struct node *y = infer_tensor(in, i);
+
+		if (x && y && x->dtype != y->dtype)
+			return err_set(in->err, ERR_DTYPE,
+				       "%s: the operands are %s and %s, and must have one dtype; "
+				       "call .to(torch.%s) on one",
+				       in->info->fx, dtype_name(x->dtype), dtype_name(y->dtype),
+				       dtype_name(dtype_promote(x->dtype, y->dtype)));
+		x = x ? x : y;
+	}
+	return true;
 }
 
 static enum dtype number_dtype(const struct arg *arg)
@@ -493,7 +534,7 @@ bool op_infer(const struct graph *g, enum op op, const struct arg *args, struct 
 	struct infer in = { g, op_info(op), op, args, out, err };
 
 	*out = (struct op_result){ .dtype = DTYPE_F32 };
-	if (!infer_op(&in))
+	if (!infer_alike(&in, 0, op_alike(op)) || !infer_op(&in))
 		return false;
 	for (int i = 0; i < out->shape.rank; i++)
 		if (!out->shape.size[i])

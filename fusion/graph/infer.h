@@ -51,6 +51,13 @@ enum dtype infer_dtype_arg(const struct infer *in, enum dtype otherwise);
 /* The dtype that arguments first .. end - 1 have in common. */
 enum dtype infer_promote(const struct infer *in, int first, int end);
 
+/* Whether the tensors among arguments first .. end - 1 have one dtype; else DTYPE error. */
+bool infer_alike(struct infer *in, int first, int end);
+
+/* Whether weight, bias and running statistics have the input's dtype, or float32 for a narrower
+ * input; else DTYPE error. */
+bool infer_parameters(struct infer *in);
+
 /* One dim as the user wrote it -> 0 .. rank - 1; SHAPE or TYPE error. */
 bool infer_dim(const struct infer *in, const struct shape *x, const struct sym *dim, int *out);
 
@@ -86,5 +93,7 @@ bool infer_equal(struct infer *in, const struct sym *a, const struct sym *b);
 
 /* Whether the op takes operands that are computed in this dtype. */
 bool op_accepts(enum op op, enum dtype dtype, struct err *err);
+/* How many of its first parameters must have one dtype. */
+int op_alike(enum op op);
 
 #endif

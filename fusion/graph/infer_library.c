@@ -232,7 +232,8 @@ static bool infer_channels(struct infer *in)
 		return false;
 	if (in->op == OP_instance_norm && !more_than_one_value(in, x, 2, "spatial element"))
 		return false;
-	return check_channels(in, "weight", x->size[1]) && check_channels(in, "bias", x->size[1]) &&
+	return infer_parameters(in) && check_channels(in, "weight", x->size[1]) &&
+	       check_channels(in, "bias", x->size[1]) &&
 	       check_channels(in, "running_mean", x->size[1]) &&
 	       check_channels(in, "running_var", x->size[1]);
 }
@@ -302,6 +303,12 @@ static bool infer_attention(struct infer *in)
 		    in->err, ERR_SHAPE,
 		    "scaled_dot_product_attention: query [..., L, E], key [..., S, E] and "
 		    "value [..., S, D] do not fit together");
+	if (mask && mask->dtype != DTYPE_BOOL && mask->dtype != DTYPE_F32 &&
+	    mask->dtype != q->dtype)
+		return err_set(in->err, ERR_DTYPE,
+			       "scaled_dot_product_attention: the mask is %s, and must be bool, "
+			       "float32 or %s as the query",
+			       dtype_name(mask->dtype), dtype_name(q->dtype));
 	if (mask) {
 		scores = q->shape;
 		scores.size[rank - 1] = k->shape.size[rank - 2];

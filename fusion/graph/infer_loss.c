@@ -16,13 +16,23 @@ static bool check_reduction(struct infer *in, bool *whole)
 		       in->info->fx, text);
 }
 
+/* What these write their loss into has the dtype of one operand. */
+static enum dtype pair_loss_dtype(struct infer *in)
+{
+	if (in->op == OP_huber_loss)
+		return infer_tensor(in, 0)->dtype;
+	if (in->op == OP_binary_cross_entropy_with_logits)
+		return infer_tensor(in, 1)->dtype;
+	return infer_promote(in, 0, 2);
+}
+
 /* Losses over pairs of elements; what they broadcast to, or a 0-d tensor. */
 static bool infer_pair_loss(struct infer *in)
 {
 	bool whole;
 	struct shape *out = &in->out->shape;
 
-	in->out->dtype = in->out->compute = infer_promote(in, 0, 2);
+	in->out->dtype = in->out->compute = pair_loss_dtype(in);
 	if (!check_reduction(in, &whole) || !op_accepts(in->op, in->out->dtype, in->err))
 		return false;
 	for (int i = 0; i < in->info->n_params; i++) {

@@ -6,17 +6,10 @@ static bool same_dtypes(struct infer *in, int first, int end)
 {
 	const struct node *x = NULL;
 
-	for (int i = first; i < end; i++) {
-		const struct node *y = infer_tensor(in, i);
-
-		if (x && y && x->dtype != y->dtype)
-			return err_set(in->err, ERR_DTYPE,
-				       "%s: the operands are %s and %s, and must have one dtype; "
-				       "call .to(torch.%s) on one",
-				       in->info->fx, dtype_name(x->dtype), dtype_name(y->dtype),
-				       dtype_name(dtype_promote(x->dtype, y->dtype)));
-		x = x ? x : y;
-	}
+	if (!infer_alike(in, first, end))
+		return false;
+	for (int i = first; !x && i < end; i++)
+		x = infer_tensor(in, i);
 	if (x && x->dtype == DTYPE_BOOL)
 		return err_set(in->err, ERR_DTYPE,
 			       "%s: a product of bool matrices is not defined; call "

@@ -149,6 +149,17 @@ static const unsigned char refused[OP_COUNT] = {
 	[OP_cross_entropy] = ONLY_FLOAT,
 };
 
+/* How many of each op's first parameters must have one dtype, where others promote. */
+static const unsigned char alike[OP_COUNT] = {
+	[OP_isclose] = 2, [OP_heaviside] = 2, [OP_cdist] = 2, [OP_binary_cross_entropy] = 2,
+	[OP_lerp] = 3,
+};
+
+int op_alike(enum op op)
+{
+	return alike[op];
+}
+
 bool op_accepts(enum op op, enum dtype dtype, struct err *err)
 {
 	enum dtype_category category = dtype_category(dtype);

@@ -86,7 +86,8 @@ struct arg decompose_huber_loss(struct expand *e)
 
 	square = mul(e, mul(e, arg_float(0.5), z), z);
 	linear = mul(e, sub(e, z, arg_float(0.5 * delta)), arg_float(delta));
-	return reduced(e, choose(e, expand_binary(e, OP_le, z, arg_float(delta)), square, linear));
+	square = choose(e, expand_binary(e, OP_le, z, arg_float(delta)), square, linear);
+	return reduced(e, expand_cast(e, square, e->n->dtype));
 }
 
 static struct arg weighted(struct expand *e, struct arg loss)
@@ -121,7 +122,8 @@ struct arg decompose_binary_cross_entropy_with_logits(struct expand *e)
 	log = sub(e, expand_unary(e, OP_log1p, log), expand_binary(e, OP_minimum, x, arg_float(0)));
 	if (pos.kind == ARG_NODE)
 		log = mul(e, add(e, mul(e, sub(e, pos, one), target), one), log);
-	return reduced(e, weighted(e, add(e, mul(e, sub(e, one, target), x), log)));
+	log = weighted(e, add(e, mul(e, sub(e, one, target), x), log));
+	return reduced(e, expand_cast(e, log, e->n->dtype));
 }
 
 struct arg decompose_kl_div(struct expand *e)

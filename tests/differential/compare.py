@@ -26,9 +26,19 @@ class Slack(float):
 
 def slack_of(workload, loose):
     """What a wider dtype holds may have been rounded to another dtype on its way."""
-    made, given = Slack(loose), json.dumps(workload["calls"])
-    made.least = max((TOLERANCE[d] for d, text in ROUNDS.items() if f'"{d}"' in given or re.search(text, workload["source"])), default=0.0)
+    made = Slack(loose)
+    made.least = max((TOLERANCE[d] for d in rounded_to(workload)), default=0.0)
     return made
+
+
+def rounded_to(workload):
+    """The dtypes that its numbers may be rounded to: those of the program, its calls and the block around them."""
+    given = json.dumps([workload["calls"], workload.get("autocast")])
+    return [d for d, text in ROUNDS.items() if f'"{d}"' in given or re.search(text, workload["source"])]
+
+
+# Relative: how far a number moves that is rounded to a dtype.
+STEP = {"float64": 1e-12, "float32": 2e-7, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 
 
 def number(x):

@@ -77,6 +77,8 @@ LANGUAGE = [
     {"case": "fill_() of an expanded tensor is refused as any write to one", "text": r"expand", "shows": r"an expanded tensor is written"},
     {"case": "einsum wants one dtype, also where every dim that it sums has one element, which PyTorch multiplies", "text": r"einsum", "shows": r"einsum: the operands are"},
     {"case": "a loss of two dtypes has a gradient", "text": r"_loss|Loss", "shows": r"Found dtype \w+ but expected \w+"},
+    {"case": "a scatter's source that is larger than its index has a gradient: zeros for what is not read", "text": r"scatter", "shows": r"Function Scatter\w*Backward0 returned an invalid gradient"},
+    {"case": "out= of another size is refused, which PyTorch resizes", "text": r"out=", "shows": r"out has other sizes than the result"},
     {"case": "narrow_copy and heaviside have a gradient", "text": r"narrow_copy|heaviside", "shows": r"aten::(narrow_copy|heaviside) is not implemented"},
     {"case": "a view that was made where no gradient is recorded may be written where one is", "text": r"no_grad|set_grad_enabled|inference_mode", "shows": r"A view was created in no_grad mode|a view of a view which was created in no_grad"},
 ]

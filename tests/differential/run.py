@@ -149,10 +149,12 @@ class Tester:
         return part.split(":")[0].split(" ")[0] + (" " + what.split(" ")[0] if what.split(" ")[0] in ("nothing", "something", "shape", "dtype") else "")
 
     def steady(self, workload, settings):
-        """Whether eager's values hold when its inputs move by a rounding: else modes may part."""
+        """Whether eager's values hold when its inputs move by a rounding, to the narrowest dtype there is: else modes may part."""
         base, error = self.engine.run(workload, ["eager"], **{k: v for k, v in settings.items() if k != "timed"})
         if error:
             return True
+        least = max((compare.STEP[d] for d in compare.rounded_to(workload)), default=0.0)
+        slack = compare.slack_of(workload, self.args.loose) if least > compare.STEP["float32"] else self.args.loose
         for turn in range(3):
             moved = json.loads(json.dumps(workload))
             rng = random.Random(turn)
@@ -160,10 +162,10 @@ class Tester:
                 for v in call:
                     t = v.get("tensor")
                     if t and t["dtype"].startswith(("float", "bfloat")):
-                        step = {"float64": 1e-12, "float32": 2e-7}.get(t["dtype"], 0)
+                        step = max(compare.STEP[t["dtype"]], least) if t["dtype"] in ("float32", "float64") else 0
                         t["data"] = [x * (1 + rng.uniform(-step, step)) if isinstance(x, float) else x for x in t["data"]]
             other, error = self.engine.run(moved, ["eager"], **{k: v for k, v in settings.items() if k != "timed"})
-            if error or compare.calls([dict(c, inputs_after=None) for c in other["eager"]["calls"]], [dict(c, inputs_after=None) for c in base["eager"]["calls"]], self.args.loose):
+            if error or compare.calls([dict(c, inputs_after=None) for c in other["eager"]["calls"]], [dict(c, inputs_after=None) for c in base["eager"]["calls"]], slack):
                 return False
         return True
 

@@ -18,6 +18,11 @@ def lower(*tensors):
     return [t.to(narrow) if t.is_floating_point() and t.dtype != torch.float64 else t for t in tensors]
 
 
+def unchanged(*tensors):
+    """Of functions that autocast has no rule for."""
+    return tensors
+
+
 def on_cpu(rule, *tensors):
     """Of functions that autocast has that rule for on the CPU; CUDA's runs them in the widest dtype of their arguments."""
     if not torch.cuda.is_available():

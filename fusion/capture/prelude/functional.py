@@ -3,6 +3,7 @@
 import math
 
 import _autocast
+import _dtypes
 import _draws
 import _reduction
 import torch
@@ -154,6 +155,8 @@ def threshold(input, threshold, value, inplace=False):
 def prelu(input, weight):
     """One call."""
     input, weight = _autocast.lower(input, weight)
+    if input.dtype != weight.dtype:
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {_dtypes.name(input)} and {_dtypes.name(weight)}")
     if weight.numel() > 1:
         weight = weight.view([-1 if k == 1 else 1 for k in range(input.dim())])
     return torch.where(input >= 0, input, torch._C.kept(input) * weight)
@@ -307,7 +310,7 @@ def hinge_embedding_loss(
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """One call."""
     input, target = _autocast.float32(input, target)
-    return _reduction.reduced(torch.log1p(torch.exp(-target * torch._C.kept(input))), reduction, size_average, reduce)
+    return _reduction.reduced(torch.log1p(torch.exp(-target * torch._C.kept(input))).to(input.dtype), reduction, size_average, reduce)
 
 
 def multilabel_soft_margin_loss(

@@ -3,6 +3,7 @@
 import math
 
 import _autocast
+import _dtypes
 import _draws
 import _reduction
 import torch
@@ -65,6 +66,7 @@ def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
         made = one if made is None else made + one
     made = made.reshape(n, planes, made.shape[1], made.shape[2], made.shape[3]).transpose(1, 2)
     if bias is not None:
+        _dtypes.alike(made, bias)
         made = made + bias.reshape(-1, 1, 1, 1)
     return made.squeeze(0) if single else made.contiguous()
 
@@ -359,6 +361,8 @@ def instance_norm(
 
 def bilinear(input1, input2, weight, bias=None):
     """One call."""
+    input1, input2, weight = _autocast.on_cpu(_autocast.unchanged, input1, input2, weight)
+    _dtypes.alike(input1, input2, weight, bias)
     left = torch.tensordot(input1, weight, ((input1.dim() - 1,), (1,)))
     made = (left * input2.unsqueeze(-2)).sum(-1)
     return made if bias is None else made + bias

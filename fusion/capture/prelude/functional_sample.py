@@ -3,6 +3,7 @@
 import math
 
 import _autocast
+import _dtypes
 import torch
 import torch.nn.functional as F
 
@@ -152,6 +153,7 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     if padding_mode not in ("zeros", "border", "reflection"):
         raise ValueError(f"nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{padding_mode}'")
     input, grid = _autocast.on_cpu(_autocast.float32, input, grid)
+    _dtypes.alike(input, grid)
     n, c, h, w = input.shape
     flat = input.reshape(n, c, h * w)
     x = _unscaled(grid[..., 0], w, align_corners).reshape(n, 1, -1)

@@ -184,6 +184,8 @@ def meshgrid(*tensors, indexing="ij"):
         tensors = tensors[0]
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    if any([t.dtype != tensors[0].dtype for t in tensors]):
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     tensors = [t.reshape(-1) for t in tensors]
     swap = indexing == "xy" and len(tensors) >= 2
     if swap:

@@ -1,5 +1,6 @@
 # torch.linalg: functions that are made of the ops of ops.def.  What begins with "One call"
 # is one node to FX.
+import _dtypes
 import torch
 
 
@@ -15,6 +16,10 @@ def cross(input, other, *, dim=-1, out=None):
 
 def vecdot(x, y, *, dim=-1, out=None):
     """One call: linalg_vecdot."""
+    if x.dtype != y.dtype:
+        raise RuntimeError(
+            f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {_dtypes.name(x)} and y of type {_dtypes.name(y)} instead"
+        )
     return (x * y).sum(dim)
 
 

@@ -3,6 +3,7 @@
 import math
 
 import _autocast
+import _dtypes
 import torch
 
 
@@ -240,6 +241,19 @@ def mode(input, dim=-1, keepdim=False, *, out=None):
     return _pick("mode", row, places, at, dim, keepdim)
 
 
+def cross(input, other, dim=None, *, out=None):
+    """One call."""
+    input, other = _autocast.on_cpu(_autocast.unchanged, input, other)
+    _dtypes.alike(input, other)
+    shape = torch.broadcast_shapes(input.shape, other.shape)
+    if dim is None:
+        dim = ([d for d, n in enumerate(shape) if n == 3] + [-1])[0]
+    a, b = torch._C.kept(input).expand(shape), torch._C.kept(other).expand(shape)
+    if a.shape[dim] != 3:
+        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {a.shape[dim]} and {b.shape[dim]}")
+    return torch.roll(a, -1, dim) * torch.roll(b, 1, dim) - torch.roll(a, 1, dim) * torch.roll(b, -1, dim)
+
+
 def _quantile(input, q, dim, keepdim, interpolation, skip_nan):
     if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
         raise RuntimeError(
@@ -250,6 +264,10 @@ def _quantile(input, q, dim, keepdim, interpolation, skip_nan):
         if q < 0 or q > 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q}")
         q = torch.tensor(q, dtype=input.dtype)
+    if input.dtype not in (torch.float32, torch.float64):
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
+    if q.dtype != input.dtype:
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
     x = input.reshape(-1) if dim is None else input
     d = 0 if dim is None else dim % input.dim()
     row = torch.movedim(torch.sort(x, d)[0], d, -1)

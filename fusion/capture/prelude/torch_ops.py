@@ -3,6 +3,7 @@
 import math
 
 import _autocast
+import _dtypes
 import torch
 import torch.nn.functional as F
 
@@ -183,7 +184,7 @@ def as_strided_scatter(input, src, size, stride, storage_offset=0):
     """One call."""
     places = torch.arange(input.numel()).reshape(-1)
     at = torch._C.as_strided(places, size, stride, storage_offset).reshape(-1)
-    made = input.reshape(-1).index_copy(0, at, src.reshape(-1))
+    made = input.reshape(-1).index_copy(0, at, src.reshape(-1).to(input.dtype))
     return made.reshape(input.shape)
 
 
@@ -313,6 +314,7 @@ def _put(made, indices, values, accumulate):
 def _reduce_into(made, dim, index, src, reduce, include_self):
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    _dtypes.alike(made, src)
     if made.dim() == 0:
         made, index, src = made.reshape(1), index.reshape(1), src.reshape(1)
         return _reduce_into(made, 0, index, src, reduce, include_self).reshape(())
@@ -388,6 +390,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
 def addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
     """One call."""
     input, batch1, batch2 = _autocast.lower(input, batch1, batch2)
+    _dtypes.alike(input, batch1)
     return _into(input, torch.bmm(batch1, batch2).sum(0, dtype=input.dtype), beta, alpha)
 
 
@@ -440,17 +443,6 @@ def kron(input, other, *, out=None):
     for d in range(rank):
         a, b = a.unsqueeze(2 * d + 1), b.unsqueeze(2 * d)
     return (a * b).reshape(sizes)
-
-
-def cross(input, other, dim=None, *, out=None):
-    """One call."""
-    shape = torch.broadcast_shapes(input.shape, other.shape)
-    if dim is None:
-        dim = ([d for d, n in enumerate(shape) if n == 3] + [-1])[0]
-    a, b = torch._C.kept(input).expand(shape), torch._C.kept(other).expand(shape)
-    if a.shape[dim] != 3:
-        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {a.shape[dim]} and {b.shape[dim]}")
-    return torch.roll(a, -1, dim) * torch.roll(b, 1, dim) - torch.roll(a, 1, dim) * torch.roll(b, -1, dim)
 
 
 def vdot(input, other, *, out=None):

@@ -412,6 +412,10 @@ static bool allclose(const char *name, const struct value *args, int n, const st
 	rtol = option(v[2], 1e-5);
 	atol = option(v[3], 1e-8);
 	nan_too = v[4].kind == VALUE_BOOL && v[4].b;
+	if (a->dtype != b->dtype)
+		return err_set(err, ERR_DTYPE,
+			       "%s: the tensors are %s and %s, and must have one dtype", name,
+			       dtype_name(a->dtype), dtype_name(b->dtype));
 	if (!same_shape(a, b) && tensor_numel(a) != 1 && tensor_numel(b) != 1)
 		return err_set(err, ERR_SHAPE, "%s: the shapes differ; expand one first", name);
 	int64_t na = tensor_numel(a), nb = tensor_numel(b), numel = na > nb ? na : nb;

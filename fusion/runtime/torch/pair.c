@@ -214,17 +214,33 @@ static bool pair_of(const char *name, const struct value *args, int n, struct va
 	return err_set(err, ERR_TYPE, "%s takes a kind and two tensors", name);
 }
 
-/* running = running + momentum * (value - running), in place */
+/* running = running + momentum * (value - running), in place; in the value's dtype where the
+ * statistics are as narrow as the input, whose dtype `narrow` is. */
 static bool move_towards(const struct composer *c, struct value running, struct value value,
-			 struct value momentum, struct err *err)
+			 struct value momentum, enum dtype narrow, struct err *err)
 {
-	struct value same;
+	struct value to[2] = { running, { .kind = VALUE_DTYPE, .dtype = dtype_wide(narrow) } };
+	struct value same = value_none(), moved = value_none(), wide = value_none();
+	enum dtype dtype;
+	bool ok;
+	int rank;
 
-	if (!c->run(c->self, OP_lerp, "fx:", true, (struct value[]){ running, value, momentum }, 3,
-		    &same, err))
+	if (!c->type(c->self, running, &rank, &dtype, err))
 		return false;
+	if (dtype != narrow || dtype_wide(narrow) == narrow) {
+		ok = c->run(c->self, OP_lerp, "fx:", true,
+			    (struct value[]){ running, value, momentum }, 3, &same, err);
+	} else {
+		ok = op(c, OP_to, "fx:", to, 2, &wide, err) &&
+		     op(c, OP_lerp, "fx:", (struct value[]){ wide, value, momentum }, 3, &moved,
+			err) &&
+		     c->run(c->self, OP_fill, "fx:", true, (struct value[]){ running, moved }, 2,
+			    &same, err);
+	}
+	value_unref(wide);
+	value_unref(moved);
 	value_unref(same);
-	return true;
+	return ok;
 }
 
 /* What running statistics are taken of: float32, however narrow the input is. */
@@ -297,7 +313,7 @@ static bool batch_norm(const struct composer *c, const char *name, const struct 
 			err);
 		if (!ok)
 			break;
-		ok = move_towards(c, v[1 + i], statistic, v[6], err);
+		ok = move_towards(c, v[1 + i], statistic, v[6], dtype, err);
 		value_unref(statistic);
 	}
 	value_unref(x);
