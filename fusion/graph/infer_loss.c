@@ -35,6 +35,10 @@ static bool infer_pair_loss(struct infer *in)
 	in->out->dtype = in->out->compute = pair_loss_dtype(in);
 	if (!check_reduction(in, &whole) || !op_accepts(in->op, in->out->dtype, in->err))
 		return false;
+	if ((in->op == OP_kl_div || in->op == OP_binary_cross_entropy_with_logits) &&
+	    (!op_accepts(in->op, infer_tensor(in, 0)->dtype, in->err) ||
+	     !op_accepts(in->op, infer_tensor(in, 1)->dtype, in->err)))
+		return false;
 	for (int i = 0; i < in->info->n_params; i++) {
 		const struct node *x = infer_tensor(in, i);
 
@@ -116,6 +120,15 @@ static bool infer_operands(struct infer *in, int n, bool floats)
 	return op_accepts(in->op, dtype, in->err);
 }
 
+static bool infer_addcdiv(struct infer *in)
+{
+	if (dtype_category(infer_promote(in, 1, 3)) != CATEGORY_FLOAT)
+		return err_set(in->err, ERR_DTYPE,
+			       "addcdiv: tensor1 and tensor2 are ints, which it does not divide; "
+			       "call .to(torch.float32) on one");
+	return infer_operands(in, 3, true);
+}
+
 static bool infer_div(struct infer *in)
 {
 	const struct arg *mode = infer_arg(in, "rounding_mode");
@@ -172,8 +185,9 @@ bool infer_loss(struct infer *in, bool *known)
 		return infer_bools(in, 2);
 	case OP_lerp:
 	case OP_addcmul:
+		return infer_operands(in, 3, false);
 	case OP_addcdiv:
-		return infer_operands(in, 3, in->op == OP_addcdiv);
+		return infer_addcdiv(in);
 	case OP_rsub:
 	case OP_fmax:
 	case OP_fmin:

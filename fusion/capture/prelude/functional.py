@@ -310,6 +310,8 @@ def hinge_embedding_loss(
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """One call."""
     input, target = _autocast.float32(input, target)
+    if not input.is_floating_point():
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {_dtypes.name(input)}")
     return _reduction.reduced(torch.log1p(torch.exp(-target * torch._C.kept(input))).to(input.dtype), reduction, size_average, reduce)
 
 
