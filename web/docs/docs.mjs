@@ -26,7 +26,7 @@ const textOf = (tokens) => tokens.map((t) => (t.tokens ? textOf(t.tokens) : enti
 
 /** "workloads.md#inputs" as "/docs/workloads#inputs"; what lies outside of web/docs has no page. @param {string} href */
 function linkOf(href) {
-  if (/^(https:|#|\/)/.test(href)) return href;
+  if (/^(https:|#|\/(?!\/))/.test(href)) return href;
   const [, name, hash] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
   if (!name) return null;
   return `/docs${name === "index" ? "" : `/${name}`}${hash ?? ""}`;
@@ -34,6 +34,7 @@ function linkOf(href) {
 
 /** Width and height of a PNG, or of an SVG by its viewBox: the page keeps room for it. @param {string} file */
 function sizeOf(file) {
+  if (!/^images\/[\w-]+\.(png|svg)$/.test(file)) throw new Error(`${file}: pictures are PNG or SVG in images/`);
   const bytes = readFileSync(join(here, file));
   if (file.endsWith(".png")) return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
   const [, width, height] = /viewBox="0 0 (\d+) (\d+)"/.exec(bytes.toString()) ?? [];

@@ -8,15 +8,30 @@ import { getDoc } from "../api/docs.js";
 
 const HEADS = ["h2", "h3", "h4"];
 
-/** @param {readonly Tree[]} trees @param {string} title of the page @returns {Node[]} */
-function grown(trees, title) {
+/** Names of its tables, each another one: by the heading above it. @param {string} title of the page */
+function namer(title) {
+  const used = new Map();
+  let heading = title;
+  return {
+    under: (/** @type {string} */ text) => (heading = text),
+    table() {
+      const n = (used.get(heading) ?? 0) + 1;
+      used.set(heading, n);
+      return n > 1 ? `${heading}, table ${n}` : `${heading}, table`;
+    },
+  };
+}
+
+/** @param {readonly Tree[]} trees @param {ReturnType<typeof namer>} names @returns {Node[]} */
+function grown(trees, names) {
   return trees.map((tree) => {
     if (typeof tree === "string") return document.createTextNode(tree);
     const [tag, attributes, ...inside] = tree;
     const el = h(/** @type {"p"} */ (tag), tag === "pre" ? { tabindex: 0, ...attributes } : attributes);
-    add(el, grown(/** @type {Tree[]} */ (inside), title));
+    add(el, grown(/** @type {Tree[]} */ (inside), names));
+    if (HEADS.includes(tag)) names.under(el.textContent?.trim() ?? "");
     if (HEADS.includes(tag)) add(el, " ", h("a", { class: "anchor", href: `#${attributes.id}`, "aria-label": `Link to ${el.textContent?.trim()}` }, "#"));
-    return tag === "table" ? scroller(`${title}, table`, /** @type {any} */ (el)) : el;
+    return tag === "table" ? scroller(names.table(), /** @type {any} */ (el)) : el;
   });
 }
 
@@ -53,7 +68,7 @@ export async function docsView(ctx) {
   }
   ctx.setTitle(`${page.title} · Documentation`);
   const article = h("article", { class: "doc" });
-  add(article, grown(page.body, page.title));
+  add(article, grown(page.body, namer(page.title)));
   ctx.main.replaceChildren(h("div", { class: "docs" }, contents(page), article, onThisPage(page)));
   if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
 }
