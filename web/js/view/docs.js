@@ -43,11 +43,13 @@ function listOf(page) {
   return [h("ul", {}, link("index", "All pages")), ...parts];
 }
 
-/** The list stands beside the page where there is room, and is opened where there is none. @param {import("../api/docs.js").Page} page */
-function contents(page) {
-  const narrow = matchMedia("(max-width: 900px)").matches;
+/** The list is beside the page where there is room, and is opened where there is none. @param {import("../api/docs.js").Page} page @param {AbortSignal} signal */
+function contents(page, signal) {
+  const narrow = matchMedia("(max-width: 900px)");
   const list = h("nav", { "aria-label": "Documentation" }, listOf(page));
-  return h("details", { class: "contents", open: !narrow }, h("summary", {}, "Pages of the documentation"), list);
+  const all = h("details", { class: "contents", open: !narrow.matches }, h("summary", {}, "Pages of the documentation"), list);
+  narrow.addEventListener("change", () => (all.open = !narrow.matches), { signal });
+  return all;
 }
 
 /** @param {import("../api/docs.js").Page} page */
@@ -69,6 +71,6 @@ export async function docsView(ctx) {
   ctx.setTitle(`${page.title} · Documentation`);
   const article = h("article", { class: "doc" });
   add(article, grown(page.body, namer(page.title)));
-  ctx.main.replaceChildren(h("div", { class: "docs" }, contents(page), article, onThisPage(page)));
+  ctx.main.replaceChildren(h("div", { class: "docs" }, contents(page, ctx.signal), article, onThisPage(page)));
   if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
 }
