@@ -15,7 +15,8 @@
 CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
 SAN     ?=
 B       ?= build$(if $(SAN),-$(if $(filter thread,$(SAN)),tsan,asan))
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+COMMIT  := $(shell git describe --always --dirty --exclude '*' 2>/dev/null)
+VERSION := $(shell cat VERSION)$(if $(COMMIT),+$(COMMIT))
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes \
 	-Wold-style-definition -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wimplicit-fallthrough

@@ -20,26 +20,6 @@ struct compare_flags {
 	struct compare_options options;
 };
 
-static void print_help(void)
-{
-	printf(
-	    "usage: breakeven compare A B... [flags]\n\n"
-	    "Compares runs with the first of them. Each is the number of a run in the store, or\n"
-	    "a file: what `breakeven run FILE --json` printed, or an export as JSON.\n\n"
-	    "  --margin PERCENT   differences up to this are the same (5)\n"
-	    "  --metric NAME      what the verdict rests on: latency or speedup (latency)\n"
-	    "  --force            compare what is not comparable: other device, threads,\n"
-	    "                     inputs, ...\n"
-	    "  --suites           A and B are suites, A the earlier: numbers of the store, or\n"
-	    "                     files that `breakeven suite ... --json` printed\n"
-	    "  --json             all of it, as GET /api/v1/compare answers, or\n"
-	    "                     GET /api/v1/suites/B/compare?base=A\n"
-	    "  --db FILE          the store (breakeven.db); a server may be using it\n\n"
-	    "Exit status: 0 nothing is slower, 1 something is SLOWER or DISAGREES with eager,\n"
-	    "or they are not comparable or cannot be read, 2 wrong flags. Of suites 1 where a\n"
-	    "workload that passed does not, or the speedups of a mode together are SLOWER.\n");
-}
-
 static bool check_margin(struct compare_flags *f)
 {
 	char *end;
@@ -84,7 +64,6 @@ static int read_flags(int argc, char **argv, struct compare_flags *f)
 	};
 	struct flags flags = {
 		.command = "compare",
-		.help = print_help,
 		.table = table,
 		.n = sizeof(table) / sizeof(table[0]),
 		.words = { .at = f->runs,

@@ -29,26 +29,6 @@ struct explain_flags {
 	const struct registry *registry;
 };
 
-static void print_help(void)
-{
-	printf("usage: breakeven explain FILE [flags]\n\n"
-	       "Shows what capture makes of a program: graphs, breaks with their lines and what\n"
-	       "to write instead, guards, and what other sizes would lead to.  Nothing is "
-	       "timed.\n" WORKLOAD_FILE_HELP "\n"
-	       "  --mode NAME      auto, static, dynamic, lazy or graphs (auto)\n"
-	       "  --policy NAME    dynamo: break as TorchDynamo does; native: break as little as\n"
-	       "                   possible (the workload's, or dynamo)\n"
-	       "  --graph          each graph as a table\n"
-	       "  --passes         what each pass did to each graph, and which rules fired where\n"
-	       "  --without a,b    passes that are left out: `breakeven passes` lists them\n"
-	       "  --sizes          try every other size, however long it takes\n"
-	       "  --rewrites       try every change that may take a break away, "
-	       "likewise\n"
-	       "  --poison         watch memory: as of breakeven run\n" WORKLOAD_FILE_FLAGS_HELP
-	       "  --json           print all of it as JSON\n\n"
-	       "Exit status: 0 done, 1 the program or the file failed, 2 wrong flags.\n");
-}
-
 static int read_flags(int argc, char **argv, struct explain_flags *f)
 {
 	struct flag_texts inputs = workload_file_inputs(&f->source);
@@ -61,7 +41,6 @@ static int read_flags(int argc, char **argv, struct explain_flags *f)
 	};
 	struct flags flags = {
 		.command = "explain",
-		.help = print_help,
 		.table = table,
 		.n = sizeof(table) / sizeof(table[0]),
 		.words = { .at = &f->source.file, .most = 1, .over = "more than one FILE: " },

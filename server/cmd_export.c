@@ -19,24 +19,6 @@ struct export_flags {
 	struct export_query query;
 };
 
-static void print_help(void)
-{
-	printf("usage: breakeven export RUN --format F [-o FILE] [--redact] [--db FILE]\n\n"
-	       "Writes a run of the store, by its number, for the tools that people have; to the\n"
-	       "standard output, or into FILE.  A server may be using the store.\n\n");
-	for (int i = 0; i < export_format_count(); i++) {
-		const struct export_format *f = export_format_at(i);
-
-		printf("  --format %-12s %s (.%s)\n", f->name, f->title, f->extension);
-	}
-	printf("\n  --mode MODE           of what was recorded and measured, this mode alone\n"
-	       "  --n N                 this point of the sweep alone\n"
-	       "  --table T             of csv: kernels, modes or breaks (kernels)\n"
-	       "  --graph N             of dot and svg: which graph (0)\n"
-	       "  --redact              without source, paths, and names that the source gives\n"
-	       "  --db FILE             the store (breakeven.db)\n");
-}
-
 /* What the words say, behind flags_read(). */
 static bool check_flags(struct export_flags *f)
 {
@@ -66,7 +48,6 @@ static int read_flags(int argc, char **argv, struct export_flags *f)
 	};
 	struct flags flags = {
 		.command = "export",
-		.help = print_help,
 		.table = table,
 		.n = sizeof(table) / sizeof(table[0]),
 		.words = { .at = &f->run, .most = 1, .over = "one run at a time, not also " },

@@ -22,19 +22,6 @@ struct import_flags {
 	const char *post, *name;
 };
 
-static void print_help(void)
-{
-	printf(
-	    "usage: breakeven import FILE... [--json] [--post URL [--name TEXT]]\n\n"
-	    "Reads logs of PyTorch, gzip or plain, of any size: Chrome traces of torch.profiler,\n"
-	    "TORCH_TRACE, PT_XLA_DEBUG output and metrics reports.  The files of one import are\n"
-	    "joined: the trace and the compile log of a process by compile id.  What was lost or\n"
-	    "mended stands in the ledger.  FILE - is the standard input.\n\n"
-	    "  --json       all that was found, as JSON\n"
-	    "  --post URL   into a server, with its timeline: a run like any other\n"
-	    "  --name TEXT  the run's name; the first file's where none is given\n");
-}
-
 static int read_flags(int argc, char **argv, struct import_flags *f)
 {
 	const struct flag table[] = {
@@ -44,7 +31,6 @@ static int read_flags(int argc, char **argv, struct import_flags *f)
 	};
 	struct flags flags = {
 		.command = "import",
-		.help = print_help,
 		.table = table,
 		.n = sizeof(table) / sizeof(table[0]),
 		.words = { .at = f->files, .most = MAX_FILES, .over = "too many files from " },

@@ -21,13 +21,11 @@ static const char *text_of(const json_t *object, const char *key)
 }
 
 /* What all three take, and `flag`, where it has a name; `names`: a name too. */
-static int read_flags(int argc, char **argv, void (*help)(void), int names, struct flag flag,
-		      struct list_flags *f)
+static int read_flags(int argc, char **argv, int names, struct flag flag, struct list_flags *f)
 {
 	const struct flag table[] = { { "--json", .on = &f->json }, flag };
 	struct flags flags = {
 		.command = argv[0],
-		.help = help,
 		.table = table,
 		.n = flag.name ? 2 : 1,
 		.words = { .at = &f->name, .most = names },
@@ -142,22 +140,11 @@ static void print_ops(const json_t *ops)
 	printf("%zu ops; breakeven ops NAME says more of one\n", json_array_size(ops));
 }
 
-static void help_ops(void)
-{
-	fputs(
-	    "usage: breakeven ops [NAME] [--json]\n\n"
-	    "The ops of the engine: kind, gradient, which backends lower it; of NAME (an id or a\n"
-	    "spelling, as softmax or torch.nn.functional.softmax) also spellings and dtypes.\n\n"
-	    "  --json           all of it as JSON, as GET /api/v1/ops has it\n\n"
-	    "Exit status: 0 done, 1 there is no such op, 2 wrong flags.\n",
-	    stdout);
-}
-
 int cmd_ops(int argc, char **argv, const struct registry *registry)
 {
 	struct list_flags f = { 0 };
 	struct err err = { 0 };
-	int status = read_flags(argc, argv, help_ops, 1, (struct flag){ 0 }, &f);
+	int status = read_flags(argc, argv, 1, (struct flag){ 0 }, &f);
 
 	return status >= 0
 		   ? status
@@ -215,20 +202,11 @@ static void print_backends_and_engines(const json_t *all)
 	}
 }
 
-static void help_backends(void)
-{
-	fputs("usage: breakeven backends [--torch-python PATH] [--json]\n\n"
-	      "What runs compiled graphs, and engine torch, whether it works here, and why not.\n\n"
-	      "  --torch-python PATH  of engine torch: a Python that has torch 2.5 or newer\n"
-	      "  --json           as JSON, as GET /api/v1/backends has it\n",
-	      stdout);
-}
-
 int cmd_backends(int argc, char **argv, const struct registry *registry)
 {
 	struct list_flags f = { 0 };
 	struct err err = { 0 };
-	int status = read_flags(argc, argv, help_backends, 0,
+	int status = read_flags(argc, argv, 0,
 				(struct flag){ "--torch-python", .value = &f.torch_python }, &f);
 	json_t *all;
 
@@ -267,22 +245,11 @@ static void print_pass_list(const json_t *list)
 	}
 }
 
-static void help_passes(void)
-{
-	fputs("usage: breakeven passes [--json]\n\n"
-	      "The passes over a graph, in the order in which they run: what each needs of the "
-	      "graph,\n"
-	      "makes sure of, and may break.  `breakeven run --without a,b` switches some off;\n"
-	      "`breakeven explain FILE --passes` shows what each does.\n\n"
-	      "  --json           as JSON, as GET /api/v1/passes has it\n",
-	      stdout);
-}
-
 int cmd_passes(int argc, char **argv, const struct registry *registry)
 {
 	struct list_flags f = { 0 };
 	struct err err = { 0 };
-	int status = read_flags(argc, argv, help_passes, 0, (struct flag){ 0 }, &f);
+	int status = read_flags(argc, argv, 0, (struct flag){ 0 }, &f);
 
 	return status >= 0 ? status
 			   : finish(lists_passes(registry, &err), "passes", &err, "passes", &f,

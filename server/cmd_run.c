@@ -39,41 +39,6 @@ struct run_flags {
 	const struct registry *registry;
 };
 
-static void print_help(void)
-{
-	printf(
-	    "usage: breakeven run FILE [flags]\n\n"
-	    "Runs a workload in every mode, measures, and prints what compiling is "
-	    "worth.\n" WORKLOAD_FILE_HELP "\n"
-	    "  --modes a,b      of " FUSION_MODE_LIST "\n"
-	    "                   (the first three)\n"
-	    "  --device NAME    where to run: cpu, cuda or cuda:N, GPU N (cpu)\n"
-	    "  --backend NAME   cpu (C through the system compiler) or interp (the best)\n"
-	    "  --threads N      0: one per core (0)\n"
-	    "  --policy NAME    dynamo: break, guard and recompile as TorchDynamo does;\n"
-	    "                   native: break as little as possible (dynamo)\n"
-	    "  --autocast DTYPE each call runs inside torch.autocast: bfloat16, float16 or none;\n"
-	    "                   every mode is measured without it too\n"
-	    "  --without a,b    passes that are left out: `breakeven passes` lists them\n"
-	    "  --engine a,b     breakeven, or breakeven,torch: PyTorch beside it (breakeven)\n"
-	    "  --torch-python PATH  for engine torch: a Python that has torch 2.5 or newer; it\n"
-	    "                   executes the program with your rights\n" WORKLOAD_FILE_FLAGS_HELP
-	    "  --commit ID, --branch NAME  of your project, kept with the figures (what git says\n"
-	    "                   of the current folder)\n"
-	    "  --at N           only the sweep's point n = N\n"
-	    "  --post URL       into a server too, with its timeline: a run like any other\n"
-	    "  --json           print the report as JSON\n"
-	    "  --no-timing      run each call once; outputs are whole\n"
-	    "  --poison         watch memory, not times (so --no-timing too): what is fresh or "
-	    "freed\n"
-	    "                   is filled with NaN, and what is written outside of a buffer fails\n"
-	    "                   the run with the kernel's name\n"
-	    "  --cache DIR      compiled kernels, for --no-timing (~/.cache/breakeven);\n"
-	    "                   BREAKEVEN_CACHE_MIB=N bounds it (256)\n\n"
-	    "Exit status: 0 done, 1 the run failed or a mode gives other values than eager\n"
-	    "(DISAGREES), 2 wrong flags.\n");
-}
-
 static int read_flags(int argc, char **argv, struct run_flags *f)
 {
 	struct flag_texts inputs = workload_file_inputs(&f->source);
@@ -99,7 +64,6 @@ static int read_flags(int argc, char **argv, struct run_flags *f)
 	};
 	struct flags flags = {
 		.command = "run",
-		.help = print_help,
 		.table = table,
 		.n = sizeof(table) / sizeof(table[0]),
 		.words = { .at = &f->source.file, .most = 1, .over = "more than one FILE: " },

@@ -31,26 +31,6 @@ struct serve_options {
 	bool first_run;
 };
 
-static void print_help(void)
-{
-	printf(
-	    "usage: breakeven serve [--listen HOST:PORT] [--db FILE] [--cache DIR] "
-	    "[--run-seconds N]\n"
-	    "                       [--check-seconds N] [--torch-python PATH] [--first-run]\n\n"
-	    "  --listen HOST:PORT  where to listen (127.0.0.1:8080; port 0 takes a free one)\n"
-	    "  --db FILE           the store (breakeven.db); made where there is none\n"
-	    "  --cache DIR         compiled kernels (~/.cache/breakeven); BREAKEVEN_CACHE_MIB=N\n"
-	    "                      in the environment bounds it (256)\n"
-	    "  --run-seconds N     wall time after which a run is ended as failed (600)\n"
-	    "  --check-seconds N   time after which the check of a program is given up (2)\n"
-	    "  --torch-python PATH a Python that has torch 2.5 or newer: runs that name engine\n"
-	    "                      torch are measured by it too.  It executes what is posted, "
-	    "with\n"
-	    "                      the rights of this server (off)\n"
-	    "  --first-run         queue the example sweep when the store has no run yet\n\n"
-	    "Ctrl-C stops it; a run that is under way is taken up again at the next start.\n");
-}
-
 /* Returns -1 to go on, else the exit status. */
 static int read_flags(int argc, char **argv, struct serve_options *o)
 {
@@ -66,7 +46,6 @@ static int read_flags(int argc, char **argv, struct serve_options *o)
 	};
 	struct flags flags = {
 		.command = "serve",
-		.help = print_help,
 		.table = table,
 		.n = sizeof(table) / sizeof(table[0]),
 	};

@@ -31,37 +31,6 @@ struct suite_flags {
 	bool json;
 };
 
-static void print_help(void)
-{
-	printf(
-	    "usage: breakeven suite FOLDER|FILE|LIST|blocks... [flags]\n\n"
-	    "Runs many workloads as one: how many pass (ran, and their values agree with "
-	    "eager's), the\ngeometric mean of their speedups over the common set, breaks of both "
-	    "stages, a row for each.\nA folder gives its .json and .py files; a .py says its "
-	    "inputs in lines '# input: x=float32[8,16]';\nany other file is a list of such files, "
-	    "one a line; blocks is the suite that comes with this\nprogram.  Each run has a "
-	    "process of its own: one that fails is a row, never the end.\n\n"
-	    "  --modes a,b      of eager, static, dynamic, auto, lazy and graphs, or all (the "
-	    "first three)\n"
-	    "  --policy NAME    dynamo, native or both (both)\n"
-	    "  --device NAME    cpu, cuda or cuda:N, GPU N (each workload's own)\n"
-	    "  --backend NAME   cpu, interp or cuda (the best)\n"
-	    "  --threads N      0: one per core (each workload's own)\n"
-	    "  --engine a,b     breakeven, or breakeven,torch: PyTorch beside it (breakeven)\n"
-	    "  --torch-python PATH  for engine torch: a Python that has torch 2.5 or newer; it "
-	    "executes the\n                   programs with your rights\n"
-	    "  --seconds S      of sampling for each run (%.1f)\n"
-	    "  --name NAME      of the suite (the last part of the first path)\n"
-	    "  --project NAME   that its runs belong to\n"
-	    "  --db FILE        a store that keeps it and its runs, with their timelines: "
-	    "`breakeven serve\n                   --db FILE` shows them (none)\n"
-	    "  --json           print the report as JSON\n"
-	    "  --post URL       the server at URL runs it; nothing is run here\n\n"
-	    "Exit status: 0 all passed, 1 a workload did not or the suite could not be run, 2 "
-	    "wrong flags.\n",
-	    SUITE_SECONDS);
-}
-
 static int read_flags(int argc, char **argv, struct suite_flags *f)
 {
 	const struct flag table[] = {
@@ -81,7 +50,6 @@ static int read_flags(int argc, char **argv, struct suite_flags *f)
 	};
 	struct flags flags = {
 		.command = "suite",
-		.help = print_help,
 		.table = table,
 		.n = sizeof(table) / sizeof(table[0]),
 		.words = { .at = f->paths, .most = MAX_PATHS, .over = "too many paths from " },

@@ -47,26 +47,6 @@ struct meeting {
 	time_t began;
 };
 
-static void print_help(void)
-{
-	printf(
-	    "usage: breakeven trace [-o FILE] [--post URL] [--api] -- COMMAND ARGUMENT...\n"
-	    "       breakeven trace --post URL --from FILE\n\n"
-	    "Runs COMMAND and records what it, and the processes that it starts, run on\n"
-	    "NVIDIA GPUs: kernels, copies, sets, NVTX ranges and memory, by CUPTI; of a PyTorch\n"
-	    "program TORCH_TRACE too.  The exit status is COMMAND's.\n\n"
-	    "  -o FILE         the timeline, blocks of profiler/timeline/timeline.h "
-	    "(breakeven.trace)\n"
-	    "  --post URL      to a server too, while it runs: http://127.0.0.1:8080\n"
-	    "  --name NAME     of the run there (the command)\n"
-	    "  --from FILE     post a file that was recorded before\n"
-	    "  --api           calls of the driver and the runtime too; 0.2 us more a launch\n"
-	    "  --kernels-only  no NVTX ranges, no memory\n"
-	    "  --cupti LIB     a libcupti.so; else the program's own or an installed one\n"
-	    "  --inject LIB    libbreakeven_inject.so, where it does not lie beside this "
-	    "program\n");
-}
-
 static int read_flags(int argc, char **argv, struct trace_flags *f)
 {
 	const struct flag table[] = {
@@ -77,7 +57,6 @@ static int read_flags(int argc, char **argv, struct trace_flags *f)
 	};
 	struct flags flags = {
 		.command = "trace",
-		.help = print_help,
 		.table = table,
 		.n = sizeof(table) / sizeof(table[0]),
 		.words = { .over = "-- stands before the command, so before " },

@@ -212,13 +212,6 @@ static bool run_job(int fd, const struct worker_flags *f, const struct registry 
 	return ok;
 }
 
-static void print_help(void)
-{
-	printf("usage: breakeven worker [--cache DIR] [--tmp DIR] [--cpu-seconds N] "
-	       "[--torch-python PATH] [--torch-host SOCKET] [--blocking]\n"
-	       "runs one job that comes over file descriptor 3; `breakeven serve` starts it\n");
-}
-
 /* -1 to go on, else the exit status. */
 static int read_flags(int argc, char **argv, struct worker_flags *f)
 {
@@ -233,7 +226,6 @@ static int read_flags(int argc, char **argv, struct worker_flags *f)
 	};
 	struct flags flags = {
 		.command = "worker",
-		.help = print_help,
 		.table = table,
 		.n = sizeof(table) / sizeof(table[0]),
 	};

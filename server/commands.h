@@ -17,7 +17,7 @@ struct registry;
 #include "server/commands.def"
 #undef COMMAND
 
-/* "0.1.0" or what `git describe` said when it was built. */
+/* "0.1.0+1f0c2ab": VERSION, and the commit that it was built from; "0.1.0" outside of git. */
 const char *breakeven_version(void);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "server/commands.h"
+#include "server/help.h"
 
 bool flags_refuse(const char *command, const char *what, const char *detail)
 {
@@ -76,7 +77,7 @@ static bool read_one(struct flags *f, int argc, char **argv, int *i)
 int flags_read(struct flags *f, int argc, char **argv)
 {
 	if (wants_help(f, argc, argv)) {
-		f->help();
+		help_print(stdout, f->command);
 		return EXIT_DONE;
 	}
 	for (int i = 1; i < argc; i++) {

@@ -24,8 +24,7 @@ struct flag {
 };
 
 struct flags {
-	const char *command; /* "run" */
-	void (*help)(void);  /* prints to the standard output */
+	const char *command; /* "run"; help.def says what its help is */
 	const struct flag *table;
 	int n;
 	struct flag_texts words; /* what is no flag; most 0: there must be none */

@@ -6,29 +6,18 @@
 
 #include "fusion/registry.h"
 #include "server/commands.h"
+#include "server/help.h"
 
 static const struct {
-	const char *name, *args, *line;
+	const char *name;
 	int (*run)(int argc, char **argv, const struct registry *registry);
 } commands[] = {
-#define COMMAND(name, args, line) { #name, args, line, cmd_##name },
+#define COMMAND(name, args, line) { #name, cmd_##name },
 #include "server/commands.def"
 #undef COMMAND
 };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
-
-static void print_help(FILE *out)
-{
-	fprintf(out, "breakeven: see when compiling a model function pays\n\nusage: breakeven "
-		     "COMMAND ...\n\n");
-	for (int i = 0; i < N_COMMANDS; i++)
-		fprintf(out, "  %-8s %-44s %s\n", commands[i].name, commands[i].args,
-			commands[i].line);
-	fprintf(out,
-		"\nEach takes --plugin FILE.so, as often as needed: a plugin adds passes, ops and "
-		"backends\n(fusion/plugin.h).  breakeven COMMAND --help says more of each.\n");
-}
 
 /* Takes `--plugin FILE` and `--plugin=FILE` out of argv and loads each; the exit
  * status, or -1 to go on. */
@@ -93,12 +82,12 @@ int main(int argc, char **argv)
 	 * take memory. */
 	setenv("OPENBLAS_NUM_THREADS", "1", 0);
 	if (argc < 2) {
-		print_help(stderr);
+		help_print_all(stderr);
 		return EXIT_USAGE;
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 	    strcmp(argv[1], "help") == 0) {
-		print_help(stdout);
+		help_print_all(stdout);
 		return settle(EXIT_DONE);
 	}
 	if (strcmp(argv[1], "--version") == 0)

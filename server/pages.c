@@ -40,14 +40,16 @@ bool page_asset(struct req *req, struct reply *reply, struct err *err)
 	return reply->asset || err_set(err, ERR_NOT_FOUND, "there is no file %.200s", req->path);
 }
 
-/* "/runs/12/graphs" as "/runs/{id}/graphs"; NULL where there is no number. */
+/* "/runs/12/graphs" as "/runs/{id}/graphs", and "/docs/cli" as "/docs/{id}"; NULL for what has no
+ * number and no name. */
 static const char *pattern_of(struct req *req)
 {
 	const char *id = req->path_args[0], *tab = req->path_args[1];
 
 	if (!id)
 		return req->path;
-	if (strlen(id) > ID_DIGITS || id[strspn(id, "0123456789")])
+	if (strncmp(req->path, "/docs/", 6) != 0 &&
+	    (strlen(id) > ID_DIGITS || id[strspn(id, "0123456789")]))
 		return NULL;
 	return arena_printf(req->arena, "%.*s/{id}%s%s", (int)strcspn(req->path + 1, "/") + 1,
 			    req->path, tab ? "/" : "", tab ? tab : "");
@@ -140,6 +142,16 @@ bool page_index(struct req *req, struct reply *reply, struct err *err)
 {
 	reply->link = links_of(req);
 	return send_page(reply, err);
+}
+
+bool page_docs(struct req *req, struct reply *reply, struct err *err)
+{
+	const char *name = req->path_args[0] ? req->path_args[0] : "index";
+	const char *path = arena_printf(req->arena, "/assets/docs/%s.json", name);
+
+	if (!path || !asset_find(path))
+		return page_not_found(req, reply, err);
+	return page_index(req, reply, err);
 }
 
 bool page_not_found(struct req *req, struct reply *reply, struct err *err)

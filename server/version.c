@@ -5,6 +5,7 @@
 
 #include "fusion/fusion.h"
 #include "server/commands.h"
+#include "server/help.h"
 
 const char *breakeven_version(void)
 {
@@ -19,7 +20,7 @@ int cmd_version(int argc, char **argv, const struct registry *registry)
 
 	(void)registry;
 	if (argc > 1) {
-		fprintf(help ? stdout : stderr, "usage: breakeven version\n");
+		help_print(help ? stdout : stderr, "version");
 		return help ? EXIT_DONE : EXIT_USAGE;
 	}
 	printf("breakeven %s\n", breakeven_version());

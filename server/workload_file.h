@@ -26,14 +26,6 @@ struct workload_file {
 	}
 struct flag_texts workload_file_inputs(struct workload_file *f);
 
-/* What the help of a command says of FILE, and of those. */
-#define WORKLOAD_FILE_HELP                                                                         \
-	"FILE is a workload or a report (JSON), a .py file, or - for JSON on stdin.\n"
-#define WORKLOAD_FILE_FLAGS_HELP                                                                   \
-	"  --input NAME=V   of a .py file, one for each argument: 'x=float32[8,16]',\n"            \
-	"                   'i=int64[4]', 'scale=3.5'\n"                                           \
-	"  --entry NAME     of a .py file: the function to call (model)\n"
-
 bool workload_file_is_python(const struct workload_file *f);
 
 /* Whether there is a FILE, and no --input where it takes none; refused otherwise. */

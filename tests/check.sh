@@ -41,6 +41,8 @@ layer fusion/runtime 'fusion/(runtime|capture|lang|backends|passes|lower|graph|b
 layer db 'db/|fusion/base/'
 layer profiler 'profiler/|fusion/'
 
+say "documentation that names what is not there:" "$(python3 tests/docs.py 2>&1)"
+
 skipped=$(echo "$headers" | grep -c '^skipped')
 [ "$skipped" -eq 0 ] || echo "$((1 - bad)) passed, $bad failed, $skipped skipped"
 exit $bad

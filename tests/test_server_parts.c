@@ -172,10 +172,6 @@ struct words {
 	int n_files;
 };
 
-static void no_help(void)
-{
-}
-
 /* Reads `argv`, which ends with NULL, behind the command's name. */
 static int read_words(struct words *w, const char **argv)
 {
@@ -184,7 +180,6 @@ static int read_words(struct words *w, const char **argv)
 				      { "--input", .many = &w->many },
 				      { "--json", .on = &w->json } };
 	struct flags flags = { .command = "test",
-			       .help = no_help,
 			       .table = table,
 			       .n = 3,
 			       .words = { .at = w->files, .most = 2 },

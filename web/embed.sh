@@ -22,6 +22,7 @@ media_type() {
 	*.js) echo 'text/javascript; charset=utf-8' ;;
 	*.json) echo 'application/json' ;;
 	*.py) echo 'text/x-python; charset=utf-8' ;;
+	*.png) echo 'image/png' ;;
 	*.svg) echo 'image/svg+xml' ;;
 	*.txt) echo 'text/plain; charset=utf-8' ;;
 	*) echo "embed.sh: $1: no media type is known for this ending; add it to media_type" >&2; exit 1 ;;

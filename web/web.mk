@@ -11,12 +11,13 @@
 WEB_MODULES := web/node_modules/.package-lock.json
 WEB_CODE := $(wildcard web/css/*.css web/js/*.js web/js/*/*.js)
 WEB_FILES := $(wildcard web/examples/*.json web/models/*.py web/suite/*.py)
+WEB_DOCS := $(wildcard web/docs/*.md web/docs/images/*)
 # Modules that are loaded by their names, by index.html or ahead (server/views.def) ...
-WEB_MODULES_NAMED := $(addprefix web/js/,main.js $(addprefix view/,$(addsuffix .js,api breaks compare graphs guards history \
+WEB_MODULES_NAMED := $(addprefix web/js/,main.js $(addprefix view/,$(addsuffix .js,api breaks compare docs graphs guards history \
 	memory missing new ops overview passes run runs source suite suites timeline torch_tab)))
 # ... and what is by index.html, as a worker, or by loadStyle().
 WEB_ENTRIES := $(addprefix web/,js/theme.js js/layout_worker.js \
-	css/main.css css/compare.css css/guards.css css/memory.css css/picker.css css/suites.css)
+	css/main.css css/compare.css css/docs.css css/guards.css css/memory.css css/picker.css css/suites.css)
 ESBUILD := web/node_modules/.bin/esbuild --bundle --format=esm --minify-whitespace --minify-syntax --charset=utf8 \
 	--log-level=warning --outbase=web
 
@@ -26,7 +27,8 @@ $(WEB_MODULES): web/package.json web/package-lock.json
 	flock web/package-lock.json sh -c '[ $@ -nt web/package-lock.json ] || (cd web && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)'
 	@touch $@
 
-$B/gen/assets.o: web/index.html web/icon.svg $(WEB_CODE) $(WEB_FILES) web/embed.sh web/imports.mjs web/web.mk $(WEB_MODULES)
+$B/gen/assets.o: web/index.html web/icon.svg $(WEB_CODE) $(WEB_FILES) $(WEB_DOCS) web/docs/docs.mjs $B/gen/tables.md \
+		web/embed.sh web/imports.mjs web/web.mk $(WEB_MODULES)
 	rm -rf $B/gen/web
 	mkdir -p $B/gen/web/assets/vendor
 	cp web/index.html $B/gen/web/
@@ -34,12 +36,26 @@ $B/gen/assets.o: web/index.html web/icon.svg $(WEB_CODE) $(WEB_FILES) web/embed.
 	$(ESBUILD) $(WEB_ENTRIES) --outdir=$B/gen/web/assets
 	$(ESBUILD) $(WEB_MODULES_NAMED) --splitting --inject:web/js/shared.js --chunk-names=js/[name]-[hash] \
 		--metafile=$B/gen/web.json --outdir=$B/gen/web/assets
+	node web/docs/docs.mjs $B/gen/tables.md $B/gen/web/assets/docs
 	node web/imports.mjs $B/gen/web.json > $B/gen/imports
 	cd web && cp --parents $(WEB_FILES:web/%=%) $(abspath $B)/gen/web/assets/
 	cp web/node_modules/chart.js/dist/chart.umd.min.js $B/gen/web/assets/vendor/
 	cp web/node_modules/chart.js/LICENSE.md $B/gen/web/assets/vendor/chart.js.LICENSE.txt
 	sh web/embed.sh $B/gen/web $B/gen/imports $B/gen/assets.S
 	$(CC) -c $B/gen/assets.S -o $@
+
+# What the documentation takes from the tables of the program, and the manual pages.
+$B/web/docs/manual.o: ALL_CFLAGS += -DBREAKEVEN_RELEASE='"$(shell cat VERSION)"'
+$B/web/docs/manual.o: VERSION
+$B/gen/manual: $B/web/docs/manual.o $B/server/help.o
+	@echo "  LD    $@"
+	$(CC) $(LDFLAGS_ALL) $^ -o $@
+$B/gen/tables.md: $B/gen/manual
+	$< tables > $@
+$B/man/breakeven.1: $B/gen/manual
+	@mkdir -p $(@D)
+	$< man $(@D)
+all: $B/man/breakeven.1
 
 .PHONY: web-test web-e2e
 web-test: $(WEB_MODULES)

@@ -17,6 +17,7 @@ startRouter([
   { pattern: /^\/history$/, nav: "history", load: async () => (await import("./view/history.js")).historyView },
   { pattern: /^\/new$/, nav: "new", load: async () => (await import("./view/new.js")).newView },
   { pattern: /^\/ops$/, nav: "ops", load: async () => (await import("./view/ops.js")).opsView },
+  { pattern: /^\/docs(?:\/([^/]+))?$/, nav: "docs", load: async () => (await import("./view/docs.js")).docsView },
   { pattern: /^\/api$/, nav: "api", load: async () => (await import("./view/api.js")).apiView },
   { pattern: /^\/runs\/([^/]+)(?:\/([^/]+))?$/, nav: "runs", load: async () => (await import("./view/run.js")).runView },
   { pattern: /.*/, nav: "", load: async () => (await import("./view/missing.js")).missingView },

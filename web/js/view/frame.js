@@ -7,6 +7,7 @@ import { h } from "./dom.js";
 import { startTerms } from "./term.js";
 import { go } from "./router.js";
 import { ApiError, listRuns } from "../api/client.js";
+import { docOf } from "../model/docs.js";
 import { GLOSSARY, WORDS } from "../model/glossary.js";
 
 const EVERY_MS = 5000;
@@ -17,8 +18,10 @@ export function startFrame() {
   const help = /** @type {HTMLDialogElement} */ (document.getElementById("help"));
   const open = () => {
     fillTerms();
+    document.getElementById("help-page")?.setAttribute("href", docOf(location.pathname));
     help.showModal();
   };
+  for (const a of help.querySelectorAll("a")) a.addEventListener("click", () => help.close());
   for (const b of document.querySelectorAll("[data-help]")) b.addEventListener("click", open);
   onKeys(new AbortController().signal, { "?": open, n: () => go("/new") });
   startTerms();

@@ -20,11 +20,15 @@ let routes = [];
 /** @type {Map<Route, View>} */
 const loaded = new Map();
 let current = new AbortController();
+/** Path and query of the view that is shown: what differs by its hash alone is a place on the same page. */
+let shown = "";
 
 /** @param {readonly Route[]} table the last row must match everything */
 export function startRouter(table) {
   routes = table;
-  addEventListener("popstate", () => show());
+  addEventListener("popstate", () => {
+    if (location.pathname + location.search !== shown) show();
+  });
   document.addEventListener("click", onClick);
   addEventListener("serverback", () => {
     if (document.querySelector("#main [data-offline]")) show(true);
@@ -50,6 +54,7 @@ export function remember(values) {
     if (v === null || v === "") url.searchParams.delete(k);
     else url.searchParams.set(k, v);
   history.replaceState(null, "", url);
+  shown = location.pathname + location.search;
   dispatchEvent(new Event("addresschange"));
 }
 
@@ -61,13 +66,14 @@ function onClick(e) {
   if (/^\/(api\/|assets\/|metrics$|healthz$)/.test(a.pathname) || (a.hash && a.pathname === location.pathname)) return;
   e.preventDefault();
   a.closest("details")?.removeAttribute("open");
-  go(a.pathname + a.search);
+  go(a.pathname + a.search + a.hash);
 }
 
 /** @param {boolean} [first] the page has just been loaded: leave the focus where it is */
 function show(first = false) {
   current.abort();
   current = new AbortController();
+  shown = location.pathname + location.search;
   const path = location.pathname.replace(/(.)\/$/, "$1");
   const main = /** @type {HTMLElement} */ (document.getElementById("main"));
   const route = routes.find((r) => r.pattern.test(path)) ?? routes[routes.length - 1];

@@ -1,0 +1,241 @@
+/* web/docs/manual.c -- what the documentation takes from the program's own tables.
+ *
+ *   manual tables       the tables as Markdown, for docs.mjs: "<!-- NAME -->" begins each
+ *   manual man FOLDER   a manual page for the program, and one for each command
+ *
+ * It runs while the program is built; it is no part of it.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "server/help.h"
+
+/* ---- Markdown */
+
+/* A text as part of a cell. */
+static void print_cell(const char *text)
+{
+	for (; *text; text++) {
+		if (strchr("|<*_", *text))
+			putchar('\\');
+		putchar(*text == '\n' ? ' ' : *text);
+	}
+}
+
+/* Texts of a def file in a row: "| `a` | b |". */
+static void print_row(const char *code, const char *second, const char *text)
+{
+	printf("| `%s` | ", code);
+	if (second)
+		printf("%s | ", second);
+	print_cell(text);
+	printf(" |\n");
+}
+
+static void print_flag_row(const struct help_row *flag, void *data)
+{
+	int *rows = data;
+
+	if ((*rows)++ == 0)
+		printf("| Flag | Meaning |\n| --- | --- |\n");
+	printf("| `%s%s%s` | ", flag->name, *flag->argument ? " " : "", flag->argument);
+	print_cell(flag->text);
+	printf(" |\n");
+}
+
+static void print_commands(void)
+{
+	printf("<!-- commands -->\n");
+	for (int i = 0; i < n_help_lines; i++) {
+		const struct help_row *row = help_of(help_lines[i].name);
+		int rows = 0;
+
+		if (!row)
+			continue;
+		printf("\n## breakeven %s\n\n```text\n%s\n```\n\n", row->command, row->usage);
+		print_cell(row->about);
+		printf("\n\n");
+		help_each_flag(row->command, print_flag_row, &rows);
+		printf("\n");
+		print_cell(row->after);
+		printf("\n");
+	}
+}
+
+static void print_routes(void)
+{
+	printf("\n<!-- routes -->\n\n| Method | Path | What it does |\n| --- | --- | --- |\n");
+#define ROUTE(method, path, handler, limit, summary)                                               \
+	printf("| %s | `%s` | ", method, path);                                                    \
+	print_cell(summary);                                                                       \
+	printf(" |\n");
+#define ROUTE_SLOW ROUTE
+#include "server/routes.def"
+#undef ROUTE
+#undef ROUTE_SLOW
+}
+
+static void print_lists(void)
+{
+	printf("\n<!-- errors -->\n\n| Code | HTTP status |\n| --- | --- |\n");
+#define ERROR(id, status, code) print_row(code, NULL, #status);
+#include "fusion/base/errors.def"
+#undef ERROR
+	printf("\n<!-- passes -->\n\n| Pass | What it does |\n| --- | --- |\n");
+#define PROPERTY(id, meaning)
+#define PASS(id, needs, makes, breaks, after, purpose) print_row(#id, NULL, purpose);
+#include "fusion/passes/passes.def"
+#undef PASS
+#undef PROPERTY
+	printf("\n<!-- formats -->\n\n| Format | File | What it is |\n| --- | --- | --- |\n");
+#define FORMAT(name, extension, type, title) print_row(#name, "." extension, title);
+#include "profiler/export/formats.def"
+#undef FORMAT
+	printf("\n<!-- idle -->\n\n| Cause | On the timeline |\n| --- | --- |\n");
+#define CAUSE(id, name, label) print_row(name, NULL, label);
+#include "profiler/timeline/idle.def"
+#undef CAUSE
+}
+
+/* ---- manual pages */
+
+/* A text in roff: a line never begins with a request, and a dash is one that a shell takes. */
+static void print_roff(FILE *out, const char *text)
+{
+	bool begins = true;
+
+	for (; *text; text++) {
+		if (begins && strchr(".'", *text))
+			fputs("\\&", out);
+		begins = *text == '\n';
+		if (*text == '\n')
+			fputs("\n.PP\n", out);
+		else if (*text == '-')
+			fputs("\\-", out);
+		else if (*text == '\\')
+			fputs("\\e", out);
+		else
+			fputc(*text, out);
+	}
+	fputc('\n', out);
+}
+
+static void print_section(FILE *out, const char *name, const char *text)
+{
+	fprintf(out, ".SH %s\n", name);
+	print_roff(out, text);
+}
+
+static void print_flag_roff(const struct help_row *flag, void *data)
+{
+	FILE *out = data;
+
+	fputs(".TP\n\\fB", out);
+	for (const char *c = flag->name; *c; c++)
+		fprintf(out, "%s%c", *c == '-' ? "\\" : "", *c);
+	fprintf(out, "\\fR%s\\fI%s\\fR\n", *flag->argument ? " " : "", flag->argument);
+	print_roff(out, flag->text);
+}
+
+/* One line for each line of usage. */
+static void print_usage(FILE *out, const char *usage)
+{
+	fprintf(out, ".SH SYNOPSIS\n.nf\n");
+	while (*usage) {
+		int len = (int)strcspn(usage, "\n");
+		char line[512];
+
+		snprintf(line, sizeof(line), "%.*s", len, usage);
+		print_roff(out, line);
+		usage += len + (usage[len] == '\n');
+	}
+	fprintf(out, ".fi\n");
+}
+
+static void print_command_page(FILE *out, const struct help_line *line, const struct help_row *row)
+{
+	fprintf(out, ".TH BREAKEVEN\\-%s 1 \"\" \"Breakeven %s\"\n", row->command,
+		BREAKEVEN_RELEASE);
+	fprintf(out, ".SH NAME\nbreakeven\\-%s \\- ", row->command);
+	print_roff(out, line->line);
+	print_usage(out, row->usage);
+	print_section(out, "DESCRIPTION", row->about);
+	fprintf(out, ".SH OPTIONS\n");
+	help_each_flag(row->command, print_flag_roff, out);
+	fprintf(out, ".TP\n\\fB\\-\\-plugin\\fR \\fIFILE.so\\fR\n");
+	print_roff(out, "a plugin, which adds passes, ops and backends; as often as needed");
+	if (*row->after)
+		print_section(out, "EXIT STATUS", row->after);
+	fprintf(out, ".SH SEE ALSO\n.BR breakeven (1)\n");
+}
+
+static void print_program_page(FILE *out)
+{
+	fprintf(out, ".TH BREAKEVEN 1 \"\" \"Breakeven %s\"\n", BREAKEVEN_RELEASE);
+	fprintf(out,
+		".SH NAME\nbreakeven \\- see when compiling a model function pays\n"
+		".SH SYNOPSIS\n.B breakeven\n.I COMMAND\n[flags]\n"
+		".SH DESCRIPTION\nBreakeven runs a function eager and compiled, measures both, and "
+		"shows when\ncompiling pays.  The server's page /docs has all of the "
+		"documentation.\n.SH COMMANDS\n");
+	for (int i = 0; i < n_help_lines; i++) {
+		fprintf(out, ".TP\n\\fBbreakeven\\-%s\\fR(1)\n", help_lines[i].name);
+		print_roff(out, help_lines[i].line);
+	}
+}
+
+/* A new file of the folder; NULL with a message. */
+static FILE *open_page(const char *folder, const char *command)
+{
+	char path[4096];
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/breakeven%s%s.1", folder, *command ? "-" : "", command);
+	out = fopen(path, "w");
+	if (!out)
+		fprintf(stderr, "manual: %s: %s\n", path, strerror(errno));
+	return out;
+}
+
+static int write_pages(const char *folder)
+{
+	FILE *out = open_page(folder, "");
+
+	if (!out)
+		return 1;
+	print_program_page(out);
+	if (fclose(out) != 0)
+		return 1;
+	for (int i = 0; i < n_help_lines; i++) {
+		const struct help_row *row = help_of(help_lines[i].name);
+
+		if (!row) {
+			fprintf(stderr, "manual: help.def has no HELP for %s\n",
+				help_lines[i].name);
+			return 1;
+		}
+		out = open_page(folder, row->command);
+		if (!out)
+			return 1;
+		print_command_page(out, &help_lines[i], row);
+		if (fclose(out) != 0)
+			return 1;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && strcmp(argv[1], "man") == 0)
+		return write_pages(argv[2]);
+	if (argc != 2 || strcmp(argv[1], "tables") != 0) {
+		fprintf(stderr, "usage: manual tables | manual man FOLDER\n");
+		return 2;
+	}
+	print_commands();
+	print_routes();
+	print_lists();
+	return fflush(stdout) == 0 ? 0 : 1;
+}
