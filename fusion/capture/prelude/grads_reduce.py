@@ -102,7 +102,7 @@ def nansum_x(g, x, x_shape, dim, keepdim):
 
 
 def mean_x(g, x_shape, dim, keepdim):
-    return spread(g / count(x_shape, dim), x_shape, dim, keepdim)
+    return spread(g, x_shape, dim, keepdim) / count(x_shape, dim)  # a tensor of its own
 
 
 def others_product(x, dim):
