@@ -285,7 +285,10 @@ static bool sweep(struct pass *p)
 static bool own(struct pass *p, struct value g, struct value *out)
 {
 	int node = trace_node(p->t, g, p->err);
+	struct view_layout layout;
 
+	if (node >= 0 && trace_expanded(p->t, g, &layout))
+		return trace_op(p->t, OP_clone, "fx:clone", false, &g, 1, NULL, out, p->err);
 	return node >= 0 && trace_wrap(p->t, node, out, p->err);
 }
 
