@@ -286,10 +286,18 @@ static bool own(struct pass *p, struct value g, struct value *out)
 {
 	int node = trace_node(p->t, g, p->err);
 	struct view_layout layout;
+	struct value same;
+	bool ok;
 
-	if (node >= 0 && trace_expanded(p->t, g, &layout))
-		return trace_op(p->t, OP_clone, "fx:clone", false, &g, 1, NULL, out, p->err);
-	return node >= 0 && trace_wrap(p->t, node, out, p->err);
+	if (node < 0 || !trace_wrap(p->t, node, &same, p->err))
+		return false;
+	if (!trace_expanded(p->t, same, &layout)) {
+		*out = same;
+		return true;
+	}
+	ok = trace_op(p->t, OP_clone, "fx:clone", false, &same, 1, NULL, out, p->err);
+	value_unref(same);
+	return ok;
 }
 
 static bool accumulate(struct pass *p, struct value leaf, struct value g)
