@@ -62,6 +62,7 @@ def kind_of_error(text):
     first = (text or "").split("\n")[0]
     if "is the output of a function that returns multiple views" in first:  # backward may say it, or a later line
         return "multiple views"
+    first = re.sub(r": (?:integer |float )?(?:division|modulo|division or modulo)(?: or modulo)? by zero$", ": ZeroDivisionError", first)
     found = re.match(r"(?:FILE, )?(?:\w[\w.]*):(\d+):\d+: (\w+(?:Error|Exception|Iteration|Interrupt))?", first)
     # Which tensor was modified is said for a piece as a whole.
     return (found.group(1), found.group(2)) if found else first.split(" inplace operation: ")[0][:120]

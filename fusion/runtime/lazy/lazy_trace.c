@@ -268,7 +268,7 @@ static bool prepare(struct lazy *l, const struct eager_call *c, bool *at_once, s
 	for (int i = 0; i < c->n && !stale; i++)
 		stale = is_stale(l, c->values[i], 0);
 	if (c->inplace && c->n > 0 && c->values[0].kind == VALUE_TENSOR)
-		shared = shares(l, c->values[0].tensor, false) || reads_written(c);
+		shared = shares(l, lazy_root(l, c->values[0].tensor), false) || reads_written(c);
 	*at_once = shared || is_real_view(l, c);
 	if (stale || shared || (*at_once && any_pending(l, c)))
 		return lazy_sync(l, why, err);
