@@ -226,7 +226,7 @@ def check_fields():
     """The table of a workload's fields has those that a workload may have."""
     known = re.search(r"known_fields\[\] = \{(.*?)\};", read(one("profiler/workload/workload.c")), re.S)[1]
     table = re.search(r"^\| Field \|.*?\n\n", read("web/docs/workloads.md"), re.M | re.S)[0]
-    named = {f for row in table.splitlines()[2:] for f in re.findall(r"`(\w+)`", row.split("|")[1])}
+    named = {f for row in table.strip().splitlines()[2:] for f in re.findall(r"`(\w+)`", row.split("|")[1])}
     for field in sorted(set(re.findall(r'"(\w+)"', known)) ^ named):
         wrong.append(f"web/docs/workloads.md: {field} is {'no field of a workload' if field in named else 'a field of a workload and not in the table'}")
 
