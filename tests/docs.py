@@ -3,7 +3,7 @@
 Of links: the page, its heading, the file.  Of code: files and folders of the repository, commands and
 flags of `breakeven` (server/help.def), flags of our scripts, routes (server/routes.def), targets of
 make.  And: README has at most 120 lines, index.md lists every page, the changelog begins with the
-version of VERSION, help.def has the flags that the commands read.  Says what is wrong, one line each;
+version of VERSION, help.def has the flags that the commands read, workloads.md the fields of a workload.  Says what is wrong, one line each;
 exit 1 where something is.  PROBE: a Markdown file that is looked at instead of all (a test of this).
 """
 import glob
@@ -222,6 +222,15 @@ def check_help():
             wrong.append(f"{path}: {flag} is {'not in help.def' if flag in reads else 'in help.def, but not read'}")
 
 
+def check_fields():
+    """The table of a workload's fields has those that a workload may have."""
+    known = re.search(r"known_fields\[\] = \{(.*?)\};", read(one("profiler/workload/workload.c")), re.S)[1]
+    table = re.search(r"^\| Field \|.*?\n\n", read("web/docs/workloads.md"), re.M | re.S)[0]
+    named = {f for row in table.strip().splitlines()[2:] for f in re.findall(r"`(\w+)`", row.split("|")[1])}
+    for field in sorted(set(re.findall(r'"(\w+)"', known)) ^ named):
+        wrong.append(f"web/docs/workloads.md: {field} is {'no field of a workload' if field in named else 'a field of a workload and not in the table'}")
+
+
 def check_whole():
     lines = read("README.md").count("\n")
     if lines > 120:
@@ -235,6 +244,7 @@ def check_whole():
     if newest != version:
         wrong.append(f"web/docs/changelog.md: begins with {newest}; VERSION says {version}")
     check_help()
+    check_fields()
 
 
 if len(sys.argv) > 1:

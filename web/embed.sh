@@ -3,7 +3,7 @@
 #
 # The table (server/assets.h) is sorted by path in byte order: LC_ALL=C is what
 # makes sort agree with the server's strcmp.  Each file is embedded twice, plain
-# and gzipped; `gzip -n` keeps time and name out, so equal files give equal bytes.  IMPORTS has a line for each script (imports.mjs).
+# and gzipped (a PNG once); `gzip -n` keeps time and name out, so equal files give equal bytes.  IMPORTS has a line for each script (imports.mjs).
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -39,7 +39,10 @@ for path in $(cd "$root" && find . -type f | sed 's|^\.||' | sort); do
 	type=$(media_type "$path")
 	etag=$(sha256sum "$root$path" | cut -c1-32)
 	needs=$(awk -v path="$path" '$1 == path { sub(/^[^ ]+ ?/, ""); print }' "$imports")
-	gzip -9 -n -c "$root$path" >"$zipped/$count.gz"
+	case $path in
+	*.png) : >"$zipped/$count.gz" ;; # as small as it gets: none is sent
+	*) gzip -9 -n -c "$root$path" >"$zipped/$count.gz" ;;
+	esac
 	cat <<TEXT
 path_$count:	.string "$path"
 type_$count:	.string "$type"
