@@ -36,6 +36,16 @@ bool autocast_sums(const char *equation)
 	return false;
 }
 
+/* PyTorch goes from left to right: what is neither float32 nor autocast's own dtype comes after a
+ * float32 operand, or is refused. */
+static bool promotes(enum dtype lower, const enum dtype *operands, int n)
+{
+	for (int i = 0; i < n && operands[i] != DTYPE_F32; i++)
+		if (floats(operands[i]) && operands[i] != lower)
+			return false;
+	return true;
+}
+
 bool autocast_target(enum op op, enum autocast_device device, enum dtype lower,
 		     const enum dtype *operands, int n, enum dtype *to, struct err *err)
 {
@@ -48,6 +58,13 @@ bool autocast_target(enum op op, enum autocast_device device, enum dtype lower,
 			"torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe "
 			"to autocast; take binary_cross_entropy_with_logits or BCEWithLogitsLoss, "
 			"which are safe, and leave the sigmoid before it out");
+		return false;
+	}
+	if (c == AUTOCAST_PROMOTE && !promotes(lower, operands, n)) {
+		err_set(err, ERR_OP,
+			"Unexpected floating ScalarType in at::autocast::prioritize: the operands "
+			"of this op are of a low precision that is not autocast's, %s; cast them",
+			dtype_name(lower));
 		return false;
 	}
 	*to = c == AUTOCAST_FLOAT32 ? DTYPE_F32
