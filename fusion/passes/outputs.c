@@ -57,16 +57,18 @@ bool pass_outputs(struct graph *g, const struct pass_origin *origins, bool *chan
 {
 	for (int i = 0; i < g->n_outputs; i++) {
 		const char *why = needs_copy(g, origins, i);
-		struct arg x = arg_node(g->outputs[i]);
+		const struct node *n = g->nodes[g->outputs[i]];
+		struct arg x[2] = { arg_node(n->id), arg_dtype(n->dtype) };
 		int copy;
 
 		if (!why)
 			continue;
-		copy = graph_add(g, OP_clone, &x, 1, g->nodes[x.node]->line,
-				 g->nodes[x.node]->column, err);
+		/* a clone of a number would have the dtype that numbers take among tensors */
+		copy = graph_add(g, n->weak ? OP_to : OP_clone, x, 1 + n->weak, n->line, n->column,
+				 err);
 		if (copy < 0)
 			return false;
-		pass_fired(g, why, g->nodes[x.node], g->nodes[copy]);
+		pass_fired(g, why, n, g->nodes[copy]);
 		*changed = true;
 		g->outputs[i] = copy;
 		for (int j = i + 1; j < g->n_outputs; j++)
