@@ -34,8 +34,8 @@ def wrap(dim, rank):
 
 def dims_of(dim, rank):
     """The dims that a reduction folds, in order; None and () mean all."""
-    if dim is None or (isinstance(dim, (tuple, list)) and len(dim) == 0):
-        return list(range(rank))
+    if rank == 0 or dim is None or (isinstance(dim, (tuple, list)) and len(dim) == 0):
+        return list(range(rank))  # a number has no dim, though -1 and 0 are allowed
     if isinstance(dim, int):
         dim = [dim]
     return sorted([wrap(d, rank) for d in dim])

@@ -285,11 +285,18 @@ static bool sweep(struct pass *p)
 static bool own(struct pass *p, struct value g, struct value *out)
 {
 	int node = trace_node(p->t, g, p->err);
+
+	return node >= 0 && trace_wrap(p->t, node, out, p->err);
+}
+
+/* That whose elements share no memory: a leaf's gradient is written when there is more of it. */
+static bool dense(struct pass *p, struct value g, struct value *out)
+{
 	struct view_layout layout;
 	struct value same;
 	bool ok;
 
-	if (node < 0 || !trace_wrap(p->t, node, &same, p->err))
+	if (!own(p, g, &same))
 		return false;
 	if (!trace_expanded(p->t, same, &layout)) {
 		*out = same;
@@ -308,7 +315,7 @@ static bool accumulate(struct pass *p, struct value leaf, struct value g)
 	if (!trace_read_grad(p->t, leaf, &pair[0], p->err))
 		return false;
 	if (pair[0].kind != VALUE_TENSOR) {
-		ok = own(p, g, &made) && trace_write_grad(p->t, leaf, made, p->err);
+		ok = dense(p, g, &made) && trace_write_grad(p->t, leaf, made, p->err);
 	} else {
 		ok = trace_op(p->t, OP_add, "op:+", !p->c.b.create, pair, 2, NULL, &made, p->err);
 		ok = ok && (!p->c.b.create || trace_write_grad(p->t, leaf, made, p->err));

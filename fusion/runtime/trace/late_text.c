@@ -8,6 +8,14 @@
 #include "fusion/runtime/eager/eager.h"
 #include "fusion/runtime/fork/fork.h"
 
+/* One of two tensors of which one is a leaf: what is shown of it depends on which. */
+static bool may_be_leaf(const struct trace *t, struct value v)
+{
+	const struct fork_choice *choice = v.kind == VALUE_TENSOR ? fork_choice_of(t, v) : NULL;
+
+	return choice && (trace_is_leaf(t, choice->of[0]) || trace_is_leaf(t, choice->of[1]));
+}
+
 /* The tensor as it is now: it may be written to later on. */
 static bool keep_tensor(struct trace *t, struct text_gap *gap, struct err *err)
 {
@@ -61,7 +69,7 @@ bool late_text_gap(struct trace *t, struct text_gap gap, bool *known, struct buf
 
 	*known = (t->native || (gap.value.kind == VALUE_TENSOR && in_f_string(t))) &&
 		 t->gaps.len < MAX_GAPS && text->len < MAX_TEXT_BYTES &&
-		 t->text_bytes < MAX_TEXTS_BYTES;
+		 t->text_bytes < MAX_TEXTS_BYTES && !may_be_leaf(t, gap.value);
 	if (!*known)
 		return true;
 	if (gap.kind == GAP_FORMAT && !keep_spec(t, &gap, err))

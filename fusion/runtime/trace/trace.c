@@ -551,7 +551,8 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 		return false;
 	if (!bind_call(&target, op, call_name(name, op), values, n, kw, args, err))
 		return bind_failed(t, values, n, err);
-	if ((inplace && values[0].kind == VALUE_TENSOR && !trace_check_leaf(t, values[0], err)) ||
+	if ((inplace && values[0].kind == VALUE_TENSOR &&
+	     (!trace_check_leaf(t, values[0], err) || !trace_check_detached(t, values, n, err))) ||
 	    !trace_check_parts(t, op, inplace, values, n, err) ||
 	    !trace_check_wanted(t, op, args, err) ||
 	    !trace_mark_parts(t, op, inplace, kw, &name, err))

@@ -423,6 +423,9 @@ bool trace_is_part(const struct trace *t, struct value tensor);
 bool trace_is_stale_part(const struct trace *t, struct value tensor);
 /* A write to a leaf, or a view of one, where gradients are recorded is left to eager. */
 bool trace_check_leaf(const struct trace *t, struct value to, struct err *err);
+/* A write that makes a detached view require a gradient is left to eager: the view is a value of
+ * its own from then on, in the memory of another one. */
+bool trace_check_detached(struct trace *t, const struct value *values, int n, struct err *err);
 /* An op on arguments that require a gradient which it has none for is left to eager, too. */
 bool trace_check_wanted(struct trace *t, enum op op, const struct arg *args, struct err *err);
 /* An op on such tensors, the first of which it may write, is left to eager where that raises

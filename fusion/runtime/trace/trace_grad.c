@@ -298,3 +298,18 @@ bool trace_store_attr(void *self, struct value tensor, const char *name, struct 
 		return store_requires(t, tensor, v, err);
 	return trace_break(t, BREAK_UNSUPPORTED, "an attribute of a tensor that is set", err);
 }
+
+bool trace_check_detached(struct trace *t, const struct value *values, int n, struct err *err)
+{
+	const struct vtensor *to = values[0].tensor;
+	bool requires = false;
+
+	if (to->owner != t->serial || !to->view || !to->view->detached || !t->autograd->recording ||
+	    t->grad_off)
+		return true;
+	for (int i = 1; i < n && !requires; i++)
+		if (values[i].kind == VALUE_TENSOR && !trace_requires(t, values[i], &requires, err))
+			return false;
+	return !requires || trace_break(t, BREAK_UNSUPPORTED,
+					"a write that gives a detached tensor a gradient", err);
+}
