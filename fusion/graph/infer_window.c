@@ -127,7 +127,9 @@ static bool infer_conv(struct infer *in, int dims)
 			       in->info->fx);
 	if (w->shape.rank != dims + 2 || !sym_is_const(groups) || groups->value < 1 ||
 	    !infer_same_size(in, x->shape.size[channels], sym_mul(t, w->shape.size[1], groups)) ||
-	    (sym_is_const(w->shape.size[0]) && w->shape.size[0]->value % groups->value))
+	    (groups->value > 1 &&
+	     !infer_same_size(in, w->shape.size[0],
+			      sym_mul(t, sym_floordiv(t, w->shape.size[0], groups), groups))))
 		return err_set(in->err, ERR_SHAPE,
 			       "%s: the weight must be [out, in / groups, ...] with the input's "
 			       "channels, and groups must divide both",

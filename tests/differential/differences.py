@@ -29,6 +29,7 @@ DIFFERENCES = [
 ERRORS = [
     {"case": "the gradient of a gradient, through a piece whose argument was written; PyTorch's compiled mode has none at all", "release": "2.6", "program": "gradient_of_gradient_written.json", "says": r"its gradient is to have a gradient"},
     {"case": "the program writes to an argument of a piece after it, from which the piece computes its gradient, though eager had saved another value", "release": "2.6", "program": "argument_written_after.json", "says": r"has been modified by an inplace operation: a tensor that a compiled piece"},
+    {"case": "the result of a piece is kept, and a later call's backward pass goes through the piece's again", "release": "2.6", "program": "kept_by_a_global.json", "says": r"Trying to backward through the graph a second time"},
     {"case": "an op of a piece fails where it runs; a try of the program in that piece does not catch it", "release": "2.6", "program": "caught_in_try.json", "says": r"ZeroDivisionError|is out of bounds for a dim", "text": r"\btry:"},
 ]
 
@@ -36,6 +37,7 @@ ERRORS = [
 # What only a compiled mode gives (`ours`), in PyTorch too: where the values part.
 VALUES = [
     {"case": "a result of a graph that nothing depends on passes zeros on; times an infinite derivative they are NaN", "release": "2.6", "program": "zeros_meet_infinity.json", "shows": r"^call \d+: (param_)?grads.*: (?P<ours>nan) for -?[\d.]"},
+    {"case": "the same in a gradient that the program itself asks for: a result of a graph that nothing depends on passes zeros on; times an infinite derivative they are NaN", "release": "2.6", "program": "zeros_meet_infinity.json", "shows": r"^call \d+: output.*: (?P<ours>nan) for -?[\d.]", "text": r"backward\(|autograd\.grad"},
     {"case": "a result of a graph has the graph's own node of the backward pass", "release": "2.6", "program": "named_node.json", "shows": r"(?P<ours>CompiledFunctionBackward)", "text": r"grad_fn"},
     {"case": "a break in nested blocks of autocast leaves them, which forgets the casts that an inner block of another dtype would take over", "release": "2.6", "program": "nested_autocast_left.json", "shows": r"dtype (?P<ours>float16|bfloat16) for b?float16", "text": r"(?s)autocast.*autocast"},
 ]
@@ -49,6 +51,11 @@ def allowed_value(found, source):
 
 def allowed_error(text, source):
     return next((d["case"] for d in ERRORS if re.search(d["says"], text) and re.search(d.get("text", ""), source)), None)
+
+
+def fails_ahead(text):
+    """Policy native: a graph holds a `raise` as a condition, and an op after it fails where it runs, before that."""
+    return re.search(r"ZeroDivisionError|is out of bounds for a dim", text) is not None
 
 
 # Where eager fails and a compiled mode runs, in PyTorch too.
@@ -75,12 +82,15 @@ LANGUAGE = [
     {"case": "results lie row by row, whatever the strides of operands", "text": r"\.view\(", "shows": r"view size is not compatible"},
     {"case": "an LSTM of oneDNN keeps its output for the backward pass", "text": r"nn\.(LSTM|GRU|RNN)", "shows": r"MkldnnRnnLayerBackward"},
     {"case": "values of indices may lie in the memory that they are written to", "text": r"\] = |index_\w+_\(|out=", "shows": r"unsupported operation: some elements of the input tensor"},
-    {"case": "fill_() of an expanded tensor is refused as any write to one", "text": r"expand", "shows": r"an expanded tensor is written"},
+    {"case": "fill_() of an expanded tensor is refused as any write to one", "text": r"expand|autograd\.grad|backward", "shows": r"an expanded tensor is written"},
     {"case": "einsum wants one dtype, also where every dim that it sums has one element, which PyTorch multiplies", "text": r"einsum", "shows": r"einsum: the operands are"},
     {"case": "a loss of two dtypes has a gradient", "text": r"_loss|Loss", "shows": r"Found dtype \w+ but expected \w+"},
     {"case": "a scatter's source that is larger than its index has a gradient: zeros for what is not read", "text": r"scatter", "shows": r"Function Scatter\w*Backward0 returned an invalid gradient"},
     {"case": "out= of another size is refused, which PyTorch resizes", "text": r"out=", "shows": r"out has other sizes than the result"},
     {"case": "narrow_copy and heaviside have a gradient", "text": r"narrow_copy|heaviside", "shows": r"aten::(narrow_copy|heaviside) is not implemented"},
+    {"case": "deepcopy of what was computed with a gradient is a copy of it", "text": r"deepcopy", "shows": r"Only Tensors created explicitly by the user"},
+    {"case": "a cast that autocast kept under no_grad is made again where a gradient is recorded", "text": r"(?s)autocast.*no_grad|no_grad.*autocast", "shows": r"grads.*: something for nothing"},
+    {"case": "a whole number divided by 0 on a GPU, which CUDA leaves open", "text": r"//|%|remainder|floor_divide|fmod", "shows": r"^call .*: -?\d+ for -?\d{9,}$"},
     {"case": "a view that was made where no gradient is recorded may be written where one is", "text": r"no_grad|set_grad_enabled|inference_mode", "shows": r"A view was created in no_grad mode|a view of a view which was created in no_grad"},
 ]
 

@@ -14,6 +14,7 @@
 #include "fusion/capture/generator.h"
 #include "fusion/runtime/frame/decide.h"
 #include "fusion/runtime/frame/live.h"
+#include "fusion/capture/classes.h"
 #include "fusion/runtime/tensor/overlap.h"
 
 /* Each attempt pins or merges something, or moves the end: their number is
@@ -426,6 +427,7 @@ static enum verdict capture(struct attempt *a, struct entry *e, const struct ent
 		if (verdict == FAILED && err && err->code == ERR_NONE)
 			*err = why;
 		unwind(&a->trace, from);
+		vm_forget_raised(from->vm); /* by an attempt that is given up */
 		value_unref(a->result);
 		a->result = value_none();
 		generators_forget(from->vm, false); /* while what they hold is there */

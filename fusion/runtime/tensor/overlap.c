@@ -103,6 +103,15 @@ static int find_whole(const struct trace *t, int a, int b)
 	return -1;
 }
 
+/* A tensor without elements may be a part of another one that autograd watches. */
+static bool meet(const struct trace *t, int a, int b)
+{
+	const struct tensor *x = memory_of(t, a), *y = memory_of(t, b);
+
+	return tensors_overlap(x, y) || (t->autograd->splits && x->storage == y->storage &&
+					 (tensor_numel(x) == 0 || tensor_numel(y) == 0));
+}
+
 enum overlap overlap_find(struct trace *t)
 {
 	struct slots *s = t->slots;
@@ -114,8 +123,7 @@ enum overlap overlap_find(struct trace *t)
 		for (int j = 0; j < s->n; j++) {
 			int whole;
 
-			if (j == i || !is_tensor(&s->at[j]) || is_known(s, i, j) ||
-			    !tensors_overlap(memory_of(t, i), memory_of(t, j)))
+			if (j == i || !is_tensor(&s->at[j]) || is_known(s, i, j) || !meet(t, i, j))
 				continue;
 			whole = find_whole(t, i, j);
 			if (whole < 0 || is_taped(s, i) || is_taped(s, j))
