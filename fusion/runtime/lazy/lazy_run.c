@@ -266,6 +266,42 @@ static bool note(struct barrier *b)
 	return ok;
 }
 
+static int ops_before(const struct graph *g, int node)
+{
+	int n = 0;
+
+	for (int id = 0; id < node; id++)
+		n += g->nodes[id]->op != OP_input;
+	return n;
+}
+
+/* A program that an earlier trace compiled says the line of that one: the node of this trace
+ * that stands at the same place among those that it computes has its own. */
+static void say_line(const struct barrier *b, struct err *err)
+{
+	const struct graph *then = b->program->captured, *now = b->l->graph;
+	bool *need = calloc((size_t)now->n_nodes + 1, sizeof(*need));
+	int at = 0, id = 0;
+
+	while (at < then->n_nodes &&
+	       (then->nodes[at]->op == OP_input || then->nodes[at]->line != err->line ||
+		then->nodes[at]->column != err->column))
+		at++;
+	if (!need || at == then->n_nodes) {
+		free(need);
+		return;
+	}
+	lazy_reach(now, b->nodes, b->n, need);
+	for (int ops = 0; id < now->n_nodes; id++)
+		if (need[id] && now->nodes[id]->op != OP_input && ops++ == ops_before(then, at))
+			break;
+	if (id < now->n_nodes && now->nodes[id]->op == then->nodes[at]->op) {
+		err->line = now->nodes[id]->line;
+		err->column = now->nodes[id]->column;
+	}
+	free(need);
+}
+
 static bool execute(struct barrier *b, struct err *err)
 {
 	struct lazy *l = b->l;
@@ -284,8 +320,11 @@ static bool execute(struct barrier *b, struct err *err)
 	if (!exec_bind(e, b->program->vars, err))
 		return false;
 	l->faulted = !exec_run(e, b->inputs, b->results, NULL, s->observer, b->program->graph, err);
-	if (l->faulted)
+	if (l->faulted) {
+		if (err)
+			say_line(b, err);
 		return false;
+	}
 	s->counts.executions++;
 	s->counts.launches += e->launched;
 	return note(b) || no_memory(err);

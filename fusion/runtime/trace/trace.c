@@ -452,18 +452,21 @@ static bool finish_op(struct trace *t, int node, const struct value *values, int
 {
 	const struct node *made = t->graph->nodes[node];
 	struct view_layout layout;
+	bool to = made->op == OP_to && torch_plain_cast(values, n, kw) &&
+		  t->graph->nodes[made->args[0].node]->dtype == made->dtype;
+	bool in_rows = (to || made->op == OP_contiguous) &&
+		       view_layout(t->graph, made->args[0].node, &layout) &&
+		       view_contiguous(t->graph, &layout);
 
-	if (made->op == OP_to && torch_plain_cast(values, n, kw) &&
-	    t->graph->nodes[made->args[0].node]->dtype == made->dtype) {
+	if (to || in_rows)
 		*out = value_ref(values[0]); /* as torch: x itself, whose gradient goes on */
-		t->graph->nodes[node]->detached = false;
-		return values[0].tensor->view || trace_rewrite(t, values[0], node, false);
+	if (to) {
+		t->graph->nodes[node]->detached = false; /* and lies row by row */
+		return values[0].tensor->view || !in_rows ||
+		       trace_rewrite(t, values[0], node, false);
 	}
-	if (made->op == OP_contiguous && view_layout(t->graph, made->args[0].node, &layout) &&
-	    view_contiguous(t->graph, &layout)) {
-		*out = value_ref(values[0]);
+	if (in_rows)
 		return true;
-	}
 	if (op_info(made->op)->kind == KIND_VIEW)
 		return trace_wrap_view(t, values[0], node, out, err);
 	return trace_wrap(t, node, out, err);
