@@ -458,15 +458,12 @@ static bool finish_op(struct trace *t, int node, const struct value *values, int
 		       view_layout(t->graph, made->args[0].node, &layout) &&
 		       view_contiguous(t->graph, &layout);
 
-	if (to || in_rows)
-		*out = value_ref(values[0]); /* as torch: x itself, whose gradient goes on */
-	if (to) {
-		t->graph->nodes[node]->detached = false; /* and lies row by row */
-		return values[0].tensor->view || !in_rows ||
+	if (to || in_rows) { /* as torch: x itself, whose gradient goes on */
+		*out = value_ref(values[0]);
+		t->graph->nodes[node]->detached &= !to;
+		return !to || !in_rows || values[0].tensor->view ||
 		       trace_rewrite(t, values[0], node, false);
 	}
-	if (in_rows)
-		return true;
 	if (op_info(made->op)->kind == KIND_VIEW)
 		return trace_wrap_view(t, values[0], node, out, err);
 	return trace_wrap(t, node, out, err);
