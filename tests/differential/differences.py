@@ -91,6 +91,7 @@ LANGUAGE = [
     {"case": "narrow_copy and heaviside have a gradient", "text": r"narrow_copy|heaviside", "shows": r"aten::(narrow_copy|heaviside) is not implemented"},
     {"case": "deepcopy of what was computed with a gradient is a copy of it", "text": r"deepcopy", "shows": r"Only Tensors created explicitly by the user"},
     {"case": "a cast that autocast kept under no_grad is made again where a gradient is recorded", "text": r"(?s)autocast.*no_grad|no_grad.*autocast", "shows": r"grads.*: something for nothing"},
+    {"case": "take_along_dim refuses a negative index, as PyTorch did at 2.6; 2.11 counts it from the end", "text": r"take_along_dim", "shows": r"printed '.*out of bounds|is out of bounds"},
     {"case": "a whole number divided by 0 on a GPU, which CUDA leaves open", "text": r"//|%|remainder|floor_divide|fmod", "shows": r"^call .*: -?\d+ for -?\d{9,}$"},
     {"case": "a view that was made where no gradient is recorded may be written where one is", "text": r"no_grad|set_grad_enabled|inference_mode", "shows": r"A view was created in no_grad mode|a view of a view which was created in no_grad"},
 ]
