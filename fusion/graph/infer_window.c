@@ -87,6 +87,20 @@ static bool check_rank(struct infer *in, int dims)
 		       shape_text(x, text), dims + 1, dims + 2);
 }
 
+/* Every window of a pool has an element. */
+static bool check_padding(struct infer *in, int64_t kernel, int i)
+{
+	const struct sym *one = sym_const(in->g->syms, 1);
+	int64_t padding = entry(in, "padding", i, sym_const(in->g->syms, 0))->value;
+	int64_t dilation = entry(in, "dilation", i, one)->value;
+
+	return 2 * padding <= dilation * (kernel - 1) + 1 ||
+	       err_set(in->err, ERR_OP,
+		       "%s: pad should be at most half of effective kernel size, but got pad=%lld, "
+		       "kernel_size=%lld and dilation=%lld",
+		       in->info->fx, (long long)padding, (long long)kernel, (long long)dilation);
+}
+
 static bool infer_pool(struct infer *in, int dims)
 {
 	struct shape *out = &in->out->shape;
@@ -96,7 +110,12 @@ static bool infer_pool(struct infer *in, int dims)
 		return false;
 	for (int i = 0; i < dims; i++)
 		kernel[i] = entry(in, "kernel_size", i, sym_const(in->g->syms, 0));
-	return window_shape(in, dims, kernel, out->size + out->rank - dims);
+	if (!window_shape(in, dims, kernel, out->size + out->rank - dims))
+		return false;
+	for (int i = 0; i < dims; i++)
+		if (!check_padding(in, kernel[i]->value, i))
+			return false;
+	return true;
 }
 
 static bool infer_adaptive(struct infer *in)

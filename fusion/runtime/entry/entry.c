@@ -4,6 +4,7 @@
  * all kernels are done, which may still read its old elements; where the kernel
  * that makes it is the last to do so, it is written there (in_place.c).
  */
+#include "fusion/base/generators.h"
 #include "fusion/runtime/entry/entry.h"
 
 #include <stdlib.h>
@@ -177,17 +178,23 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 				    .vars = e->guards.vars,
 				    .entry = e,
 				    .autograd = e->autograd };
+	struct generators *random, before;
 	struct grad_node *node = NULL;
 	bool ok = true;
 
 	e->uses++;
 	if (too_deep(e, vm))
 		return err_set(err, ERR_BREAK, "the calls would be nested too deeply");
+	random = e->exec && e->n_asserts > 0 ? e->exec->env->backend_env.random : NULL;
+	if (random)
+		before = *random;
 	if (e->exec && !run_exec(e, roots, observer, err))
 		return false;
 	if (e->n_asserts > 0 && !all_hold(e)) {
 		drop_outputs(e);
 		drop_saved(e);
+		if (random) /* eager draws the same numbers once more */
+			*random = before;
 		e->refuted++;
 		return err_set(err, ERR_BREAK, "an assertion does not hold");
 	}

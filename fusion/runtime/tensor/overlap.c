@@ -72,6 +72,14 @@ static bool is_taped(const struct slots *s, int slot)
 	return autograd_requires(s->at[slot].value);
 }
 
+/* Whether a write to `a` matters for `b`: one that is only passed on shows it by its memory, but
+ * its gradient becomes another one. */
+static bool is_concerned(const struct slots *s, int a, int b)
+{
+	return is_tensor(&s->at[b]) ||
+	       (may_be_read(&s->at[b]) && (is_taped(s, a) || is_taped(s, b)));
+}
+
 /* Views of one tensor write through it. */
 static bool is_known(const struct slots *s, int a, int b)
 {
@@ -123,7 +131,7 @@ enum overlap overlap_find(struct trace *t)
 		for (int j = 0; j < s->n; j++) {
 			int whole;
 
-			if (j == i || !is_tensor(&s->at[j]) || is_known(s, i, j) || !meet(t, i, j))
+			if (j == i || !is_concerned(s, i, j) || is_known(s, i, j) || !meet(t, i, j))
 				continue;
 			whole = find_whole(t, i, j);
 			if (whole < 0 || is_taped(s, i) || is_taped(s, j))
