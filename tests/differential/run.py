@@ -92,7 +92,8 @@ class Tester:
             if part:
                 self.kinds.update(self.kinds_of(part))
             if error or why:
-                if error and differences.allowed_run(error, mode) and (why or broader or self.torch_runs(workload)):  # to another error, or to its end
+                allowed = error and differences.allowed_run(error, mode)
+                if allowed and (why or broader or allowed.get("any graph") or self.torch_runs(workload)):  # to another error, or to its end
                     self.count["runs that PyTorch's compiled mode does too"] += 1
                     continue
                 if error and not why:

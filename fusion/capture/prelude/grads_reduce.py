@@ -202,7 +202,7 @@ def cumprod_x(g, out, x, x_shape, dim):
 
 
 def logcumsumexp_x(g, out, x, dim):
-    if x.ndim == 0:
+    if x.ndim == 0 or x.numel() == 0:
         return g
     top = out.amax(dim, keepdim=True)
     return torch.exp(x - top) * from_end(g * torch.exp(top - out), dim)
