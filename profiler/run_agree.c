@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "profiler/run.h"
+#include "profiler/workload/value_json.h"
 
 /* Cycles over the calls, one after another. */
 static int burst_of(double calls_s)
@@ -48,6 +49,41 @@ static bool make_timed(struct lane *lane, struct err *err)
 	return fusion_wait(lane->engine, err);
 }
 
+enum { KEPT_BYTES = 64 << 20 };
+
+static int64_t bytes_of(struct value v)
+{
+	int64_t bytes = 0;
+
+	if (v.kind == VALUE_TENSOR && v.tensor->memory)
+		return tensor_numel(v.tensor->memory) *
+		       (int64_t)dtype_bytes(v.tensor->memory->dtype);
+	if (v.kind == VALUE_TUPLE || v.kind == VALUE_LIST)
+		for (int i = 0; i < v.list->len; i++)
+			bytes += bytes_of(v.list->at[i]);
+	for (int i = 0; v.kind == VALUE_DICT && i < v.dict->len; i++)
+		bytes += bytes_of(v.dict->values[i]);
+	return bytes;
+}
+
+/* What a program returns may be what its next call writes: a sum of gradients, a buffer.  Copies
+ * of outputs that are not too large; the others stay. */
+static bool keep_outputs(struct lane *lane, struct err *err)
+{
+	for (int i = 0; i < lane->n_timed; i++) {
+		struct value *v = &lane->outputs[lane->timed[i]], copy;
+
+		if (!value_walkable(*v, "an output", NULL) || bytes_of(*v) > KEPT_BYTES)
+			continue;
+		copy = value_copy(*v, fusion_allocator(lane->engine), err);
+		if (copy.kind == VALUE_UNSET)
+			return false;
+		value_unref(*v);
+		*v = copy;
+	}
+	return true;
+}
+
 /* Eager's timed calls, twice: whether the second time gave the same. */
 static bool repeats(struct lane *eager, bool *same, struct err *err)
 {
@@ -56,7 +92,7 @@ static bool repeats(struct lane *eager, bool *same, struct err *err)
 	struct agree_pair pair = { eager, &first, "the first's", NULL };
 	bool ok;
 
-	if (!make_timed(eager, err))
+	if (!make_timed(eager, err) || !keep_outputs(eager, err))
 		return false;
 	first.outputs = eager->outputs;
 	eager->outputs = calloc((size_t)eager->originals->n_calls, sizeof(*eager->outputs));
