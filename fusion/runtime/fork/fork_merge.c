@@ -42,8 +42,8 @@ static bool refuse_kinds(struct merger *m, struct value a, struct value b)
 /* By another name it may be had, too. */
 static bool is_shared(const struct merger *m, struct value v)
 {
-	return v.tensor->owner != m->t->serial || v.tensor->birth < m->k->tensor_birth ||
-	       v.tensor->view || fork_choice_of(m->t, v);
+	return v.tensor->owner != m->t->serial || trace_slot(m->t, v) >= 0 ||
+	       v.tensor->birth < m->k->tensor_birth || v.tensor->view || fork_choice_of(m->t, v);
 }
 
 static bool add_choice(struct merger *m, const struct pair *p)
