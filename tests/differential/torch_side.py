@@ -1,7 +1,7 @@
 """torch_side.py [DEVICE] -- runs workloads in PyTorch: a JSON line in, a JSON line out.
 
 In: a workload with its source and calls, "compiled": through torch.compile(backend="aot_eager"),
-"rows": with results laid out row by row;
+"rows": with results laid out row by row, "double": in float64;
 out: {"calls": [{"output", "inputs_after", "grads",
 "param_grads", "stdout"}]} or {"error": "Type: text", "line"}.  Values are as in reports.
 """
@@ -30,16 +30,19 @@ def number(x):
     return x
 
 
-def make(value):
+def make(value, double=False):
     kind, v = next(iter(value.items()))
     if kind == "tensor":
         data = [float(x) if isinstance(x, str) else x for x in v["data"]]
-        return torch.tensor(data, dtype=getattr(torch, v["dtype"]), device=DEVICE).reshape(v["shape"]).clone()  # a view of a leaf has no cast that autocast keeps
+        dtype = getattr(torch, v["dtype"])
+        if double and dtype.is_floating_point:
+            data, dtype = torch.tensor(data, dtype=dtype).double().tolist(), torch.float64
+        return torch.tensor(data, dtype=dtype, device=DEVICE).reshape(v["shape"]).clone()  # a view of a leaf has no cast that autocast keeps
     if kind == "value":
         return v
     if kind in ("list", "tuple"):
-        return {"list": list, "tuple": tuple}[kind](make(x) for x in v)
-    return {k: make(x) for k, x in v.items()}
+        return {"list": list, "tuple": tuple}[kind](make(x, double) for x in v)
+    return {k: make(x, double) for k, x in v.items()}
 
 
 def show(v):
@@ -98,6 +101,7 @@ def run(workload):
     if DEVICE != "cpu":  # a default device is passed on as device=, which not every function takes
         torch.set_default_device(DEVICE)
     torch.set_grad_enabled(True)
+    torch.set_default_dtype(torch.float64 if workload.get("double") else torch.float32)
     env = {"__name__": "workload"}
     code = compile(workload["source"], "source", "exec")
     linecache.cache["source"] = (len(workload["source"]), None, workload["source"].splitlines(True), "source")
@@ -114,7 +118,7 @@ def run(workload):
             run_entry = torch.compile(entry, backend="aot_eager")
         grad = workload.get("grad")
         for call in workload["calls"]:
-            args = [make(v) for v in call]
+            args = [make(v, workload.get("double")) for v in call]
             given = leaves(args) if grad else [None] * len(args)
             params = dict(entry.named_parameters()) if isinstance(entry, torch.nn.Module) else {}
             for p in params.values():
