@@ -44,15 +44,15 @@ endif
 CUPTI_HEADERS := $(if $(CUDA_HOME),$(firstword $(wildcard $(CUDA_HOME)/include/cupti.h $(CUDA_HOME)/extras/CUPTI/include/cupti.h)))
 
 # A folder is an archive; it may use those to its right (README, "The house").
-FOLDERS := server db profiler fusion runtime capture backends passes lower graph lang base
-dir_fusion := fusion
+FOLDERS := server db profiler session capture lazy eager compile torch tensor vm backends passes lower graph lang base
+
 dir_server := server
 dir_db := db
 dir_profiler := profiler
-$(foreach f,runtime capture backends passes lower graph lang base,$(eval dir_$f := fusion/$f))
+$(foreach f,session capture lazy eager compile torch tensor vm backends passes lower graph lang base,$(eval dir_$f := fusion/$f))
 
 # Rooms: folders of a folder, in one archive with it (they call each other).
-rooms_runtime := tensor torch eager lazy trace fork grad exec record entry frame
+rooms_capture := sources control backward
 rooms_backends := $(if $(CUDA_HOME),cuda,cuda/absent)
 rooms_profiler := workload measure agree recorder breaks timeline report suite import torch export compare $(if $(CUPTI_HEADERS),cupti,cupti/absent)
 sources = $(filter-out server/main.c,$(wildcard $(dir_$1)/*.c) $(wildcard $(rooms_$1:%=$(dir_$1)/%/*.c)))
@@ -67,8 +67,8 @@ simd_avx512 := $(simd) -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer
 CUDA_TEXTS := words args library index line sort window create attention random
 extra_backends := $(foreach s,$(SIMD),$B/fusion/backends/simd/kernels_$s.o) $B/gen/vec_text.o $(if $(CUDA_HOME),$(CUDA_TEXTS:%=$B/gen/cuda_%_text.o))
 extra_server := $B/gen/assets.o
-PRELUDES := $(patsubst fusion/capture/prelude/%.py,$B/gen/prelude_%_text.o,$(wildcard fusion/capture/prelude/*.py))
-extra_capture := $(PRELUDES)
+PRELUDES := $(patsubst fusion/vm/prelude/%.py,$B/gen/prelude_%_text.o,$(wildcard fusion/vm/prelude/*.py))
+extra_vm := $(PRELUDES)
 extra_profiler := $B/gen/torch_script_text.o $B/gen/torch_worker_text.o $B/gen/torch_host_text.o
 extra_db := $B/gen/migrations.o
 
@@ -87,6 +87,9 @@ $B/lib/$1.a: $(call objects,$1)
 	@mkdir -p $$(@D)
 	@rm -f $$@
 	$$(AR) rcs $$@ $$^
+endef
+
+define suites
 # tests/test_<folder>.c and tests/test_<folder>_<what>.c
 $B/tests/test_$1: $B/tests/test_$1.o $$(archives_$1)
 $B/tests/test_$1_%: $B/tests/test_$1_%.o $$(archives_$1)
@@ -100,7 +103,11 @@ below = $(if $(filter $1,$(firstword $2)),$2,$(call below,$1,$(wordlist 2,99,$2)
 $(foreach f,$(FOLDERS),$(eval archives_$f := $(foreach b,$(call below,$f,$(FOLDERS)),$B/lib/$b.a)))
 archives_db := $B/lib/db.a $B/lib/base.a
 $(foreach f,$(FOLDERS),$(eval libs_$f := $(if $(filter server db profiler,$f),$(LDLIBS_ALL),$(LDLIBS_ENGINE))))
-$(foreach f,$(FOLDERS),$(eval $(call folder,$f)))
+$(foreach f,$(FOLDERS),$(eval $(call folder,$f))$(eval $(call suites,$f)))
+# Suites of fusion.h and of the whole engine: test_fusion_<what>.
+archives_fusion := $(archives_session)
+libs_fusion := $(libs_session)
+$(eval $(call suites,fusion))
 
 $B/breakeven: $B/server/main.o $(foreach f,$(FOLDERS),$B/lib/$f.a)
 	@echo "  LD    $@"
@@ -134,7 +141,7 @@ $B/gen/torch_script_text.o: profiler/torch/script.py
 $B/gen/torch_worker_text.o: profiler/torch/worker.py
 $B/gen/torch_host_text.o: profiler/torch/host.py
 # Modules that are written in the workload language.
-$(PRELUDES): $B/gen/prelude_%_text.o: fusion/capture/prelude/%.py
+$(PRELUDES): $B/gen/prelude_%_text.o: fusion/vm/prelude/%.py
 $B/gen/%_text.o: Makefile
 	@mkdir -p $(@D)
 	printf '.section .rodata\n.global $*_text\n$*_text:\n.incbin "%s"\n.byte 0\n.section .note.GNU-stack,"",@progbits\n' $(filter-out Makefile,$^) > $(@:.o=.S)

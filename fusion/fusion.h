@@ -21,12 +21,12 @@
 #include "fusion/backends/fence.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/err.h"
-#include "fusion/capture/value.h"
+#include "fusion/vm/value.h"
 #include "fusion/graph/graph.h"
-#include "fusion/runtime/exec/watch.h" /* struct watched */
-#include "fusion/runtime/mode.h"       /* enum fusion_mode, fusion_policy */
-#include "fusion/runtime/observer.h"   /* struct fusion_observer */
-#include "fusion/runtime/tensor/tensor.h"
+#include "fusion/compile/watch.h"    /* struct watched */
+#include "fusion/session/mode.h"     /* enum fusion_mode, fusion_policy */
+#include "fusion/session/observer.h" /* struct fusion_observer */
+#include "fusion/tensor/tensor.h"
 
 struct registry;
 
@@ -42,7 +42,7 @@ struct fusion_options {
 	size_t cache_bytes;              /* of it; 0: BREAKEVEN_CACHE_MIB, else 256 MiB */
 	bool cache_anew;                 /* kernels are compiled even where it has them */
 	size_t memory_bytes;             /* limit for tensors; 0: 4 GiB */
-	const struct registry *registry; /* fusion/registry.h; NULL: what is built in */
+	const struct registry *registry; /* fusion/session/registry.h; NULL: what is built in */
 	uint64_t passes_disabled;        /* bits of its list: pass_list_disable() */
 	int recompile_limit;             /* 0: 8, as torch._dynamo.config.recompile_limit */
 	int64_t steps;                   /* VM steps a call; 0: the VM's default */
@@ -232,7 +232,7 @@ bool fusion_kernel_use(const struct fusion_session *s, int graph, int kernel,
 bool fusion_watch_passes(const struct fusion_session *s, int index, struct watched *out,
 			 struct err *err);
 
-/* Whether the op has a gradient: a rule in capture/prelude/grads*.py.  Ops without
+/* Whether the op has a gradient: a rule in vm/prelude/grads*.py.  Ops without
  * one have none by their nature; a test holds both lists complete. */
 bool fusion_op_has_gradient(enum op op);
 
@@ -268,7 +268,7 @@ struct fusion_recompile fusion_recompile(const struct fusion_session *s, int ind
  * the session breaks again or ends. */
 struct fusion_break {
 	const char *stage;        /* "capture", "lowering" */
-	const char *kind;         /* "data-dependent-branch": runtime/breaks.def */
+	const char *kind;         /* "data-dependent-branch": session/breaks.def */
 	const char *outcome;      /* "resume", "jump", "step", "skip", "inline", ... */
 	const char *gb;           /* PyTorch's registry id; NULL */
 	const char *subject;      /* "print", ".item()"; NULL */

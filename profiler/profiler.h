@@ -13,10 +13,10 @@
 #include <stdint.h>
 
 #include "fusion/base/err.h"
-#include "fusion/runtime/mode.h"
+#include "fusion/session/mode.h"
 #include "profiler/timeline/timeline.h"
 
-struct registry; /* fusion/registry.h */
+struct registry; /* fusion/session/registry.h */
 struct workload; /* parsed and bounded; immutable */
 
 /* Everything that can be seen without running: JSON types, bounds (elements,

@@ -10,7 +10,7 @@
 #include <jansson.h>
 
 #include "fusion/base/err.h"
-#include "fusion/registry.h"
+#include "fusion/session/registry.h"
 
 /* Where *err is a failure of the device without a line: runs the workload once more,
  * untimed, and takes over what is said then, if that is a failure of the device too.

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/registry.h"
+#include "fusion/session/registry.h"
 #include "server/commands.h"
 #include "server/help.h"
 

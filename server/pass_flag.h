@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "fusion/base/err.h"
-#include "fusion/registry.h"
+#include "fusion/session/registry.h"
 
 /* "cse,simplify": each must be a pass that can be switched off; NAME or VALUE. */
 bool pass_flag_check(const struct registry *registry, const char *names, struct err *err);

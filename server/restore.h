@@ -6,7 +6,7 @@
 
 #include "db/db.h"
 #include "fusion/base/arena.h"
-#include "fusion/registry.h"
+#include "fusion/session/registry.h"
 
 /* What a run becomes; texts live in the arena. */
 struct restored {

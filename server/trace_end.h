@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "db/db.h"
-#include "fusion/registry.h"
+#include "fusion/session/registry.h"
 
 enum { TRACE_RUN_BYTES = 256 << 20 }; /* of blocks that one such run keeps */
 

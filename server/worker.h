@@ -7,7 +7,7 @@
 
 #include "fusion/base/err.h"
 #include "fusion/base/scratch.h"
-#include "fusion/registry.h"
+#include "fusion/session/registry.h"
 #include "server/message.h"
 
 enum {

@@ -1,4 +1,4 @@
-/* tests/backends_help.h -- runs a lowered graph on a backend, as runtime/ would.
+/* tests/backends_help.h -- runs a lowered graph on a backend, as compile/ would.
  *
  * Buffers have the 64 bytes of slack that backend.h asks for and a guard
  * behind it: who writes further fails the test.

@@ -12,7 +12,7 @@ say "longer than 600 lines:" \
 	"$(git ls-files '*.c' '*.h' '*.js' '*.mjs' '*.py' '*.css' '*.sh' | xargs wc -l | awk '$2 != "total" && $1 > 600 {print "  " $2 "  " $1}')"
 # Two are one switch each: the loop of the virtual machine, and what its instructions do to the stack.
 say "functions longer than 62 lines:" \
-	"$(echo "$c_files" | grep '\.c$' | grep -v -e capture/run.c -e lang/effect.c | xargs awk 'FNR==1{s=0} /^\{/ {s=FNR} /^\}/ {if (s && FNR-s-1 > 62) print "  " FILENAME ":" s "  " FNR-s-1; s=0}')"
+	"$(echo "$c_files" | grep '\.c$' | grep -v -e vm/run.c -e lang/effect.c | xargs awk 'FNR==1{s=0} /^\{/ {s=FNR} /^\}/ {if (s && FNR-s-1 > 62) print "  " FILENAME ":" s "  " FNR-s-1; s=0}')"
 # Those that include a header of the system that is missing (the CUDA Toolkit's, mostly) are named, not compiled.
 headers=$(git ls-files '*.h' | grep -v -e ops_all.h -e ops_some.h -e backends/vec -e backends/simd | xargs -n 1 -P "$(nproc)" sh -c '
 	said=$(echo "#include \"$1\"" | LC_ALL=C gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -I. -isystem "$0/include" -isystem "$0/extras/CUPTI/include" -fsyntax-only -x c - 2>&1) && exit
@@ -36,8 +36,7 @@ layer fusion/graph 'fusion/(graph|base)/'
 layer fusion/passes 'fusion/(passes|graph|base)/'
 layer fusion/lower 'fusion/(lower|graph|base)/'
 layer fusion/backends 'fusion/(backends|lower|graph|base)/'
-layer fusion/capture 'fusion/(capture|lang|graph|base)/'
-layer fusion/runtime 'fusion/(runtime|capture|lang|backends|passes|lower|graph|base)/'
+layer fusion/vm 'fusion/(vm|lang|graph|base)/'
 layer db 'db/|fusion/base/'
 layer profiler 'profiler/|fusion/'
 

@@ -1,8 +1,8 @@
-/* tests/exec_fixture.h -- what an exec needs of an engine, for suites of runtime/exec. */
+/* tests/exec_fixture.h -- what an exec needs of an engine, for suites of compile/. */
 #ifndef TESTS_EXEC_FIXTURE_H
 #define TESTS_EXEC_FIXTURE_H
 
-#include "fusion/runtime/exec/exec.h"
+#include "fusion/compile/exec.h"
 #include "tests/graph_builder.h"
 
 struct fixture {

@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 
-#include "fusion/fusion_private.h"
-#include "fusion/runtime/record/record.h"
-#include "fusion/runtime/tensor/view.h"
+#include "fusion/session/fusion_private.h"
+#include "fusion/compile/record.h"
+#include "fusion/tensor/view.h"
 #include "tests/cuda_stand_in.h"
 
 static struct fusion_recording recording(const struct engine *e)

@@ -1,5 +1,5 @@
 /* tests/test_fusion_emulated.c -- backend cuda on a GPU whose kernels run on the host. */
-#include "fusion/runtime/tensor/view.h"
+#include "fusion/tensor/view.h"
 #include "tests/cuda_emulated.h"
 
 static const char SOURCE[] = "def model(x, y):\n    return x + y\n";

@@ -2,7 +2,7 @@
  * the life of memory too early. */
 #include "fusion/backends/fence.h"
 #include "fusion/base/sanitized.h"
-#include "fusion/runtime/record/record.h"
+#include "fusion/compile/record.h"
 #include "tests/cuda_stand_in.h"
 #include "tests/graph_builder.h"
 

@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "fusion/base/generators.h"
-#include "fusion/capture/prelude.h"
-#include "fusion/runtime/session.h"
+#include "fusion/vm/prelude.h"
+#include "fusion/session/session.h"
 #include "tests/effort.h"
 
 struct lab {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "fusion/runtime/tensor/view.h"
+#include "fusion/tensor/view.h"
 #include "tests/engine.h"
 
 static const char CHAIN[] = "import torch\n"

@@ -11,12 +11,12 @@ FUZZ_SECONDS ?= 15
 TRIAL_SECONDS ?= 3600
 JOBS := -j$(shell nproc)
 
-# Programs for test_capture_control, and what CPython prints for them.
+# Programs for test_vm_control, and what CPython prints for them.
 $B/tests/control/made: tests/control/generate.py
 	@mkdir -p $(@D)
 	python3 $< $(@D) 0 300
 	@touch $@
-$B/tests/test_capture_control: | $B/tests/control/made
+$B/tests/test_vm_control: | $B/tests/control/made
 
 # Plugins for tests: examples, and bad ones.  They link against nothing of ours.
 PLUGINS := $(patsubst tests/plugins/%.c,$B/tests/plugins/%.so,$(wildcard tests/plugins/*.c)) $B/tests/plugins/cxx.so
@@ -92,14 +92,14 @@ fuzz: deps-test
 # them (B=build-asan).  import is a room of profiler.
 archives_import := $B/lib/profiler.a $B/lib/base.a
 libs_import := $(libs_profiler)
-ENGINE := $(foreach f,$(call below,fusion,$(FOLDERS)),$B/lib/$f.a)
+ENGINE := $(foreach f,$(call below,session,$(FOLDERS)),$B/lib/$f.a)
 define fuzz_rule
 $B/fuzz/fuzz_$1: $B/tests/fuzz/fuzz_$1.o $(archives_$1)
 	@mkdir -p $$(@D)
 	@echo "  LD    $$@"
 	$$(CC) -fsanitize=fuzzer $$(LDFLAGS_ALL) $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group -o $$@ $(libs_$1) -lcmocka
 endef
-$(foreach f,capture import lang profiler fusion,$(eval $(call fuzz_rule,$f)))
+$(foreach f,vm import lang profiler fusion,$(eval $(call fuzz_rule,$f)))
 
 $B/tests/bench/%: $B/tests/bench/%.o $(ENGINE)
 	$(CC) $(LDFLAGS_ALL) $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ENGINE)

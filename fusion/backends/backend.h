@@ -2,7 +2,7 @@
  *
  * A backend is a row in backends.c: interp (always there, compiles nothing),
  * cpu (C through the system compiler, cached on disk) and cuda (CUDA C through
- * NVRTC, likewise).  runtime/ allocates buffers, of the backend's memory where it has
+ * NVRTC, likewise).  compile/ allocates buffers, of the backend's memory where it has
  * one of its own, and calls launch(); a backend never allocates tensors.
  */
 #ifndef FUSION_BACKENDS_BACKEND_H

@@ -1,174 +1,591 @@
-/* fusion/capture/variables.c -- names: locals, cells, globals, class bodies. */
+/* fusion/capture/variables.c -- stand-ins for the objects that a piece reads.
+ *
+ * A capture must not change what it looks at, and what it never looks at must
+ * not be guarded.  So each object from outside gets a STAND-IN when the program
+ * reads it: the same kind of object, whose contents are LAZY.  The same object
+ * gets the same stand-in, whichever way the program came to it.  What cannot
+ * change (numbers, strings, functions without a closure) stands for itself.
+ */
+#include <stdlib.h>
 #include <string.h>
 
-#include "fusion/capture/classes.h"
-#include "fusion/capture/inst.h"
-#include "fusion/capture/names.h"
+#include "fusion/vm/classes.h"
+#include "fusion/vm/namedtuple.h"
+#include "fusion/capture/control/cond.h"
+#include "fusion/eager/autograd.h"
+#include "fusion/tensor/overlap.h"
 
-bool unset_local(struct vm *vm, const struct frame *f, int arg, struct err *err)
+static const struct value unset = { .kind = VALUE_UNSET };
+
+bool world_too_many(struct trace *t, struct err *err)
 {
-	return vm_raise(vm, CLASS_UNBOUND_LOCAL_ERROR, err,
-			"cannot access local variable '%s' where it is not associated with a value",
-			f->code->locals[arg]);
+	if (t->slots->n < MAX_SLOTS)
+		return trace_no_memory(err);
+	return err_set(err, ERR_BOUND, "the call reads more than %d values", MAX_SLOTS);
 }
 
-static bool unset_cell(struct vm *vm, const struct frame *f, int arg, struct err *err)
+bool world_lazy(struct trace *t, int slot, struct value *out)
 {
-	if (arg < f->code->n_own_cells)
-		return vm_raise(vm, CLASS_UNBOUND_LOCAL_ERROR, err,
-				"cannot access local variable '%s' where it is not associated with "
-				"a value",
-				f->code->cells[arg]);
-	return vm_raise(vm, CLASS_NAME_ERROR, err,
-			"cannot access free variable '%s' where it is not associated with a value "
-			"in enclosing scope",
-			f->code->cells[arg]);
+	(void)t;
+	*out = (struct value){ .kind = VALUE_LAZY, .i = slot };
+	return slot >= 0;
 }
 
-/* What the loop itself does not: a local that is unset or lazy. */
-bool inst_load_fast(struct vm *vm, struct frame *f, int arg, struct err *err)
+/* What children a value has: each is a place that may be read by itself. */
+static bool add_items(struct slots *s, int slot, enum slot_access access, const struct list *list)
 {
-	struct value *local = &f->locals[arg];
-
-	if (local->kind == VALUE_UNSET)
-		return unset_local(vm, f, arg, err);
-	if (!force(vm, local, err))
-		return false;
-	*f->top++ = value_ref(*local);
-	return true;
-}
-
-bool inst_load_global(struct vm *vm, struct frame *f, int arg, struct err *err)
-{
-	int slot = f->unit->globals[arg];
-	const struct global *g = &vm->globals[slot];
-	struct vm_host *host = vm->host;
-	struct value v = g->value;
-
-	if (__builtin_expect(host->load_global != NULL, 0) && !f->unit->hidden) {
-		vm_host_here(vm);
-		if (!host->load_global(host->self, slot, g->name, g->value, &v, err) ||
-		    !force(vm, &v, err))
+	for (int i = 0; list && i < list->len; i++)
+		if (slots_add(s, slot, access, i, unset, list->at[i]) < 0)
 			return false;
-		if (v.kind == VALUE_UNSET)
-			v = value_ref(vm->globals[slot].builtin);
-	} else {
-		v = value_ref(v.kind != VALUE_UNSET ? v : g->builtin);
+	return true;
+}
+
+static bool add_entries(struct slots *s, int slot, enum slot_access access, const struct dict *dict)
+{
+	for (int i = 0; dict && i < dict->len; i++)
+		if (slots_add(s, slot, access, i, dict->keys[i], dict->values[i]) < 0)
+			return false;
+	return true;
+}
+
+static bool add_keys(struct slots *s, int slot, const struct dict *dict)
+{
+	for (int i = 0; i < dict->len; i++)
+		if (slot_key_is_object(dict->keys[i]) &&
+		    slots_add(s, slot, SLOT_KEY, i, unset, dict->keys[i]) < 0)
+			return false;
+	return true;
+}
+
+/* Classes that nothing changes: Python's own and those of our prelude. */
+static bool is_fixed(const struct class *class)
+{
+	return class->builtin != CLASS_PROGRAM || class->hidden;
+}
+
+static bool add_children(struct slots *s, int slot, struct value v)
+{
+	switch (v.kind) {
+	case VALUE_TUPLE:
+	case VALUE_LIST:
+		return add_items(s, slot, SLOT_ITEM, v.list);
+	case VALUE_DICT:
+		return add_entries(s, slot, SLOT_ENTRY, v.dict) && add_keys(s, slot, v.dict);
+	case VALUE_CELL:
+		return slots_add(s, slot, SLOT_CONTENT, 0, unset, v.cell->content) >= 0;
+	case VALUE_FUNCTION:
+		return add_items(s, slot, SLOT_DEFAULT, v.function->defaults) &&
+		       add_entries(s, slot, SLOT_KWDEFAULT, v.function->kwdefaults) &&
+		       add_items(s, slot, SLOT_CLOSURE, v.function->closure) &&
+		       add_entries(s, slot, SLOT_ATTRIBUTE, v.function->attributes);
+	case VALUE_INSTANCE:
+		return add_entries(s, slot, SLOT_ATTRIBUTE, v.instance->attributes) &&
+		       slots_add(s, slot, SLOT_CLASS, 0, unset, value_of(v.instance->class)) >= 0 &&
+		       slots_add(s, slot, SLOT_PAYLOAD, 0, unset, v.instance->payload) >= 0;
+	case VALUE_CLASS:
+		return add_entries(s, slot, SLOT_ATTRIBUTE, v.class->attributes) &&
+		       add_items(s, slot, SLOT_BASE, v.class->mro);
+	case VALUE_METHOD:
+		return slots_add(s, slot, SLOT_FUNCTION, 0, unset, v.method->function) >= 0 &&
+		       slots_add(s, slot, SLOT_SELF, 0, unset, v.method->self) >= 0;
+	case VALUE_NATIVE:
+		return slots_add(s, slot, SLOT_SELF, 0, unset, v.native->self) >= 0;
+	case VALUE_ITER:
+		return slots_add(s, slot, SLOT_OVER, 0, unset, v.iter->over) >= 0;
+	case VALUE_TENSOR:
+		return slots_add(s, slot, SLOT_GRAD, 0, unset, autograd_gradient(v)) >= 0;
+	default:
+		return true;
 	}
-	if (v.kind == VALUE_UNSET)
-		return vm_unknown_name(vm, vm->globals[slot].name, err);
-	*f->top++ = v;
+}
+
+static bool make_children(struct trace *t, int slot, struct err *err)
+{
+	struct slots *s = t->slots;
+	int first = s->n;
+
+	if (s->at[slot].first_child >= 0 ||
+	    (s->at[slot].kind == VALUE_TENSOR && !t->autograd->recording))
+		return true;
+	if (!add_children(s, slot, s->at[slot].value))
+		return world_too_many(t, err);
+	s->at[slot].first_child = first;
+	s->at[slot].n_children = s->n - first;
 	return true;
 }
 
-static bool set_global(struct vm *vm, int slot, struct value v, struct err *err)
+static struct value lazy(int slot)
 {
-	struct vm_host *host = vm->host;
-	struct global *g = &vm->globals[slot];
+	return (struct value){ .kind = VALUE_LAZY, .i = slot };
+}
 
-	if (host->store_global && !g->owner) {
-		vm_host_here(vm);
-		return host->store_global(host->self, slot, g->name, v, err);
+/* Takes a fresh object into the VM's heap, so that a ring of stand-ins can go. */
+static bool keep(struct trace *t, struct value fresh, struct value *out, struct err *err)
+{
+	return vm_keep(t->vm, fresh, out, err);
+}
+
+static struct value lazy_sequence(const struct list *real, int child)
+{
+	struct value v = value_sequence(real->head.kind, real->len);
+
+	if (v.kind == VALUE_UNSET)
+		return v;
+	for (int i = 0; i < real->len; i++)
+		v.list->at[v.list->len++] = lazy(child + i);
+	v.list->is_size = real->is_size;
+	v.list->fields = real->fields;
+	v.list->type_name = real->type_name;
+	v.list->class = real->class;
+	if (real->class)
+		value_ref(value_of(real->class));
+	return v;
+}
+
+static struct value lazy_dict(const struct dict *real, int child)
+{
+	struct value v = value_dict();
+
+	for (int i = 0; v.kind != VALUE_UNSET && real && i < real->len; i++)
+		if (!value_dict_set(v.dict, real->keys[i], lazy(child + i))) {
+			value_unref(v);
+			v = unset;
+		}
+	return v;
+}
+
+static struct value copy_set(const struct dict *real)
+{
+	struct value v = value_set(real->frozen);
+
+	for (int i = 0; v.kind != VALUE_UNSET && i < real->len; i++)
+		if (!value_dict_set(v.dict, real->keys[i], value_none())) {
+			value_unref(v);
+			v = unset;
+		}
+	return v;
+}
+
+/* What a sequence of parts holds cannot change under a function. */
+static bool is_plain(struct value v)
+{
+	return v.kind < VALUE_STR || v.kind == VALUE_STR || v.kind == VALUE_MODULE;
+}
+
+static bool all_plain(const struct value *v, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!is_plain(v[i]))
+			return false;
+	return true;
+}
+
+static bool stands_for_itself(struct value v)
+{
+	const struct function *f;
+
+	switch (v.kind) {
+	case VALUE_FUNCTION:
+		f = v.function;
+		return (!f->closure || f->closure->len == 0) &&
+		       (!f->attributes || f->attributes->len == 0) &&
+		       (!f->defaults || all_plain(f->defaults->at, f->defaults->len)) &&
+		       (!f->kwdefaults || all_plain(f->kwdefaults->values, f->kwdefaults->len));
+	case VALUE_NATIVE:
+		return v.native->self.kind == VALUE_UNSET; /* else its self is guarded */
+	case VALUE_CLASS:
+		return is_fixed(v.class);
+	case VALUE_INSTANCE: /* a mark of our prelude: its globals are no stand-ins either */
+		return v.instance->class->hidden && !v.instance->class->is_module &&
+		       (!v.instance->attributes || v.instance->attributes->len == 0) &&
+		       v.instance->payload.kind == VALUE_UNSET;
+	case VALUE_TUPLE:
+	case VALUE_LIST:
+	case VALUE_DICT:
+	case VALUE_SET:
+	case VALUE_CELL:
+	case VALUE_METHOD:
+	case VALUE_ITER:
+	case VALUE_TENSOR:
+	case VALUE_GENERATOR:
+		return false;
+	default:
+		return true;
 	}
-	store(&g->value, value_ref(v));
-	return true;
 }
 
-bool inst_store_global(struct vm *vm, struct frame *f, int arg, struct err *err)
+static bool read_child(struct trace *t, int child, struct value *out, struct err *err)
 {
-	if (!set_global(vm, f->unit->globals[arg], f->top[-1], err))
+	struct value v;
+
+	if (!world_read(t, child, &v, err))
 		return false;
-	value_unref(*--f->top);
+	*out = value_ref(v);
 	return true;
 }
 
-bool inst_delete_global(struct vm *vm, struct frame *f, int arg, struct err *err)
+/* Keys that are objects are their stand-ins. */
+static bool stand_dict(struct trace *t, const struct dict *real, int child, struct value *out,
+		       struct err *err)
 {
-	int slot = f->unit->globals[arg];
-	struct vm_host *host = vm->host;
-	struct value real = vm->globals[slot].value, v = real;
+	int key = child + real->len;
 
-	if (!host->load_global || vm->globals[slot].owner)
-		value_ref(v);
-	else if (!host->load_global(host->self, slot, vm->globals[slot].name, real, &v, err))
+	if (!keep(t, value_dict(), out, err))
 		return false;
-	if (v.kind == VALUE_UNSET)
-		return vm_raise(vm, CLASS_NAME_ERROR, err, "name '%s' is not defined",
-				f->code->names[arg]);
-	value_unref(v);
-	return set_global(vm, slot, (struct value){ .kind = VALUE_UNSET }, err);
+	for (int i = 0; i < real->len; i++) {
+		struct value k = real->keys[i];
+
+		if (slot_key_is_object(k) && !world_read(t, key++, &k, err))
+			return false;
+		if (!value_dict_set(out->dict, k, lazy(child + i)))
+			return trace_no_memory(err);
+	}
+	return true;
 }
 
-bool inst_load_deref(struct vm *vm, struct frame *f, int arg, struct err *err)
+static bool stand_set(struct trace *t, const struct dict *real, struct value *out, struct err *err)
 {
-	struct value *content = &f->cells[arg].cell->content;
+	for (int i = 0; i < real->len; i++)
+		if (slot_key_is_object(real->keys[i]))
+			return trace_break(t, BREAK_UNSUPPORTED, "a set of objects from outside",
+					   err);
+	return keep(t, copy_set(real), out, err);
+}
 
-	if (content->kind == VALUE_UNSET)
-		return unset_cell(vm, f, arg, err);
-	if (!force(vm, content, err))
+static bool stand_closure(struct trace *t, struct function *f, const struct function *real,
+			  int child, struct err *err)
+{
+	struct value v;
+
+	if (!real->closure)
+		return true;
+	if (!keep(t, value_sequence(VALUE_TUPLE, real->closure->len), &v, err))
 		return false;
-	*f->top++ = value_ref(*content);
+	f->closure = v.list;
+	for (int i = 0; i < real->closure->len; i++) {
+		if (!read_child(t, child + i, &f->closure->at[i], err))
+			return false;
+		f->closure->len++;
+	}
 	return true;
 }
 
-bool inst_delete_fast(struct vm *vm, struct frame *f, int arg, struct err *err)
+static bool stand_function(struct trace *t, struct function *real, int child, struct value *out,
+			   struct err *err)
 {
-	if (f->locals[arg].kind == VALUE_UNSET)
-		return unset_local(vm, f, arg, err);
-	store(&f->locals[arg], (struct value){ .kind = VALUE_UNSET });
-	return true;
-}
+	struct function *f;
+	struct value v;
 
-bool inst_delete_deref(struct vm *vm, struct frame *f, int arg, struct err *err)
-{
-	struct cell *cell = f->cells[arg].cell;
-
-	if (cell->content.kind == VALUE_UNSET)
-		return unset_cell(vm, f, arg, err);
-	store(&cell->content, (struct value){ .kind = VALUE_UNSET });
-	return true;
-}
-
-bool inst_load_name(struct vm *vm, struct frame *f, int arg, struct err *err)
-{
-	struct value *found = f->namespace ? value_dict_find(f->namespace, f->code->names[arg])
-					   : NULL;
-
-	if (!found)
-		return inst_load_global(vm, f, arg, err);
-	*f->top++ = value_ref(*found);
-	return force(vm, &f->top[-1], err);
-}
-
-bool inst_store_name(struct vm *vm, struct frame *f, int arg, struct err *err)
-{
-	const char *name = f->code->names[arg];
-	struct value key;
-	bool ok;
-
-	if (!f->namespace)
-		return inst_store_global(vm, f, arg, err);
-	if (!vm_keep(vm, value_str(name, strlen(name)), &key, err))
+	if (!keep(t, value_function(real->code), out, err))
 		return false;
-	ok = value_dict_set(f->namespace, key, f->top[-1]);
-	value_unref(key);
+	f = out->function;
+	f->unit = real->unit;
+	f->disabled = real->disabled;
+	f->grad = real->grad;
+	if (real->defaults) {
+		if (!keep(t, lazy_sequence(real->defaults, child), &v, err))
+			return false;
+		f->defaults = v.list;
+		child += real->defaults->len;
+	}
+	if (real->kwdefaults) {
+		if (!keep(t, lazy_dict(real->kwdefaults, child), &v, err))
+			return false;
+		f->kwdefaults = v.dict;
+		child += real->kwdefaults->len;
+	}
+	if (!stand_closure(t, f, real, child, err))
+		return false;
+	child += real->closure ? real->closure->len : 0;
+	if (real->attributes) {
+		if (!keep(t, lazy_dict(real->attributes, child), &v, err))
+			return false;
+		f->attributes = v.dict;
+	}
+	return true;
+}
+
+static bool stand_instance(struct trace *t, struct instance *real, int child, struct value *out,
+			   struct err *err)
+{
+	int n = real->attributes ? real->attributes->len : 0;
+	struct class *class = real->class;
+	struct value v;
+
+	if (!is_fixed(class)) {
+		if (!world_read(t, child + n, &v, err))
+			return false;
+		class = v.class;
+	}
+	if (!keep(t, value_instance(class), out, err))
+		return false;
+	if (real->attributes) {
+		int whole = pointers_get(&t->reals, real->attributes); /* read before */
+
+		if (whole >= 0)
+			v = value_ref(t->slots->at[whole].stand);
+		else if (!keep(t, lazy_dict(real->attributes, child), &v, err))
+			return false;
+		out->instance->attributes = v.dict;
+	}
+	out->instance->line = real->line;
+	out->instance->column = real->column;
+	return real->payload.kind == VALUE_UNSET ||
+	       read_child(t, child + n + 1, &out->instance->payload, err);
+}
+
+static bool stand_class(struct trace *t, const struct class *real, int child, struct value *out,
+			struct err *err)
+{
+	struct value mro = unset, attributes;
+	struct class *c;
+	bool ok = true;
+
+	if (real->mro && !keep(t, value_sequence(VALUE_TUPLE, real->mro->len), &mro, err))
+		return false;
+	for (int i = 0; ok && mro.kind == VALUE_TUPLE && i < real->mro->len; i++) {
+		ok = read_child(t, child + real->attributes->len + i, &mro.list->at[i], err);
+		mro.list->len += ok;
+	}
+	ok = ok && keep(t, value_class(real->text, mro), out, err);
+	value_unref(mro);
 	if (!ok)
-		return vm_out_of_memory(vm, err);
-	value_unref(*--f->top);
+		return false;
+	c = out->class;
+	c->name = real->name;
+	c->has_data = real->has_data;
+	c->has_getattr = real->has_getattr;
+	c->has_getattribute = real->has_getattribute;
+	c->is_module = real->is_module;
+	c->has_setattr = real->has_setattr;
+	c->has_slots = real->has_slots;
+	if (!class_copy_names(c, real))
+		return trace_no_memory(err);
+	if (!keep(t, lazy_dict(real->attributes, child), &attributes, err))
+		return false;
+	value_unref(value_of(c->attributes));
+	c->attributes = attributes.dict;
 	return true;
 }
 
-bool inst_delete_name(struct vm *vm, struct frame *f, int arg, struct err *err)
+static bool stand_method(struct trace *t, int child, struct value *out, struct err *err)
 {
-	const char *name = f->code->names[arg];
-	struct value key;
-	bool found;
+	struct value function, self;
 
-	if (!f->namespace)
-		return inst_delete_global(vm, f, arg, err);
-	if (!vm_keep(vm, value_str(name, strlen(name)), &key, err))
+	return world_read(t, child, &function, err) && world_read(t, child + 1, &self, err) &&
+	       keep(t, value_method(function, self), out, err);
+}
+
+static bool stand_native(struct trace *t, const struct native *real, int child, struct value *out,
+			 struct err *err)
+{
+	struct value self;
+
+	return world_read(t, child, &self, err) &&
+	       keep(t, value_native(real->name, real->id, real->builtin, self), out, err);
+}
+
+static bool stand_iter(struct trace *t, const struct iter *real, int child, struct value *out,
+		       struct err *err)
+{
+	struct value over;
+
+	if (real->iter_kind == ITER_NEXT)
+		return trace_break(t, BREAK_UNSUPPORTED, "a generator from outside", err);
+	if (!world_read(t, child, &over, err) ||
+	    !keep(t, value_iter(real->iter_kind, over), out, err))
 		return false;
-	found = value_dict_remove(f->namespace, key);
-	value_unref(key);
-	return found || vm_raise(vm, CLASS_NAME_ERROR, err, "name '%s' is not defined", name);
+	out->iter->view = real->view;
+	out->iter->position = real->position;
+	out->iter->length = real->length;
+	out->iter->nested = real->nested;
+	return true;
+}
+
+static bool stand_tensor(struct trace *t, int slot, struct value *out, struct err *err)
+{
+	if (!t->slots->at[slot].value.tensor->memory)
+		return err_set(err, ERR_TYPE, "the tensor %s has no memory",
+			       t->slots->at[slot].name);
+	if (t->slots->at[slot].view_of >= 0)
+		return overlap_stand(t, slot, out, err);
+	*out = value_tensor();
+	if (out->kind == VALUE_UNSET)
+		return trace_no_memory(err);
+	out->tensor->owner = t->serial;
+	out->tensor->input = slot;
+	out->tensor->is_parameter = t->slots->at[slot].value.tensor->is_parameter;
+	return true;
+}
+
+/* On failure *out may hold a part, which the caller drops. */
+static bool make_stand(struct trace *t, int slot, struct value *out, struct err *err)
+{
+	struct value real = t->slots->at[slot].value;
+	int child;
+
+	if (!make_children(t, slot, err))
+		return false;
+	child = t->slots->at[slot].first_child;
+	switch (real.kind) {
+	case VALUE_TUPLE:
+	case VALUE_LIST:
+		return keep(t, lazy_sequence(real.list, child), out, err);
+	case VALUE_DICT:
+		return stand_dict(t, real.dict, child, out, err);
+	case VALUE_SET:
+		return stand_set(t, real.dict, out, err);
+	case VALUE_CELL:
+		return keep(t, value_cell(lazy(child)), out, err) &&
+		       (real.cell->content.kind != VALUE_UNSET ||
+			(out->cell->content = unset, true));
+	case VALUE_FUNCTION:
+		return stand_function(t, real.function, child, out, err);
+	case VALUE_INSTANCE:
+		return stand_instance(t, real.instance, child, out, err);
+	case VALUE_CLASS:
+		return stand_class(t, real.class, child, out, err);
+	case VALUE_METHOD:
+		return stand_method(t, child, out, err);
+	case VALUE_NATIVE:
+		return stand_native(t, real.native, child, out, err);
+	case VALUE_ITER:
+		return stand_iter(t, real.iter, child, out, err);
+	case VALUE_TENSOR:
+		return stand_tensor(t, slot, out, err);
+	default:
+		return trace_break(t, BREAK_UNSUPPORTED, "a generator from outside", err);
+	}
+}
+
+bool world_claim(struct trace *t, int slot, struct value stand)
+{
+	struct slot *s = &t->slots->at[slot];
+
+	value_unref(s->stand);
+	s->stand = value_ref(stand);
+	if (!value_counted(stand))
+		return true;
+	return pointers_set(&t->stands, stand.object, slot) &&
+	       (s->value.kind == VALUE_UNSET || pointers_set(&t->reals, s->value.object, slot));
+}
+
+/* Sizes that are no constants; which share a symbol (DUCK SHAPING). */
+static void share_symbols(struct trace *t, int slot, const struct seen *seen)
+{
+	struct slots *s = t->slots;
+	const struct slot *at = &s->at[slot];
+
+	for (int d = 0; d < at->rank; d++) {
+		int dim = at->first_dim + d;
+		bool wanted = t->mode == FUSION_DYNAMIC ||
+			      (at->value.tensor->dynamic_dims >> d & 1) ||
+			      (t->mode == FUSION_AUTO && seen->changed[d]);
+
+		/* where the strides are constants, so are the sizes */
+		s->dims[dim].pinned = !wanted || !at->contiguous;
+		s->dims[dim].own = t->mode != FUSION_DYNAMIC || seen->changed[d];
+		if (s->dims[dim].own) /* what changes, changes by itself */
+			continue;
+		for (int j = 0; j < dim && !s->dims[dim].pinned && at->size[d] > 1; j++)
+			if (s->dims[j].size == at->size[d] && s->dims[j].class == j &&
+			    !s->dims[j].pinned && !s->dims[j].own) {
+				slots_merge(s, dim, j);
+				break;
+			}
+	}
+}
+
+/* Once a capture: names it, and compares it with earlier compiles. */
+static bool describe(struct trace *t, int slot, struct err *err)
+{
+	struct slot *s = &t->slots->at[slot];
+	const struct seen *seen;
+
+	if (s->name)
+		return true;
+	if (s->kind == VALUE_TENSOR && !s->value.tensor->memory)
+		return err_set(err, ERR_UNSUPPORTED, "a tensor without memory is used here");
+	if (!slots_describe(t->slots, slot))
+		return trace_no_memory(err);
+	if (s->kind != VALUE_TENSOR && s->kind != VALUE_INT && s->kind != VALUE_FLOAT)
+		return true;
+	seen = memory_note(t->memory, s);
+	if (!seen)
+		return trace_no_memory(err);
+	if (s->kind == VALUE_TENSOR)
+		share_symbols(t, slot, seen);
+	else
+		s->symbolic = trace_wants_symbol(t, slot, seen);
+	return true;
+}
+
+static bool read_object(struct trace *t, int slot, struct err *err)
+{
+	struct slot *s = &t->slots->at[slot];
+	struct value stand = unset;
+	int same;
+
+	if (s->kind == VALUE_DICT && !world_note_owner(t, slot, err))
+		return false;
+	s = &t->slots->at[slot];
+	same = world_same(t, slot);
+	s->same_as = same;
+	if (same >= 0) {
+		s->stand = value_ref(t->slots->at[same].stand);
+		return true;
+	}
+	if (stands_for_itself(s->value)) {
+		s->stand = value_ref(s->value);
+		return s->kind == VALUE_STR || world_claim(t, slot, s->value) ||
+		       trace_no_memory(err);
+	}
+	if (!make_stand(t, slot, &stand, err)) { /* slots may have moved */
+		value_unref(stand);
+		return false;
+	}
+	if (!world_claim(t, slot, stand) || !fork_note_stand(t, stand)) {
+		value_unref(stand);
+		return trace_no_memory(err);
+	}
+	value_unref(stand);
+	return true;
+}
+
+bool world_read(struct trace *t, int slot, struct value *out, struct err *err)
+{
+	struct slot *s = &t->slots->at[slot];
+
+	if (s->stand.kind != VALUE_UNSET) {
+		*out = s->stand;
+		return true;
+	}
+	if (!describe(t, slot, err))
+		return false;
+	s->live = true;
+	if (s->symbolic && !s->pinned) {
+		if (!trace_symbolic_number(t, slot, &s->stand, err))
+			return false;
+	} else if (!value_counted(s->value)) {
+		s->stand = s->value;
+	} else if (!read_object(t, slot, err)) {
+		return false;
+	}
+	*out = t->slots->at[slot].stand;
+	return true;
+}
+
+bool world_force(void *self, struct value *place, struct err *err)
+{
+	struct value v;
+
+	if (!world_read(self, (int)place->i, &v, err))
+		return false;
+	*place = value_ref(v);
+	return true;
+}
+
+int world_slot(const struct trace *t, struct value stand)
+{
+	return value_counted(stand) ? pointers_get(&t->stands, stand.object) : -1;
 }

@@ -71,12 +71,12 @@ struct node {
 	/* All of op_info(op)->n_params: what was left out has its default. */
 	int n_args;
 	struct arg args[MAX_ARGS];
-	int line, column;   /* in the user's source; 0: nowhere */
-	const char *module; /* whose call it is part of (capture/call_path.h); NULL */
-	const char *name;   /* SSA name for printing, unique in the graph */
-	const char *fx;     /* FX target name, for reports: op_info(op)->fx unless
-			     * graph_set_fx() said otherwise */
-	int input;          /* OP_input: its index in the call, else -1 */
+	int line, column;                   /* in the user's source; 0: nowhere */
+	const char *module;                 /* whose call it is part of (vm/call_path.h); NULL */
+	const char *name;                   /* SSA name for printing, unique in the graph */
+	const char *fx;                     /* FX target name, for reports: op_info(op)->fx unless
+					     * graph_set_fx() said otherwise */
+	int input;                          /* OP_input: its index in the call, else -1 */
 	const struct sym *stride[MAX_RANK]; /* OP_input: in elements */
 	const void *data;                   /* OP_constant, OP_tensor: elements, row-major */
 	const struct loop *loop;            /* OP_while_loop: what it runs; shared by copies */

@@ -133,7 +133,7 @@ bool compile_generator(struct builder *b, const struct node *node)
 }
 
 /* `yield from` hands on each item; while it pauses, what is sent and thrown goes to the
- * inner generator (capture/generator.c).  Its value is what that one returns. */
+ * inner generator (vm/generator.c).  Its value is what that one returns. */
 static bool compile_yield_from(struct builder *b, const struct node *node)
 {
 	struct label next = label_new(), done = label_new();

@@ -7,7 +7,7 @@
 
 #include "fusion/graph/custom.h"
 #include "fusion/graph/op.h"
-#include "fusion/registry.h"
+#include "fusion/session/registry.h"
 
 /* Whether an op has this name: its own, one that graphs give it ("multiply"), or a spelling. */
 static bool is_op(const struct workload *w, const char *name)

@@ -24,7 +24,7 @@
 #include "fusion/base/buf.h"
 #include "fusion/base/clock.h"
 #include "fusion/fusion.h"
-#include "fusion/runtime/session.h"
+#include "fusion/session/session.h"
 
 enum { ROUNDS = 41, SEARCHES = 20000, COUNTED = 1000, MOST = 20 };
 

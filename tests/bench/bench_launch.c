@@ -12,7 +12,7 @@
 
 #include "fusion/backends/cuda/device.h"
 #include "fusion/base/clock.h"
-#include "fusion/fusion_private.h"
+#include "fusion/session/fusion_private.h"
 #include "server/heap.h"
 #include "tests/bench/chain.h"
 

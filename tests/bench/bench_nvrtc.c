@@ -11,7 +11,7 @@
 
 #include "fusion/backends/cuda/device.h"
 #include "fusion/base/clock.h"
-#include "fusion/fusion_private.h"
+#include "fusion/session/fusion_private.h"
 #include "server/heap.h"
 #include "tests/bench/chain.h"
 

@@ -11,7 +11,7 @@ import re
 import subprocess
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-PRELUDE = os.path.join(ROOT, "fusion/capture/prelude")
+PRELUDE = os.path.join(ROOT, "fusion/vm/prelude")
 REQUIRED = object()
 
 
@@ -56,7 +56,7 @@ def of_row(text):
 
 def modules():
     """module -> its texts, as preludes.def says."""
-    with open(os.path.join(ROOT, "fusion/capture/preludes.def")) as file:
+    with open(os.path.join(ROOT, "fusion/vm/preludes.def")) as file:
         rows = re.findall(r'PRELUDE\("([\w.]+)",\s*prelude_(\w+)_text\)', file.read())
     found = {}
     for module, name in rows:

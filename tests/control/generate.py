@@ -3,7 +3,7 @@
     python3 tests/control/generate.py FOLDER FIRST COUNT
 
 writes control_N.py and scope_N.py with their .want; the build makes those of seeds 0
-to 299, and tests/test_capture_control.c runs them.  Programs that CPython refuses or
+to 299, and tests/test_vm_control.c runs them.  Programs that CPython refuses or
 that end with an error are left out.
 """
 import contextlib

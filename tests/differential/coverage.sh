@@ -9,7 +9,7 @@ make --no-print-directory -j"$(nproc)" B=$B CFLAGS="--coverage -O1" LDFLAGS=--co
 find $B -name '*.gcda' -delete
 python3 tests/differential/run.py $B/breakeven --seconds "$1" --shrink 0 | sed -n '/rows of the op table/,$p'
 python3 tests/differential/language/run.py $B/breakeven --seconds $(($1 / 4)) --jobs "$(nproc)" | tail -n 1
-for folder in fusion/capture fusion/runtime/trace fusion/runtime/frame fusion/runtime/entry fusion/runtime/fork fusion/runtime/grad fusion/runtime/lazy; do
+for folder in fusion/vm fusion/capture fusion/capture/sources fusion/capture/control fusion/capture/backward fusion/lazy; do
 	gcov -n -o $B/$folder $B/$folder/*.gcda 2>/dev/null |
 		awk -v folder=$folder -v want="File '$folder/.*[.]c'" '
 			$0 ~ "^File" { ours = $0 ~ want }

@@ -22,7 +22,7 @@ case $target in
 	exit
 	;;
 esac
-cp tests/lang/*.py tests/capture/*.py "$corpus"
+cp tests/lang/*.py tests/vm/*.py "$corpus"
 python3 - "$corpus" <<'PYTHON'
 import json, sys
 for name in ("cases", "construct_cases"):

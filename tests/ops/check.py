@@ -61,10 +61,10 @@ def op_rows():
     for kind, name, rest in rows_of("fusion/graph/ops.def", rf"(?m)^({kinds})\(\s*(\w+),(.*)"):
         spelt = re.search(r'"([^"]*)"', rest) if kind not in ("CONTROL", "INTERNAL") else None
         found[name] = (kind, spelt.group(1).split() if spelt else [])
-    for name, spelt in rows_of("fusion/runtime/torch/torch_more.def", r'(?m)^NATIVE\((\w+),\s*"([^"]*)"'):
+    for name, spelt in rows_of("fusion/torch/torch_more.def", r'(?m)^NATIVE\((\w+),\s*"([^"]*)"'):
         found[name.lower()] = ("NATIVE", spelt.split())
     natives = {}
-    for name, native in rows_of("fusion/runtime/torch/torch_host.c", r'\{ "([\w.]+)", NATIVE_(\w+) \}'):
+    for name, native in rows_of("fusion/torch/torch_host.c", r'\{ "([\w.]+)", NATIVE_(\w+) \}'):
         if name == "torch.Tensor":  # a type
             continue
         natives.setdefault(native.lower(), []).append(name if "." in name else "Tensor." + name)
@@ -83,7 +83,7 @@ def op_rows():
 
 def prelude_names(file):
     """Functions of tensors that a prelude defines, whole or by another name."""
-    with open(os.path.join(ROOT, "fusion/capture/prelude", file + ".py")) as opened:
+    with open(os.path.join(ROOT, "fusion/vm/prelude", file + ".py")) as opened:
         text = opened.read()
     defined = re.findall(r'(?m)^def ([a-z]\w*)\((?:[^()]|\([^()]*\))*\):\n(    """One call)?', text)
     whole = file not in ("torch", "tensor")

@@ -1,7 +1,7 @@
 """What programs seldom write: every function and method of the language, called with what fits
 it and with what does not; and statements whose errors nobody means to make.
 
-The functions are the rows of fusion/capture/builtins.def: a row that is added is called.
+The functions are the rows of fusion/vm/builtins.def: a row that is added is called.
 """
 import functools
 import os

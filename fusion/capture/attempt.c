@@ -1,0 +1,506 @@
+/* fusion/capture/attempt.c -- runs a piece under the capturing host, until it stands.
+ *
+ * An attempt that fails has taught something: a size is pinned, two are equal,
+ * or the piece has to end before some instruction.  The next one starts anew,
+ * on fresh stand-ins.
+ */
+#include "fusion/capture/attempt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/base/clock.h"
+#include "fusion/vm/generator.h"
+#include "fusion/capture/decide.h"
+#include "fusion/capture/live.h"
+#include "fusion/vm/classes.h"
+#include "fusion/tensor/overlap.h"
+
+/* Each attempt pins or merges something, or moves the end: their number is
+ * bounded; this is for an engine that errs. */
+enum { MAX_ATTEMPTS = 1000 };
+
+/* The frame of the call that number `n` stands for. */
+static struct frame *real_frame(const struct attempt *a, const struct entry_source *from, int n)
+{
+	struct frame *f = from->frame;
+
+	for (int i = a->n_frames; i > n; i--)
+		f = f->up;
+	return f;
+}
+
+/* Before an instruction of frame n of the call. */
+static struct vm_place place_in(const struct attempt *a, const struct entry_source *from, int n,
+				const struct lang_inst *inst)
+{
+	struct vm_place place = { .n = n };
+
+	place.at[n - 1] = inst;
+	for (int i = 1; i < n; i++)
+		place.at[i - 1] = real_frame(a, from, i)->inst;
+	return place;
+}
+
+static void set_stop(struct attempt *a, const struct vm_place *place)
+{
+	a->stops[a->n_rounds] = *place;
+	a->n_stops = a->n_rounds + 1;
+}
+
+/* Natively what follows a break in a loop ends with the round. */
+static void stop_at_rounds(struct attempt *a, const struct entry_source *from)
+{
+	for (int n = a->n_frames; n > 0; n--) {
+		const struct frame *f = real_frame(a, from, n);
+		int end = decide_round_end(f->code, (int)(f->inst - f->code->insts));
+
+		if (end >= 0 && f->inst > f->code->insts && !f->unit->hidden)
+			a->stops[a->n_stops++] = place_in(a, from, n, f->code->insts + end);
+	}
+	a->n_rounds = a->n_stops;
+}
+
+/* Functions that must run in eager end the graph before their call; those that
+ * torch.no_grad() decorates have their marks. */
+static bool refuse(void *self, struct vm *vm, struct frame *f, bool *done, struct value *out,
+		   struct err *err)
+{
+	struct trace *t = self;
+
+	*done = f->function && f->function->grad != GRAD_AS_IS && !f->function->disabled;
+	if (*done)
+		return trace_call_marked(t, vm, f, out, err);
+	if (!f->function || !f->function->disabled ||
+	    (t->native && f->function->disabled != DISABLED_DRAWS &&
+	     (f->function->disabled >= DISABLED_SKIP || f->unit->hidden)))
+		return true;
+	if (f->function->disabled >= DISABLED_SKIP) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "%s%s()",
+			 f->function->disabled == DISABLED_DRAWS ? "random." : "", f->code->name);
+		trace_break_at(
+		    t, f->function->disabled == DISABLED_READS ? BREAK_VALUE_CHECK : BREAK_SKIPPED,
+		    name, f->up);
+		return err_set(err, ERR_BREAK, "the graph ends here");
+	}
+	trace_break_at(
+	    t, f->function->disabled == DISABLED_ONCE ? BREAK_DISABLED_ONCE : BREAK_DISABLED,
+	    f->code->name, f->up);
+	return err_set(err, ERR_BREAK, "the graph ends here");
+}
+
+/* An operand where the piece found it: torch reads it, but for iterators. */
+static bool stays(const struct trace *t, const struct slot *s, int calls, int operand)
+{
+	return slot_is_root(s, SLOT_STACK, calls, operand) &&
+	       (t->native || s->value.kind == VALUE_ITER);
+}
+
+/* As torch: what a break finds in another place than the piece did is read, and
+ * guarded; what stayed where it was, and what the piece returns, is not. */
+static bool read_state(struct attempt *a, struct err *err)
+{
+	struct trace *t = &a->trace;
+	int calls;
+	struct frame *f = attempt_last(a, &calls);
+	const bool *live = live_locals(f->code, (int)(f->inst - f->code->insts), t->graph->arena);
+
+	if (!live)
+		return trace_no_memory(err);
+	for (int i = 0; i < f->code->n_locals; i++)
+		if (live[i] && f->locals[i].kind == VALUE_LAZY &&
+		    !slot_is_root(&t->slots->at[f->locals[i].i], SLOT_LOCAL, calls, i) &&
+		    !world_force(t, &f->locals[i], err))
+			return false;
+	for (struct value *v = f->stack; v < f->top; v++)
+		if (v->kind == VALUE_LAZY &&
+		    !stays(t, &t->slots->at[v->i], calls, (int)(v - f->stack)) &&
+		    !world_force(t, v, err))
+			return false;
+	return true;
+}
+
+/* Up to where it has to end, returns, or fails.  If nothing is computed yet when the
+ * innermost frame returns, the piece ends there: what follows has guards on the
+ * result alone, not on what led to it. */
+static bool run_piece(struct attempt *a, const struct entry_source *from, struct err *err)
+{
+	struct trace *t = &a->trace;
+	int waits = a->n_frames - 1, n = a->n_stops, before = t->n_ops;
+	bool may_idle = t->native && !a->never_idle && waits > 0;
+	const struct frame *f = may_idle ? real_frame(a, from, waits) : NULL;
+
+	if (f && !f->unit->hidden)
+		a->stops[n++] = place_in(a, from, waits, f->inst + 1);
+	a->idle = false;
+	if (!vm_run_to(from->vm, t->base, a->stops, n, &a->stopped, &a->result, err))
+		return false;
+	if (a->stopped && n > a->n_stops && from->vm->frame->stands_for == waits &&
+	    from->vm->frame->inst == f->inst + 1) {
+		a->idle = t->n_ops == before && !t->computes_sizes;
+		if (!a->idle && !vm_run_to(from->vm, t->base, a->stops, a->n_stops, &a->stopped,
+					   &a->result, err))
+			return false;
+	}
+	if (a->stopped && generators_wait(from->vm))
+		return err_set(err, ERR_UNSUPPORTED,
+			       "a generator is kept, whose finally block waits");
+	return !a->stopped || read_state(a, err);
+}
+
+static bool run(struct attempt *a, struct arena *arena, const struct entry_source *from,
+		struct err *err)
+{
+	struct trace *t = &a->trace;
+	struct vm_evaluator evaluator = { .self = t, .evaluate = refuse };
+
+	a->stood = false;
+	t->base = NULL;
+	if (!trace_begin(t, arena, from->vm))
+		return trace_no_memory(err);
+	vm_set_host(from->vm, &t->host);
+	vm_set_evaluator(from->vm, &evaluator);
+	t->base = from->base; /* a break before there is a stand-in */
+	a->stood = stand_frames(t, from, err);
+	return a->stood && trace_marks_begin(t, from->frame, from->base, err) &&
+	       run_piece(a, from, err) && trace_marks_end(t, a->stopped, err);
+}
+
+static void unwind(struct trace *t, const struct entry_source *from)
+{
+	if (from->vm->frame != from->frame && t->base && t->base != from->base)
+		vm_unwind(from->vm, t->base);
+}
+
+/* What capture has no way to do, although eager may. */
+static void note_unsupported(struct trace *t, const struct err *why)
+{
+	if (t->brk.id != BREAK_NONE || (why->code != ERR_UNSUPPORTED && why->code != ERR_BREAK))
+		return;
+	trace_break_at(t, BREAK_UNSUPPORTED, NULL, t->vm->frame);
+	snprintf(t->brk.message, sizeof(t->brk.message), "%s", why->message);
+}
+
+/* The place of what runs in eager as a whole: that of its frame f, not one in a
+ * function that is called there, which breaks again in a frame of its own. */
+static void place_outside(struct trace *t, const struct frame *f)
+{
+	struct trace_break *brk = &t->brk;
+	size_t n = 0;
+
+	for (const struct frame *at = f; at != t->base->up; at = at->up)
+		n += !at->unit->hidden;
+	if (n == 0)
+		n = 1;
+	if (brk->stack.len <= n)
+		return;
+	memmove(brk->stack.at, brk->stack.at + brk->stack.len - n, n * sizeof(*brk->stack.at));
+	brk->stack.len = n;
+	brk->column = f->inst->column;
+	brk->end_column = f->inst->end_column;
+}
+
+/* Keeps the first break as what the piece ends at. */
+static void keep_break(struct entry_break *brk, struct trace *t, const struct decision *d)
+{
+	if (d->as_a_whole)
+		place_outside(t, d->frame);
+	free(brk->at.stack.at);
+	brk->at = t->brk;
+	brk->outcome = d->outcome;
+	brk->because = d->because;
+	memset(&t->brk, 0, sizeof(t->brk));
+}
+
+enum verdict { TRY_AGAIN, STANDS, GIVE_UP_POINT, GIVE_UP_CALL, FAILED };
+
+/* What cannot be captured stands behind a return to a frame in which the piece
+ * began: what is before the return can. */
+static bool end_at_return(struct attempt *a, const struct entry_source *from)
+{
+	struct vm_place place;
+	int calls;
+	const struct frame *f = attempt_last(a, &calls);
+
+	if (calls == 0 || a->ends_at_return)
+		return false;
+	place = place_in(a, from, f->stands_for, real_frame(a, from, f->stands_for)->inst + 1);
+	set_stop(a, &place);
+	a->ends_at_return = true;
+	a->rest_eager = false;
+	return true;
+}
+
+/* The piece does not get to the break: the next one does. */
+static enum verdict drop_break(struct entry_break *brk, struct trace *t)
+{
+	free(brk->at.stack.at);
+	memset(brk, 0, sizeof(*brk));
+	t->brk.id = BREAK_NONE;
+	return TRY_AGAIN;
+}
+
+/* An exception led past the last attempt's stop, to the same break: a piece that ends
+ * before the try statement gets to its end.  True where there is no such place. */
+static bool repeats(const struct attempt *a, struct decision *d)
+{
+	const struct vm_place *last = &a->stops[a->n_rounds];
+	const struct lang_inst **at = &d->place.at[d->place.n - 1], *insts = d->frame->code->insts;
+	bool step = d->outcome == OUTCOME_STEP;
+
+	if (a->n_stops == a->n_rounds || last->n != d->place.n ||
+	    memcmp(last->at, d->place.at, sizeof(*at) * (size_t)(last->n - 1)) != 0)
+		return d->stop < 0;
+	if (*at == last->at[last->n - 1] ||
+	    (step && a->rest_eager && *at > last->at[last->n - 1])) {
+		d->stop = step ? decide_before_try(d->frame->code,
+						   (int)(last->at[last->n - 1] - insts))
+			       : -1;
+		*at = insts + (d->stop < 0 ? 0 : d->stop);
+	}
+	return d->stop < 0 || *at == last->at[last->n - 1];
+}
+
+static enum verdict after_break(struct attempt *a, const struct entry_source *from,
+				struct entry_break *brk)
+{
+	struct decision d = decide_break(&a->trace, a->most_frames);
+
+	if (repeats(a, &d))
+		d.outcome = OUTCOME_SKIP;
+	if (d.outcome == OUTCOME_STEP &&
+	    d.place.at[d.place.n - 1] <= real_frame(a, from, d.frame->stands_for)->inst)
+		d.outcome = OUTCOME_SKIP;
+	if (d.outcome == OUTCOME_SKIP && end_at_return(a, from))
+		return drop_break(brk, &a->trace);
+	keep_break(brk, &a->trace, &d);
+	if (d.outcome == OUTCOME_SKIP)
+		return GIVE_UP_POINT;
+	set_stop(a, &d.place);
+	a->rest_eager = d.outcome == OUTCOME_STEP;
+	return TRY_AGAIN;
+}
+
+/* An exception that the program raises leaves the frame: torch gives up on the
+ * code; a fault of an op it only reports. */
+static enum verdict after_error(struct attempt *a, const struct entry_source *from,
+				struct entry_break *brk, const struct err *why)
+{
+	struct trace *t = &a->trace;
+	const struct frame *f = t->vm->frame;
+	struct decision d = { .outcome = OUTCOME_SKIP };
+	bool raised = f->inst->op == CODE_RAISE || f->inst->op == CODE_RERAISE;
+	bool too_large = why->code == ERR_BOUND || why->code == ERR_STEPS;
+
+	if (a->stood && (raised || too_large) && end_at_return(a, from))
+		return drop_break(brk, t);
+	trace_break_at(t, too_large ? BREAK_TOO_LARGE : BREAK_EXCEPTION, why->message, f);
+	keep_break(brk, t, &d);
+	return raised || too_large ? GIVE_UP_POINT : GIVE_UP_CALL;
+}
+
+static enum verdict after_failure(struct attempt *a, const struct entry_source *from,
+				  struct entry_break *brk, struct err *why)
+{
+	const struct decision never = { .outcome = OUTCOME_SKIP };
+	struct trace *t = &a->trace;
+
+	if (t->restart && t->brk.id == BREAK_NONE)
+		return TRY_AGAIN;
+	note_unsupported(t, why);
+	if (t->brk.id != BREAK_NONE && a->stood && t->brk.depth > 0)
+		return after_break(a, from, brk);
+	if (t->brk.id != BREAK_NONE) {
+		if (t->brk.depth > 0)
+			keep_break(brk, t, &never);
+		return GIVE_UP_POINT;
+	}
+	if (why->code == ERR_MEMORY || why->code == ERR_INTERNAL || why->code == ERR_CANCELLED)
+		return FAILED;
+	return after_error(a, from, brk, why);
+}
+
+/* A piece that must end early but computes next to nothing is not worth it. */
+static bool is_worth(const struct attempt *a)
+{
+	return !a->rest_eager || a->trace.n_ops >= 2;
+}
+
+/* What only shows at the end of a capture stands at the frame's place. */
+static enum verdict give_up(struct entry_break *brk, const struct entry_source *from,
+			    enum break_id id, const char *message)
+{
+	const struct frame *f = from->frame;
+	struct fusion_line line = { .line = f->inst->line, .function = f->code->name };
+
+	if (brk->at.id == BREAK_NONE) {
+		brk->at.id = id;
+		snprintf(brk->at.message, sizeof(brk->at.message), "%s", message);
+		VEC_PUSH(&brk->at.stack, line);
+	}
+	brk->outcome = OUTCOME_SKIP;
+	return GIVE_UP_POINT;
+}
+
+/* As torch: a method of an object that the piece made cannot wait on the stack. */
+static bool holds_new_method(const struct attempt *a)
+{
+	const struct frame *f = a->trace.base;
+
+	for (struct value *v = f->stack; a->stopped && !a->trace.native && v < f->top; v++)
+		if (v->kind == VALUE_METHOD && v->method->self.kind == VALUE_INSTANCE &&
+		    !v->method->self.instance->class->hidden &&
+		    world_slot(&a->trace, v->method->self) < 0)
+			return true;
+	return false;
+}
+
+/* What a called function holds cannot be kept: the piece ends before its call. */
+static bool end_further_out(struct attempt *a, struct entry *e)
+{
+	int calls, n = a->stops[a->n_stops > 0 ? a->n_stops - 1 : 0].n;
+
+	if (a->idle && !a->never_idle) {
+		entry_undescribe(e);
+		a->never_idle = true;
+		return true;
+	}
+	if (!a->stopped || a->n_stops == a->n_rounds || n <= attempt_last(a, &calls)->stands_for)
+		return false;
+	entry_undescribe(e);
+	a->most_frames = n - 1;
+	a->n_stops = a->n_rounds;
+	return true;
+}
+
+static enum verdict conclude(struct attempt *a, struct entry *e,
+			     const struct entry_options *options, const struct entry_source *from,
+			     struct entry_break *brk, struct err *err)
+{
+	struct err why = { 0 };
+
+	if (!is_worth(a)) {
+		brk->outcome = OUTCOME_SKIP;
+		return GIVE_UP_POINT;
+	}
+	switch (overlap_find(&a->trace)) {
+	case OVERLAP_COVERED:
+		return TRY_AGAIN;
+	case OVERLAP_UNKNOWN:
+		return give_up(brk, from, BREAK_OVERLAP, "");
+	default:
+		break;
+	}
+	if (holds_new_method(a))
+		return give_up(brk, from, BREAK_UNSUPPORTED,
+			       "a method of an object that is made here is called at a break");
+	if (entry_describe(e, a, options, &why))
+		return STANDS;
+	if (a->trace.restart) {
+		entry_undescribe(e);
+		return TRY_AGAIN;
+	}
+	if (why.code != ERR_MEMORY && why.code != ERR_INTERNAL && end_further_out(a, e))
+		return drop_break(brk, &a->trace);
+	if (why.code != ERR_MEMORY && why.code != ERR_INTERNAL)
+		return give_up(brk, from, BREAK_UNSUPPORTED, why.message);
+	if (err)
+		*err = why;
+	return FAILED;
+}
+
+static enum verdict capture(struct attempt *a, struct entry *e, const struct entry_options *options,
+			    const struct entry_source *from, struct entry_break *brk,
+			    struct err *err)
+{
+	for (int left = MAX_ATTEMPTS; left > 0; left--) {
+		struct err why = { 0 };
+		enum verdict verdict;
+
+		if (run(a, &e->arena, from, &why))
+			verdict = conclude(a, e, options, from, brk, err);
+		else
+			verdict = after_failure(a, from, brk, &why);
+		if (verdict == FAILED && err && err->code == ERR_NONE)
+			*err = why;
+		unwind(&a->trace, from);
+		vm_forget_raised(from->vm); /* by an attempt that is given up */
+		value_unref(a->result);
+		a->result = value_none();
+		generators_forget(from->vm, false); /* while what they hold is there */
+		if (verdict != TRY_AGAIN)
+			return verdict;
+	}
+	err_set(err, ERR_INTERNAL, "the capture does not settle on its sizes");
+	return FAILED;
+}
+
+/* As torch: the graph ends where the block begins, so the break stands there. */
+static void place_before(struct entry_break *brk, const struct frame *f, int stop)
+{
+	const struct lang_inst *inst = &f->code->insts[stop];
+	struct fusion_line line = { .line = inst->line, .function = f->code->name };
+
+	if (brk->at.stack.len == 0)
+		return;
+	brk->cause = (struct break_cause){ .at = brk->at.stack.at[0],
+					   .column = brk->at.column,
+					   .end_column = brk->at.end_column };
+	brk->at.column = inst->column;
+	brk->at.end_column = inst->end_column;
+	for (int i = 0; i < f->code->n_handlers; i++) { /* the outermost is last */
+		const struct lang_handler *h = &f->code->handlers[i];
+
+		if (h->start == stop && h->line > 0) {
+			line.line = h->line;
+			brk->at.column = h->column;
+			brk->at.end_column = h->column + (int)strlen("try");
+		}
+	}
+	brk->at.stack.at[0] = line;
+	brk->at.stack.len = 1;
+}
+
+enum entry_fate entry_create(const struct entry_options *options, struct entry *e,
+			     const struct entry_source *from, struct entry_break *brk,
+			     struct err *err)
+{
+	struct attempt a = { .most_frames = VM_MAX_PLACE, .result = value_none() };
+	int64_t begin = clock_ns();
+	enum verdict verdict;
+	bool ok;
+
+	e->graph = -1;
+	e->slots =
+	    (struct slots){ .arena = &e->arena, .code = from->frame->code, .frame = from->frame };
+	for (const struct frame *f = from->frame; f != from->base->up; f = f->up)
+		a.n_frames++;
+	trace_init(&a.trace, options->names, options->operators, &e->slots, from->memory,
+		   options->mode);
+	a.trace.autograd = options->autograd;
+	a.trace.native = a.trace.host.is_late = options->policy == FUSION_NATIVE;
+	if (a.trace.native)
+		stop_at_rounds(&a, from);
+	a.trace.in_round = a.n_rounds > 0 && !options->constants;
+	verdict = capture(&a, e, options, from, brk, err);
+	trace_finish(&a.trace);
+	e->slots.frame = NULL;
+	e->capture_ns = clock_ns() - begin;
+	if (verdict == GIVE_UP_POINT)
+		return ENTRY_SKIP;
+	if (verdict == GIVE_UP_CALL)
+		return ENTRY_EAGER;
+	if (verdict == FAILED)
+		return ENTRY_FAILED;
+	brk->ended = !entry_returns(e);
+	if (brk->ended && brk->outcome == OUTCOME_STEP && !a.trace.native && a.n_frames == 1)
+		place_before(brk, from->frame, (int)(e->frames[0].inst - from->frame->code->insts));
+	ok = entry_compile(e, options, err);
+	if (ok && !slots_release(&e->slots))
+		ok = entry_no_memory(err);
+	e->compile_ns = clock_ns() - begin;
+	return ok ? ENTRY_MADE : ENTRY_FAILED;
+}

@@ -1,0 +1,48 @@
+/* fusion/capture/attempt.h -- private to capture/: captures until one stands. */
+#ifndef FUSION_RUNTIME_ATTEMPT_H
+#define FUSION_RUNTIME_ATTEMPT_H
+
+#include "fusion/capture/entry.h"
+
+struct attempt {
+	struct trace trace;
+	struct vm_place stops[VM_MAX_PLACE + 2]; /* where it has to end */
+	int n_stops;                             /* 0: where it returns */
+	int n_rounds;                            /* the first of them: where rounds of loops end */
+	int n_frames;                            /* of the call: in which the piece begins */
+	int most_frames;                         /* that may stand where it ends */
+	bool rest_eager;                         /* ... because nothing behind it can be captured */
+	bool stood;                              /* the frames have got their stand-ins */
+	bool stopped;                            /* it ended at a stop; its frames still stand */
+	bool idle;           /* ... where the innermost frame returned, with nothing computed */
+	bool never_idle;     /* what it returned cannot be kept */
+	bool ends_at_return; /* ... of a frame in which it began: nothing stands between */
+	struct value result;
+};
+
+/* Of the frames in which the piece begins, the innermost that still stands; how
+ * many calls out it is. */
+static inline struct frame *attempt_last(const struct attempt *a, int *calls)
+{
+	struct frame *f = a->trace.vm->frame;
+
+	while (!f->stands_for)
+		f = f->up;
+	*calls = a->n_frames - f->stands_for;
+	return f;
+}
+
+/* shadow_frame.c: pushes the frames on which the piece is tried. */
+bool stand_frames(struct trace *t, const struct entry_source *from, struct err *err);
+
+/* entry_create.c: recipe, guards and outputs of an attempt that stands. */
+bool entry_describe(struct entry *e, struct attempt *a, const struct entry_options *options,
+		    struct err *err);
+
+/* Drops what a description that failed has left: another attempt follows. */
+void entry_undescribe(struct entry *e);
+
+/* Passes, lowering, backend; the captured graph stays as it was. */
+bool entry_compile(struct entry *e, const struct entry_options *options, struct err *err);
+
+#endif

@@ -1,0 +1,142 @@
+/* fusion/capture/backward/entry_grad.h -- private to capture/: entries with a backward part.
+ *
+ * Where inputs of a piece require a gradient, its graph is differentiated when it
+ * is captured (joint.h): the forward part hands out what the backward part reads,
+ * and the results of a call share a node of the tape, which runs the backward
+ * part.  That one is compiled when it is first asked for.
+ */
+#ifndef FUSION_RUNTIME_ENTRY_GRAD_H
+#define FUSION_RUNTIME_ENTRY_GRAD_H
+
+#include "fusion/eager/autograd.h"
+#include "fusion/compile/exec.h"
+#include "fusion/compile/partition.h"
+#include "fusion/compile/record.h"
+#include "fusion/capture/trace.h"
+
+struct entry;
+struct attempt;
+struct entry_options;
+
+enum back_kind { BACK_INPUT, BACK_SAVED, BACK_TANGENT };
+
+struct back_input {
+	enum back_kind kind;
+	int index; /* of the entry's inputs, the forward part's outputs, the node's results */
+};
+
+struct entry_again;
+
+/* An input (BACK_INPUT) or result (BACK_SAVED) of a piece in whose memory lies what eager
+ * would save for the backward pass. */
+struct watched_memory {
+	enum back_kind kind;
+	int index;   /* of the entry's inputs or outputs */
+	uint64_t by; /* the outputs whose backward pass needs it: grad_bit() */
+};
+
+struct entry_grad {
+	struct autograd *autograd;
+	struct graph *forward, *backward;
+	int *forward_inputs; /* by input of `forward`: the entry's */
+	struct tensor **inputs;
+	int n_outputs; /* of the forward part: the entry's, then what is saved */
+	struct tensor **outputs;
+	int n_results_of; /* how many outputs result_of has */
+	int *result_of;   /* by the entry's outputs: of the node's results, -1: no gradient */
+	int n_results;
+	int *wanted;       /* the entry's inputs that have a gradient, in the order of `backward` */
+	uint64_t *made_of; /* as grad_custom.made_of */
+	int n_wanted;
+	const struct view_layout *
+	    *repeats;             /* by wanted: how its output is expanded; NULL: it is not */
+	struct back_input *reads; /* by input of `backward` */
+	int n_reads, n_saved;     /* n_saved: those that are no tangents */
+	struct watched_memory *watched;
+	int n_watched;
+	bool *keeps; /* by input of `backward`: one of the entry's that eager would not have
+		      * saved, so that the program may write to it */
+	/* for the gradient of the gradient; NULL where the program cannot ask for it */
+	struct entry_again *again;
+
+	/* to compile the backward part */
+	const struct exec_env *env;
+	const struct backend *backend;
+	uint64_t passes_disabled;
+	struct lowering lowering;
+	struct arena *arena;
+	struct exec *exec;            /* NULL: not compiled yet */
+	struct record_memory *record; /* mode graphs; NULL */
+	struct recorded recorded;     /* of the backward part */
+	int n_vars;
+	int64_t compile_ns;
+	int64_t uses;
+};
+
+/* Whether the graph's results depend on inputs that require a gradient; if so,
+ * e->grad is made.  e->captured has its outputs.  As joint_build(). */
+bool entry_grad_make(struct entry *e, struct attempt *a, const struct entry_options *options,
+		     struct err *err);
+void entry_grad_finish(struct entry_grad *g); /* NULL is fine */
+
+/* entry_grad.c, for double_backward.c.  Which of the entry's inputs a node is, -1: none. */
+struct joint;
+int entry_grad_input(const struct entry *e, const struct joint *j, int node);
+/* A copy, row by row; the zeros of a gradient that did not come; NULL with *err. */
+struct tensor *entry_grad_copy(const struct entry_grad *g, const struct tensor *t, struct err *err);
+struct tensor *entry_grad_zeros(const struct entry_grad *g, const struct grad_node *node,
+				int result, struct err *err);
+
+/* double_backward.c.  What is kept of the joint graph for gradients of gradients;
+ * `save` as joint_cut() has it, `reads` the nodes that the backward part reads.
+ * NULL when out of memory. */
+struct entry_again *again_make(const struct entry *e, const struct entry_grad *g,
+			       const struct joint *j, const bool *save, const int *reads);
+
+/* What a call's node keeps for it, while the inputs are as they were. */
+struct again_call {
+	struct value *inputs; /* of the entry: references */
+	unsigned *versions;
+	int n;
+};
+bool again_note(struct again_call *call, const struct entry *e, struct err *err);
+void again_forget(struct again_call *call); /* zeroed is fine */
+
+/* The gradients of a call op by op, each with its place on the tape; as
+ * grad_custom.run.  The whole forward part is computed again: what was saved has
+ * lost its place. */
+bool again_run(const struct entry_grad *g, const struct again_call *call, struct grad_node *node,
+	       const int64_t *vars, const struct value *given, struct value *made, struct err *err);
+
+/* entry_watch.c.  Backward fails where eager's does: the program has written to what eager
+ * would have saved, whatever the backward part reads.  watch_make() finds it when the piece
+ * is captured, `saved` as joint.h has it. */
+bool watch_make(const struct entry *e, struct entry_grad *g, const struct trace *t,
+		const uint64_t *saved);
+
+/* Versions as a call has left them: after entry_grad_note() and all that the call writes. */
+struct watch_call {
+	struct storage_watch **storages;
+	unsigned *versions;
+	int n; /* of g->watched; storages[i] NULL: an output that was written back */
+};
+bool entry_grad_watch(const struct entry *e, struct grad_node *node, struct err *err);
+bool watch_note(struct watch_call *call, const struct entry *e, struct err *err);
+/* `came`: as grad_node.came. */
+bool watch_check(const struct watch_call *call, const struct entry_grad *g, uint64_t came,
+		 struct err *err);
+void watch_forget(struct watch_call *call); /* zeroed is fine */
+
+/* The node of a call that has run: e->output_tensors are its results, and the
+ * inputs are still as they were.  Each result is then given by entry_grad_give(). */
+struct grad_node *entry_grad_note(struct entry *e, struct err *err);
+bool entry_grad_give(const struct entry *e, struct grad_node *node, int output, struct value t,
+		     struct err *err);
+
+/* An input of the call under way, as the program has it. */
+struct value entry_call_value(const struct entry *e, int input);
+
+/* Runs the forward part on e->input_tensors. */
+bool entry_grad_run(struct entry *e, const struct fusion_observer *observer, struct err *err);
+
+#endif

@@ -1,0 +1,416 @@
+/* fusion/capture/backward/sweep.c -- see sweep.h. */
+#include "fusion/capture/backward/sweep.h"
+
+#include <string.h>
+
+bool sweep_detaches(const struct node *n)
+{
+	return n->detached || n->op == OP_detach;
+}
+
+bool sweep_spread(struct autograd *a, const struct graph *g, bool *tracked, const bool *stops,
+		  struct err *err)
+{
+	bool known;
+	unsigned needs;
+
+	for (int id = 0; id < g->n_nodes; id++) {
+		const struct node *n = g->nodes[id];
+		bool any = false;
+
+		if (n->takes_over >= 0) {
+			tracked[id] |= tracked[n->takes_over];
+			continue;
+		}
+		for (int i = 0; i < op_n_read(n->op, n->n_args); i++)
+			any |= n->args[i].kind == ARG_NODE && tracked[n->args[i].node];
+		if (tracked[id] || !any || sweep_detaches(n) || (stops && stops[id]) ||
+		    dtype_category(n->dtype) != CATEGORY_FLOAT)
+			continue;
+		if (!grad_rule_needs(a, n->op, ~0u, &known, &needs, err))
+			return false;
+		tracked[id] = known;
+	}
+	return true;
+}
+
+bool sweep_draws(const struct arg *args)
+{
+	const struct arg *p = &args[1], *training = &args[2];
+
+	return !(training->kind == ARG_BOOL && !training->b) &&
+	       !(p->kind == ARG_FLOAT && p->f == 0);
+}
+
+int sweep_dropout(struct graph *g, const struct arg *given, int n, int line, int column,
+		  struct err *err)
+{
+	struct arg args[MAX_ARGS];
+	int mask = graph_add(g, OP_ones_like, given, 1, line, column, err);
+
+	if (mask < 0)
+		return -1;
+	memcpy(args, given, sizeof(args[0]) * (size_t)n);
+	args[0] = arg_node(mask);
+	mask = graph_add(g, OP_dropout, args, n, line, column, err);
+	if (mask < 0)
+		return -1;
+	args[0] = given[0];
+	args[1] = arg_node(mask);
+	return graph_add(g, OP_mul, args, 2, line, column, err);
+}
+
+/* ---- rules over nodes */
+
+static bool tuple_of(const struct sym *const *ints, int n, bool is_size, struct value *out,
+		     struct err *err)
+{
+	struct value items[MAX_RANK];
+
+	for (int i = 0; i < n; i++)
+		items[i] = trace_size_value(ints[i]);
+	*out = value_tuple(items, n);
+	if (out->kind == VALUE_UNSET)
+		return trace_no_memory(err);
+	out->list->is_size = is_size;
+	return true;
+}
+
+struct value sweep_literal(const struct arg *arg)
+{
+	switch (arg->kind) {
+	case ARG_FLOAT:
+		return value_float(arg->f);
+	case ARG_BOOL:
+		return value_bool(arg->b);
+	case ARG_DTYPE:
+		return (struct value){ .kind = VALUE_DTYPE, .dtype = arg->dtype };
+	case ARG_STR:
+		return value_str(arg->str, strlen(arg->str));
+	default:
+		return value_none();
+	}
+}
+
+static bool give_value(void *self, int index, struct value *out, struct err *err)
+{
+	const struct sweep *s = self;
+	const struct arg *arg;
+
+	if (index < 0)
+		return trace_wrap(s->t, s->node->id, out, err);
+	arg = &s->node->args[index];
+	switch (arg->kind) {
+	case ARG_NODE:
+		return trace_wrap(s->t, arg->node, out, err);
+	case ARG_INT:
+		*out = trace_size_value(arg->sym);
+		return true;
+	case ARG_INTS:
+		return tuple_of(arg->ints, arg->n, false, out, err);
+	default:
+		*out = sweep_literal(arg);
+		return out->kind != VALUE_UNSET || trace_no_memory(err);
+	}
+}
+
+static const struct node *tensor_at(const struct sweep *s, int index)
+{
+	const struct arg *arg = &s->node->args[index < 0 ? 0 : index];
+
+	if (index < 0)
+		return s->node;
+	return arg->kind == ARG_NODE ? s->t->graph->nodes[arg->node] : NULL;
+}
+
+static bool give_shape(void *self, int index, struct value *out, struct err *err)
+{
+	const struct node *n = tensor_at(self, index);
+
+	*out = value_none();
+	return !n || tuple_of(n->shape.size, n->shape.rank, true, out, err);
+}
+
+static bool give_dtype(void *self, int index, struct value *out, struct err *err)
+{
+	const struct node *n = tensor_at(self, index);
+
+	(void)err;
+	*out = n ? (struct value){ .kind = VALUE_DTYPE, .dtype = n->dtype } : value_none();
+	return true;
+}
+
+static bool add_to(struct sweep *s, struct value *to, struct value g)
+{
+	struct value pair[2] = { *to, g }, sum;
+
+	if (to->kind == VALUE_UNSET) {
+		*to = value_ref(g);
+		return true;
+	}
+	if (!trace_op(s->t, OP_add, "op:+", false, pair, 2, NULL, &sum, s->err))
+		return false;
+	value_unref(*to);
+	*to = sum;
+	return true;
+}
+
+/* In the shape and dtype of the node. */
+static bool fit(struct sweep *s, const struct node *to, struct value *g)
+{
+	struct value shape, dtype = { .kind = VALUE_DTYPE, .dtype = to->dtype };
+	struct shape have;
+	enum dtype had;
+	bool ok;
+
+	if (!trace_shape(s->t, *g, &have, &had, s->err))
+		return false;
+	if (had == to->dtype && shape_equal(&have, &to->shape))
+		return true;
+	if (!tuple_of(to->shape.size, to->shape.rank, true, &shape, s->err))
+		return false;
+	ok = grad_fit(s->a, g, shape, dtype, s->err);
+	value_unref(shape);
+	return ok;
+}
+
+static bool run_rule(struct sweep *s, const struct node *n, struct value g)
+{
+	struct grad_giver giver = { s, give_value, give_shape, give_dtype };
+	struct value made[MAX_ARGS];
+	unsigned wanted = 0;
+	bool ok;
+
+	for (int i = 0; i < n->n_args; i++)
+		if (n->args[i].kind == ARG_NODE && s->tracked[n->args[i].node])
+			wanted |= 1u << i;
+	s->node = s->t->graph->nodes[s->map[n->id]];
+	ok = grad_rule_run(s->a, s->node->op, &giver, wanted, g, made, s->err);
+	for (int i = 0; i < MAX_ARGS; i++) {
+		if (ok && made[i].kind == VALUE_TENSOR) {
+			int at = n->args[i].node;
+
+			ok = fit(s, s->t->graph->nodes[s->map[at]], &made[i]) &&
+			     add_to(s, &s->given[at], made[i]);
+		}
+		value_unref(made[i]);
+	}
+	return ok;
+}
+
+/* What it adds is of the node's module. */
+static bool run_node(struct sweep *s, const struct node *n, struct value g)
+{
+	const struct node *before = s->t->ruled;
+	bool ok;
+
+	s->t->ruled = n;
+	ok = run_rule(s, n, g);
+	s->t->ruled = before;
+	return ok;
+}
+
+/* ---- writes */
+
+/* A rule reads the node's elements: the op that wrote last where they lie, -1: none. */
+static int save(const struct graph *g, int node, uint64_t by, uint64_t *saved)
+{
+	int memory = graph_memory(g, node);
+
+	if (saved)
+		saved[memory] |= by;
+	return g->nodes[memory]->overwrite;
+}
+
+static bool is_spoiled(const struct sweep *s, const struct node *n, uint64_t by, uint64_t *saved,
+		       bool *spoiled, struct err *err)
+{
+	unsigned wanted = 0, needs;
+	bool known;
+
+	for (int i = 0; i < n->n_args; i++)
+		if (n->args[i].kind == ARG_NODE && s->tracked[n->args[i].node])
+			wanted |= 1u << i;
+	if (!grad_rule_needs(s->a, n->op, wanted, &known, &needs, err))
+		return false;
+	needs &= grad_rule_watches(s->a, n->op, wanted);
+	for (int i = n->in_place; i < n->n_args; i++) /* eager copies what it overwrites */
+		if (n->args[i].kind == ARG_NODE && (needs & 1u << i))
+			*spoiled |= save(s->from, n->args[i].node, by, saved) >=
+				    n->id; /* x.mul_(x) */
+	if (needs & 1u << MAX_ARGS)
+		*spoiled |= save(s->from, n->id, by, saved) > n->id;
+	return true;
+}
+
+bool sweep_spoiled(const struct sweep *s, uint64_t *reached, uint64_t *saved, bool *spoiled,
+		   struct err *err)
+{
+	*spoiled = false;
+	for (int id = s->n - 1; id >= 0; id--) {
+		const struct node *n = s->from->nodes[id];
+
+		if (!reached[id] || !s->tracked[id] || n->op == OP_input ||
+		    (s->leaf && s->leaf[id] >= 0))
+			continue;
+		if (n->takes_over >= 0) {
+			reached[n->takes_over] |= reached[id];
+			continue;
+		}
+		for (int i = 0; i < op_n_read(n->op, n->n_args); i++)
+			if (n->args[i].kind == ARG_NODE)
+				reached[n->args[i].node] |= reached[id];
+		if (!is_spoiled(s, n, reached[id], saved, spoiled, err))
+			return false;
+	}
+	return true;
+}
+
+/* ---- slices: where all that reads a value are slices that lie side by side and
+ * leave nothing out, its gradient is theirs, side by side, and no sum of tensors
+ * that are mostly zeros */
+
+enum { MAX_SLICES = MAX_ARGS - 1 }; /* of a cat */
+
+struct cover {
+	int dim;
+	int n;
+	int slices[MAX_SLICES]; /* nodes, by where they begin */
+};
+
+static bool is_number(const struct arg *arg)
+{
+	return arg->kind == ARG_INT && sym_is_const(arg->sym);
+}
+
+/* Puts the slice behind those that begin before it. */
+static bool add_slice(struct cover *c, const struct graph *g, const struct node *n)
+{
+	int at = c->n;
+
+	if (n->op != OP_slice || c->n == MAX_SLICES || !is_number(&n->args[1]) ||
+	    !is_number(&n->args[2]) || !is_number(&n->args[3]) || !is_number(&n->args[4]) ||
+	    n->args[4].sym->value != 1 || (c->n && n->args[1].sym->value != c->dim))
+		return false;
+	c->dim = (int)n->args[1].sym->value;
+	for (; at > 0 && g->nodes[c->slices[at - 1]]->args[2].sym->value > n->args[2].sym->value;
+	     at--)
+		c->slices[at] = c->slices[at - 1];
+	c->slices[at] = n->id;
+	c->n++;
+	return true;
+}
+
+static bool reads(const struct node *n, int id)
+{
+	for (int i = 0; i < n->n_args; i++)
+		if (n->args[i].kind == ARG_NODE && n->args[i].node == id)
+			return true;
+	return false;
+}
+
+/* The slices of node `id`; n is 0 where something else reads it, or they leave
+ * elements out, or share some. */
+static struct cover find_cover(const struct graph *g, int n_nodes, int id)
+{
+	const struct cover none = { 0 };
+	struct cover c = { 0 };
+	int64_t end = 0;
+
+	for (int i = 0; i < g->n_outputs; i++)
+		if (g->outputs[i] == id)
+			return none;
+	for (int user = id + 1; user < n_nodes; user++)
+		if (reads(g->nodes[user], id) && !add_slice(&c, g, g->nodes[user]))
+			return none;
+	if (c.dim < 0)
+		c.dim += g->nodes[id]->shape.rank;
+	for (int i = 0; i < c.n; i++) {
+		const struct node *n = g->nodes[c.slices[i]];
+
+		if (n->args[2].sym->value != end)
+			return none;
+		end = n->args[3].sym->value;
+	}
+	return c.n > 1 && sym_is(g->nodes[id]->shape.size[c.dim], end) ? c : none;
+}
+
+/* Which values are read so, by node of the captured graph. */
+static bool find_covers(struct sweep *s)
+{
+	const struct graph *g = s->from;
+
+	s->covers = ARENA_ARRAY(g->arena, struct cover, (size_t)s->n + 1);
+	for (int id = 0; s->covers && id < s->n; id++) {
+		const struct node *n = g->nodes[id];
+
+		if (n->op == OP_slice && s->tracked[id] && !s->covers[n->args[0].node].n)
+			s->covers[n->args[0].node] = find_cover(g, s->n, n->args[0].node);
+	}
+	return s->covers || trace_no_memory(s->err);
+}
+
+/* The gradients of the slices as that of the whole; one by one where some have none. */
+static bool join_slices(struct sweep *s, int id)
+{
+	const struct cover *c = &s->covers[id];
+	const struct graph *g = s->from;
+	const struct node *before = s->t->ruled;
+	struct value parts[MAX_ARGS] = { value_int(c->dim) }, whole;
+	int n = 1;
+	bool ok = true;
+
+	for (int i = 0; i < c->n; i++)
+		if (s->given[c->slices[i]].kind == VALUE_TENSOR)
+			parts[n++] = s->given[c->slices[i]];
+	if (n <= c->n) {
+		for (int i = 0; ok && i < c->n; i++)
+			if (s->given[c->slices[i]].kind == VALUE_TENSOR)
+				ok = run_node(s, g->nodes[c->slices[i]], s->given[c->slices[i]]);
+		return ok;
+	}
+	s->t->ruled = g->nodes[c->slices[0]];
+	ok = trace_op(s->t, OP_cat, "torch.cat", false, parts, n, NULL, &whole, s->err);
+	if (ok) {
+		ok = add_to(s, &s->given[id], whole);
+		value_unref(whole);
+	}
+	s->t->ruled = before;
+	return ok;
+}
+
+bool sweep_give(struct sweep *s, int to, struct value g)
+{
+	return add_to(s, &s->given[to], g);
+}
+
+/* Behind it nodes are of the program's module again. */
+bool sweep_run(struct sweep *s)
+{
+	const char *module = s->t->graph->module;
+
+	if (!find_covers(s))
+		return false;
+	for (int id = s->n - 1; id >= 0; id--) {
+		const struct node *n = s->from->nodes[id];
+
+		if (s->covers[id].n && s->tracked[id] && !join_slices(s, id))
+			return false;
+		if (n->op == OP_slice && s->covers[n->args[0].node].n)
+			continue; /* comes with the others */
+		if (!s->tracked[id] || s->given[id].kind != VALUE_TENSOR || n->op == OP_input ||
+		    (s->leaf && s->leaf[id] >= 0))
+			continue;
+		if (n->takes_over >= 0) {
+			if (!sweep_give(s, n->takes_over, s->given[id]))
+				return false;
+			continue;
+		}
+		if (s->ran)
+			s->ran[id] = true;
+		if (!run_node(s, n, s->given[id]))
+			return false;
+	}
+	s->t->graph->module = module;
+	return true;
+}

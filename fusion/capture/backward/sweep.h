@@ -1,0 +1,63 @@
+/* fusion/capture/backward/sweep.h -- private to capture/: the rules of _grads over a graph.
+ *
+ * A sweep goes from the last node of a graph to the first, and runs the rule of each
+ * whose gradient is known: under the capturing host, so that gradients are nodes as
+ * well.  joint.c sweeps over a copy of a captured graph, traced.c over the graph that
+ * is being captured.
+ */
+#ifndef FUSION_RUNTIME_SWEEP_H
+#define FUSION_RUNTIME_SWEEP_H
+
+#include "fusion/eager/autograd.h"
+#include "fusion/capture/trace.h"
+
+struct cover;
+
+struct sweep {
+	struct trace *t;
+	struct autograd *a;
+	const struct graph *from; /* whose nodes are differentiated */
+	int n;                    /* how many of them */
+	const int *map;           /* by node of `from`: its node in t->graph */
+	const bool *tracked;      /* by node of `from`: it leads to a tensor that is asked for */
+	const int *leaf;          /* by node of `from`: -1, or a leaf's value: nothing behind it */
+	struct value *given;      /* by node of `from`: its gradient, UNSET */
+	bool *ran;                /* by node of `from`: its rule was run; may be NULL */
+	/* its own */
+	struct cover *covers;
+	const struct node *node; /* of t->graph: whose rule runs */
+	struct err *err;
+};
+
+/* Whether a rule reads elements that were written after its op ran, on the way from the
+ * nodes for which reached[i] has bits; sets those of all that is reached from there, and
+ * saved[i] (may be NULL) of the memory in which elements lie that some rule reads.  Eager says
+ * what is wrong.  False with *err. */
+bool sweep_spoiled(const struct sweep *s, uint64_t *reached, uint64_t *saved, bool *spoiled,
+		   struct err *err);
+
+/* Adds g to what is known of node `to`. */
+bool sweep_give(struct sweep *s, int to, struct value g);
+
+/* Runs it; the gradients are s->given then, which the caller drops. */
+bool sweep_run(struct sweep *s);
+
+/* tracked[i] for all nodes that are computed from those for which it is set; not through
+ * a node that detaches, nor one that `stops` (may be NULL).  False with *err. */
+bool sweep_spread(struct autograd *a, const struct graph *g, bool *tracked, const bool *stops,
+		  struct err *err);
+
+/* Of the arguments of a dropout: whether it draws.  A dropout whose mask is drawn by an op
+ * of its own, which can be kept: nodes for it, the last one; -1 with *err. */
+bool sweep_draws(const struct arg *args);
+int sweep_dropout(struct graph *g, const struct arg *given, int n, int line, int column,
+		  struct err *err);
+
+/* x.detach(), x.data and what was made while gradients were off. */
+bool sweep_detaches(const struct node *n);
+
+/* An argument of a node that is no tensor and no size, as a program has it: a number, a bool, a
+ * dtype, a text; else None.  Kind UNSET when out of memory. */
+struct value sweep_literal(const struct arg *arg);
+
+#endif

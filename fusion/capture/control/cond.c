@@ -1,0 +1,377 @@
+/* fusion/capture/control/cond.c -- runs both sides of a branch on a tensor. */
+#include "fusion/capture/control/while_loop.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/capture/control/join.h"
+#include "fusion/capture/prints.h"
+
+/* A loop on a tensor forks in its own side, again and again. */
+enum { MAX_FORKS = 64 };
+
+const char *fork_refusal(const struct trace *t, const struct lang_inst *inst)
+{
+	for (size_t i = 0; i < t->refused.len; i++)
+		if (t->refused.at[i].inst == inst)
+			return t->refused.at[i].why;
+	return NULL;
+}
+
+bool fork_refuse_at(struct trace *t, const struct lang_inst *inst, const char *why, struct err *err)
+{
+	struct fork_refused r = { .inst = inst };
+
+	snprintf(r.why, sizeof(r.why), "%s", why);
+	if (!VEC_PUSH(&t->refused, r))
+		return trace_no_memory(err);
+	t->restart = true;
+	t->brk.id = BREAK_NONE;
+	if (err)
+		memset(err, 0, sizeof(*err));
+	return err_set(err, ERR_BREAK, "the branch is not followed both ways");
+}
+
+const struct fork_choice *fork_choice_of(const struct trace *t, struct value tensor)
+{
+	for (size_t i = 0; i < t->choices.len; i++)
+		if (t->choices.at[i].merged.tensor == tensor.tensor)
+			return &t->choices.at[i];
+	return NULL;
+}
+
+static struct value root_of(const struct trace *t, struct value tensor)
+{
+	if (tensor.tensor->owner == t->serial && tensor.tensor->view)
+		return tensor.tensor->view->base;
+	return tensor;
+}
+
+bool fork_may_write(struct trace *t, struct value tensor, struct err *err)
+{
+	const struct vtensor *root = root_of(t, tensor).tensor;
+
+	for (size_t i = 0; i < t->choices.len; i++) {
+		const struct fork_choice *c = &t->choices.at[i];
+		bool met = c->merged.tensor == root;
+
+		for (int j = 0; j < 2; j++)
+			met |= root_of(t, c->of[j]).tensor == root;
+		if (met && c->merged.object->refs > 1)
+			return fork_refuse_at(t, c->inst,
+					      "an in-place op behind it changes a tensor that the "
+					      "sides may share",
+					      err);
+	}
+	return true;
+}
+
+void fork_forget(struct trace *t)
+{
+	for (size_t i = 0; i < t->choices.len; i++) {
+		value_unref(t->choices.at[i].merged);
+		value_unref(t->choices.at[i].condition);
+		value_unref(t->choices.at[i].of[0]);
+		value_unref(t->choices.at[i].of[1]);
+	}
+	t->choices.len = 0;
+	t->fork = NULL;
+}
+
+bool fork_is_single(struct trace *t, struct value tensor)
+{
+	struct shape shape;
+	enum dtype dtype;
+
+	if (!trace_shape(t, tensor, &shape, &dtype, NULL))
+		return false;
+	for (int d = 0; d < shape.rank; d++)
+		if (!sym_is(shape.size[d], 1))
+			return false;
+	return true;
+}
+
+bool fork_condition(struct trace *t, struct value tensor, enum op op, struct value *out,
+		    struct err *err)
+{
+	struct value values[2] = { tensor, value_tuple(NULL, 0) }, flat;
+	struct shape shape;
+	enum dtype dtype;
+	bool ok;
+
+	if (tensor.kind != VALUE_TENSOR) {
+		value_unref(values[1]);
+		return (op == OP_ne ? late_cast(t, VALUE_BOOL, tensor, &flat, err)
+				    : late_not(t, tensor, &flat, err)) &&
+		       trace_wrap(t, (int)flat.i, out, err);
+	}
+	if (values[1].kind == VALUE_UNSET || !trace_shape(t, tensor, &shape, &dtype, err))
+		return trace_no_memory(err);
+	if (shape.rank == 0) {
+		flat = value_ref(tensor);
+		ok = true;
+	} else {
+		ok = trace_op(t, OP_reshape, "fx:", false, values, 2, NULL, &flat, err);
+	}
+	value_unref(values[1]);
+	if (!ok)
+		return false;
+	/* a copy: the tensor itself may be written to later on */
+	values[0] = flat;
+	values[1] = value_int(0);
+	ok = trace_op(t, op, "fx:", false, values, 2, NULL, out, err);
+	value_unref(flat);
+	return ok;
+}
+
+bool fork_side_failed(struct fork *k, struct err *err)
+{
+	struct trace *t = k->trace;
+	int line = t->vm->frame ? t->vm->frame->inst->line : 0;
+
+	if (t->restart && t->brk.id == BREAK_NONE)
+		return false;
+	if (t->brk.id != BREAK_NONE) {
+		if (t->brk.stack.len > 0)
+			line = t->brk.stack.at[0].line;
+		return fork_refuse(k, "a side of it ends the graph by itself, in line %d", line);
+	}
+	if (err->code == ERR_MEMORY || err->code == ERR_INTERNAL || err->code == ERR_CANCELLED ||
+	    err->code == ERR_STEPS)
+		return false;
+	k->raised = true;
+	return false;
+}
+
+struct side_end {
+	const struct lang_inst *at;
+	struct object *handled;
+};
+
+static struct side_end end_of(const struct fork *k)
+{
+	const struct vm *vm = k->trace->vm;
+
+	return (struct side_end){ .at = k->frame->inst,
+				  .handled = value_counted(vm->handled) ? vm->handled.object
+									: NULL };
+}
+
+static bool run_side(struct fork *k, const struct join *join, int from, struct err *err)
+{
+	k->frame->inst = k->frame->code->insts + from;
+	return vm_run_side(k->trace->vm, k->frame, join->stops, err) || fork_side_failed(k, err);
+}
+
+/* The other side only raises: the graph holds this one, and says whether it was
+ * the right one. */
+static bool take_side(struct fork *k, bool jumps, struct err *err)
+{
+	bool expected = jumps == (k->inst->op == CODE_JUMP_IF_TRUE);
+	int node = trace_node(k->trace, k->condition, err);
+
+	k->frame->inst = jumps ? k->frame->code->insts + k->inst->arg : k->inst + 1;
+	return node >= 0 && late_expect(k->trace, node, expected, err);
+}
+
+/* A side raised an exception that it did not catch: as if it only raised. */
+static bool leave_side(struct fork *k, bool jumped, struct err *err)
+{
+	struct vm *vm = k->trace->vm;
+
+	while (vm->frame != k->frame)
+		frame_pop(vm);
+	value_unref(vm->raised);
+	vm->raised = (struct value){ .kind = VALUE_UNSET };
+	if (value_counted(vm->handled) || !fork_restore(k))
+		return fork_refuse(k, "a side of it raises an exception");
+	k->trace->asserts.len = k->n_asserts;
+	prints_drop(k->trace, k->n_prints);
+	memset(err, 0, sizeof(*err));
+	return take_side(k, !jumped, err);
+}
+
+static int add(struct trace *t, enum op op, int a, int b, struct err *err)
+{
+	struct arg args[MAX_ARGS] = { arg_node(a), arg_node(b) };
+
+	return graph_add(t->graph, op, args, op_info(op)->n_params, t->host.line, t->host.column,
+			 err);
+}
+
+static int invert(struct trace *t, int node, struct err *err)
+{
+	struct arg args[MAX_ARGS] = { arg_node(node) };
+
+	return graph_add(t->graph, OP_logical_not, args, 1, t->host.line, t->host.column, err);
+}
+
+/* Assertions and prints of a side are for who goes there. */
+static bool limit_side(struct fork *k, bool first, struct err *err)
+{
+	struct trace *t = k->trace;
+	int condition = trace_node(t, k->condition, err), here, other;
+
+	if (k->n_asserts == t->asserts.len && k->n_prints == t->prints.len)
+		return true;
+	other = condition < 0 ? -1 : invert(t, condition, err);
+	if (other < 0)
+		return false;
+	here = first ? condition : other;
+	other = first ? other : condition;
+	for (; k->n_asserts < t->asserts.len; k->n_asserts++) {
+		int node = add(t, OP_logical_or, t->asserts.at[k->n_asserts], other, err);
+
+		if (node < 0)
+			return false;
+		t->asserts.at[k->n_asserts] = node;
+	}
+	for (; k->n_prints < t->prints.len; k->n_prints++) {
+		int *on = &t->prints.at[k->n_prints].condition;
+
+		*on = *on < 0 ? here : add(t, OP_logical_and, *on, here, err);
+		if (*on < 0)
+			return false;
+	}
+	return true;
+}
+
+/* In a round of a loop: the side has come to the round's end, or left the loop. */
+static bool close_side(struct fork *k, const struct join *join, bool *closed,
+		       struct loop_verdict *verdict, struct err *err)
+{
+	struct looper *l = fork_loop_around(k);
+
+	int at = (int)(k->frame->inst - k->frame->code->insts);
+
+	*closed = l && l->at.again[at] && (at != join->at || at == l->at.end);
+	if (!*closed || loop_close(l, verdict, err))
+		return true;
+	return l->k.why[0] ? fork_refuse(k, "%s", l->k.why) : false;
+}
+
+/* Where no side goes on before the loop's next test, the round is over. */
+static bool meet(struct fork *k, const struct join *join, const struct side_end *first,
+		 const bool *closed, const struct loop_verdict *verdicts, struct err *err)
+{
+	struct looper *l = fork_loop_around(k);
+
+	if ((first->at->op == CODE_YIELD || k->frame->inst->op == CODE_YIELD) &&
+	    (first->at != k->frame->inst || first->at - k->frame->code->insts != join->at))
+		return fork_refuse(k, "a side of it yields");
+	if (join->at >= 0 && (closed[0] != closed[1] || first->at != k->frame->inst ||
+			      first->handled != end_of(k).handled))
+		return fork_refuse(k, "the sides do not meet");
+	if (!closed[0] || !closed[1])
+		return fork_merge(k, join->at, err);
+	l->is_closed = true;
+	return loop_choose(l, trace_node(k->trace, k->condition, err), &verdicts[0], &verdicts[1],
+			   &l->closed, err) &&
+	       fork_merge(k, (int)(l->k.inst - k->frame->code->insts), err);
+}
+
+/* Both sides, one after the other, and what they leave. */
+static bool run_sides(struct fork *k, const struct join *join, struct err *err)
+{
+	int at = (int)(k->inst - k->frame->code->insts), arg = k->inst->arg;
+	bool jumps = k->inst->op == CODE_JUMP_IF_TRUE, closed[2]; /* where it holds */
+	struct loop_verdict verdicts[2];
+	struct side_end first;
+	size_t asserts = k->trace->asserts.len, prints = k->trace->prints.len;
+
+	k->n_asserts = asserts;
+	k->n_prints = prints;
+	if (!fork_save(k))
+		return false;
+	k->holds = true;
+	if (!run_side(k, join, jumps ? arg : at + 1, err))
+		return k->raised && leave_side(k, jumps, err);
+	if (!close_side(k, join, &closed[0], &verdicts[0], err))
+		return false;
+	first = end_of(k);
+	if (!limit_side(k, true, err) || !fork_switch(k))
+		return false;
+	k->holds = false;
+	if (!run_side(k, join, jumps ? at + 1 : arg, err)) {
+		k->n_asserts = asserts;
+		k->n_prints = prints;
+		return k->raised && leave_side(k, !jumps, err);
+	}
+	return close_side(k, join, &closed[1], &verdicts[1], err) && limit_side(k, false, err) &&
+	       meet(k, join, &first, closed, verdicts, err);
+}
+
+/* Sides end where a round of the loop around them does. */
+static bool stop_with_loop(const struct fork *k, struct join *join)
+{
+	const struct looper *l = fork_loop_around(k);
+	int n = k->frame->code->n_insts;
+	bool *stops = l ? ARENA_ARRAY(k->trace->graph->arena, bool, (size_t)n) : NULL;
+
+	for (int i = 0; stops && i < n; i++)
+		stops[i] = join->stops[i] || l->at.again[i];
+	if (stops)
+		join->stops = stops;
+	return stops || !l;
+}
+
+static bool open_fork(struct fork *k, struct value condition, struct err *err)
+{
+	struct trace *t = k->trace;
+	struct join join;
+	int at = (int)(k->inst - k->frame->code->insts), depth = 0;
+
+	for (const struct fork *up = k->up; up; up = up->up)
+		depth++;
+	if (depth >= MAX_FORKS)
+		return fork_refuse(k,
+				   "over %d branches would be open inside one another, "
+				   "as of a loop on a tensor",
+				   MAX_FORKS);
+	if (!join_find(k->frame->code, at, t->graph->arena, &join))
+		return fork_refuse(k, "the function is too long");
+	if (!stop_with_loop(k, &join))
+		return trace_no_memory(err);
+	if (join.raises[0] && join.raises[1])
+		return fork_refuse(k, "both sides of it raise an exception");
+	if (!fork_condition(t, condition, OP_ne, &k->condition, err))
+		return false;
+	value_unref(*--k->frame->top);
+	t->fork = k;
+	if ((join.raises[0] || join.raises[1]) && k->frame->code->n_handlers == 0)
+		return take_side(k, join.raises[0], err);
+	return run_sides(k, &join, err);
+}
+
+bool fork_branch(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err)
+{
+	struct trace *t = self;
+	struct fork k = { .up = t->fork,
+			  .trace = t,
+			  .frame = f,
+			  .inst = f->inst,
+			  .birth = vm->heap->births,
+			  .tensor_birth = t->n_tensors,
+			  .condition = { .kind = VALUE_UNSET } };
+	struct value condition = f->top[-1];
+	bool ok;
+
+	*handled = false;
+	if (!t->native || f->namespace || fork_refusal(t, f->inst))
+		return true;
+	if (condition.kind == VALUE_TENSOR ? !fork_is_single(t, condition)
+					   : !trace_is_late(t, condition))
+		return true;
+	if (!fork_loop(t, f, handled, err) || *handled)
+		return *handled;
+	ok = open_fork(&k, condition, err);
+	t->fork = k.up;
+	*handled = ok;
+	if (!ok && k.why[0])
+		fork_refuse_at(t, k.inst, k.why, err);
+	else if (!ok && err->code == ERR_NONE)
+		trace_no_memory(err);
+	fork_finish(&k);
+	return ok;
+}

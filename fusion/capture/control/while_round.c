@@ -1,0 +1,269 @@
+/* fusion/capture/control/while_round.c -- what a round of a loop left otherwise than it found it.
+ *
+ * Tensors and numbers are noted, to be carried in the next attempt; all else makes
+ * the loop fail.
+ */
+#include <stdlib.h>
+
+#include "fusion/capture/control/while_loop.h"
+#include "fusion/capture/live.h"
+#include "fusion/capture/prints.h"
+
+static bool is_carried(const struct looper *l, enum carried_kind kind, int index, int item)
+{
+	for (size_t i = 0; i < l->carried.len; i++)
+		if (l->carried.at[i].note.kind == kind && l->carried.at[i].note.index == index &&
+		    l->carried.at[i].note.item == item)
+			return true;
+	return false;
+}
+
+/* Written in place, as the attempt before has seen. */
+static bool is_carried_tensor(const struct looper *l, struct value tensor)
+{
+	for (size_t i = 0; i < l->carried.len; i++)
+		if (l->carried.at[i].note.kind >= CARRIED_ROOT &&
+		    l->carried.at[i].start.tensor == tensor.tensor)
+			return true;
+	return false;
+}
+
+static bool note_place(struct looper *l, enum carried_kind kind, int index, int item, bool *found,
+		       struct err *err)
+{
+	struct fork_loop *note = fork_loop_note(l->t, l->k.inst);
+
+	if (!note)
+		return trace_no_memory(err);
+	if (note->n_places == MAX_CARRIED)
+		return fork_refuse(&l->k, "over %d values change from round to round", MAX_CARRIED);
+	note->places[note->n_places++] = (struct fork_place_note){ kind, index, item };
+	*found = true;
+	return true;
+}
+
+/* Zeros of its form: nobody sees them. */
+static int stand_in(struct looper *l, int like, struct err *err)
+{
+	static const double none[2];
+	struct graph *g = l->t->graph;
+	const struct node *n = g->nodes[like];
+	const struct shape scalar = { .rank = 0 };
+	struct arg args[3] = { arg_node(graph_constant(g, n->dtype, &scalar, none)),
+			       arg_ints(n->shape.size, n->shape.rank), arg_dtype(n->dtype) };
+
+	if (args[0].node < 0) {
+		trace_no_memory(err);
+		return -1;
+	}
+	return loop_add(l, OP_new_zeros, args, 3, "", err);
+}
+
+/* Set by a round, and read behind the loop: Python raises where there was none. */
+static bool check_first(struct looper *l, int index, struct err *err)
+{
+	struct frame *f = l->k.frame;
+	struct value now = f->locals[index];
+	const bool *live = live_locals(f->code, l->at.body, l->t->graph->arena);
+	int next;
+
+	if (!live)
+		return trace_no_memory(err);
+	if (now.kind == VALUE_LAZY && !world_read(l->t, (int)now.i, &now, err))
+		return false;
+	if (live[index] || (now.kind != VALUE_TENSOR && loop_number_type(now) == VALUE_UNSET))
+		return fork_refuse(&l->k, "`%s` is set for the first time inside it",
+				   f->code->locals[index]);
+	next = now.kind == VALUE_TENSOR ? trace_node(l->t, now, err) : late_node(l->t, now, err);
+	if (next < 0 ||
+	    !loop_carry_only(l, CARRIED_FIRST, index, stand_in(l, next, err), next, err))
+		return false;
+	l->carried.at[l->carried.len - 1].number = now.kind != VALUE_TENSOR;
+	return true;
+}
+
+/* A place that held `before`: numbers and tensors go round. */
+static bool check_value(struct looper *l, struct fork_place_note note, struct value before,
+			struct value now, const char *name, bool *found, struct err *err)
+{
+	struct trace *t = l->t;
+
+	if ((before.kind == VALUE_LAZY && !world_read(t, (int)before.i, &before, err)) ||
+	    (now.kind == VALUE_LAZY && !world_read(t, (int)now.i, &now, err)))
+		return false;
+	if (before.kind == VALUE_TENSOR ? now.kind == VALUE_TENSOR
+					: loop_number_type(before) != VALUE_UNSET &&
+					      loop_number_type(before) == loop_number_type(now))
+		return note_place(l, note.kind, note.index, note.item, found, err);
+	return fork_refuse(&l->k, "`%s` (%s) changes from round to round", name,
+			   value_type_name(before));
+}
+
+static bool check_local(struct looper *l, int index, bool *found, struct err *err)
+{
+	struct value before = l->k.before.locals[index], now = l->k.frame->locals[index];
+
+	if (is_carried(l, CARRIED_LOCAL, index, 0) || fork_same(l->t, before, now))
+		return true;
+	if (before.kind == VALUE_UNSET)
+		return check_first(l, index, err);
+	return check_value(l, (struct fork_place_note){ CARRIED_LOCAL, index, 0 }, before, now,
+			   l->k.frame->code->locals[index], found, err);
+}
+
+static bool check_frame(struct looper *l, bool *found, struct err *err)
+{
+	const struct fork_place *before = &l->k.before;
+	const struct frame *f = l->k.frame;
+	const bool *live = live_locals(f->code, (int)(l->k.inst - f->code->insts),
+				       l->t->graph->arena);
+
+	if (!live)
+		return trace_no_memory(err);
+	for (int i = 0; i < f->code->n_locals; i++)
+		if (live[i] && !check_local(l, i, found, err))
+			return false;
+	for (int i = 0; i < f->code->n_cells; i++)
+		if (!fork_same(l->t, before->cells[i], f->cells[i]))
+			return fork_refuse(&l->k, "a round makes a variable of a closure anew");
+	if (before->n_stack != f->top - f->stack)
+		return fork_refuse(&l->k, "a round leaves another operand stack");
+	for (int i = 0; i < before->n_stack; i++)
+		if (!fork_same(l->t, before->stack[i], f->stack[i]))
+			return fork_refuse(&l->k,
+					   "a round changes what waits on the operand stack");
+	return true;
+}
+
+/* A tensor written in place: an argument, a constant, or one that a local holds. */
+static bool note_written(struct looper *l, struct value tensor, bool *found, struct err *err)
+{
+	int slot = trace_slot(l->t, tensor), lifted = trace_lifted(l->t, tensor);
+	const struct frame *f = l->k.frame;
+
+	if (slot >= 0)
+		return note_place(l, CARRIED_SLOT, slot, 0, found, err);
+	if (lifted >= 0)
+		return note_place(l, CARRIED_LIFTED, lifted, 0, found, err);
+	for (int i = 0; i < f->code->n_locals; i++)
+		if (l->k.before.locals[i].kind == VALUE_TENSOR &&
+		    fork_loop_root(l->t, l->k.before.locals[i]).tensor == tensor.tensor)
+			return note_place(l, CARRIED_ROOT, i, 0, found, err);
+	return fork_refuse(&l->k, "a round writes to a tensor that no local variable holds");
+}
+
+static bool check_writes(struct looper *l, bool *found, struct err *err)
+{
+	struct fork *k = &l->k;
+
+	for (size_t i = 0; i < k->writes.len; i++) {
+		struct fork_write before = k->writes.at[i];
+		struct fork_write now = fork_write_read(l->t, before.tensor);
+
+		if (now.writes != before.writes && !is_carried_tensor(l, before.tensor) &&
+		    !note_written(l, before.tensor, found, err))
+			return false;
+	}
+	return true;
+}
+
+static bool check_globals(struct looper *l, bool *found, struct err *err)
+{
+	struct trace *t = l->t;
+
+	for (size_t i = 0; i < t->globals.len; i++) {
+		struct value before = fork_global_before(&l->k, i), now = t->globals.at[i].stand;
+		int index = t->globals.at[i].index;
+
+		if (fork_same(t, before, now) || is_carried(l, CARRIED_GLOBAL, index, 0))
+			continue;
+		if (!check_value(l, (struct fork_place_note){ CARRIED_GLOBAL, index, 0 }, before,
+				 now, t->vm->globals[index].name, found, err))
+			return false;
+	}
+	return true;
+}
+
+/* One that has as many items as before, under the same keys. */
+static bool check_items(struct looper *l, const struct fork_content *before,
+			const struct fork_content *now, bool *found, struct err *err)
+{
+	struct fork_place_note note = { CARRIED_PART, loop_object_index(l->t, before->object), 0 };
+	const char *type = value_type_name(before->object);
+
+	if (before->n != now->n)
+		return fork_refuse(&l->k, "a round gives a %s another length", type);
+	for (int i = 0; i < before->n; i++) {
+		note.item = i;
+		if (before->keys && !fork_same(l->t, before->keys[i], now->keys[i]))
+			return fork_refuse(&l->k, "a round gives a %s other keys", type);
+		if (fork_same(l->t, before->values[i], now->values[i]) ||
+		    is_carried(l, CARRIED_PART, note.index, i))
+			continue;
+		if (!check_value(l, note, before->values[i], now->values[i],
+				 before->keys && before->keys[i].kind == VALUE_STR
+				     ? before->keys[i].str->text
+				     : type,
+				 found, err))
+			return false;
+	}
+	return true;
+}
+
+static bool check_contents(struct looper *l, bool *found, struct err *err)
+{
+	for (size_t i = 0; i < l->k.contents.len; i++) {
+		struct fork_content before = l->k.contents.at[i], now; /* the list may grow */
+		bool ok = fork_content_read(before.object, &now) || trace_no_memory(err);
+
+		if (ok &&
+		    (before.position != now.position ||
+		     (!fork_content_same(l->t, &before, &now) &&
+		      (before.object.kind == VALUE_ITER || before.object.kind == VALUE_GENERATOR))))
+			ok = fork_refuse(&l->k, "a round changes a %s",
+					 value_type_name(before.object));
+		ok = ok && check_items(l, &before, &now, found, err);
+		fork_content_drop(&now);
+		if (!ok)
+			return false;
+	}
+	return true;
+}
+
+/* What a round asserts: the loop ends where it does not hold, and eager raises. */
+static bool check_asserts(struct looper *l, int *again, struct err *err)
+{
+	struct trace *t = l->t;
+	int all = -1, before;
+
+	if (t->asserts.len == l->n_asserts)
+		return true;
+	for (size_t i = l->n_asserts; i < t->asserts.len; i++) {
+		int one = loop_flatten(l, t->asserts.at[i], err);
+
+		all = loop_add_two(l, OP_logical_and, all < 0 ? one : all, one, err);
+		if (all < 0)
+			return false;
+	}
+	t->asserts.len = l->n_asserts;
+	before = loop_invert(l, stand_in(l, all, err), err); /* true */
+	*again = loop_add_two(l, OP_logical_and, *again, all, err);
+	return *again >= 0 && loop_carry_only(l, CARRIED_CHECK, 0, before, all, err);
+}
+
+bool loop_round_check(struct looper *l, int *again, bool *found, struct err *err)
+{
+	size_t n_carried = l->carried.len;
+
+	*found = false;
+	if (!check_frame(l, found, err) || !check_writes(l, found, err) ||
+	    !check_globals(l, found, err) || !check_contents(l, found, err) ||
+	    !check_asserts(l, again, err))
+		return false;
+	if (l->t->prints.len != l->n_prints)
+		return fork_refuse(&l->k, "a round prints");
+	for (size_t i = n_carried; i < l->carried.len && !*found; i++)
+		if (l->carried.at[i].note.kind == CARRIED_FIRST)
+			return late_expect(l->t, l->test, true, err);
+	return true;
+}

@@ -1,0 +1,592 @@
+/* fusion/capture/deferred.c -- numbers of the program that the graph computes.
+ *
+ * Policy native: x.item() does not end the graph.  The number is a node of 0
+ * dims, float64, int64 or bool as Python's type is; arithmetic and comparisons
+ * on it are nodes, too.  It is read when the graph has run, where it is part of
+ * what the piece leaves.  What Python needs at once is a break there.
+ *
+ * Where Python would raise (a division by zero), the graph computes whether it
+ * does, and eager runs the piece if so.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "fusion/vm/frame.h"
+#include "fusion/vm/operators.h"
+#include "fusion/capture/control/cond.h"
+#include "fusion/capture/deferred.h"
+#include "fusion/capture/deferred_text.h"
+
+enum { MAX_LISTED = 64 }; /* elements of a tensor that become numbers */
+
+int late_add(struct trace *t, enum op op, const struct arg *args, int n, struct err *err)
+{
+	struct arg all[MAX_ARGS] = { 0 };
+	int node;
+
+	for (int i = 0; i < n; i++) {
+		if (args[i].kind == ARG_NODE && args[i].node < 0)
+			return -1;
+		all[i] = args[i];
+	}
+	node = graph_add(t->graph, op, all, op_info(op)->n_params, t->host.line, t->host.column,
+			 err);
+	if (node >= 0)
+		t->graph->nodes[node]->detached = true; /* no gradient flows through a number */
+	return node;
+}
+
+int late_one(struct trace *t, enum op op, int a, struct err *err)
+{
+	struct arg arg = arg_node(a);
+
+	return late_add(t, op, &arg, 1, err);
+}
+
+int late_two(struct trace *t, enum op op, int a, int b, struct err *err)
+{
+	struct arg args[2] = { arg_node(a), arg_node(b) };
+
+	return late_add(t, op, args, 2, err);
+}
+
+int late_convert(struct trace *t, int node, enum dtype dtype, struct err *err)
+{
+	struct arg args[2] = { arg_node(node), arg_dtype(dtype) };
+
+	if (node < 0 || t->graph->nodes[node]->dtype == dtype)
+		return node;
+	if (dtype == DTYPE_BOOL) {
+		args[1] = arg_int(t->graph, 0);
+		return late_add(t, OP_ne, args, 2, err);
+	}
+	return late_add(t, OP_to, args, 2, err);
+}
+
+static int constant(struct trace *t, enum dtype dtype, const void *data, struct err *err)
+{
+	struct shape shape = { .rank = 0 };
+	int node = graph_constant(t->graph, dtype, &shape, data);
+
+	if (node < 0)
+		trace_no_memory(err);
+	return node;
+}
+
+int late_float(struct trace *t, double f, struct err *err)
+{
+	return constant(t, DTYPE_F64, &f, err);
+}
+
+int late_int(struct trace *t, int64_t i, struct err *err)
+{
+	return constant(t, DTYPE_I64, &i, err);
+}
+
+/* A symbolic int as a node: its value is one of each call. */
+static int symbol(struct trace *t, const struct sym *s, struct err *err)
+{
+	struct arg args[2] = { arg_node(late_int(t, 0, err)), arg_sym(s) };
+
+	return late_add(t, OP_add, args, 2, err);
+}
+
+/* A number as a node of its own dtype; -1 with *err. */
+int late_node(struct trace *t, struct value v, struct err *err)
+{
+	switch (v.kind) {
+	case VALUE_FLOAT:
+		return late_float(t, v.f, err);
+	case VALUE_INT:
+		return late_int(t, v.i, err);
+	case VALUE_BOOL:
+		return constant(t, DTYPE_BOOL, &v.b, err);
+	case VALUE_SYMINT:
+		return symbol(t, v.sym, err);
+	case VALUE_SYMREAL:
+		return trace_real_node(t, v.real, err);
+	case VALUE_SYMBOOL:
+		return trace_settle(t, &v, err) ? constant(t, DTYPE_BOOL, &v.b, err) : -1;
+	default:
+		return (int)v.i;
+	}
+}
+
+struct value late_value(const struct trace *t, int node)
+{
+	enum dtype dtype = t->graph->nodes[node]->dtype;
+
+	return (struct value){ .kind = dtype == DTYPE_I64    ? VALUE_LATEINT
+				       : dtype == DTYPE_BOOL ? VALUE_LATEBOOL
+							     : VALUE_SYMFLOAT,
+			       .i = node };
+}
+
+bool late_finish(struct trace *t, int node, struct value *out)
+{
+	if (node < 0)
+		return false;
+	*out = late_value(t, node);
+	return true;
+}
+
+bool late_expect(struct trace *t, int node, bool expected, struct err *err)
+{
+	if (!expected)
+		node = late_one(t, OP_logical_not, node, err);
+	if (node < 0)
+		return false;
+	return VEC_PUSH(&t->asserts, node) || trace_no_memory(err);
+}
+
+/* A number that the program wrote down. */
+static bool is_written_within(const struct trace *t, int node, double most)
+{
+	const struct node *n = t->graph->nodes[node];
+
+	if (n->op != OP_tensor || !n->data)
+		return false;
+	return n->dtype == DTYPE_F64   ? fabs(*(const double *)n->data) < most
+	       : n->dtype == DTYPE_I64 ? fabs((double)*(const int64_t *)n->data) < most
+				       : n->dtype == DTYPE_BOOL;
+}
+
+bool late_within(struct trace *t, int node, double most, struct err *err)
+{
+	int size;
+
+	if (node >= 0 && is_written_within(t, node, most))
+		return true;
+	size = late_one(t, OP_abs, late_convert(t, node, DTYPE_F64, err), err);
+
+	return late_expect(t, late_two(t, OP_lt, size, late_float(t, most, err), err), true, err);
+}
+
+/* Python would raise for 0. */
+static bool expect_nonzero(struct trace *t, int node, struct err *err)
+{
+	return late_expect(t, late_convert(t, node, DTYPE_BOOL, err), true, err);
+}
+
+int late_whole(struct trace *t, int node, struct err *err)
+{
+	int cut;
+
+	if (node < 0 || !late_within(t, node, 0x1p63, err))
+		return -1;
+	cut = late_one(t, OP_trunc, node, err);
+	return late_convert(t, cut, DTYPE_I64, err);
+}
+
+bool late_cast(struct trace *t, enum value_kind kind, struct value a, struct value *out,
+	       struct err *err)
+{
+	int node = late_node(t, a, err);
+
+	if (node < 0)
+		return false;
+	if (kind == VALUE_FLOAT)
+		node = late_convert(t, node, DTYPE_F64, err);
+	else if (kind == VALUE_BOOL)
+		node = late_convert(t, node, DTYPE_BOOL, err);
+	else if (t->graph->nodes[node]->dtype == DTYPE_F64)
+		node = late_whole(t, node, err);
+	else
+		node = late_convert(t, node, DTYPE_I64, err);
+	return late_finish(t, node, out);
+}
+
+bool late_not(struct trace *t, struct value a, struct value *out, struct err *err)
+{
+	int node = late_convert(t, late_node(t, a, err), DTYPE_BOOL, err);
+
+	return late_finish(t, late_one(t, OP_logical_not, node, err), out);
+}
+
+/* The dtype of Python's numbers. */
+static enum dtype number_dtype(enum dtype dtype)
+{
+	return dtype == DTYPE_BOOL                     ? DTYPE_BOOL
+	       : dtype_category(dtype) == CATEGORY_INT ? DTYPE_I64
+						       : DTYPE_F64;
+}
+
+/* The tensor in a new shape; -1. */
+static int reshaped(struct trace *t, struct value tensor, struct value sizes, struct err *err)
+{
+	struct value values[2] = { tensor, sizes }, flat;
+	int node = -1;
+
+	if (sizes.kind == VALUE_UNSET) {
+		trace_no_memory(err);
+		return -1;
+	}
+	if (trace_op(t, OP_reshape, "fx:", false, values, 2, NULL, &flat, err)) {
+		node = trace_node(t, flat, err);
+		value_unref(flat);
+	}
+	value_unref(sizes);
+	return node;
+}
+
+/* The one element as a node of 0 dims that is no input of the graph and has no gradient. */
+static int element(struct trace *t, struct value tensor, const struct shape *shape,
+		   enum dtype dtype, struct err *err)
+{
+	enum dtype as = number_dtype(dtype);
+	int node = shape->rank > 0 ? reshaped(t, tensor, value_tuple(NULL, 0), err)
+				   : trace_node(t, tensor, err);
+	struct arg args[2] = { arg_node(node), arg_dtype(as) };
+
+	if (node >= 0 && as == dtype && dtype != DTYPE_F64 && t->graph->nodes[node]->input < 0)
+		return node;
+	return late_add(t, OP_to, args, 2, err);
+}
+
+/* ---- tolist() ---- */
+
+struct listing {
+	struct trace *t;
+	const int64_t *size;
+	int rank, flat, next;
+	enum dtype dtype;
+	struct err *err;
+};
+
+static bool list_from(struct listing *l, int dim, struct value *out)
+{
+	struct trace *t = l->t;
+	struct value list, item = { .kind = VALUE_UNSET };
+	int node;
+
+	if (dim == l->rank) {
+		struct arg args[3] = { arg_node(l->flat), arg_int(t->graph, 0),
+				       arg_int(t->graph, l->next++) };
+
+		node = late_add(t, OP_select, args, 3, l->err);
+		return late_finish(t,
+				   late_add(t, OP_to,
+					    (struct arg[]){ arg_node(node), arg_dtype(l->dtype) },
+					    2, l->err),
+				   out);
+	}
+	if (!vm_keep(t->vm, value_list(NULL, 0), &list, l->err))
+		return false;
+	for (int64_t i = 0; i < l->size[dim]; i++) {
+		bool ok = list_from(l, dim + 1, &item) &&
+			  (value_list_push(list.list, item) || trace_no_memory(l->err));
+
+		if (ok || value_counted(item))
+			value_unref(item);
+		if (!ok) {
+			value_unref(list);
+			return false;
+		}
+	}
+	*out = list;
+	return true;
+}
+
+bool late_list(struct trace *t, struct value tensor, bool *known, struct value *out,
+	       struct err *err)
+{
+	int64_t size[MAX_RANK], numel = 1;
+	struct listing l = { .t = t, .size = size, .err = err };
+	struct shape shape;
+	struct value count;
+
+	*known = false;
+	if (!t->native)
+		return true;
+	if (!trace_shape(t, tensor, &shape, &l.dtype, err))
+		return false;
+	for (int d = 0; d < shape.rank; d++) {
+		size[d] = sym_hint(t->graph->syms, shape.size[d]);
+		numel *= size[d] < MAX_LISTED ? size[d] : MAX_LISTED + 1;
+		if (numel > MAX_LISTED)
+			return true;
+	}
+	for (int d = 0; d < shape.rank; d++)
+		if (!sym_is_const(shape.size[d]))
+			return trace_pin(t, shape.size[d], err);
+	l.rank = shape.rank;
+	l.dtype = number_dtype(l.dtype);
+	count = value_int(numel);
+	l.flat = numel > 0 ? reshaped(t, tensor, value_tuple(&count, 1), err) : 0;
+	*known = l.flat >= 0 && list_from(&l, 0, out);
+	return *known;
+}
+
+/* ---- casts ---- */
+
+bool late_read(struct trace *t, enum value_kind kind, struct value a, bool *known,
+	       struct value *out, struct err *err)
+{
+	struct shape shape;
+	enum dtype dtype;
+	int node;
+
+	*known = false;
+	if (!t->native)
+		return true;
+	if (!trace_shape(t, a, &shape, &dtype, err))
+		return false;
+	for (int d = 0; d < shape.rank; d++)
+		if (!sym_is(shape.size[d], 1))
+			return true;
+	*known = true;
+	node = element(t, a, &shape, dtype, err);
+	if (node < 0)
+		return false;
+	if (kind == VALUE_UNSET)
+		return late_finish(t, node, out);
+	return late_cast(t, kind, (struct value){ .kind = late_value(t, node).kind, .i = node },
+			 out, err);
+}
+
+static bool is_float(const struct trace *t, int node)
+{
+	return t->graph->nodes[node]->dtype == DTYPE_F64;
+}
+
+/* ---- operators ---- */
+
+static bool is_small(const struct node *n)
+{
+	return n->op == OP_tensor && n->dtype == DTYPE_I64 && n->data && n->shape.rank == 0 &&
+	       *(const int64_t *)n->data <= 1 << 20 && *(const int64_t *)n->data >= -(1 << 20);
+}
+
+/* A number that a loop carries, and that its rounds only count on: it begins below
+ * 2^62 (while_loop.c), and no loop has rounds enough to get beyond 2^63.  *left
+ * bounds how far that is looked into. */
+static bool is_counter(const struct trace *t, int node, int *left)
+{
+	const struct node *n = t->graph->nodes[node];
+	const struct arg *args = n->args;
+
+	if (n->op == OP_loop_carried || is_small(n))
+		return true;
+	if (--*left < 0)
+		return false;
+	switch (n->op) {
+	case OP_clone:
+		return is_counter(t, args[0].node, left);
+	case OP_where:
+		return is_counter(t, args[1].node, left) && is_counter(t, args[2].node, left);
+	case OP_add:
+	case OP_sub:
+		return args[1].kind == ARG_NODE &&
+		       (is_small(t->graph->nodes[args[0].node]) ||
+			is_small(t->graph->nodes[args[1].node])) &&
+		       is_counter(t, args[0].node, left) && is_counter(t, args[1].node, left);
+	default:
+		return false;
+	}
+}
+
+/* Whole numbers: where they may need more than 64 bits, eager says so. */
+static int whole_operator(struct trace *t, enum op op, int x, int y, struct err *err)
+{
+	int result = late_two(t, op, x, y, err), size, left = 64;
+
+	if (result < 0 || is_counter(t, result, &left))
+		return result;
+	size = late_two(t, op, late_convert(t, x, DTYPE_F64, err),
+			late_convert(t, y, DTYPE_F64, err), err);
+	return size >= 0 && late_within(t, size, 0x1p62, err) ? result : -1;
+}
+
+static bool is_zero(struct value v)
+{
+	return (v.kind == VALUE_FLOAT && v.f == 0) || (value_is_integer(v) && value_as_int(v) == 0);
+}
+
+/* / // % */
+static int divide(struct trace *t, enum binop op, struct value divisor, int x, int y,
+		  struct err *err)
+{
+	bool floats = t->graph->nodes[x]->dtype == DTYPE_F64;
+
+	if (is_zero(divisor)) {
+		trace_break(t, BREAK_NUMBER_USE, NULL, err);
+		return -1;
+	}
+	if (!value_is_number(divisor) && !expect_nonzero(t, y, err))
+		return -1;
+	if (floats && op != BIN_TRUEDIV)
+		return late_number(t, op == BIN_MOD ? REAL_MOD : REAL_FLOORDIV, x, y, err);
+	if (!floats && op == BIN_TRUEDIV) { /* rounded once */
+		if (!late_within(t, x, 0x1p53, err) || !late_within(t, y, 0x1p53, err))
+			return -1;
+		x = late_convert(t, x, DTYPE_F64, err);
+		y = late_convert(t, y, DTYPE_F64, err);
+	}
+	if (!floats && op == BIN_FLOORDIV && !late_within(t, x, 0x1p63, err))
+		return -1; /* -2^63 // -1 */
+	return late_two(t, (enum op)t->operators->binary[op], x, y, err);
+}
+
+static int power(struct trace *t, struct value exponent, int x, int y, struct err *err)
+{
+	bool whole = t->graph->nodes[x]->dtype == DTYPE_I64 &&
+		     (!value_is_integer(exponent) || value_as_int(exponent) >= 0);
+	int size = late_number(t, REAL_POW, late_convert(t, x, DTYPE_F64, err),
+			       late_convert(t, y, DTYPE_F64, err), err);
+
+	if (size < 0 || !late_within(t, size, whole ? 0x1p62 : INFINITY, err))
+		return -1;
+	if (!whole)
+		return size;
+	if (!value_is_integer(exponent) &&
+	    !late_expect(t, late_two(t, OP_ge, y, late_int(t, 0, err), err), true, err))
+		return -1;
+	return late_two(t, OP_pow, x, y, err);
+}
+
+/* & | ^ of bools are bools. */
+static int bitwise(struct trace *t, enum op op, int x, int y, struct err *err)
+{
+	bool bools = t->graph->nodes[x]->dtype == DTYPE_BOOL &&
+		     t->graph->nodes[y]->dtype == DTYPE_BOOL;
+	enum dtype dtype = bools ? DTYPE_BOOL : DTYPE_I64;
+
+	return late_two(t, op, late_convert(t, x, dtype, err), late_convert(t, y, dtype, err), err);
+}
+
+bool late_binary(struct trace *t, enum binop op, struct value a, struct value b, struct value *out,
+		 struct err *err)
+{
+	int id = t->operators->binary[op], x, y, node;
+	bool floats;
+
+	x = late_node(t, a, err);
+	y = x < 0 ? -1 : late_node(t, b, err);
+	if (y < 0)
+		return false;
+	floats = is_float(t, x) || is_float(t, y);
+	if (id < 0 || op == BIN_MATMUL ||
+	    (floats && (op == BIN_AND || op == BIN_OR || op == BIN_XOR)))
+		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
+	t->n_ops++;
+	if (op == BIN_AND || op == BIN_OR || op == BIN_XOR)
+		return late_finish(t, bitwise(t, (enum op)id, x, y, err), out);
+	x = late_convert(t, x, floats ? DTYPE_F64 : DTYPE_I64, err);
+	y = late_convert(t, y, floats ? DTYPE_F64 : DTYPE_I64, err);
+	if (y < 0)
+		return false;
+	if (op == BIN_POW)
+		node = power(t, b, x, y, err);
+	else if (op == BIN_TRUEDIV || op == BIN_FLOORDIV || op == BIN_MOD)
+		node = divide(t, op, b, x, y, err);
+	else
+		node = floats ? late_two(t, (enum op)id, x, y, err)
+			      : whole_operator(t, (enum op)id, x, y, err);
+	return late_finish(t, node, out);
+}
+
+/* ~n */
+bool late_invert(struct trace *t, struct value a, struct value *out, struct err *err)
+{
+	int node = late_node(t, a, err);
+
+	if (node >= 0 && is_float(t, node))
+		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
+	node = late_convert(t, node, DTYPE_I64, err);
+	return late_finish(t, late_one(t, OP_invert, node, err), out);
+}
+
+/* Python compares an int with a float exactly. */
+static int compared(struct trace *t, struct value v, int node, enum dtype dtype, struct err *err)
+{
+	if (dtype == DTYPE_F64 && t->graph->nodes[node]->dtype == DTYPE_I64) {
+		if (v.kind == VALUE_INT && fabs((double)v.i) >= 0x1p53) {
+			trace_break(t, BREAK_NUMBER_USE, NULL, err);
+			return -1;
+		}
+		if (v.kind != VALUE_INT && !late_within(t, node, 0x1p53, err))
+			return -1;
+	}
+	return late_convert(t, node, dtype, err);
+}
+
+bool late_compare(struct trace *t, enum cmpop op, struct value a, struct value b, struct value *out,
+		  struct err *err)
+{
+	enum dtype dtype;
+	int x, y;
+
+	if (op > CMP_GE)
+		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
+	x = late_node(t, a, err);
+	y = x < 0 ? -1 : late_node(t, b, err);
+	if (y < 0)
+		return false;
+	dtype = is_float(t, x) || is_float(t, y) ? DTYPE_F64 : DTYPE_I64;
+	x = compared(t, a, x, dtype, err);
+	y = x < 0 ? -1 : compared(t, b, y, dtype, err);
+	t->n_ops++;
+	return late_finish(t, late_two(t, (enum op)t->operators->compare[op], x, y, err), out);
+}
+
+/* Python's type: 0 none of these. */
+enum value_kind late_type(struct value v)
+{
+	switch (v.kind) {
+	case VALUE_FLOAT:
+	case VALUE_SYMREAL:
+	case VALUE_SYMFLOAT:
+		return VALUE_FLOAT;
+	case VALUE_INT:
+	case VALUE_LATEINT:
+		return VALUE_INT;
+	case VALUE_BOOL:
+	case VALUE_LATEBOOL:
+		return VALUE_BOOL;
+	default:
+		return VALUE_UNSET;
+	}
+}
+
+bool late_choose(struct trace *t, struct value condition, struct value a, struct value b,
+		 bool *known, struct value *out, struct err *err)
+{
+	struct arg args[3];
+	int test, x, y;
+
+	*known = value_is_text(a) && value_is_text(b) && t->fork;
+	if (*known)
+		return *known = late_text_choose(t, condition, a, b, t->fork->inst, out, err);
+	*known = late_type(a) != VALUE_UNSET && late_type(a) == late_type(b);
+	if (!*known)
+		return true;
+	test = trace_node(t, condition, err);
+	x = late_node(t, a, err);
+	y = late_node(t, b, err);
+	if (test < 0 || x < 0 || y < 0)
+		return *known = false;
+	args[0] = arg_node(test);
+	args[1] = arg_node(x);
+	args[2] = arg_node(y);
+	t->n_ops++;
+	*known = late_finish(t, late_add(t, OP_where, args, 3, err), out);
+	return *known;
+}
+
+bool late_fault(struct trace *t, struct err *why)
+{
+	const struct frame *f = t->vm->frame;
+
+	if (!t->native || t->brk.id != BREAK_NONE || f->inst->op == CODE_RAISE ||
+	    f->inst->op == CODE_RERAISE || (why->code != ERR_TYPE && why->code != ERR_NAME))
+		return false;
+	for (const struct value *v = f->stack; v < f->top; v++) {
+		if (!trace_is_late(t, *v) && v->kind != VALUE_LATETEXT)
+			continue;
+		trace_break_at(t, v->kind == VALUE_LATETEXT ? BREAK_TEXT_USE : BREAK_NUMBER_USE,
+			       NULL, f);
+		why->code = ERR_BREAK;
+		return true;
+	}
+	return false;
+}

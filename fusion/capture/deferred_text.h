@@ -1,0 +1,73 @@
+/* fusion/capture/deferred_text.h -- private to capture/: text that shows what the graph computes.
+ *
+ * Policy native.  The text of a tensor, or of a number that the graph computes,
+ * does not end the graph.  While capturing it is a text with GAPS; each is a
+ * value, and how it is shown.  What the piece leaves, and what it prints, is
+ * filled in when the graph has run.
+ *
+ * A text that is another one on each side of a branch is one gap: a choice.
+ */
+#ifndef FUSION_RUNTIME_LATE_TEXT_H
+#define FUSION_RUNTIME_LATE_TEXT_H
+
+#include "fusion/vm/format.h"
+#include "fusion/capture/trace.h"
+
+enum { MAX_GAPS = 10000, MAX_TEXT_BYTES = 1 << 20, MAX_TEXTS_BYTES = 16 << 20 };
+
+enum gap_kind {
+	GAP_STR,    /* str(value) */
+	GAP_REPR,   /* repr(value) */
+	GAP_FORMAT, /* format(value, spec) */
+	GAP_CHOICE, /* one of two texts */
+};
+
+struct text_gap {
+	enum gap_kind kind;
+	struct value value; /* a reference; CHOICE: a LATEBOOL */
+	struct value of[2]; /* CHOICE: references */
+	bool leaf;          /* of a tensor: it is one that requires a gradient */
+	bool is_parameter;
+	const struct format_spec *spec;
+	const struct lang_inst *branch; /* CHOICE: where the sides begin */
+};
+
+struct late_text {
+	const char *bytes; /* in the graph's arena */
+	size_t len;
+	bool filled; /* it is not empty, whatever the gaps turn out to be */
+};
+
+/* Appends a gap to `text`; *known false: there are too many. */
+bool late_text_gap(struct trace *t, struct text_gap gap, bool *known, struct buf *text,
+		   struct err *err);
+/* A LATETEXT with these bytes. */
+bool late_text_make(struct trace *t, const char *bytes, size_t len, struct value *out,
+		    struct err *err);
+/* One of two texts. */
+bool late_text_choose(struct trace *t, struct value condition, struct value a, struct value b,
+		      const struct lang_inst *branch, struct value *out, struct err *err);
+/* The program needs it now: pins what numbers of the call it shows, gives up a
+ * branch, or is a break.  Always false. */
+bool late_text_need(struct trace *t, struct value v, struct err *err);
+void late_text_forget(struct trace *t); /* at an attempt's end */
+
+void late_text_host(struct vm_host *host); /* fills in what is about text */
+
+/* The gap whose number begins at text + *at, which moves behind it. */
+const struct text_gap *late_text_at(const struct trace *t, const char *text, size_t *at);
+
+/* As the entry keeps it: `gaps` in order of their places, without values. */
+struct entry_text {
+	const char *bytes;
+	size_t len;
+	const struct text_gap *gaps;
+	int n_gaps;
+};
+const struct entry_text *late_text_keep(const struct trace *t, struct value v,
+					const struct text_gap **gaps);
+/* Appends what the gap shows of the value. */
+bool late_text_show(const struct text_gap *gap, struct value v, struct autograd *a, struct vm *vm,
+		    struct buf *text);
+
+#endif

@@ -1,0 +1,224 @@
+/* fusion/capture/entry.c -- runs a compiled entry.
+ *
+ * What an in-place op wrote is computed aside and copied into the argument when
+ * all kernels are done, which may still read its old elements; where the kernel
+ * that makes it is the last to do so, it is written there (in_place.c).
+ */
+#include "fusion/base/generators.h"
+#include "fusion/capture/entry.h"
+
+#include <stdlib.h>
+
+#include "fusion/base/clock.h"
+#include "fusion/vm/frame.h"
+#include "fusion/tensor/keep.h"
+
+void entry_destroy(struct entry *e)
+{
+	if (!e)
+		return;
+	replay_finish(&e->replay);
+	exec_destroy(e->exec);
+	entry_grad_finish(e->grad);
+	recipe_finish(&e->recipe);
+	effects_finish(&e->effects);
+	for (int i = 0; i < e->n_inputs; i++) {
+		value_unref(e->lifted[i]);
+		tensor_unref(e->numbers[i]);
+	}
+	for (int i = 0; i < e->n_writes; i++)
+		value_unref(e->writes[i].lifted);
+	slots_finish(&e->slots);
+	arena_finish(&e->arena);
+	free(e);
+}
+
+static void gather(struct entry *e, const struct roots *roots)
+{
+	for (int i = 0; i < e->n_inputs; i++) {
+		const struct trace_input *in = &e->inputs[i];
+		/* guards have loaded what inputs are read from */
+		struct value v = in->slot >= 0 ? e->guards.values[in->slot] : e->lifted[i];
+
+		(void)roots;
+		if (in->real)
+			v = value_float(symreal_eval(in->real, e->guards.vars));
+		if (v.kind == VALUE_FLOAT) {
+			*(double *)tensor_host_writes(e->numbers[i]) = v.f;
+			e->input_tensors[i] = e->numbers[i];
+		} else {
+			e->input_tensors[i] = v.tensor->memory;
+		}
+	}
+}
+
+static bool write_back(struct entry *e, struct grad_node *node, struct err *err)
+{
+	bool ok = true;
+
+	for (int i = 0; i < e->n_writes; i++) {
+		const struct entry_write *w = &e->writes[i];
+		struct value to = w->slot >= 0 ? e->guards.values[w->slot] : w->lifted;
+
+		if (to.tensor->memory != e->output_tensors[w->output]) { /* else in place */
+			ok = ok && storage_before_write(to.tensor->memory->storage, err);
+			tensor_copy(to.tensor->memory, e->output_tensors[w->output]);
+		}
+		storage_written(to.tensor->memory->storage);
+		ok = ok && (!node || entry_grad_give(e, node, w->output, to, err));
+		tensor_unref(e->output_tensors[w->output]);
+		e->output_tensors[w->output] = NULL;
+	}
+	return ok;
+}
+
+static bool run_exec(struct entry *e, const struct roots *roots,
+		     const struct fusion_observer *observer, struct err *err)
+{
+	bool watched = __builtin_expect(observer && observer->phase, 0);
+	int64_t begin = watched ? clock_ns() : 0;
+
+	gather(e, roots);
+	if (!exec_bind(e->exec, e->guards.vars, err))
+		return false;
+	if (__builtin_expect(e->record && !e->recorded.tried, 0))
+		exec_record(e->exec, e->record, &e->recorded);
+	if (watched)
+		observer->phase(observer->self, PHASE_DISPATCH, begin, clock_ns());
+	if (e->grad)
+		return entry_grad_run(e, observer, err);
+	if (!in_place_find(e, &e->exec->given, err))
+		return false;
+	return exec_run(e->exec, e->input_tensors, e->output_tensors, NULL, observer, e->graph,
+			err);
+}
+
+/* Locals and operands as the piece left them. */
+static void restore_frame(const struct entry_frame *from, const struct value *made, struct frame *f)
+{
+	for (int i = 0; i < from->n_places; i++) {
+		struct value *place = &f->locals[from->places[i].index], old = *place;
+
+		*place = (struct value){ .kind = VALUE_UNSET };
+		if (from->places[i].step >= 0)
+			*place = value_ref(made[from->places[i].step]);
+		value_unref(old);
+	}
+	for (int i = 0; i < from->n_cells; i++)
+		f->cells[i] = value_ref(made[from->cells[i]]);
+	while (f->top > f->stack)
+		value_unref(*--f->top);
+	for (int i = 0; i < from->n_operands; i++)
+		*f->top++ = value_ref(made[from->operands[i]]);
+	f->inst = from->inst;
+}
+
+/* The frames as they stand where the piece ends. */
+static bool restore(struct entry *e, struct vm *vm, struct err *err)
+{
+	const struct value *made = e->recipe.made;
+
+	for (int i = 0; i < e->n_left; i++)
+		frame_pop(vm);
+	for (int i = 0; i < e->n_frames; i++) {
+		const struct entry_frame *from = &e->frames[i];
+		struct function *function = i > 0 ? made[from->function].function : NULL;
+
+		if (function && !frame_push(vm, function->unit, function, err))
+			return false;
+		restore_frame(from, made, vm->frame);
+	}
+	return true;
+}
+
+/* Eager would have failed on its way to the frames that the piece leaves. */
+static bool too_deep(const struct entry *e, const struct vm *vm)
+{
+	return e->n_frames > 1 && vm->depth - e->n_left + e->n_frames - 1 > vm->limits.depth;
+}
+
+static void drop_outputs(struct entry *e)
+{
+	for (int i = 0; i < e->n_outputs; i++) {
+		tensor_unref(e->output_tensors[i]);
+		e->output_tensors[i] = NULL;
+	}
+}
+
+static bool all_hold(struct entry *e)
+{
+	bool ok = true;
+
+	for (int i = 0; i < e->n_asserts; i++) {
+		struct tensor **t = &e->output_tensors[e->asserts[i]];
+
+		ok &= tensor_get_double(*t, 0) != 0;
+		tensor_unref(*t);
+		*t = NULL;
+	}
+	return ok;
+}
+
+/* Of a node, which has what it needs of them. */
+static void drop_saved(struct entry *e)
+{
+	for (int i = e->n_outputs; e->grad && i < e->grad->n_outputs; i++) {
+		tensor_unref(e->grad->outputs[i]);
+		e->grad->outputs[i] = NULL;
+	}
+}
+
+bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct value *out,
+	       const struct fusion_observer *observer, struct err *err)
+{
+	struct recipe_call call = { .slots = &e->slots,
+				    .roots = roots,
+				    .vm = vm,
+				    .outputs = e->output_tensors,
+				    .vars = e->guards.vars,
+				    .entry = e,
+				    .autograd = e->autograd };
+	struct generators *random, before;
+	struct grad_node *node = NULL;
+	bool ok = true;
+
+	e->uses++;
+	if (too_deep(e, vm))
+		return err_set(err, ERR_BREAK, "the calls would be nested too deeply");
+	random = e->exec && e->n_asserts > 0 ? e->exec->env->backend_env.random : NULL;
+	if (random)
+		before = *random;
+	if (e->exec && !run_exec(e, roots, observer, err))
+		return false;
+	if (e->n_asserts > 0 && !all_hold(e)) {
+		drop_outputs(e);
+		drop_saved(e);
+		if (random) /* eager draws the same numbers once more */
+			*random = before;
+		e->refuted++;
+		return err_set(err, ERR_BREAK, "an assertion does not hold");
+	}
+	if (e->grad) {
+		node = call.node = entry_grad_note(e, err);
+		ok = node != NULL;
+	}
+	if (ok && e->n_writes > 0)
+		ok = write_back(e, node, err);
+	if (ok && e->grad)
+		ok = entry_grad_watch(e, node, err);
+	ok = ok && recipe_follow(&e->recipe, &call, err);
+	if (ok && e->effects.n > 0)
+		ok = effects_apply(&e->effects, &e->recipe, &call, err);
+	if (ok && e->prints.n > 0)
+		prints_write(&e->prints, &e->recipe, vm);
+	if (ok && entry_returns(e))
+		*out = value_ref(e->recipe.made[e->result]);
+	else if (ok)
+		ok = restore(e, vm, err);
+	recipe_drop(&e->recipe);
+	drop_saved(e);
+	grad_node_unref(node);
+	if (!ok) /* what was not handed out yet */
+		drop_outputs(e);
+	return ok;
+}

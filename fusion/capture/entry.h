@@ -1,0 +1,166 @@
+/* fusion/capture/entry.h -- private to capture/: one compiled version of a piece.
+ *
+ * A PIECE of the program begins at a point of a frame (its start, or where it
+ * goes on after a break) and ends where the frame returns, or before an
+ * instruction that ends the graph.  Natively that may stand in a function that is
+ * called: then the piece leaves a CHAIN of frames, the next one goes on in the
+ * innermost, and returns into the others.  An entry is what one capture of it led to:
+ * guards, an exec, and a recipe for what it leaves.  It serves every call whose
+ * values pass the guards.
+ */
+#ifndef FUSION_RUNTIME_ENTRY_H
+#define FUSION_RUNTIME_ENTRY_H
+
+#include "fusion/capture/side_effects.h"
+#include "fusion/capture/backward/entry_grad.h"
+#include "fusion/compile/exec.h"
+#include "fusion/capture/sources/guards.h"
+#include "fusion/compile/partition.h"
+#include "fusion/capture/prints.h"
+#include "fusion/capture/reconstruction.h"
+#include "fusion/capture/replay.h"
+
+struct entry_write {         /* a tensor from outside that the piece changed */
+	int slot;            /* -1: a lifted one */
+	struct value lifted; /* its tensor: a reference */
+	int output;          /* of the graph: the new elements */
+	int input;           /* of the graph: the old ones, -1; in_place.c */
+	bool in_place;       /* a kernel may write the new ones over them */
+};
+
+struct entry_place { /* of a frame that goes on */
+	int index;   /* of the local */
+	int step;    /* of the recipe; -1: the local is not needed any more */
+};
+
+/* A frame that stands where the piece ends.  Each but the innermost, which goes on
+ * there, stands in its call of the next one. */
+struct entry_frame {
+	int function;                 /* recipe step; -1: the frame was there before */
+	const struct lang_inst *inst; /* that it stands before, or whose call it waits for */
+	struct entry_place *places;   /* locals that differ from before */
+	int n_places;
+	int *cells; /* recipe steps; of a frame that was there before they stay */
+	int n_cells;
+	int *operands; /* recipe steps of the operand stack */
+	int n_operands;
+};
+
+struct entry {
+	struct arena arena;
+	struct slots slots;
+	struct guards guards;
+	struct graph *captured;
+	struct exec *exec; /* NULL: the function computes no tensor */
+	struct recipe recipe;
+	struct effects effects;
+	struct prints prints;
+	struct entry_grad *grad; /* NULL: nothing asks for gradients */
+	struct autograd *autograd;
+	struct entry_frame *frames; /* outermost first; the first was there before */
+	int n_frames;               /* 0: the outermost frame of the call returns */
+	int n_left;                 /* frames of the call that have returned, innermost */
+	bool rest_eager;            /* the rest of the innermost frame runs in eager */
+	bool at_return;             /* it ends behind a return: nothing runs in between */
+	int result;                 /* recipe step of what the outermost returns */
+	struct trace_input *inputs; /* by graph input */
+	struct value *lifted;       /* by graph input: the tensor of a global */
+	int n_inputs;
+	struct entry_write *writes;
+	int n_writes;
+	struct tensor **given; /* by output: what it is written to in place; NULL: none is */
+	bool *spent;           /* by output: its backward pass was run in the piece; NULL: none */
+	int *asserts;          /* outputs of the graph that must be true */
+	int n_asserts;
+	struct tensor **numbers; /* by graph input: a float of the call, as a tensor */
+	struct tensor **input_tensors, **output_tensors; /* of the call under way */
+	int n_outputs;
+	int compile_id;
+	int graph; /* index among the session's graphs; -1: no ops */
+	int broke; /* the break that it ends at, in the report; -1: it returns */
+	int n_placeholders;
+	bool sets_modes; /* the piece leaves other modes than it found: these */
+	bool grad_off_after;
+	unsigned autocast_after;
+	int64_t capture_ns, compile_ns;
+	int64_t uses;
+	int64_t refuted;              /* of the uses: eager ran the piece */
+	struct record_memory *record; /* mode graphs: the session's; NULL */
+	struct recorded recorded;
+	struct replay replay;
+};
+
+struct entry_options {
+	struct torch_names *names;
+	const struct torch_operators *operators;
+	const struct exec_env *env;
+	const struct backend *backend;
+	uint64_t passes_disabled;
+	struct lowering lowering;
+	struct autograd *autograd;
+	enum fusion_mode mode;
+	enum fusion_policy policy;
+	bool constants;               /* numbers that rounds of a loop change are no symbols */
+	struct record_memory *record; /* launches are recorded there; NULL: they are not */
+};
+
+/* Why a capture led to no entry, or stopped short. */
+struct entry_break {
+	struct trace_break at;
+	enum break_outcome outcome;
+	enum break_id because;
+	bool ended;               /* the entry ends at it: it has its graph */
+	struct break_cause cause; /* where it really is, if at.stack is the block around it */
+};
+
+/* What a capture is made of. */
+struct entry_source {
+	struct vm *vm;
+	struct frame *frame; /* the real one, innermost; at the point */
+	struct frame *base;  /* the outermost: those from it on stand in their calls */
+	struct memory *memory;
+};
+
+enum entry_fate {
+	ENTRY_MADE,
+	ENTRY_SKIP,  /* never capture from here */
+	ENTRY_EAGER, /* not this time: eager will fail with the same error */
+	ENTRY_FAILED
+};
+
+/* Captures from the frame's place on and compiles it into `e` (zeroed); the
+ * frame stays as it is.  The VM's host and evaluator are changed: the caller
+ * sets them back.  `brk` (zeroed; the caller frees brk->at.stack) is what it
+ * met on its way.  FAILED alone sets *err; e is to be destroyed unless MADE. */
+enum entry_fate entry_create(const struct entry_options *options, struct entry *e,
+			     const struct entry_source *from, struct entry_break *brk,
+			     struct err *err);
+void entry_destroy(struct entry *e);
+
+/* An assertion does not hold, and nothing was changed: eager shall run the
+ * piece and raise the error.  As *err of entry_run(). */
+static inline bool entry_refuted(const struct err *err)
+{
+	return err->code == ERR_BREAK;
+}
+
+/* Whether the outermost frame of the call returns with it. */
+static inline bool entry_returns(const struct entry *e)
+{
+	return e->n_frames == 0;
+}
+
+/* Runs it on values that passed e->guards.  Where the entry returns, *out is
+ * the caller's; else the VM's frames then stand where it ends. */
+bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct value *out,
+	       const struct fusion_observer *observer, struct err *err);
+
+bool entry_no_memory(struct err *err); /* always false */
+
+/* in_place.c.  Finds the writes that kernels may do in place, when e->exec is made. */
+void in_place_plan(struct entry *e);
+/* *given: the tensors of the call under way for exec_run(), by output; NULL where there are
+ * none.  The exec is bound. */
+bool in_place_find(struct entry *e, struct tensor *const **given, struct err *err);
+
+#endif

@@ -1,0 +1,46 @@
+/* fusion/capture/side_effects.h -- private to capture/: what a piece changed outside.
+ *
+ * A stand-in that ends otherwise than it began tells what the program did to
+ * the object; the same is done to the real object in each call, after the
+ * kernels.
+ */
+#ifndef FUSION_RUNTIME_EFFECTS_H
+#define FUSION_RUNTIME_EFFECTS_H
+
+#include "fusion/capture/reconstruction.h"
+
+enum effect_kind {
+	EFFECT_ITEMS,    /* the list's items are those of the list made by `step` */
+	EFFECT_KEYS,     /* the same for a set */
+	EFFECT_STORE,    /* dict, instance or class: key is what `step` made */
+	EFFECT_REMOVE,   /* ... the key is gone */
+	EFFECT_CONTENT,  /* a cell's; step -1: unset */
+	EFFECT_GLOBAL,   /* number: the global; step -1: unset */
+	EFFECT_POSITION, /* an iterator's: number */
+	EFFECT_GRAD,     /* a tensor's .grad; slot -1: of what step `number` made */
+};
+
+struct effect {
+	enum effect_kind kind;
+	int slot; /* the object */
+	int step; /* of the recipe */
+	int64_t number;
+	struct value key; /* a reference */
+	int key_step;     /* of the recipe, where the key is an object; -1 */
+};
+
+struct effects {
+	struct effect *at;
+	int n;
+};
+
+/* Compares stand-ins with what they began as; parts of new values go into the
+ * recipe.  Lives in `arena`.  False with *err. */
+bool effects_find(struct effects *e, struct recipe_builder *b, struct arena *arena);
+void effects_finish(struct effects *e);
+
+/* Does them to the objects of a call; `made` by recipe_follow(). */
+bool effects_apply(const struct effects *e, const struct recipe *r, const struct recipe_call *call,
+		   struct err *err);
+
+#endif

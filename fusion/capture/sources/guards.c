@@ -1,0 +1,378 @@
+/* fusion/capture/sources/guards.c -- makes guards from a capture; guards_check.c checks them.
+ *
+ * A tensor that the program never looked at is guarded by type alone: FX drops
+ * such inputs too.  So a symbol is named for the first dim of its class whose
+ * tensor was looked at, which need not be the class's root.
+ */
+#include "fusion/capture/sources/guards.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/eager/autograd.h"
+
+struct maker {
+	struct guards *g;
+	const struct trace *t;
+	VEC(struct guard) list;
+	bool failed;
+};
+
+static void add(struct maker *m, struct guard guard)
+{
+	if (!VEC_PUSH(&m->list, guard))
+		m->failed = true;
+}
+
+static bool looked_at(const struct slot *s)
+{
+	return s->kind == VALUE_TENSOR && s->live && s->same_as < 0 && s->touched;
+}
+
+/* How the type of a slot is checked; after that it may be read. */
+static struct guard type_guard(const struct slot *s, int slot)
+{
+	struct guard guard = { .kind = GUARD_VALUE, .slot = slot };
+
+	switch (s->kind) {
+	case VALUE_UNSET:
+		guard.kind = GUARD_UNSET;
+		break;
+	case VALUE_TENSOR:
+		guard.kind = GUARD_TYPE;
+		break;
+	case VALUE_TUPLE:
+	case VALUE_LIST:
+		guard.kind = GUARD_LENGTH;
+		guard.number = s->value.list->len;
+		break;
+	case VALUE_DICT:
+		guard.kind = GUARD_KEYS;
+		break;
+	case VALUE_CELL:
+		guard.kind = GUARD_LOAD;
+		break;
+	case VALUE_SET:
+	case VALUE_RANGE:
+	case VALUE_SLICE:
+		guard.kind = GUARD_EQUAL;
+		break;
+	case VALUE_FUNCTION:
+		guard.kind = GUARD_FUNCTION;
+		guard.pointer = s->value.function->code;
+		guard.number = s->value.function->attributes ? s->value.function->attributes->len
+							     : 0;
+		break;
+	case VALUE_NATIVE:
+		guard.kind = GUARD_NATIVE;
+		break;
+	case VALUE_MODULE:
+		guard.kind = GUARD_MODULE;
+		guard.pointer = s->value.object;
+		break;
+	case VALUE_CLASS:
+	case VALUE_DESCRIPTOR:
+		guard.kind = GUARD_OBJECT;
+		guard.pointer = s->value.object;
+		break;
+	case VALUE_INSTANCE:
+		guard.kind = GUARD_INSTANCE;
+		guard.pointer = s->value.instance->class;
+		break;
+	case VALUE_ITER:
+		guard.kind = GUARD_ITERATOR;
+		guard.dim = s->value.iter->iter_kind;
+		guard.number = s->value.iter->position;
+		guard.other = (int)s->value.iter->length;
+		break;
+	case VALUE_METHOD:
+		guard.kind = GUARD_KIND;
+		guard.number = s->kind;
+		break;
+	default:
+		break;
+	}
+	return guard;
+}
+
+/* Where a class is a slot of its own, its instances need no pointer to it, but
+ * the class may not be another one: its guard says so. */
+static void add_type(struct maker *m, int slot)
+{
+	const struct slot *s = &m->t->slots->at[slot];
+	struct guard guard = type_guard(s, slot);
+
+	if (s->kind == VALUE_FLOAT && s->symbolic && !s->pinned) {
+		guard.kind = GUARD_FLOAT;
+		guard.number = s->var;
+	} else if (s->var >= 0) {
+		guard.kind = GUARD_INT;
+		guard.number = s->var;
+	}
+	if (s->var >= 0)
+		m->g->homes[s->var] = (struct guard_home){ .slot = slot, .dim = -1 };
+	add(m, guard);
+}
+
+static void add_size(struct maker *m, int slot, int dim)
+{
+	const struct slot *s = &m->t->slots->at[slot];
+	int var = m->t->slots->dims[slots_root(m->t->slots, s->first_dim + dim)].var;
+	struct guard guard = { .slot = slot, .dim = dim, .number = var };
+
+	if (var < 0) {
+		guard.kind = GUARD_SIZE;
+		guard.number = s->size[dim];
+	} else if (m->g->homes[var].slot < 0) {
+		guard.kind = GUARD_SYMBOL;
+		m->g->homes[var] = (struct guard_home){ .slot = slot, .dim = dim };
+	} else {
+		guard.kind = GUARD_SAME_SIZE;
+	}
+	add(m, guard);
+}
+
+/* The strides of what is not row-major are constants. */
+static void add_layout(struct maker *m, int slot)
+{
+	const struct slot *s = &m->t->slots->at[slot];
+	const struct tensor *t = s->value.tensor->memory;
+
+	add(m, (struct guard){ .kind = GUARD_DTYPE, .slot = slot, .number = s->dtype });
+	if (m->t->autograd->recording || s->grad_read)
+		add(m, (struct guard){ .kind = GUARD_GRAD,
+				       .slot = slot,
+				       .number = autograd_requires(s->value) });
+	if (s->leaf_read || (s->written && m->t->autograd->recording)) /* eager refuses a leaf */
+		add(m, (struct guard){ .kind = GUARD_LEAF,
+				       .slot = slot,
+				       .number = autograd_is_leaf(s->value) });
+	if (s->contiguous) {
+		add(m, (struct guard){ .kind = GUARD_CONTIGUOUS, .slot = slot });
+		return;
+	}
+	for (int d = 0; d < s->rank; d++)
+		if (s->size[d] > 1)
+			add(m, (struct guard){ .kind = GUARD_STRIDE,
+					       .slot = slot,
+					       .dim = d,
+					       .number = t->stride[d] });
+}
+
+/* What may be written to has to be the same thing, or another one, as it was. */
+static bool has_identity(const struct slot *s)
+{
+	return s->live &&
+	       (s->kind == VALUE_TENSOR || s->kind == VALUE_LIST || s->kind == VALUE_DICT ||
+		s->kind == VALUE_SET || s->kind == VALUE_CELL || s->kind == VALUE_INSTANCE);
+}
+
+/* A slot whose memory is that of another (overlap.c). */
+static void add_place(struct maker *m, int slot)
+{
+	const struct slots *s = m->t->slots;
+	int whole = s->at[slot].view_of;
+
+	if (slots_alias(s, slot)) {
+		add(m, (struct guard){ .kind = GUARD_ALIAS, .slot = slot, .other = whole });
+		return;
+	}
+	add(m, (struct guard){ .kind = GUARD_WITHIN,
+			       .slot = slot,
+			       .other = whole,
+			       .number = s->at[slot].value.tensor->memory->offset -
+					 s->at[whole].value.tensor->memory->offset });
+}
+
+static void add_aliases(struct maker *m)
+{
+	const struct slots *s = m->t->slots;
+
+	for (int i = 0; i < s->n; i++) {
+		if (!has_identity(&s->at[i]))
+			continue;
+		if (s->at[i].same_as >= 0) {
+			add(m, (struct guard){
+				   .kind = GUARD_IDENTICAL, .slot = i, .other = s->at[i].same_as });
+			continue;
+		}
+		if (s->at[i].kind == VALUE_TENSOR && s->at[i].view_of >= 0)
+			add_place(m, i);
+		for (int j = 0; s->at[i].written && j < s->n; j++)
+			if (j != i && has_identity(&s->at[j]) && s->at[j].kind == s->at[i].kind &&
+			    s->at[j].same_as < 0 && (j > i || !s->at[j].written) &&
+			    s->at[j].view_of < 0 &&
+			    (s->at[i].kind == VALUE_TENSOR ||
+			     (s->at[i].access != SLOT_CELL && s->at[j].access != SLOT_CELL)))
+				add(m, (struct guard){
+					   .kind = GUARD_DISJOINT, .slot = i, .other = j });
+		for (int j = i + 1; s->at[i].told_apart && j < s->n; j++)
+			if (s->at[j].told_apart && s->at[j].live && s->at[j].same_as < 0 &&
+			    s->at[j].kind == s->at[i].kind)
+				add(m,
+				    (struct guard){ .kind = GUARD_OTHER, .slot = i, .other = j });
+	}
+}
+
+/* What a program hardly ever changes, and nothing else is read from: its guard
+ * comes last. */
+static bool is_steady(const struct slots *s, int slot)
+{
+	const struct slot *at = &s->at[slot];
+
+	if (at->kind != VALUE_MODULE && at->kind != VALUE_FUNCTION && at->kind != VALUE_NATIVE &&
+	    at->kind != VALUE_CLASS)
+		return false;
+	for (int i = 0; i < at->n_children; i++)
+		if (s->at[at->first_child + i].live)
+			return false;
+	return true;
+}
+
+static void add_types(struct maker *m, bool steady)
+{
+	const struct slots *s = m->t->slots;
+
+	for (int i = 0; i < s->n; i++)
+		if (s->at[i].live && is_steady(s, i) == steady)
+			add_type(m, i);
+}
+
+static void add_all(struct maker *m)
+{
+	const struct slots *s = m->t->slots;
+
+	add_types(m, false);
+	for (int i = 0; i < s->n; i++)
+		if (looked_at(&s->at[i]))
+			add(m, (struct guard){
+				   .kind = GUARD_RANK, .slot = i, .number = s->at[i].rank });
+	for (int i = 0; i < s->n; i++)
+		for (int d = 0; looked_at(&s->at[i]) && d < s->at[i].rank; d++)
+			add_size(m, i, d);
+	for (int i = 0; i < s->n; i++)
+		if (looked_at(&s->at[i]))
+			add_layout(m, i);
+	add_aliases(m);
+	for (size_t i = 0; i < m->t->conditions.len; i++)
+		add(m, (struct guard){ .kind = GUARD_CONDITION, .slot = -1, .number = (int64_t)i });
+	add_types(m, true);
+	add(m, (struct guard){ .kind = GUARD_MODES, .slot = -1 });
+}
+
+static bool is_of_tensor(enum guard_kind kind)
+{
+	return kind == GUARD_RANK || kind == GUARD_SIZE || kind == GUARD_SYMBOL ||
+	       kind == GUARD_SAME_SIZE || kind == GUARD_DTYPE || kind == GUARD_CONTIGUOUS;
+}
+
+static void set_strides(struct guards *g, struct guard_step *step)
+{
+	int64_t *size = g->sizes + step->sizes;
+	uint64_t stride = 1;
+
+	step->fixed = true;
+	for (int d = step->rank - 1; d >= 0; d--) {
+		step->fixed &= size[d] >= 0;
+		size[step->rank + d] = (int64_t)stride;
+		if (size[d] > 1)
+			stride *= (uint64_t)size[d];
+	}
+}
+
+/* The step of a tensor that was looked at: its other guards go into it. */
+static struct guard_step tensor_step(const struct guards *g, int slot, int sizes)
+{
+	const struct slot *s = &g->slots->at[slot];
+
+	return (struct guard_step){ .slot = slot,
+				    .local = s->access == SLOT_LOCAL ? s->index : -1,
+				    .guard = -1,
+				    .rank = (int8_t)s->rank,
+				    .dtype = (int8_t)s->dtype,
+				    .sizes = sizes };
+}
+
+static void add_to_step(struct guards *g, struct guard_step *step, const struct guard *at)
+{
+	int64_t *size = g->sizes + step->sizes;
+
+	step->contiguous |= at->kind == GUARD_CONTIGUOUS;
+	if (at->kind == GUARD_SIZE)
+		size[at->dim] = at->number;
+	if (at->kind == GUARD_SYMBOL)
+		size[at->dim] = ~(2 * at->number);
+	if (at->kind == GUARD_SAME_SIZE)
+		size[at->dim] = ~(2 * at->number + 1);
+}
+
+static bool add_steps(struct guards *g, struct arena *arena)
+{
+	int n_sizes = 0, *step_of = ARENA_ARRAY(arena, int, (size_t)g->slots->n + 1);
+
+	for (int i = 0; i < g->n; i++)
+		n_sizes += 2 * is_of_tensor(g->at[i].kind);
+	g->steps = ARENA_ARRAY(arena, struct guard_step, (size_t)g->n + 1);
+	g->sizes = ARENA_ARRAY(arena, int64_t, (size_t)n_sizes + 1);
+	if (!g->steps || !g->sizes || !step_of)
+		return false;
+	n_sizes = 0;
+	for (int i = 0; i < g->n; i++) {
+		const struct guard *at = &g->at[i];
+		struct guard_step *step = &g->steps[g->n_steps];
+
+		if (is_of_tensor(at->kind) || at->kind == GUARD_MODES)
+			continue;
+		*step = (struct guard_step){ .slot = at->slot, .local = -1, .guard = i };
+		if (at->kind == GUARD_TYPE && looked_at(&g->slots->at[at->slot])) {
+			*step = tensor_step(g, at->slot, n_sizes);
+			n_sizes += 2 * step->rank;
+			step_of[at->slot] = g->n_steps;
+		}
+		g->n_steps++;
+	}
+	for (int i = 0; i < g->n; i++)
+		if (is_of_tensor(g->at[i].kind))
+			add_to_step(g, &g->steps[step_of[g->at[i].slot]], &g->at[i]);
+	for (int i = 0; i < g->n_steps; i++)
+		if (g->steps[i].guard < 0)
+			set_strides(g, &g->steps[i]);
+	return true;
+}
+
+bool guards_create(struct guards *g, const struct trace *t, struct arena *arena)
+{
+	struct maker m = { .g = g, .t = t };
+	size_t n_conditions = t->conditions.len;
+	int64_t *was;
+
+	g->slots = t->slots;
+	g->grad_off = t->vm->world.grad_off;
+	g->autocast = t->vm->world.autocast & AUTOCAST_STATE;
+	g->n_vars = (int)t->homes.len;
+	g->homes = ARENA_ARRAY(arena, struct guard_home, (size_t)g->n_vars + 1);
+	g->vars = ARENA_ARRAY(arena, int64_t, (size_t)g->n_vars + 1);
+	g->was = was = ARENA_ARRAY(arena, int64_t, (size_t)g->n_vars + 1);
+	g->values = ARENA_ARRAY(arena, struct value, (size_t)t->slots->n + 1);
+	g->conditions = ARENA_ARRAY(arena, struct size_condition, n_conditions + 1);
+	if (!g->homes || !g->vars || !was || !g->values || !g->conditions)
+		return false;
+	if (n_conditions)
+		memcpy(g->conditions, t->conditions.at, n_conditions * sizeof(*g->conditions));
+	for (int i = 0; i < g->n_vars; i++)
+		was[i] = sym_var_hint(t->graph->syms, i);
+	for (int i = 0; i < g->n_vars; i++)
+		g->homes[i] = (struct guard_home){ .slot = -1, .dim = -1 };
+	add_all(&m);
+	g->at = ARENA_ARRAY(arena, struct guard, m.list.len + 1);
+	g->texts = ARENA_ARRAY(arena, const char *, m.list.len + 1);
+	m.failed |= !g->at || !g->texts;
+	for (size_t i = 0; i < m.list.len && !m.failed; i++) {
+		g->at[i] = m.list.at[i];
+		g->texts[i] = guard_text(g, &g->at[i], arena);
+		m.failed |= !g->texts[i];
+	}
+	g->n = (int)m.list.len;
+	VEC_FREE(&m.list);
+	return !m.failed && add_steps(g, arena);
+}

@@ -1,0 +1,410 @@
+/* fusion/capture/sources/sources.c -- places where values are found, their names and loads.
+ *
+ * Two slots are the same tensor where they are the same memory seen the same
+ * way, whether or not they are the same object.
+ */
+#include "fusion/capture/sources/sources.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/base/buf.h"
+#include "fusion/base/vec.h"
+#include "fusion/eager/autograd.h"
+
+bool slots_same_tensor(const struct tensor *a, const struct tensor *b)
+{
+	return a == b ||
+	       (a->storage == b->storage && a->offset == b->offset && a->dtype == b->dtype &&
+		a->rank == b->rank &&
+		memcmp(a->size, b->size, sizeof(a->size[0]) * (size_t)a->rank) == 0 &&
+		memcmp(a->stride, b->stride, sizeof(a->stride[0]) * (size_t)a->rank) == 0);
+}
+
+bool slots_alias(const struct slots *s, int slot)
+{
+	int whole = s->at[slot].view_of;
+
+	return whole >= 0 && slots_same_tensor(s->at[slot].value.tensor->memory,
+					       s->at[whole].value.tensor->memory);
+}
+
+static bool grow(void **at, int *cap, int n, size_t bytes)
+{
+	size_t room = (size_t)*cap;
+
+	if (n < *cap)
+		return true;
+	if (!vec_grow(at, &room, (size_t)n, bytes))
+		return false;
+	*cap = (int)room;
+	return true;
+}
+
+int slots_add(struct slots *s, int parent, enum slot_access access, int index, struct value key,
+	      struct value real)
+{
+	if (s->n == MAX_SLOTS || !grow((void **)&s->at, &s->cap, s->n, sizeof(*s->at)))
+		return -1;
+	s->at[s->n] = (struct slot){
+		.parent = parent,
+		.access = access,
+		.index = index,
+		.key = value_ref(key),
+		.value = value_ref(real),
+		.kind = real.kind,
+		.first_child = -1,
+		.same_as = -1,
+		.view_of = -1,
+		.var = -1,
+	};
+	return s->n++;
+}
+
+/* The module's own dicts stay out of the name: self.up, not self._modules['up']. */
+static bool is_registry(const struct slot *s)
+{
+	static const char *const names[] = { "_modules", "_parameters", "_buffers" };
+
+	if (s->access != SLOT_ATTRIBUTE || s->key.kind != VALUE_STR)
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(s->key.str->text, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static const char *entry_name(struct slots *s, const struct slot *parent, struct value key)
+{
+	struct buf text;
+	const char *name;
+
+	if (is_registry(parent) && key.kind == VALUE_STR) {
+		const char *owner = s->at[parent->parent].name;
+
+		return arena_printf(s->arena, "%s.%s", owner ? owner : "self", key.str->text);
+	}
+	buf_init(&text, 128);
+	value_print(&text, key, false);
+	name = arena_printf(s->arena, "%s[%s]", parent->name, text.data ? text.data : "...");
+	buf_finish(&text);
+	return name;
+}
+
+static const char *part_name(struct slots *s, const struct slot *slot)
+{
+	const struct slot *parent = &s->at[slot->parent];
+	const struct code *code;
+
+	switch (slot->access) {
+	case SLOT_ITEM:
+		return arena_printf(s->arena, "%s[%d]", parent->name, slot->index);
+	case SLOT_ENTRY:
+		return entry_name(s, parent, slot->key);
+	case SLOT_ATTRIBUTE:
+		return arena_printf(s->arena, "%s.%s", parent->name,
+				    slot->key.kind == VALUE_STR ? slot->key.str->text : "?");
+	case SLOT_CLOSURE:
+		code = parent->value.function->code;
+		return arena_strdup(s->arena, code->cells[code->n_own_cells + slot->index]);
+	case SLOT_DEFAULT:
+	case SLOT_KWDEFAULT:
+		return arena_printf(s->arena, "a default of %s", parent->name);
+	case SLOT_CLASS:
+		return arena_printf(s->arena, "type(%s)", parent->name);
+	case SLOT_SELF:
+		return arena_printf(s->arena, "%s.__self__", parent->name);
+	case SLOT_FUNCTION:
+		return arena_printf(s->arena, "%s.__func__", parent->name);
+	case SLOT_KEY:
+		return arena_printf(s->arena, "list(%s)[%d]", parent->name, slot->index);
+	case SLOT_DICT:
+		return arena_printf(s->arena, "%s.__dict__", parent->name);
+	case SLOT_GRAD:
+		return arena_printf(s->arena, "%s.grad", parent->name);
+	default: /* the content of a cell, what an iterator is over */
+		return parent->name;
+	}
+}
+
+static const struct frame *outer(const struct frame *f, int calls)
+{
+	while (calls-- > 0)
+		f = f->up;
+	return f;
+}
+
+/* Of a frame that the innermost was called from, as Python qualifies names. */
+static const char *outer_name(struct slots *s, const struct slot *slot)
+{
+	const struct code *code = outer(s->frame, slot->frame)->code;
+
+	if (slot->access == SLOT_OUTER_STACK)
+		return arena_printf(s->arena, "operand %d of %s", slot->index, code->name);
+	return arena_printf(s->arena, "%s.<locals>.%s", code->name,
+			    slot->access == SLOT_OUTER_LOCAL ? code->locals[slot->index]
+							     : code->cells[slot->index]);
+}
+
+static const char *slot_name(struct slots *s, const struct slot *slot)
+{
+	switch (slot->access) {
+	case SLOT_OUTER_LOCAL:
+	case SLOT_OUTER_CELL:
+	case SLOT_OUTER_STACK:
+		return outer_name(s, slot);
+	case SLOT_LOCAL:
+		return s->code->locals[slot->index];
+	case SLOT_CELL:
+		return s->code->cells[slot->index];
+	case SLOT_STACK:
+		return arena_printf(s->arena, "operand %d", slot->index);
+	case SLOT_GLOBAL:
+		return slot->key.kind == VALUE_STR ? arena_strdup(s->arena, slot->key.str->text)
+						   : "a global";
+	default:
+		return part_name(s, slot);
+	}
+}
+
+static bool describe_tensor(struct slots *s, int index)
+{
+	struct slot *slot = &s->at[index];
+	const struct tensor *t = slot->value.tensor->memory;
+
+	slot->dtype = t->dtype;
+	slot->rank = t->rank;
+	slot->contiguous = tensor_contiguous(t);
+	slot->first_dim = s->n_dims;
+	for (int d = 0; d < t->rank; d++) {
+		if (!grow((void **)&s->dims, &s->cap_dims, s->n_dims, sizeof(*s->dims)))
+			return false;
+		s->dims[s->n_dims] = (struct slot_dim){
+			.slot = index, .dim = d, .size = t->size[d], .class = s->n_dims, .var = -1
+		};
+		slot->size[d] = t->size[d];
+		s->n_dims++;
+	}
+	return true;
+}
+
+bool slots_describe(struct slots *s, int slot)
+{
+	if (s->at[slot].name)
+		return true;
+	s->at[slot].name = slot_name(s, &s->at[slot]);
+	return s->at[slot].name && (s->at[slot].kind != VALUE_TENSOR || describe_tensor(s, slot));
+}
+
+void slots_finish(struct slots *s)
+{
+	for (int i = 0; i < s->n; i++) {
+		value_unref(s->at[i].value);
+		value_unref(s->at[i].key);
+		value_unref(s->at[i].stand);
+	}
+	free(s->at);
+	free(s->dims);
+	*s = (struct slots){ 0 };
+}
+
+/* The keys of a dict alone: its values may be tensors. */
+static struct value keys_of(const struct dict *dict)
+{
+	struct value keys = value_dict();
+
+	for (int i = 0; keys.kind == VALUE_DICT && i < dict->len; i++)
+		if (!value_dict_set(keys.dict, dict->keys[i], value_none())) {
+			value_unref(keys);
+			return (struct value){ .kind = VALUE_UNSET };
+		}
+	return keys;
+}
+
+/* What guards still need of a value once the capture is done: not its tensors,
+ * which would stay in memory as long as the entry. */
+static struct value essence(const struct slot *s)
+{
+	struct value v = s->value;
+
+	if (!s->live)
+		return value_none();
+	switch (v.kind) {
+	case VALUE_DICT:
+		return keys_of(v.dict);
+	case VALUE_NATIVE: /* its name outlives it; its self is another slot */
+		return value_native(v.native->name, v.native->id, v.native->builtin, value_none());
+	case VALUE_TENSOR:
+	case VALUE_TUPLE:
+	case VALUE_LIST:
+	case VALUE_ITER:
+	case VALUE_CELL:
+	case VALUE_GENERATOR:
+	case VALUE_METHOD:
+		return value_none();
+	case VALUE_INSTANCE: /* its class must not go, nor another come in its place */
+		return value_ref(value_of(v.instance->class));
+	case VALUE_FUNCTION:
+		return v.function->defaults &&
+			       (!v.function->closure || v.function->closure->len == 0)
+			   ? value_ref(value_of(v.function->defaults))
+			   : value_none();
+	default:
+		return value_ref(v);
+	}
+}
+
+bool slots_release(struct slots *s)
+{
+	for (int i = 0; i < s->n; i++) {
+		struct slot *slot = &s->at[i];
+		struct value kept = essence(slot);
+
+		if (kept.kind == VALUE_UNSET && slot->kind != VALUE_UNSET)
+			return false;
+		value_unref(slot->value);
+		value_unref(slot->stand);
+		slot->value = kept;
+		slot->stand = (struct value){ .kind = VALUE_UNSET };
+	}
+	return true;
+}
+
+static struct value unset(void)
+{
+	return (struct value){ .kind = VALUE_UNSET };
+}
+
+static struct value load_entry(const struct dict *dict, int index, struct value key)
+{
+	struct value out;
+
+	if (!dict)
+		return unset();
+	if (index < dict->len && dict->keys[index].kind == key.kind &&
+	    dict->keys[index].object == key.object)
+		return dict->values[index];
+	return value_dict_get(dict, key, &out) ? out : unset();
+}
+
+static struct value load_item(const struct list *list, int index)
+{
+	return list && index < list->len ? list->at[index] : unset();
+}
+
+static struct value load_attribute(const struct slot *s, struct value parent)
+{
+	if (parent.kind == VALUE_INSTANCE)
+		return load_entry(parent.instance->attributes, s->index, s->key);
+	if (parent.kind == VALUE_CLASS)
+		return load_entry(parent.class->attributes, s->index, s->key);
+	if (parent.kind == VALUE_FUNCTION)
+		return load_entry(parent.function->attributes, s->index, s->key);
+	return unset();
+}
+
+/* An instance that holds nothing has a dict as soon as somebody looks. */
+static struct value whole_of(struct instance *i)
+{
+	struct value fresh;
+
+	if (!i->attributes) {
+		fresh = value_dict();
+		if (fresh.kind == VALUE_UNSET)
+			return fresh;
+		i->attributes = fresh.dict;
+	}
+	return value_of(i->attributes);
+}
+
+static struct value load_part(const struct slot *s, struct value parent)
+{
+	switch (s->access) {
+	case SLOT_CONTENT:
+		return parent.cell->content;
+	case SLOT_CLOSURE:
+		return load_item(parent.function->closure, s->index);
+	case SLOT_DEFAULT:
+		return load_item(parent.function->defaults, s->index);
+	case SLOT_KWDEFAULT:
+		return load_entry(parent.function->kwdefaults, s->index, s->key);
+	case SLOT_CLASS:
+		return value_of(parent.instance->class);
+	case SLOT_PAYLOAD:
+		return parent.instance->payload;
+	case SLOT_BASE:
+		return load_item(parent.class->mro, s->index);
+	case SLOT_FUNCTION:
+		return parent.method->function;
+	case SLOT_SELF:
+		return parent.kind == VALUE_METHOD ? parent.method->self : parent.native->self;
+	case SLOT_OVER:
+		return parent.iter->over;
+	case SLOT_KEY:
+		return s->index < parent.dict->len ? parent.dict->keys[s->index] : unset();
+	case SLOT_DICT:
+		return whole_of(parent.instance);
+	case SLOT_GRAD:
+		return autograd_gradient(parent);
+	default:
+		return unset();
+	}
+}
+
+struct value slot_load(const struct slot *s, struct value parent, const struct roots *roots)
+{
+	switch (s->access) {
+	case SLOT_LOCAL:
+		return roots->locals[s->index];
+	case SLOT_CELL:
+		return roots->cells[s->index - roots->first_cell];
+	case SLOT_STACK:
+		return roots->stack[s->index];
+	case SLOT_OUTER_LOCAL:
+		return outer(roots->frame, s->frame)->locals[s->index];
+	case SLOT_OUTER_CELL:
+		return outer(roots->frame, s->frame)->cells[s->index];
+	case SLOT_OUTER_STACK:
+		return outer(roots->frame, s->frame)->stack[s->index];
+	case SLOT_GLOBAL:
+		return roots->vm->globals[s->index].value;
+	case SLOT_ITEM:
+		return load_item(parent.list, s->index);
+	case SLOT_ENTRY:
+		return load_entry(parent.dict, s->index, s->key);
+	case SLOT_ATTRIBUTE:
+		return load_attribute(s, parent);
+	default:
+		return load_part(s, parent);
+	}
+}
+
+struct value slot_value(const struct slots *s, int slot, const struct roots *roots)
+{
+	const struct slot *at = &s->at[slot];
+
+	return slot_load(at, at->parent < 0 ? unset() : slot_value(s, at->parent, roots), roots);
+}
+
+int slots_root(const struct slots *s, int dim)
+{
+	while (s->dims[dim].class != dim)
+		dim = s->dims[dim].class;
+	return dim;
+}
+
+void slots_merge(struct slots *s, int a, int b)
+{
+	a = slots_root(s, a);
+	b = slots_root(s, b);
+	if (a == b)
+		return;
+	if (a > b) { /* the root is the first dim: it names the symbol */
+		int swap = a;
+
+		a = b;
+		b = swap;
+	}
+	s->dims[b].class = a;
+	s->dims[a].pinned |= s->dims[b].pinned;
+}

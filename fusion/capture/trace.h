@@ -1,0 +1,489 @@
+/* fusion/capture/trace.h -- private to capture/: the host that builds a graph.
+ *
+ * The VM runs a piece of the program once on stand-ins; each op appends a node.
+ * In-place ops become ordinary nodes: the tensor object then stands for the new
+ * node, and what a slot's tensor stands for at the end is written back after
+ * the kernels (FUNCTIONALISATION).
+ *
+ * Where the program needs more than the capture knows, the attempt ends: with
+ * `restart` set where a fact was noted that helps the next one (a size is
+ * pinned, two are equal), or with a BREAK noted where no attempt gets further.
+ */
+#ifndef FUSION_RUNTIME_TRACE_H
+#define FUSION_RUNTIME_TRACE_H
+
+#include "fusion/base/vec.h"
+#include "fusion/vm/vm.h"
+#include "fusion/graph/graph.h"
+#include "fusion/graph/symreal.h"
+#include "fusion/torch/autocast.h"
+#include "fusion/torch/compose.h"
+#include "fusion/capture/sources/memory.h"
+#include "fusion/session/mode.h"
+#include "fusion/capture/sources/pointers.h"
+#include "fusion/session/report.h"
+#include "fusion/capture/sources/sources.h"
+#include "fusion/tensor/view.h"
+#include "fusion/torch/torch_host.h"
+
+enum { MAX_TRACE_NODES = 100000 };
+
+/* A tensor that no slot leads to (a constant of our prelude): a graph input
+ * beside the slots, the same in every call. */
+struct lifted {
+	struct value value; /* a reference */
+	int node;           /* its value now */
+	bool written;
+	int writes;
+};
+
+/* A comparison of numbers that are symbols: a with b, or the floats x with y; or
+ * (`fits`) that `a` is computed in 64 bits: Python's ints have more, ours raise. */
+struct size_condition {
+	bool fits;
+	enum cmpop op;
+	const struct sym *a, *b;     /* NULL: x and y */
+	const struct symreal *x, *y; /* y NULL: x is no further from 0 than `most` */
+	double most;
+	bool outcome; /* at the capture */
+};
+
+static inline bool floats_compare(enum cmpop op, double a, double b)
+{
+	switch (op) {
+	case CMP_LT:
+		return a < b;
+	case CMP_LE:
+		return a <= b;
+	case CMP_NE:
+		return a != b;
+	case CMP_GT:
+		return a > b;
+	case CMP_GE:
+		return a >= b;
+	default:
+		return a == b;
+	}
+}
+
+static inline bool sizes_compare(enum cmpop op, int64_t a, int64_t b)
+{
+	switch (op) {
+	case CMP_LT:
+		return a < b;
+	case CMP_LE:
+		return a <= b;
+	case CMP_NE:
+		return a != b;
+	case CMP_GT:
+		return a > b;
+	case CMP_GE:
+		return a >= b;
+	default:
+		return a == b;
+	}
+}
+
+struct trace_input {                /* what a graph input is read from */
+	int slot;                   /* -1: no slot */
+	int lifted;                 /* -1: a slot */
+	const struct symreal *real; /* a float that is computed; NULL: none */
+};
+
+/* Where a symbol's value comes from. */
+struct trace_home {
+	int dim;  /* of slots->dims; -1: an int */
+	int slot; /* of the int */
+};
+
+/* The node by which tensor ops take a symbolic float. */
+struct float_operand {
+	int node, operand;
+};
+
+/* A global as the piece sees it. */
+struct world_global {
+	int index; /* of the VM's globals */
+	int slot;
+	struct value stand; /* a reference; LAZY until it is read; UNSET: none */
+	bool written;
+};
+
+/* What the .grad of a tensor is since the piece set it. */
+struct traced_grad {
+	struct value of, grad; /* references; None: none */
+};
+
+/* A value of a leaf since the piece wrote to it without record, or made it. */
+struct leaf_value {
+	int node;
+	struct value of; /* the tensor: a reference */
+};
+
+/* Why the attempt could not go on, and where. */
+struct trace_break {
+	enum break_id id; /* BREAK_NONE: it could */
+	char subject[96];
+	char message[512];             /* instead of the table's; may be empty */
+	VEC(struct fusion_line) stack; /* innermost first; functions are the program's */
+	int column, end_column;
+	int depth; /* of its frame: 1 is the outermost of the piece; 0: none of them */
+};
+
+struct autograd; /* autograd.h */
+struct fork;     /* cond.h */
+struct fork_refused;
+struct fork_choice;
+struct fork_loop;
+struct traced_print; /* prints.h */
+struct text_gap;     /* deferred_text.h */
+struct late_text;
+
+struct trace {
+	struct vm_host host;
+	struct torch_names *names;
+	const struct torch_operators *operators;
+	struct slots *slots;
+	struct memory *memory;
+	struct vm *vm;
+	enum fusion_mode mode; /* static, dynamic or auto */
+
+	bool no_leaves; /* whoever makes a leaf ends the piece */
+	bool native;    /* the policy: branches on tensors are followed both ways */
+	bool in_round;  /* the piece is what follows a break in a round of a for loop */
+	VEC(struct fork_refused) refused;
+	VEC(struct fork_loop) loops;
+
+	/* of one attempt */
+	struct frame *base;           /* the outermost frame of the piece: a stand-in */
+	struct frame *below;          /* the real one that called what it stands for; NULL */
+	struct graph *graph;          /* in the entry's arena */
+	void *serial;                 /* tells this attempt's tensors from older ones */
+	VEC(struct trace_home) homes; /* by symbol */
+	bool restart;                 /* the attempt failed, but taught the slots something */
+	int n_ops;                    /* nodes that FX would call */
+	bool computes_sizes;          /* the program did something with a symbol: nodes of FX too */
+	VEC(struct lifted) lifted;
+	VEC(struct size_condition) conditions;
+	VEC(int) asserts; /* nodes of one element that the program asserts */
+	VEC(struct trace_input) inputs;
+	VEC(struct world_global) globals;
+	VEC(struct traced_grad) grads;
+	VEC(struct value) leaves; /* made by the piece: references */
+	VEC(struct leaf_value) leaf_values;
+	VEC(int) spent;  /* nodes that a backward pass of the piece has used up */
+	bool unrecorded; /* a write goes through x.detach() or x.data */
+	int writer;      /* the node of the in-place op under way */
+	VEC(struct float_operand) float_operands;
+	struct pointers reals, stands; /* objects from outside and their stand-ins: slots */
+	struct fork *fork;             /* the innermost that is open */
+	VEC(struct fork_choice) choices;
+	VEC(struct traced_print) prints;
+	VEC(struct text_gap) gaps;
+	VEC(struct late_text) texts;
+	size_t text_bytes; /* of all of them */
+	bool failed;       /* out of memory, where nothing could say so */
+	unsigned birth;    /* objects of the heap that are younger belong to the attempt */
+	int n_tensors, n_writes;
+	bool grad_off;            /* the grad mode now */
+	const struct node *ruled; /* whose gradient is made: what that adds is of its module;
+				   * NULL: the program runs */
+	bool grad_off_first;      /* ... outside the block or function that the piece begins in */
+	bool grad_off_at_stop;    /* ... where it ends */
+	unsigned autocast_mode;   /* now; the marks of a piece do not change it */
+	struct autocast autocast;
+	struct autograd *autograd; /* the session's */
+	struct trace_break brk;
+	struct composer composer;
+};
+
+/* Zeroed first; everything is borrowed. */
+void trace_init(struct trace *t, struct torch_names *names, const struct torch_operators *operators,
+		struct slots *slots, struct memory *memory, enum fusion_mode mode);
+
+/* A new graph in `arena`; forgets what the last attempt did. */
+bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm);
+void trace_finish(struct trace *t);
+
+/* The node that is a tensor's value now (an input is made at its first use);
+ * -1 with *err. */
+int trace_node(struct trace *t, struct value tensor, struct err *err);
+
+/* A new tensor value that stands for the node. */
+bool trace_wrap(struct trace *t, int node, struct value *out, struct err *err);
+bool trace_no_memory(struct err *err); /* always false */
+
+/* Which slot or lifted tensor a tensor is; -1: neither. */
+int trace_slot(const struct trace *t, struct value tensor);
+int trace_lifted(const struct trace *t, struct value tensor);
+
+/* The capture cannot go on: notes why and where.  Always false, with BREAK.
+ * `subject` as session_break has it; may be NULL. */
+bool trace_break(struct trace *t, enum break_id id, const char *subject, struct err *err);
+/* The same without *err, and seen from the frame f. */
+void trace_break_at(struct trace *t, enum break_id id, const char *subject, const struct frame *f);
+
+/* trace_size.c: sizes of a tensor value. */
+bool trace_shape(struct trace *t, struct value tensor, struct shape *out, enum dtype *dtype,
+		 struct err *err);
+
+/* Sizes as numbers of the program. */
+struct value trace_size_value(const struct sym *s);
+bool trace_size_binary(struct trace *t, enum binop op, struct value a, struct value b,
+		       struct value *out, struct err *err);
+bool trace_size_unary(struct trace *t, enum unop op, struct value a, struct value *out,
+		      struct err *err);
+
+/* An int, bool or symbolic size; NULL for all else, and when out of memory. */
+const struct sym *trace_size(struct trace *t, struct value v);
+
+/* An int of the call as it is: no node of FX reads it, as one reads a size. */
+bool trace_is_of_call(const struct trace *t, struct value v);
+
+/* The program needs the plain number: it is specialised.  False, and another
+ * attempt is asked for. */
+bool trace_pin_value(struct trace *t, struct value v, struct err *err);
+bool trace_pin_both(struct trace *t, struct value a, struct value b, struct err *err);
+bool trace_pin_value_quietly(struct trace *t, struct value v); /* as trace_pin_quietly() */
+
+/* trace_compare.c: what a comparison says is a SYMBOOL until it is asked for;
+ * then it is decided at the sizes of the capture, and guarded. */
+bool trace_size_compare(struct trace *t, enum cmpop op, struct value a, struct value b,
+			struct value *out, struct err *err);
+bool trace_size_truth(struct trace *t, struct value a, bool *out, struct err *err);
+/* A SYMBOOL becomes True or False. */
+bool trace_settle(struct trace *t, struct value *v, struct err *err);
+bool trace_size_not(struct trace *t, struct value a, struct value *out, struct err *err);
+/* Guards that two sizes, which differ now, do. */
+bool trace_guard_unlike(struct trace *t, const struct sym *a, const struct sym *b, struct err *err);
+/* Guards that a float that is computed stays within +-most; pins where it is not. */
+bool trace_guard_most(struct trace *t, const struct symreal *x, double most, struct err *err);
+bool size_condition_holds(const struct size_condition *c, const int64_t *vars);
+
+/* The program needs the value of `s`, or that a and b are equal: notes it and
+ * asks for another attempt.  Always false. */
+bool trace_pin(struct trace *t, const struct sym *s, struct err *err);
+bool trace_equal(struct trace *t, const struct sym *a, const struct sym *b, struct err *err);
+/* Pins without asking; true if that changed anything. */
+bool trace_pin_quietly(struct trace *t, const struct sym *s);
+
+/* trace_number.c: numbers from outside that are no constants. */
+bool trace_wants_symbol(struct trace *t, int slot, const struct seen *seen);
+bool trace_symbolic_number(struct trace *t, int slot, struct value *out, struct err *err);
+int trace_float_operand(struct trace *t, struct value v, struct err *err); /* a node; -1 */
+
+/* trace_real.c: floats that are computed of symbols. */
+static inline bool trace_is_real(struct value v)
+{
+	return v.kind == VALUE_FLOAT || v.kind == VALUE_SYMREAL || v.kind == VALUE_SYMFLOAT;
+}
+/* A number that is not late as a float's expression; NULL when out of memory. */
+const struct symreal *trace_real(struct trace *t, struct value v);
+struct value trace_real_value(const struct symreal *r);
+int trace_real_node(struct trace *t, const struct symreal *r, struct err *err); /* -1 */
+bool trace_real_binary(struct trace *t, enum binop op, struct value a, struct value b,
+		       struct value *out, struct err *err);
+/* int(), math.floor() and so on. */
+bool trace_whole(struct trace *t, enum symreal_whole how, struct value v, struct value *out,
+		 struct err *err);
+/* Callbacks of the host. */
+bool trace_math(void *self, const struct native *f, const struct value *args, int n, bool *known,
+		struct value *out, struct err *err);
+bool trace_extreme(void *self, bool least, struct value a, struct value b, bool *known,
+		   struct value *out, struct err *err);
+bool trace_cast(struct trace *t, enum value_kind kind, struct value a, struct value *out,
+		struct err *err);
+
+/* trace_builtin.c: vm_host.builtin_break */
+bool trace_builtin_break(void *self, const struct native *f, struct err *err);
+
+/* deferred.c: numbers that the graph computes, read when it has run (policy native).
+ * A SYMFLOAT is one where it does not come from outside as it is. */
+static inline bool trace_is_late(const struct trace *t, struct value v)
+{
+	return v.kind == VALUE_LATEINT || v.kind == VALUE_LATEBOOL ||
+	       (v.kind == VALUE_SYMFLOAT && t->native && t->graph->nodes[v.i]->input < 0);
+}
+/* A tensor's number, as item() (kind UNSET), int(), float() or bool() give it.
+ * *known false: it is not followed. */
+bool late_read(struct trace *t, enum value_kind kind, struct value a, bool *known,
+	       struct value *out, struct err *err);
+/* Its elements in nested lists, as tolist() gives them. */
+bool late_list(struct trace *t, struct value tensor, bool *known, struct value *out,
+	       struct err *err);
+/* int(), float(), bool() of a late number; `not` of it. */
+bool late_cast(struct trace *t, enum value_kind kind, struct value a, struct value *out,
+	       struct err *err);
+bool late_not(struct trace *t, struct value a, struct value *out, struct err *err);
+bool late_binary(struct trace *t, enum binop op, struct value a, struct value b, struct value *out,
+		 struct err *err);
+bool late_compare(struct trace *t, enum cmpop op, struct value a, struct value b, struct value *out,
+		  struct err *err);
+bool late_invert(struct trace *t, struct value a, struct value *out, struct err *err);
+/* deferred_math.c: trace_math() and trace_extreme() of late numbers; vm_host.pick */
+bool late_math(struct trace *t, const struct native *f, const struct value *args, int n,
+	       bool *known, struct value *out, struct err *err);
+bool late_extreme(struct trace *t, bool least, struct value a, struct value b, bool *known,
+		  struct value *out, struct err *err);
+bool late_pick(void *self, struct value condition, struct value a, struct value b, bool *known,
+	       struct value *out, struct err *err);
+bool late_full(struct trace *t, enum op op, const char *name, struct value *values, int n,
+	       const struct keywords *kw, bool *known, struct value *out, struct err *err);
+/* One of two numbers of one type; *known false: they are not. */
+bool late_choose(struct trace *t, struct value condition, struct value a, struct value b,
+		 bool *known, struct value *out, struct err *err);
+/* An operation failed that had one of these among its operands: then it is a
+ * break there, and true. */
+bool late_fault(struct trace *t, struct err *why);
+/* A number of any of these types as a node (-1 with *err), and a node as a number;
+ * which type of Python's it is (UNSET: none). */
+int late_node(struct trace *t, struct value v, struct err *err);
+struct value late_value(const struct trace *t, int node);
+enum value_kind late_type(struct value v);
+/* The graph's answer must be `expected`, or eager runs the piece. */
+bool late_expect(struct trace *t, int node, bool expected, struct err *err);
+
+/* trace_view.c.  A new tensor value for node `node` of a view op, whose first
+ * argument is the value `of`. */
+bool trace_wrap_view(struct trace *t, struct value of, int node, struct value *out,
+		     struct err *err);
+/* The node of a view, made anew where its base was written; -1 with *err. */
+int trace_view_node(struct trace *t, struct value view, struct err *err);
+/* Whether the base of a view was written since the view was made. */
+bool trace_view_stale(const struct trace *t, struct value view);
+/* A write through a view: `node` has its new elements. */
+bool trace_view_write(struct trace *t, struct value view, int node, struct err *err);
+/* How the view lies in the memory of its base, which is *base (borrowed); false
+ * where it does not (an expanded copy): then it is a tensor of its own. */
+bool trace_view_layout(struct trace *t, struct value view, struct value *base,
+		       struct view_layout *out, struct err *err);
+
+/* Whether the piece made it as an expanded tensor that is no view, as the gradient of a sum is:
+ * how it lies in what it repeats. */
+bool trace_expanded(const struct trace *t, struct value tensor, struct view_layout *out);
+/* trace_leaf.c.  Whether it is the program's, and several of its elements are one in memory. */
+bool trace_repeats(const struct trace *t, struct value tensor);
+/* The tensor object stands for another node from here on. */
+bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written);
+
+/* trace_mark.c.  The grad mode changes: a node of FX, which computes nothing. */
+bool trace_mark_grad(struct trace *t, bool enabled, struct err *err);
+bool trace_mark_inference(struct trace *t, bool enters, struct err *err);
+/* Calls that are several nodes to FX: marks for all but the last, whose name goes to *name. */
+bool trace_mark_parts(struct trace *t, enum op op, bool inplace, const struct keywords *kw,
+		      const char **name, struct err *err);
+/* Whether a function of our prelude is being run that is one node to FX. */
+bool trace_within_call(const struct trace *t);
+/* The calls of autocast: so are its beginning and end. */
+bool trace_autocast(struct trace *t, const struct native *f, const struct value *args, int n,
+		    struct value *out, struct err *err);
+/* Where a piece begins in the frame `real`, called from `base` on, and where it ends. */
+bool trace_marks_begin(struct trace *t, const struct frame *real, const struct frame *base,
+		       struct err *err);
+bool trace_marks_end(struct trace *t, bool stopped, struct err *err);
+/* Runs a frame whose function torch.no_grad() decorates; an evaluator's answer. */
+bool trace_call_marked(struct trace *t, struct vm *vm, struct frame *f, struct value *out,
+		       struct err *err);
+
+/* The truth of a tensor that the instruction asserts: *held, and the graph computes
+ * it.  Whether it holds is looked at when that has run. */
+bool trace_assert(struct trace *t, struct value a, bool *held, struct err *err);
+
+/* trace_grad.c.  x.requires_grad and its kin: *known false for another name. */
+bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, bool *known,
+		     struct value *out, struct err *err);
+/* trace_grad.c: whether what is computed now gets gradients. */
+bool trace_records(const struct trace *t);
+/* trace_grad.c: which nodes so far require a gradient, in the graph's arena; NULL with *err. */
+bool *trace_tracked(struct trace *t, struct err *err);
+bool trace_grad_call(struct trace *t, const struct native *f, const struct value *args, int n,
+		     const struct keywords *kw, struct value *out, struct err *err);
+bool trace_makes_leaf(const struct trace *t, const struct value *args, int n,
+		      const struct keywords *kw); /* torch.zeros(3, requires_grad=True) */
+bool trace_requires_grad(struct trace *t, struct value tensor, struct value on, struct value *out,
+			 struct err *err);
+bool trace_store_attr(void *self, struct value tensor, const char *name, struct value v,
+		      struct err *err);
+/* The .grad of a tensor now, borrowed; another one.  A break where it is not followed. */
+bool trace_read_grad(struct trace *t, struct value tensor, struct value *out, struct err *err);
+bool trace_write_grad(struct trace *t, struct value tensor, struct value grad, struct err *err);
+void trace_forget_grads(struct trace *t);
+
+/* trace_leaf.c: leaves, tensors that require a gradient and were not computed.  By node of
+ * g, a graph of the piece: -1, or the leaf whose value it is since it was made or written;
+ * numbers below g->n_inputs are inputs, others t->leaves.  In its arena; NULL when out of
+ * memory. */
+int *trace_leaf_map(const struct trace *t, const struct graph *g);
+bool trace_is_leaf(const struct trace *t, struct value tensor);
+bool trace_is_parameter(const struct trace *t, struct value tensor);
+/* Whether it requires a gradient, by what the piece has done; guarded. */
+bool trace_requires(struct trace *t, struct value tensor, bool *out, struct err *err);
+/* Whether split(), chunk() or unbind() gave it: see autograd_note_part(). */
+bool trace_is_part(const struct trace *t, struct value tensor);
+bool trace_is_stale_part(const struct trace *t, struct value tensor);
+/* A write to a leaf, or a view of one, where gradients are recorded is left to eager. */
+bool trace_check_leaf(const struct trace *t, struct value to, struct err *err);
+/* A write that makes a detached view require a gradient is left to eager: the view is a value of
+ * its own from then on, in the memory of another one. */
+bool trace_check_detached(struct trace *t, const struct value *values, int n, struct err *err);
+/* An op on arguments that require a gradient which it has none for is left to eager, too. */
+bool trace_check_wanted(struct trace *t, enum op op, const struct arg *args, struct err *err);
+/* An op on such tensors, the first of which it may write, is left to eager where that raises
+ * an error for it. */
+bool trace_check_parts(struct trace *t, enum op op, bool inplace, const struct value *values, int n,
+		       struct err *err);
+/* The tensor is to stand for *node, and stood for `before` (-1: it is no write): where the
+ * write is not recorded, for a node of its own, which is a leaf's value too, or takes over
+ * the gradient of `before`. */
+bool trace_note_unrecorded(struct trace *t, struct value tensor, int before, int *node);
+/* *node is what lies in the memory of `before` from now on (-1: that of none); `written`:
+ * by an op, t->writer.  False when out of memory. */
+bool trace_note_memory(struct trace *t, int before, int *node, bool written);
+/* What an in-place op without a gradient leaves, as zero_(), requires one where the tensor
+ * did: *result, made of `before` too. */
+bool trace_keep_history(struct trace *t, enum op op, int before, int *result, struct err *err);
+/* The same for a view, where its base was written. */
+bool trace_note_view(struct trace *t, struct value view, int *node);
+/* requires_grad of a tensor of the piece (policy native); a break where it is not followed. */
+bool trace_make_leaf(struct trace *t, struct value tensor, struct err *err);
+/* A leaf that requires a gradient, as it came: for autocast. */
+bool trace_keeps_cast(void *self, struct value tensor);
+void trace_forget_leaves(struct trace *t);
+
+/* trace_host.c: fills in the callbacks. */
+void trace_host_init(struct trace *t);
+
+/* trace_op.c: one op as the user called it. */
+bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
+	      const struct value *values, int n, const struct keywords *kw, struct value *out,
+	      struct err *err);
+
+/* trace_literal.c: torch.tensor(numbers); without `named` FX calls it nothing. */
+bool trace_literal(struct trace *t, bool named, const struct value *args, int n,
+		   const struct keywords *kw, struct value *out, struct err *err);
+
+/* variables.c: the objects of the program, copied as they are read.  A LAZY value
+ * is the number of a slot. */
+bool world_lazy(struct trace *t, int slot, struct value *out);
+bool world_force(void *self, struct value *place, struct err *err);
+bool world_read(struct trace *t, int slot, struct value *out, struct err *err); /* borrowed */
+bool world_load_global(void *self, int index, const char *name, struct value real,
+		       struct value *out, struct err *err);
+/* variables_same.c: an earlier slot that holds the same object, -1; the dict of all that an
+ * instance from outside holds becomes a slot; whose dict a slot is, is found. */
+int world_same(struct trace *t, int slot);
+bool world_whole(void *self, struct value o, struct err *err);
+bool world_note_owner(struct trace *t, int slot, struct err *err);
+/* An instance from outside has no attribute of that name: guarded. */
+bool world_absent(void *self, struct value o, const char *name, struct err *err);
+bool world_store_global(void *self, int index, const char *name, struct value v, struct err *err);
+bool world_too_many(struct trace *t, struct err *err); /* slots; always false */
+/* A function without attributes stands for itself: its first one ends the graph. */
+bool world_may_store(void *self, struct value function, struct err *err);
+/* The slot that an object of the capture stands for; -1: it is new. */
+int world_slot(const struct trace *t, struct value stand);
+
+/* The stand-in for a slot that is a cell of a frame under capture. */
+bool world_claim(struct trace *t, int slot, struct value stand);
+
+#endif

@@ -1,0 +1,567 @@
+/* fusion/capture/trace_host.c -- what the VM asks of tensors while capturing.
+ *
+ * Whatever needs a tensor's elements (item, float, a branch) is a break.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "fusion/vm/frame.h"
+#include "fusion/vm/operators.h"
+#include "fusion/eager/autograd.h"
+#include "fusion/capture/control/cond.h"
+#include "fusion/capture/deferred_text.h"
+#include "fusion/capture/prints.h"
+#include "fusion/torch/numbers.h"
+#include "fusion/torch/torch_more.h"
+#include "fusion/torch/torch_control.h"
+#include "fusion/capture/trace.h"
+
+static bool shape_value(const struct shape *shape, struct value *out, struct err *err)
+{
+	struct value sizes[MAX_RANK];
+
+	for (int d = 0; d < shape->rank; d++)
+		sizes[d] = trace_size_value(shape->size[d]);
+	*out = value_tuple(sizes, shape->rank);
+	if (out->kind == VALUE_UNSET)
+		return trace_no_memory(err);
+	out->list->is_size = true;
+	return true;
+}
+
+static bool cast(struct trace *t, const struct native *f, struct value tensor, struct value *out,
+		 struct err *err)
+{
+	struct value args[2] = { tensor,
+				 { .kind = VALUE_DTYPE, .dtype = torch_cast_dtype(f->id) } };
+
+	return trace_op(t, OP_to, f->name, false, args, 2, NULL, out, err);
+}
+
+/* stride(), is_contiguous(), storage_offset() */
+static bool layout_value(struct trace *t, const struct native *f, struct value tensor,
+			 struct value dim, struct value *out, struct err *err)
+{
+	int node = trace_node(t, tensor, err), id = f->id, d;
+	struct value strides[MAX_RANK];
+	struct view_layout l;
+
+	if (node < 0)
+		return false;
+	if (!view_layout(t->graph, node, &l))
+		return trace_no_memory(err);
+	if (strcmp(f->name, "Tensor.storage_offset") == 0 && sym_is_const(l.offset) && !t->native)
+		return trace_break(t, BREAK_INT_ANSWER, ".storage_offset()", err);
+	if (id == NATIVE_IS_CONTIGUOUS)
+		*out = value_bool(view_contiguous(t->graph, &l));
+	else if (id == NATIVE_STORAGE_OFFSET)
+		*out = trace_size_value(l.offset);
+	if (id != NATIVE_STRIDE)
+		return true;
+	if (dim.kind != VALUE_NONE) {
+		if (!torch_wrap_dim(dim.i, l.shape.rank, &d, err))
+			return false;
+		*out = trace_size_value(l.stride[d]);
+		return true;
+	}
+	for (d = 0; d < l.shape.rank; d++)
+		strides[d] = trace_size_value(l.stride[d]);
+	*out = value_tuple(strides, l.shape.rank);
+	return out->kind != VALUE_UNSET || trace_no_memory(err);
+}
+
+static bool call_native(struct trace *t, const struct native *f, const struct value *args, int n,
+			const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct value tensor, dim;
+	struct shape shape;
+	enum dtype dtype;
+	bool known;
+	int d;
+
+	if (!torch_native_args(f, args, n, kw, &tensor, &dim, err))
+		return false;
+	if (f->id == NATIVE_IS_TENSOR) {
+		*out = value_bool(tensor.kind == VALUE_TENSOR);
+		return true;
+	}
+	if (f->id == NATIVE_ITEM)
+		return late_read(t, VALUE_UNSET, tensor, &known, out, err) &&
+		       (known || trace_break(t, BREAK_SCALAR_READ, ".item()", err));
+	if (torch_cast_dtype(f->id) != DTYPE_COUNT)
+		return cast(t, f, tensor, out, err);
+	if (f->id == NATIVE_REQUIRES_GRAD_)
+		return trace_requires_grad(t, tensor, dim, out, err);
+	if (!trace_shape(t, tensor, &shape, &dtype, err))
+		return false;
+	if (f->id == NATIVE_ELEMENT_SIZE) {
+		*out = value_int((int64_t)dtype_bytes(dtype));
+		return true;
+	}
+	if (f->id == NATIVE_STRIDE || f->id == NATIVE_IS_CONTIGUOUS ||
+	    f->id == NATIVE_STORAGE_OFFSET)
+		return layout_value(t, f, tensor, dim, out, err);
+	if (f->id == NATIVE_SIZE && dim.kind == VALUE_NONE)
+		return shape_value(&shape, out, err);
+	if (f->id == NATIVE_SIZE) {
+		if (!torch_wrap_dim(dim.i, shape.rank, &d, err))
+			return false;
+		*out = trace_size_value(shape.size[d]);
+	} else if (f->id == NATIVE_DIM) {
+		*out = value_int(shape.rank);
+	} else {
+		const struct sym *numel = shape_numel(t->graph->syms, &shape);
+
+		if (!numel)
+			return trace_no_memory(err);
+		*out = trace_size_value(numel);
+	}
+	return true;
+}
+
+static bool call_control(struct trace *t, const struct native *f, const struct value *args, int n,
+			 const struct keywords *kw, struct value *out, struct err *err)
+{
+	if (f->id == CONTROL_GRAPH_BREAK)
+		return trace_break(t, BREAK_EXPLICIT, NULL, err);
+	if (f->id == CONTROL_MARK_DYNAMIC)
+		return trace_break(t, BREAK_SKIPPED, f->name, err);
+	if (f->id == CONTROL_GRAD_MODE || f->id == CONTROL_IS_GRAD)
+		*out = value_bool(!t->grad_off);
+	if (f->id == CONTROL_GRAD_MODE && n == 1 && args[0].kind == VALUE_BOOL)
+		return trace_mark_grad(t, args[0].b, err);
+	if (f->id == CONTROL_GRAD_MODE && n == 2 && args[0].kind == VALUE_BOOL) {
+		t->grad_off = !args[0].b;
+		return trace_mark_inference(t, args[1].b, err);
+	}
+	if (f->id == CONTROL_GRAD_MODE || f->id == CONTROL_IS_GRAD)
+		return true;
+	if (torch_control_is_autocast(f))
+		return trace_autocast(t, f, args, n, out, err);
+	if (f->id != CONTROL_IS_COMPILING && f->id != CONTROL_IS_TRACED)
+		return torch_control_call(f, args, n, kw, NULL, out, err);
+	*out = value_bool(true);
+	return true;
+}
+
+static bool call_tensors(struct trace *t, const struct native *f, const struct value *args, int n,
+			 const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct value values[MAX_ARGS + 1];
+	enum op op = (enum op)f->id;
+	int own = f->self.kind == VALUE_TENSOR;
+	bool inplace = false, known;
+	struct torch_form form;
+
+	if (torch_may_say_inplace(args, n, kw) && torch_says_inplace(f, args, n, kw, &form)) {
+		args = form.args;
+		n = form.n;
+		kw = &form.kw;
+		inplace = form.inplace;
+	}
+	if (autograd_wants_native(f->id))
+		return trace_grad_call(t, f, args, n, kw, out, err);
+	if (torch_control_wants(f))
+		return call_control(t, f, args, n, kw, out, err);
+	for (int i = 0; i < n; i++)
+		if (args[i].kind == VALUE_LATETEXT && torch_more_break(f->id) == BREAK_NONE)
+			return late_text_need(t, args[i], err);
+	if (f->id == MORE_TOLIST && own) {
+		if (!late_list(t, f->self, &known, out, err))
+			return false;
+		if (known)
+			return true;
+	}
+	if (torch_more_wants(f, args, n, kw)) {
+		if (torch_more_break(f->id) != BREAK_NONE || f->id == OP_where)
+			return trace_break(
+			    t, f->id == OP_where ? BREAK_DYNAMIC_SHAPE : torch_more_break(f->id),
+			    f->name, err);
+		return torch_more_call(&t->composer, NULL, f, args, n, kw, out, err);
+	}
+	if (compose_knows(f->id))
+		return compose_call(&t->composer, f, args, n, kw, out, err);
+	if (f->id >= NATIVE_INPLACE) {
+		op = (enum op)(f->id - NATIVE_INPLACE);
+		inplace = true;
+	} else if (f->id >= OP_COUNT) {
+		return call_native(t, f, args, n, kw, out, err);
+	}
+	if (f->id == OP_tensor)
+		return trace_literal(t, strcmp(f->name, "fx:") != 0, args, n, kw, out, err);
+	if (n > MAX_ARGS)
+		return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, n);
+	values[0] = f->self;
+	for (int i = 0; i < n; i++)
+		values[i + own] = args[i];
+	if (!late_full(t, op, f->name, values, n + own, kw, &known, out, err))
+		return false;
+	if (known)
+		return true;
+	return trace_op(t, op, f->name, inplace, values, n + own, kw, out, err);
+}
+
+static bool host_call(void *self, const struct native *f, const struct value *args, int n,
+		      const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct trace *t = self;
+	bool leaf = kw && trace_makes_leaf(t, args, n, kw);
+
+	if (numbers_wanted(f, args, n, kw))
+		return numbers_call(&t->composer, f, args, n, kw, out, err);
+	if (leaf && (!t->native || t->no_leaves))
+		return trace_break(t, BREAK_REQUIRES_GRAD, NULL, err);
+	if (!call_tensors(t, f, args, n, kw, out, err))
+		return false;
+	if (!leaf || out->kind != VALUE_TENSOR || trace_make_leaf(t, *out, err))
+		return true;
+	value_unref(*out);
+	return false;
+}
+
+static bool is_number(struct value v)
+{
+	return (v.kind >= VALUE_SYMINT && v.kind <= VALUE_LATEBOOL) || v.kind == VALUE_INT ||
+	       v.kind == VALUE_FLOAT || v.kind == VALUE_BOOL;
+}
+
+static bool host_binary(void *self, enum binop op, bool inplace, struct value a, struct value b,
+			struct value *out, struct err *err)
+{
+	struct trace *t = self;
+	struct value values[2] = { a, b };
+
+	if (is_number(a) && is_number(b))
+		return trace_size_binary(t, op, a, b, out, err);
+	if (a.kind != VALUE_TENSOR && b.kind != VALUE_TENSOR) /* [0] * size and the like */
+		return trace_pin_value(t, value_is_hosted(a) ? a : b, err);
+	if (t->operators->binary[op] < 0)
+		return torch_no_operator(torch_binary_name(op), err);
+	return trace_op(t, (enum op)t->operators->binary[op], torch_binary_name(op),
+			inplace && a.kind == VALUE_TENSOR, values, 2, NULL, out, err);
+}
+
+static bool host_truth(void *self, struct value a, bool *out, struct err *err);
+
+/* not x */
+static bool negate(struct trace *t, struct value a, struct value *out, struct err *err)
+{
+	bool known = trace_is_late(t, a), truth;
+	struct value v = a;
+
+	if (a.kind != VALUE_TENSOR && !known)
+		return trace_size_not(t, a, out, err);
+	if (a.kind == VALUE_TENSOR && !late_read(t, VALUE_BOOL, a, &known, &v, err))
+		return false;
+	if (known)
+		return late_not(t, v, out, err);
+	if (!host_truth(t, a, &truth, err))
+		return false;
+	*out = value_bool(!truth);
+	return true;
+}
+
+static bool host_unary(void *self, enum unop op, struct value a, struct value *out, struct err *err)
+{
+	struct trace *t = self;
+
+	if (op == UN_NOT)
+		return negate(t, a, out, err);
+	if (a.kind != VALUE_TENSOR)
+		return trace_size_unary(t, op, a, out, err);
+	if (t->operators->unary[op] < 0)
+		return torch_no_operator(torch_unary_name(op), err);
+	return trace_op(t, (enum op)t->operators->unary[op], torch_unary_name(op), false, &a, 1,
+			NULL, out, err);
+}
+
+static bool host_compare(void *self, enum cmpop op, struct value a, struct value b,
+			 struct value *out, struct err *err)
+{
+	struct trace *t = self;
+	struct value values[2] = { a, b };
+
+	if (is_number(a) && is_number(b))
+		return trace_size_compare(t, op, a, b, out, err);
+	if (torch_identity(op, a, b, out))
+		return true;
+	if (t->operators->compare[op] < 0)
+		return torch_no_operator(torch_compare_name(op), err);
+	/* 0 == x is the operator; x == 0 is x's method, __eq__ */
+	return trace_op(t, (enum op)t->operators->compare[op],
+			op == CMP_EQ && a.kind != VALUE_TENSOR ? "fx:eq" : torch_compare_name(op),
+			false, values, 2, NULL, out, err);
+}
+
+/* Where the policy is to follow both ways, it says why it does not. */
+static bool break_branch(struct trace *t, struct err *err)
+{
+	const char *why = fork_loop_refusal(t, t->vm->frame->inst);
+
+	if (!why)
+		why = fork_refusal(t, t->vm->frame->inst);
+	trace_break(t, BREAK_BRANCH, NULL, err);
+	if (why)
+		snprintf(t->brk.message, sizeof(t->brk.message),
+			 "the branch depends on values in a tensor, and the graph does not hold "
+			 "both sides of it: %s",
+			 why);
+	return false;
+}
+
+static bool host_truth(void *self, struct value a, bool *out, struct err *err)
+{
+	if (a.kind == VALUE_TENSOR && !trace_assert(self, a, out, err))
+		return false;
+	if (a.kind == VALUE_TENSOR)
+		return *out || break_branch(self, err);
+	if (a.kind == VALUE_LATETEXT) {
+		*out = ((struct trace *)self)->texts.at[a.i].filled;
+		return *out || late_text_need(self, a, err);
+	}
+	return trace_size_truth(self, a, out, err);
+}
+
+/* A tensor that the program wrote down, as torch.tensor(1): its value is known. */
+static bool is_literal(const struct trace *t, struct value v, struct value *number)
+{
+	const struct vtensor *tensor = v.tensor;
+	const struct node *n;
+
+	if (tensor->owner != t->serial || tensor->node < 0 || tensor->written || tensor->view)
+		return false;
+	n = t->graph->nodes[tensor->node];
+	if ((n->op != OP_tensor && n->op != OP_constant) || !n->data || n->shape.rank != 0)
+		return false;
+	if (n->dtype == DTYPE_I64)
+		*number = value_int(*(const int64_t *)n->data);
+	else if (n->dtype == DTYPE_BOOL)
+		*number = value_bool(*(const bool *)n->data);
+	else
+		return false;
+	return true;
+}
+
+static bool host_to_number(void *self, enum value_kind kind, struct value a, struct value *out,
+			   struct err *err)
+{
+	bool truth;
+
+	if (a.kind == VALUE_TENSOR && kind == VALUE_INT && is_literal(self, a, out))
+		return true;
+	if (a.kind == VALUE_TENSOR)
+		return trace_break(self, BREAK_SCALAR_READ,
+				   kind == VALUE_FLOAT ? "float()"
+				   : kind == VALUE_INT ? "int()"
+						       : "bool()",
+				   err);
+	if (kind != VALUE_BOOL && a.kind != VALUE_SYMBOOL)
+		return trace_pin_value(self, a, err);
+	if (!trace_size_truth(self, a, &truth, err))
+		return false;
+	*out = kind == VALUE_BOOL ? value_bool(truth) : value_int(truth);
+	return true;
+}
+
+static bool host_cast(void *self, enum value_kind kind, struct value a, struct value *out,
+		      struct err *err)
+{
+	struct trace *t = self;
+	bool known;
+
+	if (a.kind == VALUE_TENSOR && kind == VALUE_INT && is_literal(t, a, out))
+		return true;
+	if (a.kind == VALUE_TENSOR) {
+		if (!late_read(t, kind, a, &known, out, err))
+			return false;
+		return known || host_to_number(t, kind, a, out, err);
+	}
+	if (trace_is_late(t, a))
+		return late_cast(t, kind, a, out, err);
+	return trace_cast(t, kind, a, out, err);
+}
+
+static bool host_tensor_attr(void *self, struct value tensor, const char *name, struct value *out,
+			     struct err *err)
+{
+	struct trace *t = self;
+	struct shape shape;
+	enum dtype dtype;
+	bool known, ok;
+
+	if (tensor.kind == VALUE_UNSET)
+		return torch_method(t->names, tensor, name, out, err);
+	if (strcmp(name, "shape") != 0 && strcmp(name, "ndim") != 0 && strcmp(name, "dtype") != 0) {
+		ok = trace_grad_attr(t, tensor, name, &known, out, err);
+		if (known)
+			return ok;
+		ok = compose_attr(&t->composer, tensor, name, &known, out, err);
+		return known ? ok : torch_method(t->names, tensor, name, out, err);
+	}
+	if (!trace_shape(t, tensor, &shape, &dtype, err))
+		return false;
+	if (name[0] == 's')
+		return shape_value(&shape, out, err);
+	if (name[0] == 'n')
+		*out = value_int(shape.rank);
+	else
+		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = dtype };
+	return true;
+}
+
+static bool host_length(void *self, struct value tensor, struct value *out, struct err *err)
+{
+	struct shape shape;
+	enum dtype dtype;
+
+	if (!trace_shape(self, tensor, &shape, &dtype, err))
+		return false;
+	if (shape.rank == 0)
+		return err_set(err, ERR_TYPE, "len() of a tensor without dimensions");
+	*out = trace_size_value(shape.size[0]);
+	return true;
+}
+
+static bool host_module_attr(void *self, const struct module *m, const char *name,
+			     struct value *out, struct err *err)
+{
+	struct trace *t = self;
+
+	return torch_module_attr(t->names, m, name, out, err);
+}
+
+static bool host_may_define(void *self, const char *class, struct err *err)
+{
+	return trace_break(self, BREAK_CLASS, class, err);
+}
+
+static bool composer_run(void *self, enum op op, const char *name, bool inplace,
+			 const struct value *values, int n, struct value *out, struct err *err)
+{
+	return trace_op(self, op, name, inplace, values, n, NULL, out, err);
+}
+
+static bool composer_size(void *self, struct value tensor, int dim, struct value *out,
+			  struct err *err)
+{
+	struct shape shape;
+	enum dtype dtype;
+
+	if (!trace_shape(self, tensor, &shape, &dtype, err))
+		return false;
+	*out = trace_size_value(shape.size[dim]);
+	return true;
+}
+
+static bool composer_type(void *self, struct value tensor, int *rank, enum dtype *dtype,
+			  struct err *err)
+{
+	struct shape shape;
+
+	if (!trace_shape(self, tensor, &shape, dtype, err))
+		return false;
+	*rank = shape.rank;
+	return true;
+}
+
+/* How many places there are decides the shape of the result. */
+static bool composer_places(void *self, struct value mask, int rank, struct value *out,
+			    struct err *err)
+{
+	(void)mask, (void)rank, (void)out;
+	return trace_break(self, BREAK_DYNAMIC_SHAPE, "x[mask]", err);
+}
+
+static bool host_subscript(void *self, struct value tensor, struct value index, struct value *out,
+			   struct err *err)
+{
+	struct trace *t = self;
+
+	return compose_subscript(&t->composer, tensor, index, out, err);
+}
+
+static bool host_row(void *self, struct value tensor, struct value index, struct value *out,
+		     struct err *err)
+{
+	struct trace *t = self;
+
+	return compose_row(&t->composer, tensor, index, out, err);
+}
+
+static bool host_store_subscript(void *self, struct value tensor, struct value index,
+				 struct value v, struct err *err)
+{
+	struct trace *t = self;
+
+	return compose_store(&t->composer, tensor, index, v, err);
+}
+
+static void host_told_apart(void *self, struct value a, struct value b)
+{
+	struct trace *t = self;
+	int of_a = world_slot(t, a), of_b = world_slot(t, b);
+
+	if (of_a >= 0 && of_b >= 0)
+		t->slots->at[of_a].told_apart = t->slots->at[of_b].told_apart = true;
+}
+
+static bool host_not_known(void *self, struct err *err)
+{
+	return late_fault(self, err);
+}
+
+static void host_print(void *self, const char *text, size_t len)
+{
+	struct trace *t = self;
+
+	t->failed |= !prints_add(t, text, len);
+}
+
+void trace_host_init(struct trace *t)
+{
+	t->autocast = (struct autocast){ .composer = &t->composer,
+					 .grad_off = &t->grad_off,
+					 .keeps = trace_keeps_cast };
+	t->composer = (struct composer){ .self = t,
+					 .autocast = &t->autocast_mode,
+					 .host = &t->host,
+					 .run = composer_run,
+					 .size = composer_size,
+					 .type = composer_type,
+					 .places = composer_places };
+	t->host = (struct vm_host){
+		.self = t,
+		.has_module = torch_has_module,
+		.module_attr = host_module_attr,
+		.tensor_attr = host_tensor_attr,
+		.call = host_call,
+		.binary = host_binary,
+		.unary = host_unary,
+		.compare = host_compare,
+		.truth = host_truth,
+		.subscript = host_subscript,
+		.row = host_row,
+		.store_subscript = host_store_subscript,
+		.length = host_length,
+		.to_number = host_to_number,
+		.cast = host_cast,
+		.math = trace_math,
+		.extreme = trace_extreme,
+		.print = host_print,
+		.store_attr = trace_store_attr,
+		.force = world_force,
+		.load_global = world_load_global,
+		.store_global = world_store_global,
+		.absent = world_absent,
+		.whole = world_whole,
+		.may_store = world_may_store,
+		.may_define = host_may_define,
+		.builtin_break = trace_builtin_break,
+		.pick = late_pick,
+		.fork = fork_branch,
+		.not_known = host_not_known,
+		.told_apart = host_told_apart,
+		.any = fork_any,
+	};
+	late_text_host(&t->host);
+}

@@ -1,0 +1,258 @@
+/* fusion/capture/trace_view.c -- views while capturing.
+ *
+ * A view knows its base and the steps that lead to it.  Writing through it puts
+ * the new elements into the base's node; other views of the base notice by the
+ * count of writes that their node is old.  (FUNCTIONALISATION, of views.)
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/eager/autograd.h"
+#include "fusion/capture/trace.h"
+
+static void release_view(struct vtensor *t)
+{
+	value_unref(t->view->base);
+	free(t->view);
+	t->view = NULL;
+}
+
+/* How often the tensor was written, by itself or through views. */
+static int writes_of(const struct trace *t, struct value tensor)
+{
+	int lifted = trace_lifted(t, tensor);
+
+	return lifted >= 0 ? t->lifted.at[lifted].writes : tensor.tensor->writes;
+}
+
+/* The steps to `of`, and the node's as the last one. */
+static struct traced_view *new_view(struct trace *t, struct value of, const struct node *n)
+{
+	const struct traced_view *up = of.tensor->owner == t->serial ? of.tensor->view : NULL;
+	int steps = up ? up->n_steps : 0;
+	struct traced_view *view = calloc(1, sizeof(*view) +
+						 sizeof(view->steps[0]) * (size_t)(steps + 1));
+
+	if (!view)
+		return NULL;
+	view->base = value_ref(up ? up->base : of);
+	view->n_steps = steps + 1;
+	view->of_leaf = up && (up->of_leaf || trace_is_leaf(t, of));
+	view->part = n->op != OP_detach && (n->op == OP_parts || trace_is_part(t, of));
+	view->detached = (up && up->detached) || n->op == OP_detach || t->grad_off;
+	if (up)
+		memcpy(view->steps, up->steps, sizeof(view->steps[0]) * (size_t)steps);
+	view->steps[steps].op = n->op;
+	memcpy(view->steps[steps].args, n->args, sizeof(n->args));
+	return view;
+}
+
+/* The layout in the base's elements; through a chain of its own where the node
+ * is what was written last. */
+static bool find_layout(struct trace *t, struct traced_view *view, int node, int base,
+			struct err *err)
+{
+	view->writable = view_layout_in(t->graph, node, base, &view->layout);
+	if (view->writable)
+		return true;
+	node = view_steps_add(t->graph, base, view->steps, view->n_steps, err);
+	if (node < 0)
+		return false;
+	view->writable = view_layout_in(t->graph, node, base, &view->layout);
+	return true;
+}
+
+/* A reshape that has to copy is a tensor of its own. */
+static bool is_copy(const struct trace *t, int node, bool *refused)
+{
+	const struct node *n = t->graph->nodes[node];
+	struct view_layout layout;
+	bool copies = !view_layout(t->graph, node, &layout);
+
+	*refused = copies && (n->op == OP_view || n->op == OP_view_as);
+	return copies;
+}
+
+/* Whether a reshape copies may depend on sizes: that it does is guarded; where it
+ * does not at these sizes, they are taken as they are. */
+static bool guard_copy(struct trace *t, int node, struct err *err)
+{
+	struct symtab *syms = t->graph->syms;
+	const struct sym *one = sym_const(syms, 1);
+	const struct shape *from = &t->graph->nodes[t->graph->nodes[node]->args[0].node]->shape;
+	struct view_seam seams[MAX_RANK];
+	int n = view_seams(t->graph, node, seams);
+	bool fits = view_at_hints(t->graph, node);
+
+	for (int d = 0; d < from->rank; d++) {
+		if (fits)
+			t->restart |= trace_pin_quietly(t, from->size[d]);
+		else if (!sym_is_const(from->size[d]) &&
+			 !sym_at_least(syms, from->size[d], sym_const(syms, 2)) &&
+			 !trace_guard_unlike(t, from->size[d], one, err))
+			return false;
+	}
+	for (int i = 0; i < n; i++) {
+		if (fits) {
+			t->restart |= trace_pin_quietly(t, seams[i].a);
+			t->restart |= trace_pin_quietly(t, seams[i].b);
+		} else if (!trace_guard_unlike(t, seams[i].a, seams[i].b, err)) {
+			return false;
+		}
+	}
+	return !t->restart || err_set(err, ERR_UNSUPPORTED, "sizes are specialised");
+}
+
+/* The reshape of a copy: views of that are views of memory. */
+static int copy_first(struct trace *t, int node, struct err *err)
+{
+	const struct node *n = t->graph->nodes[node];
+	struct arg args[MAX_ARGS];
+	int ids[2];
+
+	memcpy(args, n->args, sizeof(args));
+	ids[0] = graph_add(t->graph, OP_contiguous, args, 1, n->line, n->column, err);
+	args[0].node = ids[0];
+	ids[1] = ids[0] < 0 ? -1
+			    : graph_add(t->graph, n->op, args, n->n_args, n->line, n->column, err);
+	for (int i = 0; i < 2; i++) {
+		if (ids[i] < 0)
+			return -1;
+		if (!graph_set_fx(t->graph, ids[i], "")) {
+			trace_no_memory(err);
+			return -1;
+		}
+	}
+	return ids[1];
+}
+
+bool trace_wrap_view(struct trace *t, struct value of, int node, struct value *out, struct err *err)
+{
+	struct traced_view *view;
+	bool refused;
+	int base;
+
+	if (is_copy(t, node, &refused)) {
+		if (!guard_copy(t, node, err))
+			return false;
+		if (refused)
+			return err_set(err, ERR_OP,
+				       "view: the strides of the tensor do not allow these sizes "
+				       "without a copy; write x.reshape(...)");
+		node = copy_first(t, node, err);
+		return node >= 0 && trace_wrap(t, node, out, err);
+	}
+	if (!trace_wrap(t, node, out, err))
+		return false;
+	view = new_view(t, of, t->graph->nodes[node]);
+	if (!view) {
+		value_unref(*out);
+		return trace_no_memory(err);
+	}
+	out->tensor->view = view;
+	out->tensor->release = release_view;
+	base = trace_node(t, view->base, err);
+	view->made_at = view->written = writes_of(t, view->base);
+	if (base >= 0 && find_layout(t, view, node, base, err))
+		return true;
+	value_unref(*out);
+	return false;
+}
+
+bool trace_view_stale(const struct trace *t, struct value tensor)
+{
+	const struct traced_view *view = tensor.tensor->view;
+
+	return view->made_at != writes_of(t, view->base);
+}
+
+int trace_view_node(struct trace *t, struct value tensor, struct err *err)
+{
+	struct vtensor *v = tensor.tensor;
+	struct traced_view *view = v->view;
+	int written = writes_of(t, view->base), base, node;
+
+	if (view->written == written)
+		return v->node;
+	base = trace_node(t, view->base, err);
+	if (base < 0)
+		return -1;
+	node = view_steps_add(t->graph, base, view->steps, view->n_steps, err);
+	if (node < 0)
+		return -1;
+	t->graph->nodes[node]->detached |= view->detached;
+	if (!trace_note_view(t, tensor, &node)) {
+		trace_no_memory(err);
+		return -1;
+	}
+	v->node = node;
+	view->written = written;
+	return node;
+}
+
+bool trace_view_write(struct trace *t, struct value tensor, int node, struct err *err)
+{
+	struct traced_view *view = tensor.tensor->view;
+	int base = trace_node(t, view->base, err);
+	bool written;
+
+	if (base < 0)
+		return false;
+	if (view->writable && view_repeats(&view->layout))
+		return torch_writes_expanded(err);
+	if (trace_repeats(t, view->base)) /* the view may repeat elements, too */
+		return err_set(
+		    err, ERR_UNSUPPORTED,
+		    "a view of an expanded argument is written in place; write to a copy");
+	if (!view->writable)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "a view of a transposed argument is written in place; write to the "
+			       "argument, or to a copy");
+	if (!trace_note_memory(t, base, &node, false))
+		return trace_no_memory(err);
+	base = view_write(t->graph, base, &view->layout, node, t->host.line, t->host.column, err);
+	if (base < 0)
+		return false;
+	t->unrecorded = view->detached;
+	written = trace_rewrite(t, view->base, base, true);
+	t->unrecorded = false;
+	if (!written)
+		return false;
+	if (t->autograd->recording && t->grad_off && !view->detached && !trace_is_leaf(t, tensor))
+		return true; /* a part of the base, whose gradient is as it was */
+	if (!trace_note_view(t, tensor, &node))
+		return trace_no_memory(err);
+	tensor.tensor->node = node;
+	view->written = writes_of(t, view->base);
+	return true;
+}
+
+/* The node that has the strides of the base's memory. */
+static int memory_node(struct trace *t, struct value base, struct err *err)
+{
+	int slot = trace_slot(t, base), lifted = trace_lifted(t, base);
+
+	for (size_t i = 0; i < t->inputs.len; i++)
+		if ((slot >= 0 && t->inputs.at[i].slot == slot) ||
+		    (lifted >= 0 && t->inputs.at[i].lifted == lifted))
+			return t->graph->inputs[i];
+	return trace_node(t, base, err);
+}
+
+bool trace_view_layout(struct trace *t, struct value tensor, struct value *base,
+		       struct view_layout *out, struct err *err)
+{
+	struct traced_view *view = tensor.tensor->view;
+	int node = memory_node(t, view->base, err);
+
+	*base = view->base;
+	if (node < 0)
+		return false;
+	node = view_steps_add(t->graph, node, view->steps, view->n_steps, err);
+	if (node < 0)
+		return false;
+	return view_layout(t->graph, node, out) ||
+	       err_set(err, ERR_UNSUPPORTED,
+		       "a result is a view of an argument that was changed in place, and whose "
+		       "strides do not allow it; return a copy");
+}

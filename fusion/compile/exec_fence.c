@@ -1,0 +1,113 @@
+/* fusion/compile/exec_fence.c -- a run whose memory is watched (backends/fence.h).
+ *
+ * What the allocator gives is watched there.  Temporaries that share a block are watched
+ * here: by the plan, the life of each begins before its first kernel and ends after its
+ * last.  Where the plan is wrong, one that is still read is poisoned.
+ */
+#include <inttypes.h>
+
+#include "fusion/backends/fence.h"
+#include "fusion/base/buf.h"
+#include "fusion/compile/exec.h"
+
+struct fence *exec_fence(const struct exec *e)
+{
+	return allocator_fence(e->env->allocator);
+}
+
+size_t exec_temp_bytes(const struct exec *e, int index)
+{
+	return exec_fence(e) ? e->temps[index].size : e->temps[index].bytes;
+}
+
+void exec_fence_describe(const struct exec *e, int buffer)
+{
+	const struct buffer *b = &e->lowered->buffers[buffer];
+	struct buf text;
+
+	buf_init(&text, 0);
+	buf_printf(&text, "%s [", dtype_name(b->dtype));
+	for (int d = 0; d < b->shape.rank; d++)
+		buf_printf(&text, "%s%" PRId64, d ? ", " : "", sym_eval(b->shape.size[d], e->vars));
+	buf_puts(&text, "], a temporary of a graph");
+	if (text.data)
+		fence_describe(exec_fence(e), e->buffers[buffer], text.data);
+	buf_finish(&text);
+}
+
+static void begin_temps(struct exec *e, int kernel)
+{
+	for (int i = 0; i < e->n_temps; i++) {
+		int buffer = e->temps[i].buffer;
+
+		if (e->lowered->buffers[buffer].first_kernel != kernel)
+			continue;
+		e->buffers[buffer] = fence_open(exec_fence(e), e->buffers[buffer],
+						e->temps[i].size);
+		exec_fence_describe(e, buffer);
+	}
+}
+
+static void end_temps(struct exec *e, int kernel)
+{
+	for (int i = 0; i < e->n_temps; i++) {
+		int buffer = e->temps[i].buffer;
+
+		if (e->lowered->buffers[buffer].last_kernel == kernel)
+			fence_close(exec_fence(e), e->buffers[buffer]);
+	}
+}
+
+void exec_fenced_launches(struct exec *e, bool backward, const struct fusion_observer *observer,
+			  int graph)
+{
+	for (int k = 0; k < e->lowered->n_kernels; k++, backward = !backward) {
+		begin_temps(e, k);
+		exec_launch(e, k, backward, observer, graph);
+		exec_fence_wrote(e, k, graph);
+		end_temps(e, k);
+	}
+}
+
+/* "the kernel fused_add of graph 0, for torch.add (line 3)"; an eager op's kernel serves
+ * any line. */
+static void note_writer(const struct exec *e, int buffer, int kernel, int graph)
+{
+	const struct node *n = e->graph->nodes[e->lowered->buffers[buffer].node];
+	struct buf text;
+
+	buf_init(&text, 0);
+	buf_printf(&text, "the kernel %.80s", e->lowered->kernels[kernel].name);
+	if (graph >= 0)
+		buf_printf(&text, " of graph %d", graph);
+	buf_printf(&text, ", for %.60s", n->fx && n->fx[0] ? n->fx : op_info(n->op)->id);
+	if (!e->eager && n->line > 0)
+		buf_printf(&text, " (line %d)", n->line);
+	if (text.data)
+		fence_wrote(exec_fence(e), e->buffers[buffer], text.data);
+	buf_finish(&text);
+}
+
+/* Written by that kernel, perhaps not for the first time. */
+static bool may_write(const struct buffer *b, int kernel)
+{
+	return (b->kind == BUFFER_OUTPUT || b->kind == BUFFER_TEMP) && b->first_kernel <= kernel &&
+	       b->last_kernel >= kernel;
+}
+
+/* On the host the kernel is done, and whatever it has overwritten is its own doing. */
+void exec_fence_wrote(const struct exec *e, int kernel, int graph)
+{
+	struct fence *g = exec_fence(e);
+
+	for (int b = 0; g && b < e->lowered->n_buffers; b++) {
+		const struct buffer *at = &e->lowered->buffers[b];
+
+		if (!e->buffers[b] || !may_write(at, kernel))
+			continue;
+		if (at->first_kernel == kernel)
+			note_writer(e, b, kernel, graph);
+		if (!fence_on_device(g))
+			fence_look(g, e->buffers[b]);
+	}
+}

@@ -1,0 +1,526 @@
+/* fusion/compile/record.c -- see record.h. */
+#include "fusion/compile/record.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "fusion/backends/fence.h"
+#include "fusion/base/clock.h"
+#include "fusion/compile/partition.h"
+
+enum {
+	KEPT_BYTES = 1 << 20, /* of a tensor that is kept for the next run: making a larger one
+			       * costs little beside filling it */
+	ALTERNATE_BYTES = 128 << 10,
+};
+
+/* ---- memory */
+
+void record_memory_finish(struct record_memory *m)
+{
+	if (m->block)
+		allocator_put(m->allocator, m->block, m->bytes);
+	m->block = NULL;
+	m->bytes = 0;
+}
+
+static bool reserve(struct record_memory *m, size_t bytes, struct err *err)
+{
+	struct fusion_memory *what = allocator_label(m->allocator);
+	void *block;
+
+	if (bytes <= m->bytes)
+		return true;
+	if (what)
+		what->use = USE_RECORDING;
+	block = allocator_get(m->allocator, bytes, err);
+	if (!block)
+		return false;
+	record_memory_finish(m);
+	m->block = block;
+	m->bytes = bytes;
+	m->moves++;
+	return true;
+}
+
+struct live { /* a chain of temporaries that has its memory */
+	int index;
+	size_t offset, bytes;
+};
+
+/* The lowest place among the live ones, which are in order, that is free. */
+static size_t first_fit(struct live *live, int *n, int index, size_t bytes)
+{
+	size_t offset = 0;
+	int at = 0;
+
+	while (at < *n && live[at].offset < offset + bytes) {
+		offset = live[at].offset + live[at].bytes;
+		at++;
+	}
+	memmove(&live[at + 1], &live[at], sizeof(*live) * (size_t)(*n - at));
+	live[at] = (struct live){ index, offset, bytes };
+	++*n;
+	return offset;
+}
+
+static void drop(struct live *live, int *n, int index)
+{
+	int at = 0;
+
+	while (at < *n && live[at].index != index)
+		at++;
+	if (at == *n)
+		return;
+	--*n;
+	memmove(&live[at], &live[at + 1], sizeof(*live) * (size_t)(*n - at));
+}
+
+/* The buffers of a chain that end at `buffer`, into `to`; how many. */
+static int chain_of(const struct exec *e, int buffer, int *to)
+{
+	int n = 0;
+
+	for (; buffer >= 0 && e->lowered->buffers[buffer].kind != BUFFER_INPUT;
+	     buffer = e->over[buffer])
+		to[n++] = buffer;
+	return n;
+}
+
+/* Temporaries where exec_step.c would take and drop them, all in one block. */
+static bool lay_out(struct record *r)
+{
+	struct exec *e = r->exec;
+	struct arena scratch = { 0 };
+	struct live *live = ARENA_ARRAY(&scratch, struct live, (size_t)e->n_temps + 1);
+	int *chain = ARENA_ARRAY(&scratch, int, (size_t)e->lowered->n_buffers + 1);
+	int n_live = 0;
+
+	r->temps = ARENA_ARRAY(e->arena, struct record_temp, (size_t)e->lowered->n_buffers + 1);
+	for (int i = 0; live && chain && r->temps && i < e->n_steps; i++) {
+		const struct exec_step *step = &e->steps[i];
+		size_t bytes, offset;
+		int n;
+
+		if (step->kind == STEP_DROP_TEMP)
+			drop(live, &n_live, step->index);
+		if (step->kind != STEP_TAKE_TEMP)
+			continue;
+		bytes = e->temps[step->index].bytes; /* with room for vectors */
+		offset = first_fit(live, &n_live, step->index, bytes);
+		if (offset + bytes > r->temp_bytes)
+			r->temp_bytes = offset + bytes;
+		n = chain_of(e, e->temps[step->index].buffer, chain);
+		for (int k = 0; k < n; k++)
+			r->temps[r->n_temps++] = (struct record_temp){ chain[k], offset };
+	}
+	arena_finish(&scratch);
+	return live && chain && r->temps;
+}
+
+/* Behind its guard words, where there are any. */
+static char *temp_at(const struct record *r, const struct record_temp *temp)
+{
+	return (char *)r->memory->block + temp->offset + (exec_fence(r->exec) ? FENCE_BYTES : 0);
+}
+
+static void point_temps(struct record *r)
+{
+	const struct backend *b = r->exec->backend;
+
+	for (int i = 0; i < r->n_temps; i++)
+		b->point(r->recording, r->temps[i].buffer, temp_at(r, &r->temps[i]));
+	r->moves = r->memory->moves;
+}
+
+/* ---- making */
+
+static bool is_large(const struct exec *e)
+{
+	for (int i = 0; i < e->lowered->n_buffers; i++) {
+		const struct buffer *b = &e->lowered->buffers[i];
+
+		if (sym_eval(b->numel, e->vars) * (int64_t)dtype_bytes(b->dtype) >= ALTERNATE_BYTES)
+			return true;
+	}
+	return false;
+}
+
+static bool describe(struct record *r)
+{
+	struct exec *e = r->exec;
+
+	r->inputs = ARENA_ARRAY(e->arena, struct record_input, (size_t)e->n_inputs + 1);
+	r->outputs = ARENA_ARRAY(e->arena, struct record_output, (size_t)e->n_outputs + 1);
+	r->counts = ARENA_ARRAY(e->arena, int, (size_t)e->lowered->n_kernels + 1);
+	if (!r->inputs || !r->outputs || !r->counts)
+		return false;
+	for (int i = 0; i < e->n_inputs; i++)
+		if (e->inputs[i] >= 0)
+			r->inputs[r->n_inputs++] = (struct record_input){ .index = i,
+									  .buffer = e->inputs[i] };
+	for (int i = 0; i < e->n_outputs; i++) {
+		struct record_output *out = &r->outputs[i];
+
+		r->copies |= e->outputs[i].copy;
+		if (e->outputs[i].copy)
+			continue;
+		out->chain = ARENA_ARRAY(e->arena, int, (size_t)e->lowered->n_buffers + 1);
+		if (!out->chain)
+			return false;
+		out->n = chain_of(e, e->outputs[i].buffer, out->chain);
+	}
+	r->alternates = is_large(e);
+	return lay_out(r);
+}
+
+static bool create(struct exec *e, struct record_memory *memory, struct err *err)
+{
+	struct record *r = ARENA_NEW(e->arena, struct record);
+	void **buffers;
+
+	if (!r)
+		return err_set(err, ERR_MEMORY, "out of memory for a recording");
+	r->exec = e;
+	r->memory = memory;
+	r->moves = -1;
+	buffers = ARENA_ARRAY(e->arena, void *, (size_t)e->lowered->n_buffers + 1);
+	if (!buffers || !describe(r))
+		return err_set(err, ERR_MEMORY, "out of memory for a recording");
+	for (int i = 0; i < e->lowered->n_buffers; i++)
+		if (e->lowered->buffers[i].kind == BUFFER_CONST)
+			buffers[i] = e->buffers[i];
+	if (!reserve(memory, r->temp_bytes, err))
+		return false;
+	r->recording = e->backend->record(e->executable, buffers, err);
+	if (!r->recording)
+		return false;
+	e->record = r;
+	return true;
+}
+
+static bool refuse(struct recorded *out, const char *why)
+{
+	if (out->refused++ == 0)
+		snprintf(out->why, sizeof(out->why), "%s", why);
+	return false;
+}
+
+static bool record_one(struct exec *e, struct record_memory *memory, struct recorded *out)
+{
+	struct err err = { 0 };
+	char why[128];
+
+	if (!e->executable || e->record) /* no kernel: results are copies */
+		return true;
+	if (!e->backend->record) {
+		snprintf(why, sizeof(why), "the backend %.64s cannot record launches",
+			 e->backend->name);
+		return refuse(out, why);
+	}
+	if (e->n_vars > 0)
+		return refuse(out, "its sizes or numbers are symbols, and a recording has one "
+				   "size: it was compiled for many");
+	if (!create(e, memory, &err))
+		return refuse(out, err.message);
+	out->made++;
+	return true;
+}
+
+static void record_all(struct exec *e, struct record_memory *memory, struct recorded *out)
+{
+	if (!e->parts) {
+		record_one(e, memory, out);
+		return;
+	}
+	for (int i = 0; i < e->parts->n_pieces; i++)
+		record_all(e->parts->pieces[i].exec, memory, out);
+}
+
+void exec_record(struct exec *e, struct record_memory *memory, struct recorded *out)
+{
+	int64_t begin = clock_ns();
+
+	*out = (struct recorded){ .tried = true };
+	record_all(e, memory, out);
+	out->record_ns = clock_ns() - begin;
+}
+
+void record_destroy(struct record *r)
+{
+	if (!r)
+		return;
+	for (int i = 0; i < r->exec->n_outputs; i++)
+		tensor_unref(r->outputs[i].kept);
+	r->exec->backend->erase(r->recording);
+}
+
+/* ---- a run */
+
+static bool may_keep(const struct tensor *t)
+{
+	return t->storage->bytes <= KEPT_BYTES;
+}
+
+/* One that is written again as a whole, by a replay. */
+static struct tensor *as_fresh(const struct record *r, struct tensor *t)
+{
+	struct fence *fence = exec_fence(r->exec);
+
+	if (__builtin_expect(fence != NULL, 0))
+		fence_poison(fence, t->storage->data, t->storage->bytes);
+	return t;
+}
+
+/* The tensor of the last run where nobody else has a part in it, else a new one. */
+static struct tensor *make_output(struct record *r, int index, struct err *err)
+{
+	struct record_output *out = &r->outputs[index];
+	struct tensor *t = out->kept;
+
+	if (t && t->refs == 1 && t->storage->refs == 1) {
+		storage_renew(t->storage);
+		return tensor_ref(as_fresh(r, t));
+	}
+	tensor_unref(t);
+	out->kept = NULL;
+	t = exec_output_tensor(r->exec, index, err);
+	if (t && may_keep(t))
+		out->kept = tensor_ref(t);
+	return t;
+}
+
+static inline void point_output(struct record *r, struct record_output *out, void *memory)
+{
+	if (out->at == memory)
+		return;
+	for (int k = 0; k < out->n; k++)
+		r->exec->backend->point(r->recording, out->chain[k], memory);
+	r->pointed += out->n;
+	out->at = memory;
+}
+
+static inline bool take_outputs(struct record *r, struct tensor **outputs, struct tensor *into,
+				struct err *err)
+{
+	int n = r->exec->n_outputs;
+
+	exec_place_given(r->exec, outputs, into);
+	if (into)
+		as_fresh(r, into);
+	for (int i = 0; i < n; i++) {
+		if (!outputs[i])
+			outputs[i] = make_output(r, i, err);
+		if (!outputs[i])
+			return false;
+		if (r->outputs[i].chain)
+			point_output(r, &r->outputs[i], tensor_kernel_writes(outputs[i]));
+	}
+	return true;
+}
+
+static inline void point_inputs(struct record *r, struct tensor *const *inputs)
+{
+	for (int i = 0; i < r->n_inputs; i++) {
+		struct record_input *in = &r->inputs[i];
+		void *memory = tensor_kernel_reads(inputs[in->index]);
+
+		if (in->at == memory)
+			continue;
+		r->exec->backend->point(r->recording, in->buffer, memory);
+		in->at = memory;
+		r->pointed++;
+	}
+}
+
+/* As one launch, if it is one. */
+static bool replay_whole(struct record *r, bool backward, const struct fusion_observer *observer,
+			 int graph)
+{
+	struct exec *e = r->exec;
+	int64_t begin = clock_ns(), end;
+
+	if ((observer->launched && !observer->replayed) || !e->backend->whole ||
+	    !e->backend->whole(r->recording, r->counts))
+		return false;
+	e->backend->replay(r->recording, -1, e->env->pool, backward);
+	end = clock_ns();
+	if (observer->replayed)
+		observer->replayed(observer->self, graph, e->first_kernel, r->counts,
+				   e->lowered->n_kernels, begin, end);
+	if (observer->phase)
+		observer->phase(observer->self, PHASE_KERNEL, begin, end);
+	return true;
+}
+
+/* One launch, with its time. */
+static void replay_kernel(struct record *r, int kernel, bool backward,
+			  const struct fusion_observer *observer, int graph)
+{
+	struct exec *e = r->exec;
+	int64_t before = clock_ns(), had = exec_launching(e, kernel, observer), begin, end;
+
+	begin = clock_ns();
+	e->backend->replay(r->recording, kernel, e->env->pool, backward);
+	end = clock_ns();
+	exec_ran(e, had, observer);
+	if (observer->launched)
+		observer->launched(observer->self, graph, e->first_kernel + kernel, begin, end);
+	if (observer->phase) {
+		observer->phase(observer->self, PHASE_KERNEL, begin, end);
+		observer->phase(observer->self, PHASE_LAUNCH, before, begin);
+	}
+}
+
+static void replay_all(struct record *r, bool backward, const struct fusion_observer *observer,
+		       int graph)
+{
+	struct exec *e = r->exec;
+
+	if (!observer) {
+		e->backend->replay(r->recording, -1, e->env->pool, backward);
+		return;
+	}
+	if (replay_whole(r, backward, observer, graph))
+		return;
+	for (int k = 0; k < e->lowered->n_kernels; k++, backward = !backward)
+		replay_kernel(r, k, backward, observer, graph);
+}
+
+/* ---- a replay whose memory is watched */
+
+/* Where this replay has its buffers: exec_fence_wrote() looks there. */
+static void place_buffers(struct record *r)
+{
+	for (int i = 0; i < r->exec->n_outputs; i++)
+		for (int k = 0; k < r->outputs[i].n; k++)
+			r->exec->buffers[r->outputs[i].chain[k]] = r->outputs[i].at;
+	for (int i = 0; i < r->n_temps; i++)
+		r->exec->buffers[r->temps[i].buffer] = temp_at(r, &r->temps[i]);
+}
+
+/* Temporaries that are taken before a kernel begin, those that are dropped after it end. */
+static void turn_temps(struct record *r, int kernel, enum step_kind kind)
+{
+	struct exec *e = r->exec;
+	struct fence *fence = exec_fence(e);
+
+	for (int i = 0; i < e->n_steps; i++) {
+		const struct exec_temp *temp = &e->temps[e->steps[i].index];
+		char *memory;
+
+		if (e->steps[i].kernel != kernel || e->steps[i].kind != kind)
+			continue;
+		memory = e->buffers[temp->buffer];
+		if (kind == STEP_TAKE_TEMP) {
+			fence_open(fence, memory - FENCE_BYTES, temp->size);
+			exec_fence_describe(e, temp->buffer);
+		} else {
+			fence_close(fence, memory);
+		}
+	}
+}
+
+/* By turns kernel by kernel, so that each temporary is as fresh before its first kernel and
+ * freed after its last one, and all at once, as it is without guard words. */
+static void replay_fenced(struct record *r, bool backward, const struct fusion_observer *observer,
+			  int graph)
+{
+	struct exec *e = r->exec;
+
+	place_buffers(r);
+	if (r->replays % 2 == 1) {
+		if (r->temp_bytes > 0)
+			fence_poison(exec_fence(e), r->memory->block, r->temp_bytes);
+		replay_all(r, backward, observer, graph);
+		for (int k = 0; k < e->lowered->n_kernels; k++)
+			exec_fence_wrote(e, k, graph);
+		return;
+	}
+	for (int k = 0; k < e->lowered->n_kernels; k++, backward = !backward) {
+		turn_temps(r, k, STEP_TAKE_TEMP);
+		if (observer)
+			replay_kernel(r, k, backward, observer, graph);
+		else
+			e->backend->replay(r->recording, k, e->env->pool, backward);
+		exec_fence_wrote(e, k, graph);
+		turn_temps(r, k, STEP_DROP_TEMP);
+	}
+}
+
+/* Constants do not move, and inputs are the caller's: what copies are made of is known. */
+static void copy_outputs(const struct record *r, struct tensor *const *inputs,
+			 struct tensor *const *outputs)
+{
+	const struct exec *e = r->exec;
+
+	for (int i = 0; i < e->n_outputs; i++) {
+		const struct exec_output *out = &e->outputs[i];
+
+		if (!out->copy)
+			continue;
+		if (e->lowered->buffers[out->buffer].kind == BUFFER_OUTPUT) {
+			int from = 0;
+
+			while (e->outputs[from].buffer != out->buffer)
+				from++;
+			e->buffers[out->buffer] = tensor_kernel_writes(outputs[from]);
+		}
+		exec_copy_output(e, i, inputs, outputs);
+	}
+}
+
+bool record_run(struct record *r, struct tensor *const *inputs, struct tensor **outputs,
+		struct tensor *into, const struct fusion_observer *observer, int graph,
+		struct err *err)
+{
+	struct exec *e = r->exec;
+	bool watched = __builtin_expect(observer != NULL, 0), backward = false;
+	int64_t begin = watched ? clock_ns() : 0;
+
+	if (!take_outputs(r, outputs, into, err)) {
+		exec_drop_outputs(e, outputs);
+		return false;
+	}
+	if (__builtin_expect(r->moves != r->memory->moves, 0))
+		point_temps(r);
+	point_inputs(r, inputs);
+	if (r->alternates) {
+		backward = exec_starts_backward(e, inputs);
+		exec_note_order(e, outputs, backward);
+	}
+	if (watched && observer->phase)
+		observer->phase(observer->self, PHASE_ALLOC, begin, clock_ns());
+	if (__builtin_expect(exec_fence(e) != NULL, 0))
+		replay_fenced(r, backward, observer, graph);
+	else
+		replay_all(r, backward, observer, graph);
+	r->replays++;
+	if (r->copies)
+		copy_outputs(r, inputs, outputs);
+	if (!e->backend->fault(e->executable, err)) {
+		exec_drop_outputs(e, outputs);
+		return false;
+	}
+	return true;
+}
+
+void exec_record_totals(const struct exec *e, struct record_totals *sum)
+{
+	for (int i = 0; e->parts && i < e->parts->n_pieces; i++)
+		exec_record_totals(e->parts->pieces[i].exec, sum);
+	if (!e->record)
+		return;
+	sum->recordings++;
+	if (e->backend->why_direct && e->backend->why_direct(e->record->recording)) {
+		if (sum->direct++ == 0)
+			sum->why_direct = e->backend->why_direct(e->record->recording);
+	}
+	sum->replays += e->record->replays;
+	sum->pointed += e->record->pointed;
+	if (e->record->temp_bytes > sum->temp_bytes)
+		sum->temp_bytes = e->record->temp_bytes;
+	for (int i = 0; i < e->n_outputs; i++)
+		if (e->record->outputs[i].kept)
+			sum->kept_bytes += e->record->outputs[i].kept->storage->bytes;
+}

@@ -1,0 +1,142 @@
+/* fusion/compile/watch.c -- see watch.h. */
+#include "fusion/compile/watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/graph/loop.h"
+#include "fusion/compile/partition.h"
+
+enum { MAX_FIRINGS = 200 }; /* of a pass */
+
+static bool no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "out of memory while watching the passes");
+}
+
+/* Where a graph stands: `inputs` are the names of what its inputs are; NULL: their own. */
+struct place {
+	const char *name, *loop;
+	const char *const *inputs;
+};
+
+static bool watch_within(struct watched *w, const struct exec *e, const struct graph *source,
+			 const struct place *at, struct err *err);
+
+static const char *name_of(const struct graph *g, int id, const char *const *inputs)
+{
+	const struct node *n = g->nodes[id];
+
+	return inputs && n->op == OP_input ? inputs[n->input] : n->name;
+}
+
+/* Names of nodes of g, copied. */
+static const char **names_of(struct watched *w, const struct graph *g, const int *ids, int n,
+			     const char *const *inputs)
+{
+	const char **names = ARENA_ARRAY(&w->arena, const char *, (size_t)n + 1);
+
+	for (int i = 0; names && i < n; i++)
+		if (!(names[i] = arena_strdup(&w->arena, name_of(g, ids[i], inputs))))
+			return NULL;
+	return names;
+}
+
+/* `g` is a copy of what e was made of; it takes and gives these nodes of `from`. */
+static bool watch_graph(struct watched *w, const struct exec *e, struct graph *g,
+			const struct place *at, const struct graph *from, const int *takes,
+			const int *gives, struct err *err)
+{
+	struct watched_part part = { .name = arena_strdup(&w->arena, at->name),
+				     .loop = at->loop ? arena_strdup(&w->arena, at->loop) : NULL,
+				     .takes = names_of(w, from, takes, g->n_inputs, at->inputs),
+				     .gives = names_of(w, from, gives, g->n_outputs, at->inputs),
+				     .n_takes = g->n_inputs,
+				     .n_gives = g->n_outputs,
+				     .first_kernel = e->first_kernel,
+				     .n_kernels = e->lowered->n_kernels,
+				     .log = { .max_bytes = w->max_bytes - w->bytes,
+					      .max_firings = MAX_FIRINGS } };
+	bool ok;
+
+	if (!part.name || (at->loop && !part.loop) || !part.takes || !part.gives ||
+	    !VEC_PUSH(&w->parts, part))
+		return no_memory(err);
+	ok = passes_watch(g, &e->passes, &w->parts.at[w->parts.len - 1].log, err);
+	w->bytes += w->parts.at[w->parts.len - 1].log.bytes;
+	return ok;
+}
+
+static bool watch_body(struct watched *w, const struct piece *piece, const struct place *at,
+		       struct err *err)
+{
+	struct place within = { at->name, piece->node->name, piece->loop->names };
+
+	return watch_within(w, piece->exec, piece->loop->body, &within, err);
+}
+
+static bool watch_piece(struct watched *w, const struct exec *e, const struct piece *piece,
+			const struct place *at, struct err *err)
+{
+	struct arena scratch = { 0 };
+	struct graph *g;
+	int *inputs;
+	bool ok;
+
+	if (piece->kind == PIECE_FALLBACK)
+		return true; /* one op, as eager runs it */
+	if (piece->kind == PIECE_LOOP)
+		return watch_body(w, piece, at, err);
+	g = graph_extract(e->graph, piece->inside, piece->made, piece->n_outputs, &scratch,
+			  &inputs);
+	ok = g ? watch_graph(w, piece->exec, g, at, e->graph, inputs, piece->made, err)
+	       : no_memory(err);
+	arena_finish(&scratch);
+	return ok;
+}
+
+static bool watch_whole(struct watched *w, const struct exec *e, const struct graph *source,
+			const struct place *at, struct err *err)
+{
+	struct arena scratch = { 0 };
+	struct graph *g = graph_copy(source, &scratch);
+	bool ok = g ? watch_graph(w, e, g, at, source, source->inputs, source->outputs, err)
+		    : no_memory(err);
+
+	arena_finish(&scratch);
+	return ok;
+}
+
+static bool watch_within(struct watched *w, const struct exec *e, const struct graph *source,
+			 const struct place *at, struct err *err)
+{
+	bool ok = true;
+
+	if (!e->parts)
+		return watch_whole(w, e, source, at, err);
+	for (int i = 0; i < e->parts->n_pieces && ok; i++) {
+		const struct piece *piece = &e->parts->pieces[i];
+		const char *what = piece->kind == PIECE_LOOP ? "loop" : "piece";
+		struct place own = *at;
+
+		own.name = *at->name ? arena_printf(&w->arena, "%s, %s %d", at->name, what, i)
+				     : arena_printf(&w->arena, "%s %d", what, i);
+		ok = own.name ? watch_piece(w, e, piece, &own, err) : no_memory(err);
+	}
+	return ok;
+}
+
+bool watch_exec(struct watched *w, const struct exec *e, const struct graph *source,
+		const char *name, struct err *err)
+{
+	return watch_within(w, e, source, &(struct place){ .name = name }, err);
+}
+
+void watched_finish(struct watched *w)
+{
+	for (size_t i = 0; i < w->parts.len; i++)
+		pass_log_finish(&w->parts.at[i].log);
+	VEC_FREE(&w->parts);
+	arena_finish(&w->arena);
+	memset(w, 0, sizeof(*w));
+}

@@ -1,0 +1,453 @@
+/* fusion/eager/autograd_host.c -- what a program says of gradients. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/vm/classes.h"
+#include "fusion/eager/eager.h"
+#include "fusion/torch/compose.h"
+
+enum { MAX_DEPTH = 64 };
+
+enum grad_native {
+	GRAD_FIRST = 1 << 13,
+	GRAD_BACKWARD,
+	GRAD_BACKWARD_ALL,
+	GRAD_GRAD,
+	GRAD_RETAIN,
+	GRAD_DETACH_,
+	GRAD_HOOKS,
+	GRAD_FUNCTION,
+	GRAD_END
+};
+
+static const struct {
+	const char *spelling;
+	int id;
+} rows[] = {
+	{ "Tensor.backward", GRAD_BACKWARD },    { "torch.autograd.backward", GRAD_BACKWARD_ALL },
+	{ "torch.autograd.grad", GRAD_GRAD },    { "Tensor.retain_grad", GRAD_RETAIN },
+	{ "Tensor.detach_", GRAD_DETACH_ },      { "torch._C._hooks", GRAD_HOOKS },
+	{ "torch._C._function", GRAD_FUNCTION },
+};
+
+int autograd_find(const char *spelling)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strcmp(rows[i].spelling, spelling) == 0)
+			return rows[i].id;
+	return -1;
+}
+
+bool autograd_is_pass(int id)
+{
+	return id == GRAD_BACKWARD || id == GRAD_BACKWARD_ALL || id == GRAD_GRAD;
+}
+
+bool autograd_wants_native(int id)
+{
+	return id > GRAD_FIRST && id < GRAD_END;
+}
+
+static bool truth(struct value v, bool otherwise)
+{
+	return v.kind == VALUE_BOOL ? v.b : otherwise;
+}
+
+/* A tensor, or a list of them, as an array. */
+static bool tensors(const char *name, const char *what, struct value *v, bool none_too,
+		    const struct value **out, int *n, struct err *err)
+{
+	if (v->kind == VALUE_LIST || v->kind == VALUE_TUPLE) {
+		*out = v->list->at;
+		*n = v->list->len;
+	} else {
+		*out = v;
+		*n = 1;
+	}
+	for (int i = 0; i < *n; i++)
+		if ((*out)[i].kind != VALUE_TENSOR &&
+		    !(none_too && ((*out)[i].kind == VALUE_NONE || (*out)[i].kind == VALUE_UNSET)))
+			return err_set(err, ERR_TYPE, "%s: %s must be tensors, not %s", name, what,
+				       value_type_name((*out)[i]));
+	return true;
+}
+
+static bool parse_backward(const struct native *f, const struct value *args, int n,
+			   const struct keywords *kw, struct backward_call *c, struct err *err)
+{
+	static const char *const names[] = { "gradient", "retain_graph", "create_graph", "inputs" },
+				 *const all[] = { "tensors", "grad_tensors", "retain_graph",
+						  "create_graph", "inputs" };
+	struct value *v = c->v;
+	struct backward *b = &c->b;
+	int n_seeds = 0;
+
+	if (f->id == GRAD_BACKWARD) {
+		v[0] = f->self;
+		if (!compose_args(f->name, names, 4, 0, args, n, kw, v + 1, err))
+			return false;
+	} else if (!compose_args(f->name, all, 5, 1, args, n, kw, v, err)) {
+		return false;
+	}
+	if (!tensors(f->name, "the tensors", &v[0], false, &b->roots, &b->n, err) ||
+	    !tensors(f->name, "gradients", &v[1], true, &b->seeds, &n_seeds, err))
+		return false;
+	if (n_seeds < b->n)
+		b->seeds = NULL;
+	b->create = truth(v[3], false);
+	b->keep = truth(v[2], b->create);
+	return v[4].kind == VALUE_UNSET || v[4].kind == VALUE_NONE ||
+	       tensors(f->name, "inputs", &v[4], false, &b->inputs, &b->n_inputs, err);
+}
+
+static bool parse_grad(const struct native *f, const struct value *args, int n,
+		       const struct keywords *kw, struct backward_call *c, struct err *err)
+{
+	static const char *const names[] = {
+		"outputs",      "inputs",           "grad_outputs",
+		"retain_graph", "create_graph",     "only_inputs",
+		"allow_unused", "is_grads_batched", "materialize_grads"
+	};
+	struct value *v = c->v;
+	struct backward *b = &c->b;
+	int n_seeds;
+
+	if (!compose_args(f->name, names, 9, 2, args, n, kw, v, err) ||
+	    !tensors(f->name, "outputs", &v[0], false, &b->roots, &b->n, err) ||
+	    !tensors(f->name, "inputs", &v[1], false, &b->inputs, &b->n_inputs, err) ||
+	    !tensors(f->name, "grad_outputs", &v[2], true, &b->seeds, &n_seeds, err))
+		return false;
+	if (truth(v[7], false))
+		return err_set(err, ERR_UNSUPPORTED,
+			       "%s: is_grads_batched is not in the language: call it for each "
+			       "gradient of the batch",
+			       f->name);
+	if (n_seeds < b->n)
+		b->seeds = NULL;
+	c->zeros = truth(v[8], false);
+	c->unused = truth(v[6], c->zeros);
+	b->create = truth(v[4], false);
+	b->keep = truth(v[3], b->create);
+	return true;
+}
+
+bool backward_parse(const struct native *f, const struct value *args, int n,
+		    const struct keywords *kw, struct backward_call *c, struct err *err)
+{
+	*c = (struct backward_call){ .grad = f->id == GRAD_GRAD };
+	return c->grad ? parse_grad(f, args, n, kw, c, err)
+		       : parse_backward(f, args, n, kw, c, err);
+}
+
+/* The results of grad() as a tuple; None or zeros where it is allowed. */
+static bool collect(struct autograd *a, struct value *results, const struct backward_call *c,
+		    struct value *out, struct err *err)
+{
+	const struct backward *b = &c->b;
+
+	for (int i = 0; i < b->n_inputs; i++) {
+		struct value of = b->inputs[i];
+		struct eager_call zeros = {
+			.op = OP_zeros_like, .name = "zeros_like", .values = &of, .n = 1
+		};
+
+		if (results[i].kind == VALUE_TENSOR)
+			continue;
+		if (!c->unused)
+			return autograd_error(
+			    a, err,
+			    "One of the differentiated Tensors appears to not have been used in "
+			    "the graph. Set allow_unused=True if this is the desired behavior.");
+		results[i] = value_none();
+		if (c->zeros && !eager_run_op(a->eager, &zeros, &results[i], err))
+			return false;
+	}
+	*out = value_tuple(results, b->n_inputs);
+	return out->kind != VALUE_UNSET || torch_no_memory(err);
+}
+
+static bool grad(struct autograd *a, struct backward_call *c, struct value *out, struct err *err)
+{
+	struct backward *b = &c->b;
+	bool ok;
+
+	for (int i = 0; i < b->n_inputs; i++)
+		if (!autograd_requires(b->inputs[i]))
+			return autograd_error(
+			    a, err, "One of the differentiated Tensors does not require grad");
+	b->results = calloc((size_t)b->n_inputs + 1, sizeof(*b->results));
+	if (!b->results)
+		return torch_no_memory(err);
+	ok = autograd_backward(a, b, err) && collect(a, b->results, c, out, err);
+	for (int i = 0; i < b->n_inputs; i++)
+		value_unref(b->results[i]);
+	free(b->results);
+	return ok;
+}
+
+static bool retain_grad(struct autograd *a, struct value t, struct err *err)
+{
+	if (!autograd_requires(t))
+		return autograd_error(a, err,
+				      "can't retain_grad on Tensor that has requires_grad=False");
+	return autograd_renew(a, t, err) &&
+	       (!t.tensor->grad->node || autograd_retain(t.tensor->grad, err));
+}
+
+bool autograd_call(struct autograd *a, const struct native *f, const struct value *args, int n,
+		   const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct value t = f->self;
+	struct backward_call c;
+
+	if (t.kind == VALUE_TENSOR && !eager_check(t, err))
+		return false;
+	*out = value_none();
+	switch (f->id) {
+	case GRAD_RETAIN:
+		return retain_grad(a, t, err);
+	case GRAD_HOOKS:
+		return autograd_hooks(a, args[0], n > 1 && truth(args[1], false), out, err);
+	case GRAD_FUNCTION:
+		return autograd_function(a, args, n, err);
+	case GRAD_DETACH_:
+		if (t.tensor->grad)
+			autograd_forget(t.tensor);
+		*out = value_ref(t);
+		return true;
+	default:
+		if (!backward_parse(f, args, n, kw, &c, err))
+			return false;
+		return c.grad ? grad(a, &c, out, err) : autograd_backward(a, &c.b, err);
+	}
+}
+
+/* An object whose class is called as the node: type(y.grad_fn).__name__ is "MulBackward0". */
+static bool node_object(struct autograd *a, const char *name, struct value *out, struct err *err)
+{
+	struct value text = value_str(name, strlen(name)), none = value_dict(), class;
+	bool ok = (text.kind != VALUE_UNSET && none.kind != VALUE_UNSET) || torch_no_memory(err);
+
+	ok = ok && class_make(a->vm, text, NULL, 0, none.dict, &class, err);
+	value_unref(text);
+	value_unref(none);
+	if (!ok)
+		return false;
+	ok = vm_keep(a->vm, value_instance(class.class), out, err);
+	value_unref(class);
+	return ok;
+}
+
+bool autograd_attr(struct autograd *a, struct value t, const char *name, bool *known,
+		   struct value *out, struct err *err)
+{
+	char text[80];
+	const char *made;
+
+	*known = true;
+	if (strcmp(name, "requires_grad") == 0) {
+		*out = value_bool(autograd_requires(t));
+	} else if (strcmp(name, "is_leaf") == 0) {
+		*out = value_bool(autograd_is_leaf(t));
+	} else if (strcmp(name, "grad") == 0) {
+		*out = value_ref(autograd_gradient(t));
+	} else if (strcmp(name, "grad_fn") == 0) {
+		made = autograd_name(t, text);
+		*out = value_none();
+		return !made || node_object(a, made, out, err);
+	} else {
+		*known = false;
+	}
+	return true;
+}
+
+struct value autograd_gradient(struct value t)
+{
+	const struct tensor_grad *r = t.tensor->grad;
+
+	return r && r->grad.kind == VALUE_TENSOR ? r->grad : value_none();
+}
+
+bool autograd_set_gradient(struct autograd *a, struct value t, struct value v, struct err *err)
+{
+	struct tensor_grad *r;
+	struct value old;
+
+	if (v.kind == VALUE_NONE && !t.tensor->grad)
+		return true;
+	r = autograd_of(a, t, err);
+	if (!r)
+		return false;
+	old = r->grad;
+	r->grad = v.kind == VALUE_TENSOR ? value_ref(v) : (struct value){ .kind = VALUE_UNSET };
+	value_unref(old);
+	return true;
+}
+
+static bool set_grad(struct autograd *a, struct value t, struct value v, struct err *err)
+{
+	if (v.kind != VALUE_NONE && v.kind != VALUE_TENSOR)
+		return err_set(err, ERR_TYPE,
+			       "assigned grad expected to be a Tensor or None, not %s",
+			       value_type_name(v));
+	if (v.kind == VALUE_TENSOR &&
+	    (!eager_check(v, err) || v.tensor->memory->dtype != t.tensor->memory->dtype ||
+	     v.tensor->memory->rank != t.tensor->memory->rank ||
+	     memcmp(v.tensor->memory->size, t.tensor->memory->size,
+		    sizeof(int64_t) * (size_t)t.tensor->memory->rank) != 0))
+		return autograd_error(
+		    a, err, "assigned grad has data of a different size or type than its tensor");
+	return autograd_set_gradient(a, t, v, err);
+}
+
+/* x.data = y: other elements under the same name. */
+static bool set_data(struct value t, struct value v, struct err *err)
+{
+	struct tensor *old = t.tensor->memory;
+
+	if (v.kind != VALUE_TENSOR || !eager_check(v, err))
+		return err_set(err, ERR_TYPE, ".data is set to a tensor, not %s",
+			       value_type_name(v));
+	t.tensor->memory = tensor_ref(v.tensor->memory);
+	tensor_unref(old);
+	return true;
+}
+
+bool autograd_set_attr(struct autograd *a, struct value t, const char *name, struct value v,
+		       struct err *err)
+{
+	if (!eager_check(t, err))
+		return false;
+	if (strcmp(name, "grad") == 0)
+		return set_grad(a, t, v, err);
+	if (strcmp(name, "requires_grad") == 0)
+		return v.kind == VALUE_BOOL
+			   ? autograd_set_leaf(a, t, v.b, err)
+			   : err_set(err, ERR_TYPE, "requires_grad must be a bool");
+	if (strcmp(name, "data") == 0)
+		return set_data(t, v, err);
+	return err_set(
+	    err, ERR_NAME,
+	    "the attribute %s of a tensor cannot be set; grad, requires_grad and data can", name);
+}
+
+static bool asks(const char *name, enum autograd_word what)
+{
+	static const char *const words[][10] = {
+		[AUTOGRAD_GRADIENT] = { "backward", "grad", "autograd", "grad_fn", "is_leaf",
+					"retain_grad", "detach_", "requires_grad",
+					"requires_grad_" },
+		[AUTOGRAD_TWICE] = { "create_graph", "jvp", "hvp", "vhp", "jacobian", "hessian" },
+		[AUTOGRAD_SPLITS] = { "split", "chunk", "unbind", "tensor_split",
+				      "split_with_sizes", "hsplit", "vsplit", "dsplit" },
+	};
+
+	for (size_t i = 0; words[what][i]; i++)
+		if (strcmp(words[what][i], name) == 0)
+			return true;
+	return false;
+}
+
+/* Names of keywords are in a tuple. */
+static bool constant_asks(const struct lang_const *c, enum autograd_word what)
+{
+	if (c->kind == CONST_STR)
+		return asks(c->str, what);
+	for (int i = 0; c->kind == CONST_TUPLE && i < c->n; i++)
+		if (constant_asks(&c->items[i], what))
+			return true;
+	return false;
+}
+
+bool autograd_asked(const struct code *code, enum autograd_word what)
+{
+	for (int i = 0; i < code->n_names; i++)
+		if (asks(code->names[i], what))
+			return true;
+	for (int i = 0; i < code->n_consts; i++)
+		if (constant_asks(&code->consts[i], what))
+			return true;
+	for (int i = 0; i < code->n_nested; i++)
+		if (autograd_asked(code->nested[i], what))
+			return true;
+	return false;
+}
+
+/* ---- for a workload that asks for gradients */
+
+typedef bool each_fn(struct autograd *a, struct value t, void *context, struct err *err);
+
+static bool walk(struct autograd *a, struct value v, int depth, each_fn *each, void *context,
+		 struct err *err)
+{
+	const struct value *items = NULL;
+	int n = 0;
+
+	if (v.kind == VALUE_TENSOR)
+		return !v.tensor->memory ||
+		       dtype_category(v.tensor->memory->dtype) != CATEGORY_FLOAT ||
+		       each(a, v, context, err);
+	if (v.kind == VALUE_LIST || v.kind == VALUE_TUPLE) {
+		items = v.list->at;
+		n = v.list->len;
+	} else if (v.kind == VALUE_DICT) {
+		items = v.dict->values;
+		n = v.dict->len;
+	}
+	for (int i = 0; i < n && depth < MAX_DEPTH; i++)
+		if (!walk(a, items[i], depth + 1, each, context, err))
+			return false;
+	return true;
+}
+
+static bool make_leaf(struct autograd *a, struct value t, void *context, struct err *err)
+{
+	(void)context;
+	return autograd_set_leaf(a, t, true, err);
+}
+
+bool autograd_leaves(struct autograd *a, struct value v, struct err *err)
+{
+	return walk(a, v, 0, make_leaf, NULL, err);
+}
+
+struct sources {
+	VEC(struct value) roots, seeds;
+};
+
+/* A sum gives every element the gradient 1. */
+static bool add_root(struct autograd *a, struct value t, void *context, struct err *err)
+{
+	struct sources *s = context;
+	struct eager_call c = { .op = OP_ones_like, .name = "ones_like", .values = &t, .n = 1 };
+	struct value ones;
+
+	if (!autograd_requires(t))
+		return true;
+	if (!eager_run_op(a->eager, &c, &ones, err))
+		return false;
+	if (!VEC_PUSH(&s->seeds, ones)) {
+		value_unref(ones);
+		return torch_no_memory(err);
+	}
+	return VEC_PUSH(&s->roots, t) || torch_no_memory(err);
+}
+
+bool autograd_from(struct autograd *a, struct value v, struct err *err)
+{
+	struct sources s = { .roots = { 0 } };
+	bool ok = walk(a, v, 0, add_root, &s, err);
+	struct backward b = { .roots = s.roots.at, .seeds = s.seeds.at, .n = (int)s.roots.len };
+
+	if (ok && b.n == 0)
+		ok = err_set(
+		    err, ERR_VALUE,
+		    "grad: the output holds no floating point tensor that was computed from "
+		    "an input or a parameter");
+	ok = ok && autograd_backward(a, &b, err);
+	for (size_t i = 0; i < s.seeds.len; i++)
+		value_unref(s.seeds.at[i]);
+	VEC_FREE(&s.seeds);
+	VEC_FREE(&s.roots);
+	return ok;
+}

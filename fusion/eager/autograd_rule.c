@@ -1,0 +1,492 @@
+/* fusion/eager/autograd_rule.c -- finds the rules of _grads, and runs them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/vm/prelude.h"
+#include "fusion/eager/eager.h"
+
+enum give { GIVE_G, GIVE_NEEDS, GIVE_VALUE, GIVE_SHAPE, GIVE_DTYPE };
+
+/* What a parameter of a rule stands for. */
+struct rule_param {
+	enum give give;
+	int index;  /* of the op's arguments; -1: its result */
+	bool apart; /* NAME_was */
+};
+
+struct rule_function {
+	struct value function; /* a reference; UNSET: none */
+	int n;
+	bool ran;
+	struct rule_param params[2 + 3 * MAX_ARGS];
+};
+
+struct grad_rule {
+	bool found, any;
+	unsigned none; /* arguments whose gradient is None in _grads: they may not require one */
+	struct rule_function all;
+	struct rule_function of[MAX_ARGS];
+};
+
+struct grad_rules {
+	struct grad_rule at[OP_COUNT];
+	struct value fit, wide;
+};
+
+bool grad_default(const struct op_param *p, struct value *out)
+{
+	const char *text = p->fallback ? p->fallback : "None";
+
+	if (strcmp(text, "None") == 0)
+		*out = value_none();
+	else if (p->kind == PARAM_BOOL)
+		*out = value_bool(strcmp(text, "True") == 0);
+	else if (p->kind == PARAM_STR)
+		*out = value_str(text, strlen(text));
+	else if (text[0] == '(')
+		*out = value_tuple(NULL, 0);
+	else if (p->kind == PARAM_FLOAT || strpbrk(text, ".e"))
+		*out = value_float(strtod(text, NULL));
+	else
+		*out = value_int(strtoll(text, NULL, 10));
+	return out->kind != VALUE_UNSET;
+}
+
+static bool is_tensor_param(const struct op_param *p)
+{
+	return p->kind == PARAM_TENSOR || p->kind == PARAM_TENSOR_SCALAR;
+}
+
+/* The argument that `name` begins with, up to `len`; -2: none. */
+static int param_index(const struct op_info *info, const char *name, size_t len)
+{
+	if (len == 3 && memcmp(name, "out", 3) == 0)
+		return -1;
+	for (int i = 0; i < info->n_params; i++)
+		if (strlen(info->params[i].name) == len &&
+		    memcmp(info->params[i].name, name, len) == 0)
+			return i;
+	return -2;
+}
+
+static bool ends_with(const char *name, const char *end, size_t *stem)
+{
+	size_t len = strlen(name), n = strlen(end);
+
+	*stem = len - n;
+	return len > n && strcmp(name + len - n, end) == 0;
+}
+
+static bool read_param(const struct op_info *info, const char *name, bool first,
+		       struct rule_param *out)
+{
+	size_t stem = strlen(name);
+
+	if (first) { /* `g`, whatever the op calls its own */
+		*out = (struct rule_param){ .give = GIVE_G };
+		return true;
+	}
+	if (strcmp(name, "needs") == 0) {
+		*out = (struct rule_param){ .give = GIVE_NEEDS };
+		return true;
+	}
+	*out = (struct rule_param){ .give = GIVE_VALUE, .index = param_index(info, name, stem) };
+	if (out->index < -1 && ends_with(name, "_was", &stem)) {
+		out->index = param_index(info, name, stem);
+		out->apart = true;
+	}
+	if (out->index >= -1)
+		return true;
+	out->give = ends_with(name, "_shape", &stem) ? GIVE_SHAPE : GIVE_DTYPE;
+	if (out->give == GIVE_DTYPE && !ends_with(name, "_dtype", &stem))
+		return false;
+	out->index = param_index(info, name, stem);
+	return out->index >= -1;
+}
+
+static bool find(struct autograd *a, const struct op_info *info, const char *what,
+		 struct rule_function *f, struct err *err)
+{
+	char name[128];
+	bool found;
+
+	f->function = (struct value){ .kind = VALUE_UNSET };
+	snprintf(name, sizeof(name), "%s_%s", info->id, what);
+	if (!prelude_attribute(a->vm, "_grads", name, &f->function, &found, err))
+		return false;
+	if (!found || f->function.kind != VALUE_FUNCTION) {
+		value_unref(f->function);
+		f->function = (struct value){ .kind = VALUE_UNSET };
+		return true;
+	}
+	f->n = f->function.function->code->n_positional;
+	for (int i = 0; i < f->n; i++)
+		if (i == (int)(sizeof(f->params) / sizeof(f->params[0])) ||
+		    !read_param(info, f->function.function->code->locals[i], i == 0, &f->params[i]))
+			return err_set(err, ERR_INTERNAL, "the gradient %s has a parameter %s",
+				       name, f->function.function->code->locals[i]);
+	return true;
+}
+
+static bool find_none(struct autograd *a, const struct op_info *info, unsigned *none,
+		      struct err *err)
+{
+	for (int i = 0; i < info->n_params; i++) {
+		struct value v = value_none();
+		char name[128];
+		bool found;
+
+		if (!is_tensor_param(&info->params[i]))
+			continue;
+		snprintf(name, sizeof(name), "%s_%s", info->id, info->params[i].name);
+		if (!prelude_attribute(a->vm, "_grads", name, &v, &found, err))
+			return false;
+		*none |= found && v.kind == VALUE_NONE ? 1u << i : 0;
+		value_unref(v);
+	}
+	return true;
+}
+
+/* Our own modules are loaded as they would be in eager. */
+static bool look_up(struct autograd *a, enum op op, struct grad_rule *rule, struct err *err)
+{
+	const struct op_info *info = op_info(op);
+	struct vm_host *host = a->vm->host;
+	bool ok;
+
+	vm_set_host(a->vm, &a->eager->host);
+	ok = find_none(a, info, &rule->none, err) && find(a, info, "all", &rule->all, err);
+	rule->any = rule->all.function.kind == VALUE_FUNCTION;
+	for (int i = 0; ok && i < info->n_params && !rule->any; i++) {
+		if (!is_tensor_param(&info->params[i]))
+			continue;
+		ok = find(a, info, info->params[i].name, &rule->of[i], err);
+	}
+	for (int i = 0; i < info->n_params; i++)
+		rule->any |= rule->of[i].function.kind == VALUE_FUNCTION;
+	rule->found = ok;
+	vm_set_host(a->vm, host);
+	return ok;
+}
+
+static struct grad_rule *rule_of(struct autograd *a, enum op op, struct err *err)
+{
+	struct grad_rule *rule;
+
+	if (!a->rules)
+		a->rules = calloc(1, sizeof(*a->rules));
+	if (!a->rules) {
+		torch_no_memory(err);
+		return NULL;
+	}
+	rule = &a->rules->at[op];
+	return rule->found || look_up(a, op, rule, err) ? rule : NULL;
+}
+
+void grad_rules_finish(struct autograd *a)
+{
+	for (int op = 0; a->rules && op < OP_COUNT; op++) {
+		value_unref(a->rules->at[op].all.function);
+		for (int i = 0; i < MAX_ARGS; i++)
+			value_unref(a->rules->at[op].of[i].function);
+	}
+	if (a->rules) {
+		value_unref(a->rules->fit);
+		value_unref(a->rules->wide);
+	}
+	free(a->rules);
+	a->rules = NULL;
+}
+
+static unsigned needs_of(const struct rule_function *f)
+{
+	unsigned needs = 0;
+
+	for (int i = 0; i < f->n; i++)
+		if (f->params[i].give == GIVE_VALUE)
+			needs |= 1u << (f->params[i].index < 0 ? MAX_ARGS : f->params[i].index);
+	return needs;
+}
+
+/* Of those: the ones that a rule reads as they are kept for autograd, which a write may not
+ * change; what it reads as it was is another's. */
+static unsigned watched_of(const struct rule_function *f)
+{
+	unsigned watched = 0;
+
+	for (int i = 0; i < f->n; i++)
+		if (f->params[i].give == GIVE_VALUE && !f->params[i].apart)
+			watched |= 1u << (f->params[i].index < 0 ? MAX_ARGS : f->params[i].index);
+	return watched;
+}
+
+unsigned grad_rule_watches(struct autograd *a, enum op op, unsigned wanted)
+{
+	const struct grad_rule *rule = &a->rules->at[op];
+	unsigned watched = 0;
+
+	if (rule->all.function.kind == VALUE_FUNCTION)
+		return watched_of(&rule->all);
+	for (int i = 0; i < MAX_ARGS; i++)
+		if ((wanted & 1u << i) && rule->of[i].function.kind == VALUE_FUNCTION)
+			watched |= watched_of(&rule->of[i]);
+	return watched;
+}
+
+bool grad_rule_needs(struct autograd *a, enum op op, unsigned wanted, bool *known, unsigned *needs,
+		     struct err *err)
+{
+	const struct grad_rule *rule;
+
+	*needs = 0;
+	*known = false;
+	if (op == OP_custom)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "an op of a plugin has no gradient in this version; call it on "
+			       "x.detach(), or write it with ops that have one");
+	rule = rule_of(a, op, err);
+	if (!rule)
+		return false;
+	*known = rule->all.function.kind == VALUE_FUNCTION;
+	if (*known)
+		*needs = needs_of(&rule->all);
+	for (int i = 0; !*known && i < MAX_ARGS; i++)
+		if ((wanted & 1u << i) && rule->of[i].function.kind == VALUE_FUNCTION)
+			*needs |= needs_of(&rule->of[i]);
+	*known = rule->any;
+	return true;
+}
+
+unsigned grad_rule_refuses(struct autograd *a, enum op op)
+{
+	const struct op_info *info = op_info(op);
+	const struct grad_rule *rule = rule_of(a, op, NULL);
+	unsigned refused = rule ? rule->none : 0;
+
+	if (!rule || !rule->any || rule->all.function.kind == VALUE_FUNCTION ||
+	    info->kind == KIND_VIEW)
+		return refused;
+	for (int i = 0; i < info->n_params; i++)
+		if (is_tensor_param(&info->params[i]) &&
+		    rule->of[i].function.kind != VALUE_FUNCTION)
+			refused |= 1u << i;
+	return refused;
+}
+
+bool grad_refused(struct autograd *a, enum op op, int param, struct err *err)
+{
+	return autograd_error(a, err,
+			      "The function '%s' is not differentiable with respect to argument "
+			      "'%s'. This input cannot have requires_grad True.",
+			      op_info(op)->fx, op_info(op)->params[param].name);
+}
+
+void grad_rule_state(struct autograd *a, enum op op, int index, bool *has, bool *ran)
+{
+	const struct grad_rule *rule = rule_of(a, op, NULL);
+	const struct rule_function *f = rule && rule->all.function.kind == VALUE_FUNCTION
+					    ? &rule->all
+					    : &rule->of[index];
+
+	*has = rule && f->function.kind == VALUE_FUNCTION;
+	*ran = *has && f->ran;
+}
+
+/* A tuple of bools, one for each tensor among the parameters. */
+static bool make_needs(const struct op_info *info, unsigned wanted, struct value *out,
+		       struct err *err)
+{
+	struct value items[MAX_ARGS];
+	int n = 0;
+
+	for (int i = 0; i < info->n_params; i++)
+		if (is_tensor_param(&info->params[i]))
+			items[n++] = value_bool(wanted & 1u << i);
+	*out = value_tuple(items, n);
+	return out->kind != VALUE_UNSET || torch_no_memory(err);
+}
+
+bool grad_invoke(struct autograd *a, struct value f, const struct value *args, int n,
+		 struct value *out, struct err *err)
+{
+	struct vm_evaluator before, none = { 0 };
+	bool ok;
+
+	vm_get_evaluator(a->vm, &before);
+	vm_set_evaluator(a->vm, &none);
+	ok = vm_invoke(a->vm, f, args, n, NULL, out, err);
+	vm_set_evaluator(a->vm, &before);
+	return ok;
+}
+
+/* A function of _grads that is no rule, looked up once. */
+static bool helper(struct autograd *a, const char *name, struct value *place, struct err *err)
+{
+	bool found = true;
+
+	return place->kind == VALUE_FUNCTION ||
+	       (prelude_attribute(a->vm, "_grads", name, place, &found, err) && found);
+}
+
+/* Composites but for those whose rules are one product, or only move elements: as
+ * torch's kernels, their gradients compute in float32 and round once. */
+static bool computes_wide(enum op op)
+{
+	switch (op) {
+	case OP_mm:
+	case OP_bmm:
+	case OP_mv:
+	case OP_dot:
+	case OP_outer:
+	case OP_linear:
+	case OP_addmm:
+	case OP_baddbmm:
+	case OP_addmv:
+	case OP_conv1d:
+	case OP_conv2d:
+	case OP_embedding:
+	case OP_dropout:
+	case OP_flip:
+	case OP_roll:
+	case OP_repeat:
+	case OP_tile:
+	case OP_fill:
+	case OP_masked_fill:
+		return false;
+	default:
+		return op_info(op)->kind == KIND_COMPOSITE;
+	}
+}
+
+/* `wide`: a helper; UNSET where the result is wide already. */
+static bool find_wide(struct autograd *a, enum op op, const struct grad_giver *giver,
+		      struct value *wide, struct err *err)
+{
+	struct value dtype;
+
+	*wide = (struct value){ .kind = VALUE_UNSET };
+	if (!computes_wide(op))
+		return true;
+	if (!giver->dtype(giver->self, -1, &dtype, err))
+		return false;
+	if (dtype.kind != VALUE_DTYPE || (dtype.dtype != DTYPE_F16 && dtype.dtype != DTYPE_BF16))
+		return true;
+	if (!helper(a, "wide", &a->rules->wide, err))
+		return false;
+	*wide = a->rules->wide;
+	return true;
+}
+
+/* The value through `wide`, which takes it over. */
+static bool widen(struct autograd *a, struct value wide, struct value *v, struct err *err)
+{
+	struct value given = *v;
+	bool ok;
+
+	if (wide.kind != VALUE_FUNCTION || given.kind != VALUE_TENSOR)
+		return true;
+	ok = grad_invoke(a, wide, &given, 1, v, err);
+	value_unref(given);
+	return ok;
+}
+
+static bool call(struct autograd *a, enum op op, struct rule_function *f,
+		 const struct grad_giver *giver, unsigned wanted, struct value g, struct value *out,
+		 struct err *err)
+{
+	struct value args[2 + 3 * MAX_ARGS], wide;
+	bool ok = find_wide(a, op, giver, &wide, err);
+	int n = 0;
+
+	for (; ok && n < f->n; n += ok) {
+		const struct rule_param *p = &f->params[n];
+
+		if (p->give == GIVE_G)
+			args[n] = value_ref(g);
+		else if (p->give == GIVE_NEEDS)
+			ok = make_needs(op_info(op), wanted, &args[n], err);
+		else if (p->give == GIVE_VALUE)
+			ok = giver->value(giver->self, p->index, &args[n], err);
+		else if (p->give == GIVE_SHAPE)
+			ok = giver->shape(giver->self, p->index, &args[n], err);
+		else
+			ok = giver->dtype(giver->self, p->index, &args[n], err);
+		if (ok && (p->give == GIVE_G || p->give == GIVE_VALUE))
+			ok = widen(a, wide, &args[n], err);
+	}
+	ok = ok && grad_invoke(a, f->function, args, n, out, err);
+	f->ran = true;
+	while (n-- > 0)
+		value_unref(args[n]);
+	return ok;
+}
+
+static void take(struct value v, struct value *made)
+{
+	if (v.kind == VALUE_TENSOR)
+		*made = v;
+	else
+		value_unref(v);
+}
+
+/* The tuple that an _all rule gives, by argument. */
+static bool take_all(const struct op_info *info, struct value all, unsigned wanted,
+		     struct value made[MAX_ARGS], struct err *err)
+{
+	int at = 0;
+
+	for (int i = 0; i < info->n_params; i++) {
+		if (!is_tensor_param(&info->params[i]))
+			continue;
+		if (all.kind != VALUE_TUPLE || at >= all.list->len)
+			return err_set(err, ERR_INTERNAL,
+				       "the gradient of %s gives too few tensors", info->id);
+		if (wanted & 1u << i)
+			take(value_ref(all.list->at[at]), &made[i]);
+		at++;
+	}
+	return true;
+}
+
+bool grad_rule_run(struct autograd *a, enum op op, const struct grad_giver *giver, unsigned wanted,
+		   struct value g, struct value made[MAX_ARGS], struct err *err)
+{
+	struct grad_rule *rule = rule_of(a, op, err);
+	const struct op_info *info = op_info(op);
+	struct value v;
+	bool ok = rule != NULL;
+
+	for (int i = 0; i < MAX_ARGS; i++)
+		made[i] = (struct value){ .kind = VALUE_UNSET };
+	if (ok && rule->all.function.kind == VALUE_FUNCTION) {
+		ok = call(a, op, &rule->all, giver, wanted, g, &v, err);
+		if (ok) {
+			ok = take_all(info, v, wanted, made, err);
+			value_unref(v);
+		}
+		return ok;
+	}
+	for (int i = 0; ok && i < info->n_params; i++) {
+		if (!(wanted & 1u << i) || rule->of[i].function.kind != VALUE_FUNCTION)
+			continue;
+		ok = call(a, op, &rule->of[i], giver, wanted, g, &v, err);
+		if (ok)
+			take(v, &made[i]);
+	}
+	return ok;
+}
+
+bool grad_fit(struct autograd *a, struct value *g, struct value shape, struct value dtype,
+	      struct err *err)
+{
+	struct value args[3] = { *g, shape, dtype }, fitted;
+	bool ok;
+
+	if (!helper(a, "fit", &a->rules->fit, err))
+		return false;
+	ok = grad_invoke(a, a->rules->fit, args, 3, &fitted, err);
+	value_unref(*g);
+	*g = ok ? fitted : value_none();
+	return ok;
+}

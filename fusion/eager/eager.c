@@ -1,0 +1,473 @@
+/* fusion/eager/eager.c -- runs an op at once: signature, plan, memory, kernel.
+ *
+ * In-place ops write straight over their first operand only where every
+ * element is read before it is written (plan->into); else they compute aside
+ * and copy.
+ */
+#include "fusion/eager/eager.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "fusion/base/clock.h"
+#include "fusion/graph/custom.h"
+#include "fusion/graph/symreal.h"
+#include "fusion/eager/reference.h"
+#include "fusion/torch/bind.h"
+#include "fusion/torch/compose.h"
+#include "fusion/tensor/keep.h"
+#include "fusion/tensor/view.h"
+
+enum { HEAD_INPLACE = 1 << 16 };
+
+static void release(struct vtensor *t)
+{
+	if (t->grad)
+		autograd_forget(t);
+	tensor_unref(t->memory);
+	t->memory = NULL;
+}
+
+struct value eager_wrap(struct tensor *t)
+{
+	struct value v = value_tensor();
+
+	if (v.kind == VALUE_UNSET) {
+		tensor_unref(t);
+		return v;
+	}
+	v.tensor->memory = t;
+	v.tensor->release = release;
+	return v;
+}
+
+/* A value that a capture made and a global kept has no memory. */
+bool eager_check(struct value v, struct err *err)
+{
+	return v.kind != VALUE_TENSOR || v.tensor->memory ||
+	       err_set(err, ERR_UNSUPPORTED,
+		       "a tensor that was made inside a compiled call is used outside of it; "
+		       "return it from the function instead of keeping it in a global");
+}
+
+/* Graph inputs of a plan stand in the order of the signature's tensors. */
+static int input_of(void *self, struct value tensor, struct err *err)
+{
+	const struct signature *s = self;
+
+	for (int i = 0; i < s->n_tensors; i++)
+		if (s->tensors[i].tensor == tensor.tensor)
+			return i;
+	err_set(err, ERR_TYPE, "a tensor inside a list is not an operand here");
+	return -1;
+}
+
+static bool add_inputs(struct graph *g, const struct signature *s, struct err *err)
+{
+	for (int i = 0; i < s->n_tensors; i++) {
+		const struct tensor *t = s->tensors[i].tensor->memory;
+		const struct sym *stride[MAX_RANK] = { 0 };
+		struct shape shape = { .rank = t->rank };
+
+		for (int d = 0; d < t->rank; d++) {
+			shape.size[d] = sym_const(g->syms, t->size[d]);
+			stride[d] = sym_const(g->syms, t->stride[d]);
+		}
+		if (graph_input(g, t->dtype, &shape, stride) < 0)
+			return err_set(err, ERR_MEMORY, "out of memory while preparing an op");
+	}
+	return true;
+}
+
+/* Whether the kernel may write over input 0: one pointwise op without casts. */
+static bool may_overwrite(const struct graph *g, int result)
+{
+	const struct node *to = g->nodes[g->inputs[0]], *op = g->nodes[result];
+
+	if (op_info(op->op)->kind != KIND_POINTWISE || op->dtype != to->dtype)
+		return false;
+	for (int i = 0; i < g->n_inputs; i++)
+		if (g->nodes[g->inputs[i]]->dtype != to->dtype)
+			return false;
+	return true;
+}
+
+/* The same of an op that is several, in one kernel. */
+static bool kernel_may_overwrite(const struct exec *e)
+{
+	const struct lowered *l = e->lowered;
+	int in = e->inputs[0], out = e->outputs[0].buffer;
+
+	return l->n_kernels == 1 && in >= 0 && !e->outputs[0].copy &&
+	       l->buffers[in].dtype == l->buffers[out].dtype &&
+	       kernel_overwrites(&l->kernels[0], in, out);
+}
+
+static void keep_layout(struct plan *plan, const struct view_layout *l)
+{
+	plan->is_view = true;
+	plan->rank = l->shape.rank;
+	plan->offset = sym_eval(l->offset, NULL);
+	for (int d = 0; d < plan->rank; d++) {
+		plan->size[d] = sym_eval(l->shape.size[d], NULL);
+		plan->stride[d] = sym_eval(l->stride[d], NULL);
+	}
+}
+
+/* A view needs no kernel; a reshape that its strides do not allow is a view of a
+ * copy.  -1 with *err; else the node to compute, or the view's where there is
+ * none. */
+static int build_view(struct eager *e, struct plan *plan, struct graph *g, int id, struct err *err)
+{
+	int line = e->host.line, column = e->host.column, copy;
+	struct view_layout layout;
+	struct arg args[MAX_ARGS];
+	enum op op = g->nodes[id]->op;
+
+	if (!view_layout(g, id, &layout)) {
+		if (op == OP_view || op == OP_view_as) {
+			err_set(err, ERR_OP,
+				"view: the strides of the tensor do not allow these sizes without "
+				"a copy; write x.reshape(...)");
+			return -1;
+		}
+		memcpy(args, g->nodes[id]->args, sizeof(args));
+		copy = graph_add(g, OP_contiguous, args, 1, line, column, err);
+		args[0].node = copy;
+		id = copy < 0 ? -1
+			      : graph_add(g, op, args, op_info(op)->n_params, line, column, err);
+		if (id < 0 || !view_layout(g, id, &layout))
+			return -1;
+		id = copy;
+	}
+	keep_layout(plan, &layout);
+	return id;
+}
+
+static struct graph *eager_graph(const struct eager *e, struct arena *arena)
+{
+	struct graph *g = graph_create(arena);
+
+	if (g)
+		g->custom = e->env->custom;
+	return g;
+}
+
+/* The call with symbols in place of the numbers that are no part of its signature. */
+static bool symbols_for_numbers(struct graph *g, const struct signature *s, struct eager_call *c,
+				struct value values[MAX_ARGS], struct err *err)
+{
+	int next = 0;
+
+	memcpy(values, c->values, sizeof(*values) * (size_t)c->n);
+	for (int i = 0; i < c->n; i++) {
+		const struct sym *sym;
+
+		if (!(s->apart & 1u << i))
+			continue;
+		sym = sym_var_from(g->syms, s->numbers[next++], INT64_MIN);
+		if (values[i].kind == VALUE_INT)
+			values[i] = (struct value){ .kind = VALUE_SYMINT, .sym = sym };
+		else
+			values[i] = (struct value){ .kind = VALUE_SYMREAL,
+						    .real = sym ? symreal_var(g->syms, sym)
+								: NULL };
+		if (!sym || !values[i].sym)
+			return torch_no_memory(err);
+	}
+	c->values = values;
+	return true;
+}
+
+/* Compiles the one-op graph of a call into plan->exec. */
+static bool build(struct eager *e, struct plan *plan, struct signature *s,
+		  const struct eager_call *c, struct err *err)
+{
+	struct pass_options options = { .disabled = e->passes_disabled };
+	struct graph *g = eager_graph(e, &plan->arena);
+	struct bind_target target = { .graph = g, .reals = true, .node = input_of, .self = s };
+	struct value values[MAX_ARGS];
+	struct eager_call any = *c;
+	struct arg args[MAX_ARGS];
+	int id;
+
+	if (!g)
+		return err_set(err, ERR_MEMORY, "out of memory while preparing an op");
+	if (s->apart && !symbols_for_numbers(g, s, &any, values, err))
+		return false;
+	c = &any;
+	if (!add_inputs(g, s, err) ||
+	    !bind_call(&target, c->op, c->name, c->values, c->n, c->kw, args, err))
+		return false;
+	id = graph_add(g, c->op, args, op_info(c->op)->n_params, e->host.line, e->host.column, err);
+	if (id >= 0 && op_info(g->nodes[id]->op)->kind == KIND_VIEW) {
+		id = build_view(e, plan, g, id, err);
+		if (id < 0 || op_info(g->nodes[id]->op)->kind == KIND_VIEW)
+			return id >= 0;
+	}
+	if (id < 0)
+		return false;
+	if (c->inplace) {
+		plan->into = may_overwrite(g, id);
+		id = bind_inplace(g, g->inputs[0], id, e->host.line, e->host.column, err);
+		if (id < 0)
+			return false;
+	}
+	if (!graph_set_outputs(g, &id, 1))
+		return err_set(err, ERR_MEMORY, "out of memory while preparing an op");
+	plan->exec = exec_create(e->env, e->backend, g, &options, &plan->arena, err);
+	if (!plan->exec)
+		return false;
+	plan->exec->eager = true;
+	if (c->inplace)
+		plan->into = plan->into || kernel_may_overwrite(plan->exec);
+	return exec_bind(plan->exec, s->numbers, err);
+}
+
+static struct plan *make_plan(struct eager *e, struct signature *s, const struct eager_call *c,
+			      unsigned site, struct err *err)
+{
+	struct plan *plan;
+
+	if (s->n > SIGNATURE_WORDS) { /* no valid call is so long: binding says what is wrong */
+		struct plan once = { 0 };
+
+		if (build(e, &once, s, c, err))
+			err_set(err, ERR_BOUND, "%s has too many arguments", c->name);
+		exec_destroy(once.exec);
+		arena_finish(&once.arena);
+		return NULL;
+	}
+	plan = plans_add(&e->plans, s, site);
+	if (!plan) {
+		torch_no_memory(err);
+		return NULL;
+	}
+	if (!build(e, plan, s, c, err)) {
+		plans_drop(&e->plans, plan);
+		return NULL;
+	}
+	return plan;
+}
+
+/* The tensor of `x op= y` that may be written while it is read. */
+static struct tensor *overwritten(const struct plan *plan, const struct signature *s)
+{
+	struct tensor *to = s->tensors[0].tensor->memory;
+
+	if (!plan->into || !tensor_ends_storage(to))
+		return NULL;
+	for (int i = 1; i < s->n_tensors; i++) {
+		const struct tensor *t = s->tensors[i].tensor->memory;
+
+		if (t != to && t->storage == to->storage)
+			return NULL;
+	}
+	return to;
+}
+
+/* `base` is what the view is of; its memory is shared. */
+static bool make_view(const struct plan *plan, struct tensor *base, struct value *out,
+		      struct err *err)
+{
+	struct tensor *t = tensor_view(base, plan->rank, plan->size, plan->stride,
+				       base->offset + plan->offset, err);
+
+	if (!t)
+		return false;
+	*out = eager_wrap(t);
+	return out->kind != VALUE_UNSET || torch_no_memory(err);
+}
+
+/* Where a program loads: what is computed lies where its operands do. */
+static void place(const struct signature *s, struct value v)
+{
+	for (int i = 0; v.kind == VALUE_TENSOR && i < s->n_tensors; i++)
+		v.tensor->memory->storage->on_gpu |= s->tensors[i].tensor->memory->storage->on_gpu;
+}
+
+/* A plan has the place of the call that it was made for. */
+static bool failed_here(const struct eager *e, struct err *err)
+{
+	if (err && err->line && !e->env->device) { /* a GPU says it later on */
+		err->line = e->host.line;
+		err->column = e->host.column;
+	}
+	return false;
+}
+
+static bool run_plan(struct eager *e, struct plan *plan, const struct signature *s, bool inplace,
+		     struct value *out, struct err *err)
+{
+	struct tensor *inputs[MAX_ARGS], *result, *into = inplace ? overwritten(plan, s) : NULL;
+	bool ok;
+
+	if (plan->is_view && !plan->exec)
+		return make_view(plan, s->tensors[0].tensor->memory, out, err);
+	for (int i = 0; i < s->n_tensors; i++)
+		inputs[i] = s->tensors[i].tensor->memory;
+	if (inplace && tensor_repeats(inputs[0]))
+		return torch_writes_expanded(err);
+	if (inplace && !storage_before_write(inputs[0]->storage, err))
+		return false;
+	if (!exec_bind(plan->exec, s->numbers, err) ||
+	    !exec_run(plan->exec, inputs, &result, into, e->observer, -1, err))
+		return failed_here(e, err);
+	e->launches += plan->exec->launched;
+	if (plan->is_view) {
+		ok = make_view(plan, result, out, err);
+		tensor_unref(result);
+		return ok;
+	}
+	if (!inplace) {
+		*out = eager_wrap(result);
+		if (__builtin_expect(e->world->gpu == GPU_NAMED, 0))
+			place(s, *out);
+		return out->kind != VALUE_UNSET || torch_no_memory(err);
+	}
+	ok = into || eager_write(e, inputs[0], result, err);
+	storage_written(inputs[0]->storage);
+	tensor_unref(result);
+	if (!ok)
+		return false;
+	*out = value_ref(s->tensors[0]);
+	return true;
+}
+
+/* x.contiguous() of a tensor that lies row by row is x itself, so that writes reach it. */
+static bool lies_row_by_row(const struct eager_call *c)
+{
+	const struct value *x = &c->values[0];
+
+	return c->op == OP_contiguous && c->n == 1 && x->kind == VALUE_TENSOR &&
+	       x->tensor->memory && tensor_contiguous(x->tensor->memory);
+}
+
+bool eager_run_given(struct eager *e, const struct eager_call *c, struct value *out,
+		     struct err *err)
+{
+	if (lies_row_by_row(c)) {
+		*out = value_ref(c->values[0]);
+		return true;
+	}
+	if (__builtin_expect(autograd_wants(&e->autograd), 0))
+		return autograd_run(&e->autograd, c, out, err);
+	return eager_run_op(e, c, out, err);
+}
+
+static bool run_cast(struct eager *e, const struct eager_call *c, struct value *out,
+		     struct err *err)
+{
+	struct value cast[MAX_ARGS + 1];
+	struct eager_call with = *c;
+	bool any, ok;
+
+	if (!autocast_values(&e->autocast, e->world->autocast, c->op, c->values, c->n, &any, cast,
+			     err))
+		return false;
+	if (!any)
+		return eager_run_given(e, c, out, err);
+	with.values = cast;
+	ok = eager_run_given(e, &with, out, err);
+	autocast_drop(cast, c->n);
+	return ok;
+}
+
+bool eager_run(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
+{
+	if (__builtin_expect(autocast_wants(e->world->autocast), 0) && !c->inplace)
+		return run_cast(e, c, out, err);
+	return eager_run_given(e, c, out, err);
+}
+
+/* What of a call is not in its values. */
+static inline uint64_t call_head(const struct eager *e, const struct eager_call *c)
+{
+	uint64_t head = (uint64_t)c->op | (c->inplace ? HEAD_INPLACE : 0);
+
+	if (__builtin_expect(c->op == OP_custom, 0))
+		head |= (uint64_t)custom_index(e->env->custom, c->name) << 20;
+	return head;
+}
+
+/* A count that the host knows, as an optimiser's of its steps: `count += 1`.  It is read at
+ * each step, and the host would wait for the device each time.  Exact, so it is what a
+ * kernel computes. */
+static bool count_on_host(const struct eager_call *c)
+{
+	struct tensor *t;
+	double sum;
+
+	if (!c->inplace || c->op != OP_add || c->n != 2 || (c->kw && c->kw->n > 0) ||
+	    c->values[0].kind != VALUE_TENSOR || c->values[1].kind != VALUE_INT)
+		return false;
+	t = c->values[0].tensor->memory;
+	if (!tensor_host_knows(t) || tensor_numel(t) != 1 || t->storage->kept ||
+	    (t->dtype != DTYPE_F32 && t->dtype != DTYPE_F64))
+		return false;
+	sum = tensor_get_double(t, 0) + (double)c->values[1].i;
+	if (!(fabs(sum) < 0x1p24) || sum != trunc(sum))
+		return false;
+	dtype_put_double(t->dtype, tensor_data(t), 0, sum);
+	storage_written(t->storage);
+	return true;
+}
+
+static bool run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
+{
+	bool watched = e->observer && e->observer->phase;
+	int64_t begin = watched ? clock_ns() : 0;
+	unsigned site = (unsigned)e->host.line * 31 + (unsigned)e->host.column * 7 + c->op;
+	struct signature s;
+	struct plan *plan;
+
+	for (int i = 0; i < c->n; i++)
+		if (!eager_check(c->values[i], err))
+			return false;
+	if (__builtin_expect(c->inplace && e->env->device, 0) && !e->shadows && count_on_host(c)) {
+		*out = value_ref(c->values[0]);
+		return true;
+	}
+	if (c->inplace && !eager_may_write(c, err))
+		return false;
+	signature_make(&s, call_head(e, c), eager_takes_any_number(e, c), c->values, c->n, c->kw);
+	plan = plans_find(&e->plans, &s, site);
+	if (__builtin_expect(!plan, 0)) {
+		plan = make_plan(e, &s, c, site, err);
+		if (!plan)
+			return false;
+	}
+	if (watched)
+		e->observer->phase(e->observer->self, PHASE_DISPATCH, begin, clock_ns());
+	if (__builtin_expect(e->observer && e->observer->eager_op, 0))
+		e->observer->eager_op(e->observer->self,
+				      c->op == OP_custom ? c->name : op_info(c->op)->id,
+				      e->host.line);
+	return run_plan(e, plan, &s, c->inplace, out, err);
+}
+
+/* The same in float64 too. */
+static bool run_with_shadows(struct eager *e, const struct eager_call *c, struct value *out,
+			     struct err *err)
+{
+	struct reference_call k = { 0 };
+	bool ok;
+
+	for (int i = 0; i < c->n; i++)
+		if (!eager_check(c->values[i], err))
+			return false;
+	ok = reference_begin(e, c, &k, err) && run_op(e, c, out, err);
+	if (ok && !reference_end(e, c, &k, *out, err)) {
+		value_unref(*out);
+		ok = false;
+	}
+	reference_drop(&k);
+	return ok;
+}
+
+bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
+{
+	if (__builtin_expect(e->shadows, 0))
+		return run_with_shadows(e, c, out, err);
+	return run_op(e, c, out, err);
+}

@@ -1,0 +1,92 @@
+/* fusion/eager/eager.h -- private to eager/: the host that computes at once.
+ *
+ * Every op runs as one kernel when the VM reaches it, of the interpreter or of the
+ * backend whose memory tensors are in.  A tensor value holds memory; an in-place op writes through
+ * it, so every name and the caller's argument see the change.
+ */
+#ifndef FUSION_RUNTIME_EAGER_H
+#define FUSION_RUNTIME_EAGER_H
+
+#include "fusion/vm/frame.h"
+#include "fusion/vm/vm.h"
+#include "fusion/eager/autograd.h"
+#include "fusion/torch/autocast.h"
+#include "fusion/torch/compose.h"
+#include "fusion/compile/exec.h"
+#include "fusion/eager/plan.h"
+#include "fusion/torch/torch_host.h"
+
+struct eager {
+	struct vm_host host; /* for vm_create(), vm_set_host() */
+	const struct exec_env *env;
+	const struct backend *backend;
+	uint64_t passes_disabled;
+	const struct fusion_observer *observer; /* NULL: nobody watches */
+	int64_t launches;
+	struct torch_names *names;
+	struct torch_operators operators;
+	struct composer composer;
+	struct plans plans;
+	bool any_number[OP_COUNT]; /* op_takes_any_number() */
+	struct buf *out;           /* what print() writes; borrowed */
+	struct world *world;       /* the VM's modes; borrowed */
+	struct autocast autocast;
+	struct autograd autograd;
+	int shadows;           /* in which each op is computed too: reference.h; 0: none */
+	uint64_t disturbances; /* a seed for the next */
+};
+
+/* `e` is zeroed first; env, names and out are borrowed.  The env's allocator
+ * gives all memory. */
+void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_disabled,
+		struct torch_names *names, struct buf *out);
+void eager_set_world(struct eager *e, struct world *world); /* before the first op */
+void eager_finish(struct eager *e);
+
+/* One op as it was called: by name (keywords last) or as an operator. */
+struct eager_call {
+	enum op op;
+	const char *name; /* "torch.sum", "Tensor.sum", "op:+" */
+	bool inplace;     /* values[0] op= values[1] */
+	const struct value *values;
+	int n;
+	const struct keywords *kw;
+};
+
+/* Whether any number in its place computes the same way, so that it may be an argument of
+ * the kernel.  A number scaled by a number is one that capture computes. */
+static inline bool eager_takes_any_number(const struct eager *e, const struct eager_call *c)
+{
+	if (c->op == OP_add_alpha || c->op == OP_sub_alpha)
+		return c->n > 1 && c->values[1].kind == VALUE_TENSOR;
+	return e->any_number[c->op];
+}
+
+/* Runs it under autocast; *out is the caller's (for an in-place op: values[0] again). */
+bool eager_run(struct eager *e, const struct eager_call *c, struct value *out, struct err *err);
+/* Its operands as they are given: autocast has cast them. */
+bool eager_run_given(struct eager *e, const struct eager_call *c, struct value *out,
+		     struct err *err);
+
+/* The same without a record for gradients (autograd.h). */
+bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err);
+
+/* write.c: the elements of `from` into `to`, which has its dtype and sizes and no two elements
+ * that are one in memory.  False with *err. */
+bool eager_write(struct eager *e, struct tensor *to, struct tensor *from, struct err *err);
+
+/* write.c: whether an in-place op may write values[0], given what it reads; else *err. */
+bool eager_may_write(const struct eager_call *c, struct err *err);
+
+/* UNSUPPORTED for a tensor without memory: one that outlived its capture. */
+bool eager_check(struct value v, struct err *err);
+
+/* The one element of a tensor as a Python number of the tensor's own kind; VALUE
+ * where it has more or none. */
+bool eager_item(struct value v, struct value *out, struct err *err);
+
+/* A tensor value that holds `t` (takes over the reference); VALUE_UNSET when
+ * out of memory, with t released. */
+struct value eager_wrap(struct tensor *t);
+
+#endif

@@ -1,0 +1,582 @@
+/* fusion/eager/eager_host.c -- what the VM asks of tensors when it runs eagerly.
+ *
+ * Reading a value (item, float, an `if`) is just a load here: the host is the
+ * same machine that computes, and every op has finished when it returns.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "fusion/torch/bind.h"
+#include "fusion/torch/compose.h"
+#include "fusion/torch/numbers.h"
+#include "fusion/eager/eager.h"
+#include "fusion/eager/operators.h"
+#include "fusion/tensor/tensor_print.h"
+#include "fusion/torch/torch_control.h"
+#include "fusion/torch/torch_more.h"
+
+static bool wrap(struct tensor *t, struct value *out, struct err *err)
+{
+	*out = eager_wrap(t);
+	return out->kind != VALUE_UNSET || torch_no_memory(err);
+}
+
+/* Memory that the host fills, for a function that the program calls here. */
+static void label(struct eager *e, const char *name)
+{
+	struct fusion_memory *what = allocator_label(e->env->allocator);
+
+	if (!what)
+		return;
+	what->op = name;
+	what->line = e->host.line;
+}
+
+/* torch.tensor(numbers) needs no kernel. */
+static bool make_literal(struct eager *e, const struct value *args, int n,
+			 const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct arena arena = { 0 };
+	struct tensor *t = NULL;
+	struct value data;
+	enum dtype dtype;
+	int64_t size[MAX_RANK];
+	void *elements;
+	int rank;
+
+	if (bind_tensor_call(args, n, kw, &data, &dtype, err) &&
+	    bind_literal(&arena, data, &dtype, &rank, size, &elements, err)) {
+		label(e, "tensor");
+		t = tensor_create(e->env->allocator, dtype, rank, size, err);
+	}
+	if (t)
+		memcpy(tensor_host_writes(t), elements, t->storage->bytes);
+	arena_finish(&arena);
+	return t && wrap(t, out, err);
+}
+
+bool eager_item(struct value v, struct value *out, struct err *err)
+{
+	const struct tensor *t = v.tensor->memory;
+	const struct device_memory *device = allocator_device(t->storage->allocator);
+
+	if (tensor_numel(t) != 1)
+		return err_set(err, ERR_OP,
+			       "a tensor of %lld elements has no single value; "
+			       "reduce it first, for example with .sum() or .any()",
+			       (long long)tensor_numel(t));
+	if (dtype_category(t->dtype) == CATEGORY_FLOAT)
+		*out = value_float(tensor_get_double(t, 0));
+	else if (dtype_category(t->dtype) == CATEGORY_INT)
+		*out = value_int(tensor_get_int(t, 0));
+	else
+		*out = value_bool(tensor_get_int(t, 0) != 0);
+	/* What the program decides by it is nothing where the device has failed. */
+	return !device || device->check(device->self, err);
+}
+
+static bool cast(struct eager *e, struct value t, enum dtype dtype, struct value *out,
+		 struct err *err)
+{
+	struct value args[2] = { t, { .kind = VALUE_DTYPE, .dtype = dtype } };
+	struct eager_call c = { .op = OP_to, .name = "Tensor.to", .values = args, .n = 2 };
+
+	if (t.tensor->memory->dtype == dtype) { /* as torch: the tensor itself */
+		*out = value_ref(t);
+		return true;
+	}
+	return eager_run(e, &c, out, err);
+}
+
+static bool shape_of(const struct tensor *t, struct value *out, struct err *err)
+{
+	struct value sizes[MAX_RANK];
+
+	for (int d = 0; d < t->rank; d++)
+		sizes[d] = value_int(t->size[d]);
+	*out = value_tuple(sizes, t->rank);
+	if (out->kind == VALUE_UNSET)
+		return torch_no_memory(err);
+	out->list->is_size = true;
+	return true;
+}
+
+static bool size_of(const struct tensor *t, struct value dim, struct value *out, struct err *err)
+{
+	int d;
+
+	if (dim.kind == VALUE_NONE)
+		return shape_of(t, out, err);
+	if (!torch_wrap_dim(dim.i, t->rank, &d, err))
+		return false;
+	*out = value_int(t->size[d]);
+	return true;
+}
+
+static bool stride_of(const struct tensor *t, struct value dim, struct value *out, struct err *err)
+{
+	struct value strides[MAX_RANK];
+	int d;
+
+	if (dim.kind != VALUE_NONE) {
+		if (!torch_wrap_dim(dim.i, t->rank, &d, err))
+			return false;
+		*out = value_int(t->stride[d]);
+		return true;
+	}
+	for (d = 0; d < t->rank; d++)
+		strides[d] = value_int(t->stride[d]);
+	*out = value_tuple(strides, t->rank);
+	return out->kind != VALUE_UNSET || torch_no_memory(err);
+}
+
+static bool call_native(struct eager *e, const struct native *f, const struct value *args, int n,
+			const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct value t, dim;
+
+	if (!torch_native_args(f, args, n, kw, &t, &dim, err) || !eager_check(t, err))
+		return false;
+	switch (f->id) {
+	case NATIVE_STRIDE:
+		return stride_of(t.tensor->memory, dim, out, err);
+	case NATIVE_IS_CONTIGUOUS:
+		*out = value_bool(tensor_contiguous(t.tensor->memory));
+		return true;
+	case NATIVE_STORAGE_OFFSET:
+		*out = value_int(t.tensor->memory->offset);
+		return true;
+	case NATIVE_ELEMENT_SIZE:
+		*out = value_int((int64_t)dtype_bytes(t.tensor->memory->dtype));
+		return true;
+	case NATIVE_SIZE:
+		return size_of(t.tensor->memory, dim, out, err);
+	case NATIVE_DIM:
+		*out = value_int(t.tensor->memory->rank);
+		return true;
+	case NATIVE_NUMEL:
+		*out = value_int(tensor_numel(t.tensor->memory));
+		return true;
+	case NATIVE_ITEM:
+		return eager_item(t, out, err);
+	case NATIVE_IS_TENSOR:
+		*out = value_bool(t.kind == VALUE_TENSOR);
+		return true;
+	default:
+		return cast(e, t, torch_cast_dtype(f->id), out, err);
+	}
+}
+
+static bool call(struct eager *e, const struct native *f, const struct value *args, int n,
+		 const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct torch_memory memory = { e->env->allocator, e->env->backend_env.random };
+	struct value values[MAX_ARGS + 1];
+	struct eager_call c = {
+		.op = (enum op)f->id, .name = f->name, .values = args, .n = n, .kw = kw
+	};
+	struct torch_form form;
+
+	if (torch_may_say_inplace(args, n, kw) && torch_says_inplace(f, args, n, kw, &form)) {
+		c.values = args = form.args;
+		c.n = n = form.n;
+		c.kw = kw = &form.kw;
+		c.inplace = form.inplace;
+	}
+	if (autograd_wants_native(f->id))
+		return autograd_call(&e->autograd, f, args, n, kw, out, err);
+	if (torch_control_wants(f)) {
+		bool ok = torch_control_call(f, args, n, kw, e->world, out, err);
+
+		autocast_settle(&e->autocast, e->world->autocast);
+		return ok;
+	}
+	if (torch_more_wants(f, args, n, kw))
+		return torch_more_call(&e->composer, &memory, f, args, n, kw, out, err);
+	if (compose_knows(f->id))
+		return compose_call(&e->composer, f, args, n, kw, out, err);
+	if (f->id >= NATIVE_INPLACE) {
+		c.op = (enum op)(f->id - NATIVE_INPLACE);
+		c.inplace = true;
+	} else if (f->id >= OP_COUNT) {
+		return call_native(e, f, args, n, kw, out, err);
+	}
+	if (f->id == OP_tensor)
+		return make_literal(e, args, n, kw, out, err);
+	if (f->self.kind == VALUE_TENSOR) {
+		if (n > MAX_ARGS)
+			return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, n);
+		values[0] = f->self;
+		for (int i = 0; i < n; i++)
+			values[i + 1] = args[i];
+		c.values = values;
+		c.n = n + 1;
+	}
+	if (c.op == OP_to && torch_plain_cast(c.values, c.n, kw) && eager_check(c.values[0], err))
+		return cast(e, c.values[0], c.values[1].dtype, out, err);
+	return eager_run(e, &c, out, err);
+}
+
+/* torch.zeros(3, requires_grad=True), x.requires_grad_(False) */
+static bool require_grad(struct eager *e, struct value v, bool requires_grad, struct err *err)
+{
+	if (v.kind != VALUE_TENSOR ||
+	    (eager_check(v, err) && autograd_set_leaf(&e->autograd, v, requires_grad, err)))
+		return true;
+	value_unref(v);
+	return false;
+}
+
+/* torch.zeros(3, device="cuda"), x.to("cuda"), x.cuda(), torch._C.uniform(size, dtype, "gpu") */
+static bool names_gpu(const struct native *f, const struct value *args, int n,
+		      const struct keywords *kw)
+{
+	int n_kw = kw ? kw->n : 0;
+
+	for (int i = 0; i < n_kw; i++)
+		if (strcmp(kw->names[i].str->text, "device") == 0)
+			return draws_names_gpu(args[n - n_kw + i]);
+	if (strcmp(f->name, "Tensor.cuda") == 0)
+		return true;
+	if (f->id == OP_to)
+		for (int i = 0; i < n - n_kw; i++)
+			if (args[i].kind == VALUE_STR && draws_names_gpu(args[i]))
+				return true;
+	for (int i = 0; f->id < OP_COUNT && op_draws((enum op)f->id) && i < n; i++)
+		if (args[i].kind == VALUE_STR && strcmp(args[i].str->text, "cpu") != 0)
+			return true;
+	return false;
+}
+
+static bool host_call(void *self, const struct native *f, const struct value *args, int n,
+		      const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct eager *e = self;
+	struct value wanted = value_bool(f->id == NATIVE_REQUIRES_GRAD_), given;
+
+	if (__builtin_expect(numbers_wanted(f, args, n, kw), 0))
+		return numbers_call(&e->composer, f, args, n, kw, out, err);
+	if (f->id == NATIVE_REQUIRES_GRAD_ && f->self.kind == VALUE_TENSOR) {
+		if (!torch_requires_grad_arg(args, n, kw, &given, err))
+			return false;
+		*out = value_ref(f->self);
+		return require_grad(e, *out, given.b, err);
+	}
+	if (!call(e, f, args, n, kw, out, err))
+		return false;
+	if (__builtin_expect(e->world && e->world->gpu == GPU_NAMED, 0) &&
+	    out->kind == VALUE_TENSOR && names_gpu(f, args, n, kw))
+		out->tensor->memory->storage->on_gpu = true;
+	for (int i = 0; kw && i < kw->n; i++)
+		if (strcmp(kw->names[i].str->text, "requires_grad") == 0)
+			wanted = args[n - kw->n + i];
+	return wanted.kind != VALUE_BOOL || !wanted.b || require_grad(e, *out, true, err);
+}
+
+static bool run_call(void *self, const struct eager_call *c, struct value *out, struct err *err)
+{
+	return eager_run(self, c, out, err);
+}
+
+static bool host_binary(void *self, enum binop op, bool inplace, struct value a, struct value b,
+			struct value *out, struct err *err)
+{
+	struct eager *e = self;
+
+	return operator_binary(run_call, e, &e->operators, op, inplace, a, b, out, err);
+}
+
+static bool host_unary(void *self, enum unop op, struct value a, struct value *out, struct err *err)
+{
+	struct eager *e = self;
+
+	return operator_unary(run_call, e, &e->operators, op, a, out, err);
+}
+
+static bool host_compare(void *self, enum cmpop op, struct value a, struct value b,
+			 struct value *out, struct err *err)
+{
+	struct eager *e = self;
+
+	return operator_compare(run_call, e, &e->operators, op, a, b, out, err);
+}
+
+static bool host_truth(void *self, struct value a, bool *out, struct err *err)
+{
+	struct value v;
+
+	(void)self;
+	if (!eager_check(a, err) || !eager_item(a, &v, err))
+		return false;
+	*out = v.kind == VALUE_FLOAT ? v.f != 0 : v.kind == VALUE_INT ? v.i != 0 : v.b;
+	return true;
+}
+
+static bool host_to_number(void *self, enum value_kind kind, struct value a, struct value *out,
+			   struct err *err)
+{
+	struct value v;
+	double f;
+
+	if (!eager_check(a, err))
+		return false;
+	if (!eager_item(a, &v, err)) {
+		if (kind != VALUE_BOOL && err && err->code == ERR_OP)
+			err->code =
+			    ERR_VALUE; /* float() and int() raise another error than item() */
+		return false;
+	}
+	if (kind == VALUE_BOOL) {
+		bool truth;
+
+		if (!host_truth(self, a, &truth, err))
+			return false;
+		*out = value_bool(truth);
+		return true;
+	}
+	f = v.kind == VALUE_FLOAT ? v.f : v.kind == VALUE_INT ? (double)v.i : (double)v.b;
+	if (kind == VALUE_FLOAT) {
+		*out = value_float(f);
+		return true;
+	}
+	if (v.kind == VALUE_FLOAT && !(f > -0x1p63 && f < 0x1p63))
+		return err_set(err, ERR_OP, "int() of a tensor: %g does not fit into 64 bits", f);
+	*out = value_int(v.kind == VALUE_FLOAT ? (int64_t)f : v.kind == VALUE_INT ? v.i : v.b);
+	return true;
+}
+
+static bool host_tensor_attr(void *self, struct value t, const char *name, struct value *out,
+			     struct err *err)
+{
+	struct eager *e = self;
+	bool known = true, ok;
+
+	if (t.kind == VALUE_UNSET)
+		return torch_method(e->names, t, name, out, err);
+	if (strcmp(name, "shape") == 0)
+		return eager_check(t, err) && shape_of(t.tensor->memory, out, err);
+	if (strcmp(name, "ndim") == 0) {
+		if (!eager_check(t, err))
+			return false;
+		*out = value_int(t.tensor->memory->rank);
+		return true;
+	}
+	if (strcmp(name, "dtype") == 0) {
+		if (!eager_check(t, err))
+			return false;
+		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = t.tensor->memory->dtype };
+		return true;
+	}
+	ok = eager_check(t, err) && autograd_attr(&e->autograd, t, name, &known, out, err);
+	if (known)
+		return ok;
+	ok = compose_attr(&e->composer, t, name, &known, out, err);
+	if (known)
+		return ok;
+	return torch_method(e->names, t, name, out, err);
+}
+
+static bool host_store_attr(void *self, struct value t, const char *name, struct value v,
+			    struct err *err)
+{
+	struct eager *e = self;
+
+	return autograd_set_attr(&e->autograd, t, name, v, err);
+}
+
+static bool host_length(void *self, struct value t, struct value *out, struct err *err)
+{
+	(void)self;
+	if (!eager_check(t, err))
+		return false;
+	if (t.tensor->memory->rank == 0)
+		return err_set(err, ERR_TYPE, "len() of a tensor without dimensions");
+	*out = value_int(t.tensor->memory->size[0]);
+	return true;
+}
+
+static bool host_module_attr(void *self, const struct module *m, const char *name,
+			     struct value *out, struct err *err)
+{
+	struct eager *e = self;
+
+	return torch_module_attr(e->names, m, name, out, err);
+}
+
+static void host_print(void *self, const char *text, size_t len)
+{
+	struct eager *e = self;
+
+	buf_add(e->out, text, len);
+}
+
+static bool host_repr(void *self, struct value t, struct buf *text, struct err *err)
+{
+	char name[80], suffix[96] = "";
+	const char *made = autograd_name(t, name);
+
+	(void)self, (void)err;
+	if (made)
+		snprintf(suffix, sizeof(suffix), "grad_fn=<%s>", made);
+	else if (autograd_requires(t))
+		strcpy(suffix, "requires_grad=True");
+	if (t.tensor->is_parameter)
+		buf_puts(text, "Parameter containing:\n");
+	tensor_print(text, t.tensor->memory, suffix);
+	return true;
+}
+
+static bool composer_run(void *self, enum op op, const char *name, bool inplace,
+			 const struct value *values, int n, struct value *out, struct err *err)
+{
+	const char *fx = name + strlen("fx:");
+	struct eager_call c = { .op = op,
+				.name = *fx ? fx : op_info(op)->id,
+				.inplace = inplace,
+				.values = values,
+				.n = n };
+
+	return eager_run(self, &c, out, err);
+}
+
+static bool composer_size(void *self, struct value t, int dim, struct value *out, struct err *err)
+{
+	(void)self;
+	if (!eager_check(t, err))
+		return false;
+	*out = value_int(t.tensor->memory->size[dim]);
+	return true;
+}
+
+static bool composer_type(void *self, struct value t, int *rank, enum dtype *dtype, struct err *err)
+{
+	(void)self;
+	if (!eager_check(t, err))
+		return false;
+	*rank = t.tensor->memory->rank;
+	*dtype = t.tensor->memory->dtype;
+	return true;
+}
+
+/* One int64 tensor for each dim: where the mask holds, in row-major order. */
+static bool composer_places(void *self, struct value mask, int rank, struct value *out,
+			    struct err *err)
+{
+	struct eager *e = self;
+	const struct tensor *m = mask.tensor->memory;
+	int64_t numel = tensor_numel(m), count = 0, *at[MAX_RANK];
+
+	for (int64_t i = 0; i < numel; i++)
+		count += tensor_get_int(m, i) != 0;
+	for (int d = 0; d < rank; d++) {
+		struct tensor *t;
+
+		label(e, "nonzero");
+		t = tensor_create(e->env->allocator, DTYPE_I64, 1, &count, err);
+		if (!t || !wrap(t, &out[d], err)) {
+			while (d-- > 0)
+				value_unref(out[d]);
+			return false;
+		}
+		at[d] = tensor_host_writes(t);
+	}
+	for (int64_t i = 0; i < numel; i++) {
+		int64_t rest = i;
+
+		if (tensor_get_int(m, i) == 0)
+			continue;
+		for (int d = rank - 1; d >= 0; d--) {
+			*at[d]++ = rest % m->size[d];
+			rest /= m->size[d];
+		}
+	}
+	return true;
+}
+
+static bool host_subscript(void *self, struct value t, struct value index, struct value *out,
+			   struct err *err)
+{
+	struct eager *e = self;
+
+	return compose_subscript(&e->composer, t, index, out, err);
+}
+
+static bool host_row(void *self, struct value t, struct value index, struct value *out,
+		     struct err *err)
+{
+	struct eager *e = self;
+
+	return compose_row(&e->composer, t, index, out, err);
+}
+
+static bool host_store_subscript(void *self, struct value t, struct value index, struct value v,
+				 struct err *err)
+{
+	struct eager *e = self;
+
+	return compose_store(&e->composer, t, index, v, err);
+}
+
+/* A parameter requires a gradient even where none is recorded. */
+static bool keeps_cast(void *self, struct value t)
+{
+	(void)self;
+	return t.tensor->is_parameter || (autograd_requires(t) && autograd_is_leaf(t));
+}
+
+/* The VM is there when the first program runs. */
+void eager_set_world(struct eager *e, struct world *world)
+{
+	e->world = world;
+	e->composer.autocast = &world->autocast;
+	e->composer.gpu = &world->gpu;
+	e->autocast = (struct autocast){ .composer = &e->composer,
+					 .grad_off = &world->grad_off,
+					 .keeps = keeps_cast };
+}
+
+void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_disabled,
+		struct torch_names *names, struct buf *out)
+{
+	e->env = env;
+	e->backend = exec_eager_backend(env);
+	e->passes_disabled = passes_disabled;
+	e->names = names;
+	e->out = out;
+	e->composer = (struct composer){ .self = e,
+					 .host = &e->host,
+					 .run = composer_run,
+					 .size = composer_size,
+					 .type = composer_type,
+					 .places = composer_places };
+	for (int op = 0; op < OP_COUNT; op++)
+		e->any_number[op] = op_takes_any_number((enum op)op);
+	torch_operators_init(&e->operators);
+	autograd_init(&e->autograd, e);
+	e->host = (struct vm_host){
+		.self = e,
+		.has_module = torch_has_module,
+		.module_attr = host_module_attr,
+		.tensor_attr = host_tensor_attr,
+		.call = host_call,
+		.binary = host_binary,
+		.unary = host_unary,
+		.compare = host_compare,
+		.truth = host_truth,
+		.subscript = host_subscript,
+		.row = host_row,
+		.store_subscript = host_store_subscript,
+		.length = host_length,
+		.to_number = host_to_number,
+		.repr = host_repr,
+		.print = host_print,
+		.store_attr = host_store_attr,
+	};
+}
+
+void eager_finish(struct eager *e)
+{
+	autocast_finish(&e->autocast);
+	autograd_finish(&e->autograd);
+	plans_finish(&e->plans);
+}

@@ -1,0 +1,219 @@
+/* fusion/lazy/lazy.h -- private to lazy/: mode lazy, ops that gather in a trace.
+ *
+ * The program runs for real, but an op on tensors only appends a node.  At a
+ * BARRIER -- a value is read, an op needs elements, the call ends -- what is
+ * pending becomes a graph, which is found by its key (ops, dtypes, shapes,
+ * Python numbers) or compiled, and run.  The counterpart of LazyTensor.  A float of an
+ * op that computes the same way for any (op_takes_any_number()) is no part of the key:
+ * kernels take it as an argument, as eager's do, so that a learning rate may change.
+ *
+ * A tensor object is REGISTERED while the trace knows it: `owner` is the lazy,
+ * `node` its value, `input` its entry.  It may have memory besides: one that was
+ * read is a graph input, one that an in-place op changed is DIRTY, its memory is
+ * written at the next barrier.  After a full barrier no object is registered.
+ */
+#ifndef FUSION_RUNTIME_LAZY_H
+#define FUSION_RUNTIME_LAZY_H
+
+#include "fusion/base/hash.h"
+#include "fusion/base/vec.h"
+#include "fusion/vm/call_path.h"
+#include "fusion/graph/view.h"
+#include "fusion/eager/eager.h"
+#include "fusion/compile/partition.h"
+#include "fusion/session/report.h"
+
+enum {
+	LAZY_MAX_NODES = 4096,
+	LAZY_MAX_PROGRAMS = 1024,
+	LAZY_MAX_EVENTS = 4096,
+	LAZY_QUIET_CALLS = 16,
+	LAZY_MAX_NUMBERS = 64 /* of a trace, as arguments: others are part of the key */
+};
+
+struct session;
+
+/* How a view was made of a pending tensor: done again for real once that one has
+ * elements, so that the two share memory as they would in eager. */
+struct lazy_view {
+	enum op op;
+	int n;
+	struct value values[MAX_ARGS + 1]; /* references; [0]: what it is a view of */
+	struct keywords kw;                /* of the last values */
+	struct value names[MAX_ARGS];
+};
+
+struct lazy_entry {
+	struct vtensor *at;                 /* NULL: it is gone */
+	bool dirty;                         /* its memory is older than its node */
+	struct lazy_view *view;             /* NULL: none, or it shares memory already */
+	void (*release)(struct vtensor *t); /* that it had before */
+	struct tensor *orphan;              /* gone and dirty, but others see its memory */
+	int orphan_node;
+};
+
+/* A compiled trace. */
+struct lazy_program {
+	struct lazy_program *next; /* of the same bucket */
+	uint64_t hash;
+	struct buf key;
+	char hex[HASH_HEX_BYTES];
+	struct arena arena;
+	struct graph *captured;
+	struct exec *exec;
+	int *numbers; /* by place in lazy_part.numbers: the symbol that stands for it here */
+	int64_t *vars;
+	int graph; /* its number among the session's graphs; -1: past the bound */
+	int64_t trace_ns, compile_ns, uses;
+	bool unplaced; /* its nodes have no modules: lazy_modules.off */
+};
+
+/* Why the trace was run. */
+struct lazy_reason {
+	enum break_id id;    /* BREAK_STEP_END: the call ended */
+	const char *subject; /* ".item()"; NULL */
+};
+
+struct lazy_event {
+	struct lazy_reason reason; /* subject: static */
+	int64_t call;
+	int line;
+	const char *function; /* of the program's code, or the entry */
+	bool compiled;
+	int graph, n_inputs, n_outputs;
+	char hex[HASH_HEX_BYTES];
+};
+
+/* Whose call nodes are part of is for reports, and an op of every call is traced: it is
+ * looked for until so many calls in a row have compiled nothing. */
+struct lazy_modules {
+	int quiet;             /* calls in a row that compiled nothing */
+	bool off;              /* of the call under way */
+	struct call_path path; /* whose module the pending graph has */
+};
+
+struct lazy {
+	struct vm_host host;
+	struct session *session;
+	struct eager *eager; /* runs what is not traced */
+	struct composer composer;
+	struct autocast autocast;
+	const struct backend *backend;
+	struct lowering lowering;
+
+	/* the pending trace */
+	struct arena arena;
+	struct graph *graph; /* NULL: nothing is pending */
+	VEC(struct lazy_entry) entries;
+	VEC(struct tensor *) inputs; /* by graph input; references */
+	VEC(int64_t) numbers;        /* by symbol: the bits of a float */
+	VEC(int) unsure;             /* nodes that may fail where they run, and have not run */
+	int n_dirty;
+	bool faulted; /* an op of this call failed where it ran: no try there was around it */
+	int64_t begin_ns;
+	struct lazy_modules modules;
+
+	struct lazy_program *buckets[256];
+	VEC(struct lazy_program *) programs; /* in order of compilation */
+	VEC(struct lazy_event) events;
+	int64_t events_left_out;
+};
+
+/* `session` has its eager host already; NULL with *err when out of memory. */
+struct lazy *lazy_create(struct session *session, struct err *err);
+void lazy_destroy(struct lazy *l); /* NULL is fine; no call is under way */
+
+/* A call, from its arguments to materialised results. */
+bool lazy_call(struct lazy *l, const struct value *args, int n, struct value *out, struct err *err);
+
+/* What was run and why, in the words of PT_XLA_DEBUG_LEVEL=2. */
+void lazy_print(const struct lazy *l, struct buf *out);
+const char *lazy_cause(struct lazy_reason why);
+
+/* lazy_trace.c: one op as the user called it, under autocast, as a node; as eager_run(). */
+bool lazy_op(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err);
+
+/* Whether running `op` can wait. */
+bool lazy_takes(enum op op);
+
+/* Whether the value of v is not in its memory. */
+static inline bool lazy_pending(const struct lazy *l, struct value v)
+{
+	return v.kind == VALUE_TENSOR && v.tensor->owner == l &&
+	       (!v.tensor->memory || l->entries.at[v.tensor->input].dirty);
+}
+
+/* Whether the trace reads or writes the memory of v, or of a tensor in it. */
+bool lazy_touches(const struct lazy *l, struct value v, int depth);
+
+/* lazy_view.c: notes that `view` was made by c, if it shares memory with what it
+ * was made of. */
+bool lazy_view_note(struct lazy *l, struct value view, const struct eager_call *c, struct err *err);
+void lazy_view_drop(struct lazy_entry *entry);
+
+/* What a registered tensor is a view of in the end; itself where it is none. */
+struct vtensor *lazy_root(const struct lazy *l, struct vtensor *t);
+
+/* The tensor has the value of the node from here on: so have all views of its
+ * root that see it. */
+bool lazy_write(struct lazy *l, struct vtensor *t, int node, struct err *err);
+
+/* How a pending tensor without memory will lie in what it is a view of, or else row by row;
+ * false when out of memory. */
+bool lazy_layout(const struct lazy *l, struct vtensor *t, struct view_layout *out);
+
+/* Lets views that nothing shares with be tensors of their own. */
+void lazy_views_settle(struct lazy *l);
+
+/* Makes the view for real, of operands that have elements; it is not pending
+ * then. */
+bool lazy_view_replay(struct lazy *l, struct lazy_entry *entry, struct err *err);
+
+/* lazy_trace.c: the call as a node, perhaps of an object; -1 with *err. */
+int lazy_node(struct lazy *l, const struct eager_call *c, struct err *err);
+
+/* lazy_module.c: the next nodes of the pending graph are of the module whose method is under
+ * way.  False when out of memory. */
+bool lazy_place(struct lazy *l);
+
+/* A call begins; it has ended, and compiled something or not. */
+void lazy_modules_begin(struct lazy_modules *m);
+void lazy_modules_end(struct lazy_modules *m, bool compiled);
+
+/* The program, which was compiled while nobody looked, learns the modules of its nodes from
+ * the pending trace, which it serves for `outputs`.  False when out of memory. */
+bool lazy_adopt_modules(const struct lazy *l, struct lazy_program *p, const int *outputs,
+			int n_outputs);
+
+/* Forgets the trace; pending tensors have no value then. */
+void lazy_reset(struct lazy *l);
+
+/* lazy_run.c: a barrier for everything, or for one tensor and the live ones that
+ * it is made of (its memory is valid then), or for dirty ones.  On failure the trace stays as it
+ * is. */
+bool lazy_sync(struct lazy *l, struct lazy_reason why, struct err *err);
+bool lazy_sync_one(struct lazy *l, struct value v, struct lazy_reason why, struct err *err);
+bool lazy_sync_dirty(struct lazy *l, struct lazy_reason why, struct err *err);
+void lazy_free_programs(struct lazy *l);
+
+/* lazy_key.c: sets need[id] for what the outputs are made of, and themselves. */
+void lazy_reach(const struct graph *g, const int *outputs, int n_outputs, bool *need);
+
+/* What a part of a trace is called with. */
+struct lazy_part {
+	int *inputs; /* of the trace, in order */
+	int n_inputs;
+	int *numbers; /* its symbols that stand for floats, in order of their first use */
+	int n_numbers;
+};
+void lazy_part_finish(struct lazy_part *p); /* zeroed is fine */
+
+/* All that tells the part of g that computes `outputs` from another one, as bytes.  False
+ * when out of memory; *part is to be finished in any case. */
+bool lazy_key(const struct graph *g, const int *outputs, int n_outputs, bool with_names,
+	      struct buf *key, struct lazy_part *part);
+
+/* lazy_host.c: fills in the callbacks. */
+void lazy_host_init(struct lazy *l);
+
+#endif

@@ -1,0 +1,506 @@
+/* fusion/lazy/lazy_trace.c -- ops as nodes of the pending trace.
+ *
+ * In-place ops are functionalised as in capture: the object stands for a new
+ * node, and its memory, where it has some, is written at the barrier.  Where
+ * other objects share that memory, the trace is run first and the op at once.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/base/clock.h"
+#include "fusion/torch/bind.h"
+#include "fusion/graph/symreal.h"
+#include "fusion/graph/view.h"
+#include "fusion/lazy/lazy.h"
+
+static void release_memory(struct vtensor *t)
+{
+	if (t->grad)
+		autograd_forget(t);
+	tensor_unref(t->memory);
+	t->memory = NULL;
+}
+
+/* Whether someone else may look at the memory: beside the object only the trace's
+ * inputs hold it. */
+static bool is_seen(const struct tensor *memory)
+{
+	return memory->refs > 2 || memory->storage->refs > 1;
+}
+
+/* A registered object dies: its entry forgets it, but not what it has to write. */
+static void release(struct vtensor *t)
+{
+	struct lazy *l = t->owner;
+	struct lazy_entry *entry = &l->entries.at[t->input];
+	void (*before)(struct vtensor *) = entry->release;
+
+	lazy_view_drop(entry);
+	entry->at = NULL;
+	if (entry->dirty && is_seen(t->memory)) {
+		entry->orphan = tensor_ref(t->memory);
+		entry->orphan_node = t->node;
+	} else {
+		l->n_dirty -= entry->dirty;
+		entry->dirty = false;
+	}
+	t->owner = NULL;
+	if (before)
+		before(t);
+}
+
+static bool add_entry(struct lazy *l, struct vtensor *t, int node)
+{
+	struct lazy_entry entry = { .at = t, .release = t->release };
+
+	if (!VEC_PUSH(&l->entries, entry))
+		return false;
+	t->owner = l;
+	t->node = node;
+	t->input = (int)l->entries.len - 1;
+	t->release = release;
+	return true;
+}
+
+void lazy_reset(struct lazy *l)
+{
+	for (size_t i = 0; i < l->entries.len; i++)
+		lazy_view_drop(&l->entries.at[i]); /* may release others */
+	for (size_t i = 0; i < l->entries.len; i++) {
+		struct lazy_entry *entry = &l->entries.at[i];
+
+		tensor_unref(entry->orphan);
+		if (!entry->at)
+			continue;
+		entry->at->owner = NULL;
+		entry->at->node = entry->at->input = -1;
+		entry->at->release = entry->release;
+		entry->at = NULL;
+	}
+	for (size_t i = 0; i < l->inputs.len; i++)
+		tensor_unref(l->inputs.at[i]);
+	l->entries.len = l->inputs.len = l->numbers.len = l->unsure.len = 0;
+	l->n_dirty = 0;
+	l->graph = NULL;
+	arena_finish(&l->arena);
+}
+
+static bool ready(struct lazy *l, struct err *err)
+{
+	if (l->graph)
+		return true;
+	l->graph = graph_create(&l->arena);
+	if (l->graph)
+		l->graph->custom = l->eager->env->custom;
+	l->modules.path.n = 0;
+	l->begin_ns = clock_ns();
+	return l->graph || torch_no_memory(err);
+}
+
+static const struct tensor *memory_of(const struct lazy_entry *entry)
+{
+	return entry->at ? entry->at->memory : entry->orphan;
+}
+
+static bool shares(const struct lazy *l, const struct vtensor *t, bool dirty_only)
+{
+	if (!t->memory)
+		return false;
+	for (size_t i = 0; i < l->entries.len; i++) {
+		const struct lazy_entry *entry = &l->entries.at[i];
+		const struct tensor *memory = memory_of(entry);
+
+		if (memory && entry->at != t && (entry->dirty || !dirty_only) &&
+		    memory->storage == t->memory->storage)
+			return true;
+	}
+	for (size_t i = 0; !dirty_only && i < l->inputs.len; i++)
+		if (l->inputs.at[i] != t->memory && l->inputs.at[i]->storage == t->memory->storage)
+			return true;
+	return false;
+}
+
+bool lazy_touches(const struct lazy *l, struct value v, int depth)
+{
+	if (v.kind == VALUE_TENSOR)
+		return v.tensor->owner == l || shares(l, v.tensor, false);
+	if ((v.kind != VALUE_TUPLE && v.kind != VALUE_LIST) || depth > MAX_RANK)
+		return false;
+	for (int i = 0; i < v.list->len; i++)
+		if (lazy_touches(l, v.list->at[i], depth + 1))
+			return true;
+	return false;
+}
+
+/* An operand whose memory a dirty tensor will change must wait for that. */
+static bool is_stale(const struct lazy *l, struct value v, int depth)
+{
+	if (l->n_dirty == 0 || depth > MAX_RANK)
+		return false;
+	if (v.kind == VALUE_TENSOR)
+		return v.tensor->owner != l && shares(l, v.tensor, true);
+	if (v.kind != VALUE_TUPLE && v.kind != VALUE_LIST)
+		return false;
+	for (int i = 0; i < v.list->len; i++)
+		if (is_stale(l, v.list->at[i], depth + 1))
+			return true;
+	return false;
+}
+
+static int no_node(struct err *err)
+{
+	torch_no_memory(err);
+	return -1;
+}
+
+static int add_input(struct lazy *l, struct vtensor *v, struct err *err)
+{
+	const struct tensor *t = v->memory;
+	const struct sym *stride[MAX_RANK] = { 0 };
+	struct shape shape = { .rank = t->rank };
+	int node;
+
+	for (int d = 0; d < t->rank; d++) {
+		shape.size[d] = sym_const(l->graph->syms, t->size[d]);
+		stride[d] = sym_const(l->graph->syms, t->stride[d]);
+		if (!shape.size[d] || !stride[d])
+			return no_node(err);
+	}
+	node = graph_input(l->graph, t->dtype, &shape, tensor_contiguous(t) ? NULL : stride);
+	if (node < 0 || !VEC_PUSH(&l->inputs, v->memory))
+		return no_node(err);
+	tensor_ref(v->memory);
+	return add_entry(l, v, node) ? node : no_node(err);
+}
+
+static int node_of(void *self, struct value tensor, struct err *err)
+{
+	struct lazy *l = self;
+
+	if (tensor.tensor->owner == l)
+		return tensor.tensor->node;
+	if (!eager_check(tensor, err))
+		return -1;
+	return add_input(l, tensor.tensor, err);
+}
+
+bool lazy_takes(enum op op)
+{
+	switch (op_info(op)->kind) {
+	case KIND_POINTWISE:
+	case KIND_REDUCE:
+	case KIND_CREATE:
+	case KIND_COMPOSITE:
+	case KIND_LIBRARY:
+	case KIND_VIEW:
+	case KIND_JOIN:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool wrap(struct lazy *l, int node, struct value *out, struct err *err)
+{
+	*out = value_tensor();
+	if (out->kind == VALUE_UNSET)
+		return torch_no_memory(err);
+	out->tensor->release = release_memory;
+	if (add_entry(l, out->tensor, node))
+		return true;
+	value_unref(*out);
+	return torch_no_memory(err);
+}
+
+static bool set_fx(struct lazy *l, int node, const struct eager_call *c)
+{
+	char fx[64];
+
+	if (strncmp(c->name, "fx:", 3) == 0)
+		return graph_set_fx(l->graph, node, c->name + 3);
+	if (!c->inplace)
+		return graph_set_fx(l->graph, node, op_fx_name(c->name, c->op));
+	snprintf(fx, sizeof(fx), "i%s", op_info(c->op)->fx);
+	return graph_set_fx(l->graph, node, fx);
+}
+
+/* Memory that does not lie row by row has views that the trace cannot describe. */
+static bool is_real_view(const struct lazy *l, const struct eager_call *c)
+{
+	const struct tensor *memory;
+
+	if (op_info(c->op)->kind != KIND_VIEW || c->n == 0 || c->values[0].kind != VALUE_TENSOR)
+		return false;
+	memory = lazy_root(l, c->values[0].tensor)->memory;
+	return memory && !tensor_contiguous(memory);
+}
+
+static bool any_pending(const struct lazy *l, const struct eager_call *c)
+{
+	for (int i = 0; i < c->n; i++)
+		if (lazy_pending(l, c->values[i]))
+			return true;
+	return false;
+}
+
+/* Whether an in-place op reads, through another tensor, the memory that it writes. */
+static bool reads_written(const struct eager_call *c)
+{
+	const struct vtensor *to = c->values[0].tensor;
+
+	for (int i = 1; i < c->n; i++) {
+		const struct vtensor *from = c->values[i].tensor;
+
+		if (c->values[i].kind == VALUE_TENSOR && from != to && from->memory && to->memory &&
+		    from->memory->storage == to->memory->storage)
+			return true;
+	}
+	return false;
+}
+
+/* Barriers that an op asks for before it is bound: node ids do not outlive one. */
+static bool prepare(struct lazy *l, const struct eager_call *c, bool *at_once, struct err *err)
+{
+	struct lazy_reason why = { .id = BREAK_SHARED_WRITE };
+	bool stale = false, shared = false;
+
+	for (int i = 0; i < c->n && !stale; i++)
+		stale = is_stale(l, c->values[i], 0);
+	if (c->inplace && c->n > 0 && c->values[0].kind == VALUE_TENSOR)
+		shared = shares(l, lazy_root(l, c->values[0].tensor), false) || reads_written(c);
+	*at_once = shared || is_real_view(l, c);
+	if (stale || shared || (*at_once && any_pending(l, c)))
+		return lazy_sync(l, why, err);
+	why.id = BREAK_TRACE_LIMIT;
+	if (l->graph && l->graph->n_nodes >= LAZY_MAX_NODES)
+		return lazy_sync(l, why, err);
+	return true;
+}
+
+/* For messages: what the composer runs bears an FX name alone, or none. */
+static const char *spelling(const struct eager_call *c)
+{
+	if (strncmp(c->name, "fx:", 3) != 0)
+		return c->name;
+	return c->name[3] ? c->name + 3 : op_info(c->op)->id;
+}
+
+/* The symbol of a float of this trace, which is each value's own; NULL: out of memory, or
+ * *full: there are too many. */
+static const struct sym *symbol_of(struct lazy *l, double f, bool *full)
+{
+	int64_t bits = real_bits(f);
+	const struct sym *sym;
+
+	for (size_t i = 0; i < l->numbers.len; i++)
+		if (l->numbers.at[i] == bits)
+			return sym_var_at(l->graph->syms, (int)i);
+	*full = l->numbers.len >= LAZY_MAX_NUMBERS;
+	sym = *full ? NULL : sym_var_from(l->graph->syms, bits, INT64_MIN);
+	return sym && VEC_PUSH(&l->numbers, bits) ? sym : NULL;
+}
+
+/* The call's values with symbols in place of floats.  Zero stays: ops may ask for it. */
+static bool symbols_for_floats(struct lazy *l, const struct eager_call *c,
+			       struct value values[MAX_ARGS])
+{
+	bool full = false;
+
+	for (int i = 0; i < c->n; i++) {
+		const struct sym *sym = NULL;
+
+		values[i] = c->values[i];
+		if (values[i].kind != VALUE_FLOAT || values[i].f == 0)
+			continue;
+		sym = symbol_of(l, values[i].f, &full);
+		if (!sym && full)
+			continue;
+		values[i] = (struct value){ .kind = VALUE_SYMREAL,
+					    .real = sym ? symreal_var(l->graph->syms, sym) : NULL };
+		if (!values[i].real)
+			return false;
+	}
+	return true;
+}
+
+/* Such an op may fail where it runs, at an index or a divisor, if an operand holds whole
+ * numbers. */
+static bool looks_at_numbers(enum op op)
+{
+	return op_info(op)->kind == KIND_LIBRARY || op_info(op)->kind == KIND_COMPOSITE ||
+	       op_divides(op);
+}
+
+static bool may_fail(const struct graph *g, const struct node *n)
+{
+	if (!looks_at_numbers(n->op))
+		return false;
+	for (int i = 0; i < n->n_args; i++)
+		if (n->args[i].kind == ARG_NODE &&
+		    dtype_category(g->nodes[n->args[i].node]->dtype) == CATEGORY_INT)
+			return true;
+	return false;
+}
+
+int lazy_node(struct lazy *l, const struct eager_call *c, struct err *err)
+{
+	struct bind_target target = { .reals = true, .node = node_of, .self = l };
+	struct value values[MAX_ARGS];
+	const struct value *given = c->values;
+	struct arg args[MAX_ARGS];
+	int node;
+
+	if (!ready(l, err))
+		return -1;
+	if (!lazy_place(l))
+		return no_node(err);
+	if (c->n <= MAX_ARGS && eager_takes_any_number(l->eager, c)) {
+		given = values;
+		if (!symbols_for_floats(l, c, values))
+			return no_node(err);
+	}
+	target.graph = l->graph;
+	if (!bind_call(&target, c->op, spelling(c), given, c->n, c->kw, args, err))
+		return -1;
+	node = graph_add(l->graph, c->op, args, op_info(c->op)->n_params, l->host.line,
+			 l->host.column, err);
+	if (node < 0)
+		return -1;
+	if (!set_fx(l, node, c) ||
+	    (may_fail(l->graph, l->graph->nodes[node]) && !VEC_PUSH(&l->unsure, node)))
+		return no_node(err);
+	return node;
+}
+
+/* What x.contiguous() is of, when it is x itself. */
+static bool lies_row_by_row(const struct lazy *l, int node)
+{
+	struct view_layout layout;
+
+	return view_layout(l->graph, l->graph->nodes[node]->args[0].node, &layout) &&
+	       view_contiguous(l->graph, &layout);
+}
+
+static bool trace(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
+{
+	int node = lazy_node(l, c, err);
+
+	if (node < 0)
+		return false;
+	if (c->inplace) {
+		struct vtensor *to = c->values[0].tensor;
+
+		node = bind_inplace(l->graph, to->node, node, l->host.line, l->host.column, err);
+		if (node < 0 || !lazy_write(l, to, node, err))
+			return false;
+		*out = value_ref(c->values[0]);
+		return true;
+	}
+	if (c->op == OP_contiguous && lies_row_by_row(l, node)) {
+		*out = value_ref(c->values[0]);
+		return true;
+	}
+	if (!wrap(l, node, out, err))
+		return false;
+	if (op_info(c->op)->kind != KIND_VIEW || lazy_view_note(l, *out, c, err))
+		return true;
+	value_unref(*out);
+	return false;
+}
+
+/* What leaves a node of the tape is run at once; so are views, which may be written
+ * to by such an op later. */
+static bool is_recorded(const struct lazy *l, const struct eager_call *c)
+{
+	const struct autograd *a = &l->eager->autograd;
+
+	if (!a->recording || !autograd_enabled(a))
+		return false;
+	for (int i = 0; i < c->n; i++)
+		if (c->values[i].kind == VALUE_TENSOR && autograd_requires(c->values[i]))
+			return true;
+	return op_info(c->op)->kind == KIND_VIEW;
+}
+
+/* trace(), and what eager would know of the result, where it may refuse its use. */
+static bool trace_noted(struct lazy *l, const struct eager_call *c, struct value *out,
+			struct err *err)
+{
+	struct autograd *a = &l->eager->autograd;
+	bool noted = a->splits && !a->recording && autograd_enabled(a);
+
+	if ((noted && !autograd_check_deferred(a, c, err)) || !trace(l, c, out, err))
+		return false;
+	if (!noted || out->tensor->owner != l ||
+	    autograd_note_deferred(a, c, l->graph->nodes[out->tensor->node]->dtype, *out, err))
+		return true;
+	value_unref(*out);
+	return false;
+}
+
+static bool has_whole(const struct lazy *l, struct value v, int depth)
+{
+	bool whole = false;
+
+	if (v.kind == VALUE_TENSOR && v.tensor->owner == l)
+		return dtype_category(l->graph->nodes[v.tensor->node]->dtype) == CATEGORY_INT;
+	if (v.kind == VALUE_TENSOR)
+		return v.tensor->memory && dtype_category(v.tensor->memory->dtype) == CATEGORY_INT;
+	if ((v.kind != VALUE_TUPLE && v.kind != VALUE_LIST) || depth > MAX_RANK)
+		return false;
+	for (int i = 0; i < v.list->len && !whole; i++)
+		whole = has_whole(l, v.list->at[i], depth + 1);
+	return whole;
+}
+
+/* Inside a try the program may catch what such an op fails with. */
+static bool may_be_caught(const struct lazy *l, const struct eager_call *c)
+{
+	const struct frame *f = l->eager->autograd.vm->frame;
+	bool whole = false;
+
+	if (!looks_at_numbers(c->op))
+		return false;
+	for (int i = 0; i < c->n && !whole; i++)
+		whole = has_whole(l, c->values[i], 0);
+	while (whole && f && !frame_is_tried(f))
+		f = f->up;
+	return whole && f;
+}
+
+static bool run(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
+{
+	bool tried = may_be_caught(l, c);
+	struct lazy_reason why = { .id = BREAK_AT_ONCE,
+				   .subject = tried ? "an op in a try" : "a gradient" };
+	struct eager_call now = *c;
+	bool at_once = tried || is_recorded(l, c);
+
+	if (at_once ? !lazy_sync(l, why, err) : !prepare(l, c, &at_once, err))
+		return false;
+	if (!at_once)
+		return trace_noted(l, c, out, err);
+	l->eager->host.line = l->host.line;
+	l->eager->host.column = l->host.column;
+	now.name = spelling(c);
+	return eager_run_given(l->eager, &now, out, err);
+}
+
+bool lazy_op(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
+{
+	unsigned mode = l->eager->world->autocast;
+	struct value cast[MAX_ARGS + 1];
+	struct eager_call with = *c;
+	bool any = false, ok;
+
+	if (autocast_wants(mode) && !c->inplace &&
+	    !autocast_values(&l->autocast, mode, c->op, c->values, c->n, &any, cast, err))
+		return false;
+	if (!any)
+		return run(l, c, out, err);
+	with.values = cast;
+	ok = run(l, &with, out, err);
+	autocast_drop(cast, c->n);
+	return ok;
+}

@@ -1,0 +1,29 @@
+/* fusion/session/fusion_private.h -- what the files behind fusion.h share. */
+#ifndef FUSION_FUSION_PRIVATE_H
+#define FUSION_FUSION_PRIVATE_H
+
+#include "fusion/backends/backend.h"
+#include "fusion/base/generators.h"
+#include "fusion/fusion.h"
+#include "fusion/session/session.h"
+
+struct fusion {
+	struct fusion_options options;
+	struct exec_env env;
+	const struct backend *backend;
+	char *cache_dir;
+	char note[256];
+	int threads;
+	struct generators random;
+	int64_t changes; /* exec_env's */
+};
+
+struct fusion_session {
+	struct session session;
+};
+
+/* fusion_recording.c: for fusion_graph(). */
+struct fusion_recording recording_of_graph(const struct fusion_session *s, int index);
+struct fusion_recording recording_of_backward(const struct fusion_session *s, int index);
+
+#endif

@@ -1,0 +1,66 @@
+/* fusion/session/plugin_private.h -- what the files behind plugin.h and registry.h share. */
+#ifndef FUSION_PLUGIN_PRIVATE_H
+#define FUSION_PLUGIN_PRIVATE_H
+
+#include "fusion/plugin.h"
+#include "fusion/session/registry.h"
+
+enum { MAX_PLUGIN_BACKENDS = 8, PLUGIN_NAME_BYTES = 64 };
+
+struct plugin {
+	void *handle;                 /* of dlopen() */
+	char *path;                   /* absolute */
+	char name[PLUGIN_NAME_BYTES]; /* the file's own, for messages */
+};
+
+/* Our side of a plugin's backend. */
+struct plugin_backend {
+	struct backend backend;
+	const struct be_backend *plugin;
+	const char *plugin_name;
+};
+
+struct registry {
+	struct pass_list passes;
+	struct custom_ops ops;
+	struct plugin_backend *backends[MAX_PLUGIN_BACKENDS];
+	int n_backends;
+	struct plugin plugins[REGISTRY_MAX_PLUGINS];
+	int n_plugins;
+};
+
+/* What load() of a plugin is handed. */
+struct be_registry {
+	struct registry *to;
+	const char *plugin;
+	struct err *err;
+};
+
+struct be_graph {
+	const struct graph *g;
+	const struct node *self; /* BE_THIS; NULL: none */
+};
+
+struct be_rewrite {
+	struct graph *g;
+	const struct node *self;
+	struct be_graph view;
+	struct err *err; /* why a callback fails, as far as it was said */
+};
+
+/* The table of functions: plugin_graph.c. */
+const struct be_host *plugin_host(void);
+struct be_rewrite plugin_rewrite(struct graph *g, const struct node *self, struct err *err);
+
+/* An argument of a node as a plugin sees it; `arg` must outlive it. */
+struct be_arg plugin_arg(const struct arg *arg);
+
+/* An identifier of at most 40 bytes. */
+bool plugin_is_name(const char *name);
+
+/* plugin_pass.c, plugin_op.c, plugin_backend.c: struct be_host's functions. */
+bool plugin_add_pass(struct be_registry *registry, const struct be_pass *pass);
+bool plugin_add_op(struct be_registry *registry, const struct be_op *op);
+bool plugin_add_backend(struct be_registry *registry, const struct be_backend *backend);
+
+#endif

@@ -1,0 +1,209 @@
+/* fusion/tensor/tensor.h -- tensors in memory, and where the memory is from.
+ *
+ * Storage comes from a struct allocator that keeps freed blocks for reuse (a
+ * malloc per op would be a large share of a small op) and counts bytes in use
+ * and their peak.  An allocator and its tensors belong to one thread.
+ *
+ * Where kernels run on a device, storage is the device's and the host reads and
+ * writes an IMAGE of it: brought up to date when one of the two asks for it.
+ */
+#ifndef FUSION_RUNTIME_TENSOR_H
+#define FUSION_RUNTIME_TENSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fusion/backends/memory.h"
+#include "fusion/base/err.h"
+#include "fusion/graph/dtype.h"
+#include "fusion/graph/graph.h"
+#include "fusion/session/observer.h"
+
+struct allocator; /* private */
+struct fence;
+
+/* `limit_bytes`: largest total in use; MEMORY error beyond it.  `device`: where
+ * the memory is, borrowed; NULL: here. */
+struct allocator *allocator_create(size_t limit_bytes, const struct device_memory *device);
+/* One whose memory is where that of `of` is, and counts apart: what its tensors take is none of
+ * the other's.  To be destroyed before the other. */
+struct allocator *allocator_create_beside(const struct allocator *of, size_t limit_bytes);
+const struct device_memory *allocator_device(const struct allocator *a);
+void allocator_destroy(struct allocator *a); /* frees cached blocks; all tensors must be gone */
+size_t allocator_used_bytes(const struct allocator *a);
+/* The most that was in use at once, what a device's backend has for its kernels
+ * included; from now on: what is in use. */
+size_t allocator_peak_bytes(struct allocator *a);
+void allocator_reset_peak(struct allocator *a);
+
+/* From now on the observer's took() and gave() are told; NULL: nobody.  Borrowed. */
+void allocator_observe(struct allocator *a, const struct fusion_observer *observer);
+/* What the next memory is taken for, to be filled in before it is taken; forgotten then.
+ * NULL: nobody is told. */
+struct fusion_memory *allocator_label(struct allocator *a);
+
+/* From now on all memory is watched (backends/fence.h); before any is taken.  Borrowed. */
+void allocator_set_fence(struct allocator *a, struct fence *fence);
+struct fence *allocator_fence(const struct allocator *a); /* NULL: it is not */
+
+/* For kernels: 64-byte aligned, not zeroed, with 64 readable bytes past the end
+ * (vector loads may overrun).  NULL with MEMORY or BOUND. */
+void *allocator_get(struct allocator *a, size_t bytes, struct err *err);
+void allocator_put(struct allocator *a, void *memory, size_t bytes);
+
+/* Which end of a storage a kernel wrote last: that one is still in the cache. */
+enum walk_order { WALK_UNKNOWN, WALK_FORWARD, WALK_BACKWARD };
+
+/* Which of a storage's two memories is out of date.  STALE_GIVEN: the image, and the device
+ * has what tensor_copy() brought from another allocator's host memory; nobody has written.
+ * STALE_FRESH: nothing was written to either, so there is nothing to bring. */
+enum stale { STALE_NONE, STALE_IMAGE, STALE_DEVICE, STALE_GIVEN, STALE_FRESH };
+
+/* A tensor of so many bytes goes to a device without an image of it being made: of smaller
+ * ones the host keeps what it knows, since to read from the device waits. */
+enum { TENSOR_LARGE_BYTES = 1 << 20 };
+
+struct storage {
+	struct allocator *allocator;
+	void *data;  /* as kernels see it */
+	void *image; /* as the host sees it: `data` itself, or addresses that are kept for it,
+		      * since to make a tensor may fail and to read it may not */
+	enum stale stale;
+	size_t bytes;
+	int refs;
+	unsigned version;            /* how often an in-place op wrote to it */
+	struct storage_watch *watch; /* NULL: nobody watches */
+	struct tensor *kept;         /* keep.h: the last that was kept; no references */
+	struct shadow *shadow;       /* shadow.h: its elements in float64; NULL: it has none */
+	enum walk_order last_write;  /* a hint for whoever reads it next */
+	bool on_gpu; /* as the program sees it, of what was made where enum gpu_use is NAMED */
+};
+
+struct tensor {
+	struct storage *storage;
+	int refs;
+	enum dtype dtype;
+	int rank;
+	int64_t size[MAX_RANK];
+	int64_t stride[MAX_RANK]; /* in elements */
+	int64_t offset;           /* in elements */
+	bool kept;                /* keep.h: it is of its storage's list */
+	struct tensor *next_kept;
+};
+
+/* Row-major, not zeroed; refs 1.  BOUND where the element count overflows or
+ * exceeds TENSOR_MAX_ELEMENTS, with the shape in the message. */
+enum { TENSOR_MAX_LOG2 = 31 };
+struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, const int64_t *size,
+			     struct err *err);
+struct tensor *tensor_ref(struct tensor *t);
+void tensor_unref(struct tensor *t);  /* NULL is fine */
+void tensor_unkeep(struct tensor *t); /* for it and keep.c */
+
+void storage_unref(struct storage *s); /* NULL is fine */
+
+/* The version of a storage, for those who do not keep it alive. */
+struct storage_watch {
+	int refs;
+	unsigned version;
+};
+struct storage_watch *storage_watch(struct storage *s); /* a reference; NULL: no memory */
+void storage_unwatch(struct storage_watch *w);          /* NULL is fine */
+
+/* An in-place op has written to it. */
+static inline void storage_written(struct storage *s)
+{
+	s->version++;
+	if (__builtin_expect(s->watch != NULL, 0))
+		s->watch->version = s->version;
+}
+
+/* It is used again as if it were new: who watches it watches what it was. */
+static inline void storage_renew(struct storage *s)
+{
+	s->version = 0;
+	if (__builtin_expect(s->watch != NULL, 0)) {
+		storage_unwatch(s->watch);
+		s->watch = NULL;
+	}
+}
+
+/* Bring the image, or the device's memory, up to date.  For the functions below. */
+struct storage *storage_fetch(struct storage *s);
+void storage_send(struct storage *s);
+
+int64_t tensor_numel(const struct tensor *t);
+bool tensor_contiguous(const struct tensor *t);
+/* The first element for the host, to be read, or read and written. */
+static inline const void *tensor_read(const struct tensor *t)
+{
+	struct storage *s = t->storage;
+
+	if (__builtin_expect(s->image != s->data, 0))
+		storage_fetch(s);
+	return (const char *)s->image + t->offset * (int64_t)dtype_bytes(t->dtype);
+}
+static inline void *tensor_data(const struct tensor *t)
+{
+	struct storage *s = t->storage;
+
+	if (__builtin_expect(s->image != s->data, 0))
+		storage_fetch(s)->stale = STALE_DEVICE;
+	return (char *)s->image + t->offset * (int64_t)dtype_bytes(t->dtype);
+}
+
+/* The same of one with a storage of its own, all of which the host writes. */
+static inline void *tensor_host_writes(const struct tensor *t)
+{
+	if (t->storage->image != t->storage->data)
+		t->storage->stale = STALE_DEVICE;
+	return t->storage->image;
+}
+
+/* Whether it is in the memory of a device, and reading it waits for nothing all the same. */
+static inline bool tensor_host_knows(const struct tensor *t)
+{
+	enum stale stale = t->storage->stale;
+
+	return t->storage->image != t->storage->data &&
+	       (stale == STALE_NONE || stale == STALE_DEVICE);
+}
+
+/* Whether it is as it was copied from the host: see STALE_GIVEN. */
+static inline bool tensor_as_given(const struct tensor *t)
+{
+	return t->storage->stale == STALE_GIVEN;
+}
+
+/* The same for kernels, that read it or write all of it. */
+static inline void *tensor_kernel_reads(const struct tensor *t)
+{
+	struct storage *s = t->storage;
+
+	if (__builtin_expect(s->stale == STALE_DEVICE, 0))
+		storage_send(s);
+	return (char *)s->data + t->offset * (int64_t)dtype_bytes(t->dtype);
+}
+static inline void *tensor_kernel_writes(const struct tensor *t)
+{
+	void *first = tensor_kernel_reads(t);
+
+	if (__builtin_expect(t->storage->image != t->storage->data, 0))
+		t->storage->stale = STALE_IMAGE;
+	return first;
+}
+
+/* Whether it is known without a copy to the host that two large tensors on one device hold the
+ * same bytes, row by row.  False: they may. */
+bool tensor_same_on_device(const struct tensor *a, const struct tensor *b);
+
+/* One element as a number; `index` in row-major order. */
+double tensor_get_double(const struct tensor *t, int64_t index);
+int64_t tensor_get_int(const struct tensor *t, int64_t index);
+
+/* Copies values, whatever the strides; shapes and dtypes must be equal.  `to` has no
+ * shadows (shadow.h) then. */
+void tensor_copy(struct tensor *to, const struct tensor *from);
+
+#endif

@@ -1,0 +1,214 @@
+/* fusion/tensor/tensor_print.c -- a tensor as PyTorch prints it.
+ *
+ * Four digits, lines of 80 characters; of more than 1,000 elements the first
+ * and last three along each dimension.  One width serves all elements, and is
+ * found from those that are finite and not zero. */
+#include "fusion/tensor/tensor_print.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PRECISION = 4, THRESHOLD = 1000, EDGE = 3, LINE = 80 };
+
+struct format {
+	const struct tensor *t;
+	bool floating, whole, scientific, summary;
+	double least, most; /* absolute values, of those that decide */
+	int width;
+};
+
+static bool skips(const struct format *f, int64_t i, int64_t n)
+{
+	return f->summary && n > 2 * EDGE && i >= EDGE && i < n - EDGE;
+}
+
+static int element(const struct format *f, int64_t at, char text[64])
+{
+	double v;
+
+	if (f->t->dtype == DTYPE_BOOL)
+		return snprintf(text, 64, "%s", tensor_get_int(f->t, at) ? "True" : "False");
+	if (!f->floating)
+		return snprintf(text, 64, "%lld", (long long)tensor_get_int(f->t, at));
+	v = tensor_get_double(f->t, at);
+	if (isnan(v))
+		return snprintf(text, 64, "nan");
+	if (isinf(v))
+		return snprintf(text, 64, v > 0 ? "inf" : "-inf");
+	if (f->scientific)
+		return snprintf(text, 64, "%.*e", PRECISION, v);
+	if (f->whole)
+		return snprintf(text, 64, "%.0f.", v);
+	return snprintf(text, 64, "%.*f", PRECISION, v);
+}
+
+static bool decides(const struct format *f, int64_t at)
+{
+	double v = f->floating ? tensor_get_double(f->t, at) : 1;
+
+	return v != 0 && isfinite(v);
+}
+
+static void note_range(struct format *f, int64_t at)
+{
+	double v = f->floating ? fabs(tensor_get_double(f->t, at)) : 1;
+
+	f->whole = f->whole && v == ceil(v);
+	f->least = fmin(f->least, v);
+	f->most = fmax(f->most, v);
+}
+
+static void note_width(struct format *f, int64_t at)
+{
+	char text[64];
+	int len = element(f, at, text);
+
+	f->width = len > f->width ? len : f->width;
+}
+
+/* Every element that is shown and decides. */
+static void walk(struct format *f, int dim, int64_t at, void (*note)(struct format *f, int64_t at))
+{
+	if (dim == f->t->rank) {
+		if (decides(f, at))
+			note(f, at);
+		return;
+	}
+	for (int64_t i = 0; i < f->t->size[dim]; i++) {
+		if (skips(f, i, f->t->size[dim]))
+			i = f->t->size[dim] - EDGE;
+		walk(f, dim + 1, at * f->t->size[dim] + i, note);
+	}
+}
+
+static void choose(struct format *f)
+{
+	f->floating = dtype_category(f->t->dtype) == CATEGORY_FLOAT;
+	f->whole = true;
+	f->width = 1;
+	f->least = INFINITY;
+	f->summary = tensor_numel(f->t) > THRESHOLD;
+	walk(f, 0, 0, note_range);
+	if (f->floating && f->most > 0)
+		f->scientific = f->most / f->least > 1000 || f->most > 1e8 ||
+				(!f->whole && f->least < 1e-4);
+	walk(f, 0, 0, note_width);
+}
+
+static void put_element(struct buf *out, const struct format *f, int64_t at)
+{
+	char text[64];
+
+	element(f, at, text);
+	buf_printf(out, "%*s", f->width, text);
+}
+
+static void new_line(struct buf *out, int lines, int indent)
+{
+	for (int i = 0; i < lines; i++)
+		buf_putc(out, '\n');
+	buf_printf(out, "%*s", indent, "");
+}
+
+static void put_vector(struct buf *out, const struct format *f, int64_t at, int64_t n, int indent)
+{
+	int per_line = (LINE - indent) / (f->width + 2), column = 0;
+
+	if (per_line < 1)
+		per_line = 1;
+	buf_putc(out, '[');
+	for (int64_t i = 0; i < n && !out->failed; i++) {
+		bool dots = skips(f, i, n);
+
+		if (i > 0) {
+			buf_putc(out, ',');
+			if (column == per_line) {
+				new_line(out, 1, indent + 1);
+				column = 0;
+			} else {
+				buf_putc(out, ' ');
+			}
+		}
+		if (dots) {
+			buf_puts(out, " ...");
+			i = n - EDGE - 1;
+		} else {
+			put_element(out, f, at + i);
+		}
+		column++;
+	}
+	buf_putc(out, ']');
+}
+
+static void put_dim(struct buf *out, const struct format *f, int dim, int64_t at, int indent)
+{
+	int64_t n = f->t->size[dim];
+
+	if (dim == f->t->rank - 1) {
+		put_vector(out, f, at * n, n, indent);
+		return;
+	}
+	buf_putc(out, '[');
+	for (int64_t i = 0; i < n && !out->failed; i++) {
+		if (i > 0) {
+			buf_putc(out, ',');
+			new_line(out, f->t->rank - 1 - dim, indent + 1);
+		}
+		if (skips(f, i, n)) {
+			buf_puts(out, "...");
+			i = n - EDGE - 1;
+		} else {
+			put_dim(out, f, dim + 1, at * n + i, indent + 1);
+		}
+	}
+	buf_putc(out, ']');
+}
+
+static void put_suffix(struct buf *out, size_t from, int indent, const char *suffix)
+{
+	const char *line = out->data ? memrchr(out->data + from, '\n', out->len - from) : NULL;
+	size_t used = line ? (size_t)(out->data + out->len - line) : out->len - from + 2;
+
+	if (used + strlen(suffix) + 2 > LINE)
+		buf_printf(out, ",\n%*s%s", indent, "", suffix);
+	else
+		buf_printf(out, ", %s", suffix);
+}
+
+void tensor_print(struct buf *out, const struct tensor *t, const char *last)
+{
+	struct format f = { .t = t };
+	const int indent = (int)strlen("tensor(");
+	size_t from = out->len;
+	char suffix[64];
+
+	buf_puts(out, "tensor(");
+	if (tensor_numel(t) == 0) {
+		buf_puts(out, "[]");
+		if (t->rank != 1) {
+			buf_puts(out, ", size=(");
+			for (int d = 0; d < t->rank; d++)
+				buf_printf(out, "%s%lld", d ? ", " : "", (long long)t->size[d]);
+			buf_puts(out, ")");
+		}
+		if (t->dtype != DTYPE_F32)
+			buf_printf(out, ", dtype=torch.%s", dtype_name(t->dtype));
+		if (*last)
+			put_suffix(out, from, indent, last);
+		buf_putc(out, ')');
+		return;
+	}
+	choose(&f);
+	if (t->rank == 0)
+		put_element(out, &f, 0);
+	else
+		put_dim(out, &f, 0, 0, indent);
+	if (t->dtype != DTYPE_F32 && t->dtype != DTYPE_I64 && t->dtype != DTYPE_BOOL) {
+		snprintf(suffix, sizeof(suffix), "dtype=torch.%s", dtype_name(t->dtype));
+		put_suffix(out, from, indent, suffix);
+	}
+	if (*last)
+		put_suffix(out, from, indent, last);
+	buf_putc(out, ')');
+}

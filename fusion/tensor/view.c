@@ -1,0 +1,160 @@
+/* fusion/tensor/view.c -- views of tensors in memory, and writes through views in a graph.
+ */
+#include "fusion/tensor/view.h"
+
+#include <string.h>
+
+#include "fusion/tensor/alloc.h"
+
+struct tensor *tensor_view(struct tensor *base, int rank, const int64_t *size,
+			   const int64_t *stride, int64_t offset, struct err *err)
+{
+	struct tensor *t = block_get(base->storage->allocator, sizeof(*t));
+
+	if (!t) {
+		err_set(err, ERR_MEMORY, "out of memory for a tensor");
+		return NULL;
+	}
+	*t = (struct tensor){ .storage = base->storage,
+			      .refs = 1,
+			      .dtype = base->dtype,
+			      .rank = rank,
+			      .offset = offset };
+	memcpy(t->size, size, sizeof(*size) * (size_t)rank);
+	memcpy(t->stride, stride, sizeof(*stride) * (size_t)rank);
+	base->storage->refs++;
+	return t;
+}
+
+bool tensor_repeats(const struct tensor *t)
+{
+	bool repeats = false;
+
+	for (int d = 0; d < t->rank; d++) {
+		if (t->size[d] == 0)
+			return false;
+		repeats |= t->size[d] > 1 && t->stride[d] == 0;
+	}
+	return repeats;
+}
+
+/* Whether its elements, in some order of its dims, are a run of memory, each once. */
+static bool is_run(const struct tensor *t)
+{
+	bool seen[MAX_RANK] = { false };
+	int64_t next = 1;
+
+	for (int n = 0; n < t->rank; n++) {
+		int least = -1;
+
+		for (int d = 0; d < t->rank; d++)
+			if (!seen[d] && t->size[d] > 1 &&
+			    (least < 0 || t->stride[d] < t->stride[least]))
+				least = d;
+		if (least < 0)
+			return true;
+		if (t->stride[least] != next)
+			return false;
+		seen[least] = true;
+		next *= t->size[least];
+	}
+	return true;
+}
+
+enum meeting tensors_meet(const struct tensor *a, const struct tensor *b)
+{
+	int64_t a_count = tensor_numel(a), b_count = tensor_numel(b);
+	bool same = a->rank == b->rank && a->offset == b->offset && a_count == b_count;
+
+	if (a == b)
+		return MEET_AS_ONE;
+	if (a->storage != b->storage || a_count == 0 || b_count == 0 || !is_run(a) || !is_run(b))
+		return MEET_NOT;
+	for (int d = 0; same && d < a->rank; d++)
+		same = a->stride[d] == b->stride[d];
+	if (same)
+		return MEET_AS_ONE;
+	return a->offset < b->offset + b_count && b->offset < a->offset + a_count ? MEET_IN_PART
+										  : MEET_NOT;
+}
+
+bool tensor_ends_storage(const struct tensor *t)
+{
+	int64_t end = t->offset + tensor_numel(t);
+
+	return tensor_contiguous(t) && (size_t)end * dtype_bytes(t->dtype) >= t->storage->bytes;
+}
+
+struct tensor *view_replay(struct tensor *base, const struct view_layout *layout,
+			   const int64_t *vars, struct err *err)
+{
+	int64_t size[MAX_RANK], stride[MAX_RANK];
+
+	for (int d = 0; d < layout->shape.rank; d++) {
+		size[d] = sym_eval(layout->shape.size[d], vars);
+		stride[d] = sym_eval(layout->stride[d], vars);
+	}
+	return tensor_view(base, layout->shape.rank, size, stride,
+			   base->offset + sym_eval(layout->offset, vars), err);
+}
+
+int view_steps_add(struct graph *g, int node, const struct view_step *steps, int n, struct err *err)
+{
+	for (int i = 0; i < n; i++) {
+		struct arg args[MAX_ARGS];
+
+		memcpy(args, steps[i].args, sizeof(args));
+		args[0] = arg_node(node);
+		node = graph_add(g, steps[i].op, args, op_info(steps[i].op)->n_params, 0, 0, err);
+		if (node < 0)
+			return -1;
+		if (!graph_set_fx(g, node, "")) {
+			err_set(err, ERR_MEMORY, "out of memory while building a graph");
+			return -1;
+		}
+	}
+	return node;
+}
+
+/* A write to the same part before this one leaves nothing. */
+static int before_write(const struct graph *g, int base, const struct arg *part)
+{
+	const struct node *n = g->nodes[base];
+
+	while (n->op == OP_put_view && arg_equal(&n->args[2], &part[0]) &&
+	       arg_equal(&n->args[3], &part[1]) && arg_equal(&n->args[4], &part[2]))
+		n = g->nodes[n->args[0].node];
+	return n->id;
+}
+
+/* Whether the view is all of the base, element by element. */
+static bool is_whole(const struct graph *g, int base, const struct view_layout *l)
+{
+	return sym_is(l->offset, 0) && view_contiguous(g, l) &&
+	       shape_numel(g->syms, &l->shape) == shape_numel(g->syms, &g->nodes[base]->shape);
+}
+
+int view_write(struct graph *g, int base, const struct view_layout *layout, int value, int line,
+	       int column, struct err *err)
+{
+	const struct shape *whole = &g->nodes[base]->shape;
+	struct arg args[5] = { arg_node(base), arg_node(value),
+			       arg_ints(layout->shape.size, layout->shape.rank),
+			       arg_ints(layout->stride, layout->shape.rank),
+			       arg_sym(layout->offset) };
+	int id;
+
+	if (is_whole(g, base, layout)) {
+		args[0] = arg_node(value);
+		args[1] = arg_ints(whole->size, whole->rank);
+		id = graph_add(g, OP_reshape, args, 2, line, column, err);
+	} else {
+		args[0].node = before_write(g, base, args + 2);
+		id = graph_add(g, OP_put_view, args, 5, line, column, err);
+	}
+	if (id >= 0 && !graph_set_fx(g, id, "")) {
+		err_set(err, ERR_MEMORY, "out of memory while building a graph");
+		return -1;
+	}
+	return id;
+}

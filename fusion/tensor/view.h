@@ -1,0 +1,72 @@
+/* fusion/tensor/view.h -- private to tensor/: tensors that share memory.
+ *
+ * Running, a view is a struct tensor over its base's storage.  Capturing, it is
+ * a tensor object that knows its BASE (a tensor object that has the elements)
+ * and the STEPS that lead to it.  A write through either one goes to the base's
+ * node; the other views then stand for elements that are out of date and are
+ * made anew, from the base, when they are read next.
+ */
+#ifndef FUSION_RUNTIME_VIEW_H
+#define FUSION_RUNTIME_VIEW_H
+
+#include "fusion/vm/value.h"
+#include "fusion/graph/view.h"
+#include "fusion/tensor/tensor.h"
+
+/* Another tensor over the storage of `base`; `offset` counts from the start of
+ * the storage.  NULL with MEMORY. */
+struct tensor *tensor_view(struct tensor *base, int rank, const int64_t *size,
+			   const int64_t *stride, int64_t offset, struct err *err);
+
+/* Whether two elements are one in memory, as in an expanded tensor: those cannot
+ * be written one by one. */
+bool tensor_repeats(const struct tensor *t);
+
+/* Whether some of their memory may be the same: the runs that they lie in meet. */
+bool tensors_overlap(const struct tensor *a, const struct tensor *b);
+
+/* How one that is written meets one that is read, as far as PyTorch can say: it asks only
+ * where both take up all of the run that they lie in. */
+enum meeting { MEET_NOT, MEET_IN_PART, MEET_AS_ONE };
+
+enum meeting tensors_meet(const struct tensor *a, const struct tensor *b);
+
+/* Whether it lies row by row and nothing lies behind it in its storage: then
+ * vectors may write past its end. */
+bool tensor_ends_storage(const struct tensor *t);
+
+/* A view of `base` as a capture described it, under these symbol values; the
+ * layout is over the strides that the base's guards promise. */
+struct tensor *view_replay(struct tensor *base, const struct view_layout *layout,
+			   const int64_t *vars, struct err *err);
+
+/* One step from a base to a view: an op and its arguments but the first. */
+struct view_step {
+	enum op op;
+	struct arg args[MAX_ARGS];
+};
+
+/* What a capturing host keeps of a tensor object that is a view. */
+struct traced_view {
+	struct value base;         /* a reference; no view itself */
+	int made_at;               /* vtensor_writes() of the base when the view was made */
+	int written;               /* vtensor_writes() of the base when the node was made */
+	struct view_layout layout; /* in elements of the base, row by row */
+	bool writable;             /* the layout is known */
+	bool detached;             /* no gradient goes through one of the steps */
+	bool part;                 /* one of the steps cut it off (OP_parts) */
+	bool of_leaf;              /* one of the steps made a leaf, which the gradient goes to */
+	int n_steps;
+	struct view_step steps[];
+};
+
+/* The steps in a graph, from `node` on; -1 with *err.  Report no FX names. */
+int view_steps_add(struct graph *g, int node, const struct view_step *steps, int n,
+		   struct err *err);
+
+/* The base with `value` in the place of the view that `layout` describes: a node
+ * of g, -1 with *err. */
+int view_write(struct graph *g, int base, const struct view_layout *layout, int value, int line,
+	       int column, struct err *err);
+
+#endif

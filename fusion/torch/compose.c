@@ -1,0 +1,588 @@
+/* fusion/torch/compose.c -- x[index] and x[index] = v.
+ *
+ * An index is taken from left to right: ints, slices, None and ... become views,
+ * one after the other; int tensors stay for one gather at the end, a bool
+ * tensor for the places where it holds.
+ */
+#include "fusion/torch/compose.h"
+
+#include <string.h>
+
+#include "fusion/graph/graph.h"
+
+enum { MAX_STEPS = 2 * MAX_RANK + 2, MAX_INDICES = 3 };
+
+/* A view op to be run: values[0] is the tensor. */
+struct step {
+	enum op op;
+	struct value values[5];
+	int n;
+};
+
+struct subscript {
+	const struct composer *c;
+	struct step steps[MAX_STEPS];
+	int n_steps;
+	struct value index[MAX_RANK]; /* tensors, as they stand; references */
+	int n_index;
+	bool is_mask;     /* the one index is a bool tensor */
+	int index_dim;    /* of the tensor after the views */
+	int at[MAX_RANK]; /* the dim of each index */
+	int dim;          /* next dim of the tensor, with the views so far */
+	bool apart;       /* a slice or None stood between two tensors, or int and tensor */
+	bool closed;      /* one stood after the last of them */
+	int ints;
+	struct value order; /* of the dims, where indices stand apart; UNSET */
+	struct err *err;
+};
+
+static bool add_step(struct subscript *s, enum op op, const struct value *args, int n)
+{
+	struct step *step = &s->steps[s->n_steps];
+
+	if (s->n_steps == MAX_STEPS)
+		return err_set(s->err, ERR_BOUND, "the index has more than %d parts", MAX_STEPS);
+	s->n_steps++;
+	step->op = op;
+	step->n = n + 1;
+	for (int i = 0; i < n; i++)
+		step->values[i + 1] = args[i];
+	return true;
+}
+
+static bool is_size(struct value v)
+{
+	return v.kind == VALUE_INT || v.kind == VALUE_SYMINT;
+}
+
+bool compose_compare(const struct composer *c, enum cmpop op, struct value a, struct value b,
+		     bool *out, struct err *err)
+{
+	struct value v;
+
+	if (a.kind == VALUE_INT && b.kind == VALUE_INT) {
+		*out = op == CMP_LT ? a.i < b.i : op == CMP_LE ? a.i <= b.i : a.i == b.i;
+		return true;
+	}
+	return c->host->compare(c->host->self, op, a, b, &v, err) &&
+	       (v.kind == VALUE_BOOL ? (*out = v.b, true)
+				     : c->host->truth(c->host->self, v, out, err));
+}
+
+bool compose_add(const struct composer *c, struct value a, struct value b, struct value *out,
+		 struct err *err)
+{
+	if (a.kind == VALUE_INT && b.kind == VALUE_INT) {
+		*out = value_int((int64_t)((uint64_t)a.i + (uint64_t)b.i));
+		return true;
+	}
+	return c->host->binary(c->host->self, BIN_ADD, false, a, b, out, err);
+}
+
+/* Its __index__, which a bound of a slice is read by; sizes are ints, bools are not. */
+bool compose_index(const struct composer *c, struct value t, struct value *out, struct err *err)
+{
+	enum dtype dtype;
+	int rank;
+
+	if (!c->type(c->self, t, &rank, &dtype, err))
+		return false;
+	if (dtype_category(dtype) != CATEGORY_FLOAT &&
+	    c->host->to_number(c->host->self, VALUE_INT, t, out, err))
+		return true;
+	if (dtype_category(dtype) != CATEGORY_FLOAT && err && err->code != ERR_VALUE)
+		return false;
+	return err_set(err, ERR_TYPE,
+		       "only integer tensors of a single element can be converted to an index");
+}
+
+bool compose_number(const struct composer *c, struct value v, const char *what, int64_t *out,
+		    struct err *err)
+{
+	struct value number = v;
+
+	if ((v.kind == VALUE_SYMINT || v.kind == VALUE_LATEINT) &&
+	    !c->host->to_number(c->host->self, VALUE_INT, v, &number, err))
+		return false;
+	if (v.kind == VALUE_TENSOR) {
+		enum dtype dtype;
+		int rank;
+
+		if (!c->type(c->self, v, &rank, &dtype, err))
+			return false;
+		if (rank == 0 && dtype_category(dtype) == CATEGORY_INT &&
+		    !c->host->to_number(c->host->self, VALUE_INT, v, &number, err))
+			return false;
+	}
+	if (number.kind != VALUE_INT)
+		return err_set(err, ERR_TYPE, "%s must be an int, not %s", what,
+			       value_type_name(v));
+	*out = number.i;
+	return true;
+}
+
+/* A bound of a slice, held between 0 and `size`. */
+static bool bound(struct subscript *s, struct value v, struct value size, struct value otherwise,
+		  struct value *out)
+{
+	const struct composer *c = s->c;
+	bool negative, inside;
+
+	if (v.kind == VALUE_NONE) {
+		*out = otherwise;
+		return true;
+	}
+	if (v.kind == VALUE_LATEINT && !c->host->to_number(c->host->self, VALUE_INT, v, &v, s->err))
+		return false;
+	if (v.kind == VALUE_TENSOR && !compose_index(c, v, &v, s->err))
+		return false;
+	if (!is_size(v))
+		return err_set(s->err, ERR_TYPE, "a slice has ints or None as bounds, not %s",
+			       value_type_name(v));
+	if (!compose_compare(c, CMP_LT, v, value_int(0), &negative, s->err))
+		return false;
+	if (negative) {
+		if (!compose_add(c, v, size, &v, s->err) ||
+		    !compose_compare(c, CMP_LT, v, value_int(0), &negative, s->err))
+			return false;
+		*out = negative ? value_int(0) : v;
+		return true;
+	}
+	if (!compose_compare(c, CMP_LE, v, size, &inside, s->err))
+		return false;
+	*out = inside ? v : size;
+	return true;
+}
+
+static bool same_size(struct value a, struct value b)
+{
+	return a.kind == b.kind && (a.kind == VALUE_INT ? a.i == b.i : a.sym == b.sym);
+}
+
+static bool take_slice(struct subscript *s, struct value t, int dim, const struct slice *slice)
+{
+	struct value size, start, stop, step = slice->step;
+	int64_t stride = 1;
+	bool behind;
+
+	if (!s->c->size(s->c->self, t, dim, &size, s->err))
+		return false;
+	if (step.kind == VALUE_TENSOR && !compose_index(s->c, step, &step, s->err))
+		return false;
+	if (step.kind != VALUE_NONE &&
+	    !compose_number(s->c, step, "the step of a slice", &stride, s->err))
+		return false;
+	if (stride < 1)
+		return err_set(s->err, ERR_VALUE,
+			       "the step of a slice of a tensor must be positive; write "
+			       "torch.flip(x, (dim,)) to reverse it");
+	if (!bound(s, slice->start, size, value_int(0), &start) ||
+	    !bound(s, slice->stop, size, size, &stop) ||
+	    !compose_compare(s->c, CMP_LT, stop, start, &behind, s->err))
+		return false;
+	if (behind)
+		stop = start;
+	if (s->n_index)
+		s->closed = true;
+	if (start.kind == VALUE_INT && start.i == 0 && stride == 1 && same_size(stop, size)) {
+		s->dim++;
+		return true;
+	}
+	return add_step(s, OP_slice,
+			(struct value[]){ value_int(s->dim++), start, stop, value_int(stride) }, 4);
+}
+
+static bool take_tensor(struct subscript *s, struct value index);
+
+/* What an index becomes by an op; then that. */
+static bool take_made(struct subscript *s, enum op op, struct value index, struct value how)
+{
+	struct value made;
+	bool ok;
+
+	if (!s->c->run(s->c->self, op, "fx:", false, (struct value[]){ index, how }, 2, &made,
+		       s->err))
+		return false;
+	ok = take_tensor(s, made);
+	value_unref(made);
+	return ok;
+}
+
+static bool take_tensor(struct subscript *s, struct value index)
+{
+	enum dtype dtype;
+	int rank, most = MAX_INDICES;
+
+	if (!s->c->type(s->c->self, index, &rank, &dtype, s->err))
+		return false;
+	if (dtype == DTYPE_U8) /* is a mask, as in torch */
+		return take_made(s, OP_to, index,
+				 (struct value){ .kind = VALUE_DTYPE, .dtype = DTYPE_BOOL });
+	if (dtype == DTYPE_BOOL && rank == 0) /* of a dim of its own */
+		return add_step(s, OP_unsqueeze, (struct value[]){ value_int(s->dim) }, 1) &&
+		       take_made(s, OP_unsqueeze, index, value_int(0));
+	if (dtype == DTYPE_BOOL)
+		most = 1;
+	else if (dtype_category(dtype) != CATEGORY_INT)
+		return err_set(s->err, ERR_INDEX,
+			       "a tensor as index must be of ints or bools, not %s; write "
+			       "index.long()",
+			       dtype_name(dtype));
+	if (s->n_index == most || (s->n_index && s->is_mask))
+		return err_set(
+		    s->err, ERR_UNSUPPORTED,
+		    "an index with more than %d tensors, or a mask beside other tensors, "
+		    "is not in the language so far; index one after the other",
+		    MAX_INDICES);
+	s->is_mask = dtype == DTYPE_BOOL;
+	s->apart |= s->closed && s->n_index;
+	if (s->n_index == 0)
+		s->index_dim = s->dim;
+	s->at[s->n_index] = s->dim;
+	s->index[s->n_index++] = value_ref(index);
+	s->dim += s->is_mask ? rank : 1;
+	return true;
+}
+
+/* x[[0, 2]], x[True]: that is a tensor, which FX keeps among the arguments of getitem. */
+static bool take_list(struct subscript *s, struct value list)
+{
+	struct vm_host *host = s->c->host;
+	struct value f = value_native("fx:", OP_tensor, false,
+				      (struct value){ .kind = VALUE_UNSET });
+	struct value index;
+	bool ok;
+
+	if (f.kind == VALUE_UNSET)
+		return torch_no_memory(s->err);
+	ok = host->call(host->self, f.native, &list, 1, NULL, &index, s->err);
+	value_unref(f);
+	if (!ok)
+		return false;
+	ok = take_tensor(s, index);
+	value_unref(index);
+	return ok;
+}
+
+/* How many dims of the tensor an item uses up; -1: it has none of its own. */
+static bool count_dims(struct subscript *s, struct value item, int *out)
+{
+	enum dtype dtype;
+	int rank;
+
+	*out = item.kind != VALUE_NONE && item.kind != VALUE_ELLIPSIS && item.kind != VALUE_BOOL;
+	if (item.kind != VALUE_TENSOR)
+		return true;
+	if (!s->c->type(s->c->self, item, &rank, &dtype, s->err))
+		return false;
+	*out = dtype == DTYPE_BOOL ? rank : 1;
+	return true;
+}
+
+/* `own` is the dim of the tensor as it was, s->dim with the views so far. */
+static bool take_item(struct subscript *s, struct value t, struct value item, int own, int skipped)
+{
+	switch (item.kind) {
+	case VALUE_INT:
+	case VALUE_SYMINT:
+		s->ints++;
+		s->apart |= s->closed && s->n_index;
+		return add_step(s, OP_select, (struct value[]){ value_int(s->dim), item }, 2);
+	case VALUE_SLICE:
+		return take_slice(s, t, own, item.slice);
+	case VALUE_NONE:
+		s->closed |= s->n_index > 0;
+		return add_step(s, OP_unsqueeze, (struct value[]){ value_int(s->dim++) }, 1);
+	case VALUE_ELLIPSIS:
+		s->closed |= s->n_index > 0 && skipped > 0;
+		s->dim += skipped;
+		return true;
+	case VALUE_TENSOR:
+		return take_tensor(s, item);
+	case VALUE_LIST:
+	case VALUE_BOOL:
+		return take_list(s, item);
+	default:
+		return err_set(s->err, item.kind == VALUE_FLOAT ? ERR_INDEX : ERR_TYPE,
+			       "a tensor is indexed by ints, slices, None, ... and tensors, not %s",
+			       value_type_name(item));
+	}
+}
+
+/* Indices that stand apart give the first dims of the result: their dims go there. */
+static bool indices_first(struct subscript *s, int rank)
+{
+	struct value order[MAX_RANK], dims;
+	int n = 0;
+
+	for (int i = 0; i < s->n_index; i++)
+		order[n++] = value_int(s->at[i]);
+	for (int d = 0; d < rank; d++) {
+		bool indexed = false;
+
+		for (int i = 0; i < s->n_index; i++)
+			indexed |= s->at[i] == d;
+		if (!indexed)
+			order[n++] = value_int(d);
+	}
+	dims = value_tuple(order, n);
+	if (dims.kind == VALUE_UNSET)
+		return torch_no_memory(s->err);
+	s->index_dim = 0;
+	s->order = dims;
+	return add_step(s, OP_permute, &dims, 1);
+}
+
+static bool take_items(struct subscript *s, struct value t, const struct value *items, int n)
+{
+	int rank, used = 0, own = 0, dots = 0, dims;
+	enum dtype dtype;
+
+	if (!s->c->type(s->c->self, t, &rank, &dtype, s->err))
+		return false;
+	for (int i = 0; i < n; i++) {
+		if (!count_dims(s, items[i], &dims))
+			return false;
+		used += dims;
+		dots += items[i].kind == VALUE_ELLIPSIS;
+	}
+	if (dots > 1)
+		return err_set(s->err, ERR_OP, "an index may have one ... only");
+	if (used > rank)
+		return err_set(s->err, ERR_INDEX,
+			       "too many indices: %d for a tensor of %d dimension%s", used, rank,
+			       rank == 1 ? "" : "s");
+	for (int i = 0; i < n; i++) {
+		if (!count_dims(s, items[i], &dims) || !take_item(s, t, items[i], own, rank - used))
+			return false;
+		own += items[i].kind == VALUE_ELLIPSIS ? rank - used : dims;
+	}
+	return !s->apart || indices_first(s, s->dim + (dots ? 0 : rank - used));
+}
+
+static bool parse(struct subscript *s, struct value t, struct value index)
+{
+	if (index.kind == VALUE_TUPLE)
+		return take_items(s, t, index.list->at, index.list->len);
+	return take_items(s, t, &index, 1);
+}
+
+static void finish(struct subscript *s)
+{
+	for (int i = 0; i < s->n_index; i++)
+		value_unref(s->index[i]);
+	value_unref(s->order);
+}
+
+/* Runs the views; the last one is called `name`. */
+static bool run_steps(struct subscript *s, struct value t, const char *name, struct value *out)
+{
+	struct value at = value_ref(t), next;
+
+	for (int i = 0; i < s->n_steps; i++) {
+		struct step *step = &s->steps[i];
+
+		step->values[0] = at;
+		if (!s->c->run(s->c->self, step->op, i + 1 < s->n_steps ? "fx:" : name, false,
+			       step->values, step->n, &next, s->err)) {
+			value_unref(at);
+			return false;
+		}
+		value_unref(at);
+		at = next;
+	}
+	*out = at;
+	return true;
+}
+
+/* Makes the indices one shape: each gets all others added, times 0. */
+static bool align_indices(struct subscript *s)
+{
+	struct value zero, sum;
+
+	for (int i = 0; i < s->n_index && s->n_index > 1; i++)
+		for (int j = 0; j < s->n_index; j++) {
+			bool ok;
+
+			if (i == j)
+				continue;
+			if (!s->c->run(s->c->self, OP_mul, "fx:", false,
+				       (struct value[]){ s->index[j], value_int(0) }, 2, &zero,
+				       s->err))
+				return false;
+			ok = s->c->run(s->c->self, OP_add, "fx:", false,
+				       (struct value[]){ s->index[i], zero }, 2, &sum, s->err);
+			value_unref(zero);
+			if (!ok)
+				return false;
+			value_unref(s->index[i]);
+			s->index[i] = sum;
+		}
+	return true;
+}
+
+/* A mask becomes the indices of the places where it holds. */
+static bool unmask(struct subscript *s)
+{
+	struct value mask = s->index[0];
+	enum dtype dtype;
+	int rank;
+
+	if (!s->is_mask)
+		return align_indices(s);
+	if (!s->c->type(s->c->self, mask, &rank, &dtype, s->err))
+		return false;
+	if (rank < 1 || rank > MAX_INDICES)
+		return err_set(s->err, ERR_UNSUPPORTED,
+			       "a mask of %d dims as index is not in the language so far; flatten "
+			       "both first",
+			       rank);
+	if (!s->c->places(s->c->self, mask, rank, s->index, s->err))
+		return false;
+	value_unref(mask);
+	s->n_index = rank;
+	s->is_mask = false;
+	return true;
+}
+
+static bool read_indices(struct subscript *s, struct value t, const char *name, struct value *out)
+{
+	struct value values[2 + MAX_INDICES] = { t, value_int(s->index_dim) };
+
+	for (int i = 0; i < s->n_index; i++)
+		values[2 + i] = s->index[i];
+	return s->c->run(s->c->self, OP_index, name, false, values, 2 + s->n_index, out, s->err);
+}
+
+bool compose_subscript(const struct composer *c, struct value t, struct value index,
+		       struct value *out, struct err *err)
+{
+	struct subscript s = { .c = c, .err = err };
+	struct value part;
+	bool ok = parse(&s, t, index);
+
+	if (ok && s.n_steps + s.n_index == 0) /* x[:], x[...]: a view of all */
+		ok = add_step(&s, OP_alias, NULL, 0);
+	if (ok && s.n_index == 0) {
+		ok = run_steps(&s, t, "fx:getitem", out);
+	} else if (ok && run_steps(&s, t, "fx:", &part)) {
+		ok = unmask(&s) && read_indices(&s, part, "fx:getitem", out);
+		value_unref(part);
+	} else {
+		ok = false;
+	}
+	finish(&s);
+	return ok;
+}
+
+/* part[...] = v, in place. */
+static bool fill_part(const struct composer *c, struct value part, struct value v, const char *name,
+		      struct err *err)
+{
+	struct value done;
+
+	if (!c->run(c->self, OP_fill, name, true, (struct value[]){ part, v }, 2, &done, err))
+		return false;
+	value_unref(done);
+	return true;
+}
+
+/* A mask with as many dims as the part. */
+static bool widen_mask(struct subscript *s, struct value part, struct value *mask)
+{
+	enum dtype dtype;
+	int rank, mask_rank;
+
+	if (!s->c->type(s->c->self, part, &rank, &dtype, s->err) ||
+	    !s->c->type(s->c->self, s->index[0], &mask_rank, &dtype, s->err))
+		return false;
+	*mask = value_ref(s->index[0]);
+	for (int d = s->index_dim + mask_rank; d < rank; d++) {
+		struct value wider;
+		bool ok = s->c->run(s->c->self, OP_unsqueeze, "fx:", false,
+				    (struct value[]){ *mask, value_int(-1) }, 2, &wider, s->err);
+
+		value_unref(*mask);
+		if (!ok)
+			return false;
+		*mask = wider;
+	}
+	return true;
+}
+
+/* part[mask] = number */
+static bool store_masked(struct subscript *s, struct value part, struct value v)
+{
+	struct value mask, filled;
+	bool ok;
+
+	if (!widen_mask(s, part, &mask))
+		return false;
+	ok = s->c->run(s->c->self, OP_masked_fill, "fx:", false, (struct value[]){ part, mask, v },
+		       3, &filled, s->err);
+	value_unref(mask);
+	if (!ok)
+		return false;
+	ok = fill_part(s->c, part, filled, "fx:setitem", s->err);
+	value_unref(filled);
+	return ok;
+}
+
+/* part[i, j] = v: v takes sizes and dtype of part[i, j]. */
+static bool store_indexed(struct subscript *s, struct value part, struct value v)
+{
+	const struct composer *c = s->c;
+	struct value values[3 + MAX_INDICES] = { part, value_int(s->index_dim) };
+	struct value chosen, value, whole;
+	bool ok;
+
+	if (!unmask(s) || !read_indices(s, part, "fx:", &chosen))
+		return false;
+	ok = c->run(c->self, OP_fill, "fx:", false, (struct value[]){ chosen, v }, 2, &value,
+		    s->err);
+	value_unref(chosen);
+	if (!ok)
+		return false;
+	values[2] = value;
+	for (int i = 0; i < s->n_index; i++)
+		values[3 + i] = s->index[i];
+	ok = c->run(c->self, OP_index_put, "fx:", false, values, 3 + s->n_index, &whole, s->err);
+	value_unref(value);
+	if (!ok)
+		return false;
+	ok = fill_part(c, part, whole, "fx:setitem", s->err);
+	value_unref(whole);
+	return ok;
+}
+
+static bool is_single(const struct composer *c, struct value v)
+{
+	enum dtype dtype;
+	int rank = 0;
+
+	return v.kind != VALUE_TENSOR || (c->type(c->self, v, &rank, &dtype, NULL) && rank == 0);
+}
+
+bool compose_store(const struct composer *c, struct value t, struct value index, struct value v,
+		   struct err *err)
+{
+	struct subscript s = { .c = c, .err = err };
+	struct value part;
+	bool ok = parse(&s, t, index);
+
+	if (ok && s.n_steps == 0)
+		part = value_ref(t);
+	else
+		ok = ok && run_steps(&s, t, "fx:", &part);
+	if (ok) {
+		if (s.n_index == 0)
+			ok = fill_part(c, part, v, "fx:setitem", err);
+		else if (s.is_mask && is_single(c, v))
+			ok = store_masked(&s, part, v);
+		else
+			ok = store_indexed(&s, part, v);
+		value_unref(part);
+	}
+	finish(&s);
+	return ok;
+}

@@ -1,0 +1,571 @@
+/* fusion/torch/compose_call.c -- torch.cat, chunk, arange: functions of lists, and
+ * those that give tuples.
+ */
+#include "fusion/torch/convert.h"
+#include "fusion/torch/compose_private.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "fusion/graph/graph.h"
+
+enum { CAT_ARGS = 7, MAX_LIST = 4096 };
+
+static bool is_list(struct value v)
+{
+	return v.kind == VALUE_LIST || v.kind == VALUE_TUPLE;
+}
+
+/* The tensors of torch.cat(tensors, dim). */
+static bool check_list(const char *name, struct value list, struct err *err)
+{
+	if (!is_list(list))
+		return err_set(err, ERR_TYPE, "%s takes a list of tensors, not %s", name,
+			       value_type_name(list));
+	if (list.list->len == 0)
+		return err_set(err, ERR_OP, "%s of an empty list; at least one tensor is needed",
+			       name);
+	if (list.list->len > MAX_LIST)
+		return err_set(err, ERR_BOUND, "%s of %d tensors; %d are the most", name,
+			       list.list->len, MAX_LIST);
+	for (int i = 0; i < list.list->len; i++)
+		if (list.list->at[i].kind != VALUE_TENSOR)
+			return err_set(err, ERR_TYPE, "%s takes tensors; item %d is %s", name, i,
+				       value_type_name(list.list->at[i]));
+	return true;
+}
+
+static void drop(struct value *values, int n)
+{
+	for (int i = 0; i < n; i++)
+		value_unref(values[i]);
+}
+
+/* items[0..n), which it takes over, as one; seven at a time. */
+static bool cat_items(const struct composer *c, struct value *items, int n, struct value dim,
+		      const char *name, struct value *out, struct err *err)
+{
+	struct value values[1 + CAT_ARGS] = { dim };
+
+	while (n > 1 || (n == 1 && name)) {
+		int made = 0;
+		bool last = n <= CAT_ARGS;
+
+		for (int at = 0; at < n; at += CAT_ARGS) {
+			int count = n - at < CAT_ARGS ? n - at : CAT_ARGS;
+			struct value joined;
+
+			memcpy(values + 1, items + at, sizeof(*items) * (size_t)count);
+			if (!c->run(c->self, OP_cat, last ? name : "fx:", false, values, 1 + count,
+				    &joined, err)) {
+				drop(items, made);
+				drop(items + at, n - at);
+				return false;
+			}
+			drop(items + at, count);
+			items[made++] = joined;
+		}
+		n = made;
+		if (last)
+			break;
+	}
+	*out = items[0];
+	return true;
+}
+
+/* Each item through one op with an int argument (stack: unsqueeze). */
+static bool prepare(const struct composer *c, enum op op, int below_rank, struct value dim,
+		    struct value *items, int n, struct err *err)
+{
+	for (int i = 0; i < n; i++) {
+		struct value made;
+		enum dtype dtype;
+		int rank;
+
+		if (!c->type(c->self, items[i], &rank, &dtype, err))
+			return false;
+		if (rank >= below_rank)
+			continue;
+		if (!c->run(c->self, op, "fx:", false, (struct value[]){ items[i], dim }, 2, &made,
+			    err))
+			return false;
+		value_unref(items[i]);
+		items[i] = made;
+	}
+	return true;
+}
+
+static bool join(const struct composer *c, const struct native *f, const struct value *args, int n,
+		 const struct keywords *kw, struct value *out, struct err *err)
+{
+	static const char *const names[] = { "tensors", "dim" };
+	struct value given[2], list, items;
+	bool ok;
+	int len, rank;
+	enum dtype dtype;
+	char name[64] = "fx:";
+
+	if (!compose_args(f->name, names, 2, 1, args, n, kw, given, err) ||
+	    !check_list(f->name, given[0], err))
+		return false;
+	list = given[0];
+	len = list.list->len;
+	if (given[1].kind == VALUE_UNSET)
+		given[1] = value_int(0);
+	items = value_list(list.list->at, len);
+	if (items.kind == VALUE_UNSET)
+		return torch_no_memory(err);
+	strncat(name, strrchr(f->name, '.') + 1, sizeof(name) - 4);
+	ok = c->type(c->self, list.list->at[0], &rank, &dtype, err);
+	if (ok && f->id == NATIVE_STACK)
+		ok = prepare(c, OP_unsqueeze, MAX_RANK + 1, given[1], items.list->at, len, err);
+	if (ok && f->id == NATIVE_HSTACK) {
+		given[1] = value_int(rank <= 1 ? 0 : 1);
+		ok = prepare(c, OP_unsqueeze, 1, value_int(0), items.list->at, len, err);
+	}
+	for (int below = 1; ok && f->id == NATIVE_VSTACK && below <= 2; below++)
+		ok = prepare(c, OP_unsqueeze, below, value_int(0), items.list->at, len, err);
+	items.list->len = 0; /* cat_items() has them */
+	if (ok)
+		ok = cat_items(c, items.list->at, len, given[1], name, out, err);
+	else
+		drop(items.list->at, len);
+	value_unref(items);
+	return ok;
+}
+
+/* Where a dim is cut: bounds[0] = 0 to bounds[n] = its size; INT or SYMINT. */
+struct cuts {
+	struct value bounds[MAX_LIST + 1];
+	int n;
+};
+
+static bool add_cut(struct cuts *cuts, struct value at, struct err *err)
+{
+	if (cuts->n == MAX_LIST)
+		return err_set(err, ERR_BOUND, "a tensor is split into over %d parts", MAX_LIST);
+	cuts->bounds[++cuts->n] = at;
+	return true;
+}
+
+/* Views of dim `dim` between the cuts, as a tuple. */
+static bool pieces(const struct composer *c, enum op whole_op, struct value t, int dim,
+		   const struct cuts *cuts, const char *name, struct value *out, struct err *err)
+{
+	struct value parts = value_sequence(VALUE_TUPLE, cuts->n), whole;
+
+	if (parts.kind == VALUE_UNSET)
+		return torch_no_memory(err);
+	if (!c->run(c->self, whole_op, name, false, &t, 1, &whole, err)) {
+		value_unref(parts);
+		return false;
+	}
+	for (int i = 0; i < cuts->n; i++) {
+		struct value values[] = { whole, value_int(dim), cuts->bounds[i],
+					  cuts->bounds[i + 1], value_int(1) };
+
+		if (values[2].kind == VALUE_INT && values[3].kind == VALUE_INT &&
+		    values[3].i < values[2].i) /* tensor_split may go back */
+			values[3] = values[2];
+		if (!c->run(c->self, OP_slice, "fx:getitem", false, values, 5, &parts.list->at[i],
+			    err)) {
+			value_unref(whole);
+			value_unref(parts);
+			return false;
+		}
+		parts.list->len++;
+	}
+	value_unref(whole);
+	*out = parts;
+	return true;
+}
+
+/* The dim of a call, and its size. */
+static bool find_dim(const struct composer *c, struct value t, struct value v, int *dim,
+		     struct value *size, struct err *err)
+{
+	enum dtype dtype;
+	int64_t wanted = 0;
+	int rank;
+
+	if (v.kind != VALUE_UNSET && !compose_number(c, v, "dim", &wanted, err))
+		return false;
+	return c->type(c->self, t, &rank, &dtype, err) && torch_wrap_dim(wanted, rank, dim, err) &&
+	       c->size(c->self, t, *dim, size, err);
+}
+
+/* split([2, 3]): parts of these lengths. */
+static bool cut_lengths(const struct composer *c, const struct list *lengths, struct value size,
+			struct cuts *cuts, struct err *err)
+{
+	bool whole, negative;
+
+	for (int i = 0; i < lengths->len; i++) {
+		struct value next;
+
+		if (lengths->at[i].kind != VALUE_INT && lengths->at[i].kind != VALUE_SYMINT)
+			return err_set(err, ERR_TYPE, "split: a length must be an int, not %s",
+				       value_type_name(lengths->at[i]));
+		if (!compose_compare(c, CMP_LT, lengths->at[i], value_int(0), &negative, err))
+			return false;
+		if (negative)
+			return err_set(err, ERR_OP, "split: a length is negative");
+		if (!compose_add(c, cuts->bounds[i], lengths->at[i], &next, err) ||
+		    !add_cut(cuts, next, err))
+			return false;
+	}
+	if (!compose_compare(c, CMP_EQ, cuts->bounds[cuts->n], size, &whole, err))
+		return false;
+	return whole ||
+	       err_set(err, ERR_OP, "split: the lengths must sum up to the size of the dim");
+}
+
+/* (size + n - 1) // n */
+static bool divide_up(const struct composer *c, struct value size, int64_t n, struct value *out,
+		      struct err *err)
+{
+	if (size.kind == VALUE_INT) {
+		*out = value_int(size.i ? (size.i + n - 1) / n : 1);
+		return true;
+	}
+	return compose_add(c, size, value_int(n - 1), &size, err) &&
+	       c->host->binary(c->host->self, BIN_FLOORDIV, false, size, value_int(n), out, err);
+}
+
+/* Parts of one length, and what is left as the last one. */
+static bool cut_by(const struct composer *c, struct value each, struct value size,
+		   struct cuts *cuts, struct err *err)
+{
+	struct value next;
+	bool more;
+
+	do {
+		if (!compose_add(c, cuts->bounds[cuts->n], each, &next, err) ||
+		    !compose_compare(c, CMP_LT, next, size, &more, err) ||
+		    !add_cut(cuts, more ? next : size, err))
+			return false;
+	} while (more);
+	return true;
+}
+
+/* Of split() and chunk(). */
+static bool cut_equal(const struct composer *c, struct value how, bool chunks, struct value size,
+		      struct cuts *cuts, struct err *err)
+{
+	struct value each;
+	int64_t n;
+	bool more;
+
+	if (!chunks && how.kind == VALUE_SYMINT) /* how many parts there are is guarded */
+		return compose_compare(c, CMP_LT, how, value_int(1), &more, err) &&
+		       (more ? err_set(err, ERR_OP, "the split size must be positive")
+			     : cut_by(c, how, size, cuts, err));
+	if (!compose_number(c, how, chunks ? "the number of chunks" : "the split size", &n, err))
+		return false;
+	if (n < 1)
+		return err_set(err, ERR_OP, "%s must be positive, not %lld",
+			       chunks ? "the number of chunks" : "the split size", (long long)n);
+	each = value_int(n);
+	if (chunks && !divide_up(c, size, n, &each, err))
+		return false;
+	return cut_by(c, each, size, cuts, err);
+}
+
+/* tensor_split: a number of parts that differ by one at most, or where to cut. */
+static bool cut_apart(const struct composer *c, struct value how, struct value size,
+		      struct cuts *cuts, struct err *err)
+{
+	int64_t n, parts, at = 0, next;
+
+	if (!compose_number(c, size, "size", &n, err))
+		return false;
+	if (!is_list(how)) {
+		if (!compose_number(c, how, "the number of parts", &parts, err))
+			return false;
+		if (parts < 1 || parts > MAX_LIST)
+			return err_set(err, ERR_OP,
+				       "tensor_split: %lld parts; 1 to %d are possible",
+				       (long long)parts, MAX_LIST);
+		for (int64_t i = 0; i < parts; i++) {
+			at += n / parts + (i < n % parts);
+			if (!add_cut(cuts, value_int(at), err))
+				return false;
+		}
+		return true;
+	}
+	for (int i = 0; i < how.list->len; i++) {
+		if (!compose_number(c, how.list->at[i], "an index", &next, err))
+			return false;
+		next = next < 0 ? next + n : next;
+		at = next < 0 ? 0 : next > n ? n : next;
+		if (!add_cut(cuts, value_int(at), err))
+			return false;
+	}
+	return add_cut(cuts, value_int(n), err);
+}
+
+static bool split(const struct composer *c, const struct native *f, struct value t,
+		  const struct value *args, int n, const struct keywords *kw, const char *name,
+		  struct value *out, struct err *err)
+{
+	static const char *const chunk[] = { "chunks", "dim" },
+				 *const parts[] = { "split_size", "dim" },
+				 *const listed[] = { "split_sizes", "dim" },
+				 *const apart[] = { "indices_or_sections", "dim" };
+	bool chunks = f->id == NATIVE_CHUNK, any = f->id == NATIVE_TENSOR_SPLIT;
+	const char *const *names = chunks                     ? chunk
+				   : any                      ? apart
+				   : strstr(f->name, "sizes") ? listed
+							      : parts;
+	struct value given[2], size;
+	struct cuts cuts;
+	int dim;
+	bool ok;
+
+	cuts.n = 0;
+	cuts.bounds[0] = value_int(0);
+	if (!compose_args(f->name, names, 2, 1, args, n, kw, given, err) ||
+	    !find_dim(c, t, given[1], &dim, &size, err))
+		return false;
+	if (any)
+		ok = cut_apart(c, given[0], size, &cuts, err);
+	else if (is_list(given[0]) && !chunks)
+		ok = cut_lengths(c, given[0].list, size, &cuts, err);
+	else
+		ok = cut_equal(c, given[0], chunks, size, &cuts, err);
+	/* tensor_split is several slices in PyTorch, too */
+	return ok && pieces(c, any ? OP_alias : OP_parts, t, dim, &cuts, name, out, err);
+}
+
+static bool unbind(const struct composer *c, const struct native *f, struct value t,
+		   const struct value *args, int n, const struct keywords *kw, struct value *out,
+		   struct err *err)
+{
+	static const char *const names[] = { "dim" };
+	struct value given[1], parts, whole, length;
+	int64_t size;
+	int dim;
+
+	if (!compose_args(f->name, names, 1, 0, args, n, kw, given, err) ||
+	    !find_dim(c, t, given[0], &dim, &length, err) ||
+	    !compose_number(c, length, "size", &size, err))
+		return false;
+	if (size > MAX_LIST)
+		return err_set(err, ERR_BOUND, "unbind: over %d parts", MAX_LIST);
+	parts = value_sequence(VALUE_TUPLE, (int)size);
+	if (parts.kind == VALUE_UNSET)
+		return torch_no_memory(err);
+	if (!c->run(c->self, OP_parts, "fx:unbind", false, &t, 1, &whole, err)) {
+		value_unref(parts);
+		return false;
+	}
+	for (int i = 0; i < size; i++) {
+		struct value values[] = { whole, value_int(dim), value_int(i) };
+
+		if (!c->run(c->self, OP_select, "fx:getitem", false, values, 3, &parts.list->at[i],
+			    err)) {
+			value_unref(whole);
+			value_unref(parts);
+			return false;
+		}
+		parts.list->len++;
+	}
+	value_unref(whole);
+	*out = parts;
+	return true;
+}
+
+bool compose_row(const struct composer *c, struct value t, struct value index, struct value *out,
+		 struct err *err)
+{
+	struct value values[] = { t, value_int(0), index };
+	bool ok;
+
+	if (!c->run(c->self, OP_parts, "fx:", false, &t, 1, &values[0], err))
+		return false;
+	ok = c->run(c->self, OP_select, "fx:getitem", false, values, 3, out, err);
+	value_unref(values[0]);
+	return ok;
+}
+
+/* The same where bounds are symbols: -((start - end) // step), none below 0. */
+static bool count_symbols(const struct composer *c, struct value start, struct value end,
+			  int64_t step, struct value *out, struct err *err)
+{
+	struct vm_host *host = c->host;
+	struct value n;
+	bool behind;
+
+	if (!compose_compare(c, CMP_LT, step > 0 ? end : start, step > 0 ? start : end, &behind,
+			     err))
+		return false;
+	if (behind)
+		return err_set(err, ERR_OP,
+			       "arange: the end lies on the other side of the start than the step "
+			       "goes");
+	return host->binary(host->self, BIN_SUB, false, start, end, &n, err) &&
+	       host->binary(host->self, BIN_FLOORDIV, false, n, value_int(step), &n, err) &&
+	       host->binary(host->self, BIN_MUL, false, n, value_int(-1), out, err);
+}
+
+/* How many steps lead from start to just before end. */
+static bool count_steps(const struct composer *c, struct value start, struct value end,
+			struct value step, struct value *out, struct err *err)
+{
+	double a = start.kind == VALUE_FLOAT ? start.f : 0, b = end.kind == VALUE_FLOAT ? end.f : 0;
+	double by = step.kind == VALUE_FLOAT ? step.f : 0;
+	int64_t i = 0, j = 0, k = 0, n;
+
+	if (start.kind == VALUE_INT && start.i == 0 && step.kind == VALUE_INT && step.i == 1 &&
+	    end.kind == VALUE_SYMINT) {
+		*out = end;
+		return true;
+	}
+	if (start.kind != VALUE_FLOAT && end.kind != VALUE_FLOAT && step.kind == VALUE_INT &&
+	    step.i != 0 && (start.kind == VALUE_SYMINT || end.kind == VALUE_SYMINT))
+		return count_symbols(c, start, end, step.i, out, err);
+	if ((start.kind != VALUE_FLOAT && !compose_number(c, start, "start", &i, err)) ||
+	    (end.kind != VALUE_FLOAT && !compose_number(c, end, "end", &j, err)) ||
+	    (step.kind != VALUE_FLOAT && !compose_number(c, step, "step", &k, err)))
+		return false;
+	if (start.kind != VALUE_FLOAT && end.kind != VALUE_FLOAT && step.kind != VALUE_FLOAT) {
+		if (k == 0)
+			return err_set(err, ERR_OP, "arange: the step is 0");
+		n = k > 0 ? (j - i + k - 1) / k : (j - i + k + 1) / k;
+		if (k > 0 ? j < i : j > i)
+			n = -1;
+	} else {
+		a = start.kind == VALUE_FLOAT ? a : (double)i;
+		b = end.kind == VALUE_FLOAT ? b : (double)j;
+		by = step.kind == VALUE_FLOAT ? by : (double)k;
+		if (by == 0 || !(fabs((b - a) / by) < 0x1p40))
+			return err_set(err, ERR_OP, "arange: the step is 0, or far too small");
+		n = by > 0 ? b < a : b > a ? -1 : 0;
+		n = n ? -1 : (int64_t)ceil((b - a) / by);
+	}
+	if (n < 0)
+		return err_set(err, ERR_OP,
+			       "arange: the end lies on the other side of the start than the step "
+			       "goes");
+	*out = value_int(n);
+	return true;
+}
+
+static bool arange(const struct composer *c, const struct native *f, const struct value *args,
+		   int n, const struct keywords *kw, struct value *out, struct err *err)
+{
+	static const char *const names[] = { "start", "end", "step", "dtype" };
+	struct value given[4], length, dtype = { .kind = VALUE_DTYPE };
+	bool floats = false;
+
+	if (!compose_args(f->name, names, 4, 0, args, n, kw, given, err))
+		return false;
+	if (given[1].kind == VALUE_UNSET) { /* arange(end) */
+		given[1] = given[0];
+		given[0] = value_int(0);
+	}
+	if (given[0].kind == VALUE_UNSET)
+		given[0] = value_int(0);
+	if (given[2].kind == VALUE_UNSET)
+		given[2] = value_int(1);
+	for (int i = 0; i < 3; i++) {
+		if (given[i].kind == VALUE_BOOL)
+			given[i] = value_int(given[i].b);
+		floats |= given[i].kind == VALUE_FLOAT;
+		if (given[i].kind != VALUE_FLOAT && given[i].kind != VALUE_INT &&
+		    given[i].kind != VALUE_SYMINT)
+			return err_set(err, ERR_TYPE, "torch.arange takes numbers, not %s",
+				       value_type_name(given[i]));
+	}
+	if (!count_steps(c, given[0], given[1], given[2], &length, err))
+		return false;
+	dtype.dtype = floats ? DTYPE_F32 : DTYPE_I64;
+	if (given[3].kind != VALUE_UNSET && !convert_dtype(f->name, given[3], &dtype.dtype, err))
+		return false;
+	return c->run(c->self, OP_arange, "fx:arange", false,
+		      (struct value[]){ given[0], given[2], length, dtype }, 4, out, err);
+}
+
+bool compose_knows(int id)
+{
+	return id >= NATIVE_CAT && id <= NATIVE_ARANGE;
+}
+
+bool compose_call(const struct composer *c, const struct native *f, const struct value *args, int n,
+		  const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct value t = f->self;
+	char name[64] = "fx:";
+
+	if (f->id == NATIVE_ARANGE)
+		return arange(c, f, args, n, kw, out, err);
+	if (f->id <= NATIVE_VSTACK)
+		return join(c, f, args, n, kw, out, err);
+	if (t.kind != VALUE_TENSOR) { /* torch.split(x, ...) */
+		if (n - (kw ? kw->n : 0) < 1 || args[0].kind != VALUE_TENSOR)
+			return err_set(err, ERR_TYPE, "%s takes a tensor as its first argument",
+				       f->name);
+		t = *args++;
+		n--;
+	}
+	if (f->id == NATIVE_UNBIND)
+		return unbind(c, f, t, args, n, kw, out, err);
+	strncat(name, strrchr(f->name, '.') + 1, sizeof(name) - 4);
+	if (f->id >= NATIVE_INDEX_ADD)
+		return compose_more(c, f, name, t, args, n, kw, out, err);
+	return split(c, f, t, args, n, kw, name, out, err);
+}
+
+bool compose_attr(const struct composer *c, struct value t, const char *name, bool *known,
+		  struct value *out, struct err *err)
+{
+	struct value dims[MAX_RANK], values[3] = { t };
+	const char *device;
+	enum dtype dtype;
+	int rank;
+	bool ok;
+
+	*known = true;
+	if (strcmp(name, "requires_grad") == 0 || strcmp(name, "is_leaf") == 0) {
+		*out = value_bool(strcmp(name, "is_leaf") == 0);
+		return true;
+	}
+	if (strcmp(name, "is_cuda") == 0 || strcmp(name, "is_cpu") == 0) {
+		*out = value_bool(draws_on_gpu(c, t) == (strcmp(name, "is_cuda") == 0));
+		return true;
+	}
+	if (strcmp(name, "grad") == 0 || strcmp(name, "grad_fn") == 0) {
+		*out = value_none();
+		return true;
+	}
+	if (strcmp(name, "device") == 0) { /* as torch.device("cpu") is, a name */
+		device = draws_on_gpu(c, t) ? "cuda:0" : "cpu";
+		*out = value_str(device, strlen(device));
+		return out->kind != VALUE_UNSET || torch_no_memory(err);
+	}
+	if (strcmp(name, "real") == 0) { /* no tensor is complex */
+		*out = value_ref(t);
+		return true;
+	}
+	if (strcmp(name, "data") == 0)
+		return c->run(c->self, OP_detach, "fx:data", false, &t, 1, out, err);
+	if (strcmp(name, "T") != 0 && strcmp(name, "mT") != 0 && strcmp(name, "H") != 0) {
+		*known = false;
+		return false;
+	}
+	if (!c->type(c->self, t, &rank, &dtype, err))
+		return false;
+	if (name[0] == 'm') {
+		values[1] = value_int(-2);
+		values[2] = value_int(-1);
+		return c->run(c->self, OP_transpose, "fx:getattr", false, values, 3, out, err);
+	}
+	for (int d = 0; d < rank; d++)
+		dims[d] = value_int(rank - 1 - d);
+	values[1] = value_tuple(dims, rank);
+	if (values[1].kind == VALUE_UNSET)
+		return torch_no_memory(err);
+	ok = c->run(c->self, OP_permute, "fx:getattr", false, values, 2, out, err);
+	value_unref(values[1]);
+	return ok;
+}

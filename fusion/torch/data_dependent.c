@@ -1,0 +1,517 @@
+/* fusion/torch/data_dependent.c -- functions whose answer depends on a tensor's values.
+ *
+ * They run on memory, for the eager host.  A mask or a key is read by
+ * tensor_get_double() and tensor_get_int(), whatever its strides.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/eager/eager.h"
+#include "fusion/torch/torch_more.h"
+
+static bool is_float(const struct tensor *t)
+{
+	return dtype_category(t->dtype) == CATEGORY_FLOAT;
+}
+
+static bool holds(const struct tensor *t, int64_t i)
+{
+	return is_float(t) ? tensor_get_double(t, i) != 0 : tensor_get_int(t, i) != 0;
+}
+
+static struct tensor *ints(const struct torch_memory *m, int rank, const int64_t *size,
+			   struct err *err)
+{
+	return tensor_create(m->allocator, DTYPE_I64, rank, size, err);
+}
+
+static bool give(struct tensor *t, struct value *out, struct err *err)
+{
+	if (!t)
+		return false;
+	*out = eager_wrap(t);
+	return out->kind != VALUE_UNSET || torch_no_memory(err);
+}
+
+static int64_t count(const struct tensor *mask)
+{
+	int64_t numel = tensor_numel(mask), n = 0;
+
+	for (int64_t i = 0; i < numel; i++)
+		n += holds(mask, i);
+	return n;
+}
+
+/* Element i of a row-major walk as indices. */
+static void unravel(int rank, const int64_t *size, int64_t i, int64_t index[MAX_RANK])
+{
+	for (int d = rank - 1; d >= 0; d--) {
+		/* Each is set. NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
+		index[d] = i % size[d];
+		i /= size[d];
+	}
+}
+
+bool dynamic_places(const struct torch_memory *memory, const struct tensor *mask, struct value *out,
+		    struct err *err)
+{
+	int rank = mask->rank ? mask->rank : 1;
+	int64_t n = count(mask), numel = tensor_numel(mask), row = 0, index[MAX_RANK] = { 0 };
+	struct value parts[MAX_RANK];
+	int made = 0;
+	bool ok = true;
+
+	for (; ok && made < rank; made += ok)
+		ok = give(ints(memory, 1, &n, err), &parts[made], err);
+	for (int64_t i = 0; ok && i < numel; i++) {
+		if (!holds(mask, i))
+			continue;
+		unravel(mask->rank, mask->size, i, index);
+		for (int d = 0; d < rank; d++)
+			((int64_t *)tensor_data(parts[d].tensor->memory))[row] = index[d];
+		row++;
+	}
+	if (ok) {
+		*out = value_tuple(parts, made);
+		ok = out->kind != VALUE_UNSET || torch_no_memory(err);
+	}
+	for (int d = 0; d < made; d++)
+		value_unref(parts[d]);
+	return ok;
+}
+
+/* One row of indices for each element that is not 0. */
+static bool nonzero(const struct torch_memory *memory, const struct tensor *mask, struct value *out,
+		    struct err *err)
+{
+	int64_t size[2] = { count(mask), mask->rank }, numel = tensor_numel(mask);
+	struct tensor *t = ints(memory, 2, size, err);
+	int64_t *to = t ? tensor_data(t) : NULL, index[MAX_RANK];
+
+	for (int64_t i = 0; t && i < numel; i++) {
+		if (!holds(mask, i))
+			continue;
+		unravel(mask->rank, mask->size, i, index);
+		memcpy(to, index, sizeof(*to) * (size_t)mask->rank);
+		to += mask->rank;
+	}
+	return give(t, out, err);
+}
+
+/* The element at row-major position i, whatever the strides. */
+static const char *element(const struct tensor *t, int64_t i)
+{
+	int64_t index[MAX_RANK], at = 0;
+
+	unravel(t->rank, t->size, i, index);
+	for (int d = 0; d < t->rank; d++)
+		at += index[d] * t->stride[d];
+	return (const char *)tensor_data(t) + at * (int64_t)dtype_bytes(t->dtype);
+}
+
+/* The size of two shapes together in dim d of `rank`; -1: they do not broadcast. */
+static int64_t joint_size(const struct tensor *a, const struct tensor *b, int rank, int d)
+{
+	int64_t x = d >= rank - a->rank ? a->size[d - (rank - a->rank)] : 1;
+	int64_t y = d >= rank - b->rank ? b->size[d - (rank - b->rank)] : 1;
+
+	return x == y || y == 1 ? x : x == 1 ? y : -1;
+}
+
+/* In the sizes, row by row in one dim. */
+static bool spread(const struct composer *c, struct value t, struct value sizes, struct value *out,
+		   struct err *err)
+{
+	struct value wide;
+	bool ok;
+
+	if (!c->run(c->self, OP_expand, "fx:", false, (struct value[]){ t, sizes }, 2, &wide, err))
+		return false;
+	ok = c->run(c->self, OP_reshape, "fx:", false, (struct value[]){ wide, value_int(-1) }, 2,
+		    out, err);
+	value_unref(wide);
+	return ok;
+}
+
+/* x[mask] where both have these sizes. */
+static bool select_spread(const struct composer *c, const char *name, struct value x,
+			  struct value mask, struct value sizes, struct value *out, struct err *err)
+{
+	struct value values[3] = { { .kind = VALUE_UNSET }, value_int(0) }, flat, kept;
+	bool ok;
+
+	if (!spread(c, mask, sizes, &flat, err))
+		return false;
+	ok = c->places(c->self, flat, 1, &values[2], err);
+	value_unref(flat);
+	if (!ok)
+		return false;
+	ok = c->run(c->self, OP_kept, "fx:", false, &x, 1, &kept, err);
+	if (ok) {
+		ok = spread(c, kept, sizes, &values[0], err);
+		value_unref(kept);
+	}
+	ok = ok && c->run(c->self, OP_index, name, false, values, 3, out, err);
+	value_unref(values[0]);
+	value_unref(values[2]);
+	return ok;
+}
+
+bool masked_select_call(const struct composer *c, const char *name, const struct value *args, int n,
+			const struct keywords *kw, struct value *out, struct err *err)
+{
+	static const char *const names[] = { "input", "mask" };
+	const struct tensor *x, *mask;
+	struct value v[2], size[MAX_RANK], sizes;
+	int rank;
+	bool ok;
+
+	if (!compose_args(name, names, 2, 2, args, n, kw, v, err))
+		return false;
+	if (v[0].kind != VALUE_TENSOR || v[1].kind != VALUE_TENSOR)
+		return err_set(err, ERR_TYPE, "%s takes two tensors", name);
+	if (!eager_check(v[0], err) || !eager_check(v[1], err))
+		return false;
+	x = v[0].tensor->memory;
+	mask = v[1].tensor->memory;
+	if (mask->dtype != DTYPE_BOOL)
+		return err_set(err, ERR_DTYPE, "masked_select: the mask is %s, and must be bool",
+			       dtype_name(mask->dtype));
+	rank = x->rank > mask->rank ? x->rank : mask->rank;
+	for (int d = 0; d < rank; d++) {
+		size[d] = value_int(joint_size(x, mask, rank, d));
+		if (size[d].i < 0)
+			return err_set(err, ERR_SHAPE,
+				       "masked_select: the mask does not broadcast to the tensor");
+	}
+	sizes = value_tuple(size, rank);
+	if (sizes.kind == VALUE_UNSET)
+		return torch_no_memory(err);
+	ok = select_spread(c, name, v[0], v[1], sizes, out, err);
+	value_unref(sizes);
+	return ok;
+}
+
+/* An element of unique(), and where it was. */
+struct item {
+	double f;
+	int64_t i, at;
+};
+
+static int by_float(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	if (isnan(x->f) || isnan(y->f))
+		return isnan(x->f) == isnan(y->f) ? (x->at > y->at) - (x->at < y->at)
+						  : isnan(x->f) - isnan(y->f);
+	return x->f != y->f ? (x->f > y->f) - (x->f < y->f) : (x->at > y->at) - (x->at < y->at);
+}
+
+static int by_int(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	return x->i != y->i ? (x->i > y->i) - (x->i < y->i) : (x->at > y->at) - (x->at < y->at);
+}
+
+struct unique {
+	const struct tensor *x;
+	struct item *items;
+	int64_t n, n_groups;
+	struct tensor *values, *inverse, *counts;
+};
+
+static bool same(const struct unique *u, int64_t a, int64_t b)
+{
+	return is_float(u->x) ? u->items[a].f == u->items[b].f : u->items[a].i == u->items[b].i;
+}
+
+static bool fill_unique(const struct torch_memory *memory, struct unique *u, struct err *err)
+{
+	size_t bytes = dtype_bytes(u->x->dtype);
+	int64_t group = -1, *counts, *inverse;
+
+	u->n_groups = 0;
+	for (int64_t k = 0; k < u->n; k++)
+		u->n_groups += k == 0 || !same(u, k - 1, k);
+	u->values = tensor_create(memory->allocator, u->x->dtype, 1, &u->n_groups, err);
+	u->counts = u->values ? ints(memory, 1, &u->n_groups, err) : NULL;
+	u->inverse = u->counts ? ints(memory, u->x->rank, u->x->size, err) : NULL;
+	if (!u->inverse)
+		return false;
+	counts = tensor_data(u->counts);
+	inverse = tensor_data(u->inverse);
+	for (int64_t k = 0; k < u->n; k++) {
+		if (k == 0 || !same(u, k - 1, k)) {
+			counts[++group] = 0;
+			memcpy((char *)tensor_data(u->values) + (size_t)group * bytes,
+			       element(u->x, u->items[k].at), bytes);
+		}
+		counts[group]++;
+		inverse[u->items[k].at] = group;
+	}
+	return true;
+}
+
+/* unique(x, sorted, return_inverse, return_counts); of runs: without the sort. */
+static bool unique(const struct torch_memory *memory, const char *name, bool runs,
+		   const struct value *args, int n, const struct keywords *kw, struct value *out,
+		   struct err *err)
+{
+	static const char *const names[] = { "input", "sorted", "return_inverse", "return_counts",
+					     "dim" };
+	static const char *const of_runs[] = { "input", "return_inverse", "return_counts", "dim" };
+	struct value v[5], parts[3];
+	struct unique u = { 0 };
+	bool ok, inverse, counts;
+	int made = 0;
+
+	if (!compose_args(name, runs ? of_runs : names, runs ? 4 : 5, 1, args, n, kw, v, err))
+		return false;
+	inverse = v[runs ? 1 : 2].kind == VALUE_BOOL && v[runs ? 1 : 2].b;
+	counts = v[runs ? 2 : 3].kind == VALUE_BOOL && v[runs ? 2 : 3].b;
+	if (v[runs ? 3 : 4].kind == VALUE_INT)
+		return err_set(err, ERR_UNSUPPORTED, "%s: dim= is not in the language so far",
+			       name);
+	u.x = v[0].tensor->memory;
+	u.n = tensor_numel(u.x);
+	u.items = malloc(sizeof(*u.items) * (size_t)(u.n + 1));
+	if (!u.items)
+		return torch_no_memory(err);
+	for (int64_t i = 0; i < u.n; i++)
+		u.items[i] = (struct item){ is_float(u.x) ? tensor_get_double(u.x, i) : 0,
+					    is_float(u.x) ? 0 : tensor_get_int(u.x, i), i };
+	if (!runs)
+		qsort(u.items, (size_t)u.n, sizeof(*u.items), is_float(u.x) ? by_float : by_int);
+	ok = fill_unique(memory, &u, err);
+	free(u.items);
+	if (!ok || !inverse) {
+		tensor_unref(u.inverse);
+		u.inverse = NULL;
+	}
+	if (!ok || !counts) {
+		tensor_unref(u.counts);
+		u.counts = NULL;
+	}
+	if (!ok) {
+		tensor_unref(u.values);
+		return false;
+	}
+	if (!u.inverse && !u.counts)
+		return give(u.values, out, err);
+	for (int i = 0; i < 3; i++) {
+		struct tensor *t = i == 0 ? u.values : i == 1 ? u.inverse : u.counts;
+
+		if (t && ok)
+			made += ok = give(t, &parts[made], err);
+		else
+			tensor_unref(t);
+	}
+	if (ok) {
+		*out = value_tuple(parts, made);
+		ok = out->kind != VALUE_UNSET || torch_no_memory(err);
+	}
+	for (int i = 0; i < made; i++)
+		value_unref(parts[i]);
+	return ok;
+}
+
+static void add_to(struct tensor *t, int64_t at, double v)
+{
+	if (t->dtype == DTYPE_F32)
+		((float *)tensor_data(t))[at] += (float)v;
+	else
+		((double *)tensor_data(t))[at] += v;
+}
+
+static bool bincount(const struct torch_memory *memory, const char *name, const struct value *args,
+		     int n, const struct keywords *kw, struct value *out, struct err *err)
+{
+	static const char *const names[] = { "input", "weights", "minlength" };
+	enum { MOST_BINS = 1 << 24 };
+	const struct tensor *x, *weights = NULL;
+	struct tensor *t;
+	struct value v[3];
+	int64_t size, numel;
+	enum dtype dtype;
+
+	if (!compose_args(name, names, 3, 1, args, n, kw, v, err))
+		return false;
+	x = v[0].tensor->memory;
+	if (v[1].kind == VALUE_TENSOR)
+		weights = v[1].tensor->memory;
+	numel = tensor_numel(x);
+	size = v[2].kind == VALUE_INT && v[2].i > 0 ? v[2].i : 0;
+	if (is_float(x) || x->rank != 1 || (weights && tensor_numel(weights) != numel))
+		return err_set(err, ERR_TYPE,
+			       "bincount takes one dim of ints, and as many weights if any");
+	for (int64_t i = 0; i < numel; i++) {
+		int64_t bin = tensor_get_int(x, i);
+
+		if (bin < 0 || bin >= MOST_BINS)
+			return err_set(err, ERR_OP,
+				       "bincount takes ints that are not negative, to %d, and "
+				       "%lld is one of these",
+				       MOST_BINS - 1, (long long)bin);
+		size = bin >= size ? bin + 1 : size;
+	}
+	dtype = !weights ? DTYPE_I64 : weights->dtype == DTYPE_F32 ? DTYPE_F32 : DTYPE_F64;
+	t = tensor_create(memory->allocator, dtype, 1, &size, err);
+	if (!t)
+		return false;
+	memset(tensor_data(t), 0, (size_t)size * dtype_bytes(dtype));
+	for (int64_t i = 0; i < numel; i++)
+		if (weights)
+			add_to(t, tensor_get_int(x, i), tensor_get_double(weights, i));
+		else
+			((int64_t *)tensor_data(t))[tensor_get_int(x, i)]++;
+	return give(t, out, err);
+}
+
+static bool same_shape(const struct tensor *a, const struct tensor *b)
+{
+	return a->rank == b->rank &&
+	       memcmp(a->size, b->size, sizeof(a->size[0]) * (size_t)a->rank) == 0;
+}
+
+static bool is_equal(const struct tensor *a, const struct tensor *b)
+{
+	int64_t numel = tensor_numel(a);
+
+	if (!same_shape(a, b))
+		return false;
+	for (int64_t i = 0; i < numel; i++)
+		if (is_float(a) || is_float(b) ? tensor_get_double(a, i) != tensor_get_double(b, i)
+					       : tensor_get_int(a, i) != tensor_get_int(b, i))
+			return false;
+	return true;
+}
+
+static double option(struct value v, double otherwise)
+{
+	return v.kind == VALUE_FLOAT ? v.f : v.kind == VALUE_INT ? (double)v.i : otherwise;
+}
+
+static bool allclose(const char *name, const struct value *args, int n, const struct keywords *kw,
+		     struct value *out, struct err *err)
+{
+	static const char *const names[] = { "input", "other", "rtol", "atol", "equal_nan" };
+	const struct tensor *a, *b;
+	struct value v[5];
+	double rtol, atol;
+	bool nan_too, close = true;
+
+	if (!compose_args(name, names, 5, 2, args, n, kw, v, err))
+		return false;
+	if (v[1].kind != VALUE_TENSOR)
+		return err_set(err, ERR_TYPE, "%s takes two tensors", name);
+	a = v[0].tensor->memory;
+	b = v[1].tensor->memory;
+	rtol = option(v[2], 1e-5);
+	atol = option(v[3], 1e-8);
+	nan_too = v[4].kind == VALUE_BOOL && v[4].b;
+	if (a->dtype != b->dtype)
+		return err_set(err, ERR_DTYPE,
+			       "%s: the tensors are %s and %s, and must have one dtype", name,
+			       dtype_name(a->dtype), dtype_name(b->dtype));
+	if (!same_shape(a, b) && tensor_numel(a) != 1 && tensor_numel(b) != 1)
+		return err_set(err, ERR_SHAPE, "%s: the shapes differ; expand one first", name);
+	int64_t na = tensor_numel(a), nb = tensor_numel(b), numel = na > nb ? na : nb;
+
+	for (int64_t i = 0; close && i < numel; i++) {
+		double x = tensor_get_double(a, na == 1 ? 0 : i);
+		double y = tensor_get_double(b, nb == 1 ? 0 : i);
+
+		close = x == y || fabs(x - y) <= atol + rtol * fabs(y) ||
+			(nan_too && isnan(x) && isnan(y));
+		if (isinf(y) && x != y)
+			close = false;
+	}
+	*out = value_bool(close);
+	return true;
+}
+
+/* Nested lists of numbers. */
+static bool to_list(const struct tensor *t, int dim, int64_t first, struct value *out,
+		    struct err *err)
+{
+	struct value list, item;
+	int64_t inner = 1;
+
+	if (dim == t->rank) {
+		*out = is_float(t) ? value_float(tensor_get_double(t, first))
+		       : dtype_category(t->dtype) == CATEGORY_INT
+			   ? value_int(tensor_get_int(t, first))
+			   : value_bool(tensor_get_int(t, first) != 0);
+		return true;
+	}
+	for (int d = dim + 1; d < t->rank; d++)
+		inner *= t->size[d];
+	list = value_list(NULL, 0);
+	if (list.kind == VALUE_UNSET)
+		return torch_no_memory(err);
+	for (int64_t i = 0; i < t->size[dim]; i++) {
+		bool ok = to_list(t, dim + 1, first + i * inner, &item, err);
+
+		if (ok) {
+			ok = value_list_push(list.list, item) || torch_no_memory(err);
+			value_unref(item);
+		}
+		if (!ok) {
+			value_unref(list);
+			return false;
+		}
+	}
+	*out = list;
+	return true;
+}
+
+static bool wants_tuple(const struct value *args, int n, const struct keywords *kw)
+{
+	int positional = n - (kw ? kw->n : 0);
+
+	for (int i = 0; kw && i < kw->n; i++)
+		if (strcmp(kw->names[i].str->text, "as_tuple") == 0)
+			return args[positional + i].kind == VALUE_BOOL && args[positional + i].b;
+	return positional > 1 && args[1].kind == VALUE_BOOL && args[1].b;
+}
+
+bool dynamic_call(const struct torch_memory *memory, int id, const char *name,
+		  const struct value *args, int n, const struct keywords *kw, struct value *out,
+		  struct err *err)
+{
+	const struct tensor *x;
+
+	if (n < 1 || args[0].kind != VALUE_TENSOR)
+		return err_set(err, ERR_TYPE, "%s takes a tensor", name);
+	for (int i = 0; i < n; i++)
+		if (!eager_check(args[i], err))
+			return false;
+	x = args[0].tensor->memory;
+	switch (id) {
+	case OP_where:
+		return dynamic_places(memory, x, out, err);
+	case MORE_NONZERO:
+		return wants_tuple(args, n, kw) ? dynamic_places(memory, x, out, err)
+						: nonzero(memory, x, out, err);
+	case MORE_ARGWHERE:
+		return nonzero(memory, x, out, err);
+	case MORE_UNIQUE:
+	case MORE_UNIQUE_RUNS:
+		return unique(memory, name, id == MORE_UNIQUE_RUNS, args, n, kw, out, err);
+	case MORE_BINCOUNT:
+		return bincount(memory, name, args, n, kw, out, err);
+	case MORE_ALLCLOSE:
+		return allclose(name, args, n, kw, out, err);
+	case MORE_TOLIST:
+		return to_list(x, 0, 0, out, err);
+	default:
+		break;
+	}
+	if (n < 2 || args[1].kind != VALUE_TENSOR)
+		return err_set(err, ERR_TYPE, "%s takes two tensors", name);
+	*out = value_bool(is_equal(x, args[1].tensor->memory));
+	return true;
+}

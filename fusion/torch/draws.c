@@ -1,0 +1,176 @@
+/* fusion/torch/draws.c -- rand and its like, and whose generator draws: see enum
+ * gpu_use. */
+#include <string.h>
+
+#include "fusion/vm/frame.h"
+#include "fusion/tensor/tensor.h"
+#include "fusion/torch/convert.h"
+#include "fusion/torch/torch_more.h"
+
+bool draws_names_gpu(struct value device)
+{
+	return device.kind == VALUE_INT ||
+	       (device.kind == VALUE_STR && strncmp(device.str->text, "cpu", 3) != 0);
+}
+
+bool draws_on_gpu(const struct composer *c, struct value place)
+{
+	switch (c->gpu ? *c->gpu : GPU_ABSENT) {
+	case GPU_DEFAULT:
+		return true;
+	case GPU_NAMED: /* so all is eager yet */
+		return place.kind == VALUE_TENSOR ? place.tensor->memory->storage->on_gpu
+						  : draws_names_gpu(place);
+	default:
+		return false;
+	}
+}
+
+bool draws_name(const struct composer *c, struct value place, struct value *out, struct err *err)
+{
+	const char *name = draws_on_gpu(c, place) ? "gpu" : "cpu";
+
+	*out = value_str(name, strlen(name));
+	return out->kind != VALUE_UNSET || torch_no_memory(err);
+}
+
+void draws_set_default(const struct composer *c, struct value device)
+{
+	if (c->gpu && *c->gpu != GPU_ABSENT && draws_names_gpu(device))
+		*c->gpu = GPU_DEFAULT;
+}
+
+/* ---- rand, randn, randint */
+
+struct draw_call {
+	enum op op;
+	struct value low, high; /* of random_ints */
+	struct value size, dtype, device;
+};
+
+static bool draw(const struct composer *c, const struct draw_call *d, const char *name,
+		 struct value *out, struct err *err)
+{
+	struct value values[6], draws;
+	int n = 0;
+	const char *dot = strrchr(name, '.');
+	char fx[64] = "fx:";
+
+	strncat(fx, dot ? dot + 1 : name, 60);
+	if (d->op == OP_random_ints) {
+		values[n++] = d->low;
+		values[n++] = d->high;
+	}
+	values[n++] = d->size;
+	values[n++] = d->dtype;
+	if (draws_on_gpu(c, d->device)) { /* else as the op's default has it */
+		if (!draws_name(c, d->device, &draws, err))
+			return false;
+		if (d->op != OP_uniform)
+			values[n++] = value_bool(false);
+		values[n++] = draws;
+	}
+	return c->run(c->self, d->op, fx, false, values, n, out, err);
+}
+
+static bool keyword(const struct keywords *kw, const struct value *values, const char *name,
+		    struct value *out)
+{
+	for (int i = 0; kw && i < kw->n; i++)
+		if (strcmp(kw->names[i].str->text, name) == 0) {
+			*out = values[i];
+			return true;
+		}
+	return false;
+}
+
+static bool is_size(struct value v)
+{
+	return v.kind == VALUE_TUPLE || v.kind == VALUE_LIST;
+}
+
+/* (high, size), (low, high, size): how many of the arguments are bounds. */
+static int take_bounds(struct draw_call *d, const struct value *args, int n)
+{
+	if (n > 0 && (n < 2 || is_size(args[1]))) {
+		d->high = args[0];
+		return 1;
+	}
+	if (n < 2)
+		return 0;
+	d->low = args[0];
+	d->high = args[1];
+	return 2;
+}
+
+/* rand(2, 3), rand((2, 3)), randint(low, high, size) */
+static bool numbers(const struct composer *c, int id, const char *name, const struct value *args,
+		    int n, const struct keywords *kw, struct value *out, struct err *err)
+{
+	static const char *const all[] = { "low", "high", "size", "dtype" };
+	int positional = n - (kw ? kw->n : 0), at = 0;
+	const struct value *named = args + positional;
+	bool ints = id == MORE_RANDINT, own = false, ok;
+	struct draw_call d = { .op = ints              ? OP_random_ints
+				     : id == MORE_RAND ? OP_uniform
+						       : OP_normal,
+			       .low = value_int(0),
+			       .high = value_int(1),
+			       .dtype = { .kind = VALUE_DTYPE,
+					  .dtype = ints ? DTYPE_I64 : DTYPE_F32 },
+			       .device = value_none() };
+	struct value given;
+
+	if (!compose_keywords(name, ints ? all : all + 2, ints ? 4 : 2, named, kw, err))
+		return false;
+	if (ints) {
+		at = take_bounds(&d, args, positional);
+		keyword(kw, named, "high", &d.high);
+		keyword(kw, named, "low", &d.low);
+	}
+	if (keyword(kw, named, "dtype", &given) && !convert_dtype(name, given, &d.dtype.dtype, err))
+		return false;
+	keyword(kw, named, "device", &d.device);
+	if (!keyword(kw, named, "size", &d.size)) {
+		own = at >= positional || !is_size(args[at]);
+		d.size = own ? value_tuple(args + at, positional - at) : args[at];
+		if (d.size.kind == VALUE_UNSET)
+			return torch_no_memory(err);
+	}
+	ok = draw(c, &d, name, out, err);
+	if (own)
+		value_unref(d.size);
+	return ok;
+}
+
+static bool like(const struct composer *c, int id, const char *name, const struct value *args,
+		 int n, const struct keywords *kw, struct value *out, struct err *err)
+{
+	int positional = n - (kw ? kw->n : 0);
+	struct draw_call d = { .op = id == MORE_RAND_LIKE ? OP_uniform : OP_normal,
+			       .dtype = { .kind = VALUE_DTYPE },
+			       .device = value_none() };
+	struct value given;
+	bool ok;
+
+	if (positional != 1 || args[0].kind != VALUE_TENSOR)
+		return err_set(err, ERR_TYPE, "%s takes one tensor", name);
+	if (!compose_keywords(name, (const char *const[]){ "dtype" }, 1, args + positional, kw,
+			      err) ||
+	    !compose_sizes(c, args[0], &d.size, &d.dtype.dtype, err))
+		return false;
+	keyword(kw, args + positional, "device", &d.device);
+	ok = (!keyword(kw, args + positional, "dtype", &given) ||
+	      convert_dtype(name, given, &d.dtype.dtype, err)) &&
+	     draw(c, &d, name, out, err);
+	value_unref(d.size);
+	return ok;
+}
+
+bool draws_call(const struct composer *c, int id, const char *name, const struct value *args, int n,
+		const struct keywords *kw, struct value *out, struct err *err)
+{
+	return id == MORE_RAND_LIKE || id == MORE_RANDN_LIKE
+		   ? like(c, id, name, args, n, kw, out, err)
+		   : numbers(c, id, name, args, n, kw, out, err);
+}

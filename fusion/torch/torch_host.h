@@ -1,0 +1,137 @@
+/* fusion/torch/torch_host.h -- private to torch/: what `torch` and a tensor offer.
+ *
+ * Names are the same in every mode, so eager and capturing hosts share them: a
+ * looked-up function is a VALUE_NATIVE whose id is an op of ops.def, or one of
+ * the few below that are no ops.
+ */
+#ifndef FUSION_RUNTIME_TORCH_HOST_H
+#define FUSION_RUNTIME_TORCH_HOST_H
+
+#include "fusion/base/arena.h"
+#include "fusion/vm/value.h"
+#include "fusion/vm/vm.h"
+#include "fusion/graph/graph.h"
+#include "fusion/graph/op.h"
+
+/* Ids of natives below OP_COUNT are ops. */
+enum torch_native {
+	NATIVE_SIZE = OP_COUNT, /* x.size(), x.size(0) */
+	NATIVE_DIM,             /* x.dim(), x.ndimension() */
+	NATIVE_NUMEL,           /* x.numel(), x.nelement(), torch.numel(x) */
+	NATIVE_ITEM,            /* x.item() */
+	NATIVE_FLOAT,           /* x.float(), x.double(), x.long(), x.bool() */
+	NATIVE_DOUBLE,
+	NATIVE_LONG,
+	NATIVE_BOOL,
+	NATIVE_IS_TENSOR, /* torch.is_tensor(v) */
+	NATIVE_TENSOR,    /* torch.Tensor: the type, for isinstance() */
+	NATIVE_CAT,       /* from here to NATIVE_ARANGE: compose.h */
+	NATIVE_STACK,
+	NATIVE_HSTACK,
+	NATIVE_VSTACK,
+	NATIVE_CHUNK,
+	NATIVE_SPLIT,
+	NATIVE_TENSOR_SPLIT,
+	NATIVE_UNBIND,
+	NATIVE_INDEX_ADD,
+	NATIVE_INDEX_COPY,
+	NATIVE_INDEX_FILL,
+	NATIVE_DIAG,
+	NATIVE_ROT90,
+	NATIVE_ARANGE,
+	NATIVE_STRIDE, /* x.stride(), x.stride(0) */
+	NATIVE_IS_CONTIGUOUS,
+	NATIVE_STORAGE_OFFSET,
+	NATIVE_ELEMENT_SIZE,
+	NATIVE_REQUIRES_GRAD_,
+	/* NATIVE_INPLACE + op: x.add_(y) */
+	NATIVE_INPLACE = 1 << 16,
+};
+
+/* Which op each operator reaches, by ops.def; -1: none so far. */
+struct torch_operators {
+	int binary[BIN_COUNT], unary[UN_COUNT], compare[CMP_COUNT];
+};
+void torch_operators_init(struct torch_operators *t);
+
+/* Spellings of natives must outlive them: they live here. */
+struct torch_names {
+	struct arena arena;
+	struct torch_method *methods[64]; /* by hash of the attribute's name */
+	const struct custom_ops *custom;  /* of plugins; NULL: none */
+};
+void torch_names_init(struct torch_names *names);
+void torch_names_finish(struct torch_names *names);
+
+bool torch_has_module(void *self, const char *name);
+
+/* module.name: a function, a dtype or a module.  NAME with the nearest
+ * spelling, UNSUPPORTED for what PyTorch has and this language has not. */
+bool torch_module_attr(struct torch_names *names, const struct module *m, const char *name,
+		       struct value *out, struct err *err);
+
+/* A bound method of a tensor, for any name that is no plain attribute. */
+bool torch_method(struct torch_names *names, struct value tensor, const char *name,
+		  struct value *out, struct err *err);
+
+/* The dtype that a cast method gives: x.float() is DTYPE_F32; DTYPE_COUNT for
+ * ids that are none. */
+enum dtype torch_cast_dtype(int id);
+
+/* The tensor of a native of the second group, and the one optional int of
+ * size(); both for methods and for torch.numel(x).  TYPE error otherwise. */
+bool torch_native_args(const struct native *f, const struct value *args, int n,
+		       const struct keywords *kw, struct value *tensor, struct value *dim,
+		       struct err *err);
+
+/* x.requires_grad_(requires_grad=True): its argument. */
+bool torch_requires_grad_arg(const struct value *args, int n, const struct keywords *kw,
+			     struct value *on, struct err *err);
+
+/* Whether PyTorch has the name although this version does not: for messages. */
+bool torch_knows(const char *name);
+
+/* A host for vm_check_names(): modules and their attributes alone. */
+void torch_check_host(struct vm_host *host, struct torch_names *names);
+
+/* Spellings of operators, "op:+": names in messages and keys of ops.def. */
+const char *torch_binary_name(enum binop op);
+const char *torch_unary_name(enum unop op);
+const char *torch_compare_name(enum cmpop op);
+
+/* UNSUPPORTED: an operator that no op stands for so far. */
+bool torch_no_operator(const char *name, struct err *err);
+
+/* x.to(dtype): a plain change of dtype, which is x itself where x has it. */
+bool torch_plain_cast(const struct value *values, int n, const struct keywords *kw);
+
+/* What `is`, and == with a thing that is no number, mean for a tensor: true
+ * where the comparison was one of these, with *out. */
+bool torch_identity(enum cmpop op, struct value a, struct value b, struct value *out);
+
+/* A dim from the user: -rank <= dim < rank, counted from the end if negative. */
+bool torch_wrap_dim(int64_t dim, int rank, int *out, struct err *err);
+
+bool torch_no_memory(struct err *err);       /* for a new value; always false */
+bool torch_writes_expanded(struct err *err); /* several elements are one; always false */
+
+/* A call of an op without the word `inplace`, which many functions of
+ * torch.nn.functional take: F.relu(x, inplace=True) is the op written into x. */
+struct torch_form {
+	struct value args[MAX_ARGS + 1], names[MAX_ARGS + 1];
+	struct keywords kw;
+	int n;
+	bool inplace;
+};
+
+/* Whether a call is worth asking about: it has a keyword, or ends in a bool. */
+static inline bool torch_may_say_inplace(const struct value *args, int n, const struct keywords *kw)
+{
+	return kw || (n > 1 && args[n - 1].kind == VALUE_BOOL);
+}
+
+/* Whether the call says `inplace`; *form is the call without it, and borrows its values. */
+bool torch_says_inplace(const struct native *f, const struct value *args, int n,
+			const struct keywords *kw, struct torch_form *form);
+
+#endif

@@ -1,0 +1,359 @@
+/* fusion/torch/torch_more.c -- which calls are no single op, and the simple ones. */
+#include "fusion/torch/torch_more.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	const char *spellings, *parameters;
+	enum break_id why;
+} natives[] = {
+#define NATIVE(id, spellings, parameters, why) { spellings, parameters, BREAK_##why },
+#include "fusion/torch/torch_more.def"
+#undef NATIVE
+};
+
+int torch_more_find(const char *spelling)
+{
+	size_t len = strlen(spelling);
+
+	for (int i = 0; i < MORE_END - MORE_FIRST - 1; i++)
+		for (const char *at = natives[i].spellings; (at = strstr(at, spelling)); at++)
+			if ((at == natives[i].spellings || at[-1] == ' ') &&
+			    (at[len] == ' ' || at[len] == '\0'))
+				return MORE_FIRST + 1 + i;
+	return -1;
+}
+
+enum break_id torch_more_break(int id)
+{
+	return id > MORE_FIRST && id < MORE_END ? natives[id - MORE_FIRST - 1].why : BREAK_NONE;
+}
+
+static bool has_keyword(const struct keywords *kw, const char *name)
+{
+	for (int i = 0; kw && i < kw->n; i++)
+		if (strcmp(kw->names[i].str->text, name) == 0)
+			return true;
+	return false;
+}
+
+/* x.to(dtype), by position or by name: the host does that itself. */
+static bool is_plain_to(const struct value *args, int n, const struct keywords *kw)
+{
+	return n == 1 && args[0].kind == VALUE_DTYPE &&
+	       (!kw || kw->n == 0 || has_keyword(kw, "dtype"));
+}
+
+bool torch_more_wants(const struct native *f, const struct value *args, int n,
+		      const struct keywords *kw)
+{
+	bool method = f->self.kind == VALUE_TENSOR;
+
+	if (f->id > MORE_FIRST && f->id < MORE_END)
+		return true;
+	if (has_keyword(kw, "out") || keyword_wants(f, kw) || literal_wants(f, args, n))
+		return true;
+	switch (f->id) {
+	case OP_max:
+	case OP_min:
+		return n > (method ? 0 : 1);
+	case OP_topk_values:
+	case OP_sort_values:
+	case OP_cummax_values:
+	case OP_cummin_values:
+	case OP_batch_norm:
+		return true;
+	case OP_to:
+		return method && !is_plain_to(args, n, kw);
+	case OP_where: /* where(condition) is nonzero */
+		return n + method == 1;
+	default:
+		return false;
+	}
+}
+
+static bool record(const char *const *fields, const char *type, const struct value *items, int n,
+		   struct value *out, struct err *err)
+{
+	*out = value_tuple(items, n);
+	for (int i = 0; i < n; i++)
+		value_unref(items[i]);
+	if (out->kind == VALUE_UNSET)
+		return torch_no_memory(err);
+	out->list->fields = fields;
+	out->list->type_name = type;
+	return true;
+}
+
+static enum dtype one_dtype(const struct value *args, int n, enum dtype otherwise)
+{
+	return n > 0 && args[0].kind == VALUE_DTYPE ? args[0].dtype : otherwise;
+}
+
+static bool float_info(enum dtype dtype, struct value *out, struct err *err)
+{
+	static const char *const fields[] = { "resolution",      "min",  "max", "eps",
+					      "smallest_normal", "tiny", "bits" };
+	static const struct {
+		double resolution, max, eps, tiny;
+	} rows[DTYPE_COUNT] = {
+		[DTYPE_F16] = { 1e-3, 65504, 0x1p-10, 0x1p-14 },
+		[DTYPE_BF16] = { 1e-2, 0x1.fep127, 0x1p-7, 0x1p-126 },
+		[DTYPE_F32] = { 1e-6, 0x1.fffffep127, 0x1p-23, 0x1p-126 },
+		[DTYPE_F64] = { 1e-15, DBL_MAX, DBL_EPSILON, DBL_MIN },
+	};
+	struct value items[7];
+
+	if (dtype_category(dtype) != CATEGORY_FLOAT)
+		return err_set(err, ERR_TYPE, "torch.finfo takes a floating point dtype, not %s",
+			       dtype_name(dtype));
+	items[0] = value_float(rows[dtype].resolution);
+	items[1] = value_float(-rows[dtype].max);
+	items[2] = value_float(rows[dtype].max);
+	items[3] = value_float(rows[dtype].eps);
+	items[4] = items[5] = value_float(rows[dtype].tiny);
+	items[6] = value_int((int64_t)dtype_bytes(dtype) * 8);
+	return record(fields, "finfo", items, 7, out, err);
+}
+
+static bool int_info(enum dtype dtype, struct value *out, struct err *err)
+{
+	static const char *const fields[] = { "min", "max", "bits" };
+	int bits = (int)dtype_bytes(dtype) * 8;
+	int64_t max = bits == 64 ? INT64_MAX : ((int64_t)1 << (bits - 1)) - 1;
+	struct value items[3] = { value_int(-max - 1), value_int(max), value_int(bits) };
+
+	if (dtype_category(dtype) != CATEGORY_INT)
+		return err_set(err, ERR_TYPE, "torch.iinfo takes an int dtype, not %s",
+			       dtype_name(dtype));
+	if (dtype_promote(dtype, DTYPE_BOOL) == dtype && strcmp(dtype_name(dtype), "uint8") == 0) {
+		items[0] = value_int(0);
+		items[1] = value_int(255);
+	}
+	return record(fields, "iinfo", items, 3, out, err);
+}
+
+static bool set_seed(const struct torch_memory *memory, const struct value *args, int n,
+		     struct value *out, struct err *err)
+{
+	if (n != 1 || args[0].kind != VALUE_INT)
+		return err_set(err, ERR_TYPE, "torch.manual_seed takes an int");
+	if (memory && memory->random)
+		generators_seed(memory->random, (uint64_t)args[0].i);
+	*out = value_none();
+	return true;
+}
+
+static bool set_gpu_seed(const struct torch_memory *memory, const struct value *args, int n,
+			 struct value *out, struct err *err)
+{
+	if (n != 1 || args[0].kind != VALUE_INT)
+		return err_set(err, ERR_TYPE, "torch.cuda.manual_seed takes an int");
+	if (memory && memory->random) {
+		memory->random->gpu.seed = (uint64_t)args[0].i;
+		memory->random->gpu.offset = 0;
+	}
+	*out = value_none();
+	return true;
+}
+
+/* torch.device("cuda:1"), torch.device("cuda", 1), torch.device(1): its name. */
+static bool device_named(const struct value *args, int n, struct value *out, struct err *err)
+{
+	struct value type = n > 0 ? args[0] : value_none(), index = n > 1 ? args[1] : value_none();
+	char text[64];
+
+	if (n == 1 && type.kind == VALUE_INT && type.i >= 0) {
+		snprintf(text, sizeof(text), "cuda:%lld", (long long)type.i);
+	} else if (n < 1 || n > 2 || type.kind != VALUE_STR ||
+		   (index.kind != VALUE_NONE && index.kind != VALUE_INT)) {
+		return err_set(err, ERR_TYPE, "torch.device takes a name such as 'cpu'");
+	} else if (n == 2 && strchr(type.str->text, ':')) {
+		return err_set(err, ERR_SHAPE,
+			       "type (string) must not include an index because index was passed "
+			       "explicitly: %.40s",
+			       type.str->text);
+	} else if (index.kind == VALUE_INT) {
+		snprintf(text, sizeof(text), "%.40s:%lld", type.str->text, (long long)index.i);
+	} else {
+		snprintf(text, sizeof(text), "%.60s", type.str->text);
+	}
+	*out = value_str(text, strlen(text));
+	return out->kind != VALUE_UNSET || torch_no_memory(err);
+}
+
+/* What needs no op and no elements; false in *known for another. */
+static bool answer(const struct composer *c, const struct torch_memory *memory, int id,
+		   const struct value *args, int n, bool *known, struct value *out, struct err *err)
+{
+	enum dtype dtype = DTYPE_F32;
+	int rank;
+
+	*known = true;
+	switch (id) {
+	case MORE_IS_FLOATING:
+		if (n != 1 || args[0].kind != VALUE_TENSOR)
+			return err_set(err, ERR_TYPE, "torch.is_floating_point takes a tensor");
+		if (!c->type(c->self, args[0], &rank, &dtype, err))
+			return false;
+		*out = value_bool(dtype_category(dtype) == CATEGORY_FLOAT);
+		return true;
+	case MORE_IS_COMPLEX:
+		*out = value_bool(false);
+		return true;
+	case MORE_MANUAL_SEED:
+		return set_seed(memory, args, n, out, err);
+	case MORE_GPU_SEED:
+		return set_gpu_seed(memory, args, n, out, err);
+	case MORE_DRAWS:
+		return draws_name(c, n > 0 ? args[0] : value_none(), out, err);
+	case MORE_DEFAULT_GPU:
+		draws_set_default(c, n > 0 ? args[0] : value_none());
+		*out = value_none();
+		return true;
+	case MORE_DEFAULT_DTYPE:
+		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = DTYPE_F32 };
+		return true;
+	case MORE_PROMOTE_TYPES:
+		if (n != 2 || args[0].kind != VALUE_DTYPE || args[1].kind != VALUE_DTYPE)
+			return err_set(err, ERR_TYPE, "torch.promote_types takes two dtypes");
+		*out = (struct value){ .kind = VALUE_DTYPE,
+				       .dtype = dtype_promote(args[0].dtype, args[1].dtype) };
+		return true;
+	case MORE_FINFO:
+		return float_info(one_dtype(args, n, DTYPE_F32), out, err);
+	case MORE_IINFO:
+		return int_info(one_dtype(args, n, DTYPE_I64), out, err);
+	case MORE_DEVICE:
+		return device_named(args, n, out, err);
+	default:
+		*known = false;
+		return true;
+	}
+}
+
+/* f(..., out=y): what f gives, written into y. */
+static bool call_into(const struct composer *c, const struct native *f, const struct value *args,
+		      int n, const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct value rest[MAX_ARGS + 2], names[MAX_ARGS + 2], into = value_none(), made, same;
+	struct keywords less = { .n = 0, .names = names };
+	int at = n - kw->n, rank, wanted;
+	enum dtype dtype, from;
+	bool ok = true;
+
+	memcpy(rest, args, sizeof(*args) * (size_t)at);
+	for (int i = 0; i < kw->n; i++) {
+		if (strcmp(kw->names[i].str->text, "out") == 0) {
+			into = args[n - kw->n + i];
+			continue;
+		}
+		names[less.n++] = kw->names[i];
+		rest[at++] = args[n - kw->n + i];
+	}
+	if (!c->host->call(c->host->self, f, rest, at, less.n ? &less : NULL, &made, err))
+		return false;
+	if (into.kind == VALUE_NONE) {
+		*out = made;
+		return true;
+	}
+	if (into.kind != VALUE_TENSOR || made.kind != VALUE_TENSOR)
+		ok = err_set(err, ERR_TYPE, "%s: out must be one tensor, as the result is",
+			     f->name);
+	ok = ok && c->type(c->self, into, &rank, &dtype, err) &&
+	     c->type(c->self, made, &wanted, &from, err);
+	if (ok && dtype_category(from) > dtype_category(dtype))
+		ok = err_set(err, ERR_SHAPE,
+			     "result type %s can't be cast to the desired output type %s",
+			     dtype_name(from), dtype_name(dtype));
+	for (int d = 0; ok && (d < rank || d < wanted); d++) {
+		struct value x, y;
+		bool equal = rank == wanted;
+
+		ok = !equal ||
+		     (c->size(c->self, into, d, &x, err) && c->size(c->self, made, d, &y, err) &&
+		      compose_compare(c, CMP_EQ, x, y, &equal, err));
+		if (ok && !equal)
+			ok = err_set(err, ERR_SHAPE,
+				     "%s: out has other sizes than the result; give a tensor of "
+				     "the result's sizes",
+				     f->name);
+	}
+	ok = ok &&
+	     c->run(c->self, OP_fill, "fx:", true, (struct value[]){ into, made }, 2, &same, err);
+	value_unref(made);
+	if (ok)
+		*out = same;
+	return ok;
+}
+
+enum { MAX_PARAMETERS = 4 };
+
+/* The arguments in the order of the native's row; *given is how many there are. */
+static bool bind_native(int id, const char *name, const struct value *args, int n,
+			const struct keywords *kw, struct value out[MAX_PARAMETERS], int *given,
+			struct err *err)
+{
+	char text[64];
+	const char *names[MAX_PARAMETERS];
+	char *rest = text;
+	int n_names = 0;
+
+	snprintf(text, sizeof(text), "%s", natives[id - MORE_FIRST - 1].parameters);
+	for (char *word; n_names < MAX_PARAMETERS && (word = strtok_r(rest, " ", &rest));)
+		names[n_names++] = word;
+	if (!compose_args(name, names, n_names, 0, args, n, kw, out, err))
+		return false;
+	*given = 0;
+	for (int i = 0; i < n_names; i++) {
+		if (out[i].kind != VALUE_UNSET)
+			*given = i + 1;
+		else
+			out[i] = value_none();
+	}
+	return true;
+}
+
+bool torch_more_call(const struct composer *c, const struct torch_memory *memory,
+		     const struct native *f, const struct value *args, int n,
+		     const struct keywords *kw, struct value *out, struct err *err)
+{
+	bool method = f->self.kind == VALUE_TENSOR, known;
+	int id = f->id == OP_where ? MORE_NONZERO : f->id;
+	struct value all[MAX_ARGS + 2], bound[MAX_PARAMETERS];
+
+	if (n > MAX_ARGS)
+		return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, n);
+	if (literal_wants(f, args, n))
+		return literal_call(c, f, args, n, kw, out, err);
+	if (has_keyword(kw, "out"))
+		return call_into(c, f, args, n, kw, out, err);
+	all[0] = f->self;
+	if (n > 0)
+		memcpy(all + method, args, sizeof(*args) * (size_t)n);
+	n += method;
+	if (keyword_wants(f, kw))
+		return keyword_call(c, id, f->name, all, n, kw, out, err);
+	if (f->id > MORE_FIRST && f->id < MORE_END &&
+	    strcmp(natives[f->id - MORE_FIRST - 1].parameters, "*") != 0) {
+		if (!bind_native(f->id, f->name, all, n, kw, bound, &n, err))
+			return false;
+		memcpy(all, bound, sizeof(bound));
+		kw = NULL;
+	}
+	if (!answer(c, memory, id, all, n, &known, out, err))
+		return false;
+	if (known)
+		return true;
+	if (torch_more_break(id) == BREAK_NONE)
+		return pair_call(c, id, f->name, all, n, kw, out, err);
+	if (!memory)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "%s reads values of a tensor, which ends the graph", f->name);
+	if (id == MORE_MASKED_SELECT)
+		return masked_select_call(c, f->name, all, n, kw, out, err);
+	return dynamic_call(memory, f->id == OP_where ? OP_where : id, f->name, all, n, kw, out,
+			    err);
+}

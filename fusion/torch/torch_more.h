@@ -1,0 +1,85 @@
+/* fusion/torch/torch_more.h -- private to torch/: functions of torch that are no ops.
+ *
+ * Each host asks torch_more_wants() before it takes a call for an op.  What is
+ * made of ops goes through the host's composer, so it works in every mode;
+ * what needs elements only where the host has them.
+ */
+#ifndef FUSION_RUNTIME_TORCH_MORE_H
+#define FUSION_RUNTIME_TORCH_MORE_H
+
+#include "fusion/base/generators.h"
+#include "fusion/torch/compose.h"
+#include "fusion/session/report.h"
+#include "fusion/tensor/tensor.h"
+
+enum torch_more {
+	MORE_FIRST = 1 << 15,
+#define NATIVE(id, spellings, parameters, why) MORE_##id,
+#include "fusion/torch/torch_more.def"
+#undef NATIVE
+	MORE_END
+};
+
+/* The id of a spelling, -1: none. */
+int torch_more_find(const char *spelling);
+
+/* What a capture reports of a call, BREAK_NONE: it stays in the graph.  Ids of
+ * every kind are welcome. */
+enum break_id torch_more_break(int id);
+
+/* Where elements are: the eager host. */
+struct torch_memory {
+	struct allocator *allocator;
+	struct generators *random; /* may be NULL */
+};
+
+/* Whether the call of this native is one of these: max(x, dim), topk, nonzero,
+ * x.to("cpu") and others; args without self. */
+bool torch_more_wants(const struct native *f, const struct value *args, int n,
+		      const struct keywords *kw);
+
+/* Calls it.  `memory` NULL: a host without elements, where those that need them
+ * fail with UNSUPPORTED (a capture asks torch_more_break() first). */
+bool torch_more_call(const struct composer *c, const struct torch_memory *memory,
+		     const struct native *f, const struct value *args, int n,
+		     const struct keywords *kw, struct value *out, struct err *err);
+
+/* pair.c, interpolate.c (whose name is "fx:pad") and data_dependent.c: args with self in front. */
+bool pair_call(const struct composer *c, int id, const char *name, const struct value *args, int n,
+	       const struct keywords *kw, struct value *out, struct err *err);
+bool resample_call(const struct composer *c, int id, const char *name, const struct value *args,
+		   int n, const struct keywords *kw, struct value *out, struct err *err);
+bool dynamic_call(const struct torch_memory *memory, int id, const char *name,
+		  const struct value *args, int n, const struct keywords *kw, struct value *out,
+		  struct err *err);
+
+/* data_dependent.c, of ops alone but for the places: it has a gradient. */
+bool masked_select_call(const struct composer *c, const char *name, const struct value *args, int n,
+			const struct keywords *kw, struct value *out, struct err *err);
+
+/* draws.c: whether the GPU's generator draws for a tensor, or for what is made with device=
+ * (None: without); "gpu" or "cpu"; and torch.set_default_device(). */
+bool draws_names_gpu(struct value device);
+bool draws_on_gpu(const struct composer *c, struct value place);
+bool draws_name(const struct composer *c, struct value place, struct value *out, struct err *err);
+void draws_set_default(const struct composer *c, struct value device);
+/* rand, randn, randint, rand_like, randn_like */
+bool draws_call(const struct composer *c, int id, const char *name, const struct value *args, int n,
+		const struct keywords *kw, struct value *out, struct err *err);
+
+/* literal.c: torch.tensor with tensors in its data, torch.Tensor(...). */
+bool literal_wants(const struct native *f, const struct value *args, int n);
+bool literal_call(const struct composer *c, const struct native *f, const struct value *args, int n,
+		  const struct keywords *kw, struct value *out, struct err *err);
+
+/* keyword.c: an op that a keyword makes another one, as round(decimals=), or in place. */
+bool keyword_wants(const struct native *f, const struct keywords *kw);
+bool keyword_call(const struct composer *c, int id, const char *name, const struct value *args,
+		  int n, const struct keywords *kw, struct value *out, struct err *err);
+
+/* For a host's composer.places: indices where a mask holds, a tuple of one int64
+ * tensor for each dim. */
+bool dynamic_places(const struct torch_memory *memory, const struct tensor *mask, struct value *out,
+		    struct err *err);
+
+#endif

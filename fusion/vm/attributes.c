@@ -1,0 +1,427 @@
+/* fusion/vm/attributes.c -- o.name.
+ *
+ * Modules answer once for each place in the program (struct attr_site); the
+ * methods of lists, dicts and strings are rows of builtins.def. */
+#include <string.h>
+
+#include "fusion/vm/placement.h"
+#include "fusion/vm/builtins.h"
+#include "fusion/vm/classes.h"
+#include "fusion/vm/namedtuple.h"
+#include "fusion/base/nearest.h"
+#include "fusion/vm/operators.h"
+#include "fusion/vm/prelude.h"
+#include "fusion/vm/slots.h"
+
+static bool no_attribute(struct vm *vm, const char *type, const char *scope, const char *name,
+			 struct err *err)
+{
+	struct nearest n = nearest_to(name);
+
+	for (int i = 0; i < builtin_count(); i++)
+		if (strcmp(builtin_row(i)->scope, scope) == 0)
+			nearest_offer(&n, builtin_row(i)->name);
+	if (n.best)
+		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
+				"'%s' object has no attribute '%s'; did you mean '%s'?", type, name,
+				n.best);
+	return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "'%s' object has no attribute '%s'", type,
+			name);
+}
+
+static bool module_attribute(struct vm *vm, struct attr_site *site, struct value o,
+			     const char *name, struct value *out, struct err *err)
+{
+	struct vm_host *host;
+	struct value v;
+	bool found;
+
+	if (strcmp(name, "__name__") == 0)
+		return vm_keep(vm, value_str(o.module->name, strlen(o.module->name)), out, err);
+	if (module_is_file(o.module->name, name)) {
+		if (!module_file(vm, o.module->name, name, &v, err))
+			return false;
+	} else if (module_is_native(o.module->name)) {
+		if (!native_attribute(vm, o.module->name, name, &v, err))
+			return false;
+	} else {
+		if (!module_type(vm, o.module->name, name, &v, &found, err))
+			return false;
+		if (!found &&
+		    !prelude_attribute(vm, module_real(o.module->name), name, &v, &found, err))
+			return false;
+		host = vm_host_here(vm);
+		if (!found && !host->module_attr(host->self, o.module, name, &v, err))
+			return false;
+	}
+	if (site) {
+		value_unref(site->module);
+		value_unref(site->value);
+		site->module = value_ref(o);
+		site->value = value_ref(v);
+		site->epoch = vm->epoch;
+	}
+	*out = v;
+	return true;
+}
+
+static bool method(struct vm *vm, struct attr_site *site, struct value o, const char *name,
+		   struct value *out, struct err *err)
+{
+	const char *scope = o.kind == VALUE_TUPLE ? "tuple" : value_type_name(o);
+	int id;
+
+	if (o.kind == VALUE_SET || o.kind == VALUE_ITER)
+		site = NULL; /* a frozenset has other methods, a view of items others than one of
+				keys */
+	if (site && site->kind == o.kind)
+		return vm_keep(vm, builtin_value(site->builtin, o), out, err);
+	if (o.kind == VALUE_STR && strcmp(name, "type") == 0) /* of a device, which is its name */
+		return vm_keep(vm, value_str(o.str->text, strcspn(o.str->text, ":")), out, err);
+	if (o.kind == VALUE_STR && strcmp(name, "index") == 0 && placement_device(o.str->text, out))
+		return true;
+	id = builtin_find(scope, name);
+	if (id >= 0 && o.kind == VALUE_TUPLE && strcmp(name, "numel") == 0) {
+		if (!o.list->is_size) /* torch.Size alone has it */
+			return no_attribute(vm, scope, scope, name, err);
+		site = NULL; /* the next tuple here may be none */
+	}
+	if (id < 0)
+		return no_attribute(vm, scope, scope, name, err);
+	if (site) {
+		site->kind = o.kind;
+		site->builtin = id;
+	}
+	return vm_keep(vm, builtin_value(id, o), out, err);
+}
+
+static bool range_attribute(const struct range *r, const char *name, struct value *out)
+{
+	if (strcmp(name, "start") == 0)
+		*out = value_int(r->start);
+	else if (strcmp(name, "stop") == 0)
+		*out = value_int(r->stop);
+	else if (strcmp(name, "step") == 0)
+		*out = value_int(r->step);
+	else
+		return false;
+	return true;
+}
+
+static bool slice_attribute(const struct slice *s, const char *name, struct value *out)
+{
+	if (strcmp(name, "start") == 0)
+		*out = value_ref(s->start);
+	else if (strcmp(name, "stop") == 0)
+		*out = value_ref(s->stop);
+	else if (strcmp(name, "step") == 0)
+		*out = value_ref(s->step);
+	else
+		return false;
+	return true;
+}
+
+static bool dtype_attribute(enum dtype dtype, const char *name, struct value *out)
+{
+	if (strcmp(name, "is_floating_point") == 0)
+		*out = value_bool(dtype_category(dtype) == CATEGORY_FLOAT);
+	else if (strcmp(name, "itemsize") == 0)
+		*out = value_int((int64_t)dtype_bytes(dtype));
+	else
+		return false;
+	return true;
+}
+
+static bool names_itself(const char *name)
+{
+	return strcmp(name, "__name__") == 0 || strcmp(name, "__qualname__") == 0;
+}
+
+static bool text(struct vm *vm, const char *t, struct value *out, struct err *err)
+{
+	return vm_keep(vm, value_str(t, strlen(t)), out, err);
+}
+
+static bool function_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			       bool *found, struct err *err)
+{
+	struct function *f = o.function;
+	struct value *place = f->attributes ? value_dict_find(f->attributes, name) : NULL, fresh;
+
+	*found = true;
+	if (place) {
+		if (!op_force(vm, place, err))
+			return false;
+		*out = value_ref(*place);
+		return true;
+	}
+	if (names_itself(name))
+		return text(vm, f->code->name, out, err);
+	if (strcmp(name, "__module__") == 0)
+		return text(vm, "__main__", out, err);
+	if (strcmp(name, "__doc__") == 0 || strcmp(name, "__defaults__") == 0) {
+		if (name[2] == 'd' && name[3] == 'o' && f->code->doc)
+			return text(vm, f->code->doc, out, err);
+		*out = name[3] == 'o' || !f->defaults || f->defaults->len == 0
+			   ? value_none()
+			   : value_ref(value_of(f->defaults));
+		return true;
+	}
+	if (strcmp(name, "__kwdefaults__") == 0) {
+		*out = f->kwdefaults ? value_ref(value_of(f->kwdefaults)) : value_none();
+		return true;
+	}
+	if (strcmp(name, "__dict__") == 0) {
+		if (!f->attributes) {
+			if (!vm_keep(vm, value_dict(), &fresh, err))
+				return false;
+			f->attributes = fresh.dict;
+		}
+		*out = value_ref(value_of(f->attributes));
+		return true;
+	}
+	*found = false;
+	return true;
+}
+
+/* list.append, dict.fromkeys, str.lower: rows by the type's name, unbound. */
+/* torch.Tensor.add, as a function of all its operands; *found false: tensors have no such method.
+ */
+static bool method_of_tensors(struct vm *vm, const char *name, struct value *out, bool *found,
+			      struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+	struct err e = { 0 };
+
+	if (prelude_defines("torch.Tensor", name))
+		return prelude_attribute(vm, "torch.Tensor", name, out, found, err);
+	*found = host->tensor_attr(host->self, (struct value){ .kind = VALUE_UNSET }, name, out,
+				   &e);
+	if (*found || e.code == ERR_NAME)
+		return true;
+	*err = e;
+	return false;
+}
+
+static bool native_own(struct vm *vm, struct value o, const char *name, struct value *out,
+		       bool *found, struct err *err)
+{
+	const char *dot = strrchr(o.native->name, '.');
+	int id = -1;
+
+	*found = true;
+	if (names_itself(name))
+		return text(vm, dot ? dot + 1 : o.native->name, out, err);
+	if (strcmp(name, "__module__") == 0)
+		return text(vm, o.native->builtin ? "builtins" : "torch", out, err);
+	if (strcmp(name, "__self__") == 0 && o.native->self.kind != VALUE_UNSET) {
+		*out = value_ref(o.native->self);
+		return true;
+	}
+	if (strcmp(name, "__self__") == 0 && o.native->builtin && !native_is_type(o.native))
+		return vm_keep(vm, value_module("builtins"), out, err);
+	if (strcmp(name, "__doc__") == 0) {
+		*out = value_none();
+		return true;
+	}
+	if (!o.native->builtin && strcmp(o.native->name, "torch.Tensor") == 0)
+		return method_of_tensors(vm, name, out, found, err);
+	if (o.native->builtin && native_is_type(o.native))
+		id = builtin_find(o.native->name, name);
+	*found = id >= 0;
+	return !*found || vm_keep(vm, builtin_value(id, (struct value){ 0 }), out, err);
+}
+
+static bool bound_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			    struct err *err)
+{
+	if (strcmp(name, "__self__") == 0 || strcmp(name, "__func__") == 0) {
+		*out = value_ref(name[2] == 's' ? o.method->self : o.method->function);
+		return true;
+	}
+	return op_attribute(vm, NULL, o.method->function, name, out, err);
+}
+
+static bool descriptor_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+				 struct err *err)
+{
+	if (o.descriptor->descriptor_kind == DESCRIPTOR_SUPER)
+		return super_attribute(vm, o, name, out, err);
+	if (o.descriptor->descriptor_kind == DESCRIPTOR_PROPERTY) {
+		if (strcmp(name, "fget") == 0) {
+			*out = value_ref(o.descriptor->get);
+			return true;
+		}
+		return method(vm, NULL, o, name, out, err);
+	}
+	if (strcmp(name, "__func__") == 0) {
+		*out = value_ref(o.descriptor->get);
+		return true;
+	}
+	return op_attribute(vm, NULL, o.descriptor->get, name, out, err);
+}
+
+static bool number_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			     struct err *err)
+{
+	const char *scope = o.kind == VALUE_FLOAT ? "float" : "int";
+
+	if (o.kind == VALUE_FLOAT && (strcmp(name, "numerator") == 0 || name[0] == 'd'))
+		return no_attribute(vm, "float", scope, name, err);
+	if (strcmp(name, "real") == 0 || strcmp(name, "numerator") == 0) {
+		*out = o.kind == VALUE_BOOL ? value_int(o.b) : o;
+		return true;
+	}
+	if (strcmp(name, "imag") == 0 || strcmp(name, "denominator") == 0) {
+		*out = name[0] == 'd'          ? value_int(1)
+		       : o.kind == VALUE_FLOAT ? value_float(0)
+					       : value_int(0);
+		return true;
+	}
+	if (builtin_find(scope, name) < 0)
+		return no_attribute(vm, value_type_name(o), scope, name, err);
+	return vm_keep(vm, builtin_value(builtin_find(scope, name), o), out, err);
+}
+
+static bool host_number_attribute(struct vm *vm, struct value o, const char *name,
+				  struct value *out, struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+
+	return host->to_number(host->self, value_plain_kind(o), o, &o, err) &&
+	       number_attribute(vm, o, name, out, err);
+}
+
+/* What a host does not know of a tensor is an AttributeError. */
+/* A method of tensors that the prelude has: x.bernoulli_(). */
+static bool prelude_method(struct vm *vm, struct value o, const char *name, struct value *out,
+			   struct err *err)
+{
+	struct value f;
+	bool found, ok;
+
+	if (!prelude_attribute(vm, "torch.Tensor", name, &f, &found, err))
+		return false;
+	ok = vm_keep(vm, value_method(f, o), out, err);
+	value_unref(f);
+	return ok;
+}
+
+static bool tensor_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			     struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+	struct err e = { 0 };
+
+	if (host->tensor_attr(host->self, o, name, out, &e))
+		return true;
+	if (e.code == ERR_NAME && prelude_defines("torch.Tensor", name))
+		return prelude_method(vm, o, name, out, err);
+	if (e.code == ERR_NAME && vm->raised.kind == VALUE_UNSET)
+		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "%s", e.message);
+	if (err)
+		*err = e;
+	return false;
+}
+
+/* __class__ of all, and what only some objects have; *found false: neither. */
+static bool common_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			     bool *found, struct err *err)
+{
+	*found = true;
+	if (strcmp(name, "__class__") == 0)
+		return value_type(vm, o, out, err);
+	switch (o.kind) {
+	case VALUE_TUPLE:
+		return namedtuple_attribute(vm, o.list, name, out, found, err);
+	case VALUE_FUNCTION:
+		return function_attribute(vm, o, name, out, found, err);
+	case VALUE_NATIVE:
+		return native_own(vm, o, name, out, found, err);
+	case VALUE_GENERATOR:
+		if (strcmp(name, "__name__") == 0 || strcmp(name, "__qualname__") == 0)
+			return text(vm, o.generator->code->name, out, err);
+		*found = strcmp(name, "__doc__") == 0;
+		*out = value_none();
+		return true;
+	case VALUE_RANGE:
+		*found = range_attribute(o.range, name, out);
+		return true;
+	case VALUE_SLICE:
+		*found = slice_attribute(o.slice, name, out);
+		return true;
+	case VALUE_DTYPE:
+		*found = dtype_attribute(o.dtype, name, out);
+		return true;
+	default:
+		*found = false;
+		return true;
+	}
+}
+
+static bool has_slots(struct value o)
+{
+	if (value_is_hosted(o))
+		return o.kind == VALUE_TENSOR;
+	return o.kind != VALUE_MODULE && o.kind != VALUE_INSTANCE && o.kind != VALUE_CLASS &&
+	       (o.kind != VALUE_DESCRIPTOR || o.descriptor->descriptor_kind != DESCRIPTOR_SUPER);
+}
+
+bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const char *name,
+		  struct value *out, struct err *err)
+{
+	bool found;
+
+	if (name[0] == '_' && has_slots(o)) {
+		if (!slot_attribute(vm, o, name, out, &found, err))
+			return false;
+		if (found)
+			return true;
+	}
+	switch (o.kind) {
+	case VALUE_MODULE:
+		return module_attribute(vm, site, o, name, out, err);
+	case VALUE_TENSOR:
+		if (strcmp(name, "__class__") != 0)
+			return tensor_attribute(vm, o, name, out, err);
+		break;
+	case VALUE_INSTANCE:
+		return o.instance->class->has_getattribute
+			   ? instance_getattribute(vm, o, name, out, err)
+			   : instance_attribute(vm, o, name, out, err);
+	case VALUE_CLASS:
+		return class_attribute(vm, o, name, out, err);
+	case VALUE_METHOD:
+		return bound_attribute(vm, o, name, out, err);
+	case VALUE_DESCRIPTOR:
+		return descriptor_attribute(vm, o, name, out, err);
+	case VALUE_INT:
+	case VALUE_BOOL:
+	case VALUE_FLOAT:
+		if (strcmp(name, "__class__") != 0)
+			return number_attribute(vm, o, name, out, err);
+		break;
+	case VALUE_SYMINT:
+	case VALUE_SYMBOOL:
+	case VALUE_SYMREAL:
+	case VALUE_SYMFLOAT:
+	case VALUE_LATEINT:
+	case VALUE_LATEBOOL:
+		if (strcmp(name, "__class__") != 0)
+			return host_number_attribute(vm, o, name, out, err);
+		break;
+	default:
+		break;
+	}
+	if (o.kind != VALUE_TUPLE || o.list->fields || name[0] == '_') {
+		if (!common_attribute(vm, o, name, out, &found, err))
+			return false;
+		if (found)
+			return true;
+	}
+	if (value_is_text(o) || o.kind == VALUE_TUPLE || o.kind == VALUE_LIST ||
+	    o.kind == VALUE_DICT || o.kind == VALUE_SET || o.kind == VALUE_GENERATOR ||
+	    o.kind == VALUE_RANGE || (o.kind == VALUE_ITER && o.iter->view))
+		return method(vm, site, o, name, out, err);
+	return no_attribute(vm, value_type_name(o), "-", name, err);
+}

@@ -1,0 +1,259 @@
+/* fusion/vm/builtins.c -- the table's reader: lookup, and the checks that
+ * every call of a builtin passes. */
+#include "fusion/vm/builtins.h"
+
+#include <string.h>
+
+#include "fusion/vm/classes.h"
+#include "fusion/vm/operators.h"
+
+static const struct builtin rows[] = {
+#define BUILTIN(scope, name, function, least, most, keywords, doc)                                 \
+	{ scope, name, function, least, most, keywords, doc, false },
+#define IMPURE(scope, name, function, least, most, keywords, doc)                                  \
+	{ scope, name, function, least, most, keywords, doc, true },
+#include "fusion/vm/builtins.def"
+#undef BUILTIN
+#undef IMPURE
+};
+
+int builtin_count(void)
+{
+	return (int)(sizeof(rows) / sizeof(rows[0]));
+}
+
+const struct builtin *builtin_row(int id)
+{
+	return &rows[id];
+}
+
+int builtin_find(const char *scope, const char *name)
+{
+	for (int i = 0; i < builtin_count(); i++)
+		if (rows[i].name[0] == name[0] && strcmp(rows[i].name, name) == 0 &&
+		    strcmp(rows[i].scope, scope) == 0)
+			return i;
+	return -1;
+}
+
+bool builtin_is_name(const char *name)
+{
+	return builtin_find("", name) >= 0 || class_named(name) != CLASS_PROGRAM ||
+	       strcmp(name, "Ellipsis") == 0;
+}
+
+struct value builtin_named(struct vm *vm, const char *name)
+{
+	int id = builtin_find("", name);
+	enum class_id class = id < 0 ? class_named(name) : CLASS_PROGRAM;
+	struct class *found;
+
+	if (id >= 0)
+		return builtin_value(id, (struct value){ 0 });
+	if (strcmp(name, "Ellipsis") == 0)
+		return (struct value){ .kind = VALUE_ELLIPSIS };
+	found = class != CLASS_PROGRAM ? class_builtin(vm, class, NULL) : NULL;
+	return found ? value_ref(value_of(found)) : (struct value){ .kind = VALUE_UNSET };
+}
+
+struct value builtin_value(int id, struct value self)
+{
+	return value_native(rows[id].name, id, true, self);
+}
+
+static bool takes_keyword(const struct builtin *row, const char *name)
+{
+	size_t len = strlen(name);
+
+	if (strcmp(row->keywords, "*") == 0)
+		return true;
+	for (const char *p = row->keywords; *p; p += strspn(p, " ")) {
+		size_t word = strcspn(p, " ");
+
+		if (word == len && memcmp(p, name, len) == 0)
+			return true;
+		p += word;
+	}
+	return false;
+}
+
+static bool wrong_count(const struct builtin *row, int n, struct err *err)
+{
+	bool few = n < row->least;
+	int limit = few ? row->least : row->most;
+	const char *how = row->least == row->most ? "exactly" : few ? "at least" : "at most";
+
+	if (row->most == 0)
+		return err_set(err, ERR_TYPE, "%s() takes no arguments (%d given)", row->name, n);
+	return err_set(err, ERR_TYPE, "%s() takes %s %d argument%s (%d given)", row->name, how,
+		       limit, limit == 1 ? "" : "s", n);
+}
+
+static bool is_method(const struct builtin *row)
+{
+	static const char *const scopes[] = { "list", "tuple",     "dict",  "str", "range",
+					      "set",  "frozenset", "float", "int", "generator" };
+
+	if (!row->scope[0] || strcmp(row->scope, "math") == 0)
+		return false; /* most calls */
+	for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++)
+		if (strcmp(row->scope, scopes[i]) == 0)
+			return strcmp(row->name, "fromkeys") != 0;
+	return false;
+}
+
+/* list.append(items, x): the first argument is self. */
+static bool unbound(struct vm *vm, struct builtin_call *call, struct err *err)
+{
+	const char *type = call->row->scope;
+
+	if (call->n == 0 || strcmp(value_type_name(call->args[0]), type) != 0)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "%s.%s() needs a %s first", type,
+				call->row->name, type);
+	if (call->args[0].kind == VALUE_LATETEXT)
+		return text_needed(vm, call->args[0], err);
+	call->self = call->args[0];
+	call->args++;
+	call->n--;
+	return true;
+}
+
+static bool has_symbol(struct value v, int depth)
+{
+	if (v.kind == VALUE_SYMINT || v.kind == VALUE_SYMREAL || v.kind == VALUE_SYMFLOAT)
+		return true;
+	for (int i = 0;
+	     depth > 0 && (v.kind == VALUE_TUPLE || v.kind == VALUE_LIST) && i < v.list->len; i++)
+		if (has_symbol(v.list->at[i], depth - 1))
+			return true;
+	return false;
+}
+
+/* str(n), repr((n, k)): torch does not trace these where n is a symbol. */
+static bool is_text_of_symbols(const struct builtin *row, const struct builtin_call *call)
+{
+	enum { DEEPEST = 8 };
+
+	return (row->run == builtin_str || row->run == builtin_repr) && call->n == 1 &&
+	       has_symbol(call->args[0], DEEPEST);
+}
+
+bool builtin_call(struct vm *vm, const struct native *f, const struct value *args, int n,
+		  const struct keywords *kw, struct value *out, struct err *err)
+{
+	const struct builtin *row = &rows[f->id];
+	struct builtin_call call = { row, f->self, args, n - (kw ? kw->n : 0), kw };
+
+	if (f->self.kind == VALUE_UNSET && is_method(row) && !unbound(vm, &call, err))
+		return false;
+	if (call.n < row->least || (row->most >= 0 && call.n > row->most))
+		return wrong_count(row, call.n, err);
+	for (int i = 0; kw && i < kw->n; i++)
+		if (!takes_keyword(row, kw->names[i].str->text))
+			return err_set(err, ERR_TYPE,
+				       "%s() got an unexpected keyword argument '%s'", row->name,
+				       kw->names[i].str->text);
+	if (vm->host->builtin_break && (row->impure || is_text_of_symbols(row, &call))) {
+		struct vm_host *host = vm_host_here(vm);
+
+		if (!host->builtin_break(host->self, f, err))
+			return false;
+	}
+	return row->run(vm, &call, out, err);
+}
+
+bool builtin_keyword(const struct builtin_call *call, const char *name, struct value *out)
+{
+	for (int i = 0; call->kw && i < call->kw->n; i++)
+		if (strcmp(call->kw->names[i].str->text, name) == 0) {
+			*out = call->args[call->n + i];
+			return true;
+		}
+	return false;
+}
+
+bool builtin_double(struct vm *vm, struct value v, double *out, struct err *err)
+{
+	struct vm_host *host;
+	struct value n;
+
+	if (value_is_hosted(v)) {
+		host = vm_host_here(vm);
+		if (!host->to_number(host->self, VALUE_FLOAT, v, &n, err))
+			return false;
+		v = n;
+	}
+	if (!value_is_number(v))
+		return err_set(err, ERR_TYPE, "must be real number, not %s", value_type_name(v));
+	*out = value_as_double(v);
+	return true;
+}
+
+struct tensor_text {
+	struct vm *vm;
+	struct err *err;
+	bool failed;
+};
+
+static void print_tensor(void *context, struct buf *out, struct value tensor)
+{
+	struct tensor_text *t = context;
+	struct vm_host *host = vm_host_here(t->vm);
+	struct value size;
+	bool known = false;
+
+	if (tensor.kind != VALUE_TENSOR &&
+	    tensor.kind !=
+		VALUE_INSTANCE) { /* its text is its value: a size to hold from here on */
+		if (t->failed)
+			return;
+		t->failed = host->number_text &&
+			    !host->number_text(host->self, tensor, &known, out, t->err);
+		if (t->failed || known)
+			return;
+		if (host->to_number(host->self, value_plain_kind(tensor), tensor, &size, t->err))
+			value_print(out, size, false);
+		else
+			t->failed = true;
+	} else if (tensor.kind != VALUE_TENSOR) {
+		if (!t->failed && !object_text(t->vm, tensor, false, out, t->err))
+			t->failed = true;
+	} else if (!host->repr) {
+		buf_puts(out, "tensor(...)");
+	} else if (!t->failed && !host->repr(host->self, tensor, out, t->err)) {
+		t->failed = true;
+	}
+}
+
+bool builtin_text(struct vm *vm, struct value v, bool plain, struct buf *text, struct err *err)
+{
+	struct tensor_text t = { vm, err, false };
+
+	if (plain && v.kind == VALUE_INSTANCE) /* those inside of others print their repr */
+		return object_text(vm, v, true, text, err);
+	if (plain && v.kind == VALUE_LATETEXT)
+		return text_append(vm, v, text, err);
+	value_print_with(text, v, plain, print_tensor, &t);
+	if (t.failed)
+		return false;
+	if (text->failed)
+		return vm_out_of_memory(vm, err);
+	return vm_spend(vm, (int64_t)(text->len / 16), err);
+}
+
+bool builtin_take_text(struct vm *vm, struct buf *text, struct value *out, struct err *err)
+{
+	struct value v = { .kind = VALUE_UNSET };
+	struct vm_host *host = vm->host;
+
+	if (host->late_text && !text->failed && text_has_gaps(text)) {
+		bool ok = host->late_text(host->self, text, out, err);
+
+		buf_finish(text);
+		return ok;
+	}
+	if (!text->failed)
+		v = value_str(text->data ? text->data : "", text->len);
+	buf_finish(text);
+	return vm_keep(vm, v, out, err);
+}

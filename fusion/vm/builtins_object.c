@@ -1,0 +1,585 @@
+/* fusion/vm/builtins_object.c -- builtins about objects: attributes by
+ * name, decorators of methods, iterators, and what every object can do. */
+#include <string.h>
+
+#include "fusion/base/hash.h"
+#include "fusion/vm/builtins.h"
+#include "fusion/vm/classes.h"
+#include "fusion/vm/generator.h"
+#include "fusion/vm/operators.h"
+
+static const struct value UNSET = { .kind = VALUE_UNSET };
+
+static bool attribute_name(struct vm *vm, struct value v, struct err *err)
+{
+	return v.kind == VALUE_STR ||
+	       vm_raise(vm, CLASS_TYPE_ERROR, err, "attribute name must be string, not '%s'",
+			value_type_name(v));
+}
+
+/* o.name; *found false, and no error, where it is missing. */
+static bool try_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			  bool *found, struct err *err)
+{
+	struct err e = { 0 };
+
+	*found = op_attribute(vm, NULL, o, name, out, &e);
+	if (*found)
+		return true;
+	if (vm_failed_with(vm, &e, CLASS_ATTRIBUTE_ERROR)) {
+		vm_forget_raised(vm);
+		return true;
+	}
+	if (err)
+		*err = e;
+	return false;
+}
+
+bool builtin_getattr(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
+{
+	bool found;
+
+	if (!attribute_name(vm, call->args[1], err))
+		return false;
+	if (call->n == 2)
+		return op_attribute(vm, NULL, call->args[0], call->args[1].str->text, out, err);
+	if (!try_attribute(vm, call->args[0], call->args[1].str->text, out, &found, err))
+		return false;
+	if (!found)
+		*out = value_ref(call->args[2]);
+	return true;
+}
+
+bool builtin_hasattr(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
+{
+	struct value v;
+	bool found;
+
+	if (!attribute_name(vm, call->args[1], err) ||
+	    !try_attribute(vm, call->args[0], call->args[1].str->text, &v, &found, err))
+		return false;
+	if (found)
+		value_unref(v);
+	*out = value_bool(found);
+	return true;
+}
+
+bool builtin_setattr(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
+{
+	*out = value_none();
+	return attribute_name(vm, call->args[1], err) &&
+	       op_store_attribute(vm, call->args[0], call->args[1].str->text, call->args[2], err);
+}
+
+bool builtin_delattr(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
+{
+	*out = value_none();
+	return attribute_name(vm, call->args[1], err) &&
+	       op_delete_attribute(vm, call->args[0], call->args[1].str->text, err);
+}
+
+bool builtin_vars(struct vm *vm, const struct builtin_call *call, struct value *out,
+		  struct err *err)
+{
+	bool found;
+
+	if (!try_attribute(vm, call->args[0], "__dict__", out, &found, err))
+		return false;
+	return found ||
+	       vm_raise(vm, CLASS_TYPE_ERROR, err, "vars() argument must have __dict__ attribute");
+}
+
+bool builtin_callable(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
+{
+	struct value v = call->args[0];
+
+	(void)vm, (void)err;
+	*out = value_bool(
+	    v.kind == VALUE_FUNCTION || v.kind == VALUE_METHOD || v.kind == VALUE_CLASS ||
+	    (v.kind == VALUE_NATIVE && strcmp(v.native->name, "NotImplemented") != 0) ||
+	    (v.kind == VALUE_INSTANCE && class_lookup(v.instance->class, "__call__") != NULL));
+	return true;
+}
+
+bool builtin_id(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	struct value v = call->args[0];
+
+	(void)vm, (void)err;
+	*out = value_int(value_counted(v) ? (int64_t)(uintptr_t)v.object
+					  : (int64_t)v.kind * 16 + v.i * 32);
+	return true;
+}
+
+static bool descriptor(struct vm *vm, enum descriptor_kind kind, struct value get, struct value set,
+		       struct value *out, struct err *err)
+{
+	return vm_keep(vm, value_descriptor(kind, get, set), out, err);
+}
+
+bool builtin_staticmethod(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
+{
+	return descriptor(vm, DESCRIPTOR_STATIC, call->args[0], UNSET, out, err);
+}
+
+bool builtin_classmethod(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
+{
+	return descriptor(vm, DESCRIPTOR_CLASS, call->args[0], UNSET, out, err);
+}
+
+bool builtin_property(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
+{
+	static const char *const names[] = { "fget", "fset", "fdel" };
+	struct value parts[] = { UNSET, UNSET, UNSET };
+
+	for (int i = 0; i < 3; i++) {
+		if (i < call->n)
+			parts[i] = call->args[i];
+		else
+			builtin_keyword(call, names[i], &parts[i]);
+		if (parts[i].kind == VALUE_NONE)
+			parts[i] = UNSET;
+	}
+	if (!descriptor(vm, DESCRIPTOR_PROPERTY, parts[0], parts[1], out, err))
+		return false;
+	out->descriptor->del = value_ref(parts[2]);
+	return true;
+}
+
+/* A property with one part exchanged. */
+static bool with_part(struct vm *vm, const struct builtin_call *call, int part, struct value *out,
+		      struct err *err)
+{
+	const struct descriptor *d = call->self.descriptor;
+
+	if (!descriptor(vm, DESCRIPTOR_PROPERTY, part == 0 ? call->args[0] : d->get,
+			part == 1 ? call->args[0] : d->set, out, err))
+		return false;
+	out->descriptor->del = value_ref(part == 2 ? call->args[0] : d->del);
+	return true;
+}
+
+bool property_getter(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
+{
+	return with_part(vm, call, 0, out, err);
+}
+
+bool property_setter(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
+{
+	return with_part(vm, call, 1, out, err);
+}
+
+bool property_deleter(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
+{
+	return with_part(vm, call, 2, out, err);
+}
+
+bool builtin_super(struct vm *vm, const struct builtin_call *call, struct value *out,
+		   struct err *err)
+{
+	struct value class = call->args[0], self = call->args[1];
+
+	if (class.kind != VALUE_CLASS || (self.kind != VALUE_INSTANCE && self.kind != VALUE_CLASS))
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"super() takes a class and an instance of it");
+	if (!class_derives(self.kind == VALUE_CLASS ? self.class : self.instance->class,
+			   class.class))
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"super(type, obj): obj must be an instance or subtype of type");
+	return descriptor(vm, DESCRIPTOR_SUPER, class, self, out, err);
+}
+
+bool builtin_iter(struct vm *vm, const struct builtin_call *call, struct value *out,
+		  struct err *err)
+{
+	if (call->n == 2)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "iter() with a sentinel is not in the language; use a while loop");
+	if (call->args[0].kind == VALUE_GENERATOR) { /* its own iterator */
+		*out = value_ref(call->args[0]);
+		return true;
+	}
+	if (!op_iter(vm, call->args[0], out, err))
+		return false;
+	if (out->iter->iter_kind == ITER_NEXT) { /* the object that __iter__ gave */
+		struct value o = value_ref(out->iter->over);
+
+		value_unref(*out);
+		*out = o;
+	}
+	return true;
+}
+
+bool builtin_next(struct vm *vm, const struct builtin_call *call, struct value *out,
+		  struct err *err)
+{
+	struct value v = call->args[0];
+	bool more, found;
+
+	if (v.kind == VALUE_INSTANCE && !class_lookup(v.instance->class, "__next__"))
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "'%s' object is not an iterator",
+				value_type_name(v));
+	if (v.kind == VALUE_INSTANCE) {
+		struct err why = { 0 };
+
+		if (instance_call(vm, v, "__next__", NULL, 0, out, &found, &why))
+			return true;
+		if (call->n == 1 || !vm_failed_with(vm, &why, CLASS_STOP_ITERATION)) {
+			if (err)
+				*err = why;
+			return false;
+		}
+		vm_forget_raised(vm);
+		*out = value_ref(call->args[1]);
+		return true;
+	}
+	if (v.kind == VALUE_ITER && !v.iter->view) {
+		if (!op_next(vm, v.iter, out, &more, err))
+			return false;
+	} else if (v.kind == VALUE_GENERATOR) {
+		struct value it;
+
+		if (!op_iter(vm, v, &it, err))
+			return false;
+		found = op_next(vm, it.iter, out, &more, err);
+		value_unref(it);
+		if (!found)
+			return false;
+	} else {
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "'%s' object is not an iterator",
+				value_type_name(v));
+	}
+	if (more)
+		return true;
+	if (call->n == 1)
+		return generator_ended(vm, v.kind == VALUE_ITER ? v.iter->over : v, err);
+	*out = value_ref(call->args[1]);
+	return true;
+}
+
+bool builtin_slice(struct vm *vm, const struct builtin_call *call, struct value *out,
+		   struct err *err)
+{
+	struct value none = value_none();
+
+	if (call->n == 1)
+		return vm_keep(vm, value_slice(none, call->args[0], none), out, err);
+	return vm_keep(
+	    vm, value_slice(call->args[0], call->args[1], call->n == 3 ? call->args[2] : none), out,
+	    err);
+}
+
+/* The object that a row of scope "object" is about: bound, or the first
+ * argument; the rest of the arguments. */
+static bool subject(struct vm *vm, const struct builtin_call *call, struct value *self,
+		    const struct value **args, int *n, struct err *err)
+{
+	bool bound = call->self.kind != VALUE_UNSET;
+
+	*self = UNSET;
+	*args = NULL;
+	*n = 0;
+	if (!bound && call->n == 0)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "%s of 'object' needs an argument",
+				call->row->name);
+	*self = bound ? call->self : call->args[0];
+	*args = call->args + !bound;
+	*n = call->n - !bound;
+	return true;
+}
+
+bool object_init(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	struct value self, payload;
+	const struct value *args;
+	int n;
+
+	*out = value_none();
+	if (!subject(vm, call, &self, &args, &n, err))
+		return false;
+	if (self.kind == VALUE_INSTANCE && self.instance->payload.kind != VALUE_TUPLE &&
+	    n + (call->kw ? call->kw->n : 0) > 0)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"object.__init__() takes exactly one argument (the instance to "
+				"initialize)");
+	if (self.kind != VALUE_INSTANCE || self.instance->payload.kind != VALUE_TUPLE)
+		return true;
+	if (!vm_keep(vm, value_tuple(args, n), &payload, err))
+		return false;
+	value_unref(self.instance->payload);
+	self.instance->payload = payload;
+	return true;
+}
+
+bool object_setattr(struct vm *vm, const struct builtin_call *call, struct value *out,
+		    struct err *err)
+{
+	struct value self;
+	const struct value *args;
+	int n;
+
+	*out = value_none();
+	if (!subject(vm, call, &self, &args, &n, err) || !attribute_name(vm, args[0], err))
+		return false;
+	if (n != 2)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"__setattr__() takes an instance, a name and a value");
+	if (self.kind != VALUE_INSTANCE)
+		return op_store_attribute(vm, self, args[0].str->text, args[1], err);
+	return instance_store(vm, self, args[0].str->text, args[1], err);
+}
+
+bool object_delattr(struct vm *vm, const struct builtin_call *call, struct value *out,
+		    struct err *err)
+{
+	struct value self;
+	const struct value *args;
+	int n;
+
+	*out = value_none();
+	if (!subject(vm, call, &self, &args, &n, err))
+		return false;
+	if (n != 1 || !attribute_name(vm, args[0], err))
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "__delattr__() takes a name");
+	if (self.kind == VALUE_INSTANCE)
+		return instance_delete(vm, self, args[0].str->text, err);
+	return op_delete_attribute(vm, self, args[0].str->text, err);
+}
+
+bool object_getattribute(struct vm *vm, const struct builtin_call *call, struct value *out,
+			 struct err *err)
+{
+	struct value self;
+	const struct value *args;
+	int n;
+
+	if (!subject(vm, call, &self, &args, &n, err))
+		return false;
+	if (n != 1 || !attribute_name(vm, args[0], err))
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "__getattribute__() takes a name");
+	if (self.kind == VALUE_INSTANCE)
+		return instance_attribute(vm, self, args[0].str->text, out, err);
+	return op_attribute(vm, NULL, self, args[0].str->text, out, err);
+}
+
+static bool plain_text(struct vm *vm, const struct builtin_call *call, bool plain,
+		       struct value *out, struct err *err)
+{
+	struct buf text = { .limit = vm->limits.object_bytes };
+	struct value self;
+	const struct value *args;
+	int n;
+
+	if (!subject(vm, call, &self, &args, &n, err))
+		return false;
+	if (self.kind != VALUE_INSTANCE)
+		buf_printf(&text, "<%s object>", value_type_name(self));
+	else if (self.instance->payload.kind != VALUE_TUPLE)
+		buf_printf(&text, "<%s object>", self.instance->class->name);
+	else if (!plain)
+		buf_printf(&text, "%s", self.instance->class->name);
+	if (self.kind == VALUE_INSTANCE && self.instance->payload.kind == VALUE_TUPLE &&
+	    !exception_text(vm, self, &text, err)) {
+		buf_finish(&text);
+		return false;
+	}
+	return builtin_take_text(vm, &text, out, err);
+}
+
+bool object_repr(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	return plain_text(vm, call, false, out, err);
+}
+
+bool object_str(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	return plain_text(vm, call, true, out, err);
+}
+
+static bool same_object(struct vm *vm, const struct builtin_call *call, bool *same, struct err *err)
+{
+	struct value self;
+	const struct value *args;
+	int n;
+
+	if (!subject(vm, call, &self, &args, &n, err))
+		return false;
+	if (n != 1)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "%s() takes one argument",
+				call->row->name);
+	*same = op_is(vm, self, args[0]);
+	return true;
+}
+
+bool object_eq(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	bool same;
+
+	*out = value_bool(true);
+	return same_object(vm, call, &same, err) &&
+	       (same || vm_keep(vm,
+				builtin_value(builtin_find("", "NotImplemented"),
+					      (struct value){ .kind = VALUE_UNSET }),
+				out, err)); /* it leaves the answer to the other one */
+}
+
+bool object_ne(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	bool same;
+
+	if (!same_object(vm, call, &same, err))
+		return false;
+	*out = value_bool(!same);
+	return true;
+}
+
+bool object_hash(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	struct value self;
+	const struct value *args;
+	int n;
+
+	if (!subject(vm, call, &self, &args, &n, err))
+		return false;
+	*out = value_int((int64_t)(value_hash_of(self) >> 3));
+	return true;
+}
+
+bool object_format(struct vm *vm, const struct builtin_call *call, struct value *out,
+		   struct err *err)
+{
+	return plain_text(vm, call, true, out, err);
+}
+
+bool object_init_subclass(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
+{
+	(void)vm, (void)call, (void)err;
+	*out = value_none();
+	return true;
+}
+
+bool exception_with_traceback(struct vm *vm, const struct builtin_call *call, struct value *out,
+			      struct err *err)
+{
+	struct value self;
+	const struct value *args;
+	int n;
+
+	if (!subject(vm, call, &self, &args, &n, err))
+		return false;
+	*out = value_ref(self);
+	return true;
+}
+
+bool object_getattr(struct vm *vm, const struct builtin_call *call, struct value *out,
+		    struct err *err)
+{
+	struct value self;
+	const struct value *args;
+	int n;
+
+	(void)out;
+	if (!subject(vm, call, &self, &args, &n, err))
+		return false;
+	if (n != 1 || !attribute_name(vm, args[0], err))
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "__getattr__() takes a name");
+	return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "'%s' object has no attribute '%s'",
+			value_type_name(self), args[0].str->text);
+}
+
+bool prelude_parameter(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
+{
+	struct value on = value_bool(true);
+	struct vm_host *host = vm->host;
+
+	if (call->args[0].kind != VALUE_TENSOR)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "a Parameter needs a tensor, not %s",
+				value_type_name(call->args[0]));
+	if (call->n > 1)
+		on = call->args[1];
+	builtin_keyword(call, "requires_grad", &on);
+	call->args[0].tensor->is_parameter = true;
+	*out = value_ref(call->args[0]);
+	if (!host->store_attr || host->store_attr(host->self, *out, "requires_grad", on, err))
+		return true;
+	value_unref(*out);
+	return false;
+}
+
+bool prelude_is_parameter(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
+{
+	(void)vm, (void)err;
+	*out = value_bool(call->args[0].kind == VALUE_TENSOR && call->args[0].tensor->is_parameter);
+	return true;
+}
+
+bool prelude_instance(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
+{
+	return vm_keep(vm, value_instance(call->args[0].class), out, err);
+}
+
+bool prelude_begin(struct vm *vm, const struct builtin_call *call, struct value *out,
+		   struct err *err)
+{
+	*out = value_none();
+	return call->args[0].kind != VALUE_INSTANCE || module_begin(vm, call->args[0], err);
+}
+
+/* Of a function: its parameters' names, how many of them are given by position, by
+ * keyword only, and whether *args and **kwargs follow; what inspect.signature() reads. */
+bool prelude_parameters(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
+{
+	const struct code *code;
+	struct value names, parts[5];
+	bool ok = true;
+	int n;
+
+	if (call->args[0].kind != VALUE_FUNCTION)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "%s is not a callable object",
+				value_type_name(call->args[0]));
+	code = call->args[0].function->code;
+	n = code->n_positional + code->n_keyword_only + code->has_varargs + code->has_kwargs;
+	if (!vm_keep(vm, value_sequence(VALUE_TUPLE, n), &names, err))
+		return false;
+	for (; ok && names.list->len < n; names.list->len += ok) {
+		const char *name = code->locals[names.list->len];
+
+		ok = vm_keep(vm, value_str(name, strlen(name)), &names.list->at[names.list->len],
+			     err);
+	}
+	parts[0] = names;
+	parts[1] = value_int(code->n_positional);
+	parts[2] = value_int(code->n_keyword_only);
+	parts[3] = value_bool(code->has_varargs);
+	parts[4] = value_bool(code->has_kwargs);
+	ok = ok && vm_keep(vm, value_tuple(parts, 5), out, err);
+	value_unref(names);
+	return ok;
+}
+
+bool prelude_is_method(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
+{
+	enum value_kind kind = call->args[0].kind;
+
+	(void)vm, (void)err;
+	*out = value_bool(kind == VALUE_FUNCTION || kind == VALUE_DESCRIPTOR ||
+			  kind == VALUE_NATIVE || kind == VALUE_CLASS);
+	return true;
+}

@@ -1,0 +1,149 @@
+/* fusion/vm/classes.h -- classes, instances and exceptions at work.
+ *
+ * Operands are borrowed, *out is the caller's reference, as in operators.h.
+ */
+#ifndef FUSION_CAPTURE_CLASSES_H
+#define FUSION_CAPTURE_CLASSES_H
+
+#include "fusion/vm/frame.h"
+
+/* The class of a row of classes.def, made at its first use; borrowed.  NULL
+ * with MEMORY. */
+struct class *class_builtin(struct vm *vm, enum class_id id, struct err *err);
+
+/* The row of that name, CLASS_PROGRAM where there is none. */
+enum class_id class_named(const char *name);
+
+const char *class_name(enum class_id id);
+
+/* Frees what the VM keeps of them. */
+void classes_release(struct vm *vm);
+
+/* `class name(bases): body` whose body left `attributes`; TYPE, UNSUPPORTED. */
+bool class_make(struct vm *vm, struct value name, const struct value *bases, int n,
+		struct dict *attributes, struct value *out, struct err *err);
+
+/* Looks anew at what the class defines: after a change of its attributes. */
+void class_note(struct class *class);
+
+/* Whether an attribute of a class with that value comes before the instance's own: a
+ * property, or an object with __set__ or __delete__. */
+bool is_data_descriptor(struct value v);
+
+/* nn.Module's __call__, which runs forward. */
+bool is_module_call(struct value f);
+
+/* An attribute of the class or of its bases; NULL where there is none.  The
+ * place is good until the class changes. */
+struct value *class_lookup(struct class *class, const char *name);
+
+/* The same with the value at hand (capture reads late); *place NULL: there is none. */
+bool class_find(struct vm *vm, struct class *class, const char *name, struct value **place,
+		struct err *err);
+
+/* Whether `class` is `base` or one of its bases is; and the same by row. */
+bool class_derives(const struct class *class, const struct class *base);
+bool class_derives_from(const struct class *class, enum class_id id);
+
+/* class(args): a new instance after its __init__. */
+bool class_call(struct vm *vm, struct class *class, const struct value *args, int n,
+		const struct keywords *kw, struct value *out, struct err *err);
+
+/* The program's function that a call of `callee` runs, and what stands before
+ * the arguments (UNSET: nothing): of functions, bound methods, instances with
+ * __call__ and modules with forward.  Both are new references.  False: callee
+ * is something else (a class, a native, not callable), for vm_call_native(). */
+bool vm_callable(struct vm *vm, struct value callee, struct value *function, struct value *self);
+
+/* o.name of an instance, a class, a super(). */
+bool instance_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			struct err *err);
+/* The same of a class with __getattribute__: by that. */
+bool instance_getattribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			   struct err *err);
+bool class_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+		     struct err *err);
+bool super_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+		     struct err *err);
+
+/* o.name = v past a __setattr__ of the class; and of any dict by name. */
+bool instance_store(struct vm *vm, struct value o, const char *name, struct value v,
+		    struct err *err);
+bool module_begin(struct vm *vm, struct value o, struct err *err); /* it may hold children */
+bool instance_delete(struct vm *vm, struct value o, const char *name, struct err *err);
+bool store_named(struct vm *vm, struct dict *dict, const char *name, struct value v,
+		 struct err *err);
+
+/* Calls what is neither a program's function nor a native. */
+bool object_call(struct vm *vm, struct value callee, const struct value *args, int n,
+		 const struct keywords *kw, struct value *out, struct err *err);
+
+/* f(self, args): `self` UNSET stands for none. */
+bool call_with_self(struct vm *vm, struct value f, struct value self, const struct value *args,
+		    int n, const struct keywords *kw, struct value *out, struct err *err);
+
+/* The method `name` of an instance's class, bound to it; false: there is none.
+ * *out is the caller's.  Of values that are no instances always false. */
+bool instance_method(struct vm *vm, struct value v, const char *name, struct value *out,
+		     struct err *err);
+
+/* Calls that method; *found false where there is none. */
+bool instance_call(struct vm *vm, struct value v, const char *name, const struct value *args, int n,
+		   struct value *out, bool *found, struct err *err);
+
+/* isinstance(v, type), type a class, a builtin type or a tuple; TYPE. */
+bool value_is_instance(struct vm *vm, struct value v, struct value type, bool *out,
+		       struct err *err);
+
+/* type(v). */
+bool value_type(struct vm *vm, struct value v, struct value *out, struct err *err);
+
+/* Whether a native stands for a type: int, torch.Tensor. */
+bool native_is_type(const struct native *f);
+
+/* Appends str(v) (plain) or repr(v) of an instance. */
+bool object_text(struct vm *vm, struct value v, bool plain, struct buf *text, struct err *err);
+
+/* hash(v). */
+bool value_hash(struct vm *vm, struct value v, struct value *out, struct err *err);
+
+/* What a program sees of a message: without our guess at what was meant. */
+const char *exception_words(const char *message, char text[ERR_MESSAGE_BYTES]);
+
+/* A new exception with one argument, the text. */
+bool exception_new(struct vm *vm, enum class_id id, const char *text, struct value *out,
+		   struct err *err);
+
+bool exception_with(struct vm *vm, struct class *class, const struct value *args, int n,
+		    struct value *out, struct err *err);
+
+/* What a raise statement's operand becomes: an instance as it is, a class
+ * called without arguments; TYPE for all else. */
+bool exception_from(struct vm *vm, struct value v, struct value *out, struct err *err);
+
+/* Appends str(e): "", the argument, or the tuple of them. */
+bool exception_force(struct vm *vm, struct value e, struct err *err); /* its arguments are read */
+bool exception_text(struct vm *vm, struct value e, struct buf *text, struct err *err);
+
+/* Fails with an error of a row of classes.def: *err gets the code that belongs
+ * to it, vm->raised what an except clause may catch. */
+bool vm_raise(struct vm *vm, enum class_id id, struct err *err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+bool vm_raise_key(struct vm *vm, struct value key, struct err *err, const char *text);
+#ifdef TOLD /* what the analyzer is told of them (tests/analyzer.h) */
+#define vm_raise(...) (vm_raise(__VA_ARGS__), false)
+TOLD vm_raise_key(struct vm *vm, struct value key, struct err *err, const char *text)
+{
+	return (void)vm, (void)key, err_set(err, ERR_VALUE, "%s", text);
+}
+#endif
+
+/* The code of struct err for an exception of that class. */
+enum err_code class_error(const struct class *class);
+
+/* Whether the error that was just set is one of that row; where it is caught
+ * in C, vm->raised must be forgotten. */
+bool vm_failed_with(const struct vm *vm, const struct err *err, enum class_id id);
+void vm_forget_raised(struct vm *vm);
+
+#endif

@@ -1,0 +1,378 @@
+/* fusion/vm/dict.c -- equality, hashing and the insertion-ordered dict.
+ *
+ * Up to 8 entries a dict is scanned; beyond, an open-addressing index maps
+ * hashes to positions.  1, 1.0 and True are one key, as in Python, so they
+ * must hash alike. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/base/hash.h"
+#include "fusion/vm/heap.h"
+#include "fusion/vm/value.h"
+
+enum { SCAN = 8, DEEPEST = 100 };
+
+static bool as_integer(struct value v, int64_t *out)
+{
+	switch (v.kind) {
+	case VALUE_BOOL:
+		*out = v.b;
+		return true;
+	case VALUE_INT:
+		*out = v.i;
+		return true;
+	case VALUE_FLOAT:
+		if (!(v.f >= -0x1p63 && v.f < 0x1p63) || v.f != floor(v.f))
+			return false;
+		*out = (int64_t)v.f;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool equal(struct value a, struct value b, int depth);
+
+static bool equal_items(const struct list *a, const struct list *b, int depth)
+{
+	if (a->len != b->len)
+		return false;
+	for (int i = 0; i < a->len; i++)
+		if (!equal(a->at[i], b->at[i], depth + 1))
+			return false;
+	return true;
+}
+
+static bool equal_dicts(const struct dict *a, const struct dict *b, int depth)
+{
+	struct value other;
+
+	if (a->len != b->len)
+		return false;
+	for (int i = 0; i < a->len; i++)
+		if (!value_dict_get(b, a->keys[i], &other) ||
+		    !equal(a->values[i], other, depth + 1))
+			return false;
+	return true;
+}
+
+static bool equal_sets(const struct dict *a, const struct dict *b)
+{
+	struct value none;
+
+	if (a->len != b->len)
+		return false;
+	for (int i = 0; i < a->len; i++)
+		if (!value_dict_get(b, a->keys[i], &none))
+			return false;
+	return true;
+}
+
+static int64_t range_count(const struct range *r)
+{
+	if (r->step > 0 ? r->start >= r->stop : r->start <= r->stop)
+		return 0;
+	if (r->step > 0)
+		return (int64_t)(((uint64_t)r->stop - (uint64_t)r->start - 1) / (uint64_t)r->step) +
+		       1;
+	return (int64_t)(((uint64_t)r->start - (uint64_t)r->stop - 1) / -(uint64_t)r->step) + 1;
+}
+
+static bool equal_ranges(const struct range *a, const struct range *b)
+{
+	int64_t n = range_count(a);
+
+	if (n != range_count(b))
+		return false;
+	return n == 0 || (a->start == b->start && (n == 1 || a->step == b->step));
+}
+
+static bool equal_objects(struct value a, struct value b, int depth)
+{
+	if (a.kind != b.kind)
+		return false;
+	if (a.object == b.object)
+		return true;
+	switch (a.kind) {
+	case VALUE_STR:
+		return a.str->len == b.str->len &&
+		       memcmp(a.str->text, b.str->text, a.str->len) == 0;
+	case VALUE_TUPLE:
+	case VALUE_LIST:
+		return equal_items(a.list, b.list, depth);
+	case VALUE_DICT:
+		return equal_dicts(a.dict, b.dict, depth);
+	case VALUE_SET:
+		return equal_sets(a.dict, b.dict);
+	case VALUE_METHOD:
+		return value_counted(a.method->self) && value_counted(b.method->self) &&
+		       a.method->self.object == b.method->self.object &&
+		       value_equal(a.method->function, b.method->function);
+	case VALUE_RANGE:
+		return equal_ranges(a.range, b.range);
+	case VALUE_SLICE:
+		return equal(a.slice->start, b.slice->start, depth + 1) &&
+		       equal(a.slice->stop, b.slice->stop, depth + 1) &&
+		       equal(a.slice->step, b.slice->step, depth + 1);
+	case VALUE_NATIVE: /* a builtin may be made anew by each lookup */
+		return a.native->id == b.native->id && a.native->builtin == b.native->builtin &&
+		       a.native->self.kind == b.native->self.kind &&
+		       (!value_counted(a.native->self) ||
+			a.native->self.object == b.native->self.object);
+	case VALUE_MODULE:
+		return strcmp(a.module->name, b.module->name) == 0;
+	default:
+		return false;
+	}
+}
+
+static bool equal(struct value a, struct value b, int depth)
+{
+	int64_t i, j;
+
+	if (depth > DEEPEST)
+		return false;
+	if (a.kind <= VALUE_FLOAT && b.kind <= VALUE_FLOAT && a.kind >= VALUE_BOOL &&
+	    b.kind >= VALUE_BOOL) {
+		if (a.kind == VALUE_FLOAT && b.kind == VALUE_FLOAT)
+			return a.f == b.f;
+		return as_integer(a, &i) && as_integer(b, &j) && i == j;
+	}
+	if (value_counted(a))
+		return equal_objects(a, b, depth);
+	if (a.kind != b.kind)
+		return false;
+	switch (a.kind) {
+	case VALUE_DTYPE:
+		return a.dtype == b.dtype;
+	case VALUE_SYMINT:
+		return a.sym == b.sym;
+	case VALUE_SYMBOOL:
+		return a.condition == b.condition;
+	case VALUE_SYMREAL:
+		return a.real == b.real;
+	case VALUE_SYMFLOAT:
+	case VALUE_LATEINT:
+	case VALUE_LATEBOOL:
+	case VALUE_LATETEXT:
+		return a.i == b.i;
+	default:
+		return true; /* None, Ellipsis */
+	}
+}
+
+bool value_equal(struct value a, struct value b)
+{
+	return equal(a, b, 0);
+}
+
+static bool hashable(struct value v, int depth)
+{
+	switch (v.kind) {
+	case VALUE_LIST:
+	case VALUE_DICT:
+	case VALUE_SLICE:
+		return false;
+	case VALUE_SET:
+		return v.dict->frozen;
+	case VALUE_TUPLE:
+		if (depth > DEEPEST)
+			return false;
+		for (int i = 0; i < v.list->len; i++)
+			if (!hashable(v.list->at[i], depth + 1))
+				return false;
+		return true;
+	default:
+		return true;
+	}
+}
+
+bool value_hashable(struct value v)
+{
+	return hashable(v, 0);
+}
+
+static uint64_t hash(struct value v, int depth)
+{
+	uint64_t h = 0x9e3779b97f4a7c15u;
+	int64_t i;
+
+	if (as_integer(v, &i))
+		return hash_bytes(&i, sizeof(i), 1);
+	switch (v.kind) {
+	case VALUE_FLOAT:
+		return hash_bytes(&v.f, sizeof(v.f), 2);
+	case VALUE_STR:
+		return hash_bytes(v.str->text, v.str->len, 3);
+	case VALUE_TUPLE:
+		for (int k = 0; k < v.list->len && depth <= DEEPEST; k++)
+			h = hash_bytes(&h, sizeof(h), hash(v.list->at[k], depth + 1));
+		return h;
+	case VALUE_FUNCTION:
+	case VALUE_TENSOR:
+	case VALUE_ITER:
+	case VALUE_CELL:
+	case VALUE_CLASS:
+	case VALUE_INSTANCE:
+		return hash_bytes(&v.object, sizeof(v.object), 4);
+	default: /* few of a kind: equality tells them apart */
+		return h + (uint64_t)v.kind;
+	}
+}
+
+uint64_t value_hash_of(struct value v)
+{
+	return hash(v, 0);
+}
+
+/* The slot of `key` in the index: its entry's, or the free one that ends the
+ * search. */
+static int slot_of(const struct dict *dict, struct value key)
+{
+	unsigned mask = (unsigned)dict->index_cap - 1;
+	unsigned slot = (unsigned)hash(key, 0) & mask;
+
+	while (dict->index[slot] >= 0 && !value_equal(dict->keys[dict->index[slot]], key))
+		slot = (slot + 1) & mask;
+	return (int)slot;
+}
+
+static int find(const struct dict *dict, struct value key)
+{
+	if (dict->index)
+		return dict->index[slot_of(dict, key)];
+	for (int i = 0; i < dict->len; i++)
+		if (value_equal(dict->keys[i], key))
+			return i;
+	return -1;
+}
+
+static void fill_index(struct dict *dict)
+{
+	memset(dict->index, 0xff, sizeof(int) * (size_t)dict->index_cap);
+	for (int i = 0; i < dict->len; i++)
+		dict->index[slot_of(dict, dict->keys[i])] = i;
+}
+
+/* Room for `cap` entries and an index at most half full. */
+static bool grow(struct dict *dict, int cap)
+{
+	int index_cap = cap > SCAN ? 4 : 0;
+	size_t more;
+	struct value *keys, *values;
+	int *index = NULL;
+
+	while (index_cap && index_cap < 2 * cap)
+		index_cap *= 2;
+	more = 2 * sizeof(struct value) * (size_t)(cap - dict->cap) +
+	       sizeof(int) * (size_t)(index_cap - dict->index_cap);
+	if (dict->head.heap && !heap_charge(dict->head.heap, more))
+		return false;
+	keys = realloc(dict->keys, sizeof(*keys) * (size_t)cap);
+	if (keys)
+		dict->keys = keys;
+	values = realloc(dict->values, sizeof(*values) * (size_t)cap);
+	if (values)
+		dict->values = values;
+	if (index_cap)
+		index = malloc(sizeof(int) * (size_t)index_cap);
+	if (!keys || !values || (index_cap && !index)) {
+		free(index);
+		if (dict->head.heap)
+			heap_uncharge(dict->head.heap, more);
+		return false;
+	}
+	dict->cap = cap;
+	if (index_cap) {
+		free(dict->index);
+		dict->index = index;
+		dict->index_cap = index_cap;
+		fill_index(dict);
+	}
+	return true;
+}
+
+bool value_dict_set(struct dict *dict, struct value key, struct value v)
+{
+	int at = find(dict, key);
+	struct value old;
+
+	if (at >= 0) {
+		old = dict->values[at];
+		dict->values[at] = value_ref(v);
+		value_unref(old);
+		return true;
+	}
+	if (dict->len == dict->cap &&
+	    (dict->cap > (1 << 28) || !grow(dict, dict->cap ? dict->cap * 2 : 4)))
+		return false;
+	if (dict->index)
+		dict->index[slot_of(dict, key)] = dict->len;
+	dict->keys[dict->len] = value_ref(key);
+	dict->values[dict->len] = value_ref(v);
+	dict->len++;
+	return true;
+}
+
+bool value_dict_get(const struct dict *dict, struct value key, struct value *out)
+{
+	int at = find(dict, key);
+
+	if (at < 0)
+		return false;
+	*out = dict->values[at];
+	return true;
+}
+
+struct value *value_dict_place(struct dict *dict, struct value key)
+{
+	int at = find(dict, key);
+
+	return at < 0 ? NULL : &dict->values[at];
+}
+
+static bool is_text(struct value key, const char *text, size_t len)
+{
+	return key.kind == VALUE_STR && key.str->len == len &&
+	       memcmp(key.str->text, text, len) == 0;
+}
+
+struct value *value_dict_find(struct dict *dict, const char *text)
+{
+	size_t len = strlen(text);
+	unsigned mask = (unsigned)dict->index_cap - 1, slot;
+
+	if (dict->index) {
+		slot = (unsigned)hash_bytes(text, len, 3) & mask;
+		for (; dict->index[slot] >= 0; slot = (slot + 1) & mask)
+			if (is_text(dict->keys[dict->index[slot]], text, len))
+				return &dict->values[dict->index[slot]];
+		return NULL;
+	}
+	for (int i = 0; i < dict->len; i++)
+		if (is_text(dict->keys[i], text, len))
+			return &dict->values[i];
+	return NULL;
+}
+
+bool value_dict_remove(struct dict *dict, struct value key)
+{
+	int at = find(dict, key);
+	struct value old_key, old;
+	size_t rest;
+
+	if (at < 0)
+		return false;
+	old_key = dict->keys[at];
+	old = dict->values[at];
+	rest = sizeof(struct value) * (size_t)(dict->len - at - 1);
+	memmove(dict->keys + at, dict->keys + at + 1, rest);
+	memmove(dict->values + at, dict->values + at + 1, rest);
+	dict->len--;
+	if (dict->index)
+		fill_index(dict);
+	value_unref(old_key);
+	value_unref(old);
+	return true;
+}

@@ -1,0 +1,175 @@
+/* fusion/vm/frame.h -- the inside of the VM: frames, units, globals.
+ *
+ * A call of a program's function is a struct frame on the VM's own stack, not
+ * a C call, so its whole state (instruction, locals, cells, operands) lies in
+ * one place: it can be inspected, copied, abandoned or resumed between any two
+ * instructions.  C recursion happens only where a builtin calls back (map,
+ * sorted's key), and the depth limit counts it too.
+ */
+#ifndef FUSION_CAPTURE_FRAME_H
+#define FUSION_CAPTURE_FRAME_H
+
+#include "fusion/base/arena.h"
+#include "fusion/base/twister.h"
+#include "fusion/base/vec.h"
+#include "fusion/vm/heap.h"
+#include "fusion/vm/vm.h"
+
+/* What LOAD_ATTR found the last time at its place: torch.sin is looked up once,
+ * and so is the method append of lists. */
+struct attr_site {
+	struct value module; /* UNSET: nothing found yet */
+	struct value value;
+	int epoch;            /* of the host that answered */
+	enum value_kind kind; /* whose method `builtin` is; UNSET: none */
+	int builtin;
+};
+
+/* A code object made ready to run: one for each, for the VM's life. */
+struct unit {
+	const struct code *code;
+	struct value *consts;
+	int *globals;            /* by name: slot in vm->globals, -1 for mere attributes */
+	struct attr_site *sites; /* by instruction */
+	int *handler; /* by instruction: of code->handlers, -1: none; NULL: none at all */
+	struct unit *nested;
+	bool hidden;      /* of our prelude: stacks, errors and captures leave it out */
+	uint64_t refused; /* parameters that must keep their default (unread.h); 0: none */
+};
+
+struct global {
+	const char *name;
+	const void *owner;    /* a prelude's program; NULL: the user's */
+	struct value value;   /* UNSET: not assigned */
+	struct value builtin; /* what the name means then; UNSET: nothing */
+};
+
+struct frame {
+	struct frame *up; /* the caller; NULL at the bottom */
+	const struct unit *unit;
+	const struct code *code;      /* unit->code */
+	const struct lang_inst *inst; /* the one that runs */
+	struct function *function;    /* a reference; NULL: the module's code */
+	struct value *locals;         /* code->n_locals */
+	struct value *cells;          /* code->n_cells, VALUE_CELL */
+	struct value *stack;          /* operands: [stack, top) */
+	struct value *top;
+	struct dict *namespace;      /* of a class body, a reference; NULL: no class body */
+	struct generator *generator; /* that owns its memory; NULL: a chunk */
+	bool marked, grad_before;    /* the function has a grad mode; the one to go back to */
+	bool named;                  /* capture: FX's node of the call has been made */
+	int stands_for;              /* capture: which frame of the call, from 1; 0: none */
+	struct instance *module;     /* call_path.h: whose method it runs, a reference; NULL */
+	size_t bytes;                /* of the chunk, with this struct */
+};
+
+/* Whose generator draws, where the run is on a GPU: what is made before the first call is made
+ * on the CPU and moved, unless the program names the GPU; PyTorch beside us does so.  Within
+ * calls all is on the GPU. */
+enum gpu_use {
+	GPU_ABSENT,
+	GPU_NAMED, /* by device= */
+	GPU_DEFAULT
+};
+
+/* State of the modules time and torch, begun anew with each VM. */
+struct world {
+	double clock;      /* seconds */
+	bool grad_off;     /* the grad mode */
+	unsigned autocast; /* torch/autocast.h has its bits; 0: off */
+	enum gpu_use gpu;
+};
+
+struct chunk; /* of stack memory; frames never move */
+
+struct vm {
+	const struct lang_program *program;
+	struct vm_host *host;
+	int epoch; /* counts hosts */
+	struct vm_limits limits;
+	struct heap *heap;
+	struct arena arena; /* units and globals */
+	struct unit module;
+	struct global *globals;
+	int n_globals, cap_globals;
+	VEC(struct value) modules; /* by name, each once */
+	struct frame *frame;       /* innermost; NULL: idle */
+	struct chunk *chunk;
+	int depth; /* frames and callbacks */
+	int64_t steps_left;
+	struct vm_evaluator evaluator; /* evaluate NULL: none */
+	struct err broken;             /* why the program cannot run at all */
+	struct value handled;          /* the exception whose except block runs; UNSET: none */
+	struct value raised;    /* the exception that an error stands for; UNSET: see its code */
+	struct class **classes; /* classes.c: by enum class_id, NULL: not made yet */
+	const void *owner;      /* whose names unit_prepare() makes slots for */
+	struct world world;     /* modules.c: the clock; torch's modes */
+	VEC(struct twister) generators; /* random.c: of the module random, by number */
+	struct prelude *prelude;        /* prelude.c: modules written in the workload language */
+	struct generator *dropped;      /* whose finally blocks are to run, the last one first */
+};
+
+/* unit.c: prepares `code` and all that is nested in it; checks that operands,
+ * jumps and stack depth are within bounds (INTERNAL, or MEMORY). */
+bool unit_prepare(struct vm *vm, struct unit *unit, const struct code *code, struct err *err);
+void unit_release(struct unit *unit);
+
+/* The slot of a global, made where there is none; -1 when out of memory. */
+int vm_global_slot(struct vm *vm, const char *name);
+
+/* frame.c: a new innermost frame; RECURSION or MEMORY.  Locals are unset and
+ * the function's own cells are not made yet: frame_enter() does that once the
+ * arguments are bound. */
+struct frame *frame_push(struct vm *vm, const struct unit *unit, struct function *function,
+			 struct err *err);
+bool frame_enter(struct vm *vm, struct frame *f, struct err *err);
+/* A function that torch.no_grad() decorates runs in its grad mode, until its frame
+ * is popped. */
+static inline void frame_mark(struct vm *vm, struct frame *f)
+{
+	if (__builtin_expect(!f->function || f->function->grad == GRAD_AS_IS || f->marked, 1))
+		return;
+	f->marked = true;
+	f->grad_before = vm->world.grad_off;
+	vm->world.grad_off = f->function->grad == GRAD_OFF;
+}
+void frame_pop(struct vm *vm);
+void frame_empty(struct frame *f); /* drops its locals and operands */
+void frame_forget(struct vm *vm);  /* pops it, but its references live on elsewhere */
+bool frame_too_deep(const struct vm *vm, const struct code *code, struct err *err);
+void frame_chunks_free(struct vm *vm);
+
+/* bind.c: gives the parameters of `f` their values, as Python does; TYPE. */
+bool frame_bind(struct vm *vm, struct frame *f, const struct value *args, int n,
+		const struct keywords *kw, struct err *err);
+
+/* Calls anything that can be called, from C. */
+bool vm_invoke(struct vm *vm, struct value callee, const struct value *args, int n,
+	       const struct keywords *kw, struct value *out, struct err *err);
+
+/* Takes a value fresh from its constructor into the VM's heap.  MEMORY where
+ * it is UNSET or too much; *out is then untouched. */
+bool vm_keep(struct vm *vm, struct value fresh, struct value *out, struct err *err);
+
+/* MEMORY unless `bytes` more would fit: before making something large. */
+bool vm_room(struct vm *vm, int64_t count, size_t bytes_each, struct err *err);
+bool vm_out_of_memory(struct vm *vm, struct err *err);
+
+/* Counts steps that a builtin does inside one instruction. */
+bool vm_spend(struct vm *vm, int64_t steps, struct err *err);
+
+/* The innermost frame of the user's code; NULL: none. */
+const struct frame *vm_visible_frame(const struct vm *vm);
+
+/* except.c.  Whether the instruction that runs lies in the body of a try, or of a with whose
+ * manager may end an error. */
+bool frame_is_tried(const struct frame *f);
+
+/* The host, told where the program stands. */
+struct vm_host *vm_host_here(struct vm *vm);
+
+/* The module of that name, borrowed; NAME where there is none. */
+bool vm_has_module(struct vm *vm, const char *name);
+bool vm_module(struct vm *vm, const char *name, struct value *out, struct err *err);
+
+#endif

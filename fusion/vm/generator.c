@@ -1,0 +1,332 @@
+/* fusion/vm/generator.c -- see generator.h. */
+#include "fusion/vm/generator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/vm/classes.h"
+#include "fusion/vm/inst.h"
+#include "fusion/vm/run.h"
+
+/* The struct and its values lie in one block, so moving is copying. */
+static struct frame *frame_move(const struct frame *f)
+{
+	struct frame *own = malloc(f->bytes);
+	struct value *values = (struct value *)(own + 1);
+
+	if (!own)
+		return NULL;
+	memcpy(own, f, f->bytes);
+	own->locals = values;
+	own->cells = values + (f->cells - f->locals);
+	own->stack = values + (f->stack - f->locals);
+	own->top = values + (f->top - f->locals);
+	own->up = NULL;
+	return own;
+}
+
+bool generator_make(struct vm *vm, struct frame *f, struct value *out, struct err *err)
+{
+	struct value v = value_generator(f->bytes), g;
+	struct frame *own;
+
+	if (!vm_keep(vm, v, &g, err)) {
+		frame_pop(vm);
+		return false;
+	}
+	own = frame_move(f);
+	if (!own) {
+		value_unref(g);
+		frame_pop(vm);
+		return vm_out_of_memory(vm, err);
+	}
+	own->generator = g.generator;
+	g.generator->capture = vm->host->force ? vm->host : NULL;
+	g.generator->frame = own;
+	g.generator->code = own->code;
+	frame_forget(vm);
+	*out = g;
+	return true;
+}
+
+static bool run_on(struct vm *vm, struct generator *g, struct value thrown, struct value *out,
+		   bool *more, struct err *err)
+{
+	struct frame *f = g->frame;
+	struct value handled = vm->handled, v;
+	bool ok;
+
+	f->up = vm->frame;
+	vm->frame = f;
+	vm->depth++;
+	g->running = true;
+	vm->handled = g->handled;
+	ok = vm_run_generator(vm, f, thrown, &v, more, err);
+	if (ok && *more)
+		*out = v;
+	else if (ok)
+		store(&g->returned, v);
+	g->handled = vm->handled;
+	vm->handled = handled;
+	g->running = false;
+	if (*more && ok) { /* paused: its frame is the innermost still */
+		vm->frame = f->up;
+		vm->depth--;
+		f->up = NULL;
+		return true;
+	}
+	if (!ok && vm_failed_with(vm, err, CLASS_STOP_ITERATION)) {
+		int line = err->line, column = err->column;
+
+		vm_raise(vm, CLASS_RUNTIME_ERROR, err, "generator raised StopIteration");
+		err->line = line;
+		err->column = column;
+	}
+	return ok;
+}
+
+void inst_returned(struct frame *f)
+{
+	const struct iter *it = f->top[-1].iter;
+	struct value v = it->over.kind == VALUE_GENERATOR ? it->over.generator->returned
+							  : value_none();
+
+	store(&f->top[-1], v.kind == VALUE_UNSET ? value_none() : value_ref(v));
+}
+
+/* The iterator whose items f hands on by `yield from`; NULL: none. */
+static const struct iter *handed_on(const struct frame *f)
+{
+	if (f->inst == f->code->insts || f->inst[-1].op != CODE_YIELD || f->inst[-1].arg == 0 ||
+	    f->top[-2].kind != VALUE_ITER)
+		return NULL;
+	return f->top[-2].iter;
+}
+
+static struct generator *inner(const struct frame *f)
+{
+	const struct iter *it = handed_on(f);
+
+	return it && it->over.kind == VALUE_GENERATOR ? it->over.generator : NULL;
+}
+
+/* A value is sent to an iterator that takes none: f goes on with an error. */
+static bool cannot_send(struct vm *vm, struct generator *g, struct value *out, bool *more,
+			struct err *err)
+{
+	struct err why = { 0 };
+	struct value own = { .kind = VALUE_UNSET };
+	bool ok;
+
+	vm_raise(vm, CLASS_ATTRIBUTE_ERROR, &why, "'%s' object has no attribute 'send'",
+		 value_type_name(g->frame->top[-2]));
+	if (!except_value(vm, &why, &own)) {
+		if (err)
+			*err = why;
+		return false;
+	}
+	ok = run_on(vm, g, own, out, more, err);
+	value_unref(own);
+	return ok;
+}
+
+/* What is sent or thrown goes to the inner generator first.  *done: it has paused
+ * again.  Else f goes on behind the `yield from`, or where it stands with an
+ * exception of its own (*thrown, a reference). */
+static bool delegate(struct vm *vm, struct frame *f, struct generator *to, struct value sent,
+		     struct value *thrown, struct value *out, bool *done, struct err *err)
+{
+	struct err why = { 0 };
+
+	if (generator_resume(vm, to, sent, *thrown, out, done, &why)) {
+		thrown->kind = VALUE_UNSET;
+		if (*done)
+			return true;
+		value_unref(*--f->top); /* None, and the iterator */
+		value_unref(*--f->top);
+		f->inst = f->code->insts + f->inst[-2].arg;
+		return true;
+	}
+	if (except_value(vm, &why, thrown))
+		return true;
+	if (err)
+		*err = why;
+	return false;
+}
+
+static bool resume(struct vm *vm, struct generator *g, struct value sent, struct value thrown,
+		   struct value *out, bool *more, struct err *err)
+{
+	struct generator *to = inner(g->frame);
+	struct value none = { .kind = VALUE_UNSET }, own = none;
+	bool done = false, ok;
+
+	if (to && to->frame && (sent.kind != VALUE_UNSET || thrown.kind != VALUE_UNSET)) {
+		own = thrown;
+		if (vm->depth >= vm->limits.depth)
+			return frame_too_deep(vm, g->frame->code, err);
+		g->running = true;
+		vm->depth++;
+		ok = delegate(vm, g->frame, to, sent, &own, out, &done, err);
+		vm->depth--;
+		g->running = false;
+		*more = done;
+		if (!ok || done)
+			return ok;
+		ok = run_on(vm, g, own, out, more, err);
+		value_unref(own);
+		return ok;
+	}
+	if (sent.kind != VALUE_UNSET && sent.kind != VALUE_NONE && !to && handed_on(g->frame))
+		return cannot_send(vm, g, out, more, err);
+	if (sent.kind != VALUE_UNSET)
+		store(&g->frame->top[-1], value_ref(sent)); /* what the yield gives */
+	return run_on(vm, g, thrown, out, more, err);
+}
+
+bool generator_resume(struct vm *vm, struct generator *g, struct value sent, struct value thrown,
+		      struct value *out, bool *more, struct err *err)
+{
+	struct frame *f = g->frame;
+	bool ok;
+
+	*more = false;
+	if (g->running)
+		return vm_raise(vm, CLASS_VALUE_ERROR, err, "generator already executing");
+	if (!f) { /* what it returned is told but once */
+		store(&g->returned, (struct value){ .kind = VALUE_UNSET });
+		return thrown.kind == VALUE_UNSET || except_throw(vm, thrown, err);
+	}
+	if (vm->depth >= vm->limits.depth)
+		return frame_too_deep(vm, f->code, err);
+	if (sent.kind != VALUE_UNSET && f->inst == f->code->insts)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"can't send non-None value to a just-started generator");
+	g->head.refs++; /* the program may drop it meanwhile */
+	ok = resume(vm, g, sent, thrown, out, more, err);
+	value_unref(value_of(g));
+	return ok;
+}
+
+bool generator_next(struct vm *vm, struct generator *g, struct value *out, bool *more,
+		    struct err *err)
+{
+	struct value none = { .kind = VALUE_UNSET };
+
+	return generator_resume(vm, g, none, none, out, more, err);
+}
+
+/* Paused where a try or with statement is around it. */
+static bool has_more(const struct generator *g)
+{
+	const struct frame *f = g->frame;
+
+	return f && !g->running && f->unit->handler && f->inst > f->code->insts &&
+	       f->unit->handler[f->inst - 1 - f->code->insts] >= 0;
+}
+
+bool generator_dropped(struct generator *g)
+{
+	struct heap *heap = g->head.heap;
+	struct vm *vm = heap ? heap->vm : NULL;
+
+	if (!vm || !vm->frame || heap->collecting || g->dropped || !has_more(g) ||
+	    (g->capture && g->capture != vm->host))
+		return false;
+	g->dropped = true;
+	g->head.refs = 1;
+	g->next = vm->dropped;
+	vm->dropped = g;
+	return true;
+}
+
+/* What it raises then, nobody catches; what no program may catch ends the run. */
+static bool close_dropped(struct vm *vm, struct generator *g, struct err *err)
+{
+	struct value e, v, none = { .kind = VALUE_UNSET };
+	struct err why = { 0 };
+	bool more, ok;
+
+	if (!exception_new(vm, CLASS_GENERATOR_EXIT, "", &e, err))
+		return false;
+	ok = generator_resume(vm, g, none, e, &v, &more, &why);
+	value_unref(e);
+	if (ok && more)
+		value_unref(v);
+	if (ok)
+		return true;
+	ok = except_value(vm, &why, &v);
+	if (ok)
+		value_unref(v);
+	else if (err)
+		*err = why;
+	return ok;
+}
+
+bool generators_close(struct vm *vm, struct err *err)
+{
+	bool ok = true;
+	struct generator *list = vm->dropped, *first = NULL, *g;
+
+	vm->dropped = NULL;
+	while ((g = list)) { /* in the order in which they were dropped */
+		list = g->next;
+		g->next = first;
+		first = g;
+	}
+	while ((g = first)) {
+		first = g->next;
+		ok = ok && close_dropped(vm, g, err);
+		value_unref(value_of(g));
+	}
+	return ok;
+}
+
+void generators_forget(struct vm *vm, bool all)
+{
+	struct generator **place = &vm->dropped, *g;
+
+	while ((g = *place)) {
+		if (!all && !g->capture) {
+			place = &g->next;
+			continue;
+		}
+		*place = g->next;
+		value_unref(value_of(g));
+	}
+}
+
+bool generators_wait(const struct vm *vm)
+{
+	const struct object *list = &vm->heap->list;
+
+	for (const struct object *o = list->next; o != list; o = o->next)
+		if (o->kind == VALUE_GENERATOR) {
+			const struct generator *g = (const struct generator *)o;
+
+			if (g->capture && g->capture == vm->host && has_more(g))
+				return true;
+		}
+	return false;
+}
+
+void generator_visit(struct generator *g, object_visit_fn *visit, void *context)
+{
+	struct frame *f = g->frame;
+
+	visit(g->handled, context);
+	visit(g->returned, context);
+	if (!f)
+		return;
+	for (struct value *v = f->locals; v < f->top; v++)
+		visit(*v, context);
+	if (f->function)
+		visit(value_of(f->function), context);
+	if (f->module)
+		visit(value_of(f->module), context);
+}
+
+void generator_release(struct generator *g)
+{
+	free(g->frame);
+}

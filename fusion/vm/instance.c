@@ -1,0 +1,434 @@
+/* fusion/vm/instance.c -- attributes of instances and classes.
+ *
+ * Python's order: a property of the class, what the instance holds, what the
+ * class holds (functions become methods), then __getattr__. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/base/nearest.h"
+#include "fusion/vm/builtins.h"
+#include "fusion/vm/classes.h"
+#include "fusion/vm/instance.h"
+#include "fusion/vm/operators.h"
+
+static const struct value UNSET = { .kind = VALUE_UNSET };
+
+static void offer_keys(struct nearest *n, const struct dict *dict)
+{
+	for (int i = 0; dict && i < dict->len; i++)
+		if (dict->keys[i].kind == VALUE_STR && dict->keys[i].str->text[0] != '_')
+			nearest_offer(n, dict->keys[i].str->text);
+}
+
+static bool missing(struct vm *vm, const char *what, const struct class *class,
+		    const struct dict *own, const char *name, struct err *err)
+{
+	struct nearest n = nearest_to(name);
+
+	offer_keys(&n, own);
+	offer_keys(&n, class->attributes);
+	for (int i = 0; class->mro && i < class->mro->len; i++)
+		offer_keys(&n, class->mro->at[i].class->attributes);
+	if (n.best)
+		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
+				"%s has no attribute '%s'; did you mean '%s'?", what, name, n.best);
+	return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "%s has no attribute '%s'", what, name);
+}
+
+bool instance_lacks(struct vm *vm, struct value o, const char *name, struct err *err)
+{
+	bool is_class = o.kind == VALUE_CLASS;
+	const struct class *class = is_class ? o.class : o.instance->class;
+	char what[200];
+
+	snprintf(what, sizeof(what), is_class ? "type object '%.150s'" : "'%.150s' object",
+		 class->name);
+	return missing(vm, what, class, is_class ? NULL : o.instance->attributes, name, err);
+}
+
+bool is_data_descriptor(struct value v)
+{
+	if (v.kind == VALUE_INSTANCE)
+		return class_lookup(v.instance->class, "__set__") ||
+		       class_lookup(v.instance->class, "__delete__");
+	return v.kind == VALUE_DESCRIPTOR && v.descriptor->descriptor_kind == DESCRIPTOR_PROPERTY;
+}
+
+static bool get_property(struct vm *vm, struct value v, struct value self, struct value *out,
+			 struct err *err)
+{
+	if (v.descriptor->get.kind == VALUE_UNSET)
+		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
+				"property of '%s' object has no getter", value_type_name(self));
+	return vm_invoke(vm, v.descriptor->get, &self, 1, NULL, out, err);
+}
+
+/* What the attribute `v` of a class is, asked of `self` (UNSET: of the class). */
+static bool bind_attribute(struct vm *vm, struct value v, struct value self, struct class *class,
+			   struct value *out, struct err *err)
+{
+	if (v.kind == VALUE_NATIVE && v.native->builtin && self.kind != VALUE_UNSET &&
+	    strcmp(builtin_row(v.native->id)->scope, "object") == 0)
+		return vm_keep(vm, builtin_value(v.native->id, self), out, err);
+	if (v.kind == VALUE_FUNCTION && self.kind != VALUE_UNSET)
+		return vm_keep(vm, value_method(v, self), out, err);
+	if (v.kind == VALUE_DESCRIPTOR) {
+		switch (v.descriptor->descriptor_kind) {
+		case DESCRIPTOR_PROPERTY:
+			if (self.kind != VALUE_UNSET)
+				return get_property(vm, v, self, out, err);
+			break;
+		case DESCRIPTOR_STATIC:
+			v = v.descriptor->get;
+			break;
+		case DESCRIPTOR_CLASS:
+			return vm_keep(vm, value_method(v.descriptor->get, value_of(class)), out,
+				       err);
+		case DESCRIPTOR_SUPER:
+			break;
+		}
+	}
+	if (v.kind == VALUE_INSTANCE) {
+		struct value args[] = { self.kind == VALUE_UNSET ? value_none() : self,
+					value_of(class) };
+		bool found;
+
+		if (!instance_call(vm, v, "__get__", args, 2, out, &found, err))
+			return false;
+		if (found)
+			return true;
+	}
+	*out = value_ref(v);
+	return true;
+}
+
+static bool bind_place(struct vm *vm, struct value *place, struct value self, struct class *class,
+		       struct value *out, struct err *err)
+{
+	struct value v;
+	bool ok;
+
+	if (!op_force(vm, place, err))
+		return false;
+	v = value_ref(*place); /* the class may change meanwhile */
+	ok = bind_attribute(vm, v, self, class, out, err);
+	value_unref(v);
+	return ok;
+}
+
+/* Methods that every object has: rows of builtins.def, scope "object". */
+static bool object_method(struct vm *vm, struct value self, const char *name, struct value *out,
+			  bool *found, struct err *err)
+{
+	bool has = name[0] == '_' ||
+		   (self.kind == VALUE_INSTANCE && self.instance->payload.kind == VALUE_TUPLE &&
+		    strcmp(name, "with_traceback") == 0);
+	int id = has ? builtin_find("object", name) : -1;
+
+	*found = id >= 0;
+	return !*found || vm_keep(vm, builtin_value(id, self), out, err);
+}
+
+bool instance_dict(struct vm *vm, struct value o, struct value *out, struct err *err)
+{
+	struct instance *i = o.instance;
+
+	if (!i->attributes) {
+		struct value fresh;
+
+		if (!vm_keep(vm, value_dict(), &fresh, err))
+			return false;
+		i->attributes = fresh.dict;
+	}
+	*out = value_ref(value_of(i->attributes));
+	return true;
+}
+
+/* __class__, __dict__ and what exceptions have. */
+static bool special(struct vm *vm, struct value o, const char *name, struct value *out, bool *found,
+		    struct err *err)
+{
+	struct instance *i = o.instance;
+	bool exception = i->payload.kind == VALUE_TUPLE;
+
+	*found = true;
+	if (strcmp(name, "__class__") == 0) {
+		*out = value_ref(value_of(i->class));
+		return true;
+	}
+	if (strcmp(name, "__module__") == 0 && i->class->builtin == CLASS_PROGRAM)
+		return vm_keep(vm, value_str("__main__", 8), out, err);
+	if (strcmp(name, "__dict__") == 0 && !i->class->has_slots)
+		return instance_dict(vm, o, out, err) &&
+		       (!vm->host->whole || vm->host->whole(vm->host->self, o, err) ||
+			(value_unref(*out), false));
+	if (exception && strcmp(name, "args") == 0) {
+		*out = value_ref(i->payload);
+		return true;
+	}
+	if (exception && strcmp(name, "value") == 0 &&
+	    class_derives_from(i->class, CLASS_STOP_ITERATION)) {
+		*out = i->payload.list->len ? value_ref(i->payload.list->at[0]) : value_none();
+		return true;
+	}
+	if (exception && strcmp(name, "__suppress_context__") == 0) {
+		*out = value_bool(false);
+		return true;
+	}
+	if ((exception && (strcmp(name, "__cause__") == 0 || strcmp(name, "__context__") == 0 ||
+			   strcmp(name, "__traceback__") == 0)) ||
+	    strcmp(name, "__doc__") == 0) {
+		*out = value_none();
+		return true;
+	}
+	return object_method(vm, o, name, out, found, err);
+}
+
+static bool ask_getattr(struct vm *vm, struct value o, const char *name, struct value *out,
+			struct err *err)
+{
+	struct value text;
+	bool found, ok;
+
+	if (!vm_keep(vm, value_str(name, strlen(name)), &text, err))
+		return false;
+	ok = instance_call(vm, o, "__getattr__", &text, 1, out, &found, err);
+	value_unref(text);
+	return ok;
+}
+
+/* What the class has instead (NULL: nothing) counts as long as the instance has none
+ * of its own.  Nobody gives the modules of our prelude methods of their own. */
+static bool note_absent(struct vm *vm, struct value o, const char *name, const struct value *place,
+			struct err *err)
+{
+	const struct frame *f = vm->frame;
+	bool ours = (f && f->unit->hidden) || o.instance->class->hidden;
+	bool method = place && (place->kind == VALUE_FUNCTION || place->kind == VALUE_NATIVE ||
+				place->kind == VALUE_DESCRIPTOR || place->kind == VALUE_LAZY);
+
+	if (!vm->host->absent || (ours && method))
+		return true;
+	return vm->host->absent(vm->host->self, o, name, err);
+}
+
+bool is_child_kind(struct value v)
+{
+	return (v.kind == VALUE_INSTANCE && v.instance->class->is_module) ||
+	       (v.kind == VALUE_TENSOR && v.tensor->is_parameter);
+}
+
+/* Submodules, parameters and buffers: PyTorch keeps them apart from the attributes
+ * proper, and finds them where the class has nothing of that name. */
+static bool is_child(struct vm *vm, const struct instance *i, const char *name, struct value *place,
+		     bool *out, struct err *err)
+{
+	struct value *names;
+
+	if (!op_force(vm, place, err))
+		return false;
+	*out = is_child_kind(*place);
+	if (*out || (place->kind != VALUE_TENSOR && place->kind != VALUE_NONE))
+		return true;
+	names = value_dict_find(i->attributes,
+				place->kind == VALUE_NONE ? "_vacant" : "_buffer_names");
+	if (names && !op_force(vm, names, err))
+		return false;
+	*out = names && names->kind == VALUE_DICT && value_dict_find(names->dict, name);
+	return true;
+}
+
+bool instance_has_child(struct vm *vm, const struct instance *i, const char *name, bool *out,
+			struct err *err)
+{
+	struct value *place = i->attributes ? value_dict_find(i->attributes, name) : NULL;
+
+	*out = false;
+	return !place || is_child(vm, i, name, place, out, err);
+}
+
+/* What the instance itself holds under that name; NULL: nothing, or what its class
+ * has comes first. */
+static bool own_place(struct vm *vm, const struct instance *i, const char *name,
+		      struct value **place, struct err *err)
+{
+	bool child;
+
+	*place = i->attributes ? value_dict_find(i->attributes, name) : NULL;
+	if (!*place)
+		return true;
+	if (!op_force(vm, *place, err))
+		return false;
+	if (!i->class->is_module || !class_lookup(i->class, name))
+		return true;
+	if (!is_child(vm, i, name, *place, &child, err))
+		return false;
+	if (child)
+		*place = NULL;
+	return true;
+}
+
+/* Python's order, without __getattr__. */
+static bool find_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			   struct err *err)
+{
+	struct instance *i = o.instance;
+	struct value *place = NULL;
+	bool found;
+
+	if (i->class->has_data && !class_find(vm, i->class, name, &place, err))
+		return false;
+	if (place && is_data_descriptor(*place) &&
+	    (place->kind == VALUE_DESCRIPTOR || class_lookup(place->instance->class, "__get__")))
+		return bind_place(vm, place, o, i->class, out, err);
+	if (!own_place(vm, i, name, &place, err))
+		return false;
+	if (place) {
+		*out = value_ref(*place);
+		return true;
+	}
+	place = class_lookup(i->class, name);
+	if (place)
+		return note_absent(vm, o, name, place, err) &&
+		       bind_place(vm, place, o, i->class, out, err);
+	if (!special(vm, o, name, out, &found, err))
+		return false;
+	if (found)
+		return true;
+	return (i->class->has_getattr || note_absent(vm, o, name, NULL, err)) &&
+	       instance_lacks(vm, o, name, err);
+}
+
+bool instance_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			struct err *err)
+{
+	struct err why = { 0 };
+
+	if (!o.instance->class->has_getattr)
+		return find_attribute(vm, o, name, out, err);
+	if (find_attribute(vm, o, name, out, &why))
+		return true;
+	if (vm_failed_with(vm, &why, CLASS_ATTRIBUTE_ERROR)) {
+		vm_forget_raised(vm);
+		return ask_getattr(vm, o, name, out, err);
+	}
+	if (err)
+		*err = why;
+	return false;
+}
+
+/* What Module.__getattr__ finds, which Python asks last: children of a module whose
+ * class has the name, too. */
+bool prelude_child(struct vm *vm, const struct builtin_call *call, struct value *out,
+		   struct err *err)
+{
+	struct value o = call->args[0], *place;
+	const char *name = call->args[1].str->text;
+	bool child;
+
+	place = o.instance->attributes ? value_dict_find(o.instance->attributes, name) : NULL;
+	if (place && !is_child(vm, o.instance, name, place, &child, err))
+		return false;
+	*out = value_ref(place && child ? *place : call->args[2]);
+	return true;
+}
+
+bool instance_getattribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			   struct err *err)
+{
+	struct err why = { 0 };
+	struct value text;
+	bool found, ok;
+
+	if (!vm_keep(vm, value_str(name, strlen(name)), &text, err))
+		return false;
+	ok = instance_call(vm, o, "__getattribute__", &text, 1, out, &found, &why);
+	value_unref(text);
+	if (ok)
+		return true;
+	if (o.instance->class->has_getattr && vm_failed_with(vm, &why, CLASS_ATTRIBUTE_ERROR)) {
+		vm_forget_raised(vm);
+		return ask_getattr(vm, o, name, out, err);
+	}
+	if (err)
+		*err = why;
+	return false;
+}
+
+/* (class, its bases, object) */
+static bool mro_of(struct vm *vm, struct class *c, struct value *out, struct err *err)
+{
+	struct class *object = class_builtin(vm, CLASS_OBJECT, err);
+	struct value list, own = value_of(c);
+	bool ok;
+
+	if (!object || !vm_keep(vm, value_list(&own, c != object), &list, err))
+		return false;
+	ok = !c->mro || op_extend(vm, list.list, value_of(c->mro), err);
+	ok = ok && (value_list_push(list.list, value_of(object)) || vm_out_of_memory(vm, err));
+	ok = ok && vm_keep(vm, value_tuple(list.list->at, list.list->len), out, err);
+	value_unref(list);
+	return ok;
+}
+
+bool class_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+		     struct err *err)
+{
+	struct value *place = class_lookup(o.class, name);
+	bool found;
+
+	if (place)
+		return bind_place(vm, place, UNSET, o.class, out, err);
+	if (strcmp(name, "__name__") == 0 || strcmp(name, "__qualname__") == 0)
+		return vm_keep(vm, value_str(o.class->name, strlen(o.class->name)), out, err);
+	if (strcmp(name, "__module__") == 0)
+		return vm_keep(vm, value_str("__main__", 8), out, err);
+	if (strcmp(name, "__class__") == 0)
+		return value_type(vm, o, out, err);
+	if (strcmp(name, "__mro__") == 0)
+		return mro_of(vm, o.class, out, err);
+	if (strcmp(name, "__bases__") == 0)
+		return vm_keep(
+		    vm, value_tuple(o.class->mro ? o.class->mro->at : NULL, o.class->mro ? 1 : 0),
+		    out, err);
+	if (strcmp(name, "__dict__") == 0) {
+		*out = value_ref(value_of(o.class->attributes));
+		return true;
+	}
+	if (strcmp(name, "__doc__") == 0) {
+		*out = value_none();
+		return true;
+	}
+	if (!object_method(vm, UNSET, name, out, &found, err))
+		return false;
+	if (found)
+		return true;
+	return instance_lacks(vm, o, name, err);
+}
+
+/* super(): what comes after its class in the order of the instance's. */
+bool super_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+		     struct err *err)
+{
+	struct class *after = o.descriptor->get.class, *class;
+	struct value self = o.descriptor->set, *place;
+	bool past, found;
+
+	class = self.kind == VALUE_INSTANCE ? self.instance->class : self.class;
+	past = class == after;
+	for (int i = 0; class->mro && i < class->mro->len; i++) {
+		struct class *c = class->mro->at[i].class;
+
+		place = past ? value_dict_find(c->attributes, name) : NULL;
+		if (place)
+			return bind_place(vm, place, self.kind == VALUE_INSTANCE ? self : UNSET,
+					  class, out, err);
+		past = past || c == after;
+	}
+	if (!object_method(vm, self, name, out, &found, err))
+		return false;
+	if (found)
+		return true;
+	return missing(vm, "'super' object", class, NULL, name, err);
+}

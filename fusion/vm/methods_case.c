@@ -1,0 +1,216 @@
+/* fusion/vm/methods_case.c -- methods of strings that look at letters and their case. */
+#include "fusion/vm/builtins.h"
+#include "fusion/vm/letters.h"
+#include "fusion/vm/operators.h"
+
+/* The characters of a string, one after the other. */
+struct characters {
+	const char *at, *end;
+};
+
+static struct characters characters_of(const struct builtin_call *call)
+{
+	const struct str *s = call->self.str;
+
+	return (struct characters){ s->text, s->text + s->len };
+}
+
+static bool unknown(const struct builtin_call *call, const char *at, size_t bytes, struct err *err)
+{
+	return err_set(
+	    err, ERR_UNSUPPORTED,
+	    "str.%s() of '%.*s' is outside the language: the letters whose case is known "
+	    "are those of Latin-1 and Cyrillic; keep other text as it is",
+	    call->row->name, (int)bytes, at);
+}
+
+/* *more false: at the end. */
+static bool next(const struct builtin_call *call, struct characters *c, uint32_t *point,
+		 unsigned *kind, bool *more, struct err *err)
+{
+	size_t bytes;
+
+	*more = c->at < c->end;
+	if (!*more)
+		return true;
+	*point = char_at(c->at, c->end, &bytes);
+	*kind = char_kind(*point);
+	if (*kind & CHAR_UNKNOWN)
+		return unknown(call, c->at, bytes, err);
+	c->at += bytes;
+	return true;
+}
+
+/* Whether each character is of one of the kinds, and there are any (or `empty`). */
+static bool all_are(const struct builtin_call *call, unsigned kinds, bool empty, struct value *out,
+		    struct err *err)
+{
+	struct characters c = characters_of(call);
+	bool all = true, more;
+	uint32_t point;
+	unsigned kind;
+
+	do {
+		if (!next(call, &c, &point, &kind, &more, err))
+			return false;
+		/* which han characters are numbers is not known here */
+		if (more && (kinds & CHAR_NUMERIC) && point >= 0x3000 && !(kinds & CHAR_ALPHA))
+			return unknown(call, c.at - 3, 3, err);
+		all = all && (!more || (kind & kinds));
+	} while (more);
+	*out = value_bool(all && (empty || call->self.str->len > 0));
+	return true;
+}
+
+/* Whether there are letters with case, none of the other case. */
+static bool of_case(const struct builtin_call *call, unsigned wanted, struct value *out,
+		    struct err *err)
+{
+	struct characters c = characters_of(call);
+	bool found = false, other = false, more = true;
+	uint32_t point;
+	unsigned kind;
+
+	while (more) {
+		if (!next(call, &c, &point, &kind, &more, err))
+			return false;
+		found = found || (more && (kind & wanted));
+		other = other || (more && (kind & CHAR_CASED & ~wanted));
+	}
+	*out = value_bool(found && !other);
+	return true;
+}
+
+#define TEST(name, expression)                                                                     \
+	bool name(struct vm *vm, const struct builtin_call *call, struct value *out,               \
+		  struct err *err)                                                                 \
+	{                                                                                          \
+		(void)vm;                                                                          \
+		return expression;                                                                 \
+	}
+TEST(str_isalnum, all_are(call, CHAR_ALPHA | CHAR_NUMERIC, false, out, err))
+TEST(str_isalpha, all_are(call, CHAR_ALPHA, false, out, err))
+TEST(str_isdigit, all_are(call, CHAR_DIGIT, false, out, err))
+TEST(str_isdecimal, all_are(call, CHAR_DECIMAL, false, out, err))
+TEST(str_isnumeric, all_are(call, CHAR_NUMERIC, false, out, err))
+TEST(str_isspace, all_are(call, CHAR_BLANK, false, out, err))
+TEST(str_isprintable, all_are(call, CHAR_PRINTABLE, true, out, err))
+TEST(str_islower, of_case(call, CHAR_LOWER, out, err))
+TEST(str_isupper, of_case(call, CHAR_UPPER, out, err))
+#undef TEST
+
+bool str_isidentifier(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
+{
+	struct characters c = characters_of(call);
+	bool name = c.at < c.end, first = true, more;
+	uint32_t point;
+	unsigned kind;
+
+	(void)vm;
+	do {
+		if (!next(call, &c, &point, &kind, &more, err))
+			return false;
+		name = name && (!more || point == '_' || (kind & CHAR_ALPHA) ||
+				(!first && ((kind & CHAR_DECIMAL) || point == 0xb7)));
+		first = false;
+	} while (more);
+	*out = value_bool(name);
+	return true;
+}
+
+/* Words begin with a capital letter, and have no other. */
+bool str_istitle(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	struct characters c = characters_of(call);
+	bool found = false, holds = true, inside = false, more;
+	uint32_t point;
+	unsigned kind;
+
+	(void)vm;
+	do {
+		if (!next(call, &c, &point, &kind, &more, err))
+			return false;
+		if (!more)
+			break;
+		if (kind & CHAR_CASED) {
+			holds = holds && inside == !!(kind & CHAR_LOWER);
+			found = true;
+		}
+		inside = kind & CHAR_CASED;
+	} while (more);
+	*out = value_bool(found && holds);
+	return true;
+}
+
+/* ---- case */
+
+/* `first` for the first character (of each word), `rest` for the others. */
+static bool recase(struct vm *vm, const struct builtin_call *call, enum letter_case first,
+		   enum letter_case rest, bool words, struct value *out, struct err *err)
+{
+	struct buf text = { .limit = vm->limits.object_bytes };
+	struct characters c = characters_of(call);
+	bool begin = true, more;
+	uint32_t point;
+	unsigned kind;
+
+	do {
+		if (!next(call, &c, &point, &kind, &more, err)) {
+			buf_finish(&text);
+			return false;
+		}
+		if (!more)
+			break;
+		char_put(&text, point, begin ? first : rest);
+		begin = words && !(kind & CHAR_CASED);
+	} while (more);
+	return builtin_take_text(vm, &text, out, err);
+}
+
+bool str_lower(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	return recase(vm, call, CASE_LOWER, CASE_LOWER, false, out, err);
+}
+
+bool str_upper(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	return recase(vm, call, CASE_UPPER, CASE_UPPER, false, out, err);
+}
+
+bool str_casefold(struct vm *vm, const struct builtin_call *call, struct value *out,
+		  struct err *err)
+{
+	return recase(vm, call, CASE_FOLD, CASE_FOLD, false, out, err);
+}
+
+bool str_capitalize(struct vm *vm, const struct builtin_call *call, struct value *out,
+		    struct err *err)
+{
+	return recase(vm, call, CASE_TITLE, CASE_LOWER, false, out, err);
+}
+
+bool str_title(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	return recase(vm, call, CASE_TITLE, CASE_LOWER, true, out, err);
+}
+
+bool str_swapcase(struct vm *vm, const struct builtin_call *call, struct value *out,
+		  struct err *err)
+{
+	struct buf text = { .limit = vm->limits.object_bytes };
+	struct characters c = characters_of(call);
+	uint32_t point;
+	unsigned kind;
+	bool more;
+
+	do {
+		if (!next(call, &c, &point, &kind, &more, err)) {
+			buf_finish(&text);
+			return false;
+		}
+		if (more)
+			char_put(&text, point, kind & CHAR_UPPER ? CASE_LOWER : CASE_UPPER);
+	} while (more);
+	return builtin_take_text(vm, &text, out, err);
+}

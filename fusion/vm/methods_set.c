@@ -1,0 +1,281 @@
+/* fusion/vm/methods_set.c -- set, frozenset and their methods.
+ *
+ * A set is a dict whose values are None; it iterates in order of insertion. */
+#include <string.h>
+
+#include "fusion/vm/builtins.h"
+#include "fusion/vm/classes.h"
+#include "fusion/vm/operators.h"
+
+bool set_insert(struct vm *vm, struct dict *set, struct value item, struct err *err)
+{
+	if (!op_make_key(vm, &item, err))
+		return false;
+	if (!heap_adopt(vm->heap, &set->head) || !value_dict_set(set, item, value_none()))
+		return vm_out_of_memory(vm, err);
+	return vm_spend(vm, 1, err);
+}
+
+bool set_extend(struct vm *vm, struct dict *set, struct value items, struct err *err)
+{
+	struct value it, item;
+	bool more, ok = true;
+
+	if (!op_iter(vm, items, &it, err))
+		return false;
+	while (ok) {
+		ok = op_next(vm, it.iter, &item, &more, err);
+		if (!ok || !more)
+			break;
+		ok = op_force(vm, &item, err) && set_insert(vm, set, item, err);
+		value_unref(item);
+	}
+	value_unref(it);
+	return ok;
+}
+
+static bool make_set(struct vm *vm, bool frozen, struct value items, struct value *out,
+		     struct err *err)
+{
+	struct value v;
+
+	if (!vm_keep(vm, value_set(frozen), &v, err))
+		return false;
+	if (items.kind != VALUE_UNSET && !set_extend(vm, v.dict, items, err)) {
+		value_unref(v);
+		return false;
+	}
+	*out = v;
+	return true;
+}
+
+bool builtin_set(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	return make_set(vm, false, call->n ? call->args[0] : (struct value){ 0 }, out, err);
+}
+
+bool builtin_frozenset(struct vm *vm, const struct builtin_call *call, struct value *out,
+		       struct err *err)
+{
+	return make_set(vm, true, call->n ? call->args[0] : (struct value){ 0 }, out, err);
+}
+
+bool set_copy(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	return make_set(vm, call->self.dict->frozen, call->self, out, err);
+}
+
+bool set_add(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	*out = value_none();
+	return set_insert(vm, call->self.dict, call->args[0], err);
+}
+
+bool set_discard(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	struct value key = call->args[0];
+
+	*out = value_none();
+	if (!op_make_key(vm, &key, err) || !vm_spend(vm, call->self.dict->len / 4, err))
+		return false;
+	value_dict_remove(call->self.dict, key);
+	return true;
+}
+
+bool set_remove(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	struct value key = call->args[0];
+	struct buf text = { .limit = 200 };
+
+	*out = value_none();
+	if (!op_make_key(vm, &key, err) || !vm_spend(vm, call->self.dict->len / 4, err))
+		return false;
+	if (value_dict_remove(call->self.dict, key))
+		return true;
+	value_print(&text, key, false);
+	vm_raise_key(vm, key, err, text.data ? text.data : "no such item");
+	buf_finish(&text);
+	return false;
+}
+
+bool set_pop(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	struct dict *set = call->self.dict;
+
+	if (set->len == 0)
+		return vm_raise(vm, CLASS_KEY_ERROR, err, "pop from an empty set");
+	*out = value_ref(set->keys[0]);
+	value_dict_remove(set, *out);
+	return vm_spend(vm, set->len / 4, err);
+}
+
+/* Those of `a` that are (wanted) or are not in `b`, a set. */
+static bool pick(struct vm *vm, const struct dict *a, const struct dict *b, bool wanted,
+		 struct dict *to, struct err *err)
+{
+	struct value none;
+
+	for (int i = 0; i < a->len; i++)
+		if (value_dict_get(b, a->keys[i], &none) == wanted &&
+		    !value_dict_set(to, a->keys[i], value_none()))
+			return vm_out_of_memory(vm, err);
+	return vm_spend(vm, a->len, err);
+}
+
+/* `v` as a set: itself, or a new one of its items. */
+static bool as_set(struct vm *vm, struct value v, struct value *out, struct err *err)
+{
+	if (v.kind != VALUE_SET)
+		return make_set(vm, false, v, out, err);
+	*out = value_ref(v);
+	return true;
+}
+
+bool set_combine(struct vm *vm, enum set_op op, struct value a, struct value b, struct value *out,
+		 struct err *err)
+{
+	struct value other, v;
+	bool ok;
+
+	if (!as_set(vm, b, &other, err))
+		return false;
+	ok = vm_keep(vm, value_set(a.dict->frozen), &v, err);
+	if (ok) {
+		switch (op) {
+		case SET_UNION:
+			ok = set_extend(vm, v.dict, a, err) && set_extend(vm, v.dict, other, err);
+			break;
+		case SET_INTERSECTION:
+			ok = pick(vm, a.dict, other.dict, true, v.dict, err);
+			break;
+		case SET_DIFFERENCE:
+			ok = pick(vm, a.dict, other.dict, false, v.dict, err);
+			break;
+		case SET_SYMMETRIC:
+			ok = pick(vm, a.dict, other.dict, false, v.dict, err) &&
+			     pick(vm, other.dict, a.dict, false, v.dict, err);
+			break;
+		}
+		if (ok)
+			*out = v;
+		else
+			value_unref(v);
+	}
+	value_unref(other);
+	return ok;
+}
+
+/* self with each argument in turn. */
+static bool fold(struct vm *vm, const struct builtin_call *call, enum set_op op, struct value *out,
+		 struct err *err)
+{
+	struct value v, next;
+
+	if (!set_copy(vm, call, &v, err))
+		return false;
+	for (int i = 0; i < call->n; i++) {
+		if (!set_combine(vm, op, v, call->args[i], &next, err)) {
+			value_unref(v);
+			return false;
+		}
+		value_unref(v);
+		v = next;
+	}
+	*out = v;
+	return true;
+}
+
+bool set_replace(struct vm *vm, struct dict *set, const struct dict *items, struct err *err)
+{
+	object_clear(&set->head);
+	for (int i = 0; i < items->len; i++)
+		if (!value_dict_set(set, items->keys[i], value_none()))
+			return vm_out_of_memory(vm, err);
+	return vm_spend(vm, items->len, err);
+}
+
+static bool fold_in_place(struct vm *vm, const struct builtin_call *call, enum set_op op,
+			  struct value *out, struct err *err)
+{
+	struct value v;
+	bool ok;
+
+	*out = value_none();
+	if (!fold(vm, call, op, &v, err))
+		return false;
+	ok = set_replace(vm, call->self.dict, v.dict, err);
+	value_unref(v);
+	return ok;
+}
+
+#define METHOD(name, how, op)                                                                      \
+	bool name(struct vm *vm, const struct builtin_call *call, struct value *out,               \
+		  struct err *err)                                                                 \
+	{                                                                                          \
+		return how(vm, call, op, out, err);                                                \
+	}
+METHOD(set_union, fold, SET_UNION)
+METHOD(set_intersection, fold, SET_INTERSECTION)
+METHOD(set_difference, fold, SET_DIFFERENCE)
+METHOD(set_symmetric_difference, fold, SET_SYMMETRIC)
+METHOD(set_intersection_update, fold_in_place, SET_INTERSECTION)
+METHOD(set_difference_update, fold_in_place, SET_DIFFERENCE)
+METHOD(set_symmetric_difference_update, fold_in_place, SET_SYMMETRIC)
+#undef METHOD
+
+bool set_update(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	*out = value_none();
+	for (int i = 0; i < call->n; i++)
+		if (!set_extend(vm, call->self.dict, call->args[i], err))
+			return false;
+	return true;
+}
+
+bool set_within(const struct dict *a, const struct dict *b)
+{
+	struct value none;
+
+	for (int i = 0; i < a->len; i++)
+		if (!value_dict_get(b, a->keys[i], &none))
+			return false;
+	return true;
+}
+
+static bool relation(struct vm *vm, const struct builtin_call *call, int which, struct value *out,
+		     struct err *err)
+{
+	struct value other, none;
+	const struct dict *self = call->self.dict;
+	bool holds = true;
+
+	if (!as_set(vm, call->args[0], &other, err))
+		return false;
+	if (which == 0)
+		holds = set_within(self, other.dict);
+	else if (which == 1)
+		holds = set_within(other.dict, self);
+	for (int i = 0; which == 2 && i < self->len; i++)
+		holds = holds && !value_dict_get(other.dict, self->keys[i], &none);
+	value_unref(other);
+	*out = value_bool(holds);
+	return vm_spend(vm, self->len, err);
+}
+
+bool set_issubset(struct vm *vm, const struct builtin_call *call, struct value *out,
+		  struct err *err)
+{
+	return relation(vm, call, 0, out, err);
+}
+
+bool set_issuperset(struct vm *vm, const struct builtin_call *call, struct value *out,
+		    struct err *err)
+{
+	return relation(vm, call, 1, out, err);
+}
+
+bool set_isdisjoint(struct vm *vm, const struct builtin_call *call, struct value *out,
+		    struct err *err)
+{
+	return relation(vm, call, 2, out, err);
+}

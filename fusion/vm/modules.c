@@ -1,0 +1,249 @@
+/* fusion/vm/modules.c -- modules of Python's library.
+ *
+ * A run is the same each time: the clock moves on by a microsecond with each
+ * reading. */
+#include "fusion/vm/modules.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fusion/base/nearest.h"
+#include "fusion/vm/builtins.h"
+#include "fusion/vm/classes.h"
+#include "fusion/vm/operators.h"
+#include "fusion/vm/outside.h"
+#include "fusion/vm/prelude.h"
+
+static const char *const modules[] = {
+	"math",          "time",       "random",      "warnings",
+	"typing",        "copy",       "collections", "collections.abc",
+	"functools",     "itertools",  "operator",    "dataclasses",
+	"enum",          "contextlib", "abc",         "logging",
+	"numbers",       "__future__", "_prelude",    "_grads",
+	"_module_parts", "_autocast",  "_reduction",  "_draws",
+	"_dtypes",       "inspect",    "types",       "typing_extensions"
+};
+
+bool module_is_native(const char *name)
+{
+	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
+		if (strcmp(modules[i], name) == 0)
+			return true;
+	return outside_advice(name) != NULL;
+}
+
+static bool submodule(struct vm *vm, const char *name, struct value *out, struct err *err)
+{
+	struct value m;
+
+	if (!vm_module(vm, name, &m, err))
+		return false;
+	*out = value_ref(m);
+	return true;
+}
+
+/* torch.nn.modules.conv and its like have the names of torch.nn. */
+static bool of_nn(const char *module)
+{
+	return strcmp(module, "torch.nn.parameter") == 0 ||
+	       strcmp(module, "torch.nn.modules") == 0 ||
+	       strncmp(module, "torch.nn.modules.", strlen("torch.nn.modules.")) == 0;
+}
+
+const char *module_real(const char *name)
+{
+	return of_nn(name) ? "torch.nn" : name;
+}
+
+bool module_is_file(const char *module, const char *name)
+{
+	static const char *const files[] = { "activation", "batchnorm",    "container",   "conv",
+					     "dropout",    "linear",       "loss",        "module",
+					     "utils",      "pooling",      "transformer", "rnn",
+					     "sparse",     "normalization" };
+
+	if (strcmp(module, "torch.nn") == 0)
+		return strcmp(name, "modules") == 0 || strcmp(name, "parameter") == 0;
+	for (size_t i = 0;
+	     strcmp(module, "torch.nn.modules") == 0 && i < sizeof(files) / sizeof(files[0]); i++)
+		if (strcmp(files[i], name) == 0)
+			return true;
+	return false;
+}
+
+bool module_file(struct vm *vm, const char *module, const char *name, struct value *out,
+		 struct err *err)
+{
+	char full[128];
+
+	snprintf(full, sizeof(full), "%s.%s", module, name);
+	return submodule(vm, full, out, err);
+}
+
+static bool constant(const char *module, const char *name, struct value *out)
+{
+	static const struct {
+		const char *name;
+		double value;
+	} numbers[] = { { "pi", M_PI },
+			{ "e", M_E },
+			{ "tau", 2 * M_PI },
+			{ "inf", INFINITY },
+			{ "nan", NAN } };
+
+	if (strcmp(module, "typing") == 0 && strcmp(name, "TYPE_CHECKING") == 0) {
+		*out = value_bool(false);
+		return true;
+	}
+	for (size_t i = 0; strcmp(module, "math") == 0 && i < sizeof(numbers) / sizeof(numbers[0]);
+	     i++)
+		if (strcmp(numbers[i].name, name) == 0) {
+			*out = value_float(numbers[i].value);
+			return true;
+		}
+	return false;
+}
+
+/* Names that annotations use: they stand for any type. */
+static bool is_annotation(const char *module, const char *name)
+{
+	if (strcmp(module, "typing") == 0 || strcmp(module, "collections.abc") == 0 ||
+	    strcmp(module, "numbers") == 0)
+		return name[0] >= 'A' && name[0] <= 'Z';
+	return strcmp(module, "__future__") == 0 ||
+	       (strcmp(module, "abc") == 0 && strcmp(name, "ABC") == 0);
+}
+
+static bool unknown(const char *module, const char *name, struct err *err)
+{
+	struct nearest n = nearest_to(name);
+
+	for (int i = 0; i < builtin_count(); i++)
+		if (strcmp(builtin_row(i)->scope, module) == 0)
+			nearest_offer(&n, builtin_row(i)->name);
+	if (strcmp(module, "math") == 0) {
+		static const char *const words[] = { "pi", "e", "tau", "inf", "nan" };
+
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			nearest_offer(&n, words[i]);
+	}
+	if (n.best)
+		return err_set(err, ERR_NAME, "%s has no function %s; did you mean %s.%s?", module,
+			       name, module, n.best);
+	return err_set(err, ERR_NAME, "%s has no function %s", module, name);
+}
+
+bool module_type(struct vm *vm, const char *module, const char *name, struct value *out,
+		 bool *found, struct err *err)
+{
+	*found = strcmp(module, "torch") == 0 &&
+		 (strcmp(name, "dtype") == 0 || strcmp(name, "Size") == 0);
+	if (!*found || !vm)
+		return true;
+	return vm_keep(vm, builtin_value(builtin_find("type", name), (struct value){ 0 }), out,
+		       err);
+}
+
+bool native_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
+		      struct err *err)
+{
+	struct value v;
+	int id = builtin_find(module, name);
+	bool found;
+
+	if (strcmp(module, "collections") == 0 && strcmp(name, "abc") == 0)
+		return !vm || submodule(vm, "collections.abc", out, err);
+	if (strcmp(module, "typing_extensions") == 0)
+		return native_attribute(vm, "typing", name, out, err);
+	if (strcmp(module, "_prelude") == 0 && strcmp(name, "forward") == 0)
+		id = builtin_find("object", name);
+
+	if (constant(module, name, &v)) {
+		if (vm)
+			*out = v;
+		return true;
+	}
+	if (id < 0 && is_annotation(module, name) && !prelude_defines(module, name)) {
+		v = value_native(name, builtin_find("typing", "Any"), true, (struct value){ 0 });
+		if (!vm)
+			value_unref(v);
+		return !vm || vm_keep(vm, v, out, err);
+	}
+	if (id >= 0)
+		return !vm || vm_keep(vm, builtin_value(id, (struct value){ 0 }), out, err);
+	if (!vm)
+		return prelude_defines(module, name) || outside_advice(module) ||
+		       unknown(module, name, err);
+	if (!prelude_attribute(vm, module, name, out, &found, err))
+		return false;
+	if (!found && outside_advice(module))
+		return module_file(vm, module, name, out, err);
+	return found || unknown(module, name, err);
+}
+
+bool typing_type_var(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
+{
+	(void)call;
+	return native_attribute(vm, "typing", "Any", out, err);
+}
+
+bool typing_new_type(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
+{
+	(void)vm, (void)err;
+	*out = value_ref(call->args[1]);
+	return true;
+}
+
+bool typing_decorator(struct vm *vm, const struct builtin_call *call, struct value *out,
+		      struct err *err)
+{
+	(void)vm, (void)err;
+	*out = value_ref(call->args[0]);
+	return true;
+}
+
+bool warnings_warn(struct vm *vm, const struct builtin_call *call, struct value *out,
+		   struct err *err)
+{
+	(void)vm, (void)call, (void)err;
+	*out = value_none();
+	return true;
+}
+
+/* ---- time */
+
+static double tick(struct vm *vm)
+{
+	return vm->world.clock += 1e-6;
+}
+
+bool time_time(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	(void)call, (void)err;
+	*out = value_float(tick(vm));
+	return true;
+}
+
+bool time_time_ns(struct vm *vm, const struct builtin_call *call, struct value *out,
+		  struct err *err)
+{
+	(void)call, (void)err;
+	*out = value_int((int64_t)(tick(vm) * 1e9));
+	return true;
+}
+
+bool time_sleep(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	double seconds;
+
+	*out = value_none();
+	if (!builtin_double(vm, call->args[0], &seconds, err))
+		return false;
+	if (!(seconds >= 0))
+		return vm_raise(vm, CLASS_VALUE_ERROR, err, "sleep length must be non-negative");
+	vm->world.clock += seconds;
+	return true;
+}

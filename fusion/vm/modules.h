@@ -1,0 +1,29 @@
+/* fusion/vm/modules.h -- the small modules of Python's library that are
+ * rows of builtins.def: math, time, random, copy, typing, warnings. */
+#ifndef FUSION_CAPTURE_MODULES_H
+#define FUSION_CAPTURE_MODULES_H
+
+#include "fusion/vm/frame.h"
+
+/* Whether the module is ours: a prelude's, or rows. */
+bool module_is_native(const char *name);
+
+/* torch.dtype and torch.Size: types that the VM itself knows.  `vm` NULL: only
+ * whether it is one. */
+bool module_type(struct vm *vm, const char *module, const char *name, struct value *out,
+		 bool *found, struct err *err);
+
+/* The module that a module's names are those of: torch.nn for torch.nn.modules.conv, else
+ * itself. */
+const char *module_real(const char *name);
+
+/* Whether module.name is such a module, torch.nn.modules.conv; and that one. */
+bool module_is_file(const char *module, const char *name);
+bool module_file(struct vm *vm, const char *module, const char *name, struct value *out,
+		 struct err *err);
+
+/* module.name; NAME.  `vm` NULL: only whether it exists, *out is untouched. */
+bool native_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
+		      struct err *err);
+
+#endif

@@ -1,0 +1,18 @@
+/* fusion/vm/namedtuple.h -- tuples whose items have names. */
+#ifndef FUSION_CAPTURE_NAMEDTUPLE_H
+#define FUSION_CAPTURE_NAMEDTUPLE_H
+
+#include "fusion/vm/frame.h"
+
+/* class(args): the tuple; TYPE where they do not fit its fields. */
+bool namedtuple_new(struct vm *vm, struct class *class, const struct value *args, int n,
+		    const struct keywords *kw, struct value *out, struct err *err);
+
+/* t.name; *found false where there is no such field. */
+bool namedtuple_attribute(struct vm *vm, const struct list *t, const char *name, struct value *out,
+			  bool *found, struct err *err);
+
+/* A class that stands for another has its fields, too. */
+bool class_copy_names(struct class *to, const struct class *from);
+
+#endif

@@ -1,0 +1,586 @@
+/* fusion/vm/operators.c -- operators on any values: who computes, and
+ * in what order sequences are compared. */
+#include "fusion/vm/operators.h"
+
+#include <string.h>
+
+#include "fusion/vm/builtins.h"
+#include "fusion/vm/classes.h"
+#include "fusion/vm/dunder.h"
+#include "fusion/vm/format.h"
+
+static bool is_sequence(struct value v)
+{
+	return v.kind == VALUE_STR || v.kind == VALUE_TUPLE || v.kind == VALUE_LIST;
+}
+
+static bool unsupported(enum binop op, bool inplace, struct value a, struct value b,
+			struct err *err)
+{
+	return err_set(err, ERR_TYPE, "unsupported operand type(s) for %s%s: '%s' and '%s'",
+		       binop_symbol(op),
+		       inplace         ? "="
+		       : op == BIN_POW ? " or pow()"
+				       : "",
+		       value_type_name(a), value_type_name(b));
+}
+
+static bool concat_strings(struct vm *vm, const struct str *a, const struct str *b,
+			   struct value *out, struct err *err)
+{
+	struct value v;
+
+	if (!vm_room(vm, (int64_t)(a->len + b->len), 1, err))
+		return false;
+	v = value_str(NULL, a->len + b->len);
+	if (v.kind == VALUE_STR) {
+		memcpy(v.str->text, a->text, a->len);
+		memcpy(v.str->text + a->len, b->text, b->len);
+	}
+	return vm_keep(vm, v, out, err);
+}
+
+/* Of which one is made when the graph has run. */
+static bool concat_late(struct vm *vm, struct value a, struct value b, struct value *out,
+			struct err *err)
+{
+	struct buf text = { .limit = vm->limits.object_bytes };
+
+	if (text_append(vm, a, &text, err) && text_append(vm, b, &text, err))
+		return builtin_take_text(vm, &text, out, err);
+	buf_finish(&text);
+	return false;
+}
+
+static void append_all(struct list *to, const struct list *from)
+{
+	for (int i = 0; i < from->len; i++)
+		to->at[to->len++] = value_ref(from->at[i]);
+}
+
+static bool concat(struct vm *vm, struct value a, struct value b, struct value *out,
+		   struct err *err)
+{
+	int64_t n;
+	struct value v;
+
+	if (a.kind == VALUE_STR)
+		return concat_strings(vm, a.str, b.str, out, err);
+	n = (int64_t)a.list->len + b.list->len;
+	if (!vm_room(vm, n, sizeof(struct value), err))
+		return false;
+	v = value_sequence(a.kind, (int)n);
+	if (v.kind == a.kind) {
+		append_all(v.list, a.list);
+		append_all(v.list, b.list);
+		v.list->is_size = a.list->is_size;
+	}
+	return vm_keep(vm, v, out, err);
+}
+
+static bool repeat_string(struct vm *vm, const struct str *s, int64_t times, struct value *out,
+			  struct err *err)
+{
+	struct value v;
+
+	if (s->len == 0 || times <= 0)
+		return vm_keep(vm, value_str("", 0), out, err);
+	if (times > INT32_MAX / (int64_t)s->len)
+		return vm_out_of_memory(vm, err);
+	if (!vm_room(vm, times * (int64_t)s->len, 1, err))
+		return false;
+	v = value_str(NULL, (size_t)times * s->len);
+	for (int64_t i = 0; v.kind == VALUE_STR && i < times; i++)
+		memcpy(v.str->text + (size_t)i * s->len, s->text, s->len);
+	return vm_keep(vm, v, out, err);
+}
+
+static bool repeat(struct vm *vm, struct value s, struct value count, struct value *out,
+		   struct err *err)
+{
+	struct value v;
+	int64_t times;
+
+	if (!op_index(vm, count, "the count of a repetition", &times, err))
+		return false;
+	if (s.kind == VALUE_STR)
+		return repeat_string(vm, s.str, times, out, err);
+	if (times < 0 || s.list->len == 0)
+		times = 0;
+	if (times > 0 && times > INT32_MAX / s.list->len)
+		return vm_out_of_memory(vm, err);
+	if (!vm_room(vm, times * s.list->len, sizeof(struct value), err))
+		return false;
+	v = value_sequence(s.kind, (int)times * s.list->len);
+	for (int64_t i = 0; v.kind == s.kind && i < times; i++)
+		append_all(v.list, s.list);
+	return vm_keep(vm, v, out, err);
+}
+
+static bool merge_dicts(struct vm *vm, bool inplace, struct value a, struct value b,
+			struct value *out, struct err *err)
+{
+	const struct dict *parts[] = { a.dict, b.dict };
+	struct value v;
+
+	if (!vm_spend(vm, (int64_t)a.dict->len + b.dict->len, err))
+		return false;
+	if (inplace)
+		v = value_ref(a);
+	else if (!vm_keep(vm, value_dict(), &v, err))
+		return false;
+	for (int k = inplace; k < 2; k++)
+		for (int i = 0; i < parts[k]->len; i++)
+			if (!value_dict_set(v.dict, parts[k]->keys[i], parts[k]->values[i])) {
+				value_unref(v);
+				return vm_out_of_memory(vm, err);
+			}
+	*out = v;
+	return true;
+}
+
+/* Lists and dicts change in place; all else makes a new value. */
+static bool inplace_list(struct vm *vm, enum binop op, struct value a, struct value b,
+			 struct value *out, struct err *err)
+{
+	struct value v;
+	int64_t times;
+
+	if (op == BIN_ADD) {
+		if (!op_extend(vm, a.list, b, err))
+			return false;
+		*out = value_ref(a);
+		return true;
+	}
+	if (!op_index(vm, b, "the count of a repetition", &times, err))
+		return false;
+	if (times <= 0) {
+		object_clear(&a.list->head);
+	} else {
+		if (!repeat(vm, a, value_int(times - 1), &v, err))
+			return false;
+		if (!op_extend(vm, a.list, v, err)) {
+			value_unref(v);
+			return false;
+		}
+		value_unref(v);
+	}
+	*out = value_ref(a);
+	return true;
+}
+
+/* Of a repetition: what may have an __index__. */
+static bool may_count(struct value v)
+{
+	return value_is_integer(v) || v.kind == VALUE_SYMINT || v.kind == VALUE_LATEINT ||
+	       v.kind == VALUE_TENSOR;
+}
+
+bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
+	       struct value *out, struct err *err)
+{
+	bool found;
+
+	if (op == BIN_MOD && a.kind == VALUE_STR)
+		return format_percent(vm, a.str, b, out, err);
+	if (a.kind == VALUE_LATETEXT || b.kind == VALUE_LATETEXT) {
+		if (op == BIN_ADD && value_is_text(a) && value_is_text(b))
+			return concat_late(vm, a, b, out, err);
+		if (a.kind != VALUE_INSTANCE && b.kind != VALUE_INSTANCE)
+			return text_needed(vm, a.kind == VALUE_LATETEXT ? a : b, err);
+	}
+	if (value_is_number(a) && value_is_number(b))
+		return number_binary(vm, op, a, b, out, err);
+	if (a.kind == VALUE_INSTANCE || b.kind == VALUE_INSTANCE) {
+		if (!dunder_binary(vm, op, inplace, a, b, out, &found, err))
+			return false;
+		return found || unsupported(op, inplace, a, b, err);
+	}
+	if (inplace && a.kind == VALUE_LIST &&
+	    (op == BIN_MUL || (op == BIN_ADD && b.kind != VALUE_TENSOR)))
+		return inplace_list(vm, op, a, b, out, err);
+	if (op == BIN_MUL && is_sequence(a) && may_count(b))
+		return repeat(vm, a, b, out, err);
+	if (op == BIN_MUL && is_sequence(b) && may_count(a))
+		return repeat(vm, b, a, out, err);
+	if (a.kind == VALUE_TENSOR || b.kind == VALUE_TENSOR ||
+	    (value_is_hosted(a) && (value_is_hosted(b) || value_is_number(b))) ||
+	    (value_is_hosted(b) && value_is_number(a))) {
+		struct vm_host *host = vm_host_here(vm);
+
+		return host->binary(host->self, op, inplace, a, b, out, err);
+	}
+	if (op == BIN_ADD && is_sequence(a)) {
+		if (a.kind == b.kind)
+			return concat(vm, a, b, out, err);
+		return err_set(err, ERR_TYPE, "can only concatenate %s (not \"%s\") to %s",
+			       value_type_name(a), value_type_name(b), value_type_name(a));
+	}
+	if (op == BIN_MUL && (is_sequence(a) || is_sequence(b)))
+		return err_set(err, ERR_TYPE, "can't multiply sequence by non-int of type '%s'",
+			       value_type_name(is_sequence(a) ? b : a));
+	if (op == BIN_OR && a.kind == VALUE_DICT && b.kind == VALUE_DICT)
+		return merge_dicts(vm, inplace, a, b, out, err);
+	if (op == BIN_OR && inplace && a.kind == VALUE_DICT) {
+		struct native update = { .name = "update", .builtin = true, .self = a };
+
+		update.id = builtin_find("dict", "update");
+		if (!builtin_call(vm, &update, &b, 1, NULL, out, err))
+			return false;
+		*out = value_ref(a);
+		return true;
+	}
+	if (!set_or_type_binary(vm, op, inplace, a, b, out, &found, err))
+		return false;
+	if (found)
+		return true;
+	return unsupported(op, inplace, a, b, err);
+}
+
+bool op_unary(struct vm *vm, enum unop op, struct value a, struct value *out, struct err *err)
+{
+	bool truth;
+
+	if (op == UN_NOT && !(vm->host->fork && value_is_hosted(a))) {
+		if (!op_truth(vm, a, &truth, err))
+			return false;
+		*out = value_bool(!truth);
+		return true;
+	}
+	if (value_is_number(a))
+		return number_unary(vm, op, a, out, err);
+	if (value_is_hosted(a)) {
+		struct vm_host *host = vm_host_here(vm);
+
+		return host->unary(host->self, op, a, out, err);
+	}
+	if (!dunder_unary(vm, op, a, out, &truth, err))
+		return false;
+	if (truth)
+		return true;
+	return err_set(err, ERR_TYPE, "bad operand type for unary %s: '%s'", unop_symbol(op),
+		       value_type_name(a));
+}
+
+bool op_truth(struct vm *vm, struct value v, bool *out, struct err *err)
+{
+	switch (v.kind) {
+	case VALUE_NONE:
+		*out = false;
+		return true;
+	case VALUE_BOOL:
+		*out = v.b;
+		return true;
+	case VALUE_INT:
+		*out = v.i != 0;
+		return true;
+	case VALUE_FLOAT:
+		*out = v.f != 0;
+		return true;
+	case VALUE_STR:
+		*out = v.str->len > 0;
+		return true;
+	case VALUE_TUPLE:
+	case VALUE_LIST:
+		*out = v.list->len > 0;
+		return true;
+	case VALUE_DICT:
+	case VALUE_SET:
+		*out = v.dict->len > 0;
+		return true;
+	case VALUE_INSTANCE:
+		return dunder_truth(vm, v, out, err);
+	case VALUE_RANGE:
+		*out = range_length(v.range) > 0;
+		return true;
+	case VALUE_ITER:
+		*out = !v.iter->view || v.iter->over.dict->len > 0;
+		return true;
+	case VALUE_TENSOR:
+	case VALUE_SYMFLOAT:
+	case VALUE_LATEINT:
+	case VALUE_LATEBOOL:
+	case VALUE_LATETEXT:
+	case VALUE_SYMBOOL:
+	case VALUE_SYMREAL:
+	case VALUE_SYMINT: {
+		struct vm_host *host = vm_host_here(vm);
+
+		return host->truth(host->self, v, out, err);
+	}
+	default:
+		*out = true;
+		return true;
+	}
+}
+
+bool op_same(struct value a, struct value b)
+{
+	if (a.kind != b.kind)
+		return false;
+	if (a.kind == VALUE_STR || a.kind == VALUE_NATIVE || a.kind == VALUE_MODULE)
+		return value_equal(a, b); /* one object each in CPython, mostly */
+	if (value_counted(a))
+		return a.object == b.object;
+	return value_equal(a, b);
+}
+
+bool op_is(struct vm *vm, struct value a, struct value b)
+{
+	bool same = op_same(a, b);
+	const struct vm_host *host = same || !value_counted(a) ? NULL : vm_host_here(vm);
+
+	if (host && host->told_apart && a.kind == b.kind)
+		host->told_apart(host->self, a, b);
+	return same;
+}
+
+static bool hosted_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, bool *out,
+			   struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+	struct value v;
+	bool ok;
+
+	if (!host->compare(host->self, op, a, b, &v, err))
+		return false;
+	ok = op_truth(vm, v, out, err);
+	value_unref(v);
+	return ok;
+}
+
+/* a op b by the methods of an instance, as a truth; *found as in dunder.h. */
+static bool object_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, bool *out,
+			   bool *found, struct err *err)
+{
+	struct value v;
+	bool ok;
+
+	*found = false;
+	if (a.kind != VALUE_INSTANCE && b.kind != VALUE_INSTANCE)
+		return true;
+	if (!dunder_compare(vm, op, a, b, &v, found, err))
+		return false;
+	if (!*found)
+		return true;
+	ok = op_truth(vm, v, out, err);
+	value_unref(v);
+	*found = ok;
+	return ok;
+}
+
+static bool comparable_by_host(struct value a, struct value b)
+{
+	return (value_is_hosted(a) && (value_is_hosted(b) || value_is_number(b))) ||
+	       (value_is_hosted(b) && value_is_number(a));
+}
+
+/* One is made when the graph has run; *found: and how they compare is not known. */
+static bool late_compare(struct vm *vm, struct value a, struct value b, bool *found,
+			 struct err *err)
+{
+	*found = (a.kind == VALUE_LATETEXT && value_is_text(b)) ||
+		 (b.kind == VALUE_LATETEXT && value_is_text(a));
+	return !*found || text_needed(vm, a.kind == VALUE_LATETEXT ? a : b, err);
+}
+
+enum { DEEPEST = 100 };
+
+static bool equal_in(struct vm *vm, struct value a, struct value b, int depth, bool *out,
+		     struct err *err);
+
+static bool equal_items(struct vm *vm, struct value *a, struct value *b, int n, int depth,
+			bool *out, struct err *err)
+{
+	*out = true;
+	for (int i = 0; i < n && *out; i++) {
+		if (!op_force(vm, &a[i], err) || !op_force(vm, &b[i], err))
+			return false;
+		if (op_is(vm, a[i], b[i]) && a[i].kind != VALUE_FLOAT)
+			continue; /* as Python: identity comes before == */
+		if (!equal_in(vm, a[i], b[i], depth + 1, out, err))
+			return false;
+	}
+	return true;
+}
+
+static bool equal_dicts(struct vm *vm, struct dict *a, struct dict *b, int depth, bool *out,
+			struct err *err)
+{
+	*out = a->len == b->len;
+	for (int i = 0; i < a->len && *out; i++) {
+		struct value *other = value_dict_place(b, a->keys[i]);
+		if (!other)
+			*out = false;
+		else if (!equal_items(vm, &a->values[i], other, 1, depth, out, err))
+			return false;
+	}
+	return true;
+}
+
+static bool equal_in(struct vm *vm, struct value a, struct value b, int depth, bool *out,
+		     struct err *err)
+{
+	bool found;
+
+	if (depth > DEEPEST)
+		return err_set(err, ERR_RECURSION,
+			       "maximum recursion depth exceeded in comparison: the values are "
+			       "nested more than %d deep",
+			       DEEPEST);
+	if (!vm_spend(vm, 1, err))
+		return false;
+	if (comparable_by_host(a, b))
+		return hosted_compare(vm, CMP_EQ, a, b, out, err);
+	if (!late_compare(vm, a, b, &found, err))
+		return false;
+	if (!object_compare(vm, CMP_EQ, a, b, out, &found, err))
+		return false;
+	if (found)
+		return true;
+	if (a.kind == b.kind && (a.kind == VALUE_TUPLE || a.kind == VALUE_LIST)) {
+		*out = a.list->len == b.list->len;
+		return !*out ||
+		       equal_items(vm, a.list->at, b.list->at, a.list->len, depth, out, err);
+	}
+	if (a.kind == b.kind && a.kind == VALUE_DICT)
+		return equal_dicts(vm, a.dict, b.dict, depth, out, err);
+	if (!view_compare(vm, CMP_EQ, a, b, out, &found, err))
+		return false;
+	if (found)
+		return true;
+	*out = value_equal(a, b);
+	return true;
+}
+
+bool op_equal(struct vm *vm, struct value a, struct value b, bool *out, struct err *err)
+{
+	return equal_in(vm, a, b, 0, out, err);
+}
+
+static bool order_holds(enum cmpop op, int order)
+{
+	switch (op) {
+	case CMP_LT:
+		return order == -1;
+	case CMP_LE:
+		return order == -1 || order == 0;
+	case CMP_GT:
+		return order == 1;
+	case CMP_GE:
+		return order == 1 || order == 0;
+	default:
+		return false;
+	}
+}
+
+static int order_strings(const struct str *a, const struct str *b)
+{
+	/* UTF-8 bytes compare as their code points do */
+	int order = memcmp(a->text, b->text, a->len < b->len ? a->len : b->len);
+
+	if (order == 0)
+		return a->len < b->len ? -1 : a->len > b->len;
+	return order < 0 ? -1 : 1;
+}
+
+static bool ordered(struct vm *vm, enum cmpop op, struct value a, struct value b, int depth,
+		    bool *out, struct err *err);
+
+/* The first items that differ decide, else the lengths. */
+static bool order_items(struct vm *vm, enum cmpop op, const struct list *a, const struct list *b,
+			int depth, bool *out, struct err *err)
+{
+	int n = a->len < b->len ? a->len : b->len;
+	bool same = true;
+
+	for (int i = 0; i < n; i++) {
+		if (!equal_items(vm, &a->at[i], &b->at[i], 1, depth, &same, err))
+			return false;
+		if (!same)
+			return ordered(vm, op, a->at[i], b->at[i], depth + 1, out, err);
+	}
+	*out = order_holds(op, a->len < b->len ? -1 : a->len > b->len);
+	return true;
+}
+
+static bool ordered(struct vm *vm, enum cmpop op, struct value a, struct value b, int depth,
+		    bool *out, struct err *err)
+{
+	bool found;
+
+	if (value_is_number(a) && value_is_number(b)) {
+		*out = order_holds(op, number_order(a, b));
+		return true;
+	}
+	if (comparable_by_host(a, b))
+		return hosted_compare(vm, op, a, b, out, err);
+	if (!late_compare(vm, a, b, &found, err))
+		return false;
+	if (!object_compare(vm, op, a, b, out, &found, err))
+		return false;
+	if (found)
+		return true;
+	if (!view_compare(vm, op, a, b, out, &found, err))
+		return false;
+	if (found)
+		return true;
+	if (a.kind == VALUE_SET && b.kind == VALUE_SET) {
+		*out = set_order(op, a.dict, b.dict);
+		return true;
+	}
+	if (a.kind == VALUE_STR && b.kind == VALUE_STR) {
+		*out = order_holds(op, order_strings(a.str, b.str));
+		return true;
+	}
+	if (a.kind == b.kind && (a.kind == VALUE_TUPLE || a.kind == VALUE_LIST))
+		return order_items(vm, op, a.list, b.list, depth, out, err);
+	return err_set(err, ERR_TYPE, "'%s' not supported between instances of '%s' and '%s'",
+		       cmpop_symbol(op), value_type_name(a), value_type_name(b));
+}
+
+bool op_less(struct vm *vm, struct value a, struct value b, bool *out, struct err *err)
+{
+	return ordered(vm, CMP_LT, a, b, 0, out, err);
+}
+
+bool op_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, struct value *out,
+		struct err *err)
+{
+	struct vm_host *host;
+	bool holds = false, ok = true;
+
+	switch (op) {
+	case CMP_IS:
+	case CMP_IS_NOT:
+		if (!late_compare(vm, a, b, &holds, err))
+			return false;
+		holds = op_is(vm, a, b) == (op == CMP_IS);
+		break;
+	case CMP_IN:
+	case CMP_NOT_IN:
+		ok = op_contains(vm, b, a, &holds, err);
+		holds = holds == (op == CMP_IN);
+		break;
+	default:
+		if (comparable_by_host(a, b)) {
+			host = vm_host_here(vm);
+			return host->compare(host->self, op, a, b, out, err);
+		}
+		if (a.kind == VALUE_INSTANCE || b.kind == VALUE_INSTANCE) {
+			if (!dunder_compare(vm, op, a, b, out, &holds, err))
+				return false;
+			if (holds)
+				return true;
+		}
+		if (op == CMP_EQ || op == CMP_NE) {
+			ok = op_equal(vm, a, b, &holds, err);
+			holds = holds == (op == CMP_EQ);
+		} else {
+			ok = ordered(vm, op, a, b, 0, &holds, err);
+		}
+	}
+	if (ok)
+		*out = value_bool(holds);
+	return ok;
+}

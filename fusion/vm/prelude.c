@@ -1,0 +1,274 @@
+/* fusion/vm/prelude.c -- see prelude.h. */
+#include "fusion/vm/prelude.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/vm/run.h"
+
+#define PRELUDE(module, text) extern const char text[];
+#include "fusion/vm/preludes.def"
+#undef PRELUDE
+
+static const struct {
+	const char *module, *text;
+} rows[] = {
+#define PRELUDE(module, text) { module, text },
+#include "fusion/vm/preludes.def"
+#undef PRELUDE
+};
+
+enum { COUNT = sizeof(rows) / sizeof(rows[0]) };
+
+struct prelude_programs {
+	struct lang_program *of[COUNT]; /* by row; NULL: not asked for yet */
+};
+
+struct known {
+	int row, global;
+};
+
+struct prelude {
+	struct prelude_programs *programs, *own; /* own: NULL where they are shared */
+	VEC(struct known) known;
+	struct {                                    /* by row */
+		const struct lang_program *program; /* NULL: not loaded */
+		struct unit unit;
+		struct err failed; /* why it could not be loaded */
+	} of[COUNT];
+};
+
+/* A name with a line in front is the text's own, but for these. */
+static bool is_open(const char *name)
+{
+	static const char *const names[] = { "_assert", "_BatchNorm", "_ConvNd", "_InstanceNorm",
+					     "_pair",   "_single",    "_triple", "__version__" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return name[0] != '_';
+}
+
+/* torch and torch.nn have functions and submodules of the host's beside these. */
+static bool may_define(int row, const char *name)
+{
+	bool capital = name[0] >= 'A' && name[0] <= 'Z';
+	size_t len = strlen(name), tail = strlen("Tensor");
+
+	if (!is_open(name))
+		return false;
+	if (strcmp(rows[row].module, "torch") == 0) /* FloatTensor and its like */
+		return !capital || (len > tail && strcmp(name + len - tail, "Tensor") == 0);
+	return strcmp(rows[row].module, "torch.nn") != 0 || capital || name[0] == '_';
+}
+
+static const struct lang_program *compile(struct prelude_programs *p, int row, struct err *err)
+{
+	if (!p->of[row])
+		p->of[row] = lang_compile(rows[row].text, strlen(rows[row].text), NULL, err);
+	return p->of[row];
+}
+
+struct prelude_programs *prelude_programs_create(void)
+{
+	return calloc(1, sizeof(struct prelude_programs));
+}
+
+void prelude_programs_destroy(struct prelude_programs *p)
+{
+	for (int i = 0; p && i < COUNT; i++)
+		lang_destroy(p->of[i]);
+	free(p);
+}
+
+/* Whether what lies before `at` is a line's beginning and `word`. */
+static bool behind_word(const char *text, const char *at, const char *word)
+{
+	size_t len = strlen(word);
+
+	return (size_t)(at - text) > len && at[-1 - (ptrdiff_t)len] == '\n' &&
+	       memcmp(at - len, word, len) == 0;
+}
+
+/* Whether a line of the text begins a class or function of the name, or assigns it. */
+static bool defines(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = strstr(text, name); at; at = strstr(at + len, name)) {
+		char next = at[len];
+
+		if ((behind_word(text, at, "class ") && (next == '(' || next == ':')) ||
+		    (behind_word(text, at, "def ") && next == '(') ||
+		    (behind_word(text, at, "") && strncmp(at + len, " = ", 3) == 0))
+			return true;
+	}
+	return false;
+}
+
+/* The row whose text defines the name, -1.  By the text alone: a check asks for
+ * every name that a program uses, and to compile for each would take longer
+ * than all else. */
+static int row_of(const char *module, const char *name)
+{
+	for (int i = 0; i < COUNT; i++)
+		if (strcmp(rows[i].module, module) == 0 && may_define(i, name) &&
+		    defines(rows[i].text, name))
+			return i;
+	return -1;
+}
+
+bool prelude_defines(const char *module, const char *name)
+{
+	return row_of(module, name) >= 0;
+}
+
+/* An error here is ours, not the program's: its place means nothing there. */
+static bool faulty(int row, struct err *err)
+{
+	struct err e = *err;
+
+	if (e.code == ERR_STEPS || e.code == ERR_MEMORY || e.code == ERR_CANCELLED)
+		return false;
+	err->line = err->column = 0;
+	return err_set(err, ERR_INTERNAL, "the module %s cannot be made (line %d): %.300s",
+		       rows[row].module, e.line, e.message);
+}
+
+static bool run(struct vm *vm, struct unit *unit, struct err *err)
+{
+	struct vm_evaluator none = { 0 }, evaluator = vm->evaluator;
+	struct frame *f = frame_push(vm, unit, NULL, err);
+	struct value out;
+	bool ok;
+
+	if (!f)
+		return false;
+	if (!frame_enter(vm, f, err)) {
+		frame_pop(vm);
+		return false;
+	}
+	vm->evaluator = none;
+	ok = vm_run(vm, f, &out, err);
+	vm->evaluator = evaluator;
+	if (ok)
+		value_unref(out);
+	return ok;
+}
+
+static struct prelude *prepare(const struct vm *vm)
+{
+	struct prelude *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->programs = vm->limits.preludes;
+	if (!p->programs)
+		p->programs = p->own = prelude_programs_create();
+	if (p->programs)
+		return p;
+	free(p);
+	return NULL;
+}
+
+static bool load(struct vm *vm, int row, struct err *err)
+{
+	struct prelude *p = vm->prelude;
+	const void *owner = vm->owner;
+	struct err e = { 0 };
+	bool ok;
+
+	if (!p && !(p = vm->prelude = prepare(vm)))
+		return vm_out_of_memory(vm, err);
+	if (p->of[row].failed.code != ERR_NONE) {
+		if (err)
+			*err = p->of[row].failed;
+		return false;
+	}
+	if (p->of[row].program)
+		return true;
+	p->of[row].program = compile(p->programs, row, &e);
+	ok = p->of[row].program != NULL;
+	if (ok) {
+		vm->owner = p->of[row].program;
+		ok = unit_prepare(vm, &p->of[row].unit, p->of[row].program->module, &e);
+		vm->owner = owner;
+	}
+	ok = ok && run(vm, &p->of[row].unit, &e);
+	if (ok)
+		return true;
+	faulty(row, &e);
+	if (p->of[row].program && e.code != ERR_BREAK)
+		p->of[row].failed = e; /* half of it stands: it is not run twice */
+	if (err)
+		*err = e;
+	return false;
+}
+
+/* Names that were found before: programs ask for the same few again and again,
+ * and the texts are long. */
+static const struct known *find_known(const struct vm *vm, const char *module, const char *name)
+{
+	for (size_t i = 0; vm->prelude && i < vm->prelude->known.len; i++) {
+		const struct known *k = &vm->prelude->known.at[i];
+
+		if (strcmp(vm->globals[k->global].name, name) == 0 &&
+		    strcmp(rows[k->row].module, module) == 0)
+			return k;
+	}
+	return NULL;
+}
+
+static int find_global(const struct vm *vm, int row, const char *name)
+{
+	const void *owner = vm->prelude->of[row].program;
+
+	for (int i = 0; i < vm->n_globals; i++)
+		if (vm->globals[i].owner == owner && strcmp(vm->globals[i].name, name) == 0 &&
+		    vm->globals[i].value.kind != VALUE_UNSET)
+			return i;
+	return -1;
+}
+
+bool prelude_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
+		       bool *found, struct err *err)
+{
+	const struct known *known = find_known(vm, module, name);
+	struct known fresh = { .row = known ? known->row : row_of(module, name) };
+
+	*found = false;
+	if (fresh.row < 0)
+		return true;
+	if (!load(vm, fresh.row, err))
+		return false;
+	fresh.global = known ? known->global : find_global(vm, fresh.row, name);
+	if (fresh.global < 0)
+		return true;
+	if (!known && !VEC_PUSH(&vm->prelude->known, fresh))
+		return vm_out_of_memory(vm, err);
+	*found = true;
+	*out = value_ref(vm->globals[fresh.global].value);
+	return true;
+}
+
+const char *prelude_module(const struct vm *vm)
+{
+	for (int i = 0; vm->owner && vm->prelude && i < COUNT; i++)
+		if (vm->prelude->of[i].program == vm->owner)
+			return rows[i].module;
+	return NULL;
+}
+
+void prelude_release(struct vm *vm)
+{
+	if (!vm->prelude)
+		return;
+	for (int i = 0; i < COUNT; i++)
+		unit_release(&vm->prelude->of[i].unit);
+	prelude_programs_destroy(vm->prelude->own);
+	VEC_FREE(&vm->prelude->known);
+	free(vm->prelude);
+	vm->prelude = NULL;
+}

@@ -1,0 +1,409 @@
+# fusion/vm/prelude/torch.py -- what of torch is easiest to say in Python.
+#
+# Values alone are computed here, whatever the grad mode is: the managers only
+# tell the capture, whose graphs name the changes.
+import _draws
+import torch
+
+
+class GradMode:
+    def __init__(self, mode):
+        self.mode = mode
+
+    def __enter__(self):
+        self.before = torch._C._set_grad_enabled(self.mode)
+
+    def __exit__(self, kind, value, trace):
+        torch._C._set_grad_enabled(self.before)
+
+    def __call__(self, function):
+        return torch._C._grad_function(function, self.mode)
+
+
+class InferenceMode:
+    def __enter__(self):
+        self.before = torch._C._set_grad_enabled(False, True)
+
+    def __exit__(self, kind, value, trace):
+        torch._C._set_grad_enabled(self.before, False)
+
+    def __call__(self, function):
+        return torch._C._grad_function(function, False)
+
+
+def no_grad(function=None):
+    return GradMode(False) if function is None else GradMode(False)(function)
+
+
+def enable_grad(function=None):
+    return GradMode(True) if function is None else GradMode(True)(function)
+
+
+def inference_mode(mode=True):
+    if mode is True or mode is False:
+        return InferenceMode() if mode else GradMode(True)  # without it gradients are on
+    return InferenceMode()(mode)
+
+
+class _Setter(GradMode):
+    def __init__(self, mode):
+        self.mode = mode
+        self.before = torch._C._set_grad_enabled(mode)
+
+    def __enter__(self):
+        torch._C._set_grad_enabled(self.mode)
+
+    def __call__(self, function):  # the mode is that of the calls alone
+        torch._C._set_grad_enabled(self.before)
+        return torch._C._grad_function(function, self.mode)
+
+
+def set_grad_enabled(mode):
+    return _Setter(mode)
+
+
+def _assert(condition, message):
+    assert condition, message
+
+
+def set_float32_matmul_precision(precision):
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(f"precision must be highest, high or medium, not {precision}")
+
+
+def get_float32_matmul_precision():
+    return "highest"
+
+
+# Memory formats: every tensor lies row by row here.
+contiguous_format = "torch.contiguous_format"
+channels_last = "torch.channels_last"
+channels_last_3d = "torch.channels_last_3d"
+preserve_format = "torch.preserve_format"
+strided = "torch.strided"
+
+
+def set_default_dtype(dtype):
+    if dtype is not torch.float32:
+        raise NotImplementedError("the default dtype is float32 here: give dtype= where tensors are made")
+
+
+def set_default_device(device):
+    torch._C._default_gpu(device)
+
+
+def set_default_tensor_type(t):
+    pass
+
+
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    pass
+
+
+def set_num_threads(n):
+    pass
+
+
+__version__ = "2.11.0"
+inf = float("inf")
+nan = float("nan")
+pi = 3.141592653589793
+e = 2.718281828459045
+
+
+def set_printoptions(**options):
+    pass
+
+
+def initial_seed():
+    raise NotImplementedError("torch.initial_seed() is not in the language: keep the seed that you gave to torch.manual_seed")
+
+
+def as_tensor(data, dtype=None, device=None):
+    if isinstance(data, torch.Tensor):
+        return data if dtype is None or data.dtype == dtype else data.to(dtype)
+    return torch.tensor(data, dtype=dtype)
+
+
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    made = torch.as_tensor(obj, dtype)
+    if copy and made is obj:
+        made = made.clone()
+    return made.requires_grad_() if requires_grad else made
+
+
+def _made(data, dtype):
+    """The constructors of old: of sizes, or of a list."""
+    sizes = not data or isinstance(data[0], (int, torch.Size))
+    return torch.zeros(*data or (0,), dtype=dtype) if sizes else torch.tensor(data[0], dtype=dtype)
+
+
+def FloatTensor(*data):
+    return _made(data, torch.float32)
+
+
+def DoubleTensor(*data):
+    return _made(data, torch.float64)
+
+
+def LongTensor(*data):
+    return _made(data, torch.int64)
+
+
+def IntTensor(*data):
+    return _made(data, torch.int32)
+
+
+def BoolTensor(*data):
+    return _made(data, torch.bool)
+
+
+def ShortTensor(*data):
+    return _made(data, torch.int16)
+
+
+def CharTensor(*data):
+    return _made(data, torch.int8)
+
+
+def ByteTensor(*data):
+    return _made(data, torch.uint8)
+
+
+def HalfTensor(*data):
+    return _made(data, torch.float16)
+
+
+def BFloat16Tensor(*data):
+    return _made(data, torch.bfloat16)
+
+
+def meshgrid(*tensors, indexing="ij"):
+    """One call."""
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tensors[0]
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    if any([t.dtype != tensors[0].dtype for t in tensors]):
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    tensors = [t.reshape(-1) for t in tensors]
+    swap = indexing == "xy" and len(tensors) >= 2
+    if swap:
+        tensors[0], tensors[1] = tensors[1], tensors[0]
+    sizes = [t.numel() for t in tensors]
+    grids = []
+    for i, t in enumerate(tensors):
+        grids.append(t.view([-1 if k == i else 1 for k in range(len(tensors))]).expand(sizes))
+    if swap:
+        grids = [grids[1], grids[0]] + grids[2:]
+    return tuple([torch._C.getitem(g) for g in grids])
+
+
+def bernoulli(input, p=None, *, generator=None):
+    """One call."""
+    if _draws.by_gpu(input):
+        if p is not None:
+            return (_draws.unit(input, input.shape) < p).to(input.dtype)
+        return (torch._C.uniform(tuple(input.shape), torch.float32, "fours") <= input).to(input.dtype)
+    wide = torch.float64 if p is not None or input.dtype == torch.float64 else torch.float32
+    return (torch.rand(input.shape, dtype=wide) < (input if p is None else p)).to(input.dtype)
+
+
+def multinomial(input, num_samples, replacement=False, *, generator=None):
+    """One call.  By the race of exponential clocks, or by where a number falls."""
+    if num_samples < 1:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if replacement and num_samples > 1:
+        ends = (input / input.sum(-1, keepdim=True)).cumsum(-1)
+        if _draws.by_gpu(input):
+            drawn = torch._C.uniform(tuple(input.shape[:-1]) + (num_samples,), torch.float32, "rows")
+            fallen = (ends.unsqueeze(-2) < drawn.to(input.dtype).unsqueeze(-1)).sum(-1)
+            return fallen.clamp(max=input.shape[-1] - 1)
+        drawn = torch.rand(tuple(input.shape[:-1]) + (num_samples, 1), dtype=torch.float64)
+        fallen = (ends.unsqueeze(-2) <= drawn).sum(-1)
+        return fallen.clamp(max=input.shape[-1] - 1)
+    if num_samples > input.shape[-1]:
+        raise RuntimeError(
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+        )
+    race = input / _draws.exponential(input).to(input.dtype)
+    if num_samples == 1:
+        return race.argmax(-1, keepdim=True)
+    return race.topk(num_samples, dim=-1)[1]
+
+
+def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False):
+    """One call."""
+    if n < 0:
+        raise RuntimeError(f"n must be non-negative, got {n}")
+    made = torch._C.permutation((n,), torch.int64 if dtype is None else dtype, torch._C._draws(device))
+    return made.requires_grad_() if requires_grad else made
+
+
+def normal(mean, std=1.0, size=None, *, generator=None):
+    """One call."""
+    if size is not None and _draws.by_gpu(None):
+        return torch._C.normal(tuple(size), torch.float32, False, "gpu", float(mean), float(std))
+    if size is not None:
+        return torch.randn(size) * std + mean
+    like = mean if isinstance(mean, torch.Tensor) else std
+    if like is mean and not isinstance(std, torch.Tensor) and _draws.by_gpu(like):
+        return torch._C.normal(tuple(like.shape), like.dtype, False, "gpu", 0.0, float(std)) + mean
+    return torch.randn(like.shape, dtype=like.dtype) * std + mean
+
+
+# ---- complex numbers, as far as rotary embeddings need them: two real tensors
+
+
+class _Complex:
+    def __init__(self, real, imag):
+        self.real = real
+        self.imag = imag
+
+    def _other(self, other):
+        return (other.real, other.imag) if isinstance(other, _Complex) else (other, None)
+
+    def __mul__(self, other):
+        """One call: mul."""
+        re, im = self._other(other)
+        if im is None:
+            return _Complex(self.real * re, self.imag * re)
+        return _Complex(self.real * re - self.imag * im, self.real * im + self.imag * re)
+
+    def __rmul__(self, other):
+        return self * other
+
+    def __add__(self, other):
+        """One call: add."""
+        re, im = self._other(other)
+        return _Complex(self.real + re, self.imag if im is None else self.imag + im)
+
+    def __sub__(self, other):
+        """One call: sub."""
+        re, im = self._other(other)
+        return _Complex(self.real - re, self.imag if im is None else self.imag - im)
+
+    def __neg__(self):
+        return _Complex(-self.real, -self.imag)
+
+    def __getitem__(self, index):
+        """One call: getitem."""
+        return _Complex(self.real[index], self.imag[index])
+
+    def __len__(self):
+        return len(self.real)
+
+    @property
+    def shape(self):
+        return self.real.shape
+
+    @property
+    def ndim(self):
+        return self.real.ndim
+
+    @property
+    def device(self):
+        return self.real.device
+
+    def size(self, dim=None):
+        return self.real.size() if dim is None else self.real.size(dim)
+
+    def dim(self):
+        return self.real.dim()
+
+    def numel(self):
+        return self.real.numel()
+
+    def is_complex(self):
+        return True
+
+    def _each(self, name, args):
+        return _Complex(getattr(self.real, name)(*args), getattr(self.imag, name)(*args))
+
+    def view(self, *args):
+        """One call."""
+        return self._each("view", args)
+
+    def reshape(self, *args):
+        """One call."""
+        return self._each("reshape", args)
+
+    def unsqueeze(self, *args):
+        """One call."""
+        return self._each("unsqueeze", args)
+
+    def squeeze(self, *args):
+        """One call."""
+        return self._each("squeeze", args)
+
+    def transpose(self, *args):
+        """One call."""
+        return self._each("transpose", args)
+
+    def expand(self, *args):
+        """One call."""
+        return self._each("expand", args)
+
+    def contiguous(self):
+        return self
+
+    def clone(self):
+        return self._each("clone", ())
+
+    def detach(self):
+        return self._each("detach", ())
+
+    def to(self, *args, **keywords):
+        if torch._C.conversion(*args, **keywords) is not None:
+            raise NotImplementedError("a complex tensor has one dtype here")
+        return self
+
+    def cpu(self):
+        return self
+
+    def cuda(self, *args, **keywords):
+        torch.empty(0).cuda(*args, **keywords)
+        return self
+
+    def requires_grad_(self, requires_grad=True):
+        raise NotImplementedError("a complex tensor takes no gradient here: keep its angles as the parameter")
+
+    def abs(self):
+        """One call."""
+        return torch.hypot(self.real, self.imag)
+
+    def angle(self):
+        """One call."""
+        return torch.atan2(self.imag, self.real)
+
+    def conj(self):
+        """One call."""
+        return _Complex(self.real, -self.imag)
+
+    def __getattr__(self, name):
+        raise NotImplementedError(
+            f"complex tensors have no {name} here: they are made by torch.polar, torch.complex and "
+            "torch.view_as_complex, multiplied, added, indexed and reshaped; take torch.view_as_real "
+            "and compute with the two real parts"
+        )
+
+
+def polar(abs, angle, *, out=None):
+    """One call."""
+    return _Complex(abs * torch.cos(angle), abs * torch.sin(angle))
+
+
+def complex(real, imag, *, out=None):
+    return _Complex(real, imag)
+
+
+def view_as_complex(input):
+    """One call."""
+    if input.shape[-1] != 2:
+        raise RuntimeError("Tensor must have a last dimension of size 2")
+    return _Complex(input.select(-1, 0), input.select(-1, 1))
+
+
+def view_as_real(input):
+    """One call."""
+    return torch.stack((input.real, input.imag), -1)

@@ -1,0 +1,579 @@
+/* fusion/vm/sequence.c -- subscripts, slices, lengths, membership.
+ *
+ * Strings are UTF-8 and indexed by character, as in Python. */
+#include <string.h>
+
+#include "fusion/vm/builtins.h"
+#include "fusion/vm/classes.h"
+#include "fusion/vm/dunder.h"
+#include "fusion/vm/operators.h"
+
+int64_t range_length(const struct range *r)
+{
+	uint64_t span;
+
+	if (r->step > 0 ? r->start >= r->stop : r->start <= r->stop)
+		return 0;
+	if (r->step > 0) {
+		span = (uint64_t)r->stop - (uint64_t)r->start - 1;
+		span /= (uint64_t)r->step;
+	} else {
+		span = (uint64_t)r->start - (uint64_t)r->stop - 1;
+		span /= -(uint64_t)r->step;
+	}
+	return span >= INT64_MAX ? INT64_MAX : (int64_t)span + 1;
+}
+
+int64_t str_length(const struct str *s)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < s->len; i++)
+		n += ((unsigned char)s->text[i] & 0xc0) != 0x80;
+	return n;
+}
+
+static size_t str_offset(const struct str *s, int64_t at)
+{
+	size_t i = 0;
+
+	while (i < s->len && (at > 0 || ((unsigned char)s->text[i] & 0xc0) == 0x80)) {
+		i++;
+		if (i < s->len && ((unsigned char)s->text[i] & 0xc0) != 0x80)
+			at--;
+	}
+	return i;
+}
+
+/* v becomes what its __index__ gives, where it has one. */
+static bool index_of_instance(struct vm *vm, struct value *v, struct err *err)
+{
+	struct value n;
+	bool found;
+
+	if (!instance_call(vm, *v, "__index__", NULL, 0, &n, &found, err))
+		return false;
+	if (found && value_counted(n)) {
+		value_unref(n);
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "__index__ returned non-int");
+	}
+	if (found)
+		*v = n;
+	return true;
+}
+
+/* The __index__ of a tensor: ints and bools with one element have one. */
+static bool index_of_tensor(struct vm_host *host, struct value t, struct value *out,
+			    struct err *err)
+{
+	struct value dtype;
+
+	if (!host->tensor_attr(host->self, t, "dtype", &dtype, err))
+		return false;
+	if (dtype_category(dtype.dtype) != CATEGORY_FLOAT &&
+	    host->to_number(host->self, VALUE_INT, t, out, err))
+		return true;
+	if (dtype_category(dtype.dtype) != CATEGORY_FLOAT && err && err->code != ERR_VALUE)
+		return false;
+	return err_set(err, ERR_TYPE,
+		       "only integer tensors of a single element can be converted to an index");
+}
+
+bool op_index(struct vm *vm, struct value v, const char *what, int64_t *out, struct err *err)
+{
+	struct vm_host *host;
+	struct value n;
+
+	if (value_is_hosted(v)) {
+		host = vm_host_here(vm);
+		if (v.kind == VALUE_TENSOR ? !index_of_tensor(host, v, &n, err)
+					   : !host->to_number(host->self, VALUE_INT, v, &n, err))
+			return false;
+		v = n;
+	}
+	if (v.kind == VALUE_INSTANCE && !index_of_instance(vm, &v, err))
+		return false;
+	if (!value_is_integer(v))
+		return err_set(err, ERR_TYPE, "%s must be an integer, not %s", what,
+			       value_type_name(v));
+	*out = value_as_int(v);
+	return true;
+}
+
+/* A dict tells its keys apart by what objects they are: not those that say themselves. */
+static bool may_be_key(struct vm *vm, struct class *class, struct err *err)
+{
+	struct value *hash;
+
+	if (!class_find(vm, class, "__hash__", &hash, err))
+		return false;
+	if (hash && hash->kind == VALUE_NONE)
+		return err_set(err, ERR_TYPE, "unhashable type: '%s'", class->name);
+	if (!class_lookup(class, "__eq__") || class_lookup(class, "__members__"))
+		return true;
+	return err_set(err, ERR_UNSUPPORTED,
+		       "a key whose class defines __eq__ (%s) is not in the language; use a tuple "
+		       "of its attributes",
+		       class->name);
+}
+
+static bool fix_sizes(struct vm *vm, struct value *v, struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+
+	if (v->kind == VALUE_LATETEXT)
+		return text_needed(vm, *v, err);
+	if (v->kind != VALUE_TENSOR && value_is_hosted(*v))
+		return host->to_number(host->self, value_plain_kind(*v), *v, v, err);
+	/* the members of an enum are each but once */
+	if (v->kind == VALUE_INSTANCE && !may_be_key(vm, v->instance->class, err))
+		return false;
+	if (!op_force(vm, v, err))
+		return false;
+	for (int i = 0; v->kind == VALUE_TUPLE && i < v->list->len; i++)
+		if (!fix_sizes(vm, &v->list->at[i], err))
+			return false;
+	return true;
+}
+
+/* What in a tuple cannot be hashed is named. */
+static const char *unhashable_type(struct value v)
+{
+	for (int i = 0; v.kind == VALUE_TUPLE && i < v.list->len; i++)
+		if (!value_hashable(v.list->at[i])) {
+			v = v.list->at[i];
+			i = -1;
+		}
+	return value_type_name(v);
+}
+
+bool op_make_key(struct vm *vm, struct value *key, struct err *err)
+{
+	if (value_hashable(*key)) /* and thus not nested too deep to walk */
+		return fix_sizes(vm, key, err);
+	return err_set(err, ERR_TYPE, "unhashable type: '%s'", unhashable_type(*key));
+}
+
+static bool slice_bound(struct vm *vm, struct value v, int64_t fallback, int64_t n, int64_t lowest,
+			int64_t highest, int64_t *out, struct err *err)
+{
+	int64_t i;
+
+	if (v.kind == VALUE_NONE) {
+		*out = fallback;
+		return true;
+	}
+	if (!op_index(vm, v, "slice indices", &i, err))
+		return false;
+	if (i < 0)
+		i += n;
+	*out = i < lowest ? lowest : i > highest ? highest : i;
+	return true;
+}
+
+bool op_cut(struct vm *vm, const struct slice *s, int64_t n, struct cut *out, struct err *err)
+{
+	int64_t step = 1, start, stop;
+	struct range r;
+
+	if (s->step.kind != VALUE_NONE && !op_index(vm, s->step, "slice indices", &step, err))
+		return false;
+	if (step == 0)
+		return err_set(err, ERR_VALUE, "slice step cannot be zero");
+	if (step < -INT64_MAX)
+		step = -INT64_MAX;
+	if (!slice_bound(vm, s->start, step > 0 ? 0 : n - 1, n, step > 0 ? 0 : -1,
+			 step > 0 ? n : n - 1, &start, err) ||
+	    !slice_bound(vm, s->stop, step > 0 ? n : -1, n, step > 0 ? 0 : -1, step > 0 ? n : n - 1,
+			 &stop, err))
+		return false;
+	r = (struct range){ .start = start, .stop = stop, .step = step };
+	*out = (struct cut){ start, stop, step, range_length(&r) };
+	return true;
+}
+
+static bool slice_list(struct vm *vm, struct value o, const struct slice *s, struct value *out,
+		       struct err *err)
+{
+	struct cut cut;
+	struct value v;
+
+	if (!op_cut(vm, s, o.list->len, &cut, err) ||
+	    !vm_room(vm, cut.count, sizeof(struct value), err))
+		return false;
+	v = value_sequence(o.kind, (int)cut.count);
+	if (v.kind == o.kind) {
+		for (int64_t i = 0; i < cut.count; i++)
+			v.list->at[i] = value_ref(o.list->at[cut.start + i * cut.step]);
+		v.list->len = (int)cut.count;
+		v.list->is_size = o.list->is_size;
+	}
+	return vm_keep(vm, v, out, err);
+}
+
+static bool slice_str(struct vm *vm, const struct str *str, const struct slice *s,
+		      struct value *out, struct err *err)
+{
+	struct buf text = { 0 };
+	struct cut cut;
+	struct value v;
+	int64_t n = str_length(str);
+	bool ascii = n == (int64_t)str->len;
+
+	if (!vm_spend(vm, n / 16, err) || !op_cut(vm, s, n, &cut, err))
+		return false;
+	if (!ascii && !vm_spend(vm, cut.count / 16 * (int64_t)str->len, err))
+		return false; /* each character is looked for from the start */
+	for (int64_t i = 0; i < cut.count; i++) {
+		int64_t at = cut.start + i * cut.step;
+		size_t from = ascii ? (size_t)at : str_offset(str, at);
+		size_t to = ascii ? from + 1 : str_offset(str, at + 1);
+
+		buf_add(&text, str->text + from, to - from);
+	}
+	v = text.failed ? (struct value){ .kind = VALUE_UNSET }
+			: value_str(text.data ? text.data : "", text.len);
+	buf_finish(&text);
+	return vm_keep(vm, v, out, err);
+}
+
+static bool slice_range(struct vm *vm, const struct range *r, const struct slice *s,
+			struct value *out, struct err *err)
+{
+	struct cut cut;
+	int64_t step, start, stop;
+
+	if (!op_cut(vm, s, range_length(r), &cut, err))
+		return false;
+	if (__builtin_mul_overflow(r->step, cut.step, &step) ||
+	    __builtin_mul_overflow(cut.start, r->step, &start) ||
+	    __builtin_add_overflow(start, r->start, &start) ||
+	    __builtin_mul_overflow(cut.stop, r->step, &stop) ||
+	    __builtin_add_overflow(stop, r->start, &stop))
+		return err_set(err, ERR_VALUE, "the slice of this range needs more than 64 bits");
+	return vm_keep(vm, value_range(start, stop, step), out, err);
+}
+
+bool op_position(struct vm *vm, struct value index, const char *type, int64_t n, int64_t *out,
+		 struct err *err)
+{
+	int64_t i;
+
+	if (!value_is_integer(index) && !value_is_hosted(index) && index.kind != VALUE_INSTANCE &&
+	    strcmp(type, "string") == 0)
+		return err_set(err, ERR_TYPE, "string indices must be integers, not '%s'",
+			       value_type_name(index));
+	if (!value_is_integer(index) && !value_is_hosted(index) && index.kind != VALUE_INSTANCE)
+		return err_set(err, ERR_TYPE, "%.*s indices must be integers or slices, not %s",
+			       (int)strcspn(type, " "), type, value_type_name(index));
+	if (index.kind == VALUE_INSTANCE && !class_lookup(index.instance->class, "__index__"))
+		return err_set(err, ERR_TYPE, "%.*s indices must be integers%s, not %s%s%s",
+			       (int)strcspn(type, " "), type,
+			       strcmp(type, "string") == 0 ? "" : " or slices",
+			       strcmp(type, "string") == 0 ? "'" : "", value_type_name(index),
+			       strcmp(type, "string") == 0 ? "'" : "");
+	if (!op_index(vm, index, "an index", &i, err))
+		return false;
+	if (i < -n || i >= n)
+		return vm_raise(vm, CLASS_INDEX_ERROR, err, "%s index out of range", type) ||
+		       err_set(err, ERR_VALUE,
+			       "%s index out of range: index %lld, but the length is %lld", type,
+			       (long long)i, (long long)n);
+	*out = i < 0 ? i + n : i;
+	return true;
+}
+
+bool op_no_key(struct vm *vm, struct value key, struct err *err)
+{
+	struct buf text = { .limit = 200 }, message = { 0 };
+
+	value_print(&text, key, false);
+	buf_printf(&message, "the dict has no key %s", text.data ? text.data : "like this");
+	vm_raise_key(vm, key, err, message.data ? message.data : "the dict has no such key");
+	buf_finish(&text);
+	buf_finish(&message);
+	return false;
+}
+
+/* Objects by __getitem__; list[int] and its like are annotations: the type. */
+static bool subscript_other(struct vm *vm, struct value o, struct value index, struct value *out,
+			    struct err *err)
+{
+	bool found;
+
+	if (!instance_call(vm, o, "__getitem__", &index, 1, out, &found, err))
+		return false;
+	if (found)
+		return true;
+	if (o.kind == VALUE_CLASS) {
+		struct value *place;
+
+		if (!class_find(vm, o.class, "__class_getitem__", &place, err))
+			return false;
+		if (place && place->kind == VALUE_DESCRIPTOR)
+			return call_with_self(vm, place->descriptor->get, o, &index, 1, NULL, out,
+					      err);
+	}
+	if (o.kind == VALUE_CLASS || (o.kind == VALUE_NATIVE && o.native->builtin &&
+				      (native_is_type(o.native) ||
+				       strcmp(builtin_row(o.native->id)->scope, "typing") == 0))) {
+		*out = value_ref(o);
+		return true;
+	}
+	return vm_raise(vm, CLASS_TYPE_ERROR, err, "'%s' object is not subscriptable",
+			value_type_name(o));
+}
+
+bool op_subscript(struct vm *vm, struct value o, struct value index, struct value *out,
+		  struct err *err)
+{
+	struct vm_host *host;
+	struct value found;
+	int64_t at;
+
+	switch (o.kind) {
+	case VALUE_TENSOR:
+		host = vm_host_here(vm);
+		return host->subscript(host->self, o, index, out, err);
+	case VALUE_TUPLE:
+	case VALUE_LIST:
+		if (index.kind == VALUE_SLICE)
+			return slice_list(vm, o, index.slice, out, err);
+		if (!op_position(vm, index, o.kind == VALUE_TUPLE ? "tuple" : "list", o.list->len,
+				 &at, err))
+			return false;
+		*out = value_ref(o.list->at[at]);
+		return true;
+	case VALUE_DICT:
+		if (!op_make_key(vm, &index, err))
+			return false;
+		if (!value_dict_get(o.dict, index, &found))
+			return op_no_key(vm, index, err);
+		*out = value_ref(found);
+		return true;
+	case VALUE_STR:
+		if (index.kind == VALUE_SLICE)
+			return slice_str(vm, o.str, index.slice, out, err);
+		if (!vm_spend(vm, (int64_t)o.str->len / 16, err) ||
+		    !op_position(vm, index, "string", str_length(o.str), &at, err))
+			return false;
+		return vm_keep(vm,
+			       value_str(o.str->text + str_offset(o.str, at),
+					 str_offset(o.str, at + 1) - str_offset(o.str, at)),
+			       out, err);
+	case VALUE_LATETEXT:
+		return text_needed(vm, o, err);
+	case VALUE_RANGE:
+		if (index.kind == VALUE_SLICE)
+			return slice_range(vm, o.range, index.slice, out, err);
+		if (!op_position(vm, index, "range object", range_length(o.range), &at, err))
+			return false;
+		*out = value_int(o.range->start + at * o.range->step);
+		return true;
+	default:
+		return subscript_other(vm, o, index, out, err);
+	}
+}
+
+static bool no_length(struct vm *vm, struct value v, struct err *err)
+{
+	return vm_raise(vm, CLASS_TYPE_ERROR, err, "object of type '%s' has no len()",
+			value_type_name(v));
+}
+
+static bool length_of_instance(struct vm *vm, struct value v, struct value *out, struct err *err)
+{
+	bool found;
+
+	if (!instance_call(vm, v, "__len__", NULL, 0, out, &found, err))
+		return false;
+	if (!found)
+		return no_length(vm, v, err);
+	if (value_is_integer(*out) && value_as_int(*out) < 0)
+		return vm_raise(vm, CLASS_VALUE_ERROR, err, "__len__() should return >= 0");
+	if (out->kind == VALUE_BOOL)
+		*out = value_int(out->b);
+	if (out->kind == VALUE_INT || out->kind == VALUE_SYMINT)
+		return true;
+	vm_raise(vm, CLASS_TYPE_ERROR, err, "'%s' object cannot be interpreted as an integer",
+		 value_type_name(*out));
+	value_unref(*out);
+	return false;
+}
+
+/* How many members an enum has. */
+static bool length_of_class(struct vm *vm, struct value v, struct value *out, struct err *err)
+{
+	struct value *place;
+
+	if (!class_find(vm, v.class, "__class_len__", &place, err))
+		return false;
+	if (!place || place->kind != VALUE_DESCRIPTOR)
+		return err_set(err, ERR_TYPE, "object of type 'type' has no len()");
+	return vm_invoke(vm, place->descriptor->get, &v, 1, NULL, out, err);
+}
+
+bool op_length(struct vm *vm, struct value v, struct value *out, struct err *err)
+{
+	struct vm_host *host;
+
+	switch (v.kind) {
+	case VALUE_TENSOR:
+		host = vm_host_here(vm);
+		return host->length(host->self, v, out, err);
+	case VALUE_STR:
+		if (!vm_spend(vm, (int64_t)v.str->len / 16, err))
+			return false;
+		*out = value_int(str_length(v.str));
+		return true;
+	case VALUE_TUPLE:
+	case VALUE_LIST:
+		*out = value_int(v.list->len);
+		return true;
+	case VALUE_DICT:
+	case VALUE_SET:
+		*out = value_int(v.dict->len);
+		return true;
+	case VALUE_INSTANCE:
+		return length_of_instance(vm, v, out, err);
+	case VALUE_CLASS:
+		return length_of_class(vm, v, out, err);
+	case VALUE_RANGE:
+		*out = value_int(range_length(v.range));
+		return true;
+	case VALUE_ITER:
+		if (v.iter->view) {
+			*out = value_int(v.iter->over.dict->len);
+			return true;
+		}
+		break;
+	default:
+		break;
+	}
+	return no_length(vm, v, err);
+}
+
+static bool range_contains(const struct range *r, int64_t i)
+{
+	if (r->step > 0 ? i < r->start || i >= r->stop : i > r->start || i <= r->stop)
+		return false;
+	if (r->step > 0)
+		return ((uint64_t)i - (uint64_t)r->start) % (uint64_t)r->step == 0;
+	return ((uint64_t)r->start - (uint64_t)i) % -(uint64_t)r->step == 0;
+}
+
+static bool str_contains(struct vm *vm, const struct str *s, struct value item, bool *out,
+			 struct err *err)
+{
+	if (item.kind != VALUE_STR)
+		return err_set(err, ERR_TYPE,
+			       "'in <string>' requires string as left operand, not %s",
+			       value_type_name(item));
+	if (!vm_spend(vm, (int64_t)s->len / 16, err))
+		return false;
+	*out = item.str->len == 0 || memmem(s->text, s->len, item.str->text, item.str->len);
+	return true;
+}
+
+static bool iteration_contains(struct vm *vm, struct value container, struct value item, bool *out,
+			       struct err *err)
+{
+	struct value it, v;
+	bool more, ok;
+
+	*out = false;
+	if (!op_iter(vm, container, &it, err))
+		return false;
+	do {
+		ok = op_next(vm, it.iter, &v, &more, err);
+		if (!ok || !more)
+			break;
+		*out = op_is(vm, v, item);
+		ok = *out || op_equal(vm, v, item, out, err);
+		value_unref(v);
+	} while (ok && !*out);
+	value_unref(it);
+	return ok;
+}
+
+/* Of all its elements, whatever its dims. */
+static bool tensor_contains(struct vm *vm, struct value container, struct value item, bool *out,
+			    struct err *err)
+{
+	struct value equal, any, holds;
+	bool ok;
+
+	if (item.kind != VALUE_TENSOR && !value_is_number(item))
+		return err_set(err, ERR_OP,
+			       "Tensor.__contains__ only supports Tensor or scalar, but you passed "
+			       "in a %s",
+			       value_type_name(item));
+	if (!op_compare(vm, CMP_EQ, item, container, &equal, err))
+		return false;
+	ok = op_attribute(vm, NULL, equal, "any", &any, err);
+	value_unref(equal);
+	if (!ok)
+		return false;
+	ok = vm_call(vm, any, NULL, 0, NULL, &holds, err);
+	value_unref(any);
+	if (!ok)
+		return false;
+	ok = op_truth(vm, holds, out, err);
+	value_unref(holds);
+	return ok;
+}
+
+bool op_contains(struct vm *vm, struct value container, struct value item, bool *out,
+		 struct err *err)
+{
+	struct value ignored;
+	bool found;
+
+	switch (container.kind) {
+	case VALUE_STR:
+		if (item.kind == VALUE_LATETEXT)
+			return text_needed(vm, item, err);
+		return str_contains(vm, container.str, item, out, err);
+	case VALUE_LATETEXT:
+		return text_needed(vm, container, err);
+	case VALUE_DICT:
+	case VALUE_SET:
+		if (!op_make_key(vm, &item, err))
+			return false;
+		*out = value_dict_get(container.dict, item, &ignored);
+		return true;
+	case VALUE_INSTANCE:
+		if (!instance_call(vm, container, "__contains__", &item, 1, &ignored, &found, err))
+			return false;
+		if (!found)
+			break;
+		found = op_truth(vm, ignored, out, err);
+		value_unref(ignored);
+		return found;
+	case VALUE_RANGE:
+		if (!value_is_integer(item))
+			break;
+		*out = range_contains(container.range, value_as_int(item));
+		return true;
+	case VALUE_ITER:
+		if (is_set_view(container))
+			return view_contains(vm, container.iter, item, out, err);
+		break;
+	case VALUE_TENSOR:
+		return tensor_contains(vm, container, item, out, err);
+	case VALUE_TUPLE:
+	case VALUE_LIST:
+	case VALUE_GENERATOR:
+	case VALUE_CLASS:
+		break;
+	default:
+		return err_set(err, ERR_TYPE, "argument of type '%s' is not iterable",
+			       value_type_name(container));
+	}
+	if (container.kind == VALUE_INSTANCE &&
+	    !class_lookup(container.instance->class, "__iter__") &&
+	    !class_lookup(container.instance->class, "__getitem__"))
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "argument of type '%s' is not iterable",
+				value_type_name(container));
+	return iteration_contains(vm, container, item, out, err);
+}

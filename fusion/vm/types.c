@@ -1,0 +1,354 @@
+/* fusion/vm/types.c -- what type a value has: isinstance, type, and text.
+ *
+ * The types of Python itself are the builtins that make their values (int,
+ * list), rows of scope "type" where there is no such function, and torch's
+ * names for its own.  All others are struct class. */
+#include <stdio.h>
+#include <string.h>
+
+#include "fusion/vm/builtins.h"
+#include "fusion/vm/classes.h"
+#include "fusion/vm/operators.h"
+
+static const char *const makers[] = { "int",   "float",     "bool",  "str",   "list",
+				      "tuple", "dict",      "range", "set",   "frozenset",
+				      "slice", "enumerate", "zip",   "map",   "reversed",
+				      "type",  "property",  "super", "filter" };
+
+bool native_is_type(const struct native *f)
+{
+	const struct builtin *row;
+
+	if (!f->builtin)
+		return strcmp(f->name, "torch.device") == 0 ||
+		       (strncmp(f->name, "torch.", 6) == 0 && f->name[6] >= 'A' &&
+			f->name[6] <= 'Z');
+	row = builtin_row(f->id);
+	if (f->self.kind != VALUE_UNSET)
+		return false;
+	if (strcmp(row->name, "Parameter") == 0)
+		return true;
+	if (strcmp(row->scope, "type") == 0)
+		return true;
+	for (size_t i = 0; row->scope[0] == '\0' && i < sizeof(makers) / sizeof(makers[0]); i++)
+		if (strcmp(makers[i], row->name) == 0)
+			return true;
+	return false;
+}
+
+static const char *last_word(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot ? dot + 1 : name;
+}
+
+/* The name of the type whose maker or row is the native `f`. */
+static bool is_of_native(struct value v, const struct native *f)
+{
+	const char *type = value_type_name(v), *name = last_word(f->name);
+
+	if (strcmp(name, "Parameter") == 0)
+		return v.kind == VALUE_TENSOR && v.tensor->is_parameter;
+	if (strcmp(name, "Size") == 0)
+		return v.kind == VALUE_TUPLE && v.list->is_size;
+	if (strcmp(name, "FloatTensor") == 0 || strcmp(name, "LongTensor") == 0)
+		return v.kind == VALUE_TENSOR;
+	if (strcmp(f->name, "torch.device") == 0)
+		return v.kind == VALUE_STR; /* devices are their names here */
+	if (strcmp(name, "int") == 0 && (v.kind == VALUE_BOOL || v.kind == VALUE_SYMINT ||
+					 v.kind == VALUE_SYMBOOL || v.kind == VALUE_LATEBOOL))
+		return true;
+	if (strcmp(name, "tuple") == 0 && v.kind == VALUE_TUPLE)
+		return true;
+	if (strcmp(name, "dict") == 0 && v.kind == VALUE_DICT)
+		return true;
+	if (strcmp(name, "type") == 0 && v.kind == VALUE_NATIVE)
+		return native_is_type(v.native);
+	return strcmp(type, name) == 0;
+}
+
+/* The promises of typing and collections.abc that isinstance() can look at: bits of
+ * what the kinds of values are. */
+enum { ITERABLE = 1, SEQUENCE = 2, MAPPING = 4, SETS = 8, CALLABLE = 16, NUMBER = 32, SIZED = 64 };
+
+static int promises_of(struct value v)
+{
+	switch (v.kind) {
+	case VALUE_STR:
+	case VALUE_TUPLE:
+	case VALUE_LIST:
+	case VALUE_RANGE:
+		return ITERABLE | SEQUENCE | SIZED;
+	case VALUE_DICT:
+		return ITERABLE | MAPPING | SIZED;
+	case VALUE_SET:
+		return ITERABLE | SETS | SIZED;
+	case VALUE_GENERATOR:
+		return ITERABLE;
+	case VALUE_TENSOR:
+		return ITERABLE | SIZED;
+	case VALUE_FUNCTION:
+	case VALUE_METHOD:
+	case VALUE_CLASS:
+	case VALUE_NATIVE:
+		return CALLABLE;
+	case VALUE_INT:
+	case VALUE_BOOL:
+	case VALUE_FLOAT:
+	case VALUE_SYMINT:
+	case VALUE_SYMREAL:
+		return NUMBER;
+	default:
+		return 0;
+	}
+}
+
+static const struct {
+	const char *name, *method; /* an instance's, that shows the promise; NULL: none does */
+	int promise;
+} promises[] = {
+	{ "Iterable", "__iter__", ITERABLE },
+	{ "Collection", "__iter__", ITERABLE },
+	{ "Sequence", NULL, SEQUENCE },
+	{ "List", NULL, SEQUENCE },
+	{ "Tuple", NULL, SEQUENCE },
+	{ "Mapping", NULL, MAPPING },
+	{ "MutableMapping", NULL, MAPPING },
+	{ "Dict", NULL, MAPPING },
+	{ "Set", NULL, SETS },
+	{ "Callable", "__call__", CALLABLE },
+	{ "Number", NULL, NUMBER },
+	{ "Real", NULL, NUMBER },
+	{ "Sized", "__len__", SIZED },
+};
+
+/* isinstance(v, Iterable) and its like; *known false for another name. */
+static bool keeps_promise(struct vm *vm, struct value v, const struct native *f, bool *known,
+			  bool *out, struct err *err)
+{
+	struct value *place = NULL;
+
+	*known = false;
+	if (!f->builtin || strcmp(builtin_row(f->id)->scope, "typing") != 0)
+		return true;
+	for (size_t i = 0; i < sizeof(promises) / sizeof(promises[0]); i++) {
+		if (strcmp(promises[i].name, f->name) != 0)
+			continue;
+		*known = true;
+		*out = (promises_of(v) & promises[i].promise) != 0;
+		if (strcmp(f->name, "List") == 0 || strcmp(f->name, "Tuple") == 0)
+			*out = v.kind == (f->name[0] == 'L' ? VALUE_LIST : VALUE_TUPLE);
+		if (v.kind != VALUE_INSTANCE || !promises[i].method)
+			return true;
+		if (!class_find(vm, v.instance->class, promises[i].method, &place, err))
+			return false;
+		*out = place != NULL;
+		return true;
+	}
+	return true;
+}
+
+static bool not_a_type(struct vm *vm, struct err *err)
+{
+	return vm_raise(vm, CLASS_TYPE_ERROR, err,
+			"isinstance() arg 2 must be a type, a tuple of types, or a union");
+}
+
+static bool is_instance(struct vm *vm, struct value v, struct value type, int depth, bool *out,
+			struct err *err)
+{
+	bool known;
+
+	*out = false;
+	switch (type.kind) {
+	case VALUE_TUPLE:
+		for (int i = 0; depth < 100 && i < type.list->len && !*out; i++)
+			if (!op_force(vm, &type.list->at[i], err) ||
+			    !is_instance(vm, v, type.list->at[i], depth + 1, out, err))
+				return false;
+		return true;
+	case VALUE_CLASS:
+		if (v.kind == VALUE_INSTANCE)
+			*out = class_derives(v.instance->class, type.class);
+		else if (v.kind == VALUE_TUPLE && v.list->class)
+			*out = class_derives(v.list->class, type.class);
+		else
+			*out = type.class->builtin == CLASS_OBJECT;
+		return true;
+	case VALUE_NONE: /* of int | None */
+		*out = v.kind == VALUE_NONE && depth > 0;
+		return depth > 0 || not_a_type(vm, err);
+	case VALUE_NATIVE:
+		if (!keeps_promise(vm, v, type.native, &known, out, err))
+			return false;
+		if (known)
+			return true;
+		if (!native_is_type(type.native))
+			return not_a_type(vm, err);
+		*out = is_of_native(v, type.native);
+		return true;
+	default:
+		return not_a_type(vm, err);
+	}
+}
+
+bool value_is_instance(struct vm *vm, struct value v, struct value type, bool *out, struct err *err)
+{
+	return is_instance(vm, v, type, 0, out, err);
+}
+
+bool builtin_isinstance(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
+{
+	bool r;
+
+	if (!is_instance(vm, call->args[0], call->args[1], 0, &r, err))
+		return false;
+	*out = value_bool(r);
+	return true;
+}
+
+static bool is_subclass(struct vm *vm, struct value class, struct value base, int depth, bool *out,
+			struct err *err)
+{
+	*out = false;
+	if (base.kind == VALUE_TUPLE && depth < 100) {
+		for (int i = 0; i < base.list->len && !*out; i++)
+			if (!is_subclass(vm, class, base.list->at[i], depth + 1, out, err))
+				return false;
+		return true;
+	}
+	if (class.kind == VALUE_CLASS && base.kind == VALUE_CLASS) {
+		*out = class_derives(class.class, base.class);
+		return true;
+	}
+	if (class.kind == VALUE_NATIVE && native_is_type(class.native)) {
+		*out = value_equal(class, base) ||
+		       (base.kind == VALUE_CLASS && base.class->builtin == CLASS_OBJECT) ||
+		       (base.kind == VALUE_NATIVE && strcmp(class.native->name, "bool") == 0 &&
+			strcmp(base.native->name, "int") == 0);
+		return true;
+	}
+	*out = false;
+	if (class.kind == VALUE_CLASS && base.kind == VALUE_NATIVE && native_is_type(base.native))
+		return true;
+	return vm_raise(vm, CLASS_TYPE_ERROR, err, "issubclass() arg 1 must be a class");
+}
+
+bool builtin_issubclass(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
+{
+	bool r;
+
+	if (!is_subclass(vm, call->args[0], call->args[1], 0, &r, err))
+		return false;
+	*out = value_bool(r);
+	return true;
+}
+
+static bool torch_type(struct vm *vm, const char *name, struct value *out, struct err *err)
+{
+	struct value torch;
+
+	return vm_module(vm, "torch", &torch, err) && op_attribute(vm, NULL, torch, name, out, err);
+}
+
+bool value_type(struct vm *vm, struct value v, struct value *out, struct err *err)
+{
+	struct class *class = v.kind == VALUE_INSTANCE ? v.instance->class : NULL;
+	const char *name = value_type_name(v);
+	int id;
+
+	if (v.kind == VALUE_TUPLE)
+		class = v.list->class;
+	if (class) {
+		*out = value_ref(value_of(class));
+		return true;
+	}
+	if (v.kind == VALUE_TENSOR)
+		return torch_type(vm, "Tensor", out, err);
+	if (v.kind == VALUE_TUPLE && v.list->is_size)
+		name = "Size";
+	id = builtin_find("", name);
+	if (id < 0)
+		id = builtin_find("type", name);
+	if (id < 0) /* an iterator of some kind */
+		id = builtin_find("type", "generator");
+	return vm_keep(vm, builtin_value(id, (struct value){ .kind = VALUE_UNSET }), out, err);
+}
+
+bool builtin_type(struct vm *vm, const struct builtin_call *call, struct value *out,
+		  struct err *err)
+{
+	if (call->n == 1)
+		return value_type(vm, call->args[0], out, err);
+	return err_set(err, ERR_UNSUPPORTED,
+		       "type() with %d arguments makes a class; write a class statement instead",
+		       call->n);
+}
+
+bool builtin_not_a_function(struct vm *vm, const struct builtin_call *call, struct value *out,
+			    struct err *err)
+{
+	(void)out;
+	return vm_raise(vm, CLASS_TYPE_ERROR, err, "%s cannot be called", call->row->name);
+}
+
+/* The text of a hook of the class, which must be a string. */
+static bool text_from_hook(struct vm *vm, struct value v, const char *hook, struct buf *text,
+			   bool *found, struct err *err)
+{
+	struct value s;
+	bool ok;
+
+	if (!instance_call(vm, v, hook, NULL, 0, &s, found, err))
+		return false;
+	if (!*found)
+		return true;
+	ok = value_is_text(s) && text_append(vm, s, text, err);
+	if (!value_is_text(s))
+		vm_raise(vm, CLASS_TYPE_ERROR, err, "%s returned non-string (type %s)", hook,
+			 value_type_name(s));
+	value_unref(s);
+	return ok;
+}
+
+static bool exception_repr(struct vm *vm, struct value v, struct buf *text, struct err *err)
+{
+	const struct list *args = v.instance->payload.list;
+
+	buf_puts(text, v.instance->class->name);
+	if (args->len != 1)
+		return builtin_text(vm, v.instance->payload, false, text, err);
+	buf_putc(text, '(');
+	if (!builtin_text(vm, args->at[0], false, text, err))
+		return false;
+	buf_putc(text, ')');
+	return true;
+}
+
+bool object_text(struct vm *vm, struct value v, bool plain, struct buf *text, struct err *err)
+{
+	bool found = false, ok = true;
+
+	if (v.kind != VALUE_INSTANCE)
+		return builtin_text(vm, v, plain, text, err);
+	if (vm->depth >= vm->limits.depth)
+		return err_set(err, ERR_RECURSION, "maximum recursion depth exceeded in a repr");
+	if (!exception_force(vm, v, err))
+		return false;
+	vm->depth++;
+	if (plain)
+		ok = text_from_hook(vm, v, "__str__", text, &found, err);
+	if (ok && !found && plain && v.instance->payload.kind == VALUE_TUPLE)
+		ok = found = exception_text(vm, v, text, err);
+	if (ok && !found)
+		ok = text_from_hook(vm, v, "__repr__", text, &found, err);
+	if (ok && !found && v.instance->payload.kind == VALUE_TUPLE)
+		ok = found = exception_repr(vm, v, text, err);
+	if (ok && !found)
+		buf_printf(text, "<%s object>", v.instance->class->name);
+	vm->depth--;
+	return ok;
+}

@@ -1,0 +1,355 @@
+/* fusion/vm/unit.c -- code objects made ready to run, and checked.
+ *
+ * The VM indexes without looking: an operand out of range or a stack deeper
+ * than the code says would be a wild write.  So each code object is checked
+ * once, here, and a mistake of the compiler becomes an error. */
+#include <string.h>
+
+#include "fusion/vm/prelude.h"
+#include "fusion/vm/unread.h"
+
+static bool prepare_const(struct vm *vm, const struct lang_const *c, struct value *out)
+{
+	switch (c->kind) {
+	case CONST_NONE:
+		*out = value_none();
+		break;
+	case CONST_BOOL:
+		*out = value_bool(c->b);
+		break;
+	case CONST_INT:
+		*out = value_int(c->i);
+		break;
+	case CONST_FLOAT:
+		*out = value_float(c->f);
+		break;
+	case CONST_ELLIPSIS:
+		*out = (struct value){ .kind = VALUE_ELLIPSIS };
+		break;
+	case CONST_STR:
+		*out = value_str(c->str, (size_t)c->n);
+		break;
+	case CONST_TUPLE: {
+		struct value *items = ARENA_ARRAY(&vm->arena, struct value, (size_t)c->n);
+		bool ok = items != NULL;
+		int n = 0;
+
+		while (ok && n < c->n)
+			ok = prepare_const(vm, &c->items[n], &items[n]) && ++n;
+		*out = ok ? value_tuple(items, n) : (struct value){ .kind = VALUE_UNSET };
+		while (n > 0)
+			value_unref(items[--n]);
+		break;
+	}
+	}
+	return out->kind != VALUE_UNSET;
+}
+
+/* How many operands an instruction reads. */
+static int needs(const struct lang_inst *inst)
+{
+	int change;
+
+	switch (inst->op) {
+	case CODE_COPY:
+	case CODE_SWAP:
+		return inst->arg;
+	case CODE_LOAD_ATTR:
+	case CODE_UNARY_OP:
+	case CODE_GET_ITER:
+	case CODE_FOR_ITER:
+	case CODE_UNPACK_SEQUENCE:
+	case CODE_UNPACK_EX:
+	case CODE_LIST_TO_TUPLE:
+	case CODE_PUSH_EXC:
+	case CODE_BEFORE_WITH:
+	case CODE_YIELD:
+	case CODE_RETURNED:
+	case CODE_MATCH_SEQUENCE:
+	case CODE_RETURN:
+		return 1;
+	case CODE_BUILD_TUPLE:
+	case CODE_BUILD_LIST:
+	case CODE_BUILD_SET:
+	case CODE_BUILD_STRING:
+	case CODE_BUILD_SLICE:
+		return inst->arg;
+	case CODE_BUILD_MAP:
+		return 2 * inst->arg;
+	case CODE_CALL:
+		return inst->arg + 1;
+	case CODE_CALL_KW:
+		return inst->arg + 2;
+	case CODE_BINARY_OP:
+	case CODE_INPLACE_OP:
+	case CODE_COMPARE_OP:
+	case CODE_BINARY_SUBSCR:
+	case CODE_STORE_ATTR:
+	case CODE_EXC_MATCH:
+	case CODE_MATCH_CLASS:
+		return 2;
+	case CODE_STORE_SUBSCR:
+	case CODE_MAKE_FUNCTION:
+	case CODE_CALL_EX:
+	case CODE_WITH_EXCEPT:
+		return 3;
+	case CODE_LIST_APPEND:
+	case CODE_SET_ADD:
+	case CODE_LIST_EXTEND:
+	case CODE_SET_UPDATE:
+	case CODE_DICT_UPDATE:
+	case CODE_DICT_MERGE:
+		return inst->arg + 1;
+	case CODE_MAP_ADD:
+	case CODE_MAKE_CLASS:
+		return inst->arg + 2;
+	case CODE_FORMAT_VALUE:
+		return inst->arg & 4 ? 2 : 1;
+	default:
+		change = code_effect(inst->op, inst->arg);
+		return change < 0 ? -change : 0;
+	}
+}
+
+/* How much there is of what an operand of that op counts in; -1: it counts in nothing. */
+static int operand_limit(const struct code *code, enum code_op op)
+{
+	switch (op) {
+	case CODE_LOAD_CONST:
+		return code->n_consts;
+	case CODE_LOAD_FAST:
+	case CODE_STORE_FAST:
+	case CODE_DELETE_FAST:
+	case CODE_CLEAR_FAST:
+		return code->n_locals;
+	case CODE_LOAD_GLOBAL:
+	case CODE_STORE_GLOBAL:
+	case CODE_LOAD_ATTR:
+	case CODE_STORE_ATTR:
+	case CODE_DELETE_GLOBAL:
+	case CODE_DELETE_ATTR:
+	case CODE_LOAD_NAME:
+	case CODE_STORE_NAME:
+	case CODE_DELETE_NAME:
+	case CODE_IMPORT:
+		return code->n_names;
+	case CODE_LOAD_DEREF:
+	case CODE_STORE_DEREF:
+	case CODE_LOAD_CLOSURE:
+	case CODE_DELETE_DEREF:
+	case CODE_MAKE_CELL:
+		return code->n_cells;
+	case CODE_BINARY_OP:
+	case CODE_INPLACE_OP:
+		return BIN_COUNT;
+	case CODE_UNARY_OP:
+		return UN_COUNT;
+	case CODE_COMPARE_OP:
+		return CMP_COUNT;
+	case CODE_FOR_ITER:
+	case CODE_JUMP:
+	case CODE_JUMP_IF_FALSE:
+	case CODE_JUMP_IF_TRUE:
+		return code->n_insts;
+	case CODE_MAKE_FUNCTION:
+		return code->n_nested;
+	default:
+		return -1;
+	}
+}
+
+static bool operand_fits(const struct code *code, const struct lang_inst *inst)
+{
+	int limit = operand_limit(code, inst->op);
+
+	if (limit >= 0)
+		return inst->arg >= 0 && inst->arg < limit;
+	switch (inst->op) {
+	case CODE_FORMAT_VALUE:
+		return inst->arg >= 0 && inst->arg <= 7;
+	case CODE_UNPACK_EX:
+		return inst->arg >= 0 && (inst->arg & 255) + (inst->arg >> 8) < code->stack_depth;
+	case CODE_RAISE:
+		return inst->arg >= 0 && inst->arg <= 2;
+	case CODE_YIELD:
+		return code->is_generator && (inst->arg == 0 || inst->arg == 1);
+	case CODE_COPY:
+	case CODE_SWAP:
+	case CODE_LIST_APPEND:
+	case CODE_SET_ADD:
+	case CODE_MAP_ADD:
+	case CODE_LIST_EXTEND:
+	case CODE_SET_UPDATE:
+	case CODE_DICT_UPDATE:
+	case CODE_DICT_MERGE:
+		return inst->arg >= 1 && inst->arg <= code->stack_depth;
+	case CODE_MATCH_SEQUENCE:
+		return inst->arg >= 0;
+	case CODE_BUILD_SLICE:
+		return inst->arg == 2 || inst->arg == 3;
+	default:
+		return inst->arg >= 0 && inst->arg <= code->stack_depth;
+	}
+}
+
+struct check {
+	const struct code *code;
+	const int *handler; /* by instruction; NULL: none */
+	int *depth;         /* before each instruction, -1: not reached yet */
+	int *todo;
+	int n_todo;
+};
+
+static bool flow_to(struct check *c, int at, int depth)
+{
+	const struct lang_handler *h;
+
+	if (at >= c->code->n_insts || depth < 0 || depth > c->code->stack_depth)
+		return false;
+	if (c->depth[at] >= 0)
+		return c->depth[at] == depth;
+	c->depth[at] = depth;
+	c->todo[c->n_todo++] = at;
+	if (!c->handler || c->handler[at] < 0)
+		return true;
+	h = &c->code->handlers[c->handler[at]];
+	return depth >= h->depth && flow_to(c, h->target, h->depth + 1);
+}
+
+/* For each instruction the innermost handler, the first that covers it. */
+static bool find_handlers(struct vm *vm, struct unit *unit, struct err *err)
+{
+	const struct code *code = unit->code;
+
+	if (code->n_handlers == 0)
+		return true;
+	unit->handler = ARENA_ARRAY(&vm->arena, int, (size_t)code->n_insts);
+	if (!unit->handler)
+		return vm_out_of_memory(vm, err);
+	memset(unit->handler, 0xff, sizeof(int) * (size_t)code->n_insts);
+	for (int i = code->n_handlers - 1; i >= 0; i--) {
+		const struct lang_handler *h = &code->handlers[i];
+
+		if (h->start < 0 || h->end > code->n_insts || h->target < 0 || h->depth < 0)
+			return err_set(err, ERR_INTERNAL,
+				       "handler %d of %s is out of bounds: a fault of the "
+				       "compiler, not of the program",
+				       i, code->name);
+		for (int at = h->start; at < h->end; at++)
+			unit->handler[at] = i;
+	}
+	return true;
+}
+
+static bool check_inst(struct check *c, int at)
+{
+	const struct lang_inst *inst = &c->code->insts[at];
+	int depth = c->depth[at];
+
+	if (!operand_fits(c->code, inst) || depth < needs(inst))
+		return false;
+	switch (inst->op) {
+	case CODE_RETURN:
+	case CODE_RAISE:
+	case CODE_RERAISE:
+		return true;
+	case CODE_JUMP:
+		return flow_to(c, inst->arg, depth);
+	case CODE_JUMP_IF_FALSE:
+	case CODE_JUMP_IF_TRUE:
+		return flow_to(c, inst->arg, depth - 1) && flow_to(c, at + 1, depth - 1);
+	case CODE_FOR_ITER:
+		return flow_to(c, inst->arg, depth - 1) && flow_to(c, at + 1, depth + 1);
+	default:
+		return flow_to(c, at + 1, depth + code_effect(inst->op, inst->arg));
+	}
+}
+
+static bool check_code(struct vm *vm, const struct unit *unit, struct err *err)
+{
+	const struct code *code = unit->code;
+	size_t n = (size_t)code->n_insts;
+	struct check c = { .code = code, .handler = unit->handler };
+	int at = 0;
+
+	c.depth = ARENA_ARRAY(&vm->arena, int, n);
+	c.todo = ARENA_ARRAY(&vm->arena, int, n);
+	if (!c.depth || !c.todo)
+		return vm_out_of_memory(vm, err);
+	memset(c.depth, 0xff, n * sizeof(int));
+	if (!flow_to(&c, 0, 0))
+		return err_set(err, ERR_INTERNAL, "the code of %s is empty", code->name);
+	while (c.n_todo > 0) {
+		at = c.todo[--c.n_todo];
+		if (!check_inst(&c, at))
+			return err_at(err, ERR_INTERNAL, code->insts[at].line,
+				      code->insts[at].column,
+				      "instruction %d of %s is out of bounds: a fault of the "
+				      "compiler, not of the program",
+				      at, code->name);
+	}
+	return true;
+}
+
+static bool names_global(enum code_op op)
+{
+	switch (op) {
+	case CODE_LOAD_GLOBAL:
+	case CODE_STORE_GLOBAL:
+	case CODE_DELETE_GLOBAL:
+	case CODE_LOAD_NAME:
+	case CODE_STORE_NAME:
+	case CODE_DELETE_NAME:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool unit_prepare(struct vm *vm, struct unit *unit, const struct code *code, struct err *err)
+{
+	struct arena *a = &vm->arena;
+
+	unit->code = code;
+	unit->hidden = vm->owner != NULL;
+	unit->refused = unit->hidden ? unread_refused(code, prelude_module(vm)) : 0;
+	if (!find_handlers(vm, unit, err) || !check_code(vm, unit, err))
+		return false;
+	unit->consts = ARENA_ARRAY(a, struct value, (size_t)code->n_consts);
+	unit->globals = ARENA_ARRAY(a, int, (size_t)code->n_names);
+	unit->sites = ARENA_ARRAY(a, struct attr_site, (size_t)code->n_insts);
+	unit->nested = ARENA_ARRAY(a, struct unit, (size_t)code->n_nested);
+	if (!unit->consts || !unit->globals || !unit->sites || !unit->nested)
+		return vm_out_of_memory(vm, err);
+	memset(unit->globals, 0xff, sizeof(int) * (size_t)code->n_names);
+	for (int i = 0; i < code->n_consts; i++)
+		if (!prepare_const(vm, &code->consts[i], &unit->consts[i]))
+			return vm_out_of_memory(vm, err);
+	for (int i = 0; i < code->n_insts; i++) {
+		const struct lang_inst *inst = &code->insts[i];
+
+		if (!names_global(inst->op) || unit->globals[inst->arg] >= 0)
+			continue;
+		unit->globals[inst->arg] = vm_global_slot(vm, code->names[inst->arg]);
+		if (unit->globals[inst->arg] < 0)
+			return vm_out_of_memory(vm, err);
+	}
+	for (int i = 0; i < code->n_nested; i++)
+		if (!unit_prepare(vm, &unit->nested[i], code->nested[i], err))
+			return false;
+	return true;
+}
+
+void unit_release(struct unit *unit)
+{
+	if (!unit->code)
+		return;
+	for (int i = 0; unit->consts && i < unit->code->n_consts; i++)
+		value_unref(unit->consts[i]);
+	for (int i = 0; unit->sites && i < unit->code->n_insts; i++) {
+		value_unref(unit->sites[i].module);
+		value_unref(unit->sites[i].value);
+	}
+	for (int i = 0; unit->nested && i < unit->code->n_nested; i++)
+		unit_release(&unit->nested[i]);
+}
