@@ -1,0 +1,228 @@
+"""tests/house.py BUILD [--list WHAT] -- does the house stand as it is drawn?  Read from the objects, not only from includes.
+
+Arrows between rooms (ARROWS below) by the symbols of the objects and by includes; headers of a
+room's inside that are included outside it; fusion.h alone; public symbols that one file alone
+uses, which could be static.  Needs nm (binutils).  Prints what breaks a rule, and nothing else.
+--list WHAT: all of arrows, knots, single, inside, for whoever tidies up.
+"""
+import argparse
+import collections
+import os
+import re
+import subprocess
+import sys
+
+# Each room and those whose symbols it may use, directly; a room may also use what these may use.
+ARROWS = {
+    "server": "profiler db fusion.h base",
+    "profiler": "fusion.h base",
+    "db": "base",
+    "session": "capture lazy",
+    "capture": "eager",
+    "lazy": "eager",
+    "eager": "compile torch",
+    "compile": "tensor backends passes",
+    "torch": "tensor vm graph",
+    "tensor": "vm backends graph",
+    "vm": "lang graph",
+    "backends": "lower",
+    "passes": "graph",
+    "lower": "graph",
+    "graph": "base",
+    "lang": "base",
+    "base": "",
+}
+# Sub-rooms of capture: nothing else of capture is seen by them but what its interfaces say.
+SYMBOL = re.compile(r"^[0-9a-f]* ?([A-Za-z]) (\S+)$")
+
+
+def room_of(path):
+    """fusion/vm/x.c: vm; fusion/fusion.h: fusion.h; server/api/x.c: server."""
+    parts = path.split("/")
+    if parts[0] != "fusion":
+        return parts[0]
+    return parts[1] if len(parts) > 2 else "fusion.h"
+
+
+def inner_room(path):
+    return os.path.dirname(path)
+
+
+def reach():
+    """room -> every room it may use."""
+    seen = {}
+
+    def walk(room):
+        if room not in seen:
+            seen[room] = {room}
+            for to in ARROWS.get(room, "").split():
+                seen[room] |= {to} if to == "fusion.h" else walk(to)
+        return seen[room]
+
+    for room in ARROWS:
+        walk(room)
+    return seen
+
+
+def sources():
+    return [p for p in subprocess.check_output(["git", "ls-files", "fusion", "profiler", "server", "db"], text=True).split("\n") if p.endswith((".c", ".h"))]
+
+
+class House:
+    def __init__(self, build):
+        self.defines, self.uses = {}, collections.defaultdict(set)  # symbol -> file; symbol -> files
+        self.wants = collections.defaultdict(set)  # file -> symbols
+        self.data = set()
+        objects = [p for p in sources() if p.endswith(".c") and os.path.exists(os.path.join(build, p[:-2] + ".o"))]
+        for path in objects:
+            self.read(path, os.path.join(build, path[:-2] + ".o"))
+        for symbol, files in list(self.uses.items()):
+            if symbol not in self.defines:
+                del self.uses[symbol]
+
+    def read(self, path, object_file):
+        for line in subprocess.check_output(["nm", object_file], text=True).split("\n"):
+            m = SYMBOL.match(line.strip())
+            if not m:
+                continue
+            kind, name = m.groups()
+            if kind == "U":
+                self.uses[name].add(path)
+                self.wants[path].add(name)
+            elif kind in "TDBRVWC":
+                self.defines[name] = path
+
+    def arrows(self):
+        """(room, room used) -> [(file, symbol, file that defines it)], by symbols."""
+        found = collections.defaultdict(list)
+        for name, files in self.uses.items():
+            for path in files:
+                a, b = inner_room(path), inner_room(self.defines[name])
+                if a != b:
+                    found[a, b].append((path, name, self.defines[name]))
+        return found
+
+    def upward(self):
+        allowed = reach()
+        # Whoever includes fusion.h uses what session defines for it, and what the rooms below do for its types.
+        faced = declared("fusion/fusion.h")
+        wrong = []
+        for (a, b), uses in sorted(self.arrows().items()):
+            ra, rb = room_of(a + "/x.c"), room_of(b + "/x.c")
+            for path, name, where in uses:
+                if rb in allowed.get(ra, ()) or ("fusion.h" in allowed.get(ra, ()) and name in faced):
+                    continue
+                wrong.append(f"{path} uses {name} of {where}")
+        return wrong
+
+    def knots(self):
+        """Groups of inner rooms (folders) that reach each other, by symbols."""
+        graph = collections.defaultdict(set)
+        for a, b in self.arrows():
+            graph[a].add(b)
+        return [sorted(c) for c in components(graph) if len(c) > 1]
+
+    def single(self):
+        """Public symbols that at most one other file uses, or none: those outside the tables of .def and the public headers."""
+        listed = names_of_tables()
+        for p in public_headers():
+            listed |= declared(p)
+        return sorted(f"{self.defines[n]}: {n}" + (f", used by {next(iter(self.uses[n]))}" if self.uses.get(n) else ", used by none")
+                      for n in self.defines if len(self.uses.get(n, ())) < 2 and n not in listed and n != "main")
+
+
+def declared(header):
+    text = open(header).read()
+    return set(re.findall(r"\b([a-z_][a-z0-9_]*)\s*\(", text)) | set(re.findall(r"extern[^;]*?\b([a-z_][a-z0-9_]*)(?:\[[^]]*\])?;", text))
+
+
+def public_headers():
+    """A folder's public header is named for it."""
+    found = ["fusion/fusion.h", "fusion/plugin.h"]
+    for path in sources():
+        folder, name = os.path.split(path)
+        if name == os.path.basename(folder) + ".h":
+            found.append(path)
+    return found
+
+
+def names_of_tables():
+    """What .def files name: a row makes the name of a function of one of its words."""
+    words = set()
+    for path in subprocess.check_output(["git", "ls-files", "*.def"], text=True).split():
+        words |= set(re.findall(r"[a-z_][a-z0-9_]*", open(path).read()))
+    return words
+
+
+def components(graph):
+    """Strongly connected ones (Tarjan)."""
+    index, low, stack, on, found = {}, {}, [], set(), []
+
+    def walk(v):
+        index[v] = low[v] = len(index)
+        stack.append(v)
+        on.add(v)
+        for w in graph.get(v, ()):
+            if w not in index:
+                walk(w)
+                low[v] = min(low[v], low[w])
+            elif w in on:
+                low[v] = min(low[v], index[w])
+        if low[v] == index[v]:
+            group = []
+            while True:
+                w = stack.pop()
+                on.discard(w)
+                group.append(w)
+                if w == v:
+                    break
+            found.append(group)
+
+    for v in list(graph):
+        if v not in index:
+            walk(v)
+    return found
+
+
+def includes():
+    """(file, header it includes), rooted ones."""
+    for path in sources():
+        for header in re.findall(r'^#include "([^"]+)"', open(path).read(), re.M):
+            yield path, header
+
+
+def upward_includes():
+    allowed = reach()
+    wrong = []
+    for path, header in includes():
+        if not header.startswith(("fusion/", "profiler/", "server/", "db/")):
+            continue
+        a, b = room_of(path), room_of(header)
+        if b in allowed.get(a, ()) or b == a or (b == "fusion.h" and a == "session"):
+            continue
+        wrong.append(f"{path} includes {header}")
+    return wrong
+
+
+def main():
+    sys.setrecursionlimit(10000)
+    parse = argparse.ArgumentParser()
+    parse.add_argument("build")
+    parse.add_argument("--list", choices=["arrows", "knots", "single", "includes"])
+    args = parse.parse_args()
+    house = House(args.build)
+    if args.list == "arrows":
+        for (a, b), uses in sorted(house.arrows().items()):
+            print(f"{a} -> {b}: {len(uses)} uses of {len({n for _, n, _ in uses})} symbols")
+    elif args.list == "knots":
+        for knot in house.knots():
+            print(" ".join(knot))
+    elif args.list == "single":
+        print("\n".join(house.single()))
+    elif args.list == "includes":
+        print("\n".join(upward_includes()))
+    else:
+        print("\n".join(house.upward()))
+
+
+main()
