@@ -107,14 +107,10 @@ static bool infer_dtype(struct infer *in, const struct custom_op *op)
 	return true;
 }
 
-bool infer_custom(struct infer *in, bool *known)
+bool infer_custom(struct infer *in)
 {
-	const struct custom_op *op;
+	const struct custom_op *op = custom_find(in->g->custom, in->args[0].str);
 
-	*known = in->op == OP_custom || in->op == OP_custom_kernel;
-	if (!*known)
-		return false;
-	op = custom_find(in->g->custom, in->args[0].str);
 	if (!op)
 		return err_set(in->err, ERR_INTERNAL, "there is no op '%.64s' of a plugin",
 			       in->args[0].str);

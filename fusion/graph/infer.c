@@ -1,8 +1,8 @@
 /* fusion/graph/infer.c -- dtype and shape of every op's result, as PyTorch has them.
  *
- * The dtype rule and the kind of a row decide; ops whose rule is their own have
- * a function here.  Messages are the user's: they name the op, the sizes and
- * what would fit.
+ * Column `infer` of ops.def names the function of each op, here or in a file beside
+ * this one; pointwise rows and reductions have one for all.  Messages are the user's: they name the
+ * op, the sizes and what would fit.
  */
 #include "fusion/graph/infer.h"
 
@@ -68,9 +68,8 @@ enum dtype infer_promote(const struct infer *in, int first, int end)
 
 static bool zero_divisor(const struct infer *in, enum dtype dtype)
 {
-	return (in->op == OP_floordiv || in->op == OP_mod || in->op == OP_fmod) &&
-	       dtype_category(dtype) == CATEGORY_INT && in->args[1].kind == ARG_INT &&
-	       sym_is(in->args[1].sym, 0);
+	return op_divides(in->op) && dtype_category(dtype) == CATEGORY_INT &&
+	       in->args[1].kind == ARG_INT && sym_is(in->args[1].sym, 0);
 }
 
 static bool negative_power(const struct infer *in, enum dtype dtype)
@@ -119,7 +118,7 @@ static bool infer_pointwise(struct infer *in)
 	return broadcast_args(in, n);
 }
 
-static bool infer_where(struct infer *in)
+bool infer_where(struct infer *in)
 {
 	const struct node *mask = infer_tensor(in, 0);
 
@@ -252,7 +251,7 @@ static bool infer_reduce(struct infer *in)
 }
 
 /* mean, var, std, norm, max, min. */
-static bool infer_statistic(struct infer *in)
+bool infer_statistic(struct infer *in)
 {
 	in->out->dtype = in->out->compute = infer_dtype_arg(in, infer_tensor(in, 0)->dtype);
 	if (in->op == OP_var || in->op == OP_std) {
@@ -270,7 +269,7 @@ static bool infer_statistic(struct infer *in)
 }
 
 /* softmax, log_softmax, cumsum: along one dim, the shape stays. */
-static bool infer_along_dim(struct infer *in)
+bool infer_along_dim(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 	bool cumulates = in->op == OP_cumsum || in->op == OP_cumprod;
@@ -285,7 +284,7 @@ static bool infer_along_dim(struct infer *in)
 	       infer_dim(in, &x->shape, arg_named(in->info, in->args, "dim")->sym, &dim);
 }
 
-static bool infer_alpha(struct infer *in)
+bool infer_alpha(struct infer *in)
 {
 	const struct arg *alpha = &in->args[2];
 	enum dtype dtype = infer_promote(in, 0, 2);
@@ -305,7 +304,7 @@ static bool infer_alpha(struct infer *in)
 	return broadcast_args(in, 2);
 }
 
-static bool infer_clamp(struct infer *in)
+bool infer_clamp(struct infer *in)
 {
 	if (in->args[1].kind == ARG_NONE && in->args[2].kind == ARG_NONE)
 		return err_set(in->err, ERR_OP, "clamp: give `min`, `max`, or both");
@@ -314,7 +313,7 @@ static bool infer_clamp(struct infer *in)
 }
 
 /* gelu, silu */
-static bool infer_activation(struct infer *in)
+bool infer_activation(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 
@@ -379,7 +378,7 @@ bool infer_parameters(struct infer *in)
 }
 
 /* layer_norm, rms_norm */
-static bool infer_normalisation(struct infer *in)
+bool infer_normalisation(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 	const struct arg *sizes = &in->args[1];
@@ -432,7 +431,7 @@ static enum dtype number_dtype(const struct arg *arg)
 	return arg->kind == ARG_FLOAT ? DTYPE_F32 : arg->kind == ARG_BOOL ? DTYPE_BOOL : DTYPE_I64;
 }
 
-static bool infer_create(struct infer *in)
+bool infer_create(struct infer *in)
 {
 	const struct arg *sizes = &in->args[0];
 
@@ -452,7 +451,7 @@ static bool infer_create(struct infer *in)
 }
 
 /* to, zeros_like, ones_like: the shape of x in another dtype. */
-static bool infer_like(struct infer *in)
+bool infer_like(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 
@@ -462,70 +461,28 @@ static bool infer_like(struct infer *in)
 	return true;
 }
 
+static infer_fn *const rules[OP_COUNT] = {
+#define UNARY(id, ...) [OP_##id] = infer_pointwise,
+#define BINARY(id, ...) [OP_##id] = infer_pointwise,
+#define TERNARY(id, heavy, spellings, signature, value, doc, infer, ...) [OP_##id] = infer_##infer,
+#define REDUCE(id, ...) [OP_##id] = infer_reduce,
+#define COMPOSITE(id, spellings, signature, doc, infer, ...) [OP_##id] = infer_##infer,
+#define CAST(id, spellings, signature, doc, infer, ...) [OP_##id] = infer_##infer,
+#define CREATE(id, spellings, signature, doc, infer, ...) [OP_##id] = infer_##infer,
+#define LIBRARY(id, spellings, signature, doc, infer, ...) [OP_##id] = infer_##infer,
+#define VIEW(id, spellings, signature, doc, infer, ...) [OP_##id] = infer_##infer,
+#define JOIN(id, spellings, signature, doc, infer) [OP_##id] = infer_##infer,
+#define CONTROL(id, signature, doc, infer) [OP_##id] = infer_##infer,
+#include "fusion/graph/ops_some.h"
+};
+
 static bool infer_op(struct infer *in)
 {
-	bool known = true, ok;
-
-	ok = infer_matrix(in, &known);
-	if (!known)
-		ok = infer_library(in, &known);
-	if (!known)
-		ok = infer_loss(in, &known);
-	if (!known)
-		ok = infer_window(in, &known);
-	if (!known)
-		ok = infer_view(in, &known);
-	if (!known)
-		ok = infer_index(in, &known);
-	if (!known)
-		ok = infer_loop(in, &known);
-	if (!known)
-		ok = infer_custom(in, &known);
-	if (known)
-		return ok;
-	switch (in->op) {
-	case OP_where:
-		return infer_where(in);
-	case OP_to:
-	case OP_zeros_like:
-	case OP_ones_like:
-	case OP_full_like:
-		return infer_like(in);
-	case OP_add_alpha:
-	case OP_sub_alpha:
-		return infer_alpha(in);
-	case OP_clamp:
-		return infer_clamp(in);
-	case OP_mean:
-	case OP_var:
-	case OP_std:
-	case OP_norm:
-	case OP_max:
-	case OP_min:
-		return infer_statistic(in);
-	case OP_softmax:
-	case OP_softmin:
-	case OP_log_softmax:
-	case OP_cumsum:
-	case OP_cumprod:
-		return infer_along_dim(in);
-	case OP_gelu:
-	case OP_silu:
-		return infer_activation(in);
-	case OP_layer_norm:
-	case OP_rms_norm:
-		return infer_normalisation(in);
-	case OP_full:
-	case OP_zeros:
-	case OP_ones:
-		return infer_create(in);
-	default:
-		if (in->info->kind == KIND_POINTWISE)
-			return infer_pointwise(in);
-		if (in->info->kind == KIND_REDUCE)
-			return infer_reduce(in);
+	if (!rules[in->op])
 		return err_set(in->err, ERR_INTERNAL, "%s: no rule of inference", in->info->id);
-	}
+	if (in->info->kind == KIND_VIEW)
+		in->out->dtype = in->out->compute = infer_tensor(in, 0)->dtype;
+	return rules[in->op](in);
 }
 
 bool op_infer(const struct graph *g, enum op op, const struct arg *args, struct op_result *out,

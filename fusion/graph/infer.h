@@ -67,24 +67,18 @@ bool infer_broadcast(struct infer *in, struct shape *into, const struct shape *x
 /* Whether two sizes are one; else conflict is set and the caller words it. */
 bool infer_same_size(struct infer *in, const struct sym *a, const struct sym *b);
 
-/* infer_matrix.c: matmul and its kin; false in *known where op is none of them. */
-bool infer_matrix(struct infer *in, bool *known);
-/* infer_loss.c: losses, normalisations over a batch. */
-bool infer_loss(struct infer *in, bool *known);
-/* infer_window.c: convolutions and pools. */
-bool infer_window(struct infer *in, bool *known);
-/* infer_library.c: sort, topk, argmax, embedding and others with a function of their own. */
-bool infer_library(struct infer *in, bool *known);
-
-/* custom.c: ops of plugins. */
-bool infer_custom(struct infer *in, bool *known);
-
-/* loop.c: loops and what belongs to them. */
-bool infer_loop(struct infer *in, bool *known);
-
-/* infer_view.c: views; infer_index.c: copies of views, cat, indexing, creation. */
-bool infer_view(struct infer *in, bool *known);
-bool infer_index(struct infer *in, bool *known);
+/* The rules that ops.def names: each completes in->out, or says in in->err what is wrong.
+ * Of a view the dtype is there already. */
+typedef bool infer_fn(struct infer *in);
+#define TERNARY(id, heavy, spellings, signature, value, doc, infer, ...) infer_fn infer_##infer;
+#define COMPOSITE(id, spellings, signature, doc, infer, ...) infer_fn infer_##infer;
+#define CAST(id, spellings, signature, doc, infer, ...) infer_fn infer_##infer;
+#define CREATE(id, spellings, signature, doc, infer, ...) infer_fn infer_##infer;
+#define LIBRARY(id, spellings, signature, doc, infer, ...) infer_fn infer_##infer;
+#define VIEW(id, spellings, signature, doc, infer, ...) infer_fn infer_##infer;
+#define JOIN(id, spellings, signature, doc, infer) infer_fn infer_##infer;
+#define CONTROL(id, signature, doc, infer) infer_fn infer_##infer;
+#include "fusion/graph/ops_some.h"
 
 /* What must hold: proved, or taken for granted with a fact; else false, with
  * the conflict set and the message the caller's. */

@@ -62,7 +62,7 @@ static bool infer_contraction(struct infer *in, const struct contraction *c, con
 	return true;
 }
 
-static bool infer_matmul(struct infer *in)
+bool infer_matmul(struct infer *in)
 {
 	static const int at[2] = { 0, 1 };
 	const struct node *x = infer_tensor(in, 0), *y = infer_tensor(in, 1);
@@ -93,7 +93,27 @@ static bool check_ranks(struct infer *in, int first, int x_rank, int y_rank)
 		       shape_text(&y->shape, b));
 }
 
-static bool infer_linear(struct infer *in)
+bool infer_mm(struct infer *in)
+{
+	return check_ranks(in, 0, 2, 2) && infer_matmul(in);
+}
+
+bool infer_bmm(struct infer *in)
+{
+	return check_ranks(in, 0, 3, 3) && infer_matmul(in);
+}
+
+bool infer_mv(struct infer *in)
+{
+	return check_ranks(in, 0, 2, 1) && infer_matmul(in);
+}
+
+bool infer_dot(struct infer *in)
+{
+	return check_ranks(in, 0, 1, 1) && infer_matmul(in);
+}
+
+bool infer_linear(struct infer *in)
 {
 	const struct node *w = infer_tensor(in, 1), *bias = infer_tensor(in, 2);
 
@@ -112,7 +132,7 @@ static bool infer_linear(struct infer *in)
 	return true;
 }
 
-static bool infer_einsum(struct infer *in)
+bool infer_einsum(struct infer *in)
 {
 	static const int at[2] = { 1, 2 };
 	struct contraction c;
@@ -122,7 +142,7 @@ static bool infer_einsum(struct infer *in)
 }
 
 /* addmm, baddbmm, addmv: beta * input + alpha * (a @ b) */
-static bool infer_add_product(struct infer *in, int a_rank, int b_rank)
+static bool add_product(struct infer *in, int a_rank, int b_rank)
 {
 	static const int at[2] = { 1, 2 };
 	const struct node *x = infer_tensor(in, 0);
@@ -142,7 +162,22 @@ static bool infer_add_product(struct infer *in, int a_rank, int b_rank)
 		       in->info->fx);
 }
 
-static bool infer_outer(struct infer *in)
+bool infer_addmm(struct infer *in)
+{
+	return add_product(in, 2, 2);
+}
+
+bool infer_baddbmm(struct infer *in)
+{
+	return add_product(in, 3, 3);
+}
+
+bool infer_addmv(struct infer *in)
+{
+	return add_product(in, 2, 1);
+}
+
+bool infer_outer(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0), *y = infer_tensor(in, 1);
 
@@ -152,38 +187,4 @@ static bool infer_outer(struct infer *in)
 	in->out->shape = (struct shape){ .rank = 2,
 					 .size = { x->shape.size[0], y->shape.size[0] } };
 	return true;
-}
-
-bool infer_matrix(struct infer *in, bool *known)
-{
-	*known = true;
-	switch (in->op) {
-	case OP_matmul:
-	case OP_matmul_nt:
-		return infer_matmul(in);
-	case OP_mm:
-		return check_ranks(in, 0, 2, 2) && infer_matmul(in);
-	case OP_bmm:
-		return check_ranks(in, 0, 3, 3) && infer_matmul(in);
-	case OP_mv:
-		return check_ranks(in, 0, 2, 1) && infer_matmul(in);
-	case OP_dot:
-		return check_ranks(in, 0, 1, 1) && infer_matmul(in);
-	case OP_linear:
-	case OP_biased:
-		return infer_linear(in);
-	case OP_einsum:
-		return infer_einsum(in);
-	case OP_addmm:
-		return infer_add_product(in, 2, 2);
-	case OP_baddbmm:
-		return infer_add_product(in, 3, 3);
-	case OP_addmv:
-		return infer_add_product(in, 2, 1);
-	case OP_outer:
-		return infer_outer(in);
-	default:
-		*known = false;
-		return false;
-	}
 }

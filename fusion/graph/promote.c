@@ -62,122 +62,28 @@ enum dtype promotion_result(const struct promotion *p)
 	return dtype < 0 ? DTYPE_F32 : (enum dtype)dtype;
 }
 
-enum { NO_BOOL = 1, NO_FLOAT = 2, ONLY_FLOAT = 4 };
-
-/* What each op refuses; 0: nothing. */
-static const unsigned char refused[OP_COUNT] = {
-	[OP_neg] = NO_BOOL,
-	[OP_abs] = NO_BOOL,
-	[OP_relu] = NO_BOOL,
-	[OP_floor] = NO_BOOL,
-	[OP_ceil] = NO_BOOL,
-	[OP_round] = NO_BOOL,
-	[OP_trunc] = NO_BOOL,
-	[OP_frac] = NO_BOOL,
-	[OP_fmod] = NO_BOOL,
-	[OP_clamp_min] = NO_BOOL,
-	[OP_clamp_max] = NO_BOOL,
-	[OP_rsub] = NO_BOOL,
-	[OP_sub] = NO_BOOL,
-	[OP_sub_alpha] = NO_BOOL,
-	[OP_floordiv] = NO_BOOL,
-	[OP_mod] = NO_BOOL,
-	[OP_pow] = NO_BOOL,
-	[OP_clamp] = NO_BOOL,
-	[OP_invert] = NO_FLOAT,
-	[OP_and_] = NO_FLOAT,
-	[OP_or_] = NO_FLOAT,
-	[OP_xor_] = NO_FLOAT,
-	[OP_lshift] = NO_FLOAT | NO_BOOL,
-	[OP_rshift] = NO_FLOAT | NO_BOOL,
-	[OP_gcd] = NO_FLOAT | NO_BOOL,
-	[OP_mean] = ONLY_FLOAT,
-	[OP_var] = ONLY_FLOAT,
-	[OP_std] = ONLY_FLOAT,
-	[OP_norm] = ONLY_FLOAT,
-	[OP_softmax] = ONLY_FLOAT,
-	[OP_log_softmax] = ONLY_FLOAT,
-	[OP_layer_norm] = ONLY_FLOAT,
-	[OP_rms_norm] = ONLY_FLOAT,
-	[OP_gelu] = ONLY_FLOAT,
-	[OP_silu] = ONLY_FLOAT,
-	[OP_leaky_relu] = ONLY_FLOAT,
-	[OP_elu] = ONLY_FLOAT,
-	[OP_celu] = ONLY_FLOAT,
-	[OP_selu] = ONLY_FLOAT,
-	[OP_softplus] = ONLY_FLOAT,
-	[OP_hardtanh] = ONLY_FLOAT,
-	[OP_hardswish] = ONLY_FLOAT,
-	[OP_hardsigmoid] = ONLY_FLOAT,
-	[OP_mish] = ONLY_FLOAT,
-	[OP_logsigmoid] = ONLY_FLOAT,
-	[OP_softsign] = ONLY_FLOAT,
-	[OP_tanhshrink] = ONLY_FLOAT,
-	[OP_glu] = ONLY_FLOAT,
-	[OP_dropout] = ONLY_FLOAT,
-	[OP_lerp] = ONLY_FLOAT,
-	[OP_hypot] = ONLY_FLOAT,
-	[OP_logaddexp] = ONLY_FLOAT,
-	[OP_logit] = ONLY_FLOAT,
-	[OP_normalize] = ONLY_FLOAT,
-	[OP_instance_norm] = ONLY_FLOAT,
-	[OP_conv1d] = ONLY_FLOAT,
-	[OP_conv2d] = ONLY_FLOAT,
-	[OP_conv_windows] = ONLY_FLOAT,
-	[OP_avg_pool1d] = ONLY_FLOAT,
-	[OP_avg_pool2d] = ONLY_FLOAT,
-	[OP_adaptive_avg_pool2d] = ONLY_FLOAT,
-	[OP_logcumsumexp] = ONLY_FLOAT,
-	[OP_cdist] = ONLY_FLOAT,
-	[OP_vector_norm] = ONLY_FLOAT,
-	[OP_linalg_norm] = ONLY_FLOAT,
-	[OP_cosine_similarity] = ONLY_FLOAT,
-	[OP_batch_norm] = ONLY_FLOAT,
-	[OP_group_norm] = ONLY_FLOAT,
-	[OP_scaled_dot_product_attention] = ONLY_FLOAT,
-	[OP_attention] = ONLY_FLOAT,
-	[OP_biased] = ONLY_FLOAT,
-	[OP_softmin] = ONLY_FLOAT,
-	[OP_mse_loss] = ONLY_FLOAT,
-	[OP_l1_loss] = ONLY_FLOAT,
-	[OP_smooth_l1_loss] = ONLY_FLOAT,
-	[OP_huber_loss] = ONLY_FLOAT,
-	[OP_binary_cross_entropy] = ONLY_FLOAT,
-	[OP_binary_cross_entropy_with_logits] = ONLY_FLOAT,
-	[OP_kl_div] = ONLY_FLOAT,
-	[OP_nll_loss] = ONLY_FLOAT,
-	[OP_cross_entropy] = ONLY_FLOAT,
-};
-
-/* How many of each op's first parameters must have one dtype, where others promote. */
-static const unsigned char alike[OP_COUNT] = {
-	[OP_isclose] = 2, [OP_heaviside] = 2, [OP_cdist] = 2, [OP_binary_cross_entropy] = 2,
-	[OP_lerp] = 3,
-};
-
 int op_alike(enum op op)
 {
-	return alike[op];
+	return op_has(op, FACT_ALIKE_3) ? 3 : op_has(op, FACT_ALIKE_2) ? 2 : 0;
 }
 
 bool op_accepts(enum op op, enum dtype dtype, struct err *err)
 {
 	enum dtype_category category = dtype_category(dtype);
 	const char *fx = op_info(op)->fx, *name = dtype_name(dtype);
-	int rule = refused[op];
 
-	if (rule & ONLY_FLOAT && category != CATEGORY_FLOAT)
+	if (op_has(op, FACT_ONLY_FLOAT) && category != CATEGORY_FLOAT)
 		return err_set(err, ERR_DTYPE,
 			       "%s: the tensor is %s, and a floating point one is needed; call "
 			       "x.to(torch.float32) first",
 			       fx, name);
-	if (rule & NO_FLOAT && category == CATEGORY_FLOAT)
+	if (op_has(op, FACT_NO_FLOAT) && category == CATEGORY_FLOAT)
 		return err_set(
 		    err, ERR_DTYPE,
 		    "%s: bitwise ops take ints and bools, and this is %s; compare first, as "
 		    "in (x > 0), or use torch.logical_and and its like",
 		    fx, name);
-	if (rule & NO_BOOL && category == CATEGORY_BOOL) {
+	if (op_has(op, FACT_NO_BOOL) && category == CATEGORY_BOOL) {
 		if (op == OP_sub || op == OP_sub_alpha)
 			return err_set(err, ERR_DTYPE,
 				       "%s: `-` is not defined on a bool tensor; use x ^ y for two "

@@ -167,25 +167,35 @@ static int emit_element(struct build *b, const struct node *n, enum dtype wide)
 	return emit_imm(b, imm_of(wide, 0, dtype_get_int(n->dtype, n->data, 0), false));
 }
 
+static int fill_zero(struct build *b, const struct node *n, enum dtype wide)
+{
+	(void)n;
+	return emit_imm(b, imm_of(wide, 0, 0, false));
+}
+
+static int fill_one(struct build *b, const struct node *n, enum dtype wide)
+{
+	(void)n;
+	return emit_imm(b, imm_of(wide, 0, 1, false));
+}
+
+static int fill_value(struct build *b, const struct node *n, enum dtype wide)
+{
+	return emit_scalar(b, &n->args[1], wide);
+}
+
+/* Column `element` of ops.def. */
+static int (*const fills[OP_COUNT])(struct build *b, const struct node *n, enum dtype wide) = {
+#define CREATE(id, spellings, signature, doc, infer, element, ...) [OP_##id] = fill_##element,
+#include "fusion/graph/ops_some.h"
+};
+
 int emit_fill(struct build *b, const struct node *n)
 {
 	enum dtype wide = dtype_wide(n->dtype);
 	int reg;
 
-	switch (n->op) {
-	case OP_zeros:
-		reg = emit_imm(b, imm_of(wide, 0, 0, false));
-		break;
-	case OP_ones:
-		reg = emit_imm(b, imm_of(wide, 0, 1, false));
-		break;
-	case OP_full:
-		reg = emit_scalar(b, &n->args[1], wide);
-		break;
-	default:
-		reg = emit_element(b, n, wide);
-		break;
-	}
+	reg = fills[n->op] ? fills[n->op](b, n, wide) : emit_element(b, n, wide);
 	return emit_cast(b, reg, n->dtype, n->id);
 }
 
@@ -250,17 +260,7 @@ static enum dtype compute_dtype(const struct node *n)
 		return DTYPE_BOOL;
 	if (n->compute != DTYPE_BOOL)
 		return dtype_wide(n->compute);
-	switch (n->op) {
-	case OP_and_:
-	case OP_or_:
-	case OP_xor_:
-	case OP_invert:
-	case OP_where:
-	case OP_isnan:
-		return DTYPE_BOOL;
-	default:
-		return DTYPE_I64;
-	}
+	return op_has(n->op, FACT_ON_BOOLS) ? DTYPE_BOOL : DTYPE_I64;
 }
 
 int emit_pointwise(struct build *b, const struct node *n, int stage)

@@ -405,7 +405,7 @@ struct arg decompose_custom(struct expand *e)
 }
 
 static decompose_fn *const functions[OP_COUNT] = {
-#define COMPOSITE(id, spellings, signature, doc) [OP_##id] = decompose_##id,
+#define COMPOSITE(id, spellings, signature, ...) [OP_##id] = decompose_##id,
 #include "fusion/graph/ops_some.h"
 };
 
@@ -415,30 +415,8 @@ static bool computes_wide(const struct node *n)
 {
 	enum dtype wide = dtype_wide(n->dtype);
 
-	if (wide == n->dtype || dtype_category(wide) != CATEGORY_FLOAT)
-		return false;
-	switch (n->op) {
-	case OP_mm:
-	case OP_bmm:
-	case OP_mv:
-	case OP_dot:
-	case OP_outer:
-	case OP_linear:
-	case OP_embedding:
-	case OP_item_of:
-	case OP_max_dim:
-	case OP_min_dim:
-	case OP_dropout:
-	case OP_flip:
-	case OP_roll:
-	case OP_repeat:
-	case OP_tile:
-	case OP_masked_fill:
-	case OP_nan_to_num: /* knows the largest number of the dtype */
-		return false;
-	default:
-		return n->args[0].kind == ARG_NODE;
-	}
+	return wide != n->dtype && dtype_category(wide) == CATEGORY_FLOAT &&
+	       !op_has(n->op, FACT_KEEPS_DTYPE) && n->args[0].kind == ARG_NODE;
 }
 
 /* A copy of n on float32. */

@@ -40,7 +40,7 @@ bool expand_is_empty(const struct shape *s);
 /* x with elements set to 0 at random with probability p, the others scaled. */
 struct arg expand_dropped(struct expand *e, struct arg x, double p);
 
-#define COMPOSITE(id, spellings, signature, doc) decompose_fn decompose_##id;
+#define COMPOSITE(id, spellings, signature, ...) decompose_fn decompose_##id;
 #include "fusion/graph/ops_some.h"
 
 #endif

@@ -19,11 +19,11 @@
 #define JOIN(...)
 #define CONTROL(...)
 #define INTERNAL(...)
-#define TERNARY(id, heavy, spellings, signature, value, doc)                                       \
+#define TERNARY(id, heavy, spellings, signature, value, ...)                                       \
 	case OP_##id:                                                                              \
 		return (T)(value);
-#define BINARY(id, heavy, rule, spellings, value, doc) ROW_##rule(id, value)
-#define UNARY(id, heavy, rule, spellings, value, doc) ROW_##rule(id, value)
+#define BINARY(id, heavy, rule, spellings, value, ...) ROW_##rule(id, value)
+#define UNARY(id, heavy, rule, spellings, value, ...) ROW_##rule(id, value)
 #define ROW_SAME(id, value)                                                                        \
 	case OP_##id:                                                                              \
 		return (T)(value);
@@ -88,7 +88,7 @@ static int8_t eval_bool(enum op op, int8_t a, int8_t b, int8_t c)
 #define UNARY(...)
 #define BINARY(...)
 #define TERNARY(...)
-#define REDUCE(id, rule, spellings, first, step, signature, doc)                                   \
+#define REDUCE(id, rule, spellings, first, step, signature, ...)                                   \
 	case OP_##id:                                                                              \
 		*value = is_first ? (T)(first) : (T)(step);                                        \
 		break;

@@ -41,17 +41,7 @@ static bool is_stored(const struct fuse *f, int a, int node)
 /* Roots and quotients keep a processor as long as the functions of a library do. */
 static bool is_slow(enum op op)
 {
-	switch (op) {
-	case OP_sqrt:
-	case OP_rsqrt:
-	case OP_reciprocal:
-	case OP_truediv:
-	case OP_floordiv:
-	case OP_mod:
-		return true;
-	default:
-		return op_info(op)->transcendental;
-	}
+	return op_info(op)->transcendental || op_has(op, FACT_SLOW);
 }
 
 static bool refuse(struct fuse_verdict *why, enum fuse_limit limit, int node, double count)
