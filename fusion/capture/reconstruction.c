@@ -88,6 +88,7 @@ static bool add_view(struct recipe_builder *b, struct value v)
 	if (!VEC_PUSH(&b->viewed, v.tensor->node))
 		return no_memory(b);
 	step.detached = v.tensor->view->detached;
+	step.of_detached = v.tensor->view->detached_of.kind == VALUE_TENSOR;
 	step.part = v.tensor->view->part;
 	step.stale = trace_view_stale(b->trace, v);
 	step.leaf = trace_is_leaf(b->trace, v);
@@ -98,7 +99,8 @@ static bool add_view(struct recipe_builder *b, struct value v)
 		    b->err, ERR_UNSUPPORTED,
 		    "a result is a view of an argument that requires a gradient and does "
 		    "not lie row by row; return a copy");
-	return push_object(b, v, step) && add(b, base, 0);
+	return push_object(b, v, step) && add(b, base, 0) &&
+	       (!step.of_detached || add(b, v.tensor->view->detached_of, 0));
 }
 
 /* One of two tensors that have other names, too: that very object. */

@@ -56,6 +56,8 @@ struct recipe_step {
 	bool part, stale;                 /* VIEW: autograd_note_part() */
 	bool requires_grad;               /* OUTPUT, VIEW: it would require a gradient */
 	bool detached;                    /* VIEW: no gradient goes through it */
+	bool of_detached;                 /* VIEW: after its base comes the result of detach() that
+					     it is a view of for writes to come */
 	bool leaf;                        /* OUTPUT, VIEW: it requires a gradient of its own */
 };
 

@@ -241,6 +241,7 @@ static struct value make_instance(struct follower *f, const struct recipe_step *
 static struct value make_view(struct follower *f, const struct recipe_step *step)
 {
 	struct value base = part(f), view = { .kind = VALUE_UNSET };
+	struct value detached = step->of_detached ? part(f) : (struct value){ .kind = VALUE_UNSET };
 	struct autograd *a = f->call->autograd;
 	struct tensor *t = NULL;
 
@@ -250,6 +251,8 @@ static struct value make_view(struct follower *f, const struct recipe_step *step
 		view = eager_wrap(t);
 	if (view.kind != VALUE_UNSET && a && a->recording && !step->detached && !step->leaf)
 		f->failed |= !autograd_note_view(a, base, view, autograd_requires(base), NULL);
+	if (view.kind != VALUE_UNSET && a && a->recording && detached.kind == VALUE_TENSOR)
+		f->failed |= !autograd_note_view(a, detached, view, false, NULL);
 	if (view.kind != VALUE_UNSET && a && step->part)
 		f->failed |= !autograd_note_part(a, view, step->stale, NULL);
 	if (view.kind != VALUE_UNSET && a && step->requires_grad)
@@ -257,6 +260,7 @@ static struct value make_view(struct follower *f, const struct recipe_step *step
 	if (view.kind != VALUE_UNSET && step->leaf)
 		f->failed |= !autograd_set_leaf(a, view, true, NULL);
 	value_unref(base);
+	value_unref(detached);
 	return view;
 }
 

@@ -13,6 +13,7 @@
 static void release_view(struct vtensor *t)
 {
 	value_unref(t->view->base);
+	value_unref(t->view->detached_of);
 	free(t->view);
 	t->view = NULL;
 }
@@ -23,6 +24,16 @@ static int writes_of(const struct trace *t, struct value tensor)
 	int lifted = trace_lifted(t, tensor);
 
 	return lifted >= 0 ? t->lifted.at[lifted].writes : tensor.tensor->writes;
+}
+
+/* The result of detach() that a view of `of` belongs to. */
+static struct value detached_root(const struct trace *t, struct value of)
+{
+	const struct traced_view *up = of.tensor->owner == t->serial ? of.tensor->view : NULL;
+
+	if (!up || t->grad_off)
+		return (struct value){ .kind = VALUE_UNSET };
+	return up->steps[up->n_steps - 1].op == OP_detach ? of : up->detached_of;
 }
 
 /* The steps to `of`, and the node's as the last one. */
@@ -36,6 +47,8 @@ static struct traced_view *new_view(struct trace *t, struct value of, const stru
 	if (!view)
 		return NULL;
 	view->base = value_ref(up ? up->base : of);
+	if (n->op != OP_detach)
+		view->detached_of = value_ref(detached_root(t, of));
 	view->n_steps = steps + 1;
 	view->of_leaf = up && (up->of_leaf || trace_is_leaf(t, of));
 	view->part = n->op != OP_detach && (n->op == OP_parts || trace_is_part(t, of));

@@ -72,12 +72,23 @@ static bool is_taped(const struct slots *s, int slot)
 	return autograd_requires(s->at[slot].value);
 }
 
-/* Whether a write to `a` matters for `b`: one that is only passed on shows it by its memory, but
- * its gradient becomes another one. */
-static bool is_concerned(const struct slots *s, int a, int b)
+/* What the piece writes to it gives it a gradient that it did not have. */
+static bool becomes_taped(struct trace *t, int slot)
 {
-	return is_tensor(&s->at[b]) ||
-	       (may_be_read(&s->at[b]) && (is_taped(s, a) || is_taped(s, b)));
+	struct slot *s = &t->slots->at[slot];
+	struct err unknown = { 0 };
+	bool requires = false;
+
+	return t->autograd->recording && !is_taped(t->slots, slot) &&
+	       s->stand.kind == VALUE_TENSOR &&
+	       (!trace_requires(t, s->stand, &requires, &unknown) || requires);
+}
+
+/* A write to `a` matters for `b`, which is only passed on, too: its memory shows the write, but its
+ * gradient becomes another one, which no view in a graph can say. */
+static bool is_left_behind(struct trace *t, int a, int b)
+{
+	return is_taped(t->slots, a) || is_taped(t->slots, b) || becomes_taped(t, a);
 }
 
 /* Views of one tensor write through it. */
@@ -129,12 +140,17 @@ enum overlap overlap_find(struct trace *t)
 		if (!is_tensor(&s->at[i]) || !s->at[i].written)
 			continue;
 		for (int j = 0; j < s->n; j++) {
+			bool passed_on;
 			int whole;
 
-			if (j == i || !is_concerned(s, i, j) || is_known(s, i, j) || !meet(t, i, j))
+			if (j == i || is_known(s, i, j) || !may_be_read(&s->at[j]) ||
+			    !meet(t, i, j))
+				continue;
+			passed_on = !is_tensor(&s->at[j]);
+			if (passed_on && !is_left_behind(t, i, j))
 				continue;
 			whole = find_whole(t, i, j);
-			if (whole < 0 || is_taped(s, i) || is_taped(s, j))
+			if (whole < 0 || passed_on || is_taped(s, i) || is_taped(s, j))
 				return OVERLAP_UNKNOWN;
 			cover(s, whole, i);
 			cover(s, whole, j);

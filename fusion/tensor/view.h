@@ -48,9 +48,11 @@ struct view_step {
 
 /* What a capturing host keeps of a tensor object that is a view. */
 struct traced_view {
-	struct value base;         /* a reference; no view itself */
-	int made_at;               /* vtensor_writes() of the base when the view was made */
-	int written;               /* vtensor_writes() of the base when the node was made */
+	struct value base;        /* a reference; no view itself */
+	struct value detached_of; /* the result of detach() that it is a view of, in turn: writes to
+				     that one give it a gradient; a reference, or VALUE_UNSET */
+	int made_at;              /* vtensor_writes() of the base when the view was made */
+	int written;              /* vtensor_writes() of the base when the node was made */
 	struct view_layout layout; /* in elements of the base, row by row */
 	bool writable;             /* the layout is known */
 	bool detached;             /* no gradient goes through one of the steps */

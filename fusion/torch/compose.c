@@ -6,11 +6,12 @@
  */
 #include "fusion/torch/compose.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "fusion/graph/graph.h"
 
-enum { MAX_STEPS = 2 * MAX_RANK + 2, MAX_INDICES = 3 };
+enum { MAX_STEPS = 2 * MAX_RANK + 2, MAX_INDICES = 3, MAX_RANGE = 1 << 20 };
 
 /* A view op to be run: values[0] is the tensor. */
 struct step {
@@ -259,8 +260,32 @@ static bool take_list(struct subscript *s, struct value list)
 	value_unref(f);
 	if (!ok)
 		return false;
-	ok = take_tensor(s, index);
+	if (list.kind == VALUE_LIST && list.list->len == 0) /* no floats, as a tensor of [] is */
+		ok = take_made(s, OP_to, index,
+			       (struct value){ .kind = VALUE_DTYPE, .dtype = DTYPE_I64 });
+	else
+		ok = take_tensor(s, index);
 	value_unref(index);
+	return ok;
+}
+
+/* x[range(4)], as PyTorch takes any sequence. */
+static bool take_range(struct subscript *s, const struct range *r)
+{
+	int64_t n = range_length(r);
+	struct value list;
+	bool ok;
+
+	if (n > MAX_RANGE)
+		return err_set(s->err, ERR_BOUND,
+			       "a range of %" PRId64 " numbers as index; write torch.arange(...)",
+			       n);
+	list = value_list(NULL, 0);
+	ok = list.kind != VALUE_UNSET;
+	for (int64_t i = 0; ok && i < n; i++)
+		ok = value_list_push(list.list, value_int(r->start + i * r->step));
+	ok = ok ? take_list(s, list) : torch_no_memory(s->err);
+	value_unref(list);
 	return ok;
 }
 
@@ -302,6 +327,8 @@ static bool take_item(struct subscript *s, struct value t, struct value item, in
 	case VALUE_LIST:
 	case VALUE_BOOL:
 		return take_list(s, item);
+	case VALUE_RANGE:
+		return take_range(s, item.range);
 	default:
 		return err_set(s->err, item.kind == VALUE_FLOAT ? ERR_INDEX : ERR_TYPE,
 			       "a tensor is indexed by ints, slices, None, ... and tensors, not %s",

@@ -96,7 +96,6 @@ bool op_position(struct vm *vm, struct value index, const char *type, int64_t n,
 		 struct err *err);
 /* KeyError; false. */
 bool op_no_key(struct vm *vm, struct value key, struct err *err);
-int64_t range_length(const struct range *r);
 int64_t str_length(const struct str *s); /* in characters */
 
 /* iterate.c */

@@ -341,6 +341,7 @@ struct value value_tuple(const struct value *items, int n);  /* takes new refere
 struct value value_list(const struct value *items, int n);   /* takes new references */
 struct value value_dict(void);
 struct value value_range(int64_t start, int64_t stop, int64_t step);
+int64_t range_length(const struct range *r);
 struct value value_slice(struct value start, struct value stop, struct value step);
 struct value value_iter(enum iter_kind kind, struct value over);
 struct value value_cell(struct value content);
