@@ -159,8 +159,7 @@ static bool try_together(struct fuse *f, int a, int b, struct domain *domain,
 	give_nodes(f, cb, a);
 	if (!place_together(f, a, b, domain))
 		why->limit = LIMIT_SPACE;
-	else if (fuse_fits_product(f, a, b, domain, why) &&
-		 fuse_pays(f, a, domain, f->merged, n, why))
+	else if (fuse_pays(f, a, b, domain, n, why))
 		return true;
 	give_nodes(f, cb, b);
 	replace_nodes(f, a);

@@ -81,14 +81,6 @@ typedef int rewrite_fn(struct rewrite *rw, struct node *n, struct err *err);
 /* Calls `fn` for every node but inputs, which stay.  Rewires the outputs. */
 bool rewrite_run(struct graph *g, rewrite_fn *fn, void *state, bool *changed, struct err *err);
 
-/* For passes.c: a pass begins, has ended; a NULL log is fine. */
-void pass_log_begin(struct pass_log *log, const struct pass_info *pass, bool off);
-void pass_log_end(struct pass_log *log, const struct pass_run *run, bool changed);
-
-/* Whether all of `properties` hold; false with the first that does not. */
-bool pass_properties_hold(const struct graph *g, unsigned properties,
-			  const struct pass_origin *origins, struct err *err);
-
 bool pass_out_of_memory(struct err *err); /* always false */
 
 #endif
