@@ -9,6 +9,102 @@
 #include <stdio.h>
 #include <string.h>
 
+/* ---- which dtype several operands are computed in
+ *
+ * PyTorch's rule (torch.result_type): a 0-d tensor or a Python number changes
+ * the dtype only where its category (bool < int < float) is above that of the
+ * tensors with dims; a Python float is then the default dtype, float32. */
+
+static int join(int a, int b)
+{
+	return a < 0 ? b : b < 0 ? a : (int)dtype_promote((enum dtype)a, (enum dtype)b);
+}
+
+/* `lower` counts only where its category is above that of `higher`. */
+static int join_by_category(int higher, int lower)
+{
+	if (higher < 0 || lower < 0)
+		return join(higher, lower);
+	if (dtype_category((enum dtype)lower) > dtype_category((enum dtype)higher))
+		return join(higher, lower);
+	return higher;
+}
+
+static enum dtype wrapped_dtype(enum dtype dtype)
+{
+	return dtype_category(dtype) == CATEGORY_FLOAT ? DTYPE_F32 : dtype;
+}
+
+void promotion_add(struct promotion *p, const struct graph *g, const struct arg *arg)
+{
+	const struct node *n;
+
+	switch (arg->kind) {
+	case ARG_NODE:
+		n = g->nodes[arg->node];
+		if (n->weak)
+			p->wrapped = join(p->wrapped, (int)wrapped_dtype(n->dtype));
+		else if (n->shape.rank > 0)
+			p->dim = join(p->dim, (int)n->dtype);
+		else
+			p->zero = join(p->zero, (int)n->dtype);
+		break;
+	case ARG_INT:
+		p->wrapped = join(p->wrapped, DTYPE_I64);
+		break;
+	case ARG_FLOAT:
+	case ARG_REAL:
+		p->wrapped = join(p->wrapped, DTYPE_F32);
+		break;
+	case ARG_BOOL:
+		p->wrapped = join(p->wrapped, DTYPE_BOOL);
+		break;
+	default:
+		break;
+	}
+}
+
+enum dtype promotion_result(const struct promotion *p)
+{
+	int dtype = join_by_category(p->dim, join_by_category(p->zero, p->wrapped));
+
+	return dtype < 0 ? DTYPE_F32 : (enum dtype)dtype;
+}
+
+static int op_alike(enum op op)
+{
+	return op_has(op, FACT_ALIKE_3) ? 3 : op_has(op, FACT_ALIKE_2) ? 2 : 0;
+}
+
+bool op_accepts(enum op op, enum dtype dtype, struct err *err)
+{
+	enum dtype_category category = dtype_category(dtype);
+	const char *fx = op_info(op)->fx, *name = dtype_name(dtype);
+
+	if (op_has(op, FACT_ONLY_FLOAT) && category != CATEGORY_FLOAT)
+		return err_set(err, ERR_DTYPE,
+			       "%s: the tensor is %s, and a floating point one is needed; call "
+			       "x.to(torch.float32) first",
+			       fx, name);
+	if (op_has(op, FACT_NO_FLOAT) && category == CATEGORY_FLOAT)
+		return err_set(
+		    err, ERR_DTYPE,
+		    "%s: bitwise ops take ints and bools, and this is %s; compare first, as "
+		    "in (x > 0), or use torch.logical_and and its like",
+		    fx, name);
+	if (op_has(op, FACT_NO_BOOL) && category == CATEGORY_BOOL) {
+		if (op == OP_sub || op == OP_sub_alpha)
+			return err_set(err, ERR_DTYPE,
+				       "%s: `-` is not defined on a bool tensor; use x ^ y for two "
+				       "masks, ~x to invert one, or x.to(torch.int64)",
+				       fx);
+		return err_set(err, ERR_DTYPE,
+			       "%s: a bool tensor is not accepted; call x.to(torch.int64) first",
+			       fx);
+	}
+	return true;
+}
+
 const struct node *infer_tensor(const struct infer *in, int i)
 {
 	return in->args[i].kind == ARG_NODE ? in->g->nodes[in->args[i].node] : NULL;
@@ -129,6 +225,52 @@ bool infer_where(struct infer *in)
 			       dtype_name(mask->dtype));
 	in->out->dtype = in->out->compute = infer_promote(in, 1, 3);
 	return broadcast_args(in, 3);
+}
+
+/* What cannot be proved of sizes but holds at the capture becomes a fact, which capture guards. */
+static bool add_fact(struct infer *in, bool equal, const struct sym *a, const struct sym *b)
+{
+	struct op_result *out = in->out;
+
+	if (out->n_facts == MAX_FACTS) {
+		out->conflict[0] = a;
+		out->conflict[1] = b;
+		return false;
+	}
+	out->facts[out->n_facts++] = (struct size_fact){ equal, a, b };
+	return true;
+}
+
+bool infer_at_least(struct infer *in, const struct sym *a, const struct sym *b)
+{
+	struct symtab *syms = in->g->syms;
+
+	if (!a || !b)
+		return false;
+	if (sym_at_least(syms, a, b))
+		return true;
+	if (sym_is_const(a) && sym_is_const(b))
+		return false;
+	if (sym_hint(syms, a) >= sym_hint(syms, b))
+		return add_fact(in, false, a, b);
+	in->out->conflict[0] = a;
+	in->out->conflict[1] = b;
+	return false;
+}
+
+bool infer_equal(struct infer *in, const struct sym *a, const struct sym *b)
+{
+	struct symtab *syms = in->g->syms;
+
+	if (a == b || !a || !b)
+		return a && b;
+	if (sym_is_const(a) && sym_is_const(b))
+		return false;
+	if (sym_hint(syms, a) == sym_hint(syms, b))
+		return add_fact(in, true, a, b);
+	in->out->conflict[0] = a;
+	in->out->conflict[1] = b;
+	return false;
 }
 
 /* One dim as the user wrote it -> 0 .. rank - 1. */
@@ -325,87 +467,6 @@ bool infer_activation(struct infer *in)
 	in->out->dtype = in->out->compute = x->dtype;
 	in->out->shape = x->shape;
 	return op_accepts(in->op, x->dtype, in->err);
-}
-
-/* weight or bias of a normalisation: the normalized shape, and the dtype of x, or
- * float32 where that is float16 or bfloat16. */
-static bool check_affine(struct infer *in, const char *name, const struct shape *normal)
-{
-	const struct arg *arg = arg_named(in->info, in->args, name);
-	char got[SHAPE_TEXT_BYTES], want[SHAPE_TEXT_BYTES];
-	const struct node *w;
-
-	if (!arg || arg->kind == ARG_NONE)
-		return true;
-	w = in->g->nodes[arg->node];
-	if (!shape_equal(&w->shape, normal)) {
-		if (w->shape.rank == normal->rank)
-			shape_conflict(&w->shape, normal, in->out->conflict);
-		return err_set(in->err, ERR_SHAPE,
-			       "%s: `%s` has sizes %s, and normalized_shape is %s; they must be "
-			       "equal",
-			       in->info->fx, name, shape_text(&w->shape, got),
-			       shape_text(normal, want));
-	}
-	return true;
-}
-
-bool infer_parameters(struct infer *in)
-{
-	static const char *const names[] = { "weight", "bias", "running_mean", "running_var" };
-	const struct node *x = infer_tensor(in, 0), *of[4];
-	int n = 0;
-
-	for (int i = 0; i < 4; i++) {
-		const struct arg *arg = arg_named(in->info, in->args, names[i]);
-
-		if (arg && arg->kind == ARG_NODE)
-			of[n++] = in->g->nodes[arg->node];
-	}
-	for (int i = 0; i < n; i++)
-		if (of[i]->dtype != of[0]->dtype ||
-		    (of[i]->dtype != x->dtype &&
-		     (of[i]->dtype != DTYPE_F32 || dtype_wide(x->dtype) != DTYPE_F32)))
-			return err_set(in->err, ERR_DTYPE,
-				       "%s: the input is %s, and of its parameters one is %s; all "
-				       "must be %s%s",
-				       in->info->fx, dtype_name(x->dtype), dtype_name(of[i]->dtype),
-				       dtype_name(x->dtype),
-				       dtype_wide(x->dtype) != DTYPE_F32 || x->dtype == DTYPE_F32
-					   ? ""
-					   : ", or all float32");
-	return true;
-}
-
-/* layer_norm, rms_norm */
-bool infer_normalisation(struct infer *in)
-{
-	const struct node *x = infer_tensor(in, 0);
-	const struct arg *sizes = &in->args[1];
-	struct shape normal = { .rank = sizes->n }, tail = { .rank = sizes->n };
-	char got[SHAPE_TEXT_BYTES], want[SHAPE_TEXT_BYTES];
-
-	in->out->dtype = in->out->compute = x->dtype;
-	in->out->shape = x->shape;
-	if (!op_accepts(in->op, x->dtype, in->err))
-		return false;
-	if (sizes->n < 1 || sizes->n > x->shape.rank)
-		return err_set(in->err, ERR_SHAPE,
-			       "%s: normalized_shape has %d sizes, and the input's sizes are %s; "
-			       "give its last ones",
-			       in->info->fx, sizes->n, shape_text(&x->shape, got));
-	for (int i = 0; i < sizes->n; i++) {
-		normal.size[i] = sizes->ints[i];
-		tail.size[i] = x->shape.size[x->shape.rank - sizes->n + i];
-	}
-	if (!shape_equal(&normal, &tail)) {
-		shape_conflict(&normal, &tail, in->out->conflict);
-		return err_set(in->err, ERR_SHAPE,
-			       "%s: normalized_shape %s is not how the input's sizes %s end",
-			       in->info->fx, shape_text(&normal, want), shape_text(&x->shape, got));
-	}
-	return check_affine(in, "weight", &normal) && check_affine(in, "bias", &normal) &&
-	       infer_parameters(in);
 }
 
 bool infer_alike(struct infer *in, int first, int end)

@@ -9,10 +9,6 @@ enum { SHAPE_TEXT_BYTES = 128 };
 /* The shape as text, cut to fit; returns `out`. */
 const char *shape_text(const struct shape *s, char out[SHAPE_TEXT_BYTES]);
 
-/* Completes and checks arguments against the op's signature: see graph_add(). */
-bool args_bind(struct graph *g, enum op op, const struct arg *args, int n, struct arg out[MAX_ARGS],
-	       struct err *err);
-
 /* Whether complete arguments have the kinds that the signature says. */
 bool args_check(const struct graph *g, enum op op, const struct arg *args, struct err *err);
 
@@ -29,7 +25,7 @@ struct promotion {
 void promotion_add(struct promotion *p, const struct graph *g, const struct arg *arg);
 enum dtype promotion_result(const struct promotion *p);
 
-/* What one call of op_infer() works on; its rules stand in infer*.c. */
+/* What one call of op_infer() works on; its rules are in infer*.c. */
 struct infer {
 	const struct graph *g;
 	const struct op_info *info;
@@ -53,10 +49,6 @@ enum dtype infer_promote(const struct infer *in, int first, int end);
 
 /* Whether the tensors among arguments first .. end - 1 have one dtype; else DTYPE error. */
 bool infer_alike(struct infer *in, int first, int end);
-
-/* Whether weight, bias and running statistics have the input's dtype, or float32 for a narrower
- * input; else DTYPE error. */
-bool infer_parameters(struct infer *in);
 
 /* One dim as the user wrote it -> 0 .. rank - 1; SHAPE or TYPE error. */
 bool infer_dim(const struct infer *in, const struct shape *x, const struct sym *dim, int *out);
@@ -87,7 +79,5 @@ bool infer_equal(struct infer *in, const struct sym *a, const struct sym *b);
 
 /* Whether the op takes operands that are computed in this dtype. */
 bool op_accepts(enum op op, enum dtype dtype, struct err *err);
-/* How many of its first parameters must have one dtype. */
-int op_alike(enum op op);
 
 #endif

@@ -1,4 +1,5 @@
-/* fusion/graph/infer_library.c -- dtype and shape of searches, statistics and random numbers. */
+/* fusion/graph/infer_library.c -- dtype and shape of searches, statistics, normalisations,
+ * attention and random numbers. */
 #include "fusion/graph/infer.h"
 
 /* The dtype and the shape of the first argument. */
@@ -193,6 +194,89 @@ static bool check_channels(struct infer *in, const char *name, const struct sym 
 		       in->info->fx, name);
 }
 
+/* weight or bias of a normalisation: the normalized shape, and the dtype of x, or
+ * float32 where that is float16 or bfloat16. */
+static bool check_affine(struct infer *in, const char *name, const struct shape *normal)
+{
+	const struct arg *arg = infer_arg(in, name);
+	char got[SHAPE_TEXT_BYTES], want[SHAPE_TEXT_BYTES];
+	const struct node *w;
+
+	if (!arg || arg->kind == ARG_NONE)
+		return true;
+	w = in->g->nodes[arg->node];
+	if (!shape_equal(&w->shape, normal)) {
+		if (w->shape.rank == normal->rank)
+			shape_conflict(&w->shape, normal, in->out->conflict);
+		return err_set(in->err, ERR_SHAPE,
+			       "%s: `%s` has sizes %s, and normalized_shape is %s; they must be "
+			       "equal",
+			       in->info->fx, name, shape_text(&w->shape, got),
+			       shape_text(normal, want));
+	}
+	return true;
+}
+
+/* Whether weight, bias and running statistics have the input's dtype, or float32 for a narrower
+ * input; else DTYPE error. */
+static bool check_parameters(struct infer *in)
+{
+	static const char *const names[] = { "weight", "bias", "running_mean", "running_var" };
+	const struct node *x = infer_tensor(in, 0), *of[4];
+	int n = 0;
+
+	for (int i = 0; i < 4; i++) {
+		const struct arg *arg = infer_arg(in, names[i]);
+
+		if (arg && arg->kind == ARG_NODE)
+			of[n++] = in->g->nodes[arg->node];
+	}
+	for (int i = 0; i < n; i++)
+		if (of[i]->dtype != of[0]->dtype ||
+		    (of[i]->dtype != x->dtype &&
+		     (of[i]->dtype != DTYPE_F32 || dtype_wide(x->dtype) != DTYPE_F32)))
+			return err_set(in->err, ERR_DTYPE,
+				       "%s: the input is %s, and of its parameters one is %s; all "
+				       "must be %s%s",
+				       in->info->fx, dtype_name(x->dtype), dtype_name(of[i]->dtype),
+				       dtype_name(x->dtype),
+				       dtype_wide(x->dtype) != DTYPE_F32 || x->dtype == DTYPE_F32
+					   ? ""
+					   : ", or all float32");
+	return true;
+}
+
+/* layer_norm, rms_norm */
+bool infer_normalisation(struct infer *in)
+{
+	const struct node *x = infer_tensor(in, 0);
+	const struct arg *sizes = &in->args[1];
+	struct shape normal = { .rank = sizes->n }, tail = { .rank = sizes->n };
+	char got[SHAPE_TEXT_BYTES], want[SHAPE_TEXT_BYTES];
+
+	in->out->dtype = in->out->compute = x->dtype;
+	in->out->shape = x->shape;
+	if (!op_accepts(in->op, x->dtype, in->err))
+		return false;
+	if (sizes->n < 1 || sizes->n > x->shape.rank)
+		return err_set(in->err, ERR_SHAPE,
+			       "%s: normalized_shape has %d sizes, and the input's sizes are %s; "
+			       "give its last ones",
+			       in->info->fx, sizes->n, shape_text(&x->shape, got));
+	for (int i = 0; i < sizes->n; i++) {
+		normal.size[i] = sizes->ints[i];
+		tail.size[i] = x->shape.size[x->shape.rank - sizes->n + i];
+	}
+	if (!shape_equal(&normal, &tail)) {
+		shape_conflict(&normal, &tail, in->out->conflict);
+		return err_set(in->err, ERR_SHAPE,
+			       "%s: normalized_shape %s is not how the input's sizes %s end",
+			       in->info->fx, shape_text(&normal, want), shape_text(&x->shape, got));
+	}
+	return check_affine(in, "weight", &normal) && check_affine(in, "bias", &normal) &&
+	       check_parameters(in);
+}
+
 /* Statistics of one element are no statistics. */
 static bool more_than_one_value(struct infer *in, const struct shape *x, int first, const char *of)
 {
@@ -240,7 +324,7 @@ bool infer_channels(struct infer *in)
 		return false;
 	if (in->op == OP_instance_norm && !more_than_one_value(in, x, 2, "spatial element"))
 		return false;
-	return infer_parameters(in) && check_channels(in, "weight", x->size[1]) &&
+	return check_parameters(in) && check_channels(in, "weight", x->size[1]) &&
 	       check_channels(in, "bias", x->size[1]) &&
 	       check_channels(in, "running_mean", x->size[1]) &&
 	       check_channels(in, "running_var", x->size[1]);

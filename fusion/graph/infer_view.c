@@ -8,51 +8,6 @@
 
 #include "fusion/graph/infer.h"
 
-static bool add_fact(struct infer *in, bool equal, const struct sym *a, const struct sym *b)
-{
-	struct op_result *out = in->out;
-
-	if (out->n_facts == MAX_FACTS) {
-		out->conflict[0] = a;
-		out->conflict[1] = b;
-		return false;
-	}
-	out->facts[out->n_facts++] = (struct size_fact){ equal, a, b };
-	return true;
-}
-
-bool infer_at_least(struct infer *in, const struct sym *a, const struct sym *b)
-{
-	struct symtab *syms = in->g->syms;
-
-	if (!a || !b)
-		return false;
-	if (sym_at_least(syms, a, b))
-		return true;
-	if (sym_is_const(a) && sym_is_const(b))
-		return false;
-	if (sym_hint(syms, a) >= sym_hint(syms, b))
-		return add_fact(in, false, a, b);
-	in->out->conflict[0] = a;
-	in->out->conflict[1] = b;
-	return false;
-}
-
-bool infer_equal(struct infer *in, const struct sym *a, const struct sym *b)
-{
-	struct symtab *syms = in->g->syms;
-
-	if (a == b || !a || !b)
-		return a && b;
-	if (sym_is_const(a) && sym_is_const(b))
-		return false;
-	if (sym_hint(syms, a) == sym_hint(syms, b))
-		return add_fact(in, true, a, b);
-	in->out->conflict[0] = a;
-	in->out->conflict[1] = b;
-	return false;
-}
-
 /* A size that is 1 by itself or at the capture; then it is a fact. */
 static bool is_one(struct infer *in, const struct sym *size)
 {

@@ -123,8 +123,8 @@ static void reduce_i64(enum op op, bool is_first, uint64_t *value, uint64_t b)
 	}
 }
 
-static void element_convert(enum dtype to, union element *out, enum dtype from, const void *data,
-			    int64_t index)
+void element_convert(enum dtype to, union element *out, enum dtype from, const void *data,
+		     int64_t index)
 {
 	union element e = { .f64 = 0 };
 	bool ints = dtype_category(from) != CATEGORY_FLOAT;

@@ -28,6 +28,10 @@ bool known_arg(const struct graph *g, const struct arg *arg, struct known *out);
 /* The same element as an argument: ARG_FLOAT, ARG_INT or ARG_BOOL. */
 struct arg known_number(const struct graph *g, enum dtype dtype, const union element *element);
 
+/* Converts as Tensor.to does. */
+void element_convert(enum dtype to, union element *out, enum dtype from, const void *data,
+		     int64_t index);
+
 /* Puts an element of that dtype into row-major memory. */
 void element_store(enum dtype dtype, void *data, int64_t index, const union element *element);
 
