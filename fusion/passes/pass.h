@@ -37,14 +37,14 @@ pass_fn pass_decompose;
 pass_fn pass_fold;
 pass_fn pass_simplify;
 pass_fn pass_cse;
-pass_fn pass_lift;
-pass_fn pass_sink;
+pass_fn pass_hoist_views;
+pass_fn pass_sink_views;
 pass_fn pass_dce;
 pass_fn pass_views;
 
 /* `options` says what the device has calls for. */
-bool pass_calls(struct graph *g, const struct pass_options *options, bool *changed,
-		struct err *err);
+bool pass_pattern_match(struct graph *g, const struct pass_options *options, bool *changed,
+			struct err *err);
 
 /* Gives outputs memory of their own. */
 bool pass_outputs(struct graph *g, const struct pass_origin *origins, bool *changed,

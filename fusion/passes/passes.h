@@ -70,7 +70,7 @@ bool pass_list_insert(struct pass_list *list, const struct pass_info *pass, cons
  * property. */
 bool pass_list_check(const struct pass_list *list, uint64_t disabled, struct err *err);
 
-/* Index by name, -1: none. */
+/* Index by name, or by a name that the pass had before (passes.def); -1: none. */
 int pass_list_find(const struct pass_list *list, const char *name);
 
 /* Sets the bit of the pass `name`.  NAME, with the nearest, or PASS_ORDER for one
@@ -83,7 +83,7 @@ struct pass_options {
 	uint64_t disabled;            /* bit i: pass i is left out, if it can be */
 	bool verify;                  /* check the graph after every pass */
 	bool no_fusion;               /* one group a node: what eager does for an op */
-	bool calls;                   /* the device has those of pass calls */
+	bool calls;                   /* the device has those of pass pattern_match */
 	/* By input: the caller gives it up, so that its memory is free behind the last
 	 * kernel that reads it.  NULL: none is. */
 	const bool *given_up;

@@ -1,4 +1,4 @@
-/* fusion/passes/calls.c -- several ops that the device does in one call.
+/* fusion/passes/pattern_match.c -- several ops that the device does in one call.
  *
  * ATTENTION  softmax(q @ k.transpose(-2, -1) * scale, -1) @ v, with a mask added to the
  * scores or deciding which are a number, as it is written out or as one op.  The scores
@@ -321,7 +321,8 @@ static int call(struct rewrite *rw, struct node *n, struct err *err)
 
 /* needs: nothing; keeps: values, but for what the head of this file says; breaks: leaves
  * nodes that nothing reads */
-bool pass_calls(struct graph *g, const struct pass_options *options, bool *changed, struct err *err)
+bool pass_pattern_match(struct graph *g, const struct pass_options *options, bool *changed,
+			struct err *err)
 {
 	struct calls c = { .n_was = 3 * g->n_nodes + 1 };
 
