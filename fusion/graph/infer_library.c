@@ -73,16 +73,16 @@ bool infer_extreme(struct infer *in)
 }
 
 /* sort, and what runs along a dim. */
-bool infer_sort(struct infer *in)
+bool infer_along(struct infer *in)
 {
 	int d;
 
 	return infer_same(in) && dim_of(in, "dim", &d);
 }
 
-bool infer_sort_indices(struct infer *in)
+bool infer_along_indices(struct infer *in)
 {
-	if (!infer_sort(in))
+	if (!infer_along(in))
 		return false;
 	in->out->dtype = in->out->compute = DTYPE_I64;
 	return true;
@@ -94,7 +94,7 @@ bool infer_topk(struct infer *in)
 	struct shape *out = &in->out->shape;
 	int d;
 
-	if (!infer_sort(in) || !dim_of(in, "dim", &d))
+	if (!infer_along(in) || !dim_of(in, "dim", &d))
 		return false;
 	if (sym_is_const(k) &&
 	    (k->value < 0 || (out->rank == 0 && k->value > 1) ||
