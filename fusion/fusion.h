@@ -17,8 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fusion/backends/backend.h" /* struct kernel_use */
-#include "fusion/backends/fence.h"
+#include "fusion/backends/backends.h" /* struct kernel_use */
+#include "fusion/backends/memory/memory.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/err.h"
 #include "fusion/vm/value.h"
@@ -52,7 +52,7 @@ struct fusion_options {
 	const char *const *deny;
 	int n_deny;
 	bool grad; /* fusion_backward() will be called */
-	/* A debugging switch: memory is watched (backends/fence.h), and a call fails with
+	/* A debugging switch: memory is watched (backends/memory/memory.h), and a call fails with
 	 * INTERNAL where something was written outside of its buffer. */
 	bool poison;
 	/* Each call stands in torch.autocast(device, dtype=autocast): float16 or

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fusion/backends/memory.h"
+#include "fusion/backends/memory/memory.h"
 #include "fusion/base/err.h"
 #include "fusion/graph/dtype.h"
 #include "fusion/graph/graph.h"
@@ -43,7 +43,7 @@ void allocator_observe(struct allocator *a, const struct fusion_observer *observ
  * NULL: nobody is told. */
 struct fusion_memory *allocator_label(struct allocator *a);
 
-/* From now on all memory is watched (backends/fence.h); before any is taken.  Borrowed. */
+/* From now on all memory is watched (backends/memory/memory.h); before any is taken.  Borrowed. */
 void allocator_set_fence(struct allocator *a, struct fence *fence);
 struct fence *allocator_fence(const struct allocator *a); /* NULL: it is not */
 

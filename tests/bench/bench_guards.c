@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/backends/backend.h"
+#include "fusion/backends/backends.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/clock.h"
 #include "fusion/fusion.h"

@@ -1,10 +1,9 @@
-/* fusion/backends/cuda/recording.c -- see recording.h. */
-#include "fusion/backends/cuda/recording.h"
+/* fusion/backends/cuda/recording.c -- mode graphs: launches as one CUDA graph (module.h). */
+#include "fusion/backends/cuda/module.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fusion/backends/cuda/module.h"
 #include "fusion/base/generators.h"
 
 enum state {
@@ -112,10 +111,10 @@ struct recording *cuda_record(struct executable *exe, void *const *buffers, stru
 
 static CUDA_KERNEL_NODE_PARAMS launch_of(struct recording *r, const struct step *step)
 {
-	struct launch *l = cuda_launch_for(r->exe, step->kernel, r->buffers);
+	struct cuda_launch *l = cuda_launch_for(r->exe, step->kernel, r->buffers);
 
-	launch_point(l, r->buffers);
-	launch_turn(l, step->kernel % 2);
+	cuda_launch_point(l, r->buffers);
+	cuda_launch_turn(l, step->kernel % 2);
 	return (CUDA_KERNEL_NODE_PARAMS){ .func = l->function,
 					  .gridDimX = l->grid[0],
 					  .gridDimY = l->grid[1],
