@@ -147,7 +147,7 @@ struct backend {
 	 * the backend cannot; launch() then serves. */
 
 	/* `buffers` as for launch(), copied; NULL where point() will tell before the first
-	 * replay.  Good until the executable is bound anew, and to be erased before it
+	 * replay.  Good until the executable is bound again, and to be erased before it
 	 * is destroyed.  NULL with MEMORY or UNSUPPORTED. */
 	struct recording *(*record)(struct executable *exe, void *const *buffers, struct err *err);
 

@@ -86,7 +86,7 @@ static void drop_state(struct executable *exe, int kernel)
 	exe->states[kernel] = NULL;
 }
 
-/* Room for all of them; the functions' text, behind intrinsics.cu. */
+/* Room for all of them; the functions' text, after intrinsics.cu. */
 static void drop_calls(struct executable *exe)
 {
 	for (int i = 0; i < exe->lowered->n_kernels; i++) {
@@ -158,7 +158,12 @@ static bool bind_call(struct executable *exe, int kernel, struct err *err)
 
 	drop_state(exe, kernel);
 	free(call->state);
-	if (!library_bind(call, l, &l->kernels[kernel], exe->table, NULL, exe->random, exe->vars,
+	if (!library_bind(call,
+			  &(struct library_site){ .lowered = l,
+						  .kernel = &l->kernels[kernel],
+						  .kernels = exe->table,
+						  .random = exe->random,
+						  .vars = exe->vars },
 			  err))
 		return false;
 	call->fault = &exe->fault;
@@ -169,7 +174,7 @@ static bool bind_call(struct executable *exe, int kernel, struct err *err)
 				 .walk = walk,
 				 .takes_sum = &exe->takes_sum[kernel] };
 	exe->takes_sum[kernel] = false;
-	if (cuda_sum_behind(l, kernel, &exe->sums[kernel]))
+	if (cuda_epilogue_sum(l, kernel, &exe->sums[kernel]))
 		c->sum = &exe->sums[kernel];
 	if (library) {
 		c->module = library->late ? exe->late[kernel] : exe->wide.module;

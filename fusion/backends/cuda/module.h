@@ -1,5 +1,5 @@
 /* fusion/backends/cuda/module.h -- the executable of backend cuda: a graph's kernels
- * and what runs them.  Private to backends/cuda.
+ * and what runs them.
  */
 #ifndef FUSION_BACKENDS_CUDA_MODULE_H
 #define FUSION_BACKENDS_CUDA_MODULE_H
@@ -35,7 +35,7 @@ struct executable {
 	struct cuda_call *calls;               /* likewise */
 	void **states;                         /* of on_device->bind() */
 	CUmodule *late;                        /* of ops whose functions are wanted seldom */
-	bool *takes_sum;                       /* the function does what is behind it too */
+	bool *takes_sum;                       /* the function does the epilogue too */
 	struct cuda_sum *sums;                 /* what that is */
 	bool looks_up;                         /* some op may find an index out of bounds */
 	struct library_fault fault;

@@ -21,7 +21,7 @@
  * with AVX2 (0.3.21), float32.  One thread, products of 512 x 4096 x 1024 and the
  * like: OpenBLAS 155-170 GFLOP/s, our kernel 125-150; with 64 rows or fewer ours
  * 130-150, OpenBLAS 85-120.  Many threads: 1,220 and 1,230; on blocks that our
- * pool hands out OpenBLAS packs each operand anew, 960, and its own threads would
+ * pool hands out OpenBLAS packs each operand again, 960, and its own threads would
  * run beside ours.  So it computes what is large, whole, where there is one thread.
  *
  * OpenBLAS packs the operands of a large product, so how they lie in memory does
@@ -248,7 +248,7 @@ static void choose_blocks(struct gemm *g)
 			break;
 		count_tasks(g);
 	}
-	flops += (double)CHEAP_FLOPS * (double)g->behind_cost * (double)m * (double)n *
+	flops += (double)CHEAP_FLOPS * (double)g->epilogue_cost * (double)m * (double)n *
 		 (double)g->batch.size;
 	g->grain = 1;
 	if (g->tasks > 0 && flops / (double)g->tasks < THREAD_FLOPS)
@@ -388,11 +388,11 @@ enum {
 };
 
 /* What a run works on; task by task. */
-struct run {
+struct gemm_job {
 	const struct gemm *g;
 	const unsigned char *a, *b;
 	unsigned char *c;
-	gemm_behind_fn *behind;
+	gemm_epilogue_fn *epilogue;
 	void *context;
 	int64_t packed[GEMM_THREADS]; /* by thread: the columns that its panels hold; -1 */
 };
@@ -434,8 +434,11 @@ static void pack_columns(const struct gemm *g, const struct block *x, int64_t k0
 				       (whole - x->read) / g->columns, k0, k);
 		}
 		for (int64_t j = whole; j < x->n; j += g->columns)
-			gemm_pack(g, panel_at(g, x, j, k0, k), x->b, &g->column, x->j0 + j,
-				  (int)gemm_least(x->n - j, g->columns), g->columns, k0, k, 1);
+			gemm_pack(g, panel_at(g, x, j, k0, k), x->b,
+				  &(struct gemm_panel){ &g->column, x->j0 + j, k0, k,
+							(int)gemm_least(x->n - j, g->columns),
+							g->columns },
+				  1);
 	}
 }
 
@@ -556,7 +559,7 @@ static int64_t k_blocks_of(const struct gemm *g)
 	return (g->k.size + GEMM_K_BLOCK - 1) / GEMM_K_BLOCK;
 }
 
-static struct block open_block(const struct run *run, int64_t batch, int64_t j0)
+static struct block open_block(const struct gemm_job *run, int64_t batch, int64_t j0)
 {
 	const struct gemm *g = run->g;
 	int64_t element = (int64_t)dtype_bytes(g->dtype);
@@ -579,7 +582,7 @@ static struct block open_block(const struct run *run, int64_t batch, int64_t j0)
  * a time. */
 static void pack_tasks(void *context, int64_t begin, int64_t end, int thread)
 {
-	const struct run *run = context;
+	const struct gemm_job *run = context;
 	const struct gemm *g = run->g;
 	int64_t blocks = k_blocks_of(g), groups = groups_of(g), width = group_of(g) * g->columns;
 
@@ -594,7 +597,7 @@ static void pack_tasks(void *context, int64_t begin, int64_t end, int thread)
 }
 
 /* Rows [i0, i0 + m) by columns [j0, j0 + n) are written. */
-static void tell_block(const struct run *run, int64_t batch, const struct block *x, int thread)
+static void tell_block(const struct gemm_job *run, int64_t batch, const struct block *x, int thread)
 {
 	const struct gemm *g = run->g;
 	bool along = along_rows(g);
@@ -604,23 +607,23 @@ static void tell_block(const struct run *run, int64_t batch, const struct block 
 				  .columns = along ? x->m : x->n,
 				  .step = slow->step[2] };
 
-	if (!run->behind)
+	if (!run->epilogue)
 		return;
 	at += along ? x->i0 : x->j0;
 	if (slow->linear[2]) {
 		w.start = at + axis_at(slow, 2, first);
-		run->behind(run->context, &w, thread);
+		run->epilogue(run->context, &w, thread);
 		return;
 	}
 	for (int64_t end = first + w.rows; first < end; first++) {
 		w.start = at + axis_at(slow, 2, first);
 		w.rows = 1;
-		run->behind(run->context, &w, thread);
+		run->epilogue(run->context, &w, thread);
 	}
 }
 
 /* `packed`: the scratch holds the columns of the task before, which are this one's. */
-static void run_block(const struct run *run, int64_t task, int thread, bool packed)
+static void run_block(const struct gemm_job *run, int64_t task, int thread, bool packed)
 {
 	const struct gemm *g = run->g;
 	unsigned char *scratch = g->scratch + (size_t)thread * g->thread_bytes;
@@ -654,7 +657,7 @@ static void run_block(const struct run *run, int64_t task, int thread, bool pack
 }
 
 /* Sums of ints wrap, element by element. */
-static void run_ints(const struct run *run, int64_t task, int thread)
+static void run_ints(const struct gemm_job *run, int64_t task, int thread)
 {
 	const struct gemm *g = run->g;
 	int64_t n0 = task / g->m_blocks % g->n_blocks * g->n_block, m0;
@@ -689,7 +692,7 @@ static void run_ints(const struct run *run, int64_t task, int thread)
 
 static void run_tasks(void *context, int64_t begin, int64_t end, int thread)
 {
-	struct run *run = context;
+	struct gemm_job *run = context;
 	const struct gemm *g = run->g;
 	bool once = g->k.size <= g->k_block; /* what is packed is whole */
 
@@ -704,7 +707,7 @@ static void run_tasks(void *context, int64_t begin, int64_t end, int thread)
 	}
 }
 
-static void tell_all(const struct run *run)
+static void tell_all(const struct gemm_job *run)
 {
 	const struct gemm *g = run->g;
 	struct block x = { .m = g->row.size, .n = g->column.size };
@@ -713,10 +716,12 @@ static void tell_all(const struct run *run)
 		tell_block(run, i, &x, 0);
 }
 
-void gemm_run(const struct gemm *g, const void *a, const void *b, void *c, gemm_behind_fn *behind,
-	      void *context, struct pool *pool)
+void gemm_run(const struct gemm *g, const void *a, const void *b, void *c,
+	      gemm_epilogue_fn *epilogue, void *context, struct pool *pool)
 {
-	struct run run = { g, g->turned ? b : a, g->turned ? a : b, c, behind, context, { 0 } };
+	struct gemm_job run = {
+		g, g->turned ? b : a, g->turned ? a : b, c, epilogue, context, { 0 }
+	};
 	int64_t each = group_of(g) * g->columns * gemm_least(g->k.size, GEMM_K_BLOCK);
 
 	if (g->tasks == 0)

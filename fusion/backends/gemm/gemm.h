@@ -1,8 +1,6 @@
 /* fusion/backends/gemm/gemm.h -- products of matrices whose dims may lie anywhere.
  *
  *	c[batch, row, column] = sum over k of a[batch, row, k] * b[batch, k, column]
- *
- * Private to backends/.
  */
 #ifndef FUSION_BACKENDS_GEMM_GEMM_H
 #define FUSION_BACKENDS_GEMM_GEMM_H
@@ -85,8 +83,8 @@ struct gemm {
 	int64_t run, run_step;
 	bool low;              /* few rows: a is read where it lies, each block packs its columns */
 	int64_t panel_batches; /* batches of b that differ */
-	int64_t behind_cost;   /* of an element, in cheap ops: what is done behind the product */
-	bool whole_rows; /* a block has all columns: something behind the product wants that */
+	int64_t epilogue_cost; /* of an element, in cheap ops: what the epilogue does */
+	bool whole_rows;       /* a block has all columns: an epilogue wants that */
 	bool in_place, shared; /* b: read where it lies; packed once, for all tasks */
 	size_t a_bytes, b_bytes, c_bytes, thread_bytes, shared_bytes;
 	unsigned char *scratch; /* of all threads */
@@ -107,16 +105,16 @@ struct gemm *gemm_create(const struct gemm *g, const struct axis_dims *batch,
 struct gemm_written {
 	int64_t start, rows, step, columns;
 };
-typedef void gemm_behind_fn(void *context, const struct gemm_written *block, int thread);
+typedef void gemm_epilogue_fn(void *context, const struct gemm_written *block, int thread);
 
 /* Whether the result has neighbours in memory along its columns (or rows, where the
  * roles are changed), so that blocks can be told; and the most threads it uses. */
 bool gemm_tells_blocks(const struct gemm *g);
 int gemm_threads(const struct gemm *g);
 
-/* `b` NULL: all ones.  `behind` NULL: nothing is done behind blocks. */
-void gemm_run(const struct gemm *g, const void *a, const void *b, void *c, gemm_behind_fn *behind,
-	      void *context, struct pool *pool);
+/* `b` NULL: all ones.  `epilogue` NULL: nothing is done after blocks. */
+void gemm_run(const struct gemm *g, const void *a, const void *b, void *c,
+	      gemm_epilogue_fn *epilogue, void *context, struct pool *pool);
 
 /* Private to gemm*.c. */
 
@@ -163,10 +161,17 @@ static inline int64_t axis_at(const struct axis *axis, int operand, int64_t i)
 	return axis->linear[operand] ? i * axis->step[operand] : axis->table[operand][i];
 }
 
-/* Copies `rows` x `k` elements of an operand into a panel, to[i * rows + r], of
- * which `have` rows are there and the others are zeros. */
-void gemm_pack(const struct gemm *g, void *to, const void *from, const struct axis *across,
-	       int64_t first, int have, int rows, int64_t k0, int64_t k, int which);
+/* A panel to fill, to[k * rows + r]: rows from `first` along `across`, `have` of
+ * them (zeros after them), by k from k0 on. */
+struct gemm_panel {
+	const struct axis *across;
+	int64_t first, k0, k;
+	int have, rows;
+};
+
+/* Copies the elements of operand `which` into a panel, widened where they are narrow. */
+void gemm_pack(const struct gemm *g, void *to, const void *from, const struct gemm_panel *p,
+	       int which);
 
 /* The same for `panels` full panels of b from column `first` on, whose elements are
  * neighbours in memory. */
@@ -180,13 +185,5 @@ struct gemm_left gemm_copy_strip(const struct gemm *g, void *to, const unsigned 
 /* A block's sums into the result, rounded to its dtype. */
 void gemm_unpack(const struct gemm *g, const void *sums, void *c, int64_t i0, int64_t m, int64_t j0,
 		 int64_t n);
-
-/* A panel to fill, to[k * rows + r]: rows from `first` along `across`, `have` of
- * them (zeros behind), by k from k0 on. */
-struct panel {
-	const struct axis *across;
-	int64_t first, k0, k;
-	int have, rows;
-};
 
 #endif

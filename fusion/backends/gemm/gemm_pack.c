@@ -51,8 +51,8 @@ static void pack_turned(float *to, const float *from, int64_t step, int have, in
 enum { STRIP = GEMM_K_BLOCK + 16, MOST_ROWS = 32, VECTOR_FLOATS = 16 };
 
 /* A panel of float16 or bfloat16, as float32; false where they lie in neither order. */
-static bool pack_narrow(const struct gemm *g, float *to, const void *from, const struct panel *p,
-			int which)
+static bool pack_narrow(const struct gemm *g, float *to, const void *from,
+			const struct gemm_panel *p, int which)
 {
 	point_fn *widen = g->kernels->cast[DTYPE_F32][g->dtype];
 	float strips[MOST_ROWS * STRIP], last[MOST_ROWS + VECTOR_FLOATS];
@@ -103,11 +103,12 @@ static void round_narrow(const struct gemm *g, uint16_t *to, const float *sums, 
 /* Copies `rows` x `n` elements into a panel: to[k * rows + r].  `fill` rows from
  * `have` on are zeros.  Float and double differ in the type alone. */
 #define PACK(T, name, GET)                                                                         \
-	static void name(T *to, const void *from, enum dtype dtype, const struct axis *across,     \
-			 int64_t first, int have, int rows, const struct axis *along, int64_t k0,  \
-			 int64_t n, int which)                                                     \
+	static void name(const struct gemm *g, T *to, const void *from,                            \
+			 const struct gemm_panel *panel, int which)                                \
 	{                                                                                          \
-		(void)dtype;                                                                       \
+		const struct axis *across = panel->across, *along = &g->k;                         \
+		const int64_t first = panel->first, k0 = panel->k0, n = panel->k;                  \
+		const int have = panel->have, rows = panel->rows;                                  \
 		for (int r = 0; r < have; r++) {                                                   \
 			int64_t start = axis_at(across, which, first + r);                         \
 			if (!along->linear[which])                                                 \
@@ -125,7 +126,7 @@ static void round_narrow(const struct gemm *g, uint16_t *to, const float *sums, 
 	}
 #define GET_F32(from, i) ((const float *)(from))[i]
 #define GET_F64(from, i) ((const double *)(from))[i]
-#define GET_ANY(from, i) ((float)dtype_get_double(dtype, from, i))
+#define GET_ANY(from, i) ((float)dtype_get_double(g->dtype, from, i))
 PACK(float, pack_f32, GET_F32)
 PACK(double, pack_f64, GET_F64)
 PACK(float, pack_any, GET_ANY)
@@ -133,12 +134,13 @@ PACK(float, pack_any, GET_ANY)
 /* A panel whose rows are runs of neighbours in memory, as windows of an image that
  * lie side by side.  Whole vectors are copied: the next run, or a later k,
  * overwrites what was too much, but for what would lie past the panel. */
-static bool pack_runs(const struct gemm *g, char *to, const char *from, const struct axis *across,
-		      int64_t first, int have, int rows, int64_t k0, int64_t n, int which)
+static bool pack_runs(const struct gemm *g, char *to, const char *from, const struct gemm_panel *p,
+		      int which)
 {
 	enum { CHUNK = 64, MOST_RUNS = 8 };
 	size_t bytes = gemm_panel_bytes(g->dtype), start[MOST_RUNS], length[MOST_RUNS];
-	const int64_t *table = across->table[which] + first;
+	const int64_t *table = p->across->table[which] + p->first, n = p->k;
+	const int have = p->have, rows = p->rows;
 	const char *end = to + (size_t)(n * rows) * bytes;
 	int runs = 0;
 
@@ -152,7 +154,7 @@ static bool pack_runs(const struct gemm *g, char *to, const char *from, const st
 		begin = r + 1;
 	}
 	for (int64_t k = 0; k < n; k++, to += (size_t)rows * bytes) {
-		const char *at = from + axis_at(&g->k, which, k0 + k) * (int64_t)bytes;
+		const char *at = from + axis_at(&g->k, which, p->k0 + k) * (int64_t)bytes;
 
 		for (int i = 0; i < runs; i++) {
 			const char *run = at + table[start[i] / bytes] * (int64_t)bytes;
@@ -171,9 +173,12 @@ static bool pack_runs(const struct gemm *g, char *to, const char *from, const st
 	return true;
 }
 
-void gemm_pack(const struct gemm *g, void *to, const void *from, const struct axis *across,
-	       int64_t first, int have, int rows, int64_t k0, int64_t n, int which)
+void gemm_pack(const struct gemm *g, void *to, const void *from, const struct gemm_panel *p,
+	       int which)
 {
+	const struct axis *across = p->across;
+	const int64_t first = p->first, k0 = p->k0, n = p->k;
+	const int have = p->have, rows = p->rows;
 	size_t bytes = gemm_panel_bytes(g->dtype);
 
 	/* Rows of neighbours in memory, and as many as a panel has: plain copies. */
@@ -193,7 +198,7 @@ void gemm_pack(const struct gemm *g, void *to, const void *from, const struct ax
 		return;
 	}
 	if (from && gemm_is_wide(g->dtype) && !across->linear[which] &&
-	    pack_runs(g, to, from, across, first, have, rows, k0, n, which))
+	    pack_runs(g, to, from, p, which))
 		return;
 	if (!from) { /* a missing operand is all ones */
 		for (int64_t i = 0; i < n * rows; i++)
@@ -203,15 +208,14 @@ void gemm_pack(const struct gemm *g, void *to, const void *from, const struct ax
 				((float *)to)[i] = (float)(i % rows < have);
 		return;
 	}
-	if (gemm_is_narrow(g->dtype) &&
-	    pack_narrow(g, to, from, &(struct panel){ across, first, k0, n, have, rows }, which))
+	if (gemm_is_narrow(g->dtype) && pack_narrow(g, to, from, p, which))
 		return;
 	if (g->dtype == DTYPE_F64)
-		pack_f64(to, from, g->dtype, across, first, have, rows, &g->k, k0, n, which);
+		pack_f64(g, to, from, p, which);
 	else if (g->dtype == DTYPE_F32)
-		pack_f32(to, from, g->dtype, across, first, have, rows, &g->k, k0, n, which);
+		pack_f32(g, to, from, p, which);
 	else
-		pack_any(to, from, g->dtype, across, first, have, rows, &g->k, k0, n, which);
+		pack_any(g, to, from, p, which);
 }
 
 /* A block of float32 whose rows lie side by side in the result. */
@@ -299,7 +303,9 @@ struct gemm_left gemm_copy_strip(const struct gemm *g, void *to, const unsigned 
 	size_t bytes = gemm_panel_bytes(g->dtype);
 
 	if (!gemm_is_wide(g->dtype) || !g->row.linear[0] || !g->k.linear[0] || g->k.step[0] != 1) {
-		gemm_pack(g, to, a, &g->row, first, rows, rows, k0, k, 0);
+		const struct gemm_panel p = { &g->row, first, k0, k, rows, rows };
+
+		gemm_pack(g, to, a, &p, 0);
 		return (struct gemm_left){ .at = to, .row = 1, .step = rows };
 	}
 	for (int r = 0; r < rows; r++)

@@ -1,4 +1,4 @@
-/* fusion/backends/host/emit.h -- from plans to C.  Private to backends/.
+/* fusion/backends/host/emit.h -- from plans to C.
  *
  * Each part of a kernel becomes a function k<kernel>p<part> on a struct tile.
  * Nothing of the user's reaches the text: names are numbers, values literals.
@@ -35,7 +35,7 @@ struct schedule {
 	int *busy_until; /* of each tile: the last loop that reads it */
 	int n_temps;
 	size_t scratch_bytes;
-	int *memory; /* the one block behind the above */
+	int *memory; /* the one block of memory of the above */
 };
 
 /* False: out of memory.  To be finished either way. */

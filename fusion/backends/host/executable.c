@@ -186,7 +186,9 @@ static bool fill_binding(struct executable *exe, struct binding *b, const int64_
 		if (k->library) {
 			free(call->state);
 			call->state = NULL;
-			if (!library_bind(call, l, k, exe->kernels, exe->blas, exe->random, vars,
+			if (!library_bind(call,
+					  &(struct library_site){ l, k, exe->kernels, exe->blas,
+								  exe->random, vars },
 					  err))
 				return false;
 			call->fault = &exe->fault;
@@ -198,7 +200,7 @@ static bool fill_binding(struct executable *exe, struct binding *b, const int64_
 			return false;
 		if (k->library && call->threads > 0 &&
 		    plan_suits_blocks(plan, call->out.size[call->out.rank - 1], call->out.numel))
-			call->behind = plan;
+			call->epilogue = plan;
 	}
 	return true;
 }
@@ -244,7 +246,7 @@ void executable_launch(struct executable *exe, int kernel, void *const *buffers,
 		library_poison(call);
 	if (call->op)
 		call->op->run(call, buffers, pool);
-	if (exe->plans[kernel] && !call->behind)
+	if (exe->plans[kernel] && !call->epilogue)
 		plan_launch(exe->plans[kernel], buffers, pool, backward);
 }
 
@@ -306,7 +308,7 @@ struct recording_step {
 	const struct library_call *library; /* runs first; NULL: none */
 };
 
-/* A pointer into a buffer, so many bytes behind its first. */
+/* A pointer into a buffer, so many bytes after its first. */
 struct mark {
 	void **pointer;
 	int64_t offset;
@@ -326,7 +328,7 @@ static enum recording_step_kind kind_of(const struct executable *exe, int kernel
 {
 	const struct plan *p = exe->plans[kernel];
 
-	if (!p || exe->libraries[kernel].behind)
+	if (!p || exe->libraries[kernel].epilogue)
 		return STEP_NOTHING;
 	if (p->n_workers == 1 && p->kernel->form == FORM_MAP && p->flat && p->tiles == 1)
 		return STEP_TILE;
@@ -354,7 +356,7 @@ static bool moves(const struct plan *p, const struct plan_place *at)
 	return !is_slot(at) && !p->const_data[at->buffer];
 }
 
-/* The place at which a step's pointers begin: those of setup are opened anew. */
+/* The place at which a step's pointers begin: those of setup are opened again. */
 static int first_place(const struct plan *p)
 {
 	return p->parts[PART_SETUP].n_places;

@@ -1,7 +1,7 @@
 /* fusion/backends/host/executable.h -- what the executables of both backends share.
  *
  * An executable has a plan for each kernel (see plan.h); the backends differ in
- * the code that the plans call.  Private to backends/.
+ * the code that the plans call.
  */
 #ifndef FUSION_BACKENDS_HOST_EXECUTABLE_H
 #define FUSION_BACKENDS_HOST_EXECUTABLE_H
@@ -22,7 +22,7 @@ struct binding {
 	struct library_call *libraries; /* of each kernel; op is NULL: it has no call */
 };
 
-/* A program that is called with a few shapes in turn must not be bound anew
+/* A program that is called with a few shapes in turn must not be bound again
  * for each call: as many are kept. */
 enum { MAX_BINDINGS = 16 };
 

@@ -311,7 +311,7 @@ static void copy_input(const struct library_call *call, void *const *buffers)
 		 operand_start(&call->arg[0], buffers));
 }
 
-/* In order and by one thread: where an index stands twice the last one counts. */
+/* In order and by one thread: where an index occurs twice the last one counts. */
 static void run_scatter(const struct library_call *call, void *const *buffers, struct pool *pool)
 {
 	const struct lookup *l = call->state;

@@ -76,18 +76,19 @@ static void bind_result(struct operand *x, const struct node *n, int buffer, con
 	}
 }
 
-bool library_bind(struct library_call *call, const struct lowered *l, const struct kernel *k,
-		  const struct kernel_table *kernels, struct blas *blas, struct generators *random,
-		  const int64_t *vars, struct err *err)
+bool library_bind(struct library_call *call, const struct library_site *site, struct err *err)
 {
+	const struct lowered *l = site->lowered;
+	const struct kernel *k = site->kernel;
+	const int64_t *vars = site->vars;
 	const struct node *n = k->library;
 
 	*call = (struct library_call){ .op = table[k->op],
 				       .graph = l->graph,
 				       .node = n,
-				       .kernels = kernels,
-				       .blas = blas,
-				       .random = random,
+				       .kernels = site->kernels,
+				       .blas = site->blas,
+				       .random = site->random,
 				       .vars = vars };
 	for (int i = 0; i < n->n_args; i++) {
 		call->arg[i].buffer = -1;

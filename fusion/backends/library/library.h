@@ -1,4 +1,4 @@
-/* fusion/backends/library/library.h -- ops with a function of their own.  Private to backends/.
+/* fusion/backends/library/library.h -- ops with a function of their own.
  *
  * A LIBRARY row of ops.def has a struct library_op in the table of library.c.
  * bind() does once for a set of symbol values what needs memory or may fail;
@@ -46,13 +46,13 @@ struct library_call {
 	const int64_t *vars;      /* of the symbols; while bind() runs */
 	struct library_fault *fault;
 	struct generators *random; /* NULL: always the same numbers */
-	/* What the kernel does behind its product (lower.h).  `rows`: it reduces rows;
+	/* What the kernel does after its product (lower.h).  `rows`: it reduces rows;
 	 * set before bind(), which sets `threads`, the most that run() uses, where it
-	 * can run `behind` on blocks; set before run(), NULL: the caller runs it. */
+	 * can run `epilogue` on blocks; set before run(), NULL: the caller runs it. */
 	bool rows;
-	int64_t cost; /* plan_cost() of it; 0: nothing is behind */
+	int64_t cost; /* plan_cost() of it; 0: it has no epilogue */
 	int threads;
-	struct plan *behind;
+	struct plan *epilogue;
 	void *state; /* bind()'s; one block, freed by the caller */
 	/* Within it: what run() need not find as it left it. */
 	struct {
@@ -101,7 +101,7 @@ bool library_faulted(struct library_fault *fault, struct err *err);
 
 bool library_no_memory(struct err *err); /* always false */
 
-/* products.c: runs the gemm that is the call's state, and what is behind it. */
+/* products.c: runs the gemm that is the call's state, and its epilogue. */
 void library_product(const struct library_call *call, const void *a, const void *b,
 		     void *const *buffers, struct pool *pool);
 
@@ -122,9 +122,15 @@ static inline int64_t library_offset(const struct operand *x, int first, int las
 
 /* Called by executable.c: the op's check, its numbers, its run. */
 bool library_check(const struct kernel *k, struct err *err);
-bool library_bind(struct library_call *call, const struct lowered *l, const struct kernel *k,
-		  const struct kernel_table *kernels, struct blas *blas, struct generators *random,
-		  const int64_t *vars, struct err *err);
+struct library_site {
+	const struct lowered *lowered;
+	const struct kernel *kernel;
+	const struct kernel_table *kernels; /* the next four: see struct library_call */
+	struct blas *blas;
+	struct generators *random;
+	const int64_t *vars;
+};
+bool library_bind(struct library_call *call, const struct library_site *site, struct err *err);
 
 /* ---- what gather, x[i] and scatter walk over.
  *
@@ -152,8 +158,7 @@ struct lookup {
 	const struct operand *index[3], *from, *to;
 };
 
-/* ---- which numbers PyTorch's kernels draw on a GPU.  Private to
- * backends/.
+/* ---- which numbers PyTorch's kernels draw on a GPU.
  *
  * Each thread of a grid has a counter of Philox.  Where an element's number comes from
  * depends on how many threads PyTorch starts, so on the GPU, and on the kernel.  `draws`:

@@ -16,7 +16,7 @@ struct sums {
 
 struct class_loss {
 	int64_t points, classes, step; /* step: from class to class */
-	int64_t inner, inner_step;     /* x: points behind the classes, from one to the next */
+	int64_t inner, inner_step;     /* x: points after the classes, from one to the next */
 	int dim;                       /* of the classes */
 	char reduction;                /* its first letter */
 	double share;                  /* of the target's own class */
@@ -89,11 +89,11 @@ static double optional(const struct operand *x, void *const *buffers, int64_t i,
 /* The offset in x of class 0 of target i. */
 static int64_t scores_of(const struct class_loss *l, const struct operand *x, int64_t i)
 {
-	int64_t sample = l->inner > 1 ? i / l->inner : i, behind = i - sample * l->inner;
+	int64_t sample = l->inner > 1 ? i / l->inner : i, rest = i - sample * l->inner;
 
 	return (l->dim ? sample * x->stride[0] : 0) +
-	       (l->inner_step ? behind * l->inner_step
-			      : library_offset(x, l->dim + 1, x->rank, behind));
+	       (l->inner_step ? rest * l->inner_step
+			      : library_offset(x, l->dim + 1, x->rank, rest));
 }
 
 /* The weighted loss of target i; *weight is 0 where it is ignored. */

@@ -126,7 +126,7 @@ static bool bind_contraction(struct library_call *call, struct err *err)
 	    GEMM_WORTH_BLAS)
 		g.blas = blas_calls(blas);
 	g.whole_rows = call->rows;
-	g.behind_cost = call->cost;
+	g.epilogue_cost = call->cost;
 	call->state = gemm_create(&g, &axes[BATCH], &axes[ROW], &axes[COLUMN], &axes[SUMMED]);
 	if (!call->state)
 		return library_no_memory(err);
@@ -136,29 +136,29 @@ static bool bind_contraction(struct library_call *call, struct err *err)
 	return true;
 }
 
-/* What is behind the product, on a block of it. */
-struct behind {
+/* What the kernel does after its product, on a block of it. */
+struct epilogue {
 	struct plan *plan;
 	void *const *buffers;
 };
 
-static void run_behind(void *context, const struct gemm_written *w, int thread)
+static void run_epilogue(void *context, const struct gemm_written *w, int thread)
 {
-	const struct behind *behind = context;
+	const struct epilogue *epilogue = context;
 
-	plan_run_block(behind->plan, behind->buffers,
+	plan_run_block(epilogue->plan, epilogue->buffers,
 		       &(struct plan_block){ w->start, w->rows, w->step, w->columns }, thread);
 }
 
 void library_product(const struct library_call *call, const void *a, const void *b,
 		     void *const *buffers, struct pool *pool)
 {
-	struct behind behind = { call->behind, buffers };
+	struct epilogue epilogue = { call->epilogue, buffers };
 
-	if (call->behind)
-		plan_begin_blocks(call->behind, buffers);
+	if (call->epilogue)
+		plan_begin_blocks(call->epilogue, buffers);
 	gemm_run(call->state, a, b, operand_start(&call->out, buffers),
-		 call->behind ? run_behind : NULL, &behind, pool);
+		 call->epilogue ? run_epilogue : NULL, &epilogue, pool);
 }
 
 static void run_contraction(const struct library_call *call, void *const *buffers,
@@ -193,8 +193,8 @@ const struct library_op library_einsum = { bind_contraction, run_contraction };
 
 /* ---- attention on the host, row by row.
  *
- * What a device's call is held against; the host itself is given the ops that it stands
- * for.  Sums are of float64.
+ * What a device's call is held against; the host itself is given the ops that it is
+ * made of.  Sums are of float64.
  */
 
 enum { ARG_Q, ARG_K, ARG_V, ARG_MASK, ARG_SCALE, ARG_FILL, ARG_HOW };

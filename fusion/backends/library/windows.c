@@ -25,7 +25,7 @@
  */
 
 enum {
-	SLACK = 64,               /* bytes behind the padded copy: vectors read there */
+	SLACK = 64,               /* bytes after the padded copy: vectors read there */
 	WORTH_A_THREAD = 1 << 13, /* elements to copy */
 	FEW_CHANNELS = 16,        /* of the output: fewer leave vectors empty */
 	FEW_WINDOWS = 4,          /* in a row: fewer are no strip */
@@ -90,7 +90,7 @@ static struct gemm *create_product(const struct library_call *call, const struct
 	struct gemm like = { .kernels = call->kernels,
 			     .dtype = y->dtype,
 			     .whole_rows = call->rows,
-			     .behind_cost = call->cost,
+			     .epilogue_cost = call->cost,
 			     .extra_bytes = extra_bytes };
 	int64_t groups = call->number[5], windows = y->size[2] * y->size[3];
 	int64_t out = groups ? y->size[1] / groups : 0, in = w->size[1];

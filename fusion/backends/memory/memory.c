@@ -166,11 +166,11 @@ void fence_poison(struct fence *g, void *memory, size_t bytes)
 
 /* ---- guard words */
 
-static void note(struct fence *g, const struct guarded *at, bool behind, int first, int last)
+static void note(struct fence *g, const struct guarded *at, bool after, int first, int last)
 {
 	char place[64];
 
-	if (behind)
+	if (after)
 		snprintf(place, sizeof(place), "bytes %d to %d past the end", first, last);
 	else
 		snprintf(place, sizeof(place), "bytes %d to %d before the first byte",
@@ -184,9 +184,9 @@ static void note(struct fence *g, const struct guarded *at, bool behind, int fir
 }
 
 /* One side of a block; once it was told it is as it was. */
-static void look_at(struct fence *g, const struct guarded *at, bool behind)
+static void look_at(struct fence *g, const struct guarded *at, bool after)
 {
-	char *where = behind ? at->memory + at->bytes : at->memory - FENCE_BYTES;
+	char *where = after ? at->memory + at->bytes : at->memory - FENCE_BYTES;
 	const struct words want = intact();
 	struct words have;
 	int first = 0, last = FENCE_BYTES - 1;
@@ -201,7 +201,7 @@ static void look_at(struct fence *g, const struct guarded *at, bool behind)
 		first++;
 	while (have.at[last] == want.at[last])
 		last--;
-	note(g, at, behind, first, last);
+	note(g, at, after, first, last);
 	set_words(g, where);
 }
 

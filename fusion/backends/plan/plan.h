@@ -108,7 +108,7 @@ struct plan {
 	bool exact; /* no store goes beyond the last element of a buffer: set after plan_create() */
 	struct part *parts;
 	struct plan_place *places;
-	struct joined *joined; /* of all loads of joins; with their places behind */
+	struct joined *joined; /* of all loads of joins; with their places after them */
 	int n_parts, n_places, n_joined;
 	int most_places, most_reduces; /* of one part */
 	bool has_setup;                /* code to run, beyond constants */
@@ -158,12 +158,12 @@ int64_t plan_cost(const struct kernel *k);
 /* Runs the kernel; forms other than LIBRARY.  `backward`: see backends.h. */
 void plan_launch(struct plan *p, void *const *buffers, struct pool *pool, bool backward);
 
-/* The part of a kernel behind its product (lower.h) that walks one block of the
+/* The part of a kernel after its product (lower.h) that walks one block of the
  * product's result.  plan_suits_blocks(): whether the bound kernel can be run so,
  * on a product whose rows have `columns` elements of `numel`.  Then, for a launch,
  * plan_begin_blocks() once, and plan_run_block() on each by any thread below
  * n_workers: `rows` runs of n points, the first at point `begin` of the result in
- * row-major order, each `step` points behind the one before.  What reduces must
+ * row-major order, each `step` points after the one before.  What reduces must
  * get whole rows. */
 struct plan_block {
 	int64_t begin, rows, step, n;

@@ -124,7 +124,7 @@ static bool happened_in_kernel(CUresult result)
 	}
 }
 
-/* "fused_sin_sum (lines 3 to 5)"; where its first op stands to *at, which may be NULL. */
+/* "fused_sin_sum (lines 3 to 5)"; where its first op is to *at, which may be NULL. */
 static void name_kernel(struct buf *out, const struct suspect *s, struct device *at)
 {
 	const struct kernel *k = &s->lowered->kernels[s->kernel];

@@ -267,7 +267,7 @@ static void put_joiner(struct text *t, const struct inst *inst)
 	buf_puts(t->out, "; }\n\t};\n");
 }
 
-/* Sums of float32 side by side are joined at each step, or behind a few of them: a lane
+/* Sums of float32 side by side are joined at each step, or after a few of them: a lane
  * that adds up many like numbers rounds each time in the same way. */
 static bool joins_lanes(const struct text *t, const struct inst *inst)
 {
@@ -644,7 +644,7 @@ static void put_once(struct text *t, const struct inst *insts, int n)
 		}
 }
 
-/* "if (live && p < points) {", as far as that is not known: a load behind a branch waits
+/* "if (live && p < points) {", as far as that is not known: a load after a branch waits
  * for it, and what compares takes time to compile. */
 static const char *if_there(const struct cuda_kernel *c)
 {

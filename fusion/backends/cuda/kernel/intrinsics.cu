@@ -146,7 +146,7 @@ NEAR(sin, "fma.rn.f32 w, %1, 0f3EA2F983, 0f4B400000; add.rn.f32 n, w, 0fCB400000
 NEAR(cos, "fma.rn.f32 w, %1, 0f3EA2F983, 0f3F000000; add.rn.f32 w, w, 0f4B400000;"
 	  "add.rn.f32 n, w, 0fCB400000; add.rn.f32 n, n, 0fBF000000;")
 // |x| >= 16384, from so many digits of 1/pi as there may be before the point and 64
-// behind it (Payne and Hanek): those from the exponent on (d), by the 24 bits of x (m),
+// after it (Payne and Hanek): those from the exponent on (d), by the 24 bits of x (m),
 // are h.k.l, 2^95 of it half a turn.  NaN where x is none or infinite.  One function: the
 // toolkit's, at each call, is most of the time of a compile.
 static __device__ __noinline__ f32 far_sin(f32 x, int quarter)

@@ -308,7 +308,7 @@ static bool is_multiple(int64_t points, int64_t of)
 }
 
 /* What holds for all threads needs no question.  But the branch of one keeps early loads
- * where they are, and each step's stores with it: without, the assembler moved them behind
+ * where they are, and each step's stores with it: without, the assembler moved them after
  * the last sum, and all stores to the end, which cost a layer norm of 1024 5 % on an H200
  * (where softmax gained 1 %). */
 static void choose_questions(struct cuda_kernel *c, bool early)

@@ -38,7 +38,7 @@ enum {
 	CUDA_FEW_STEPS_FROM = 3,
 	CUDA_FEW_STEPS_TO = 4,
 	CUDA_VECTOR_BYTES = 16,
-	/* Of an access of so many only the end is in the cache behind it (60 MB on an H200). */
+	/* Of an access of so many only the end is in the cache after it (60 MB on an H200). */
 	CUDA_PASSING_BYTES = 64 << 20,
 	/* Rows of so many points have threads of two loads each, where that is at most these
 	 * threads, or of four: on an H200 softmax of 1024 took a fifth less with 128 threads
@@ -62,7 +62,7 @@ struct cuda_kernel {
 	bool all_live, whole;
 	bool turns;     /* its blocks can begin at the end, where much is in memory */
 	bool registers; /* slots are in registers */
-	bool few_steps; /* a thread's sums of float32 are joined behind its steps */
+	bool few_steps; /* a thread's sums of float32 are joined after its steps */
 	int n_kept;     /* accesses that a thread keeps from stage to stage */
 	const struct access *kept[CUDA_MAX_KEPT];
 	bool *stored;                    /* by buffer: it is written here */

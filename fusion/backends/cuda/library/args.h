@@ -75,7 +75,7 @@ struct line_args {
 	int descending;
 	long long tiles; /* of a line: argmax, sorting long lines */
 	/* argmax: keys and places that tiles have found.  Sorting: keys, of up to 4 bytes
-	 * with their places behind them; how often each digit is in each line; what tiles
+	 * with their places after them; how often each digit is in each line; what tiles
 	 * say, by pass; tiles begun, by pass. */
 	unsigned long long *keys[2];
 	unsigned *places[2], *counts, *said, *tickets;

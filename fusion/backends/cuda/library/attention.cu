@@ -84,8 +84,8 @@ TENSOR(E_f16, "f16")
 TENSOR(E_bf16, "bf16")
 #endif
 
-// Rows from `from` on to shared memory, PITCH elements apart there; what is behind `rows` or
-// behind D columns is 0.
+// Rows from `from` on to shared memory, PITCH elements apart there; what is after `rows` or
+// after D columns is 0.
 template <class T, int D, int ROWS, int COLUMNS, int PITCH>
 WORD void load_tile(T *to, const T *from, const attention_operand &x, i64 rows, bool wide)
 {

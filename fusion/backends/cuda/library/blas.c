@@ -24,7 +24,7 @@ static void *find(void *library, const char *name)
 }
 
 /* As large as cuBLAS's own would be, which it takes from the stream where it is
- * captured: a graph with memory of its own cannot stand in another.  Without memory for
+ * captured: a graph with memory of its own cannot be part of another.  Without memory for
  * it cuBLAS does as it likes. */
 static void give_workspace(struct cuda_blas *b, struct device *d, void *set)
 {
@@ -189,10 +189,10 @@ static bool plan(struct product *p, const struct axis_dims axes[KINDS])
 
 enum { WORTH_TRIALS = 1 << 20 }; /* multiplications */
 
-/* What cuBLAS has no call for is added up by a kernel of ours. */
+/* What cuBLAS has no call for is added up by a kernel of our own. */
 struct contraction {
 	struct product product;
-	struct cuda_lt_product *lt; /* with what is behind it; NULL: alone */
+	struct cuda_lt_product *lt; /* with its epilogue; NULL: alone */
 	/* biased: for memory at odd addresses, made when it is wanted; without a way of
 	 * cuBLASLt `bias` adds to the product. */
 	struct cuda_lt_product *odd;
@@ -296,7 +296,7 @@ static bool bind_bias(const struct cuda_call *c, struct contraction *s, bool pla
 	return s->lt != NULL;
 }
 
-/* The product is the rows and columns of what is behind it, which it can do too. */
+/* The product has the rows and columns of its epilogue, which it can do too. */
 static void bind_sum(const struct cuda_call *c, struct contraction *s)
 {
 	const struct product *p = &s->product;
@@ -380,7 +380,8 @@ static bool run_with_sum(const struct cuda_call *c, const struct contraction *s,
 
 	if (all % CUDA_LT_ALIGNED)
 		return false;
-	cuda_lt_run(c->device, s->lt, a, b, bias, rest, buffers[sum->out]);
+	cuda_lt_run(c->device, s->lt,
+		    &(struct cuda_lt_places){ a, b, bias, rest, buffers[sum->out] });
 	return true;
 }
 
@@ -413,7 +414,8 @@ static void run_product(const struct cuda_call *c, void *state, void *const *buf
 	}
 	if (s->alone &&
 	    ((uintptr_t)at[0] | (uintptr_t)at[1] | (uintptr_t)at[2]) % CUDA_LT_ALIGNED == 0) {
-		cuda_lt_run(d, s->alone, at[a], at[b], NULL, NULL, at[2]);
+		cuda_lt_run(d, s->alone,
+			    &(struct cuda_lt_places){ at[a], at[b], NULL, NULL, at[2] });
 		return;
 	}
 	for (int64_t i = 0; i < p->outer_batch; i++) {
@@ -448,13 +450,13 @@ static void run_biased(const struct cuda_call *c, struct contraction *s, void *c
 		return;
 	}
 	if (all % CUDA_LT_ALIGNED == 0) {
-		cuda_lt_run(c->device, s->lt, a, b, bias, NULL, out);
+		cuda_lt_run(c->device, s->lt, &(struct cuda_lt_places){ a, b, bias, NULL, out });
 		return;
 	}
 	if (!s->odd)
 		s->odd = cuda_lt_create(c->device, &shape, true, false, false);
 	if (s->odd)
-		cuda_lt_run(c->device, s->odd, a, b, bias, NULL, out);
+		cuda_lt_run(c->device, s->odd, &(struct cuda_lt_places){ a, b, bias, NULL, out });
 	else
 		cuda_check(c->device, CUDA_ERROR_NOT_SUPPORTED, "cuBLASLt's product");
 }

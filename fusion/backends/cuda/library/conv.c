@@ -1,4 +1,4 @@
-/* fusion/backends/cuda/library/conv.c -- convolutions by cuDNN; without it by a kernel of ours.
+/* fusion/backends/cuda/library/conv.c -- convolutions by cuDNN; without it by a kernel of our own.
  *
  * Sums of float32 are of float32: TF32 stays off.  Backward passes are convolutions as well
  * (grads_matrix.py), so that forward is all there is.
@@ -83,9 +83,9 @@ static const struct cuda_dnn *open_dnn(struct device *d)
 /* ---- convolutions */
 
 struct convolution {
-	CUfunction function; /* of ours */
+	CUfunction function; /* our own */
 	struct conv_args args;
-	const struct cuda_dnn *dnn; /* NULL: ours */
+	const struct cuda_dnn *dnn; /* NULL: our own kernel */
 	dnn_tensor x, y;
 	dnn_filter w;
 	dnn_convolution how;

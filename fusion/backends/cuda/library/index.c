@@ -1,4 +1,4 @@
-/* fusion/backends/cuda/library/index.c -- gather, x[i], scatter and their kin on the device.
+/* fusion/backends/cuda/library/index.c -- gather, x[i], scatter and the like on the device.
  *
  * Where points of an index name one place the last one counts, as on the host: points
  * claim their places first.  Sums are made in the order of the indices, so that they

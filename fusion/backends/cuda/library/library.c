@@ -181,7 +181,7 @@ static const struct inst *writer(const struct stage *s, int reg)
 	return NULL;
 }
 
-bool cuda_sum_behind(const struct lowered *l, int kernel, struct cuda_sum *sum)
+bool cuda_epilogue_sum(const struct lowered *l, int kernel, struct cuda_sum *sum)
 {
 	const struct kernel *k = &l->kernels[kernel];
 	const struct stage *s = k->stages;

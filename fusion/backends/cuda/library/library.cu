@@ -1,5 +1,5 @@
 // fusion/backends/cuda/library/library.cu -- what the kernels of ops with a function of their own
-// have in common: elements, walks, faults.  Behind intrinsics.cu and args.h.
+// have in common: elements, walks, faults.  Comes after intrinsics.cu and args.h.
 #define ELEMENT(name, in_memory, in_register, is_float, from, to)                                  \
 	struct name {                                                                              \
 		typedef in_memory mem;                                                             \

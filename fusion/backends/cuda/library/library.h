@@ -3,7 +3,6 @@
  * Such an op is a call of a library (cuBLAS, cuDNN), or kernels of our own: templates
  * in index.cu, scan.cu, sort.cu, window.cu, create.cu, attention.cu and random.cu, of which the
  * graph's module has those functions that the op's dtypes ask for, named l<kernel>_<function>.
- * Private to backends/cuda.
  */
 #ifndef FUSION_BACKENDS_CUDA_LIBRARY_LIBRARY_H
 #define FUSION_BACKENDS_CUDA_LIBRARY_LIBRARY_H
@@ -15,7 +14,7 @@
 /* WANTS_KERNELS: bind() is to be called again with a module. */
 enum placing { ON_DEVICE, WANTS_KERNELS, ON_HOST, NOWHERE };
 
-/* Which text the functions need behind library.cu; PART_SORT is behind PART_SCAN. */
+/* Which text the functions need after library.cu; PART_SORT comes after PART_SCAN. */
 enum cuda_part {
 	PART_NONE,
 	PART_INDEX,
@@ -28,7 +27,7 @@ enum cuda_part {
 	PARTS
 };
 
-/* What a kernel does behind its product: out = product + bias + rest. */
+/* What a kernel does after its product: out = product + bias + rest. */
 struct cuda_sum {
 	int out;        /* the buffer that it writes, row by row */
 	int bias, rest; /* buffers; -1: none */
@@ -38,7 +37,7 @@ struct cuda_sum {
 
 /* Whether that is all that the kernel does, in float32, and nobody else wants the
  * product.  Such sums are rounded once an op, whoever makes them. */
-bool cuda_sum_behind(const struct lowered *l, int kernel, struct cuda_sum *sum);
+bool cuda_epilogue_sum(const struct lowered *l, int kernel, struct cuda_sum *sum);
 
 struct executable;
 
@@ -51,8 +50,9 @@ struct cuda_call {
 	struct executable *exe;
 	/* What the kernel does after the function, in a kernel of our own. */
 	void (*walk)(struct executable *exe, int kernel, void *const *buffers, bool backward);
-	const struct cuda_sum *sum; /* what is behind the product (lt.h); NULL: something else */
-	bool *takes_sum;            /* bind() says here that run() does it too */
+	const struct cuda_sum
+	    *sum;        /* the epilogue, where it is such a sum; NULL: it is something else */
+	bool *takes_sum; /* bind() says here that run() does it too */
 };
 
 struct cuda_library {
@@ -79,7 +79,7 @@ extern const struct cuda_library cuda_lookups;     /* gather, index_select, inde
 extern const struct cuda_library cuda_puts;        /* scatter, index_put */
 extern const struct cuda_library cuda_adds;        /* scatter_add */
 extern const struct cuda_library cuda_put_view;
-extern const struct cuda_library cuda_scans;    /* cumsum and its kin, cummax and cummin */
+extern const struct cuda_library cuda_scans;    /* cumsum and the like, cummax and cummin */
 extern const struct cuda_library cuda_extremes; /* argmax, argmin */
 extern const struct cuda_library cuda_sorts;    /* sort, topk */
 extern const struct cuda_library cuda_windows;  /* pools, im2col */
@@ -121,7 +121,7 @@ void cuda_start_shared(const struct cuda_call *c, CUfunction f, int64_t blocks, 
 /* So many that each thread has a point, or the device is full. */
 int64_t cuda_blocks(const struct cuda_call *c, int64_t points);
 
-/* Whether the elements of an operand lie one behind the other, the last dim fastest. */
+/* Whether the elements of an operand lie one after the other, the last dim fastest. */
 bool cuda_row_by_row(const struct operand *x);
 /* The dims [first, last) of an operand as strides `k` of a walk's dims from `at` on. */
 void cuda_walk_dims(struct walk_args *w, int at, int k, const struct operand *x, int first,

@@ -94,7 +94,7 @@ static bool describe(const struct cuda_lt *t, struct cuda_lt_product *p,
 	const uint64_t m = (uint64_t)s->rows, n = (uint64_t)s->columns, k = (uint64_t)s->summed;
 	bool flat_a = s->turn_a == CUBLAS_OP_N, flat_b = s->turn_b == CUBLAS_OP_N;
 
-	/* COMPUTE_32F, and not its kin with TF32: sums of float32 are of float32. */
+	/* COMPUTE_32F, and not the one with TF32: sums of float32 are of float32. */
 	return t->cublasLtMatmulDescCreate(&p->how, CUBLAS_COMPUTE_32F, CUDA_R_32F) == 0 &&
 	       t->cublasLtMatmulDescSetAttribute(p->how, CUBLASLT_MATMUL_DESC_TRANSA, &turn_a,
 						 sizeof(turn_a)) == 0 &&
@@ -152,14 +152,8 @@ static void take_way(struct cuda_lt_product *p, const cublasLtMatmulHeuristicRes
 	p->room_bytes = way->workspaceSize;
 }
 
-/* Operands of a product. */
-struct places {
-	const void *a, *b, *bias, *rest;
-	void *out;
-};
-
 static cublasStatus_t launch(const struct device *d, const struct cuda_lt_product *p,
-			     const struct places *at)
+			     const struct cuda_lt_places *at)
 {
 	const struct cuda_lt *t = d->lt;
 	const float one = 1, beta = p->rest ? 1 : 0;
@@ -177,8 +171,8 @@ static cublasStatus_t launch(const struct device *d, const struct cuda_lt_produc
 }
 
 /* Nanoseconds of a product, launched `runs` times; -1: it is refused. */
-static int64_t time_of(struct device *d, const struct cuda_lt_product *p, const struct places *at,
-		       int runs)
+static int64_t time_of(struct device *d, const struct cuda_lt_product *p,
+		       const struct cuda_lt_places *at, int runs)
 {
 	int64_t begin = clock_ns();
 
@@ -240,11 +234,11 @@ static void choose_fastest(struct device *d, struct cuda_lt_product *p,
 			   const cublasLtMatmulHeuristicResult_t *ways, int n, uint64_t memory,
 			   const size_t room[3])
 {
-	const struct places at = { .a = (void *)memory,
-				   .b = (void *)(memory + room[0]),
-				   .out = (void *)(memory + room[0] + room[1]),
-				   .rest = (void *)(memory + room[0] + room[1] + room[2]),
-				   .bias = (void *)(memory + room[0] + room[1]) };
+	const struct cuda_lt_places at = { .a = (void *)memory,
+					   .b = (void *)(memory + room[0]),
+					   .out = (void *)(memory + room[0] + room[1]),
+					   .rest = (void *)(memory + room[0] + room[1] + room[2]),
+					   .bias = (void *)(memory + room[0] + room[1]) };
 	int64_t best = -1;
 	unsigned char first[PARTS][PART], parts[PARTS][PART];
 
@@ -374,11 +368,8 @@ void cuda_lt_destroy(struct device *d, struct cuda_lt_product *p)
 	free(p);
 }
 
-void cuda_lt_run(struct device *d, const struct cuda_lt_product *p, const void *a, const void *b,
-		 const void *bias, const void *rest, void *out)
+void cuda_lt_run(struct device *d, const struct cuda_lt_product *p, const struct cuda_lt_places *at)
 {
-	const struct places at = { a, b, bias, rest, out };
-
-	if (launch(d, p, &at) != CUBLAS_STATUS_SUCCESS)
+	if (launch(d, p, at) != CUBLAS_STATUS_SUCCESS)
 		cuda_check(d, CUDA_ERROR_UNKNOWN, "cuBLASLt's product");
 }

@@ -1,5 +1,5 @@
 /* fusion/backends/cuda/library/lt.h -- products by cuBLASLt, with a bias and a tensor added in the
- * same kernel.  Private to backends/cuda.
+ * same kernel.
  */
 #ifndef FUSION_BACKENDS_CUDA_LIBRARY_LT_H
 #define FUSION_BACKENDS_CUDA_LIBRARY_LT_H
@@ -29,7 +29,12 @@ struct cuda_lt_product *cuda_lt_create(struct device *d, const struct cuda_lt_sh
 void cuda_lt_destroy(struct device *d, struct cuda_lt_product *p); /* NULL is fine */
 
 enum { CUDA_LT_ALIGNED = 16 }; /* what cuBLASLt has its fast ways for */
-void cuda_lt_run(struct device *d, const struct cuda_lt_product *p, const void *a, const void *b,
-		 const void *bias, const void *rest, void *out);
+/* Where its operands and its result are; bias and rest: NULL where it has none. */
+struct cuda_lt_places {
+	const void *a, *b, *bias, *rest;
+	void *out;
+};
+void cuda_lt_run(struct device *d, const struct cuda_lt_product *p,
+		 const struct cuda_lt_places *at);
 
 #endif

@@ -1,4 +1,4 @@
-// fusion/backends/cuda/library/sort.cu -- order along one dim.  Behind scan.cu.
+// fusion/backends/cuda/library/sort.cu -- order along one dim.  Comes after scan.cu.
 //
 // Order is torch's: NaN is above every number, -0 is 0, sorting is stable.  A warp sorts a
 // short line in its registers (bitonic); a longer one is sorted digit by digit from the
