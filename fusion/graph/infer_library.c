@@ -92,17 +92,16 @@ bool infer_topk(struct infer *in)
 {
 	const struct sym *k = infer_arg(in, "k")->sym;
 	struct shape *out = &in->out->shape;
+	int64_t most;
 	int d;
 
 	if (!infer_along(in) || !dim_of(in, "dim", &d))
 		return false;
-	if (sym_is_const(k) &&
-	    (k->value < 0 || (out->rank == 0 && k->value > 1) ||
-	     (out->rank > 0 && sym_is_const(out->size[d]) && k->value > out->size[d]->value)))
+	most = out->rank ? sym_hint(in->g->syms, out->size[d]) : 1;
+	if (sym_hint(in->g->syms, k) < 0 || sym_hint(in->g->syms, k) > most)
 		return err_set(in->err, ERR_SHAPE,
 			       "topk: k is %lld, and must be from 0 to %lld, the size of dim %d",
-			       (long long)k->value,
-			       (long long)(out->rank ? out->size[d]->value : 1), d);
+			       (long long)sym_hint(in->g->syms, k), (long long)most, d);
 	if (out->rank > 0)
 		out->size[d] = k;
 	return true;

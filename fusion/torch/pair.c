@@ -95,6 +95,26 @@ static bool extreme(const struct composer *c, enum op id, const char *name,
 		       3, is_max ? "torch.return_types.max" : "torch.return_types.min", out, err);
 }
 
+/* k <= x.size(dim) is a guard of a piece for other sizes, too; the op says what is wrong. */
+static bool guard_fits(const struct composer *c, struct value x, struct value k, struct value dim,
+		       struct err *err)
+{
+	struct value sizes;
+	enum dtype dtype;
+	bool ok = true, fits;
+	int64_t d;
+
+	if (!compose_sizes(c, x, &sizes, &dtype, err))
+		return false;
+	if (dim.kind == VALUE_INT && (k.kind == VALUE_INT || k.kind == VALUE_SYMINT)) {
+		d = dim.i < 0 ? dim.i + sizes.list->len : dim.i;
+		if (d >= 0 && d < sizes.list->len)
+			ok = compose_compare(c, CMP_LE, k, sizes.list->at[d], &fits, err);
+	}
+	value_unref(sizes);
+	return ok;
+}
+
 static bool topk(const struct composer *c, const char *name, const struct value *args, int n,
 		 const struct keywords *kw, struct value *out, struct err *err)
 {
@@ -106,6 +126,8 @@ static bool topk(const struct composer *c, const char *name, const struct value 
 	v[2] = v[2].kind == VALUE_UNSET ? value_int(-1) : v[2];
 	v[3] = v[3].kind == VALUE_UNSET ? value_bool(true) : v[3];
 	v[4] = v[4].kind == VALUE_UNSET ? value_bool(true) : v[4];
+	if (!guard_fits(c, v[0], v[1], v[2], err))
+		return false;
 	return two_ops(c, name, OP_topk_values, OP_topk_indices, v, 5, "torch.return_types.topk",
 		       out, err);
 }

@@ -110,22 +110,86 @@ static bool copy_instance(struct copying *c, struct value v, struct value *out, 
 	return ok;
 }
 
-/* A tensor's clone is a parameter where the tensor is one. */
-static bool copy_tensor(struct copying *c, struct value v, struct value *out, struct err *err)
+/* v.name() */
+static bool call_method(struct copying *c, struct value v, const char *name, struct value *out,
+			struct err *err)
 {
 	struct value f;
 	bool ok;
 
-	if (!op_attribute(c->vm, NULL, v, "clone", &f, err))
+	if (!op_attribute(c->vm, NULL, v, name, &f, err))
 		return false;
 	ok = vm_invoke(c->vm, f, NULL, 0, NULL, out, err);
 	value_unref(f);
+	return ok;
+}
+
+/* A bool of a tensor. */
+static bool read_flag(struct copying *c, struct value tensor, const char *name, bool *out,
+		      struct err *err)
+{
+	struct value v;
+
+	if (!op_attribute(c->vm, NULL, tensor, name, &v, err))
+		return false;
+	*out = v.kind == VALUE_BOOL && v.b;
+	value_unref(v);
+	return true;
+}
+
+/* *out = *out.name(), a new tensor or itself. */
+static bool replace(struct copying *c, const char *name, struct value *out, struct err *err)
+{
+	struct value old = *out;
+	bool ok = call_method(c, old, name, out, err);
+
+	value_unref(old);
+	if (!ok)
+		*out = (struct value){ .kind = VALUE_UNSET };
+	return ok;
+}
+
+static bool copy_gradient(struct copying *c, struct value v, struct value to, struct err *err)
+{
+	struct value grad, copied;
+	bool ok;
+
+	if (!op_attribute(c->vm, NULL, v, "grad", &grad, err))
+		return false;
+	ok = grad.kind != VALUE_TENSOR;
+	if (!ok && copy_value(c, grad, &copied, err)) {
+		ok = op_store_attribute(c->vm, to, "grad", copied, err);
+		value_unref(copied);
+	}
+	value_unref(grad);
+	return ok;
+}
+
+/* A leaf, over the same memory or, of deepcopy(), over its own; a parameter where the tensor is
+ * one. */
+static bool copy_tensor(struct copying *c, struct value v, struct value *out, struct err *err)
+{
+	bool requires, leaf, ok;
+
+	if (!read_flag(c, v, "requires_grad", &requires, err) ||
+	    !read_flag(c, v, "is_leaf", &leaf, err))
+		return false;
+	if (c->memo && !leaf)
+		return err_set(err, ERR_OP,
+			       "Only Tensors created explicitly by the user (graph leaves) support "
+			       "the deepcopy protocol at the moment; write x.detach().clone()");
+	if (!call_method(c, v, "detach", out, err))
+		return false;
+	ok = (!c->memo || replace(c, "clone", out, err)) &&
+	     (!requires || replace(c, "requires_grad_", out, err));
 	if (ok && out->kind == VALUE_TENSOR)
 		out->tensor->is_parameter = v.tensor->is_parameter;
-	if (ok && !remember(c, v, *out, err)) {
+	if (ok && c->memo && requires)
+		ok = copy_gradient(c, v, *out, err);
+	if (ok && !remember(c, v, *out, err))
+		ok = false;
+	if (!ok)
 		value_unref(*out);
-		return false;
-	}
 	return ok;
 }
 

@@ -7,6 +7,7 @@
 
 #include "fusion/capture/control/join.h"
 #include "fusion/capture/prints.h"
+#include "fusion/eager/autograd.h"
 
 /* A loop on a tensor forks in its own side, again and again. */
 enum { MAX_FORKS = 64 };
@@ -48,9 +49,33 @@ static struct value root_of(const struct trace *t, struct value tensor)
 	return tensor;
 }
 
+static bool has_parts(const struct trace *t)
+{
+	for (int i = 0; t->autograd->splits && i < t->graph->n_nodes; i++)
+		if (t->graph->nodes[i]->op == OP_parts)
+			return true;
+	return false;
+}
+
+/* Whether what split() and the like gave may be used after the branch depends on the side. */
+static bool parts_differ(struct trace *t, struct value tensor, bool *out, struct err *err)
+{
+	*out = false;
+	return !t->fork || t->grad_off || !has_parts(t) || trace_requires(t, tensor, out, err);
+}
+
 bool fork_may_write(struct trace *t, struct value tensor, struct err *err)
 {
 	const struct vtensor *root = root_of(t, tensor).tensor;
+	bool differ;
+
+	if (!parts_differ(t, root_of(t, tensor), &differ, err))
+		return false;
+	if (differ)
+		return fork_refuse_at(t, t->fork->inst,
+				      "a side writes a tensor of which split(), chunk() or "
+				      "unbind() may have given parts",
+				      err);
 
 	for (size_t i = 0; i < t->choices.len; i++) {
 		const struct fork_choice *c = &t->choices.at[i];
@@ -60,7 +85,7 @@ bool fork_may_write(struct trace *t, struct value tensor, struct err *err)
 			met |= root_of(t, c->of[j]).tensor == root;
 		if (met && c->merged.object->refs > 1)
 			return fork_refuse_at(t, c->inst,
-					      "an in-place op behind it changes a tensor that the "
+					      "an in-place op after it changes a tensor that the "
 					      "sides may share",
 					      err);
 	}
@@ -263,6 +288,8 @@ static bool meet(struct fork *k, const struct join *join, const struct side_end 
 	if (join->at >= 0 && (closed[0] != closed[1] || first->at != k->frame->inst ||
 			      first->handled != end_of(k).handled))
 		return fork_refuse(k, "the sides do not meet");
+	if (k->first.grad_off != k->trace->grad_off || k->first.autocast != k->trace->autocast_mode)
+		return fork_refuse(k, "the sides leave other modes of gradients or autocast");
 	if (!closed[0] || !closed[1])
 		return fork_merge(k, join->at, err);
 	l->is_closed = true;

@@ -35,6 +35,8 @@ struct fork_place {
 	struct value *locals, *cells, *stack; /* one block, references */
 	int n_stack, n_fixed;
 	VEC(struct value) globals; /* references */
+	bool grad_off;             /* the modes: an exception leaves blocks that set them */
+	unsigned autocast;
 };
 
 struct fork {

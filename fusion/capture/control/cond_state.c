@@ -281,6 +281,8 @@ static bool save_place(struct fork *k, struct fork_place *p)
 		return false;
 	p->cells = p->locals + f->code->n_locals;
 	p->stack = p->locals + p->n_fixed;
+	p->grad_off = t->grad_off;
+	p->autocast = t->autocast_mode;
 	for (size_t i = 0; i < t->globals.len; i++) {
 		if (!VEC_PUSH(&p->globals, t->globals.at[i].stand))
 			return false;
@@ -333,6 +335,8 @@ static void put_place(struct fork *k)
 	for (size_t i = 0; i < t->globals.len; i++)
 		if (!fork_same(t, fork_global_before(k, i), t->globals.at[i].stand))
 			put(&t->globals.at[i].stand, fork_global_before(k, i));
+	t->grad_off = p->grad_off;
+	t->autocast_mode = p->autocast;
 	f->inst = k->inst;
 }
 
