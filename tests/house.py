@@ -147,11 +147,12 @@ def public_headers():
 
 
 def names_of_tables():
-    """What .def files name: a row makes the name of a function of one of its words."""
+    """What .def files name: a word of a row is a function, or makes the name of one (infer_##infer)."""
     words = set()
     for path in subprocess.check_output(["git", "ls-files", "*.def"], text=True).split():
         words |= set(re.findall(r"[a-z_][a-z0-9_]*", open(path).read()))
-    return words
+    prefixes = {p for path in sources() for p in re.findall(r"\b([a-z]\w*_)##", open(path).read())}
+    return words | {p + w for p in prefixes for w in words}
 
 
 def components(graph):

@@ -46,10 +46,14 @@ static void our_order_is_right(void **state)
 
 static void every_wrong_order_of_two_neighbours_that_need_each_other_is_refused(void **state)
 {
-	static const char *const pairs[][2] = { { "calls", "decompose" }, { "decompose", "fold" },
-						{ "fold", "simplify" },   { "simplify", "cse" },
-						{ "cse", "lift" },        { "lift", "sink" },
-						{ "dce", "views" },       { "sink", "dce" },
+	static const char *const pairs[][2] = { { "pattern_match", "decompose" },
+						{ "decompose", "fold" },
+						{ "fold", "simplify" },
+						{ "simplify", "cse" },
+						{ "cse", "hoist_views" },
+						{ "hoist_views", "sink_views" },
+						{ "dce", "views" },
+						{ "sink_views", "dce" },
 						{ "outputs", "fuse" } };
 
 	(void)state;
@@ -106,6 +110,25 @@ static void a_pass_takes_its_place_and_can_be_switched_off(void **state)
 	assert_string_equal(list.passes[pass_list_find(&list, "cse") + 1].name, "mine");
 	assert_true(pass_list_disable(&list, "mine", &disabled, &err));
 	assert_true(disabled == (uint64_t)1 << pass_list_find(&list, "mine"));
+}
+
+/* Of before 2026-11-23: in settings, plugins and reports. */
+static void a_pass_is_known_by_the_name_it_had(void **state)
+{
+	struct pass_list list = *pass_list_default();
+	struct pass_info mine = pass_of("mine", 0, 0, 0, "lift"),
+			 sink = pass_of("sink", 0, 0, 0, "");
+	uint64_t disabled = 0;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(pass_list_find(&list, "calls"), pass_list_find(&list, "pattern_match"));
+	assert_true(pass_list_disable(&list, "lift", &disabled, &err));
+	assert_true(disabled == (uint64_t)1 << pass_list_find(&list, "hoist_views"));
+	assert_true(pass_list_insert(&list, &sink, "sink", true, &err));
+	assert_string_equal(list.passes[pass_list_find(&list, "sink") - 1].name, "sink_views");
+	assert_false(pass_list_insert(&list, &mine, "cse", false, &err));
+	assert_non_null(strstr(err.message, "pass mine has to run behind pass hoist_views"));
 }
 
 static void what_others_need_is_not_switched_off(void **state)
@@ -225,6 +248,7 @@ int main(void)
 		CASE(every_wrong_order_of_two_neighbours_that_need_each_other_is_refused),
 		CASE(a_wrong_order_says_what_is_missing_and_who_makes_it),
 		CASE(a_pass_takes_its_place_and_can_be_switched_off),
+		CASE(a_pass_is_known_by_the_name_it_had),
 		CASE(what_others_need_is_not_switched_off),
 		CASE(a_pass_that_lies_is_caught),
 		CASE(the_log_has_the_graph_before_and_behind_each_pass_that_changed_it),

@@ -177,7 +177,7 @@ static void a_constant_that_is_returned_is_copied(void **state)
 static void the_table_has_names_and_purposes(void **state)
 {
 	(void)state;
-	assert_string_equal(pass_list_default()->passes[0].name, "calls");
+	assert_string_equal(pass_list_default()->passes[0].name, "pattern_match");
 	assert_string_equal(pass_list_default()->passes[pass_list_default()->n - 1].name, "fuse");
 	for (int i = 0; i < pass_list_default()->n; i++)
 		assert_true(strlen(pass_list_default()->passes[i].purpose) > 10);

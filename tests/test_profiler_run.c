@@ -381,8 +381,8 @@ static void a_report_has_what_each_pass_did_to_each_graph(void **state)
 	assert_int_equal(json_integer_value(at(step, "rules.0.at.0.line")), 3);
 	assert_null(strstr(json_string_value(at(step, "after")), "mul("));
 	assert_true(json_is_true(at(step_named(part, "cse"), "changed")));
-	assert_true(json_is_false(at(step_named(part, "lift"), "changed")));
-	assert_true(json_is_null(at(step_named(part, "lift"), "after")));
+	assert_true(json_is_false(at(step_named(part, "hoist_views"), "changed")));
+	assert_true(json_is_null(at(step_named(part, "hoist_views"), "after")));
 	assert_true(json_is_true(at(step_named(part, "fold"), "off")));
 	assert_non_null(
 	    strstr(json_string_value(at(step_named(part, "fuse"), "after")), "kernel 0: "));

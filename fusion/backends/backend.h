@@ -113,7 +113,7 @@ struct backend {
 	 * its operands and its result.  NULL: none is. */
 	bool (*on_host)(const struct graph *g, const struct node *n);
 
-	/* Whether it has the calls of pass calls (attention, biased); NULL: it has not. */
+	/* Whether it has the calls of pass pattern_match (attention, biased); NULL: it has not. */
 	bool (*has_calls)(const struct device *device);
 
 	/* `l`, its graph and its arena must outlive the executable.  NULL with

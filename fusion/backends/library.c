@@ -6,7 +6,7 @@
 #include "fusion/backends/fence.h"
 
 static const struct library_op *const table[OP_COUNT] = {
-#define LIBRARY(id, spellings, signature, doc) [OP_##id] = &library_##id,
+#define LIBRARY(id, spellings, signature, ...) [OP_##id] = &library_##id,
 #include "fusion/graph/ops_some.h"
 };
 

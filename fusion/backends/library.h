@@ -115,7 +115,7 @@ static inline int64_t library_offset(const struct operand *x, int first, int las
 	return at;
 }
 
-#define LIBRARY(id, spellings, signature, doc) extern const struct library_op library_##id;
+#define LIBRARY(id, spellings, signature, ...) extern const struct library_op library_##id;
 #include "fusion/graph/ops_some.h"
 
 /* Called by executable.c: the op's check, its numbers, its run. */

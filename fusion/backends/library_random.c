@@ -30,7 +30,7 @@ static bool is_set(const struct library_call *call, const char *name)
 	return arg && arg->kind == ARG_BOOL && arg->b;
 }
 
-static void draw_uniform(struct twister *g, enum dtype dtype, void *out, int64_t n)
+static void draw_numbers(struct twister *g, enum dtype dtype, void *out, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++)
 		dtype_put_double(dtype, out, i, uniform(g, dtype));
@@ -60,20 +60,28 @@ static void make_normal(enum dtype dtype, void *out, int64_t first)
 	}
 }
 
-/* `each`: one by one, as PyTorch draws what does not lie in a row. */
-static void draw_normal(struct twister *g, enum dtype dtype, bool each, void *out, int64_t n)
+static void draw_uniform(struct twister *g, const struct library_call *call, void *out)
 {
-	if (n < 16 || each) {
+	draw_numbers(g, call->out.dtype, out, call->out.numel);
+}
+
+/* `each`: one by one, as PyTorch draws what does not lie in a row. */
+static void draw_normal(struct twister *g, const struct library_call *call, void *out)
+{
+	enum dtype dtype = call->out.dtype;
+	int64_t n = call->out.numel;
+
+	if (n < 16 || is_set(call, "each")) {
 		for (int64_t i = 0; i < n; i++)
 			dtype_put_double(dtype, out, i, twister_normal(g));
 		return;
 	}
-	draw_uniform(g, dtype, out, n);
+	draw_numbers(g, dtype, out, n);
 	for (int64_t i = 0; i + 15 < n; i += 16)
 		make_normal(dtype, out, i);
 	if (n % 16 == 0)
 		return;
-	for (int64_t i = n - 16; i < n; i++) /* the last 16 anew */
+	for (int64_t i = n - 16; i < n; i++) /* the last 16 again */
 		dtype_put_double(dtype, out, i, uniform(g, dtype));
 	make_normal(dtype, out, n - 16);
 }
@@ -97,8 +105,11 @@ static void draw_ints(struct twister *g, const struct library_call *call, void *
 
 /* Each place in turn is exchanged with one of those from it on (Fisher and Yates), as
  * torch's randperm_cpu() does below 2^32 / 20 elements. */
-static void draw_order(struct twister *g, enum dtype dtype, void *out, int64_t n)
+static void draw_order(struct twister *g, const struct library_call *call, void *out)
 {
+	enum dtype dtype = call->out.dtype;
+	int64_t n = call->out.numel;
+
 	for (int64_t i = 0; i < n; i++)
 		dtype_put_int(dtype, out, i, i);
 	for (int64_t i = 0; i < n - 1; i++) {
@@ -119,33 +130,13 @@ static void draw_kept(struct twister *g, const struct library_call *call, void *
 		dtype_put_double(call->out.dtype, out, i, uniform(g, DTYPE_F64) < p ? 1 / p : 0);
 }
 
-static void run_as_cpu(const struct library_call *call, struct twister *g, void *out)
-{
-	switch (call->node->op) {
-	case OP_uniform:
-		draw_uniform(g, call->out.dtype, out, call->out.numel);
-		break;
-	case OP_normal:
-		draw_normal(g, call->out.dtype, is_set(call, "each"), out, call->out.numel);
-		break;
-	case OP_permutation:
-		draw_order(g, call->out.dtype, out, call->out.numel);
-		break;
-	case OP_keep:
-		draw_kept(g, call, out);
-		break;
-	default:
-		draw_ints(g, call, out);
-	}
-}
-
-static void run(const struct library_call *call, void *const *buffers, struct pool *pool)
+static void run(const struct library_call *call, void *const *buffers,
+		void (*draw_as_cpu)(struct twister *g, const struct library_call *call, void *out))
 {
 	void *out = operand_start(&call->out, buffers);
 	struct generators own;
 	struct draw d;
 
-	(void)pool;
 	if (draw_on_gpu(call) && call->node->op == OP_permutation) {
 		draw_permutation(call->random, call->out.dtype, out, call->out.numel);
 	} else if (draw_on_gpu(call)) {
@@ -153,15 +144,47 @@ static void run(const struct library_call *call, void *const *buffers, struct po
 		draw_take(&d, call->random, out);
 		draw_run(&d.args, call->out.dtype);
 	} else if (call->random) {
-		run_as_cpu(call, &call->random->cpu, out);
+		draw_as_cpu(&call->random->cpu, call, out);
 	} else {
 		generators_seed(&own, TWISTER_SEED);
-		run_as_cpu(call, &own.cpu, out);
+		draw_as_cpu(&own.cpu, call, out);
 	}
 }
 
-const struct library_op library_uniform = { NULL, run };
-const struct library_op library_normal = { NULL, run };
-const struct library_op library_random_ints = { NULL, run };
-const struct library_op library_permutation = { NULL, run };
-const struct library_op library_keep = { NULL, run };
+static void run_uniform(const struct library_call *call, void *const *buffers, struct pool *pool)
+{
+	(void)pool;
+	run(call, buffers, draw_uniform);
+}
+
+static void run_normal(const struct library_call *call, void *const *buffers, struct pool *pool)
+{
+	(void)pool;
+	run(call, buffers, draw_normal);
+}
+
+static void run_random_ints(const struct library_call *call, void *const *buffers,
+			    struct pool *pool)
+{
+	(void)pool;
+	run(call, buffers, draw_ints);
+}
+
+static void run_permutation(const struct library_call *call, void *const *buffers,
+			    struct pool *pool)
+{
+	(void)pool;
+	run(call, buffers, draw_order);
+}
+
+static void run_keep(const struct library_call *call, void *const *buffers, struct pool *pool)
+{
+	(void)pool;
+	run(call, buffers, draw_kept);
+}
+
+const struct library_op library_uniform = { NULL, run_uniform };
+const struct library_op library_normal = { NULL, run_normal };
+const struct library_op library_random_ints = { NULL, run_random_ints };
+const struct library_op library_permutation = { NULL, run_permutation };
+const struct library_op library_keep = { NULL, run_keep };

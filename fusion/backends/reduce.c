@@ -52,19 +52,19 @@
 	JOIN_OF(id, I64, int64_t, i, int64_t, step)
 #define JOINS_LOGIC(id, step) JOIN_OF(id, BOOL, int64_t, i, uint8_t, step)
 
-#define UNARY(id, heavy, rule, spellings, value, doc)
-#define BINARY(id, heavy, rule, spellings, value, doc)
-#define TERNARY(id, heavy, spellings, signature, value, doc)
-#define COMPOSITE(id, spellings, signature, doc)
-#define CAST(id, spellings, signature, doc)
+#define UNARY(id, heavy, rule, spellings, value, ...)
+#define BINARY(id, heavy, rule, spellings, value, ...)
+#define TERNARY(id, heavy, spellings, signature, value, ...)
+#define COMPOSITE(id, spellings, signature, ...)
+#define CAST(id, spellings, signature, ...)
 #define CONSTANT(id, spellings, doc)
-#define CREATE(id, spellings, signature, doc)
-#define LIBRARY(id, spellings, signature, doc)
-#define VIEW(id, spellings, signature, doc)
-#define JOIN(id, spellings, signature, doc)
-#define CONTROL(id, signature, doc)
+#define CREATE(id, spellings, signature, ...)
+#define LIBRARY(id, spellings, signature, ...)
+#define VIEW(id, spellings, signature, ...)
+#define JOIN(id, spellings, signature, ...)
+#define CONTROL(id, signature, ...)
 #define INTERNAL(id, kind, doc)
-#define REDUCE(id, rule, spellings, first, step, signature, doc) JOINS_##rule(id, step)
+#define REDUCE(id, rule, spellings, first, step, signature, ...) JOINS_##rule(id, step)
 #include "fusion/graph/ops.def"
 #undef REDUCE
 
@@ -81,14 +81,14 @@
 static const struct reducer reducers[OP_COUNT][DTYPE_COUNT] = {
 #define LOWEST (-INFINITY)
 #define HIGHEST INFINITY
-#define REDUCE(id, rule, spellings, first, step, signature, doc) FLOATS_##rule(id, first)
+#define REDUCE(id, rule, spellings, first, step, signature, ...) FLOATS_##rule(id, first)
 #include "fusion/graph/ops.def"
 #undef REDUCE
 #undef LOWEST
 #undef HIGHEST
 #define LOWEST INT64_MIN
 #define HIGHEST INT64_MAX
-#define REDUCE(id, rule, spellings, first, step, signature, doc) INTS_##rule(id, first)
+#define REDUCE(id, rule, spellings, first, step, signature, ...) INTS_##rule(id, first)
 #include "fusion/graph/ops.def"
 };
 

@@ -369,20 +369,14 @@ static bool is_counter(const struct trace *t, int node, int *left)
 		return true;
 	if (--*left < 0)
 		return false;
-	switch (n->op) {
-	case OP_clone:
+	if (n->op == OP_clone)
 		return is_counter(t, args[0].node, left);
-	case OP_where:
+	if (n->op == OP_where)
 		return is_counter(t, args[1].node, left) && is_counter(t, args[2].node, left);
-	case OP_add:
-	case OP_sub:
-		return args[1].kind == ARG_NODE &&
-		       (is_small(t->graph->nodes[args[0].node]) ||
-			is_small(t->graph->nodes[args[1].node])) &&
-		       is_counter(t, args[0].node, left) && is_counter(t, args[1].node, left);
-	default:
-		return false;
-	}
+	return (n->op == OP_add || n->op == OP_sub) && args[1].kind == ARG_NODE &&
+	       (is_small(t->graph->nodes[args[0].node]) ||
+		is_small(t->graph->nodes[args[1].node])) &&
+	       is_counter(t, args[0].node, left) && is_counter(t, args[1].node, left);
 }
 
 /* Whole numbers: where they may need more than 64 bits, eager says so. */

@@ -333,30 +333,7 @@ static bool helper(struct autograd *a, const char *name, struct value *place, st
  * torch's kernels, their gradients compute in float32 and round once. */
 static bool computes_wide(enum op op)
 {
-	switch (op) {
-	case OP_mm:
-	case OP_bmm:
-	case OP_mv:
-	case OP_dot:
-	case OP_outer:
-	case OP_linear:
-	case OP_addmm:
-	case OP_baddbmm:
-	case OP_addmv:
-	case OP_conv1d:
-	case OP_conv2d:
-	case OP_embedding:
-	case OP_dropout:
-	case OP_flip:
-	case OP_roll:
-	case OP_repeat:
-	case OP_tile:
-	case OP_fill:
-	case OP_masked_fill:
-		return false;
-	default:
-		return op_info(op)->kind == KIND_COMPOSITE;
-	}
+	return op_info(op)->kind == KIND_COMPOSITE && !op_has(op, FACT_GRAD_KEEPS_DTYPE);
 }
 
 /* `wide`: a helper; UNSET where the result is wide already. */

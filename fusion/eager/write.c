@@ -120,17 +120,10 @@ bool eager_write(struct eager *e, struct tensor *to, struct tensor *from, struct
 /* Operands that PyTorch reads before it writes, or does not look at. */
 static bool reads_apart(const struct eager_call *c, int operand)
 {
-	switch (c->op) {
-	case OP_addmm:
-	case OP_baddbmm:
-		return true;
-	case OP_masked_fill:
-		return operand == 2;
-	case OP_fill: /* x.copy_(y) is the one that reads as it writes */
+	if (c->op == OP_fill) /* x.copy_(y) is the one that reads as it writes */
 		return strcmp(c->name, "Tensor.fill_") == 0;
-	default:
-		return false;
-	}
+	return op_has(c->op, FACT_READS_FIRST) ||
+	       (operand == 2 && op_has(c->op, FACT_READS_VALUE_FIRST));
 }
 
 static bool same_sizes(const struct tensor *a, const struct tensor *b)

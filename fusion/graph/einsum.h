@@ -21,14 +21,6 @@ struct contraction {
 	struct labels in[2], out;
 };
 
-/* Reads "bij,bjk->bik" for operands of these ranks.  VALUE or SHAPE error. */
-bool einsum_parse(const char *equation, int n, const int *ranks, struct contraction *out,
-		  struct err *err);
-
-/* What matmul does with operands of these ranks; `transposed`: the second one
- * has its last two dims swapped. */
-void einsum_matmul(int x_rank, int y_rank, bool transposed, struct contraction *out);
-
 /* The contraction of a matmul, matmul_nt, biased or einsum node. */
 bool einsum_of(const struct graph *g, enum op op, const struct arg *args, struct contraction *out,
 	       struct err *err);

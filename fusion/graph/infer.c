@@ -1,13 +1,122 @@
 /* fusion/graph/infer.c -- dtype and shape of every op's result, as PyTorch has them.
  *
- * The dtype rule and the kind of a row decide; ops whose rule is their own have
- * a function here.  Messages are the user's: they name the op, the sizes and
- * what would fit.
+ * Column `infer` of ops.def names the function of each op, here or in a file beside
+ * this one; pointwise rows and reductions have one for all.  Messages are the user's: they name the
+ * op, the sizes and what would fit.
  */
 #include "fusion/graph/infer.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "fusion/graph/custom.h"
+
+/* ---- which dtype several operands are computed in
+ *
+ * PyTorch's rule (torch.result_type): a 0-d tensor or a Python number changes
+ * the dtype only where its category (bool < int < float) is above that of the
+ * tensors with dims; a Python float is then the default dtype, float32. */
+
+/* The dtype that numbers and tensors have in common; -1: no operand yet.
+ * Tensors with dims decide within their category, then 0-d tensors, then
+ * Python numbers: each only where its category is higher. */
+struct promotion {
+	int dim, zero, wrapped;
+};
+#define PROMOTION_NONE                                                                             \
+	{                                                                                          \
+		-1, -1, -1                                                                         \
+	}
+
+static int join(int a, int b)
+{
+	return a < 0 ? b : b < 0 ? a : (int)dtype_promote((enum dtype)a, (enum dtype)b);
+}
+
+/* `lower` counts only where its category is above that of `higher`. */
+static int join_by_category(int higher, int lower)
+{
+	if (higher < 0 || lower < 0)
+		return join(higher, lower);
+	if (dtype_category((enum dtype)lower) > dtype_category((enum dtype)higher))
+		return join(higher, lower);
+	return higher;
+}
+
+static enum dtype wrapped_dtype(enum dtype dtype)
+{
+	return dtype_category(dtype) == CATEGORY_FLOAT ? DTYPE_F32 : dtype;
+}
+
+static void promotion_add(struct promotion *p, const struct graph *g, const struct arg *arg)
+{
+	const struct node *n;
+
+	switch (arg->kind) {
+	case ARG_NODE:
+		n = g->nodes[arg->node];
+		if (n->weak)
+			p->wrapped = join(p->wrapped, (int)wrapped_dtype(n->dtype));
+		else if (n->shape.rank > 0)
+			p->dim = join(p->dim, (int)n->dtype);
+		else
+			p->zero = join(p->zero, (int)n->dtype);
+		break;
+	case ARG_INT:
+		p->wrapped = join(p->wrapped, DTYPE_I64);
+		break;
+	case ARG_FLOAT:
+	case ARG_REAL:
+		p->wrapped = join(p->wrapped, DTYPE_F32);
+		break;
+	case ARG_BOOL:
+		p->wrapped = join(p->wrapped, DTYPE_BOOL);
+		break;
+	default:
+		break;
+	}
+}
+
+static enum dtype promotion_result(const struct promotion *p)
+{
+	int dtype = join_by_category(p->dim, join_by_category(p->zero, p->wrapped));
+
+	return dtype < 0 ? DTYPE_F32 : (enum dtype)dtype;
+}
+
+static int op_alike(enum op op)
+{
+	return op_has(op, FACT_ALIKE_3) ? 3 : op_has(op, FACT_ALIKE_2) ? 2 : 0;
+}
+
+bool op_accepts(enum op op, enum dtype dtype, struct err *err)
+{
+	enum dtype_category category = dtype_category(dtype);
+	const char *fx = op_info(op)->fx, *name = dtype_name(dtype);
+
+	if (op_has(op, FACT_ONLY_FLOAT) && category != CATEGORY_FLOAT)
+		return err_set(err, ERR_DTYPE,
+			       "%s: the tensor is %s, and a floating point one is needed; call "
+			       "x.to(torch.float32) first",
+			       fx, name);
+	if (op_has(op, FACT_NO_FLOAT) && category == CATEGORY_FLOAT)
+		return err_set(
+		    err, ERR_DTYPE,
+		    "%s: bitwise ops take ints and bools, and this is %s; compare first, as "
+		    "in (x > 0), or use torch.logical_and and its like",
+		    fx, name);
+	if (op_has(op, FACT_NO_BOOL) && category == CATEGORY_BOOL) {
+		if (op == OP_sub || op == OP_sub_alpha)
+			return err_set(err, ERR_DTYPE,
+				       "%s: `-` is not defined on a bool tensor; use x ^ y for two "
+				       "masks, ~x to invert one, or x.to(torch.int64)",
+				       fx);
+		return err_set(err, ERR_DTYPE,
+			       "%s: a bool tensor is not accepted; call x.to(torch.int64) first",
+			       fx);
+	}
+	return true;
+}
 
 const struct node *infer_tensor(const struct infer *in, int i)
 {
@@ -68,9 +177,8 @@ enum dtype infer_promote(const struct infer *in, int first, int end)
 
 static bool zero_divisor(const struct infer *in, enum dtype dtype)
 {
-	return (in->op == OP_floordiv || in->op == OP_mod || in->op == OP_fmod) &&
-	       dtype_category(dtype) == CATEGORY_INT && in->args[1].kind == ARG_INT &&
-	       sym_is(in->args[1].sym, 0);
+	return op_divides(in->op) && dtype_category(dtype) == CATEGORY_INT &&
+	       in->args[1].kind == ARG_INT && sym_is(in->args[1].sym, 0);
 }
 
 static bool negative_power(const struct infer *in, enum dtype dtype)
@@ -119,7 +227,7 @@ static bool infer_pointwise(struct infer *in)
 	return broadcast_args(in, n);
 }
 
-static bool infer_where(struct infer *in)
+bool infer_where(struct infer *in)
 {
 	const struct node *mask = infer_tensor(in, 0);
 
@@ -130,6 +238,52 @@ static bool infer_where(struct infer *in)
 			       dtype_name(mask->dtype));
 	in->out->dtype = in->out->compute = infer_promote(in, 1, 3);
 	return broadcast_args(in, 3);
+}
+
+/* What cannot be proved of sizes but holds at the capture becomes a fact, which capture guards. */
+static bool add_fact(struct infer *in, bool equal, const struct sym *a, const struct sym *b)
+{
+	struct op_result *out = in->out;
+
+	if (out->n_facts == MAX_FACTS) {
+		out->conflict[0] = a;
+		out->conflict[1] = b;
+		return false;
+	}
+	out->facts[out->n_facts++] = (struct size_fact){ equal, a, b };
+	return true;
+}
+
+bool infer_at_least(struct infer *in, const struct sym *a, const struct sym *b)
+{
+	struct symtab *syms = in->g->syms;
+
+	if (!a || !b)
+		return false;
+	if (sym_at_least(syms, a, b))
+		return true;
+	if (sym_is_const(a) && sym_is_const(b))
+		return false;
+	if (sym_hint(syms, a) >= sym_hint(syms, b))
+		return add_fact(in, false, a, b);
+	in->out->conflict[0] = a;
+	in->out->conflict[1] = b;
+	return false;
+}
+
+bool infer_equal(struct infer *in, const struct sym *a, const struct sym *b)
+{
+	struct symtab *syms = in->g->syms;
+
+	if (a == b || !a || !b)
+		return a && b;
+	if (sym_is_const(a) && sym_is_const(b))
+		return false;
+	if (sym_hint(syms, a) == sym_hint(syms, b))
+		return add_fact(in, true, a, b);
+	in->out->conflict[0] = a;
+	in->out->conflict[1] = b;
+	return false;
 }
 
 /* One dim as the user wrote it -> 0 .. rank - 1. */
@@ -252,7 +406,7 @@ static bool infer_reduce(struct infer *in)
 }
 
 /* mean, var, std, norm, max, min. */
-static bool infer_statistic(struct infer *in)
+bool infer_statistic(struct infer *in)
 {
 	in->out->dtype = in->out->compute = infer_dtype_arg(in, infer_tensor(in, 0)->dtype);
 	if (in->op == OP_var || in->op == OP_std) {
@@ -270,7 +424,7 @@ static bool infer_statistic(struct infer *in)
 }
 
 /* softmax, log_softmax, cumsum: along one dim, the shape stays. */
-static bool infer_along_dim(struct infer *in)
+bool infer_along_dim(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 	bool cumulates = in->op == OP_cumsum || in->op == OP_cumprod;
@@ -285,7 +439,7 @@ static bool infer_along_dim(struct infer *in)
 	       infer_dim(in, &x->shape, arg_named(in->info, in->args, "dim")->sym, &dim);
 }
 
-static bool infer_alpha(struct infer *in)
+bool infer_alpha(struct infer *in)
 {
 	const struct arg *alpha = &in->args[2];
 	enum dtype dtype = infer_promote(in, 0, 2);
@@ -305,7 +459,7 @@ static bool infer_alpha(struct infer *in)
 	return broadcast_args(in, 2);
 }
 
-static bool infer_clamp(struct infer *in)
+bool infer_clamp(struct infer *in)
 {
 	if (in->args[1].kind == ARG_NONE && in->args[2].kind == ARG_NONE)
 		return err_set(in->err, ERR_OP, "clamp: give `min`, `max`, or both");
@@ -314,7 +468,7 @@ static bool infer_clamp(struct infer *in)
 }
 
 /* gelu, silu */
-static bool infer_activation(struct infer *in)
+bool infer_activation(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 
@@ -326,87 +480,6 @@ static bool infer_activation(struct infer *in)
 	in->out->dtype = in->out->compute = x->dtype;
 	in->out->shape = x->shape;
 	return op_accepts(in->op, x->dtype, in->err);
-}
-
-/* weight or bias of a normalisation: the normalized shape, and the dtype of x, or
- * float32 where that is float16 or bfloat16. */
-static bool check_affine(struct infer *in, const char *name, const struct shape *normal)
-{
-	const struct arg *arg = arg_named(in->info, in->args, name);
-	char got[SHAPE_TEXT_BYTES], want[SHAPE_TEXT_BYTES];
-	const struct node *w;
-
-	if (!arg || arg->kind == ARG_NONE)
-		return true;
-	w = in->g->nodes[arg->node];
-	if (!shape_equal(&w->shape, normal)) {
-		if (w->shape.rank == normal->rank)
-			shape_conflict(&w->shape, normal, in->out->conflict);
-		return err_set(in->err, ERR_SHAPE,
-			       "%s: `%s` has sizes %s, and normalized_shape is %s; they must be "
-			       "equal",
-			       in->info->fx, name, shape_text(&w->shape, got),
-			       shape_text(normal, want));
-	}
-	return true;
-}
-
-bool infer_parameters(struct infer *in)
-{
-	static const char *const names[] = { "weight", "bias", "running_mean", "running_var" };
-	const struct node *x = infer_tensor(in, 0), *of[4];
-	int n = 0;
-
-	for (int i = 0; i < 4; i++) {
-		const struct arg *arg = arg_named(in->info, in->args, names[i]);
-
-		if (arg && arg->kind == ARG_NODE)
-			of[n++] = in->g->nodes[arg->node];
-	}
-	for (int i = 0; i < n; i++)
-		if (of[i]->dtype != of[0]->dtype ||
-		    (of[i]->dtype != x->dtype &&
-		     (of[i]->dtype != DTYPE_F32 || dtype_wide(x->dtype) != DTYPE_F32)))
-			return err_set(in->err, ERR_DTYPE,
-				       "%s: the input is %s, and of its parameters one is %s; all "
-				       "must be %s%s",
-				       in->info->fx, dtype_name(x->dtype), dtype_name(of[i]->dtype),
-				       dtype_name(x->dtype),
-				       dtype_wide(x->dtype) != DTYPE_F32 || x->dtype == DTYPE_F32
-					   ? ""
-					   : ", or all float32");
-	return true;
-}
-
-/* layer_norm, rms_norm */
-static bool infer_normalisation(struct infer *in)
-{
-	const struct node *x = infer_tensor(in, 0);
-	const struct arg *sizes = &in->args[1];
-	struct shape normal = { .rank = sizes->n }, tail = { .rank = sizes->n };
-	char got[SHAPE_TEXT_BYTES], want[SHAPE_TEXT_BYTES];
-
-	in->out->dtype = in->out->compute = x->dtype;
-	in->out->shape = x->shape;
-	if (!op_accepts(in->op, x->dtype, in->err))
-		return false;
-	if (sizes->n < 1 || sizes->n > x->shape.rank)
-		return err_set(in->err, ERR_SHAPE,
-			       "%s: normalized_shape has %d sizes, and the input's sizes are %s; "
-			       "give its last ones",
-			       in->info->fx, sizes->n, shape_text(&x->shape, got));
-	for (int i = 0; i < sizes->n; i++) {
-		normal.size[i] = sizes->ints[i];
-		tail.size[i] = x->shape.size[x->shape.rank - sizes->n + i];
-	}
-	if (!shape_equal(&normal, &tail)) {
-		shape_conflict(&normal, &tail, in->out->conflict);
-		return err_set(in->err, ERR_SHAPE,
-			       "%s: normalized_shape %s is not how the input's sizes %s end",
-			       in->info->fx, shape_text(&normal, want), shape_text(&x->shape, got));
-	}
-	return check_affine(in, "weight", &normal) && check_affine(in, "bias", &normal) &&
-	       infer_parameters(in);
 }
 
 bool infer_alike(struct infer *in, int first, int end)
@@ -432,7 +505,7 @@ static enum dtype number_dtype(const struct arg *arg)
 	return arg->kind == ARG_FLOAT ? DTYPE_F32 : arg->kind == ARG_BOOL ? DTYPE_BOOL : DTYPE_I64;
 }
 
-static bool infer_create(struct infer *in)
+bool infer_create(struct infer *in)
 {
 	const struct arg *sizes = &in->args[0];
 
@@ -452,7 +525,7 @@ static bool infer_create(struct infer *in)
 }
 
 /* to, zeros_like, ones_like: the shape of x in another dtype. */
-static bool infer_like(struct infer *in)
+bool infer_like(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 
@@ -462,70 +535,62 @@ static bool infer_like(struct infer *in)
 	return true;
 }
 
+/* The promoted dtype of the tensors, as the rule changes it. */
+static bool custom_dtype(struct infer *in, const struct custom_op *op)
+{
+	struct promotion p = PROMOTION_NONE;
+	enum dtype dtype;
+
+	for (int i = 1; i <= op->info.n_params; i++)
+		if (in->args[i].kind == ARG_NODE)
+			promotion_add(&p, in->g, &in->args[i]);
+	dtype = promotion_result(&p);
+	if (op->info.rule == RULE_FLOAT && dtype_category(dtype) != CATEGORY_FLOAT)
+		dtype = DTYPE_F32;
+	in->out->compute = dtype;
+	in->out->dtype = op->info.rule == RULE_BOOL ? DTYPE_BOOL : dtype;
+	return true;
+}
+
+/* An op of a plugin. */
+bool infer_custom(struct infer *in)
+{
+	const struct custom_op *op = custom_find(in->g->custom, in->args[0].str);
+
+	if (!op)
+		return err_set(in->err, ERR_INTERNAL, "there is no op '%.64s' of a plugin",
+			       in->args[0].str);
+	if (op->shape == CUSTOM_FIRST)
+		in->out->shape = in->g->nodes[in->args[1].node]->shape;
+	for (int i = 1; op->shape == CUSTOM_BROADCAST && i <= op->info.n_params; i++)
+		if (in->args[i].kind == ARG_NODE &&
+		    !infer_broadcast(in, &in->out->shape, &in->g->nodes[in->args[i].node]->shape))
+			return false;
+	return custom_dtype(in, op);
+}
+
+static infer_fn *const rules[OP_COUNT] = {
+#define UNARY(id, ...) [OP_##id] = infer_pointwise,
+#define BINARY(id, ...) [OP_##id] = infer_pointwise,
+#define TERNARY(id, heavy, spellings, signature, value, doc, infer, ...) [OP_##id] = infer_##infer,
+#define REDUCE(id, ...) [OP_##id] = infer_reduce,
+#define COMPOSITE(id, spellings, signature, doc, infer, ...) [OP_##id] = infer_##infer,
+#define CAST(id, spellings, signature, doc, infer, ...) [OP_##id] = infer_##infer,
+#define CREATE(id, spellings, signature, doc, infer, ...) [OP_##id] = infer_##infer,
+#define LIBRARY(id, spellings, signature, doc, infer, ...) [OP_##id] = infer_##infer,
+#define VIEW(id, spellings, signature, doc, infer, ...) [OP_##id] = infer_##infer,
+#define JOIN(id, spellings, signature, doc, infer) [OP_##id] = infer_##infer,
+#define CONTROL(id, signature, doc, infer) [OP_##id] = infer_##infer,
+#include "fusion/graph/ops_some.h"
+};
+
 static bool infer_op(struct infer *in)
 {
-	bool known = true, ok;
-
-	ok = infer_matrix(in, &known);
-	if (!known)
-		ok = infer_library(in, &known);
-	if (!known)
-		ok = infer_loss(in, &known);
-	if (!known)
-		ok = infer_window(in, &known);
-	if (!known)
-		ok = infer_view(in, &known);
-	if (!known)
-		ok = infer_index(in, &known);
-	if (!known)
-		ok = infer_loop(in, &known);
-	if (!known)
-		ok = infer_custom(in, &known);
-	if (known)
-		return ok;
-	switch (in->op) {
-	case OP_where:
-		return infer_where(in);
-	case OP_to:
-	case OP_zeros_like:
-	case OP_ones_like:
-	case OP_full_like:
-		return infer_like(in);
-	case OP_add_alpha:
-	case OP_sub_alpha:
-		return infer_alpha(in);
-	case OP_clamp:
-		return infer_clamp(in);
-	case OP_mean:
-	case OP_var:
-	case OP_std:
-	case OP_norm:
-	case OP_max:
-	case OP_min:
-		return infer_statistic(in);
-	case OP_softmax:
-	case OP_softmin:
-	case OP_log_softmax:
-	case OP_cumsum:
-	case OP_cumprod:
-		return infer_along_dim(in);
-	case OP_gelu:
-	case OP_silu:
-		return infer_activation(in);
-	case OP_layer_norm:
-	case OP_rms_norm:
-		return infer_normalisation(in);
-	case OP_full:
-	case OP_zeros:
-	case OP_ones:
-		return infer_create(in);
-	default:
-		if (in->info->kind == KIND_POINTWISE)
-			return infer_pointwise(in);
-		if (in->info->kind == KIND_REDUCE)
-			return infer_reduce(in);
+	if (!rules[in->op])
 		return err_set(in->err, ERR_INTERNAL, "%s: no rule of inference", in->info->id);
-	}
+	if (in->info->kind == KIND_VIEW)
+		in->out->dtype = in->out->compute = infer_tensor(in, 0)->dtype;
+	return rules[in->op](in);
 }
 
 bool op_infer(const struct graph *g, enum op op, const struct arg *args, struct op_result *out,

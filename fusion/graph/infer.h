@@ -9,27 +9,7 @@ enum { SHAPE_TEXT_BYTES = 128 };
 /* The shape as text, cut to fit; returns `out`. */
 const char *shape_text(const struct shape *s, char out[SHAPE_TEXT_BYTES]);
 
-/* Completes and checks arguments against the op's signature: see graph_add(). */
-bool args_bind(struct graph *g, enum op op, const struct arg *args, int n, struct arg out[MAX_ARGS],
-	       struct err *err);
-
-/* Whether complete arguments have the kinds that the signature says. */
-bool args_check(const struct graph *g, enum op op, const struct arg *args, struct err *err);
-
-/* The dtype that numbers and tensors have in common; -1: no operand yet.
- * Tensors with dims decide within their category, then 0-d tensors, then
- * Python numbers: each only where its category is higher. */
-struct promotion {
-	int dim, zero, wrapped;
-};
-#define PROMOTION_NONE                                                                             \
-	{                                                                                          \
-		-1, -1, -1                                                                         \
-	}
-void promotion_add(struct promotion *p, const struct graph *g, const struct arg *arg);
-enum dtype promotion_result(const struct promotion *p);
-
-/* What one call of op_infer() works on; its rules stand in infer*.c. */
+/* What one call of op_infer() works on; its rules are in infer*.c. */
 struct infer {
 	const struct graph *g;
 	const struct op_info *info;
@@ -54,10 +34,6 @@ enum dtype infer_promote(const struct infer *in, int first, int end);
 /* Whether the tensors among arguments first .. end - 1 have one dtype; else DTYPE error. */
 bool infer_alike(struct infer *in, int first, int end);
 
-/* Whether weight, bias and running statistics have the input's dtype, or float32 for a narrower
- * input; else DTYPE error. */
-bool infer_parameters(struct infer *in);
-
 /* One dim as the user wrote it -> 0 .. rank - 1; SHAPE or TYPE error. */
 bool infer_dim(const struct infer *in, const struct shape *x, const struct sym *dim, int *out);
 
@@ -67,24 +43,18 @@ bool infer_broadcast(struct infer *in, struct shape *into, const struct shape *x
 /* Whether two sizes are one; else conflict is set and the caller words it. */
 bool infer_same_size(struct infer *in, const struct sym *a, const struct sym *b);
 
-/* infer_matrix.c: matmul and its kin; false in *known where op is none of them. */
-bool infer_matrix(struct infer *in, bool *known);
-/* infer_loss.c: losses, normalisations over a batch. */
-bool infer_loss(struct infer *in, bool *known);
-/* infer_window.c: convolutions and pools. */
-bool infer_window(struct infer *in, bool *known);
-/* infer_library.c: sort, topk, argmax, embedding and others with a function of their own. */
-bool infer_library(struct infer *in, bool *known);
-
-/* custom.c: ops of plugins. */
-bool infer_custom(struct infer *in, bool *known);
-
-/* loop.c: loops and what belongs to them. */
-bool infer_loop(struct infer *in, bool *known);
-
-/* infer_view.c: views; infer_index.c: copies of views, cat, indexing, creation. */
-bool infer_view(struct infer *in, bool *known);
-bool infer_index(struct infer *in, bool *known);
+/* The rules that ops.def names: each completes in->out, or says in in->err what is wrong.
+ * Of a view the dtype is there already. */
+typedef bool infer_fn(struct infer *in);
+#define TERNARY(id, heavy, spellings, signature, value, doc, infer, ...) infer_fn infer_##infer;
+#define COMPOSITE(id, spellings, signature, doc, infer, ...) infer_fn infer_##infer;
+#define CAST(id, spellings, signature, doc, infer, ...) infer_fn infer_##infer;
+#define CREATE(id, spellings, signature, doc, infer, ...) infer_fn infer_##infer;
+#define LIBRARY(id, spellings, signature, doc, infer, ...) infer_fn infer_##infer;
+#define VIEW(id, spellings, signature, doc, infer, ...) infer_fn infer_##infer;
+#define JOIN(id, spellings, signature, doc, infer) infer_fn infer_##infer;
+#define CONTROL(id, signature, doc, infer) infer_fn infer_##infer;
+#include "fusion/graph/ops_some.h"
 
 /* What must hold: proved, or taken for granted with a fact; else false, with
  * the conflict set and the message the caller's. */
@@ -93,7 +63,5 @@ bool infer_equal(struct infer *in, const struct sym *a, const struct sym *b);
 
 /* Whether the op takes operands that are computed in this dtype. */
 bool op_accepts(enum op op, enum dtype dtype, struct err *err);
-/* How many of its first parameters must have one dtype. */
-int op_alike(enum op op);
 
 #endif

@@ -38,7 +38,7 @@ static bool is_nothing(const struct node *x)
 	return x->shape.rank == 1 && sym_is(x->shape.size[0], 0);
 }
 
-static bool infer_cat(struct infer *in)
+bool infer_cat(struct infer *in)
 {
 	struct shape *out = &in->out->shape;
 	const struct node *first = infer_tensor(in, 1), *x; /* there is one at least */
@@ -71,7 +71,7 @@ static bool infer_cat(struct infer *in)
 	return true;
 }
 
-static bool infer_dims(struct infer *in, const struct shape *x, const struct arg *dims)
+static bool dims_once(struct infer *in, const struct shape *x, const struct arg *dims)
 {
 	unsigned seen = 0;
 	int dim;
@@ -87,7 +87,12 @@ static bool infer_dims(struct infer *in, const struct shape *x, const struct arg
 	return true;
 }
 
-static bool infer_roll(struct infer *in)
+bool infer_flip(struct infer *in)
+{
+	return dims_once(in, as_input(in), &in->args[1]);
+}
+
+bool infer_roll(struct infer *in)
 {
 	const struct shape *x = as_input(in);
 	const struct arg *shifts = &in->args[1], *dims = &in->args[2];
@@ -99,10 +104,10 @@ static bool infer_roll(struct infer *in)
 		if (!sym_is_const(shifts->ints[i]))
 			return err_set(in->err, ERR_TYPE,
 				       "roll: a shift depends on a size; use a fixed int");
-	return infer_dims(in, x, dims);
+	return dims_once(in, x, dims);
 }
 
-static bool infer_repeat(struct infer *in)
+bool infer_repeat(struct infer *in)
 {
 	const struct shape *x = as_input(in);
 	const struct arg *times = &in->args[1];
@@ -126,7 +131,7 @@ static bool infer_repeat(struct infer *in)
 	return true;
 }
 
-static bool infer_masked_fill(struct infer *in)
+bool infer_masked_fill(struct infer *in)
 {
 	const struct shape *x = as_input(in);
 	const struct node *mask = infer_tensor(in, 1), *value = infer_tensor(in, 2);
@@ -150,7 +155,7 @@ static bool infer_masked_fill(struct infer *in)
 	return infer_broadcast(in, &in->out->shape, &mask->shape);
 }
 
-static bool infer_fill(struct infer *in)
+bool infer_fill(struct infer *in)
 {
 	const struct shape *x = as_input(in);
 	const struct node *value = infer_tensor(in, 1);
@@ -192,7 +197,7 @@ static bool check_inside(struct infer *in, const struct shape *index, const stru
 			       in->info->fx, shape_text(index, one), what, shape_text(x, other));
 }
 
-static bool infer_gather(struct infer *in)
+bool infer_gather(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0), *index = infer_tensor(in, 2);
 	int dim;
@@ -205,7 +210,7 @@ static bool infer_gather(struct infer *in)
 	return true;
 }
 
-static bool infer_index_select(struct infer *in)
+bool infer_index_select(struct infer *in)
 {
 	const struct shape *x = as_input(in);
 	const struct node *index = infer_tensor(in, 2);
@@ -221,7 +226,7 @@ static bool infer_index_select(struct infer *in)
 	return true;
 }
 
-static bool infer_scatter(struct infer *in)
+bool infer_scatter(struct infer *in)
 {
 	const struct shape *x = as_input(in);
 	const struct node *index = infer_tensor(in, 2), *src = infer_tensor(in, 3);
@@ -249,7 +254,7 @@ static int count_indices(const struct infer *in, int first)
 	return n;
 }
 
-static bool infer_indices(struct infer *in, int first, struct shape *out)
+static bool indexed(struct infer *in, int first, struct shape *out)
 {
 	const struct node *x = infer_tensor(in, 0), *index = infer_tensor(in, first);
 	int n = count_indices(in, first), dim;
@@ -275,14 +280,20 @@ static bool infer_indices(struct infer *in, int first, struct shape *out)
 	return true;
 }
 
-static bool infer_index_put(struct infer *in)
+bool infer_index(struct infer *in)
+{
+	as_input(in);
+	return indexed(in, 2, &in->out->shape);
+}
+
+bool infer_index_put(struct infer *in)
 {
 	const struct node *value = infer_tensor(in, 2);
 	char have[SHAPE_TEXT_BYTES], want[SHAPE_TEXT_BYTES];
 	struct shape part;
 
 	as_input(in);
-	if (!infer_indices(in, 3, &part))
+	if (!indexed(in, 3, &part))
 		return false;
 	if (value->dtype != in->out->dtype || !shape_equal(&value->shape, &part))
 		return err_set(in->err, ERR_SHAPE,
@@ -292,7 +303,7 @@ static bool infer_index_put(struct infer *in)
 	return true;
 }
 
-static bool infer_put_view(struct infer *in)
+bool infer_put_view(struct infer *in)
 {
 	const struct node *value = infer_tensor(in, 1);
 	const struct arg *size = &in->args[2], *stride = &in->args[3];
@@ -306,7 +317,7 @@ static bool infer_put_view(struct infer *in)
 	return true;
 }
 
-static bool infer_triangle(struct infer *in)
+bool infer_triangle(struct infer *in)
 {
 	const struct shape *x = as_input(in);
 
@@ -330,7 +341,7 @@ static bool new_sizes(struct infer *in, const struct sym *const *sizes, int n)
 	return true;
 }
 
-static bool infer_created(struct infer *in)
+bool infer_created(struct infer *in)
 {
 	const struct sym *sizes[2] = { in->args[0].sym, in->args[0].sym };
 
@@ -342,64 +353,8 @@ static bool infer_created(struct infer *in)
 	return new_sizes(in, sizes, 2);
 }
 
-static bool infer_new(struct infer *in)
+bool infer_new(struct infer *in)
 {
 	in->out->dtype = in->out->compute = infer_dtype_arg(in, infer_tensor(in, 0)->dtype);
 	return new_sizes(in, in->args[1].ints, in->args[1].n);
-}
-
-static bool infer_moved(struct infer *in, bool *known)
-{
-	switch (in->op) {
-	case OP_cat:
-		return infer_cat(in);
-	case OP_flip:
-		return infer_dims(in, as_input(in), &in->args[1]);
-	case OP_roll:
-		return infer_roll(in);
-	case OP_repeat:
-	case OP_tile:
-		return infer_repeat(in);
-	case OP_masked_fill:
-		return infer_masked_fill(in);
-	case OP_fill:
-		return infer_fill(in);
-	default:
-		*known = false;
-		return false;
-	}
-}
-
-bool infer_index(struct infer *in, bool *known)
-{
-	*known = true;
-	switch (in->op) {
-	case OP_gather:
-		return infer_gather(in);
-	case OP_index_select:
-		return infer_index_select(in);
-	case OP_index:
-		as_input(in);
-		return infer_indices(in, 2, &in->out->shape);
-	case OP_scatter:
-	case OP_scatter_add:
-		return infer_scatter(in);
-	case OP_index_put:
-		return infer_index_put(in);
-	case OP_put_view:
-		return infer_put_view(in);
-	case OP_tril:
-	case OP_triu:
-		return infer_triangle(in);
-	case OP_arange:
-	case OP_linspace:
-	case OP_eye:
-		return infer_created(in);
-	case OP_new_zeros:
-	case OP_new_ones:
-	case OP_new_full:
-		return infer_new(in);
-	default:
-		return infer_moved(in, known);
-	}
 }

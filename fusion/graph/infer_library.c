@@ -1,7 +1,9 @@
-/* fusion/graph/infer_library.c -- dtype and shape of searches, statistics and random numbers. */
+/* fusion/graph/infer_library.c -- dtype and shape of searches, statistics, normalisations,
+ * attention and random numbers. */
 #include "fusion/graph/infer.h"
 
-static bool as_first(struct infer *in)
+/* The dtype and the shape of the first argument. */
+bool infer_same(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 
@@ -31,7 +33,7 @@ static void drop_dim(struct infer *in, int dim, bool keep)
 	}
 }
 
-static bool infer_extreme_index(struct infer *in)
+bool infer_extreme_index(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 	const struct arg *dim = infer_arg(in, "dim");
@@ -60,35 +62,40 @@ static bool infer_extreme_index(struct infer *in)
 }
 
 /* max_dim, min_dim: the values */
-static bool infer_extreme(struct infer *in)
+bool infer_extreme(struct infer *in)
 {
 	int d;
 
-	if (!as_first(in) || !dim_of(in, "dim", &d))
+	if (!infer_same(in) || !dim_of(in, "dim", &d))
 		return false;
 	drop_dim(in, d, infer_arg(in, "keepdim")->b);
 	return true;
 }
 
-static bool infer_sort(struct infer *in, bool indices)
+/* sort, and what runs along a dim. */
+bool infer_along(struct infer *in)
 {
 	int d;
 
-	if (!as_first(in) || !dim_of(in, "dim", &d))
+	return infer_same(in) && dim_of(in, "dim", &d);
+}
+
+bool infer_along_indices(struct infer *in)
+{
+	if (!infer_along(in))
 		return false;
-	if (indices)
-		in->out->dtype = in->out->compute = DTYPE_I64;
+	in->out->dtype = in->out->compute = DTYPE_I64;
 	return true;
 }
 
-static bool infer_topk(struct infer *in, bool indices)
+bool infer_topk(struct infer *in)
 {
 	const struct sym *k = infer_arg(in, "k")->sym;
 	struct shape *out = &in->out->shape;
 	int64_t most;
 	int d;
 
-	if (!infer_sort(in, indices) || !dim_of(in, "dim", &d))
+	if (!infer_along(in) || !dim_of(in, "dim", &d))
 		return false;
 	most = out->rank ? sym_hint(in->g->syms, out->size[d]) : 1;
 	if (sym_hint(in->g->syms, k) < 0 || sym_hint(in->g->syms, k) > most)
@@ -100,7 +107,15 @@ static bool infer_topk(struct infer *in, bool indices)
 	return true;
 }
 
-static bool infer_random(struct infer *in)
+bool infer_topk_indices(struct infer *in)
+{
+	if (!infer_topk(in))
+		return false;
+	in->out->dtype = in->out->compute = DTYPE_I64;
+	return true;
+}
+
+bool infer_random(struct infer *in)
 {
 	const struct arg *size = infer_arg(in, "size");
 
@@ -117,7 +132,8 @@ static bool infer_random(struct infer *in)
 	return true;
 }
 
-static bool infer_logsumexp(struct infer *in)
+/* logsumexp, nansum, count_nonzero; p-norms too. */
+bool infer_sum_over(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 	const struct arg *dims = infer_arg(in, "dim");
@@ -142,19 +158,12 @@ static bool infer_logsumexp(struct infer *in)
 		else if (keep)
 			in->out->shape.size[in->out->shape.rank++] = sym_const(in->g->syms, 1);
 	}
+	if (in->op == OP_count_nonzero)
+		in->out->dtype = in->out->compute = DTYPE_I64;
 	return op_accepts(in->op, x->dtype, in->err);
 }
 
-static bool infer_count(struct infer *in)
-{
-	if (!infer_logsumexp(in))
-		return false;
-	if (in->op == OP_count_nonzero)
-		in->out->dtype = in->out->compute = DTYPE_I64;
-	return true;
-}
-
-static bool infer_cosine(struct infer *in)
+bool infer_cosine(struct infer *in)
 {
 	struct shape all = infer_tensor(in, 0)->shape;
 	int d;
@@ -184,6 +193,89 @@ static bool check_channels(struct infer *in, const char *name, const struct sym 
 		       in->info->fx, name);
 }
 
+/* weight or bias of a normalisation: the normalized shape, and the dtype of x, or
+ * float32 where that is float16 or bfloat16. */
+static bool check_affine(struct infer *in, const char *name, const struct shape *normal)
+{
+	const struct arg *arg = infer_arg(in, name);
+	char got[SHAPE_TEXT_BYTES], want[SHAPE_TEXT_BYTES];
+	const struct node *w;
+
+	if (!arg || arg->kind == ARG_NONE)
+		return true;
+	w = in->g->nodes[arg->node];
+	if (!shape_equal(&w->shape, normal)) {
+		if (w->shape.rank == normal->rank)
+			shape_conflict(&w->shape, normal, in->out->conflict);
+		return err_set(in->err, ERR_SHAPE,
+			       "%s: `%s` has sizes %s, and normalized_shape is %s; they must be "
+			       "equal",
+			       in->info->fx, name, shape_text(&w->shape, got),
+			       shape_text(normal, want));
+	}
+	return true;
+}
+
+/* Whether weight, bias and running statistics have the input's dtype, or float32 for a narrower
+ * input; else DTYPE error. */
+static bool check_parameters(struct infer *in)
+{
+	static const char *const names[] = { "weight", "bias", "running_mean", "running_var" };
+	const struct node *x = infer_tensor(in, 0), *of[4];
+	int n = 0;
+
+	for (int i = 0; i < 4; i++) {
+		const struct arg *arg = infer_arg(in, names[i]);
+
+		if (arg && arg->kind == ARG_NODE)
+			of[n++] = in->g->nodes[arg->node];
+	}
+	for (int i = 0; i < n; i++)
+		if (of[i]->dtype != of[0]->dtype ||
+		    (of[i]->dtype != x->dtype &&
+		     (of[i]->dtype != DTYPE_F32 || dtype_wide(x->dtype) != DTYPE_F32)))
+			return err_set(in->err, ERR_DTYPE,
+				       "%s: the input is %s, and of its parameters one is %s; all "
+				       "must be %s%s",
+				       in->info->fx, dtype_name(x->dtype), dtype_name(of[i]->dtype),
+				       dtype_name(x->dtype),
+				       dtype_wide(x->dtype) != DTYPE_F32 || x->dtype == DTYPE_F32
+					   ? ""
+					   : ", or all float32");
+	return true;
+}
+
+/* layer_norm, rms_norm */
+bool infer_normalisation(struct infer *in)
+{
+	const struct node *x = infer_tensor(in, 0);
+	const struct arg *sizes = &in->args[1];
+	struct shape normal = { .rank = sizes->n }, tail = { .rank = sizes->n };
+	char got[SHAPE_TEXT_BYTES], want[SHAPE_TEXT_BYTES];
+
+	in->out->dtype = in->out->compute = x->dtype;
+	in->out->shape = x->shape;
+	if (!op_accepts(in->op, x->dtype, in->err))
+		return false;
+	if (sizes->n < 1 || sizes->n > x->shape.rank)
+		return err_set(in->err, ERR_SHAPE,
+			       "%s: normalized_shape has %d sizes, and the input's sizes are %s; "
+			       "give its last ones",
+			       in->info->fx, sizes->n, shape_text(&x->shape, got));
+	for (int i = 0; i < sizes->n; i++) {
+		normal.size[i] = sizes->ints[i];
+		tail.size[i] = x->shape.size[x->shape.rank - sizes->n + i];
+	}
+	if (!shape_equal(&normal, &tail)) {
+		shape_conflict(&normal, &tail, in->out->conflict);
+		return err_set(in->err, ERR_SHAPE,
+			       "%s: normalized_shape %s is not how the input's sizes %s end",
+			       in->info->fx, shape_text(&normal, want), shape_text(&x->shape, got));
+	}
+	return check_affine(in, "weight", &normal) && check_affine(in, "bias", &normal) &&
+	       check_parameters(in);
+}
+
 /* Statistics of one element are no statistics. */
 static bool more_than_one_value(struct infer *in, const struct shape *x, int first, const char *of)
 {
@@ -198,12 +290,12 @@ static bool more_than_one_value(struct infer *in, const struct shape *x, int fir
 		       shape_text(x, text));
 }
 
-static bool infer_channels(struct infer *in)
+bool infer_channels(struct infer *in)
 {
 	const struct shape *x = &infer_tensor(in, 0)->shape;
 	char text[SHAPE_TEXT_BYTES];
 
-	if (!as_first(in))
+	if (!infer_same(in))
 		return false;
 	if (x->rank < 2)
 		return err_set(in->err, ERR_SHAPE,
@@ -231,14 +323,14 @@ static bool infer_channels(struct infer *in)
 		return false;
 	if (in->op == OP_instance_norm && !more_than_one_value(in, x, 2, "spatial element"))
 		return false;
-	return infer_parameters(in) && check_channels(in, "weight", x->size[1]) &&
+	return check_parameters(in) && check_channels(in, "weight", x->size[1]) &&
 	       check_channels(in, "bias", x->size[1]) &&
 	       check_channels(in, "running_mean", x->size[1]) &&
 	       check_channels(in, "running_var", x->size[1]);
 }
 
 /* p-norms; of matrices only that of all elements. */
-static bool infer_linalg_norm(struct infer *in)
+bool infer_linalg_norm(struct infer *in)
 {
 	const struct arg *dims = infer_arg(in, "dim");
 	int rank = infer_tensor(in, 0)->shape.rank;
@@ -248,15 +340,15 @@ static bool infer_linalg_norm(struct infer *in)
 		return err_set(in->err, ERR_UNSUPPORTED,
 			       "linalg.norm: norms of matrices are not in the language so far; for "
 			       "a norm of the elements write torch.linalg.vector_norm");
-	return infer_logsumexp(in);
+	return infer_sum_over(in);
 }
 
-static bool infer_cdist(struct infer *in)
+bool infer_cdist(struct infer *in)
 {
 	const struct shape *x = &infer_tensor(in, 0)->shape, *y = &infer_tensor(in, 1)->shape;
 	struct shape *out = &in->out->shape;
 
-	if (!as_first(in))
+	if (!infer_same(in))
 		return false;
 	if (x->rank < 2 || y->rank != x->rank ||
 	    !infer_same_size(in, x->size[x->rank - 1], y->size[y->rank - 1]))
@@ -268,9 +360,9 @@ static bool infer_cdist(struct infer *in)
 	return true;
 }
 
-static bool infer_trace(struct infer *in)
+bool infer_trace(struct infer *in)
 {
-	if (!as_first(in))
+	if (!infer_same(in))
 		return false;
 	if (in->out->shape.rank != 2)
 		return err_set(in->err, ERR_SHAPE, "trace: a matrix is needed, not %d dims",
@@ -282,14 +374,14 @@ static bool infer_trace(struct infer *in)
 }
 
 /* [..., L, E] x [..., S, E] x [..., S, D] -> [..., L, D] */
-static bool infer_attention(struct infer *in)
+bool infer_attention(struct infer *in)
 {
 	const struct node *q = infer_tensor(in, 0), *k = infer_tensor(in, 1);
 	const struct node *v = infer_tensor(in, 2), *mask = infer_tensor(in, 3);
 	struct shape scores, *out = &in->out->shape;
 	int rank = q->shape.rank;
 
-	if (!as_first(in))
+	if (!infer_same(in))
 		return false;
 	if (rank < 2 || k->shape.rank != rank || v->shape.rank != rank || k->dtype != q->dtype ||
 	    v->dtype != q->dtype)
@@ -319,14 +411,14 @@ static bool infer_attention(struct infer *in)
 }
 
 /* The same by one call; the mask fits already. */
-static bool infer_one_attention(struct infer *in)
+bool infer_one_attention(struct infer *in)
 {
 	const struct node *q = infer_tensor(in, 0), *k = infer_tensor(in, 1);
 	const struct node *v = infer_tensor(in, 2);
 	struct shape *out = &in->out->shape;
 	int rank = q->shape.rank;
 
-	if (!as_first(in))
+	if (!infer_same(in))
 		return false;
 	if (rank < 2 || k->shape.rank != rank || v->shape.rank != rank || k->dtype != q->dtype ||
 	    v->dtype != q->dtype)
@@ -339,7 +431,7 @@ static bool infer_one_attention(struct infer *in)
 	return true;
 }
 
-static bool infer_embedding(struct infer *in)
+bool infer_embedding(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0), *w = infer_tensor(in, 1);
 
@@ -359,7 +451,7 @@ static bool infer_embedding(struct infer *in)
 	return true;
 }
 
-static bool infer_one_hot(struct infer *in)
+bool infer_one_hot(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0);
 	const struct sym *classes = infer_arg(in, "num_classes")->sym;
@@ -378,14 +470,14 @@ static bool infer_one_hot(struct infer *in)
 	return true;
 }
 
-static bool infer_glu(struct infer *in)
+bool infer_glu(struct infer *in)
 {
 	struct symtab *t = in->g->syms;
 	struct shape *out = &in->out->shape;
 	const struct sym *two = sym_const(t, 2), *half;
 	int d;
 
-	if (!as_first(in) || !dim_of(in, "dim", &d))
+	if (!infer_same(in) || !dim_of(in, "dim", &d))
 		return false;
 	half = out->rank ? sym_floordiv(t, out->size[d], two) : NULL;
 	if (out->rank == 0 || !infer_equal(in, half ? sym_mul(t, half, two) : NULL, out->size[d]))
@@ -394,34 +486,8 @@ static bool infer_glu(struct infer *in)
 	return true;
 }
 
-/* The dtype and the shape of the first argument. */
-static bool keeps_first(enum op op)
-{
-	switch (op) {
-	case OP_item_of:
-	case OP_divisor:
-	case OP_leaky_relu:
-	case OP_elu:
-	case OP_celu:
-	case OP_selu:
-	case OP_softplus:
-	case OP_relu6:
-	case OP_hardtanh:
-	case OP_hardswish:
-	case OP_hardsigmoid:
-	case OP_mish:
-	case OP_logsigmoid:
-	case OP_softsign:
-	case OP_tanhshrink:
-	case OP_normalize:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* Numbers of the program: float64, and both of one shape. */
-static bool infer_number(struct infer *in)
+bool infer_number(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0), *y = infer_tensor(in, 1);
 
@@ -433,78 +499,12 @@ static bool infer_number(struct infer *in)
 	return true;
 }
 
-static bool infer_dropout(struct infer *in)
+bool infer_dropout(struct infer *in)
 {
 	double p = infer_arg(in, "p")->f;
 
 	if (!(p >= 0 && p <= 1))
 		return err_set(in->err, ERR_VALUE,
 			       "dropout probability has to be between 0 and 1, but got %g", p);
-	return as_first(in);
-}
-
-bool infer_library(struct infer *in, bool *known)
-{
-	*known = true;
-	switch (in->op) {
-	case OP_argmax:
-	case OP_argmin:
-		return infer_extreme_index(in);
-	case OP_max_dim:
-	case OP_min_dim:
-		return infer_extreme(in);
-	case OP_sort_values:
-	case OP_argsort:
-		return infer_sort(in, in->op == OP_argsort);
-	case OP_topk_values:
-	case OP_topk_indices:
-		return infer_topk(in, in->op == OP_topk_indices);
-	case OP_uniform:
-	case OP_normal:
-	case OP_random_ints:
-	case OP_permutation:
-	case OP_keep:
-		return infer_random(in);
-	case OP_logsumexp:
-	case OP_count_nonzero:
-	case OP_nansum:
-		return infer_count(in);
-	case OP_vector_norm:
-	case OP_linalg_norm:
-		return infer_linalg_norm(in);
-	case OP_cdist:
-		return infer_cdist(in);
-	case OP_trace:
-		return infer_trace(in);
-	case OP_number:
-		return infer_number(in);
-	case OP_logcumsumexp:
-	case OP_cummax_values:
-	case OP_cummin_values:
-		return infer_sort(in, false);
-	case OP_cummax_indices:
-	case OP_cummin_indices:
-		return infer_sort(in, true);
-	case OP_cosine_similarity:
-		return infer_cosine(in);
-	case OP_batch_norm:
-	case OP_group_norm:
-	case OP_instance_norm:
-		return infer_channels(in);
-	case OP_scaled_dot_product_attention:
-		return infer_attention(in);
-	case OP_attention:
-		return infer_one_attention(in);
-	case OP_embedding:
-		return infer_embedding(in);
-	case OP_one_hot:
-		return infer_one_hot(in);
-	case OP_glu:
-		return infer_glu(in);
-	case OP_dropout:
-		return infer_dropout(in);
-	default:
-		*known = keeps_first(in->op);
-		return *known && as_first(in);
-	}
+	return infer_same(in);
 }

@@ -27,7 +27,7 @@ static enum dtype pair_loss_dtype(struct infer *in)
 }
 
 /* Losses over pairs of elements; what they broadcast to, or a 0-d tensor. */
-static bool infer_pair_loss(struct infer *in)
+bool infer_pair_loss(struct infer *in)
 {
 	bool whole;
 	struct shape *out = &in->out->shape;
@@ -63,7 +63,7 @@ static bool target_shape_error(struct infer *in, const struct node *x, const str
 }
 
 /* nll_loss, cross_entropy: scores [N, C, ...] and class indices [N, ...]. */
-static bool infer_class_loss(struct infer *in)
+bool infer_class_indices_loss(struct infer *in)
 {
 	const struct node *x = infer_tensor(in, 0), *target = infer_tensor(in, 1);
 	const struct node *weight = infer_tensor(in, 2);
@@ -120,7 +120,56 @@ static bool infer_operands(struct infer *in, int n, bool floats)
 	return op_accepts(in->op, dtype, in->err);
 }
 
-static bool infer_addcdiv(struct infer *in)
+bool infer_one_same(struct infer *in)
+{
+	return infer_operands(in, 1, false);
+}
+
+bool infer_one_float(struct infer *in)
+{
+	return infer_operands(in, 1, true);
+}
+
+bool infer_one_bool(struct infer *in)
+{
+	if (!infer_operands(in, 1, false))
+		return false;
+	in->out->dtype = DTYPE_BOOL;
+	return true;
+}
+
+bool infer_two_same(struct infer *in)
+{
+	return infer_operands(in, 2, false);
+}
+
+bool infer_two_float(struct infer *in)
+{
+	return infer_operands(in, 2, true);
+}
+
+bool infer_two_bool(struct infer *in)
+{
+	if (!infer_operands(in, 2, false))
+		return false;
+	in->out->dtype = DTYPE_BOOL;
+	return true;
+}
+
+bool infer_three_same(struct infer *in)
+{
+	return infer_operands(in, 3, false);
+}
+
+bool infer_float_power(struct infer *in)
+{
+	if (!infer_operands(in, 2, true))
+		return false;
+	in->out->dtype = in->out->compute = DTYPE_F64;
+	return true;
+}
+
+bool infer_addcdiv(struct infer *in)
 {
 	if (dtype_category(infer_promote(in, 1, 3)) != CATEGORY_FLOAT)
 		return err_set(in->err, ERR_DTYPE,
@@ -129,7 +178,7 @@ static bool infer_addcdiv(struct infer *in)
 	return infer_operands(in, 3, true);
 }
 
-static bool infer_div(struct infer *in)
+bool infer_div(struct infer *in)
 {
 	const struct arg *mode = infer_arg(in, "rounding_mode");
 
@@ -142,81 +191,11 @@ static bool infer_div(struct infer *in)
 	return infer_operands(in, 2, mode->kind == ARG_NONE);
 }
 
-static bool infer_bools(struct infer *in, int n)
-{
-	if (!infer_operands(in, n, false))
-		return false;
-	in->out->dtype = DTYPE_BOOL;
-	return true;
-}
-
 /* Operands that decompose_loss.c has looked at. */
-static bool infer_known_loss(struct infer *in)
+bool infer_known_loss(struct infer *in)
 {
 	in->out->dtype = in->out->compute = infer_tensor(in, 0)->dtype;
 	if (strcmp(infer_arg(in, "reduction")->str, "none") == 0)
 		in->out->shape = infer_tensor(in, 1)->shape;
 	return true;
-}
-
-bool infer_loss(struct infer *in, bool *known)
-{
-	*known = true;
-	switch (in->op) {
-	case OP_mse_loss:
-	case OP_l1_loss:
-	case OP_smooth_l1_loss:
-	case OP_huber_loss:
-	case OP_binary_cross_entropy:
-	case OP_binary_cross_entropy_with_logits:
-	case OP_kl_div:
-		return infer_pair_loss(in);
-	case OP_nll_loss:
-	case OP_cross_entropy:
-		return infer_class_loss(in);
-	case OP_class_loss:
-		return infer_known_loss(in);
-	case OP_div:
-		return infer_div(in);
-	case OP_isinf:
-	case OP_isfinite:
-		return infer_bools(in, 1);
-	case OP_isclose:
-		return infer_bools(in, 2);
-	case OP_lerp:
-	case OP_addcmul:
-		return infer_operands(in, 3, false);
-	case OP_addcdiv:
-		return infer_addcdiv(in);
-	case OP_rsub:
-	case OP_fmax:
-	case OP_fmin:
-	case OP_clamp_min:
-	case OP_clamp_max:
-		return infer_operands(in, 2, false);
-	case OP_frac:
-		return infer_operands(in, 1, false);
-	case OP_heaviside:
-		return infer_operands(in, 2, false);
-	case OP_float_power:
-		if (!infer_operands(in, 2, true))
-			return false;
-		in->out->dtype = in->out->compute = DTYPE_F64;
-		return true;
-	case OP_copysign:
-	case OP_hypot:
-	case OP_logaddexp:
-	case OP_xlogy:
-		return infer_operands(in, 2, true);
-	case OP_deg2rad:
-	case OP_rad2deg:
-	case OP_logit:
-	case OP_sinc:
-		return infer_operands(in, 1, true);
-	case OP_nan_to_num:
-		return infer_operands(in, 1, false);
-	default:
-		*known = false;
-		return false;
-	}
 }

@@ -8,51 +8,6 @@
 
 #include "fusion/graph/infer.h"
 
-static bool add_fact(struct infer *in, bool equal, const struct sym *a, const struct sym *b)
-{
-	struct op_result *out = in->out;
-
-	if (out->n_facts == MAX_FACTS) {
-		out->conflict[0] = a;
-		out->conflict[1] = b;
-		return false;
-	}
-	out->facts[out->n_facts++] = (struct size_fact){ equal, a, b };
-	return true;
-}
-
-bool infer_at_least(struct infer *in, const struct sym *a, const struct sym *b)
-{
-	struct symtab *syms = in->g->syms;
-
-	if (!a || !b)
-		return false;
-	if (sym_at_least(syms, a, b))
-		return true;
-	if (sym_is_const(a) && sym_is_const(b))
-		return false;
-	if (sym_hint(syms, a) >= sym_hint(syms, b))
-		return add_fact(in, false, a, b);
-	in->out->conflict[0] = a;
-	in->out->conflict[1] = b;
-	return false;
-}
-
-bool infer_equal(struct infer *in, const struct sym *a, const struct sym *b)
-{
-	struct symtab *syms = in->g->syms;
-
-	if (a == b || !a || !b)
-		return a && b;
-	if (sym_is_const(a) && sym_is_const(b))
-		return false;
-	if (sym_hint(syms, a) == sym_hint(syms, b))
-		return add_fact(in, true, a, b);
-	in->out->conflict[0] = a;
-	in->out->conflict[1] = b;
-	return false;
-}
-
 /* A size that is 1 by itself or at the capture; then it is a fact. */
 static bool is_one(struct infer *in, const struct sym *size)
 {
@@ -71,6 +26,18 @@ static bool is_one(struct infer *in, const struct sym *size)
 static const struct sym *number(const struct infer *in, int64_t value)
 {
 	return sym_const(in->g->syms, value);
+}
+
+static const struct shape *viewed(const struct infer *in)
+{
+	return &infer_tensor(in, 0)->shape;
+}
+
+/* The tensor itself. */
+bool infer_view(struct infer *in)
+{
+	in->out->shape = *viewed(in);
+	return true;
 }
 
 /* Argument i as a dim of a tensor with that rank. */
@@ -123,8 +90,9 @@ static bool fill_sizes(struct infer *in, const struct sym *const *sizes, int n,
 	return infer_equal(in, product, total) || no_fit(in, x, out);
 }
 
-static bool infer_reshape(struct infer *in, const struct shape *x)
+bool infer_reshape(struct infer *in)
 {
+	const struct shape *x = viewed(in);
 	const struct arg *sizes = &in->args[1];
 
 	if (in->op == OP_view_as) {
@@ -139,8 +107,9 @@ static bool infer_reshape(struct infer *in, const struct shape *x)
 			  &in->out->shape);
 }
 
-static bool infer_flatten(struct infer *in, const struct shape *x)
+bool infer_flatten(struct infer *in)
 {
+	const struct shape *x = viewed(in);
 	struct shape *out = &in->out->shape;
 	int first, last;
 
@@ -163,8 +132,9 @@ static bool infer_flatten(struct infer *in, const struct shape *x)
 	return true;
 }
 
-static bool infer_unflatten(struct infer *in, const struct shape *x)
+bool infer_unflatten(struct infer *in)
 {
+	const struct shape *x = viewed(in);
 	struct shape *out = &in->out->shape, part;
 	const struct arg *sizes = &in->args[2];
 	int dim;
@@ -184,8 +154,9 @@ static bool infer_unflatten(struct infer *in, const struct shape *x)
 	return true;
 }
 
-static bool infer_squeeze(struct infer *in, const struct shape *x)
+bool infer_squeeze(struct infer *in)
 {
+	const struct shape *x = viewed(in);
 	const struct arg *dims = &in->args[1];
 	unsigned mask = dims->kind == ARG_NONE ? ~0u : 0;
 	int dim;
@@ -201,8 +172,9 @@ static bool infer_squeeze(struct infer *in, const struct shape *x)
 	return true;
 }
 
-static bool infer_unsqueeze(struct infer *in, const struct shape *x)
+bool infer_unsqueeze(struct infer *in)
 {
+	const struct shape *x = viewed(in);
 	struct shape longer = { .rank = x->rank + 1 }, *out = &in->out->shape;
 	int dim;
 
@@ -234,8 +206,9 @@ static bool each_once(struct infer *in, const struct shape *x, const struct arg 
 	return true;
 }
 
-static bool infer_permute(struct infer *in, const struct shape *x)
+bool infer_permute(struct infer *in)
 {
+	const struct shape *x = viewed(in);
 	const struct arg *dims = &in->args[1];
 	int order[MAX_RANK];
 
@@ -251,8 +224,9 @@ static bool infer_permute(struct infer *in, const struct shape *x)
 	return true;
 }
 
-static bool infer_transpose(struct infer *in, const struct shape *x)
+bool infer_transpose(struct infer *in)
 {
+	const struct shape *x = viewed(in);
 	int a = 0, b = 1;
 
 	in->out->shape = *x;
@@ -272,8 +246,9 @@ static bool infer_transpose(struct infer *in, const struct shape *x)
 	return true;
 }
 
-static bool infer_movedim(struct infer *in, const struct shape *x)
+bool infer_movedim(struct infer *in)
 {
+	const struct shape *x = viewed(in);
 	int from[MAX_RANK], to[MAX_RANK], next = 0;
 	unsigned taken = 0;
 	struct shape *out = &in->out->shape;
@@ -308,8 +283,9 @@ static bool cannot_expand(struct infer *in, const struct shape *x, const struct 
 		       in->info->fx, shape_text(x, have), shape_text(to, want), dim);
 }
 
-static bool infer_expand(struct infer *in, const struct shape *x)
+bool infer_expand(struct infer *in)
 {
+	const struct shape *x = viewed(in);
 	struct shape *out = &in->out->shape, to;
 	int shift;
 
@@ -366,8 +342,9 @@ static bool bounded(struct infer *in, const struct sym **index, const struct sym
 	       infer_at_least(in, size, sym_add(in->g->syms, *index, room));
 }
 
-static bool infer_select(struct infer *in, const struct shape *x)
+bool infer_select(struct infer *in)
 {
+	const struct shape *x = viewed(in);
 	const struct sym *index = in->args[2].sym;
 	int dim;
 
@@ -383,8 +360,9 @@ static bool infer_select(struct infer *in, const struct shape *x)
 	return true;
 }
 
-static bool infer_narrow(struct infer *in, const struct shape *x)
+bool infer_narrow(struct infer *in)
 {
+	const struct shape *x = viewed(in);
 	const struct sym *start = in->args[2].sym, *length = in->args[3].sym;
 	int dim;
 
@@ -400,8 +378,9 @@ static bool infer_narrow(struct infer *in, const struct shape *x)
 	return true;
 }
 
-static bool infer_slice(struct infer *in, const struct shape *x)
+bool infer_slice(struct infer *in)
 {
+	const struct shape *x = viewed(in);
 	struct symtab *syms = in->g->syms;
 	const struct sym *start = in->args[2].sym, *end = in->args[3].sym, *step = in->args[4].sym;
 	const struct sym *more;
@@ -422,8 +401,9 @@ static bool infer_slice(struct infer *in, const struct shape *x)
 	return true;
 }
 
-static bool infer_diagonal(struct infer *in, const struct shape *x)
+bool infer_diagonal(struct infer *in)
 {
+	const struct shape *x = viewed(in);
 	struct symtab *syms = in->g->syms;
 	const struct sym *offset = in->args[1].sym, *rows, *columns, *size;
 	struct shape *out = &in->out->shape;
@@ -450,8 +430,9 @@ static bool infer_diagonal(struct infer *in, const struct shape *x)
 	return true;
 }
 
-static bool infer_unfold(struct infer *in, const struct shape *x)
+bool infer_unfold(struct infer *in)
 {
+	const struct shape *x = viewed(in);
 	struct symtab *syms = in->g->syms;
 	const struct sym *size = in->args[2].sym, *step = in->args[3].sym;
 	int dim;
@@ -472,8 +453,9 @@ static bool infer_unfold(struct infer *in, const struct shape *x)
 }
 
 /* Capture makes them of tensors in memory: they lie within x. */
-static bool infer_reverse(struct infer *in, const struct shape *x)
+bool infer_reverse(struct infer *in)
 {
+	const struct shape *x = viewed(in);
 	int dims[MAX_RANK];
 
 	in->out->shape = *x;
@@ -483,8 +465,9 @@ static bool infer_reverse(struct infer *in, const struct shape *x)
 }
 
 /* What the view names must lie within x. */
-static bool infer_strided(struct infer *in, const struct shape *x)
+bool infer_strided(struct infer *in)
 {
+	const struct shape *x = viewed(in);
 	struct symtab *syms = in->g->syms;
 	const struct arg *size = &in->args[1], *stride = &in->args[2];
 	const struct sym *end = sym_add(syms, in->args[3].sym, number(in, 1)), *steps;
@@ -506,63 +489,4 @@ static bool infer_strided(struct infer *in, const struct shape *x)
 	    infer_at_least(in, shape_numel(syms, x), end))
 		return true;
 	return err_set(in->err, ERR_OP, "as_strided: the view ends behind the tensor");
-}
-
-static bool infer_shape(struct infer *in, const struct shape *x)
-{
-	switch (in->op) {
-	case OP_flatten:
-		return infer_flatten(in, x);
-	case OP_unflatten:
-		return infer_unflatten(in, x);
-	case OP_squeeze:
-		return infer_squeeze(in, x);
-	case OP_unsqueeze:
-		return infer_unsqueeze(in, x);
-	case OP_permute:
-		return infer_permute(in, x);
-	case OP_transpose:
-	case OP_t:
-		return infer_transpose(in, x);
-	case OP_movedim:
-		return infer_movedim(in, x);
-	case OP_expand:
-	case OP_expand_as:
-		return infer_expand(in, x);
-	case OP_select:
-		return infer_select(in, x);
-	case OP_narrow:
-		return infer_narrow(in, x);
-	case OP_slice:
-		return infer_slice(in, x);
-	case OP_diagonal:
-		return infer_diagonal(in, x);
-	case OP_unfold:
-		return infer_unfold(in, x);
-	case OP_reverse:
-		return infer_reverse(in, x);
-	case OP_as_strided:
-		return infer_strided(in, x);
-	case OP_alias:
-	case OP_parts:
-	case OP_kept:
-	case OP_native_batch_norm:
-	case OP_detach:
-		in->out->shape = *x;
-		return true;
-	default:
-		return infer_reshape(in, x);
-	}
-}
-
-bool infer_view(struct infer *in, bool *known)
-{
-	const struct node *x;
-
-	*known = in->info->kind == KIND_VIEW;
-	if (!*known)
-		return false;
-	x = infer_tensor(in, 0);
-	in->out->dtype = in->out->compute = x->dtype;
-	return infer_shape(in, &x->shape);
 }

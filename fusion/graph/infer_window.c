@@ -101,7 +101,7 @@ static bool check_padding(struct infer *in, int64_t kernel, int i)
 		       in->info->fx, (long long)padding, (long long)kernel, (long long)dilation);
 }
 
-static bool infer_pool(struct infer *in, int dims)
+static bool pool(struct infer *in, int dims)
 {
 	struct shape *out = &in->out->shape;
 	const struct sym *kernel[2] = { NULL };
@@ -118,7 +118,17 @@ static bool infer_pool(struct infer *in, int dims)
 	return true;
 }
 
-static bool infer_adaptive(struct infer *in)
+bool infer_pool1d(struct infer *in)
+{
+	return pool(in, 1);
+}
+
+bool infer_pool2d(struct infer *in)
+{
+	return pool(in, 2);
+}
+
+bool infer_adaptive_pool(struct infer *in)
 {
 	struct shape *out = &in->out->shape;
 
@@ -130,7 +140,7 @@ static bool infer_adaptive(struct infer *in)
 	return true;
 }
 
-static bool infer_conv(struct infer *in, int dims)
+static bool conv(struct infer *in, int dims)
 {
 	const struct node *x = infer_tensor(in, 0), *w = infer_tensor(in, 1);
 	const struct node *bias = in->op == OP_conv_windows ? NULL : infer_tensor(in, 2);
@@ -162,8 +172,18 @@ static bool infer_conv(struct infer *in, int dims)
 	return window_shape(in, dims, w->shape.size + 2, out->size + channels + 1);
 }
 
+bool infer_conv1d(struct infer *in)
+{
+	return conv(in, 1);
+}
+
+bool infer_conv2d(struct infer *in)
+{
+	return conv(in, 2);
+}
+
 /* [N, C, H, W] -> [N, C * kernel, windows] */
-static bool infer_columns(struct infer *in)
+bool infer_columns(struct infer *in)
 {
 	const struct shape *x = &infer_tensor(in, 0)->shape;
 	struct shape *out = &in->out->shape;
@@ -181,30 +201,4 @@ static bool infer_columns(struct infer *in)
 					   sym_mul(t, kernel[0], kernel[1]));
 	out->size[out->rank - 1] = sym_mul(t, windows[0], windows[1]);
 	return true;
-}
-
-bool infer_window(struct infer *in, bool *known)
-{
-	*known = true;
-	switch (in->op) {
-	case OP_conv1d:
-		return infer_conv(in, 1);
-	case OP_conv2d:
-	case OP_conv_windows:
-		return infer_conv(in, 2);
-	case OP_im2col:
-		return infer_columns(in);
-	case OP_max_pool1d:
-	case OP_avg_pool1d:
-		return infer_pool(in, 1);
-	case OP_max_pool2d:
-	case OP_avg_pool2d:
-		return infer_pool(in, 2);
-	case OP_adaptive_avg_pool2d:
-	case OP_adaptive_max_pool2d:
-		return infer_adaptive(in);
-	default:
-		*known = false;
-		return false;
-	}
 }

@@ -56,7 +56,7 @@ int loop_operand(const struct graph *g, const struct node *loop, int index)
 	return -1;
 }
 
-static bool infer_result(struct infer *in)
+bool infer_loop_result(struct infer *in)
 {
 	const struct node *loop = infer_tensor(in, 0), *x;
 	int at = -1;
@@ -71,19 +71,21 @@ static bool infer_result(struct infer *in)
 	return true;
 }
 
-bool infer_loop(struct infer *in, bool *known)
+/* What its first operand is. */
+bool infer_loop_part(struct infer *in)
 {
-	const struct node *x;
+	const struct node *x = infer_tensor(in, 0);
 
-	*known = in->info->kind == KIND_CONTROL;
-	if (!*known)
-		return true;
-	if (in->op == OP_loop_result)
-		return infer_result(in);
-	x = infer_tensor(in, 0);
 	in->out->dtype = in->out->compute = x->dtype;
 	in->out->shape = x->shape;
-	if (in->op == OP_while_loop && (x->dtype != DTYPE_BOOL || x->shape.rank != 0))
-		return err_set(in->err, ERR_INTERNAL, "while_loop: the condition is no bool");
 	return true;
+}
+
+bool infer_while_loop(struct infer *in)
+{
+	const struct node *x = infer_tensor(in, 0);
+
+	if (x->dtype != DTYPE_BOOL || x->shape.rank != 0)
+		return err_set(in->err, ERR_INTERNAL, "while_loop: the condition is no bool");
+	return infer_loop_part(in);
 }

@@ -5,13 +5,12 @@
  */
 #include "fusion/graph/op.h"
 
-#include "fusion/base/nearest.h"
-
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/nearest.h"
 #include "fusion/graph/graph.h"
 
 enum { SIGNATURE_BYTES = 256, MAX_SPELLINGS = 1024, SPELLING_BYTES = 64 };
@@ -19,44 +18,46 @@ enum { SIGNATURE_BYTES = 256, MAX_SPELLINGS = 1024, SPELLING_BYTES = 64 };
 #define HEAVY_H true
 #define HEAVY_L false
 
+enum { /* as the column of facts names them */
+#define FACT(name, meaning) name = (int)FACT_##name,
+#include "fusion/graph/ops_some.h"
+#undef FACT
+};
+
 static struct op_info ops[OP_COUNT] = {
 #define ROW(name, ...) [OP_##name] = { .id = #name, .fx = #name, __VA_ARGS__ },
-#define UNARY(id_, heavy_, rule_, spellings_, value_, doc_)                                        \
-	ROW(id_, .kind = KIND_POINTWISE, .rule = RULE_##rule_, .signature = "Tensor x",            \
+#define POINTWISE(id_, heavy_, rule_, spellings_, signature_, value_, doc_, facts_)                \
+	ROW(id_, .kind = KIND_POINTWISE, .rule = RULE_##rule_, .signature = signature_,            \
 	    .spellings = spellings_, .value = #value_, .doc = doc_,                                \
-	    .transcendental = HEAVY_##heavy_)
-#define BINARY(id_, heavy_, rule_, spellings_, value_, doc_)                                       \
-	ROW(id_, .kind = KIND_POINTWISE, .rule = RULE_##rule_,                                     \
-	    .signature = "Tensor|Scalar x, Tensor|Scalar other", .spellings = spellings_,          \
-	    .value = #value_, .doc = doc_, .transcendental = HEAVY_##heavy_)
-#define TERNARY(id_, heavy_, spellings_, signature_, value_, doc_)                                 \
-	ROW(id_, .kind = KIND_POINTWISE, .rule = RULE_SAME, .signature = signature_,               \
-	    .spellings = spellings_, .value = #value_, .doc = doc_,                                \
-	    .transcendental = HEAVY_##heavy_)
-#define REDUCE(id_, rule_, spellings_, first_, step_, signature_, doc_)                            \
+	    .transcendental = HEAVY_##heavy_, .facts = facts_)
+#define OTHER(id_, kind_, spellings_, signature_, doc_, facts_)                                    \
+	ROW(id_, .kind = KIND_##kind_, .signature = signature_, .spellings = spellings_,           \
+	    .doc = doc_, .facts = facts_)
+#define UNARY(id, heavy, rule, spellings, value, doc, simplify, range, facts)                      \
+	POINTWISE(id, heavy, rule, spellings, "Tensor x", value, doc, facts)
+#define BINARY(id, heavy, rule, spellings, value, doc, simplify, range, facts)                     \
+	POINTWISE(id, heavy, rule, spellings, "Tensor|Scalar x, Tensor|Scalar other", value, doc,  \
+		  facts)
+#define TERNARY(id, heavy, spellings, signature, value, doc, infer, simplify, facts)               \
+	POINTWISE(id, heavy, SAME, spellings, signature, value, doc, facts)
+#define REDUCE(id_, rule_, spellings_, first_, step_, signature_, doc_, facts_)                    \
 	ROW(id_, .kind = KIND_REDUCE, .rule = RULE_##rule_, .signature = signature_,               \
-	    .spellings = spellings_, .value = #step_, .first = #first_, .doc = doc_)
-#define COMPOSITE(id_, spellings_, signature_, doc_)                                               \
-	ROW(id_, .kind = KIND_COMPOSITE, .signature = signature_, .spellings = spellings_,         \
-	    .doc = doc_)
-#define CAST(id_, spellings_, signature_, doc_)                                                    \
-	ROW(id_, .kind = KIND_POINTWISE, .signature = signature_, .spellings = spellings_,         \
-	    .doc = doc_)
-#define CONSTANT(id_, spellings_, doc_)                                                            \
-	ROW(id_, .kind = KIND_CONSTANT, .signature = "", .spellings = spellings_, .doc = doc_)
-#define CREATE(id_, spellings_, signature_, doc_)                                                  \
-	ROW(id_, .kind = KIND_CREATE, .signature = signature_, .spellings = spellings_, .doc = doc_)
-#define LIBRARY(id_, spellings_, signature_, doc_)                                                 \
-	ROW(id_, .kind = KIND_LIBRARY, .signature = signature_, .spellings = spellings_,           \
-	    .doc = doc_)
-#define VIEW(id_, spellings_, signature_, doc_)                                                    \
-	ROW(id_, .kind = KIND_VIEW, .signature = signature_, .spellings = spellings_, .doc = doc_)
-#define JOIN(id_, spellings_, signature_, doc_)                                                    \
-	ROW(id_, .kind = KIND_JOIN, .signature = signature_, .spellings = spellings_, .doc = doc_)
-#define CONTROL(id_, signature_, doc_)                                                             \
-	ROW(id_, .kind = KIND_CONTROL, .signature = signature_, .spellings = "", .doc = doc_)
-#define INTERNAL(id_, kind_, doc_)                                                                 \
-	ROW(id_, .kind = KIND_##kind_, .signature = "", .spellings = "", .doc = doc_)
+	    .spellings = spellings_, .value = #step_, .first = #first_, .doc = doc_,               \
+	    .facts = facts_)
+#define COMPOSITE(id, spellings, signature, doc, infer, facts)                                     \
+	OTHER(id, COMPOSITE, spellings, signature, doc, facts)
+#define CAST(id, spellings, signature, doc, infer, simplify, facts)                                \
+	OTHER(id, POINTWISE, spellings, signature, doc, facts)
+#define CONSTANT(id, spellings, doc) OTHER(id, CONSTANT, spellings, "", doc, 0)
+#define CREATE(id, spellings, signature, doc, infer, element, facts)                               \
+	OTHER(id, CREATE, spellings, signature, doc, facts)
+#define LIBRARY(id, spellings, signature, doc, infer, cuda, facts)                                 \
+	OTHER(id, LIBRARY, spellings, signature, doc, facts)
+#define VIEW(id, spellings, signature, doc, infer, layout, simplify)                               \
+	OTHER(id, VIEW, spellings, signature, doc, 0)
+#define JOIN(id, spellings, signature, doc, infer) OTHER(id, JOIN, spellings, signature, doc, 0)
+#define CONTROL(id, signature, doc, infer) OTHER(id, CONTROL, "", signature, doc, 0)
+#define INTERNAL(id, kind, doc) OTHER(id, kind, "", "", doc, 0)
 #include "fusion/graph/ops.def"
 #undef UNARY
 #undef BINARY
@@ -219,24 +220,11 @@ const struct op_info *op_info(enum op op)
 
 bool op_takes_any_number(enum op op)
 {
-	switch (op) {
-	case OP_pow:
-	case OP_to:
-		return false;
-	case OP_clamp:
-	case OP_clamp_min:
-	case OP_clamp_max:
-	case OP_add_alpha:
-	case OP_sub_alpha:
-	case OP_div:
-	case OP_lerp:
-	case OP_addcmul:
-	case OP_addcdiv:
-	case OP_masked_fill:
-		return true;
-	default:
-		return op_info(op)->kind == KIND_POINTWISE;
-	}
+	const struct op_info *info = op_info(op);
+
+	if (info->kind == KIND_POINTWISE)
+		return !(info->facts & FACT_NUMBER_DECIDES);
+	return info->facts & FACT_ANY_NUMBER;
 }
 
 bool op_has_fx(const char *name, size_t len)
@@ -297,4 +285,79 @@ const char *op_nearest(const char *spelling)
 			nearest_offer(&n, text + prefix);
 	}
 	return n.best ? n.best - prefix : NULL;
+}
+
+/* ---- what the autocast classes mean */
+
+const char *autocast_class_name(enum autocast_class c)
+{
+	static const char *const names[] = { "none", "lower", "float32", "promote", "banned" };
+
+	return names[c];
+}
+
+static bool floats(enum dtype dtype)
+{
+	return dtype_category(dtype) == CATEGORY_FLOAT && dtype != DTYPE_F64;
+}
+
+/* The widest among those that float; float64 promotes by itself. */
+static enum dtype widest(enum dtype lower, const enum dtype *operands, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (floats(operands[i]) && operands[i] != lower)
+			return DTYPE_F32;
+	return lower;
+}
+
+bool autocast_sums(const char *equation)
+{
+	const char *comma = strchr(equation, ','), *arrow = strstr(equation, "->");
+	const char *end = arrow ? arrow : equation + strlen(equation);
+
+	for (const char *c = equation; comma && c < comma; c++)
+		if (((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z')) &&
+		    memchr(comma, *c, (size_t)(end - comma)) && !(arrow && strchr(arrow, *c)))
+			return true;
+	return false;
+}
+
+/* PyTorch goes from left to right: what is neither float32 nor autocast's own dtype comes after a
+ * float32 operand, or is refused. */
+static bool promotes(enum dtype lower, const enum dtype *operands, int n)
+{
+	for (int i = 0; i < n && operands[i] != DTYPE_F32; i++)
+		if (floats(operands[i]) && operands[i] != lower)
+			return false;
+	return true;
+}
+
+bool autocast_target(enum op op, enum autocast_device device, enum dtype lower,
+		     const enum dtype *operands, int n, enum dtype *to, struct err *err)
+{
+	enum autocast_class c = op_info(op)->autocast[device];
+
+	if (c == AUTOCAST_NONE)
+		return false;
+	if (c == AUTOCAST_BANNED) {
+		err_set(err, ERR_UNSUPPORTED,
+			"torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe "
+			"to autocast; take binary_cross_entropy_with_logits or BCEWithLogitsLoss, "
+			"which are safe, and leave the sigmoid before it out");
+		return false;
+	}
+	if (c == AUTOCAST_PROMOTE && !promotes(lower, operands, n)) {
+		err_set(err, ERR_OP,
+			"Unexpected floating ScalarType in at::autocast::prioritize: the operands "
+			"of this op are of a low precision that is not autocast's, %s; cast them",
+			dtype_name(lower));
+		return false;
+	}
+	*to = c == AUTOCAST_FLOAT32 ? DTYPE_F32
+	      : c == AUTOCAST_LOWER ? lower
+				    : widest(lower, operands, n);
+	for (int i = 0; i < n; i++)
+		if (floats(operands[i]) && operands[i] != *to)
+			return true;
+	return false;
 }

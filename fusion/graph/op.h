@@ -30,7 +30,21 @@ enum op_kind {
 	KIND_CONTROL,   /* a loop and what belongs to it: no kernel, see loop.h */
 };
 
-/* The dtype rules at the top of ops.def.  RULE_NONE: infer.c knows the op. */
+/* The facts at the top of ops.def, as bits. */
+enum op_fact_bit {
+#define FACT(name, meaning) FACT_BIT_##name,
+#include "fusion/graph/ops_some.h"
+#undef FACT
+	OP_FACTS
+};
+enum op_fact {
+#define FACT(name, meaning) FACT_##name = 1u << FACT_BIT_##name,
+#include "fusion/graph/ops_some.h"
+#undef FACT
+};
+_Static_assert(OP_FACTS <= 32, "facts fit into an unsigned");
+
+/* The dtype rules at the top of ops.def.  RULE_NONE: the op's function of infer*.c knows. */
 enum dtype_rule { RULE_NONE, RULE_SAME, RULE_FLOAT, RULE_BOOL, RULE_LOGIC, RULE_INTSUM };
 
 /* The autocast classes of ops.def, and the devices that have lists of their own. */
@@ -84,6 +98,7 @@ struct op_info {
 	const char *first;     /* KIND_REDUCE: text of the value of an empty set */
 	const char *doc;       /* one line */
 	bool transcendental;   /* calls the vector math library */
+	unsigned facts;        /* bits of enum op_fact */
 	enum autocast_class autocast[AUTOCAST_DEVICES];
 	int n_params; /* at most MAX_ARGS of graph.h */
 	const struct op_param *params;
@@ -91,6 +106,11 @@ struct op_info {
 
 /* The row; valid for every op below OP_COUNT.  Thread-safe, immutable. */
 const struct op_info *op_info(enum op op);
+
+static inline bool op_has(enum op op, enum op_fact fact)
+{
+	return op_info(op)->facts & fact;
+}
 
 /* "lower", "float32", "promote", "banned", "none". */
 const char *autocast_class_name(enum autocast_class c);
@@ -117,26 +137,19 @@ static inline int op_n_read(enum op op, int n)
 	return op_info(op)->kind == KIND_VIEW && op != OP_native_batch_norm && n > 1 ? 1 : n;
 }
 
-/* Whether it draws random numbers: two of them are two, though their arguments are
- * equal, and their order counts. */
 static inline bool op_draws(enum op op)
 {
-	return op == OP_uniform || op == OP_normal || op == OP_random_ints ||
-	       op == OP_permutation || op == OP_keep;
+	return op_has(op, FACT_DRAWS);
 }
 
-/* Whether its function computes the result block by block, so that more ops can be
- * done on each block: see lower.h. */
 static inline bool op_is_product(enum op op)
 {
-	return op == OP_matmul || op == OP_matmul_nt || op == OP_biased || op == OP_einsum ||
-	       op == OP_conv_windows;
+	return op_has(op, FACT_PRODUCT);
 }
 
-/* Whether ints in it are divided, which fails at a divisor of 0. */
 static inline bool op_divides(enum op op)
 {
-	return op == OP_floordiv || op == OP_mod || op == OP_fmod;
+	return op_has(op, FACT_DIVIDES);
 }
 
 /* `how` of an attention node. */
@@ -149,7 +162,7 @@ enum attention_how {
 };
 
 /* Reads a signature, as in ops.def, and cuts `text` up, where names and defaults
- * then stand; the number of parameters, -1 where it cannot be read. */
+ * then are; the number of parameters, -1 where it cannot be read. */
 int op_parse_signature(char *text, struct op_param *params);
 
 /* Whether an op's FX name is these `len` bytes. */
@@ -157,7 +170,7 @@ bool op_has_fx(const char *name, size_t len);
 
 /* The op that a spelling reaches: "torch.relu", "Tensor.relu", "F.relu" is
  * spelt "torch.nn.functional.relu", operators are "op:+", "op:@", "op:neg".
- * Each spelling stands in one row.  false where there is none. */
+ * Each spelling is in one row.  false where there is none. */
 bool op_find(const char *spelling, enum op *out);
 
 /* The name that an FX graph gives to a call by this spelling: "multiply" for

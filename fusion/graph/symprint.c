@@ -1,5 +1,5 @@
 /* fusion/graph/symprint.c -- symbolic numbers in text, as a person writes them. */
-#include "fusion/graph/sympoly.h"
+#include "fusion/graph/symtab.h"
 
 #include <stdio.h>
 #include <stdlib.h>

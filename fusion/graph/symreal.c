@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fusion/base/bits.h"
-#include "fusion/graph/sympoly.h"
+#include "fusion/graph/symtab.h"
 
 /* No tensor has a dim above this, and a float holds every int below it. */
 static const double MOST_SIZE = 0x1p48;
@@ -220,7 +220,7 @@ static unsigned bucket_of(const struct symreal *r)
 
 static const struct symreal *intern(struct symtab *t, struct symreal r)
 {
-	struct symreal_table *table = sym_reals(t);
+	struct symreal_table *table = &t->reals;
 	struct symreal_entry **bucket = &table->buckets[bucket_of(&r)], *e;
 
 	for (e = *bucket; e; e = e->next)
@@ -231,7 +231,7 @@ static const struct symreal *intern(struct symtab *t, struct symreal r)
 		  (r.b ? r.b->nodes : 0);
 	if (r.nodes > SYM_MAX_NODES)
 		return NULL;
-	e = ARENA_NEW(sym_arena(t), struct symreal_entry);
+	e = ARENA_NEW(t->arena, struct symreal_entry);
 	if (!e)
 		return NULL;
 	r.serial = table->n++;
@@ -369,7 +369,7 @@ double symreal_eval(const struct symreal *r, const int64_t *vars)
 
 double symreal_hint(const struct symtab *t, const struct symreal *r)
 {
-	return symreal_eval(r, sym_hints(t));
+	return symreal_eval(r, t->hints);
 }
 
 static double whole(enum symreal_whole how, double f)

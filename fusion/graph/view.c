@@ -146,11 +146,12 @@ static void permute(struct view_layout *l, const int *order, int rank)
 }
 
 /* Dims as the user moved them: `to` first get their dims, the rest follows. */
-static void movedim(const struct node *n, struct view_layout *l)
+static bool layout_movedim(const struct graph *g, const struct node *n, struct view_layout *l)
 {
 	int rank = l->shape.rank, order[MAX_RANK], next = 0;
 	bool taken[MAX_RANK] = { false };
 
+	(void)g;
 	for (int d = 0; d < rank; d++)
 		order[d] = -1;
 	for (int i = 0; i < n->args[1].n; i++) {
@@ -167,12 +168,14 @@ static void movedim(const struct node *n, struct view_layout *l)
 		order[d] = next++;
 	}
 	permute(l, order, rank);
+	return true;
 }
 
-static void reorder(const struct node *n, struct view_layout *l)
+static bool layout_reorder(const struct graph *g, const struct node *n, struct view_layout *l)
 {
 	int rank = l->shape.rank, order[MAX_RANK], a = 0, b = 1;
 
+	(void)g;
 	for (int d = 0; d < rank; d++)
 		order[d] = n->op == OP_permute ? wrap(n->args[1].ints[d], rank) : d;
 	if (n->op == OP_transpose) {
@@ -184,9 +187,10 @@ static void reorder(const struct node *n, struct view_layout *l)
 		order[b] = a;
 	}
 	permute(l, order, rank);
+	return true;
 }
 
-static void expand(const struct graph *g, const struct node *n, struct view_layout *l)
+static bool layout_expand(const struct graph *g, const struct node *n, struct view_layout *l)
 {
 	const struct sym *stride[MAX_RANK], *zero = sym_const(g->syms, 0);
 	int shift = n->shape.rank - l->shape.rank;
@@ -196,6 +200,7 @@ static void expand(const struct graph *g, const struct node *n, struct view_layo
 				? zero
 				: l->stride[d - shift];
 	memcpy(l->stride, stride, sizeof(stride[0]) * (size_t)n->shape.rank);
+	return true;
 }
 
 static void move(const struct graph *g, struct view_layout *l, const struct sym *steps, int dim)
@@ -210,8 +215,9 @@ static void drop_dim(struct view_layout *l, int dim)
 }
 
 /* A dim of size 1 may have any stride. */
-static void unsqueeze(const struct graph *g, const struct node *n, struct view_layout *l, int dim)
+static bool layout_unsqueeze(const struct graph *g, const struct node *n, struct view_layout *l)
 {
+	int dim = wrap(n->args[1].sym, n->shape.rank);
 	const struct sym *stride = sym_const(g->syms, 1);
 
 	if (dim < l->shape.rank)
@@ -219,9 +225,10 @@ static void unsqueeze(const struct graph *g, const struct node *n, struct view_l
 	memmove(l->stride + dim + 1, l->stride + dim,
 		sizeof(l->stride[0]) * (size_t)(n->shape.rank - dim - 1));
 	l->stride[dim] = stride;
+	return true;
 }
 
-static void squeeze(const struct graph *g, const struct node *n, struct view_layout *l)
+static bool layout_squeeze(const struct graph *g, const struct node *n, struct view_layout *l)
 {
 	const struct arg *dims = &n->args[1];
 	unsigned mask = dims->kind == ARG_INTS ? 0 : ~0u;
@@ -232,9 +239,10 @@ static void squeeze(const struct graph *g, const struct node *n, struct view_lay
 	for (int d = 0; d < l->shape.rank; d++)
 		if (!(mask >> d & 1) || sym_hint(g->syms, l->shape.size[d]) != 1)
 			l->stride[kept++] = l->stride[d];
+	return true;
 }
 
-static void reverse(const struct graph *g, const struct node *n, struct view_layout *l)
+static bool layout_reverse(const struct graph *g, const struct node *n, struct view_layout *l)
 {
 	const struct sym *one = sym_const(g->syms, 1), *minus = sym_const(g->syms, -1);
 
@@ -244,9 +252,10 @@ static void reverse(const struct graph *g, const struct node *n, struct view_lay
 		move(g, l, sym_sub(g->syms, l->shape.size[d], one), d);
 		l->stride[d] = sym_mul(g->syms, l->stride[d], minus);
 	}
+	return true;
 }
 
-static void diagonal(const struct graph *g, const struct node *n, struct view_layout *l)
+static bool layout_diagonal(const struct graph *g, const struct node *n, struct view_layout *l)
 {
 	int rank = l->shape.rank, a = wrap(n->args[2].sym, rank), b = wrap(n->args[3].sym, rank);
 	int64_t offset = n->args[1].sym->value;
@@ -260,70 +269,79 @@ static void diagonal(const struct graph *g, const struct node *n, struct view_la
 	l->shape.rank--;
 	drop_dim(l, a > b ? b : a);
 	l->stride[rank - 2] = both;
+	return true;
 }
 
-static bool step(const struct graph *g, const struct node *n, struct view_layout *l)
+/* The dim that argument 1 names; 0 where it names none. */
+static int named_dim(const struct node *n, const struct view_layout *l)
 {
-	int dim = n->n_args > 1 && n->args[1].kind == ARG_INT && l->shape.rank
-		      ? wrap(n->args[1].sym, l->shape.rank)
-		      : 0;
-
-	switch (n->op) {
-	case OP_alias:
-	case OP_parts:
-	case OP_kept:
-	case OP_native_batch_norm:
-	case OP_detach:
-		return true;
-	case OP_permute:
-	case OP_transpose:
-	case OP_t:
-		reorder(n, l);
-		return true;
-	case OP_movedim:
-		movedim(n, l);
-		return true;
-	case OP_unsqueeze:
-		unsqueeze(g, n, l, wrap(n->args[1].sym, n->shape.rank));
-		return true;
-	case OP_squeeze:
-		squeeze(g, n, l);
-		return true;
-	case OP_expand:
-	case OP_expand_as:
-		expand(g, n, l);
-		return true;
-	case OP_select:
-		move(g, l, wrap_index(g, n->args[2].sym, l->shape.size[dim]), dim);
-		drop_dim(l, dim);
-		return true;
-	case OP_narrow:
-		move(g, l, wrap_index(g, n->args[2].sym, l->shape.size[dim]), dim);
-		return true;
-	case OP_slice:
-		move(g, l, n->args[2].sym, dim);
-		l->stride[dim] = sym_mul(g->syms, l->stride[dim], n->args[4].sym);
-		return true;
-	case OP_reverse:
-		reverse(g, n, l);
-		return true;
-	case OP_diagonal:
-		diagonal(g, n, l);
-		return true;
-	case OP_as_strided:
-		if (!view_contiguous(g, l))
-			return false;
-		l->offset = sym_add(g->syms, l->offset, n->args[3].sym);
-		memcpy(l->stride, n->args[2].ints, sizeof(l->stride[0]) * (size_t)n->args[2].n);
-		return true;
-	case OP_unfold:
-		l->stride[n->shape.rank - 1] = l->stride[dim];
-		l->stride[dim] = sym_mul(g->syms, l->stride[dim], n->args[3].sym);
-		return true;
-	default: /* reshape and its kin */
-		return reshape(g, l, &n->shape);
-	}
+	return n->n_args > 1 && n->args[1].kind == ARG_INT && l->shape.rank
+		   ? wrap(n->args[1].sym, l->shape.rank)
+		   : 0;
 }
+
+static bool layout_select(const struct graph *g, const struct node *n, struct view_layout *l)
+{
+	int dim = named_dim(n, l);
+
+	move(g, l, wrap_index(g, n->args[2].sym, l->shape.size[dim]), dim);
+	drop_dim(l, dim);
+	return true;
+}
+
+static bool layout_narrow(const struct graph *g, const struct node *n, struct view_layout *l)
+{
+	int dim = named_dim(n, l);
+
+	move(g, l, wrap_index(g, n->args[2].sym, l->shape.size[dim]), dim);
+	return true;
+}
+
+static bool layout_slice(const struct graph *g, const struct node *n, struct view_layout *l)
+{
+	int dim = named_dim(n, l);
+
+	move(g, l, n->args[2].sym, dim);
+	l->stride[dim] = sym_mul(g->syms, l->stride[dim], n->args[4].sym);
+	return true;
+}
+
+static bool layout_strided(const struct graph *g, const struct node *n, struct view_layout *l)
+{
+	if (!view_contiguous(g, l))
+		return false;
+	l->offset = sym_add(g->syms, l->offset, n->args[3].sym);
+	memcpy(l->stride, n->args[2].ints, sizeof(l->stride[0]) * (size_t)n->args[2].n);
+	return true;
+}
+
+static bool layout_unfold(const struct graph *g, const struct node *n, struct view_layout *l)
+{
+	int dim = named_dim(n, l);
+
+	l->stride[n->shape.rank - 1] = l->stride[dim];
+	l->stride[dim] = sym_mul(g->syms, l->stride[dim], n->args[3].sym);
+	return true;
+}
+
+static bool layout_same(const struct graph *g, const struct node *n, struct view_layout *l)
+{
+	(void)g, (void)n, (void)l;
+	return true;
+}
+
+static bool layout_reshape(const struct graph *g, const struct node *n, struct view_layout *l)
+{
+	return reshape(g, l, &n->shape);
+}
+
+/* Column `layout` of ops.def: what one view does to the layout of its operand.  False
+ * where it has no strides. */
+static bool (*const layouts[OP_COUNT])(const struct graph *g, const struct node *n,
+				       struct view_layout *l) = {
+#define VIEW(id, spellings, signature, doc, infer, layout, ...) [OP_##id] = layout_##layout,
+#include "fusion/graph/ops_some.h"
+};
 
 static bool layout(const struct graph *g, int node, int stop, bool strided, struct view_layout *l)
 {
@@ -338,7 +356,8 @@ static bool layout(const struct graph *g, int node, int stop, bool strided, stru
 		memcpy(l->stride, n->stride, sizeof(l->stride));
 		return l->offset != NULL;
 	}
-	if (!is_view(n) || !layout(g, n->args[0].node, stop, strided, l) || !step(g, n, l))
+	if (!is_view(n) || !layout(g, n->args[0].node, stop, strided, l) ||
+	    !layouts[n->op](g, n, l))
 		return false;
 	l->shape = n->shape;
 	for (int d = 0; d < l->shape.rank; d++)

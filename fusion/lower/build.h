@@ -1,9 +1,9 @@
 /* fusion/lower/build.h -- what the files of this folder share; private to it.
  *
  * lower.c makes the buffers and goes through the kernels; schedule.c decides
- * what a kernel computes in which stage; emit.c appends the instructions, with
+ * what a kernel computes in which stage and appends the instructions, with
  * strides over the dims of the domain; space.c turns these into the kernel's
- * own dims and picks the form; label.c gives the name.
+ * own dims and picks the form; traffic.c counts its bytes.
  */
 #ifndef FUSION_LOWER_BUILD_H
 #define FUSION_LOWER_BUILD_H
@@ -32,7 +32,7 @@ struct node_state {
 	int slot;             /* SAVE slot, -1 */
 	bool saved;           /* kept for later stages */
 	int cost;             /* of computing it again, in cheap ops; saved: of fetching it */
-	bool constant;        /* stands as an immediate where it is used */
+	bool constant;        /* an immediate where it is used */
 };
 
 typedef VEC(struct inst) inst_list;
@@ -63,9 +63,6 @@ struct build {
 	bool failed; /* out of memory; the message comes at the end */
 };
 
-/* lower.c: the buffer of a value that memory holds, made where it is missing. */
-int build_buffer(struct build *b, int node);
-
 /* lower.c: where a value lies that memory holds, itself or as a view of what it
  * does; strides over its own dims. */
 struct access build_access(struct build *b, int node);
@@ -73,28 +70,8 @@ struct access build_access(struct build *b, int node);
 /* schedule.c: fills the lists of the kernel from its nodes. */
 bool schedule_kernel(struct build *b);
 
-/* emit.c: each appends what is missing and returns the register. */
-int emit_pointwise(struct build *b, const struct node *n, int stage);
-int emit_reduction(struct build *b, const struct node *n, int stage);
-int emit_fill(struct build *b, const struct node *n);
-int emit_join(struct build *b, const struct node *n);
-int emit_restore(struct build *b, const struct node *n, int stage);
-void emit_save(struct build *b, const struct node *n, int stage);
-void emit_store(struct build *b, const struct node *n, int stage);
-
 /* space.c: dims, strides and form of the kernel. */
 bool space_choose(struct build *b, struct kernel *k);
-
-/* label.c: the name, NULL when out of memory; the lines of the source, false then. */
-const char *label_name(struct build *b, const struct kernel *k);
-bool label_lines(struct build *b, struct kernel *k);
-
-/* product.c: a library call with its operands; its result is the caller's. */
-void library_place(struct build *b, struct kernel *k, const struct node *n);
-/* The product that the kernel begins with; NULL.  And its call, with what it
- * writes, in the finished kernel. */
-const struct node *product_of(const struct build *b);
-void product_place(struct build *b, struct kernel *k);
 
 /* traffic.c: the kernel's bytes, under the hints. */
 void traffic_count(const struct build *b, struct kernel *k);

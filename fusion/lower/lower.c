@@ -2,15 +2,19 @@
  *
  * Nodes whose value another kernel or the caller reads get a buffer; inside a
  * kernel values live in registers.  Constants of one element and fills have no
- * memory: they are immediates wherever they are used.
+ * memory: they are immediates wherever they are used.  What people read of a kernel is
+ * made here too: its name, and its lines of the source.
  */
 #include "fusion/lower/lower.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fusion/graph/view.h"
 #include "fusion/lower/build.h"
+
+enum { NAME_OPS = 6, NAME_CHARS = 64 };
 
 static const struct node *node_of(const struct build *b, int id)
 {
@@ -62,7 +66,8 @@ static int add_buffer(struct build *b, const struct node *n, enum buffer_kind ki
 	return id;
 }
 
-int build_buffer(struct build *b, int node)
+/* The buffer of a value that memory holds, made where it is missing. */
+static int build_buffer(struct build *b, int node)
 {
 	const struct node *n = node_of(b, node);
 	if (b->state[node].buffer >= 0)
@@ -112,6 +117,128 @@ static bool make_buffers(struct build *b)
 		}
 	}
 	return !b->failed;
+}
+
+/* A library call with its operands; its result is the caller's. */
+static void library_place(struct build *b, struct kernel *k, const struct node *n)
+{
+	k->op = n->op;
+	k->library = n;
+	for (int a = 0; a < n->n_args; a++)
+		if (n->args[a].kind == ARG_NODE) {
+			k->arg_at[a] = build_access(b, n->args[a].node);
+			k->arg_buffer[a] = k->arg_at[a].buffer;
+		}
+}
+
+/* The product that the kernel begins with; NULL. */
+static const struct node *product_of(const struct build *b)
+{
+	for (int i = 0; i < b->n_nodes; i++)
+		if (op_is_product(b->g->nodes[b->nodes[i]]->op))
+			return b->g->nodes[b->nodes[i]];
+	return NULL;
+}
+
+/* A buffer that is stored where the product would be read for the last time; -1. */
+static int find_stored(const struct build *b, const struct kernel *k, int product)
+{
+	const struct buffer *buffers = b->l->buffers;
+
+	for (int s = 0; s < k->n_stages; s++)
+		for (int i = 0; i < k->stages[s].n_body; i++) {
+			const struct inst *inst = &k->stages[s].body[i];
+
+			if (inst->kind == INST_STORE &&
+			    buffers[inst->at.buffer].dtype == buffers[product].dtype &&
+			    kernel_overwrites(k, product, inst->at.buffer))
+				return inst->at.buffer;
+		}
+	return -1;
+}
+
+static void load_from(struct kernel *k, int from, int to)
+{
+	for (int s = 0; s < k->n_stages; s++)
+		for (int i = 0; i < k->stages[s].n_body; i++)
+			if (k->stages[s].body[i].at.buffer == from)
+				k->stages[s].body[i].at.buffer = to;
+}
+
+/* Its function writes its result, and the tile program loads it from there.  Where nobody
+ * else reads the result it lies in the memory of a value that the program stores at the same
+ * points, so that it needs none of its own.  The tile program is complete; `k` has no product yet,
+ * as far as kernel_overwrites() knows. */
+static void product_place(struct build *b, struct kernel *k)
+{
+	const struct node *n = product_of(b);
+	int own = b->state[n->id].buffer, stored = -1;
+
+	if (b->own_result)
+		stored = find_stored(b, k, own);
+	if (stored >= 0)
+		load_from(k, own, stored);
+	library_place(b, k, n);
+	k->out_buffer = stored >= 0 ? stored : own;
+}
+
+/* Names of kernels before this one that open with the same text. */
+static int count_namesakes(const struct build *b, const char *name)
+{
+	int count = 0;
+	size_t len = strlen(name);
+	for (int i = 0; i < b->kernel; i++) {
+		const char *other = b->l->kernels[i].name;
+		if (strncmp(other, name, len) == 0 &&
+		    (!other[len] || strspn(other + len, "_0123456789") == strlen(other + len)))
+			count++;
+	}
+	return count;
+}
+
+/* "fused_" and the ops in order, each once, as many as fit; NULL when out of memory. */
+static const char *label_name(struct build *b, const struct kernel *k)
+{
+	char name[NAME_CHARS + 32];
+	size_t len = (size_t)snprintf(name, sizeof(name), "%s",
+				      k->form == FORM_LIBRARY ? "library" : "fused");
+	bool used[OP_COUNT] = { false };
+
+	for (int i = 0, listed = 0; i < k->n_nodes; i++) {
+		const struct node *n = b->g->nodes[k->nodes[i]];
+		const char *op = op_info(n->op)->id;
+		if (used[n->op])
+			continue;
+		used[n->op] = true;
+		/* The first ones and the last one say what it is. */
+		if (listed >= NAME_OPS && i + 1 < k->n_nodes)
+			continue;
+		if (len + 1 + strlen(op) >= NAME_CHARS)
+			break;
+		len += (size_t)snprintf(name + len, sizeof(name) - len, "_%s", op);
+		listed++;
+	}
+	int before = count_namesakes(b, name);
+	if (before > 0)
+		snprintf(name + len, sizeof(name) - len, "_%d", before);
+	return arena_strdup(b->arena, name);
+}
+
+/* The lines of the source; false when out of memory. */
+static bool label_lines(struct build *b, struct kernel *k)
+{
+	int *lines = ARENA_ARRAY(b->arena, int, (size_t)k->n_nodes);
+
+	for (int i = 0; lines && i < k->n_nodes; i++) {
+		int line = b->g->nodes[k->nodes[i]]->line, at = 0;
+
+		while (at < k->n_lines && lines[at] != line)
+			at++;
+		if (line > 0 && at == k->n_lines)
+			lines[k->n_lines++] = line;
+	}
+	k->lines = lines;
+	return lines != NULL;
 }
 
 /* Forgets the registers of the kernel before. */

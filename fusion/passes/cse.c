@@ -15,25 +15,6 @@ struct table {
 	size_t mask;
 };
 
-static bool commutative(enum op op)
-{
-	switch (op) {
-	case OP_add:
-	case OP_mul:
-	case OP_eq:
-	case OP_ne:
-	case OP_logical_and:
-	case OP_logical_or:
-	case OP_logical_xor:
-	case OP_and_:
-	case OP_or_:
-	case OP_xor_:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static size_t data_bytes(const struct node *n)
 {
 	size_t bytes = dtype_bytes(n->dtype);
@@ -83,7 +64,7 @@ static uint64_t hash_node(const struct node *n)
 
 	for (int i = 0; i < n->n_args; i++)
 		args[i + 1] = hash_arg(&n->args[i]);
-	if (commutative(n->op)) { /* the same for both orders */
+	if (op_has(n->op, FACT_COMMUTES)) { /* the same for both orders */
 		args[1] += args[2];
 		args[2] = 0;
 	}
@@ -98,7 +79,7 @@ static bool same_args(const struct node *a, const struct node *b)
 
 	for (int i = 0; i < a->n_args; i++)
 		same = same && arg_equal(&a->args[i], &b->args[i]);
-	return same || (commutative(a->op) && arg_equal(&a->args[0], &b->args[1]) &&
+	return same || (op_has(a->op, FACT_COMMUTES) && arg_equal(&a->args[0], &b->args[1]) &&
 			arg_equal(&a->args[1], &b->args[0]));
 }
 

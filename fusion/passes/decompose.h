@@ -24,8 +24,6 @@ struct arg expand_binary(struct expand *e, enum op op, struct arg x, struct arg 
 
 /* `dims` as the node has them: ARG_INT, ARG_INTS or none for all. */
 struct arg expand_reduce(struct expand *e, enum op op, struct arg x, struct arg dims, bool keepdim);
-struct arg expand_mean(struct expand *e, struct arg x, struct arg dims, bool keepdim,
-		       const struct sym *count);
 struct arg expand_cast(struct expand *e, struct arg x, enum dtype dtype);
 
 /* What ints are divided by, through the op that refuses 0; of floats y itself. */
@@ -33,14 +31,9 @@ struct arg expand_divisor(struct expand *e, struct arg y);
 
 struct arg expand_arg(const struct expand *e, const char *name); /* of the node */
 const struct node *expand_operand(const struct expand *e);       /* the first */
-const struct sym *expand_count(const struct expand *e); /* elements that one result is made of */
-double expand_number(struct arg p);                     /* NaN where it is symbolic */
-bool expand_is_empty(const struct shape *s);
+double expand_number(struct arg p);                              /* NaN where it is symbolic */
 
-/* x with elements set to 0 at random with probability p, the others scaled. */
-struct arg expand_dropped(struct expand *e, struct arg x, double p);
-
-#define COMPOSITE(id, spellings, signature, doc) decompose_fn decompose_##id;
+#define COMPOSITE(id, spellings, signature, ...) decompose_fn decompose_##id;
 #include "fusion/graph/ops_some.h"
 
 #endif

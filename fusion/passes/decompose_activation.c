@@ -1,11 +1,108 @@
-/* fusion/passes/decompose_activation.c -- activations, and pointwise ops made of others.
+/* fusion/passes/decompose_activation.c -- activations, and other pointwise ops made of others.
  *
  * Formulas are those of PyTorch's CPU kernels.
  */
+#include "fusion/passes/decompose.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "fusion/passes/decompose.h"
+struct arg decompose_gelu(struct expand *e)
+{
+	struct arg x = e->n->args[0], half = expand_binary(e, OP_mul, x, arg_float(0.5)), inner;
+
+	if (strcmp(e->n->args[1].str, "tanh") != 0) {
+		inner = expand_unary(e, OP_erf, expand_binary(e, OP_mul, x, arg_float(M_SQRT1_2)));
+	} else {
+		inner = expand_binary(e, OP_mul, expand_unary(e, OP_square, x), x);
+		inner = expand_binary(e, OP_add, x,
+				      expand_binary(e, OP_mul, inner, arg_float(0.044715)));
+		inner = expand_binary(e, OP_mul, inner, arg_float(M_SQRT2 * M_2_SQRTPI * 0.5));
+		inner = expand_unary(e, OP_tanh, inner);
+	}
+	return expand_binary(e, OP_mul, half, expand_binary(e, OP_add, inner, arg_float(1)));
+}
+
+/* x / (1 + exp(-x)): at -inf it is NaN in torch too. */
+struct arg decompose_silu(struct expand *e)
+{
+	struct arg x = e->n->args[0], power = expand_unary(e, OP_exp, expand_unary(e, OP_neg, x));
+
+	return expand_binary(e, OP_truediv, x, expand_binary(e, OP_add, power, arg_float(1)));
+}
+
+struct arg decompose_clamp(struct expand *e)
+{
+	struct arg x = expand_cast(e, e->n->args[0], e->n->dtype);
+	struct arg min = expand_arg(e, "min"), max = expand_arg(e, "max");
+
+	if (min.kind != ARG_NONE)
+		x = expand_binary(e, OP_maximum, x, min);
+	if (max.kind != ARG_NONE)
+		x = expand_binary(e, OP_minimum, x, max);
+	return x;
+}
+
+/* alpha * other, where other is a number and x the tensor. */
+static struct arg scaled_number(struct expand *e, struct arg other, struct arg alpha)
+{
+	double product = expand_number(other) * expand_number(alpha);
+
+	if (other.kind == ARG_INT && alpha.kind == ARG_INT)
+		return arg_sym(sym_mul(e->g->syms, other.sym, alpha.sym));
+	if (other.kind == ARG_BOOL && alpha.kind == ARG_BOOL)
+		return arg_bool(other.b && alpha.b);
+	if ((other.kind == ARG_INT && !sym_is_const(other.sym)) ||
+	    (alpha.kind == ARG_INT && !sym_is_const(alpha.sym)))
+		return expand_binary(
+		    e, OP_mul,
+		    expand_op(e, OP_full,
+			      (struct arg[]){ arg_ints(NULL, 0), other, arg_dtype(e->n->dtype) },
+			      3),
+		    alpha);
+	if (other.kind == ARG_FLOAT || alpha.kind == ARG_FLOAT)
+		return arg_float(product);
+	return arg_int(e->g, (int64_t)product);
+}
+
+static struct arg with_alpha(struct expand *e, enum op op)
+{
+	struct arg x = e->n->args[0], other = e->n->args[1], alpha = e->n->args[2];
+
+	if (other.kind == ARG_NODE)
+		other = expand_binary(e, OP_mul, expand_cast(e, other, e->n->dtype), alpha);
+	else
+		other = scaled_number(e, other, alpha);
+	return expand_binary(e, op, x, other);
+}
+
+struct arg decompose_add_alpha(struct expand *e)
+{
+	return with_alpha(e, OP_add);
+}
+
+struct arg decompose_sub_alpha(struct expand *e)
+{
+	return with_alpha(e, OP_sub);
+}
+
+static struct arg filled(struct expand *e, enum op op)
+{
+	return expand_op(
+	    e, op,
+	    (struct arg[]){ arg_ints(e->n->shape.size, e->n->shape.rank), arg_dtype(e->n->dtype) },
+	    2);
+}
+
+struct arg decompose_zeros_like(struct expand *e)
+{
+	return filled(e, OP_zeros);
+}
+
+struct arg decompose_ones_like(struct expand *e)
+{
+	return filled(e, OP_ones);
+}
 
 static struct arg add(struct expand *e, struct arg x, double y)
 {
@@ -146,26 +243,6 @@ struct arg decompose_glu(struct expand *e)
 	half = expand_op(e, OP_narrow, (struct arg[]){ x, dim, arg_int(e->g, 0), length }, 4);
 	gate = expand_op(e, OP_narrow, (struct arg[]){ x, dim, length, length }, 4);
 	return expand_binary(e, OP_mul, half, expand_unary(e, OP_sigmoid, gate));
-}
-
-struct arg expand_dropped(struct expand *e, struct arg x, double p)
-{
-	struct arg size, kept;
-
-	if (e->failed || p == 0)
-		return x;
-	if (p >= 1)
-		return mul(e, x, 0);
-	size = arg_ints(e->g->nodes[x.node]->shape.size, e->g->nodes[x.node]->shape.rank);
-	kept = expand_op(
-	    e, OP_keep, (struct arg[]){ size, arg_float(p), arg_dtype(e->g->nodes[x.node]->dtype) },
-	    3);
-	return expand_binary(e, OP_mul, x, kept);
-}
-
-struct arg decompose_dropout(struct expand *e)
-{
-	return expand_dropped(e, e->n->args[0], e->n->args[2].b ? e->n->args[1].f : 0);
 }
 
 struct arg decompose_div(struct expand *e)

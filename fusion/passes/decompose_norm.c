@@ -1,8 +1,236 @@
-/* fusion/passes/decompose_norm.c -- normalisations, attention, and what looks things up. */
+/* fusion/passes/decompose_norm.c -- statistics, normalisations, attention, and what looks things
+ * up. */
+#include "fusion/passes/decompose.h"
+
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
-#include "fusion/passes/decompose.h"
+/* How many elements one result of the node is made of. */
+static const struct sym *expand_count(const struct expand *e)
+{
+	const struct shape *x = &expand_operand(e)->shape;
+	const struct sym *count = sym_const(e->g->syms, 1);
+	unsigned mask = node_reduced(e->g, e->n);
+
+	for (int i = 0; i < x->rank; i++)
+		if (mask & 1u << i)
+			count = sym_mul(e->g->syms, count, x->size[i]);
+	return count;
+}
+
+static struct arg expand_mean(struct expand *e, struct arg x, struct arg dims, bool keepdim,
+			      const struct sym *count)
+{
+	return expand_binary(e, OP_truediv, expand_reduce(e, OP_sum, x, dims, keepdim),
+			     arg_sym(count));
+}
+
+struct arg decompose_mean(struct expand *e)
+{
+	struct arg x = expand_cast(e, e->n->args[0], e->n->dtype);
+
+	return expand_mean(e, x, expand_arg(e, "dim"), node_keepdim(e->n), expand_count(e));
+}
+
+/* max(0, count - correction), as torch divides by. */
+static struct arg degrees_of_freedom(struct expand *e)
+{
+	struct symtab *t = e->g->syms;
+	struct arg unbiased = expand_arg(e, "unbiased"), correction = expand_arg(e, "correction");
+	const struct sym *count = expand_count(e);
+	const struct sym *minus = sym_const(t, 1);
+
+	if (unbiased.kind == ARG_BOOL)
+		minus = sym_const(t, unbiased.b);
+	else if (correction.kind == ARG_BOOL)
+		minus = sym_const(t, correction.b);
+	else if (correction.kind == ARG_INT)
+		minus = correction.sym;
+	if (correction.kind != ARG_FLOAT)
+		return arg_sym(sym_max(t, sym_const(t, 0), sym_sub(t, count, minus)));
+	if (count && sym_is_const(count))
+		return arg_float(fmax(0, (double)count->value - correction.f));
+	/* A symbolic count less a fraction: a 0-d tensor. */
+	return expand_binary(
+	    e, OP_maximum,
+	    expand_binary(e, OP_sub,
+			  expand_op(e, OP_full,
+				    (struct arg[]){ arg_ints(NULL, 0), arg_sym(count),
+						    arg_dtype(e->n->dtype) },
+				    3),
+			  correction),
+	    arg_float(0));
+}
+
+struct arg decompose_var(struct expand *e)
+{
+	struct arg x = e->n->args[0], dims = expand_arg(e, "dim");
+	struct arg mean = expand_mean(e, x, dims, true, expand_count(e));
+	struct arg square = expand_unary(e, OP_square, expand_binary(e, OP_sub, x, mean));
+
+	return expand_binary(e, OP_truediv,
+			     expand_reduce(e, OP_sum, square, dims, node_keepdim(e->n)),
+			     degrees_of_freedom(e));
+}
+
+struct arg decompose_std(struct expand *e)
+{
+	return expand_unary(e, OP_sqrt, decompose_var(e));
+}
+
+struct arg decompose_norm(struct expand *e)
+{
+	struct arg x = e->n->args[0], dims = expand_arg(e, "dim");
+	bool keepdim = node_keepdim(e->n);
+	double p = expand_number(expand_arg(e, "p"));
+	struct arg sum;
+
+	if (p == 2)
+		return expand_unary(
+		    e, OP_sqrt,
+		    expand_reduce(e, OP_sum, expand_unary(e, OP_square, x), dims, keepdim));
+	if (p == 0)
+		return expand_reduce(
+		    e, OP_sum,
+		    expand_cast(e, expand_binary(e, OP_ne, x, arg_float(0)), e->n->dtype), dims,
+		    keepdim);
+	x = expand_unary(e, OP_abs, x);
+	if (isinf(p))
+		return expand_reduce(e, p > 0 ? OP_amax : OP_amin, x, dims, keepdim);
+	if (p == 1)
+		return expand_reduce(e, OP_sum, x, dims, keepdim);
+	sum = expand_reduce(e, OP_sum, expand_binary(e, OP_pow, x, arg_float(p)), dims, keepdim);
+	return expand_binary(e, OP_pow, sum, arg_float(1 / p));
+}
+
+struct arg decompose_max(struct expand *e)
+{
+	return expand_reduce(e, OP_amax, e->n->args[0], arg_none(), false);
+}
+
+struct arg decompose_min(struct expand *e)
+{
+	return expand_reduce(e, OP_amin, e->n->args[0], arg_none(), false);
+}
+
+/* The dim of softmax; None is the one that old programs meant by it. */
+static struct arg softmax_dim(const struct expand *e)
+{
+	struct arg dim = expand_arg(e, "dim");
+	int rank = e->n->shape.rank;
+
+	return dim.kind == ARG_NONE ? arg_int(e->g, rank > 1 && rank != 3) : dim;
+}
+
+/* x less its largest along dim: no exp() of it overflows. */
+static struct arg less_largest(struct expand *e, struct arg x)
+{
+	return expand_binary(e, OP_sub, x, expand_reduce(e, OP_amax, x, softmax_dim(e), true));
+}
+
+static bool expand_is_empty(const struct shape *s)
+{
+	for (int i = 0; i < s->rank; i++)
+		if (sym_is(s->size[i], 0))
+			return true;
+	return false;
+}
+
+struct arg decompose_softmax(struct expand *e)
+{
+	struct arg x = expand_cast(e, e->n->args[0], e->n->dtype);
+	struct arg power;
+
+	if (expand_is_empty(&e->n->shape)) /* there is no largest of nothing */
+		return x;
+	power = expand_unary(e, OP_exp, less_largest(e, x));
+	return expand_binary(e, OP_truediv, power,
+			     expand_reduce(e, OP_sum, power, softmax_dim(e), true));
+}
+
+struct arg decompose_softmin(struct expand *e)
+{
+	struct arg x = expand_unary(e, OP_neg, expand_cast(e, e->n->args[0], e->n->dtype));
+	struct arg power;
+
+	if (expand_is_empty(&e->n->shape))
+		return x;
+	power = expand_unary(e, OP_exp, less_largest(e, x));
+	return expand_binary(e, OP_truediv, power,
+			     expand_reduce(e, OP_sum, power, softmax_dim(e), true));
+}
+
+struct arg decompose_log_softmax(struct expand *e)
+{
+	struct arg x = expand_cast(e, e->n->args[0], e->n->dtype);
+	struct arg sum;
+
+	if (expand_is_empty(&e->n->shape))
+		return x;
+	x = less_largest(e, x);
+	sum = expand_reduce(e, OP_sum, expand_unary(e, OP_exp, x), softmax_dim(e), true);
+	return expand_binary(e, OP_sub, x, expand_unary(e, OP_log, sum));
+}
+
+/* The dims of normalized_shape, counted from the last. */
+static struct arg last_dims(struct expand *e, const struct sym **count)
+{
+	const struct arg *sizes = &e->n->args[1];
+	const struct sym **dims = ARENA_ARRAY(e->g->arena, const struct sym *, (size_t)sizes->n);
+
+	*count = sym_const(e->g->syms, 1);
+	if (!dims) {
+		e->failed = !pass_out_of_memory(e->err);
+		return arg_none();
+	}
+	for (int i = 0; i < sizes->n; i++) {
+		dims[i] = sym_const(e->g->syms, i - sizes->n);
+		*count = sym_mul(e->g->syms, *count, sizes->ints[i]);
+	}
+	return arg_ints(dims, sizes->n);
+}
+
+/* x * 1 / sqrt(mean(x * x) + eps) over `dims` */
+static struct arg scaled(struct expand *e, struct arg x, struct arg dims, const struct sym *count,
+			 double eps)
+{
+	struct arg mean = expand_mean(e, expand_unary(e, OP_square, x), dims, true, count);
+
+	return expand_binary(
+	    e, OP_mul, x,
+	    expand_unary(e, OP_rsqrt, expand_binary(e, OP_add, mean, arg_float(eps))));
+}
+
+static struct arg affine(struct expand *e, struct arg x)
+{
+	const struct arg *weight = node_arg(e->n, "weight"), *bias = node_arg(e->n, "bias");
+
+	if (weight && weight->kind == ARG_NODE)
+		x = expand_binary(e, OP_mul, x, *weight);
+	if (bias && bias->kind == ARG_NODE)
+		x = expand_binary(e, OP_add, x, *bias);
+	return x;
+}
+
+struct arg decompose_layer_norm(struct expand *e)
+{
+	const struct sym *count;
+	struct arg dims = last_dims(e, &count), x = e->n->args[0];
+
+	x = expand_binary(e, OP_sub, x, expand_mean(e, x, dims, true, count));
+	return affine(e, scaled(e, x, dims, count, expand_arg(e, "eps").f));
+}
+
+struct arg decompose_rms_norm(struct expand *e)
+{
+	const struct sym *count;
+	struct arg dims = last_dims(e, &count), eps = expand_arg(e, "eps");
+
+	if (eps.kind == ARG_NONE)
+		eps = arg_float(e->n->dtype == DTYPE_F64 ? DBL_EPSILON : (double)FLT_EPSILON);
+	return affine(e, scaled(e, e->n->args[0], dims, count, eps.f));
+}
 
 static struct arg mul(struct expand *e, struct arg x, struct arg y)
 {
@@ -109,7 +337,8 @@ static struct shape grouped_shape(struct expand *e, const struct sym *groups)
 }
 
 /* x with mean 0 and variance 1 over the dims from the third on. */
-static struct arg normalised_behind(struct expand *e, struct arg x, const struct shape *shape)
+static struct arg normalised_after_channels(struct expand *e, struct arg x,
+					    const struct shape *shape)
 {
 	const struct sym *dims[MAX_RANK], *count = sym_const(e->g->syms, 1);
 
@@ -128,7 +357,7 @@ static struct arg over_groups(struct expand *e, const struct sym *groups)
 
 	x = expand_op(e, OP_reshape,
 		      (struct arg[]){ e->n->args[0], arg_ints(grouped.size, grouped.rank) }, 2);
-	x = normalised_behind(e, x, &grouped);
+	x = normalised_after_channels(e, x, &grouped);
 	if (weight.kind == ARG_NODE)
 		x = mul(e, x, over_group(e, weight, &grouped));
 	if (bias.kind == ARG_NODE)
@@ -146,9 +375,9 @@ struct arg decompose_instance_norm(struct expand *e)
 {
 	const struct shape *shape = &e->n->shape;
 
-	if (shape->rank < 3) /* no dims behind the channels */
+	if (shape->rank < 3) /* no dims after the channels */
 		return over_groups(e, shape->size[1]);
-	return channel_affine(e, normalised_behind(e, e->n->args[0], shape));
+	return channel_affine(e, normalised_after_channels(e, e->n->args[0], shape));
 }
 
 /* The p-norm over dims. */
@@ -298,6 +527,27 @@ static struct arg causal(struct expand *e, struct arg scores)
 	    (struct arg[]){ arg_ints(shape->size + shape->rank - 2, 2), arg_dtype(DTYPE_BOOL) }, 2);
 	mask = expand_binary(e, OP_tril, mask, arg_int(e->g, 0));
 	return expand_op(e, OP_where, (struct arg[]){ mask, scores, arg_float(-INFINITY) }, 3);
+}
+
+/* x with elements set to 0 at random with probability p, the others scaled. */
+static struct arg expand_dropped(struct expand *e, struct arg x, double p)
+{
+	struct arg size, kept;
+
+	if (e->failed || p == 0)
+		return x;
+	if (p >= 1)
+		return expand_binary(e, OP_mul, x, arg_float(0));
+	size = arg_ints(e->g->nodes[x.node]->shape.size, e->g->nodes[x.node]->shape.rank);
+	kept = expand_op(
+	    e, OP_keep, (struct arg[]){ size, arg_float(p), arg_dtype(e->g->nodes[x.node]->dtype) },
+	    3);
+	return expand_binary(e, OP_mul, x, kept);
+}
+
+struct arg decompose_dropout(struct expand *e)
+{
+	return expand_dropped(e, e->n->args[0], e->n->args[2].b ? e->n->args[1].f : 0);
 }
 
 struct arg decompose_scaled_dot_product_attention(struct expand *e)

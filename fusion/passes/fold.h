@@ -1,6 +1,4 @@
-/* fusion/passes/fold.h -- known values and the evaluation of ops on them;
- * private to fold.c, evaluate.c and simplify.c.
- */
+/* fusion/passes/fold.h -- values that are known while compiling; private to this folder. */
 #ifndef FUSION_PASSES_FOLD_H
 #define FUSION_PASSES_FOLD_H
 
@@ -33,17 +31,6 @@ struct arg known_number(const struct graph *g, enum dtype dtype, const union ele
 /* Converts as Tensor.to does. */
 void element_convert(enum dtype to, union element *out, enum dtype from, const void *data,
 		     int64_t index);
-
-/* A pointwise op on operands that were converted to what n->compute is computed
- * in (dtype_wide(); the mask of where: to bool); the result has n->dtype. */
-void evaluate_element(const struct node *n, const union element operands[3], union element *out);
-
-/* A reduction: the value of the empty set, one step, the result.  The
- * accumulator is f64 for floats and i64 for all else. */
-void evaluate_first(const struct node *n, union element *acc);
-void evaluate_step(const struct node *n, union element *acc, enum dtype dtype, const void *data,
-		   int64_t index);
-void evaluate_last(const struct node *n, const union element *acc, union element *out);
 
 /* Puts an element of that dtype into row-major memory. */
 void element_store(enum dtype dtype, void *data, int64_t index, const union element *element);

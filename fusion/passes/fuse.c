@@ -159,8 +159,7 @@ static bool try_together(struct fuse *f, int a, int b, struct domain *domain,
 	give_nodes(f, cb, a);
 	if (!place_together(f, a, b, domain))
 		why->limit = LIMIT_SPACE;
-	else if (fuse_fits_product(f, a, b, domain, why) &&
-		 fuse_pays(f, a, domain, f->merged, n, why))
+	else if (fuse_pays(f, a, b, domain, n, why))
 		return true;
 	give_nodes(f, cb, b);
 	replace_nodes(f, a);
@@ -492,7 +491,7 @@ static bool number_groups(struct fuse *f, int *number, int *n_groups, struct err
 	return true;
 }
 
-/* Numbers the clusters anew, in the order that holds the least memory. */
+/* Numbers the clusters again, in the order that holds the least memory. */
 static bool order_clusters(struct fuse *f, struct graph *g, int *number, int n_groups)
 {
 	int *group = ARENA_ARRAY(&f->scratch, int, (size_t)g->n_nodes + 1);

@@ -30,7 +30,7 @@ struct cluster {
 	bool alone;  /* library calls, fills, masks that free what they are made of: never fused */
 	int product; /* a product of matrices that it begins with, see lower.h; else -1 */
 	bool joins;  /* reads several tensors as one: in no kernel that reduces */
-	int repeats; /* a product that is alone since so many operands behind it repeat; 0 */
+	int repeats; /* a product that is alone since so many operands after it repeat; 0 */
 };
 
 struct fuse {
@@ -78,17 +78,13 @@ struct fuse_verdict {
 	double count, units;
 };
 
-/* Whether nodes[0..n), placed as cluster `a` of `domain`, make a kernel that is
- * correct to store from and not slower than two.  If not, *why. */
-bool fuse_pays(const struct fuse *f, int a, const struct domain *domain, const int *nodes, int n,
+/* fuse_cost.c: whether clusters a and b, now f->merged[0..n) placed as cluster a of
+ * `domain`, make a kernel that is correct to store from and not slower than two.  If
+ * not, *why. */
+bool fuse_pays(const struct fuse *f, int a, int b, const struct domain *domain, int n,
 	       struct fuse_verdict *why);
 
-/* fuse_product.c: whether clusters a and b, now nodes[0..n) placed as cluster a of
- * `domain`, make one with the product that one of them begins with. */
-bool fuse_fits_product(const struct fuse *f, int a, int b, const struct domain *domain,
-		       struct fuse_verdict *why);
-
-/* fuse_product.c: how many operands of the ops behind a product repeat along the last
+/* fuse_cost.c: how many operands of the ops after a product repeat along the last
  * dim, if they make it cheaper to do these ops in a kernel of their own; else 0. */
 int fuse_product_repeats(const struct fuse *f, const struct node *product);
 

@@ -37,14 +37,14 @@ pass_fn pass_decompose;
 pass_fn pass_fold;
 pass_fn pass_simplify;
 pass_fn pass_cse;
-pass_fn pass_lift;
-pass_fn pass_sink;
+pass_fn pass_hoist_views;
+pass_fn pass_sink_views;
 pass_fn pass_dce;
 pass_fn pass_views;
 
 /* `options` says what the device has calls for. */
-bool pass_calls(struct graph *g, const struct pass_options *options, bool *changed,
-		struct err *err);
+bool pass_pattern_match(struct graph *g, const struct pass_options *options, bool *changed,
+			struct err *err);
 
 /* Gives outputs memory of their own. */
 bool pass_outputs(struct graph *g, const struct pass_origin *origins, bool *changed,
@@ -57,7 +57,7 @@ bool pass_outputs_hold(const struct graph *g, const struct pass_origin *origins,
 bool pass_fuse(struct graph *g, const struct pass_options *options, bool off,
 	       struct pass_result *out, struct err *err);
 
-/* For fuse: where each of `n` groups stands in the order that holds the least
+/* For fuse: the place of each of `n` groups in the order that holds the least
  * memory; group[node id] is its number in an order that is right.  False when out
  * of memory. */
 bool order_groups(struct graph *g, const bool *given_up, const int *group, int n, int *place);
@@ -80,14 +80,6 @@ typedef int rewrite_fn(struct rewrite *rw, struct node *n, struct err *err);
 
 /* Calls `fn` for every node but inputs, which stay.  Rewires the outputs. */
 bool rewrite_run(struct graph *g, rewrite_fn *fn, void *state, bool *changed, struct err *err);
-
-/* For passes.c: a pass begins, has ended; a NULL log is fine. */
-void pass_log_begin(struct pass_log *log, const struct pass_info *pass, bool off);
-void pass_log_end(struct pass_log *log, const struct pass_run *run, bool changed);
-
-/* Whether all of `properties` hold; false with the first that does not. */
-bool pass_properties_hold(const struct graph *g, unsigned properties,
-			  const struct pass_origin *origins, struct err *err);
 
 bool pass_out_of_memory(struct err *err); /* always false */
 

@@ -2,7 +2,7 @@
  *
  * A walk over the list keeps the set of properties that hold: none at first, a
  * pass adds what it makes and takes away what it breaks.  An order is right when
- * every pass finds what it needs, and the lowering behind the last one too.
+ * every pass finds what it needs, and the lowering after the last one too.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -44,16 +44,16 @@ SIMPLE(decompose)
 SIMPLE(fold)
 SIMPLE(simplify)
 SIMPLE(cse)
-SIMPLE(lift)
-SIMPLE(sink)
+SIMPLE(hoist_views)
+SIMPLE(sink_views)
 SIMPLE(dce)
 SIMPLE(views)
 
-static bool run_calls(struct pass_run *run, const struct pass_info *self, bool *changed,
-		      struct err *err)
+static bool run_pattern_match(struct pass_run *run, const struct pass_info *self, bool *changed,
+			      struct err *err)
 {
 	(void)self;
-	return pass_calls(run->g, run->options, changed, err);
+	return pass_pattern_match(run->g, run->options, changed, err);
 }
 
 static bool run_outputs(struct pass_run *run, const struct pass_info *self, bool *changed,
@@ -105,12 +105,34 @@ const struct pass_property *pass_property(int index)
 	return &properties[index];
 }
 
-int pass_list_find(const struct pass_list *list, const char *name)
+static int find_exact(const struct pass_list *list, const char *name)
 {
 	for (int i = 0; i < list->n; i++)
 		if (strcmp(list->passes[i].name, name) == 0)
 			return i;
 	return -1;
+}
+
+static const struct {
+	const char *was, *is;
+} renamed[] = {
+#define PROPERTY(id, text)
+#define PASS(...)
+#define RENAMED(was, is) { #was, #is },
+#include "fusion/passes/passes.def"
+#undef PROPERTY
+#undef PASS
+#undef RENAMED
+};
+
+int pass_list_find(const struct pass_list *list, const char *name)
+{
+	int found = find_exact(list, name);
+
+	for (size_t i = 0; found < 0 && i < sizeof(renamed) / sizeof(renamed[0]); i++)
+		if (strcmp(renamed[i].was, name) == 0)
+			found = find_exact(list, renamed[i].is);
+	return found;
 }
 
 /* A pass that is switched off; fuse then groups every node alone. */
@@ -182,12 +204,22 @@ static bool has_word(const char *text, const char *word)
 	return false;
 }
 
+/* Whether a pass is among the names in `text`, by its own or one that it had. */
+static bool names_pass(const char *text, const char *name)
+{
+	bool found = has_word(text, name);
+
+	for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++)
+		found |= strcmp(renamed[i].is, name) == 0 && has_word(text, renamed[i].was);
+	return found;
+}
+
 static bool check_after(const struct pass_list *list, uint64_t disabled, int i, struct err *err)
 {
 	const struct pass_info *pass = &list->passes[i];
 
 	for (int k = i + 1; k < list->n; k++)
-		if (!is_off(list, disabled, k) && has_word(pass->after, list->passes[k].name))
+		if (!is_off(list, disabled, k) && names_pass(pass->after, list->passes[k].name))
 			return err_set(err, ERR_VALUE,
 				       "pass %s has to run behind pass %s, and stands before it",
 				       pass->name, list->passes[k].name);
@@ -263,7 +295,7 @@ bool pass_list_insert(struct pass_list *list, const struct pass_info *pass, cons
 	struct pass_list longer = *list;
 	int at = pass_list_find(list, place);
 
-	if (pass_list_find(list, pass->name) >= 0)
+	if (find_exact(list, pass->name) >= 0)
 		return err_set(err, ERR_NAME, "there is a pass '%.64s' already", pass->name);
 	if (at < 0)
 		return no_such_pass(list, place, err);

@@ -100,7 +100,7 @@ static int computed_operand(const struct rule *r)
 }
 
 /* neg(neg(x)) and not(not(x)) are x. */
-static int undo(const struct rule *r)
+static int simplify_undo(const struct rule *r)
 {
 	const struct node *x = operand_by(r, 0, r->n->op);
 	const struct node *inner = x ? r->g->nodes[x->args[0].node] : NULL;
@@ -116,7 +116,7 @@ static int simplify_not(const struct rule *r)
 	if (x->dtype == DTYPE_BOOL && (x->op == OP_eq || x->op == OP_ne)) /* NaN too */
 		return by(r, "not x == y is x != y",
 			  make_binary(r, x->op == OP_eq ? OP_ne : OP_eq, x->args[0], x->args[1]));
-	return undo(r);
+	return simplify_undo(r);
 }
 
 /* f(f(x)) is f(x); so is f(g(x)) where g leaves only what f does not change. */
@@ -342,82 +342,44 @@ static bool number_last(const struct rule *r)
 	return true;
 }
 
-static int apply(const struct rule *r)
+/* Pass outputs gives outputs memory of their own. */
+static int simplify_copy(const struct rule *r)
 {
-	switch (r->n->op) {
-	case OP_clone: /* pass outputs gives outputs memory of their own */
-	case OP_contiguous:
-		return by(r, "a copy that nobody writes to", forward(r, 0));
-	case OP_neg:
-		return undo(r);
-	case OP_invert:
-	case OP_logical_not:
-		return simplify_not(r);
-	case OP_abs:
-	case OP_relu:
-	case OP_floor:
-	case OP_ceil:
-	case OP_round:
-	case OP_sign:
-		return simplify_idempotent(r);
-	case OP_square:
-		return simplify_square(r);
-	case OP_reciprocal:
-		return simplify_reciprocal(r);
-	case OP_to:
-		return simplify_to(r);
-	case OP_add:
-		return simplify_add(r);
-	case OP_sub:
-		return simplify_sub(r);
-	case OP_mul:
-		return simplify_mul(r);
-	case OP_truediv:
-		return simplify_truediv(r);
-	case OP_pow:
-		return simplify_pow(r);
-	case OP_minimum:
-	case OP_maximum:
-	case OP_and_:
-	case OP_or_:
-		return simplify_same(r);
-	case OP_where:
-		return simplify_where(r);
-	default:
-		return REWRITE_KEEP;
-	}
+	return by(r, "a copy that nobody writes to", forward(r, 0));
 }
 
-/* A view that changes nothing is its tensor; one that only asks a tensor for its
- * sizes should not keep it alive. */
 static int simplify_view(const struct rule *r)
 {
-	const struct shape *s = &r->n->shape;
-	int before = r->g->n_nodes, id;
-
-	switch (r->n->op) {
-	case OP_alias:
-	case OP_parts:
-	case OP_kept:
-	case OP_native_batch_norm:
-	case OP_detach:
-	case OP_reshape:
-	case OP_view:
-	case OP_flatten:
-	case OP_squeeze:
-	case OP_expand:
-		return by(r, "a view that changes nothing", forward(r, 0));
-	case OP_view_as:
-	case OP_expand_as:
-		id = make(r, r->n->op == OP_view_as ? OP_reshape : OP_expand,
-			  (struct arg[]){ r->n->args[0], arg_ints(s->size, s->rank) }, 2);
-		if (id >= before)
-			r->g->nodes[id]->name = r->n->name;
-		return by(r, "a view by sizes", id);
-	default:
-		return REWRITE_KEEP;
-	}
+	return by(r, "a view that changes nothing", forward(r, 0));
 }
+
+/* A view that only asks a tensor for its sizes should not keep it alive. */
+static int simplify_by_sizes(const struct rule *r)
+{
+	const struct shape *s = &r->n->shape;
+	int before = r->g->n_nodes;
+	int id = make(r, r->n->op == OP_view_as ? OP_reshape : OP_expand,
+		      (struct arg[]){ r->n->args[0], arg_ints(s->size, s->rank) }, 2);
+
+	if (id >= before)
+		r->g->nodes[id]->name = r->n->name;
+	return by(r, "a view by sizes", id);
+}
+
+/* Column `simplify` of ops.def. */
+#define simplify_none NULL
+static int (*const rules[OP_COUNT])(const struct rule *r) = {
+#define UNARY(id, heavy, rule, spellings, value, doc, simplify, ...)                               \
+	[OP_##id] = simplify_##simplify,
+#define BINARY(id, heavy, rule, spellings, value, doc, simplify, ...)                              \
+	[OP_##id] = simplify_##simplify,
+#define TERNARY(id, heavy, spellings, signature, value, doc, infer, simplify, ...)                 \
+	[OP_##id] = simplify_##simplify,
+#define CAST(id, spellings, signature, doc, infer, simplify, ...) [OP_##id] = simplify_##simplify,
+#define VIEW(id, spellings, signature, doc, infer, layout, simplify)                               \
+	[OP_##id] = simplify_##simplify,
+#include "fusion/graph/ops_some.h"
+};
 
 /* Arguments in a form that later rules know. */
 static void tidy_args(struct rewrite *rw, const struct rule *r)
@@ -440,12 +402,12 @@ static int simplify(struct rewrite *rw, struct node *n, struct err *err)
 	int before = rw->g->n_nodes, id;
 
 	if (op_info(n->op)->kind == KIND_VIEW) {
-		id = simplify_view(&r);
+		id = rules[n->op] ? rules[n->op](&r) : REWRITE_KEEP;
 	} else if (op_info(n->op)->kind != KIND_POINTWISE || n->weak) {
 		return REWRITE_KEEP;
 	} else {
 		tidy_args(rw, &r);
-		id = apply(&r);
+		id = rules[n->op] ? rules[n->op](&r) : REWRITE_KEEP;
 		if (id >= before) /* a new node has the name of the one it stands for */
 			rw->g->nodes[id]->name = n->name;
 	}

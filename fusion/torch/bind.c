@@ -227,29 +227,15 @@ static bool too_many(const struct op_info *info, const char *name, int n, struct
  * make a tensor do.  requires_grad is the host's affair. */
 static bool takes_placement(enum op op, const char *key)
 {
-	switch (op) {
-	case OP_zeros:
-	case OP_ones:
-	case OP_full:
-	case OP_linspace:
-	case OP_eye:
-	case OP_zeros_like:
-	case OP_ones_like:
-	case OP_full_like:
-	case OP_new_zeros:
-	case OP_new_ones:
-	case OP_new_full:
-		return strcmp(key, "non_blocking") != 0;
-	case OP_clone:
-	case OP_contiguous:
+	bool blocking = strcmp(key, "non_blocking") == 0;
+
+	if (op_has(op, FACT_TAKES_PLACE))
+		return !blocking;
+	if (op_has(op, FACT_TAKES_FORMAT))
 		return strcmp(key, "memory_format") == 0;
-	case OP_to:
+	if (op_has(op, FACT_TAKES_MOVE))
 		return strcmp(key, "requires_grad") != 0 && strcmp(key, "pin_memory") != 0;
-	case OP_fill: /* x.copy_(y, non_blocking=True) */
-		return strcmp(key, "non_blocking") == 0;
-	default:
-		return false;
-	}
+	return blocking && op_has(op, FACT_TAKES_BLOCKING); /* x.copy_(y, non_blocking=True) */
 }
 
 static bool bind_keywords(const struct bind_target *t, enum op op, const struct op_info *info,

@@ -55,23 +55,15 @@ bool torch_more_wants(const struct native *f, const struct value *args, int n,
 		return true;
 	if (has_keyword(kw, "out") || keyword_wants(f, kw) || literal_wants(f, args, n))
 		return true;
-	switch (f->id) {
-	case OP_max:
-	case OP_min:
-		return n > (method ? 0 : 1);
-	case OP_topk_values:
-	case OP_sort_values:
-	case OP_cummax_values:
-	case OP_cummin_values:
-	case OP_batch_norm:
-		return true;
-	case OP_to:
-		return method && !is_plain_to(args, n, kw);
-	case OP_where: /* where(condition) is nonzero */
-		return n + method == 1;
-	default:
+	if (f->id >= OP_COUNT)
 		return false;
-	}
+	if (f->id == OP_max || f->id == OP_min)
+		return n > (method ? 0 : 1);
+	if (f->id == OP_to)
+		return method && !is_plain_to(args, n, kw);
+	if (f->id == OP_where) /* where(condition) is nonzero */
+		return n + method == 1;
+	return op_has((enum op)f->id, FACT_TUPLE);
 }
 
 static bool record(const char *const *fields, const char *type, const struct value *items, int n,

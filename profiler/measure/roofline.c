@@ -81,21 +81,14 @@ static int64_t of_node(const struct graph *g, const struct node *n)
 {
 	const struct node *x = operand_of(g, n, 0);
 
-	switch (n->op) {
-	case OP_matmul:
-	case OP_matmul_nt:
-	case OP_einsum:
+	if (op_has(n->op, FACT_CONTRACTION))
 		return of_contraction(g, n);
-	case OP_conv_windows:
+	if (op_has(n->op, FACT_CONVOLUTION))
 		return of_convolution(g, n);
-	case OP_scaled_dot_product_attention:
+	if (op_has(n->op, FACT_ATTENTION))
 		return of_attention(g, n);
-	case OP_contiguous:
-	case OP_clone:
+	if (op_has(n->op, FACT_COPY))
 		return 0;
-	default:
-		break;
-	}
 	switch (op_info(n->op)->kind) {
 	case KIND_POINTWISE:
 		return elements(g, n);

@@ -83,7 +83,7 @@ test('GET /backends says what works here, and why not', async () => {
 
 test('GET /passes has the order, with needs and effects', async () => {
     const { body } = await getJson(`${server.url}/api/v1/passes`);
-    assert.deepEqual(body.passes.map((p) => p.name), ['calls', 'decompose', 'fold', 'simplify', 'cse', 'lift', 'sink', 'dce', 'views', 'outputs', 'fuse']);
+    assert.deepEqual(body.passes.map((p) => p.name), ['pattern_match', 'decompose', 'fold', 'simplify', 'cse', 'hoist_views', 'sink_views', 'dce', 'views', 'outputs', 'fuse']);
     assert.deepEqual(body.passes.filter((p) => p.required).map((p) => p.name), ['decompose', 'views', 'outputs']);
     assert.deepEqual(body.passes.at(-1).needs, ['primitive', 'strided', 'apart']);
     assert.match(body.passes.find((p) => p.name === 'decompose').why_required, /pass fold needs a graph in which/);

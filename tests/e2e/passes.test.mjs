@@ -31,7 +31,7 @@ test("each pass has its state, its rules with lines, and the graph before and be
   assert.match(await page.locator(".verdict").innerText(), /nodes became \d+ nodes in \d+ kernels?: \d of 11 passes changed the graph of static\./);
   assert.match(await page.locator(".verdict .how").innerText(), /Switched off in this run: lift\./);
   const names = await page.locator(".passes .kind").allInnerTexts();
-  assert.deepEqual(names, ["calls", "decompose", "fold", "simplify", "cse", "lift", "sink", "dce", "views", "outputs", "fuse"]);
+  assert.deepEqual(names, ["pattern_match", "decompose", "fold", "simplify", "cse", "hoist_views", "sink_views", "dce", "views", "outputs", "fuse"]);
   const states = Object.fromEntries(names.map((n, i) => [n, i]));
   assert.match(await page.locator(".passes > li").nth(states.lift).innerText(), /switched off/);
   assert.match(await page.locator(".passes > li").nth(states.fold).innerText(), /unchanged/);

@@ -44,8 +44,8 @@ row("dot", matmul, C("x, y", X(5), X(5)), C("x, y", X(0), X(0)), C("x, y", X(37)
 row("inner", lambda x, y: matmul(x, y.transpose() if y.ndim > 1 else y), C("x, y", X(5), X(5)), C("x, y", X(2, 3), X(4, 3)), dtypes=NUM, tol=2)
 row("outer", lambda x, y: pointwise(lambda a, b: a * b)(x.unsqueeze(1), y.unsqueeze(0)), C("x, y", X(2), X(3)), C("x, y", X(0), X(3)), dtypes=ALL)
 untried("matmul_nt", "pass simplify makes it of x @ w.T")
-untried("biased", "pass calls makes it of narrow linear layers, for devices: test_backends_calls")
-untried("attention", "pass calls makes it for devices: test_backends_calls")
+untried("biased", "pass pattern_match makes it of narrow linear layers, for devices: test_backends_calls")
+untried("attention", "pass pattern_match makes it for devices: test_backends_calls")
 
 
 def einsum(equation, *xs):

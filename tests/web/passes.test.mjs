@@ -40,6 +40,12 @@ test("rows have the text before each pass, node counts and distinct lines", () =
   assert.deepEqual(passTotals([part]), { passes: 4, changed: 2, off: ["cse"], from: 3, to: 1, fired: 5, leftOut: 0 });
 });
 
+test("a report of before says passes by the names they have today", () => {
+  const step = (pass, plugin) => ({ pass, plugin, off: false, changed: false, nodes: 3, us: 1, rules: [], after: null });
+  const rows = passRows({ ...part, steps: [step("calls"), step("lift"), step("sink"), step("sink", "p.so")] });
+  assert.deepEqual(rows.map((r) => r.name), ["pattern_match", "hoist_views", "sink_views", "sink"]);
+});
+
 test("behind a graph that was left out nothing is compared", () => {
   const cut = structuredClone(part);
   cut.steps[1].after = null;

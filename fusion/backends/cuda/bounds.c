@@ -36,7 +36,7 @@ static const struct inst *written_by(const struct kernel *k, int reg)
 	return found;
 }
 
-static struct bounds times(struct bounds a, struct bounds b)
+static struct bounds range_mul(struct bounds a, struct bounds b)
 {
 	const double all[] = { a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high };
 	struct bounds of = { all[0], all[0] };
@@ -52,34 +52,67 @@ static struct bounds times(struct bounds a, struct bounds b)
 
 static struct bounds of_reg(const struct kernel *k, int reg, int depth);
 
+static struct bounds range_any(struct bounds a, struct bounds b)
+{
+	(void)a, (void)b;
+	return UNKNOWN;
+}
+
+static struct bounds range_one(struct bounds a, struct bounds b)
+{
+	(void)a, (void)b;
+	return (struct bounds){ -1, 1 };
+}
+
+static struct bounds range_sigmoid(struct bounds a, struct bounds b)
+{
+	(void)a, (void)b;
+	return (struct bounds){ 0, 1 };
+}
+
+static struct bounds range_exp(struct bounds a, struct bounds b)
+{
+	(void)b;
+	return (struct bounds){ 0, exp(a.high) };
+}
+
+static struct bounds range_relu(struct bounds a, struct bounds b)
+{
+	(void)b;
+	return (struct bounds){ fmax(a.low, 0), fmax(a.high, 0) };
+}
+
+static struct bounds range_neg(struct bounds a, struct bounds b)
+{
+	(void)b;
+	return (struct bounds){ -a.high, -a.low };
+}
+
+static struct bounds range_add(struct bounds a, struct bounds b)
+{
+	return (struct bounds){ a.low + b.low, a.high + b.high };
+}
+
+static struct bounds range_sub(struct bounds a, struct bounds b)
+{
+	return (struct bounds){ a.low - b.high, a.high - b.low };
+}
+
+/* Column `range` of ops.def. */
+static struct bounds (*const ranges[OP_COUNT])(struct bounds a, struct bounds b) = {
+#define UNARY(id, heavy, rule, spellings, value, doc, simplify, range, ...)                        \
+	[OP_##id] = range_##range,
+#define BINARY(id, heavy, rule, spellings, value, doc, simplify, range, ...)                       \
+	[OP_##id] = range_##range,
+#include "fusion/graph/ops_some.h"
+};
+
 static struct bounds of_op(const struct kernel *k, const struct inst *inst, int depth)
 {
 	struct bounds a = inst->src[0] >= 0 ? of_reg(k, inst->src[0], depth) : UNKNOWN;
 	struct bounds b = inst->src[1] >= 0 ? of_reg(k, inst->src[1], depth) : UNKNOWN;
 
-	switch (inst->op) {
-	case OP_sin:
-	case OP_cos:
-	case OP_tanh:
-	case OP_erf:
-		return (struct bounds){ -1, 1 };
-	case OP_sigmoid:
-		return (struct bounds){ 0, 1 };
-	case OP_exp:
-		return (struct bounds){ 0, exp(a.high) };
-	case OP_relu:
-		return (struct bounds){ fmax(a.low, 0), fmax(a.high, 0) };
-	case OP_neg:
-		return (struct bounds){ -a.high, -a.low };
-	case OP_add:
-		return (struct bounds){ a.low + b.low, a.high + b.high };
-	case OP_sub:
-		return (struct bounds){ a.low - b.high, a.high - b.low };
-	case OP_mul:
-		return times(a, b);
-	default:
-		return UNKNOWN;
-	}
+	return ranges[inst->op] ? ranges[inst->op](a, b) : UNKNOWN;
 }
 
 static struct bounds of_reg(const struct kernel *k, int reg, int depth)

@@ -7,28 +7,36 @@ struct created {
 	bool reads;
 };
 
-static void emit(struct buf *out, const struct graph *g, const struct node *n, int kernel)
+static void emit_create(struct buf *out, const struct node *n, int kernel, const char *body)
 {
-	const char *element = cuda_element(n->dtype), *args = "create_args";
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "create", ARGS_THREADS },
+			   "create_args", "%s<%s>", body, cuda_element(n->dtype));
+}
 
+static void emit_arange(struct buf *out, const struct graph *g, const struct node *n, int kernel)
+{
 	(void)g;
-	if (n->op == OP_arange)
-		cuda_emit_function(out,
-				   (struct cuda_function_name){ kernel, "create", ARGS_THREADS },
-				   args, "count_up<%s>", element);
-	else if (n->op == OP_linspace)
-		cuda_emit_function(out,
-				   (struct cuda_function_name){ kernel, "create", ARGS_THREADS },
-				   args, "count_between<%s>", element);
-	else if (n->op == OP_eye)
-		cuda_emit_function(out,
-				   (struct cuda_function_name){ kernel, "create", ARGS_THREADS },
-				   args, "diagonal_ones<%s>", element);
-	else
-		cuda_emit_function(out,
-				   (struct cuda_function_name){ kernel, "create", ARGS_THREADS },
-				   args, "triangle<%s, %s>", cuda_bits(dtype_bytes(n->dtype)),
-				   n->op == OP_tril ? "true" : "false");
+	emit_create(out, n, kernel, "count_up");
+}
+
+static void emit_linspace(struct buf *out, const struct graph *g, const struct node *n, int kernel)
+{
+	(void)g;
+	emit_create(out, n, kernel, "count_between");
+}
+
+static void emit_eye(struct buf *out, const struct graph *g, const struct node *n, int kernel)
+{
+	(void)g;
+	emit_create(out, n, kernel, "diagonal_ones");
+}
+
+static void emit_triangle(struct buf *out, const struct graph *g, const struct node *n, int kernel)
+{
+	(void)g;
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "create", ARGS_THREADS },
+			   "create_args", "triangle<%s, %s>", cuda_bits(dtype_bytes(n->dtype)),
+			   n->op == OP_tril ? "true" : "false");
 }
 
 static double number(const struct library_call *call, int i)
@@ -56,38 +64,66 @@ static void fill_triangle(struct create_args *a, const struct library_call *call
 	cuda_walk_fold(&a->rows, 1);
 }
 
-static enum placing bind(const struct cuda_call *c, void **state, struct err *err)
+/* NULL with *err. */
+static struct created *created(const struct cuda_call *c, void **state, struct err *err)
 {
-	const struct library_call *call = c->call;
 	struct created *s = cuda_state(sizeof(*s), err);
-	struct create_args *a;
 
 	*state = s;
 	if (!s || !cuda_function(c, "create", &s->function, err))
+		return NULL;
+	s->args.points = c->call->out.numel;
+	return s;
+}
+
+static enum placing bind_arange(const struct cuda_call *c, void **state, struct err *err)
+{
+	const struct library_call *call = c->call;
+	struct created *s = created(c, state, err);
+
+	if (!s)
+		return NOWHERE;
+	s->args.exact = call->node->args[0].kind != ARG_FLOAT &&
+			call->node->args[1].kind != ARG_FLOAT;
+	s->args.start = number(call, 0);
+	s->args.by = number(call, 1);
+	s->args.start_int = call->number[0];
+	s->args.by_int = call->number[1];
+	return ON_DEVICE;
+}
+
+static enum placing bind_linspace(const struct cuda_call *c, void **state, struct err *err)
+{
+	struct created *s = created(c, state, err);
+	struct create_args *a;
+
+	if (!s)
 		return NOWHERE;
 	a = &s->args;
-	a->points = call->out.numel;
-	switch (call->node->op) {
-	case OP_arange:
-		a->exact = call->node->args[0].kind != ARG_FLOAT &&
-			   call->node->args[1].kind != ARG_FLOAT;
-		a->start = number(call, 0);
-		a->by = number(call, 1);
-		a->start_int = call->number[0];
-		a->by_int = call->number[1];
-		break;
-	case OP_linspace:
-		a->start = number(call, 0);
-		a->end = number(call, 1);
-		a->by = a->points > 1 ? (a->end - a->start) / (double)(a->points - 1) : 0;
-		break;
-	case OP_eye:
-		a->columns = call->out.size[1];
-		break;
-	default:
-		s->reads = true;
-		fill_triangle(a, call);
-	}
+	a->start = number(c->call, 0);
+	a->end = number(c->call, 1);
+	a->by = a->points > 1 ? (a->end - a->start) / (double)(a->points - 1) : 0;
+	return ON_DEVICE;
+}
+
+static enum placing bind_eye(const struct cuda_call *c, void **state, struct err *err)
+{
+	struct created *s = created(c, state, err);
+
+	if (!s)
+		return NOWHERE;
+	s->args.columns = c->call->out.size[1];
+	return ON_DEVICE;
+}
+
+static enum placing bind_triangle(const struct cuda_call *c, void **state, struct err *err)
+{
+	struct created *s = created(c, state, err);
+
+	if (!s)
+		return NOWHERE;
+	s->reads = true;
+	fill_triangle(&s->args, c->call);
 	return ON_DEVICE;
 }
 
@@ -100,8 +136,17 @@ static void run(const struct cuda_call *c, void *state, void *const *buffers)
 	cuda_start(c, s->function, cuda_blocks(c, s->args.points), ARGS_THREADS, &s->args);
 }
 
-const struct cuda_library cuda_created = {
-	.part = PART_CREATE, .emit = emit, .bind = bind, .run = run
+const struct cuda_library cuda_arange = {
+	.part = PART_CREATE, .emit = emit_arange, .bind = bind_arange, .run = run
+};
+const struct cuda_library cuda_linspace = {
+	.part = PART_CREATE, .emit = emit_linspace, .bind = bind_linspace, .run = run
+};
+const struct cuda_library cuda_eye = {
+	.part = PART_CREATE, .emit = emit_eye, .bind = bind_eye, .run = run
+};
+const struct cuda_library cuda_triangle = {
+	.part = PART_CREATE, .emit = emit_triangle, .bind = bind_triangle, .run = run
 };
 
 /* ---- class_loss */

@@ -5,55 +5,18 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+static const struct cuda_library cuda_none;
+
 /* Python's floats are the host's to the bit: these stay there, as kernels of plugins do,
  * and what is drawn from the CPU's generator, or is a random order. */
 const struct cuda_library *cuda_library_find(enum op op)
 {
 	static const struct cuda_library *const table[OP_COUNT] = {
-		[OP_matmul] = &cuda_contraction,
-		[OP_matmul_nt] = &cuda_contraction,
-		[OP_biased] = &cuda_contraction,
-		[OP_einsum] = &cuda_contraction,
-		[OP_gather] = &cuda_lookups,
-		[OP_index_select] = &cuda_lookups,
-		[OP_index] = &cuda_lookups,
-		[OP_scatter] = &cuda_puts,
-		[OP_index_put] = &cuda_puts,
-		[OP_scatter_add] = &cuda_adds,
-		[OP_put_view] = &cuda_put_view,
-		[OP_cumsum] = &cuda_scans,
-		[OP_cumprod] = &cuda_scans,
-		[OP_logcumsumexp] = &cuda_scans,
-		[OP_cummax_values] = &cuda_scans,
-		[OP_cummax_indices] = &cuda_scans,
-		[OP_cummin_values] = &cuda_scans,
-		[OP_cummin_indices] = &cuda_scans,
-		[OP_argmax] = &cuda_extremes,
-		[OP_argmin] = &cuda_extremes,
-		[OP_sort_values] = &cuda_sorts,
-		[OP_argsort] = &cuda_sorts,
-		[OP_topk_values] = &cuda_sorts,
-		[OP_topk_indices] = &cuda_sorts,
-		[OP_im2col] = &cuda_windows,
-		[OP_max_pool2d] = &cuda_windows,
-		[OP_avg_pool2d] = &cuda_windows,
-		[OP_adaptive_avg_pool2d] = &cuda_windows,
-		[OP_adaptive_max_pool2d] = &cuda_windows,
-		[OP_conv_windows] = &cuda_convolution,
-		[OP_arange] = &cuda_created,
-		[OP_linspace] = &cuda_created,
-		[OP_eye] = &cuda_created,
-		[OP_tril] = &cuda_created,
-		[OP_triu] = &cuda_created,
-		[OP_class_loss] = &cuda_losses,
-		[OP_attention] = &cuda_attention,
-		[OP_uniform] = &cuda_draws,
-		[OP_normal] = &cuda_draws,
-		[OP_random_ints] = &cuda_draws,
-		[OP_keep] = &cuda_draws,
+#define LIBRARY(id, spellings, signature, doc, infer, cuda, ...) [OP_##id] = &cuda_##cuda,
+#include "fusion/graph/ops_some.h"
 	};
 
-	return table[op];
+	return table[op] == &cuda_none ? NULL : table[op];
 }
 
 const char *cuda_element(enum dtype dtype)

@@ -74,8 +74,9 @@ extern const struct cuda_library cuda_extremes; /* argmax, argmin */
 extern const struct cuda_library cuda_sorts;    /* sort, topk */
 extern const struct cuda_library cuda_windows;  /* pools, im2col */
 extern const struct cuda_library cuda_convolution;
-extern const struct cuda_library cuda_created; /* arange, linspace, eye, tril, triu */
-extern const struct cuda_library cuda_losses;  /* class_loss */
+extern const struct cuda_library cuda_arange, cuda_linspace, cuda_eye;
+extern const struct cuda_library cuda_triangle; /* tril, triu */
+extern const struct cuda_library cuda_losses;   /* class_loss */
 extern const struct cuda_library cuda_attention;
 extern const struct cuda_library cuda_draws; /* uniform, normal, random_ints, keep */
 

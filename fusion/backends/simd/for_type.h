@@ -13,9 +13,9 @@
 #define PUT_FLOAT(value) PUT_SAME(value)
 #define PUT_BOOL(value) SAVE(BOOLS, (unsigned char *)dst, i, BYTES(WIDTH, (value)))
 
-#define UNARY(id, heavy, rule, spellings, value, doc) UNARY_##rule(id, value)
-#define BINARY(id, heavy, rule, spellings, value, doc) BINARY_##rule(id, value)
-#define TERNARY(id, heavy, spellings, signature, value, doc)                                       \
+#define UNARY(id, heavy, rule, spellings, value, ...) UNARY_##rule(id, value)
+#define BINARY(id, heavy, rule, spellings, value, ...) BINARY_##rule(id, value)
+#define TERNARY(id, heavy, spellings, signature, value, ...)                                       \
 	POINT(id, MASKS a = MASK_AT(0, pa, i); TYPE b = AT(1, pb, i); TYPE c = AT(2, pc, i);       \
 	      PUT_SAME(value))
 #define UNARY_SAME(id, value) POINT(id, TYPE a = AT(0, pa, i); (void)pb; (void)pc; PUT_SAME(value))
@@ -34,7 +34,7 @@
 #define BINARY_FLOAT(id, value)
 #endif
 
-#define REDUCE(id, rule, spellings, first, step, signature, doc) REDUCE_##rule(id, first, step)
+#define REDUCE(id, rule, spellings, first, step, signature, ...) REDUCE_##rule(id, first, step)
 #define REDUCE_LOGIC(id, first, step)
 #define REDUCE_INTSUM(id, first, step) REDUCE_SAME(id, first, step)
 #define REDUCE_SAME(id, first, step)                                                               \

@@ -81,14 +81,14 @@
 #define v_gcd_f64 v_and_f64
 
 /* Rows of other kinds have no loops here. */
-#define COMPOSITE(id, spellings, signature, doc)
-#define CAST(id, spellings, signature, doc)
+#define COMPOSITE(id, spellings, signature, ...)
+#define CAST(id, spellings, signature, ...)
 #define CONSTANT(id, spellings, doc)
-#define CREATE(id, spellings, signature, doc)
-#define LIBRARY(id, spellings, signature, doc)
-#define VIEW(id, spellings, signature, doc)
-#define JOIN(id, spellings, signature, doc)
-#define CONTROL(id, signature, doc)
+#define CREATE(id, spellings, signature, ...)
+#define LIBRARY(id, spellings, signature, ...)
+#define VIEW(id, spellings, signature, ...)
+#define JOIN(id, spellings, signature, ...)
+#define CONTROL(id, signature, ...)
 #define INTERNAL(id, kind, doc)
 
 #define NAME(id, what) CAT3(id, what, TYPE)
@@ -153,9 +153,9 @@
 #define ON_ONE(id, value) POINT(id, m1 a = BOOL_AT(0, pa, i); (void)pb; (void)pc; PUT(value))
 #define ON_TWO(id, value)                                                                          \
 	POINT(id, m1 a = BOOL_AT(0, pa, i); m1 b = BOOL_AT(1, pb, i); (void)pc; PUT(value))
-#define UNARY(id, heavy, rule, spellings, value, doc) UNARY_##rule(id, value)
-#define BINARY(id, heavy, rule, spellings, value, doc) BINARY_##rule(id, value)
-#define TERNARY(id, heavy, spellings, signature, value, doc)                                       \
+#define UNARY(id, heavy, rule, spellings, value, ...) UNARY_##rule(id, value)
+#define BINARY(id, heavy, rule, spellings, value, ...) BINARY_##rule(id, value)
+#define TERNARY(id, heavy, spellings, signature, value, ...)                                       \
 	POINT(id, m1 a = BOOL_AT(0, pa, i); m1 b = BOOL_AT(1, pb, i); m1 c = BOOL_AT(2, pc, i);    \
 	      PUT(value))
 #define UNARY_LOGIC(id, value) ON_ONE(id, value)
@@ -166,7 +166,7 @@
 #define BINARY_FLOAT(id, value)
 #define UNARY_BOOL(id, value) ON_ONE(id, value)
 #define BINARY_BOOL(id, value)
-#define REDUCE(id, rule, spellings, first, step, signature, doc) REDUCE_##rule(id, first, step)
+#define REDUCE(id, rule, spellings, first, step, signature, ...) REDUCE_##rule(id, first, step)
 #define REDUCE_SAME(id, first, step)
 #define REDUCE_INTSUM(id, first, step)
 #define REDUCE_LOGIC(id, first, step)                                                              \
@@ -320,9 +320,9 @@ static void splat(void *to, const void *from, unsigned bytes)
 #define ROW_BOOL(id) ROW_SAME(id)
 #define BOOL_ROW(id) [OP_##id][DTYPE_BOOL] = id##_point_m1
 #define ROW_LOGIC(id) [DTYPE_BOOL] = id##_point_m1
-#define UNARY(id, heavy, rule, spellings, value, doc) [OP_##id] = { ROW_##rule(id) },
-#define BINARY(id, heavy, rule, spellings, value, doc) [OP_##id] = { ROW_##rule(id) },
-#define TERNARY(id, heavy, spellings, signature, value, doc)                                       \
+#define UNARY(id, heavy, rule, spellings, value, ...) [OP_##id] = { ROW_##rule(id) },
+#define BINARY(id, heavy, rule, spellings, value, ...) [OP_##id] = { ROW_##rule(id) },
+#define TERNARY(id, heavy, spellings, signature, value, ...)                                       \
 	[OP_##id] = { ROW_SAME(id), ROW_LOGIC(id) },
 #define FOLD_SAME(id, what)                                                                        \
 	[DTYPE_F32] = id##_##what##_f32, [DTYPE_F64] = id##_##what##_f64,                          \
@@ -355,7 +355,7 @@ const struct kernel_table CAT2(kernels_, VECTOR_UNIT) = {
 		[DTYPE_U8] = { CAST_FROM(U8, I64) [DTYPE_U8] = cast_BOOL_BOOL },
 	},
 	.point = {
-#define REDUCE(id, rule, spellings, first, step, signature, doc)
+#define REDUCE(id, rule, spellings, first, step, signature, ...)
 #include "fusion/graph/ops.def"
 #undef REDUCE
 		BOOL_ROW(isnan), BOOL_ROW(clone), BOOL_ROW(contiguous), BOOL_ROW(invert),
@@ -364,17 +364,17 @@ const struct kernel_table CAT2(kernels_, VECTOR_UNIT) = {
 #undef UNARY
 #undef BINARY
 #undef TERNARY
-#define UNARY(id, heavy, rule, spellings, value, doc)
-#define BINARY(id, heavy, rule, spellings, value, doc)
-#define TERNARY(id, heavy, spellings, signature, value, doc)
+#define UNARY(id, heavy, rule, spellings, value, ...)
+#define BINARY(id, heavy, rule, spellings, value, ...)
+#define TERNARY(id, heavy, spellings, signature, value, ...)
 	.reduce = {
-#define REDUCE(id, rule, spellings, first, step, signature, doc)                                   \
+#define REDUCE(id, rule, spellings, first, step, signature, ...)                                   \
 	[OP_##id] = { FOLD_##rule(id, reduce) },
 #include "fusion/graph/ops.def"
 #undef REDUCE
 	},
 	.fold = {
-#define REDUCE(id, rule, spellings, first, step, signature, doc)                                   \
+#define REDUCE(id, rule, spellings, first, step, signature, ...)                                   \
 	[OP_##id] = { FOLD_##rule(id, fold) },
 #include "fusion/graph/ops.def"
 	},

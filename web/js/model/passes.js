@@ -18,6 +18,16 @@ const MOST_CELLS = 4e6;
 /** Unchanged lines that stay about a change. */
 const CONTEXT = 2;
 
+/** Names that passes had, in reports of before (passes.def). */
+const RENAMED = new Map([
+  ["calls", "pattern_match"],
+  ["lift", "hoist_views"],
+  ["sink", "sink_views"],
+]);
+
+/** @param {string} name @returns {string} what the pass is called today */
+export const passName = (name) => RENAMED.get(name) ?? name;
+
 /** @param {PassPart} part @returns {PassRow[]} */
 export function passRows(part) {
   let text = part.before ?? null;
@@ -25,7 +35,7 @@ export function passRows(part) {
   return (part.steps ?? []).map((s) => {
     const count = s.off ? nodes : s.nodes;
     const row = {
-      name: s.pass,
+      name: s.plugin ? s.pass : passName(s.pass),
       plugin: s.plugin ?? null,
       state: /** @type {PassRow["state"]} */ (s.off ? "off" : s.changed ? "changed" : "unchanged"),
       nodes: /** @type {[number, number]} */ ([nodes, count]),

@@ -28,6 +28,7 @@
 import { bytes, plural } from "./format.js";
 import { closedId, groupOfBox, kernelGroups } from "./groups.js";
 import { loopsOf } from "./loops.js";
+import { passName } from "./passes.js";
 
 const LINE = /^\s*%(\S+): (\w+)(\[[^\]]*\]) = (\S+?)\((.*)\)(?:\s+# line (\d+))?$/;
 const NARROWEST = 76;
@@ -111,7 +112,7 @@ export function steps(g, part) {
   return read.map((own, i) => {
     const nodes = once(() => (i ? withGone(own().nodes, read[i - 1]().nodes) : own().nodes));
     return {
-      title: i ? `After ${changed[i - 1].pass}` : "As captured",
+      title: i ? `After ${passName(changed[i - 1].pass)}` : "As captured",
       get nodes() { return nodes(); },
       get kernels() { return own().kernels; },
       get outputs() { return own().outputs; },

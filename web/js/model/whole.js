@@ -2,6 +2,7 @@
 // computes (inputs, loops, ops that fall back to eager) by the names that both have in the captured graph.
 
 import { loopId, loopsOf } from "./loops.js";
+import { passName } from "./passes.js";
 import { capturedNodes, once, parseGraph, withGone } from "./picture.js";
 
 /** @typedef {import("../api/types.js").Graph} Graph */
@@ -40,7 +41,7 @@ export function wholeSteps(g) {
       return join(g, captured(), pieces);
     });
     return {
-      title: i ? `After ${changed[i - 1].pass}` : "As captured",
+      title: i ? `After ${passName(changed[i - 1].pass)}` : "As captured",
       get nodes() { return i ? joined() : captured(); },
       get kernels() { return i ? parts.flatMap((p, k) => own()[k].kernels.map((x) => String((p.first_kernel ?? 0) + Number(x)))) : []; },
       outputs: [],

@@ -5,6 +5,7 @@
 // loses nothing.
 
 import { plural } from "./format.js";
+import { passName } from "./passes.js";
 
 /** @typedef {import("../api/types.js").Workload} Workload */
 /**
@@ -139,7 +140,7 @@ export function toForm(w, parametersOf) {
     policy: w.policy === "native" ? "native" : "",
     grad: w.grad === true,
     torch: (w.engines ?? []).includes("torch"),
-    off: Object.keys(w.passes ?? {}).filter((name) => w.passes?.[name] === false),
+    off: Object.keys(w.passes ?? {}).filter((name) => w.passes?.[name] === false).map(passName),
     sweep: s.statements ? "statements" : s.input ? "input" : "nothing",
     pool: (s.statements?.pool ?? []).join("\n"),
     counts: (s.statements?.counts ?? []).join(", "),

@@ -1,4 +1,4 @@
-/* fusion/passes/lift.c -- views move from the result of a pointwise op to its operands.
+/* fusion/passes/hoist_views.c -- views move from the result of a pointwise op to its operands.
  *
  * A view is read from memory, so what it is a view of ends a kernel.  The view of
  * x * 2 is the same as twice the view of x: then the product can be in the
@@ -8,14 +8,14 @@
 #include "fusion/graph/view.h"
 #include "fusion/passes/pass.h"
 
-struct lift {
+struct hoist {
 	const int *uses;   /* by id of the old list */
 	const bool *fuses; /* by id of the old list: a kernel reads it that may grow */
 	int *made_uses;    /* by id of the new list */
 	int cap;
 };
 
-static bool is_lifted(const struct node *n)
+static bool is_hoisted(const struct node *n)
 {
 	return op_info(n->op)->kind == KIND_VIEW && n->op != OP_expand && n->op != OP_expand_as &&
 	       n->op != OP_unfold && n->op != OP_view_as && n->op != OP_as_strided;
@@ -52,7 +52,7 @@ static int view_operand(struct rewrite *rw, const struct node *view, int x, stru
 	return view_layout(rw->g, id, &layout) ? id : REWRITE_KEEP;
 }
 
-static int lift_view(struct rewrite *rw, const struct node *view, struct err *err)
+static int hoist_view(struct rewrite *rw, const struct node *view, struct err *err)
 {
 	const struct node *of = rw->g->nodes[view->args[0].node];
 	struct arg args[MAX_ARGS];
@@ -82,36 +82,36 @@ static int lift_view(struct rewrite *rw, const struct node *view, struct err *er
 }
 
 /* How often node `id` of the new list will be read. */
-static bool note_uses(struct lift *lift, struct graph *g, int id, int uses)
+static bool note_uses(struct hoist *hoist, struct graph *g, int id, int uses)
 {
-	while (id >= lift->cap) {
-		int cap = 2 * lift->cap + 64;
+	while (id >= hoist->cap) {
+		int cap = 2 * hoist->cap + 64;
 		int *grown = ARENA_ARRAY(g->arena, int, (size_t)cap);
 
 		if (!grown)
 			return false;
-		for (int i = 0; i < lift->cap; i++)
-			grown[i] = lift->made_uses[i];
-		for (int i = lift->cap; i < cap; i++)
+		for (int i = 0; i < hoist->cap; i++)
+			grown[i] = hoist->made_uses[i];
+		for (int i = hoist->cap; i < cap; i++)
 			grown[i] = 2; /* not known: too many */
-		lift->made_uses = grown;
-		lift->cap = cap;
+		hoist->made_uses = grown;
+		hoist->cap = cap;
 	}
-	lift->made_uses[id] = uses;
+	hoist->made_uses[id] = uses;
 	return true;
 }
 
-static int lift_node(struct rewrite *rw, struct node *n, struct err *err)
+static int hoist_node(struct rewrite *rw, struct node *n, struct err *err)
 {
-	struct lift *lift = rw->state;
-	int id = REWRITE_KEEP, uses = lift->uses[n->id], x = n->n_args ? n->args[0].node : -1;
+	struct hoist *hoist = rw->state;
+	int id = REWRITE_KEEP, uses = hoist->uses[n->id], x = n->n_args ? n->args[0].node : -1;
 
-	if (is_lifted(n) && lift->fuses[n->id] && x < lift->cap && lift->made_uses[x] == 1 &&
+	if (is_hoisted(n) && hoist->fuses[n->id] && x < hoist->cap && hoist->made_uses[x] == 1 &&
 	    takes_views(rw->g, rw->g->nodes[x]))
-		id = lift_view(rw, n, err);
+		id = hoist_view(rw, n, err);
 	if (id == REWRITE_FAILED)
 		return id;
-	if (note_uses(lift, rw->g, id == REWRITE_KEEP ? rw->g->n_nodes : id, uses))
+	if (note_uses(hoist, rw->g, id == REWRITE_KEEP ? rw->g->n_nodes : id, uses))
 		return id;
 	pass_out_of_memory(err);
 	return REWRITE_FAILED;
@@ -137,12 +137,12 @@ static bool *find_fusing(const struct graph *g)
 
 /* needs: no COMPOSITE nodes; keeps: values, bit for bit; breaks: leaves nodes that
  * nothing reads */
-bool pass_lift(struct graph *g, bool *changed, struct err *err)
+bool pass_hoist_views(struct graph *g, bool *changed, struct err *err)
 {
 	int *uses = ARENA_ARRAY(g->arena, int, (size_t)g->n_nodes + 1);
-	struct lift lift = { .uses = uses, .fuses = find_fusing(g) };
+	struct hoist hoist = { .uses = uses, .fuses = find_fusing(g) };
 
-	if (!uses || !lift.fuses)
+	if (!uses || !hoist.fuses)
 		return pass_out_of_memory(err);
 	for (int id = 0; id < g->n_nodes; id++)
 		for (int a = 0; a < g->nodes[id]->n_args; a++)
@@ -150,5 +150,5 @@ bool pass_lift(struct graph *g, bool *changed, struct err *err)
 				uses[g->nodes[id]->args[a].node]++;
 	for (int i = 0; i < g->n_outputs; i++)
 		uses[g->outputs[i]] += 2; /* it stays in memory anyway */
-	return rewrite_run(g, lift_node, &lift, changed, err);
+	return rewrite_run(g, hoist_node, &hoist, changed, err);
 }

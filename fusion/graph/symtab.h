@@ -1,6 +1,7 @@
-/* fusion/graph/sympoly.h -- between sym.c, sympoly.c and symreal.c; private to them. */
-#ifndef FUSION_GRAPH_SYMPOLY_H
-#define FUSION_GRAPH_SYMPOLY_H
+/* fusion/graph/symtab.h -- the table of sym.c, as symreal.c and symprint.c see it; private to them.
+ */
+#ifndef FUSION_GRAPH_SYMTAB_H
+#define FUSION_GRAPH_SYMTAB_H
 
 #include "fusion/graph/symreal.h"
 
@@ -20,9 +21,16 @@ struct symreal_table {
 	struct symreal_entry *buckets[REAL_BUCKETS];
 	int n;
 };
-struct symreal_table *sym_reals(struct symtab *t);
-struct arena *sym_arena(struct symtab *t);
-const int64_t *sym_hints(const struct symtab *t);
+
+struct symtab {
+	struct arena *arena;
+	const struct sym **slots; /* open addressing, a power of two */
+	size_t cap, len;
+	const struct sym **vars;
+	int64_t *hints;
+	int n_vars, cap_vars;
+	struct symreal_table reals;
+};
 
 /* Of a SYM_WHOLE. */
 static inline enum symreal_whole symreal_way(const struct sym *s)
@@ -31,12 +39,5 @@ static inline enum symreal_whole symreal_way(const struct sym *s)
 }
 int64_t symreal_eval_whole(const struct sym *s, const int64_t *vars);
 const char *symreal_function_name(int function);
-
-/* The lower bound that follows from the members' bounds. */
-int64_t sym_lower_bound(const struct sym *s);
-
-/* Python's // and %; 0 where b is 0. */
-int64_t int_floordiv(int64_t a, int64_t b);
-int64_t int_mod(int64_t a, int64_t b);
 
 #endif

@@ -1,9 +1,9 @@
-/* fusion/passes/sink.c -- reshapes move from an operand of a pointwise op to its result.
+/* fusion/passes/sink_views.c -- reshapes move from an operand of a pointwise op to its result.
  *
- * The other way than lift.c: what a norm over groups computes in the shape of its
+ * The other way than hoist_views.c: what a norm over groups computes in the shape of its
  * groups goes on in that shape, so that relu(reshape(norm)) is in the kernel of the
- * norm, and the reshape at the end is its memory under another shape.  Behind pass
- * lift, so of what could not be lifted; only where the other operands are reshapes
+ * norm, and the reshape at the end is its memory under another shape.  After pass
+ * hoist_views, so of what could not be hoisted; only where the other operands are reshapes
  * of the same kind, or in memory in an order that has the other shape too.
  */
 #include "fusion/graph/view.h"
@@ -119,7 +119,7 @@ static int sink(struct rewrite *rw, struct node *n, struct err *err)
 
 /* needs: no COMPOSITE nodes; keeps: values, bit for bit; breaks: leaves nodes that
  * nothing reads */
-bool pass_sink(struct graph *g, bool *changed, struct err *err)
+bool pass_sink_views(struct graph *g, bool *changed, struct err *err)
 {
 	return rewrite_run(g, sink, NULL, changed, err);
 }
