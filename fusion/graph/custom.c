@@ -89,36 +89,3 @@ const struct custom_op *custom_of(const struct graph *g, const struct node *n)
 		   ? custom_find(g->custom, n->args[0].str)
 		   : NULL;
 }
-
-/* The promoted dtype of the tensors, as the rule changes it. */
-static bool infer_dtype(struct infer *in, const struct custom_op *op)
-{
-	struct promotion p = PROMOTION_NONE;
-	enum dtype dtype;
-
-	for (int i = 1; i <= op->info.n_params; i++)
-		if (in->args[i].kind == ARG_NODE)
-			promotion_add(&p, in->g, &in->args[i]);
-	dtype = promotion_result(&p);
-	if (op->info.rule == RULE_FLOAT && dtype_category(dtype) != CATEGORY_FLOAT)
-		dtype = DTYPE_F32;
-	in->out->compute = dtype;
-	in->out->dtype = op->info.rule == RULE_BOOL ? DTYPE_BOOL : dtype;
-	return true;
-}
-
-bool infer_custom(struct infer *in)
-{
-	const struct custom_op *op = custom_find(in->g->custom, in->args[0].str);
-
-	if (!op)
-		return err_set(in->err, ERR_INTERNAL, "there is no op '%.64s' of a plugin",
-			       in->args[0].str);
-	if (op->shape == CUSTOM_FIRST)
-		in->out->shape = in->g->nodes[in->args[1].node]->shape;
-	for (int i = 1; op->shape == CUSTOM_BROADCAST && i <= op->info.n_params; i++)
-		if (in->args[i].kind == ARG_NODE &&
-		    !infer_broadcast(in, &in->out->shape, &in->g->nodes[in->args[i].node]->shape))
-			return false;
-	return infer_dtype(in, op);
-}

@@ -5,7 +5,7 @@
  * the graph's arena: passes make new nodes and rewire, arena_finish() drops
  * the lot.  A graph is used by one thread at a time.
  *
- * An argument stands as the op's signature (ops.def) names it: tensors by node
+ * An argument is as the op's signature (ops.def) names it: tensors by node
  * id, all else as plain values, as in an FX graph.  `x + 0.1` is one add node
  * whose second argument is the float 0.1.
  */
@@ -106,7 +106,7 @@ struct graph {
 	int n_nodes, cap_nodes;
 	int *inputs; /* node ids, by position */
 	int n_inputs;
-	int *outputs; /* node ids; one node may stand twice */
+	int *outputs; /* node ids; one node may be there twice */
 	int n_outputs;
 	const char *module;                /* of the nodes that are added now; in the arena */
 	int *name_counts;                  /* by op: how many names it has given */
@@ -130,7 +130,7 @@ int graph_input(struct graph *g, enum dtype dtype, const struct shape *shape,
 int graph_constant(struct graph *g, enum dtype dtype, const struct shape *shape, const void *data);
 
 /* Adds a node: checks the arguments against the op's row, fills in what was
- * left out, infers dtype and shape.  Arguments stand in the order of the
+ * left out, infers dtype and shape.  Arguments come in the order of the
  * signature, keywords too (ARG_NONE where one is skipped: its default).  They
  * are copied; an ARG_INT may stand for int[], an int for a float.  Returns the
  * id, or -1 with the fault (SHAPE, TYPE, VALUE, BOUND, MEMORY) worded for the

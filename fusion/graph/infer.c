@@ -9,11 +9,24 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fusion/graph/custom.h"
+
 /* ---- which dtype several operands are computed in
  *
  * PyTorch's rule (torch.result_type): a 0-d tensor or a Python number changes
  * the dtype only where its category (bool < int < float) is above that of the
  * tensors with dims; a Python float is then the default dtype, float32. */
+
+/* The dtype that numbers and tensors have in common; -1: no operand yet.
+ * Tensors with dims decide within their category, then 0-d tensors, then
+ * Python numbers: each only where its category is higher. */
+struct promotion {
+	int dim, zero, wrapped;
+};
+#define PROMOTION_NONE                                                                             \
+	{                                                                                          \
+		-1, -1, -1                                                                         \
+	}
 
 static int join(int a, int b)
 {
@@ -35,7 +48,7 @@ static enum dtype wrapped_dtype(enum dtype dtype)
 	return dtype_category(dtype) == CATEGORY_FLOAT ? DTYPE_F32 : dtype;
 }
 
-void promotion_add(struct promotion *p, const struct graph *g, const struct arg *arg)
+static void promotion_add(struct promotion *p, const struct graph *g, const struct arg *arg)
 {
 	const struct node *n;
 
@@ -64,7 +77,7 @@ void promotion_add(struct promotion *p, const struct graph *g, const struct arg 
 	}
 }
 
-enum dtype promotion_result(const struct promotion *p)
+static enum dtype promotion_result(const struct promotion *p)
 {
 	int dtype = join_by_category(p->dim, join_by_category(p->zero, p->wrapped));
 
@@ -520,6 +533,40 @@ bool infer_like(struct infer *in)
 	in->out->compute = in->op == OP_to ? x->dtype : in->out->dtype;
 	in->out->shape = x->shape;
 	return true;
+}
+
+/* The promoted dtype of the tensors, as the rule changes it. */
+static bool custom_dtype(struct infer *in, const struct custom_op *op)
+{
+	struct promotion p = PROMOTION_NONE;
+	enum dtype dtype;
+
+	for (int i = 1; i <= op->info.n_params; i++)
+		if (in->args[i].kind == ARG_NODE)
+			promotion_add(&p, in->g, &in->args[i]);
+	dtype = promotion_result(&p);
+	if (op->info.rule == RULE_FLOAT && dtype_category(dtype) != CATEGORY_FLOAT)
+		dtype = DTYPE_F32;
+	in->out->compute = dtype;
+	in->out->dtype = op->info.rule == RULE_BOOL ? DTYPE_BOOL : dtype;
+	return true;
+}
+
+/* An op of a plugin. */
+bool infer_custom(struct infer *in)
+{
+	const struct custom_op *op = custom_find(in->g->custom, in->args[0].str);
+
+	if (!op)
+		return err_set(in->err, ERR_INTERNAL, "there is no op '%.64s' of a plugin",
+			       in->args[0].str);
+	if (op->shape == CUSTOM_FIRST)
+		in->out->shape = in->g->nodes[in->args[1].node]->shape;
+	for (int i = 1; op->shape == CUSTOM_BROADCAST && i <= op->info.n_params; i++)
+		if (in->args[i].kind == ARG_NODE &&
+		    !infer_broadcast(in, &in->out->shape, &in->g->nodes[in->args[i].node]->shape))
+			return false;
+	return custom_dtype(in, op);
 }
 
 static infer_fn *const rules[OP_COUNT] = {

@@ -9,22 +9,6 @@ enum { SHAPE_TEXT_BYTES = 128 };
 /* The shape as text, cut to fit; returns `out`. */
 const char *shape_text(const struct shape *s, char out[SHAPE_TEXT_BYTES]);
 
-/* Whether complete arguments have the kinds that the signature says. */
-bool args_check(const struct graph *g, enum op op, const struct arg *args, struct err *err);
-
-/* The dtype that numbers and tensors have in common; -1: no operand yet.
- * Tensors with dims decide within their category, then 0-d tensors, then
- * Python numbers: each only where its category is higher. */
-struct promotion {
-	int dim, zero, wrapped;
-};
-#define PROMOTION_NONE                                                                             \
-	{                                                                                          \
-		-1, -1, -1                                                                         \
-	}
-void promotion_add(struct promotion *p, const struct graph *g, const struct arg *arg);
-enum dtype promotion_result(const struct promotion *p);
-
 /* What one call of op_infer() works on; its rules are in infer*.c. */
 struct infer {
 	const struct graph *g;

@@ -4,7 +4,7 @@
  *   ...                             the body, once; only the loop's own graph computes it
  *   %o = loop_operands(%x, %y)      x goes round, y is only read
  *   %w = while_loop(%condition, %o)
- *   %r = loop_result(%w, 0)         what x is behind the loop
+ *   %r = loop_result(%w, 0)         what x is after the loop
  *
  * The condition is a bool of no dims: whether there is a first round.  The body's
  * own graph has the operands as inputs; its outputs are whether there is another

@@ -162,7 +162,7 @@ enum attention_how {
 };
 
 /* Reads a signature, as in ops.def, and cuts `text` up, where names and defaults
- * then stand; the number of parameters, -1 where it cannot be read. */
+ * then are; the number of parameters, -1 where it cannot be read. */
 int op_parse_signature(char *text, struct op_param *params);
 
 /* Whether an op's FX name is these `len` bytes. */
@@ -170,7 +170,7 @@ bool op_has_fx(const char *name, size_t len);
 
 /* The op that a spelling reaches: "torch.relu", "Tensor.relu", "F.relu" is
  * spelt "torch.nn.functional.relu", operators are "op:+", "op:@", "op:neg".
- * Each spelling stands in one row.  false where there is none. */
+ * Each spelling is in one row.  false where there is none. */
 bool op_find(const char *spelling, enum op *out);
 
 /* The name that an FX graph gives to a call by this spelling: "multiply" for

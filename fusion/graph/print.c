@@ -1,6 +1,6 @@
 /* fusion/graph/print.c -- a graph as text, one line a node.
  *
- * Tensors and numbers stand in place, all else as name=value; arguments that
+ * Tensors and numbers come in place, all else as name=value; arguments that
  * have their default are left out.  Floats have as many digits as it takes to
  * read the same double back.
  */

@@ -106,7 +106,7 @@ bool sym_at_least(struct symtab *t, const struct sym *a, const struct sym *b);
 /* Rebuilds an expression of one table in another, which has the same symbols. */
 const struct sym *sym_copy(struct symtab *to, const struct sym *s);
 
-/* Calls visit() for each symbol in the expression, as often as it stands there. */
+/* Calls visit() for each symbol in the expression, as often as it is there. */
 void sym_each_var(const struct sym *s, void (*visit)(void *self, int var), void *self);
 void symreal_each_var(const struct symreal *r, void (*visit)(void *self, int var), void *self);
 

@@ -32,7 +32,7 @@ struct node_state {
 	int slot;             /* SAVE slot, -1 */
 	bool saved;           /* kept for later stages */
 	int cost;             /* of computing it again, in cheap ops; saved: of fetching it */
-	bool constant;        /* stands as an immediate where it is used */
+	bool constant;        /* an immediate where it is used */
 };
 
 typedef VEC(struct inst) inst_list;

@@ -233,8 +233,8 @@ struct lowered *lower_graph(const struct graph *g, const int *group, const char 
 const char *lower_form_name(enum kernel_form form);
 
 /* Whether buffer `out`, which the kernel writes, may lie in the memory of `in`, which
- * it reads and nobody needs behind it: every element of `in` is read at the point
- * where `out` is written, and for nothing that may be computed behind that. */
+ * it reads and nobody needs after it: every element of `in` is read at the point
+ * where `out` is written, and for nothing that may be computed after that. */
 bool kernel_overwrites(const struct kernel *k, int in, int out);
 
 /* The tile program as text, for tests and for people. */

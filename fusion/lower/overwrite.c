@@ -1,7 +1,7 @@
 /* fusion/lower/overwrite.c -- which input of a kernel its output may replace.
  *
  * A backend runs a body in loops of its own making, each of which loads what it
- * reads.  So nothing that is computed from the old element may come behind the new
+ * reads.  So nothing that is computed from the old element may come after the new
  * one: all of it must be part of how the new one is made.  And no later stage may
  * read the old element again.
  */

@@ -3,7 +3,7 @@
  * decompose_<id>() for each COMPOSITE row of ops.def.  The formulas are those
  * of PyTorch's CPU kernels, so that results agree within float rounding: var is
  * two-pass, softmax subtracts the largest first.  Counts of elements may be
- * symbolic: they stand as int operands.
+ * symbolic: they are int operands.
  */
 #include <float.h>
 #include <math.h>

@@ -33,9 +33,6 @@ struct arg expand_arg(const struct expand *e, const char *name); /* of the node 
 const struct node *expand_operand(const struct expand *e);       /* the first */
 double expand_number(struct arg p);                              /* NaN where it is symbolic */
 
-/* x with elements set to 0 at random with probability p, the others scaled. */
-struct arg expand_dropped(struct expand *e, struct arg x, double p);
-
 #define COMPOSITE(id, spellings, signature, ...) decompose_fn decompose_##id;
 #include "fusion/graph/ops_some.h"
 

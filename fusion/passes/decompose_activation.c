@@ -245,26 +245,6 @@ struct arg decompose_glu(struct expand *e)
 	return expand_binary(e, OP_mul, half, expand_unary(e, OP_sigmoid, gate));
 }
 
-struct arg expand_dropped(struct expand *e, struct arg x, double p)
-{
-	struct arg size, kept;
-
-	if (e->failed || p == 0)
-		return x;
-	if (p >= 1)
-		return mul(e, x, 0);
-	size = arg_ints(e->g->nodes[x.node]->shape.size, e->g->nodes[x.node]->shape.rank);
-	kept = expand_op(
-	    e, OP_keep, (struct arg[]){ size, arg_float(p), arg_dtype(e->g->nodes[x.node]->dtype) },
-	    3);
-	return expand_binary(e, OP_mul, x, kept);
-}
-
-struct arg decompose_dropout(struct expand *e)
-{
-	return expand_dropped(e, e->n->args[0], e->n->args[2].b ? e->n->args[1].f : 0);
-}
-
 struct arg decompose_div(struct expand *e)
 {
 	struct arg x = e->n->args[0], y = e->n->args[1], mode = e->n->args[2];

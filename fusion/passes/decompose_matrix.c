@@ -110,7 +110,7 @@ static struct arg convolve(struct expand *e, struct arg x, struct arg w, struct 
 			 6);
 }
 
-/* The bias, one number for each channel, over dims behind it. */
+/* The bias, one number for each channel, over the dims after it. */
 static struct arg with_bias(struct expand *e, struct arg x, int dims)
 {
 	struct arg bias = expand_arg(e, "bias");

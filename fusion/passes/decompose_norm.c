@@ -337,7 +337,8 @@ static struct shape grouped_shape(struct expand *e, const struct sym *groups)
 }
 
 /* x with mean 0 and variance 1 over the dims from the third on. */
-static struct arg normalised_behind(struct expand *e, struct arg x, const struct shape *shape)
+static struct arg normalised_after_channels(struct expand *e, struct arg x,
+					    const struct shape *shape)
 {
 	const struct sym *dims[MAX_RANK], *count = sym_const(e->g->syms, 1);
 
@@ -356,7 +357,7 @@ static struct arg over_groups(struct expand *e, const struct sym *groups)
 
 	x = expand_op(e, OP_reshape,
 		      (struct arg[]){ e->n->args[0], arg_ints(grouped.size, grouped.rank) }, 2);
-	x = normalised_behind(e, x, &grouped);
+	x = normalised_after_channels(e, x, &grouped);
 	if (weight.kind == ARG_NODE)
 		x = mul(e, x, over_group(e, weight, &grouped));
 	if (bias.kind == ARG_NODE)
@@ -374,9 +375,9 @@ struct arg decompose_instance_norm(struct expand *e)
 {
 	const struct shape *shape = &e->n->shape;
 
-	if (shape->rank < 3) /* no dims behind the channels */
+	if (shape->rank < 3) /* no dims after the channels */
 		return over_groups(e, shape->size[1]);
-	return channel_affine(e, normalised_behind(e, e->n->args[0], shape));
+	return channel_affine(e, normalised_after_channels(e, e->n->args[0], shape));
 }
 
 /* The p-norm over dims. */
@@ -526,6 +527,27 @@ static struct arg causal(struct expand *e, struct arg scores)
 	    (struct arg[]){ arg_ints(shape->size + shape->rank - 2, 2), arg_dtype(DTYPE_BOOL) }, 2);
 	mask = expand_binary(e, OP_tril, mask, arg_int(e->g, 0));
 	return expand_op(e, OP_where, (struct arg[]){ mask, scores, arg_float(-INFINITY) }, 3);
+}
+
+/* x with elements set to 0 at random with probability p, the others scaled. */
+static struct arg expand_dropped(struct expand *e, struct arg x, double p)
+{
+	struct arg size, kept;
+
+	if (e->failed || p == 0)
+		return x;
+	if (p >= 1)
+		return expand_binary(e, OP_mul, x, arg_float(0));
+	size = arg_ints(e->g->nodes[x.node]->shape.size, e->g->nodes[x.node]->shape.rank);
+	kept = expand_op(
+	    e, OP_keep, (struct arg[]){ size, arg_float(p), arg_dtype(e->g->nodes[x.node]->dtype) },
+	    3);
+	return expand_binary(e, OP_mul, x, kept);
+}
+
+struct arg decompose_dropout(struct expand *e)
+{
+	return expand_dropped(e, e->n->args[0], e->n->args[2].b ? e->n->args[1].f : 0);
 }
 
 struct arg decompose_scaled_dot_product_attention(struct expand *e)

@@ -27,7 +27,7 @@ static struct arg slice(struct expand *e, struct arg x, int dim, const struct sy
 			 (struct arg[]){ x, number(e, dim), arg_sym(start), arg_sym(end) }, 4);
 }
 
-/* What lies before (-shift mod size) goes behind the rest. */
+/* What lies before (-shift mod size) goes after the rest. */
 static struct arg roll_dim(struct expand *e, struct arg x, int dim, int64_t shift)
 {
 	struct symtab *syms = e->g->syms;
@@ -67,7 +67,7 @@ struct arg decompose_roll(struct expand *e)
 	return expand_op(e, OP_reshape, (struct arg[]){ x, arg_ints(s->size, s->rank) }, 2);
 }
 
-/* One dim more, expanded and then merged with the dim behind it. */
+/* One dim more, expanded and then merged with the dim after it. */
 static struct arg repeat_dim(struct expand *e, struct arg x, int dim, const struct sym *times)
 {
 	struct shape s;

@@ -491,7 +491,7 @@ static bool number_groups(struct fuse *f, int *number, int *n_groups, struct err
 	return true;
 }
 
-/* Numbers the clusters anew, in the order that holds the least memory. */
+/* Numbers the clusters again, in the order that holds the least memory. */
 static bool order_clusters(struct fuse *f, struct graph *g, int *number, int n_groups)
 {
 	int *group = ARENA_ARRAY(&f->scratch, int, (size_t)g->n_nodes + 1);

@@ -30,7 +30,7 @@ struct cluster {
 	bool alone;  /* library calls, fills, masks that free what they are made of: never fused */
 	int product; /* a product of matrices that it begins with, see lower.h; else -1 */
 	bool joins;  /* reads several tensors as one: in no kernel that reduces */
-	int repeats; /* a product that is alone since so many operands behind it repeat; 0 */
+	int repeats; /* a product that is alone since so many operands after it repeat; 0 */
 };
 
 struct fuse {
@@ -84,7 +84,7 @@ struct fuse_verdict {
 bool fuse_pays(const struct fuse *f, int a, int b, const struct domain *domain, int n,
 	       struct fuse_verdict *why);
 
-/* fuse_cost.c: how many operands of the ops behind a product repeat along the last
+/* fuse_cost.c: how many operands of the ops after a product repeat along the last
  * dim, if they make it cheaper to do these ops in a kernel of their own; else 0. */
 int fuse_product_repeats(const struct fuse *f, const struct node *product);
 

@@ -6,7 +6,7 @@
 #include "fusion/passes/fuse.h"
 
 enum {
-	FREE_CHEAP_OPS = 4, /* as many hide behind the memory traffic of a point */
+	FREE_CHEAP_OPS = 4, /* the memory traffic of a point hides as many */
 	/* A row of its own longer than this is given to several threads, which
 	 * only a single walk allows; half of a usual L2 cache in float32. */
 	LONG_ROW = 1 << 16,
@@ -153,13 +153,13 @@ static bool within_bounds(const struct fuse *f, int a, const int *nodes, int n,
 
 /* ---- what a product of matrices takes along
  *
- * Ops behind a product are computed on each block of its result while that is in
+ * Ops after a product are computed on each block of its result while that is in
  * the cache, by the threads that made it: no launch of their own, no wait of all
  * threads between, and the product's result is neither written to memory nor read
  * from there.  A reduction needs whole rows, so blocks have all columns then, and
  * each reads all of the second operand: that pays where these are few.
- * What repeats along a row, as the numbers of a batch norm do behind a convolution,
- * is copied out for each block anew; where the result stays in the cache anyway, one
+ * What repeats along a row, as the numbers of a batch norm do after a convolution,
+ * is copied out for each block again; where the result stays in the cache anyway, one
  * walk over all of it is cheaper (61_resnet_block.json, one thread: 1.09 of eager's
  * time on blocks, 0.9 in a kernel of its own).
  */
@@ -167,7 +167,7 @@ static bool within_bounds(const struct fuse *f, int a, const int *nodes, int n,
 enum {
 	MOST_COLUMNS = 512,       /* of a block: as wide as backends make them */
 	LEAST_ROWS = 256,         /* blocks of whole rows: fewer would leave threads without any */
-	MOST_REPEATS = 2,         /* operands behind a product that repeat along its rows */
+	MOST_REPEATS = 2,         /* operands after a product that repeat along its rows */
 	CACHED_BYTES = 512 << 10, /* of a result: half of a usual second cache */
 };
 

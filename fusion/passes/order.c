@@ -287,7 +287,7 @@ static void from_front(struct order *o, int *order)
 	}
 }
 
-/* ---- from the back: what has a reader behind it is there; placing a kernel frees
+/* ---- from the back: what has a reader after it is there; placing a kernel frees
  * what it makes, and asks for what it reads */
 
 static int64_t back_cost(const struct order *o, int k)
@@ -350,7 +350,7 @@ static void from_back(struct order *o, int *order)
 
 /* ---- the choice */
 
-/* The kernels that now run behind one that they ran before. */
+/* The kernels that now run after one that they ran before. */
 static void note_moved(struct order *o, struct graph *g, const int *order)
 {
 	int last = -1;

@@ -57,7 +57,7 @@ bool pass_outputs_hold(const struct graph *g, const struct pass_origin *origins,
 bool pass_fuse(struct graph *g, const struct pass_options *options, bool off,
 	       struct pass_result *out, struct err *err);
 
-/* For fuse: where each of `n` groups stands in the order that holds the least
+/* For fuse: the place of each of `n` groups in the order that holds the least
  * memory; group[node id] is its number in an order that is right.  False when out
  * of memory. */
 bool order_groups(struct graph *g, const bool *given_up, const int *group, int n, int *place);

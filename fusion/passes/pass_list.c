@@ -2,7 +2,7 @@
  *
  * A walk over the list keeps the set of properties that hold: none at first, a
  * pass adds what it makes and takes away what it breaks.  An order is right when
- * every pass finds what it needs, and the lowering behind the last one too.
+ * every pass finds what it needs, and the lowering after the last one too.
  */
 #include <pthread.h>
 #include <stdio.h>

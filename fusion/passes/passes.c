@@ -1,7 +1,7 @@
 /* fusion/passes/passes.c -- runs a list of passes over a graph.
  *
  * Whether the order is right was decided when the list was made (pass_list.c).
- * What is checked here, in debug and test builds and always behind a plugin's
+ * What is checked here, in debug and test builds and always after a plugin's
  * pass: that the graph is one, that the outputs are still of their types, and
  * that what the pass says it makes or leaves does hold.
  */
@@ -242,7 +242,7 @@ static bool run_pass(struct pass_run *run, const struct pass_info *pass, bool *c
 	return ok;
 }
 
-/* Runs one pass of the list; `hold`: the properties before it, and behind it. */
+/* Runs one pass of the list; `hold`: the properties before it, and after it. */
 static bool step(struct pass_run *run, int i, unsigned *hold, struct err *err)
 {
 	const struct pass_info *pass = &run->list->passes[i];

@@ -1,7 +1,7 @@
 /* fusion/passes/passes.h -- the list of passes, and the pass manager.
  *
  * passes.def gives order, purpose, needs and effects of each; one file a pass.
- * A list is data: plugins put passes of their own between ours, and an order in
+ * A list is data: plugins put passes of their own between these, and an order in
  * which a pass does not find what it needs is refused before anything runs.  In
  * debug and test builds graph_verify() runs after every one.
  *
@@ -41,7 +41,7 @@ struct pass_info {
 	const char *name;              /* "cse" */
 	const char *purpose;           /* one line for people */
 	unsigned needs, makes, breaks; /* bits of properties */
-	const char *after;             /* names of passes, by blanks: they stand before it */
+	const char *after;             /* names of passes, by blanks: they come before it */
 	const char *plugin;            /* whose it is; NULL: ours */
 	bool (*run)(struct pass_run *run, const struct pass_info *self, bool *changed,
 		    struct err *err);
@@ -84,7 +84,7 @@ struct pass_options {
 	bool verify;                  /* check the graph after every pass */
 	bool no_fusion;               /* one group a node: what eager does for an op */
 	bool calls;                   /* the device has those of pass pattern_match */
-	/* By input: the caller gives it up, so that its memory is free behind the last
+	/* By input: the caller gives it up, so that its memory is free after the last
 	 * kernel that reads it.  NULL: none is. */
 	const bool *given_up;
 };
@@ -117,9 +117,9 @@ struct pass_step {
 	const char *name;
 	const char *plugin; /* NULL: ours */
 	bool off, changed;
-	int n_nodes; /* behind it */
+	int n_nodes; /* after it */
 	int64_t ns;
-	const char *after; /* the graph behind it, as graph_print() has it; NULL: not
+	const char *after; /* the graph after it, as graph_print() has it; NULL: not
 			    * changed, or left out */
 	VEC(struct pass_firing) firings;
 	int64_t firings_left_out;

@@ -5,7 +5,7 @@
  * stay in the device's registers.  Only where nobody else reads what is between: a
  * training step that keeps the softmax for its gradient does all of it as before.
  * Written out, each op on the scores rounds to its dtype, and so does the call.  The
- * softmax it rounds before the division by the row's sum, not behind it.
+ * softmax it rounds before the division by the row's sum, not after it.
  *
  * BIASED  a linear layer of float16 or bfloat16.  One op rounds once, as PyTorch's does.
  */
@@ -21,15 +21,15 @@ enum {
 	LEAST_SPARED_BYTES = 1 << 30,
 };
 
-/* By id before the pass, or behind it where it says so. */
+/* By id before the pass, or after it where it says so. */
 struct calls {
 	int *uses;    /* by what is needed; outputs count */
 	bool *turned; /* the one use is a transpose(1, 2) */
-	int *was;     /* by id behind the pass: the id before, -1: a new node */
+	int *was;     /* by id after the pass: the id before, -1: a new node */
 	int n_was;
 };
 
-/* Ids are behind the pass. */
+/* Ids are those after the pass. */
 struct attention {
 	int q, k, v, mask; /* mask -1: none */
 	double scale, fill;

@@ -1,4 +1,4 @@
-/* fusion/passes/rewrite.c -- one walk over a graph that makes its node list anew. */
+/* fusion/passes/rewrite.c -- one walk over a graph that makes a new list of its nodes. */
 #include <string.h>
 
 #include "fusion/passes/pass.h"

@@ -17,6 +17,7 @@ enum guard_kind {
 	GUARD_TYPE,     /* it is a tensor with memory */
 	GUARD_KIND,     /* it is of the kind `number` */
 	GUARD_UNSET,    /* a local or global has no value */
+	GUARD_SET,      /* a local has one, whatever it is */
 	GUARD_LENGTH,   /* tuple, list */
 	GUARD_KEYS,     /* dict: the same keys in the same order */
 	GUARD_VALUE,    /* None, bool, number, str, dtype: type and value */

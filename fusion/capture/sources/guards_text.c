@@ -194,6 +194,9 @@ static void slot_text(const struct guards *g, const struct guard *at, struct buf
 		kind = kind_name(g->slots->at[at->slot].kind);
 		buf_printf(out, "%s is %s %s", name, strchr("aeiou", kind[0]) ? "an" : "a", kind);
 		return;
+	case GUARD_SET:
+		buf_printf(out, "%s has a value", name);
+		return;
 	case GUARD_UNSET:
 		buf_printf(out, "%s %s", name,
 			   g->slots->at[at->slot].access == SLOT_ATTRIBUTE
