@@ -44,12 +44,12 @@ endif
 CUPTI_HEADERS := $(if $(CUDA_HOME),$(firstword $(wildcard $(CUDA_HOME)/include/cupti.h $(CUDA_HOME)/extras/CUPTI/include/cupti.h)))
 
 # A folder is an archive; it may use those to its right (README, "The house").
-FOLDERS := server db profiler session capture lazy eager compile torch tensor vm backends passes lower graph lang base
+FOLDERS := server db profiler session capture lazy eager compile torch tensor report vm backends passes lower graph lang base
 
 dir_server := server
 dir_db := db
 dir_profiler := profiler
-$(foreach f,session capture lazy eager compile torch tensor vm backends passes lower graph lang base,$(eval dir_$f := fusion/$f))
+$(foreach f,session capture lazy eager compile torch tensor report vm backends passes lower graph lang base,$(eval dir_$f := fusion/$f))
 
 # Rooms: folders of a folder, in one archive with it (they call each other).
 rooms_capture := sources control backward

@@ -23,9 +23,9 @@
 #include "fusion/base/err.h"
 #include "fusion/vm/value.h"
 #include "fusion/graph/graph.h"
-#include "fusion/compile/watch.h"    /* struct watched */
-#include "fusion/session/mode.h"     /* enum fusion_mode, fusion_policy */
-#include "fusion/session/observer.h" /* struct fusion_observer */
+#include "fusion/compile/watch.h"   /* struct watched */
+#include "fusion/report/mode.h"     /* enum fusion_mode, fusion_policy */
+#include "fusion/report/observer.h" /* struct fusion_observer */
 #include "fusion/tensor/tensor.h"
 
 struct registry;
@@ -268,7 +268,7 @@ struct fusion_recompile fusion_recompile(const struct fusion_session *s, int ind
  * the session breaks again or ends. */
 struct fusion_break {
 	const char *stage;        /* "capture", "lowering" */
-	const char *kind;         /* "data-dependent-branch": session/breaks.def */
+	const char *kind;         /* "data-dependent-branch": report/breaks.def */
 	const char *outcome;      /* "resume", "jump", "step", "skip", "inline", ... */
 	const char *gb;           /* PyTorch's registry id; NULL */
 	const char *subject;      /* "print", ".item()"; NULL */

@@ -12,7 +12,7 @@
 #include "fusion/backends/backends.h"
 #include "fusion/base/arena.h"
 #include "fusion/passes/passes.h"
-#include "fusion/session/observer.h"
+#include "fusion/report/observer.h"
 #include "fusion/tensor/tensor.h"
 
 /* What execs of an engine share; borrowed. */

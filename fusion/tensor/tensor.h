@@ -18,7 +18,8 @@
 #include "fusion/base/err.h"
 #include "fusion/graph/dtype.h"
 #include "fusion/graph/graph.h"
-#include "fusion/session/observer.h"
+#include "fusion/report/observer.h"
+#include "fusion/vm/value.h"
 
 struct allocator; /* private */
 struct fence;
@@ -205,5 +206,12 @@ int64_t tensor_get_int(const struct tensor *t, int64_t index);
 /* Copies values, whatever the strides; shapes and dtypes must be equal.  `to` has no
  * shadows (shadow.h) then. */
 void tensor_copy(struct tensor *to, const struct tensor *from);
+
+/* A tensor value that holds `t` (takes over the reference); VALUE_UNSET when
+ * out of memory, with t released. */
+struct value tensor_wrap(struct tensor *t);
+
+/* UNSUPPORTED for a tensor without memory: one that outlived its capture. */
+bool tensor_check_memory(struct value v, struct err *err);
 
 #endif

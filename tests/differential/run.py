@@ -347,7 +347,7 @@ class Tester:
 
 @functools.cache
 def table_of_breaks():
-    with open(os.path.join(HERE, "..", "..", "fusion", "session", "breaks.def")) as file:
+    with open(os.path.join(HERE, "..", "..", "fusion", "report", "breaks.def")) as file:
         return file.read()
 
 

@@ -1,4 +1,4 @@
-/* fusion/session/mode.h -- how a session executes.
+/* fusion/report/mode.h -- how a session executes.
  *
  * Part of the engine's public header (fusion/fusion.h); a file of its own so
  * that the runtime below can name a mode without knowing the engine above.

@@ -1,4 +1,4 @@
-/* fusion/session/report.h -- what a session tells of its captures.
+/* fusion/report/report.h -- what a session tells of its captures.
  *
  * Whoever captures, lowers or runs adds breaks, frames and entries here;
  * fusion/fusion.h reads them out.  Everything is copied, but an entry's uses,
@@ -18,12 +18,12 @@
 #include "fusion/base/arena.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/vec.h"
-#include "fusion/session/observer.h" /* struct fusion_line, fusion_symbol */
+#include "fusion/report/observer.h" /* struct fusion_line, fusion_symbol */
 
 enum break_kind {
 #define KIND(id, name) BREAK_KIND_##id,
 #define BREAK(id, kind, gb, message, hint)
-#include "fusion/session/breaks.def"
+#include "fusion/report/breaks.def"
 #undef KIND
 #undef BREAK
 	BREAK_KIND_COUNT
@@ -33,7 +33,7 @@ enum break_id {
 	BREAK_NONE,
 #define KIND(id, name)
 #define BREAK(id, kind, gb, message, hint) BREAK_##id,
-#include "fusion/session/breaks.def"
+#include "fusion/report/breaks.def"
 #undef KIND
 #undef BREAK
 	BREAK_COUNT
@@ -118,7 +118,16 @@ struct session_entry {
 	int n_symbols;
 };
 
+struct session_counts {
+	int64_t graphs, kernels_built, launches, guard_checks, eager_fallbacks;
+	int64_t lowered, executions, cache_hits; /* pieces; lazy: traces run, and found */
+};
+
 struct session_report {
+	const char *frame; /* the entry function's name */
+	int64_t calls;
+	struct session_counts counts;
+	const struct fusion_observer *observer; /* NULL: nobody watches */
 	struct arena arena;
 	VEC(struct session_break) breaks;
 	VEC(struct session_frame) frames;
@@ -145,10 +154,5 @@ bool report_again(struct session_report *r, const struct session_break *b, int *
 /* *index: for session_entry.frame, and report->frames.at[]. */
 bool report_add_frame(struct session_report *r, const struct session_frame *f, int *index);
 bool report_add_entry(struct session_report *r, const struct session_entry *e);
-
-struct session;
-bool session_add_break(struct session *s, const struct session_break *b, int *index);
-bool session_add_frame(struct session *s, const struct session_frame *f, int *index);
-bool session_add_entry(struct session *s, const struct session_entry *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* fusion/tensor/overlap.h -- private to tensor/: tensors from outside that share memory.
+/* fusion/capture/overlap.h -- private to tensor/: tensors from outside that share memory.
  */
 #ifndef FUSION_RUNTIME_OVERLAP_H
 #define FUSION_RUNTIME_OVERLAP_H

@@ -1,4 +1,4 @@
-/* fusion/session/session_compile.c -- a new entry: why, and what is told of it. */
+/* fusion/capture/session_compile.c -- a new entry: why, and what is told of it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 bool session_note(struct session *s, const struct point *p, const char *reason)
 {
-	struct session_recompile r = { .call = s->calls - 1,
+	struct session_recompile r = { .call = s->report.calls - 1,
 				       .frame = p->frame_index,
 				       .reason = strdup(reason) };
 
@@ -16,8 +16,8 @@ bool session_note(struct session *s, const struct point *p, const char *reason)
 		free(r.reason);
 		return false;
 	}
-	if (s->observer && s->observer->recompiled)
-		s->observer->recompiled(s->observer->self, p->code->name, reason);
+	if (s->report.observer && s->report.observer->recompiled)
+		s->report.observer->recompiled(s->report.observer->self, p->code->name, reason);
 	return true;
 }
 
@@ -43,18 +43,18 @@ static bool count_entry(struct session *s, struct entry *e)
 	int kernels = e->exec ? e->exec->lowered->n_kernels : 0;
 
 	if (e->exec)
-		s->counts.kernels_built += e->exec->stats.kernels_built;
+		s->report.counts.kernels_built += e->exec->stats.kernels_built;
 	if (e->graph < 0)
 		return true;
 	e->graph = (int)s->graphs.len;
 	if (!VEC_PUSH(&s->graphs, e))
 		return false;
-	s->counts.graphs++;
-	if (!partition_report(e->exec, s, e->graph, e->slots.code->name))
+	s->report.counts.graphs++;
+	if (!partition_report(e->exec, &s->report, e->graph, e->slots.code->name))
 		return false;
-	if (s->observer && s->observer->compiled)
-		s->observer->compiled(s->observer->self, e->graph, e->compile_ns, kernels,
-				      e->exec && e->exec->stats.cached);
+	if (s->report.observer && s->report.observer->compiled)
+		s->report.observer->compiled(s->report.observer->self, e->graph, e->compile_ns,
+					     kernels, e->exec && e->exec->stats.cached);
 	return true;
 }
 
@@ -72,7 +72,7 @@ static bool tell_point(struct session *s, struct point *p)
 	point_name(p, &name);
 	frame.name = name.data ? name.data : p->code->name;
 	frame.frame_id = p->frame_id;
-	ok = session_add_frame(s, &frame, &p->frame_index);
+	ok = report_add_frame(&s->report, &frame, &p->frame_index);
 	buf_finish(&name);
 	return ok;
 }
@@ -83,7 +83,7 @@ static bool tell_entry(struct session *s, const struct point *p, const struct en
 	struct session_entry told = { .frame = p->frame_index,
 				      .compile_id = e->compile_id,
 				      .graph = e->graph,
-				      .call = s->calls - 1,
+				      .call = s->report.calls - 1,
 				      .compile_ns = e->compile_ns,
 				      .reason = reason,
 				      .uses = &e->uses,
@@ -95,7 +95,7 @@ static bool tell_entry(struct session *s, const struct point *p, const struct en
 	bool ok = guards_symbols(&e->guards, &scratch, &symbols, &told.n_symbols);
 
 	told.symbols = symbols;
-	ok = ok && session_add_entry(s, &told);
+	ok = ok && report_add_entry(&s->report, &told);
 	arena_finish(&scratch);
 	return ok;
 }
@@ -109,7 +109,7 @@ static bool tell_break(struct session *s, struct entry_break *b, int graph, int 
 				      .because = b->because,
 				      .subject = b->at.subject[0] ? b->at.subject : NULL,
 				      .message = b->at.message[0] ? b->at.message : NULL,
-				      .call = s->calls - 1,
+				      .call = s->report.calls - 1,
 				      .graph = graph,
 				      .n_stack = (int)b->at.stack.len,
 				      .column = b->at.column,
@@ -129,7 +129,7 @@ static bool tell_break(struct session *s, struct entry_break *b, int graph, int 
 	told.stack = b->at.stack.at;
 	/* natively rounds of a loop come to the same place again and again */
 	return (s->options.policy == FUSION_NATIVE && report_again(&s->report, &told, index)) ||
-	       session_add_break(s, &told, index);
+	       report_add_break(&s->report, &told, index);
 }
 
 /* Past the limits nothing is compiled any more. */
@@ -264,7 +264,7 @@ struct entry *session_compile(struct session *s, struct point *p, struct frame *
 		return NULL;
 	if (p->n_entries >= s->options.recompile_limit || s->n_compiled >= ALL_RECOMPILES) {
 		if (refuse(s, p))
-			s->counts.eager_fallbacks++;
+			s->report.counts.eager_fallbacks++;
 		else
 			*fate = ENTRY_FAILED, entry_no_memory(err);
 		return NULL;

@@ -1,11 +1,11 @@
-/* fusion/tensor/overlap.c -- tensors from outside that share memory.
+/* fusion/capture/overlap.c -- tensors from outside that share memory.
  *
  * A write to one shows in the other.  Where one of them covers the other, that one
  * is a view of it while capturing, at the place that it has in memory: then a
  * functional graph says what the write means.  Sizes and places are constants then,
  * which guards check.
  */
-#include "fusion/tensor/overlap.h"
+#include "fusion/capture/overlap.h"
 
 #include "fusion/eager/autograd.h"
 

@@ -1,4 +1,4 @@
-/* fusion/session/observer.h -- what the engine tells whoever watches.
+/* fusion/report/observer.h -- what the engine tells whoever watches.
  *
  * Part of the engine's public header (fusion/fusion.h); a file of its own so
  * that the runtime below can report without knowing the engine above.  Calls

@@ -1,16 +1,14 @@
-/* fusion/session/report.c -- keeps what a session tells; names of breaks. */
-#include "fusion/session/report.h"
+/* fusion/report/report.c -- keeps what a session tells; names of breaks. */
+#include "fusion/report/report.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "fusion/session/session.h"
 
 static const struct break_row rows[BREAK_COUNT] = {
 	[BREAK_NONE] = { BREAK_KIND_UNSUPPORTED, NULL, "", NULL },
 #define KIND(id, name)
 #define BREAK(id, kind, gb, message, hint) [BREAK_##id] = { BREAK_KIND_##kind, gb, message, hint },
-#include "fusion/session/breaks.def"
+#include "fusion/report/breaks.def"
 #undef KIND
 #undef BREAK
 };
@@ -18,7 +16,7 @@ static const struct break_row rows[BREAK_COUNT] = {
 static const char *const kind_names[BREAK_KIND_COUNT] = {
 #define KIND(id, name) [BREAK_KIND_##id] = name,
 #define BREAK(id, kind, gb, message, hint)
-#include "fusion/session/breaks.def"
+#include "fusion/report/breaks.def"
 #undef KIND
 #undef BREAK
 };
@@ -213,19 +211,4 @@ bool report_add_entry(struct session_report *r, const struct session_entry *e)
 		return true;
 	return keep_optional(&r->arena, &copy.reason) && keep_symbols(&r->arena, &copy) &&
 	       VEC_PUSH(&r->entries, copy);
-}
-
-bool session_add_break(struct session *s, const struct session_break *b, int *index)
-{
-	return report_add_break(&s->report, b, index);
-}
-
-bool session_add_frame(struct session *s, const struct session_frame *f, int *index)
-{
-	return report_add_frame(&s->report, f, index);
-}
-
-bool session_add_entry(struct session *s, const struct session_entry *e)
-{
-	return report_add_entry(&s->report, e);
 }
