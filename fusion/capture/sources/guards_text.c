@@ -204,10 +204,8 @@ static void slot_text(const struct guards *g, const struct guard *at, struct buf
 			       : "has no value");
 		return;
 	case GUARD_INT:
-		buf_printf(out, "%s is an int", name);
-		return;
 	case GUARD_FLOAT:
-		buf_printf(out, "%s is a float", name);
+		buf_printf(out, "%s is %s", name, at->kind == GUARD_INT ? "an int" : "a float");
 		return;
 	case GUARD_OBJECT:
 		if (was.kind == VALUE_CLASS)
