@@ -192,7 +192,7 @@ static bool bind_call(struct executable *exe, int kernel, struct err *err)
 	return placing != NOWHERE;
 }
 
-void cuda_call(struct executable *exe, int kernel, void *const *buffers)
+static void call_function(struct executable *exe, int kernel, void *const *buffers)
 {
 	exe->device->calls++;
 	exe->on_device[kernel]->run(&exe->calls[kernel], exe->states[kernel], buffers);
@@ -543,7 +543,7 @@ void cuda_launch(struct executable *exe, int kernel, void *const *buffers, struc
 		poison_scratch(exe->device, &exe->narrow.scratch);
 	}
 	if (exe->on_device[kernel])
-		cuda_call(exe, kernel, buffers);
+		call_function(exe, kernel, buffers);
 	else if (cuda_calls(exe, kernel))
 		call_on_host(exe, kernel, buffers, pool);
 	if (cuda_walks(exe, kernel) && !exe->takes_sum[kernel])

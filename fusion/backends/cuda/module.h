@@ -56,12 +56,11 @@ static inline bool cuda_walks(const struct executable *exe, int kernel)
 /* The launch of a kernel that walks, for memory at these addresses. */
 struct cuda_launch *cuda_launch_for(struct executable *exe, int kernel, void *const *buffers);
 
-/* backend.launch; and the op's own function alone, which is on the device. */
+/* backend.launch. */
 void cuda_launch(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
 		 bool backward);
-void cuda_call(struct executable *exe, int kernel, void *const *buffers);
 
-/* ---- mode graphs: launches as one CUDA graph.
+/* ---- mode graphs: launches as one CUDA graph
  *
  * A CUDA graph has a node for each launch, one after the other, with its arguments
  * in place.  Where a buffer moves, the nodes that use it are given their arguments

@@ -15,7 +15,7 @@
 
 #include "fusion/backends/library/library.h"
 
-/* ---- which products OpenBLAS computes, and how.
+/* ---- which products OpenBLAS computes, and how
  *
  * Measured with bench_gemm on 16 cores with AVX-512 (OpenBLAS 0.3.26) and on one
  * with AVX2 (0.3.21), float32.  One thread, products of 512 x 4096 x 1024 and the

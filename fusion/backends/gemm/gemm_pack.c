@@ -41,7 +41,7 @@ static void pack_turned(float *to, const float *from, int64_t step, int have, in
 	}
 }
 
-/* ---- float16 and bfloat16 in products of matrices.
+/* ---- float16 and bfloat16 in products of matrices
  *
  * Panels and sums are float32: elements are widened as they are packed, and the sums
  * are rounded once.  By whole vectors, with the casts of the kernel table, which may

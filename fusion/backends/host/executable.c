@@ -274,7 +274,7 @@ void executable_destroy(struct executable *exe)
 	free(exe);
 }
 
-/* ---- what the backends of this machine make kernels of.
+/* ---- what the backends of this machine make kernels of
  *
  * A search for order (BETWEEN in ops.def) has no loop nest that could take in what
  * comes before or after it: it is a call between two pieces, and is reported as one.  (Other

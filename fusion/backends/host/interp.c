@@ -43,7 +43,7 @@ struct program {
 	struct interp_step *steps;
 };
 
-/* ---- from a part's instructions to steps.
+/* ---- from a part's instructions to steps
  *
  * A register of a body gets a location: a place where it is loaded from or
  * stored to, else a tile of scratch, which is used again once its last reader

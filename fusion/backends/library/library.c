@@ -153,7 +153,7 @@ static void run_divisor(const struct library_call *call, void *const *buffers, s
 
 const struct library_op library_divisor = { .run = run_divisor };
 
-/* ---- functions of Python's floats, to the bit. */
+/* ---- functions of Python's floats, to the bit */
 
 static void run_number(const struct library_call *call, void *const *buffers, struct pool *pool)
 {
@@ -170,7 +170,7 @@ static void run_number(const struct library_call *call, void *const *buffers, st
 
 const struct library_op library_number = { .run = run_number };
 
-/* ---- kernels that plugins bring. */
+/* ---- kernels that plugins bring */
 
 static void describe(const struct library_call *call, int i, void *const *buffers,
 		     struct custom_operand *out)

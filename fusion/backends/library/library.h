@@ -132,7 +132,7 @@ struct library_site {
 };
 bool library_bind(struct library_call *call, const struct library_site *site, struct err *err);
 
-/* ---- what gather, x[i] and scatter walk over.
+/* ---- what gather, x[i] and scatter walk over
  *
  * bind() of these ops leaves a struct lookup as the call's state: library/index.c
  * walks it on the host, cuda/library/index.c has a kernel walk it.
@@ -158,7 +158,7 @@ struct lookup {
 	const struct operand *index[3], *from, *to;
 };
 
-/* ---- which numbers PyTorch's kernels draw on a GPU.
+/* ---- which numbers PyTorch's kernels draw on a GPU
  *
  * Each thread of a grid has a counter of Philox.  Where an element's number comes from
  * depends on how many threads PyTorch starts, so on the GPU, and on the kernel.  `draws`:

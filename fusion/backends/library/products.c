@@ -9,7 +9,7 @@
 #include "fusion/backends/library/library.h"
 #include "fusion/graph/einsum.h"
 
-/* ---- matmul and einsum: dims sorted into a matrix product.
+/* ---- matmul and einsum: dims sorted into a matrix product
  *
  * Each label of the contraction is a dim of the batch, a row, a column or
  * summed over.  Dims of one kind are walked as one AXIS: by a step where they
@@ -191,7 +191,7 @@ const struct library_op library_matmul = { bind_contraction, run_contraction };
 const struct library_op library_matmul_nt = { bind_contraction, run_contraction };
 const struct library_op library_einsum = { bind_contraction, run_contraction };
 
-/* ---- attention on the host, row by row.
+/* ---- attention on the host, row by row
  *
  * What a device's call is held against; the host itself is given the ops that it is
  * made of.  Sums are of float64.

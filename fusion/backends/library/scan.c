@@ -7,7 +7,7 @@
 
 #include "fusion/backends/library/library.h"
 
-/* ---- running sums and products: cumsum, cumprod, logcumsumexp.
+/* ---- running sums and products: cumsum, cumprod, logcumsumexp
  *
  * A running sum of float32 is kept in float64 and rounded at each element, as
  * PyTorch does on the CPU.
@@ -161,7 +161,7 @@ const struct library_op library_cumsum = { .run = run };
 const struct library_op library_cumprod = { .run = run };
 const struct library_op library_logcumsumexp = { .run = run };
 
-/* ---- argmax, sort and topk along one dim.
+/* ---- argmax, sort and topk along one dim
  *
  * Order is PyTorch's: NaN is larger than every number, equal elements stay in
  * their order (sort is always stable here), argmax takes the first of equals.

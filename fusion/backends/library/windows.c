@@ -7,7 +7,7 @@
 #include "fusion/backends/gemm/gemm.h"
 #include "fusion/backends/library/library.h"
 
-/* ---- convolutions as products of matrices without columns.
+/* ---- convolutions as products of matrices without columns
  *
  * The windows of an image are a matrix [channels * kernel, windows] in which an
  * element lies at the sum of two offsets, one of its row and one of its column:
@@ -199,7 +199,7 @@ static void run_convolution(const struct library_call *call, void *const *buffer
 
 const struct library_op library_conv_windows = { bind_convolution, run_convolution };
 
-/* ---- windows over the last two dims: columns and pools. */
+/* ---- windows over the last two dims: columns and pools */
 
 /* How windows lie: [0] down, [1] across. */
 struct windows {

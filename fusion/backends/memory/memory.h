@@ -45,7 +45,7 @@ struct device_memory {
 	bool (*check)(void *self, struct err *err);
 };
 
-/* ---- memory that is watched: a debugging switch (--poison).
+/* ---- memory that is watched: a debugging switch (--poison)
  *
  * A block has GUARD WORDS before its first byte and after its last, which nobody may
  * write: they are looked at when it is freed, after a kernel that wrote it (on the host)

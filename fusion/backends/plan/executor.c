@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* ---- from an access to an address.
+/* ---- from an access to an address
  *
  * Most tiles lie in memory as code wants them and get a plain pointer.  Others
  * are gathered into a staging tile before the code runs, or scattered from one

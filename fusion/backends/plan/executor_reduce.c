@@ -5,7 +5,7 @@
 
 #include "fusion/backends/plan/plan.h"
 
-/* ---- kernels that reduce along the tile axis.
+/* ---- kernels that reduce along the tile axis
  *
  * A row is cut into chunks of CHUNK points whose partial results are joined in
  * order, whether one thread runs them all or several share them: the result
@@ -251,7 +251,7 @@ void executor_rows(struct plan *p, void *const *buffers, struct pool *pool)
 	pool_run(pool, p->rows, grain, range, &rows);
 }
 
-/* ---- kernels that reduce across the tile axis.
+/* ---- kernels that reduce across the tile axis
  *
  * A tile of columns walks the reduced points.  Where the columns are few, a call
  * takes several points: n is then a multiple of the width.  Sums stay in the

@@ -58,7 +58,7 @@ extern const struct kernel_table kernels_sse, kernels_avx2, kernels_avx512;
 const struct kernel_table *kernels_here(void);
 const struct kernel_table *kernels_named(const char *unit);
 
-/* ---- writes an expression of ops.def for a compute type. */
+/* ---- writes an expression of ops.def for a compute type */
 
 /* "float", "unsigned short": an element in memory, in C. */
 const char *intrinsics_element(enum dtype dtype);

@@ -11,7 +11,7 @@
 #include "fusion/backends/library/library.h"
 #include "fusion/base/buf.h"
 
-/* ---- whether two places of the device hold the same bytes.
+/* ---- whether two places of the device hold the same bytes
  *
  * Each block says that it has looked, and whether what it saw differs: a device that did not
  * run the kernel says neither, and its memory is compared on the host.

@@ -8,7 +8,6 @@
  * it next: any kernel since the last wait may be the one.  With CUDA_LAUNCH_BLOCKING=1
  * in the environment, as the driver has it, each launch is waited for, and the one is
  * known.  After such a failure the context is of no use, until the process ends.
- * Private to backends/cuda.
  */
 #ifndef FUSION_BACKENDS_CUDA_DEVICE_DEVICE_H
 #define FUSION_BACKENDS_CUDA_DEVICE_DEVICE_H
@@ -22,10 +21,9 @@
 #include "fusion/base/err.h"
 #include "fusion/lower/lower.h"
 
-/* ---- the driver and NVRTC, loaded when first wanted.
+/* ---- the driver and NVRTC, loaded when first wanted
  *
  * One binary serves hosts with and without a GPU: nothing of CUDA is linked.
- *
  */
 
 struct cuda_api {
@@ -49,7 +47,7 @@ const char *cuda_lacks(int i);
 
 void cuda_api_unload(struct cuda_api *api); /* zeroed is fine */
 
-/* ---- CUDA C to a cubin. */
+/* ---- CUDA C to a cubin */
 
 /* What a cubin depends on beside source and architecture: NVRTC's version and our
  * options, as text; part of the cache's key. */

@@ -399,7 +399,7 @@ static void text_results(struct text *t, const struct stage *stage)
 		}
 }
 
-/* ---- the function of one kernel. */
+/* ---- the function of one kernel */
 
 /* How an access of a body goes over the lanes of a thread. */
 enum lane_step { LANE_SAME, LANE_NEXT, LANE_FAR };

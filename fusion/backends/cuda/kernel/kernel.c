@@ -192,7 +192,8 @@ static bool choose_early(struct cuda_kernel *c, int64_t most)
 	return c->n_kept > again;
 }
 
-bool cuda_passes(const struct kernel *k, const struct access *at, enum dtype dtype)
+/* Whether an access, each element of it once, is larger than CUDA_PASSING_BYTES for sure. */
+static bool passes(const struct kernel *k, const struct access *at, enum dtype dtype)
 {
 	int64_t bytes = (int64_t)dtype_bytes(dtype);
 
@@ -337,7 +338,7 @@ static bool some_pass(const struct kernel *k)
 			const struct inst *inst = &k->stages[s].body[i];
 
 			if ((inst->kind == INST_LOAD || inst->kind == INST_STORE) && !inst->join &&
-			    cuda_passes(k, &inst->at, inst->dtype))
+			    passes(k, &inst->at, inst->dtype))
 				return true;
 		}
 	return false;

@@ -7,7 +7,6 @@
  *         to finish joins what they have found, in order
  *   COLS  a block has COLUMNS columns side by side and `threads` on each of them
  * Sizes that are known are literals of the text, others are parameters.
- * Private to backends/cuda.
  */
 #ifndef FUSION_BACKENDS_CUDA_KERNEL_KERNEL_H
 #define FUSION_BACKENDS_CUDA_KERNEL_KERNEL_H
@@ -101,9 +100,6 @@ static inline bool cuda_kernel_strides(const struct cuda_kernel *c)
 /* Which of the kept accesses a load is; -1: none. */
 int cuda_kept(const struct cuda_kernel *c, const struct inst *inst);
 
-/* Whether an access, each element of it once, is larger than CUDA_PASSING_BYTES for sure. */
-bool cuda_passes(const struct kernel *k, const struct access *at, enum dtype dtype);
-
 /* bounds.c: whether a float32 can be no farther from 0 than sines without a reduction
  * of their own go, by what computes it; it may be NaN. */
 bool cuda_is_near(const struct kernel *k, int reg);
@@ -111,9 +107,7 @@ bool cuda_is_near(const struct kernel *k, int reg);
 /* Bytes of all slots of a row (COLS: of COLUMNS columns). */
 int64_t cuda_slot_bytes(const struct kernel *k, const struct cuda_extent *e);
 
-/* ---- a kernel with all that a launch needs prepared.
- *
- */
+/* ---- a kernel with all that a launch needs prepared */
 
 struct cuda_launch {
 	const struct cuda_kernel *kernel;

@@ -129,9 +129,6 @@ void cuda_walk_dims(struct walk_args *w, int at, int k, const struct operand *x,
 /* Drops dims of size 1 and puts those together that all operands may walk as one. */
 void cuda_walk_fold(struct walk_args *w, int operands);
 
-/* The dtype of a node's first operand. */
-enum dtype cuda_operand_dtype(const struct graph *g, const struct node *n);
-
 void *cuda_state(size_t bytes, struct err *err); /* zeros; NULL with MEMORY */
 
 #endif

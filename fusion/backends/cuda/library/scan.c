@@ -5,7 +5,7 @@
 
 #include "fusion/backends/cuda/library/library.h"
 
-/* ---- running sums and extremes on the device. */
+/* ---- running sums and extremes on the device */
 
 enum { MANY_LINES = 8192, SHORT_LINE = 64, WARP = 32, MOST_THREADS = 1024, BLOCK_SHARE = 4096 };
 
@@ -28,14 +28,15 @@ static void emit_pair(struct buf *out, int kernel, const char *body, enum dtype 
 			   cuda_element(to), join);
 }
 
-enum dtype cuda_operand_dtype(const struct graph *g, const struct node *n)
+/* The dtype of a node's first operand. */
+static enum dtype operand_dtype(const struct graph *g, const struct node *n)
 {
 	return g->nodes[n->args[0].node]->dtype;
 }
 
 static void emit_scan(struct buf *out, const struct graph *g, const struct node *n, int kernel)
 {
-	enum dtype in = cuda_operand_dtype(g, n);
+	enum dtype in = operand_dtype(g, n);
 	const char *x = cuda_element(in), *y = cuda_element(n->dtype);
 	bool floats = dtype_category(n->dtype) == CATEGORY_FLOAT;
 	bool largest = n->op == OP_cummax_values || n->op == OP_cummax_indices;
@@ -60,7 +61,7 @@ static void emit_scan(struct buf *out, const struct graph *g, const struct node 
 
 static void emit_extreme(struct buf *out, const struct graph *g, const struct node *n, int kernel)
 {
-	const char *x = cuda_element(cuda_operand_dtype(g, n)), *y = cuda_element(n->dtype);
+	const char *x = cuda_element(operand_dtype(g, n)), *y = cuda_element(n->dtype);
 	const char *largest = n->op == OP_argmax ? "true" : "false";
 
 	cuda_emit_function(out, (struct cuda_function_name){ kernel, "block", MOST_THREADS },
@@ -253,7 +254,7 @@ const struct cuda_library cuda_extremes = { .part = PART_SCAN,
 					    .run = run_extreme,
 					    .drop = drop_extreme };
 
-/* ---- sorting on the device.
+/* ---- sorting on the device
  *
  * Our own: the templates of CUB want the toolkit's headers where the program runs, and
  * NVRTC finds none.
@@ -303,7 +304,7 @@ static int64_t known_length(const struct graph *g, const struct node *n)
 
 static void emit_sort(struct buf *out, const struct graph *g, const struct node *n, int kernel)
 {
-	const char *x = cuda_element(cuda_operand_dtype(g, n)), *y = cuda_element(n->dtype);
+	const char *x = cuda_element(operand_dtype(g, n)), *y = cuda_element(n->dtype);
 	bool indices = n->op == OP_argsort || n->op == OP_topk_indices;
 	int64_t length = known_length(g, n);
 
