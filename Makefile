@@ -44,18 +44,18 @@ endif
 CUPTI_HEADERS := $(if $(CUDA_HOME),$(firstword $(wildcard $(CUDA_HOME)/include/cupti.h $(CUDA_HOME)/extras/CUPTI/include/cupti.h)))
 
 # A folder is an archive; it may use those to its right (README, "The house").
-FOLDERS := server db profiler session capture lazy eager compile torch tensor vm backends passes lower graph lang base
+FOLDERS := server db profiler session capture lazy eager compile torch tensor report vm backends passes lower graph lang base
 
 dir_server := server
 dir_db := db
 dir_profiler := profiler
-$(foreach f,session capture lazy eager compile torch tensor vm backends passes lower graph lang base,$(eval dir_$f := fusion/$f))
+$(foreach f,session capture lazy eager compile torch tensor report vm backends passes lower graph lang base,$(eval dir_$f := fusion/$f))
 
 # Rooms: folders of a folder, in one archive with it (they call each other).
 rooms_capture := sources control backward
-rooms_backends := $(if $(CUDA_HOME),cuda,cuda/absent)
+rooms_backends := memory simd cache plan gemm library host $(if $(CUDA_HOME),cuda cuda/device cuda/kernel cuda/library,cuda/absent)
 rooms_profiler := workload measure agree recorder breaks timeline report suite import torch export compare $(if $(CUPTI_HEADERS),cupti,cupti/absent)
-sources = $(filter-out server/main.c,$(wildcard $(dir_$1)/*.c) $(wildcard $(rooms_$1:%=$(dir_$1)/%/*.c)))
+sources = $(filter-out server/main.c fusion/backends/simd/kernels.c,$(wildcard $(dir_$1)/*.c) $(wildcard $(rooms_$1:%=$(dir_$1)/%/*.c)))
 objects = $(patsubst %.c,$B/%.o,$(call sources,$1)) $(extra_$1)
 
 # Kernels of the interpreter, once per vector unit (chosen at run time).
@@ -64,7 +64,7 @@ simd := $(if $(SAN),-O1,-O3) -fwrapv
 simd_sse := $(simd) -msse4.2
 simd_avx2 := $(simd) -mavx2 -mfma
 simd_avx512 := $(simd) -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
-CUDA_TEXTS := words args library index line sort window create attention random
+CUDA_TEXTS := intrinsics args library index scan sort window create attention random
 extra_backends := $(foreach s,$(SIMD),$B/fusion/backends/simd/kernels_$s.o) $B/gen/vec_text.o $(if $(CUDA_HOME),$(CUDA_TEXTS:%=$B/gen/cuda_%_text.o))
 extra_server := $B/gen/assets.o
 PRELUDES := $(patsubst fusion/vm/prelude/%.py,$B/gen/prelude_%_text.o,$(wildcard fusion/vm/prelude/*.py))
@@ -132,9 +132,10 @@ $(foreach s,$(SIMD),$(eval $(call simd_rule,$s)))
 
 # The vector vocabulary is compiled into the interpreter and pasted in front of
 # every generated kernel: one text, so the two cannot differ.
-$B/gen/vec_text.o: fusion/backends/vec.h
-$(filter-out %args_text.o,$(CUDA_TEXTS:%=$B/gen/cuda_%_text.o)): $B/gen/cuda_%_text.o: fusion/backends/cuda/%.cu
-$B/gen/cuda_args_text.o: fusion/backends/cuda/args.h
+$B/gen/vec_text.o: fusion/backends/simd/vec.h
+$(filter-out %args_text.o %intrinsics_text.o,$(CUDA_TEXTS:%=$B/gen/cuda_%_text.o)): $B/gen/cuda_%_text.o: fusion/backends/cuda/library/%.cu
+$B/gen/cuda_args_text.o: fusion/backends/cuda/library/args.h
+$B/gen/cuda_intrinsics_text.o: fusion/backends/cuda/kernel/intrinsics.cu
 # The PyTorch script that a run can be downloaded as.
 $B/gen/torch_script_text.o: profiler/torch/script.py
 # What the torch engine has the operator's Python run.

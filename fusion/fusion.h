@@ -17,15 +17,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fusion/backends/backend.h" /* struct kernel_use */
-#include "fusion/backends/fence.h"
+#include "fusion/backends/backends.h" /* struct kernel_use */
+#include "fusion/backends/memory/memory.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/err.h"
 #include "fusion/vm/value.h"
 #include "fusion/graph/graph.h"
-#include "fusion/compile/watch.h"    /* struct watched */
-#include "fusion/session/mode.h"     /* enum fusion_mode, fusion_policy */
-#include "fusion/session/observer.h" /* struct fusion_observer */
+#include "fusion/compile/watch.h"   /* struct watched */
+#include "fusion/report/mode.h"     /* enum fusion_mode, fusion_policy */
+#include "fusion/report/observer.h" /* struct fusion_observer */
 #include "fusion/tensor/tensor.h"
 
 struct registry;
@@ -52,7 +52,7 @@ struct fusion_options {
 	const char *const *deny;
 	int n_deny;
 	bool grad; /* fusion_backward() will be called */
-	/* A debugging switch: memory is watched (backends/fence.h), and a call fails with
+	/* A debugging switch: memory is watched (backends/memory/memory.h), and a call fails with
 	 * INTERNAL where something was written outside of its buffer. */
 	bool poison;
 	/* Each call stands in torch.autocast(device, dtype=autocast): float16 or
@@ -268,7 +268,7 @@ struct fusion_recompile fusion_recompile(const struct fusion_session *s, int ind
  * the session breaks again or ends. */
 struct fusion_break {
 	const char *stage;        /* "capture", "lowering" */
-	const char *kind;         /* "data-dependent-branch": session/breaks.def */
+	const char *kind;         /* "data-dependent-branch": report/breaks.def */
 	const char *outcome;      /* "resume", "jump", "step", "skip", "inline", ... */
 	const char *gb;           /* PyTorch's registry id; NULL */
 	const char *subject;      /* "print", ".item()"; NULL */

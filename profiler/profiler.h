@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "fusion/base/err.h"
-#include "fusion/session/mode.h"
+#include "fusion/report/mode.h"
 #include "profiler/timeline/timeline.h"
 
 struct registry; /* fusion/session/registry.h */

@@ -1,12 +1,12 @@
 /* tests/backends_help.h -- runs a lowered graph on a backend, as compile/ would.
  *
- * Buffers have the 64 bytes of slack that backend.h asks for and a guard
+ * Buffers have the 64 bytes of slack that backends.h asks for and a guard
  * behind it: who writes further fails the test.
  */
 #ifndef TESTS_BACKENDS_HELP_H
 #define TESTS_BACKENDS_HELP_H
 
-#include "fusion/backends/backend.h"
+#include "fusion/backends/backends.h"
 #include "tests/lower_passed.h"
 #include "tests/shared_kernels.h"
 

@@ -1,7 +1,7 @@
 /* tests/engine.h -- programs in, numbers out: helpers for tests of fusion/fusion.h.
  *
  * A struct engine is one source in one mode on one backend; with TEST_POISON in the
- * environment its memory is watched (backends/fence.h).  Helpers fail the
+ * environment its memory is watched (backends/memory/memory.h).  Helpers fail the
  * test where the engine fails; engine_fails() expects it to.
  */
 #ifndef TESTS_ENGINE_H

@@ -5,7 +5,7 @@
 
 #include <sys/wait.h>
 
-#include "fusion/backends/simd/kernels.h"
+#include "fusion/backends/simd/simd.h"
 
 static int count_files(const char *ending)
 {

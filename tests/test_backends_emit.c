@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "fusion/backends/emit.h"
-#include "fusion/backends/executable.h"
-#include "fusion/backends/toolchain.h"
+#include "fusion/backends/host/emit.h"
+#include "fusion/backends/host/executable.h"
+#include "fusion/backends/host/toolchain.h"
 
 enum { N = 1000, MOST_OUTPUTS = 80 };
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/backends/backend.h"
-#include "fusion/backends/gemm.h"
+#include "fusion/backends/backends.h"
+#include "fusion/backends/gemm/gemm.h"
 
 enum { BATCH = 2, PAD = 3, LAYOUTS = 8 };
 

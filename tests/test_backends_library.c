@@ -25,7 +25,7 @@ static void check(struct builder *b, const void *const *inputs, const double *wa
 	pool_destroy(pool);
 }
 
-/* Inputs lie in memory with the slack that backend.h asks for. */
+/* Inputs lie in memory with the slack that backends.h asks for. */
 static float *input(int64_t n, int64_t shift)
 {
 	float *x = help_alloc((size_t)n * sizeof(*x));

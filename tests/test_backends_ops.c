@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "fusion/backends/simd/kernels.h"
+#include "fusion/backends/simd/simd.h"
 
 typedef long double real;
 

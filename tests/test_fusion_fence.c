@@ -1,6 +1,6 @@
 /* tests/test_fusion_fence.c -- memory that is watched: poison, guard words, plans that end
  * the life of memory too early. */
-#include "fusion/backends/fence.h"
+#include "fusion/backends/memory/memory.h"
 #include "fusion/base/sanitized.h"
 #include "fusion/compile/record.h"
 #include "tests/cuda_stand_in.h"

@@ -1,7 +1,7 @@
 /* tests/test_passes_why.c -- the bounds of a kernel, its bytes, and the words that
  * say why it is one of its own.
  */
-#include "fusion/backends/plan.h"
+#include "fusion/backends/plan/plan.h"
 #include "tests/lower_passed.h"
 
 static const struct kernel *find_kernel(const struct lowered *l, const char *why)

@@ -1,9 +1,11 @@
-/* fusion/backends/backends.c -- the table of backends, and what the processor has. */
+/* fusion/backends/backends.c -- the table of backends. */
+#include "fusion/backends/backends.h"
+
 #include <string.h>
 
-#include "fusion/backends/cpu.h"
 #include "fusion/backends/cuda/cuda.h"
-#include "fusion/backends/interp.h"
+#include "fusion/backends/host/host.h"
+#include "fusion/backends/simd/simd.h"
 
 static const struct backend *const backends[] = { &backend_interp, &backend_cpu, &backend_cuda };
 
@@ -44,26 +46,6 @@ int backend_count(void)
 const struct backend *backend_at(int index)
 {
 	return backends[index];
-}
-
-/* What the flags that simd/kernels.c is compiled with (Makefile) ask for. */
-const struct kernel_table *kernels_named(const char *unit)
-{
-	bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-	bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
-		      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-		      __builtin_cpu_supports("avx512vl");
-
-	if (avx512 && (!unit || !strcmp(unit, kernels_avx512.unit)))
-		return &kernels_avx512;
-	if (avx2 && (!unit || !strcmp(unit, kernels_avx2.unit)))
-		return &kernels_avx2;
-	return !unit || !strcmp(unit, kernels_sse.unit) ? &kernels_sse : NULL;
-}
-
-const struct kernel_table *kernels_here(void)
-{
-	return kernels_named(NULL);
 }
 
 const char *backend_vector_unit(void)

@@ -15,7 +15,7 @@
 #include "fusion/capture/decide.h"
 #include "fusion/capture/live.h"
 #include "fusion/vm/classes.h"
-#include "fusion/tensor/overlap.h"
+#include "fusion/capture/overlap.h"
 
 /* Each attempt pins or merges something, or moves the end: their number is
  * bounded; this is for an engine that errs. */

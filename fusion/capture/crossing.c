@@ -8,7 +8,7 @@
 #include "fusion/capture/crossing.h"
 
 #include "fusion/vm/frame.h"
-#include "fusion/session/session.h"
+#include "fusion/capture/capture.h"
 
 enum { DEPTH = 3 }; /* of lists within lists */
 
@@ -46,7 +46,7 @@ static void gather_frame(struct storages *s, const struct frame *f)
 
 static bool wanted(const struct session *s)
 {
-	return __builtin_expect(s->observer && s->observer->crossed, 0);
+	return __builtin_expect(s->report.observer && s->report.observer->crossed, 0);
 }
 
 void crossing_begin(struct session *s, const struct value *args, int n)
@@ -74,8 +74,8 @@ void crossing_leave(struct session *s, int index)
 	for (const struct frame *f = s->vm->frame; f; f = f->up)
 		gather_frame(&c->held, f);
 	used = allocator_used_bytes(s->options.env->allocator);
-	s->observer->crossed(s->observer->self, index,
-			     used > c->used_bytes ? (int64_t)(used - c->used_bytes) : 0, 0);
+	s->report.observer->crossed(s->report.observer->self, index,
+				    used > c->used_bytes ? (int64_t)(used - c->used_bytes) : 0, 0);
 }
 
 static bool loads(const struct inst *list, int n, int buffer)
@@ -132,7 +132,7 @@ void crossing_enter(struct session *s, const struct entry *e)
 		moved += 2 * tensor_numel(t) * (int64_t)dtype_bytes(t->dtype);
 	}
 	if (moved)
-		s->observer->crossed(s->observer->self, c->index, 0, moved);
+		s->report.observer->crossed(s->report.observer->self, c->index, 0, moved);
 	c->index = -1;
 }
 

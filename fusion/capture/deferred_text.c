@@ -312,7 +312,7 @@ const struct entry_text *late_text_keep(const struct trace *t, struct value v,
 static bool show_leaf(const struct text_gap *gap, struct value v, struct autograd *a, struct vm *vm,
 		      struct buf *text)
 {
-	struct value leaf = eager_wrap(tensor_ref(v.tensor->memory));
+	struct value leaf = tensor_wrap(tensor_ref(v.tensor->memory));
 	bool ok = leaf.kind == VALUE_TENSOR;
 
 	if (ok) {

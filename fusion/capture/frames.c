@@ -37,14 +37,27 @@ void call_roots_finish(struct call_roots *r)
 		free(r->values);
 }
 
+void capture_set_modes(struct session *s, const struct entry *e)
+{
+	struct world *world = &s->vm->world;
+
+	/* the outermost block ends, or begins, where eager does not see it */
+	if (world->autocast < AUTOCAST_BLOCK)
+		autocast_forget(&s->eager.autocast);
+	world->grad_off = e->grad_off_after;
+	world->autocast = e->autocast_after;
+	autocast_settle(&s->eager.autocast, world->autocast);
+}
+
 static struct entry *find_entry(struct session *s, struct point *p, const struct roots *roots)
 {
-	bool watched = __builtin_expect(s->observer && s->observer->phase, 0);
+	bool watched = __builtin_expect(s->report.observer && s->report.observer->phase, 0);
 	int64_t begin = watched ? clock_ns() : 0;
-	struct entry *e = point_find(p, roots, &s->counts.guard_checks);
+	struct entry *e = point_find(p, roots, &s->report.counts.guard_checks);
 
 	if (watched)
-		s->observer->phase(s->observer->self, PHASE_GUARDS, begin, clock_ns());
+		s->report.observer->phase(s->report.observer->self, PHASE_GUARDS, begin,
+					  clock_ns());
 	return e;
 }
 
@@ -85,17 +98,18 @@ static bool run_piece(struct session *s, struct point *p, struct frame *base, bo
 		return err_set(err, ERR_MEMORY, "out of memory for a call");
 	*entry = p->skip ? NULL : entry_for(s, p, base, &roots.roots, &fate, err);
 	if (*entry) {
-		bool watched = __builtin_expect(s->observer && s->observer->piece, 0);
+		bool watched = __builtin_expect(s->report.observer && s->report.observer->piece, 0);
 		int64_t begin;
 
 		crossing_enter(s, *entry);
 		begin = watched ? clock_ns() : 0;
-		ok = entry_run(*entry, &roots.roots, s->vm, out, s->observer, err);
+		ok = entry_run(*entry, &roots.roots, s->vm, out, s->report.observer, err);
 		*ran = true;
 		if (watched)
-			s->observer->piece(s->observer->self, (*entry)->graph, begin, clock_ns());
+			s->report.observer->piece(s->report.observer->self, (*entry)->graph, begin,
+						  clock_ns());
 		if ((*entry)->exec)
-			s->counts.launches += (*entry)->exec->launched;
+			s->report.counts.launches += (*entry)->exec->launched;
 		if (!ok && entry_refuted(err)) {
 			*err = (struct err){ 0 };
 			*ran = false;
@@ -162,14 +176,16 @@ static bool run_eager(struct session *s, const struct point *p, const struct ent
 		      bool *returned, struct value *out, struct err *err)
 {
 	int index = e ? e->broke : p ? p->broke : -1;
-	bool watched = __builtin_expect(s->observer && s->observer->broke, 0) && index >= 0, ok;
+	bool watched = __builtin_expect(s->report.observer && s->report.observer->broke, 0) &&
+		       index >= 0,
+	     ok;
 	int64_t begin;
 
 	crossing_leave(s, index);
 	begin = watched ? clock_ns() : 0;
 	ok = run_unwatched(s, p, e, returned, out, err);
 	if (watched)
-		s->observer->broke(s->observer->self, index, begin, clock_ns());
+		s->report.observer->broke(s->report.observer->self, index, begin, clock_ns());
 	return ok;
 }
 
@@ -202,7 +218,7 @@ static bool run_frame(struct session *s, struct frame *base, struct value *out, 
 		if (!ran || !entry_returns(e)) /* what follows runs in the function's grad mode */
 			frame_mark(vm, base);
 		if (ran && e->sets_modes)
-			session_set_modes(s, e);
+			capture_set_modes(s, e);
 		if (ran && entry_returns(e)) {
 			vm_unwind(vm, base);
 			return true;

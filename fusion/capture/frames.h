@@ -7,7 +7,7 @@
 #ifndef FUSION_RUNTIME_FRAMES_H
 #define FUSION_RUNTIME_FRAMES_H
 
-#include "fusion/session/session.h"
+#include "fusion/capture/capture.h"
 
 /* Lets the session run the frames of its VM. */
 void frames_watch(struct session *s);

@@ -1,4 +1,5 @@
-/* fusion/capture/live.c -- liveness of locals, backwards over the instructions. */
+/* fusion/capture/live.c -- liveness of locals, backwards over the instructions, and whether they
+ * have a value, forwards. */
 #include "fusion/capture/live.h"
 
 #include <stdlib.h>
@@ -83,4 +84,50 @@ const bool *live_locals(const struct code *code, int inst, struct arena *arena)
 	free(r.at);
 	free(scratch);
 	return out;
+}
+
+/* Notes that `inst` is reached without a value. */
+static void reach(const struct code *code, bool *reached, int *stack, int *depth, int inst)
+{
+	if (inst < code->n_insts && !reached[inst]) {
+		reached[inst] = true;
+		stack[(*depth)++] = inst;
+	}
+}
+
+static void reach_from(const struct code *code, bool *reached, int *stack, int *depth, int local)
+{
+	int i = stack[--*depth];
+	const struct lang_inst *inst = &code->insts[i];
+
+	for (int h = 0; h < code->n_handlers; h++)
+		if (i >= code->handlers[h].start && i < code->handlers[h].end)
+			reach(code, reached, stack, depth, code->handlers[h].target);
+	if (inst->op == CODE_STORE_FAST && inst->arg == local)
+		return;
+	if (falls_through(inst->op))
+		reach(code, reached, stack, depth, i + 1);
+	if (jumps(inst->op))
+		reach(code, reached, stack, depth, inst->arg);
+}
+
+bool local_may_be_unset(const struct code *code, int inst, int local)
+{
+	size_t n = (size_t)code->n_insts;
+	bool *reached = calloc(n + 1, sizeof(*reached)), may;
+	int *stack = malloc((n + 1) * sizeof(*stack)), depth = 0;
+	int n_params = code->n_positional + code->n_keyword_only + code->has_varargs +
+		       code->has_kwargs;
+
+	for (int i = 0; reached && stack && i < code->n_insts; i++)
+		if (code->insts[i].op == CODE_DELETE_FAST && code->insts[i].arg == local)
+			reach(code, reached, stack, &depth, i + 1);
+	if (reached && stack && local >= n_params)
+		reach(code, reached, stack, &depth, 0);
+	while (depth > 0)
+		reach_from(code, reached, stack, &depth, local);
+	may = !reached || !stack || reached[inst];
+	free(reached);
+	free(stack);
+	return may;
 }

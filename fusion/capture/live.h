@@ -9,4 +9,8 @@
  * to.  In `arena`; NULL when out of memory. */
 const bool *live_locals(const struct code *code, int inst, struct arena *arena);
 
+/* Whether a local may be without a value at instruction `inst`: on some path no store comes
+ * before it.  True, too, when out of memory. */
+bool local_may_be_unset(const struct code *code, int inst, int local);
+
 #endif

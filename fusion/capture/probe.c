@@ -1,7 +1,7 @@
 /* fusion/capture/probe.c -- would a call find an entry?  Nothing is run. */
 #include <string.h>
 
-#include "fusion/session/session.h"
+#include "fusion/capture/capture.h"
 
 enum { MOST_ARGS = 256 };
 

@@ -111,7 +111,7 @@ static struct value output(struct follower *f, const struct recipe_step *step)
 
 	f->call->outputs[step->index] = NULL;
 	if (step->kind == RECIPE_OUTPUT) {
-		v = eager_wrap(t);
+		v = tensor_wrap(t);
 		if (v.kind != VALUE_UNSET)
 			f->failed |= !place_on_tape(f->call, step, v);
 		return v;
@@ -248,7 +248,7 @@ static struct value make_view(struct follower *f, const struct recipe_step *step
 	if (base.kind == VALUE_TENSOR)
 		t = view_replay(base.tensor->memory, step->layout, f->call->vars, NULL);
 	if (t)
-		view = eager_wrap(t);
+		view = tensor_wrap(t);
 	if (view.kind != VALUE_UNSET && a && a->recording && !step->detached && !step->leaf)
 		f->failed |= !autograd_note_view(a, base, view, autograd_requires(base), NULL);
 	if (view.kind != VALUE_UNSET && a && a->recording && detached.kind == VALUE_TENSOR)

@@ -1,7 +1,7 @@
 /* fusion/capture/replay.c -- see replay.h. */
 #include "fusion/capture/replay.h"
 
-#include "fusion/session/session.h"
+#include "fusion/capture/capture.h"
 
 void replay_finish(struct replay *r)
 {
@@ -115,7 +115,7 @@ static bool keep_result(struct replay *r, const struct record *record, struct te
 {
 	struct value old = r->kept;
 
-	*out = eager_wrap(made);
+	*out = tensor_wrap(made);
 	if (out->kind == VALUE_UNSET)
 		return false;
 	r->kept = (struct value){ .kind = VALUE_UNSET };

@@ -15,6 +15,7 @@
 #include "fusion/torch/torch_more.h"
 #include "fusion/torch/torch_control.h"
 #include "fusion/capture/trace.h"
+#include "fusion/torch/torch_grad.h"
 
 static bool shape_value(const struct shape *shape, struct value *out, struct err *err)
 {
@@ -159,7 +160,7 @@ static bool call_tensors(struct trace *t, const struct native *f, const struct v
 		kw = &form.kw;
 		inplace = form.inplace;
 	}
-	if (autograd_wants_native(f->id))
+	if (torch_grad_wants(f->id))
 		return trace_grad_call(t, f, args, n, kw, out, err);
 	if (torch_control_wants(f))
 		return call_control(t, f, args, n, kw, out, err);

@@ -13,7 +13,7 @@
 #include "fusion/vm/namedtuple.h"
 #include "fusion/capture/control/cond.h"
 #include "fusion/eager/autograd.h"
-#include "fusion/tensor/overlap.h"
+#include "fusion/capture/overlap.h"
 
 static const struct value unset = { .kind = VALUE_UNSET };
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "fusion/backends/fence.h"
+#include "fusion/backends/memory/memory.h"
 #include "fusion/base/clock.h"
 #include "fusion/compile/partition.h"
 #include "fusion/compile/record.h"

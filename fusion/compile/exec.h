@@ -9,10 +9,10 @@
 #ifndef FUSION_RUNTIME_EXEC_H
 #define FUSION_RUNTIME_EXEC_H
 
-#include "fusion/backends/backend.h"
+#include "fusion/backends/backends.h"
 #include "fusion/base/arena.h"
 #include "fusion/passes/passes.h"
-#include "fusion/session/observer.h"
+#include "fusion/report/observer.h"
 #include "fusion/tensor/tensor.h"
 
 /* What execs of an engine share; borrowed. */
@@ -164,7 +164,7 @@ bool step_run(struct exec *e, struct tensor *const *inputs, struct tensor **owne
 /* exec.c, for exec_step.c: outputs that are there before the kernels. */
 void exec_place_given(const struct exec *e, struct tensor **outputs, struct tensor *into);
 
-/* exec_fence.c: of an exec whose memory is watched (backends/fence.h), NULL: it is not. */
+/* exec_fence.c: of an exec whose memory is watched (backends/memory/memory.h), NULL: it is not. */
 struct fence *exec_fence(const struct exec *e);
 /* Bytes of the memory for a temporary of its own. */
 size_t exec_temp_bytes(const struct exec *e, int index);

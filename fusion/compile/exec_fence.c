@@ -1,4 +1,4 @@
-/* fusion/compile/exec_fence.c -- a run whose memory is watched (backends/fence.h).
+/* fusion/compile/exec_fence.c -- a run whose memory is watched (backends/memory/memory.h).
  *
  * What the allocator gives is watched there.  Temporaries that share a block are watched
  * here: by the plan, the life of each begins before its first kernel and ends after its
@@ -6,7 +6,7 @@
  */
 #include <inttypes.h>
 
-#include "fusion/backends/fence.h"
+#include "fusion/backends/memory/memory.h"
 #include "fusion/base/buf.h"
 #include "fusion/compile/exec.h"
 

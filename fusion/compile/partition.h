@@ -9,6 +9,7 @@
 #ifndef FUSION_RUNTIME_PARTITION_H
 #define FUSION_RUNTIME_PARTITION_H
 
+#include "fusion/report/report.h"
 #include "fusion/compile/exec.h"
 
 /* What a backend must not lower beside what it says itself; borrowed. */
@@ -96,7 +97,6 @@ int exec_lowered_count(const struct exec *e);
 /* partition_report.c: counts the lowered pieces of a session's graph, and notes a
  * break for each fallback, which tells the observer of it from then on; `function` is where its
  * nodes stand.  False when out of memory. */
-struct session;
-bool partition_report(struct exec *e, struct session *s, int graph, const char *function);
+bool partition_report(struct exec *e, struct session_report *r, int graph, const char *function);
 
 #endif

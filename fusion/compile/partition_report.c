@@ -1,6 +1,5 @@
-/* fusion/compile/partition_report.c -- tells a session what its backend did not lower. */
+/* fusion/compile/partition_report.c -- reports what the backend did not lower. */
 #include "fusion/compile/partition.h"
-#include "fusion/session/session.h"
 
 static const enum break_id causes[] = {
 	[FALLBACK_OP] = BREAK_UNSUPPORTED_OP,
@@ -36,18 +35,18 @@ static const char *subject_of(const struct piece *piece)
 }
 
 /* Those of a loop's body stand once, however often it runs. */
-static bool tell_pieces(struct exec *e, struct session *s, int graph, const char *function)
+static bool tell_pieces(struct exec *e, struct session_report *r, int graph, const char *function)
 {
 	for (int i = 0; e && e->parts && i < e->parts->n_pieces; i++) {
 		struct piece *piece = &e->parts->pieces[i];
 		struct session_break b = { .stage = STAGE_LOWERING,
 					   .outcome = OUTCOME_FALLBACK,
-					   .call = s->calls - 1,
+					   .call = r->calls - 1,
 					   .graph = graph,
 					   .n_stack = 1 };
 		struct fusion_line at = { .function = function };
 
-		if (piece->kind == PIECE_LOOP && !tell_pieces(piece->exec, s, graph, function))
+		if (piece->kind == PIECE_LOOP && !tell_pieces(piece->exec, r, graph, function))
 			return false;
 		if (!is_fallback(piece))
 			continue;
@@ -60,14 +59,14 @@ static bool tell_pieces(struct exec *e, struct session *s, int graph, const char
 		b.column = piece->node->column;
 		b.subject = subject_of(piece);
 		b.message = piece->why;
-		if (!session_add_break(s, &b, &piece->brk))
+		if (!report_add_break(r, &b, &piece->brk))
 			return false;
 	}
 	return true;
 }
 
-bool partition_report(struct exec *e, struct session *s, int graph, const char *function)
+bool partition_report(struct exec *e, struct session_report *r, int graph, const char *function)
 {
-	s->counts.lowered += exec_lowered_count(e);
-	return tell_pieces(e, s, graph, function);
+	r->counts.lowered += exec_lowered_count(e);
+	return tell_pieces(e, r, graph, function);
 }

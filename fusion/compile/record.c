@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fusion/backends/fence.h"
+#include "fusion/backends/memory/memory.h"
 #include "fusion/base/clock.h"
 #include "fusion/compile/partition.h"
 

@@ -2,7 +2,7 @@
  *
  * Mode graphs.  An exec whose sizes are numbers makes the same launches in each run, with
  * temporaries at the same places: a RECORDING is those launches with their arguments
- * ready, as a backend keeps them (backend.h).  Before a replay inputs and outputs that
+ * ready, as a backend keeps them (backends.h).  Before a replay inputs and outputs that
  * lie elsewhere than the last time are pointed at; everything else stays.
  *
  * What a run hands out is never written by the next one: an output is a new tensor, or

@@ -200,7 +200,7 @@ static bool wrap_saved(struct autograd *a, struct tensor *t, struct grad_node *n
 {
 	struct tensor_grad *record;
 
-	*out = eager_wrap(tensor_ref(t));
+	*out = tensor_wrap(tensor_ref(t));
 	if (out->kind == VALUE_UNSET)
 		return torch_no_memory(err);
 	if (!node || !autograd_enabled(a))
@@ -267,6 +267,7 @@ struct tensor_grad *autograd_of(struct autograd *a, struct value t, struct err *
 	a->tensors = record;
 	a->n_tracked++;
 	t.tensor->grad = record;
+	t.tensor->forget_grad = autograd_forget;
 	return record;
 }
 

@@ -289,13 +289,11 @@ struct backward_call {
 	bool grad;          /* the results are handed out */
 	bool unused, zeros; /* grad(): an input may have none: None, or zeros */
 };
-bool autograd_is_pass(int id);
 bool backward_parse(const struct native *f, const struct value *args, int n,
 		    const struct keywords *kw, struct backward_call *c, struct err *err);
 
-/* autograd_host.c: backward(), torch.autograd.grad() and their kin. */
-int autograd_find(const char *spelling); /* -1: none */
-bool autograd_wants_native(int id);
+/* autograd_host.c: runs what torch_grad_find() finds: backward(), torch.autograd.grad() and others.
+ */
 bool autograd_call(struct autograd *a, const struct native *f, const struct value *args, int n,
 		   const struct keywords *kw, struct value *out, struct err *err);
 /* x.grad, x.requires_grad, ...: *known false for another name. */

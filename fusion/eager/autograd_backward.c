@@ -147,7 +147,7 @@ static bool send(struct pass *p, const struct grad_arg *arg, struct value *g, bo
 	struct value dtype = { .kind = VALUE_DTYPE, .dtype = arg->dtype }, shape;
 	bool ok = true;
 
-	if (!eager_check(*g, p->err))
+	if (!tensor_check_memory(*g, p->err))
 		return false;
 	if (!same_shape(g->tensor->memory, arg)) {
 		ok = shape_value(arg->rank, arg->size, &shape, p->err);
@@ -209,7 +209,7 @@ static bool send_zeros(struct pass *p, const struct grad_node *node)
 		if (!t)
 			return false;
 		memset(tensor_host_writes(t), 0, t->storage->bytes);
-		g = eager_wrap(t);
+		g = tensor_wrap(t);
 		if (g.kind == VALUE_UNSET)
 			return torch_no_memory(p->err);
 		ok = deliver(p, &arg->to, g, true);
@@ -386,7 +386,7 @@ static bool seed(struct pass *p, int index, struct value *out)
 	if (given.kind == VALUE_TENSOR) {
 		const struct tensor *g = given.tensor->memory;
 
-		if (!eager_check(given, p->err))
+		if (!tensor_check_memory(given, p->err))
 			return false;
 		if (g->rank != t->rank ||
 		    memcmp(g->size, t->size, sizeof(t->size[0]) * (size_t)t->rank) != 0)
@@ -410,7 +410,7 @@ static bool plant(struct pass *p, int index)
 	struct grad_source to;
 	bool ok;
 
-	if (!eager_check(root, p->err) || !autograd_source(p->a, root, &to, p->err))
+	if (!tensor_check_memory(root, p->err) || !autograd_source(p->a, root, &to, p->err))
 		return false;
 	if (!to.node && to.leaf.kind != VALUE_TENSOR) {
 		if (root.tensor->grad && root.tensor->grad->light)

@@ -40,7 +40,7 @@ bool autograd_hooks(struct autograd *a, struct value t, bool after, struct value
 	struct tensor_grad *r;
 	bool ok;
 
-	if (t.kind != VALUE_TENSOR || !eager_check(t, err) || !autograd_requires(t))
+	if (t.kind != VALUE_TENSOR || !tensor_check_memory(t, err) || !autograd_requires(t))
 		return autograd_error(a, err,
 				      "cannot register a hook on a tensor that doesn't require "
 				      "gradient");

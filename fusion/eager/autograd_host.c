@@ -5,48 +5,9 @@
 #include "fusion/vm/classes.h"
 #include "fusion/eager/eager.h"
 #include "fusion/torch/compose.h"
+#include "fusion/torch/torch_grad.h"
 
 enum { MAX_DEPTH = 64 };
-
-enum grad_native {
-	GRAD_FIRST = 1 << 13,
-	GRAD_BACKWARD,
-	GRAD_BACKWARD_ALL,
-	GRAD_GRAD,
-	GRAD_RETAIN,
-	GRAD_DETACH_,
-	GRAD_HOOKS,
-	GRAD_FUNCTION,
-	GRAD_END
-};
-
-static const struct {
-	const char *spelling;
-	int id;
-} rows[] = {
-	{ "Tensor.backward", GRAD_BACKWARD },    { "torch.autograd.backward", GRAD_BACKWARD_ALL },
-	{ "torch.autograd.grad", GRAD_GRAD },    { "Tensor.retain_grad", GRAD_RETAIN },
-	{ "Tensor.detach_", GRAD_DETACH_ },      { "torch._C._hooks", GRAD_HOOKS },
-	{ "torch._C._function", GRAD_FUNCTION },
-};
-
-int autograd_find(const char *spelling)
-{
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (strcmp(rows[i].spelling, spelling) == 0)
-			return rows[i].id;
-	return -1;
-}
-
-bool autograd_is_pass(int id)
-{
-	return id == GRAD_BACKWARD || id == GRAD_BACKWARD_ALL || id == GRAD_GRAD;
-}
-
-bool autograd_wants_native(int id)
-{
-	return id > GRAD_FIRST && id < GRAD_END;
-}
 
 static bool truth(struct value v, bool otherwise)
 {
@@ -200,7 +161,7 @@ bool autograd_call(struct autograd *a, const struct native *f, const struct valu
 	struct value t = f->self;
 	struct backward_call c;
 
-	if (t.kind == VALUE_TENSOR && !eager_check(t, err))
+	if (t.kind == VALUE_TENSOR && !tensor_check_memory(t, err))
 		return false;
 	*out = value_none();
 	switch (f->id) {
@@ -291,7 +252,7 @@ static bool set_grad(struct autograd *a, struct value t, struct value v, struct 
 			       "assigned grad expected to be a Tensor or None, not %s",
 			       value_type_name(v));
 	if (v.kind == VALUE_TENSOR &&
-	    (!eager_check(v, err) || v.tensor->memory->dtype != t.tensor->memory->dtype ||
+	    (!tensor_check_memory(v, err) || v.tensor->memory->dtype != t.tensor->memory->dtype ||
 	     v.tensor->memory->rank != t.tensor->memory->rank ||
 	     memcmp(v.tensor->memory->size, t.tensor->memory->size,
 		    sizeof(int64_t) * (size_t)t.tensor->memory->rank) != 0))
@@ -305,7 +266,7 @@ static bool set_data(struct value t, struct value v, struct err *err)
 {
 	struct tensor *old = t.tensor->memory;
 
-	if (v.kind != VALUE_TENSOR || !eager_check(v, err))
+	if (v.kind != VALUE_TENSOR || !tensor_check_memory(v, err))
 		return err_set(err, ERR_TYPE, ".data is set to a tensor, not %s",
 			       value_type_name(v));
 	t.tensor->memory = tensor_ref(v.tensor->memory);
@@ -316,7 +277,7 @@ static bool set_data(struct value t, struct value v, struct err *err)
 bool autograd_set_attr(struct autograd *a, struct value t, const char *name, struct value v,
 		       struct err *err)
 {
-	if (!eager_check(t, err))
+	if (!tensor_check_memory(t, err))
 		return false;
 	if (strcmp(name, "grad") == 0)
 		return set_grad(a, t, v, err);

@@ -534,7 +534,7 @@ bool autograd_run(struct autograd *a, const struct eager_call *c, struct value *
 	if (!autograd_enabled(a))
 		return eager_run_op(a->eager, c, out, err);
 	for (int i = 0; i < c->n; i++)
-		if (!eager_check(c->values[i], err))
+		if (!tensor_check_memory(c->values[i], err))
 			return false;
 	if (c->inplace && c->values[0].kind == VALUE_TENSOR && !check_inplace(a, c, err))
 		return false;

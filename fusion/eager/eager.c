@@ -20,36 +20,6 @@
 
 enum { HEAD_INPLACE = 1 << 16 };
 
-static void release(struct vtensor *t)
-{
-	if (t->grad)
-		autograd_forget(t);
-	tensor_unref(t->memory);
-	t->memory = NULL;
-}
-
-struct value eager_wrap(struct tensor *t)
-{
-	struct value v = value_tensor();
-
-	if (v.kind == VALUE_UNSET) {
-		tensor_unref(t);
-		return v;
-	}
-	v.tensor->memory = t;
-	v.tensor->release = release;
-	return v;
-}
-
-/* A value that a capture made and a global kept has no memory. */
-bool eager_check(struct value v, struct err *err)
-{
-	return v.kind != VALUE_TENSOR || v.tensor->memory ||
-	       err_set(err, ERR_UNSUPPORTED,
-		       "a tensor that was made inside a compiled call is used outside of it; "
-		       "return it from the function instead of keeping it in a global");
-}
-
 /* Graph inputs of a plan stand in the order of the signature's tensors. */
 static int input_of(void *self, struct value tensor, struct err *err)
 {
@@ -275,7 +245,7 @@ static bool make_view(const struct plan *plan, struct tensor *base, struct value
 
 	if (!t)
 		return false;
-	*out = eager_wrap(t);
+	*out = tensor_wrap(t);
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
 
@@ -320,7 +290,7 @@ static bool run_plan(struct eager *e, struct plan *plan, const struct signature 
 		return ok;
 	}
 	if (!inplace) {
-		*out = eager_wrap(result);
+		*out = tensor_wrap(result);
 		if (__builtin_expect(e->world->gpu == GPU_NAMED, 0))
 			place(s, *out);
 		return out->kind != VALUE_UNSET || torch_no_memory(err);
@@ -422,7 +392,7 @@ static bool run_op(struct eager *e, const struct eager_call *c, struct value *ou
 	struct plan *plan;
 
 	for (int i = 0; i < c->n; i++)
-		if (!eager_check(c->values[i], err))
+		if (!tensor_check_memory(c->values[i], err))
 			return false;
 	if (__builtin_expect(c->inplace && e->env->device, 0) && !e->shadows && count_on_host(c)) {
 		*out = value_ref(c->values[0]);
@@ -454,7 +424,7 @@ static bool run_with_shadows(struct eager *e, const struct eager_call *c, struct
 	bool ok;
 
 	for (int i = 0; i < c->n; i++)
-		if (!eager_check(c->values[i], err))
+		if (!tensor_check_memory(c->values[i], err))
 			return false;
 	ok = reference_begin(e, c, &k, err) && run_op(e, c, out, err);
 	if (ok && !reference_end(e, c, &k, *out, err)) {

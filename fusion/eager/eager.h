@@ -78,15 +78,8 @@ bool eager_write(struct eager *e, struct tensor *to, struct tensor *from, struct
 /* write.c: whether an in-place op may write values[0], given what it reads; else *err. */
 bool eager_may_write(const struct eager_call *c, struct err *err);
 
-/* UNSUPPORTED for a tensor without memory: one that outlived its capture. */
-bool eager_check(struct value v, struct err *err);
-
 /* The one element of a tensor as a Python number of the tensor's own kind; VALUE
  * where it has more or none. */
 bool eager_item(struct value v, struct value *out, struct err *err);
-
-/* A tensor value that holds `t` (takes over the reference); VALUE_UNSET when
- * out of memory, with t released. */
-struct value eager_wrap(struct tensor *t);
 
 #endif

@@ -14,10 +14,11 @@
 #include "fusion/tensor/tensor_print.h"
 #include "fusion/torch/torch_control.h"
 #include "fusion/torch/torch_more.h"
+#include "fusion/torch/torch_grad.h"
 
 static bool wrap(struct tensor *t, struct value *out, struct err *err)
 {
-	*out = eager_wrap(t);
+	*out = tensor_wrap(t);
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
 
@@ -135,7 +136,7 @@ static bool call_native(struct eager *e, const struct native *f, const struct va
 {
 	struct value t, dim;
 
-	if (!torch_native_args(f, args, n, kw, &t, &dim, err) || !eager_check(t, err))
+	if (!torch_native_args(f, args, n, kw, &t, &dim, err) || !tensor_check_memory(t, err))
 		return false;
 	switch (f->id) {
 	case NATIVE_STRIDE:
@@ -183,7 +184,7 @@ static bool call(struct eager *e, const struct native *f, const struct value *ar
 		c.kw = kw = &form.kw;
 		c.inplace = form.inplace;
 	}
-	if (autograd_wants_native(f->id))
+	if (torch_grad_wants(f->id))
 		return autograd_call(&e->autograd, f, args, n, kw, out, err);
 	if (torch_control_wants(f)) {
 		bool ok = torch_control_call(f, args, n, kw, e->world, out, err);
@@ -212,7 +213,8 @@ static bool call(struct eager *e, const struct native *f, const struct value *ar
 		c.values = values;
 		c.n = n + 1;
 	}
-	if (c.op == OP_to && torch_plain_cast(c.values, c.n, kw) && eager_check(c.values[0], err))
+	if (c.op == OP_to && torch_plain_cast(c.values, c.n, kw) &&
+	    tensor_check_memory(c.values[0], err))
 		return cast(e, c.values[0], c.values[1].dtype, out, err);
 	return eager_run(e, &c, out, err);
 }
@@ -221,7 +223,7 @@ static bool call(struct eager *e, const struct native *f, const struct value *ar
 static bool require_grad(struct eager *e, struct value v, bool requires_grad, struct err *err)
 {
 	if (v.kind != VALUE_TENSOR ||
-	    (eager_check(v, err) && autograd_set_leaf(&e->autograd, v, requires_grad, err)))
+	    (tensor_check_memory(v, err) && autograd_set_leaf(&e->autograd, v, requires_grad, err)))
 		return true;
 	value_unref(v);
 	return false;
@@ -306,7 +308,7 @@ static bool host_truth(void *self, struct value a, bool *out, struct err *err)
 	struct value v;
 
 	(void)self;
-	if (!eager_check(a, err) || !eager_item(a, &v, err))
+	if (!tensor_check_memory(a, err) || !eager_item(a, &v, err))
 		return false;
 	*out = v.kind == VALUE_FLOAT ? v.f != 0 : v.kind == VALUE_INT ? v.i != 0 : v.b;
 	return true;
@@ -318,7 +320,7 @@ static bool host_to_number(void *self, enum value_kind kind, struct value a, str
 	struct value v;
 	double f;
 
-	if (!eager_check(a, err))
+	if (!tensor_check_memory(a, err))
 		return false;
 	if (!eager_item(a, &v, err)) {
 		if (kind != VALUE_BOOL && err && err->code == ERR_OP)
@@ -354,20 +356,20 @@ static bool host_tensor_attr(void *self, struct value t, const char *name, struc
 	if (t.kind == VALUE_UNSET)
 		return torch_method(e->names, t, name, out, err);
 	if (strcmp(name, "shape") == 0)
-		return eager_check(t, err) && shape_of(t.tensor->memory, out, err);
+		return tensor_check_memory(t, err) && shape_of(t.tensor->memory, out, err);
 	if (strcmp(name, "ndim") == 0) {
-		if (!eager_check(t, err))
+		if (!tensor_check_memory(t, err))
 			return false;
 		*out = value_int(t.tensor->memory->rank);
 		return true;
 	}
 	if (strcmp(name, "dtype") == 0) {
-		if (!eager_check(t, err))
+		if (!tensor_check_memory(t, err))
 			return false;
 		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = t.tensor->memory->dtype };
 		return true;
 	}
-	ok = eager_check(t, err) && autograd_attr(&e->autograd, t, name, &known, out, err);
+	ok = tensor_check_memory(t, err) && autograd_attr(&e->autograd, t, name, &known, out, err);
 	if (known)
 		return ok;
 	ok = compose_attr(&e->composer, t, name, &known, out, err);
@@ -387,7 +389,7 @@ static bool host_store_attr(void *self, struct value t, const char *name, struct
 static bool host_length(void *self, struct value t, struct value *out, struct err *err)
 {
 	(void)self;
-	if (!eager_check(t, err))
+	if (!tensor_check_memory(t, err))
 		return false;
 	if (t.tensor->memory->rank == 0)
 		return err_set(err, ERR_TYPE, "len() of a tensor without dimensions");
@@ -442,7 +444,7 @@ static bool composer_run(void *self, enum op op, const char *name, bool inplace,
 static bool composer_size(void *self, struct value t, int dim, struct value *out, struct err *err)
 {
 	(void)self;
-	if (!eager_check(t, err))
+	if (!tensor_check_memory(t, err))
 		return false;
 	*out = value_int(t.tensor->memory->size[dim]);
 	return true;
@@ -451,7 +453,7 @@ static bool composer_size(void *self, struct value t, int dim, struct value *out
 static bool composer_type(void *self, struct value t, int *rank, enum dtype *dtype, struct err *err)
 {
 	(void)self;
-	if (!eager_check(t, err))
+	if (!tensor_check_memory(t, err))
 		return false;
 	*rank = t.tensor->memory->rank;
 	*dtype = t.tensor->memory->dtype;

@@ -34,7 +34,7 @@ static bool widen(struct value v, int which, struct value *out, struct err *err)
 {
 	struct tensor *wide = shadow_view(v.tensor->memory, which, err);
 
-	*out = wide ? eager_wrap(wide) : (struct value){ .kind = VALUE_UNSET };
+	*out = wide ? tensor_wrap(wide) : (struct value){ .kind = VALUE_UNSET };
 	return out->kind != VALUE_UNSET || (wide && torch_no_memory(err));
 }
 

@@ -104,7 +104,7 @@ static bool check_padding(struct infer *in, int64_t kernel, int i)
 static bool pool(struct infer *in, int dims)
 {
 	struct shape *out = &in->out->shape;
-	const struct sym *kernel[2];
+	const struct sym *kernel[2] = { NULL };
 
 	if (!check_rank(in, dims))
 		return false;

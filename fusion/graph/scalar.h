@@ -1,6 +1,6 @@
 /* fusion/graph/scalar.h -- the words of ops.def over single numbers.
  *
- * The same words as backends/vec.h, for whoever evaluates a row one element at
+ * The same words as backends/simd/vec.h, for whoever evaluates a row one element at
  * a time (pass fold, tests).  Before the rows are included, T must name the
  * compute type: float, double, uint64_t for int64 (it wraps; comparisons and
  * division are signed) or int8_t for bools (any value but 0 is true).

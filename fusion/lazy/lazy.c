@@ -9,9 +9,8 @@
 #include <stdlib.h>
 
 #include "fusion/vm/classes.h"
-#include "fusion/session/session.h"
 
-struct lazy *lazy_create(struct session *session, struct err *err)
+struct lazy *lazy_create(const struct lazy_options *options, struct err *err)
 {
 	struct lazy *l = calloc(1, sizeof(*l));
 
@@ -19,13 +18,15 @@ struct lazy *lazy_create(struct session *session, struct err *err)
 		err_set(err, ERR_MEMORY, "out of memory for a session");
 		return NULL;
 	}
-	l->session = session;
-	l->eager = &session->eager;
-	l->backend = session->options.backend;
-	l->lowering = (struct lowering){ .deny = session->options.deny,
-					 .n_deny = session->options.n_deny };
+	l->eager = options->eager;
+	l->vm = options->vm;
+	l->report = options->report;
+	l->callee = options->callee;
+	l->backend = options->backend;
+	l->passes_disabled = options->passes_disabled;
+	l->lowering = (struct lowering){ .deny = options->deny, .n_deny = options->n_deny };
 	lazy_host_init(l);
-	l->autocast = session->eager.autocast;
+	l->autocast = options->eager->autocast;
 	l->autocast.composer = &l->composer;
 	return l;
 }
@@ -54,7 +55,7 @@ static void end_failed(struct lazy *l, struct lazy_reason why, struct err *err)
 
 	if (!lazy_sync(l, why, &waited)) {
 		if (first && l->faulted && err) {
-			vm_forget_raised(l->session->vm);
+			vm_forget_raised(l->vm);
 			*err = waited;
 		}
 		lazy_sync_dirty(l, why, NULL);
@@ -64,14 +65,13 @@ static void end_failed(struct lazy *l, struct lazy_reason why, struct err *err)
 
 bool lazy_call(struct lazy *l, const struct value *args, int n, struct value *out, struct err *err)
 {
-	struct session *s = l->session;
 	struct lazy_reason why = { .id = BREAK_STEP_END };
-	int64_t graphs = s->counts.graphs;
+	int64_t graphs = l->report->counts.graphs;
 	bool ok;
 
 	l->faulted = false;
 	lazy_modules_begin(&l->modules);
-	ok = vm_call(s->vm, s->callee, args, n, NULL, out, err);
+	ok = vm_call(l->vm, l->callee, args, n, NULL, out, err);
 	autocast_forget(&l->autocast); /* what is kept would be a result of the trace */
 
 	if (!ok) {
@@ -82,9 +82,9 @@ bool lazy_call(struct lazy *l, const struct value *args, int n, struct value *ou
 		end_failed(l, why, err);
 		ok = false;
 	}
-	lazy_modules_end(&l->modules, s->counts.graphs > graphs);
-	s->counts.launches += s->eager.launches;
-	s->eager.launches = 0;
+	lazy_modules_end(&l->modules, l->report->counts.graphs > graphs);
+	l->report->counts.launches += l->eager->launches;
+	l->eager->launches = 0;
 	return ok;
 }
 

@@ -21,7 +21,7 @@
 #include "fusion/graph/view.h"
 #include "fusion/eager/eager.h"
 #include "fusion/compile/partition.h"
-#include "fusion/session/report.h"
+#include "fusion/report/report.h"
 
 enum {
 	LAZY_MAX_NODES = 4096,
@@ -30,8 +30,6 @@ enum {
 	LAZY_QUIET_CALLS = 16,
 	LAZY_MAX_NUMBERS = 64 /* of a trace, as arguments: others are part of the key */
 };
-
-struct session;
 
 /* How a view was made of a pending tensor: done again for real once that one has
  * elements, so that the two share memory as they would in eager. */
@@ -94,7 +92,10 @@ struct lazy_modules {
 
 struct lazy {
 	struct vm_host host;
-	struct session *session;
+	struct vm *vm;
+	struct session_report *report;
+	struct value callee; /* borrowed */
+	uint64_t passes_disabled;
 	struct eager *eager; /* runs what is not traced */
 	struct composer composer;
 	struct autocast autocast;
@@ -119,8 +120,20 @@ struct lazy {
 	int64_t events_left_out;
 };
 
-/* `session` has its eager host already; NULL with *err when out of memory. */
-struct lazy *lazy_create(struct session *session, struct err *err);
+/* What a lazy session works with; all of it outlives the session. */
+struct lazy_options {
+	struct eager *eager;
+	struct vm *vm;
+	struct session_report *report;
+	struct value callee;
+	const struct backend *backend;
+	uint64_t passes_disabled;
+	const char *const *deny; /* ids or FX names of ops that are not lowered */
+	int n_deny;
+};
+
+/* NULL with *err when out of memory. */
+struct lazy *lazy_create(const struct lazy_options *options, struct err *err);
 void lazy_destroy(struct lazy *l); /* NULL is fine; no call is under way */
 
 /* A call, from its arguments to materialised results. */

@@ -8,10 +8,10 @@
 #include "fusion/torch/bind.h"
 #include "fusion/eager/operators.h"
 #include "fusion/lazy/lazy.h"
-#include "fusion/session/session.h"
 #include "fusion/torch/numbers.h"
 #include "fusion/torch/torch_control.h"
 #include "fusion/torch/torch_more.h"
+#include "fusion/torch/torch_grad.h"
 
 static void pass_place(struct lazy *l)
 {
@@ -121,7 +121,7 @@ static bool call_at_once(struct lazy *l, const struct native *f, const struct va
 	struct lazy_reason why = { .id = BREAK_AT_ONCE, .subject = f->name };
 
 	/* a backward pass adds to .grad of leaves, which what is pending may read */
-	if ((autograd_is_pass(f->id) || touches_any(l, f, args, n)) && !lazy_sync(l, why, err))
+	if ((torch_grad_is_pass(f->id) || touches_any(l, f, args, n)) && !lazy_sync(l, why, err))
 		return false;
 	pass_place(l);
 	return l->eager->host.call(l->eager, f, args, n, kw, out, err);

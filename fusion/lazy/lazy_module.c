@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "fusion/lazy/lazy.h"
-#include "fusion/session/session.h"
 
 void lazy_modules_begin(struct lazy_modules *m)
 {
@@ -25,7 +24,7 @@ bool lazy_place(struct lazy *l)
 
 	if (l->modules.off)
 		return true;
-	call_path_find(l->session->vm, NULL, &now);
+	call_path_find(l->vm, NULL, &now);
 	if (call_path_equal(&now, &l->modules.path))
 		return true;
 	buf_init(&words, 0);

@@ -8,7 +8,6 @@
 
 #include "fusion/base/clock.h"
 #include "fusion/lazy/lazy.h"
-#include "fusion/session/session.h"
 #include "fusion/tensor/keep.h"
 
 enum { BUCKETS = sizeof(((struct lazy *)0)->buckets) / sizeof(struct lazy_program *) };
@@ -65,7 +64,7 @@ static struct lazy_program *find(const struct lazy *l, const struct buf *key, ui
 static bool build(struct barrier *b, struct lazy_program *p, struct err *err)
 {
 	struct lazy *l = b->l;
-	struct pass_options options = { .disabled = l->session->options.passes_disabled };
+	struct pass_options options = { .disabled = l->passes_disabled };
 	const struct backend *backend = p->graph < 0 ? l->eager->backend : l->backend;
 	struct graph *g;
 	int *inputs;
@@ -88,15 +87,15 @@ static bool build(struct barrier *b, struct lazy_program *p, struct err *err)
 
 static bool announce(struct lazy *l, struct lazy_program *p)
 {
-	struct session *s = l->session;
-	const struct fusion_observer *observer = s->observer;
+	struct session_report *r = l->report;
+	const struct fusion_observer *observer = r->observer;
 
 	p->next = l->buckets[p->hash % BUCKETS];
 	l->buckets[p->hash % BUCKETS] = p;
 	if (observer && observer->compiled)
 		observer->compiled(observer->self, p->graph, p->compile_ns,
 				   p->exec->lowered->n_kernels, p->exec->stats.cached);
-	return partition_report(p->exec, s, p->graph, s->frame);
+	return partition_report(p->exec, r, p->graph, r->frame);
 }
 
 /* Past the bound on programs a trace is run by the interpreter and forgotten. */
@@ -121,8 +120,8 @@ static struct lazy_program *compile(struct barrier *b, struct buf *key, uint64_t
 		return NULL;
 	}
 	p->compile_ns = clock_ns() - begin;
-	l->session->counts.graphs++;
-	l->session->counts.kernels_built += p->exec->stats.kernels_built;
+	l->report->counts.graphs++;
+	l->report->counts.kernels_built += p->exec->stats.kernels_built;
 	b->compiled = true;
 	if (p->graph < 0)
 		return p;
@@ -153,7 +152,7 @@ static bool find_program(struct barrier *b, struct err *err)
 	hash = hash_bytes(key.data, key.len, 0);
 	b->program = find(l, &key, hash);
 	if (b->program)
-		l->session->counts.cache_hits++;
+		l->report->counts.cache_hits++;
 	else
 		b->program = compile(b, &key, hash, err);
 	buf_finish(&key);
@@ -163,8 +162,8 @@ static bool find_program(struct barrier *b, struct err *err)
 /* Where the program stands, the innermost first; its end has no frame any more. */
 static bool find_place(const struct lazy *l, struct session_break *brk, struct stack *stack)
 {
-	struct fusion_line last = { .line = l->host.line, .function = l->session->frame };
-	const struct frame *f = l->session->vm->frame;
+	struct fusion_line last = { .line = l->host.line, .function = l->report->frame };
+	const struct frame *f = l->vm->frame;
 
 	for (; f; f = f->up) {
 		struct fusion_line at = { .line = f->inst->line, .function = f->code->name };
@@ -195,7 +194,7 @@ static bool note_event(const struct barrier *b, const struct fusion_line *at)
 {
 	struct lazy *l = b->l;
 	struct lazy_event event = { .reason = b->why,
-				    .call = l->session->calls - 1,
+				    .call = l->report->calls - 1,
 				    .line = at->line,
 				    .function = at->function,
 				    .compiled = b->compiled,
@@ -218,7 +217,7 @@ static int64_t tensor_bytes(const struct tensor *t)
 /* What the end of the trace here makes be in memory; what is read must be there anyhow. */
 static void tell_crossed(const struct barrier *b, int index)
 {
-	const struct fusion_observer *o = b->l->session->observer;
+	const struct fusion_observer *o = b->l->report->observer;
 	int64_t kept = 0, read = b->n ? tensor_bytes(b->results[0]) : 0;
 
 	for (int i = 0; i < b->n; i++)
@@ -231,7 +230,7 @@ static void tell_crossed(const struct barrier *b, int index)
 /* A barrier is both: the piece that it runs, and what ended the trace. */
 static void tell(const struct barrier *b, int index)
 {
-	const struct fusion_observer *o = b->l->session->observer;
+	const struct fusion_observer *o = b->l->report->observer;
 	bool ends = index >= 0 && b->why.id != BREAK_STEP_END;
 	int64_t end = clock_ns();
 
@@ -245,12 +244,12 @@ static void tell(const struct barrier *b, int index)
 
 static bool note(struct barrier *b)
 {
-	struct session *s = b->l->session;
+	struct session_report *r = b->l->report;
 	struct session_break brk = { .stage = STAGE_CAPTURE,
 				     .id = b->why.id,
 				     .outcome = OUTCOME_BARRIER,
 				     .subject = b->why.subject,
-				     .call = s->calls - 1,
+				     .call = r->calls - 1,
 				     .graph = b->program->graph };
 	struct stack stack = { 0 };
 	int index = -1;
@@ -259,7 +258,7 @@ static bool note(struct barrier *b)
 	turn(&stack);
 	brk.stack = stack.lines.at;
 	brk.n_stack = (int)stack.lines.len;
-	ok = ok && (b->why.id == BREAK_STEP_END || session_add_break(s, &brk, &index));
+	ok = ok && (b->why.id == BREAK_STEP_END || report_add_break(r, &brk, &index));
 	VEC_FREE(&stack.lines);
 	if (ok)
 		tell(b, index);
@@ -305,7 +304,7 @@ static void say_line(const struct barrier *b, struct err *err)
 static bool execute(struct barrier *b, struct err *err)
 {
 	struct lazy *l = b->l;
-	struct session *s = l->session;
+	struct session_report *r = l->report;
 	struct exec *e = b->program->exec;
 
 	b->inputs = calloc((size_t)b->part.n_inputs + 1, sizeof(*b->inputs));
@@ -319,14 +318,14 @@ static bool execute(struct barrier *b, struct err *err)
 		b->program->vars[b->program->numbers[i]] = l->numbers.at[b->part.numbers[i]];
 	if (!exec_bind(e, b->program->vars, err))
 		return false;
-	l->faulted = !exec_run(e, b->inputs, b->results, NULL, s->observer, b->program->graph, err);
+	l->faulted = !exec_run(e, b->inputs, b->results, NULL, r->observer, b->program->graph, err);
 	if (l->faulted) {
 		if (err)
 			say_line(b, err);
 		return false;
 	}
-	s->counts.executions++;
-	s->counts.launches += e->launched;
+	r->counts.executions++;
+	r->counts.launches += e->launched;
 	return note(b) || no_memory(err);
 }
 
@@ -434,7 +433,7 @@ static bool sort_unsure(struct barrier *b, bool choosing)
 
 static bool run(struct barrier *b, struct err *err)
 {
-	const struct fusion_observer *o = b->l->session->observer;
+	const struct fusion_observer *o = b->l->report->observer;
 
 	if (o && (o->piece || o->broke))
 		b->begin_ns = clock_ns();

@@ -180,7 +180,7 @@ static int node_of(void *self, struct value tensor, struct err *err)
 
 	if (tensor.tensor->owner == l)
 		return tensor.tensor->node;
-	if (!eager_check(tensor, err))
+	if (!tensor_check_memory(tensor, err))
 		return -1;
 	return add_input(l, tensor.tensor, err);
 }

@@ -142,7 +142,7 @@ void fusion_session_destroy(struct fusion_session *s)
 
 struct value fusion_value(struct tensor *t)
 {
-	return eager_wrap(tensor_ref(t));
+	return tensor_wrap(tensor_ref(t));
 }
 
 /* What is handed out or asked for here may change what programs hold. */
@@ -286,7 +286,7 @@ struct buf *fusion_stdout(struct fusion_session *s)
 
 struct fusion_counts fusion_counts(const struct fusion_session *s)
 {
-	const struct session_counts *c = &s->session.counts;
+	const struct session_counts *c = &s->session.report.counts;
 
 	return (struct fusion_counts){ .graphs = c->graphs,
 				       .kernels_built = c->kernels_built,
@@ -304,7 +304,7 @@ static struct fusion_graph_info lazy_graph(const struct fusion_session *s, int i
 	const struct lazy_program *p = s->session.lazy->programs.at[index];
 
 	return (struct fusion_graph_info){
-		.frame = s->session.frame,
+		.frame = s->session.report.frame,
 		.compile_id = index,
 		.captured = p->captured,
 		.optimised = p->exec->graph,
@@ -391,7 +391,7 @@ struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index)
 	frame = frame_of_graph(s, index);
 	x = e->exec;
 	return (struct fusion_graph_info){
-		.frame = frame ? frame->name : s->session.frame,
+		.frame = frame ? frame->name : s->session.report.frame,
 		.frame_id = frame ? frame->frame_id : 0,
 		.compile_id = e->compile_id,
 		.captured = e->captured,
@@ -436,7 +436,7 @@ struct fusion_recompile fusion_recompile(const struct fusion_session *s, int ind
 
 	return (struct fusion_recompile){ .call = r->call,
 					  .frame = r->frame < 0
-						       ? s->session.frame
+						       ? s->session.report.frame
 						       : s->session.report.frames.at[r->frame].name,
 					  .reason = r->reason };
 }

@@ -2,7 +2,7 @@
 #ifndef FUSION_FUSION_PRIVATE_H
 #define FUSION_FUSION_PRIVATE_H
 
-#include "fusion/backends/backend.h"
+#include "fusion/backends/backends.h"
 #include "fusion/base/generators.h"
 #include "fusion/fusion.h"
 #include "fusion/session/session.h"

@@ -8,7 +8,7 @@
 #ifndef FUSION_REGISTRY_H
 #define FUSION_REGISTRY_H
 
-#include "fusion/backends/backend.h"
+#include "fusion/backends/backends.h"
 #include "fusion/graph/custom.h"
 #include "fusion/passes/passes.h"
 

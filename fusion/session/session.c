@@ -44,7 +44,15 @@ static bool start_lazy(struct session *s, struct err *err)
 {
 	if (s->options.mode != FUSION_LAZY)
 		return true;
-	s->lazy = lazy_create(s, err);
+	s->lazy = lazy_create(&(struct lazy_options){ .eager = &s->eager,
+						      .vm = s->vm,
+						      .report = &s->report,
+						      .callee = s->callee,
+						      .backend = s->options.backend,
+						      .passes_disabled = s->options.passes_disabled,
+						      .deny = s->options.deny,
+						      .n_deny = s->options.n_deny },
+			      err);
 	if (s->lazy)
 		vm_set_host(s->vm, &s->lazy->host);
 	return s->lazy != NULL;
@@ -72,7 +80,7 @@ bool session_init(struct session *s, const struct session_options *options,
 
 	s->options = *options;
 	s->record.allocator = options->env->allocator;
-	s->frame = entry;
+	s->report.frame = entry;
 	s->blind = is_blind(program->module);
 	s->callee = s->function = value_none();
 	s->self = (struct value){ .kind = VALUE_UNSET };
@@ -110,7 +118,7 @@ bool session_init(struct session *s, const struct session_options *options,
 
 void session_finish(struct session *s)
 {
-	if (s->observer)
+	if (s->report.observer)
 		session_observe(s, NULL);
 	autocast_finish(&s->eager.autocast);
 	autograd_finish(&s->eager.autograd);
@@ -135,7 +143,7 @@ void session_finish(struct session *s)
 
 void session_observe(struct session *s, const struct fusion_observer *observer)
 {
-	s->observer = observer;
+	s->report.observer = observer;
 	s->eager.observer = observer;
 	allocator_observe(s->options.env->allocator, observer);
 }
@@ -146,7 +154,7 @@ static bool call_vm(struct session *s, const struct value *args, int n, struct v
 {
 	bool ok = vm_call(s->vm, s->callee, args, n, NULL, out, err);
 
-	s->counts.launches += s->eager.launches;
+	s->report.counts.launches += s->eager.launches;
 	s->eager.launches = 0;
 	s->ready = NULL;
 	s->missed = false;
@@ -186,38 +194,26 @@ static struct entry *find_entry(struct session *s, const struct function *f,
 	if (!p || p->skip || p->n_entries == 0 || !are_locals(f->code, n) || f->disabled ||
 	    f->grad != GRAD_AS_IS) /* its frame sets the mode that guards ask for */
 		return NULL;
-	return point_find(p, &roots, &s->counts.guard_checks);
-}
-
-void session_set_modes(struct session *s, const struct entry *e)
-{
-	struct world *world = &s->vm->world;
-
-	/* the outermost block ends, or begins, where eager does not see it */
-	if (world->autocast < AUTOCAST_BLOCK)
-		autocast_forget(&s->eager.autocast);
-	world->grad_off = e->grad_off_after;
-	world->autocast = e->autocast_after;
-	autocast_settle(&s->eager.autocast, world->autocast);
+	return point_find(p, &roots, &s->report.counts.guard_checks);
 }
 
 static bool run_entry(struct session *s, struct entry *e, bool replay, const struct function *f,
 		      const struct value *args, struct value *out, struct err *err)
 {
 	struct roots roots = roots_of(s, f, args);
-	bool watched = __builtin_expect(s->observer && s->observer->piece, 0), ok;
+	bool watched = __builtin_expect(s->report.observer && s->report.observer->piece, 0), ok;
 	int64_t begin = watched ? clock_ns() : 0;
 
 	if (replay && e->replay.plain)
-		ok = replay_run(e, out, s->observer, err);
+		ok = replay_run(e, out, s->report.observer, err);
 	else
-		ok = entry_run(e, &roots, s->vm, out, s->observer, err);
+		ok = entry_run(e, &roots, s->vm, out, s->report.observer, err);
 	if (watched)
-		s->observer->piece(s->observer->self, e->graph, begin, clock_ns());
+		s->report.observer->piece(s->report.observer->self, e->graph, begin, clock_ns());
 	if (e->exec)
-		s->counts.launches += e->exec->launched;
+		s->report.counts.launches += e->exec->launched;
 	if (ok && e->sets_modes)
-		session_set_modes(s, e);
+		capture_set_modes(s, e);
 	if (ok && s->options.mode == FUSION_GRAPHS)
 		s->unchanged = replay || replay_note(s, e);
 	return ok;
@@ -239,7 +235,7 @@ static bool call_refuted(struct session *s, const struct value *args, int n, str
 static bool call_compiled(struct session *s, const struct value *args, int n, struct value *out,
 			  struct err *err)
 {
-	bool watched = __builtin_expect(s->observer && s->observer->phase, 0);
+	bool watched = __builtin_expect(s->report.observer && s->report.observer->phase, 0);
 	int64_t begin = watched ? clock_ns() : 0;
 	const struct function *f = s->function.function;
 	struct value with_self[MAX_SELF_ARGS];
@@ -257,7 +253,8 @@ static bool call_compiled(struct session *s, const struct value *args, int n, st
 	}
 	e = find_entry(s, f, all, n, &replay);
 	if (watched)
-		s->observer->phase(s->observer->self, PHASE_GUARDS, begin, clock_ns());
+		s->report.observer->phase(s->report.observer->self, PHASE_GUARDS, begin,
+					  clock_ns());
 	if (e && entry_returns(e)) {
 		if (run_entry(s, e, replay, f, all, out, err))
 			return true;
@@ -274,7 +271,7 @@ bool session_call(struct session *s, const struct value *args, int n, struct val
 {
 	bool ok;
 
-	s->calls++;
+	s->report.calls++;
 	s->unchanged = false;
 	s->vm->world.autocast = s->options.autocast;
 	crossing_begin(s, args, n);

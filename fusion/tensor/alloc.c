@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "fusion/backends/fence.h"
+#include "fusion/backends/memory/memory.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/sanitized.h"

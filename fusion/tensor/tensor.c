@@ -336,3 +336,35 @@ void tensor_copy(struct tensor *to, const struct tensor *from)
 		in += from->stride[d] * (int64_t)bytes;
 	}
 }
+
+/* ---- as a value of a program */
+
+static void release(struct vtensor *t)
+{
+	if (t->grad)
+		t->forget_grad(t);
+	tensor_unref(t->memory);
+	t->memory = NULL;
+}
+
+struct value tensor_wrap(struct tensor *t)
+{
+	struct value v = value_tensor();
+
+	if (v.kind == VALUE_UNSET) {
+		tensor_unref(t);
+		return v;
+	}
+	v.tensor->memory = t;
+	v.tensor->release = release;
+	return v;
+}
+
+/* A value that a capture made and a global kept has no memory. */
+bool tensor_check_memory(struct value v, struct err *err)
+{
+	return v.kind != VALUE_TENSOR || v.tensor->memory ||
+	       err_set(err, ERR_UNSUPPORTED,
+		       "a tensor that was made inside a compiled call is used outside of it; "
+		       "return it from the function instead of keeping it in a global");
+}

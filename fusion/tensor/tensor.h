@@ -14,11 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fusion/backends/memory.h"
+#include "fusion/backends/memory/memory.h"
 #include "fusion/base/err.h"
 #include "fusion/graph/dtype.h"
 #include "fusion/graph/graph.h"
-#include "fusion/session/observer.h"
+#include "fusion/report/observer.h"
+#include "fusion/vm/value.h"
 
 struct allocator; /* private */
 struct fence;
@@ -43,7 +44,7 @@ void allocator_observe(struct allocator *a, const struct fusion_observer *observ
  * NULL: nobody is told. */
 struct fusion_memory *allocator_label(struct allocator *a);
 
-/* From now on all memory is watched (backends/fence.h); before any is taken.  Borrowed. */
+/* From now on all memory is watched (backends/memory/memory.h); before any is taken.  Borrowed. */
 void allocator_set_fence(struct allocator *a, struct fence *fence);
 struct fence *allocator_fence(const struct allocator *a); /* NULL: it is not */
 
@@ -205,5 +206,12 @@ int64_t tensor_get_int(const struct tensor *t, int64_t index);
 /* Copies values, whatever the strides; shapes and dtypes must be equal.  `to` has no
  * shadows (shadow.h) then. */
 void tensor_copy(struct tensor *to, const struct tensor *from);
+
+/* A tensor value that holds `t` (takes over the reference); VALUE_UNSET when
+ * out of memory, with t released. */
+struct value tensor_wrap(struct tensor *t);
+
+/* UNSUPPORTED for a tensor without memory: one that outlived its capture. */
+bool tensor_check_memory(struct value v, struct err *err);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/eager/eager.h"
+#include "fusion/tensor/tensor.h"
 #include "fusion/torch/torch_more.h"
 
 static bool is_float(const struct tensor *t)
@@ -30,7 +30,7 @@ static bool give(struct tensor *t, struct value *out, struct err *err)
 {
 	if (!t)
 		return false;
-	*out = eager_wrap(t);
+	*out = tensor_wrap(t);
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
 
@@ -171,7 +171,7 @@ bool masked_select_call(const struct composer *c, const char *name, const struct
 		return false;
 	if (v[0].kind != VALUE_TENSOR || v[1].kind != VALUE_TENSOR)
 		return err_set(err, ERR_TYPE, "%s takes two tensors", name);
-	if (!eager_check(v[0], err) || !eager_check(v[1], err))
+	if (!tensor_check_memory(v[0], err) || !tensor_check_memory(v[1], err))
 		return false;
 	x = v[0].tensor->memory;
 	mask = v[1].tensor->memory;
@@ -487,7 +487,7 @@ bool dynamic_call(const struct torch_memory *memory, int id, const char *name,
 	if (n < 1 || args[0].kind != VALUE_TENSOR)
 		return err_set(err, ERR_TYPE, "%s takes a tensor", name);
 	for (int i = 0; i < n; i++)
-		if (!eager_check(args[i], err))
+		if (!tensor_check_memory(args[i], err))
 			return false;
 	x = args[0].tensor->memory;
 	switch (id) {

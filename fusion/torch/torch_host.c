@@ -4,7 +4,7 @@
  * here.  The VM keeps module attributes per place; methods are asked for each
  * time, so those have a table by name.
  */
-#include "fusion/eager/autograd.h"
+#include "fusion/torch/torch_grad.h"
 #include "fusion/torch/torch_host.h"
 #include "fusion/torch/torch_control.h"
 #include "fusion/torch/torch_more.h"
@@ -193,8 +193,8 @@ static int find_function(const struct torch_names *names, const char *spelling)
 			return functions[i].id;
 	if (torch_control_find(spelling) >= 0)
 		return torch_control_find(spelling);
-	if (autograd_find(spelling) >= 0)
-		return autograd_find(spelling);
+	if (torch_grad_find(spelling) >= 0)
+		return torch_grad_find(spelling);
 	return torch_more_find(spelling);
 }
 
@@ -285,8 +285,8 @@ static int find_method(const struct torch_names *names, const char *name, const 
 		return OP_custom;
 	if (torch_more_find(spelling) >= 0)
 		return torch_more_find(spelling);
-	if (autograd_find(spelling) >= 0)
-		return autograd_find(spelling);
+	if (torch_grad_find(spelling) >= 0)
+		return torch_grad_find(spelling);
 	return find_inplace(spelling);
 }
 

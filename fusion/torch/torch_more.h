@@ -9,7 +9,7 @@
 
 #include "fusion/base/generators.h"
 #include "fusion/torch/compose.h"
-#include "fusion/session/report.h"
+#include "fusion/report/report.h"
 #include "fusion/tensor/tensor.h"
 
 enum torch_more {

@@ -305,10 +305,11 @@ static bool sum_late(struct vm *vm, struct sum *s, struct value item, struct err
 
 	if (!op_binary(vm, BIN_ADD, false, s->total, item, &t, err))
 		return false;
-	if (is_float(item)) {
-		if (s->late.kind == VALUE_UNSET)
-			s->late = value_float(s->compensation);
+	if (s->late.kind == VALUE_UNSET && (is_float(item) || s->compensation != 0)) {
+		s->late = value_float(s->compensation);
 		s->compensation = 0;
+	}
+	if (is_float(item)) {
 		if (!lost(vm, s->total, item, t, &rest, err) ||
 		    !op_binary(vm, BIN_ADD, false, s->late, rest, &s->late, err))
 			return false;

@@ -235,8 +235,9 @@ struct vtensor {
 	int birth;                /* capturing: how many were made before */
 	struct traced_view *view; /* capturing: what it is a view of; NULL */
 	struct tensor_grad *grad; /* running: its place among gradients; NULL: none */
-	void (*release)(struct vtensor *t); /* called before it is freed; may be NULL */
-	void *owner;                        /* the host's */
+	void (*forget_grad)(struct vtensor *t); /* where there is `grad`: lets go of it */
+	void (*release)(struct vtensor *t);     /* called before it is freed; may be NULL */
+	void *owner;                            /* the host's */
 };
 
 enum class_id { /* which class of Python's; 0: one that a program defines */

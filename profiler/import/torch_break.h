@@ -16,7 +16,7 @@ struct torch_break {
 	size_t reason_len;
 	char type[BREAK_TYPE_CHARS]; /* the first line of the reason */
 	char gb[16];                 /* "GB0170"; "": none */
-	const char *kind;            /* one of fusion/session/breaks.def */
+	const char *kind;            /* one of fusion/report/breaks.def */
 };
 
 /* The payload of a dynamo_graph_break_reason, of 2.5 to 2.14.  `text` is NUL terminated

@@ -10,7 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "fusion/backends/backend.h"
+#include "fusion/backends/backends.h"
 #include "fusion/base/ask.h"
 #include "profiler/profiler.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/backends/backend.h"
+#include "fusion/backends/backends.h"
 #include "fusion/base/clock.h"
 #include "fusion/passes/passes.h"
 

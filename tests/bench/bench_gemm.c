@@ -4,7 +4,7 @@
  *
  * GFLOP/s of the shapes that models have: the best of some rounds, in which the
  * ways take turns.  "chosen" is what a graph gets: OpenBLAS, one thread a
- * block, where gemm_blas.c wants it.  With "own" only OpenBLAS runs, with threads of its
+ * block, where gemm.c wants it.  With "own" only OpenBLAS runs, with threads of its
  * own: these look for work long after, and would disturb the others.
  */
 #include <dlfcn.h>
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/backends/backend.h"
-#include "fusion/backends/gemm.h"
+#include "fusion/backends/backends.h"
+#include "fusion/backends/gemm/gemm.h"
 #include "fusion/base/clock.h"
 
 enum { ROUNDS = 9, WAYS = 3 };

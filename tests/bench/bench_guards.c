@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/backends/backend.h"
+#include "fusion/backends/backends.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/clock.h"
 #include "fusion/fusion.h"
@@ -80,7 +80,7 @@ static void make_args(struct inside *w, struct value *args, int n, int64_t rows)
 	int64_t size[2] = { rows, 16 };
 
 	for (int i = 0; i < n; i++)
-		args[i] = eager_wrap(tensor_create(w->env.allocator, DTYPE_F32, 2, size, NULL));
+		args[i] = tensor_wrap(tensor_create(w->env.allocator, DTYPE_F32, 2, size, NULL));
 }
 
 static void drop_args(struct value *args, int n)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/backends/cuda/device.h"
+#include "fusion/backends/cuda/device/device.h"
 #include "fusion/base/clock.h"
 #include "fusion/session/fusion_private.h"
 #include "server/heap.h"

@@ -78,7 +78,7 @@ def augment(gen):
     gen.line(gen.rng.choice(["{0}.mul_(0.5)", "{0}.add_(1)", "{0} += 0.25"]).format(target))
 
 
-# What ends a graph: rows of session/breaks.def.
+# What ends a graph: rows of report/breaks.def.
 def break_print(gen):
     v = gen.pick()
     form = gen.rng.choice(["print({0}.shape)", "print('at', {0}.dtype)", "print({0}.sum().item() > 0)", "print(tuple({0}.shape), {0}.dim())", "print('here')", "print()", "print('n', {0}.numel(), sep='=', end=';')"])

@@ -3,7 +3,6 @@
  * A kernel is compiled as wide as its sizes allow.  Where memory lies at an odd
  * address (a view of a tensor that begins in its middle), the graph's kernels
  * are compiled once more for any address.
- *
  */
 #include "fusion/backends/cuda/cuda.h"
 
@@ -11,16 +10,258 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/backends/cache.h"
-#include "fusion/backends/cuda/calls.h"
-#include "fusion/backends/cuda/compile.h"
+#include "fusion/backends/cache/cache.h"
 #include "fusion/backends/cuda/module.h"
-#include "fusion/backends/cuda/recording.h"
+#include "fusion/backends/cuda/device/device.h"
 #include "fusion/base/clock.h"
 
-extern const char cuda_words_text[]; /* words.cu, see Makefile */
+/* The .cu files, see Makefile. */
+extern const char cuda_intrinsics_text[], cuda_args_text[], cuda_library_text[], cuda_index_text[],
+    cuda_scan_text[], cuda_sort_text[], cuda_window_text[], cuda_create_text[],
+    cuda_attention_text[], cuda_random_text[];
+
+/* Source to a module, from the cache where it is there. */
+static bool load_module(struct executable *exe, const char *source, CUmodule *module, bool *cached,
+			struct err *err);
+static void walk(struct executable *exe, int kernel, void *const *buffers, bool backward);
+
+static const char *const part_texts[PARTS] = {
+	[PART_INDEX] = cuda_index_text,   [PART_SCAN] = cuda_scan_text,
+	[PART_SORT] = cuda_sort_text,     [PART_WINDOW] = cuda_window_text,
+	[PART_CREATE] = cuda_create_text, [PART_ATTENTION] = cuda_attention_text,
+	[PART_RANDOM] = cuda_random_text
+};
 
 static bool no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "The system has no memory left to prepare calls.");
+}
+
+/* ---- ops with a function of their own
+ *
+ * Where an op has no function here it runs on the host, between two copies: slow, and correct.
+ */
+
+static const struct cuda_library *library_of(const struct executable *exe, int kernel)
+{
+	return cuda_calls(exe, kernel) ? cuda_library_find(exe->lowered->kernels[kernel].op) : NULL;
+}
+
+/* Whether the graph's module has functions for the op that a kernel begins with. */
+static bool has_functions(const struct executable *exe, int kernel)
+{
+	const struct cuda_library *library = library_of(exe, kernel);
+
+	return library && library->emit && !library->late;
+}
+
+static bool prepare_calls(struct executable *exe, struct err *err)
+{
+	size_t n = (size_t)exe->lowered->n_kernels + 1;
+
+	exe->libraries = calloc(n, sizeof(*exe->libraries));
+	exe->on_device = calloc(n, sizeof(*exe->on_device));
+	exe->calls = calloc(n, sizeof(*exe->calls));
+	exe->states = calloc(n, sizeof(*exe->states));
+	exe->late = calloc(n, sizeof(*exe->late));
+	exe->takes_sum = calloc(n, sizeof(*exe->takes_sum));
+	exe->sums = calloc(n, sizeof(*exe->sums));
+	if (!exe->takes_sum || !exe->sums || !exe->libraries || !exe->on_device || !exe->calls ||
+	    !exe->states || !exe->late)
+		return no_memory(err);
+	for (int i = 0; i < exe->lowered->n_kernels; i++)
+		if (cuda_calls(exe, i) && !library_check(&exe->lowered->kernels[i], err))
+			return false;
+	return true;
+}
+
+static void drop_state(struct executable *exe, int kernel)
+{
+	const struct cuda_library *library = library_of(exe, kernel);
+
+	if (library && library->drop)
+		library->drop(exe->device, exe->states[kernel]);
+	else
+		free(exe->states[kernel]);
+	exe->states[kernel] = NULL;
+}
+
+/* Room for all of them; the functions' text, after intrinsics.cu. */
+static void drop_calls(struct executable *exe)
+{
+	for (int i = 0; i < exe->lowered->n_kernels; i++) {
+		if (exe->libraries)
+			free(exe->libraries[i].state);
+		if (exe->states)
+			drop_state(exe, i);
+		if (exe->late && exe->late[i])
+			exe->device->api.cuModuleUnload(exe->late[i]);
+	}
+	free(exe->libraries);
+	free(exe->on_device);
+	free(exe->calls);
+	free(exe->states);
+	free(exe->late);
+	free(exe->takes_sum);
+	free(exe->sums);
+}
+
+static void emit_texts(struct buf *out, const bool wanted[PARTS])
+{
+	buf_puts(out, cuda_args_text);
+	buf_puts(out, cuda_library_text);
+	for (int i = 0; i < PARTS; i++)
+		if ((wanted[i] || (i == PART_SCAN && wanted[PART_SORT])) && part_texts[i])
+			buf_puts(out, part_texts[i]);
+}
+
+static void emit_calls(struct buf *out, const struct executable *exe)
+{
+	bool wanted[PARTS] = { false }, any = false;
+
+	for (int i = 0; i < exe->lowered->n_kernels; i++)
+		if (has_functions(exe, i))
+			any = wanted[library_of(exe, i)->part] = true;
+	if (any)
+		emit_texts(out, wanted);
+	for (int i = 0; i < exe->lowered->n_kernels; i++)
+		if (has_functions(exe, i))
+			library_of(exe, i)->emit(out, exe->lowered->graph,
+						 exe->lowered->kernels[i].library, i);
+}
+
+/* The functions of one op as a module of their own. */
+static bool make_late(struct executable *exe, int kernel, struct err *err)
+{
+	const struct cuda_library *library = library_of(exe, kernel);
+	bool wanted[PARTS] = { false }, cached, ok;
+	struct buf out;
+
+	wanted[library->part] = true;
+	buf_init(&out, 0);
+	buf_puts(&out, cuda_intrinsics_text);
+	emit_texts(&out, wanted);
+	library->emit(&out, exe->lowered->graph, exe->lowered->kernels[kernel].library, kernel);
+	ok = out.failed ? no_memory(err)
+			: load_module(exe, out.data, &exe->late[kernel], &cached, err);
+	buf_finish(&out);
+	return ok;
+}
+
+static bool bind_call(struct executable *exe, int kernel, struct err *err)
+{
+	const struct lowered *l = exe->lowered;
+	struct library_call *call = &exe->libraries[kernel];
+	const struct cuda_library *library = library_of(exe, kernel);
+	enum placing placing = ON_HOST;
+	struct cuda_call *c = &exe->calls[kernel];
+
+	drop_state(exe, kernel);
+	free(call->state);
+	if (!library_bind(call,
+			  &(struct library_site){ .lowered = l,
+						  .kernel = &l->kernels[kernel],
+						  .kernels = exe->table,
+						  .random = exe->random,
+						  .vars = exe->vars },
+			  err))
+		return false;
+	call->fault = &exe->fault;
+	*c = (struct cuda_call){ .call = call,
+				 .device = exe->device,
+				 .kernel = kernel,
+				 .exe = exe,
+				 .walk = walk,
+				 .takes_sum = &exe->takes_sum[kernel] };
+	exe->takes_sum[kernel] = false;
+	if (cuda_epilogue_sum(l, kernel, &exe->sums[kernel]))
+		c->sum = &exe->sums[kernel];
+	if (library) {
+		c->module = library->late ? exe->late[kernel] : exe->wide.module;
+		placing = library->bind(c, &exe->states[kernel], err);
+	}
+	if (placing == WANTS_KERNELS) {
+		drop_state(exe, kernel);
+		if (!make_late(exe, kernel, err))
+			return false;
+		c->module = exe->late[kernel];
+		placing = library->bind(c, &exe->states[kernel], err);
+	}
+	exe->on_device[kernel] = placing == ON_DEVICE ? library : NULL;
+	exe->looks_up |= placing == ON_DEVICE && library->looks_up;
+	return placing != NOWHERE;
+}
+
+static void call_function(struct executable *exe, int kernel, void *const *buffers)
+{
+	exe->device->calls++;
+	exe->on_device[kernel]->run(&exe->calls[kernel], exe->states[kernel], buffers);
+	cuda_check_launch(exe->device, CUDA_SUCCESS, exe->lowered, kernel);
+}
+
+/* False with VALUE: an index was out of bounds.  Waits for the device where ops that look
+ * something up have run. */
+static bool call_faulted(struct executable *exe, struct err *err)
+{
+	struct device *d = exe->device;
+
+	/* A program may catch the error: it comes before what the program does next. */
+	if (exe->looks_up && !d->late)
+		d->memory.wait(d);
+	return cuda_index_fault(d, err) && library_faulted(&exe->fault, err);
+}
+
+/* Bytes from an operand's memory to its last element. */
+static size_t span_bytes(const struct operand *x)
+{
+	int64_t last = x->offset;
+
+	if (x->numel == 0)
+		return 0;
+	for (int d = 0; d < x->rank; d++)
+		last += x->stride[d] > 0 ? (x->size[d] - 1) * x->stride[d] : 0;
+	return (size_t)(last + 1) * dtype_bytes(x->dtype);
+}
+
+static void *fetch(struct executable *exe, const struct operand *x, void *const *buffers)
+{
+	size_t bytes = span_bytes(x);
+	void *host = malloc(bytes + 64);
+
+	if (host && bytes)
+		exe->device->memory.read(exe->device, host, buffers[x->buffer], bytes);
+	return host;
+}
+
+/* Between two copies; what has no memory is a failure of the device. */
+static void call_on_host(struct executable *exe, int kernel, void *const *buffers,
+			 struct pool *pool)
+{
+	const struct library_call *call = &exe->libraries[kernel];
+	void **host = calloc((size_t)exe->lowered->n_buffers + 1, sizeof(*host));
+	bool ok = host != NULL;
+
+	for (int i = 0; i < call->node->n_args && ok; i++)
+		if (call->arg[i].buffer >= 0 && !host[call->arg[i].buffer])
+			ok = (host[call->arg[i].buffer] = fetch(exe, &call->arg[i], buffers));
+	if (ok && !host[call->out.buffer])
+		ok = (host[call->out.buffer] = malloc(span_bytes(&call->out) + 64));
+	if (ok) {
+		call->op->run(call, host, pool);
+		exe->device->memory.write(exe->device, buffers[call->out.buffer],
+					  host[call->out.buffer], span_bytes(&call->out));
+	} else {
+		cuda_check(exe->device, CUDA_ERROR_OUT_OF_MEMORY,
+			   exe->lowered->kernels[kernel].name);
+	}
+	for (int i = 0; host && i < exe->lowered->n_buffers; i++)
+		free(host[i]);
+	free(host);
+}
+
+/* ---- modules */
+
+static bool no_memory_for_kernels(struct err *err)
 {
 	return err_set(err, ERR_MEMORY, "The system has no memory left to prepare kernels.");
 }
@@ -31,9 +272,9 @@ static bool write_source(struct executable *exe, struct version *v, int lanes, s
 	struct buf out;
 
 	buf_init(&out, 0);
-	buf_puts(&out, cuda_words_text);
+	buf_puts(&out, cuda_intrinsics_text);
 	if (v == &exe->wide)
-		cuda_emit_calls(&out, exe);
+		emit_calls(&out, exe);
 	for (int i = 0; i < exe->lowered->n_kernels; i++) {
 		if (!cuda_walks(exe, i))
 			continue;
@@ -45,7 +286,7 @@ static bool write_source(struct executable *exe, struct version *v, int lanes, s
 	v->source = out.failed ? NULL : buf_steal(&out);
 	if (!v->source)
 		buf_finish(&out);
-	return v->source || no_memory(err);
+	return v->source || no_memory_for_kernels(err);
 }
 
 static bool find_functions(struct executable *exe, struct version *v, struct err *err)
@@ -53,7 +294,7 @@ static bool find_functions(struct executable *exe, struct version *v, struct err
 	struct device *d = exe->device;
 
 	for (int i = 0; i < exe->lowered->n_kernels; i++) {
-		struct launch *l = &v->launches[i];
+		struct cuda_launch *l = &v->launches[i];
 		CUfunction function;
 		char name[32];
 
@@ -63,7 +304,7 @@ static bool find_functions(struct executable *exe, struct version *v, struct err
 		if (!cuda_check(d, d->api.cuModuleGetFunction(&function, v->module, name),
 				"cuModuleGetFunction"))
 			return cuda_device_fault(d, err);
-		if (!launch_create(l, &v->kernels[i], function, d, err))
+		if (!cuda_launch_create(l, &v->kernels[i], function, d, err))
 			return false;
 		if (exe->lowered->kernels[i].n_slots > 0 && !v->kernels[i].registers)
 			cuda_check(d,
@@ -91,7 +332,7 @@ static char *take_cubin(struct executable *exe, const char *source, bool *cached
 	buf_printf(&all, "%s sm_%d\n%s", identity, d->architecture, source);
 	if (all.failed) {
 		buf_finish(&all);
-		no_memory(err);
+		no_memory_for_kernels(err);
 		return NULL;
 	}
 	hash_hex(all.data, all.len, key);
@@ -111,8 +352,8 @@ static char *take_cubin(struct executable *exe, const char *source, bool *cached
 	return cubin;
 }
 
-bool cuda_load(struct executable *exe, const char *source, CUmodule *module, bool *cached,
-	       struct err *err)
+static bool load_module(struct executable *exe, const char *source, CUmodule *module, bool *cached,
+			struct err *err)
 {
 	struct device *d = exe->device;
 	size_t bytes;
@@ -134,9 +375,9 @@ static bool make(struct executable *exe, struct version *v, int lanes, struct er
 	v->kernels = calloc(n, sizeof(*v->kernels));
 	v->launches = calloc(n, sizeof(*v->launches));
 	if (!v->kernels || !v->launches)
-		return no_memory(err);
+		return no_memory_for_kernels(err);
 	return write_source(exe, v, lanes, err) &&
-	       cuda_load(exe, v->source, &v->module, &v->cached, err) &&
+	       load_module(exe, v->source, &v->module, &v->cached, err) &&
 	       find_functions(exe, v, err);
 }
 
@@ -144,11 +385,11 @@ static bool bind_version(struct executable *exe, struct version *v, struct err *
 {
 	for (int i = 0; i < exe->lowered->n_kernels; i++)
 		if (cuda_walks(exe, i) &&
-		    !launch_bind(&v->launches[i], exe->device, &v->scratch, exe->vars, err))
+		    !cuda_launch_bind(&v->launches[i], exe->device, &v->scratch, exe->vars, err))
 			return false;
 	for (int i = 0; i < exe->lowered->n_kernels; i++)
 		if (cuda_walks(exe, i))
-			launch_use_scratch(&v->launches[i], &v->scratch);
+			cuda_launch_use_scratch(&v->launches[i], &v->scratch);
 	return true;
 }
 
@@ -160,9 +401,9 @@ static void drop_version(struct executable *exe, struct version *v)
 		if (v->kernels)
 			cuda_kernel_finish(&v->kernels[i]);
 		if (v->launches)
-			launch_finish(&v->launches[i]);
+			cuda_launch_finish(&v->launches[i]);
 	}
-	scratch_finish(&v->scratch, exe->device);
+	cuda_scratch_finish(&v->scratch, exe->device);
 	if (v->module)
 		exe->device->api.cuModuleUnload(v->module);
 	free(v->kernels);
@@ -176,7 +417,7 @@ static void destroy(struct executable *exe)
 		return;
 	cuda_settle(exe->device);
 	cuda_keep_fault(exe->device);
-	cuda_drop_calls(exe);
+	drop_calls(exe);
 	drop_version(exe, &exe->wide);
 	drop_version(exe, &exe->narrow);
 	free(exe->vars);
@@ -187,7 +428,7 @@ static void destroy(struct executable *exe)
 static bool has_kernels(const struct executable *exe)
 {
 	for (int i = 0; i < exe->lowered->n_kernels; i++)
-		if (cuda_walks(exe, i) || cuda_has_functions(exe, i))
+		if (cuda_walks(exe, i) || has_functions(exe, i))
 			return true;
 	return false;
 }
@@ -198,8 +439,8 @@ static bool prepare(struct executable *exe, struct err *err)
 
 	exe->vars = calloc(n_vars, sizeof(*exe->vars));
 	if (!exe->vars)
-		return no_memory(err);
-	if (!cuda_prepare_calls(exe, err))
+		return no_memory_for_kernels(err);
+	if (!prepare_calls(exe, err))
 		return false;
 	return !has_kernels(exe) || make(exe, &exe->wide, CUDA_MAX_LANES, err);
 }
@@ -212,7 +453,7 @@ static struct executable *compile(const struct backend_env *env, const struct lo
 	struct compile_stats unused;
 
 	if (!exe) {
-		no_memory(err);
+		no_memory_for_kernels(err);
 		return NULL;
 	}
 	stats = stats ? stats : &unused;
@@ -246,7 +487,7 @@ static bool bind(struct executable *exe, const int64_t *vars, struct err *err)
 		memcpy(exe->vars, vars, n_vars * sizeof(*vars));
 	exe->looks_up = false;
 	for (int i = 0; i < l->n_kernels; i++)
-		if (cuda_calls(exe, i) && !cuda_bind_call(exe, i, err))
+		if (cuda_calls(exe, i) && !bind_call(exe, i, err))
 			return false;
 	return (!exe->wide.made || bind_version(exe, &exe->wide, err)) &&
 	       (!exe->narrow.made || bind_version(exe, &exe->narrow, err));
@@ -263,23 +504,24 @@ static struct version *narrow(struct executable *exe)
 	return &exe->narrow;
 }
 
-struct launch *cuda_launch_for(struct executable *exe, int kernel, void *const *buffers)
+struct cuda_launch *cuda_launch_for(struct executable *exe, int kernel, void *const *buffers)
 {
-	struct launch *l = &exe->wide.launches[kernel];
+	struct cuda_launch *l = &exe->wide.launches[kernel];
 
-	return __builtin_expect(launch_fits(l, buffers), 1) ? l : &narrow(exe)->launches[kernel];
+	return __builtin_expect(cuda_launch_fits(l, buffers), 1) ? l
+								 : &narrow(exe)->launches[kernel];
 }
 
-void cuda_walk(struct executable *exe, int kernel, void *const *buffers, bool backward)
+static void walk(struct executable *exe, int kernel, void *const *buffers, bool backward)
 {
-	struct launch *l = cuda_launch_for(exe, kernel, buffers);
+	struct cuda_launch *l = cuda_launch_for(exe, kernel, buffers);
 
 	if (l->function)
-		launch_run(l, exe->device, buffers, backward);
+		cuda_launch_run(l, exe->device, buffers, backward);
 }
 
 /* What no launch finds as another left it (counts of blocks are zeros between two). */
-static void poison_scratch(const struct device *d, const struct scratch *s)
+static void poison_scratch(const struct device *d, const struct cuda_scratch *s)
 {
 	const struct {
 		uint64_t at;
@@ -301,11 +543,11 @@ void cuda_launch(struct executable *exe, int kernel, void *const *buffers, struc
 		poison_scratch(exe->device, &exe->narrow.scratch);
 	}
 	if (exe->on_device[kernel])
-		cuda_call(exe, kernel, buffers);
+		call_function(exe, kernel, buffers);
 	else if (cuda_calls(exe, kernel))
-		cuda_call_on_host(exe, kernel, buffers, pool);
+		call_on_host(exe, kernel, buffers, pool);
 	if (cuda_walks(exe, kernel) && !exe->takes_sum[kernel])
-		cuda_walk(exe, kernel, buffers, backward);
+		walk(exe, kernel, buffers, backward);
 }
 
 static bool on_host(const struct graph *g, const struct node *n)
@@ -322,7 +564,7 @@ static bool has_calls(const struct device *d)
 
 static bool fault(struct executable *exe, struct err *err)
 {
-	return cuda_call_faulted(exe, err) && cuda_device_fault(exe->device, err);
+	return call_faulted(exe, err) && cuda_device_fault(exe->device, err);
 }
 
 /* Of the version that is launched unless memory lies oddly. */
@@ -331,7 +573,7 @@ static bool use(struct executable *exe, int kernel, struct kernel_use *out)
 	const struct version *v = exe->wide.made ? &exe->wide : &exe->narrow;
 
 	return v->made && cuda_walks(exe, kernel) && v->launches[kernel].function &&
-	       launch_use(&v->launches[kernel], exe->device, out);
+	       cuda_launch_use(&v->launches[kernel], exe->device, out);
 }
 
 static bool available(const struct backend_env *env, char *why, size_t why_bytes)
@@ -361,7 +603,7 @@ static int64_t draw_threads(const struct device *d)
 	return (int64_t)d->multiprocessors * (d->threads_each / 256) * 256;
 }
 
-/* Libraries are given the stream too: blas.c, lt.c, dnn.c. */
+/* Libraries are given the stream too: library/blas.c, lt.c, conv.c. */
 static struct device_order order(const struct device *d)
 {
 	return (struct device_order){ .streams = 1,

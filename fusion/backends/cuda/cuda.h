@@ -2,7 +2,7 @@
 #ifndef FUSION_BACKENDS_CUDA_CUDA_H
 #define FUSION_BACKENDS_CUDA_CUDA_H
 
-#include "fusion/backends/backend.h"
+#include "fusion/backends/backends.h"
 
 extern const struct backend backend_cuda;
 

@@ -1,10 +1,9 @@
-/* fusion/backends/cuda/recording.c -- see recording.h. */
-#include "fusion/backends/cuda/recording.h"
+/* fusion/backends/cuda/recording.c -- mode graphs: launches as one CUDA graph (module.h). */
+#include "fusion/backends/cuda/module.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fusion/backends/cuda/module.h"
 #include "fusion/base/generators.h"
 
 enum state {
@@ -14,7 +13,7 @@ enum state {
 };
 
 /* A node of the graph. */
-struct step {
+struct cuda_step {
 	int kernel;
 	bool library; /* the op's own function, a graph within the graph */
 	bool stale;   /* some buffer of it has moved */
@@ -26,7 +25,7 @@ struct recording {
 	struct executable *exe;
 	void **buffers;
 	enum state state;
-	struct step *steps; /* in order */
+	struct cuda_step *steps; /* in order */
 	int n_steps;
 	bool stale; /* some step is */
 	bool draws; /* some step takes from a generator */
@@ -49,7 +48,7 @@ static void set_generator(struct recording *r, struct gpu_generator g)
 
 /* ---- making */
 
-static bool uses(const struct recording *r, const struct step *step, int buffer)
+static bool uses(const struct recording *r, const struct cuda_step *step, int buffer)
 {
 	const struct executable *exe = r->exe;
 	const struct cuda_kernel *k = &exe->wide.kernels[step->kernel];
@@ -79,10 +78,10 @@ static bool list_steps(struct recording *r)
 			return false;
 		}
 		if (cuda_calls(exe, k))
-			r->steps[r->n_steps++] = (struct step){ .kernel = k, .library = true };
+			r->steps[r->n_steps++] = (struct cuda_step){ .kernel = k, .library = true };
 		r->draws |= cuda_calls(exe, k) && exe->on_device[k]->draws;
 		if (cuda_walks(exe, k) && !exe->takes_sum[k] && exe->wide.launches[k].grid[0] > 0)
-			r->steps[r->n_steps++] = (struct step){ .kernel = k };
+			r->steps[r->n_steps++] = (struct cuda_step){ .kernel = k };
 	}
 	return true;
 }
@@ -110,12 +109,12 @@ struct recording *cuda_record(struct executable *exe, void *const *buffers, stru
 	return r;
 }
 
-static CUDA_KERNEL_NODE_PARAMS launch_of(struct recording *r, const struct step *step)
+static CUDA_KERNEL_NODE_PARAMS launch_of(struct recording *r, const struct cuda_step *step)
 {
-	struct launch *l = cuda_launch_for(r->exe, step->kernel, r->buffers);
+	struct cuda_launch *l = cuda_launch_for(r->exe, step->kernel, r->buffers);
 
-	launch_point(l, r->buffers);
-	launch_turn(l, step->kernel % 2);
+	cuda_launch_point(l, r->buffers);
+	cuda_launch_turn(l, step->kernel % 2);
 	return (CUDA_KERNEL_NODE_PARAMS){ .func = l->function,
 					  .gridDimX = l->grid[0],
 					  .gridDimY = l->grid[1],
@@ -128,7 +127,7 @@ static CUDA_KERNEL_NODE_PARAMS launch_of(struct recording *r, const struct step 
 }
 
 /* What a library launches, instead of launching it. */
-static CUresult capture(struct recording *r, const struct step *step, CUgraph *graph)
+static CUresult capture(struct recording *r, const struct cuda_step *step, CUgraph *graph)
 {
 	struct executable *exe = r->exe;
 	struct device *d = exe->device;
@@ -148,7 +147,7 @@ static CUresult capture(struct recording *r, const struct step *step, CUgraph *g
 	return noted != CUDA_SUCCESS ? noted : result;
 }
 
-static CUresult add(struct recording *r, struct step *step, const CUgraphNode *behind)
+static CUresult add(struct recording *r, struct cuda_step *step, const CUgraphNode *before)
 {
 	const struct cuda_api *api = &r->exe->device->api;
 	CUDA_KERNEL_NODE_PARAMS launch;
@@ -157,13 +156,13 @@ static CUresult add(struct recording *r, struct step *step, const CUgraphNode *b
 
 	if (!step->library) {
 		launch = launch_of(r, step);
-		return api->cuGraphAddKernelNode(&step->node, r->graph, behind, behind ? 1 : 0,
+		return api->cuGraphAddKernelNode(&step->node, r->graph, before, before ? 1 : 0,
 						 &launch);
 	}
 	result = capture(r, step, &within);
 	if (result == CUDA_SUCCESS)
-		result = api->cuGraphAddChildGraphNode(&step->node, r->graph, behind,
-						       behind ? 1 : 0, within);
+		result = api->cuGraphAddChildGraphNode(&step->node, r->graph, before,
+						       before ? 1 : 0, within);
 	if (within)
 		api->cuGraphDestroy(within);
 	return result;
@@ -220,7 +219,7 @@ void cuda_point(struct recording *r, int buffer, void *memory)
 		r->steps[i].stale |= uses(r, &r->steps[i], buffer);
 }
 
-static CUresult give_anew(struct recording *r, const struct step *step)
+static CUresult give_anew(struct recording *r, const struct cuda_step *step)
 {
 	const struct cuda_api *api = &r->exe->device->api;
 	CUDA_KERNEL_NODE_PARAMS launch;
@@ -319,7 +318,7 @@ bool cuda_whole(struct recording *r, int *counts)
 	for (int k = 0; k < r->exe->lowered->n_kernels; k++)
 		counts[k] = 0;
 	for (int i = 0; i < r->n_steps; i++) {
-		struct step *step = &r->steps[i];
+		struct cuda_step *step = &r->steps[i];
 
 		if (step->works == 0)
 			step->works = count_works(&r->exe->device->api, step->node);

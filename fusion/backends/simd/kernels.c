@@ -13,8 +13,8 @@
 #define BYTES_OF_avx512 64
 #define VECTOR_BYTES CAT2(BYTES_OF_, VECTOR_UNIT)
 
-#include "fusion/backends/vec.h"
-#include "fusion/backends/simd/kernels.h"
+#include "fusion/backends/simd/vec.h"
+#include "fusion/backends/simd/simd.h"
 
 /* The words of ops.def for the TYPE at hand. */
 #define WORD_OF(name) CAT2(CAT2(name, _), TYPE)

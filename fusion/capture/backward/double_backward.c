@@ -126,7 +126,7 @@ bool again_note(struct again_call *call, const struct entry *e, struct err *err)
 		copy = entry_grad_copy(e->grad, e->input_tensors[call->n], err);
 		if (!copy)
 			return false;
-		*kept = eager_wrap(copy);
+		*kept = tensor_wrap(copy);
 		if (kept->kind == VALUE_UNSET)
 			return entry_no_memory(err);
 	}
@@ -163,7 +163,7 @@ static bool wrap(struct again_run *r, struct tensor *t, struct value *out)
 {
 	if (!t)
 		return false;
-	*out = eager_wrap(t);
+	*out = tensor_wrap(t);
 	return out->kind != VALUE_UNSET || no_memory(r);
 }
 

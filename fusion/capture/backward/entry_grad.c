@@ -471,7 +471,7 @@ static bool run_backward(struct grad_node *node, const struct value *given, stru
 	for (int i = 0; ok && i < g->n_wanted; i++) {
 		struct tensor *t = expanded(g, i, outputs[i], data->vars, err);
 
-		made[i] = t ? eager_wrap(t) : (struct value){ .kind = VALUE_UNSET };
+		made[i] = t ? tensor_wrap(t) : (struct value){ .kind = VALUE_UNSET };
 		ok = made[i].kind != VALUE_UNSET || entry_no_memory(err);
 	}
 	free(inputs);

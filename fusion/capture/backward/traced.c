@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "fusion/capture/backward/sweep.h"
+#include "fusion/torch/torch_grad.h"
 
 /* A loop of training steps is no graph without end: behind so many nodes its rounds are
  * pieces of their own, which share what is compiled. */
@@ -431,7 +432,8 @@ bool traced_call(struct trace *t, const struct native *f, const struct value *ar
 	unsigned autocast = t->autocast_mode;
 	int line = t->host.line, column = t->host.column;
 
-	if (!autograd_is_pass(f->id) || !backward_parse(f, args, n, kw, &p.c, err) || !prepare(&p))
+	if (!torch_grad_is_pass(f->id) || !backward_parse(f, args, n, kw, &p.c, err) ||
+	    !prepare(&p))
 		return false;
 	*out = value_none();
 	t->grad_off = !p.c.b.create;

@@ -244,6 +244,9 @@ static void add_all(struct maker *m)
 
 	add_types(m, false);
 	for (int i = 0; i < s->n; i++)
+		if (!s->at[i].live && s->at[i].may_be_unset)
+			add(m, (struct guard){ .kind = GUARD_SET, .slot = i });
+	for (int i = 0; i < s->n; i++)
 		if (looked_at(&s->at[i]))
 			add(m, (struct guard){
 				   .kind = GUARD_RANK, .slot = i, .number = s->at[i].rank });

@@ -7,7 +7,7 @@
 #ifndef FUSION_RUNTIME_GUARDS_H
 #define FUSION_RUNTIME_GUARDS_H
 
-#include "fusion/session/observer.h" /* struct fusion_symbol */
+#include "fusion/report/observer.h" /* struct fusion_symbol */
 #include "fusion/capture/sources/sources.h"
 #include "fusion/capture/trace.h"
 
@@ -17,6 +17,7 @@ enum guard_kind {
 	GUARD_TYPE,     /* it is a tensor with memory */
 	GUARD_KIND,     /* it is of the kind `number` */
 	GUARD_UNSET,    /* a local or global has no value */
+	GUARD_SET,      /* a local has one, whatever it is */
 	GUARD_LENGTH,   /* tuple, list */
 	GUARD_KEYS,     /* dict: the same keys in the same order */
 	GUARD_VALUE,    /* None, bool, number, str, dtype: type and value */

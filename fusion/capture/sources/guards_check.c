@@ -93,6 +93,8 @@ static bool check_object(struct guards *g, const struct guard *at, struct value 
 	switch (at->kind) {
 	case GUARD_KIND:
 		return v.kind == (enum value_kind)at->number;
+	case GUARD_SET:
+		return v.kind != VALUE_UNSET;
 	case GUARD_UNSET:
 		return v.kind == VALUE_UNSET;
 	case GUARD_KEYS:

@@ -194,6 +194,9 @@ static void slot_text(const struct guards *g, const struct guard *at, struct buf
 		kind = kind_name(g->slots->at[at->slot].kind);
 		buf_printf(out, "%s is %s %s", name, strchr("aeiou", kind[0]) ? "an" : "a", kind);
 		return;
+	case GUARD_SET:
+		buf_printf(out, "%s has a value", name);
+		return;
 	case GUARD_UNSET:
 		buf_printf(out, "%s %s", name,
 			   g->slots->at[at->slot].access == SLOT_ATTRIBUTE
@@ -201,10 +204,8 @@ static void slot_text(const struct guards *g, const struct guard *at, struct buf
 			       : "has no value");
 		return;
 	case GUARD_INT:
-		buf_printf(out, "%s is an int", name);
-		return;
 	case GUARD_FLOAT:
-		buf_printf(out, "%s is a float", name);
+		buf_printf(out, "%s is %s", name, at->kind == GUARD_INT ? "an int" : "a float");
 		return;
 	case GUARD_OBJECT:
 		if (was.kind == VALUE_CLASS)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/session/session.h"
+#include "fusion/capture/capture.h"
 
 /* An entry of the dict that the instance holds under `table`. */
 static struct value *entry_of(const struct instance *at, const char *table, const char *name)
@@ -63,16 +63,16 @@ bool session_set_parameter(struct session *s, const char *name, const struct ten
 	if (s->callee.kind != VALUE_INSTANCE)
 		return err_set(err, ERR_WORKLOAD,
 			       "params names %.100s, but %s is no nn.Module: it has no parameters",
-			       name, s->frame);
+			       name, s->report.frame);
 	if (!found || !found->memory)
 		return err_set(err, ERR_WORKLOAD,
 			       "params names %.100s, which %s does not have as a tensor", name,
-			       s->frame);
+			       s->report.frame);
 	if (found->memory->dtype != t->dtype || found->memory->rank != t->rank ||
 	    memcmp(found->memory->size, t->size, (size_t)t->rank * sizeof(t->size[0])) != 0)
 		return err_set(err, ERR_WORKLOAD,
 			       "params gives %.100s another shape or dtype than %s has it in", name,
-			       s->frame);
+			       s->report.frame);
 	tensor_copy(found->memory, t);
 	return true;
 }

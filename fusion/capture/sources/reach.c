@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fusion/vm/frame.h"
-#include "fusion/session/session.h"
+#include "fusion/capture/capture.h"
 
 enum { MOST_OBJECTS = 4096, MOST_DEPTH = 16 };
 

@@ -89,6 +89,7 @@ struct slot {
 	/* of the last attempt at capture */
 	struct value stand; /* what stands for it; a reference.  UNSET: not read */
 	bool live;          /* it was read */
+	bool may_be_unset;  /* a local that has a value, and may have none in another call */
 	bool told_apart;    /* the program asked whether it is another object that it is not */
 	bool touched;       /* a tensor: its sizes, dtype or elements mattered */
 	bool grad_read;     /* a tensor: whether it requires a gradient mattered */

@@ -199,6 +199,8 @@ def gumbel_softmax(logits, tau=1.0, hard=False, eps=1e-10, dim=-1):
 
 def dropout(input, p=0.5, training=True, inplace=False):
     """One call."""
+    if not inplace and 0.0 <= p <= 1.0 and (not training or p == 0.0):
+        return torch._C.alias(input)
     if training and 0.0 < p < 1.0 and _draws.by_gpu(input):
         if inplace:
             return input.mul_(_draws.noise(input, p) / (1.0 - p))

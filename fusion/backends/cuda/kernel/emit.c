@@ -1,0 +1,865 @@
+/* fusion/backends/cuda/kernel/emit.c -- writes the CUDA C of a kernel.
+ *
+ * Values are named r<register>, buffers b<buffer>, coordinates x<dim>.  Nothing
+ * of the user's reaches the text: names are numbers, values literals.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "fusion/backends/cuda/kernel/kernel.h"
+#include "fusion/backends/simd/simd.h"
+
+struct text {
+	struct buf *out;
+	struct cuda_kernel *c;
+};
+
+static inline bool text_is_float(enum dtype dtype)
+{
+	return dtype_category(dtype) == CATEGORY_FLOAT;
+}
+
+/* An element in memory; what intrinsics.cu has a short name for is called so. */
+static const char *text_element(enum dtype dtype)
+{
+	return dtype == DTYPE_F32   ? "f32"
+	       : dtype == DTYPE_F64 ? "f64"
+	       : dtype == DTYPE_I64 ? "i64"
+				    : intrinsics_element(dtype);
+}
+
+/* "f32", "bool": a value. */
+static const char *text_value(enum dtype dtype)
+{
+	return dtype == DTYPE_BOOL ? "bool" : text_element(dtype);
+}
+
+/* How words of ops.def are called for it: "f32", "f64", "i64" or "mask". */
+static const char *text_suffix(enum dtype dtype)
+{
+	return dtype == DTYPE_BOOL  ? "mask"
+	       : dtype == DTYPE_F32 ? "f32"
+	       : dtype == DTYPE_F64 ? "f64"
+				    : "i64";
+}
+
+static enum dtype dtype_of(const struct text *t, int r)
+{
+	return t->c->kernel->regs[r].dtype;
+}
+
+/* A literal, or the parameter that it becomes. */
+static void text_number(struct text *t, const struct sym *s)
+{
+	size_t i = 0;
+
+	if (sym_is_const(s)) {
+		buf_printf(t->out, "%" PRId64, s->value);
+		if (s->value > INT32_MAX || s->value < INT32_MIN)
+			buf_puts(t->out, "LL");
+		return;
+	}
+	while (i < t->c->numbers.len && t->c->numbers.at[i] != s)
+		i++;
+	if (i == t->c->numbers.len && !VEC_PUSH(&t->c->numbers, s))
+		t->out->failed = true;
+	buf_printf(t->out, "z%zu", i);
+}
+
+/* x<first>.. x<last - 1>: where `flat` lies in the dims [first, last). */
+static void text_coordinates(struct text *t, const struct sym *const *extent, int first, int last,
+			     const char *flat, const char *name)
+{
+	if (last <= first)
+		return;
+	if (last - first == 1) {
+		buf_printf(t->out, "\tconst u32 %s%d = %s;\n", name, first, flat);
+		return;
+	}
+	buf_printf(t->out, "\tu32 %s%d = %s;\n", name, first, flat);
+	for (int d = last - 1; d > first; d--) {
+		buf_printf(t->out, "\tconst u32 %s%d = %s%d %% (u32)", name, d, name, first);
+		text_number(t, extent[d]);
+		buf_printf(t->out, ";\n\t%s%d /= (u32)", name, first);
+		text_number(t, extent[d]);
+		buf_puts(t->out, ";\n");
+	}
+}
+
+/* b<buffer> + where the access lies at x0, x1, ... */
+static void text_address(struct text *t, const struct access *at, int n_dims, const char *name)
+{
+	buf_printf(t->out, "b%d", at->buffer);
+	if (!sym_is(at->offset, 0)) {
+		buf_puts(t->out, " + ");
+		text_number(t, at->offset);
+	}
+	for (int d = 0; d < n_dims; d++) {
+		if (!at->stride[d] || sym_is(at->stride[d], 0))
+			continue;
+		buf_printf(t->out, " + (i64)%s%d", name, d);
+		if (!sym_is(at->stride[d], 1)) {
+			buf_puts(t->out, " * ");
+			text_number(t, at->stride[d]);
+		}
+	}
+}
+
+/* The value of element expression `from`, as it is in a register. */
+static void text_from_memory(struct text *t, enum dtype dtype, const char *from)
+{
+	buf_printf(t->out, dtype == DTYPE_BOOL ? "%s != 0" : "%s", from);
+}
+
+static void put_imm(struct text *t, const struct inst *inst)
+{
+	const char *type = text_suffix(inst->dtype);
+
+	if (inst->sym) {
+		buf_printf(t->out, "(%s)%s", text_value(inst->dtype),
+			   inst->real ? "__longlong_as_double(" : "");
+		text_number(t, inst->sym);
+		buf_puts(t->out, inst->real ? ")" : "");
+	} else if (inst->dtype == DTYPE_BOOL) {
+		buf_puts(t->out, inst->imm_i ? "true" : "false");
+	} else if (!text_is_float(inst->dtype)) {
+		buf_printf(t->out, "(%s)0x%" PRIx64 "ULL", text_value(inst->dtype),
+			   (uint64_t)inst->imm_i);
+	} else if (isnan(inst->imm_f)) {
+		buf_printf(t->out, "NAN_%s", type);
+	} else if (isinf(inst->imm_f)) {
+		buf_printf(t->out, "%sINF_%s", inst->imm_f < 0 ? "-" : "", type);
+	} else if (inst->dtype == DTYPE_F32) {
+		buf_printf(t->out, "%af", (double)(float)inst->imm_f);
+	} else {
+		buf_printf(t->out, "%a", inst->imm_f);
+	}
+}
+
+static void put_cast(struct text *t, const struct inst *inst)
+{
+	enum dtype from = dtype_of(t, inst->src[0]), to = inst->dtype;
+	int r = inst->src[0];
+
+	if (to == DTYPE_BOOL)
+		buf_printf(t->out, "r%d != 0", r);
+	else if (from == DTYPE_F16 || from == DTYPE_BF16)
+		buf_printf(t->out, "%s_to_f32(r%d)", from == DTYPE_F16 ? "half" : "bfloat", r);
+	else if (to == DTYPE_F16 || to == DTYPE_BF16)
+		buf_printf(t->out, "f32_to_%s(r%d)", to == DTYPE_F16 ? "half" : "bfloat", r);
+	else if (text_is_float(from) && !text_is_float(to))
+		buf_printf(t->out, "(%s)to_i64(r%d)", text_value(to), r);
+	else
+		buf_printf(t->out, "(%s)r%d", text_value(to), r);
+}
+
+/* Ops that have a shorter word where their operand allows it, or at all. */
+static bool put_short(struct text *t, const struct inst *inst)
+{
+	bool wave = inst->op == OP_sin || inst->op == OP_cos;
+
+	if (inst->kind != INST_OP || dtype_of(t, inst->src[0]) != DTYPE_F32)
+		return false;
+	if (wave && cuda_is_near(t->c->kernel, inst->src[0]))
+		buf_printf(t->out, "near_%s(r%d)", inst->op == OP_cos ? "cos" : "sin",
+			   inst->src[0]);
+	else if (inst->op == OP_sigmoid)
+		buf_printf(t->out, "sigmoid_f32(r%d)", inst->src[0]);
+	else
+		return false;
+	return true;
+}
+
+/* `inst` (IMM, OP, CAST) as the declaration of its register. */
+static void text_compute(struct text *t, const struct inst *inst)
+{
+	int last = inst->src[2] >= 0 ? 2 : inst->src[1] >= 0 ? 1 : 0;
+	char names[3][16];
+	const char *args[3] = { names[0], names[1], names[2] };
+
+	for (int k = 0; k < 3; k++)
+		snprintf(names[k], sizeof(names[k]), "r%d", inst->src[k]);
+	buf_printf(t->out, "\tconst %s r%d = ", text_value(inst->dtype), inst->dst);
+	if (inst->kind == INST_IMM) {
+		put_imm(t, inst);
+	} else if (inst->kind == INST_CAST) {
+		put_cast(t, inst);
+	} else if (!put_short(t, inst)) {
+		enum dtype type = dtype_of(t, inst->src[last]);
+
+		intrinsics_put(t->out, op_info(inst->op)->value, text_suffix(type),
+			       type == DTYPE_BOOL, args);
+	}
+	buf_puts(t->out, ";\n");
+}
+
+/* One element: LOAD above LEVEL_POINT. */
+static void text_load_one(struct text *t, const struct inst *inst)
+{
+	buf_printf(t->out, "\tconst %s r%d = *(", text_value(inst->dtype), inst->dst);
+	text_address(t, &inst->at, t->c->kernel->n_dims, "x");
+	buf_printf(t->out, ")%s;\n", inst->dtype == DTYPE_BOOL ? " != 0" : "");
+}
+
+/* And STORE of such a register. */
+static void text_store_one(struct text *t, const struct inst *inst)
+{
+	buf_puts(t->out, "\t*(");
+	text_address(t, &inst->at, t->c->kernel->n_dims, "x");
+	buf_printf(t->out, ") = r%d;\n", inst->src[0]);
+}
+
+/* `op` of two values as a call of intrinsics: of the partial results of a reduction. */
+static void text_join(struct text *t, enum op op, enum dtype dtype, const char *a, const char *b)
+{
+	if (dtype == DTYPE_F32 && (op == OP_amax || op == OP_amin)) {
+		buf_printf(t->out, "%s_nan(%s, %s)", op == OP_amax ? "max" : "min", a, b);
+		return;
+	}
+	intrinsics_put(t->out, op_info(op)->value, text_suffix(dtype), dtype == DTYPE_BOOL,
+		       (const char *[3]){ a, b, "" });
+}
+
+static void text_first(struct text *t, enum op op, enum dtype dtype)
+{
+	intrinsics_put(t->out, op_info(op)->first, text_suffix(dtype), dtype == DTYPE_BOOL,
+		       (const char *[3]){ "", "", "" });
+}
+
+/* ---- what a stage finds of a row or a column: lanes, threads
+ * and blocks joined.
+ */
+
+/* Joined in a wide type, rounded once: what threads have found, then blocks. */
+static const char *wide(const struct inst *inst)
+{
+	bool exact = inst->op == OP_amax || inst->op == OP_amin;
+
+	if (inst->dtype == DTYPE_BOOL)
+		return "bool";
+	if (!text_is_float(inst->dtype))
+		return "i64";
+	return exact && inst->dtype == DTYPE_F32 ? "f32" : "f64";
+}
+
+static enum dtype wide_dtype(const struct inst *inst)
+{
+	const char *name = wide(inst);
+
+	return name[0] == 'b'   ? DTYPE_BOOL
+	       : name[0] == 'i' ? DTYPE_I64
+	       : name[1] == '3' ? DTYPE_F32
+				: DTYPE_F64;
+}
+
+/* struct j<n>: the reduction as a type that intrinsics.cu takes. */
+static void put_joiner(struct text *t, const struct inst *inst)
+{
+	const char *type = wide(inst);
+	enum dtype dtype = wide_dtype(inst);
+
+	buf_printf(t->out, "\tstruct j%d {\n\tstatic __device__ %s join(%s a, %s b) { return ",
+		   inst->dst, type, type, type);
+	text_join(t, inst->op, dtype, "a", "b");
+	buf_printf(t->out, "; }\n\tstatic __device__ %s first() { return ", type);
+	text_first(t, inst->op, dtype);
+	buf_puts(t->out, "; }\n\t};\n");
+}
+
+/* Sums of float32 side by side are joined at each step, or after a few of them: a lane
+ * that adds up many like numbers rounds each time in the same way. */
+static bool joins_lanes(const struct text *t, const struct inst *inst)
+{
+	return inst->op == OP_sum && inst->dtype == DTYPE_F32 && t->c->lanes > 1;
+}
+
+/* "((c0[0] + c0[1]) + (c0[2] + c0[3]))" */
+static void put_pairs(struct buf *out, int reg, int first, int n)
+{
+	if (n == 1) {
+		buf_printf(out, "c%d[%d]", reg, first);
+		return;
+	}
+	buf_puts(out, "(");
+	put_pairs(out, reg, first, n / 2);
+	buf_puts(out, " + ");
+	put_pairs(out, reg, first + n / 2, n / 2);
+	buf_puts(out, ")");
+}
+
+/* "w0 += ((c0[0] + c0[1]) + (c0[2] + c0[3]));" */
+static void put_lanes(struct text *t, const struct inst *inst)
+{
+	buf_printf(t->out, "\tw%d += ", inst->dst);
+	put_pairs(t->out, inst->dst, 0, t->c->lanes);
+	buf_puts(t->out, ";\n");
+}
+
+/* what a thread does after the lanes of each step, */
+static void text_steps(struct text *t, const struct stage *stage)
+{
+	for (int i = 0; i < stage->n_body; i++) {
+		const struct inst *inst = &stage->body[i];
+
+		if (inst->kind != INST_REDUCE || !joins_lanes(t, inst) || t->c->few_steps)
+			continue;
+		put_lanes(t, inst);
+		buf_printf(t->out, "\tfor (int j = 0; j < %d; j++) c%d[j] = 0;\n", t->c->lanes,
+			   inst->dst);
+	}
+}
+
+/* What the reductions of a stage begin with, */
+static void text_accumulators(struct text *t, const struct stage *stage)
+{
+	for (int i = 0; i < stage->n_body; i++) {
+		const struct inst *inst = &stage->body[i];
+
+		if (inst->kind != INST_REDUCE)
+			continue;
+		put_joiner(t, inst);
+		buf_printf(t->out, "\t%s c%d[%d];\n\tfor (int j = 0; j < %d; j++) c%d[j] = ",
+			   text_value(inst->dtype), inst->dst, t->c->lanes, t->c->lanes, inst->dst);
+		text_first(t, inst->op, inst->dtype);
+		buf_puts(t->out, ";\n");
+		if (joins_lanes(t, inst))
+			buf_printf(t->out, "\tf64 w%d = 0;\n", inst->dst);
+	}
+}
+
+/* Several blocks had a share each: the last one joins what all have found, in a second turn
+ * of the loop that put_joins() is in, since it takes long to compile twice. */
+static void put_split(struct text *t, const struct stage *stage, const char *team)
+{
+	int n = 0;
+
+	buf_puts(t->out, "\tif (!more) break;\n");
+	for (int i = 0; i < stage->n_body; i++)
+		if (stage->body[i].kind == INST_REDUCE)
+			buf_printf(t->out, "\tleave_%s>(part, group, %d, %d, w%d);\n", team, n++,
+				   t->c->n_reduces, stage->body[i].dst);
+	buf_puts(t->out, "\tif (!last_block(count, blockIdx.x)) return;\n");
+	n = 0;
+	for (int i = 0; i < stage->n_body; i++)
+		if (stage->body[i].kind == INST_REDUCE) {
+			int r = stage->body[i].dst;
+
+			buf_printf(t->out, "\tw%d = gather_%s, j%d>(part, group, %d, %d, w%d);\n",
+				   r, team, r, n++, t->c->n_reduces, r);
+		}
+	buf_puts(t->out, "\tmore = hidden_zero();\n\t}\n");
+}
+
+/* What the threads of a block have found, as one; with blocks that share, of all of them. */
+static void put_joins(struct text *t, const struct stage *stage, const char *team)
+{
+	if (t->c->splits)
+		buf_puts(t->out, "\tu32 more = gridDim.y > 1;\n#pragma unroll 1\n\tfor (;;) {\n");
+	for (int i = 0; i < stage->n_body; i++) {
+		int r = stage->body[i].dst;
+
+		if (stage->body[i].kind == INST_REDUCE)
+			buf_printf(t->out, "\tw%d = join_%s, j%d>(w%d);\n", r, team, r, r);
+	}
+	if (t->c->splits)
+		put_split(t, stage, team);
+}
+
+/* and lanes, threads and perhaps blocks joined: the registers of a row or a column. */
+static void text_results(struct text *t, const struct stage *stage)
+{
+	char team[64];
+
+	if (t->c->kernel->form == FORM_COLS)
+		snprintf(team, sizeof(team), "columns<%d, %d", t->c->threads, CUDA_COLUMNS);
+	else
+		snprintf(team, sizeof(team), "row<%d, %d", t->c->threads, t->c->rows_a_block);
+	for (int i = 0; i < stage->n_body; i++) {
+		const struct inst *inst = &stage->body[i];
+		int r = inst->dst;
+
+		if (inst->kind != INST_REDUCE)
+			continue;
+		if (joins_lanes(t, inst) && t->c->few_steps)
+			put_lanes(t, inst);
+		if (!joins_lanes(t, inst))
+			buf_printf(t->out,
+				   "\t%s w%d = c%d[0];\n\tfor (int j = 1; j < %d; j++) w%d = "
+				   "j%d::join(w%d, c%d[j]);\n",
+				   wide(inst), r, r, t->c->lanes, r, r, r, r);
+	}
+	put_joins(t, stage, team);
+	for (int i = 0; i < stage->n_body; i++)
+		if (stage->body[i].kind == INST_REDUCE) {
+			const struct inst *inst = &stage->body[i];
+
+			buf_printf(t->out, "\tconst %s r%d = (%s)w%d;\n", text_value(inst->dtype),
+				   inst->dst, text_value(inst->dtype), inst->dst);
+		}
+}
+
+/* ---- the function of one kernel */
+
+/* How an access of a body goes over the lanes of a thread. */
+enum lane_step { LANE_SAME, LANE_NEXT, LANE_FAR };
+
+static enum lane_step lane_step(const struct kernel *k, const struct access *at)
+{
+	const struct sym *stride = k->n_dims ? at->stride[k->n_dims - 1] : NULL;
+
+	if (!stride || sym_is(stride, 0))
+		return LANE_SAME;
+	return sym_is(stride, 1) ? LANE_NEXT : LANE_FAR;
+}
+
+/* Loads of a join: which part a point is in decides where it lies. */
+static void put_join(struct text *t, const struct inst *inst, int id)
+{
+	const struct join *join = inst->join;
+	struct buf *out = t->out;
+
+	buf_printf(out, "\tfor (int j = 0; j < %d; j++) {\n\tu32 q = p + j;\n", t->c->lanes);
+	for (int d = join->rank - 1; d >= 0; d--) {
+		buf_printf(out, "\tconst u32 w%d = (u32)(", d);
+		for (int i = 0; d == join->dim && i < join->n; i++) {
+			buf_puts(out, i ? " + " : "");
+			text_number(t, join->part[i].extent[d]);
+		}
+		if (d != join->dim)
+			text_number(t, join->part[0].extent[d]);
+		buf_printf(out, ");\n\t%su32 y%d = q %% w%d;\n\tq /= w%d;\n",
+			   d == join->dim ? "" : "const ", d, d, d);
+	}
+	for (int i = 0; i < join->n; i++) {
+		if (i + 1 < join->n) {
+			buf_printf(out, "\tif (y%d < (u32)", join->dim);
+			text_number(t, join->part[i].extent[join->dim]);
+			buf_puts(out, ") ");
+		}
+		buf_printf(out, "{ l%d[j] = *(", id);
+		text_address(t, &join->part[i].at, join->rank, "y");
+		buf_puts(out, "); }\n");
+		if (i + 1 < join->n) {
+			buf_printf(out, "\telse { y%d -= (u32)", join->dim);
+			text_number(t, join->part[i].extent[join->dim]);
+			buf_puts(out, ";\n");
+		}
+	}
+	for (int i = 0; i + 1 < join->n; i++)
+		buf_puts(out, "\t}");
+	buf_puts(out, "\n\t}\n");
+}
+
+/* `to`, an array of the lanes, from memory. */
+static void put_fresh_load(struct text *t, const struct access *at, const char *to)
+{
+	const struct kernel *k = t->c->kernel;
+	enum lane_step step = lane_step(k, at);
+	int lanes = t->c->lanes;
+
+	if (step == LANE_NEXT) {
+		buf_printf(t->out, "\tget(%s, ", to);
+		text_address(t, at, k->n_dims, "x");
+		buf_puts(t->out, ");\n");
+		return;
+	}
+	for (int j = 0; j < lanes; j++) {
+		if (step == LANE_SAME && j > 0) {
+			buf_printf(t->out, "\t%s[%d] = %s[0];\n", to, j, to);
+			continue;
+		}
+		buf_printf(t->out, "\t%s[%d] = (", to, j);
+		text_address(t, at, k->n_dims, "x");
+		buf_puts(t->out, ")[");
+		if (j > 0) {
+			buf_printf(t->out, "%d * ", j);
+			text_number(t, at->stride[k->n_dims - 1]);
+		} else {
+			buf_puts(t->out, "0");
+		}
+		buf_puts(t->out, "];\n");
+	}
+}
+
+/* l<id>: what the lanes of a thread load, as it lies in memory. */
+static void put_load(struct text *t, const struct inst *inst, int id)
+{
+	int lanes = t->c->lanes, kept = t->c->registers ? cuda_kept(t->c, inst) : -1;
+	char name[16];
+
+	snprintf(name, sizeof(name), "l%d", id);
+	buf_printf(t->out, "\t%s %s[%d];\n", text_element(inst->dtype), name, lanes);
+	if (inst->join)
+		put_join(t, inst, id);
+	else if (kept >= 0)
+		buf_printf(t->out, "\tfor (int j = 0; j < %d; j++) %s[j] = h%d[it][j];\n", lanes,
+			   name, kept);
+	else
+		put_fresh_load(t, &inst->at, name);
+}
+
+static void put_store(struct text *t, const struct inst *inst, int id)
+{
+	const struct kernel *k = t->c->kernel;
+
+	if (lane_step(k, &inst->at) == LANE_NEXT) {
+		buf_puts(t->out, "\tput(");
+		text_address(t, &inst->at, k->n_dims, "x");
+		buf_printf(t->out, ", o%d);\n", id);
+		return;
+	}
+	for (int j = 0; j < t->c->lanes; j++) {
+		buf_puts(t->out, "\t(");
+		text_address(t, &inst->at, k->n_dims, "x");
+		buf_puts(t->out, ")[");
+		if (j > 0) {
+			buf_printf(t->out, "%d * ", j);
+			text_number(t, inst->at.stride[k->n_dims - 1]);
+		} else {
+			buf_puts(t->out, "0");
+		}
+		buf_printf(t->out, "] = o%d[%d];\n", id, j);
+	}
+}
+
+/* Where a slot keeps the lanes of this step. */
+static void slot_name(const struct text *t, int slot, char name[48])
+{
+	if (t->c->registers)
+		snprintf(name, 48, "k%d[it][j]", slot);
+	else if (t->c->kernel->form == FORM_COLS)
+		snprintf(name, 48, "k%d[p * %d + threadIdx.x]", slot, CUDA_COLUMNS);
+	else
+		snprintf(name, 48, "k%d[p + j]", slot);
+}
+
+/* One instruction of a body for lane j. */
+static void put_lane(struct text *t, const struct inst *inst, int id)
+{
+	char name[48], value[16];
+	struct buf *out = t->out;
+
+	switch (inst->kind) {
+	case INST_LOAD:
+		snprintf(name, sizeof(name), "l%d[j]", id);
+		buf_printf(out, "\tconst %s r%d = ", text_value(inst->dtype), inst->dst);
+		text_from_memory(t, inst->dtype, name);
+		buf_puts(out, ";\n");
+		break;
+	case INST_RESTORE:
+		slot_name(t, inst->slot, name);
+		buf_printf(out, "\tconst %s r%d = ", text_value(inst->dtype), inst->dst);
+		text_from_memory(t, inst->dtype, name);
+		buf_puts(out, ";\n");
+		break;
+	case INST_SAVE:
+		slot_name(t, inst->slot, name);
+		buf_printf(out, "\t%s = r%d;\n", name, inst->src[0]);
+		break;
+	case INST_STORE:
+		buf_printf(out, "\to%d[j] = r%d;\n", id, inst->src[0]);
+		break;
+	case INST_REDUCE:
+		snprintf(name, sizeof(name), "c%d[j]", inst->dst);
+		snprintf(value, sizeof(value), "r%d", inst->src[0]);
+		buf_printf(out, "\t%s = ", name);
+		text_join(t, inst->op, inst->dtype, name, value);
+		buf_puts(out, ";\n");
+		break;
+	default:
+		text_compute(t, inst);
+	}
+}
+
+/* The body for the lanes at point p, whose coordinates are declared. */
+static void put_body(struct text *t, const struct stage *stage)
+{
+	for (int i = 0; i < stage->n_body; i++)
+		if (stage->body[i].kind == INST_LOAD)
+			put_load(t, &stage->body[i], i);
+		else if (stage->body[i].kind == INST_STORE)
+			buf_printf(t->out, "\t%s o%d[%d];\n", text_element(stage->body[i].dtype), i,
+				   t->c->lanes);
+	buf_printf(t->out, "#pragma unroll\n\tfor (int j = 0; j < %d; j++) {\n", t->c->lanes);
+	for (int i = 0; i < stage->n_body; i++)
+		put_lane(t, &stage->body[i], i);
+	buf_puts(t->out, "\t}\n");
+	for (int i = 0; i < stage->n_body; i++)
+		if (stage->body[i].kind == INST_STORE)
+			put_store(t, &stage->body[i], i);
+}
+
+static void put_product(struct text *t, const struct sym *const *extent, int first, int last)
+{
+	buf_puts(t->out, "(u32)(1");
+	for (int d = first; d < last; d++) {
+		buf_puts(t->out, " * ");
+		text_number(t, extent[d]);
+	}
+	buf_puts(t->out, ")");
+}
+
+/* Where a block is in the order of the grid, which may begin at its end. */
+static const char *block_index(const struct cuda_kernel *c)
+{
+	return c->turns ? "(back ? gridDim.x - 1 - blockIdx.x : blockIdx.x)" : "blockIdx.x";
+}
+
+static void put_map(struct text *t)
+{
+	const struct cuda_kernel *c = t->c;
+	const struct kernel *k = c->kernel;
+
+	buf_puts(t->out, "\tconst u32 points = ");
+	put_product(t, k->extent, 0, k->n_dims);
+	buf_puts(t->out, ";\n");
+	if (cuda_kernel_strides(c))
+		buf_printf(t->out,
+			   "\tfor (u32 p = blockIdx.x * %du + threadIdx.x; p < points; "
+			   "p += gridDim.x * %du) {\n",
+			   c->threads, c->threads);
+	else
+		buf_printf(t->out, "\tconst u32 p = (%s * %du + threadIdx.x) * %du;\n\t%s{\n",
+			   block_index(c), c->threads, c->lanes,
+			   c->whole ? "" : "if (p < points) ");
+	text_coordinates(t, k->extent, 0, k->n_dims, "p", "x");
+	put_body(t, &k->stages[0]);
+	buf_puts(t->out, "\t}\n");
+}
+
+/* A prologue, or a post: once a row (COLS: once a column). */
+static void put_once(struct text *t, const struct inst *insts, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (insts[i].kind == INST_LOAD)
+			text_load_one(t, &insts[i]);
+		else if (insts[i].kind != INST_STORE)
+			text_compute(t, &insts[i]);
+	for (int i = 0; i < n; i++)
+		if (insts[i].kind == INST_STORE) {
+			buf_puts(t->out, "\tif (first_of_team && live) {");
+			text_store_one(t, &insts[i]);
+			buf_puts(t->out, "\t}\n");
+		}
+}
+
+/* "if (live && p < points) {", as far as that is not known: a load after a branch waits
+ * for it, and what compares takes time to compile. */
+static const char *if_there(const struct cuda_kernel *c)
+{
+	return c->whole      ? c->all_live ? "{" : "if (live) {"
+	       : c->all_live ? "if (p < points) {"
+			     : "if (live && p < points) {";
+}
+
+/* For each step of a thread in registers: its point p, if there is one. */
+static void put_unrolled(struct text *t, const char *thread)
+{
+	buf_printf(t->out,
+		   "#pragma unroll\n\tfor (int it = 0; it < steps; it++) {\n"
+		   "\tconst u32 p = (it * %du + %s) * %du;\n\t%s\n",
+		   t->c->threads, thread, t->c->lanes, if_there(t->c));
+	text_coordinates(t, t->c->kernel->extent, t->c->kernel->n_outer, t->c->kernel->n_dims, "p",
+			 "x");
+}
+
+/* All loads that stages share are under way before the first of them waits. */
+static void put_kept_loads(struct text *t, const char *thread)
+{
+	const struct cuda_kernel *c = t->c;
+	char name[24];
+
+	for (int i = 0; c->registers && i < c->n_kept; i++) {
+		put_unrolled(t, thread);
+		snprintf(name, sizeof(name), "h%d[it]", i);
+		put_fresh_load(t, c->kept[i], name);
+		buf_puts(t->out, "\t}\n\t}\n");
+	}
+}
+
+/* The points of a row, `threads` at a time; a thread sees the same ones in each stage. */
+static void put_points(struct text *t, const struct stage *stage, const char *thread)
+{
+	const struct cuda_kernel *c = t->c;
+	const struct kernel *k = c->kernel;
+
+	if (c->registers) {
+		put_unrolled(t, thread);
+	} else {
+		if (cuda_kernel_is_one_step(c))
+			buf_printf(t->out, "\t{\n\tconst u32 p = %s * %du;\n\t%s\n", thread,
+				   c->lanes, if_there(c));
+		else
+			buf_printf(t->out,
+				   "\tfor (u32 p = (%s%s) * %du; %sp < end; p += %du) {\n\t{\n",
+				   c->splits ? "begin + " : "", thread, c->lanes,
+				   c->all_live ? "" : "live && ", c->threads * c->lanes);
+		text_coordinates(t, k->extent, k->n_outer, k->n_dims, "p", "x");
+	}
+	put_body(t, stage);
+	text_steps(t, stage);
+	buf_puts(t->out, "\t}\n\t}\n");
+}
+
+static void put_slots(struct text *t)
+{
+	const struct kernel *k = t->c->kernel;
+	struct buf *out = t->out;
+
+	if (k->n_slots == 0 && !t->c->registers)
+		return;
+	if (t->c->registers) {
+		buf_printf(out, "\tconstexpr int steps = (points + %d - 1) / %d;\n",
+			   t->c->threads * t->c->lanes, t->c->threads * t->c->lanes);
+		for (int s = 0; s < k->n_slots; s++)
+			buf_printf(out, "\t%s k%d[steps][%d];\n", text_element(k->slot_dtype[s]), s,
+				   t->c->lanes);
+		for (int i = 0; i < t->c->n_kept; i++)
+			buf_printf(
+			    out, "\t%s h%d[steps][%d];\n",
+			    text_element(t->c->lowered->buffers[t->c->kept[i]->buffer].dtype), i,
+			    t->c->lanes);
+		return;
+	}
+	buf_puts(out, "\textern __shared__ __align__(16) char near_slots[];\n"
+		      "\tchar *slot = slots ? slots : near_slots;\n");
+	if (k->form == FORM_COLS)
+		buf_puts(out, "\tslot += slots ? blockIdx.x * slot_bytes : 0;\n");
+	else
+		buf_printf(out,
+			   "\tslot += ((slots ? (i64)blockIdx.x * %d : 0) + threadIdx.y) * "
+			   "slot_bytes;\n",
+			   t->c->rows_a_block);
+	for (int s = 0; s < k->n_slots; s++)
+		buf_printf(out,
+			   "\t%s *const k%d = (%s *)slot;\n\tslot += ((i64)points * %d * "
+			   "sizeof(%s) + 15) / 16 * 16;\n",
+			   text_element(k->slot_dtype[s]), s, text_element(k->slot_dtype[s]),
+			   k->form == FORM_COLS ? CUDA_COLUMNS : 1, text_element(k->slot_dtype[s]));
+}
+
+/* The part of a row that is this block's. */
+static void put_share(struct text *t)
+{
+	int step = t->c->threads * t->c->lanes;
+
+	if (!t->c->splits) {
+		buf_puts(t->out, "\tconst u32 end = points;\n");
+		return;
+	}
+	buf_printf(t->out,
+		   "\tconst u32 share = ((points + %du) / %du + gridDim.y - 1) / gridDim.y;\n"
+		   "\tconst u32 begin = blockIdx.y * share * %du;\n"
+		   "\tconst u32 end = min(points, (blockIdx.y + 1) * share * %du);\n",
+		   step - 1, step, t->c->threads, step);
+}
+
+static void put_stages(struct text *t, const char *thread)
+{
+	const struct kernel *k = t->c->kernel;
+
+	buf_printf(t->out, "\t%s u32 points = ", t->c->registers ? "constexpr" : "const");
+	put_product(t, k->extent, k->n_outer, k->n_dims);
+	buf_puts(t->out, ";\n");
+	put_share(t);
+	put_slots(t);
+	put_kept_loads(t, thread);
+	put_once(t, k->prologue, k->n_prologue);
+	for (int s = 0; s < k->n_stages; s++) {
+		text_accumulators(t, &k->stages[s]);
+		put_points(t, &k->stages[s], thread);
+		text_results(t, &k->stages[s]);
+		put_once(t, k->stages[s].post, k->stages[s].n_post);
+	}
+}
+
+static void put_rows(struct text *t)
+{
+	const struct kernel *k = t->c->kernel;
+
+	buf_puts(t->out, "\tconst u32 rows = ");
+	put_product(t, k->extent, 0, k->n_outer);
+	buf_printf(t->out,
+		   ";\n\tconst u32 group = %s * %du + threadIdx.y;\n"
+		   "\tconst bool live = %s, first_of_team = threadIdx.x == 0;\n"
+		   "\tconst u32 row = live ? group : 0;\n",
+		   block_index(t->c), t->c->rows_a_block, t->c->all_live ? "true" : "group < rows");
+	text_coordinates(t, k->extent, 0, k->n_outer, "row", "x");
+	put_stages(t, "threadIdx.x");
+}
+
+static void put_cols(struct text *t)
+{
+	const struct kernel *k = t->c->kernel;
+	int d = k->n_outer - 1;
+
+	buf_puts(t->out, "\tconst u32 width = (u32)");
+	text_number(t, k->extent[d]);
+	buf_printf(
+	    t->out,
+	    ", group = blockIdx.x;\n\tconst u32 across = (width + %d) / %d;\n"
+	    "\tconst u32 row = group / across, column = group %% across * %d + threadIdx.x;\n"
+	    "\tconst bool live = %s, first_of_team = threadIdx.y == 0;\n"
+	    "\tconst u32 x%d = live ? column : 0;\n",
+	    CUDA_COLUMNS - 1, CUDA_COLUMNS, CUDA_COLUMNS,
+	    t->c->all_live ? "true" : "column < width", d);
+	text_coordinates(t, k->extent, 0, d, "row", "x");
+	put_stages(t, "threadIdx.y");
+}
+
+static void put_parameters(struct text *t)
+{
+	const struct cuda_kernel *c = t->c;
+	const char *comma = "";
+
+	for (int i = 0; i < c->n_buffers; i++, comma = ", ") {
+		enum dtype dtype = c->lowered->buffers[c->buffers[i]].dtype;
+
+		/* What is only read may be loaded before other points are stored. */
+		if (c->stored[c->buffers[i]])
+			buf_printf(t->out, "%s%s *b%d", comma, text_element(dtype), c->buffers[i]);
+		else
+			buf_printf(t->out, "%sconst %s *__restrict__ b%d", comma,
+				   text_element(dtype), c->buffers[i]);
+	}
+	for (size_t i = 0; i < c->numbers.len; i++, comma = ", ")
+		buf_printf(t->out, "%si64 z%zu", comma, i);
+	if (c->splits)
+		buf_puts(t->out, ", unsigned long long *part, u32 *count");
+	if (c->kernel->n_slots > 0 && !c->registers)
+		buf_puts(t->out, ", char *slots, i64 slot_bytes");
+	if (c->turns)
+		buf_puts(t->out, ", u32 back");
+}
+
+void cuda_kernel_emit(struct buf *out, struct cuda_kernel *c)
+{
+	const struct kernel *k = c->kernel;
+	struct buf body;
+	struct text t = { .out = &body, .c = c };
+	int threads = k->form == FORM_COLS ? c->threads * CUDA_COLUMNS
+					   : c->threads * c->rows_a_block;
+
+	buf_init(&body, 0);
+	for (int i = 0; i < k->n_setup; i++)
+		if (k->setup[i].kind == INST_LOAD)
+			text_load_one(&t, &k->setup[i]);
+		else
+			text_compute(&t, &k->setup[i]);
+	if (k->form == FORM_MAP)
+		put_map(&t);
+	else if (k->form == FORM_ROWS)
+		put_rows(&t);
+	else
+		put_cols(&t);
+	buf_printf(out, "// %s\nextern \"C\" __global__ void __launch_bounds__(%d) k%d(", k->name,
+		   threads, c->index);
+	t.out = out;
+	put_parameters(&t);
+	buf_puts(out, ")\n{\n");
+	buf_add(out, body.data, body.len);
+	buf_puts(out, "}\n");
+	out->failed |= body.failed;
+	buf_finish(&body);
+}

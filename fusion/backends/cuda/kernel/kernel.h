@@ -1,0 +1,164 @@
+/* fusion/backends/cuda/kernel/kernel.h -- a kernel of the tile program as CUDA C.
+ *
+ * A point of a kernel is a thread's work:
+ *   MAP   threads stride over the points, `lanes` of them side by side at a time
+ *   ROWS  `threads` of one block share a row; a block has `rows_a_block` of them;
+ *         with blocks to spare, several share a row (`split`), and the last one
+ *         to finish joins what they have found, in order
+ *   COLS  a block has COLUMNS columns side by side and `threads` on each of them
+ * Sizes that are known are literals of the text, others are parameters.
+ */
+#ifndef FUSION_BACKENDS_CUDA_KERNEL_KERNEL_H
+#define FUSION_BACKENDS_CUDA_KERNEL_KERNEL_H
+
+#include "fusion/backends/backends.h"
+#include "fusion/backends/cuda/device/device.h"
+#include "fusion/backends/cuda/kernel/kernel.h"
+#include "fusion/base/buf.h"
+#include "fusion/base/vec.h"
+#include "fusion/lower/lower.h"
+
+enum {
+	CUDA_COLUMNS = 32,
+	CUDA_MAP_THREADS = 256,
+	CUDA_MAX_THREADS = 1024,
+	CUDA_MAX_LANES = 8,
+	/* A slot of a row is kept in registers where a thread has no more points; so is
+	 * what several stages load. */
+	CUDA_SLOT_POINTS = 32,
+	CUDA_MAX_KEPT = 4,
+	/* And what only later stages load, if a thread then keeps no more points: on an H200
+	 * that took 7 % off a layer norm of 1024, whose threads keep 48. */
+	CUDA_EARLY_POINTS = 48,
+	/* A lane adds up the float32 of so many steps before it is joined with others in
+	 * float64: a conversion for each step and sum less took 2 % off a layer norm of 1024 on
+	 * an H200.  Fewer steps gained nothing there (softmax, rms norm); more would round
+	 * more often. */
+	CUDA_FEW_STEPS_FROM = 3,
+	CUDA_FEW_STEPS_TO = 4,
+	CUDA_VECTOR_BYTES = 16,
+	/* Of an access of so many only the end is in the cache after it (60 MB on an H200). */
+	CUDA_PASSING_BYTES = 64 << 20,
+	/* Rows of so many points have threads of two loads each, where that is at most these
+	 * threads, or of four: on an H200 softmax of 1024 took a fifth less with 128 threads
+	 * than with 64 or 256.  Of four too where later stages load more, but for the longest
+	 * rows: a layer norm of 1024 took 7 % less with 64 threads, rows of 4096 1 % more with
+	 * 256 and a quarter more with 1024. */
+	CUDA_LONG_ROW = 1024,
+	CUDA_LONG_THREADS = 512,
+};
+
+struct cuda_kernel {
+	const struct lowered *lowered;
+	const struct kernel *kernel; /* MAP, ROWS, COLS */
+	int index;                   /* the function is k<index> */
+	int threads, rows_a_block;
+	int lanes;     /* of a thread, side by side; 1: any alignment will do */
+	bool splits;   /* several blocks may share a row or columns */
+	int n_reduces; /* of its first stage */
+	/* No thread is without a row or column, for any symbols, nor, in any of its steps,
+	 * without points. */
+	bool all_live, whole;
+	bool turns;     /* its blocks can begin at the end, where much is in memory */
+	bool registers; /* slots are in registers */
+	bool few_steps; /* a thread's sums of float32 are joined after its steps */
+	int n_kept;     /* accesses that a thread keeps from stage to stage */
+	const struct access *kept[CUDA_MAX_KEPT];
+	bool *stored;                    /* by buffer: it is written here */
+	int n_buffers, *buffers;         /* parameters: first the addresses, */
+	VEC(const struct sym *) numbers; /* then the numbers, 8 bytes each; */
+	/* then, where it splits: partial results, counters; where slots are not in
+	 * registers: the memory of slots, or NULL for shared memory; where it turns: whether
+	 * to begin at the end. */
+};
+
+/* Decides how it is cut; `lanes` is an upper bound, 1 where memory may lie
+ * anywhere.  False: out of memory. */
+bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index, int lanes);
+void cuda_kernel_finish(struct cuda_kernel *c); /* zeroed is fine */
+
+/* The function of a planned kernel; fills in `numbers`.  out->failed when out of memory. */
+void cuda_kernel_emit(struct buf *out, struct cuda_kernel *c);
+
+/* Points of the vector axis, and what they are repeated over: rows of a ROWS,
+ * outer rows of a COLS; columns: of a COLS, else 1. */
+struct cuda_extent {
+	int64_t points, rows, columns;
+};
+struct cuda_extent cuda_kernel_extent(const struct kernel *k, const int64_t *vars);
+
+/* Whether a thread of a row or column has one step of points at most, for any symbols:
+ * what is no loop compiles in less time. */
+bool cuda_kernel_is_one_step(const struct cuda_kernel *c);
+
+/* Whether threads of a MAP have several steps, where a grid is bounded (launch.c). */
+static inline bool cuda_kernel_strides(const struct cuda_kernel *c)
+{
+	return c->lanes == 1;
+}
+
+/* Which of the kept accesses a load is; -1: none. */
+int cuda_kept(const struct cuda_kernel *c, const struct inst *inst);
+
+/* bounds.c: whether a float32 can be no farther from 0 than sines without a reduction
+ * of their own go, by what computes it; it may be NaN. */
+bool cuda_is_near(const struct kernel *k, int reg);
+
+/* Bytes of all slots of a row (COLS: of COLUMNS columns). */
+int64_t cuda_slot_bytes(const struct kernel *k, const struct cuda_extent *e);
+
+/* ---- a kernel with all that a launch needs prepared */
+
+struct cuda_launch {
+	const struct cuda_kernel *kernel;
+	CUfunction function;
+	unsigned grid[2], block[2], shared_bytes;
+	int resident;     /* blocks that a multiprocessor has at once, as the driver says */
+	uint64_t *values; /* of the parameters: addresses first */
+	void **params;    /* addresses of the values */
+	int n_params;
+	bool wide; /* addresses must be multiples of CUDA_VECTOR_BYTES */
+};
+
+/* Memory of one graph's kernels beside its buffers; grows as bindings ask for it. */
+struct cuda_scratch {
+	uint64_t parts, counts, slots; /* addresses on the device, 0: none */
+	size_t parts_bytes, counts_bytes, slots_bytes;
+};
+
+/* Of a kernel's function.  False with MEMORY. */
+bool cuda_launch_create(struct cuda_launch *l, const struct cuda_kernel *k, CUfunction function,
+			struct device *d, struct err *err);
+void cuda_launch_finish(struct cuda_launch *l); /* zeroed is fine */
+
+/* Its grid and its numbers under these symbols.  False with MEMORY. */
+bool cuda_launch_bind(struct cuda_launch *l, struct device *d, struct cuda_scratch *s,
+		      const int64_t *vars, struct err *err);
+/* Once all kernels are bound: the scratch has its place. */
+void cuda_launch_use_scratch(struct cuda_launch *l, const struct cuda_scratch *s);
+void cuda_scratch_finish(struct cuda_scratch *s, struct device *d);
+
+/* Its parameters are these addresses. */
+static inline void cuda_launch_point(struct cuda_launch *l, void *const *buffers)
+{
+	for (int i = 0; i < l->kernel->n_buffers; i++)
+		l->values[i] = (uint64_t)buffers[l->kernel->buffers[i]];
+}
+
+/* It begins at its end, if it can and is told to. */
+static inline void cuda_launch_turn(struct cuda_launch *l, bool backward)
+{
+	if (l->kernel->turns)
+		*(uint64_t *)l->params[l->n_params - 1] = backward;
+}
+
+/* One driver call.  A failure is the device's to keep. */
+void cuda_launch_run(struct cuda_launch *l, struct device *d, void *const *buffers, bool backward);
+
+/* What the driver says of its registers, memory and occupancy.  False: nothing. */
+bool cuda_launch_use(const struct cuda_launch *l, struct device *d, struct kernel_use *out);
+
+/* Whether these addresses suit it. */
+bool cuda_launch_fits(const struct cuda_launch *l, void *const *buffers);
+
+#endif

@@ -1,0 +1,486 @@
+/* fusion/backends/cuda/library/index.c -- gather, x[i], scatter and the like on the device.
+ *
+ * Where points of an index name one place the last one counts, as on the host: points
+ * claim their places first.  Sums are made in the order of the indices, so that they
+ * can be repeated: a line has one thread, or one warp, which holds the line's sums in its
+ * block's memory where there is room for them.
+ */
+#include <stdlib.h>
+
+#include "fusion/backends/cuda/library/library.h"
+#include "fusion/backends/library/library.h"
+
+enum { WIDE_BYTES = 16, MANY_LINES = 2048, OWN_SHARED_BYTES = 16384 };
+
+struct indexing {
+	CUfunction copy, copy_wide, move, move_wide, claim, put, add;
+	struct lookup_args input; /* x into the result, of ops that write into a copy */
+	struct lookup_args args;
+	int64_t wide; /* elements of a wide access; 0: none of these sizes can be */
+	int64_t input_wide;
+	bool whole;               /* x lies as the result does */
+	bool warps, held, covers; /* covers: the lines are all of the result */
+	size_t winner_bytes, shared_bytes;
+};
+
+static const char *index_type(const struct graph *g, const struct node *n, int arg)
+{
+	const struct arg *a = &n->args[arg];
+
+	switch (a->kind == ARG_NODE ? g->nodes[a->node]->dtype : DTYPE_I64) {
+	case DTYPE_I32:
+		return "int";
+	case DTYPE_I16:
+		return "short";
+	case DTYPE_I8:
+		return "signed char";
+	case DTYPE_U8:
+	case DTYPE_BOOL:
+		return "unsigned char";
+	default:
+		return "i64";
+	}
+}
+
+/* Its tensors from argument `first` on. */
+static int count_indices(const struct node *n, int first)
+{
+	int count = 0;
+
+	while (first + count < n->n_args && count < 3 && n->args[first + count].kind == ARG_NODE)
+		count++;
+	return count;
+}
+
+static int first_index(const struct node *n)
+{
+	return n->op == OP_index_put ? 3 : 2;
+}
+
+static int indices_of(const struct node *n)
+{
+	return n->op == OP_index || n->op == OP_index_put ? count_indices(n, first_index(n)) : 1;
+}
+
+static void emit_copy(struct buf *out, const struct node *n, int kernel)
+{
+	size_t bytes = dtype_bytes(n->dtype);
+
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "copy", ARGS_THREADS },
+			   "lookup_args", "look_up<%s, i64, 0>", cuda_bits(bytes));
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "copy_wide", ARGS_THREADS },
+			   "lookup_args", "look_up<%s, i64, 0>", cuda_bits(WIDE_BYTES));
+}
+
+static void emit_lookup(struct buf *out, const struct graph *g, const struct node *n, int kernel)
+{
+	const char *index = index_type(g, n, first_index(n));
+
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "move", ARGS_THREADS },
+			   "lookup_args", "look_up<%s, %s, %d>", cuda_bits(dtype_bytes(n->dtype)),
+			   index, indices_of(n));
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "move_wide", ARGS_THREADS },
+			   "lookup_args", "look_up<%s, %s, %d>", cuda_bits(WIDE_BYTES), index,
+			   indices_of(n));
+}
+
+static void emit_put(struct buf *out, const struct graph *g, const struct node *n, int kernel)
+{
+	const char *index = index_type(g, n, first_index(n));
+
+	emit_copy(out, n, kernel);
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "claim", ARGS_THREADS },
+			   "lookup_args", "claim<%s, %d>", index, indices_of(n));
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "put", ARGS_THREADS },
+			   "lookup_args", "put_claimed<%s, %s, %d>",
+			   cuda_bits(dtype_bytes(n->dtype)), index, indices_of(n));
+}
+
+static void emit_add(struct buf *out, const struct graph *g, const struct node *n, int kernel)
+{
+	const char *index = index_type(g, n, 2), *element = cuda_element(n->dtype);
+
+	emit_copy(out, n, kernel);
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "add", ARGS_THREADS },
+			   "lookup_args", "add_lines<%s, %s>", element, index);
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "add_warps", 0 },
+			   "lookup_args", "add_warps<%s, %s, false>", element, index);
+	cuda_emit_function(out, (struct cuda_function_name){ kernel, "add_held", 0 }, "lookup_args",
+			   "add_warps<%s, %s, true>", element, index);
+}
+
+static void emit_view(struct buf *out, const struct graph *g, const struct node *n, int kernel)
+{
+	(void)g;
+	emit_copy(out, n, kernel);
+}
+
+static void fill_walk(struct walk_args *w, const struct odometer *o)
+{
+	w->rank = o->rank;
+	w->points = 1;
+	for (int d = 0; d < o->rank; d++) {
+		w->size[d] = o->size[d];
+		w->points *= o->size[d];
+		for (int k = 0; k < o->n; k++)
+			w->stride[k][d] = o->stride[k][d];
+	}
+}
+
+/* How many elements may be moved at once: neighbours lie side by side in both, and
+ * all other steps are multiples of it.  0: one alone. */
+static int64_t widen(struct lookup_args *a, int indices, enum dtype dtype)
+{
+	struct walk_args *w = &a->walk;
+	int last = w->rank - 1;
+	int64_t lanes = WIDE_BYTES / (int64_t)dtype_bytes(dtype);
+	bool fits = last >= 0 && w->stride[0][last] == 1 && w->stride[1][last] == 1 &&
+		    w->size[last] % lanes == 0 && lanes > 1;
+
+	for (int k = 0; k < indices; k++)
+		fits = fits && w->stride[2 + k][last] == 0 && a->stride[k] % lanes == 0;
+	for (int d = 0; d < last && fits; d++)
+		fits = w->stride[0][d] % lanes == 0 && w->stride[1][d] % lanes == 0;
+	return fits ? lanes : 0;
+}
+
+/* The same walk over elements that are so many together. */
+static struct lookup_args widened(const struct lookup_args *a, int64_t lanes)
+{
+	struct lookup_args w = *a;
+	int last = w.walk.rank - 1;
+
+	w.walk.size[last] /= lanes;
+	w.walk.points /= lanes;
+	for (int k = 0; k < 3; k++)
+		w.stride[k] /= lanes;
+	for (int d = 0; d < last; d++) {
+		w.walk.stride[0][d] /= lanes;
+		w.walk.stride[1][d] /= lanes;
+	}
+	return w;
+}
+
+/* Whether offsets and points fit into 31 bits; then what divides by the sizes. */
+static void measure(struct lookup_args *a, int indices)
+{
+	const struct walk_args *w = &a->walk;
+
+	a->near = w->points > 0 && w->points < INT32_MAX;
+	for (int k = 0; k < 2 + indices; k++) {
+		int64_t span = k < 2 ? 0 : a->size[k - 2] * llabs(a->stride[k - 2]);
+
+		for (int d = 0; d < w->rank; d++)
+			span += w->size[d] * llabs(w->stride[k][d]);
+		a->near = a->near && span < INT32_MAX / 4;
+	}
+	for (int d = 0; d < w->rank && a->near; d++) {
+		int bits = 0;
+
+		while (1LL << bits < w->size[d])
+			bits++;
+		/* Rounded up by less than 2^bits, times a point below 2^31: under one. */
+		a->shift[d] = 31 + bits;
+		a->magic[d] = (unsigned)(((1ULL << a->shift[d]) + (uint64_t)w->size[d] - 1) /
+					 (uint64_t)w->size[d]);
+	}
+}
+
+static void run_moves(const struct cuda_call *c, CUfunction narrow, CUfunction wide,
+		      const struct lookup_args *a, int64_t lanes, int indices)
+{
+	bool aligned = ((uintptr_t)a->from | (uintptr_t)a->to) % WIDE_BYTES == 0;
+	struct lookup_args args = lanes && aligned ? widened(a, lanes) : *a;
+	int64_t points = args.walk.points;
+
+	measure(&args, indices);
+	if (args.near)
+		points = (points + LOOKUP_STEPS - 1) / LOOKUP_STEPS;
+	cuda_start(c, lanes && aligned ? wide : narrow, cuda_blocks(c, points), ARGS_THREADS,
+		   &args);
+}
+
+/* to[...] = from[...], shapes alike. */
+static void plan_copy(struct lookup_args *a, int64_t *lanes, const struct operand *to,
+		      const struct operand *from)
+{
+	a->walk.rank = to->rank;
+	a->walk.points = to->numel;
+	for (int d = 0; d < to->rank; d++)
+		a->walk.size[d] = to->size[d];
+	cuda_walk_dims(&a->walk, 0, 0, from, 0, from->rank);
+	cuda_walk_dims(&a->walk, 0, 1, to, 0, to->rank);
+	cuda_walk_fold(&a->walk, 2);
+	*lanes = widen(a, 0, to->dtype);
+}
+
+static struct indexing *start(const struct cuda_call *c, void **state, struct err *err)
+{
+	struct indexing *s = cuda_state(sizeof(*s), err);
+
+	*state = s;
+	if (s) {
+		s->args.fault = c->device->fault;
+		s->args.call = c->call;
+	}
+	return s;
+}
+
+static void fill_lookup(struct lookup_args *a, const struct lookup *l)
+{
+	fill_walk(&a->walk, &l->walk);
+	for (int k = 0; k < l->n; k++) {
+		a->least[k] = l->least[k];
+		a->size[k] = l->size[k];
+		a->stride[k] = l->stride[k];
+	}
+}
+
+static enum placing bind_lookup(const struct cuda_call *c, void **state, struct err *err)
+{
+	const struct lookup *l = c->call->state;
+	struct indexing *s = start(c, state, err);
+
+	if (!s || !cuda_function(c, "move", &s->move, err) ||
+	    !cuda_function(c, "move_wide", &s->move_wide, err))
+		return NOWHERE;
+	fill_lookup(&s->args, l);
+	cuda_walk_fold(&s->args.walk, 2 + l->n);
+	s->wide = widen(&s->args, l->n, c->call->out.dtype);
+	return ON_DEVICE;
+}
+
+static void point_at(struct lookup_args *a, const struct lookup *l, void *const *buffers)
+{
+	a->from = l->from ? operand_start(l->from, buffers) : NULL;
+	a->to = operand_start(l->to, buffers);
+	for (int k = 0; k < l->n; k++)
+		a->index[k] = operand_start(l->index[k], buffers);
+}
+
+static void run_lookup(const struct cuda_call *c, void *state, void *const *buffers)
+{
+	struct indexing *s = state;
+
+	point_at(&s->args, c->call->state, buffers);
+	run_moves(c, s->move, s->move_wide, &s->args, s->wide,
+		  ((const struct lookup *)c->call->state)->n);
+}
+
+const struct cuda_library cuda_lookups = { .part = PART_INDEX,
+					   .emit = emit_lookup,
+					   .bind = bind_lookup,
+					   .run = run_lookup,
+					   .looks_up = true };
+
+/* ---- ops that write into a copy of x */
+
+static bool bind_input(const struct cuda_call *c, struct indexing *s, struct err *err)
+{
+	const struct operand *x = &c->call->arg[0], *out = &c->call->out;
+
+	plan_copy(&s->input, &s->input_wide, out, x);
+	s->whole = s->input.walk.rank == 0 ||
+		   (s->input.walk.rank == 1 && s->input.walk.stride[0][0] == 1);
+	return cuda_function(c, "copy", &s->copy, err) &&
+	       cuda_function(c, "copy_wide", &s->copy_wide, err);
+}
+
+static void copy_input(const struct cuda_call *c, struct indexing *s, void *const *buffers)
+{
+	const struct operand *x = &c->call->arg[0], *out = &c->call->out;
+	struct device *d = c->device;
+
+	s->input.from = operand_start(x, buffers);
+	s->input.to = operand_start(out, buffers);
+	if (out->numel == 0 || s->input.from == s->input.to)
+		return;
+	if (s->whole)
+		d->memory.copy(d, s->input.to, s->input.from,
+			       (size_t)out->numel * dtype_bytes(out->dtype));
+	else
+		run_moves(c, s->copy, s->copy_wide, &s->input, s->input_wide, 0);
+}
+
+static long long bits_of(const struct arg *value, int64_t number, enum dtype dtype)
+{
+	long long bits = 0;
+
+	if (value->kind == ARG_FLOAT)
+		dtype_put_double(dtype, &bits, 0, value->f);
+	else
+		dtype_put_int(dtype, &bits, 0, number);
+	return bits;
+}
+
+static enum placing bind_put(const struct cuda_call *c, void **state, struct err *err)
+{
+	const struct lookup *l = c->call->state;
+	const struct operand *out = &c->call->out;
+	struct indexing *s = start(c, state, err);
+
+	if (!s || !bind_input(c, s, err) || !cuda_function(c, "claim", &s->claim, err) ||
+	    !cuda_function(c, "put", &s->put, err))
+		return NOWHERE;
+	fill_lookup(&s->args, l);
+	cuda_walk_fold(&s->args.walk, 2 + l->n);
+	if (s->args.walk.points >= UINT32_MAX)
+		return ON_HOST;
+	if (!l->from)
+		s->args.bits = bits_of(&c->call->node->args[3], c->call->number[3], out->dtype);
+	s->winner_bytes = (size_t)out->numel * sizeof(unsigned);
+	if (s->winner_bytes) {
+		s->args.winner = (unsigned *)cuda_take(c->device, s->winner_bytes);
+		if (!s->args.winner) {
+			err_set(err, ERR_MEMORY,
+				"There is no memory left on the device for %s; use smaller inputs.",
+				c->call->node->fx);
+			return NOWHERE;
+		}
+	}
+	return ON_DEVICE;
+}
+
+static void run_put(const struct cuda_call *c, void *state, void *const *buffers)
+{
+	struct indexing *s = state;
+	struct device *d = c->device;
+
+	copy_input(c, s, buffers);
+	if (!s->args.winner || s->args.walk.points == 0)
+		return;
+	point_at(&s->args, c->call->state, buffers);
+	d->memory.clear(d, s->args.winner, s->winner_bytes);
+	cuda_start(c, s->claim, cuda_blocks(c, s->args.walk.points), ARGS_THREADS, &s->args);
+	cuda_start(c, s->put, cuda_blocks(c, s->args.walk.points), ARGS_THREADS, &s->args);
+}
+
+static void drop_put(struct device *d, void *state)
+{
+	struct indexing *s = state;
+
+	if (s && s->args.winner)
+		cuda_release(d, (uint64_t)s->args.winner, s->winner_bytes);
+	free(s);
+}
+
+const struct cuda_library cuda_puts = { .part = PART_INDEX,
+					.emit = emit_put,
+					.bind = bind_put,
+					.run = run_put,
+					.drop = drop_put,
+					.looks_up = true };
+
+/* So many parts of a line are added up apart: one where sums of few bits would lose more, or
+ * the device is full of lines. */
+static int parts_of(const struct cuda_call *c, const struct indexing *s, int64_t held, int64_t room)
+{
+	int64_t blocks = (s->args.walk.points + ADD_LINES - 1) / ADD_LINES;
+	enum dtype dtype = c->call->out.dtype;
+	int threads = 0, parts = 1;
+
+	if (dtype == DTYPE_F16 || dtype == DTYPE_BF16 || blocks > 2 * c->device->multiprocessors)
+		return 1;
+	c->device->api.cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+					  s->add);
+	while (2 * parts <= ADD_PARTS && 2 * parts * held <= room &&
+	       2 * parts * ADD_STAGE <= threads && 2 * parts * ADD_STAGE <= s->args.length)
+		parts *= 2;
+	return parts;
+}
+
+/* The function that adds: with a line's sums in its block's memory, if they fit. */
+static bool choose_add(const struct cuda_call *c, struct indexing *s, struct err *err)
+{
+	const struct lookup_args *a = &s->args;
+	int64_t room = c->device->shared_bytes - OWN_SHARED_BYTES;
+	int64_t element = (int64_t)dtype_bytes(c->call->out.dtype);
+	int64_t stage = (ADD_LINES * (ADD_STAGE + 1) * (element + 4) + 31) / 16 * 16;
+	int64_t held = stage + a->size[0] * ADD_LINES * element;
+	const char *name = "add";
+
+	s->held = held <= room;
+	s->warps = s->held || a->walk.points < MANY_LINES;
+	if (s->warps)
+		name = s->held ? "add_held" : "add_warps";
+	if (!cuda_function(c, name, &s->add, err))
+		return false;
+	s->args.parts = s->held ? parts_of(c, s, held, room) : 1;
+	s->shared_bytes = (size_t)(s->held ? held * s->args.parts : stage);
+	return !s->held ||
+	       cuda_check(c->device,
+			  c->device->api.cuFuncSetAttribute(
+			      s->add, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)room),
+			  "cuFuncSetAttribute") ||
+	       cuda_device_fault(c->device, err);
+}
+
+static enum placing bind_add(const struct cuda_call *c, void **state, struct err *err)
+{
+	const struct lookup *l = c->call->state;
+	const struct operand *out = &c->call->out;
+	struct indexing *s = start(c, state, err);
+	int rank = l->walk.rank, dim = library_dim(c->call, 1, rank ? rank : 1);
+	struct walk_args *w;
+
+	if (!s || !bind_input(c, s, err))
+		return NOWHERE;
+	w = &s->args.walk;
+	fill_lookup(&s->args, l);
+	s->args.length = rank ? w->size[dim] : 1;
+	w->points = s->args.length ? w->points / s->args.length : 0;
+	for (int k = 0; k < 3; k++)
+		s->args.along[k] = rank ? w->stride[k][dim] : 0;
+	if (rank)
+		w->size[dim] = 1;
+	s->covers = s->whole && w->points * s->args.size[0] == out->numel;
+	cuda_walk_fold(w, 3);
+	s->args.across = w->rank > 0 && w->stride[0][w->rank - 1] == 1 && s->args.along[0] > 1;
+	return choose_add(c, s, err) ? ON_DEVICE : NOWHERE;
+}
+
+static void run_add(const struct cuda_call *c, void *state, void *const *buffers)
+{
+	struct indexing *s = state;
+	int64_t lines = s->args.walk.points, blocks = (lines + ADD_LINES - 1) / ADD_LINES;
+	bool direct = s->held && s->covers && s->args.length > 0;
+
+	if (!direct)
+		copy_input(c, s, buffers);
+	point_at(&s->args, c->call->state, buffers);
+	s->args.base = direct ? operand_start(&c->call->arg[0], buffers) : s->args.to;
+	if (s->args.length > 0 && s->warps)
+		cuda_start_shared(c, s->add, blocks, (unsigned)(ADD_STAGE * s->args.parts),
+				  (unsigned)s->shared_bytes, &s->args);
+	else if (s->args.length > 0)
+		cuda_start(c, s->add, cuda_blocks(c, lines), ARGS_THREADS, &s->args);
+}
+
+const struct cuda_library cuda_adds = {
+	.part = PART_INDEX, .emit = emit_add, .bind = bind_add, .run = run_add, .looks_up = true
+};
+
+static enum placing bind_view(const struct cuda_call *c, void **state, struct err *err)
+{
+	const struct operand *part = c->call->state;
+	struct indexing *s = start(c, state, err);
+
+	if (!s || !bind_input(c, s, err))
+		return NOWHERE;
+	plan_copy(&s->args, &s->wide, part, &c->call->arg[1]);
+	return ON_DEVICE;
+}
+
+static void run_view(const struct cuda_call *c, void *state, void *const *buffers)
+{
+	struct indexing *s = state;
+
+	copy_input(c, s, buffers);
+	s->args.from = operand_start(&c->call->arg[1], buffers);
+	s->args.to = operand_start(c->call->state, buffers);
+	run_moves(c, s->copy, s->copy_wide, &s->args, s->wide, 0);
+}
+
+const struct cuda_library cuda_put_view = {
+	.part = PART_INDEX, .emit = emit_view, .bind = bind_view, .run = run_view
+};

@@ -1,0 +1,278 @@
+// fusion/backends/cuda/library/index.cu -- reading and writing by index: gather, x[i], scatter.
+
+// The place that N indices name at a point, in elements; LOWEST_i64: out of bounds.
+template <class I, int N> WORD i64 named_at(const lookup_args &a, const i64 *at)
+{
+	i64 named = 0;
+#pragma unroll
+	for (int k = 0; k < N; k++) {
+		i64 i = (i64)((const I *)a.index[k])[at[k]];
+
+		if (i < a.least[k] || i >= a.size[k]) {
+			out_of_bounds(a.fault, a.call, i, a.size[k]);
+			return LOWEST_i64;
+		}
+		named += (i < 0 ? i + a.size[k] : i) * a.stride[k];
+	}
+	return named;
+}
+
+// The offsets of K operands at points [p, p + blockDim.x, ...), of a walk that is near.
+template <int K> WORD void seek_near(const lookup_args &a, u32 (&p)[LOOKUP_STEPS], int (&at)[LOOKUP_STEPS][K])
+{
+#pragma unroll
+	for (int s = 0; s < LOOKUP_STEPS; s++)
+#pragma unroll
+		for (int k = 0; k < K; k++)
+			at[s][k] = 0;
+#pragma unroll 1
+	for (int d = a.walk.rank - 1; d >= 0; d--) {
+		const u32 size = (u32)a.walk.size[d], magic = a.magic[d];
+		const int shift = a.shift[d];
+
+#pragma unroll
+		for (int s = 0; s < LOOKUP_STEPS; s++) {
+			const u32 rest = d > 0 ? (u32)((u64)p[s] * magic >> shift) : 0;
+			const int i = (int)(p[s] - rest * size);
+#pragma unroll
+			for (int k = 0; k < K; k++)
+				at[s][k] += i * (int)a.walk.stride[k][d];
+			p[s] = rest;
+		}
+	}
+}
+// All indices first, then all elements, so that many loads are under way.
+template <class T, class I, int N> WORD void look_up_near(const lookup_args &a)
+{
+	const u32 points = (u32)a.walk.points, step = blockDim.x * LOOKUP_STEPS;
+
+	for (u32 first = blockIdx.x * step + threadIdx.x; first < points; first += gridDim.x * step) {
+		u32 p[LOOKUP_STEPS];
+		int at[LOOKUP_STEPS][2 + N];
+		bool live[LOOKUP_STEPS];
+		T x[LOOKUP_STEPS];
+
+#pragma unroll
+		for (int s = 0; s < LOOKUP_STEPS; s++) {
+			p[s] = first + s * blockDim.x;
+			live[s] = p[s] < points;
+		}
+		seek_near(a, p, at);
+#pragma unroll
+		for (int k = 0; k < N; k++) {
+			i64 i[LOOKUP_STEPS];
+
+#pragma unroll
+			for (int s = 0; s < LOOKUP_STEPS; s++)
+				i[s] = live[s] ? (i64)((const I *)a.index[k])[at[s][2 + k]] : 0;
+#pragma unroll
+			for (int s = 0; s < LOOKUP_STEPS; s++) {
+				const bool inside = i[s] >= a.least[k] && i[s] < a.size[k];
+
+				if (live[s] && !inside)
+					out_of_bounds(a.fault, a.call, i[s], a.size[k]);
+				live[s] &= inside;
+				at[s][0] += (int)(i[s] < 0 ? i[s] + a.size[k] : i[s]) * (int)a.stride[k];
+			}
+		}
+#pragma unroll
+		for (int s = 0; s < LOOKUP_STEPS; s++)
+			if (live[s])
+				x[s] = ((const T *)a.from)[at[s][0]];
+#pragma unroll
+		for (int s = 0; s < LOOKUP_STEPS; s++)
+			if (live[s])
+				((T *)a.to)[at[s][1]] = x[s];
+	}
+}
+// From the source to the target: N = 0 is a copy.
+template <class T, class I, int N> WORD void look_up(const lookup_args &a)
+{
+	if (a.near) {
+		look_up_near<T, I, N>(a);
+		return;
+	}
+	EACH_POINT(p, a.walk.points) {
+		i64 at[2 + N];
+
+		seek(a.walk, p, at);
+		const i64 named = named_at<I, N>(a, at + 2);
+		if (named != LOWEST_i64)
+			((T *)a.to)[at[1]] = ((const T *)a.from)[at[0] + named];
+	}
+}
+
+// Of the points that name one place the last one counts: first all make their claims ...
+template <class I, int N> WORD void claim(const lookup_args &a)
+{
+	EACH_POINT(p, a.walk.points) {
+		i64 at[2 + N];
+
+		seek(a.walk, p, at);
+		const i64 named = named_at<I, N>(a, at + 2);
+		if (named != LOWEST_i64)
+			atomicMax(&a.winner[at[1] + named], (u32)p + 1);
+	}
+}
+// ... then the winners write.
+template <class T, class I, int N> WORD void put_claimed(const lookup_args &a)
+{
+	EACH_POINT(p, a.walk.points) {
+		i64 at[2 + N];
+
+		seek(a.walk, p, at);
+		const i64 named = named_at<I, N>(a, at + 2), to = at[1] + named;
+		if (named != LOWEST_i64 && a.winner[to] == (u32)p + 1)
+			((T *)a.to)[to] = a.from ? ((const T *)a.from)[at[0]] : *(const T *)&a.bits;
+	}
+}
+
+template <class E> WORD typename E::mem add_element(typename E::mem a, typename E::wide b)
+{
+	if constexpr (E::floats)
+		return E::put(E::get(a) + b);
+	else
+		return E::put((i64)((unsigned long long)E::get(a) + (unsigned long long)b));
+}
+
+// Sums in the order of the indices, so that a result can be repeated.  A thread has a line:
+template <class E, class I> WORD void add_lines(const lookup_args &a)
+{
+	typedef typename E::mem T;
+
+	EACH_POINT(line, a.walk.points) {
+		i64 at[3];
+
+		seek(a.walk, line, at);
+		for (i64 j = 0; j < a.length; j++) {
+			const i64 where = at[2] + j * a.along[2];
+			const i64 named = named_at<I, 1>(a, &where);
+
+			if (named == LOWEST_i64)
+				continue;
+			T *to = (T *)a.to + at[1] + named;
+			*to = add_element<E>(*to, E::get(((const T *)a.from)[at[0] + j * a.along[0]]));
+		}
+	}
+}
+// Or a warp, 32 elements at a time, those that name one place by turns.  A block has
+// ADD_LINES of them: HELD, all places of these lines are in its own memory meanwhile, once
+// for each part of a line that has warps of its own.
+template <class E, class I> struct __align__(16) add_stage {
+	typename E::mem value[ADD_LINES][ADD_STAGE + 1];
+	int place[ADD_LINES][ADD_STAGE + 1]; // -1: none
+};
+template <class E, class I>
+WORD void take_stage(const lookup_args &a, const i64 (&at)[ADD_LINES][3], i64 first, i64 last,
+		     typename E::mem (&value)[ADD_LINES], i64 (&index)[ADD_LINES])
+{
+#pragma unroll
+	for (int k = 0; k < ADD_LINES; k++) {
+		const u32 n = k * ADD_STAGE + threadIdx.x % ADD_STAGE;
+		const u32 line = a.across ? n % ADD_LINES : n / ADD_STAGE;
+		const i64 j = first + (a.across ? n / ADD_LINES : n % ADD_STAGE);
+		const bool live = j < last && (i64)blockIdx.x * ADD_LINES + line < a.walk.points;
+
+		index[k] = live ? (i64)((const I *)a.index[0])[at[line][2] + j * a.along[2]] : 0;
+		value[k] = live ? ((const typename E::mem *)a.from)[at[line][0] + j * a.along[0]]
+				: (typename E::mem)0;
+	}
+}
+// The place that an index names; -1: none.
+WORD int place_of(const lookup_args &a, bool live, i64 index)
+{
+	if (!live)
+		return -1;
+	if (index >= a.least[0] && index < a.size[0])
+		return (int)(index < 0 ? index + a.size[0] : index);
+	out_of_bounds(a.fault, a.call, index, a.size[0]);
+	return -1;
+}
+template <class E, class I>
+WORD void add_in_order(const add_stage<E, I> &s, u32 line, typename E::mem *sums, i64 step)
+{
+	const u32 lane = threadIdx.x % 32;
+
+#pragma unroll
+	for (int k = 0; k < ADD_STAGE / 32; k++) {
+		const int place = s.place[line][k * 32 + lane];
+		const typename E::wide value = E::get(s.value[line][k * 32 + lane]);
+		const u32 same = __match_any_sync(0xffffffffu, (u32)(place < 0 ? -1 - (int)lane : place));
+		const u32 ahead = __popc(same & ((1u << lane) - 1));
+
+		for (u32 turn = 0;; turn++) {
+			if (place >= 0 && ahead == turn)
+				sums[place * step] = add_element<E>(sums[place * step], value);
+			__syncwarp();
+			if (!__any_sync(0xffffffffu, ahead > turn))
+				break;
+		}
+	}
+}
+template <class E, class I, bool HELD> WORD void add_warps(const lookup_args &a)
+{
+	typedef typename E::mem T;
+	extern __shared__ __align__(16) char near_sums[];
+	__shared__ i64 at[ADD_LINES][3];
+	const i64 first_line = (i64)blockIdx.x * ADD_LINES, places = a.size[0], step = a.stride[0];
+	const u32 part = threadIdx.x / ADD_STAGE, own = threadIdx.x % ADD_STAGE, warp = own / 32;
+	const u32 held = (u32)places * ADD_LINES;
+	add_stage<E, I> &stage = ((add_stage<E, I> *)near_sums)[part];
+	T *const near = (T *)((add_stage<E, I> *)near_sums + a.parts), *const sums = near + part * held;
+	const i64 share = (a.length + a.parts - 1) / a.parts, begin = part * share;
+	const i64 last = begin + share < a.length ? begin + share : a.length;
+	T value[ADD_LINES];
+	i64 index[ADD_LINES];
+
+	if (threadIdx.x < ADD_LINES && first_line + threadIdx.x < a.walk.points) {
+		i64 found[3];
+
+		seek(a.walk, first_line + threadIdx.x, found);
+		for (int k = 0; k < 3; k++)
+			at[threadIdx.x][k] = found[k];
+	}
+	__syncthreads();
+#pragma unroll 4
+	for (u32 n = own; HELD && n < held; n += ADD_STAGE) {
+		const u32 line = a.across ? n % ADD_LINES : n / (u32)places;
+		const u32 k = a.across ? n / ADD_LINES : n % (u32)places;
+
+		if (part > 0) // what changes nothing that it is added to
+			sums[line * places + k] = E::put(-(typename E::wide)0);
+		else if (first_line + line < a.walk.points)
+			sums[line * places + k] = ((const T *)a.base)[at[line][1] + k * step];
+	}
+	take_stage<E, I>(a, at, begin, last, value, index);
+	for (i64 first = begin; first < begin + share; first += ADD_STAGE) {
+		__syncthreads();
+#pragma unroll
+		for (int k = 0; k < ADD_LINES; k++) {
+			const u32 n = k * ADD_STAGE + own;
+			const u32 line = a.across ? n % ADD_LINES : n / ADD_STAGE;
+			const u32 j = a.across ? n / ADD_LINES : n % ADD_STAGE;
+
+			stage.place[line][j] = place_of(
+			    a, first + j < last && first_line + line < a.walk.points, index[k]);
+			stage.value[line][j] = value[k];
+		}
+		__syncthreads();
+		// On their way while these are added: nothing looks at them before.
+		take_stage<E, I>(a, at, first + ADD_STAGE, last, value, index);
+		if constexpr (HELD)
+			add_in_order<E, I>(stage, warp, sums + warp * places, 1);
+		else
+			add_in_order<E, I>(stage, warp, (T *)a.to + at[warp][1], step);
+	}
+	__syncthreads();
+#pragma unroll 4
+	for (u32 n = threadIdx.x; HELD && n < held; n += blockDim.x) {
+		const u32 line = a.across ? n % ADD_LINES : n / (u32)places;
+		const u32 k = a.across ? n / ADD_LINES : n % (u32)places;
+		T sum = near[line * places + k];
+
+		for (int p = 1; p < a.parts; p++)
+			sum = add_element<E>(sum, E::get(near[p * held + line * places + k]));
+		if (first_line + line < a.walk.points)
+			((T *)a.to)[at[line][1] + k * step] = sum;
+	}
+}

@@ -1,0 +1,160 @@
+// fusion/backends/cuda/library/window.cu -- windows over the last two dims: pools, columns,
+// convolutions without cuDNN.
+
+// The rows (or columns) of a window that lie in the input: [begin, end) by step.
+struct window_range {
+	i64 begin, end, step, padded; // padded: with those in the padding
+};
+WORD window_range range_of(const window_args &w, int axis, i64 index)
+{
+	window_range r = { 0, 0, w.dilation[axis], 0 };
+	const i64 in = w.in_size[axis], out = w.out_size[axis];
+
+	if (w.kernel[axis] == 0) {
+		r.begin = quotient(index * in, out);
+		r.end = quotient((index + 1) * in + out - 1, out);
+		r.padded = r.end - r.begin;
+		return r;
+	}
+	r.begin = index * w.stride[axis] - w.padding[axis];
+	r.end = r.begin + (w.kernel[axis] - 1) * r.step + 1;
+	r.padded = (r.end < in + w.padding[axis] ? r.end : in + w.padding[axis]) - r.begin;
+	if (r.begin < 0)
+		r.begin += quotient(-r.begin + r.step - 1, r.step) * r.step;
+	r.end = r.end < in ? r.end : in;
+	return r;
+}
+
+// The largest of a window of DOWN x ACROSS, where offsets are below 2^31: all its loads are
+// under way at once.
+template <class E, int DOWN, int ACROSS> WORD void pool_near(const window_args &w)
+{
+	typedef typename E::wide X;
+	const u32 across = (u32)w.out_size[1], window = (u32)w.out_size[0] * across;
+	const u32 points = (u32)w.planes.points * window;
+
+	for (u32 p = blockIdx.x * blockDim.x + threadIdx.x; p < points; p += gridDim.x * blockDim.x) {
+		const u32 plane = p / window, at = p - plane * window, down = at / across;
+		const int r = (int)(down * (u32)w.stride[0]) - (int)w.padding[0];
+		const int c = (int)((at - down * across) * (u32)w.stride[1]) - (int)w.padding[1];
+		typename E::mem x[DOWN][ACROSS];
+		bool inside[DOWN][ACROSS];
+		i64 from[1];
+		X most = E::floats ? (X)-INF_f32 : (X)LOWEST_i64;
+
+		seek(w.planes, (i64)plane, from);
+		const typename E::mem *in = (const typename E::mem *)w.in + from[0];
+#pragma unroll
+		for (int i = 0; i < DOWN; i++)
+#pragma unroll
+			for (int j = 0; j < ACROSS; j++) {
+				const int y = r + i * (int)w.dilation[0], z = c + j * (int)w.dilation[1];
+
+				inside[i][j] = (u32)y < (u32)w.in_size[0] && (u32)z < (u32)w.in_size[1];
+				if (inside[i][j])
+					x[i][j] = in[y * (int)w.in_stride[0] + z * (int)w.in_stride[1]];
+			}
+#pragma unroll
+		for (int i = 0; i < DOWN; i++)
+#pragma unroll
+			for (int j = 0; j < ACROSS; j++) {
+				const X value = inside[i][j] ? E::get(x[i][j]) : most;
+
+				most = value > most || value != value ? value : most;
+			}
+		((typename E::mem *)w.out)[p] = E::put(most);
+	}
+}
+
+// DOWN 0: a window of any size.
+template <class E, bool LARGEST, int DOWN, int ACROSS> WORD void pool(const window_args &w)
+{
+	const i64 across = w.out_size[1], window = w.out_size[0] * across;
+
+	if constexpr (LARGEST && DOWN > 0)
+		if (w.near) {
+			pool_near<E, DOWN, ACROSS>(w);
+			return;
+		}
+	EACH_POINT(p, w.planes.points * window) {
+		i64 plane = p, at = take_index(plane, window);
+		const i64 column = take_index(at, across);
+		const window_range r = range_of(w, 0, at), c = range_of(w, 1, column);
+		i64 from[1], count = 0, most = LOWEST_i64;
+		f64 sum = LARGEST ? -INF_f64 : 0;
+
+		seek(w.planes, plane, from);
+		const typename E::mem *in = (const typename E::mem *)w.in + from[0];
+		for (i64 i = r.begin; i < r.end; i += r.step)
+			for (i64 j = c.begin; j < c.end; j += c.step, count++) {
+				const typename E::wide x =
+				    E::get(in[i * w.in_stride[0] + j * w.in_stride[1]]);
+
+				if constexpr (!E::floats)
+					most = x > most ? x : most;
+				else if (!LARGEST)
+					sum += (f64)x;
+				else if ((f64)x > sum || x != x)
+					sum = (f64)x;
+			}
+		if constexpr (!E::floats)
+			((typename E::mem *)w.out)[p] = E::put(most);
+		else
+			((typename E::mem *)w.out)[p] = put_f64<E>(
+			    LARGEST ? sum : sum / (f64)(w.all ? r.padded * c.padded : count));
+	}
+}
+
+template <class E> WORD void columns(const window_args &w)
+{
+	const i64 across = w.out_size[1], count = w.out_size[0] * across;
+	const i64 taps = w.kernel[0] * w.kernel[1];
+
+	EACH_POINT(p, w.planes.points * taps * count) {
+		i64 plane = p;
+		i64 down = take_index(plane, count), across_at = take_index(down, across);
+		i64 tap = take_index(plane, taps), beside = take_index(tap, w.kernel[1]);
+		const i64 r = down * w.stride[0] - w.padding[0] + tap * w.dilation[0];
+		const i64 c = across_at * w.stride[1] - w.padding[1] + beside * w.dilation[1];
+		i64 from[1];
+
+		seek(w.planes, plane, from);
+		((typename E::mem *)w.out)[p] =
+		    r < 0 || r >= w.in_size[0] || c < 0 || c >= w.in_size[1]
+			? (typename E::mem)0
+			: ((const typename E::mem *)
+			       w.in)[from[0] + r * w.in_stride[0] + c * w.in_stride[1]];
+	}
+}
+
+// A thread has an element of the result.  Slow beside cuDNN, and right.
+template <class E> WORD void convolve(const conv_args &c)
+{
+	const i64 window = c.out_size[0] * c.out_size[1];
+	const i64 of_group = quotient(c.out_channels, c.groups);
+
+	EACH_POINT(p, c.batch * c.out_channels * window) {
+		i64 n = p, down = take_index(n, window);
+		const i64 o = take_index(n, c.out_channels), across = take_index(down, c.out_size[1]);
+		const i64 r = down * c.stride[0] - c.padding[0];
+		const i64 s = across * c.stride[1] - c.padding[1];
+		const typename E::mem *x = (const typename E::mem *)c.x + n * c.x_stride[0] +
+					   quotient(o, of_group) * c.channels * c.x_stride[1];
+		const typename E::mem *w = (const typename E::mem *)c.w + o * c.w_stride[0];
+		typename E::wide sum = 0;
+
+		for (i64 k = 0; k < c.channels; k++)
+			for (i64 i = 0; i < c.kernel[0]; i++)
+				for (i64 j = 0; j < c.kernel[1]; j++) {
+					const i64 y = r + i * c.dilation[0], z = s + j * c.dilation[1];
+
+					if (y < 0 || y >= c.in_size[0] || z < 0 || z >= c.in_size[1])
+						continue;
+					sum += E::get(x[k * c.x_stride[1] + y * c.x_stride[2] +
+							z * c.x_stride[3]]) *
+					       E::get(w[k * c.w_stride[1] + i * c.w_stride[2] +
+							j * c.w_stride[3]]);
+				}
+		((typename E::mem *)c.out)[p] = E::put(sum);
+	}
+}

@@ -1,0 +1,197 @@
+/* fusion/backends/host/cpu.c -- generated C through the system compiler, loaded.
+ *
+ * One translation unit a graph.  Sizes are no part of the C: an entry of the
+ * cache serves every size of the same program.
+ */
+#include "fusion/backends/host/host.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fusion/backends/cache/cache.h"
+#include "fusion/backends/host/emit.h"
+#include "fusion/backends/host/executable.h"
+#include "fusion/backends/host/toolchain.h"
+#include "fusion/base/clock.h"
+
+/* To be raised whenever the meaning of cached objects changes. */
+enum { EMITTER_VERSION = 5 };
+
+static bool available(const struct backend_env *env, char *why, size_t why_bytes)
+{
+	struct toolchain t;
+	struct err err = { 0 };
+
+	if (toolchain_find(&t, env ? env->compiler : NULL, &err))
+		return true;
+	snprintf(why, why_bytes, "%s", err.message);
+	return false;
+}
+
+static bool make_key(char key[HASH_HEX_BYTES], const struct buf *source, const struct toolchain *t,
+		     int vector_bytes)
+{
+	struct buf all;
+	bool ok;
+
+	buf_init(&all, 0);
+	buf_printf(&all, "%d %s\n%s\n%s\n%d\n", EMITTER_VERSION, gnu_get_libc_version(),
+		   t->identity, toolchain_flags(t, vector_bytes), vector_bytes);
+	buf_add(&all, source->data, source->len);
+	ok = !all.failed;
+	if (ok)
+		hash_hex(all.data, all.len, key);
+	buf_finish(&all);
+	return ok;
+}
+
+static bool write_source(const char *workshop, const struct buf *source, struct err *err)
+{
+	char path[PATH_MAX + 16];
+	FILE *file;
+	bool ok;
+
+	snprintf(path, sizeof(path), "%s/kernel.c", workshop);
+	file = fopen(path, "wex");
+	if (!file)
+		return err_set(err, ERR_COMPILER, "%.300s cannot be written: %s.", path,
+			       strerror(errno));
+	ok = fwrite(source->data, 1, source->len, file) == source->len;
+	if (fclose(file) != 0 || !ok)
+		return err_set(err, ERR_COMPILER, "%.300s cannot be written: %s.", path,
+			       strerror(errno));
+	return true;
+}
+
+/* Compiles and loads; the workshop is gone afterwards. */
+static void *build(const struct cache *cache, const char *key, const struct toolchain *t,
+		   const struct buf *source, int vector_bytes, int timeout_ms, struct err *err)
+{
+	char workshop[PATH_MAX], path[PATH_MAX + 16];
+	void *handle = NULL;
+
+	if (!cache_workshop(cache, workshop)) {
+		err_set(err, ERR_COMPILER,
+			"No folder for the C compiler can be made in the cache or in the temporary "
+			"folder: %s.",
+			strerror(errno));
+		return NULL;
+	}
+	if (write_source(workshop, source, err) &&
+	    toolchain_compile(t, workshop, vector_bytes, timeout_ms, err)) {
+		snprintf(path, sizeof(path), "%s/kernel.so", workshop);
+		handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		if (handle)
+			cache_store(cache, key, workshop);
+		else
+			err_set(err, ERR_COMPILER, "The compiled kernel cannot be loaded: %.300s",
+				dlerror());
+	}
+	cache_sweep(workshop);
+	return handle;
+}
+
+/* A part of constants that nobody reads, where pass dce was left out. */
+static void run_nothing(const void *code, const struct tile *t)
+{
+	(void)code, (void)t;
+}
+
+/* Points the plans at the functions of the loaded object. */
+static bool bind_functions(struct executable *exe, struct err *err)
+{
+	for (int k = 0; k < exe->lowered->n_kernels; k++) {
+		struct plan *plan = exe->plans[k];
+
+		for (int i = 0; plan && i < plan->n_parts; i++) {
+			char name[32];
+			void *function;
+
+			plan->code[i].run = run_nothing;
+			if (!part_has_code(&plan->parts[i]))
+				continue;
+			snprintf(name, sizeof(name), "k%dp%d", k, i);
+			function = dlsym(exe->handle, name);
+			if (!function)
+				return err_set(err, ERR_COMPILER,
+					       "The compiled kernel has no function %s.", name);
+			memcpy(&plan->code[i].run, &function, sizeof(function));
+		}
+	}
+	return true;
+}
+
+static bool has_kernels(const struct executable *exe)
+{
+	for (int k = 0; k < exe->lowered->n_kernels; k++)
+		if (exe->plans[k])
+			return true;
+	return false;
+}
+
+static bool load(const struct backend_env *env, struct executable *exe, const struct buf *source,
+		 struct compile_stats *stats, struct err *err)
+{
+	int vector_bytes = exe->kernels->vector_bytes;
+	char key[HASH_HEX_BYTES];
+	struct toolchain t;
+	struct cache cache;
+
+	if (!toolchain_find(&t, env->compiler, err))
+		return false;
+	if (!make_key(key, source, &t, vector_bytes))
+		return err_set(err, ERR_MEMORY, "The generated C does not fit in memory.");
+	cache_open(&cache, env->cache_dir, env->cache_bytes);
+	cache.anew = env->cache_anew;
+	exe->handle = cache_load(&cache, key, source->data, source->len);
+	stats->cached = exe->handle != NULL;
+	if (!exe->handle)
+		exe->handle = build(&cache, key, &t, source, vector_bytes, env->compile_timeout_ms,
+				    err);
+	if (cache.note[0])
+		exe->note = strdup(cache.note);
+	cache_close(&cache);
+	return exe->handle && bind_functions(exe, err);
+}
+
+static struct executable *compile(const struct backend_env *env, const struct lowered *l,
+				  struct compile_stats *stats, struct err *err)
+{
+	int64_t begin = clock_ns();
+	struct compile_stats unused;
+	struct executable *exe = executable_create(env, l, err);
+	struct buf source;
+
+	if (!exe)
+		return NULL;
+	stats = stats ? stats : &unused;
+	*stats = (struct compile_stats){ 0 };
+	buf_init(&source, 0);
+	if (has_kernels(exe) &&
+	    (!emit_source(&source, exe->plans, l->n_kernels, exe->kernels->vector_bytes, err) ||
+	     !load(env, exe, &source, stats, err))) {
+		buf_finish(&source);
+		executable_destroy(exe);
+		return NULL;
+	}
+	exe->source = has_kernels(exe) ? buf_steal(&source) : NULL;
+	stats->source = exe->source;
+	stats->note = exe->note;
+	stats->kernels_built = stats->cached || !exe->handle ? 0 : l->n_kernels;
+	stats->compile_ns = clock_ns() - begin;
+	return exe;
+}
+
+const struct backend backend_cpu = {
+	.name = "cpu",
+	.purpose = "C through the system compiler, a kernel for each group of ops, cached on disk",
+	.available = available,
+	.compile = compile,
+	EXECUTABLE_FUNCTIONS,
+};

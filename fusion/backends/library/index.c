@@ -1,0 +1,410 @@
+/* fusion/backends/library/index.c -- reading and writing by index: gather, x[i], scatter.
+ *
+ * All of them walk one space row by row and keep an offset for each operand.
+ * An index out of bounds is brought back into them, so that no memory is
+ * touched that is not the operand's, and noted as a fault of the launch.
+ */
+#include <string.h>
+
+#include "fusion/backends/library/library.h"
+
+enum { GRAIN = 16 * 1024 };
+
+static void odometer_seek(struct odometer *o, int64_t position)
+{
+	memset(o->at, 0, sizeof(o->at));
+	for (int d = 0; d < o->rank; d++)
+		if (o->size[d] == 0)
+			return; /* nothing to walk */
+	for (int d = o->rank - 1; d >= 0; d--) {
+		o->index[d] = position % o->size[d];
+		position /= o->size[d];
+		for (int k = 0; k < o->n; k++)
+			o->at[k] += o->index[d] * o->stride[k][d];
+	}
+}
+
+/* Goes on by `steps` along the last dim, which they do not leave but at its end. */
+static void odometer_step(struct odometer *o, int64_t steps)
+{
+	for (int d = o->rank - 1; d >= 0; d--) {
+		o->index[d] += steps;
+		for (int k = 0; k < o->n; k++)
+			o->at[k] += steps * o->stride[k][d];
+		if (o->index[d] < o->size[d] || d == 0)
+			return;
+		for (int k = 0; k < o->n; k++)
+			o->at[k] -= o->size[d] * o->stride[k][d];
+		o->index[d] = 0;
+		steps = 1;
+	}
+}
+
+static void copy_element(void *to, int64_t to_at, const void *from, int64_t from_at, size_t bytes)
+{
+	char *out = (char *)to + to_at * (int64_t)bytes;
+	const char *in = (const char *)from + from_at * (int64_t)bytes;
+
+	switch (bytes) {
+	case 4:
+		memcpy(out, in, 4);
+		return;
+	case 8:
+		memcpy(out, in, 8);
+		return;
+	case 2:
+		memcpy(out, in, 2);
+		return;
+	default:
+		*out = *in;
+	}
+}
+
+static void copy_run(void *to, int64_t to_at, int64_t to_step, const void *from, int64_t from_at,
+		     int64_t from_step, int64_t n, size_t bytes)
+{
+	if (to_step == 1 && from_step == 1) {
+		memcpy((char *)to + to_at * (int64_t)bytes,
+		       (const char *)from + from_at * (int64_t)bytes, (size_t)n * bytes);
+		return;
+	}
+	for (int64_t i = 0; i < n; i++)
+		copy_element(to, to_at + i * to_step, from, from_at + i * from_step, bytes);
+}
+
+/* Strides of operand k over the space: those of x, from its dim `first` on. */
+static void set_strides(struct odometer *o, int k, const int64_t *stride, int first, int n)
+{
+	for (int d = 0; d < n; d++)
+		o->stride[k][first + d] = stride[d];
+}
+
+/* to[...] = from[...], shapes alike. */
+static void copy_all(const struct operand *to, void *out, const struct operand *from, void *in)
+{
+	struct odometer o = { .rank = to->rank, .n = 2 };
+	int64_t numel = to->numel, run = to->rank ? to->size[to->rank - 1] : 1;
+
+	if (numel == 0)
+		return;
+	memcpy(o.size, to->size, sizeof(o.size));
+	set_strides(&o, 0, to->stride, 0, to->rank);
+	set_strides(&o, 1, from->stride, 0, to->rank);
+	for (int64_t i = 0; i < numel; i += run, odometer_step(&o, run))
+		copy_run(out, o.at[0], to->rank ? to->stride[to->rank - 1] : 1, in, o.at[1],
+			 to->rank ? from->stride[to->rank - 1] : 1, run, dtype_bytes(to->dtype));
+}
+
+static struct lookup *new_lookup(struct library_call *call, struct err *err)
+{
+	struct lookup *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		library_no_memory(err);
+	call->state = l;
+	return l;
+}
+
+/* Negative indices count from the end in x[i] and x[i] = v alone, as in PyTorch. */
+static bool counts_from_end(enum op op)
+{
+	return op == OP_index || op == OP_index_put;
+}
+
+/* Finds the bounds, and how many points at the end read one place of each index. */
+static void finish_lookup(struct lookup *l, enum op op)
+{
+	struct odometer *o = &l->walk;
+
+	for (int k = 0; k < l->n; k++)
+		l->least[k] = counts_from_end(op) ? -l->size[k] : 0;
+
+	o->n = 2 + l->n;
+	l->points = 1;
+	for (int d = 0; d < o->rank; d++)
+		l->points *= o->size[d];
+	l->run = o->rank ? o->size[o->rank - 1] : 1;
+	for (int k = 0; k < l->n && o->rank; k++)
+		if (o->stride[2 + k][o->rank - 1] != 0)
+			l->run = 1;
+}
+
+/* The place that the indices name at the walk's point, relative to `named`. */
+static int64_t look_up(const struct library_call *call, const struct lookup *l,
+		       const struct odometer *o, void *const *buffers)
+{
+	int64_t at = 0;
+
+	for (int k = 0; k < l->n; k++) {
+		int64_t i = dtype_get_int(l->index[k]->dtype, operand_start(l->index[k], buffers),
+					  o->at[2 + k]);
+
+		if (i < l->least[k] || i >= l->size[k]) {
+			library_fault(call, i, l->size[k]);
+			i = 0;
+		}
+		at += (i < 0 ? i + l->size[k] : i) * l->stride[k];
+	}
+	return at;
+}
+
+struct lookup_run {
+	const struct library_call *call;
+	void *const *buffers;
+};
+
+/* From the source to the target, runs of points that the indices do not tell apart. */
+static void move_range(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct lookup_run *r = context;
+	const struct lookup *l = r->call->state;
+	const void *in = operand_start(l->from, r->buffers);
+	void *out = operand_start(l->to, r->buffers);
+	struct odometer o = l->walk;
+	int last = o.rank - 1;
+
+	(void)thread;
+	odometer_seek(&o, begin * l->run);
+	for (; begin < end; begin++, odometer_step(&o, l->run)) {
+		int64_t at = look_up(r->call, l, &o, r->buffers);
+
+		copy_run(out, o.at[1] + (l->writes ? at : 0), last < 0 ? 1 : o.stride[1][last], in,
+			 o.at[0] + (l->writes ? 0 : at), last < 0 ? 1 : o.stride[0][last], l->run,
+			 dtype_bytes(l->to->dtype));
+	}
+}
+
+static void run_read(const struct library_call *call, void *const *buffers, struct pool *pool)
+{
+	struct lookup_run r = { call, buffers };
+	const struct lookup *l = call->state;
+
+	if (l->points == 0)
+		return;
+	pool_run(pool, l->points / l->run, GRAIN / l->run + 1, move_range, &r);
+}
+
+/* x[..., i, j, ...] from `dim` on: `part` is the indexed tensor's result or the
+ * value that goes there, x what is indexed. */
+static bool bind_indices(struct library_call *call, const struct operand *part,
+			 const struct operand *x, int dim, int first_index, bool read,
+			 struct err *err)
+{
+	struct lookup *l = new_lookup(call, err);
+	int own = read ? 0 : 1, rank;
+
+	if (!l)
+		return false;
+	do { /* the first is always there */
+		l->index[l->n] = &call->arg[first_index + l->n];
+		l->size[l->n] = x->size[dim + l->n];
+		l->stride[l->n] = x->stride[dim + l->n];
+		l->n++;
+	} while (l->n < 3 && first_index + l->n < call->node->n_args &&
+		 call->arg[first_index + l->n].buffer >= 0);
+	rank = l->index[0]->rank;
+	l->walk.rank = part->rank;
+	memcpy(l->walk.size, part->size, sizeof(l->walk.size));
+	set_strides(&l->walk, 1 - own, part->stride, 0, part->rank);
+	set_strides(&l->walk, own, x->stride, 0, dim);
+	set_strides(&l->walk, own, x->stride + dim + l->n, dim + rank, x->rank - dim - l->n);
+	for (int k = 0; k < l->n; k++)
+		set_strides(&l->walk, 2 + k, l->index[k]->stride, dim, rank);
+	l->writes = !read;
+	l->from = read ? x : part;
+	l->to = read ? part : x;
+	finish_lookup(l, call->node->op);
+	return true;
+}
+
+static bool bind_index(struct library_call *call, struct err *err)
+{
+	const struct operand *x = &call->arg[0];
+
+	return bind_indices(call, &call->out, x, library_dim(call, 1, x->rank), 2, true, err);
+}
+
+/* index_select: an index without dims counts as one of a single element. */
+static bool bind_index_select(struct library_call *call, struct err *err)
+{
+	struct operand *index = &call->arg[2];
+
+	if (index->rank == 0) {
+		index->rank = 1;
+		index->size[0] = 1;
+		index->stride[0] = 1;
+	}
+	return bind_index(call, err);
+}
+
+const struct library_op library_index = { bind_index, run_read };
+const struct library_op library_index_select = { bind_index_select, run_read };
+
+/* gather: the index has all dims, and takes the place of one. */
+static bool bind_along(struct library_call *call, const struct operand *x, int side,
+		       struct err *err)
+{
+	const struct operand *index = &call->arg[2];
+	struct lookup *l = new_lookup(call, err);
+	int dim = library_dim(call, 1, x->rank);
+
+	if (!l)
+		return false;
+	l->n = 1;
+	l->index[0] = index;
+	l->size[0] = x->rank ? x->size[dim] : 1;
+	l->stride[0] = x->rank ? x->stride[dim] : 0;
+	l->walk.rank = index->rank;
+	memcpy(l->walk.size, index->size, sizeof(l->walk.size));
+	set_strides(&l->walk, side, x->stride, 0, x->rank);
+	if (x->rank)
+		l->walk.stride[side][dim] = 0;
+	set_strides(&l->walk, 2, index->stride, 0, index->rank);
+	return true;
+}
+
+static bool bind_gather(struct library_call *call, struct err *err)
+{
+	struct lookup *l;
+
+	if (!bind_along(call, &call->arg[0], 0, err))
+		return false;
+	l = call->state;
+	set_strides(&l->walk, 1, call->out.stride, 0, call->out.rank);
+	l->from = &call->arg[0];
+	l->to = &call->out;
+	finish_lookup(l, call->node->op);
+	return true;
+}
+
+const struct library_op library_gather = { bind_gather, run_read };
+
+/* scatter writes into a copy of x: into the result. */
+static bool bind_scatter(struct library_call *call, struct err *err)
+{
+	struct lookup *l;
+
+	if (!bind_along(call, &call->out, 1, err))
+		return false;
+	l = call->state;
+	l->to = &call->out;
+	if (call->arg[3].buffer >= 0) {
+		l->from = &call->arg[3];
+		set_strides(&l->walk, 0, l->from->stride, 0, l->from->rank);
+	}
+	finish_lookup(l, call->node->op);
+	return true;
+}
+
+static void put_number(const struct arg *value, int64_t number, enum dtype dtype, void *out,
+		       int64_t at)
+{
+	if (value->kind == ARG_FLOAT)
+		dtype_put_double(dtype, out, at, value->f);
+	else
+		dtype_put_int(dtype, out, at, number);
+}
+
+static void copy_input(const struct library_call *call, void *const *buffers)
+{
+	copy_all(&call->out, operand_start(&call->out, buffers), &call->arg[0],
+		 operand_start(&call->arg[0], buffers));
+}
+
+/* In order and by one thread: where an index occurs twice the last one counts. */
+static void run_scatter(const struct library_call *call, void *const *buffers, struct pool *pool)
+{
+	const struct lookup *l = call->state;
+	struct odometer o = l->walk;
+	void *out = operand_start(l->to, buffers);
+	const void *in = l->from ? operand_start(l->from, buffers) : NULL;
+
+	(void)pool;
+	copy_input(call, buffers);
+	odometer_seek(&o, 0);
+	for (int64_t i = 0; i < l->points; i++, odometer_step(&o, 1)) {
+		int64_t at = o.at[1] + look_up(call, l, &o, buffers);
+
+		if (in)
+			copy_element(out, at, in, o.at[0], dtype_bytes(l->to->dtype));
+		else
+			put_number(&call->node->args[3], call->number[3], l->to->dtype, out, at);
+	}
+}
+
+static void run_scatter_add(const struct library_call *call, void *const *buffers,
+			    struct pool *pool)
+{
+	const struct lookup *l = call->state;
+	struct odometer o = l->walk;
+	void *out = operand_start(l->to, buffers);
+	const void *in = operand_start(l->from, buffers);
+	enum dtype dtype = l->to->dtype;
+
+	(void)pool;
+	copy_input(call, buffers);
+	odometer_seek(&o, 0);
+	for (int64_t i = 0; i < l->points; i++, odometer_step(&o, 1)) {
+		int64_t at = o.at[1] + look_up(call, l, &o, buffers);
+
+		if (dtype_category(dtype) == CATEGORY_FLOAT)
+			dtype_put_double(dtype, out, at,
+					 dtype_get_double(dtype, out, at) +
+					     dtype_get_double(dtype, in, o.at[0]));
+		else
+			dtype_put_int(dtype, out, at,
+				      (int64_t)((uint64_t)dtype_get_int(dtype, out, at) +
+						(uint64_t)dtype_get_int(dtype, in, o.at[0])));
+	}
+}
+
+const struct library_op library_scatter = { bind_scatter, run_scatter };
+const struct library_op library_scatter_add = { bind_scatter, run_scatter_add };
+
+static bool bind_index_put(struct library_call *call, struct err *err)
+{
+	return bind_indices(call, &call->arg[2], &call->out, library_dim(call, 1, call->out.rank),
+			    3, false, err);
+}
+
+static void run_index_put(const struct library_call *call, void *const *buffers, struct pool *pool)
+{
+	struct lookup_run r = { call, buffers };
+	const struct lookup *l = call->state;
+
+	(void)pool;
+	copy_input(call, buffers);
+	if (l->points > 0)
+		move_range(&r, 0, l->points / l->run, 0);
+}
+
+const struct library_op library_index_put = { bind_index_put, run_index_put };
+
+/* A part of the result that strides name, written over. */
+static bool bind_put_view(struct library_call *call, struct err *err)
+{
+	struct operand *part = malloc(sizeof(*part));
+	const struct operand *value = &call->arg[1];
+
+	if (!part)
+		return library_no_memory(err);
+	call->state = part;
+	*part = *value;
+	part->buffer = call->out.buffer;
+	part->offset = call->number[4];
+	for (int d = 0; d < value->rank; d++)
+		part->stride[d] = sym_eval(call->node->args[3].ints[d], call->vars);
+	return true;
+}
+
+static void run_put_view(const struct library_call *call, void *const *buffers, struct pool *pool)
+{
+	const struct operand *part = call->state;
+
+	(void)pool;
+	copy_input(call, buffers);
+	copy_all(part, operand_start(part, buffers), &call->arg[1],
+		 operand_start(&call->arg[1], buffers));
+}
+
+const struct library_op library_put_view = { bind_put_view, run_put_view };

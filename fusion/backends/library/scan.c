@@ -1,0 +1,447 @@
+/* fusion/backends/library/scan.c -- what runs along one dim: running sums and extremes, argmax,
+ * sort, topk.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/backends/library/library.h"
+
+/* ---- running sums and products: cumsum, cumprod, logcumsumexp
+ *
+ * A running sum of float32 is kept in float64 and rounded at each element, as
+ * PyTorch does on the CPU.
+ */
+
+enum { BLOCK = 256 }; /* running sums side by side: they share cache lines */
+
+/* A call cut into lines along the dim. */
+struct scan {
+	const struct library_call *call;
+	const char *in;
+	char *out;
+	int dim;
+	int64_t length, inner; /* of the result: elements along the dim, and after it */
+	bool product, powers;  /* powers: sums of exp(x), kept as logarithms */
+};
+
+static double log_sum(double a, double b)
+{
+	double most = a > b || isnan(a) ? a : b;
+
+	return isinf(most) ? most : most + log(exp(a - most) + exp(b - most));
+}
+
+static void join(const struct scan *s, union number *sum, double value)
+{
+	sum->f = s->powers ? log_sum(sum->f, value) : s->product ? sum->f * value : sum->f + value;
+}
+
+static void join_int(union number *sum, int64_t value, bool product)
+{
+	sum->u = product ? sum->u * (uint64_t)value : sum->u + (uint64_t)value;
+}
+
+/* Elements `from` and `to`, 0 <= j < n apart by `step` and 1, of one position
+ * along the dim: adds to the sums and writes them. */
+static void add_line(const struct scan *s, int64_t from, int64_t step, int64_t to, int64_t n,
+		     union number *sum)
+{
+	enum dtype in = s->call->arg[0].dtype, out = s->call->out.dtype;
+
+	for (int64_t j = 0; j < n; j++) {
+		int64_t at = from + j * step;
+
+		if (dtype_category(out) != CATEGORY_FLOAT) {
+			join_int(&sum[j], dtype_get_int(in, s->in, at), s->product);
+			dtype_put_int(out, s->out, to + j, sum[j].i);
+			continue;
+		}
+		if (out == DTYPE_F64)
+			join(s, &sum[j], dtype_get_double(in, s->in, at));
+		else
+			join(s, &sum[j], (double)(float)dtype_get_double(in, s->in, at));
+		dtype_put_double(out, s->out, to + j, sum[j].f);
+	}
+}
+
+/* The common case: float32 elements side by side. */
+static void add_floats(const float *in, float *out, int64_t n, union number *sum)
+{
+	for (int64_t j = 0; j < n; j++) {
+		sum[j].f += (double)in[j];
+		out[j] = (float)sum[j].f;
+	}
+}
+
+/* One running sum of float32: its own loop, where the sum stays in a register. */
+static void run_floats(const float *in, int64_t in_step, float *out, int64_t out_step, int64_t n)
+{
+	double sum = 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		sum += (double)in[i * in_step];
+		out[i * out_step] = (float)sum;
+	}
+}
+
+static void clear(const struct scan *s, union number *sum)
+{
+	bool floats = dtype_category(s->call->out.dtype) == CATEGORY_FLOAT;
+
+	for (int j = 0; j < BLOCK; j++)
+		if (floats)
+			sum[j].f = s->powers ? -INFINITY : s->product;
+		else
+			sum[j].i = s->product;
+}
+
+/* Blocks of sums: the dims after `dim`, BLOCK positions at a time. */
+static void run_blocks(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct scan *s = context;
+	const struct operand *x = &s->call->arg[0];
+	int last = x->rank ? x->rank - 1 : 0;
+	int64_t along = x->rank ? x->stride[s->dim] : 0;
+	/* Only the last dim's positions are a fixed step apart. */
+	int64_t width = s->dim < last ? x->size[last] : 1,
+		step = s->dim < last ? x->stride[last] : 0;
+	int64_t blocks = (width + BLOCK - 1) / BLOCK, runs = s->inner / width;
+
+	(void)thread;
+	for (int64_t item = begin; item < end; item++) {
+		int64_t first = item % blocks * BLOCK, run = item / blocks % runs;
+		int64_t o = item / blocks / runs, n = width - first < BLOCK ? width - first : BLOCK;
+		int64_t from = library_offset(x, 0, s->dim, o) +
+			       library_offset(x, s->dim + 1, last, run) + first * step;
+		int64_t to = o * s->length * s->inner + run * width + first;
+		bool floats = !s->product && !s->powers && x->dtype == DTYPE_F32 &&
+			      s->call->out.dtype == DTYPE_F32;
+		union number sum[BLOCK];
+
+		if (floats && n == 1) {
+			run_floats((const float *)s->in + from, along, (float *)s->out + to,
+				   s->inner, s->length);
+			continue;
+		}
+		clear(s, sum);
+		for (int64_t i = 0; i < s->length; i++, from += along, to += s->inner)
+			if (floats && step == 1)
+				add_floats((const float *)s->in + from, (float *)s->out + to, n,
+					   sum);
+			else
+				add_line(s, from, step, to, n, sum);
+	}
+}
+
+static void run(const struct library_call *call, void *const *buffers, struct pool *pool)
+{
+	const struct operand *x = &call->arg[0];
+	struct scan s = { .call = call,
+			  .in = operand_start(x, buffers),
+			  .out = operand_start(&call->out, buffers),
+			  .dim = library_dim(call, 1, x->rank ? x->rank : 1),
+			  .length = 1,
+			  .inner = 1,
+			  .product = call->node->op == OP_cumprod,
+			  .powers = call->node->op == OP_logcumsumexp };
+	int last = x->rank ? x->rank - 1 : 0;
+	int64_t outer = 1, width = s.dim < last ? x->size[last] : 1;
+	int64_t blocks = (width + BLOCK - 1) / BLOCK, points;
+
+	for (int d = 0; d < x->rank; d++)
+		*(d < s.dim ? &outer : d == s.dim ? &s.length : &s.inner) *= x->size[d];
+	points = s.length * (width < BLOCK ? width : BLOCK);
+	if (x->numel > 0)
+		pool_run(pool, outer * (s.inner / width) * blocks, 32 * 1024 / (points + 1) + 1,
+			 run_blocks, &s);
+}
+
+const struct library_op library_cumsum = { .run = run };
+const struct library_op library_cumprod = { .run = run };
+const struct library_op library_logcumsumexp = { .run = run };
+
+/* ---- argmax, sort and topk along one dim
+ *
+ * Order is PyTorch's: NaN is larger than every number, equal elements stay in
+ * their order (sort is always stable here), argmax takes the first of equals.
+ */
+
+enum { MOST_THREADS = 64 };
+
+/* An element and where it was. */
+struct item {
+	union number key;
+	int64_t index;
+};
+
+struct lines {
+	const struct library_call *call;
+	void *const *buffers;
+	int dim;
+	int64_t length, inner, lines;
+	bool floats, descending, indices;
+	int64_t taken; /* of each line */
+	struct item *scratch;
+};
+
+static bool is_less(const struct lines *l, const struct item *a, const struct item *b)
+{
+	if (!l->floats)
+		return a->key.i < b->key.i;
+	return a->key.f < b->key.f || (isnan(b->key.f) && !isnan(a->key.f));
+}
+
+static bool goes_first(const struct lines *l, const struct item *a, const struct item *b)
+{
+	return l->descending ? is_less(l, b, a) : is_less(l, a, b);
+}
+
+static void get(const struct lines *l, int64_t from, int64_t i, struct item *out)
+{
+	const struct operand *x = &l->call->arg[0];
+	const void *in = operand_start(x, l->buffers);
+	int64_t at = from + (x->rank ? i * x->stride[l->dim] : 0);
+
+	out->index = i;
+	if (l->floats)
+		out->key.f = dtype_get_double(x->dtype, in, at);
+	else
+		out->key.i = dtype_get_int(x->dtype, in, at);
+}
+
+static void put(const struct lines *l, int64_t to, const struct item *item)
+{
+	const struct operand *out = &l->call->out;
+	void *memory = operand_start(out, l->buffers);
+
+	if (l->indices)
+		dtype_put_int(out->dtype, memory, to, item->index);
+	else if (l->floats)
+		dtype_put_double(out->dtype, memory, to, item->key.f);
+	else
+		dtype_put_int(out->dtype, memory, to, item->key.i);
+}
+
+/* Where line number `line` begins in the operand, and in the result. */
+static void line_start(const struct lines *l, int64_t line, int64_t *from, int64_t *to)
+{
+	const struct operand *x = &l->call->arg[0];
+	int64_t outer = line / l->inner, inner = line % l->inner;
+
+	*from = library_offset(x, 0, l->dim, outer) +
+		(x->rank ? library_offset(x, l->dim + 1, x->rank, inner) : 0);
+	*to = outer * l->taken * l->inner + inner;
+}
+
+/* Merges from `a` to `b` and back: stable, n log n, no recursion. */
+static struct item *merge_sort(const struct lines *l, struct item *a, struct item *b, int64_t n)
+{
+	for (int64_t width = 1; width < n; width *= 2) {
+		struct item *swap = a;
+
+		for (int64_t begin = 0; begin < n; begin += 2 * width) {
+			int64_t middle = begin + width < n ? begin + width : n;
+			int64_t end = begin + 2 * width < n ? begin + 2 * width : n;
+			int64_t i = begin, j = middle;
+
+			for (int64_t k = begin; k < end; k++)
+				if (i < middle && (j >= end || !goes_first(l, &a[j], &a[i])))
+					b[k] = a[i++];
+				else
+					b[k] = a[j++];
+		}
+		a = b;
+		b = swap;
+	}
+	return a;
+}
+
+static void sort_lines(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct lines *l = context;
+	struct item *items = l->scratch + (int64_t)thread * 2 * l->length, *sorted;
+	int64_t from, to;
+
+	for (int64_t line = begin; line < end; line++) {
+		line_start(l, line, &from, &to);
+		for (int64_t i = 0; i < l->length; i++)
+			get(l, from, i, &items[i]);
+		sorted = merge_sort(l, items, items + l->length, l->length);
+		for (int64_t i = 0; i < l->taken; i++)
+			put(l, to + i * l->inner, &sorted[i]);
+	}
+}
+
+static void extreme_lines(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct lines *l = context;
+	int64_t from, to;
+
+	(void)thread;
+	for (int64_t line = begin; line < end; line++) {
+		struct item best, item;
+
+		line_start(l, line, &from, &to);
+		get(l, from, 0, &best);
+		for (int64_t i = 1; i < l->length; i++) {
+			get(l, from, i, &item);
+			if (l->floats && isnan(best.key.f))
+				break; /* NaN wins, and the first one */
+			if (goes_first(l, &item, &best) || (l->floats && isnan(item.key.f)))
+				best = item;
+		}
+		put(l, to, &best);
+	}
+}
+
+static struct lines lines_of(const struct library_call *call, void *const *buffers, int dim)
+{
+	const struct operand *x = &call->arg[0];
+	struct lines l = { .call = call,
+			   .buffers = buffers,
+			   .dim = dim,
+			   .length = x->rank ? x->size[dim] : 1,
+			   .inner = 1,
+			   .lines = 1,
+			   .floats = dtype_category(x->dtype) == CATEGORY_FLOAT };
+
+	for (int d = dim + 1; d < x->rank; d++)
+		l.inner *= x->size[d];
+	for (int d = 0; d < x->rank; d++)
+		l.lines *= d == dim ? 1 : x->size[d];
+	return l;
+}
+
+static bool is_topk(const struct library_call *call)
+{
+	return call->node->op == OP_topk_values || call->node->op == OP_topk_indices;
+}
+
+static int sort_dim(const struct library_call *call)
+{
+	int rank = call->arg[0].rank;
+
+	return library_dim(call, is_topk(call) ? 2 : 1, rank ? rank : 1);
+}
+
+static int64_t line_grain(const struct lines *l)
+{
+	int64_t grain = 4096 / (l->length + 1) + 1,
+		least = (l->lines + MOST_THREADS - 1) / MOST_THREADS;
+
+	return grain > least ? grain : least;
+}
+
+static bool bind_sort(struct library_call *call, struct err *err)
+{
+	struct lines l = lines_of(call, NULL, sort_dim(call));
+	int64_t grain = line_grain(&l), threads = l.lines / grain + 1;
+	size_t bytes;
+
+	if (__builtin_mul_overflow((size_t)threads * 2 * sizeof(struct item), (size_t)l.length,
+				   &bytes))
+		return library_no_memory(err);
+	call->room[0].at = call->state = malloc(bytes + 1);
+	call->room[0].bytes = bytes;
+	return call->state || library_no_memory(err);
+}
+
+static void run_sort(const struct library_call *call, void *const *buffers, struct pool *pool)
+{
+	struct lines l = lines_of(call, buffers, sort_dim(call));
+
+	l.scratch = call->state;
+	l.descending = is_topk(call) ? call->number[3] : call->number[2];
+	l.indices = call->node->op == OP_argsort || call->node->op == OP_topk_indices;
+	l.taken = is_topk(call) ? (call->arg[0].rank ? call->number[1] : 1) : l.length;
+	if (call->arg[0].numel > 0 && l.taken > 0)
+		pool_run(pool, l.lines, line_grain(&l), sort_lines, &l);
+}
+
+const struct library_op library_sort_values = { bind_sort, run_sort };
+const struct library_op library_argsort = { bind_sort, run_sort };
+const struct library_op library_topk_values = { bind_sort, run_sort };
+const struct library_op library_topk_indices = { bind_sort, run_sort };
+
+/* The index of the best of all elements, row by row. */
+static void extreme_of_all(const struct lines *l)
+{
+	const struct operand *x = &l->call->arg[0];
+	const void *in = operand_start(x, l->buffers);
+	struct item best = { .index = 0 }, item;
+
+	for (int64_t i = 0; i < x->numel; i++) {
+		int64_t at = library_offset(x, 0, x->rank, i);
+
+		item.index = i;
+		if (l->floats)
+			item.key.f = dtype_get_double(x->dtype, in, at);
+		else
+			item.key.i = dtype_get_int(x->dtype, in, at);
+		if (i == 0 || goes_first(l, &item, &best) || (l->floats && isnan(item.key.f)))
+			best = item;
+		if (l->floats && isnan(best.key.f))
+			break;
+	}
+	put(l, 0, &best);
+}
+
+static void run_extreme(const struct library_call *call, void *const *buffers, struct pool *pool)
+{
+	bool all = call->node->args[1].kind == ARG_NONE;
+	int rank = call->arg[0].rank;
+	struct lines l = lines_of(call, buffers, all ? 0 : library_dim(call, 1, rank ? rank : 1));
+
+	l.indices = true;
+	l.taken = 1;
+	l.descending = call->node->op == OP_argmax;
+	if (call->arg[0].numel == 0)
+		return;
+	if (all)
+		extreme_of_all(&l);
+	else
+		pool_run(pool, l.lines, line_grain(&l), extreme_lines, &l);
+}
+
+const struct library_op library_argmax = { NULL, run_extreme };
+const struct library_op library_argmin = { NULL, run_extreme };
+
+/* The best so far at each place of a line; of equals the last one. */
+static void best_so_far(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct lines *l = context;
+	int64_t from, to;
+
+	(void)thread;
+	for (int64_t line = begin; line < end; line++) {
+		struct item best, item;
+
+		line_start(l, line, &from, &to);
+		for (int64_t i = 0; i < l->length; i++) {
+			get(l, from, i, &item);
+			if (i == 0 || (l->floats && isnan(item.key.f)) ||
+			    (!(l->floats && isnan(best.key.f)) && !goes_first(l, &best, &item)))
+				best = item;
+			put(l, to + i * l->inner, &best);
+		}
+	}
+}
+
+static void run_best(const struct library_call *call, void *const *buffers, struct pool *pool)
+{
+	int rank = call->arg[0].rank;
+	enum op op = call->node->op;
+	struct lines l = lines_of(call, buffers, library_dim(call, 1, rank ? rank : 1));
+
+	l.indices = op == OP_cummax_indices || op == OP_cummin_indices;
+	l.descending = op == OP_cummax_values || op == OP_cummax_indices;
+	l.taken = l.length;
+	if (call->arg[0].numel > 0)
+		pool_run(pool, l.lines, line_grain(&l), best_so_far, &l);
+}
+
+const struct library_op library_cummax_values = { NULL, run_best };
+const struct library_op library_cummax_indices = { NULL, run_best };
+const struct library_op library_cummin_values = { NULL, run_best };
+const struct library_op library_cummin_indices = { NULL, run_best };

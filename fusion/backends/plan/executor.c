@@ -1,0 +1,506 @@
+/* fusion/backends/plan/executor.c -- runs parts on tiles, and kernels without reductions.
+ *
+ * A launch of one tile is the common small case: it goes from plan_launch() to
+ * the code through a handful of pointer additions.
+ */
+#include "fusion/backends/plan/plan.h"
+
+#include <string.h>
+
+/* ---- from an access to an address
+ *
+ * Most tiles lie in memory as code wants them and get a plain pointer.  Others
+ * are gathered into a staging tile before the code runs, or scattered from one
+ * after it.  A vector may read past the last point (buffers have slack, see
+ * backends.h) but must not write there, unless it is the end of the buffer.
+ */
+
+/* Elements are moved as words of their size, whatever their dtype. */
+typedef uint8_t __attribute__((may_alias)) word1;
+typedef uint16_t __attribute__((may_alias)) word2;
+typedef uint32_t __attribute__((may_alias)) word4;
+typedef uint64_t __attribute__((may_alias)) word8;
+
+#define STRIDED(word)                                                                              \
+	static void strided_##word(void *to, int64_t to_stride, const void *from,                  \
+				   int64_t from_stride, int64_t n)                                 \
+	{                                                                                          \
+		word *out = to;                                                                    \
+		const word *in = from;                                                             \
+		for (int64_t i = 0; i < n; i++)                                                    \
+			out[i * to_stride] = in[i * from_stride];                                  \
+	}
+STRIDED(word1)
+STRIDED(word2)
+STRIDED(word4)
+STRIDED(word8)
+
+/* n elements; strides in elements, one of them 1. */
+static void copy_run(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n,
+		     unsigned bytes)
+{
+	if (to_stride == 1 && from_stride == 1)
+		memcpy(to, from, (size_t)n * bytes);
+	else if (bytes == 4)
+		strided_word4(to, to_stride, from, from_stride, n);
+	else if (bytes == 8)
+		strided_word8(to, to_stride, from, from_stride, n);
+	else if (bytes == 2)
+		strided_word2(to, to_stride, from, from_stride, n);
+	else
+		strided_word1(to, to_stride, from, from_stride, n);
+}
+
+/* n copies of one element into a tile; writes up to 15 bytes more, which a tile
+ * has room for and what follows overwrites. */
+static void fill_run(char *to, const char *from, int64_t n, unsigned bytes)
+{
+	typedef uint64_t pair __attribute__((vector_size(16), aligned(1), may_alias));
+	uint64_t word = bytes == 8   ? *(const word8 *)from
+			: bytes == 4 ? *(const word4 *)from * 0x100000001u
+			: bytes == 2 ? *(const word2 *)from * 0x1000100010001u
+				     : *(const word1 *)from * 0x0101010101010101u;
+	pair value = { word, word };
+
+	for (int64_t i = 0; i < n * bytes; i += 16)
+		*(pair *)(to + i) = value;
+}
+
+/* Fills [done, n) elements with copies of the first `done`. */
+static void repeat(char *tile, int64_t done, int64_t n, unsigned bytes)
+{
+	while (done < n) {
+		int64_t more = done < n - done ? done : n - done;
+
+		memcpy(tile + done * bytes, tile, (size_t)more * bytes);
+		done += more;
+	}
+}
+
+/* Walks points [begin, begin + n) and copies between them and `tile`, which is
+ * dense.  The innermost dim gives runs, an odometer the rest. */
+static void walk_copy(const struct plan_place *at, char *memory, char *tile, int64_t begin,
+		      int64_t n, bool out)
+{
+	const struct walk *inner = at->inner, last = inner[at->n_inner - 1];
+	int64_t index[MAX_RANK] = { 0 }, where = 0, rest = begin;
+	unsigned bytes = at->bytes;
+
+	for (int d = at->n_inner - 1; d >= 0; d--) {
+		index[d] = rest % inner[d].extent;
+		rest /= inner[d].extent;
+		where += index[d] * inner[d].stride;
+	}
+	while (n > 0) {
+		int d = at->n_inner - 1;
+		int64_t run = last.extent - index[d];
+
+		if (run > n)
+			run = n;
+		if (out)
+			copy_run(memory + where * bytes, last.stride, tile, 1, run, bytes);
+		else if (last.stride == 0)
+			fill_run(tile, memory + where * bytes, run, bytes);
+		else
+			copy_run(tile, 1, memory + where * bytes, last.stride, run, bytes);
+		tile += run * bytes;
+		n -= run;
+		where += (run - 1) * last.stride;
+		index[d] += run - 1;
+		while (d >= 0 && ++index[d] == inner[d].extent) {
+			where -= (inner[d].extent - 1) * inner[d].stride;
+			index[d--] = 0;
+		}
+		if (d >= 0)
+			where += inner[d].stride;
+	}
+}
+
+/* Whether whole vectors may be used on n points from `offset` elements on. */
+static inline bool may_overrun(const struct plan *p, const struct plan_place *at, int64_t begin,
+			       int64_t n)
+{
+	if ((n * at->bytes) % p->kernels->vector_bytes == 0)
+		return true;
+	if (!at->store)
+		return !at->shared;
+	/* The end of the buffer: what follows is slack, and no one else's. */
+	return at->whole && !p->exact && begin + n == at->points;
+}
+
+/* The offset of `begin` where [begin, begin + n) is one run of stride 1. */
+static inline bool one_run(const struct plan_place *at, int64_t begin, int64_t n, int64_t *where)
+{
+	int64_t offset = 0, rest;
+
+	if (at->direct) {
+		*where = begin;
+		return true;
+	}
+	if (at->n_inner == 0 || at->inner[at->n_inner - 1].stride != 1 ||
+	    begin % at->inner[at->n_inner - 1].extent + n > at->inner[at->n_inner - 1].extent)
+		return false;
+	rest = begin;
+	for (int d = at->n_inner - 1; d >= 0; d--) {
+		offset += rest % at->inner[d].extent * at->inner[d].stride;
+		rest /= at->inner[d].extent;
+	}
+	*where = offset;
+	return true;
+}
+
+/* Copies points [begin, begin + n) into the tile `stage`. */
+static void gather(const struct plan_place *at, char *memory, char *stage, int64_t begin, int64_t n)
+{
+	int64_t period = n;
+
+	if (at->n_inner == 0) {
+		fill_run(stage, memory, n, at->bytes);
+		return;
+	}
+	if (at->inner[0].stride == 0 && at->points / at->inner[0].extent < n)
+		period = at->points / at->inner[0].extent; /* a broadcast repeats itself */
+	walk_copy(at, memory, stage, begin, period, false);
+	repeat(stage, period, n, at->bytes);
+}
+
+/* One run of points, dense or not. */
+static void gather_run(const struct plan_place *at, char *memory, char *stage, int64_t begin,
+		       int64_t n)
+{
+	int64_t where;
+
+	if (one_run(at, begin, n, &where))
+		memcpy(stage, memory + where * at->bytes, (size_t)n * at->bytes);
+	else
+		gather(at, memory, stage, begin, n);
+}
+
+/* Points [begin, begin + n) of a join: a run of each part in turn. */
+static void gather_joined(const struct plan *p, const struct joined *joined, void *const *buffers,
+			  char *stage, int64_t begin, int64_t n)
+{
+	int64_t outer = begin / joined->width, at = begin % joined->width;
+	int k = joined->n - 1;
+
+	while (joined->begin[k] > at)
+		k--;
+	while (n > 0) {
+		const struct plan_place *part = &joined->places[k];
+		int64_t end = k + 1 < joined->n ? joined->begin[k + 1] : joined->width;
+		int64_t row = end - joined->begin[k], run = end - at < n ? end - at : n;
+
+		if (run > 0)
+			gather_run(part, place_start(p, part, part->offset, buffers), stage,
+				   outer * row + at - joined->begin[k], run);
+		stage += run * part->bytes;
+		n -= run;
+		at = end;
+		if (++k == joined->n) {
+			k = 0;
+			at = 0;
+			outer++;
+		}
+	}
+}
+
+/* The address of points [begin, begin + n), gathered into `stage` where they do not lie side
+ * by side. */
+static void *place_open(const struct plan *p, const struct plan_place *at,
+			const struct worker *owner, int64_t base, void *const *buffers, void *stage,
+			const struct span *span)
+{
+	char *memory;
+	int64_t where;
+
+	if (at->joined) {
+		gather_joined(p, at->joined, buffers, stage, span->begin, span->n);
+		return stage;
+	}
+	if (at->inst->kind == INST_SAVE || at->inst->kind == INST_RESTORE)
+		return owner->slot[at->inst->slot] + span->slot * at->bytes;
+	memory = place_start(p, at, base, buffers);
+	if (at->one) {
+		if (!at->store)
+			p->kernels->splat(stage, memory, at->bytes);
+		return stage;
+	}
+	if (one_run(at, span->begin, span->n, &where) && may_overrun(p, at, span->begin, span->n))
+		return memory + where * at->bytes;
+	if (!at->store)
+		gather(at, memory, stage, span->begin, span->n);
+	return stage;
+}
+
+static void place_close(const struct plan *p, const struct plan_place *at, int64_t base,
+			void *const *buffers, void *opened, const struct span *span)
+{
+	char *memory = place_start(p, at, base, buffers);
+
+	if (at->one || at->n_inner == 0)
+		memcpy(memory, opened, at->bytes);
+	else
+		walk_copy(at, memory, opened, span->begin, span->n, true);
+}
+
+static void place_gather(const struct plan *p, const struct plan_place *at, void *const *buffers,
+			 char *stage, const struct plan_block *block)
+{
+	char *memory = place_start(p, at, at->offset, buffers);
+
+	if (at->store)
+		return;
+	if (at->one) {
+		p->kernels->splat(stage, memory, at->bytes);
+		return;
+	}
+	for (int64_t r = 0; r < block->rows; r++)
+		gather_run(at, memory, stage + r * block->n * at->bytes,
+			   block->begin + r * block->step, block->n);
+}
+
+static void place_scatter(const struct plan *p, const struct plan_place *at, void *const *buffers,
+			  const char *stage, const struct plan_block *block)
+{
+	char *memory = place_start(p, at, at->offset, buffers);
+	int64_t where;
+
+	for (int64_t r = 0; r < block->rows; r++) {
+		const char *run = stage + r * block->n * at->bytes;
+		int64_t begin = block->begin + r * block->step;
+
+		if (one_run(at, begin, block->n, &where))
+			memcpy(memory + where * at->bytes, run, (size_t)block->n * at->bytes);
+		else
+			walk_copy(at, memory, (char *)(uintptr_t)run, begin, block->n, true);
+	}
+}
+
+/* ---- tiles */
+
+enum { NARROW = 256 }; /* points of a run for which a call of the code is much */
+
+struct launch {
+	struct plan *plan;
+	void *const *buffers;
+	pool_fn *range; /* MAP: forward over tiles */
+};
+
+void executor_part(const struct plan *p, int part, const struct worker *owner, struct worker *self,
+		   void *const *buffers, const struct span *span)
+{
+	const struct part *what = &p->parts[part];
+	const struct tile_code *code = &p->code[part];
+	const int64_t *base = owner->base + (what->places - p->places);
+	size_t stage_bytes = (size_t)p->tile * 8 + VECTOR_MAX;
+	int64_t vector_bytes = p->kernels->vector_bytes;
+	void *at[MAX_PLACES];
+	const struct tile tile = { .at = at,
+				   .reg = owner->reg,
+				   .acc = self->acc,
+				   .scratch = self->scratch,
+				   .n = span->n,
+				   .width = span->width };
+
+	for (int k = 0; k < what->n_places; k++) {
+		const struct plan_place *place = &what->places[k];
+
+		if (place->plain && (!place->store || span->n * place->bytes % vector_bytes == 0))
+			at[k] = place_start(p, place, base[k] + span->begin, buffers);
+		else
+			at[k] = place_open(p, place, owner, base[k], buffers,
+					   self->staging + (size_t)k * stage_bytes, span);
+	}
+	code->run(code->code, &tile);
+	if (!what->stores)
+		return;
+	for (int k = 0; k < what->n_places; k++)
+		if (at[k] == self->staging + (size_t)k * stage_bytes && what->places[k].store)
+			place_close(p, &what->places[k], base[k], buffers, at[k], span);
+}
+
+void executor_row(const struct plan *p, struct worker *w, int64_t row)
+{
+	int64_t index[MAX_RANK] = { 0 };
+
+	for (int d = p->n_outer_dims - 1; d >= 0; d--) {
+		index[d] = d && row ? row % p->outer_extent[d] : row;
+		row = row ? row / p->outer_extent[d] : 0; /* extents of row 0 may be 0 */
+	}
+	for (int k = 0; k < p->n_places; k++) {
+		const struct plan_place *at = &p->places[k];
+		int64_t base = at->offset;
+
+		for (int d = 0; d < at->n_outer; d++)
+			base += index[d] * at->outer[d].stride;
+		w->base[k] = base;
+	}
+}
+
+static void map_range(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct launch *launch = context;
+	struct plan *p = launch->plan;
+	struct worker *w = &p->workers[thread];
+
+	executor_row(p, w, 0);
+	begin *= p->tile;
+	end = end * p->tile < p->points ? end * p->tile : p->points;
+	for (; begin < end; begin += p->tile) {
+		int64_t n = end - begin < p->tile ? end - begin : p->tile;
+
+		executor_part(p, part_body(0), w, w, launch->buffers,
+			      &(struct span){ .begin = begin, .n = n });
+	}
+}
+
+static void flat_range(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct launch *launch = context;
+	const struct plan *p = launch->plan;
+	const struct part *body = &p->parts[part_body(0)];
+	const struct tile_code *code = &p->code[part_body(0)];
+	const struct worker *w = &p->workers[thread];
+	char *at[MAX_PLACES];
+	struct tile tile = { .at = (void *const *)at, .reg = w->reg, .scratch = w->scratch };
+
+	begin *= p->tile;
+	end = end * p->tile < p->points ? end * p->tile : p->points;
+	for (int k = 0; k < body->n_places; k++) {
+		const struct plan_place *place = &body->places[k];
+
+		at[k] = place_start(p, place, place->offset + begin, launch->buffers);
+	}
+	for (; begin < end; begin += tile.n) {
+		tile.n = end - begin < p->tile ? end - begin : p->tile;
+		code->run(code->code, &tile);
+		for (int k = 0; k < body->n_places; k++)
+			at[k] += tile.n * body->places[k].bytes;
+	}
+}
+
+/* From the end, a few tiles at a time. */
+static void backward_range(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct launch *launch = context;
+	int64_t step = BACKWARD_POINTS / launch->plan->tile, from;
+
+	for (; end > begin; end = from) {
+		from = end - begin > step ? end - step : begin;
+		launch->range(context, from, end, thread);
+	}
+}
+
+static void run_map(struct plan *p, void *const *buffers, struct pool *pool, bool backward)
+{
+	struct launch launch = { p, buffers, p->flat ? flat_range : map_range };
+	pool_fn *range = launch.range;
+
+	if (backward && p->points > BACKWARD_POINTS)
+		range = backward_range;
+	if (p->n_workers == 1)
+		range(&launch, 0, p->tiles, 0);
+	else
+		pool_run_towards(pool, p->tiles, p->tiles_grain, backward, range, &launch);
+}
+
+void plan_setup(struct plan *p, void *const *buffers)
+{
+	if (!p->has_setup)
+		return;
+	executor_row(p, &p->workers[0], 0);
+	executor_part(p, PART_SETUP, &p->workers[0], &p->workers[0], buffers,
+		      &(struct span){ .n = 1 });
+}
+
+bool plan_suits_blocks(const struct plan *p, int64_t columns, int64_t numel)
+{
+	if (numel == 0)
+		return false;
+	if (p->kernel->form == FORM_MAP)
+		return p->points == numel;
+	return p->kernel->form == FORM_ROWS && p->points == columns && p->rows * p->points == numel;
+}
+
+void plan_begin_blocks(struct plan *p, void *const *buffers)
+{
+	if (__builtin_expect(p->exact, 0))
+		plan_poison(p);
+	plan_setup(p, buffers);
+}
+
+/* Short runs: as many as a tile holds are put side by side, so that the code is not
+ * called for each. */
+static void run_runs(const struct plan *p, struct worker *w, void *const *buffers,
+		     struct plan_block at)
+{
+	const struct part *body = &p->parts[part_body(0)];
+	const struct tile_code *code = &p->code[part_body(0)];
+	size_t stage_bytes = (size_t)p->tile * 8 + VECTOR_MAX;
+	int64_t left = at.rows, most = p->tile / at.n;
+	void *opened[MAX_PLACES];
+	struct tile tile = { .at = opened, .reg = w->reg, .acc = w->acc, .scratch = w->scratch };
+
+	for (; left > 0; left -= at.rows, at.begin += at.rows * at.step) {
+		at.rows = left < most ? left : most;
+		for (int k = 0; k < body->n_places; k++) {
+			opened[k] = w->staging + (size_t)k * stage_bytes;
+			place_gather(p, &body->places[k], buffers, opened[k], &at);
+		}
+		tile.n = at.rows * at.n;
+		code->run(code->code, &tile);
+		for (int k = 0; k < body->n_places; k++)
+			if (body->places[k].store)
+				place_scatter(p, &body->places[k], buffers, opened[k], &at);
+	}
+}
+
+void plan_run_block(struct plan *p, void *const *buffers, const struct plan_block *block,
+		    int thread)
+{
+	struct worker *w = &p->workers[thread];
+	struct plan_block at = *block;
+
+	if (at.step == at.n) {
+		at.n *= at.rows;
+		at.rows = 1;
+	}
+	if (p->kernel->form == FORM_ROWS) {
+		for (; at.rows > 0; at.rows--, at.begin += at.step)
+			executor_some_rows(p, buffers, at.begin / p->points,
+					   (at.begin + at.n) / p->points, thread);
+		return;
+	}
+	executor_row(p, w, 0);
+	if (at.n <= NARROW && at.rows > 1) {
+		run_runs(p, w, buffers, at);
+		return;
+	}
+	for (; at.rows > 0; at.rows--, at.begin += at.step)
+		for (int64_t done = 0; done < at.n; done += p->tile) {
+			int64_t n = at.n - done < p->tile ? at.n - done : p->tile;
+
+			executor_part(p, part_body(0), w, w, buffers,
+				      &(struct span){ .begin = at.begin + done, .n = n });
+		}
+}
+
+void plan_launch(struct plan *p, void *const *buffers, struct pool *pool, bool backward)
+{
+	if (__builtin_expect(p->exact, 0))
+		plan_poison(p);
+	plan_setup(p, buffers);
+	switch (p->kernel->form) {
+	case FORM_MAP:
+		run_map(p, buffers, pool, backward);
+		return;
+	case FORM_ROWS:
+		executor_rows(p, buffers, pool);
+		return;
+	case FORM_COLS:
+		executor_cols(p, buffers, pool);
+		return;
+	case FORM_LIBRARY:
+		return;
+	}
+}

@@ -1,0 +1,451 @@
+/* fusion/backends/plan/executor_reduce.c -- kernels that reduce: along the tile axis (ROWS) and
+ * across it (COLS).
+ */
+#include <string.h>
+
+#include "fusion/backends/plan/plan.h"
+
+/* ---- kernels that reduce along the tile axis
+ *
+ * A row is cut into chunks of CHUNK points whose partial results are joined in
+ * order, whether one thread runs them all or several share them: the result
+ * does not depend on the number of threads.
+ */
+
+struct rows {
+	struct plan *plan;
+	void *const *buffers;
+	int stage; /* of the row that is shared by chunks */
+};
+
+/* Reduces one chunk of the owner's row into `partial`. */
+static void run_chunk(const struct plan *p, int stage, const struct worker *owner,
+		      struct worker *self, void *const *buffers, int64_t chunk,
+		      union number *partial)
+{
+	const struct part *body = &p->parts[part_body(stage)];
+	int64_t begin = chunk * CHUNK, end = begin + CHUNK < p->points ? begin + CHUNK : p->points;
+
+	for (int r = 0; r < body->n_reduces; r++)
+		partial[r] = body->reducers[r]->first;
+	for (; begin < end; begin += p->tile) {
+		int64_t n = end - begin < p->tile ? end - begin : p->tile;
+
+		for (int r = 0; r < body->n_reduces; r++) /* bools do not fill the vector */
+			if (body->reduces[r]->dtype == DTYPE_BOOL)
+				number_fill(DTYPE_BOOL, self->acc[r], body->reducers[r]->first,
+					    VECTOR_MAX);
+		executor_part(p, part_body(stage), owner, self, buffers,
+			      &(struct span){ .begin = begin, .n = n, .slot = begin });
+		for (int r = 0; r < body->n_reduces; r++)
+			body->reducers[r]->gather(&partial[r], self->acc[r], body->lanes[r]);
+	}
+}
+
+/* Rounds the row's results into their registers. */
+static void finish_stage(const struct plan *p, int stage, const struct worker *owner)
+{
+	const struct part *body = &p->parts[part_body(stage)];
+
+	for (int r = 0; r < body->n_reduces; r++) {
+		const struct inst *inst = body->reduces[r];
+		unsigned char value[8];
+
+		number_narrow(inst->dtype, value, &owner->total[r], 1);
+		p->kernels->splat(owner->reg[inst->dst], value, (unsigned)dtype_bytes(inst->dtype));
+	}
+}
+
+static void share_chunks(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct rows *rows = context;
+	struct plan *p = rows->plan;
+
+	for (int64_t c = end - 1; c >= begin; c--)
+		run_chunk(p, rows->stage, &p->workers[0], &p->workers[thread], rows->buffers, c,
+			  p->chunks + c * p->most_reduces);
+}
+
+static void run_stage(struct plan *p, int stage, struct worker *w, void *const *buffers,
+		      struct pool *pool)
+{
+	const struct part *body = &p->parts[part_body(stage)];
+	int64_t chunks = (p->points + CHUNK - 1) / CHUNK;
+
+	for (int r = 0; r < body->n_reduces; r++)
+		w->total[r] = body->reducers[r]->first;
+	if (pool) {
+		struct rows rows = { .plan = p, .buffers = buffers, .stage = stage };
+		int64_t grain = (chunks + p->n_workers - 1) / p->n_workers;
+
+		pool_run_towards(pool, chunks, grain, true, share_chunks, &rows);
+	}
+	/* From the end: what the kernel before wrote last is still in the cache. */
+	for (int64_t c = chunks - 1; c >= 0; c--) {
+		union number *partial = pool ? p->chunks + c * p->most_reduces : w->partial;
+
+		if (!pool)
+			run_chunk(p, stage, w, w, buffers, c, partial);
+		for (int r = 0; r < body->n_reduces; r++)
+			body->reducers[r]->join(&w->total[r], &partial[r], 1);
+	}
+	finish_stage(p, stage, w);
+	if (p->parts[part_post(stage)].n)
+		executor_part(p, part_post(stage), w, w, buffers, &(struct span){ .n = 1 });
+}
+
+/* With a pool the row is shared; w is then the first worker. */
+static void run_row(struct plan *p, struct worker *w, void *const *buffers, int64_t row,
+		    struct pool *pool)
+{
+	executor_row(p, w, row);
+	if (p->parts[PART_PROLOGUE].n)
+		executor_part(p, PART_PROLOGUE, w, w, buffers, &(struct span){ .n = 1 });
+	for (int s = 0; s < p->kernel->n_stages; s++)
+		run_stage(p, s, w, buffers, pool);
+}
+
+/* ---- rows of one tile each: nothing is looked up twice */
+
+/* Where the places of the row lie that `w` is at. */
+static void quick_open(const struct plan *p, struct worker *w, void *const *buffers)
+{
+	for (int i = PART_PROLOGUE; i < p->n_parts; i++) {
+		const struct part *part = &p->parts[i];
+
+		for (int k = 0; k < part->n_places; k++) {
+			const struct plan_place *at = &part->places[k];
+			long index = at - p->places;
+			bool slot = at->inst->kind == INST_SAVE || at->inst->kind == INST_RESTORE;
+
+			w->quick[index] = slot ? (char *)w->slot[at->inst->slot]
+					       : place_start(p, at, w->base[index], buffers);
+		}
+	}
+}
+
+/* A part whose accesses are one element each: through a vector of copies. */
+static void quick_ones(const struct plan *p, int index, struct worker *w, const struct tile *tile)
+{
+	const struct part *part = &p->parts[index];
+	char **row = w->quick + (part->places - p->places);
+	void *at[MAX_PLACES];
+	struct tile ones = *tile;
+
+	ones.at = at;
+	for (int k = 0; k < part->n_places; k++) {
+		at[k] = w->staging + k * VECTOR_MAX;
+		if (!part->places[k].store)
+			p->kernels->splat(at[k], row[k], part->places[k].bytes);
+	}
+	p->code[index].run(p->code[index].code, &ones);
+	for (int k = 0; k < part->n_places; k++)
+		if (part->places[k].store)
+			memcpy(row[k], at[k], part->places[k].bytes);
+}
+
+static void quick_body(const struct plan *p, int stage, struct worker *w, struct tile *tile)
+{
+	const struct part *body = &p->parts[part_body(stage)];
+	const struct tile_code *code = &p->code[part_body(stage)];
+
+	for (int r = 0; r < body->n_reduces; r++)
+		if (body->reduces[r]->dtype == DTYPE_BOOL)
+			number_fill(DTYPE_BOOL, w->acc[r], body->reducers[r]->first, VECTOR_MAX);
+	tile->at = (void *const *)(w->quick + (body->places - p->places));
+	tile->n = p->points;
+	code->run(code->code, tile);
+	for (int r = 0; r < body->n_reduces; r++) {
+		w->total[r] = w->partial[r] = body->reducers[r]->first;
+		body->reducers[r]->gather(&w->partial[r], w->acc[r], body->lanes[r]);
+		body->reducers[r]->join(&w->total[r], &w->partial[r], 1);
+	}
+	finish_stage(p, stage, w);
+}
+
+/* The same results as run_row(), to the bit. */
+static void quick_row(const struct plan *p, struct worker *w, struct tile *tile)
+{
+	tile->n = 1;
+	if (p->parts[PART_PROLOGUE].n)
+		quick_ones(p, PART_PROLOGUE, w, tile);
+	for (int s = 0; s < p->kernel->n_stages; s++) {
+		quick_body(p, s, w, tile);
+		tile->n = 1;
+		if (p->parts[part_post(s)].n)
+			quick_ones(p, part_post(s), w, tile);
+	}
+}
+
+/* From the row on that w->quick is at. */
+static inline void quick_rows(const struct plan *p, struct worker *w, int64_t rows)
+{
+	struct tile tile = { .reg = w->reg, .acc = w->acc, .scratch = w->scratch };
+	int first = (int)(p->parts[PART_PROLOGUE].places - p->places);
+
+	for (int64_t row = 0; row < rows; row++) {
+		quick_row(p, w, &tile);
+		for (int k = first; k < p->n_places; k++)
+			w->quick[k] += p->places[k].row_bytes;
+	}
+}
+
+static void quick_range(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct rows *rows = context;
+	const struct plan *p = rows->plan;
+	struct worker *w = &p->workers[thread];
+
+	for (int64_t row = begin; row < end;) {
+		int64_t next = row - row % p->row_run + p->row_run;
+
+		executor_row(p, w, row);
+		quick_open(p, w, rows->buffers);
+		next = next < end ? next : end;
+		quick_rows(p, w, next - row);
+		row = next;
+	}
+}
+
+void executor_rows_from(const struct plan *p, char *const *start)
+{
+	struct worker *w = &p->workers[0];
+
+	memcpy(w->quick, start, sizeof(*start) * (size_t)p->n_places);
+	quick_rows(p, w, p->rows);
+}
+
+static void rows_range(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct rows *rows = context;
+
+	for (int64_t row = begin; row < end; row++)
+		run_row(rows->plan, &rows->plan->workers[thread], rows->buffers, row, NULL);
+}
+
+void executor_some_rows(struct plan *p, void *const *buffers, int64_t begin, int64_t end,
+			int thread)
+{
+	struct rows rows = { .plan = p, .buffers = buffers };
+
+	(p->quick ? quick_range : rows_range)(&rows, begin, end, thread);
+}
+
+void executor_rows(struct plan *p, void *const *buffers, struct pool *pool)
+{
+	struct rows rows = { .plan = p, .buffers = buffers };
+	int64_t grain = p->points ? p->grain / p->points : p->grain;
+	pool_fn *range = p->quick ? quick_range : rows_range;
+
+	if (p->n_workers == 1) {
+		range(&rows, 0, p->rows, 0);
+		return;
+	}
+	if (p->chunks && p->rows < pool_threads(pool)) {
+		for (int64_t row = 0; row < p->rows; row++)
+			run_row(p, &p->workers[0], buffers, row, pool);
+		return;
+	}
+	if (grain < (p->rows + p->n_workers - 1) / p->n_workers)
+		grain = (p->rows + p->n_workers - 1) / p->n_workers;
+	pool_run(pool, p->rows, grain, range, &rows);
+}
+
+/* ---- kernels that reduce across the tile axis
+ *
+ * A tile of columns walks the reduced points.  Where the columns are few, a call
+ * takes several points: n is then a multiple of the width.  Sums stay in the
+ * dtype for REDUCE_RUN points and are then joined to wide ones; chunks of
+ * COLUMN_CHUNK points are joined in order, so threads change no result.
+ */
+
+struct cols {
+	struct plan *plan;
+	void *const *buffers;
+	int stage;
+	int64_t column, width; /* of the tile whose points are shared */
+	int64_t tiles;         /* a row */
+};
+
+/* A tile of columns that starts at `column`. */
+struct tile_of_columns {
+	int64_t column, width;
+};
+
+static void widen(const struct part *body, struct worker *self, union number *partial,
+		  int64_t width)
+{
+	for (int r = 0; r < body->n_reduces; r++)
+		body->reducers[r]->widen(partial + r * width, self->acc[r], width);
+}
+
+static void first_values(const struct part *body, union number *to, int64_t width)
+{
+	for (int r = 0; r < body->n_reduces; r++)
+		for (int64_t j = 0; j < width; j++)
+			to[r * width + j] = body->reducers[r]->first;
+}
+
+/* Points that one call may take: a power of two, so that runs divide evenly. */
+static int64_t group_of(const struct plan *p, struct tile_of_columns t)
+{
+	int64_t group = 1;
+
+	if (t.width < p->columns)
+		return 1;
+	while (group < REDUCE_RUN && group * 2 * t.width <= p->tile)
+		group *= 2;
+	return group;
+}
+
+static void run_column_chunk(const struct plan *p, int stage, const struct worker *owner,
+			     struct worker *self, void *const *buffers, struct tile_of_columns t,
+			     int64_t chunk, union number *partial)
+{
+	const struct part *body = &p->parts[part_body(stage)];
+	int64_t point = chunk * COLUMN_CHUNK, group = group_of(p, t);
+	int64_t end = point + COLUMN_CHUNK < p->points ? point + COLUMN_CHUNK : p->points;
+
+	first_values(body, partial, t.width);
+	while (point < end) {
+		int64_t run = point + REDUCE_RUN < end ? point + REDUCE_RUN : end;
+
+		for (int r = 0; r < body->n_reduces; r++)
+			number_fill(body->reduces[r]->dtype, self->acc[r], body->reducers[r]->first,
+				    t.width);
+		for (; point < run; point += group) {
+			int64_t n = run - point < group ? run - point : group;
+
+			executor_part(p, part_body(stage), owner, self, buffers,
+				      &(struct span){ .begin = point * p->columns + t.column,
+						      .n = n * t.width,
+						      .slot = point * t.width + chunk * COLUMN_PAD,
+						      .width = t.width });
+		}
+		point = run;
+		widen(body, self, partial, t.width);
+	}
+}
+
+/* Body code reads row registers as tiles of n points: repeats the columns. */
+static void repeat_rows(const struct plan *p, struct worker *w, struct tile_of_columns t)
+{
+	int64_t group = group_of(p, t);
+
+	if (group == 1)
+		return;
+	for (int r = 0; r < p->kernel->n_regs; r++) {
+		const struct reg *reg = &p->kernel->regs[r];
+		size_t bytes = dtype_bytes(reg->dtype) * (size_t)t.width;
+
+		if (reg->level != LEVEL_ROW)
+			continue;
+		for (int64_t g = 1; g < group; g++)
+			memcpy((char *)w->reg[r] + (size_t)g * bytes, w->reg[r], bytes);
+	}
+}
+
+static void share_column_chunks(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct cols *cols = context;
+	struct plan *p = cols->plan;
+	struct tile_of_columns t = { cols->column, cols->width };
+
+	for (int64_t c = begin; c < end; c++)
+		run_column_chunk(p, cols->stage, &p->workers[0], &p->workers[thread], cols->buffers,
+				 t, c, p->chunks + c * p->most_reduces * p->width);
+}
+
+static void run_column_stage(struct plan *p, int stage, struct worker *w, void *const *buffers,
+			     struct tile_of_columns t, struct pool *pool)
+{
+	const struct part *body = &p->parts[part_body(stage)];
+	int64_t chunks = (p->points + COLUMN_CHUNK - 1) / COLUMN_CHUNK;
+
+	repeat_rows(p, w, t);
+	first_values(body, w->total, t.width);
+	if (pool) {
+		struct cols cols = { .plan = p,
+				     .buffers = buffers,
+				     .stage = stage,
+				     .column = t.column,
+				     .width = t.width };
+
+		pool_run(pool, chunks, (chunks + p->n_workers - 1) / p->n_workers,
+			 share_column_chunks, &cols);
+	}
+	for (int64_t c = 0; c < chunks; c++) {
+		union number *partial = pool ? p->chunks + c * p->most_reduces * p->width
+					     : w->partial;
+
+		if (!pool)
+			run_column_chunk(p, stage, w, w, buffers, t, c, partial);
+		for (int r = 0; r < body->n_reduces; r++)
+			body->reducers[r]->join(w->total + r * t.width, partial + r * t.width,
+						t.width);
+	}
+	for (int r = 0; r < body->n_reduces; r++)
+		number_narrow(body->reduces[r]->dtype, w->reg[body->reduces[r]->dst],
+			      w->total + r * t.width, t.width);
+	if (p->parts[part_post(stage)].n)
+		executor_part(p, part_post(stage), w, w, buffers,
+			      &(struct span){ .begin = t.column, .n = t.width });
+}
+
+static void run_tile(struct plan *p, struct worker *w, void *const *buffers, int64_t row,
+		     struct tile_of_columns t, struct pool *pool)
+{
+	executor_row(p, w, row);
+	if (p->parts[PART_PROLOGUE].n)
+		executor_part(p, PART_PROLOGUE, w, w, buffers,
+			      &(struct span){ .begin = t.column, .n = t.width });
+	for (int s = 0; s < p->kernel->n_stages; s++)
+		run_column_stage(p, s, w, buffers, t, pool);
+}
+
+static void run_item(const struct cols *cols, struct worker *w, int64_t item, struct pool *pool)
+{
+	struct plan *p = cols->plan;
+	int64_t column = item % cols->tiles * cols->width;
+	int64_t width = p->columns - column < cols->width ? p->columns - column : cols->width;
+
+	run_tile(p, w, cols->buffers, item / cols->tiles, (struct tile_of_columns){ column, width },
+		 pool);
+}
+
+static void items_range(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct cols *cols = context;
+
+	for (int64_t item = begin; item < end; item++)
+		run_item(cols, &cols->plan->workers[thread], item, NULL);
+}
+
+void executor_cols(struct plan *p, void *const *buffers, struct pool *pool)
+{
+	struct cols cols = { .plan = p, .buffers = buffers, .width = p->width };
+	int64_t items, grain;
+	int threads = p->n_workers > 1 ? pool_threads(pool) : 1;
+
+	if (p->columns == 0)
+		return;
+	/* Narrower tiles where that gives each thread some: columns are independent. */
+	while (cols.width >= 256 &&
+	       p->rows * ((p->columns + cols.width - 1) / cols.width) < threads)
+		cols.width = (cols.width / 2 + 63) / 64 * 64;
+	cols.tiles = (p->columns + cols.width - 1) / cols.width;
+	items = p->rows * cols.tiles;
+	if (threads > 1 && items < threads && p->chunks) {
+		for (int64_t item = 0; item < items; item++)
+			run_item(&cols, &p->workers[0], item, pool);
+		return;
+	}
+	if (p->n_workers == 1) {
+		items_range(&cols, 0, items, 0);
+		return;
+	}
+	grain = p->grain / (p->points * cols.width + 1);
+	if (grain < (items + p->n_workers - 1) / p->n_workers)
+		grain = (items + p->n_workers - 1) / p->n_workers;
+	pool_run(pool, items, grain, items_range, &cols);
+}

@@ -1,0 +1,216 @@
+/* fusion/backends/plan/plan.h -- a kernel of the tile program, ready to be driven.
+ *
+ * Both backends run a kernel the same way: executor*.c walk its space, turn
+ * accesses into addresses and join reductions; the backend gives code that
+ * computes one tile at a time (struct tile in vec.h).  A plan is made once by
+ * plan_create() and filled with numbers by plan_bind() for given symbols.
+ *
+ * Parts of a kernel, in order: setup, prologue, then body and post per stage.
+ */
+#ifndef FUSION_BACKENDS_PLAN_PLAN_H
+#define FUSION_BACKENDS_PLAN_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fusion/backends/plan/reduce.h"
+#include "fusion/backends/simd/simd.h"
+#include "fusion/backends/simd/vec.h"
+#include "fusion/base/pool.h"
+#include "fusion/lower/lower.h"
+
+enum {
+	VECTOR_MAX = 64,             /* bytes of the widest vector */
+	MAX_PLACES = 192,            /* accesses in one part */
+	MAX_REDUCES = 32,            /* reductions in one part */
+	LONG_TILE = 4096,            /* points of a tile where nothing but registers holds them */
+	CHUNK = 32 * 1024,           /* points of a row that one thread reduces in one go */
+	COLUMN_CHUNK = 2048,         /* COLS: the same, reduced points */
+	BACKWARD_POINTS = 32 * 1024, /* MAP: walked in one go where the whole is walked backward */
+	COLUMN_PAD = 64,             /* COLS: elements between the chunks of a slot */
+	MAX_WORKERS = 64,
+	PART_SETUP = 0,
+	PART_PROLOGUE = 1,
+};
+
+/* One dim of a walk, in elements. */
+struct walk {
+	int64_t extent, stride;
+};
+
+/* Where a LOAD, STORE, SAVE or RESTORE of a part goes. */
+struct plan_place {
+	const struct inst *inst;
+	unsigned bytes; /* of an element */
+	bool store;     /* STORE, SAVE */
+	bool one;       /* one element: the others of its vector are copies */
+	bool shared;    /* other tiles of the kernel write to the same buffer */
+	/* Bound.  Outer dims (of rows) first to last; inner ones, of the tile axis,
+	 * coalesced: none means that all points are the same element. */
+	int64_t offset;
+	int n_outer, n_inner;
+	struct walk outer[MAX_RANK], inner[MAX_RANK];
+	int64_t points;        /* of the inner dims */
+	int64_t row_bytes;     /* quick ROWS: from one row of a run to the next */
+	bool direct;           /* one run of stride 1 */
+	bool whole;            /* ... and all of its buffer */
+	bool plain;            /* ... of a tensor, and reads may overrun */
+	struct joined *joined; /* LOAD of a join; then the rest is unused */
+	int buffer;            /* -1: none */
+};
+
+/* A LOAD of a join: its parts as places of their own. */
+struct joined {
+	int n;
+	int64_t width;            /* points of all parts at one index of the outer dims */
+	int64_t begin[MAX_PARTS]; /* of each part, among these */
+	struct plan_place *places;
+};
+
+struct part {
+	const struct inst *insts;
+	int n;
+	bool body;
+	struct plan_place *places; /* in the order of the instructions */
+	int n_places;
+	const struct inst *reduces[MAX_REDUCES];
+	const struct reducer *reducers[MAX_REDUCES];
+	int lanes[MAX_REDUCES]; /* what the code leaves of each reduction */
+	int n_reduces;
+	bool stores; /* has a STORE */
+};
+
+/* Code for one part. */
+struct tile_code {
+	void (*run)(const void *code, const struct tile *t);
+	const void *code;
+	size_t scratch_bytes; /* tiles in memory; then n <= TILE_ELEMENTS */
+};
+
+/* What one thread needs. */
+struct worker {
+	void **reg; /* see struct tile */
+	void **acc;
+	unsigned char *staging; /* a tile for each place of a part */
+	void *scratch;
+	int64_t *base; /* of each place of each part: the row's offset */
+	unsigned char **slot;
+	char **quick;          /* of each place: where its row lies now */
+	union number *partial; /* of a chunk: [reduce] or [reduce][column] */
+	union number *total;   /* of a row, likewise */
+	size_t room_bytes;     /* from `staging` on, all that no launch finds as another left it */
+};
+
+struct plan {
+	const struct lowered *lowered;
+	const struct kernel *kernel;
+	const struct kernel_table *kernels; /* of the unit that the code is for */
+	bool exact; /* no store goes beyond the last element of a buffer: set after plan_create() */
+	struct part *parts;
+	struct plan_place *places;
+	struct joined *joined; /* of all loads of joins; with their places after them */
+	int n_parts, n_places, n_joined;
+	int most_places, most_reduces; /* of one part */
+	bool has_setup;                /* code to run, beyond constants */
+	struct tile_code *code;        /* of each part; filled by the backend */
+	unsigned char *ones;           /* one vector for each register at LEVEL_ONE */
+	void **const_data;             /* of each buffer: a padded copy of a CONST */
+
+	/* Bound. */
+	int64_t rows, points, columns; /* points: of the tile axis; COLS: reduced */
+	int64_t tile;                  /* points a call at most */
+	int64_t width;                 /* COLS: columns of a tile */
+	int64_t grain;                 /* points that are worth a thread */
+	int64_t tiles, tiles_grain;    /* MAP: the same in tiles */
+	bool flat;                     /* MAP: every place is a plain pointer */
+	bool quick;                    /* ROWS: likewise, a row is one tile */
+	int64_t row_run;               /* quick: as many rows follow each other in even steps */
+	int n_outer_dims;
+	int64_t outer_extent[MAX_RANK];
+	struct worker *workers;
+	int n_workers;
+	int least_workers;    /* set before plan_bind(): threads of the product; else 0 */
+	void *memory;         /* all that workers point to */
+	union number *chunks; /* partial results of one row cut up: [chunk][...] */
+};
+
+/* `kernels` of the unit that the code is for; `consts` as const_data.  NULL with
+ * MEMORY or UNSUPPORTED (more accesses or reductions than a part may have). */
+struct plan *plan_create(const struct lowered *l, const struct kernel *k,
+			 const struct kernel_table *kernels, void **consts, struct err *err);
+bool plan_bind(struct plan *p, const int64_t *vars, struct err *err);
+/* Of a bound plan: the symbols that are numbers alone have other values. */
+void plan_bind_numbers(struct plan *p, const int64_t *vars);
+void plan_destroy(struct plan *p); /* NULL is fine */
+
+static inline int part_body(int stage)
+{
+	return 2 + 2 * stage;
+}
+static inline int part_post(int stage)
+{
+	return 3 + 2 * stage;
+}
+
+/* What a kernel's body costs for a point, in cheap ops. */
+int64_t plan_cost(const struct kernel *k);
+
+/* Runs the kernel; forms other than LIBRARY.  `backward`: see backends.h. */
+void plan_launch(struct plan *p, void *const *buffers, struct pool *pool, bool backward);
+
+/* The part of a kernel after its product (lower.h) that walks one block of the
+ * product's result.  plan_suits_blocks(): whether the bound kernel can be run so,
+ * on a product whose rows have `columns` elements of `numel`.  Then, for a launch,
+ * plan_begin_blocks() once, and plan_run_block() on each by any thread below
+ * n_workers: `rows` runs of n points, the first at point `begin` of the result in
+ * row-major order, each `step` points after the one before.  What reduces must
+ * get whole rows. */
+struct plan_block {
+	int64_t begin, rows, step, n;
+};
+bool plan_suits_blocks(const struct plan *p, int64_t columns, int64_t numel);
+void plan_begin_blocks(struct plan *p, void *const *buffers);
+void plan_run_block(struct plan *p, void *const *buffers, const struct plan_block *block,
+		    int thread);
+
+/* Before a launch, where memory is watched (memory.h): what threads need is as fresh. */
+void plan_poison(struct plan *p);
+
+/* For recordings: what plan_launch() does before the body's code, where there is any. */
+void plan_setup(struct plan *p, void *const *buffers);
+
+/* ---- private to the executor */
+
+/* executor_reduce.c: rows [begin, end). */
+void executor_some_rows(struct plan *p, void *const *buffers, int64_t begin, int64_t end,
+			int thread);
+
+/* Points [begin, begin + n) of the tile axis.  `slot`: where they lie in slots.
+ * `width`: see struct tile. */
+struct span {
+	int64_t begin, n, slot, width;
+};
+
+/* Runs a part on a span of the row that `owner` is at, with the staging and the
+ * accumulators of `self`. */
+void executor_part(const struct plan *p, int part, const struct worker *owner, struct worker *self,
+		   void *const *buffers, const struct span *span);
+/* Moves `w` to a row. */
+void executor_row(const struct plan *p, struct worker *w, int64_t row);
+void executor_rows(struct plan *p, void *const *buffers, struct pool *pool);
+void executor_cols(struct plan *p, void *const *buffers, struct pool *pool);
+/* A quick ROWS of one worker, for recordings: `start` is where the first row of each
+ * place lies. */
+void executor_rows_from(const struct plan *p, char *const *start);
+
+/* Where element `base` of the place's buffer lies. */
+static inline char *place_start(const struct plan *p, const struct plan_place *at, int64_t base,
+				void *const *buffers)
+{
+	int buffer = at->buffer;
+	void *memory = p->const_data[buffer] ? p->const_data[buffer] : buffers[buffer];
+
+	return (char *)memory + base * (int64_t)at->bytes;
+}
+
+#endif
