@@ -13,9 +13,8 @@
 
 #include "fusion/capture/side_effects.h"
 #include "fusion/capture/backward/entry_grad.h"
-#include "fusion/compile/exec.h"
+#include "fusion/compile/compile.h"
 #include "fusion/capture/sources/guards.h"
-#include "fusion/compile/partition.h"
 #include "fusion/capture/prints.h"
 #include "fusion/capture/reconstruction.h"
 #include "fusion/capture/replay.h"

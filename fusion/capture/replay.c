@@ -96,10 +96,10 @@ struct entry *replay_find(struct session *s, const struct roots *roots, int n)
 
 /* The last result, where nobody but the recording and `kept` has a part in it: it can be
  * the next one. */
-static struct tensor *last_result(const struct replay *r, const struct record *record)
+static struct tensor *last_result(const struct replay *r, const struct exec *exec)
 {
 	const struct vtensor *v = r->kept.tensor;
-	struct tensor *t = record->outputs[0].kept;
+	struct tensor *t = exec_recorded_output(exec);
 
 	if (r->kept.kind != VALUE_TENSOR || !t || v->memory != t || t->refs != 2 ||
 	    t->storage->refs != 1 || v->head.refs != 1 || v->head.heap || v->grad || v->owner ||
@@ -110,7 +110,7 @@ static struct tensor *last_result(const struct replay *r, const struct record *r
 }
 
 /* Wraps what was made (the reference is taken), and keeps it if the recording does. */
-static bool keep_result(struct replay *r, const struct record *record, struct tensor *made,
+static bool keep_result(struct replay *r, const struct exec *exec, struct tensor *made,
 			struct value *out)
 {
 	struct value old = r->kept;
@@ -119,7 +119,7 @@ static bool keep_result(struct replay *r, const struct record *record, struct te
 	if (out->kind == VALUE_UNSET)
 		return false;
 	r->kept = (struct value){ .kind = VALUE_UNSET };
-	if (record->outputs[0].kept == out->tensor->memory)
+	if (exec_recorded_output(exec) == out->tensor->memory)
 		r->kept = value_ref(*out);
 	if (old.kind == VALUE_TENSOR)
 		value_unref(old);
@@ -130,8 +130,7 @@ bool replay_run(struct entry *e, struct value *out, const struct fusion_observer
 		struct err *err)
 {
 	struct replay *r = &e->replay;
-	struct record *record = e->exec->record;
-	struct tensor *into = last_result(r, record), *made;
+	struct tensor *into = last_result(r, e->exec), *made;
 
 	e->uses++;
 	for (int i = 0; i < r->n_inputs; i++) { /* the others are where they were */
@@ -139,13 +138,13 @@ bool replay_run(struct entry *e, struct value *out, const struct fusion_observer
 
 		e->input_tensors[input] = e->guards.values[e->inputs[input].slot].tensor->memory;
 	}
-	if (!record_run(record, e->input_tensors, &made, into, observer, e->graph, err))
+	if (!exec_run(e->exec, e->input_tensors, &made, into, observer, e->graph, err))
 		return false;
 	if (into) {
 		tensor_unref(made);
 		*out = value_ref(r->kept);
 		return true;
 	}
-	return keep_result(r, record, made, out) ||
+	return keep_result(r, e->exec, made, out) ||
 	       err_set(err, ERR_MEMORY, "out of memory for the result");
 }

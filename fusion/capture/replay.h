@@ -12,7 +12,7 @@
 #define FUSION_RUNTIME_REPLAY_H
 
 #include "fusion/capture/sources/guards.h"
-#include "fusion/compile/record.h"
+#include "fusion/compile/compile.h"
 
 struct entry;
 struct session;

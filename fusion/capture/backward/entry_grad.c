@@ -335,7 +335,10 @@ struct call_data { /* of a node */
 
 static bool compile_backward(struct entry_grad *g, struct err *err)
 {
-	struct pass_options passes = { .disabled = g->passes_disabled };
+	struct compile_options how = { .env = g->env,
+				       .backend = g->backend,
+				       .passes = { .disabled = g->passes_disabled },
+				       .lowering = g->lowering };
 	struct graph *copy;
 	int64_t begin = clock_ns();
 	bool *given_up;
@@ -348,8 +351,8 @@ static bool compile_backward(struct entry_grad *g, struct err *err)
 		return entry_no_memory(err);
 	for (int i = 0; i < g->n_reads; i++)
 		given_up[i] = g->reads[i].kind != BACK_INPUT;
-	passes.given_up = given_up;
-	g->exec = partition_create(g->env, g->backend, copy, &passes, &g->lowering, g->arena, err);
+	how.passes.given_up = given_up;
+	g->exec = compile_graph(&how, copy, g->arena, err);
 	g->compile_ns = clock_ns() - begin;
 	return g->exec != NULL;
 }

@@ -9,9 +9,7 @@
 #define FUSION_RUNTIME_ENTRY_GRAD_H
 
 #include "fusion/eager/autograd.h"
-#include "fusion/compile/exec.h"
-#include "fusion/compile/partition.h"
-#include "fusion/compile/record.h"
+#include "fusion/compile/compile.h"
 #include "fusion/capture/trace.h"
 
 struct entry;
