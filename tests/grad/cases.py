@@ -41,7 +41,7 @@ UNARY = {
     "round": lambda x: torch.round(x * 3) + x + torch.round(x, decimals=1),
     "sign": lambda x: torch.sign(x - 0.5) + x,
     "frac": lambda x: torch.frac(x * 3) * x,
-    "dropout": lambda x: F.dropout(x, 0.5, False) * F.dropout(x, 0.0),
+    "dropout": lambda x: F.dropout(x * 1, 0.5, False, True) * F.dropout(x, 0.0),
     "deg2rad": torch.deg2rad,
     "rad2deg": torch.rad2deg,
     "sinc": torch.sinc,
