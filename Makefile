@@ -54,6 +54,7 @@ $(foreach f,session capture lazy eager compile torch tensor report vm backends p
 # Rooms: folders of a folder, in one archive with it (they call each other).
 rooms_capture := sources control backward
 rooms_backends := memory simd cache plan gemm library host $(if $(CUDA_HOME),cuda cuda/device cuda/kernel cuda/library,cuda/absent)
+rooms_server := cli api http queue text
 rooms_profiler := workload measure agree recorder breaks timeline report suite import torch export compare $(if $(CUPTI_HEADERS),cupti,cupti/absent)
 sources = $(filter-out server/main.c fusion/backends/simd/kernels.c,$(wildcard $(dir_$1)/*.c) $(wildcard $(rooms_$1:%=$(dir_$1)/%/*.c)))
 objects = $(patsubst %.c,$B/%.o,$(call sources,$1)) $(extra_$1)
@@ -119,8 +120,8 @@ $B/%.o: %.c Makefile | $(CHECK_DEPS)
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
 # Rebuilt when the version changes, and only then.
 $(shell mkdir -p $B/gen; [ "$$(cat $B/gen/version 2>/dev/null)" = "$(VERSION)" ] || echo "$(VERSION)" > $B/gen/version)
-$B/server/version.o: ALL_CFLAGS += -DBREAKEVEN_VERSION='"$(VERSION)"'
-$B/server/version.o: $B/gen/version
+$B/server/text/version.o: ALL_CFLAGS += -DBREAKEVEN_VERSION='"$(VERSION)"'
+$B/server/text/version.o: $B/gen/version
 
 define simd_rule
 $B/fusion/backends/simd/kernels_$1.o: fusion/backends/simd/kernels.c Makefile

@@ -5,15 +5,15 @@
 #include <string.h>
 
 #include "fusion/session/registry.h"
-#include "server/commands.h"
-#include "server/help.h"
+#include "server/cli/commands.h"
+#include "server/text/help.h"
 
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv, const struct registry *registry);
 } commands[] = {
 #define COMMAND(name, args, line) { #name, cmd_##name },
-#include "server/commands.def"
+#include "server/cli/commands.def"
 #undef COMMAND
 };
 

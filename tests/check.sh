@@ -27,8 +27,8 @@ say "case OP_ beside fusion/graph/ops.def:" \
 	"$(git grep -n 'case OP_[a-z]' -- fusion profiler server ':!fusion/torch/pair.c' ':!fusion/torch/convert.c' ':!fusion/torch/data_dependent.c' | sed 's/^/  /')"
 
 say "sqlite3.h outside db/:" "$(git grep -ln 'sqlite3\.h' -- 'fusion' 'profiler' 'server' || true)"
-say "microhttpd.h outside server/http.c and server/events.c:" \
-	"$(git grep -ln '<microhttpd\.h>' -- '*.c' '*.h' | grep -v -e '^server/http.c' -e '^server/events.c' || true)"
+say "microhttpd.h outside server/http/http.c and server/queue/events.c:" \
+	"$(git grep -ln '<microhttpd\.h>' -- '*.c' '*.h' | grep -v -e '^server/http/http.c' -e '^server/queue/events.c' || true)"
 
 # Arrows point down only (README, "The house").
 layer() { # FOLDER ALLOWED-REGEX: every rooted include of the folder's files

@@ -1,7 +1,7 @@
 """tests/docs.py [PROBE] -- README.md and web/docs name nothing that is not there.
 
 Of links: the page, its heading, the file.  Of code: files and folders of the repository, commands and
-flags of `breakeven` (server/help.def), flags of our scripts, routes (server/routes.def), targets of
+flags of `breakeven` (server/text/help.def), flags of our scripts, routes (server/api/routes.def), targets of
 make.  And: README has at most 120 lines, index.md lists every page, the changelog begins with the
 version of VERSION, help.def has the flags that the commands read, workloads.md the fields of a workload.  Says what is wrong, one line each;
 exit 1 where something is.  PROBE: a Markdown file that is looked at instead of all (a test of this).

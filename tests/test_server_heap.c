@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "fusion/base/sanitized.h"
-#include "server/heap.h"
+#include "server/cli/heap.h"
 
 enum { PIECES = 1024, PIECE_BYTES = 4000 };
 

@@ -11,12 +11,12 @@
 
 #include <cmocka.h>
 
-#include "server/commands.h"
-#include "server/flags.h"
-#include "server/listen.h"
-#include "server/message.h"
-#include "server/routes.h"
-#include "server/summary.h"
+#include "server/cli/commands.h"
+#include "server/cli/flags.h"
+#include "server/http/listen.h"
+#include "server/queue/message.h"
+#include "server/api/routes.h"
+#include "server/queue/summary.h"
 
 static void routes_are_sorted_and_say_what_they_do(void **state)
 {

@@ -107,7 +107,7 @@ $B/tests/bench/%: $B/tests/bench/%.o $(ENGINE)
 $B/tests/cuda/programs: $B/tests/cuda/programs.o $(archives_profiler)
 	$(CC) $(LDFLAGS_ALL) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ALL)
 # These two of the commands, and one of the profiler's.
-$B/tests/bench/bench_launch $B/tests/bench/bench_nvrtc: $B/server/heap.o
+$B/tests/bench/bench_launch $B/tests/bench/bench_nvrtc: $B/server/cli/heap.o
 $B/tests/bench/bench_import: $B/tests/bench/bench_import.o $B/lib/profiler.a $B/lib/base.a
 	$(CC) $(LDFLAGS_ALL) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ALL)
 bench: deps

@@ -1,7 +1,7 @@
 // web/imports.mjs META -- what each script of the page imports, and what those do in turn.
 //
 // META is esbuild's metafile.  A line each: the script's URL, then those of its imports.  The server
-// asks for them together (server/pages.c); found one in the other, each level would cost a round trip.
+// asks for them together (server/http/pages.c); found one in the other, each level would cost a round trip.
 import { readFileSync } from "node:fs";
 
 const { outputs } = JSON.parse(readFileSync(process.argv[2], "utf8"));

@@ -1,6 +1,6 @@
 # web/web.mk -- the page: npm files by version, then everything embedded.
 #
-#   $B/gen/assets.o   web/ and Chart.js as a table of struct asset (server/assets.h)
+#   $B/gen/assets.o   web/ and Chart.js as a table of struct asset (server/text/assets.h)
 #   make web-test     types (tsc over JSDoc) and the unit tests of js/model
 #   make web-e2e      the page in Chromium, against $B/breakeven
 #
@@ -12,7 +12,7 @@ WEB_MODULES := web/node_modules/.package-lock.json
 WEB_CODE := $(wildcard web/css/*.css web/js/*.js web/js/*/*.js)
 WEB_FILES := $(wildcard web/examples/*.json web/models/*.py web/suite/*.py)
 WEB_DOCS := $(wildcard web/docs/*.md web/docs/images/*)
-# Modules that are loaded by their names, by index.html or ahead (server/views.def) ...
+# Modules that are loaded by their names, by index.html or ahead (server/http/views.def) ...
 WEB_MODULES_NAMED := $(addprefix web/js/,main.js $(addprefix view/,$(addsuffix .js,api breaks compare docs graphs guards history \
 	memory missing new ops overview passes run runs source suite suites timeline torch_tab)))
 # ... and what is by index.html, as a worker, or by loadStyle().
@@ -47,7 +47,7 @@ $B/gen/assets.o: web/index.html web/icon.svg $(WEB_CODE) $(WEB_FILES) $(WEB_DOCS
 # What the documentation takes from the tables of the program, and the manual pages.
 $B/web/docs/manual.o: ALL_CFLAGS += -DBREAKEVEN_RELEASE='"$(shell cat VERSION)"'
 $B/web/docs/manual.o: VERSION
-$B/gen/manual: $B/web/docs/manual.o $B/server/help.o
+$B/gen/manual: $B/web/docs/manual.o $B/server/text/help.o
 	@echo "  LD    $@"
 	$(CC) $(LDFLAGS_ALL) $^ -o $@
 $B/gen/tables.md: $B/gen/manual

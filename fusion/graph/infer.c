@@ -86,26 +86,29 @@ static enum dtype promotion_result(const struct promotion *p)
 
 static int op_alike(enum op op)
 {
-	return op_has(op, FACT_ALIKE_3) ? 3 : op_has(op, FACT_ALIKE_2) ? 2 : 0;
+	unsigned facts = op_info(op)->facts;
+
+	return facts & FACT_ALIKE_3 ? 3 : facts & FACT_ALIKE_2 ? 2 : 0;
 }
 
 bool op_accepts(enum op op, enum dtype dtype, struct err *err)
 {
 	enum dtype_category category = dtype_category(dtype);
 	const char *fx = op_info(op)->fx, *name = dtype_name(dtype);
+	unsigned facts = op_info(op)->facts;
 
-	if (op_has(op, FACT_ONLY_FLOAT) && category != CATEGORY_FLOAT)
+	if (facts & FACT_ONLY_FLOAT && category != CATEGORY_FLOAT)
 		return err_set(err, ERR_DTYPE,
 			       "%s: the tensor is %s, and a floating point one is needed; call "
 			       "x.to(torch.float32) first",
 			       fx, name);
-	if (op_has(op, FACT_NO_FLOAT) && category == CATEGORY_FLOAT)
+	if (facts & FACT_NO_FLOAT && category == CATEGORY_FLOAT)
 		return err_set(
 		    err, ERR_DTYPE,
 		    "%s: bitwise ops take ints and bools, and this is %s; compare first, as "
 		    "in (x > 0), or use torch.logical_and and its like",
 		    fx, name);
-	if (op_has(op, FACT_NO_BOOL) && category == CATEGORY_BOOL) {
+	if (facts & FACT_NO_BOOL && category == CATEGORY_BOOL) {
 		if (op == OP_sub || op == OP_sub_alpha)
 			return err_set(err, ERR_DTYPE,
 				       "%s: `-` is not defined on a bool tensor; use x ^ y for two "

@@ -13,7 +13,7 @@
 #include "fusion/backends/cuda/device/device.h"
 #include "fusion/base/clock.h"
 #include "fusion/session/fusion_private.h"
-#include "server/heap.h"
+#include "server/cli/heap.h"
 #include "tests/bench/chain.h"
 
 enum { BATCHES = 15, CALLS = 400, SIDES = 6, MAX_PARAMS = 16, INPUTS = 4 };

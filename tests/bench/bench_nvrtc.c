@@ -12,7 +12,7 @@
 #include "fusion/backends/cuda/device/device.h"
 #include "fusion/base/clock.h"
 #include "fusion/session/fusion_private.h"
-#include "server/heap.h"
+#include "server/cli/heap.h"
 #include "tests/bench/chain.h"
 
 enum { ROUNDS = 9, MOST = 30 };

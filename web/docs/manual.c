@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/help.h"
+#include "server/text/help.h"
 
 /* ---- Markdown */
 
@@ -72,7 +72,7 @@ static void print_routes(void)
 	print_cell(summary);                                                                       \
 	printf(" |\n");
 #define ROUTE_SLOW ROUTE
-#include "server/routes.def"
+#include "server/api/routes.def"
 #undef ROUTE
 #undef ROUTE_SLOW
 }

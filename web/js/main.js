@@ -1,7 +1,7 @@
 // js/main.js -- starts the page: frame, then routes.
 //
 // The table below lists all views; the server answers each of these paths with
-// the same index.html, and asks ahead for the view's script (server/views.def):
+// the same index.html, and asks ahead for the view's script (server/http/views.def):
 // a path added here has to be known there.
 
 import { startRouter } from "./view/router.js";

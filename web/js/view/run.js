@@ -2,7 +2,7 @@
 //
 // While it waits or runs the server's events drive the page; at the end the run
 // is read once more, whole.  Every tab is a URL of its own, and its script comes
-// when it is opened; the server asks for it ahead (server/views.def).
+// when it is opened; the server asks for it ahead (server/http/views.def).
 
 import { h, add, button, say, toast } from "./dom.js";
 import { go, problem } from "./router.js";

@@ -1,0 +1,211 @@
+/* server/api/api_check.c -- POST /api/v1/check: a program looked at while it is written.
+ *
+ * Syntax and names are checked here.  Breaks need the calls to be made, since
+ * what follows a break is captured for real values; a worker of its own makes
+ * them, with tight limits, by the interpreter tier.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/base/clock.h"
+#include "profiler/profiler.h"
+#include "server/api/routes.h"
+#include "server/queue/worker.h"
+
+enum {
+	CHECKS_MOST = 2, /* at once: each is a process */
+	LOOK_MS = 100,   /* so often: does the server stop? */
+};
+
+/* One past the word at a place of the source, which is what an editor marks. */
+static int end_column(const char *source, int line, int column)
+{
+	const char *at = source;
+	int len = 0;
+
+	for (; line > 1 && at; line--) {
+		at = strchr(at, '\n');
+		at = at ? at + 1 : NULL;
+	}
+	if (!at || column < 1)
+		return column;
+	for (int i = 1; i < column && *at && *at != '\n'; at++)
+		i += ((unsigned char)at[1] & 0xc0) != 0x80; /* characters, not bytes */
+	while (isalnum((unsigned char)at[len]) || at[len] == '_' || at[len] == '.')
+		len++;
+	return column + (len ? len : 1);
+}
+
+static json_t *diagnostic(const char *source, const struct err *err)
+{
+	return json_pack("{s:s, s:s, s:o, s:i, s:i, s:i}", "severity", "error", "code",
+			 err_name(err->code), "message", json_message(err), "line", err->line,
+			 "column", err->column, "end_column",
+			 end_column(source, err->line, err->column));
+}
+
+/* Waits for the worker's answer: a report, or an error in *err. */
+static json_t *read_messages(struct worker *w, const struct app *app, struct err *err)
+{
+	struct message_reader reader = { 0 };
+	int64_t end_ns = clock_ns() + (int64_t)app->check_seconds * 1000000000;
+	json_t *answer = NULL;
+	bool done = false;
+
+	while (!done && !app->stopping) {
+		struct pollfd ready = { .fd = w->fd, .events = POLLIN };
+		int64_t left_ms = (end_ns - clock_ns()) / 1000000;
+		enum message_type type;
+		bool bad = false;
+		char *text;
+		size_t len;
+		long n;
+
+		if (left_ms <= 0)
+			break;
+		n = poll(&ready, 1, left_ms < LOOK_MS ? (int)left_ms : LOOK_MS);
+		if (n == 0 || (n < 0 && errno == EINTR))
+			continue;
+		n = n < 0 ? n : message_fill(&reader, w->fd);
+		if (n == -2)
+			continue;
+		if (n <= 0)
+			break;
+		if (!message_next(&reader, &type, &text, &len, &bad) && !bad)
+			continue;
+		done = true;
+		if (!bad && (type == MESSAGE_REPORT || type == MESSAGE_ERROR))
+			answer = json_loadb(text, len, 0, NULL);
+	}
+	message_reader_finish(&reader);
+	if (!answer && app->stopping)
+		err_set(err, ERR_BUSY, "the server stops");
+	else if (!answer)
+		err_set(err, ERR_WORKER,
+			"the program took over %d s, the limit of a check; give it smaller inputs",
+			app->check_seconds);
+	return answer;
+}
+
+/* Whether the message is the worker's error: then it is in *err. */
+static bool is_error(const json_t *answer, struct err *err)
+{
+	const char *code, *message;
+	int line = 0, column = 0;
+
+	if (json_object_get(answer, "breakeven") ||
+	    json_unpack((json_t *)answer, "{s:s, s:s, s:i, s:i}", "code", &code, "message",
+			&message, "line", &line, "column", &column) != 0)
+		return false;
+	err_at(err, err_from_name(code), line, column, "%s", message);
+	return true;
+}
+
+/* The program's own error goes to the diagnostics, the rest is the answer. */
+static json_t *explain_in_worker(struct app *app, const json_t *json, struct err *err)
+{
+	char *text = json_dumps(json, JSON_COMPACT);
+	struct worker_options options = { .cpu_seconds = app->check_seconds,
+					  .registry = app->registry };
+	struct worker worker = { .fd = -1 };
+	json_t *answer = NULL;
+	bool clean;
+
+	if (!text) {
+		err_set(err, ERR_MEMORY, "out of memory for the check");
+		return NULL;
+	}
+	if (app->checks++ >= CHECKS_MOST)
+		err_set(err, ERR_BUSY, "%d checks are under way, the limit; post it again later",
+			CHECKS_MOST);
+	else if (worker_start(&worker, &options, MESSAGE_CHECK, text, err)) {
+		answer = read_messages(&worker, app, err);
+		worker_reap(&worker, true, &clean, NULL);
+	}
+	app->checks--;
+	free(text);
+	if (answer && is_error(answer, err)) {
+		json_decref(answer);
+		answer = NULL;
+	}
+	return answer;
+}
+
+/* Each break with its place in front, as an editor wants it. */
+static void place_breaks(json_t *breaks)
+{
+	size_t i;
+	json_t *item;
+
+	json_array_foreach(breaks, i, item)
+	{
+		struct break_place at = profiler_break_place(item);
+
+		json_object_set_new(item, "line", json_integer(at.line));
+		json_object_set_new(item, "column", json_integer(at.column));
+		json_object_set_new(item, "end_column", json_integer(at.end_column));
+	}
+}
+
+static void add_program_error(json_t *answer, json_t *diagnostics, const char *source)
+{
+	const json_t *error = json_object_get(answer, "error");
+	struct err err = { 0 };
+
+	if (json_is_object(error) && is_error(error, &err))
+		json_array_append_new(diagnostics, diagnostic(source, &err));
+	json_object_del(answer, "error");
+}
+
+/* The syntax and the names; a source without calls is parsed all the same. */
+static bool parses(const struct registry *registry, const json_t *json, struct err *err)
+{
+	json_t *copy = json_copy((json_t *)json);
+	struct workload *w;
+
+	if (!json_object_get(copy, "calls"))
+		json_object_set_new(copy, "calls", json_pack("[[]]"));
+	w = workload_parse_in(copy, registry, err);
+	workload_destroy(w);
+	json_decref(copy);
+	return w != NULL;
+}
+
+bool api_check(struct req *req, struct reply *reply, struct err *err)
+{
+	json_t *json = req_json(req, err), *answer = NULL, *diagnostics;
+	const char *source = json_string_value(json_object_get(json, "source"));
+	struct err found = { 0 };
+
+	if (!json)
+		return false;
+	if (!source) {
+		json_decref(json);
+		return err_set(err, ERR_WORKLOAD,
+			       "source is missing: the text of the program to check");
+	}
+	diagnostics = json_array();
+	if (parses(req->app->registry, json, &found) &&
+	    json_array_size(json_object_get(json, "calls")))
+		answer = explain_in_worker(req->app, json, &found);
+	if (found.code == ERR_BUSY || found.code == ERR_MEMORY || found.code == ERR_IO) {
+		json_decref(json);
+		json_decref(diagnostics);
+		*err = found;
+		return false;
+	}
+	if (found.code != ERR_NONE)
+		json_array_append_new(diagnostics, diagnostic(source, &found));
+	if (answer)
+		add_program_error(answer, diagnostics, source);
+	else
+		answer = json_pack("{s:[], s:[]}", "breaks", "graphs");
+	place_breaks(json_object_get(answer, "breaks"));
+	json_object_set_new(answer, "diagnostics", diagnostics);
+	json_decref(json);
+	reply->json = answer;
+	return true;
+}

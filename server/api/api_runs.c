@@ -1,0 +1,350 @@
+/* server/api/api_runs.c -- /api/v1/runs: post, read, list, watch, end. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/profiler.h"
+#include "server/queue/enqueue.h"
+#include "server/queue/jobs.h"
+#include "server/api/routes.h"
+#include "server/api/run_json.h"
+
+enum { LIST_DEFAULT = 50, LIST_MOST = 500, CURSOR_MOST = 1 << 30, QUEUE_MOST = 1000 };
+enum { NOTE_BYTES = 4000, TAGS_MOST = 32, TAG_BYTES = 64 };
+
+static bool queue_has_room(struct app *app, struct err *err)
+{
+	int64_t counts[RUN_STATUS_COUNT];
+
+	if (!db_run_counts(app->db, counts, err))
+		return false;
+	return counts[RUN_QUEUED] < QUEUE_MOST ||
+	       err_set(err, ERR_BUSY,
+		       "%d runs are waiting, the limit; cancel some or post again later",
+		       QUEUE_MOST);
+}
+
+/* What this server cannot do is said at once. */
+static bool has_engines(const struct app *app, const struct workload *w, struct err *err)
+{
+	const char *why = json_string_value(json_object_get(app->torch, "why_not"));
+
+	return !workload_wants_torch(w) || !why || err_set(err, ERR_NO_DEVICE, "%s", why);
+}
+
+bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
+{
+	json_t *json = req_json(req, err);
+	struct workload *w = json ? workload_parse_in(json, req->app->registry, err) : NULL;
+	int64_t id = 0;
+	bool ok = w && has_engines(req->app, w, err) && queue_has_room(req->app, err) &&
+		  enqueue(req->app->db, json, w, &id, err);
+
+	workload_destroy(w);
+	json_decref(json);
+	if (!ok)
+		return false;
+	jobs_wake(req->app->jobs);
+	reply->status = 202;
+	reply->json = json_pack("{s:I}", "id", (json_int_t)id);
+	return true;
+}
+
+/* "name", or "-name" for the largest first; the newest first where nothing is asked for. */
+static bool read_sort(struct req *req, struct run_filter *filter, struct err *err)
+{
+	const char *sort = req_query(req, "sort");
+	bool down = !sort || !*sort || *sort == '-';
+
+	if (sort && *sort && !run_sort_from_name(sort + down, &filter->sort))
+		return err_set(err, ERR_BAD_REQUEST,
+			       "sort=%.40s: one of age, name, verdict, speedup, median, repaid, "
+			       "device, status is needed, with - before it for the largest first",
+			       sort);
+	filter->up = !down;
+	if (filter->before_id && (filter->sort != RUN_SORT_AGE || filter->up))
+		return err_set(err, ERR_BAD_REQUEST,
+			       "cursor= goes through the newest first; in another order use "
+			       "offset=");
+	return true;
+}
+
+/* {"project": [["bench", 6], ...], ...} */
+static json_t *facets_json(struct req *req, struct err *err)
+{
+	json_t *json = json_pack("{s:[], s:[], s:[], s:[], s:[]}", "project", "tag", "device",
+				 "status", "verdict");
+	struct run_facet *facets;
+	int n;
+
+	if (!db_run_facets(req->app->db, req->arena, &facets, &n, err)) {
+		json_decref(json);
+		return NULL;
+	}
+	for (int i = 0; i < n; i++)
+		json_array_append_new(
+		    json_object_get(json, facets[i].kind),
+		    json_pack("[s, I]", facets[i].value, (json_int_t)facets[i].runs));
+	return json;
+}
+
+static bool read_filter(struct req *req, struct run_filter *filter, struct err *err)
+{
+	const char *status = req_query(req, "status");
+	enum run_status wanted;
+
+	*filter = (struct run_filter){ .project = req_query(req, "project"),
+				       .tag = req_query(req, "tag"),
+				       .device = req_query(req, "device"),
+				       .text = req_query(req, "q"),
+				       .verdict = req_query(req, "verdict"),
+				       .status = -1 };
+	if (filter->verdict && *filter->verdict && !run_verdict_is(filter->verdict))
+		return err_set(err, ERR_BAD_REQUEST,
+			       "verdict=%.40s: one of faster, slower, same, ambiguous, "
+			       "not-enough, disagrees, broken is needed",
+			       filter->verdict);
+	if (!status || !*status)
+		return true;
+	if (!run_status_from_name(status, &wanted))
+		return err_set(err, ERR_BAD_REQUEST,
+			       "status=%.40s: one of queued, running, done, failed, "
+			       "cancelled is needed",
+			       status);
+	filter->status = wanted;
+	return true;
+}
+
+bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
+{
+	const char *facets = req_query(req, "facets");
+	struct run_filter filter;
+	int64_t limit, next, total;
+	struct run *runs;
+	json_t *list;
+	int n;
+
+	if (!read_filter(req, &filter, err) ||
+	    !req_query_int(req, "limit", 1, LIST_MOST, LIST_DEFAULT, &limit, err) ||
+	    !req_query_int(req, "cursor", 1, CURSOR_MOST, 0, &filter.before_id, err) ||
+	    !req_query_int(req, "offset", 0, CURSOR_MOST, 0, &filter.offset, err) ||
+	    !read_sort(req, &filter, err))
+		return false;
+	filter.limit = (int)limit;
+	if (!db_run_list(req->app->db, &filter, req->arena, &runs, &n, &next, &total, err))
+		return false;
+	list = json_array();
+	for (int i = 0; i < n; i++)
+		json_array_append_new(list, run_list_json(req->app, &runs[i]));
+	reply->json = json_pack("{s:o, s:o, s:I}", "runs", list, "next",
+				next ? json_integer(next) : json_null(), "total",
+				(json_int_t)total);
+	if (facets && strcmp(facets, "1") == 0) {
+		json_t *json = facets_json(req, err);
+
+		json_object_set_new(reply->json, "facets", json);
+		return json != NULL;
+	}
+	return true;
+}
+
+/* The report is stored as JSON text and put in as it is: parsing it only to
+ * write it out again would take longer than all else here. */
+static bool splice(json_t *head, const struct buf *report, const struct buf *environment,
+		   struct reply *reply, struct err *err)
+{
+	char *text = json_dumps(head, JSON_COMPACT | JSON_ENSURE_ASCII);
+	struct buf out = { 0 };
+
+	if (text) {
+		buf_add(&out, text, strlen(text) - 1); /* without its last brace */
+		buf_puts(&out, ",\"environment\":");
+		buf_puts(&out, environment->len ? environment->data : "null");
+		buf_puts(&out, ",\"report\":");
+		buf_puts(&out, report->len ? report->data : "null");
+		buf_putc(&out, '}');
+	}
+	free(text);
+	reply->text_len = out.len;
+	reply->text = text ? buf_steal(&out) : NULL;
+	return reply->text || err_set(err, ERR_MEMORY, "out of memory for the report");
+}
+
+bool api_run_get(struct req *req, struct reply *reply, struct err *err)
+{
+	struct buf report = { 0 }, environment = { 0 };
+	struct run run;
+	int64_t id;
+	bool ok;
+
+	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err))
+		return false;
+	ok = run.status != RUN_DONE || db_report_get(req->app->db, id, &report, &environment, err);
+	if (ok) {
+		json_t *head = run_head_json(req->app, &run);
+
+		ok = splice(head, &report, &environment, reply, err);
+		json_decref(head);
+	}
+	buf_finish(&report);
+	buf_finish(&environment);
+	return ok;
+}
+
+bool api_run_report(struct req *req, struct reply *reply, struct err *err)
+{
+	struct buf report = { 0 }, environment = { 0 };
+	struct run run;
+	int64_t id;
+	bool ok;
+
+	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err))
+		return false;
+	ok = db_report_get(req->app->db, id, &report, &environment, err);
+	if (ok) {
+		reply->text_len = report.len;
+		reply->text = buf_steal(&report);
+		reply->filename = arena_printf(req->arena, "breakeven-run-%lld.json",
+					       (long long)id);
+	}
+	buf_finish(&report);
+	buf_finish(&environment);
+	return ok;
+}
+
+bool api_run_script(struct req *req, struct reply *reply, struct err *err)
+{
+	struct workload *w = NULL;
+	json_t *json;
+	struct run run;
+	int64_t id;
+
+	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err))
+		return false;
+	json = json_loads(run.workload, 0, NULL);
+	if (json_object_get(json, "source"))
+		w = workload_parse_in(json, req->app->registry, err);
+	else
+		err_set(err, ERR_NOT_FOUND,
+			"run %lld was imported or recorded: it has no source to make a script of",
+			(long long)id);
+	json_decref(json);
+	reply->text = w ? workload_torch_script(w, err) : NULL;
+	workload_destroy(w);
+	if (!reply->text)
+		return false;
+	reply->text_len = strlen(reply->text);
+	reply->content_type = "text/x-python; charset=utf-8";
+	reply->filename = arena_printf(req->arena, "breakeven-run-%lld.py", (long long)id);
+	return true;
+}
+
+bool api_run_events(struct req *req, struct reply *reply, struct err *err)
+{
+	struct run run;
+
+	return req_id(req, 0, &reply->stream_run, err) &&
+	       db_run_get(req->app->db, reply->stream_run, req->arena, &run, err);
+}
+
+/* A list of texts as one, joined by '\n'; NULL with BAD_REQUEST. */
+static const char *read_tags(struct req *req, const json_t *tags, struct err *err)
+{
+	const char *all = "";
+	json_t *tag;
+	size_t i;
+
+	if (!json_is_array(tags) || json_array_size(tags) > TAGS_MOST) {
+		err_set(err, ERR_BAD_REQUEST, "tags must be a list of at most %d strings",
+			TAGS_MOST);
+		return NULL;
+	}
+	json_array_foreach(tags, i, tag)
+	{
+		const char *text = json_string_value(tag);
+
+		if (!text || !*text || json_string_length(tag) > TAG_BYTES || strchr(text, '\n')) {
+			err_set(err, ERR_BAD_REQUEST,
+				"tags[%zu] must be a string of 1 to %d bytes, in one line", i,
+				TAG_BYTES);
+			return NULL;
+		}
+		all = arena_printf(req->arena, "%s%s%s", all, i ? "\n" : "", text);
+	}
+	return all ? all : (err_set(err, ERR_MEMORY, "out of memory for tags"), NULL);
+}
+
+static bool read_notes(struct req *req, const json_t *json, struct run_notes *out, struct err *err)
+{
+	const char *key;
+	json_t *value;
+
+	if (!json_is_object(json) || json_object_size(json) == 0)
+		return err_set(err, ERR_BAD_REQUEST,
+			       "an object with note, baseline or tags is needed");
+	json_object_foreach((json_t *)json, key, value)
+	{
+		if (strcmp(key, "note") == 0) {
+			out->note = json_string_value(value);
+			if (!out->note || json_string_length(value) > NOTE_BYTES)
+				return err_set(err, ERR_BAD_REQUEST,
+					       "note must be a string of at most %d bytes",
+					       NOTE_BYTES);
+		} else if (strcmp(key, "baseline") == 0) {
+			out->sets_baseline = true;
+			out->baseline = json_is_true(value);
+			if (!json_is_boolean(value))
+				return err_set(err, ERR_BAD_REQUEST,
+					       "baseline must be true or false");
+		} else if (strcmp(key, "tags") == 0) {
+			out->tags = read_tags(req, value, err);
+			if (!out->tags)
+				return false;
+		} else {
+			return err_set(err, ERR_BAD_REQUEST,
+				       "%.40s cannot be changed: note, baseline and tags can", key);
+		}
+	}
+	return true;
+}
+
+bool api_run_patch(struct req *req, struct reply *reply, struct err *err)
+{
+	struct run_notes notes = { 0 };
+	struct run run;
+	json_t *json;
+	int64_t id;
+	bool ok;
+
+	if (!req_id(req, 0, &id, err))
+		return false;
+	json = req_json(req, err);
+	ok = json && read_notes(req, json, &notes, err) &&
+	     db_run_annotate(req->app->db, id, &notes, err) &&
+	     db_run_get(req->app->db, id, req->arena, &run, err);
+	json_decref(json);
+	if (ok)
+		reply->json = run_list_json(req->app, &run);
+	return ok;
+}
+
+bool api_run_delete(struct req *req, struct reply *reply, struct err *err)
+{
+	struct run run;
+	const char *did;
+	int64_t id;
+	bool ok;
+
+	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err))
+		return false;
+	if (run.status == RUN_QUEUED || run.status == RUN_RUNNING) {
+		did = "cancelled";
+		ok = jobs_cancel(req->app->jobs, id, err);
+	} else {
+		did = "removed";
+		ok = db_run_delete(req->app->db, id, err);
+	}
+	if (ok)
+		reply->json = json_pack("{s:I, s:s}", "id", (json_int_t)id, "did", did);
+	return ok;
+}

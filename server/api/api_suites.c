@@ -1,0 +1,187 @@
+/* server/api/api_suites.c -- /api/v1/suites: many workloads as one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/suite/suite.h"
+#include "server/queue/jobs.h"
+#include "server/api/routes.h"
+#include "server/queue/suite_plan.h"
+#include "server/queue/suite_run.h"
+#include "server/queue/suite_store.h"
+
+enum { LIST_DEFAULT = 20, LIST_MOST = 100, CURSOR_MOST = 1 << 30 };
+
+static bool queue_takes(struct app *app, int n, struct err *err)
+{
+	int64_t counts[RUN_STATUS_COUNT];
+
+	if (!db_run_counts(app->db, counts, err))
+		return false;
+	return counts[RUN_QUEUED] + n <= SUITE_MAX_JOBS ||
+	       err_set(err, ERR_BUSY,
+		       "the suite makes %d runs and %lld are waiting; the limit is %d; cancel some "
+		       "or post again later",
+		       n, (long long)counts[RUN_QUEUED], SUITE_MAX_JOBS);
+}
+
+/* What this server cannot do is said at once, not in every row. */
+static bool has_engines(const struct app *app, const struct suite_plan *plan, struct err *err)
+{
+	const char *why = json_string_value(json_object_get(app->torch, "why_not"));
+	json_t *name;
+	size_t i;
+
+	json_array_foreach(json_object_get(plan->request, "engines"), i, name)
+	{
+		const char *text = json_string_value(name);
+
+		if (why && text && strcmp(text, "torch") == 0)
+			return err_set(err, ERR_NO_DEVICE, "%s", why);
+	}
+	return true;
+}
+
+bool api_suites_post(struct req *req, struct reply *reply, struct err *err)
+{
+	json_t *json = req_json(req, err);
+	struct suite_plan plan = { 0 };
+	int64_t id = 0;
+	bool ok = json && suite_plan_make(&plan, json, req->app->registry, err) &&
+		  has_engines(req->app, &plan, err) && queue_takes(req->app, plan.n_jobs, err) &&
+		  suite_store_plan(req->app->db, &plan, &id, err);
+
+	if (ok) {
+		jobs_wake(req->app->jobs);
+		reply->status = 202;
+		reply->json = json_pack("{s:I, s:i, s:i}", "id", (json_int_t)id, "workloads",
+					plan.n_workloads, "runs", plan.n_jobs);
+	}
+	suite_plan_finish(&plan);
+	json_decref(json);
+	return ok;
+}
+
+/* All but the report. */
+static json_t *head_json(const struct suite *suite)
+{
+	json_t *runs = json_object();
+	int64_t all = 0, ended = 0;
+
+	for (int i = 0; i < RUN_STATUS_COUNT; i++) {
+		json_object_set_new(runs, run_status_name((enum run_status)i),
+				    json_integer(suite->counts[i]));
+		all += suite->counts[i];
+		ended += i > RUN_RUNNING ? suite->counts[i] : 0;
+	}
+	return json_pack("{s:I, s:s, s:s, s:I, s:s, s:f, s:o, s:o}", "id", (json_int_t)suite->id,
+			 "name", suite->name, "project", suite->project, "created_ns",
+			 (json_int_t)suite->created_ns, "status", suite_stored_status(suite),
+			 "progress", all ? (double)ended / (double)all : 1.0, "runs", runs,
+			 "request", json_loads(suite->request, 0, NULL));
+}
+
+bool api_suites_list(struct req *req, struct reply *reply, struct err *err)
+{
+	int64_t limit, before, next, total;
+	struct suite *suites;
+	json_t *list;
+	int n;
+
+	if (!req_query_int(req, "limit", 1, LIST_MOST, LIST_DEFAULT, &limit, err) ||
+	    !req_query_int(req, "cursor", 1, CURSOR_MOST, 0, &before, err) ||
+	    !db_suite_list(req->app->db, before, (int)limit, req->arena, &suites, &n, &next, &total,
+			   err))
+		return false;
+	list = json_array();
+	for (int i = 0; i < n; i++) {
+		json_t *report = suite_stored_report(req->app->db, &suites[i], req->arena, err);
+		json_t *head = head_json(&suites[i]);
+
+		if (!report || !head) {
+			json_decref(report);
+			json_decref(head);
+			json_decref(list);
+			return false;
+		}
+		json_object_set(head, "columns", json_object_get(report, "columns"));
+		json_object_set(head, "common", json_object_get(report, "common"));
+		json_decref(report);
+		json_array_append_new(list, head);
+	}
+	reply->json = json_pack("{s:o, s:o, s:I}", "suites", list, "next",
+				next ? json_integer(next) : json_null(), "total",
+				(json_int_t)total);
+	return true;
+}
+
+bool api_suite_get(struct req *req, struct reply *reply, struct err *err)
+{
+	struct suite suite;
+	json_t *report;
+	int64_t id;
+
+	if (!req_id(req, 0, &id, err) || !db_suite_get(req->app->db, id, req->arena, &suite, err))
+		return false;
+	report = suite_stored_report(req->app->db, &suite, req->arena, err);
+	if (!report)
+		return false;
+	reply->json = head_json(&suite);
+	json_object_set_new(reply->json, "report", report);
+	return true;
+}
+
+/* The report of a suite, and what it is called; NULL with why not. */
+static json_t *load_suite(struct req *req, int64_t id, json_t **head, struct err *err)
+{
+	struct suite suite;
+	json_t *report;
+
+	if (!db_suite_get(req->app->db, id, req->arena, &suite, err))
+		return NULL;
+	report = suite_stored_report(req->app->db, &suite, req->arena, err);
+	*head = report ? head_json(&suite) : NULL;
+	return report;
+}
+
+bool api_suite_compare(struct req *req, struct reply *reply, struct err *err)
+{
+	json_t *before = NULL, *after = NULL, *heads[2] = { NULL, NULL };
+	int64_t id, base;
+	bool ok = req_id(req, 0, &id, err) &&
+		  req_query_int(req, "base", 1, INT64_MAX, 0, &base, err) &&
+		  (base || err_set(err, ERR_BAD_REQUEST, "base= is missing: an earlier suite"));
+
+	before = ok ? load_suite(req, base, &heads[0], err) : NULL;
+	after = before ? load_suite(req, id, &heads[1], err) : NULL;
+	reply->json = after ? suite_compare(before, after, err) : NULL;
+	if (reply->json) {
+		json_object_set(reply->json, "before", heads[0]);
+		json_object_set(reply->json, "after", heads[1]);
+	}
+	json_decref(before);
+	json_decref(after);
+	json_decref(heads[0]);
+	json_decref(heads[1]);
+	return reply->json != NULL;
+}
+
+bool api_suite_delete(struct req *req, struct reply *reply, struct err *err)
+{
+	struct suite suite;
+	const char *did;
+	int64_t id;
+	bool ok;
+
+	if (!req_id(req, 0, &id, err) || !db_suite_get(req->app->db, id, req->arena, &suite, err))
+		return false;
+	if (suite.counts[RUN_QUEUED] + suite.counts[RUN_RUNNING] > 0) {
+		did = "cancelled";
+		ok = suite_cancel(req->app->db, req->app->jobs, id, req->arena, err);
+	} else {
+		did = "removed";
+		ok = db_suite_delete(req->app->db, id, err);
+	}
+	if (ok)
+		reply->json = json_pack("{s:I, s:s}", "id", (json_int_t)id, "did", did);
+	return ok;
+}

@@ -1,0 +1,153 @@
+/* server/api/api_traces.c -- runs that another process records: begin, add blocks, end. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/base/vec.h"
+#include "profiler/timeline/timeline.h"
+#include "server/queue/enqueue.h"
+#include "server/queue/events.h"
+#include "server/api/routes.h"
+#include "server/api/trace_end.h"
+
+enum { NAME_CHARS = 200, RUNNING_MOST = 100 };
+
+static bool has_room(struct app *app, struct err *err)
+{
+	int64_t counts[RUN_STATUS_COUNT];
+
+	if (!db_run_counts(app->db, counts, err))
+		return false;
+	return counts[RUN_RUNNING] < RUNNING_MOST ||
+	       err_set(err, ERR_BUSY,
+		       "%d programs are being recorded, the limit; end some or post again later",
+		       RUNNING_MOST);
+}
+
+/* A text of the posted object, within bounds; NULL where it is absent. */
+static bool read_text(const json_t *json, const char *field, const char **out, struct err *err)
+{
+	const json_t *value = json_object_get(json, field);
+
+	*out = json_string_value(value);
+	if (value && !json_is_null(value) && !*out)
+		return err_set(err, ERR_JSON, "'%s' must be a text", field);
+	return true;
+}
+
+bool api_traces_post(struct req *req, struct reply *reply, struct err *err)
+{
+	json_t *json = req_json(req, err);
+	const char *name, *command;
+	int64_t id = 0;
+	bool ok;
+
+	if (!json)
+		return false;
+	ok = json_is_object(json) || err_set(err, ERR_JSON, "a trace begins with an object");
+	ok = ok && read_text(json, "name", &name, err) && read_text(json, "command", &command, err);
+	if (ok && (!name || !*name || strlen(name) > NAME_CHARS))
+		ok = err_set(err, ERR_JSON, "'name' must be a text of 1 to %d bytes", NAME_CHARS);
+	ok = ok && has_room(req->app, err) && enqueue_trace(req->app->db, json, &id, err);
+	json_decref(json);
+	if (!ok)
+		return false;
+	events_publish(req->app->events, id);
+	reply->status = 201;
+	reply->json = json_pack("{s:I}", "id", (json_int_t)id);
+	return true;
+}
+
+/* The body is blocks, one behind the other; each is checked before any is stored. */
+bool api_trace_blocks(struct req *req, struct reply *reply, struct err *err)
+{
+	VEC(struct timeline_row) rows = { 0 };
+	size_t at = 0;
+	int64_t id, first;
+	bool ok = req_id(req, 0, &id, err) && req_query_int(req, "at", 0, 1 << 30, 0, &first, err);
+
+	while (ok && at < req->body_len) {
+		struct timeline_block b;
+
+		ok = timeline_block_read(req->body + at, req->body_len - at, &b, err);
+		if (ok && !VEC_PUSH(&rows, (struct timeline_row){ .kind = b.kind,
+								  .events = b.events,
+								  .t0_ns = b.t0_ns,
+								  .t1_ns = b.t1_ns,
+								  .data = req->body + at,
+								  .len = b.block_bytes }))
+			ok = err_set(err, ERR_MEMORY, "out of memory for blocks");
+		at += ok ? b.block_bytes : 0;
+	}
+	ok = ok &&
+	     db_trace_append(req->app->db, id, first, rows.at, rows.len, TRACE_RUN_BYTES, err);
+	if (ok) {
+		events_publish(req->app->events, id);
+		reply->json = json_pack("{s:I}", "blocks", (json_int_t)rows.len);
+	}
+	VEC_FREE(&rows);
+	return ok;
+}
+
+bool api_trace_end(struct req *req, struct reply *reply, struct err *err)
+{
+	json_t *json = req_json(req, err);
+	const char *error = NULL;
+	json_t *imported = json_object_get(json, "import");
+	struct err why = { 0 };
+	int64_t id;
+	bool ok = json && req_id(req, 0, &id, err) && read_text(json, "error", &error, err);
+
+	if (ok && imported && !json_is_object(imported))
+		ok = err_set(err, ERR_JSON,
+			     "'import' must be an object, as breakeven import --json "
+			     "prints it");
+
+	/* A workload's end is its worker's to say. */
+	ok = ok && db_trace_append(req->app->db, id, 0, NULL, 0, TRACE_RUN_BYTES, err);
+	if (ok && error) {
+		err_set(&why, ERR_WORKER, "%.400s", error);
+		ok = db_run_end(req->app->db, id, RUN_FAILED, &why, err);
+	} else if (ok) {
+		ok = trace_end(req->app->db, req->app->registry, id, imported, err);
+	}
+	json_decref(json);
+	if (!ok)
+		return false;
+	events_publish(req->app->events, id);
+	reply->json = json_pack("{s:I}", "id", (json_int_t)id);
+	return true;
+}
+
+static bool add_piece(void *self, const struct timeline_row *row, struct err *err)
+{
+	char name[TIMELINE_FILE_NAME_CHARS + 1];
+	struct timeline_block b;
+
+	return timeline_block_read(row->data, row->len, &b, err) &&
+	       timeline_file_read(&b, name, self, err);
+}
+
+/* The files one behind the other: each line stands for itself. */
+bool api_run_torch_trace(struct req *req, struct reply *reply, struct err *err)
+{
+	struct buf text;
+	struct run run;
+	int64_t id;
+	bool ok;
+
+	buf_init(&text, TRACE_RUN_BYTES);
+	ok = req_id(req, 0, &id, err) && db_run_get(req->app->db, id, req->arena, &run, err) &&
+	     db_timeline_each(req->app->db, id, TIMELINE_FILE, INT64_MIN, INT64_MAX, add_piece,
+			      &text, err);
+	if (ok && text.len == 0)
+		ok = err_set(err, ERR_NOT_FOUND, "run %lld holds no TORCH_TRACE", (long long)id);
+	if (ok) {
+		reply->text_len = text.len;
+		reply->text = buf_steal(&text);
+		reply->content_type = "text/plain; charset=utf-8";
+		reply->filename = arena_printf(req->arena, "breakeven-run-%lld.torch_trace.log",
+					       (long long)id);
+	}
+	buf_finish(&text);
+	return ok;
+}

@@ -1,0 +1,149 @@
+/* server/cli/cmd_export.c -- `breakeven export RUN --format F`: a run of the store, for others. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "server/cli/commands.h"
+#include "server/api/export_run.h"
+#include "server/cli/flags.h"
+#include "server/cli/interrupt.h"
+
+struct export_flags {
+	const char *run, *format, *out, *db, *n, *graph;
+	int64_t id; /* `run`, read */
+	struct export_query query;
+};
+
+/* What the words say, behind flags_read(). */
+static bool check_flags(struct export_flags *f)
+{
+	long long run = 0, n = 0, graph = 0;
+
+	if (!f->run || !f->format)
+		return flags_refuse("export", f->run ? "a format is missing" : "a run is missing",
+				    "");
+	if (!flags_integer("export", "RUN", f->run, 1, LLONG_MAX, &run) ||
+	    !flags_integer("export", "--n", f->n, LLONG_MIN, LLONG_MAX, &n) ||
+	    !flags_integer("export", "--graph", f->graph, 0, INT_MAX, &graph))
+		return false;
+	f->id = run;
+	f->query.has_n = f->n != NULL;
+	f->query.n = n;
+	f->query.graph = graph;
+	return true;
+}
+
+static int read_flags(int argc, char **argv, struct export_flags *f)
+{
+	const struct flag table[] = {
+		{ "--format", .value = &f->format }, { "-o", .value = &f->out },
+		{ "--db", .value = &f->db },         { "--mode", .value = &f->query.mode },
+		{ "--n", .value = &f->n },           { "--table", .value = &f->query.table },
+		{ "--graph", .value = &f->graph },   { "--redact", .on = &f->query.redact },
+	};
+	struct flags flags = {
+		.command = "export",
+		.table = table,
+		.n = sizeof(table) / sizeof(table[0]),
+		.words = { .at = &f->run, .most = 1, .over = "one run at a time, not also " },
+	};
+	int status = flags_read(&flags, argc, argv);
+
+	return status >= 0 || check_flags(f) ? status : EXIT_USAGE;
+}
+
+struct sink {
+	int fd;
+	const volatile sig_atomic_t *interrupted; /* NULL: a signal ends the process */
+};
+
+static bool put(void *self, const void *bytes, size_t len, struct err *err)
+{
+	struct sink *s = self;
+
+	if (s->interrupted && *s->interrupted)
+		return err_set(err, ERR_CANCELLED, "interrupted: nothing is written");
+	return export_to_file(&s->fd, bytes, len, err);
+}
+
+static bool write_to(struct sink *sink, const struct export_flags *f,
+		     const struct export_format *format, struct err *err)
+{
+	struct db *db = db_open_reading(f->db ? f->db : "breakeven.db", err);
+	struct stored_run s = { 0 };
+	struct arena arena = { 0 };
+	bool ok = db && stored_run_load(&s, db, f->id, &arena, err) &&
+		  export_write(format, &s.run, &f->query, put, sink, err);
+
+	stored_run_finish(&s);
+	arena_finish(&arena);
+	db_close(db);
+	return ok;
+}
+
+static bool write_and_close(int fd, const char *name, const struct export_flags *f,
+			    const struct export_format *format, struct err *err)
+{
+	struct sink sink = { fd, interrupt_watch() };
+	bool ok = write_to(&sink, f, format, err);
+
+	return (close(fd) == 0 || !ok ||
+		err_set(err, ERR_IO, "%.300s: %s", name, strerror(errno))) &&
+	       ok;
+}
+
+/* A file stands under its name when it is whole: what lay there before stays until then, and
+ * nothing is left of one that could not be written.  A pipe or a device is written to as it is. */
+static bool write_file(const struct export_flags *f, const struct export_format *format,
+		       struct err *err)
+{
+	char part[4096];
+	struct stat info;
+	bool plain = stat(f->out, &info) != 0 || S_ISREG(info.st_mode), ok;
+	mode_t mask = umask(0);
+	int fd;
+
+	umask(mask);
+	if (snprintf(part, sizeof(part), "%s.XXXXXX", f->out) >= (int)sizeof(part))
+		return err_set(err, ERR_IO, "the name of the file has over 4,000 bytes");
+	fd = plain ? mkostemp(part, O_CLOEXEC) : open(f->out, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return err_set(err, ERR_IO, "%.300s: %s", f->out, strerror(errno));
+	if (!plain)
+		return write_and_close(fd, f->out, f, format, err);
+	fchmod(fd, 0666 & ~mask);
+	ok = write_and_close(fd, f->out, f, format, err) &&
+	     (rename(part, f->out) == 0 ||
+	      err_set(err, ERR_IO, "%.300s: %s", f->out, strerror(errno)));
+	if (!ok)
+		unlink(part);
+	return ok;
+}
+
+int cmd_export(int argc, char **argv, const struct registry *registry)
+{
+	struct export_flags f = { 0 };
+	struct sink standard = { .fd = STDOUT_FILENO };
+	const struct export_format *format;
+	struct err err = { 0 };
+	int status;
+
+	(void)registry;
+	status = read_flags(argc, argv, &f);
+	if (status >= 0)
+		return status;
+	format = export_format_find(f.format, &err);
+	if (!format) {
+		fprintf(stderr, "breakeven export: %s\n", err.message);
+		return EXIT_USAGE;
+	}
+	if (f.out ? write_file(&f, format, &err) : write_to(&standard, &f, format, &err))
+		return EXIT_DONE;
+	fprintf(stderr, "breakeven export: %s\n", err.message);
+	return EXIT_FAILED;
+}

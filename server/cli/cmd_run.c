@@ -1,0 +1,326 @@
+/* server/cli/cmd_run.c -- `breakeven run FILE`: the job without a server.
+ *
+ * Flags override fields of the workload before it is parsed, so the report's
+ * workload is what was run.  A report is taken as a file too: its workload is
+ * run again.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fusion/fusion.h"
+#include "profiler/profiler.h"
+#include "server/cli/cache_log.h"
+#include "server/cli/commands.h"
+#include "server/cli/device_flag.h"
+#include "server/cli/flags.h"
+#include "server/cli/git.h"
+#include "server/cli/heap.h"
+#include "server/cli/interrupt.h"
+#include "server/queue/locate.h"
+#include "server/cli/pass_flag.h"
+#include "server/queue/paths.h"
+#include "server/cli/run_post.h"
+#include "server/text/run_table.h"
+#include "server/text/torch_text.h"
+#include "server/cli/workload_file.h"
+
+struct run_flags {
+	struct workload_file source;
+	const char *modes, *device, *backend, *threads, *policy, *at, *cache, *without, *autocast;
+	const char *engines, *torch_python, *commit, *branch, *url;
+	bool json, no_timing, poison;
+	struct run_post *post; /* to `url`; NULL: it stays here */
+	const struct registry *registry;
+};
+
+static int read_flags(int argc, char **argv, struct run_flags *f)
+{
+	struct flag_texts inputs = workload_file_inputs(&f->source);
+	const struct flag table[] = {
+		{ "--modes", .value = &f->modes },
+		{ "--device", .value = &f->device },
+		{ "--at", .value = &f->at },
+		{ "--backend", .value = &f->backend },
+		{ "--threads", .value = &f->threads },
+		WORKLOAD_FILE_FLAGS(&f->source, &inputs),
+		{ "--policy", .value = &f->policy },
+		{ "--cache", .value = &f->cache },
+		{ "--without", .value = &f->without },
+		{ "--autocast", .value = &f->autocast },
+		{ "--engine", .value = &f->engines },
+		{ "--torch-python", .value = &f->torch_python },
+		{ "--commit", .value = &f->commit },
+		{ "--branch", .value = &f->branch },
+		{ "--post", .value = &f->url },
+		{ "--json", .on = &f->json },
+		{ "--no-timing", .on = &f->no_timing },
+		{ "--poison", .on = &f->poison },
+	};
+	struct flags flags = {
+		.command = "run",
+		.table = table,
+		.n = sizeof(table) / sizeof(table[0]),
+		.words = { .at = &f->source.file, .most = 1, .over = "more than one FILE: " },
+	};
+	int status = flags_read(&flags, argc, argv);
+
+	f->source.n_inputs = inputs.n;
+	if (status < 0 && f->url && (f->no_timing || f->poison)) {
+		flags_refuse("run", "--post is for what was measured: leave out ",
+			     f->poison ? "--poison" : "--no-timing");
+		status = EXIT_USAGE;
+	}
+	return status >= 0 || (workload_file_check_flags(&f->source, "run") &&
+			       device_flag_take("run", &f->device))
+		   ? status
+		   : EXIT_USAGE;
+}
+
+static bool check_backend(const struct run_flags *f)
+{
+	struct buf names;
+
+	if (!f->backend || registry_backend(f->registry, f->backend))
+		return true;
+	buf_init(&names, 256);
+	registry_backend_names(f->registry, &names);
+	fprintf(stderr, "breakeven run: --backend %s: one of %s is needed\n", f->backend,
+		names.data ? names.data : "interp");
+	buf_finish(&names);
+	return false;
+}
+
+/* "eager,static" as a JSON list; NULL after a message. */
+static json_t *parse_list(const char *flag, const char *text, const char *const *allowed)
+{
+	char *copy = strdup(text), *rest = copy;
+	json_t *list = json_array();
+
+	for (char *name; copy && (name = strsep(&rest, ","));) {
+		if (!flags_one_of("run", flag, name, allowed)) {
+			json_decref(list);
+			list = NULL;
+			break;
+		}
+		json_array_append_new(list, json_string(name));
+	}
+	free(copy);
+	return list;
+}
+
+static json_t *parse_modes(const char *text)
+{
+	const char *allowed[FUSION_MODE_COUNT + 1] = { NULL };
+
+	for (int i = 0; i < FUSION_MODE_COUNT; i++)
+		allowed[i] = fusion_mode_name((enum fusion_mode)i);
+	return parse_list("--modes", text, allowed);
+}
+
+static json_t *parse_engines(const struct run_flags *f)
+{
+	static const char *const engines[] = { "breakeven", "torch", NULL };
+
+	return parse_list("--engine", f->engines, engines);
+}
+
+/* The fields that flags put over the workload's; NULL after a message. */
+static json_t *flag_fields(const struct run_flags *f)
+{
+	static const char *const devices[] = { "cpu", "cuda", NULL },
+				 *const policies[] = { "dynamo", "native", NULL },
+				 *const dtypes[] = { "bfloat16", "float16", "none", NULL };
+	json_t *fields, *modes = NULL, *list = NULL;
+	long long threads = 0;
+
+	if (!flags_one_of("run", "--device", f->device, devices) ||
+	    !flags_one_of("run", "--policy", f->policy, policies) || !check_backend(f) ||
+	    !flags_one_of("run", "--autocast", f->autocast, dtypes) ||
+	    !flags_integer("run", "--threads", f->threads, 0, LLONG_MAX, &threads) ||
+	    (f->engines && !(list = parse_engines(f))) ||
+	    (f->modes && !(modes = parse_modes(f->modes)))) {
+		json_decref(list);
+		return NULL;
+	}
+	fields = json_object();
+	if (list)
+		json_object_set_new(fields, "engines", list);
+	if (modes)
+		json_object_set_new(fields, "modes", modes);
+	if (f->threads)
+		json_object_set_new(fields, "threads", json_integer(threads));
+	if (f->device)
+		json_object_set_new(fields, "device", json_string(f->device));
+	if (f->policy)
+		json_object_set_new(fields, "policy", json_string(f->policy));
+	if (f->backend)
+		json_object_set_new(fields, "backend", json_string(f->backend));
+	if (f->autocast)
+		json_object_set_new(fields, "autocast",
+				    strcmp(f->autocast, "none") ? json_string(f->autocast)
+								: json_null());
+	if (f->source.entry)
+		json_object_set_new(fields, "entry", json_string(f->source.entry));
+	if (f->poison)
+		json_object_set_new(fields, "poison", json_true());
+	if (f->commit)
+		json_object_set_new(fields, "commit", json_string(f->commit));
+	if (f->branch)
+		json_object_set_new(fields, "branch", json_string(f->branch));
+	return fields;
+}
+
+struct shown {
+	bool terminal;
+	const volatile sig_atomic_t *interrupted;
+	struct run_post *post; /* NULL: it stays here */
+};
+
+static bool show_progress(void *self, double share, const char *what, double left_s)
+{
+	const struct shown *shown = self;
+
+	if (shown->terminal) {
+		if (left_s >= 0)
+			fprintf(stderr, "\r%3.0f %%  %s, %.0f s left\033[K", 100 * share, what,
+				left_s);
+		else
+			fprintf(stderr, "\r%3.0f %%  %s\033[K", 100 * share, what);
+	}
+	return !*shown->interrupted;
+}
+
+static bool keep_block(void *self, const void *block, size_t len, struct err *err)
+{
+	return run_post_block(((struct shown *)self)->post, block, len, err);
+}
+
+/* Into the server, where that is wanted; false after a message. */
+static bool post_report(const struct run_flags *f, const json_t *report)
+{
+	struct err err = { 0 };
+	int64_t id;
+
+	if (!f->post)
+		return true;
+	if (run_post_send(f->post, report, &id, &err))
+		fprintf(stderr, "breakeven run: run %lld of %s\n", (long long)id, f->url);
+	else
+		fprintf(stderr, "breakeven run: not posted: %s\n", err.message);
+	return err.code == ERR_NONE;
+}
+
+static json_t *execute(const struct run_flags *f, const json_t *json, long long at, struct err *err)
+{
+	/* The first ends the run at its next call, a second one at once. */
+	struct shown shown = { isatty(STDERR_FILENO), interrupt_watch(), f->post };
+	char cache[4096];
+	struct profiler_options options = {
+		.timing = !f->no_timing,
+		.brief = !f->json,
+		.passes = f->json,
+		.only = f->at != NULL,
+		.at = at,
+		.cache_dir = f->cache,
+		.version = breakeven_version(),
+		.torch_python = f->torch_python,
+		.progress = show_progress,
+		.timeline = f->post ? keep_block : NULL,
+		.self = &shown,
+	};
+	struct workload *w = workload_file_parse(&f->source, json, f->registry, err);
+	json_t *report;
+
+	if (!w)
+		return NULL;
+	if (workload_wants_torch(w) && !f->torch_python) {
+		err_set(err, ERR_NO_DEVICE, TORCH_SWITCHED_OFF);
+		workload_destroy(w);
+		return NULL;
+	}
+	if (!f->cache && default_cache_dir(cache, sizeof(cache)))
+		options.cache_dir = cache;
+	report = profiler_run_engines(w, &options, err);
+	if (!report)
+		locate_fault(json, options.cache_dir, f->registry, err);
+	if (shown.terminal)
+		fprintf(stderr, "\r\033[K");
+	cache_log(report);
+	workload_destroy(w);
+	return report;
+}
+
+static bool print_report(const struct run_flags *f, const json_t *report)
+{
+	struct buf text;
+	bool ok;
+
+	if (f->json)
+		return json_dumpf(report, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
+		       fflush(stdout) == 0;
+	buf_init(&text, 0);
+	run_table_print(&text, report);
+	ok = text.data && fputs(text.data, stdout) != EOF && fflush(stdout) == 0;
+	buf_finish(&text);
+	return ok;
+}
+
+int cmd_run(int argc, char **argv, const struct registry *registry)
+{
+	struct run_flags f = { .registry = registry };
+	struct err err = { 0 };
+	json_t *fields = NULL, *json = NULL, *report = NULL;
+	long long at = 0;
+	int status;
+
+	status = read_flags(argc, argv, &f);
+	if (status >= 0)
+		return status;
+	if (!flags_integer("run", "--at", f.at, 0, LLONG_MAX, &at) || !(fields = flag_fields(&f)))
+		return EXIT_USAGE;
+	if (f.without && !pass_flag_check(registry, f.without, &err)) {
+		json_decref(fields);
+		flags_refuse("run", "--without: ", err.message);
+		return EXIT_USAGE;
+	}
+	status = EXIT_FAILED;
+	json = workload_file_load(&f.source, &err);
+	if (json)
+		json_object_update(json, fields);
+	f.no_timing |= json_is_true(json_object_get(json, "poison"));
+	if (json && !f.no_timing)
+		git_describe(json);
+	heap_take_for(json_string_value(json_object_get(json, "device")));
+	if (json && f.without)
+		pass_flag_apply(json, f.without);
+	json_decref(fields);
+	if (json && f.url && f.no_timing)
+		err_set(&err, ERR_WORKLOAD,
+			"a workload with poison is not timed, and --post is for what was measured");
+	else if (json && f.url)
+		f.post = run_post_create(f.url, &err);
+	if (json && !err.code)
+		report = execute(&f, json, at, &err);
+	if (torch_text_error(report))
+		fprintf(stderr, "breakeven run: engine torch: %s\n", torch_text_error(report));
+	if (!report)
+		workload_file_error(&f.source, "run", json, &err);
+	else if (print_report(&f, report))
+		status = post_report(&f, report) && !torch_text_error(report) &&
+				 run_table_agrees(report)
+			     ? EXIT_DONE
+			     : EXIT_FAILED;
+	else
+		fprintf(stderr, "breakeven run: the result could not be written: %s\n",
+			strerror(errno));
+	json_decref(report);
+	json_decref(json);
+	run_post_destroy(f.post);
+	return status;
+}

@@ -1,0 +1,187 @@
+/* server/cli/cmd_serve.c -- puts the server together and waits for a signal. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "db/db.h"
+#include "fusion/base/clock.h"
+#include "fusion/base/log.h"
+#include "profiler/lists.h"
+#include "profiler/profiler.h"
+#include "server/api/routes.h"
+#include "server/cli/commands.h"
+#include "server/queue/enqueue.h"
+#include "server/queue/events.h"
+#include "server/api/examples.h"
+#include "server/cli/flags.h"
+#include "server/http/http.h"
+#include "server/queue/jobs.h"
+#include "server/http/listen.h"
+#include "server/queue/paths.h"
+#include "server/api/run_json.h"
+#include "server/queue/worker.h"
+
+enum { MAX_RUN_SECONDS = 7 * 24 * 3600, CHECK_SECONDS = 2, MAX_CHECK_SECONDS = 3600 };
+
+struct serve_options {
+	const char *listen, *db, *cache, *torch_python;
+	int run_seconds, check_seconds;
+	bool first_run;
+};
+
+/* Returns -1 to go on, else the exit status. */
+static int read_flags(int argc, char **argv, struct serve_options *o)
+{
+	const char *run = NULL, *check = NULL;
+	const struct flag table[] = {
+		{ "--listen", .value = &o->listen },
+		{ "--db", .value = &o->db },
+		{ "--cache", .value = &o->cache },
+		{ "--torch-python", .value = &o->torch_python },
+		{ "--run-seconds", .value = &run },
+		{ "--check-seconds", .value = &check },
+		{ "--first-run", .on = &o->first_run },
+	};
+	struct flags flags = {
+		.command = "serve",
+		.table = table,
+		.n = sizeof(table) / sizeof(table[0]),
+	};
+	long long run_seconds = o->run_seconds, check_seconds = o->check_seconds;
+	int status = flags_read(&flags, argc, argv);
+	struct err err = { 0 };
+
+	if (status < 0 &&
+	    (!flags_integer("serve", "--run-seconds", run, 1, MAX_RUN_SECONDS, &run_seconds) ||
+	     !flags_integer("serve", "--check-seconds", check, 1, MAX_CHECK_SECONDS,
+			    &check_seconds)))
+		status = EXIT_USAGE;
+	if (status < 0 && !listen_check(o->listen, &err)) {
+		flags_refuse("serve", err.message, "");
+		status = EXIT_USAGE;
+	}
+	o->run_seconds = (int)run_seconds;
+	o->check_seconds = (int)check_seconds;
+	return status;
+}
+
+static bool queue_first_run(struct db *db, struct err *err)
+{
+	int64_t counts[RUN_STATUS_COUNT], total = 0, id;
+	struct workload *workload;
+	json_t *json;
+	bool ok;
+
+	if (!db_run_counts(db, counts, err))
+		return false;
+	for (int i = 0; i < RUN_STATUS_COUNT; i++)
+		total += counts[i];
+	if (total > 0)
+		return true;
+	json = examples_first(err);
+	workload = json ? workload_parse(json, err) : NULL;
+	ok = workload && enqueue(db, json, workload, &id, err);
+	workload_destroy(workload);
+	json_decref(json);
+	return ok;
+}
+
+/* Blocks until SIGINT or SIGTERM.  They are blocked in every thread, so that
+ * no handler ever runs. */
+static void wait_for_end(const sigset_t *ends)
+{
+	int sig = 0;
+
+	while (sigwait(ends, &sig) != 0)
+		;
+	log_line(LOG_INFO, "%s: stopping", sig == SIGINT ? "Ctrl-C" : "SIGTERM");
+}
+
+/* What was found of engine torch, where somebody asked for it. */
+static void tell_torch(const struct serve_options *o, const json_t *torch)
+{
+	const char *version = json_string_value(json_object_get(torch, "version"));
+	const char *why = json_string_value(json_object_get(torch, "why_not"));
+
+	if (o->torch_python && why)
+		log_line(LOG_WARN, "engine torch does not work: %s", why);
+	else if (o->torch_python)
+		log_line(LOG_INFO, "engine torch: %s of %s", version ? version : "?",
+			 o->torch_python);
+}
+
+static bool serve(const struct serve_options *o, const struct registry *registry,
+		  const sigset_t *ends, struct err *err)
+{
+	struct app app = { .started_ns = clock_ns(),
+			   .registry = registry,
+			   .check_seconds = o->check_seconds };
+	struct http *http = NULL;
+	bool ok = false;
+
+	app.db = db_open(o->db, err);
+	if (!app.db)
+		return false;
+	app.torch = lists_torch(o->torch_python);
+	tell_torch(o, app.torch);
+	app.events = events_create(run_event, &app);
+	if (!app.events)
+		err_set(err, ERR_MEMORY, "out of memory while starting");
+	else if (!o->first_run || queue_first_run(app.db, err))
+		app.jobs = jobs_start(app.db, app.events,
+				      &(struct jobs_options){ .cache_dir = o->cache,
+							      .registry = registry,
+							      .torch_python = o->torch_python,
+							      .run_seconds = o->run_seconds },
+				      err);
+	if (app.jobs)
+		http = http_start(&app, &routes, o->listen, err);
+	if (http) {
+		fprintf(stderr, "breakeven %s listening on %s (Ctrl-C stops it)\n",
+			breakeven_version(), http_url(http));
+		wait_for_end(ends);
+		ok = true;
+	}
+	/* From the outside in: requests use the queue to their end. */
+	app.stopping = true;
+	if (app.events)
+		events_stop(app.events);
+	http_stop(http);
+	jobs_stop(app.jobs);
+	events_destroy(app.events);
+	db_close(app.db);
+	json_decref(app.torch);
+	return ok;
+}
+
+int cmd_serve(int argc, char **argv, const struct registry *registry)
+{
+	struct serve_options o = { .listen = "127.0.0.1:8080",
+				   .db = "breakeven.db",
+				   .run_seconds = WORKER_WALL_S,
+				   .check_seconds = CHECK_SECONDS };
+	struct err err = { 0 };
+	char cache[4096];
+	sigset_t ends;
+	int status = read_flags(argc, argv, &o);
+
+	if (status >= 0)
+		return status;
+	if (!o.cache && default_cache_dir(cache, sizeof(cache)))
+		o.cache = cache;
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &ends, NULL);
+	signal(SIGINT, SIG_DFL); /* a shell may have set it to be ignored, as for `&` */
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a file over the shell's limit is an error like a full disk */
+	if (serve(&o, registry, &ends, &err))
+		return EXIT_DONE;
+	fprintf(stderr, "breakeven serve: %s\n", err.message);
+	return EXIT_FAILED;
+}

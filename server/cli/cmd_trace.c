@@ -1,0 +1,398 @@
+/* server/cli/cmd_trace.c -- `breakeven trace -- COMMAND`: an unmodified CUDA program's timeline.
+ *
+ * The program runs with an injection library (profiler/cupti/inject) that sends what
+ * CUPTI records to a socket of ours; its children too.  The file is written as chunks
+ * fill up, so memory does not grow with the recording, and posted from there.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fusion/base/buf.h"
+#include "fusion/base/clock.h"
+#include "profiler/import/import.h"
+#include "profiler/timeline/format.h"
+#include "profiler/recorder/traced.h"
+#include "server/cli/commands.h"
+#include "server/cli/flags.h"
+#include "server/cli/poster.h"
+
+enum { GRACE_NS = 2 * 1000 * 1000 * 1000u, POLL_MS = 50 };
+static const int64_t live_ns = 1000 * 1000 * 1000;
+
+struct trace_flags {
+	const char *out, *post, *from, *name, *cupti, *inject;
+	bool api, kernels_only;
+	char **command;
+};
+
+/* Where the program reaches us; all of it goes at the end. */
+struct meeting {
+	char folder[40], socket[64], torch[4096];
+	bool own_torch; /* TORCH_TRACE is ours, not the user's */
+	int listener;
+	time_t began;
+};
+
+static int read_flags(int argc, char **argv, struct trace_flags *f)
+{
+	const struct flag table[] = {
+		{ "-o", .value = &f->out },        { "--post", .value = &f->post },
+		{ "--from", .value = &f->from },   { "--name", .value = &f->name },
+		{ "--cupti", .value = &f->cupti }, { "--inject", .value = &f->inject },
+		{ "--api", .on = &f->api },        { "--kernels-only", .on = &f->kernels_only },
+	};
+	struct flags flags = {
+		.command = "trace",
+		.table = table,
+		.n = sizeof(table) / sizeof(table[0]),
+		.words = { .over = "-- stands before the command, so before " },
+		.rest = &f->command,
+	};
+	int status = flags_read(&flags, argc, argv);
+
+	if (status >= 0)
+		return status;
+	if (f->from ? !f->post || f->command : !f->command || !f->command[0]) {
+		flags_refuse("trace",
+			     f->from ? "--from posts a file: it wants --post URL and no command"
+				     : "a command is missing",
+			     "");
+		return EXIT_USAGE;
+	}
+	return -1;
+}
+
+/* The library beside this program. */
+static bool find_library(const struct trace_flags *f, char path[4096])
+{
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (f->inject) {
+		if (!realpath(f->inject, path))
+			path[0] = '\0';
+	} else if (n > 0) {
+		self[n] = '\0';
+		snprintf(path, 4096, "%.4000s/libbreakeven_inject.so", dirname(self));
+	}
+	if (access(path, R_OK) == 0)
+		return true;
+	fprintf(stderr,
+		"breakeven trace: there is no %s; it is built where the headers of the CUDA "
+		"Toolkit are\n",
+		path[0] ? path : "libbreakeven_inject.so");
+	return false;
+}
+
+static int listen_at(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+	    listen(fd, 64) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static pid_t start(const struct trace_flags *f, const char *library, const struct meeting *m)
+{
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	setenv("CUDA_INJECTION64_PATH", library, 1);
+	if (!f->kernels_only)
+		setenv("NVTX_INJECTION64_PATH", library, 1);
+	setenv(WIRE_SOCKET, m->socket, 1);
+	setenv(WIRE_OPTIONS,
+	       f->api && f->kernels_only ? "aq"
+	       : f->api                  ? "a"
+	       : f->kernels_only         ? "q"
+					 : "",
+	       1);
+	if (f->cupti)
+		setenv(WIRE_CUPTI, f->cupti, 1);
+	setenv("TORCH_TRACE", m->torch, 1);
+	execvp(f->command[0], f->command);
+	fprintf(stderr, "breakeven trace: %s: %s\n", f->command[0], strerror(errno));
+	_exit(127);
+}
+
+/* Takes in what comes until the program, and whoever it left behind, has ended. */
+static int attend(int listener, pid_t child, struct traced *t, struct err *err)
+{
+	struct pollfd fds[TRACED_MAX_PROCESSES + 1];
+	int64_t ended_ns = 0, flushed_ns = clock_ns();
+	int status = 0;
+
+	for (;;) {
+		int n = traced_poll(t, fds);
+
+		fds[n] = (struct pollfd){ .fd = listener, .events = POLLIN };
+		if (poll(fds, (nfds_t)n + 1, POLL_MS) < 0 && errno != EINTR)
+			break;
+		for (int fd; (fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) >= 0;)
+			traced_accept(t, fd);
+		if (!traced_read(t, err))
+			break;
+		if (clock_ns() - flushed_ns > live_ns) {
+			if (!traced_flush(t, err))
+				break;
+			flushed_ns = clock_ns();
+		}
+		if (!ended_ns && waitpid(child, &status, WNOHANG) == child)
+			ended_ns = clock_ns();
+		if (ended_ns && (traced_poll(t, fds) == 0 || clock_ns() - ended_ns > GRACE_NS))
+			return status;
+	}
+	kill(child, SIGTERM);
+	waitpid(child, &status, 0);
+	return status;
+}
+
+static bool meet(struct meeting *m, struct err *err)
+{
+	const char *torch = getenv("TORCH_TRACE");
+
+	strcpy(m->folder, "/tmp/breakeven-trace-XXXXXX");
+	m->began = time(NULL);
+	m->listener = -1;
+	if (mkdtemp(m->folder)) {
+		snprintf(m->socket, sizeof(m->socket), "%s/socket", m->folder);
+		m->own_torch = !torch || !*torch;
+		snprintf(m->torch, sizeof(m->torch), "%.4000s%s", m->own_torch ? m->folder : torch,
+			 m->own_torch ? "/torch" : "");
+		m->listener = listen_at(m->socket);
+	}
+	return m->listener >= 0 || err_set(err, ERR_IO, "no socket for the program in %s: %s",
+					   m->folder, strerror(errno));
+}
+
+static void part(const struct meeting *m)
+{
+	DIR *dir = m->own_torch ? opendir(m->torch) : NULL;
+
+	for (struct dirent *e; dir && (e = readdir(dir));)
+		unlinkat(dirfd(dir), e->d_name, 0);
+	if (dir)
+		closedir(dir);
+	if (m->own_torch)
+		rmdir(m->torch);
+	if (m->listener >= 0)
+		close(m->listener);
+	unlink(m->socket);
+	rmdir(m->folder);
+}
+
+/* "python train.py", as a JSON text may hold it. */
+static json_t *command_text(char **command)
+{
+	struct buf text;
+	json_t *json;
+
+	buf_init(&text, 4096);
+	for (; command && *command && text.len < 400; command++)
+		buf_printf(&text, "%s%.200s", text.len ? " " : "", *command);
+	json = json_string(text.data ? text.data : "");
+	buf_finish(&text);
+	return json ? json : json_string("a command that is no UTF-8");
+}
+
+static struct poster *begin_post(const struct trace_flags *f, struct err *err)
+{
+	json_t *command = f->from ? json_string(f->from) : command_text(f->command);
+	const char *name = f->name ? f->name : json_string_value(command);
+	struct poster *p;
+
+	p = poster_start(
+	    f->post, f->from ? f->from : f->out,
+	    json_pack("{s:o, s:o}", "name", json_sprintf("%.180s", name), "command", command), err);
+	if (p)
+		fprintf(stderr, "breakeven trace: run %lld of %s\n", (long long)poster_run(p),
+			f->post);
+	return p;
+}
+
+/* What was read, to the run's end; a log that cannot be read is said, and fails nothing. */
+static void set_import(struct import *im, bool ok, struct poster *p, const struct err *why)
+{
+	struct err err = { 0 };
+	json_t *imported = ok ? import_finish(im, &err) : NULL;
+
+	if (json_array_size(json_object_get(imported, "files")) > 0)
+		poster_set_import(p, json_incref(imported));
+	if (!ok || err.code != ERR_NONE)
+		fprintf(stderr, "breakeven trace: TORCH_TRACE is not read: %s\n",
+			ok ? err.message : why->message);
+	json_decref(imported);
+	import_destroy(im);
+}
+
+/* What a PyTorch child compiled, read as `breakeven import` reads it: its breaks stand
+ * beside its kernels. */
+static void add_import(const struct meeting *m, struct poster *p)
+{
+	struct err err = { 0 };
+	struct import *im = import_create(NULL, NULL, 0, &err);
+
+	set_import(im, im && import_folder(im, m->torch, m->began, &err), p, &err);
+}
+
+/* The logs in blocks that lie one behind the other: pieces of a name follow each other. */
+static bool read_kept(struct import *im, const char *bytes, size_t len, struct err *err)
+{
+	char open[TIMELINE_FILE_NAME_CHARS + 1] = "", name[TIMELINE_FILE_NAME_CHARS + 1];
+	struct timeline_block b;
+	struct buf piece;
+	bool ok = true, any = false;
+
+	buf_init(&piece, TIMELINE_PIECE_BYTES + 1);
+	for (size_t at = 0; ok && at < len; at += b.block_bytes) {
+		ok = timeline_block_read(bytes + at, len - at, &b, err);
+		if (!ok || b.kind != TIMELINE_FILE)
+			continue;
+		buf_clear(&piece);
+		ok = timeline_file_read(&b, name, &piece, err);
+		if (ok && (!any || strcmp(name, open) != 0))
+			ok = (!any || import_end(im, err)) && import_begin(im, name, err);
+		ok = ok && import_feed(im, piece.data, piece.len, err);
+		strcpy(open, name);
+		any = true;
+	}
+	buf_finish(&piece);
+	return ok && (!any || import_end(im, err));
+}
+
+/* The same of a recording whose program has ended: its logs are kept in the file. */
+static void add_kept(const char *path, struct poster *p)
+{
+	struct err err = { 0 };
+	struct import *im = import_create(NULL, NULL, 0, &err);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat info = { 0 };
+	char *bytes = MAP_FAILED;
+	bool ok;
+
+	if (fd >= 0 && fstat(fd, &info) == 0 && info.st_size > 0)
+		bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	ok = bytes != MAP_FAILED || err_set(&err, ERR_IO, "%.300s cannot be read", path);
+	set_import(im, im && ok && read_kept(im, bytes, (size_t)info.st_size, &err), p, &err);
+	if (bytes != MAP_FAILED)
+		munmap(bytes, (size_t)info.st_size);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* The end of both; false after a message. */
+static bool finish(const struct trace_flags *f, struct traced *t, struct poster *p, bool ok,
+		   struct err *err)
+{
+	struct err posting = { 0 };
+	bool posted;
+
+	ok = traced_finish(t, stderr, err) && ok;
+	posted = !p || poster_finish(p, ok ? NULL : err->message, &posting);
+	if (!posted)
+		fprintf(stderr,
+			"breakeven trace: not posted whole: %s; breakeven trace --post URL --from "
+			"%s posts it\n",
+			posting.message, f->out);
+	if (ok)
+		fprintf(stderr, "breakeven trace: written to %s\n", f->out);
+	return ok && posted;
+}
+
+static int trace(const struct trace_flags *f, const char *library)
+{
+	struct meeting m = { 0 };
+	struct err err = { 0 };
+	struct traced *t = traced_create(f->out, &err);
+	struct poster *p = t && f->post ? begin_post(f, &err) : NULL;
+	bool ok = t && (p || !f->post) && meet(&m, &err);
+	int status = -1;
+
+	if (ok) {
+		pid_t child = start(f, library, &m);
+
+		signal(SIGINT, SIG_IGN); /* the program's to handle; then we finish */
+		status = attend(m.listener, child, t, &err);
+		ok = err.code == ERR_NONE && traced_add_files(t, m.torch, m.began, &err);
+	}
+	if (ok && p)
+		add_import(&m, p);
+	if (m.folder[0])
+		part(&m);
+	if (t && (p || !f->post))
+		finish(f, t, p, ok, &err);
+	if (err.code != ERR_NONE)
+		fprintf(stderr, "breakeven trace: %s\n", err.message);
+	traced_destroy(t);
+	if (status == -1 || (status == 0 && err.code != ERR_NONE))
+		return EXIT_FAILED;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* What was recorded begins with a block of a timeline. */
+static bool is_recording(const char *path, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint32_t magic = 0;
+	ssize_t n = fd >= 0 ? read(fd, &magic, sizeof(magic)) : -1;
+
+	if (n < 0)
+		err_set(err, ERR_IO, "%.300s: %s", path, strerror(errno));
+	else if (n < (ssize_t)sizeof(magic) || magic != TIMELINE_MAGIC)
+		err_set(err, ERR_IO,
+			"%.300s is no recording of breakeven trace; `breakeven import` reads "
+			"PyTorch's logs",
+			path);
+	if (fd >= 0)
+		close(fd);
+	return err->code == ERR_NONE;
+}
+
+static int post_file(const struct trace_flags *f)
+{
+	struct err err = { 0 };
+	struct poster *p = is_recording(f->from, &err) ? begin_post(f, &err) : NULL;
+
+	if (p)
+		add_kept(f->from, p);
+	if (p && poster_finish(p, NULL, &err))
+		return EXIT_DONE;
+	fprintf(stderr, "breakeven trace: %s\n", err.message);
+	return EXIT_FAILED;
+}
+
+int cmd_trace(int argc, char **argv, const struct registry *registry)
+{
+	struct trace_flags f = { .out = "breakeven.trace" };
+	char library[4096] = "";
+	int status;
+
+	(void)registry;
+	status = read_flags(argc, argv, &f);
+	if (status >= 0)
+		return status;
+	if (f.from)
+		return post_file(&f);
+	return find_library(&f, library) ? trace(&f, library) : EXIT_FAILED;
+}

@@ -1,0 +1,261 @@
+/* server/cli/cmd_worker.c -- the child that runs one job.
+ *
+ * The server starts it with a socket as file descriptor 3 (worker.c).  It sets
+ * its own limits before it reads a byte of the job, dies with the server, and
+ * answers with progress and then a report or an error.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "fusion/base/sanitized.h"
+#include "profiler/profiler.h"
+#include "server/cli/cache_log.h"
+#include "server/cli/commands.h"
+#include "server/cli/flags.h"
+#include "server/cli/heap.h"
+#include "server/queue/locate.h"
+#include "server/queue/message.h"
+#include "server/http/request.h"
+#include "server/queue/worker.h"
+
+/* While someone types: where that is too short for each change they are tried
+ * together. */
+static const double check_rewrites_ms = 40;
+/* Of a run's wall time, what engine torch leaves: its failure is to be told, not the run's. */
+enum { TORCH_SPARE_S = 5 };
+
+/* Lowers a limit; one that is lower already (an operator's ulimit) stays. */
+static void set_limit(int what, rlim_t value)
+{
+	struct rlimit limit;
+
+	if (getrlimit((__rlimit_resource_t)what, &limit) == 0 && limit.rlim_cur < value)
+		value = limit.rlim_cur;
+	limit = (struct rlimit){ value, value };
+	setrlimit((__rlimit_resource_t)what, &limit);
+}
+
+/* When memory runs out the system ends us, not the server. */
+static void volunteer_to_be_killed(void)
+{
+	FILE *file = fopen("/proc/self/oom_score_adj", "w");
+
+	if (file) {
+		fputs("1000", file);
+		fclose(file);
+	}
+}
+
+static void confine(int cpu_seconds)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGXFSZ, SIG_IGN); /* a file over the shell's limit is an error */
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	set_limit(RLIMIT_CORE, 0);
+	set_limit(RLIMIT_CPU, (rlim_t)cpu_seconds);
+	volunteer_to_be_killed();
+}
+
+/* Shadow memory needs terabytes of address space, and the driver of a GPU maps more
+ * than any limit would leave: there the
+ * engine's own limit of tensor memory has to do. */
+static void confine_memory(const struct workload *w)
+{
+	struct rlimit limit;
+
+	if (ADDRESS_SANITIZED || THREAD_SANITIZED || workload_on_device(w))
+		return;
+	if (!workload_wants_torch(w)) {
+		set_limit(RLIMIT_AS, WORKER_ADDRESS_BYTES);
+	} else if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur > WORKER_ADDRESS_BYTES) {
+		/* Torch maps more than it uses: its guard lifts this for it, and counts
+		 * what is resident (profiler/torch/child.h). */
+		limit.rlim_cur = WORKER_ADDRESS_BYTES;
+		setrlimit(RLIMIT_AS, &limit);
+	}
+}
+
+static bool send_json(int fd, enum message_type type, const json_t *json)
+{
+	char *text = json_dumps(json, JSON_COMPACT);
+	bool ok = text && message_send(fd, type, text, strlen(text), NULL);
+
+	free(text);
+	return ok;
+}
+
+static bool send_progress(void *self, double share, const char *what, double left_s)
+{
+	json_t *json = json_pack("{s:f, s:s, s:f}", "share", share, "what", what, "left_s", left_s);
+	bool ok = json && send_json(*(int *)self, MESSAGE_PROGRESS, json);
+
+	json_decref(json);
+	return ok; /* the server is gone: nobody wants the result */
+}
+
+static bool send_block(void *self, const void *block, size_t len, struct err *err)
+{
+	return message_send(*(int *)self, MESSAGE_TIMELINE, block, len, err);
+}
+
+static bool send_error(int fd, const struct err *err)
+{
+	json_t *json = json_pack("{s:s, s:o, s:i, s:i}", "code", err_name(err->code), "message",
+				 json_message(err), "line", err->line, "column", err->column);
+	bool ok = json && send_json(fd, MESSAGE_ERROR, json);
+
+	json_decref(json);
+	return ok;
+}
+
+static bool read_job(int fd, json_t **job, enum message_type *kind, struct err *err)
+{
+	struct message_reader reader = { 0 };
+	enum message_type type;
+	char *text;
+	size_t len;
+	bool bad = false;
+	json_error_t json_error;
+
+	*job = NULL;
+	while (!message_next(&reader, &type, &text, &len, &bad) && !bad)
+		if (message_fill(&reader, fd) <= 0) {
+			message_reader_finish(&reader);
+			return err_set(err, ERR_IO,
+				       "the server closed the socket before the job came");
+		}
+	*kind = type;
+	if (!bad && (type == MESSAGE_WORKLOAD || type == MESSAGE_CHECK))
+		*job = json_loadb(text, len, 0, &json_error);
+	message_reader_finish(&reader);
+	return *job || err_set(err, ERR_JSON, "the job is not JSON");
+}
+
+/* Answers what the program's capture looks like; nothing is measured. */
+static bool explain_job(int fd, const struct workload *workload, struct err *err)
+{
+	struct explain_options options = { .mode = workload_explained_mode(workload),
+					   .rewrites_ms = check_rewrites_ms,
+					   .brief = true };
+	json_t *answer = profiler_explain(workload, &options, err);
+	bool ok = answer && (send_json(fd, MESSAGE_REPORT, answer) ||
+			     err_set(err, ERR_IO, "the answer could not be sent to the server"));
+	json_decref(answer);
+	return ok;
+}
+
+struct worker_flags {
+	const char *cache_dir, *torch_python, *torch_host;
+	int cpu_seconds;
+	bool blocking;
+};
+
+static bool run_job(int fd, const struct worker_flags *f, const struct registry *registry,
+		    struct err *err)
+{
+	bool blocking = f->blocking;
+	const char *cache_dir = f->cache_dir;
+	struct profiler_options options = { .timing = !blocking,
+					    .passes = !blocking,
+					    .cache_dir = cache_dir,
+					    .version = breakeven_version(),
+					    .progress = send_progress,
+					    .timeline = send_block,
+					    .torch_python = f->torch_python,
+					    .torch_host = f->torch_host,
+					    .wall_s = f->cpu_seconds / WORKER_CPU_PER_WALL -
+						      TORCH_SPARE_S,
+					    .self = &fd };
+	struct workload *workload = NULL;
+	json_t *job = NULL, *report = NULL, *environment;
+	enum message_type kind = MESSAGE_WORKLOAD;
+	bool ok = false;
+
+	if (!read_job(fd, &job, &kind, err))
+		return false;
+	if (kind == MESSAGE_CHECK)
+		heap_take();
+	else
+		heap_take_for(json_string_value(json_object_get(job, "device")));
+	workload = workload_parse_in(job, registry, err);
+	if (workload)
+		confine_memory(workload);
+	if (workload && kind == MESSAGE_CHECK)
+		ok = explain_job(fd, workload, err);
+	else if (workload)
+		report = profiler_run_engines(workload, &options, err);
+	if (workload && kind == MESSAGE_WORKLOAD && !report)
+		locate_fault(job, cache_dir, registry, err);
+	if (report) {
+		cache_log(report);
+		environment = profiler_environment(breakeven_version());
+		ok = environment && send_json(fd, MESSAGE_ENVIRONMENT, environment) &&
+		     send_json(fd, MESSAGE_REPORT, report);
+		json_decref(environment);
+		if (!ok)
+			err_set(err, ERR_IO,
+				"the report could not be sent to the server; it is at most %d MiB: "
+				"return fewer or smaller values, or make fewer calls",
+				MESSAGE_MAX_BYTES >> 20);
+	}
+	json_decref(report);
+	workload_destroy(workload);
+	json_decref(job);
+	return ok;
+}
+
+/* -1 to go on, else the exit status. */
+static int read_flags(int argc, char **argv, struct worker_flags *f)
+{
+	const char *tmp = NULL, *cpu_seconds = NULL;
+	const struct flag table[] = {
+		{ "--cache", .value = &f->cache_dir },
+		{ "--tmp", .value = &tmp },
+		{ "--torch-python", .value = &f->torch_python },
+		{ "--torch-host", .value = &f->torch_host },
+		{ "--cpu-seconds", .value = &cpu_seconds },
+		{ "--blocking", .on = &f->blocking },
+	};
+	struct flags flags = {
+		.command = "worker",
+		.table = table,
+		.n = sizeof(table) / sizeof(table[0]),
+	};
+	long long seconds = f->cpu_seconds;
+	int status = flags_read(&flags, argc, argv);
+
+	if (status >= 0)
+		return status;
+	if (!flags_integer("worker", "--cpu-seconds", cpu_seconds, 1, INT_MAX, &seconds))
+		return EXIT_USAGE;
+	f->cpu_seconds = (int)seconds;
+	if (tmp)
+		setenv("TMPDIR", tmp, 1);
+	if (f->blocking)
+		setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+	return -1;
+}
+
+int cmd_worker(int argc, char **argv, const struct registry *registry)
+{
+	struct worker_flags f = { .cpu_seconds = WORKER_WALL_S * WORKER_CPU_PER_WALL };
+	struct err err = { 0 };
+	int status = read_flags(argc, argv, &f);
+
+	if (status >= 0)
+		return status;
+	confine(f.cpu_seconds);
+	if (run_job(WORKER_FD, &f, registry, &err))
+		return EXIT_DONE;
+	if (!send_error(WORKER_FD, &err))
+		fprintf(stderr, "breakeven worker: %s\n", err.message);
+	return EXIT_FAILED;
+}

@@ -1,0 +1,16 @@
+/* server/cli/explain_text.h -- what `breakeven explain` prints. */
+#ifndef SERVER_EXPLAIN_TEXT_H
+#define SERVER_EXPLAIN_TEXT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "fusion/base/buf.h"
+
+/* Counts as torch._dynamo.explain() has them, breaks under their source lines,
+ * graphs (as tables where `tables`), guards and recompiles of each frame, and
+ * what other sizes lead to.  `e` is of profiler_explain(). */
+void explain_text_print(struct buf *out, const json_t *e, const char *place, const char *source,
+			bool tables);
+
+#endif

@@ -1,0 +1,128 @@
+/* server/cli/flags.c -- see flags.h. */
+#include "server/cli/flags.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/cli/commands.h"
+#include "server/text/help.h"
+
+bool flags_refuse(const char *command, const char *what, const char *detail)
+{
+	fprintf(stderr, "breakeven %s: %s%s; `breakeven %s --help` says more\n", command, what,
+		detail, command);
+	return false;
+}
+
+static bool wants_help(const struct flags *f, int argc, char **argv)
+{
+	for (int i = 1; i < argc && !(f->rest && strcmp(argv[i], "--") == 0); i++)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+			return true;
+	return false;
+}
+
+/* The row for a word; what follows its "=" goes to *inside. */
+static const struct flag *find(const struct flags *f, const char *word, const char **inside)
+{
+	*inside = NULL;
+	for (int i = 0; i < f->n; i++) {
+		size_t len = strlen(f->table[i].name);
+
+		if (strncmp(word, f->table[i].name, len) != 0)
+			continue;
+		if (word[len] == '=' && !f->table[i].on)
+			*inside = word + len + 1;
+		else if (word[len])
+			continue;
+		return &f->table[i];
+	}
+	return NULL;
+}
+
+static bool add(const struct flags *f, struct flag_texts *texts, const char *text)
+{
+	if (texts->n == texts->most)
+		return flags_refuse(f->command, texts->over ? texts->over : "there is no use for ",
+				    text);
+	texts->at[texts->n++] = text;
+	return true;
+}
+
+static bool read_one(struct flags *f, int argc, char **argv, int *i)
+{
+	const char *word = argv[*i], *inside;
+	const struct flag *flag = find(f, word, &inside);
+
+	if (!flag && word[0] == '-' && word[1])
+		return flags_refuse(f->command, "unknown flag ", word);
+	if (!flag)
+		return add(f, &f->words, word);
+	if (flag->on) {
+		*flag->on = true;
+		return true;
+	}
+	if (!inside && *i + 1 == argc)
+		return flags_refuse(f->command, "a value is missing after ", word);
+	inside = inside ? inside : argv[++*i];
+	if (flag->many)
+		return add(f, flag->many, inside);
+	*flag->value = inside;
+	return true;
+}
+
+int flags_read(struct flags *f, int argc, char **argv)
+{
+	if (wants_help(f, argc, argv)) {
+		help_print(stdout, f->command);
+		return EXIT_DONE;
+	}
+	for (int i = 1; i < argc; i++) {
+		if (f->rest && strcmp(argv[i], "--") == 0) {
+			*f->rest = argv + i + 1;
+			break;
+		}
+		if (!read_one(f, argc, argv, &i))
+			return EXIT_USAGE;
+	}
+	return -1;
+}
+
+bool flags_one_of(const char *command, const char *name, const char *text,
+		  const char *const *allowed)
+{
+	for (int i = 0; text && allowed[i]; i++)
+		if (strcmp(text, allowed[i]) == 0)
+			return true;
+	if (!text)
+		return true;
+	fprintf(stderr, "breakeven %s: %s %s: one of", command, name, text);
+	for (int i = 0; allowed[i]; i++)
+		fprintf(stderr, "%s %s", i ? "," : "", allowed[i]);
+	fprintf(stderr, " is needed\n");
+	return false;
+}
+
+bool flags_integer(const char *command, const char *name, const char *text, long long low,
+		   long long high, long long *out)
+{
+	long long n;
+	char *end;
+
+	if (!text)
+		return true;
+	errno = 0;
+	n = strtoll(text, &end, 10);
+	if (end == text || *end || errno || n < low || n > high) {
+		fprintf(stderr, "breakeven %s: %s needs a whole number from %lld ", command, name,
+			low);
+		fprintf(stderr, high == LLONG_MAX ? "on" : "to %lld", high);
+		fprintf(stderr, ", not '%s'\n", text);
+		return false;
+	}
+	*out = n;
+	return true;
+}

@@ -1,0 +1,24 @@
+/* server/cli/post.h -- posts to a Breakeven server, by libcurl, which is loaded when wanted. */
+#ifndef SERVER_POST_H
+#define SERVER_POST_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "fusion/base/err.h"
+
+struct post;
+
+/* `url` is the server's, "http://host:8080".  NULL with IO: there is no libcurl, or the
+ * URL is none.  One thread at a time. */
+struct post *post_open(const char *url, struct err *err);
+void post_close(struct post *p); /* NULL is fine */
+
+/* POST of the bytes to a path below /api/v1, on one connection.  *answer (NULL: nobody
+ * wants it) is the caller's.  False with IO where the server could not be reached, else
+ * with the server's own code and message. */
+bool post_send(struct post *p, const char *path, const char *type, const void *bytes, size_t len,
+	       json_t **answer, struct err *err);
+
+#endif

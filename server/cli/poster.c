@@ -1,0 +1,217 @@
+/* server/cli/poster.c -- see poster.h. */
+#include "server/cli/poster.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fusion/base/clock.h"
+#include "profiler/timeline/timeline.h"
+#include "profiler/timeline/format.h"
+#include "server/cli/post.h"
+
+enum {
+	POST_BYTES = TIMELINE_MAX_BLOCK_BYTES + TIMELINE_HEAD_BYTES, /* holds any block */
+	TICK_MS = 500,
+	ALIVE_TICKS = 40, /* without news: it still records */
+	LAST_TRIES = 10,
+};
+
+struct poster {
+	struct post *post;
+	int fd;
+	int64_t run, offset, blocks; /* posted so far */
+	char *bytes;                 /* POST_BYTES of them */
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards `done` */
+	pthread_cond_t wake;
+	bool done;
+	struct err err;   /* the server's last no; IO: it was not reached */
+	json_t *imported; /* NULL: it is no import */
+};
+
+/* How many of the bytes are whole blocks. */
+static size_t whole_blocks(const char *bytes, size_t len, int64_t *blocks)
+{
+	struct timeline_head head;
+	size_t at = 0;
+
+	*blocks = 0;
+	while (len - at >= sizeof(head)) {
+		memcpy(&head, bytes + at, sizeof(head));
+		if (head.body_bytes > len - at - sizeof(head))
+			break;
+		at += sizeof(head) + head.body_bytes;
+		(*blocks)++;
+	}
+	return at;
+}
+
+static bool send_blocks(struct poster *p, size_t len, int64_t blocks)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/traces/%lld/blocks?at=%lld", (long long)p->run,
+		 (long long)p->blocks);
+	p->err = (struct err){ 0 };
+	if (!post_send(p->post, path, "application/octet-stream", p->bytes, len, NULL, &p->err))
+		return false;
+	p->offset += (int64_t)len;
+	p->blocks += blocks;
+	return true;
+}
+
+/* What the file has more; false where the server did not take it. */
+static bool send_news(struct poster *p, bool alive)
+{
+	for (;;) {
+		ssize_t n = pread(p->fd, p->bytes, POST_BYTES, p->offset);
+		int64_t blocks;
+		size_t len = whole_blocks(p->bytes, n > 0 ? (size_t)n : 0, &blocks);
+
+		if (len == 0 && !alive)
+			return true;
+		alive = false;
+		if (!send_blocks(p, len, blocks))
+			return false;
+	}
+}
+
+/* A no of the server's stays one. */
+static bool is_final(const struct err *err)
+{
+	return err->code != ERR_NONE && err->code != ERR_IO && err->code != ERR_BUSY &&
+	       err->code != ERR_STORAGE;
+}
+
+static void *run(void *self)
+{
+	struct poster *p = self;
+	int quiet = 0;
+
+	pthread_mutex_lock(&p->lock);
+	while (!p->done && !is_final(&p->err)) {
+		struct timespec until;
+		int64_t before = p->blocks;
+
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += TICK_MS * 1000000;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		pthread_cond_timedwait(&p->wake, &p->lock, &until);
+		pthread_mutex_unlock(&p->lock);
+		send_news(p, quiet >= ALIVE_TICKS);
+		quiet = quiet >= ALIVE_TICKS || p->blocks != before ? 0 : quiet + 1;
+		pthread_mutex_lock(&p->lock);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+static bool begin(struct poster *p, const json_t *json, struct err *err)
+{
+	char *text = json_dumps(json, JSON_COMPACT);
+	json_t *answer = NULL;
+	bool ok = text || err_set(err, ERR_MEMORY, "out of memory for a post");
+
+	ok = ok &&
+	     post_send(p->post, "/traces", "application/json", text, strlen(text), &answer, err);
+	p->run = json_integer_value(json_object_get(answer, "id"));
+	json_decref(answer);
+	free(text);
+	return ok;
+}
+
+static void drop(struct poster *p)
+{
+	post_close(p->post);
+	json_decref(p->imported);
+	if (p->fd >= 0)
+		close(p->fd);
+	free(p->bytes);
+	pthread_mutex_destroy(&p->lock);
+	pthread_cond_destroy(&p->wake);
+	free(p);
+}
+
+struct poster *poster_start(const char *url, const char *file, json_t *json, struct err *err)
+{
+	struct poster *p = calloc(1, sizeof(*p));
+	pthread_condattr_t attributes;
+	bool ok;
+
+	if (!p) {
+		json_decref(json);
+		err_set(err, ERR_MEMORY, "out of memory for a post");
+		return NULL;
+	}
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&p->wake, &attributes);
+	pthread_condattr_destroy(&attributes);
+	pthread_mutex_init(&p->lock, NULL);
+	p->bytes = malloc(POST_BYTES);
+	p->fd = open(file, O_RDONLY | O_CLOEXEC);
+	p->post = post_open(url, err);
+	ok = p->post && ((p->bytes && p->fd >= 0) ||
+			 err_set(err, ERR_IO, "%.300s: %s", file, strerror(errno)));
+	ok = ok && begin(p, json, err);
+	json_decref(json);
+	if (ok && pthread_create(&p->thread, NULL, run, p) == 0)
+		return p;
+	if (ok)
+		err_set(err, ERR_MEMORY, "no thread for posting");
+	drop(p);
+	return NULL;
+}
+
+int64_t poster_run(const struct poster *p)
+{
+	return p->run;
+}
+
+void poster_set_import(struct poster *p, json_t *imported)
+{
+	json_decref(p->imported);
+	p->imported = imported;
+}
+
+static bool end(struct poster *p, const char *error, struct err *err)
+{
+	json_t *json = json_pack("{s:s?}", "error", error);
+	char *text, path[64];
+	bool ok;
+
+	if (p->imported)
+		json_object_set(json, "import", p->imported);
+	text = json_dumps(json, JSON_COMPACT);
+
+	snprintf(path, sizeof(path), "/traces/%lld/end", (long long)p->run);
+	ok = text && post_send(p->post, path, "application/json", text, strlen(text), NULL, err);
+	free(text);
+	json_decref(json);
+	return ok;
+}
+
+bool poster_finish(struct poster *p, const char *error, struct err *err)
+{
+	bool ok = false;
+
+	pthread_mutex_lock(&p->lock);
+	p->done = true;
+	pthread_cond_signal(&p->wake);
+	pthread_mutex_unlock(&p->lock);
+	pthread_join(p->thread, NULL);
+	for (int i = 0; i < LAST_TRIES && !ok && !is_final(&p->err); i++) {
+		if (i > 0)
+			usleep(TICK_MS * 1000);
+		ok = send_news(p, false);
+	}
+	ok = ok ? end(p, error, err) : (*err = p->err, false);
+	drop(p);
+	return ok;
+}

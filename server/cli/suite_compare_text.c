@@ -1,0 +1,150 @@
+/* server/cli/suite_compare_text.c -- a suite against an earlier one, as a terminal shows it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profiler/numbers.h"
+#include "server/cli/suite_text.h"
+
+enum { CELL = 4 * NUMBER_BYTES };
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+static long long count_of(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+static void name_suite(struct buf *out, const char *label, const json_t *head)
+{
+	buf_printf(out, "%s: %s", label, text_of(head, "name"));
+	if (count_of(head, "id"))
+		buf_printf(out, " #%lld", count_of(head, "id"));
+	else
+		buf_printf(out, ", %s", text_of(head, "file"));
+	buf_puts(out, "\n");
+}
+
+/* How many workloads turned so in some column. */
+static int turned(const json_t *comparison, const char *turn)
+{
+	const json_t *w, *r;
+	size_t i, k;
+	int n = 0;
+
+	json_array_foreach(json_object_get(comparison, "workloads"), i, w)
+	{
+		bool any = false;
+
+		json_array_foreach(json_object_get(w, "results"), k, r)
+		    any = any || strcmp(text_of(r, "turn"), turn) == 0;
+		n += any;
+	}
+	return n;
+}
+
+static void rates(char *out, size_t bytes, const json_t *c)
+{
+	double before = number_field(c, "pass_rate_before"),
+	       after = number_field(c, "pass_rate_after");
+
+	if (isnan(before) || isnan(after))
+		snprintf(out, bytes, "none ended");
+	else
+		snprintf(out, bytes, "%.0f to %.0f %%", 100 * before, 100 * after);
+}
+
+static void columns(struct buf *out, const json_t *comparison)
+{
+	const json_t *c;
+	size_t i;
+
+	buf_printf(out, "\n%-10s %-7s %-8s %12s %7s %6s  %-22s %-10s %7s %5s %5s\n", "engine",
+		   "policy", "mode", "passed", "broken", "fixed", "speedup, after/before",
+		   "verdict", "of", "rose", "fell");
+	json_array_foreach(json_object_get(comparison, "columns"), i, c)
+	{
+		const json_t *mean = json_object_get(c, "geomean");
+		char ratio[CELL], passed[32];
+
+		rates(passed, sizeof(passed), c);
+		number_interval(ratio, mean, "ratio", "ratio_ci", "x");
+		buf_printf(out, "%-10s %-7s %-8s %12s %7lld %6lld  %-22s %-10s %7lld %5lld %5lld\n",
+			   text_of(c, "engine"), text_of(c, "policy"), text_of(c, "mode"), passed,
+			   count_of(c, "broken"), count_of(c, "fixed"), ratio,
+			   text_of(mean, "verdict"), count_of(mean, "n"), count_of(c, "FASTER"),
+			   count_of(c, "SLOWER"));
+	}
+}
+
+/* The results with one value of a field, a line each. */
+static void results(struct buf *out, const json_t *comparison, const char *field, const char *value)
+{
+	const json_t *w, *r;
+	size_t i, k;
+
+	json_array_foreach(json_object_get(comparison, "workloads"), i, w)
+	{
+		json_array_foreach(json_object_get(w, "results"), k, r)
+		{
+			char ratio[CELL], before[NUMBER_BYTES], after[NUMBER_BYTES];
+
+			if (strcmp(text_of(r, field), value) != 0)
+				continue;
+			buf_printf(out, "%s: %s, %s, %s, %s", value, text_of(w, "name"),
+				   text_of(r, "mode"), text_of(r, "policy"), text_of(r, "engine"));
+			if (strcmp(value, "broken") == 0 && *text_of(r, "reason"))
+				buf_printf(out, ": %s", text_of(r, "reason"));
+			number_interval(ratio, r, "ratio", "ratio_ci", "x");
+			number_short(before, number_field(r, "speedup_before"));
+			number_short(after, number_field(r, "speedup"));
+			if (*ratio && strcmp(field, "verdict") == 0)
+				buf_printf(out, ": %sx to %sx, %s", before, after, ratio);
+			buf_puts(out, "\n");
+		}
+	}
+}
+
+static void names(struct buf *out, const char *what, const json_t *list)
+{
+	const json_t *name;
+	size_t i;
+
+	if (json_array_size(list))
+		buf_printf(out, "%s: ", what);
+	json_array_foreach(list, i, name)
+	    buf_printf(out, "%s%s", i ? ", " : "", json_string_value(name));
+	if (json_array_size(list))
+		buf_puts(out, "\n");
+}
+
+void suite_compare_text(struct buf *out, const json_t *comparison)
+{
+	int broken = turned(comparison, "broken"), fixed = turned(comparison, "fixed");
+
+	name_suite(out, "A", json_object_get(comparison, "before"));
+	name_suite(out, "B", json_object_get(comparison, "after"));
+	if (broken)
+		buf_printf(out, "\n%d workload%s passed in A and %s not in B", broken,
+			   broken == 1 ? "" : "s", broken == 1 ? "does" : "do");
+	else
+		buf_puts(out, "\nNothing that passed in A is broken in B");
+	buf_printf(out, "; %d %s fixed.\n", fixed, fixed == 1 ? "is" : "are");
+	columns(out, comparison);
+	buf_puts(out, "\n");
+	results(out, comparison, "turn", "broken");
+	results(out, comparison, "turn", "fixed");
+	results(out, comparison, "verdict", "SLOWER");
+	results(out, comparison, "verdict", "FASTER");
+	names(out, "Only in A", json_object_get(comparison, "only_before"));
+	names(out, "Only in B", json_object_get(comparison, "only_after"));
+	buf_puts(out,
+		 "A speedup is over the eager of its own suite, so that the pace of the "
+		 "machine cancels out.  A verdict\nneeds its whole 95 % interval beyond 2 %; of "
+		 "single workloads one in twenty misses by chance.\n");
+}

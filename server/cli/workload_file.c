@@ -1,0 +1,172 @@
+/* server/cli/workload_file.c -- reads what a command was given as FILE.
+ *
+ * A report is taken too: its workload is meant.
+ */
+#include "server/cli/workload_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/lang/lang.h"
+#include "profiler/profiler.h"
+#include "server/cli/flags.h"
+
+enum { MAX_FILE_BYTES = 64 << 20 };
+
+struct flag_texts workload_file_inputs(struct workload_file *f)
+{
+	return (struct flag_texts){ .at = f->inputs,
+				    .most = WORKLOAD_FILE_MAX_INPUTS,
+				    .over = "there are more than 64 inputs, with " };
+}
+
+bool workload_file_is_python(const struct workload_file *f)
+{
+	size_t len = strlen(f->file);
+
+	return len > 3 && strcmp(f->file + len - 3, ".py") == 0;
+}
+
+static char *read_all(const char *file, struct err *err)
+{
+	bool standard = strcmp(file, "-") == 0;
+	FILE *f = standard ? stdin : fopen(file, "re");
+	struct buf text;
+	char block[65536];
+	size_t n;
+
+	if (!f) {
+		err_set(err, ERR_IO, "%s cannot be opened: %s", file, strerror(errno));
+		return NULL;
+	}
+	buf_init(&text, MAX_FILE_BYTES);
+	buf_puts(&text, "");
+	while ((n = fread(block, 1, sizeof(block), f)) > 0)
+		buf_add(&text, block, n);
+	if (ferror(f) || text.failed) {
+		err_set(err, ERR_IO, "%s cannot be read: %s", file,
+			text.failed ? "it is longer than 64 MiB" : strerror(errno));
+		buf_finish(&text);
+	}
+	if (!standard)
+		fclose(f);
+	return text.data;
+}
+
+/* "dir/chain.py" to "chain". */
+static void base_name(const char *file, char out[128])
+{
+	const char *slash = strrchr(file, '/');
+
+	snprintf(out, 128, "%s", slash ? slash + 1 : file);
+	if (strrchr(out, '.') && strrchr(out, '.') != out)
+		*strrchr(out, '.') = '\0';
+}
+
+bool workload_file_check_flags(const struct workload_file *f, const char *command)
+{
+	if (!f->file)
+		return flags_refuse(command, "FILE is missing", "");
+	if (f->n_inputs && !workload_file_is_python(f))
+		return flags_refuse(command,
+				    "--input is for .py files; a workload has its own calls", "");
+	return true;
+}
+
+const char *workload_file_label(const struct workload_file *f)
+{
+	return strcmp(f->file, "-") == 0 ? "standard input" : f->file;
+}
+
+static json_t *parse_text(const struct workload_file *f, const char *text, struct err *err)
+{
+	size_t bom = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3
+							   : 0; /* editors on Windows write it */
+	json_error_t at;
+	json_t *json = json_loads(text + bom, JSON_REJECT_DUPLICATES, &at), *inner;
+
+	if (!json) {
+		if (!text[bom])
+			err_set(err, ERR_JSON, "%s is empty", workload_file_label(f));
+		else
+			err_set(err, ERR_JSON,
+				"%s is not JSON: line %d, column %d: %s; a program's name ends in "
+				".py",
+				workload_file_label(f), at.line, at.column, at.text);
+		return NULL;
+	}
+	inner = json_object_get(json, "workload");
+	if (json_object_get(json, "breakeven") && json_is_object(inner)) {
+		json_incref(inner);
+		json_decref(json);
+		json = inner;
+	}
+	if (json_is_object(json))
+		return json;
+	err_set(err, ERR_WORKLOAD, "%s is not a workload: it must hold a JSON object",
+		workload_file_label(f));
+	json_decref(json);
+	return NULL;
+}
+
+json_t *workload_file_load(const struct workload_file *f, struct err *err)
+{
+	char *text = read_all(f->file, err), name[128];
+	json_t *json;
+
+	if (!text)
+		return NULL;
+	base_name(f->file, name);
+	if (workload_file_is_python(f))
+		json = workload_from_python(name, text, f->inputs, f->n_inputs, err);
+	else
+		json = parse_text(f, text, err);
+	free(text);
+	if (json && !json_object_get(json, "name") && strcmp(f->file, "-") != 0)
+		json_object_set_new(json, "name", json_string(name));
+	return json;
+}
+
+struct workload *workload_file_parse(const struct workload_file *f, const json_t *json,
+				     const struct registry *registry, struct err *err)
+{
+	struct workload *w = workload_parse_in(json, registry, err);
+
+	if (!w || workload_check_inputs(w, f->inputs, f->n_inputs, err))
+		return w;
+	workload_destroy(w);
+	return NULL;
+}
+
+void workload_file_place(const struct workload_file *f, char *out, int out_bytes)
+{
+	snprintf(out, (size_t)out_bytes, workload_file_is_python(f) ? "%s" : "%s, source",
+		 workload_file_label(f));
+}
+
+void workload_file_error(const struct workload_file *f, const char *command, const json_t *json,
+			 const struct err *err)
+{
+	const char *source = json_string_value(json_object_get(json, "source"));
+	char place[256];
+	struct buf text;
+
+	if (!source || err->line <= 0) {
+		bool missing = workload_file_is_python(f) &&
+			       strstr(err->message, "required positional argument");
+
+		fprintf(stderr, "breakeven %s: %s%s\n", command, err->message,
+			missing ? "; give each with --input, as --input 'x=float32[8,16]', or in a "
+				  "line '# input: x=float32[8,16]' above the imports"
+				: "");
+		return;
+	}
+	workload_file_place(f, place, sizeof(place));
+	buf_init(&text, 1 << 20);
+	lang_caret(&text, place, source, err);
+	fprintf(stderr, "%s%s", text.data ? text.data : err->message,
+		text.data && text.len && text.data[text.len - 1] == '\n' ? "" : "\n");
+	buf_finish(&text);
+}

@@ -1,0 +1,53 @@
+/* server/cli/workload_file.h -- the FILE of `breakeven run` and `explain`. */
+#ifndef SERVER_WORKLOAD_FILE_H
+#define SERVER_WORKLOAD_FILE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "fusion/base/err.h"
+#include "server/cli/flags.h"
+
+enum { WORKLOAD_FILE_MAX_INPUTS = 64 };
+
+struct workload_file {
+	const char *file;  /* a workload or a report (JSON), a .py, or - for JSON on stdin */
+	const char *entry; /* of a .py; NULL: model */
+	const char *inputs[WORKLOAD_FILE_MAX_INPUTS]; /* of a .py: "x=float32[8,16]" */
+	int n_inputs;
+};
+
+/* The rows of --input and --entry for a command's table; `inputs` is that of
+ * workload_file_inputs(), whose `n` goes to n_inputs afterwards. */
+#define WORKLOAD_FILE_FLAGS(f, texts)                                                              \
+	{ "--input", .many = (texts) },                                                            \
+	{                                                                                          \
+		"--entry", .value = &(f)->entry                                                    \
+	}
+struct flag_texts workload_file_inputs(struct workload_file *f);
+
+bool workload_file_is_python(const struct workload_file *f);
+
+/* Whether there is a FILE, and no --input where it takes none; refused otherwise. */
+bool workload_file_check_flags(const struct workload_file *f, const char *command);
+
+/* "standard input" or the file's name. */
+const char *workload_file_label(const struct workload_file *f);
+
+/* Its workload as JSON; NULL with *err. */
+json_t *workload_file_load(const struct workload_file *f, struct err *err);
+
+/* That, checked: the inputs' names too.  NULL with *err. */
+struct registry;
+struct workload *workload_file_parse(const struct workload_file *f, const json_t *json,
+				     const struct registry *registry, struct err *err);
+
+/* What a place in the source is called: "model.py", "chain.json, source". */
+void workload_file_place(const struct workload_file *f, char *out, int out_bytes);
+
+/* Writes the error to stderr, with its line and a caret where it has a place in
+ * the source of `json` (may be NULL). */
+void workload_file_error(const struct workload_file *f, const char *command, const json_t *json,
+			 const struct err *err);
+
+#endif

@@ -1,0 +1,504 @@
+/* server/http/http.c -- libmicrohttpd: receive, route, handle, answer.
+ *
+ * The library calls answer() several times for one request: with the headers,
+ * with each part of the body, at the end.  An epoll thread of libmicrohttpd
+ * 0.9.75 stalls when exactly 128 of its connections are ready at once, so the
+ * connection limit keeps every thread of the pool below that.
+ */
+#include "server/http/http.h"
+
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "server/text/assets.h"
+#include "server/http/slow_pool.h"
+#include "server/queue/events.h"
+#include "server/http/listen.h"
+#include "server/http/pages.h"
+
+enum {
+	THREADS = 4,
+	SLOW_THREADS = 8,            /* all that may be checked, read and written at once */
+	CONNECTIONS = THREADS * 120, /* see above: must stay below THREADS * 126 */
+	PER_ADDRESS = 400,
+	TIMEOUT_S = 30,
+	MEMORY_BYTES = 32 << 10, /* headers of one connection */
+	REQUEST_BYTES = 64 << 20,
+	SWALLOW_BYTES = 64 << 20, /* of a body that is too large */
+};
+
+struct http {
+	struct app *app;
+	const struct route_table *routes;
+	struct MHD_Daemon *daemon;
+	struct slow_pool *slow_pool;
+	char url[128];
+};
+
+/* One request on its way. */
+struct exchange {
+	struct arena arena;
+	const struct route *route;
+	struct req req;
+	struct buf body;
+	struct err err;               /* found before the body was read */
+	bool head;                    /* asked for without its body */
+	bool unframed;                /* where its body ends is in doubt */
+	unsigned long long announced; /* Content-Length */
+	size_t received;              /* of the body so far */
+	struct slow_task task;        /* of a slow route */
+	struct reply reply;           /* what its handler left ... */
+	bool handled, ok;             /* ... once it has run; else err */
+};
+
+static enum MHD_Result send_response(struct MHD_Connection *c, struct MHD_Response *r, int status,
+				     const char *type)
+{
+	enum MHD_Result ok;
+
+	if (!r)
+		return MHD_NO;
+	MHD_add_response_header(r, "Content-Type", type);
+	MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
+	MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
+	MHD_add_response_header(r, "Content-Security-Policy",
+				"default-src 'self'; object-src 'none'; base-uri 'none'; "
+				"form-action 'self'; frame-ancestors 'none'");
+	ok = MHD_queue_response(c, (unsigned)status, r);
+	MHD_destroy_response(r);
+	return ok;
+}
+
+static enum MHD_Result send_json(struct MHD_Connection *c, json_t *json, int status)
+{
+	char *text = json_dumps(json, JSON_COMPACT | JSON_ENSURE_ASCII);
+	struct MHD_Response *r;
+
+	json_decref(json);
+	if (!text)
+		return MHD_NO;
+	r = MHD_create_response_from_buffer_with_free_callback(strlen(text), text, free);
+	if (r)
+		MHD_add_response_header(r, "Cache-Control", "no-store");
+	return send_response(c, r, status, "application/json");
+}
+
+static enum MHD_Result send_error(struct MHD_Connection *c, const struct err *err)
+{
+	return send_json(c, error_json(err), err_status(err->code));
+}
+
+static bool header_has(struct MHD_Connection *c, const char *name, const char *part)
+{
+	const char *value = MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
+
+	return value && strstr(value, part);
+}
+
+static enum MHD_Result send_asset(struct MHD_Connection *c, const struct reply *reply, int status)
+{
+	const struct asset *a = reply->asset;
+	bool gzip = header_has(c, "Accept-Encoding", "gzip") && a->gzip_len > 0;
+	bool same = status == MHD_HTTP_OK && header_has(c, "If-None-Match", a->etag);
+	struct MHD_Response *r;
+
+	if (same)
+		r = MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT);
+	else
+		r = MHD_create_response_from_buffer(gzip ? a->gzip_len : a->len,
+						    (void *)(gzip ? a->gzip_data : a->data),
+						    MHD_RESPMEM_PERSISTENT);
+	if (!r)
+		return MHD_NO;
+	if (gzip && !same)
+		MHD_add_response_header(r, "Content-Encoding", "gzip");
+	if (reply->link)
+		MHD_add_response_header(r, "Link", reply->link);
+	MHD_add_response_header(r, "ETag", a->etag);
+	MHD_add_response_header(r, "Vary", "Accept-Encoding");
+	/* Asked anew each time, answered by 304: a new version shows at once. */
+	MHD_add_response_header(r, "Cache-Control", "no-cache");
+	return send_response(c, r, same ? MHD_HTTP_NOT_MODIFIED : status, a->type);
+}
+
+static void name_file(struct MHD_Response *r, const struct reply *reply)
+{
+	char value[256];
+
+	snprintf(value, sizeof(value), "attachment; filename=\"%s\"", reply->filename);
+	MHD_add_response_header(r, "Content-Disposition", value);
+}
+
+/* The library reads the file and closes it. */
+static enum MHD_Result send_file(struct MHD_Connection *c, struct reply *reply, int status)
+{
+	struct MHD_Response *r = MHD_create_response_from_fd64(reply->file_bytes, reply->file);
+
+	if (!r) {
+		close(reply->file);
+		return MHD_NO;
+	}
+	if (reply->filename)
+		name_file(r, reply);
+	MHD_add_response_header(r, "Cache-Control", "no-store");
+	return send_response(c, r, status, reply->content_type);
+}
+
+static enum MHD_Result send_text(struct MHD_Connection *c, struct reply *reply, int status)
+{
+	const char *type = reply->content_type ? reply->content_type : "application/json";
+	struct MHD_Response *r = MHD_create_response_from_buffer_with_free_callback(
+	    reply->text_len, reply->text, free);
+
+	if (r && reply->filename)
+		name_file(r, reply);
+	if (r)
+		MHD_add_response_header(r, "Cache-Control", "no-store");
+	return send_response(c, r, status, type);
+}
+
+static enum MHD_Result send_stream(struct MHD_Connection *c, struct app *app, int64_t run)
+{
+	struct err err = { 0 };
+	struct MHD_Response *r = events_open(app->events, c, run, &err);
+
+	if (!r)
+		return send_error(c, &err);
+	MHD_add_response_header(r, "Cache-Control", "no-store");
+	MHD_add_response_header(r, "X-Accel-Buffering", "no");
+	return send_response(c, r, MHD_HTTP_OK, "text/event-stream");
+}
+
+static enum MHD_Result send_reply(struct MHD_Connection *c, struct app *app, struct reply *reply,
+				  bool head)
+{
+	int status = reply->status ? reply->status : MHD_HTTP_OK;
+
+	if (reply->stream_run && head) /* a stream without its body is no stream */
+		return send_response(
+		    c, MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT),
+		    status, "text/event-stream");
+	if (reply->stream_run)
+		return send_stream(c, app, reply->stream_run);
+	if (reply->asset)
+		return send_asset(c, reply, status);
+	if (reply->file)
+		return send_file(c, reply, status);
+	if (reply->text)
+		return send_text(c, reply, status);
+	return send_json(c, reply->json, status);
+}
+
+struct framing {
+	int lengths, codings; /* headers of either kind */
+	bool chunked;         /* the last coding is "chunked" and nothing else */
+};
+
+static enum MHD_Result count_framing(void *self, enum MHD_ValueKind kind, const char *key,
+				     const char *value)
+{
+	struct framing *f = self;
+
+	(void)kind;
+	f->lengths += strcasecmp(key, "Content-Length") == 0;
+	if (strcasecmp(key, "Transfer-Encoding") == 0) {
+		f->codings++;
+		f->chunked = value && strcasecmp(value, "chunked") == 0;
+	}
+	return MHD_YES;
+}
+
+/* Two readers of the same bytes must not differ over where a request ends, or
+ * a second one can be hidden in its body: the library takes one of several
+ * headers and ignores codings that it does not know, so we refuse them. */
+static bool is_framed(struct MHD_Connection *c)
+{
+	struct framing f = { 0 };
+
+	MHD_get_connection_values(c, MHD_HEADER_KIND, count_framing, &f);
+	return f.lengths + f.codings <= 1 && (f.codings == 0 || f.chunked);
+}
+
+/* Whether the body's type is one of `types`, whatever parameters stand behind it. */
+static bool has_type(struct MHD_Connection *c, const char *const *types)
+{
+	const char *value = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Type");
+	size_t len = value ? strcspn(value, "; \t") : 0;
+
+	for (int i = 0; len && types[i]; i++)
+		if (strlen(types[i]) == len && strncasecmp(value, types[i], len) == 0)
+			return true;
+	return false;
+}
+
+/* What can be refused before the body is read. */
+static void check_head(const struct http *http, struct exchange *x, struct MHD_Connection *c,
+		       const char *method)
+{
+	const char *length = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length");
+
+	x->announced = length ? strtoull(length, NULL, 10) : 0;
+	x->head = strcmp(method, "HEAD") == 0;
+	x->unframed = !is_framed(c);
+	x->body.limit = 1; /* where no body is taken, one byte tells that there was one */
+	if (x->unframed)
+		err_set(&x->err, ERR_BAD_REQUEST,
+			"send one Content-Length or Transfer-Encoding: chunked, not both");
+	if (!x->route || x->err.code)
+		return;
+	if (x->announced > x->route->body_limit)
+		err_set(&x->err, ERR_TOO_LARGE, "the body has %s bytes; %s %s takes at most %zu",
+			length, method, x->route->path, x->route->body_limit);
+	else if (x->route->body_limit && !has_type(c, http->routes->body_types(x->route)))
+		/* A form of another site cannot send these types without being asked. */
+		err_set(&x->err, ERR_BAD_REQUEST, "send the body as Content-Type: %s",
+			http->routes->body_types(x->route)[0]);
+	else if (x->route->body_limit)
+		x->body.limit = x->route->body_limit;
+}
+
+static struct exchange *begin(struct http *http, struct MHD_Connection *c, const char *method,
+			      const char *url)
+{
+	struct exchange *x = calloc(1, sizeof(*x));
+
+	if (!x)
+		return NULL;
+	arena_init(&x->arena, REQUEST_BYTES);
+	x->req = (struct req){ .app = http->app, .arena = &x->arena, .connection = c };
+	x->req.path = arena_strdup(&x->arena, url);
+	if (!x->req.path)
+		err_set(&x->err, ERR_MEMORY, "out of memory for the request");
+	else if (strncmp(url, "/assets/", 8) != 0)
+		x->route = route_find(http->routes, method, x->req.path, &x->arena,
+				      x->req.path_args, &x->err);
+	else if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
+		err_set(&x->err, ERR_METHOD, "%.200s takes GET, not %.20s", url, method);
+	check_head(http, x, c, method);
+	return x;
+}
+
+static void handle(struct exchange *x)
+{
+	x->req.body = x->body.data ? x->body.data : "";
+	x->req.body_len = x->body.len;
+	x->ok = x->route->handler(&x->req, &x->reply, &x->err);
+	x->handled = true;
+}
+
+static void handle_slowly(struct slow_task *task)
+{
+	struct exchange *x = (void *)((char *)task - offsetof(struct exchange, task));
+
+	handle(x);
+	MHD_resume_connection(x->req.connection); /* x is finish()'s again */
+}
+
+static enum MHD_Result send_handled(struct exchange *x, struct MHD_Connection *c)
+{
+	struct reply reply = x->reply;
+
+	x->reply = (struct reply){ 0 };
+	return x->ok ? send_reply(c, x->req.app, &reply, x->head) : send_error(c, &x->err);
+}
+
+/* The whole request is there.  Called again where the handler has run behind. */
+static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_Connection *c)
+{
+	if (x->handled)
+		return send_handled(x, c);
+	x->req.app->requests++;
+	if (x->err.code == ERR_NONE && x->body.failed)
+		err_set(&x->err, ERR_TOO_LARGE,
+			"the body is over %zu bytes, the limit of this route",
+			x->route ? x->route->body_limit : 0);
+	if (x->err.code == ERR_NOT_FOUND && header_has(c, "Accept", "text/html"))
+		x->ok = page_not_found(&x->req, &x->reply, &x->err);
+	else if (x->err.code != ERR_NONE)
+		return send_error(c, &x->err);
+	else if (!x->route)
+		x->ok = page_asset(&x->req, &x->reply, &x->err);
+	else if (!x->route->slow)
+		handle(x);
+	else {
+		x->task.fn = handle_slowly;
+		MHD_suspend_connection(c); /* before it can be resumed */
+		if (!slow_pool_run(http->slow_pool, &x->task, &x->err)) {
+			x->handled = true;
+			MHD_resume_connection(c);
+		}
+		return MHD_YES;
+	}
+	return send_handled(x, c);
+}
+
+static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *url,
+			      const char *method, const char *version, const char *upload,
+			      size_t *upload_len, void **state)
+{
+	struct exchange *x = *state;
+	struct http *http = self;
+
+	(void)version;
+	if (!x) {
+		x = begin(http, c, method, url);
+		*state = x;
+		if (!x)
+			return MHD_NO;
+		/* The library closes after an answer to a POST that comes before its body;
+		 * other methods it would go on reading, so those get none. */
+		if ((x->unframed || x->announced > SWALLOW_BYTES) && strcmp(method, "POST") != 0)
+			return MHD_NO;
+		/* A body that is refused is still read, within reason: closing on a client
+		 * that sends would reset the connection and lose our answer. */
+		return x->unframed || x->announced > SWALLOW_BYTES ? finish(http, x, c) : MHD_YES;
+	}
+	if (*upload_len > 0) {
+		x->received += *upload_len;
+		if (x->received > SWALLOW_BYTES)
+			return MHD_NO; /* it does not end: close */
+		if (x->err.code == ERR_NONE)
+			buf_add(&x->body, upload, *upload_len);
+		*upload_len = 0;
+		return MHD_YES;
+	}
+	return finish(http, x, c);
+}
+
+static void complete(void *self, struct MHD_Connection *c, void **state,
+		     enum MHD_RequestTerminationCode code)
+{
+	struct exchange *x = *state;
+
+	(void)self;
+	(void)c;
+	(void)code;
+	if (!x)
+		return;
+	json_decref(x->reply.json); /* whoever waited for it may have gone */
+	free(x->reply.text);
+	if (x->reply.file)
+		close(x->reply.file);
+	buf_finish(&x->body);
+	arena_finish(&x->arena);
+	free(x);
+	*state = NULL;
+}
+
+const char *req_query(struct req *req, const char *name)
+{
+	return MHD_lookup_connection_value(req->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+struct wanted {
+	const char *name, **values;
+	int n, most;
+};
+
+static enum MHD_Result keep_value(void *self, enum MHD_ValueKind kind, const char *key,
+				  const char *value)
+{
+	struct wanted *w = self;
+
+	(void)kind;
+	if (value && w->n < w->most && strcmp(key, w->name) == 0)
+		w->values[w->n++] = value;
+	return MHD_YES;
+}
+
+int req_query_all(struct req *req, const char *name, const char **values, int most)
+{
+	struct wanted w = { .name = name, .values = values, .most = most };
+
+	MHD_get_connection_values(req->connection, MHD_GET_ARGUMENT_KIND, keep_value, &w);
+	return w.n;
+}
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Undoes %XX in place, but leaves %00 as it stands: a NUL would cut the path,
+ * and what follows it would go unseen. */
+static size_t unescape(void *self, struct MHD_Connection *c, char *text)
+{
+	char *out = text;
+
+	(void)self;
+	(void)c;
+	for (const char *in = text; *in; in++) {
+		int high = *in == '%' ? hex_value(in[1]) : -1;
+		int low = high >= 0 ? hex_value(in[2]) : -1;
+
+		if (low >= 0 && (high | low)) {
+			*out++ = (char)(high << 4 | low);
+			in += 2;
+		} else {
+			*out++ = *in;
+		}
+	}
+	*out = '\0';
+	return (size_t)(out - text);
+}
+
+static void end(struct http *http)
+{
+	slow_pool_destroy(http->slow_pool);
+	free(http);
+}
+
+struct http *http_start(struct app *app, const struct route_table *routes, const char *listen,
+			struct err *err)
+{
+	struct http *http = calloc(1, sizeof(*http));
+	int fd;
+
+	if (!http) {
+		err_set(err, ERR_MEMORY, "out of memory for the server");
+		return NULL;
+	}
+	http->app = app;
+	http->routes = routes;
+	http->slow_pool = slow_pool_create(SLOW_THREADS, err);
+	fd = http->slow_pool ? listen_on(listen, http->url, sizeof(http->url), err) : -1;
+	if (fd < 0) {
+		end(http);
+		return NULL;
+	}
+	http->daemon = MHD_start_daemon(
+	    MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, http,
+	    MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
+	    MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+	    (unsigned)PER_ADDRESS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
+	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES, MHD_OPTION_NOTIFY_COMPLETED,
+	    complete, http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
+	if (!http->daemon) {
+		err_set(err, ERR_IO, "the HTTP server on %s did not start", listen);
+		close(fd);
+		end(http);
+		return NULL;
+	}
+	return http;
+}
+
+const char *http_url(const struct http *http)
+{
+	return http->url;
+}
+
+void http_stop(struct http *http)
+{
+	if (!http)
+		return;
+	slow_pool_stop(http->slow_pool); /* a suspended connection must not meet the daemon's end */
+	MHD_stop_daemon(http->daemon);
+	end(http);
+}

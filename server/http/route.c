@@ -1,0 +1,50 @@
+/* server/http/route.c -- finds the row of a request. */
+#include "server/http/route.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Walks both paths segment by segment; "{...}" takes any one that is not empty. */
+static bool matches(const char *pattern, const char *path, struct arena *arena,
+		    const char *args[MAX_PATH_ARGS])
+{
+	int n = 0;
+
+	while (*pattern && *path) {
+		if (*pattern == '{') {
+			size_t len = strcspn(path, "/");
+
+			if (len == 0 || n == MAX_PATH_ARGS)
+				return false;
+			args[n++] = arena_strndup(arena, path, len);
+			path += len;
+			pattern = strchr(pattern, '}') + 1;
+		} else if (*pattern++ != *path++) {
+			return false;
+		}
+	}
+	return *pattern == *path;
+}
+
+const struct route *route_find(const struct route_table *table, const char *method,
+			       const char *path, struct arena *arena,
+			       const char *args[MAX_PATH_ARGS], struct err *err)
+{
+	char allowed[64] = "";
+	const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
+
+	for (int i = 0; i < table->n; i++) {
+		if (!matches(table->rows[i].path, path, arena, args))
+			continue;
+		if (strcmp(table->rows[i].method, wanted) == 0)
+			return &table->rows[i];
+		snprintf(allowed + strlen(allowed), sizeof(allowed) - strlen(allowed), "%s%s",
+			 *allowed ? ", " : "", table->rows[i].method);
+	}
+	if (*allowed)
+		err_set(err, ERR_METHOD, "%s takes %s, not %s", path, allowed, method);
+	else
+		err_set(err, ERR_NOT_FOUND, "there is nothing at %.200s; /api lists what there is",
+			path);
+	return NULL;
+}

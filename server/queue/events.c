@@ -1,0 +1,231 @@
+/* server/queue/events.c -- see events.h.
+ *
+ * A suspended connection neither times out nor notices that its peer has gone,
+ * and must be resumed before the daemon stops: hence keep-alive and stop.
+ */
+#include "server/queue/events.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "fusion/base/clock.h"
+
+static const int64_t SILENCE_NS = INT64_C(15) * 1000000000;
+
+struct stream {
+	struct stream *next;
+	struct events *owner;
+	struct MHD_Connection *connection;
+	int64_t run;
+	int64_t last_write_ns;
+	bool due;       /* something to say */
+	bool suspended; /* resume it when something is due */
+	bool ended;     /* the last event is in `text` */
+	size_t len, sent;
+	char text[1024];
+};
+
+struct events {
+	pthread_mutex_t lock;
+	struct stream *streams;
+	int n_streams;
+	bool stopping;
+	events_describe_fn *describe;
+	void *self;
+};
+
+struct events *events_create(events_describe_fn *describe, void *self)
+{
+	struct events *e = calloc(1, sizeof(*e));
+
+	if (e) {
+		pthread_mutex_init(&e->lock, NULL);
+		e->describe = describe;
+		e->self = self;
+	}
+	return e;
+}
+
+void events_destroy(struct events *e)
+{
+	if (!e)
+		return;
+	pthread_mutex_destroy(&e->lock);
+	free(e);
+}
+
+static ssize_t give_text(struct stream *s, char *out, size_t max)
+{
+	size_t n = s->len - s->sent < max ? s->len - s->sent : max;
+
+	memcpy(out, s->text + s->sent, n);
+	s->sent += n;
+	s->last_write_ns = clock_ns();
+	return (ssize_t)n;
+}
+
+/* MHD asks for bytes; with none to give the connection is suspended, under the
+ * lock, so that a publisher cannot slip in between. */
+static ssize_t read_stream(void *self, uint64_t position, char *out, size_t max)
+{
+	struct stream *s = self;
+	struct events *e = s->owner;
+	bool silent;
+
+	(void)position;
+	if (s->sent < s->len)
+		return give_text(s, out, max);
+	pthread_mutex_lock(&e->lock);
+	if (s->ended || e->stopping) {
+		pthread_mutex_unlock(&e->lock);
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	}
+	silent = clock_ns() - s->last_write_ns > SILENCE_NS;
+	if (!s->due && !silent) {
+		s->suspended = true;
+		MHD_suspend_connection(s->connection);
+		pthread_mutex_unlock(&e->lock);
+		return 0;
+	}
+	silent = !s->due;
+	s->due = false;
+	pthread_mutex_unlock(&e->lock);
+
+	s->sent = 0;
+	if (silent) {
+		strcpy(s->text, ": still there\n\n");
+		s->len = strlen(s->text);
+	} else {
+		s->len = e->describe(e->self, s->run, s->text, sizeof(s->text), &s->ended);
+	}
+	return give_text(s, out, max);
+}
+
+static void free_stream(void *self)
+{
+	struct stream *s = self;
+	struct events *e = s->owner;
+
+	pthread_mutex_lock(&e->lock);
+	for (struct stream **at = &e->streams; *at; at = &(*at)->next) {
+		if (*at == s) {
+			*at = s->next;
+			e->n_streams--;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&e->lock);
+	free(s);
+}
+
+struct MHD_Response *events_open(struct events *e, struct MHD_Connection *connection, int64_t run,
+				 struct err *err)
+{
+	struct stream *s = calloc(1, sizeof(*s));
+	struct MHD_Response *response;
+	bool full;
+
+	if (!s) {
+		err_set(err, ERR_MEMORY, "out of memory for an event stream");
+		return NULL;
+	}
+	*s = (struct stream){ .owner = e,
+			      .connection = connection,
+			      .run = run,
+			      .due = true,
+			      .last_write_ns = clock_ns() };
+	pthread_mutex_lock(&e->lock);
+	full = e->n_streams >= EVENTS_MAX_STREAMS || e->stopping;
+	if (!full) {
+		s->next = e->streams;
+		e->streams = s;
+		e->n_streams++;
+	}
+	pthread_mutex_unlock(&e->lock);
+	if (full) {
+		free(s);
+		err_set(
+		    err, ERR_BUSY,
+		    "%d event streams are open, the limit; close a page or poll the run instead",
+		    EVENTS_MAX_STREAMS);
+		return NULL;
+	}
+	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 2048, read_stream, s,
+						     free_stream);
+	if (!response) {
+		free_stream(s);
+		err_set(err, ERR_MEMORY, "out of memory for an event stream");
+	}
+	return response;
+}
+
+static void wake(struct stream *s)
+{
+	if (s->suspended) {
+		s->suspended = false;
+		MHD_resume_connection(s->connection);
+	}
+}
+
+void events_publish(struct events *e, int64_t run)
+{
+	pthread_mutex_lock(&e->lock);
+	for (struct stream *s = e->streams; s; s = s->next) {
+		if (s->run == run) {
+			s->due = true;
+			wake(s);
+		}
+	}
+	pthread_mutex_unlock(&e->lock);
+}
+
+/* Nothing polls a suspended connection, so whether its peer has closed must be
+ * asked.  Bytes that wait to be read hide that: then a failing write tells. */
+static bool peer_is_gone(const struct stream *s)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+	    s->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	char byte;
+	ssize_t n = info ? recv(info->connect_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) : 1;
+
+	return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+void events_keep_alive(struct events *e)
+{
+	int64_t now = clock_ns();
+
+	pthread_mutex_lock(&e->lock);
+	for (struct stream *s = e->streams; s; s = s->next) {
+		if (!s->suspended)
+			continue;
+		if (peer_is_gone(s))
+			s->ended = true;
+		if (s->ended || now - s->last_write_ns > SILENCE_NS)
+			wake(s);
+	}
+	pthread_mutex_unlock(&e->lock);
+}
+
+void events_stop(struct events *e)
+{
+	pthread_mutex_lock(&e->lock);
+	e->stopping = true;
+	for (struct stream *s = e->streams; s; s = s->next)
+		wake(s);
+	pthread_mutex_unlock(&e->lock);
+}
+
+int events_open_count(struct events *e)
+{
+	int n;
+
+	pthread_mutex_lock(&e->lock);
+	n = e->n_streams;
+	pthread_mutex_unlock(&e->lock);
+	return n;
+}

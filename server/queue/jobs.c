@@ -1,0 +1,468 @@
+/* server/queue/jobs.c -- see jobs.h.
+ *
+ * The thread sleeps in poll() on the worker's socket and a wake-up counter.
+ * What a worker says is kept in memory; the database hears of a run when it
+ * starts and when it ends.
+ */
+#include "server/queue/jobs.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "fusion/base/clock.h"
+#include "fusion/base/log.h"
+#include "fusion/base/vec.h"
+#include "profiler/timeline/timeline.h"
+#include "profiler/torch/host.h"
+#include "server/queue/events.h"
+#include "server/queue/message.h"
+#include "server/queue/history_store.h"
+#include "server/queue/suite_store.h"
+#include "server/queue/summary.h"
+#include "server/queue/worker.h"
+
+/* A timeline of one run: what is past this is left out, whole blocks. */
+enum { TIMELINE_BYTES = 64 << 20 };
+enum { KEEP_ALIVE_MS = 5000, RETRY_MS = 1000, STORE_TRIES = 10 };
+static const int64_t silent_trace_ns = 120LL * 1000 * 1000 * 1000;
+
+struct jobs {
+	struct db *db;
+	struct events *events;
+	const char *cache_dir;
+	const struct registry *registry;
+	const char *torch_python;
+	struct torch_host *torch_host; /* of torch_python; NULL: it could not be started */
+	int run_seconds;
+	int64_t suite;
+	bool quiet;
+	pthread_t thread;
+	int wake_fd;
+	atomic_bool stopping;
+
+	/* The thread's own. */
+	struct worker worker;
+	struct message_reader reader;
+	char *environment, *report;        /* texts of the worker; malloc */
+	VEC(struct timeline_row) timeline; /* its blocks; data is malloc'd */
+	size_t timeline_bytes;
+	struct err failure; /* what the worker said, or what we found */
+	int64_t deadline_ns;
+	bool store_down; /* the store refused the last write, and the log has it */
+	int tries;       /* to write down the end of the current run */
+
+	/* Held while a row and `current` change together, so that a cancel finds
+	 * the run waiting, in hand or ended, and never in between. */
+	pthread_mutex_t turn;
+
+	pthread_mutex_t lock; /* guards what follows; taken within `turn` */
+	int64_t current;      /* run in hand; 0: none */
+	bool cancel;          /* of the current run */
+	struct job_state state;
+};
+
+static void set_current(struct jobs *j, int64_t id)
+{
+	pthread_mutex_lock(&j->lock);
+	j->current = id;
+	j->cancel = false;
+	j->state = (struct job_state){ .left_s = -1, .what = "starting a worker" };
+	pthread_mutex_unlock(&j->lock);
+}
+
+bool jobs_state(struct jobs *j, int64_t id, struct job_state *out)
+{
+	bool is_current;
+
+	pthread_mutex_lock(&j->lock);
+	is_current = j->current == id;
+	if (is_current)
+		*out = j->state;
+	pthread_mutex_unlock(&j->lock);
+	return is_current;
+}
+
+/* A store that refuses (a full disk) is tried again and again, and logged once. */
+static void note_store(struct jobs *j, bool works, const struct err *err)
+{
+	if (!works && !j->store_down)
+		log_line(LOG_ERROR, "%s; trying again every few seconds", err->message);
+	else if (works && j->store_down)
+		log_line(LOG_INFO, "the database takes what is written again");
+	j->store_down = !works;
+}
+
+static void end_current(struct jobs *j, bool kill_first);
+
+/* Torch stays loaded from run to run; where its host has ended there is another.  The
+ * socket, or NULL: the run will start one for itself, or say why not. */
+static const char *torch_socket(struct jobs *j)
+{
+	struct err err = { 0 };
+
+	if (!j->torch_python)
+		return NULL;
+	if (j->torch_host && !torch_host_alive(j->torch_host)) {
+		torch_host_stop(j->torch_host);
+		j->torch_host = NULL;
+	}
+	if (!j->torch_host)
+		j->torch_host = torch_host_start(j->torch_python, &err);
+	return j->torch_host ? torch_host_socket(j->torch_host) : NULL;
+}
+
+static void begin_next(struct jobs *j)
+{
+	struct arena arena = { 0 };
+	struct err err = { 0 };
+	struct run run;
+	bool found = false;
+
+	pthread_mutex_lock(&j->turn);
+	note_store(j, db_run_claim(j->db, j->suite, &arena, &run, &found, &err), &err);
+	if (found)
+		set_current(j, run.id);
+	pthread_mutex_unlock(&j->turn);
+	if (found) {
+		j->failure = (struct err){ 0 };
+		j->tries = 0;
+		j->deadline_ns = clock_ns() + (int64_t)j->run_seconds * 1000000000;
+		if (!j->quiet)
+			log_line(LOG_INFO, "run %lld: started (%s)", (long long)run.id, run.name);
+		if (worker_start(&j->worker,
+				 &(struct worker_options){ .cache_dir = j->cache_dir,
+							   .cpu_seconds = j->run_seconds *
+									  WORKER_CPU_PER_WALL,
+							   .registry = j->registry,
+							   .torch_python = j->torch_python,
+							   .torch_host = torch_socket(j) },
+				 MESSAGE_WORKLOAD, run.workload, &j->failure))
+			events_publish(j->events, run.id);
+		else
+			end_current(j, false);
+	}
+	arena_finish(&arena);
+}
+
+static void hear_progress(struct jobs *j, const char *text)
+{
+	json_t *json = json_loads(text, 0, NULL);
+	const char *what = "";
+	struct job_state state = { 0 };
+
+	if (json && json_unpack(json, "{s:F, s:s, s:F}", "share", &state.share, "what", &what,
+				"left_s", &state.left_s) == 0) {
+		strncpy(state.what, what, sizeof(state.what) - 1);
+		pthread_mutex_lock(&j->lock);
+		j->state = state;
+		pthread_mutex_unlock(&j->lock);
+		events_publish(j->events, j->current);
+	}
+	json_decref(json);
+}
+
+static void replace(char **text, const char *with)
+{
+	free(*text);
+	*text = strdup(with);
+}
+
+/* The worker is one of ours, but what it runs is not: its blocks are checked. */
+static void hear_block(struct jobs *j, const char *bytes, size_t len)
+{
+	struct timeline_row row = { .len = len };
+	struct timeline_block block;
+	struct err err = { 0 };
+	void *copy;
+
+	if (!timeline_block_read(bytes, len, &block, &err)) {
+		log_line(LOG_WARN, "run %lld: %s", (long long)j->current, err.message);
+		return;
+	}
+	if (block.kind == TIMELINE_CHUNK && j->timeline_bytes + len > TIMELINE_BYTES)
+		return;
+	copy = malloc(len);
+	if (!copy)
+		return;
+	memcpy(copy, bytes, len);
+	row.kind = block.kind;
+	row.events = block.events;
+	row.t0_ns = block.t0_ns;
+	row.t1_ns = block.t1_ns;
+	row.data = copy;
+	j->timeline_bytes += len;
+	if (!VEC_PUSH(&j->timeline, row))
+		free(copy);
+}
+
+static void drop_timeline(struct jobs *j)
+{
+	for (size_t i = 0; i < j->timeline.len; i++)
+		free((void *)j->timeline.at[i].data);
+	VEC_FREE(&j->timeline);
+	j->timeline_bytes = 0;
+}
+
+/* Takes in what the worker sent; false when it will send no more. */
+static bool read_messages(struct jobs *j)
+{
+	long n = message_fill(&j->reader, j->worker.fd);
+	enum message_type type;
+	char *text;
+	size_t len;
+	bool bad = false;
+
+	if (n == -2)
+		return true;
+	while (n > 0 && message_next(&j->reader, &type, &text, &len, &bad)) {
+		if (type == MESSAGE_PROGRESS)
+			hear_progress(j, text);
+		else if (type == MESSAGE_TIMELINE)
+			hear_block(j, text, len);
+		else if (type == MESSAGE_ENVIRONMENT)
+			replace(&j->environment, text);
+		else if (type == MESSAGE_REPORT)
+			replace(&j->report, text);
+		else if (type == MESSAGE_ERROR)
+			message_error(text, &j->failure);
+	}
+	if (n > 0 && bad) {
+		kill(-j->worker.pid, SIGKILL); /* else the wait for its end could be long */
+		err_set(&j->failure, ERR_WORKER,
+			"the worker sent a message over the limit of %d bytes", MESSAGE_MAX_BYTES);
+	}
+	return n > 0 && !bad;
+}
+
+static bool store_report(struct jobs *j, int64_t id, struct err *err)
+{
+	struct arena arena = { 0 };
+	struct run_summary summary = { 0 };
+	bool ok;
+
+	summary_of_report(j->report, &arena, &summary);
+	ok = db_timeline_put(j->db, id, j->timeline.at, j->timeline.len, err) &&
+	     suite_store_results(j->db, id, j->report, err) &&
+	     history_store(j->db, id, j->report, strlen(j->report), err) &&
+	     db_run_finish(j->db, id, j->report, strlen(j->report),
+			   j->environment ? j->environment : "{}", &summary, err);
+	arena_finish(&arena);
+	return ok;
+}
+
+/* Writes down how the current run ended. */
+static bool write_end(struct jobs *j, const char **how, struct err *err)
+{
+	bool cancelled;
+
+	pthread_mutex_lock(&j->lock);
+	cancelled = j->cancel;
+	pthread_mutex_unlock(&j->lock);
+	if (cancelled) {
+		*how = "cancelled";
+		return db_run_end(j->db, j->current, RUN_CANCELLED, NULL, err);
+	}
+	if (atomic_load(&j->stopping) && !j->report) {
+		*how = "back in the queue";
+		return db_run_requeue(j->db, j->current, err);
+	}
+	if (j->report && j->failure.code == ERR_NONE) {
+		*how = "done";
+		return store_report(j, j->current, err);
+	}
+	*how = j->failure.message;
+	return db_run_end(j->db, j->current, RUN_FAILED, &j->failure, err);
+}
+
+/* A run stays the current one until the store has its end: what it measured is
+ * not given up for a disk that is full for a while. */
+static void finish_run(struct jobs *j)
+{
+	int64_t id = j->current;
+	const char *how = "";
+	struct err err = { 0 };
+	bool settled;
+
+	pthread_mutex_lock(&j->turn);
+	settled = write_end(j, &how, &err) || err.code == ERR_CONFLICT;
+	note_store(j, settled, &err);
+	if (!settled && ++j->tries == STORE_TRIES && j->report && j->failure.code == ERR_NONE)
+		j->failure = err; /* perhaps it is this report that does not go in */
+	if (settled) {
+		if (!j->quiet)
+			log_line(LOG_INFO, "run %lld: %s", (long long)id,
+				 err.code == ERR_NONE ? how : err.message);
+		free(j->report);
+		free(j->environment);
+		j->report = j->environment = NULL;
+		drop_timeline(j);
+		set_current(j, 0);
+	}
+	pthread_mutex_unlock(&j->turn);
+	if (settled)
+		events_publish(j->events, id);
+}
+
+/* The worker has ended, or must. */
+static void end_current(struct jobs *j, bool kill_first)
+{
+	struct err end = { 0 };
+	bool clean;
+
+	worker_reap(&j->worker, kill_first, &clean, &end);
+	message_reader_finish(&j->reader);
+	if (j->failure.code == ERR_NONE && !j->report)
+		j->failure = end;
+	if (j->failure.code == ERR_NONE && !j->report)
+		err_set(&j->failure, ERR_WORKER, "the worker ended without a report");
+	finish_run(j);
+}
+
+static bool wants_cancel(struct jobs *j)
+{
+	bool cancel;
+
+	pthread_mutex_lock(&j->lock);
+	cancel = j->cancel;
+	pthread_mutex_unlock(&j->lock);
+	return cancel;
+}
+
+static void poll_worker(struct jobs *j, bool readable)
+{
+	if (j->worker.pid == 0) {
+		finish_run(j);
+	} else if (wants_cancel(j)) {
+		end_current(j, true);
+	} else if (clock_ns() > j->deadline_ns) {
+		err_set(&j->failure, ERR_WORKER,
+			"the run took over %d s, the limit of one run; measure fewer points or "
+			"smaller inputs, or start the server with a larger --run-seconds",
+			j->run_seconds);
+		end_current(j, true);
+	} else if (readable && !read_messages(j)) {
+		end_current(j, false);
+	}
+}
+
+static void *run_queue(void *self)
+{
+	struct jobs *j = self;
+	int64_t expired_ns = clock_ns();
+
+	while (!atomic_load(&j->stopping)) {
+		struct pollfd fds[2] = { { .fd = j->wake_fd, .events = POLLIN } };
+		uint64_t count;
+		int n = 1;
+
+		if (j->current == 0)
+			begin_next(j);
+		if (j->current != 0)
+			fds[n++] = (struct pollfd){ .fd = j->worker.fd, .events = POLLIN };
+		if (poll(fds, (nfds_t)n, j->current ? RETRY_MS : KEEP_ALIVE_MS) < 0 &&
+		    errno != EINTR)
+			log_line(LOG_ERROR, "poll: %s", strerror(errno));
+		if ((fds[0].revents & POLLIN) && read(j->wake_fd, &count, sizeof(count)) < 0)
+			log_line(LOG_WARN, "wake-up counter: %s", strerror(errno));
+		if (j->current != 0)
+			poll_worker(j, n > 1 && fds[1].revents != 0);
+		events_keep_alive(j->events);
+		if (clock_ns() - expired_ns > silent_trace_ns / 4) {
+			struct err err = { 0 };
+
+			db_trace_expire(j->db, silent_trace_ns, &err);
+			expired_ns = clock_ns();
+		}
+	}
+	if (j->current != 0)
+		end_current(j, true);
+	return NULL;
+}
+
+struct jobs *jobs_start(struct db *db, struct events *events, const struct jobs_options *o,
+			struct err *err)
+{
+	struct jobs *j = calloc(1, sizeof(*j));
+	int recovered = 0;
+
+	if (!j || (j->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0) {
+		free(j);
+		err_set(err, ERR_MEMORY, "no resources for the queue of jobs: %s", strerror(errno));
+		return NULL;
+	}
+	j->db = db;
+	j->events = events;
+	j->cache_dir = o->cache_dir;
+	j->registry = o->registry;
+	j->torch_python = o->torch_python;
+	j->run_seconds = o->run_seconds;
+	j->suite = o->suite;
+	j->quiet = o->quiet;
+	j->worker.fd = -1;
+	pthread_mutex_init(&j->lock, NULL);
+	pthread_mutex_init(&j->turn, NULL);
+	if (!db_run_recover(db, &recovered, err))
+		goto fail;
+	if (recovered > 0)
+		log_line(LOG_INFO, "%d runs of an earlier server are taken up again", recovered);
+	if (pthread_create(&j->thread, NULL, run_queue, j) != 0) {
+		err_set(err, ERR_MEMORY, "no thread for the queue of jobs");
+		goto fail;
+	}
+	return j;
+fail:
+	pthread_mutex_destroy(&j->lock);
+	pthread_mutex_destroy(&j->turn);
+	close(j->wake_fd);
+	free(j);
+	return NULL;
+}
+
+void jobs_stop(struct jobs *j)
+{
+	if (!j)
+		return;
+	atomic_store(&j->stopping, true);
+	jobs_wake(j);
+	pthread_join(j->thread, NULL);
+	torch_host_stop(j->torch_host);
+	pthread_mutex_destroy(&j->lock);
+	pthread_mutex_destroy(&j->turn);
+	close(j->wake_fd);
+	free(j);
+}
+
+void jobs_wake(struct jobs *j)
+{
+	uint64_t one = 1;
+
+	if (write(j->wake_fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
+		log_line(LOG_WARN, "wake-up counter: %s", strerror(errno));
+}
+
+bool jobs_cancel(struct jobs *j, int64_t id, struct err *err)
+{
+	bool is_current, ok;
+
+	pthread_mutex_lock(&j->turn);
+	pthread_mutex_lock(&j->lock);
+	is_current = j->current == id;
+	if (is_current)
+		j->cancel = true;
+	pthread_mutex_unlock(&j->lock);
+	ok = is_current || db_run_end(j->db, id, RUN_CANCELLED, NULL, err);
+	pthread_mutex_unlock(&j->turn);
+	if (is_current)
+		jobs_wake(j);
+	else if (ok)
+		events_publish(j->events, id);
+	return ok;
+}

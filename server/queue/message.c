@@ -1,0 +1,111 @@
+/* server/queue/message.c -- see message.h. */
+#include "server/queue/message.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { HEADER_BYTES = 5 };
+
+static bool send_all(int fd, const char *bytes, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = send(fd, bytes, len, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		bytes += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+bool message_send(int fd, enum message_type type, const char *text, size_t len, struct err *err)
+{
+	unsigned char header[HEADER_BYTES] = { (unsigned char)len, (unsigned char)(len >> 8),
+					       (unsigned char)(len >> 16),
+					       (unsigned char)(len >> 24), (unsigned char)type };
+
+	if (len > MESSAGE_MAX_BYTES)
+		return err_set(err, ERR_BOUND, "a message of %zu bytes is over the limit of %d",
+			       len, MESSAGE_MAX_BYTES);
+	if (!send_all(fd, (const char *)header, sizeof(header)) || !send_all(fd, text, len))
+		return err_set(err, ERR_IO, "the other side of the job's socket is gone: %s",
+			       strerror(errno));
+	return true;
+}
+
+void message_reader_finish(struct message_reader *r)
+{
+	buf_finish(&r->pending);
+	r->taken = 0;
+}
+
+static void drop_taken(struct message_reader *r)
+{
+	if (r->taken == 0)
+		return;
+	memmove(r->pending.data, r->pending.data + r->taken, r->pending.len - r->taken);
+	r->pending.len -= r->taken;
+	r->taken = 0;
+}
+
+long message_fill(struct message_reader *r, int fd)
+{
+	char bytes[65536];
+	ssize_t n;
+
+	drop_taken(r);
+	do
+		n = read(fd, bytes, sizeof(bytes));
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return errno == EAGAIN || errno == EWOULDBLOCK ? -2 : -1;
+	buf_add(&r->pending, bytes, (size_t)n);
+	return r->pending.failed ? -1 : (long)n;
+}
+
+bool message_next(struct message_reader *r, enum message_type *type, char **text, size_t *len,
+		  bool *bad)
+{
+	const unsigned char *h;
+	size_t have = r->pending.len - r->taken;
+	uint32_t n;
+
+	*bad = false;
+	if (have < HEADER_BYTES)
+		return false;
+	h = (const unsigned char *)r->pending.data + r->taken;
+	n = h[0] | (uint32_t)h[1] << 8 | (uint32_t)h[2] << 16 | (uint32_t)h[3] << 24;
+	*bad = n > MESSAGE_MAX_BYTES;
+	if (*bad || have < HEADER_BYTES + n)
+		return false;
+	/* The text moves over its header by one byte, so that it can end in NUL
+	 * although the next header follows at once. */
+	*type = (enum message_type)h[4];
+	*text = r->pending.data + r->taken + HEADER_BYTES - 1;
+	memmove(*text, *text + 1, n);
+	(*text)[n] = '\0';
+	*len = n;
+	r->taken += HEADER_BYTES + n;
+	return true;
+}
+
+void message_error(const char *text, struct err *err)
+{
+	json_t *json = json_loads(text, 0, NULL);
+	const char *code = "internal", *message = "the worker failed and did not say why";
+	int line = 0, column = 0;
+
+	if (json)
+		json_unpack(json, "{s:s, s:s, s:i, s:i}", "code", &code, "message", &message,
+			    "line", &line, "column", &column);
+	err_at(err, err_from_name(code), line, column, "%s", message);
+	json_decref(json);
+}

@@ -1,0 +1,162 @@
+/* server/queue/worker.c -- starts, feeds and buries a worker process. */
+#include "server/queue/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fusion/base/spawn.h"
+#include "server/queue/message.h"
+
+extern char **environ;
+
+enum { MAX_ARGV = 15 + 2 * REGISTRY_MAX_PLUGINS };
+
+static void make_argv(const struct worker *w, const struct worker_options *options, char *cpu_s,
+		      const char *argv[MAX_ARGV + 1])
+{
+	int n = 0;
+
+	argv[n++] = "breakeven";
+	argv[n++] = "worker";
+	argv[n++] = "--tmp";
+	argv[n++] = w->folder.path;
+	argv[n++] = "--cpu-seconds";
+	argv[n++] = cpu_s;
+	for (int i = 0; i < registry_plugin_count(options->registry); i++) {
+		argv[n++] = "--plugin";
+		argv[n++] = registry_plugin_path(options->registry, i);
+	}
+	if (options->torch_python) {
+		argv[n++] = "--torch-python";
+		argv[n++] = options->torch_python;
+	}
+	if (options->torch_host) {
+		argv[n++] = "--torch-host";
+		argv[n++] = options->torch_host;
+	}
+	if (options->blocking)
+		argv[n++] = "--blocking";
+	if (options->cache_dir) {
+		argv[n++] = "--cache";
+		argv[n++] = options->cache_dir;
+	}
+	argv[n] = NULL;
+}
+
+static bool spawn_child(struct worker *w, int child_fd, const struct worker_options *options)
+{
+	char cpu_s[16];
+	const char *argv[MAX_ARGV + 1];
+	posix_spawn_file_actions_t actions;
+	int code;
+
+	snprintf(cpu_s, sizeof(cpu_s), "%d", w->cpu_s);
+	make_argv(w, options, cpu_s, argv);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, child_fd, WORKER_FD);
+	code = spawn_apart(&w->pid, "/proc/self/exe", &actions, argv, (const char *const *)environ);
+	posix_spawn_file_actions_destroy(&actions);
+	errno = code;
+	return code == 0;
+}
+
+bool worker_start(struct worker *w, const struct worker_options *options, enum message_type job,
+		  const char *workload, struct err *err)
+{
+	const struct timeval send_limit = { .tv_sec = WORKER_SEND_S };
+	int pair[2];
+	int child_fd;
+
+	*w = (struct worker){ .fd = -1, .cpu_s = options->cpu_seconds };
+	/* A worker that is killed cannot tidy up, so its files lie in a folder of ours. */
+	if (!scratch_create(&w->folder, "a worker", err))
+		return false;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+		scratch_destroy(&w->folder);
+		return err_set(err, ERR_WORKER, "no socket for a worker: %s", strerror(errno));
+	}
+	/* dup2 of a descriptor onto itself would keep close-on-exec. */
+	child_fd = fcntl(pair[1], F_DUPFD_CLOEXEC, WORKER_FD + 1);
+	close(pair[1]);
+	if (child_fd < 0 || !spawn_child(w, child_fd, options)) {
+		err_set(err, ERR_WORKER, "no worker process: %s", strerror(errno));
+		w->pid = 0;
+		scratch_destroy(&w->folder);
+		close(pair[0]);
+		if (child_fd >= 0)
+			close(child_fd);
+		return false;
+	}
+	close(child_fd);
+	w->fd = pair[0];
+	/* A worker that was stopped must not stop the queue. */
+	setsockopt(w->fd, SOL_SOCKET, SO_SNDTIMEO, &send_limit, sizeof(send_limit));
+	if (!message_send(w->fd, job, workload, strlen(workload), err)) {
+		bool clean;
+
+		worker_reap(w, true, &clean, NULL);
+		return false;
+	}
+	fcntl(w->fd, F_SETFL, fcntl(w->fd, F_GETFL) | O_NONBLOCK);
+	return true;
+}
+
+static void word_end(int status, int cpu_s, struct err *err)
+{
+	int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+
+	if (sig == SIGXCPU)
+		err_set(err, ERR_WORKER,
+			"the worker used %d s of processor time, the limit of one run; measure "
+			"fewer points or smaller inputs, or start the server with a larger "
+			"--run-seconds",
+			cpu_s);
+	else if (sig == SIGKILL)
+		err_set(err, ERR_WORKER,
+			"the worker was killed (signal 9), by the system for lack of memory or by "
+			"an operator; run it again, or with smaller inputs");
+	else if (sig)
+		err_set(err, ERR_WORKER,
+			"the worker crashed (signal %d, %s); the server is not affected, and the "
+			"run can be repeated",
+			sig, strsignal(sig));
+	else
+		err_set(err, ERR_WORKER, "the worker ended with status %d and no report",
+			WEXITSTATUS(status));
+}
+
+void worker_reap(struct worker *w, bool kill_first, bool *clean, struct err *err)
+{
+	siginfo_t info;
+	int status = 0;
+
+	*clean = true;
+	if (w->pid == 0)
+		return;
+	if (kill_first)
+		kill(-w->pid, SIGKILL); /* its compiler too */
+	/* Of one that ended by itself a compiler may be left.  Its number is ours
+	 * until it is reaped, so that no other group can have it. */
+	while (waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+		;
+	kill(-w->pid, SIGKILL);
+	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	*clean = WIFEXITED(status) && WEXITSTATUS(status) <= 1;
+	if (!*clean)
+		word_end(status, w->cpu_s, err);
+	close(w->fd);
+	scratch_destroy(&w->folder);
+	*w = (struct worker){ .fd = -1 };
+}

@@ -1,0 +1,470 @@
+/* server/text/run_table.c -- sentences and rows from a report's JSON.
+ *
+ * Reads the report alone, so that a stored one prints the same as a fresh one.
+ */
+#include "server/text/run_table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "server/text/break_text.h"
+#include "server/text/change_text.h"
+#include "server/text/mixed_text.h"
+#include "profiler/numbers.h"
+#include "server/text/torch_text.h"
+
+enum { MAX_WARNINGS = 4 };
+
+static void ratio_sentence(struct buf *out, const char *mode, const json_t *b)
+{
+	const char *verdict = json_string_value(json_object_get(b, "verdict"));
+	double mid = number_field(b, "speedup"), low = number_end(b, "speedup_ci", 0),
+	       high = number_end(b, "speedup_ci", 1);
+	struct number_triple t;
+
+	if (!verdict)
+		return;
+	if (strcmp(verdict, "DISAGREES") == 0) {
+		buf_printf(out, "%s DISAGREES: its values are not eager's", mode);
+		return;
+	}
+	if (strcmp(verdict, "SLOWER") == 0) {
+		number_triple(&t, 1 / mid, 1 / high, 1 / low);
+		buf_printf(out, "%s is %sx (%s–%s) slower than eager", mode, t.mid, t.low, t.high);
+		return;
+	}
+	number_triple(&t, mid, low, high);
+	if (strcmp(verdict, "FASTER") == 0)
+		buf_printf(out, "%s is %sx (%s–%s) faster than eager", mode, t.mid, t.low, t.high);
+	else if (strcmp(verdict, "SAME") == 0)
+		buf_printf(out, "%s is as fast as eager, %sx (%s–%s)", mode, t.mid, t.low, t.high);
+	else if (strcmp(verdict, "AMBIGUOUS") == 0)
+		buf_printf(out, "Whether %s is faster than eager cannot be told, %sx (%s–%s)", mode,
+			   t.mid, t.low, t.high);
+	else
+		buf_printf(out, "There are not enough samples to compare %s with eager", mode);
+}
+
+static void repay_sentence(struct buf *out, const json_t *b)
+{
+	const char *repay = json_string_value(json_object_get(b, "repay"));
+	char ms[NUMBER_BYTES], calls[NUMBER_BYTES];
+
+	number_short(ms, number_field(b, "compile_ms"));
+	number_short(calls, number_field(b, "calls_to_repay"));
+	if (repay && strcmp(repay, "after") == 0)
+		buf_printf(out, "; it pays for its %s ms of compiling after %s calls", ms, calls);
+	else if (repay && strcmp(repay, "never") == 0)
+		buf_printf(out, "; its %s ms of compiling are never repaid", ms);
+}
+
+static void crossover_sentence(struct buf *out, const json_t *points, const json_t *c)
+{
+	const char *side = json_string_value(json_object_get(c, "side"));
+	double n = number_field(c, "crossover_n");
+	struct number_triple t;
+
+	if (!side || json_array_size(points) < 2 || strcmp(side, "disagrees") == 0)
+		return;
+	if (strcmp(side, "always") == 0) {
+		buf_printf(out, " It is not slower at any n of the sweep.");
+	} else if (strcmp(side, "never") == 0) {
+		buf_printf(out, " It is not faster at any n of the sweep.");
+	} else {
+		number_triple(&t, n, number_end(c, "crossover_ci", 0),
+			      number_end(c, "crossover_ci", 1));
+		if (number_field(c, "meetings") > 1) {
+			buf_printf(
+			    out, " The two cross %.0f times; from n = %s (%s–%s) on %s is faster.",
+			    number_field(c, "meetings"), t.mid, t.low, t.high,
+			    strcmp(side, "above") == 0 ? "it" : "eager");
+			return;
+		}
+		buf_printf(out, " %s n = %s (%s–%s) stay with eager.",
+			   strcmp(side, "above") == 0 ? "Below" : "Above", t.mid, t.low, t.high);
+	}
+}
+
+void run_table_sentences(struct buf *out, const json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+	size_t n = json_array_size(points);
+	const json_t *last = n ? json_array_get(points, n - 1) : report;
+	const char *mode;
+	json_t *b;
+
+	json_object_foreach(json_object_get(last, "break_even"), mode, b)
+	{
+		const json_t *top = json_object_get(json_object_get(report, "break_even"), mode);
+
+		ratio_sentence(out, mode, b);
+		if (n)
+			buf_printf(out, " at n = %" JSON_INTEGER_FORMAT,
+				   json_integer_value(json_object_get(last, "n")));
+		repay_sentence(out, b);
+		buf_puts(out, ".");
+		crossover_sentence(out, points, top);
+		buf_putc(out, '\n');
+	}
+}
+
+/* Latencies of a table share one unit: us below 10 ms. */
+static double unit_of(const json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+	double most = 0;
+
+	for (size_t i = 0; i == 0 || i < json_array_size(points); i++) {
+		const json_t *at = json_array_size(points) ? json_array_get(points, i) : report;
+		const char *mode;
+		json_t *m;
+
+		json_object_foreach(json_object_get(at, "modes"), mode, m)
+		{
+			most = fmax(most, number_field(json_object_get(m, "latency"), "median_us"));
+		}
+	}
+	return most < 10000 ? 1 : 1000;
+}
+
+static void speedup_columns(struct buf *out, const json_t *b)
+{
+	const char *verdict = json_string_value(json_object_get(b, "verdict"));
+	const char *repay = json_string_value(json_object_get(b, "repay"));
+	struct number_triple t;
+	char range[2 * NUMBER_BYTES + 4], ratio[NUMBER_BYTES + 2], calls[NUMBER_BYTES];
+
+	if (verdict && strcmp(verdict, "DISAGREES") == 0) {
+		buf_printf(out, "  %8s  %-13s  %s", "", "", verdict);
+		return;
+	}
+	number_triple(&t, number_field(b, "speedup"), number_end(b, "speedup_ci", 0),
+		      number_end(b, "speedup_ci", 1));
+	snprintf(ratio, sizeof(ratio), "%sx", t.mid);
+	snprintf(range, sizeof(range), "%s-%s", t.low, t.high);
+	number_short(calls, number_field(b, "calls_to_repay"));
+	buf_printf(out, "  %8s  %-13s  %-10s  %12s", ratio, range, verdict ? verdict : "",
+		   repay && strcmp(repay, "after") == 0 ? calls
+		   : repay                              ? repay
+							: "");
+}
+
+static void print_row(struct buf *out, const json_t *at, bool sweep, const char *mode,
+		      const json_t *m, double unit)
+{
+	const json_t *latency = json_object_get(m, "latency");
+	const json_t *b = json_object_get(json_object_get(at, "break_even"), mode);
+	char launches[NUMBER_BYTES], compile[NUMBER_BYTES], peak[NUMBER_BYTES];
+	char range[2 * NUMBER_BYTES + 4];
+	struct number_triple t;
+
+	if (sweep)
+		buf_printf(out, "%6" JSON_INTEGER_FORMAT "  ",
+			   json_integer_value(json_object_get(at, "n")));
+	number_triple(&t, number_field(latency, "median_us") / unit,
+		      number_end(latency, "ci_us", 0) / unit,
+		      number_end(latency, "ci_us", 1) / unit);
+	snprintf(range, sizeof(range), "%s-%s", t.low, t.high);
+	number_short(launches, number_field(m, "launches"));
+	number_short(compile, number_field(b ? b : m, "compile_ms")); /* what is repaid */
+	number_short(peak, number_field(m, "peak_bytes") / 1000);
+	buf_printf(out, "%-8s  %8s  %-15s  %8s  %10s  %10s", mode, t.mid, range, launches, peak,
+		   compile);
+	if (b)
+		speedup_columns(out, b);
+	buf_putc(out, '\n');
+}
+
+static void print_timed(struct buf *out, const json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+	size_t n = json_array_size(points);
+	double unit = unit_of(report);
+
+	if (n)
+		buf_printf(out, "%6s  ", "n");
+	buf_printf(out, "%-8s  %8s  %-15s  %8s  %10s  %10s  %8s  %-13s  %-10s  %12s\n", "mode",
+		   unit > 1 ? "ms" : "us", "95 %", "launches", "peak kB", "compile ms", "speedup",
+		   "95 %", "verdict", "repaid after");
+	for (size_t i = 0; i == 0 || i < n; i++) {
+		const json_t *at = n ? json_array_get(points, i) : report;
+		const char *mode;
+		json_t *m;
+
+		json_object_foreach(json_object_get(at, "modes"), mode, m)
+		{
+			print_row(out, at, n > 0, mode, m, unit);
+		}
+	}
+}
+
+/* Of the modes of a point; nothing where memory was not watched. */
+static void print_memory_checks(struct buf *out, const json_t *at)
+{
+	double blocks = 0, looks = 0;
+	const char *mode;
+	json_t *m;
+
+	json_object_foreach(json_object_get(at, "modes"), mode, m)
+	{
+		const json_t *checks = json_object_get(m, "memory_checks");
+
+		blocks += number_field(checks, "blocks");
+		looks += number_field(checks, "looks");
+	}
+	if (blocks > 0)
+		buf_printf(out,
+			   "memory was watched: %.0f blocks, their guard words looked at %.0f "
+			   "times, none overwritten\n",
+			   blocks, looks);
+}
+
+static void print_untimed(struct buf *out, const json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+	size_t n = json_array_size(points);
+
+	buf_printf(out, "%6s  %-8s  %6s  %6s  %8s  %10s  %s\n", n ? "n" : "", "mode", "calls",
+		   "graphs", "launches", "compile ms", "max error against eager");
+	for (size_t i = 0; i == 0 || i < n; i++) {
+		const json_t *at = n ? json_array_get(points, i) : report;
+		const char *mode;
+		json_t *m;
+
+		json_object_foreach(json_object_get(at, "modes"), mode, m)
+		{
+			char compile[NUMBER_BYTES], error[NUMBER_BYTES] = "", point[NUMBER_BYTES];
+			bool differs = json_is_false(json_object_get(m, "agrees"));
+
+			number_short(point, number_field(at, "n"));
+			number_short(compile, number_field(m, "compile_ms"));
+			if (json_object_get(m, "max_abs_error"))
+				snprintf(error, sizeof(error), "%.2g",
+					 number_field(m, "max_abs_error"));
+			buf_printf(out, "%6s  %-8s  %6zu  %6zu  %8.0f  %10s  %s%s\n",
+				   n ? point : "", mode,
+				   json_array_size(json_object_get(m, "calls")),
+				   json_array_size(json_object_get(m, "graphs")),
+				   number_field(m, "launches"), compile, error,
+				   differs ? "  DISAGREES" : "");
+		}
+	}
+	print_memory_checks(out, n ? json_array_get(points, 0) : report);
+}
+
+/* Before all else, the modes whose values are not eager's. */
+static void print_disagreements(struct buf *out, const json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+	size_t n = json_array_size(points), began = out->len;
+
+	for (size_t i = 0; i == 0 || i < n; i++) {
+		const json_t *at = n ? json_array_get(points, i) : report;
+		const char *mode;
+		json_t *m;
+
+		json_object_foreach(json_object_get(at, "modes"), mode, m)
+		{
+			const char *why = json_string_value(json_object_get(m, "disagreement"));
+
+			if (!json_is_false(json_object_get(m, "agrees")))
+				continue;
+			buf_printf(out, "DISAGREES: %s", mode);
+			if (n)
+				buf_printf(out, " at n = %" JSON_INTEGER_FORMAT,
+					   json_integer_value(json_object_get(at, "n")));
+			buf_printf(out, ": %s\n", why ? why : "its values are not eager's");
+		}
+	}
+	if (out->len > began)
+		buf_putc(out, '\n');
+}
+
+/* What differs from eager, and may. */
+static void print_within(struct buf *out, const json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+	size_t n = json_array_size(points);
+	const json_t *at = n ? json_array_get(points, n - 1) : report;
+	const char *mode;
+	json_t *m;
+
+	json_object_foreach(json_object_get(at, "modes"), mode, m)
+	{
+		const json_t *a = json_object_get(m, "agreement");
+		const char *verdict = json_string_value(json_object_get(a, "verdict"));
+
+		if (verdict && strcmp(verdict, "within_dtype") == 0)
+			buf_printf(out, "values: %s: %s\n", mode,
+				   json_string_value(json_object_get(a, "text")));
+	}
+}
+
+static void print_warnings(struct buf *out, const json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+	size_t n = json_array_size(points);
+	int warnings = 0;
+
+	for (size_t i = 0; i == 0 || i < n; i++) {
+		const json_t *at = n ? json_array_get(points, i) : report;
+		const char *mode;
+		json_t *m;
+
+		json_object_foreach(json_object_get(at, "modes"), mode, m)
+		{
+			const json_t *noise = json_object_get(json_object_get(m, "latency"),
+							      "noise");
+
+			if (!json_is_string(noise) || ++warnings > MAX_WARNINGS)
+				continue;
+			buf_printf(out, "noise: %s", mode);
+			if (n)
+				buf_printf(out, " at n = %" JSON_INTEGER_FORMAT,
+					   json_integer_value(json_object_get(at, "n")));
+			buf_printf(out, ": %s\n", json_string_value(noise));
+		}
+	}
+	if (warnings > MAX_WARNINGS)
+		buf_printf(out, "noise: %d more figures carry a warning; --json has them all\n",
+			   warnings - MAX_WARNINGS);
+}
+
+/* How often each mode breaks, at the last point of a sweep. */
+static void print_breaks(struct buf *out, const json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+	size_t n = json_array_size(points), before = out->len;
+	const json_t *at = n ? json_array_get(points, n - 1) : report;
+	const char *mode;
+	json_t *m;
+
+	json_object_foreach(json_object_get(at, "modes"), mode, m)
+	{
+		break_text_short(out, mode, m);
+	}
+	if (out->len > before)
+		buf_puts(out, "`breakeven explain` shows each with its line and what to write "
+			      "instead.\n\n");
+}
+
+/* What the program printed in its first mode: the same in all. */
+static void print_stdout(struct buf *out, const char *mode, const json_t *m)
+{
+	size_t i;
+	json_t *call;
+
+	json_array_foreach(json_object_get(m, "calls"), i, call)
+	{
+		const json_t *text = json_object_get(call, "stdout");
+		size_t len = json_string_length(text);
+
+		if (!len)
+			continue;
+		buf_printf(out, "%s, call %zu, printed:\n", mode, i);
+		buf_add(out, json_string_value(text), len);
+		buf_puts(out, json_string_value(text)[len - 1] == '\n' ? "\n" : "\n\n");
+	}
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "unknown";
+}
+
+/* On a device: the figures of one mode; all others are ordered in the same way. */
+static void print_order(struct buf *out, const json_t *order)
+{
+	json_int_t streams = json_integer_value(json_object_get(order, "streams")),
+		   events = json_integer_value(json_object_get(order, "events"));
+
+	if (order)
+		buf_printf(out,
+			   "its launches, copies and sets go into %" JSON_INTEGER_FORMAT
+			   " stream%s in the order of the calls%s\n",
+			   streams, streams == 1 ? "" : "s",
+			   events == 0 ? ", no event is waited for" : "");
+}
+
+bool run_table_agrees(const json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+	size_t n = json_array_size(points);
+
+	for (size_t i = 0; i == 0 || i < n; i++) {
+		const json_t *at = n ? json_array_get(points, i) : report;
+		const char *mode;
+		json_t *m;
+
+		json_object_foreach(json_object_get(at, "modes"), mode, m)
+		{
+			if (json_is_false(json_object_get(m, "agrees")))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* "wall time: setup 1.2 s, compile 0.3 s": parts below a thousandth of it are left out. */
+static void print_wall(struct buf *out, const json_t *wall)
+{
+	double total = number_field(wall, "total");
+	const char *part, *between = "wall time: ";
+	json_t *ms;
+
+	json_object_foreach((json_t *)wall, part, ms)
+	{
+		char name[32];
+
+		if (strcmp(part, "total") == 0 || json_number_value(ms) < total / 1000)
+			continue;
+		snprintf(name, sizeof(name), "%s", part);
+		for (char *c = name; *c; c++)
+			*c = *c == '_' ? '-' : *c;
+		buf_printf(out, "%s%s %.2f s", between, name, json_number_value(ms) / 1000);
+		between = ", ";
+	}
+	if (json_object_size(wall) > 0)
+		buf_putc(out, '\n');
+}
+
+void run_table_print(struct buf *out, const json_t *report)
+{
+	const json_t *device = json_object_get(report, "device");
+	const json_t *points = json_object_get(report, "points");
+	const json_t *at = json_array_size(points) ? json_array_get(points, 0) : report;
+	void *first = json_object_iter(json_object_get(at, "modes"));
+	const json_t *m = json_object_iter_value(first);
+	const char *note = json_string_value(json_object_get(device, "backend_note"));
+	json_int_t threads = json_integer_value(json_object_get(device, "threads"));
+
+	print_disagreements(out, report);
+	if (json_object_get(m, "latency")) {
+		run_table_sentences(out, report);
+		buf_putc(out, '\n');
+		print_timed(out, report);
+		buf_putc(out, '\n');
+		print_within(out, report);
+		print_warnings(out, report);
+	} else {
+		print_untimed(out, report);
+		buf_putc(out, '\n');
+	}
+	torch_text_print(out, report);
+	mixed_text_print(out, report);
+	change_text_print(out, report);
+	print_breaks(out, report);
+	if (m)
+		print_stdout(out, json_object_iter_key(first), m);
+	buf_printf(out, "%s, %s, backend %s, %" JSON_INTEGER_FORMAT " thread%s; %.1f s in all\n",
+		   text_of(device, "name"), text_of(device, "vector_unit"),
+		   text_of(device, "backend"), threads, threads == 1 ? "" : "s",
+		   number_field(report, "seconds"));
+	print_wall(out, json_object_get(report, "wall_ms"));
+	if (note)
+		buf_printf(out, "%s\n", note);
+	print_order(out, json_object_get(m, "order"));
+}
