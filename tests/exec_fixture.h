@@ -2,7 +2,7 @@
 #ifndef TESTS_EXEC_FIXTURE_H
 #define TESTS_EXEC_FIXTURE_H
 
-#include "fusion/compile/exec.h"
+#include "fusion/compile/compile.h"
 #include "tests/graph_builder.h"
 
 struct fixture {

@@ -2,7 +2,7 @@
  * the life of memory too early. */
 #include "fusion/backends/memory/memory.h"
 #include "fusion/base/sanitized.h"
-#include "fusion/compile/record.h"
+#include "fusion/compile/compile.h"
 #include "tests/cuda_stand_in.h"
 #include "tests/graph_builder.h"
 
@@ -125,7 +125,9 @@ static void watched_close(struct watched_env *w)
 /* Three reductions one after another, and the first again: temporaries between kernels. */
 static struct exec *compile(struct watched_env *w, struct builder *b, int64_t size)
 {
-	const struct pass_options options = { .verify = true };
+	const struct compile_options options = { .env = &w->env,
+						 .backend = backend_find("interp"),
+						 .passes = { .verify = true } };
 	int x = INPUT(b, DTYPE_F32, NUM(b, size), NUM(b, size));
 	int first = ADD(b, OP_softmax, T(x), I(b, 0)),
 	    second = ADD(b, OP_softmax, T(first), I(b, 1));
@@ -134,7 +136,7 @@ static struct exec *compile(struct watched_env *w, struct builder *b, int64_t si
 	struct exec *e;
 
 	RETURN(b, ADD(b, OP_softmax, T(ADD(b, OP_add, T(third), T(first))), I(b, 1)));
-	e = exec_create(&w->env, backend_find("interp"), b->g, &options, b->arena, &err);
+	e = compile_piece(&options, b->g, b->arena, &err);
 	if (!e)
 		fail_msg("%s", err.message);
 	assert_true(e->n_temps >= 2);

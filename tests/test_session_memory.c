@@ -8,7 +8,9 @@ enum { SIDE = 256, BYTES = SIDE * SIDE * 4 };
 /* A kernel for each product: x @ x @ x @ ... */
 static struct exec *products(struct fixture *f, struct builder *b, int n)
 {
-	const struct pass_options options = { .verify = true };
+	const struct compile_options options = { .env = &f->env,
+						 .backend = backend_find("interp"),
+						 .passes = { .verify = true } };
 	int x = INPUT(b, DTYPE_F32, NUM(b, SIDE), NUM(b, SIDE)), y = x;
 	struct err err = { 0 };
 	struct exec *e;
@@ -16,8 +18,7 @@ static struct exec *products(struct fixture *f, struct builder *b, int n)
 	for (int i = 0; i < n; i++)
 		y = ADD(b, OP_matmul, T(y), T(y));
 	RETURN(b, y);
-	e = exec_create(&f->env, backend_find("interp"), graph_copy(b->g, b->arena), &options,
-			b->arena, &err);
+	e = compile_piece(&options, graph_copy(b->g, b->arena), b->arena, &err);
 	if (!e || !exec_bind(e, NULL, &err))
 		fail_msg("%s", err.message);
 	return e;
@@ -93,8 +94,10 @@ static void an_input_that_someone_else_holds_stays(void **state)
 /* One that is a result as it is has to be there behind the last kernel. */
 static void a_given_up_input_that_is_returned_is_copied_first(void **state)
 {
-	const struct pass_options options = { .verify = true };
 	struct fixture *f = *state;
+	const struct compile_options options = { .env = &f->env,
+						 .backend = backend_find("interp"),
+						 .passes = { .verify = true } };
 	struct builder b = builder_create();
 	int x = INPUT(&b, DTYPE_F32, NUM(&b, SIDE), NUM(&b, SIDE));
 	struct tensor *in = filled(f, 5), *out[2];
@@ -102,8 +105,7 @@ static void a_given_up_input_that_is_returned_is_copied_first(void **state)
 	struct exec *e;
 
 	RETURN(&b, ADD(&b, OP_matmul, T(x), T(x)), x);
-	e = exec_create(&f->env, backend_find("interp"), graph_copy(b.g, b.arena), &options,
-			b.arena, &err);
+	e = compile_piece(&options, graph_copy(b.g, b.arena), b.arena, &err);
 	assert_true(e && exec_bind(e, NULL, &err));
 	assert_true(exec_run_last(e, &in, out, NULL, 0, &err));
 	assert_true(((float *)tensor_data(out[0]))[0] == 25);
@@ -116,10 +118,11 @@ static void a_given_up_input_that_is_returned_is_copied_first(void **state)
 
 static struct exec *compiled(struct fixture *f, struct builder *b)
 {
-	const struct pass_options options = { .verify = true };
+	const struct compile_options options = { .env = &f->env,
+						 .backend = backend_find("interp"),
+						 .passes = { .verify = true } };
 	struct err err = { 0 };
-	struct exec *e = exec_create(&f->env, backend_find("interp"), graph_copy(b->g, b->arena),
-				     &options, b->arena, &err);
+	struct exec *e = compile_piece(&options, graph_copy(b->g, b->arena), b->arena, &err);
 
 	if (!e || !exec_bind(e, NULL, &err))
 		fail_msg("%s", err.message);

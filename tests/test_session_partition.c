@@ -8,14 +8,16 @@
 static struct exec *compile(struct fixture *f, struct builder *b, const char *const *deny,
 			    int n_deny)
 {
-	const struct pass_options options = { .verify = true };
-	const struct lowering how = { .deny = deny, .n_deny = n_deny };
+	const struct compile_options options = { .env = &f->env,
+						 .backend = backend_find("interp"),
+						 .passes = { .verify = true },
+						 .lowering = { .deny = deny, .n_deny = n_deny } };
 	struct err err = { 0 };
 	struct graph *g = graph_copy(b->g, b->arena);
 	struct exec *e;
 
 	assert_non_null(g);
-	e = partition_create(&f->env, backend_find("interp"), g, &options, &how, b->arena, &err);
+	e = compile_graph(&options, g, b->arena, &err);
 	if (!e)
 		fail_msg("%s", err.message);
 	return e;

@@ -32,9 +32,6 @@ static inline struct frame *attempt_last(const struct attempt *a, int *calls)
 	return f;
 }
 
-/* shadow_frame.c: pushes the frames on which the piece is tried. */
-bool stand_frames(struct trace *t, const struct entry_source *from, struct err *err);
-
 /* entry_create.c: recipe, guards and outputs of an attempt that stands. */
 bool entry_describe(struct entry *e, struct attempt *a, const struct entry_options *options,
 		    struct err *err);

@@ -9,9 +9,8 @@
 
 #include "fusion/eager/eager.h"
 #include "fusion/capture/entry.h"
-#include "fusion/capture/crossing.h"
 #include "fusion/report/mode.h"
-#include "fusion/capture/resume_point.h"
+#include "fusion/capture/frames.h"
 #include "fusion/capture/replay.h"
 #include "fusion/report/report.h"
 
@@ -55,8 +54,6 @@ struct session {
 	struct record_memory record; /* mode graphs */
 	struct entry *replayed;      /* ... that the last call may be replayed with; NULL */
 	bool unchanged;              /* the call under way has changed no object */
-	struct entry *ready;         /* found by session_call() for the frame that it pushes */
-	bool missed;                 /* ... or that there is none */
 	bool blind;                  /* the program handles no errors and prints nothing */
 	struct point *start;         /* of the entry's function */
 	struct value function, self; /* that the entry calls; self UNSET: none */
@@ -69,35 +66,18 @@ struct session {
 	struct crossing crossing; /* of the call under way, where that is watched */
 };
 
-/* probe.c: whether a call with these arguments would be served by an entry of the
- * function's start, without running anything; `why`: the guard of the latest
- * entry that fails.  UNKNOWN where the entry has no entries or takes *args. */
-enum session_found { SESSION_FOUND, SESSION_MISSED, SESSION_UNKNOWN };
-enum session_found session_probe(struct session *s, const struct value *args, int n,
+/* A call of the entry in a compiled mode. */
+bool capture_call(struct session *s, const struct value *args, int n, struct value *out,
+		  struct err *err);
+
+/* Whether a call with these arguments would be served by an entry of the function's start,
+ * without running anything; `why`: the guard of the latest entry that fails.  UNKNOWN where
+ * the entry has no entries or takes *args. */
+enum capture_found { CAPTURE_FOUND, CAPTURE_MISSED, CAPTURE_UNKNOWN };
+enum capture_found capture_probe(struct session *s, const struct value *args, int n,
 				 struct buf *why);
 
-/* params.c: copies t into the parameter or buffer `name` ("up.weight") of an
- * entry that is an nn.Module; WORKLOAD where it has none of that name and form. */
-bool session_set_parameter(struct session *s, const char *name, const struct tensor *t,
-			   struct err *err);
-
-/* params.c: the parameters of an entry that is an nn.Module, each once. */
-void session_parameters(struct session *s,
-			void (*each)(void *self, const char *name, struct value t), void *self);
-
-/* reach.c: the tensors that the program keeps between calls, each once, by the path from
- * its globals or within the module that is the entry; of the first few thousand objects. */
-typedef void session_tensor_fn(void *self, const char *path, struct value t);
-void session_tensors(const struct session *s, session_tensor_fn *each, void *self);
-
-/* params.c: the name of the entry's parameter `index`, as a call gives them;
- * NULL where it has none. */
-const char *session_parameter_name(const struct session *s, int index);
-
-/* The grad and autocast modes that a piece leaves. */
-void capture_set_modes(struct session *s, const struct entry *e);
-
-/* session_compile.c: notes why an entry had to be made; false when out of memory. */
-bool session_note(struct session *s, const struct point *p, const char *reason);
+/* Frees all entries; the virtual machine is still there. */
+void capture_finish(struct session *s);
 
 #endif

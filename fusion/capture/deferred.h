@@ -8,19 +8,7 @@
 
 #include "fusion/capture/trace.h"
 
-int late_add(struct trace *t, enum op op, const struct arg *args, int n, struct err *err);
-int late_one(struct trace *t, enum op op, int a, struct err *err);
-int late_two(struct trace *t, enum op op, int a, int b, struct err *err);
-int late_convert(struct trace *t, int node, enum dtype dtype, struct err *err);
-int late_float(struct trace *t, double f, struct err *err);
-int late_int(struct trace *t, int64_t i, struct err *err);
-/* POW, FLOORDIV, MOD, ROUND; a function of math: of one operand, y is x. */
-int late_number(struct trace *t, enum symreal_kind kind, int x, int y, struct err *err);
-int late_function(struct trace *t, int function, int x, int y, struct err *err);
-/* int() of a float: what does not fit, NaN too, is an error of Python's. */
-int late_whole(struct trace *t, int node, struct err *err);
 /* |number| < most, or eager runs the piece: no NaN either. */
 bool late_within(struct trace *t, int node, double most, struct err *err);
-bool late_finish(struct trace *t, int node, struct value *out); /* false for -1 */
 
 #endif

@@ -1,12 +1,14 @@
-/* fusion/capture/deferred_text.c -- see deferred_text.h. */
+/* fusion/capture/deferred_text.c -- texts with gaps, made while capturing and filled in when the
+ * graph has run. */
 #include "fusion/capture/deferred_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/eager/eager.h"
 #include "fusion/capture/control/cond.h"
+#include "fusion/capture/reconstruction.h"
+#include "fusion/eager/eager.h"
 
 /* One of two tensors of which one is a leaf: what is shown of it depends on which. */
 static bool may_be_leaf(const struct trace *t, struct value v)
@@ -62,8 +64,9 @@ static bool in_f_string(const struct trace *t)
 	return inst->op == CODE_FORMAT_VALUE && (inst->arg & 3) == 0;
 }
 
-bool late_text_gap(struct trace *t, struct text_gap gap, bool *known, struct buf *text,
-		   struct err *err)
+/* Appends a gap to `text`; *known false: there are too many. */
+static bool late_text_gap(struct trace *t, struct text_gap gap, bool *known, struct buf *text,
+			  struct err *err)
 {
 	char mark[TEXT_GAP_BYTES + 1];
 
@@ -85,7 +88,8 @@ bool late_text_gap(struct trace *t, struct text_gap gap, bool *known, struct buf
 	return true;
 }
 
-const struct text_gap *late_text_at(const struct trace *t, const char *text, size_t *at)
+/* The gap whose number begins at text + *at, which moves behind it. */
+static const struct text_gap *late_text_at(const struct trace *t, const char *text, size_t *at)
 {
 	char digits[TEXT_GAP_BYTES] = { 0 }; /* what follows may be some, too */
 	size_t index;
@@ -104,8 +108,9 @@ static size_t next_gap(const char *text, size_t len, size_t at)
 	return gap ? (size_t)(gap - text) : len;
 }
 
-bool late_text_make(struct trace *t, const char *bytes, size_t len, struct value *out,
-		    struct err *err)
+/* A LATETEXT with these bytes. */
+static bool late_text_make(struct trace *t, const char *bytes, size_t len, struct value *out,
+			   struct err *err)
 {
 	struct late_text text = { .len = len };
 	size_t at = next_gap(bytes, len, 0);
@@ -346,4 +351,78 @@ bool late_text_show(const struct text_gap *gap, struct value v, struct autograd 
 		return host->repr(host->self, v, text, NULL);
 	value_print(text, v, gap->kind != GAP_REPR);
 	return true;
+}
+
+/* ---- print() as something that a piece leaves. */
+
+bool prints_may(const struct trace *t)
+{
+	return t->native && t->prints.len < MAX_PRINTS;
+}
+
+bool prints_add(struct trace *t, const char *text, size_t len)
+{
+	struct traced_print p = { .condition = -1 };
+
+	if (!text)
+		text = "";
+	if (memchr(text, TEXT_GAP, len)) {
+		if (!late_text_make(t, text, len, &p.text, NULL))
+			return false;
+	} else {
+		p.text = value_str(text, len);
+		if (p.text.kind == VALUE_UNSET)
+			return false;
+	}
+	if (VEC_PUSH(&t->prints, p))
+		return true;
+	value_unref(p.text);
+	return false;
+}
+
+void prints_drop(struct trace *t, size_t n)
+{
+	for (size_t i = n; i < t->prints.len; i++)
+		value_unref(t->prints.at[i].text);
+	t->prints.len = n;
+}
+
+static bool describe(struct entry_print *to, const struct traced_print *p, struct recipe_builder *b)
+{
+	struct value condition = { .kind = VALUE_LATEBOOL, .i = p->condition };
+
+	*to = (struct entry_print){ .condition = -1 };
+	if (p->condition >= 0) {
+		to->condition = recipe_add(b, condition);
+		if (to->condition < 0)
+			return false;
+	}
+	to->text = recipe_add(b, p->text);
+	return to->text >= 0;
+}
+
+bool prints_describe(struct prints *p, struct recipe_builder *b, struct arena *arena)
+{
+	const struct trace *t = b->trace;
+
+	p->n = 0;
+	p->at = ARENA_ARRAY(arena, struct entry_print, t->prints.len + 1);
+	if (!p->at)
+		return trace_no_memory(b->err);
+	for (size_t i = 0; i < t->prints.len; i++, p->n++)
+		if (!describe(&p->at[i], &t->prints.at[i], b))
+			return false;
+	return true;
+}
+
+void prints_write(const struct prints *p, const struct recipe *r, struct vm *vm)
+{
+	struct vm_host *host = vm->host;
+
+	for (int i = 0; i < p->n; i++) {
+		const struct str *text = r->made[p->at[i].text].str;
+
+		if (host->print && (p->at[i].condition < 0 || r->made[p->at[i].condition].b))
+			host->print(host->self, text->text, text->len);
+	}
 }

@@ -38,12 +38,6 @@ struct late_text {
 	bool filled; /* it is not empty, whatever the gaps turn out to be */
 };
 
-/* Appends a gap to `text`; *known false: there are too many. */
-bool late_text_gap(struct trace *t, struct text_gap gap, bool *known, struct buf *text,
-		   struct err *err);
-/* A LATETEXT with these bytes. */
-bool late_text_make(struct trace *t, const char *bytes, size_t len, struct value *out,
-		    struct err *err);
 /* One of two texts. */
 bool late_text_choose(struct trace *t, struct value condition, struct value a, struct value b,
 		      const struct lang_inst *branch, struct value *out, struct err *err);
@@ -53,9 +47,6 @@ bool late_text_need(struct trace *t, struct value v, struct err *err);
 void late_text_forget(struct trace *t); /* at an attempt's end */
 
 void late_text_host(struct vm_host *host); /* fills in what is about text */
-
-/* The gap whose number begins at text + *at, which moves behind it. */
-const struct text_gap *late_text_at(const struct trace *t, const char *text, size_t *at);
 
 /* As the entry keeps it: `gaps` in order of their places, without values. */
 struct entry_text {
@@ -69,5 +60,44 @@ const struct entry_text *late_text_keep(const struct trace *t, struct value v,
 /* Appends what the gap shows of the value. */
 bool late_text_show(const struct text_gap *gap, struct value v, struct autograd *a, struct vm *vm,
 		    struct buf *text);
+
+/* ---- print() inside a piece.
+ *
+ * Policy native: print() does not end the graph.  Its text is made while
+ * capturing, with gaps for what the graph computes (deferred_text.h); when the graph
+ * has run, the texts are written, in order, and only where the side of a branch
+ * that one stands in was taken. */
+
+struct recipe;
+struct recipe_builder;
+
+enum { MAX_PRINTS = 10000 };
+
+struct traced_print {
+	struct value text; /* a reference: STR or LATETEXT */
+	int condition;     /* a bool node; -1: always */
+};
+
+/* Of the host.  false: print() is a break. */
+bool prints_may(const struct trace *t);
+bool prints_add(struct trace *t, const char *text, size_t len);
+
+/* Forgets those from number n on. */
+void prints_drop(struct trace *t, size_t n);
+
+struct entry_print {
+	int text;      /* recipe step */
+	int condition; /* recipe step of a bool; -1: always */
+};
+
+struct prints {
+	struct entry_print *at;
+	int n;
+};
+
+/* The trace's, with texts and conditions in the recipe. */
+bool prints_describe(struct prints *p, struct recipe_builder *b, struct arena *arena);
+/* Writes them; `made` by recipe_follow(). */
+void prints_write(const struct prints *p, const struct recipe *r, struct vm *vm);
 
 #endif

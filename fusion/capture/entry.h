@@ -13,10 +13,9 @@
 
 #include "fusion/capture/side_effects.h"
 #include "fusion/capture/backward/entry_grad.h"
-#include "fusion/compile/exec.h"
+#include "fusion/compile/compile.h"
 #include "fusion/capture/sources/guards.h"
-#include "fusion/compile/partition.h"
-#include "fusion/capture/prints.h"
+#include "fusion/capture/deferred_text.h"
 #include "fusion/capture/reconstruction.h"
 #include "fusion/capture/replay.h"
 
@@ -24,7 +23,7 @@ struct entry_write {         /* a tensor from outside that the piece changed */
 	int slot;            /* -1: a lifted one */
 	struct value lifted; /* its tensor: a reference */
 	int output;          /* of the graph: the new elements */
-	int input;           /* of the graph: the old ones, -1; in_place.c */
+	int input;           /* of the graph: the old ones, -1; entry.c */
 	bool in_place;       /* a kernel may write the new ones over them */
 };
 
@@ -157,10 +156,7 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 
 bool entry_no_memory(struct err *err); /* always false */
 
-/* in_place.c.  Finds the writes that kernels may do in place, when e->exec is made. */
+/* entry.c.  Finds the writes that kernels may do in place, when e->exec is made. */
 void in_place_plan(struct entry *e);
-/* *given: the tensors of the call under way for exec_run(), by output; NULL where there are
- * none.  The exec is bound. */
-bool in_place_find(struct entry *e, struct tensor *const **given, struct err *err);
 
 #endif

@@ -307,7 +307,10 @@ void entry_undescribe(struct entry *e)
  * were. */
 bool entry_compile(struct entry *e, const struct entry_options *options, struct err *err)
 {
-	struct pass_options passes = { .disabled = options->passes_disabled };
+	struct compile_options how = { .env = options->env,
+				       .backend = options->backend,
+				       .passes = { .disabled = options->passes_disabled },
+				       .lowering = options->lowering };
 	struct graph *g;
 
 	if (e->n_outputs == 0)
@@ -315,8 +318,7 @@ bool entry_compile(struct entry *e, const struct entry_options *options, struct 
 	g = graph_copy(e->grad ? e->grad->forward : e->captured, &e->arena);
 	if (!g)
 		return entry_no_memory(err);
-	e->exec = partition_create(options->env, options->backend, g, &passes, &options->lowering,
-				   &e->arena, err);
+	e->exec = compile_graph(&how, g, &e->arena, err);
 	in_place_plan(e);
 	return e->exec != NULL;
 }

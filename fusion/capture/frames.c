@@ -1,13 +1,538 @@
-/* fusion/capture/frames.c -- runs a frame: pieces, and what stands between them. */
+/* fusion/capture/frames.c -- runs a frame: pieces, each by an entry that fits or a new one, and
+ * what is between them.
+ */
 #include "fusion/capture/frames.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/capture/capture.h"
 #include "fusion/capture/decide.h"
+#include "fusion/vm/frame.h"
 
-bool call_roots_init(struct call_roots *r, const struct frame *f, const struct vm *vm)
+/* ---- Finds points, and the entry of a point that fits. */
+
+struct point *points_at(struct points *p, struct point *caller, const struct code *code,
+			const struct lang_inst *inst)
+{
+	struct pointers *by_inst = caller ? &caller->called : &p->by_inst;
+	int found = pointers_get(by_inst, inst);
+	struct point *point;
+
+	if (found >= 0)
+		return p->list.at[found];
+	point = calloc(1, sizeof(*point));
+	if (!point)
+		return NULL;
+	point->caller = caller;
+	point->code = code;
+	point->inst = (int)(inst - code->insts);
+	point->frame_id = point->frame_index = point->broke = -1;
+	if (!VEC_PUSH(&p->list, point)) {
+		free(point);
+		return NULL;
+	}
+	return pointers_set(by_inst, inst, (int)p->list.len - 1) ? point : NULL;
+}
+
+/* The one of frame f, where the frames out to `base` wait. */
+static struct point *points_of(struct points *p, const struct frame *base, const struct frame *f)
+{
+	struct point *caller = f == base ? NULL : points_of(p, base, f->up);
+
+	return f == base || caller ? points_at(p, caller, f->code, f->inst) : NULL;
+}
+
+static void points_finish(struct points *p)
+{
+	for (size_t i = 0; i < p->list.len; i++) {
+		struct point *point = p->list.at[i];
+
+		for (int j = 0; j < point->n_entries; j++)
+			entry_destroy(point->entries[j]);
+		free(point->entries);
+		memory_finish(&point->memory);
+		pointers_finish(&point->called);
+		free(point);
+	}
+	VEC_FREE(&p->list);
+	pointers_finish(&p->by_inst);
+}
+
+/* "model", "torch_dynamo_resume_in_model_at_4"; into `out`. */
+static void point_name(const struct point *p, struct buf *out)
+{
+	if (p->inst == 0)
+		buf_puts(out, p->code->name);
+	else
+		buf_printf(out, "torch_dynamo_resume_in_%s_at_%d", p->code->name,
+			   p->code->insts[p->inst].line);
+}
+
+struct entry *point_find(struct point *p, const struct roots *roots, int64_t *checks)
+{
+	for (int i = 0; i < p->n_entries; i++) {
+		struct entry *e = p->entries[i];
+
+		++*checks;
+		if (!guards_hold(&e->guards, roots))
+			continue;
+		if (i > 0) {
+			memmove(&p->entries[1], &p->entries[0], sizeof(struct entry *) * (size_t)i);
+			p->entries[0] = e;
+		}
+		return e;
+	}
+	return NULL;
+}
+
+/* A new entry, to the front; false when out of memory. */
+static bool point_add(struct point *p, struct entry *e)
+{
+	if (p->n_entries == p->cap_entries) {
+		int cap = p->cap_entries ? 2 * p->cap_entries : 4;
+		struct entry **grown = realloc(p->entries, sizeof(struct entry *) * (size_t)cap);
+
+		if (!grown)
+			return false;
+		p->entries = grown;
+		p->cap_entries = cap;
+	}
+	memmove(&p->entries[1], &p->entries[0], sizeof(struct entry *) * (size_t)p->n_entries);
+	p->entries[0] = e;
+	e->compile_id = p->n_entries++;
+	return true;
+}
+
+enum { DEPTH = 3 }; /* of lists within lists */
+
+static bool has(const struct storages *s, const struct storage *storage)
+{
+	for (size_t i = 0; i < s->list.len; i++)
+		if (s->list.at[i] == storage)
+			return true;
+	return false;
+}
+
+/* Short of memory some are not counted. */
+static void gather(struct storages *s, struct value v, int depth)
+{
+	if (v.kind == VALUE_CELL && depth > 0) {
+		gather(s, v.cell->content, depth - 1);
+	} else if ((v.kind == VALUE_LIST || v.kind == VALUE_TUPLE) && depth > 0) {
+		for (int i = 0; i < v.list->len; i++)
+			gather(s, v.list->at[i], depth - 1);
+	} else if (v.kind == VALUE_TENSOR && v.tensor->memory &&
+		   !has(s, v.tensor->memory->storage)) {
+		VEC_PUSH(&s->list, v.tensor->memory->storage);
+	}
+}
+
+static void gather_frame(struct storages *s, const struct frame *f)
+{
+	for (int i = 0; i < f->code->n_locals; i++)
+		gather(s, f->locals[i], DEPTH);
+	for (int i = 0; i < f->code->n_cells; i++)
+		gather(s, f->cells[i], DEPTH);
+	for (const struct value *v = f->stack; v < f->top; v++)
+		gather(s, *v, DEPTH);
+}
+
+static bool wanted(const struct session *s)
+{
+	return __builtin_expect(s->report.observer && s->report.observer->crossed, 0);
+}
+
+void crossing_begin(struct session *s, const struct value *args, int n)
+{
+	struct crossing *c = &s->crossing;
+
+	if (!wanted(s))
+		return;
+	c->given.list.len = c->held.list.len = 0;
+	c->index = -1;
+	c->used_bytes = allocator_used_bytes(s->options.env->allocator);
+	for (int i = 0; i < n; i++)
+		gather(&c->given, args[i], DEPTH);
+}
+
+/* The frames stand where a break was met. */
+static void crossing_leave(struct session *s, int index)
+{
+	struct crossing *c = &s->crossing;
+	size_t used;
+
+	if (!wanted(s) || index < 0)
+		return;
+	c->index = index;
+	c->held.list.len = 0;
+	for (const struct frame *f = s->vm->frame; f; f = f->up)
+		gather_frame(&c->held, f);
+	used = allocator_used_bytes(s->options.env->allocator);
+	s->report.observer->crossed(s->report.observer->self, index,
+				    used > c->used_bytes ? (int64_t)(used - c->used_bytes) : 0, 0);
+}
+
+static bool loads(const struct inst *list, int n, int buffer)
+{
+	for (int i = 0; i < n; i++) {
+		if (list[i].kind != INST_LOAD)
+			continue;
+		for (int p = 0; list[i].join && p < list[i].join->n; p++)
+			if (list[i].join->part[p].at.buffer == buffer)
+				return true;
+		if (!list[i].join && list[i].at.buffer == buffer)
+			return true;
+	}
+	return false;
+}
+
+/* Whether a kernel reads the graph's input element by element. */
+static bool reads(const struct exec *e, int input)
+{
+	int buffer;
+
+	if (e->parts) /* its pieces know; some of them is likely to */
+		return true;
+	buffer = e->inputs[input];
+	for (int i = 0; buffer >= 0 && i < e->lowered->n_kernels; i++) {
+		const struct kernel *k = &e->lowered->kernels[i];
+
+		if (loads(k->setup, k->n_setup, buffer) ||
+		    loads(k->prologue, k->n_prologue, buffer))
+			return true;
+		for (int g = 0; g < k->n_stages; g++)
+			if (loads(k->stages[g].body, k->stages[g].n_body, buffer) ||
+			    loads(k->stages[g].post, k->stages[g].n_post, buffer))
+				return true;
+	}
+	return false;
+}
+
+/* An entry will run on what its guards have found. */
+static void crossing_enter(struct session *s, const struct entry *e)
+{
+	struct crossing *c = &s->crossing;
+	int64_t moved = 0;
+
+	if (!wanted(s) || c->index < 0 || !e->exec)
+		return;
+	for (int i = 0; i < e->n_inputs; i++) {
+		struct value v = e->inputs[i].slot >= 0 ? e->guards.values[e->inputs[i].slot]
+							: e->lifted[i];
+		const struct tensor *t = v.kind == VALUE_TENSOR ? v.tensor->memory : NULL;
+
+		if (!t || i >= e->exec->n_inputs || has(&c->given, t->storage) ||
+		    !has(&c->held, t->storage) || !reads(e->exec, i))
+			continue;
+		moved += 2 * tensor_numel(t) * (int64_t)dtype_bytes(t->dtype);
+	}
+	if (moved)
+		s->report.observer->crossed(s->report.observer->self, c->index, 0, moved);
+	c->index = -1;
+}
+
+static void crossing_finish(struct crossing *c)
+{
+	VEC_FREE(&c->given.list);
+	VEC_FREE(&c->held.list);
+}
+
+/* ---- A new entry: why, and what is told of it. */
+
+static bool note_recompile(struct session *s, const struct point *p, const char *reason)
+{
+	struct session_recompile r = { .call = s->report.calls - 1,
+				       .frame = p->frame_index,
+				       .reason = strdup(reason) };
+
+	if (!r.reason || !VEC_PUSH(&s->recompiles, r)) {
+		free(r.reason);
+		return false;
+	}
+	if (s->report.observer && s->report.observer->recompiled)
+		s->report.observer->recompiled(s->report.observer->self, p->code->name, reason);
+	return true;
+}
+
+/* Why the entries of the point did not serve: the first guard of each that does
+ * not hold, the latest used first. */
+static bool note_miss(struct session *s, struct point *p, const struct roots *roots,
+		      struct buf *text)
+{
+	for (int i = 0; i < p->n_entries; i++) {
+		struct guards *g = &p->entries[i]->guards;
+		int failed = guards_check(g, roots);
+
+		if (p->n_entries > 1)
+			buf_printf(text, "%s%d/%d: ", i ? "; " : "", p->frame_id,
+				   p->entries[i]->compile_id);
+		guards_reason(g, failed, roots, text);
+	}
+	return text->data && note_recompile(s, p, text->data);
+}
+
+static bool count_entry(struct session *s, struct entry *e)
+{
+	int kernels = e->exec ? e->exec->lowered->n_kernels : 0;
+
+	if (e->exec)
+		s->report.counts.kernels_built += e->exec->stats.kernels_built;
+	if (e->graph < 0)
+		return true;
+	e->graph = (int)s->graphs.len;
+	if (!VEC_PUSH(&s->graphs, e))
+		return false;
+	s->report.counts.graphs++;
+	if (!partition_report(e->exec, &s->report, e->graph, e->slots.code->name))
+		return false;
+	if (s->report.observer && s->report.observer->compiled)
+		s->report.observer->compiled(s->report.observer->self, e->graph, e->compile_ns,
+					     kernels, e->exec && e->exec->stats.cached);
+	return true;
+}
+
+/* The point as a frame of the report. */
+static bool tell_point(struct session *s, struct point *p)
+{
+	struct session_frame frame = { .line = p->code->insts[p->inst].line };
+	struct buf name;
+	bool ok;
+
+	if (p->frame_index >= 0)
+		return true;
+	p->frame_id = s->n_frames++;
+	buf_init(&name, 256);
+	point_name(p, &name);
+	frame.name = name.data ? name.data : p->code->name;
+	frame.frame_id = p->frame_id;
+	ok = report_add_frame(&s->report, &frame, &p->frame_index);
+	buf_finish(&name);
+	return ok;
+}
+
+static bool tell_entry(struct session *s, const struct point *p, const struct entry *e,
+		       const char *reason)
+{
+	struct session_entry told = { .frame = p->frame_index,
+				      .compile_id = e->compile_id,
+				      .graph = e->graph,
+				      .call = s->report.calls - 1,
+				      .compile_ns = e->compile_ns,
+				      .reason = reason,
+				      .uses = &e->uses,
+				      .refuted = &e->refuted,
+				      .guards = e->guards.texts,
+				      .n_guards = e->guards.n };
+	struct arena scratch = { 0 };
+	struct fusion_symbol *symbols;
+	bool ok = guards_symbols(&e->guards, &scratch, &symbols, &told.n_symbols);
+
+	told.symbols = symbols;
+	ok = ok && report_add_entry(&s->report, &told);
+	arena_finish(&scratch);
+	return ok;
+}
+
+/* *index: its place in the report; -1: it is no break. */
+static bool tell_break(struct session *s, struct entry_break *b, int graph, int *index)
+{
+	struct session_break told = { .stage = STAGE_CAPTURE,
+				      .id = b->at.id,
+				      .outcome = b->outcome,
+				      .because = b->because,
+				      .subject = b->at.subject[0] ? b->at.subject : NULL,
+				      .message = b->at.message[0] ? b->at.message : NULL,
+				      .call = s->report.calls - 1,
+				      .graph = graph,
+				      .n_stack = (int)b->at.stack.len,
+				      .column = b->at.column,
+				      .end_column = b->at.end_column,
+				      .cause = b->cause };
+	size_t n = b->at.stack.len;
+
+	*index = -1;
+	if (b->at.id == BREAK_NONE)
+		return true;
+	for (size_t i = 0; i < n / 2; i++) { /* outermost first */
+		struct fusion_line line = b->at.stack.at[i];
+
+		b->at.stack.at[i] = b->at.stack.at[n - 1 - i];
+		b->at.stack.at[n - 1 - i] = line;
+	}
+	told.stack = b->at.stack.at;
+	/* natively rounds of a loop come to the same place again and again */
+	return (s->options.policy == FUSION_NATIVE && report_again(&s->report, &told, index)) ||
+	       report_add_break(&s->report, &told, index);
+}
+
+/* Past the limits nothing is compiled any more. */
+static bool refuse(struct session *s, struct point *p)
+{
+	struct fusion_line line = { .line = p->code->line, .function = p->code->name };
+	struct entry_break b = { .outcome = OUTCOME_SKIP };
+	char reason[128];
+	bool ok;
+
+	if (p->run_only)
+		return true;
+	if (!tell_point(s, p))
+		return false;
+	p->run_only = true;
+	s->report.frames.at[p->frame_index].run_only = true;
+	snprintf(reason, sizeof(reason),
+		 "the limit of %d compiled versions is reached: calls that fit none run in eager",
+		 p->n_entries);
+	b.at.id = BREAK_RECOMPILE_LIMIT;
+	if (s->options.policy == FUSION_NATIVE && decide_round_end(p->code, p->inst) >= 0) {
+		line.line = p->code->insts[p->inst].line; /* of the round, not of the function */
+		b.at.column = p->code->insts[p->inst].column;
+		b.at.end_column = p->code->insts[p->inst].end_column;
+	}
+	snprintf(b.at.subject, sizeof(b.at.subject), "%s", p->code->name);
+	ok = VEC_PUSH(&b.at.stack, line) && tell_break(s, &b, -1, &p->broke) &&
+	     note_recompile(s, p, reason);
+	VEC_FREE(&b.at.stack);
+	return ok;
+}
+
+static bool is_of_symbols(const struct err *why)
+{
+	return why->code == ERR_SHAPE || why->code == ERR_UNSUPPORTED || why->code == ERR_TYPE;
+}
+
+/* What cannot be lowered with symbols may be without; what is too much with both
+ * sides of every branch, or a loop round by round, may be done with breaks. */
+static bool make_simpler(struct entry_options *options, const struct err *why)
+{
+	if (options->mode != FUSION_STATIC && is_of_symbols(why)) {
+		options->mode = FUSION_STATIC;
+		return true;
+	}
+	if (options->policy == FUSION_NATIVE && !options->constants && is_of_symbols(why)) {
+		options->constants = true;
+		return true;
+	}
+	if (options->policy == FUSION_NATIVE && (is_of_symbols(why) || why->code == ERR_BOUND)) {
+		options->policy = FUSION_DYNAMO;
+		return true;
+	}
+	return false;
+}
+
+static struct entry *create(struct session *s, struct point *p, struct frame *base,
+			    struct entry_break *brk, enum entry_fate *fate, struct err *err)
+{
+	struct entry_options options = { .names = &s->names,
+					 .operators = &s->eager.operators,
+					 .env = s->options.env,
+					 .backend = s->options.backend,
+					 .passes_disabled = s->options.passes_disabled,
+					 .lowering = { s->options.deny, s->options.n_deny },
+					 .autograd = &s->eager.autograd,
+					 .mode = s->options.mode,
+					 .policy = s->options.policy };
+	struct entry_source from = {
+		.vm = s->vm, .frame = s->vm->frame, .base = base, .memory = &p->memory
+	};
+	struct entry *e = calloc(1, sizeof(*e));
+	struct vm_evaluator evaluator;
+	int64_t steps;
+	struct err why = { 0 };
+
+	if (!e) {
+		*fate = ENTRY_FAILED;
+		entry_no_memory(err);
+		return NULL;
+	}
+	if (options.mode == FUSION_GRAPHS) {
+		options.mode = FUSION_STATIC;
+		options.record = &s->record;
+	}
+	steps = s->vm->steps_left; /* a capture is no part of the run */
+	vm_get_evaluator(s->vm, &evaluator);
+	*fate = entry_create(&options, e, &from, brk, &why);
+	while (*fate == ENTRY_FAILED && make_simpler(&options, &why)) {
+		entry_destroy(e);
+		free(brk->at.stack.at);
+		memset(brk, 0, sizeof(*brk));
+		memset(&why, 0, sizeof(why));
+		e = calloc(1, sizeof(*e));
+		if (!e) {
+			entry_no_memory(&why);
+			break;
+		}
+		*fate = entry_create(&options, e, &from, brk, &why);
+	}
+	if (*fate == ENTRY_FAILED && err)
+		*err = why;
+	vm_set_host(s->vm, &s->eager.host);
+	vm_set_evaluator(s->vm, &evaluator);
+	s->vm->steps_left = steps;
+	if (*fate == ENTRY_MADE)
+		return e;
+	entry_destroy(e);
+	return NULL;
+}
+
+static bool tell(struct session *s, struct point *p, struct entry *e, struct entry_break *brk,
+		 const char *reason)
+{
+	if (!tell_point(s, p))
+		return false;
+	if (e && (!point_add(p, e) || !count_entry(s, e) || !tell_entry(s, p, e, reason)))
+		return false;
+	return tell_break(s, brk, e && brk->ended ? e->graph : -1, e ? &e->broke : &p->broke);
+}
+
+static struct entry *compile_entry(struct session *s, struct point *p, struct frame *base,
+				   const struct roots *roots, enum entry_fate *fate,
+				   struct err *err)
+{
+	struct entry_break brk = { 0 };
+	struct entry *e = NULL;
+	struct buf reason;
+	bool ok = true;
+
+	*fate = ENTRY_EAGER;
+	if (s->frozen > 0)
+		return NULL;
+	if (p->n_entries >= s->options.recompile_limit || s->n_compiled >= ALL_RECOMPILES) {
+		if (refuse(s, p))
+			s->report.counts.eager_fallbacks++;
+		else
+			*fate = ENTRY_FAILED, entry_no_memory(err);
+		return NULL;
+	}
+	buf_init(&reason, 16384);
+	ok = p->n_entries == 0 || note_miss(s, p, roots, &reason);
+	if (ok) {
+		e = create(s, p, base, &brk, fate, err);
+		s->n_compiled += e != NULL;
+		p->skip |= *fate == ENTRY_SKIP;
+		ok = *fate == ENTRY_FAILED || tell(s, p, e, &brk, reason.len ? reason.data : NULL);
+	}
+	if (p->skip && p->frame_index >= 0)
+		s->report.frames.at[p->frame_index].skipped = true;
+	if (!ok) {
+		*fate = ENTRY_FAILED;
+		entry_no_memory(err);
+		e = NULL; /* the point has it, if anyone */
+	}
+	buf_finish(&reason);
+	free(brk.at.stack.at);
+	return e;
+}
+
+/* The values that a call of f brings, for the guards of its place. */
+struct call_roots {
+	struct roots roots;
+	struct value few[16], *values; /* parameters that cells have taken over */
+};
+
+static bool call_roots_init(struct call_roots *r, const struct frame *f, const struct vm *vm)
 {
 	const struct code *code = f->code;
 	int n = code->n_locals;
@@ -31,7 +556,7 @@ bool call_roots_init(struct call_roots *r, const struct frame *f, const struct v
 	return true;
 }
 
-void call_roots_finish(struct call_roots *r)
+static void call_roots_finish(struct call_roots *r)
 {
 	if (r->values != r->few)
 		free(r->values);
@@ -62,19 +587,19 @@ static struct entry *find_entry(struct session *s, struct point *p, const struct
 }
 
 /* An entry that fits, or a new one; NULL: eager goes on (*fate), or an error. */
-static struct entry *entry_for(struct session *s, struct point *p, struct frame *base,
-			       const struct roots *roots, enum entry_fate *fate, struct err *err)
+static struct entry *entry_for(struct session *s, struct frames_found *first, struct point *p,
+			       struct frame *base, const struct roots *roots, enum entry_fate *fate,
+			       struct err *err)
 {
-	struct entry *e = s->ready;
-	bool missed = s->missed && p == s->start;
+	struct entry *e = first->entry;
+	bool none = first->none && p == s->start;
 
-	s->ready = NULL;
-	s->missed = false;
-	if (!e && !missed)
+	*first = (struct frames_found){ 0 };
+	if (!e && !none)
 		e = find_entry(s, p, roots);
 	if (e)
 		return e;
-	e = session_compile(s, p, base, roots, fate, err);
+	e = compile_entry(s, p, base, roots, fate, err);
 	if (e && !guards_hold(&e->guards, roots)) { /* gathers values */
 		*fate = ENTRY_FAILED;
 		err_set(err, ERR_INTERNAL, "the guards of a new entry do not hold: %s",
@@ -86,8 +611,9 @@ static struct entry *entry_for(struct session *s, struct point *p, struct frame 
 
 /* The piece that begins at point p, where the frames from `base` on stand.  *ran
  * false: eager goes on. */
-static bool run_piece(struct session *s, struct point *p, struct frame *base, bool *ran,
-		      struct entry **entry, struct value *out, struct err *err)
+static bool run_piece(struct session *s, struct frames_found *first, struct point *p,
+		      struct frame *base, bool *ran, struct entry **entry, struct value *out,
+		      struct err *err)
 {
 	enum entry_fate fate = ENTRY_SKIP;
 	struct call_roots roots;
@@ -96,7 +622,7 @@ static bool run_piece(struct session *s, struct point *p, struct frame *base, bo
 	*ran = false;
 	if (!p || !call_roots_init(&roots, s->vm->frame, s->vm))
 		return err_set(err, ERR_MEMORY, "out of memory for a call");
-	*entry = p->skip ? NULL : entry_for(s, p, base, &roots.roots, &fate, err);
+	*entry = p->skip ? NULL : entry_for(s, first, p, base, &roots.roots, &fate, err);
 	if (*entry) {
 		bool watched = __builtin_expect(s->report.observer && s->report.observer->piece, 0);
 		int64_t begin;
@@ -199,7 +725,8 @@ static void return_to(struct frame *f, struct value *v)
 
 /* A call of a program's function: `base`, and natively what pieces leave standing
  * in calls from there. */
-static bool run_frame(struct session *s, struct frame *base, struct value *out, struct err *err)
+static bool run_frame(struct session *s, struct frames_found *first, struct frame *base,
+		      struct value *out, struct err *err)
 {
 	struct vm *vm = s->vm;
 
@@ -212,7 +739,7 @@ static bool run_frame(struct session *s, struct frame *base, struct value *out, 
 		/* our own classes are captured as entries, else only inlined */
 		if (f == base || !f->unit->hidden) {
 			p = points_of(&s->points, base, f);
-			if (!run_piece(s, p, base, &ran, &e, out, err))
+			if (!run_piece(s, first, p, base, &ran, &e, out, err))
 				return false;
 		}
 		if (!ran || !entry_returns(e)) /* what follows runs in the function's grad mode */
@@ -261,10 +788,17 @@ static bool is_frame(const struct frame *f)
 	       (doc && strncmp(doc, "A frame", strlen("A frame")) == 0);
 }
 
+/* The virtual machine's evaluator while a call is under way. */
+struct frames_call {
+	struct session *session;
+	struct frames_found first;
+};
+
 static bool evaluate(void *self, struct vm *vm, struct frame *f, bool *done, struct value *out,
 		     struct err *err)
 {
-	struct session *s = self;
+	struct frames_call *call = self;
+	struct session *s = call->session;
 
 	(void)vm;
 	*done = false;
@@ -273,12 +807,31 @@ static bool evaluate(void *self, struct vm *vm, struct frame *f, bool *done, str
 	*done = true;
 	if (f->function->disabled)
 		return run_disabled(s, f, out, err);
-	return run_frame(s, f, out, err);
+	return run_frame(s, &call->first, f, out, err);
 }
 
-void frames_watch(struct session *s)
+bool frames_call(struct session *s, const struct value *args, int n, struct frames_found first,
+		 struct value *out, struct err *err)
 {
-	struct vm_evaluator evaluator = { .self = s, .evaluate = evaluate };
+	struct frames_call call = { .session = s, .first = first };
+	struct vm_evaluator evaluator = { .self = &call, .evaluate = evaluate };
+	bool ok;
 
 	vm_set_evaluator(s->vm, &evaluator);
+	ok = vm_call(s->vm, s->callee, args, n, NULL, out, err);
+	vm_set_evaluator(s->vm, NULL);
+	s->report.counts.launches += s->eager.launches;
+	s->eager.launches = 0;
+	return ok;
+}
+
+void capture_finish(struct session *s)
+{
+	points_finish(&s->points);
+	crossing_finish(&s->crossing);
+	record_memory_finish(&s->record);
+	for (size_t i = 0; i < s->recompiles.len; i++)
+		free(s->recompiles.at[i].reason);
+	VEC_FREE(&s->recompiles);
+	VEC_FREE(&s->graphs);
 }

@@ -1,29 +1,84 @@
-/* fusion/capture/frames.h -- private to capture/: frames run in pieces.
+/* fusion/capture/frames.h -- private to capture/: frames run in pieces, each from a resume point.
  *
  * A session in a compiled mode is the VM's evaluator: each call of a program's
  * function comes here.  A frame is run piece by piece; between two pieces the
  * VM executes one instruction, whose own calls come here again.
+ *
+ * A point is the start of a function, or an instruction where a frame goes on
+ * after a break ("torch_dynamo_resume_in_model_at_4").  Natively callers wait for
+ * that frame: then the point is one of this chain of calls alone.  Each has
+ * entries of its own, and its own memory of what it was given.
  */
-#ifndef FUSION_RUNTIME_FRAMES_H
-#define FUSION_RUNTIME_FRAMES_H
+#ifndef FUSION_CAPTURE_FRAMES_H
+#define FUSION_CAPTURE_FRAMES_H
 
-#include "fusion/capture/capture.h"
+#include "fusion/base/vec.h"
+#include "fusion/capture/entry.h"
+#include "fusion/vm/value.h"
 
-/* Lets the session run the frames of its VM. */
-void frames_watch(struct session *s);
-
-/* session_compile.c: a new entry for where the frames from `base` on stand, kept by
- * the point; NULL
- * where there is none: then *fate says why (FAILED: with *err). */
-struct entry *session_compile(struct session *s, struct point *p, struct frame *base,
-			      const struct roots *roots, enum entry_fate *fate, struct err *err);
-
-/* The values that a call of f brings, for the guards of its place. */
-struct call_roots {
-	struct roots roots;
-	struct value few[16], *values; /* parameters that cells have taken over */
+struct point {
+	struct point *caller;   /* the call in which the frame around it waits; NULL: none */
+	struct pointers called; /* points of what is called here, by instruction */
+	const struct code *code;
+	int inst;
+	int frame_id;           /* of compile ids "0/1"; -1: nothing compiled yet */
+	int frame_index;        /* of the report; -1 */
+	bool skip;              /* runs in eager from here, for good */
+	int broke;              /* why it is skipped: the break in the report; -1 */
+	bool run_only;          /* has as many entries as are allowed */
+	struct entry **entries; /* most recently used first */
+	int n_entries, cap_entries;
+	struct memory memory;
 };
-bool call_roots_init(struct call_roots *r, const struct frame *f, const struct vm *vm);
-void call_roots_finish(struct call_roots *r);
+
+struct points {
+	struct pointers by_inst;
+	VEC(struct point *) list;
+};
+
+/* The point of a frame at `inst` that `caller` (may be NULL) waits for, made where
+ * there is none; NULL when out of memory. */
+struct point *points_at(struct points *p, struct point *caller, const struct code *code,
+			const struct lang_inst *inst);
+
+/* The first entry whose guards hold, moved to the front; NULL: none.  *checks
+ * counts the entries that were asked. */
+struct entry *point_find(struct point *p, const struct roots *roots, int64_t *checks);
+
+/* ---- tensors that a break lies between
+ *
+ * For an observer that wants to know: what the frames hold where a piece ends, and
+ * which of it the next piece reads again.  Nothing is kept for others. */
+
+struct session;
+struct storage;
+
+struct storages {
+	VEC(const struct storage *) list;
+};
+
+struct crossing {              /* zeroed: nothing was met */
+	struct storages given; /* with the call */
+	struct storages held;  /* by the frames, where the last break was met */
+	size_t used_bytes;     /* before the call */
+	int index;             /* of that break; -1: none yet */
+};
+
+/* A call begins; all three are for s->observer->crossed alone. */
+void crossing_begin(struct session *s, const struct value *args, int n);
+
+/* What is known of the frame that a call pushes first: the entry that serves it, or that
+ * none does.  Zeroed: nothing. */
+struct frames_found {
+	struct entry *entry;
+	bool none;
+};
+
+/* A call of the session's callee by the VM, whose frames run in pieces. */
+bool frames_call(struct session *s, const struct value *args, int n, struct frames_found first,
+		 struct value *out, struct err *err);
+
+/* The grad and autocast modes that a piece leaves. */
+void capture_set_modes(struct session *s, const struct entry *e);
 
 #endif

@@ -12,7 +12,7 @@
 #define FUSION_RUNTIME_REPLAY_H
 
 #include "fusion/capture/sources/guards.h"
-#include "fusion/compile/record.h"
+#include "fusion/compile/compile.h"
 
 struct entry;
 struct session;
@@ -35,17 +35,5 @@ void replay_finish(struct replay *r); /* zeroed is fine */
 /* Why all guards are checked in each call: a run may change what they look at; NULL: it
  * does not. */
 const char *replay_why_not(const struct entry *e);
-
-/* The entry has served a call whose guards all held: the next one may be a replay.
- * True where running it changes no object of a program. */
-bool replay_note(struct session *s, struct entry *e);
-
-/* The entry that serves these arguments, where it served the last call and nothing has
- * changed since; NULL: look for one. */
-struct entry *replay_find(struct session *s, const struct roots *roots, int n);
-
-/* entry_run() of what replay_find() has found, where its replay is `plain`. */
-bool replay_run(struct entry *e, struct value *out, const struct fusion_observer *observer,
-		struct err *err);
 
 #endif

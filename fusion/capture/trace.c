@@ -15,7 +15,6 @@
 #include "fusion/torch/bind.h"
 #include "fusion/capture/control/cond.h"
 #include "fusion/capture/deferred_text.h"
-#include "fusion/capture/prints.h"
 
 enum { MAX_SETTLED = 2 * MAX_ARGS }; /* arguments of an op */
 

@@ -135,7 +135,7 @@ struct fork;     /* cond.h */
 struct fork_refused;
 struct fork_choice;
 struct fork_loop;
-struct traced_print; /* prints.h */
+struct traced_print; /* deferred_text.h */
 struct text_gap;     /* deferred_text.h */
 struct late_text;
 
@@ -246,7 +246,7 @@ bool trace_pin_value(struct trace *t, struct value v, struct err *err);
 bool trace_pin_both(struct trace *t, struct value a, struct value b, struct err *err);
 bool trace_pin_value_quietly(struct trace *t, struct value v); /* as trace_pin_quietly() */
 
-/* trace_compare.c: what a comparison says is a SYMBOOL until it is asked for;
+/* trace_size.c: what a comparison says is a SYMBOOL until it is asked for;
  * then it is decided at the sizes of the capture, and guarded. */
 bool trace_size_compare(struct trace *t, enum cmpop op, struct value a, struct value b,
 			struct value *out, struct err *err);
@@ -267,7 +267,7 @@ bool trace_equal(struct trace *t, const struct sym *a, const struct sym *b, stru
 /* Pins without asking; true if that changed anything. */
 bool trace_pin_quietly(struct trace *t, const struct sym *s);
 
-/* trace_number.c: numbers from outside that are no constants. */
+/* trace_size.c: numbers from outside that are no constants. */
 bool trace_wants_symbol(struct trace *t, int slot, const struct seen *seen);
 bool trace_symbolic_number(struct trace *t, int slot, struct value *out, struct err *err);
 int trace_float_operand(struct trace *t, struct value v, struct err *err); /* a node; -1 */
@@ -283,9 +283,7 @@ struct value trace_real_value(const struct symreal *r);
 int trace_real_node(struct trace *t, const struct symreal *r, struct err *err); /* -1 */
 bool trace_real_binary(struct trace *t, enum binop op, struct value a, struct value b,
 		       struct value *out, struct err *err);
-/* int(), math.floor() and so on. */
-bool trace_whole(struct trace *t, enum symreal_whole how, struct value v, struct value *out,
-		 struct err *err);
+
 /* Callbacks of the host. */
 bool trace_math(void *self, const struct native *f, const struct value *args, int n, bool *known,
 		struct value *out, struct err *err);
@@ -293,9 +291,6 @@ bool trace_extreme(void *self, bool least, struct value a, struct value b, bool 
 		   struct value *out, struct err *err);
 bool trace_cast(struct trace *t, enum value_kind kind, struct value a, struct value *out,
 		struct err *err);
-
-/* trace_builtin.c: vm_host.builtin_break */
-bool trace_builtin_break(void *self, const struct native *f, struct err *err);
 
 /* deferred.c: numbers that the graph computes, read when it has run (policy native).
  * A SYMFLOAT is one where it does not come from outside as it is. */
@@ -320,7 +315,7 @@ bool late_binary(struct trace *t, enum binop op, struct value a, struct value b,
 bool late_compare(struct trace *t, enum cmpop op, struct value a, struct value b, struct value *out,
 		  struct err *err);
 bool late_invert(struct trace *t, struct value a, struct value *out, struct err *err);
-/* deferred_math.c: trace_math() and trace_extreme() of late numbers; vm_host.pick */
+/* deferred.c: trace_math() and trace_extreme() of late numbers; vm_host.pick */
 bool late_math(struct trace *t, const struct native *f, const struct value *args, int n,
 	       bool *known, struct value *out, struct err *err);
 bool late_extreme(struct trace *t, bool least, struct value a, struct value b, bool *known,
@@ -361,7 +356,7 @@ bool trace_view_layout(struct trace *t, struct value view, struct value *base,
 /* Whether the piece made it as an expanded tensor that is no view, as the gradient of a sum is:
  * how it lies in what it repeats. */
 bool trace_expanded(const struct trace *t, struct value tensor, struct view_layout *out);
-/* trace_leaf.c.  Whether it is the program's, and several of its elements are one in memory. */
+/* trace_grad.c.  Whether it is the program's, and several of its elements are one in memory. */
 bool trace_repeats(const struct trace *t, struct value tensor);
 /* The tensor object stands for another node from here on. */
 bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written);
@@ -409,7 +404,7 @@ bool trace_read_grad(struct trace *t, struct value tensor, struct value *out, st
 bool trace_write_grad(struct trace *t, struct value tensor, struct value grad, struct err *err);
 void trace_forget_grads(struct trace *t);
 
-/* trace_leaf.c: leaves, tensors that require a gradient and were not computed.  By node of
+/* trace_grad.c: leaves, tensors that require a gradient and were not computed.  By node of
  * g, a graph of the piece: -1, or the leaf whose value it is since it was made or written;
  * numbers below g->n_inputs are inputs, others t->leaves.  In its arena; NULL when out of
  * memory. */
@@ -420,7 +415,7 @@ bool trace_is_parameter(const struct trace *t, struct value tensor);
 bool trace_requires(struct trace *t, struct value tensor, bool *out, struct err *err);
 /* Whether split(), chunk() or unbind() gave it: see autograd_note_part(). */
 bool trace_is_part(const struct trace *t, struct value tensor);
-bool trace_is_stale_part(const struct trace *t, struct value tensor);
+
 /* A write to a leaf, or a view of one, where gradients are recorded is left to eager. */
 bool trace_check_leaf(const struct trace *t, struct value to, struct err *err);
 /* A write that makes a detached view require a gradient is left to eager: the view is a value of
@@ -432,10 +427,7 @@ bool trace_check_wanted(struct trace *t, enum op op, const struct arg *args, str
  * an error for it. */
 bool trace_check_parts(struct trace *t, enum op op, bool inplace, const struct value *values, int n,
 		       struct err *err);
-/* The tensor is to stand for *node, and stood for `before` (-1: it is no write): where the
- * write is not recorded, for a node of its own, which is a leaf's value too, or takes over
- * the gradient of `before`. */
-bool trace_note_unrecorded(struct trace *t, struct value tensor, int before, int *node);
+
 /* *node is what lies in the memory of `before` from now on (-1: that of none); `written`:
  * by an op, t->writer.  False when out of memory. */
 bool trace_note_memory(struct trace *t, int before, int *node, bool written);
@@ -458,10 +450,6 @@ bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
 	      const struct value *values, int n, const struct keywords *kw, struct value *out,
 	      struct err *err);
 
-/* trace_literal.c: torch.tensor(numbers); without `named` FX calls it nothing. */
-bool trace_literal(struct trace *t, bool named, const struct value *args, int n,
-		   const struct keywords *kw, struct value *out, struct err *err);
-
 /* variables.c: the objects of the program, copied as they are read.  A LAZY value
  * is the number of a slot. */
 bool world_lazy(struct trace *t, int slot, struct value *out);
@@ -469,11 +457,9 @@ bool world_force(void *self, struct value *place, struct err *err);
 bool world_read(struct trace *t, int slot, struct value *out, struct err *err); /* borrowed */
 bool world_load_global(void *self, int index, const char *name, struct value real,
 		       struct value *out, struct err *err);
-/* variables_same.c: an earlier slot that holds the same object, -1; the dict of all that an
- * instance from outside holds becomes a slot; whose dict a slot is, is found. */
-int world_same(struct trace *t, int slot);
+
 bool world_whole(void *self, struct value o, struct err *err);
-bool world_note_owner(struct trace *t, int slot, struct err *err);
+
 /* An instance from outside has no attribute of that name: guarded. */
 bool world_absent(void *self, struct value o, const char *name, struct err *err);
 bool world_store_global(void *self, int index, const char *name, struct value v, struct err *err);
@@ -485,5 +471,18 @@ int world_slot(const struct trace *t, struct value stand);
 
 /* The stand-in for a slot that is a cell of a frame under capture. */
 bool world_claim(struct trace *t, int slot, struct value stand);
+
+/* trace_view.c: tensors from outside that share memory. */
+
+/* Of tensors of which one is written, once an attempt is through. */
+enum overlap {
+	OVERLAP_NONE,    /* or the attempt knew of it */
+	OVERLAP_COVERED, /* slots are views of one another: the next attempt knows */
+	OVERLAP_UNKNOWN, /* no tensor covers the others */
+};
+enum overlap overlap_find(struct trace *t);
+
+/* The stand-in of a slot that is a view of another one. */
+bool overlap_stand(struct trace *t, int slot, struct value *out, struct err *err);
 
 #endif

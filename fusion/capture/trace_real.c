@@ -143,8 +143,9 @@ bool trace_real_binary(struct trace *t, enum binop op, struct value a, struct va
 	    b, out, err);
 }
 
-bool trace_whole(struct trace *t, enum symreal_whole how, struct value v, struct value *out,
-		 struct err *err)
+/* int(), math.floor() and so on. */
+static bool trace_whole(struct trace *t, enum symreal_whole how, struct value v, struct value *out,
+			struct err *err)
 {
 	const struct symreal *r = trace_real(t, v);
 	const struct sym *whole;

@@ -1,14 +1,125 @@
-/* fusion/capture/trace_size.c -- sizes while capturing: shapes, sums, comparisons.
+/* fusion/capture/trace_size.c -- ints and sizes that are symbols: taken from outside, computed,
+ * compared.
  *
- * A size that is a symbol is a VALUE_SYMINT.  +, -, *, //, %, ** and shifts of
- * sizes stay symbolic, / makes a float of them (trace_real.c), comparisons are
- * in trace_compare.c; anything else needs the number, which pins the size.
+ * A size is symbolic until the program needs the plain number; then it is pinned, and
+ * another attempt follows.  A comparison is decided at the sizes of the capture, and guarded.
  */
+#include "fusion/capture/trace.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
-#include "fusion/capture/trace.h"
+
+/* ---- Numbers from outside that are no constants.
+ *
+ * An int becomes a symbol, like a size but without a bound.  A float becomes an
+ * input of the graph, a float64 tensor of 0 dims (as torch does it), and a
+ * symbol where it is computed with (trace_real.c); where a tensor op takes it, a
+ * node that promotes as a Python number does stands between ("item"). */
+
+static bool is_module(const struct class *class)
+{
+	if (class->hidden)
+		return true;
+	for (int i = 0; class->mro && i < class->mro->len; i++)
+		if (class->mro->at[i].kind == VALUE_CLASS && class->mro->at[i].class->hidden)
+			return true;
+	return false;
+}
+
+/* Ints of globals, modules, closures and defaults stay constants, as torch's. */
+static bool comes_from_arguments(const struct slots *s, int slot)
+{
+	for (int i = slot; i >= 0; i = s->at[i].parent) {
+		const struct slot *at = &s->at[i];
+
+		if (at->access == SLOT_GLOBAL || at->access == SLOT_CONTENT ||
+		    at->access == SLOT_DEFAULT || at->access == SLOT_KWDEFAULT)
+			return false;
+		if (at->kind == VALUE_INSTANCE && is_module(at->value.instance->class))
+			return false;
+	}
+	return true;
+}
+
+bool trace_wants_symbol(struct trace *t, int slot, const struct seen *seen)
+{
+	const struct slot *s = &t->slots->at[slot];
+
+	/* numbers that rounds have changed are none to make versions for; sizes are */
+	if (t->in_round && seen->number_changed)
+		return s->kind != VALUE_FLOAT || isfinite(s->value.f);
+	if (t->mode == FUSION_STATIC || (t->mode == FUSION_AUTO && !seen->number_changed))
+		return false;
+	if (s->kind == VALUE_FLOAT)
+		return isfinite(s->value.f);
+	return comes_from_arguments(t->slots, slot);
+}
+
+static bool symbolic_int(struct trace *t, int slot, struct value *out, struct err *err)
+{
+	struct trace_home home = { .dim = -1, .slot = slot };
+	const struct sym *var = sym_var_from(t->graph->syms, t->slots->at[slot].value.i, INT64_MIN);
+
+	if (!var || !VEC_PUSH(&t->homes, home))
+		return trace_no_memory(err);
+	t->slots->at[slot].var = (int)var->value;
+	*out = (struct value){ .kind = VALUE_SYMINT, .sym = var };
+	return true;
+}
+
+static bool symbolic_float(struct trace *t, int slot, struct value *out, struct err *err)
+{
+	struct trace_input input = { .slot = slot, .lifted = -1 };
+	struct shape shape = { .rank = 0 };
+	int node = graph_input(t->graph, DTYPE_F64, &shape, NULL);
+
+	if (node < 0 || !VEC_PUSH(&t->inputs, input) ||
+	    !graph_set_name(t->graph, node, t->slots->at[slot].name))
+		return trace_no_memory(err);
+	t->computes_sizes = true; /* FX reads it from a tensor: item */
+	*out = (struct value){ .kind = VALUE_SYMFLOAT, .i = node };
+	return true;
+}
+
+bool trace_symbolic_number(struct trace *t, int slot, struct value *out, struct err *err)
+{
+	if (t->slots->at[slot].kind == VALUE_INT)
+		return symbolic_int(t, slot, out, err);
+	return symbolic_float(t, slot, out, err);
+}
+
+int trace_float_operand(struct trace *t, struct value v, struct err *err)
+{
+	bool computed = v.kind == VALUE_SYMREAL;
+	int node = computed ? trace_real_node(t, v.real, err) : (int)v.i;
+	struct arg args[MAX_ARGS] = { arg_node(node), arg_dtype(DTYPE_F64) };
+	struct float_operand made = { .node = node };
+	struct node *n;
+
+	if (node < 0)
+		return -1;
+	args[1] = arg_dtype(t->graph->nodes[node]->dtype);
+
+	for (size_t i = 0; i < t->float_operands.len; i++)
+		if (t->float_operands.at[i].node == made.node)
+			return t->float_operands.at[i].operand;
+	made.operand = graph_add(t->graph, OP_to, args, 2, t->host.line, t->host.column, err);
+	if (made.operand < 0)
+		return -1;
+	n = t->graph->nodes[made.operand];
+	n->weak = true;
+	if (!graph_set_fx(t->graph, made.operand, computed ? "" : "item") ||
+	    !VEC_PUSH(&t->float_operands, made)) {
+		trace_no_memory(err);
+		return -1;
+	}
+	t->n_ops += !computed; /* FX computes it among the sizes */
+	return made.operand;
+}
 
 /* A constant, or the symbol of the dim's class, made when it is first asked for. */
 static const struct sym *dim_size(struct trace *t, int dim, int64_t size)
@@ -333,4 +444,221 @@ bool trace_size_unary(struct trace *t, enum unop op, struct value a, struct valu
 	if (trace_is_real(a) && minus && !trace_is_late(t, a))
 		return trace_real_binary(t, BIN_MUL, a, value_float(-1), out, err);
 	return trace_pin_value(t, a, err);
+}
+
+/* ---- Comparisons of numbers that are symbols.
+ *
+ * As torch: x.shape[0] > 5 is no guard yet.  It is a SYMBOOL, which the program
+ * may return; where it branches on it, the outcome at the sizes of the capture
+ * is taken and guarded. */
+
+bool size_condition_holds(const struct size_condition *c, const int64_t *vars)
+{
+	if (c->fits)
+		return sym_fits(c->a, vars);
+	if (c->a)
+		return sizes_compare(c->op, sym_eval(c->a, vars), sym_eval(c->b, vars));
+	if (!c->y)
+		return fabs(symreal_eval(c->x, vars)) <= c->most;
+	return floats_compare(c->op, symreal_eval(c->x, vars), symreal_eval(c->y, vars));
+}
+
+static bool outcome(const struct trace *t, const struct size_condition *c)
+{
+	const struct symtab *syms = t->graph->syms;
+
+	if (c->a)
+		return sizes_compare(c->op, sym_hint(syms, c->a), sym_hint(syms, c->b));
+	if (!c->y)
+		return fabs(symreal_hint(syms, c->x)) <= c->most;
+	return floats_compare(c->op, symreal_hint(syms, c->x), symreal_hint(syms, c->y));
+}
+
+/* What needs no guard: constants, and what the bounds of symbols prove. */
+static bool decided(struct symtab *syms, enum cmpop op, const struct sym *a, const struct sym *b,
+		    bool *outcome)
+{
+	const struct sym *one = sym_const(syms, 1), *after_a, *after_b;
+	bool above, below;
+
+	if (a == b) {
+		*outcome = sizes_compare(op, 0, 0);
+		return true;
+	}
+	after_a = one ? sym_add(syms, a, one) : NULL;
+	after_b = one ? sym_add(syms, b, one) : NULL;
+	if (!after_a || !after_b)
+		return false;
+	above = sym_at_least(syms, a, after_b);
+	below = sym_at_least(syms, b, after_a);
+	*outcome = sizes_compare(op, above, below);
+	if (above || below)
+		return true;
+	if ((op == CMP_GE || op == CMP_LT) && sym_at_least(syms, a, b)) {
+		*outcome = op == CMP_GE;
+		return true;
+	}
+	if ((op == CMP_LE || op == CMP_GT) && sym_at_least(syms, b, a)) {
+		*outcome = op == CMP_LE;
+		return true;
+	}
+	return false;
+}
+
+static bool same(const struct size_condition *x, const struct size_condition *y)
+{
+	return x->fits == y->fits && x->op == y->op && x->a == y->a && x->b == y->b &&
+	       x->x == y->x && x->y == y->y && x->most == y->most;
+}
+
+/* Once each: loops ask again. */
+static bool guard(struct trace *t, const struct size_condition *c, struct err *err)
+{
+	for (size_t i = 0; i < t->conditions.len; i++)
+		if (same(&t->conditions.at[i], c))
+			return true;
+	return VEC_PUSH(&t->conditions, *c) || trace_no_memory(err);
+}
+
+bool trace_settle(struct trace *t, struct value *v, struct err *err)
+{
+	bool truth;
+
+	if (v->kind != VALUE_SYMBOOL)
+		return true;
+	if (!trace_size_truth(t, *v, &truth, err))
+		return false;
+	*v = value_bool(truth);
+	return true;
+}
+
+static bool plain_compare(enum cmpop op, struct value a, struct value b, struct value *out)
+{
+	int order = number_order(a, b);
+
+	*out = value_bool(order == 2 ? op == CMP_NE : sizes_compare(op, order, 0));
+	return true;
+}
+
+bool trace_size_compare(struct trace *t, enum cmpop op, struct value a, struct value b,
+			struct value *out, struct err *err)
+{
+	struct size_condition c = { .op = op }, *kept;
+
+	if (!trace_settle(t, &a, err) || !trace_settle(t, &b, err))
+		return false;
+	if (trace_is_late(t, a) || trace_is_late(t, b))
+		return late_compare(t, op, a, b, out, err);
+	if (op > CMP_GE)
+		return trace_pin_value(t, value_is_hosted(a) ? a : b, err);
+	if (value_is_number(a) && value_is_number(b))
+		return plain_compare(op, a, b, out);
+	t->computes_sizes = true;
+	if (trace_is_real(a) || trace_is_real(b)) {
+		c.x = trace_real(t, a);
+		c.y = trace_real(t, b);
+	} else {
+		c.a = trace_size(t, a);
+		c.b = trace_size(t, b);
+	}
+	if (!(c.x && c.y) && !(c.a && c.b))
+		return trace_no_memory(err);
+	if (c.a && decided(t->graph->syms, op, c.a, c.b, &c.outcome)) {
+		*out = value_bool(c.outcome);
+		return true;
+	}
+	c.outcome = outcome(t, &c);
+	kept = ARENA_NEW(t->graph->arena, struct size_condition);
+	if (!kept)
+		return trace_no_memory(err);
+	*kept = c;
+	*out = (struct value){ .kind = VALUE_SYMBOOL, .condition = kept };
+	return true;
+}
+
+/* Equal to a constant only where its one symbol has one value. */
+static bool determines(const struct sym *s)
+{
+	switch (s->kind) {
+	case SYM_CONST:
+		return false;
+	case SYM_VAR:
+		return true;
+	case SYM_ADD:
+		return sym_is_const(s->b) && determines(s->a);
+	case SYM_MUL:
+		return sym_is_const(s->a) && determines(s->b);
+	default:
+		return false;
+	}
+}
+
+/* As torch: two sizes become one symbol, and a size becomes its number. */
+static bool equates(const struct trace *t, const struct size_condition *c)
+{
+	bool equal = (c->op == CMP_EQ && c->outcome) || (c->op == CMP_NE && !c->outcome);
+
+	if (!c->a || !equal)
+		return false;
+	if (t->in_round && c->a->kind != SYM_VAR && c->b->kind != SYM_VAR)
+		return false; /* i + 1 == 3: other rounds have it too, with another i */
+	return (c->a->kind == SYM_VAR && c->b->kind == SYM_VAR) ||
+	       (sym_is_const(c->b) && determines(c->a)) || (sym_is_const(c->a) && determines(c->b));
+}
+
+bool trace_size_truth(struct trace *t, struct value a, bool *out, struct err *err)
+{
+	struct value zero = trace_is_real(a) ? value_float(0) : value_int(0), v = a;
+
+	if (a.kind != VALUE_SYMBOOL && a.kind != VALUE_BOOL &&
+	    !trace_size_compare(t, CMP_NE, a, zero, &v, err))
+		return false;
+	if (v.kind == VALUE_BOOL) {
+		*out = v.b;
+		return true;
+	}
+	if (v.kind != VALUE_SYMBOOL) /* late */
+		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
+	*out = v.condition->outcome;
+	if (equates(t, v.condition))
+		return trace_equal(t, v.condition->a, v.condition->b, err);
+	return guard(t, v.condition, err);
+}
+
+bool trace_size_not(struct trace *t, struct value a, struct value *out, struct err *err)
+{
+	static const enum cmpop opposite[] = {
+		[CMP_LT] = CMP_GE, [CMP_LE] = CMP_GT, [CMP_EQ] = CMP_NE,
+		[CMP_NE] = CMP_EQ, [CMP_GT] = CMP_LE, [CMP_GE] = CMP_LT,
+	};
+	bool truth;
+
+	if (a.kind == VALUE_SYMBOOL && a.condition->a)
+		return trace_size_compare(t, opposite[a.condition->op],
+					  trace_size_value(a.condition->a),
+					  trace_size_value(a.condition->b), out, err);
+	if (!trace_size_truth(t, a, &truth, err)) /* of floats: NaN has no opposite */
+		return false;
+	*out = value_bool(!truth);
+	return true;
+}
+
+bool trace_guard_unlike(struct trace *t, const struct sym *a, const struct sym *b, struct err *err)
+{
+	struct value v;
+	bool truth;
+
+	return trace_size_compare(t, CMP_NE, trace_size_value(a), trace_size_value(b), &v, err) &&
+	       trace_size_truth(t, v, &truth, err);
+}
+
+bool trace_guard_most(struct trace *t, const struct symreal *x, double most, struct err *err)
+{
+	struct size_condition c = { .op = CMP_LE, .x = x, .most = most, .outcome = true };
+
+	if (x->most <= most)
+		return true;
+	if (!outcome(t, &c)) /* Python raises, or will */
+		return trace_pin_value(t, trace_real_value(x), err);
+	return guard(t, &c, err);
 }

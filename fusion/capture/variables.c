@@ -6,14 +6,77 @@
  * gets the same stand-in, whichever way the program came to it.  What cannot
  * change (numbers, strings, functions without a closure) stands for itself.
  */
+#include "fusion/capture/trace.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/vm/classes.h"
-#include "fusion/vm/namedtuple.h"
 #include "fusion/capture/control/cond.h"
 #include "fusion/eager/autograd.h"
-#include "fusion/capture/overlap.h"
+#include "fusion/vm/classes.h"
+#include "fusion/vm/namedtuple.h"
+
+/* ---- Which places that a piece reads hold one object.
+ *
+ * An object, and all that an instance holds (its __dict__) are each one, by whatever way the
+ * program comes to them.  Two tensors with the same memory are two (trace_view.c). */
+
+/* an earlier slot that holds the same object, -1; the dict of all that an
+ * instance from outside holds becomes a slot; whose dict a slot is, is found.
+ *
+ * An earlier slot that holds the same object. */
+static int world_same(struct trace *t, int slot)
+{
+	return pointers_get(&t->reals, t->slots->at[slot].value.object);
+}
+
+/* The dict of an instance from outside is a place of its own: which names it has is
+ * guarded, and who gets it later gets the real one. */
+bool world_whole(void *self, struct value o, struct err *err)
+{
+	struct trace *t = self;
+	int parent = world_slot(t, o), slot = -1;
+	struct value real, stand;
+
+	if (parent < 0 || t->slots->at[parent].kind != VALUE_INSTANCE ||
+	    world_slot(t, value_of(o.instance->attributes)) >= 0)
+		return true; /* made here, or known already */
+	for (int i = parent + 1; i < t->slots->n && slot < 0; i++)
+		if (t->slots->at[i].parent == parent && t->slots->at[i].access == SLOT_DICT)
+			slot = i; /* of an earlier attempt */
+	if (slot < 0) {
+		real = slot_load(&(struct slot){ .access = SLOT_DICT }, t->slots->at[parent].value,
+				 NULL);
+		if (real.kind == VALUE_UNSET)
+			return trace_no_memory(err);
+		slot = slots_add(t->slots, parent, SLOT_DICT, 0,
+				 (struct value){ .kind = VALUE_UNSET }, real);
+	}
+	if (slot < 0)
+		return world_too_many(t, err);
+	if (!slots_describe(t->slots, slot))
+		return trace_no_memory(err);
+	t->slots->at[slot].live = true;
+	stand = value_of(o.instance->attributes);
+	return world_claim(t, slot, stand) || trace_no_memory(err);
+}
+
+/* A dict that is all that an instance holds, which has been read: not a second stand-in. */
+static bool world_note_owner(struct trace *t, int slot, struct err *err)
+{
+	const struct dict *dict = t->slots->at[slot].value.dict;
+
+	for (int i = 0; i < t->slots->n; i++) {
+		struct value stand = t->slots->at[i].stand;
+
+		if (i != slot && t->slots->at[i].kind == VALUE_INSTANCE &&
+		    stand.kind == VALUE_INSTANCE && t->slots->at[i].same_as < 0 &&
+		    t->slots->at[i].value.instance->attributes == dict &&
+		    stand.object != t->slots->at[i].value.object)
+			return world_whole(t, stand, err);
+	}
+	return true;
+}
 
 static const struct value unset = { .kind = VALUE_UNSET };
 
@@ -588,4 +651,133 @@ bool world_force(void *self, struct value *place, struct err *err)
 int world_slot(const struct trace *t, struct value stand)
 {
 	return value_counted(stand) ? pointers_get(&t->stands, stand.object) : -1;
+}
+
+/* ---- Globals as a piece sees them.
+ *
+ * What it stores stays in a table of its own until the kernels are done.  A
+ * global or attribute that is not there is a slot, too. */
+
+static struct world_global *find_global(struct trace *t, int index, const char *name,
+					struct value real, struct err *err)
+{
+	struct world_global fresh = { .index = index };
+	struct value key;
+
+	for (size_t i = 0; i < t->globals.len; i++)
+		if (t->globals.at[i].index == index)
+			return &t->globals.at[i];
+	for (int i = 0; i < t->slots->n && fresh.slot == 0; i++) /* of an earlier attempt */
+		if (t->slots->at[i].access == SLOT_GLOBAL && t->slots->at[i].index == index)
+			fresh.slot = i + 1;
+	if (fresh.slot == 0) {
+		key = value_str(name, strlen(name));
+		fresh.slot = slots_add(t->slots, -1, SLOT_GLOBAL, index, key, real) + 1;
+		value_unref(key);
+	}
+	fresh.slot--;
+	if (fresh.slot < 0) {
+		world_too_many(t, err);
+		return NULL;
+	}
+	fresh.stand = real.kind == VALUE_UNSET
+			  ? real
+			  : (struct value){ .kind = VALUE_LAZY, .i = fresh.slot };
+	if (!VEC_PUSH(&t->globals, fresh)) {
+		trace_no_memory(err);
+		return NULL;
+	}
+	return &t->globals.at[t->globals.len - 1];
+}
+
+bool world_load_global(void *self, int index, const char *name, struct value real,
+		       struct value *out, struct err *err)
+{
+	struct trace *t = self;
+	struct world_global *g;
+	size_t at;
+
+	if (t->vm->globals[index].owner) { /* our prelude's: nobody changes them */
+		*out = value_ref(real);
+		return true;
+	}
+	g = find_global(t, index, name, real, err);
+	if (!g)
+		return false;
+	if (g->stand.kind == VALUE_UNSET && !g->written &&
+	    t->vm->globals[index].builtin.kind == VALUE_UNSET) { /* it may come to be */
+		if (!slots_describe(t->slots, g->slot))
+			return trace_no_memory(err);
+		t->slots->at[g->slot].live = true;
+	}
+	at = (size_t)(g - t->globals.at);
+	if (g->stand.kind == VALUE_LAZY && !world_force(t, &t->globals.at[at].stand, err))
+		return false;
+	*out = value_ref(t->globals.at[at].stand);
+	return true;
+}
+
+bool world_store_global(void *self, int index, const char *name, struct value v, struct err *err)
+{
+	struct trace *t = self;
+	struct global *real = &t->vm->globals[index];
+	struct world_global *g;
+	struct value old;
+
+	if (real->owner) { /* our prelude is being loaded */
+		old = real->value;
+		real->value = value_ref(v);
+		value_unref(old);
+		return true;
+	}
+	g = find_global(t, index, name, real->value, err);
+	if (!g)
+		return false;
+	old = g->stand;
+	g->stand = value_ref(v);
+	g->written = true;
+	value_unref(old);
+	return true;
+}
+
+bool world_absent(void *self, struct value o, const char *name, struct err *err)
+{
+	struct trace *t = self;
+	int parent = world_slot(t, o), slot = -1;
+	const struct dict *attributes;
+	struct value key;
+
+	if (parent < 0 || t->slots->at[parent].kind != VALUE_INSTANCE)
+		return true; /* made here */
+	attributes = t->slots->at[parent].value.instance->attributes;
+	if (attributes && value_dict_find((struct dict *)attributes, name))
+		return true; /* the piece deleted it */
+	for (int i = parent + 1; i < t->slots->n && slot < 0; i++)
+		if (t->slots->at[i].parent == parent && t->slots->at[i].kind == VALUE_UNSET &&
+		    t->slots->at[i].access == SLOT_ATTRIBUTE &&
+		    strcmp(t->slots->at[i].key.str->text, name) == 0)
+			slot = i;
+	if (slot < 0) {
+		key = value_str(name, strlen(name));
+		if (key.kind == VALUE_UNSET)
+			return trace_no_memory(err);
+		slot = slots_add(t->slots, parent, SLOT_ATTRIBUTE, attributes ? attributes->len : 0,
+				 key, (struct value){ .kind = VALUE_UNSET });
+		value_unref(key);
+	}
+	if (slot < 0)
+		return world_too_many(t, err);
+	if (!slots_describe(t->slots, slot))
+		return trace_no_memory(err);
+	t->slots->at[slot].live = true;
+	return true;
+}
+
+bool world_may_store(void *self, struct value function, struct err *err)
+{
+	struct trace *t = self;
+
+	return function.object->birth >= t->birth || world_slot(t, function) < 0 ||
+	       t->slots->at[world_slot(t, function)].value.object != function.object ||
+	       trace_break(t, BREAK_FUNCTION_STORE, function.function->code->name, err);
 }

@@ -1,4 +1,4 @@
-/* fusion/compile/exec.c -- makes a graph ready to run, and runs it.
+/* fusion/compile/exec.c -- runs kernels: where their buffers lie, and one launch after another.
  *
  * Kernels may read and write any buffer but must not write an input or a
  * constant: an output whose value is one of those (`return x * 1`, or one value
@@ -150,49 +150,28 @@ static bool has_fixed_sizes(const struct graph *g)
 	return true;
 }
 
-struct exec *exec_create(const struct exec_env *env, const struct backend *backend, struct graph *g,
-			 const struct pass_options *options, struct arena *arena, struct err *err)
+struct exec *exec_create(const struct compile_options *options, struct graph *g,
+			 struct lowered *lowered, struct arena *arena, struct err *err)
 {
 	struct exec *e = ARENA_NEW(arena, struct exec);
-	struct pass_result passes = { 0 };
-	int64_t begin = clock_ns(), lowering;
 
 	if (!e) {
 		out_of_memory(err);
 		return NULL;
 	}
-	e->passes = *options;
-	e->passes.list = env->passes;
-	e->passes.no_fusion |= backend->one_by_one;
-	e->passes.calls = backend->has_calls && backend->has_calls(env->backend_env.device);
-	if (!passes_run(g, &e->passes, &passes, err))
-		return NULL;
-	e->env = env;
+	e->env = options->env;
 	e->arena = arena;
-	e->graph = passes.graph;
-	e->backend = backend;
-	lowering = clock_ns();
-	e->passes_ns = lowering - begin;
-	e->lowered = lower_graph(e->graph, passes.group, passes.why, arena, err);
-	if (!e->lowered)
-		return NULL;
+	e->graph = g;
+	e->backend = options->backend;
+	e->lowered = lowered;
 	if (!map_buffers(e, arena) || !step_plan(e)) {
 		out_of_memory(err);
 		return NULL;
 	}
-	if (!place_constants(e, err))
-		goto fail;
-	e->launched = e->lowered->n_kernels;
-	e->fixed = has_fixed_sizes(e->graph);
-	if (e->lowered->n_kernels > 0) {
-		e->executable = backend_compile(backend, &env->backend_env, e->lowered, &e->stats,
-						err);
-		if (!e->executable)
-			goto fail;
-	}
-	e->backend_ns = clock_ns() - lowering;
-	return e;
-fail:
+	e->launched = lowered->n_kernels;
+	e->fixed = has_fixed_sizes(g);
+	if (place_constants(e, err))
+		return e;
 	exec_destroy(e);
 	return NULL;
 }

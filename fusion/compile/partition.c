@@ -16,9 +16,7 @@
 enum { LEVEL_NONE = -2 }; /* inputs, constants, and what nothing reads */
 
 struct cut {
-	const struct exec_env *env;
 	const struct backend *backend;
-	const struct pass_options *options;
 	const struct lowering *how;
 	struct graph *g;
 	struct arena *arena;
@@ -190,18 +188,6 @@ static void find_wanted(struct cut *c)
 	}
 }
 
-static struct exec *compile(struct cut *c, const struct piece *piece, struct graph *g,
-			    struct err *err)
-{
-	const struct backend *backend = c->backend;
-	struct pass_options options = *c->options;
-
-	options.given_up = NULL; /* the whole graph's inputs, not the piece's */
-	if (piece->kind == PIECE_FALLBACK)
-		backend = exec_eager_backend(c->env);
-	return exec_create(c->env, backend, g, &options, c->arena, err);
-}
-
 /* What is to be computed outside of the piece is its output. */
 static bool note_made(struct cut *c, struct piece *piece, int *made)
 {
@@ -233,24 +219,20 @@ static bool add_piece(struct cut *c, struct piece piece, struct err *err)
 	struct partition *p = c->p;
 	int *nodes, *made = ARENA_ARRAY(c->arena, int, (size_t)c->g->n_nodes + 1);
 	bool *inside = ARENA_ARRAY(c->arena, bool, (size_t)c->g->n_nodes + 1);
-	struct graph *g;
 
 	if (!inside || !note_made(c, &piece, made))
 		return no_memory(err);
 	memcpy(inside, c->inside, sizeof(*inside) * (size_t)c->g->n_nodes);
 	piece.inside = inside;
 	piece.made = made;
-	g = graph_extract(c->g, c->inside, made, piece.n_outputs, c->arena, &nodes);
-	if (!g)
+	piece.graph = graph_extract(c->g, c->inside, made, piece.n_outputs, c->arena, &nodes);
+	if (!piece.graph)
 		return no_memory(err);
-	piece.n_inputs = g->n_inputs;
+	piece.n_inputs = piece.graph->n_inputs;
 	piece.inputs = nodes;
-	for (int i = 0; i < g->n_inputs; i++)
+	for (int i = 0; i < piece.n_inputs; i++)
 		piece.inputs[i] = c->value[nodes[i]];
 	note_reads(c, &piece);
-	piece.exec = compile(c, &piece, g, err);
-	if (!piece.exec)
-		return false;
 	piece.brk = -1;
 	p->pieces[p->n_pieces++] = piece;
 	return true;
@@ -293,20 +275,13 @@ static bool cut_loop(struct cut *c, const struct node *loop, struct err *err)
 			       .loop = loop->loop,
 			       .cause = FALLBACK_DENIED,
 			       .denied = is_denied(c->how, loop) };
-	struct graph *body = graph_copy(loop->loop->body, c->arena);
-	const struct backend *backend = piece.denied ? exec_eager_backend(c->env) : c->backend;
-	struct pass_options options = *c->options;
 
+	piece.graph = graph_copy(loop->loop->body, c->arena);
 	if (piece.denied)
 		piece.why = "while_loop is in the workload's list `deny`: the interpreter runs it "
 			    "round by round between two pieces";
-
-	if (!body || !describe_loop(c, &piece, loop))
+	if (!piece.graph || !describe_loop(c, &piece, loop))
 		return no_memory(err);
-	options.given_up = NULL;
-	piece.exec = partition_create(c->env, backend, body, &options, c->how, c->arena, err);
-	if (!piece.exec)
-		return false;
 	c->p->n_fallbacks += piece.denied;
 	piece.brk = -1;
 	c->p->pieces[c->p->n_pieces++] = piece;
@@ -404,42 +379,6 @@ static bool note_outputs(struct cut *c)
 	return true;
 }
 
-/* The kernels of all pieces in one list, for whoever counts and names them. */
-static bool sum_up(struct cut *c, struct exec *e)
-{
-	struct lowered *l = ARENA_NEW(c->arena, struct lowered);
-	const struct partition *p = c->p;
-	const char *source = "";
-	int n = 0;
-
-	for (int i = 0; i < p->n_pieces; i++)
-		n += p->pieces[i].exec->lowered->n_kernels;
-	if (!l || !(l->kernels = ARENA_ARRAY(c->arena, struct kernel, (size_t)n + 1)))
-		return false;
-	l->graph = c->g;
-	e->lowered = l;
-	e->stats.cached = p->n_lowered > 0;
-	for (int i = 0; i < p->n_pieces && source; i++) {
-		struct exec *x = p->pieces[i].exec;
-
-		partition_number(x, l->n_kernels);
-		for (int k = 0; k < x->lowered->n_kernels; k++)
-			l->kernels[l->n_kernels++] = x->lowered->kernels[k];
-		e->passes_ns += x->passes_ns;
-		e->backend_ns += x->backend_ns;
-		e->stats.kernels_built += x->stats.kernels_built;
-		e->stats.compile_ns += x->stats.compile_ns;
-		e->stats.note = e->stats.note ? e->stats.note : x->stats.note;
-		if (p->pieces[i].kind == PIECE_LOWERED && x->executable)
-			e->stats.cached &= x->stats.cached;
-		if (x->stats.source)
-			source = arena_printf(c->arena, "%s/* piece %d */\n%s", source, i,
-					      x->stats.source);
-	}
-	e->stats.source = source && *source ? source : NULL;
-	return source != NULL;
-}
-
 static bool prepare(struct cut *c)
 {
 	size_t n = (size_t)c->g->n_nodes + 1;
@@ -464,33 +403,81 @@ static bool prepare(struct cut *c)
 	return c->p->pieces != NULL;
 }
 
-static struct exec *divide(struct cut *c, struct err *err)
+/* The kernels of an exec, and of what it is made of, are numbered from `first` on. */
+static void partition_number(struct exec *e, int first)
 {
-	struct exec *e = ARENA_NEW(c->arena, struct exec);
+	for (int i = 0; e->parts && i < e->parts->n_pieces; i++) {
+		struct exec *x = e->parts->pieces[i].exec;
+
+		partition_number(x, first + x->first_kernel - e->first_kernel);
+	}
+	e->first_kernel = first;
+}
+
+/* The kernels of all pieces in one list, for whoever counts and names them. */
+static bool sum_up(struct exec *e)
+{
+	struct lowered *l = ARENA_NEW(e->arena, struct lowered);
+	const struct partition *p = e->parts;
+	const char *source = "";
+	int n = 0;
+
+	for (int i = 0; i < p->n_pieces; i++)
+		n += p->pieces[i].exec->lowered->n_kernels;
+	if (!l || !(l->kernels = ARENA_ARRAY(e->arena, struct kernel, (size_t)n + 1)))
+		return false;
+	l->graph = e->graph;
+	e->lowered = l;
+	e->stats.cached = p->n_lowered > 0;
+	for (int i = 0; i < p->n_pieces && source; i++) {
+		struct exec *x = p->pieces[i].exec;
+
+		partition_number(x, l->n_kernels);
+		for (int k = 0; k < x->lowered->n_kernels; k++)
+			l->kernels[l->n_kernels++] = x->lowered->kernels[k];
+		e->passes_ns += x->passes_ns;
+		e->backend_ns += x->backend_ns;
+		e->stats.kernels_built += x->stats.kernels_built;
+		e->stats.compile_ns += x->stats.compile_ns;
+		e->stats.note = e->stats.note ? e->stats.note : x->stats.note;
+		if (p->pieces[i].kind == PIECE_LOWERED && x->executable)
+			e->stats.cached &= x->stats.cached;
+		if (x->stats.source)
+			source = arena_printf(e->arena, "%s/* piece %d */\n%s", source, i,
+					      x->stats.source);
+	}
+	e->stats.source = source && *source ? source : NULL;
+	return source != NULL;
+}
+
+struct exec *partition_join(const struct compile_options *options, struct graph *g,
+			    struct partition *p, struct arena *arena)
+{
+	struct exec *e = ARENA_NEW(arena, struct exec);
+
+	if (!e)
+		return NULL;
+	*e = (struct exec){ .env = options->env,
+			    .arena = arena,
+			    .graph = g,
+			    .backend = options->backend,
+			    .parts = p,
+			    .n_inputs = g->n_inputs,
+			    .n_outputs = g->n_outputs,
+			    .n_vars = sym_var_count(g->syms) };
+	e->vars = ARENA_ARRAY(arena, int64_t, (size_t)e->n_vars + 1);
+	return e->vars && sum_up(e) ? e : NULL;
+}
+
+static bool divide(struct cut *c, struct err *err)
+{
 	int *readers = ARENA_ARRAY(c->arena, int, (size_t)c->g->n_nodes + 1);
 
-	if (!e || !readers) {
-		no_memory(err);
-		return NULL;
-	}
+	if (!readers)
+		return no_memory(err);
 	sink(c, readers);
 	place_constant_outputs(c);
-	*e = (struct exec){ .env = c->env,
-			    .arena = c->arena,
-			    .graph = c->g,
-			    .backend = c->backend,
-			    .parts = c->p,
-			    .n_inputs = c->g->n_inputs,
-			    .n_outputs = c->g->n_outputs,
-			    .n_vars = sym_var_count(c->g->syms) };
-	e->vars = ARENA_ARRAY(c->arena, int64_t, (size_t)e->n_vars + 1);
-	if (cut_all(c, err)) {
-		if (e->vars && find_dead(c) && note_outputs(c) && sum_up(c, e))
-			return e;
-		no_memory(err);
-	}
-	partition_destroy(c->p);
-	return NULL;
+	return cut_all(c, err) && ((find_dead(c) && note_outputs(c)) || no_memory(err));
 }
 
 static bool has_loop(const struct graph *g)
@@ -518,25 +505,93 @@ bool partition_is_whole(const struct backend *backend, struct graph *g, const st
 	return true;
 }
 
-struct exec *partition_create(const struct exec_env *env, const struct backend *backend,
-			      struct graph *g, const struct pass_options *options,
-			      const struct lowering *how, struct arena *arena, struct err *err)
+bool partition_find(const struct compile_options *options, struct graph *g, struct arena *arena,
+		    struct partition **out, struct err *err)
 {
-	struct cut c = { .env = env,
-			 .backend = backend,
-			 .options = options,
-			 .how = how,
-			 .g = g,
-			 .arena = arena };
+	struct cut c = {
+		.backend = options->backend, .how = &options->lowering, .g = g, .arena = arena
+	};
 
-	if (!backend->can_lower && (!how || how->n_deny == 0) && !has_loop(g))
-		return exec_create(env, backend, g, options, arena, err);
-	if (!prepare(&c)) {
-		no_memory(err);
-		return NULL;
-	}
+	*out = NULL;
+	if (!c.backend->can_lower && c.how->n_deny == 0 && !has_loop(g))
+		return true;
+	if (!prepare(&c))
+		return no_memory(err);
 	mark_live(&c);
 	if (rank_nodes(&c) == 0)
-		return exec_create(env, backend, g, options, arena, err);
+		return true;
+	*out = c.p;
 	return divide(&c, err);
+}
+
+/* ---- what the backend did not lower, for the report */
+
+static const enum break_id causes[] = {
+	[FALLBACK_OP] = BREAK_UNSUPPORTED_OP,
+	[FALLBACK_TYPE] = BREAK_UNSUPPORTED_TYPE,
+	[FALLBACK_DENIED] = BREAK_DENIED_OP,
+};
+
+static bool is_fallback(const struct piece *piece)
+{
+	return piece->kind == PIECE_FALLBACK || (piece->kind == PIECE_LOOP && piece->denied);
+}
+
+/* One call may be several ops: x.sort() finds values and indices.  -1: nothing tells of
+ * it so far. */
+static int told_by(const struct partition *p, int index)
+{
+	const struct node *n = p->pieces[index].node;
+
+	for (int i = 0; i < index; i++)
+		if (is_fallback(&p->pieces[i]) && p->pieces[i].node->line == n->line &&
+		    p->pieces[i].node->column == n->column)
+			return p->pieces[i].brk;
+	return -1;
+}
+
+static const char *subject_of(const struct piece *piece)
+{
+	const struct node *n = piece->node;
+
+	if (piece->cause == FALLBACK_TYPE)
+		return dtype_name(n->dtype);
+	return n->fx[0] ? n->fx : op_info(n->op)->id;
+}
+
+/* Those of a loop's body stand once, however often it runs. */
+static bool tell_pieces(struct exec *e, struct session_report *r, int graph, const char *function)
+{
+	for (int i = 0; e && e->parts && i < e->parts->n_pieces; i++) {
+		struct piece *piece = &e->parts->pieces[i];
+		struct session_break b = { .stage = STAGE_LOWERING,
+					   .outcome = OUTCOME_FALLBACK,
+					   .call = r->calls - 1,
+					   .graph = graph,
+					   .n_stack = 1 };
+		struct fusion_line at = { .function = function };
+
+		if (piece->kind == PIECE_LOOP && !tell_pieces(piece->exec, r, graph, function))
+			return false;
+		if (!is_fallback(piece))
+			continue;
+		piece->brk = told_by(e->parts, i);
+		if (piece->brk >= 0)
+			continue;
+		at.line = piece->node->line;
+		b.id = causes[piece->cause];
+		b.stack = &at;
+		b.column = piece->node->column;
+		b.subject = subject_of(piece);
+		b.message = piece->why;
+		if (!report_add_break(r, &b, &piece->brk))
+			return false;
+	}
+	return true;
+}
+
+bool partition_report(struct exec *e, struct session_report *r, int graph, const char *function)
+{
+	r->counts.lowered += exec_lowered_count(e);
+	return tell_pieces(e, r, graph, function);
 }

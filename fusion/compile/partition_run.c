@@ -1,13 +1,15 @@
 /* fusion/compile/partition_run.c -- runs the pieces of a graph one after another.
  *
  * Values go from piece to piece as tensors of their own and are released as soon
- * as nothing reads them any more.
+ * as nothing reads them any more.  A loop makes what goes round again in each round;
+ * whether there is another one is read from what the body leaves first.
  */
 #include "fusion/compile/partition.h"
 
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/graph/loop.h"
 
 void partition_destroy(struct partition *p)
 {
@@ -38,23 +40,14 @@ bool partition_bind(struct partition *p, const int64_t *vars, struct err *err)
 	return true;
 }
 
-struct tensor *partition_copy(const struct exec *e, struct tensor *t, struct err *err)
+/* A tensor of the same elements, row by row in memory of its own; NULL with *err. */
+static struct tensor *partition_copy(const struct exec *e, struct tensor *t, struct err *err)
 {
 	struct tensor *copy = tensor_create(e->env->allocator, t->dtype, t->rank, t->size, err);
 
 	if (copy)
 		tensor_copy(copy, t);
 	return copy;
-}
-
-void partition_number(struct exec *e, int first)
-{
-	for (int i = 0; e->parts && i < e->parts->n_pieces; i++) {
-		struct exec *x = e->parts->pieces[i].exec;
-
-		partition_number(x, first + x->first_kernel - e->first_kernel);
-	}
-	e->first_kernel = first;
 }
 
 /* What a piece made need not be row-major; the next one was compiled so. */
@@ -73,6 +66,9 @@ static bool hand_over(const struct exec *e, int value, struct tensor **at, struc
 	*at = t;
 	return true;
 }
+
+static bool loop_run(struct exec *e, const struct piece *piece,
+		     const struct fusion_observer *observer, int graph, struct err *err);
 
 static bool compute(struct exec *e, const struct piece *piece,
 		    const struct fusion_observer *observer, int graph, struct err *err)
@@ -193,5 +189,100 @@ bool partition_run(struct exec *e, struct tensor *const *inputs, struct tensor *
 		tensor_unref(outputs[i]);
 		outputs[i] = NULL;
 	}
+	return ok;
+}
+
+/* An instruction or so of eager each: its runs end by their steps. */
+enum { MAX_ROUNDS = 10000000 };
+
+static bool is_true(const struct tensor *t)
+{
+	return tensor_get_double(t, 0) != 0;
+}
+
+/* Row by row, as the body was compiled; a reference. */
+static struct tensor *first_round(const struct exec *e, struct tensor *t, struct err *err)
+{
+	return tensor_contiguous(t) ? tensor_ref(t) : partition_copy(e, t, err);
+}
+
+static bool run_round(const struct piece *piece, struct tensor **carried,
+		      struct tensor *const *operands, bool *more,
+		      const struct fusion_observer *observer, int graph, struct err *err)
+{
+	const struct loop *loop = piece->loop;
+
+	for (int i = 0; i < loop->body->n_inputs; i++)
+		piece->round[i] = loop->reads[i] < loop->n_carried ? carried[loop->reads[i]]
+								   : operands[loop->reads[i]];
+	if (!exec_run(piece->exec, piece->round, piece->next, NULL, observer, graph, err))
+		return false;
+	*more = is_true(piece->next[0]);
+	tensor_unref(piece->next[0]);
+	for (int i = 0; i < loop->n_carried; i++) {
+		struct tensor *t = piece->next[i + 1];
+
+		tensor_unref(carried[i]);
+		carried[i] = first_round(piece->exec, t, err);
+		tensor_unref(t);
+		if (!carried[i]) {
+			while (++i < loop->n_carried)
+				tensor_unref(piece->next[i + 1]);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool too_many(const struct piece *piece, int rounds, struct err *err)
+{
+	return err_at(err, ERR_STEPS, piece->node->line, piece->node->column,
+		      "the loop ran %d times and its test still holds; make it end sooner", rounds);
+}
+
+/* An operand that was never replaced is somebody's still. */
+static bool hand_out(struct exec *e, const struct piece *piece, struct tensor **carried, bool ran,
+		     struct err *err)
+{
+	struct tensor **made = e->parts->made;
+
+	for (int i = 0; i < piece->n_outputs; i++) {
+		struct tensor *t = carried[piece->results[i]];
+
+		made[i] = ran ? tensor_ref(t) : partition_copy(e, t, err);
+		if (made[i])
+			continue;
+		while (i > 0)
+			tensor_unref(made[--i]);
+		return false;
+	}
+	return true;
+}
+
+/* runs a loop to its end. */
+static bool loop_run(struct exec *e, const struct piece *piece,
+		     const struct fusion_observer *observer, int graph, struct err *err)
+{
+	struct tensor *const *operands = e->parts->handed + 1;
+	bool more = is_true(e->parts->handed[0]), ok = true;
+	int n = piece->loop->n_carried, rounds = 0, most = MAX_ROUNDS;
+	struct tensor **carried = piece->carried;
+
+	if (e->env->rounds > 0 && e->env->rounds < most)
+		most = (int)e->env->rounds;
+	memset(carried, 0, sizeof(*carried) * (size_t)n);
+	for (int i = 0; i < n && ok; i++) {
+		carried[i] = first_round(e, operands[i], err);
+		ok = carried[i] != NULL;
+	}
+	for (; ok && more; rounds++) {
+		ok = rounds < most
+			 ? run_round(piece, carried, operands, &more, observer, graph, err)
+			 : too_many(piece, rounds, err);
+		e->launched += piece->exec->launched;
+	}
+	ok = ok && hand_out(e, piece, carried, rounds > 0, err);
+	for (int i = 0; i < n; i++)
+		tensor_unref(carried[i]);
 	return ok;
 }

@@ -1,4 +1,4 @@
-/* fusion/compile/watch.c -- see watch.h. */
+/* fusion/compile/watch.c -- runs the passes of a graph again, and keeps what they did. */
 #include "fusion/compile/watch.h"
 
 #include <stdlib.h>

@@ -7,7 +7,9 @@
 #define FUSION_RUNTIME_WATCH_H
 
 #include "fusion/base/vec.h"
-#include "fusion/compile/exec.h"
+#include "fusion/passes/passes.h"
+
+struct exec;
 
 /* A graph may be run in parts: lowered pieces, bodies of loops, a forward and a
  * backward part. */

@@ -153,7 +153,9 @@ static bool symbols_for_numbers(struct graph *g, const struct signature *s, stru
 static bool build(struct eager *e, struct plan *plan, struct signature *s,
 		  const struct eager_call *c, struct err *err)
 {
-	struct pass_options options = { .disabled = e->passes_disabled };
+	const struct compile_options options = { .env = e->env,
+						 .backend = e->backend,
+						 .passes = { .disabled = e->passes_disabled } };
 	struct graph *g = eager_graph(e, &plan->arena);
 	struct bind_target target = { .graph = g, .reals = true, .node = input_of, .self = s };
 	struct value values[MAX_ARGS];
@@ -185,7 +187,7 @@ static bool build(struct eager *e, struct plan *plan, struct signature *s,
 	}
 	if (!graph_set_outputs(g, &id, 1))
 		return err_set(err, ERR_MEMORY, "out of memory while preparing an op");
-	plan->exec = exec_create(e->env, e->backend, g, &options, &plan->arena, err);
+	plan->exec = compile_piece(&options, g, &plan->arena, err);
 	if (!plan->exec)
 		return false;
 	plan->exec->eager = true;

@@ -12,7 +12,7 @@
 #include "fusion/eager/autograd.h"
 #include "fusion/torch/autocast.h"
 #include "fusion/torch/compose.h"
-#include "fusion/compile/exec.h"
+#include "fusion/compile/compile.h"
 #include "fusion/eager/plan.h"
 #include "fusion/torch/torch_host.h"
 

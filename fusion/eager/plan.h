@@ -10,7 +10,7 @@
 
 #include "fusion/vm/value.h"
 #include "fusion/vm/vm.h"
-#include "fusion/compile/exec.h"
+#include "fusion/compile/compile.h"
 
 enum {
 	SIGNATURE_WORDS = 120,

@@ -49,7 +49,9 @@ static int add_input(struct graph *g, const struct tensor *t)
 static bool build(struct eager *e, struct plan *plan, const struct tensor *to,
 		  const struct tensor *from, const struct tensor *flat, struct err *err)
 {
-	struct pass_options options = { .disabled = e->passes_disabled };
+	const struct compile_options options = { .env = e->env,
+						 .backend = e->backend,
+						 .passes = { .disabled = e->passes_disabled } };
 	struct graph *g = graph_create(&plan->arena);
 	const struct sym *size[MAX_RANK], *stride[MAX_RANK];
 	int base = g ? add_input(g, flat) : -1, value = g ? add_input(g, from) : -1, id;
@@ -71,7 +73,7 @@ static bool build(struct eager *e, struct plan *plan, const struct tensor *to,
 		return false;
 	if (!graph_set_outputs(g, &id, 1))
 		return torch_no_memory(err);
-	plan->exec = exec_create(e->env, e->backend, g, &options, &plan->arena, err);
+	plan->exec = compile_piece(&options, g, &plan->arena, err);
 	return plan->exec && exec_bind(plan->exec, NULL, err);
 }
 

@@ -20,7 +20,7 @@
 #include "fusion/vm/call_path.h"
 #include "fusion/graph/view.h"
 #include "fusion/eager/eager.h"
-#include "fusion/compile/partition.h"
+#include "fusion/compile/compile.h"
 #include "fusion/report/report.h"
 
 enum {

@@ -64,8 +64,10 @@ static struct lazy_program *find(const struct lazy *l, const struct buf *key, ui
 static bool build(struct barrier *b, struct lazy_program *p, struct err *err)
 {
 	struct lazy *l = b->l;
-	struct pass_options options = { .disabled = l->passes_disabled };
-	const struct backend *backend = p->graph < 0 ? l->eager->backend : l->backend;
+	struct compile_options options = { .env = l->eager->env,
+					   .backend = p->graph < 0 ? l->eager->backend : l->backend,
+					   .passes = { .disabled = l->passes_disabled },
+					   .lowering = l->lowering };
 	struct graph *g;
 	int *inputs;
 
@@ -80,8 +82,7 @@ static bool build(struct barrier *b, struct lazy_program *p, struct err *err)
 	if (b->part.n_numbers)
 		memcpy(p->numbers, b->part.numbers,
 		       sizeof(*p->numbers) * (size_t)b->part.n_numbers);
-	p->exec = partition_create(l->eager->env, backend, g, &options, &l->lowering, &p->arena,
-				   err);
+	p->exec = compile_graph(&options, g, &p->arena, err);
 	return p->exec != NULL;
 }
 

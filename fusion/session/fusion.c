@@ -161,10 +161,10 @@ bool fusion_set_parameter(struct fusion_session *s, const char *name, const stru
 enum fusion_found fusion_probe(struct fusion_session *s, const struct value *args, int n,
 			       struct buf *why)
 {
-	switch (session_probe(&s->session, args, n, why)) {
-	case SESSION_FOUND:
+	switch (capture_probe(&s->session, args, n, why)) {
+	case CAPTURE_FOUND:
 		return FUSION_FOUND;
-	case SESSION_MISSED:
+	case CAPTURE_MISSED:
 		return FUSION_MISSED;
 	default:
 		return FUSION_UNKNOWN;

@@ -1,8 +1,4 @@
-/* fusion/session/session.c -- a mode's world, and a call of its entry.
- *
- * A call whose arguments fit an entry of the entry's own function at once does
- * not touch the VM: no frame is pushed, nothing is bound.
- */
+/* fusion/session/session.c -- a mode's own state: begins it, calls its entry, ends it. */
 #include "fusion/session/session.h"
 
 #include <stdlib.h>
@@ -11,7 +7,6 @@
 #include "fusion/base/clock.h"
 #include "fusion/base/generators.h"
 #include "fusion/vm/classes.h"
-#include "fusion/capture/frames.h"
 #include "fusion/lazy/lazy.h"
 
 /* The function behind the entry: that of a module is its forward. */
@@ -108,8 +103,6 @@ bool session_init(struct session *s, const struct session_options *options,
 		s->eager.launches = 0; /* what the module ran is no call's */
 		if (s->vm->world.gpu == GPU_NAMED)
 			s->vm->world.gpu = GPU_DEFAULT;
-		if (options->compiled)
-			frames_watch(s);
 		return true;
 	}
 	session_finish(s);
@@ -122,9 +115,7 @@ void session_finish(struct session *s)
 		session_observe(s, NULL);
 	autocast_finish(&s->eager.autocast);
 	autograd_finish(&s->eager.autograd);
-	points_finish(&s->points);
-	crossing_finish(&s->crossing);
-	record_memory_finish(&s->record);
+	capture_finish(s);
 	value_unref(s->callee);
 	value_unref(s->function);
 	value_unref(s->self);
@@ -132,10 +123,6 @@ void session_finish(struct session *s)
 	lazy_destroy(s->lazy);
 	eager_finish(&s->eager);
 	torch_names_finish(&s->names);
-	for (size_t i = 0; i < s->recompiles.len; i++)
-		free(s->recompiles.at[i].reason);
-	VEC_FREE(&s->recompiles);
-	VEC_FREE(&s->graphs);
 	session_report_finish(&s->report);
 	buf_finish(&s->out);
 	memset(s, 0, sizeof(*s));
@@ -148,122 +135,14 @@ void session_observe(struct session *s, const struct fusion_observer *observer)
 	allocator_observe(s->options.env->allocator, observer);
 }
 
-/* Through the VM; in compiled modes the frames come back to us (frames.c). */
-static bool call_vm(struct session *s, const struct value *args, int n, struct value *out,
-		    struct err *err)
+static bool call_eager(struct session *s, const struct value *args, int n, struct value *out,
+		       struct err *err)
 {
 	bool ok = vm_call(s->vm, s->callee, args, n, NULL, out, err);
 
 	s->report.counts.launches += s->eager.launches;
 	s->eager.launches = 0;
-	s->ready = NULL;
-	s->missed = false;
 	return ok;
-}
-
-/* Only plain parameters, each with its argument: then arguments are locals. */
-static bool are_locals(const struct code *code, int n)
-{
-	return n == code->n_positional && code->n_keyword_only == 0 && !code->has_varargs &&
-	       !code->has_kwargs;
-}
-
-static struct roots roots_of(const struct session *s, const struct function *f,
-			     const struct value *args)
-{
-	struct roots roots = { .locals = args, .first_cell = f->code->n_own_cells, .vm = s->vm };
-
-	if (f->closure)
-		roots.cells = f->closure->at;
-	return roots;
-}
-
-/* *replay: it served the last call, and its guards need not all be checked. */
-static struct entry *find_entry(struct session *s, const struct function *f,
-				const struct value *args, int n, bool *replay)
-{
-	struct point *p = s->start;
-	struct roots roots = roots_of(s, f, args);
-	struct entry *e = s->replayed ? replay_find(s, &roots, n) : NULL;
-
-	*replay = e != NULL;
-	if (e)
-		return e;
-	if (!p)
-		p = s->start = points_at(&s->points, NULL, f->code, f->code->insts);
-	if (!p || p->skip || p->n_entries == 0 || !are_locals(f->code, n) || f->disabled ||
-	    f->grad != GRAD_AS_IS) /* its frame sets the mode that guards ask for */
-		return NULL;
-	return point_find(p, &roots, &s->report.counts.guard_checks);
-}
-
-static bool run_entry(struct session *s, struct entry *e, bool replay, const struct function *f,
-		      const struct value *args, struct value *out, struct err *err)
-{
-	struct roots roots = roots_of(s, f, args);
-	bool watched = __builtin_expect(s->report.observer && s->report.observer->piece, 0), ok;
-	int64_t begin = watched ? clock_ns() : 0;
-
-	if (replay && e->replay.plain)
-		ok = replay_run(e, out, s->report.observer, err);
-	else
-		ok = entry_run(e, &roots, s->vm, out, s->report.observer, err);
-	if (watched)
-		s->report.observer->piece(s->report.observer->self, e->graph, begin, clock_ns());
-	if (e->exec)
-		s->report.counts.launches += e->exec->launched;
-	if (ok && e->sets_modes)
-		capture_set_modes(s, e);
-	if (ok && s->options.mode == FUSION_GRAPHS)
-		s->unchanged = replay || replay_note(s, e);
-	return ok;
-}
-
-/* The same call in eager, which raises what the entry found out. */
-static bool call_refuted(struct session *s, const struct value *args, int n, struct value *out,
-			 struct err *err)
-{
-	bool ok;
-
-	*err = (struct err){ 0 };
-	s->eager_depth++;
-	ok = call_vm(s, args, n, out, err);
-	s->eager_depth--;
-	return ok;
-}
-
-static bool call_compiled(struct session *s, const struct value *args, int n, struct value *out,
-			  struct err *err)
-{
-	bool watched = __builtin_expect(s->report.observer && s->report.observer->phase, 0);
-	int64_t begin = watched ? clock_ns() : 0;
-	const struct function *f = s->function.function;
-	struct value with_self[MAX_SELF_ARGS];
-	const struct value *all = args;
-	struct entry *e;
-	bool replay;
-
-	if (s->self.kind != VALUE_UNSET) {
-		if (n >= MAX_SELF_ARGS)
-			return call_vm(s, args, n, out, err);
-		with_self[0] = s->self;
-		memcpy(with_self + 1, args, sizeof(*args) * (size_t)n);
-		all = with_self;
-		n++;
-	}
-	e = find_entry(s, f, all, n, &replay);
-	if (watched)
-		s->report.observer->phase(s->report.observer->self, PHASE_GUARDS, begin,
-					  clock_ns());
-	if (e && entry_returns(e)) {
-		if (run_entry(s, e, replay, f, all, out, err))
-			return true;
-		return entry_refuted(err) &&
-		       call_refuted(s, args, s->self.kind != VALUE_UNSET ? n - 1 : n, out, err);
-	}
-	s->ready = e;
-	s->missed = !e && s->start && are_locals(f->code, n) && f->grad == GRAD_AS_IS;
-	return call_vm(s, args, s->self.kind != VALUE_UNSET ? n - 1 : n, out, err);
 }
 
 bool session_call(struct session *s, const struct value *args, int n, struct value *out,
@@ -274,12 +153,11 @@ bool session_call(struct session *s, const struct value *args, int n, struct val
 	s->report.calls++;
 	s->unchanged = false;
 	s->vm->world.autocast = s->options.autocast;
-	crossing_begin(s, args, n);
 	if (s->lazy)
 		ok = lazy_call(s->lazy, args, n, out, err);
 	else
-		ok = s->options.compiled ? call_compiled(s, args, n, out, err)
-					 : call_vm(s, args, n, out, err);
+		ok = s->options.compiled ? capture_call(s, args, n, out, err)
+					 : call_eager(s, args, n, out, err);
 	if (!ok) /* a part of what failed may have left its result there */
 		*out = (struct value){ .kind = VALUE_UNSET };
 	s->vm->world.autocast = autocast_none(s->options.autocast);

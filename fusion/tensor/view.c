@@ -158,3 +158,25 @@ int view_write(struct graph *g, int base, const struct view_layout *layout, int 
 	}
 	return id;
 }
+
+struct tensor_extent tensor_extent(const struct tensor *t)
+{
+	struct tensor_extent e = { t->offset, t->offset + 1 };
+
+	for (int d = 0; d < t->rank; d++) {
+		if (t->size[d] == 0)
+			return (struct tensor_extent){ t->offset, t->offset };
+		if (t->stride[d] < 0)
+			e.first += (t->size[d] - 1) * t->stride[d];
+		else
+			e.end += (t->size[d] - 1) * t->stride[d];
+	}
+	return e;
+}
+
+bool tensors_overlap(const struct tensor *a, const struct tensor *b)
+{
+	struct tensor_extent x = tensor_extent(a), y = tensor_extent(b);
+
+	return a->storage == b->storage && x.first < y.end && y.first < x.end;
+}

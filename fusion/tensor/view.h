@@ -22,6 +22,12 @@ struct tensor *tensor_view(struct tensor *base, int rank, const int64_t *size,
  * be written one by one. */
 bool tensor_repeats(const struct tensor *t);
 
+/* The run of its storage that a tensor lies in. */
+struct tensor_extent {
+	int64_t first, end;
+};
+struct tensor_extent tensor_extent(const struct tensor *t);
+
 /* Whether some of their memory may be the same: the runs that they lie in meet. */
 bool tensors_overlap(const struct tensor *a, const struct tensor *b);
 

@@ -9,9 +9,7 @@
 #define FUSION_RUNTIME_ENTRY_GRAD_H
 
 #include "fusion/eager/autograd.h"
-#include "fusion/compile/exec.h"
-#include "fusion/compile/partition.h"
-#include "fusion/compile/record.h"
+#include "fusion/compile/compile.h"
 #include "fusion/capture/trace.h"
 
 struct entry;
@@ -108,12 +106,6 @@ void again_forget(struct again_call *call); /* zeroed is fine */
 bool again_run(const struct entry_grad *g, const struct again_call *call, struct grad_node *node,
 	       const int64_t *vars, const struct value *given, struct value *made, struct err *err);
 
-/* entry_watch.c.  Backward fails where eager's does: the program has written to what eager
- * would have saved, whatever the backward part reads.  watch_make() finds it when the piece
- * is captured, `saved` as joint.h has it. */
-bool watch_make(const struct entry *e, struct entry_grad *g, const struct trace *t,
-		const uint64_t *saved);
-
 /* Versions as a call has left them: after entry_grad_note() and all that the call writes. */
 struct watch_call {
 	struct storage_watch **storages;
@@ -121,11 +113,6 @@ struct watch_call {
 	int n; /* of g->watched; storages[i] NULL: an output that was written back */
 };
 bool entry_grad_watch(const struct entry *e, struct grad_node *node, struct err *err);
-bool watch_note(struct watch_call *call, const struct entry *e, struct err *err);
-/* `came`: as grad_node.came. */
-bool watch_check(const struct watch_call *call, const struct entry_grad *g, uint64_t came,
-		 struct err *err);
-void watch_forget(struct watch_call *call); /* zeroed is fine */
 
 /* The node of a call that has run: e->output_tensors are its results, and the
  * inputs are still as they were.  Each result is then given by entry_grad_give(). */

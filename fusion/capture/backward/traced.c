@@ -153,6 +153,8 @@ static bool has_loop(const struct pass *p, const bool *tracked)
 	return false;
 }
 
+static bool sweep(struct pass *p);
+
 static bool prepare(struct pass *p)
 {
 	struct trace *t = p->t;

@@ -1,13 +1,147 @@
 /* fusion/capture/control/cond.c -- runs both sides of a branch on a tensor. */
-#include "fusion/capture/control/while_loop.h"
+#include "fusion/capture/control/cond.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/capture/control/join.h"
-#include "fusion/capture/prints.h"
+#include "fusion/capture/control/while_loop.h"
+#include "fusion/capture/deferred_text.h"
 #include "fusion/eager/autograd.h"
+#include "fusion/vm/operators.h"
+
+/* ---- Post-dominators of one code object.
+ *
+ * An instruction post-dominates another if every way from that one to a RETURN
+ * leads over it.  Those of an instruction form a chain; the next one is where
+ * the sides of a branch join.  Ways that raise count for nothing. */
+
+enum { JOIN_MAX_INSTS = 8192 };
+
+struct join {
+	int at;            /* the first instruction that both sides come to; -1: they return */
+	const bool *stops; /* by instruction: `at`, and all ways out of the frame: RETURN, YIELD */
+	bool raises[2];    /* the side that does not jump, the one that does: it only raises */
+};
+
+struct sets { /* by instruction: its post-dominators, as bits; one more is set: no way out */
+	const struct code *code;
+	uint64_t *at;
+	size_t words;
+};
+
+static uint64_t *row(const struct sets *s, int inst)
+{
+	return s->at + (size_t)inst * s->words;
+}
+
+static bool has(const struct sets *s, int inst, int other)
+{
+	return row(s, inst)[other / 64] >> (other % 64) & 1;
+}
+
+static void intersect(const struct sets *s, uint64_t *into, int successor)
+{
+	if (successor >= s->code->n_insts)
+		return;
+	for (size_t w = 0; w < s->words; w++)
+		into[w] &= row(s, successor)[w];
+}
+
+/* The set before an instruction, from those behind it. */
+static bool update(const struct sets *s, int i, uint64_t *scratch)
+{
+	const struct lang_inst *inst = &s->code->insts[i];
+	size_t bytes = s->words * sizeof(uint64_t);
+	bool changed;
+
+	memset(scratch, inst->op == CODE_RETURN ? 0 : 0xff, bytes);
+	if (inst->op == CODE_JUMP || inst->op == CODE_JUMP_IF_FALSE ||
+	    inst->op == CODE_JUMP_IF_TRUE || inst->op == CODE_FOR_ITER)
+		intersect(s, scratch, inst->arg);
+	if (inst->op != CODE_JUMP && inst->op != CODE_RETURN && inst->op != CODE_RAISE &&
+	    inst->op != CODE_RERAISE)
+		intersect(s, scratch, i + 1);
+	scratch[i / 64] |= (uint64_t)1 << (i % 64);
+	changed = memcmp(row(s, i), scratch, bytes) != 0;
+	memcpy(row(s, i), scratch, bytes);
+	return changed;
+}
+
+static int count(const struct sets *s, int inst)
+{
+	int n = 0;
+
+	for (size_t w = 0; w < s->words; w++)
+		n += __builtin_popcountll(row(s, inst)[w]);
+	return n;
+}
+
+/* The nearest: whose own chain is the longest. */
+static int nearest(const struct sets *s, int inst)
+{
+	int best = -1, most = 0;
+
+	for (int i = 0; i < s->code->n_insts; i++) {
+		if (i == inst || !has(s, inst, i) || count(s, i) <= most)
+			continue;
+		best = i;
+		most = count(s, i);
+	}
+	return best;
+}
+
+static bool no_way_out(const struct sets *s, int inst)
+{
+	return inst >= s->code->n_insts || has(s, inst, s->code->n_insts);
+}
+
+static void settle(const struct sets *s, uint64_t *scratch)
+{
+	bool changed = true;
+
+	memset(s->at, 0xff, (size_t)s->code->n_insts * s->words * sizeof(uint64_t));
+	while (changed) {
+		changed = false;
+		for (int i = s->code->n_insts - 1; i >= 0; i--)
+			changed |= update(s, i, scratch);
+	}
+}
+
+static void describe(const struct sets *s, int inst, bool *stops, struct join *out)
+{
+	int sides[2] = { inst + 1, s->code->insts[inst].arg };
+
+	for (int i = 0; i < 2; i++)
+		out->raises[i] = no_way_out(s, sides[i]);
+	out->at = no_way_out(s, inst) ? -1 : nearest(s, inst);
+	out->stops = stops;
+	for (int i = 0; i < s->code->n_insts; i++)
+		stops[i] = i == out->at || s->code->insts[i].op == CODE_RETURN ||
+			   s->code->insts[i].op == CODE_YIELD;
+}
+
+/* Of the JUMP_IF_* at `inst`, in `arena`.  False where the code is too long, or
+ * out of memory. */
+static bool join_find(const struct code *code, int inst, struct arena *arena, struct join *out)
+{
+	struct sets s = { .code = code, .words = (size_t)code->n_insts / 64 + 1 };
+	bool *stops = ARENA_ARRAY(arena, bool, (size_t)code->n_insts);
+	uint64_t *scratch;
+
+	if (code->n_insts > JOIN_MAX_INSTS || !stops)
+		return false;
+	s.at = malloc((size_t)code->n_insts * s.words * sizeof(uint64_t));
+	scratch = malloc(s.words * sizeof(uint64_t));
+	if (s.at && scratch) {
+		settle(&s, scratch);
+		describe(&s, inst, stops, out);
+	}
+	free(scratch);
+	free(s.at);
+	return s.at && scratch;
+}
 
 /* A loop on a tensor forks in its own side, again and again. */
 enum { MAX_FORKS = 64 };
@@ -400,5 +534,90 @@ bool fork_branch(void *self, struct vm *vm, struct frame *f, bool *handled, stru
 	else if (!ok && err->code == ERR_NONE)
 		trace_no_memory(err);
 	fork_finish(&k);
+	return ok;
+}
+
+/* ---- any() and all() of tensors, as one bool of the graph.
+ *
+ * Python looks at an item only if those before do not decide.  What the others only
+ * compute may be looked at anyway: items that lie in a list or tuple already. */
+
+/* Its items are there: to ask for them changes nothing. */
+static bool has_items(struct value it)
+{
+	return it.iter->iter_kind == ITER_SEQUENCE &&
+	       (it.iter->over.kind == VALUE_LIST || it.iter->over.kind == VALUE_TUPLE ||
+		it.iter->over.kind == VALUE_TENSOR);
+}
+
+static int add_two(struct trace *t, enum op op, int a, int b, struct err *err)
+{
+	struct arg args[2] = { arg_node(a), arg_node(b) };
+
+	t->n_ops++;
+	return graph_add(t->graph, op, args, 2, t->host.line, t->host.column, err);
+}
+
+/* One more item.  *decided: the answer is `any`, whatever the others are; *known
+ * false: it has no truth that could be computed. */
+static bool take(struct trace *t, bool any, struct value item, int *node, bool *known,
+		 bool *decided, struct err *err)
+{
+	struct value condition;
+	int truth;
+
+	*known = true;
+	if (item.kind == VALUE_INSTANCE ||
+	    (item.kind == VALUE_TENSOR && !fork_is_single(t, item))) {
+		*known = false;
+		return true;
+	}
+	if (item.kind != VALUE_TENSOR && !trace_is_late(t, item)) {
+		bool is;
+
+		if (!op_truth(t->vm, item, &is, err))
+			return false;
+		*decided = is == any;
+		return true;
+	}
+	if (!fork_condition(t, item, OP_ne, &condition, err))
+		return false;
+	truth = trace_node(t, condition, err);
+	value_unref(condition);
+	if (truth >= 0)
+		*node = *node < 0
+			    ? truth
+			    : add_two(t, any ? OP_logical_or : OP_logical_and, *node, truth, err);
+	return truth >= 0 && *node >= 0;
+}
+
+bool fork_any(void *self, bool any, struct value it, struct value first, bool *handled,
+	      struct value *out, struct err *err)
+{
+	struct trace *t = self;
+	int64_t position = it.iter->position;
+	struct value item = value_ref(first);
+	bool ok = true, more = true, known = true, decided = false;
+	int node = -1;
+
+	*handled = false;
+	if (!t->native || !has_items(it)) {
+		value_unref(item);
+		return true;
+	}
+	while (ok && more) {
+		ok = take(t, any, item, &node, &known, &decided, err);
+		value_unref(item);
+		if (!ok || !known || decided)
+			break;
+		ok = vm_spend(t->vm, 1, err) && op_next(t->vm, it.iter, &item, &more, err);
+	}
+	if (ok && !known)
+		it.iter->position = position;
+	*handled = ok && known;
+	if (*handled && (decided || node < 0)) /* no item is computed by the graph */
+		*out = value_bool(decided == any);
+	else if (*handled)
+		*out = late_value(t, node);
 	return ok;
 }

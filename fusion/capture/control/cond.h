@@ -104,7 +104,7 @@ struct fork_loop {
 /* vm_host.fork */
 bool fork_branch(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err);
 
-/* cond_any.c: vm_host.any */
+/* cond.c: vm_host.any */
 bool fork_any(void *self, bool any, struct value it, struct value first, bool *handled,
 	      struct value *out, struct err *err);
 

@@ -41,10 +41,6 @@ struct looper {
 	bool is_closed;
 };
 
-/* while_shape.c: the loop that the JUMP_IF_* where f stands may go on or leave; false:
- * none, or out of memory. */
-bool loop_shape_find(const struct frame *f, struct arena *arena, struct loop_shape *out);
-
 /* while_loop.c: the innermost open loop that the fork stands in, in its frame; or NULL. */
 struct looper *fork_loop_around(const struct fork *k);
 struct fork_loop *fork_loop_note(struct trace *t, const struct lang_inst *inst); /* or NULL */
@@ -52,10 +48,8 @@ struct fork_loop *fork_loop_note(struct trace *t, const struct lang_inst *inst);
 int loop_add(struct looper *l, enum op op, const struct arg *args, int n, const char *fx,
 	     struct err *err); /* a node where the loop stands; -1 */
 
-/* while_place.c: where a carried value is. */
-struct value fork_loop_root(const struct trace *t, struct value tensor);
-enum value_kind loop_number_type(struct value v);                           /* UNSET: none */
-int loop_object_index(const struct trace *t, struct value object);          /* of a PART's note */
+enum value_kind loop_number_type(struct value v); /* UNSET: none */
+
 bool loop_place_find(struct looper *l, struct carried *c, struct err *err); /* its start */
 bool loop_place_now(struct looper *l, const struct carried *c, struct value *out,
 		    struct err *err); /* borrowed */
@@ -63,8 +57,6 @@ bool loop_place_now(struct looper *l, const struct carried *c, struct value *out
 bool loop_place_put(struct looper *l, const struct carried *c, int node, bool behind,
 		    struct err *err);
 
-/* while_test.c: from the jump where the frame stands. */
-bool loop_decide(struct looper *l, int depth, struct loop_verdict *out, struct err *err);
 /* Where the frame stands at the end of a round, or has left the loop: it then stands
  * behind the loop. */
 bool loop_close(struct looper *l, struct loop_verdict *out, struct err *err);

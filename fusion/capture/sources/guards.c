@@ -167,7 +167,7 @@ static bool has_identity(const struct slot *s)
 		s->kind == VALUE_SET || s->kind == VALUE_CELL || s->kind == VALUE_INSTANCE);
 }
 
-/* A slot whose memory is that of another (overlap.c). */
+/* A slot whose memory is that of another (trace_view.c). */
 static void add_place(struct maker *m, int slot)
 {
 	const struct slots *s = m->t->slots;
@@ -385,4 +385,29 @@ bool guards_create(struct guards *g, const struct trace *t, struct arena *arena)
 	g->n = (int)m.list.len;
 	VEC_FREE(&m.list);
 	return !m.failed && add_steps(g, arena);
+}
+
+bool guards_symbols(const struct guards *g, struct arena *arena, struct fusion_symbol **out, int *n)
+{
+	struct fusion_symbol *at = ARENA_ARRAY(arena, struct fusion_symbol, (size_t)g->n_vars + 1);
+
+	*out = at;
+	*n = 0;
+	if (!at)
+		return false;
+	for (int i = 0; i < g->n_vars; i++) {
+		const struct guard_home *home = &g->homes[i];
+		const char *name = home->slot < 0 ? NULL : g->slots->at[home->slot].name;
+
+		if (!name) /* nothing reads it */
+			continue;
+		at[*n].name = arena_printf(arena, "s%d", i);
+		at[*n].source = home->dim < 0 ? name
+					      : arena_printf(arena, "%s.size(%d)", name, home->dim);
+		at[*n].range = home->dim < 0 ? NULL : arena_printf(arena, "2 <= s%d", i);
+		if (!at[*n].name || !at[*n].source)
+			return false;
+		(*n)++;
+	}
+	return true;
 }

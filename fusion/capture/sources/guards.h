@@ -121,7 +121,7 @@ bool guards_hold_among(struct guards *g, const struct roots *roots, const int *s
 /* "x.size(0) is 5, was 4": why guard `index` failed for this call. */
 void guards_reason(const struct guards *g, int index, const struct roots *roots, struct buf *out);
 
-/* guards_symbols.c: the symbols and what they are named for; false when out of
+/* guards.c: the symbols and what they are named for; false when out of
  * memory. */
 bool guards_symbols(const struct guards *g, struct arena *arena, struct fusion_symbol **out,
 		    int *n);

@@ -85,7 +85,7 @@ struct slot {
 	bool contiguous;
 	int first_dim; /* of slots->dims */
 	int same_as;   /* an earlier slot that is the same object; -1 */
-	int view_of;   /* a slot whose memory this one lies in (overlap.h); -1 */
+	int view_of;   /* a slot whose memory this one lies in (trace.h); -1 */
 	/* of the last attempt at capture */
 	struct value stand; /* what stands for it; a reference.  UNSET: not read */
 	bool live;          /* it was read */

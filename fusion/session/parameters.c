@@ -1,14 +1,17 @@
-/* fusion/capture/sources/params.c -- names of an entry's parameters, and a module's tensors.
+/* fusion/session/parameters.c -- the tensors of a session: parameters by name, and what the program
+ * keeps.
  *
  * "up.weight" is looked up as torch's state_dict() spells it: submodules by
  * name, then the tensor.  Values are copied into the module's own tensor, so
  * that every name for it sees them.
  */
+#include "fusion/session/session.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/capture/capture.h"
+#include "fusion/vm/frame.h"
 
 /* An entry of the dict that the instance holds under `table`. */
 static struct value *entry_of(const struct instance *at, const char *table, const char *name)
@@ -93,7 +96,7 @@ struct lister {
 	VEC(const void *) seen;
 };
 
-static bool is_new(struct lister *l, const void *object)
+static bool is_unlisted(struct lister *l, const void *object)
 {
 	for (size_t i = 0; i < l->seen.len; i++)
 		if (l->seen.at[i] == object)
@@ -114,7 +117,7 @@ static void list(struct lister *l, struct value at, size_t len, int depth)
 			continue;
 		more = len + (size_t)snprintf(l->name + len, sizeof(l->name) - len, "%s%s",
 					      len ? "." : "", dict->keys[i].str->text);
-		if (more >= sizeof(l->name) || !is_new(l, v.object))
+		if (more >= sizeof(l->name) || !is_unlisted(l, v.object))
 			continue;
 		if (v.kind == VALUE_INSTANCE)
 			list(l, v, more, depth + 1);
@@ -131,4 +134,76 @@ void session_parameters(struct session *s,
 	if (s->callee.kind == VALUE_INSTANCE)
 		list(&l, s->callee, 0, 0);
 	VEC_FREE(&l.seen);
+}
+
+/* ---- The tensors that a program keeps between calls.
+ *
+ * They are found as the program would reach them: from its globals, and from a module that
+ * is the entry itself.  "net.up.weight", "opt.state[0].exp_avg". */
+
+enum { MOST_OBJECTS = 4096, MOST_DEPTH = 16 };
+
+struct reach {
+	session_tensor_fn *each;
+	void *self;
+	char path[512];
+	VEC(const void *) seen;
+};
+
+static bool is_new(struct reach *r, const void *object)
+{
+	for (size_t i = 0; i < r->seen.len; i++)
+		if (r->seen.at[i] == object)
+			return false;
+	return r->seen.len < MOST_OBJECTS && VEC_PUSH(&r->seen, object);
+}
+
+static void visit(struct reach *r, struct value v, size_t len, int depth);
+
+/* What is below the path so far, under a name or (NULL) at a position. */
+static void below(struct reach *r, struct value v, size_t len, const char *name, int at, int depth)
+{
+	size_t room = sizeof(r->path) - len;
+	int more;
+
+	if (v.kind != VALUE_TENSOR && v.kind != VALUE_INSTANCE && v.kind != VALUE_DICT &&
+	    v.kind != VALUE_LIST && v.kind != VALUE_TUPLE)
+		return;
+	more = name ? snprintf(r->path + len, room, "%s%s", len ? "." : "", name)
+		    : snprintf(r->path + len, room, "[%d]", at);
+	if (more > 0 && (size_t)more < room)
+		visit(r, v, len + (size_t)more, depth);
+}
+
+static void visit_dict(struct reach *r, const struct dict *dict, size_t len, int depth)
+{
+	for (int i = 0; dict && i < dict->len; i++)
+		below(r, dict->values[i], len,
+		      dict->keys[i].kind == VALUE_STR ? dict->keys[i].str->text : NULL, i, depth);
+}
+
+static void visit(struct reach *r, struct value v, size_t len, int depth)
+{
+	if (depth > MOST_DEPTH || !is_new(r, v.object))
+		return;
+	if (v.kind == VALUE_TENSOR && v.tensor->memory)
+		r->each(r->self, r->path, v);
+	else if (v.kind == VALUE_INSTANCE)
+		visit_dict(r, v.instance->attributes, len, depth + 1);
+	else if (v.kind == VALUE_DICT)
+		visit_dict(r, v.dict, len, depth + 1);
+	for (int i = 0; (v.kind == VALUE_LIST || v.kind == VALUE_TUPLE) && i < v.list->len; i++)
+		below(r, v.list->at[i], len, NULL, i, depth + 1);
+}
+
+void session_tensors(const struct session *s, session_tensor_fn *each, void *self)
+{
+	struct reach r = { .each = each, .self = self };
+
+	if (s->callee.kind == VALUE_INSTANCE)
+		visit(&r, s->callee, 0, 0);
+	for (int i = 0; i < s->vm->n_globals; i++)
+		if (!s->vm->globals[i].owner)
+			below(&r, s->vm->globals[i].value, 0, s->vm->globals[i].name, 0, 0);
+	VEC_FREE(&r.seen);
 }

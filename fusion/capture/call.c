@@ -1,0 +1,315 @@
+/* fusion/capture/call.c -- a call of the entry's function that an entry serves at once.
+ *
+ * Where the arguments fit an entry of the function's start, and that returns, the virtual
+ * machine is not touched: no frame is pushed, nothing is bound.  In mode graphs most guards
+ * need not be checked either (replay.h).
+ */
+#include "fusion/capture/capture.h"
+
+#include <string.h>
+
+#include "fusion/base/clock.h"
+#include "fusion/capture/frames.h"
+
+/* ---- a call that is replayed without its guards */
+
+void replay_finish(struct replay *r)
+{
+	if (r->kept.kind == VALUE_TENSOR)
+		value_unref(r->kept);
+	*r = (struct replay){ 0 };
+}
+
+/* ---- what an entry allows */
+
+const char *replay_why_not(const struct entry *e)
+{
+	if (!entry_returns(e))
+		return "the function goes on in eager behind it, which may change what is guarded";
+	if (e->grad)
+		return "gradients are recorded, which may change what is guarded";
+	if (e->effects.n > 0)
+		return "it changes objects of the program";
+	if (e->sets_modes)
+		return "it leaves another grad or autocast mode";
+	if (e->guards.n_vars > 0)
+		return "its sizes or numbers are symbols";
+	return NULL;
+}
+
+static bool has_numbers(const struct entry *e)
+{
+	for (int i = 0; i < e->n_inputs; i++)
+		if (e->numbers[i])
+			return true;
+	return false;
+}
+
+static bool is_plain(const struct entry *e)
+{
+	const struct recipe *r = &e->recipe;
+
+	return e->exec && e->exec->record && e->n_outputs == 1 && e->n_writes == 0 &&
+	       e->n_asserts == 0 && e->prints.n == 0 && !has_numbers(e) && e->result == 0 &&
+	       r->n == 1 && r->steps[0].kind == RECIPE_OUTPUT && r->steps[0].index == 0 &&
+	       !r->steps[0].n && !r->steps[0].leaf && !(e->spent && e->spent[0]);
+}
+
+static bool find_inputs(struct replay *r, struct entry *e, int self)
+{
+	r->inputs = ARENA_ARRAY(&e->arena, int, (size_t)e->n_inputs + 1);
+	for (int i = 0; r->inputs && i < e->n_inputs; i++)
+		if (e->inputs[i].slot >= 0 &&
+		    guards_is_of_call(&e->guards, e->inputs[i].slot, self))
+			r->inputs[r->n_inputs++] = i;
+	return r->inputs != NULL;
+}
+
+/* Local `self`, where there is one, is the same object in each call. */
+static void look(struct replay *r, struct entry *e, int self)
+{
+	r->ready = true;
+	r->possible = !replay_why_not(e) &&
+		      guards_of_arguments(&e->guards, self, &e->arena, &r->steps, &r->n_steps) &&
+		      find_inputs(r, e, self);
+	r->plain = r->possible && is_plain(e);
+}
+
+/* The entry has served a call whose guards all held: the next one may be a replay.
+ * True where running it changes no object of a program. */
+static bool replay_note(struct session *s, struct entry *e)
+{
+	struct replay *r = &e->replay;
+
+	if (!s->options.env->changes)
+		return false;
+	if (!r->ready)
+		look(r, e, s->self.kind != VALUE_UNSET ? 0 : -1);
+	if (!r->possible)
+		return false;
+	r->changes = *s->options.env->changes;
+	s->replayed = e;
+	return true;
+}
+
+/* ---- a call */
+
+/* The entry that serves these arguments, where it served the last call and nothing has
+ * changed since; NULL: look for one. */
+static struct entry *replay_find(struct session *s, const struct roots *roots, int n)
+{
+	struct entry *e = s->replayed;
+
+	if (!e || e->replay.changes != *s->options.env->changes ||
+	    n != e->slots.code->n_positional ||
+	    !guards_hold_among(&e->guards, roots, e->replay.steps, e->replay.n_steps))
+		return NULL;
+	e->replay.left_out++;
+	return e;
+}
+
+/* The last result, where nobody but the recording and `kept` has a part in it: it can be
+ * the next one. */
+static struct tensor *last_result(const struct replay *r, const struct exec *exec)
+{
+	const struct vtensor *v = r->kept.tensor;
+	struct tensor *t = exec_recorded_output(exec);
+
+	if (r->kept.kind != VALUE_TENSOR || !t || v->memory != t || t->refs != 2 ||
+	    t->storage->refs != 1 || v->head.refs != 1 || v->head.heap || v->grad || v->owner ||
+	    v->is_parameter || v->written || v->dynamic_dims)
+		return NULL;
+	storage_renew(t->storage);
+	return t;
+}
+
+/* Wraps what was made (the reference is taken), and keeps it if the recording does. */
+static bool keep_result(struct replay *r, const struct exec *exec, struct tensor *made,
+			struct value *out)
+{
+	struct value old = r->kept;
+
+	*out = tensor_wrap(made);
+	if (out->kind == VALUE_UNSET)
+		return false;
+	r->kept = (struct value){ .kind = VALUE_UNSET };
+	if (exec_recorded_output(exec) == out->tensor->memory)
+		r->kept = value_ref(*out);
+	if (old.kind == VALUE_TENSOR)
+		value_unref(old);
+	return true;
+}
+
+/* entry_run() of what replay_find() has found, where its replay is `plain`. */
+static bool replay_run(struct entry *e, struct value *out, const struct fusion_observer *observer,
+		       struct err *err)
+{
+	struct replay *r = &e->replay;
+	struct tensor *into = last_result(r, e->exec), *made;
+
+	e->uses++;
+	for (int i = 0; i < r->n_inputs; i++) { /* the others are where they were */
+		int input = r->inputs[i];
+
+		e->input_tensors[input] = e->guards.values[e->inputs[input].slot].tensor->memory;
+	}
+	if (!exec_run(e->exec, e->input_tensors, &made, into, observer, e->graph, err))
+		return false;
+	if (into) {
+		tensor_unref(made);
+		*out = value_ref(r->kept);
+		return true;
+	}
+	return keep_result(r, e->exec, made, out) ||
+	       err_set(err, ERR_MEMORY, "out of memory for the result");
+}
+
+/* ---- a call */
+
+/* Only plain parameters, each with its argument: then arguments are locals. */
+static bool are_locals(const struct code *code, int n)
+{
+	return n == code->n_positional && code->n_keyword_only == 0 && !code->has_varargs &&
+	       !code->has_kwargs;
+}
+
+static struct roots roots_of(const struct session *s, const struct function *f,
+			     const struct value *args)
+{
+	struct roots roots = { .locals = args, .first_cell = f->code->n_own_cells, .vm = s->vm };
+
+	if (f->closure)
+		roots.cells = f->closure->at;
+	return roots;
+}
+
+/* *replay: it served the last call, and its guards need not all be checked. */
+static struct entry *find_entry(struct session *s, const struct function *f,
+				const struct value *args, int n, bool *replay)
+{
+	struct point *p = s->start;
+	struct roots roots = roots_of(s, f, args);
+	struct entry *e = s->replayed ? replay_find(s, &roots, n) : NULL;
+
+	*replay = e != NULL;
+	if (e)
+		return e;
+	if (!p)
+		p = s->start = points_at(&s->points, NULL, f->code, f->code->insts);
+	if (!p || p->skip || p->n_entries == 0 || !are_locals(f->code, n) || f->disabled ||
+	    f->grad != GRAD_AS_IS) /* its frame sets the mode that guards ask for */
+		return NULL;
+	return point_find(p, &roots, &s->report.counts.guard_checks);
+}
+
+static bool run_entry(struct session *s, struct entry *e, bool replay, const struct function *f,
+		      const struct value *args, struct value *out, struct err *err)
+{
+	struct roots roots = roots_of(s, f, args);
+	bool watched = __builtin_expect(s->report.observer && s->report.observer->piece, 0), ok;
+	int64_t begin = watched ? clock_ns() : 0;
+
+	if (replay && e->replay.plain)
+		ok = replay_run(e, out, s->report.observer, err);
+	else
+		ok = entry_run(e, &roots, s->vm, out, s->report.observer, err);
+	if (watched)
+		s->report.observer->piece(s->report.observer->self, e->graph, begin, clock_ns());
+	if (e->exec)
+		s->report.counts.launches += e->exec->launched;
+	if (ok && e->sets_modes)
+		capture_set_modes(s, e);
+	if (ok && s->options.mode == FUSION_GRAPHS)
+		s->unchanged = replay || replay_note(s, e);
+	return ok;
+}
+
+/* The same call in eager, which raises what the entry found out. */
+static bool call_refuted(struct session *s, const struct value *args, int n, struct value *out,
+			 struct err *err)
+{
+	bool ok;
+
+	*err = (struct err){ 0 };
+	s->eager_depth++;
+	ok = frames_call(s, args, n, (struct frames_found){ 0 }, out, err);
+	s->eager_depth--;
+	return ok;
+}
+
+bool capture_call(struct session *s, const struct value *args, int n, struct value *out,
+		  struct err *err)
+{
+	bool watched = __builtin_expect(s->report.observer && s->report.observer->phase, 0);
+	int64_t begin = watched ? clock_ns() : 0;
+	const struct function *f = s->function.function;
+	struct value with_self[MAX_SELF_ARGS];
+	const struct value *all = args;
+	struct frames_found first;
+	struct entry *e;
+	bool replay;
+
+	crossing_begin(s, args, n);
+	if (s->self.kind != VALUE_UNSET) {
+		if (n >= MAX_SELF_ARGS)
+			return frames_call(s, args, n, (struct frames_found){ 0 }, out, err);
+		with_self[0] = s->self;
+		memcpy(with_self + 1, args, sizeof(*args) * (size_t)n);
+		all = with_self;
+		n++;
+	}
+	e = find_entry(s, f, all, n, &replay);
+	if (watched)
+		s->report.observer->phase(s->report.observer->self, PHASE_GUARDS, begin,
+					  clock_ns());
+	if (e && entry_returns(e)) {
+		if (run_entry(s, e, replay, f, all, out, err))
+			return true;
+		return entry_refuted(err) &&
+		       call_refuted(s, args, s->self.kind != VALUE_UNSET ? n - 1 : n, out, err);
+	}
+	first.entry = e;
+	first.none = !e && s->start && are_locals(f->code, n) && f->grad == GRAD_AS_IS;
+	return frames_call(s, args, s->self.kind != VALUE_UNSET ? n - 1 : n, first, out, err);
+}
+
+/* ---- would a call find an entry?  Nothing is run. */
+
+enum { MOST_ARGS = 256 };
+
+/* The first guard that does not hold, of the entry used last.  Behind an entry that
+ * ends at a break others follow, for values that are not there yet. */
+static enum capture_found first_failure(struct point *p, const struct roots *roots, struct buf *why)
+{
+	for (int i = 0; i < p->n_entries; i++) {
+		struct guards *g = &p->entries[i]->guards;
+		int failed = guards_check(g, roots);
+
+		if (failed >= g->n)
+			return entry_returns(p->entries[i]) ? CAPTURE_FOUND : CAPTURE_UNKNOWN;
+		if (i == 0)
+			guards_reason(g, failed, roots, why);
+	}
+	return CAPTURE_MISSED;
+}
+
+enum capture_found capture_probe(struct session *s, const struct value *args, int n,
+				 struct buf *why)
+{
+	const struct function *f = s->function.kind == VALUE_FUNCTION ? s->function.function : NULL;
+	int self = s->self.kind != VALUE_UNSET;
+	struct value all[MOST_ARGS];
+	struct roots roots = { .locals = all, .vm = s->vm };
+
+	if (!f || !s->start || s->start->skip || s->start->n_entries == 0 || n + self > MOST_ARGS ||
+	    n + self != f->code->n_positional || f->code->has_varargs || f->code->has_kwargs ||
+	    f->code->n_keyword_only > 0)
+		return CAPTURE_UNKNOWN;
+	if (self)
+		all[0] = s->self;
+	memcpy(all + self, args, sizeof(*args) * (size_t)n);
+	roots.first_cell = f->code->n_own_cells;
+	if (f->closure)
+		roots.cells = f->closure->at;
+	return first_failure(s->start, &roots, why);
+}
