@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "fusion/tensor/tensor_print.h"
+#include "fusion/tensor/tensor.h"
 
 enum { N_SIZES = 4 };
 static const int64_t sizes[N_SIZES][2] = { { 4, 3 }, { 9, 5 }, { 6, 2 }, { 12, 7 } };

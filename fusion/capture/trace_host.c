@@ -11,7 +11,6 @@
 #include "fusion/torch/bind.h"
 #include "fusion/torch/numbers.h"
 #include "fusion/torch/torch_control.h"
-#include "fusion/torch/torch_grad.h"
 #include "fusion/torch/torch_host.h"
 #include "fusion/torch/torch_more.h"
 #include "fusion/vm/builtins.h"

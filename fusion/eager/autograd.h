@@ -255,13 +255,8 @@ void grad_rules_finish(struct autograd *a);
 bool grad_invoke(struct autograd *a, struct value f, const struct value *args, int n,
 		 struct value *out, struct err *err);
 
-/* autograd_function.c: hooks, and ops whose gradient the program says itself. */
-bool autograd_hooks(struct autograd *a, struct value t, bool after, struct value *out,
-		    struct err *err);
 bool autograd_has_hooks(struct value t);
 bool autograd_run_hooks(struct autograd *a, struct value hooks, struct value *g, struct err *err);
-/* (tensors, results or None, function of their gradients, its name, whether it keeps any) */
-bool autograd_function(struct autograd *a, const struct value *args, int n, struct err *err);
 
 /* The value of a default in a signature. */
 bool grad_default(const struct op_param *p, struct value *out);
@@ -276,10 +271,6 @@ struct backward {
 	bool keep, create;
 };
 bool autograd_backward(struct autograd *a, const struct backward *b, struct err *err);
-
-/* backward_order.c.  Puts the nodes of a pass, all that lead on from its roots, whose
- * `senders` are counted, in the order in which they run. */
-bool backward_order(struct grad_node **nodes, size_t n, struct err *err);
 
 /* What a call of backward(), torch.autograd.backward() or torch.autograd.grad() asks for;
  * the tensors are those of the arguments. */

@@ -234,6 +234,10 @@ unsigned grad_rule_watches(struct autograd *a, enum op op, unsigned wanted)
 	return watched;
 }
 
+static bool call(struct autograd *a, enum op op, struct rule_function *f,
+		 const struct grad_giver *giver, unsigned wanted, struct value g, struct value *out,
+		 struct err *err);
+
 bool grad_rule_needs(struct autograd *a, enum op op, unsigned wanted, bool *known, unsigned *needs,
 		     struct err *err)
 {

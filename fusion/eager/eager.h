@@ -71,13 +71,6 @@ bool eager_run_given(struct eager *e, const struct eager_call *c, struct value *
 /* The same without a record for gradients (autograd.h). */
 bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err);
 
-/* write.c: the elements of `from` into `to`, which has its dtype and sizes and no two elements
- * that are one in memory.  False with *err. */
-bool eager_write(struct eager *e, struct tensor *to, struct tensor *from, struct err *err);
-
-/* write.c: whether an in-place op may write values[0], given what it reads; else *err. */
-bool eager_may_write(const struct eager_call *c, struct err *err);
-
 /* The one element of a tensor as a Python number of the tensor's own kind; VALUE
  * where it has more or none. */
 bool eager_item(struct value v, struct value *out, struct err *err);

@@ -11,10 +11,10 @@
 #include "fusion/torch/numbers.h"
 #include "fusion/eager/eager.h"
 #include "fusion/eager/operators.h"
-#include "fusion/tensor/tensor_print.h"
+#include "fusion/tensor/tensor.h"
 #include "fusion/torch/torch_control.h"
 #include "fusion/torch/torch_more.h"
-#include "fusion/torch/torch_grad.h"
+#include "fusion/torch/torch_host.h"
 
 static bool wrap(struct tensor *t, struct value *out, struct err *err)
 {

@@ -11,7 +11,7 @@
 #include "fusion/torch/numbers.h"
 #include "fusion/torch/torch_control.h"
 #include "fusion/torch/torch_more.h"
-#include "fusion/torch/torch_grad.h"
+#include "fusion/torch/torch_host.h"
 
 static void pass_place(struct lazy *l)
 {

@@ -8,10 +8,128 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/lazy/lazy.h"
 #include "fusion/session/fusion_private.h"
 #include "fusion/session/registry.h"
-#include "fusion/lazy/lazy.h"
 #include "fusion/tensor/shadow.h"
+#include "fusion/vm/prelude.h"
+
+static const char *const mode_names[FUSION_MODE_COUNT] = {
+	[FUSION_EAGER] = "eager", [FUSION_STATIC] = "static", [FUSION_DYNAMIC] = "dynamic",
+	[FUSION_AUTO] = "auto",   [FUSION_LAZY] = "lazy",     [FUSION_GRAPHS] = "graphs",
+};
+
+static const char *const policy_names[FUSION_POLICY_COUNT] = {
+	[FUSION_DYNAMO] = "dynamo",
+	[FUSION_NATIVE] = "native",
+};
+
+const char *fusion_mode_name(enum fusion_mode mode)
+{
+	return mode_names[mode];
+}
+
+bool fusion_mode_from_name(const char *name, enum fusion_mode *out)
+{
+	for (int i = 0; i < FUSION_MODE_COUNT; i++)
+		if (strcmp(mode_names[i], name) == 0) {
+			*out = (enum fusion_mode)i;
+			return true;
+		}
+	return false;
+}
+
+const char *fusion_policy_name(enum fusion_policy policy)
+{
+	return policy_names[policy];
+}
+
+bool fusion_policy_from_name(const char *name, enum fusion_policy *out)
+{
+	for (int i = 0; i < FUSION_POLICY_COUNT; i++)
+		if (strcmp(policy_names[i], name) == 0) {
+			*out = (enum fusion_policy)i;
+			return true;
+		}
+	return false;
+}
+
+static struct fusion_recording recording_of(const struct exec *x, const struct recorded *r)
+{
+	struct record_totals sum = { 0 };
+
+	if (!x || !r->tried)
+		return (struct fusion_recording){ 0 };
+	exec_record_totals(x, &sum);
+	return (struct fusion_recording){ .tried = true,
+					  .made = r->made,
+					  .refused = r->refused,
+					  .why_not = r->refused ? r->why : NULL,
+					  .direct = sum.direct,
+					  .why_direct = sum.why_direct,
+					  .record_ns = r->record_ns,
+					  .replays = sum.replays,
+					  .pointed = sum.pointed,
+					  .held_bytes = sum.temp_bytes + sum.kept_bytes };
+}
+
+/* for fusion_graph(). */
+static struct fusion_recording recording_of_graph(const struct fusion_session *s, int index)
+{
+	const struct session_report *report = &s->session.report;
+	const struct entry *e = s->session.graphs.at[index];
+	struct fusion_recording r = recording_of(e->exec, &e->recorded);
+
+	r.left_out = e->replay.left_out;
+	r.why_guards = replay_why_not(e);
+	for (size_t i = 0; i < report->entries.len; i++)
+		if (report->entries.at[i].graph == index)
+			r.because = report->entries.at[i].reason;
+	return r;
+}
+
+static struct fusion_recording recording_of_backward(const struct fusion_session *s, int index)
+{
+	const struct entry_grad *grad = s->session.graphs.at[index]->grad;
+
+	return grad ? recording_of(grad->exec, &grad->recorded) : (struct fusion_recording){ 0 };
+}
+
+bool fusion_watch_passes(const struct fusion_session *s, int index, struct watched *out,
+			 struct err *err)
+{
+	const struct entry *e;
+
+	if (s->session.lazy) {
+		const struct lazy_program *p = s->session.lazy->programs.at[index];
+
+		return watch_exec(out, p->exec, p->captured, "", err);
+	}
+	e = s->session.graphs.at[index];
+	if (!e->exec)
+		return true;
+	if (!e->grad)
+		return watch_exec(out, e->exec, e->captured, "", err);
+	return watch_exec(out, e->exec, e->grad->forward, "forward", err) &&
+	       (!e->grad->exec ||
+		watch_exec(out, e->grad->exec, e->grad->backward, "backward", err));
+}
+
+bool fusion_op_has_gradient(enum op op)
+{
+	const struct op_info *info = op_info(op);
+	char name[128];
+
+	snprintf(name, sizeof(name), "%s_all", info->id);
+	if (prelude_defines("_grads", name))
+		return true;
+	for (int i = 0; i < info->n_params; i++) {
+		snprintf(name, sizeof(name), "%s_%s", info->id, info->params[i].name);
+		if (prelude_defines("_grads", name))
+			return true;
+	}
+	return false;
+}
 
 struct fusion_program {
 	struct lang_program *lang;

@@ -22,8 +22,4 @@ struct fusion_session {
 	struct session session;
 };
 
-/* fusion_recording.c: for fusion_graph(). */
-struct fusion_recording recording_of_graph(const struct fusion_session *s, int index);
-struct fusion_recording recording_of_backward(const struct fusion_session *s, int index);
-
 #endif

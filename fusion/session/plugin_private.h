@@ -50,17 +50,10 @@ struct be_rewrite {
 
 /* The table of functions: plugin_graph.c. */
 const struct be_host *plugin_host(void);
-struct be_rewrite plugin_rewrite(struct graph *g, const struct node *self, struct err *err);
-
-/* An argument of a node as a plugin sees it; `arg` must outlive it. */
-struct be_arg plugin_arg(const struct arg *arg);
 
 /* An identifier of at most 40 bytes. */
 bool plugin_is_name(const char *name);
 
-/* plugin_pass.c, plugin_op.c, plugin_backend.c: struct be_host's functions. */
-bool plugin_add_pass(struct be_registry *registry, const struct be_pass *pass);
-bool plugin_add_op(struct be_registry *registry, const struct be_op *op);
 bool plugin_add_backend(struct be_registry *registry, const struct be_backend *backend);
 
 #endif

@@ -214,4 +214,9 @@ struct value tensor_wrap(struct tensor *t);
 /* UNSUPPORTED for a tensor without memory: one that outlived its capture. */
 bool tensor_check_memory(struct value v, struct err *err);
 
+/* tensor_print.c */
+/* Appends what print(t) shows in PyTorch, without a newline.  `last`: what stands
+ * behind its dtype, as grad_fn=<AddBackward0>; may be empty. */
+void tensor_print(struct buf *out, const struct tensor *t, const char *last);
+
 #endif

@@ -3,7 +3,7 @@
  * Four digits, lines of 80 characters; of more than 1,000 elements the first
  * and last three along each dimension.  One width serves all elements, and is
  * found from those that are finite and not zero. */
-#include "fusion/tensor/tensor_print.h"
+#include "fusion/tensor/tensor.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -53,8 +53,10 @@ static void unravel(int rank, const int64_t *size, int64_t i, int64_t index[MAX_
 	}
 }
 
-bool dynamic_places(const struct torch_memory *memory, const struct tensor *mask, struct value *out,
-		    struct err *err)
+/* For a host's composer.places: indices where a mask holds, a tuple of one int64
+ * tensor for each dim. */
+static bool dynamic_places(const struct torch_memory *memory, const struct tensor *mask,
+			   struct value *out, struct err *err)
 {
 	int rank = mask->rank ? mask->rank : 1;
 	int64_t n = count(mask), numel = tensor_numel(mask), row = 0, index[MAX_RANK] = { 0 };
@@ -222,6 +224,10 @@ struct unique {
 	int64_t n, n_groups;
 	struct tensor *values, *inverse, *counts;
 };
+
+static bool unique(const struct torch_memory *memory, const char *name, bool runs,
+		   const struct value *args, int n, const struct keywords *kw, struct value *out,
+		   struct err *err);
 
 static bool same(const struct unique *u, int64_t a, int64_t b)
 {

@@ -134,4 +134,24 @@ static inline bool torch_may_say_inplace(const struct value *args, int n, const 
 bool torch_says_inplace(const struct native *f, const struct value *args, int n,
 			const struct keywords *kw, struct torch_form *form);
 
+/* ---- what a program may call of gradients: names alone, the host runs them */
+
+enum grad_native {
+	GRAD_FIRST = 1 << 13,
+	GRAD_BACKWARD,
+	GRAD_BACKWARD_ALL,
+	GRAD_GRAD,
+	GRAD_RETAIN,
+	GRAD_DETACH_,
+	GRAD_HOOKS,
+	GRAD_FUNCTION,
+	GRAD_END
+};
+
+/* Whether it runs a backward pass. */
+bool torch_grad_is_pass(int id);
+
+/* Whether the native is one of these. */
+bool torch_grad_wants(int id);
+
 #endif

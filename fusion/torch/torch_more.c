@@ -1,9 +1,304 @@
-/* fusion/torch/torch_more.c -- which calls are no single op, and the simple ones. */
+/* fusion/torch/torch_more.c -- calls that no row of ops.def takes as they are: which, and the
+ * simple ones. */
 #include "fusion/torch/torch_more.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "fusion/torch/bind.h"
+
+/* ---- Calls whose keyword makes them other ops.
+ *
+ * round(x, decimals=2) and scatter(x, dim, index, src, reduce="add"), and their forms
+ * in place. */
+
+static bool is_inplace(int id)
+{
+	return id >= NATIVE_INPLACE;
+}
+
+static int plain_id(int id)
+{
+	return is_inplace(id) ? id - NATIVE_INPLACE : id;
+}
+
+/* an op that a keyword makes another one, as round(decimals=), or in place. */
+static bool keyword_wants(const struct native *f, const struct keywords *kw)
+{
+	int id = plain_id(f->id);
+
+	for (int i = 0; kw && i < kw->n; i++)
+		if ((id == OP_round && strcmp(kw->names[i].str->text, "decimals") == 0) ||
+		    (id == OP_scatter && strcmp(kw->names[i].str->text, "reduce") == 0))
+			return true;
+	return false;
+}
+
+/* op(*at, operand) in the place of *at. */
+static bool apply(const struct composer *c, enum op op, const char *name, struct value operand,
+		  struct value *at, struct err *err)
+{
+	struct value next;
+	bool ok = c->run(c->self, op, name, false, (struct value[]){ *at, operand },
+			 operand.kind == VALUE_UNSET ? 1 : 2, &next, err);
+
+	value_unref(*at);
+	*at = ok ? next : value_none();
+	return ok;
+}
+
+/* As torch: nearbyint(x * 10^d) / 10^d, and the other way round below 0, each step in
+ * the dtype of x. */
+static bool round_decimals(const struct composer *c, const char *name, const struct value *v,
+			   struct value *out, struct err *err)
+{
+	enum dtype dtype;
+	int64_t decimals;
+	struct value power;
+	int rank;
+
+	if (v[0].kind != VALUE_TENSOR)
+		return err_set(err, ERR_TYPE, "round takes a tensor, not %s",
+			       value_type_name(v[0]));
+	if (!compose_number(c, v[1], "decimals", &decimals, err) ||
+	    !c->type(c->self, v[0], &rank, &dtype, err))
+		return false;
+	if (decimals == 0)
+		return c->run(c->self, OP_round, name, false, v, 1, out, err);
+	if (dtype_category(dtype) != CATEGORY_FLOAT)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "round: decimals takes a tensor of floats, not %s",
+			       dtype_name(dtype));
+	power = value_float(pow(10, fabs((double)decimals)));
+	*out = value_ref(v[0]);
+	return apply(c, decimals > 0 ? OP_mul : OP_truediv, "fx:", power, out, err) &&
+	       apply(c, OP_round, "fx:", (struct value){ .kind = VALUE_UNSET }, out, err) &&
+	       apply(c, decimals > 0 ? OP_truediv : OP_mul, name, power, out, err);
+}
+
+/* A number in the sizes of the index: scatter_add takes tensors. */
+static bool source(const struct composer *c, struct value index, struct value src, enum dtype dtype,
+		   struct value *out, struct err *err)
+{
+	struct value to = { .kind = VALUE_DTYPE, .dtype = dtype };
+
+	if (src.kind == VALUE_TENSOR) {
+		*out = value_ref(src);
+		return true;
+	}
+	*out = value_ref(index);
+	return apply(c, OP_to, "fx:", to, out, err) && apply(c, OP_fill, "fx:", src, out, err);
+}
+
+/* v: x, dim, index, src, value, reduce */
+static bool scatter_reduce(const struct composer *c, const char *name, const struct value *v,
+			   struct value *out, struct err *err)
+{
+	struct value src;
+	enum dtype dtype;
+	int rank;
+	bool ok;
+
+	if (v[5].kind != VALUE_STR ||
+	    (strcmp(v[5].str->text, "add") != 0 && strcmp(v[5].str->text, "multiply") != 0))
+		return err_set(err, ERR_OP, "scatter: reduce is 'add' or 'multiply'");
+	if (strcmp(v[5].str->text, "multiply") == 0)
+		return err_set(err, ERR_OP,
+			       "scatter: reduce='multiply' is not in the language; write "
+			       "x.scatter_reduce(dim, index, src, 'prod')");
+	if (v[0].kind != VALUE_TENSOR || v[2].kind != VALUE_TENSOR)
+		return err_set(err, ERR_TYPE, "scatter takes a tensor and one of indices");
+	if (!c->type(c->self, v[0], &rank, &dtype, err) ||
+	    !source(c, v[2], v[3].kind == VALUE_UNSET ? v[4] : v[3], dtype, &src, err))
+		return false;
+	ok = c->run(c->self, OP_scatter_add, name, false, (struct value[]){ v[0], v[1], v[2], src },
+		    4, out, err);
+	value_unref(src);
+	return ok;
+}
+
+static bool keyword_call(const struct composer *c, int id, const char *name,
+			 const struct value *args, int n, const struct keywords *kw,
+			 struct value *out, struct err *err)
+{
+	static const char *const round_names[] = { "input", "decimals" };
+	static const char *const scatter_names[] = { "input", "dim",   "index",
+						     "src",   "value", "reduce" };
+	const char *dot = strrchr(name, '.');
+	bool rounds = plain_id(id) == OP_round, ok;
+	struct value v[6], made;
+	char fx[64] = "fx:";
+
+	strncat(fx, dot ? dot + 1 : name, 60);
+	ok = rounds ? compose_args(name, round_names, 2, 2, args, n, kw, v, err)
+		    : compose_args(name, scatter_names, 6, 3, args, n, kw, v, err);
+	if (!ok)
+		return false;
+	if (!is_inplace(id))
+		return rounds ? round_decimals(c, fx, v, out, err)
+			      : scatter_reduce(c, fx, v, out, err);
+	ok = rounds ? round_decimals(c, "fx:", v, &made, err)
+		    : scatter_reduce(c, "fx:", v, &made, err);
+	if (!ok)
+		return false;
+	ok = c->run(c->self, OP_fill, fx, true, (struct value[]){ v[0], made }, 2, out, err);
+	value_unref(made);
+	return ok;
+}
+
+/* ---- torch.tensor of what is a tensor, or has some, and
+ * torch.Tensor(...), the constructor of old. */
+
+/* Spelt so, a call has no name in FX. */
+static const char PART[] = "torch.";
+
+static bool is_list(struct value v)
+{
+	return v.kind == VALUE_LIST || v.kind == VALUE_TUPLE;
+}
+
+static bool has_tensor(struct value v, int depth)
+{
+	if (!is_list(v))
+		return v.kind == VALUE_TENSOR;
+	for (int i = 0; i < v.list->len && depth < MAX_RANK; i++)
+		if (has_tensor(v.list->at[i], depth + 1))
+			return true;
+	return false;
+}
+
+/* torch.tensor with tensors in its data, torch.Tensor(...). */
+static bool literal_wants(const struct native *f, const struct value *args, int n)
+{
+	if (f->id == NATIVE_TENSOR)
+		return true;
+	return f->id == OP_tensor && n > 0 && has_tensor(args[0], 0);
+}
+
+static bool call(const struct composer *c, const char *name, int id, const struct value *args,
+		 int n, const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct value f = value_native(name, id, false, (struct value){ .kind = VALUE_UNSET });
+	bool ok;
+
+	if (f.kind == VALUE_UNSET)
+		return torch_no_memory(err);
+	ok = c->host->call(c->host->self, f.native, args, n, kw, out, err);
+	value_unref(f);
+	return ok;
+}
+
+static bool put_together(const struct composer *c, struct value v, const char *name,
+			 struct value *out, struct err *err);
+
+/* [a, [b, c]]: as nested stacks; numbers among tensors become tensors. */
+static bool stack(const struct composer *c, struct value v, const char *name, struct value *out,
+		  struct err *err)
+{
+	struct value items = value_list(NULL, 0), item;
+	bool ok = items.kind != VALUE_UNSET || torch_no_memory(err);
+
+	for (int i = 0; ok && i < v.list->len; i++) {
+		ok = put_together(c, v.list->at[i], PART, &item, err);
+		if (!ok)
+			break;
+		ok = value_list_push(items.list, item) || torch_no_memory(err);
+		value_unref(item);
+	}
+	ok = ok && call(c, name, NATIVE_STACK, &items, 1, NULL, out, err);
+	value_unref(items);
+	return ok;
+}
+
+static bool put_together(const struct composer *c, struct value v, const char *name,
+			 struct value *out, struct err *err)
+{
+	struct value empty, copy;
+	bool ok;
+
+	if (is_list(v) && v.list->len > 0)
+		return stack(c, v, name, out, err);
+	if (v.kind != VALUE_TENSOR)
+		return call(c, "fx:", OP_tensor, &v, 1, NULL, out, err);
+	if (name == PART) { /* an element: one number, whatever its dims */
+		empty = value_tuple(NULL, 0);
+		if (empty.kind == VALUE_UNSET)
+			return torch_no_memory(err);
+		ok = c->run(c->self, OP_reshape, "fx:", false, (struct value[]){ v, empty }, 2,
+			    &copy, err);
+		value_unref(empty);
+	} else {
+		ok = c->run(c->self, OP_clone, "fx:", false, &v, 1, &copy, err);
+	}
+	if (!ok)
+		return false;
+	ok = c->run(c->self, OP_detach, name == PART ? "fx:" : "fx:tensor", false, &copy, 1, out,
+		    err);
+	value_unref(copy);
+	return ok;
+}
+
+/* torch.tensor(data, dtype=) with a tensor in data. */
+static bool of_tensors(const struct composer *c, const struct value *args, int n,
+		       const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct value to = { .kind = VALUE_DTYPE, .dtype = DTYPE_COUNT }, made, data;
+	int rank;
+	enum dtype dtype;
+	bool ok;
+
+	if (!bind_tensor_call(args, n, kw, &data, &to.dtype, err))
+		return false;
+	if (to.dtype == DTYPE_COUNT)
+		return put_together(c, data, "torch.tensor", out, err);
+	if (!put_together(c, data, "torch.tensor", &made, err))
+		return false;
+	if (!c->type(c->self, made, &rank, &dtype, err))
+		return false;
+	if (dtype == to.dtype) {
+		*out = made;
+		return true;
+	}
+	ok = c->run(c->self, OP_to, "fx:", false, (struct value[]){ made, to }, 2, out, err);
+	value_unref(made);
+	return ok;
+}
+
+/* torch.Tensor(2, 3): of these sizes, unset in torch; torch.Tensor([1, 2]): these. */
+static bool literal_call(const struct composer *c, const struct native *f, const struct value *args,
+			 int n, const struct keywords *kw, struct value *out, struct err *err)
+{
+	struct value dtype = { .kind = VALUE_DTYPE, .dtype = DTYPE_F32 }, name, size, values[2];
+	struct keywords as = { .n = 1, .names = &name };
+	bool ok;
+
+	if (f->id == OP_tensor)
+		return of_tensors(c, args, n, kw, out, err);
+	name = value_str("dtype", strlen("dtype"));
+	if (name.kind == VALUE_UNSET)
+		return torch_no_memory(err);
+	if (n == 1 && (is_list(args[0]) || args[0].kind == VALUE_TENSOR) &&
+	    !(is_list(args[0]) && args[0].list->is_size)) {
+		values[0] = args[0];
+		values[1] = dtype;
+		ok = call(c, "torch.tensor", OP_tensor, values, 2, &as, out, err);
+	} else {
+		size = n == 1 && is_list(args[0]) ? value_ref(args[0]) : value_tuple(args, n);
+		if (n == 0 && size.kind != VALUE_UNSET) { /* empty */
+			value_unref(size);
+			size = value_tuple((struct value[]){ value_int(0) }, 1);
+		}
+		ok = size.kind != VALUE_UNSET || torch_no_memory(err);
+		values[0] = size;
+		values[1] = dtype;
+		ok = ok && call(c, "torch.zeros", OP_zeros, values, 2, &as, out, err);
+		value_unref(size);
+	}
+	value_unref(name);
+	return ok;
+}
 
 static const struct {
 	const char *spellings, *parameters;
@@ -340,7 +635,7 @@ bool torch_more_call(const struct composer *c, const struct torch_memory *memory
 	if (known)
 		return true;
 	if (torch_more_break(id) == BREAK_NONE)
-		return pair_call(c, id, f->name, all, n, kw, out, err);
+		return return_types_call(c, id, f->name, all, n, kw, out, err);
 	if (!memory)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "%s reads values of a tensor, which ends the graph", f->name);

@@ -44,9 +44,10 @@ bool torch_more_call(const struct composer *c, const struct torch_memory *memory
 		     const struct native *f, const struct value *args, int n,
 		     const struct keywords *kw, struct value *out, struct err *err);
 
-/* pair.c, interpolate.c (whose name is "fx:pad") and data_dependent.c: args with self in front. */
-bool pair_call(const struct composer *c, int id, const char *name, const struct value *args, int n,
-	       const struct keywords *kw, struct value *out, struct err *err);
+/* return_types.c, interpolate.c (whose name is "fx:pad") and data_dependent.c: args with self in
+ * front. */
+bool return_types_call(const struct composer *c, int id, const char *name, const struct value *args,
+		       int n, const struct keywords *kw, struct value *out, struct err *err);
 bool resample_call(const struct composer *c, int id, const char *name, const struct value *args,
 		   int n, const struct keywords *kw, struct value *out, struct err *err);
 bool dynamic_call(const struct torch_memory *memory, int id, const char *name,
@@ -66,20 +67,5 @@ void draws_set_default(const struct composer *c, struct value device);
 /* rand, randn, randint, rand_like, randn_like */
 bool draws_call(const struct composer *c, int id, const char *name, const struct value *args, int n,
 		const struct keywords *kw, struct value *out, struct err *err);
-
-/* literal.c: torch.tensor with tensors in its data, torch.Tensor(...). */
-bool literal_wants(const struct native *f, const struct value *args, int n);
-bool literal_call(const struct composer *c, const struct native *f, const struct value *args, int n,
-		  const struct keywords *kw, struct value *out, struct err *err);
-
-/* keyword.c: an op that a keyword makes another one, as round(decimals=), or in place. */
-bool keyword_wants(const struct native *f, const struct keywords *kw);
-bool keyword_call(const struct composer *c, int id, const char *name, const struct value *args,
-		  int n, const struct keywords *kw, struct value *out, struct err *err);
-
-/* For a host's composer.places: indices where a mask holds, a tuple of one int64
- * tensor for each dim. */
-bool dynamic_places(const struct torch_memory *memory, const struct tensor *mask, struct value *out,
-		    struct err *err);
 
 #endif

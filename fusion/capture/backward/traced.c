@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "fusion/capture/backward/sweep.h"
-#include "fusion/torch/torch_grad.h"
+#include "fusion/torch/torch_host.h"
 
 /* A loop of training steps is no graph without end: behind so many nodes its rounds are
  * pieces of their own, which share what is compiled. */

@@ -1,4 +1,4 @@
-/* fusion/torch/pair.c -- calls that give several tensors, or are a few ops.
+/* fusion/torch/return_types.c -- calls that give several tensors, or are a few ops.
  *
  * A tuple is captured as PyTorch does: the op, then a getitem for each part.
  */
@@ -393,8 +393,8 @@ static bool broadcast(const struct composer *c, const struct value *args, int n,
 	return ok;
 }
 
-bool pair_call(const struct composer *c, int id, const char *name, const struct value *args, int n,
-	       const struct keywords *kw, struct value *out, struct err *err)
+bool return_types_call(const struct composer *c, int id, const char *name, const struct value *args,
+		       int n, const struct keywords *kw, struct value *out, struct err *err)
 {
 	char fx[64];
 
