@@ -66,7 +66,7 @@ LAYERS = {
     **{n: ([_ROWS], "3, 2", "x") for n in ("RNNCell", "GRUCell", "LSTMCell")},
     **{n: ([_SEQUENCE], "4, 3, 2", "x") for n in ("RNN", "GRU", "LSTM")},
     "MultiheadAttention": [([_SEQUENCE], "4, 2", "x, x, x"), ([_SEQUENCE, "y = torch.ones(3, 2, 3)"], "4, 2, vdim=4", "x, y, x"), ([_SEQUENCE, "y = torch.ones(3, 2, 3)"], "4, 2", "x, x, y")],
-    "TransformerEncoderLayer": ([_SEQUENCE], "4, 2, 8", "x"), "TransformerDecoderLayer": (_SOURCE, "4, 2, 8", "x, y"),
+    "TransformerEncoderLayer": ([_SEQUENCE], "4, 2, 8", "x"), "TransformerDecoderLayer": [(_SOURCE, "4, 2, 8", call) for call in ("x, y", "x[:2] * 1, y", "x, y, torch.zeros(3, 3), torch.zeros(3, 2)")],
     "TransformerEncoder": ([_SEQUENCE], "nn.TransformerEncoderLayer(4, 2, 8), 1", "x"),
     "TransformerDecoder": [(_SOURCE, "nn.TransformerDecoderLayer(4, 2, 8, dropout=0.0), 1", call) for call in ("x, y", "x, y, torch.zeros(3, 3), torch.zeros(3, 2)")],
     "Transformer": [(_SOURCE, "4, 2, 1, 1, 8", "x, y"), (_SOURCE, "4, 2, 1, 1, 8", "x[:2] * 1, y"), (_SOURCE, "4, 2, 1, 1, 8", "x, y, torch.zeros(3, 3), torch.zeros(2, 2), torch.zeros(2, 3)")],
