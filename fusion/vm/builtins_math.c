@@ -116,10 +116,13 @@ bool math_log(struct vm *vm, const struct builtin_call *call, struct value *out,
 {
 	double x, base = M_E, r;
 
-	if (!builtin_double(vm, call->args[0], &x, err) ||
-	    (call->n == 2 && !builtin_double(vm, call->args[1], &base, err)))
+	if (!builtin_double(vm, call->args[0], &x, err))
 		return false;
-	if (x <= 0 || base <= 0)
+	if (x <= 0) /* said before the base is looked at */
+		return domain(err);
+	if (call->n == 2 && !builtin_double(vm, call->args[1], &base, err))
+		return false;
+	if (base <= 0)
 		return domain(err);
 	r = log(x);
 	if (call->n == 2) {

@@ -129,6 +129,8 @@ bool force_contents(struct vm *vm, struct value v, struct err *err)
 {
 	bool ok = true;
 
+	if (v.kind == VALUE_ITER && v.iter->view && v.iter->iter_kind != ITER_SEQUENCE)
+		v = v.iter->over; /* values and items of a dict */
 	if (v.kind != VALUE_TUPLE && v.kind != VALUE_LIST && v.kind != VALUE_DICT)
 		return true;
 	if (vm->depth >= vm->limits.depth)
