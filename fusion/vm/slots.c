@@ -228,6 +228,8 @@ bool slot_call(struct vm *vm, const struct builtin_call *call, struct value *out
 		return vm_raise(vm, CLASS_TYPE_ERROR, err, "expected %d argument%s, got %d",
 				call->row->least, call->row->least == 1 ? "" : "s",
 				call->n - !bound);
+	if (slot->how == FUNCTION && bound && call->n >= call->row->most && call->row->most == 1)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "expected 0 arguments, got %d", call->n);
 	if (!bound && call->n < 1 + (call->row->least > 0))
 		return vm_raise(vm, CLASS_TYPE_ERROR, err, "unbound method %s() needs an argument",
 				call->row->name);
