@@ -2,21 +2,29 @@
 // written, and where its graphs will break.
 //
 // It waits for a pause in typing; an answer to a text that has changed since is
-// dropped.  A server that is busy or gone is no finding: the next pause asks anew.
+// dropped.  A server that is busy or gone is no finding: the same is asked again
+// after a while, and the page says why it waits.
 
-import { postCheck } from "../api/client.js";
+import { ApiError, postCheck } from "../api/client.js";
 import { problemsOf } from "../model/breaks.js";
 
 const PAUSE_MS = 500;
+const RETRY_MS = 1500;
+const AGAIN = [0, 429, 503]; // the server does not answer, or is busy
 
 export class Checker {
   #show;
+  #wait;
   #timer = 0;
   #asking = new AbortController();
 
-  /** @param {(found: import("../api/types.js").Problem[]) => void} show */
-  constructor(show) {
+  /**
+   * @param {(found: import("../api/types.js").Problem[]) => void} show what was found
+   * @param {(why: string) => void} wait why no answer came; it is asked again
+   */
+  constructor(show, wait) {
     this.#show = show;
+    this.#wait = wait;
   }
 
   /**
@@ -43,8 +51,12 @@ export class Checker {
     try {
       const check = await postCheck(errors.length ? { source, entry } : workload, signal);
       if (!signal.aborted) this.#show(problemsOf(check));
-    } catch {
-      /* asked again at the next pause */
+    } catch (e) {
+      if (signal.aborted) return;
+      if (!(e instanceof ApiError)) throw e;
+      if (!AGAIN.includes(e.status)) return this.#show([e.problem]);
+      this.#wait(e.message);
+      this.#timer = setTimeout(() => this.#ask({ workload, errors }), RETRY_MS);
     }
   }
 }

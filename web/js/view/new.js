@@ -98,7 +98,10 @@ class NewPage {
     this.#passes = passes;
     this.#backends = backends;
     this.#engines = engines;
-    this.#checker = new Checker((found) => this.#problems(found, true));
+    this.#checker = new Checker(
+      (found) => this.#problems(found, true),
+      (why) => (this.#found.textContent = `Not checked yet, it is tried again: ${why}`),
+    );
     const onInput = () => {
       this.#form.source = this.#editor.value;
       this.#followSource();
