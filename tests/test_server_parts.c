@@ -21,17 +21,18 @@
 static void routes_are_sorted_and_say_what_they_do(void **state)
 {
 	(void)state;
-	for (int i = 0; i < routes_count(); i++) {
-		const struct route *r = routes_at(i);
+	for (int i = 0; i < routes.n; i++) {
+		const struct route *r = (&routes.rows[i]);
 
 		assert_true(strlen(r->summary) > 5);
 		assert_true(r->body_limit == 0 || strcmp(r->method, "POST") == 0 ||
 			    strcmp(r->method, "PATCH") == 0);
 		if (i > 0) {
-			int order = strcmp(routes_at(i - 1)->path, r->path);
+			int order = strcmp((&routes.rows[i - 1])->path, r->path);
 
-			assert_true(order < 0 || (order == 0 &&
-						  strcmp(routes_at(i - 1)->method, r->method) < 0));
+			assert_true(
+			    order < 0 ||
+			    (order == 0 && strcmp((&routes.rows[i - 1])->method, r->method) < 0));
 		}
 	}
 }
@@ -41,7 +42,7 @@ static const struct route *find(const char *method, const char *path, const char
 {
 	static struct arena arena;
 
-	return routes_find(method, path, &arena, args, err);
+	return route_find(&routes, method, path, &arena, args, err);
 }
 
 static void a_path_finds_its_row_and_its_arguments(void **state)

@@ -59,7 +59,7 @@ static bool stand_local(const struct standing *on, int index)
 	bool may_be_unset = !on->starts && real.kind != VALUE_UNSET &&
 			    local_may_be_unset(f->code, (int)(f->inst - f->code->insts), index);
 
-	if (slot < 0 || ((real.kind == VALUE_UNSET || may_be_unset) && !slots_describe(s, slot)))
+	if (slot < 0 || (real.kind == VALUE_UNSET && !slots_describe(s, slot)))
 		return false;
 	s->at[slot].live = real.kind == VALUE_UNSET;
 	s->at[slot].may_be_unset = may_be_unset;

@@ -69,7 +69,7 @@ LAYERS = {
     "TransformerEncoderLayer": ([_SEQUENCE], "4, 2, 8", "x"), "TransformerDecoderLayer": (_SOURCE, "4, 2, 8", "x, y"),
     "TransformerEncoder": ([_SEQUENCE], "nn.TransformerEncoderLayer(4, 2, 8), 1", "x"),
     "TransformerDecoder": [(_SOURCE, "nn.TransformerDecoderLayer(4, 2, 8, dropout=0.0), 1", call) for call in ("x, y", "x, y, torch.zeros(3, 3), torch.zeros(3, 2)")],
-    "Transformer": (_SOURCE, "4, 2, 1, 1, 8", "x, y"),
+    "Transformer": [(_SOURCE, "4, 2, 1, 1, 8", "x, y"), (_SOURCE, "4, 2, 1, 1, 8", "x[:2] * 1, y"), (_SOURCE, "4, 2, 1, 1, 8", "x, y, torch.zeros(3, 3), torch.zeros(2, 2), torch.zeros(2, 3)")],
     "Sequential": ([_X], "nn.ReLU()", "x"),
 }
 # Not called, or refused whole, with a reason.
@@ -96,11 +96,11 @@ VALUES = {
     "size": ["(3, 4)", "7"], "scale_factor": ["2.0"], "hx": ["torch.ones(4, 2)", "torch.ones(2, 2, 3)", "(torch.ones(4, 2), torch.ones(4, 2))", "(torch.ones(2, 2, 3), torch.ones(2, 2, 3))"],
     "key_padding_mask": ["torch.tensor([[False, False, True], [True, False, False]])"],
     "attn_mask": ["torch.triu(torch.full((3, 3), float('-inf')), diagonal=1)"],
-    **{n: ["torch.triu(torch.full((3, 3), float('-inf')), diagonal=1)"] for n in ("src_mask", "mask", "tgt_mask")},
+    **{n: ["torch.triu(torch.full((3, 3), float('-inf')), diagonal=1)"] for n in ("src_mask", "mask")},
     "memory_mask": ["torch.tensor([[0.0, float('-inf')]] * 3)", "torch.triu(torch.full((2, 3), float('-inf')), diagonal=1)"],
     **{n: ["torch.tensor([[False, False, True], [True, False, False]])", "torch.tensor([[False, True], [True, False]])"] for n in ("src_key_padding_mask", "tgt_key_padding_mask", "memory_key_padding_mask")},
     "offsets": ["torch.tensor([0, 1])", "torch.tensor([0, 3])"], "per_sample_weights": ["torch.ones(2, 2) * 3"],
-    "custom_encoder": ["nn.Identity()"], "custom_decoder": ["nn.Identity()"], "num_heads": ["1"], "groups": ["2", "1"],
+    "custom_encoder": ["nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 1, 8), 1)"], "custom_decoder": ["nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 1, 8), 1)"], "dim_feedforward": ["6"], "tgt_mask": ["torch.triu(torch.full((3, 3), float('-inf')), diagonal=1)", "torch.tensor([[0.0, -9.0], [0.0, 0.0]])"], "num_heads": ["1"], "groups": ["2", "1"],
     "kernel_size": ["3", "(1, 2)"], "stride": ["1", "3", "4"], "padding": ["1", "(1, 1)", "'same'", "(2, 1)", "(0, 1, 2, 1)"], "dilation": ["2"], "output_padding": ["1"],
     "max_norm": ["0.5"], "normalized_shape": ["(3, 4)"], "output_size": ["(3, 4)", "3", "(11,)", "(11, 11)"],
     "reduction": ["'sum'", "'none'"], "unflattened_size": ["(4, 1)"], "start_dim": ["0"], "end_dim": ["1"], "dims": ["3"], "weight": ["torch.ones(3, 2, 2)", "torch.ones(2, 4, 2)", "torch.ones(2, 4, 2, 2)", "torch.ones(3, 4)", "torch.ones(4, 2, 2)", "torch.ones(4, 2, 2, 2)", "torch.tensor([0.5, 2.0, 3.0])", "torch.tensor([0.5, 2.0])"],

@@ -29,11 +29,11 @@ test("each pass has its state, its rules with lines, and the graph before and be
   await page.goto(`${server.url}/runs/${run}/passes?mode=static`);
   await page.locator(".passes").waitFor();
   assert.match(await page.locator(".verdict").innerText(), /nodes became \d+ nodes in \d+ kernels?: \d of 11 passes changed the graph of static\./);
-  assert.match(await page.locator(".verdict .how").innerText(), /Switched off in this run: lift\./);
+  assert.match(await page.locator(".verdict .how").innerText(), /Switched off in this run: hoist_views\./);
   const names = await page.locator(".passes .kind").allInnerTexts();
   assert.deepEqual(names, ["pattern_match", "decompose", "fold", "simplify", "cse", "hoist_views", "sink_views", "dce", "views", "outputs", "fuse"]);
   const states = Object.fromEntries(names.map((n, i) => [n, i]));
-  assert.match(await page.locator(".passes > li").nth(states.lift).innerText(), /switched off/);
+  assert.match(await page.locator(".passes > li").nth(states.hoist_views).innerText(), /switched off/);
   assert.match(await page.locator(".passes > li").nth(states.fold).innerText(), /unchanged/);
 
   // The first that changed something is open.
@@ -108,11 +108,11 @@ test("the form switches passes; the run has them off", async () => {
   const { page } = await openPage(browser);
   await page.goto(`${server.url}/new?from=${run}`);
   await page.locator("#passes").waitFor();
-  assert.equal(await page.locator('[data-pass="lift"]').isChecked(), false);
+  assert.equal(await page.locator('[data-pass="hoist_views"]').isChecked(), false);
   assert.equal(await page.locator('[data-pass="cse"]').isChecked(), true);
   assert.equal(await page.locator('[data-pass="decompose"]').count(), 0);
   await page.locator('[data-pass="cse"]').uncheck();
-  await page.locator('[data-pass="lift"]').check();
+  await page.locator('[data-pass="hoist_views"]').check();
   await page.getByRole("button", { name: "JSON", exact: true }).click();
   const shown = JSON.parse(await page.locator(".curl").innerText());
   assert.deepEqual(shown.passes, { cse: false });

@@ -238,13 +238,20 @@ static void add_types(struct maker *m, bool steady)
 			add_type(m, i);
 }
 
+/* What was only passed on has none yet. */
+static bool has_name(struct maker *m, int slot)
+{
+	m->failed |= !m->t->slots->at[slot].name && !slots_describe(m->t->slots, slot);
+	return !m->failed;
+}
+
 static void add_all(struct maker *m)
 {
 	const struct slots *s = m->t->slots;
 
 	add_types(m, false);
 	for (int i = 0; i < s->n; i++)
-		if (!s->at[i].live && s->at[i].may_be_unset)
+		if (!s->at[i].live && s->at[i].may_be_unset && has_name(m, i))
 			add(m, (struct guard){ .kind = GUARD_SET, .slot = i });
 	for (int i = 0; i < s->n; i++)
 		if (looked_at(&s->at[i]))
