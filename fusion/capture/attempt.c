@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/capture/control/control.h"
 #include "fusion/capture/decide.h"
-#include "fusion/capture/live.h"
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 #include "fusion/vm/call_path.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/generator.h"
@@ -639,7 +639,9 @@ enum entry_fate entry_create(const struct entry_options *options, struct entry *
 			     const struct entry_source *from, struct entry_break *brk,
 			     struct err *err)
 {
-	struct attempt a = { .most_frames = VM_MAX_PLACE, .result = value_none() };
+	struct attempt a = { .trace = { .control = &control_flow, .backward = &backward_in_trace },
+			     .most_frames = VM_MAX_PLACE,
+			     .result = value_none() };
 	int64_t begin = clock_ns();
 	enum verdict verdict;
 	bool ok;

@@ -291,6 +291,18 @@ static void drop_saved(struct entry *e)
 	}
 }
 
+static void prints_write(const struct prints *p, const struct recipe *r, struct vm *vm)
+{
+	struct vm_host *host = vm->host;
+
+	for (int i = 0; i < p->n; i++) {
+		const struct str *text = r->made[p->at[i].text].str;
+
+		if (host->print && (p->at[i].condition < 0 || r->made[p->at[i].condition].b))
+			host->print(host->self, text->text, text->len);
+	}
+}
+
 bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct value *out,
 	       const struct fusion_observer *observer, struct err *err)
 {

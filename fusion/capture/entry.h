@@ -12,10 +12,10 @@
 #define FUSION_RUNTIME_ENTRY_H
 
 #include "fusion/capture/side_effects.h"
-#include "fusion/capture/backward/entry_grad.h"
+#include "fusion/capture/backward/backward.h"
 #include "fusion/compile/compile.h"
-#include "fusion/capture/sources/guards.h"
-#include "fusion/capture/deferred_text.h"
+#include "fusion/capture/guards/guards.h"
+#include "fusion/capture/trace/trace.h"
 #include "fusion/capture/reconstruction.h"
 #include "fusion/capture/replay.h"
 
@@ -43,6 +43,17 @@ struct entry_frame {
 	int n_cells;
 	int *operands; /* recipe steps of the operand stack */
 	int n_operands;
+};
+
+struct entry_print {
+	int text;      /* recipe step */
+	int condition; /* recipe step of a bool; -1: always */
+};
+
+/* What the piece prints when its graph has run. */
+struct prints {
+	struct entry_print *at;
+	int n;
 };
 
 struct entry {

@@ -5,7 +5,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/vm/call_path.h"
 #include "fusion/capture/attempt.h"
-#include "fusion/capture/live.h"
+#include "fusion/capture/trace/trace.h"
 
 bool entry_no_memory(struct err *err)
 {
@@ -248,6 +248,36 @@ static bool drop_items(struct graph *g, const struct recipe_builder *b)
 			if (n->args[a].kind == ARG_NODE)
 				readers[n->args[a].node]++;
 	}
+	return true;
+}
+
+/* The trace's prints, with texts and conditions in the recipe. */
+static bool describe_print(struct entry_print *to, const struct traced_print *p,
+			   struct recipe_builder *b)
+{
+	struct value condition = { .kind = VALUE_LATEBOOL, .i = p->condition };
+
+	*to = (struct entry_print){ .condition = -1 };
+	if (p->condition >= 0) {
+		to->condition = recipe_add(b, condition);
+		if (to->condition < 0)
+			return false;
+	}
+	to->text = recipe_add(b, p->text);
+	return to->text >= 0;
+}
+
+static bool prints_describe(struct prints *p, struct recipe_builder *b, struct arena *arena)
+{
+	const struct trace *t = b->trace;
+
+	p->n = 0;
+	p->at = ARENA_ARRAY(arena, struct entry_print, t->prints.len + 1);
+	if (!p->at)
+		return trace_no_memory(b->err);
+	for (size_t i = 0; i < t->prints.len; i++, p->n++)
+		if (!describe_print(&p->at[i], &t->prints.at[i], b))
+			return false;
 	return true;
 }
 

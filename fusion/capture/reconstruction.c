@@ -7,7 +7,7 @@
 
 #include "fusion/eager/autograd.h"
 #include "fusion/capture/control/cond.h"
-#include "fusion/capture/deferred_text.h"
+#include "fusion/capture/trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

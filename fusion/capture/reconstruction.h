@@ -9,7 +9,7 @@
 #ifndef FUSION_RUNTIME_RECIPE_H
 #define FUSION_RUNTIME_RECIPE_H
 
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 enum recipe_kind {
 	RECIPE_VALUE,  /* a plain value: a reference */

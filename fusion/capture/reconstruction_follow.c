@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "fusion/eager/eager.h"
-#include "fusion/capture/backward/entry_grad.h"
-#include "fusion/capture/deferred_text.h"
+#include "fusion/capture/backward/backward.h"
+#include "fusion/capture/trace/trace.h"
 #include "fusion/capture/entry.h"
 
 struct follower {

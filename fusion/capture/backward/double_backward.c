@@ -14,6 +14,11 @@
 #include "fusion/capture/backward/joint.h"
 #include "fusion/capture/backward/sweep.h"
 
+static bool out_of_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "out of memory while compiling the call");
+}
+
 static const struct value unset = { .kind = VALUE_UNSET };
 
 struct entry_again {
@@ -111,7 +116,7 @@ bool again_note(struct again_call *call, const struct entry *e, struct err *err)
 	call->inputs = calloc((size_t)e->n_inputs + 1, sizeof(*call->inputs));
 	call->versions = calloc((size_t)e->n_inputs + 1, sizeof(*call->versions));
 	if (!call->inputs || !call->versions)
-		return entry_no_memory(err);
+		return out_of_memory(err);
 	for (; call->n < e->n_inputs; call->n++) {
 		struct value v = entry_call_value(e, call->n), *kept = &call->inputs[call->n];
 		struct tensor *copy;
@@ -128,7 +133,7 @@ bool again_note(struct again_call *call, const struct entry *e, struct err *err)
 			return false;
 		*kept = tensor_wrap(copy);
 		if (kept->kind == VALUE_UNSET)
-			return entry_no_memory(err);
+			return out_of_memory(err);
 	}
 	return true;
 }
@@ -156,7 +161,7 @@ struct again_run {
 
 static bool no_memory(struct again_run *r)
 {
-	return entry_no_memory(r->err);
+	return out_of_memory(r->err);
 }
 
 static bool wrap(struct again_run *r, struct tensor *t, struct value *out)
@@ -301,7 +306,7 @@ bool again_run(const struct entry_grad *g, const struct again_call *call, struct
 		    "outside of torch.compile");
 	r.values = calloc((size_t)graph->n_nodes + 1, sizeof(*r.values));
 	if (!r.values)
-		return entry_no_memory(err);
+		return out_of_memory(err);
 	for (; ok && n < graph->n_nodes; n++) {
 		r.values[n] = unset;
 		ok = compute(&r, graph->nodes[n], &r.values[n]);

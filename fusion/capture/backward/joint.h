@@ -9,7 +9,7 @@
 #ifndef FUSION_RUNTIME_JOINT_H
 #define FUSION_RUNTIME_JOINT_H
 
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 struct joint {
 	struct graph *g;

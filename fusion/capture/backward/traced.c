@@ -1,8 +1,9 @@
 /* fusion/capture/backward/traced.c -- see traced.h. */
-#include "fusion/capture/backward/traced.h"
+#include "fusion/capture/backward/backward.h"
 
 #include <stdio.h>
 
+#include "fusion/capture/backward/joint.h"
 #include "fusion/capture/backward/sweep.h"
 #include "fusion/torch/torch_host.h"
 
@@ -426,8 +427,8 @@ static bool hand_out(struct pass *p, struct value *out)
 	return true;
 }
 
-bool traced_call(struct trace *t, const struct native *f, const struct value *args, int n,
-		 const struct keywords *kw, struct value *out, struct err *err)
+static bool traced_call(struct trace *t, const struct native *f, const struct value *args, int n,
+			const struct keywords *kw, struct value *out, struct err *err)
 {
 	struct pass p = { .t = t, .f = f, .err = err };
 	bool off = t->grad_off, ok;
@@ -449,3 +450,5 @@ bool traced_call(struct trace *t, const struct native *f, const struct value *ar
 	t->host.column = column;
 	return ok;
 }
+
+const struct trace_backward backward_in_trace = { .call = traced_call, .tracked = joint_tracked };

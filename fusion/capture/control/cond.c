@@ -1,5 +1,5 @@
 /* fusion/capture/control/cond.c -- runs both sides of a branch on a tensor. */
-#include "fusion/capture/control/cond.h"
+#include "fusion/capture/control/control.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fusion/capture/control/while_loop.h"
-#include "fusion/capture/deferred_text.h"
+#include "fusion/capture/trace/trace.h"
 #include "fusion/eager/autograd.h"
 #include "fusion/vm/operators.h"
 
@@ -146,36 +146,6 @@ static bool join_find(const struct code *code, int inst, struct arena *arena, st
 /* A loop on a tensor forks in its own side, again and again. */
 enum { MAX_FORKS = 64 };
 
-const char *fork_refusal(const struct trace *t, const struct lang_inst *inst)
-{
-	for (size_t i = 0; i < t->refused.len; i++)
-		if (t->refused.at[i].inst == inst)
-			return t->refused.at[i].why;
-	return NULL;
-}
-
-bool fork_refuse_at(struct trace *t, const struct lang_inst *inst, const char *why, struct err *err)
-{
-	struct fork_refused r = { .inst = inst };
-
-	snprintf(r.why, sizeof(r.why), "%s", why);
-	if (!VEC_PUSH(&t->refused, r))
-		return trace_no_memory(err);
-	t->restart = true;
-	t->brk.id = BREAK_NONE;
-	if (err)
-		memset(err, 0, sizeof(*err));
-	return err_set(err, ERR_BREAK, "the branch is not followed both ways");
-}
-
-const struct fork_choice *fork_choice_of(const struct trace *t, struct value tensor)
-{
-	for (size_t i = 0; i < t->choices.len; i++)
-		if (t->choices.at[i].merged.tensor == tensor.tensor)
-			return &t->choices.at[i];
-	return NULL;
-}
-
 static struct value root_of(const struct trace *t, struct value tensor)
 {
 	if (tensor.tensor->owner == t->serial && tensor.tensor->view)
@@ -198,7 +168,7 @@ static bool parts_differ(struct trace *t, struct value tensor, bool *out, struct
 	return !t->fork || t->grad_off || !has_parts(t) || trace_requires(t, tensor, out, err);
 }
 
-bool fork_may_write(struct trace *t, struct value tensor, struct err *err)
+static bool may_write(struct trace *t, struct value tensor, struct err *err)
 {
 	const struct vtensor *root = root_of(t, tensor).tensor;
 	bool differ;
@@ -223,31 +193,6 @@ bool fork_may_write(struct trace *t, struct value tensor, struct err *err)
 					      "sides may share",
 					      err);
 	}
-	return true;
-}
-
-void fork_forget(struct trace *t)
-{
-	for (size_t i = 0; i < t->choices.len; i++) {
-		value_unref(t->choices.at[i].merged);
-		value_unref(t->choices.at[i].condition);
-		value_unref(t->choices.at[i].of[0]);
-		value_unref(t->choices.at[i].of[1]);
-	}
-	t->choices.len = 0;
-	t->fork = NULL;
-}
-
-bool fork_is_single(struct trace *t, struct value tensor)
-{
-	struct shape shape;
-	enum dtype dtype;
-
-	if (!trace_shape(t, tensor, &shape, &dtype, NULL))
-		return false;
-	for (int d = 0; d < shape.rank; d++)
-		if (!sym_is(shape.size[d], 1))
-			return false;
 	return true;
 }
 
@@ -505,7 +450,7 @@ static bool open_fork(struct fork *k, struct value condition, struct err *err)
 	return run_sides(k, &join, err);
 }
 
-bool fork_branch(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err)
+static bool branch(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err)
 {
 	struct trace *t = self;
 	struct fork k = { .up = t->fork,
@@ -591,8 +536,8 @@ static bool take(struct trace *t, bool any, struct value item, int *node, bool *
 	return truth >= 0 && *node >= 0;
 }
 
-bool fork_any(void *self, bool any, struct value it, struct value first, bool *handled,
-	      struct value *out, struct err *err)
+static bool fork_any(void *self, bool any, struct value it, struct value first, bool *handled,
+		     struct value *out, struct err *err)
 {
 	struct trace *t = self;
 	int64_t position = it.iter->position;
@@ -621,3 +566,12 @@ bool fork_any(void *self, bool any, struct value it, struct value first, bool *h
 		*out = late_value(t, node);
 	return ok;
 }
+
+const struct trace_control control_flow = {
+	.branch = branch,
+	.any = fork_any,
+	.may_write = may_write,
+	.note_write = fork_note_write,
+	.note_stand = fork_note_stand,
+	.loop_refusal = fork_loop_refusal,
+};

@@ -11,7 +11,7 @@
 #ifndef FUSION_RUNTIME_FORK_H
 #define FUSION_RUNTIME_FORK_H
 
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 /* What an object held.  Of dicts and attributes: keys too. */
 struct fork_content {
@@ -59,18 +59,6 @@ struct fork {
 	bool holds;                 /* the side under way is the one where the condition holds */
 };
 
-/* A branch that cannot be followed both ways, or only the one way: outlasts attempts. */
-struct fork_refused {
-	const struct lang_inst *inst;
-	char why[160];
-};
-
-/* A tensor that is one of two objects: an in-place op on it is one on them. */
-struct fork_choice {
-	struct value merged, condition, of[2]; /* references */
-	const struct lang_inst *inst;
-};
-
 /* A place that changes from round to round of a loop. */
 enum carried_kind {
 	/* another tensor, or number */
@@ -101,32 +89,10 @@ struct fork_loop {
 	int n_places;
 };
 
-/* vm_host.fork */
-bool fork_branch(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err);
-
-/* cond.c: vm_host.any */
-bool fork_any(void *self, bool any, struct value it, struct value first, bool *handled,
-	      struct value *out, struct err *err);
-
-/* Why the branch is not followed both ways; NULL: it has not been tried. */
-const char *fork_refusal(const struct trace *t, const struct lang_inst *inst);
-
-/* The next attempt ends the graph at the branch.  Always false. */
-bool fork_refuse_at(struct trace *t, const struct lang_inst *inst, const char *why,
-		    struct err *err);
-
-/* An in-place op on the tensor.  False with *err: it may mean another one. */
-bool fork_may_write(struct trace *t, struct value tensor, struct err *err);
-
-/* The choice that a tensor came of; NULL: it is itself. */
-const struct fork_choice *fork_choice_of(const struct trace *t, struct value tensor);
-
 /* A new stand-in: open forks must know what it began with. */
 bool fork_note_stand(struct trace *t, struct value stand);
 /* A tensor object is about to stand for another node. */
 bool fork_note_write(struct trace *t, struct value tensor);
-
-void fork_forget(struct trace *t); /* at an attempt's end */
 
 /* while_loop.c: a loop that begins at f->inst, where it is one. */
 bool fork_loop(struct trace *t, struct frame *f, bool *handled, struct err *err);
@@ -143,7 +109,6 @@ void fork_finish(struct fork *k);
 /* Why a run of the frame did not come to its end; what ends the attempt anyway
  * stays.  Always false. */
 bool fork_side_failed(struct fork *k, struct err *err);
-bool fork_is_single(struct trace *t, struct value tensor); /* one element, whatever the sizes */
 /* tensor != 0 or tensor == 0, as a bool of 0 dims. */
 bool fork_condition(struct trace *t, struct value tensor, enum op op, struct value *out,
 		    struct err *err);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "fusion/capture/control/cond.h"
-#include "fusion/capture/live.h"
+#include "fusion/capture/trace/trace.h"
 
 enum { MAX_DEPTH = 50 };
 

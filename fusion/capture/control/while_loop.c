@@ -15,9 +15,7 @@
 #include <string.h>
 
 #include "fusion/base/vec.h"
-#include "fusion/capture/deferred.h"
-#include "fusion/capture/live.h"
-#include "fusion/capture/deferred_text.h"
+#include "fusion/capture/trace/trace.h"
 #include "fusion/graph/loop.h"
 
 /* ---- Finds the while loop that a jump belongs to.

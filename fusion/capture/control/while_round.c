@@ -7,8 +7,7 @@
 
 #include <stdlib.h>
 
-#include "fusion/capture/live.h"
-#include "fusion/capture/deferred_text.h"
+#include "fusion/capture/trace/trace.h"
 
 /* ---- The places that change from round to round of a loop.
  *

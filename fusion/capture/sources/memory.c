@@ -1,5 +1,5 @@
 /* fusion/capture/sources/memory.c -- compares what a point is given with what it was given. */
-#include "fusion/capture/sources/memory.h"
+#include "fusion/capture/sources/sources.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,6 +14,9 @@
 #ifndef FUSION_RUNTIME_SLOTS_H
 #define FUSION_RUNTIME_SLOTS_H
 
+#include "fusion/base/vec.h"
+#include <stddef.h>
+#include <stdbool.h>
 #include "fusion/base/arena.h"
 #include "fusion/vm/frame.h"
 #include "fusion/vm/value.h"
@@ -158,5 +161,50 @@ void slots_merge(struct slots *s, int a, int b);
 bool slots_same_tensor(const struct tensor *a, const struct tensor *b);
 /* Whether the slot is a view of another one, and that of all of it as it lies. */
 bool slots_alias(const struct slots *s, int slot);
+
+/* ---- A map from objects to numbers.
+ *
+ * A capture asks of each object that it meets whether it is known; chains of
+ * comparisons would make that quadratic. */
+
+struct pointers { /* zeroed: empty */
+	const void **keys;
+	int *numbers;
+	size_t len, cap;
+};
+
+/* The number of `key`, -1 where it has none. */
+int pointers_get(const struct pointers *p, const void *key);
+
+/* False when out of memory. */
+bool pointers_set(struct pointers *p, const void *key, int number);
+void pointers_clear(struct pointers *p); /* keeps its memory */
+void pointers_finish(struct pointers *p);
+
+/* ---- What a point has been given before.
+ *
+ * Mode auto compiles for the values that it sees; a size or number that differs
+ * from the ones before becomes a symbol at the next compile (AUTOMATIC DYNAMIC
+ * SHAPES, as torch's). */
+
+struct seen {
+	char *name; /* the slot's */
+	uint64_t hash;
+	struct value number;
+	bool number_changed;
+	int rank; /* -1: not seen as a tensor */
+	int64_t size[MAX_RANK];
+	bool changed[MAX_RANK];
+};
+
+struct memory {
+	VEC(struct seen) list;
+	size_t next; /* behind the one that was asked for last */
+};
+
+/* Notes the slot's value, a number or tensor, and says what has changed so far.
+ * NULL when out of memory. */
+const struct seen *memory_note(struct memory *m, const struct slot *slot);
+void memory_finish(struct memory *m);
 
 #endif

@@ -1,4 +1,4 @@
-/* fusion/capture/trace_real.c -- floats that are computed of symbols while capturing.
+/* fusion/capture/trace/real.c -- floats that are computed of symbols while capturing.
  *
  * n / k, math.sqrt(n), scale * 2: as torch's SymFloat, an expression that each
  * call computes anew before the graph runs.  Where a tensor op takes one, it is an
@@ -10,7 +10,7 @@
 
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/operators.h"
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 /* The symbol of a float of the call, made when it is first computed with. */
 static const struct symreal *real_of_slot(struct trace *t, int slot)

@@ -1,4 +1,4 @@
-/* fusion/capture/sources/guards_check.c -- checks guards, one by one or all in one go.
+/* fusion/capture/guards/check.c -- checks guards, one by one or all in one go.
  *
  * Checking loads the slots and gathers the symbols' values: the entry that is
  * then run reads them.
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fusion/eager/autograd.h"
-#include "fusion/capture/sources/guards.h"
+#include "fusion/capture/guards/guards.h"
 #include "fusion/tensor/view.h"
 
 /* Exact: True is not 1 here, 0.0 not -0.0, and a NaN equals itself. */

@@ -1,4 +1,4 @@
-/* fusion/capture/trace.h -- private to capture/: the host that builds a graph.
+/* fusion/capture/trace/trace.h -- private to capture/: the host that builds a graph.
  *
  * The VM runs a piece of the program once on stand-ins; each op appends a node.
  * In-place ops become ordinary nodes: the tensor object then stands for the new
@@ -13,14 +13,15 @@
 #define FUSION_RUNTIME_TRACE_H
 
 #include "fusion/base/vec.h"
+#include "fusion/vm/format.h"
+#include "fusion/base/arena.h"
+#include "fusion/lang/lang.h"
 #include "fusion/vm/vm.h"
 #include "fusion/graph/graph.h"
 #include "fusion/graph/symreal.h"
 #include "fusion/torch/autocast.h"
 #include "fusion/torch/compose.h"
-#include "fusion/capture/sources/memory.h"
 #include "fusion/report/mode.h"
-#include "fusion/capture/sources/pointers.h"
 #include "fusion/report/report.h"
 #include "fusion/capture/sources/sources.h"
 #include "fusion/tensor/view.h"
@@ -130,16 +131,59 @@ struct trace_break {
 	int depth; /* of its frame: 1 is the outermost of the piece; 0: none of them */
 };
 
+/* A branch that cannot be followed both ways, or only the one way: outlasts attempts. */
+struct fork_refused {
+	const struct lang_inst *inst;
+	char why[160];
+};
+
+/* A tensor that is one of two objects: an in-place op on it is one on them. */
+struct fork_choice {
+	struct value merged, condition, of[2]; /* references */
+	const struct lang_inst *inst;
+};
+
+struct trace;
+
+/* What a trace asks of control flow on tensors: control/control.h. */
+struct trace_control {
+	/* vm_host.fork, vm_host.any */
+	bool (*branch)(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err);
+	bool (*any)(void *self, bool any, struct value it, struct value first, bool *handled,
+		    struct value *out, struct err *err);
+	/* An in-place op on the tensor.  False with *err: it may mean another one. */
+	bool (*may_write)(struct trace *t, struct value tensor, struct err *err);
+	/* A tensor object is about to stand for another node; false when out of memory. */
+	bool (*note_write)(struct trace *t, struct value tensor);
+	/* A new stand-in: open branches must know what it began with. */
+	bool (*note_stand)(struct trace *t, struct value stand);
+	/* Why the loop is none of the graph; NULL: it has not been tried, or is. */
+	const char *(*loop_refusal)(const struct trace *t, const struct lang_inst *inst);
+};
+
+/* What a trace asks of backward passes: backward/backward.h. */
+struct trace_backward {
+	/* backward(), torch.autograd.backward(), torch.autograd.grad().  False, with a break or
+	 * *err, where eager has to run it. */
+	bool (*call)(struct trace *t, const struct native *f, const struct value *args, int n,
+		     const struct keywords *kw, struct value *out, struct err *err);
+	/* Whether each node of the graph has a gradient with respect to the inputs `wanted`; in
+	 * the graph's arena.  `whole`: or with respect to leaves that the piece makes, or had
+	 * one, that a backward pass of the piece has used up.  NULL with *err. */
+	bool *(*tracked)(struct trace *t, const struct graph *g, const bool *wanted, bool whole,
+			 struct err *err);
+};
+
 struct autograd; /* autograd.h */
 struct fork;     /* cond.h */
-struct fork_refused;
-struct fork_choice;
 struct fork_loop;
-struct traced_print; /* deferred_text.h */
-struct text_gap;     /* deferred_text.h */
+struct traced_print; /* trace.h */
+struct text_gap;     /* trace.h */
 struct late_text;
 
 struct trace {
+	const struct trace_control *control;
+	const struct trace_backward *backward;
 	struct vm_host host;
 	struct torch_names *names;
 	const struct torch_operators *operators;
@@ -223,7 +267,7 @@ bool trace_break(struct trace *t, enum break_id id, const char *subject, struct 
 /* The same without *err, and seen from the frame f. */
 void trace_break_at(struct trace *t, enum break_id id, const char *subject, const struct frame *f);
 
-/* trace_size.c: sizes of a tensor value. */
+/* trace/size.c: sizes of a tensor value. */
 bool trace_shape(struct trace *t, struct value tensor, struct shape *out, enum dtype *dtype,
 		 struct err *err);
 
@@ -246,7 +290,7 @@ bool trace_pin_value(struct trace *t, struct value v, struct err *err);
 bool trace_pin_both(struct trace *t, struct value a, struct value b, struct err *err);
 bool trace_pin_value_quietly(struct trace *t, struct value v); /* as trace_pin_quietly() */
 
-/* trace_size.c: what a comparison says is a SYMBOOL until it is asked for;
+/* trace/size.c: what a comparison says is a SYMBOOL until it is asked for;
  * then it is decided at the sizes of the capture, and guarded. */
 bool trace_size_compare(struct trace *t, enum cmpop op, struct value a, struct value b,
 			struct value *out, struct err *err);
@@ -267,12 +311,12 @@ bool trace_equal(struct trace *t, const struct sym *a, const struct sym *b, stru
 /* Pins without asking; true if that changed anything. */
 bool trace_pin_quietly(struct trace *t, const struct sym *s);
 
-/* trace_size.c: numbers from outside that are no constants. */
+/* trace/size.c: numbers from outside that are no constants. */
 bool trace_wants_symbol(struct trace *t, int slot, const struct seen *seen);
 bool trace_symbolic_number(struct trace *t, int slot, struct value *out, struct err *err);
 int trace_float_operand(struct trace *t, struct value v, struct err *err); /* a node; -1 */
 
-/* trace_real.c: floats that are computed of symbols. */
+/* trace/real.c: floats that are computed of symbols. */
 static inline bool trace_is_real(struct value v)
 {
 	return v.kind == VALUE_FLOAT || v.kind == VALUE_SYMREAL || v.kind == VALUE_SYMFLOAT;
@@ -338,7 +382,7 @@ enum value_kind late_type(struct value v);
 /* The graph's answer must be `expected`, or eager runs the piece. */
 bool late_expect(struct trace *t, int node, bool expected, struct err *err);
 
-/* trace_view.c.  A new tensor value for node `node` of a view op, whose first
+/* trace/view.c.  A new tensor value for node `node` of a view op, whose first
  * argument is the value `of`. */
 bool trace_wrap_view(struct trace *t, struct value of, int node, struct value *out,
 		     struct err *err);
@@ -356,12 +400,12 @@ bool trace_view_layout(struct trace *t, struct value view, struct value *base,
 /* Whether the piece made it as an expanded tensor that is no view, as the gradient of a sum is:
  * how it lies in what it repeats. */
 bool trace_expanded(const struct trace *t, struct value tensor, struct view_layout *out);
-/* trace_grad.c.  Whether it is the program's, and several of its elements are one in memory. */
+/* trace/grad.c.  Whether it is the program's, and several of its elements are one in memory. */
 bool trace_repeats(const struct trace *t, struct value tensor);
 /* The tensor object stands for another node from here on. */
 bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written);
 
-/* trace_mark.c.  The grad mode changes: a node of FX, which computes nothing. */
+/* trace/mark.c.  The grad mode changes: a node of FX, which computes nothing. */
 bool trace_mark_grad(struct trace *t, bool enabled, struct err *err);
 bool trace_mark_inference(struct trace *t, bool enters, struct err *err);
 /* Calls that are several nodes to FX: marks for all but the last, whose name goes to *name. */
@@ -384,12 +428,12 @@ bool trace_call_marked(struct trace *t, struct vm *vm, struct frame *f, struct v
  * it.  Whether it holds is looked at when that has run. */
 bool trace_assert(struct trace *t, struct value a, bool *held, struct err *err);
 
-/* trace_grad.c.  x.requires_grad and its kin: *known false for another name. */
+/* trace/grad.c.  x.requires_grad and its kin: *known false for another name. */
 bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, bool *known,
 		     struct value *out, struct err *err);
-/* trace_grad.c: whether what is computed now gets gradients. */
+/* trace/grad.c: whether what is computed now gets gradients. */
 bool trace_records(const struct trace *t);
-/* trace_grad.c: which nodes so far require a gradient, in the graph's arena; NULL with *err. */
+/* trace/grad.c: which nodes so far require a gradient, in the graph's arena; NULL with *err. */
 bool *trace_tracked(struct trace *t, struct err *err);
 bool trace_grad_call(struct trace *t, const struct native *f, const struct value *args, int n,
 		     const struct keywords *kw, struct value *out, struct err *err);
@@ -404,7 +448,7 @@ bool trace_read_grad(struct trace *t, struct value tensor, struct value *out, st
 bool trace_write_grad(struct trace *t, struct value tensor, struct value grad, struct err *err);
 void trace_forget_grads(struct trace *t);
 
-/* trace_grad.c: leaves, tensors that require a gradient and were not computed.  By node of
+/* trace/grad.c: leaves, tensors that require a gradient and were not computed.  By node of
  * g, a graph of the piece: -1, or the leaf whose value it is since it was made or written;
  * numbers below g->n_inputs are inputs, others t->leaves.  In its arena; NULL when out of
  * memory. */
@@ -442,7 +486,7 @@ bool trace_make_leaf(struct trace *t, struct value tensor, struct err *err);
 bool trace_keeps_cast(void *self, struct value tensor);
 void trace_forget_leaves(struct trace *t);
 
-/* trace_host.c: fills in the callbacks. */
+/* trace/host.c: fills in the callbacks. */
 void trace_host_init(struct trace *t);
 
 /* trace_op.c: one op as the user called it. */
@@ -472,7 +516,7 @@ int world_slot(const struct trace *t, struct value stand);
 /* The stand-in for a slot that is a cell of a frame under capture. */
 bool world_claim(struct trace *t, int slot, struct value stand);
 
-/* trace_view.c: tensors from outside that share memory. */
+/* trace/view.c: tensors from outside that share memory. */
 
 /* Of tensors of which one is written, once an attempt is through. */
 enum overlap {
@@ -484,5 +528,116 @@ enum overlap overlap_find(struct trace *t);
 
 /* The stand-in of a slot that is a view of another one. */
 bool overlap_stand(struct trace *t, int slot, struct value *out, struct err *err);
+
+/* ---- branches */
+
+/* Why the branch is not followed both ways; NULL: it has not been tried. */
+const char *fork_refusal(const struct trace *t, const struct lang_inst *inst);
+
+/* The next attempt ends the graph at the branch.  Always false. */
+bool fork_refuse_at(struct trace *t, const struct lang_inst *inst, const char *why,
+		    struct err *err);
+
+/* The choice that a tensor came of; NULL: it is itself. */
+const struct fork_choice *fork_choice_of(const struct trace *t, struct value tensor);
+
+bool fork_is_single(struct trace *t, struct value tensor); /* one element, whatever the sizes */
+
+/* Of the arguments of a dropout: whether it draws.  A dropout whose mask is drawn by an op
+ * of its own, which can be kept: nodes for it, the last one; -1 with *err. */
+bool sweep_draws(const struct arg *args);
+int sweep_dropout(struct graph *g, const struct arg *given, int n, int line, int column,
+		  struct err *err);
+
+/* ---- which locals a frame still needs */
+
+/* live[i]: local i may be read from instruction `inst` on, before it is stored
+ * to.  In `arena`; NULL when out of memory. */
+const bool *live_locals(const struct code *code, int inst, struct arena *arena);
+
+/* Whether a local may be without a value at instruction `inst`: on some path no store comes
+ * before it.  True, too, when out of memory. */
+bool local_may_be_unset(const struct code *code, int inst, int local);
+
+/* |number| < most, or eager runs the piece: no NaN either. */
+bool late_within(struct trace *t, int node, double most, struct err *err);
+
+/* ---- Text that shows what the graph computes.
+ *
+ * Policy native.  The text of a tensor, or of a number that the graph computes,
+ * does not end the graph.  While capturing it is a text with GAPS; each is a
+ * value, and how it is shown.  What the piece leaves, and what it prints, is
+ * filled in when the graph has run.
+ *
+ * A text that is another one on each side of a branch is one gap: a choice. */
+
+enum { MAX_GAPS = 10000, MAX_TEXT_BYTES = 1 << 20, MAX_TEXTS_BYTES = 16 << 20 };
+
+enum gap_kind {
+	GAP_STR,    /* str(value) */
+	GAP_REPR,   /* repr(value) */
+	GAP_FORMAT, /* format(value, spec) */
+	GAP_CHOICE, /* one of two texts */
+};
+
+struct text_gap {
+	enum gap_kind kind;
+	struct value value; /* a reference; CHOICE: a LATEBOOL */
+	struct value of[2]; /* CHOICE: references */
+	bool leaf;          /* of a tensor: it is one that requires a gradient */
+	bool is_parameter;
+	const struct format_spec *spec;
+	const struct lang_inst *branch; /* CHOICE: where the sides begin */
+};
+
+struct late_text {
+	const char *bytes; /* in the graph's arena */
+	size_t len;
+	bool filled; /* it is not empty, whatever the gaps turn out to be */
+};
+
+/* One of two texts. */
+bool late_text_choose(struct trace *t, struct value condition, struct value a, struct value b,
+		      const struct lang_inst *branch, struct value *out, struct err *err);
+/* The program needs it now: pins what numbers of the call it shows, gives up a
+ * branch, or is a break.  Always false. */
+bool late_text_need(struct trace *t, struct value v, struct err *err);
+void late_text_forget(struct trace *t); /* at an attempt's end */
+
+void late_text_host(struct vm_host *host); /* fills in what is about text */
+
+/* As the entry keeps it: `gaps` in order of their places, without values. */
+struct entry_text {
+	const char *bytes;
+	size_t len;
+	const struct text_gap *gaps;
+	int n_gaps;
+};
+const struct entry_text *late_text_keep(const struct trace *t, struct value v,
+					const struct text_gap **gaps);
+/* Appends what the gap shows of the value. */
+bool late_text_show(const struct text_gap *gap, struct value v, struct autograd *a, struct vm *vm,
+		    struct buf *text);
+
+/* ---- print() inside a piece.
+ *
+ * Policy native: print() does not end the graph.  Its text is made while
+ * capturing, with gaps for what the graph computes (trace.h); when the graph
+ * has run, the texts are written, in order, and only where the side of a branch
+ * that one stands in was taken. */
+
+enum { MAX_PRINTS = 10000 };
+
+struct traced_print {
+	struct value text; /* a reference: STR or LATETEXT */
+	int condition;     /* a bool node; -1: always */
+};
+
+/* Of the host.  false: print() is a break. */
+bool prints_may(const struct trace *t);
+bool prints_add(struct trace *t, const char *text, size_t len);
+
+/* Forgets those from number n on. */
+void prints_drop(struct trace *t, size_t n);
 
 #endif

@@ -1,6 +1,6 @@
-/* fusion/capture/trace_view.c -- views while capturing, and tensors from outside that share memory.
+/* fusion/capture/trace/view.c -- views while capturing, and tensors from outside that share memory.
  */
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

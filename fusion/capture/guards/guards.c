@@ -1,10 +1,10 @@
-/* fusion/capture/sources/guards.c -- makes guards from a capture; guards_check.c checks them.
+/* fusion/capture/guards/guards.c -- makes guards from a capture; guards/check.c checks them.
  *
  * A tensor that the program never looked at is guarded by type alone: FX drops
  * such inputs too.  So a symbol is named for the first dim of its class whose
  * tensor was looked at, which need not be the class's root.
  */
-#include "fusion/capture/sources/guards.h"
+#include "fusion/capture/guards/guards.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -167,7 +167,7 @@ static bool has_identity(const struct slot *s)
 		s->kind == VALUE_SET || s->kind == VALUE_CELL || s->kind == VALUE_INSTANCE);
 }
 
-/* A slot whose memory is that of another (trace_view.c). */
+/* A slot whose memory is that of another (trace/view.c). */
 static void add_place(struct maker *m, int slot)
 {
 	const struct slots *s = m->t->slots;

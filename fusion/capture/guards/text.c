@@ -1,4 +1,4 @@
-/* fusion/capture/sources/guards_text.c -- guards in words, and why one failed.
+/* fusion/capture/guards/text.c -- guards in words, and why one failed.
  *
  * A text names values as the program does (x.size(0), cfg['act']), never by
  * the engine's symbols.
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <string.h>
 
-#include "fusion/capture/sources/guards.h"
+#include "fusion/capture/guards/guards.h"
 
 enum { MAX_TOLD = 4 }; /* symbols of one condition */
 

@@ -1,12 +1,11 @@
-/* fusion/capture/trace_host.c -- the host of the virtual machine that appends ops to a graph.
+/* fusion/capture/trace/host.c -- the host of the virtual machine that appends ops to a graph.
  */
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "fusion/capture/control/cond.h"
-#include "fusion/capture/deferred_text.h"
 #include "fusion/eager/autograd.h"
 #include "fusion/torch/bind.h"
 #include "fusion/torch/numbers.h"
@@ -565,7 +564,7 @@ static bool host_compare(void *self, enum cmpop op, struct value a, struct value
 /* Where the policy is to follow both ways, it says why it does not. */
 static bool break_branch(struct trace *t, struct err *err)
 {
-	const char *why = fork_loop_refusal(t, t->vm->frame->inst);
+	const char *why = t->control->loop_refusal(t, t->vm->frame->inst);
 
 	if (!why)
 		why = fork_refusal(t, t->vm->frame->inst);
@@ -827,10 +826,10 @@ void trace_host_init(struct trace *t)
 		.may_define = host_may_define,
 		.builtin_break = trace_builtin_break,
 		.pick = late_pick,
-		.fork = fork_branch,
+		.fork = t->control->branch,
 		.not_known = host_not_known,
 		.told_apart = host_told_apart,
-		.any = fork_any,
+		.any = t->control->any,
 	};
 	late_text_host(&t->host);
 }

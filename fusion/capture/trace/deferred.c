@@ -1,4 +1,4 @@
-/* fusion/capture/deferred.c -- numbers of the program that the graph computes.
+/* fusion/capture/trace/deferred.c -- numbers of the program that the graph computes.
  *
  * Policy native: x.item() does not end the graph.  The number is a node of 0
  * dims, float64, int64 or bool as Python's type is; arithmetic and comparisons
@@ -8,14 +8,13 @@
  * Where Python would raise (a division by zero), the graph computes whether it
  * does, and eager runs the piece if so.
  */
-#include "fusion/capture/deferred.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fusion/capture/control/cond.h"
-#include "fusion/capture/deferred_text.h"
+#include "fusion/capture/trace/trace.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/frame.h"
 #include "fusion/vm/operators.h"

@@ -1,13 +1,11 @@
-/* fusion/capture/deferred_text.c -- texts with gaps, made while capturing and filled in when the
- * graph has run. */
-#include "fusion/capture/deferred_text.h"
+/* fusion/capture/trace/deferred_text.c -- texts with gaps, made while capturing and filled in when
+ * the graph has run. */
+#include "fusion/capture/trace/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/capture/control/cond.h"
-#include "fusion/capture/reconstruction.h"
 #include "fusion/eager/eager.h"
 
 /* One of two tensors of which one is a leaf: what is shown of it depends on which. */
@@ -385,44 +383,4 @@ void prints_drop(struct trace *t, size_t n)
 	for (size_t i = n; i < t->prints.len; i++)
 		value_unref(t->prints.at[i].text);
 	t->prints.len = n;
-}
-
-static bool describe(struct entry_print *to, const struct traced_print *p, struct recipe_builder *b)
-{
-	struct value condition = { .kind = VALUE_LATEBOOL, .i = p->condition };
-
-	*to = (struct entry_print){ .condition = -1 };
-	if (p->condition >= 0) {
-		to->condition = recipe_add(b, condition);
-		if (to->condition < 0)
-			return false;
-	}
-	to->text = recipe_add(b, p->text);
-	return to->text >= 0;
-}
-
-bool prints_describe(struct prints *p, struct recipe_builder *b, struct arena *arena)
-{
-	const struct trace *t = b->trace;
-
-	p->n = 0;
-	p->at = ARENA_ARRAY(arena, struct entry_print, t->prints.len + 1);
-	if (!p->at)
-		return trace_no_memory(b->err);
-	for (size_t i = 0; i < t->prints.len; i++, p->n++)
-		if (!describe(&p->at[i], &t->prints.at[i], b))
-			return false;
-	return true;
-}
-
-void prints_write(const struct prints *p, const struct recipe *r, struct vm *vm)
-{
-	struct vm_host *host = vm->host;
-
-	for (int i = 0; i < p->n; i++) {
-		const struct str *text = r->made[p->at[i].text].str;
-
-		if (host->print && (p->at[i].condition < 0 || r->made[p->at[i].condition].b))
-			host->print(host->self, text->text, text->len);
-	}
 }

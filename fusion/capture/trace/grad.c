@@ -1,12 +1,11 @@
-/* fusion/capture/trace_grad.c -- what autograd knows of tensors while capturing: leaves, .grad,
+/* fusion/capture/trace/grad.c -- what autograd knows of tensors while capturing: leaves, .grad,
  * versions.
  */
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 #include <string.h>
 
 #include "fusion/capture/backward/joint.h"
-#include "fusion/capture/backward/traced.h"
 #include "fusion/capture/control/cond.h"
 #include "fusion/eager/autograd.h"
 
@@ -257,7 +256,7 @@ bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
 	int lifted = trace_lifted(t, tensor), slot = trace_slot(t, tensor);
 	int before = lifted >= 0 ? t->lifted.at[lifted].node : tensor.tensor->node;
 
-	if (!fork_note_write(t, tensor) ||
+	if (!t->control->note_write(t, tensor) ||
 	    !trace_note_unrecorded(t, tensor, written ? before : -1, &node) ||
 	    !trace_note_memory(t, before, &node, written))
 		return false;
@@ -359,7 +358,7 @@ bool *trace_tracked(struct trace *t, struct err *err)
 		if (t->inputs.at[i].slot >= 0)
 			t->slots->at[t->inputs.at[i].slot].grad_read = true;
 	}
-	return joint_tracked(t, g, wanted, true, err);
+	return t->backward->tracked(t, g, wanted, true, err);
 }
 
 /* Of a tensor that the piece makes: by what it is made of. */
@@ -564,7 +563,7 @@ bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, boo
 bool trace_grad_call(struct trace *t, const struct native *f, const struct value *args, int n,
 		     const struct keywords *kw, struct value *out, struct err *err)
 {
-	if (t->native && traced_call(t, f, args, n, kw, out, err))
+	if (t->native && t->backward->call(t, f, args, n, kw, out, err))
 		return true;
 	if (t->brk.id == BREAK_NONE && err && err->code != ERR_NONE)
 		return false;

@@ -1,4 +1,4 @@
-/* fusion/capture/variables.c -- stand-ins for the objects that a piece reads.
+/* fusion/capture/trace/variables.c -- stand-ins for the objects that a piece reads.
  *
  * A capture must not change what it looks at, and what it never looks at must
  * not be guarded.  So each object from outside gets a STAND-IN when the program
@@ -6,7 +6,7 @@
  * gets the same stand-in, whichever way the program came to it.  What cannot
  * change (numbers, strings, functions without a closure) stands for itself.
  */
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 /* ---- Which places that a piece reads hold one object.
  *
  * An object, and all that an instance holds (its __dict__) are each one, by whatever way the
- * program comes to them.  Two tensors with the same memory are two (trace_view.c). */
+ * program comes to them.  Two tensors with the same memory are two (trace/view.c). */
 
 /* an earlier slot that holds the same object, -1; the dict of all that an
  * instance from outside holds becomes a slot; whose dict a slot is, is found.
@@ -607,7 +607,7 @@ static bool read_object(struct trace *t, int slot, struct err *err)
 		value_unref(stand);
 		return false;
 	}
-	if (!world_claim(t, slot, stand) || !fork_note_stand(t, stand)) {
+	if (!world_claim(t, slot, stand) || !t->control->note_stand(t, stand)) {
 		value_unref(stand);
 		return trace_no_memory(err);
 	}

@@ -1,9 +1,9 @@
-/* fusion/capture/trace.c -- attempts at capture, and ops as nodes.
+/* fusion/capture/trace/trace.c -- attempts at capture, and ops as nodes.
  *
  * A tensor of the caller never enters the VM here but as a stand-in (variables.c),
  * so an attempt leaves nothing behind.
  */
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,16 +11,81 @@
 
 #include "fusion/vm/call_path.h"
 #include "fusion/eager/autograd.h"
-#include "fusion/capture/backward/sweep.h"
 #include "fusion/torch/bind.h"
-#include "fusion/capture/control/cond.h"
-#include "fusion/capture/deferred_text.h"
 
 enum { MAX_SETTLED = 2 * MAX_ARGS }; /* arguments of an op */
 
 bool trace_no_memory(struct err *err)
 {
 	return err_set(err, ERR_MEMORY, "out of memory while capturing the call");
+}
+
+const char *fork_refusal(const struct trace *t, const struct lang_inst *inst)
+{
+	for (size_t i = 0; i < t->refused.len; i++)
+		if (t->refused.at[i].inst == inst)
+			return t->refused.at[i].why;
+	return NULL;
+}
+
+bool fork_refuse_at(struct trace *t, const struct lang_inst *inst, const char *why, struct err *err)
+{
+	struct fork_refused r = { .inst = inst };
+
+	snprintf(r.why, sizeof(r.why), "%s", why);
+	if (!VEC_PUSH(&t->refused, r))
+		return trace_no_memory(err);
+	t->restart = true;
+	t->brk.id = BREAK_NONE;
+	if (err)
+		memset(err, 0, sizeof(*err));
+	return err_set(err, ERR_BREAK, "the branch is not followed both ways");
+}
+
+const struct fork_choice *fork_choice_of(const struct trace *t, struct value tensor)
+{
+	for (size_t i = 0; i < t->choices.len; i++)
+		if (t->choices.at[i].merged.tensor == tensor.tensor)
+			return &t->choices.at[i];
+	return NULL;
+}
+
+static void fork_forget(struct trace *t)
+{
+	for (size_t i = 0; i < t->choices.len; i++) {
+		value_unref(t->choices.at[i].merged);
+		value_unref(t->choices.at[i].condition);
+		value_unref(t->choices.at[i].of[0]);
+		value_unref(t->choices.at[i].of[1]);
+	}
+	t->choices.len = 0;
+	t->fork = NULL;
+}
+
+bool sweep_draws(const struct arg *args)
+{
+	const struct arg *p = &args[1], *training = &args[2];
+
+	return !(training->kind == ARG_BOOL && !training->b) &&
+	       !(p->kind == ARG_FLOAT && p->f == 0);
+}
+
+int sweep_dropout(struct graph *g, const struct arg *given, int n, int line, int column,
+		  struct err *err)
+{
+	struct arg args[MAX_ARGS];
+	int mask = graph_add(g, OP_ones_like, given, 1, line, column, err);
+
+	if (mask < 0)
+		return -1;
+	memcpy(args, given, sizeof(args[0]) * (size_t)n);
+	args[0] = arg_node(mask);
+	mask = graph_add(g, OP_dropout, args, n, line, column, err);
+	if (mask < 0)
+		return -1;
+	args[0] = given[0];
+	args[1] = arg_node(mask);
+	return graph_add(g, OP_mul, args, 2, line, column, err);
 }
 
 void trace_init(struct trace *t, struct torch_names *names, const struct torch_operators *operators,
@@ -546,7 +611,8 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 		values = settled;
 	}
 	if (!place_module(t, err) || !check_bound(t, err) || !check_random(t, op, err) ||
-	    (inplace && values[0].kind == VALUE_TENSOR && !fork_may_write(t, values[0], err)))
+	    (inplace && values[0].kind == VALUE_TENSOR &&
+	     !t->control->may_write(t, values[0], err)))
 		return false;
 	if (!bind_call(&target, op, call_name(name, op), values, n, kw, args, err))
 		return bind_failed(t, values, n, err);

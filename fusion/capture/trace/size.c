@@ -1,10 +1,10 @@
-/* fusion/capture/trace_size.c -- ints and sizes that are symbols: taken from outside, computed,
+/* fusion/capture/trace/size.c -- ints and sizes that are symbols: taken from outside, computed,
  * compared.
  *
  * A size is symbolic until the program needs the plain number; then it is pinned, and
  * another attempt follows.  A comparison is decided at the sizes of the capture, and guarded.
  */
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
  *
  * An int becomes a symbol, like a size but without a bound.  A float becomes an
  * input of the graph, a float64 tensor of 0 dims (as torch does it), and a
- * symbol where it is computed with (trace_real.c); where a tensor op takes it, a
+ * symbol where it is computed with (trace/real.c); where a tensor op takes it, a
  * node that promotes as a Python number does stands between ("item"). */
 
 static bool is_module(const struct class *class)
@@ -661,4 +661,17 @@ bool trace_guard_most(struct trace *t, const struct symreal *x, double most, str
 	if (!outcome(t, &c)) /* Python raises, or will */
 		return trace_pin_value(t, trace_real_value(x), err);
 	return guard(t, &c, err);
+}
+
+bool fork_is_single(struct trace *t, struct value tensor)
+{
+	struct shape shape;
+	enum dtype dtype;
+
+	if (!trace_shape(t, tensor, &shape, &dtype, NULL))
+		return false;
+	for (int d = 0; d < shape.rank; d++)
+		if (!sym_is(shape.size[d], 1))
+			return false;
+	return true;
 }

@@ -1,4 +1,4 @@
-/* fusion/capture/sources/guards.h -- private to capture/: may this entry serve this call?
+/* fusion/capture/guards/guards.h -- private to capture/: may this entry serve this call?
  *
  * Guards are a flat list of small tests over the slots of a call.  The order is
  * by safety first (a size is read only after the rank was checked), then by
@@ -9,7 +9,7 @@
 
 #include "fusion/report/observer.h" /* struct fusion_symbol */
 #include "fusion/capture/sources/sources.h"
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 enum guard_kind {
 	/* these load the slot first */
@@ -126,7 +126,7 @@ void guards_reason(const struct guards *g, int index, const struct roots *roots,
 bool guards_symbols(const struct guards *g, struct arena *arena, struct fusion_symbol **out,
 		    int *n);
 
-/* guards_text.c: the guard as a condition. */
+/* guards/text.c: the guard as a condition. */
 const char *guard_text(const struct guards *g, const struct guard *guard, struct arena *arena);
 
 #endif

@@ -1,5 +1,5 @@
-/* fusion/capture/backward/entry_grad.c -- see entry_grad.h. */
-#include "fusion/capture/backward/entry_grad.h"
+/* fusion/capture/backward/backward.c -- see backward.h. */
+#include "fusion/capture/backward/backward.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,11 @@
  *
  * Eager saves what the rules of its ops read.  A backward part reads other values, and
  * computes the rest again: that a saved value was written would go unnoticed. */
+
+static bool no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "out of memory while compiling the call");
+}
 
 static void add(struct entry_grad *g, enum back_kind kind, int index, uint64_t by)
 {
@@ -96,7 +101,7 @@ static bool watch_note(struct watch_call *call, const struct entry *e, struct er
 	call->storages = calloc((size_t)g->n_watched + 1, sizeof(struct storage_watch *));
 	call->versions = calloc((size_t)g->n_watched + 1, sizeof(*call->versions));
 	if (!call->storages || !call->versions)
-		return entry_no_memory(err);
+		return no_memory(err);
 	for (; call->n < g->n_watched; call->n++) {
 		const struct watched_memory *w = &g->watched[call->n];
 		struct tensor *t = w->kind == BACK_INPUT ? e->input_tensors[w->index]
@@ -107,7 +112,7 @@ static bool watch_note(struct watch_call *call, const struct entry *e, struct er
 		call->versions[call->n] = t->storage->version;
 		call->storages[call->n] = storage_watch(t->storage);
 		if (!call->storages[call->n])
-			return entry_no_memory(err);
+			return no_memory(err);
 	}
 	return true;
 }
@@ -341,7 +346,7 @@ static bool split(struct entry *e, const struct trace *t, struct entry_grad *g, 
 		return false;
 	if (!handed || !make_maps(e, g, j) || !make_backward(e, t, g, j, save, handed, &n) ||
 	    !make_forward(e, g, j, handed, n))
-		return entry_no_memory(err);
+		return no_memory(err);
 	return true;
 }
 
@@ -360,7 +365,7 @@ static bool find_spent(struct entry *e, struct trace *t, const bool *wanted, con
 	stops = ARENA_ARRAY(&e->arena, bool, (size_t)c->n_nodes + 1);
 	e->spent = ARENA_ARRAY(&e->arena, bool, (size_t)c->n_outputs + 1);
 	if (!fresh || !stops || !e->spent)
-		return entry_no_memory(err);
+		return no_memory(err);
 	for (size_t i = 0; i < t->spent.len; i++)
 		stops[t->spent.at[i]] = true;
 	for (int id = 0; id < c->n_nodes; id++)
@@ -407,7 +412,7 @@ bool entry_grad_make(struct entry *e, struct attempt *a, const struct entry_opti
 	wanted = ARENA_ARRAY(&e->arena, bool, (size_t)c->n_inputs + 1);
 	leaf = trace_leaf_map(t, c);
 	if (!wanted || !leaf)
-		return entry_no_memory(err);
+		return no_memory(err);
 	for (int i = 0; i < c->n_inputs; i++)
 	wanted[i] = requires(input_value(t, i)) &&
 		    dtype_category(c->nodes[c->inputs[i]]->dtype) == CATEGORY_FLOAT;
@@ -427,11 +432,11 @@ bool entry_grad_make(struct entry *e, struct attempt *a, const struct entry_opti
 		return true;
 	g = new_grad(e, options);
 	if (!g)
-		return entry_no_memory(err);
+		return no_memory(err);
 	if (!joint_build(&j, t, c, wanted, err) || !split(e, t, g, &j, err))
 		return false;
 	if (!watch_make(e, g, t, j.saved))
-		return entry_no_memory(err);
+		return no_memory(err);
 	g->n_vars = sym_var_count(j.g->syms);
 	e->grad = g;
 	return true;
@@ -481,7 +486,7 @@ static bool compile_backward(struct entry_grad *g, struct err *err)
 	copy = graph_copy(g->backward, g->arena);
 	given_up = ARENA_ARRAY(g->arena, bool, (size_t)g->n_reads + 1);
 	if (!copy || !given_up)
-		return entry_no_memory(err);
+		return no_memory(err);
 	for (int i = 0; i < g->n_reads; i++)
 		given_up[i] = g->reads[i].kind != BACK_INPUT;
 	how.passes.given_up = given_up;
@@ -593,7 +598,7 @@ static bool run_backward(struct grad_node *node, const struct value *given, stru
 		return again_run(g, &data->again, node, data->vars, given, made, err);
 	inputs = calloc((size_t)g->n_reads + (size_t)g->n_wanted + 1, sizeof(struct tensor *));
 	if (!inputs)
-		return entry_no_memory(err);
+		return no_memory(err);
 	outputs = inputs + g->n_reads;
 	ok = prepare(g, data->vars, err) && check_saved(g, node, err) &&
 	     gather(g, node, given, inputs, err) &&
@@ -608,7 +613,7 @@ static bool run_backward(struct grad_node *node, const struct value *given, stru
 		struct tensor *t = expanded(g, i, outputs[i], data->vars, err);
 
 		made[i] = t ? tensor_wrap(t) : (struct value){ .kind = VALUE_UNSET };
-		ok = made[i].kind != VALUE_UNSET || entry_no_memory(err);
+		ok = made[i].kind != VALUE_UNSET || no_memory(err);
 	}
 	free(inputs);
 	return ok;
@@ -696,7 +701,7 @@ struct grad_node *entry_grad_note(struct entry *e, struct err *err)
 	if (!node || !data) {
 		free(data);
 		grad_node_unref(node);
-		entry_no_memory(err);
+		no_memory(err);
 		return NULL;
 	}
 	data->g = g;

@@ -1,16 +1,17 @@
-/* fusion/capture/backward/entry_grad.h -- private to capture/: entries with a backward part.
+/* fusion/capture/backward/backward.h -- entries with a backward part, and backward passes within a
+ * trace.
  *
  * Where inputs of a piece require a gradient, its graph is differentiated when it
  * is captured (joint.h): the forward part hands out what the backward part reads,
  * and the results of a call share a node of the tape, which runs the backward
  * part.  That one is compiled when it is first asked for.
  */
-#ifndef FUSION_RUNTIME_ENTRY_GRAD_H
-#define FUSION_RUNTIME_ENTRY_GRAD_H
+#ifndef FUSION_CAPTURE_BACKWARD_H
+#define FUSION_CAPTURE_BACKWARD_H
 
 #include "fusion/eager/autograd.h"
 #include "fusion/compile/compile.h"
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 struct entry;
 struct attempt;
@@ -77,7 +78,7 @@ bool entry_grad_make(struct entry *e, struct attempt *a, const struct entry_opti
 		     struct err *err);
 void entry_grad_finish(struct entry_grad *g); /* NULL is fine */
 
-/* entry_grad.c, for double_backward.c.  Which of the entry's inputs a node is, -1: none. */
+/* backward.c, for double_backward.c.  Which of the entry's inputs a node is, -1: none. */
 struct joint;
 int entry_grad_input(const struct entry *e, const struct joint *j, int node);
 /* A copy, row by row; the zeros of a gradient that did not come; NULL with *err. */
@@ -125,5 +126,9 @@ struct value entry_call_value(const struct entry *e, int input);
 
 /* Runs the forward part on e->input_tensors. */
 bool entry_grad_run(struct entry *e, const struct fusion_observer *observer, struct err *err);
+
+/* Policy native: what backward() computes are nodes of the graph that is being
+ * captured, after those of the forward pass; .grad is set when the piece has run. */
+extern const struct trace_backward backward_in_trace;
 
 #endif
