@@ -567,7 +567,13 @@ static bool fork_any(void *self, bool any, struct value it, struct value first, 
 	return ok;
 }
 
+static const struct lang_inst *innermost(const struct trace *t)
+{
+	return t->fork->inst;
+}
+
 const struct trace_control control_flow = {
+	.innermost = innermost,
 	.branch = branch,
 	.any = fork_any,
 	.may_write = may_write,

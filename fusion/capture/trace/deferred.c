@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/capture/control/cond.h"
 #include "fusion/capture/trace/trace.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/frame.h"
@@ -801,7 +800,8 @@ bool late_choose(struct trace *t, struct value condition, struct value a, struct
 
 	*known = value_is_text(a) && value_is_text(b) && t->fork;
 	if (*known)
-		return *known = late_text_choose(t, condition, a, b, t->fork->inst, out, err);
+		return *known = late_text_choose(t, condition, a, b, t->control->innermost(t), out,
+						 err);
 	*known = late_type(a) != VALUE_UNSET && late_type(a) == late_type(b);
 	if (!*known)
 		return true;

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "fusion/capture/backward/joint.h"
-#include "fusion/capture/control/cond.h"
 #include "fusion/eager/autograd.h"
 
 /* ---- Writes and leaves while capturing.

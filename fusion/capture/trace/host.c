@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fusion/capture/control/cond.h"
 #include "fusion/eager/autograd.h"
 #include "fusion/torch/bind.h"
 #include "fusion/torch/numbers.h"

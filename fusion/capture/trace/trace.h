@@ -157,6 +157,8 @@ struct trace_control {
 	bool (*note_write)(struct trace *t, struct value tensor);
 	/* A new stand-in: open branches must know what it began with. */
 	bool (*note_stand)(struct trace *t, struct value stand);
+	/* Where the innermost open branch is; one is open. */
+	const struct lang_inst *(*innermost)(const struct trace *t);
 	/* Why the loop is none of the graph; NULL: it has not been tried, or is. */
 	const char *(*loop_refusal)(const struct trace *t, const struct lang_inst *inst);
 };

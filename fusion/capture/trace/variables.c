@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/capture/control/cond.h"
 #include "fusion/eager/autograd.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/namedtuple.h"
