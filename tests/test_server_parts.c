@@ -22,17 +22,16 @@ static void routes_are_sorted_and_say_what_they_do(void **state)
 {
 	(void)state;
 	for (int i = 0; i < routes.n; i++) {
-		const struct route *r = (&routes.rows[i]);
+		const struct route *r = &routes.rows[i];
 
 		assert_true(strlen(r->summary) > 5);
 		assert_true(r->body_limit == 0 || strcmp(r->method, "POST") == 0 ||
 			    strcmp(r->method, "PATCH") == 0);
 		if (i > 0) {
-			int order = strcmp((&routes.rows[i - 1])->path, r->path);
+			int order = strcmp(routes.rows[i - 1].path, r->path);
 
-			assert_true(
-			    order < 0 ||
-			    (order == 0 && strcmp((&routes.rows[i - 1])->method, r->method) < 0));
+			assert_true(order < 0 || (order == 0 && strcmp(routes.rows[i - 1].method,
+								       r->method) < 0));
 		}
 	}
 }
