@@ -18,9 +18,8 @@ ARROWS = {
     "profiler": "fusion.h base",
     "db": "base",
     "session": "capture lazy",
-    "capture": "capture/control capture/backward capture/guards",
+    "capture": "capture/control capture/guards",  # and its room backward, which sees struct entry
     "capture/control": "capture/trace",
-    "capture/backward": "capture/trace",
     "capture/guards": "capture/trace",
     "capture/trace": "capture/sources",
     "capture/sources": "eager",
