@@ -24,7 +24,7 @@ struct back_input {
 	int index; /* of the entry's inputs, the forward part's outputs, the node's results */
 };
 
-struct entry_again;
+struct double_backward;
 
 /* An input (BACK_INPUT) or result (BACK_SAVED) of a piece in whose memory lies what eager
  * would save for the backward pass. */
@@ -56,7 +56,7 @@ struct entry_grad {
 	bool *keeps; /* by input of `backward`: one of the entry's that eager would not have
 		      * saved, so that the program may write to it */
 	/* for the gradient of the gradient; NULL where the program cannot ask for it */
-	struct entry_again *again;
+	struct double_backward *double_backward;
 
 	/* to compile the backward part */
 	const struct exec_env *env;
@@ -87,25 +87,28 @@ struct tensor *entry_grad_zeros(const struct entry_grad *g, const struct grad_no
 				int result, struct err *err);
 
 /* double_backward.c.  What is kept of the joint graph for gradients of gradients;
- * `save` as joint_cut() has it, `reads` the nodes that the backward part reads.
+ * `save` as min_cut() has it, `reads` the nodes that the backward part reads.
  * NULL when out of memory. */
-struct entry_again *again_make(const struct entry *e, const struct entry_grad *g,
-			       const struct joint *j, const bool *save, const int *reads);
+struct double_backward *double_backward_make(const struct entry *e, const struct entry_grad *g,
+					     const struct joint *j, const bool *save,
+					     const int *reads);
 
 /* What a call's node keeps for it, while the inputs are as they were. */
-struct again_call {
+struct double_backward_call {
 	struct value *inputs; /* of the entry: references */
 	unsigned *versions;
 	int n;
 };
-bool again_note(struct again_call *call, const struct entry *e, struct err *err);
-void again_forget(struct again_call *call); /* zeroed is fine */
+bool double_backward_note(struct double_backward_call *call, const struct entry *e,
+			  struct err *err);
+void double_backward_forget(struct double_backward_call *call); /* zeroed is fine */
 
 /* The gradients of a call op by op, each with its place on the tape; as
  * grad_custom.run.  The whole forward part is computed again: what was saved has
  * lost its place. */
-bool again_run(const struct entry_grad *g, const struct again_call *call, struct grad_node *node,
-	       const int64_t *vars, const struct value *given, struct value *made, struct err *err);
+bool double_backward_run(const struct entry_grad *g, const struct double_backward_call *call,
+			 struct grad_node *node, const int64_t *vars, const struct value *given,
+			 struct value *made, struct err *err);
 
 /* Versions as a call has left them: after entry_grad_note() and all that the call writes. */
 struct watch_call {
