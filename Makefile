@@ -52,7 +52,7 @@ dir_profiler := profiler
 $(foreach f,session capture lazy eager compile torch tensor report vm backends passes lower graph lang base,$(eval dir_$f := fusion/$f))
 
 # Rooms: folders of a folder, in one archive with it (they call each other).
-rooms_capture := sources control backward
+rooms_capture := sources trace guards control backward
 rooms_backends := memory simd cache plan gemm library host $(if $(CUDA_HOME),cuda cuda/device cuda/kernel cuda/library,cuda/absent)
 rooms_server := cli api http queue text
 rooms_profiler := workload measure agree recorder breaks timeline report suite import torch export compare $(if $(CUPTI_HEADERS),cupti,cupti/absent)

@@ -43,7 +43,7 @@ TOLD vm_out_of_memory(struct vm *vm, struct err *err)
 	(void)vm;
 	return err_set(err, ERR_MEMORY, "out of memory");
 }
-TOLD world_too_many(struct trace *t, struct err *err)
+TOLD variables_too_many(struct trace *t, struct err *err)
 {
 	(void)t;
 	return err_set(err, ERR_MEMORY, "out of memory");

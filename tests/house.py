@@ -18,7 +18,11 @@ ARROWS = {
     "profiler": "fusion.h base",
     "db": "base",
     "session": "capture lazy",
-    "capture": "eager",
+    "capture": "capture/control capture/guards",  # and its room backward, which sees struct entry
+    "capture/control": "capture/trace",
+    "capture/guards": "capture/trace",
+    "capture/trace": "capture/sources",
+    "capture/sources": "eager",
     "lazy": "eager",
     "eager": "compile torch",
     "compile": "tensor backends passes",
@@ -33,15 +37,16 @@ ARROWS = {
     "lang": "base",
     "base": "",
 }
-# Sub-rooms of capture: nothing else of capture is seen by them but what its interfaces say.
 SYMBOL = re.compile(r"^[0-9a-f]* ?([A-Za-z]) (\S+)$")
 
 
 def room_of(path):
-    """fusion/vm/x.c: vm; fusion/fusion.h: fusion.h; server/api/x.c: server."""
+    """fusion/vm/x.c: vm; fusion/capture/trace/x.c: capture/trace; fusion/fusion.h: fusion.h; server/api/x.c: server."""
     parts = path.split("/")
     if parts[0] != "fusion":
         return parts[0]
+    if "/".join(parts[1:3]) in ARROWS:
+        return "/".join(parts[1:3])
     return parts[1] if len(parts) > 2 else "fusion.h"
 
 

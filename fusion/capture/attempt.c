@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/capture/control/control.h"
 #include "fusion/capture/decide.h"
-#include "fusion/capture/live.h"
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 #include "fusion/vm/call_path.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/generator.h"
@@ -32,78 +32,79 @@ struct standing {
 	bool starts;
 };
 
-/* The slot of a root: made by the first attempt. */
-static int root_slot(const struct standing *on, enum slot_access access, int index,
-		     struct value real)
+/* The source of a root: made by the first attempt. */
+static int root_source(const struct standing *on, enum source_access access, int index,
+		       struct value real)
 {
-	struct slots *s = on->t->slots;
+	struct sources *s = on->t->sources;
 	struct value none = { .kind = VALUE_UNSET };
 	int made;
 
 	for (int i = 0; i < s->n; i++)
-		if (slot_is_root(&s->at[i], access, on->calls, index))
+		if (source_is_root(&s->at[i], access, on->calls, index))
 			return i;
-	made = slots_add(s, -1, slot_root_access(access, on->calls), index, none, real);
+	made = sources_add(s, -1, source_root_access(access, on->calls), index, none, real);
 	if (made >= 0)
 		s->at[made].frame = on->calls;
 	return made;
 }
 
 /* A local that is not set is guarded as such: the program may ask. */
-static bool stand_local(const struct standing *on, int index)
+static bool shadow_local(const struct standing *on, int index)
 {
 	struct value real = on->real->locals[index], *place = &on->f->locals[index];
-	int slot = root_slot(on, SLOT_LOCAL, index, real);
-	struct slots *s = on->t->slots;
+	int source = root_source(on, SOURCE_LOCAL, index, real);
+	struct sources *s = on->t->sources;
 	const struct frame *f = on->f;
 	bool may_be_unset = !on->starts && real.kind != VALUE_UNSET &&
 			    local_may_be_unset(f->code, (int)(f->inst - f->code->insts), index);
 
-	if (slot < 0 || (real.kind == VALUE_UNSET && !slots_describe(s, slot)))
+	if (source < 0 || (real.kind == VALUE_UNSET && !sources_describe(s, source)))
 		return false;
-	s->at[slot].live = real.kind == VALUE_UNSET;
-	s->at[slot].may_be_unset = may_be_unset;
+	s->at[source].live = real.kind == VALUE_UNSET;
+	s->at[source].may_be_unset = may_be_unset;
 	*place = real;
-	return real.kind == VALUE_UNSET || world_lazy(on->t, slot, place);
+	return real.kind == VALUE_UNSET || variables_lazy(on->t, source, place);
 }
 
 /* The frame's start: its own cells are new, with parameters in some of them. */
-static bool stand_fresh_cell(const struct standing *on, int index)
+static bool shadow_fresh_cell(const struct standing *on, int index)
 {
 	struct trace *t = on->t;
 	struct value none = { .kind = VALUE_UNSET }, *place = &on->f->cells[index];
-	int local = on->f->code->cell_local[index], slot = root_slot(on, SLOT_CELL, index, none);
+	int local = on->f->code->cell_local[index],
+	    source = root_source(on, SOURCE_CELL, index, none);
 	int from = -1;
 
 	if (local >= 0)
-		from = root_slot(on, SLOT_LOCAL, local, on->real->cells[index].cell->content);
-	if (slot < 0 || (local >= 0 && from < 0) || !slots_describe(t->slots, slot))
+		from = root_source(on, SOURCE_LOCAL, local, on->real->cells[index].cell->content);
+	if (source < 0 || (local >= 0 && from < 0) || !sources_describe(t->sources, source))
 		return false;
 	if (!vm_keep(t->vm, value_cell(none), place, NULL))
 		return false;
 	if (from >= 0)
-		world_lazy(t, from, &place->cell->content);
-	t->slots->at[slot].first_child = from;
-	return world_claim(t, slot, *place);
+		variables_lazy(t, from, &place->cell->content);
+	t->sources->at[source].first_child = from;
+	return variables_claim(t, source, *place);
 }
 
-static bool stand_cells(const struct standing *on, struct err *err)
+static bool shadow_cells(const struct standing *on, struct err *err)
 {
 	const struct code *code = on->f->code;
 
 	for (int i = 0; i < code->n_cells; i++) {
 		struct value v;
-		int slot;
+		int source;
 
 		if (on->starts && i < code->n_own_cells) {
-			if (!stand_fresh_cell(on, i))
+			if (!shadow_fresh_cell(on, i))
 				return trace_no_memory(err);
 			continue;
 		}
-		slot = root_slot(on, SLOT_CELL, i, on->real->cells[i]);
-		if (slot < 0)
+		source = root_source(on, SOURCE_CELL, i, on->real->cells[i]);
+		if (source < 0)
 			return trace_no_memory(err);
-		if (!world_read(on->t, slot, &v, err))
+		if (!variables_read(on->t, source, &v, err))
 			return false;
 		on->f->cells[i] = value_ref(v);
 	}
@@ -118,32 +119,32 @@ static bool is_plain(struct value v)
 }
 
 /* Callables, iterators and managers are in use already, and read at once. */
-static bool stand_operands(const struct standing *on, struct err *err)
+static bool shadow_operands(const struct standing *on, struct err *err)
 {
 	const struct frame *real = on->real;
 
 	for (int i = 0; i < real->top - real->stack; i++) {
-		int slot = root_slot(on, SLOT_STACK, i, real->stack[i]);
+		int source = root_source(on, SOURCE_STACK, i, real->stack[i]);
 		struct value v;
 
-		if (slot < 0)
+		if (source < 0)
 			return trace_no_memory(err);
 		if (is_plain(real->stack[i]) ||
 		    (on->t->native && real->stack[i].kind == VALUE_ITER)) {
-			if (!world_lazy(on->t, slot, on->f->top))
+			if (!variables_lazy(on->t, source, on->f->top))
 				return trace_no_memory(err);
 			on->f->top++;
 			continue;
 		}
-		if (!world_read(on->t, slot, &v, err))
+		if (!variables_read(on->t, source, &v, err))
 			return false;
 		*on->f->top++ = value_ref(v);
 	}
 	return true;
 }
 
-static bool stand_frame(struct trace *t, const struct frame *real, int calls, int number,
-			struct err *err)
+static bool push_shadow_frame(struct trace *t, const struct frame *real, int calls, int number,
+			      struct err *err)
 {
 	struct frame *f = frame_push(t->vm, real->unit, real->function, err);
 	struct standing on = { .t = t,
@@ -159,7 +160,7 @@ static bool stand_frame(struct trace *t, const struct frame *real, int calls, in
 		t->base = f;
 		t->below = real->up;
 	}
-	f->stands_for = number;
+	f->shadow_of = number;
 	call_path_keep(f, real);
 	f->inst = real->inst;
 	live = live_locals(f->code, (int)(f->inst - f->code->insts), t->graph->arena);
@@ -167,25 +168,25 @@ static bool stand_frame(struct trace *t, const struct frame *real, int calls, in
 		return trace_no_memory(err);
 	for (int i = 0; i < f->code->n_locals; i++)
 		if (live[i] && !(on.starts && real->locals[i].kind == VALUE_UNSET) &&
-		    !stand_local(&on, i))
+		    !shadow_local(&on, i))
 			return trace_no_memory(err);
-	return stand_cells(&on, err) && stand_operands(&on, err);
+	return shadow_cells(&on, err) && shadow_operands(&on, err);
 }
 
 /* Outermost first. */
-static bool stand(struct trace *t, const struct entry_source *from, const struct frame *real,
-		  int calls, int *number, struct err *err)
+static bool stand_in(struct trace *t, const struct entry_source *from, const struct frame *real,
+		     int calls, int *number, struct err *err)
 {
-	return (real == from->base || stand(t, from, real->up, calls + 1, number, err)) &&
-	       stand_frame(t, real, calls, ++*number, err);
+	return (real == from->base || stand_in(t, from, real->up, calls + 1, number, err)) &&
+	       push_shadow_frame(t, real, calls, ++*number, err);
 }
 
 /* pushes the frames on which the piece is tried. */
-static bool stand_frames(struct trace *t, const struct entry_source *from, struct err *err)
+static bool push_shadow_frames(struct trace *t, const struct entry_source *from, struct err *err)
 {
 	int number = 0;
 
-	return stand(t, from, from->frame, 0, &number, err);
+	return stand_in(t, from, from->frame, 0, &number, err);
 }
 
 /* Each attempt pins or merges something, or moves the end: their number is
@@ -264,9 +265,9 @@ static bool refuse(void *self, struct vm *vm, struct frame *f, bool *done, struc
 }
 
 /* An operand where the piece found it: torch reads it, but for iterators. */
-static bool stays(const struct trace *t, const struct slot *s, int calls, int operand)
+static bool stays(const struct trace *t, const struct source *s, int calls, int operand)
 {
-	return slot_is_root(s, SLOT_STACK, calls, operand) &&
+	return source_is_root(s, SOURCE_STACK, calls, operand) &&
 	       (t->native || s->value.kind == VALUE_ITER);
 }
 
@@ -283,13 +284,13 @@ static bool read_state(struct attempt *a, struct err *err)
 		return trace_no_memory(err);
 	for (int i = 0; i < f->code->n_locals; i++)
 		if (live[i] && f->locals[i].kind == VALUE_LAZY &&
-		    !slot_is_root(&t->slots->at[f->locals[i].i], SLOT_LOCAL, calls, i) &&
-		    !world_force(t, &f->locals[i], err))
+		    !source_is_root(&t->sources->at[f->locals[i].i], SOURCE_LOCAL, calls, i) &&
+		    !variables_force(t, &f->locals[i], err))
 			return false;
 	for (struct value *v = f->stack; v < f->top; v++)
 		if (v->kind == VALUE_LAZY &&
-		    !stays(t, &t->slots->at[v->i], calls, (int)(v - f->stack)) &&
-		    !world_force(t, v, err))
+		    !stays(t, &t->sources->at[v->i], calls, (int)(v - f->stack)) &&
+		    !variables_force(t, v, err))
 			return false;
 	return true;
 }
@@ -309,7 +310,7 @@ static bool run_piece(struct attempt *a, const struct entry_source *from, struct
 	a->idle = false;
 	if (!vm_run_to(from->vm, t->base, a->stops, n, &a->stopped, &a->result, err))
 		return false;
-	if (a->stopped && n > a->n_stops && from->vm->frame->stands_for == waits &&
+	if (a->stopped && n > a->n_stops && from->vm->frame->shadow_of == waits &&
 	    from->vm->frame->inst == f->inst + 1) {
 		a->idle = t->n_ops == before && !t->computes_sizes;
 		if (!a->idle && !vm_run_to(from->vm, t->base, a->stops, a->n_stops, &a->stopped,
@@ -328,15 +329,15 @@ static bool run(struct attempt *a, struct arena *arena, const struct entry_sourc
 	struct trace *t = &a->trace;
 	struct vm_evaluator evaluator = { .self = t, .evaluate = refuse };
 
-	a->stood = false;
+	a->has_shadow_frames = false;
 	t->base = NULL;
 	if (!trace_begin(t, arena, from->vm))
 		return trace_no_memory(err);
 	vm_set_host(from->vm, &t->host);
 	vm_set_evaluator(from->vm, &evaluator);
 	t->base = from->base; /* a break before there is a stand-in */
-	a->stood = stand_frames(t, from, err);
-	return a->stood && trace_marks_begin(t, from->frame, from->base, err) &&
+	a->has_shadow_frames = push_shadow_frames(t, from, err);
+	return a->has_shadow_frames && trace_marks_begin(t, from->frame, from->base, err) &&
 	       run_piece(a, from, err) && trace_marks_end(t, a->stopped, err);
 }
 
@@ -386,7 +387,7 @@ static void keep_break(struct entry_break *brk, struct trace *t, const struct de
 	memset(&t->brk, 0, sizeof(t->brk));
 }
 
-enum verdict { TRY_AGAIN, STANDS, GIVE_UP_POINT, GIVE_UP_CALL, FAILED };
+enum verdict { TRY_AGAIN, SUCCEEDED, GIVE_UP_POINT, GIVE_UP_CALL, FAILED };
 
 /* What cannot be captured stands behind a return to a frame in which the piece
  * began: what is before the return can. */
@@ -398,7 +399,7 @@ static bool end_at_return(struct attempt *a, const struct entry_source *from)
 
 	if (calls == 0 || a->ends_at_return)
 		return false;
-	place = place_in(a, from, f->stands_for, real_frame(a, from, f->stands_for)->inst + 1);
+	place = place_in(a, from, f->shadow_of, real_frame(a, from, f->shadow_of)->inst + 1);
 	set_stop(a, &place);
 	a->ends_at_return = true;
 	a->rest_eager = false;
@@ -443,7 +444,7 @@ static enum verdict after_break(struct attempt *a, const struct entry_source *fr
 	if (repeats(a, &d))
 		d.outcome = OUTCOME_SKIP;
 	if (d.outcome == OUTCOME_STEP &&
-	    d.place.at[d.place.n - 1] <= real_frame(a, from, d.frame->stands_for)->inst)
+	    d.place.at[d.place.n - 1] <= real_frame(a, from, d.frame->shadow_of)->inst)
 		d.outcome = OUTCOME_SKIP;
 	if (d.outcome == OUTCOME_SKIP && end_at_return(a, from))
 		return drop_break(brk, &a->trace);
@@ -466,7 +467,7 @@ static enum verdict after_error(struct attempt *a, const struct entry_source *fr
 	bool raised = f->inst->op == CODE_RAISE || f->inst->op == CODE_RERAISE;
 	bool too_large = why->code == ERR_BOUND || why->code == ERR_STEPS;
 
-	if (a->stood && (raised || too_large) && end_at_return(a, from))
+	if (a->has_shadow_frames && (raised || too_large) && end_at_return(a, from))
 		return drop_break(brk, t);
 	trace_break_at(t, too_large ? BREAK_TOO_LARGE : BREAK_EXCEPTION, why->message, f);
 	keep_break(brk, t, &d);
@@ -482,7 +483,7 @@ static enum verdict after_failure(struct attempt *a, const struct entry_source *
 	if (t->restart && t->brk.id == BREAK_NONE)
 		return TRY_AGAIN;
 	note_unsupported(t, why);
-	if (t->brk.id != BREAK_NONE && a->stood && t->brk.depth > 0)
+	if (t->brk.id != BREAK_NONE && a->has_shadow_frames && t->brk.depth > 0)
 		return after_break(a, from, brk);
 	if (t->brk.id != BREAK_NONE) {
 		if (t->brk.depth > 0)
@@ -524,7 +525,7 @@ static bool holds_new_method(const struct attempt *a)
 	for (struct value *v = f->stack; a->stopped && !a->trace.native && v < f->top; v++)
 		if (v->kind == VALUE_METHOD && v->method->self.kind == VALUE_INSTANCE &&
 		    !v->method->self.instance->class->hidden &&
-		    world_slot(&a->trace, v->method->self) < 0)
+		    variables_source(&a->trace, v->method->self) < 0)
 			return true;
 	return false;
 }
@@ -539,7 +540,7 @@ static bool end_further_out(struct attempt *a, struct entry *e)
 		a->never_idle = true;
 		return true;
 	}
-	if (!a->stopped || a->n_stops == a->n_rounds || n <= attempt_last(a, &calls)->stands_for)
+	if (!a->stopped || a->n_stops == a->n_rounds || n <= attempt_last(a, &calls)->shadow_of)
 		return false;
 	entry_undescribe(e);
 	a->most_frames = n - 1;
@@ -569,7 +570,7 @@ static enum verdict conclude(struct attempt *a, struct entry *e,
 		return give_up(brk, from, BREAK_UNSUPPORTED,
 			       "a method of an object that is made here is called at a break");
 	if (entry_describe(e, a, options, &why))
-		return STANDS;
+		return SUCCEEDED;
 	if (a->trace.restart) {
 		entry_undescribe(e);
 		return TRY_AGAIN;
@@ -639,17 +640,19 @@ enum entry_fate entry_create(const struct entry_options *options, struct entry *
 			     const struct entry_source *from, struct entry_break *brk,
 			     struct err *err)
 {
-	struct attempt a = { .most_frames = VM_MAX_PLACE, .result = value_none() };
+	struct attempt a = { .trace = { .control = &control_flow, .backward = &backward_in_trace },
+			     .most_frames = VM_MAX_PLACE,
+			     .result = value_none() };
 	int64_t begin = clock_ns();
 	enum verdict verdict;
 	bool ok;
 
 	e->graph = -1;
-	e->slots =
-	    (struct slots){ .arena = &e->arena, .code = from->frame->code, .frame = from->frame };
+	e->sources =
+	    (struct sources){ .arena = &e->arena, .code = from->frame->code, .frame = from->frame };
 	for (const struct frame *f = from->frame; f != from->base->up; f = f->up)
 		a.n_frames++;
-	trace_init(&a.trace, options->names, options->operators, &e->slots, from->memory,
+	trace_init(&a.trace, options->names, options->operators, &e->sources, from->memory,
 		   options->mode);
 	a.trace.autograd = options->autograd;
 	a.trace.native = a.trace.host.is_late = options->policy == FUSION_NATIVE;
@@ -658,7 +661,7 @@ enum entry_fate entry_create(const struct entry_options *options, struct entry *
 	a.trace.in_round = a.n_rounds > 0 && !options->constants;
 	verdict = capture(&a, e, options, from, brk, err);
 	trace_finish(&a.trace);
-	e->slots.frame = NULL;
+	e->sources.frame = NULL;
 	e->capture_ns = clock_ns() - begin;
 	if (verdict == GIVE_UP_POINT)
 		return ENTRY_SKIP;
@@ -670,7 +673,7 @@ enum entry_fate entry_create(const struct entry_options *options, struct entry *
 	if (brk->ended && brk->outcome == OUTCOME_STEP && !a.trace.native && a.n_frames == 1)
 		place_before(brk, from->frame, (int)(e->frames[0].inst - from->frame->code->insts));
 	ok = entry_compile(e, options, err);
-	if (ok && !slots_release(&e->slots))
+	if (ok && !sources_release(&e->sources))
 		ok = entry_no_memory(err);
 	e->compile_ns = clock_ns() - begin;
 	return ok ? ENTRY_MADE : ENTRY_FAILED;

@@ -12,7 +12,7 @@ struct attempt {
 	int n_frames;                            /* of the call: in which the piece begins */
 	int most_frames;                         /* that may stand where it ends */
 	bool rest_eager;                         /* ... because nothing behind it can be captured */
-	bool stood;                              /* the frames have got their stand-ins */
+	bool has_shadow_frames;                  /* the frames have got their stand-ins */
 	bool stopped;                            /* it ended at a stop; its frames still stand */
 	bool idle;           /* ... where the innermost frame returned, with nothing computed */
 	bool never_idle;     /* what it returned cannot be kept */
@@ -26,13 +26,13 @@ static inline struct frame *attempt_last(const struct attempt *a, int *calls)
 {
 	struct frame *f = a->trace.vm->frame;
 
-	while (!f->stands_for)
+	while (!f->shadow_of)
 		f = f->up;
-	*calls = a->n_frames - f->stands_for;
+	*calls = a->n_frames - f->shadow_of;
 	return f;
 }
 
-/* entry_create.c: recipe, guards and outputs of an attempt that stands. */
+/* entry_create.c: reconstruction, guards and outputs of an attempt that stands. */
 bool entry_describe(struct entry *e, struct attempt *a, const struct entry_options *options,
 		    struct err *err);
 

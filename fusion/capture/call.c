@@ -47,11 +47,11 @@ static bool has_numbers(const struct entry *e)
 
 static bool is_plain(const struct entry *e)
 {
-	const struct recipe *r = &e->recipe;
+	const struct reconstruction *r = &e->reconstruction;
 
 	return e->exec && e->exec->record && e->n_outputs == 1 && e->n_writes == 0 &&
 	       e->n_asserts == 0 && e->prints.n == 0 && !has_numbers(e) && e->result == 0 &&
-	       r->n == 1 && r->steps[0].kind == RECIPE_OUTPUT && r->steps[0].index == 0 &&
+	       r->n == 1 && r->steps[0].kind == RECONSTRUCT_OUTPUT && r->steps[0].index == 0 &&
 	       !r->steps[0].n && !r->steps[0].leaf && !(e->spent && e->spent[0]);
 }
 
@@ -59,8 +59,8 @@ static bool find_inputs(struct replay *r, struct entry *e, int self)
 {
 	r->inputs = ARENA_ARRAY(&e->arena, int, (size_t)e->n_inputs + 1);
 	for (int i = 0; r->inputs && i < e->n_inputs; i++)
-		if (e->inputs[i].slot >= 0 &&
-		    guards_is_of_call(&e->guards, e->inputs[i].slot, self))
+		if (e->inputs[i].source >= 0 &&
+		    guards_is_of_call(&e->guards, e->inputs[i].source, self))
 			r->inputs[r->n_inputs++] = i;
 	return r->inputs != NULL;
 }
@@ -101,7 +101,7 @@ static struct entry *replay_find(struct session *s, const struct roots *roots, i
 	struct entry *e = s->replayed;
 
 	if (!e || e->replay.changes != *s->options.env->changes ||
-	    n != e->slots.code->n_positional ||
+	    n != e->sources.code->n_positional ||
 	    !guards_hold_among(&e->guards, roots, e->replay.steps, e->replay.n_steps))
 		return NULL;
 	e->replay.left_out++;
@@ -151,7 +151,7 @@ static bool replay_run(struct entry *e, struct value *out, const struct fusion_o
 	for (int i = 0; i < r->n_inputs; i++) { /* the others are where they were */
 		int input = r->inputs[i];
 
-		e->input_tensors[input] = e->guards.values[e->inputs[input].slot].tensor->memory;
+		e->input_tensors[input] = e->guards.values[e->inputs[input].source].tensor->memory;
 	}
 	if (!exec_run(e->exec, e->input_tensors, &made, into, observer, e->graph, err))
 		return false;
@@ -187,7 +187,7 @@ static struct roots roots_of(const struct session *s, const struct function *f,
 static struct entry *find_entry(struct session *s, const struct function *f,
 				const struct value *args, int n, bool *replay)
 {
-	struct point *p = s->start;
+	struct resume_point *p = s->start;
 	struct roots roots = roots_of(s, f, args);
 	struct entry *e = s->replayed ? replay_find(s, &roots, n) : NULL;
 
@@ -195,11 +195,11 @@ static struct entry *find_entry(struct session *s, const struct function *f,
 	if (e)
 		return e;
 	if (!p)
-		p = s->start = points_at(&s->points, NULL, f->code, f->code->insts);
+		p = s->start = resume_point_at(&s->resume_points, NULL, f->code, f->code->insts);
 	if (!p || p->skip || p->n_entries == 0 || !are_locals(f->code, n) || f->disabled ||
 	    f->grad != GRAD_AS_IS) /* its frame sets the mode that guards ask for */
 		return NULL;
-	return point_find(p, &roots, &s->report.counts.guard_checks);
+	return resume_point_find(p, &roots, &s->report.counts.guard_checks);
 }
 
 static bool run_entry(struct session *s, struct entry *e, bool replay, const struct function *f,
@@ -279,7 +279,8 @@ enum { MOST_ARGS = 256 };
 
 /* The first guard that does not hold, of the entry used last.  Behind an entry that
  * ends at a break others follow, for values that are not there yet. */
-static enum capture_found first_failure(struct point *p, const struct roots *roots, struct buf *why)
+static enum capture_found first_failure(struct resume_point *p, const struct roots *roots,
+					struct buf *why)
 {
 	for (int i = 0; i < p->n_entries; i++) {
 		struct guards *g = &p->entries[i]->guards;

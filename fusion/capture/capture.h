@@ -50,12 +50,12 @@ struct session {
 	struct value callee;
 	struct buf out;
 
-	struct points points;
+	struct resume_points resume_points;
 	struct record_memory record; /* mode graphs */
 	struct entry *replayed;      /* ... that the last call may be replayed with; NULL */
 	bool unchanged;              /* the call under way has changed no object */
 	bool blind;                  /* the program handles no errors and prints nothing */
-	struct point *start;         /* of the entry's function */
+	struct resume_point *start;  /* of the entry's function */
 	struct value function, self; /* that the entry calls; self UNSET: none */
 	int eager_depth;             /* frames under way in which nothing is compiled */
 	int frozen;                  /* frames under way that have all the entries they may */

@@ -313,7 +313,7 @@ struct decision decide_break(const struct trace *t, int most_frames)
 	struct decision d;
 
 	/* the frames that the piece began in stand in their calls already */
-	while (first + 1 < n && frames[first + 1]->stands_for)
+	while (first + 1 < n && frames[first + 1]->shadow_of)
 		first++;
 	if (n > most_frames)
 		n = most_frames;

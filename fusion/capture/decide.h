@@ -2,7 +2,7 @@
 #ifndef FUSION_RUNTIME_DECIDE_H
 #define FUSION_RUNTIME_DECIDE_H
 
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 struct decision {
 	enum break_outcome outcome;

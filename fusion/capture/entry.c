@@ -61,7 +61,7 @@ static bool may_replace(const struct exec *x, int in, int o)
 
 static struct tensor *target_of(const struct entry *e, const struct entry_write *w)
 {
-	struct value to = w->slot >= 0 ? e->guards.values[w->slot] : w->lifted;
+	struct value to = w->source >= 0 ? e->guards.values[w->source] : w->lifted;
 
 	return to.tensor->memory;
 }
@@ -70,9 +70,9 @@ static struct tensor *target_of(const struct entry *e, const struct entry_write 
 static int input_of(const struct entry *e, const struct entry_write *w)
 {
 	for (int i = 0; i < e->n_inputs; i++)
-		if (w->slot >= 0 ? e->inputs[i].slot == w->slot
-				 : e->inputs[i].slot < 0 && e->lifted[i].kind == VALUE_TENSOR &&
-				       e->lifted[i].tensor == w->lifted.tensor)
+		if (w->source >= 0 ? e->inputs[i].source == w->source
+				   : e->inputs[i].source < 0 && e->lifted[i].kind == VALUE_TENSOR &&
+					 e->lifted[i].tensor == w->lifted.tensor)
 			return i;
 	return -1;
 }
@@ -143,7 +143,7 @@ void entry_destroy(struct entry *e)
 	replay_finish(&e->replay);
 	exec_destroy(e->exec);
 	entry_grad_finish(e->grad);
-	recipe_finish(&e->recipe);
+	reconstruction_finish(&e->reconstruction);
 	effects_finish(&e->effects);
 	for (int i = 0; i < e->n_inputs; i++) {
 		value_unref(e->lifted[i]);
@@ -151,7 +151,7 @@ void entry_destroy(struct entry *e)
 	}
 	for (int i = 0; i < e->n_writes; i++)
 		value_unref(e->writes[i].lifted);
-	slots_finish(&e->slots);
+	sources_finish(&e->sources);
 	arena_finish(&e->arena);
 	free(e);
 }
@@ -161,7 +161,7 @@ static void gather(struct entry *e, const struct roots *roots)
 	for (int i = 0; i < e->n_inputs; i++) {
 		const struct trace_input *in = &e->inputs[i];
 		/* guards have loaded what inputs are read from */
-		struct value v = in->slot >= 0 ? e->guards.values[in->slot] : e->lifted[i];
+		struct value v = in->source >= 0 ? e->guards.values[in->source] : e->lifted[i];
 
 		(void)roots;
 		if (in->real)
@@ -181,7 +181,7 @@ static bool write_back(struct entry *e, struct grad_node *node, struct err *err)
 
 	for (int i = 0; i < e->n_writes; i++) {
 		const struct entry_write *w = &e->writes[i];
-		struct value to = w->slot >= 0 ? e->guards.values[w->slot] : w->lifted;
+		struct value to = w->source >= 0 ? e->guards.values[w->source] : w->lifted;
 
 		if (to.tensor->memory != e->output_tensors[w->output]) { /* else in place */
 			ok = ok && storage_before_write(to.tensor->memory->storage, err);
@@ -239,7 +239,7 @@ static void restore_frame(const struct entry_frame *from, const struct value *ma
 /* The frames as they stand where the piece ends. */
 static bool restore(struct entry *e, struct vm *vm, struct err *err)
 {
-	const struct value *made = e->recipe.made;
+	const struct value *made = e->reconstruction.made;
 
 	for (int i = 0; i < e->n_left; i++)
 		frame_pop(vm);
@@ -291,16 +291,28 @@ static void drop_saved(struct entry *e)
 	}
 }
 
+static void prints_write(const struct prints *p, const struct reconstruction *r, struct vm *vm)
+{
+	struct vm_host *host = vm->host;
+
+	for (int i = 0; i < p->n; i++) {
+		const struct str *text = r->made[p->at[i].text].str;
+
+		if (host->print && (p->at[i].condition < 0 || r->made[p->at[i].condition].b))
+			host->print(host->self, text->text, text->len);
+	}
+}
+
 bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct value *out,
 	       const struct fusion_observer *observer, struct err *err)
 {
-	struct recipe_call call = { .slots = &e->slots,
-				    .roots = roots,
-				    .vm = vm,
-				    .outputs = e->output_tensors,
-				    .vars = e->guards.vars,
-				    .entry = e,
-				    .autograd = e->autograd };
+	struct reconstruction_call call = { .sources = &e->sources,
+					    .roots = roots,
+					    .vm = vm,
+					    .outputs = e->output_tensors,
+					    .vars = e->guards.vars,
+					    .entry = e,
+					    .autograd = e->autograd };
 	struct generators *random, before;
 	struct grad_node *node = NULL;
 	bool ok = true;
@@ -329,16 +341,16 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 		ok = write_back(e, node, err);
 	if (ok && e->grad)
 		ok = entry_grad_watch(e, node, err);
-	ok = ok && recipe_follow(&e->recipe, &call, err);
+	ok = ok && reconstruction_follow(&e->reconstruction, &call, err);
 	if (ok && e->effects.n > 0)
-		ok = effects_apply(&e->effects, &e->recipe, &call, err);
+		ok = effects_apply(&e->effects, &e->reconstruction, &call, err);
 	if (ok && e->prints.n > 0)
-		prints_write(&e->prints, &e->recipe, vm);
+		prints_write(&e->prints, &e->reconstruction, vm);
 	if (ok && entry_returns(e))
-		*out = value_ref(e->recipe.made[e->result]);
+		*out = value_ref(e->reconstruction.made[e->result]);
 	else if (ok)
 		ok = restore(e, vm, err);
-	recipe_drop(&e->recipe);
+	reconstruction_drop(&e->reconstruction);
 	drop_saved(e);
 	grad_node_unref(node);
 	if (!ok) /* what was not handed out yet */

@@ -5,22 +5,22 @@
  * instruction that ends the graph.  Natively that may stand in a function that is
  * called: then the piece leaves a CHAIN of frames, the next one goes on in the
  * innermost, and returns into the others.  An entry is what one capture of it led to:
- * guards, an exec, and a recipe for what it leaves.  It serves every call whose
+ * guards, an exec, and a reconstruction for what it leaves.  It serves every call whose
  * values pass the guards.
  */
 #ifndef FUSION_RUNTIME_ENTRY_H
 #define FUSION_RUNTIME_ENTRY_H
 
 #include "fusion/capture/side_effects.h"
-#include "fusion/capture/backward/entry_grad.h"
+#include "fusion/capture/backward/backward.h"
 #include "fusion/compile/compile.h"
-#include "fusion/capture/sources/guards.h"
-#include "fusion/capture/deferred_text.h"
+#include "fusion/capture/guards/guards.h"
+#include "fusion/capture/trace/trace.h"
 #include "fusion/capture/reconstruction.h"
 #include "fusion/capture/replay.h"
 
 struct entry_write {         /* a tensor from outside that the piece changed */
-	int slot;            /* -1: a lifted one */
+	int source;          /* -1: a lifted one */
 	struct value lifted; /* its tensor: a reference */
 	int output;          /* of the graph: the new elements */
 	int input;           /* of the graph: the old ones, -1; entry.c */
@@ -29,29 +29,40 @@ struct entry_write {         /* a tensor from outside that the piece changed */
 
 struct entry_place { /* of a frame that goes on */
 	int index;   /* of the local */
-	int step;    /* of the recipe; -1: the local is not needed any more */
+	int step;    /* of the reconstruction; -1: the local is not needed any more */
 };
 
 /* A frame that stands where the piece ends.  Each but the innermost, which goes on
  * there, stands in its call of the next one. */
 struct entry_frame {
-	int function;                 /* recipe step; -1: the frame was there before */
+	int function;                 /* reconstruction step; -1: the frame was there before */
 	const struct lang_inst *inst; /* that it stands before, or whose call it waits for */
 	struct entry_place *places;   /* locals that differ from before */
 	int n_places;
-	int *cells; /* recipe steps; of a frame that was there before they stay */
+	int *cells; /* reconstruction steps; of a frame that was there before they stay */
 	int n_cells;
-	int *operands; /* recipe steps of the operand stack */
+	int *operands; /* reconstruction steps of the operand stack */
 	int n_operands;
+};
+
+struct entry_print {
+	int text;      /* reconstruction step */
+	int condition; /* reconstruction step of a bool; -1: always */
+};
+
+/* What the piece prints when its graph has run. */
+struct prints {
+	struct entry_print *at;
+	int n;
 };
 
 struct entry {
 	struct arena arena;
-	struct slots slots;
+	struct sources sources;
 	struct guards guards;
 	struct graph *captured;
 	struct exec *exec; /* NULL: the function computes no tensor */
-	struct recipe recipe;
+	struct reconstruction reconstruction;
 	struct effects effects;
 	struct prints prints;
 	struct entry_grad *grad; /* NULL: nothing asks for gradients */
@@ -61,7 +72,7 @@ struct entry {
 	int n_left;                 /* frames of the call that have returned, innermost */
 	bool rest_eager;            /* the rest of the innermost frame runs in eager */
 	bool at_return;             /* it ends behind a return: nothing runs in between */
-	int result;                 /* recipe step of what the outermost returns */
+	int result;                 /* reconstruction step of what the outermost returns */
 	struct trace_input *inputs; /* by graph input */
 	struct value *lifted;       /* by graph input: the tensor of a global */
 	int n_inputs;

@@ -5,7 +5,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/vm/call_path.h"
 #include "fusion/capture/attempt.h"
-#include "fusion/capture/live.h"
+#include "fusion/capture/trace/trace.h"
 
 bool entry_no_memory(struct err *err)
 {
@@ -42,8 +42,8 @@ static bool count_placeholders(struct entry *e, int n_vars)
 		for (int d = 0; d < n->shape.rank; d++)
 			sym_each_var(n->shape.size[d], mark_var, &m);
 	}
-	for (int i = 0; i < e->slots.n; i++) /* views of an input, which FX hands over as well */
-		e->n_placeholders += e->slots.at[i].live && e->slots.at[i].view_of >= 0;
+	for (int i = 0; i < e->sources.n; i++) /* views of an input, which FX hands over as well */
+		e->n_placeholders += e->sources.at[i].live && e->sources.at[i].view_of >= 0;
 	e->n_placeholders += m.n;
 	return true;
 }
@@ -65,7 +65,7 @@ static bool keep_inputs(struct entry *e, const struct trace *t, struct allocator
 		e->n_inputs = (int)i + 1;
 		if (in->lifted >= 0)
 			e->lifted[i] = value_ref(t->lifted.at[in->lifted].value);
-		if (!in->real && (in->slot < 0 || t->slots->at[in->slot].kind != VALUE_FLOAT))
+		if (!in->real && (in->source < 0 || t->sources->at[in->source].kind != VALUE_FLOAT))
 			continue;
 		e->numbers[i] = tensor_create(allocator, DTYPE_F64, 0, NULL, NULL);
 		if (!e->numbers[i])
@@ -75,26 +75,26 @@ static bool keep_inputs(struct entry *e, const struct trace *t, struct allocator
 }
 
 /* Adds what in-place ops changed to the graph's outputs. */
-static bool keep_writes(struct entry *e, const struct trace *t, struct recipe_builder *b)
+static bool keep_writes(struct entry *e, const struct trace *t, struct reconstruction_builder *b)
 {
-	size_t most = (size_t)t->slots->n + t->lifted.len;
+	size_t most = (size_t)t->sources->n + t->lifted.len;
 
 	e->writes = ARENA_ARRAY(&e->arena, struct entry_write, most + 1);
 	if (!e->writes)
 		return false;
-	for (int i = 0; i < t->slots->n; i++) {
-		if (!t->slots->at[i].written || t->slots->at[i].kind != VALUE_TENSOR ||
-		    t->slots->at[i].same_as >= 0)
+	for (int i = 0; i < t->sources->n; i++) {
+		if (!t->sources->at[i].written || t->sources->at[i].kind != VALUE_TENSOR ||
+		    t->sources->at[i].same_as >= 0)
 			continue;
-		e->writes[e->n_writes++] = (struct entry_write){ .slot = i,
+		e->writes[e->n_writes++] = (struct entry_write){ .source = i,
 								 .output = (int)b->outputs.len };
-		if (!VEC_PUSH(&b->outputs, t->slots->at[i].stand.tensor->node))
+		if (!VEC_PUSH(&b->outputs, t->sources->at[i].stand_in.tensor->node))
 			return false;
 	}
 	for (size_t i = 0; i < t->lifted.len; i++) {
 		if (!t->lifted.at[i].written)
 			continue;
-		e->writes[e->n_writes++] = (struct entry_write){ .slot = -1,
+		e->writes[e->n_writes++] = (struct entry_write){ .source = -1,
 								 .lifted = value_ref(
 								     t->lifted.at[i].value),
 								 .output = (int)b->outputs.len };
@@ -104,7 +104,7 @@ static bool keep_writes(struct entry *e, const struct trace *t, struct recipe_bu
 	return true;
 }
 
-static bool keep_asserts(struct entry *e, const struct trace *t, struct recipe_builder *b)
+static bool keep_asserts(struct entry *e, const struct trace *t, struct reconstruction_builder *b)
 {
 	size_t n = t->asserts.len;
 
@@ -122,20 +122,20 @@ static bool keep_asserts(struct entry *e, const struct trace *t, struct recipe_b
 
 /* The module whose method the frame runs, though nothing reads it any more: what is captured
  * of the frame later says whose it is.  Not one that the call itself has made; NULL. */
-static struct instance *unread_module(const struct recipe_builder *b, const struct frame *f,
+static struct instance *unread_module(const struct reconstruction_builder *b, const struct frame *f,
 				      const bool *live)
 {
 	struct instance *m = f->code->n_locals > 0 && !live[0] ? call_path_module(f) : NULL;
 
-	return m && world_slot(b->trace, value_of(m)) >= 0 ? m : NULL;
+	return m && variables_source(b->trace, value_of(m)) >= 0 ? m : NULL;
 }
 
 /* Locals that changed. */
-static bool add_locals(struct entry_frame *to, struct recipe_builder *b, const struct frame *f,
-		       int calls, struct arena *arena)
+static bool add_locals(struct entry_frame *to, struct reconstruction_builder *b,
+		       const struct frame *f, int calls, struct arena *arena)
 {
 	const bool *live = live_locals(f->code, (int)(f->inst - f->code->insts), arena);
-	const struct slots *s = b->trace->slots;
+	const struct sources *s = b->trace->sources;
 	struct instance *unread;
 
 	to->places = ARENA_ARRAY(arena, struct entry_place, (size_t)f->code->n_locals + 1);
@@ -146,33 +146,33 @@ static bool add_locals(struct entry_frame *to, struct recipe_builder *b, const s
 		struct entry_place place = { .index = i, .step = -1 };
 		struct value v = f->locals[i];
 
-		if (f->stands_for && v.kind == VALUE_LAZY &&
-		    slot_is_root(&s->at[v.i], SLOT_LOCAL, calls, i))
+		if (f->shadow_of && v.kind == VALUE_LAZY &&
+		    source_is_root(&s->at[v.i], SOURCE_LOCAL, calls, i))
 			continue;
 		if (i == 0 && unread) {
-			if (f->stands_for) /* it has it */
+			if (f->shadow_of) /* it has it */
 				continue;
 			v = value_of(unread);
 		}
 		if ((live[i] || (i == 0 && unread)) && v.kind != VALUE_UNSET) {
-			place.step = recipe_add(b, v);
+			place.step = reconstruction_add(b, v);
 			if (place.step < 0)
 				return false;
 		}
-		if (f->stands_for || place.step >= 0)
+		if (f->shadow_of || place.step >= 0)
 			to->places[to->n_places++] = place;
 	}
 	return true;
 }
 
-static bool add_values(const struct value *at, int n, int **steps, struct recipe_builder *b,
+static bool add_values(const struct value *at, int n, int **steps, struct reconstruction_builder *b,
 		       struct arena *arena)
 {
 	*steps = ARENA_ARRAY(arena, int, (size_t)n + 1);
 	if (!*steps)
 		return entry_no_memory(b->err);
 	for (int i = 0; i < n; i++) {
-		(*steps)[i] = recipe_add(b, at[i]);
+		(*steps)[i] = reconstruction_add(b, at[i]);
 		if ((*steps)[i] < 0)
 			return false;
 	}
@@ -181,15 +181,15 @@ static bool add_values(const struct value *at, int n, int **steps, struct recipe
 
 /* What a frame has when it goes on: locals, all operands; a new one also its
  * function and cells. */
-static bool add_frame(struct entry_frame *to, struct recipe_builder *b, const struct frame *f,
-		      int calls, struct arena *arena)
+static bool add_frame(struct entry_frame *to, struct reconstruction_builder *b,
+		      const struct frame *f, int calls, struct arena *arena)
 {
 	to->function = -1;
 	to->inst = f->inst;
 	to->n_operands = (int)(f->top - f->stack);
-	if (!f->stands_for) {
+	if (!f->shadow_of) {
 		to->n_cells = f->code->n_cells;
-		to->function = recipe_add(b, value_of(f->function));
+		to->function = reconstruction_add(b, value_of(f->function));
 		if (to->function < 0 || !add_values(f->cells, to->n_cells, &to->cells, b, arena))
 			return false;
 	}
@@ -198,7 +198,7 @@ static bool add_frame(struct entry_frame *to, struct recipe_builder *b, const st
 }
 
 /* Frames that wait in the call where the piece found them are as they were. */
-static bool add_frames(struct entry *e, struct recipe_builder *b, const struct attempt *a)
+static bool add_frames(struct entry *e, struct reconstruction_builder *b, const struct attempt *a)
 {
 	const struct frame *last = attempt_last(a, &e->n_left), *f = a->trace.vm->frame;
 	int n = 1;
@@ -215,18 +215,18 @@ static bool add_frames(struct entry *e, struct recipe_builder *b, const struct a
 	return true;
 }
 
-static bool add_end(struct entry *e, struct recipe_builder *b, const struct attempt *a)
+static bool add_end(struct entry *e, struct reconstruction_builder *b, const struct attempt *a)
 {
 	e->rest_eager = a->stopped && a->rest_eager;
 	e->at_return = a->stopped && (a->idle || a->ends_at_return);
 	if (a->stopped)
 		return add_frames(e, b, a);
-	e->result = recipe_add(b, a->result);
+	e->result = reconstruction_add(b, a->result);
 	return e->result >= 0;
 }
 
 /* As torch: an item that nothing takes is no call, as one half of x.max(dim). */
-static bool drop_items(struct graph *g, const struct recipe_builder *b)
+static bool drop_items(struct graph *g, const struct reconstruction_builder *b)
 {
 	int *readers = ARENA_ARRAY(g->arena, int, (size_t)g->n_nodes + 1);
 
@@ -251,11 +251,41 @@ static bool drop_items(struct graph *g, const struct recipe_builder *b)
 	return true;
 }
 
+/* The trace's prints, with texts and conditions in the reconstruction. */
+static bool describe_print(struct entry_print *to, const struct traced_print *p,
+			   struct reconstruction_builder *b)
+{
+	struct value condition = { .kind = VALUE_DEFERRED_BOOL, .i = p->condition };
+
+	*to = (struct entry_print){ .condition = -1 };
+	if (p->condition >= 0) {
+		to->condition = reconstruction_add(b, condition);
+		if (to->condition < 0)
+			return false;
+	}
+	to->text = reconstruction_add(b, p->text);
+	return to->text >= 0;
+}
+
+static bool prints_describe(struct prints *p, struct reconstruction_builder *b, struct arena *arena)
+{
+	const struct trace *t = b->trace;
+
+	p->n = 0;
+	p->at = ARENA_ARRAY(arena, struct entry_print, t->prints.len + 1);
+	if (!p->at)
+		return trace_no_memory(b->err);
+	for (size_t i = 0; i < t->prints.len; i++, p->n++)
+		if (!describe_print(&p->at[i], &t->prints.at[i], b))
+			return false;
+	return true;
+}
+
 bool entry_describe(struct entry *e, struct attempt *a, const struct entry_options *options,
 		    struct err *err)
 {
 	struct trace *t = &a->trace;
-	struct recipe_builder b = { .trace = t, .err = err, .returns = !a->stopped };
+	struct reconstruction_builder b = { .trace = t, .err = err, .returns = !a->stopped };
 	bool ok = add_end(e, &b, a) && effects_find(&e->effects, &b, &e->arena) &&
 		  prints_describe(&e->prints, &b, &e->arena) &&
 		  (!t->failed || entry_no_memory(err));
@@ -271,7 +301,7 @@ bool entry_describe(struct entry *e, struct attempt *a, const struct entry_optio
 		ok = entry_no_memory(err);
 	e->autograd = t->autograd;
 	e->record = options->record;
-	ok = recipe_create(&e->recipe, &b, &e->arena, ok);
+	ok = reconstruction_create(&e->reconstruction, &b, &e->arena, ok);
 	if (!ok)
 		return false;
 	e->output_tensors = ARENA_ARRAY(&e->arena, struct tensor *, (size_t)e->n_outputs + 1);
@@ -288,7 +318,7 @@ bool entry_describe(struct entry *e, struct attempt *a, const struct entry_optio
 
 void entry_undescribe(struct entry *e)
 {
-	recipe_finish(&e->recipe);
+	reconstruction_finish(&e->reconstruction);
 	effects_finish(&e->effects);
 	for (int i = 0; i < e->n_inputs; i++) {
 		value_unref(e->lifted[i]);
@@ -296,7 +326,7 @@ void entry_undescribe(struct entry *e)
 	}
 	for (int i = 0; i < e->n_writes; i++)
 		value_unref(e->writes[i].lifted);
-	memset(&e->recipe, 0, sizeof(e->recipe));
+	memset(&e->reconstruction, 0, sizeof(e->reconstruction));
 	memset(&e->effects, 0, sizeof(e->effects));
 	memset(&e->prints, 0, sizeof(e->prints));
 	e->spent = NULL;

@@ -14,12 +14,12 @@
 
 /* ---- Finds points, and the entry of a point that fits. */
 
-struct point *points_at(struct points *p, struct point *caller, const struct code *code,
-			const struct lang_inst *inst)
+struct resume_point *resume_point_at(struct resume_points *p, struct resume_point *caller,
+				     const struct code *code, const struct lang_inst *inst)
 {
 	struct pointers *by_inst = caller ? &caller->called : &p->by_inst;
 	int found = pointers_get(by_inst, inst);
-	struct point *point;
+	struct resume_point *point;
 
 	if (found >= 0)
 		return p->list.at[found];
@@ -38,17 +38,18 @@ struct point *points_at(struct points *p, struct point *caller, const struct cod
 }
 
 /* The one of frame f, where the frames out to `base` wait. */
-static struct point *points_of(struct points *p, const struct frame *base, const struct frame *f)
+static struct resume_point *resume_point_of(struct resume_points *p, const struct frame *base,
+					    const struct frame *f)
 {
-	struct point *caller = f == base ? NULL : points_of(p, base, f->up);
+	struct resume_point *caller = f == base ? NULL : resume_point_of(p, base, f->up);
 
-	return f == base || caller ? points_at(p, caller, f->code, f->inst) : NULL;
+	return f == base || caller ? resume_point_at(p, caller, f->code, f->inst) : NULL;
 }
 
-static void points_finish(struct points *p)
+static void resume_points_finish(struct resume_points *p)
 {
 	for (size_t i = 0; i < p->list.len; i++) {
-		struct point *point = p->list.at[i];
+		struct resume_point *point = p->list.at[i];
 
 		for (int j = 0; j < point->n_entries; j++)
 			entry_destroy(point->entries[j]);
@@ -62,7 +63,7 @@ static void points_finish(struct points *p)
 }
 
 /* "model", "torch_dynamo_resume_in_model_at_4"; into `out`. */
-static void point_name(const struct point *p, struct buf *out)
+static void resume_point_name(const struct resume_point *p, struct buf *out)
 {
 	if (p->inst == 0)
 		buf_puts(out, p->code->name);
@@ -71,7 +72,7 @@ static void point_name(const struct point *p, struct buf *out)
 			   p->code->insts[p->inst].line);
 }
 
-struct entry *point_find(struct point *p, const struct roots *roots, int64_t *checks)
+struct entry *resume_point_find(struct resume_point *p, const struct roots *roots, int64_t *checks)
 {
 	for (int i = 0; i < p->n_entries; i++) {
 		struct entry *e = p->entries[i];
@@ -89,7 +90,7 @@ struct entry *point_find(struct point *p, const struct roots *roots, int64_t *ch
 }
 
 /* A new entry, to the front; false when out of memory. */
-static bool point_add(struct point *p, struct entry *e)
+static bool resume_point_add(struct resume_point *p, struct entry *e)
 {
 	if (p->n_entries == p->cap_entries) {
 		int cap = p->cap_entries ? 2 * p->cap_entries : 4;
@@ -220,8 +221,8 @@ static void crossing_enter(struct session *s, const struct entry *e)
 	if (!wanted(s) || c->index < 0 || !e->exec)
 		return;
 	for (int i = 0; i < e->n_inputs; i++) {
-		struct value v = e->inputs[i].slot >= 0 ? e->guards.values[e->inputs[i].slot]
-							: e->lifted[i];
+		struct value v = e->inputs[i].source >= 0 ? e->guards.values[e->inputs[i].source]
+							  : e->lifted[i];
 		const struct tensor *t = v.kind == VALUE_TENSOR ? v.tensor->memory : NULL;
 
 		if (!t || i >= e->exec->n_inputs || has(&c->given, t->storage) ||
@@ -242,7 +243,7 @@ static void crossing_finish(struct crossing *c)
 
 /* ---- A new entry: why, and what is told of it. */
 
-static bool note_recompile(struct session *s, const struct point *p, const char *reason)
+static bool note_recompile(struct session *s, const struct resume_point *p, const char *reason)
 {
 	struct session_recompile r = { .call = s->report.calls - 1,
 				       .frame = p->frame_index,
@@ -259,7 +260,7 @@ static bool note_recompile(struct session *s, const struct point *p, const char 
 
 /* Why the entries of the point did not serve: the first guard of each that does
  * not hold, the latest used first. */
-static bool note_miss(struct session *s, struct point *p, const struct roots *roots,
+static bool note_miss(struct session *s, struct resume_point *p, const struct roots *roots,
 		      struct buf *text)
 {
 	for (int i = 0; i < p->n_entries; i++) {
@@ -286,7 +287,7 @@ static bool count_entry(struct session *s, struct entry *e)
 	if (!VEC_PUSH(&s->graphs, e))
 		return false;
 	s->report.counts.graphs++;
-	if (!partition_report(e->exec, &s->report, e->graph, e->slots.code->name))
+	if (!partition_report(e->exec, &s->report, e->graph, e->sources.code->name))
 		return false;
 	if (s->report.observer && s->report.observer->compiled)
 		s->report.observer->compiled(s->report.observer->self, e->graph, e->compile_ns,
@@ -295,7 +296,7 @@ static bool count_entry(struct session *s, struct entry *e)
 }
 
 /* The point as a frame of the report. */
-static bool tell_point(struct session *s, struct point *p)
+static bool tell_resume_point(struct session *s, struct resume_point *p)
 {
 	struct session_frame frame = { .line = p->code->insts[p->inst].line };
 	struct buf name;
@@ -305,7 +306,7 @@ static bool tell_point(struct session *s, struct point *p)
 		return true;
 	p->frame_id = s->n_frames++;
 	buf_init(&name, 256);
-	point_name(p, &name);
+	resume_point_name(p, &name);
 	frame.name = name.data ? name.data : p->code->name;
 	frame.frame_id = p->frame_id;
 	ok = report_add_frame(&s->report, &frame, &p->frame_index);
@@ -313,7 +314,7 @@ static bool tell_point(struct session *s, struct point *p)
 	return ok;
 }
 
-static bool tell_entry(struct session *s, const struct point *p, const struct entry *e,
+static bool tell_entry(struct session *s, const struct resume_point *p, const struct entry *e,
 		       const char *reason)
 {
 	struct session_entry told = { .frame = p->frame_index,
@@ -369,7 +370,7 @@ static bool tell_break(struct session *s, struct entry_break *b, int graph, int 
 }
 
 /* Past the limits nothing is compiled any more. */
-static bool refuse(struct session *s, struct point *p)
+static bool refuse(struct session *s, struct resume_point *p)
 {
 	struct fusion_line line = { .line = p->code->line, .function = p->code->name };
 	struct entry_break b = { .outcome = OUTCOME_SKIP };
@@ -378,7 +379,7 @@ static bool refuse(struct session *s, struct point *p)
 
 	if (p->run_only)
 		return true;
-	if (!tell_point(s, p))
+	if (!tell_resume_point(s, p))
 		return false;
 	p->run_only = true;
 	s->report.frames.at[p->frame_index].run_only = true;
@@ -422,7 +423,7 @@ static bool make_simpler(struct entry_options *options, const struct err *why)
 	return false;
 }
 
-static struct entry *create(struct session *s, struct point *p, struct frame *base,
+static struct entry *create(struct session *s, struct resume_point *p, struct frame *base,
 			    struct entry_break *brk, enum entry_fate *fate, struct err *err)
 {
 	struct entry_options options = { .names = &s->names,
@@ -477,17 +478,17 @@ static struct entry *create(struct session *s, struct point *p, struct frame *ba
 	return NULL;
 }
 
-static bool tell(struct session *s, struct point *p, struct entry *e, struct entry_break *brk,
-		 const char *reason)
+static bool tell(struct session *s, struct resume_point *p, struct entry *e,
+		 struct entry_break *brk, const char *reason)
 {
-	if (!tell_point(s, p))
+	if (!tell_resume_point(s, p))
 		return false;
-	if (e && (!point_add(p, e) || !count_entry(s, e) || !tell_entry(s, p, e, reason)))
+	if (e && (!resume_point_add(p, e) || !count_entry(s, e) || !tell_entry(s, p, e, reason)))
 		return false;
 	return tell_break(s, brk, e && brk->ended ? e->graph : -1, e ? &e->broke : &p->broke);
 }
 
-static struct entry *compile_entry(struct session *s, struct point *p, struct frame *base,
+static struct entry *compile_entry(struct session *s, struct resume_point *p, struct frame *base,
 				   const struct roots *roots, enum entry_fate *fate,
 				   struct err *err)
 {
@@ -574,11 +575,12 @@ void capture_set_modes(struct session *s, const struct entry *e)
 	autocast_settle(&s->eager.autocast, world->autocast);
 }
 
-static struct entry *find_entry(struct session *s, struct point *p, const struct roots *roots)
+static struct entry *find_entry(struct session *s, struct resume_point *p,
+				const struct roots *roots)
 {
 	bool watched = __builtin_expect(s->report.observer && s->report.observer->phase, 0);
 	int64_t begin = watched ? clock_ns() : 0;
-	struct entry *e = point_find(p, roots, &s->report.counts.guard_checks);
+	struct entry *e = resume_point_find(p, roots, &s->report.counts.guard_checks);
 
 	if (watched)
 		s->report.observer->phase(s->report.observer->self, PHASE_GUARDS, begin,
@@ -587,9 +589,9 @@ static struct entry *find_entry(struct session *s, struct point *p, const struct
 }
 
 /* An entry that fits, or a new one; NULL: eager goes on (*fate), or an error. */
-static struct entry *entry_for(struct session *s, struct frames_found *first, struct point *p,
-			       struct frame *base, const struct roots *roots, enum entry_fate *fate,
-			       struct err *err)
+static struct entry *entry_for(struct session *s, struct frames_found *first,
+			       struct resume_point *p, struct frame *base,
+			       const struct roots *roots, enum entry_fate *fate, struct err *err)
 {
 	struct entry *e = first->entry;
 	bool none = first->none && p == s->start;
@@ -611,7 +613,7 @@ static struct entry *entry_for(struct session *s, struct frames_found *first, st
 
 /* The piece that begins at point p, where the frames from `base` on stand.  *ran
  * false: eager goes on. */
-static bool run_piece(struct session *s, struct frames_found *first, struct point *p,
+static bool run_piece(struct session *s, struct frames_found *first, struct resume_point *p,
 		      struct frame *base, bool *ran, struct entry **entry, struct value *out,
 		      struct err *err)
 {
@@ -687,7 +689,7 @@ static bool run_frozen(struct session *s, struct frame *f, struct value *out, st
 
 /* The innermost frame in eager: to its end, or past what ended the piece `e`
  * (NULL: there is none). */
-static bool run_unwatched(struct session *s, const struct point *p, const struct entry *e,
+static bool run_unwatched(struct session *s, const struct resume_point *p, const struct entry *e,
 			  bool *returned, struct value *out, struct err *err)
 {
 	struct frame *f = s->vm->frame;
@@ -698,7 +700,7 @@ static bool run_unwatched(struct session *s, const struct point *p, const struct
 	return !e && p && p->run_only ? run_frozen(s, f, out, err) : run_rest(s, f, out, err);
 }
 
-static bool run_eager(struct session *s, const struct point *p, const struct entry *e,
+static bool run_eager(struct session *s, const struct resume_point *p, const struct entry *e,
 		      bool *returned, struct value *out, struct err *err)
 {
 	int index = e ? e->broke : p ? p->broke : -1;
@@ -732,13 +734,13 @@ static bool run_frame(struct session *s, struct frames_found *first, struct fram
 
 	for (;;) {
 		struct frame *f = vm->frame, *up;
-		struct point *p = NULL;
+		struct resume_point *p = NULL;
 		struct entry *e = NULL;
 		bool ran = false, returned = false;
 
 		/* our own classes are captured as entries, else only inlined */
 		if (f == base || !f->unit->hidden) {
-			p = points_of(&s->points, base, f);
+			p = resume_point_of(&s->resume_points, base, f);
 			if (!run_piece(s, first, p, base, &ran, &e, out, err))
 				return false;
 		}
@@ -827,7 +829,7 @@ bool frames_call(struct session *s, const struct value *args, int n, struct fram
 
 void capture_finish(struct session *s)
 {
-	points_finish(&s->points);
+	resume_points_finish(&s->resume_points);
 	crossing_finish(&s->crossing);
 	record_memory_finish(&s->record);
 	for (size_t i = 0; i < s->recompiles.len; i++)

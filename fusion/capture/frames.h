@@ -16,9 +16,9 @@
 #include "fusion/capture/entry.h"
 #include "fusion/vm/value.h"
 
-struct point {
-	struct point *caller;   /* the call in which the frame around it waits; NULL: none */
-	struct pointers called; /* points of what is called here, by instruction */
+struct resume_point {
+	struct resume_point *caller; /* the call in which the frame around it waits; NULL: none */
+	struct pointers called;      /* points of what is called here, by instruction */
 	const struct code *code;
 	int inst;
 	int frame_id;           /* of compile ids "0/1"; -1: nothing compiled yet */
@@ -31,19 +31,19 @@ struct point {
 	struct memory memory;
 };
 
-struct points {
+struct resume_points {
 	struct pointers by_inst;
-	VEC(struct point *) list;
+	VEC(struct resume_point *) list;
 };
 
 /* The point of a frame at `inst` that `caller` (may be NULL) waits for, made where
  * there is none; NULL when out of memory. */
-struct point *points_at(struct points *p, struct point *caller, const struct code *code,
-			const struct lang_inst *inst);
+struct resume_point *resume_point_at(struct resume_points *p, struct resume_point *caller,
+				     const struct code *code, const struct lang_inst *inst);
 
 /* The first entry whose guards hold, moved to the front; NULL: none.  *checks
  * counts the entries that were asked. */
-struct entry *point_find(struct point *p, const struct roots *roots, int64_t *checks);
+struct entry *resume_point_find(struct resume_point *p, const struct roots *roots, int64_t *checks);
 
 /* ---- tensors that a break lies between
  *

@@ -7,19 +7,19 @@
 
 #include "fusion/eager/autograd.h"
 #include "fusion/capture/control/cond.h"
-#include "fusion/capture/deferred_text.h"
+#include "fusion/capture/trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static bool no_memory(struct recipe_builder *b)
+static bool no_memory(struct reconstruction_builder *b)
 {
 	return err_set(b->err, ERR_MEMORY, "out of memory for the result");
 }
 
-static bool add(struct recipe_builder *b, struct value v, int depth);
+static bool add(struct reconstruction_builder *b, struct value v, int depth);
 
-static bool push(struct recipe_builder *b, struct recipe_step step)
+static bool push(struct reconstruction_builder *b, struct reconstruction_step step)
 {
 	if (VEC_PUSH(&b->steps, step))
 		return true;
@@ -28,14 +28,15 @@ static bool push(struct recipe_builder *b, struct recipe_step step)
 }
 
 /* An object that is made here; when it is met again it is this step's. */
-static bool push_object(struct recipe_builder *b, struct value v, struct recipe_step step)
+static bool push_object(struct reconstruction_builder *b, struct value v,
+			struct reconstruction_step step)
 {
 	return push(b, step) &&
 	       (pointers_set(&b->made, v.object, (int)b->steps.len - 1) || no_memory(b));
 }
 
 /* Where nothing is recorded: eager refuses writes to what is split of such a tensor. */
-static bool would_require(struct recipe_builder *b, struct value v, bool *out)
+static bool would_require(struct reconstruction_builder *b, struct value v, bool *out)
 {
 	const struct autograd *a = b->trace->autograd;
 
@@ -43,11 +44,12 @@ static bool would_require(struct recipe_builder *b, struct value v, bool *out)
 	       trace_requires(b->trace, v, out, b->err);
 }
 
-static bool add_output(struct recipe_builder *b, struct value v, enum recipe_kind kind, int node)
+static bool add_output(struct reconstruction_builder *b, struct value v,
+		       enum reconstruction_kind kind, int node)
 {
-	struct recipe_step step = { .kind = kind, .index = (int)b->outputs.len };
+	struct reconstruction_step step = { .kind = kind, .index = (int)b->outputs.len };
 
-	if (kind == RECIPE_OUTPUT) {
+	if (kind == RECONSTRUCT_OUTPUT) {
 		step.n = v.tensor->is_parameter;
 		step.leaf = trace_is_leaf(b->trace, v);
 		if (!would_require(b, v, &step.requires_grad))
@@ -55,24 +57,24 @@ static bool add_output(struct recipe_builder *b, struct value v, enum recipe_kin
 	}
 	if (!VEC_PUSH(&b->outputs, node))
 		return no_memory(b);
-	return kind == RECIPE_OUTPUT ? push_object(b, v, step) : push(b, step);
+	return kind == RECONSTRUCT_OUTPUT ? push_object(b, v, step) : push(b, step);
 }
 
-static bool add_tensor(struct recipe_builder *b, struct value v);
+static bool add_tensor(struct reconstruction_builder *b, struct value v);
 
 /* As the gradient of a view has to have it (autograd.h). */
 static bool lies_in_rows(const struct trace *t, struct value base)
 {
-	int slot = trace_slot(t, base);
-	const struct slot *s = slot >= 0 ? &t->slots->at[slot] : NULL;
+	int source = trace_source(t, base);
+	const struct source *s = source >= 0 ? &t->sources->at[source] : NULL;
 
 	return !t->autograd->recording || !s || s->contiguous || !autograd_requires(s->value);
 }
 
 /* A view stays one: of the argument, or of the result that has its elements. */
-static bool add_view(struct recipe_builder *b, struct value v)
+static bool add_view(struct reconstruction_builder *b, struct value v)
 {
-	struct recipe_step step = { .kind = RECIPE_VIEW, .n = v.tensor->is_parameter };
+	struct reconstruction_step step = { .kind = RECONSTRUCT_VIEW, .n = v.tensor->is_parameter };
 	struct view_layout *layout = ARENA_NEW(b->trace->graph->arena, struct view_layout);
 	struct value base;
 
@@ -104,9 +106,11 @@ static bool add_view(struct recipe_builder *b, struct value v)
 }
 
 /* One of two tensors that have other names, too: that very object. */
-static bool add_choice(struct recipe_builder *b, struct value v, const struct fork_choice *choice)
+static bool add_choice(struct reconstruction_builder *b, struct value v,
+		       const struct trace_choice *choice)
 {
-	struct recipe_step step = { .kind = RECIPE_CHOICE, .index = (int)b->outputs.len };
+	struct reconstruction_step step = { .kind = RECONSTRUCT_CHOICE,
+					    .index = (int)b->outputs.len };
 	int condition = trace_node(b->trace, choice->condition, b->err);
 	struct value of[2] = { choice->of[0], choice->of[1] };
 
@@ -118,40 +122,42 @@ static bool add_choice(struct recipe_builder *b, struct value v, const struct fo
 }
 
 /* A result whose elements share memory in eager, too, is a view of what it repeats. */
-static bool add_expanded(struct recipe_builder *b, struct value v, const struct view_layout *from)
+static bool add_expanded(struct reconstruction_builder *b, struct value v,
+			 const struct view_layout *from)
 {
-	struct recipe_step step = { .kind = RECIPE_VIEW, .detached = true }, base;
+	struct reconstruction_step step = { .kind = RECONSTRUCT_VIEW, .detached = true }, base;
 	struct view_layout *layout = ARENA_NEW(b->trace->graph->arena, struct view_layout);
 
 	if (!layout)
 		return no_memory(b);
 	*layout = *from;
 	step.layout = layout;
-	base = (struct recipe_step){ .kind = RECIPE_OUTPUT, .index = (int)b->outputs.len };
+	base = (struct reconstruction_step){ .kind = RECONSTRUCT_OUTPUT,
+					     .index = (int)b->outputs.len };
 	return (VEC_PUSH(&b->viewed, v.tensor->node) && VEC_PUSH(&b->outputs, layout->base)
 		    ? true
 		    : no_memory(b)) &&
 	       push_object(b, v, step) && push(b, base);
 }
 
-static bool add_tensor(struct recipe_builder *b, struct value v)
+static bool add_tensor(struct reconstruction_builder *b, struct value v)
 {
-	const struct fork_choice *choice = fork_choice_of(b->trace, v);
-	int lifted = trace_lifted(b->trace, v), slot = trace_slot(b->trace, v), node;
+	const struct trace_choice *choice = trace_choice_of(b->trace, v);
+	int lifted = trace_lifted(b->trace, v), source = trace_source(b->trace, v), node;
 	struct view_layout layout;
 	bool requires;
 
 	if (choice)
 		return add_choice(b, v, choice);
-	if (slot >= 0)
-		return push(b, (struct recipe_step){ .kind = RECIPE_SLOT,
-						     .index = slot,
-						     .n = v.tensor->is_parameter });
+	if (source >= 0)
+		return push(b, (struct reconstruction_step){ .kind = RECONSTRUCT_SOURCE,
+							     .index = source,
+							     .n = v.tensor->is_parameter });
 	if (v.tensor->view && v.tensor->owner == b->trace->serial)
 		return add_view(b, v);
 	if (lifted >= 0 || v.tensor->memory)
-		return push(b,
-			    (struct recipe_step){ .kind = RECIPE_LIFTED, .value = value_ref(v) });
+		return push(b, (struct reconstruction_step){ .kind = RECONSTRUCT_LIFTED,
+							     .value = value_ref(v) });
 	node = trace_node(b->trace, v, b->err); /* refuses what another call has made */
 	if (node >= 0 && trace_expanded(b->trace, v, &layout)) {
 		if (!trace_requires(b->trace, v, &requires, b->err))
@@ -159,10 +165,10 @@ static bool add_tensor(struct recipe_builder *b, struct value v)
 		if (!requires)
 			return add_expanded(b, v, &layout);
 	}
-	return node >= 0 && add_output(b, v, RECIPE_OUTPUT, node);
+	return node >= 0 && add_output(b, v, RECONSTRUCT_OUTPUT, node);
 }
 
-static bool add_all(struct recipe_builder *b, const struct value *at, int n, int depth)
+static bool add_all(struct reconstruction_builder *b, const struct value *at, int n, int depth)
 {
 	for (int i = 0; i < n; i++)
 		if (!add(b, at[i], depth + 1))
@@ -171,9 +177,9 @@ static bool add_all(struct recipe_builder *b, const struct value *at, int n, int
 }
 
 /* An empty container of the kind, which says how the real one is made. */
-static bool add_sequence(struct recipe_builder *b, struct value v, int depth)
+static bool add_sequence(struct reconstruction_builder *b, struct value v, int depth)
 {
-	struct recipe_step step = { .kind = RECIPE_SEQUENCE, .n = v.list->len };
+	struct reconstruction_step step = { .kind = RECONSTRUCT_SEQUENCE, .n = v.list->len };
 
 	step.value = value_sequence(v.kind, 0);
 	if (step.value.kind == VALUE_UNSET)
@@ -198,19 +204,20 @@ static struct value keys_of(const struct dict *dict, struct value keys)
 }
 
 /* Keys are made once: they must be the same in each call. */
-static bool fixed_keys(struct recipe_builder *b, const struct dict *dict)
+static bool fixed_keys(struct reconstruction_builder *b, const struct dict *dict)
 {
 	for (int i = 0; i < dict->len; i++)
-		if (slot_key_is_object(dict->keys[i]) || dict->keys[i].kind == VALUE_SYMINT ||
-		    world_slot(b->trace, dict->keys[i]) >= 0)
+		if (source_key_is_object(dict->keys[i]) || dict->keys[i].kind == VALUE_SYMINT ||
+		    variables_source(b->trace, dict->keys[i]) >= 0)
 			return err_set(b->err, ERR_VALUE,
 				       "a dict or set whose keys are made in the call is kept");
 	return true;
 }
 
-static bool add_keyed(struct recipe_builder *b, struct value v, int depth)
+static bool add_keyed(struct reconstruction_builder *b, struct value v, int depth)
 {
-	if (!push_object(b, v, (struct recipe_step){ .kind = RECIPE_KEYED, .n = v.dict->len }))
+	if (!push_object(
+		b, v, (struct reconstruction_step){ .kind = RECONSTRUCT_KEYED, .n = v.dict->len }))
 		return false;
 	for (int i = 0; i < v.dict->len; i++)
 		if (!add(b, v.dict->keys[i], depth + 1) || !add(b, v.dict->values[i], depth + 1))
@@ -218,12 +225,12 @@ static bool add_keyed(struct recipe_builder *b, struct value v, int depth)
 	return true;
 }
 
-static bool add_dict(struct recipe_builder *b, struct value v, int depth)
+static bool add_dict(struct reconstruction_builder *b, struct value v, int depth)
 {
-	struct recipe_step step = { .kind = RECIPE_DICT, .n = v.dict->len };
+	struct reconstruction_step step = { .kind = RECONSTRUCT_DICT, .n = v.dict->len };
 
 	for (int i = 0; i < v.dict->len; i++)
-		if (slot_key_is_object(v.dict->keys[i]))
+		if (source_key_is_object(v.dict->keys[i]))
 			return add_keyed(b, v, depth);
 	if (!fixed_keys(b, v.dict))
 		return false;
@@ -233,9 +240,9 @@ static bool add_dict(struct recipe_builder *b, struct value v, int depth)
 	return push_object(b, v, step) && add_all(b, v.dict->values, v.dict->len, depth);
 }
 
-static bool add_set(struct recipe_builder *b, struct value v)
+static bool add_set(struct reconstruction_builder *b, struct value v)
 {
-	struct recipe_step step = { .kind = RECIPE_SET };
+	struct reconstruction_step step = { .kind = RECONSTRUCT_SET };
 
 	if (!fixed_keys(b, v.dict))
 		return false;
@@ -243,9 +250,9 @@ static bool add_set(struct recipe_builder *b, struct value v)
 	return step.value.kind == VALUE_UNSET ? no_memory(b) : push_object(b, v, step);
 }
 
-static bool add_iter(struct recipe_builder *b, struct value v, int depth)
+static bool add_iter(struct reconstruction_builder *b, struct value v, int depth)
 {
-	struct recipe_step step = { .kind = RECIPE_ITER, .n = 1 };
+	struct reconstruction_step step = { .kind = RECONSTRUCT_ITER, .n = 1 };
 	const struct iter *it = v.iter;
 
 	if (it->iter_kind == ITER_NEXT)
@@ -260,10 +267,10 @@ static bool add_iter(struct recipe_builder *b, struct value v, int depth)
 	return push_object(b, v, step) && add(b, it->over, depth + 1);
 }
 
-static bool add_cell(struct recipe_builder *b, struct value v, int depth)
+static bool add_cell(struct reconstruction_builder *b, struct value v, int depth)
 {
 	bool set = v.cell->content.kind != VALUE_UNSET;
-	struct recipe_step step = { .kind = RECIPE_CELL, .n = set };
+	struct reconstruction_step step = { .kind = RECONSTRUCT_CELL, .n = set };
 
 	return push_object(b, v, step) && (!set || add(b, v.cell->content, depth + 1));
 }
@@ -273,9 +280,9 @@ static struct value or_none(enum value_kind kind, void *object)
 	return object ? (struct value){ .kind = kind, .object = object } : value_none();
 }
 
-static bool add_function(struct recipe_builder *b, struct value v, int depth)
+static bool add_function(struct reconstruction_builder *b, struct value v, int depth)
 {
-	struct recipe_step step = { .kind = RECIPE_FUNCTION, .n = 4 };
+	struct reconstruction_step step = { .kind = RECONSTRUCT_FUNCTION, .n = 4 };
 	const struct function *f = v.function;
 
 	step.value = value_function(f->code);
@@ -290,10 +297,10 @@ static bool add_function(struct recipe_builder *b, struct value v, int depth)
 	       add(b, or_none(VALUE_DICT, f->attributes), depth + 1);
 }
 
-static bool add_instance(struct recipe_builder *b, struct value v, int depth)
+static bool add_instance(struct reconstruction_builder *b, struct value v, int depth)
 {
 	bool payload = v.instance->payload.kind != VALUE_UNSET;
-	struct recipe_step step = { .kind = RECIPE_INSTANCE, .n = payload ? 3 : 2 };
+	struct reconstruction_step step = { .kind = RECONSTRUCT_INSTANCE, .n = payload ? 3 : 2 };
 	struct instance *i = v.instance;
 
 	return push_object(b, v, step) && add(b, value_of(i->class), depth + 1) &&
@@ -301,33 +308,34 @@ static bool add_instance(struct recipe_builder *b, struct value v, int depth)
 	       (!payload || add(b, i->payload, depth + 1));
 }
 
-static bool add_parts(struct recipe_builder *b, struct value v, enum recipe_kind kind,
-		      const struct value *parts, int n, int depth)
+static bool add_parts(struct reconstruction_builder *b, struct value v,
+		      enum reconstruction_kind kind, const struct value *parts, int n, int depth)
 {
-	struct recipe_step step = { .kind = kind, .n = n };
+	struct reconstruction_step step = { .kind = kind, .n = n };
 
-	if (kind == RECIPE_NATIVE)
+	if (kind == RECONSTRUCT_NATIVE)
 		step.value = value_native(v.native->name, v.native->id, v.native->builtin,
 					  value_none());
 	return push_object(b, v, step) && add_all(b, parts, n, depth);
 }
 
-static bool add_symfloat(struct recipe_builder *b, struct value v)
+static bool add_symfloat(struct reconstruction_builder *b, struct value v)
 {
 	const struct node *n = b->trace->graph->nodes[v.i];
 
 	if (n->input >= 0)
-		return push(b, (struct recipe_step){ .kind = RECIPE_SLOT,
-						     .index = b->trace->inputs.at[n->input].slot });
-	return add_output(b, v, RECIPE_FLOAT, (int)v.i);
+		return push(b, (struct reconstruction_step){
+				   .kind = RECONSTRUCT_SOURCE,
+				   .index = b->trace->inputs.at[n->input].source });
+	return add_output(b, v, RECONSTRUCT_FLOAT, (int)v.i);
 }
 
-static bool add_text(struct recipe_builder *b, struct value v, int depth)
+static bool add_text(struct reconstruction_builder *b, struct value v, int depth)
 {
 	const struct text_gap *gaps;
-	struct recipe_step step = { .kind = RECIPE_TEXT };
+	struct reconstruction_step step = { .kind = RECONSTRUCT_TEXT };
 
-	step.text = late_text_keep(b->trace, v, &gaps);
+	step.text = deferred_text_keep(b->trace, v, &gaps);
 	if (!step.text || !push(b, step))
 		return no_memory(b);
 	for (int i = 0; i < step.text->n_gaps; i++)
@@ -338,7 +346,7 @@ static bool add_text(struct recipe_builder *b, struct value v, int depth)
 }
 
 /* What the call made itself. */
-static bool add_fresh(struct recipe_builder *b, struct value v, int depth)
+static bool add_fresh(struct reconstruction_builder *b, struct value v, int depth)
 {
 	struct value parts[3];
 
@@ -356,7 +364,7 @@ static bool add_fresh(struct recipe_builder *b, struct value v, int depth)
 		return add_cell(b, v, depth);
 	case VALUE_FUNCTION:
 		if (v.function->unit->hidden && !v.function->closure)
-			return push(b, (struct recipe_step){ .value = value_ref(v) });
+			return push(b, (struct reconstruction_step){ .value = value_ref(v) });
 		return add_function(b, v, depth);
 	case VALUE_INSTANCE:
 		return add_instance(b, v, depth);
@@ -364,87 +372,93 @@ static bool add_fresh(struct recipe_builder *b, struct value v, int depth)
 		parts[0] = v.slice->start;
 		parts[1] = v.slice->stop;
 		parts[2] = v.slice->step;
-		return add_parts(b, v, RECIPE_SLICE, parts, 3, depth);
+		return add_parts(b, v, RECONSTRUCT_SLICE, parts, 3, depth);
 	case VALUE_METHOD:
 		parts[0] = v.method->function;
 		parts[1] = v.method->self;
-		return add_parts(b, v, RECIPE_METHOD, parts, 2, depth);
+		return add_parts(b, v, RECONSTRUCT_METHOD, parts, 2, depth);
 	case VALUE_NATIVE:
 		if (v.native->self.kind == VALUE_UNSET)
-			return push(b, (struct recipe_step){ .value = value_ref(v) });
-		return add_parts(b, v, RECIPE_NATIVE, &v.native->self, 1, depth);
+			return push(b, (struct reconstruction_step){ .value = value_ref(v) });
+		return add_parts(b, v, RECONSTRUCT_NATIVE, &v.native->self, 1, depth);
 	case VALUE_GENERATOR:
 		return err_set(b->err, ERR_VALUE, "a generator is kept");
 	default: /* strings, ranges, modules; classes and descriptors, which hold no tensors */
-		return push(b, (struct recipe_step){ .value = value_ref(v) });
+		return push(b, (struct reconstruction_step){ .value = value_ref(v) });
 	}
 }
 
 /* A cell that the frame made, where the frame does not outlive the piece. */
-static bool is_own_cell(const struct recipe_builder *b, struct value v, int slot)
+static bool is_own_cell(const struct reconstruction_builder *b, struct value v, int source)
 {
-	const struct slot *s = &b->trace->slots->at[slot];
+	const struct source *s = &b->trace->sources->at[source];
 
-	return v.kind == VALUE_CELL && b->returns && s->access == SLOT_CELL &&
-	       s->index < b->trace->slots->code->n_own_cells && s->value.kind == VALUE_UNSET;
+	return v.kind == VALUE_CELL && b->returns && s->access == SOURCE_CELL &&
+	       s->index < b->trace->sources->code->n_own_cells && s->value.kind == VALUE_UNSET;
 }
 
-static bool add(struct recipe_builder *b, struct value v, int depth)
+static bool add(struct reconstruction_builder *b, struct value v, int depth)
 {
-	int again, slot;
+	int again, source;
 
-	if (depth > MAX_NESTING || b->steps.len > MAX_SLOTS)
+	if (depth > MAX_NESTING || b->steps.len > MAX_SOURCES)
 		return err_set(b->err, ERR_BOUND,
 			       "the result is nested deeper than %d or has over %d parts",
-			       MAX_NESTING, MAX_SLOTS);
+			       MAX_NESTING, MAX_SOURCES);
 	if (v.kind == VALUE_LAZY)
-		return push(b, (struct recipe_step){ .kind = RECIPE_SLOT, .index = (int)v.i });
+		return push(b, (struct reconstruction_step){ .kind = RECONSTRUCT_SOURCE,
+							     .index = (int)v.i });
 	if ((v.kind == VALUE_SYMINT && !trace_is_of_call(b->trace, v)) || v.kind == VALUE_SYMREAL ||
 	    v.kind == VALUE_SYMBOOL)
 		b->trace->computes_sizes = true;
 	if (v.kind == VALUE_SYMREAL)
-		return push(b, (struct recipe_step){ .kind = RECIPE_REAL, .real = v.real });
+		return push(
+		    b, (struct reconstruction_step){ .kind = RECONSTRUCT_REAL, .real = v.real });
 	if (v.kind == VALUE_SYMBOOL)
-		return push(b,
-			    (struct recipe_step){ .kind = RECIPE_BOOL, .condition = v.condition });
+		return push(b, (struct reconstruction_step){ .kind = RECONSTRUCT_BOOL,
+							     .condition = v.condition });
 	if (v.kind == VALUE_SYMINT)
-		return push(b, (struct recipe_step){ .kind = RECIPE_SIZE, .size = v.sym });
-	if (v.kind == VALUE_SYMFLOAT || v.kind == VALUE_LATEINT || v.kind == VALUE_LATEBOOL)
+		return push(
+		    b, (struct reconstruction_step){ .kind = RECONSTRUCT_SIZE, .size = v.sym });
+	if (v.kind == VALUE_SYMFLOAT || v.kind == VALUE_DEFERRED_INT ||
+	    v.kind == VALUE_DEFERRED_BOOL)
 		return add_symfloat(b, v);
-	if (v.kind == VALUE_LATETEXT)
+	if (v.kind == VALUE_DEFERRED_TEXT)
 		return add_text(b, v, depth);
 	if (!value_counted(v))
-		return push(b, (struct recipe_step){ .value = v });
+		return push(b, (struct reconstruction_step){ .value = v });
 	again = pointers_get(&b->made, v.object);
 	if (again >= 0)
-		return push(b, (struct recipe_step){ .kind = RECIPE_AGAIN, .index = again });
+		return push(
+		    b, (struct reconstruction_step){ .kind = RECONSTRUCT_AGAIN, .index = again });
 	if (v.kind == VALUE_TENSOR)
 		return add_tensor(b, v);
-	slot = world_slot(b->trace, v);
-	if (slot >= 0 && !is_own_cell(b, v, slot))
-		return push(b, (struct recipe_step){ .kind = RECIPE_SLOT,
-						     .index = slot,
-						     .n = v.kind == VALUE_TENSOR &&
-							  v.tensor->is_parameter });
+	source = variables_source(b->trace, v);
+	if (source >= 0 && !is_own_cell(b, v, source))
+		return push(b, (struct reconstruction_step){ .kind = RECONSTRUCT_SOURCE,
+							     .index = source,
+							     .n = v.kind == VALUE_TENSOR &&
+								  v.tensor->is_parameter });
 	if (v.kind == VALUE_INSTANCE && v.object->heap && v.object->birth < b->trace->birth)
-		return push(b,
-			    (struct recipe_step){ .value = value_ref(v) }); /* the prelude's own */
+		return push(b, (struct reconstruction_step){
+				   .value = value_ref(v) }); /* the prelude's own */
 	return add_fresh(b, v, depth);
 }
 
-int recipe_add(struct recipe_builder *b, struct value v)
+int reconstruction_add(struct reconstruction_builder *b, struct value v)
 {
 	int first = (int)b->steps.len;
 
 	return add(b, v, 0) ? first : -1;
 }
 
-bool recipe_create(struct recipe *r, struct recipe_builder *b, struct arena *arena, bool ok)
+bool reconstruction_create(struct reconstruction *r, struct reconstruction_builder *b,
+			   struct arena *arena, bool ok)
 {
 	size_t n = b->steps.len;
 
 	if (ok) {
-		r->steps = ARENA_ARRAY(arena, struct recipe_step, n + 1);
+		r->steps = ARENA_ARRAY(arena, struct reconstruction_step, n + 1);
 		r->made = ARENA_ARRAY(arena, struct value, n + 1);
 		ok = r->steps && r->made ? true : no_memory(b);
 	}
@@ -466,7 +480,7 @@ bool recipe_create(struct recipe *r, struct recipe_builder *b, struct arena *are
 	return ok;
 }
 
-void recipe_finish(struct recipe *r)
+void reconstruction_finish(struct reconstruction *r)
 {
 	for (int i = 0; i < r->n; i++)
 		value_unref(r->steps[i].value);

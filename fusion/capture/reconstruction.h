@@ -2,48 +2,48 @@
  *
  * A piece leaves values: its result, or the locals and operands where it
  * stopped, and what it stored in objects from outside.  Each is a tree with a
- * note at each leaf: output i of the graph, a slot, a size, or a plain value.
- * Following the recipe makes fresh containers for each call, and keeps what was
+ * note at each leaf: output i of the graph, a source, a size, or a plain value.
+ * Following the reconstruction makes fresh containers for each call, and keeps what was
  * one object one object.
  */
-#ifndef FUSION_RUNTIME_RECIPE_H
-#define FUSION_RUNTIME_RECIPE_H
+#ifndef FUSION_RUNTIME_RECONSTRUCT_H
+#define FUSION_RUNTIME_RECONSTRUCT_H
 
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
-enum recipe_kind {
-	RECIPE_VALUE,  /* a plain value: a reference */
-	RECIPE_SLOT,   /* an object from outside; n: a tensor that is a parameter, as below */
-	RECIPE_LIFTED, /* a tensor that no slot leads to */
-	RECIPE_OUTPUT, /* a result of the graph */
-	RECIPE_FLOAT,  /* the same as a Python number */
-	RECIPE_AGAIN,  /* the same object as step `index` */
-	RECIPE_VIEW,   /* a view of the next step */
-	RECIPE_CHOICE, /* one of two; output `index` tells which */
-	RECIPE_TEXT,   /* of the values in its gaps, which follow */
-	RECIPE_SIZE,   /* numbers of symbols */
-	RECIPE_REAL,
-	RECIPE_BOOL,
+enum reconstruction_kind {
+	RECONSTRUCT_VALUE,  /* a plain value: a reference */
+	RECONSTRUCT_SOURCE, /* an object from outside; n: a tensor that is a parameter, as below */
+	RECONSTRUCT_LIFTED, /* a tensor that no source leads to */
+	RECONSTRUCT_OUTPUT, /* a result of the graph */
+	RECONSTRUCT_FLOAT,  /* the same as a Python number */
+	RECONSTRUCT_AGAIN,  /* the same object as step `index` */
+	RECONSTRUCT_VIEW,   /* a view of the next step */
+	RECONSTRUCT_CHOICE, /* one of two; output `index` tells which */
+	RECONSTRUCT_TEXT,   /* of the values in its gaps, which follow */
+	RECONSTRUCT_SIZE,   /* numbers of symbols */
+	RECONSTRUCT_REAL,
+	RECONSTRUCT_BOOL,
 	/* of the steps that follow: */
-	RECIPE_SEQUENCE, /* tuple or list, n */
-	RECIPE_DICT,     /* n values; `value` has the keys */
-	RECIPE_KEYED,    /* n pairs of key and value */
-	RECIPE_SET,      /* `value`, copied */
-	RECIPE_SLICE,    /* 3 */
-	RECIPE_ITER,     /* what it is over */
-	RECIPE_CELL,     /* the content; n 0: none */
-	RECIPE_FUNCTION, /* defaults, kwdefaults, closure: None or a container */
-	RECIPE_METHOD,   /* function, self */
-	RECIPE_NATIVE,   /* self */
-	RECIPE_INSTANCE, /* class, attributes (None or a dict), payload (n 3: it has one) */
-	RECIPE_COUNT
+	RECONSTRUCT_SEQUENCE, /* tuple or list, n */
+	RECONSTRUCT_DICT,     /* n values; `value` has the keys */
+	RECONSTRUCT_KEYED,    /* n pairs of key and value */
+	RECONSTRUCT_SET,      /* `value`, copied */
+	RECONSTRUCT_SLICE,    /* 3 */
+	RECONSTRUCT_ITER,     /* what it is over */
+	RECONSTRUCT_CELL,     /* the content; n 0: none */
+	RECONSTRUCT_FUNCTION, /* defaults, kwdefaults, closure: None or a container */
+	RECONSTRUCT_METHOD,   /* function, self */
+	RECONSTRUCT_NATIVE,   /* self */
+	RECONSTRUCT_INSTANCE, /* class, attributes (None or a dict), payload (n 3: it has one) */
+	RECONSTRUCT_COUNT
 };
 
 struct entry;
 struct grad_node;
 
-struct recipe_step {
-	enum recipe_kind kind;
+struct reconstruction_step {
+	enum reconstruction_kind kind;
 	int index, n;
 	struct value value;
 	union {
@@ -61,15 +61,15 @@ struct recipe_step {
 	bool leaf;                        /* OUTPUT, VIEW: it requires a gradient of its own */
 };
 
-struct recipe {
-	struct recipe_step *steps;
+struct reconstruction {
+	struct reconstruction_step *steps;
 	int n;
 	struct value *made; /* by step, while following */
 };
 
-struct recipe_builder {
+struct reconstruction_builder {
 	struct trace *trace;
-	VEC(struct recipe_step) steps;
+	VEC(struct reconstruction_step) steps;
 	VEC(int) outputs;       /* nodes */
 	VEC(int) viewed;        /* nodes of views that are handed out */
 	struct pointers made;   /* objects of the capture: their step */
@@ -80,14 +80,15 @@ struct recipe_builder {
 
 /* Notes how `v` is made; its first step, or -1.  VALUE, BOUND: it cannot be
  * (a generator, something too deep); MEMORY. */
-int recipe_add(struct recipe_builder *b, struct value v);
+int reconstruction_add(struct reconstruction_builder *b, struct value v);
 
 /* Moves the steps into `arena`; frees the builder in any case. */
-bool recipe_create(struct recipe *r, struct recipe_builder *b, struct arena *arena, bool ok);
-void recipe_finish(struct recipe *r);
+bool reconstruction_create(struct reconstruction *r, struct reconstruction_builder *b,
+			   struct arena *arena, bool ok);
+void reconstruction_finish(struct reconstruction *r);
 
-struct recipe_call {
-	const struct slots *slots;
+struct reconstruction_call {
+	const struct sources *sources;
 	const struct roots *roots;
 	struct vm *vm;
 	struct tensor **outputs; /* taken: each is NULL afterwards */
@@ -97,8 +98,9 @@ struct recipe_call {
 	struct autograd *autograd; /* NULL: views are not noted */
 };
 
-/* Makes all of it: r->made holds references until recipe_drop().  MEMORY. */
-bool recipe_follow(struct recipe *r, const struct recipe_call *call, struct err *err);
-void recipe_drop(struct recipe *r);
+/* Makes all of it: r->made holds references until reconstruction_drop().  MEMORY. */
+bool reconstruction_follow(struct reconstruction *r, const struct reconstruction_call *call,
+			   struct err *err);
+void reconstruction_drop(struct reconstruction *r);
 
 #endif

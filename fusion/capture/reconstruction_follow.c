@@ -1,4 +1,4 @@
-/* fusion/capture/reconstruction_follow.c -- makes what a recipe says, for one call.
+/* fusion/capture/reconstruction_follow.c -- makes what a reconstruction says, for one call.
  *
  * A container is entered among what is made before its parts are, so that a
  * function may hold the cell that holds it.
@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "fusion/eager/eager.h"
-#include "fusion/capture/backward/entry_grad.h"
-#include "fusion/capture/deferred_text.h"
+#include "fusion/capture/backward/backward.h"
+#include "fusion/capture/trace/trace.h"
 #include "fusion/capture/entry.h"
 
 struct follower {
-	struct recipe *r;
-	const struct recipe_call *call;
+	struct reconstruction *r;
+	const struct reconstruction_call *call;
 	int at;
 	bool failed;
 };
@@ -92,8 +92,8 @@ static struct value number(const struct tensor *t)
 	return value_float(tensor_get_double(t, 0));
 }
 
-static bool place_on_tape(const struct recipe_call *call, const struct recipe_step *step,
-			  struct value v)
+static bool place_on_tape(const struct reconstruction_call *call,
+			  const struct reconstruction_step *step, struct value v)
 {
 	if (step->leaf)
 		return autograd_set_leaf(call->autograd, v, true, NULL);
@@ -104,13 +104,13 @@ static bool place_on_tape(const struct recipe_call *call, const struct recipe_st
 	return !call->node || entry_grad_give(call->entry, call->node, step->index, v, NULL);
 }
 
-static struct value output(struct follower *f, const struct recipe_step *step)
+static struct value output(struct follower *f, const struct reconstruction_step *step)
 {
 	struct tensor *t = f->call->outputs[step->index];
 	struct value v;
 
 	f->call->outputs[step->index] = NULL;
-	if (step->kind == RECIPE_OUTPUT) {
+	if (step->kind == RECONSTRUCT_OUTPUT) {
 		v = tensor_wrap(t);
 		if (v.kind != VALUE_UNSET)
 			f->failed |= !place_on_tape(f->call, step, v);
@@ -121,46 +121,46 @@ static struct value output(struct follower *f, const struct recipe_step *step)
 	return v;
 }
 
-static struct value slot(struct follower *f, int index)
+static struct value source(struct follower *f, int index)
 {
-	return value_ref(slot_value(f->call->slots, index, f->call->roots));
+	return value_ref(source_value(f->call->sources, index, f->call->roots));
 }
 
 /* What needs no parts, or the empty container for them. */
-static struct value begin(struct follower *f, const struct recipe_step *step)
+static struct value begin(struct follower *f, const struct reconstruction_step *step)
 {
 	switch (step->kind) {
-	case RECIPE_OUTPUT:
-	case RECIPE_FLOAT:
+	case RECONSTRUCT_OUTPUT:
+	case RECONSTRUCT_FLOAT:
 		return output(f, step);
-	case RECIPE_SLOT:
-		return slot(f, step->index);
-	case RECIPE_AGAIN:
+	case RECONSTRUCT_SOURCE:
+		return source(f, step->index);
+	case RECONSTRUCT_AGAIN:
 		return value_ref(f->r->made[step->index]);
-	case RECIPE_SIZE:
+	case RECONSTRUCT_SIZE:
 		return value_int(sym_eval(step->size, f->call->vars));
-	case RECIPE_REAL:
+	case RECONSTRUCT_REAL:
 		return value_float(symreal_eval(step->real, f->call->vars));
-	case RECIPE_BOOL:
+	case RECONSTRUCT_BOOL:
 		return value_bool(size_condition_holds(step->condition, f->call->vars));
-	case RECIPE_SEQUENCE:
+	case RECONSTRUCT_SEQUENCE:
 		return new_sequence(step->value.list, step->n);
-	case RECIPE_DICT:
-	case RECIPE_KEYED:
+	case RECONSTRUCT_DICT:
+	case RECONSTRUCT_KEYED:
 		return value_dict();
-	case RECIPE_SET:
+	case RECONSTRUCT_SET:
 		return copy_set(step->value.dict);
-	case RECIPE_ITER:
+	case RECONSTRUCT_ITER:
 		return new_iter(step->value.iter);
-	case RECIPE_CELL:
+	case RECONSTRUCT_CELL:
 		return value_cell((struct value){ .kind = VALUE_UNSET });
-	case RECIPE_FUNCTION:
+	case RECONSTRUCT_FUNCTION:
 		return new_function(step->value.function);
-	case RECIPE_SLICE:
+	case RECONSTRUCT_SLICE:
 		return value_slice(value_none(), value_none(), value_none());
-	case RECIPE_METHOD:
+	case RECONSTRUCT_METHOD:
 		return value_method(value_none(), value_none());
-	case RECIPE_NATIVE:
+	case RECONSTRUCT_NATIVE:
 		return value_native(step->value.native->name, step->value.native->id,
 				    step->value.native->builtin, value_none());
 	default:
@@ -169,9 +169,9 @@ static struct value begin(struct follower *f, const struct recipe_step *step)
 }
 
 /* Containers may come to hold one another: the VM's heap finds such rings. */
-static void adopt(struct follower *f, const struct recipe_step *step, struct value *made)
+static void adopt(struct follower *f, const struct reconstruction_step *step, struct value *made)
 {
-	if (step->kind < RECIPE_SEQUENCE || made->kind == VALUE_UNSET)
+	if (step->kind < RECONSTRUCT_SEQUENCE || made->kind == VALUE_UNSET)
 		return;
 	if (!vm_keep(f->call->vm, *made, made, NULL))
 		made->kind = VALUE_UNSET;
@@ -195,7 +195,7 @@ static void fill_function(struct follower *f, struct function *fn)
 	fn->attributes = attributes.kind == VALUE_DICT ? attributes.dict : NULL;
 }
 
-static void fill_dict(struct follower *f, const struct recipe_step *step, struct dict *dict)
+static void fill_dict(struct follower *f, const struct reconstruction_step *step, struct dict *dict)
 {
 	for (int i = 0; i < step->n; i++) {
 		struct value v = part(f);
@@ -205,7 +205,8 @@ static void fill_dict(struct follower *f, const struct recipe_step *step, struct
 	}
 }
 
-static void fill_keyed(struct follower *f, const struct recipe_step *step, struct dict *dict)
+static void fill_keyed(struct follower *f, const struct reconstruction_step *step,
+		       struct dict *dict)
 {
 	for (int i = 0; i < step->n; i++) {
 		struct value key = part(f), v = part(f);
@@ -217,7 +218,7 @@ static void fill_keyed(struct follower *f, const struct recipe_step *step, struc
 }
 
 /* Class, attributes and payload come first: the class makes the instance. */
-static struct value make_instance(struct follower *f, const struct recipe_step *step,
+static struct value make_instance(struct follower *f, const struct reconstruction_step *step,
 				  struct value *made)
 {
 	struct value class = part(f), attributes, v;
@@ -238,7 +239,7 @@ static struct value make_instance(struct follower *f, const struct recipe_step *
 }
 
 /* Over the memory of its base, which comes first. */
-static struct value make_view(struct follower *f, const struct recipe_step *step)
+static struct value make_view(struct follower *f, const struct reconstruction_step *step)
 {
 	struct value base = part(f), view = { .kind = VALUE_UNSET };
 	struct value detached = step->of_detached ? part(f) : (struct value){ .kind = VALUE_UNSET };
@@ -265,7 +266,7 @@ static struct value make_view(struct follower *f, const struct recipe_step *step
 }
 
 /* Both are made, one is kept. */
-static struct value make_choice(struct follower *f, const struct recipe_step *step)
+static struct value make_choice(struct follower *f, const struct reconstruction_step *step)
 {
 	struct tensor *condition = f->call->outputs[step->index];
 	bool first = tensor_get_double(condition, 0) != 0;
@@ -293,7 +294,7 @@ static bool show(struct follower *f, const struct text_gap *gap, struct buf *tex
 		value_unref(of[0]);
 		value_unref(of[1]);
 	} else if (!f->failed) {
-		ok = late_text_show(gap, v, f->call->autograd, f->call->vm, text);
+		ok = deferred_text_show(gap, v, f->call->autograd, f->call->vm, text);
 	}
 	value_unref(v);
 	return ok && !f->failed;
@@ -318,39 +319,39 @@ static struct value make_text(struct follower *f, const struct entry_text *from)
 	return v;
 }
 
-static void fill(struct follower *f, const struct recipe_step *step, struct value v)
+static void fill(struct follower *f, const struct reconstruction_step *step, struct value v)
 {
 	switch (step->kind) {
-	case RECIPE_SEQUENCE:
+	case RECONSTRUCT_SEQUENCE:
 		for (int i = 0; i < step->n; i++)
 			v.list->at[v.list->len++] = part(f);
 		return;
-	case RECIPE_DICT:
+	case RECONSTRUCT_DICT:
 		fill_dict(f, step, v.dict);
 		return;
-	case RECIPE_KEYED:
+	case RECONSTRUCT_KEYED:
 		fill_keyed(f, step, v.dict);
 		return;
-	case RECIPE_ITER:
+	case RECONSTRUCT_ITER:
 		put(&v.iter->over, part(f));
 		return;
-	case RECIPE_CELL:
+	case RECONSTRUCT_CELL:
 		if (step->n)
 			v.cell->content = part(f);
 		return;
-	case RECIPE_FUNCTION:
+	case RECONSTRUCT_FUNCTION:
 		fill_function(f, v.function);
 		return;
-	case RECIPE_SLICE:
+	case RECONSTRUCT_SLICE:
 		v.slice->start = part(f);
 		v.slice->stop = part(f);
 		v.slice->step = part(f);
 		return;
-	case RECIPE_METHOD:
+	case RECONSTRUCT_METHOD:
 		v.method->function = part(f);
 		v.method->self = part(f);
 		return;
-	case RECIPE_NATIVE:
+	case RECONSTRUCT_NATIVE:
 		v.native->self = part(f);
 		return;
 	default:
@@ -362,16 +363,16 @@ static void fill(struct follower *f, const struct recipe_step *step, struct valu
  * out of memory, and then f->failed. */
 static struct value follow(struct follower *f)
 {
-	const struct recipe_step *step = &f->r->steps[f->at];
+	const struct reconstruction_step *step = &f->r->steps[f->at];
 	struct value *made = &f->r->made[f->at++];
 
-	if (step->kind == RECIPE_INSTANCE) {
+	if (step->kind == RECONSTRUCT_INSTANCE) {
 		make_instance(f, step, made);
-	} else if (step->kind == RECIPE_VIEW) {
+	} else if (step->kind == RECONSTRUCT_VIEW) {
 		*made = make_view(f, step);
-	} else if (step->kind == RECIPE_CHOICE) {
+	} else if (step->kind == RECONSTRUCT_CHOICE) {
 		*made = make_choice(f, step);
-	} else if (step->kind == RECIPE_TEXT) {
+	} else if (step->kind == RECONSTRUCT_TEXT) {
 		*made = make_text(f, step->text);
 	} else {
 		*made = begin(f, step);
@@ -380,14 +381,16 @@ static struct value follow(struct follower *f)
 			fill(f, step, *made);
 	}
 	if (made->kind == VALUE_TENSOR && step->n &&
-	    (step->kind == RECIPE_OUTPUT || step->kind == RECIPE_VIEW || step->kind == RECIPE_SLOT))
+	    (step->kind == RECONSTRUCT_OUTPUT || step->kind == RECONSTRUCT_VIEW ||
+	     step->kind == RECONSTRUCT_SOURCE))
 		made->tensor->is_parameter = true;
-	if (made->kind == VALUE_UNSET && step->kind != RECIPE_VALUE && step->kind != RECIPE_SLOT)
+	if (made->kind == VALUE_UNSET && step->kind != RECONSTRUCT_VALUE &&
+	    step->kind != RECONSTRUCT_SOURCE)
 		f->failed = true;
 	return *made;
 }
 
-void recipe_drop(struct recipe *r)
+void reconstruction_drop(struct reconstruction *r)
 {
 	for (int i = 0; i < r->n; i++) {
 		struct value v = r->made[i];
@@ -397,7 +400,8 @@ void recipe_drop(struct recipe *r)
 	}
 }
 
-bool recipe_follow(struct recipe *r, const struct recipe_call *call, struct err *err)
+bool reconstruction_follow(struct reconstruction *r, const struct reconstruction_call *call,
+			   struct err *err)
 {
 	struct follower f = { .r = r, .call = call };
 
@@ -405,6 +409,6 @@ bool recipe_follow(struct recipe *r, const struct recipe_call *call, struct err 
 		follow(&f);
 	if (!f.failed)
 		return true;
-	recipe_drop(r);
+	reconstruction_drop(r);
 	return err_set(err, ERR_MEMORY, "out of memory for the result");
 }

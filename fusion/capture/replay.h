@@ -11,7 +11,7 @@
 #ifndef FUSION_RUNTIME_REPLAY_H
 #define FUSION_RUNTIME_REPLAY_H
 
-#include "fusion/capture/sources/guards.h"
+#include "fusion/capture/guards/guards.h"
 #include "fusion/compile/compile.h"
 
 struct entry;

@@ -8,8 +8,8 @@
 #include "fusion/eager/autograd.h"
 
 struct finder {
-	struct recipe_builder *b;
-	struct slots *slots;
+	struct reconstruction_builder *b;
+	struct sources *sources;
 	VEC(struct effect) list;
 };
 
@@ -27,20 +27,20 @@ static bool add(struct finder *f, struct effect effect)
 	return no_memory(f);
 }
 
-/* `v` is still what the slot began with. */
-static bool is_same(const struct finder *f, int slot, struct value v)
+/* `v` is still what the source began with. */
+static bool is_same(const struct finder *f, int source, struct value v)
 {
-	const struct slot *s = &f->slots->at[slot];
+	const struct source *s = &f->sources->at[source];
 
 	if (v.kind == VALUE_LAZY)
-		return v.i == slot;
-	if (s->stand.kind == VALUE_UNSET)
+		return v.i == source;
+	if (s->stand_in.kind == VALUE_UNSET)
 		return v.kind == VALUE_UNSET && s->kind == VALUE_UNSET;
-	if (s->stand.kind != v.kind)
+	if (s->stand_in.kind != v.kind)
 		return false;
 	if (v.kind == VALUE_BOOL || v.kind == VALUE_DTYPE)
-		return v.kind == VALUE_BOOL ? v.b == s->stand.b : v.dtype == s->stand.dtype;
-	return v.kind == VALUE_NONE || v.kind == VALUE_ELLIPSIS || s->stand.i == v.i;
+		return v.kind == VALUE_BOOL ? v.b == s->stand_in.b : v.dtype == s->stand_in.dtype;
+	return v.kind == VALUE_NONE || v.kind == VALUE_ELLIPSIS || s->stand_in.i == v.i;
 }
 
 /* An object that is a key is found anew in each call. */
@@ -48,67 +48,67 @@ static bool set_key(struct finder *f, struct effect *e, struct value key)
 {
 	e->key = key;
 	e->key_step = -1;
-	if (!slot_key_is_object(key))
+	if (!source_key_is_object(key))
 		return true;
 	e->key = value_none();
-	e->key_step = recipe_add(f->b, key);
+	e->key_step = reconstruction_add(f->b, key);
 	return e->key_step >= 0;
 }
 
-static bool store(struct finder *f, int slot, enum effect_kind kind, struct value key,
+static bool store(struct finder *f, int source, enum effect_kind kind, struct value key,
 		  struct value v)
 {
-	struct effect effect = { .kind = kind, .slot = slot, .step = -1 };
+	struct effect effect = { .kind = kind, .source = source, .step = -1 };
 
 	if (!set_key(f, &effect, key))
 		return false;
 	if (v.kind != VALUE_UNSET) {
-		effect.step = recipe_add(f->b, v);
+		effect.step = reconstruction_add(f->b, v);
 		if (effect.step < 0)
 			return false;
 	}
 	return add(f, effect);
 }
 
-static bool find_list(struct finder *f, int slot, struct value stand)
+static bool find_list(struct finder *f, int source, struct value stand_in)
 {
-	const struct slot *s = &f->slots->at[slot];
-	bool same = stand.list->len == s->n_children;
+	const struct source *s = &f->sources->at[source];
+	bool same = stand_in.list->len == s->n_children;
 	struct value copy;
 	bool ok;
 
-	for (int i = 0; same && i < stand.list->len; i++)
-		same = is_same(f, s->first_child + i, stand.list->at[i]);
+	for (int i = 0; same && i < stand_in.list->len; i++)
+		same = is_same(f, s->first_child + i, stand_in.list->at[i]);
 	if (same)
 		return true;
-	/* not the stand-in itself, which the recipe takes for the real list */
-	copy = value_list(stand.list->at, stand.list->len);
+	/* not the stand-in itself, which the reconstruction takes for the real list */
+	copy = value_list(stand_in.list->at, stand_in.list->len);
 	ok = copy.kind != VALUE_UNSET && VEC_PUSH(&f->b->kept, copy);
 	if (!ok) {
 		value_unref(copy);
 		return no_memory(f);
 	}
-	return store(f, slot, EFFECT_ITEMS, (struct value){ .kind = VALUE_UNSET }, copy);
+	return store(f, source, EFFECT_ITEMS, (struct value){ .kind = VALUE_UNSET }, copy);
 }
 
 /* A key as the stand-in of its dict has it, and the other way round. */
 static struct value key_inside(const struct finder *f, struct value key)
 {
-	int slot = slot_key_is_object(key) ? pointers_get(&f->b->trace->reals, key.object) : -1;
+	int source = source_key_is_object(key) ? pointers_get(&f->b->trace->reals, key.object) : -1;
 
-	return slot >= 0 ? f->slots->at[slot].stand : key;
+	return source >= 0 ? f->sources->at[source].stand_in : key;
 }
 
 static struct value key_outside(const struct finder *f, struct value key)
 {
-	int slot = slot_key_is_object(key) ? world_slot(f->b->trace, key) : -1;
+	int source = source_key_is_object(key) ? variables_source(f->b->trace, key) : -1;
 
-	return slot >= 0 ? f->slots->at[slot].value : key;
+	return source >= 0 ? f->sources->at[source].value : key;
 }
 
-static bool remove_key(struct finder *f, int slot, struct value key)
+static bool remove_key(struct finder *f, int source, struct value key)
 {
-	struct effect effect = { .kind = EFFECT_REMOVE, .slot = slot, .step = -1 };
+	struct effect effect = { .kind = EFFECT_REMOVE, .source = source, .step = -1 };
 
 	return set_key(f, &effect, key) && add(f, effect);
 }
@@ -130,17 +130,17 @@ static int in_order(const struct finder *f, const struct dict *was, const struct
 	return i;
 }
 
-/* Keys and values, which the last child slots but `behind` are. */
-static bool find_dict(struct finder *f, int slot, const struct dict *was, const struct dict *is,
+/* Keys and values, which the last child sources but `behind` are. */
+static bool find_dict(struct finder *f, int source, const struct dict *was, const struct dict *is,
 		      int behind)
 {
-	const struct slot *s = &f->slots->at[slot];
+	const struct source *s = &f->sources->at[source];
 	int first = s->first_child + s->n_children - behind - (was ? was->len : 0), kept;
 	struct value v, *place;
 
 	for (int i = 0; was && i < was->len; i++)
 		if ((!is || !value_dict_get(is, key_inside(f, was->keys[i]), &v)) &&
-		    !remove_key(f, slot, key_inside(f, was->keys[i])))
+		    !remove_key(f, source, key_inside(f, was->keys[i])))
 			return false;
 	kept = in_order(f, was, is);
 	for (int i = 0; is && i < is->len; i++) {
@@ -150,33 +150,33 @@ static bool find_dict(struct finder *f, int slot, const struct dict *was, const 
 		if (i < kept && place &&
 		    is_same(f, first + (int)(place - was->values), is->values[i]))
 			continue;
-		if (i >= kept && place && !remove_key(f, slot, is->keys[i]))
+		if (i >= kept && place && !remove_key(f, source, is->keys[i]))
 			return false;
-		if (!store(f, slot, EFFECT_STORE, is->keys[i], is->values[i]))
+		if (!store(f, source, EFFECT_STORE, is->keys[i], is->values[i]))
 			return false;
 	}
 	return true;
 }
 
-static bool find_set(struct finder *f, int slot, struct value stand)
+static bool find_set(struct finder *f, int source, struct value stand_in)
 {
 	struct value copy;
 
-	if (value_equal(stand, f->slots->at[slot].value))
+	if (value_equal(stand_in, f->sources->at[source].value))
 		return true;
-	copy = value_set(stand.dict->frozen);
-	for (int i = 0; copy.kind != VALUE_UNSET && i < stand.dict->len; i++)
-		if (!value_dict_set(copy.dict, stand.dict->keys[i], value_none()))
+	copy = value_set(stand_in.dict->frozen);
+	for (int i = 0; copy.kind != VALUE_UNSET && i < stand_in.dict->len; i++)
+		if (!value_dict_set(copy.dict, stand_in.dict->keys[i], value_none()))
 			return no_memory(f);
 	if (copy.kind == VALUE_UNSET || !VEC_PUSH(&f->b->kept, copy))
 		return no_memory(f);
-	return store(f, slot, EFFECT_KEYS, (struct value){ .kind = VALUE_UNSET }, copy);
+	return store(f, source, EFFECT_KEYS, (struct value){ .kind = VALUE_UNSET }, copy);
 }
 
-static bool find_cell(struct finder *f, int slot, struct value stand)
+static bool find_cell(struct finder *f, int source, struct value stand_in)
 {
-	const struct slot *s = &f->slots->at[slot];
-	struct value content = stand.cell->content;
+	const struct source *s = &f->sources->at[source];
+	struct value content = stand_in.cell->content;
 
 	if (s->value.kind == VALUE_UNSET) { /* the frame's own, fresh */
 		if (f->b->returns)
@@ -187,7 +187,7 @@ static bool find_cell(struct finder *f, int slot, struct value stand)
 	} else if (is_same(f, s->first_child, content)) {
 		return true;
 	}
-	return store(f, slot, EFFECT_CONTENT, (struct value){ .kind = VALUE_UNSET }, content);
+	return store(f, source, EFFECT_CONTENT, (struct value){ .kind = VALUE_UNSET }, content);
 }
 
 static int count_objects(const struct dict *dict)
@@ -195,48 +195,53 @@ static int count_objects(const struct dict *dict)
 	int n = 0;
 
 	for (int i = 0; i < dict->len; i++)
-		n += slot_key_is_object(dict->keys[i]);
+		n += source_key_is_object(dict->keys[i]);
 	return n;
 }
 
 /* Whether its dict was read by itself before: that tells what became of it. */
-static bool has_dict_of_another(const struct finder *f, const struct instance *stand)
+static bool has_dict_of_another(const struct finder *f, const struct instance *stand_in)
 {
-	int slot = stand->attributes ? world_slot(f->b->trace, value_of(stand->attributes)) : -1;
+	int source = stand_in->attributes
+			 ? variables_source(f->b->trace, value_of(stand_in->attributes))
+			 : -1;
 
-	return slot >= 0 && f->slots->at[slot].access != SLOT_DICT;
+	return source >= 0 && f->sources->at[source].access != SOURCE_DICT;
 }
 
-static bool find_in(struct finder *f, int slot)
+static bool find_in(struct finder *f, int source)
 {
-	struct value real = f->slots->at[slot].value, stand = f->slots->at[slot].stand;
+	struct value real = f->sources->at[source].value,
+		     stand_in = f->sources->at[source].stand_in;
 
-	switch (stand.kind) {
+	switch (stand_in.kind) {
 	case VALUE_LIST:
-		return find_list(f, slot, stand);
+		return find_list(f, source, stand_in);
 	case VALUE_DICT:
-		if (f->slots->at[slot].access == SLOT_DICT) /* the instance tells */
+		if (f->sources->at[source].access == SOURCE_DICT) /* the instance tells */
 			return true;
-		return find_dict(f, slot, real.dict, stand.dict, count_objects(real.dict));
+		return find_dict(f, source, real.dict, stand_in.dict, count_objects(real.dict));
 	case VALUE_SET:
-		return find_set(f, slot, stand);
+		return find_set(f, source, stand_in);
 	case VALUE_CELL:
-		return find_cell(f, slot, stand);
+		return find_cell(f, source, stand_in);
 	case VALUE_INSTANCE:
-		if (has_dict_of_another(f, stand.instance))
+		if (has_dict_of_another(f, stand_in.instance))
 			return true;
-		return find_dict(f, slot, real.instance->attributes, stand.instance->attributes, 2);
+		return find_dict(f, source, real.instance->attributes,
+				 stand_in.instance->attributes, 2);
 	case VALUE_FUNCTION:
-		return find_dict(f, slot, real.function->attributes, stand.function->attributes, 0);
+		return find_dict(f, source, real.function->attributes,
+				 stand_in.function->attributes, 0);
 	case VALUE_CLASS:
-		return find_dict(f, slot, real.class->attributes, stand.class->attributes,
+		return find_dict(f, source, real.class->attributes, stand_in.class->attributes,
 				 real.class->mro ? real.class->mro->len : 0);
 	case VALUE_ITER:
-		return stand.iter->position == real.iter->position ||
+		return stand_in.iter->position == real.iter->position ||
 		       add(f, (struct effect){ .kind = EFFECT_POSITION,
-					       .slot = slot,
+					       .source = source,
 					       .key_step = -1,
-					       .number = stand.iter->position });
+					       .number = stand_in.iter->position });
 	default:
 		return true;
 	}
@@ -247,19 +252,19 @@ static bool find_globals(struct finder *f)
 	const struct trace *t = f->b->trace;
 
 	for (size_t i = 0; i < t->globals.len; i++) {
-		const struct world_global *g = &t->globals.at[i];
+		const struct variables_global *g = &t->globals.at[i];
 		struct effect effect = {
 			.kind = EFFECT_GLOBAL,
-			.slot = -1,
+			.source = -1,
 			.number = g->index,
 			.step = -1,
 			.key_step = -1,
 		};
 
-		if (!g->written || is_same(f, g->slot, g->stand))
+		if (!g->written || is_same(f, g->source, g->stand_in))
 			continue;
-		if (g->stand.kind != VALUE_UNSET) {
-			effect.step = recipe_add(f->b, g->stand);
+		if (g->stand_in.kind != VALUE_UNSET) {
+			effect.step = reconstruction_add(f->b, g->stand_in);
 			if (effect.step < 0)
 				return false;
 		}
@@ -276,36 +281,36 @@ static bool find_grads(struct finder *f)
 	for (size_t i = 0; i < t->grads.len; i++) {
 		const struct traced_grad *g = &t->grads.at[i];
 		struct effect effect = { .kind = EFFECT_GRAD,
-					 .slot = trace_slot(t, g->of),
+					 .source = trace_source(t, g->of),
 					 .key_step = -1 };
 
-		if (effect.slot < 0) {
+		if (effect.source < 0) {
 			effect.number = pointers_get(&f->b->made, g->of.object);
 			if (effect.number < 0) /* it goes with the piece */
 				continue;
 		}
-		effect.step = recipe_add(f->b, g->grad);
+		effect.step = reconstruction_add(f->b, g->grad);
 		if (effect.step < 0 || !add(f, effect))
 			return false;
 	}
 	return true;
 }
 
-bool effects_find(struct effects *e, struct recipe_builder *b, struct arena *arena)
+bool effects_find(struct effects *e, struct reconstruction_builder *b, struct arena *arena)
 {
-	struct finder f = { .b = b, .slots = b->trace->slots };
+	struct finder f = { .b = b, .sources = b->trace->sources };
 	bool ok = true;
 
-	for (int i = 0; ok && i < f.slots->n; i++) {
-		const struct slot *s = &f.slots->at[i];
+	for (int i = 0; ok && i < f.sources->n; i++) {
+		const struct source *s = &f.sources->at[i];
 
-		if (value_counted(s->stand) && s->same_as < 0 &&
-		    s->stand.object != s->value.object) {
+		if (value_counted(s->stand_in) && s->same_as < 0 &&
+		    s->stand_in.object != s->value.object) {
 			size_t before = f.list.len;
 
 			ok = find_in(&f, i);
 			if (f.list.len > before)
-				f.slots->at[i].written = true;
+				f.sources->at[i].written = true;
 		}
 	}
 	ok = ok && find_globals(&f) && find_grads(&f);
@@ -380,7 +385,7 @@ static void put(struct value *place, struct value v)
 }
 
 static bool apply(const struct effect *e, struct value object, struct value v,
-		  const struct value *made, const struct recipe_call *call)
+		  const struct value *made, const struct reconstruction_call *call)
 {
 	struct dict *dict;
 	struct value key = e->key_step >= 0 ? made[e->key_step] : e->key;
@@ -416,16 +421,16 @@ static bool apply(const struct effect *e, struct value object, struct value v,
 }
 
 /* What an effect is done to; a reference. */
-static struct value object_of(const struct effect *e, const struct recipe *r,
-			      const struct recipe_call *call)
+static struct value object_of(const struct effect *e, const struct reconstruction *r,
+			      const struct reconstruction_call *call)
 {
-	if (e->slot >= 0)
-		return value_ref(slot_value(call->slots, e->slot, call->roots));
+	if (e->source >= 0)
+		return value_ref(source_value(call->sources, e->source, call->roots));
 	return e->kind == EFFECT_GRAD ? value_ref(r->made[e->number]) : value_none();
 }
 
-bool effects_apply(const struct effects *e, const struct recipe *r, const struct recipe_call *call,
-		   struct err *err)
+bool effects_apply(const struct effects *e, const struct reconstruction *r,
+		   const struct reconstruction_call *call, struct err *err)
 {
 	/* all objects first: an effect may cut the way to the next one */
 	struct value few[8], *objects = few;

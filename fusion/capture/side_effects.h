@@ -17,16 +17,16 @@ enum effect_kind {
 	EFFECT_CONTENT,  /* a cell's; step -1: unset */
 	EFFECT_GLOBAL,   /* number: the global; step -1: unset */
 	EFFECT_POSITION, /* an iterator's: number */
-	EFFECT_GRAD,     /* a tensor's .grad; slot -1: of what step `number` made */
+	EFFECT_GRAD,     /* a tensor's .grad; source -1: of what step `number` made */
 };
 
 struct effect {
 	enum effect_kind kind;
-	int slot; /* the object */
-	int step; /* of the recipe */
+	int source; /* the object */
+	int step;   /* of the reconstruction */
 	int64_t number;
 	struct value key; /* a reference */
-	int key_step;     /* of the recipe, where the key is an object; -1 */
+	int key_step;     /* of the reconstruction, where the key is an object; -1 */
 };
 
 struct effects {
@@ -35,12 +35,12 @@ struct effects {
 };
 
 /* Compares stand-ins with what they began as; parts of new values go into the
- * recipe.  Lives in `arena`.  False with *err. */
-bool effects_find(struct effects *e, struct recipe_builder *b, struct arena *arena);
+ * reconstruction.  Lives in `arena`.  False with *err. */
+bool effects_find(struct effects *e, struct reconstruction_builder *b, struct arena *arena);
 void effects_finish(struct effects *e);
 
-/* Does them to the objects of a call; `made` by recipe_follow(). */
-bool effects_apply(const struct effects *e, const struct recipe *r, const struct recipe_call *call,
-		   struct err *err);
+/* Does them to the objects of a call; `made` by reconstruction_follow(). */
+bool effects_apply(const struct effects *e, const struct reconstruction *r,
+		   const struct reconstruction_call *call, struct err *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fusion/eager/eager.h"
-#include "fusion/torch/compose.h"
+#include "fusion/torch/decomposition.h"
 #include "fusion/torch/torch_host.h"
 #include "fusion/vm/classes.h"
 
@@ -241,9 +241,9 @@ static bool parse_backward(const struct native *f, const struct value *args, int
 
 	if (f->id == GRAD_BACKWARD) {
 		v[0] = f->self;
-		if (!compose_args(f->name, names, 4, 0, args, n, kw, v + 1, err))
+		if (!decompose_args(f->name, names, 4, 0, args, n, kw, v + 1, err))
 			return false;
-	} else if (!compose_args(f->name, all, 5, 1, args, n, kw, v, err)) {
+	} else if (!decompose_args(f->name, all, 5, 1, args, n, kw, v, err)) {
 		return false;
 	}
 	if (!tensors(f->name, "the tensors", &v[0], false, &b->roots, &b->n, err) ||
@@ -269,7 +269,7 @@ static bool parse_grad(const struct native *f, const struct value *args, int n,
 	struct backward *b = &c->b;
 	int n_seeds;
 
-	if (!compose_args(f->name, names, 9, 2, args, n, kw, v, err) ||
+	if (!decompose_args(f->name, names, 9, 2, args, n, kw, v, err) ||
 	    !tensors(f->name, "outputs", &v[0], false, &b->roots, &b->n, err) ||
 	    !tensors(f->name, "inputs", &v[1], false, &b->inputs, &b->n_inputs, err) ||
 	    !tensors(f->name, "grad_outputs", &v[2], true, &b->seeds, &n_seeds, err))

@@ -16,7 +16,7 @@
 #include "fusion/tensor/keep.h"
 #include "fusion/tensor/view.h"
 #include "fusion/torch/bind.h"
-#include "fusion/torch/compose.h"
+#include "fusion/torch/decomposition.h"
 
 /* ---- A result into the memory of a tensor.
  *

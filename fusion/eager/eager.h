@@ -11,7 +11,7 @@
 #include "fusion/vm/vm.h"
 #include "fusion/eager/autograd.h"
 #include "fusion/torch/autocast.h"
-#include "fusion/torch/compose.h"
+#include "fusion/torch/decomposition.h"
 #include "fusion/compile/compile.h"
 #include "fusion/eager/plan.h"
 #include "fusion/torch/torch_host.h"
@@ -25,7 +25,7 @@ struct eager {
 	int64_t launches;
 	struct torch_names *names;
 	struct torch_operators operators;
-	struct composer composer;
+	struct decomposer decomposer;
 	struct plans plans;
 	bool any_number[OP_COUNT]; /* op_takes_any_number() */
 	struct buf *out;           /* what print() writes; borrowed */

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "fusion/torch/bind.h"
-#include "fusion/torch/compose.h"
+#include "fusion/torch/decomposition.h"
 #include "fusion/torch/numbers.h"
 #include "fusion/eager/eager.h"
 #include "fusion/eager/operators.h"
 #include "fusion/tensor/tensor.h"
 #include "fusion/torch/torch_control.h"
-#include "fusion/torch/torch_more.h"
+#include "fusion/torch/natives.h"
 #include "fusion/torch/torch_host.h"
 
 static bool wrap(struct tensor *t, struct value *out, struct err *err)
@@ -192,10 +192,10 @@ static bool call(struct eager *e, const struct native *f, const struct value *ar
 		autocast_settle(&e->autocast, e->world->autocast);
 		return ok;
 	}
-	if (torch_more_wants(f, args, n, kw))
-		return torch_more_call(&e->composer, &memory, f, args, n, kw, out, err);
-	if (compose_knows(f->id))
-		return compose_call(&e->composer, f, args, n, kw, out, err);
+	if (natives_wants(f, args, n, kw))
+		return natives_call(&e->decomposer, &memory, f, args, n, kw, out, err);
+	if (decompose_knows(f->id))
+		return decompose_call(&e->decomposer, f, args, n, kw, out, err);
 	if (f->id >= NATIVE_INPLACE) {
 		c.op = (enum op)(f->id - NATIVE_INPLACE);
 		c.inplace = true;
@@ -257,7 +257,7 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	struct value wanted = value_bool(f->id == NATIVE_REQUIRES_GRAD_), given;
 
 	if (__builtin_expect(numbers_wanted(f, args, n, kw), 0))
-		return numbers_call(&e->composer, f, args, n, kw, out, err);
+		return numbers_call(&e->decomposer, f, args, n, kw, out, err);
 	if (f->id == NATIVE_REQUIRES_GRAD_ && f->self.kind == VALUE_TENSOR) {
 		if (!torch_requires_grad_arg(args, n, kw, &given, err))
 			return false;
@@ -372,7 +372,7 @@ static bool host_tensor_attr(void *self, struct value t, const char *name, struc
 	ok = tensor_check_memory(t, err) && autograd_attr(&e->autograd, t, name, &known, out, err);
 	if (known)
 		return ok;
-	ok = compose_attr(&e->composer, t, name, &known, out, err);
+	ok = decompose_attr(&e->decomposer, t, name, &known, out, err);
 	if (known)
 		return ok;
 	return torch_method(e->names, t, name, out, err);
@@ -428,8 +428,8 @@ static bool host_repr(void *self, struct value t, struct buf *text, struct err *
 	return true;
 }
 
-static bool composer_run(void *self, enum op op, const char *name, bool inplace,
-			 const struct value *values, int n, struct value *out, struct err *err)
+static bool decomposer_run(void *self, enum op op, const char *name, bool inplace,
+			   const struct value *values, int n, struct value *out, struct err *err)
 {
 	const char *fx = name + strlen("fx:");
 	struct eager_call c = { .op = op,
@@ -441,7 +441,7 @@ static bool composer_run(void *self, enum op op, const char *name, bool inplace,
 	return eager_run(self, &c, out, err);
 }
 
-static bool composer_size(void *self, struct value t, int dim, struct value *out, struct err *err)
+static bool decomposer_size(void *self, struct value t, int dim, struct value *out, struct err *err)
 {
 	(void)self;
 	if (!tensor_check_memory(t, err))
@@ -450,7 +450,8 @@ static bool composer_size(void *self, struct value t, int dim, struct value *out
 	return true;
 }
 
-static bool composer_type(void *self, struct value t, int *rank, enum dtype *dtype, struct err *err)
+static bool decomposer_type(void *self, struct value t, int *rank, enum dtype *dtype,
+			    struct err *err)
 {
 	(void)self;
 	if (!tensor_check_memory(t, err))
@@ -461,8 +462,8 @@ static bool composer_type(void *self, struct value t, int *rank, enum dtype *dty
 }
 
 /* One int64 tensor for each dim: where the mask holds, in row-major order. */
-static bool composer_places(void *self, struct value mask, int rank, struct value *out,
-			    struct err *err)
+static bool decomposer_places(void *self, struct value mask, int rank, struct value *out,
+			      struct err *err)
 {
 	struct eager *e = self;
 	const struct tensor *m = mask.tensor->memory;
@@ -500,7 +501,7 @@ static bool host_subscript(void *self, struct value t, struct value index, struc
 {
 	struct eager *e = self;
 
-	return compose_subscript(&e->composer, t, index, out, err);
+	return decompose_subscript(&e->decomposer, t, index, out, err);
 }
 
 static bool host_row(void *self, struct value t, struct value index, struct value *out,
@@ -508,7 +509,7 @@ static bool host_row(void *self, struct value t, struct value index, struct valu
 {
 	struct eager *e = self;
 
-	return compose_row(&e->composer, t, index, out, err);
+	return decompose_row(&e->decomposer, t, index, out, err);
 }
 
 static bool host_store_subscript(void *self, struct value t, struct value index, struct value v,
@@ -516,7 +517,7 @@ static bool host_store_subscript(void *self, struct value t, struct value index,
 {
 	struct eager *e = self;
 
-	return compose_store(&e->composer, t, index, v, err);
+	return decompose_store(&e->decomposer, t, index, v, err);
 }
 
 /* A parameter requires a gradient even where none is recorded. */
@@ -530,9 +531,9 @@ static bool keeps_cast(void *self, struct value t)
 void eager_set_world(struct eager *e, struct world *world)
 {
 	e->world = world;
-	e->composer.autocast = &world->autocast;
-	e->composer.gpu = &world->gpu;
-	e->autocast = (struct autocast){ .composer = &e->composer,
+	e->decomposer.autocast = &world->autocast;
+	e->decomposer.gpu = &world->gpu;
+	e->autocast = (struct autocast){ .decomposer = &e->decomposer,
 					 .grad_off = &world->grad_off,
 					 .keeps = keeps_cast };
 }
@@ -545,12 +546,12 @@ void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_dis
 	e->passes_disabled = passes_disabled;
 	e->names = names;
 	e->out = out;
-	e->composer = (struct composer){ .self = e,
-					 .host = &e->host,
-					 .run = composer_run,
-					 .size = composer_size,
-					 .type = composer_type,
-					 .places = composer_places };
+	e->decomposer = (struct decomposer){ .self = e,
+					     .host = &e->host,
+					     .run = decomposer_run,
+					     .size = decomposer_size,
+					     .type = decomposer_type,
+					     .places = decomposer_places };
 	for (int op = 0; op < OP_COUNT; op++)
 		e->any_number[op] = op_takes_any_number((enum op)op);
 	torch_operators_init(&e->operators);

@@ -27,7 +27,7 @@ struct lazy *lazy_create(const struct lazy_options *options, struct err *err)
 	l->lowering = (struct lowering){ .deny = options->deny, .n_deny = options->n_deny };
 	lazy_host_init(l);
 	l->autocast = options->eager->autocast;
-	l->autocast.composer = &l->composer;
+	l->autocast.decomposer = &l->decomposer;
 	return l;
 }
 

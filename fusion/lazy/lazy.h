@@ -97,7 +97,7 @@ struct lazy {
 	struct value callee; /* borrowed */
 	uint64_t passes_disabled;
 	struct eager *eager; /* runs what is not traced */
-	struct composer composer;
+	struct decomposer decomposer;
 	struct autocast autocast;
 	const struct backend *backend;
 	struct lowering lowering;

@@ -10,7 +10,7 @@
 #include "fusion/lazy/lazy.h"
 #include "fusion/torch/numbers.h"
 #include "fusion/torch/torch_control.h"
-#include "fusion/torch/torch_more.h"
+#include "fusion/torch/natives.h"
 #include "fusion/torch/torch_host.h"
 
 static void pass_place(struct lazy *l)
@@ -184,11 +184,11 @@ static bool call_more(struct lazy *l, const struct native *f, const struct value
 	struct torch_memory memory = { l->eager->env->allocator,
 				       l->eager->env->backend_env.random };
 	bool places = f->id == OP_where; /* where(condition) is nonzero */
-	struct lazy_reason why = { .id = places ? BREAK_DYNAMIC_SHAPE : torch_more_break(f->id),
+	struct lazy_reason why = { .id = places ? BREAK_DYNAMIC_SHAPE : natives_break(f->id),
 				   .subject = f->name };
 
 	if (why.id == BREAK_NONE)
-		return torch_more_call(&l->composer, &memory, f, args, n, kw, out, err);
+		return natives_call(&l->decomposer, &memory, f, args, n, kw, out, err);
 	/* The state of the run, as of the generator, is everybody's. */
 	if ((why.id == BREAK_SKIPPED || touches_any(l, f, args, n)) && !lazy_sync(l, why, err))
 		return false;
@@ -243,10 +243,10 @@ static bool call(struct lazy *l, const struct native *f, const struct value *arg
 		autocast_settle(&l->autocast, l->eager->world->autocast);
 		return ok;
 	}
-	if (torch_more_wants(f, args, n, kw))
+	if (natives_wants(f, args, n, kw))
 		return call_more(l, f, args, n, kw, out, err);
-	if (compose_knows(f->id))
-		return compose_call(&l->composer, f, args, n, kw, out, err);
+	if (decompose_knows(f->id))
+		return decompose_call(&l->decomposer, f, args, n, kw, out, err);
 	if (f->id >= NATIVE_INPLACE) {
 		c.op = (enum op)(f->id - NATIVE_INPLACE);
 		c.inplace = true;
@@ -273,7 +273,7 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	struct lazy *l = self;
 
 	if (numbers_wanted(f, args, n, kw))
-		return numbers_call(&l->composer, f, args, n, kw, out, err);
+		return numbers_call(&l->decomposer, f, args, n, kw, out, err);
 	if (f->id == NATIVE_REQUIRES_GRAD_ && f->self.kind == VALUE_TENSOR) {
 		pass_place(l);
 		return lazy_sync_one(l, f->self, why, err) &&
@@ -399,7 +399,7 @@ static bool host_tensor_attr(void *self, struct value t, const char *name, struc
 		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = node_of(l, t)->dtype };
 		return true;
 	}
-	ok = compose_attr(&l->composer, t, name, &known, out, err);
+	ok = decompose_attr(&l->decomposer, t, name, &known, out, err);
 	return known ? ok : torch_method(l->eager->names, t, name, out, err);
 }
 
@@ -408,7 +408,7 @@ static bool host_subscript(void *self, struct value t, struct value index, struc
 {
 	struct lazy *l = self;
 
-	return compose_subscript(&l->composer, t, index, out, err);
+	return decompose_subscript(&l->decomposer, t, index, out, err);
 }
 
 static bool host_row(void *self, struct value t, struct value index, struct value *out,
@@ -416,7 +416,7 @@ static bool host_row(void *self, struct value t, struct value index, struct valu
 {
 	struct lazy *l = self;
 
-	return compose_row(&l->composer, t, index, out, err);
+	return decompose_row(&l->decomposer, t, index, out, err);
 }
 
 static bool host_store_subscript(void *self, struct value t, struct value index, struct value v,
@@ -424,7 +424,7 @@ static bool host_store_subscript(void *self, struct value t, struct value index,
 {
 	struct lazy *l = self;
 
-	return compose_store(&l->composer, t, index, v, err);
+	return decompose_store(&l->decomposer, t, index, v, err);
 }
 
 static bool host_length(void *self, struct value t, struct value *out, struct err *err)
@@ -465,8 +465,8 @@ static bool host_not_known(void *self, struct err *err)
 	return l->faulted;
 }
 
-static bool composer_run(void *self, enum op op, const char *name, bool inplace,
-			 const struct value *values, int n, struct value *out, struct err *err)
+static bool decomposer_run(void *self, enum op op, const char *name, bool inplace,
+			   const struct value *values, int n, struct value *out, struct err *err)
 {
 	struct eager_call c = {
 		.op = op, .name = name, .inplace = inplace, .values = values, .n = n
@@ -475,29 +475,30 @@ static bool composer_run(void *self, enum op op, const char *name, bool inplace,
 	return lazy_op(self, &c, out, err);
 }
 
-static bool composer_size(void *self, struct value t, int dim, struct value *out, struct err *err)
+static bool decomposer_size(void *self, struct value t, int dim, struct value *out, struct err *err)
 {
 	struct lazy *l = self;
 
 	if (!lazy_pending(l, t))
-		return l->eager->composer.size(l->eager, t, dim, out, err);
+		return l->eager->decomposer.size(l->eager, t, dim, out, err);
 	*out = value_int(node_of(l, t)->shape.size[dim]->value);
 	return true;
 }
 
-static bool composer_type(void *self, struct value t, int *rank, enum dtype *dtype, struct err *err)
+static bool decomposer_type(void *self, struct value t, int *rank, enum dtype *dtype,
+			    struct err *err)
 {
 	struct lazy *l = self;
 
 	if (!lazy_pending(l, t))
-		return l->eager->composer.type(l->eager, t, rank, dtype, err);
+		return l->eager->decomposer.type(l->eager, t, rank, dtype, err);
 	*rank = node_of(l, t)->shape.rank;
 	*dtype = node_of(l, t)->dtype;
 	return true;
 }
 
-static bool composer_places(void *self, struct value mask, int rank, struct value *out,
-			    struct err *err)
+static bool decomposer_places(void *self, struct value mask, int rank, struct value *out,
+			      struct err *err)
 {
 	struct lazy *l = self;
 	struct lazy_reason why = { .id = BREAK_DYNAMIC_SHAPE, .subject = "x[mask]" };
@@ -505,7 +506,7 @@ static bool composer_places(void *self, struct value mask, int rank, struct valu
 	if (!lazy_sync_one(l, mask, why, err))
 		return false;
 	pass_place(l);
-	return l->eager->composer.places(l->eager, mask, rank, out, err);
+	return l->eager->decomposer.places(l->eager, mask, rank, out, err);
 }
 
 /* What stays NULL is what the eager host leaves NULL too. */
@@ -529,12 +530,12 @@ void lazy_host_init(struct lazy *l)
 	l->host.store_attr = host_store_attr;
 	l->host.print = host_print;
 	l->host.not_known = host_not_known;
-	l->composer = (struct composer){ .self = l,
-					 .autocast = &l->eager->world->autocast,
-					 .gpu = &l->eager->world->gpu,
-					 .host = &l->host,
-					 .run = composer_run,
-					 .size = composer_size,
-					 .type = composer_type,
-					 .places = composer_places };
+	l->decomposer = (struct decomposer){ .self = l,
+					     .autocast = &l->eager->world->autocast,
+					     .gpu = &l->eager->world->gpu,
+					     .host = &l->host,
+					     .run = decomposer_run,
+					     .size = decomposer_size,
+					     .type = decomposer_type,
+					     .places = decomposer_places };
 }

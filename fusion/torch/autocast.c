@@ -73,7 +73,7 @@ static bool cast_one(const struct autocast *a, struct value t, enum dtype to, st
 {
 	struct value args[2] = { t, { .kind = VALUE_DTYPE, .dtype = to } };
 
-	return a->composer->run(a->composer->self, OP_to, "fx:", false, args, 2, out, err);
+	return a->decomposer->run(a->decomposer->self, OP_to, "fx:", false, args, 2, out, err);
 }
 
 /* The cast of a parameter, from before where there is one. */
@@ -114,7 +114,7 @@ static bool cast_operand(struct autocast *a, unsigned mode, struct value t, enum
 			 enum dtype to, struct value *out, struct err *err)
 {
 	if (from == DTYPE_F32 && to == autocast_dtype(mode, autocast_place(mode)) &&
-	    !(mode & AUTOCAST_NO_CACHE) && a->keeps(a->composer->self, t))
+	    !(mode & AUTOCAST_NO_CACHE) && a->keeps(a->decomposer->self, t))
 		return cast_kept(a, t, to, out, err);
 	return cast_one(a, t, to, out, err);
 }
@@ -134,8 +134,8 @@ bool autocast_values(struct autocast *a, unsigned mode, enum op op, const struct
 		return true;
 	for (int i = 0; i < n; i++)
 		if (values[i].kind == VALUE_TENSOR &&
-		    !a->composer->type(a->composer->self, values[i], &rank, &dtypes[n_tensors++],
-				       err))
+		    !a->decomposer->type(a->decomposer->self, values[i], &rank,
+					 &dtypes[n_tensors++], err))
 			return false;
 	if (!autocast_target(op, place, autocast_dtype(mode, place), dtypes, n_tensors, &to,
 			     &banned)) {

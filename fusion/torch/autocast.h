@@ -12,7 +12,7 @@
 #define FUSION_RUNTIME_AUTOCAST_H
 
 #include "fusion/base/vec.h"
-#include "fusion/torch/compose.h"
+#include "fusion/torch/decomposition.h"
 
 /* Bits of the mode; 0: on the CPU, no block is open. */
 enum {
@@ -34,7 +34,7 @@ struct autocast_kept {
 };
 
 struct autocast {
-	const struct composer *composer;
+	const struct decomposer *decomposer;
 	bool *grad_off; /* of the host: a cast that is kept is recorded in any grad mode */
 	/* Whether the cast of a tensor is kept: a leaf that requires a gradient. */
 	bool (*keeps)(void *self, struct value tensor);

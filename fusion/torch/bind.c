@@ -302,8 +302,8 @@ static bool bind_value(const struct bind_target *t, const char *name, const stru
 		v = value_int(2); /* norm(x, p='fro') */
 	if (v.kind == VALUE_TENSOR && tensor)
 		return bind_tensor(t, v, out, err);
-	if (v.kind >= VALUE_SYMREAL && v.kind <= VALUE_LATEBOOL && p->kind == PARAM_TENSOR_SCALAR &&
-	    !(v.kind == VALUE_SYMREAL && t->reals))
+	if (v.kind >= VALUE_SYMREAL && v.kind <= VALUE_DEFERRED_BOOL &&
+	    p->kind == PARAM_TENSOR_SCALAR && !(v.kind == VALUE_SYMREAL && t->reals))
 		return bind_tensor(t, v, out, err);
 	switch (p->kind) {
 	case PARAM_TENSOR_SCALAR:

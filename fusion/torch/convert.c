@@ -80,7 +80,7 @@ static const char *fx_name(const char *name, char text[64])
 	return text;
 }
 
-static bool cast(const struct composer *c, const char *name, struct value x, enum dtype dtype,
+static bool cast(const struct decomposer *c, const char *name, struct value x, enum dtype dtype,
 		 bool copy, struct value *out, struct err *err)
 {
 	struct value to = { .kind = VALUE_DTYPE, .dtype = dtype };
@@ -158,7 +158,7 @@ static bool name_arguments(const char *name, const struct value *args, const str
 	return true;
 }
 
-static bool read_to(const struct composer *c, const char *name, const struct value *args, int n,
+static bool read_to(const struct decomposer *c, const char *name, const struct value *args, int n,
 		    const struct keywords *kw, struct wanted *w, struct err *err)
 {
 	int positional = n - (kw ? kw->n : 0), rank;
@@ -183,7 +183,7 @@ static bool read_to(const struct composer *c, const char *name, const struct val
 	return v[1].kind == VALUE_UNSET || convert_dtype(name, v[1], &w->dtype, err);
 }
 
-static bool to(const struct composer *c, const char *name, const struct value *args, int n,
+static bool to(const struct decomposer *c, const char *name, const struct value *args, int n,
 	       const struct keywords *kw, struct value *out, struct err *err)
 {
 	struct wanted w;
@@ -193,7 +193,7 @@ static bool to(const struct composer *c, const char *name, const struct value *a
 }
 
 /* torch._C.conversion(...): the dtype that Module.to(...) or .type(...) means, or None. */
-static bool conversion(const struct composer *c, const struct value *args, int n,
+static bool conversion(const struct decomposer *c, const struct value *args, int n,
 		       const struct keywords *kw, struct value *out, struct err *err)
 {
 	struct wanted w = { .dtype = DTYPE_COUNT };
@@ -208,7 +208,7 @@ static bool conversion(const struct composer *c, const struct value *args, int n
 }
 
 /* x.type() names it, x.type(dtype) converts. */
-static bool type(const struct composer *c, const char *name, const struct value *args, int n,
+static bool type(const struct decomposer *c, const char *name, const struct value *args, int n,
 		 const struct keywords *kw, struct value *out, struct err *err)
 {
 	static const char *const names[] = { "input", "dtype", "non_blocking" };
@@ -217,7 +217,7 @@ static bool type(const struct composer *c, const char *name, const struct value 
 	char text[48] = "torch.";
 	int rank;
 
-	if (!compose_args(name, names, 3, 1, args, n, kw, v, err) ||
+	if (!decompose_args(name, names, 3, 1, args, n, kw, v, err) ||
 	    !c->type(c->self, v[0], &rank, &own, err))
 		return false;
 	if (v[1].kind != VALUE_UNSET && v[1].kind != VALUE_NONE) {
@@ -238,13 +238,13 @@ static bool type(const struct composer *c, const char *name, const struct value 
 }
 
 /* x.cpu(), x.cuda(device): a run has one device. */
-static bool device_of(const struct composer *c, const char *name, const struct value *args, int n,
+static bool device_of(const struct decomposer *c, const char *name, const struct value *args, int n,
 		      const struct keywords *kw, struct value *out, struct err *err)
 {
 	static const char *const names[] = { "input", "device", "non_blocking", "memory_format" };
 	struct value v[4];
 
-	if (!compose_args(name, names, 4, 1, args, n, kw, v, err))
+	if (!decompose_args(name, names, 4, 1, args, n, kw, v, err))
 		return false;
 	for (int i = 1; i < 4; i++)
 		if (v[i].kind != VALUE_UNSET && !placement_fits(name, names[i], v[i], err))
@@ -273,7 +273,7 @@ bool convert_knows(int id)
 	       id == MORE_CONVERSION || cast_dtype(id) != DTYPE_COUNT;
 }
 
-bool convert_call(const struct composer *c, int id, const char *name, const struct value *args,
+bool convert_call(const struct decomposer *c, int id, const char *name, const struct value *args,
 		  int n, const struct keywords *kw, struct value *out, struct err *err)
 {
 	static const char *const like[] = { "input", "other" }, *const one[] = { "input",
@@ -292,14 +292,14 @@ bool convert_call(const struct composer *c, int id, const char *name, const stru
 	case MORE_DEVICE_OF:
 		return device_of(c, name, args, n, kw, out, err);
 	case MORE_TYPE_AS:
-		if (!compose_args(name, like, 2, 2, args, n, kw, v, err))
+		if (!decompose_args(name, like, 2, 2, args, n, kw, v, err))
 			return false;
 		if (v[1].kind != VALUE_TENSOR)
 			return err_set(err, ERR_TYPE, "type_as takes a tensor");
 		return c->type(c->self, v[1], &rank, &dtype, err) &&
 		       cast(c, name, v[0], dtype, false, out, err);
 	default:
-		return compose_args(name, one, 2, 1, args, n, kw, v, err) &&
+		return decompose_args(name, one, 2, 1, args, n, kw, v, err) &&
 		       (v[1].kind == VALUE_UNSET || placement_fits(name, one[1], v[1], err)) &&
 		       cast(c, name, v[0], dtype, false, out, err);
 	}

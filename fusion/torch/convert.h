@@ -4,7 +4,7 @@
 #ifndef FUSION_RUNTIME_CONVERT_H
 #define FUSION_RUNTIME_CONVERT_H
 
-#include "fusion/torch/torch_more.h"
+#include "fusion/torch/natives.h"
 
 /* A dtype as functions take it: torch.float32, or Python's int, float and bool. */
 bool convert_is_dtype(struct value v, enum dtype *dtype);
@@ -14,7 +14,7 @@ bool convert_dtype(const char *name, struct value v, enum dtype *dtype, struct e
 
 /* Calls of these natives, args with self in front. */
 bool convert_knows(int id);
-bool convert_call(const struct composer *c, int id, const char *name, const struct value *args,
+bool convert_call(const struct decomposer *c, int id, const char *name, const struct value *args,
 		  int n, const struct keywords *kw, struct value *out, struct err *err);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "fusion/tensor/tensor.h"
-#include "fusion/torch/torch_more.h"
+#include "fusion/torch/natives.h"
 
 static bool is_float(const struct tensor *t)
 {
@@ -55,8 +55,8 @@ static void unravel(int rank, const int64_t *size, int64_t i, int64_t index[MAX_
 
 /* For a host's composer.places: indices where a mask holds, a tuple of one int64
  * tensor for each dim. */
-static bool dynamic_places(const struct torch_memory *memory, const struct tensor *mask,
-			   struct value *out, struct err *err)
+static bool data_dependent_places(const struct torch_memory *memory, const struct tensor *mask,
+				  struct value *out, struct err *err)
 {
 	int rank = mask->rank ? mask->rank : 1;
 	int64_t n = count(mask), numel = tensor_numel(mask), row = 0, index[MAX_RANK] = { 0 };
@@ -122,8 +122,8 @@ static int64_t joint_size(const struct tensor *a, const struct tensor *b, int ra
 }
 
 /* In the sizes, row by row in one dim. */
-static bool spread(const struct composer *c, struct value t, struct value sizes, struct value *out,
-		   struct err *err)
+static bool spread(const struct decomposer *c, struct value t, struct value sizes,
+		   struct value *out, struct err *err)
 {
 	struct value wide;
 	bool ok;
@@ -137,7 +137,7 @@ static bool spread(const struct composer *c, struct value t, struct value sizes,
 }
 
 /* x[mask] where both have these sizes. */
-static bool select_spread(const struct composer *c, const char *name, struct value x,
+static bool select_spread(const struct decomposer *c, const char *name, struct value x,
 			  struct value mask, struct value sizes, struct value *out, struct err *err)
 {
 	struct value values[3] = { { .kind = VALUE_UNSET }, value_int(0) }, flat, kept;
@@ -160,8 +160,8 @@ static bool select_spread(const struct composer *c, const char *name, struct val
 	return ok;
 }
 
-bool masked_select_call(const struct composer *c, const char *name, const struct value *args, int n,
-			const struct keywords *kw, struct value *out, struct err *err)
+bool masked_select_call(const struct decomposer *c, const char *name, const struct value *args,
+			int n, const struct keywords *kw, struct value *out, struct err *err)
 {
 	static const char *const names[] = { "input", "mask" };
 	const struct tensor *x, *mask;
@@ -169,7 +169,7 @@ bool masked_select_call(const struct composer *c, const char *name, const struct
 	int rank;
 	bool ok;
 
-	if (!compose_args(name, names, 2, 2, args, n, kw, v, err))
+	if (!decompose_args(name, names, 2, 2, args, n, kw, v, err))
 		return false;
 	if (v[0].kind != VALUE_TENSOR || v[1].kind != VALUE_TENSOR)
 		return err_set(err, ERR_TYPE, "%s takes two tensors", name);
@@ -274,7 +274,7 @@ static bool unique(const struct torch_memory *memory, const char *name, bool run
 	bool ok, inverse, counts;
 	int made = 0;
 
-	if (!compose_args(name, runs ? of_runs : names, runs ? 4 : 5, 1, args, n, kw, v, err))
+	if (!decompose_args(name, runs ? of_runs : names, runs ? 4 : 5, 1, args, n, kw, v, err))
 		return false;
 	inverse = v[runs ? 1 : 2].kind == VALUE_BOOL && v[runs ? 1 : 2].b;
 	counts = v[runs ? 2 : 3].kind == VALUE_BOOL && v[runs ? 2 : 3].b;
@@ -343,7 +343,7 @@ static bool bincount(const struct torch_memory *memory, const char *name, const 
 	int64_t size, numel;
 	enum dtype dtype;
 
-	if (!compose_args(name, names, 3, 1, args, n, kw, v, err))
+	if (!decompose_args(name, names, 3, 1, args, n, kw, v, err))
 		return false;
 	x = v[0].tensor->memory;
 	if (v[1].kind == VALUE_TENSOR)
@@ -409,7 +409,7 @@ static bool allclose(const char *name, const struct value *args, int n, const st
 	double rtol, atol;
 	bool nan_too, close = true;
 
-	if (!compose_args(name, names, 5, 2, args, n, kw, v, err))
+	if (!decompose_args(name, names, 5, 2, args, n, kw, v, err))
 		return false;
 	if (v[1].kind != VALUE_TENSOR)
 		return err_set(err, ERR_TYPE, "%s takes two tensors", name);
@@ -484,9 +484,9 @@ static bool wants_tuple(const struct value *args, int n, const struct keywords *
 	return positional > 1 && args[1].kind == VALUE_BOOL && args[1].b;
 }
 
-bool dynamic_call(const struct torch_memory *memory, int id, const char *name,
-		  const struct value *args, int n, const struct keywords *kw, struct value *out,
-		  struct err *err)
+bool data_dependent_call(const struct torch_memory *memory, int id, const char *name,
+			 const struct value *args, int n, const struct keywords *kw,
+			 struct value *out, struct err *err)
 {
 	const struct tensor *x;
 
@@ -498,9 +498,9 @@ bool dynamic_call(const struct torch_memory *memory, int id, const char *name,
 	x = args[0].tensor->memory;
 	switch (id) {
 	case OP_where:
-		return dynamic_places(memory, x, out, err);
+		return data_dependent_places(memory, x, out, err);
 	case MORE_NONZERO:
-		return wants_tuple(args, n, kw) ? dynamic_places(memory, x, out, err)
+		return wants_tuple(args, n, kw) ? data_dependent_places(memory, x, out, err)
 						: nonzero(memory, x, out, err);
 	case MORE_ARGWHERE:
 		return nonzero(memory, x, out, err);

@@ -5,7 +5,7 @@
 #include "fusion/vm/frame.h"
 #include "fusion/tensor/tensor.h"
 #include "fusion/torch/convert.h"
-#include "fusion/torch/torch_more.h"
+#include "fusion/torch/natives.h"
 
 bool draws_names_gpu(struct value device)
 {
@@ -13,7 +13,7 @@ bool draws_names_gpu(struct value device)
 	       (device.kind == VALUE_STR && strncmp(device.str->text, "cpu", 3) != 0);
 }
 
-bool draws_on_gpu(const struct composer *c, struct value place)
+bool draws_on_gpu(const struct decomposer *c, struct value place)
 {
 	switch (c->gpu ? *c->gpu : GPU_ABSENT) {
 	case GPU_DEFAULT:
@@ -26,7 +26,7 @@ bool draws_on_gpu(const struct composer *c, struct value place)
 	}
 }
 
-bool draws_name(const struct composer *c, struct value place, struct value *out, struct err *err)
+bool draws_name(const struct decomposer *c, struct value place, struct value *out, struct err *err)
 {
 	const char *name = draws_on_gpu(c, place) ? "gpu" : "cpu";
 
@@ -34,7 +34,7 @@ bool draws_name(const struct composer *c, struct value place, struct value *out,
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
 
-void draws_set_default(const struct composer *c, struct value device)
+void draws_set_default(const struct decomposer *c, struct value device)
 {
 	if (c->gpu && *c->gpu != GPU_ABSENT && draws_names_gpu(device))
 		*c->gpu = GPU_DEFAULT;
@@ -48,7 +48,7 @@ struct draw_call {
 	struct value size, dtype, device;
 };
 
-static bool draw(const struct composer *c, const struct draw_call *d, const char *name,
+static bool draw(const struct decomposer *c, const struct draw_call *d, const char *name,
 		 struct value *out, struct err *err)
 {
 	struct value values[6], draws;
@@ -104,7 +104,7 @@ static int take_bounds(struct draw_call *d, const struct value *args, int n)
 }
 
 /* rand(2, 3), rand((2, 3)), randint(low, high, size) */
-static bool numbers(const struct composer *c, int id, const char *name, const struct value *args,
+static bool numbers(const struct decomposer *c, int id, const char *name, const struct value *args,
 		    int n, const struct keywords *kw, struct value *out, struct err *err)
 {
 	static const char *const all[] = { "low", "high", "size", "dtype" };
@@ -121,7 +121,7 @@ static bool numbers(const struct composer *c, int id, const char *name, const st
 			       .device = value_none() };
 	struct value given;
 
-	if (!compose_keywords(name, ints ? all : all + 2, ints ? 4 : 2, named, kw, err))
+	if (!decompose_keywords(name, ints ? all : all + 2, ints ? 4 : 2, named, kw, err))
 		return false;
 	if (ints) {
 		at = take_bounds(&d, args, positional);
@@ -143,7 +143,7 @@ static bool numbers(const struct composer *c, int id, const char *name, const st
 	return ok;
 }
 
-static bool like(const struct composer *c, int id, const char *name, const struct value *args,
+static bool like(const struct decomposer *c, int id, const char *name, const struct value *args,
 		 int n, const struct keywords *kw, struct value *out, struct err *err)
 {
 	int positional = n - (kw ? kw->n : 0);
@@ -155,9 +155,9 @@ static bool like(const struct composer *c, int id, const char *name, const struc
 
 	if (positional != 1 || args[0].kind != VALUE_TENSOR)
 		return err_set(err, ERR_TYPE, "%s takes one tensor", name);
-	if (!compose_keywords(name, (const char *const[]){ "dtype" }, 1, args + positional, kw,
-			      err) ||
-	    !compose_sizes(c, args[0], &d.size, &d.dtype.dtype, err))
+	if (!decompose_keywords(name, (const char *const[]){ "dtype" }, 1, args + positional, kw,
+				err) ||
+	    !decompose_sizes(c, args[0], &d.size, &d.dtype.dtype, err))
 		return false;
 	keyword(kw, args + positional, "device", &d.device);
 	ok = (!keyword(kw, args + positional, "dtype", &given) ||
@@ -167,8 +167,8 @@ static bool like(const struct composer *c, int id, const char *name, const struc
 	return ok;
 }
 
-bool draws_call(const struct composer *c, int id, const char *name, const struct value *args, int n,
-		const struct keywords *kw, struct value *out, struct err *err)
+bool draws_call(const struct decomposer *c, int id, const char *name, const struct value *args,
+		int n, const struct keywords *kw, struct value *out, struct err *err)
 {
 	return id == MORE_RAND_LIKE || id == MORE_RANDN_LIKE
 		   ? like(c, id, name, args, n, kw, out, err)

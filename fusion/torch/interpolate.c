@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "fusion/torch/autocast.h"
-#include "fusion/torch/torch_more.h"
+#include "fusion/torch/natives.h"
 
 enum { FIRST_SPATIAL = 2 }; /* dims of a batch of images: batch, channels, then these */
 
 /* A value on its way through ops; owned. */
 struct line {
-	const struct composer *c;
+	const struct decomposer *c;
 	const char *name; /* "fx:pad" */
 	struct value at;
 	struct err *err;
@@ -80,7 +80,7 @@ static bool is_list(struct value v)
 
 static bool add_sizes(const struct line *l, struct value a, int64_t b, struct value *out)
 {
-	return compose_add(l->c, a, value_int(b), out, l->err);
+	return decompose_add(l->c, a, value_int(b), out, l->err);
 }
 
 /* So many places of the value, which stand beside x along the dim. */
@@ -150,8 +150,9 @@ static bool pad_index(struct line *l, int dim, const char *mode, int64_t low, in
 	if (!l->c->size(l->c->self, l->at, dim, &size, l->err) || !add_sizes(l, size, -1, &last) ||
 	    !add_sizes(l, size, low + high, &length))
 		return false;
-	if (!compose_compare(l->c, CMP_LE, value_int((low > high ? low : high) + (mode[2] == 'f')),
-			     size, &inside, l->err))
+	if (!decompose_compare(l->c, CMP_LE,
+			       value_int((low > high ? low : high) + (mode[2] == 'f')), size,
+			       &inside, l->err))
 		return false;
 	if (!inside && mode[2] != 'p')
 		return err_set(l->err, ERR_OP,
@@ -178,7 +179,7 @@ static bool pad_widths(const struct line *l, struct value pad, int rank, int64_t
 			       "pad: two ints for each dim from the last one on are needed");
 	*n = pad.list->len;
 	for (int i = 0; i < *n; i++)
-		if (!compose_number(l->c, pad.list->at[i], "a width of pad", &widths[i], l->err))
+		if (!decompose_number(l->c, pad.list->at[i], "a width of pad", &widths[i], l->err))
 			return false;
 	return true;
 }
@@ -252,10 +253,10 @@ static bool scale_of(const struct line *l, const struct value *v, int dim, struc
 		size = dim - FIRST_SPATIAL < size.list->len ? size.list->at[dim - FIRST_SPATIAL]
 							    : value_none();
 	if (!l->c->size(l->c->self, l->at, dim, &whole, l->err) ||
-	    !compose_number(l->c, whole, "the size that interpolate scales", &s->from, l->err))
+	    !decompose_number(l->c, whole, "the size that interpolate scales", &s->from, l->err))
 		return false;
 	if (given(v[1])) {
-		if (!compose_number(l->c, size, "a size of interpolate", &s->to, l->err))
+		if (!decompose_number(l->c, size, "a size of interpolate", &s->to, l->err))
 			return false;
 	} else {
 		if (!number_of(size, &factor) || !(factor > 0))
@@ -272,8 +273,8 @@ static bool scale_of(const struct line *l, const struct value *v, int dim, struc
 	return true;
 }
 
-static bool resample_nearest(struct line *l, int dim, const struct scale *s, bool exact,
-			     const char *name)
+static bool interpolate_nearest(struct line *l, int dim, const struct scale *s, bool exact,
+				const char *name)
 {
 	struct line index;
 	bool ok = count_from(l, value_int(0), value_int(s->to), DTYPE_F32, &index);
@@ -333,8 +334,8 @@ static bool blend(struct line *l, int rank, int dim, struct line *low, struct li
 	return ok;
 }
 
-static bool resample_linear(struct line *l, int rank, int dim, const struct scale *s, bool corners,
-			    enum dtype dtype, const char *name)
+static bool interpolate_linear(struct line *l, int rank, int dim, const struct scale *s,
+			       bool corners, enum dtype dtype, const char *name)
 {
 	struct line weight, low;
 	bool ok;
@@ -389,8 +390,8 @@ static bool interpolate(struct line *l, const struct value *v, struct err *err)
 
 		if (!scale_of(l, v, dim, &s))
 			return false;
-		if (nearest ? !resample_nearest(l, dim, &s, mode[7] == '-', name)
-			    : !resample_linear(l, rank, dim, &s, corners, work, name))
+		if (nearest ? !interpolate_nearest(l, dim, &s, mode[7] == '-', name)
+			    : !interpolate_linear(l, rank, dim, &s, corners, work, name))
 			return false;
 	}
 	return nearest || dtype == work ||
@@ -430,7 +431,7 @@ struct shuffle {
 static bool shuffle_apart(const struct line *l, const struct value *size, bool back,
 			  struct shuffle *s)
 {
-	if (!compose_number(l->c, size[0], "the channels of pixel_shuffle", &s->channels, l->err))
+	if (!decompose_number(l->c, size[0], "the channels of pixel_shuffle", &s->channels, l->err))
 		return false;
 	if (!back) { /* c, r, r, h, w -> c, h, r, w, r */
 		*s = (struct shuffle){ .r = s->r,
@@ -444,8 +445,8 @@ static bool shuffle_apart(const struct line *l, const struct value *size, bool b
 			       "pixel_shuffle: %lld channels are no multiple of %lld squared",
 			       (long long)s->channels, (long long)s->r);
 	}
-	if (!compose_number(l->c, size[1], "a size of pixel_unshuffle", &s->high, l->err) ||
-	    !compose_number(l->c, size[2], "a size of pixel_unshuffle", &s->wide, l->err))
+	if (!decompose_number(l->c, size[1], "a size of pixel_unshuffle", &s->high, l->err) ||
+	    !decompose_number(l->c, size[2], "a size of pixel_unshuffle", &s->wide, l->err))
 		return false;
 	*s = (struct shuffle){ .r = s->r, /* c, h, r, w, r -> c, r, r, h, w */
 			       .channels = s->channels,
@@ -490,7 +491,7 @@ static bool pixel_shuffle(struct line *l, const struct value *v, bool back, stru
 	enum dtype dtype;
 
 	if (!l->c->type(l->c->self, l->at, &rank, &dtype, err) ||
-	    !compose_number(l->c, v[1], "the factor of pixel_shuffle", &s.r, err))
+	    !decompose_number(l->c, v[1], "the factor of pixel_shuffle", &s.r, err))
 		return false;
 	lead = rank - 3;
 	if (lead < 0 || rank + 2 > MAX_RANK || s.r < 1 || s.r > 1 << 16)
@@ -510,8 +511,9 @@ static bool pixel_shuffle(struct line *l, const struct value *v, bool back, stru
 	return reshape_to(l, size, rank, l->name);
 }
 
-bool resample_call(const struct composer *c, int id, const char *name, const struct value *args,
-		   int n, const struct keywords *kw, struct value *out, struct err *err)
+bool interpolate_call(const struct decomposer *c, int id, const char *name,
+		      const struct value *args, int n, const struct keywords *kw, struct value *out,
+		      struct err *err)
 {
 	static const char *const pad_names[] = { "input", "pad", "mode", "value" };
 	static const char *const shuffle_names[] = { "input", "upscale_factor" };
@@ -524,11 +526,11 @@ bool resample_call(const struct composer *c, int id, const char *name, const str
 	bool ok;
 
 	if (id == MORE_PAD)
-		ok = compose_args(name + 3, pad_names, 4, 2, args, n, kw, v, err);
+		ok = decompose_args(name + 3, pad_names, 4, 2, args, n, kw, v, err);
 	else if (id == MORE_INTERPOLATE)
-		ok = compose_args(name + 3, scale_names, 7, 1, args, n, kw, v, err);
+		ok = decompose_args(name + 3, scale_names, 7, 1, args, n, kw, v, err);
 	else
-		ok = compose_args(name + 3, shuffle_names, 2, 2, args, n, kw, v, err);
+		ok = decompose_args(name + 3, shuffle_names, 2, 2, args, n, kw, v, err);
 	if (!ok)
 		return false;
 	if (v[0].kind != VALUE_TENSOR)

@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "fusion/torch/bind.h"
-#include "fusion/torch/torch_more.h"
+#include "fusion/torch/natives.h"
 
 /* No function that takes numbers has more arguments, but for sizes one by one. */
 enum { MOST = MAX_ARGS + MAX_RANK };
 
-/* Functions that are no rows of ops.def; most read their ints by compose_number(). */
+/* Functions that are no rows of ops.def; most read their ints by decompose_number(). */
 static enum param_kind of_native(const struct native *f, int position)
 {
 	switch (f->id) {
@@ -102,7 +102,7 @@ bool numbers_wanted(const struct native *f, const struct value *args, int n,
 }
 
 /* v becomes a number, where it is a tensor. */
-static bool read_number(const struct composer *c, const char *name, enum param_kind kind,
+static bool read_number(const struct decomposer *c, const char *name, enum param_kind kind,
 			struct value *v, struct err *err)
 {
 	enum value_kind as = VALUE_INT;
@@ -116,12 +116,12 @@ static bool read_number(const struct composer *c, const char *name, enum param_k
 	if (kind == PARAM_INTS && dtype_category(dtype) == CATEGORY_BOOL)
 		return err_set(err, ERR_OP, "%s: a size must be an int, not a bool tensor", name);
 	if (kind == PARAM_INTS)
-		return compose_index(c, *v, v, err);
+		return decompose_index(c, *v, v, err);
 	if (kind == PARAM_INT) {
 		if (rank != 0 || dtype_category(dtype) != CATEGORY_INT)
 			return err_set(err, ERR_TYPE, "%s takes an int there, not a tensor of %s%s",
 				       name, dtype_name(dtype), rank ? " with dims" : "");
-		if (!compose_number(c, *v, name, &number, err))
+		if (!decompose_number(c, *v, name, &number, err))
 			return false;
 		*v = value_int(number);
 		return true;
@@ -146,7 +146,8 @@ static bool read_number(const struct composer *c, const char *name, enum param_k
 }
 
 /* A list of ints of one that has tensors. */
-static bool read_list(const struct composer *c, const char *name, struct value *v, struct err *err)
+static bool read_list(const struct decomposer *c, const char *name, struct value *v,
+		      struct err *err)
 {
 	struct value list = v->kind == VALUE_LIST ? value_list(v->list->at, v->list->len)
 						  : value_tuple(v->list->at, v->list->len);
@@ -168,8 +169,8 @@ static bool read_list(const struct composer *c, const char *name, struct value *
 	return true;
 }
 
-bool numbers_call(const struct composer *c, const struct native *f, const struct value *args, int n,
-		  const struct keywords *kw, struct value *out, struct err *err)
+bool numbers_call(const struct decomposer *c, const struct native *f, const struct value *args,
+		  int n, const struct keywords *kw, struct value *out, struct err *err)
 {
 	struct value plain[MOST];
 	bool own[MOST] = { false }, ok = true;

@@ -3,14 +3,14 @@
 #ifndef FUSION_RUNTIME_NUMBERS_H
 #define FUSION_RUNTIME_NUMBERS_H
 
-#include "fusion/torch/compose.h"
+#include "fusion/torch/decomposition.h"
 
 /* Whether an argument of the call is a tensor that is to be read as a number. */
 bool numbers_wanted(const struct native *f, const struct value *args, int n,
 		    const struct keywords *kw);
 
 /* The host's call of the same with numbers.  A read that a capture cannot do is a break. */
-bool numbers_call(const struct composer *c, const struct native *f, const struct value *args, int n,
-		  const struct keywords *kw, struct value *out, struct err *err);
+bool numbers_call(const struct decomposer *c, const struct native *f, const struct value *args,
+		  int n, const struct keywords *kw, struct value *out, struct err *err);
 
 #endif

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "fusion/torch/convert.h"
-#include "fusion/torch/torch_more.h"
+#include "fusion/torch/natives.h"
 
 enum { MOST = MAX_ARGS + 1 };
 
-static bool op(const struct composer *c, enum op id, const char *name, const struct value *values,
+static bool op(const struct decomposer *c, enum op id, const char *name, const struct value *values,
 	       int n, struct value *out, struct err *err)
 {
 	return c->run(c->self, id, name, false, values, n, out, err);
@@ -41,7 +41,7 @@ static bool pack(struct value first, struct value second, const char *const *fie
 static const char *const values_indices[] = { "values", "indices" };
 
 /* The first of the parts that are unpacked: *whole as getitem. */
-static bool first_part(const struct composer *c, struct value *whole, struct err *err)
+static bool first_part(const struct decomposer *c, struct value *whole, struct err *err)
 {
 	struct value part;
 	bool ok = op(c, OP_item_of, "fx:getitem", whole, 1, &part, err);
@@ -52,9 +52,9 @@ static bool first_part(const struct composer *c, struct value *whole, struct err
 }
 
 /* Two ops on the same arguments, as (values, indices). */
-static bool two_ops(const struct composer *c, const char *name, enum op values_op, enum op index_op,
-		    const struct value *args, int n, const char *type, struct value *out,
-		    struct err *err)
+static bool two_ops(const struct decomposer *c, const char *name, enum op values_op,
+		    enum op index_op, const struct value *args, int n, const char *type,
+		    struct value *out, struct err *err)
 {
 	struct value values, indices;
 	char fx[64];
@@ -70,7 +70,7 @@ static bool two_ops(const struct composer *c, const char *name, enum op values_o
 }
 
 /* max(x), max(x, y), max(x, dim, keepdim) */
-static bool extreme(const struct composer *c, enum op id, const char *name,
+static bool extreme(const struct decomposer *c, enum op id, const char *name,
 		    const struct value *args, int n, const struct keywords *kw, struct value *out,
 		    struct err *err)
 {
@@ -79,7 +79,7 @@ static bool extreme(const struct composer *c, enum op id, const char *name,
 	struct value v[4];
 	char fx[64];
 
-	if (!compose_args(name, names, 4, 1, args, n, kw, v, err))
+	if (!decompose_args(name, names, 4, 1, args, n, kw, v, err))
 		return false;
 	if (v[1].kind == VALUE_TENSOR)
 		v[3] = v[1];
@@ -96,7 +96,7 @@ static bool extreme(const struct composer *c, enum op id, const char *name,
 }
 
 /* k <= x.size(dim) is a guard of a piece for other sizes, too; the op says what is wrong. */
-static bool guard_fits(const struct composer *c, struct value x, struct value k, struct value dim,
+static bool guard_fits(const struct decomposer *c, struct value x, struct value k, struct value dim,
 		       struct err *err)
 {
 	struct value sizes;
@@ -104,24 +104,24 @@ static bool guard_fits(const struct composer *c, struct value x, struct value k,
 	bool ok = true, fits;
 	int64_t d;
 
-	if (!compose_sizes(c, x, &sizes, &dtype, err))
+	if (!decompose_sizes(c, x, &sizes, &dtype, err))
 		return false;
 	if (dim.kind == VALUE_INT && (k.kind == VALUE_INT || k.kind == VALUE_SYMINT)) {
 		d = dim.i < 0 ? dim.i + sizes.list->len : dim.i;
 		if (d >= 0 && d < sizes.list->len)
-			ok = compose_compare(c, CMP_LE, k, sizes.list->at[d], &fits, err);
+			ok = decompose_compare(c, CMP_LE, k, sizes.list->at[d], &fits, err);
 	}
 	value_unref(sizes);
 	return ok;
 }
 
-static bool topk(const struct composer *c, const char *name, const struct value *args, int n,
+static bool topk(const struct decomposer *c, const char *name, const struct value *args, int n,
 		 const struct keywords *kw, struct value *out, struct err *err)
 {
 	static const char *const names[] = { "input", "k", "dim", "largest", "sorted" };
 	struct value v[5];
 
-	if (!compose_args(name, names, 5, 2, args, n, kw, v, err))
+	if (!decompose_args(name, names, 5, 2, args, n, kw, v, err))
 		return false;
 	v[2] = v[2].kind == VALUE_UNSET ? value_int(-1) : v[2];
 	v[3] = v[3].kind == VALUE_UNSET ? value_bool(true) : v[3];
@@ -132,13 +132,13 @@ static bool topk(const struct composer *c, const char *name, const struct value 
 		       out, err);
 }
 
-static bool sort(const struct composer *c, const char *name, const struct value *args, int n,
+static bool sort(const struct decomposer *c, const char *name, const struct value *args, int n,
 		 const struct keywords *kw, struct value *out, struct err *err)
 {
 	static const char *const names[] = { "input", "dim", "descending", "stable" };
 	struct value v[4];
 
-	if (!compose_args(name, names, 4, 1, args, n, kw, v, err))
+	if (!decompose_args(name, names, 4, 1, args, n, kw, v, err))
 		return false;
 	v[1] = v[1].kind == VALUE_UNSET ? value_int(-1) : v[1];
 	v[2] = v[2].kind == VALUE_UNSET ? value_bool(false) : v[2];
@@ -147,14 +147,14 @@ static bool sort(const struct composer *c, const char *name, const struct value 
 		       err);
 }
 
-static bool running_extreme(const struct composer *c, bool is_max, const char *name,
+static bool running_extreme(const struct decomposer *c, bool is_max, const char *name,
 			    const struct value *args, int n, const struct keywords *kw,
 			    struct value *out, struct err *err)
 {
 	static const char *const names[] = { "input", "dim" };
 	struct value v[2];
 
-	if (!compose_args(name, names, 2, 2, args, n, kw, v, err))
+	if (!decompose_args(name, names, 2, 2, args, n, kw, v, err))
 		return false;
 	return two_ops(c, name, is_max ? OP_cummax_values : OP_cummin_values,
 		       is_max ? OP_cummax_indices : OP_cummin_indices, v, 2,
@@ -165,7 +165,7 @@ static bool running_extreme(const struct composer *c, bool is_max, const char *n
 static const char *const min_max[] = { "min", "max" };
 
 /* aminmax() without a dim: of all elements, in as many dims of 1 where they are kept. */
-static bool extremes_of_all(const struct composer *c, const char *fx, struct value x,
+static bool extremes_of_all(const struct decomposer *c, const char *fx, struct value x,
 			    struct value keepdim, struct value *out, struct err *err)
 {
 	bool kept = keepdim.kind == VALUE_BOOL && keepdim.b, ok;
@@ -184,7 +184,7 @@ static bool extremes_of_all(const struct composer *c, const char *fx, struct val
 }
 
 /* amin and amax, var and mean: two reductions of the same arguments. */
-static bool two_reductions(const struct composer *c, enum op first, enum op second,
+static bool two_reductions(const struct decomposer *c, enum op first, enum op second,
 			   const char *name, const struct value *args, int n,
 			   const struct keywords *kw, struct value *out, struct err *err)
 {
@@ -194,7 +194,7 @@ static bool two_reductions(const struct composer *c, enum op first, enum op seco
 	int count = 0;
 	char fx[64];
 
-	if (!compose_args(name, names, 5, 1, args, n, kw, v, err))
+	if (!decompose_args(name, names, 5, 1, args, n, kw, v, err))
 		return false;
 	for (int i = 0; i < 5; i++)
 		if (v[i].kind == VALUE_UNSET)
@@ -238,7 +238,7 @@ static bool pair_of(const char *name, const struct value *args, int n, struct va
 
 /* running = running + momentum * (value - running), in place; in the value's dtype where the
  * statistics are as narrow as the input, whose dtype `narrow` is. */
-static bool move_towards(const struct composer *c, struct value running, struct value value,
+static bool move_towards(const struct decomposer *c, struct value running, struct value value,
 			 struct value momentum, enum dtype narrow, struct err *err)
 {
 	struct value to[2] = { running, { .kind = VALUE_DTYPE, .dtype = dtype_wide(narrow) } };
@@ -266,7 +266,7 @@ static bool move_towards(const struct composer *c, struct value running, struct 
 }
 
 /* What running statistics are taken of: float32, however narrow the input is. */
-static bool detached_wide(const struct composer *c, struct value v, enum dtype dtype,
+static bool detached_wide(const struct decomposer *c, struct value v, enum dtype dtype,
 			  struct value *out, struct err *err)
 {
 	struct value to[2] = { v, { .kind = VALUE_DTYPE, .dtype = dtype_wide(dtype) } };
@@ -282,7 +282,7 @@ static bool detached_wide(const struct composer *c, struct value v, enum dtype d
 }
 
 /* Fails where running statistics require a gradient. */
-static bool check_statistics(const struct composer *c, struct value *statistics, struct err *err)
+static bool check_statistics(const struct decomposer *c, struct value *statistics, struct err *err)
 {
 	struct value same;
 
@@ -295,8 +295,8 @@ static bool check_statistics(const struct composer *c, struct value *statistics,
 }
 
 /* With training=True the running statistics are written. */
-static bool batch_norm(const struct composer *c, const char *name, const struct value *args, int n,
-		       const struct keywords *kw, struct value *out, struct err *err)
+static bool batch_norm(const struct decomposer *c, const char *name, const struct value *args,
+		       int n, const struct keywords *kw, struct value *out, struct err *err)
 {
 	static const char *const names[] = { "input", "running_mean", "running_var", "weight",
 					     "bias",  "training",     "momentum",    "eps" };
@@ -306,7 +306,7 @@ static bool batch_norm(const struct composer *c, const char *name, const struct 
 	char fx[64];
 	bool ok, training;
 
-	if (!compose_args(name, names, 8, 3, args, n, kw, v, err))
+	if (!decompose_args(name, names, 8, 3, args, n, kw, v, err))
 		return false;
 	for (int i = 1; i < 8; i++)
 		if (v[i].kind == VALUE_UNSET)
@@ -346,7 +346,7 @@ static bool batch_norm(const struct composer *c, const char *name, const struct 
 }
 
 /* The same of parts that are views: nothing is copied. */
-static bool first_view(const struct composer *c, struct value *whole, struct err *err)
+static bool first_view(const struct decomposer *c, struct value *whole, struct err *err)
 {
 	struct value part;
 	bool ok = op(c, OP_alias, "fx:getitem", whole, 1, &part, err);
@@ -357,8 +357,8 @@ static bool first_view(const struct composer *c, struct value *whole, struct err
 }
 
 /* broadcast_tensors(x, y, ...): each expanded to what all broadcast to. */
-static bool broadcast(const struct composer *c, const struct value *args, int n, struct value *out,
-		      struct err *err)
+static bool broadcast(const struct decomposer *c, const struct value *args, int n,
+		      struct value *out, struct err *err)
 {
 	struct value all[MOST], sizes = value_none(), sum;
 	enum dtype dtype;
@@ -377,7 +377,7 @@ static bool broadcast(const struct composer *c, const struct value *args, int n,
 			sum = next;
 		}
 	}
-	ok = ok && compose_sizes(c, sum, &sizes, &dtype, err);
+	ok = ok && decompose_sizes(c, sum, &sizes, &dtype, err);
 	for (; ok && made < n; made += ok)
 		ok = op(c, OP_expand, made ? "fx:getitem" : "fx:broadcast_tensors",
 			(struct value[]){ args[made], sizes }, 2, &all[made], err) &&
@@ -393,8 +393,9 @@ static bool broadcast(const struct composer *c, const struct value *args, int n,
 	return ok;
 }
 
-bool return_types_call(const struct composer *c, int id, const char *name, const struct value *args,
-		       int n, const struct keywords *kw, struct value *out, struct err *err)
+bool return_types_call(const struct decomposer *c, int id, const char *name,
+		       const struct value *args, int n, const struct keywords *kw,
+		       struct value *out, struct err *err)
 {
 	char fx[64];
 
@@ -430,13 +431,13 @@ bool return_types_call(const struct composer *c, int id, const char *name, const
 	case MORE_RANDN_LIKE:
 		return draws_call(c, id, name, args, n, kw, out, err);
 	case MORE_BROADCAST:
-		return compose_keywords(name, NULL, 0, args + n - (kw ? kw->n : 0), kw, err) &&
+		return decompose_keywords(name, NULL, 0, args + n - (kw ? kw->n : 0), kw, err) &&
 		       broadcast(c, args, n, out, err);
 	case MORE_PAD:
 	case MORE_INTERPOLATE:
 	case MORE_PIXEL_SHUFFLE:
 	case MORE_PIXEL_UNSHUFFLE:
-		return resample_call(c, id, fx_name(name, fx), args, n, kw, out, err);
+		return interpolate_call(c, id, fx_name(name, fx), args, n, kw, out, err);
 	default:
 		return err_set(err, ERR_UNSUPPORTED, "%s is not in the language so far", name);
 	}

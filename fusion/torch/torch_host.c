@@ -15,7 +15,7 @@
 #include "fusion/graph/dtype.h"
 #include "fusion/torch/bind.h"
 #include "fusion/torch/torch_control.h"
-#include "fusion/torch/torch_more.h"
+#include "fusion/torch/natives.h"
 #include "fusion/vm/operators.h"
 
 static const struct {
@@ -431,7 +431,7 @@ static int find_function(const struct torch_names *names, const char *spelling)
 		return torch_control_find(spelling);
 	if (torch_grad_find(spelling) >= 0)
 		return torch_grad_find(spelling);
-	return torch_more_find(spelling);
+	return natives_find(spelling);
 }
 
 /* "float16", "int32": a type's name with a width. */
@@ -519,8 +519,8 @@ static int find_method(const struct torch_names *names, const char *name, const 
 		return (int)op;
 	if (custom_find(names->custom, spelling))
 		return OP_custom;
-	if (torch_more_find(spelling) >= 0)
-		return torch_more_find(spelling);
+	if (natives_find(spelling) >= 0)
+		return natives_find(spelling);
 	if (torch_grad_find(spelling) >= 0)
 		return torch_grad_find(spelling);
 	return find_inplace(spelling);

@@ -25,7 +25,7 @@ enum torch_native {
 	NATIVE_BOOL,
 	NATIVE_IS_TENSOR, /* torch.is_tensor(v) */
 	NATIVE_TENSOR,    /* torch.Tensor: the type, for isinstance() */
-	NATIVE_CAT,       /* from here to NATIVE_ARANGE: compose.h */
+	NATIVE_CAT,       /* from here to NATIVE_ARANGE: decomposition.h */
 	NATIVE_STACK,
 	NATIVE_HSTACK,
 	NATIVE_VSTACK,

@@ -405,8 +405,8 @@ bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const c
 	case VALUE_SYMBOOL:
 	case VALUE_SYMREAL:
 	case VALUE_SYMFLOAT:
-	case VALUE_LATEINT:
-	case VALUE_LATEBOOL:
+	case VALUE_DEFERRED_INT:
+	case VALUE_DEFERRED_BOOL:
 		if (strcmp(name, "__class__") != 0)
 			return host_number_attribute(vm, o, name, out, err);
 		break;

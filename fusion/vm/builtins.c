@@ -110,7 +110,7 @@ static bool unbound(struct vm *vm, struct builtin_call *call, struct err *err)
 	if (call->n == 0 || strcmp(value_type_name(call->args[0]), type) != 0)
 		return vm_raise(vm, CLASS_TYPE_ERROR, err, "%s.%s() needs a %s first", type,
 				call->row->name, type);
-	if (call->args[0].kind == VALUE_LATETEXT)
+	if (call->args[0].kind == VALUE_DEFERRED_TEXT)
 		return text_needed(vm, call->args[0], err);
 	call->self = call->args[0];
 	call->args++;
@@ -231,7 +231,7 @@ bool builtin_text(struct vm *vm, struct value v, bool plain, struct buf *text, s
 
 	if (plain && v.kind == VALUE_INSTANCE) /* those inside of others print their repr */
 		return object_text(vm, v, true, text, err);
-	if (plain && v.kind == VALUE_LATETEXT)
+	if (plain && v.kind == VALUE_DEFERRED_TEXT)
 		return text_append(vm, v, text, err);
 	value_print_with(text, v, plain, print_tensor, &t);
 	if (t.failed)

@@ -262,7 +262,7 @@ static bool print_option(struct vm *vm, const struct builtin_call *call, const c
 	struct value v = value_none();
 
 	builtin_keyword(call, name, &v);
-	if (v.kind == VALUE_LATETEXT)
+	if (v.kind == VALUE_DEFERRED_TEXT)
 		return text_needed(vm, v, err);
 	if (v.kind != VALUE_NONE && v.kind != VALUE_STR)
 		return err_set(err, ERR_TYPE, "%s must be None or a string, not %s", name,

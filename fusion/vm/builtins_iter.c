@@ -333,7 +333,7 @@ static bool settle_late(struct vm *vm, struct sum *s, struct err *err)
 	    !op_compare(vm, CMP_NE, late, value_int(0), &some, err) ||
 	    !op_binary(vm, BIN_ADD, false, s->total, late, &all, err))
 		return false;
-	if (finite.kind == VALUE_LATEBOOL)
+	if (finite.kind == VALUE_DEFERRED_BOOL)
 		return op_binary(vm, BIN_AND, false, finite, some, &some, err) &&
 		       host->pick(host->self, some, all, s->total, &known, &s->total, err);
 	if (!op_truth(vm, finite, &yes, err) || (yes && !op_truth(vm, some, &yes, err)))

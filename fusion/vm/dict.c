@@ -153,9 +153,9 @@ static bool equal(struct value a, struct value b, int depth)
 	case VALUE_SYMREAL:
 		return a.real == b.real;
 	case VALUE_SYMFLOAT:
-	case VALUE_LATEINT:
-	case VALUE_LATEBOOL:
-	case VALUE_LATETEXT:
+	case VALUE_DEFERRED_INT:
+	case VALUE_DEFERRED_BOOL:
+	case VALUE_DEFERRED_TEXT:
 		return a.i == b.i;
 	default:
 		return true; /* None, Ellipsis */

@@ -122,7 +122,7 @@ bool inst_format_value(struct vm *vm, struct frame *f, int arg, struct err *err)
 	struct value v, r;
 	struct buf text = { 0 };
 
-	if (spec.kind == VALUE_LATETEXT)
+	if (spec.kind == VALUE_DEFERRED_TEXT)
 		return text_needed(vm, spec, err);
 	if (has_spec && spec.kind != VALUE_STR)
 		return err_set(err, ERR_INTERNAL, "FORMAT_VALUE without its text");

@@ -368,9 +368,9 @@ static bool late_format(struct vm *vm, const struct format_spec *s, struct value
 		return false;
 	if (v.kind == VALUE_SYMFLOAT || v.kind == VALUE_SYMREAL)
 		like = value_float(0);
-	else if (v.kind == VALUE_LATEBOOL || v.kind == VALUE_SYMBOOL)
+	else if (v.kind == VALUE_DEFERRED_BOOL || v.kind == VALUE_SYMBOOL)
 		like = value_bool(false);
-	else if (v.kind == VALUE_LATETEXT)
+	else if (v.kind == VALUE_DEFERRED_TEXT)
 		like = empty;
 	ok = format_value(vm, s, like, &none, err) &&
 	     host->format(host->self, s, v, known, text, err);
@@ -385,7 +385,7 @@ bool format_any(struct vm *vm, const struct format_spec *s, struct value v, stru
 	struct vm_host *host;
 	bool known = false;
 
-	if (v.kind == VALUE_LATETEXT)
+	if (v.kind == VALUE_DEFERRED_TEXT)
 		return late_format(vm, s, v, &known, text, err) &&
 		       (known || text_needed(vm, v, err));
 	if (value_is_hosted(v)) {

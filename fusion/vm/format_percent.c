@@ -144,11 +144,11 @@ static bool put_character(struct percent *p, struct format_spec *s, struct value
 	s->precision = -1;
 	if (v.kind == VALUE_STR && str_length(v.str) == 1)
 		return put_text(p, s, v, err);
-	if (!value_is_integer(v) && v.kind != VALUE_LATEINT && v.kind != VALUE_SYMINT)
+	if (!value_is_integer(v) && v.kind != VALUE_DEFERRED_INT && v.kind != VALUE_SYMINT)
 		return vm_raise(p->vm, CLASS_TYPE_ERROR, err, "%%c requires int or char");
 	if (!cast(p, VALUE_INT, &v, err))
 		return false;
-	if (v.kind == VALUE_LATEINT) { /* the graph computes it */
+	if (v.kind == VALUE_DEFERRED_INT) { /* the graph computes it */
 		s->type = 'c';
 		return format_any(p->vm, s, v, p->out, err);
 	}
@@ -196,8 +196,8 @@ static bool put_whole(struct percent *p, struct format_spec *s, char type, struc
 		      struct err *err)
 {
 	bool decimal = strchr("diu", type) != NULL;
-	bool whole = value_is_integer(v) || v.kind == VALUE_SYMINT || v.kind == VALUE_LATEINT ||
-		     v.kind == VALUE_LATEBOOL;
+	bool whole = value_is_integer(v) || v.kind == VALUE_SYMINT ||
+		     v.kind == VALUE_DEFERRED_INT || v.kind == VALUE_DEFERRED_BOOL;
 
 	s->type = decimal ? 'd' : type;
 	if (decimal ? !value_is_number(v) && !value_is_hosted(v) : !whole)

@@ -58,7 +58,7 @@ struct frame {
 	struct generator *generator; /* that owns its memory; NULL: a chunk */
 	bool marked, grad_before;    /* the function has a grad mode; the one to go back to */
 	bool named;                  /* capture: FX's node of the call has been made */
-	int stands_for;              /* capture: which frame of the call, from 1; 0: none */
+	int shadow_of;               /* capture: which frame of the call, from 1; 0: none */
 	struct instance *module;     /* call_path.h: whose method it runs, a reference; NULL */
 	size_t bytes;                /* of the chunk, with this struct */
 };

@@ -69,7 +69,7 @@ static inline bool may_fork(const struct vm *vm, struct value condition)
 {
 	return __builtin_expect(
 		   condition.kind == VALUE_TENSOR ||
-		       (condition.kind >= VALUE_SYMFLOAT && condition.kind <= VALUE_LATEBOOL),
+		       (condition.kind >= VALUE_SYMFLOAT && condition.kind <= VALUE_DEFERRED_BOOL),
 		   0) &&
 	       vm->host->fork;
 }

@@ -64,7 +64,7 @@ bool op_iter(struct vm *vm, struct value v, struct value *out, struct err *err)
 	case VALUE_TUPLE:
 	case VALUE_LIST:
 		break;
-	case VALUE_LATETEXT:
+	case VALUE_DEFERRED_TEXT:
 		return text_needed(vm, v, err);
 	case VALUE_RANGE:
 		n = value_int(range_length(v.range));

@@ -85,10 +85,10 @@ bool text_arguments(struct vm *vm, const struct native *f, const struct value *a
 {
 	int positional = kw ? n - kw->n : n;
 
-	if (f->self.kind == VALUE_LATETEXT)
+	if (f->self.kind == VALUE_DEFERRED_TEXT)
 		return text_needed(vm, f->self, err);
 	for (int i = 0; f->builtin && i < n; i++)
-		if (args[i].kind == VALUE_LATETEXT &&
+		if (args[i].kind == VALUE_DEFERRED_TEXT &&
 		    !hands_on(builtin_row(f->id), i, i >= positional))
 			return text_needed(vm, args[i], err);
 	return true;

@@ -172,7 +172,7 @@ static bool inplace_list(struct vm *vm, enum binop op, struct value a, struct va
 /* Of a repetition: what may have an __index__. */
 static bool may_count(struct value v)
 {
-	return value_is_integer(v) || v.kind == VALUE_SYMINT || v.kind == VALUE_LATEINT ||
+	return value_is_integer(v) || v.kind == VALUE_SYMINT || v.kind == VALUE_DEFERRED_INT ||
 	       v.kind == VALUE_TENSOR;
 }
 
@@ -183,11 +183,11 @@ bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struc
 
 	if (op == BIN_MOD && a.kind == VALUE_STR)
 		return format_percent(vm, a.str, b, out, err);
-	if (a.kind == VALUE_LATETEXT || b.kind == VALUE_LATETEXT) {
+	if (a.kind == VALUE_DEFERRED_TEXT || b.kind == VALUE_DEFERRED_TEXT) {
 		if (op == BIN_ADD && value_is_text(a) && value_is_text(b))
 			return concat_late(vm, a, b, out, err);
 		if (a.kind != VALUE_INSTANCE && b.kind != VALUE_INSTANCE)
-			return text_needed(vm, a.kind == VALUE_LATETEXT ? a : b, err);
+			return text_needed(vm, a.kind == VALUE_DEFERRED_TEXT ? a : b, err);
 	}
 	if (value_is_number(a) && value_is_number(b))
 		return number_binary(vm, op, a, b, out, err);
@@ -298,9 +298,9 @@ bool op_truth(struct vm *vm, struct value v, bool *out, struct err *err)
 		return true;
 	case VALUE_TENSOR:
 	case VALUE_SYMFLOAT:
-	case VALUE_LATEINT:
-	case VALUE_LATEBOOL:
-	case VALUE_LATETEXT:
+	case VALUE_DEFERRED_INT:
+	case VALUE_DEFERRED_BOOL:
+	case VALUE_DEFERRED_TEXT:
 	case VALUE_SYMBOOL:
 	case VALUE_SYMREAL:
 	case VALUE_SYMINT: {
@@ -379,9 +379,9 @@ static bool comparable_by_host(struct value a, struct value b)
 static bool late_compare(struct vm *vm, struct value a, struct value b, bool *found,
 			 struct err *err)
 {
-	*found = (a.kind == VALUE_LATETEXT && value_is_text(b)) ||
-		 (b.kind == VALUE_LATETEXT && value_is_text(a));
-	return !*found || text_needed(vm, a.kind == VALUE_LATETEXT ? a : b, err);
+	*found = (a.kind == VALUE_DEFERRED_TEXT && value_is_text(b)) ||
+		 (b.kind == VALUE_DEFERRED_TEXT && value_is_text(a));
+	return !*found || text_needed(vm, a.kind == VALUE_DEFERRED_TEXT ? a : b, err);
 }
 
 enum { DEEPEST = 100 };

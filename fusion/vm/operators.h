@@ -11,15 +11,15 @@
 
 static inline bool value_is_hosted(struct value v)
 {
-	return v.kind == VALUE_TENSOR || (v.kind >= VALUE_SYMINT && v.kind <= VALUE_LATEBOOL);
+	return v.kind == VALUE_TENSOR || (v.kind >= VALUE_SYMINT && v.kind <= VALUE_DEFERRED_BOOL);
 }
 
 /* The kind of plain number that to_number() gives for one of the host's. */
 static inline enum value_kind value_plain_kind(struct value v)
 {
-	return v.kind == VALUE_SYMINT || v.kind == VALUE_LATEINT     ? VALUE_INT
-	       : v.kind == VALUE_SYMBOOL || v.kind == VALUE_LATEBOOL ? VALUE_BOOL
-								     : VALUE_FLOAT;
+	return v.kind == VALUE_SYMINT || v.kind == VALUE_DEFERRED_INT     ? VALUE_INT
+	       : v.kind == VALUE_SYMBOOL || v.kind == VALUE_DEFERRED_BOOL ? VALUE_BOOL
+									  : VALUE_FLOAT;
 }
 static inline bool value_is_integer(struct value v)
 {
@@ -40,7 +40,7 @@ static inline double value_as_double(struct value v) /* of a number */
 
 static inline bool value_is_text(struct value v)
 {
-	return v.kind == VALUE_STR || v.kind == VALUE_LATETEXT;
+	return v.kind == VALUE_STR || v.kind == VALUE_DEFERRED_TEXT;
 }
 
 /* Puts what a VALUE_LAZY stands for in its place. */
@@ -129,9 +129,9 @@ bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct 
 bool op_delete_attribute(struct vm *vm, struct value o, const char *name, struct err *err);
 bool op_delete_subscript(struct vm *vm, struct value o, struct value index, struct err *err);
 
-/* late.c: appends a STR or LATETEXT as it is. */
+/* late.c: appends a STR or DEFERRED_TEXT as it is. */
 bool text_append(struct vm *vm, struct value v, struct buf *text, struct err *err);
-/* The program looks at the characters of a LATETEXT, which are not there yet: the
+/* The program looks at the characters of a DEFERRED_TEXT, which are not there yet: the
  * capture ends.  Always false. */
 bool text_needed(struct vm *vm, struct value v, struct err *err);
 #ifdef TOLD /* what the analyzer is told of it (tests/analyzer.h) */

@@ -121,7 +121,7 @@ static bool fix_sizes(struct vm *vm, struct value *v, struct err *err)
 {
 	struct vm_host *host = vm_host_here(vm);
 
-	if (v->kind == VALUE_LATETEXT)
+	if (v->kind == VALUE_DEFERRED_TEXT)
 		return text_needed(vm, *v, err);
 	if (v->kind != VALUE_TENSOR && value_is_hosted(*v))
 		return host->to_number(host->self, value_plain_kind(*v), *v, v, err);
@@ -361,7 +361,7 @@ bool op_subscript(struct vm *vm, struct value o, struct value index, struct valu
 			       value_str(o.str->text + str_offset(o.str, at),
 					 str_offset(o.str, at + 1) - str_offset(o.str, at)),
 			       out, err);
-	case VALUE_LATETEXT:
+	case VALUE_DEFERRED_TEXT:
 		return text_needed(vm, o, err);
 	case VALUE_RANGE:
 		if (index.kind == VALUE_SLICE)
@@ -531,10 +531,10 @@ bool op_contains(struct vm *vm, struct value container, struct value item, bool 
 
 	switch (container.kind) {
 	case VALUE_STR:
-		if (item.kind == VALUE_LATETEXT)
+		if (item.kind == VALUE_DEFERRED_TEXT)
 			return text_needed(vm, item, err);
 		return str_contains(vm, container.str, item, out, err);
-	case VALUE_LATETEXT:
+	case VALUE_DEFERRED_TEXT:
 		return text_needed(vm, container, err);
 	case VALUE_DICT:
 	case VALUE_SET:

@@ -57,7 +57,7 @@ static bool is_of_native(struct value v, const struct native *f)
 	if (strcmp(f->name, "torch.device") == 0)
 		return v.kind == VALUE_STR; /* devices are their names here */
 	if (strcmp(name, "int") == 0 && (v.kind == VALUE_BOOL || v.kind == VALUE_SYMINT ||
-					 v.kind == VALUE_SYMBOOL || v.kind == VALUE_LATEBOOL))
+					 v.kind == VALUE_SYMBOOL || v.kind == VALUE_DEFERRED_BOOL))
 		return true;
 	if (strcmp(name, "tuple") == 0 && v.kind == VALUE_TUPLE)
 		return true;

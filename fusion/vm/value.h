@@ -33,15 +33,15 @@ enum value_kind {
 	VALUE_INT,
 	VALUE_FLOAT,
 	VALUE_ELLIPSIS,
-	VALUE_DTYPE,    /* torch.float32 */
-	VALUE_SYMINT,   /* a size whose value is not fixed; capture alone makes them */
-	VALUE_SYMBOOL,  /* a comparison of such numbers; .condition is the host's */
-	VALUE_SYMREAL,  /* a float computed of such numbers */
-	VALUE_SYMFLOAT, /* a Python float that capture did not fix; .i is the host's node */
-	VALUE_LATEINT,  /* an int that a graph computes; .i is the host's node */
-	VALUE_LATEBOOL, /* the same of a bool */
-	VALUE_LATETEXT, /* a str that shows such numbers, or tensors; .i is the host's */
-	VALUE_LAZY,     /* not read yet; .i is the host's, which forces it (vm.h) */
+	VALUE_DTYPE,         /* torch.float32 */
+	VALUE_SYMINT,        /* a size whose value is not fixed; capture alone makes them */
+	VALUE_SYMBOOL,       /* a comparison of such numbers; .condition is the host's */
+	VALUE_SYMREAL,       /* a float computed of such numbers */
+	VALUE_SYMFLOAT,      /* a Python float that capture did not fix; .i is the host's node */
+	VALUE_DEFERRED_INT,  /* an int that a graph computes; .i is the host's node */
+	VALUE_DEFERRED_BOOL, /* the same of a bool */
+	VALUE_DEFERRED_TEXT, /* a str that shows such numbers, or tensors; .i is the host's */
+	VALUE_LAZY,          /* not read yet; .i is the host's, which forces it (vm.h) */
 	/* reference counted from here on: .object */
 	VALUE_STR,
 	VALUE_TUPLE,
@@ -104,7 +104,7 @@ struct value {
 	};
 };
 
-/* In bytes that are on the way to a LATETEXT: a gap, which the host knows by the
+/* In bytes that are on the way to a DEFERRED_TEXT: a gap, which the host knows by the
  * hexadecimal digits that follow.  No UTF-8 text has this byte. */
 enum { TEXT_GAP = 0xff, TEXT_GAP_BYTES = 9 };
 

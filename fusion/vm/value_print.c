@@ -369,9 +369,9 @@ static void print(struct printer *p, struct value v, bool plain, const struct an
 	case VALUE_SYMBOOL:
 	case VALUE_SYMREAL:
 	case VALUE_SYMFLOAT:
-	case VALUE_LATEINT:
-	case VALUE_LATEBOOL:
-	case VALUE_LATETEXT:
+	case VALUE_DEFERRED_INT:
+	case VALUE_DEFERRED_BOOL:
+	case VALUE_DEFERRED_TEXT:
 	case VALUE_INSTANCE:
 		if (p->tensor)
 			p->tensor(p->context, p->out, v);

@@ -71,13 +71,13 @@ struct vm_host {
 		     struct err *err);
 	/* repr() of a tensor, appended to `text`.  May be NULL: "tensor(...)". */
 	bool (*repr)(void *self, struct value t, struct buf *text, struct err *err);
-	/* The same of a number that is hosted, or of a LATETEXT; *known false, or
+	/* The same of a number that is hosted, or of a DEFERRED_TEXT; *known false, or
 	 * NULL: to_number() gives it. */
 	bool (*number_text)(void *self, struct value v, bool *known, struct buf *text,
 			    struct err *err);
 	/* Text that is made when the graph has run: what the two above, and
 	 * format() of a number or text that is not there yet, append are gaps.  A
-	 * text with gaps becomes a LATETEXT (late_text), whose bytes, gaps and all,
+	 * text with gaps becomes a DEFERRED_TEXT (late_text), whose bytes, gaps and all,
 	 * go into another one (late_bytes).  need_text: the program looks at one;
 	 * always false.  NULL, as a *known of false: the number is asked for. */
 	bool (*format)(void *self, const struct format_spec *spec, struct value v, bool *known,
@@ -120,11 +120,11 @@ struct vm_host {
 	 * false, or NULL: they are compared. */
 	bool (*extreme)(void *self, bool least, struct value a, struct value b, bool *known,
 			struct value *out, struct err *err);
-	/* a where the condition (a LATEBOOL) holds, else b; *known false: they are no
+	/* a where the condition (a DEFERRED_BOOL) holds, else b; *known false: they are no
 	 * two numbers of one type. */
 	bool (*pick)(void *self, struct value condition, struct value a, struct value b,
 		     bool *known, struct value *out, struct err *err);
-	/* Numbers may be the graph's results (LATEINT and so on): policy native. */
+	/* Numbers may be the graph's results (DEFERRED_INT and so on): policy native. */
 	bool is_late;
 	/* Before a builtin runs that builtins.def marks as impure (print, id):
 	 * false is a graph break.  NULL: it may. */

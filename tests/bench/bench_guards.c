@@ -138,7 +138,7 @@ static bool search(struct inside *w, const struct roots *roots, int n, bool hit)
 	bool ok = true;
 
 	for (int i = 0; i < n; i++)
-		ok &= (point_find(w->session.start, roots, &checks) != NULL) == hit;
+		ok &= (resume_point_find(w->session.start, roots, &checks) != NULL) == hit;
 	return ok;
 }
 

@@ -1,6 +1,6 @@
 """tests/ops/check.py BINARY [--all] [ID...] -- every op against a reference in float64.
 
-The rows are those of fusion/graph/ops.def and of torch_more.def, read from the
+The rows are those of fusion/graph/ops.def and of natives.def, read from the
 files: a row without a reference, and a spelling that no call uses, fail by
 name.  Calls are tried in all their dtypes and layouts, in every mode on the interpreter
 and, as C is slow to compile, in one on backend cpu: static and dynamic by turns, and in
@@ -61,7 +61,7 @@ def op_rows():
     for kind, name, rest in rows_of("fusion/graph/ops.def", rf"(?m)^({kinds})\(\s*(\w+),(.*)"):
         spelt = re.search(r'"([^"]*)"', rest) if kind not in ("CONTROL", "INTERNAL") else None
         found[name] = (kind, spelt.group(1).split() if spelt else [])
-    for name, spelt in rows_of("fusion/torch/torch_more.def", r'(?m)^NATIVE\((\w+),\s*"([^"]*)"'):
+    for name, spelt in rows_of("fusion/torch/natives.def", r'(?m)^NATIVE\((\w+),\s*"([^"]*)"'):
         found[name.lower()] = ("NATIVE", spelt.split())
     natives = {}
     for name, native in rows_of("fusion/torch/torch_host.c", r'\{ "([\w.]+)", NATIVE_(\w+) \}'):

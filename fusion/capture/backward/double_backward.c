@@ -14,9 +14,14 @@
 #include "fusion/capture/backward/joint.h"
 #include "fusion/capture/backward/sweep.h"
 
+static bool out_of_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "out of memory while compiling the call");
+}
+
 static const struct value unset = { .kind = VALUE_UNSET };
 
-struct entry_again {
+struct double_backward {
 	struct graph *g;          /* outputs: gradients of the inputs that have one */
 	struct back_input *reads; /* by input of g; SAVED: the index among what is saved */
 	bool whole;               /* all of them are there, and it has no loop */
@@ -49,13 +54,13 @@ static bool *find_drawn(const struct joint *j, const bool *save)
 	return fixed;
 }
 
-static bool is_whole(const struct entry_again *again)
+static bool is_whole(const struct double_backward *double_backward)
 {
-	for (int id = 0; id < again->g->n_nodes; id++)
-		if (op_info(again->g->nodes[id]->op)->kind == KIND_CONTROL)
+	for (int id = 0; id < double_backward->g->n_nodes; id++)
+		if (op_info(double_backward->g->nodes[id]->op)->kind == KIND_CONTROL)
 			return false;
-	for (int i = 0; i < again->g->n_inputs; i++)
-		if (again->reads[i].index < 0)
+	for (int i = 0; i < double_backward->g->n_inputs; i++)
+		if (double_backward->reads[i].index < 0)
 			return false; /* it was drawn, and not saved */
 	return true;
 }
@@ -79,39 +84,41 @@ static struct back_input source_of(const struct entry *e, const struct entry_gra
 	return (struct back_input){ BACK_INPUT, entry_grad_input(e, j, node) };
 }
 
-struct entry_again *again_make(const struct entry *e, const struct entry_grad *g,
-			       const struct joint *j, const bool *save, const int *reads)
+struct double_backward *double_backward_make(const struct entry *e, const struct entry_grad *g,
+					     const struct joint *j, const bool *save,
+					     const int *reads)
 {
-	struct entry_again *again = ARENA_NEW(g->arena, struct entry_again);
+	struct double_backward *double_backward = ARENA_NEW(g->arena, struct double_backward);
 	bool *inside = find_drawn(j, save);
 	int *grads = ARENA_ARRAY(g->arena, int, (size_t)g->n_wanted + 1), *inputs;
 
-	if (!again || !inside || !grads)
+	if (!double_backward || !inside || !grads)
 		return NULL;
 	for (int id = 0; id < j->g->n_nodes; id++)
 		inside[id] = !inside[id] && !graph_draws(j->g->nodes[id]);
 	for (int i = 0; i < g->n_wanted; i++)
 		grads[i] = j->grads[g->wanted[i]];
-	again->g = graph_extract(j->g, inside, grads, g->n_wanted, g->arena, &inputs);
-	if (!again->g)
+	double_backward->g = graph_extract(j->g, inside, grads, g->n_wanted, g->arena, &inputs);
+	if (!double_backward->g)
 		return NULL;
-	again->reads = ARENA_ARRAY(g->arena, struct back_input, (size_t)again->g->n_inputs + 1);
-	if (!again->reads)
+	double_backward->reads = ARENA_ARRAY(g->arena, struct back_input,
+					     (size_t)double_backward->g->n_inputs + 1);
+	if (!double_backward->reads)
 		return NULL;
-	for (int i = 0; i < again->g->n_inputs; i++)
-		again->reads[i] = source_of(e, g, j, reads, inputs[i]);
-	again->whole = is_whole(again);
-	return again;
+	for (int i = 0; i < double_backward->g->n_inputs; i++)
+		double_backward->reads[i] = source_of(e, g, j, reads, inputs[i]);
+	double_backward->whole = is_whole(double_backward);
+	return double_backward;
 }
 
 /* ---- what a call keeps */
 
-bool again_note(struct again_call *call, const struct entry *e, struct err *err)
+bool double_backward_note(struct double_backward_call *call, const struct entry *e, struct err *err)
 {
 	call->inputs = calloc((size_t)e->n_inputs + 1, sizeof(*call->inputs));
 	call->versions = calloc((size_t)e->n_inputs + 1, sizeof(*call->versions));
 	if (!call->inputs || !call->versions)
-		return entry_no_memory(err);
+		return out_of_memory(err);
 	for (; call->n < e->n_inputs; call->n++) {
 		struct value v = entry_call_value(e, call->n), *kept = &call->inputs[call->n];
 		struct tensor *copy;
@@ -128,25 +135,25 @@ bool again_note(struct again_call *call, const struct entry *e, struct err *err)
 			return false;
 		*kept = tensor_wrap(copy);
 		if (kept->kind == VALUE_UNSET)
-			return entry_no_memory(err);
+			return out_of_memory(err);
 	}
 	return true;
 }
 
-void again_forget(struct again_call *call)
+void double_backward_forget(struct double_backward_call *call)
 {
 	for (int i = 0; i < call->n; i++)
 		value_unref(call->inputs[i]);
 	free(call->inputs);
 	free(call->versions);
-	*call = (struct again_call){ 0 };
+	*call = (struct double_backward_call){ 0 };
 }
 
 /* ---- running */
 
-struct again_run {
+struct double_backward_run {
 	const struct entry_grad *g;
-	const struct again_call *call;
+	const struct double_backward_call *call;
 	struct grad_node *node;
 	const int64_t *vars;
 	const struct value *given;
@@ -154,12 +161,12 @@ struct again_run {
 	struct err *err;
 };
 
-static bool no_memory(struct again_run *r)
+static bool no_memory(struct double_backward_run *r)
 {
-	return entry_no_memory(r->err);
+	return out_of_memory(r->err);
 }
 
-static bool wrap(struct again_run *r, struct tensor *t, struct value *out)
+static bool wrap(struct double_backward_run *r, struct tensor *t, struct value *out)
 {
 	if (!t)
 		return false;
@@ -167,7 +174,8 @@ static bool wrap(struct again_run *r, struct tensor *t, struct value *out)
 	return out->kind != VALUE_UNSET || no_memory(r);
 }
 
-static bool read_input(struct again_run *r, const struct back_input *from, struct value *out)
+static bool read_input(struct double_backward_run *r, const struct back_input *from,
+		       struct value *out)
 {
 	struct autograd *a = r->g->autograd;
 	const struct grad_arg *saved = &r->node->args[r->g->n_wanted + from->index];
@@ -194,7 +202,7 @@ static bool read_input(struct again_run *r, const struct back_input *from, struc
 	}
 }
 
-static bool ints_value(struct again_run *r, const struct arg *arg, struct value *out)
+static bool ints_value(struct double_backward_run *r, const struct arg *arg, struct value *out)
 {
 	struct value items[MAX_RANK];
 
@@ -204,7 +212,7 @@ static bool ints_value(struct again_run *r, const struct arg *arg, struct value 
 	return out->kind != VALUE_UNSET || no_memory(r);
 }
 
-static bool argument(struct again_run *r, const struct arg *arg, struct value *out)
+static bool argument(struct double_backward_run *r, const struct arg *arg, struct value *out)
 {
 	switch (arg->kind) {
 	case ARG_NODE:
@@ -221,7 +229,7 @@ static bool argument(struct again_run *r, const struct arg *arg, struct value *o
 	}
 }
 
-static bool constant(struct again_run *r, const struct node *n, struct value *out)
+static bool constant(struct double_backward_run *r, const struct node *n, struct value *out)
 {
 	int64_t size[MAX_RANK];
 	struct tensor *t;
@@ -235,7 +243,8 @@ static bool constant(struct again_run *r, const struct node *n, struct value *ou
 }
 
 /* Positions first, then the rest by their names. */
-static bool run_op(struct again_run *r, const struct node *n, struct value *args, struct value *out)
+static bool run_op(struct double_backward_run *r, const struct node *n, struct value *args,
+		   struct value *out)
 {
 	const struct op_info *info = op_info(n->op);
 	struct value names[MAX_ARGS];
@@ -263,14 +272,14 @@ static bool run_op(struct again_run *r, const struct node *n, struct value *args
 	return ok;
 }
 
-static bool compute(struct again_run *r, const struct node *n, struct value *out)
+static bool compute(struct double_backward_run *r, const struct node *n, struct value *out)
 {
 	struct value args[MAX_ARGS];
 	bool ok = true;
 	int k = 0;
 
 	if (n->op == OP_input)
-		return read_input(r, &r->g->again->reads[n->input], out);
+		return read_input(r, &r->g->double_backward->reads[n->input], out);
 	if (n->data)
 		return constant(r, n, out);
 	for (; ok && k < n->n_args; k++)
@@ -281,11 +290,12 @@ static bool compute(struct again_run *r, const struct node *n, struct value *out
 	return ok;
 }
 
-bool again_run(const struct entry_grad *g, const struct again_call *call, struct grad_node *node,
-	       const int64_t *vars, const struct value *given, struct value *made, struct err *err)
+bool double_backward_run(const struct entry_grad *g, const struct double_backward_call *call,
+			 struct grad_node *node, const int64_t *vars, const struct value *given,
+			 struct value *made, struct err *err)
 {
-	struct again_run r = { g, call, node, vars, given, NULL, err };
-	const struct graph *graph = g->again ? g->again->g : NULL;
+	struct double_backward_run r = { g, call, node, vars, given, NULL, err };
+	const struct graph *graph = g->double_backward ? g->double_backward->g : NULL;
 	bool ok = true;
 	int n = 0;
 
@@ -293,7 +303,7 @@ bool again_run(const struct entry_grad *g, const struct again_call *call, struct
 		return autograd_error(g->autograd, err,
 				      "the gradient of a compiled piece has no gradient here: say "
 				      "create_graph=True where it is asked for");
-	if (!g->again->whole)
+	if (!g->double_backward->whole)
 		return autograd_error(
 		    g->autograd, err,
 		    "the gradient of a compiled piece that draws random numbers, or "
@@ -301,7 +311,7 @@ bool again_run(const struct entry_grad *g, const struct again_call *call, struct
 		    "outside of torch.compile");
 	r.values = calloc((size_t)graph->n_nodes + 1, sizeof(*r.values));
 	if (!r.values)
-		return entry_no_memory(err);
+		return out_of_memory(err);
 	for (; ok && n < graph->n_nodes; n++) {
 		r.values[n] = unset;
 		ok = compute(&r, graph->nodes[n], &r.values[n]);

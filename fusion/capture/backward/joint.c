@@ -45,11 +45,12 @@ static bool copy_nodes(struct joint *j, const struct graph *from, struct err *er
 		const struct node *n = from->nodes[id];
 		struct node *copy;
 
-		if (n->op == OP_dropout && sweep_draws(n->args) &&
+		if (n->op == OP_dropout && trace_dropout_draws(n->args) &&
 		    from->nodes[n->args[0].node]->op != OP_ones_like) {
 			memcpy(args, n->args, sizeof(args));
 			args[0].node = j->map[args[0].node];
-			j->map[id] = sweep_dropout(j->g, args, n->n_args, n->line, n->column, err);
+			j->map[id] = trace_dropout_mask(j->g, args, n->n_args, n->line, n->column,
+							err);
 			if (j->map[id] < 0)
 				return false;
 			continue;
@@ -107,7 +108,7 @@ static bool add_tangents(struct tangents *of_joint, const struct graph *captured
 {
 	struct joint *j = of_joint->j;
 	struct sweep *s = &of_joint->s;
-	struct trace_input none = { .slot = -1, .lifted = -1 };
+	struct trace_input none = { .source = -1, .lifted = -1 };
 
 	for (int i = 0; i < captured->n_outputs; i++) {
 		int of = captured->outputs[i];

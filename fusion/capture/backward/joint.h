@@ -9,7 +9,7 @@
 #ifndef FUSION_RUNTIME_JOINT_H
 #define FUSION_RUNTIME_JOINT_H
 
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 struct joint {
 	struct graph *g;
@@ -37,13 +37,13 @@ bool *joint_tracked(struct trace *t, const struct graph *g, const bool *wanted, 
 bool joint_build(struct joint *j, struct trace *t, const struct graph *captured, const bool *wanted,
 		 struct err *err);
 
-/* Composites become what they are made of, so that joint_cut() sees what of them is
+/* Composites become what they are made of, so that min_cut() sees what of them is
  * dear: the sums of a layer norm, not the norm. */
 bool joint_decompose(struct joint *j, const struct graph *captured, struct err *err);
 
 /* What the backward part shall read besides tangents: nodes that are saved.  Where
  * *save[node] the forward part hands it over (inputs too). */
-bool joint_cut(const struct joint *j, const struct graph *captured, bool **save, struct err *err);
+bool min_cut(const struct joint *j, const struct graph *captured, bool **save, struct err *err);
 
 /* The same graph, in which what waits for no tangent stands right before its first
  * use: computed again late, it is held for a short time.  `late` says of the

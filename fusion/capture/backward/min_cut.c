@@ -250,7 +250,7 @@ static void add_node(struct cut *c, const struct node *n, const bool *late, cons
 			join(c, outside(n->args[i].node), inside(n->id), ENDLESS);
 }
 
-bool joint_cut(const struct joint *j, const struct graph *captured, bool **save, struct err *err)
+bool min_cut(const struct joint *j, const struct graph *captured, bool **save, struct err *err)
 {
 	const struct graph *g = j->g;
 	bool *late = find_late(j, captured), *needed = find_needed(j, captured);

@@ -34,32 +34,6 @@ bool sweep_spread(struct autograd *a, const struct graph *g, bool *tracked, cons
 	return true;
 }
 
-bool sweep_draws(const struct arg *args)
-{
-	const struct arg *p = &args[1], *training = &args[2];
-
-	return !(training->kind == ARG_BOOL && !training->b) &&
-	       !(p->kind == ARG_FLOAT && p->f == 0);
-}
-
-int sweep_dropout(struct graph *g, const struct arg *given, int n, int line, int column,
-		  struct err *err)
-{
-	struct arg args[MAX_ARGS];
-	int mask = graph_add(g, OP_ones_like, given, 1, line, column, err);
-
-	if (mask < 0)
-		return -1;
-	memcpy(args, given, sizeof(args[0]) * (size_t)n);
-	args[0] = arg_node(mask);
-	mask = graph_add(g, OP_dropout, args, n, line, column, err);
-	if (mask < 0)
-		return -1;
-	args[0] = given[0];
-	args[1] = arg_node(mask);
-	return graph_add(g, OP_mul, args, 2, line, column, err);
-}
-
 /* ---- rules over nodes */
 
 static bool tuple_of(const struct sym *const *ints, int n, bool is_size, struct value *out,

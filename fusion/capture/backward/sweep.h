@@ -9,7 +9,7 @@
 #define FUSION_RUNTIME_SWEEP_H
 
 #include "fusion/eager/autograd.h"
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 struct cover;
 
@@ -45,12 +45,6 @@ bool sweep_run(struct sweep *s);
 /* tracked[i] for all nodes that are computed from those for which it is set; not through
  * a node that detaches, nor one that `stops` (may be NULL).  False with *err. */
 bool sweep_spread(struct autograd *a, const struct graph *g, bool *tracked, const bool *stops,
-		  struct err *err);
-
-/* Of the arguments of a dropout: whether it draws.  A dropout whose mask is drawn by an op
- * of its own, which can be kept: nodes for it, the last one; -1 with *err. */
-bool sweep_draws(const struct arg *args);
-int sweep_dropout(struct graph *g, const struct arg *given, int n, int line, int column,
 		  struct err *err);
 
 /* x.detach(), x.data and what was made while gradients were off. */

@@ -1,8 +1,9 @@
 /* fusion/capture/backward/traced.c -- see traced.h. */
-#include "fusion/capture/backward/traced.h"
+#include "fusion/capture/backward/backward.h"
 
 #include <stdio.h>
 
+#include "fusion/capture/backward/joint.h"
 #include "fusion/capture/backward/sweep.h"
 #include "fusion/torch/torch_host.h"
 
@@ -43,8 +44,8 @@ static struct value real_of(const struct trace *t, int input)
 {
 	const struct trace_input *in = &t->inputs.at[input];
 
-	if (in->slot >= 0)
-		return t->slots->at[in->slot].value;
+	if (in->source >= 0)
+		return t->sources->at[in->source].value;
 	return in->lifted >= 0 ? t->lifted.at[in->lifted].value : value_none();
 }
 
@@ -55,11 +56,12 @@ static bool input_requires(const struct trace *t, int input)
 	return real.kind == VALUE_TENSOR && autograd_requires(real);
 }
 
-static struct value stand_of(const struct trace *t, int input)
+static struct value stand_in_of(const struct trace *t, int input)
 {
 	const struct trace_input *in = &t->inputs.at[input];
 
-	return in->slot >= 0 ? t->slots->at[in->slot].stand : t->lifted.at[in->lifted].value;
+	return in->source >= 0 ? t->sources->at[in->source].stand_in
+			       : t->lifted.at[in->lifted].value;
 }
 
 /* All inputs that the graph has now are looked at: whether they require a gradient is
@@ -85,8 +87,8 @@ static bool find_nodes(struct pass *p)
 			return give_up(p, "inputs= holds a tensor that is no leaf");
 	}
 	for (size_t i = 0; i < p->t->inputs.len; i++)
-		if (p->t->inputs.at[i].slot >= 0)
-			p->t->slots->at[p->t->inputs.at[i].slot].grad_read = true;
+		if (p->t->inputs.at[i].source >= 0)
+			p->t->sources->at[p->t->inputs.at[i].source].grad_read = true;
 	return true;
 }
 
@@ -118,7 +120,7 @@ static bool find_leaves(struct pass *p, bool *tracked)
 			return give_up(p, "a leaf has hooks");
 		if (autograd_is_leaf(real_of(t, i)))
 			leaf[node] = i;
-		tracked[node] = !p->c.b.inputs || is_asked(p, stand_of(t, i));
+		tracked[node] = !p->c.b.inputs || is_asked(p, stand_in_of(t, i));
 	}
 	for (size_t i = 0; i < t->leaf_values.len; i++)
 		if (leaf[t->leaf_values.at[i].node] >= 0)
@@ -162,7 +164,7 @@ static bool prepare(struct pass *p)
 	bool *tracked;
 	int *map;
 
-	if (t->fork)
+	if (t->cond)
 		return give_up(p, "it stands in a branch that the graph holds both sides of");
 	if (t->graph->n_nodes > MAX_NODES_BEFORE)
 		return give_up(p, "the graph before it is long, so that it ends here");
@@ -341,7 +343,7 @@ static bool gather(struct pass *p, struct value leaf, struct value *out)
 
 		if (of < 0 || g.kind != VALUE_TENSOR || !p->s.tracked[id])
 			continue;
-		whose = of < t->graph->n_inputs ? stand_of(t, of)
+		whose = of < t->graph->n_inputs ? stand_in_of(t, of)
 						: t->leaves.at[of - t->graph->n_inputs];
 		if (whose.tensor != leaf.tensor)
 			continue;
@@ -380,7 +382,7 @@ static bool settle_all(struct pass *p)
 		return true;
 	}
 	for (int i = 0; i < n_inputs; i++)
-		if (p->s.leaf[t->graph->inputs[i]] == i && !settle(p, stand_of(t, i)))
+		if (p->s.leaf[t->graph->inputs[i]] == i && !settle(p, stand_in_of(t, i)))
 			return false;
 	for (size_t i = 0; i < t->leaves.len; i++)
 		if (!settle(p, t->leaves.at[i]))
@@ -426,8 +428,8 @@ static bool hand_out(struct pass *p, struct value *out)
 	return true;
 }
 
-bool traced_call(struct trace *t, const struct native *f, const struct value *args, int n,
-		 const struct keywords *kw, struct value *out, struct err *err)
+static bool traced_call(struct trace *t, const struct native *f, const struct value *args, int n,
+			const struct keywords *kw, struct value *out, struct err *err)
 {
 	struct pass p = { .t = t, .f = f, .err = err };
 	bool off = t->grad_off, ok;
@@ -449,3 +451,5 @@ bool traced_call(struct trace *t, const struct native *f, const struct value *ar
 	t->host.column = column;
 	return ok;
 }
+
+const struct trace_backward backward_in_trace = { .call = traced_call, .tracked = joint_tracked };

@@ -1,5 +1,5 @@
 /* fusion/capture/control/cond.c -- runs both sides of a branch on a tensor. */
-#include "fusion/capture/control/cond.h"
+#include "fusion/capture/control/control.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fusion/capture/control/while_loop.h"
-#include "fusion/capture/deferred_text.h"
+#include "fusion/capture/trace/trace.h"
 #include "fusion/eager/autograd.h"
 #include "fusion/vm/operators.h"
 
@@ -143,38 +143,8 @@ static bool join_find(const struct code *code, int inst, struct arena *arena, st
 	return s.at && scratch;
 }
 
-/* A loop on a tensor forks in its own side, again and again. */
+/* A loop on a tensor branches in its own side, again and again. */
 enum { MAX_FORKS = 64 };
-
-const char *fork_refusal(const struct trace *t, const struct lang_inst *inst)
-{
-	for (size_t i = 0; i < t->refused.len; i++)
-		if (t->refused.at[i].inst == inst)
-			return t->refused.at[i].why;
-	return NULL;
-}
-
-bool fork_refuse_at(struct trace *t, const struct lang_inst *inst, const char *why, struct err *err)
-{
-	struct fork_refused r = { .inst = inst };
-
-	snprintf(r.why, sizeof(r.why), "%s", why);
-	if (!VEC_PUSH(&t->refused, r))
-		return trace_no_memory(err);
-	t->restart = true;
-	t->brk.id = BREAK_NONE;
-	if (err)
-		memset(err, 0, sizeof(*err));
-	return err_set(err, ERR_BREAK, "the branch is not followed both ways");
-}
-
-const struct fork_choice *fork_choice_of(const struct trace *t, struct value tensor)
-{
-	for (size_t i = 0; i < t->choices.len; i++)
-		if (t->choices.at[i].merged.tensor == tensor.tensor)
-			return &t->choices.at[i];
-	return NULL;
-}
 
 static struct value root_of(const struct trace *t, struct value tensor)
 {
@@ -195,10 +165,10 @@ static bool has_parts(const struct trace *t)
 static bool parts_differ(struct trace *t, struct value tensor, bool *out, struct err *err)
 {
 	*out = false;
-	return !t->fork || t->grad_off || !has_parts(t) || trace_requires(t, tensor, out, err);
+	return !t->cond || t->grad_off || !has_parts(t) || trace_requires(t, tensor, out, err);
 }
 
-bool fork_may_write(struct trace *t, struct value tensor, struct err *err)
+static bool may_write(struct trace *t, struct value tensor, struct err *err)
 {
 	const struct vtensor *root = root_of(t, tensor).tensor;
 	bool differ;
@@ -206,53 +176,28 @@ bool fork_may_write(struct trace *t, struct value tensor, struct err *err)
 	if (!parts_differ(t, root_of(t, tensor), &differ, err))
 		return false;
 	if (differ)
-		return fork_refuse_at(t, t->fork->inst,
-				      "a side writes a tensor of which split(), chunk() or "
-				      "unbind() may have given parts",
-				      err);
+		return trace_refuse_branch(t, t->cond->inst,
+					   "a side writes a tensor of which split(), chunk() or "
+					   "unbind() may have given parts",
+					   err);
 
 	for (size_t i = 0; i < t->choices.len; i++) {
-		const struct fork_choice *c = &t->choices.at[i];
+		const struct trace_choice *c = &t->choices.at[i];
 		bool met = c->merged.tensor == root;
 
 		for (int j = 0; j < 2; j++)
 			met |= root_of(t, c->of[j]).tensor == root;
 		if (met && c->merged.object->refs > 1)
-			return fork_refuse_at(t, c->inst,
-					      "an in-place op after it changes a tensor that the "
-					      "sides may share",
-					      err);
+			return trace_refuse_branch(
+			    t, c->inst,
+			    "an in-place op after it changes a tensor that the "
+			    "sides may share",
+			    err);
 	}
 	return true;
 }
 
-void fork_forget(struct trace *t)
-{
-	for (size_t i = 0; i < t->choices.len; i++) {
-		value_unref(t->choices.at[i].merged);
-		value_unref(t->choices.at[i].condition);
-		value_unref(t->choices.at[i].of[0]);
-		value_unref(t->choices.at[i].of[1]);
-	}
-	t->choices.len = 0;
-	t->fork = NULL;
-}
-
-bool fork_is_single(struct trace *t, struct value tensor)
-{
-	struct shape shape;
-	enum dtype dtype;
-
-	if (!trace_shape(t, tensor, &shape, &dtype, NULL))
-		return false;
-	for (int d = 0; d < shape.rank; d++)
-		if (!sym_is(shape.size[d], 1))
-			return false;
-	return true;
-}
-
-bool fork_condition(struct trace *t, struct value tensor, enum op op, struct value *out,
-		    struct err *err)
+bool cond_test(struct trace *t, struct value tensor, enum op op, struct value *out, struct err *err)
 {
 	struct value values[2] = { tensor, value_tuple(NULL, 0) }, flat;
 	struct shape shape;
@@ -261,8 +206,8 @@ bool fork_condition(struct trace *t, struct value tensor, enum op op, struct val
 
 	if (tensor.kind != VALUE_TENSOR) {
 		value_unref(values[1]);
-		return (op == OP_ne ? late_cast(t, VALUE_BOOL, tensor, &flat, err)
-				    : late_not(t, tensor, &flat, err)) &&
+		return (op == OP_ne ? deferred_cast(t, VALUE_BOOL, tensor, &flat, err)
+				    : deferred_not(t, tensor, &flat, err)) &&
 		       trace_wrap(t, (int)flat.i, out, err);
 	}
 	if (values[1].kind == VALUE_UNSET || !trace_shape(t, tensor, &shape, &dtype, err))
@@ -284,7 +229,7 @@ bool fork_condition(struct trace *t, struct value tensor, enum op op, struct val
 	return ok;
 }
 
-bool fork_side_failed(struct fork *k, struct err *err)
+bool cond_side_failed(struct cond *k, struct err *err)
 {
 	struct trace *t = k->trace;
 	int line = t->vm->frame ? t->vm->frame->inst->line : 0;
@@ -294,7 +239,7 @@ bool fork_side_failed(struct fork *k, struct err *err)
 	if (t->brk.id != BREAK_NONE) {
 		if (t->brk.stack.len > 0)
 			line = t->brk.stack.at[0].line;
-		return fork_refuse(k, "a side of it ends the graph by itself, in line %d", line);
+		return cond_refuse(k, "a side of it ends the graph by itself, in line %d", line);
 	}
 	if (err->code == ERR_MEMORY || err->code == ERR_INTERNAL || err->code == ERR_CANCELLED ||
 	    err->code == ERR_STEPS)
@@ -308,7 +253,7 @@ struct side_end {
 	struct object *handled;
 };
 
-static struct side_end end_of(const struct fork *k)
+static struct side_end end_of(const struct cond *k)
 {
 	const struct vm *vm = k->trace->vm;
 
@@ -317,25 +262,25 @@ static struct side_end end_of(const struct fork *k)
 									: NULL };
 }
 
-static bool run_side(struct fork *k, const struct join *join, int from, struct err *err)
+static bool run_side(struct cond *k, const struct join *join, int from, struct err *err)
 {
 	k->frame->inst = k->frame->code->insts + from;
-	return vm_run_side(k->trace->vm, k->frame, join->stops, err) || fork_side_failed(k, err);
+	return vm_run_side(k->trace->vm, k->frame, join->stops, err) || cond_side_failed(k, err);
 }
 
 /* The other side only raises: the graph holds this one, and says whether it was
  * the right one. */
-static bool take_side(struct fork *k, bool jumps, struct err *err)
+static bool take_side(struct cond *k, bool jumps, struct err *err)
 {
 	bool expected = jumps == (k->inst->op == CODE_JUMP_IF_TRUE);
 	int node = trace_node(k->trace, k->condition, err);
 
 	k->frame->inst = jumps ? k->frame->code->insts + k->inst->arg : k->inst + 1;
-	return node >= 0 && late_expect(k->trace, node, expected, err);
+	return node >= 0 && deferred_expect(k->trace, node, expected, err);
 }
 
 /* A side raised an exception that it did not catch: as if it only raised. */
-static bool leave_side(struct fork *k, bool jumped, struct err *err)
+static bool leave_side(struct cond *k, bool jumped, struct err *err)
 {
 	struct vm *vm = k->trace->vm;
 
@@ -343,8 +288,8 @@ static bool leave_side(struct fork *k, bool jumped, struct err *err)
 		frame_pop(vm);
 	value_unref(vm->raised);
 	vm->raised = (struct value){ .kind = VALUE_UNSET };
-	if (value_counted(vm->handled) || !fork_restore(k))
-		return fork_refuse(k, "a side of it raises an exception");
+	if (value_counted(vm->handled) || !cond_restore(k))
+		return cond_refuse(k, "a side of it raises an exception");
 	k->trace->asserts.len = k->n_asserts;
 	prints_drop(k->trace, k->n_prints);
 	memset(err, 0, sizeof(*err));
@@ -367,7 +312,7 @@ static int invert(struct trace *t, int node, struct err *err)
 }
 
 /* Assertions and prints of a side are for who goes there. */
-static bool limit_side(struct fork *k, bool first, struct err *err)
+static bool limit_side(struct cond *k, bool first, struct err *err)
 {
 	struct trace *t = k->trace;
 	int condition = trace_node(t, k->condition, err), here, other;
@@ -397,53 +342,53 @@ static bool limit_side(struct fork *k, bool first, struct err *err)
 }
 
 /* In a round of a loop: the side has come to the round's end, or left the loop. */
-static bool close_side(struct fork *k, const struct join *join, bool *closed,
-		       struct loop_verdict *verdict, struct err *err)
+static bool close_side(struct cond *k, const struct join *join, bool *closed,
+		       struct while_verdict *verdict, struct err *err)
 {
-	struct looper *l = fork_loop_around(k);
+	struct while_loop *l = while_loop_around(k);
 
 	int at = (int)(k->frame->inst - k->frame->code->insts);
 
 	*closed = l && l->at.again[at] && (at != join->at || at == l->at.end);
-	if (!*closed || loop_close(l, verdict, err))
+	if (!*closed || while_close(l, verdict, err))
 		return true;
-	return l->k.why[0] ? fork_refuse(k, "%s", l->k.why) : false;
+	return l->k.why[0] ? cond_refuse(k, "%s", l->k.why) : false;
 }
 
 /* Where no side goes on before the loop's next test, the round is over. */
-static bool meet(struct fork *k, const struct join *join, const struct side_end *first,
-		 const bool *closed, const struct loop_verdict *verdicts, struct err *err)
+static bool meet(struct cond *k, const struct join *join, const struct side_end *first,
+		 const bool *closed, const struct while_verdict *verdicts, struct err *err)
 {
-	struct looper *l = fork_loop_around(k);
+	struct while_loop *l = while_loop_around(k);
 
 	if ((first->at->op == CODE_YIELD || k->frame->inst->op == CODE_YIELD) &&
 	    (first->at != k->frame->inst || first->at - k->frame->code->insts != join->at))
-		return fork_refuse(k, "a side of it yields");
+		return cond_refuse(k, "a side of it yields");
 	if (join->at >= 0 && (closed[0] != closed[1] || first->at != k->frame->inst ||
 			      first->handled != end_of(k).handled))
-		return fork_refuse(k, "the sides do not meet");
+		return cond_refuse(k, "the sides do not meet");
 	if (k->first.grad_off != k->trace->grad_off || k->first.autocast != k->trace->autocast_mode)
-		return fork_refuse(k, "the sides leave other modes of gradients or autocast");
+		return cond_refuse(k, "the sides leave other modes of gradients or autocast");
 	if (!closed[0] || !closed[1])
-		return fork_merge(k, join->at, err);
+		return cond_merge(k, join->at, err);
 	l->is_closed = true;
-	return loop_choose(l, trace_node(k->trace, k->condition, err), &verdicts[0], &verdicts[1],
-			   &l->closed, err) &&
-	       fork_merge(k, (int)(l->k.inst - k->frame->code->insts), err);
+	return while_choose(l, trace_node(k->trace, k->condition, err), &verdicts[0], &verdicts[1],
+			    &l->closed, err) &&
+	       cond_merge(k, (int)(l->k.inst - k->frame->code->insts), err);
 }
 
 /* Both sides, one after the other, and what they leave. */
-static bool run_sides(struct fork *k, const struct join *join, struct err *err)
+static bool run_sides(struct cond *k, const struct join *join, struct err *err)
 {
 	int at = (int)(k->inst - k->frame->code->insts), arg = k->inst->arg;
 	bool jumps = k->inst->op == CODE_JUMP_IF_TRUE, closed[2]; /* where it holds */
-	struct loop_verdict verdicts[2];
+	struct while_verdict verdicts[2];
 	struct side_end first;
 	size_t asserts = k->trace->asserts.len, prints = k->trace->prints.len;
 
 	k->n_asserts = asserts;
 	k->n_prints = prints;
-	if (!fork_save(k))
+	if (!cond_save(k))
 		return false;
 	k->holds = true;
 	if (!run_side(k, join, jumps ? arg : at + 1, err))
@@ -451,7 +396,7 @@ static bool run_sides(struct fork *k, const struct join *join, struct err *err)
 	if (!close_side(k, join, &closed[0], &verdicts[0], err))
 		return false;
 	first = end_of(k);
-	if (!limit_side(k, true, err) || !fork_switch(k))
+	if (!limit_side(k, true, err) || !cond_switch(k))
 		return false;
 	k->holds = false;
 	if (!run_side(k, join, jumps ? at + 1 : arg, err)) {
@@ -464,9 +409,9 @@ static bool run_sides(struct fork *k, const struct join *join, struct err *err)
 }
 
 /* Sides end where a round of the loop around them does. */
-static bool stop_with_loop(const struct fork *k, struct join *join)
+static bool stop_with_loop(const struct cond *k, struct join *join)
 {
-	const struct looper *l = fork_loop_around(k);
+	const struct while_loop *l = while_loop_around(k);
 	int n = k->frame->code->n_insts;
 	bool *stops = l ? ARENA_ARRAY(k->trace->graph->arena, bool, (size_t)n) : NULL;
 
@@ -477,38 +422,38 @@ static bool stop_with_loop(const struct fork *k, struct join *join)
 	return stops || !l;
 }
 
-static bool open_fork(struct fork *k, struct value condition, struct err *err)
+static bool open_fork(struct cond *k, struct value condition, struct err *err)
 {
 	struct trace *t = k->trace;
 	struct join join;
 	int at = (int)(k->inst - k->frame->code->insts), depth = 0;
 
-	for (const struct fork *up = k->up; up; up = up->up)
+	for (const struct cond *up = k->up; up; up = up->up)
 		depth++;
 	if (depth >= MAX_FORKS)
-		return fork_refuse(k,
+		return cond_refuse(k,
 				   "over %d branches would be open inside one another, "
 				   "as of a loop on a tensor",
 				   MAX_FORKS);
 	if (!join_find(k->frame->code, at, t->graph->arena, &join))
-		return fork_refuse(k, "the function is too long");
+		return cond_refuse(k, "the function is too long");
 	if (!stop_with_loop(k, &join))
 		return trace_no_memory(err);
 	if (join.raises[0] && join.raises[1])
-		return fork_refuse(k, "both sides of it raise an exception");
-	if (!fork_condition(t, condition, OP_ne, &k->condition, err))
+		return cond_refuse(k, "both sides of it raise an exception");
+	if (!cond_test(t, condition, OP_ne, &k->condition, err))
 		return false;
 	value_unref(*--k->frame->top);
-	t->fork = k;
+	t->cond = k;
 	if ((join.raises[0] || join.raises[1]) && k->frame->code->n_handlers == 0)
 		return take_side(k, join.raises[0], err);
 	return run_sides(k, &join, err);
 }
 
-bool fork_branch(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err)
+static bool branch(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err)
 {
 	struct trace *t = self;
-	struct fork k = { .up = t->fork,
+	struct cond k = { .up = t->cond,
 			  .trace = t,
 			  .frame = f,
 			  .inst = f->inst,
@@ -519,21 +464,21 @@ bool fork_branch(void *self, struct vm *vm, struct frame *f, bool *handled, stru
 	bool ok;
 
 	*handled = false;
-	if (!t->native || f->namespace || fork_refusal(t, f->inst))
+	if (!t->native || f->namespace || trace_branch_refusal(t, f->inst))
 		return true;
-	if (condition.kind == VALUE_TENSOR ? !fork_is_single(t, condition)
-					   : !trace_is_late(t, condition))
+	if (condition.kind == VALUE_TENSOR ? !trace_is_single(t, condition)
+					   : !trace_is_deferred(t, condition))
 		return true;
-	if (!fork_loop(t, f, handled, err) || *handled)
+	if (!while_loop_try(t, f, handled, err) || *handled)
 		return *handled;
 	ok = open_fork(&k, condition, err);
-	t->fork = k.up;
+	t->cond = k.up;
 	*handled = ok;
 	if (!ok && k.why[0])
-		fork_refuse_at(t, k.inst, k.why, err);
+		trace_refuse_branch(t, k.inst, k.why, err);
 	else if (!ok && err->code == ERR_NONE)
 		trace_no_memory(err);
-	fork_finish(&k);
+	cond_finish(&k);
 	return ok;
 }
 
@@ -568,11 +513,11 @@ static bool take(struct trace *t, bool any, struct value item, int *node, bool *
 
 	*known = true;
 	if (item.kind == VALUE_INSTANCE ||
-	    (item.kind == VALUE_TENSOR && !fork_is_single(t, item))) {
+	    (item.kind == VALUE_TENSOR && !trace_is_single(t, item))) {
 		*known = false;
 		return true;
 	}
-	if (item.kind != VALUE_TENSOR && !trace_is_late(t, item)) {
+	if (item.kind != VALUE_TENSOR && !trace_is_deferred(t, item)) {
 		bool is;
 
 		if (!op_truth(t->vm, item, &is, err))
@@ -580,7 +525,7 @@ static bool take(struct trace *t, bool any, struct value item, int *node, bool *
 		*decided = is == any;
 		return true;
 	}
-	if (!fork_condition(t, item, OP_ne, &condition, err))
+	if (!cond_test(t, item, OP_ne, &condition, err))
 		return false;
 	truth = trace_node(t, condition, err);
 	value_unref(condition);
@@ -591,8 +536,8 @@ static bool take(struct trace *t, bool any, struct value item, int *node, bool *
 	return truth >= 0 && *node >= 0;
 }
 
-bool fork_any(void *self, bool any, struct value it, struct value first, bool *handled,
-	      struct value *out, struct err *err)
+static bool cond_any(void *self, bool any, struct value it, struct value first, bool *handled,
+		     struct value *out, struct err *err)
 {
 	struct trace *t = self;
 	int64_t position = it.iter->position;
@@ -618,6 +563,21 @@ bool fork_any(void *self, bool any, struct value it, struct value first, bool *h
 	if (*handled && (decided || node < 0)) /* no item is computed by the graph */
 		*out = value_bool(decided == any);
 	else if (*handled)
-		*out = late_value(t, node);
+		*out = deferred_value(t, node);
 	return ok;
 }
+
+static const struct lang_inst *innermost(const struct trace *t)
+{
+	return t->cond->inst;
+}
+
+const struct trace_control control_flow = {
+	.innermost = innermost,
+	.branch = branch,
+	.any = cond_any,
+	.may_write = may_write,
+	.note_write = cond_note_write,
+	.note_stand_in = cond_note_stand_in,
+	.loop_refusal = while_loop_refusal,
+};

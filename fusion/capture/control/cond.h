@@ -3,7 +3,7 @@
  * Policy native.  Where the program branches on a tensor, the capture runs one
  * side up to where both meet, puts everything back, runs the other, and chooses
  * between what they left: tensors by torch.where, numbers as tensors of 0 dims.
- * A FORK that does not come out is noted; the next attempt ends the graph
+ * A BRANCH that does not come out is noted; the next attempt ends the graph
  * there, as TorchDynamo does.
  *
  * cond.c runs the sides, cond_state.c saves and puts back, cond_merge.c chooses.
@@ -11,27 +11,27 @@
 #ifndef FUSION_RUNTIME_FORK_H
 #define FUSION_RUNTIME_FORK_H
 
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 /* What an object held.  Of dicts and attributes: keys too. */
-struct fork_content {
+struct cond_content {
 	struct value object; /* a reference */
 	struct value *keys, *values;
 	int n; /* -1: no attributes yet */
 	int64_t position;
 };
-typedef VEC(struct fork_content) fork_contents;
+typedef VEC(struct cond_content) cond_contents;
 
 /* What a tensor object stood for. */
-struct fork_write {
+struct cond_write {
 	struct value tensor; /* a reference */
 	int node, writes;
-	bool written, slot_written;
+	bool written, source_written;
 };
-typedef VEC(struct fork_write) fork_writes;
+typedef VEC(struct cond_write) cond_writes;
 
 /* The frame and the globals at one time. */
-struct fork_place {
+struct cond_place {
 	struct value *locals, *cells, *stack; /* one block, references */
 	int n_stack, n_fixed;
 	VEC(struct value) globals; /* references */
@@ -39,36 +39,24 @@ struct fork_place {
 	unsigned autocast;
 };
 
-struct fork {
-	struct fork *up; /* the one that this one stands in */
+struct cond {
+	struct cond *up; /* the one that this one stands in */
 	struct trace *trace;
 	struct frame *frame;
 	const struct lang_inst *inst;
-	unsigned birth; /* objects born before are older than the fork */
+	unsigned birth; /* objects born before are older than the branch */
 	int tensor_birth;
 	struct value condition; /* a bool tensor of 0 dims: a reference */
-	struct fork_place before, first;
-	fork_contents contents; /* before, of objects that may change */
-	fork_contents changed;  /* after the first side, of those that did */
-	fork_writes writes;     /* before, of tensors that a side changed */
-	fork_writes first_writes;
+	struct cond_place before, first;
+	cond_contents contents; /* before, of objects that may change */
+	cond_contents changed;  /* after the first side, of those that did */
+	cond_writes writes;     /* before, of tensors that a side changed */
+	cond_writes first_writes;
 	size_t n_asserts, n_prints; /* those before are not of the side that runs */
 	bool raised;                /* a side left the frame with an exception */
 	char why[160];              /* it does not come out */
 	bool is_loop;               /* a round of a loop (while_loop.h) */
 	bool holds;                 /* the side under way is the one where the condition holds */
-};
-
-/* A branch that cannot be followed both ways, or only the one way: outlasts attempts. */
-struct fork_refused {
-	const struct lang_inst *inst;
-	char why[160];
-};
-
-/* A tensor that is one of two objects: an in-place op on it is one on them. */
-struct fork_choice {
-	struct value merged, condition, of[2]; /* references */
-	const struct lang_inst *inst;
 };
 
 /* A place that changes from round to round of a loop. */
@@ -80,13 +68,13 @@ enum carried_kind {
 	CARRIED_FIRST,  /* in a local that a round sets for the first time */
 	/* the tensor itself is written */
 	CARRIED_ROOT,   /* that of a local, or what it is a view of */
-	CARRIED_SLOT,   /* that of a slot */
+	CARRIED_SOURCE, /* that of a source */
 	CARRIED_LIFTED, /* a lifted one */
 	/* of the loop */
 	CARRIED_CHECK, /* whether the assertions of the last round held */
 	CARRIED_MORE,  /* whether there is another round */
 };
-struct fork_place_note {
+struct carried_place {
 	enum carried_kind kind;
 	int index;
 	int item; /* of a PART: in its content */
@@ -94,71 +82,48 @@ struct fork_place_note {
 enum { MAX_CARRIED = 64 };
 
 /* A while loop on a tensor: outlasts attempts. */
-struct fork_loop {
+struct while_loop_note {
 	const struct lang_inst *inst;
 	char why[160]; /* it cannot be a loop of the graph; "": it can */
-	struct fork_place_note places[MAX_CARRIED];
+	struct carried_place places[MAX_CARRIED];
 	int n_places;
 };
 
-/* vm_host.fork */
-bool fork_branch(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err);
-
-/* cond.c: vm_host.any */
-bool fork_any(void *self, bool any, struct value it, struct value first, bool *handled,
-	      struct value *out, struct err *err);
-
-/* Why the branch is not followed both ways; NULL: it has not been tried. */
-const char *fork_refusal(const struct trace *t, const struct lang_inst *inst);
-
-/* The next attempt ends the graph at the branch.  Always false. */
-bool fork_refuse_at(struct trace *t, const struct lang_inst *inst, const char *why,
-		    struct err *err);
-
-/* An in-place op on the tensor.  False with *err: it may mean another one. */
-bool fork_may_write(struct trace *t, struct value tensor, struct err *err);
-
-/* The choice that a tensor came of; NULL: it is itself. */
-const struct fork_choice *fork_choice_of(const struct trace *t, struct value tensor);
-
-/* A new stand-in: open forks must know what it began with. */
-bool fork_note_stand(struct trace *t, struct value stand);
+/* A new stand-in: open branches must know what it began with. */
+bool cond_note_stand_in(struct trace *t, struct value stand_in);
 /* A tensor object is about to stand for another node. */
-bool fork_note_write(struct trace *t, struct value tensor);
-
-void fork_forget(struct trace *t); /* at an attempt's end */
+bool cond_note_write(struct trace *t, struct value tensor);
 
 /* while_loop.c: a loop that begins at f->inst, where it is one. */
-bool fork_loop(struct trace *t, struct frame *f, bool *handled, struct err *err);
+bool while_loop_try(struct trace *t, struct frame *f, bool *handled, struct err *err);
 /* Why it is no loop of the graph; NULL: it has not been tried, or is. */
-const char *fork_loop_refusal(const struct trace *t, const struct lang_inst *inst);
+const char *while_loop_refusal(const struct trace *t, const struct lang_inst *inst);
 
 /* Between the files: false is out of memory, or *why is set. */
-bool fork_refuse(struct fork *k, const char *format, ...) __attribute__((format(printf, 2, 3)));
-bool fork_save(struct fork *k);                             /* before the first side */
-bool fork_switch(struct fork *k);                           /* between them */
-bool fork_restore(struct fork *k);                          /* as it was before */
-bool fork_merge(struct fork *k, int join, struct err *err); /* after the second */
-void fork_finish(struct fork *k);
+bool cond_refuse(struct cond *k, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool cond_save(struct cond *k);                             /* before the first side */
+bool cond_switch(struct cond *k);                           /* between them */
+bool cond_restore(struct cond *k);                          /* as it was before */
+bool cond_merge(struct cond *k, int join, struct err *err); /* after the second */
+void cond_finish(struct cond *k);
 /* Why a run of the frame did not come to its end; what ends the attempt anyway
  * stays.  Always false. */
-bool fork_side_failed(struct fork *k, struct err *err);
-bool fork_is_single(struct trace *t, struct value tensor); /* one element, whatever the sizes */
+bool cond_side_failed(struct cond *k, struct err *err);
 /* tensor != 0 or tensor == 0, as a bool of 0 dims. */
-bool fork_condition(struct trace *t, struct value tensor, enum op op, struct value *out,
-		    struct err *err);
-struct value fork_global_before(const struct fork *k, size_t i);
+bool cond_test(struct trace *t, struct value tensor, enum op op, struct value *out,
+	       struct err *err);
+struct value cond_global_before(const struct cond *k, size_t i);
 
-bool fork_may_change(struct value v); /* it has content */
+bool cond_may_change(struct value v); /* it has content */
 
 /* The content of an object now; false out of memory. */
-bool fork_content_read(struct value object, struct fork_content *out);
-bool fork_content_write(const struct fork_content *c);
-void fork_content_drop(struct fork_content *c);
-bool fork_content_same(const struct trace *t, const struct fork_content *before,
-		       const struct fork_content *now);
-bool fork_same(const struct trace *t, struct value before, struct value now);
-struct fork_write fork_write_read(const struct trace *t, struct value tensor);
-void fork_write_put(struct trace *t, const struct fork_write *w);
+bool cond_content_read(struct value object, struct cond_content *out);
+bool cond_content_write(const struct cond_content *c);
+void cond_content_drop(struct cond_content *c);
+bool cond_content_same(const struct trace *t, const struct cond_content *before,
+		       const struct cond_content *now);
+bool cond_same(const struct trace *t, struct value before, struct value now);
+struct cond_write cond_write_read(const struct trace *t, struct value tensor);
+void cond_write_put(struct trace *t, const struct cond_write *w);
 
 #endif

@@ -3,7 +3,7 @@
  * What both left alike stays.  Two tensors become torch.where(condition, a, b);
  * containers made in the sides are merged part by part, and objects that are
  * older than the branch where a side changed them.  Everything else makes the
- * fork fail.
+ * branch fail.
  *
  * A tensor that is, on one side, an object which the program also has by another
  * name, is remembered as a CHOICE: what leaves the piece is that very object.
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "fusion/capture/control/cond.h"
-#include "fusion/capture/live.h"
+#include "fusion/capture/trace/trace.h"
 
 enum { MAX_DEPTH = 50 };
 
@@ -21,7 +21,7 @@ struct pair {
 };
 
 struct merger {
-	struct fork *k;
+	struct cond *k;
 	struct trace *t;
 	VEC(struct pair) pairs;
 	struct err *err;
@@ -32,8 +32,8 @@ static bool merge(struct merger *m, struct value a, struct value b, int depth, s
 static bool refuse_kinds(struct merger *m, struct value a, struct value b)
 {
 	if (a.kind == VALUE_UNSET || b.kind == VALUE_UNSET)
-		return fork_refuse(m->k, "a variable is set on one side only");
-	return fork_refuse(m->k, "the sides leave %s and %s", value_type_name(a),
+		return cond_refuse(m->k, "a variable is set on one side only");
+	return cond_refuse(m->k, "the sides leave %s and %s", value_type_name(a),
 			   value_type_name(b));
 }
 
@@ -42,18 +42,18 @@ static bool refuse_kinds(struct merger *m, struct value a, struct value b)
 /* By another name it may be had, too. */
 static bool is_shared(const struct merger *m, struct value v)
 {
-	return v.tensor->owner != m->t->serial || trace_slot(m->t, v) >= 0 ||
-	       v.tensor->birth < m->k->tensor_birth || v.tensor->view || fork_choice_of(m->t, v);
+	return v.tensor->owner != m->t->serial || trace_source(m->t, v) >= 0 ||
+	       v.tensor->birth < m->k->tensor_birth || v.tensor->view || trace_choice_of(m->t, v);
 }
 
 static bool add_choice(struct merger *m, const struct pair *p)
 {
-	struct fork_choice c = { .merged = p->merged,
-				 .condition = m->k->condition,
-				 .of = { p->a, p->b },
-				 .inst = m->k->inst };
+	struct trace_choice c = { .merged = p->merged,
+				  .condition = m->k->condition,
+				  .of = { p->a, p->b },
+				  .inst = m->k->inst };
 
-	if (fork_choice_of(m->t, p->merged))
+	if (trace_choice_of(m->t, p->merged))
 		return true;
 	if (!VEC_PUSH(&m->t->choices, c))
 		return trace_no_memory(m->err);
@@ -87,7 +87,7 @@ static bool gradients_match(struct merger *m, int where)
 		return true;
 	tracked = trace_tracked(m->t, m->err);
 	return tracked && (tracked[n->args[1].node] == tracked[n->args[2].node] ||
-			   fork_refuse(m->k, "one side leaves a tensor that requires a gradient, "
+			   cond_refuse(m->k, "one side leaves a tensor that requires a gradient, "
 					     "the other one that does not"));
 }
 
@@ -102,10 +102,10 @@ static bool merge_tensors(struct merger *m, struct value a, struct value b, stru
 	    !trace_shape(m->t, b, &shape[1], &dtype[1], m->err))
 		return false;
 	if (dtype[0] != dtype[1])
-		return fork_refuse(m->k, "the sides leave a tensor of %s and one of %s",
+		return cond_refuse(m->k, "the sides leave a tensor of %s and one of %s",
 				   dtype_name(dtype[0]), dtype_name(dtype[1]));
 	if (!shape_equal(&shape[0], &shape[1]))
-		return fork_refuse(m->k, "the sides leave tensors of different shapes");
+		return cond_refuse(m->k, "the sides leave tensors of different shapes");
 	if (!trace_op(m->t, OP_where, "fx:where", false, values, 3, NULL, out, m->err))
 		return false;
 	if (!gradients_match(m, out->tensor->node)) {
@@ -144,19 +144,19 @@ static int where_nodes(struct merger *m, int a, int b)
 static bool writes_match(struct merger *m, struct value tensor, bool first, bool second)
 {
 	return first == second || !trace_records(m->t) ||
-	       (trace_slot(m->t, tensor) < 0 && trace_lifted(m->t, tensor) < 0) ||
-	       fork_refuse(m->k,
+	       (trace_source(m->t, tensor) < 0 && trace_lifted(m->t, tensor) < 0) ||
+	       cond_refuse(m->k,
 			   "one side alone writes to a tensor that the backward pass may read");
 }
 
 /* In-place ops of the sides: the tensor stands for one or the other. */
 static bool merge_writes(struct merger *m)
 {
-	struct fork *k = m->k;
+	struct cond *k = m->k;
 
 	for (size_t i = 0; i < k->writes.len; i++) {
-		const struct fork_write *before = &k->writes.at[i];
-		struct fork_write now = fork_write_read(m->t, before->tensor), first = *before;
+		const struct cond_write *before = &k->writes.at[i];
+		struct cond_write now = cond_write_read(m->t, before->tensor), first = *before;
 		int node;
 
 		if (i < k->first_writes.len)
@@ -166,11 +166,11 @@ static bool merge_writes(struct merger *m)
 		if (!writes_match(m, before->tensor, first.writes != before->writes,
 				  now.writes != before->writes))
 			return false;
-		fork_write_put(m->t, before);
+		cond_write_put(m->t, before);
 		if (first.node < 0)
-			first.node = fork_write_read(m->t, before->tensor).node;
+			first.node = cond_write_read(m->t, before->tensor).node;
 		if (now.node < 0)
-			now.node = fork_write_read(m->t, before->tensor).node;
+			now.node = cond_write_read(m->t, before->tensor).node;
 		node = where_nodes(m, first.node, now.node);
 		if (node < 0)
 			return trace_no_memory(m->err);
@@ -189,14 +189,14 @@ static bool is_fresh(const struct merger *m, struct value v)
 	return v.object->heap && v.object->birth >= m->k->birth;
 }
 
-static bool merge_values(struct merger *m, const struct fork_content *a,
-			 const struct fork_content *b, int depth, struct fork_content *into)
+static bool merge_values(struct merger *m, const struct cond_content *a,
+			 const struct cond_content *b, int depth, struct cond_content *into)
 {
 	for (int i = 0; i < a->n; i++) {
 		struct value merged;
 
-		if (a->keys && !fork_same(m->t, a->keys[i], b->keys[i]))
-			return fork_refuse(m->k, "a %s has other keys on each side",
+		if (a->keys && !cond_same(m->t, a->keys[i], b->keys[i]))
+			return cond_refuse(m->k, "a %s has other keys on each side",
 					   value_type_name(a->object));
 		if (!merge(m, a->values[i], b->values[i], depth + 1, &merged))
 			return false;
@@ -207,22 +207,22 @@ static bool merge_values(struct merger *m, const struct fork_content *a,
 }
 
 /* What `to` holds becomes the choice between a and b. */
-static bool merge_contents(struct merger *m, const struct fork_content *a,
-			   const struct fork_content *b, int depth, struct value to)
+static bool merge_contents(struct merger *m, const struct cond_content *a,
+			   const struct cond_content *b, int depth, struct value to)
 {
-	struct fork_content into;
+	struct cond_content into;
 	bool ok;
 
 	if (a->n != b->n)
-		return fork_refuse(m->k, "a %s has %d items on one side, %d on the other",
+		return cond_refuse(m->k, "a %s has %d items on one side, %d on the other",
 				   value_type_name(to), a->n < 0 ? 0 : a->n, b->n < 0 ? 0 : b->n);
 	if (a->position != b->position)
-		return fork_refuse(m->k, "a %s has gone on by other steps on each side",
+		return cond_refuse(m->k, "a %s has gone on by other steps on each side",
 				   value_type_name(to));
-	ok = fork_content_read(a->object, &into);
+	ok = cond_content_read(a->object, &into);
 	if (ok && into.n != a->n) { /* the object has gone on since; take a's */
-		fork_content_drop(&into);
-		ok = fork_content_write(a) && fork_content_read(a->object, &into);
+		cond_content_drop(&into);
+		ok = cond_content_write(a) && cond_content_read(a->object, &into);
 	}
 	if (ok) {
 		for (int i = 0; into.keys && i < a->n; i++) {
@@ -232,32 +232,32 @@ static bool merge_contents(struct merger *m, const struct fork_content *a,
 		ok = merge_values(m, a, b, depth, &into);
 		value_unref(into.object);
 		into.object = value_ref(to);
-		ok = ok && (fork_content_write(&into) || trace_no_memory(m->err));
+		ok = ok && (cond_content_write(&into) || trace_no_memory(m->err));
 	}
-	fork_content_drop(&into);
+	cond_content_drop(&into);
 	return ok;
 }
 
 static bool merge_objects(struct merger *m, struct value a, struct value b, int depth,
 			  struct value *out)
 {
-	struct fork_content x, y;
+	struct cond_content x, y;
 	bool ok;
 
 	if (!is_fresh(m, a) || !is_fresh(m, b))
-		return fork_refuse(m->k, "the sides leave two different objects (%s)",
+		return cond_refuse(m->k, "the sides leave two different objects (%s)",
 				   value_type_name(a));
 	for (size_t i = 0; i < m->pairs.len; i++)
 		if (m->pairs.at[i].a.object == a.object || m->pairs.at[i].b.object == b.object)
-			return fork_refuse(m->k, "a %s has two names on one side only",
+			return cond_refuse(m->k, "a %s has two names on one side only",
 					   value_type_name(a));
 	if (!remember(m, a, b, a))
 		return false;
-	ok = fork_content_read(a, &x);
-	ok = fork_content_read(b, &y) && ok;
+	ok = cond_content_read(a, &x);
+	ok = cond_content_read(b, &y) && ok;
 	ok = ok ? merge_contents(m, &x, &y, depth, a) : trace_no_memory(m->err);
-	fork_content_drop(&x);
-	fork_content_drop(&y);
+	cond_content_drop(&x);
+	cond_content_drop(&y);
 	if (ok)
 		*out = value_ref(a);
 	return ok;
@@ -270,7 +270,7 @@ static bool merge_tuples(struct merger *m, struct value a, struct value b, int d
 
 	if (a.list->len != b.list->len || a.list->is_size != b.list->is_size ||
 	    a.list->fields != b.list->fields || a.list->class != b.list->class)
-		return fork_refuse(m->k, "the sides leave tuples that differ in more than items");
+		return cond_refuse(m->k, "the sides leave tuples that differ in more than items");
 	v = value_sequence(VALUE_TUPLE, a.list->len);
 	if (v.kind == VALUE_UNSET)
 		return trace_no_memory(m->err);
@@ -296,11 +296,11 @@ static bool merge_tuples(struct merger *m, struct value a, struct value b, int d
 static bool same_callable(const struct merger *m, struct value a, struct value b)
 {
 	if (a.kind == VALUE_METHOD)
-		return fork_same(m->t, a.method->function, b.method->function) &&
-		       fork_same(m->t, a.method->self, b.method->self);
+		return cond_same(m->t, a.method->function, b.method->function) &&
+		       cond_same(m->t, a.method->self, b.method->self);
 	return a.kind == VALUE_NATIVE && a.native->id == b.native->id &&
 	       a.native->builtin == b.native->builtin &&
-	       fork_same(m->t, a.native->self, b.native->self);
+	       cond_same(m->t, a.native->self, b.native->self);
 }
 
 static bool merge_counted(struct merger *m, struct value a, struct value b, int depth,
@@ -318,8 +318,8 @@ static bool merge_counted(struct merger *m, struct value a, struct value b, int 
 		return merge_tuples(m, a, b, depth, out);
 	case VALUE_INSTANCE:
 		if (a.instance->class != b.instance->class ||
-		    !fork_same(m->t, a.instance->payload, b.instance->payload))
-			return fork_refuse(m->k, "the sides leave objects of different classes");
+		    !cond_same(m->t, a.instance->payload, b.instance->payload))
+			return cond_refuse(m->k, "the sides leave objects of different classes");
 		return merge_objects(m, a, b, depth, out);
 	case VALUE_LIST:
 	case VALUE_DICT:
@@ -335,7 +335,7 @@ static bool merge_counted(struct merger *m, struct value a, struct value b, int 
 		*out = value_ref(a);
 		return true;
 	}
-	return fork_refuse(m->k, "the sides leave different values (%s)", value_type_name(a));
+	return cond_refuse(m->k, "the sides leave different values (%s)", value_type_name(a));
 }
 
 static bool merge(struct merger *m, struct value a, struct value b, int depth, struct value *out)
@@ -343,29 +343,29 @@ static bool merge(struct merger *m, struct value a, struct value b, int depth, s
 	bool known = false;
 
 	if (depth > MAX_DEPTH)
-		return fork_refuse(m->k, "the sides leave values nested deeper than %d", MAX_DEPTH);
-	if (fork_same(m->t, a, b)) {
+		return cond_refuse(m->k, "the sides leave values nested deeper than %d", MAX_DEPTH);
+	if (cond_same(m->t, a, b)) {
 		*out = value_ref(a.kind == VALUE_LAZY ? b : a);
 		return true;
 	}
-	if ((a.kind == VALUE_LAZY && !world_read(m->t, (int)a.i, &a, m->err)) ||
-	    (b.kind == VALUE_LAZY && !world_read(m->t, (int)b.i, &b, m->err)))
+	if ((a.kind == VALUE_LAZY && !variables_read(m->t, (int)a.i, &a, m->err)) ||
+	    (b.kind == VALUE_LAZY && !variables_read(m->t, (int)b.i, &b, m->err)))
 		return false;
 	if (a.kind == VALUE_SYMINT || a.kind == VALUE_SYMBOOL)
 		return trace_pin_value(m->t, a, m->err);
 	if (b.kind == VALUE_SYMINT || b.kind == VALUE_SYMBOOL)
 		return trace_pin_value(m->t, b, m->err);
-	if (!fork_same(m->t, a, b) &&
-	    (!late_choose(m->t, m->k->condition, a, b, &known, out, m->err) || known))
+	if (!cond_same(m->t, a, b) &&
+	    (!deferred_choose(m->t, m->k->condition, a, b, &known, out, m->err) || known))
 		return known;
 	if (a.kind != b.kind)
 		return refuse_kinds(m, a, b);
 	if (!value_counted(a)) {
-		if (fork_same(m->t, a, b)) {
+		if (cond_same(m->t, a, b)) {
 			*out = a;
 			return true;
 		}
-		return fork_refuse(m->k, "the sides leave different values (%s)",
+		return cond_refuse(m->k, "the sides leave different values (%s)",
 				   value_type_name(a));
 	}
 	return merge_counted(m, a, b, depth, out);
@@ -395,7 +395,7 @@ static void clear(struct value *place)
 /* Both return: only what they return counts. */
 static bool merge_results(struct merger *m)
 {
-	const struct fork_place *first = &m->k->first;
+	const struct cond_place *first = &m->k->first;
 	struct frame *f = m->k->frame;
 	struct value *result = f->top - 1, moved;
 
@@ -413,7 +413,7 @@ static bool merge_results(struct merger *m)
 
 static bool merge_frame(struct merger *m, int join)
 {
-	const struct fork_place *first = &m->k->first;
+	const struct cond_place *first = &m->k->first;
 	struct frame *f = m->k->frame;
 	const bool *live;
 
@@ -423,7 +423,7 @@ static bool merge_frame(struct merger *m, int join)
 	if (!live)
 		return trace_no_memory(m->err);
 	if (first->n_stack != f->top - f->stack)
-		return fork_refuse(m->k, "the sides meet with operand stacks of different depth");
+		return cond_refuse(m->k, "the sides meet with operand stacks of different depth");
 	for (int i = 0; i < f->code->n_locals; i++) {
 		if (!live[i])
 			clear(&f->locals[i]);
@@ -431,8 +431,8 @@ static bool merge_frame(struct merger *m, int join)
 			return false;
 	}
 	for (int i = 0; i < f->code->n_cells; i++)
-		if (!fork_same(m->t, first->cells[i], f->cells[i]))
-			return fork_refuse(m->k, "a side makes a variable of a closure anew");
+		if (!cond_same(m->t, first->cells[i], f->cells[i]))
+			return cond_refuse(m->k, "a side makes a variable of a closure anew");
 	for (int i = 0; i < first->n_stack; i++)
 		if (!merge_into(m, first->stack[i], &f->stack[i]))
 			return false;
@@ -441,22 +441,22 @@ static bool merge_frame(struct merger *m, int join)
 
 static bool merge_globals(struct merger *m)
 {
-	const struct fork_place *first = &m->k->first;
+	const struct cond_place *first = &m->k->first;
 	struct trace *t = m->t;
 
 	for (size_t i = 0; i < t->globals.len; i++) {
-		struct value was = { .kind = VALUE_LAZY, .i = t->globals.at[i].slot };
-		struct value merged, now = t->globals.at[i].stand;
+		struct value was = { .kind = VALUE_LAZY, .i = t->globals.at[i].source };
+		struct value merged, now = t->globals.at[i].stand_in;
 
 		if (i < first->globals.len)
 			was = first->globals.at[i];
-		else if (t->slots->at[was.i].value.kind == VALUE_UNSET)
+		else if (t->sources->at[was.i].value.kind == VALUE_UNSET)
 			was.kind = VALUE_UNSET;
-		if (fork_same(t, was, now))
+		if (cond_same(t, was, now))
 			continue;
 		if (!merge(m, was, now, 0, &merged))
 			return false;
-		t->globals.at[i].stand = merged;
+		t->globals.at[i].stand_in = merged;
 		value_unref(now);
 	}
 	return true;
@@ -471,7 +471,7 @@ static int count_in(const struct value *at, int n, const struct object *o)
 	return count;
 }
 
-static int count_contents(const fork_contents *list, const struct object *o)
+static int count_contents(const cond_contents *list, const struct object *o)
 {
 	int count = 0;
 
@@ -483,8 +483,8 @@ static int count_contents(const fork_contents *list, const struct object *o)
 	return count;
 }
 
-/* Only what forks have saved refers to it: the program cannot get there. */
-static bool is_dead(const struct fork *k, const struct object *o)
+/* Only what branches have saved refers to it: the program cannot get there. */
+static bool is_dead(const struct cond *k, const struct object *o)
 {
 	int held = 0;
 
@@ -498,7 +498,7 @@ static bool is_dead(const struct fork *k, const struct object *o)
 	return held == o->refs;
 }
 
-static const struct fork_content *find_changed(const struct fork *k, struct value object)
+static const struct cond_content *find_changed(const struct cond *k, struct value object)
 {
 	for (size_t i = 0; i < k->changed.len; i++)
 		if (k->changed.at[i].object.object == object.object)
@@ -508,33 +508,33 @@ static const struct fork_content *find_changed(const struct fork *k, struct valu
 
 static bool merge_older(struct merger *m)
 {
-	struct fork *k = m->k;
+	struct cond *k = m->k;
 	bool ok = true;
 
 	for (size_t i = 0; i < k->contents.len && ok; i++) {
 		struct value object = k->contents.at[i].object;
-		const struct fork_content *first = find_changed(k, object);
-		struct fork_content now;
+		const struct cond_content *first = find_changed(k, object);
+		struct cond_content now;
 
-		ok = fork_content_read(object, &now) || trace_no_memory(m->err);
-		if (ok && (first || !fork_content_same(m->t, &k->contents.at[i], &now))) {
+		ok = cond_content_read(object, &now) || trace_no_memory(m->err);
+		if (ok && (first || !cond_content_same(m->t, &k->contents.at[i], &now))) {
 			if (object.kind == VALUE_GENERATOR)
-				ok = fork_refuse(k, "a side of the branch runs a generator on");
+				ok = cond_refuse(k, "a side of the branch runs a generator on");
 			first = first ? first : &k->contents.at[i];
-			fork_content_drop(&now);
+			cond_content_drop(&now);
 			if (ok && is_dead(k, object.object))
 				continue;
-			if (!ok || !fork_content_read(object, &now))
+			if (!ok || !cond_content_read(object, &now))
 				return false;
 			/* k->contents may grow */
 			ok = merge_contents(m, first, &now, 0, object);
 		}
-		fork_content_drop(&now);
+		cond_content_drop(&now);
 	}
 	return ok;
 }
 
-bool fork_merge(struct fork *k, int join, struct err *err)
+bool cond_merge(struct cond *k, int join, struct err *err)
 {
 	struct merger m = { .k = k, .t = k->trace, .err = err };
 	bool ok = merge_writes(&m) && merge_frame(&m, join) && merge_globals(&m) && merge_older(&m);

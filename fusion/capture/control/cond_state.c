@@ -17,7 +17,7 @@ enum { RUNS = -2 };           /* the position of a generator that nobody can res
 
 static const struct value unset = { .kind = VALUE_UNSET };
 
-bool fork_refuse(struct fork *k, const char *format, ...)
+bool cond_refuse(struct cond *k, const char *format, ...)
 {
 	va_list args;
 
@@ -56,7 +56,7 @@ static struct value *copy(const struct value *from, int n)
 	return to;
 }
 
-bool fork_may_change(struct value v)
+bool cond_may_change(struct value v)
 {
 	switch (v.kind) {
 	case VALUE_LIST:
@@ -74,12 +74,12 @@ bool fork_may_change(struct value v)
 	}
 }
 
-bool fork_content_read(struct value object, struct fork_content *out)
+bool cond_content_read(struct value object, struct cond_content *out)
 {
 	struct value none = unset;
 	const struct dict *dict = NULL;
 
-	*out = (struct fork_content){ .object = value_ref(object) };
+	*out = (struct cond_content){ .object = value_ref(object) };
 	switch (object.kind) {
 	case VALUE_LIST:
 		out->n = object.list->len;
@@ -111,7 +111,7 @@ bool fork_content_read(struct value object, struct fork_content *out)
 	return out->keys && out->values;
 }
 
-void fork_content_drop(struct fork_content *c)
+void cond_content_drop(struct cond_content *c)
 {
 	for (int i = 0; i < c->n; i++) {
 		if (c->keys)
@@ -124,12 +124,12 @@ void fork_content_drop(struct fork_content *c)
 	value_unref(c->object);
 }
 
-bool fork_same(const struct trace *t, struct value before, struct value now)
+bool cond_same(const struct trace *t, struct value before, struct value now)
 {
 	if (before.kind == VALUE_LAZY && now.kind != VALUE_LAZY) /* it was read, no more */
-		before = t->slots->at[before.i].stand;
+		before = t->sources->at[before.i].stand_in;
 	else if (now.kind == VALUE_LAZY && before.kind != VALUE_LAZY)
-		now = t->slots->at[now.i].stand;
+		now = t->sources->at[now.i].stand_in;
 	if (before.kind != now.kind)
 		return false;
 	if (before.kind == VALUE_UNSET || before.kind == VALUE_NONE ||
@@ -142,15 +142,15 @@ bool fork_same(const struct trace *t, struct value before, struct value now)
 	return before.kind == VALUE_DTYPE ? before.dtype == now.dtype : before.i == now.i;
 }
 
-bool fork_content_same(const struct trace *t, const struct fork_content *before,
-		       const struct fork_content *now)
+bool cond_content_same(const struct trace *t, const struct cond_content *before,
+		       const struct cond_content *now)
 {
 	bool same = before->n == now->n && before->position == now->position &&
 		    !before->keys == !now->keys;
 
 	for (int i = 0; same && i < before->n; i++)
-		same = fork_same(t, before->values[i], now->values[i]) &&
-		       (!now->keys || fork_same(t, before->keys[i], now->keys[i]));
+		same = cond_same(t, before->values[i], now->values[i]) &&
+		       (!now->keys || cond_same(t, before->keys[i], now->keys[i]));
 	return same;
 }
 
@@ -162,7 +162,7 @@ static void put(struct value *place, struct value v)
 	value_unref(old);
 }
 
-static bool write_dict(struct dict **place, const struct fork_content *c)
+static bool write_dict(struct dict **place, const struct cond_content *c)
 {
 	struct value fresh;
 	bool ok = true;
@@ -186,7 +186,7 @@ static bool write_dict(struct dict **place, const struct fork_content *c)
 	return ok;
 }
 
-bool fork_content_write(const struct fork_content *c)
+bool cond_content_write(const struct cond_content *c)
 {
 	struct dict *dict = c->object.dict;
 	struct list *list = c->object.list;
@@ -217,7 +217,7 @@ bool fork_content_write(const struct fork_content *c)
 }
 
 /* The dicts that are the contents of an object: saved with it, and only once. */
-static bool find_attributes(const struct fork *k, struct pointers *found)
+static bool find_attributes(const struct cond *k, struct pointers *found)
 {
 	const struct heap *heap = k->trace->vm->heap;
 
@@ -236,31 +236,31 @@ static bool find_attributes(const struct fork *k, struct pointers *found)
 }
 
 /* Contents of the objects of this attempt. */
-static bool save_objects(struct fork *k, const struct pointers *attributes)
+static bool save_objects(struct cond *k, const struct pointers *attributes)
 {
 	struct heap *heap = k->trace->vm->heap;
 	int64_t saved = 0;
 
 	for (struct object *o = heap->list.next; o != &heap->list; o = o->next) {
-		struct fork_content c;
+		struct cond_content c;
 
-		if (o->birth < k->trace->birth || !fork_may_change(value_of(o)) ||
+		if (o->birth < k->trace->birth || !cond_may_change(value_of(o)) ||
 		    (o->kind == VALUE_DICT && pointers_get(attributes, o) >= 0) ||
 		    (o->kind == VALUE_FUNCTION && !((struct function *)o)->attributes))
 			continue;
-		if (!fork_content_read(value_of(o), &c) || !VEC_PUSH(&k->contents, c)) {
-			fork_content_drop(&c);
+		if (!cond_content_read(value_of(o), &c) || !VEC_PUSH(&k->contents, c)) {
+			cond_content_drop(&c);
 			return false;
 		}
 		saved += c.n;
 		if (saved > MAX_SAVED)
-			return fork_refuse(k, "the objects of the capture hold over %d values",
+			return cond_refuse(k, "the objects of the capture hold over %d values",
 					   MAX_SAVED);
 	}
 	return true;
 }
 
-static bool save_contents(struct fork *k)
+static bool save_contents(struct cond *k)
 {
 	struct pointers attributes = { 0 };
 	bool ok = find_attributes(k, &attributes) && save_objects(k, &attributes);
@@ -269,7 +269,7 @@ static bool save_contents(struct fork *k)
 	return ok;
 }
 
-static bool save_place(struct fork *k, struct fork_place *p)
+static bool save_place(struct cond *k, struct cond_place *p)
 {
 	const struct frame *f = k->frame;
 	const struct trace *t = k->trace;
@@ -284,14 +284,14 @@ static bool save_place(struct fork *k, struct fork_place *p)
 	p->grad_off = t->grad_off;
 	p->autocast = t->autocast_mode;
 	for (size_t i = 0; i < t->globals.len; i++) {
-		if (!VEC_PUSH(&p->globals, t->globals.at[i].stand))
+		if (!VEC_PUSH(&p->globals, t->globals.at[i].stand_in))
 			return false;
-		value_ref(t->globals.at[i].stand);
+		value_ref(t->globals.at[i].stand_in);
 	}
 	return true;
 }
 
-static void drop_place(struct fork_place *p)
+static void drop_place(struct cond_place *p)
 {
 	for (int i = 0; p->locals && i < p->n_fixed + p->n_stack; i++)
 		value_unref(p->locals[i]);
@@ -299,30 +299,30 @@ static void drop_place(struct fork_place *p)
 	for (size_t i = 0; i < p->globals.len; i++)
 		value_unref(p->globals.at[i]);
 	VEC_FREE(&p->globals);
-	*p = (struct fork_place){ 0 };
+	*p = (struct cond_place){ 0 };
 }
 
-bool fork_save(struct fork *k)
+bool cond_save(struct cond *k)
 {
 	return save_contents(k) && save_place(k, &k->before);
 }
 
-/* A global that was read in a side first began as its slot. */
-struct value fork_global_before(const struct fork *k, size_t i)
+/* A global that was read in a side first began as its source. */
+struct value cond_global_before(const struct cond *k, size_t i)
 {
 	const struct trace *t = k->trace;
-	int slot = t->globals.at[i].slot;
+	int source = t->globals.at[i].source;
 
 	if (i < k->before.globals.len)
 		return k->before.globals.at[i];
-	if (t->slots->at[slot].value.kind == VALUE_UNSET)
+	if (t->sources->at[source].value.kind == VALUE_UNSET)
 		return unset;
-	return (struct value){ .kind = VALUE_LAZY, .i = slot };
+	return (struct value){ .kind = VALUE_LAZY, .i = source };
 }
 
-static void put_place(struct fork *k)
+static void put_place(struct cond *k)
 {
-	const struct fork_place *p = &k->before;
+	const struct cond_place *p = &k->before;
 	struct frame *f = k->frame;
 	struct trace *t = k->trace;
 
@@ -333,45 +333,45 @@ static void put_place(struct fork *k)
 	for (int i = 0; i < p->n_stack; i++)
 		*f->top++ = value_ref(p->stack[i]);
 	for (size_t i = 0; i < t->globals.len; i++)
-		if (!fork_same(t, fork_global_before(k, i), t->globals.at[i].stand))
-			put(&t->globals.at[i].stand, fork_global_before(k, i));
+		if (!cond_same(t, cond_global_before(k, i), t->globals.at[i].stand_in))
+			put(&t->globals.at[i].stand_in, cond_global_before(k, i));
 	t->grad_off = p->grad_off;
 	t->autocast_mode = p->autocast;
 	f->inst = k->inst;
 }
 
 /* Notes what the side changed in objects, where `keep`, and puts it back. */
-static bool put_contents(struct fork *k, bool keep)
+static bool put_contents(struct cond *k, bool keep)
 {
 	bool ok = true;
 
 	for (size_t i = 0; i < k->contents.len && ok; i++) {
-		const struct fork_content *before = &k->contents.at[i];
-		struct fork_content now;
+		const struct cond_content *before = &k->contents.at[i];
+		struct cond_content now;
 
-		ok = fork_content_read(before->object, &now);
-		if (ok && !fork_content_same(k->trace, before, &now)) {
+		ok = cond_content_read(before->object, &now);
+		if (ok && !cond_content_same(k->trace, before, &now)) {
 			if (before->object.kind == VALUE_GENERATOR)
-				ok = fork_refuse(k, "a side of the branch runs a generator on");
-			ok = ok && fork_content_write(before);
+				ok = cond_refuse(k, "a side of the branch runs a generator on");
+			ok = ok && cond_content_write(before);
 			if (ok && keep && VEC_PUSH(&k->changed, now))
 				continue;
 			ok &= !keep;
 		}
-		fork_content_drop(&now);
+		cond_content_drop(&now);
 	}
 	return ok;
 }
 
-struct fork_write fork_write_read(const struct trace *t, struct value tensor)
+struct cond_write cond_write_read(const struct trace *t, struct value tensor)
 {
-	int lifted = trace_lifted(t, tensor), slot = trace_slot(t, tensor);
+	int lifted = trace_lifted(t, tensor), source = trace_source(t, tensor);
 	const struct vtensor *v = tensor.tensor;
-	struct fork_write w = { .tensor = tensor,
+	struct cond_write w = { .tensor = tensor,
 				.node = v->node,
 				.writes = v->writes,
 				.written = v->written,
-				.slot_written = slot >= 0 && t->slots->at[slot].written };
+				.source_written = source >= 0 && t->sources->at[source].written };
 
 	if (lifted >= 0) {
 		w.node = t->lifted.at[lifted].node;
@@ -382,17 +382,17 @@ struct fork_write fork_write_read(const struct trace *t, struct value tensor)
 }
 
 /* The graph input of a tensor that was not asked for before. */
-static int input_node(const struct trace *t, int slot)
+static int input_node(const struct trace *t, int source)
 {
 	for (size_t i = 0; i < t->inputs.len; i++)
-		if (t->inputs.at[i].slot == slot)
+		if (t->inputs.at[i].source == source)
 			return t->graph->inputs[i];
 	return -1;
 }
 
-void fork_write_put(struct trace *t, const struct fork_write *w)
+void cond_write_put(struct trace *t, const struct cond_write *w)
 {
-	int lifted = trace_lifted(t, w->tensor), slot = trace_slot(t, w->tensor);
+	int lifted = trace_lifted(t, w->tensor), source = trace_source(t, w->tensor);
 	struct vtensor *v = w->tensor.tensor;
 
 	if (lifted >= 0) {
@@ -401,17 +401,17 @@ void fork_write_put(struct trace *t, const struct fork_write *w)
 		t->lifted.at[lifted].written = w->written;
 		return;
 	}
-	v->node = w->node < 0 && slot >= 0 ? input_node(t, slot) : w->node;
+	v->node = w->node < 0 && source >= 0 ? input_node(t, source) : w->node;
 	v->writes = w->writes;
 	v->written = w->written;
-	if (slot >= 0)
-		t->slots->at[slot].written = w->slot_written;
+	if (source >= 0)
+		t->sources->at[source].written = w->source_written;
 }
 
-bool fork_note_write(struct trace *t, struct value tensor)
+bool cond_note_write(struct trace *t, struct value tensor)
 {
-	for (struct fork *k = t->fork; k; k = k->up) {
-		struct fork_write w = fork_write_read(t, tensor);
+	for (struct cond *k = t->cond; k; k = k->up) {
+		struct cond_write w = cond_write_read(t, tensor);
 		bool known = tensor.tensor->owner == t->serial &&
 			     tensor.tensor->birth >= k->tensor_birth;
 
@@ -426,15 +426,15 @@ bool fork_note_write(struct trace *t, struct value tensor)
 	return true;
 }
 
-bool fork_note_stand(struct trace *t, struct value stand)
+bool cond_note_stand_in(struct trace *t, struct value stand_in)
 {
-	if (!fork_may_change(stand))
+	if (!cond_may_change(stand_in))
 		return true;
-	for (struct fork *k = t->fork; k; k = k->up) {
-		struct fork_content c;
+	for (struct cond *k = t->cond; k; k = k->up) {
+		struct cond_content c;
 
-		if (!fork_content_read(stand, &c) || !VEC_PUSH(&k->contents, c)) {
-			fork_content_drop(&c);
+		if (!cond_content_read(stand_in, &c) || !VEC_PUSH(&k->contents, c)) {
+			cond_content_drop(&c);
 			return false;
 		}
 	}
@@ -442,22 +442,22 @@ bool fork_note_stand(struct trace *t, struct value stand)
 }
 
 /* What tensors stand for after the first side goes to first_writes. */
-static bool put_writes(struct fork *k, bool keep)
+static bool put_writes(struct cond *k, bool keep)
 {
 	for (size_t i = 0; i < k->writes.len; i++) {
-		struct fork_write now = fork_write_read(k->trace, k->writes.at[i].tensor);
+		struct cond_write now = cond_write_read(k->trace, k->writes.at[i].tensor);
 
 		if (keep) {
 			if (!VEC_PUSH(&k->first_writes, now))
 				return false;
 			value_ref(now.tensor);
 		}
-		fork_write_put(k->trace, &k->writes.at[i]);
+		cond_write_put(k->trace, &k->writes.at[i]);
 	}
 	return true;
 }
 
-bool fork_switch(struct fork *k)
+bool cond_switch(struct cond *k)
 {
 	if (!save_place(k, &k->first) || !put_contents(k, true) || !put_writes(k, true))
 		return false;
@@ -465,7 +465,7 @@ bool fork_switch(struct fork *k)
 	return true;
 }
 
-bool fork_restore(struct fork *k)
+bool cond_restore(struct cond *k)
 {
 	bool ok = put_contents(k, false) && put_writes(k, false);
 
@@ -473,21 +473,21 @@ bool fork_restore(struct fork *k)
 	return ok;
 }
 
-static void drop_contents(fork_contents *list)
+static void drop_contents(cond_contents *list)
 {
 	for (size_t i = 0; i < list->len; i++)
-		fork_content_drop(&list->at[i]);
+		cond_content_drop(&list->at[i]);
 	VEC_FREE(list);
 }
 
-static void drop_writes(fork_writes *list)
+static void drop_writes(cond_writes *list)
 {
 	for (size_t i = 0; i < list->len; i++)
 		value_unref(list->at[i].tensor);
 	VEC_FREE(list);
 }
 
-void fork_finish(struct fork *k)
+void cond_finish(struct cond *k)
 {
 	drop_place(&k->before);
 	drop_place(&k->first);

@@ -15,9 +15,7 @@
 #include <string.h>
 
 #include "fusion/base/vec.h"
-#include "fusion/capture/deferred.h"
-#include "fusion/capture/live.h"
-#include "fusion/capture/deferred_text.h"
+#include "fusion/capture/trace/trace.h"
 #include "fusion/graph/loop.h"
 
 /* ---- Finds the while loop that a jump belongs to.
@@ -67,14 +65,14 @@ static bool only_computes(enum code_op op)
 	}
 }
 
-static bool leads(const struct loop_shape *s, const bool *decided, int to)
+static bool leads(const struct while_shape *s, const bool *decided, int to)
 {
 	return to == s->body || to == s->end || decided[to];
 }
 
 /* From which instructions all ways lead into a round or behind the loop, and only
  * compute on them. */
-static void find_decided(const struct code *code, const struct loop_shape *s, bool *decided)
+static void find_decided(const struct code *code, const struct while_shape *s, bool *decided)
 {
 	bool changed = true;
 
@@ -118,14 +116,14 @@ static int last_jump_to(const struct code *code, int from, int to)
 }
 
 /* The jump is of a test before the loop. */
-static bool find_before(const struct code *code, int at, struct loop_shape *s, bool *decided)
+static bool find_before(const struct code *code, int at, struct while_shape *s, bool *decided)
 {
 	for (int body = at + 1; body < code->n_insts; body++) {
 		int last = last_jump_to(code, body, body);
 
 		if (last < 0)
 			continue;
-		*s = (struct loop_shape){ .body = body, .last = last, .end = behind(code, last) };
+		*s = (struct while_shape){ .body = body, .last = last, .end = behind(code, last) };
 		find_decided(code, s, decided);
 		if (decided[at])
 			return true;
@@ -144,20 +142,20 @@ static int leaves(const struct code *code, int side, int last)
 }
 
 /* One side leaves the loop that ends with the jump back at `last`, the other stays. */
-static bool leaves_one_way(const struct code *code, int at, int last, struct loop_shape *out)
+static bool leaves_one_way(const struct code *code, int at, int last, struct while_shape *out)
 {
 	int sides[2] = { at + 1, code->insts[at].arg }, to[2];
 
 	for (int i = 0; i < 2; i++)
 		to[i] = leaves(code, sides[i], last);
-	*out = (struct loop_shape){ .body = sides[to[0] < 0 ? 0 : 1],
-				    .end = to[0] < 0 ? to[1] : to[0],
-				    .last = last };
+	*out = (struct while_shape){ .body = sides[to[0] < 0 ? 0 : 1],
+				     .end = to[0] < 0 ? to[1] : to[0],
+				     .last = last };
 	return (to[0] < 0) != (to[1] < 0);
 }
 
 /* The innermost loop around it that it may leave. */
-static bool find_inside(const struct code *code, int at, struct loop_shape *s, bool *decided)
+static bool find_inside(const struct code *code, int at, struct while_shape *s, bool *decided)
 {
 	for (int i = at; i < code->n_insts; i++) {
 		if (!is_jump(&code->insts[i]) || code->insts[i].arg > at ||
@@ -172,7 +170,7 @@ static bool find_inside(const struct code *code, int at, struct loop_shape *s, b
 
 /* How many operands the test keeps below the value that the jump takes: a chain of
  * comparisons has its middle there. */
-static int operands_of(const struct code *code, const struct loop_shape *s, int at)
+static int operands_of(const struct code *code, const struct while_shape *s, int at)
 {
 	int below = 0;
 
@@ -187,7 +185,7 @@ static int operands_of(const struct code *code, const struct loop_shape *s, int 
 
 /* the loop that the JUMP_IF_* where f stands may go on or leave; false:
  * none, or out of memory. */
-static bool loop_shape_find(const struct frame *f, struct arena *arena, struct loop_shape *out)
+static bool while_shape_find(const struct frame *f, struct arena *arena, struct while_shape *out)
 {
 	const struct code *code = f->code;
 	int at = (int)(f->inst - code->insts);
@@ -221,27 +219,28 @@ enum { MAX_BELOW = 8 }; /* operands of a test that wait */
  * `a and b or not c` is jumps; each condition that is a tensor is followed both
  * ways, which only computes, and the ways that lead into a round make one bool. */
 
-int loop_add_two(struct looper *l, enum op op, int a, int b, struct err *err)
+int while_add_two(struct while_loop *l, enum op op, int a, int b, struct err *err)
 {
 	struct arg args[2] = { arg_node(a), arg_node(b) };
 
-	return a < 0 || b < 0 ? -1 : loop_add(l, op, args, op_info(op)->n_params, "", err);
+	return a < 0 || b < 0 ? -1 : while_add(l, op, args, op_info(op)->n_params, "", err);
 }
 
-int loop_invert(struct looper *l, int node, struct err *err)
+int while_invert(struct while_loop *l, int node, struct err *err)
 {
-	return node < 0 ? -1 : loop_add_two(l, OP_logical_not, node, node, err);
+	return node < 0 ? -1 : while_add_two(l, OP_logical_not, node, node, err);
 }
 
-static int limit(struct looper *l, int condition, const struct loop_verdict *side, struct err *err)
+static int limit(struct while_loop *l, int condition, const struct while_verdict *side,
+		 struct err *err)
 {
 	if (side->known)
 		return condition;
-	return loop_add_two(l, OP_logical_and, condition, side->node, err);
+	return while_add_two(l, OP_logical_and, condition, side->node, err);
 }
 
-bool loop_choose(struct looper *l, int condition, const struct loop_verdict *yes,
-		 const struct loop_verdict *no, struct loop_verdict *out, struct err *err)
+bool while_choose(struct while_loop *l, int condition, const struct while_verdict *yes,
+		  const struct while_verdict *no, struct while_verdict *out, struct err *err)
 {
 	int a = -1, b = -1;
 
@@ -249,41 +248,43 @@ bool loop_choose(struct looper *l, int condition, const struct loop_verdict *yes
 		*out = *yes;
 		return true;
 	}
-	*out = (struct loop_verdict){ .known = false };
+	*out = (struct while_verdict){ .known = false };
 	if (!yes->known || yes->holds)
 		a = limit(l, condition, yes, err);
 	if (!no->known || no->holds)
-		b = limit(l, loop_invert(l, condition, err), no, err);
-	out->node = a < 0 ? b : b < 0 ? a : loop_add_two(l, OP_logical_or, a, b, err);
+		b = limit(l, while_invert(l, condition, err), no, err);
+	out->node = a < 0 ? b : b < 0 ? a : while_add_two(l, OP_logical_or, a, b, err);
 	return out->node >= 0;
 }
 
-static bool loop_decide(struct looper *l, int depth, struct loop_verdict *out, struct err *err);
+static bool while_decide(struct while_loop *l, int depth, struct while_verdict *out,
+			 struct err *err);
 
 /* From the instruction on: into a round, behind the loop, or to the next jump. */
-static bool follow(struct looper *l, int from, int depth, struct loop_verdict *out, struct err *err)
+static bool follow(struct while_loop *l, int from, int depth, struct while_verdict *out,
+		   struct err *err)
 {
 	struct frame *f = l->k.frame;
 	int at;
 
 	f->inst = f->code->insts + from;
 	if (!vm_run_side(l->t->vm, f, l->at.entry, err)) {
-		fork_side_failed(&l->k, err);
-		return l->k.raised ? fork_refuse(&l->k, "its test may raise an exception") : false;
+		cond_side_failed(&l->k, err);
+		return l->k.raised ? cond_refuse(&l->k, "its test may raise an exception") : false;
 	}
 	at = (int)(f->inst - f->code->insts);
-	*out = (struct loop_verdict){ .known = true, .holds = at == l->at.body };
+	*out = (struct while_verdict){ .known = true, .holds = at == l->at.body };
 	if (at == l->at.body || at == l->at.end)
 		return f->top - f->stack == l->k.before.n_stack ||
-		       fork_refuse(&l->k, "its test leaves another operand stack");
+		       cond_refuse(&l->k, "its test leaves another operand stack");
 	if (f->inst->op == CODE_RETURN)
-		return fork_refuse(&l->k, "its test returns");
-	return loop_decide(l, depth + 1, out, err);
+		return cond_refuse(&l->k, "its test returns");
+	return while_decide(l, depth + 1, out, err);
 }
 
 /* What the test keeps on the operand stack is there for the other way, too. */
-static bool follow_both(struct looper *l, const int to[2], int depth, struct loop_verdict *sides,
-			struct err *err)
+static bool follow_both(struct while_loop *l, const int to[2], int depth,
+			struct while_verdict *sides, struct err *err)
 {
 	struct frame *f = l->k.frame;
 	int n = (int)(f->top - f->stack) - l->k.before.n_stack;
@@ -291,7 +292,7 @@ static bool follow_both(struct looper *l, const int to[2], int depth, struct loo
 	bool ok;
 
 	if (n < 0 || n > MAX_BELOW)
-		return fork_refuse(&l->k, "its test is too long");
+		return cond_refuse(&l->k, "its test is too long");
 	for (int i = 0; i < n; i++)
 		kept[i] = value_ref(f->top[i - n]);
 	ok = follow(l, to[0], depth, &sides[0], err);
@@ -305,26 +306,28 @@ static bool follow_both(struct looper *l, const int to[2], int depth, struct loo
 }
 
 /* from the jump where the frame stands. */
-static bool loop_decide(struct looper *l, int depth, struct loop_verdict *out, struct err *err)
+static bool while_decide(struct while_loop *l, int depth, struct while_verdict *out,
+			 struct err *err)
 {
 	struct frame *f = l->k.frame;
 	const struct lang_inst *jump = f->inst;
 	int yes = jump->op == CODE_JUMP_IF_TRUE ? jump->arg : (int)(jump - f->code->insts) + 1;
 	int no = jump->op == CODE_JUMP_IF_TRUE ? (int)(jump - f->code->insts) + 1 : jump->arg;
 	struct value test = f->top[-1], condition;
-	struct loop_verdict sides[2];
+	struct while_verdict sides[2];
 	int writes = l->t->n_writes, node;
 	size_t prints = l->t->prints.len;
 
 	if (depth > 16)
-		return fork_refuse(&l->k, "its test is too long");
+		return cond_refuse(&l->k, "its test is too long");
 	if (test.kind == VALUE_BOOL) {
 		f->top--;
 		return follow(l, test.b ? yes : no, depth, out, err);
 	}
-	if (test.kind == VALUE_TENSOR ? !fork_is_single(l->t, test) : !trace_is_late(l->t, test))
-		return fork_refuse(&l->k, "its test is no tensor of one element");
-	if (!fork_condition(l->t, test, OP_ne, &condition, err))
+	if (test.kind == VALUE_TENSOR ? !trace_is_single(l->t, test)
+				      : !trace_is_deferred(l->t, test))
+		return cond_refuse(&l->k, "its test is no tensor of one element");
+	if (!cond_test(l->t, test, OP_ne, &condition, err))
 		return false;
 	value_unref(*--f->top);
 	node = trace_node(l->t, condition, err);
@@ -332,28 +335,28 @@ static bool loop_decide(struct looper *l, int depth, struct loop_verdict *out, s
 	if (node < 0 || !follow_both(l, (int[2]){ yes, no }, depth, sides, err))
 		return false;
 	if (l->t->n_writes != writes || l->t->prints.len != prints)
-		return fork_refuse(&l->k, "its test does more than compute");
-	return loop_choose(l, node, &sides[0], &sides[1], out, err);
+		return cond_refuse(&l->k, "its test does more than compute");
+	return while_choose(l, node, &sides[0], &sides[1], out, err);
 }
 
-bool loop_close(struct looper *l, struct loop_verdict *out, struct err *err)
+bool while_close(struct while_loop *l, struct while_verdict *out, struct err *err)
 {
 	struct frame *f = l->k.frame;
 	bool known = l->is_closed;
 
 	l->is_closed = false;
-	*out = known ? l->closed : (struct loop_verdict){ .known = true, .holds = false };
-	if (l->at.tests[f->inst - f->code->insts] && !loop_decide(l, 0, out, err))
+	*out = known ? l->closed : (struct while_verdict){ .known = true, .holds = false };
+	if (l->at.tests[f->inst - f->code->insts] && !while_decide(l, 0, out, err))
 		return false;
 	if (f->inst->op == CODE_RETURN && f->inst - f->code->insts != l->at.end)
-		return fork_refuse(&l->k, "a round returns");
+		return cond_refuse(&l->k, "a round returns");
 	if (f->top - f->stack != l->k.before.n_stack)
-		return fork_refuse(&l->k, "a round leaves another operand stack");
+		return cond_refuse(&l->k, "a round leaves another operand stack");
 	f->inst = f->code->insts + l->at.end;
 	return true;
 }
 
-static const struct fork_loop *known_loop(const struct trace *t, const struct lang_inst *inst)
+static const struct while_loop_note *known_loop(const struct trace *t, const struct lang_inst *inst)
 {
 	for (size_t i = 0; i < t->loops.len; i++)
 		if (t->loops.at[i].inst == inst)
@@ -361,16 +364,16 @@ static const struct fork_loop *known_loop(const struct trace *t, const struct la
 	return NULL;
 }
 
-const char *fork_loop_refusal(const struct trace *t, const struct lang_inst *inst)
+const char *while_loop_refusal(const struct trace *t, const struct lang_inst *inst)
 {
-	const struct fork_loop *known = known_loop(t, inst);
+	const struct while_loop_note *known = known_loop(t, inst);
 
 	return known && known->why[0] ? known->why : NULL;
 }
 
-struct fork_loop *fork_loop_note(struct trace *t, const struct lang_inst *inst)
+struct while_loop_note *while_loop_noted(struct trace *t, const struct lang_inst *inst)
 {
-	struct fork_loop fresh = { .inst = inst };
+	struct while_loop_note fresh = { .inst = inst };
 
 	for (size_t i = 0; i < t->loops.len; i++)
 		if (t->loops.at[i].inst == inst)
@@ -390,7 +393,7 @@ static bool try_again(struct trace *t, struct err *err)
 static bool refuse_loop(struct trace *t, const struct lang_inst *inst, const char *why,
 			struct err *err)
 {
-	struct fork_loop *note = fork_loop_note(t, inst);
+	struct while_loop_note *note = while_loop_noted(t, inst);
 
 	if (!note)
 		return trace_no_memory(err);
@@ -400,8 +403,8 @@ static bool refuse_loop(struct trace *t, const struct lang_inst *inst, const cha
 
 /* ---- what goes round ---- */
 
-int loop_add(struct looper *l, enum op op, const struct arg *args, int n, const char *fx,
-	     struct err *err)
+int while_add(struct while_loop *l, enum op op, const struct arg *args, int n, const char *fx,
+	      struct err *err)
 {
 	struct trace *t = l->t;
 	int node = graph_add(t->graph, op, args, n, l->k.inst->line, l->k.inst->column, err);
@@ -418,36 +421,37 @@ int loop_add(struct looper *l, enum op op, const struct arg *args, int n, const 
 
 /* What a loop reads is a value of the graph, never a constant that each kernel has
  * for itself. */
-static int operand_node(struct looper *l, struct value v, struct err *err)
+static int operand_node(struct while_loop *l, struct value v, struct err *err)
 {
-	int node = v.kind == VALUE_TENSOR ? trace_node(l->t, v, err) : late_node(l->t, v, err);
+	int node = v.kind == VALUE_TENSOR ? trace_node(l->t, v, err) : deferred_node(l->t, v, err);
 	struct arg of = arg_node(node);
 
 	if (node < 0 || op_info(l->t->graph->nodes[node]->op)->kind != KIND_CONSTANT)
 		return node;
-	return loop_add(l, OP_clone, &of, 1, "", err);
+	return while_add(l, OP_clone, &of, 1, "", err);
 }
 
 /* What counts does so from 62 bits at most: rounds do not take it past 64. */
-static bool has_room(struct looper *l, const struct carried *c, struct err *err)
+static bool has_room(struct while_loop *l, const struct carried *c, struct err *err)
 {
 	const int64_t most = (int64_t)1 << 62;
 
 	if (c->start.kind == VALUE_INT)
 		return (c->start.i < most && c->start.i > -most) ||
-		       fork_refuse(&l->k, "an int is too large for the graph's");
-	return loop_number_type(c->start) != VALUE_INT || late_within(l->t, c->init, 0x1p62, err);
+		       cond_refuse(&l->k, "an int is too large for the graph's");
+	return while_number_type(c->start) != VALUE_INT ||
+	       deferred_within(l->t, c->init, 0x1p62, err);
 }
 
 /* First what they all are, then a node for each in the body. */
-static bool carry_all(struct looper *l, struct err *err)
+static bool carry_all(struct while_loop *l, struct err *err)
 {
-	const struct fork_loop *known = known_loop(l->t, l->k.inst);
+	const struct while_loop_note *known = known_loop(l->t, l->k.inst);
 
 	for (int i = 0; known && i < known->n_places; i++) {
 		struct carried c = { .note = known->places[i], .init = -1, .value = -1 };
 
-		if (!loop_place_find(l, &c, err))
+		if (!while_place_find(l, &c, err))
 			return false;
 		c.number = c.start.kind != VALUE_TENSOR;
 		if (!VEC_PUSH(&l->carried, c)) {
@@ -463,8 +467,8 @@ static bool carry_all(struct looper *l, struct err *err)
 		struct carried *c = &l->carried.at[i];
 		struct arg init = arg_node(c->init);
 
-		c->value = loop_add(l, OP_loop_carried, &init, 1, "", err);
-		if (c->value < 0 || !loop_place_put(l, c, c->value, false, err))
+		c->value = while_add(l, OP_loop_carried, &init, 1, "", err);
+		if (c->value < 0 || !while_place_put(l, c, c->value, false, err))
 			return false;
 	}
 	return true;
@@ -472,89 +476,89 @@ static bool carry_all(struct looper *l, struct err *err)
 
 /* ---- a round ---- */
 
-int loop_flatten(struct looper *l, int node, struct err *err)
+int while_flatten(struct while_loop *l, int node, struct err *err)
 {
 	struct arg args[2] = { arg_node(node), arg_ints(NULL, 0) };
 
 	return l->t->graph->nodes[node]->shape.rank == 0
 		   ? node
-		   : loop_add(l, OP_reshape, args, 2, "", err);
+		   : while_add(l, OP_reshape, args, 2, "", err);
 }
 
 /* The loop stands in a side of a branch, or behind an assertion: it must not run
  * where the program does not get there, for it might not end. */
-static int limit_entry(struct looper *l, int node, struct err *err)
+static int limit_entry(struct while_loop *l, int node, struct err *err)
 {
 	struct trace *t = l->t;
-	const struct fork *k = l->k.up;
+	const struct cond *k = l->k.up;
 
 	for (; k && !k->is_loop && node >= 0; k = k->up) {
 		int on = trace_node(t, k->condition, err);
 
-		node = loop_add_two(l, OP_logical_and, node,
-				    k->holds ? on : loop_invert(l, on, err), err);
+		node = while_add_two(l, OP_logical_and, node,
+				     k->holds ? on : while_invert(l, on, err), err);
 	}
 	for (size_t i = 0; !k && i < t->asserts.len && node >= 0; i++)
-		node = loop_add_two(l, OP_logical_and, node, loop_flatten(l, t->asserts.at[i], err),
-				    err);
+		node = while_add_two(l, OP_logical_and, node,
+				     while_flatten(l, t->asserts.at[i], err), err);
 	return node;
 }
 
 /* The test before the loop. */
-static bool enter(struct looper *l, struct err *err)
+static bool enter(struct while_loop *l, struct err *err)
 {
 	struct frame *f = l->k.frame;
-	struct loop_verdict first;
+	struct while_verdict first;
 	int node;
 	bool ok;
 
 	f->top -= 1 + l->at.below;
-	ok = fork_save(&l->k);
+	ok = cond_save(&l->k);
 	f->top += 1 + l->at.below;
-	if (!ok || !loop_decide(l, 0, &first, err))
+	if (!ok || !while_decide(l, 0, &first, err))
 		return false;
 	if (first.known)
-		return fork_refuse(&l->k, "its test says the same of all tensors");
+		return cond_refuse(&l->k, "its test says the same of all tensors");
 	l->test = first.node;
 	node = limit_entry(l, first.node, err);
 	return node >= 0 && trace_wrap(l->t, node, &l->k.condition, err);
 }
 
 /* A round, and whether there is another one. */
-static bool run_round(struct looper *l, int *again, struct err *err)
+static bool run_round(struct while_loop *l, int *again, struct err *err)
 {
 	struct frame *f = l->k.frame;
 	struct value handled = l->t->vm->handled;
-	struct loop_verdict next;
+	struct while_verdict next;
 
 	f->inst = f->code->insts + l->at.body;
 	if (!vm_run_side(l->t->vm, f, l->at.again, err)) {
-		fork_side_failed(&l->k, err);
-		return l->k.raised ? fork_refuse(&l->k, "a round raises an exception") : false;
+		cond_side_failed(&l->k, err);
+		return l->k.raised ? cond_refuse(&l->k, "a round raises an exception") : false;
 	}
-	if (!loop_close(l, &next, err))
+	if (!while_close(l, &next, err))
 		return false;
 	if (next.known)
-		return fork_refuse(&l->k, "its test says the same of all tensors");
+		return cond_refuse(&l->k, "its test says the same of all tensors");
 	*again = next.node;
-	if (!fork_same(l->t, handled, l->t->vm->handled))
-		return fork_refuse(&l->k, "a round leaves an exception being handled");
+	if (!cond_same(l->t, handled, l->t->vm->handled))
+		return cond_refuse(&l->k, "a round leaves an exception being handled");
 	return true;
 }
 
-static bool is_alike(struct looper *l, const struct carried *c)
+static bool is_alike(struct while_loop *l, const struct carried *c)
 {
 	const struct graph *g = l->t->graph;
 	const struct node *was = g->nodes[c->init], *is = g->nodes[c->next];
 
 	if (is->dtype != was->dtype || !shape_equal(&is->shape, &was->shape))
-		return fork_refuse(&l->k, "a tensor has another %s after a round",
+		return cond_refuse(&l->k, "a tensor has another %s after a round",
 				   is->dtype != was->dtype ? "dtype" : "shape");
 	return true;
 }
 
 /* What each place is in the next round. */
-static bool find_next(struct looper *l, struct err *err)
+static bool find_next(struct while_loop *l, struct err *err)
 {
 	for (size_t i = 0; i < l->carried.len; i++) {
 		struct carried *c = &l->carried.at[i];
@@ -562,23 +566,23 @@ static bool find_next(struct looper *l, struct err *err)
 
 		if (c->value < 0) /* known with the place */
 			continue;
-		if (!loop_place_now(l, c, &now, err))
+		if (!while_place_now(l, c, &now, err))
 			return false;
-		if (now.kind == VALUE_LAZY && !world_read(l->t, (int)now.i, &now, err))
+		if (now.kind == VALUE_LAZY && !variables_read(l->t, (int)now.i, &now, err))
 			return false;
-		if (c->number ? loop_number_type(now) != loop_number_type(c->start)
+		if (c->number ? while_number_type(now) != while_number_type(c->start)
 			      : now.kind != VALUE_TENSOR)
-			return fork_refuse(&l->k, "a %s is something else in a later round",
+			return cond_refuse(&l->k, "a %s is something else in a later round",
 					   value_type_name(c->start));
-		c->next = c->number ? late_node(l->t, now, err) : trace_node(l->t, now, err);
+		c->next = c->number ? deferred_node(l->t, now, err) : trace_node(l->t, now, err);
 		if (c->next < 0 || !is_alike(l, c))
 			return false;
 	}
 	return true;
 }
 
-bool loop_carry_only(struct looper *l, enum carried_kind kind, int index, int init, int next,
-		     struct err *err)
+bool while_carry_only(struct while_loop *l, enum carried_kind kind, int index, int init, int next,
+		      struct err *err)
 {
 	struct carried c = { .note = { kind, index, 0 },
 			     .start = { .kind = VALUE_UNSET },
@@ -592,7 +596,7 @@ bool loop_carry_only(struct looper *l, enum carried_kind kind, int index, int in
 }
 
 /* A loop of the graph has no backward: what requires a gradient does not go round. */
-static bool has_no_gradient(struct looper *l, struct err *err)
+static bool has_no_gradient(struct while_loop *l, struct err *err)
 {
 	const struct graph *g = l->t->graph;
 	const bool *tracked;
@@ -610,14 +614,14 @@ static bool has_no_gradient(struct looper *l, struct err *err)
 
 			any |= a->kind == ARG_NODE && a->node < l->first && tracked[a->node];
 		}
-	return tracked && (!any || fork_refuse(&l->k, "a tensor in it requires a gradient"));
+	return tracked && (!any || cond_refuse(&l->k, "a tensor in it requires a gradient"));
 }
 
 /* ---- the nodes ---- */
 
 /* The body as a graph of its own; `operands` are what goes round, then what it
  * only reads. */
-static struct loop *extract_body(struct looper *l, int again, int *operands, int *n_operands)
+static struct loop *extract_body(struct while_loop *l, int again, int *operands, int *n_operands)
 {
 	struct graph *g = l->t->graph;
 	struct loop *loop = ARENA_NEW(g->arena, struct loop);
@@ -657,7 +661,7 @@ static struct loop *extract_body(struct looper *l, int again, int *operands, int
 	return loop;
 }
 
-static int add_loop(struct looper *l, int again, struct err *err)
+static int add_loop(struct while_loop *l, int again, struct err *err)
 {
 	struct graph *g = l->t->graph;
 	int *operands = ARENA_ARRAY(g->arena, int, (size_t)g->n_nodes + l->carried.len);
@@ -674,28 +678,28 @@ static int add_loop(struct looper *l, int again, struct err *err)
 	args[1] = arg_node(loop_operands(g, operands, n, l->k.inst->line, l->k.inst->column, err));
 	if (args[0].node < 0 || args[1].node < 0)
 		return -1;
-	node = loop_add(l, OP_while_loop, args, 2, "while_loop", err);
+	node = while_add(l, OP_while_loop, args, 2, "while_loop", err);
 	if (node >= 0)
 		g->nodes[node]->loop = loop;
 	return node;
 }
 
 /* The frame behind the loop. */
-static bool leave_loop(struct looper *l, int loop, struct err *err)
+static bool leave_loop(struct while_loop *l, int loop, struct err *err)
 {
 	struct trace *t = l->t;
 	struct frame *f = l->k.frame;
 	const bool *live = live_locals(f->code, l->at.end, t->graph->arena);
 
-	if (!live || !fork_restore(&l->k))
+	if (!live || !cond_restore(&l->k))
 		return trace_no_memory(err);
 	for (size_t i = 0; i < l->carried.len; i++) {
 		struct arg args[2] = { arg_node(loop), arg_int(t->graph, (int64_t)i) };
-		int node = loop_add(l, OP_loop_result, args, 2, "getitem", err);
+		int node = while_add(l, OP_loop_result, args, 2, "getitem", err);
 
 		if (node < 0)
 			return false;
-		if (!loop_place_put(l, &l->carried.at[i], node, true, err))
+		if (!while_place_put(l, &l->carried.at[i], node, true, err))
 			return false;
 	}
 	for (int i = 0; i < f->code->n_locals; i++)
@@ -711,7 +715,7 @@ static bool leave_loop(struct looper *l, int loop, struct err *err)
 static void drop_choices(struct trace *t, size_t from)
 {
 	while (t->choices.len > from) {
-		const struct fork_choice *c = &t->choices.at[--t->choices.len];
+		const struct trace_choice *c = &t->choices.at[--t->choices.len];
 
 		value_unref(c->merged);
 		value_unref(c->condition);
@@ -720,63 +724,63 @@ static void drop_choices(struct trace *t, size_t from)
 	}
 }
 
-static bool capture_loop(struct looper *l, struct err *err)
+static bool capture_loop(struct while_loop *l, struct err *err)
 {
 	struct trace *t = l->t;
 	size_t n_choices = t->choices.len;
 	int again, loop;
 	bool found;
 
-	t->fork = &l->k;
+	t->cond = &l->k;
 	if (!enter(l, err) || !carry_all(l, err) || !run_round(l, &again, err) ||
-	    !loop_round_check(l, &again, &found, err))
+	    !while_round_check(l, &again, &found, err))
 		return false;
 	if (found)
 		return try_again(t, err);
 	if (!find_next(l, err) || !has_no_gradient(l, err))
 		return false;
 	if (l->carried.len == 0)
-		return fork_refuse(&l->k, "no round changes what it tests");
+		return cond_refuse(&l->k, "no round changes what it tests");
 	drop_choices(t, n_choices);
-	if (!loop_carry_only(l, CARRIED_MORE, 0, trace_node(t, l->k.condition, err), again, err))
+	if (!while_carry_only(l, CARRIED_MORE, 0, trace_node(t, l->k.condition, err), again, err))
 		return false;
 	loop = add_loop(l, again, err);
 	return loop >= 0 && leave_loop(l, loop, err);
 }
 
-struct looper *fork_loop_around(const struct fork *k)
+struct while_loop *while_loop_around(const struct cond *k)
 {
-	const struct fork *up = k->up;
+	const struct cond *up = k->up;
 
 	while (up && (!up->is_loop || up->frame != k->frame))
 		up = up->up;
-	return (struct looper *)up;
+	return (struct while_loop *)up;
 }
 
-bool fork_loop(struct trace *t, struct frame *f, bool *handled, struct err *err)
+bool while_loop_try(struct trace *t, struct frame *f, bool *handled, struct err *err)
 {
-	struct looper l = { .k = { .up = t->fork,
-				   .trace = t,
-				   .frame = f,
-				   .inst = f->inst,
-				   .birth = t->vm->heap->births,
-				   .tensor_birth = t->n_tensors,
-				   .is_loop = true,
-				   .condition = { .kind = VALUE_UNSET } },
-			    .t = t,
-			    .n_asserts = t->asserts.len,
-			    .n_prints = t->prints.len };
-	const struct looper *open = fork_loop_around(&l.k);
+	struct while_loop l = { .k = { .up = t->cond,
+				       .trace = t,
+				       .frame = f,
+				       .inst = f->inst,
+				       .birth = t->vm->heap->births,
+				       .tensor_birth = t->n_tensors,
+				       .is_loop = true,
+				       .condition = { .kind = VALUE_UNSET } },
+				.t = t,
+				.n_asserts = t->asserts.len,
+				.n_prints = t->prints.len };
+	const struct while_loop *open = while_loop_around(&l.k);
 	bool ok;
 
 	*handled = false;
-	if (f->generator || fork_loop_refusal(t, f->inst) ||
-	    !loop_shape_find(f, t->graph->arena, &l.at))
+	if (f->generator || while_loop_refusal(t, f->inst) ||
+	    !while_shape_find(f, t->graph->arena, &l.at))
 		return true;
 	if (open && open->at.last == l.at.last) /* another way out of it */
 		return true;
 	ok = capture_loop(&l, err);
-	t->fork = l.k.up;
+	t->cond = l.k.up;
 	*handled = ok;
 	if (!ok && l.k.why[0])
 		refuse_loop(t, l.k.inst, l.k.why, err);
@@ -785,6 +789,6 @@ bool fork_loop(struct trace *t, struct frame *f, bool *handled, struct err *err)
 	for (size_t i = 0; i < l.carried.len; i++)
 		value_unref(l.carried.at[i].start);
 	VEC_FREE(&l.carried);
-	fork_finish(&l.k);
+	cond_finish(&l.k);
 	return ok;
 }

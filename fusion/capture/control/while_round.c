@@ -7,33 +7,32 @@
 
 #include <stdlib.h>
 
-#include "fusion/capture/live.h"
-#include "fusion/capture/deferred_text.h"
+#include "fusion/capture/trace/trace.h"
 
 /* ---- The places that change from round to round of a loop.
  *
  * A place is found anew in each attempt: a local by its number, a global by the VM's,
- * an item or attribute of an object by the slot of the object or, where the capture
+ * an item or attribute of an object by the source of the object or, where the capture
  * made that, by when it did. */
 
 /* where a carried value is. */
-static struct value fork_loop_root(const struct trace *t, struct value tensor)
+static struct value while_loop_root(const struct trace *t, struct value tensor)
 {
 	if (tensor.tensor->owner == t->serial && tensor.tensor->view)
 		return tensor.tensor->view->base;
 	return tensor;
 }
 
-enum value_kind loop_number_type(struct value v)
+enum value_kind while_number_type(struct value v)
 {
-	return v.kind == VALUE_SYMINT ? VALUE_INT : late_type(v);
+	return v.kind == VALUE_SYMINT ? VALUE_INT : deferred_type(v);
 }
 
-static int loop_object_index(const struct trace *t, struct value object)
+static int while_object_index(const struct trace *t, struct value object)
 {
-	int slot = world_slot(t, object);
+	int source = variables_source(t, object);
 
-	return slot >= 0 ? slot : -1 - (int)(object.object->birth - t->birth);
+	return source >= 0 ? source : -1 - (int)(object.object->birth - t->birth);
 }
 
 static struct value find_object(const struct trace *t, int index)
@@ -47,23 +46,23 @@ static struct value find_object(const struct trace *t, int index)
 }
 
 /* The object, and what its item is: both borrowed. */
-static bool find_part(struct looper *l, const struct fork_place_note *note, struct value *object,
+static bool find_part(struct while_loop *l, const struct carried_place *note, struct value *object,
 		      struct value *item, struct err *err)
 {
-	struct fork_content c;
+	struct cond_content c;
 	bool ok;
 
 	if (note->index < 0)
 		*object = find_object(l->t, note->index);
-	else if (!world_read(l->t, note->index, object, err))
+	else if (!variables_read(l->t, note->index, object, err))
 		return false;
-	if (!fork_may_change(*object))
-		return fork_refuse(&l->k, "what it changes is not found again");
-	ok = fork_content_read(*object, &c);
+	if (!cond_may_change(*object))
+		return cond_refuse(&l->k, "what it changes is not found again");
+	ok = cond_content_read(*object, &c);
 	*item = (struct value){ .kind = VALUE_UNSET };
 	if (ok && note->item < c.n)
 		*item = c.values[note->item];
-	fork_content_drop(&c);
+	cond_content_drop(&c);
 	return ok || trace_no_memory(err);
 }
 
@@ -71,18 +70,19 @@ static bool find_global(struct trace *t, int index, struct value *out, struct er
 {
 	const struct global *g = &t->vm->globals[index];
 
-	if (!world_load_global(t, index, g->name, g->value, out, err))
+	if (!variables_load_global(t, index, g->name, g->value, out, err))
 		return false;
 	value_unref(*out); /* the table of globals has it */
 	return true;
 }
 
-static struct value *find_local(const struct looper *l, const struct fork_place_note *note)
+static struct value *find_local(const struct while_loop *l, const struct carried_place *note)
 {
 	return &l->k.frame->locals[note->index];
 }
 
-bool loop_place_now(struct looper *l, const struct carried *c, struct value *out, struct err *err)
+bool while_place_now(struct while_loop *l, const struct carried *c, struct value *out,
+		     struct err *err)
 {
 	struct value object;
 
@@ -96,50 +96,50 @@ bool loop_place_now(struct looper *l, const struct carried *c, struct value *out
 	return true;
 }
 
-bool loop_place_find(struct looper *l, struct carried *c, struct err *err)
+bool while_place_find(struct while_loop *l, struct carried *c, struct err *err)
 {
-	const struct fork_place_note *note = &c->note;
+	const struct carried_place *note = &c->note;
 	struct trace *t = l->t;
 	struct value v = { .kind = VALUE_UNSET };
 
-	if (note->kind == CARRIED_SLOT)
-		v = t->slots->at[note->index].stand;
+	if (note->kind == CARRIED_SOURCE)
+		v = t->sources->at[note->index].stand_in;
 	else if (note->kind == CARRIED_LIFTED && note->index < (int)t->lifted.len)
 		v = t->lifted.at[note->index].value;
 	else if (note->kind == CARRIED_ROOT)
 		v = *find_local(l, note);
-	else if (note->kind != CARRIED_LIFTED && !loop_place_now(l, c, &v, err))
+	else if (note->kind != CARRIED_LIFTED && !while_place_now(l, c, &v, err))
 		return false;
-	if (v.kind == VALUE_LAZY && !world_read(t, (int)v.i, &v, err))
+	if (v.kind == VALUE_LAZY && !variables_read(t, (int)v.i, &v, err))
 		return false;
 	if (v.kind != VALUE_TENSOR &&
-	    (note->kind >= CARRIED_ROOT || loop_number_type(v) == VALUE_UNSET))
-		return fork_refuse(&l->k, "a %s is something else in a later round",
+	    (note->kind >= CARRIED_ROOT || while_number_type(v) == VALUE_UNSET))
+		return cond_refuse(&l->k, "a %s is something else in a later round",
 				   value_type_name(v));
-	c->start = value_ref(note->kind == CARRIED_ROOT ? fork_loop_root(t, v) : v);
+	c->start = value_ref(note->kind == CARRIED_ROOT ? while_loop_root(t, v) : v);
 	return true;
 }
 
-static bool set_part(struct looper *l, const struct fork_place_note *note, struct value v,
+static bool set_part(struct while_loop *l, const struct carried_place *note, struct value v,
 		     struct err *err)
 {
 	struct value object, old;
-	struct fork_content c;
+	struct cond_content c;
 	bool ok;
 
 	if (!find_part(l, note, &object, &old, err))
 		return false;
-	ok = fork_content_read(object, &c);
+	ok = cond_content_read(object, &c);
 	if (ok && note->item < c.n) {
 		value_unref(c.values[note->item]);
 		c.values[note->item] = value_ref(v);
-		ok = fork_content_write(&c);
+		ok = cond_content_write(&c);
 	}
-	fork_content_drop(&c);
+	cond_content_drop(&c);
 	return ok || trace_no_memory(err);
 }
 
-static bool set(struct looper *l, const struct fork_place_note *note, struct value v,
+static bool set(struct while_loop *l, const struct carried_place *note, struct value v,
 		struct err *err)
 {
 	struct value *local, old;
@@ -147,8 +147,8 @@ static bool set(struct looper *l, const struct fork_place_note *note, struct val
 	if (note->kind == CARRIED_PART)
 		return set_part(l, note, v, err);
 	if (note->kind == CARRIED_GLOBAL)
-		return world_store_global(l->t, note->index, l->t->vm->globals[note->index].name, v,
-					  err);
+		return variables_store_global(l->t, note->index,
+					      l->t->vm->globals[note->index].name, v, err);
 	local = find_local(l, note);
 	old = *local;
 	*local = value_ref(v);
@@ -158,10 +158,10 @@ static bool set(struct looper *l, const struct fork_place_note *note, struct val
 
 /* An in-place op on what a round found in a place would be one on that very object,
  * which another name may have. */
-static bool add_choice(struct looper *l, struct value merged, struct value a, struct value b,
+static bool add_choice(struct while_loop *l, struct value merged, struct value a, struct value b,
 		       struct err *err)
 {
-	struct fork_choice c = {
+	struct trace_choice c = {
 		.merged = merged, .condition = l->k.condition, .of = { a, b }, .inst = l->k.inst
 	};
 
@@ -174,7 +174,7 @@ static bool add_choice(struct looper *l, struct value merged, struct value a, st
 	return true;
 }
 
-static bool put_tensor(struct looper *l, const struct carried *c, int node, bool behind,
+static bool put_tensor(struct while_loop *l, const struct carried *c, int node, bool behind,
 		       struct err *err)
 {
 	struct value v, other = { .kind = VALUE_UNSET };
@@ -191,25 +191,25 @@ static bool put_tensor(struct looper *l, const struct carried *c, int node, bool
 	return ok;
 }
 
-bool loop_place_put(struct looper *l, const struct carried *c, int node, bool behind,
-		    struct err *err)
+bool while_place_put(struct while_loop *l, const struct carried *c, int node, bool behind,
+		     struct err *err)
 {
 	switch (c->note.kind) {
 	case CARRIED_CHECK: /* an assertion of a round did not hold: eager raises it */
-		return late_expect(l->t, node, true, err);
+		return deferred_expect(l->t, node, true, err);
 	case CARRIED_MORE: /* it has ended: a loop is run, be its results read or not */
-		return late_expect(l->t, node, false, err);
+		return deferred_expect(l->t, node, false, err);
 	case CARRIED_ROOT:
-	case CARRIED_SLOT:
+	case CARRIED_SOURCE:
 	case CARRIED_LIFTED:
 		return trace_rewrite(l->t, c->start, node, true) || trace_no_memory(err);
 	default:
-		return c->number ? set(l, &c->note, late_value(l->t, node), err)
+		return c->number ? set(l, &c->note, deferred_value(l->t, node), err)
 				 : put_tensor(l, c, node, behind, err);
 	}
 }
 
-static bool is_carried(const struct looper *l, enum carried_kind kind, int index, int item)
+static bool is_carried(const struct while_loop *l, enum carried_kind kind, int index, int item)
 {
 	for (size_t i = 0; i < l->carried.len; i++)
 		if (l->carried.at[i].note.kind == kind && l->carried.at[i].note.index == index &&
@@ -219,7 +219,7 @@ static bool is_carried(const struct looper *l, enum carried_kind kind, int index
 }
 
 /* Written in place, as the attempt before has seen. */
-static bool is_carried_tensor(const struct looper *l, struct value tensor)
+static bool is_carried_tensor(const struct while_loop *l, struct value tensor)
 {
 	for (size_t i = 0; i < l->carried.len; i++)
 		if (l->carried.at[i].note.kind >= CARRIED_ROOT &&
@@ -228,22 +228,22 @@ static bool is_carried_tensor(const struct looper *l, struct value tensor)
 	return false;
 }
 
-static bool note_place(struct looper *l, enum carried_kind kind, int index, int item, bool *found,
-		       struct err *err)
+static bool note_place(struct while_loop *l, enum carried_kind kind, int index, int item,
+		       bool *found, struct err *err)
 {
-	struct fork_loop *note = fork_loop_note(l->t, l->k.inst);
+	struct while_loop_note *note = while_loop_noted(l->t, l->k.inst);
 
 	if (!note)
 		return trace_no_memory(err);
 	if (note->n_places == MAX_CARRIED)
-		return fork_refuse(&l->k, "over %d values change from round to round", MAX_CARRIED);
-	note->places[note->n_places++] = (struct fork_place_note){ kind, index, item };
+		return cond_refuse(&l->k, "over %d values change from round to round", MAX_CARRIED);
+	note->places[note->n_places++] = (struct carried_place){ kind, index, item };
 	*found = true;
 	return true;
 }
 
 /* Zeros of its form: nobody sees them. */
-static int stand_in(struct looper *l, int like, struct err *err)
+static int stand_in(struct while_loop *l, int like, struct err *err)
 {
 	static const double none[2];
 	struct graph *g = l->t->graph;
@@ -256,11 +256,11 @@ static int stand_in(struct looper *l, int like, struct err *err)
 		trace_no_memory(err);
 		return -1;
 	}
-	return loop_add(l, OP_new_zeros, args, 3, "", err);
+	return while_add(l, OP_new_zeros, args, 3, "", err);
 }
 
 /* Set by a round, and read behind the loop: Python raises where there was none. */
-static bool check_first(struct looper *l, int index, struct err *err)
+static bool check_first(struct while_loop *l, int index, struct err *err)
 {
 	struct frame *f = l->k.frame;
 	struct value now = f->locals[index];
@@ -269,51 +269,52 @@ static bool check_first(struct looper *l, int index, struct err *err)
 
 	if (!live)
 		return trace_no_memory(err);
-	if (now.kind == VALUE_LAZY && !world_read(l->t, (int)now.i, &now, err))
+	if (now.kind == VALUE_LAZY && !variables_read(l->t, (int)now.i, &now, err))
 		return false;
-	if (live[index] || (now.kind != VALUE_TENSOR && loop_number_type(now) == VALUE_UNSET))
-		return fork_refuse(&l->k, "`%s` is set for the first time inside it",
+	if (live[index] || (now.kind != VALUE_TENSOR && while_number_type(now) == VALUE_UNSET))
+		return cond_refuse(&l->k, "`%s` is set for the first time inside it",
 				   f->code->locals[index]);
-	next = now.kind == VALUE_TENSOR ? trace_node(l->t, now, err) : late_node(l->t, now, err);
+	next = now.kind == VALUE_TENSOR ? trace_node(l->t, now, err)
+					: deferred_node(l->t, now, err);
 	if (next < 0 ||
-	    !loop_carry_only(l, CARRIED_FIRST, index, stand_in(l, next, err), next, err))
+	    !while_carry_only(l, CARRIED_FIRST, index, stand_in(l, next, err), next, err))
 		return false;
 	l->carried.at[l->carried.len - 1].number = now.kind != VALUE_TENSOR;
 	return true;
 }
 
 /* A place that held `before`: numbers and tensors go round. */
-static bool check_value(struct looper *l, struct fork_place_note note, struct value before,
+static bool check_value(struct while_loop *l, struct carried_place note, struct value before,
 			struct value now, const char *name, bool *found, struct err *err)
 {
 	struct trace *t = l->t;
 
-	if ((before.kind == VALUE_LAZY && !world_read(t, (int)before.i, &before, err)) ||
-	    (now.kind == VALUE_LAZY && !world_read(t, (int)now.i, &now, err)))
+	if ((before.kind == VALUE_LAZY && !variables_read(t, (int)before.i, &before, err)) ||
+	    (now.kind == VALUE_LAZY && !variables_read(t, (int)now.i, &now, err)))
 		return false;
 	if (before.kind == VALUE_TENSOR ? now.kind == VALUE_TENSOR
-					: loop_number_type(before) != VALUE_UNSET &&
-					      loop_number_type(before) == loop_number_type(now))
+					: while_number_type(before) != VALUE_UNSET &&
+					      while_number_type(before) == while_number_type(now))
 		return note_place(l, note.kind, note.index, note.item, found, err);
-	return fork_refuse(&l->k, "`%s` (%s) changes from round to round", name,
+	return cond_refuse(&l->k, "`%s` (%s) changes from round to round", name,
 			   value_type_name(before));
 }
 
-static bool check_local(struct looper *l, int index, bool *found, struct err *err)
+static bool check_local(struct while_loop *l, int index, bool *found, struct err *err)
 {
 	struct value before = l->k.before.locals[index], now = l->k.frame->locals[index];
 
-	if (is_carried(l, CARRIED_LOCAL, index, 0) || fork_same(l->t, before, now))
+	if (is_carried(l, CARRIED_LOCAL, index, 0) || cond_same(l->t, before, now))
 		return true;
 	if (before.kind == VALUE_UNSET)
 		return check_first(l, index, err);
-	return check_value(l, (struct fork_place_note){ CARRIED_LOCAL, index, 0 }, before, now,
+	return check_value(l, (struct carried_place){ CARRIED_LOCAL, index, 0 }, before, now,
 			   l->k.frame->code->locals[index], found, err);
 }
 
-static bool check_frame(struct looper *l, bool *found, struct err *err)
+static bool check_frame(struct while_loop *l, bool *found, struct err *err)
 {
-	const struct fork_place *before = &l->k.before;
+	const struct cond_place *before = &l->k.before;
 	const struct frame *f = l->k.frame;
 	const bool *live = live_locals(f->code, (int)(l->k.inst - f->code->insts),
 				       l->t->graph->arena);
@@ -324,41 +325,41 @@ static bool check_frame(struct looper *l, bool *found, struct err *err)
 		if (live[i] && !check_local(l, i, found, err))
 			return false;
 	for (int i = 0; i < f->code->n_cells; i++)
-		if (!fork_same(l->t, before->cells[i], f->cells[i]))
-			return fork_refuse(&l->k, "a round makes a variable of a closure anew");
+		if (!cond_same(l->t, before->cells[i], f->cells[i]))
+			return cond_refuse(&l->k, "a round makes a variable of a closure anew");
 	if (before->n_stack != f->top - f->stack)
-		return fork_refuse(&l->k, "a round leaves another operand stack");
+		return cond_refuse(&l->k, "a round leaves another operand stack");
 	for (int i = 0; i < before->n_stack; i++)
-		if (!fork_same(l->t, before->stack[i], f->stack[i]))
-			return fork_refuse(&l->k,
+		if (!cond_same(l->t, before->stack[i], f->stack[i]))
+			return cond_refuse(&l->k,
 					   "a round changes what waits on the operand stack");
 	return true;
 }
 
 /* A tensor written in place: an argument, a constant, or one that a local holds. */
-static bool note_written(struct looper *l, struct value tensor, bool *found, struct err *err)
+static bool note_written(struct while_loop *l, struct value tensor, bool *found, struct err *err)
 {
-	int slot = trace_slot(l->t, tensor), lifted = trace_lifted(l->t, tensor);
+	int source = trace_source(l->t, tensor), lifted = trace_lifted(l->t, tensor);
 	const struct frame *f = l->k.frame;
 
-	if (slot >= 0)
-		return note_place(l, CARRIED_SLOT, slot, 0, found, err);
+	if (source >= 0)
+		return note_place(l, CARRIED_SOURCE, source, 0, found, err);
 	if (lifted >= 0)
 		return note_place(l, CARRIED_LIFTED, lifted, 0, found, err);
 	for (int i = 0; i < f->code->n_locals; i++)
 		if (l->k.before.locals[i].kind == VALUE_TENSOR &&
-		    fork_loop_root(l->t, l->k.before.locals[i]).tensor == tensor.tensor)
+		    while_loop_root(l->t, l->k.before.locals[i]).tensor == tensor.tensor)
 			return note_place(l, CARRIED_ROOT, i, 0, found, err);
-	return fork_refuse(&l->k, "a round writes to a tensor that no local variable holds");
+	return cond_refuse(&l->k, "a round writes to a tensor that no local variable holds");
 }
 
-static bool check_writes(struct looper *l, bool *found, struct err *err)
+static bool check_writes(struct while_loop *l, bool *found, struct err *err)
 {
-	struct fork *k = &l->k;
+	struct cond *k = &l->k;
 
 	for (size_t i = 0; i < k->writes.len; i++) {
-		struct fork_write before = k->writes.at[i];
-		struct fork_write now = fork_write_read(l->t, before.tensor);
+		struct cond_write before = k->writes.at[i];
+		struct cond_write now = cond_write_read(l->t, before.tensor);
 
 		if (now.writes != before.writes && !is_carried_tensor(l, before.tensor) &&
 		    !note_written(l, before.tensor, found, err))
@@ -367,37 +368,37 @@ static bool check_writes(struct looper *l, bool *found, struct err *err)
 	return true;
 }
 
-static bool check_globals(struct looper *l, bool *found, struct err *err)
+static bool check_globals(struct while_loop *l, bool *found, struct err *err)
 {
 	struct trace *t = l->t;
 
 	for (size_t i = 0; i < t->globals.len; i++) {
-		struct value before = fork_global_before(&l->k, i), now = t->globals.at[i].stand;
+		struct value before = cond_global_before(&l->k, i), now = t->globals.at[i].stand_in;
 		int index = t->globals.at[i].index;
 
-		if (fork_same(t, before, now) || is_carried(l, CARRIED_GLOBAL, index, 0))
+		if (cond_same(t, before, now) || is_carried(l, CARRIED_GLOBAL, index, 0))
 			continue;
-		if (!check_value(l, (struct fork_place_note){ CARRIED_GLOBAL, index, 0 }, before,
-				 now, t->vm->globals[index].name, found, err))
+		if (!check_value(l, (struct carried_place){ CARRIED_GLOBAL, index, 0 }, before, now,
+				 t->vm->globals[index].name, found, err))
 			return false;
 	}
 	return true;
 }
 
 /* One that has as many items as before, under the same keys. */
-static bool check_items(struct looper *l, const struct fork_content *before,
-			const struct fork_content *now, bool *found, struct err *err)
+static bool check_items(struct while_loop *l, const struct cond_content *before,
+			const struct cond_content *now, bool *found, struct err *err)
 {
-	struct fork_place_note note = { CARRIED_PART, loop_object_index(l->t, before->object), 0 };
+	struct carried_place note = { CARRIED_PART, while_object_index(l->t, before->object), 0 };
 	const char *type = value_type_name(before->object);
 
 	if (before->n != now->n)
-		return fork_refuse(&l->k, "a round gives a %s another length", type);
+		return cond_refuse(&l->k, "a round gives a %s another length", type);
 	for (int i = 0; i < before->n; i++) {
 		note.item = i;
-		if (before->keys && !fork_same(l->t, before->keys[i], now->keys[i]))
-			return fork_refuse(&l->k, "a round gives a %s other keys", type);
-		if (fork_same(l->t, before->values[i], now->values[i]) ||
+		if (before->keys && !cond_same(l->t, before->keys[i], now->keys[i]))
+			return cond_refuse(&l->k, "a round gives a %s other keys", type);
+		if (cond_same(l->t, before->values[i], now->values[i]) ||
 		    is_carried(l, CARRIED_PART, note.index, i))
 			continue;
 		if (!check_value(l, note, before->values[i], now->values[i],
@@ -410,20 +411,20 @@ static bool check_items(struct looper *l, const struct fork_content *before,
 	return true;
 }
 
-static bool check_contents(struct looper *l, bool *found, struct err *err)
+static bool check_contents(struct while_loop *l, bool *found, struct err *err)
 {
 	for (size_t i = 0; i < l->k.contents.len; i++) {
-		struct fork_content before = l->k.contents.at[i], now; /* the list may grow */
-		bool ok = fork_content_read(before.object, &now) || trace_no_memory(err);
+		struct cond_content before = l->k.contents.at[i], now; /* the list may grow */
+		bool ok = cond_content_read(before.object, &now) || trace_no_memory(err);
 
 		if (ok &&
 		    (before.position != now.position ||
-		     (!fork_content_same(l->t, &before, &now) &&
+		     (!cond_content_same(l->t, &before, &now) &&
 		      (before.object.kind == VALUE_ITER || before.object.kind == VALUE_GENERATOR))))
-			ok = fork_refuse(&l->k, "a round changes a %s",
+			ok = cond_refuse(&l->k, "a round changes a %s",
 					 value_type_name(before.object));
 		ok = ok && check_items(l, &before, &now, found, err);
-		fork_content_drop(&now);
+		cond_content_drop(&now);
 		if (!ok)
 			return false;
 	}
@@ -431,7 +432,7 @@ static bool check_contents(struct looper *l, bool *found, struct err *err)
 }
 
 /* What a round asserts: the loop ends where it does not hold, and eager raises. */
-static bool check_asserts(struct looper *l, int *again, struct err *err)
+static bool check_asserts(struct while_loop *l, int *again, struct err *err)
 {
 	struct trace *t = l->t;
 	int all = -1, before;
@@ -439,19 +440,19 @@ static bool check_asserts(struct looper *l, int *again, struct err *err)
 	if (t->asserts.len == l->n_asserts)
 		return true;
 	for (size_t i = l->n_asserts; i < t->asserts.len; i++) {
-		int one = loop_flatten(l, t->asserts.at[i], err);
+		int one = while_flatten(l, t->asserts.at[i], err);
 
-		all = loop_add_two(l, OP_logical_and, all < 0 ? one : all, one, err);
+		all = while_add_two(l, OP_logical_and, all < 0 ? one : all, one, err);
 		if (all < 0)
 			return false;
 	}
 	t->asserts.len = l->n_asserts;
-	before = loop_invert(l, stand_in(l, all, err), err); /* true */
-	*again = loop_add_two(l, OP_logical_and, *again, all, err);
-	return *again >= 0 && loop_carry_only(l, CARRIED_CHECK, 0, before, all, err);
+	before = while_invert(l, stand_in(l, all, err), err); /* true */
+	*again = while_add_two(l, OP_logical_and, *again, all, err);
+	return *again >= 0 && while_carry_only(l, CARRIED_CHECK, 0, before, all, err);
 }
 
-bool loop_round_check(struct looper *l, int *again, bool *found, struct err *err)
+bool while_round_check(struct while_loop *l, int *again, bool *found, struct err *err)
 {
 	size_t n_carried = l->carried.len;
 
@@ -461,9 +462,9 @@ bool loop_round_check(struct looper *l, int *again, bool *found, struct err *err
 	    !check_asserts(l, again, err))
 		return false;
 	if (l->t->prints.len != l->n_prints)
-		return fork_refuse(&l->k, "a round prints");
+		return cond_refuse(&l->k, "a round prints");
 	for (size_t i = n_carried; i < l->carried.len && !*found; i++)
 		if (l->carried.at[i].note.kind == CARRIED_FIRST)
-			return late_expect(l->t, l->test, true, err);
+			return deferred_expect(l->t, l->test, true, err);
 	return true;
 }

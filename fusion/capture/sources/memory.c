@@ -1,5 +1,5 @@
 /* fusion/capture/sources/memory.c -- compares what a point is given with what it was given. */
-#include "fusion/capture/sources/memory.h"
+#include "fusion/capture/sources/sources.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,33 +27,33 @@ static struct seen *find(struct memory *m, const char *name)
 	return &m->list.at[m->list.len - 1];
 }
 
-static void note_sizes(struct seen *seen, const struct slot *slot)
+static void note_sizes(struct seen *seen, const struct source *source)
 {
-	bool same_rank = seen->rank == slot->rank;
+	bool same_rank = seen->rank == source->rank;
 
-	for (int d = 0; d < slot->rank; d++)
+	for (int d = 0; d < source->rank; d++)
 		if (same_rank)
-			seen->changed[d] |= seen->size[d] != slot->size[d];
+			seen->changed[d] |= seen->size[d] != source->size[d];
 		else /* of another rank nothing is known to stay */
 			seen->changed[d] = seen->rank >= 0;
-	seen->rank = slot->rank;
-	memcpy(seen->size, slot->size, sizeof(seen->size));
+	seen->rank = source->rank;
+	memcpy(seen->size, source->size, sizeof(seen->size));
 }
 
-const struct seen *memory_note(struct memory *m, const struct slot *slot)
+const struct seen *memory_note(struct memory *m, const struct source *source)
 {
-	struct seen *seen = find(m, slot->name);
+	struct seen *seen = find(m, source->name);
 
 	if (!seen)
 		return NULL;
-	if (slot->kind == VALUE_TENSOR) {
-		note_sizes(seen, slot);
+	if (source->kind == VALUE_TENSOR) {
+		note_sizes(seen, source);
 		return seen;
 	}
 	if (seen->number.kind != VALUE_UNSET)
-		seen->number_changed |= seen->number.kind != slot->kind ||
-					seen->number.i != slot->value.i;
-	seen->number = slot->value;
+		seen->number_changed |= seen->number.kind != source->kind ||
+					seen->number.i != source->value.i;
+	seen->number = source->value;
 	return seen;
 }
 

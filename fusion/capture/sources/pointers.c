@@ -1,5 +1,5 @@
 /* fusion/capture/sources/pointers.c -- open addressing over a table of a power of two. */
-#include "fusion/capture/sources/pointers.h"
+#include "fusion/capture/sources/sources.h"
 
 #include <stdint.h>
 #include <stdlib.h>

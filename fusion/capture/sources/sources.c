@@ -1,6 +1,6 @@
 /* fusion/capture/sources/sources.c -- places where values are found, their names and loads.
  *
- * Two slots are the same tensor where they are the same memory seen the same
+ * Two sources are the same tensor where they are the same memory seen the same
  * way, whether or not they are the same object.
  */
 #include "fusion/capture/sources/sources.h"
@@ -12,7 +12,7 @@
 #include "fusion/base/vec.h"
 #include "fusion/eager/autograd.h"
 
-bool slots_same_tensor(const struct tensor *a, const struct tensor *b)
+bool sources_same_tensor(const struct tensor *a, const struct tensor *b)
 {
 	return a == b ||
 	       (a->storage == b->storage && a->offset == b->offset && a->dtype == b->dtype &&
@@ -21,12 +21,12 @@ bool slots_same_tensor(const struct tensor *a, const struct tensor *b)
 		memcmp(a->stride, b->stride, sizeof(a->stride[0]) * (size_t)a->rank) == 0);
 }
 
-bool slots_alias(const struct slots *s, int slot)
+bool sources_alias(const struct sources *s, int source)
 {
-	int whole = s->at[slot].view_of;
+	int whole = s->at[source].view_of;
 
-	return whole >= 0 && slots_same_tensor(s->at[slot].value.tensor->memory,
-					       s->at[whole].value.tensor->memory);
+	return whole >= 0 && sources_same_tensor(s->at[source].value.tensor->memory,
+						 s->at[whole].value.tensor->memory);
 }
 
 static bool grow(void **at, int *cap, int n, size_t bytes)
@@ -41,12 +41,12 @@ static bool grow(void **at, int *cap, int n, size_t bytes)
 	return true;
 }
 
-int slots_add(struct slots *s, int parent, enum slot_access access, int index, struct value key,
-	      struct value real)
+int sources_add(struct sources *s, int parent, enum source_access access, int index,
+		struct value key, struct value real)
 {
-	if (s->n == MAX_SLOTS || !grow((void **)&s->at, &s->cap, s->n, sizeof(*s->at)))
+	if (s->n == MAX_SOURCES || !grow((void **)&s->at, &s->cap, s->n, sizeof(*s->at)))
 		return -1;
-	s->at[s->n] = (struct slot){
+	s->at[s->n] = (struct source){
 		.parent = parent,
 		.access = access,
 		.index = index,
@@ -62,11 +62,11 @@ int slots_add(struct slots *s, int parent, enum slot_access access, int index, s
 }
 
 /* The module's own dicts stay out of the name: self.up, not self._modules['up']. */
-static bool is_registry(const struct slot *s)
+static bool is_registry(const struct source *s)
 {
 	static const char *const names[] = { "_modules", "_parameters", "_buffers" };
 
-	if (s->access != SLOT_ATTRIBUTE || s->key.kind != VALUE_STR)
+	if (s->access != SOURCE_ATTRIBUTE || s->key.kind != VALUE_STR)
 		return false;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(s->key.str->text, names[i]) == 0)
@@ -74,7 +74,7 @@ static bool is_registry(const struct slot *s)
 	return false;
 }
 
-static const char *entry_name(struct slots *s, const struct slot *parent, struct value key)
+static const char *entry_name(struct sources *s, const struct source *parent, struct value key)
 {
 	struct buf text;
 	const char *name;
@@ -91,36 +91,36 @@ static const char *entry_name(struct slots *s, const struct slot *parent, struct
 	return name;
 }
 
-static const char *part_name(struct slots *s, const struct slot *slot)
+static const char *part_name(struct sources *s, const struct source *source)
 {
-	const struct slot *parent = &s->at[slot->parent];
+	const struct source *parent = &s->at[source->parent];
 	const struct code *code;
 
-	switch (slot->access) {
-	case SLOT_ITEM:
-		return arena_printf(s->arena, "%s[%d]", parent->name, slot->index);
-	case SLOT_ENTRY:
-		return entry_name(s, parent, slot->key);
-	case SLOT_ATTRIBUTE:
+	switch (source->access) {
+	case SOURCE_ITEM:
+		return arena_printf(s->arena, "%s[%d]", parent->name, source->index);
+	case SOURCE_ENTRY:
+		return entry_name(s, parent, source->key);
+	case SOURCE_ATTRIBUTE:
 		return arena_printf(s->arena, "%s.%s", parent->name,
-				    slot->key.kind == VALUE_STR ? slot->key.str->text : "?");
-	case SLOT_CLOSURE:
+				    source->key.kind == VALUE_STR ? source->key.str->text : "?");
+	case SOURCE_CLOSURE:
 		code = parent->value.function->code;
-		return arena_strdup(s->arena, code->cells[code->n_own_cells + slot->index]);
-	case SLOT_DEFAULT:
-	case SLOT_KWDEFAULT:
+		return arena_strdup(s->arena, code->cells[code->n_own_cells + source->index]);
+	case SOURCE_DEFAULT:
+	case SOURCE_KWDEFAULT:
 		return arena_printf(s->arena, "a default of %s", parent->name);
-	case SLOT_CLASS:
+	case SOURCE_CLASS:
 		return arena_printf(s->arena, "type(%s)", parent->name);
-	case SLOT_SELF:
+	case SOURCE_SELF:
 		return arena_printf(s->arena, "%s.__self__", parent->name);
-	case SLOT_FUNCTION:
+	case SOURCE_FUNCTION:
 		return arena_printf(s->arena, "%s.__func__", parent->name);
-	case SLOT_KEY:
-		return arena_printf(s->arena, "list(%s)[%d]", parent->name, slot->index);
-	case SLOT_DICT:
+	case SOURCE_KEY:
+		return arena_printf(s->arena, "list(%s)[%d]", parent->name, source->index);
+	case SOURCE_DICT:
 		return arena_printf(s->arena, "%s.__dict__", parent->name);
-	case SLOT_GRAD:
+	case SOURCE_GRAD:
 		return arena_printf(s->arena, "%s.grad", parent->name);
 	default: /* the content of a cell, what an iterator is over */
 		return parent->name;
@@ -135,77 +135,78 @@ static const struct frame *outer(const struct frame *f, int calls)
 }
 
 /* Of a frame that the innermost was called from, as Python qualifies names. */
-static const char *outer_name(struct slots *s, const struct slot *slot)
+static const char *outer_name(struct sources *s, const struct source *source)
 {
-	const struct code *code = outer(s->frame, slot->frame)->code;
+	const struct code *code = outer(s->frame, source->frame)->code;
 
-	if (slot->access == SLOT_OUTER_STACK)
-		return arena_printf(s->arena, "operand %d of %s", slot->index, code->name);
+	if (source->access == SOURCE_OUTER_STACK)
+		return arena_printf(s->arena, "operand %d of %s", source->index, code->name);
 	return arena_printf(s->arena, "%s.<locals>.%s", code->name,
-			    slot->access == SLOT_OUTER_LOCAL ? code->locals[slot->index]
-							     : code->cells[slot->index]);
+			    source->access == SOURCE_OUTER_LOCAL ? code->locals[source->index]
+								 : code->cells[source->index]);
 }
 
-static const char *slot_name(struct slots *s, const struct slot *slot)
+static const char *source_name(struct sources *s, const struct source *source)
 {
-	switch (slot->access) {
-	case SLOT_OUTER_LOCAL:
-	case SLOT_OUTER_CELL:
-	case SLOT_OUTER_STACK:
-		return outer_name(s, slot);
-	case SLOT_LOCAL:
-		return s->code->locals[slot->index];
-	case SLOT_CELL:
-		return s->code->cells[slot->index];
-	case SLOT_STACK:
-		return arena_printf(s->arena, "operand %d", slot->index);
-	case SLOT_GLOBAL:
-		return slot->key.kind == VALUE_STR ? arena_strdup(s->arena, slot->key.str->text)
-						   : "a global";
+	switch (source->access) {
+	case SOURCE_OUTER_LOCAL:
+	case SOURCE_OUTER_CELL:
+	case SOURCE_OUTER_STACK:
+		return outer_name(s, source);
+	case SOURCE_LOCAL:
+		return s->code->locals[source->index];
+	case SOURCE_CELL:
+		return s->code->cells[source->index];
+	case SOURCE_STACK:
+		return arena_printf(s->arena, "operand %d", source->index);
+	case SOURCE_GLOBAL:
+		return source->key.kind == VALUE_STR ? arena_strdup(s->arena, source->key.str->text)
+						     : "a global";
 	default:
-		return part_name(s, slot);
+		return part_name(s, source);
 	}
 }
 
-static bool describe_tensor(struct slots *s, int index)
+static bool describe_tensor(struct sources *s, int index)
 {
-	struct slot *slot = &s->at[index];
-	const struct tensor *t = slot->value.tensor->memory;
+	struct source *source = &s->at[index];
+	const struct tensor *t = source->value.tensor->memory;
 
-	slot->dtype = t->dtype;
-	slot->rank = t->rank;
-	slot->contiguous = tensor_contiguous(t);
-	slot->first_dim = s->n_dims;
+	source->dtype = t->dtype;
+	source->rank = t->rank;
+	source->contiguous = tensor_contiguous(t);
+	source->first_dim = s->n_dims;
 	for (int d = 0; d < t->rank; d++) {
 		if (!grow((void **)&s->dims, &s->cap_dims, s->n_dims, sizeof(*s->dims)))
 			return false;
-		s->dims[s->n_dims] = (struct slot_dim){
-			.slot = index, .dim = d, .size = t->size[d], .class = s->n_dims, .var = -1
+		s->dims[s->n_dims] = (struct source_dim){
+			.source = index, .dim = d, .size = t->size[d], .class = s->n_dims, .var = -1
 		};
-		slot->size[d] = t->size[d];
+		source->size[d] = t->size[d];
 		s->n_dims++;
 	}
 	return true;
 }
 
-bool slots_describe(struct slots *s, int slot)
+bool sources_describe(struct sources *s, int source)
 {
-	if (s->at[slot].name)
+	if (s->at[source].name)
 		return true;
-	s->at[slot].name = slot_name(s, &s->at[slot]);
-	return s->at[slot].name && (s->at[slot].kind != VALUE_TENSOR || describe_tensor(s, slot));
+	s->at[source].name = source_name(s, &s->at[source]);
+	return s->at[source].name &&
+	       (s->at[source].kind != VALUE_TENSOR || describe_tensor(s, source));
 }
 
-void slots_finish(struct slots *s)
+void sources_finish(struct sources *s)
 {
 	for (int i = 0; i < s->n; i++) {
 		value_unref(s->at[i].value);
 		value_unref(s->at[i].key);
-		value_unref(s->at[i].stand);
+		value_unref(s->at[i].stand_in);
 	}
 	free(s->at);
 	free(s->dims);
-	*s = (struct slots){ 0 };
+	*s = (struct sources){ 0 };
 }
 
 /* The keys of a dict alone: its values may be tensors. */
@@ -223,7 +224,7 @@ static struct value keys_of(const struct dict *dict)
 
 /* What guards still need of a value once the capture is done: not its tensors,
  * which would stay in memory as long as the entry. */
-static struct value essence(const struct slot *s)
+static struct value essence(const struct source *s)
 {
 	struct value v = s->value;
 
@@ -232,7 +233,7 @@ static struct value essence(const struct slot *s)
 	switch (v.kind) {
 	case VALUE_DICT:
 		return keys_of(v.dict);
-	case VALUE_NATIVE: /* its name outlives it; its self is another slot */
+	case VALUE_NATIVE: /* its name outlives it; its self is another source */
 		return value_native(v.native->name, v.native->id, v.native->builtin, value_none());
 	case VALUE_TENSOR:
 	case VALUE_TUPLE:
@@ -254,18 +255,18 @@ static struct value essence(const struct slot *s)
 	}
 }
 
-bool slots_release(struct slots *s)
+bool sources_release(struct sources *s)
 {
 	for (int i = 0; i < s->n; i++) {
-		struct slot *slot = &s->at[i];
-		struct value kept = essence(slot);
+		struct source *source = &s->at[i];
+		struct value kept = essence(source);
 
-		if (kept.kind == VALUE_UNSET && slot->kind != VALUE_UNSET)
+		if (kept.kind == VALUE_UNSET && source->kind != VALUE_UNSET)
 			return false;
-		value_unref(slot->value);
-		value_unref(slot->stand);
-		slot->value = kept;
-		slot->stand = (struct value){ .kind = VALUE_UNSET };
+		value_unref(source->value);
+		value_unref(source->stand_in);
+		source->value = kept;
+		source->stand_in = (struct value){ .kind = VALUE_UNSET };
 	}
 	return true;
 }
@@ -292,7 +293,7 @@ static struct value load_item(const struct list *list, int index)
 	return list && index < list->len ? list->at[index] : unset();
 }
 
-static struct value load_attribute(const struct slot *s, struct value parent)
+static struct value load_attribute(const struct source *s, struct value parent)
 {
 	if (parent.kind == VALUE_INSTANCE)
 		return load_entry(parent.instance->attributes, s->index, s->key);
@@ -317,86 +318,87 @@ static struct value whole_of(struct instance *i)
 	return value_of(i->attributes);
 }
 
-static struct value load_part(const struct slot *s, struct value parent)
+static struct value load_part(const struct source *s, struct value parent)
 {
 	switch (s->access) {
-	case SLOT_CONTENT:
+	case SOURCE_CONTENT:
 		return parent.cell->content;
-	case SLOT_CLOSURE:
+	case SOURCE_CLOSURE:
 		return load_item(parent.function->closure, s->index);
-	case SLOT_DEFAULT:
+	case SOURCE_DEFAULT:
 		return load_item(parent.function->defaults, s->index);
-	case SLOT_KWDEFAULT:
+	case SOURCE_KWDEFAULT:
 		return load_entry(parent.function->kwdefaults, s->index, s->key);
-	case SLOT_CLASS:
+	case SOURCE_CLASS:
 		return value_of(parent.instance->class);
-	case SLOT_PAYLOAD:
+	case SOURCE_PAYLOAD:
 		return parent.instance->payload;
-	case SLOT_BASE:
+	case SOURCE_BASE:
 		return load_item(parent.class->mro, s->index);
-	case SLOT_FUNCTION:
+	case SOURCE_FUNCTION:
 		return parent.method->function;
-	case SLOT_SELF:
+	case SOURCE_SELF:
 		return parent.kind == VALUE_METHOD ? parent.method->self : parent.native->self;
-	case SLOT_OVER:
+	case SOURCE_OVER:
 		return parent.iter->over;
-	case SLOT_KEY:
+	case SOURCE_KEY:
 		return s->index < parent.dict->len ? parent.dict->keys[s->index] : unset();
-	case SLOT_DICT:
+	case SOURCE_DICT:
 		return whole_of(parent.instance);
-	case SLOT_GRAD:
+	case SOURCE_GRAD:
 		return autograd_gradient(parent);
 	default:
 		return unset();
 	}
 }
 
-struct value slot_load(const struct slot *s, struct value parent, const struct roots *roots)
+struct value source_load(const struct source *s, struct value parent, const struct roots *roots)
 {
 	switch (s->access) {
-	case SLOT_LOCAL:
+	case SOURCE_LOCAL:
 		return roots->locals[s->index];
-	case SLOT_CELL:
+	case SOURCE_CELL:
 		return roots->cells[s->index - roots->first_cell];
-	case SLOT_STACK:
+	case SOURCE_STACK:
 		return roots->stack[s->index];
-	case SLOT_OUTER_LOCAL:
+	case SOURCE_OUTER_LOCAL:
 		return outer(roots->frame, s->frame)->locals[s->index];
-	case SLOT_OUTER_CELL:
+	case SOURCE_OUTER_CELL:
 		return outer(roots->frame, s->frame)->cells[s->index];
-	case SLOT_OUTER_STACK:
+	case SOURCE_OUTER_STACK:
 		return outer(roots->frame, s->frame)->stack[s->index];
-	case SLOT_GLOBAL:
+	case SOURCE_GLOBAL:
 		return roots->vm->globals[s->index].value;
-	case SLOT_ITEM:
+	case SOURCE_ITEM:
 		return load_item(parent.list, s->index);
-	case SLOT_ENTRY:
+	case SOURCE_ENTRY:
 		return load_entry(parent.dict, s->index, s->key);
-	case SLOT_ATTRIBUTE:
+	case SOURCE_ATTRIBUTE:
 		return load_attribute(s, parent);
 	default:
 		return load_part(s, parent);
 	}
 }
 
-struct value slot_value(const struct slots *s, int slot, const struct roots *roots)
+struct value source_value(const struct sources *s, int source, const struct roots *roots)
 {
-	const struct slot *at = &s->at[slot];
+	const struct source *at = &s->at[source];
 
-	return slot_load(at, at->parent < 0 ? unset() : slot_value(s, at->parent, roots), roots);
+	return source_load(at, at->parent < 0 ? unset() : source_value(s, at->parent, roots),
+			   roots);
 }
 
-int slots_root(const struct slots *s, int dim)
+int sources_root(const struct sources *s, int dim)
 {
 	while (s->dims[dim].class != dim)
 		dim = s->dims[dim].class;
 	return dim;
 }
 
-void slots_merge(struct slots *s, int a, int b)
+void sources_merge(struct sources *s, int a, int b)
 {
-	a = slots_root(s, a);
-	b = slots_root(s, b);
+	a = sources_root(s, a);
+	b = sources_root(s, b);
 	if (a == b)
 		return;
 	if (a > b) { /* the root is the first dim: it names the symbol */

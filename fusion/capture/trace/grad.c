@@ -1,13 +1,10 @@
-/* fusion/capture/trace_grad.c -- what autograd knows of tensors while capturing: leaves, .grad,
+/* fusion/capture/trace/grad.c -- what autograd knows of tensors while capturing: leaves, .grad,
  * versions.
  */
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 #include <string.h>
 
-#include "fusion/capture/backward/joint.h"
-#include "fusion/capture/backward/traced.h"
-#include "fusion/capture/control/cond.h"
 #include "fusion/eager/autograd.h"
 
 /* ---- Writes and leaves while capturing.
@@ -32,10 +29,10 @@ static int fresh_leaf(const struct trace *t, struct value tensor)
 
 static struct value real_of(const struct trace *t, struct value tensor)
 {
-	int slot = trace_slot(t, tensor), lifted = slot < 0 ? trace_lifted(t, tensor) : -1;
+	int source = trace_source(t, tensor), lifted = source < 0 ? trace_lifted(t, tensor) : -1;
 
-	if (slot >= 0)
-		return t->slots->at[slot].value;
+	if (source >= 0)
+		return t->sources->at[source].value;
 	return lifted >= 0 ? t->lifted.at[lifted].value : value_none();
 }
 
@@ -76,10 +73,10 @@ bool trace_is_parameter(const struct trace *t, struct value tensor)
 
 static int input_of(const struct trace *t, struct value tensor)
 {
-	int slot = trace_slot(t, tensor), lifted = slot < 0 ? trace_lifted(t, tensor) : -1;
+	int source = trace_source(t, tensor), lifted = source < 0 ? trace_lifted(t, tensor) : -1;
 
 	for (size_t i = 0; i < t->inputs.len; i++)
-		if ((slot >= 0 && t->inputs.at[i].slot == slot) ||
+		if ((source >= 0 && t->inputs.at[i].source == source) ||
 		    (lifted >= 0 && t->inputs.at[i].lifted == lifted))
 			return (int)i;
 	return -1;
@@ -254,10 +251,10 @@ bool trace_repeats(const struct trace *t, struct value tensor)
 
 bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
 {
-	int lifted = trace_lifted(t, tensor), slot = trace_slot(t, tensor);
+	int lifted = trace_lifted(t, tensor), source = trace_source(t, tensor);
 	int before = lifted >= 0 ? t->lifted.at[lifted].node : tensor.tensor->node;
 
-	if (!fork_note_write(t, tensor) ||
+	if (!t->control->note_write(t, tensor) ||
 	    !trace_note_unrecorded(t, tensor, written ? before : -1, &node) ||
 	    !trace_note_memory(t, before, &node, written))
 		return false;
@@ -273,15 +270,15 @@ bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written)
 	tensor.tensor->written |= written;
 	if (written)
 		tensor.tensor->writes = t->n_writes;
-	if (slot >= 0)
-		t->slots->at[slot].written |= written;
+	if (source >= 0)
+		t->sources->at[source].written |= written;
 	return true;
 }
 
 static bool may_make(struct trace *t, struct value tensor, int node)
 {
-	return t->native && !t->no_leaves && !t->fork && tensor.tensor->owner == t->serial &&
-	       trace_slot(t, tensor) < 0 &&
+	return t->native && !t->no_leaves && !t->cond && tensor.tensor->owner == t->serial &&
+	       trace_source(t, tensor) < 0 &&
 	       dtype_category(t->graph->nodes[node]->dtype) == CATEGORY_FLOAT;
 }
 
@@ -308,8 +305,8 @@ bool trace_make_leaf(struct trace *t, struct value tensor, struct err *err)
 bool trace_keeps_cast(void *self, struct value tensor)
 {
 	struct trace *t = self;
-	int slot = trace_slot(t, tensor), lifted = slot < 0 ? trace_lifted(t, tensor) : -1;
-	struct value real = slot >= 0     ? t->slots->at[slot].value
+	int source = trace_source(t, tensor), lifted = source < 0 ? trace_lifted(t, tensor) : -1;
+	struct value real = source >= 0   ? t->sources->at[source].value
 			    : lifted >= 0 ? t->lifted.at[lifted].value
 					  : value_none();
 
@@ -333,8 +330,8 @@ static struct value real_of_input(const struct trace *t, int input)
 {
 	const struct trace_input *in = &t->inputs.at[input];
 
-	if (in->slot >= 0)
-		return t->slots->at[in->slot].value;
+	if (in->source >= 0)
+		return t->sources->at[in->source].value;
 	return in->lifted >= 0 ? t->lifted.at[in->lifted].value : value_none();
 }
 
@@ -356,10 +353,10 @@ bool *trace_tracked(struct trace *t, struct err *err)
 		struct value v = real_of_input(t, i);
 
 		wanted[i] = v.kind == VALUE_TENSOR && autograd_requires(v);
-		if (t->inputs.at[i].slot >= 0)
-			t->slots->at[t->inputs.at[i].slot].grad_read = true;
+		if (t->inputs.at[i].source >= 0)
+			t->sources->at[t->inputs.at[i].source].grad_read = true;
 	}
-	return joint_tracked(t, g, wanted, true, err);
+	return t->backward->tracked(t, g, wanted, true, err);
 }
 
 /* Of a tensor that the piece makes: by what it is made of. */
@@ -374,11 +371,11 @@ static bool made_requires(struct trace *t, int node, bool *out, struct err *err)
 
 bool trace_requires(struct trace *t, struct value tensor, bool *out, struct err *err)
 {
-	int slot = trace_slot(t, tensor), node;
+	int source = trace_source(t, tensor), node;
 
-	if (slot >= 0 && !t->slots->at[slot].written) {
-		t->slots->at[slot].touched = t->slots->at[slot].grad_read = true;
-		*out = autograd_requires(t->slots->at[slot].value);
+	if (source >= 0 && !t->sources->at[source].written) {
+		t->sources->at[source].touched = t->sources->at[source].grad_read = true;
+		*out = autograd_requires(t->sources->at[source].value);
 		return true;
 	}
 	node = trace_node(t, tensor, err);
@@ -472,14 +469,14 @@ void trace_forget_grads(struct trace *t)
 bool trace_read_grad(struct trace *t, struct value tensor, struct value *out, struct err *err)
 {
 	const struct traced_grad *g = find_grad(t, tensor);
-	int slot = trace_slot(t, tensor);
+	int source = trace_source(t, tensor);
 
 	*out = g ? g->grad : value_none();
-	if (g || (slot < 0 && tensor.tensor->owner == t->serial))
+	if (g || (source < 0 && tensor.tensor->owner == t->serial))
 		return true;
-	if (slot < 0)
+	if (source < 0)
 		return trace_break(t, BREAK_UNSUPPORTED, "the .grad of a tensor", err);
-	return world_read(t, t->slots->at[slot].first_child, out, err);
+	return variables_read(t, t->sources->at[source].first_child, out, err);
 }
 
 /* Sets of one tensor alone: the last one counts. */
@@ -518,12 +515,12 @@ static bool fits(struct trace *t, struct value tensor, struct value grad, bool *
 
 static bool store_grad(struct trace *t, struct value tensor, struct value v, struct err *err)
 {
-	int slot = trace_slot(t, tensor);
+	int source = trace_source(t, tensor);
 	bool fitting;
 
 	if (!fits(t, tensor, v, &fitting, err))
 		return false;
-	if (!fitting || t->fork || (slot < 0 && !trace_is_leaf(t, tensor)))
+	if (!fitting || t->cond || (source < 0 && !trace_is_leaf(t, tensor)))
 		return trace_break(t, BREAK_UNSUPPORTED, "a tensor's .grad that is set", err);
 	return trace_write_grad(t, tensor, v, err);
 }
@@ -532,7 +529,7 @@ bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, boo
 		     struct value *out, struct err *err)
 {
 	bool is_leaf = strcmp(name, "is_leaf") == 0, answer = false;
-	int slot = is_leaf ? trace_slot(t, tensor) : -1;
+	int source = is_leaf ? trace_source(t, tensor) : -1;
 
 	*known = true;
 	if (strcmp(name, "requires_grad") == 0) {
@@ -541,8 +538,8 @@ bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, boo
 	} else if (is_leaf) {
 		if (!trace_requires(t, tensor, &answer, err))
 			return false;
-		if (slot >= 0)
-			t->slots->at[slot].leaf_read = true;
+		if (source >= 0)
+			t->sources->at[source].leaf_read = true;
 		answer = !answer || trace_is_leaf(t, tensor);
 	} else {
 		*known = false;
@@ -564,7 +561,7 @@ bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, boo
 bool trace_grad_call(struct trace *t, const struct native *f, const struct value *args, int n,
 		     const struct keywords *kw, struct value *out, struct err *err)
 {
-	if (t->native && traced_call(t, f, args, n, kw, out, err))
+	if (t->native && t->backward->call(t, f, args, n, kw, out, err))
 		return true;
 	if (t->brk.id == BREAK_NONE && err && err->code != ERR_NONE)
 		return false;

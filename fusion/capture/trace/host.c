@@ -1,18 +1,16 @@
-/* fusion/capture/trace_host.c -- the host of the virtual machine that appends ops to a graph.
+/* fusion/capture/trace/host.c -- the host of the virtual machine that appends ops to a graph.
  */
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "fusion/capture/control/cond.h"
-#include "fusion/capture/deferred_text.h"
 #include "fusion/eager/autograd.h"
 #include "fusion/torch/bind.h"
 #include "fusion/torch/numbers.h"
 #include "fusion/torch/torch_control.h"
 #include "fusion/torch/torch_host.h"
-#include "fusion/torch/torch_more.h"
+#include "fusion/torch/natives.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/frame.h"
 #include "fusion/vm/operators.h"
@@ -83,7 +81,7 @@ static int count(struct value v, int depth, int *symbols)
 	int n = 0;
 
 	if (!is_list(v) || depth == MAX_RANK) {
-		*symbols += v.kind >= VALUE_SYMINT && v.kind <= VALUE_LATEBOOL;
+		*symbols += v.kind >= VALUE_SYMINT && v.kind <= VALUE_DEFERRED_BOOL;
 		return 1;
 	}
 	for (int i = 0; i < v.list->len; i++)
@@ -192,7 +190,7 @@ static bool put_together(struct literal *l, int rank, const int64_t *size, struc
 
 	if (stack.kind == VALUE_UNSET)
 		return trace_no_memory(l->err);
-	ok = compose_call(&t->composer, stack.native, &l->items, 1, NULL, &flat, l->err);
+	ok = decompose_call(&t->decomposer, stack.native, &l->items, 1, NULL, &flat, l->err);
 	value_unref(stack);
 	if (!ok || rank == 1) {
 		*out = flat;
@@ -355,7 +353,7 @@ static bool call_native(struct trace *t, const struct native *f, const struct va
 		return true;
 	}
 	if (f->id == NATIVE_ITEM)
-		return late_read(t, VALUE_UNSET, tensor, &known, out, err) &&
+		return deferred_read(t, VALUE_UNSET, tensor, &known, out, err) &&
 		       (known || trace_break(t, BREAK_SCALAR_READ, ".item()", err));
 	if (torch_cast_dtype(f->id) != DTYPE_COUNT)
 		return cast(t, f, tensor, out, err);
@@ -433,23 +431,23 @@ static bool call_tensors(struct trace *t, const struct native *f, const struct v
 	if (torch_control_wants(f))
 		return call_control(t, f, args, n, kw, out, err);
 	for (int i = 0; i < n; i++)
-		if (args[i].kind == VALUE_LATETEXT && torch_more_break(f->id) == BREAK_NONE)
-			return late_text_need(t, args[i], err);
+		if (args[i].kind == VALUE_DEFERRED_TEXT && natives_break(f->id) == BREAK_NONE)
+			return deferred_text_need(t, args[i], err);
 	if (f->id == MORE_TOLIST && own) {
-		if (!late_list(t, f->self, &known, out, err))
+		if (!deferred_list(t, f->self, &known, out, err))
 			return false;
 		if (known)
 			return true;
 	}
-	if (torch_more_wants(f, args, n, kw)) {
-		if (torch_more_break(f->id) != BREAK_NONE || f->id == OP_where)
+	if (natives_wants(f, args, n, kw)) {
+		if (natives_break(f->id) != BREAK_NONE || f->id == OP_where)
 			return trace_break(
-			    t, f->id == OP_where ? BREAK_DYNAMIC_SHAPE : torch_more_break(f->id),
+			    t, f->id == OP_where ? BREAK_DYNAMIC_SHAPE : natives_break(f->id),
 			    f->name, err);
-		return torch_more_call(&t->composer, NULL, f, args, n, kw, out, err);
+		return natives_call(&t->decomposer, NULL, f, args, n, kw, out, err);
 	}
-	if (compose_knows(f->id))
-		return compose_call(&t->composer, f, args, n, kw, out, err);
+	if (decompose_knows(f->id))
+		return decompose_call(&t->decomposer, f, args, n, kw, out, err);
 	if (f->id >= NATIVE_INPLACE) {
 		op = (enum op)(f->id - NATIVE_INPLACE);
 		inplace = true;
@@ -463,7 +461,7 @@ static bool call_tensors(struct trace *t, const struct native *f, const struct v
 	values[0] = f->self;
 	for (int i = 0; i < n; i++)
 		values[i + own] = args[i];
-	if (!late_full(t, op, f->name, values, n + own, kw, &known, out, err))
+	if (!deferred_full(t, op, f->name, values, n + own, kw, &known, out, err))
 		return false;
 	if (known)
 		return true;
@@ -477,7 +475,7 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 	bool leaf = kw && trace_makes_leaf(t, args, n, kw);
 
 	if (numbers_wanted(f, args, n, kw))
-		return numbers_call(&t->composer, f, args, n, kw, out, err);
+		return numbers_call(&t->decomposer, f, args, n, kw, out, err);
 	if (leaf && (!t->native || t->no_leaves))
 		return trace_break(t, BREAK_REQUIRES_GRAD, NULL, err);
 	if (!call_tensors(t, f, args, n, kw, out, err))
@@ -490,7 +488,7 @@ static bool host_call(void *self, const struct native *f, const struct value *ar
 
 static bool is_number(struct value v)
 {
-	return (v.kind >= VALUE_SYMINT && v.kind <= VALUE_LATEBOOL) || v.kind == VALUE_INT ||
+	return (v.kind >= VALUE_SYMINT && v.kind <= VALUE_DEFERRED_BOOL) || v.kind == VALUE_INT ||
 	       v.kind == VALUE_FLOAT || v.kind == VALUE_BOOL;
 }
 
@@ -515,15 +513,15 @@ static bool host_truth(void *self, struct value a, bool *out, struct err *err);
 /* not x */
 static bool negate(struct trace *t, struct value a, struct value *out, struct err *err)
 {
-	bool known = trace_is_late(t, a), truth;
+	bool known = trace_is_deferred(t, a), truth;
 	struct value v = a;
 
 	if (a.kind != VALUE_TENSOR && !known)
 		return trace_size_not(t, a, out, err);
-	if (a.kind == VALUE_TENSOR && !late_read(t, VALUE_BOOL, a, &known, &v, err))
+	if (a.kind == VALUE_TENSOR && !deferred_read(t, VALUE_BOOL, a, &known, &v, err))
 		return false;
 	if (known)
-		return late_not(t, v, out, err);
+		return deferred_not(t, v, out, err);
 	if (!host_truth(t, a, &truth, err))
 		return false;
 	*out = value_bool(!truth);
@@ -565,10 +563,10 @@ static bool host_compare(void *self, enum cmpop op, struct value a, struct value
 /* Where the policy is to follow both ways, it says why it does not. */
 static bool break_branch(struct trace *t, struct err *err)
 {
-	const char *why = fork_loop_refusal(t, t->vm->frame->inst);
+	const char *why = t->control->loop_refusal(t, t->vm->frame->inst);
 
 	if (!why)
-		why = fork_refusal(t, t->vm->frame->inst);
+		why = trace_branch_refusal(t, t->vm->frame->inst);
 	trace_break(t, BREAK_BRANCH, NULL, err);
 	if (why)
 		snprintf(t->brk.message, sizeof(t->brk.message),
@@ -584,9 +582,9 @@ static bool host_truth(void *self, struct value a, bool *out, struct err *err)
 		return false;
 	if (a.kind == VALUE_TENSOR)
 		return *out || break_branch(self, err);
-	if (a.kind == VALUE_LATETEXT) {
+	if (a.kind == VALUE_DEFERRED_TEXT) {
 		*out = ((struct trace *)self)->texts.at[a.i].filled;
-		return *out || late_text_need(self, a, err);
+		return *out || deferred_text_need(self, a, err);
 	}
 	return trace_size_truth(self, a, out, err);
 }
@@ -641,12 +639,12 @@ static bool host_cast(void *self, enum value_kind kind, struct value a, struct v
 	if (a.kind == VALUE_TENSOR && kind == VALUE_INT && is_literal(t, a, out))
 		return true;
 	if (a.kind == VALUE_TENSOR) {
-		if (!late_read(t, kind, a, &known, out, err))
+		if (!deferred_read(t, kind, a, &known, out, err))
 			return false;
 		return known || host_to_number(t, kind, a, out, err);
 	}
-	if (trace_is_late(t, a))
-		return late_cast(t, kind, a, out, err);
+	if (trace_is_deferred(t, a))
+		return deferred_cast(t, kind, a, out, err);
 	return trace_cast(t, kind, a, out, err);
 }
 
@@ -664,7 +662,7 @@ static bool host_tensor_attr(void *self, struct value tensor, const char *name, 
 		ok = trace_grad_attr(t, tensor, name, &known, out, err);
 		if (known)
 			return ok;
-		ok = compose_attr(&t->composer, tensor, name, &known, out, err);
+		ok = decompose_attr(&t->decomposer, tensor, name, &known, out, err);
 		return known ? ok : torch_method(t->names, tensor, name, out, err);
 	}
 	if (!trace_shape(t, tensor, &shape, &dtype, err))
@@ -704,14 +702,14 @@ static bool host_may_define(void *self, const char *class, struct err *err)
 	return trace_break(self, BREAK_CLASS, class, err);
 }
 
-static bool composer_run(void *self, enum op op, const char *name, bool inplace,
-			 const struct value *values, int n, struct value *out, struct err *err)
+static bool decomposer_run(void *self, enum op op, const char *name, bool inplace,
+			   const struct value *values, int n, struct value *out, struct err *err)
 {
 	return trace_op(self, op, name, inplace, values, n, NULL, out, err);
 }
 
-static bool composer_size(void *self, struct value tensor, int dim, struct value *out,
-			  struct err *err)
+static bool decomposer_size(void *self, struct value tensor, int dim, struct value *out,
+			    struct err *err)
 {
 	struct shape shape;
 	enum dtype dtype;
@@ -722,8 +720,8 @@ static bool composer_size(void *self, struct value tensor, int dim, struct value
 	return true;
 }
 
-static bool composer_type(void *self, struct value tensor, int *rank, enum dtype *dtype,
-			  struct err *err)
+static bool decomposer_type(void *self, struct value tensor, int *rank, enum dtype *dtype,
+			    struct err *err)
 {
 	struct shape shape;
 
@@ -734,8 +732,8 @@ static bool composer_type(void *self, struct value tensor, int *rank, enum dtype
 }
 
 /* How many places there are decides the shape of the result. */
-static bool composer_places(void *self, struct value mask, int rank, struct value *out,
-			    struct err *err)
+static bool decomposer_places(void *self, struct value mask, int rank, struct value *out,
+			      struct err *err)
 {
 	(void)mask, (void)rank, (void)out;
 	return trace_break(self, BREAK_DYNAMIC_SHAPE, "x[mask]", err);
@@ -746,7 +744,7 @@ static bool host_subscript(void *self, struct value tensor, struct value index, 
 {
 	struct trace *t = self;
 
-	return compose_subscript(&t->composer, tensor, index, out, err);
+	return decompose_subscript(&t->decomposer, tensor, index, out, err);
 }
 
 static bool host_row(void *self, struct value tensor, struct value index, struct value *out,
@@ -754,7 +752,7 @@ static bool host_row(void *self, struct value tensor, struct value index, struct
 {
 	struct trace *t = self;
 
-	return compose_row(&t->composer, tensor, index, out, err);
+	return decompose_row(&t->decomposer, tensor, index, out, err);
 }
 
 static bool host_store_subscript(void *self, struct value tensor, struct value index,
@@ -762,21 +760,21 @@ static bool host_store_subscript(void *self, struct value tensor, struct value i
 {
 	struct trace *t = self;
 
-	return compose_store(&t->composer, tensor, index, v, err);
+	return decompose_store(&t->decomposer, tensor, index, v, err);
 }
 
 static void host_told_apart(void *self, struct value a, struct value b)
 {
 	struct trace *t = self;
-	int of_a = world_slot(t, a), of_b = world_slot(t, b);
+	int of_a = variables_source(t, a), of_b = variables_source(t, b);
 
 	if (of_a >= 0 && of_b >= 0)
-		t->slots->at[of_a].told_apart = t->slots->at[of_b].told_apart = true;
+		t->sources->at[of_a].told_apart = t->sources->at[of_b].told_apart = true;
 }
 
 static bool host_not_known(void *self, struct err *err)
 {
-	return late_fault(self, err);
+	return deferred_fault(self, err);
 }
 
 static void host_print(void *self, const char *text, size_t len)
@@ -788,16 +786,16 @@ static void host_print(void *self, const char *text, size_t len)
 
 void trace_host_init(struct trace *t)
 {
-	t->autocast = (struct autocast){ .composer = &t->composer,
+	t->autocast = (struct autocast){ .decomposer = &t->decomposer,
 					 .grad_off = &t->grad_off,
 					 .keeps = trace_keeps_cast };
-	t->composer = (struct composer){ .self = t,
-					 .autocast = &t->autocast_mode,
-					 .host = &t->host,
-					 .run = composer_run,
-					 .size = composer_size,
-					 .type = composer_type,
-					 .places = composer_places };
+	t->decomposer = (struct decomposer){ .self = t,
+					     .autocast = &t->autocast_mode,
+					     .host = &t->host,
+					     .run = decomposer_run,
+					     .size = decomposer_size,
+					     .type = decomposer_type,
+					     .places = decomposer_places };
 	t->host = (struct vm_host){
 		.self = t,
 		.has_module = torch_has_module,
@@ -818,19 +816,19 @@ void trace_host_init(struct trace *t)
 		.extreme = trace_extreme,
 		.print = host_print,
 		.store_attr = trace_store_attr,
-		.force = world_force,
-		.load_global = world_load_global,
-		.store_global = world_store_global,
-		.absent = world_absent,
-		.whole = world_whole,
-		.may_store = world_may_store,
+		.force = variables_force,
+		.load_global = variables_load_global,
+		.store_global = variables_store_global,
+		.absent = variables_absent,
+		.whole = variables_whole,
+		.may_store = variables_may_store,
 		.may_define = host_may_define,
 		.builtin_break = trace_builtin_break,
-		.pick = late_pick,
-		.fork = fork_branch,
+		.pick = deferred_pick,
+		.fork = t->control->branch,
 		.not_known = host_not_known,
 		.told_apart = host_told_apart,
-		.any = fork_any,
+		.any = t->control->any,
 	};
-	late_text_host(&t->host);
+	deferred_text_host(&t->host);
 }

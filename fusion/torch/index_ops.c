@@ -1,16 +1,16 @@
-/* fusion/torch/compose_more.c -- index_add, diag, rot90 and others: few ops each.
+/* fusion/torch/decompose_index_op.c -- index_add, diag, rot90 and others: few ops each.
  *
  * The last op of a call bears its name.  A name that ends in _ writes the result
  * into the tensor.
  */
-#include "fusion/torch/compose_private.h"
+#include "fusion/torch/decomposition.h"
 
 #include <string.h>
 
 #include "fusion/graph/graph.h"
 
 struct call {
-	const struct composer *c;
+	const struct decomposer *c;
 	const char *name; /* "fx:index_add" */
 	struct value t;   /* borrowed */
 	int rank;
@@ -48,7 +48,7 @@ static bool dim_of(const struct call *k, struct value v, int otherwise, int *dim
 {
 	int64_t wanted = otherwise;
 
-	if (v.kind != VALUE_UNSET && !compose_number(k->c, v, "dim", &wanted, k->err))
+	if (v.kind != VALUE_UNSET && !decompose_number(k->c, v, "dim", &wanted, k->err))
 		return false;
 	return torch_wrap_dim(wanted, k->rank, dim, k->err);
 }
@@ -86,7 +86,7 @@ static bool equal_sizes(const struct call *k, struct value a, int dim_a, struct 
 
 	return k->c->size(k->c->self, a, dim_a, &x, k->err) &&
 	       k->c->size(k->c->self, b, dim_b, &y, k->err) &&
-	       compose_compare(k->c, CMP_EQ, x, y, out, k->err);
+	       decompose_compare(k->c, CMP_EQ, x, y, out, k->err);
 }
 
 /* The source has one slice for each index, each as large as the tensor's. */
@@ -123,7 +123,7 @@ static bool check_slices(const struct call *k, bool add, int dim, struct value i
 	}
 	if (index_rank == 1 ? !equal_sizes(k, index, 0, source, dim, &same)
 			    : !k->c->size(k->c->self, source, dim, &n, k->err) ||
-				  !compose_compare(k->c, CMP_EQ, n, value_int(1), &same, k->err))
+				  !decompose_compare(k->c, CMP_EQ, n, value_int(1), &same, k->err))
 		return false;
 	return same || err_set(k->err, add ? ERR_SHAPE : ERR_INDEX,
 			       "%s: the source must have as many slices in dim %d as there are "
@@ -184,7 +184,7 @@ static bool make_diagonal(const struct call *k, int64_t offset, struct value *ou
 	bool ok;
 
 	if (!k->c->size(k->c->self, k->t, 0, &n, k->err) ||
-	    !compose_add(k->c, n, value_int(more), &n, k->err))
+	    !decompose_add(k->c, n, value_int(more), &n, k->err))
 		return false;
 	sizes[0] = sizes[1] = n;
 	shape = value_tuple(sizes, 2);
@@ -216,7 +216,7 @@ static bool diag(const struct call *k, const struct value *given, struct value *
 	bool ok;
 
 	if (given[0].kind != VALUE_UNSET &&
-	    !compose_number(k->c, given[0], "diagonal", &offset, k->err))
+	    !decompose_number(k->c, given[0], "diagonal", &offset, k->err))
 		return false;
 	if (k->rank == 1)
 		return make_diagonal(k, offset, out);
@@ -236,12 +236,12 @@ static bool rot90(const struct call *k, const struct value *given, struct value 
 	struct value at = value_ref(k->t), turned;
 	bool ok = true;
 
-	if (given[0].kind != VALUE_UNSET && !compose_number(k->c, given[0], "k", &times, k->err))
+	if (given[0].kind != VALUE_UNSET && !decompose_number(k->c, given[0], "k", &times, k->err))
 		ok = false;
 	for (int i = 0; ok && given[1].kind != VALUE_UNSET && i < 2; i++)
 		ok = (given[1].kind == VALUE_LIST || given[1].kind == VALUE_TUPLE) &&
 		     given[1].list->len == 2 &&
-		     compose_number(k->c, given[1].list->at[i], "a dim", &dims[i], k->err);
+		     decompose_number(k->c, given[1].list->at[i], "a dim", &dims[i], k->err);
 	times = ((times % 4) + 4) % 4;
 	if (ok && times == 3)
 		ok = step(k, OP_flip, &at, (struct value[]){ value_int(dims[0]) }, 1);
@@ -303,9 +303,9 @@ static bool check_tensors(const struct call *k, const char *const *names, int n,
 	return true;
 }
 
-bool compose_more(const struct composer *c, const struct native *f, const char *name,
-		  struct value t, const struct value *args, int n, const struct keywords *kw,
-		  struct value *out, struct err *err)
+bool decompose_index_op(const struct decomposer *c, const struct native *f, const char *name,
+			struct value t, const struct value *args, int n, const struct keywords *kw,
+			struct value *out, struct err *err)
 {
 	struct call k = { .c = c, .name = name, .t = t, .err = err };
 	struct value given[4];
@@ -315,8 +315,8 @@ bool compose_more(const struct composer *c, const struct native *f, const char *
 	while (rows[i].id != f->id)
 		i++;
 	k.inplace = name[strlen(name) - 1] == '_';
-	return compose_args(f->name, rows[i].names, rows[i].n, rows[i].required, args, n, kw, given,
-			    err) &&
+	return decompose_args(f->name, rows[i].names, rows[i].n, rows[i].required, args, n, kw,
+			      given, err) &&
 	       c->type(c->self, t, &k.rank, &dtype, err) &&
 	       check_tensors(&k, rows[i].names, rows[i].n, given) &&
 	       dispatch(&k, f->id, given, out);

@@ -1,4 +1,4 @@
-/* fusion/capture/trace_real.c -- floats that are computed of symbols while capturing.
+/* fusion/capture/trace/real.c -- floats that are computed of symbols while capturing.
  *
  * n / k, math.sqrt(n), scale * 2: as torch's SymFloat, an expression that each
  * call computes anew before the graph runs.  Where a tensor op takes one, it is an
@@ -10,14 +10,14 @@
 
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/operators.h"
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 /* The symbol of a float of the call, made when it is first computed with. */
-static const struct symreal *real_of_slot(struct trace *t, int slot)
+static const struct symreal *real_of_source(struct trace *t, int source)
 {
 	struct symtab *syms = t->graph->syms;
-	struct trace_home home = { .dim = -1, .slot = slot };
-	struct slot *s = &t->slots->at[slot];
+	struct trace_home home = { .dim = -1, .source = source };
+	struct source *s = &t->sources->at[source];
 	const struct sym *var;
 	int64_t bits;
 
@@ -41,7 +41,7 @@ const struct symreal *trace_real(struct trace *t, struct value v)
 	case VALUE_SYMINT:
 		return symreal_int(syms, v.sym);
 	case VALUE_SYMFLOAT:
-		return real_of_slot(t, t->inputs.at[t->graph->nodes[v.i]->input].slot);
+		return real_of_source(t, t->inputs.at[t->graph->nodes[v.i]->input].source);
 	default:
 		return symreal_const(syms, value_as_double(v));
 	}
@@ -56,7 +56,7 @@ struct value trace_real_value(const struct symreal *r)
 
 int trace_real_node(struct trace *t, const struct symreal *r, struct err *err)
 {
-	struct trace_input input = { .slot = -1, .lifted = -1, .real = r };
+	struct trace_input input = { .source = -1, .lifted = -1, .real = r };
 	struct shape shape = { .rank = 0 };
 	int node;
 
@@ -261,8 +261,8 @@ bool trace_math(void *self, const struct native *f, const struct value *args, in
 
 	*known = false;
 	for (int i = 0; i < n; i++)
-		if (trace_is_late(t, args[i]))
-			return late_math(t, f, args, n, known, out, err);
+		if (trace_is_deferred(t, args[i]))
+			return deferred_math(t, f, args, n, known, out, err);
 	for (int i = 0; i < n; i++)
 		if (args[i].kind == VALUE_SYMBOOL ||
 		    (!value_is_number(args[i]) && args[i].kind != VALUE_NONE &&
@@ -286,8 +286,8 @@ bool trace_extreme(void *self, bool least, struct value a, struct value b, bool 
 	struct symtab *syms = t->graph->syms;
 	const struct sym *s;
 
-	if (trace_is_late(t, a) || trace_is_late(t, b))
-		return late_extreme(t, least, a, b, known, out, err);
+	if (trace_is_deferred(t, a) || trace_is_deferred(t, b))
+		return deferred_extreme(t, least, a, b, known, out, err);
 	/* of an int and a float, which type it is depends on which is more */
 	*known = is_int(a) && is_int(b) && a.kind != VALUE_BOOL && b.kind != VALUE_BOOL;
 	if (!*known)

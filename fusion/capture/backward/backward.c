@@ -1,5 +1,5 @@
-/* fusion/capture/backward/entry_grad.c -- see entry_grad.h. */
-#include "fusion/capture/backward/entry_grad.h"
+/* fusion/capture/backward/backward.c -- see backward.h. */
+#include "fusion/capture/backward/backward.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +18,11 @@
  * Eager saves what the rules of its ops read.  A backward part reads other values, and
  * computes the rest again: that a saved value was written would go unnoticed. */
 
+static bool no_memory(struct err *err)
+{
+	return err_set(err, ERR_MEMORY, "out of memory while compiling the call");
+}
+
 static void add(struct entry_grad *g, enum back_kind kind, int index, uint64_t by)
 {
 	if (by)
@@ -29,8 +34,8 @@ static bool is_tensor(const struct trace *t, int input)
 {
 	const struct trace_input *in = &t->inputs.at[input];
 
-	if (in->slot >= 0)
-		return t->slots->at[in->slot].value.kind == VALUE_TENSOR;
+	if (in->source >= 0)
+		return t->sources->at[in->source].value.kind == VALUE_TENSOR;
 	return in->lifted >= 0;
 }
 
@@ -96,7 +101,7 @@ static bool watch_note(struct watch_call *call, const struct entry *e, struct er
 	call->storages = calloc((size_t)g->n_watched + 1, sizeof(struct storage_watch *));
 	call->versions = calloc((size_t)g->n_watched + 1, sizeof(*call->versions));
 	if (!call->storages || !call->versions)
-		return entry_no_memory(err);
+		return no_memory(err);
 	for (; call->n < g->n_watched; call->n++) {
 		const struct watched_memory *w = &g->watched[call->n];
 		struct tensor *t = w->kind == BACK_INPUT ? e->input_tensors[w->index]
@@ -107,7 +112,7 @@ static bool watch_note(struct watch_call *call, const struct entry *e, struct er
 		call->versions[call->n] = t->storage->version;
 		call->storages[call->n] = storage_watch(t->storage);
 		if (!call->storages[call->n])
-			return entry_no_memory(err);
+			return no_memory(err);
 	}
 	return true;
 }
@@ -152,8 +157,8 @@ static struct value input_value(const struct trace *t, int input)
 {
 	const struct trace_input *in = &t->inputs.at[input];
 
-	if (in->slot >= 0)
-		return t->slots->at[in->slot].value;
+	if (in->source >= 0)
+		return t->sources->at[in->source].value;
 	return in->lifted >= 0 ? t->lifted.at[in->lifted].value : value_none();
 }
 
@@ -169,7 +174,7 @@ static bool writes_are_plain(const struct entry *e, const struct trace *t, const
 {
 	for (int i = 0; i < e->n_writes; i++) {
 		const struct entry_write *w = &e->writes[i];
-		struct value v = w->slot >= 0 ? t->slots->at[w->slot].value : w->lifted;
+		struct value v = w->source >= 0 ? t->sources->at[w->source].value : w->lifted;
 		const struct tensor_grad *r = v.tensor->grad;
 		int node = e->captured->outputs[w->output];
 
@@ -247,8 +252,8 @@ static int tangent_index(const struct entry *e, const struct entry_grad *g, cons
 static bool is_written(const struct entry *e, const struct trace *t, int input)
 {
 	for (int i = 0; i < e->n_writes; i++)
-		if (e->writes[i].slot >= 0
-			? e->writes[i].slot == t->inputs.at[input].slot
+		if (e->writes[i].source >= 0
+			? e->writes[i].source == t->inputs.at[input].source
 			: e->writes[i].lifted.tensor == input_value(t, input).tensor)
 			return true;
 	return false;
@@ -292,7 +297,8 @@ static bool make_backward(struct entry *e, const struct trace *t, struct entry_g
 		*read = (struct back_input){ BACK_SAVED, e->captured->n_outputs + *n };
 		handed[(*n)++] = reads[i];
 	}
-	if (g->autograd->twice && !(g->again = again_make(e, g, j, save, reads)))
+	if (g->autograd->twice &&
+	    !(g->double_backward = double_backward_make(e, g, j, save, reads)))
 		return false;
 	for (int i = 0; i < g->n_reads; i++)
 		inside[i] = g->reads[i].kind == BACK_TANGENT;
@@ -337,11 +343,11 @@ static bool split(struct entry *e, const struct trace *t, struct entry_grad *g, 
 	if (partition_is_whole(g->backend, j->g, &g->lowering) &&
 	    !joint_decompose(j, e->captured, err))
 		return false;
-	if (!joint_cut(j, e->captured, &save, err))
+	if (!min_cut(j, e->captured, &save, err))
 		return false;
 	if (!handed || !make_maps(e, g, j) || !make_backward(e, t, g, j, save, handed, &n) ||
 	    !make_forward(e, g, j, handed, n))
-		return entry_no_memory(err);
+		return no_memory(err);
 	return true;
 }
 
@@ -349,7 +355,7 @@ static bool split(struct entry *e, const struct trace *t, struct entry_grad *g, 
  * asked for.  *again: one has a gradient for a leaf that the piece makes, which an
  * entry cannot hand out. */
 static bool find_spent(struct entry *e, struct trace *t, const bool *wanted, const bool *tracked,
-		       const int *leaf, bool *again, struct err *err)
+		       const int *leaf, bool *double_backward, struct err *err)
 {
 	const struct graph *c = e->captured;
 	bool *fresh = ARENA_ARRAY(&e->arena, bool, (size_t)c->n_nodes + 1), *stops;
@@ -360,7 +366,7 @@ static bool find_spent(struct entry *e, struct trace *t, const bool *wanted, con
 	stops = ARENA_ARRAY(&e->arena, bool, (size_t)c->n_nodes + 1);
 	e->spent = ARENA_ARRAY(&e->arena, bool, (size_t)c->n_outputs + 1);
 	if (!fresh || !stops || !e->spent)
-		return entry_no_memory(err);
+		return no_memory(err);
 	for (size_t i = 0; i < t->spent.len; i++)
 		stops[t->spent.at[i]] = true;
 	for (int id = 0; id < c->n_nodes; id++)
@@ -371,7 +377,7 @@ static bool find_spent(struct entry *e, struct trace *t, const bool *wanted, con
 		int of = c->outputs[i];
 
 		e->spent[i] = leaf[of] < 0 && whole[of] && !tracked[of];
-		*again |= leaf[of] < 0 && fresh[of];
+		*double_backward |= leaf[of] < 0 && fresh[of];
 	}
 	return true;
 }
@@ -397,7 +403,7 @@ bool entry_grad_make(struct entry *e, struct attempt *a, const struct entry_opti
 {
 	struct trace *t = &a->trace;
 	const struct graph *c = e->captured;
-	bool *wanted, *tracked, any = false, again = false;
+	bool *wanted, *tracked, any = false, double_backward = false;
 	struct entry_grad *g;
 	struct joint j;
 	int *leaf;
@@ -407,14 +413,14 @@ bool entry_grad_make(struct entry *e, struct attempt *a, const struct entry_opti
 	wanted = ARENA_ARRAY(&e->arena, bool, (size_t)c->n_inputs + 1);
 	leaf = trace_leaf_map(t, c);
 	if (!wanted || !leaf)
-		return entry_no_memory(err);
+		return no_memory(err);
 	for (int i = 0; i < c->n_inputs; i++)
 	wanted[i] = requires(input_value(t, i)) &&
 		    dtype_category(c->nodes[c->inputs[i]]->dtype) == CATEGORY_FLOAT;
 	tracked = joint_tracked(t, c, wanted, false, err);
-	if (!tracked || !find_spent(e, t, wanted, tracked, leaf, &again, err))
+	if (!tracked || !find_spent(e, t, wanted, tracked, leaf, &double_backward, err))
 		return false;
-	if (again) {
+	if (double_backward) {
 		t->restart = t->no_leaves = true;
 		return err_set(err, ERR_BREAK, "a leaf is made outside of the graph");
 	}
@@ -427,11 +433,11 @@ bool entry_grad_make(struct entry *e, struct attempt *a, const struct entry_opti
 		return true;
 	g = new_grad(e, options);
 	if (!g)
-		return entry_no_memory(err);
+		return no_memory(err);
 	if (!joint_build(&j, t, c, wanted, err) || !split(e, t, g, &j, err))
 		return false;
 	if (!watch_make(e, g, t, j.saved))
-		return entry_no_memory(err);
+		return no_memory(err);
 	g->n_vars = sym_var_count(j.g->syms);
 	e->grad = g;
 	return true;
@@ -461,7 +467,7 @@ bool entry_grad_run(struct entry *e, const struct fusion_observer *observer, str
 struct call_data { /* of a node */
 	struct grad_custom custom;
 	struct entry_grad *g;
-	struct again_call again;
+	struct double_backward_call double_backward;
 	struct watch_call watch;
 	int64_t vars[];
 };
@@ -481,7 +487,7 @@ static bool compile_backward(struct entry_grad *g, struct err *err)
 	copy = graph_copy(g->backward, g->arena);
 	given_up = ARENA_ARRAY(g->arena, bool, (size_t)g->n_reads + 1);
 	if (!copy || !given_up)
-		return entry_no_memory(err);
+		return no_memory(err);
 	for (int i = 0; i < g->n_reads; i++)
 		given_up[i] = g->reads[i].kind != BACK_INPUT;
 	how.passes.given_up = given_up;
@@ -590,10 +596,11 @@ static bool run_backward(struct grad_node *node, const struct value *given, stru
 	if (!watch_check(&data->watch, g, node->came, err))
 		return false;
 	if (autograd_enabled(g->autograd))
-		return again_run(g, &data->again, node, data->vars, given, made, err);
+		return double_backward_run(g, &data->double_backward, node, data->vars, given, made,
+					   err);
 	inputs = calloc((size_t)g->n_reads + (size_t)g->n_wanted + 1, sizeof(struct tensor *));
 	if (!inputs)
-		return entry_no_memory(err);
+		return no_memory(err);
 	outputs = inputs + g->n_reads;
 	ok = prepare(g, data->vars, err) && check_saved(g, node, err) &&
 	     gather(g, node, given, inputs, err) &&
@@ -608,7 +615,7 @@ static bool run_backward(struct grad_node *node, const struct value *given, stru
 		struct tensor *t = expanded(g, i, outputs[i], data->vars, err);
 
 		made[i] = t ? tensor_wrap(t) : (struct value){ .kind = VALUE_UNSET };
-		ok = made[i].kind != VALUE_UNSET || entry_no_memory(err);
+		ok = made[i].kind != VALUE_UNSET || no_memory(err);
 	}
 	free(inputs);
 	return ok;
@@ -618,7 +625,7 @@ static void finish_call(struct grad_node *node)
 {
 	struct call_data *data = node->custom->data;
 
-	again_forget(&data->again);
+	double_backward_forget(&data->double_backward);
 	watch_forget(&data->watch);
 	free(data);
 }
@@ -627,7 +634,7 @@ struct value entry_call_value(const struct entry *e, int input)
 {
 	const struct trace_input *in = &e->inputs[input];
 
-	return in->slot >= 0 ? e->guards.values[in->slot] : e->lifted[input];
+	return in->source >= 0 ? e->guards.values[in->source] : e->lifted[input];
 }
 
 static void set_like(struct grad_arg *arg, const struct tensor *t)
@@ -696,7 +703,7 @@ struct grad_node *entry_grad_note(struct entry *e, struct err *err)
 	if (!node || !data) {
 		free(data);
 		grad_node_unref(node);
-		entry_no_memory(err);
+		no_memory(err);
 		return NULL;
 	}
 	data->g = g;
@@ -711,7 +718,8 @@ struct grad_node *entry_grad_note(struct entry *e, struct err *err)
 		node->args[i].value = node->args[i].to.leaf = unset;
 	node->custom = &data->custom;
 	node->saves = true;
-	if (!fill(e, node, err) || (g->again && !again_note(&data->again, e, err))) {
+	if (!fill(e, node, err) ||
+	    (g->double_backward && !double_backward_note(&data->double_backward, e, err))) {
 		grad_node_unref(node);
 		return NULL;
 	}

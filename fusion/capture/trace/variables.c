@@ -1,4 +1,4 @@
-/* fusion/capture/variables.c -- stand-ins for the objects that a piece reads.
+/* fusion/capture/trace/variables.c -- stand-ins for the objects that a piece reads.
  *
  * A capture must not change what it looks at, and what it never looks at must
  * not be guarded.  So each object from outside gets a STAND-IN when the program
@@ -6,12 +6,11 @@
  * gets the same stand-in, whichever way the program came to it.  What cannot
  * change (numbers, strings, functions without a closure) stands for itself.
  */
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/capture/control/cond.h"
 #include "fusion/eager/autograd.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/namedtuple.h"
@@ -19,103 +18,105 @@
 /* ---- Which places that a piece reads hold one object.
  *
  * An object, and all that an instance holds (its __dict__) are each one, by whatever way the
- * program comes to them.  Two tensors with the same memory are two (trace_view.c). */
+ * program comes to them.  Two tensors with the same memory are two (trace/view.c). */
 
-/* an earlier slot that holds the same object, -1; the dict of all that an
- * instance from outside holds becomes a slot; whose dict a slot is, is found.
+/* an earlier source that holds the same object, -1; the dict of all that an
+ * instance from outside holds becomes a source; whose dict a source is, is found.
  *
- * An earlier slot that holds the same object. */
-static int world_same(struct trace *t, int slot)
+ * An earlier source that holds the same object. */
+static int variables_same(struct trace *t, int source)
 {
-	return pointers_get(&t->reals, t->slots->at[slot].value.object);
+	return pointers_get(&t->reals, t->sources->at[source].value.object);
 }
 
 /* The dict of an instance from outside is a place of its own: which names it has is
  * guarded, and who gets it later gets the real one. */
-bool world_whole(void *self, struct value o, struct err *err)
+bool variables_whole(void *self, struct value o, struct err *err)
 {
 	struct trace *t = self;
-	int parent = world_slot(t, o), slot = -1;
-	struct value real, stand;
+	int parent = variables_source(t, o), source = -1;
+	struct value real, stand_in;
 
-	if (parent < 0 || t->slots->at[parent].kind != VALUE_INSTANCE ||
-	    world_slot(t, value_of(o.instance->attributes)) >= 0)
+	if (parent < 0 || t->sources->at[parent].kind != VALUE_INSTANCE ||
+	    variables_source(t, value_of(o.instance->attributes)) >= 0)
 		return true; /* made here, or known already */
-	for (int i = parent + 1; i < t->slots->n && slot < 0; i++)
-		if (t->slots->at[i].parent == parent && t->slots->at[i].access == SLOT_DICT)
-			slot = i; /* of an earlier attempt */
-	if (slot < 0) {
-		real = slot_load(&(struct slot){ .access = SLOT_DICT }, t->slots->at[parent].value,
-				 NULL);
+	for (int i = parent + 1; i < t->sources->n && source < 0; i++)
+		if (t->sources->at[i].parent == parent && t->sources->at[i].access == SOURCE_DICT)
+			source = i; /* of an earlier attempt */
+	if (source < 0) {
+		real = source_load(&(struct source){ .access = SOURCE_DICT },
+				   t->sources->at[parent].value, NULL);
 		if (real.kind == VALUE_UNSET)
 			return trace_no_memory(err);
-		slot = slots_add(t->slots, parent, SLOT_DICT, 0,
-				 (struct value){ .kind = VALUE_UNSET }, real);
+		source = sources_add(t->sources, parent, SOURCE_DICT, 0,
+				     (struct value){ .kind = VALUE_UNSET }, real);
 	}
-	if (slot < 0)
-		return world_too_many(t, err);
-	if (!slots_describe(t->slots, slot))
+	if (source < 0)
+		return variables_too_many(t, err);
+	if (!sources_describe(t->sources, source))
 		return trace_no_memory(err);
-	t->slots->at[slot].live = true;
-	stand = value_of(o.instance->attributes);
-	return world_claim(t, slot, stand) || trace_no_memory(err);
+	t->sources->at[source].live = true;
+	stand_in = value_of(o.instance->attributes);
+	return variables_claim(t, source, stand_in) || trace_no_memory(err);
 }
 
 /* A dict that is all that an instance holds, which has been read: not a second stand-in. */
-static bool world_note_owner(struct trace *t, int slot, struct err *err)
+static bool variables_note_owner(struct trace *t, int source, struct err *err)
 {
-	const struct dict *dict = t->slots->at[slot].value.dict;
+	const struct dict *dict = t->sources->at[source].value.dict;
 
-	for (int i = 0; i < t->slots->n; i++) {
-		struct value stand = t->slots->at[i].stand;
+	for (int i = 0; i < t->sources->n; i++) {
+		struct value stand_in = t->sources->at[i].stand_in;
 
-		if (i != slot && t->slots->at[i].kind == VALUE_INSTANCE &&
-		    stand.kind == VALUE_INSTANCE && t->slots->at[i].same_as < 0 &&
-		    t->slots->at[i].value.instance->attributes == dict &&
-		    stand.object != t->slots->at[i].value.object)
-			return world_whole(t, stand, err);
+		if (i != source && t->sources->at[i].kind == VALUE_INSTANCE &&
+		    stand_in.kind == VALUE_INSTANCE && t->sources->at[i].same_as < 0 &&
+		    t->sources->at[i].value.instance->attributes == dict &&
+		    stand_in.object != t->sources->at[i].value.object)
+			return variables_whole(t, stand_in, err);
 	}
 	return true;
 }
 
 static const struct value unset = { .kind = VALUE_UNSET };
 
-bool world_too_many(struct trace *t, struct err *err)
+bool variables_too_many(struct trace *t, struct err *err)
 {
-	if (t->slots->n < MAX_SLOTS)
+	if (t->sources->n < MAX_SOURCES)
 		return trace_no_memory(err);
-	return err_set(err, ERR_BOUND, "the call reads more than %d values", MAX_SLOTS);
+	return err_set(err, ERR_BOUND, "the call reads more than %d values", MAX_SOURCES);
 }
 
-bool world_lazy(struct trace *t, int slot, struct value *out)
+bool variables_lazy(struct trace *t, int source, struct value *out)
 {
 	(void)t;
-	*out = (struct value){ .kind = VALUE_LAZY, .i = slot };
-	return slot >= 0;
+	*out = (struct value){ .kind = VALUE_LAZY, .i = source };
+	return source >= 0;
 }
 
 /* What children a value has: each is a place that may be read by itself. */
-static bool add_items(struct slots *s, int slot, enum slot_access access, const struct list *list)
+static bool add_items(struct sources *s, int source, enum source_access access,
+		      const struct list *list)
 {
 	for (int i = 0; list && i < list->len; i++)
-		if (slots_add(s, slot, access, i, unset, list->at[i]) < 0)
+		if (sources_add(s, source, access, i, unset, list->at[i]) < 0)
 			return false;
 	return true;
 }
 
-static bool add_entries(struct slots *s, int slot, enum slot_access access, const struct dict *dict)
+static bool add_entries(struct sources *s, int source, enum source_access access,
+			const struct dict *dict)
 {
 	for (int i = 0; dict && i < dict->len; i++)
-		if (slots_add(s, slot, access, i, dict->keys[i], dict->values[i]) < 0)
+		if (sources_add(s, source, access, i, dict->keys[i], dict->values[i]) < 0)
 			return false;
 	return true;
 }
 
-static bool add_keys(struct slots *s, int slot, const struct dict *dict)
+static bool add_keys(struct sources *s, int source, const struct dict *dict)
 {
 	for (int i = 0; i < dict->len; i++)
-		if (slot_key_is_object(dict->keys[i]) &&
-		    slots_add(s, slot, SLOT_KEY, i, unset, dict->keys[i]) < 0)
+		if (source_key_is_object(dict->keys[i]) &&
+		    sources_add(s, source, SOURCE_KEY, i, unset, dict->keys[i]) < 0)
 			return false;
 	return true;
 }
@@ -126,60 +127,61 @@ static bool is_fixed(const struct class *class)
 	return class->builtin != CLASS_PROGRAM || class->hidden;
 }
 
-static bool add_children(struct slots *s, int slot, struct value v)
+static bool add_children(struct sources *s, int source, struct value v)
 {
 	switch (v.kind) {
 	case VALUE_TUPLE:
 	case VALUE_LIST:
-		return add_items(s, slot, SLOT_ITEM, v.list);
+		return add_items(s, source, SOURCE_ITEM, v.list);
 	case VALUE_DICT:
-		return add_entries(s, slot, SLOT_ENTRY, v.dict) && add_keys(s, slot, v.dict);
+		return add_entries(s, source, SOURCE_ENTRY, v.dict) && add_keys(s, source, v.dict);
 	case VALUE_CELL:
-		return slots_add(s, slot, SLOT_CONTENT, 0, unset, v.cell->content) >= 0;
+		return sources_add(s, source, SOURCE_CONTENT, 0, unset, v.cell->content) >= 0;
 	case VALUE_FUNCTION:
-		return add_items(s, slot, SLOT_DEFAULT, v.function->defaults) &&
-		       add_entries(s, slot, SLOT_KWDEFAULT, v.function->kwdefaults) &&
-		       add_items(s, slot, SLOT_CLOSURE, v.function->closure) &&
-		       add_entries(s, slot, SLOT_ATTRIBUTE, v.function->attributes);
+		return add_items(s, source, SOURCE_DEFAULT, v.function->defaults) &&
+		       add_entries(s, source, SOURCE_KWDEFAULT, v.function->kwdefaults) &&
+		       add_items(s, source, SOURCE_CLOSURE, v.function->closure) &&
+		       add_entries(s, source, SOURCE_ATTRIBUTE, v.function->attributes);
 	case VALUE_INSTANCE:
-		return add_entries(s, slot, SLOT_ATTRIBUTE, v.instance->attributes) &&
-		       slots_add(s, slot, SLOT_CLASS, 0, unset, value_of(v.instance->class)) >= 0 &&
-		       slots_add(s, slot, SLOT_PAYLOAD, 0, unset, v.instance->payload) >= 0;
+		return add_entries(s, source, SOURCE_ATTRIBUTE, v.instance->attributes) &&
+		       sources_add(s, source, SOURCE_CLASS, 0, unset,
+				   value_of(v.instance->class)) >= 0 &&
+		       sources_add(s, source, SOURCE_PAYLOAD, 0, unset, v.instance->payload) >= 0;
 	case VALUE_CLASS:
-		return add_entries(s, slot, SLOT_ATTRIBUTE, v.class->attributes) &&
-		       add_items(s, slot, SLOT_BASE, v.class->mro);
+		return add_entries(s, source, SOURCE_ATTRIBUTE, v.class->attributes) &&
+		       add_items(s, source, SOURCE_BASE, v.class->mro);
 	case VALUE_METHOD:
-		return slots_add(s, slot, SLOT_FUNCTION, 0, unset, v.method->function) >= 0 &&
-		       slots_add(s, slot, SLOT_SELF, 0, unset, v.method->self) >= 0;
+		return sources_add(s, source, SOURCE_FUNCTION, 0, unset, v.method->function) >= 0 &&
+		       sources_add(s, source, SOURCE_SELF, 0, unset, v.method->self) >= 0;
 	case VALUE_NATIVE:
-		return slots_add(s, slot, SLOT_SELF, 0, unset, v.native->self) >= 0;
+		return sources_add(s, source, SOURCE_SELF, 0, unset, v.native->self) >= 0;
 	case VALUE_ITER:
-		return slots_add(s, slot, SLOT_OVER, 0, unset, v.iter->over) >= 0;
+		return sources_add(s, source, SOURCE_OVER, 0, unset, v.iter->over) >= 0;
 	case VALUE_TENSOR:
-		return slots_add(s, slot, SLOT_GRAD, 0, unset, autograd_gradient(v)) >= 0;
+		return sources_add(s, source, SOURCE_GRAD, 0, unset, autograd_gradient(v)) >= 0;
 	default:
 		return true;
 	}
 }
 
-static bool make_children(struct trace *t, int slot, struct err *err)
+static bool make_children(struct trace *t, int source, struct err *err)
 {
-	struct slots *s = t->slots;
+	struct sources *s = t->sources;
 	int first = s->n;
 
-	if (s->at[slot].first_child >= 0 ||
-	    (s->at[slot].kind == VALUE_TENSOR && !t->autograd->recording))
+	if (s->at[source].first_child >= 0 ||
+	    (s->at[source].kind == VALUE_TENSOR && !t->autograd->recording))
 		return true;
-	if (!add_children(s, slot, s->at[slot].value))
-		return world_too_many(t, err);
-	s->at[slot].first_child = first;
-	s->at[slot].n_children = s->n - first;
+	if (!add_children(s, source, s->at[source].value))
+		return variables_too_many(t, err);
+	s->at[source].first_child = first;
+	s->at[source].n_children = s->n - first;
 	return true;
 }
 
-static struct value lazy(int slot)
+static struct value lazy(int source)
 {
-	return (struct value){ .kind = VALUE_LAZY, .i = slot };
+	return (struct value){ .kind = VALUE_LAZY, .i = source };
 }
 
 /* Takes a fresh object into the VM's heap, so that a ring of stand-ins can go. */
@@ -243,7 +245,7 @@ static bool all_plain(const struct value *v, int n)
 	return true;
 }
 
-static bool stands_for_itself(struct value v)
+static bool stand_ins_for_itself(struct value v)
 {
 	const struct function *f;
 
@@ -281,15 +283,15 @@ static bool read_child(struct trace *t, int child, struct value *out, struct err
 {
 	struct value v;
 
-	if (!world_read(t, child, &v, err))
+	if (!variables_read(t, child, &v, err))
 		return false;
 	*out = value_ref(v);
 	return true;
 }
 
 /* Keys that are objects are their stand-ins. */
-static bool stand_dict(struct trace *t, const struct dict *real, int child, struct value *out,
-		       struct err *err)
+static bool stand_in_dict(struct trace *t, const struct dict *real, int child, struct value *out,
+			  struct err *err)
 {
 	int key = child + real->len;
 
@@ -298,7 +300,7 @@ static bool stand_dict(struct trace *t, const struct dict *real, int child, stru
 	for (int i = 0; i < real->len; i++) {
 		struct value k = real->keys[i];
 
-		if (slot_key_is_object(k) && !world_read(t, key++, &k, err))
+		if (source_key_is_object(k) && !variables_read(t, key++, &k, err))
 			return false;
 		if (!value_dict_set(out->dict, k, lazy(child + i)))
 			return trace_no_memory(err);
@@ -306,17 +308,18 @@ static bool stand_dict(struct trace *t, const struct dict *real, int child, stru
 	return true;
 }
 
-static bool stand_set(struct trace *t, const struct dict *real, struct value *out, struct err *err)
+static bool stand_in_set(struct trace *t, const struct dict *real, struct value *out,
+			 struct err *err)
 {
 	for (int i = 0; i < real->len; i++)
-		if (slot_key_is_object(real->keys[i]))
+		if (source_key_is_object(real->keys[i]))
 			return trace_break(t, BREAK_UNSUPPORTED, "a set of objects from outside",
 					   err);
 	return keep(t, copy_set(real), out, err);
 }
 
-static bool stand_closure(struct trace *t, struct function *f, const struct function *real,
-			  int child, struct err *err)
+static bool stand_in_closure(struct trace *t, struct function *f, const struct function *real,
+			     int child, struct err *err)
 {
 	struct value v;
 
@@ -333,8 +336,8 @@ static bool stand_closure(struct trace *t, struct function *f, const struct func
 	return true;
 }
 
-static bool stand_function(struct trace *t, struct function *real, int child, struct value *out,
-			   struct err *err)
+static bool stand_in_function(struct trace *t, struct function *real, int child, struct value *out,
+			      struct err *err)
 {
 	struct function *f;
 	struct value v;
@@ -357,7 +360,7 @@ static bool stand_function(struct trace *t, struct function *real, int child, st
 		f->kwdefaults = v.dict;
 		child += real->kwdefaults->len;
 	}
-	if (!stand_closure(t, f, real, child, err))
+	if (!stand_in_closure(t, f, real, child, err))
 		return false;
 	child += real->closure ? real->closure->len : 0;
 	if (real->attributes) {
@@ -368,15 +371,15 @@ static bool stand_function(struct trace *t, struct function *real, int child, st
 	return true;
 }
 
-static bool stand_instance(struct trace *t, struct instance *real, int child, struct value *out,
-			   struct err *err)
+static bool stand_in_instance(struct trace *t, struct instance *real, int child, struct value *out,
+			      struct err *err)
 {
 	int n = real->attributes ? real->attributes->len : 0;
 	struct class *class = real->class;
 	struct value v;
 
 	if (!is_fixed(class)) {
-		if (!world_read(t, child + n, &v, err))
+		if (!variables_read(t, child + n, &v, err))
 			return false;
 		class = v.class;
 	}
@@ -386,7 +389,7 @@ static bool stand_instance(struct trace *t, struct instance *real, int child, st
 		int whole = pointers_get(&t->reals, real->attributes); /* read before */
 
 		if (whole >= 0)
-			v = value_ref(t->slots->at[whole].stand);
+			v = value_ref(t->sources->at[whole].stand_in);
 		else if (!keep(t, lazy_dict(real->attributes, child), &v, err))
 			return false;
 		out->instance->attributes = v.dict;
@@ -397,8 +400,8 @@ static bool stand_instance(struct trace *t, struct instance *real, int child, st
 	       read_child(t, child + n + 1, &out->instance->payload, err);
 }
 
-static bool stand_class(struct trace *t, const struct class *real, int child, struct value *out,
-			struct err *err)
+static bool stand_in_class(struct trace *t, const struct class *real, int child, struct value *out,
+			   struct err *err)
 {
 	struct value mro = unset, attributes;
 	struct class *c;
@@ -431,31 +434,32 @@ static bool stand_class(struct trace *t, const struct class *real, int child, st
 	return true;
 }
 
-static bool stand_method(struct trace *t, int child, struct value *out, struct err *err)
+static bool stand_in_method(struct trace *t, int child, struct value *out, struct err *err)
 {
 	struct value function, self;
 
-	return world_read(t, child, &function, err) && world_read(t, child + 1, &self, err) &&
+	return variables_read(t, child, &function, err) &&
+	       variables_read(t, child + 1, &self, err) &&
 	       keep(t, value_method(function, self), out, err);
 }
 
-static bool stand_native(struct trace *t, const struct native *real, int child, struct value *out,
-			 struct err *err)
+static bool stand_in_native(struct trace *t, const struct native *real, int child,
+			    struct value *out, struct err *err)
 {
 	struct value self;
 
-	return world_read(t, child, &self, err) &&
+	return variables_read(t, child, &self, err) &&
 	       keep(t, value_native(real->name, real->id, real->builtin, self), out, err);
 }
 
-static bool stand_iter(struct trace *t, const struct iter *real, int child, struct value *out,
-		       struct err *err)
+static bool stand_in_iter(struct trace *t, const struct iter *real, int child, struct value *out,
+			  struct err *err)
 {
 	struct value over;
 
 	if (real->iter_kind == ITER_NEXT)
 		return trace_break(t, BREAK_UNSUPPORTED, "a generator from outside", err);
-	if (!world_read(t, child, &over, err) ||
+	if (!variables_read(t, child, &over, err) ||
 	    !keep(t, value_iter(real->iter_kind, over), out, err))
 		return false;
 	out->iter->view = real->view;
@@ -465,79 +469,79 @@ static bool stand_iter(struct trace *t, const struct iter *real, int child, stru
 	return true;
 }
 
-static bool stand_tensor(struct trace *t, int slot, struct value *out, struct err *err)
+static bool stand_in_tensor(struct trace *t, int source, struct value *out, struct err *err)
 {
-	if (!t->slots->at[slot].value.tensor->memory)
+	if (!t->sources->at[source].value.tensor->memory)
 		return err_set(err, ERR_TYPE, "the tensor %s has no memory",
-			       t->slots->at[slot].name);
-	if (t->slots->at[slot].view_of >= 0)
-		return overlap_stand(t, slot, out, err);
+			       t->sources->at[source].name);
+	if (t->sources->at[source].view_of >= 0)
+		return overlap_stand_in(t, source, out, err);
 	*out = value_tensor();
 	if (out->kind == VALUE_UNSET)
 		return trace_no_memory(err);
 	out->tensor->owner = t->serial;
-	out->tensor->input = slot;
-	out->tensor->is_parameter = t->slots->at[slot].value.tensor->is_parameter;
+	out->tensor->input = source;
+	out->tensor->is_parameter = t->sources->at[source].value.tensor->is_parameter;
 	return true;
 }
 
 /* On failure *out may hold a part, which the caller drops. */
-static bool make_stand(struct trace *t, int slot, struct value *out, struct err *err)
+static bool make_stand_in(struct trace *t, int source, struct value *out, struct err *err)
 {
-	struct value real = t->slots->at[slot].value;
+	struct value real = t->sources->at[source].value;
 	int child;
 
-	if (!make_children(t, slot, err))
+	if (!make_children(t, source, err))
 		return false;
-	child = t->slots->at[slot].first_child;
+	child = t->sources->at[source].first_child;
 	switch (real.kind) {
 	case VALUE_TUPLE:
 	case VALUE_LIST:
 		return keep(t, lazy_sequence(real.list, child), out, err);
 	case VALUE_DICT:
-		return stand_dict(t, real.dict, child, out, err);
+		return stand_in_dict(t, real.dict, child, out, err);
 	case VALUE_SET:
-		return stand_set(t, real.dict, out, err);
+		return stand_in_set(t, real.dict, out, err);
 	case VALUE_CELL:
 		return keep(t, value_cell(lazy(child)), out, err) &&
 		       (real.cell->content.kind != VALUE_UNSET ||
 			(out->cell->content = unset, true));
 	case VALUE_FUNCTION:
-		return stand_function(t, real.function, child, out, err);
+		return stand_in_function(t, real.function, child, out, err);
 	case VALUE_INSTANCE:
-		return stand_instance(t, real.instance, child, out, err);
+		return stand_in_instance(t, real.instance, child, out, err);
 	case VALUE_CLASS:
-		return stand_class(t, real.class, child, out, err);
+		return stand_in_class(t, real.class, child, out, err);
 	case VALUE_METHOD:
-		return stand_method(t, child, out, err);
+		return stand_in_method(t, child, out, err);
 	case VALUE_NATIVE:
-		return stand_native(t, real.native, child, out, err);
+		return stand_in_native(t, real.native, child, out, err);
 	case VALUE_ITER:
-		return stand_iter(t, real.iter, child, out, err);
+		return stand_in_iter(t, real.iter, child, out, err);
 	case VALUE_TENSOR:
-		return stand_tensor(t, slot, out, err);
+		return stand_in_tensor(t, source, out, err);
 	default:
 		return trace_break(t, BREAK_UNSUPPORTED, "a generator from outside", err);
 	}
 }
 
-bool world_claim(struct trace *t, int slot, struct value stand)
+bool variables_claim(struct trace *t, int source, struct value stand_in)
 {
-	struct slot *s = &t->slots->at[slot];
+	struct source *s = &t->sources->at[source];
 
-	value_unref(s->stand);
-	s->stand = value_ref(stand);
-	if (!value_counted(stand))
+	value_unref(s->stand_in);
+	s->stand_in = value_ref(stand_in);
+	if (!value_counted(stand_in))
 		return true;
-	return pointers_set(&t->stands, stand.object, slot) &&
-	       (s->value.kind == VALUE_UNSET || pointers_set(&t->reals, s->value.object, slot));
+	return pointers_set(&t->stand_ins, stand_in.object, source) &&
+	       (s->value.kind == VALUE_UNSET || pointers_set(&t->reals, s->value.object, source));
 }
 
 /* Sizes that are no constants; which share a symbol (DUCK SHAPING). */
-static void share_symbols(struct trace *t, int slot, const struct seen *seen)
+static void share_symbols(struct trace *t, int source, const struct seen *seen)
 {
-	struct slots *s = t->slots;
-	const struct slot *at = &s->at[slot];
+	struct sources *s = t->sources;
+	const struct source *at = &s->at[source];
 
 	for (int d = 0; d < at->rank; d++) {
 		int dim = at->first_dim + d;
@@ -553,23 +557,23 @@ static void share_symbols(struct trace *t, int slot, const struct seen *seen)
 		for (int j = 0; j < dim && !s->dims[dim].pinned && at->size[d] > 1; j++)
 			if (s->dims[j].size == at->size[d] && s->dims[j].class == j &&
 			    !s->dims[j].pinned && !s->dims[j].own) {
-				slots_merge(s, dim, j);
+				sources_merge(s, dim, j);
 				break;
 			}
 	}
 }
 
 /* Once a capture: names it, and compares it with earlier compiles. */
-static bool describe(struct trace *t, int slot, struct err *err)
+static bool describe(struct trace *t, int source, struct err *err)
 {
-	struct slot *s = &t->slots->at[slot];
+	struct source *s = &t->sources->at[source];
 	const struct seen *seen;
 
 	if (s->name)
 		return true;
 	if (s->kind == VALUE_TENSOR && !s->value.tensor->memory)
 		return err_set(err, ERR_UNSUPPORTED, "a tensor without memory is used here");
-	if (!slots_describe(t->slots, slot))
+	if (!sources_describe(t->sources, source))
 		return trace_no_memory(err);
 	if (s->kind != VALUE_TENSOR && s->kind != VALUE_INT && s->kind != VALUE_FLOAT)
 		return true;
@@ -577,112 +581,112 @@ static bool describe(struct trace *t, int slot, struct err *err)
 	if (!seen)
 		return trace_no_memory(err);
 	if (s->kind == VALUE_TENSOR)
-		share_symbols(t, slot, seen);
+		share_symbols(t, source, seen);
 	else
-		s->symbolic = trace_wants_symbol(t, slot, seen);
+		s->symbolic = trace_wants_symbol(t, source, seen);
 	return true;
 }
 
-static bool read_object(struct trace *t, int slot, struct err *err)
+static bool read_object(struct trace *t, int source, struct err *err)
 {
-	struct slot *s = &t->slots->at[slot];
-	struct value stand = unset;
+	struct source *s = &t->sources->at[source];
+	struct value stand_in = unset;
 	int same;
 
-	if (s->kind == VALUE_DICT && !world_note_owner(t, slot, err))
+	if (s->kind == VALUE_DICT && !variables_note_owner(t, source, err))
 		return false;
-	s = &t->slots->at[slot];
-	same = world_same(t, slot);
+	s = &t->sources->at[source];
+	same = variables_same(t, source);
 	s->same_as = same;
 	if (same >= 0) {
-		s->stand = value_ref(t->slots->at[same].stand);
+		s->stand_in = value_ref(t->sources->at[same].stand_in);
 		return true;
 	}
-	if (stands_for_itself(s->value)) {
-		s->stand = value_ref(s->value);
-		return s->kind == VALUE_STR || world_claim(t, slot, s->value) ||
+	if (stand_ins_for_itself(s->value)) {
+		s->stand_in = value_ref(s->value);
+		return s->kind == VALUE_STR || variables_claim(t, source, s->value) ||
 		       trace_no_memory(err);
 	}
-	if (!make_stand(t, slot, &stand, err)) { /* slots may have moved */
-		value_unref(stand);
+	if (!make_stand_in(t, source, &stand_in, err)) { /* sources may have moved */
+		value_unref(stand_in);
 		return false;
 	}
-	if (!world_claim(t, slot, stand) || !fork_note_stand(t, stand)) {
-		value_unref(stand);
+	if (!variables_claim(t, source, stand_in) || !t->control->note_stand_in(t, stand_in)) {
+		value_unref(stand_in);
 		return trace_no_memory(err);
 	}
-	value_unref(stand);
+	value_unref(stand_in);
 	return true;
 }
 
-bool world_read(struct trace *t, int slot, struct value *out, struct err *err)
+bool variables_read(struct trace *t, int source, struct value *out, struct err *err)
 {
-	struct slot *s = &t->slots->at[slot];
+	struct source *s = &t->sources->at[source];
 
-	if (s->stand.kind != VALUE_UNSET) {
-		*out = s->stand;
+	if (s->stand_in.kind != VALUE_UNSET) {
+		*out = s->stand_in;
 		return true;
 	}
-	if (!describe(t, slot, err))
+	if (!describe(t, source, err))
 		return false;
 	s->live = true;
 	if (s->symbolic && !s->pinned) {
-		if (!trace_symbolic_number(t, slot, &s->stand, err))
+		if (!trace_symbolic_number(t, source, &s->stand_in, err))
 			return false;
 	} else if (!value_counted(s->value)) {
-		s->stand = s->value;
-	} else if (!read_object(t, slot, err)) {
+		s->stand_in = s->value;
+	} else if (!read_object(t, source, err)) {
 		return false;
 	}
-	*out = t->slots->at[slot].stand;
+	*out = t->sources->at[source].stand_in;
 	return true;
 }
 
-bool world_force(void *self, struct value *place, struct err *err)
+bool variables_force(void *self, struct value *place, struct err *err)
 {
 	struct value v;
 
-	if (!world_read(self, (int)place->i, &v, err))
+	if (!variables_read(self, (int)place->i, &v, err))
 		return false;
 	*place = value_ref(v);
 	return true;
 }
 
-int world_slot(const struct trace *t, struct value stand)
+int variables_source(const struct trace *t, struct value stand_in)
 {
-	return value_counted(stand) ? pointers_get(&t->stands, stand.object) : -1;
+	return value_counted(stand_in) ? pointers_get(&t->stand_ins, stand_in.object) : -1;
 }
 
 /* ---- Globals as a piece sees them.
  *
  * What it stores stays in a table of its own until the kernels are done.  A
- * global or attribute that is not there is a slot, too. */
+ * global or attribute that is not there is a source, too. */
 
-static struct world_global *find_global(struct trace *t, int index, const char *name,
-					struct value real, struct err *err)
+static struct variables_global *find_global(struct trace *t, int index, const char *name,
+					    struct value real, struct err *err)
 {
-	struct world_global fresh = { .index = index };
+	struct variables_global fresh = { .index = index };
 	struct value key;
 
 	for (size_t i = 0; i < t->globals.len; i++)
 		if (t->globals.at[i].index == index)
 			return &t->globals.at[i];
-	for (int i = 0; i < t->slots->n && fresh.slot == 0; i++) /* of an earlier attempt */
-		if (t->slots->at[i].access == SLOT_GLOBAL && t->slots->at[i].index == index)
-			fresh.slot = i + 1;
-	if (fresh.slot == 0) {
+	for (int i = 0; i < t->sources->n && fresh.source == 0; i++) /* of an earlier attempt */
+		if (t->sources->at[i].access == SOURCE_GLOBAL && t->sources->at[i].index == index)
+			fresh.source = i + 1;
+	if (fresh.source == 0) {
 		key = value_str(name, strlen(name));
-		fresh.slot = slots_add(t->slots, -1, SLOT_GLOBAL, index, key, real) + 1;
+		fresh.source = sources_add(t->sources, -1, SOURCE_GLOBAL, index, key, real) + 1;
 		value_unref(key);
 	}
-	fresh.slot--;
-	if (fresh.slot < 0) {
-		world_too_many(t, err);
+	fresh.source--;
+	if (fresh.source < 0) {
+		variables_too_many(t, err);
 		return NULL;
 	}
-	fresh.stand = real.kind == VALUE_UNSET
-			  ? real
-			  : (struct value){ .kind = VALUE_LAZY, .i = fresh.slot };
+	fresh.stand_in = real.kind == VALUE_UNSET
+			     ? real
+			     : (struct value){ .kind = VALUE_LAZY, .i = fresh.source };
 	if (!VEC_PUSH(&t->globals, fresh)) {
 		trace_no_memory(err);
 		return NULL;
@@ -690,11 +694,11 @@ static struct world_global *find_global(struct trace *t, int index, const char *
 	return &t->globals.at[t->globals.len - 1];
 }
 
-bool world_load_global(void *self, int index, const char *name, struct value real,
-		       struct value *out, struct err *err)
+bool variables_load_global(void *self, int index, const char *name, struct value real,
+			   struct value *out, struct err *err)
 {
 	struct trace *t = self;
-	struct world_global *g;
+	struct variables_global *g;
 	size_t at;
 
 	if (t->vm->globals[index].owner) { /* our prelude's: nobody changes them */
@@ -704,24 +708,25 @@ bool world_load_global(void *self, int index, const char *name, struct value rea
 	g = find_global(t, index, name, real, err);
 	if (!g)
 		return false;
-	if (g->stand.kind == VALUE_UNSET && !g->written &&
+	if (g->stand_in.kind == VALUE_UNSET && !g->written &&
 	    t->vm->globals[index].builtin.kind == VALUE_UNSET) { /* it may come to be */
-		if (!slots_describe(t->slots, g->slot))
+		if (!sources_describe(t->sources, g->source))
 			return trace_no_memory(err);
-		t->slots->at[g->slot].live = true;
+		t->sources->at[g->source].live = true;
 	}
 	at = (size_t)(g - t->globals.at);
-	if (g->stand.kind == VALUE_LAZY && !world_force(t, &t->globals.at[at].stand, err))
+	if (g->stand_in.kind == VALUE_LAZY && !variables_force(t, &t->globals.at[at].stand_in, err))
 		return false;
-	*out = value_ref(t->globals.at[at].stand);
+	*out = value_ref(t->globals.at[at].stand_in);
 	return true;
 }
 
-bool world_store_global(void *self, int index, const char *name, struct value v, struct err *err)
+bool variables_store_global(void *self, int index, const char *name, struct value v,
+			    struct err *err)
 {
 	struct trace *t = self;
 	struct global *real = &t->vm->globals[index];
-	struct world_global *g;
+	struct variables_global *g;
 	struct value old;
 
 	if (real->owner) { /* our prelude is being loaded */
@@ -733,51 +738,52 @@ bool world_store_global(void *self, int index, const char *name, struct value v,
 	g = find_global(t, index, name, real->value, err);
 	if (!g)
 		return false;
-	old = g->stand;
-	g->stand = value_ref(v);
+	old = g->stand_in;
+	g->stand_in = value_ref(v);
 	g->written = true;
 	value_unref(old);
 	return true;
 }
 
-bool world_absent(void *self, struct value o, const char *name, struct err *err)
+bool variables_absent(void *self, struct value o, const char *name, struct err *err)
 {
 	struct trace *t = self;
-	int parent = world_slot(t, o), slot = -1;
+	int parent = variables_source(t, o), source = -1;
 	const struct dict *attributes;
 	struct value key;
 
-	if (parent < 0 || t->slots->at[parent].kind != VALUE_INSTANCE)
+	if (parent < 0 || t->sources->at[parent].kind != VALUE_INSTANCE)
 		return true; /* made here */
-	attributes = t->slots->at[parent].value.instance->attributes;
+	attributes = t->sources->at[parent].value.instance->attributes;
 	if (attributes && value_dict_find((struct dict *)attributes, name))
 		return true; /* the piece deleted it */
-	for (int i = parent + 1; i < t->slots->n && slot < 0; i++)
-		if (t->slots->at[i].parent == parent && t->slots->at[i].kind == VALUE_UNSET &&
-		    t->slots->at[i].access == SLOT_ATTRIBUTE &&
-		    strcmp(t->slots->at[i].key.str->text, name) == 0)
-			slot = i;
-	if (slot < 0) {
+	for (int i = parent + 1; i < t->sources->n && source < 0; i++)
+		if (t->sources->at[i].parent == parent && t->sources->at[i].kind == VALUE_UNSET &&
+		    t->sources->at[i].access == SOURCE_ATTRIBUTE &&
+		    strcmp(t->sources->at[i].key.str->text, name) == 0)
+			source = i;
+	if (source < 0) {
 		key = value_str(name, strlen(name));
 		if (key.kind == VALUE_UNSET)
 			return trace_no_memory(err);
-		slot = slots_add(t->slots, parent, SLOT_ATTRIBUTE, attributes ? attributes->len : 0,
-				 key, (struct value){ .kind = VALUE_UNSET });
+		source = sources_add(t->sources, parent, SOURCE_ATTRIBUTE,
+				     attributes ? attributes->len : 0, key,
+				     (struct value){ .kind = VALUE_UNSET });
 		value_unref(key);
 	}
-	if (slot < 0)
-		return world_too_many(t, err);
-	if (!slots_describe(t->slots, slot))
+	if (source < 0)
+		return variables_too_many(t, err);
+	if (!sources_describe(t->sources, source))
 		return trace_no_memory(err);
-	t->slots->at[slot].live = true;
+	t->sources->at[source].live = true;
 	return true;
 }
 
-bool world_may_store(void *self, struct value function, struct err *err)
+bool variables_may_store(void *self, struct value function, struct err *err)
 {
 	struct trace *t = self;
 
-	return function.object->birth >= t->birth || world_slot(t, function) < 0 ||
-	       t->slots->at[world_slot(t, function)].value.object != function.object ||
+	return function.object->birth >= t->birth || variables_source(t, function) < 0 ||
+	       t->sources->at[variables_source(t, function)].value.object != function.object ||
 	       trace_break(t, BREAK_FUNCTION_STORE, function.function->code->name, err);
 }

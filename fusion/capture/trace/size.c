@@ -1,10 +1,10 @@
-/* fusion/capture/trace_size.c -- ints and sizes that are symbols: taken from outside, computed,
+/* fusion/capture/trace/size.c -- ints and sizes that are symbols: taken from outside, computed,
  * compared.
  *
  * A size is symbolic until the program needs the plain number; then it is pinned, and
  * another attempt follows.  A comparison is decided at the sizes of the capture, and guarded.
  */
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
  *
  * An int becomes a symbol, like a size but without a bound.  A float becomes an
  * input of the graph, a float64 tensor of 0 dims (as torch does it), and a
- * symbol where it is computed with (trace_real.c); where a tensor op takes it, a
+ * symbol where it is computed with (trace/real.c); where a tensor op takes it, a
  * node that promotes as a Python number does stands between ("item"). */
 
 static bool is_module(const struct class *class)
@@ -31,13 +31,13 @@ static bool is_module(const struct class *class)
 }
 
 /* Ints of globals, modules, closures and defaults stay constants, as torch's. */
-static bool comes_from_arguments(const struct slots *s, int slot)
+static bool comes_from_arguments(const struct sources *s, int source)
 {
-	for (int i = slot; i >= 0; i = s->at[i].parent) {
-		const struct slot *at = &s->at[i];
+	for (int i = source; i >= 0; i = s->at[i].parent) {
+		const struct source *at = &s->at[i];
 
-		if (at->access == SLOT_GLOBAL || at->access == SLOT_CONTENT ||
-		    at->access == SLOT_DEFAULT || at->access == SLOT_KWDEFAULT)
+		if (at->access == SOURCE_GLOBAL || at->access == SOURCE_CONTENT ||
+		    at->access == SOURCE_DEFAULT || at->access == SOURCE_KWDEFAULT)
 			return false;
 		if (at->kind == VALUE_INSTANCE && is_module(at->value.instance->class))
 			return false;
@@ -45,9 +45,9 @@ static bool comes_from_arguments(const struct slots *s, int slot)
 	return true;
 }
 
-bool trace_wants_symbol(struct trace *t, int slot, const struct seen *seen)
+bool trace_wants_symbol(struct trace *t, int source, const struct seen *seen)
 {
-	const struct slot *s = &t->slots->at[slot];
+	const struct source *s = &t->sources->at[source];
 
 	/* numbers that rounds have changed are none to make versions for; sizes are */
 	if (t->in_round && seen->number_changed)
@@ -56,40 +56,41 @@ bool trace_wants_symbol(struct trace *t, int slot, const struct seen *seen)
 		return false;
 	if (s->kind == VALUE_FLOAT)
 		return isfinite(s->value.f);
-	return comes_from_arguments(t->slots, slot);
+	return comes_from_arguments(t->sources, source);
 }
 
-static bool symbolic_int(struct trace *t, int slot, struct value *out, struct err *err)
+static bool symbolic_int(struct trace *t, int source, struct value *out, struct err *err)
 {
-	struct trace_home home = { .dim = -1, .slot = slot };
-	const struct sym *var = sym_var_from(t->graph->syms, t->slots->at[slot].value.i, INT64_MIN);
+	struct trace_home home = { .dim = -1, .source = source };
+	const struct sym *var = sym_var_from(t->graph->syms, t->sources->at[source].value.i,
+					     INT64_MIN);
 
 	if (!var || !VEC_PUSH(&t->homes, home))
 		return trace_no_memory(err);
-	t->slots->at[slot].var = (int)var->value;
+	t->sources->at[source].var = (int)var->value;
 	*out = (struct value){ .kind = VALUE_SYMINT, .sym = var };
 	return true;
 }
 
-static bool symbolic_float(struct trace *t, int slot, struct value *out, struct err *err)
+static bool symbolic_float(struct trace *t, int source, struct value *out, struct err *err)
 {
-	struct trace_input input = { .slot = slot, .lifted = -1 };
+	struct trace_input input = { .source = source, .lifted = -1 };
 	struct shape shape = { .rank = 0 };
 	int node = graph_input(t->graph, DTYPE_F64, &shape, NULL);
 
 	if (node < 0 || !VEC_PUSH(&t->inputs, input) ||
-	    !graph_set_name(t->graph, node, t->slots->at[slot].name))
+	    !graph_set_name(t->graph, node, t->sources->at[source].name))
 		return trace_no_memory(err);
 	t->computes_sizes = true; /* FX reads it from a tensor: item */
 	*out = (struct value){ .kind = VALUE_SYMFLOAT, .i = node };
 	return true;
 }
 
-bool trace_symbolic_number(struct trace *t, int slot, struct value *out, struct err *err)
+bool trace_symbolic_number(struct trace *t, int source, struct value *out, struct err *err)
 {
-	if (t->slots->at[slot].kind == VALUE_INT)
-		return symbolic_int(t, slot, out, err);
-	return symbolic_float(t, slot, out, err);
+	if (t->sources->at[source].kind == VALUE_INT)
+		return symbolic_int(t, source, out, err);
+	return symbolic_float(t, source, out, err);
 }
 
 int trace_float_operand(struct trace *t, struct value v, struct err *err)
@@ -124,8 +125,8 @@ int trace_float_operand(struct trace *t, struct value v, struct err *err)
 /* A constant, or the symbol of the dim's class, made when it is first asked for. */
 static const struct sym *dim_size(struct trace *t, int dim, int64_t size)
 {
-	struct slot_dim *root = &t->slots->dims[slots_root(t->slots, dim)];
-	struct trace_home home = { .dim = (int)(root - t->slots->dims), .slot = -1 };
+	struct source_dim *root = &t->sources->dims[sources_root(t->sources, dim)];
+	struct trace_home home = { .dim = (int)(root - t->sources->dims), .source = -1 };
 	const struct sym *var;
 
 	if (root->pinned || size <= 1)
@@ -165,13 +166,13 @@ bool trace_shape(struct trace *t, struct value tensor, struct shape *out, enum d
 		for (int d = 0; d < out->rank; d++)
 			out->size[d] = sym_const(syms, v->memory->size[d]);
 	} else {
-		struct slot *slot = &t->slots->at[v->input];
+		struct source *source = &t->sources->at[v->input];
 
-		slot->touched = true;
-		out->rank = slot->rank;
-		*dtype = slot->dtype;
+		source->touched = true;
+		out->rank = source->rank;
+		*dtype = source->dtype;
 		for (int d = 0; d < out->rank; d++) {
-			out->size[d] = dim_size(t, slot->first_dim + d, slot->size[d]);
+			out->size[d] = dim_size(t, source->first_dim + d, source->size[d]);
 		}
 	}
 	for (int d = 0; d < out->rank; d++)
@@ -183,10 +184,10 @@ bool trace_shape(struct trace *t, struct value tensor, struct shape *out, enum d
 /* The float of the call that a SYMFLOAT is. */
 static bool pin_float(struct trace *t, struct value v)
 {
-	struct slot *slot = &t->slots->at[t->inputs.at[t->graph->nodes[v.i]->input].slot];
-	bool changed = !slot->pinned;
+	struct source *source = &t->sources->at[t->inputs.at[t->graph->nodes[v.i]->input].source];
+	bool changed = !source->pinned;
 
-	slot->pinned = true;
+	source->pinned = true;
 	return changed;
 }
 
@@ -199,8 +200,8 @@ static void pin_var(void *self, int var)
 {
 	struct pinner *p = self;
 	const struct trace_home *home = &p->t->homes.at[var];
-	bool *pinned = home->dim < 0 ? &p->t->slots->at[home->slot].pinned
-				     : &p->t->slots->dims[home->dim].pinned;
+	bool *pinned = home->dim < 0 ? &p->t->sources->at[home->source].pinned
+				     : &p->t->sources->dims[home->dim].pinned;
 
 	p->changed |= !*pinned;
 	*pinned = true;
@@ -235,7 +236,7 @@ bool trace_pin_value_quietly(struct trace *t, struct value v)
 		symreal_each_var(v.real, pin_var, &p);
 		break;
 	case VALUE_SYMFLOAT:
-		return !trace_is_late(t, v) && pin_float(t, v);
+		return !trace_is_deferred(t, v) && pin_float(t, v);
 	default:
 		break;
 	}
@@ -270,7 +271,7 @@ bool trace_equal(struct trace *t, const struct sym *a, const struct sym *b, stru
 {
 	if (a->kind == SYM_VAR && b->kind == SYM_VAR && t->homes.at[a->value].dim >= 0 &&
 	    t->homes.at[b->value].dim >= 0) {
-		slots_merge(t->slots, t->homes.at[a->value].dim, t->homes.at[b->value].dim);
+		sources_merge(t->sources, t->homes.at[a->value].dim, t->homes.at[b->value].dim);
 		t->restart = true;
 		return err_set(err, ERR_UNSUPPORTED, "two sizes are guarded equal");
 	}
@@ -400,8 +401,8 @@ bool trace_size_binary(struct trace *t, enum binop op, struct value a, struct va
 
 	if (!trace_settle(t, &a, err) || !trace_settle(t, &b, err))
 		return false;
-	if (trace_is_late(t, a) || trace_is_late(t, b))
-		return late_binary(t, op, a, b, out, err);
+	if (trace_is_deferred(t, a) || trace_is_deferred(t, b))
+		return deferred_binary(t, op, a, b, out, err);
 	if (value_is_number(a) && value_is_number(b))
 		return number_binary(t->vm, op, a, b, out, err);
 	x = trace_size(t, a);
@@ -430,18 +431,18 @@ bool trace_size_unary(struct trace *t, enum unop op, struct value a, struct valu
 		return false;
 	if (value_is_number(a))
 		return number_unary(t->vm, op, a, out, err);
-	if (op == UN_POS && a.kind != VALUE_LATEBOOL) {
+	if (op == UN_POS && a.kind != VALUE_DEFERRED_BOOL) {
 		*out = a;
 		return true;
 	}
-	if (trace_is_late(t, a) && op != UN_INVERT)
-		return late_binary(t, minus ? BIN_MUL : BIN_ADD, a, value_int(minus ? -1 : 0), out,
-				   err);
-	if (trace_is_late(t, a))
-		return late_invert(t, a, out, err);
+	if (trace_is_deferred(t, a) && op != UN_INVERT)
+		return deferred_binary(t, minus ? BIN_MUL : BIN_ADD, a, value_int(minus ? -1 : 0),
+				       out, err);
+	if (trace_is_deferred(t, a))
+		return deferred_invert(t, a, out, err);
 	if (a.kind == VALUE_SYMINT) /* ~n is -n - 1 */
 		return trace_size_binary(t, BIN_SUB, value_int(minus ? 0 : -1), a, out, err);
-	if (trace_is_real(a) && minus && !trace_is_late(t, a))
+	if (trace_is_real(a) && minus && !trace_is_deferred(t, a))
 		return trace_real_binary(t, BIN_MUL, a, value_float(-1), out, err);
 	return trace_pin_value(t, a, err);
 }
@@ -547,8 +548,8 @@ bool trace_size_compare(struct trace *t, enum cmpop op, struct value a, struct v
 
 	if (!trace_settle(t, &a, err) || !trace_settle(t, &b, err))
 		return false;
-	if (trace_is_late(t, a) || trace_is_late(t, b))
-		return late_compare(t, op, a, b, out, err);
+	if (trace_is_deferred(t, a) || trace_is_deferred(t, b))
+		return deferred_compare(t, op, a, b, out, err);
 	if (op > CMP_GE)
 		return trace_pin_value(t, value_is_hosted(a) ? a : b, err);
 	if (value_is_number(a) && value_is_number(b))
@@ -661,4 +662,17 @@ bool trace_guard_most(struct trace *t, const struct symreal *x, double most, str
 	if (!outcome(t, &c)) /* Python raises, or will */
 		return trace_pin_value(t, trace_real_value(x), err);
 	return guard(t, &c, err);
+}
+
+bool trace_is_single(struct trace *t, struct value tensor)
+{
+	struct shape shape;
+	enum dtype dtype;
+
+	if (!trace_shape(t, tensor, &shape, &dtype, NULL))
+		return false;
+	for (int d = 0; d < shape.rank; d++)
+		if (!sym_is(shape.size[d], 1))
+			return false;
+	return true;
 }

@@ -1,4 +1,4 @@
-/* fusion/capture/trace_mark.c -- nodes of FX that compute nothing.
+/* fusion/capture/trace/mark.c -- nodes of FX that compute nothing.
  *
  * torch._C._set_grad_enabled stands in a graph where torch.no_grad() begins and
  * ends, and around a function that it decorates; torch.amp._enter_autocast and
@@ -10,7 +10,7 @@
 
 #include "fusion/vm/frame.h"
 #include "fusion/torch/torch_control.h"
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 static const char GRAD_MARK[] = "_set_grad_enabled";
 

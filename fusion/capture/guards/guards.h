@@ -1,6 +1,6 @@
-/* fusion/capture/sources/guards.h -- private to capture/: may this entry serve this call?
+/* fusion/capture/guards/guards.h -- private to capture/: may this entry serve this call?
  *
- * Guards are a flat list of small tests over the slots of a call.  The order is
+ * Guards are a flat list of small tests over the sources of a call.  The order is
  * by safety first (a size is read only after the rank was checked), then by
  * what differs most often.  Checking also gathers the symbols' values.
  */
@@ -9,10 +9,10 @@
 
 #include "fusion/report/observer.h" /* struct fusion_symbol */
 #include "fusion/capture/sources/sources.h"
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 enum guard_kind {
-	/* these load the slot first */
+	/* these load the source first */
 	GUARD_LOAD,     /* nothing more: its kind is sure */
 	GUARD_TYPE,     /* it is a tensor with memory */
 	GUARD_KIND,     /* it is of the kind `number` */
@@ -28,7 +28,7 @@ enum guard_kind {
 	GUARD_FUNCTION, /* its code is `pointer`, plain defaults as they were */
 	GUARD_NATIVE,   /* a function of ours, by name */
 	GUARD_MODULE,   /* by name */
-	GUARD_INSTANCE, /* of the class `pointer`; NULL: another slot checks it */
+	GUARD_INSTANCE, /* of the class `pointer`; NULL: another source checks it */
 	GUARD_ITERATOR, /* of kind `dim`, at position `number`, length `other` */
 	/* these need it loaded */
 	GUARD_RANK,
@@ -40,18 +40,18 @@ enum guard_kind {
 	GUARD_GRAD,      /* it requires a gradient, or not: number */
 	GUARD_LEAF,      /* it is a leaf, or not: number */
 	GUARD_STRIDE,    /* stride(dim) == number */
-	GUARD_IDENTICAL, /* the same tensor or object as slot `other` */
-	GUARD_WITHIN,   /* lies in the memory of slot `other`, `number` elements behind its first */
-	GUARD_DISJOINT, /* tensors: shares no memory with slot `other`; else another object */
-	GUARD_ALIAS,    /* the same elements, sizes and strides as slot `other` */
-	GUARD_OTHER,    /* another object than that of slot `other` */
+	GUARD_IDENTICAL, /* the same tensor or object as source `other` */
+	GUARD_WITHIN, /* lies in the memory of source `other`, `number` elements behind its first */
+	GUARD_DISJOINT,  /* tensors: shares no memory with source `other`; else another object */
+	GUARD_ALIAS,     /* the same elements, sizes and strides as source `other` */
+	GUARD_OTHER,     /* another object than that of source `other` */
 	GUARD_CONDITION, /* a comparison of symbols, number: its index */
-	GUARD_MODES,     /* of no slot: the grad mode and that of autocast are as they were */
+	GUARD_MODES,     /* of no source: the grad mode and that of autocast are as they were */
 };
 
 struct guard {
 	enum guard_kind kind;
-	int slot, dim, other;
+	int source, dim, other;
 	int64_t number;
 	const void *pointer;
 };
@@ -59,8 +59,8 @@ struct guard {
 /* The guards as they are run: all that is asked of a tensor is one step, with
  * nothing to look up.  A step without a rank is one guard of the list. */
 struct guard_step {
-	int slot;
-	int local; /* where the slot is a local: its index; -1 */
+	int source;
+	int local; /* where the source is a local: its index; -1 */
 	int guard; /* -1: a tensor */
 	int8_t rank;
 	int8_t dtype;
@@ -71,7 +71,7 @@ struct guard_step {
 };
 
 struct guards {
-	const struct slots *slots;
+	const struct sources *sources;
 	struct guard *at;
 	int n;
 	struct guard_step *steps;
@@ -80,7 +80,7 @@ struct guards {
 	const char **texts; /* "x.size(0) == 8", one each */
 	struct size_condition *conditions;
 	struct guard_home *homes; /* by symbol: what it is named for */
-	struct value *values;     /* by slot, of the call being checked; borrowed */
+	struct value *values;     /* by source, of the call being checked; borrowed */
 	int64_t *vars;            /* by symbol, of the call being checked */
 	const int64_t *was;       /* ... and at the capture */
 	int n_vars;
@@ -89,8 +89,8 @@ struct guards {
 };
 
 struct guard_home {
-	int slot; /* -1: none */
-	int dim;  /* -1: the slot is an int */
+	int source; /* -1: none */
+	int dim;    /* -1: the source is an int */
 };
 
 /* From a capture that has succeeded; everything lives in `arena`.  False when
@@ -104,9 +104,9 @@ int guards_check(struct guards *g, const struct roots *roots);
 /* Whether all hold; as guards_check(), but quick. */
 bool guards_hold(struct guards *g, const struct roots *roots);
 
-/* Whether a slot may be another object in the next call though no program has run: a part
+/* Whether a source may be another object in the next call though no program has run: a part
  * of local variables but local `self` (-1: none), or a gradient. */
-bool guards_is_of_call(const struct guards *g, int slot, int self);
+bool guards_is_of_call(const struct guards *g, int source, int self);
 
 /* The steps that another call's arguments may fail, in order: of what is read from
  * locals but local `self` (-1: none).  The others hold while no object of the
@@ -126,7 +126,7 @@ void guards_reason(const struct guards *g, int index, const struct roots *roots,
 bool guards_symbols(const struct guards *g, struct arena *arena, struct fusion_symbol **out,
 		    int *n);
 
-/* guards_text.c: the guard as a condition. */
+/* guards/text.c: the guard as a condition. */
 const char *guard_text(const struct guards *g, const struct guard *guard, struct arena *arena);
 
 #endif

@@ -1,16 +1,17 @@
-/* fusion/capture/backward/entry_grad.h -- private to capture/: entries with a backward part.
+/* fusion/capture/backward/backward.h -- entries with a backward part, and backward passes within a
+ * trace.
  *
  * Where inputs of a piece require a gradient, its graph is differentiated when it
  * is captured (joint.h): the forward part hands out what the backward part reads,
  * and the results of a call share a node of the tape, which runs the backward
  * part.  That one is compiled when it is first asked for.
  */
-#ifndef FUSION_RUNTIME_ENTRY_GRAD_H
-#define FUSION_RUNTIME_ENTRY_GRAD_H
+#ifndef FUSION_CAPTURE_BACKWARD_H
+#define FUSION_CAPTURE_BACKWARD_H
 
 #include "fusion/eager/autograd.h"
 #include "fusion/compile/compile.h"
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 struct entry;
 struct attempt;
@@ -23,7 +24,7 @@ struct back_input {
 	int index; /* of the entry's inputs, the forward part's outputs, the node's results */
 };
 
-struct entry_again;
+struct double_backward;
 
 /* An input (BACK_INPUT) or result (BACK_SAVED) of a piece in whose memory lies what eager
  * would save for the backward pass. */
@@ -55,7 +56,7 @@ struct entry_grad {
 	bool *keeps; /* by input of `backward`: one of the entry's that eager would not have
 		      * saved, so that the program may write to it */
 	/* for the gradient of the gradient; NULL where the program cannot ask for it */
-	struct entry_again *again;
+	struct double_backward *double_backward;
 
 	/* to compile the backward part */
 	const struct exec_env *env;
@@ -77,7 +78,7 @@ bool entry_grad_make(struct entry *e, struct attempt *a, const struct entry_opti
 		     struct err *err);
 void entry_grad_finish(struct entry_grad *g); /* NULL is fine */
 
-/* entry_grad.c, for double_backward.c.  Which of the entry's inputs a node is, -1: none. */
+/* backward.c, for double_backward.c.  Which of the entry's inputs a node is, -1: none. */
 struct joint;
 int entry_grad_input(const struct entry *e, const struct joint *j, int node);
 /* A copy, row by row; the zeros of a gradient that did not come; NULL with *err. */
@@ -86,25 +87,28 @@ struct tensor *entry_grad_zeros(const struct entry_grad *g, const struct grad_no
 				int result, struct err *err);
 
 /* double_backward.c.  What is kept of the joint graph for gradients of gradients;
- * `save` as joint_cut() has it, `reads` the nodes that the backward part reads.
+ * `save` as min_cut() has it, `reads` the nodes that the backward part reads.
  * NULL when out of memory. */
-struct entry_again *again_make(const struct entry *e, const struct entry_grad *g,
-			       const struct joint *j, const bool *save, const int *reads);
+struct double_backward *double_backward_make(const struct entry *e, const struct entry_grad *g,
+					     const struct joint *j, const bool *save,
+					     const int *reads);
 
 /* What a call's node keeps for it, while the inputs are as they were. */
-struct again_call {
+struct double_backward_call {
 	struct value *inputs; /* of the entry: references */
 	unsigned *versions;
 	int n;
 };
-bool again_note(struct again_call *call, const struct entry *e, struct err *err);
-void again_forget(struct again_call *call); /* zeroed is fine */
+bool double_backward_note(struct double_backward_call *call, const struct entry *e,
+			  struct err *err);
+void double_backward_forget(struct double_backward_call *call); /* zeroed is fine */
 
 /* The gradients of a call op by op, each with its place on the tape; as
  * grad_custom.run.  The whole forward part is computed again: what was saved has
  * lost its place. */
-bool again_run(const struct entry_grad *g, const struct again_call *call, struct grad_node *node,
-	       const int64_t *vars, const struct value *given, struct value *made, struct err *err);
+bool double_backward_run(const struct entry_grad *g, const struct double_backward_call *call,
+			 struct grad_node *node, const int64_t *vars, const struct value *given,
+			 struct value *made, struct err *err);
 
 /* Versions as a call has left them: after entry_grad_note() and all that the call writes. */
 struct watch_call {
@@ -125,5 +129,9 @@ struct value entry_call_value(const struct entry *e, int input);
 
 /* Runs the forward part on e->input_tensors. */
 bool entry_grad_run(struct entry *e, const struct fusion_observer *observer, struct err *err);
+
+/* Policy native: what backward() computes are nodes of the graph that is being
+ * captured, after those of the forward pass; .grad is set when the piece has run. */
+extern const struct trace_backward backward_in_trace;
 
 #endif

@@ -1,8 +1,8 @@
-/* fusion/capture/trace.h -- private to capture/: the host that builds a graph.
+/* fusion/capture/trace/trace.h -- private to capture/: the host that builds a graph.
  *
  * The VM runs a piece of the program once on stand-ins; each op appends a node.
  * In-place ops become ordinary nodes: the tensor object then stands for the new
- * node, and what a slot's tensor stands for at the end is written back after
+ * node, and what a source's tensor stands for at the end is written back after
  * the kernels (FUNCTIONALISATION).
  *
  * Where the program needs more than the capture knows, the attempt ends: with
@@ -13,14 +13,15 @@
 #define FUSION_RUNTIME_TRACE_H
 
 #include "fusion/base/vec.h"
+#include "fusion/vm/format.h"
+#include "fusion/base/arena.h"
+#include "fusion/lang/lang.h"
 #include "fusion/vm/vm.h"
 #include "fusion/graph/graph.h"
 #include "fusion/graph/symreal.h"
 #include "fusion/torch/autocast.h"
-#include "fusion/torch/compose.h"
-#include "fusion/capture/sources/memory.h"
+#include "fusion/torch/decomposition.h"
 #include "fusion/report/mode.h"
-#include "fusion/capture/sources/pointers.h"
 #include "fusion/report/report.h"
 #include "fusion/capture/sources/sources.h"
 #include "fusion/tensor/view.h"
@@ -28,8 +29,8 @@
 
 enum { MAX_TRACE_NODES = 100000 };
 
-/* A tensor that no slot leads to (a constant of our prelude): a graph input
- * beside the slots, the same in every call. */
+/* A tensor that no source leads to (a constant of our prelude): a graph input
+ * beside the sources, the same in every call. */
 struct lifted {
 	struct value value; /* a reference */
 	int node;           /* its value now */
@@ -85,15 +86,15 @@ static inline bool sizes_compare(enum cmpop op, int64_t a, int64_t b)
 }
 
 struct trace_input {                /* what a graph input is read from */
-	int slot;                   /* -1: no slot */
-	int lifted;                 /* -1: a slot */
+	int source;                 /* -1: no source */
+	int lifted;                 /* -1: a source */
 	const struct symreal *real; /* a float that is computed; NULL: none */
 };
 
 /* Where a symbol's value comes from. */
 struct trace_home {
-	int dim;  /* of slots->dims; -1: an int */
-	int slot; /* of the int */
+	int dim;    /* of sources->dims; -1: an int */
+	int source; /* of the int */
 };
 
 /* The node by which tensor ops take a symbolic float. */
@@ -102,10 +103,10 @@ struct float_operand {
 };
 
 /* A global as the piece sees it. */
-struct world_global {
+struct variables_global {
 	int index; /* of the VM's globals */
-	int slot;
-	struct value stand; /* a reference; LAZY until it is read; UNSET: none */
+	int source;
+	struct value stand_in; /* a reference; LAZY until it is read; UNSET: none */
 	bool written;
 };
 
@@ -130,20 +131,65 @@ struct trace_break {
 	int depth; /* of its frame: 1 is the outermost of the piece; 0: none of them */
 };
 
+/* A branch that cannot be followed both ways, or only the one way: outlasts attempts. */
+struct trace_refused_branch {
+	const struct lang_inst *inst;
+	char why[160];
+};
+
+/* A tensor that is one of two objects: an in-place op on it is one on them. */
+struct trace_choice {
+	struct value merged, condition, of[2]; /* references */
+	const struct lang_inst *inst;
+};
+
+struct trace;
+
+/* What a trace asks of control flow on tensors: control/control.h. */
+struct trace_control {
+	/* vm_host.branch, vm_host.any */
+	bool (*branch)(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err);
+	bool (*any)(void *self, bool any, struct value it, struct value first, bool *handled,
+		    struct value *out, struct err *err);
+	/* An in-place op on the tensor.  False with *err: it may mean another one. */
+	bool (*may_write)(struct trace *t, struct value tensor, struct err *err);
+	/* A tensor object is about to stand for another node; false when out of memory. */
+	bool (*note_write)(struct trace *t, struct value tensor);
+	/* A new stand-in: open branches must know what it began with. */
+	bool (*note_stand_in)(struct trace *t, struct value stand_in);
+	/* Where the innermost open branch is; one is open. */
+	const struct lang_inst *(*innermost)(const struct trace *t);
+	/* Why the loop is none of the graph; NULL: it has not been tried, or is. */
+	const char *(*loop_refusal)(const struct trace *t, const struct lang_inst *inst);
+};
+
+/* What a trace asks of backward passes: backward/backward.h. */
+struct trace_backward {
+	/* backward(), torch.autograd.backward(), torch.autograd.grad().  False, with a break or
+	 * *err, where eager has to run it. */
+	bool (*call)(struct trace *t, const struct native *f, const struct value *args, int n,
+		     const struct keywords *kw, struct value *out, struct err *err);
+	/* Whether each node of the graph has a gradient with respect to the inputs `wanted`; in
+	 * the graph's arena.  `whole`: or with respect to leaves that the piece makes, or had
+	 * one, that a backward pass of the piece has used up.  NULL with *err. */
+	bool *(*tracked)(struct trace *t, const struct graph *g, const bool *wanted, bool whole,
+			 struct err *err);
+};
+
 struct autograd; /* autograd.h */
-struct fork;     /* cond.h */
-struct fork_refused;
-struct fork_choice;
-struct fork_loop;
-struct traced_print; /* deferred_text.h */
-struct text_gap;     /* deferred_text.h */
-struct late_text;
+struct cond;     /* cond.h */
+struct while_loop_note;
+struct traced_print; /* trace.h */
+struct text_gap;     /* trace.h */
+struct deferred_text;
 
 struct trace {
+	const struct trace_control *control;
+	const struct trace_backward *backward;
 	struct vm_host host;
 	struct torch_names *names;
 	const struct torch_operators *operators;
-	struct slots *slots;
+	struct sources *sources;
 	struct memory *memory;
 	struct vm *vm;
 	enum fusion_mode mode; /* static, dynamic or auto */
@@ -151,8 +197,8 @@ struct trace {
 	bool no_leaves; /* whoever makes a leaf ends the piece */
 	bool native;    /* the policy: branches on tensors are followed both ways */
 	bool in_round;  /* the piece is what follows a break in a round of a for loop */
-	VEC(struct fork_refused) refused;
-	VEC(struct fork_loop) loops;
+	VEC(struct trace_refused_branch) refused;
+	VEC(struct while_loop_note) loops;
 
 	/* of one attempt */
 	struct frame *base;           /* the outermost frame of the piece: a stand-in */
@@ -160,14 +206,14 @@ struct trace {
 	struct graph *graph;          /* in the entry's arena */
 	void *serial;                 /* tells this attempt's tensors from older ones */
 	VEC(struct trace_home) homes; /* by symbol */
-	bool restart;                 /* the attempt failed, but taught the slots something */
+	bool restart;                 /* the attempt failed, but taught the sources something */
 	int n_ops;                    /* nodes that FX would call */
 	bool computes_sizes;          /* the program did something with a symbol: nodes of FX too */
 	VEC(struct lifted) lifted;
 	VEC(struct size_condition) conditions;
 	VEC(int) asserts; /* nodes of one element that the program asserts */
 	VEC(struct trace_input) inputs;
-	VEC(struct world_global) globals;
+	VEC(struct variables_global) globals;
 	VEC(struct traced_grad) grads;
 	VEC(struct value) leaves; /* made by the piece: references */
 	VEC(struct leaf_value) leaf_values;
@@ -175,12 +221,12 @@ struct trace {
 	bool unrecorded; /* a write goes through x.detach() or x.data */
 	int writer;      /* the node of the in-place op under way */
 	VEC(struct float_operand) float_operands;
-	struct pointers reals, stands; /* objects from outside and their stand-ins: slots */
-	struct fork *fork;             /* the innermost that is open */
-	VEC(struct fork_choice) choices;
+	struct pointers reals, stand_ins; /* objects from outside and their stand-ins: sources */
+	struct cond *cond;                /* the innermost that is open */
+	VEC(struct trace_choice) choices;
 	VEC(struct traced_print) prints;
 	VEC(struct text_gap) gaps;
-	VEC(struct late_text) texts;
+	VEC(struct deferred_text) texts;
 	size_t text_bytes; /* of all of them */
 	bool failed;       /* out of memory, where nothing could say so */
 	unsigned birth;    /* objects of the heap that are younger belong to the attempt */
@@ -194,12 +240,12 @@ struct trace {
 	struct autocast autocast;
 	struct autograd *autograd; /* the session's */
 	struct trace_break brk;
-	struct composer composer;
+	struct decomposer decomposer;
 };
 
 /* Zeroed first; everything is borrowed. */
 void trace_init(struct trace *t, struct torch_names *names, const struct torch_operators *operators,
-		struct slots *slots, struct memory *memory, enum fusion_mode mode);
+		struct sources *sources, struct memory *memory, enum fusion_mode mode);
 
 /* A new graph in `arena`; forgets what the last attempt did. */
 bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm);
@@ -213,8 +259,8 @@ int trace_node(struct trace *t, struct value tensor, struct err *err);
 bool trace_wrap(struct trace *t, int node, struct value *out, struct err *err);
 bool trace_no_memory(struct err *err); /* always false */
 
-/* Which slot or lifted tensor a tensor is; -1: neither. */
-int trace_slot(const struct trace *t, struct value tensor);
+/* Which source or lifted tensor a tensor is; -1: neither. */
+int trace_source(const struct trace *t, struct value tensor);
 int trace_lifted(const struct trace *t, struct value tensor);
 
 /* The capture cannot go on: notes why and where.  Always false, with BREAK.
@@ -223,7 +269,7 @@ bool trace_break(struct trace *t, enum break_id id, const char *subject, struct 
 /* The same without *err, and seen from the frame f. */
 void trace_break_at(struct trace *t, enum break_id id, const char *subject, const struct frame *f);
 
-/* trace_size.c: sizes of a tensor value. */
+/* trace/size.c: sizes of a tensor value. */
 bool trace_shape(struct trace *t, struct value tensor, struct shape *out, enum dtype *dtype,
 		 struct err *err);
 
@@ -246,7 +292,7 @@ bool trace_pin_value(struct trace *t, struct value v, struct err *err);
 bool trace_pin_both(struct trace *t, struct value a, struct value b, struct err *err);
 bool trace_pin_value_quietly(struct trace *t, struct value v); /* as trace_pin_quietly() */
 
-/* trace_size.c: what a comparison says is a SYMBOOL until it is asked for;
+/* trace/size.c: what a comparison says is a SYMBOOL until it is asked for;
  * then it is decided at the sizes of the capture, and guarded. */
 bool trace_size_compare(struct trace *t, enum cmpop op, struct value a, struct value b,
 			struct value *out, struct err *err);
@@ -267,12 +313,12 @@ bool trace_equal(struct trace *t, const struct sym *a, const struct sym *b, stru
 /* Pins without asking; true if that changed anything. */
 bool trace_pin_quietly(struct trace *t, const struct sym *s);
 
-/* trace_size.c: numbers from outside that are no constants. */
-bool trace_wants_symbol(struct trace *t, int slot, const struct seen *seen);
-bool trace_symbolic_number(struct trace *t, int slot, struct value *out, struct err *err);
+/* trace/size.c: numbers from outside that are no constants. */
+bool trace_wants_symbol(struct trace *t, int source, const struct seen *seen);
+bool trace_symbolic_number(struct trace *t, int source, struct value *out, struct err *err);
 int trace_float_operand(struct trace *t, struct value v, struct err *err); /* a node; -1 */
 
-/* trace_real.c: floats that are computed of symbols. */
+/* trace/real.c: floats that are computed of symbols. */
 static inline bool trace_is_real(struct value v)
 {
 	return v.kind == VALUE_FLOAT || v.kind == VALUE_SYMREAL || v.kind == VALUE_SYMFLOAT;
@@ -294,51 +340,51 @@ bool trace_cast(struct trace *t, enum value_kind kind, struct value a, struct va
 
 /* deferred.c: numbers that the graph computes, read when it has run (policy native).
  * A SYMFLOAT is one where it does not come from outside as it is. */
-static inline bool trace_is_late(const struct trace *t, struct value v)
+static inline bool trace_is_deferred(const struct trace *t, struct value v)
 {
-	return v.kind == VALUE_LATEINT || v.kind == VALUE_LATEBOOL ||
+	return v.kind == VALUE_DEFERRED_INT || v.kind == VALUE_DEFERRED_BOOL ||
 	       (v.kind == VALUE_SYMFLOAT && t->native && t->graph->nodes[v.i]->input < 0);
 }
 /* A tensor's number, as item() (kind UNSET), int(), float() or bool() give it.
  * *known false: it is not followed. */
-bool late_read(struct trace *t, enum value_kind kind, struct value a, bool *known,
-	       struct value *out, struct err *err);
+bool deferred_read(struct trace *t, enum value_kind kind, struct value a, bool *known,
+		   struct value *out, struct err *err);
 /* Its elements in nested lists, as tolist() gives them. */
-bool late_list(struct trace *t, struct value tensor, bool *known, struct value *out,
-	       struct err *err);
-/* int(), float(), bool() of a late number; `not` of it. */
-bool late_cast(struct trace *t, enum value_kind kind, struct value a, struct value *out,
-	       struct err *err);
-bool late_not(struct trace *t, struct value a, struct value *out, struct err *err);
-bool late_binary(struct trace *t, enum binop op, struct value a, struct value b, struct value *out,
-		 struct err *err);
-bool late_compare(struct trace *t, enum cmpop op, struct value a, struct value b, struct value *out,
-		  struct err *err);
-bool late_invert(struct trace *t, struct value a, struct value *out, struct err *err);
-/* deferred.c: trace_math() and trace_extreme() of late numbers; vm_host.pick */
-bool late_math(struct trace *t, const struct native *f, const struct value *args, int n,
-	       bool *known, struct value *out, struct err *err);
-bool late_extreme(struct trace *t, bool least, struct value a, struct value b, bool *known,
-		  struct value *out, struct err *err);
-bool late_pick(void *self, struct value condition, struct value a, struct value b, bool *known,
-	       struct value *out, struct err *err);
-bool late_full(struct trace *t, enum op op, const char *name, struct value *values, int n,
-	       const struct keywords *kw, bool *known, struct value *out, struct err *err);
+bool deferred_list(struct trace *t, struct value tensor, bool *known, struct value *out,
+		   struct err *err);
+/* int(), float(), bool() of a deferred number; `not` of it. */
+bool deferred_cast(struct trace *t, enum value_kind kind, struct value a, struct value *out,
+		   struct err *err);
+bool deferred_not(struct trace *t, struct value a, struct value *out, struct err *err);
+bool deferred_binary(struct trace *t, enum binop op, struct value a, struct value b,
+		     struct value *out, struct err *err);
+bool deferred_compare(struct trace *t, enum cmpop op, struct value a, struct value b,
+		      struct value *out, struct err *err);
+bool deferred_invert(struct trace *t, struct value a, struct value *out, struct err *err);
+/* deferred.c: trace_math() and trace_extreme() of deferred numbers; vm_host.pick */
+bool deferred_math(struct trace *t, const struct native *f, const struct value *args, int n,
+		   bool *known, struct value *out, struct err *err);
+bool deferred_extreme(struct trace *t, bool least, struct value a, struct value b, bool *known,
+		      struct value *out, struct err *err);
+bool deferred_pick(void *self, struct value condition, struct value a, struct value b, bool *known,
+		   struct value *out, struct err *err);
+bool deferred_full(struct trace *t, enum op op, const char *name, struct value *values, int n,
+		   const struct keywords *kw, bool *known, struct value *out, struct err *err);
 /* One of two numbers of one type; *known false: they are not. */
-bool late_choose(struct trace *t, struct value condition, struct value a, struct value b,
-		 bool *known, struct value *out, struct err *err);
+bool deferred_choose(struct trace *t, struct value condition, struct value a, struct value b,
+		     bool *known, struct value *out, struct err *err);
 /* An operation failed that had one of these among its operands: then it is a
  * break there, and true. */
-bool late_fault(struct trace *t, struct err *why);
+bool deferred_fault(struct trace *t, struct err *why);
 /* A number of any of these types as a node (-1 with *err), and a node as a number;
  * which type of Python's it is (UNSET: none). */
-int late_node(struct trace *t, struct value v, struct err *err);
-struct value late_value(const struct trace *t, int node);
-enum value_kind late_type(struct value v);
+int deferred_node(struct trace *t, struct value v, struct err *err);
+struct value deferred_value(const struct trace *t, int node);
+enum value_kind deferred_type(struct value v);
 /* The graph's answer must be `expected`, or eager runs the piece. */
-bool late_expect(struct trace *t, int node, bool expected, struct err *err);
+bool deferred_expect(struct trace *t, int node, bool expected, struct err *err);
 
-/* trace_view.c.  A new tensor value for node `node` of a view op, whose first
+/* trace/view.c.  A new tensor value for node `node` of a view op, whose first
  * argument is the value `of`. */
 bool trace_wrap_view(struct trace *t, struct value of, int node, struct value *out,
 		     struct err *err);
@@ -356,12 +402,12 @@ bool trace_view_layout(struct trace *t, struct value view, struct value *base,
 /* Whether the piece made it as an expanded tensor that is no view, as the gradient of a sum is:
  * how it lies in what it repeats. */
 bool trace_expanded(const struct trace *t, struct value tensor, struct view_layout *out);
-/* trace_grad.c.  Whether it is the program's, and several of its elements are one in memory. */
+/* trace/grad.c.  Whether it is the program's, and several of its elements are one in memory. */
 bool trace_repeats(const struct trace *t, struct value tensor);
 /* The tensor object stands for another node from here on. */
 bool trace_rewrite(struct trace *t, struct value tensor, int node, bool written);
 
-/* trace_mark.c.  The grad mode changes: a node of FX, which computes nothing. */
+/* trace/mark.c.  The grad mode changes: a node of FX, which computes nothing. */
 bool trace_mark_grad(struct trace *t, bool enabled, struct err *err);
 bool trace_mark_inference(struct trace *t, bool enters, struct err *err);
 /* Calls that are several nodes to FX: marks for all but the last, whose name goes to *name. */
@@ -384,12 +430,12 @@ bool trace_call_marked(struct trace *t, struct vm *vm, struct frame *f, struct v
  * it.  Whether it holds is looked at when that has run. */
 bool trace_assert(struct trace *t, struct value a, bool *held, struct err *err);
 
-/* trace_grad.c.  x.requires_grad and its kin: *known false for another name. */
+/* trace/grad.c.  x.requires_grad and its kin: *known false for another name. */
 bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, bool *known,
 		     struct value *out, struct err *err);
-/* trace_grad.c: whether what is computed now gets gradients. */
+/* trace/grad.c: whether what is computed now gets gradients. */
 bool trace_records(const struct trace *t);
-/* trace_grad.c: which nodes so far require a gradient, in the graph's arena; NULL with *err. */
+/* trace/grad.c: which nodes so far require a gradient, in the graph's arena; NULL with *err. */
 bool *trace_tracked(struct trace *t, struct err *err);
 bool trace_grad_call(struct trace *t, const struct native *f, const struct value *args, int n,
 		     const struct keywords *kw, struct value *out, struct err *err);
@@ -404,7 +450,7 @@ bool trace_read_grad(struct trace *t, struct value tensor, struct value *out, st
 bool trace_write_grad(struct trace *t, struct value tensor, struct value grad, struct err *err);
 void trace_forget_grads(struct trace *t);
 
-/* trace_grad.c: leaves, tensors that require a gradient and were not computed.  By node of
+/* trace/grad.c: leaves, tensors that require a gradient and were not computed.  By node of
  * g, a graph of the piece: -1, or the leaf whose value it is since it was made or written;
  * numbers below g->n_inputs are inputs, others t->leaves.  In its arena; NULL when out of
  * memory. */
@@ -442,7 +488,7 @@ bool trace_make_leaf(struct trace *t, struct value tensor, struct err *err);
 bool trace_keeps_cast(void *self, struct value tensor);
 void trace_forget_leaves(struct trace *t);
 
-/* trace_host.c: fills in the callbacks. */
+/* trace/host.c: fills in the callbacks. */
 void trace_host_init(struct trace *t);
 
 /* trace_op.c: one op as the user called it. */
@@ -451,38 +497,150 @@ bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
 	      struct err *err);
 
 /* variables.c: the objects of the program, copied as they are read.  A LAZY value
- * is the number of a slot. */
-bool world_lazy(struct trace *t, int slot, struct value *out);
-bool world_force(void *self, struct value *place, struct err *err);
-bool world_read(struct trace *t, int slot, struct value *out, struct err *err); /* borrowed */
-bool world_load_global(void *self, int index, const char *name, struct value real,
-		       struct value *out, struct err *err);
+ * is the number of a source. */
+bool variables_lazy(struct trace *t, int source, struct value *out);
+bool variables_force(void *self, struct value *place, struct err *err);
+bool variables_read(struct trace *t, int source, struct value *out, struct err *err); /* borrowed */
+bool variables_load_global(void *self, int index, const char *name, struct value real,
+			   struct value *out, struct err *err);
 
-bool world_whole(void *self, struct value o, struct err *err);
+bool variables_whole(void *self, struct value o, struct err *err);
 
 /* An instance from outside has no attribute of that name: guarded. */
-bool world_absent(void *self, struct value o, const char *name, struct err *err);
-bool world_store_global(void *self, int index, const char *name, struct value v, struct err *err);
-bool world_too_many(struct trace *t, struct err *err); /* slots; always false */
+bool variables_absent(void *self, struct value o, const char *name, struct err *err);
+bool variables_store_global(void *self, int index, const char *name, struct value v,
+			    struct err *err);
+bool variables_too_many(struct trace *t, struct err *err); /* sources; always false */
 /* A function without attributes stands for itself: its first one ends the graph. */
-bool world_may_store(void *self, struct value function, struct err *err);
-/* The slot that an object of the capture stands for; -1: it is new. */
-int world_slot(const struct trace *t, struct value stand);
+bool variables_may_store(void *self, struct value function, struct err *err);
+/* The source that an object of the capture stands for; -1: it is new. */
+int variables_source(const struct trace *t, struct value stand_in);
 
-/* The stand-in for a slot that is a cell of a frame under capture. */
-bool world_claim(struct trace *t, int slot, struct value stand);
+/* The stand-in for a source that is a cell of a frame under capture. */
+bool variables_claim(struct trace *t, int source, struct value stand_in);
 
-/* trace_view.c: tensors from outside that share memory. */
+/* trace/view.c: tensors from outside that share memory. */
 
 /* Of tensors of which one is written, once an attempt is through. */
 enum overlap {
 	OVERLAP_NONE,    /* or the attempt knew of it */
-	OVERLAP_COVERED, /* slots are views of one another: the next attempt knows */
+	OVERLAP_COVERED, /* sources are views of one another: the next attempt knows */
 	OVERLAP_UNKNOWN, /* no tensor covers the others */
 };
 enum overlap overlap_find(struct trace *t);
 
-/* The stand-in of a slot that is a view of another one. */
-bool overlap_stand(struct trace *t, int slot, struct value *out, struct err *err);
+/* The stand-in of a source that is a view of another one. */
+bool overlap_stand_in(struct trace *t, int source, struct value *out, struct err *err);
+
+/* ---- branches */
+
+/* Why the branch is not followed both ways; NULL: it has not been tried. */
+const char *trace_branch_refusal(const struct trace *t, const struct lang_inst *inst);
+
+/* The next attempt ends the graph at the branch.  Always false. */
+bool trace_refuse_branch(struct trace *t, const struct lang_inst *inst, const char *why,
+			 struct err *err);
+
+/* The choice that a tensor came of; NULL: it is itself. */
+const struct trace_choice *trace_choice_of(const struct trace *t, struct value tensor);
+
+bool trace_is_single(struct trace *t, struct value tensor); /* one element, whatever the sizes */
+
+/* Of the arguments of a dropout: whether it draws.  A dropout whose mask is drawn by an op
+ * of its own, which can be kept: nodes for it, the last one; -1 with *err. */
+bool trace_dropout_draws(const struct arg *args);
+int trace_dropout_mask(struct graph *g, const struct arg *given, int n, int line, int column,
+		       struct err *err);
+
+/* ---- which locals a frame still needs */
+
+/* live[i]: local i may be read from instruction `inst` on, before it is stored
+ * to.  In `arena`; NULL when out of memory. */
+const bool *live_locals(const struct code *code, int inst, struct arena *arena);
+
+/* Whether a local may be without a value at instruction `inst`: on some path no store comes
+ * before it.  True, too, when out of memory. */
+bool local_may_be_unset(const struct code *code, int inst, int local);
+
+/* |number| < most, or eager runs the piece: no NaN either. */
+bool deferred_within(struct trace *t, int node, double most, struct err *err);
+
+/* ---- Text that shows what the graph computes.
+ *
+ * Policy native.  The text of a tensor, or of a number that the graph computes,
+ * does not end the graph.  While capturing it is a text with GAPS; each is a
+ * value, and how it is shown.  What the piece leaves, and what it prints, is
+ * filled in when the graph has run.
+ *
+ * A text that is another one on each side of a branch is one gap: a choice. */
+
+enum { MAX_GAPS = 10000, MAX_TEXT_BYTES = 1 << 20, MAX_TEXTS_BYTES = 16 << 20 };
+
+enum gap_kind {
+	GAP_STR,    /* str(value) */
+	GAP_REPR,   /* repr(value) */
+	GAP_FORMAT, /* format(value, spec) */
+	GAP_CHOICE, /* one of two texts */
+};
+
+struct text_gap {
+	enum gap_kind kind;
+	struct value value; /* a reference; CHOICE: a DEFERRED_BOOL */
+	struct value of[2]; /* CHOICE: references */
+	bool leaf;          /* of a tensor: it is one that requires a gradient */
+	bool is_parameter;
+	const struct format_spec *spec;
+	const struct lang_inst *branch; /* CHOICE: where the sides begin */
+};
+
+struct deferred_text {
+	const char *bytes; /* in the graph's arena */
+	size_t len;
+	bool filled; /* it is not empty, whatever the gaps turn out to be */
+};
+
+/* One of two texts. */
+bool deferred_text_choose(struct trace *t, struct value condition, struct value a, struct value b,
+			  const struct lang_inst *branch, struct value *out, struct err *err);
+/* The program needs it now: pins what numbers of the call it shows, gives up a
+ * branch, or is a break.  Always false. */
+bool deferred_text_need(struct trace *t, struct value v, struct err *err);
+void deferred_text_forget(struct trace *t); /* at an attempt's end */
+
+void deferred_text_host(struct vm_host *host); /* fills in what is about text */
+
+/* As the entry keeps it: `gaps` in order of their places, without values. */
+struct entry_text {
+	const char *bytes;
+	size_t len;
+	const struct text_gap *gaps;
+	int n_gaps;
+};
+const struct entry_text *deferred_text_keep(const struct trace *t, struct value v,
+					    const struct text_gap **gaps);
+/* Appends what the gap shows of the value. */
+bool deferred_text_show(const struct text_gap *gap, struct value v, struct autograd *a,
+			struct vm *vm, struct buf *text);
+
+/* ---- print() inside a piece.
+ *
+ * Policy native: print() does not end the graph.  Its text is made while
+ * capturing, with gaps for what the graph computes (trace.h); when the graph
+ * has run, the texts are written, in order, and only where the side of a branch
+ * that one stands in was taken. */
+
+enum { MAX_PRINTS = 10000 };
+
+struct traced_print {
+	struct value text; /* a reference: STR or DEFERRED_TEXT */
+	int condition;     /* a bool node; -1: always */
+};
+
+/* Of the host.  false: print() is a break. */
+bool prints_may(const struct trace *t);
+bool prints_add(struct trace *t, const char *text, size_t len);
+
+/* Forgets those from number n on. */
+void prints_drop(struct trace *t, size_t n);
 
 #endif

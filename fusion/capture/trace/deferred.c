@@ -1,4 +1,4 @@
-/* fusion/capture/deferred.c -- numbers of the program that the graph computes.
+/* fusion/capture/trace/deferred.c -- numbers of the program that the graph computes.
  *
  * Policy native: x.item() does not end the graph.  The number is a node of 0
  * dims, float64, int64 or bool as Python's type is; arithmetic and comparisons
@@ -8,14 +8,12 @@
  * Where Python would raise (a division by zero), the graph computes whether it
  * does, and eager runs the piece if so.
  */
-#include "fusion/capture/deferred.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/capture/control/cond.h"
-#include "fusion/capture/deferred_text.h"
+#include "fusion/capture/trace/trace.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/frame.h"
 #include "fusion/vm/operators.h"
@@ -24,7 +22,8 @@
  *
  * Where a result is not finite Python mostly raises: then eager runs the piece. */
 
-static int late_add(struct trace *t, enum op op, const struct arg *args, int n, struct err *err);
+static int deferred_add(struct trace *t, enum op op, const struct arg *args, int n,
+			struct err *err);
 
 static int number(struct trace *t, enum symreal_kind kind, int function, int x, int y,
 		  struct err *err)
@@ -36,21 +35,21 @@ static int number(struct trace *t, enum symreal_kind kind, int function, int x, 
 		trace_no_memory(err);
 		return -1;
 	}
-	return late_add(t, OP_number, args, 4, err);
+	return deferred_add(t, OP_number, args, 4, err);
 }
 
 /* POW, FLOORDIV, MOD, ROUND; a function of math: of one operand, y is x. */
-static int late_number(struct trace *t, enum symreal_kind kind, int x, int y, struct err *err)
+static int deferred_number(struct trace *t, enum symreal_kind kind, int x, int y, struct err *err)
 {
 	return number(t, kind, 0, x, y, err);
 }
 
-static int late_function(struct trace *t, int function, int x, int y, struct err *err)
+static int deferred_function(struct trace *t, int function, int x, int y, struct err *err)
 {
 	return number(t, REAL_FUNCTION, function, x, y, err);
 }
 
-static int late_convert(struct trace *t, int node, enum dtype dtype, struct err *err);
+static int deferred_convert(struct trace *t, int node, enum dtype dtype, struct err *err);
 
 static int float_node(struct trace *t, struct value v, struct err *err)
 {
@@ -58,30 +57,30 @@ static int float_node(struct trace *t, struct value v, struct err *err)
 		err_set(err, ERR_TYPE, "must be real number, not NoneType");
 		return -1;
 	}
-	return late_convert(t, late_node(t, v, err), DTYPE_F64, err);
+	return deferred_convert(t, deferred_node(t, v, err), DTYPE_F64, err);
 }
 
 static int finite_node(struct trace *t, int node, struct err *err)
 {
-	return node >= 0 && late_within(t, node, INFINITY, err) ? node : -1;
+	return node >= 0 && deferred_within(t, node, INFINITY, err) ? node : -1;
 }
 
-static int late_two(struct trace *t, enum op op, int a, int b, struct err *err);
+static int deferred_two(struct trace *t, enum op op, int a, int b, struct err *err);
 
 static int logarithm(struct trace *t, const struct value *args, int n, struct err *err)
 {
 	int log = symreal_function("log", 1), x = float_node(t, args[0], err), base;
 
-	x = finite_node(t, late_function(t, log, x, x, err), err);
+	x = finite_node(t, deferred_function(t, log, x, x, err), err);
 	if (n == 1 || x < 0)
 		return x;
 	base = float_node(t, args[1], err);
-	base = finite_node(t, late_function(t, log, base, base, err), err);
-	return finite_node(t, late_two(t, OP_truediv, x, base, err), err);
+	base = finite_node(t, deferred_function(t, log, base, base, err), err);
+	return finite_node(t, deferred_two(t, OP_truediv, x, base, err), err);
 }
 
-static int late_one(struct trace *t, enum op op, int a, struct err *err);
-static int late_float(struct trace *t, double f, struct err *err);
+static int deferred_one(struct trace *t, enum op op, int a, struct err *err);
+static int deferred_float(struct trace *t, double f, struct err *err);
 
 /* isnan, isinf, isfinite */
 static int classify(struct trace *t, const char *name, struct value v, struct err *err)
@@ -89,40 +88,40 @@ static int classify(struct trace *t, const char *name, struct value v, struct er
 	int x = float_node(t, v, err), size;
 
 	if (strcmp(name, "isnan") == 0)
-		return late_one(t, OP_isnan, x, err);
-	size = late_one(t, OP_abs, x, err);
-	return late_two(t, strcmp(name, "isinf") == 0 ? OP_eq : OP_lt, size,
-			late_float(t, INFINITY, err), err);
+		return deferred_one(t, OP_isnan, x, err);
+	size = deferred_one(t, OP_abs, x, err);
+	return deferred_two(t, strcmp(name, "isinf") == 0 ? OP_eq : OP_lt, size,
+			    deferred_float(t, INFINITY, err), err);
 }
 
-static int late_whole(struct trace *t, int node, struct err *err);
+static int deferred_whole(struct trace *t, int node, struct err *err);
 
 /* floor, ceil, trunc, and round() to a whole number */
 static int to_whole(struct trace *t, enum op op, struct value v, struct err *err)
 {
-	int x = late_node(t, v, err);
+	int x = deferred_node(t, v, err);
 
 	if (x < 0 || t->graph->nodes[x]->dtype != DTYPE_F64)
-		return late_convert(t, x, DTYPE_I64, err);
-	return late_whole(t, late_one(t, op, x, err), err);
+		return deferred_convert(t, x, DTYPE_I64, err);
+	return deferred_whole(t, deferred_one(t, op, x, err), err);
 }
 
 static int absolute(struct trace *t, struct value v, struct err *err)
 {
-	int x = late_node(t, v, err);
+	int x = deferred_node(t, v, err);
 
 	if (x >= 0 && t->graph->nodes[x]->dtype != DTYPE_F64) {
-		x = late_convert(t, x, DTYPE_I64, err);
-		if (x < 0 || !late_within(t, x, 0x1p63, err)) /* -2^63 has none */
+		x = deferred_convert(t, x, DTYPE_I64, err);
+		if (x < 0 || !deferred_within(t, x, 0x1p63, err)) /* -2^63 has none */
 			return -1;
 	}
-	return late_one(t, OP_abs, x, err);
+	return deferred_one(t, OP_abs, x, err);
 }
 
 static int rounded(struct trace *t, struct value v, struct value digits, bool *known,
 		   struct err *err)
 {
-	enum value_kind type = late_type(v);
+	enum value_kind type = deferred_type(v);
 	int x;
 
 	*known = digits.kind == VALUE_NONE ||
@@ -133,7 +132,8 @@ static int rounded(struct trace *t, struct value v, struct value digits, bool *k
 		return to_whole(t, OP_round, v, err);
 	x = float_node(t, v, err);
 	return finite_node(
-	    t, late_number(t, REAL_ROUND, x, late_float(t, (double)digits.i, err), err), err);
+	    t, deferred_number(t, REAL_ROUND, x, deferred_float(t, (double)digits.i, err), err),
+	    err);
 }
 
 static bool is_one_of(const char *name, const char *const *names, int n)
@@ -168,39 +168,39 @@ static int of_math(struct trace *t, const char *name, const struct value *args, 
 	if (x < 0)
 		return -1;
 	if (is_one_of(name, angles, 2))
-		y = late_float(t, name[0] == 'd' ? 180.0 / M_PI : M_PI / 180.0, err);
+		y = deferred_float(t, name[0] == 'd' ? 180.0 / M_PI : M_PI / 180.0, err);
 	else
 		y = n == 2 ? float_node(t, args[1], err) : x;
 	if (is_one_of(name, angles, 2))
-		x = late_two(t, OP_mul, x, y, err);
+		x = deferred_two(t, OP_mul, x, y, err);
 	else if (function >= 0)
-		x = late_function(t, function, x, y, err);
+		x = deferred_function(t, function, x, y, err);
 	else
-		x = late_number(t, REAL_POW, x, y, err);
+		x = deferred_number(t, REAL_POW, x, y, err);
 	return finite_node(t, x, err);
 }
 
-bool late_extreme(struct trace *t, bool least, struct value a, struct value b, bool *known,
-		  struct value *out, struct err *err)
+bool deferred_extreme(struct trace *t, bool least, struct value a, struct value b, bool *known,
+		      struct value *out, struct err *err)
 {
 	struct value test;
 
-	*known = late_type(a) != VALUE_UNSET && late_type(a) == late_type(b);
-	return !*known || (late_compare(t, least ? CMP_LT : CMP_GT, b, a, &test, err) &&
-			   late_pick(t, test, b, a, known, out, err));
+	*known = deferred_type(a) != VALUE_UNSET && deferred_type(a) == deferred_type(b);
+	return !*known || (deferred_compare(t, least ? CMP_LT : CMP_GT, b, a, &test, err) &&
+			   deferred_pick(t, test, b, a, known, out, err));
 }
 
-static bool late_finish(struct trace *t, int node, struct value *out);
+static bool deferred_finish(struct trace *t, int node, struct value *out);
 
-bool late_math(struct trace *t, const struct native *f, const struct value *args, int n,
-	       bool *known, struct value *out, struct err *err)
+bool deferred_math(struct trace *t, const struct native *f, const struct value *args, int n,
+		   bool *known, struct value *out, struct err *err)
 {
 	const struct builtin *row = builtin_row(f->id);
 	int node = -1;
 
 	*known = false;
 	for (int i = 0; i < n; i++)
-		if (late_type(args[i]) == VALUE_UNSET && args[i].kind != VALUE_SYMINT &&
+		if (deferred_type(args[i]) == VALUE_UNSET && args[i].kind != VALUE_SYMINT &&
 		    args[i].kind != VALUE_NONE)
 			return true;
 	if (row->scope[0] != '\0') {
@@ -212,30 +212,30 @@ bool late_math(struct trace *t, const struct native *f, const struct value *args
 		node = rounded(t, args[0], n == 2 ? args[1] : value_none(), known, err);
 	}
 	t->n_ops += *known;
-	return !*known || late_finish(t, node, out);
+	return !*known || deferred_finish(t, node, out);
 }
 
-bool late_pick(void *self, struct value condition, struct value a, struct value b, bool *known,
-	       struct value *out, struct err *err)
+bool deferred_pick(void *self, struct value condition, struct value a, struct value b, bool *known,
+		   struct value *out, struct err *err)
 {
 	struct trace *t = self;
 	struct value test;
 	bool ok;
 
-	*known = t->native && condition.kind == VALUE_LATEBOOL && !value_is_text(a);
+	*known = t->native && condition.kind == VALUE_DEFERRED_BOOL && !value_is_text(a);
 	if (!*known)
 		return true;
 	if (!trace_wrap(t, (int)condition.i, &test, err))
 		return false;
-	ok = late_choose(t, test, a, b, known, out, err);
+	ok = deferred_choose(t, test, a, b, known, out, err);
 	value_unref(test);
 	return ok;
 }
 
 /* torch.full(size, n), torch.full_like(x, n): n everywhere, in the dtype that a
  * number of its type has there. */
-bool late_full(struct trace *t, enum op op, const char *name, struct value *values, int n,
-	       const struct keywords *kw, bool *known, struct value *out, struct err *err)
+bool deferred_full(struct trace *t, enum op op, const char *name, struct value *values, int n,
+		   const struct keywords *kw, bool *known, struct value *out, struct err *err)
 {
 	static const struct value zeros[] = { { .kind = VALUE_BOOL },
 					      { .kind = VALUE_INT },
@@ -247,11 +247,12 @@ bool late_full(struct trace *t, enum op op, const char *name, struct value *valu
 
 	for (int i = 0; at < 0 && kw && i < kw->n; i++)
 		at = strcmp(kw->names[i].str->text, "fill_value") == 0 ? positional + i : -1;
-	*known = (op == OP_full || op == OP_full_like) && at >= 0 && trace_is_late(t, values[at]);
+	*known = (op == OP_full || op == OP_full_like) && at >= 0 &&
+		 trace_is_deferred(t, values[at]);
 	if (!*known)
 		return true;
 	value = values[at];
-	values[at] = zeros[late_type(value) - VALUE_BOOL];
+	values[at] = zeros[deferred_type(value) - VALUE_BOOL];
 	ok = trace_op(t, op, name, false, values, n, kw, &empty, err);
 	values[at] = value;
 	if (!ok)
@@ -261,8 +262,8 @@ bool late_full(struct trace *t, enum op op, const char *name, struct value *valu
 	nodes[0] = graph_constant(t->graph, DTYPE_BOOL, &none, &yes);
 	if (nodes[2] < 0 || nodes[0] < 0)
 		return trace_no_memory(err);
-	nodes[1] = late_convert(t, (int)value.i, t->graph->nodes[nodes[2]]->dtype, err);
-	nodes[0] = late_add(
+	nodes[1] = deferred_convert(t, (int)value.i, t->graph->nodes[nodes[2]]->dtype, err);
+	nodes[0] = deferred_add(
 	    t, OP_where,
 	    (struct arg[]){ arg_node(nodes[0]), arg_node(nodes[1]), arg_node(nodes[2]) }, 3, err);
 	return nodes[0] >= 0 && trace_wrap(t, nodes[0], out, err);
@@ -270,7 +271,7 @@ bool late_full(struct trace *t, enum op op, const char *name, struct value *valu
 
 enum { MAX_LISTED = 64 }; /* elements of a tensor that become numbers */
 
-static int late_add(struct trace *t, enum op op, const struct arg *args, int n, struct err *err)
+static int deferred_add(struct trace *t, enum op op, const struct arg *args, int n, struct err *err)
 {
 	struct arg all[MAX_ARGS] = { 0 };
 	int node;
@@ -287,21 +288,21 @@ static int late_add(struct trace *t, enum op op, const struct arg *args, int n, 
 	return node;
 }
 
-static int late_one(struct trace *t, enum op op, int a, struct err *err)
+static int deferred_one(struct trace *t, enum op op, int a, struct err *err)
 {
 	struct arg arg = arg_node(a);
 
-	return late_add(t, op, &arg, 1, err);
+	return deferred_add(t, op, &arg, 1, err);
 }
 
-static int late_two(struct trace *t, enum op op, int a, int b, struct err *err)
+static int deferred_two(struct trace *t, enum op op, int a, int b, struct err *err)
 {
 	struct arg args[2] = { arg_node(a), arg_node(b) };
 
-	return late_add(t, op, args, 2, err);
+	return deferred_add(t, op, args, 2, err);
 }
 
-static int late_convert(struct trace *t, int node, enum dtype dtype, struct err *err)
+static int deferred_convert(struct trace *t, int node, enum dtype dtype, struct err *err)
 {
 	struct arg args[2] = { arg_node(node), arg_dtype(dtype) };
 
@@ -309,9 +310,9 @@ static int late_convert(struct trace *t, int node, enum dtype dtype, struct err 
 		return node;
 	if (dtype == DTYPE_BOOL) {
 		args[1] = arg_int(t->graph, 0);
-		return late_add(t, OP_ne, args, 2, err);
+		return deferred_add(t, OP_ne, args, 2, err);
 	}
-	return late_add(t, OP_to, args, 2, err);
+	return deferred_add(t, OP_to, args, 2, err);
 }
 
 static int constant(struct trace *t, enum dtype dtype, const void *data, struct err *err)
@@ -324,12 +325,12 @@ static int constant(struct trace *t, enum dtype dtype, const void *data, struct 
 	return node;
 }
 
-static int late_float(struct trace *t, double f, struct err *err)
+static int deferred_float(struct trace *t, double f, struct err *err)
 {
 	return constant(t, DTYPE_F64, &f, err);
 }
 
-static int late_int(struct trace *t, int64_t i, struct err *err)
+static int deferred_int(struct trace *t, int64_t i, struct err *err)
 {
 	return constant(t, DTYPE_I64, &i, err);
 }
@@ -337,19 +338,19 @@ static int late_int(struct trace *t, int64_t i, struct err *err)
 /* A symbolic int as a node: its value is one of each call. */
 static int symbol(struct trace *t, const struct sym *s, struct err *err)
 {
-	struct arg args[2] = { arg_node(late_int(t, 0, err)), arg_sym(s) };
+	struct arg args[2] = { arg_node(deferred_int(t, 0, err)), arg_sym(s) };
 
-	return late_add(t, OP_add, args, 2, err);
+	return deferred_add(t, OP_add, args, 2, err);
 }
 
 /* A number as a node of its own dtype; -1 with *err. */
-int late_node(struct trace *t, struct value v, struct err *err)
+int deferred_node(struct trace *t, struct value v, struct err *err)
 {
 	switch (v.kind) {
 	case VALUE_FLOAT:
-		return late_float(t, v.f, err);
+		return deferred_float(t, v.f, err);
 	case VALUE_INT:
-		return late_int(t, v.i, err);
+		return deferred_int(t, v.i, err);
 	case VALUE_BOOL:
 		return constant(t, DTYPE_BOOL, &v.b, err);
 	case VALUE_SYMINT:
@@ -363,28 +364,28 @@ int late_node(struct trace *t, struct value v, struct err *err)
 	}
 }
 
-struct value late_value(const struct trace *t, int node)
+struct value deferred_value(const struct trace *t, int node)
 {
 	enum dtype dtype = t->graph->nodes[node]->dtype;
 
-	return (struct value){ .kind = dtype == DTYPE_I64    ? VALUE_LATEINT
-				       : dtype == DTYPE_BOOL ? VALUE_LATEBOOL
+	return (struct value){ .kind = dtype == DTYPE_I64    ? VALUE_DEFERRED_INT
+				       : dtype == DTYPE_BOOL ? VALUE_DEFERRED_BOOL
 							     : VALUE_SYMFLOAT,
 			       .i = node };
 }
 
-static bool late_finish(struct trace *t, int node, struct value *out)
+static bool deferred_finish(struct trace *t, int node, struct value *out)
 {
 	if (node < 0)
 		return false;
-	*out = late_value(t, node);
+	*out = deferred_value(t, node);
 	return true;
 }
 
-bool late_expect(struct trace *t, int node, bool expected, struct err *err)
+bool deferred_expect(struct trace *t, int node, bool expected, struct err *err)
 {
 	if (!expected)
-		node = late_one(t, OP_logical_not, node, err);
+		node = deferred_one(t, OP_logical_not, node, err);
 	if (node < 0)
 		return false;
 	return VEC_PUSH(&t->asserts, node) || trace_no_memory(err);
@@ -402,57 +403,58 @@ static bool is_written_within(const struct trace *t, int node, double most)
 				       : n->dtype == DTYPE_BOOL;
 }
 
-bool late_within(struct trace *t, int node, double most, struct err *err)
+bool deferred_within(struct trace *t, int node, double most, struct err *err)
 {
 	int size;
 
 	if (node >= 0 && is_written_within(t, node, most))
 		return true;
-	size = late_one(t, OP_abs, late_convert(t, node, DTYPE_F64, err), err);
+	size = deferred_one(t, OP_abs, deferred_convert(t, node, DTYPE_F64, err), err);
 
-	return late_expect(t, late_two(t, OP_lt, size, late_float(t, most, err), err), true, err);
+	return deferred_expect(t, deferred_two(t, OP_lt, size, deferred_float(t, most, err), err),
+			       true, err);
 }
 
 /* Python would raise for 0. */
 static bool expect_nonzero(struct trace *t, int node, struct err *err)
 {
-	return late_expect(t, late_convert(t, node, DTYPE_BOOL, err), true, err);
+	return deferred_expect(t, deferred_convert(t, node, DTYPE_BOOL, err), true, err);
 }
 
 /* int() of a float: what does not fit, NaN too, is an error of Python's. */
-static int late_whole(struct trace *t, int node, struct err *err)
+static int deferred_whole(struct trace *t, int node, struct err *err)
 {
 	int cut;
 
-	if (node < 0 || !late_within(t, node, 0x1p63, err))
+	if (node < 0 || !deferred_within(t, node, 0x1p63, err))
 		return -1;
-	cut = late_one(t, OP_trunc, node, err);
-	return late_convert(t, cut, DTYPE_I64, err);
+	cut = deferred_one(t, OP_trunc, node, err);
+	return deferred_convert(t, cut, DTYPE_I64, err);
 }
 
-bool late_cast(struct trace *t, enum value_kind kind, struct value a, struct value *out,
-	       struct err *err)
+bool deferred_cast(struct trace *t, enum value_kind kind, struct value a, struct value *out,
+		   struct err *err)
 {
-	int node = late_node(t, a, err);
+	int node = deferred_node(t, a, err);
 
 	if (node < 0)
 		return false;
 	if (kind == VALUE_FLOAT)
-		node = late_convert(t, node, DTYPE_F64, err);
+		node = deferred_convert(t, node, DTYPE_F64, err);
 	else if (kind == VALUE_BOOL)
-		node = late_convert(t, node, DTYPE_BOOL, err);
+		node = deferred_convert(t, node, DTYPE_BOOL, err);
 	else if (t->graph->nodes[node]->dtype == DTYPE_F64)
-		node = late_whole(t, node, err);
+		node = deferred_whole(t, node, err);
 	else
-		node = late_convert(t, node, DTYPE_I64, err);
-	return late_finish(t, node, out);
+		node = deferred_convert(t, node, DTYPE_I64, err);
+	return deferred_finish(t, node, out);
 }
 
-bool late_not(struct trace *t, struct value a, struct value *out, struct err *err)
+bool deferred_not(struct trace *t, struct value a, struct value *out, struct err *err)
 {
-	int node = late_convert(t, late_node(t, a, err), DTYPE_BOOL, err);
+	int node = deferred_convert(t, deferred_node(t, a, err), DTYPE_BOOL, err);
 
-	return late_finish(t, late_one(t, OP_logical_not, node, err), out);
+	return deferred_finish(t, deferred_one(t, OP_logical_not, node, err), out);
 }
 
 /* The dtype of Python's numbers. */
@@ -492,7 +494,7 @@ static int element(struct trace *t, struct value tensor, const struct shape *sha
 
 	if (node >= 0 && as == dtype && dtype != DTYPE_F64 && t->graph->nodes[node]->input < 0)
 		return node;
-	return late_add(t, OP_to, args, 2, err);
+	return deferred_add(t, OP_to, args, 2, err);
 }
 
 /* ---- tolist() ---- */
@@ -515,12 +517,12 @@ static bool list_from(struct listing *l, int dim, struct value *out)
 		struct arg args[3] = { arg_node(l->flat), arg_int(t->graph, 0),
 				       arg_int(t->graph, l->next++) };
 
-		node = late_add(t, OP_select, args, 3, l->err);
-		return late_finish(t,
-				   late_add(t, OP_to,
-					    (struct arg[]){ arg_node(node), arg_dtype(l->dtype) },
-					    2, l->err),
-				   out);
+		node = deferred_add(t, OP_select, args, 3, l->err);
+		return deferred_finish(
+		    t,
+		    deferred_add(t, OP_to, (struct arg[]){ arg_node(node), arg_dtype(l->dtype) }, 2,
+				 l->err),
+		    out);
 	}
 	if (!vm_keep(t->vm, value_list(NULL, 0), &list, l->err))
 		return false;
@@ -539,8 +541,8 @@ static bool list_from(struct listing *l, int dim, struct value *out)
 	return true;
 }
 
-bool late_list(struct trace *t, struct value tensor, bool *known, struct value *out,
-	       struct err *err)
+bool deferred_list(struct trace *t, struct value tensor, bool *known, struct value *out,
+		   struct err *err)
 {
 	int64_t size[MAX_RANK], numel = 1;
 	struct listing l = { .t = t, .size = size, .err = err };
@@ -571,8 +573,8 @@ bool late_list(struct trace *t, struct value tensor, bool *known, struct value *
 
 /* ---- casts ---- */
 
-bool late_read(struct trace *t, enum value_kind kind, struct value a, bool *known,
-	       struct value *out, struct err *err)
+bool deferred_read(struct trace *t, enum value_kind kind, struct value a, bool *known,
+		   struct value *out, struct err *err)
 {
 	struct shape shape;
 	enum dtype dtype;
@@ -591,9 +593,9 @@ bool late_read(struct trace *t, enum value_kind kind, struct value a, bool *know
 	if (node < 0)
 		return false;
 	if (kind == VALUE_UNSET)
-		return late_finish(t, node, out);
-	return late_cast(t, kind, (struct value){ .kind = late_value(t, node).kind, .i = node },
-			 out, err);
+		return deferred_finish(t, node, out);
+	return deferred_cast(
+	    t, kind, (struct value){ .kind = deferred_value(t, node).kind, .i = node }, out, err);
 }
 
 static bool is_float(const struct trace *t, int node)
@@ -634,13 +636,13 @@ static bool is_counter(const struct trace *t, int node, int *left)
 /* Whole numbers: where they may need more than 64 bits, eager says so. */
 static int whole_operator(struct trace *t, enum op op, int x, int y, struct err *err)
 {
-	int result = late_two(t, op, x, y, err), size, left = 64;
+	int result = deferred_two(t, op, x, y, err), size, left = 64;
 
 	if (result < 0 || is_counter(t, result, &left))
 		return result;
-	size = late_two(t, op, late_convert(t, x, DTYPE_F64, err),
-			late_convert(t, y, DTYPE_F64, err), err);
-	return size >= 0 && late_within(t, size, 0x1p62, err) ? result : -1;
+	size = deferred_two(t, op, deferred_convert(t, x, DTYPE_F64, err),
+			    deferred_convert(t, y, DTYPE_F64, err), err);
+	return size >= 0 && deferred_within(t, size, 0x1p62, err) ? result : -1;
 }
 
 static bool is_zero(struct value v)
@@ -661,33 +663,33 @@ static int divide(struct trace *t, enum binop op, struct value divisor, int x, i
 	if (!value_is_number(divisor) && !expect_nonzero(t, y, err))
 		return -1;
 	if (floats && op != BIN_TRUEDIV)
-		return late_number(t, op == BIN_MOD ? REAL_MOD : REAL_FLOORDIV, x, y, err);
+		return deferred_number(t, op == BIN_MOD ? REAL_MOD : REAL_FLOORDIV, x, y, err);
 	if (!floats && op == BIN_TRUEDIV) { /* rounded once */
-		if (!late_within(t, x, 0x1p53, err) || !late_within(t, y, 0x1p53, err))
+		if (!deferred_within(t, x, 0x1p53, err) || !deferred_within(t, y, 0x1p53, err))
 			return -1;
-		x = late_convert(t, x, DTYPE_F64, err);
-		y = late_convert(t, y, DTYPE_F64, err);
+		x = deferred_convert(t, x, DTYPE_F64, err);
+		y = deferred_convert(t, y, DTYPE_F64, err);
 	}
-	if (!floats && op == BIN_FLOORDIV && !late_within(t, x, 0x1p63, err))
+	if (!floats && op == BIN_FLOORDIV && !deferred_within(t, x, 0x1p63, err))
 		return -1; /* -2^63 // -1 */
-	return late_two(t, (enum op)t->operators->binary[op], x, y, err);
+	return deferred_two(t, (enum op)t->operators->binary[op], x, y, err);
 }
 
 static int power(struct trace *t, struct value exponent, int x, int y, struct err *err)
 {
 	bool whole = t->graph->nodes[x]->dtype == DTYPE_I64 &&
 		     (!value_is_integer(exponent) || value_as_int(exponent) >= 0);
-	int size = late_number(t, REAL_POW, late_convert(t, x, DTYPE_F64, err),
-			       late_convert(t, y, DTYPE_F64, err), err);
+	int size = deferred_number(t, REAL_POW, deferred_convert(t, x, DTYPE_F64, err),
+				   deferred_convert(t, y, DTYPE_F64, err), err);
 
-	if (size < 0 || !late_within(t, size, whole ? 0x1p62 : INFINITY, err))
+	if (size < 0 || !deferred_within(t, size, whole ? 0x1p62 : INFINITY, err))
 		return -1;
 	if (!whole)
 		return size;
 	if (!value_is_integer(exponent) &&
-	    !late_expect(t, late_two(t, OP_ge, y, late_int(t, 0, err), err), true, err))
+	    !deferred_expect(t, deferred_two(t, OP_ge, y, deferred_int(t, 0, err), err), true, err))
 		return -1;
-	return late_two(t, OP_pow, x, y, err);
+	return deferred_two(t, OP_pow, x, y, err);
 }
 
 /* & | ^ of bools are bools. */
@@ -697,17 +699,18 @@ static int bitwise(struct trace *t, enum op op, int x, int y, struct err *err)
 		     t->graph->nodes[y]->dtype == DTYPE_BOOL;
 	enum dtype dtype = bools ? DTYPE_BOOL : DTYPE_I64;
 
-	return late_two(t, op, late_convert(t, x, dtype, err), late_convert(t, y, dtype, err), err);
+	return deferred_two(t, op, deferred_convert(t, x, dtype, err),
+			    deferred_convert(t, y, dtype, err), err);
 }
 
-bool late_binary(struct trace *t, enum binop op, struct value a, struct value b, struct value *out,
-		 struct err *err)
+bool deferred_binary(struct trace *t, enum binop op, struct value a, struct value b,
+		     struct value *out, struct err *err)
 {
 	int id = t->operators->binary[op], x, y, node;
 	bool floats;
 
-	x = late_node(t, a, err);
-	y = x < 0 ? -1 : late_node(t, b, err);
+	x = deferred_node(t, a, err);
+	y = x < 0 ? -1 : deferred_node(t, b, err);
 	if (y < 0)
 		return false;
 	floats = is_float(t, x) || is_float(t, y);
@@ -716,9 +719,9 @@ bool late_binary(struct trace *t, enum binop op, struct value a, struct value b,
 		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
 	t->n_ops++;
 	if (op == BIN_AND || op == BIN_OR || op == BIN_XOR)
-		return late_finish(t, bitwise(t, (enum op)id, x, y, err), out);
-	x = late_convert(t, x, floats ? DTYPE_F64 : DTYPE_I64, err);
-	y = late_convert(t, y, floats ? DTYPE_F64 : DTYPE_I64, err);
+		return deferred_finish(t, bitwise(t, (enum op)id, x, y, err), out);
+	x = deferred_convert(t, x, floats ? DTYPE_F64 : DTYPE_I64, err);
+	y = deferred_convert(t, y, floats ? DTYPE_F64 : DTYPE_I64, err);
 	if (y < 0)
 		return false;
 	if (op == BIN_POW)
@@ -726,20 +729,20 @@ bool late_binary(struct trace *t, enum binop op, struct value a, struct value b,
 	else if (op == BIN_TRUEDIV || op == BIN_FLOORDIV || op == BIN_MOD)
 		node = divide(t, op, b, x, y, err);
 	else
-		node = floats ? late_two(t, (enum op)id, x, y, err)
+		node = floats ? deferred_two(t, (enum op)id, x, y, err)
 			      : whole_operator(t, (enum op)id, x, y, err);
-	return late_finish(t, node, out);
+	return deferred_finish(t, node, out);
 }
 
 /* ~n */
-bool late_invert(struct trace *t, struct value a, struct value *out, struct err *err)
+bool deferred_invert(struct trace *t, struct value a, struct value *out, struct err *err)
 {
-	int node = late_node(t, a, err);
+	int node = deferred_node(t, a, err);
 
 	if (node >= 0 && is_float(t, node))
 		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
-	node = late_convert(t, node, DTYPE_I64, err);
-	return late_finish(t, late_one(t, OP_invert, node, err), out);
+	node = deferred_convert(t, node, DTYPE_I64, err);
+	return deferred_finish(t, deferred_one(t, OP_invert, node, err), out);
 }
 
 /* Python compares an int with a float exactly. */
@@ -750,33 +753,34 @@ static int compared(struct trace *t, struct value v, int node, enum dtype dtype,
 			trace_break(t, BREAK_NUMBER_USE, NULL, err);
 			return -1;
 		}
-		if (v.kind != VALUE_INT && !late_within(t, node, 0x1p53, err))
+		if (v.kind != VALUE_INT && !deferred_within(t, node, 0x1p53, err))
 			return -1;
 	}
-	return late_convert(t, node, dtype, err);
+	return deferred_convert(t, node, dtype, err);
 }
 
-bool late_compare(struct trace *t, enum cmpop op, struct value a, struct value b, struct value *out,
-		  struct err *err)
+bool deferred_compare(struct trace *t, enum cmpop op, struct value a, struct value b,
+		      struct value *out, struct err *err)
 {
 	enum dtype dtype;
 	int x, y;
 
 	if (op > CMP_GE)
 		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
-	x = late_node(t, a, err);
-	y = x < 0 ? -1 : late_node(t, b, err);
+	x = deferred_node(t, a, err);
+	y = x < 0 ? -1 : deferred_node(t, b, err);
 	if (y < 0)
 		return false;
 	dtype = is_float(t, x) || is_float(t, y) ? DTYPE_F64 : DTYPE_I64;
 	x = compared(t, a, x, dtype, err);
 	y = x < 0 ? -1 : compared(t, b, y, dtype, err);
 	t->n_ops++;
-	return late_finish(t, late_two(t, (enum op)t->operators->compare[op], x, y, err), out);
+	return deferred_finish(t, deferred_two(t, (enum op)t->operators->compare[op], x, y, err),
+			       out);
 }
 
 /* Python's type: 0 none of these. */
-enum value_kind late_type(struct value v)
+enum value_kind deferred_type(struct value v)
 {
 	switch (v.kind) {
 	case VALUE_FLOAT:
@@ -784,42 +788,43 @@ enum value_kind late_type(struct value v)
 	case VALUE_SYMFLOAT:
 		return VALUE_FLOAT;
 	case VALUE_INT:
-	case VALUE_LATEINT:
+	case VALUE_DEFERRED_INT:
 		return VALUE_INT;
 	case VALUE_BOOL:
-	case VALUE_LATEBOOL:
+	case VALUE_DEFERRED_BOOL:
 		return VALUE_BOOL;
 	default:
 		return VALUE_UNSET;
 	}
 }
 
-bool late_choose(struct trace *t, struct value condition, struct value a, struct value b,
-		 bool *known, struct value *out, struct err *err)
+bool deferred_choose(struct trace *t, struct value condition, struct value a, struct value b,
+		     bool *known, struct value *out, struct err *err)
 {
 	struct arg args[3];
 	int test, x, y;
 
-	*known = value_is_text(a) && value_is_text(b) && t->fork;
+	*known = value_is_text(a) && value_is_text(b) && t->cond;
 	if (*known)
-		return *known = late_text_choose(t, condition, a, b, t->fork->inst, out, err);
-	*known = late_type(a) != VALUE_UNSET && late_type(a) == late_type(b);
+		return *known = deferred_text_choose(t, condition, a, b, t->control->innermost(t),
+						     out, err);
+	*known = deferred_type(a) != VALUE_UNSET && deferred_type(a) == deferred_type(b);
 	if (!*known)
 		return true;
 	test = trace_node(t, condition, err);
-	x = late_node(t, a, err);
-	y = late_node(t, b, err);
+	x = deferred_node(t, a, err);
+	y = deferred_node(t, b, err);
 	if (test < 0 || x < 0 || y < 0)
 		return *known = false;
 	args[0] = arg_node(test);
 	args[1] = arg_node(x);
 	args[2] = arg_node(y);
 	t->n_ops++;
-	*known = late_finish(t, late_add(t, OP_where, args, 3, err), out);
+	*known = deferred_finish(t, deferred_add(t, OP_where, args, 3, err), out);
 	return *known;
 }
 
-bool late_fault(struct trace *t, struct err *why)
+bool deferred_fault(struct trace *t, struct err *why)
 {
 	const struct frame *f = t->vm->frame;
 
@@ -827,10 +832,10 @@ bool late_fault(struct trace *t, struct err *why)
 	    f->inst->op == CODE_RERAISE || (why->code != ERR_TYPE && why->code != ERR_NAME))
 		return false;
 	for (const struct value *v = f->stack; v < f->top; v++) {
-		if (!trace_is_late(t, *v) && v->kind != VALUE_LATETEXT)
+		if (!trace_is_deferred(t, *v) && v->kind != VALUE_DEFERRED_TEXT)
 			continue;
-		trace_break_at(t, v->kind == VALUE_LATETEXT ? BREAK_TEXT_USE : BREAK_NUMBER_USE,
-			       NULL, f);
+		trace_break_at(
+		    t, v->kind == VALUE_DEFERRED_TEXT ? BREAK_TEXT_USE : BREAK_NUMBER_USE, NULL, f);
 		why->code = ERR_BREAK;
 		return true;
 	}

@@ -1,12 +1,12 @@
-/* fusion/capture/sources/guards_check.c -- checks guards, one by one or all in one go.
+/* fusion/capture/guards/check.c -- checks guards, one by one or all in one go.
  *
- * Checking loads the slots and gathers the symbols' values: the entry that is
+ * Checking loads the sources and gathers the symbols' values: the entry that is
  * then run reads them.
  */
 #include <string.h>
 
 #include "fusion/eager/autograd.h"
-#include "fusion/capture/sources/guards.h"
+#include "fusion/capture/guards/guards.h"
 #include "fusion/tensor/view.h"
 
 /* Exact: True is not 1 here, 0.0 not -0.0, and a NaN equals itself. */
@@ -69,26 +69,26 @@ static bool same_iterator(struct value v, const struct guard *at)
 	       v.iter->position == at->number && (int)v.iter->length == at->other;
 }
 
-/* The value of a slot; its parents have been checked. */
-static inline struct value load(struct guards *g, int slot, const struct roots *roots)
+/* The value of a source; its parents have been checked. */
+static inline struct value load(struct guards *g, int source, const struct roots *roots)
 {
-	const struct slot *s = &g->slots->at[slot];
+	const struct source *s = &g->sources->at[source];
 
-	if (__builtin_expect(s->access == SLOT_LOCAL, 1))
-		return g->values[slot] = roots->locals[s->index];
-	return g->values[slot] = slot_load(s, s->parent < 0 ? value_none() : g->values[s->parent],
-					   roots);
+	if (__builtin_expect(s->access == SOURCE_LOCAL, 1))
+		return g->values[source] = roots->locals[s->index];
+	return g->values[source] = source_load(
+		   s, s->parent < 0 ? value_none() : g->values[s->parent], roots);
 }
 
-static inline const struct tensor *tensor_of(const struct guards *g, int slot)
+static inline const struct tensor *tensor_of(const struct guards *g, int source)
 {
-	return g->values[slot].tensor->memory;
+	return g->values[source].tensor->memory;
 }
 
-/* Guards that load a slot and are seldom alone. */
+/* Guards that load a source and are seldom alone. */
 static bool check_object(struct guards *g, const struct guard *at, struct value v)
 {
-	struct value was = g->slots->at[at->slot].value;
+	struct value was = g->sources->at[at->source].value;
 
 	switch (at->kind) {
 	case GUARD_KIND:
@@ -131,54 +131,54 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 
 	switch (at->kind) {
 	case GUARD_TYPE:
-		v = load(g, at->slot, roots);
+		v = load(g, at->source, roots);
 		return v.kind == VALUE_TENSOR && v.tensor->memory;
 	case GUARD_LENGTH:
-		v = load(g, at->slot, roots);
-		return v.kind == g->slots->at[at->slot].kind && v.list->len == at->number;
+		v = load(g, at->source, roots);
+		return v.kind == g->sources->at[at->source].kind && v.list->len == at->number;
 	case GUARD_VALUE:
-		return same_value(load(g, at->slot, roots), g->slots->at[at->slot].value);
+		return same_value(load(g, at->source, roots), g->sources->at[at->source].value);
 	case GUARD_INT:
-		v = load(g, at->slot, roots);
+		v = load(g, at->source, roots);
 		g->vars[at->number] = v.i;
 		return v.kind == VALUE_INT;
 	case GUARD_FLOAT:
-		v = load(g, at->slot, roots);
+		v = load(g, at->source, roots);
 		if (at->number >= 0)
 			memcpy(&g->vars[at->number], &v.f, sizeof(v.f));
 		return v.kind == VALUE_FLOAT;
 	case GUARD_RANK:
-		return tensor_of(g, at->slot)->rank == at->number;
+		return tensor_of(g, at->source)->rank == at->number;
 	case GUARD_SIZE:
-		return tensor_of(g, at->slot)->size[at->dim] == at->number;
+		return tensor_of(g, at->source)->size[at->dim] == at->number;
 	case GUARD_SYMBOL:
-		g->vars[at->number] = tensor_of(g, at->slot)->size[at->dim];
+		g->vars[at->number] = tensor_of(g, at->source)->size[at->dim];
 		return g->vars[at->number] >= 2;
 	case GUARD_SAME_SIZE:
-		return tensor_of(g, at->slot)->size[at->dim] == g->vars[at->number];
+		return tensor_of(g, at->source)->size[at->dim] == g->vars[at->number];
 	case GUARD_DTYPE:
-		return tensor_of(g, at->slot)->dtype == (enum dtype)at->number;
+		return tensor_of(g, at->source)->dtype == (enum dtype)at->number;
 	case GUARD_GRAD:
-		return autograd_requires(g->values[at->slot]) == (at->number != 0);
+		return autograd_requires(g->values[at->source]) == (at->number != 0);
 	case GUARD_LEAF:
-		return autograd_is_leaf(g->values[at->slot]) == (at->number != 0);
+		return autograd_is_leaf(g->values[at->source]) == (at->number != 0);
 	case GUARD_CONTIGUOUS:
-		return tensor_contiguous(tensor_of(g, at->slot));
+		return tensor_contiguous(tensor_of(g, at->source));
 	case GUARD_STRIDE:
-		return tensor_of(g, at->slot)->stride[at->dim] == at->number;
+		return tensor_of(g, at->source)->stride[at->dim] == at->number;
 	case GUARD_IDENTICAL:
-		return identical(g->values[at->slot], g->values[at->other]);
+		return identical(g->values[at->source], g->values[at->other]);
 	case GUARD_DISJOINT:
-		return g->values[at->slot].kind != VALUE_TENSOR
-			   ? g->values[at->slot].object != g->values[at->other].object
-			   : !tensors_overlap(tensor_of(g, at->slot), tensor_of(g, at->other));
+		return g->values[at->source].kind != VALUE_TENSOR
+			   ? g->values[at->source].object != g->values[at->other].object
+			   : !tensors_overlap(tensor_of(g, at->source), tensor_of(g, at->other));
 	case GUARD_ALIAS:
-		return slots_same_tensor(tensor_of(g, at->slot), tensor_of(g, at->other));
+		return sources_same_tensor(tensor_of(g, at->source), tensor_of(g, at->other));
 	case GUARD_OTHER:
-		return !identical(g->values[at->slot], g->values[at->other]);
+		return !identical(g->values[at->source], g->values[at->other]);
 	case GUARD_WITHIN:
-		return tensor_of(g, at->slot)->storage == tensor_of(g, at->other)->storage &&
-		       tensor_of(g, at->slot)->offset - tensor_of(g, at->other)->offset ==
+		return tensor_of(g, at->source)->storage == tensor_of(g, at->other)->storage &&
+		       tensor_of(g, at->source)->offset - tensor_of(g, at->other)->offset ==
 			   at->number;
 	case GUARD_MODES:
 		return modes_hold(g, &roots->vm->world);
@@ -186,7 +186,7 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 		return size_condition_holds(&g->conditions[at->number], g->vars) ==
 		       g->conditions[at->number].outcome;
 	default:
-		return check_object(g, at, load(g, at->slot, roots));
+		return check_object(g, at, load(g, at->source, roots));
 	}
 }
 
@@ -263,9 +263,9 @@ static inline bool check_tensor(struct guards *g, const struct guard_step *step,
 	const struct tensor *t;
 
 	if (__builtin_expect(step->local >= 0, 1))
-		v = g->values[step->slot] = roots->locals[step->local];
+		v = g->values[step->source] = roots->locals[step->local];
 	else
-		v = load(g, step->slot, roots);
+		v = load(g, step->source, roots);
 	if (v.kind != VALUE_TENSOR)
 		return false;
 	t = v.tensor->memory;
@@ -304,20 +304,20 @@ bool guards_hold_among(struct guards *g, const struct roots *roots, const int *s
 
 /* Cells of the frame itself are new in each call, as locals are; and gradients are
  * dropped by whoever has the tensor. */
-bool guards_is_of_call(const struct guards *g, int slot, int self)
+bool guards_is_of_call(const struct guards *g, int source, int self)
 {
-	const struct slot *s = &g->slots->at[slot];
+	const struct source *s = &g->sources->at[source];
 
-	for (; s->parent >= 0; s = &g->slots->at[s->parent])
-		if (s->access == SLOT_GRAD)
+	for (; s->parent >= 0; s = &g->sources->at[s->parent])
+		if (s->access == SOURCE_GRAD)
 			return true;
 	switch (s->access) {
-	case SLOT_GLOBAL:
+	case SOURCE_GLOBAL:
 		return false;
-	case SLOT_LOCAL:
+	case SOURCE_LOCAL:
 		return s->index != self;
-	case SLOT_CELL:
-		return s->index < g->slots->code->n_own_cells;
+	case SOURCE_CELL:
+		return s->index < g->sources->code->n_own_cells;
 	default:
 		return true;
 	}
@@ -338,7 +338,7 @@ bool guards_of_arguments(const struct guards *g, int self, struct arena *arena, 
 		const struct guard *at = step->guard < 0 ? NULL : &g->at[step->guard];
 		bool keep = at && (at->kind == GUARD_CONDITION || at->kind == GUARD_MODES);
 
-		keep = keep || guards_is_of_call(g, at ? at->slot : step->slot, self);
+		keep = keep || guards_is_of_call(g, at ? at->source : step->source, self);
 		if (keep || (at && is_of_two(at->kind) && guards_is_of_call(g, at->other, self)))
 			(*steps)[(*n)++] = i;
 	}

@@ -1,6 +1,6 @@
-/* fusion/capture/live.c -- liveness of locals, backwards over the instructions, and whether they
- * have a value, forwards. */
-#include "fusion/capture/live.h"
+/* fusion/capture/trace/live.c -- liveness of locals, backwards over the instructions, and whether
+ * they have a value, forwards. */
+#include "fusion/capture/trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-/* fusion/capture/trace.c -- attempts at capture, and ops as nodes.
+/* fusion/capture/trace/trace.c -- attempts at capture, and ops as nodes.
  *
  * A tensor of the caller never enters the VM here but as a stand-in (variables.c),
  * so an attempt leaves nothing behind.
  */
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +11,7 @@
 
 #include "fusion/vm/call_path.h"
 #include "fusion/eager/autograd.h"
-#include "fusion/capture/backward/sweep.h"
 #include "fusion/torch/bind.h"
-#include "fusion/capture/control/cond.h"
-#include "fusion/capture/deferred_text.h"
 
 enum { MAX_SETTLED = 2 * MAX_ARGS }; /* arguments of an op */
 
@@ -23,40 +20,109 @@ bool trace_no_memory(struct err *err)
 	return err_set(err, ERR_MEMORY, "out of memory while capturing the call");
 }
 
+const char *trace_branch_refusal(const struct trace *t, const struct lang_inst *inst)
+{
+	for (size_t i = 0; i < t->refused.len; i++)
+		if (t->refused.at[i].inst == inst)
+			return t->refused.at[i].why;
+	return NULL;
+}
+
+bool trace_refuse_branch(struct trace *t, const struct lang_inst *inst, const char *why,
+			 struct err *err)
+{
+	struct trace_refused_branch r = { .inst = inst };
+
+	snprintf(r.why, sizeof(r.why), "%s", why);
+	if (!VEC_PUSH(&t->refused, r))
+		return trace_no_memory(err);
+	t->restart = true;
+	t->brk.id = BREAK_NONE;
+	if (err)
+		memset(err, 0, sizeof(*err));
+	return err_set(err, ERR_BREAK, "the branch is not followed both ways");
+}
+
+const struct trace_choice *trace_choice_of(const struct trace *t, struct value tensor)
+{
+	for (size_t i = 0; i < t->choices.len; i++)
+		if (t->choices.at[i].merged.tensor == tensor.tensor)
+			return &t->choices.at[i];
+	return NULL;
+}
+
+static void cond_forget(struct trace *t)
+{
+	for (size_t i = 0; i < t->choices.len; i++) {
+		value_unref(t->choices.at[i].merged);
+		value_unref(t->choices.at[i].condition);
+		value_unref(t->choices.at[i].of[0]);
+		value_unref(t->choices.at[i].of[1]);
+	}
+	t->choices.len = 0;
+	t->cond = NULL;
+}
+
+bool trace_dropout_draws(const struct arg *args)
+{
+	const struct arg *p = &args[1], *training = &args[2];
+
+	return !(training->kind == ARG_BOOL && !training->b) &&
+	       !(p->kind == ARG_FLOAT && p->f == 0);
+}
+
+int trace_dropout_mask(struct graph *g, const struct arg *given, int n, int line, int column,
+		       struct err *err)
+{
+	struct arg args[MAX_ARGS];
+	int mask = graph_add(g, OP_ones_like, given, 1, line, column, err);
+
+	if (mask < 0)
+		return -1;
+	memcpy(args, given, sizeof(args[0]) * (size_t)n);
+	args[0] = arg_node(mask);
+	mask = graph_add(g, OP_dropout, args, n, line, column, err);
+	if (mask < 0)
+		return -1;
+	args[0] = given[0];
+	args[1] = arg_node(mask);
+	return graph_add(g, OP_mul, args, 2, line, column, err);
+}
+
 void trace_init(struct trace *t, struct torch_names *names, const struct torch_operators *operators,
-		struct slots *slots, struct memory *memory, enum fusion_mode mode)
+		struct sources *sources, struct memory *memory, enum fusion_mode mode)
 {
 	t->names = names;
 	t->operators = operators;
-	t->slots = slots;
+	t->sources = sources;
 	t->memory = memory;
 	t->mode = mode;
 	trace_host_init(t);
 }
 
-static void drop_stands(struct trace *t)
+static void drop_stand_ins(struct trace *t)
 {
-	for (int i = 0; i < t->slots->n; i++) {
-		struct value stand = t->slots->at[i].stand;
+	for (int i = 0; i < t->sources->n; i++) {
+		struct value stand_in = t->sources->at[i].stand_in;
 
-		t->slots->at[i].stand = (struct value){ .kind = VALUE_UNSET };
-		value_unref(stand);
+		t->sources->at[i].stand_in = (struct value){ .kind = VALUE_UNSET };
+		value_unref(stand_in);
 	}
 	for (size_t i = 0; i < t->globals.len; i++)
-		value_unref(t->globals.at[i].stand);
+		value_unref(t->globals.at[i].stand_in);
 	for (size_t i = 0; i < t->lifted.len; i++)
 		value_unref(t->lifted.at[i].value);
 	t->globals.len = t->lifted.len = 0;
-	fork_forget(t);
+	cond_forget(t);
 	prints_drop(t, 0);
-	late_text_forget(t);
+	deferred_text_forget(t);
 	trace_forget_grads(t);
 	trace_forget_leaves(t);
 }
 
 void trace_finish(struct trace *t)
 {
-	drop_stands(t);
+	drop_stand_ins(t);
 	VEC_FREE(&t->globals);
 	VEC_FREE(&t->grads);
 	VEC_FREE(&t->leaves);
@@ -77,21 +143,21 @@ void trace_finish(struct trace *t)
 	VEC_FREE(&t->texts);
 	autocast_finish(&t->autocast);
 	pointers_finish(&t->reals);
-	pointers_finish(&t->stands);
+	pointers_finish(&t->stand_ins);
 }
 
 bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 {
-	drop_stands(t);
+	drop_stand_ins(t);
 	pointers_clear(&t->reals);
-	pointers_clear(&t->stands);
+	pointers_clear(&t->stand_ins);
 	t->conditions.len = t->inputs.len = t->homes.len = t->float_operands.len = 0;
 	t->asserts.len = 0;
 	t->restart = false;
 	t->n_ops = t->n_tensors = t->n_writes = 0;
 	t->grad_off = t->grad_off_first = vm->world.grad_off;
 	t->autocast_mode = vm->world.autocast;
-	t->composer.gpu = &vm->world.gpu;
+	t->decomposer.gpu = &vm->world.gpu;
 	autocast_forget(&t->autocast);
 	t->birth = vm->heap->births;
 	t->vm = vm;
@@ -100,17 +166,17 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 	if (t->graph)
 		t->graph->custom = t->names->custom;
 	t->serial = t->graph;
-	for (int i = 0; i < t->slots->n; i++) {
-		struct slot *slot = &t->slots->at[i];
+	for (int i = 0; i < t->sources->n; i++) {
+		struct source *source = &t->sources->at[i];
 
-		slot->live = slot->touched = slot->written = slot->grad_read = false;
-		slot->told_apart = false;
-		slot->leaf_read = false;
-		slot->var = -1;
-		slot->same_as = -1;
+		source->live = source->touched = source->written = source->grad_read = false;
+		source->told_apart = false;
+		source->leaf_read = false;
+		source->var = -1;
+		source->same_as = -1;
 	}
-	for (int i = 0; i < t->slots->n_dims; i++)
-		t->slots->dims[i].var = -1;
+	for (int i = 0; i < t->sources->n_dims; i++)
+		t->sources->dims[i].var = -1;
 	return t->graph != NULL;
 }
 
@@ -155,7 +221,7 @@ bool trace_break(struct trace *t, enum break_id id, const char *subject, struct 
 	return err_set(err, ERR_BREAK, "the graph ends here");
 }
 
-int trace_slot(const struct trace *t, struct value tensor)
+int trace_source(const struct trace *t, struct value tensor)
 {
 	const struct vtensor *v = tensor.tensor;
 
@@ -170,10 +236,10 @@ int trace_lifted(const struct trace *t, struct value tensor)
 	return -1;
 }
 
-static bool note_input(struct trace *t, int slot, int lifted, int node, const char *name,
+static bool note_input(struct trace *t, int source, int lifted, int node, const char *name,
 		       struct err *err)
 {
-	struct trace_input input = { .slot = slot, .lifted = lifted };
+	struct trace_input input = { .source = source, .lifted = lifted };
 
 	if (node < 0 || !VEC_PUSH(&t->inputs, input) || !graph_set_name(t->graph, node, name))
 		return trace_no_memory(err);
@@ -219,7 +285,7 @@ static int lift(struct trace *t, struct value tensor, struct err *err)
 int trace_node(struct trace *t, struct value tensor, struct err *err)
 {
 	struct vtensor *v = tensor.tensor;
-	struct slot *slot;
+	struct source *source;
 
 	if (v->owner != t->serial) {
 		if (v->memory)
@@ -233,10 +299,10 @@ int trace_node(struct trace *t, struct value tensor, struct err *err)
 		return trace_view_node(t, tensor, err);
 	if (v->node >= 0 || v->input < 0)
 		return v->node;
-	slot = &t->slots->at[v->input];
-	slot->touched = true;
-	v->node = add_input(t, tensor, slot->value.tensor->memory, err);
-	return note_input(t, v->input, -1, v->node, slot->name, err) ? v->node : -1;
+	source = &t->sources->at[v->input];
+	source->touched = true;
+	v->node = add_input(t, tensor, source->value.tensor->memory, err);
+	return note_input(t, v->input, -1, v->node, source->name, err) ? v->node : -1;
 }
 
 static int target_node(void *self, struct value tensor, struct err *err)
@@ -253,7 +319,7 @@ static bool pin_symbols(struct trace *t, const struct value *values, int n)
 
 	for (int i = 0; i < n; i++) {
 		changed |= trace_pin_value_quietly(t, values[i]);
-		if (trace_is_late(t, values[i]))
+		if (trace_is_deferred(t, values[i]))
 			trace_break(t, BREAK_NUMBER_USE, NULL, NULL);
 		if (values[i].kind == VALUE_TUPLE || values[i].kind == VALUE_LIST)
 			changed |= pin_symbols(t, values[i].list->at, values[i].list->len);
@@ -378,7 +444,7 @@ static bool set_fx(struct trace *t, int node, enum op op, const char *name, bool
 /* What both sides of a branch draw, only one of them would have drawn. */
 static bool check_random(struct trace *t, enum op op, struct err *err)
 {
-	if (!t->fork || (!op_draws(op) && op != OP_dropout))
+	if (!t->cond || (!op_draws(op) && op != OP_dropout))
 		return true;
 	return trace_break(t, BREAK_UNSUPPORTED, "random numbers", err);
 }
@@ -481,15 +547,17 @@ static bool has_outcome(const struct value *values, int n)
 static struct value real_of(const void *self, struct value v)
 {
 	const struct trace *t = self;
-	int slot = world_slot(t, v);
+	int source = variables_source(t, v);
 
-	return slot >= 0 && t->slots->at[slot].value.kind == v.kind ? t->slots->at[slot].value : v;
+	return source >= 0 && t->sources->at[source].value.kind == v.kind
+		   ? t->sources->at[source].value
+		   : v;
 }
 
 /* Nodes know whose call they are part of. */
 static bool place_module(struct trace *t, struct err *err)
 {
-	const struct call_path_stands stands = { t->base, t->below, real_of, t };
+	const struct call_path_stands stand_ins = { t->base, t->below, real_of, t };
 	struct call_path calls;
 	struct buf path;
 	bool ok;
@@ -497,7 +565,7 @@ static bool place_module(struct trace *t, struct err *err)
 	if (t->ruled)
 		return graph_set_module(t->graph, t->ruled->module) || trace_no_memory(err);
 	buf_init(&path, 0);
-	call_path_find(t->vm, &stands, &calls);
+	call_path_find(t->vm, &stand_ins, &calls);
 	call_path_print(&calls, &path);
 	ok = !path.failed && graph_set_module(t->graph, path.len ? path.data : NULL);
 	buf_finish(&path);
@@ -509,9 +577,9 @@ static int add_node(struct trace *t, enum op op, const struct arg *args, struct 
 {
 	int first = t->graph->n_nodes, n = op_info(op)->n_params, node;
 
-	if (op != OP_dropout || !t->native || !t->autograd->recording || !sweep_draws(args))
+	if (op != OP_dropout || !t->native || !t->autograd->recording || !trace_dropout_draws(args))
 		return graph_add(t->graph, op, args, n, t->host.line, t->host.column, err);
-	node = sweep_dropout(t->graph, args, n, t->host.line, t->host.column, err);
+	node = trace_dropout_mask(t->graph, args, n, t->host.line, t->host.column, err);
 	for (int id = first; id < node; id++)
 		if (!graph_set_fx(t->graph, id, "")) {
 			trace_no_memory(err);
@@ -546,7 +614,8 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 		values = settled;
 	}
 	if (!place_module(t, err) || !check_bound(t, err) || !check_random(t, op, err) ||
-	    (inplace && values[0].kind == VALUE_TENSOR && !fork_may_write(t, values[0], err)))
+	    (inplace && values[0].kind == VALUE_TENSOR &&
+	     !t->control->may_write(t, values[0], err)))
 		return false;
 	if (!bind_call(&target, op, call_name(name, op), values, n, kw, args, err))
 		return bind_failed(t, values, n, err);

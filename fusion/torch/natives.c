@@ -1,6 +1,6 @@
-/* fusion/torch/torch_more.c -- calls that no row of ops.def takes as they are: which, and the
- * simple ones. */
-#include "fusion/torch/torch_more.h"
+/* fusion/torch/torch_native_more.c -- calls that no row of ops.def takes as they are: which, and
+ * the simple ones. */
+#include "fusion/torch/natives.h"
 
 #include <float.h>
 #include <math.h>
@@ -37,7 +37,7 @@ static bool keyword_wants(const struct native *f, const struct keywords *kw)
 }
 
 /* op(*at, operand) in the place of *at. */
-static bool apply(const struct composer *c, enum op op, const char *name, struct value operand,
+static bool apply(const struct decomposer *c, enum op op, const char *name, struct value operand,
 		  struct value *at, struct err *err)
 {
 	struct value next;
@@ -51,7 +51,7 @@ static bool apply(const struct composer *c, enum op op, const char *name, struct
 
 /* As torch: nearbyint(x * 10^d) / 10^d, and the other way round below 0, each step in
  * the dtype of x. */
-static bool round_decimals(const struct composer *c, const char *name, const struct value *v,
+static bool round_decimals(const struct decomposer *c, const char *name, const struct value *v,
 			   struct value *out, struct err *err)
 {
 	enum dtype dtype;
@@ -62,7 +62,7 @@ static bool round_decimals(const struct composer *c, const char *name, const str
 	if (v[0].kind != VALUE_TENSOR)
 		return err_set(err, ERR_TYPE, "round takes a tensor, not %s",
 			       value_type_name(v[0]));
-	if (!compose_number(c, v[1], "decimals", &decimals, err) ||
+	if (!decompose_number(c, v[1], "decimals", &decimals, err) ||
 	    !c->type(c->self, v[0], &rank, &dtype, err))
 		return false;
 	if (decimals == 0)
@@ -79,8 +79,8 @@ static bool round_decimals(const struct composer *c, const char *name, const str
 }
 
 /* A number in the sizes of the index: scatter_add takes tensors. */
-static bool source(const struct composer *c, struct value index, struct value src, enum dtype dtype,
-		   struct value *out, struct err *err)
+static bool source(const struct decomposer *c, struct value index, struct value src,
+		   enum dtype dtype, struct value *out, struct err *err)
 {
 	struct value to = { .kind = VALUE_DTYPE, .dtype = dtype };
 
@@ -93,7 +93,7 @@ static bool source(const struct composer *c, struct value index, struct value sr
 }
 
 /* v: x, dim, index, src, value, reduce */
-static bool scatter_reduce(const struct composer *c, const char *name, const struct value *v,
+static bool scatter_reduce(const struct decomposer *c, const char *name, const struct value *v,
 			   struct value *out, struct err *err)
 {
 	struct value src;
@@ -119,7 +119,7 @@ static bool scatter_reduce(const struct composer *c, const char *name, const str
 	return ok;
 }
 
-static bool keyword_call(const struct composer *c, int id, const char *name,
+static bool keyword_call(const struct decomposer *c, int id, const char *name,
 			 const struct value *args, int n, const struct keywords *kw,
 			 struct value *out, struct err *err)
 {
@@ -132,8 +132,8 @@ static bool keyword_call(const struct composer *c, int id, const char *name,
 	char fx[64] = "fx:";
 
 	strncat(fx, dot ? dot + 1 : name, 60);
-	ok = rounds ? compose_args(name, round_names, 2, 2, args, n, kw, v, err)
-		    : compose_args(name, scatter_names, 6, 3, args, n, kw, v, err);
+	ok = rounds ? decompose_args(name, round_names, 2, 2, args, n, kw, v, err)
+		    : decompose_args(name, scatter_names, 6, 3, args, n, kw, v, err);
 	if (!ok)
 		return false;
 	if (!is_inplace(id))
@@ -177,7 +177,7 @@ static bool literal_wants(const struct native *f, const struct value *args, int 
 	return f->id == OP_tensor && n > 0 && has_tensor(args[0], 0);
 }
 
-static bool call(const struct composer *c, const char *name, int id, const struct value *args,
+static bool call(const struct decomposer *c, const char *name, int id, const struct value *args,
 		 int n, const struct keywords *kw, struct value *out, struct err *err)
 {
 	struct value f = value_native(name, id, false, (struct value){ .kind = VALUE_UNSET });
@@ -190,11 +190,11 @@ static bool call(const struct composer *c, const char *name, int id, const struc
 	return ok;
 }
 
-static bool put_together(const struct composer *c, struct value v, const char *name,
+static bool put_together(const struct decomposer *c, struct value v, const char *name,
 			 struct value *out, struct err *err);
 
 /* [a, [b, c]]: as nested stacks; numbers among tensors become tensors. */
-static bool stack(const struct composer *c, struct value v, const char *name, struct value *out,
+static bool stack(const struct decomposer *c, struct value v, const char *name, struct value *out,
 		  struct err *err)
 {
 	struct value items = value_list(NULL, 0), item;
@@ -212,7 +212,7 @@ static bool stack(const struct composer *c, struct value v, const char *name, st
 	return ok;
 }
 
-static bool put_together(const struct composer *c, struct value v, const char *name,
+static bool put_together(const struct decomposer *c, struct value v, const char *name,
 			 struct value *out, struct err *err)
 {
 	struct value empty, copy;
@@ -241,7 +241,7 @@ static bool put_together(const struct composer *c, struct value v, const char *n
 }
 
 /* torch.tensor(data, dtype=) with a tensor in data. */
-static bool of_tensors(const struct composer *c, const struct value *args, int n,
+static bool of_tensors(const struct decomposer *c, const struct value *args, int n,
 		       const struct keywords *kw, struct value *out, struct err *err)
 {
 	struct value to = { .kind = VALUE_DTYPE, .dtype = DTYPE_COUNT }, made, data;
@@ -267,8 +267,9 @@ static bool of_tensors(const struct composer *c, const struct value *args, int n
 }
 
 /* torch.Tensor(2, 3): of these sizes, unset in torch; torch.Tensor([1, 2]): these. */
-static bool literal_call(const struct composer *c, const struct native *f, const struct value *args,
-			 int n, const struct keywords *kw, struct value *out, struct err *err)
+static bool literal_call(const struct decomposer *c, const struct native *f,
+			 const struct value *args, int n, const struct keywords *kw,
+			 struct value *out, struct err *err)
 {
 	struct value dtype = { .kind = VALUE_DTYPE, .dtype = DTYPE_F32 }, name, size, values[2];
 	struct keywords as = { .n = 1, .names = &name };
@@ -305,11 +306,11 @@ static const struct {
 	enum break_id why;
 } natives[] = {
 #define NATIVE(id, spellings, parameters, why) { spellings, parameters, BREAK_##why },
-#include "fusion/torch/torch_more.def"
+#include "fusion/torch/natives.def"
 #undef NATIVE
 };
 
-int torch_more_find(const char *spelling)
+int natives_find(const char *spelling)
 {
 	size_t len = strlen(spelling);
 
@@ -321,7 +322,7 @@ int torch_more_find(const char *spelling)
 	return -1;
 }
 
-enum break_id torch_more_break(int id)
+enum break_id natives_break(int id)
 {
 	return id > MORE_FIRST && id < MORE_END ? natives[id - MORE_FIRST - 1].why : BREAK_NONE;
 }
@@ -341,8 +342,8 @@ static bool is_plain_to(const struct value *args, int n, const struct keywords *
 	       (!kw || kw->n == 0 || has_keyword(kw, "dtype"));
 }
 
-bool torch_more_wants(const struct native *f, const struct value *args, int n,
-		      const struct keywords *kw)
+bool natives_wants(const struct native *f, const struct value *args, int n,
+		   const struct keywords *kw)
 {
 	bool method = f->self.kind == VALUE_TENSOR;
 
@@ -472,7 +473,7 @@ static bool device_named(const struct value *args, int n, struct value *out, str
 }
 
 /* What needs no op and no elements; false in *known for another. */
-static bool answer(const struct composer *c, const struct torch_memory *memory, int id,
+static bool answer(const struct decomposer *c, const struct torch_memory *memory, int id,
 		   const struct value *args, int n, bool *known, struct value *out, struct err *err)
 {
 	enum dtype dtype = DTYPE_F32;
@@ -522,7 +523,7 @@ static bool answer(const struct composer *c, const struct torch_memory *memory, 
 }
 
 /* f(..., out=y): what f gives, written into y. */
-static bool call_into(const struct composer *c, const struct native *f, const struct value *args,
+static bool call_into(const struct decomposer *c, const struct native *f, const struct value *args,
 		      int n, const struct keywords *kw, struct value *out, struct err *err)
 {
 	struct value rest[MAX_ARGS + 2], names[MAX_ARGS + 2], into = value_none(), made, same;
@@ -561,7 +562,7 @@ static bool call_into(const struct composer *c, const struct native *f, const st
 
 		ok = !equal ||
 		     (c->size(c->self, into, d, &x, err) && c->size(c->self, made, d, &y, err) &&
-		      compose_compare(c, CMP_EQ, x, y, &equal, err));
+		      decompose_compare(c, CMP_EQ, x, y, &equal, err));
 		if (ok && !equal)
 			ok = err_set(err, ERR_SHAPE,
 				     "%s: out has other sizes than the result; give a tensor of "
@@ -591,7 +592,7 @@ static bool bind_native(int id, const char *name, const struct value *args, int 
 	snprintf(text, sizeof(text), "%s", natives[id - MORE_FIRST - 1].parameters);
 	for (char *word; n_names < MAX_PARAMETERS && (word = strtok_r(rest, " ", &rest));)
 		names[n_names++] = word;
-	if (!compose_args(name, names, n_names, 0, args, n, kw, out, err))
+	if (!decompose_args(name, names, n_names, 0, args, n, kw, out, err))
 		return false;
 	*given = 0;
 	for (int i = 0; i < n_names; i++) {
@@ -603,9 +604,9 @@ static bool bind_native(int id, const char *name, const struct value *args, int 
 	return true;
 }
 
-bool torch_more_call(const struct composer *c, const struct torch_memory *memory,
-		     const struct native *f, const struct value *args, int n,
-		     const struct keywords *kw, struct value *out, struct err *err)
+bool natives_call(const struct decomposer *c, const struct torch_memory *memory,
+		  const struct native *f, const struct value *args, int n,
+		  const struct keywords *kw, struct value *out, struct err *err)
 {
 	bool method = f->self.kind == VALUE_TENSOR, known;
 	int id = f->id == OP_where ? MORE_NONZERO : f->id;
@@ -634,13 +635,13 @@ bool torch_more_call(const struct composer *c, const struct torch_memory *memory
 		return false;
 	if (known)
 		return true;
-	if (torch_more_break(id) == BREAK_NONE)
+	if (natives_break(id) == BREAK_NONE)
 		return return_types_call(c, id, f->name, all, n, kw, out, err);
 	if (!memory)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "%s reads values of a tensor, which ends the graph", f->name);
 	if (id == MORE_MASKED_SELECT)
 		return masked_select_call(c, f->name, all, n, kw, out, err);
-	return dynamic_call(memory, f->id == OP_where ? OP_where : id, f->name, all, n, kw, out,
-			    err);
+	return data_dependent_call(memory, f->id == OP_where ? OP_where : id, f->name, all, n, kw,
+				   out, err);
 }

@@ -1,10 +1,10 @@
-/* fusion/torch/compose.c -- x[index] and x[index] = v.
+/* fusion/torch/subscript.c -- x[index] and x[index] = v.
  *
  * An index is taken from left to right: ints, slices, None and ... become views,
  * one after the other; int tensors stay for one gather at the end, a bool
  * tensor for the places where it holds.
  */
-#include "fusion/torch/compose.h"
+#include "fusion/torch/decomposition.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct step {
 };
 
 struct subscript {
-	const struct composer *c;
+	const struct decomposer *c;
 	struct step steps[MAX_STEPS];
 	int n_steps;
 	struct value index[MAX_RANK]; /* tensors, as they stand; references */
@@ -56,8 +56,8 @@ static bool is_size(struct value v)
 	return v.kind == VALUE_INT || v.kind == VALUE_SYMINT;
 }
 
-bool compose_compare(const struct composer *c, enum cmpop op, struct value a, struct value b,
-		     bool *out, struct err *err)
+bool decompose_compare(const struct decomposer *c, enum cmpop op, struct value a, struct value b,
+		       bool *out, struct err *err)
 {
 	struct value v;
 
@@ -70,8 +70,8 @@ bool compose_compare(const struct composer *c, enum cmpop op, struct value a, st
 				     : c->host->truth(c->host->self, v, out, err));
 }
 
-bool compose_add(const struct composer *c, struct value a, struct value b, struct value *out,
-		 struct err *err)
+bool decompose_add(const struct decomposer *c, struct value a, struct value b, struct value *out,
+		   struct err *err)
 {
 	if (a.kind == VALUE_INT && b.kind == VALUE_INT) {
 		*out = value_int((int64_t)((uint64_t)a.i + (uint64_t)b.i));
@@ -81,7 +81,7 @@ bool compose_add(const struct composer *c, struct value a, struct value b, struc
 }
 
 /* Its __index__, which a bound of a slice is read by; sizes are ints, bools are not. */
-bool compose_index(const struct composer *c, struct value t, struct value *out, struct err *err)
+bool decompose_index(const struct decomposer *c, struct value t, struct value *out, struct err *err)
 {
 	enum dtype dtype;
 	int rank;
@@ -97,12 +97,12 @@ bool compose_index(const struct composer *c, struct value t, struct value *out, 
 		       "only integer tensors of a single element can be converted to an index");
 }
 
-bool compose_number(const struct composer *c, struct value v, const char *what, int64_t *out,
-		    struct err *err)
+bool decompose_number(const struct decomposer *c, struct value v, const char *what, int64_t *out,
+		      struct err *err)
 {
 	struct value number = v;
 
-	if ((v.kind == VALUE_SYMINT || v.kind == VALUE_LATEINT) &&
+	if ((v.kind == VALUE_SYMINT || v.kind == VALUE_DEFERRED_INT) &&
 	    !c->host->to_number(c->host->self, VALUE_INT, v, &number, err))
 		return false;
 	if (v.kind == VALUE_TENSOR) {
@@ -126,30 +126,31 @@ bool compose_number(const struct composer *c, struct value v, const char *what, 
 static bool bound(struct subscript *s, struct value v, struct value size, struct value otherwise,
 		  struct value *out)
 {
-	const struct composer *c = s->c;
+	const struct decomposer *c = s->c;
 	bool negative, inside;
 
 	if (v.kind == VALUE_NONE) {
 		*out = otherwise;
 		return true;
 	}
-	if (v.kind == VALUE_LATEINT && !c->host->to_number(c->host->self, VALUE_INT, v, &v, s->err))
+	if (v.kind == VALUE_DEFERRED_INT &&
+	    !c->host->to_number(c->host->self, VALUE_INT, v, &v, s->err))
 		return false;
-	if (v.kind == VALUE_TENSOR && !compose_index(c, v, &v, s->err))
+	if (v.kind == VALUE_TENSOR && !decompose_index(c, v, &v, s->err))
 		return false;
 	if (!is_size(v))
 		return err_set(s->err, ERR_TYPE, "a slice has ints or None as bounds, not %s",
 			       value_type_name(v));
-	if (!compose_compare(c, CMP_LT, v, value_int(0), &negative, s->err))
+	if (!decompose_compare(c, CMP_LT, v, value_int(0), &negative, s->err))
 		return false;
 	if (negative) {
-		if (!compose_add(c, v, size, &v, s->err) ||
-		    !compose_compare(c, CMP_LT, v, value_int(0), &negative, s->err))
+		if (!decompose_add(c, v, size, &v, s->err) ||
+		    !decompose_compare(c, CMP_LT, v, value_int(0), &negative, s->err))
 			return false;
 		*out = negative ? value_int(0) : v;
 		return true;
 	}
-	if (!compose_compare(c, CMP_LE, v, size, &inside, s->err))
+	if (!decompose_compare(c, CMP_LE, v, size, &inside, s->err))
 		return false;
 	*out = inside ? v : size;
 	return true;
@@ -168,10 +169,10 @@ static bool take_slice(struct subscript *s, struct value t, int dim, const struc
 
 	if (!s->c->size(s->c->self, t, dim, &size, s->err))
 		return false;
-	if (step.kind == VALUE_TENSOR && !compose_index(s->c, step, &step, s->err))
+	if (step.kind == VALUE_TENSOR && !decompose_index(s->c, step, &step, s->err))
 		return false;
 	if (step.kind != VALUE_NONE &&
-	    !compose_number(s->c, step, "the step of a slice", &stride, s->err))
+	    !decompose_number(s->c, step, "the step of a slice", &stride, s->err))
 		return false;
 	if (stride < 1)
 		return err_set(s->err, ERR_VALUE,
@@ -179,7 +180,7 @@ static bool take_slice(struct subscript *s, struct value t, int dim, const struc
 			       "torch.flip(x, (dim,)) to reverse it");
 	if (!bound(s, slice->start, size, value_int(0), &start) ||
 	    !bound(s, slice->stop, size, size, &stop) ||
-	    !compose_compare(s->c, CMP_LT, stop, start, &behind, s->err))
+	    !decompose_compare(s->c, CMP_LT, stop, start, &behind, s->err))
 		return false;
 	if (behind)
 		stop = start;
@@ -481,8 +482,8 @@ static bool read_indices(struct subscript *s, struct value t, const char *name, 
 	return s->c->run(s->c->self, OP_index, name, false, values, 2 + s->n_index, out, s->err);
 }
 
-bool compose_subscript(const struct composer *c, struct value t, struct value index,
-		       struct value *out, struct err *err)
+bool decompose_subscript(const struct decomposer *c, struct value t, struct value index,
+			 struct value *out, struct err *err)
 {
 	struct subscript s = { .c = c, .err = err };
 	struct value part;
@@ -503,8 +504,8 @@ bool compose_subscript(const struct composer *c, struct value t, struct value in
 }
 
 /* part[...] = v, in place. */
-static bool fill_part(const struct composer *c, struct value part, struct value v, const char *name,
-		      struct err *err)
+static bool fill_part(const struct decomposer *c, struct value part, struct value v,
+		      const char *name, struct err *err)
 {
 	struct value done;
 
@@ -558,7 +559,7 @@ static bool store_masked(struct subscript *s, struct value part, struct value v)
 /* part[i, j] = v: v takes sizes and dtype of part[i, j]. */
 static bool store_indexed(struct subscript *s, struct value part, struct value v)
 {
-	const struct composer *c = s->c;
+	const struct decomposer *c = s->c;
 	struct value values[3 + MAX_INDICES] = { part, value_int(s->index_dim) };
 	struct value chosen, value, whole;
 	bool ok;
@@ -582,7 +583,7 @@ static bool store_indexed(struct subscript *s, struct value part, struct value v
 	return ok;
 }
 
-static bool is_single(const struct composer *c, struct value v)
+static bool is_single(const struct decomposer *c, struct value v)
 {
 	enum dtype dtype;
 	int rank = 0;
@@ -590,8 +591,8 @@ static bool is_single(const struct composer *c, struct value v)
 	return v.kind != VALUE_TENSOR || (c->type(c->self, v, &rank, &dtype, NULL) && rank == 0);
 }
 
-bool compose_store(const struct composer *c, struct value t, struct value index, struct value v,
-		   struct err *err)
+bool decompose_store(const struct decomposer *c, struct value t, struct value index, struct value v,
+		     struct err *err)
 {
 	struct subscript s = { .c = c, .err = err };
 	struct value part;

@@ -1,6 +1,6 @@
-/* fusion/capture/trace_view.c -- views while capturing, and tensors from outside that share memory.
+/* fusion/capture/trace/view.c -- views while capturing, and tensors from outside that share memory.
  */
-#include "fusion/capture/trace.h"
+#include "fusion/capture/trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -240,10 +240,10 @@ bool trace_view_write(struct trace *t, struct value tensor, int node, struct err
 /* The node that has the strides of the base's memory. */
 static int memory_node(struct trace *t, struct value base, struct err *err)
 {
-	int slot = trace_slot(t, base), lifted = trace_lifted(t, base);
+	int source = trace_source(t, base), lifted = trace_lifted(t, base);
 
 	for (size_t i = 0; i < t->inputs.len; i++)
-		if ((slot >= 0 && t->inputs.at[i].slot == slot) ||
+		if ((source >= 0 && t->inputs.at[i].source == source) ||
 		    (lifted >= 0 && t->inputs.at[i].lifted == lifted))
 			return t->graph->inputs[i];
 	return trace_node(t, base, err);
@@ -274,16 +274,16 @@ bool trace_view_layout(struct trace *t, struct value tensor, struct value *base,
  * functional graph says what the write means.  Sizes and places are constants then,
  * which guards check. */
 
-static const struct tensor *memory_of(const struct trace *t, int slot)
+static const struct tensor *memory_of(const struct trace *t, int source)
 {
-	return t->slots->at[slot].value.tensor->memory;
+	return t->sources->at[source].value.tensor->memory;
 }
 
 static bool covers(const struct tensor *a, const struct tensor *b)
 {
 	struct tensor_extent x = tensor_extent(a), y = tensor_extent(b);
 
-	if (slots_same_tensor(a, b))
+	if (sources_same_tensor(a, b))
 		return true;
 	for (int d = 0; d < b->rank; d++)
 		if (b->stride[d] < 0)
@@ -292,45 +292,45 @@ static bool covers(const struct tensor *a, const struct tensor *b)
 	       x.first <= y.first && y.end <= x.end;
 }
 
-static bool is_tensor(const struct slot *s)
+static bool is_tensor(const struct source *s)
 {
 	return s->live && s->kind == VALUE_TENSOR && s->same_as < 0;
 }
 
 /* A local that the piece only passes on is a tensor as well. */
-static bool may_be_read(const struct slot *s)
+static bool may_be_read(const struct source *s)
 {
-	return s->kind == VALUE_TENSOR && s->same_as < 0 && (s->live || s->access == SLOT_LOCAL) &&
-	       s->value.tensor->memory;
+	return s->kind == VALUE_TENSOR && s->same_as < 0 &&
+	       (s->live || s->access == SOURCE_LOCAL) && s->value.tensor->memory;
 }
 
 /* Its gradient is not that of a view of another one. */
-static bool is_taped(const struct slots *s, int slot)
+static bool is_taped(const struct sources *s, int source)
 {
-	return autograd_requires(s->at[slot].value);
+	return autograd_requires(s->at[source].value);
 }
 
 /* What the piece writes to it gives it a gradient that it did not have. */
-static bool becomes_taped(struct trace *t, int slot)
+static bool becomes_taped(struct trace *t, int source)
 {
-	struct slot *s = &t->slots->at[slot];
+	struct source *s = &t->sources->at[source];
 	struct err unknown = { 0 };
 	bool requires = false;
 
-	return t->autograd->recording && !is_taped(t->slots, slot) &&
-	       s->stand.kind == VALUE_TENSOR &&
-	       (!trace_requires(t, s->stand, &requires, &unknown) || requires);
+	return t->autograd->recording && !is_taped(t->sources, source) &&
+	       s->stand_in.kind == VALUE_TENSOR &&
+	       (!trace_requires(t, s->stand_in, &requires, &unknown) || requires);
 }
 
 /* A write to `a` matters for `b`, which is only passed on, too: its memory shows the write, but its
  * gradient becomes another one, which no view in a graph can say. */
 static bool is_left_behind(struct trace *t, int a, int b)
 {
-	return is_taped(t->slots, a) || is_taped(t->slots, b) || becomes_taped(t, a);
+	return is_taped(t->sources, a) || is_taped(t->sources, b) || becomes_taped(t, a);
 }
 
 /* Views of one tensor write through it. */
-static bool is_known(const struct slots *s, int a, int b)
+static bool is_known(const struct sources *s, int a, int b)
 {
 	int of_a = s->at[a].view_of, of_b = s->at[b].view_of;
 
@@ -338,7 +338,7 @@ static bool is_known(const struct slots *s, int a, int b)
 }
 
 /* `part` is a view of `whole` from the next attempt on; views of it are, too. */
-static void cover(struct slots *s, int whole, int part)
+static void cover(struct sources *s, int whole, int part)
 {
 	if (part == whole)
 		return;
@@ -351,7 +351,7 @@ static void cover(struct slots *s, int whole, int part)
 /* A tensor, perhaps one of the two, whose memory both lie in; -1: none. */
 static int find_whole(const struct trace *t, int a, int b)
 {
-	const struct slots *s = t->slots;
+	const struct sources *s = t->sources;
 
 	for (int i = 0; i < s->n; i++)
 		if (may_be_read(&s->at[i]) && covers(memory_of(t, i), memory_of(t, a)) &&
@@ -371,7 +371,7 @@ static bool meet(const struct trace *t, int a, int b)
 
 enum overlap overlap_find(struct trace *t)
 {
-	struct slots *s = t->slots;
+	struct sources *s = t->sources;
 	enum overlap found = OVERLAP_NONE;
 
 	for (int i = 0; i < s->n; i++) {
@@ -399,13 +399,13 @@ enum overlap overlap_find(struct trace *t)
 }
 
 /* Sizes and places are those of this call. */
-static bool has_numbers(struct trace *t, int slot, struct err *err)
+static bool has_numbers(struct trace *t, int source, struct err *err)
 {
-	struct slots *s = t->slots;
+	struct sources *s = t->sources;
 	bool changed = false;
 
-	for (int d = 0; d < s->at[slot].rank; d++) {
-		struct slot_dim *dim = &s->dims[slots_root(s, s->at[slot].first_dim + d)];
+	for (int d = 0; d < s->at[source].rank; d++) {
+		struct source_dim *dim = &s->dims[sources_root(s, s->at[source].first_dim + d)];
 
 		changed |= !dim->pinned;
 		dim->pinned = true;
@@ -415,14 +415,14 @@ static bool has_numbers(struct trace *t, int slot, struct err *err)
 }
 
 /* The part's place in the whole, in numbers. */
-static int add_part(struct trace *t, int slot, int base, struct err *err)
+static int add_part(struct trace *t, int source, int base, struct err *err)
 {
-	int whole = t->slots->at[slot].view_of;
-	const struct tensor *part = memory_of(t, slot), *all = memory_of(t, whole);
+	int whole = t->sources->at[source].view_of;
+	const struct tensor *part = memory_of(t, source), *all = memory_of(t, whole);
 	const struct sym *size[MAX_RANK], *stride[MAX_RANK];
 	struct arg args[MAX_ARGS] = { 0 };
 
-	if (!has_numbers(t, whole, err) || !has_numbers(t, slot, err))
+	if (!has_numbers(t, whole, err) || !has_numbers(t, source, err))
 		return -1;
 	for (int d = 0; d < part->rank; d++) {
 		size[d] = sym_const(t->graph->syms, part->size[d]);
@@ -435,27 +435,27 @@ static int add_part(struct trace *t, int slot, int base, struct err *err)
 	return graph_add(t->graph, OP_as_strided, args, 4, 0, 0, err);
 }
 
-bool overlap_stand(struct trace *t, int slot, struct value *out, struct err *err)
+bool overlap_stand_in(struct trace *t, int source, struct value *out, struct err *err)
 {
 	struct arg args[MAX_ARGS] = { 0 };
 	struct value base;
 	int node;
 
-	if (!world_read(t, t->slots->at[slot].view_of, &base, err))
+	if (!variables_read(t, t->sources->at[source].view_of, &base, err))
 		return false;
 	node = trace_node(t, base, err);
 	if (node < 0)
 		return false;
 	args[0] = arg_node(node);
-	node = slots_alias(t->slots, slot) ? graph_add(t->graph, OP_alias, args, 1, 0, 0, err)
-					   : add_part(t, slot, node, err);
+	node = sources_alias(t->sources, source) ? graph_add(t->graph, OP_alias, args, 1, 0, 0, err)
+						 : add_part(t, source, node, err);
 	if (node < 0)
 		return false;
 	if (!graph_set_fx(t->graph, node, ""))
 		return trace_no_memory(err);
 	if (!trace_wrap_view(t, base, node, out, err))
 		return false;
-	out->tensor->input = slot;
-	t->slots->at[slot].touched = true;
+	out->tensor->input = source;
+	t->sources->at[source].touched = true;
 	return true;
 }

@@ -1,4 +1,4 @@
-/* fusion/capture/sources/guards_text.c -- guards in words, and why one failed.
+/* fusion/capture/guards/text.c -- guards in words, and why one failed.
  *
  * A text names values as the program does (x.size(0), cfg['act']), never by
  * the engine's symbols.
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <string.h>
 
-#include "fusion/capture/sources/guards.h"
+#include "fusion/capture/guards/guards.h"
 
 enum { MAX_TOLD = 4 }; /* symbols of one condition */
 
@@ -41,9 +41,9 @@ static const char *kind_name(enum value_kind kind)
 	return value_type_name((struct value){ .kind = kind });
 }
 
-static const char *name_of(const struct guards *g, int slot)
+static const char *name_of(const struct guards *g, int source)
 {
-	return slot < 0 ? "" : g->slots->at[slot].name;
+	return source < 0 ? "" : g->sources->at[source].name;
 }
 
 /* What a symbol is named for; a symbol that no guard reads has nothing. */
@@ -51,12 +51,12 @@ static void home_text(const struct guards *g, int64_t var, struct buf *out)
 {
 	struct guard_home home = g->homes[var];
 
-	if (home.slot < 0)
+	if (home.source < 0)
 		buf_puts(out, "a size");
 	else if (home.dim < 0)
-		buf_puts(out, name_of(g, home.slot));
+		buf_puts(out, name_of(g, home.source));
 	else
-		buf_printf(out, "%s.size(%d)", name_of(g, home.slot), home.dim);
+		buf_printf(out, "%s.size(%d)", name_of(g, home.source), home.dim);
 }
 
 /* Sizes in the user's terms: "2*x.size(0) + 1". */
@@ -125,7 +125,7 @@ static void var_value(const struct guards *g, int var, const int64_t *vars, stru
 	const struct guard_home *home = &g->homes[var];
 	double f;
 
-	if (home->dim < 0 && g->slots->at[home->slot].kind == VALUE_FLOAT) {
+	if (home->dim < 0 && g->sources->at[home->source].kind == VALUE_FLOAT) {
 		memcpy(&f, &vars[var], sizeof(f));
 		value_print(out, value_float(f), false);
 	} else {
@@ -141,7 +141,7 @@ static void tell_var(void *self, int var)
 	for (int i = 0; i < t->n; i++)
 		if (t->told[i] == var)
 			return;
-	if (t->n == MAX_TOLD || t->g->homes[var].slot < 0 || t->g->vars[var] == t->g->was[var])
+	if (t->n == MAX_TOLD || t->g->homes[var].source < 0 || t->g->vars[var] == t->g->was[var])
 		return;
 	buf_puts(t->out, t->n ? "; " : ": ");
 	t->told[t->n++] = var;
@@ -179,11 +179,11 @@ static void keys_text(const struct dict *dict, struct buf *out)
 	buf_puts(out, "]");
 }
 
-/* The type of a slot, or its value. */
-static void slot_text(const struct guards *g, const struct guard *at, struct buf *out)
+/* The type of a source, or its value. */
+static void source_text(const struct guards *g, const struct guard *at, struct buf *out)
 {
-	const char *name = name_of(g, at->slot), *kind;
-	struct value was = at->slot < 0 ? value_none() : g->slots->at[at->slot].value;
+	const char *name = name_of(g, at->source), *kind;
+	struct value was = at->source < 0 ? value_none() : g->sources->at[at->source].value;
 
 	switch (at->kind) {
 	case GUARD_LOAD:
@@ -191,7 +191,7 @@ static void slot_text(const struct guards *g, const struct guard *at, struct buf
 		return;
 	case GUARD_KIND:
 	case GUARD_ITERATOR:
-		kind = kind_name(g->slots->at[at->slot].kind);
+		kind = kind_name(g->sources->at[at->source].kind);
 		buf_printf(out, "%s is %s %s", name, strchr("aeiou", kind[0]) ? "an" : "a", kind);
 		return;
 	case GUARD_SET:
@@ -199,7 +199,7 @@ static void slot_text(const struct guards *g, const struct guard *at, struct buf
 		return;
 	case GUARD_UNSET:
 		buf_printf(out, "%s %s", name,
-			   g->slots->at[at->slot].access == SLOT_ATTRIBUTE
+			   g->sources->at[at->source].access == SOURCE_ATTRIBUTE
 			       ? "is not set on the object"
 			       : "has no value");
 		return;
@@ -262,7 +262,7 @@ static void autocast_text(unsigned mode, struct buf *out)
 /* How two objects are to one another. */
 static void pair_text(const struct guards *g, const struct guard *at, struct buf *out)
 {
-	const char *name = name_of(g, at->slot), *other = name_of(g, at->other);
+	const char *name = name_of(g, at->source), *other = name_of(g, at->other);
 
 	if (at->kind == GUARD_WITHIN)
 		buf_printf(out, "%s lies in the memory of %s, from element %lld on", name, other,
@@ -271,7 +271,7 @@ static void pair_text(const struct guards *g, const struct guard *at, struct buf
 		buf_printf(out, "%s has the elements of %s", name, other);
 	else if (at->kind == GUARD_IDENTICAL)
 		buf_printf(out, "%s is %s", name, other);
-	else if (at->kind == GUARD_DISJOINT && g->slots->at[at->slot].kind == VALUE_TENSOR)
+	else if (at->kind == GUARD_DISJOINT && g->sources->at[at->source].kind == VALUE_TENSOR)
 		buf_printf(out, "%s and %s share no memory", name, other);
 	else
 		buf_printf(out, "%s is not %s", name, other);
@@ -279,8 +279,8 @@ static void pair_text(const struct guards *g, const struct guard *at, struct buf
 
 static void write_text(const struct guards *g, const struct guard *at, struct buf *out)
 {
-	const char *name = name_of(g, at->slot);
-	struct value was = at->slot < 0 ? value_none() : g->slots->at[at->slot].value;
+	const char *name = name_of(g, at->source);
+	struct value was = at->source < 0 ? value_none() : g->sources->at[at->source].value;
 
 	switch (at->kind) {
 	case GUARD_RANK:
@@ -333,7 +333,7 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 		}
 		return;
 	default:
-		slot_text(g, at, out);
+		source_text(g, at, out);
 	}
 }
 
@@ -362,27 +362,27 @@ static void type_text(enum value_kind kind, struct buf *out)
 }
 
 /* A value that was burned in: both values, or both types where these differ. */
-static void value_reason(const struct slot *slot, struct value is, struct buf *out)
+static void value_reason(const struct source *source, struct value is, struct buf *out)
 {
-	bool by_type = is.kind != slot->kind || is.kind == VALUE_TENSOR;
+	bool by_type = is.kind != source->kind || is.kind == VALUE_TENSOR;
 
-	buf_printf(out, "%s is ", slot->name);
+	buf_printf(out, "%s is ", source->name);
 	if (by_type)
 		type_text(is.kind, out);
 	else
 		value_print(out, is, false);
 	buf_puts(out, ", was ");
 	if (by_type)
-		type_text(slot->kind, out);
+		type_text(source->kind, out);
 	else
-		value_print(out, slot->value, false);
+		value_print(out, source->value, false);
 }
 
 static void tensor_reason(const struct guards *g, const struct guard *at, const struct roots *roots,
 			  struct buf *out)
 {
-	const struct tensor *t = slot_value(g->slots, at->slot, roots).tensor->memory;
-	const char *name = name_of(g, at->slot);
+	const struct tensor *t = source_value(g->sources, at->source, roots).tensor->memory;
+	const char *name = name_of(g, at->source);
 
 	switch (at->kind) {
 	case GUARD_RANK:
@@ -443,10 +443,10 @@ static void tensor_reason(const struct guards *g, const struct guard *at, const 
 static void identity_reason(const struct guards *g, const struct guard *at, struct buf *out)
 {
 	if (at->kind == GUARD_IDENTICAL)
-		buf_printf(out, "%s is another object than %s, was the same", name_of(g, at->slot),
-			   name_of(g, at->other));
+		buf_printf(out, "%s is another object than %s, was the same",
+			   name_of(g, at->source), name_of(g, at->other));
 	else
-		buf_printf(out, "%s is %s, was another object", name_of(g, at->slot),
+		buf_printf(out, "%s is %s, was another object", name_of(g, at->source),
 			   name_of(g, at->other));
 }
 
@@ -457,12 +457,12 @@ static void function_text(const struct code *code, struct buf *out)
 }
 
 /* Of the same kind, but not the one that it was. */
-static void another_reason(const struct guard *at, const struct slot *slot, struct value is,
+static void another_reason(const struct guard *at, const struct source *source, struct value is,
 			   struct buf *out)
 {
-	struct value was = slot->value;
+	struct value was = source->value;
 
-	buf_printf(out, "%s is ", slot->name);
+	buf_printf(out, "%s is ", source->name);
 	if (is.kind == VALUE_FUNCTION && is.function->code == at->pointer) {
 		buf_printf(out, "%s with other defaults than before", is.function->code->name);
 	} else if (is.kind == VALUE_FUNCTION) {
@@ -485,11 +485,11 @@ static void another_reason(const struct guard *at, const struct slot *slot, stru
 }
 
 /* Types, lengths, keys and burned-in values. */
-static void slot_reason(const struct guards *g, const struct guard *at, const struct roots *roots,
-			struct buf *out)
+static void source_reason(const struct guards *g, const struct guard *at, const struct roots *roots,
+			  struct buf *out)
 {
-	const struct slot *slot = &g->slots->at[at->slot];
-	struct value is = slot_value(g->slots, at->slot, roots);
+	const struct source *source = &g->sources->at[at->source];
+	struct value is = source_value(g->sources, at->source, roots);
 
 	switch (at->kind) {
 	case GUARD_LENGTH:
@@ -502,30 +502,30 @@ static void slot_reason(const struct guards *g, const struct guard *at, const st
 	case GUARD_KIND:
 		break;
 	case GUARD_UNSET:
-		buf_printf(out, "%s is ", slot->name);
+		buf_printf(out, "%s is ", source->name);
 		value_print(out, is, false);
-		buf_puts(out, slot->access == SLOT_ATTRIBUTE ? ", was not set on the object"
-							     : ", had no value");
+		buf_puts(out, source->access == SOURCE_ATTRIBUTE ? ", was not set on the object"
+								 : ", had no value");
 		return;
 	default:
-		if (is.kind == slot->kind) {
-			another_reason(at, slot, is, out);
+		if (is.kind == source->kind) {
+			another_reason(at, source, is, out);
 			return;
 		}
 	}
 	if (is.kind == VALUE_UNSET) {
-		buf_printf(out, "%s has no value, had one", slot->name);
-	} else if (is.kind != slot->kind || at->kind == GUARD_TYPE || at->kind == GUARD_VALUE ||
+		buf_printf(out, "%s has no value, had one", source->name);
+	} else if (is.kind != source->kind || at->kind == GUARD_TYPE || at->kind == GUARD_VALUE ||
 		   at->kind == GUARD_EQUAL) {
-		value_reason(slot, is, out);
+		value_reason(source, is, out);
 	} else if (at->kind == GUARD_LENGTH) {
-		buf_printf(out, "len(%s) is %d, was %" PRId64, slot->name, is.list->len,
+		buf_printf(out, "len(%s) is %d, was %" PRId64, source->name, is.list->len,
 			   at->number);
 	} else {
-		buf_printf(out, "list(%s) is ", slot->name);
+		buf_printf(out, "list(%s) is ", source->name);
 		keys_text(is.dict, out);
 		buf_puts(out, ", was ");
-		keys_text(slot->value.dict, out);
+		keys_text(source->value.dict, out);
 	}
 }
 
@@ -551,8 +551,8 @@ void guards_reason(const struct guards *g, int index, const struct roots *roots,
 	} else if (at->kind == GUARD_MODES) {
 		modes_reason(g, &roots->vm->world, out);
 	} else if (at->kind < GUARD_RANK) {
-		slot_reason(g, at, roots, out);
-	} else if (g->slots->at[at->slot].kind != VALUE_TENSOR) {
+		source_reason(g, at, roots, out);
+	} else if (g->sources->at[at->source].kind != VALUE_TENSOR) {
 		identity_reason(g, at, out);
 	} else {
 		tensor_reason(g, at, roots, out);

@@ -1,10 +1,10 @@
-/* fusion/capture/sources/guards.c -- makes guards from a capture; guards_check.c checks them.
+/* fusion/capture/guards/guards.c -- makes guards from a capture; guards/check.c checks them.
  *
  * A tensor that the program never looked at is guarded by type alone: FX drops
  * such inputs too.  So a symbol is named for the first dim of its class whose
  * tensor was looked at, which need not be the class's root.
  */
-#include "fusion/capture/sources/guards.h"
+#include "fusion/capture/guards/guards.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,15 +24,15 @@ static void add(struct maker *m, struct guard guard)
 		m->failed = true;
 }
 
-static bool looked_at(const struct slot *s)
+static bool looked_at(const struct source *s)
 {
 	return s->kind == VALUE_TENSOR && s->live && s->same_as < 0 && s->touched;
 }
 
-/* How the type of a slot is checked; after that it may be read. */
-static struct guard type_guard(const struct slot *s, int slot)
+/* How the type of a source is checked; after that it may be read. */
+static struct guard type_guard(const struct source *s, int source)
 {
-	struct guard guard = { .kind = GUARD_VALUE, .slot = slot };
+	struct guard guard = { .kind = GUARD_VALUE, .source = source };
 
 	switch (s->kind) {
 	case VALUE_UNSET:
@@ -95,12 +95,12 @@ static struct guard type_guard(const struct slot *s, int slot)
 	return guard;
 }
 
-/* Where a class is a slot of its own, its instances need no pointer to it, but
+/* Where a class is a source of its own, its instances need no pointer to it, but
  * the class may not be another one: its guard says so. */
-static void add_type(struct maker *m, int slot)
+static void add_type(struct maker *m, int source)
 {
-	const struct slot *s = &m->t->slots->at[slot];
-	struct guard guard = type_guard(s, slot);
+	const struct source *s = &m->t->sources->at[source];
+	struct guard guard = type_guard(s, source);
 
 	if (s->kind == VALUE_FLOAT && s->symbolic && !s->pinned) {
 		guard.kind = GUARD_FLOAT;
@@ -110,22 +110,22 @@ static void add_type(struct maker *m, int slot)
 		guard.number = s->var;
 	}
 	if (s->var >= 0)
-		m->g->homes[s->var] = (struct guard_home){ .slot = slot, .dim = -1 };
+		m->g->homes[s->var] = (struct guard_home){ .source = source, .dim = -1 };
 	add(m, guard);
 }
 
-static void add_size(struct maker *m, int slot, int dim)
+static void add_size(struct maker *m, int source, int dim)
 {
-	const struct slot *s = &m->t->slots->at[slot];
-	int var = m->t->slots->dims[slots_root(m->t->slots, s->first_dim + dim)].var;
-	struct guard guard = { .slot = slot, .dim = dim, .number = var };
+	const struct source *s = &m->t->sources->at[source];
+	int var = m->t->sources->dims[sources_root(m->t->sources, s->first_dim + dim)].var;
+	struct guard guard = { .source = source, .dim = dim, .number = var };
 
 	if (var < 0) {
 		guard.kind = GUARD_SIZE;
 		guard.number = s->size[dim];
-	} else if (m->g->homes[var].slot < 0) {
+	} else if (m->g->homes[var].source < 0) {
 		guard.kind = GUARD_SYMBOL;
-		m->g->homes[var] = (struct guard_home){ .slot = slot, .dim = dim };
+		m->g->homes[var] = (struct guard_home){ .source = source, .dim = dim };
 	} else {
 		guard.kind = GUARD_SAME_SIZE;
 	}
@@ -133,67 +133,68 @@ static void add_size(struct maker *m, int slot, int dim)
 }
 
 /* The strides of what is not row-major are constants. */
-static void add_layout(struct maker *m, int slot)
+static void add_layout(struct maker *m, int source)
 {
-	const struct slot *s = &m->t->slots->at[slot];
+	const struct source *s = &m->t->sources->at[source];
 	const struct tensor *t = s->value.tensor->memory;
 
-	add(m, (struct guard){ .kind = GUARD_DTYPE, .slot = slot, .number = s->dtype });
+	add(m, (struct guard){ .kind = GUARD_DTYPE, .source = source, .number = s->dtype });
 	if (m->t->autograd->recording || s->grad_read)
 		add(m, (struct guard){ .kind = GUARD_GRAD,
-				       .slot = slot,
+				       .source = source,
 				       .number = autograd_requires(s->value) });
 	if (s->leaf_read || (s->written && m->t->autograd->recording)) /* eager refuses a leaf */
 		add(m, (struct guard){ .kind = GUARD_LEAF,
-				       .slot = slot,
+				       .source = source,
 				       .number = autograd_is_leaf(s->value) });
 	if (s->contiguous) {
-		add(m, (struct guard){ .kind = GUARD_CONTIGUOUS, .slot = slot });
+		add(m, (struct guard){ .kind = GUARD_CONTIGUOUS, .source = source });
 		return;
 	}
 	for (int d = 0; d < s->rank; d++)
 		if (s->size[d] > 1)
 			add(m, (struct guard){ .kind = GUARD_STRIDE,
-					       .slot = slot,
+					       .source = source,
 					       .dim = d,
 					       .number = t->stride[d] });
 }
 
 /* What may be written to has to be the same thing, or another one, as it was. */
-static bool has_identity(const struct slot *s)
+static bool has_identity(const struct source *s)
 {
 	return s->live &&
 	       (s->kind == VALUE_TENSOR || s->kind == VALUE_LIST || s->kind == VALUE_DICT ||
 		s->kind == VALUE_SET || s->kind == VALUE_CELL || s->kind == VALUE_INSTANCE);
 }
 
-/* A slot whose memory is that of another (trace_view.c). */
-static void add_place(struct maker *m, int slot)
+/* A source whose memory is that of another (trace/view.c). */
+static void add_place(struct maker *m, int source)
 {
-	const struct slots *s = m->t->slots;
-	int whole = s->at[slot].view_of;
+	const struct sources *s = m->t->sources;
+	int whole = s->at[source].view_of;
 
-	if (slots_alias(s, slot)) {
-		add(m, (struct guard){ .kind = GUARD_ALIAS, .slot = slot, .other = whole });
+	if (sources_alias(s, source)) {
+		add(m, (struct guard){ .kind = GUARD_ALIAS, .source = source, .other = whole });
 		return;
 	}
 	add(m, (struct guard){ .kind = GUARD_WITHIN,
-			       .slot = slot,
+			       .source = source,
 			       .other = whole,
-			       .number = s->at[slot].value.tensor->memory->offset -
+			       .number = s->at[source].value.tensor->memory->offset -
 					 s->at[whole].value.tensor->memory->offset });
 }
 
 static void add_aliases(struct maker *m)
 {
-	const struct slots *s = m->t->slots;
+	const struct sources *s = m->t->sources;
 
 	for (int i = 0; i < s->n; i++) {
 		if (!has_identity(&s->at[i]))
 			continue;
 		if (s->at[i].same_as >= 0) {
-			add(m, (struct guard){
-				   .kind = GUARD_IDENTICAL, .slot = i, .other = s->at[i].same_as });
+			add(m, (struct guard){ .kind = GUARD_IDENTICAL,
+					       .source = i,
+					       .other = s->at[i].same_as });
 			continue;
 		}
 		if (s->at[i].kind == VALUE_TENSOR && s->at[i].view_of >= 0)
@@ -203,22 +204,22 @@ static void add_aliases(struct maker *m)
 			    s->at[j].same_as < 0 && (j > i || !s->at[j].written) &&
 			    s->at[j].view_of < 0 &&
 			    (s->at[i].kind == VALUE_TENSOR ||
-			     (s->at[i].access != SLOT_CELL && s->at[j].access != SLOT_CELL)))
+			     (s->at[i].access != SOURCE_CELL && s->at[j].access != SOURCE_CELL)))
 				add(m, (struct guard){
-					   .kind = GUARD_DISJOINT, .slot = i, .other = j });
+					   .kind = GUARD_DISJOINT, .source = i, .other = j });
 		for (int j = i + 1; s->at[i].told_apart && j < s->n; j++)
 			if (s->at[j].told_apart && s->at[j].live && s->at[j].same_as < 0 &&
 			    s->at[j].kind == s->at[i].kind)
 				add(m,
-				    (struct guard){ .kind = GUARD_OTHER, .slot = i, .other = j });
+				    (struct guard){ .kind = GUARD_OTHER, .source = i, .other = j });
 	}
 }
 
 /* What a program hardly ever changes, and nothing else is read from: its guard
  * comes last. */
-static bool is_steady(const struct slots *s, int slot)
+static bool is_steady(const struct sources *s, int source)
 {
-	const struct slot *at = &s->at[slot];
+	const struct source *at = &s->at[source];
 
 	if (at->kind != VALUE_MODULE && at->kind != VALUE_FUNCTION && at->kind != VALUE_NATIVE &&
 	    at->kind != VALUE_CLASS)
@@ -231,7 +232,7 @@ static bool is_steady(const struct slots *s, int slot)
 
 static void add_types(struct maker *m, bool steady)
 {
-	const struct slots *s = m->t->slots;
+	const struct sources *s = m->t->sources;
 
 	for (int i = 0; i < s->n; i++)
 		if (s->at[i].live && is_steady(s, i) == steady)
@@ -239,24 +240,24 @@ static void add_types(struct maker *m, bool steady)
 }
 
 /* What was only passed on has none yet. */
-static bool has_name(struct maker *m, int slot)
+static bool has_name(struct maker *m, int source)
 {
-	m->failed |= !m->t->slots->at[slot].name && !slots_describe(m->t->slots, slot);
+	m->failed |= !m->t->sources->at[source].name && !sources_describe(m->t->sources, source);
 	return !m->failed;
 }
 
 static void add_all(struct maker *m)
 {
-	const struct slots *s = m->t->slots;
+	const struct sources *s = m->t->sources;
 
 	add_types(m, false);
 	for (int i = 0; i < s->n; i++)
 		if (!s->at[i].live && s->at[i].may_be_unset && has_name(m, i))
-			add(m, (struct guard){ .kind = GUARD_SET, .slot = i });
+			add(m, (struct guard){ .kind = GUARD_SET, .source = i });
 	for (int i = 0; i < s->n; i++)
 		if (looked_at(&s->at[i]))
 			add(m, (struct guard){
-				   .kind = GUARD_RANK, .slot = i, .number = s->at[i].rank });
+				   .kind = GUARD_RANK, .source = i, .number = s->at[i].rank });
 	for (int i = 0; i < s->n; i++)
 		for (int d = 0; looked_at(&s->at[i]) && d < s->at[i].rank; d++)
 			add_size(m, i, d);
@@ -265,9 +266,10 @@ static void add_all(struct maker *m)
 			add_layout(m, i);
 	add_aliases(m);
 	for (size_t i = 0; i < m->t->conditions.len; i++)
-		add(m, (struct guard){ .kind = GUARD_CONDITION, .slot = -1, .number = (int64_t)i });
+		add(m,
+		    (struct guard){ .kind = GUARD_CONDITION, .source = -1, .number = (int64_t)i });
 	add_types(m, true);
-	add(m, (struct guard){ .kind = GUARD_MODES, .slot = -1 });
+	add(m, (struct guard){ .kind = GUARD_MODES, .source = -1 });
 }
 
 static bool is_of_tensor(enum guard_kind kind)
@@ -291,12 +293,12 @@ static void set_strides(struct guards *g, struct guard_step *step)
 }
 
 /* The step of a tensor that was looked at: its other guards go into it. */
-static struct guard_step tensor_step(const struct guards *g, int slot, int sizes)
+static struct guard_step tensor_step(const struct guards *g, int source, int sizes)
 {
-	const struct slot *s = &g->slots->at[slot];
+	const struct source *s = &g->sources->at[source];
 
-	return (struct guard_step){ .slot = slot,
-				    .local = s->access == SLOT_LOCAL ? s->index : -1,
+	return (struct guard_step){ .source = source,
+				    .local = s->access == SOURCE_LOCAL ? s->index : -1,
 				    .guard = -1,
 				    .rank = (int8_t)s->rank,
 				    .dtype = (int8_t)s->dtype,
@@ -318,7 +320,7 @@ static void add_to_step(struct guards *g, struct guard_step *step, const struct 
 
 static bool add_steps(struct guards *g, struct arena *arena)
 {
-	int n_sizes = 0, *step_of = ARENA_ARRAY(arena, int, (size_t)g->slots->n + 1);
+	int n_sizes = 0, *step_of = ARENA_ARRAY(arena, int, (size_t)g->sources->n + 1);
 
 	for (int i = 0; i < g->n; i++)
 		n_sizes += 2 * is_of_tensor(g->at[i].kind);
@@ -333,17 +335,17 @@ static bool add_steps(struct guards *g, struct arena *arena)
 
 		if (is_of_tensor(at->kind) || at->kind == GUARD_MODES)
 			continue;
-		*step = (struct guard_step){ .slot = at->slot, .local = -1, .guard = i };
-		if (at->kind == GUARD_TYPE && looked_at(&g->slots->at[at->slot])) {
-			*step = tensor_step(g, at->slot, n_sizes);
+		*step = (struct guard_step){ .source = at->source, .local = -1, .guard = i };
+		if (at->kind == GUARD_TYPE && looked_at(&g->sources->at[at->source])) {
+			*step = tensor_step(g, at->source, n_sizes);
 			n_sizes += 2 * step->rank;
-			step_of[at->slot] = g->n_steps;
+			step_of[at->source] = g->n_steps;
 		}
 		g->n_steps++;
 	}
 	for (int i = 0; i < g->n; i++)
 		if (is_of_tensor(g->at[i].kind))
-			add_to_step(g, &g->steps[step_of[g->at[i].slot]], &g->at[i]);
+			add_to_step(g, &g->steps[step_of[g->at[i].source]], &g->at[i]);
 	for (int i = 0; i < g->n_steps; i++)
 		if (g->steps[i].guard < 0)
 			set_strides(g, &g->steps[i]);
@@ -356,14 +358,14 @@ bool guards_create(struct guards *g, const struct trace *t, struct arena *arena)
 	size_t n_conditions = t->conditions.len;
 	int64_t *was;
 
-	g->slots = t->slots;
+	g->sources = t->sources;
 	g->grad_off = t->vm->world.grad_off;
 	g->autocast = t->vm->world.autocast & AUTOCAST_STATE;
 	g->n_vars = (int)t->homes.len;
 	g->homes = ARENA_ARRAY(arena, struct guard_home, (size_t)g->n_vars + 1);
 	g->vars = ARENA_ARRAY(arena, int64_t, (size_t)g->n_vars + 1);
 	g->was = was = ARENA_ARRAY(arena, int64_t, (size_t)g->n_vars + 1);
-	g->values = ARENA_ARRAY(arena, struct value, (size_t)t->slots->n + 1);
+	g->values = ARENA_ARRAY(arena, struct value, (size_t)t->sources->n + 1);
 	g->conditions = ARENA_ARRAY(arena, struct size_condition, n_conditions + 1);
 	if (!g->homes || !g->vars || !was || !g->values || !g->conditions)
 		return false;
@@ -372,7 +374,7 @@ bool guards_create(struct guards *g, const struct trace *t, struct arena *arena)
 	for (int i = 0; i < g->n_vars; i++)
 		was[i] = sym_var_hint(t->graph->syms, i);
 	for (int i = 0; i < g->n_vars; i++)
-		g->homes[i] = (struct guard_home){ .slot = -1, .dim = -1 };
+		g->homes[i] = (struct guard_home){ .source = -1, .dim = -1 };
 	add_all(&m);
 	g->at = ARENA_ARRAY(arena, struct guard, m.list.len + 1);
 	g->texts = ARENA_ARRAY(arena, const char *, m.list.len + 1);
@@ -397,7 +399,7 @@ bool guards_symbols(const struct guards *g, struct arena *arena, struct fusion_s
 		return false;
 	for (int i = 0; i < g->n_vars; i++) {
 		const struct guard_home *home = &g->homes[i];
-		const char *name = home->slot < 0 ? NULL : g->slots->at[home->slot].name;
+		const char *name = home->source < 0 ? NULL : g->sources->at[home->source].name;
 
 		if (!name) /* nothing reads it */
 			continue;

@@ -1,13 +1,12 @@
-/* fusion/torch/compose_call.c -- torch.cat, chunk, arange: functions of lists, and
+/* fusion/torch/decompose_call.c -- torch.cat, chunk, arange: functions of lists, and
  * those that give tuples.
  */
-#include "fusion/torch/compose.h"
+#include "fusion/torch/decomposition.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "fusion/graph/graph.h"
-#include "fusion/torch/compose_private.h"
 #include "fusion/torch/convert.h"
 #include "fusion/vm/placement.h"
 
@@ -39,8 +38,8 @@ static bool names_placement(const char *name, const char *key, struct value v, s
 	return err_set(err, ERR_TYPE, "%s has no parameter %s", name, key);
 }
 
-bool compose_keywords(const char *name, const char *const *names, int n_names,
-		      const struct value *values, const struct keywords *kw, struct err *err)
+bool decompose_keywords(const char *name, const char *const *names, int n_names,
+			const struct value *values, const struct keywords *kw, struct err *err)
 {
 	for (int k = 0; kw && k < kw->n; k++) {
 		const char *key = kw->names[k].str->text;
@@ -54,9 +53,9 @@ bool compose_keywords(const char *name, const char *const *names, int n_names,
 	return true;
 }
 
-bool compose_args(const char *name, const char *const *names, int n_names, int required,
-		  const struct value *args, int n, const struct keywords *kw, struct value *out,
-		  struct err *err)
+bool decompose_args(const char *name, const char *const *names, int n_names, int required,
+		    const struct value *args, int n, const struct keywords *kw, struct value *out,
+		    struct err *err)
 {
 	int n_kw = kw ? kw->n : 0, positional = n - n_kw;
 
@@ -89,8 +88,8 @@ bool compose_args(const char *name, const char *const *names, int n_names, int r
 	return true;
 }
 
-bool compose_sizes(const struct composer *c, struct value x, struct value *out, enum dtype *dtype,
-		   struct err *err)
+bool decompose_sizes(const struct decomposer *c, struct value x, struct value *out,
+		     enum dtype *dtype, struct err *err)
 {
 	struct value sizes[MAX_RANK];
 	int rank;
@@ -137,7 +136,7 @@ static void drop(struct value *values, int n)
 }
 
 /* items[0..n), which it takes over, as one; seven at a time. */
-static bool cat_items(const struct composer *c, struct value *items, int n, struct value dim,
+static bool cat_items(const struct decomposer *c, struct value *items, int n, struct value dim,
 		      const char *name, struct value *out, struct err *err)
 {
 	struct value values[1 + CAT_ARGS] = { dim };
@@ -169,7 +168,7 @@ static bool cat_items(const struct composer *c, struct value *items, int n, stru
 }
 
 /* Each item through one op with an int argument (stack: unsqueeze). */
-static bool prepare(const struct composer *c, enum op op, int below_rank, struct value dim,
+static bool prepare(const struct decomposer *c, enum op op, int below_rank, struct value dim,
 		    struct value *items, int n, struct err *err)
 {
 	for (int i = 0; i < n; i++) {
@@ -190,8 +189,8 @@ static bool prepare(const struct composer *c, enum op op, int below_rank, struct
 	return true;
 }
 
-static bool join(const struct composer *c, const struct native *f, const struct value *args, int n,
-		 const struct keywords *kw, struct value *out, struct err *err)
+static bool join(const struct decomposer *c, const struct native *f, const struct value *args,
+		 int n, const struct keywords *kw, struct value *out, struct err *err)
 {
 	static const char *const names[] = { "tensors", "dim" };
 	struct value given[2], list, items;
@@ -200,7 +199,7 @@ static bool join(const struct composer *c, const struct native *f, const struct 
 	enum dtype dtype;
 	char name[64] = "fx:";
 
-	if (!compose_args(f->name, names, 2, 1, args, n, kw, given, err) ||
+	if (!decompose_args(f->name, names, 2, 1, args, n, kw, given, err) ||
 	    !check_list(f->name, given[0], err))
 		return false;
 	list = given[0];
@@ -235,7 +234,7 @@ struct cuts {
 	int n;
 };
 
-static bool split(const struct composer *c, const struct native *f, struct value t,
+static bool split(const struct decomposer *c, const struct native *f, struct value t,
 		  const struct value *args, int n, const struct keywords *kw, const char *name,
 		  struct value *out, struct err *err);
 
@@ -248,7 +247,7 @@ static bool add_cut(struct cuts *cuts, struct value at, struct err *err)
 }
 
 /* Views of dim `dim` between the cuts, as a tuple. */
-static bool pieces(const struct composer *c, enum op whole_op, struct value t, int dim,
+static bool pieces(const struct decomposer *c, enum op whole_op, struct value t, int dim,
 		   const struct cuts *cuts, const char *name, struct value *out, struct err *err)
 {
 	struct value parts = value_sequence(VALUE_TUPLE, cuts->n), whole;
@@ -280,21 +279,21 @@ static bool pieces(const struct composer *c, enum op whole_op, struct value t, i
 }
 
 /* The dim of a call, and its size. */
-static bool find_dim(const struct composer *c, struct value t, struct value v, int *dim,
+static bool find_dim(const struct decomposer *c, struct value t, struct value v, int *dim,
 		     struct value *size, struct err *err)
 {
 	enum dtype dtype;
 	int64_t wanted = 0;
 	int rank;
 
-	if (v.kind != VALUE_UNSET && !compose_number(c, v, "dim", &wanted, err))
+	if (v.kind != VALUE_UNSET && !decompose_number(c, v, "dim", &wanted, err))
 		return false;
 	return c->type(c->self, t, &rank, &dtype, err) && torch_wrap_dim(wanted, rank, dim, err) &&
 	       c->size(c->self, t, *dim, size, err);
 }
 
 /* split([2, 3]): parts of these lengths. */
-static bool cut_lengths(const struct composer *c, const struct list *lengths, struct value size,
+static bool cut_lengths(const struct decomposer *c, const struct list *lengths, struct value size,
 			struct cuts *cuts, struct err *err)
 {
 	bool whole, negative;
@@ -305,42 +304,42 @@ static bool cut_lengths(const struct composer *c, const struct list *lengths, st
 		if (lengths->at[i].kind != VALUE_INT && lengths->at[i].kind != VALUE_SYMINT)
 			return err_set(err, ERR_TYPE, "split: a length must be an int, not %s",
 				       value_type_name(lengths->at[i]));
-		if (!compose_compare(c, CMP_LT, lengths->at[i], value_int(0), &negative, err))
+		if (!decompose_compare(c, CMP_LT, lengths->at[i], value_int(0), &negative, err))
 			return false;
 		if (negative)
 			return err_set(err, ERR_OP, "split: a length is negative");
-		if (!compose_add(c, cuts->bounds[i], lengths->at[i], &next, err) ||
+		if (!decompose_add(c, cuts->bounds[i], lengths->at[i], &next, err) ||
 		    !add_cut(cuts, next, err))
 			return false;
 	}
-	if (!compose_compare(c, CMP_EQ, cuts->bounds[cuts->n], size, &whole, err))
+	if (!decompose_compare(c, CMP_EQ, cuts->bounds[cuts->n], size, &whole, err))
 		return false;
 	return whole ||
 	       err_set(err, ERR_OP, "split: the lengths must sum up to the size of the dim");
 }
 
 /* (size + n - 1) // n */
-static bool divide_up(const struct composer *c, struct value size, int64_t n, struct value *out,
+static bool divide_up(const struct decomposer *c, struct value size, int64_t n, struct value *out,
 		      struct err *err)
 {
 	if (size.kind == VALUE_INT) {
 		*out = value_int(size.i ? (size.i + n - 1) / n : 1);
 		return true;
 	}
-	return compose_add(c, size, value_int(n - 1), &size, err) &&
+	return decompose_add(c, size, value_int(n - 1), &size, err) &&
 	       c->host->binary(c->host->self, BIN_FLOORDIV, false, size, value_int(n), out, err);
 }
 
 /* Parts of one length, and what is left as the last one. */
-static bool cut_by(const struct composer *c, struct value each, struct value size,
+static bool cut_by(const struct decomposer *c, struct value each, struct value size,
 		   struct cuts *cuts, struct err *err)
 {
 	struct value next;
 	bool more;
 
 	do {
-		if (!compose_add(c, cuts->bounds[cuts->n], each, &next, err) ||
-		    !compose_compare(c, CMP_LT, next, size, &more, err) ||
+		if (!decompose_add(c, cuts->bounds[cuts->n], each, &next, err) ||
+		    !decompose_compare(c, CMP_LT, next, size, &more, err) ||
 		    !add_cut(cuts, more ? next : size, err))
 			return false;
 	} while (more);
@@ -348,7 +347,7 @@ static bool cut_by(const struct composer *c, struct value each, struct value siz
 }
 
 /* Of split() and chunk(). */
-static bool cut_equal(const struct composer *c, struct value how, bool chunks, struct value size,
+static bool cut_equal(const struct decomposer *c, struct value how, bool chunks, struct value size,
 		      struct cuts *cuts, struct err *err)
 {
 	struct value each;
@@ -356,10 +355,10 @@ static bool cut_equal(const struct composer *c, struct value how, bool chunks, s
 	bool more;
 
 	if (!chunks && how.kind == VALUE_SYMINT) /* how many parts there are is guarded */
-		return compose_compare(c, CMP_LT, how, value_int(1), &more, err) &&
+		return decompose_compare(c, CMP_LT, how, value_int(1), &more, err) &&
 		       (more ? err_set(err, ERR_OP, "the split size must be positive")
 			     : cut_by(c, how, size, cuts, err));
-	if (!compose_number(c, how, chunks ? "the number of chunks" : "the split size", &n, err))
+	if (!decompose_number(c, how, chunks ? "the number of chunks" : "the split size", &n, err))
 		return false;
 	if (n < 1)
 		return err_set(err, ERR_OP, "%s must be positive, not %lld",
@@ -371,15 +370,15 @@ static bool cut_equal(const struct composer *c, struct value how, bool chunks, s
 }
 
 /* tensor_split: a number of parts that differ by one at most, or where to cut. */
-static bool cut_apart(const struct composer *c, struct value how, struct value size,
+static bool cut_apart(const struct decomposer *c, struct value how, struct value size,
 		      struct cuts *cuts, struct err *err)
 {
 	int64_t n, parts, at = 0, next;
 
-	if (!compose_number(c, size, "size", &n, err))
+	if (!decompose_number(c, size, "size", &n, err))
 		return false;
 	if (!is_list(how)) {
-		if (!compose_number(c, how, "the number of parts", &parts, err))
+		if (!decompose_number(c, how, "the number of parts", &parts, err))
 			return false;
 		if (parts < 1 || parts > MAX_LIST)
 			return err_set(err, ERR_OP,
@@ -393,7 +392,7 @@ static bool cut_apart(const struct composer *c, struct value how, struct value s
 		return true;
 	}
 	for (int i = 0; i < how.list->len; i++) {
-		if (!compose_number(c, how.list->at[i], "an index", &next, err))
+		if (!decompose_number(c, how.list->at[i], "an index", &next, err))
 			return false;
 		next = next < 0 ? next + n : next;
 		at = next < 0 ? 0 : next > n ? n : next;
@@ -403,7 +402,7 @@ static bool cut_apart(const struct composer *c, struct value how, struct value s
 	return add_cut(cuts, value_int(n), err);
 }
 
-static bool split(const struct composer *c, const struct native *f, struct value t,
+static bool split(const struct decomposer *c, const struct native *f, struct value t,
 		  const struct value *args, int n, const struct keywords *kw, const char *name,
 		  struct value *out, struct err *err)
 {
@@ -423,7 +422,7 @@ static bool split(const struct composer *c, const struct native *f, struct value
 
 	cuts.n = 0;
 	cuts.bounds[0] = value_int(0);
-	if (!compose_args(f->name, names, 2, 1, args, n, kw, given, err) ||
+	if (!decompose_args(f->name, names, 2, 1, args, n, kw, given, err) ||
 	    !find_dim(c, t, given[1], &dim, &size, err))
 		return false;
 	if (any)
@@ -436,7 +435,7 @@ static bool split(const struct composer *c, const struct native *f, struct value
 	return ok && pieces(c, any ? OP_alias : OP_parts, t, dim, &cuts, name, out, err);
 }
 
-static bool unbind(const struct composer *c, const struct native *f, struct value t,
+static bool unbind(const struct decomposer *c, const struct native *f, struct value t,
 		   const struct value *args, int n, const struct keywords *kw, struct value *out,
 		   struct err *err)
 {
@@ -445,9 +444,9 @@ static bool unbind(const struct composer *c, const struct native *f, struct valu
 	int64_t size;
 	int dim;
 
-	if (!compose_args(f->name, names, 1, 0, args, n, kw, given, err) ||
+	if (!decompose_args(f->name, names, 1, 0, args, n, kw, given, err) ||
 	    !find_dim(c, t, given[0], &dim, &length, err) ||
-	    !compose_number(c, length, "size", &size, err))
+	    !decompose_number(c, length, "size", &size, err))
 		return false;
 	if (size > MAX_LIST)
 		return err_set(err, ERR_BOUND, "unbind: over %d parts", MAX_LIST);
@@ -474,8 +473,8 @@ static bool unbind(const struct composer *c, const struct native *f, struct valu
 	return true;
 }
 
-bool compose_row(const struct composer *c, struct value t, struct value index, struct value *out,
-		 struct err *err)
+bool decompose_row(const struct decomposer *c, struct value t, struct value index,
+		   struct value *out, struct err *err)
 {
 	struct value values[] = { t, value_int(0), index };
 	bool ok;
@@ -487,19 +486,19 @@ bool compose_row(const struct composer *c, struct value t, struct value index, s
 	return ok;
 }
 
-static bool arange(const struct composer *c, const struct native *f, const struct value *args,
+static bool arange(const struct decomposer *c, const struct native *f, const struct value *args,
 		   int n, const struct keywords *kw, struct value *out, struct err *err);
 
 /* The same where bounds are symbols: -((start - end) // step), none below 0. */
-static bool count_symbols(const struct composer *c, struct value start, struct value end,
+static bool count_symbols(const struct decomposer *c, struct value start, struct value end,
 			  int64_t step, struct value *out, struct err *err)
 {
 	struct vm_host *host = c->host;
 	struct value n;
 	bool behind;
 
-	if (!compose_compare(c, CMP_LT, step > 0 ? end : start, step > 0 ? start : end, &behind,
-			     err))
+	if (!decompose_compare(c, CMP_LT, step > 0 ? end : start, step > 0 ? start : end, &behind,
+			       err))
 		return false;
 	if (behind)
 		return err_set(err, ERR_OP,
@@ -511,7 +510,7 @@ static bool count_symbols(const struct composer *c, struct value start, struct v
 }
 
 /* How many steps lead from start to just before end. */
-static bool count_steps(const struct composer *c, struct value start, struct value end,
+static bool count_steps(const struct decomposer *c, struct value start, struct value end,
 			struct value step, struct value *out, struct err *err)
 {
 	double a = start.kind == VALUE_FLOAT ? start.f : 0, b = end.kind == VALUE_FLOAT ? end.f : 0;
@@ -526,9 +525,9 @@ static bool count_steps(const struct composer *c, struct value start, struct val
 	if (start.kind != VALUE_FLOAT && end.kind != VALUE_FLOAT && step.kind == VALUE_INT &&
 	    step.i != 0 && (start.kind == VALUE_SYMINT || end.kind == VALUE_SYMINT))
 		return count_symbols(c, start, end, step.i, out, err);
-	if ((start.kind != VALUE_FLOAT && !compose_number(c, start, "start", &i, err)) ||
-	    (end.kind != VALUE_FLOAT && !compose_number(c, end, "end", &j, err)) ||
-	    (step.kind != VALUE_FLOAT && !compose_number(c, step, "step", &k, err)))
+	if ((start.kind != VALUE_FLOAT && !decompose_number(c, start, "start", &i, err)) ||
+	    (end.kind != VALUE_FLOAT && !decompose_number(c, end, "end", &j, err)) ||
+	    (step.kind != VALUE_FLOAT && !decompose_number(c, step, "step", &k, err)))
 		return false;
 	if (start.kind != VALUE_FLOAT && end.kind != VALUE_FLOAT && step.kind != VALUE_FLOAT) {
 		if (k == 0)
@@ -553,14 +552,14 @@ static bool count_steps(const struct composer *c, struct value start, struct val
 	return true;
 }
 
-static bool arange(const struct composer *c, const struct native *f, const struct value *args,
+static bool arange(const struct decomposer *c, const struct native *f, const struct value *args,
 		   int n, const struct keywords *kw, struct value *out, struct err *err)
 {
 	static const char *const names[] = { "start", "end", "step", "dtype" };
 	struct value given[4], length, dtype = { .kind = VALUE_DTYPE };
 	bool floats = false;
 
-	if (!compose_args(f->name, names, 4, 0, args, n, kw, given, err))
+	if (!decompose_args(f->name, names, 4, 0, args, n, kw, given, err))
 		return false;
 	if (given[1].kind == VALUE_UNSET) { /* arange(end) */
 		given[1] = given[0];
@@ -588,13 +587,13 @@ static bool arange(const struct composer *c, const struct native *f, const struc
 		      (struct value[]){ given[0], given[2], length, dtype }, 4, out, err);
 }
 
-bool compose_knows(int id)
+bool decompose_knows(int id)
 {
 	return id >= NATIVE_CAT && id <= NATIVE_ARANGE;
 }
 
-bool compose_call(const struct composer *c, const struct native *f, const struct value *args, int n,
-		  const struct keywords *kw, struct value *out, struct err *err)
+bool decompose_call(const struct decomposer *c, const struct native *f, const struct value *args,
+		    int n, const struct keywords *kw, struct value *out, struct err *err)
 {
 	struct value t = f->self;
 	char name[64] = "fx:";
@@ -614,12 +613,12 @@ bool compose_call(const struct composer *c, const struct native *f, const struct
 		return unbind(c, f, t, args, n, kw, out, err);
 	strncat(name, strrchr(f->name, '.') + 1, sizeof(name) - 4);
 	if (f->id >= NATIVE_INDEX_ADD)
-		return compose_more(c, f, name, t, args, n, kw, out, err);
+		return decompose_index_op(c, f, name, t, args, n, kw, out, err);
 	return split(c, f, t, args, n, kw, name, out, err);
 }
 
-bool compose_attr(const struct composer *c, struct value t, const char *name, bool *known,
-		  struct value *out, struct err *err)
+bool decompose_attr(const struct decomposer *c, struct value t, const char *name, bool *known,
+		    struct value *out, struct err *err)
 {
 	struct value dims[MAX_RANK], values[3] = { t };
 	const char *device;

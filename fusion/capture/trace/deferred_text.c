@@ -1,19 +1,17 @@
-/* fusion/capture/deferred_text.c -- texts with gaps, made while capturing and filled in when the
- * graph has run. */
-#include "fusion/capture/deferred_text.h"
+/* fusion/capture/trace/deferred_text.c -- texts with gaps, made while capturing and filled in when
+ * the graph has run. */
+#include "fusion/capture/trace/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/capture/control/cond.h"
-#include "fusion/capture/reconstruction.h"
 #include "fusion/eager/eager.h"
 
 /* One of two tensors of which one is a leaf: what is shown of it depends on which. */
 static bool may_be_leaf(const struct trace *t, struct value v)
 {
-	const struct fork_choice *choice = v.kind == VALUE_TENSOR ? fork_choice_of(t, v) : NULL;
+	const struct trace_choice *choice = v.kind == VALUE_TENSOR ? trace_choice_of(t, v) : NULL;
 
 	return choice && (trace_is_leaf(t, choice->of[0]) || trace_is_leaf(t, choice->of[1]));
 }
@@ -22,10 +20,10 @@ static bool may_be_leaf(const struct trace *t, struct value v)
 static bool keep_tensor(struct trace *t, struct text_gap *gap, struct err *err)
 {
 	struct arg args[MAX_ARGS] = { arg_node(trace_node(t, gap->value, err)) };
-	int node = args[0].node, slot = trace_slot(t, gap->value);
+	int node = args[0].node, source = trace_source(t, gap->value);
 
-	if (slot >= 0)
-		t->slots->at[slot].grad_read = true;
+	if (source >= 0)
+		t->sources->at[source].grad_read = true;
 	gap->leaf = trace_is_leaf(t, gap->value);
 	gap->is_parameter = trace_is_parameter(t, gap->value);
 	if (node >= 0 && t->graph->nodes[node]->input >= 0) {
@@ -56,7 +54,7 @@ static void drop_gap(struct text_gap *gap)
 	value_unref(gap->of[1]);
 }
 
-/* TorchDynamo knows late text as the place of an f-string that shows a tensor. */
+/* TorchDynamo knows deferred text as the place of an f-string that shows a tensor. */
 static bool in_f_string(const struct trace *t)
 {
 	const struct lang_inst *inst = t->vm->frame->inst;
@@ -65,8 +63,8 @@ static bool in_f_string(const struct trace *t)
 }
 
 /* Appends a gap to `text`; *known false: there are too many. */
-static bool late_text_gap(struct trace *t, struct text_gap gap, bool *known, struct buf *text,
-			  struct err *err)
+static bool deferred_text_gap(struct trace *t, struct text_gap gap, bool *known, struct buf *text,
+			      struct err *err)
 {
 	char mark[TEXT_GAP_BYTES + 1];
 
@@ -89,7 +87,7 @@ static bool late_text_gap(struct trace *t, struct text_gap gap, bool *known, str
 }
 
 /* The gap whose number begins at text + *at, which moves behind it. */
-static const struct text_gap *late_text_at(const struct trace *t, const char *text, size_t *at)
+static const struct text_gap *deferred_text_at(const struct trace *t, const char *text, size_t *at)
 {
 	char digits[TEXT_GAP_BYTES] = { 0 }; /* what follows may be some, too */
 	size_t index;
@@ -108,11 +106,11 @@ static size_t next_gap(const char *text, size_t len, size_t at)
 	return gap ? (size_t)(gap - text) : len;
 }
 
-/* A LATETEXT with these bytes. */
-static bool late_text_make(struct trace *t, const char *bytes, size_t len, struct value *out,
-			   struct err *err)
+/* A DEFERRED_TEXT with these bytes. */
+static bool deferred_text_make(struct trace *t, const char *bytes, size_t len, struct value *out,
+			       struct err *err)
 {
-	struct late_text text = { .len = len };
+	struct deferred_text text = { .len = len };
 	size_t at = next_gap(bytes, len, 0);
 
 	t->text_bytes += len;
@@ -121,15 +119,15 @@ static bool late_text_make(struct trace *t, const char *bytes, size_t len, struc
 		return trace_no_memory(err);
 	text.filled = at > 0;
 	while (at < len && !text.filled) {
-		text.filled = late_text_at(t, bytes, &at)->kind != GAP_CHOICE;
+		text.filled = deferred_text_at(t, bytes, &at)->kind != GAP_CHOICE;
 		text.filled |= at < len && next_gap(bytes, len, at) > at;
 	}
-	*out = (struct value){ .kind = VALUE_LATETEXT, .i = (int64_t)t->texts.len };
+	*out = (struct value){ .kind = VALUE_DEFERRED_TEXT, .i = (int64_t)t->texts.len };
 	return VEC_PUSH(&t->texts, text) || trace_no_memory(err);
 }
 
-bool late_text_choose(struct trace *t, struct value condition, struct value a, struct value b,
-		      const struct lang_inst *branch, struct value *out, struct err *err)
+bool deferred_text_choose(struct trace *t, struct value condition, struct value a, struct value b,
+			  const struct lang_inst *branch, struct value *out, struct err *err)
 {
 	struct text_gap gap = { .kind = GAP_CHOICE,
 				.of = { value_ref(a), value_ref(b) },
@@ -138,13 +136,13 @@ bool late_text_choose(struct trace *t, struct value condition, struct value a, s
 	int node = trace_node(t, condition, err);
 	bool known = false, ok;
 
-	gap.value = (struct value){ .kind = VALUE_LATEBOOL, .i = node };
-	ok = node >= 0 && late_text_gap(t, gap, &known, &text, err);
+	gap.value = (struct value){ .kind = VALUE_DEFERRED_BOOL, .i = node };
+	ok = node >= 0 && deferred_text_gap(t, gap, &known, &text, err);
 	if (!known) {
 		drop_gap(&gap);
 		ok = ok && trace_break(t, BREAK_TEXT_USE, NULL, err);
 	}
-	ok = ok && late_text_make(t, text.data, text.len, out, err);
+	ok = ok && deferred_text_make(t, text.data, text.len, out, err);
 	buf_finish(&text);
 	return ok;
 }
@@ -170,41 +168,41 @@ static void look_at_gap(struct need *n, const struct text_gap *gap)
 	look(n, gap->of[1]);
 }
 
-static void look_inside(struct need *n, const struct late_text *text)
+static void look_inside(struct need *n, const struct deferred_text *text)
 {
 	size_t at = next_gap(text->bytes, text->len, 0);
 
 	while (at < text->len) {
-		look_at_gap(n, late_text_at(n->t, text->bytes, &at));
+		look_at_gap(n, deferred_text_at(n->t, text->bytes, &at));
 		at = next_gap(text->bytes, text->len, at);
 	}
 }
 
 static void look(struct need *n, struct value v)
 {
-	if (v.kind == VALUE_LATETEXT)
+	if (v.kind == VALUE_DEFERRED_TEXT)
 		look_inside(n, &n->t->texts.at[v.i]);
-	else if (v.kind >= VALUE_SYMINT && v.kind <= VALUE_SYMFLOAT && !trace_is_late(n->t, v))
+	else if (v.kind >= VALUE_SYMINT && v.kind <= VALUE_SYMFLOAT && !trace_is_deferred(n->t, v))
 		n->changed |= trace_pin_value_quietly(n->t, v);
 	else
 		n->late |= v.kind != VALUE_STR;
 }
 
-bool late_text_need(struct trace *t, struct value v, struct err *err)
+bool deferred_text_need(struct trace *t, struct value v, struct err *err)
 {
 	struct need n = { .t = t };
 
 	look(&n, v);
 	if (!n.late && n.branch)
-		return fork_refuse_at(t, n.branch,
-				      "a text that is another one on each side is needed", err);
+		return trace_refuse_branch(
+		    t, n.branch, "a text that is another one on each side is needed", err);
 	if (n.late || !n.changed)
 		return trace_break(t, BREAK_TEXT_USE, NULL, err);
 	t->restart = true;
 	return err_set(err, ERR_UNSUPPORTED, "a number in a text is specialised");
 }
 
-void late_text_forget(struct trace *t)
+void deferred_text_forget(struct trace *t)
 {
 	for (size_t i = 0; i < t->gaps.len; i++)
 		drop_gap(&t->gaps.at[i]);
@@ -219,7 +217,7 @@ static bool host_repr(void *self, struct value tensor, struct buf *text, struct 
 	struct text_gap gap = { .kind = GAP_REPR, .value = tensor };
 	bool known;
 
-	if (!late_text_gap(self, gap, &known, text, err))
+	if (!deferred_text_gap(self, gap, &known, text, err))
 		return false;
 	return known || trace_break(self, BREAK_TENSOR_TEXT, NULL, err);
 }
@@ -230,8 +228,8 @@ static bool host_number_text(void *self, struct value v, bool *known, struct buf
 {
 	struct text_gap gap = { .kind = GAP_REPR, .value = v };
 
-	return late_text_gap(self, gap, known, text, err) &&
-	       (*known || v.kind != VALUE_LATETEXT || late_text_need(self, v, err));
+	return deferred_text_gap(self, gap, known, text, err) &&
+	       (*known || v.kind != VALUE_DEFERRED_TEXT || deferred_text_need(self, v, err));
 }
 
 /* torch formats a symbol's text in its place, which such a specification refuses. */
@@ -248,38 +246,38 @@ static bool host_format(void *self, const struct format_spec *spec, struct value
 	struct trace *t = self;
 
 	*known = false;
-	if (v.kind == VALUE_TENSOR && (t->native || !fork_is_single(t, v)))
+	if (v.kind == VALUE_TENSOR && (t->native || !trace_is_single(t, v)))
 		return true; /* natively it is formatted as its number, which is late */
 	if (!t->native && v.kind >= VALUE_SYMINT && v.kind <= VALUE_SYMFLOAT &&
 	    t->vm->frame->inst->op == CODE_FORMAT_VALUE && is_for_numbers(spec))
 		return trace_break(t, BREAK_NUMBER_FORMAT, NULL, err);
-	return late_text_gap(self, gap, known, text, err);
+	return deferred_text_gap(self, gap, known, text, err);
 }
 
 static bool host_late_text(void *self, const struct buf *text, struct value *out, struct err *err)
 {
-	return late_text_make(self, text->data, text->len, out, err);
+	return deferred_text_make(self, text->data, text->len, out, err);
 }
 
 static bool host_late_bytes(void *self, struct value v, struct buf *text, struct err *err)
 {
 	struct trace *t = self;
-	const struct late_text *from = &t->texts.at[v.i];
+	const struct deferred_text *from = &t->texts.at[v.i];
 
 	if (!t->native && t->vm->frame->inst->op != CODE_BUILD_STRING)
-		return late_text_need(self, v, err);
+		return deferred_text_need(self, v, err);
 	if (text->len + from->len > MAX_TEXT_BYTES || t->text_bytes > MAX_TEXTS_BYTES)
-		return late_text_need(self, v, err);
+		return deferred_text_need(self, v, err);
 	buf_add(text, from->bytes, from->len);
 	return true;
 }
 
 static bool host_need_text(void *self, struct value v, struct err *err)
 {
-	return late_text_need(self, v, err);
+	return deferred_text_need(self, v, err);
 }
 
-void late_text_host(struct vm_host *host)
+void deferred_text_host(struct vm_host *host)
 {
 	host->repr = host_repr;
 	host->number_text = host_number_text;
@@ -291,10 +289,10 @@ void late_text_host(struct vm_host *host)
 
 /* ---- the entry ---- */
 
-const struct entry_text *late_text_keep(const struct trace *t, struct value v,
-					const struct text_gap **gaps)
+const struct entry_text *deferred_text_keep(const struct trace *t, struct value v,
+					    const struct text_gap **gaps)
 {
-	const struct late_text *from = &t->texts.at[v.i];
+	const struct deferred_text *from = &t->texts.at[v.i];
 	struct entry_text *to = ARENA_NEW(t->graph->arena, struct entry_text);
 	struct text_gap *kept;
 	int n = 0;
@@ -306,7 +304,7 @@ const struct entry_text *late_text_keep(const struct trace *t, struct value v,
 		return NULL;
 	*to = (struct entry_text){ .bytes = from->bytes, .len = from->len, .gaps = kept };
 	for (size_t at = next_gap(from->bytes, from->len, 0); at < from->len;) {
-		kept[to->n_gaps++] = *late_text_at(t, from->bytes, &at);
+		kept[to->n_gaps++] = *deferred_text_at(t, from->bytes, &at);
 		at = next_gap(from->bytes, from->len, at);
 	}
 	*gaps = kept;
@@ -336,8 +334,8 @@ static bool says_nothing(const struct format_spec *spec)
 	       spec->precision < 0;
 }
 
-bool late_text_show(const struct text_gap *gap, struct value v, struct autograd *a, struct vm *vm,
-		    struct buf *text)
+bool deferred_text_show(const struct text_gap *gap, struct value v, struct autograd *a,
+			struct vm *vm, struct buf *text)
 {
 	struct vm_host *host = vm->host;
 
@@ -367,7 +365,7 @@ bool prints_add(struct trace *t, const char *text, size_t len)
 	if (!text)
 		text = "";
 	if (memchr(text, TEXT_GAP, len)) {
-		if (!late_text_make(t, text, len, &p.text, NULL))
+		if (!deferred_text_make(t, text, len, &p.text, NULL))
 			return false;
 	} else {
 		p.text = value_str(text, len);
@@ -385,44 +383,4 @@ void prints_drop(struct trace *t, size_t n)
 	for (size_t i = n; i < t->prints.len; i++)
 		value_unref(t->prints.at[i].text);
 	t->prints.len = n;
-}
-
-static bool describe(struct entry_print *to, const struct traced_print *p, struct recipe_builder *b)
-{
-	struct value condition = { .kind = VALUE_LATEBOOL, .i = p->condition };
-
-	*to = (struct entry_print){ .condition = -1 };
-	if (p->condition >= 0) {
-		to->condition = recipe_add(b, condition);
-		if (to->condition < 0)
-			return false;
-	}
-	to->text = recipe_add(b, p->text);
-	return to->text >= 0;
-}
-
-bool prints_describe(struct prints *p, struct recipe_builder *b, struct arena *arena)
-{
-	const struct trace *t = b->trace;
-
-	p->n = 0;
-	p->at = ARENA_ARRAY(arena, struct entry_print, t->prints.len + 1);
-	if (!p->at)
-		return trace_no_memory(b->err);
-	for (size_t i = 0; i < t->prints.len; i++, p->n++)
-		if (!describe(&p->at[i], &t->prints.at[i], b))
-			return false;
-	return true;
-}
-
-void prints_write(const struct prints *p, const struct recipe *r, struct vm *vm)
-{
-	struct vm_host *host = vm->host;
-
-	for (int i = 0; i < p->n; i++) {
-		const struct str *text = r->made[p->at[i].text].str;
-
-		if (host->print && (p->at[i].condition < 0 || r->made[p->at[i].condition].b))
-			host->print(host->self, text->text, text->len);
-	}
 }

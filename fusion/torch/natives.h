@@ -1,0 +1,73 @@
+/* fusion/torch/torch_native_more.h -- private to torch/: functions of torch that are no ops.
+ *
+ * Each host asks natives_wants() before it takes a call for an op.  What is
+ * made of ops goes through the host's composer, so it works in every mode;
+ * what needs elements only where the host has them.
+ */
+#ifndef FUSION_RUNTIME_TORCH_MORE_H
+#define FUSION_RUNTIME_TORCH_MORE_H
+
+#include "fusion/base/generators.h"
+#include "fusion/torch/decomposition.h"
+#include "fusion/report/report.h"
+#include "fusion/tensor/tensor.h"
+
+enum torch_native_more {
+	MORE_FIRST = 1 << 15,
+#define NATIVE(id, spellings, parameters, why) MORE_##id,
+#include "fusion/torch/natives.def"
+#undef NATIVE
+	MORE_END
+};
+
+/* The id of a spelling, -1: none. */
+int natives_find(const char *spelling);
+
+/* What a capture reports of a call, BREAK_NONE: it stays in the graph.  Ids of
+ * every kind are welcome. */
+enum break_id natives_break(int id);
+
+/* Where elements are: the eager host. */
+struct torch_memory {
+	struct allocator *allocator;
+	struct generators *random; /* may be NULL */
+};
+
+/* Whether the call of this native is one of these: max(x, dim), topk, nonzero,
+ * x.to("cpu") and others; args without self. */
+bool natives_wants(const struct native *f, const struct value *args, int n,
+		   const struct keywords *kw);
+
+/* Calls it.  `memory` NULL: a host without elements, where those that need them
+ * fail with UNSUPPORTED (a capture asks natives_break() first). */
+bool natives_call(const struct decomposer *c, const struct torch_memory *memory,
+		  const struct native *f, const struct value *args, int n,
+		  const struct keywords *kw, struct value *out, struct err *err);
+
+/* return_types.c, interpolate.c (whose name is "fx:pad") and data_dependent.c: args with self in
+ * front. */
+bool return_types_call(const struct decomposer *c, int id, const char *name,
+		       const struct value *args, int n, const struct keywords *kw,
+		       struct value *out, struct err *err);
+bool interpolate_call(const struct decomposer *c, int id, const char *name,
+		      const struct value *args, int n, const struct keywords *kw, struct value *out,
+		      struct err *err);
+bool data_dependent_call(const struct torch_memory *memory, int id, const char *name,
+			 const struct value *args, int n, const struct keywords *kw,
+			 struct value *out, struct err *err);
+
+/* data_dependent.c, of ops alone but for the places: it has a gradient. */
+bool masked_select_call(const struct decomposer *c, const char *name, const struct value *args,
+			int n, const struct keywords *kw, struct value *out, struct err *err);
+
+/* draws.c: whether the GPU's generator draws for a tensor, or for what is made with device=
+ * (None: without); "gpu" or "cpu"; and torch.set_default_device(). */
+bool draws_names_gpu(struct value device);
+bool draws_on_gpu(const struct decomposer *c, struct value place);
+bool draws_name(const struct decomposer *c, struct value place, struct value *out, struct err *err);
+void draws_set_default(const struct decomposer *c, struct value device);
+/* rand, randn, randint, rand_like, randn_like */
+bool draws_call(const struct decomposer *c, int id, const char *name, const struct value *args,
+		int n, const struct keywords *kw, struct value *out, struct err *err);
+
+#endif
