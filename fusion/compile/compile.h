@@ -88,7 +88,7 @@ struct record;
 
 struct exec {
 	const struct exec_env *env;
-	struct record *record;   /* record/record.h: its launches are replayed; NULL */
+	struct record *record;   /* record.h: its launches are replayed; NULL */
 	struct partition *parts; /* it runs in pieces; NULL: it does not */
 	int first_kernel;        /* for the observer: the number of its kernel 0 */
 	int told_graph;          /* for the observer: of the run under way */

@@ -10,7 +10,7 @@ enum {
 	/* A row of its own longer than this is given to several threads, which
 	 * only a single walk allows; half of a usual L2 cache in float32. */
 	LONG_ROW = 1 << 16,
-	/* Less than what a part of a kernel may have (backends/plan.h). */
+	/* Less than what a part of a kernel may have (fusion/backends/plan/plan.h). */
 	MOST_ACCESSES = 160,
 	MOST_REDUCTIONS = 24,
 	/* Tiles of 4 KiB: as many leave half of a second cache of 1 MiB to the

@@ -1,4 +1,4 @@
-/* fusion/torch/decompose_call.c -- torch.cat, chunk, arange: functions of lists, and
+/* fusion/torch/decomposition.c -- torch.cat, chunk, arange: functions of lists, and
  * those that give tuples.
  */
 #include "fusion/torch/decomposition.h"

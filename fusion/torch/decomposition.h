@@ -70,7 +70,7 @@ bool decompose_index(const struct decomposer *c, struct value t, struct value *o
 bool decompose_number(const struct decomposer *c, struct value v, const char *what, int64_t *out,
 		      struct err *err);
 
-/* decompose_index_op.c: natives from NATIVE_INDEX_ADD on, of the tensor `t`; `name` is
+/* index_ops.c: natives from NATIVE_INDEX_ADD on, of the tensor `t`; `name` is
  * what the last op is called. */
 bool decompose_index_op(const struct decomposer *c, const struct native *f, const char *name,
 			struct value t, const struct value *args, int n, const struct keywords *kw,

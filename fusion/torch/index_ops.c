@@ -1,4 +1,4 @@
-/* fusion/torch/decompose_index_op.c -- index_add, diag, rot90 and others: few ops each.
+/* fusion/torch/index_ops.c -- index_add, diag, rot90 and others: few ops each.
  *
  * The last op of a call bears its name.  A name that ends in _ writes the result
  * into the tensor.

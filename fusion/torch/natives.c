@@ -1,4 +1,4 @@
-/* fusion/torch/torch_native_more.c -- calls that no row of ops.def takes as they are: which, and
+/* fusion/torch/natives.c -- calls that no row of ops.def takes as they are: which, and
  * the simple ones. */
 #include "fusion/torch/natives.h"
 

@@ -29,8 +29,8 @@
 json_t *torch_engine_run(const struct workload *w, const struct profiler_options *options,
 			 const json_t *ours, int wall_s, struct err *err);
 
-/* torch_report.c: a mode's row as the process sent it, and ours of the same mode at that
- * point (NULL: not measured), as the report has it.  New. */
+/* report.c: the row of a mode as the process sent it, and the row of the same mode of Breakeven at
+ * that point (NULL: not measured), as the report has it.  New. */
 json_t *torch_mode_json(const json_t *row, const json_t *ours);
 
 /* Adds `break_even` against torch's eager: of a point to `out`, from its rows; of a sweep,

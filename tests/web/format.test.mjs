@@ -1,4 +1,4 @@
-// tests/web/format.test.mjs -- numbers as ui.md section 6 wants them.
+// tests/web/format.test.mjs -- numbers as the design of the pages wants them.
 import test from "node:test";
 import assert from "node:assert/strict";
 import * as f from "../../web/js/model/format.js";

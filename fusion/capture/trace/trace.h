@@ -491,7 +491,7 @@ void trace_forget_leaves(struct trace *t);
 /* trace/host.c: fills in the callbacks. */
 void trace_host_init(struct trace *t);
 
-/* trace_op.c: one op as the user called it. */
+/* trace.c: one op as the user called it. */
 bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
 	      const struct value *values, int n, const struct keywords *kw, struct value *out,
 	      struct err *err);

@@ -35,7 +35,7 @@ const NARROWEST = 76;
 const WIDEST = 210;
 const LETTER = 7.4;
 
-/** What a text of a graph says (fusion/graph/print.h). @param {string} text @returns {{nodes: Node[], kernels: string[], outputs: string[]}} */
+/** What a text of a graph says (fusion/graph/print.c). @param {string} text @returns {{nodes: Node[], kernels: string[], outputs: string[]}} */
 export function parseGraph(text) {
   /** @type {Node[]} */
   const nodes = [];
