@@ -12,7 +12,8 @@ enum fusion_mode {
 	FUSION_DYNAMIC, /* captured with sizes as symbols from the first call */
 	FUSION_AUTO,    /* static first; the sizes that change become symbols */
 	FUSION_LAZY,    /* ops gather in a trace that runs when a value is read */
-	FUSION_GRAPHS,  /* static; launches are recorded once and replayed (fusion/compile/record.h) */
+	FUSION_GRAPHS,  /* static; launches are recorded once and replayed (fusion/compile/record.h)
+			 */
 	FUSION_MODE_COUNT
 };
 
