@@ -55,7 +55,7 @@ struct fusion_options {
 	/* A debugging switch: memory is watched (backends/memory/memory.h), and a call fails with
 	 * INTERNAL where something was written outside of its buffer. */
 	bool poison;
-	/* Each call stands in torch.autocast(device, dtype=autocast): float16 or
+	/* Each call is in torch.autocast(device, dtype=autocast): float16 or
 	 * bfloat16; any other dtype, as 0: it does not. */
 	enum dtype autocast;
 	/* Sessions of mode eager compute in float64 too, in so many ways, for fusion_reference():

@@ -101,11 +101,11 @@ struct be_pass {
 	const char *purpose; /* one line for people */
 
 	/* Properties of the graph, by blanks, of those that `breakeven passes` shows:
-	 * what must hold before, what holds behind it in any case, what may not hold
+	 * what must hold before, what holds after it in any case, what may not hold
 	 * any more.  NULL: none.  What it does not say it breaks is checked. */
 	const char *needs, *makes, *breaks;
 
-	/* Where it runs: before the pass of this name, or right behind it. */
+	/* Where it runs: before the pass of this name, or right after it. */
 	const char *place;
 	bool behind;
 

@@ -1,7 +1,7 @@
 /* tests/backends_help.h -- runs a lowered graph on a backend, as compile/ would.
  *
  * Buffers have the 64 bytes of slack that backends.h asks for and a guard
- * behind it: who writes further fails the test.
+ * after it: who writes further fails the test.
  */
 #ifndef TESTS_BACKENDS_HELP_H
 #define TESTS_BACKENDS_HELP_H

@@ -86,7 +86,7 @@ static inline void a_call_with_two_breaks(struct set *s, int64_t t)
 	host(s, TIMELINE_GUARDS, t + 1500, t + 1700);
 	piece(s, t + 1800, t + 2600);
 	launch(s, t + 2010, t + 2500);
-	/* 400 behind the last piece */
+	/* 400 after the last piece */
 }
 
 static inline struct timeline_writer *open_writer(struct break_costs *c)

@@ -1,7 +1,7 @@
 """tests/references.py -- every file that a comment or a document names is there.
 
 Read are the comments of C, JavaScript, Python and shell files, and documents whole.  A name
-resolves to a tracked file that ends with it, or (./x.js, ../x.js) to one beside its reader.
+resolves to a tracked file that ends with it, or (one that begins with a dot) to one beside its reader.
 A file that begins with its own path has that path.
 """
 import collections

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* For `cache_dir`.  NULL, where a suite is run by hand: everything is compiled anew. */
+/* For `cache_dir`.  NULL, where a suite is run by hand: everything is compiled again. */
 static inline const char *shared_kernels(void)
 {
 	return getenv("TEST_KERNELS");

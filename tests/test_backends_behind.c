@@ -1,4 +1,4 @@
-/* tests/test_backends_behind.c -- what is computed behind a product of matrices, block
+/* tests/test_backends_behind.c -- what is computed after a product of matrices, block
  * by block: the bits are those of one kernel an op, on both backends, with any number
  * of threads.
  */
@@ -216,7 +216,7 @@ static void bias_and_relu_behind_a_convolution(void **state)
 		check(build_conv, trial, 1);
 }
 
-/* What others read too is stored: the product, and a value behind it. */
+/* What others read too is stored: the product, and a value after it. */
 static void build_stored(struct program *p, unsigned trial)
 {
 	const int64_t *s = sizes[trial % SIZES];
@@ -251,7 +251,7 @@ static void an_operand_may_be_the_residual(void **state)
 		check(build_square, trial, 3);
 }
 
-/* Any mix of pointwise ops, broadcasts, views and reductions behind products. */
+/* Any mix of pointwise ops, broadcasts, views and reductions after products. */
 static void build_random(struct program *p, unsigned trial)
 {
 	static const enum op unary[] = { OP_sin, OP_relu, OP_exp, OP_sigmoid, OP_neg, OP_tanh };
@@ -308,10 +308,9 @@ static void the_report_says_what_is_behind(void **state)
 	l = lower_passed(&p.b, false);
 	assert_int_equal(l->n_kernels, 1);
 	assert_non_null(strstr(l->kernels[0].name, "fused_matmul_nt_add_"));
-	assert_string_equal(
-	    l->kernels[0].why,
-	    "matmul_nt is a library call; the 7 ops behind it are computed block by "
-	    "block of its result, while that is in the cache");
+	assert_string_equal(l->kernels[0].why,
+			    "matmul_nt is a library call; the 7 ops after it are computed block by "
+			    "block of its result, while that is in the cache");
 	/* x, w, bias and rest; one result, and no memory between. */
 	assert_int_equal(l->kernels[0].read_bytes, (64 * 256 + 128 * 256 + 128 + 64 * 128) * 4);
 	assert_int_equal(l->kernels[0].written_bytes, 64 * 128 * 4);

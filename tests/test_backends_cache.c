@@ -315,7 +315,7 @@ static void another_compiler_or_unit_is_another_entry(void **state)
 	}
 	env.vector_unit = NULL;
 	env.compiler = path;
-	for (int i = 0; i < 2; i++) { /* the same path with another compiler behind it */
+	for (int i = 0; i < 2; i++) { /* the same path with another compiler in its place */
 		write_script(path, "mycc",
 			     i ? "#!/bin/sh\nexec  gcc \"$@\"\n" : "#!/bin/sh\nexec gcc \"$@\"\n");
 		assert_false(run_small(&env, 0.5).cached);

@@ -53,7 +53,7 @@ static void a_group_norm_is_one_kernel(void **state)
 	builder_destroy(&b);
 }
 
-/* silu(norm(x)) + x: the ops behind the norm, and what they read besides, are in its
+/* silu(norm(x)) + x: the ops after the norm, and what they read besides, are in its
  * kernel, in the shape of the groups. */
 static void what_follows_a_group_norm_is_in_its_kernel(void **state)
 {
@@ -154,7 +154,7 @@ static double class_losses(const float *x, const int64_t *t, const float *w, dou
 	return loss;
 }
 
-/* As many as there are, and room for a vector behind them. */
+/* As many as there are, and room for a vector after them. */
 static float *padded(struct builder *b, int64_t n, int64_t shift)
 {
 	return samples(b, n + 32, shift);

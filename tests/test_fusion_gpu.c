@@ -104,7 +104,7 @@ static void graphs_give_the_bits_of_static(void **state)
 	engine_close(&plain);
 }
 
-/* The last test: no other may use the GPU in this process behind it. */
+/* The last test: no other may use the GPU in this process after it. */
 static void a_wild_address_is_the_failure_of_its_kernel(void **state)
 {
 	struct engine e;

@@ -55,7 +55,7 @@ static void same_bits(struct value a, struct value b)
 
 /* ---- the same launches */
 
-/* One for each form of kernel, and for what stands around it. */
+/* One for each form of kernel, and for what is around it. */
 static const char *const bodies[] = {
 	"y = torch.sin(x + 0.1) * 2",                      /* MAP */
 	"y = (x.t() + x.t().contiguous()).contiguous()",   /* MAP that gathers */

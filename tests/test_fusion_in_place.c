@@ -87,7 +87,7 @@ static void what_is_written_in_place_is_what_eager_writes(void **state)
 			}
 }
 
-/* An index out of bounds behind a write: nothing was written. */
+/* An index out of bounds after a write: nothing was written. */
 static void what_fails_has_written_nothing(void **state)
 {
 	static const char source[] = "import torch\n"

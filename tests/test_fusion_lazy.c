@@ -333,7 +333,7 @@ static void a_float_that_changes_is_an_argument_of_the_kernel(void **state)
 	(void)state;
 	for (int i = 0; i < 6; i++)
 		c = pair_call(&p, 5, i + 1);
-	assert_int_equal(c.graphs, 2); /* up to item(), and behind it */
+	assert_int_equal(c.graphs, 2); /* up to item(), and after it */
 	assert_int_equal(c.executions, 12);
 	assert_int_equal(c.cache_hits, 10);
 	pair_close(&p);

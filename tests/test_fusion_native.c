@@ -22,7 +22,7 @@ static const struct program programs[] = {
 	  "        y = x * 2\n"
 	  "    return y\n",
 	  0 },
-	{ "an op in place behind two names",
+	{ "an op in place on a tensor of two names",
 	  "def model(x):\n"
 	  "    y = x\n"
 	  "    if x.sum() > 0:\n"

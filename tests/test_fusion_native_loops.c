@@ -242,7 +242,7 @@ static const struct program loops[] = {
 	  "            x = x * 2\n"
 	  "    return x + 1\n",
 	  0 },
-	{ "behind an exception it would not end",
+	{ "after an exception it would not end",
 	  "def model(x):\n"
 	  "    try:\n"
 	  "        if x.sum() <= 0:\n"
@@ -253,7 +253,7 @@ static const struct program loops[] = {
 	  "        x = x * 2\n"
 	  "    return x + 1\n",
 	  1 },
-	{ "an op in place behind it is one on the argument",
+	{ "an op in place after it is one on the argument",
 	  "def model(x):\n"
 	  "    y = x\n"
 	  "    while y.abs().sum() < 100:\n"
@@ -312,7 +312,7 @@ static const struct program blocks[] = {
 	  "        x = x + 100\n"
 	  "    return x + n\n",
 	  1 },
-	{ "an exception behind it",
+	{ "an exception after it",
 	  "def model(x):\n"
 	  "    try:\n"
 	  "        x = x * 2\n"

@@ -1,4 +1,4 @@
-/* tests/test_fusion_native_raises.c -- policy native: errors in and behind breaks of
+/* tests/test_fusion_native_raises.c -- policy native: errors in and after breaks of
  * functions that are called are those of eager, with their places.
  */
 #include "tests/native_helpers.h"
@@ -14,7 +14,7 @@ static const struct helper errors[] = {
 	  "    y = h(x) * 2\n"
 	  "    return y\n",
 	  1 },
-	{ "behind it, further in",
+	{ "after it, further in",
 	  "def h(x):\n"
 	  "    y = x + 1\n"
 	  "    torch._dynamo.graph_break()\n"
@@ -24,7 +24,7 @@ static const struct helper errors[] = {
 	  "    x += 1\n"
 	  "    return h(x) * 2\n",
 	  0 },
-	{ "behind it, when it has returned",
+	{ "after it, when it has returned",
 	  "def h(x):\n"
 	  "    y = x + 1\n"
 	  "    torch._dynamo.graph_break()\n"
@@ -54,7 +54,7 @@ static const struct helper errors[] = {
 	  "            y = y / 2\n"
 	  "    return y * 3\n",
 	  0 },
-	{ "raised behind it, caught further out",
+	{ "raised after it, caught further out",
 	  "def g(x, n):\n"
 	  "    y = x * 2\n"
 	  "    torch._dynamo.graph_break()\n"
@@ -134,7 +134,7 @@ static const struct helper errors[] = {
 	  "    y = h(y)\n"
 	  "    return y + w\n",
 	  0 },
-	{ "an assertion behind it",
+	{ "an assertion after it",
 	  "def h(x):\n"
 	  "    y = x + 1\n"
 	  "    torch._dynamo.graph_break()\n"

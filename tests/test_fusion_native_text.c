@@ -205,7 +205,7 @@ static const struct program texts[] = {
 	  "        x = x + 1\n"
 	  "    return x * 2, word\n",
 	  3, 1 },
-	{ "digits behind numbers",
+	{ "digits after numbers",
 	  "def model(x):\n"
 	  "    n = x.sum().item()\n"
 	  "    s = f'{n}0{n}a{x}1e5{n:.2f}9'\n"

@@ -199,7 +199,7 @@ static void modules_are_the_functions_they_stand_for(void **state)
 			run_same(modes[m], same[i].name, same[i].source);
 }
 
-/* Each expression is 1 where it holds, given the modules that stand before. */
+/* Each expression is 1 where it holds, given the modules that are before. */
 static const char *const facts =
     "import torch\n"
     "import torch.nn as nn\n"

@@ -1,7 +1,7 @@
-/* tests/test_fusion_reasons.c -- why a function is compiled anew, in words.
+/* tests/test_fusion_reasons.c -- why a function is compiled again, in words.
  *
  * A reason names what the guard looked at, what it is now and what it was.  Each
- * program changes something behind its graph, so that the second call misses.
+ * program changes something after its graph, so that the second call misses.
  */
 #include "tests/engine.h"
 
@@ -204,7 +204,7 @@ static void tensors_say_what_is_and_what_was(void **state)
 			     same_sizes, "n is 1, was 0");
 }
 
-/* The layout shows where a frame goes on behind a break. */
+/* The layout shows where a frame goes on after a break. */
 static void layouts_say_what_is_and_what_was(void **state)
 {
 	static const struct {

@@ -85,15 +85,15 @@ static void a_wrong_order_says_what_is_missing_and_who_makes_it(void **state)
 	    "pass mine needs a graph in which no op that is made of others is left "
 	    "('primitive'), which pass decompose makes: decompose has to run before it");
 	assert_order_refused(&before, "cse", false,
-			     "pass mine has to run behind pass dce, and stands before it");
+			     "pass mine has to run after pass dce, and is before it");
 	assert_order_refused(
 	    &breaks, "fuse", false,
 	    "pass fuse needs a graph in which each output has memory of its own "
-	    "('apart'), but pass mine, which breaks that, stands between outputs and it");
+	    "('apart'), but pass mine, which breaks that, is between outputs and it");
 	assert_order_refused(
 	    &breaks, "fuse", true,
 	    "the lowering needs a graph in which each output has memory of its own "
-	    "('apart'), but pass mine, which breaks that, stands between outputs and it");
+	    "('apart'), but pass mine, which breaks that, is between outputs and it");
 	assert_order_refused(&taken, "fuse", true, "there is a pass 'cse' already");
 	assert_order_refused(&early, "fuze", true, "there is no pass 'fuze'; did you mean 'fuse'?");
 }
@@ -128,7 +128,7 @@ static void a_pass_is_known_by_the_name_it_had(void **state)
 	assert_true(pass_list_insert(&list, &sink, "sink", true, &err));
 	assert_string_equal(list.passes[pass_list_find(&list, "sink") - 1].name, "sink_views");
 	assert_false(pass_list_insert(&list, &mine, "cse", false, &err));
-	assert_non_null(strstr(err.message, "pass mine has to run behind pass hoist_views"));
+	assert_non_null(strstr(err.message, "pass mine has to run after pass hoist_views"));
 }
 
 static void what_others_need_is_not_switched_off(void **state)

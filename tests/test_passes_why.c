@@ -229,7 +229,7 @@ static void small_kernels_that_wait_for_each_other_do_not(void **state)
 	builder_destroy(&b);
 }
 
-/* A batch norm behind a convolution whose result the cache holds: a kernel of its
+/* A batch norm after a convolution whose result the cache holds: a kernel of its
  * own; of a larger one, and a bias alone, on its blocks. */
 static void what_repeats_along_rows_is_not_copied_for_each_block(void **state)
 {
@@ -254,7 +254,7 @@ static void what_repeats_along_rows_is_not_copied_for_each_block(void **state)
 		if (cases[i].kernels == 2)
 			assert_string_equal(
 			    l->kernels[0].why,
-			    "conv_windows is a library call; the ops behind it read 4 operands "
+			    "conv_windows is a library call; the ops after it read 4 operands "
 			    "that repeat along its rows, which would be copied out for each "
 			    "block, and its result stays in the cache anyway");
 		builder_destroy(&b);

@@ -91,7 +91,7 @@ static void an_input_that_someone_else_holds_stays(void **state)
 	builder_destroy(&b);
 }
 
-/* One that is a result as it is has to be there behind the last kernel. */
+/* One that is a result as it is has to be there after the last kernel. */
 static void a_given_up_input_that_is_returned_is_copied_first(void **state)
 {
 	struct fixture *f = *state;
@@ -187,7 +187,7 @@ static void what_is_read_elsewhere_is_not_written_over(void **state)
 }
 
 /* Of two results of one kernel one alone may lie where the operand was: the other
- * would read it behind that. */
+ * would read it after that. */
 static void one_result_takes_the_place_of_an_operand_of_two(void **state)
 {
 	struct fixture *f = *state;

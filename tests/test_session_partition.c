@@ -170,7 +170,7 @@ static void no_piece_waits_for_itself(void **state)
 	finish(&b, whole, e);
 }
 
-/* 1 - x is read behind the fallback alone: it is computed there, with its reader. */
+/* 1 - x is read after the fallback alone: it is computed there, with its reader. */
 static void a_cheap_node_sinks_to_its_reader(void **state)
 {
 	struct builder b = builder_create();

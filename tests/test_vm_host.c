@@ -182,7 +182,7 @@ static void a_module_attribute_is_looked_up_once(void **state)
 	host_init(&other);
 	vm_set_host(s.vm, &other.vm);
 	assert_true(session_call(&s, "model", &x, 1, &v));
-	assert_int_equal(other.attr_lookups, 3); /* another host is asked anew */
+	assert_int_equal(other.attr_lookups, 3); /* another host is asked again */
 	value_unref(v);
 	value_unref(x);
 	session_close(&s);

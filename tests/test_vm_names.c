@@ -142,7 +142,7 @@ static void what_would_run_is_never_refused(void **state)
 		/* a parameter or local of the same name hides the module */
 		"import torch\ndef model(torch):\n    return torch.whatever\n",
 		"import torch\ndef model(x):\n    torch = x\n    return torch.whatever\n",
-		/* a module's name that is assigned anew */
+		/* a module's name that is assigned again */
 		"import torch\ntorch = 5\ndef model(x):\n    return torch.whatever\n",
 		"import torch\nimport torch.nn as torch\ndef model(x):\n    return "
 		"torch.functional\n",

@@ -4,7 +4,7 @@
  * NULL.  *err is untouched on success.  The message is complete: it names the
  * thing, the place and the remedy, and can be shown to a user as it stands.
  * It begins in lower case unless a name begins it, clauses are apart by "; ",
- * and no full stop ends it, so that it also fits behind "breakeven: ".
+ * and no full stop ends it, so that it also fits after "breakeven: ".
  *
  *	struct err err = { 0 };
  *	if (!lang_parse(..., &err))

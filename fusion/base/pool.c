@@ -7,7 +7,7 @@
  *
  * `word` opens and closes a loop.  A helper says which one it is in, then looks
  * whether that is still open; the caller closes it, then looks who is in it.  Both
- * are seq_cst, so that one of them sees the other: behind the wait nobody reads the
+ * are seq_cst, so that one of them sees the other: after the wait nobody reads the
  * loop any more.
  */
 #include "fusion/base/pool.h"
@@ -34,7 +34,7 @@ enum {
 	MOST_CHUNKS = 16, /* of a part */
 	CHUNKS_A_GRAIN = 2,
 	CHUNK_BITS = 8,  /* of `taken` */
-	PARTS_SHIFT = 1, /* of `word`: parts - 1, behind the bit that says open */
+	PARTS_SHIFT = 1, /* of `word`: parts - 1, after the bit that says open */
 	NUMBER_SHIFT = 9,
 };
 

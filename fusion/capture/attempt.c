@@ -1,7 +1,7 @@
 /* fusion/capture/attempt.c -- runs a piece under the capturing host, until it stands.
  *
  * An attempt that fails has taught something: a size is pinned, two are equal,
- * or the piece has to end before some instruction.  The next one starts anew,
+ * or the piece has to end before some instruction.  The next one starts again,
  * on fresh stand-ins.
  */
 #include "fusion/capture/attempt.h"
@@ -20,7 +20,7 @@
 
 /* ---- The frames on which a piece is tried.
  *
- * A piece goes on in the innermost of one or more frames, each of which stands in
+ * A piece goes on in the innermost of one or more frames, each of which is in
  * a call of the next.  All of them get stand-ins, so that the capture returns into
  * the callers as the program does. */
 
@@ -389,7 +389,7 @@ static void keep_break(struct entry_break *brk, struct trace *t, const struct de
 
 enum verdict { TRY_AGAIN, SUCCEEDED, GIVE_UP_POINT, GIVE_UP_CALL, FAILED };
 
-/* What cannot be captured stands behind a return to a frame in which the piece
+/* What cannot be captured is after a return to a frame in which the piece
  * began: what is before the return can. */
 static bool end_at_return(struct attempt *a, const struct entry_source *from)
 {
@@ -501,7 +501,7 @@ static bool is_worth(const struct attempt *a)
 	return !a->rest_eager || a->trace.n_ops >= 2;
 }
 
-/* What only shows at the end of a capture stands at the frame's place. */
+/* What only shows at the end of a capture is at the frame's place. */
 static enum verdict give_up(struct entry_break *brk, const struct entry_source *from,
 			    enum break_id id, const char *message)
 {
@@ -610,7 +610,7 @@ static enum verdict capture(struct attempt *a, struct entry *e, const struct ent
 	return FAILED;
 }
 
-/* As torch: the graph ends where the block begins, so the break stands there. */
+/* As torch: the graph ends where the block begins, so the break is there. */
 static void place_before(struct entry_break *brk, const struct frame *f, int stop)
 {
 	const struct lang_inst *inst = &f->code->insts[stop];

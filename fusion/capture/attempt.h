@@ -10,13 +10,13 @@ struct attempt {
 	int n_stops;                             /* 0: where it returns */
 	int n_rounds;                            /* the first of them: where rounds of loops end */
 	int n_frames;                            /* of the call: in which the piece begins */
-	int most_frames;                         /* that may stand where it ends */
-	bool rest_eager;                         /* ... because nothing behind it can be captured */
+	int most_frames;                         /* that may be where it ends */
+	bool rest_eager;                         /* ... because nothing after it can be captured */
 	bool has_shadow_frames;                  /* the frames have got their stand-ins */
 	bool stopped;                            /* it ended at a stop; its frames still stand */
 	bool idle;           /* ... where the innermost frame returned, with nothing computed */
 	bool never_idle;     /* what it returned cannot be kept */
-	bool ends_at_return; /* ... of a frame in which it began: nothing stands between */
+	bool ends_at_return; /* ... of a frame in which it began: nothing is between */
 	struct value result;
 };
 

@@ -25,7 +25,7 @@ void replay_finish(struct replay *r)
 const char *replay_why_not(const struct entry *e)
 {
 	if (!entry_returns(e))
-		return "the function goes on in eager behind it, which may change what is guarded";
+		return "the function goes on in eager after it, which may change what is guarded";
 	if (e->grad)
 		return "gradients are recorded, which may change what is guarded";
 	if (e->effects.n > 0)
@@ -277,7 +277,7 @@ bool capture_call(struct session *s, const struct value *args, int n, struct val
 
 enum { MOST_ARGS = 256 };
 
-/* The first guard that does not hold, of the entry used last.  Behind an entry that
+/* The first guard that does not hold, of the entry used last.  After an entry that
  * ends at a break others follow, for values that are not there yet. */
 static enum capture_found first_failure(struct resume_point *p, const struct roots *roots,
 					struct buf *why)

@@ -1,6 +1,6 @@
 /* fusion/capture/decide.c -- the five outcomes of a break, as TorchDynamo has them.
  *
- * A break is resumed behind (RESUME, JUMP; INLINE where it stands in a callee)
+ * A break is resumed after (RESUME, JUMP; INLINE where it is in a callee)
  * if the instruction is one that a frame can go on after.  In a loop the whole
  * frame is given up (SKIP); in a try or a user's with block everything from
  * the block on (STEP).
@@ -202,7 +202,7 @@ int decide_comprehension_end(const struct code *code, int inst)
 	return -1;
 }
 
-/* Whether a frame can go on behind the instruction that it stands at. */
+/* Whether a frame can go on after the instruction that it is at. */
 static struct decision decide_frame(const struct trace *t, const struct frame *f)
 {
 	const struct code *code = f->code;
@@ -236,7 +236,7 @@ static struct decision decide_frame(const struct trace *t, const struct frame *f
 	return d;
 }
 
-/* Whether the frame may stand in its call while the piece ends further in. */
+/* Whether the frame may be in its call while the piece ends further in. */
 static bool may_wait(const struct trace *t, const struct frame *f)
 {
 	struct decision d = decide_frame(t, f);
@@ -312,7 +312,7 @@ struct decision decide_break(const struct trace *t, int most_frames)
 	int n = standing(t, frames), first = 0, last;
 	struct decision d;
 
-	/* the frames that the piece began in stand in their calls already */
+	/* the frames that the piece began in are in their calls already */
 	while (first + 1 < n && frames[first + 1]->shadow_of)
 		first++;
 	if (n > most_frames)

@@ -22,7 +22,7 @@ struct decision decide_break(const struct trace *t, int most_frames);
  * break inside one ends the piece before it. */
 int decide_comprehension_end(const struct code *code, int inst);
 
-/* A stop before the try statement that `stop` stands in, for a piece that never gets
+/* A stop before the try statement that `stop` is in, for a piece that never gets
  * there: an exception leads past it.  -1: there is none. */
 int decide_before_try(const struct code *code, int stop);
 

@@ -18,10 +18,10 @@ enum { LEAST_BYTES = 4096 }; /* less is copied as fast as it is looked at */
 /* ---- Results that are written where they belong at once.
  *
  * What an in-place op makes is an output of the graph, which is copied into the
- * argument behind the kernels.  The step of an optimiser is made of such outputs:
+ * argument after the kernels.  The step of an optimiser is made of such outputs:
  * held together they are more than all activations.  Where the kernel that makes one
  * is the last to read the argument, each element at its own point, it writes into the
- * argument's memory.  Nothing may go wrong behind that: so not in a graph with an
+ * argument's memory.  Nothing may go wrong after that: so not in a graph with an
  * assertion, or an index that may be out of bounds. */
 
 /* A kernel of another kind may find a fault when some have been written. */
@@ -236,7 +236,7 @@ static void restore_frame(const struct entry_frame *from, const struct value *ma
 	f->inst = from->inst;
 }
 
-/* The frames as they stand where the piece ends. */
+/* The frames as they are where the piece ends. */
 static bool restore(struct entry *e, struct vm *vm, struct err *err)
 {
 	const struct value *made = e->reconstruction.made;

@@ -2,7 +2,7 @@
  *
  * A PIECE of the program begins at a point of a frame (its start, or where it
  * goes on after a break) and ends where the frame returns, or before an
- * instruction that ends the graph.  Natively that may stand in a function that is
+ * instruction that ends the graph.  Natively that may be in a function that is
  * called: then the piece leaves a CHAIN of frames, the next one goes on in the
  * innermost, and returns into the others.  An entry is what one capture of it led to:
  * guards, an exec, and a reconstruction for what it leaves.  It serves every call whose
@@ -32,11 +32,11 @@ struct entry_place { /* of a frame that goes on */
 	int step;    /* of the reconstruction; -1: the local is not needed any more */
 };
 
-/* A frame that stands where the piece ends.  Each but the innermost, which goes on
- * there, stands in its call of the next one. */
+/* A frame that is where the piece ends.  Each but the innermost, which goes on
+ * there, is in its call of the next one. */
 struct entry_frame {
 	int function;                 /* reconstruction step; -1: the frame was there before */
-	const struct lang_inst *inst; /* that it stands before, or whose call it waits for */
+	const struct lang_inst *inst; /* that it is before, or whose call it waits for */
 	struct entry_place *places;   /* locals that differ from before */
 	int n_places;
 	int *cells; /* reconstruction steps; of a frame that was there before they stay */
@@ -71,7 +71,7 @@ struct entry {
 	int n_frames;               /* 0: the outermost frame of the call returns */
 	int n_left;                 /* frames of the call that have returned, innermost */
 	bool rest_eager;            /* the rest of the innermost frame runs in eager */
-	bool at_return;             /* it ends behind a return: nothing runs in between */
+	bool at_return;             /* it ends after a return: nothing runs in between */
 	int result;                 /* reconstruction step of what the outermost returns */
 	struct trace_input *inputs; /* by graph input */
 	struct value *lifted;       /* by graph input: the tensor of a global */
@@ -127,7 +127,7 @@ struct entry_break {
 struct entry_source {
 	struct vm *vm;
 	struct frame *frame; /* the real one, innermost; at the point */
-	struct frame *base;  /* the outermost: those from it on stand in their calls */
+	struct frame *base;  /* the outermost: those from it on are in their calls */
 	struct memory *memory;
 };
 
@@ -161,7 +161,7 @@ static inline bool entry_returns(const struct entry *e)
 }
 
 /* Runs it on values that passed e->guards.  Where the entry returns, *out is
- * the caller's; else the VM's frames then stand where it ends. */
+ * the caller's; else the VM's frames then are where it ends. */
 bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct value *out,
 	       const struct fusion_observer *observer, struct err *err);
 

@@ -159,7 +159,7 @@ void crossing_begin(struct session *s, const struct value *args, int n)
 		gather(&c->given, args[i], DEPTH);
 }
 
-/* The frames stand where a break was met. */
+/* The frames are where a break was met. */
 static void crossing_leave(struct session *s, int index)
 {
 	struct crossing *c = &s->crossing;

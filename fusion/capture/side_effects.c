@@ -43,7 +43,7 @@ static bool is_same(const struct finder *f, int source, struct value v)
 	return v.kind == VALUE_NONE || v.kind == VALUE_ELLIPSIS || s->stand_in.i == v.i;
 }
 
-/* An object that is a key is found anew in each call. */
+/* An object that is a key is found again in each call. */
 static bool set_key(struct finder *f, struct effect *e, struct value key)
 {
 	e->key = key;
@@ -130,12 +130,12 @@ static int in_order(const struct finder *f, const struct dict *was, const struct
 	return i;
 }
 
-/* Keys and values, which the last child sources but `behind` are. */
+/* Keys and values, which the last child sources but `after` are. */
 static bool find_dict(struct finder *f, int source, const struct dict *was, const struct dict *is,
-		      int behind)
+		      int after)
 {
 	const struct source *s = &f->sources->at[source];
-	int first = s->first_child + s->n_children - behind - (was ? was->len : 0), kept;
+	int first = s->first_child + s->n_children - after - (was ? was->len : 0), kept;
 	struct value v, *place;
 
 	for (int i = 0; was && i < was->len; i++)

@@ -77,7 +77,7 @@ enum { MAX_LAYOUTS = 16 };
 
 enum step_kind { STEP_TAKE_TEMP, STEP_TAKE_OUTPUT, STEP_DROP_TEMP, STEP_DROP_INPUT };
 
-struct exec_step { /* before kernel `kernel` where it takes, behind it where it drops */
+struct exec_step { /* before kernel `kernel` where it takes, after it where it drops */
 	int kernel;
 	enum step_kind kind;
 	int index; /* of the temporary, the output, the input */
@@ -194,7 +194,7 @@ struct record_memory {
 	struct allocator *allocator;
 	void *block;
 	size_t bytes;
-	int64_t moves; /* how often it has grown: recordings then point anew */
+	int64_t moves; /* how often it has grown: recordings then point again */
 };
 void record_memory_finish(struct record_memory *m); /* recordings first */
 

@@ -2,7 +2,7 @@
  *
  * One block for all temporaries is the fastest, but it is held from the first
  * kernel to the last, as are the outputs.  Where that is much, each buffer is taken
- * before the kernel that writes it first, and given back behind the last that
+ * before the kernel that writes it first, and given back after the last that
  * reads it; so are inputs that the caller has given up.  A buffer takes over the
  * memory of one that ends where it begins, if the kernel allows that: a CHAIN of
  * buffers then has one memory, that of the output at its end, else of the input
@@ -37,7 +37,7 @@ static void add(struct exec *e, enum step_kind kind, int index, int kernel)
 	e->steps[e->n_steps++] = (struct exec_step){ kernel, kind, index };
 }
 
-/* An input that becomes an output as it is is read behind the last kernel. */
+/* An input that becomes an output as it is is read after the last kernel. */
 static bool is_copied(const struct exec *e, int buffer)
 {
 	for (int i = 0; i < e->n_outputs; i++)
@@ -246,7 +246,7 @@ static bool before(struct run *r, int kernel)
 	return true;
 }
 
-static void behind(struct run *r, int kernel)
+static void after(struct run *r, int kernel)
 {
 	const struct exec *e = r->e;
 
@@ -281,7 +281,7 @@ static bool launch_all(struct run *r, bool backward, const struct fusion_observe
 			return false;
 		exec_launch(r->e, k, backward, observer, graph);
 		exec_fence_wrote(r->e, k, graph);
-		behind(r, k);
+		after(r, k);
 	}
 	return true;
 }

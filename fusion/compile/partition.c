@@ -2,7 +2,7 @@
  *
  * A lowered node has a LEVEL, how often a path to it has left the backend and
  * come back; a fallback has the level of what it reads (-1: nothing lowered).
- * All lowered nodes of a level are one piece, behind the fallbacks of the levels
+ * All lowered nodes of a level are one piece, after the fallbacks of the levels
  * below it.  No order has fewer pieces, for the longest path needs as many.
  * A cheap node then sinks to the level of its readers, to fuse with them.
  */

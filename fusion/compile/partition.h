@@ -29,7 +29,7 @@ struct piece {
 	int n_inputs;
 	int *outputs; /* values */
 	int n_outputs;
-	int *dead; /* values that nothing reads behind it */
+	int *dead; /* values that nothing reads after it */
 	int n_dead;
 	/* The nodes of the graph that it is made of, by id, and those that outputs are;
 	 * NULL of a loop. */

@@ -111,19 +111,19 @@ static int64_t bytes_of(const struct tensor *t)
 /* What lies in memory around a fallback only because it is one: an output would be
  * written in any case. */
 static void tell_crossed(const struct exec *e, const struct piece *piece,
-			 const struct fusion_observer *observer, bool behind)
+			 const struct fusion_observer *observer, bool outputs)
 {
 	const struct partition *p = e->parts;
-	const int *values = behind ? piece->outputs : piece->inputs;
-	int n = behind ? piece->n_outputs : piece->n_inputs;
+	const int *values = outputs ? piece->outputs : piece->inputs;
+	int n = outputs ? piece->n_outputs : piece->n_inputs;
 	int64_t kept = 0, moved = 0;
 
-	for (int v = e->n_inputs; v < p->n_values && !behind; v++)
+	for (int v = e->n_inputs; v < p->n_values && !outputs; v++)
 		kept += bytes_of(p->values[v]);
 	for (int i = 0; i < n; i++)
-		if (values[i] >= e->n_inputs && (!behind || is_read_behind(p, piece, values[i])))
+		if (values[i] >= e->n_inputs && (!outputs || is_read_behind(p, piece, values[i])))
 			moved += (is_output(e, values[i]) ? 1 : 2) * bytes_of(p->values[values[i]]);
-	if (!behind)
+	if (!outputs)
 		observer->crossed(observer->self, piece->brk, kept, 0);
 	if (moved)
 		observer->crossed(observer->self, piece->brk, 0, moved);

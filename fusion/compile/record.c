@@ -118,7 +118,7 @@ static bool lay_out(struct record *r)
 	return live && chain && r->temps;
 }
 
-/* Behind its guard words, where there are any. */
+/* After its guard words, where there are any. */
 static char *temp_at(const struct record *r, const struct record_temp *temp)
 {
 	return (char *)r->memory->block + temp->offset + (exec_fence(r->exec) ? FENCE_BYTES : 0);

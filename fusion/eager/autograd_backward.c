@@ -344,7 +344,7 @@ static bool is_input(const struct pass *p, const struct grad_node *node, struct 
 	return false;
 }
 
-/* All nodes behind the roots, in their order; and which lead to an input. */
+/* All nodes that the roots depend on, in their order; and which lead to an input. */
 static bool collect(struct pass *p)
 {
 	for (size_t i = 0; i < p->nodes.len; i++)
@@ -373,7 +373,7 @@ static bool collect(struct pass *p)
 	return true;
 }
 
-/* Whether something behind the node is asked for, not only the node itself. */
+/* Whether something after the node is asked for, not only the node itself. */
 static bool leads_on(const struct pass *p, const struct grad_node *node)
 {
 	if (!p->b->inputs)

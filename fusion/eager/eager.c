@@ -176,7 +176,7 @@ static bool eager_may_write(const struct eager_call *c, struct err *err)
 
 enum { HEAD_INPLACE = 1 << 16 };
 
-/* Graph inputs of a plan stand in the order of the signature's tensors. */
+/* Graph inputs of a plan are in the order of the signature's tensors. */
 static int input_of(void *self, struct value tensor, struct err *err)
 {
 	const struct signature *s = self;

@@ -116,7 +116,7 @@ bool infer_flatten(struct infer *in)
 	if (!dim_arg(in, 1, x, &first) || !dim_arg(in, 2, x, &last))
 		return false;
 	if (first > last)
-		return err_set(in->err, ERR_OP, "flatten: start_dim %d lies behind end_dim %d",
+		return err_set(in->err, ERR_OP, "flatten: start_dim %d lies after end_dim %d",
 			       first, last);
 	if (x->rank == 0) {
 		*out = (struct shape){ .rank = 1, .size = { number(in, 1) } };
@@ -488,5 +488,5 @@ bool infer_strided(struct infer *in)
 	if (infer_at_least(in, in->args[3].sym, number(in, 0)) &&
 	    infer_at_least(in, shape_numel(syms, x), end))
 		return true;
-	return err_set(in->err, ERR_OP, "as_strided: the view ends behind the tensor");
+	return err_set(in->err, ERR_OP, "as_strided: the view ends after the tensor");
 }

@@ -1,7 +1,7 @@
 /* fusion/lazy/lazy_host.c -- what the VM asks of tensors in mode lazy.
  *
  * Ops are traced, sizes and dtypes are known without elements, and all else is
- * the eager host's affair, behind the barrier that it needs.
+ * the eager host's affair, after the barrier that it needs.
  */
 #include <string.h>
 
@@ -114,7 +114,7 @@ static bool touches_any(const struct lazy *l, const struct native *f, const stru
 	return found;
 }
 
-/* The eager host's call, behind a barrier where the trace knows an operand. */
+/* The eager host's call, after a barrier where the trace knows an operand. */
 static bool call_at_once(struct lazy *l, const struct native *f, const struct value *args, int n,
 			 const struct keywords *kw, struct value *out, struct err *err)
 {

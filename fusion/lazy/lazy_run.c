@@ -276,7 +276,7 @@ static int ops_before(const struct graph *g, int node)
 }
 
 /* A program that an earlier trace compiled says the line of that one: the node of this trace
- * that stands at the same place among those that it computes has its own. */
+ * that is at the same place among those that it computes has its own. */
 static void say_line(const struct barrier *b, struct err *err)
 {
 	const struct graph *then = b->program->captured, *now = b->l->graph;

@@ -153,7 +153,7 @@ static void print_kernel(struct buf *out, const struct lowered *l, int id)
 	if (k->form != FORM_LIBRARY)
 		print_dims(out, k);
 	if (k->form != FORM_LIBRARY && k->library)
-		buf_printf(out, " behind %s ", op_info(k->op)->id);
+		buf_printf(out, " after %s ", op_info(k->op)->id);
 	for (int a = 0; k->library && a < MAX_ARGS; a++)
 		if (k->arg_buffer[a] >= 0)
 			buf_printf(out, "%%%d ", k->arg_buffer[a]);

@@ -148,7 +148,7 @@ static void print_alone(struct writer *w, int cluster, int producer)
 
 	if (repeats)
 		buf_printf(&w->out,
-			   "%s is a library call; the ops behind it read %d operands that repeat "
+			   "%s is a library call; the ops after it read %d operands that repeat "
 			   "along its rows, which would be copied out for each block, and its "
 			   "result stays in the cache anyway",
 			   op_info(node_of(w, node)->op)->id, repeats);
@@ -179,10 +179,10 @@ static void print_product(struct writer *w, int cluster)
 
 	buf_printf(&w->out, "%s is a library call", op_info(node_of(w, c->product)->op)->id);
 	if (c->n == 1)
-		buf_puts(&w->out, "; no op behind it could be done on its blocks");
+		buf_puts(&w->out, "; no op after it could be done on its blocks");
 	else
 		buf_printf(&w->out,
-			   "; the %d op%s behind it %s computed block by block of its result, "
+			   "; the %d op%s after it %s computed block by block of its result, "
 			   "while that is in the cache",
 			   c->n - 1, c->n == 2 ? "" : "s", c->n == 2 ? "is" : "are");
 }

@@ -184,7 +184,7 @@ static bool lacks(const struct pass_list *list, uint64_t disabled, unsigned miss
 	if (breaker >= 0 && made_before(list, disabled, bit, at))
 		return err_set(err, ERR_VALUE,
 			       "%s needs a graph in which %s ('%s'), but pass %s, which breaks "
-			       "that, stands between %s and it",
+			       "that, is between %s and it",
 			       who, properties[property].text, properties[property].name,
 			       list->passes[breaker].name, maker);
 	return err_set(err, ERR_VALUE,
@@ -221,7 +221,7 @@ static bool check_after(const struct pass_list *list, uint64_t disabled, int i, 
 	for (int k = i + 1; k < list->n; k++)
 		if (!is_off(list, disabled, k) && names_pass(pass->after, list->passes[k].name))
 			return err_set(err, ERR_VALUE,
-				       "pass %s has to run behind pass %s, and stands before it",
+				       "pass %s has to run after pass %s, and is before it",
 				       pass->name, list->passes[k].name);
 	return true;
 }
@@ -290,7 +290,7 @@ static bool no_such_pass(const struct pass_list *list, const char *name, struct 
 }
 
 bool pass_list_insert(struct pass_list *list, const struct pass_info *pass, const char *place,
-		      bool behind, struct err *err)
+		      bool after, struct err *err)
 {
 	struct pass_list longer = *list;
 	int at = pass_list_find(list, place);
@@ -301,7 +301,7 @@ bool pass_list_insert(struct pass_list *list, const struct pass_info *pass, cons
 		return no_such_pass(list, place, err);
 	if (list->n == MAX_PASSES)
 		return err_set(err, ERR_BOUND, "there are %d passes, the limit", MAX_PASSES);
-	at += behind;
+	at += after;
 	memmove(&longer.passes[at + 1], &longer.passes[at], sizeof(*pass) * (size_t)(list->n - at));
 	longer.passes[at] = *pass;
 	longer.n++;

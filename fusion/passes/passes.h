@@ -59,11 +59,11 @@ struct pass_list {
 /* passes.def.  Immutable, thread-safe. */
 const struct pass_list *pass_list_default(void);
 
-/* Puts a pass before (or, with `behind`, after) the one named `place`; strings
+/* Puts a pass before (or, with `after`, after) the one named `place`; strings
  * are borrowed.  False with NAME (taken, or no such place, with the nearest) or
  * PASS_ORDER, and the list as it was: the order would not satisfy a need. */
 bool pass_list_insert(struct pass_list *list, const struct pass_info *pass, const char *place,
-		      bool behind, struct err *err);
+		      bool after, struct err *err);
 
 /* Whether the order satisfies every need, that of the lowering too, where the
  * passes of `disabled` are left out.  PASS_ORDER names both passes and the

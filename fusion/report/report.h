@@ -44,14 +44,14 @@ enum break_stage { STAGE_CAPTURE, STAGE_LOWERING, STAGE_COUNT };
 
 /* What became of it. */
 enum break_outcome {
-	OUTCOME_RESUME,   /* runs in eager, the frame is captured again behind it */
+	OUTCOME_RESUME,   /* runs in eager, the frame is captured again after it */
 	OUTCOME_JUMP,     /* a branch: each side is captured when it is first taken */
 	OUTCOME_STEP,     /* the rest of the frame runs in eager */
 	OUTCOME_SKIP,     /* the whole frame runs in eager, from now on */
 	OUTCOME_INLINE,   /* the caller stops before its call; the callee is a frame of its own */
 	OUTCOME_FALLBACK, /* lowering: a library call between two pieces */
 	OUTCOME_BARRIER,  /* lazy: the pending trace was run */
-	OUTCOME_ORDERED,  /* native: runs behind its graph, in order */
+	OUTCOME_ORDERED,  /* native: runs after its graph, in order */
 	OUTCOME_COUNT
 };
 

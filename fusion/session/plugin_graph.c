@@ -5,7 +5,7 @@
 
 #include "fusion/session/plugin_private.h"
 
-/* enum be_dtype stands in the order of dtypes.def. */
+/* enum be_dtype is in the order of dtypes.def. */
 _Static_assert((int)BE_BOOL == (int)DTYPE_BOOL && (int)BE_UINT8 == (int)DTYPE_U8 &&
 		   (int)BE_INT8 == (int)DTYPE_I8 && (int)BE_INT16 == (int)DTYPE_I16 &&
 		   (int)BE_INT32 == (int)DTYPE_I32 && (int)BE_INT64 == (int)DTYPE_I64 &&

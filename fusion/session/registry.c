@@ -40,7 +40,7 @@ void registry_destroy(struct registry *r)
 	free(r);
 }
 
-/* What dlopen() says, without the path that stands in front of it. */
+/* What dlopen() says, without the path that is in front of it. */
 static const char *dl_reason(const char *path)
 {
 	const char *text = dlerror();

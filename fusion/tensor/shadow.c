@@ -67,7 +67,7 @@ static struct shadow *shadow_of(struct storage *s, struct err *err)
 	return s->shadow;
 }
 
-/* All elements of t's storage, one behind the other. */
+/* All elements of t's storage, one after the other. */
 static struct tensor flat(const struct tensor *t)
 {
 	struct tensor row = { .storage = t->storage, .refs = 1, .dtype = t->dtype, .rank = 1 };

@@ -215,8 +215,8 @@ struct value tensor_wrap(struct tensor *t);
 bool tensor_check_memory(struct value v, struct err *err);
 
 /* tensor_print.c */
-/* Appends what print(t) shows in PyTorch, without a newline.  `last`: what stands
- * behind its dtype, as grad_fn=<AddBackward0>; may be empty. */
+/* Appends what print(t) shows in PyTorch, without a newline.  `last`: what is
+ * after its dtype, as grad_fn=<AddBackward0>; may be empty. */
 void tensor_print(struct buf *out, const struct tensor *t, const char *last);
 
 #endif

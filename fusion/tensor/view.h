@@ -4,7 +4,7 @@
  * a tensor object that knows its BASE (a tensor object that has the elements)
  * and the STEPS that lead to it.  A write through either one goes to the base's
  * node; the other views then stand for elements that are out of date and are
- * made anew, from the base, when they are read next.
+ * made again, from the base, when they are read next.
  */
 #ifndef FUSION_RUNTIME_VIEW_H
 #define FUSION_RUNTIME_VIEW_H
@@ -37,7 +37,7 @@ enum meeting { MEET_NOT, MEET_IN_PART, MEET_AS_ONE };
 
 enum meeting tensors_meet(const struct tensor *a, const struct tensor *b);
 
-/* Whether it lies row by row and nothing lies behind it in its storage: then
+/* Whether it lies row by row and nothing lies after it in its storage: then
  * vectors may write past its end. */
 bool tensor_ends_storage(const struct tensor *t);
 

@@ -6,7 +6,7 @@
  *
  * As in torch a parameter's cast is kept until the outermost block ends, so that its
  * uses share one, and its gradient is summed up in the lower dtype.  A parameter that
- * was written since is cast anew (torch hands out the old elements).
+ * was written since is cast again (torch hands out the old elements).
  */
 #ifndef FUSION_RUNTIME_AUTOCAST_H
 #define FUSION_RUNTIME_AUTOCAST_H

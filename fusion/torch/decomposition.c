@@ -495,12 +495,12 @@ static bool count_symbols(const struct decomposer *c, struct value start, struct
 {
 	struct vm_host *host = c->host;
 	struct value n;
-	bool behind;
+	bool after;
 
-	if (!decompose_compare(c, CMP_LT, step > 0 ? end : start, step > 0 ? start : end, &behind,
+	if (!decompose_compare(c, CMP_LT, step > 0 ? end : start, step > 0 ? start : end, &after,
 			       err))
 		return false;
-	if (behind)
+	if (after)
 		return err_set(err, ERR_OP,
 			       "arange: the end lies on the other side of the start than the step "
 			       "goes");

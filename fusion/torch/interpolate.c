@@ -83,7 +83,7 @@ static bool add_sizes(const struct line *l, struct value a, int64_t b, struct va
 	return decompose_add(l->c, a, value_int(b), out, l->err);
 }
 
-/* So many places of the value, which stand beside x along the dim. */
+/* So many places of the value, which are beside x along the dim. */
 static bool border(const struct line *l, int dim, int64_t width, struct value fill,
 		   struct value *out)
 {
@@ -262,7 +262,7 @@ static bool scale_of(const struct line *l, const struct value *v, int dim, struc
 		if (!number_of(size, &factor) || !(factor > 0))
 			return err_set(l->err, ERR_TYPE,
 				       "interpolate: size or scale_factor is needed, one number or "
-				       "one for each dim behind the second");
+				       "one for each dim after the second");
 		s->to = (int64_t)floor((double)s->from * factor);
 	}
 	if (s->to < 1 || s->from < 1)
@@ -321,7 +321,7 @@ static bool blend(struct line *l, int rank, int dim, struct line *low, struct li
 	rest = *weight;
 	ok = through(&next, OP_add, "fx:", (struct value[]){ value_int(1) }, 1) &&
 	     through(&next, OP_clamp, "fx:", (struct value[]){ value_int(0), most }, 2);
-	for (int d = dim + 1; ok && d < rank; d++) /* stands beside the dims behind */
+	for (int d = dim + 1; ok && d < rank; d++) /* is beside the dims after */
 		ok = through(&rest, OP_unsqueeze, "fx:", (struct value[]){ value_int(-1) }, 1);
 	ok = ok && select_by(&near, dim, low->at, "fx:") && select_by(&far, dim, next.at, "fx:") &&
 	     through(&far, OP_mul, "fx:", &rest.at, 1) &&

@@ -30,8 +30,8 @@ struct subscript {
 	int index_dim;    /* of the tensor after the views */
 	int at[MAX_RANK]; /* the dim of each index */
 	int dim;          /* next dim of the tensor, with the views so far */
-	bool apart;       /* a slice or None stood between two tensors, or int and tensor */
-	bool closed;      /* one stood after the last of them */
+	bool apart;       /* a slice or None was between two tensors, or int and tensor */
+	bool closed;      /* one was after the last of them */
 	int ints;
 	struct value order; /* of the dims, where indices stand apart; UNSET */
 	struct err *err;
@@ -165,7 +165,7 @@ static bool take_slice(struct subscript *s, struct value t, int dim, const struc
 {
 	struct value size, start, stop, step = slice->step;
 	int64_t stride = 1;
-	bool behind;
+	bool after;
 
 	if (!s->c->size(s->c->self, t, dim, &size, s->err))
 		return false;
@@ -180,9 +180,9 @@ static bool take_slice(struct subscript *s, struct value t, int dim, const struc
 			       "torch.flip(x, (dim,)) to reverse it");
 	if (!bound(s, slice->start, size, value_int(0), &start) ||
 	    !bound(s, slice->stop, size, size, &stop) ||
-	    !decompose_compare(s->c, CMP_LT, stop, start, &behind, s->err))
+	    !decompose_compare(s->c, CMP_LT, stop, start, &after, s->err))
 		return false;
-	if (behind)
+	if (after)
 		stop = start;
 	if (s->n_index)
 		s->closed = true;

@@ -1,6 +1,6 @@
 /* fusion/torch/torch_host.c -- names: torch.sin, F.gelu, x.sum, torch.float32.
  *
- * A spelling is looked up in ops.def first; what is no op stands in the tables
+ * A spelling is looked up in ops.def first; what is no op is in the tables
  * here.  The VM keeps module attributes per place; methods are asked for each
  * time, so those have a table by name.
  */

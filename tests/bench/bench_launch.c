@@ -232,7 +232,7 @@ static void row(int n, bool with_graphs)
 	printf(" %9.2f %9.2f %9.1f\n", us[1] / median(hand, BATCHES), us[2] / us[1],
 	       sides[1].compile_ms);
 	if (with_graphs) {
-		printf("\nm kernels of that, one behind the other: launched, as a CUDA graph, with "
+		printf("\nm kernels of that, one after the other: launched, as a CUDA graph, with "
 		       "new arguments for each\n");
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
 			graphs_of(d, sizes[i]);

@@ -3,7 +3,7 @@
  *	bench_pool [THREADS]
  *
  * For 2, 4, ... THREADS threads: microseconds of a pool_run() whose parts do
- * nothing, one right behind the other and with a pause of the caller between, as
+ * nothing, one right after the other and with a pause of the caller between, as
  * between two kernels; then how much faster threads are than one at arithmetic
  * in registers, which is what the processor's cores allow (threads of one core
  * share its units).  Medians of some rounds.

@@ -4,7 +4,7 @@ Every function, method, layer, optimiser and scheduler that a program can call g
 for each of its parameters, a value other than the default.  The result (its
 values, dtype, shape and gradients, what was written into the inputs, the state of a
 module) must change, or the call be refused with the parameter's name.  What PyTorch
-ignores too stands in examples.IGNORED, with the reason.  A parameter that does not
+ignores too is in examples.IGNORED, with the reason.  A parameter that does not
 exist must be refused by name everywhere.
 
 The calls are those of tests/ops, and of examples.py for what is no op: a callable
@@ -178,7 +178,7 @@ def ignored(owner, name):
 
 
 def with_argument(text, signature, parameter, value):
-    """The call's arguments with parameter=value; None where it stands among *args."""
+    """The call's arguments with parameter=value; None where it is among *args."""
     call = ast.parse(f"f({text})").body[0].value
     if parameter is STRANGE:
         call.keywords.append(ast.keyword(parameter.name, ast.Constant(1)))

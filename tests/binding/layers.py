@@ -3,7 +3,7 @@
 A class of torch.nn without a row in LAYERS fails, as does an optimiser or a scheduler.
 Of a layer are tried the parameters of its constructor, those of forward, and every
 public attribute that the constructor sets: set to another value, it must change what
-the layer does, be refused, or stand in ATTRIBUTES.
+the layer does, be refused, or are in ATTRIBUTES.
 """
 import ast
 

@@ -7,8 +7,8 @@
  *
  * What is launched is written down, graphs node by node: stand_in_log().  Faults come
  * by order: stand_in_fault(), or STAND_IN_FAULT when the driver starts ("@FILE": what
- * stands in it), which says
- *     kernel N CODE   the Nth kernel fails while it runs: every call behind it says so
+ * is in it), which says
+ *     kernel N CODE   the Nth kernel fails while it runs: every call after it says so
  *     launch N CODE   the Nth launch is refused, and nothing else
  *     memory BYTES    the device has no more than that
  */
@@ -229,7 +229,7 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfunction f
 
 SUCCEEDS(cuGraphUpload, CUgraphExec graph, CUstream stream)
 
-/* ---- memory: of each block its size stands in front; zeros, so that runs can be repeated */
+/* ---- memory: of each block its size is in front; zeros, so that runs can be repeated */
 
 enum { HEAD = 256 };
 

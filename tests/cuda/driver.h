@@ -1,4 +1,4 @@
-/* tests/cuda/driver.h -- what tests may ask of the driver that stands in (driver.c). */
+/* tests/cuda/driver.h -- what tests may ask of the stand-in driver (driver.c). */
 #ifndef TESTS_CUDA_DRIVER_H
 #define TESTS_CUDA_DRIVER_H
 
@@ -9,7 +9,7 @@
 const char *stand_in_log(void);
 int stand_in_graphs(void); /* of these launches so many were graphs */
 int stand_in_graph_at(
-    size_t place);         /* the how manieth what stands there in the log is of; 0: of none */
+    size_t place);         /* the how manieth what is there in the log is of; 0: of none */
 int stand_in_waits(void);  /* of the host for the stream, since the last clear */
 int stand_in_strays(void); /* of what was asked for since then so many were not for that stream */
 void stand_in_clear(void);

@@ -1,4 +1,4 @@
-/* tests/cuda/driver_graph.c -- CUDA graphs of the driver that stands in. */
+/* tests/cuda/driver_graph.c -- CUDA graphs of the stand-in driver. */
 #include "tests/cuda/driver_state.h"
 
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static struct launch *node_at(struct graph *g, CUgraphNode node)
 	return &g->node[((const struct launch *)node)->index];
 }
 
-/* Behind the one that was added last, and no other. */
+/* After the one that was added last, and no other. */
 static CUresult add_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *behind, size_t n,
 			 const struct launch *l)
 {

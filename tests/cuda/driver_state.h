@@ -1,4 +1,4 @@
-/* tests/cuda/driver_state.h -- private to the driver that stands in: what its files share. */
+/* tests/cuda/driver_state.h -- private to the stand-in driver: what its files share. */
 #ifndef TESTS_CUDA_DRIVER_STATE_H
 #define TESTS_CUDA_DRIVER_STATE_H
 
@@ -45,7 +45,7 @@ struct stand_in {
 	CUresult code, sticky;
 	int launches, kernels, graphs, waits, strays;
 	CUstream stream;                                     /* the last that was made */
-	size_t graph_from[MAX_GRAPHS], graph_to[MAX_GRAPHS]; /* where they stand in the log */
+	size_t graph_from[MAX_GRAPHS], graph_to[MAX_GRAPHS]; /* their places in the log */
 	struct graph *capture; /* what the stream is being captured into */
 };
 

@@ -102,7 +102,7 @@ PROGRAMS = {
     "products": ("a.long() @ a.t().long(), torch.einsum('ij->j', a), torch.einsum('ij,ik->jk', a, a), torch.einsum('ij,jk->ki', a, b), torch.einsum('ii->i', b), "
                  "torch.einsum('ij,kj->ik', a[:, ::2], b[:, ::2]), c @ c.transpose(1, 2), a.half() @ b.half(), a.bfloat16() @ b.bfloat16()",
                  [tensor(5, 8), tensor(8, 8), tensor(2, 3, 4)]),
-    # In one call of cuBLASLt each, but where something else stands behind the product.
+    # In one call of cuBLASLt each, but where something else is after the product.
     "linears": ("F.linear(a, b, c), a + F.linear(a, b + 1, c), F.linear(a, b + 2, c) + a, F.linear(a.reshape(2, 3, 8), b + 3, c), a @ (b + 4) + a, "
                 "(a @ (b + 5).t() + c).relu(), F.linear(a, b + 6, c) * 2, F.linear(a[:, 1:], b[:, 1:], c), F.linear(a[:, :4], b[:, :4], c)",
                 [tensor(6, 8), tensor(8, 8), tensor(8)]),
@@ -232,7 +232,7 @@ def agree(a, b, tolerance):
     return (math.isnan(a) and math.isnan(b)) or a == b or abs(a - b) <= tolerance * max(1, abs(b))
 
 
-# Products that had what is behind them done too; calls of attention.
+# Products that had what is after them done too; calls of attention.
 NOTES = {"linears": 5, "linears_tried": 5, "linears_narrow": 6} | {"attention_float32": 10, "attention_bfloat16": 10, "attention_float16": 2}
 
 
@@ -241,9 +241,9 @@ def run(binary, workload, environment, cache):
                           text=True, env=environment, timeout=1800)
     if done.returncode:
         raise RuntimeError(done.stderr.strip()[:800])
-    notes = done.stderr.count("a product with what is behind it") + done.stderr.count("_attend\n")
+    notes = done.stderr.count("a product with what is after it") + done.stderr.count("_attend\n")
     if "STAND_IN_EMULATOR" in environment and notes < NOTES.get(workload["name"], 0):
-        raise RuntimeError(f"only {notes} calls did what is behind them too")
+        raise RuntimeError(f"only {notes} calls did what is after them too")
     # Each way is launched four times to be timed, but once where its bits are not the first one's;
     # a busy machine may use up the time for that on the first shape.
     ways = "".join(line[-1] for line in done.stderr.splitlines() if ", way " in line)

@@ -121,7 +121,7 @@ untried("reverse", "pass decompose makes it of flip")
 row("diagonal", diagonal, C("x", X(3, 3)), C("x, 1", X(2, 3)), C("x, -1", X(3, 2)), C("x, 0, 1, 2", X(2, 3, 3)), C("x, offset=0, dim1=-2, dim2=-1", X(2, 3, 4)), C("x, 5", X(2, 3)), C("x, 0, 1, 1", X(2, 3), raises="dim"), **VIEW)
 row("unfold", unfold, C("x, 0, 2, 1", X(5)), C("x, 1, 2, 2", X(2, 5)), C("x, -1, 3, 1", X(2, 3)), C("x, 0, 6, 1", X(5), raises="6"), dtypes=ALL)
 BEHIND = "(lambda x: {})(torch.cat((x.new_zeros(2), x))[2:])"
-row("as_strided", lambda x, size, stride, storage_offset=0: Nd(size, x.dtype, [x.flat()[storage_offset + sum(i * s for i, s in zip(p, stride))] for p in places(size)]), C("x, (2, 2), (1, 2), 1", X(6), flat=True), C("x, (3, 2), (1, 1)", X(2, 3), flat=True), C("x, (), ()", X(2), flat=True), C("x, (2, 0), (1, 9)", X(2), flat=True), C("x, (2, 2), (2, 1), storage_offset=2", X(2, 3), flat=True), C("x, (2,), (1,)", X(7), wrap=BEHIND, flat=True), C("x, (4,), (1,)", X(3), raises="behind", flat=True), dtypes=ALL, inplace=False)
+row("as_strided", lambda x, size, stride, storage_offset=0: Nd(size, x.dtype, [x.flat()[storage_offset + sum(i * s for i, s in zip(p, stride))] for p in places(size)]), C("x, (2, 2), (1, 2), 1", X(6), flat=True), C("x, (3, 2), (1, 1)", X(2, 3), flat=True), C("x, (), ()", X(2), flat=True), C("x, (2, 0), (1, 9)", X(2), flat=True), C("x, (2, 2), (2, 1), storage_offset=2", X(2, 3), flat=True), C("x, (2,), (1,)", X(7), wrap=BEHIND, flat=True), C("x, (4,), (1,)", X(3), raises="after", flat=True), dtypes=ALL, inplace=False)
 
 # ---- side by side
 

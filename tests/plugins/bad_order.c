@@ -1,4 +1,4 @@
-/* tests/plugins/bad_order.c -- stands where what it needs is not made yet. */
+/* tests/plugins/bad_order.c -- is where what it needs is not made yet. */
 #include "fusion/plugin.h"
 
 static int visit(const struct be_host *host, struct be_rewrite *rw, const struct be_graph *g,

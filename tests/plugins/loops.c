@@ -72,7 +72,7 @@ static float element(const struct be_operand *x, int rank, const int64_t *at)
 	return ((const float *)x->tensor.data)[offset];
 }
 
-/* The next point in row-major order; false behind the last. */
+/* The next point in row-major order; false after the last. */
 static bool advance(int rank, const int64_t *size, int64_t *at)
 {
 	for (int d = rank - 1; d >= 0; d--) {

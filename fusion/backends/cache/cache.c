@@ -65,7 +65,7 @@ void cache_open(struct cache *c, const char *path, size_t most_bytes)
 	if (c->folder < 0) {
 		snprintf(
 		    c->note, sizeof(c->note),
-		    "No kernel cache: %.120s cannot be opened (%s). Kernels are compiled anew.",
+		    "No kernel cache: %.120s cannot be opened (%s). Kernels are compiled again.",
 		    path, strerror(errno));
 	} else if (!trusted(c->folder, S_IFDIR)) {
 		snprintf(c->note, sizeof(c->note),
@@ -190,7 +190,7 @@ static void *load(struct cache *c, const char *key, const char *source, size_t l
 		utimensat(c->folder, name, NULL, AT_SYMLINK_NOFOLLOW); /* used now */
 	else if (there)
 		snprintf(c->note, sizeof(c->note),
-			 "The cached kernel %.12s in %.120s is damaged: %s. It is compiled anew.",
+			 "The cached kernel %.12s in %.120s is damaged: %s. It is compiled again.",
 			 key, c->path, fault);
 	return found;
 }

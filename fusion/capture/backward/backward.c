@@ -222,7 +222,7 @@ static bool make_maps(struct entry *e, struct entry_grad *g, const struct joint 
 	return find_made_of(e, g, j);
 }
 
-/* Which of the entry's inputs a node is, -1: none.  Behind those of the captured
+/* Which of the entry's inputs a node is, -1: none.  After those of the captured
  * graph stand numbers that the rules alone compute with. */
 int entry_grad_input(const struct entry *e, const struct joint *j, int node)
 {

@@ -141,7 +141,7 @@ static bool sweep(struct tangents *of_joint, const struct graph *captured, const
 
 	if (!add_tangents(of_joint, captured) || !sweep_run(s))
 		return false;
-	for (int id = 0; id < captured->n_nodes; id++) /* a leaf before and behind a write */
+	for (int id = 0; id < captured->n_nodes; id++) /* a leaf before and after a write */
 		if (s->leaf[id] >= 0 && s->given[id].kind == VALUE_TENSOR &&
 		    !sweep_give(s, captured->inputs[s->leaf[id]], s->given[id]))
 			return false;

@@ -1,6 +1,6 @@
 /* fusion/capture/backward/joint.h -- private to capture/: a graph and its gradient as one.
  *
- * A captured graph is copied; behind its nodes stand inputs for the gradients of
+ * A captured graph is copied; after its nodes stand inputs for the gradients of
  * its results (TANGENTS), and what the rules of _grads make of them, run by the
  * VM under the capturing host.  A cut then says which values the forward part
  * hands to the backward part: all else that the backward part reads is computed
@@ -21,7 +21,7 @@ struct joint {
 			    * pass comes there */
 	uint64_t *saved;   /* by node of the captured graph: the outputs (grad_bit) for whose
 			    * backward pass eager would save what lies in this memory */
-	int n_forward;     /* nodes of the copy: those behind it are tangents and of rules */
+	int n_forward;     /* nodes of the copy: those after it are tangents and of rules */
 	bool any;          /* some input has a gradient */
 };
 

@@ -111,7 +111,7 @@ static void saturate(struct cut *c, int source, int sink)
 }
 
 /* From where the sink can still be reached; of several cheapest cuts that is the one
- * behind which the least is computed again.  In `level`: 0 where so, else -1. */
+ * after which the least is computed again.  In `level`: 0 where so, else -1. */
 static void find_sink_side(struct cut *c, int sink)
 {
 	int head = 0, tail = 0;

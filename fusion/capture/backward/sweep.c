@@ -257,7 +257,7 @@ static bool is_number(const struct arg *arg)
 	return arg->kind == ARG_INT && sym_is_const(arg->sym);
 }
 
-/* Puts the slice behind those that begin before it. */
+/* Puts the slice after those that begin before it. */
 static bool add_slice(struct cover *c, const struct graph *g, const struct node *n)
 {
 	int at = c->n;
@@ -358,7 +358,7 @@ bool sweep_give(struct sweep *s, int to, struct value g)
 	return add_to(s, &s->given[to], g);
 }
 
-/* Behind it nodes are of the program's module again. */
+/* After it nodes are of the program's module again. */
 bool sweep_run(struct sweep *s)
 {
 	const char *module = s->t->graph->module;

@@ -20,7 +20,7 @@ struct sweep {
 	int n;                    /* how many of them */
 	const int *map;           /* by node of `from`: its node in t->graph */
 	const bool *tracked;      /* by node of `from`: it leads to a tensor that is asked for */
-	const int *leaf;          /* by node of `from`: -1, or a leaf's value: nothing behind it */
+	const int *leaf;          /* by node of `from`: -1, or a leaf's value: nothing after it */
 	struct value *given;      /* by node of `from`: its gradient, UNSET */
 	bool *ran;                /* by node of `from`: its rule was run; may be NULL */
 	/* its own */

@@ -7,7 +7,7 @@
 #include "fusion/capture/backward/sweep.h"
 #include "fusion/torch/torch_host.h"
 
-/* A loop of training steps is no graph without end: behind so many nodes its rounds are
+/* A loop of training steps is no graph without end: after so many nodes its rounds are
  * pieces of their own, which share what is compiled. */
 enum { MAX_NODES_BEFORE = 4000 };
 
@@ -129,7 +129,7 @@ static bool find_leaves(struct pass *p, bool *tracked)
 	return true;
 }
 
-/* Another step of the tape stands behind an input, or a loop of the graph on the way. */
+/* Another step of the tape is after an input, or a loop of the graph on the way. */
 static bool leads_out(const struct pass *p, const bool *tracked)
 {
 	const struct graph *g = p->t->graph;
@@ -165,7 +165,7 @@ static bool prepare(struct pass *p)
 	int *map;
 
 	if (t->cond)
-		return give_up(p, "it stands in a branch that the graph holds both sides of");
+		return give_up(p, "it is in a branch that the graph holds both sides of");
 	if (t->graph->n_nodes > MAX_NODES_BEFORE)
 		return give_up(p, "the graph before it is long, so that it ends here");
 	if (!find_nodes(p))

@@ -49,7 +49,7 @@ static void intersect(const struct sets *s, uint64_t *into, int successor)
 		into[w] &= row(s, successor)[w];
 }
 
-/* The set before an instruction, from those behind it. */
+/* The set before an instruction, from those after it. */
 static bool update(const struct sets *s, int i, uint64_t *scratch)
 {
 	const struct lang_inst *inst = &s->code->insts[i];

@@ -40,7 +40,7 @@ struct cond_place {
 };
 
 struct cond {
-	struct cond *up; /* the one that this one stands in */
+	struct cond *up; /* the one that this one is in */
 	struct trace *trace;
 	struct frame *frame;
 	const struct lang_inst *inst;

@@ -292,7 +292,7 @@ static bool merge_tuples(struct merger *m, struct value a, struct value b, int d
 	return false;
 }
 
-/* Bound methods are made anew each time that they are asked for. */
+/* Bound methods are made again each time that they are asked for. */
 static bool same_callable(const struct merger *m, struct value a, struct value b)
 {
 	if (a.kind == VALUE_METHOD)
@@ -432,7 +432,7 @@ static bool merge_frame(struct merger *m, int join)
 	}
 	for (int i = 0; i < f->code->n_cells; i++)
 		if (!cond_same(m->t, first->cells[i], f->cells[i]))
-			return cond_refuse(m->k, "a side makes a variable of a closure anew");
+			return cond_refuse(m->k, "a side makes a variable of a closure again");
 	for (int i = 0; i < first->n_stack; i++)
 		if (!merge_into(m, first->stack[i], &f->stack[i]))
 			return false;

@@ -3,7 +3,7 @@
  * From the test before the loop, or one that may leave it, the capture runs a round
  * once, up to where the test stands again.  What a round leaves otherwise than it
  * found it is CARRIED: a tensor of the same sizes and dtype, or a number.  Which
- * places those are shows at the end of a round; then the attempt starts anew, with
+ * places those are shows at the end of a round; then the attempt starts again, with
  * a node in each that stands for whatever the round before has left.
  *
  * What cannot be a loop is tried as branches, one round in the side of another.
@@ -20,8 +20,8 @@
 
 /* ---- Finds the while loop that a jump belongs to.
  *
- * The test of a while stands before the loop, where it leads into the first round
- * or behind the loop, and again at the loop's end.  What stands between the jumps
+ * The test of a while is before the loop, where it leads into the first round
+ * or after the loop, and again at the loop's end.  What is between the jumps
  * of a test (`0 < a < b and c`) only computes.  A jump inside of a loop that leaves
  * it (`if t: break`) is a test as well: a round then goes from there to there. */
 
@@ -70,7 +70,7 @@ static bool leads(const struct while_shape *s, const bool *decided, int to)
 	return to == s->body || to == s->end || decided[to];
 }
 
-/* From which instructions all ways lead into a round or behind the loop, and only
+/* From which instructions all ways lead into a round or after the loop, and only
  * compute on them. */
 static void find_decided(const struct code *code, const struct while_shape *s, bool *decided)
 {
@@ -93,8 +93,8 @@ static void find_decided(const struct code *code, const struct while_shape *s, b
 	}
 }
 
-/* Where the program goes on behind the last jump back. */
-static int behind(const struct code *code, int last)
+/* Where the program goes on after the last jump back. */
+static int after_jump(const struct code *code, int last)
 {
 	int at = last + 1;
 
@@ -123,7 +123,9 @@ static bool find_before(const struct code *code, int at, struct while_shape *s, 
 
 		if (last < 0)
 			continue;
-		*s = (struct while_shape){ .body = body, .last = last, .end = behind(code, last) };
+		*s = (struct while_shape){ .body = body,
+					   .last = last,
+					   .end = after_jump(code, last) };
 		find_decided(code, s, decided);
 		if (decided[at])
 			return true;
@@ -260,7 +262,7 @@ bool while_choose(struct while_loop *l, int condition, const struct while_verdic
 static bool while_decide(struct while_loop *l, int depth, struct while_verdict *out,
 			 struct err *err);
 
-/* From the instruction on: into a round, behind the loop, or to the next jump. */
+/* From the instruction on: into a round, after the loop, or to the next jump. */
 static bool follow(struct while_loop *l, int from, int depth, struct while_verdict *out,
 		   struct err *err)
 {
@@ -485,7 +487,7 @@ int while_flatten(struct while_loop *l, int node, struct err *err)
 		   : while_add(l, OP_reshape, args, 2, "", err);
 }
 
-/* The loop stands in a side of a branch, or behind an assertion: it must not run
+/* The loop is in a side of a branch, or after an assertion: it must not run
  * where the program does not get there, for it might not end. */
 static int limit_entry(struct while_loop *l, int node, struct err *err)
 {
@@ -684,7 +686,7 @@ static int add_loop(struct while_loop *l, int again, struct err *err)
 	return node;
 }
 
-/* The frame behind the loop. */
+/* The frame after the loop. */
 static bool leave_loop(struct while_loop *l, int loop, struct err *err)
 {
 	struct trace *t = l->t;
@@ -711,7 +713,7 @@ static bool leave_loop(struct while_loop *l, int loop, struct err *err)
 	return true;
 }
 
-/* Choices of the body's own values are of no use behind it. */
+/* Choices of the body's own values are of no use after it. */
 static void drop_choices(struct trace *t, size_t from)
 {
 	while (t->choices.len > from) {

@@ -4,11 +4,11 @@
 
 #include "fusion/capture/control/cond.h"
 
-/* Where a loop stands in its code. */
+/* Where a loop is in its code. */
 struct while_shape {
 	int body;          /* where a round begins */
 	int last;          /* the last jump back to the loop's begin */
-	int end;           /* where the program goes on behind the loop */
+	int end;           /* where the program goes on after the loop */
 	int below;         /* operands of the test below what the first jump takes */
 	const bool *entry; /* by instruction: what ends a part of a test */
 	const bool *again; /* what ends a round */
@@ -37,11 +37,11 @@ struct while_loop {
 	int first;                   /* node of the body */
 	int test;                    /* node: whether the program goes into the first round */
 	size_t n_asserts, n_prints;  /* before it */
-	struct while_verdict closed; /* of a round whose ways have met behind the loop */
+	struct while_verdict closed; /* of a round whose ways have met after the loop */
 	bool is_closed;
 };
 
-/* while_loop.c: the innermost open loop that the branch stands in, in its frame; or NULL. */
+/* while_loop.c: the innermost open loop that the branch is in, in its frame; or NULL. */
 struct while_loop *while_loop_around(const struct cond *k);
 struct while_loop_note *while_loop_noted(struct trace *t,
 					 const struct lang_inst *inst); /* or NULL */
@@ -54,12 +54,12 @@ enum value_kind while_number_type(struct value v); /* UNSET: none */
 bool while_place_find(struct while_loop *l, struct carried *c, struct err *err); /* its start */
 bool while_place_now(struct while_loop *l, const struct carried *c, struct value *out,
 		     struct err *err); /* borrowed */
-/* The node is there from here on, in a round or behind the loop. */
-bool while_place_put(struct while_loop *l, const struct carried *c, int node, bool behind,
+/* The node is there from here on, in a round or after the loop. */
+bool while_place_put(struct while_loop *l, const struct carried *c, int node, bool after,
 		     struct err *err);
 
-/* Where the frame stands at the end of a round, or has left the loop: it then stands
- * behind the loop. */
+/* Where the frame is at the end of a round, or has left the loop: it then is
+ * after the loop. */
 bool while_close(struct while_loop *l, struct while_verdict *out, struct err *err);
 /* condition and yes, or not condition and no. */
 bool while_choose(struct while_loop *l, int condition, const struct while_verdict *yes,

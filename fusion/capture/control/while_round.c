@@ -11,7 +11,7 @@
 
 /* ---- The places that change from round to round of a loop.
  *
- * A place is found anew in each attempt: a local by its number, a global by the VM's,
+ * A place is found again in each attempt: a local by its number, a global by the VM's,
  * an item or attribute of an object by the source of the object or, where the capture
  * made that, by when it did. */
 
@@ -174,7 +174,7 @@ static bool add_choice(struct while_loop *l, struct value merged, struct value a
 	return true;
 }
 
-static bool put_tensor(struct while_loop *l, const struct carried *c, int node, bool behind,
+static bool put_tensor(struct while_loop *l, const struct carried *c, int node, bool after,
 		       struct err *err)
 {
 	struct value v, other = { .kind = VALUE_UNSET };
@@ -182,16 +182,16 @@ static bool put_tensor(struct while_loop *l, const struct carried *c, int node, 
 
 	if (!trace_wrap(l->t, node, &v, err))
 		return false;
-	ok = !behind || trace_wrap(l->t, node, &other, err);
+	ok = !after || trace_wrap(l->t, node, &other, err);
 	if (ok && c->start.kind == VALUE_TENSOR)
-		ok = add_choice(l, v, behind ? other : c->start, c->start, err);
+		ok = add_choice(l, v, after ? other : c->start, c->start, err);
 	ok = ok && set(l, &c->note, v, err);
 	value_unref(v);
 	value_unref(other);
 	return ok;
 }
 
-bool while_place_put(struct while_loop *l, const struct carried *c, int node, bool behind,
+bool while_place_put(struct while_loop *l, const struct carried *c, int node, bool after,
 		     struct err *err)
 {
 	switch (c->note.kind) {
@@ -205,7 +205,7 @@ bool while_place_put(struct while_loop *l, const struct carried *c, int node, bo
 		return trace_rewrite(l->t, c->start, node, true) || trace_no_memory(err);
 	default:
 		return c->number ? set(l, &c->note, deferred_value(l->t, node), err)
-				 : put_tensor(l, c, node, behind, err);
+				 : put_tensor(l, c, node, after, err);
 	}
 }
 
@@ -259,7 +259,7 @@ static int stand_in(struct while_loop *l, int like, struct err *err)
 	return while_add(l, OP_new_zeros, args, 3, "", err);
 }
 
-/* Set by a round, and read behind the loop: Python raises where there was none. */
+/* Set by a round, and read after the loop: Python raises where there was none. */
 static bool check_first(struct while_loop *l, int index, struct err *err)
 {
 	struct frame *f = l->k.frame;
@@ -326,7 +326,7 @@ static bool check_frame(struct while_loop *l, bool *found, struct err *err)
 			return false;
 	for (int i = 0; i < f->code->n_cells; i++)
 		if (!cond_same(l->t, before->cells[i], f->cells[i]))
-			return cond_refuse(&l->k, "a round makes a variable of a closure anew");
+			return cond_refuse(&l->k, "a round makes a variable of a closure again");
 	if (before->n_stack != f->top - f->stack)
 		return cond_refuse(&l->k, "a round leaves another operand stack");
 	for (int i = 0; i < before->n_stack; i++)

@@ -41,7 +41,7 @@ enum guard_kind {
 	GUARD_LEAF,      /* it is a leaf, or not: number */
 	GUARD_STRIDE,    /* stride(dim) == number */
 	GUARD_IDENTICAL, /* the same tensor or object as source `other` */
-	GUARD_WITHIN, /* lies in the memory of source `other`, `number` elements behind its first */
+	GUARD_WITHIN, /* lies in the memory of source `other`, `number` elements after its first */
 	GUARD_DISJOINT,  /* tensors: shares no memory with source `other`; else another object */
 	GUARD_ALIAS,     /* the same elements, sizes and strides as source `other` */
 	GUARD_OTHER,     /* another object than that of source `other` */

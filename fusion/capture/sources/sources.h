@@ -200,7 +200,7 @@ struct seen {
 
 struct memory {
 	VEC(struct seen) list;
-	size_t next; /* behind the one that was asked for last */
+	size_t next; /* after the one that was asked for last */
 };
 
 /* Notes the source's value, a number or tensor, and says what has changed so far.

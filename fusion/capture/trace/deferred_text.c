@@ -86,7 +86,7 @@ static bool deferred_text_gap(struct trace *t, struct text_gap gap, bool *known,
 	return true;
 }
 
-/* The gap whose number begins at text + *at, which moves behind it. */
+/* The gap whose number begins at text + *at, which moves after it. */
 static const struct text_gap *deferred_text_at(const struct trace *t, const char *text, size_t *at)
 {
 	char digits[TEXT_GAP_BYTES] = { 0 }; /* what follows may be some, too */

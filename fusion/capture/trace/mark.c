@@ -1,6 +1,6 @@
 /* fusion/capture/trace/mark.c -- nodes of FX that compute nothing.
  *
- * torch._C._set_grad_enabled stands in a graph where torch.no_grad() begins and
+ * torch._C._set_grad_enabled is in a graph where torch.no_grad() begins and
  * ends, and around a function that it decorates; torch.amp._enter_autocast and
  * _exit_autocast where a block of torch.autocast() does, and the like where one of
  * torch.inference_mode() does.  As in torch a piece that ends inside such a block
@@ -45,7 +45,7 @@ bool trace_mark_grad(struct trace *t, bool enabled, struct err *err)
 	if (t->grad_off == !enabled)
 		return true;
 	t->grad_off = !enabled;
-	if (last && strcmp(last->fx, GRAD_MARK) == 0) { /* nothing stands between the two */
+	if (last && strcmp(last->fx, GRAD_MARK) == 0) { /* nothing is between the two */
 		t->n_ops--;
 		return graph_set_fx(t->graph, last->id, "") || trace_no_memory(err);
 	}
@@ -125,7 +125,7 @@ static bool sets_either(const struct class *c)
 
 enum { MAX_MANAGERS = 32 };
 
-/* The managers of those classes whose blocks the frame stands in, the outermost first:
+/* The managers of those classes whose blocks the frame is in, the outermost first:
  * a block that is open has its exit on the stack. */
 static int managers_around(const struct frame *f, bool (*sets)(const struct class *),
 			   struct instance *found[MAX_MANAGERS])
@@ -151,7 +151,7 @@ static int managers_around(const struct frame *f, bool (*sets)(const struct clas
 	return n;
 }
 
-/* The innermost manager of the grad mode whose block the frame stands in. */
+/* The innermost manager of the grad mode whose block the frame is in. */
 static struct instance *manager_around(const struct frame *f)
 {
 	struct instance *found[MAX_MANAGERS];

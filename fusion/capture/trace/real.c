@@ -1,7 +1,7 @@
 /* fusion/capture/trace/real.c -- floats that are computed of symbols while capturing.
  *
  * n / k, math.sqrt(n), scale * 2: as torch's SymFloat, an expression that each
- * call computes anew before the graph runs.  Where a tensor op takes one, it is an
+ * call computes again before the graph runs.  Where a tensor op takes one, it is an
  * input of the graph, a float64 tensor of 0 dims.
  */
 #include <float.h>

@@ -18,7 +18,7 @@
  * An int becomes a symbol, like a size but without a bound.  A float becomes an
  * input of the graph, a float64 tensor of 0 dims (as torch does it), and a
  * symbol where it is computed with (trace/real.c); where a tensor op takes it, a
- * node that promotes as a Python number does stands between ("item"). */
+ * node that promotes as a Python number does is between ("item"). */
 
 static bool is_module(const struct class *class)
 {

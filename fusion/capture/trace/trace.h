@@ -388,7 +388,7 @@ bool deferred_expect(struct trace *t, int node, bool expected, struct err *err);
  * argument is the value `of`. */
 bool trace_wrap_view(struct trace *t, struct value of, int node, struct value *out,
 		     struct err *err);
-/* The node of a view, made anew where its base was written; -1 with *err. */
+/* The node of a view, made again where its base was written; -1 with *err. */
 int trace_view_node(struct trace *t, struct value view, struct err *err);
 /* Whether the base of a view was written since the view was made. */
 bool trace_view_stale(const struct trace *t, struct value view);
@@ -627,7 +627,7 @@ bool deferred_text_show(const struct text_gap *gap, struct value v, struct autog
  * Policy native: print() does not end the graph.  Its text is made while
  * capturing, with gaps for what the graph computes (trace.h); when the graph
  * has run, the texts are written, in order, and only where the side of a branch
- * that one stands in was taken. */
+ * that one is in was taken. */
 
 enum { MAX_PRINTS = 10000 };
 
