@@ -51,7 +51,7 @@ UNUSED_ static void *values_of(struct world *w, int output, const void *const *i
 {
 	struct arena arena = { 0 };
 	struct graph *g = graph_copy(w->g, &arena);
-	struct known value;
+	struct known_value value;
 	struct node *n;
 	bool changed;
 	char *out;

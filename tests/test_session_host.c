@@ -211,7 +211,7 @@ static void plans_are_found_by_signature_wherever_the_call_stands(void **state)
 {
 	struct plans *plans = calloc(1, sizeof(*plans));
 	struct signature one = number_signature(1), two = number_signature(2);
-	struct plan *plan;
+	struct eager_plan *plan;
 
 	(void)state;
 	assert_null(plans_find(plans, &one, 5));

@@ -7,18 +7,18 @@
 #include "fusion/vm/classes.h"
 #include "fusion/eager/autograd.h"
 
-struct finder {
+struct effects_finder {
 	struct reconstruction_builder *b;
 	struct sources *sources;
 	VEC(struct effect) list;
 };
 
-static bool no_memory(struct finder *f)
+static bool no_memory(struct effects_finder *f)
 {
 	return err_set(f->b->err, ERR_MEMORY, "out of memory while capturing the call");
 }
 
-static bool add(struct finder *f, struct effect effect)
+static bool add(struct effects_finder *f, struct effect effect)
 {
 	value_ref(effect.key);
 	if (VEC_PUSH(&f->list, effect))
@@ -28,7 +28,7 @@ static bool add(struct finder *f, struct effect effect)
 }
 
 /* `v` is still what the source began with. */
-static bool is_same(const struct finder *f, int source, struct value v)
+static bool is_same(const struct effects_finder *f, int source, struct value v)
 {
 	const struct source *s = &f->sources->at[source];
 
@@ -44,7 +44,7 @@ static bool is_same(const struct finder *f, int source, struct value v)
 }
 
 /* An object that is a key is found again in each call. */
-static bool set_key(struct finder *f, struct effect *e, struct value key)
+static bool set_key(struct effects_finder *f, struct effect *e, struct value key)
 {
 	e->key = key;
 	e->key_step = -1;
@@ -55,7 +55,7 @@ static bool set_key(struct finder *f, struct effect *e, struct value key)
 	return e->key_step >= 0;
 }
 
-static bool store(struct finder *f, int source, enum effect_kind kind, struct value key,
+static bool store(struct effects_finder *f, int source, enum effect_kind kind, struct value key,
 		  struct value v)
 {
 	struct effect effect = { .kind = kind, .source = source, .step = -1 };
@@ -70,7 +70,7 @@ static bool store(struct finder *f, int source, enum effect_kind kind, struct va
 	return add(f, effect);
 }
 
-static bool find_list(struct finder *f, int source, struct value stand_in)
+static bool find_list(struct effects_finder *f, int source, struct value stand_in)
 {
 	const struct source *s = &f->sources->at[source];
 	bool same = stand_in.list->len == s->n_children;
@@ -92,21 +92,21 @@ static bool find_list(struct finder *f, int source, struct value stand_in)
 }
 
 /* A key as the stand-in of its dict has it, and the other way round. */
-static struct value key_inside(const struct finder *f, struct value key)
+static struct value key_inside(const struct effects_finder *f, struct value key)
 {
 	int source = source_key_is_object(key) ? pointers_get(&f->b->trace->reals, key.object) : -1;
 
 	return source >= 0 ? f->sources->at[source].stand_in : key;
 }
 
-static struct value key_outside(const struct finder *f, struct value key)
+static struct value key_outside(const struct effects_finder *f, struct value key)
 {
 	int source = source_key_is_object(key) ? variables_source(f->b->trace, key) : -1;
 
 	return source >= 0 ? f->sources->at[source].value : key;
 }
 
-static bool remove_key(struct finder *f, int source, struct value key)
+static bool remove_key(struct effects_finder *f, int source, struct value key)
 {
 	struct effect effect = { .kind = EFFECT_REMOVE, .source = source, .step = -1 };
 
@@ -115,7 +115,7 @@ static bool remove_key(struct finder *f, int source, struct value key)
 
 /* How many keys, from the first on, are still where they were, those that are gone left out:
  * the others were taken out and put in again. */
-static int in_order(const struct finder *f, const struct dict *was, const struct dict *is)
+static int in_order(const struct effects_finder *f, const struct dict *was, const struct dict *is)
 {
 	struct value v, key;
 	int at = 0, i;
@@ -131,8 +131,8 @@ static int in_order(const struct finder *f, const struct dict *was, const struct
 }
 
 /* Keys and values, which the last child sources but `after` are. */
-static bool find_dict(struct finder *f, int source, const struct dict *was, const struct dict *is,
-		      int after)
+static bool find_dict(struct effects_finder *f, int source, const struct dict *was,
+		      const struct dict *is, int after)
 {
 	const struct source *s = &f->sources->at[source];
 	int first = s->first_child + s->n_children - after - (was ? was->len : 0), kept;
@@ -158,7 +158,7 @@ static bool find_dict(struct finder *f, int source, const struct dict *was, cons
 	return true;
 }
 
-static bool find_set(struct finder *f, int source, struct value stand_in)
+static bool find_set(struct effects_finder *f, int source, struct value stand_in)
 {
 	struct value copy;
 
@@ -173,7 +173,7 @@ static bool find_set(struct finder *f, int source, struct value stand_in)
 	return store(f, source, EFFECT_KEYS, (struct value){ .kind = VALUE_UNSET }, copy);
 }
 
-static bool find_cell(struct finder *f, int source, struct value stand_in)
+static bool find_cell(struct effects_finder *f, int source, struct value stand_in)
 {
 	const struct source *s = &f->sources->at[source];
 	struct value content = stand_in.cell->content;
@@ -200,7 +200,7 @@ static int count_objects(const struct dict *dict)
 }
 
 /* Whether its dict was read by itself before: that tells what became of it. */
-static bool has_dict_of_another(const struct finder *f, const struct instance *stand_in)
+static bool has_dict_of_another(const struct effects_finder *f, const struct instance *stand_in)
 {
 	int source = stand_in->attributes
 			 ? variables_source(f->b->trace, value_of(stand_in->attributes))
@@ -209,7 +209,7 @@ static bool has_dict_of_another(const struct finder *f, const struct instance *s
 	return source >= 0 && f->sources->at[source].access != SOURCE_DICT;
 }
 
-static bool find_in(struct finder *f, int source)
+static bool find_in(struct effects_finder *f, int source)
 {
 	struct value real = f->sources->at[source].value,
 		     stand_in = f->sources->at[source].stand_in;
@@ -247,7 +247,7 @@ static bool find_in(struct finder *f, int source)
 	}
 }
 
-static bool find_globals(struct finder *f)
+static bool find_globals(struct effects_finder *f)
 {
 	const struct trace *t = f->b->trace;
 
@@ -274,7 +274,7 @@ static bool find_globals(struct finder *f)
 	return true;
 }
 
-static bool find_grads(struct finder *f)
+static bool find_grads(struct effects_finder *f)
 {
 	const struct trace *t = f->b->trace;
 
@@ -298,7 +298,7 @@ static bool find_grads(struct finder *f)
 
 bool effects_find(struct effects *e, struct reconstruction_builder *b, struct arena *arena)
 {
-	struct finder f = { .b = b, .sources = b->trace->sources };
+	struct effects_finder f = { .b = b, .sources = b->trace->sources };
 	bool ok = true;
 
 	for (int i = 0; ok && i < f.sources->n; i++) {

@@ -150,14 +150,14 @@ bool step_plan(struct exec *e)
 
 /* ---- a run */
 
-struct run {
+struct exec_run {
 	struct exec *e;
 	struct tensor **owned, **outputs;
 	int at; /* of the steps */
 	struct err *err;
 };
 
-static void drop_input(struct run *r, int index)
+static void drop_input(struct exec_run *r, int index)
 {
 	if (!r->owned)
 		return;
@@ -182,7 +182,7 @@ static void place_chain(struct exec *e, int buffer, void *at)
 		e->buffers[buffer] = at;
 }
 
-static bool take_output(struct run *r, int index)
+static bool take_output(struct exec_run *r, int index)
 {
 	struct tensor **out = &r->outputs[index];
 
@@ -194,7 +194,7 @@ static bool take_output(struct run *r, int index)
 }
 
 /* The input at the beginning of the chain, where nobody else has a part in it. */
-static struct tensor *input_of(const struct run *r, int buffer)
+static struct tensor *input_of(const struct exec_run *r, int buffer)
 {
 	const struct exec *e = r->e;
 	struct tensor **t;
@@ -208,7 +208,7 @@ static struct tensor *input_of(const struct run *r, int buffer)
 											  : NULL;
 }
 
-static bool take_temp(struct run *r, int index)
+static bool take_temp(struct exec_run *r, int index)
 {
 	struct exec *e = r->e;
 	int buffer = e->temps[index].buffer;
@@ -225,13 +225,13 @@ static bool take_temp(struct run *r, int index)
 	return e->taken[index] != NULL;
 }
 
-static bool take(struct run *r, const struct exec_step *step)
+static bool take(struct exec_run *r, const struct exec_step *step)
 {
 	return step->kind == STEP_TAKE_OUTPUT ? take_output(r, step->index)
 					      : take_temp(r, step->index);
 }
 
-static bool before(struct run *r, int kernel)
+static bool before(struct exec_run *r, int kernel)
 {
 	const struct exec *e = r->e;
 
@@ -246,7 +246,7 @@ static bool before(struct run *r, int kernel)
 	return true;
 }
 
-static void after(struct run *r, int kernel)
+static void after(struct exec_run *r, int kernel)
 {
 	const struct exec *e = r->e;
 
@@ -260,7 +260,7 @@ static void after(struct run *r, int kernel)
 	}
 }
 
-static void prepare(struct run *r, struct tensor *const *inputs, struct tensor *into)
+static void prepare(struct exec_run *r, struct tensor *const *inputs, struct tensor *into)
 {
 	struct exec *e = r->e;
 
@@ -273,7 +273,7 @@ static void prepare(struct run *r, struct tensor *const *inputs, struct tensor *
 	}
 }
 
-static bool launch_all(struct run *r, bool backward, const struct fusion_observer *observer,
+static bool launch_all(struct exec_run *r, bool backward, const struct fusion_observer *observer,
 		       int graph)
 {
 	for (int k = 0; k < r->e->lowered->n_kernels; k++, backward = !backward) {
@@ -287,7 +287,7 @@ static bool launch_all(struct run *r, bool backward, const struct fusion_observe
 }
 
 /* Outputs that no kernel writes to memory of their own. */
-static bool copy_outputs(struct run *r, struct tensor *const *inputs)
+static bool copy_outputs(struct exec_run *r, struct tensor *const *inputs)
 {
 	const struct exec *e = r->e;
 
@@ -307,7 +307,7 @@ bool step_run(struct exec *e, struct tensor *const *inputs, struct tensor **owne
 	      struct tensor **outputs, struct tensor *into, const struct fusion_observer *observer,
 	      int graph, struct err *err)
 {
-	struct run r = { .e = e, .owned = owned, .outputs = outputs, .err = err };
+	struct exec_run r = { .e = e, .owned = owned, .outputs = outputs, .err = err };
 	bool backward = exec_starts_backward(e, inputs), ok;
 
 	prepare(&r, inputs, into);

@@ -15,7 +15,7 @@
 
 enum { LEVEL_NONE = -2 }; /* inputs, constants, and what nothing reads */
 
-struct cut {
+struct partition_cut {
 	const struct backend *backend;
 	const struct lowering *how;
 	struct graph *g;
@@ -59,7 +59,7 @@ static bool is_denied(const struct lowering *how, const struct node *n)
 	return false;
 }
 
-static bool lowers(struct cut *c, const struct node *n)
+static bool lowers(struct partition_cut *c, const struct node *n)
 {
 	const struct backend *b = c->backend;
 	bool type = false;
@@ -76,7 +76,7 @@ static bool lowers(struct cut *c, const struct node *n)
 }
 
 /* What outputs are made of, and draws of random numbers: later ones would be others. */
-static void mark_live(struct cut *c)
+static void mark_live(struct partition_cut *c)
 {
 	for (int i = 0; i < c->g->n_outputs; i++)
 		c->live[c->g->outputs[i]] = true;
@@ -91,7 +91,7 @@ static void mark_live(struct cut *c)
 }
 
 /* Levels of all live nodes; the number of fallbacks.  Draws stay in their order. */
-static int rank_nodes(struct cut *c)
+static int rank_nodes(struct partition_cut *c)
 {
 	int found = 0, drawn = -1;
 
@@ -123,7 +123,7 @@ static int rank_nodes(struct cut *c)
 }
 
 /* Whether computing it later costs no more memory traffic than its result. */
-static bool may_sink(const struct cut *c, const struct node *n)
+static bool may_sink(const struct partition_cut *c, const struct node *n)
 {
 	enum op_kind kind = op_info(n->op)->kind;
 
@@ -137,7 +137,7 @@ static bool may_sink(const struct cut *c, const struct node *n)
 	return true;
 }
 
-static void sink(struct cut *c, int *readers)
+static void sink(struct partition_cut *c, int *readers)
 {
 	for (int id = 0; id < c->g->n_nodes; id++)
 		readers[id] = INT32_MAX;
@@ -158,7 +158,7 @@ static void sink(struct cut *c, int *readers)
 }
 
 /* Who computes an output that is a constant: any piece does. */
-static void place_constant_outputs(struct cut *c)
+static void place_constant_outputs(struct partition_cut *c)
 {
 	for (int i = 0; i < c->g->n_outputs; i++) {
 		int id = c->g->outputs[i];
@@ -168,13 +168,13 @@ static void place_constant_outputs(struct cut *c)
 	}
 }
 
-static bool in_piece(const struct cut *c, int id, int level, int fallback)
+static bool in_piece(const struct partition_cut *c, int id, int level, int fallback)
 {
 	return fallback >= 0 ? id == fallback : c->level[id] == level && !c->fallback[id];
 }
 
 /* What is read by someone outside of the piece. */
-static void find_wanted(struct cut *c)
+static void find_wanted(struct partition_cut *c)
 {
 	memset(c->wanted, 0, sizeof(*c->wanted) * (size_t)c->g->n_nodes);
 	for (int i = 0; i < c->g->n_outputs; i++)
@@ -189,7 +189,7 @@ static void find_wanted(struct cut *c)
 }
 
 /* What is to be computed outside of the piece is its output. */
-static bool note_made(struct cut *c, struct piece *piece, int *made)
+static bool note_made(struct partition_cut *c, struct piece *piece, int *made)
 {
 	piece->outputs = ARENA_ARRAY(c->arena, int, (size_t)c->g->n_nodes + 1);
 	if (!piece->outputs || !made)
@@ -205,7 +205,7 @@ static bool note_made(struct cut *c, struct piece *piece, int *made)
 	return true;
 }
 
-static void note_reads(struct cut *c, const struct piece *piece)
+static void note_reads(struct partition_cut *c, const struct piece *piece)
 {
 	for (int i = 0; i < piece->n_inputs; i++)
 		c->last[piece->inputs[i]] = c->p->n_pieces;
@@ -214,7 +214,7 @@ static void note_reads(struct cut *c, const struct piece *piece)
 }
 
 /* The nodes `c->inside` as the next piece. */
-static bool add_piece(struct cut *c, struct piece piece, struct err *err)
+static bool add_piece(struct partition_cut *c, struct piece piece, struct err *err)
 {
 	struct partition *p = c->p;
 	int *nodes, *made = ARENA_ARRAY(c->arena, int, (size_t)c->g->n_nodes + 1);
@@ -239,7 +239,7 @@ static bool add_piece(struct cut *c, struct piece piece, struct err *err)
 }
 
 /* The loop with its operands and results: its inputs are values, its outputs too. */
-static bool describe_loop(struct cut *c, struct piece *piece, const struct node *loop)
+static bool describe_loop(struct partition_cut *c, struct piece *piece, const struct node *loop)
 {
 	int n = loop_operand_list(c->g, loop, NULL), *results;
 	int *made = ARENA_ARRAY(c->arena, int, (size_t)c->g->n_nodes + 1);
@@ -268,7 +268,7 @@ static bool describe_loop(struct cut *c, struct piece *piece, const struct node 
 	return true;
 }
 
-static bool cut_loop(struct cut *c, const struct node *loop, struct err *err)
+static bool cut_loop(struct partition_cut *c, const struct node *loop, struct err *err)
 {
 	struct piece piece = { .kind = PIECE_LOOP,
 			       .node = loop,
@@ -289,7 +289,7 @@ static bool cut_loop(struct cut *c, const struct node *loop, struct err *err)
 }
 
 /* All lowered nodes of a level, or one fallback. */
-static bool cut_piece(struct cut *c, int level, int fallback, struct err *err)
+static bool cut_piece(struct partition_cut *c, int level, int fallback, struct err *err)
 {
 	struct piece piece = { .kind = fallback < 0 ? PIECE_LOWERED : PIECE_FALLBACK };
 	bool any = false;
@@ -311,7 +311,7 @@ static bool cut_piece(struct cut *c, int level, int fallback, struct err *err)
 	return add_piece(c, piece, err);
 }
 
-static bool cut_fallback(struct cut *c, int level, int id, struct err *err)
+static bool cut_fallback(struct partition_cut *c, int level, int id, struct err *err)
 {
 	const struct node *n = c->g->nodes[id];
 
@@ -320,7 +320,7 @@ static bool cut_fallback(struct cut *c, int level, int id, struct err *err)
 	return is_control(n) || cut_piece(c, level, id, err);
 }
 
-static bool cut_all(struct cut *c, struct err *err)
+static bool cut_all(struct partition_cut *c, struct err *err)
 {
 	int most = 0;
 
@@ -338,7 +338,7 @@ static bool cut_all(struct cut *c, struct err *err)
 }
 
 /* Which values each piece leaves for nobody. */
-static bool find_dead(struct cut *c)
+static bool find_dead(struct partition_cut *c)
 {
 	struct partition *p = c->p;
 
@@ -358,7 +358,7 @@ static bool find_dead(struct cut *c)
 	return true;
 }
 
-static bool note_outputs(struct cut *c)
+static bool note_outputs(struct partition_cut *c)
 {
 	struct partition *p = c->p;
 	int n = c->g->n_outputs;
@@ -379,7 +379,7 @@ static bool note_outputs(struct cut *c)
 	return true;
 }
 
-static bool prepare(struct cut *c)
+static bool prepare(struct partition_cut *c)
 {
 	size_t n = (size_t)c->g->n_nodes + 1;
 
@@ -469,7 +469,7 @@ struct exec *partition_join(const struct compile_options *options, struct graph 
 	return e->vars && sum_up(e) ? e : NULL;
 }
 
-static bool divide(struct cut *c, struct err *err)
+static bool divide(struct partition_cut *c, struct err *err)
 {
 	int *readers = ARENA_ARRAY(c->arena, int, (size_t)c->g->n_nodes + 1);
 
@@ -508,7 +508,7 @@ bool partition_is_whole(const struct backend *backend, struct graph *g, const st
 bool partition_find(const struct compile_options *options, struct graph *g, struct arena *arena,
 		    struct partition **out, struct err *err)
 {
-	struct cut c = {
+	struct partition_cut c = {
 		.backend = options->backend, .how = &options->lowering, .g = g, .arena = arena
 	};
 

@@ -15,13 +15,13 @@ static bool no_memory(struct err *err)
 }
 
 /* Where a graph stands: `inputs` are the names of what its inputs are; NULL: their own. */
-struct place {
+struct watch_place {
 	const char *name, *loop;
 	const char *const *inputs;
 };
 
 static bool watch_within(struct watched *w, const struct exec *e, const struct graph *source,
-			 const struct place *at, struct err *err);
+			 const struct watch_place *at, struct err *err);
 
 static const char *name_of(const struct graph *g, int id, const char *const *inputs)
 {
@@ -44,7 +44,7 @@ static const char **names_of(struct watched *w, const struct graph *g, const int
 
 /* `g` is a copy of what e was made of; it takes and gives these nodes of `from`. */
 static bool watch_graph(struct watched *w, const struct exec *e, struct graph *g,
-			const struct place *at, const struct graph *from, const int *takes,
+			const struct watch_place *at, const struct graph *from, const int *takes,
 			const int *gives, struct err *err)
 {
 	struct watched_part part = { .name = arena_strdup(&w->arena, at->name),
@@ -67,16 +67,16 @@ static bool watch_graph(struct watched *w, const struct exec *e, struct graph *g
 	return ok;
 }
 
-static bool watch_body(struct watched *w, const struct piece *piece, const struct place *at,
+static bool watch_body(struct watched *w, const struct piece *piece, const struct watch_place *at,
 		       struct err *err)
 {
-	struct place within = { at->name, piece->node->name, piece->loop->names };
+	struct watch_place within = { at->name, piece->node->name, piece->loop->names };
 
 	return watch_within(w, piece->exec, piece->loop->body, &within, err);
 }
 
 static bool watch_piece(struct watched *w, const struct exec *e, const struct piece *piece,
-			const struct place *at, struct err *err)
+			const struct watch_place *at, struct err *err)
 {
 	struct arena scratch = { 0 };
 	struct graph *g;
@@ -96,7 +96,7 @@ static bool watch_piece(struct watched *w, const struct exec *e, const struct pi
 }
 
 static bool watch_whole(struct watched *w, const struct exec *e, const struct graph *source,
-			const struct place *at, struct err *err)
+			const struct watch_place *at, struct err *err)
 {
 	struct arena scratch = { 0 };
 	struct graph *g = graph_copy(source, &scratch);
@@ -108,7 +108,7 @@ static bool watch_whole(struct watched *w, const struct exec *e, const struct gr
 }
 
 static bool watch_within(struct watched *w, const struct exec *e, const struct graph *source,
-			 const struct place *at, struct err *err)
+			 const struct watch_place *at, struct err *err)
 {
 	bool ok = true;
 
@@ -117,7 +117,7 @@ static bool watch_within(struct watched *w, const struct exec *e, const struct g
 	for (int i = 0; i < e->parts->n_pieces && ok; i++) {
 		const struct piece *piece = &e->parts->pieces[i];
 		const char *what = piece->kind == PIECE_LOOP ? "loop" : "piece";
-		struct place own = *at;
+		struct watch_place own = *at;
 
 		own.name = *at->name ? arena_printf(&w->arena, "%s, %s %d", at->name, what, i)
 				     : arena_printf(&w->arena, "%s %d", what, i);
@@ -129,7 +129,7 @@ static bool watch_within(struct watched *w, const struct exec *e, const struct g
 bool watch_exec(struct watched *w, const struct exec *e, const struct graph *source,
 		const char *name, struct err *err)
 {
-	return watch_within(w, e, source, &(struct place){ .name = name }, err);
+	return watch_within(w, e, source, &(struct watch_place){ .name = name }, err);
 }
 
 void watched_finish(struct watched *w)

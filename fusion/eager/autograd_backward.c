@@ -75,7 +75,7 @@ static bool backward_order(struct grad_node **nodes, size_t n, struct err *err)
 
 static const struct value unset = { .kind = VALUE_UNSET };
 
-struct pass {
+struct backward_pass {
 	struct autograd *a;
 	const struct backward *b;
 	int64_t number;
@@ -147,7 +147,7 @@ static bool give_dtype(void *self, int index, struct value *out, struct err *err
 
 /* ---- gradients on their way */
 
-static bool add(struct pass *p, struct value *to, struct value g)
+static bool add(struct backward_pass *p, struct value *to, struct value g)
 {
 	struct value sum, values[2] = { *to, g };
 	struct eager_call c = { .op = OP_add, .name = "op:+", .values = values, .n = 2 };
@@ -164,8 +164,8 @@ static bool add(struct pass *p, struct value *to, struct value g)
 }
 
 /* The inputs that were asked for and come from this place. */
-static bool note_inputs(struct pass *p, const struct grad_node *node, int output, struct value leaf,
-			struct value g)
+static bool note_inputs(struct backward_pass *p, const struct grad_node *node, int output,
+			struct value leaf, struct value g)
 {
 	for (int i = 0; p->b->inputs && i < p->b->n_inputs; i++) {
 		const struct tensor_grad *r = p->b->inputs[i].tensor->grad;
@@ -179,7 +179,8 @@ static bool note_inputs(struct pass *p, const struct grad_node *node, int output
 }
 
 /* `absent`: zeros, where eager has no gradient. */
-static bool deliver(struct pass *p, const struct grad_source *to, struct value g, bool absent)
+static bool deliver(struct backward_pass *p, const struct grad_source *to, struct value g,
+		    bool absent)
 {
 	struct tensor_grad *record;
 	struct value none = unset;
@@ -209,7 +210,7 @@ static bool same_shape(const struct tensor *t, const struct grad_arg *arg)
 }
 
 /* The gradient of one argument, in its shape. */
-static bool send(struct pass *p, const struct grad_arg *arg, struct value *g, bool absent)
+static bool send(struct backward_pass *p, const struct grad_arg *arg, struct value *g, bool absent)
 {
 	struct value dtype = { .kind = VALUE_DTYPE, .dtype = arg->dtype }, shape;
 	bool ok = true;
@@ -226,14 +227,14 @@ static bool send(struct pass *p, const struct grad_arg *arg, struct value *g, bo
 	return ok && deliver(p, &arg->to, *g, absent);
 }
 
-static bool wants(const struct pass *p, const struct grad_source *to)
+static bool wants(const struct backward_pass *p, const struct grad_source *to)
 {
 	if (to->node)
 		return !p->b->inputs || (to->node->pass == p->number && to->node->needed);
 	return to->leaf.kind == VALUE_TENSOR;
 }
 
-static bool run_rule(struct pass *p, struct grad_node *node, struct value *made)
+static bool run_rule(struct backward_pass *p, struct grad_node *node, struct value *made)
 {
 	struct taped taped = { p->a, node };
 	struct grad_giver giver = { &taped, give_value, give_shape, give_dtype };
@@ -245,7 +246,7 @@ static bool run_rule(struct pass *p, struct grad_node *node, struct value *made)
 	return grad_rule_run(p->a, node->op, &giver, wanted, node->given[0], made, p->err);
 }
 
-static bool refuse_again(struct pass *p, const struct grad_node *node)
+static bool refuse_again(struct backward_pass *p, const struct grad_node *node)
 {
 	return autograd_error(
 	    p->a, p->err,
@@ -260,7 +261,7 @@ static bool refuse_again(struct pass *p, const struct grad_node *node)
 }
 
 /* Eager does not come here: nothing that was saved is read. */
-static bool send_zeros(struct pass *p, const struct grad_node *node)
+static bool send_zeros(struct backward_pass *p, const struct grad_node *node)
 {
 	bool ok = true;
 
@@ -285,7 +286,7 @@ static bool send_zeros(struct pass *p, const struct grad_node *node)
 	return ok;
 }
 
-static bool apply(struct pass *p, struct grad_node *node)
+static bool apply(struct backward_pass *p, struct grad_node *node)
 {
 	const uint64_t *made_of = node->custom ? node->custom->made_of : NULL;
 	struct value few[MAX_ARGS], *made = few;
@@ -319,7 +320,7 @@ static bool apply(struct pass *p, struct grad_node *node)
 
 /* ---- the order */
 
-static bool reach(struct pass *p, struct grad_node *node)
+static bool reach(struct backward_pass *p, struct grad_node *node)
 {
 	if (!node || node->pass == p->number)
 		return true;
@@ -333,7 +334,7 @@ static bool reach(struct pass *p, struct grad_node *node)
 	return true;
 }
 
-static bool is_input(const struct pass *p, const struct grad_node *node, struct value leaf)
+static bool is_input(const struct backward_pass *p, const struct grad_node *node, struct value leaf)
 {
 	for (int i = 0; p->b->inputs && i < p->b->n_inputs; i++) {
 		const struct tensor_grad *r = p->b->inputs[i].tensor->grad;
@@ -345,7 +346,7 @@ static bool is_input(const struct pass *p, const struct grad_node *node, struct 
 }
 
 /* All nodes that the roots depend on, in their order; and which lead to an input. */
-static bool collect(struct pass *p)
+static bool collect(struct backward_pass *p)
 {
 	for (size_t i = 0; i < p->nodes.len; i++)
 		for (int k = 0; k < p->nodes.at[i]->n_args; k++) {
@@ -374,7 +375,7 @@ static bool collect(struct pass *p)
 }
 
 /* Whether something after the node is asked for, not only the node itself. */
-static bool leads_on(const struct pass *p, const struct grad_node *node)
+static bool leads_on(const struct backward_pass *p, const struct grad_node *node)
 {
 	if (!p->b->inputs)
 		return true;
@@ -388,7 +389,7 @@ static bool leads_on(const struct pass *p, const struct grad_node *node)
 	return false;
 }
 
-static bool retain(struct pass *p, struct tensor_grad *r, struct value g)
+static bool retain(struct backward_pass *p, struct tensor_grad *r, struct value g)
 {
 	struct value sum = unset;
 
@@ -416,7 +417,7 @@ static void release(struct grad_node *node)
 	node->out = NULL;
 }
 
-static bool visit(struct pass *p, struct grad_node *node)
+static bool visit(struct backward_pass *p, struct grad_node *node)
 {
 	bool any = false, ok = true;
 
@@ -444,7 +445,7 @@ static bool visit(struct pass *p, struct grad_node *node)
 
 /* ---- roots and leaves */
 
-static bool seed(struct pass *p, int index, struct value *out)
+static bool seed(struct backward_pass *p, int index, struct value *out)
 {
 	struct value root = p->b->roots[index], given = p->b->seeds ? p->b->seeds[index] : unset;
 	struct eager_call c = { .op = OP_ones_like, .name = "ones_like", .values = &root, .n = 1 };
@@ -471,7 +472,7 @@ static bool seed(struct pass *p, int index, struct value *out)
 	return eager_run_op(p->a->eager, &c, out, p->err);
 }
 
-static bool plant(struct pass *p, int index)
+static bool plant(struct backward_pass *p, int index)
 {
 	struct value root = p->b->roots[index], g = unset;
 	struct grad_source to;
@@ -496,7 +497,7 @@ static bool plant(struct pass *p, int index)
 }
 
 /* A gradient that is kept lies alone in its memory. */
-static bool own(struct pass *p, struct value *g)
+static bool own(struct backward_pass *p, struct value *g)
 {
 	struct eager_call c = { .op = OP_clone, .name = "clone", .values = g, .n = 1 };
 	struct value copy;
@@ -511,7 +512,7 @@ static bool own(struct pass *p, struct value *g)
 	return true;
 }
 
-static bool accumulate(struct pass *p, struct tensor_grad *r, struct value *g)
+static bool accumulate(struct backward_pass *p, struct tensor_grad *r, struct value *g)
 {
 	struct value values[2], out;
 	struct eager_call c = { .op = OP_add, .name = "op:+", .values = values, .n = 2 };
@@ -532,7 +533,7 @@ static bool accumulate(struct pass *p, struct tensor_grad *r, struct value *g)
 	return true;
 }
 
-static bool run_after(struct pass *p, struct tensor_grad *r)
+static bool run_after(struct backward_pass *p, struct tensor_grad *r)
 {
 	struct value leaf = value_of(r->of);
 	bool ok;
@@ -544,7 +545,7 @@ static bool run_after(struct pass *p, struct tensor_grad *r)
 }
 
 /* Leaves that were asked for have hooks, too. */
-static bool hook_inputs(struct pass *p)
+static bool hook_inputs(struct backward_pass *p)
 {
 	for (int i = 0; p->b->inputs && i < p->b->n_inputs; i++) {
 		const struct tensor_grad *r = p->b->inputs[i].tensor->grad;
@@ -556,7 +557,7 @@ static bool hook_inputs(struct pass *p)
 	return true;
 }
 
-static bool settle(struct pass *p, bool ok)
+static bool settle(struct backward_pass *p, bool ok)
 {
 	for (size_t i = 0; i < p->leaves.len; i++) {
 		struct tensor_grad *r = p->leaves.at[i].tensor->grad;
@@ -571,7 +572,7 @@ static bool settle(struct pass *p, bool ok)
 	return ok;
 }
 
-static void clear(struct pass *p)
+static void clear(struct backward_pass *p)
 {
 	for (size_t i = 0; i < p->nodes.len; i++) {
 		struct grad_node *node = p->nodes.at[i];
@@ -587,7 +588,7 @@ static void clear(struct pass *p)
 }
 
 /* The places of the inputs are compared with those of nodes: they are made first. */
-static bool renew_inputs(struct pass *p)
+static bool renew_inputs(struct backward_pass *p)
 {
 	for (int i = 0; p->b->inputs && i < p->b->n_inputs; i++)
 		if (!autograd_renew(p->a, p->b->inputs[i], p->err))
@@ -595,7 +596,7 @@ static bool renew_inputs(struct pass *p)
 	return true;
 }
 
-static bool run(struct pass *p)
+static bool run(struct backward_pass *p)
 {
 	if (!renew_inputs(p))
 		return false;
@@ -611,7 +612,7 @@ static bool run(struct pass *p)
 }
 
 /* Inputs alone: what they get is added to their .grad, as for leaves. */
-static bool add_results(struct pass *p, bool ok)
+static bool add_results(struct backward_pass *p, bool ok)
 {
 	for (int i = 0; i < p->b->n_inputs; i++) {
 		struct tensor_grad *r = p->b->inputs[i].tensor->grad;
@@ -626,7 +627,7 @@ static bool add_results(struct pass *p, bool ok)
 
 bool autograd_backward(struct autograd *a, const struct backward *b, struct err *err)
 {
-	struct pass p = {
+	struct backward_pass p = {
 		.a = a, .b = b, .number = ++a->passes, .results = b->results, .err = err
 	};
 	struct vm_host *host = a->vm->host;

@@ -568,14 +568,14 @@ bool autograd_leaves(struct autograd *a, struct value v, struct err *err)
 	return walk(a, v, 0, make_leaf, NULL, err);
 }
 
-struct sources {
+struct grad_sources {
 	VEC(struct value) roots, seeds;
 };
 
 /* A sum gives every element the gradient 1. */
 static bool add_root(struct autograd *a, struct value t, void *context, struct err *err)
 {
-	struct sources *s = context;
+	struct grad_sources *s = context;
 	struct eager_call c = { .op = OP_ones_like, .name = "ones_like", .values = &t, .n = 1 };
 	struct value ones;
 
@@ -592,7 +592,7 @@ static bool add_root(struct autograd *a, struct value t, void *context, struct e
 
 bool autograd_from(struct autograd *a, struct value v, struct err *err)
 {
-	struct sources s = { .roots = { 0 } };
+	struct grad_sources s = { .roots = { 0 } };
 	bool ok = walk(a, v, 0, add_root, &s, err);
 	struct backward b = { .roots = s.roots.at, .seeds = s.seeds.at, .n = (int)s.roots.len };
 

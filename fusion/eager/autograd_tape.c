@@ -10,7 +10,7 @@
 static const struct value unset = { .kind = VALUE_UNSET };
 
 /* A call on its way to a node. */
-struct call {
+struct tape_call {
 	struct autograd *a;
 	const struct eager_call *c;
 	struct value bound[MAX_ARGS]; /* references; UNSET: left out */
@@ -20,7 +20,7 @@ struct call {
 	unsigned version; /* of what an in-place op writes to, before it */
 };
 
-static void drop_call(struct call *k)
+static void drop_call(struct tape_call *k)
 {
 	for (int i = 0; i < MAX_ARGS; i++) {
 		value_unref(k->bound[i]);
@@ -213,7 +213,7 @@ static bool check_inplace(struct autograd *a, const struct eager_call *c, struct
 }
 
 /* A copy of what is about to be overwritten. */
-static bool keep_before(struct call *k, struct err *err)
+static bool keep_before(struct tape_call *k, struct err *err)
 {
 	struct tensor *t = k->c->values[0].tensor->memory;
 
@@ -262,7 +262,7 @@ static void leave_hooks(struct value t)
 }
 
 /* The call's arguments by parameter, and where their gradients go. */
-static bool bind(struct call *k, struct err *err)
+static bool bind(struct tape_call *k, struct err *err)
 {
 	const struct op_info *info = op_info(k->c->op);
 
@@ -282,14 +282,14 @@ static bool bind(struct call *k, struct err *err)
 }
 
 /* Whether the op has written over it: x.mul_(x). */
-static bool overlaps_written(const struct call *k, const struct tensor *t)
+static bool overlaps_written(const struct tape_call *k, const struct tensor *t)
 {
 	return k->bound[0].kind == VALUE_TENSOR &&
 	       t->storage == k->bound[0].tensor->memory->storage;
 }
 
 /* The arguments of the node; what an in-place op has overwritten was kept. */
-static bool fill_args(struct call *k, struct grad_node *node, struct err *err)
+static bool fill_args(struct tape_call *k, struct grad_node *node, struct err *err)
 {
 	const struct op_info *info = op_info(k->c->op);
 
@@ -327,7 +327,7 @@ static bool fill_args(struct call *k, struct grad_node *node, struct err *err)
 
 /* An op without a gradient that wrote into its argument (x.zero_(), x.gt_(y)): the gradient
  * of what was there is zero, as after x.fill_(). */
-static bool fill_constant(struct call *k, struct grad_node *node)
+static bool fill_constant(struct tape_call *k, struct grad_node *node)
 {
 	grad_arg_set(&node->args[0], k->bound[0]);
 	node->args[0].to = k->to[0];
@@ -336,7 +336,7 @@ static bool fill_constant(struct call *k, struct grad_node *node)
 	return true;
 }
 
-static bool record(struct call *k, bool known, struct value out, struct err *err)
+static bool record(struct tape_call *k, bool known, struct value out, struct err *err)
 {
 	enum op op = known ? k->c->op : OP_fill;
 	struct grad_node *node = autograd_node(k->a, op_info(op)->n_params, 1, err);
@@ -391,7 +391,7 @@ static bool run_dropout(struct autograd *a, const struct eager_call *c, struct v
 }
 
 /* Whether dropout draws at all: training, and p is not 0. */
-static bool draws(const struct call *k)
+static bool draws(const struct tape_call *k)
 {
 	struct value p = k->bound[1], training = k->bound[2];
 
@@ -400,7 +400,7 @@ static bool draws(const struct call *k)
 }
 
 /* An op on a tensor that requires a gradient, recorded. */
-static bool run_recorded(struct call *k, struct value *out, struct err *err)
+static bool run_recorded(struct tape_call *k, struct value *out, struct err *err)
 {
 	struct autograd *a = k->a;
 	const struct eager_call *c = k->c;
@@ -526,7 +526,7 @@ static bool run_light(struct autograd *a, const struct eager_call *c, struct val
 bool autograd_run(struct autograd *a, const struct eager_call *c, struct value *out,
 		  struct err *err)
 {
-	struct call k = { .a = a, .c = c };
+	struct tape_call k = { .a = a, .c = c };
 	bool ok, asks;
 
 	for (int i = 0; i < MAX_ARGS; i++)

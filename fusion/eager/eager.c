@@ -59,7 +59,7 @@ static int add_input(struct graph *g, const struct tensor *t)
 	return graph_input(g, t->dtype, &shape, stride);
 }
 
-static bool build_write(struct eager *e, struct plan *plan, const struct tensor *to,
+static bool build_write(struct eager *e, struct eager_plan *plan, const struct tensor *to,
 			const struct tensor *from, const struct tensor *flat, struct err *err)
 {
 	const struct compile_options options = { .env = e->env,
@@ -95,7 +95,7 @@ static bool run(struct eager *e, struct tensor *to, struct tensor *from, struct 
 {
 	struct tensor *inputs[2] = { flat, from }, *result;
 	struct signature s;
-	struct plan *plan;
+	struct eager_plan *plan;
 	unsigned site = (unsigned)e->host.line * 31 + (unsigned)e->host.column * 7 + OP_put_view;
 
 	describe(&s, to, from, flat);
@@ -229,7 +229,7 @@ static bool kernel_may_overwrite(const struct exec *e)
 	       kernel_overwrites(&l->kernels[0], in, out);
 }
 
-static void keep_layout(struct plan *plan, const struct view_layout *l)
+static void keep_layout(struct eager_plan *plan, const struct view_layout *l)
 {
 	plan->is_view = true;
 	plan->rank = l->shape.rank;
@@ -243,7 +243,8 @@ static void keep_layout(struct plan *plan, const struct view_layout *l)
 /* A view needs no kernel; a reshape that its strides do not allow is a view of a
  * copy.  -1 with *err; else the node to compute, or the view's where there is
  * none. */
-static int build_view(struct eager *e, struct plan *plan, struct graph *g, int id, struct err *err)
+static int build_view(struct eager *e, struct eager_plan *plan, struct graph *g, int id,
+		      struct err *err)
 {
 	int line = e->host.line, column = e->host.column, copy;
 	struct view_layout layout;
@@ -306,7 +307,7 @@ static bool symbols_for_numbers(struct graph *g, const struct signature *s, stru
 }
 
 /* Compiles the one-op graph of a call into plan->exec. */
-static bool build(struct eager *e, struct plan *plan, struct signature *s,
+static bool build(struct eager *e, struct eager_plan *plan, struct signature *s,
 		  const struct eager_call *c, struct err *err)
 {
 	const struct compile_options options = { .env = e->env,
@@ -352,13 +353,13 @@ static bool build(struct eager *e, struct plan *plan, struct signature *s,
 	return exec_bind(plan->exec, s->numbers, err);
 }
 
-static struct plan *make_plan(struct eager *e, struct signature *s, const struct eager_call *c,
-			      unsigned site, struct err *err)
+static struct eager_plan *make_plan(struct eager *e, struct signature *s,
+				    const struct eager_call *c, unsigned site, struct err *err)
 {
-	struct plan *plan;
+	struct eager_plan *plan;
 
 	if (s->n > SIGNATURE_WORDS) { /* no valid call is so long: binding says what is wrong */
-		struct plan once = { 0 };
+		struct eager_plan once = { 0 };
 
 		if (build(e, &once, s, c, err))
 			err_set(err, ERR_BOUND, "%s has too many arguments", c->name);
@@ -379,7 +380,7 @@ static struct plan *make_plan(struct eager *e, struct signature *s, const struct
 }
 
 /* The tensor of `x op= y` that may be written while it is read. */
-static struct tensor *overwritten(const struct plan *plan, const struct signature *s)
+static struct tensor *overwritten(const struct eager_plan *plan, const struct signature *s)
 {
 	struct tensor *to = s->tensors[0].tensor->memory;
 
@@ -395,7 +396,7 @@ static struct tensor *overwritten(const struct plan *plan, const struct signatur
 }
 
 /* `base` is what the view is of; its memory is shared. */
-static bool make_view(const struct plan *plan, struct tensor *base, struct value *out,
+static bool make_view(const struct eager_plan *plan, struct tensor *base, struct value *out,
 		      struct err *err)
 {
 	struct tensor *t = tensor_view(base, plan->rank, plan->size, plan->stride,
@@ -424,8 +425,8 @@ static bool failed_here(const struct eager *e, struct err *err)
 	return false;
 }
 
-static bool run_plan(struct eager *e, struct plan *plan, const struct signature *s, bool inplace,
-		     struct value *out, struct err *err)
+static bool run_plan(struct eager *e, struct eager_plan *plan, const struct signature *s,
+		     bool inplace, struct value *out, struct err *err)
 {
 	struct tensor *inputs[MAX_ARGS], *result, *into = inplace ? overwritten(plan, s) : NULL;
 	bool ok;
@@ -547,7 +548,7 @@ static bool run_op(struct eager *e, const struct eager_call *c, struct value *ou
 	int64_t begin = watched ? clock_ns() : 0;
 	unsigned site = (unsigned)e->host.line * 31 + (unsigned)e->host.column * 7 + c->op;
 	struct signature s;
-	struct plan *plan;
+	struct eager_plan *plan;
 
 	for (int i = 0; i < c->n; i++)
 		if (!tensor_check_memory(c->values[i], err))

@@ -120,17 +120,17 @@ void signature_make(struct signature *s, uint64_t head, bool apart, const struct
 		s->n = SIGNATURE_WORDS + 1;
 }
 
-static void free_plan(struct plan *plan)
+static void free_plan(struct eager_plan *plan)
 {
 	exec_destroy(plan->exec);
 	arena_finish(&plan->arena);
 	free(plan);
 }
 
-static void free_generation(struct plan **buckets)
+static void free_generation(struct eager_plan **buckets)
 {
 	for (int i = 0; i < PLAN_BUCKETS; i++) {
-		struct plan *plan = buckets[i], *next;
+		struct eager_plan *plan = buckets[i], *next;
 
 		for (; plan; plan = next) {
 			next = plan->next;
@@ -147,9 +147,9 @@ void plans_finish(struct plans *p)
 	memset(p, 0, sizeof(*p));
 }
 
-static void insert_young(struct plans *p, struct plan *plan)
+static void insert_young(struct plans *p, struct eager_plan *plan)
 {
-	struct plan **bucket;
+	struct eager_plan **bucket;
 
 	if (p->n_young == PLAN_GENERATION) {
 		free_generation(p->old);
@@ -164,9 +164,10 @@ static void insert_young(struct plans *p, struct plan *plan)
 	p->n_young++;
 }
 
-static struct plan **find_in(struct plan **buckets, const struct signature *s, uint64_t hash)
+static struct eager_plan **find_in(struct eager_plan **buckets, const struct signature *s,
+				   uint64_t hash)
 {
-	struct plan **at = &buckets[hash % PLAN_BUCKETS];
+	struct eager_plan **at = &buckets[hash % PLAN_BUCKETS];
 
 	while (*at && !((*at)->hash == hash && (*at)->n == s->n &&
 			memcmp((*at)->words, s->words, sizeof(s->words[0]) * (size_t)s->n) == 0))
@@ -179,9 +180,9 @@ static uint64_t hash_signature(const struct signature *s)
 	return hash_bytes(s->words, sizeof(s->words[0]) * (size_t)s->n, 0);
 }
 
-struct plan *plans_search(struct plans *p, const struct signature *s, unsigned site)
+struct eager_plan *plans_search(struct plans *p, const struct signature *s, unsigned site)
 {
-	struct plan **at, *plan;
+	struct eager_plan **at, *plan;
 	uint64_t hash;
 
 	if (s->n > SIGNATURE_WORDS)
@@ -200,9 +201,9 @@ struct plan *plans_search(struct plans *p, const struct signature *s, unsigned s
 	return plan;
 }
 
-struct plan *plans_add(struct plans *p, const struct signature *s, unsigned site)
+struct eager_plan *plans_add(struct plans *p, const struct signature *s, unsigned site)
 {
-	struct plan *plan = calloc(1, sizeof(*plan));
+	struct eager_plan *plan = calloc(1, sizeof(*plan));
 
 	if (!plan)
 		return NULL;
@@ -219,9 +220,9 @@ struct plan *plans_add(struct plans *p, const struct signature *s, unsigned site
 	return plan;
 }
 
-void plans_drop(struct plans *p, struct plan *plan)
+void plans_drop(struct plans *p, struct eager_plan *plan)
 {
-	struct plan **at = &p->young[plan->hash % PLAN_BUCKETS];
+	struct eager_plan **at = &p->young[plan->hash % PLAN_BUCKETS];
 
 	while (*at != plan)
 		at = &(*at)->next;

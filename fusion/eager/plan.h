@@ -31,8 +31,8 @@ struct signature {
 	uint64_t words[SIGNATURE_WORDS];
 };
 
-struct plan {
-	struct plan *next;
+struct eager_plan {
+	struct eager_plan *next;
 	uint64_t hash;
 	struct arena arena;
 	struct exec *exec;
@@ -47,8 +47,8 @@ struct plan {
 };
 
 struct plans {
-	struct plan *sites[PLAN_SITES];
-	struct plan *young[PLAN_BUCKETS], *old[PLAN_BUCKETS];
+	struct eager_plan *sites[PLAN_SITES];
+	struct eager_plan *young[PLAN_BUCKETS], *old[PLAN_BUCKETS];
 	int n_young;
 };
 
@@ -62,10 +62,11 @@ void signature_make(struct signature *s, uint64_t head, bool apart, const struct
 
 /* The plan of a signature, NULL if there is none yet.  `site` is any number
  * that tells places in the program apart. */
-struct plan *plans_search(struct plans *p, const struct signature *s, unsigned site);
-static inline struct plan *plans_find(struct plans *p, const struct signature *s, unsigned site)
+struct eager_plan *plans_search(struct plans *p, const struct signature *s, unsigned site);
+static inline struct eager_plan *plans_find(struct plans *p, const struct signature *s,
+					    unsigned site)
 {
-	struct plan *plan = p->sites[site % PLAN_SITES];
+	struct eager_plan *plan = p->sites[site % PLAN_SITES];
 
 	if (__builtin_expect(plan && plan->n == s->n, 1)) {
 		int i = 0;
@@ -80,7 +81,7 @@ static inline struct plan *plans_find(struct plans *p, const struct signature *s
 
 /* A new plan without exec, in the table; NULL when out of memory.  Its maker
  * fills in `exec`, or calls plans_drop(). */
-struct plan *plans_add(struct plans *p, const struct signature *s, unsigned site);
-void plans_drop(struct plans *p, struct plan *plan);
+struct eager_plan *plans_add(struct plans *p, const struct signature *s, unsigned site);
+void plans_drop(struct plans *p, struct eager_plan *plan);
 
 #endif

@@ -101,7 +101,7 @@ static bool align_squeezed(const struct domain *domain, const struct shape *s, i
 	return true;
 }
 
-void domain_place_operand(const struct node *consumer, const struct place *at,
+void domain_place_operand(const struct node *consumer, const struct domain_place *at,
 			  const struct node *operand, int8_t map[MAX_RANK])
 {
 	int shift = consumer->shape.rank - operand->shape.rank;
@@ -124,8 +124,8 @@ uint32_t domain_place_dims(const struct node *n, const int8_t map[MAX_RANK])
 }
 
 /* Whether operands inside the set lie where the consumer reads them. */
-static bool agrees(const struct graph *g, const struct node *n, const struct place *at,
-		   const int *member, int stamp, const struct place *places)
+static bool agrees(const struct graph *g, const struct node *n, const struct domain_place *at,
+		   const int *member, int stamp, const struct domain_place *places)
 {
 	for (int i = 0; i < n->n_args; i++) {
 		if (n->args[i].kind != ARG_NODE || member[n->args[i].node] != stamp)
@@ -139,7 +139,7 @@ static bool agrees(const struct graph *g, const struct node *n, const struct pla
 	return true;
 }
 
-static void place_reduction(const struct graph *g, const struct node *n, struct place *at)
+static void place_reduction(const struct graph *g, const struct node *n, struct domain_place *at)
 {
 	const struct shape *full = &g->nodes[n->args[0].node]->shape;
 	uint32_t reduced = node_reduced(g, n);
@@ -154,13 +154,13 @@ static void place_reduction(const struct graph *g, const struct node *n, struct 
 
 /* Level and stage, from the operands'. */
 static void place_in_time(const struct node *n, uint32_t reduced, const int *member, int stamp,
-			  const struct place *places, struct place *at)
+			  const struct domain_place *places, struct domain_place *at)
 {
 	int row = -1, point = -1;
 	for (int i = 0; i < n->n_args; i++) {
 		if (n->args[i].kind != ARG_NODE || member[n->args[i].node] != stamp)
 			continue;
-		const struct place *p = &places[n->args[i].node];
+		const struct domain_place *p = &places[n->args[i].node];
 		if (p->row)
 			row = p->stage > row ? p->stage : row;
 		else
@@ -179,11 +179,11 @@ static void place_in_time(const struct node *n, uint32_t reduced, const int *mem
 }
 
 static bool place_all(const struct graph *g, const struct domain *domain, const int *nodes,
-		      int from, int n, const int *member, int stamp, struct place *places)
+		      int from, int n, const int *member, int stamp, struct domain_place *places)
 {
 	for (int k = from; k < n; k++) {
 		const struct node *node = g->nodes[nodes[k]];
-		struct place at = { .row = false };
+		struct domain_place at = { .row = false };
 		bool fits = false;
 		if (reduces(node)) {
 			place_reduction(g, node, &at);
@@ -205,7 +205,7 @@ static bool place_all(const struct graph *g, const struct domain *domain, const 
 }
 
 bool domain_place(const struct graph *g, struct domain *domain, const int *nodes, int from, int n,
-		  const int *member, int stamp, struct place *places)
+		  const int *member, int stamp, struct domain_place *places)
 {
 	if (from > 0)
 		return place_all(g, domain, nodes, from, n, member, stamp, places);

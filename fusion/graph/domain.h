@@ -22,7 +22,7 @@ struct domain {
 	bool squeezed;    /* where both frames fit a value, it is the one without `reduced` */
 };
 
-struct place {
+struct domain_place {
 	int8_t map[MAX_RANK]; /* node's dim -> dim of the domain; -1: size 1 */
 	bool row;             /* one value for a row, else one for each point */
 	/* A point value: the first stage that can compute it.  A row value: the
@@ -46,10 +46,10 @@ bool domain_find(const struct graph *g, const int *nodes, int n, struct domain *
  * of nodes[from..n) are undefined.  With from == 0 it chooses
  * domain->squeezed. */
 bool domain_place(const struct graph *g, struct domain *domain, const int *nodes, int from, int n,
-		  const int *member, int stamp, struct place *places);
+		  const int *member, int stamp, struct domain_place *places);
 
 /* Where a value outside the set lies that `consumer` reads as an operand. */
-void domain_place_operand(const struct node *consumer, const struct place *at,
+void domain_place_operand(const struct node *consumer, const struct domain_place *at,
 			  const struct node *operand, int8_t map[MAX_RANK]);
 
 /* The bits of the domain's dims along which a placed value varies. */

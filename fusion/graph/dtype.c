@@ -5,13 +5,13 @@
 
 #include "fusion/graph/narrow.h"
 
-struct row {
+struct dtype_row {
 	const char *name;
 	size_t bytes;
 	enum dtype_category category;
 };
 
-static const struct row rows[DTYPE_COUNT] = {
+static const struct dtype_row rows[DTYPE_COUNT] = {
 #define DTYPE(id, text, c_type, kind)                                                              \
 	[DTYPE_##id] = { .name = text, .bytes = sizeof(c_type), .category = CATEGORY_##kind },
 #include "fusion/graph/dtypes.def"

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct printer {
+struct sym_printer {
 	struct buf *out;
 	const struct sym_namer *namer;
 };
 
-static void print_var(struct printer *p, int64_t var)
+static void print_var(struct sym_printer *p, int64_t var)
 {
 	if (p->namer)
 		p->namer->name(p->namer->self, p->out, (int)var);
@@ -18,7 +18,7 @@ static void print_var(struct printer *p, int64_t var)
 		buf_printf(p->out, "s%lld", (long long)var);
 }
 
-static void print_whole(struct printer *p, const struct sym *s)
+static void print_whole(struct sym_printer *p, const struct sym *s)
 {
 	static const char *const names[] = { "int", "math.floor", "math.ceil", "round" };
 
@@ -27,11 +27,11 @@ static void print_whole(struct printer *p, const struct sym *s)
 	buf_putc(p->out, ')');
 }
 
-static void print_sum(struct printer *p, const struct sym *s);
+static void print_sum(struct sym_printer *p, const struct sym *s);
 
 /* An operand of * // %: a sum gets parentheses, and so does what would bind
  * differently on that side. */
-static void print_factor(struct printer *p, const struct sym *s, bool tight)
+static void print_factor(struct sym_printer *p, const struct sym *s, bool tight)
 {
 	bool open = s->kind == SYM_ADD || s->kind == SYM_FLOORDIV || s->kind == SYM_MOD ||
 		    (s->kind == SYM_MUL && tight) || (s->kind == SYM_CONST && s->value < 0);
@@ -43,7 +43,7 @@ static void print_factor(struct printer *p, const struct sym *s, bool tight)
 		buf_putc(p->out, ')');
 }
 
-static void print_term(struct printer *p, const struct sym *s)
+static void print_term(struct sym_printer *p, const struct sym *s)
 {
 	switch (s->kind) {
 	case SYM_CONST:
@@ -93,7 +93,7 @@ static bool negative(const struct sym *term)
 }
 
 /* The terms of one sign, in order; "5 - s0" reads better than "-s0 + 5". */
-static void print_signed(struct printer *p, const struct sym *s, bool minus, bool *first)
+static void print_signed(struct sym_printer *p, const struct sym *s, bool minus, bool *first)
 {
 	const struct sym *term = s->kind == SYM_ADD ? s->b : s;
 	struct buf text;
@@ -105,7 +105,7 @@ static void print_signed(struct printer *p, const struct sym *s, bool minus, boo
 	if (*first) {
 		print_term(p, term);
 	} else if (minus) {
-		struct printer aside = { &text, p->namer };
+		struct sym_printer aside = { &text, p->namer };
 
 		buf_init(&text, 0);
 		print_term(&aside, term); /* begins with its minus */
@@ -118,7 +118,7 @@ static void print_signed(struct printer *p, const struct sym *s, bool minus, boo
 	*first = false;
 }
 
-static void print_sum(struct printer *p, const struct sym *s)
+static void print_sum(struct sym_printer *p, const struct sym *s)
 {
 	bool first = true;
 
@@ -132,7 +132,7 @@ static void print_sum(struct printer *p, const struct sym *s)
 
 void sym_print_named(struct buf *out, const struct sym *s, const struct sym_namer *namer)
 {
-	struct printer p = { out, namer };
+	struct sym_printer p = { out, namer };
 
 	print_sum(&p, s);
 }
@@ -142,10 +142,10 @@ void sym_print(struct buf *out, const struct sym *s)
 	sym_print_named(out, s, NULL);
 }
 
-static void print_real(struct printer *p, const struct symreal *r, int above);
+static void print_real(struct sym_printer *p, const struct symreal *r, int above);
 
 /* An int in the place of an operand: a sum or quotient gets parentheses. */
-static void print_int(struct printer *p, const struct sym *s, bool alone)
+static void print_int(struct sym_printer *p, const struct sym *s, bool alone)
 {
 	if (alone) {
 		buf_puts(p->out, "float(");
@@ -166,7 +166,7 @@ static int tightness(enum symreal_kind kind)
 	return kind == REAL_POW ? POWER : PRODUCT;
 }
 
-static void print_operation(struct printer *p, const struct symreal *r, int above)
+static void print_operation(struct sym_printer *p, const struct symreal *r, int above)
 {
 	static const char *const infix[] = {
 		[REAL_ADD] = " + ", [REAL_SUB] = " - ",     [REAL_MUL] = "*", [REAL_RATIO] = "/",
@@ -188,7 +188,7 @@ static void print_operation(struct printer *p, const struct symreal *r, int abov
 	buf_puts(p->out, open ? ")" : "");
 }
 
-static void print_argument(struct printer *p, const struct symreal *r)
+static void print_argument(struct sym_printer *p, const struct symreal *r)
 {
 	if (r->kind == REAL_INT)
 		print_sum(p, r->x);
@@ -196,7 +196,7 @@ static void print_argument(struct printer *p, const struct symreal *r)
 		print_real(p, r, SUM);
 }
 
-static void print_call(struct printer *p, const struct symreal *r)
+static void print_call(struct sym_printer *p, const struct symreal *r)
 {
 	buf_printf(p->out, "math.%s(", symreal_function_name(r->index));
 	print_argument(p, r->a);
@@ -207,7 +207,7 @@ static void print_call(struct printer *p, const struct symreal *r)
 	buf_putc(p->out, ')');
 }
 
-static void print_number(struct printer *p, double value)
+static void print_number(struct sym_printer *p, double value)
 {
 	char text[40];
 
@@ -219,7 +219,7 @@ static void print_number(struct printer *p, double value)
 		buf_puts(p->out, ".0");
 }
 
-static void print_real(struct printer *p, const struct symreal *r, int above)
+static void print_real(struct sym_printer *p, const struct symreal *r, int above)
 {
 	switch (r->kind) {
 	case REAL_CONST:
@@ -246,7 +246,7 @@ static void print_real(struct printer *p, const struct symreal *r, int above)
 
 void symreal_print(struct buf *out, const struct symreal *r, const struct sym_namer *namer)
 {
-	struct printer p = { out, namer };
+	struct sym_printer p = { out, namer };
 
 	print_real(&p, r, ALONE);
 }

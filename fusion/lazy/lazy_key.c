@@ -10,7 +10,7 @@
 
 #include "fusion/lazy/lazy.h"
 
-struct writer {
+struct key_writer {
 	const struct graph *g;
 	bool with_names;
 	bool *need;
@@ -19,18 +19,18 @@ struct writer {
 	struct buf *key;
 };
 
-static void put(struct writer *w, int64_t word)
+static void put(struct key_writer *w, int64_t word)
 {
 	buf_add(w->key, &word, sizeof(word));
 }
 
-static void put_text(struct writer *w, const char *text)
+static void put_text(struct key_writer *w, const char *text)
 {
 	put(w, (int64_t)strlen(text));
 	buf_puts(w->key, text);
 }
 
-static void put_sizes(struct writer *w, const struct sym *const *size, int n)
+static void put_sizes(struct key_writer *w, const struct sym *const *size, int n)
 {
 	put(w, n);
 	for (int i = 0; i < n; i++)
@@ -49,7 +49,7 @@ static int place_of(struct lazy_part *part, int symbol)
 	return i;
 }
 
-static void put_arg(struct writer *w, const struct arg *a)
+static void put_arg(struct key_writer *w, const struct arg *a)
 {
 	int64_t bits;
 
@@ -85,7 +85,7 @@ static void put_arg(struct writer *w, const struct arg *a)
 	}
 }
 
-static void put_node(struct writer *w, const struct node *n)
+static void put_node(struct key_writer *w, const struct node *n)
 {
 	size_t bytes = dtype_bytes(n->dtype);
 
@@ -128,7 +128,7 @@ void lazy_part_finish(struct lazy_part *p)
 bool lazy_key(const struct graph *g, const int *outputs, int n_outputs, bool with_names,
 	      struct buf *key, struct lazy_part *part)
 {
-	struct writer w = { .g = g, .with_names = with_names, .part = part, .key = key };
+	struct key_writer w = { .g = g, .with_names = with_names, .part = part, .key = key };
 	int count = 0;
 
 	w.need = calloc((size_t)g->n_nodes + 1, sizeof(*w.need));

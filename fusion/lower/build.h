@@ -47,7 +47,7 @@ struct build {
 	struct err *err;
 	const struct sym *zero;
 	struct node_state *state;               /* by node */
-	struct place *places;                   /* by node, of its own kernel */
+	struct domain_place *places;            /* by node, of its own kernel */
 	const struct sym *(*strides)[MAX_RANK]; /* by buffer */
 	/* The kernel under construction. */
 	int kernel;

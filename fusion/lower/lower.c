@@ -437,7 +437,7 @@ static bool init(struct build *b)
 	l->buffers = ARENA_ARRAY(b->arena, struct buffer, n);
 	l->outputs = ARENA_ARRAY(b->arena, int, (size_t)g->n_outputs + 1);
 	b->state = ARENA_ARRAY(&b->scratch, struct node_state, n);
-	b->places = ARENA_ARRAY(&b->scratch, struct place, n);
+	b->places = ARENA_ARRAY(&b->scratch, struct domain_place, n);
 	b->strides = arena_array(&b->scratch, n, sizeof(*b->strides));
 	b->zero = sym_const(g->syms, 0);
 	if (!l->kernels || !l->buffers || !l->outputs || !b->state || !b->places || !b->strides ||

@@ -122,7 +122,7 @@ struct join_part {
 	struct access at;                   /* over its own dims */
 	const struct sym *extent[MAX_RANK]; /* of the part */
 };
-struct join {
+struct lower_join {
 	int rank, dim;
 	int n;
 	struct join_part part[MAX_PARTS];
@@ -153,7 +153,7 @@ struct inst {
 	int slot;              /* SAVE, RESTORE; else -1 */
 	int node;              /* the graph node that it stands for, -1: none */
 	/* LOAD of a join, in the body of a MAP alone; then `at` has no buffer. */
-	const struct join *join;
+	const struct lower_join *join;
 };
 
 enum reg_level { LEVEL_ONE, LEVEL_ROW, LEVEL_POINT };

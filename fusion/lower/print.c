@@ -52,7 +52,7 @@ static void print_access(struct buf *out, const struct lowered *l, const struct 
 	buf_puts(out, *plus ? "]" : "0]");
 }
 
-static void print_join(struct buf *out, const struct lowered *l, const struct join *join)
+static void print_join(struct buf *out, const struct lowered *l, const struct lower_join *join)
 {
 	buf_puts(out, "join");
 	for (int i = 0; i < join->n; i++) {

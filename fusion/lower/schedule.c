@@ -318,7 +318,7 @@ static int emit_reduction(struct build *b, const struct node *n, int stage)
 
 static int emit_join(struct build *b, const struct node *n)
 {
-	struct join *join = ARENA_NEW(b->arena, struct join);
+	struct lower_join *join = ARENA_NEW(b->arena, struct lower_join);
 	struct inst inst = blank(INST_LOAD, n->dtype);
 	int dim = n->args[0].sym ? (int)n->args[0].sym->value : 0;
 
@@ -376,7 +376,7 @@ static void emit_save(struct build *b, const struct node *n, int stage)
 
 static void emit_store(struct build *b, const struct node *n, int stage)
 {
-	const struct place *p = &b->places[n->id];
+	const struct domain_place *p = &b->places[n->id];
 	struct inst inst = blank(INST_STORE, n->dtype);
 	inst.src[0] = b->state[n->id].reg;
 	inst.at = access_of(b, n, p->map);
@@ -448,7 +448,7 @@ static void find_needs(struct build *b)
 		uint32_t bit = 1u << stage;
 		for (int i = b->n_nodes - 1; i >= 0; i--) {
 			const struct node *n = node_at(b, i);
-			const struct place *p = &b->places[n->id];
+			const struct domain_place *p = &b->places[n->id];
 			struct node_state *s = &b->state[n->id];
 			if (p->row) {
 				if (is_reduction(n) && p->stage == stage)
@@ -477,7 +477,7 @@ static bool is_fetched(const struct node_state *s, int stage)
 
 static void emit_point(struct build *b, const struct node *n, int stage)
 {
-	const struct place *p = &b->places[n->id];
+	const struct domain_place *p = &b->places[n->id];
 	struct node_state *s = &b->state[n->id];
 
 	if (!(s->needed >> stage & 1))
@@ -526,7 +526,7 @@ bool schedule_kernel(struct build *b)
 	for (int stage = -1; stage < b->n_stages; stage++)
 		for (int i = 0; i < b->n_nodes && !b->failed; i++) {
 			const struct node *n = node_at(b, i);
-			const struct place *p = &b->places[n->id];
+			const struct domain_place *p = &b->places[n->id];
 			if (!p->row && stage >= 0)
 				emit_point(b, n, stage);
 			else if (p->row && p->stage == stage)

@@ -10,7 +10,7 @@
 #include "fusion/base/hash.h"
 #include "fusion/passes/pass.h"
 
-struct table {
+struct cse_table {
 	int *slots; /* ids of the new list, -1: free */
 	size_t mask;
 };
@@ -95,7 +95,7 @@ static bool same_node(const struct node *a, const struct node *b)
 
 static int share(struct rewrite *rw, struct node *n, struct err *err)
 {
-	struct table *table = rw->state;
+	struct cse_table *table = rw->state;
 	size_t i = (size_t)hash_node(n) & table->mask;
 
 	(void)err;
@@ -115,7 +115,7 @@ static int share(struct rewrite *rw, struct node *n, struct err *err)
 bool pass_cse(struct graph *g, bool *changed, struct err *err)
 {
 	size_t cap = 16;
-	struct table table;
+	struct cse_table table;
 
 	while (cap < (size_t)g->n_nodes * 2)
 		cap *= 2;

@@ -226,9 +226,9 @@ static int64_t count_elements(const struct shape *s)
 	return n <= MAX_ELEMENTS ? n : -1;
 }
 
-static bool known_from_number(const struct arg *arg, struct known *out)
+static bool known_from_number(const struct arg *arg, struct known_value *out)
 {
-	*out = (struct known){ .uniform = true };
+	*out = (struct known_value){ .uniform = true };
 	if (arg->kind == ARG_FLOAT) {
 		out->dtype = DTYPE_F64;
 		out->element.f64 = arg->f;
@@ -245,7 +245,7 @@ static bool known_from_number(const struct arg *arg, struct known *out)
 }
 
 /* full, zeros, ones */
-static bool known_from_create(const struct graph *g, const struct node *n, struct known *out)
+static bool known_from_create(const struct graph *g, const struct node *n, struct known_value *out)
 {
 	struct arg fill = n->op == OP_full ? n->args[1] : arg_int(g, n->op == OP_ones);
 	union element element;
@@ -259,7 +259,7 @@ static bool known_from_create(const struct graph *g, const struct node *n, struc
 	return true;
 }
 
-bool known_arg(const struct graph *g, const struct arg *arg, struct known *out)
+bool known_arg(const struct graph *g, const struct arg *arg, struct known_value *out)
 {
 	const struct node *n;
 
@@ -270,7 +270,7 @@ bool known_arg(const struct graph *g, const struct arg *arg, struct known *out)
 		return known_from_create(g, n, out);
 	if (op_info(n->op)->kind != KIND_CONSTANT)
 		return false;
-	*out = (struct known){ .dtype = n->dtype, .data = n->data, .shape = n->shape };
+	*out = (struct known_value){ .dtype = n->dtype, .data = n->data, .shape = n->shape };
 	out->uniform = count_elements(&n->shape) == 1;
 	if (out->uniform)
 		element_convert(n->dtype, &out->element, n->dtype, n->data, 0);
@@ -329,7 +329,7 @@ static int constant(struct graph *g, const struct node *n, const void *data, int
 }
 
 /* Steps of an operand through the elements of `out`, 0 where it broadcasts. */
-static void steps_of(const struct known *x, const struct shape *out, int64_t step[MAX_RANK])
+static void steps_of(const struct known_value *x, const struct shape *out, int64_t step[MAX_RANK])
 {
 	int64_t stride = 1;
 
@@ -366,15 +366,15 @@ static enum dtype operand_dtype(const struct node *n, int i)
 	return n->op == OP_where && i == 0 ? DTYPE_BOOL : dtype_wide(n->compute);
 }
 
-static void load(const struct node *n, int i, const struct known *x, int64_t offset,
+static void load(const struct node *n, int i, const struct known_value *x, int64_t offset,
 		 union element *out)
 {
 	element_convert(operand_dtype(n, i), out, x->dtype, x->uniform ? &x->element : x->data,
 			x->uniform ? 0 : offset);
 }
 
-static int fold_pointwise(struct graph *g, const struct node *n, const struct known *x, int n_known,
-			  struct err *err)
+static int fold_pointwise(struct graph *g, const struct node *n, const struct known_value *x,
+			  int n_known, struct err *err)
 {
 	int64_t count = count_elements(&n->shape), index[MAX_RANK] = { 0 };
 	int64_t step[3][MAX_RANK];
@@ -419,7 +419,7 @@ static void steps_of_result(const struct graph *g, const struct node *n, const s
 	}
 }
 
-static int fold_reduction(struct graph *g, const struct node *n, const struct known *x,
+static int fold_reduction(struct graph *g, const struct node *n, const struct known_value *x,
 			  struct err *err)
 {
 	int64_t count = count_elements(&n->shape), elements = count_elements(&x->shape);
@@ -471,7 +471,7 @@ static int fold_range(struct graph *g, const struct node *n, struct err *err)
 static int fold(struct rewrite *rw, struct node *n, struct err *err)
 {
 	enum op_kind kind = op_info(n->op)->kind;
-	struct known known[3];
+	struct known_value known[3];
 	int n_known = kind == KIND_REDUCE || n->op == OP_to ? 1 : n->n_args;
 
 	if (n->op == OP_arange)

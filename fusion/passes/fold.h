@@ -13,7 +13,7 @@ union element {
 };
 
 /* A value known while compiling.  A uniform one has one element for all. */
-struct known {
+struct known_value {
 	enum dtype dtype;
 	bool uniform;
 	union element element; /* uniform */
@@ -23,7 +23,7 @@ struct known {
 
 /* Whether an argument is a number, a constant or a filled tensor; a constant
  * of one element counts as uniform. */
-bool known_arg(const struct graph *g, const struct arg *arg, struct known *out);
+bool known_arg(const struct graph *g, const struct arg *arg, struct known_value *out);
 
 /* The same element as an argument: ARG_FLOAT, ARG_INT or ARG_BOOL. */
 struct arg known_number(const struct graph *g, enum dtype dtype, const union element *element);

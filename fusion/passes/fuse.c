@@ -417,7 +417,7 @@ static bool init(struct fuse *f)
 	size_t n = (size_t)f->g->n_nodes + 1;
 
 	f->clusters = ARENA_ARRAY(&f->scratch, struct cluster, n);
-	f->places = ARENA_ARRAY(&f->scratch, struct place, n);
+	f->places = ARENA_ARRAY(&f->scratch, struct domain_place, n);
 	f->first_use = ARENA_ARRAY(&f->scratch, int, n + 1);
 	f->base = ARENA_ARRAY(&f->scratch, int, n);
 	f->is_output = ARENA_ARRAY(&f->scratch, bool, n);

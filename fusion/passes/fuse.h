@@ -39,8 +39,8 @@ struct fuse {
 	struct arena scratch;
 	int *group; /* node -> cluster, -1: none */
 	struct cluster *clusters;
-	struct place *places; /* by node: in its cluster's domain */
-	int *base;            /* by node: where its elements lie; a node that is no view */
+	struct domain_place *places; /* by node: in its cluster's domain */
+	int *base;                   /* by node: where its elements lie; a node that is no view */
 	/* Users of node i, and of views of it: uses[first_use[i] .. first_use[i+1]) */
 	int *uses, *first_use;
 	bool *is_output;

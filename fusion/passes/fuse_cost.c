@@ -270,7 +270,7 @@ bool fuse_pays(const struct fuse *f, int a, int b, const struct domain *domain, 
 		return false;
 	for (int i = 0; i < n; i++) {
 		const struct node *node = f->g->nodes[nodes[i]];
-		const struct place *p = &f->places[node->id];
+		const struct domain_place *p = &f->places[node->id];
 		uint32_t dims = domain_place_dims(node, p->map);
 		uint32_t walked = p->row ? rows : varying;
 		double units;

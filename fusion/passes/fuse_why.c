@@ -10,25 +10,25 @@
 #include "fusion/base/buf.h"
 #include "fusion/passes/fuse.h"
 
-struct writer {
+struct why_writer {
 	struct fuse *f;
 	const int *number;
 	bool *marked; /* by node, for costs */
 	struct buf out;
 };
 
-static const struct node *node_of(const struct writer *w, int id)
+static const struct node *node_of(const struct why_writer *w, int id)
 {
 	return w->f->g->nodes[id];
 }
 
-static enum op_kind kind_of(const struct writer *w, int id)
+static enum op_kind kind_of(const struct why_writer *w, int id)
 {
 	return op_info(node_of(w, id)->op)->kind;
 }
 
 /* The latest value of another kernel that this one waits for; -1: none. */
-static int find_producer(const struct writer *w, int cluster)
+static int find_producer(const struct why_writer *w, int cluster)
 {
 	const struct cluster *c = &w->f->clusters[cluster];
 	int last = -1;
@@ -47,7 +47,7 @@ static int find_producer(const struct writer *w, int cluster)
 }
 
 /* The reduction that a value comes from within its kernel; -1: none. */
-static int find_reduction(const struct writer *w, int id)
+static int find_reduction(const struct why_writer *w, int id)
 {
 	const int *group = w->f->group;
 
@@ -66,7 +66,7 @@ static int find_reduction(const struct writer *w, int id)
 	return id;
 }
 
-static void print_dims(struct writer *w, int reduction)
+static void print_dims(struct why_writer *w, int reduction)
 {
 	const struct node *n = node_of(w, reduction);
 	uint32_t dims = node_reduced(w->f->g, n);
@@ -86,7 +86,7 @@ static void print_dims(struct writer *w, int reduction)
 }
 
 /* The start of a kernel that waits for none. */
-static void print_own_space(struct writer *w, int cluster)
+static void print_own_space(struct why_writer *w, int cluster)
 {
 	const struct cluster *c = &w->f->clusters[cluster];
 
@@ -108,7 +108,7 @@ static void print_own_space(struct writer *w, int cluster)
 }
 
 /* Two clusters whose spaces do not fit. */
-static void print_spaces(struct writer *w, int cluster, int producer)
+static void print_spaces(struct why_writer *w, int cluster, int producer)
 {
 	int reduction = find_reduction(w, producer), from = w->f->group[producer];
 	const struct shape *own = &w->f->clusters[cluster].domain.full;
@@ -130,7 +130,7 @@ static void print_spaces(struct writer *w, int cluster, int producer)
 	shape_print(&w->out, &w->f->clusters[from].domain.full);
 }
 
-static void print_bound(struct writer *w, const struct fuse_verdict *v, int with)
+static void print_bound(struct why_writer *w, const struct fuse_verdict *v, int with)
 {
 	static const char *const what[] = {
 		[LIMIT_NODES] = "ops, more than a kernel may have",
@@ -142,7 +142,7 @@ static void print_bound(struct writer *w, const struct fuse_verdict *v, int with
 	buf_printf(&w->out, "with kernel %d it would have %.0f %s", with, v->count, what[v->limit]);
 }
 
-static void print_alone(struct writer *w, int cluster, int producer)
+static void print_alone(struct why_writer *w, int cluster, int producer)
 {
 	int node = w->f->clusters[cluster].nodes[0], repeats = w->f->clusters[cluster].repeats;
 
@@ -165,7 +165,7 @@ static void print_alone(struct writer *w, int cluster, int producer)
 }
 
 /* A reduction that would have to wait for all columns of a row. */
-static void print_whole_rows(struct writer *w, int from, const struct fuse_verdict *v)
+static void print_whole_rows(struct why_writer *w, int from, const struct fuse_verdict *v)
 {
 	buf_printf(&w->out,
 		   "folds rows that the %s of kernel %d makes: in that kernel each block would "
@@ -173,7 +173,7 @@ static void print_whole_rows(struct writer *w, int from, const struct fuse_verdi
 		   op_info(node_of(w, v->node)->op)->id, w->number[from], v->count, v->units);
 }
 
-static void print_product(struct writer *w, int cluster)
+static void print_product(struct why_writer *w, int cluster)
 {
 	const struct cluster *c = &w->f->clusters[cluster];
 
@@ -188,8 +188,8 @@ static void print_product(struct writer *w, int cluster)
 }
 
 /* Why it is not in one kernel with its producer, which is in cluster `from`. */
-static void print_verdict(struct writer *w, const struct fuse_verdict *v, int cluster, int producer,
-			  int from)
+static void print_verdict(struct why_writer *w, const struct fuse_verdict *v, int cluster,
+			  int producer, int from)
 {
 	switch (v->limit) {
 	case LIMIT_ALONE:
@@ -248,7 +248,7 @@ static void print_verdict(struct writer *w, const struct fuse_verdict *v, int cl
 	}
 }
 
-static void print_start(struct writer *w, int cluster)
+static void print_start(struct why_writer *w, int cluster)
 {
 	int producer = find_producer(w, cluster), from;
 	struct fuse_verdict v;
@@ -270,7 +270,7 @@ static void print_start(struct writer *w, int cluster)
 
 /* Units of work to compute a node once more for one element, from what its kernel
  * reads. */
-static int units_of(struct writer *w, int id)
+static int units_of(struct why_writer *w, int id)
 {
 	const struct cluster *c = &w->f->clusters[w->f->group[id]];
 	int units = 0;
@@ -291,7 +291,7 @@ static int units_of(struct writer *w, int id)
 }
 
 /* Kernels other than its own that read a value. */
-static int count_readers(const struct writer *w, int id)
+static int count_readers(const struct why_writer *w, int id)
 {
 	const struct fuse *f = w->f;
 	int readers = 0;
@@ -307,7 +307,7 @@ static int count_readers(const struct writer *w, int id)
 }
 
 /* The value that most other kernels read, where it could be computed there. */
-static void print_end(struct writer *w, int cluster)
+static void print_end(struct why_writer *w, int cluster)
 {
 	const struct cluster *c = &w->f->clusters[cluster];
 	int most = 1, stored = -1;
@@ -332,7 +332,7 @@ static void print_end(struct writer *w, int cluster)
 
 const char **fuse_why(struct fuse *f, const int *number, int n_groups)
 {
-	struct writer w = { .f = f, .number = number };
+	struct why_writer w = { .f = f, .number = number };
 	const char **why = ARENA_ARRAY(f->g->arena, const char *, (size_t)n_groups + 1);
 
 	w.marked = ARENA_ARRAY(&f->scratch, bool, (size_t)f->g->n_nodes + 1);

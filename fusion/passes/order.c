@@ -23,7 +23,7 @@ struct value_use {
 	int left;    /* readers that are not placed yet */
 };
 
-struct order {
+struct group_order {
 	const struct graph *g;
 	const int *group;
 	int n_groups;
@@ -47,7 +47,7 @@ static int64_t bytes_of(const struct graph *g, const struct node *n)
 
 /* The node whose memory argument `a` reads, where another kernel or the caller made
  * it; -1. */
-static int read_from(const struct order *o, const struct node *n, int a)
+static int read_from(const struct group_order *o, const struct node *n, int a)
 {
 	int base;
 
@@ -60,7 +60,7 @@ static int read_from(const struct order *o, const struct node *n, int a)
 }
 
 /* Lists of what groups read, each value once a group. */
-static bool list_reads(struct order *o)
+static bool list_reads(struct group_order *o)
 {
 	const struct graph *g = o->g;
 	int *seen = ARENA_ARRAY(&o->scratch, int, (size_t)g->n_nodes + 1), total = 0, n = 0;
@@ -92,7 +92,7 @@ static bool list_reads(struct order *o)
 }
 
 /* Nodes by group. */
-static bool list_makes(struct order *o)
+static bool list_makes(struct group_order *o)
 {
 	const struct graph *g = o->g;
 	int *next = ARENA_ARRAY(&o->scratch, int, (size_t)o->n_groups + 1);
@@ -114,7 +114,7 @@ static bool list_makes(struct order *o)
 }
 
 /* Random numbers are drawn in the order of the source. */
-static bool chain_draws(struct order *o)
+static bool chain_draws(struct group_order *o)
 {
 	int last = -1;
 
@@ -133,7 +133,7 @@ static bool chain_draws(struct order *o)
 	return true;
 }
 
-static bool prepare(struct order *o, const bool *given_up)
+static bool prepare(struct group_order *o, const bool *given_up)
 {
 	const struct graph *g = o->g;
 
@@ -156,12 +156,12 @@ static bool prepare(struct order *o, const bool *given_up)
 }
 
 /* Whether a value that the group makes is in memory at all. */
-static bool is_kept(const struct order *o, int id)
+static bool is_kept(const struct group_order *o, int id)
 {
 	return o->values[id].n_users > 0 || (o->values[id].stays && o->values[id].maker >= 0);
 }
 
-static int64_t made_bytes(const struct order *o, int k)
+static int64_t made_bytes(const struct group_order *o, int k)
 {
 	int64_t bytes = 0;
 
@@ -171,7 +171,7 @@ static int64_t made_bytes(const struct order *o, int k)
 	return bytes;
 }
 
-static void start(struct order *o)
+static void start(struct group_order *o)
 {
 	for (int id = 0; id < o->g->n_nodes; id++)
 		o->values[id].left = o->values[id].n_users;
@@ -186,7 +186,7 @@ static bool ends(const struct value_use *v)
 
 /* Bytes of results that may take the place of operands: those of a kernel of our
  * own that are of one size. */
-static int64_t replaced_bytes(const struct order *o, int k)
+static int64_t replaced_bytes(const struct group_order *o, int k)
 {
 	int first = o->first_read[k], at;
 	int64_t bytes = 0;
@@ -211,7 +211,7 @@ static int64_t replaced_bytes(const struct order *o, int k)
 }
 
 /* The most that is held at once; inputs count as long as they do. */
-static int64_t peak_of(struct order *o, const int *order)
+static int64_t peak_of(struct group_order *o, const int *order)
 {
 	int64_t held = 0, peak = 0;
 
@@ -237,7 +237,7 @@ static int64_t peak_of(struct order *o, const int *order)
 
 /* ---- from the front */
 
-static int64_t front_cost(const struct order *o, int k)
+static int64_t front_cost(const struct group_order *o, int k)
 {
 	int64_t bytes = made_bytes(o, k);
 
@@ -249,7 +249,7 @@ static int64_t front_cost(const struct order *o, int k)
 	return bytes;
 }
 
-static bool front_ready(const struct order *o, int k)
+static bool front_ready(const struct group_order *o, int k)
 {
 	if (o->placed[k] || (o->chain[k] >= 0 && !o->placed[o->chain[k]]))
 		return false;
@@ -262,7 +262,7 @@ static bool front_ready(const struct order *o, int k)
 	return true;
 }
 
-static void from_front(struct order *o, int *order)
+static void from_front(struct group_order *o, int *order)
 {
 	start(o);
 	for (int at = 0; at < o->n_groups; at++) {
@@ -290,7 +290,7 @@ static void from_front(struct order *o, int *order)
 /* ---- from the back: what has a reader after it is there; placing a kernel frees
  * what it makes, and asks for what it reads */
 
-static int64_t back_cost(const struct order *o, int k)
+static int64_t back_cost(const struct group_order *o, int k)
 {
 	int64_t bytes = -made_bytes(o, k);
 
@@ -303,7 +303,7 @@ static int64_t back_cost(const struct order *o, int k)
 	return bytes;
 }
 
-static void note_back_waits(struct order *o)
+static void note_back_waits(struct group_order *o)
 {
 	memset(o->waits, 0, sizeof(*o->waits) * (size_t)o->n_groups);
 	for (int k = 0; k < o->n_groups; k++) {
@@ -315,7 +315,7 @@ static void note_back_waits(struct order *o)
 	}
 }
 
-static void from_back(struct order *o, int *order)
+static void from_back(struct group_order *o, int *order)
 {
 	start(o);
 	note_back_waits(o);
@@ -351,7 +351,7 @@ static void from_back(struct order *o, int *order)
 /* ---- the choice */
 
 /* The kernels that now run after one that they ran before. */
-static void note_moved(struct order *o, struct graph *g, const int *order)
+static void note_moved(struct group_order *o, struct graph *g, const int *order)
 {
 	int last = -1;
 
@@ -364,9 +364,9 @@ static void note_moved(struct order *o, struct graph *g, const int *order)
 	}
 }
 
-static bool choose(struct order *o, int *best)
+static bool choose(struct group_order *o, int *best)
 {
-	static void (*const ways[])(struct order *, int *) = { from_front, from_back };
+	static void (*const ways[])(struct group_order *, int *) = { from_front, from_back };
 	int *tried = ARENA_ARRAY(&o->scratch, int, (size_t)o->n_groups + 1);
 	int64_t least;
 
@@ -388,7 +388,7 @@ static bool choose(struct order *o, int *best)
 
 bool order_groups(struct graph *g, const bool *given_up, const int *group, int n, int *place)
 {
-	struct order o = { .g = g, .group = group, .n_groups = n };
+	struct group_order o = { .g = g, .group = group, .n_groups = n };
 	int *best = ARENA_ARRAY(&o.scratch, int, (size_t)n + 1);
 	bool ok = best != NULL;
 

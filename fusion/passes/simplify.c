@@ -299,7 +299,7 @@ static int simplify_same(const struct rule *r)
 
 static int simplify_where(const struct rule *r)
 {
-	struct known mask;
+	struct known_value mask;
 
 	if (arg_equal(&r->n->args[1], &r->n->args[2]))
 		return by(r, "where(m, x, x) is x", forward(r, 1));
@@ -314,7 +314,7 @@ static bool number_operand(const struct rule *r, int i)
 {
 	struct arg old = r->n->args[i];
 	struct op_result result;
-	struct known known;
+	struct known_value known;
 
 	if (r->n->op == OP_pow) /* eager has a tensor there, and a rounding of its own */
 		return false;

@@ -58,7 +58,7 @@ static int number_in_memory(struct rewrite *rw, const struct node *fill, struct 
 {
 	struct shape none = { 0 };
 	union element element = { 0 };
-	struct known known;
+	struct known_value known;
 	struct arg x;
 	int id;
 

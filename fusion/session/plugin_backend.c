@@ -14,7 +14,7 @@
 #include "fusion/session/plugin_private.h"
 
 /* Where an operand lies, before and after symbols have values. */
-struct place {
+struct plugin_place {
 	int buffer; /* -1: a number */
 	struct view_layout layout;
 	const struct sym *sym; /* a number that is symbolic */
@@ -22,10 +22,10 @@ struct place {
 	int64_t offset;        /* bytes */
 };
 
-struct step {
+struct plugin_step {
 	const struct node *node; /* NULL: the interpreter runs it */
 	struct be_step call;
-	struct place operands[BE_MAX_ARGS + 1];
+	struct plugin_place operands[BE_MAX_ARGS + 1];
 	int result; /* buffer */
 };
 
@@ -34,7 +34,7 @@ struct executable_of_plugin {
 	const struct backend *interp;
 	struct executable *rest;
 	const struct lowered *lowered;
-	struct step *steps; /* by kernel */
+	struct plugin_step *steps; /* by kernel */
 };
 
 static struct executable_of_plugin *of(struct executable *exe)
@@ -164,10 +164,10 @@ static int buffer_of(const struct lowered *l, int node)
 	return -1;
 }
 
-static bool place_operand(const struct lowered *l, const struct arg *arg, struct place *at,
+static bool place_operand(const struct lowered *l, const struct arg *arg, struct plugin_place *at,
 			  struct be_operand *operand)
 {
-	*at = (struct place){ .buffer = -1 };
+	*at = (struct plugin_place){ .buffer = -1 };
 	*operand = (struct be_operand){ .f = NAN };
 	switch (arg->kind) {
 	case ARG_FLOAT:
@@ -197,7 +197,7 @@ static bool place_operand(const struct lowered *l, const struct arg *arg, struct
 
 /* Makes the step of a kernel, if the plugin takes its node. */
 static void make_step(const struct be_backend *b, const struct lowered *l, const struct kernel *k,
-		      struct step *step)
+		      struct plugin_step *step)
 {
 	const struct node *n = k->n_nodes == 1 ? l->graph->nodes[k->nodes[0]] : NULL;
 	const char *why = NULL;
@@ -257,7 +257,7 @@ static struct executable *compile(const struct backend_env *env, const struct lo
 
 /* ---- running */
 
-static void bind_operand(struct place *at, struct be_operand *operand, const int64_t *vars)
+static void bind_operand(struct plugin_place *at, struct be_operand *operand, const int64_t *vars)
 {
 	if (at->buffer < 0) {
 		if (at->sym) {
@@ -274,7 +274,7 @@ static void bind_operand(struct place *at, struct be_operand *operand, const int
 		     (int64_t)dtype_bytes((enum dtype)operand->tensor.dtype);
 }
 
-static void bind_result(struct step *step, const int64_t *vars)
+static void bind_result(struct plugin_step *step, const int64_t *vars)
 {
 	struct be_tensor *t = &step->call.result;
 	int64_t stride = 1;
@@ -291,7 +291,7 @@ static bool bind(struct executable *exe, const int64_t *vars, struct err *err)
 	struct executable_of_plugin *e = of(exe);
 
 	for (int k = 0; k < e->lowered->n_kernels; k++) {
-		struct step *step = &e->steps[k];
+		struct plugin_step *step = &e->steps[k];
 
 		if (!step->node)
 			continue;
@@ -313,7 +313,7 @@ static void launch(struct executable *exe, int kernel, void *const *buffers, str
 		   bool backward)
 {
 	struct executable_of_plugin *e = of(exe);
-	struct step *step = &e->steps[kernel];
+	struct plugin_step *step = &e->steps[kernel];
 
 	if (!step->node) {
 		e->interp->launch(e->rest, kernel, buffers, pool, backward);

@@ -101,7 +101,7 @@ static bool cast(const struct decomposer *c, const char *name, struct value x, e
 }
 
 /* What x.to() was given: device, dtype, non_blocking, copy, memory_format, other. */
-struct wanted {
+struct convert_wanted {
 	enum dtype dtype; /* DTYPE_COUNT: none */
 	bool copy;
 };
@@ -159,14 +159,14 @@ static bool name_arguments(const char *name, const struct value *args, const str
 }
 
 static bool read_to(const struct decomposer *c, const char *name, const struct value *args, int n,
-		    const struct keywords *kw, struct wanted *w, struct err *err)
+		    const struct keywords *kw, struct convert_wanted *w, struct err *err)
 {
 	int positional = n - (kw ? kw->n : 0), rank;
 	struct value v[TO_ARGS];
 
 	for (int i = 0; i < TO_ARGS; i++)
 		v[i] = (struct value){ .kind = VALUE_UNSET };
-	*w = (struct wanted){ .dtype = DTYPE_COUNT };
+	*w = (struct convert_wanted){ .dtype = DTYPE_COUNT };
 	if (!place_arguments(name, args, positional, v, err) ||
 	    !name_arguments(name, args + positional, kw, v, err))
 		return false;
@@ -186,7 +186,7 @@ static bool read_to(const struct decomposer *c, const char *name, const struct v
 static bool to(const struct decomposer *c, const char *name, const struct value *args, int n,
 	       const struct keywords *kw, struct value *out, struct err *err)
 {
-	struct wanted w;
+	struct convert_wanted w;
 
 	return read_to(c, name, args + 1, n - 1, kw, &w, err) &&
 	       cast(c, name, args[0], w.dtype, w.copy, out, err);
@@ -196,7 +196,7 @@ static bool to(const struct decomposer *c, const char *name, const struct value 
 static bool conversion(const struct decomposer *c, const struct value *args, int n,
 		       const struct keywords *kw, struct value *out, struct err *err)
 {
-	struct wanted w = { .dtype = DTYPE_COUNT };
+	struct convert_wanted w = { .dtype = DTYPE_COUNT };
 
 	*out = value_none();
 	if (!(n == 1 && is_old_type(args[0], &w.dtype)) &&

@@ -196,14 +196,14 @@ bool masked_select_call(const struct decomposer *c, const char *name, const stru
 }
 
 /* An element of unique(), and where it was. */
-struct item {
+struct where_item {
 	double f;
 	int64_t i, at;
 };
 
 static int by_float(const void *a, const void *b)
 {
-	const struct item *x = a, *y = b;
+	const struct where_item *x = a, *y = b;
 
 	if (isnan(x->f) || isnan(y->f))
 		return isnan(x->f) == isnan(y->f) ? (x->at > y->at) - (x->at < y->at)
@@ -213,14 +213,14 @@ static int by_float(const void *a, const void *b)
 
 static int by_int(const void *a, const void *b)
 {
-	const struct item *x = a, *y = b;
+	const struct where_item *x = a, *y = b;
 
 	return x->i != y->i ? (x->i > y->i) - (x->i < y->i) : (x->at > y->at) - (x->at < y->at);
 }
 
 struct unique {
 	const struct tensor *x;
-	struct item *items;
+	struct where_item *items;
 	int64_t n, n_groups;
 	struct tensor *values, *inverse, *counts;
 };
@@ -287,8 +287,8 @@ static bool unique(const struct torch_memory *memory, const char *name, bool run
 	if (!u.items)
 		return torch_no_memory(err);
 	for (int64_t i = 0; i < u.n; i++)
-		u.items[i] = (struct item){ is_float(u.x) ? tensor_get_double(u.x, i) : 0,
-					    is_float(u.x) ? 0 : tensor_get_int(u.x, i), i };
+		u.items[i] = (struct where_item){ is_float(u.x) ? tensor_get_double(u.x, i) : 0,
+						  is_float(u.x) ? 0 : tensor_get_int(u.x, i), i };
 	if (!runs)
 		qsort(u.items, (size_t)u.n, sizeof(*u.items), is_float(u.x) ? by_float : by_int);
 	ok = fill_unique(memory, &u, err);

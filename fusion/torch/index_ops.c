@@ -9,7 +9,7 @@
 
 #include "fusion/graph/graph.h"
 
-struct call {
+struct index_call {
 	const struct decomposer *c;
 	const char *name; /* "fx:index_add" */
 	struct value t;   /* borrowed */
@@ -18,20 +18,20 @@ struct call {
 	struct err *err;
 };
 
-static bool run(const struct call *k, enum op op, const struct value *values, int n,
+static bool run(const struct index_call *k, enum op op, const struct value *values, int n,
 		struct value *out)
 {
 	return k->c->run(k->c->self, op, "fx:", false, values, n, out, k->err);
 }
 
-static bool run_last(const struct call *k, enum op op, const struct value *values, int n,
+static bool run_last(const struct index_call *k, enum op op, const struct value *values, int n,
 		     struct value *out)
 {
 	return k->c->run(k->c->self, op, k->name, false, values, n, out, k->err);
 }
 
 /* *at through one more op; the old value goes. */
-static bool step(const struct call *k, enum op op, struct value *at, const struct value *more,
+static bool step(const struct index_call *k, enum op op, struct value *at, const struct value *more,
 		 int n_more)
 {
 	struct value values[4] = { *at }, made;
@@ -44,7 +44,7 @@ static bool step(const struct call *k, enum op op, struct value *at, const struc
 	return ok;
 }
 
-static bool dim_of(const struct call *k, struct value v, int otherwise, int *dim)
+static bool dim_of(const struct index_call *k, struct value v, int otherwise, int *dim)
 {
 	int64_t wanted = otherwise;
 
@@ -54,7 +54,7 @@ static bool dim_of(const struct call *k, struct value v, int otherwise, int *dim
 }
 
 /* A vector of indices along `dim`, in the shape of `like`. */
-static bool spread_index(const struct call *k, struct value index, int dim, struct value like,
+static bool spread_index(const struct index_call *k, struct value index, int dim, struct value like,
 			 struct value *out)
 {
 	*out = value_ref(index);
@@ -65,7 +65,7 @@ static bool spread_index(const struct call *k, struct value index, int dim, stru
 }
 
 /* What an in-place spelling does with its result. */
-static bool deliver(const struct call *k, struct value made, struct value *out)
+static bool deliver(const struct index_call *k, struct value made, struct value *out)
 {
 	bool ok;
 
@@ -79,8 +79,8 @@ static bool deliver(const struct call *k, struct value made, struct value *out)
 	return ok;
 }
 
-static bool equal_sizes(const struct call *k, struct value a, int dim_a, struct value b, int dim_b,
-			bool *out)
+static bool equal_sizes(const struct index_call *k, struct value a, int dim_a, struct value b,
+			int dim_b, bool *out)
 {
 	struct value x, y;
 
@@ -90,7 +90,7 @@ static bool equal_sizes(const struct call *k, struct value a, int dim_a, struct 
 }
 
 /* The source has one slice for each index, each as large as the tensor's. */
-static bool check_slices(const struct call *k, bool add, int dim, struct value index,
+static bool check_slices(const struct index_call *k, bool add, int dim, struct value index,
 			 struct value source)
 {
 	const char *name = k->name + strlen("fx:");
@@ -132,7 +132,7 @@ static bool check_slices(const struct call *k, bool add, int dim, struct value i
 }
 
 /* index_add and index_copy: scatter with the index in the shape of the source. */
-static bool index_scatter(const struct call *k, bool add, const struct value *given,
+static bool index_scatter(const struct index_call *k, bool add, const struct value *given,
 			  struct value *out)
 {
 	struct value index, source, made, values[4];
@@ -159,7 +159,7 @@ static bool index_scatter(const struct call *k, bool add, const struct value *gi
 	return ok && deliver(k, made, out);
 }
 
-static bool index_fill(const struct call *k, const struct value *given, struct value *out)
+static bool index_fill(const struct index_call *k, const struct value *given, struct value *out)
 {
 	struct value part, made, values[4];
 	int dim;
@@ -177,7 +177,7 @@ static bool index_fill(const struct call *k, const struct value *given, struct v
 }
 
 /* A vector on the diagonal of zeros. */
-static bool make_diagonal(const struct call *k, int64_t offset, struct value *out)
+static bool make_diagonal(const struct index_call *k, int64_t offset, struct value *out)
 {
 	struct value n, sizes[2], shape, matrix, line, done;
 	int64_t more = offset < 0 ? -offset : offset;
@@ -209,7 +209,7 @@ static bool make_diagonal(const struct call *k, int64_t offset, struct value *ou
 	return ok;
 }
 
-static bool diag(const struct call *k, const struct value *given, struct value *out)
+static bool diag(const struct index_call *k, const struct value *given, struct value *out)
 {
 	int64_t offset = 0;
 	struct value line;
@@ -230,7 +230,7 @@ static bool diag(const struct call *k, const struct value *given, struct value *
 	return ok;
 }
 
-static bool rot90(const struct call *k, const struct value *given, struct value *out)
+static bool rot90(const struct index_call *k, const struct value *given, struct value *out)
 {
 	int64_t times = 1, dims[2] = { 0, 1 };
 	struct value at = value_ref(k->t), turned;
@@ -274,7 +274,8 @@ static const struct {
 	{ NATIVE_ROT90, { "k", "dims" }, 2, 0 },
 };
 
-static bool dispatch(const struct call *k, int id, const struct value *given, struct value *out)
+static bool dispatch(const struct index_call *k, int id, const struct value *given,
+		     struct value *out)
 {
 	switch (id) {
 	case NATIVE_INDEX_ADD:
@@ -290,7 +291,7 @@ static bool dispatch(const struct call *k, int id, const struct value *given, st
 }
 
 /* Tensors where the names of parameters say so. */
-static bool check_tensors(const struct call *k, const char *const *names, int n,
+static bool check_tensors(const struct index_call *k, const char *const *names, int n,
 			  const struct value *given)
 {
 	for (int i = 0; i < n; i++)
@@ -307,7 +308,7 @@ bool decompose_index_op(const struct decomposer *c, const struct native *f, cons
 			struct value t, const struct value *args, int n, const struct keywords *kw,
 			struct value *out, struct err *err)
 {
-	struct call k = { .c = c, .name = name, .t = t, .err = err };
+	struct index_call k = { .c = c, .name = name, .t = t, .err = err };
 	struct value given[4];
 	enum dtype dtype;
 	size_t i = 0;

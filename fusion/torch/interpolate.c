@@ -12,21 +12,22 @@
 enum { FIRST_SPATIAL = 2 }; /* dims of a batch of images: batch, channels, then these */
 
 /* A value on its way through ops; owned. */
-struct line {
+struct interpolate_line {
 	const struct decomposer *c;
 	const char *name; /* "fx:pad" */
 	struct value at;
 	struct err *err;
 };
 
-static bool make(const struct line *l, enum op op, const struct value *values, int n,
+static bool make(const struct interpolate_line *l, enum op op, const struct value *values, int n,
 		 struct value *out)
 {
 	return l->c->run(l->c->self, op, "fx:", false, values, n, out, l->err);
 }
 
 /* The value through one more op, whose first operand it is. */
-static bool through(struct line *l, enum op op, const char *name, const struct value *more, int n)
+static bool through(struct interpolate_line *l, enum op op, const char *name,
+		    const struct value *more, int n)
 {
 	struct value values[MAX_ARGS] = { l->at }, made;
 
@@ -39,29 +40,29 @@ static bool through(struct line *l, enum op op, const char *name, const struct v
 	return true;
 }
 
-static bool with_number(struct line *l, enum op op, struct value number)
+static bool with_number(struct interpolate_line *l, enum op op, struct value number)
 {
 	return through(l, op, "fx:", &number, 1);
 }
 
-static bool to_dtype(struct line *l, enum dtype dtype)
+static bool to_dtype(struct interpolate_line *l, enum dtype dtype)
 {
 	return with_number(l, OP_to, (struct value){ .kind = VALUE_DTYPE, .dtype = dtype });
 }
 
 /* The line of an index: 0, 1, ... from `start` on. */
-static bool count_from(const struct line *l, struct value start, struct value length,
-		       enum dtype dtype, struct line *out)
+static bool count_from(const struct interpolate_line *l, struct value start, struct value length,
+		       enum dtype dtype, struct interpolate_line *out)
 {
 	struct value args[4] = {
 		start, value_int(1), length, { .kind = VALUE_DTYPE, .dtype = dtype }
 	};
 
-	*out = (struct line){ .c = l->c, .name = "fx:", .err = l->err };
+	*out = (struct interpolate_line){ .c = l->c, .name = "fx:", .err = l->err };
 	return make(l, OP_arange, args, 4, &out->at);
 }
 
-static bool select_by(struct line *l, int dim, struct value index, const char *name)
+static bool select_by(struct interpolate_line *l, int dim, struct value index, const char *name)
 {
 	return through(l, OP_index_select, name, (struct value[]){ value_int(dim), index }, 2);
 }
@@ -78,13 +79,14 @@ static bool is_list(struct value v)
 
 /* ---- pad */
 
-static bool add_sizes(const struct line *l, struct value a, int64_t b, struct value *out)
+static bool add_sizes(const struct interpolate_line *l, struct value a, int64_t b,
+		      struct value *out)
 {
 	return decompose_add(l->c, a, value_int(b), out, l->err);
 }
 
 /* So many places of the value, which are beside x along the dim. */
-static bool border(const struct line *l, int dim, int64_t width, struct value fill,
+static bool border(const struct interpolate_line *l, int dim, int64_t width, struct value fill,
 		   struct value *out)
 {
 	struct value size[MAX_RANK], sizes;
@@ -106,8 +108,8 @@ static bool border(const struct line *l, int dim, int64_t width, struct value fi
 }
 
 /* What is below 0 is cut off. */
-static bool pad_constant(struct line *l, int dim, int64_t low, int64_t high, struct value fill,
-			 const char *name)
+static bool pad_constant(struct interpolate_line *l, int dim, int64_t low, int64_t high,
+			 struct value fill, const char *name)
 {
 	struct value parts[4] = { value_int(dim) }, size, made;
 	bool grows = low > 0 || high > 0, ok = true;
@@ -140,11 +142,11 @@ static bool pad_constant(struct line *l, int dim, int64_t low, int64_t high, str
 }
 
 /* Which place of x each place of the result shows. */
-static bool pad_index(struct line *l, int dim, const char *mode, int64_t low, int64_t high,
-		      const char *name)
+static bool pad_index(struct interpolate_line *l, int dim, const char *mode, int64_t low,
+		      int64_t high, const char *name)
 {
 	struct value size, last, length;
-	struct line index;
+	struct interpolate_line index;
 	bool ok, inside;
 
 	if (!l->c->size(l->c->self, l->at, dim, &size, l->err) || !add_sizes(l, size, -1, &last) ||
@@ -172,7 +174,8 @@ static bool pad_index(struct line *l, int dim, const char *mode, int64_t low, in
 	return ok;
 }
 
-static bool pad_widths(const struct line *l, struct value pad, int rank, int64_t widths[], int *n)
+static bool pad_widths(const struct interpolate_line *l, struct value pad, int rank,
+		       int64_t widths[], int *n)
 {
 	if (!is_list(pad) || pad.list->len % 2 || pad.list->len > 2 * rank)
 		return err_set(l->err, ERR_TYPE,
@@ -186,13 +189,13 @@ static bool pad_widths(const struct line *l, struct value pad, int rank, int64_t
 
 /* torch's reflection_pad1d and 2d and replication_pad1d to 3d are on autocast's list of
  * float32; padding by a number and around is not. */
-static bool widens(const struct line *l, const char *mode, int dims)
+static bool widens(const struct interpolate_line *l, const char *mode, int dims)
 {
 	return autocast_wants(*l->c->autocast) &&
 	       ((strcmp(mode, "reflect") == 0 && dims < 3) || strcmp(mode, "replicate") == 0);
 }
 
-static bool pad(struct line *l, const struct value *v, struct err *err)
+static bool pad(struct interpolate_line *l, const struct value *v, struct err *err)
 {
 	const char *mode = given(v[2]) && v[2].kind == VALUE_STR ? v[2].str->text : "constant";
 	struct value fill = given(v[3]) ? v[3] : value_int(0);
@@ -244,7 +247,8 @@ static bool number_of(struct value v, double *out)
 	return v.kind == VALUE_INT || v.kind == VALUE_FLOAT;
 }
 
-static bool scale_of(const struct line *l, const struct value *v, int dim, struct scale *s)
+static bool scale_of(const struct interpolate_line *l, const struct value *v, int dim,
+		     struct scale *s)
 {
 	struct value size = given(v[1]) ? v[1] : v[2], whole;
 	double factor = 0;
@@ -273,10 +277,10 @@ static bool scale_of(const struct line *l, const struct value *v, int dim, struc
 	return true;
 }
 
-static bool interpolate_nearest(struct line *l, int dim, const struct scale *s, bool exact,
-				const char *name)
+static bool interpolate_nearest(struct interpolate_line *l, int dim, const struct scale *s,
+				bool exact, const char *name)
 {
-	struct line index;
+	struct interpolate_line index;
 	bool ok = count_from(l, value_int(0), value_int(s->to), DTYPE_F32, &index);
 
 	if (!ok)
@@ -292,8 +296,8 @@ static bool interpolate_nearest(struct line *l, int dim, const struct scale *s, 
 }
 
 /* Where each place of the result lies in x, as a number with a fraction. */
-static bool places(const struct line *l, const struct scale *s, bool corners, enum dtype dtype,
-		   struct line *out)
+static bool places(const struct interpolate_line *l, const struct scale *s, bool corners,
+		   enum dtype dtype, struct interpolate_line *out)
 {
 	double step = s->step;
 
@@ -310,10 +314,10 @@ static bool places(const struct line *l, const struct scale *s, bool corners, en
 }
 
 /* l * weight, and both added up: x between two neighbours. */
-static bool blend(struct line *l, int rank, int dim, struct line *low, struct line *weight,
-		  const struct scale *s, const char *name)
+static bool blend(struct interpolate_line *l, int rank, int dim, struct interpolate_line *low,
+		  struct interpolate_line *weight, const struct scale *s, const char *name)
 {
-	struct line next = *low, near = *l, far = *l, rest;
+	struct interpolate_line next = *low, near = *l, far = *l, rest;
 	struct value most = value_int(s->from - 1);
 	bool ok;
 
@@ -334,10 +338,10 @@ static bool blend(struct line *l, int rank, int dim, struct line *low, struct li
 	return ok;
 }
 
-static bool interpolate_linear(struct line *l, int rank, int dim, const struct scale *s,
+static bool interpolate_linear(struct interpolate_line *l, int rank, int dim, const struct scale *s,
 			       bool corners, enum dtype dtype, const char *name)
 {
-	struct line weight, low;
+	struct interpolate_line weight, low;
 	bool ok;
 
 	if (!places(l, s, corners, dtype, &weight))
@@ -373,7 +377,7 @@ static bool mode_fits(const char *mode, int rank, struct err *err)
 	    mode);
 }
 
-static bool interpolate(struct line *l, const struct value *v, struct err *err)
+static bool interpolate(struct interpolate_line *l, const struct value *v, struct err *err)
 {
 	const char *mode = given(v[3]) && v[3].kind == VALUE_STR ? v[3].str->text : "nearest";
 	bool corners = v[4].kind == VALUE_BOOL && v[4].b, nearest = mode[0] == 'n';
@@ -400,7 +404,8 @@ static bool interpolate(struct line *l, const struct value *v, struct err *err)
 
 /* ---- pixel_shuffle */
 
-static bool reshape_to(struct line *l, const struct value *size, int n, const char *name)
+static bool reshape_to(struct interpolate_line *l, const struct value *size, int n,
+		       const char *name)
 {
 	struct value sizes = value_tuple(size, n);
 	bool ok;
@@ -412,7 +417,7 @@ static bool reshape_to(struct line *l, const struct value *size, int n, const ch
 	return ok;
 }
 
-static bool times(const struct line *l, struct value a, int64_t b, struct value *out)
+static bool times(const struct interpolate_line *l, struct value a, int64_t b, struct value *out)
 {
 	if (a.kind == VALUE_INT) {
 		*out = value_int(a.i * b);
@@ -428,7 +433,7 @@ struct shuffle {
 	int order[5];
 };
 
-static bool shuffle_apart(const struct line *l, const struct value *size, bool back,
+static bool shuffle_apart(const struct interpolate_line *l, const struct value *size, bool back,
 			  struct shuffle *s)
 {
 	if (!decompose_number(l->c, size[0], "the channels of pixel_shuffle", &s->channels, l->err))
@@ -463,7 +468,8 @@ static bool shuffle_apart(const struct line *l, const struct value *size, bool b
 		       (long long)s->high, (long long)s->wide, (long long)s->r);
 }
 
-static bool shuffle_dims(struct line *l, const struct shuffle *s, struct value *size, int lead)
+static bool shuffle_dims(struct interpolate_line *l, const struct shuffle *s, struct value *size,
+			 int lead)
 {
 	struct value order[MAX_RANK + 2], dims;
 	bool ok;
@@ -483,7 +489,8 @@ static bool shuffle_dims(struct line *l, const struct shuffle *s, struct value *
 
 /* Channels become places: [.., c * r * r, h, w] as [.., c, h * r, w * r]; `back`: the
  * other way round. */
-static bool pixel_shuffle(struct line *l, const struct value *v, bool back, struct err *err)
+static bool pixel_shuffle(struct interpolate_line *l, const struct value *v, bool back,
+			  struct err *err)
 {
 	struct value size[MAX_RANK + 2], *last;
 	struct shuffle s = { 0 };
@@ -521,7 +528,7 @@ bool interpolate_call(const struct decomposer *c, int id, const char *name,
 						   "scale_factor",  "mode",
 						   "align_corners", "recompute_scale_factor",
 						   "antialias" };
-	struct line l = { .c = c, .name = name, .err = err };
+	struct interpolate_line l = { .c = c, .name = name, .err = err };
 	struct value v[7];
 	bool ok;
 

@@ -14,7 +14,7 @@
 enum { MAX_STEPS = 2 * MAX_RANK + 2, MAX_INDICES = 3, MAX_RANGE = 1 << 20 };
 
 /* A view op to be run: values[0] is the tensor. */
-struct step {
+struct subscript_step {
 	enum op op;
 	struct value values[5];
 	int n;
@@ -22,7 +22,7 @@ struct step {
 
 struct subscript {
 	const struct decomposer *c;
-	struct step steps[MAX_STEPS];
+	struct subscript_step steps[MAX_STEPS];
 	int n_steps;
 	struct value index[MAX_RANK]; /* tensors, as they stand; references */
 	int n_index;
@@ -39,7 +39,7 @@ struct subscript {
 
 static bool add_step(struct subscript *s, enum op op, const struct value *args, int n)
 {
-	struct step *step = &s->steps[s->n_steps];
+	struct subscript_step *step = &s->steps[s->n_steps];
 
 	if (s->n_steps == MAX_STEPS)
 		return err_set(s->err, ERR_BOUND, "the index has more than %d parts", MAX_STEPS);
@@ -408,7 +408,7 @@ static bool run_steps(struct subscript *s, struct value t, const char *name, str
 	struct value at = value_ref(t), next;
 
 	for (int i = 0; i < s->n_steps; i++) {
-		struct step *step = &s->steps[i];
+		struct subscript_step *step = &s->steps[i];
 
 		step->values[0] = at;
 		if (!s->c->run(s->c->self, step->op, i + 1 < s->n_steps ? "fx:" : name, false,

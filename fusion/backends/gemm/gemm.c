@@ -399,7 +399,7 @@ struct gemm_job {
 
 /* One block of the result; the element (k, j) of its columns is in the panels at
  * k - first_k and first_j + j, `width` columns in all. */
-struct block {
+struct gemm_block {
 	int64_t i0, j0, m, n;
 	const unsigned char *a, *b;
 	unsigned char *panels, *strips, *sums;
@@ -413,15 +413,15 @@ static int64_t padded(const struct gemm *g)
 }
 
 /* `k` products from k0 on lie together, panel by panel. */
-static unsigned char *panel_at(const struct gemm *g, const struct block *x, int64_t j, int64_t k0,
-			       int64_t k)
+static unsigned char *panel_at(const struct gemm *g, const struct gemm_block *x, int64_t j,
+			       int64_t k0, int64_t k)
 {
 	int64_t at = x->width * (k0 - x->first_k) + (x->first_j + j) * k;
 
 	return x->panels + (size_t)at * gemm_panel_bytes(g->dtype);
 }
 
-static void pack_columns(const struct gemm *g, const struct block *x, int64_t k0, int64_t k)
+static void pack_columns(const struct gemm *g, const struct gemm_block *x, int64_t k0, int64_t k)
 {
 	int64_t whole = x->read;
 
@@ -443,8 +443,9 @@ static void pack_columns(const struct gemm *g, const struct block *x, int64_t k0
 }
 
 /* A strip of rows by a panel of columns. */
-static void multiply_tile(const struct gemm *g, const struct block *x, const struct gemm_left *a,
-			  int64_t rows, int64_t i, int64_t j, int64_t k0, int64_t k)
+static void multiply_tile(const struct gemm *g, const struct gemm_block *x,
+			  const struct gemm_left *a, int64_t rows, int64_t i, int64_t j, int64_t k0,
+			  int64_t k)
 {
 	gemm_fn *kernel = g->run                  ? g->kernels->gemm_where_f32
 			  : g->dtype == DTYPE_F64 ? g->kernels->gemm_f64
@@ -463,7 +464,7 @@ static void multiply_tile(const struct gemm *g, const struct block *x, const str
 }
 
 /* Rows of the strip that begins at row i of the block. */
-static int64_t strip_at(const struct gemm *g, const struct block *x, int64_t i)
+static int64_t strip_at(const struct gemm *g, const struct gemm_block *x, int64_t i)
 {
 	int64_t rows = gemm_least(x->m - i, g->strip);
 
@@ -471,7 +472,7 @@ static int64_t strip_at(const struct gemm *g, const struct block *x, int64_t i)
 }
 
 /* Rows of a from row i of the block on, where they lie or in strip `s`. */
-static struct gemm_left open_strip(const struct gemm *g, const struct block *x, int64_t i,
+static struct gemm_left open_strip(const struct gemm *g, const struct gemm_block *x, int64_t i,
 				   int64_t rows, int64_t s, int64_t k0, int64_t k)
 {
 	size_t bytes = (size_t)(g->strip * GEMM_STRIP_STEP) * gemm_panel_bytes(g->dtype);
@@ -493,7 +494,7 @@ static struct gemm_left open_strip(const struct gemm *g, const struct block *x, 
 
 /* Few columns stay in the first caches, and each strip of rows goes by from end to
  * end. */
-static void multiply_few(const struct gemm *g, const struct block *x, int64_t k0, int64_t k)
+static void multiply_few(const struct gemm *g, const struct gemm_block *x, int64_t k0, int64_t k)
 {
 	int64_t rows, end = k0 + k;
 
@@ -512,7 +513,7 @@ static void multiply_few(const struct gemm *g, const struct block *x, int64_t k0
 
 /* Else a panel of columns stays in the first cache, and all strips of a block of k
  * in the second. */
-static void multiply(const struct gemm *g, const struct block *x, int64_t k0, int64_t k)
+static void multiply(const struct gemm *g, const struct gemm_block *x, int64_t k0, int64_t k)
 {
 	struct gemm_left a[GEMM_M_BLOCK];
 	int64_t end = k0 + k;
@@ -559,11 +560,11 @@ static int64_t k_blocks_of(const struct gemm *g)
 	return (g->k.size + GEMM_K_BLOCK - 1) / GEMM_K_BLOCK;
 }
 
-static struct block open_block(const struct gemm_job *run, int64_t batch, int64_t j0)
+static struct gemm_block open_block(const struct gemm_job *run, int64_t batch, int64_t j0)
 {
 	const struct gemm *g = run->g;
 	int64_t element = (int64_t)dtype_bytes(g->dtype);
-	struct block x = {
+	struct gemm_block x = {
 		.j0 = j0,
 		.a = run->a + axis_at(&g->batch, 0, batch) * element,
 		.b = run->b ? run->b + axis_at(&g->batch, 1, batch) * element : NULL,
@@ -589,7 +590,7 @@ static void pack_tasks(void *context, int64_t begin, int64_t end, int thread)
 	(void)thread;
 	for (; begin < end; begin++) {
 		int64_t panel = begin / blocks, k0 = begin % blocks * GEMM_K_BLOCK;
-		struct block x = open_block(run, panel / groups, panel % groups * width);
+		struct gemm_block x = open_block(run, panel / groups, panel % groups * width);
 
 		x.n = gemm_least(g->column.size - x.j0, width);
 		pack_columns(g, &x, k0, gemm_least(g->k.size - k0, GEMM_K_BLOCK));
@@ -597,7 +598,8 @@ static void pack_tasks(void *context, int64_t begin, int64_t end, int thread)
 }
 
 /* Rows [i0, i0 + m) by columns [j0, j0 + n) are written. */
-static void tell_block(const struct gemm_job *run, int64_t batch, const struct block *x, int thread)
+static void tell_block(const struct gemm_job *run, int64_t batch, const struct gemm_block *x,
+		       int thread)
 {
 	const struct gemm *g = run->g;
 	bool along = along_rows(g);
@@ -628,7 +630,7 @@ static void run_block(const struct gemm_job *run, int64_t task, int thread, bool
 	const struct gemm *g = run->g;
 	unsigned char *scratch = g->scratch + (size_t)thread * g->thread_bytes;
 	int64_t batch = task / g->m_blocks / g->n_blocks;
-	struct block x = open_block(run, batch, task / g->m_blocks % g->n_blocks * g->n_block);
+	struct gemm_block x = open_block(run, batch, task / g->m_blocks % g->n_blocks * g->n_block);
 
 	x.i0 = task % g->m_blocks * g->m_block;
 	x.m = gemm_least(g->row.size - x.i0, g->m_block);
@@ -687,7 +689,8 @@ static void run_ints(const struct gemm_job *run, int64_t task, int thread)
 				      (int64_t)sum);
 		}
 	tell_block(run, batch,
-		   &(struct block){ .i0 = m0, .m = m_end - m0, .j0 = n0, .n = n_end - n0 }, thread);
+		   &(struct gemm_block){ .i0 = m0, .m = m_end - m0, .j0 = n0, .n = n_end - n0 },
+		   thread);
 }
 
 static void run_tasks(void *context, int64_t begin, int64_t end, int thread)
@@ -710,7 +713,7 @@ static void run_tasks(void *context, int64_t begin, int64_t end, int thread)
 static void tell_all(const struct gemm_job *run)
 {
 	const struct gemm *g = run->g;
-	struct block x = { .m = g->row.size, .n = g->column.size };
+	struct gemm_block x = { .m = g->row.size, .n = g->column.size };
 
 	for (int64_t i = 0; i < g->batch.size; i++)
 		tell_block(run, i, &x, 0);

@@ -19,7 +19,7 @@ extern const char vec_text[]; /* vec.h, see Makefile */
 struct emitter {
 	struct buf *out;
 	const struct schedule *s;
-	const struct loop *loop;
+	const struct emit_loop *loop;
 	int loop_index;
 	bool splat_part; /* one vector of equal lanes */
 	const char *at;  /* index of the vector: "i", "i + L4" */
@@ -320,7 +320,7 @@ static void put_uniforms(struct emitter *e)
 }
 
 /* Several accumulators hide the latency of a short reduction. */
-static int accumulators(const struct loop *loop)
+static int accumulators(const struct emit_loop *loop)
 {
 	return loop->reduces && !loop->heavy && loop->n <= 8 ? 4 : 1;
 }
@@ -404,8 +404,9 @@ static void put_loop(struct emitter *e, int index)
 /* COLS: joins a tile, which lies in memory, to the columns' accumulators. */
 static void put_fold(struct emitter *e, const struct inst *inst, int reduction)
 {
-	struct loop loop = { .width = inst->dtype == DTYPE_BOOL ? 1
-								: (int)dtype_bytes(inst->dtype) };
+	struct emit_loop loop = { .width = inst->dtype == DTYPE_BOOL
+					       ? 1
+					       : (int)dtype_bytes(inst->dtype) };
 	const char *type, *args[3] = { "c", "v", "" };
 	int r = inst->src[0], w = loop.width;
 	char base[32], acc[64];

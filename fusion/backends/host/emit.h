@@ -10,7 +10,7 @@
 #include "fusion/base/buf.h"
 
 /* A loop over the tile: instructions whose values stay in registers. */
-struct loop {
+struct emit_loop {
 	int width;  /* bytes of a lane: 4, 8, or 1 for bools alone; 0: any so far */
 	bool heavy; /* calls the vector math library */
 	bool reduces;
@@ -21,7 +21,7 @@ struct loop {
 struct schedule {
 	const struct plan *plan;
 	const struct part *part;
-	struct loop *loops;
+	struct emit_loop *loops;
 	int n_loops;
 	int *loop_of;        /* of each instruction; -1: none (loads, folds) */
 	int *def;            /* of each register: the instruction here that writes it, -1 */

@@ -49,7 +49,7 @@ static bool is_sink(const struct inst *inst)
 }
 
 /* How long a chain of dependent instructions would end with inst in the loop. */
-static int depth_in(const struct schedule *s, const struct inst *inst, const struct loop *loop)
+static int depth_in(const struct schedule *s, const struct inst *inst, const struct emit_loop *loop)
 {
 	int depth = 1;
 
@@ -62,7 +62,7 @@ static int depth_in(const struct schedule *s, const struct inst *inst, const str
 	return is_sink(inst) ? 0 : depth;
 }
 
-static bool fits(const struct schedule *s, const struct inst *inst, const struct loop *loop)
+static bool fits(const struct schedule *s, const struct inst *inst, const struct emit_loop *loop)
 {
 	int width = width_of(s, inst);
 	bool heavy = inst->kind == INST_OP && op_info(inst->op)->transcendental;
@@ -90,7 +90,7 @@ static int choose_loop(struct schedule *s, int i)
 	}
 	if (s->n_loops > 0 && fits(s, inst, &s->loops[s->n_loops - 1]))
 		return s->n_loops - 1;
-	s->loops[s->n_loops] = (struct loop){ 0 };
+	s->loops[s->n_loops] = (struct emit_loop){ 0 };
 	return s->n_loops++;
 }
 
@@ -102,7 +102,7 @@ static void assign_loops(struct schedule *s)
 	for (int i = 0; i < s->part->n; i++) {
 		const struct inst *inst = &s->part->insts[i];
 		bool load = inst->kind == INST_LOAD || inst->kind == INST_RESTORE;
-		struct loop *loop;
+		struct emit_loop *loop;
 		int width;
 
 		if (load || inst->kind == INST_STORE || inst->kind == INST_SAVE)

@@ -36,7 +36,7 @@ static bool out_of_memory(struct err *err)
 static bool add_binding(struct executable *exe, struct err *err)
 {
 	const struct lowered *l = exe->lowered;
-	struct binding *b = &exe->bindings[exe->n_bindings++], *first = &exe->bindings[0];
+	struct host_binding *b = &exe->bindings[exe->n_bindings++], *first = &exe->bindings[0];
 	size_t n = (size_t)l->n_kernels + 1;
 
 	b->plans = calloc(n, sizeof(struct plan *));
@@ -61,7 +61,7 @@ static bool add_binding(struct executable *exe, struct err *err)
 	return true;
 }
 
-static void use_binding(struct executable *exe, struct binding *b)
+static void use_binding(struct executable *exe, struct host_binding *b)
 {
 	exe->plans = b->plans;
 	exe->libraries = b->libraries;
@@ -137,7 +137,7 @@ struct executable *executable_create(const struct backend_env *env, const struct
 	return NULL;
 }
 
-static void drop_binding(struct binding *b, int n_kernels)
+static void drop_binding(struct host_binding *b, int n_kernels)
 {
 	for (int i = 0; b->plans && i < n_kernels; i++)
 		plan_destroy(b->plans[i]);
@@ -150,15 +150,15 @@ static void drop_binding(struct binding *b, int n_kernels)
 
 /* A binding to fill: a new one while there is room, else the one that was used
  * longest ago. */
-static struct binding *take_binding(struct executable *exe, size_t n_vars, struct err *err)
+static struct host_binding *take_binding(struct executable *exe, size_t n_vars, struct err *err)
 {
-	struct binding *b = &exe->bindings[0];
+	struct host_binding *b = &exe->bindings[0];
 
 	if (b->vars && exe->n_bindings < MAX_BINDINGS) {
 		b = &exe->bindings[exe->n_bindings];
 		if (!add_binding(exe, err)) {
 			drop_binding(b, exe->lowered->n_kernels);
-			*b = (struct binding){ 0 };
+			*b = (struct host_binding){ 0 };
 			exe->n_bindings--;
 			return NULL;
 		}
@@ -173,7 +173,7 @@ static struct binding *take_binding(struct executable *exe, size_t n_vars, struc
 	return b;
 }
 
-static bool fill_binding(struct executable *exe, struct binding *b, const int64_t *vars,
+static bool fill_binding(struct executable *exe, struct host_binding *b, const int64_t *vars,
 			 struct err *err)
 {
 	const struct lowered *l = exe->lowered;
@@ -209,7 +209,7 @@ bool executable_bind(struct executable *exe, const int64_t *vars, struct err *er
 {
 	size_t n_vars = (size_t)sym_var_count(exe->lowered->graph->syms);
 	size_t bytes = n_vars * sizeof(*vars);
-	struct binding *b = &exe->bindings[0];
+	struct host_binding *b = &exe->bindings[0];
 
 	if (exe->numbers_alone && b->vars) {
 		for (int i = 0; i < exe->lowered->n_kernels; i++)
@@ -381,7 +381,7 @@ static void fill_step(struct recording *r, int kernel, void **at)
 {
 	struct recording_step *step = &r->steps[kernel];
 	struct plan *p = r->exe->plans[kernel];
-	const struct worker *w;
+	const struct plan_worker *w;
 
 	step->kind = kind_of(r->exe, kernel);
 	step->plan = p;

@@ -15,7 +15,7 @@
 struct program;
 
 /* The kernels with the numbers of one set of symbol values. */
-struct binding {
+struct host_binding {
 	int64_t *vars;                  /* NULL: not bound yet */
 	int64_t used;                   /* the least was used longest ago */
 	struct plan **plans;            /* of each kernel; NULL: LIBRARY */
@@ -33,7 +33,7 @@ struct executable {
 	struct blas *blas;              /* likewise */
 	struct plan **plans;            /* of the current binding */
 	struct library_call *libraries; /* likewise */
-	struct binding bindings[MAX_BINDINGS];
+	struct host_binding bindings[MAX_BINDINGS];
 	int n_bindings; /* made so far; the first has the plans that code was made for */
 	int64_t binds;
 	bool exact;         /* env->fence: no store goes beyond the last element */

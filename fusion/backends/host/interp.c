@@ -53,7 +53,7 @@ struct program {
 
 enum { MOST_TEMPS = 512 };
 
-struct builder {
+struct interp_builder {
 	const struct plan *plan;
 	const struct part *part;
 	const struct kernel_table *kernels;
@@ -70,7 +70,7 @@ struct builder {
 	struct err *err;
 };
 
-static const struct reg *reg_at(const struct builder *b, int r)
+static const struct reg *reg_at(const struct interp_builder *b, int r)
 {
 	return &b->plan->kernel->regs[r];
 }
@@ -78,7 +78,7 @@ static const struct reg *reg_at(const struct builder *b, int r)
 /* Scratch locations are counted from a base that is known at the end. */
 enum { TEMP_BASE = 1 << 20, REG_BASE = 1 << 10 };
 
-static int reg_location(struct builder *b, int r)
+static int reg_location(struct interp_builder *b, int r)
 {
 	for (int i = 0; i < b->n_regs; i++)
 		if (b->regs[i] == r)
@@ -87,7 +87,7 @@ static int reg_location(struct builder *b, int r)
 	return REG_BASE + b->n_regs++;
 }
 
-static int new_temp(struct builder *b, int r)
+static int new_temp(struct interp_builder *b, int r)
 {
 	for (int i = 0; i < b->n_temps; i++)
 		if (b->temp_reg[i] < 0) {
@@ -105,7 +105,7 @@ static int new_temp(struct builder *b, int r)
 }
 
 /* Frees the tiles whose register is read for the last time at `inst`. */
-static void release(struct builder *b, int inst, bool same_bytes, size_t bytes)
+static void release(struct interp_builder *b, int inst, bool same_bytes, size_t bytes)
 {
 	for (int i = 0; i < b->n_temps; i++) {
 		int r = b->temp_reg[i];
@@ -116,7 +116,7 @@ static void release(struct builder *b, int inst, bool same_bytes, size_t bytes)
 	}
 }
 
-static bool is_splat(const struct builder *b, int r)
+static bool is_splat(const struct interp_builder *b, int r)
 {
 	const struct reg *reg = reg_at(b, r);
 
@@ -124,14 +124,14 @@ static bool is_splat(const struct builder *b, int r)
 	       (reg->level == LEVEL_ROW && b->plan->kernel->form == FORM_ROWS);
 }
 
-static int source(struct builder *b, int r)
+static int source(struct interp_builder *b, int r)
 {
 	if (reg_at(b, r)->level != LEVEL_POINT)
 		return reg_location(b, r);
 	return b->location[r];
 }
 
-static struct interp_step *add_step(struct builder *b, enum interp_step_kind kind)
+static struct interp_step *add_step(struct interp_builder *b, enum interp_step_kind kind)
 {
 	struct interp_step *s = &b->steps[b->n_steps++];
 
@@ -139,7 +139,7 @@ static struct interp_step *add_step(struct builder *b, enum interp_step_kind kin
 	return s;
 }
 
-static void add_copy(struct builder *b, int dst, int src, enum dtype dtype, bool splat_src)
+static void add_copy(struct interp_builder *b, int dst, int src, enum dtype dtype, bool splat_src)
 {
 	struct interp_step *s = add_step(b, STEP_POINT);
 
@@ -150,7 +150,7 @@ static void add_copy(struct builder *b, int dst, int src, enum dtype dtype, bool
 }
 
 /* Where the result of instruction i goes. */
-static int destination(struct builder *b, int i, int r)
+static int destination(struct interp_builder *b, int i, int r)
 {
 	if (reg_at(b, r)->level != LEVEL_POINT)
 		return reg_location(b, r);
@@ -163,7 +163,7 @@ static int destination(struct builder *b, int i, int r)
 	return b->location[r];
 }
 
-static point_fn *point_of(const struct builder *b, const struct inst *inst)
+static point_fn *point_of(const struct interp_builder *b, const struct inst *inst)
 {
 	int last = inst->src[2] >= 0 ? 2 : inst->src[1] >= 0 ? 1 : 0;
 
@@ -172,7 +172,7 @@ static point_fn *point_of(const struct builder *b, const struct inst *inst)
 	return b->kernels->point[inst->op][reg_at(b, inst->src[last])->dtype];
 }
 
-static bool add_point(struct builder *b, int i, const struct inst *inst)
+static bool add_point(struct interp_builder *b, int i, const struct inst *inst)
 {
 	struct interp_step s = { .kind = STEP_POINT, .point = point_of(b, inst) };
 	bool narrow = inst->dtype == DTYPE_BOOL ||
@@ -201,7 +201,7 @@ static bool add_point(struct builder *b, int i, const struct inst *inst)
 	return s.dst >= 0;
 }
 
-static bool add_store(struct builder *b, int i, const struct inst *inst)
+static bool add_store(struct interp_builder *b, int i, const struct inst *inst)
 {
 	int r = inst->src[0];
 
@@ -211,7 +211,7 @@ static bool add_store(struct builder *b, int i, const struct inst *inst)
 	return true;
 }
 
-static bool add_reduce(struct builder *b, int i, const struct inst *inst, int reduction)
+static bool add_reduce(struct interp_builder *b, int i, const struct inst *inst, int reduction)
 {
 	bool cols = b->plan->kernel->form == FORM_COLS;
 	int src = source(b, inst->src[0]);
@@ -237,7 +237,7 @@ static bool add_reduce(struct builder *b, int i, const struct inst *inst, int re
 	return true;
 }
 
-static void load(struct builder *b, int i, const struct inst *inst)
+static void load(struct interp_builder *b, int i, const struct inst *inst)
 {
 	if (reg_at(b, inst->dst)->level == LEVEL_POINT)
 		b->location[inst->dst] = b->place_of[i];
@@ -245,7 +245,7 @@ static void load(struct builder *b, int i, const struct inst *inst)
 		add_copy(b, reg_location(b, inst->dst), b->place_of[i], inst->dtype, false);
 }
 
-static bool add_inst(struct builder *b, int i, int *reductions)
+static bool add_inst(struct interp_builder *b, int i, int *reductions)
 {
 	const struct inst *inst = &b->part->insts[i];
 
@@ -268,7 +268,7 @@ static bool add_inst(struct builder *b, int i, int *reductions)
 
 /* Last readers; and who may be computed into the place where it is stored: a
  * result that is read again is read from there. */
-static void scan(struct builder *b)
+static void scan(struct interp_builder *b)
 {
 	const struct part *part = b->part;
 	int place = 0;
@@ -288,7 +288,7 @@ static void scan(struct builder *b)
 	}
 }
 
-static int final_location(const struct builder *b, int location)
+static int final_location(const struct interp_builder *b, int location)
 {
 	if (location >= TEMP_BASE)
 		return b->part->n_places + b->n_regs + (location - TEMP_BASE);
@@ -297,7 +297,7 @@ static int final_location(const struct builder *b, int location)
 	return location;
 }
 
-static struct program *finish(struct builder *b)
+static struct program *finish(struct interp_builder *b)
 {
 	size_t steps = sizeof(struct interp_step) * (size_t)b->n_steps;
 	size_t regs = sizeof(int) * (size_t)b->n_regs;
@@ -339,7 +339,7 @@ static struct program *program_create(const struct plan *plan, int index,
 {
 	const struct part *part = &plan->parts[index];
 	size_t n_regs = (size_t)plan->kernel->n_regs + 1, n = (size_t)part->n + 1;
-	struct builder b = { .plan = plan, .part = part, .kernels = kernels, .err = err };
+	struct interp_builder b = { .plan = plan, .part = part, .kernels = kernels, .err = err };
 	struct program *p = NULL;
 	int reductions = 0, *ints = malloc(sizeof(int) * (4 * n_regs + n + MOST_TEMPS));
 

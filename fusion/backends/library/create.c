@@ -5,7 +5,7 @@
 
 enum { GRAIN = 16 * 1024 };
 
-struct job {
+struct create_job {
 	const struct library_call *call;
 	void *const *buffers;
 };
@@ -20,7 +20,7 @@ static double number(const struct library_call *call, int i)
 static void run_items(const struct library_call *call, void *const *buffers, struct pool *pool,
 		      pool_fn *fn, int64_t n, int64_t each)
 {
-	struct job job = { call, buffers };
+	struct create_job job = { call, buffers };
 
 	if (n > 0)
 		pool_run(pool, n, GRAIN / (each + 1) + 1, fn, &job);
@@ -28,7 +28,7 @@ static void run_items(const struct library_call *call, void *const *buffers, str
 
 static void arange_range(void *context, int64_t begin, int64_t end, int thread)
 {
-	const struct job *job = context;
+	const struct create_job *job = context;
 	const struct library_call *c = job->call;
 	void *out = operand_start(&c->out, job->buffers);
 	bool exact = c->node->args[0].kind != ARG_FLOAT && c->node->args[1].kind != ARG_FLOAT;
@@ -100,7 +100,7 @@ static int64_t clamp(int64_t x, int64_t most)
 /* Rows of all matrices: the part of each on one side of the diagonal stays. */
 static void triangle_range(void *context, int64_t begin, int64_t end, int thread)
 {
-	const struct job *job = context;
+	const struct create_job *job = context;
 	const struct library_call *c = job->call;
 	const struct operand *x = &c->arg[0];
 	int rank = x->rank;

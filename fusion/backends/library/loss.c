@@ -23,7 +23,7 @@ struct class_loss {
 	struct sums chunk[];
 };
 
-struct job {
+struct loss_job {
 	const struct library_call *call;
 	void *const *buffers;
 };
@@ -97,7 +97,7 @@ static int64_t scores_of(const struct class_loss *l, const struct operand *x, in
 }
 
 /* The weighted loss of target i; *weight is 0 where it is ignored. */
-static double one(const struct job *job, int64_t i, double *weight)
+static double one(const struct loss_job *job, int64_t i, double *weight)
 {
 	const struct library_call *c = job->call;
 	const struct class_loss *l = c->state;
@@ -121,7 +121,7 @@ static double one(const struct job *job, int64_t i, double *weight)
 
 static void each_range(void *context, int64_t begin, int64_t end, int thread)
 {
-	const struct job *job = context;
+	const struct loss_job *job = context;
 	void *out = operand_start(&job->call->out, job->buffers);
 	double weight;
 
@@ -132,7 +132,7 @@ static void each_range(void *context, int64_t begin, int64_t end, int thread)
 
 static void chunk_range(void *context, int64_t begin, int64_t end, int thread)
 {
-	const struct job *job = context;
+	const struct loss_job *job = context;
 	struct class_loss *l = job->call->state;
 
 	(void)thread;
@@ -155,7 +155,7 @@ static void run_class_loss(const struct library_call *call, void *const *buffers
 {
 	const struct class_loss *l = call->state;
 	int64_t chunks = (l->points + TARGETS - 1) / TARGETS;
-	struct job job = { call, buffers };
+	struct loss_job job = { call, buffers };
 	struct sums all = { 0 };
 
 	if (l->reduction == 'n') {

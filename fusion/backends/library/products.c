@@ -199,14 +199,14 @@ const struct library_op library_einsum = { bind_contraction, run_contraction };
 
 enum { ARG_Q, ARG_K, ARG_V, ARG_MASK, ARG_SCALE, ARG_FILL, ARG_HOW };
 
-struct row {
+struct product_row {
 	const struct library_call *call;
 	void *const *buffers;
 	int64_t at[ARG_MASK + 1], out; /* of the row, and of the first key */
 	int64_t row;
 };
 
-static double element(const struct row *r, int arg, int64_t at)
+static double element(const struct product_row *r, int arg, int64_t at)
 {
 	const struct operand *x = &r->call->arg[arg];
 
@@ -229,7 +229,7 @@ static int64_t mask_step(const struct operand *mask, int from_last)
 	return d < 0 || mask->size[d] == 1 ? 0 : mask->stride[d];
 }
 
-static double score_of(const struct row *r, int64_t key)
+static double score_of(const struct product_row *r, int64_t key)
 {
 	const struct operand *q = &r->call->arg[ARG_Q], *k = &r->call->arg[ARG_K];
 	const struct operand *mask = &r->call->arg[ARG_MASK];
@@ -257,7 +257,7 @@ static double score_of(const struct row *r, int64_t key)
 		   : rounded(q->dtype, r->call->node->args[ARG_FILL].f);
 }
 
-static void attend(const struct row *r, double *powers)
+static void attend(const struct product_row *r, double *powers)
 {
 	const struct operand *v = &r->call->arg[ARG_V], *out = &r->call->out;
 	int last = v->rank - 1;
@@ -284,7 +284,7 @@ static void attend(const struct row *r, double *powers)
 }
 
 /* Row `index` of all matrices' rows. */
-static void seek(struct row *r, int64_t index)
+static void seek(struct product_row *r, int64_t index)
 {
 	const struct library_call *c = r->call;
 	const struct operand *q = &c->arg[ARG_Q], *mask = &c->arg[ARG_MASK];
@@ -321,7 +321,7 @@ static bool bind_attention(struct library_call *call, struct err *err)
 static void run_attention(const struct library_call *call, void *const *buffers, struct pool *pool)
 {
 	const struct operand *q = &call->arg[ARG_Q];
-	struct row row = { .call = call, .buffers = buffers };
+	struct product_row row = { .call = call, .buffers = buffers };
 	int64_t width = q->size[q->rank - 1];
 
 	(void)pool;

@@ -170,34 +170,36 @@ const struct library_op library_logcumsumexp = { .run = run };
 enum { MOST_THREADS = 64 };
 
 /* An element and where it was. */
-struct item {
+struct scan_item {
 	union number key;
 	int64_t index;
 };
 
-struct lines {
+struct scan_lines {
 	const struct library_call *call;
 	void *const *buffers;
 	int dim;
 	int64_t length, inner, lines;
 	bool floats, descending, indices;
 	int64_t taken; /* of each line */
-	struct item *scratch;
+	struct scan_item *scratch;
 };
 
-static bool is_less(const struct lines *l, const struct item *a, const struct item *b)
+static bool is_less(const struct scan_lines *l, const struct scan_item *a,
+		    const struct scan_item *b)
 {
 	if (!l->floats)
 		return a->key.i < b->key.i;
 	return a->key.f < b->key.f || (isnan(b->key.f) && !isnan(a->key.f));
 }
 
-static bool goes_first(const struct lines *l, const struct item *a, const struct item *b)
+static bool goes_first(const struct scan_lines *l, const struct scan_item *a,
+		       const struct scan_item *b)
 {
 	return l->descending ? is_less(l, b, a) : is_less(l, a, b);
 }
 
-static void get(const struct lines *l, int64_t from, int64_t i, struct item *out)
+static void get(const struct scan_lines *l, int64_t from, int64_t i, struct scan_item *out)
 {
 	const struct operand *x = &l->call->arg[0];
 	const void *in = operand_start(x, l->buffers);
@@ -210,7 +212,7 @@ static void get(const struct lines *l, int64_t from, int64_t i, struct item *out
 		out->key.i = dtype_get_int(x->dtype, in, at);
 }
 
-static void put(const struct lines *l, int64_t to, const struct item *item)
+static void put(const struct scan_lines *l, int64_t to, const struct scan_item *item)
 {
 	const struct operand *out = &l->call->out;
 	void *memory = operand_start(out, l->buffers);
@@ -224,7 +226,7 @@ static void put(const struct lines *l, int64_t to, const struct item *item)
 }
 
 /* Where line number `line` begins in the operand, and in the result. */
-static void line_start(const struct lines *l, int64_t line, int64_t *from, int64_t *to)
+static void line_start(const struct scan_lines *l, int64_t line, int64_t *from, int64_t *to)
 {
 	const struct operand *x = &l->call->arg[0];
 	int64_t outer = line / l->inner, inner = line % l->inner;
@@ -235,10 +237,11 @@ static void line_start(const struct lines *l, int64_t line, int64_t *from, int64
 }
 
 /* Merges from `a` to `b` and back: stable, n log n, no recursion. */
-static struct item *merge_sort(const struct lines *l, struct item *a, struct item *b, int64_t n)
+static struct scan_item *merge_sort(const struct scan_lines *l, struct scan_item *a,
+				    struct scan_item *b, int64_t n)
 {
 	for (int64_t width = 1; width < n; width *= 2) {
-		struct item *swap = a;
+		struct scan_item *swap = a;
 
 		for (int64_t begin = 0; begin < n; begin += 2 * width) {
 			int64_t middle = begin + width < n ? begin + width : n;
@@ -259,8 +262,8 @@ static struct item *merge_sort(const struct lines *l, struct item *a, struct ite
 
 static void sort_lines(void *context, int64_t begin, int64_t end, int thread)
 {
-	const struct lines *l = context;
-	struct item *items = l->scratch + (int64_t)thread * 2 * l->length, *sorted;
+	const struct scan_lines *l = context;
+	struct scan_item *items = l->scratch + (int64_t)thread * 2 * l->length, *sorted;
 	int64_t from, to;
 
 	for (int64_t line = begin; line < end; line++) {
@@ -275,12 +278,12 @@ static void sort_lines(void *context, int64_t begin, int64_t end, int thread)
 
 static void extreme_lines(void *context, int64_t begin, int64_t end, int thread)
 {
-	const struct lines *l = context;
+	const struct scan_lines *l = context;
 	int64_t from, to;
 
 	(void)thread;
 	for (int64_t line = begin; line < end; line++) {
-		struct item best, item;
+		struct scan_item best, item;
 
 		line_start(l, line, &from, &to);
 		get(l, from, 0, &best);
@@ -295,16 +298,16 @@ static void extreme_lines(void *context, int64_t begin, int64_t end, int thread)
 	}
 }
 
-static struct lines lines_of(const struct library_call *call, void *const *buffers, int dim)
+static struct scan_lines lines_of(const struct library_call *call, void *const *buffers, int dim)
 {
 	const struct operand *x = &call->arg[0];
-	struct lines l = { .call = call,
-			   .buffers = buffers,
-			   .dim = dim,
-			   .length = x->rank ? x->size[dim] : 1,
-			   .inner = 1,
-			   .lines = 1,
-			   .floats = dtype_category(x->dtype) == CATEGORY_FLOAT };
+	struct scan_lines l = { .call = call,
+				.buffers = buffers,
+				.dim = dim,
+				.length = x->rank ? x->size[dim] : 1,
+				.inner = 1,
+				.lines = 1,
+				.floats = dtype_category(x->dtype) == CATEGORY_FLOAT };
 
 	for (int d = dim + 1; d < x->rank; d++)
 		l.inner *= x->size[d];
@@ -325,7 +328,7 @@ static int sort_dim(const struct library_call *call)
 	return library_dim(call, is_topk(call) ? 2 : 1, rank ? rank : 1);
 }
 
-static int64_t line_grain(const struct lines *l)
+static int64_t line_grain(const struct scan_lines *l)
 {
 	int64_t grain = 4096 / (l->length + 1) + 1,
 		least = (l->lines + MOST_THREADS - 1) / MOST_THREADS;
@@ -335,11 +338,11 @@ static int64_t line_grain(const struct lines *l)
 
 static bool bind_sort(struct library_call *call, struct err *err)
 {
-	struct lines l = lines_of(call, NULL, sort_dim(call));
+	struct scan_lines l = lines_of(call, NULL, sort_dim(call));
 	int64_t grain = line_grain(&l), threads = l.lines / grain + 1;
 	size_t bytes;
 
-	if (__builtin_mul_overflow((size_t)threads * 2 * sizeof(struct item), (size_t)l.length,
+	if (__builtin_mul_overflow((size_t)threads * 2 * sizeof(struct scan_item), (size_t)l.length,
 				   &bytes))
 		return library_no_memory(err);
 	call->room[0].at = call->state = malloc(bytes + 1);
@@ -349,7 +352,7 @@ static bool bind_sort(struct library_call *call, struct err *err)
 
 static void run_sort(const struct library_call *call, void *const *buffers, struct pool *pool)
 {
-	struct lines l = lines_of(call, buffers, sort_dim(call));
+	struct scan_lines l = lines_of(call, buffers, sort_dim(call));
 
 	l.scratch = call->state;
 	l.descending = is_topk(call) ? call->number[3] : call->number[2];
@@ -365,11 +368,11 @@ const struct library_op library_topk_values = { bind_sort, run_sort };
 const struct library_op library_topk_indices = { bind_sort, run_sort };
 
 /* The index of the best of all elements, row by row. */
-static void extreme_of_all(const struct lines *l)
+static void extreme_of_all(const struct scan_lines *l)
 {
 	const struct operand *x = &l->call->arg[0];
 	const void *in = operand_start(x, l->buffers);
-	struct item best = { .index = 0 }, item;
+	struct scan_item best = { .index = 0 }, item;
 
 	for (int64_t i = 0; i < x->numel; i++) {
 		int64_t at = library_offset(x, 0, x->rank, i);
@@ -391,7 +394,8 @@ static void run_extreme(const struct library_call *call, void *const *buffers, s
 {
 	bool all = call->node->args[1].kind == ARG_NONE;
 	int rank = call->arg[0].rank;
-	struct lines l = lines_of(call, buffers, all ? 0 : library_dim(call, 1, rank ? rank : 1));
+	struct scan_lines l = lines_of(call, buffers,
+				       all ? 0 : library_dim(call, 1, rank ? rank : 1));
 
 	l.indices = true;
 	l.taken = 1;
@@ -410,12 +414,12 @@ const struct library_op library_argmin = { NULL, run_extreme };
 /* The best so far at each place of a line; of equals the last one. */
 static void best_so_far(void *context, int64_t begin, int64_t end, int thread)
 {
-	const struct lines *l = context;
+	const struct scan_lines *l = context;
 	int64_t from, to;
 
 	(void)thread;
 	for (int64_t line = begin; line < end; line++) {
-		struct item best, item;
+		struct scan_item best, item;
 
 		line_start(l, line, &from, &to);
 		for (int64_t i = 0; i < l->length; i++) {
@@ -432,7 +436,7 @@ static void run_best(const struct library_call *call, void *const *buffers, stru
 {
 	int rank = call->arg[0].rank;
 	enum op op = call->node->op;
-	struct lines l = lines_of(call, buffers, library_dim(call, 1, rank ? rank : 1));
+	struct scan_lines l = lines_of(call, buffers, library_dim(call, 1, rank ? rank : 1));
 
 	l.indices = op == OP_cummax_indices || op == OP_cummin_indices;
 	l.descending = op == OP_cummax_values || op == OP_cummax_indices;

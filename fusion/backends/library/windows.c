@@ -32,7 +32,7 @@ enum {
 };
 
 /* What the product's memory has room for, besides. */
-struct convolution {
+struct library_convolution {
 	int64_t pad[2], size[2]; /* of the padded input */
 	int64_t stride[4];       /* of what the product reads, in elements */
 	bool pads;               /* the padded input follows */
@@ -50,7 +50,7 @@ static void add(struct axis_dims *a, int64_t size, int64_t in_first, int64_t in_
 
 /* Whether windows that are neighbours are read where they lie: a kernel over several
  * elements reads each often, and the vectors are full of channels. */
-static bool is_direct(const struct library_call *call, const struct convolution *c)
+static bool is_direct(const struct library_call *call, const struct library_convolution *c)
 {
 	const struct operand *w = &call->arg[1], *y = &call->out;
 	int64_t groups = call->number[5];
@@ -61,8 +61,8 @@ static bool is_direct(const struct library_call *call, const struct convolution 
 }
 
 /* Windows by channels: the image is the first operand. */
-static struct gemm *create_direct(const struct library_call *call, const struct convolution *c,
-				  struct gemm *like)
+static struct gemm *create_direct(const struct library_call *call,
+				  const struct library_convolution *c, struct gemm *like)
 {
 	const struct operand *x = &call->arg[0], *w = &call->arg[1], *y = &call->out;
 	struct axis_dims batch = { .size = 1 }, row = batch, column = batch, k = batch;
@@ -82,8 +82,8 @@ static struct gemm *create_direct(const struct library_call *call, const struct 
 	return gemm_create(like, &batch, &row, &column, &k);
 }
 
-static struct gemm *create_product(const struct library_call *call, const struct convolution *c,
-				   size_t extra_bytes)
+static struct gemm *create_product(const struct library_call *call,
+				   const struct library_convolution *c, size_t extra_bytes)
 {
 	const struct operand *x = &call->arg[0], *w = &call->arg[1], *y = &call->out;
 	struct axis_dims batch = { .size = 1 }, row = batch, column = batch, k = batch;
@@ -114,7 +114,7 @@ static struct gemm *create_product(const struct library_call *call, const struct
 static bool bind_convolution(struct library_call *call, struct err *err)
 {
 	const struct operand *x = &call->arg[0];
-	struct convolution c = { 0 };
+	struct library_convolution c = { 0 };
 	struct gemm *g;
 	size_t bytes = sizeof(c);
 
@@ -146,7 +146,7 @@ static bool bind_convolution(struct library_call *call, struct err *err)
 /* What the copy of a plane needs: the input's rows between zeros. */
 struct padding {
 	const struct library_call *call;
-	struct convolution *c;
+	struct library_convolution *c;
 	const char *in;
 };
 
@@ -154,7 +154,7 @@ static void pad_planes(void *context, int64_t begin, int64_t end, int thread)
 {
 	const struct padding *p = context;
 	const struct operand *x = &p->call->arg[0];
-	const struct convolution *c = p->c;
+	const struct library_convolution *c = p->c;
 	size_t bytes = dtype_bytes(x->dtype);
 
 	(void)thread;
@@ -182,7 +182,7 @@ static void run_convolution(const struct library_call *call, void *const *buffer
 {
 	const struct operand *x = &call->arg[0];
 	const struct gemm *g = call->state;
-	struct convolution *c = g->extra;
+	struct library_convolution *c = g->extra;
 	struct padding padding = { call, c, operand_start(x, buffers) };
 	int64_t plane = x->size[2] * x->size[3];
 	const void *image, *weight;
@@ -202,7 +202,7 @@ const struct library_op library_conv_windows = { bind_convolution, run_convoluti
 /* ---- windows over the last two dims: columns and pools */
 
 /* How windows lie: [0] down, [1] across. */
-struct windows {
+struct window_rows {
 	const struct library_call *call;
 	const char *in;
 	char *out;
@@ -211,12 +211,12 @@ struct windows {
 	bool all; /* avg_pool2d: padding counts */
 };
 
-static struct windows open_windows(const struct library_call *call, void *const *buffers)
+static struct window_rows open_windows(const struct library_call *call, void *const *buffers)
 {
 	const struct operand *x = &call->arg[0], *y = &call->out;
-	struct windows w = { .call = call,
-			     .in = operand_start(x, buffers),
-			     .out = operand_start(y, buffers) };
+	struct window_rows w = { .call = call,
+				 .in = operand_start(x, buffers),
+				 .out = operand_start(y, buffers) };
 
 	for (int i = 0; i < 2; i++) {
 		w.in_size[i] = x->size[x->rank - 2 + i];
@@ -233,7 +233,7 @@ static struct windows open_windows(const struct library_call *call, void *const 
 /* One plane of im2col: a channel of a sample. */
 static void columns_plane(void *context, int64_t begin, int64_t end, int thread)
 {
-	const struct windows *w = context;
+	const struct window_rows *w = context;
 	const struct operand *x = &w->call->arg[0];
 	size_t bytes = dtype_bytes(x->dtype);
 	int64_t count = w->out_size[0] * w->out_size[1];
@@ -272,7 +272,7 @@ static int64_t planes(const struct operand *x)
 
 static void run_columns(const struct library_call *call, void *const *buffers, struct pool *pool)
 {
-	struct windows w = open_windows(call, buffers);
+	struct window_rows w = open_windows(call, buffers);
 
 	for (int i = 0; i < 2; i++)
 		w.out_size[i] = (w.in_size[i] + 2 * w.padding[i] -
@@ -286,13 +286,13 @@ static void run_columns(const struct library_call *call, void *const *buffers, s
 const struct library_op library_im2col = { NULL, run_columns };
 
 /* The rows (or columns) of a window that lie in the input: [begin, end) by step. */
-struct range {
+struct window_range {
 	int64_t begin, end, step, padded; /* padded: with those in the padding */
 };
 
-static struct range range_of(const struct windows *w, int axis, int64_t index)
+static struct window_range range_of(const struct window_rows *w, int axis, int64_t index)
 {
-	struct range r = { .step = w->dilation[axis] };
+	struct window_range r = { .step = w->dilation[axis] };
 	int64_t last;
 
 	if (w->kernel[axis] == 0) { /* adaptive: as many windows as asked for */
@@ -313,8 +313,8 @@ static struct range range_of(const struct windows *w, int axis, int64_t index)
 	return r;
 }
 
-static void pool_one(const struct windows *w, bool largest, int64_t from, int64_t to,
-		     struct range r, struct range c)
+static void pool_one(const struct window_rows *w, bool largest, int64_t from, int64_t to,
+		     struct window_range r, struct window_range c)
 {
 	const struct operand *x = &w->call->arg[0];
 	bool floats = dtype_category(x->dtype) == CATEGORY_FLOAT;
@@ -347,7 +347,7 @@ static void pool_one(const struct windows *w, bool largest, int64_t from, int64_
 				 sum / (double)(w->all ? r.padded * c.padded : count));
 }
 
-static void pool_planes(const struct windows *w, int64_t begin, int64_t end, bool largest)
+static void pool_planes(const struct window_rows *w, int64_t begin, int64_t end, bool largest)
 {
 	const struct operand *x = &w->call->arg[0];
 	int64_t to = begin * w->out_size[0] * w->out_size[1];
@@ -376,7 +376,7 @@ static void mean_planes(void *context, int64_t begin, int64_t end, int thread)
 
 static void run_pool(const struct library_call *call, void *const *buffers, struct pool *pool)
 {
-	struct windows w = open_windows(call, buffers);
+	struct window_rows w = open_windows(call, buffers);
 	enum op op = call->node->op;
 	bool largest = op == OP_max_pool2d || op == OP_adaptive_max_pool2d;
 

@@ -24,15 +24,15 @@ struct fence {
 	struct fence_counts counts;
 };
 
-struct words { /* as they are to be */
+struct memory_words { /* as they are to be */
 	unsigned char at[FENCE_BYTES];
 };
 
 /* Other bytes than poison has, so that to copy that over them is seen; NaNs all the same,
  * for whoever reads past an end. */
-static struct words intact(void)
+static struct memory_words intact(void)
 {
-	struct words w;
+	struct memory_words w;
 
 	for (int i = 0; i < FENCE_BYTES; i++)
 		w.at[i] = i % 2 ? 0xff : 0xf4;
@@ -135,7 +135,7 @@ void fence_poison_here(void *memory, size_t bytes)
 
 static void set_words(const struct fence *g, char *at)
 {
-	const struct words w = intact();
+	const struct memory_words w = intact();
 
 	if (g->device)
 		g->device->write(g->device->self, at, w.at, sizeof(w.at));
@@ -187,8 +187,8 @@ static void note(struct fence *g, const struct guarded *at, bool after, int firs
 static void look_at(struct fence *g, const struct guarded *at, bool after)
 {
 	char *where = after ? at->memory + at->bytes : at->memory - FENCE_BYTES;
-	const struct words want = intact();
-	struct words have;
+	const struct memory_words want = intact();
+	struct memory_words have;
 	int first = 0, last = FENCE_BYTES - 1;
 
 	if (g->device)

@@ -82,7 +82,7 @@ static void repeat(char *tile, int64_t done, int64_t n, unsigned bytes)
 static void walk_copy(const struct plan_place *at, char *memory, char *tile, int64_t begin,
 		      int64_t n, bool out)
 {
-	const struct walk *inner = at->inner, last = inner[at->n_inner - 1];
+	const struct plan_walk *inner = at->inner, last = inner[at->n_inner - 1];
 	int64_t index[MAX_RANK] = { 0 }, where = 0, rest = begin;
 	unsigned bytes = at->bytes;
 
@@ -207,8 +207,8 @@ static void gather_joined(const struct plan *p, const struct joined *joined, voi
 /* The address of points [begin, begin + n), gathered into `stage` where they do not lie side
  * by side. */
 static void *place_open(const struct plan *p, const struct plan_place *at,
-			const struct worker *owner, int64_t base, void *const *buffers, void *stage,
-			const struct span *span)
+			const struct plan_worker *owner, int64_t base, void *const *buffers,
+			void *stage, const struct plan_span *span)
 {
 	char *memory;
 	int64_t where;
@@ -233,7 +233,7 @@ static void *place_open(const struct plan *p, const struct plan_place *at,
 }
 
 static void place_close(const struct plan *p, const struct plan_place *at, int64_t base,
-			void *const *buffers, void *opened, const struct span *span)
+			void *const *buffers, void *opened, const struct plan_span *span)
 {
 	char *memory = place_start(p, at, base, buffers);
 
@@ -286,8 +286,8 @@ struct launch {
 	pool_fn *range; /* MAP: forward over tiles */
 };
 
-void executor_part(const struct plan *p, int part, const struct worker *owner, struct worker *self,
-		   void *const *buffers, const struct span *span)
+void executor_part(const struct plan *p, int part, const struct plan_worker *owner,
+		   struct plan_worker *self, void *const *buffers, const struct plan_span *span)
 {
 	const struct part *what = &p->parts[part];
 	const struct tile_code *code = &p->code[part];
@@ -319,7 +319,7 @@ void executor_part(const struct plan *p, int part, const struct worker *owner, s
 			place_close(p, &what->places[k], base[k], buffers, at[k], span);
 }
 
-void executor_row(const struct plan *p, struct worker *w, int64_t row)
+void executor_row(const struct plan *p, struct plan_worker *w, int64_t row)
 {
 	int64_t index[MAX_RANK] = { 0 };
 
@@ -341,7 +341,7 @@ static void map_range(void *context, int64_t begin, int64_t end, int thread)
 {
 	const struct launch *launch = context;
 	struct plan *p = launch->plan;
-	struct worker *w = &p->workers[thread];
+	struct plan_worker *w = &p->workers[thread];
 
 	executor_row(p, w, 0);
 	begin *= p->tile;
@@ -350,7 +350,7 @@ static void map_range(void *context, int64_t begin, int64_t end, int thread)
 		int64_t n = end - begin < p->tile ? end - begin : p->tile;
 
 		executor_part(p, part_body(0), w, w, launch->buffers,
-			      &(struct span){ .begin = begin, .n = n });
+			      &(struct plan_span){ .begin = begin, .n = n });
 	}
 }
 
@@ -360,7 +360,7 @@ static void flat_range(void *context, int64_t begin, int64_t end, int thread)
 	const struct plan *p = launch->plan;
 	const struct part *body = &p->parts[part_body(0)];
 	const struct tile_code *code = &p->code[part_body(0)];
-	const struct worker *w = &p->workers[thread];
+	const struct plan_worker *w = &p->workers[thread];
 	char *at[MAX_PLACES];
 	struct tile tile = { .at = (void *const *)at, .reg = w->reg, .scratch = w->scratch };
 
@@ -410,7 +410,7 @@ void plan_setup(struct plan *p, void *const *buffers)
 		return;
 	executor_row(p, &p->workers[0], 0);
 	executor_part(p, PART_SETUP, &p->workers[0], &p->workers[0], buffers,
-		      &(struct span){ .n = 1 });
+		      &(struct plan_span){ .n = 1 });
 }
 
 bool plan_suits_blocks(const struct plan *p, int64_t columns, int64_t numel)
@@ -431,7 +431,7 @@ void plan_begin_blocks(struct plan *p, void *const *buffers)
 
 /* Short runs: as many as a tile holds are put side by side, so that the code is not
  * called for each. */
-static void run_runs(const struct plan *p, struct worker *w, void *const *buffers,
+static void run_runs(const struct plan *p, struct plan_worker *w, void *const *buffers,
 		     struct plan_block at)
 {
 	const struct part *body = &p->parts[part_body(0)];
@@ -458,7 +458,7 @@ static void run_runs(const struct plan *p, struct worker *w, void *const *buffer
 void plan_run_block(struct plan *p, void *const *buffers, const struct plan_block *block,
 		    int thread)
 {
-	struct worker *w = &p->workers[thread];
+	struct plan_worker *w = &p->workers[thread];
 	struct plan_block at = *block;
 
 	if (at.step == at.n) {
@@ -481,7 +481,7 @@ void plan_run_block(struct plan *p, void *const *buffers, const struct plan_bloc
 			int64_t n = at.n - done < p->tile ? at.n - done : p->tile;
 
 			executor_part(p, part_body(0), w, w, buffers,
-				      &(struct span){ .begin = at.begin + done, .n = n });
+				      &(struct plan_span){ .begin = at.begin + done, .n = n });
 		}
 }
 

@@ -12,15 +12,15 @@
  * does not depend on the number of threads.
  */
 
-struct rows {
+struct reduce_rows {
 	struct plan *plan;
 	void *const *buffers;
 	int stage; /* of the row that is shared by chunks */
 };
 
 /* Reduces one chunk of the owner's row into `partial`. */
-static void run_chunk(const struct plan *p, int stage, const struct worker *owner,
-		      struct worker *self, void *const *buffers, int64_t chunk,
+static void run_chunk(const struct plan *p, int stage, const struct plan_worker *owner,
+		      struct plan_worker *self, void *const *buffers, int64_t chunk,
 		      union number *partial)
 {
 	const struct part *body = &p->parts[part_body(stage)];
@@ -36,14 +36,14 @@ static void run_chunk(const struct plan *p, int stage, const struct worker *owne
 				number_fill(DTYPE_BOOL, self->acc[r], body->reducers[r]->first,
 					    VECTOR_MAX);
 		executor_part(p, part_body(stage), owner, self, buffers,
-			      &(struct span){ .begin = begin, .n = n, .slot = begin });
+			      &(struct plan_span){ .begin = begin, .n = n, .slot = begin });
 		for (int r = 0; r < body->n_reduces; r++)
 			body->reducers[r]->gather(&partial[r], self->acc[r], body->lanes[r]);
 	}
 }
 
 /* Rounds the row's results into their registers. */
-static void finish_stage(const struct plan *p, int stage, const struct worker *owner)
+static void finish_stage(const struct plan *p, int stage, const struct plan_worker *owner)
 {
 	const struct part *body = &p->parts[part_body(stage)];
 
@@ -58,7 +58,7 @@ static void finish_stage(const struct plan *p, int stage, const struct worker *o
 
 static void share_chunks(void *context, int64_t begin, int64_t end, int thread)
 {
-	const struct rows *rows = context;
+	const struct reduce_rows *rows = context;
 	struct plan *p = rows->plan;
 
 	for (int64_t c = end - 1; c >= begin; c--)
@@ -66,7 +66,7 @@ static void share_chunks(void *context, int64_t begin, int64_t end, int thread)
 			  p->chunks + c * p->most_reduces);
 }
 
-static void run_stage(struct plan *p, int stage, struct worker *w, void *const *buffers,
+static void run_stage(struct plan *p, int stage, struct plan_worker *w, void *const *buffers,
 		      struct pool *pool)
 {
 	const struct part *body = &p->parts[part_body(stage)];
@@ -75,7 +75,7 @@ static void run_stage(struct plan *p, int stage, struct worker *w, void *const *
 	for (int r = 0; r < body->n_reduces; r++)
 		w->total[r] = body->reducers[r]->first;
 	if (pool) {
-		struct rows rows = { .plan = p, .buffers = buffers, .stage = stage };
+		struct reduce_rows rows = { .plan = p, .buffers = buffers, .stage = stage };
 		int64_t grain = (chunks + p->n_workers - 1) / p->n_workers;
 
 		pool_run_towards(pool, chunks, grain, true, share_chunks, &rows);
@@ -91,16 +91,16 @@ static void run_stage(struct plan *p, int stage, struct worker *w, void *const *
 	}
 	finish_stage(p, stage, w);
 	if (p->parts[part_post(stage)].n)
-		executor_part(p, part_post(stage), w, w, buffers, &(struct span){ .n = 1 });
+		executor_part(p, part_post(stage), w, w, buffers, &(struct plan_span){ .n = 1 });
 }
 
 /* With a pool the row is shared; w is then the first worker. */
-static void run_row(struct plan *p, struct worker *w, void *const *buffers, int64_t row,
+static void run_row(struct plan *p, struct plan_worker *w, void *const *buffers, int64_t row,
 		    struct pool *pool)
 {
 	executor_row(p, w, row);
 	if (p->parts[PART_PROLOGUE].n)
-		executor_part(p, PART_PROLOGUE, w, w, buffers, &(struct span){ .n = 1 });
+		executor_part(p, PART_PROLOGUE, w, w, buffers, &(struct plan_span){ .n = 1 });
 	for (int s = 0; s < p->kernel->n_stages; s++)
 		run_stage(p, s, w, buffers, pool);
 }
@@ -108,7 +108,7 @@ static void run_row(struct plan *p, struct worker *w, void *const *buffers, int6
 /* ---- rows of one tile each: nothing is looked up twice */
 
 /* Where the places of the row lie that `w` is at. */
-static void quick_open(const struct plan *p, struct worker *w, void *const *buffers)
+static void quick_open(const struct plan *p, struct plan_worker *w, void *const *buffers)
 {
 	for (int i = PART_PROLOGUE; i < p->n_parts; i++) {
 		const struct part *part = &p->parts[i];
@@ -125,7 +125,8 @@ static void quick_open(const struct plan *p, struct worker *w, void *const *buff
 }
 
 /* A part whose accesses are one element each: through a vector of copies. */
-static void quick_ones(const struct plan *p, int index, struct worker *w, const struct tile *tile)
+static void quick_ones(const struct plan *p, int index, struct plan_worker *w,
+		       const struct tile *tile)
 {
 	const struct part *part = &p->parts[index];
 	char **row = w->quick + (part->places - p->places);
@@ -144,7 +145,7 @@ static void quick_ones(const struct plan *p, int index, struct worker *w, const 
 			memcpy(row[k], at[k], part->places[k].bytes);
 }
 
-static void quick_body(const struct plan *p, int stage, struct worker *w, struct tile *tile)
+static void quick_body(const struct plan *p, int stage, struct plan_worker *w, struct tile *tile)
 {
 	const struct part *body = &p->parts[part_body(stage)];
 	const struct tile_code *code = &p->code[part_body(stage)];
@@ -164,7 +165,7 @@ static void quick_body(const struct plan *p, int stage, struct worker *w, struct
 }
 
 /* The same results as run_row(), to the bit. */
-static void quick_row(const struct plan *p, struct worker *w, struct tile *tile)
+static void quick_row(const struct plan *p, struct plan_worker *w, struct tile *tile)
 {
 	tile->n = 1;
 	if (p->parts[PART_PROLOGUE].n)
@@ -178,7 +179,7 @@ static void quick_row(const struct plan *p, struct worker *w, struct tile *tile)
 }
 
 /* From the row on that w->quick is at. */
-static inline void quick_rows(const struct plan *p, struct worker *w, int64_t rows)
+static inline void quick_rows(const struct plan *p, struct plan_worker *w, int64_t rows)
 {
 	struct tile tile = { .reg = w->reg, .acc = w->acc, .scratch = w->scratch };
 	int first = (int)(p->parts[PART_PROLOGUE].places - p->places);
@@ -192,9 +193,9 @@ static inline void quick_rows(const struct plan *p, struct worker *w, int64_t ro
 
 static void quick_range(void *context, int64_t begin, int64_t end, int thread)
 {
-	const struct rows *rows = context;
+	const struct reduce_rows *rows = context;
 	const struct plan *p = rows->plan;
-	struct worker *w = &p->workers[thread];
+	struct plan_worker *w = &p->workers[thread];
 
 	for (int64_t row = begin; row < end;) {
 		int64_t next = row - row % p->row_run + p->row_run;
@@ -209,7 +210,7 @@ static void quick_range(void *context, int64_t begin, int64_t end, int thread)
 
 void executor_rows_from(const struct plan *p, char *const *start)
 {
-	struct worker *w = &p->workers[0];
+	struct plan_worker *w = &p->workers[0];
 
 	memcpy(w->quick, start, sizeof(*start) * (size_t)p->n_places);
 	quick_rows(p, w, p->rows);
@@ -217,7 +218,7 @@ void executor_rows_from(const struct plan *p, char *const *start)
 
 static void rows_range(void *context, int64_t begin, int64_t end, int thread)
 {
-	const struct rows *rows = context;
+	const struct reduce_rows *rows = context;
 
 	for (int64_t row = begin; row < end; row++)
 		run_row(rows->plan, &rows->plan->workers[thread], rows->buffers, row, NULL);
@@ -226,14 +227,14 @@ static void rows_range(void *context, int64_t begin, int64_t end, int thread)
 void executor_some_rows(struct plan *p, void *const *buffers, int64_t begin, int64_t end,
 			int thread)
 {
-	struct rows rows = { .plan = p, .buffers = buffers };
+	struct reduce_rows rows = { .plan = p, .buffers = buffers };
 
 	(p->quick ? quick_range : rows_range)(&rows, begin, end, thread);
 }
 
 void executor_rows(struct plan *p, void *const *buffers, struct pool *pool)
 {
-	struct rows rows = { .plan = p, .buffers = buffers };
+	struct reduce_rows rows = { .plan = p, .buffers = buffers };
 	int64_t grain = p->points ? p->grain / p->points : p->grain;
 	pool_fn *range = p->quick ? quick_range : rows_range;
 
@@ -272,7 +273,7 @@ struct tile_of_columns {
 	int64_t column, width;
 };
 
-static void widen(const struct part *body, struct worker *self, union number *partial,
+static void widen(const struct part *body, struct plan_worker *self, union number *partial,
 		  int64_t width)
 {
 	for (int r = 0; r < body->n_reduces; r++)
@@ -298,9 +299,9 @@ static int64_t group_of(const struct plan *p, struct tile_of_columns t)
 	return group;
 }
 
-static void run_column_chunk(const struct plan *p, int stage, const struct worker *owner,
-			     struct worker *self, void *const *buffers, struct tile_of_columns t,
-			     int64_t chunk, union number *partial)
+static void run_column_chunk(const struct plan *p, int stage, const struct plan_worker *owner,
+			     struct plan_worker *self, void *const *buffers,
+			     struct tile_of_columns t, int64_t chunk, union number *partial)
 {
 	const struct part *body = &p->parts[part_body(stage)];
 	int64_t point = chunk * COLUMN_CHUNK, group = group_of(p, t);
@@ -316,11 +317,12 @@ static void run_column_chunk(const struct plan *p, int stage, const struct worke
 		for (; point < run; point += group) {
 			int64_t n = run - point < group ? run - point : group;
 
-			executor_part(p, part_body(stage), owner, self, buffers,
-				      &(struct span){ .begin = point * p->columns + t.column,
-						      .n = n * t.width,
-						      .slot = point * t.width + chunk * COLUMN_PAD,
-						      .width = t.width });
+			executor_part(
+			    p, part_body(stage), owner, self, buffers,
+			    &(struct plan_span){ .begin = point * p->columns + t.column,
+						 .n = n * t.width,
+						 .slot = point * t.width + chunk * COLUMN_PAD,
+						 .width = t.width });
 		}
 		point = run;
 		widen(body, self, partial, t.width);
@@ -328,7 +330,7 @@ static void run_column_chunk(const struct plan *p, int stage, const struct worke
 }
 
 /* Body code reads row registers as tiles of n points: repeats the columns. */
-static void repeat_rows(const struct plan *p, struct worker *w, struct tile_of_columns t)
+static void repeat_rows(const struct plan *p, struct plan_worker *w, struct tile_of_columns t)
 {
 	int64_t group = group_of(p, t);
 
@@ -356,7 +358,7 @@ static void share_column_chunks(void *context, int64_t begin, int64_t end, int t
 				 t, c, p->chunks + c * p->most_reduces * p->width);
 }
 
-static void run_column_stage(struct plan *p, int stage, struct worker *w, void *const *buffers,
+static void run_column_stage(struct plan *p, int stage, struct plan_worker *w, void *const *buffers,
 			     struct tile_of_columns t, struct pool *pool)
 {
 	const struct part *body = &p->parts[part_body(stage)];
@@ -389,21 +391,22 @@ static void run_column_stage(struct plan *p, int stage, struct worker *w, void *
 			      w->total + r * t.width, t.width);
 	if (p->parts[part_post(stage)].n)
 		executor_part(p, part_post(stage), w, w, buffers,
-			      &(struct span){ .begin = t.column, .n = t.width });
+			      &(struct plan_span){ .begin = t.column, .n = t.width });
 }
 
-static void run_tile(struct plan *p, struct worker *w, void *const *buffers, int64_t row,
+static void run_tile(struct plan *p, struct plan_worker *w, void *const *buffers, int64_t row,
 		     struct tile_of_columns t, struct pool *pool)
 {
 	executor_row(p, w, row);
 	if (p->parts[PART_PROLOGUE].n)
 		executor_part(p, PART_PROLOGUE, w, w, buffers,
-			      &(struct span){ .begin = t.column, .n = t.width });
+			      &(struct plan_span){ .begin = t.column, .n = t.width });
 	for (int s = 0; s < p->kernel->n_stages; s++)
 		run_column_stage(p, s, w, buffers, t, pool);
 }
 
-static void run_item(const struct cols *cols, struct worker *w, int64_t item, struct pool *pool)
+static void run_item(const struct cols *cols, struct plan_worker *w, int64_t item,
+		     struct pool *pool)
 {
 	struct plan *p = cols->plan;
 	int64_t column = item % cols->tiles * cols->width;

@@ -219,7 +219,7 @@ void plan_destroy(struct plan *p)
 }
 
 /* Appends a dim to a coalesced list: drops size 1, merges what continues. */
-static int add_dim(struct walk *dims, int n, int64_t extent, int64_t stride)
+static int add_dim(struct plan_walk *dims, int n, int64_t extent, int64_t stride)
 {
 	if (extent == 1)
 		return n;
@@ -228,12 +228,12 @@ static int add_dim(struct walk *dims, int n, int64_t extent, int64_t stride)
 		dims[n - 1].stride = stride;
 		return n;
 	}
-	dims[n] = (struct walk){ extent, stride };
+	dims[n] = (struct plan_walk){ extent, stride };
 	return n + 1;
 }
 
 /* The parts of a join, over all of its space. */
-static void bind_joined(struct joined *joined, const struct join *join, const int64_t *vars)
+static void bind_joined(struct joined *joined, const struct lower_join *join, const int64_t *vars)
 {
 	joined->width = 0;
 	for (int k = 0; k < joined->n; k++) {
@@ -282,7 +282,7 @@ static void bind_place(struct plan *p, struct plan_place *at, bool body, const i
 		stride[d] = sym_eval(access->stride[d], vars);
 	at->offset = sym_eval(access->offset, vars);
 	for (int d = 0; d < outer; d++)
-		at->outer[at->n_outer++] = (struct walk){ extent[d], stride[d] };
+		at->outer[at->n_outer++] = (struct plan_walk){ extent[d], stride[d] };
 	for (int d = body ? k->form == FORM_MAP ? 0 : k->n_outer : k->n_dims; d < k->n_dims; d++) {
 		at->n_inner = add_dim(at->inner, at->n_inner, extent[d], stride[d]);
 		at->points *= extent[d];
@@ -366,7 +366,7 @@ static size_t scratch_bytes(const struct plan *p)
 	return most;
 }
 
-static size_t lay_out_worker(const struct plan *p, struct worker *w, unsigned char *memory,
+static size_t lay_out_worker(const struct plan *p, struct plan_worker *w, unsigned char *memory,
 			     size_t at)
 {
 	const struct kernel *k = p->kernel;
@@ -420,7 +420,7 @@ void plan_poison(struct plan *p)
 static bool make_workers(struct plan *p, struct err *err)
 {
 	int64_t work = p->rows * p->points * (p->kernel->form == FORM_COLS ? p->columns : 1);
-	size_t each = lay_out_worker(p, &(struct worker){ 0 }, NULL, 0), at = 0;
+	size_t each = lay_out_worker(p, &(struct plan_worker){ 0 }, NULL, 0), at = 0;
 	int64_t n = work / p->grain;
 	size_t bytes;
 
@@ -518,7 +518,7 @@ static bool is_flat(const struct plan *p)
 /* For how many rows on a place goes in even steps, and how far each is. */
 static int64_t find_row_step(struct plan_place *at)
 {
-	struct walk outer[MAX_RANK];
+	struct plan_walk outer[MAX_RANK];
 	int n = 0;
 
 	for (int d = 0; d < at->n_outer; d++)

@@ -34,7 +34,7 @@ enum {
 };
 
 /* One dim of a walk, in elements. */
-struct walk {
+struct plan_walk {
 	int64_t extent, stride;
 };
 
@@ -49,7 +49,7 @@ struct plan_place {
 	 * coalesced: none means that all points are the same element. */
 	int64_t offset;
 	int n_outer, n_inner;
-	struct walk outer[MAX_RANK], inner[MAX_RANK];
+	struct plan_walk outer[MAX_RANK], inner[MAX_RANK];
 	int64_t points;        /* of the inner dims */
 	int64_t row_bytes;     /* quick ROWS: from one row of a run to the next */
 	bool direct;           /* one run of stride 1 */
@@ -88,7 +88,7 @@ struct tile_code {
 };
 
 /* What one thread needs. */
-struct worker {
+struct plan_worker {
 	void **reg; /* see struct tile */
 	void **acc;
 	unsigned char *staging; /* a tile for each place of a part */
@@ -127,7 +127,7 @@ struct plan {
 	int64_t row_run;               /* quick: as many rows follow each other in even steps */
 	int n_outer_dims;
 	int64_t outer_extent[MAX_RANK];
-	struct worker *workers;
+	struct plan_worker *workers;
 	int n_workers;
 	int least_workers;    /* set before plan_bind(): threads of the product; else 0 */
 	void *memory;         /* all that workers point to */
@@ -187,16 +187,16 @@ void executor_some_rows(struct plan *p, void *const *buffers, int64_t begin, int
 
 /* Points [begin, begin + n) of the tile axis.  `slot`: where they lie in slots.
  * `width`: see struct tile. */
-struct span {
+struct plan_span {
 	int64_t begin, n, slot, width;
 };
 
 /* Runs a part on a span of the row that `owner` is at, with the staging and the
  * accumulators of `self`. */
-void executor_part(const struct plan *p, int part, const struct worker *owner, struct worker *self,
-		   void *const *buffers, const struct span *span);
+void executor_part(const struct plan *p, int part, const struct plan_worker *owner,
+		   struct plan_worker *self, void *const *buffers, const struct plan_span *span);
 /* Moves `w` to a row. */
-void executor_row(const struct plan *p, struct worker *w, int64_t row);
+void executor_row(const struct plan *p, struct plan_worker *w, int64_t row);
 void executor_rows(struct plan *p, void *const *buffers, struct pool *pool);
 void executor_cols(struct plan *p, void *const *buffers, struct pool *pool);
 /* A quick ROWS of one worker, for recordings: `start` is where the first row of each

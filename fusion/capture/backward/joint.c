@@ -87,7 +87,7 @@ static bool begin(struct joint *j, const struct graph *captured, struct err *err
 
 struct tangents {
 	struct joint *j;
-	struct sweep s;
+	struct gradient_sweep s;
 	int n;
 };
 
@@ -107,7 +107,7 @@ static bool sweep(struct tangents *of_joint, const struct graph *captured, const
 static bool add_tangents(struct tangents *of_joint, const struct graph *captured)
 {
 	struct joint *j = of_joint->j;
-	struct sweep *s = &of_joint->s;
+	struct gradient_sweep *s = &of_joint->s;
 	struct trace_input none = { .source = -1, .lifted = -1 };
 
 	for (int i = 0; i < captured->n_outputs; i++) {
@@ -137,7 +137,7 @@ static bool add_tangents(struct tangents *of_joint, const struct graph *captured
 static bool sweep(struct tangents *of_joint, const struct graph *captured, const bool *wanted)
 {
 	struct joint *j = of_joint->j;
-	struct sweep *s = &of_joint->s;
+	struct gradient_sweep *s = &of_joint->s;
 
 	if (!add_tangents(of_joint, captured) || !sweep_run(s))
 		return false;
@@ -160,7 +160,7 @@ static bool sweep(struct tangents *of_joint, const struct graph *captured, const
 }
 
 /* Eager raises the error, where the backward pass comes there at all. */
-static bool refuse_spoiled(struct joint *j, const struct sweep *s, struct err *err)
+static bool refuse_spoiled(struct joint *j, const struct gradient_sweep *s, struct err *err)
 {
 	bool spoiled;
 
@@ -180,7 +180,7 @@ bool joint_build(struct joint *j, struct trace *t, const struct graph *captured,
 		 struct err *err)
 {
 	struct tangents of_joint = { .j = j };
-	struct sweep *s = &of_joint.s;
+	struct gradient_sweep *s = &of_joint.s;
 	struct graph *graph = t->graph;
 	void *serial = t->serial;
 	size_t n_floats = t->float_operands.len;
@@ -190,13 +190,13 @@ bool joint_build(struct joint *j, struct trace *t, const struct graph *captured,
 
 	if (!begin(j, captured, err) || !copy_nodes(j, captured, err))
 		return false;
-	*s = (struct sweep){ .t = t,
-			     .a = t->autograd,
-			     .from = captured,
-			     .n = captured->n_nodes,
-			     .map = j->map,
-			     .leaf = trace_leaf_map(t, captured),
-			     .err = err };
+	*s = (struct gradient_sweep){ .t = t,
+				      .a = t->autograd,
+				      .from = captured,
+				      .n = captured->n_nodes,
+				      .map = j->map,
+				      .leaf = trace_leaf_map(t, captured),
+				      .err = err };
 	s->tracked = joint_tracked(t, captured, wanted, false, err);
 	s->given = ARENA_ARRAY(captured->arena, struct value, (size_t)captured->n_nodes + 1);
 	if (!s->tracked || !s->given || !s->leaf)
@@ -292,7 +292,7 @@ bool joint_decompose(struct joint *j, const struct graph *captured, struct err *
 
 /* ---- Computes late what the backward part computes again. */
 
-struct order {
+struct joint_sort {
 	const struct graph *from;
 	struct graph *to;
 	int *map;   /* by node of `from`: its id in `to`, -1: not there yet */
@@ -300,7 +300,7 @@ struct order {
 	bool *late;
 };
 
-static bool emit_one(struct order *o, int id)
+static bool emit_one(struct joint_sort *o, int id)
 {
 	struct node *copy;
 
@@ -315,7 +315,7 @@ static bool emit_one(struct order *o, int id)
 }
 
 /* The first argument that is not there yet, -1: all are. */
-static int missing(const struct order *o, int id)
+static int missing(const struct joint_sort *o, int id)
 {
 	const struct node *n = o->from->nodes[id];
 
@@ -325,7 +325,7 @@ static int missing(const struct order *o, int id)
 	return -1;
 }
 
-static bool emit(struct order *o, int id)
+static bool emit(struct joint_sort *o, int id)
 {
 	int depth = 0;
 
@@ -343,7 +343,7 @@ static bool emit(struct order *o, int id)
 	return true;
 }
 
-static bool begin_order(struct order *o, const bool *late)
+static bool begin_order(struct joint_sort *o, const bool *late)
 {
 	const struct graph *g = o->from;
 	int *inputs = ARENA_ARRAY(g->arena, int, (size_t)g->n_inputs + 1);
@@ -373,11 +373,11 @@ static bool begin_order(struct order *o, const bool *late)
 struct graph *joint_order(const struct graph *g, const bool *late)
 {
 	size_t n = (size_t)g->n_nodes + 1;
-	struct order o = { .from = g,
-			   .to = graph_create(g->arena),
-			   .map = ARENA_ARRAY(g->arena, int, n),
-			   .stack = ARENA_ARRAY(g->arena, int, n),
-			   .late = ARENA_ARRAY(g->arena, bool, n) };
+	struct joint_sort o = { .from = g,
+				.to = graph_create(g->arena),
+				.map = ARENA_ARRAY(g->arena, int, n),
+				.stack = ARENA_ARRAY(g->arena, int, n),
+				.late = ARENA_ARRAY(g->arena, bool, n) };
 	int *outputs = ARENA_ARRAY(g->arena, int, (size_t)g->n_outputs + 1);
 
 	if (!outputs || !begin_order(&o, late))

@@ -18,7 +18,7 @@ struct edge {
 	int64_t room;
 };
 
-struct cut {
+struct min_cut {
 	const struct graph *g;
 	struct edge *edges;
 	int n_edges, cap_edges;
@@ -38,7 +38,7 @@ static int outside(int node)
 	return 2 * node + 1;
 }
 
-static void join(struct cut *c, int from, int to, int64_t room)
+static void join(struct min_cut *c, int from, int to, int64_t room)
 {
 	c->edges[c->n_edges] = (struct edge){ to, c->first[from], room };
 	c->first[from] = c->n_edges++;
@@ -46,7 +46,7 @@ static void join(struct cut *c, int from, int to, int64_t room)
 	c->first[to] = c->n_edges++;
 }
 
-static bool find_levels(struct cut *c, int source, int sink)
+static bool find_levels(struct min_cut *c, int source, int sink)
 {
 	int head = 0, tail = 0;
 
@@ -68,7 +68,7 @@ static bool find_levels(struct cut *c, int source, int sink)
 }
 
 /* One augmenting path along the levels, without recursion: `queue` is the path. */
-static int64_t augment(struct cut *c, int source, int sink)
+static int64_t augment(struct min_cut *c, int source, int sink)
 {
 	int64_t room = ENDLESS;
 	int depth = 0, v = source;
@@ -101,7 +101,7 @@ static int64_t augment(struct cut *c, int source, int sink)
 	return room;
 }
 
-static void saturate(struct cut *c, int source, int sink)
+static void saturate(struct min_cut *c, int source, int sink)
 {
 	while (find_levels(c, source, sink)) {
 		memcpy(c->at, c->first, sizeof(int) * (size_t)c->n);
@@ -112,7 +112,7 @@ static void saturate(struct cut *c, int source, int sink)
 
 /* From where the sink can still be reached; of several cheapest cuts that is the one
  * after which the least is computed again.  In `level`: 0 where so, else -1. */
-static void find_sink_side(struct cut *c, int sink)
+static void find_sink_side(struct min_cut *c, int sink)
 {
 	int head = 0, tail = 0;
 
@@ -208,7 +208,7 @@ static bool *find_needed(const struct joint *j, const struct graph *captured)
 	return needed;
 }
 
-static bool make_vertices(struct cut *c, const struct graph *g)
+static bool make_vertices(struct min_cut *c, const struct graph *g)
 {
 	size_t n = 2 * (size_t)g->n_nodes + 2, edges = 4 + 2 * (size_t)g->n_inputs;
 
@@ -228,7 +228,7 @@ static bool make_vertices(struct cut *c, const struct graph *g)
 	return true;
 }
 
-static void add_node(struct cut *c, const struct node *n, const bool *late, const bool *needed,
+static void add_node(struct min_cut *c, const struct node *n, const bool *late, const bool *needed,
 		     const bool *result, int source, int sink)
 {
 	const struct graph *g = c->g;
@@ -255,7 +255,7 @@ bool min_cut(const struct joint *j, const struct graph *captured, bool **save, s
 	const struct graph *g = j->g;
 	bool *late = find_late(j, captured), *needed = find_needed(j, captured);
 	bool *result = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes + 1);
-	struct cut c = { .n_forward = j->n_forward, .err = err };
+	struct min_cut c = { .n_forward = j->n_forward, .err = err };
 	int source = 2 * g->n_nodes, sink = source + 1;
 
 	*save = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes + 1);

@@ -68,7 +68,7 @@ struct value sweep_literal(const struct arg *arg)
 
 static bool give_value(void *self, int index, struct value *out, struct err *err)
 {
-	const struct sweep *s = self;
+	const struct gradient_sweep *s = self;
 	const struct arg *arg;
 
 	if (index < 0)
@@ -88,7 +88,7 @@ static bool give_value(void *self, int index, struct value *out, struct err *err
 	}
 }
 
-static const struct node *tensor_at(const struct sweep *s, int index)
+static const struct node *tensor_at(const struct gradient_sweep *s, int index)
 {
 	const struct arg *arg = &s->node->args[index < 0 ? 0 : index];
 
@@ -114,7 +114,7 @@ static bool give_dtype(void *self, int index, struct value *out, struct err *err
 	return true;
 }
 
-static bool add_to(struct sweep *s, struct value *to, struct value g)
+static bool add_to(struct gradient_sweep *s, struct value *to, struct value g)
 {
 	struct value pair[2] = { *to, g }, sum;
 
@@ -130,7 +130,7 @@ static bool add_to(struct sweep *s, struct value *to, struct value g)
 }
 
 /* In the shape and dtype of the node. */
-static bool fit(struct sweep *s, const struct node *to, struct value *g)
+static bool fit(struct gradient_sweep *s, const struct node *to, struct value *g)
 {
 	struct value shape, dtype = { .kind = VALUE_DTYPE, .dtype = to->dtype };
 	struct shape have;
@@ -148,7 +148,7 @@ static bool fit(struct sweep *s, const struct node *to, struct value *g)
 	return ok;
 }
 
-static bool run_rule(struct sweep *s, const struct node *n, struct value g)
+static bool run_rule(struct gradient_sweep *s, const struct node *n, struct value g)
 {
 	struct grad_giver giver = { s, give_value, give_shape, give_dtype };
 	struct value made[MAX_ARGS];
@@ -173,7 +173,7 @@ static bool run_rule(struct sweep *s, const struct node *n, struct value g)
 }
 
 /* What it adds is of the node's module. */
-static bool run_node(struct sweep *s, const struct node *n, struct value g)
+static bool run_node(struct gradient_sweep *s, const struct node *n, struct value g)
 {
 	const struct node *before = s->t->ruled;
 	bool ok;
@@ -196,8 +196,8 @@ static int save(const struct graph *g, int node, uint64_t by, uint64_t *saved)
 	return g->nodes[memory]->overwrite;
 }
 
-static bool is_spoiled(const struct sweep *s, const struct node *n, uint64_t by, uint64_t *saved,
-		       bool *spoiled, struct err *err)
+static bool is_spoiled(const struct gradient_sweep *s, const struct node *n, uint64_t by,
+		       uint64_t *saved, bool *spoiled, struct err *err)
 {
 	unsigned wanted = 0, needs;
 	bool known;
@@ -217,8 +217,8 @@ static bool is_spoiled(const struct sweep *s, const struct node *n, uint64_t by,
 	return true;
 }
 
-bool sweep_spoiled(const struct sweep *s, uint64_t *reached, uint64_t *saved, bool *spoiled,
-		   struct err *err)
+bool sweep_spoiled(const struct gradient_sweep *s, uint64_t *reached, uint64_t *saved,
+		   bool *spoiled, struct err *err)
 {
 	*spoiled = false;
 	for (int id = s->n - 1; id >= 0; id--) {
@@ -310,7 +310,7 @@ static struct cover find_cover(const struct graph *g, int n_nodes, int id)
 }
 
 /* Which values are read so, by node of the captured graph. */
-static bool find_covers(struct sweep *s)
+static bool find_covers(struct gradient_sweep *s)
 {
 	const struct graph *g = s->from;
 
@@ -325,7 +325,7 @@ static bool find_covers(struct sweep *s)
 }
 
 /* The gradients of the slices as that of the whole; one by one where some have none. */
-static bool join_slices(struct sweep *s, int id)
+static bool join_slices(struct gradient_sweep *s, int id)
 {
 	const struct cover *c = &s->covers[id];
 	const struct graph *g = s->from;
@@ -353,13 +353,13 @@ static bool join_slices(struct sweep *s, int id)
 	return ok;
 }
 
-bool sweep_give(struct sweep *s, int to, struct value g)
+bool sweep_give(struct gradient_sweep *s, int to, struct value g)
 {
 	return add_to(s, &s->given[to], g);
 }
 
 /* After it nodes are of the program's module again. */
-bool sweep_run(struct sweep *s)
+bool sweep_run(struct gradient_sweep *s)
 {
 	const char *module = s->t->graph->module;
 

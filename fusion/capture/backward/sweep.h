@@ -13,7 +13,7 @@
 
 struct cover;
 
-struct sweep {
+struct gradient_sweep {
 	struct trace *t;
 	struct autograd *a;
 	const struct graph *from; /* whose nodes are differentiated */
@@ -33,14 +33,14 @@ struct sweep {
  * nodes for which reached[i] has bits; sets those of all that is reached from there, and
  * saved[i] (may be NULL) of the memory in which elements lie that some rule reads.  Eager says
  * what is wrong.  False with *err. */
-bool sweep_spoiled(const struct sweep *s, uint64_t *reached, uint64_t *saved, bool *spoiled,
-		   struct err *err);
+bool sweep_spoiled(const struct gradient_sweep *s, uint64_t *reached, uint64_t *saved,
+		   bool *spoiled, struct err *err);
 
 /* Adds g to what is known of node `to`. */
-bool sweep_give(struct sweep *s, int to, struct value g);
+bool sweep_give(struct gradient_sweep *s, int to, struct value g);
 
 /* Runs it; the gradients are s->given then, which the caller drops. */
-bool sweep_run(struct sweep *s);
+bool sweep_run(struct gradient_sweep *s);
 
 /* tracked[i] for all nodes that are computed from those for which it is set; not through
  * a node that detaches, nor one that `stops` (may be NULL).  False with *err. */

@@ -13,11 +13,11 @@ enum { MAX_NODES_BEFORE = 4000 };
 
 static const struct value unset = { .kind = VALUE_UNSET };
 
-struct pass {
+struct traced_pass {
 	struct trace *t;
 	const struct native *f;
 	struct backward_call c;
-	struct sweep s;
+	struct gradient_sweep s;
 	int *roots;  /* by root: its node */
 	int *inputs; /* by input: its node; -1: a leaf, all whose values count */
 	bool *spent;
@@ -25,7 +25,7 @@ struct pass {
 };
 
 /* What eager refuses, it words; the rest it can do. */
-static bool give_up(struct pass *p, const char *why)
+static bool give_up(struct traced_pass *p, const char *why)
 {
 	enum break_id id = p->c.grad ? BREAK_UNSUPPORTED : BREAK_BACKWARD;
 
@@ -34,7 +34,7 @@ static bool give_up(struct pass *p, const char *why)
 	return false;
 }
 
-static bool no_memory(struct pass *p)
+static bool no_memory(struct traced_pass *p)
 {
 	return trace_no_memory(p->err);
 }
@@ -66,7 +66,7 @@ static struct value stand_in_of(const struct trace *t, int input)
 
 /* All inputs that the graph has now are looked at: whether they require a gradient is
  * guarded. */
-static bool find_nodes(struct pass *p)
+static bool find_nodes(struct traced_pass *p)
 {
 	const struct graph *g = p->t->graph;
 	const struct backward *b = &p->c.b;
@@ -92,7 +92,7 @@ static bool find_nodes(struct pass *p)
 	return true;
 }
 
-static bool is_asked(const struct pass *p, struct value leaf)
+static bool is_asked(const struct traced_pass *p, struct value leaf)
 {
 	const struct backward *b = &p->c.b;
 
@@ -103,7 +103,7 @@ static bool is_asked(const struct pass *p, struct value leaf)
 }
 
 /* The leaves' values; s->leaf is -1 for all other nodes. */
-static bool find_leaves(struct pass *p, bool *tracked)
+static bool find_leaves(struct traced_pass *p, bool *tracked)
 {
 	struct trace *t = p->t;
 	int *leaf = trace_leaf_map(t, t->graph);
@@ -130,7 +130,7 @@ static bool find_leaves(struct pass *p, bool *tracked)
 }
 
 /* Another step of the tape is after an input, or a loop of the graph on the way. */
-static bool leads_out(const struct pass *p, const bool *tracked)
+static bool leads_out(const struct traced_pass *p, const bool *tracked)
 {
 	const struct graph *g = p->t->graph;
 
@@ -141,7 +141,7 @@ static bool leads_out(const struct pass *p, const bool *tracked)
 	return false;
 }
 
-static bool has_loop(const struct pass *p, const bool *tracked)
+static bool has_loop(const struct traced_pass *p, const bool *tracked)
 {
 	const struct graph *g = p->t->graph;
 
@@ -155,9 +155,9 @@ static bool has_loop(const struct pass *p, const bool *tracked)
 	return false;
 }
 
-static bool sweep(struct pass *p);
+static bool sweep(struct traced_pass *p);
 
-static bool prepare(struct pass *p)
+static bool prepare(struct traced_pass *p)
 {
 	struct trace *t = p->t;
 	size_t n;
@@ -173,15 +173,15 @@ static bool prepare(struct pass *p)
 	n = (size_t)t->graph->n_nodes + 1;
 	tracked = ARENA_ARRAY(t->graph->arena, bool, n);
 	map = ARENA_ARRAY(t->graph->arena, int, n);
-	p->s = (struct sweep){ .t = t,
-			       .a = t->autograd,
-			       .from = t->graph,
-			       .n = t->graph->n_nodes,
-			       .map = map,
-			       .tracked = tracked,
-			       .given = ARENA_ARRAY(t->graph->arena, struct value, n),
-			       .ran = ARENA_ARRAY(t->graph->arena, bool, n),
-			       .err = p->err };
+	p->s = (struct gradient_sweep){ .t = t,
+					.a = t->autograd,
+					.from = t->graph,
+					.n = t->graph->n_nodes,
+					.map = map,
+					.tracked = tracked,
+					.given = ARENA_ARRAY(t->graph->arena, struct value, n),
+					.ran = ARENA_ARRAY(t->graph->arena, bool, n),
+					.err = p->err };
 	p->spent = ARENA_ARRAY(t->graph->arena, bool, n);
 	if (!tracked || !map || !p->s.given || !p->s.ran || !p->spent)
 		return no_memory(p);
@@ -201,7 +201,7 @@ static bool prepare(struct pass *p)
 	return !has_loop(p, tracked) || give_up(p, "a loop of the graph is on the way");
 }
 
-static bool seed(struct pass *p, int index)
+static bool seed(struct traced_pass *p, int index)
 {
 	struct trace *t = p->t;
 	struct value root = p->c.b.roots[index], g = p->c.b.seeds ? p->c.b.seeds[index] : unset;
@@ -231,7 +231,7 @@ static bool seed(struct pass *p, int index)
 }
 
 /* A rule that reads elements runs once, unless retain_graph says otherwise. */
-static bool note_spent(struct pass *p)
+static bool note_spent(struct traced_pass *p)
 {
 	struct trace *t = p->t;
 
@@ -261,7 +261,7 @@ static bool note_spent(struct pass *p)
 	return true;
 }
 
-static bool sweep(struct pass *p)
+static bool sweep(struct traced_pass *p)
 {
 	uint64_t *reached = ARENA_ARRAY(p->t->graph->arena, uint64_t, (size_t)p->s.n + 1);
 	bool spoiled;
@@ -287,7 +287,7 @@ static bool sweep(struct pass *p)
 /* ---- what becomes of the gradients */
 
 /* A tensor of its own: what is written to it changes no other. */
-static bool own(struct pass *p, struct value g, struct value *out)
+static bool own(struct traced_pass *p, struct value g, struct value *out)
 {
 	int node = trace_node(p->t, g, p->err);
 
@@ -295,7 +295,7 @@ static bool own(struct pass *p, struct value g, struct value *out)
 }
 
 /* That whose elements share no memory: a leaf's gradient is written when there is more of it. */
-static bool dense(struct pass *p, struct value g, struct value *out)
+static bool dense(struct traced_pass *p, struct value g, struct value *out)
 {
 	struct view_layout layout;
 	struct value same;
@@ -312,7 +312,7 @@ static bool dense(struct pass *p, struct value g, struct value *out)
 	return ok;
 }
 
-static bool accumulate(struct pass *p, struct value leaf, struct value g)
+static bool accumulate(struct traced_pass *p, struct value leaf, struct value g)
 {
 	struct value pair[2] = { unset, g }, made;
 	bool ok;
@@ -331,7 +331,7 @@ static bool accumulate(struct pass *p, struct value leaf, struct value g)
 }
 
 /* The gradients of all values of a leaf, as one; UNSET: there is none. */
-static bool gather(struct pass *p, struct value leaf, struct value *out)
+static bool gather(struct traced_pass *p, struct value leaf, struct value *out)
 {
 	struct trace *t = p->t;
 	struct value sum = unset, pair[2];
@@ -361,7 +361,7 @@ static bool gather(struct pass *p, struct value leaf, struct value *out)
 	return true;
 }
 
-static bool settle(struct pass *p, struct value leaf)
+static bool settle(struct traced_pass *p, struct value leaf)
 {
 	struct value g;
 	bool ok = gather(p, leaf, &g) && (g.kind != VALUE_TENSOR || accumulate(p, leaf, g));
@@ -370,7 +370,7 @@ static bool settle(struct pass *p, struct value leaf)
 	return ok;
 }
 
-static bool settle_all(struct pass *p)
+static bool settle_all(struct traced_pass *p)
 {
 	struct trace *t = p->t;
 	int n_inputs = t->graph->n_inputs;
@@ -390,7 +390,7 @@ static bool settle_all(struct pass *p)
 	return true;
 }
 
-static bool zeros(struct pass *p, int index, struct value *out)
+static bool zeros(struct traced_pass *p, int index, struct value *out)
 {
 	struct value of = p->c.b.inputs[index];
 
@@ -401,7 +401,7 @@ static bool zeros(struct pass *p, int index, struct value *out)
 	       trace_op(p->t, OP_zeros_like, "fx:zeros_like", false, &of, 1, NULL, out, p->err);
 }
 
-static bool hand_out(struct pass *p, struct value *out)
+static bool hand_out(struct traced_pass *p, struct value *out)
 {
 	const struct backward *b = &p->c.b;
 
@@ -431,7 +431,7 @@ static bool hand_out(struct pass *p, struct value *out)
 static bool traced_call(struct trace *t, const struct native *f, const struct value *args, int n,
 			const struct keywords *kw, struct value *out, struct err *err)
 {
-	struct pass p = { .t = t, .f = f, .err = err };
+	struct traced_pass p = { .t = t, .f = f, .err = err };
 	bool off = t->grad_off, ok;
 	unsigned autocast = t->autocast_mode;
 	int line = t->host.line, column = t->host.column;

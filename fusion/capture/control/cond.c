@@ -19,7 +19,7 @@
 
 enum { JOIN_MAX_INSTS = 8192 };
 
-struct join {
+struct cond_join {
 	int at;            /* the first instruction that both sides come to; -1: they return */
 	const bool *stops; /* by instruction: `at`, and all ways out of the frame: RETURN, YIELD */
 	bool raises[2];    /* the side that does not jump, the one that does: it only raises */
@@ -109,7 +109,7 @@ static void settle(const struct sets *s, uint64_t *scratch)
 	}
 }
 
-static void describe(const struct sets *s, int inst, bool *stops, struct join *out)
+static void describe(const struct sets *s, int inst, bool *stops, struct cond_join *out)
 {
 	int sides[2] = { inst + 1, s->code->insts[inst].arg };
 
@@ -124,7 +124,7 @@ static void describe(const struct sets *s, int inst, bool *stops, struct join *o
 
 /* Of the JUMP_IF_* at `inst`, in `arena`.  False where the code is too long, or
  * out of memory. */
-static bool join_find(const struct code *code, int inst, struct arena *arena, struct join *out)
+static bool join_find(const struct code *code, int inst, struct arena *arena, struct cond_join *out)
 {
 	struct sets s = { .code = code, .words = (size_t)code->n_insts / 64 + 1 };
 	bool *stops = ARENA_ARRAY(arena, bool, (size_t)code->n_insts);
@@ -262,7 +262,7 @@ static struct side_end end_of(const struct cond *k)
 									: NULL };
 }
 
-static bool run_side(struct cond *k, const struct join *join, int from, struct err *err)
+static bool run_side(struct cond *k, const struct cond_join *join, int from, struct err *err)
 {
 	k->frame->inst = k->frame->code->insts + from;
 	return vm_run_side(k->trace->vm, k->frame, join->stops, err) || cond_side_failed(k, err);
@@ -342,7 +342,7 @@ static bool limit_side(struct cond *k, bool first, struct err *err)
 }
 
 /* In a round of a loop: the side has come to the round's end, or left the loop. */
-static bool close_side(struct cond *k, const struct join *join, bool *closed,
+static bool close_side(struct cond *k, const struct cond_join *join, bool *closed,
 		       struct while_verdict *verdict, struct err *err)
 {
 	struct while_loop *l = while_loop_around(k);
@@ -356,7 +356,7 @@ static bool close_side(struct cond *k, const struct join *join, bool *closed,
 }
 
 /* Where no side goes on before the loop's next test, the round is over. */
-static bool meet(struct cond *k, const struct join *join, const struct side_end *first,
+static bool meet(struct cond *k, const struct cond_join *join, const struct side_end *first,
 		 const bool *closed, const struct while_verdict *verdicts, struct err *err)
 {
 	struct while_loop *l = while_loop_around(k);
@@ -378,7 +378,7 @@ static bool meet(struct cond *k, const struct join *join, const struct side_end 
 }
 
 /* Both sides, one after the other, and what they leave. */
-static bool run_sides(struct cond *k, const struct join *join, struct err *err)
+static bool run_sides(struct cond *k, const struct cond_join *join, struct err *err)
 {
 	int at = (int)(k->inst - k->frame->code->insts), arg = k->inst->arg;
 	bool jumps = k->inst->op == CODE_JUMP_IF_TRUE, closed[2]; /* where it holds */
@@ -409,7 +409,7 @@ static bool run_sides(struct cond *k, const struct join *join, struct err *err)
 }
 
 /* Sides end where a round of the loop around them does. */
-static bool stop_with_loop(const struct cond *k, struct join *join)
+static bool stop_with_loop(const struct cond *k, struct cond_join *join)
 {
 	const struct while_loop *l = while_loop_around(k);
 	int n = k->frame->code->n_insts;
@@ -425,7 +425,7 @@ static bool stop_with_loop(const struct cond *k, struct join *join)
 static bool open_fork(struct cond *k, struct value condition, struct err *err)
 {
 	struct trace *t = k->trace;
-	struct join join;
+	struct cond_join join;
 	int at = (int)(k->inst - k->frame->code->insts), depth = 0;
 
 	for (const struct cond *up = k->up; up; up = up->up)

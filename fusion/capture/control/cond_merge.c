@@ -16,14 +16,14 @@
 
 enum { MAX_DEPTH = 50 };
 
-struct pair {
+struct merge_pair {
 	struct value a, b, merged; /* references */
 };
 
 struct merger {
 	struct cond *k;
 	struct trace *t;
-	VEC(struct pair) pairs;
+	VEC(struct merge_pair) pairs;
 	struct err *err;
 };
 
@@ -46,7 +46,7 @@ static bool is_shared(const struct merger *m, struct value v)
 	       v.tensor->birth < m->k->tensor_birth || v.tensor->view || trace_choice_of(m->t, v);
 }
 
-static bool add_choice(struct merger *m, const struct pair *p)
+static bool add_choice(struct merger *m, const struct merge_pair *p)
 {
 	struct trace_choice c = { .merged = p->merged,
 				  .condition = m->k->condition,
@@ -66,7 +66,7 @@ static bool add_choice(struct merger *m, const struct pair *p)
 
 static bool remember(struct merger *m, struct value a, struct value b, struct value merged)
 {
-	struct pair p = { a, b, merged };
+	struct merge_pair p = { a, b, merged };
 
 	if (!VEC_PUSH(&m->pairs, p))
 		return trace_no_memory(m->err);

@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct rows { /* by instruction: locals that are live before it */
+struct live_rows { /* by instruction: locals that are live before it */
 	const struct code *code;
 	bool *at;
 };
 
-static bool *row(const struct rows *r, int inst)
+static bool *row(const struct live_rows *r, int inst)
 {
 	return r->at + (size_t)inst * (size_t)r->code->n_locals;
 }
 
-static bool merge(const struct rows *r, bool *into, int from)
+static bool merge(const struct live_rows *r, bool *into, int from)
 {
 	const bool *add = row(r, from);
 	bool changed = false;
@@ -41,7 +41,7 @@ static bool jumps(enum code_op op)
 }
 
 /* One instruction; whether more is live before it than was known. */
-static bool update(const struct rows *r, int i, bool *scratch)
+static bool update(const struct live_rows *r, int i, bool *scratch)
 {
 	const struct lang_inst *inst = &r->code->insts[i];
 	size_t bytes = sizeof(bool) * (size_t)r->code->n_locals;
@@ -68,7 +68,7 @@ static bool update(const struct rows *r, int i, bool *scratch)
 const bool *live_locals(const struct code *code, int inst, struct arena *arena)
 {
 	size_t n = (size_t)code->n_locals;
-	struct rows r = { .code = code, .at = calloc((size_t)code->n_insts * n + 1, 1) };
+	struct live_rows r = { .code = code, .at = calloc((size_t)code->n_insts * n + 1, 1) };
 	bool *out = ARENA_ARRAY(arena, bool, n + 1), *scratch = calloc(n + 1, 1);
 	bool changed = r.at && out && scratch;
 

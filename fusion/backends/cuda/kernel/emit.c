@@ -10,7 +10,7 @@
 #include "fusion/backends/cuda/kernel/kernel.h"
 #include "fusion/backends/simd/simd.h"
 
-struct text {
+struct emit_text {
 	struct buf *out;
 	struct cuda_kernel *c;
 };
@@ -44,13 +44,13 @@ static const char *text_suffix(enum dtype dtype)
 				    : "i64";
 }
 
-static enum dtype dtype_of(const struct text *t, int r)
+static enum dtype dtype_of(const struct emit_text *t, int r)
 {
 	return t->c->kernel->regs[r].dtype;
 }
 
 /* A literal, or the parameter that it becomes. */
-static void text_number(struct text *t, const struct sym *s)
+static void text_number(struct emit_text *t, const struct sym *s)
 {
 	size_t i = 0;
 
@@ -68,8 +68,8 @@ static void text_number(struct text *t, const struct sym *s)
 }
 
 /* x<first>.. x<last - 1>: where `flat` lies in the dims [first, last). */
-static void text_coordinates(struct text *t, const struct sym *const *extent, int first, int last,
-			     const char *flat, const char *name)
+static void text_coordinates(struct emit_text *t, const struct sym *const *extent, int first,
+			     int last, const char *flat, const char *name)
 {
 	if (last <= first)
 		return;
@@ -88,7 +88,7 @@ static void text_coordinates(struct text *t, const struct sym *const *extent, in
 }
 
 /* b<buffer> + where the access lies at x0, x1, ... */
-static void text_address(struct text *t, const struct access *at, int n_dims, const char *name)
+static void text_address(struct emit_text *t, const struct access *at, int n_dims, const char *name)
 {
 	buf_printf(t->out, "b%d", at->buffer);
 	if (!sym_is(at->offset, 0)) {
@@ -107,12 +107,12 @@ static void text_address(struct text *t, const struct access *at, int n_dims, co
 }
 
 /* The value of element expression `from`, as it is in a register. */
-static void text_from_memory(struct text *t, enum dtype dtype, const char *from)
+static void text_from_memory(struct emit_text *t, enum dtype dtype, const char *from)
 {
 	buf_printf(t->out, dtype == DTYPE_BOOL ? "%s != 0" : "%s", from);
 }
 
-static void put_imm(struct text *t, const struct inst *inst)
+static void put_imm(struct emit_text *t, const struct inst *inst)
 {
 	const char *type = text_suffix(inst->dtype);
 
@@ -137,7 +137,7 @@ static void put_imm(struct text *t, const struct inst *inst)
 	}
 }
 
-static void put_cast(struct text *t, const struct inst *inst)
+static void put_cast(struct emit_text *t, const struct inst *inst)
 {
 	enum dtype from = dtype_of(t, inst->src[0]), to = inst->dtype;
 	int r = inst->src[0];
@@ -155,7 +155,7 @@ static void put_cast(struct text *t, const struct inst *inst)
 }
 
 /* Ops that have a shorter word where their operand allows it, or at all. */
-static bool put_short(struct text *t, const struct inst *inst)
+static bool put_short(struct emit_text *t, const struct inst *inst)
 {
 	bool wave = inst->op == OP_sin || inst->op == OP_cos;
 
@@ -172,7 +172,7 @@ static bool put_short(struct text *t, const struct inst *inst)
 }
 
 /* `inst` (IMM, OP, CAST) as the declaration of its register. */
-static void text_compute(struct text *t, const struct inst *inst)
+static void text_compute(struct emit_text *t, const struct inst *inst)
 {
 	int last = inst->src[2] >= 0 ? 2 : inst->src[1] >= 0 ? 1 : 0;
 	char names[3][16];
@@ -195,7 +195,7 @@ static void text_compute(struct text *t, const struct inst *inst)
 }
 
 /* One element: LOAD above LEVEL_POINT. */
-static void text_load_one(struct text *t, const struct inst *inst)
+static void text_load_one(struct emit_text *t, const struct inst *inst)
 {
 	buf_printf(t->out, "\tconst %s r%d = *(", text_value(inst->dtype), inst->dst);
 	text_address(t, &inst->at, t->c->kernel->n_dims, "x");
@@ -203,7 +203,7 @@ static void text_load_one(struct text *t, const struct inst *inst)
 }
 
 /* And STORE of such a register. */
-static void text_store_one(struct text *t, const struct inst *inst)
+static void text_store_one(struct emit_text *t, const struct inst *inst)
 {
 	buf_puts(t->out, "\t*(");
 	text_address(t, &inst->at, t->c->kernel->n_dims, "x");
@@ -211,7 +211,8 @@ static void text_store_one(struct text *t, const struct inst *inst)
 }
 
 /* `op` of two values as a call of intrinsics: of the partial results of a reduction. */
-static void text_join(struct text *t, enum op op, enum dtype dtype, const char *a, const char *b)
+static void text_join(struct emit_text *t, enum op op, enum dtype dtype, const char *a,
+		      const char *b)
 {
 	if (dtype == DTYPE_F32 && (op == OP_amax || op == OP_amin)) {
 		buf_printf(t->out, "%s_nan(%s, %s)", op == OP_amax ? "max" : "min", a, b);
@@ -221,7 +222,7 @@ static void text_join(struct text *t, enum op op, enum dtype dtype, const char *
 		       (const char *[3]){ a, b, "" });
 }
 
-static void text_first(struct text *t, enum op op, enum dtype dtype)
+static void text_first(struct emit_text *t, enum op op, enum dtype dtype)
 {
 	intrinsics_put(t->out, op_info(op)->first, text_suffix(dtype), dtype == DTYPE_BOOL,
 		       (const char *[3]){ "", "", "" });
@@ -254,7 +255,7 @@ static enum dtype wide_dtype(const struct inst *inst)
 }
 
 /* struct j<n>: the reduction as a type that intrinsics.cu takes. */
-static void put_joiner(struct text *t, const struct inst *inst)
+static void put_joiner(struct emit_text *t, const struct inst *inst)
 {
 	const char *type = wide(inst);
 	enum dtype dtype = wide_dtype(inst);
@@ -269,7 +270,7 @@ static void put_joiner(struct text *t, const struct inst *inst)
 
 /* Sums of float32 side by side are joined at each step, or after a few of them: a lane
  * that adds up many like numbers rounds each time in the same way. */
-static bool joins_lanes(const struct text *t, const struct inst *inst)
+static bool joins_lanes(const struct emit_text *t, const struct inst *inst)
 {
 	return inst->op == OP_sum && inst->dtype == DTYPE_F32 && t->c->lanes > 1;
 }
@@ -289,7 +290,7 @@ static void put_pairs(struct buf *out, int reg, int first, int n)
 }
 
 /* "w0 += ((c0[0] + c0[1]) + (c0[2] + c0[3]));" */
-static void put_lanes(struct text *t, const struct inst *inst)
+static void put_lanes(struct emit_text *t, const struct inst *inst)
 {
 	buf_printf(t->out, "\tw%d += ", inst->dst);
 	put_pairs(t->out, inst->dst, 0, t->c->lanes);
@@ -297,7 +298,7 @@ static void put_lanes(struct text *t, const struct inst *inst)
 }
 
 /* what a thread does after the lanes of each step, */
-static void text_steps(struct text *t, const struct stage *stage)
+static void text_steps(struct emit_text *t, const struct stage *stage)
 {
 	for (int i = 0; i < stage->n_body; i++) {
 		const struct inst *inst = &stage->body[i];
@@ -311,7 +312,7 @@ static void text_steps(struct text *t, const struct stage *stage)
 }
 
 /* What the reductions of a stage begin with, */
-static void text_accumulators(struct text *t, const struct stage *stage)
+static void text_accumulators(struct emit_text *t, const struct stage *stage)
 {
 	for (int i = 0; i < stage->n_body; i++) {
 		const struct inst *inst = &stage->body[i];
@@ -330,7 +331,7 @@ static void text_accumulators(struct text *t, const struct stage *stage)
 
 /* Several blocks had a share each: the last one joins what all have found, in a second turn
  * of the loop that put_joins() is in, since it takes long to compile twice. */
-static void put_split(struct text *t, const struct stage *stage, const char *team)
+static void put_split(struct emit_text *t, const struct stage *stage, const char *team)
 {
 	int n = 0;
 
@@ -352,7 +353,7 @@ static void put_split(struct text *t, const struct stage *stage, const char *tea
 }
 
 /* What the threads of a block have found, as one; with blocks that share, of all of them. */
-static void put_joins(struct text *t, const struct stage *stage, const char *team)
+static void put_joins(struct emit_text *t, const struct stage *stage, const char *team)
 {
 	if (t->c->splits)
 		buf_puts(t->out, "\tu32 more = gridDim.y > 1;\n#pragma unroll 1\n\tfor (;;) {\n");
@@ -367,7 +368,7 @@ static void put_joins(struct text *t, const struct stage *stage, const char *tea
 }
 
 /* and lanes, threads and perhaps blocks joined: the registers of a row or a column. */
-static void text_results(struct text *t, const struct stage *stage)
+static void text_results(struct emit_text *t, const struct stage *stage)
 {
 	char team[64];
 
@@ -414,9 +415,9 @@ static enum lane_step lane_step(const struct kernel *k, const struct access *at)
 }
 
 /* Loads of a join: which part a point is in decides where it lies. */
-static void put_join(struct text *t, const struct inst *inst, int id)
+static void put_join(struct emit_text *t, const struct inst *inst, int id)
 {
-	const struct join *join = inst->join;
+	const struct lower_join *join = inst->join;
 	struct buf *out = t->out;
 
 	buf_printf(out, "\tfor (int j = 0; j < %d; j++) {\n\tu32 q = p + j;\n", t->c->lanes);
@@ -452,7 +453,7 @@ static void put_join(struct text *t, const struct inst *inst, int id)
 }
 
 /* `to`, an array of the lanes, from memory. */
-static void put_fresh_load(struct text *t, const struct access *at, const char *to)
+static void put_fresh_load(struct emit_text *t, const struct access *at, const char *to)
 {
 	const struct kernel *k = t->c->kernel;
 	enum lane_step step = lane_step(k, at);
@@ -483,7 +484,7 @@ static void put_fresh_load(struct text *t, const struct access *at, const char *
 }
 
 /* l<id>: what the lanes of a thread load, as it lies in memory. */
-static void put_load(struct text *t, const struct inst *inst, int id)
+static void put_load(struct emit_text *t, const struct inst *inst, int id)
 {
 	int lanes = t->c->lanes, kept = t->c->registers ? cuda_kept(t->c, inst) : -1;
 	char name[16];
@@ -499,7 +500,7 @@ static void put_load(struct text *t, const struct inst *inst, int id)
 		put_fresh_load(t, &inst->at, name);
 }
 
-static void put_store(struct text *t, const struct inst *inst, int id)
+static void put_store(struct emit_text *t, const struct inst *inst, int id)
 {
 	const struct kernel *k = t->c->kernel;
 
@@ -524,7 +525,7 @@ static void put_store(struct text *t, const struct inst *inst, int id)
 }
 
 /* Where a slot keeps the lanes of this step. */
-static void slot_name(const struct text *t, int slot, char name[48])
+static void slot_name(const struct emit_text *t, int slot, char name[48])
 {
 	if (t->c->registers)
 		snprintf(name, 48, "k%d[it][j]", slot);
@@ -535,7 +536,7 @@ static void slot_name(const struct text *t, int slot, char name[48])
 }
 
 /* One instruction of a body for lane j. */
-static void put_lane(struct text *t, const struct inst *inst, int id)
+static void put_lane(struct emit_text *t, const struct inst *inst, int id)
 {
 	char name[48], value[16];
 	struct buf *out = t->out;
@@ -573,7 +574,7 @@ static void put_lane(struct text *t, const struct inst *inst, int id)
 }
 
 /* The body for the lanes at point p, whose coordinates are declared. */
-static void put_body(struct text *t, const struct stage *stage)
+static void put_body(struct emit_text *t, const struct stage *stage)
 {
 	for (int i = 0; i < stage->n_body; i++)
 		if (stage->body[i].kind == INST_LOAD)
@@ -590,7 +591,7 @@ static void put_body(struct text *t, const struct stage *stage)
 			put_store(t, &stage->body[i], i);
 }
 
-static void put_product(struct text *t, const struct sym *const *extent, int first, int last)
+static void put_product(struct emit_text *t, const struct sym *const *extent, int first, int last)
 {
 	buf_puts(t->out, "(u32)(1");
 	for (int d = first; d < last; d++) {
@@ -606,7 +607,7 @@ static const char *block_index(const struct cuda_kernel *c)
 	return c->turns ? "(back ? gridDim.x - 1 - blockIdx.x : blockIdx.x)" : "blockIdx.x";
 }
 
-static void put_map(struct text *t)
+static void put_map(struct emit_text *t)
 {
 	const struct cuda_kernel *c = t->c;
 	const struct kernel *k = c->kernel;
@@ -629,7 +630,7 @@ static void put_map(struct text *t)
 }
 
 /* A prologue, or a post: once a row (COLS: once a column). */
-static void put_once(struct text *t, const struct inst *insts, int n)
+static void put_once(struct emit_text *t, const struct inst *insts, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (insts[i].kind == INST_LOAD)
@@ -654,7 +655,7 @@ static const char *if_there(const struct cuda_kernel *c)
 }
 
 /* For each step of a thread in registers: its point p, if there is one. */
-static void put_unrolled(struct text *t, const char *thread)
+static void put_unrolled(struct emit_text *t, const char *thread)
 {
 	buf_printf(t->out,
 		   "#pragma unroll\n\tfor (int it = 0; it < steps; it++) {\n"
@@ -665,7 +666,7 @@ static void put_unrolled(struct text *t, const char *thread)
 }
 
 /* All loads that stages share are under way before the first of them waits. */
-static void put_kept_loads(struct text *t, const char *thread)
+static void put_kept_loads(struct emit_text *t, const char *thread)
 {
 	const struct cuda_kernel *c = t->c;
 	char name[24];
@@ -679,7 +680,7 @@ static void put_kept_loads(struct text *t, const char *thread)
 }
 
 /* The points of a row, `threads` at a time; a thread sees the same ones in each stage. */
-static void put_points(struct text *t, const struct stage *stage, const char *thread)
+static void put_points(struct emit_text *t, const struct stage *stage, const char *thread)
 {
 	const struct cuda_kernel *c = t->c;
 	const struct kernel *k = c->kernel;
@@ -702,7 +703,7 @@ static void put_points(struct text *t, const struct stage *stage, const char *th
 	buf_puts(t->out, "\t}\n\t}\n");
 }
 
-static void put_slots(struct text *t)
+static void put_slots(struct emit_text *t)
 {
 	const struct kernel *k = t->c->kernel;
 	struct buf *out = t->out;
@@ -740,7 +741,7 @@ static void put_slots(struct text *t)
 }
 
 /* The part of a row that is this block's. */
-static void put_share(struct text *t)
+static void put_share(struct emit_text *t)
 {
 	int step = t->c->threads * t->c->lanes;
 
@@ -755,7 +756,7 @@ static void put_share(struct text *t)
 		   step - 1, step, t->c->threads, step);
 }
 
-static void put_stages(struct text *t, const char *thread)
+static void put_stages(struct emit_text *t, const char *thread)
 {
 	const struct kernel *k = t->c->kernel;
 
@@ -774,7 +775,7 @@ static void put_stages(struct text *t, const char *thread)
 	}
 }
 
-static void put_rows(struct text *t)
+static void put_rows(struct emit_text *t)
 {
 	const struct kernel *k = t->c->kernel;
 
@@ -789,7 +790,7 @@ static void put_rows(struct text *t)
 	put_stages(t, "threadIdx.x");
 }
 
-static void put_cols(struct text *t)
+static void put_cols(struct emit_text *t)
 {
 	const struct kernel *k = t->c->kernel;
 	int d = k->n_outer - 1;
@@ -808,7 +809,7 @@ static void put_cols(struct text *t)
 	put_stages(t, "threadIdx.y");
 }
 
-static void put_parameters(struct text *t)
+static void put_parameters(struct emit_text *t)
 {
 	const struct cuda_kernel *c = t->c;
 	const char *comma = "";
@@ -837,7 +838,7 @@ void cuda_kernel_emit(struct buf *out, struct cuda_kernel *c)
 {
 	const struct kernel *k = c->kernel;
 	struct buf body;
-	struct text t = { .out = &body, .c = c };
+	struct emit_text t = { .out = &body, .c = c };
 	int threads = k->form == FORM_COLS ? c->threads * CUDA_COLUMNS
 					   : c->threads * c->rows_a_block;
 

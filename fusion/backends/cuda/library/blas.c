@@ -190,7 +190,7 @@ static bool plan(struct product *p, const struct axis_dims axes[KINDS])
 enum { WORTH_TRIALS = 1 << 20 }; /* multiplications */
 
 /* What cuBLAS has no call for is added up by a kernel of our own. */
-struct contraction {
+struct blas_contraction {
 	struct product product;
 	struct cuda_lt_product *lt; /* with its epilogue; NULL: alone */
 	/* biased: for memory at odd addresses, made when it is wanted; without a way of
@@ -273,7 +273,7 @@ static bool is_tried(const struct cuda_call *c, const struct product *p)
 	       (double)p->rows * p->columns * p->summed >= WORTH_TRIALS;
 }
 
-static void bind_alone(const struct cuda_call *c, struct contraction *s)
+static void bind_alone(const struct cuda_call *c, struct blas_contraction *s)
 {
 	struct cuda_lt_shape shape = shape_of(&s->product, CUDA_LT_ALIGNED);
 
@@ -283,7 +283,7 @@ static void bind_alone(const struct cuda_call *c, struct contraction *s)
 }
 
 /* A linear layer: by cuBLASLt, or the product and a kernel that adds. */
-static bool bind_bias(const struct cuda_call *c, struct contraction *s, bool planned)
+static bool bind_bias(const struct cuda_call *c, struct blas_contraction *s, bool planned)
 {
 	const struct operand *bias = &c->call->arg[2];
 	struct cuda_lt_shape shape = shape_of(&s->product, CUDA_LT_ALIGNED);
@@ -297,7 +297,7 @@ static bool bind_bias(const struct cuda_call *c, struct contraction *s, bool pla
 }
 
 /* The product has the rows and columns of its epilogue, which it can do too. */
-static void bind_sum(const struct cuda_call *c, struct contraction *s)
+static void bind_sum(const struct cuda_call *c, struct blas_contraction *s)
 {
 	const struct product *p = &s->product;
 	const struct cuda_sum *sum = c->sum;
@@ -319,7 +319,7 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	bool einsum = call->node->op == OP_einsum;
 	const struct operand *x = &call->arg[einsum], *y = &call->arg[einsum + 1];
 	struct axis_dims axes[KINDS];
-	struct contraction *s = cuda_state(sizeof(*s), err);
+	struct blas_contraction *s = cuda_state(sizeof(*s), err);
 	struct product *p;
 	bool planned;
 
@@ -347,7 +347,7 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	return ON_DEVICE;
 }
 
-static void run_sums(const struct cuda_call *c, struct contraction *s, void *const *buffers)
+static void run_sums(const struct cuda_call *c, struct blas_contraction *s, void *const *buffers)
 {
 	bool einsum = c->call->node->op == OP_einsum;
 	const struct operand *y = &c->call->arg[einsum + 1];
@@ -364,7 +364,7 @@ static void *move(void *at, int64_t elements, enum dtype dtype)
 }
 
 /* False: memory lies such that the product is made alone. */
-static bool run_with_sum(const struct cuda_call *c, const struct contraction *s,
+static bool run_with_sum(const struct cuda_call *c, const struct blas_contraction *s,
 			 void *const *buffers)
 {
 	const struct library_call *call = c->call;
@@ -390,7 +390,7 @@ static void run_product(const struct cuda_call *c, void *state, void *const *buf
 	const struct library_call *call = c->call;
 	struct device *d = c->device;
 	bool einsum = call->node->op == OP_einsum;
-	struct contraction *s = state;
+	struct blas_contraction *s = state;
 	const struct product *p = &s->product;
 	enum dtype dtype = call->out.dtype;
 	const double one[2] = { 1, 0 };
@@ -432,7 +432,7 @@ static void run_product(const struct cuda_call *c, void *state, void *const *buf
 	}
 }
 
-static void run_biased(const struct cuda_call *c, struct contraction *s, void *const *buffers)
+static void run_biased(const struct cuda_call *c, struct blas_contraction *s, void *const *buffers)
 {
 	const struct library_call *call = c->call;
 	const void *a = operand_start(&call->arg[1], buffers);
@@ -463,7 +463,7 @@ static void run_biased(const struct cuda_call *c, struct contraction *s, void *c
 
 static void run(const struct cuda_call *c, void *state, void *const *buffers)
 {
-	struct contraction *s = state;
+	struct blas_contraction *s = state;
 
 	if (c->call->node->op == OP_biased) {
 		run_biased(c, s, buffers);
@@ -478,7 +478,7 @@ static void run(const struct cuda_call *c, void *state, void *const *buffers)
 
 static void drop(struct device *d, void *state)
 {
-	struct contraction *s = state;
+	struct blas_contraction *s = state;
 
 	if (s) {
 		cuda_lt_destroy(d, s->lt);

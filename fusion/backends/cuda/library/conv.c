@@ -82,7 +82,7 @@ static const struct cuda_dnn *open_dnn(struct device *d)
 
 /* ---- convolutions */
 
-struct convolution {
+struct cudnn_convolution {
 	CUfunction function; /* our own */
 	struct conv_args args;
 	const struct cuda_dnn *dnn; /* NULL: our own kernel */
@@ -142,7 +142,7 @@ static int describe_tensor(const struct cuda_dnn *n, dnn_tensor *to, const struc
 					       size[3], stride[0], stride[1], stride[2], stride[3]);
 }
 
-static int describe(const struct cuda_dnn *n, struct convolution *s,
+static int describe(const struct cuda_dnn *n, struct cudnn_convolution *s,
 		    const struct library_call *call)
 {
 	const struct operand *w = &call->arg[1];
@@ -174,7 +174,7 @@ static int describe(const struct cuda_dnn *n, struct convolution *s,
 }
 
 /* The first way of those that cuDNN thinks fastest for which there is memory. */
-static bool choose(const struct cuda_call *c, struct convolution *s)
+static bool choose(const struct cuda_call *c, struct cudnn_convolution *s)
 {
 	struct dnn_way found[DNN_FORWARD_WAYS];
 	const struct cuda_dnn *n = s->dnn;
@@ -200,7 +200,7 @@ static bool choose(const struct cuda_call *c, struct convolution *s)
 	return false;
 }
 
-static void drop_descriptors(struct convolution *s)
+static void drop_descriptors(struct cudnn_convolution *s)
 {
 	const struct cuda_dnn *n = s->dnn;
 
@@ -239,7 +239,7 @@ static void fill(struct conv_args *a, const struct library_call *call)
 
 static enum placing bind(const struct cuda_call *c, void **state, struct err *err)
 {
-	struct convolution *s = cuda_state(sizeof(*s), err);
+	struct cudnn_convolution *s = cuda_state(sizeof(*s), err);
 
 	*state = s;
 	if (!s)
@@ -257,7 +257,7 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 
 static void run(const struct cuda_call *c, void *state, void *const *buffers)
 {
-	struct convolution *s = state;
+	struct cudnn_convolution *s = state;
 	struct conv_args *a = &s->args;
 	const double one = 1, zero = 0;
 	const float one_f = 1, zero_f = 0;
@@ -277,7 +277,7 @@ static void run(const struct cuda_call *c, void *state, void *const *buffers)
 
 static void drop(struct device *d, void *state)
 {
-	struct convolution *s = state;
+	struct cudnn_convolution *s = state;
 
 	if (!s)
 		return;

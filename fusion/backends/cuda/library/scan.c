@@ -9,7 +9,7 @@
 
 enum { MANY_LINES = 8192, SHORT_LINE = 64, WARP = 32, MOST_THREADS = 1024, BLOCK_SHARE = 4096 };
 
-struct lines {
+struct cuda_scan_lines {
 	CUfunction by_block, by_thread;
 	struct line_args args;
 	bool few_side_by_side; /* by_block */
@@ -112,13 +112,14 @@ static void fill_lines(struct line_args *a, const struct operand *x, int dim)
 	a->taken = a->length;
 }
 
-static struct lines *start(void **state, struct err *err)
+static struct cuda_scan_lines *start(void **state, struct err *err)
 {
-	*state = cuda_state(sizeof(struct lines), err);
+	*state = cuda_state(sizeof(struct cuda_scan_lines), err);
 	return *state;
 }
 
-static enum placing bind_lines(const struct cuda_call *c, struct lines *s, struct err *err)
+static enum placing bind_lines(const struct cuda_call *c, struct cuda_scan_lines *s,
+			       struct err *err)
 {
 	/* Lines beside each other are read together by threads. */
 	s->few_side_by_side = s->args.walk.points < MANY_LINES && s->args.length >= SHORT_LINE;
@@ -141,7 +142,7 @@ static unsigned threads_for(int64_t length)
 
 static void run_lines(const struct cuda_call *c, void *state, void *const *buffers)
 {
-	struct lines *s = state;
+	struct cuda_scan_lines *s = state;
 	struct line_args *a = &s->args;
 
 	a->in = operand_start(&c->call->arg[0], buffers);
@@ -157,7 +158,7 @@ static void run_lines(const struct cuda_call *c, void *state, void *const *buffe
 static enum placing bind_scan(const struct cuda_call *c, void **state, struct err *err)
 {
 	const struct operand *x = &c->call->arg[0];
-	struct lines *s = start(state, err);
+	struct cuda_scan_lines *s = start(state, err);
 
 	if (!s)
 		return NOWHERE;
@@ -182,7 +183,7 @@ static int64_t shares_of(const struct cuda_call *c, const struct line_args *a, b
 	return shares > most ? shares : most;
 }
 
-static bool take_found(const struct cuda_call *c, struct lines *s, struct err *err)
+static bool take_found(const struct cuda_call *c, struct cuda_scan_lines *s, struct err *err)
 {
 	struct line_args *a = &s->args;
 
@@ -202,7 +203,7 @@ static enum placing bind_extreme(const struct cuda_call *c, void **state, struct
 {
 	const struct operand *x = &c->call->arg[0];
 	bool all = c->call->node->args[1].kind == ARG_NONE;
-	struct lines *s = start(state, err);
+	struct cuda_scan_lines *s = start(state, err);
 	struct line_args *a;
 
 	if (!s)
@@ -222,7 +223,7 @@ static enum placing bind_extreme(const struct cuda_call *c, void **state, struct
 
 static void run_extreme(const struct cuda_call *c, void *state, void *const *buffers)
 {
-	struct lines *s = state;
+	struct cuda_scan_lines *s = state;
 	struct line_args *a = &s->args;
 	int64_t shares = a->walk.points * a->tiles;
 
@@ -240,7 +241,7 @@ static void run_extreme(const struct cuda_call *c, void *state, void *const *buf
 
 static void drop_extreme(struct device *d, void *state)
 {
-	struct lines *s = state;
+	struct cuda_scan_lines *s = state;
 
 	for (int i = 0; s && i < 2; i++)
 		if (s->args.keys[i])

@@ -3,7 +3,7 @@
 
 #include "fusion/backends/cuda/library/library.h"
 
-struct windows {
+struct cuda_windows {
 	CUfunction function;
 	struct window_args args;
 	int64_t points;
@@ -71,7 +71,7 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 {
 	const struct library_call *call = c->call;
 	const struct operand *x = &call->arg[0], *y = &call->out;
-	struct windows *s = cuda_state(sizeof(*s), err);
+	struct cuda_windows *s = cuda_state(sizeof(*s), err);
 	struct window_args *w;
 	enum op op = call->node->op;
 
@@ -104,7 +104,7 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 
 static void run(const struct cuda_call *c, void *state, void *const *buffers)
 {
-	struct windows *s = state;
+	struct cuda_windows *s = state;
 
 	s->args.in = operand_start(&c->call->arg[0], buffers);
 	s->args.out = operand_start(&c->call->out, buffers);
