@@ -232,4 +232,5 @@ def main():
         print("\n".join(house.upward()))
 
 
-main()
+if __name__ == "__main__":
+    main()
