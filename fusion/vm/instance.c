@@ -61,7 +61,7 @@ static bool get_property(struct vm *vm, struct value v, struct value self, struc
 	if (v.descriptor->get.kind == VALUE_UNSET)
 		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
 				"property of '%s' object has no getter", value_type_name(self));
-	return vm_invoke(vm, v.descriptor->get, &self, 1, NULL, out, err);
+	return vm_invoke(vm, v.descriptor->get, &(struct arguments){ &self, 1, NULL }, out, err);
 }
 
 /* What the attribute `v` of a class is, asked of `self` (UNSET: of the class). */

@@ -76,7 +76,7 @@ static bool set_property(struct vm *vm, struct value o, const char *name,
 		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
 				"property '%s' of '%s' object has no setter", name,
 				o.instance->class->name);
-	ok = vm_invoke(vm, set, args, 2, NULL, &none, err);
+	ok = vm_invoke(vm, set, &(struct arguments){ args, 2, NULL }, &none, err);
 	value_unref(set);
 	if (ok)
 		value_unref(none);
@@ -116,7 +116,8 @@ static bool ask_descriptor(struct vm *vm, struct value o, const char *name, stru
 			      "property '%s' of '%s' object has no deleter", name,
 			      o.instance->class->name);
 	} else {
-		ok = vm_invoke(vm, descriptor.descriptor->del, &o, 1, NULL, &none, err);
+		ok = vm_invoke(vm, descriptor.descriptor->del, &(struct arguments){ &o, 1, NULL },
+			       &none, err);
 		if (ok)
 			value_unref(none);
 	}
