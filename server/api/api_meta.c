@@ -5,7 +5,7 @@
 #include "fusion/base/clock.h"
 #include "server/text/assets.h"
 #include "server/cli/commands.h"
-#include "server/queue/events.h"
+#include "server/queue/queue.h"
 #include "server/api/examples.h"
 #include "server/api/routes.h"
 

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "profiler/profiler.h"
-#include "server/queue/enqueue.h"
-#include "server/queue/jobs.h"
+#include "server/queue/queue.h"
 #include "server/api/routes.h"
 #include "server/api/run_json.h"
 
@@ -51,7 +50,7 @@ bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 }
 
 /* "name", or "-name" for the largest first; the newest first where nothing is asked for. */
-static bool read_sort(struct req *req, struct run_filter *filter, struct err *err)
+static bool read_sort(struct req *req, struct run_query *filter, struct err *err)
 {
 	const char *sort = req_query(req, "sort");
 	bool down = !sort || !*sort || *sort == '-';
@@ -88,17 +87,17 @@ static json_t *facets_json(struct req *req, struct err *err)
 	return json;
 }
 
-static bool read_filter(struct req *req, struct run_filter *filter, struct err *err)
+static bool read_filter(struct req *req, struct run_query *filter, struct err *err)
 {
 	const char *status = req_query(req, "status");
 	enum run_status wanted;
 
-	*filter = (struct run_filter){ .project = req_query(req, "project"),
-				       .tag = req_query(req, "tag"),
-				       .device = req_query(req, "device"),
-				       .text = req_query(req, "q"),
-				       .verdict = req_query(req, "verdict"),
-				       .status = -1 };
+	*filter = (struct run_query){ .project = req_query(req, "project"),
+				      .tag = req_query(req, "tag"),
+				      .device = req_query(req, "device"),
+				      .text = req_query(req, "q"),
+				      .verdict = req_query(req, "verdict"),
+				      .status = -1 };
 	if (filter->verdict && *filter->verdict && !run_verdict_is(filter->verdict))
 		return err_set(err, ERR_BAD_REQUEST,
 			       "verdict=%.40s: one of faster, slower, same, ambiguous, "
@@ -118,11 +117,10 @@ static bool read_filter(struct req *req, struct run_filter *filter, struct err *
 bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 {
 	const char *facets = req_query(req, "facets");
-	struct run_filter filter;
-	int64_t limit, next, total;
-	struct run *runs;
+	struct run_query filter;
+	struct run_page page;
+	int64_t limit;
 	json_t *list;
-	int n;
 
 	if (!read_filter(req, &filter, err) ||
 	    !req_query_int(req, "limit", 1, LIST_MOST, LIST_DEFAULT, &limit, err) ||
@@ -131,14 +129,14 @@ bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 	    !read_sort(req, &filter, err))
 		return false;
 	filter.limit = (int)limit;
-	if (!db_run_list(req->app->db, &filter, req->arena, &runs, &n, &next, &total, err))
+	if (!db_run_list(req->app->db, &filter, req->arena, &page, err))
 		return false;
 	list = json_array();
-	for (int i = 0; i < n; i++)
-		json_array_append_new(list, run_list_json(req->app, &runs[i]));
+	for (int i = 0; i < page.n; i++)
+		json_array_append_new(list, run_list_json(req->app, &page.runs[i]));
 	reply->json = json_pack("{s:o, s:o, s:I}", "runs", list, "next",
-				next ? json_integer(next) : json_null(), "total",
-				(json_int_t)total);
+				page.next ? json_integer(page.next) : json_null(), "total",
+				(json_int_t)page.total);
 	if (facets && strcmp(facets, "1") == 0) {
 		json_t *json = facets_json(req, err);
 
@@ -259,8 +257,7 @@ static const char *read_tags(struct req *req, const json_t *tags, struct err *er
 			TAGS_MOST);
 		return NULL;
 	}
-	json_array_foreach(tags, i, tag)
-	{
+	json_array_foreach(tags, i, tag) {
 		const char *text = json_string_value(tag);
 
 		if (!text || !*text || json_string_length(tag) > TAG_BYTES || strchr(text, '\n')) {
@@ -282,8 +279,7 @@ static bool read_notes(struct req *req, const json_t *json, struct run_notes *ou
 	if (!json_is_object(json) || json_object_size(json) == 0)
 		return err_set(err, ERR_BAD_REQUEST,
 			       "an object with note, baseline or tags is needed");
-	json_object_foreach((json_t *)json, key, value)
-	{
+	json_object_foreach((json_t *)json, key, value) {
 		if (strcmp(key, "note") == 0) {
 			out->note = json_string_value(value);
 			if (!out->note || json_string_length(value) > NOTE_BYTES)

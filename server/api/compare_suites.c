@@ -5,7 +5,7 @@
 
 #include "profiler/suite/suite.h"
 #include "server/api/compare_load.h"
-#include "server/queue/suite_store.h"
+#include "server/queue/queue.h"
 
 static json_t *of_store(const char *path, int64_t id, json_t **head, struct err *err)
 {
@@ -77,8 +77,7 @@ bool compare_suites_lost(const json_t *comparison)
 	const json_t *c;
 	size_t i;
 
-	json_array_foreach(json_object_get(comparison, "columns"), i, c)
-	{
+	json_array_foreach(json_object_get(comparison, "columns"), i, c) {
 		const char *verdict = json_string_value(
 		    json_object_get(json_object_get(c, "geomean"), "verdict"));
 

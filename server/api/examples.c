@@ -58,8 +58,7 @@ static bool add_programs(json_t *list, const char *folder, const char *group, bo
 	json_t *programs = embedded_programs(folder, err), *workload;
 	size_t i;
 
-	json_array_foreach(programs, i, workload)
-	{
+	json_array_foreach(programs, i, workload) {
 		json_t *name = json_object_get(workload, "name");
 		json_t *title = described_ones ? described(workload) : NULL;
 

@@ -25,7 +25,7 @@ static bool blocks(void *store, int64_t kind, timeline_block_fn *each, void *sel
 	struct stored_run *s = store;
 	struct giving g = { each, self };
 
-	return db_timeline_each(s->db, s->run.id, kind, INT64_MIN, INT64_MAX, give, &g, err);
+	return db_timeline_each(s->db, s->run.id, BLOCKS_ALL(kind), give, &g, err);
 }
 
 static bool load_report(struct stored_run *s, struct err *err)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/queue/jobs.h"
+#include "server/queue/queue.h"
 
 static json_t *number_or_null(double value)
 {

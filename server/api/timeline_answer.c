@@ -32,10 +32,10 @@ static bool fill(struct db *db, int64_t id, struct timeline_view *v, struct err 
 {
 	int64_t t0, t1;
 
-	return db_timeline_each(db, id, TIMELINE_TABLES, INT64_MIN, INT64_MAX, give_tables, v,
-				err) &&
+	return db_timeline_each(db, id, BLOCKS_ALL(TIMELINE_TABLES), give_tables, v, err) &&
 	       timeline_view_range(v, &t0, &t1, err) &&
-	       (db_timeline_each(db, id, TIMELINE_CHUNK, t0, t1, give_chunk, v, err) ||
+	       (db_timeline_each(db, id, (struct block_range){ TIMELINE_CHUNK, t0, t1 }, give_chunk,
+				 v, err) ||
 		!timeline_view_wants_more(v));
 }
 
@@ -70,18 +70,17 @@ bool timeline_answer(struct db *db, const struct run *run, const struct timeline
 	char lanes[LANES_CHARS];
 	bool keeps = name_lanes(run, q, lanes), found = false, ok;
 	struct timeline_query in_time = find_in_time(q);
+	struct answer_key key = { run->id, lanes, TIMELINE_ANSWER_VERSION };
 	struct err unkept = { 0 };
 
-	if (keeps &&
-	    !db_timeline_answer_get(db, run->id, lanes, TIMELINE_ANSWER_VERSION, out, &found, err))
+	if (keeps && !db_timeline_answer_get(db, &key, out, &found, err))
 		return false;
 	if (found)
 		return true;
 	v = timeline_view_create(&in_time, err);
 	ok = v && fill(db, run->id, v, err) && timeline_view_columns(v, out, err);
 	if (ok && keeps && timeline_view_is_sampled(v)) /* where it fails, the next one tries */
-		db_timeline_answer_put(db, run->id, lanes, TIMELINE_ANSWER_VERSION, out->data,
-				       out->len, &unkept);
+		db_timeline_answer_put(db, &key, out->data, out->len, &unkept);
 	timeline_view_destroy(v);
 	return ok;
 }

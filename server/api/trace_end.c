@@ -36,8 +36,7 @@ static char *trace_report(struct db *db, int64_t id, const json_t *imported, jso
 			  struct err *err)
 {
 	struct timeline_tables tables = { 0 };
-	bool ok = db_timeline_each(db, id, TIMELINE_TABLES, INT64_MIN, INT64_MAX, add_tables,
-				   &tables, err);
+	bool ok = db_timeline_each(db, id, BLOCKS_ALL(TIMELINE_TABLES), add_tables, &tables, err);
 	char *text = NULL;
 	json_t *report;
 
@@ -94,14 +93,19 @@ static bool device_row(const json_t *imported, struct arena *arena, struct run *
 static bool end_as_trace(struct db *db, int64_t id, const json_t *imported, struct restored *as,
 			 struct arena *arena, struct err *err)
 {
-	const struct run_summary none = { 0 };
 	char *text = trace_report(db, id, imported, as ? as->mark : NULL, err);
 	struct run row;
 	bool ok = text && (as || db_run_get(db, id, arena, &row, err));
 
 	if (ok && !as && !device_row(imported, arena, &row))
 		ok = err_set(err, ERR_MEMORY, "out of memory for the run");
-	ok = ok && db_trace_become(db, id, as ? &as->row : &row, text, "{}", &none, err);
+	if (ok) {
+		const struct run_outcome outcome = { .report = text,
+						     .report_len = strlen(text),
+						     .environment = "{}" };
+
+		ok = db_trace_become(db, id, as ? &as->row : &row, &outcome, err);
+	}
 	free(text);
 	return ok;
 }
@@ -110,11 +114,16 @@ static bool end_as_trace(struct db *db, int64_t id, const json_t *imported, stru
 static bool end_as_it_was(struct db *db, int64_t id, const json_t *imported, struct restored *as,
 			  struct arena *arena, struct err *err)
 {
+	struct run_outcome outcome = { .report = as->report,
+				       .environment = as->environment,
+				       .summary = as->summary };
+
 	if (as->end != RUN_DONE)
 		return db_trace_become_ended(db, id, &as->row, as->end, &as->why, err);
 	if (as->row.trace)
 		return end_as_trace(db, id, imported, as, arena, err);
-	return db_trace_become(db, id, &as->row, as->report, as->environment, &as->summary, err);
+	outcome.report_len = strlen(as->report);
+	return db_trace_become(db, id, &as->row, &outcome, err);
 }
 
 /* The first look at a long trace, ahead of whoever takes it. */

@@ -11,12 +11,10 @@
 #include "server/cli/device_flag.h"
 #include "server/cli/flags.h"
 #include "server/cli/interrupt.h"
-#include "server/queue/paths.h"
 #include "server/cli/post.h"
 #include "server/cli/suite_files.h"
-#include "server/queue/suite_run.h"
+#include "server/queue/queue.h"
 #include "server/cli/suite_text.h"
-#include "server/queue/worker.h"
 
 enum { MAX_PATHS = 1024 };
 

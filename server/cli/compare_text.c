@@ -28,8 +28,7 @@ static const json_t *run_of(const json_t *all, const char *label)
 	const json_t *run;
 	size_t i;
 
-	json_array_foreach(json_object_get(all, "runs"), i, run)
-	{
+	json_array_foreach(json_object_get(all, "runs"), i, run) {
 		if (is(run, "label", label))
 			return run;
 	}
@@ -137,8 +136,7 @@ static void figures(struct buf *out, const json_t *c)
 
 	buf_printf(out, "\n%-*s  %22s  %22s  %20s  %s\n", NAME_WIDTH, "", "A", text_at(c, "b"),
 		   "ratio", "verdict");
-	json_array_foreach(json_object_get(c, "figures"), i, f)
-	{
+	json_array_foreach(json_object_get(c, "figures"), i, f) {
 		char a[CELL], b[CELL], ratio[CELL], name[128];
 		struct buf text;
 
@@ -179,8 +177,7 @@ static void breaks(struct buf *out, const json_t *c)
 	const json_t *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(c, "breaks"), i, row)
-	{
+	json_array_foreach(json_object_get(c, "breaks"), i, row) {
 		const json_t *at = json_object_get(row, is(row, "change", "gone") ? "a" : "b");
 		char cost[CELL];
 
@@ -200,8 +197,7 @@ static void kernels(struct buf *out, const json_t *c)
 	const json_t *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(c, "kernels"), i, row)
-	{
+	json_array_foreach(json_object_get(c, "kernels"), i, row) {
 		char a[CELL], b[CELL];
 
 		number_interval(a, json_object_get(row, "a"), "us", "ci_us", "");
@@ -220,9 +216,10 @@ static void differences(struct buf *out, const json_t *c)
 	const json_t *d;
 	size_t i;
 
-	json_array_foreach(json_object_get(c, "differences"), i, d) buf_printf(
-	    out, "%s: %s in A, %s in %s%s\n", text_at(d, "title"), text_at(d, "a"), text_at(d, "b"),
-	    text_at(c, "b"), json_is_true(json_object_get(d, "matters")) ? " (matters)" : "");
+	json_array_foreach(json_object_get(c, "differences"), i, d)
+		buf_printf(out, "%s: %s in A, %s in %s%s\n", text_at(d, "title"), text_at(d, "a"),
+			   text_at(d, "b"), text_at(c, "b"),
+			   json_is_true(json_object_get(d, "matters")) ? " (matters)" : "");
 }
 
 /* What the intervals hold. */
@@ -268,8 +265,7 @@ void compare_text_print(struct buf *out, const json_t *comparison)
 	const json_t *c;
 	size_t i;
 
-	json_array_foreach(json_object_get(comparison, "comparisons"), i, c)
-	{
+	json_array_foreach(json_object_get(comparison, "comparisons"), i, c) {
 		if (i)
 			buf_puts(out, "\n");
 		print_pair(out, comparison, c);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "server/cli/commands.h"
 #include "server/text/help.h"
@@ -125,4 +126,24 @@ bool flags_integer(const char *command, const char *name, const char *text, long
 	}
 	*out = n;
 	return true;
+}
+
+bool default_cache_dir(char *out, size_t out_bytes)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int len;
+
+	if (cache && *cache == '/') {
+		mkdir(cache, 0700); /* an error shows when the cache is used */
+		len = snprintf(out, out_bytes, "%s/breakeven", cache);
+	} else if (home && *home == '/') {
+		char parent[4096];
+
+		snprintf(parent, sizeof(parent), "%s/.cache", home);
+		mkdir(parent, 0700);
+		len = snprintf(out, out_bytes, "%s/.cache/breakeven", home);
+	} else {
+		return false;
+	}
+	return len > 0 && (size_t)len < out_bytes;
 }

@@ -7,6 +7,7 @@
 #define SERVER_FLAGS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Texts in the order in which they came, borrowed from argv. */
 struct flag_texts {
@@ -45,5 +46,9 @@ bool flags_one_of(const char *command, const char *name, const char *text,
 /* `text` as a whole number within bounds; `out` stays as it is where it is NULL. */
 bool flags_integer(const char *command, const char *name, const char *text, long long low,
 		   long long high, long long *out);
+
+/* $XDG_CACHE_HOME/breakeven, else ~/.cache/breakeven; makes its parent.
+ * False where there is no home. */
+bool default_cache_dir(char *out, size_t out_bytes);
 
 #endif

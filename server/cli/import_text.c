@@ -21,8 +21,7 @@ static void print_totals(const json_t *report, const char *field, const char *ti
 		return;
 	fprintf(out, "\n%s: %lld, %.1f us\n", title, count_of(totals, "count"),
 		json_number_value(json_object_get(totals, "total_us")));
-	json_array_foreach((json_t *)rows, i, row)
-	{
+	json_array_foreach((json_t *)rows, i, row) {
 		if (i == MOST_ROWS) {
 			fprintf(out, "  and %zu more names\n", json_array_size(rows) - i);
 			break;
@@ -52,8 +51,7 @@ static void print_compiles(const json_t *report, FILE *out)
 	fprintf(out, "\n%lld graphs, %zu compilations, %zu breaks, %zu recompiles\n",
 		count_of(report, "graphs"), json_array_size(json_object_get(report, "compiles")),
 		json_array_size(breaks), json_array_size(recompiles));
-	json_array_foreach((json_t *)breaks, i, row)
-	{
+	json_array_foreach((json_t *)breaks, i, row) {
 		const json_t *cost = json_object_get(row, "cost");
 
 		fprintf(out, "  %s:%lld  %s %s, met %lld times: %s\n", text_of(row, "file"),
@@ -65,8 +63,8 @@ static void print_compiles(const json_t *report, FILE *out)
 				json_number_value(json_object_get(cost, "lookup_us_per_call")));
 	}
 	json_array_foreach((json_t *)recompiles, i, row)
-	    fprintf(out, "  recompiled %s (%s): %s\n", text_of(row, "frame"),
-		    text_of(row, "compile"), text_of(row, "reason"));
+		fprintf(out, "  recompiled %s (%s): %s\n", text_of(row, "frame"),
+			text_of(row, "compile"), text_of(row, "reason"));
 }
 
 static void print_count(const json_t *n, FILE *out)
@@ -89,8 +87,7 @@ static void print_stages(const json_t *report, FILE *out)
 		return;
 	fprintf(out, "\ngraphs %25s %10s %10s %10s  most from     compiling, s  running, s\n",
 		"captured", "lowered", "+ capture", "+ lowering");
-	json_array_foreach((json_t *)models, i, row)
-	{
+	json_array_foreach((json_t *)models, i, row) {
 		fprintf(out, "  %-18.18s", text_of(row, "model"));
 		for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++)
 			print_count(json_object_get(row, counts[k]), out);
@@ -109,8 +106,7 @@ static void print_ledger(const json_t *ledger, const char *fate, FILE *out)
 	const json_t *what = json_object_get(ledger, "what"), *n;
 	const char *name;
 
-	json_object_foreach(json_object_get(ledger, fate), name, n)
-	{
+	json_object_foreach(json_object_get(ledger, fate), name, n) {
 		/* One window is all that there is. */
 		if (json_integer_value(n) > (strcmp(name, "windows") == 0))
 			fprintf(out, "  %-8s %8lld  %s\n", fate, (long long)json_integer_value(n),
@@ -125,8 +121,9 @@ void import_text(const json_t *report, FILE *out)
 	size_t i;
 
 	json_array_foreach((json_t *)files, i, file)
-	    fprintf(out, "%s: %s, %lld bytes\n", json_string_value(json_object_get(file, "name")),
-		    json_string_value(json_object_get(file, "kind")), count_of(file, "bytes"));
+		fprintf(out, "%s: %s, %lld bytes\n",
+			json_string_value(json_object_get(file, "name")),
+			json_string_value(json_object_get(file, "kind")), count_of(file, "bytes"));
 	print_compiles(report, out);
 	print_stages(report, out);
 	print_totals(report, "kernels", "kernels", out);

@@ -88,8 +88,7 @@ static void print_rule(struct buf *out, const json_t *rule)
 	buf_printf(out, "      %s", text_of(rule, "rule"));
 	if (number_of(rule, "count") > 1)
 		buf_printf(out, ", %lld times", number_of(rule, "count"));
-	json_array_foreach((json_t *)at, i, place)
-	{
+	json_array_foreach((json_t *)at, i, place) {
 		long long line = number_of(place, "line");
 
 		if (line == 0 || line == last || shown == MOST_PLACES)
@@ -121,8 +120,7 @@ static void print_step(struct buf *out, const json_t *step, const char **before,
 		buf_printf(out, "%lld nodes -> %lld, %.1f us\n", *nodes, number_of(step, "nodes"),
 			   json_number_value(json_object_get(step, "us")));
 	}
-	json_array_foreach(json_object_get(step, "rules"), i, rule)
-	{
+	json_array_foreach(json_object_get(step, "rules"), i, rule) {
 		print_rule(out, rule);
 	}
 	*nodes = number_of(step, "nodes");
@@ -148,8 +146,7 @@ static void print_part(struct buf *out, const json_t *graph, const json_t *part)
 		buf_printf(out, "    %s\n", text_of(part, "error"));
 		return;
 	}
-	json_array_foreach(json_object_get(part, "steps"), i, step)
-	{
+	json_array_foreach(json_object_get(part, "steps"), i, step) {
 		print_step(out, step, &before, &nodes);
 	}
 }
@@ -159,10 +156,8 @@ void passes_text_print(struct buf *out, const json_t *explanation)
 	json_t *graph, *part;
 	size_t i, k;
 
-	json_array_foreach(json_object_get(explanation, "graphs"), i, graph)
-	{
-		json_array_foreach(json_object_get(graph, "passes"), k, part)
-		{
+	json_array_foreach(json_object_get(explanation, "graphs"), i, graph) {
+		json_array_foreach(json_object_get(graph, "passes"), k, part) {
 			print_part(out, graph, part);
 		}
 	}

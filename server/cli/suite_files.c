@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "server/queue/suite_plan.h"
+#include "server/queue/queue.h"
 #include "server/cli/workload_file.h"
 
 enum { LINE_BYTES = 8192 };

@@ -33,8 +33,7 @@ static void columns_table(struct buf *out, const json_t *report)
 	buf_printf(out, "\n%-10s %-7s %-8s %9s %11s  %-22s %7s %7s %7s %12s %8s %9s\n", "engine",
 		   "policy", "mode", "passed", "pass rate", "geomean, common set", "min", "median",
 		   "max", "compile ms", "captures", "lowerings");
-	json_array_foreach(json_object_get(report, "columns"), i, c)
-	{
+	json_array_foreach(json_object_get(report, "columns"), i, c) {
 		const json_t *q = json_object_get(c, "quantiles"),
 			     *b = json_object_get(c, "breaks");
 		char ratio[4 * NUMBER_BYTES], rate[16],
@@ -65,8 +64,7 @@ static const json_t *shown_result(const json_t *workload, const char *policy)
 	json_t *r;
 	size_t i;
 
-	json_array_foreach(json_object_get(workload, "results"), i, r)
-	{
+	json_array_foreach(json_object_get(workload, "results"), i, r) {
 		if (strcmp(text_of(r, "engine"), "breakeven") != 0 ||
 		    strcmp(text_of(r, "policy"), policy) != 0 ||
 		    strcmp(text_of(r, "mode"), "eager") == 0)
@@ -93,14 +91,12 @@ static void speedup_cells(struct buf *out, const json_t *workload, const json_t 
 	json_t *c, *r;
 	size_t i, k;
 
-	json_array_foreach((json_t *)columns, i, c)
-	{
+	json_array_foreach((json_t *)columns, i, c) {
 		char cell[4 * NUMBER_BYTES] = "";
 
 		if (strcmp(text_of(c, "mode"), "eager") == 0)
 			continue;
-		json_array_foreach(json_object_get(workload, "results"), k, r)
-		{
+		json_array_foreach(json_object_get(workload, "results"), k, r) {
 			if (strcmp(text_of(r, "policy"), text_of(c, "policy")) != 0 ||
 			    strcmp(text_of(r, "engine"), text_of(c, "engine")) != 0 ||
 			    strcmp(text_of(r, "mode"), text_of(c, "mode")) != 0)
@@ -121,8 +117,7 @@ static void workloads_table(struct buf *out, const json_t *report)
 	size_t i;
 
 	buf_printf(out, "\n%-28s", "workload");
-	json_array_foreach((json_t *)columns, i, c)
-	{
+	json_array_foreach((json_t *)columns, i, c) {
 		bool ours = strcmp(text_of(c, "engine"), "breakeven") == 0;
 		char head[64];
 
@@ -132,8 +127,7 @@ static void workloads_table(struct buf *out, const json_t *report)
 			buf_printf(out, "  %-20s", head);
 	}
 	buf_printf(out, "  breaks dynamo  native\n");
-	json_array_foreach(json_object_get(report, "workloads"), i, w)
-	{
+	json_array_foreach(json_object_get(report, "workloads"), i, w) {
 		char dynamo[24], native[24];
 
 		breaks_print(dynamo, sizeof(dynamo), shown_result(w, "dynamo"));
@@ -162,12 +156,10 @@ static void reasons(struct buf *out, const json_t *report)
 	json_t *w, *r;
 	size_t i, k;
 
-	json_array_foreach(json_object_get(report, "workloads"), i, w)
-	{
+	json_array_foreach(json_object_get(report, "workloads"), i, w) {
 		const json_t *results = json_object_get(w, "results"), *last = NULL;
 
-		json_array_foreach((json_t *)results, k, r)
-		{
+		json_array_foreach((json_t *)results, k, r) {
 			const char *status = text_of(r, "status");
 
 			if (strcmp(status, "pass") == 0 || strcmp(status, "waiting") == 0)

@@ -16,7 +16,7 @@
 
 #include "server/text/assets.h"
 #include "server/http/slow_pool.h"
-#include "server/queue/events.h"
+#include "server/queue/queue.h"
 #include "server/http/listen.h"
 #include "server/http/pages.h"
 

@@ -9,8 +9,7 @@
 #include <string.h>
 
 #include "profiler/profiler.h"
-#include "server/queue/enqueue.h"
-#include "server/queue/summary.h"
+#include "server/queue/queue.h"
 
 /* ---- shapes ---- */
 
@@ -36,8 +35,7 @@ static bool all_in(const json_t *list, shape_fn *each)
 	const json_t *item;
 	size_t i;
 
-	json_array_foreach((json_t *)list, i, item)
-	{
+	json_array_foreach((json_t *)list, i, item) {
 		if (!each(item))
 			return false;
 	}
@@ -49,8 +47,7 @@ static bool all_of(const json_t *object, shape_fn *each)
 	const char *key;
 	json_t *item;
 
-	json_object_foreach((json_t *)object, key, item)
-	{
+	json_object_foreach((json_t *)object, key, item) {
 		if (!each(item))
 			return false;
 	}
@@ -179,8 +176,7 @@ static void drop_nulls(json_t *object)
 	json_t *value;
 	void *next;
 
-	json_object_foreach_safe(object, next, key, value)
-	{
+	json_object_foreach_safe(object, next, key, value) {
 		if (json_is_null(value))
 			json_object_del(object, key);
 	}
@@ -288,12 +284,11 @@ static bool read_measured(const json_t *original, json_t *posted, struct arena *
 	if (!json_object_get(marked, "workload"))
 		json_object_set(marked, "workload", posted);
 	out->report = dumped(arena, marked);
+	summary_of_report(marked, arena, &out->summary);
 	json_decref(marked);
 	out->environment = dumped(arena, json_object_get(original, "environment"));
 	if (!out->environment || out->environment[0] != '{')
 		out->environment = "{}";
-	if (out->report)
-		summary_of_report(out->report, arena, &out->summary);
 	return out->report != NULL;
 }
 
