@@ -13,7 +13,7 @@
 
 #include "server/cli/commands.h"
 #include "server/cli/flags.h"
-#include "server/http/listen.h"
+#include "server/http/http.h"
 #include "server/queue/queue.h"
 #include "server/api/routes.h"
 

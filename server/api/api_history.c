@@ -7,7 +7,6 @@
 #include "profiler/compare/figures.h"
 #include "server/queue/queue.h"
 #include "server/api/routes.h"
-#include "server/api/run_json.h"
 
 enum { LIST_DEFAULT = 200, LIST_MOST = 1000, NAMES_MOST = 200, CATCH_UP = 20, HASH_SHOWN = 12 };
 

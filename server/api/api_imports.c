@@ -5,7 +5,6 @@
 #include "profiler/import/import.h"
 #include "server/queue/queue.h"
 #include "server/api/routes.h"
-#include "server/api/trace_end.h"
 
 /* UNPACKED_BYTES: of what a gzip of the body's size may hold; larger files are read by
  * `breakeven import --post`, where they lie. */

@@ -6,7 +6,6 @@
 #include "profiler/timeline/timeline.h"
 #include "server/queue/queue.h"
 #include "server/api/routes.h"
-#include "server/api/trace_end.h"
 
 enum { NAME_CHARS = 200, RUNNING_MOST = 100 };
 

@@ -1,4 +1,4 @@
-/* server/cli/cache_log.c -- see cache_log.h. */
+/* server/cli/cache_log.c -- logs what a run found wrong with the cache of kernels. */
 #include "server/cli/cache_log.h"
 
 #include "fusion/base/log.h"

@@ -22,7 +22,7 @@
 #include "server/cli/flags.h"
 #include "server/cli/heap.h"
 #include "server/queue/queue.h"
-#include "server/http/request.h"
+#include "server/http/http.h"
 
 /* While someone types: where that is too short for each change they are tried
  * together. */

@@ -1,4 +1,4 @@
-/* server/cli/explain_text.c -- see explain_text.h. */
+/* server/cli/explain_text.c -- prints what was captured of a program. */
 #include "server/cli/explain_text.h"
 
 #include <stdlib.h>

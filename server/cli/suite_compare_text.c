@@ -1,10 +1,11 @@
 /* server/cli/suite_compare_text.c -- a suite against an earlier one, as a terminal shows it. */
+#include "server/cli/suite_compare_text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "profiler/numbers.h"
-#include "server/cli/suite_text.h"
 
 enum { CELL = 4 * NUMBER_BYTES };
 
