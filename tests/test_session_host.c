@@ -101,13 +101,13 @@ static void open_binding(struct binding *b)
 	b->tensor = value_tensor();
 }
 
-static bool bind_values(struct binding *b, enum op op, const char *name, const struct value *values,
-			int n, const struct keywords *kw)
+static bool bind_values(struct binding *b, enum op op, const char *name,
+			const struct arguments *args)
 {
 	struct bind_target target = { .graph = b->g, .node = no_node };
 	struct err err = { 0 };
 
-	return bind_call(&target, op, name, values, n, kw, b->args, &err);
+	return bind_call(&target, op, name, args, b->args, &err);
 }
 
 static void close_binding(struct binding *b)
@@ -128,7 +128,8 @@ static void keywords_and_positions_bind_alike(void **state)
 	for (int i = 0; i < 3; i++) {
 		struct value values[2] = { b.tensor, value_int(1) };
 
-		assert_true(bind_values(&b, OP_sum, "torch.sum", values, 2, ways[i]));
+		assert_true(bind_values(&b, OP_sum, "torch.sum",
+					&(struct arguments){ values, 2, ways[i] }));
 		assert_int_equal(b.args[0].kind, ARG_NODE);
 		assert_int_equal(b.args[1].kind, ARG_INTS);
 		assert_int_equal(b.args[1].n, 1);
@@ -147,11 +148,14 @@ static void sizes_may_be_spread_or_a_tuple(void **state)
 
 	(void)state;
 	open_binding(&b);
-	assert_true(bind_values(&b, OP_zeros, "torch.zeros", sizes, 2, NULL));
+	assert_true(
+	    bind_values(&b, OP_zeros, "torch.zeros", &(struct arguments){ sizes, 2, NULL }));
 	assert_int_equal(b.args[0].n, 2);
-	assert_true(bind_values(&b, OP_zeros, "torch.zeros", &tuple, 1, NULL));
+	assert_true(
+	    bind_values(&b, OP_zeros, "torch.zeros", &(struct arguments){ &tuple, 1, NULL }));
 	assert_int_equal(b.args[0].n, 2);
-	assert_true(bind_values(&b, OP_zeros, "torch.zeros", sizes, 1, NULL));
+	assert_true(
+	    bind_values(&b, OP_zeros, "torch.zeros", &(struct arguments){ sizes, 1, NULL }));
 	assert_int_equal(b.args[0].n, 1);
 	close_binding(&b);
 	value_unref(tuple);
@@ -166,8 +170,8 @@ static void a_bool_is_no_dim_but_is_an_operand(void **state)
 	open_binding(&b);
 	values[0] = b.tensor;
 	values[1] = value_bool(true);
-	assert_false(bind_values(&b, OP_sum, "torch.sum", values, 2, NULL));
-	assert_true(bind_values(&b, OP_mul, "op:*", values, 2, NULL));
+	assert_false(bind_values(&b, OP_sum, "torch.sum", &(struct arguments){ values, 2, NULL }));
+	assert_true(bind_values(&b, OP_mul, "op:*", &(struct arguments){ values, 2, NULL }));
 	assert_int_equal(b.args[1].kind, ARG_BOOL);
 	close_binding(&b);
 }
@@ -203,7 +207,7 @@ static struct signature number_signature(int64_t number)
 	struct value v = value_int(number);
 	struct signature s;
 
-	signature_make(&s, 7, false, &v, 1, NULL);
+	signature_make(&s, 7, false, &(struct arguments){ &v, 1, NULL });
 	return s;
 }
 
@@ -233,7 +237,7 @@ static void numbers_apart_are_no_part_of_a_signature(void **state)
 
 	(void)state;
 	for (int i = 0; i < 5; i++)
-		signature_make(&s[i], 7, true, &v[i], 1, NULL);
+		signature_make(&s[i], 7, true, &(struct arguments){ &v[i], 1, NULL });
 	assert_non_null(plans_add(plans, &s[0], 0));
 	assert_int_equal(s[1].n_numbers, 1);
 	assert_int_equal(s[1].numbers[0], v[1].i);

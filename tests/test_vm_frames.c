@@ -25,7 +25,7 @@ static struct frame *frame_of(struct session *s, const char *name, const int64_t
 	s->vm->steps_left = s->vm->limits.steps;
 	frame = frame_push(s->vm, f.function->unit, f.function, &s->err);
 	assert_non_null(frame);
-	assert_true(frame_bind(s->vm, frame, v, n, NULL, &s->err));
+	assert_true(frame_bind(s->vm, frame, &(struct arguments){ v, n, NULL }, &s->err));
 	return frame;
 }
 
@@ -290,14 +290,14 @@ static void what_a_program_does_not_read_stays_unread(void **state)
 	reads("return xs.index(20)", 3, "1");
 }
 
-static bool never(void *self, const struct native *f, const struct value *args, int n,
-		  const struct keywords *kw, struct value *out, struct err *err)
+static bool never(void *self, const struct native *f, const struct arguments *args,
+		  struct value *out, struct err *err)
 {
 	(void)self;
 	(void)f;
-	(void)args;
-	(void)n;
-	(void)kw;
+	(void)args->at;
+	(void)args->n;
+	(void)args->kw;
 	(void)out;
 	return err_set(err, ERR_BREAK, "a graph break");
 }

@@ -18,7 +18,8 @@ static char *run_with_tensor(const char *source)
 
 			/* str() in the program's own words: through the host */
 			assert_true(vm_global(s.vm, "text", &f));
-			assert_true(vm_call(s.vm, f, &v, 1, NULL, &t, &s.err));
+			assert_true(
+			    vm_call(s.vm, f, &(struct arguments){ &v, 1, NULL }, &t, &s.err));
 			buf_add(&text, t.str->text, t.str->len);
 			value_unref(t);
 			value_unref(v);
@@ -241,18 +242,19 @@ static void natives_can_be_called_from_outside(void **state)
 				 NULL));
 	x = host_tensor(&s.host, 1);
 	assert_true(vm_global(s.vm, "sin", &f));
-	assert_true(vm_call(s.vm, f, &x, 1, NULL, &v, &s.err));
+	assert_true(vm_call(s.vm, f, &(struct arguments){ &x, 1, NULL }, &v, &s.err));
 	assert_int_equal(v.tensor->node, 101);
 	value_unref(v);
 	assert_true(vm_global(s.vm, "length", &f));
-	assert_false(vm_call(s.vm, f, NULL, 0, NULL, &v, &s.err));
+	assert_false(vm_call(s.vm, f, &(struct arguments){ NULL, 0, NULL }, &v, &s.err));
 	assert_int_equal(s.err.code, ERR_TYPE);
 	assert_true(vm_global(s.vm, "f", &f));
 	names[0] = value_str("b", 1);
-	assert_true(
-	    vm_call(s.vm, f, (struct value[]){ value_int(5), value_int(3) }, 2, &kw, &v, &s.err));
+	assert_true(vm_call(
+	    s.vm, f, &(struct arguments){ (struct value[]){ value_int(5), value_int(3) }, 2, &kw },
+	    &v, &s.err));
 	assert_int_equal(v.i, 2);
-	assert_false(vm_call(s.vm, value_int(3), NULL, 0, NULL, &v, &s.err));
+	assert_false(vm_call(s.vm, value_int(3), &(struct arguments){ NULL, 0, NULL }, &v, &s.err));
 	assert_string_equal(s.err.message, "'int' object is not callable");
 	value_unref(names[0]);
 	value_unref(x);

@@ -134,11 +134,11 @@ static inline bool host_tensor_attr(void *self, struct value t, const char *name
 	return err_set(err, ERR_NAME, "Tensor has no attribute %s", name);
 }
 
-static inline bool host_call(void *self, const struct native *f, const struct value *args, int n,
-			     const struct keywords *kw, struct value *out, struct err *err)
+static inline bool host_call(void *self, const struct native *f, const struct arguments *args,
+			     struct value *out, struct err *err)
 {
 	struct host *h = self;
-	struct value x = f->self.kind == VALUE_UNSET && n > 0 ? args[0] : f->self;
+	struct value x = f->self.kind == VALUE_UNSET && args->n > 0 ? args->at[0] : f->self;
 
 	h->line = h->vm.line;
 	h->column = h->vm.column;
@@ -146,10 +146,11 @@ static inline bool host_call(void *self, const struct native *f, const struct va
 		return err_set(err, ERR_TYPE, "%s wants a tensor", f->name);
 	switch (f->id) {
 	case HOST_ADD_:
-		x.tensor->node = host_int(x.tensor->node + host_number(args[0]));
-		if (kw && kw->n == 1 && strcmp(kw->names[0].str->text, "alpha") == 0)
+		x.tensor->node = host_int(x.tensor->node + host_number(args->at[0]));
+		if (args->kw && args->kw->n == 1 &&
+		    strcmp(args->kw->names[0].str->text, "alpha") == 0)
 			x.tensor->node = host_int(x.tensor->node +
-						  1000 * trunc(host_number(args[n - 1])));
+						  1000 * trunc(host_number(args->at[args->n - 1])));
 		*out = value_ref(x);
 		return true;
 	case HOST_ITEM:
@@ -333,7 +334,7 @@ static inline bool session_call(struct session *s, const char *name, const struc
 	struct value f;
 
 	assert_true(vm_global(s->vm, name, &f));
-	return vm_call(s->vm, f, args, n, NULL, out, &s->err);
+	return vm_call(s->vm, f, &(struct arguments){ args, n, NULL }, out, &s->err);
 }
 
 /* model() of `source`, printed as repr() would; on an error "CODE line:column

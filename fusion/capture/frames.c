@@ -820,7 +820,7 @@ bool frames_call(struct session *s, const struct value *args, int n, struct fram
 	bool ok;
 
 	vm_set_evaluator(s->vm, &evaluator);
-	ok = vm_call(s->vm, s->callee, args, n, NULL, out, err);
+	ok = vm_call(s->vm, s->callee, &(struct arguments){ args, n, NULL }, out, err);
 	vm_set_evaluator(s->vm, NULL);
 	s->report.counts.launches += s->eager.launches;
 	s->eager.launches = 0;

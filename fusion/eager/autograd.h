@@ -280,13 +280,13 @@ struct backward_call {
 	bool grad;          /* the results are handed out */
 	bool unused, zeros; /* grad(): an input may have none: None, or zeros */
 };
-bool backward_parse(const struct native *f, const struct value *args, int n,
-		    const struct keywords *kw, struct backward_call *c, struct err *err);
+bool backward_parse(const struct native *f, const struct arguments *args, struct backward_call *c,
+		    struct err *err);
 
 /* autograd_host.c: runs what torch_grad_find() finds: backward(), torch.autograd.grad() and others.
  */
-bool autograd_call(struct autograd *a, const struct native *f, const struct value *args, int n,
-		   const struct keywords *kw, struct value *out, struct err *err);
+bool autograd_call(struct autograd *a, const struct native *f, const struct arguments *args,
+		   struct value *out, struct err *err);
 /* x.grad, x.requires_grad, ...: *known false for another name. */
 bool autograd_attr(struct autograd *a, struct value t, const char *name, bool *known,
 		   struct value *out, struct err *err);

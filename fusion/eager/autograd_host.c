@@ -229,8 +229,8 @@ static bool tensors(const char *name, const char *what, struct value *v, bool no
 	return true;
 }
 
-static bool parse_backward(const struct native *f, const struct value *args, int n,
-			   const struct keywords *kw, struct backward_call *c, struct err *err)
+static bool parse_backward(const struct native *f, const struct arguments *args,
+			   struct backward_call *c, struct err *err)
 {
 	static const char *const names[] = { "gradient", "retain_graph", "create_graph", "inputs" },
 				 *const all[] = { "tensors", "grad_tensors", "retain_graph",
@@ -241,9 +241,9 @@ static bool parse_backward(const struct native *f, const struct value *args, int
 
 	if (f->id == GRAD_BACKWARD) {
 		v[0] = f->self;
-		if (!decompose_args(f->name, names, 4, 0, args, n, kw, v + 1, err))
+		if (!decompose_args(f->name, names, 4, 0, args, v + 1, err))
 			return false;
-	} else if (!decompose_args(f->name, all, 5, 1, args, n, kw, v, err)) {
+	} else if (!decompose_args(f->name, all, 5, 1, args, v, err)) {
 		return false;
 	}
 	if (!tensors(f->name, "the tensors", &v[0], false, &b->roots, &b->n, err) ||
@@ -257,8 +257,8 @@ static bool parse_backward(const struct native *f, const struct value *args, int
 	       tensors(f->name, "inputs", &v[4], false, &b->inputs, &b->n_inputs, err);
 }
 
-static bool parse_grad(const struct native *f, const struct value *args, int n,
-		       const struct keywords *kw, struct backward_call *c, struct err *err)
+static bool parse_grad(const struct native *f, const struct arguments *args,
+		       struct backward_call *c, struct err *err)
 {
 	static const char *const names[] = {
 		"outputs",      "inputs",           "grad_outputs",
@@ -269,7 +269,7 @@ static bool parse_grad(const struct native *f, const struct value *args, int n,
 	struct backward *b = &c->b;
 	int n_seeds;
 
-	if (!decompose_args(f->name, names, 9, 2, args, n, kw, v, err) ||
+	if (!decompose_args(f->name, names, 9, 2, args, v, err) ||
 	    !tensors(f->name, "outputs", &v[0], false, &b->roots, &b->n, err) ||
 	    !tensors(f->name, "inputs", &v[1], false, &b->inputs, &b->n_inputs, err) ||
 	    !tensors(f->name, "grad_outputs", &v[2], true, &b->seeds, &n_seeds, err))
@@ -288,12 +288,11 @@ static bool parse_grad(const struct native *f, const struct value *args, int n,
 	return true;
 }
 
-bool backward_parse(const struct native *f, const struct value *args, int n,
-		    const struct keywords *kw, struct backward_call *c, struct err *err)
+bool backward_parse(const struct native *f, const struct arguments *args, struct backward_call *c,
+		    struct err *err)
 {
 	*c = (struct backward_call){ .grad = f->id == GRAD_GRAD };
-	return c->grad ? parse_grad(f, args, n, kw, c, err)
-		       : parse_backward(f, args, n, kw, c, err);
+	return c->grad ? parse_grad(f, args, c, err) : parse_backward(f, args, c, err);
 }
 
 /* The results of grad() as a tuple; None or zeros where it is allowed. */
@@ -351,8 +350,8 @@ static bool retain_grad(struct autograd *a, struct value t, struct err *err)
 	       (!t.tensor->grad->node || autograd_retain(t.tensor->grad, err));
 }
 
-bool autograd_call(struct autograd *a, const struct native *f, const struct value *args, int n,
-		   const struct keywords *kw, struct value *out, struct err *err)
+bool autograd_call(struct autograd *a, const struct native *f, const struct arguments *args,
+		   struct value *out, struct err *err)
 {
 	struct value t = f->self;
 	struct backward_call c;
@@ -364,16 +363,17 @@ bool autograd_call(struct autograd *a, const struct native *f, const struct valu
 	case GRAD_RETAIN:
 		return retain_grad(a, t, err);
 	case GRAD_HOOKS:
-		return autograd_hooks(a, args[0], n > 1 && truth(args[1], false), out, err);
+		return autograd_hooks(a, args->at[0], args->n > 1 && truth(args->at[1], false), out,
+				      err);
 	case GRAD_FUNCTION:
-		return autograd_function(a, args, n, err);
+		return autograd_function(a, args->at, args->n, err);
 	case GRAD_DETACH_:
 		if (t.tensor->grad)
 			autograd_forget(t.tensor);
 		*out = value_ref(t);
 		return true;
 	default:
-		if (!backward_parse(f, args, n, kw, &c, err))
+		if (!backward_parse(f, args, &c, err))
 			return false;
 		return c.grad ? grad(a, &c, out, err) : autograd_backward(a, &c.b, err);
 	}

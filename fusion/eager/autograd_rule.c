@@ -319,7 +319,7 @@ bool grad_invoke(struct autograd *a, struct value f, const struct value *args, i
 
 	vm_get_evaluator(a->vm, &before);
 	vm_set_evaluator(a->vm, &none);
-	ok = vm_invoke(a->vm, f, args, n, NULL, out, err);
+	ok = vm_invoke(a->vm, f, &(struct arguments){ args, n, NULL }, out, err);
 	vm_set_evaluator(a->vm, &before);
 	return ok;
 }

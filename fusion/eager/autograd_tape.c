@@ -266,7 +266,8 @@ static bool bind(struct tape_call *k, struct err *err)
 {
 	const struct op_info *info = op_info(k->c->op);
 
-	if (!bind_by_parameter(k->c->op, k->c->values, k->c->n, k->c->kw, k->bound))
+	if (!bind_by_parameter(k->c->op, &(struct arguments){ k->c->values, k->c->n, k->c->kw },
+			       k->bound))
 		return torch_no_memory(err);
 	if (k->c->inplace)
 		leave_hooks(k->bound[0]);

@@ -326,7 +326,8 @@ static bool build(struct eager *e, struct eager_plan *plan, struct signature *s,
 		return false;
 	c = &any;
 	if (!add_inputs(g, s, err) ||
-	    !bind_call(&target, c->op, c->name, c->values, c->n, c->kw, args, err))
+	    !bind_call(&target, c->op, c->name, &(struct arguments){ c->values, c->n, c->kw }, args,
+		       err))
 		return false;
 	id = graph_add(g, c->op, args, op_info(c->op)->n_params, e->host.line, e->host.column, err);
 	if (id >= 0 && op_info(g->nodes[id]->op)->kind == KIND_VIEW) {
@@ -559,7 +560,8 @@ static bool run_op(struct eager *e, const struct eager_call *c, struct value *ou
 	}
 	if (c->inplace && !eager_may_write(c, err))
 		return false;
-	signature_make(&s, call_head(e, c), eager_takes_any_number(e, c), c->values, c->n, c->kw);
+	signature_make(&s, call_head(e, c), eager_takes_any_number(e, c),
+		       &(struct arguments){ c->values, c->n, c->kw });
 	plan = plans_find(&e->plans, &s, site);
 	if (__builtin_expect(!plan, 0)) {
 		plan = make_plan(e, &s, c, site, err);

@@ -34,8 +34,8 @@ static void label(struct eager *e, const char *name)
 }
 
 /* torch.tensor(numbers) needs no kernel. */
-static bool make_literal(struct eager *e, const struct value *args, int n,
-			 const struct keywords *kw, struct value *out, struct err *err)
+static bool make_literal(struct eager *e, const struct arguments *args, struct value *out,
+			 struct err *err)
 {
 	struct arena arena = { 0 };
 	struct tensor *t = NULL;
@@ -45,7 +45,7 @@ static bool make_literal(struct eager *e, const struct value *args, int n,
 	void *elements;
 	int rank;
 
-	if (bind_tensor_call(args, n, kw, &data, &dtype, err) &&
+	if (bind_tensor_call(args, &data, &dtype, err) &&
 	    bind_literal(&arena, data, &dtype, &rank, size, &elements, err)) {
 		label(e, "tensor");
 		t = tensor_create(e->env->allocator, dtype, rank, size, err);
@@ -131,12 +131,12 @@ static bool stride_of(const struct tensor *t, struct value dim, struct value *ou
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
 
-static bool call_native(struct eager *e, const struct native *f, const struct value *args, int n,
-			const struct keywords *kw, struct value *out, struct err *err)
+static bool call_native(struct eager *e, const struct native *f, const struct arguments *args,
+			struct value *out, struct err *err)
 {
 	struct value t, dim;
 
-	if (!torch_native_args(f, args, n, kw, &t, &dim, err) || !tensor_check_memory(t, err))
+	if (!torch_native_args(f, args, &t, &dim, err) || !tensor_check_memory(t, err))
 		return false;
 	switch (f->id) {
 	case NATIVE_STRIDE:
@@ -168,52 +168,58 @@ static bool call_native(struct eager *e, const struct native *f, const struct va
 	}
 }
 
-static bool call(struct eager *e, const struct native *f, const struct value *args, int n,
-		 const struct keywords *kw, struct value *out, struct err *err)
+static bool call(struct eager *e, const struct native *f, const struct arguments *args,
+		 struct value *out, struct err *err)
 {
 	struct torch_memory memory = { e->env->allocator, e->env->backend_env.random };
 	struct value values[MAX_ARGS + 1];
-	struct eager_call c = {
-		.op = (enum op)f->id, .name = f->name, .values = args, .n = n, .kw = kw
-	};
+	struct eager_call c = { .op = (enum op)f->id,
+				.name = f->name,
+				.values = args->at,
+				.n = args->n,
+				.kw = args->kw };
 	struct torch_form form;
+	struct arguments rest;
 
-	if (torch_may_say_inplace(args, n, kw) && torch_says_inplace(f, args, n, kw, &form)) {
-		c.values = args = form.args;
-		c.n = n = form.n;
-		c.kw = kw = &form.kw;
+	if (torch_may_say_inplace(args) && torch_says_inplace(f, args, &form)) {
+		rest = (struct arguments){ form.args, form.n, &form.kw };
+		args = &rest;
+		c.values = form.args;
+		c.n = form.n;
+		c.kw = &form.kw;
 		c.inplace = form.inplace;
 	}
 	if (torch_grad_wants(f->id))
-		return autograd_call(&e->autograd, f, args, n, kw, out, err);
+		return autograd_call(&e->autograd, f, args, out, err);
 	if (torch_control_wants(f)) {
-		bool ok = torch_control_call(f, args, n, kw, e->world, out, err);
+		bool ok = torch_control_call(f, args, e->world, out, err);
 
 		autocast_settle(&e->autocast, e->world->autocast);
 		return ok;
 	}
-	if (natives_wants(f, args, n, kw))
-		return natives_call(&e->decomposer, &memory, f, args, n, kw, out, err);
+	if (natives_wants(f, args))
+		return natives_call(&e->decomposer, &memory, f, args, out, err);
 	if (decompose_knows(f->id))
-		return decompose_call(&e->decomposer, f, args, n, kw, out, err);
+		return decompose_call(&e->decomposer, f, args, out, err);
 	if (f->id >= NATIVE_INPLACE) {
 		c.op = (enum op)(f->id - NATIVE_INPLACE);
 		c.inplace = true;
 	} else if (f->id >= OP_COUNT) {
-		return call_native(e, f, args, n, kw, out, err);
+		return call_native(e, f, args, out, err);
 	}
 	if (f->id == OP_tensor)
-		return make_literal(e, args, n, kw, out, err);
+		return make_literal(e, args, out, err);
 	if (f->self.kind == VALUE_TENSOR) {
-		if (n > MAX_ARGS)
-			return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, n);
+		if (args->n > MAX_ARGS)
+			return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name,
+				       args->n);
 		values[0] = f->self;
-		for (int i = 0; i < n; i++)
-			values[i + 1] = args[i];
+		for (int i = 0; i < args->n; i++)
+			values[i + 1] = args->at[i];
 		c.values = values;
-		c.n = n + 1;
+		c.n = args->n + 1;
 	}
-	if (c.op == OP_to && torch_plain_cast(c.values, c.n, kw) &&
+	if (c.op == OP_to && torch_plain_cast(&(struct arguments){ c.values, c.n, args->kw }) &&
 	    tensor_check_memory(c.values[0], err))
 		return cast(e, c.values[0], c.values[1].dtype, out, err);
 	return eager_run(e, &c, out, err);
@@ -230,48 +236,47 @@ static bool require_grad(struct eager *e, struct value v, bool requires_grad, st
 }
 
 /* torch.zeros(3, device="cuda"), x.to("cuda"), x.cuda(), torch._C.uniform(size, dtype, "gpu") */
-static bool names_gpu(const struct native *f, const struct value *args, int n,
-		      const struct keywords *kw)
+static bool names_gpu(const struct native *f, const struct arguments *args)
 {
-	int n_kw = kw ? kw->n : 0;
+	int n_kw = args->kw ? args->kw->n : 0;
 
 	for (int i = 0; i < n_kw; i++)
-		if (strcmp(kw->names[i].str->text, "device") == 0)
-			return draws_names_gpu(args[n - n_kw + i]);
+		if (strcmp(args->kw->names[i].str->text, "device") == 0)
+			return draws_names_gpu(args->at[args->n - n_kw + i]);
 	if (strcmp(f->name, "Tensor.cuda") == 0)
 		return true;
 	if (f->id == OP_to)
-		for (int i = 0; i < n - n_kw; i++)
-			if (args[i].kind == VALUE_STR && draws_names_gpu(args[i]))
+		for (int i = 0; i < args->n - n_kw; i++)
+			if (args->at[i].kind == VALUE_STR && draws_names_gpu(args->at[i]))
 				return true;
-	for (int i = 0; f->id < OP_COUNT && op_draws((enum op)f->id) && i < n; i++)
-		if (args[i].kind == VALUE_STR && strcmp(args[i].str->text, "cpu") != 0)
+	for (int i = 0; f->id < OP_COUNT && op_draws((enum op)f->id) && i < args->n; i++)
+		if (args->at[i].kind == VALUE_STR && strcmp(args->at[i].str->text, "cpu") != 0)
 			return true;
 	return false;
 }
 
-static bool host_call(void *self, const struct native *f, const struct value *args, int n,
-		      const struct keywords *kw, struct value *out, struct err *err)
+static bool host_call(void *self, const struct native *f, const struct arguments *args,
+		      struct value *out, struct err *err)
 {
 	struct eager *e = self;
 	struct value wanted = value_bool(f->id == NATIVE_REQUIRES_GRAD_), given;
 
-	if (__builtin_expect(numbers_wanted(f, args, n, kw), 0))
-		return numbers_call(&e->decomposer, f, args, n, kw, out, err);
+	if (__builtin_expect(numbers_wanted(f, args), 0))
+		return numbers_call(&e->decomposer, f, args, out, err);
 	if (f->id == NATIVE_REQUIRES_GRAD_ && f->self.kind == VALUE_TENSOR) {
-		if (!torch_requires_grad_arg(args, n, kw, &given, err))
+		if (!torch_requires_grad_arg(args, &given, err))
 			return false;
 		*out = value_ref(f->self);
 		return require_grad(e, *out, given.b, err);
 	}
-	if (!call(e, f, args, n, kw, out, err))
+	if (!call(e, f, args, out, err))
 		return false;
 	if (__builtin_expect(e->world && e->world->gpu == GPU_NAMED, 0) &&
-	    out->kind == VALUE_TENSOR && names_gpu(f, args, n, kw))
+	    out->kind == VALUE_TENSOR && names_gpu(f, args))
 		out->tensor->memory->storage->on_gpu = true;
-	for (int i = 0; kw && i < kw->n; i++)
-		if (strcmp(kw->names[i].str->text, "requires_grad") == 0)
-			wanted = args[n - kw->n + i];
+	for (int i = 0; args->kw && i < args->kw->n; i++)
+		if (strcmp(args->kw->names[i].str->text, "requires_grad") == 0)
+			wanted = args->at[args->n - args->kw->n + i];
 	return wanted.kind != VALUE_BOOL || !wanted.b || require_grad(e, *out, true, err);
 }
 

@@ -103,19 +103,18 @@ static inline void put_number(struct signature *s, int index, struct value v)
 	s->numbers[s->n_numbers++] = v.i;
 }
 
-void signature_make(struct signature *s, uint64_t head, bool apart, const struct value *values,
-		    int n, const struct keywords *kw)
+void signature_make(struct signature *s, uint64_t head, bool apart, const struct arguments *args)
 {
 	s->n = s->n_tensors = s->n_numbers = 0;
 	s->apart = 0;
-	put(s, head | (uint64_t)n << 32 | (uint64_t)(kw ? kw->n : 0) << 48);
-	for (int i = 0; i < n && s->n <= SIGNATURE_WORDS; i++)
-		if (apart && n <= MAX_ARGS && is_apart(values[i]))
-			put_number(s, i, values[i]);
+	put(s, head | (uint64_t)args->n << 32 | (uint64_t)(args->kw ? args->kw->n : 0) << 48);
+	for (int i = 0; i < args->n && s->n <= SIGNATURE_WORDS; i++)
+		if (apart && args->n <= MAX_ARGS && is_apart(args->at[i]))
+			put_number(s, i, args->at[i]);
 		else
-			put_value(s, values[i]);
-	for (int i = 0; kw && i < kw->n && s->n <= SIGNATURE_WORDS; i++)
-		put_value(s, kw->names[i]);
+			put_value(s, args->at[i]);
+	for (int i = 0; args->kw && i < args->kw->n && s->n <= SIGNATURE_WORDS; i++)
+		put_value(s, args->kw->names[i]);
 	if (s->n_tensors > MAX_ARGS)
 		s->n = SIGNATURE_WORDS + 1;
 }

@@ -57,8 +57,7 @@ void plans_finish(struct plans *p);
 
 /* Writes the signature of a call; `head` tells ops apart.  `apart`: numbers are no part
  * of it, but for 0, which some ops refuse. */
-void signature_make(struct signature *s, uint64_t head, bool apart, const struct value *values,
-		    int n, const struct keywords *kw);
+void signature_make(struct signature *s, uint64_t head, bool apart, const struct arguments *args);
 
 /* The plan of a signature, NULL if there is none yet.  `site` is any number
  * that tells places in the program apart. */

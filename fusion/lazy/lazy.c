@@ -71,7 +71,7 @@ bool lazy_call(struct lazy *l, const struct value *args, int n, struct value *ou
 
 	l->faulted = false;
 	lazy_modules_begin(&l->modules);
-	ok = vm_call(l->vm, l->callee, args, n, NULL, out, err);
+	ok = vm_call(l->vm, l->callee, &(struct arguments){ args, n, NULL }, out, err);
 	autocast_forget(&l->autocast); /* what is kept would be a result of the trace */
 
 	if (!ok) {

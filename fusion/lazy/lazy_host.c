@@ -38,8 +38,8 @@ static const struct node *node_of(const struct lazy *l, struct value v)
 }
 
 /* Sizes of a pending tensor.  False in *known: the eager host answers. */
-static bool call_size(struct lazy *l, const struct native *f, const struct value *args, int n,
-		      const struct keywords *kw, bool *known, struct value *out, struct err *err)
+static bool call_size(struct lazy *l, const struct native *f, const struct arguments *args,
+		      bool *known, struct value *out, struct err *err)
 {
 	struct value t, dim;
 	int64_t numel = 1;
@@ -48,7 +48,7 @@ static bool call_size(struct lazy *l, const struct native *f, const struct value
 	*known = f->id == NATIVE_SIZE || f->id == NATIVE_DIM || f->id == NATIVE_NUMEL;
 	if (!*known)
 		return true;
-	if (!torch_native_args(f, args, n, kw, &t, &dim, err))
+	if (!torch_native_args(f, args, &t, &dim, err))
 		return false;
 	*known = lazy_pending(l, t);
 	if (!*known)
@@ -70,8 +70,8 @@ static bool call_size(struct lazy *l, const struct native *f, const struct value
 }
 
 /* Where a pending tensor will lie.  False in *known: the eager host answers. */
-static bool call_layout(struct lazy *l, const struct native *f, const struct value *args, int n,
-			const struct keywords *kw, bool *known, struct value *out, struct err *err)
+static bool call_layout(struct lazy *l, const struct native *f, const struct arguments *args,
+			bool *known, struct value *out, struct err *err)
 {
 	struct value t, dim, strides[MAX_RANK];
 	struct view_layout layout;
@@ -81,7 +81,7 @@ static bool call_layout(struct lazy *l, const struct native *f, const struct val
 		 f->id == NATIVE_STORAGE_OFFSET;
 	if (!*known)
 		return true;
-	if (!torch_native_args(f, args, n, kw, &t, &dim, err))
+	if (!torch_native_args(f, args, &t, &dim, err))
 		return false;
 	*known = lazy_pending(l, t) && !t.tensor->memory;
 	if (!*known)
@@ -115,16 +115,17 @@ static bool touches_any(const struct lazy *l, const struct native *f, const stru
 }
 
 /* The eager host's call, after a barrier where the trace knows an operand. */
-static bool call_at_once(struct lazy *l, const struct native *f, const struct value *args, int n,
-			 const struct keywords *kw, struct value *out, struct err *err)
+static bool call_at_once(struct lazy *l, const struct native *f, const struct arguments *args,
+			 struct value *out, struct err *err)
 {
 	struct lazy_reason why = { .id = BREAK_AT_ONCE, .subject = f->name };
 
 	/* a backward pass adds to .grad of leaves, which what is pending may read */
-	if ((torch_grad_is_pass(f->id) || touches_any(l, f, args, n)) && !lazy_sync(l, why, err))
+	if ((torch_grad_is_pass(f->id) || touches_any(l, f, args->at, args->n)) &&
+	    !lazy_sync(l, why, err))
 		return false;
 	pass_place(l);
-	return l->eager->host.call(l->eager, f, args, n, kw, out, err);
+	return l->eager->host.call(l->eager, f, args, out, err);
 }
 
 /* x.to(dtype) of what has it already is x; so are x.float() and its kin. */
@@ -149,37 +150,37 @@ static bool cast(struct lazy *l, const char *name, struct value v, enum dtype dt
 	return true;
 }
 
-static bool call_native(struct lazy *l, const struct native *f, const struct value *args, int n,
-			const struct keywords *kw, struct value *out, struct err *err)
+static bool call_native(struct lazy *l, const struct native *f, const struct arguments *args,
+			struct value *out, struct err *err)
 {
 	struct lazy_reason why = { .id = BREAK_SCALAR_READ, .subject = ".item()" };
 	struct value t, dim;
 	bool known;
 
 	if (torch_cast_dtype(f->id) != DTYPE_COUNT)
-		return torch_native_args(f, args, n, kw, &t, &dim, err) &&
+		return torch_native_args(f, args, &t, &dim, err) &&
 		       cast(l, f->name, t, torch_cast_dtype(f->id), out, err);
 	if (f->id == NATIVE_ITEM && f->self.kind == VALUE_TENSOR) {
 		if (!lazy_sync_one(l, f->self, why, err))
 			return false;
 		pass_place(l);
-		return l->eager->host.call(l->eager, f, args, n, kw, out, err);
+		return l->eager->host.call(l->eager, f, args, out, err);
 	}
 	if (f->id == NATIVE_IS_TENSOR) {
-		*out = value_bool(torch_native_args(f, args, n, kw, &t, &dim, err) &&
+		*out = value_bool(torch_native_args(f, args, &t, &dim, err) &&
 				  t.kind == VALUE_TENSOR);
 		return !err || err->code == ERR_NONE;
 	}
-	if (!call_size(l, f, args, n, kw, &known, out, err))
+	if (!call_size(l, f, args, &known, out, err))
 		return false;
-	if (!known && !call_layout(l, f, args, n, kw, &known, out, err))
+	if (!known && !call_layout(l, f, args, &known, out, err))
 		return false;
-	return known || call_at_once(l, f, args, n, kw, out, err);
+	return known || call_at_once(l, f, args, out, err);
 }
 
 /* Functions that are no ops: those of ops are traced, the others read values. */
-static bool call_more(struct lazy *l, const struct native *f, const struct value *args, int n,
-		      const struct keywords *kw, struct value *out, struct err *err)
+static bool call_more(struct lazy *l, const struct native *f, const struct arguments *args,
+		      struct value *out, struct err *err)
 {
 	struct torch_memory memory = { l->eager->env->allocator,
 				       l->eager->env->backend_env.random };
@@ -188,12 +189,13 @@ static bool call_more(struct lazy *l, const struct native *f, const struct value
 				   .subject = f->name };
 
 	if (why.id == BREAK_NONE)
-		return natives_call(&l->decomposer, &memory, f, args, n, kw, out, err);
+		return natives_call(&l->decomposer, &memory, f, args, out, err);
 	/* The state of the run, as of the generator, is everybody's. */
-	if ((why.id == BREAK_SKIPPED || touches_any(l, f, args, n)) && !lazy_sync(l, why, err))
+	if ((why.id == BREAK_SKIPPED || touches_any(l, f, args->at, args->n)) &&
+	    !lazy_sync(l, why, err))
 		return false;
 	pass_place(l);
-	return l->eager->host.call(l->eager, f, args, n, kw, out, err);
+	return l->eager->host.call(l->eager, f, args, out, err);
 }
 
 static bool call_op(struct lazy *l, const struct native *f, struct eager_call *c,
@@ -211,7 +213,7 @@ static bool call_op(struct lazy *l, const struct native *f, struct eager_call *c
 		c->values = values;
 		c->n = n + 1;
 	}
-	if (c->op == OP_to && torch_plain_cast(c->values, c->n, c->kw))
+	if (c->op == OP_to && torch_plain_cast(&(struct arguments){ c->values, c->n, c->kw }))
 		ok = cast(l, f->name, c->values[0], c->values[1].dtype, out, err);
 	else
 		ok = lazy_op(l, c, out, err);
@@ -219,18 +221,23 @@ static bool call_op(struct lazy *l, const struct native *f, struct eager_call *c
 	return ok;
 }
 
-static bool call(struct lazy *l, const struct native *f, const struct value *args, int n,
-		 const struct keywords *kw, struct value *out, struct err *err)
+static bool call(struct lazy *l, const struct native *f, const struct arguments *args,
+		 struct value *out, struct err *err)
 {
-	struct eager_call c = {
-		.op = (enum op)f->id, .name = f->name, .values = args, .n = n, .kw = kw
-	};
+	struct eager_call c = { .op = (enum op)f->id,
+				.name = f->name,
+				.values = args->at,
+				.n = args->n,
+				.kw = args->kw };
 	struct torch_form form;
+	struct arguments rest;
 
-	if (torch_may_say_inplace(args, n, kw) && torch_says_inplace(f, args, n, kw, &form)) {
-		c.values = args = form.args;
-		c.n = n = form.n;
-		c.kw = kw = &form.kw;
+	if (torch_may_say_inplace(args) && torch_says_inplace(f, args, &form)) {
+		rest = (struct arguments){ form.args, form.n, &form.kw };
+		args = &rest;
+		c.values = form.args;
+		c.n = form.n;
+		c.kw = &form.kw;
 		c.inplace = form.inplace;
 	}
 	if (f->id == CONTROL_IS_TRACED) {
@@ -238,24 +245,24 @@ static bool call(struct lazy *l, const struct native *f, const struct value *arg
 		return true;
 	}
 	if (torch_control_wants(f)) {
-		bool ok = torch_control_call(f, args, n, kw, l->eager->world, out, err);
+		bool ok = torch_control_call(f, args, l->eager->world, out, err);
 
 		autocast_settle(&l->autocast, l->eager->world->autocast);
 		return ok;
 	}
-	if (natives_wants(f, args, n, kw))
-		return call_more(l, f, args, n, kw, out, err);
+	if (natives_wants(f, args))
+		return call_more(l, f, args, out, err);
 	if (decompose_knows(f->id))
-		return decompose_call(&l->decomposer, f, args, n, kw, out, err);
+		return decompose_call(&l->decomposer, f, args, out, err);
 	if (f->id >= NATIVE_INPLACE) {
 		c.op = (enum op)(f->id - NATIVE_INPLACE);
 		c.inplace = true;
 	} else if (f->id >= OP_COUNT) {
-		return call_native(l, f, args, n, kw, out, err);
+		return call_native(l, f, args, out, err);
 	}
 	if (!lazy_takes(c.op))
-		return call_at_once(l, f, args, n, kw, out, err);
-	return call_op(l, f, &c, args, n, out, err);
+		return call_at_once(l, f, args, out, err);
+	return call_op(l, f, &c, args->at, args->n, out, err);
 }
 
 static bool wants_grad(const struct keywords *kw, const struct value *args, int n)
@@ -266,22 +273,22 @@ static bool wants_grad(const struct keywords *kw, const struct value *args, int 
 	return false;
 }
 
-static bool host_call(void *self, const struct native *f, const struct value *args, int n,
-		      const struct keywords *kw, struct value *out, struct err *err)
+static bool host_call(void *self, const struct native *f, const struct arguments *args,
+		      struct value *out, struct err *err)
 {
 	struct lazy_reason why = { .id = BREAK_AT_ONCE, .subject = "requires_grad" };
 	struct lazy *l = self;
 
-	if (numbers_wanted(f, args, n, kw))
-		return numbers_call(&l->decomposer, f, args, n, kw, out, err);
+	if (numbers_wanted(f, args))
+		return numbers_call(&l->decomposer, f, args, out, err);
 	if (f->id == NATIVE_REQUIRES_GRAD_ && f->self.kind == VALUE_TENSOR) {
 		pass_place(l);
 		return lazy_sync_one(l, f->self, why, err) &&
-		       l->eager->host.call(l->eager, f, args, n, kw, out, err);
+		       l->eager->host.call(l->eager, f, args, out, err);
 	}
-	if (!call(l, f, args, n, kw, out, err))
+	if (!call(l, f, args, out, err))
 		return false;
-	if (!wants_grad(kw, args, n) || out->kind != VALUE_TENSOR ||
+	if (!wants_grad(args->kw, args->at, args->n) || out->kind != VALUE_TENSOR ||
 	    (lazy_sync_one(l, *out, why, err) &&
 	     autograd_set_leaf(&l->eager->autograd, *out, true, err)))
 		return true;

@@ -361,7 +361,8 @@ int lazy_node(struct lazy *l, const struct eager_call *c, struct err *err)
 			return no_node(err);
 	}
 	target.graph = l->graph;
-	if (!bind_call(&target, c->op, spelling(c), given, c->n, c->kw, args, err))
+	if (!bind_call(&target, c->op, spelling(c), &(struct arguments){ given, c->n, c->kw }, args,
+		       err))
 		return -1;
 	node = graph_add(l->graph, c->op, args, op_info(c->op)->n_params, l->host.line,
 			 l->host.column, err);

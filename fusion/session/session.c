@@ -18,7 +18,8 @@ static bool find_callee(struct session *s, const char *entry, struct err *err)
 	if (s->callee.kind == VALUE_CLASS) { /* a class of modules: one of them */
 		struct value made;
 
-		if (!class_call(s->vm, s->callee.class, NULL, 0, NULL, &made, err))
+		if (!class_call(s->vm, s->callee.class, &(struct arguments){ NULL, 0, NULL }, &made,
+				err))
 			return false;
 		value_unref(s->callee);
 		s->callee = made;
@@ -138,7 +139,7 @@ void session_observe(struct session *s, const struct fusion_observer *observer)
 static bool call_eager(struct session *s, const struct value *args, int n, struct value *out,
 		       struct err *err)
 {
-	bool ok = vm_call(s->vm, s->callee, args, n, NULL, out, err);
+	bool ok = vm_call(s->vm, s->callee, &(struct arguments){ args, n, NULL }, out, err);
 
 	s->report.counts.launches += s->eager.launches;
 	s->eager.launches = 0;

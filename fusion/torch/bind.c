@@ -133,30 +133,30 @@ bool bind_literal(struct arena *arena, struct value data, enum dtype *dtype, int
 	return fill(data, 0, *rank, size, *dtype, &at, err);
 }
 
-bool bind_tensor_call(const struct value *values, int n, const struct keywords *kw,
-		      struct value *data, enum dtype *dtype, struct err *err)
+bool bind_tensor_call(const struct arguments *args, struct value *data, enum dtype *dtype,
+		      struct err *err)
 {
-	int n_kw = kw ? kw->n : 0;
+	int n_kw = args->kw ? args->kw->n : 0;
 	struct value type = value_none();
-	bool have = n - n_kw > 0;
+	bool have = args->n - n_kw > 0;
 
-	if (n - n_kw > 1)
+	if (args->n - n_kw > 1)
 		return err_set(err, ERR_TYPE,
 			       "torch.tensor takes (data, *, dtype): %d positional arguments do "
 			       "not fit",
-			       n - n_kw);
+			       args->n - n_kw);
 	if (have)
-		*data = values[0];
+		*data = args->at[0];
 	for (int k = 0; k < n_kw; k++) {
-		const char *key = kw->names[k].str->text;
+		const char *key = args->kw->names[k].str->text;
 
 		if (strcmp(key, "dtype") == 0) {
-			type = values[n - n_kw + k];
+			type = args->at[args->n - n_kw + k];
 		} else if (strcmp(key, "data") == 0 && !have) {
-			*data = values[n - n_kw + k];
+			*data = args->at[args->n - n_kw + k];
 			have = true;
 		} else if (strcmp(key, "device") == 0 || strcmp(key, "pin_memory") == 0) {
-			if (!placement_fits("torch.tensor", key, values[n - n_kw + k], err))
+			if (!placement_fits("torch.tensor", key, args->at[args->n - n_kw + k], err))
 				return false;
 		} else if (strcmp(key, "requires_grad") != 0) { /* the host's affair */
 			return err_set(
@@ -544,22 +544,23 @@ static bool skips_dim(enum op op, const struct value *values, int n, int n_kw)
 }
 
 static bool bind_as(const struct bind_target *target, enum op op, const struct op_info *info,
-		    const char *name, const struct value *values, int n, const struct keywords *kw,
-		    struct arg *args, struct err *err)
+		    const char *name, const struct arguments *call, struct arg *args,
+		    struct err *err)
 {
-	int n_kw = kw ? kw->n : 0, n_positional = n - n_kw;
+	int n_kw = call->kw ? call->kw->n : 0, n_positional = call->n - n_kw;
 	bool given[MAX_ARGS] = { false };
 	char text[64];
 	int spread;
 
-	if (skips_dim(op, values, n_positional, n_kw)) {
-		struct value all[] = { values[0], value_none(), values[1] };
+	if (skips_dim(op, call->at, n_positional, n_kw)) {
+		struct value all[] = { call->at[0], value_none(), call->at[1] };
 
-		return bind_as(target, op, info, name, all, 3, NULL, args, err);
+		return bind_as(target, op, info, name, &(struct arguments){ all, 3, NULL }, args,
+			       err);
 	}
-	spread = sizes_spread(op, info, values, n_positional);
+	spread = sizes_spread(op, info, call->at, n_positional);
 	if (spread >= 0) {
-		if (!bind_ints(target->graph, name, &info->params[spread], values + spread,
+		if (!bind_ints(target->graph, name, &info->params[spread], call->at + spread,
 			       n_positional - spread, &args[spread], err))
 			return false;
 		given[spread] = true;
@@ -567,11 +568,12 @@ static bool bind_as(const struct bind_target *target, enum op op, const struct o
 	for (int i = 0; i < (spread >= 0 ? spread : n_positional); i++) {
 		if (i >= info->n_params || info->params[i].keyword_only)
 			return too_many(info, name, n_positional, err);
-		if (!bind_value(target, name, &info->params[i], values[i], &args[i], err))
+		if (!bind_value(target, name, &info->params[i], call->at[i], &args[i], err))
 			return false;
 		given[i] = true;
 	}
-	if (!bind_keywords(target, op, info, name, values + n_positional, kw, args, given, err) ||
+	if (!bind_keywords(target, op, info, name, call->at + n_positional, call->kw, args, given,
+			   err) ||
 	    !check_missing(info, name, given, err))
 		return false;
 	reduce_as_of_old(info, args);
@@ -583,43 +585,41 @@ static bool bind_as(const struct bind_target *target, enum op op, const struct o
 }
 
 bool bind_call(const struct bind_target *target, enum op op, const char *name,
-	       const struct value *values, int n, const struct keywords *kw,
-	       struct arg args[MAX_ARGS], struct err *err)
+	       const struct arguments *call, struct arg args[MAX_ARGS], struct err *err)
 {
 	const struct custom_op *custom;
 
 	memset(args, 0, sizeof(*args) * MAX_ARGS);
 	if (op != OP_custom)
-		return bind_as(target, op, op_info(op), name, values, n, kw, args, err);
+		return bind_as(target, op, op_info(op), name, call, args, err);
 	custom = custom_find(target->graph->custom, name);
 	if (!custom)
 		return err_set(err, ERR_NAME, "there is no %s", name);
 	args[0] = arg_str(custom->info.id);
-	return bind_as(target, op, &custom->info, name, values, n, kw, args + 1, err);
+	return bind_as(target, op, &custom->info, name, call, args + 1, err);
 }
 
-bool bind_by_parameter(enum op op, const struct value *values, int n, const struct keywords *kw,
-		       struct value out[MAX_ARGS])
+bool bind_by_parameter(enum op op, const struct arguments *args, struct value out[MAX_ARGS])
 {
 	const struct op_info *info = op_info(op);
-	int n_positional = n - (kw ? kw->n : 0),
-	    spread = sizes_spread(op, info, values, n_positional);
+	int n_positional = args->n - (args->kw ? args->kw->n : 0),
+	    spread = sizes_spread(op, info, args->at, n_positional);
 	int plain = spread >= 0 ? spread : n_positional;
 
 	for (int i = 0; i < MAX_ARGS; i++)
 		out[i] = (struct value){ .kind = VALUE_UNSET };
 	for (int i = 0; i < plain && i < info->n_params; i++)
-		out[i] = value_ref(values[i]);
+		out[i] = value_ref(args->at[i]);
 	if (spread >= 0) {
-		out[spread] = value_tuple(values + spread, n_positional - spread);
+		out[spread] = value_tuple(args->at + spread, n_positional - spread);
 		if (out[spread].kind == VALUE_UNSET)
 			return false;
 	}
-	for (int k = 0; kw && k < kw->n; k++) {
-		int i = bind_parameter(info, kw->names[k].str->text);
+	for (int k = 0; args->kw && k < args->kw->n; k++) {
+		int i = bind_parameter(info, args->kw->names[k].str->text);
 
 		if (i >= 0)
-			out[i] = value_ref(values[n_positional + k]);
+			out[i] = value_ref(args->at[n_positional + k]);
 	}
 	return values_as_of_old(info, out);
 }

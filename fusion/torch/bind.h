@@ -26,16 +26,14 @@ struct bind_target {
  * their place is the caller's to add.  Arguments that were left out are ARG_NONE:
  * graph_add() puts their defaults. */
 bool bind_call(const struct bind_target *target, enum op op, const char *name,
-	       const struct value *values, int n, const struct keywords *kw,
-	       struct arg args[MAX_ARGS], struct err *err);
+	       const struct arguments *call, struct arg args[MAX_ARGS], struct err *err);
 
 /* The index of the parameter that a keyword names, by any name that it has; -1: none. */
 int bind_parameter(const struct op_info *info, const char *key);
 
 /* The same arguments as values, by parameter; references, UNSET where left out.  Of
  * a call that bind_call() takes.  False when out of memory. */
-bool bind_by_parameter(enum op op, const struct value *values, int n, const struct keywords *kw,
-		       struct value out[MAX_ARGS]);
+bool bind_by_parameter(enum op op, const struct arguments *args, struct value out[MAX_ARGS]);
 
 /* x op= y: the node `result` as the new value of the tensor of node `target`, in
  * the dtype that x has.  -1 with SHAPE or TYPE where the shape would change or
@@ -49,7 +47,7 @@ bool bind_literal(struct arena *arena, struct value data, enum dtype *dtype, int
 		  int64_t size[MAX_RANK], void **elements, struct err *err);
 
 /* The arguments of torch.tensor(data, dtype=None, ...): *data is borrowed. */
-bool bind_tensor_call(const struct value *values, int n, const struct keywords *kw,
-		      struct value *data, enum dtype *dtype, struct err *err);
+bool bind_tensor_call(const struct arguments *args, struct value *data, enum dtype *dtype,
+		      struct err *err);
 
 #endif

@@ -158,17 +158,17 @@ static bool name_arguments(const char *name, const struct value *args, const str
 	return true;
 }
 
-static bool read_to(const struct decomposer *c, const char *name, const struct value *args, int n,
-		    const struct keywords *kw, struct convert_wanted *w, struct err *err)
+static bool read_to(const struct decomposer *c, const char *name, const struct arguments *args,
+		    struct convert_wanted *w, struct err *err)
 {
-	int positional = n - (kw ? kw->n : 0), rank;
+	int positional = args->n - (args->kw ? args->kw->n : 0), rank;
 	struct value v[TO_ARGS];
 
 	for (int i = 0; i < TO_ARGS; i++)
 		v[i] = (struct value){ .kind = VALUE_UNSET };
 	*w = (struct convert_wanted){ .dtype = DTYPE_COUNT };
-	if (!place_arguments(name, args, positional, v, err) ||
-	    !name_arguments(name, args + positional, kw, v, err))
+	if (!place_arguments(name, args->at, positional, v, err) ||
+	    !name_arguments(name, args->at + positional, args->kw, v, err))
 		return false;
 	for (int i = 0; i < TO_ARGS; i++)
 		if (v[i].kind != VALUE_UNSET && placement_is(to_names[i]) &&
@@ -183,24 +183,25 @@ static bool read_to(const struct decomposer *c, const char *name, const struct v
 	return v[1].kind == VALUE_UNSET || convert_dtype(name, v[1], &w->dtype, err);
 }
 
-static bool to(const struct decomposer *c, const char *name, const struct value *args, int n,
-	       const struct keywords *kw, struct value *out, struct err *err)
+static bool to(const struct decomposer *c, const char *name, const struct arguments *args,
+	       struct value *out, struct err *err)
 {
 	struct convert_wanted w;
 
-	return read_to(c, name, args + 1, n - 1, kw, &w, err) &&
-	       cast(c, name, args[0], w.dtype, w.copy, out, err);
+	return read_to(c, name, &(struct arguments){ args->at + 1, args->n - 1, args->kw }, &w,
+		       err) &&
+	       cast(c, name, args->at[0], w.dtype, w.copy, out, err);
 }
 
 /* torch._C.conversion(...): the dtype that Module.to(...) or .type(...) means, or None. */
-static bool conversion(const struct decomposer *c, const struct value *args, int n,
-		       const struct keywords *kw, struct value *out, struct err *err)
+static bool conversion(const struct decomposer *c, const struct arguments *args, struct value *out,
+		       struct err *err)
 {
 	struct convert_wanted w = { .dtype = DTYPE_COUNT };
 
 	*out = value_none();
-	if (!(n == 1 && is_old_type(args[0], &w.dtype)) &&
-	    !read_to(c, "Module.to", args, n, kw, &w, err))
+	if (!(args->n == 1 && is_old_type(args->at[0], &w.dtype)) &&
+	    !read_to(c, "Module.to", args, &w, err))
 		return false;
 	if (w.dtype != DTYPE_COUNT)
 		*out = (struct value){ .kind = VALUE_DTYPE, .dtype = w.dtype };
@@ -208,8 +209,8 @@ static bool conversion(const struct decomposer *c, const struct value *args, int
 }
 
 /* x.type() names it, x.type(dtype) converts. */
-static bool type(const struct decomposer *c, const char *name, const struct value *args, int n,
-		 const struct keywords *kw, struct value *out, struct err *err)
+static bool type(const struct decomposer *c, const char *name, const struct arguments *args,
+		 struct value *out, struct err *err)
 {
 	static const char *const names[] = { "input", "dtype", "non_blocking" };
 	enum dtype dtype = DTYPE_COUNT, own;
@@ -217,7 +218,7 @@ static bool type(const struct decomposer *c, const char *name, const struct valu
 	char text[48] = "torch.";
 	int rank;
 
-	if (!decompose_args(name, names, 3, 1, args, n, kw, v, err) ||
+	if (!decompose_args(name, names, 3, 1, args, v, err) ||
 	    !c->type(c->self, v[0], &rank, &own, err))
 		return false;
 	if (v[1].kind != VALUE_UNSET && v[1].kind != VALUE_NONE) {
@@ -238,13 +239,13 @@ static bool type(const struct decomposer *c, const char *name, const struct valu
 }
 
 /* x.cpu(), x.cuda(device): a run has one device. */
-static bool device_of(const struct decomposer *c, const char *name, const struct value *args, int n,
-		      const struct keywords *kw, struct value *out, struct err *err)
+static bool device_of(const struct decomposer *c, const char *name, const struct arguments *args,
+		      struct value *out, struct err *err)
 {
 	static const char *const names[] = { "input", "device", "non_blocking", "memory_format" };
 	struct value v[4];
 
-	if (!decompose_args(name, names, 4, 1, args, n, kw, v, err))
+	if (!decompose_args(name, names, 4, 1, args, v, err))
 		return false;
 	for (int i = 1; i < 4; i++)
 		if (v[i].kind != VALUE_UNSET && !placement_fits(name, names[i], v[i], err))
@@ -273,8 +274,8 @@ bool convert_knows(int id)
 	       id == MORE_CONVERSION || cast_dtype(id) != DTYPE_COUNT;
 }
 
-bool convert_call(const struct decomposer *c, int id, const char *name, const struct value *args,
-		  int n, const struct keywords *kw, struct value *out, struct err *err)
+bool convert_call(const struct decomposer *c, int id, const char *name,
+		  const struct arguments *args, struct value *out, struct err *err)
 {
 	static const char *const like[] = { "input", "other" }, *const one[] = { "input",
 										 "memory_format" };
@@ -284,22 +285,22 @@ bool convert_call(const struct decomposer *c, int id, const char *name, const st
 
 	switch (id) {
 	case OP_to:
-		return to(c, name, args, n, kw, out, err);
+		return to(c, name, args, out, err);
 	case MORE_TYPE:
-		return type(c, name, args, n, kw, out, err);
+		return type(c, name, args, out, err);
 	case MORE_CONVERSION:
-		return conversion(c, args, n, kw, out, err);
+		return conversion(c, args, out, err);
 	case MORE_DEVICE_OF:
-		return device_of(c, name, args, n, kw, out, err);
+		return device_of(c, name, args, out, err);
 	case MORE_TYPE_AS:
-		if (!decompose_args(name, like, 2, 2, args, n, kw, v, err))
+		if (!decompose_args(name, like, 2, 2, args, v, err))
 			return false;
 		if (v[1].kind != VALUE_TENSOR)
 			return err_set(err, ERR_TYPE, "type_as takes a tensor");
 		return c->type(c->self, v[1], &rank, &dtype, err) &&
 		       cast(c, name, v[0], dtype, false, out, err);
 	default:
-		return decompose_args(name, one, 2, 1, args, n, kw, v, err) &&
+		return decompose_args(name, one, 2, 1, args, v, err) &&
 		       (v[1].kind == VALUE_UNSET || placement_fits(name, one[1], v[1], err)) &&
 		       cast(c, name, v[0], dtype, false, out, err);
 	}

@@ -14,7 +14,7 @@ bool convert_dtype(const char *name, struct value v, enum dtype *dtype, struct e
 
 /* Calls of these natives, args with self in front. */
 bool convert_knows(int id);
-bool convert_call(const struct decomposer *c, int id, const char *name, const struct value *args,
-		  int n, const struct keywords *kw, struct value *out, struct err *err);
+bool convert_call(const struct decomposer *c, int id, const char *name,
+		  const struct arguments *args, struct value *out, struct err *err);
 
 #endif

@@ -160,8 +160,8 @@ static bool select_spread(const struct decomposer *c, const char *name, struct v
 	return ok;
 }
 
-bool masked_select_call(const struct decomposer *c, const char *name, const struct value *args,
-			int n, const struct keywords *kw, struct value *out, struct err *err)
+bool masked_select_call(const struct decomposer *c, const char *name, const struct arguments *args,
+			struct value *out, struct err *err)
 {
 	static const char *const names[] = { "input", "mask" };
 	const struct tensor *x, *mask;
@@ -169,7 +169,7 @@ bool masked_select_call(const struct decomposer *c, const char *name, const stru
 	int rank;
 	bool ok;
 
-	if (!decompose_args(name, names, 2, 2, args, n, kw, v, err))
+	if (!decompose_args(name, names, 2, 2, args, v, err))
 		return false;
 	if (v[0].kind != VALUE_TENSOR || v[1].kind != VALUE_TENSOR)
 		return err_set(err, ERR_TYPE, "%s takes two tensors", name);
@@ -226,8 +226,7 @@ struct unique {
 };
 
 static bool unique(const struct torch_memory *memory, const char *name, bool runs,
-		   const struct value *args, int n, const struct keywords *kw, struct value *out,
-		   struct err *err);
+		   const struct arguments *args, struct value *out, struct err *err);
 
 static bool same(const struct unique *u, int64_t a, int64_t b)
 {
@@ -263,8 +262,7 @@ static bool fill_unique(const struct torch_memory *memory, struct unique *u, str
 
 /* unique(x, sorted, return_inverse, return_counts); of runs: without the sort. */
 static bool unique(const struct torch_memory *memory, const char *name, bool runs,
-		   const struct value *args, int n, const struct keywords *kw, struct value *out,
-		   struct err *err)
+		   const struct arguments *args, struct value *out, struct err *err)
 {
 	static const char *const names[] = { "input", "sorted", "return_inverse", "return_counts",
 					     "dim" };
@@ -274,7 +272,7 @@ static bool unique(const struct torch_memory *memory, const char *name, bool run
 	bool ok, inverse, counts;
 	int made = 0;
 
-	if (!decompose_args(name, runs ? of_runs : names, runs ? 4 : 5, 1, args, n, kw, v, err))
+	if (!decompose_args(name, runs ? of_runs : names, runs ? 4 : 5, 1, args, v, err))
 		return false;
 	inverse = v[runs ? 1 : 2].kind == VALUE_BOOL && v[runs ? 1 : 2].b;
 	counts = v[runs ? 2 : 3].kind == VALUE_BOOL && v[runs ? 2 : 3].b;
@@ -332,8 +330,8 @@ static void add_to(struct tensor *t, int64_t at, double v)
 		((double *)tensor_data(t))[at] += v;
 }
 
-static bool bincount(const struct torch_memory *memory, const char *name, const struct value *args,
-		     int n, const struct keywords *kw, struct value *out, struct err *err)
+static bool bincount(const struct torch_memory *memory, const char *name,
+		     const struct arguments *args, struct value *out, struct err *err)
 {
 	static const char *const names[] = { "input", "weights", "minlength" };
 	enum { MOST_BINS = 1 << 24 };
@@ -343,7 +341,7 @@ static bool bincount(const struct torch_memory *memory, const char *name, const 
 	int64_t size, numel;
 	enum dtype dtype;
 
-	if (!decompose_args(name, names, 3, 1, args, n, kw, v, err))
+	if (!decompose_args(name, names, 3, 1, args, v, err))
 		return false;
 	x = v[0].tensor->memory;
 	if (v[1].kind == VALUE_TENSOR)
@@ -400,8 +398,8 @@ static double option(struct value v, double otherwise)
 	return v.kind == VALUE_FLOAT ? v.f : v.kind == VALUE_INT ? (double)v.i : otherwise;
 }
 
-static bool allclose(const char *name, const struct value *args, int n, const struct keywords *kw,
-		     struct value *out, struct err *err)
+static bool allclose(const char *name, const struct arguments *args, struct value *out,
+		     struct err *err)
 {
 	static const char *const names[] = { "input", "other", "rtol", "atol", "equal_nan" };
 	const struct tensor *a, *b;
@@ -409,7 +407,7 @@ static bool allclose(const char *name, const struct value *args, int n, const st
 	double rtol, atol;
 	bool nan_too, close = true;
 
-	if (!decompose_args(name, names, 5, 2, args, n, kw, v, err))
+	if (!decompose_args(name, names, 5, 2, args, v, err))
 		return false;
 	if (v[1].kind != VALUE_TENSOR)
 		return err_set(err, ERR_TYPE, "%s takes two tensors", name);
@@ -474,50 +472,50 @@ static bool to_list(const struct tensor *t, int dim, int64_t first, struct value
 	return true;
 }
 
-static bool wants_tuple(const struct value *args, int n, const struct keywords *kw)
+static bool wants_tuple(const struct arguments *args)
 {
-	int positional = n - (kw ? kw->n : 0);
+	int positional = args->n - (args->kw ? args->kw->n : 0);
 
-	for (int i = 0; kw && i < kw->n; i++)
-		if (strcmp(kw->names[i].str->text, "as_tuple") == 0)
-			return args[positional + i].kind == VALUE_BOOL && args[positional + i].b;
-	return positional > 1 && args[1].kind == VALUE_BOOL && args[1].b;
+	for (int i = 0; args->kw && i < args->kw->n; i++)
+		if (strcmp(args->kw->names[i].str->text, "as_tuple") == 0)
+			return args->at[positional + i].kind == VALUE_BOOL &&
+			       args->at[positional + i].b;
+	return positional > 1 && args->at[1].kind == VALUE_BOOL && args->at[1].b;
 }
 
 bool data_dependent_call(const struct torch_memory *memory, int id, const char *name,
-			 const struct value *args, int n, const struct keywords *kw,
-			 struct value *out, struct err *err)
+			 const struct arguments *args, struct value *out, struct err *err)
 {
 	const struct tensor *x;
 
-	if (n < 1 || args[0].kind != VALUE_TENSOR)
+	if (args->n < 1 || args->at[0].kind != VALUE_TENSOR)
 		return err_set(err, ERR_TYPE, "%s takes a tensor", name);
-	for (int i = 0; i < n; i++)
-		if (!tensor_check_memory(args[i], err))
+	for (int i = 0; i < args->n; i++)
+		if (!tensor_check_memory(args->at[i], err))
 			return false;
-	x = args[0].tensor->memory;
+	x = args->at[0].tensor->memory;
 	switch (id) {
 	case OP_where:
 		return data_dependent_places(memory, x, out, err);
 	case MORE_NONZERO:
-		return wants_tuple(args, n, kw) ? data_dependent_places(memory, x, out, err)
-						: nonzero(memory, x, out, err);
+		return wants_tuple(args) ? data_dependent_places(memory, x, out, err)
+					 : nonzero(memory, x, out, err);
 	case MORE_ARGWHERE:
 		return nonzero(memory, x, out, err);
 	case MORE_UNIQUE:
 	case MORE_UNIQUE_RUNS:
-		return unique(memory, name, id == MORE_UNIQUE_RUNS, args, n, kw, out, err);
+		return unique(memory, name, id == MORE_UNIQUE_RUNS, args, out, err);
 	case MORE_BINCOUNT:
-		return bincount(memory, name, args, n, kw, out, err);
+		return bincount(memory, name, args, out, err);
 	case MORE_ALLCLOSE:
-		return allclose(name, args, n, kw, out, err);
+		return allclose(name, args, out, err);
 	case MORE_TOLIST:
 		return to_list(x, 0, 0, out, err);
 	default:
 		break;
 	}
-	if (n < 2 || args[1].kind != VALUE_TENSOR)
+	if (args->n < 2 || args->at[1].kind != VALUE_TENSOR)
 		return err_set(err, ERR_TYPE, "%s takes two tensors", name);
-	*out = value_bool(is_equal(x, args[1].tensor->memory));
+	*out = value_bool(is_equal(x, args->at[1].tensor->memory));
 	return true;
 }

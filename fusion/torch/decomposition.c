@@ -54,10 +54,9 @@ bool decompose_keywords(const char *name, const char *const *names, int n_names,
 }
 
 bool decompose_args(const char *name, const char *const *names, int n_names, int required,
-		    const struct value *args, int n, const struct keywords *kw, struct value *out,
-		    struct err *err)
+		    const struct arguments *args, struct value *out, struct err *err)
 {
-	int n_kw = kw ? kw->n : 0, positional = n - n_kw;
+	int n_kw = args->kw ? args->kw->n : 0, positional = args->n - n_kw;
 
 	for (int i = 0; i < n_names; i++)
 		out[i] = (struct value){ .kind = VALUE_UNSET };
@@ -65,22 +64,22 @@ bool decompose_args(const char *name, const char *const *names, int n_names, int
 		return err_set(err, ERR_TYPE, "%s takes at most %d arguments, but %d are given",
 			       name, n_names, positional);
 	for (int i = 0; i < positional; i++)
-		out[i] = args[i];
+		out[i] = args->at[i];
 	for (int k = 0; k < n_kw; k++) {
-		const char *key = kw->names[k].str->text;
+		const char *key = args->kw->names[k].str->text;
 		int i = 0;
 
 		while (i < n_names && strcmp(names[i], key) != 0 &&
 		       !(strcmp(names[i], "dim") == 0 && strcmp(key, "axis") == 0))
 			i++;
 		if (i == n_names) {
-			if (!names_placement(name, key, args[positional + k], err))
+			if (!names_placement(name, key, args->at[positional + k], err))
 				return false;
 			continue;
 		}
 		if (out[i].kind != VALUE_UNSET)
 			return err_set(err, ERR_TYPE, "%s: %s is given twice", name, key);
-		out[i] = args[positional + k];
+		out[i] = args->at[positional + k];
 	}
 	for (int i = 0; i < required; i++)
 		if (out[i].kind == VALUE_UNSET)
@@ -189,8 +188,8 @@ static bool prepare(const struct decomposer *c, enum op op, int below_rank, stru
 	return true;
 }
 
-static bool join(const struct decomposer *c, const struct native *f, const struct value *args,
-		 int n, const struct keywords *kw, struct value *out, struct err *err)
+static bool join(const struct decomposer *c, const struct native *f, const struct arguments *args,
+		 struct value *out, struct err *err)
 {
 	static const char *const names[] = { "tensors", "dim" };
 	struct value given[2], list, items;
@@ -199,7 +198,7 @@ static bool join(const struct decomposer *c, const struct native *f, const struc
 	enum dtype dtype;
 	char name[64] = "fx:";
 
-	if (!decompose_args(f->name, names, 2, 1, args, n, kw, given, err) ||
+	if (!decompose_args(f->name, names, 2, 1, args, given, err) ||
 	    !check_list(f->name, given[0], err))
 		return false;
 	list = given[0];
@@ -235,8 +234,8 @@ struct cuts {
 };
 
 static bool split(const struct decomposer *c, const struct native *f, struct value t,
-		  const struct value *args, int n, const struct keywords *kw, const char *name,
-		  struct value *out, struct err *err);
+		  const struct arguments *args, const char *name, struct value *out,
+		  struct err *err);
 
 static bool add_cut(struct cuts *cuts, struct value at, struct err *err)
 {
@@ -403,8 +402,8 @@ static bool cut_apart(const struct decomposer *c, struct value how, struct value
 }
 
 static bool split(const struct decomposer *c, const struct native *f, struct value t,
-		  const struct value *args, int n, const struct keywords *kw, const char *name,
-		  struct value *out, struct err *err)
+		  const struct arguments *args, const char *name, struct value *out,
+		  struct err *err)
 {
 	static const char *const chunk[] = { "chunks", "dim" },
 				 *const parts[] = { "split_size", "dim" },
@@ -422,7 +421,7 @@ static bool split(const struct decomposer *c, const struct native *f, struct val
 
 	cuts.n = 0;
 	cuts.bounds[0] = value_int(0);
-	if (!decompose_args(f->name, names, 2, 1, args, n, kw, given, err) ||
+	if (!decompose_args(f->name, names, 2, 1, args, given, err) ||
 	    !find_dim(c, t, given[1], &dim, &size, err))
 		return false;
 	if (any)
@@ -436,15 +435,14 @@ static bool split(const struct decomposer *c, const struct native *f, struct val
 }
 
 static bool unbind(const struct decomposer *c, const struct native *f, struct value t,
-		   const struct value *args, int n, const struct keywords *kw, struct value *out,
-		   struct err *err)
+		   const struct arguments *args, struct value *out, struct err *err)
 {
 	static const char *const names[] = { "dim" };
 	struct value given[1], parts, whole, length;
 	int64_t size;
 	int dim;
 
-	if (!decompose_args(f->name, names, 1, 0, args, n, kw, given, err) ||
+	if (!decompose_args(f->name, names, 1, 0, args, given, err) ||
 	    !find_dim(c, t, given[0], &dim, &length, err) ||
 	    !decompose_number(c, length, "size", &size, err))
 		return false;
@@ -486,8 +484,8 @@ bool decompose_row(const struct decomposer *c, struct value t, struct value inde
 	return ok;
 }
 
-static bool arange(const struct decomposer *c, const struct native *f, const struct value *args,
-		   int n, const struct keywords *kw, struct value *out, struct err *err);
+static bool arange(const struct decomposer *c, const struct native *f, const struct arguments *args,
+		   struct value *out, struct err *err);
 
 /* The same where bounds are symbols: -((start - end) // step), none below 0. */
 static bool count_symbols(const struct decomposer *c, struct value start, struct value end,
@@ -552,14 +550,14 @@ static bool count_steps(const struct decomposer *c, struct value start, struct v
 	return true;
 }
 
-static bool arange(const struct decomposer *c, const struct native *f, const struct value *args,
-		   int n, const struct keywords *kw, struct value *out, struct err *err)
+static bool arange(const struct decomposer *c, const struct native *f, const struct arguments *args,
+		   struct value *out, struct err *err)
 {
 	static const char *const names[] = { "start", "end", "step", "dtype" };
 	struct value given[4], length, dtype = { .kind = VALUE_DTYPE };
 	bool floats = false;
 
-	if (!decompose_args(f->name, names, 4, 0, args, n, kw, given, err))
+	if (!decompose_args(f->name, names, 4, 0, args, given, err))
 		return false;
 	if (given[1].kind == VALUE_UNSET) { /* arange(end) */
 		given[1] = given[0];
@@ -592,29 +590,31 @@ bool decompose_knows(int id)
 	return id >= NATIVE_CAT && id <= NATIVE_ARANGE;
 }
 
-bool decompose_call(const struct decomposer *c, const struct native *f, const struct value *args,
-		    int n, const struct keywords *kw, struct value *out, struct err *err)
+bool decompose_call(const struct decomposer *c, const struct native *f,
+		    const struct arguments *args, struct value *out, struct err *err)
 {
 	struct value t = f->self;
+	struct arguments rest;
 	char name[64] = "fx:";
 
 	if (f->id == NATIVE_ARANGE)
-		return arange(c, f, args, n, kw, out, err);
+		return arange(c, f, args, out, err);
 	if (f->id <= NATIVE_VSTACK)
-		return join(c, f, args, n, kw, out, err);
+		return join(c, f, args, out, err);
 	if (t.kind != VALUE_TENSOR) { /* torch.split(x, ...) */
-		if (n - (kw ? kw->n : 0) < 1 || args[0].kind != VALUE_TENSOR)
+		if (args->n - (args->kw ? args->kw->n : 0) < 1 || args->at[0].kind != VALUE_TENSOR)
 			return err_set(err, ERR_TYPE, "%s takes a tensor as its first argument",
 				       f->name);
-		t = *args++;
-		n--;
+		t = args->at[0];
+		rest = (struct arguments){ args->at + 1, args->n - 1, args->kw };
+		args = &rest;
 	}
 	if (f->id == NATIVE_UNBIND)
-		return unbind(c, f, t, args, n, kw, out, err);
+		return unbind(c, f, t, args, out, err);
 	strncat(name, strrchr(f->name, '.') + 1, sizeof(name) - 4);
 	if (f->id >= NATIVE_INDEX_ADD)
-		return decompose_index_op(c, f, name, t, args, n, kw, out, err);
-	return split(c, f, t, args, n, kw, name, out, err);
+		return decompose_index_op(c, f, name, t, args, out, err);
+	return split(c, f, t, args, name, out, err);
 }
 
 bool decompose_attr(const struct decomposer *c, struct value t, const char *name, bool *known,

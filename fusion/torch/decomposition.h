@@ -39,8 +39,8 @@ bool decompose_store(const struct decomposer *c, struct value t, struct value in
 
 /* Whether a native is put together here, and the call of it; args without self. */
 bool decompose_knows(int id);
-bool decompose_call(const struct decomposer *c, const struct native *f, const struct value *args,
-		    int n, const struct keywords *kw, struct value *out, struct err *err);
+bool decompose_call(const struct decomposer *c, const struct native *f,
+		    const struct arguments *args, struct value *out, struct err *err);
 
 /* x.T, x.mT, x.H, x.data, x.grad and the like: false in *known for another name. */
 bool decompose_attr(const struct decomposer *c, struct value t, const char *name, bool *known,
@@ -48,8 +48,7 @@ bool decompose_attr(const struct decomposer *c, struct value t, const char *name
 
 /* Arguments by position or name into out[0..n); VALUE_UNSET where missing. */
 bool decompose_args(const char *name, const char *const *names, int n_names, int required,
-		    const struct value *args, int n, const struct keywords *kw, struct value *out,
-		    struct err *err);
+		    const struct arguments *args, struct value *out, struct err *err);
 
 /* For a function that reads its arguments itself: whether it has each of these keywords. */
 bool decompose_keywords(const char *name, const char *const *names, int n_names,
@@ -73,7 +72,7 @@ bool decompose_number(const struct decomposer *c, struct value v, const char *wh
 /* index_ops.c: natives from NATIVE_INDEX_ADD on, of the tensor `t`; `name` is
  * what the last op is called. */
 bool decompose_index_op(const struct decomposer *c, const struct native *f, const char *name,
-			struct value t, const struct value *args, int n, const struct keywords *kw,
-			struct value *out, struct err *err);
+			struct value t, const struct arguments *args, struct value *out,
+			struct err *err);
 
 #endif

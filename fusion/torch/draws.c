@@ -104,12 +104,12 @@ static int take_bounds(struct draw_call *d, const struct value *args, int n)
 }
 
 /* rand(2, 3), rand((2, 3)), randint(low, high, size) */
-static bool numbers(const struct decomposer *c, int id, const char *name, const struct value *args,
-		    int n, const struct keywords *kw, struct value *out, struct err *err)
+static bool numbers(const struct decomposer *c, int id, const char *name,
+		    const struct arguments *args, struct value *out, struct err *err)
 {
 	static const char *const all[] = { "low", "high", "size", "dtype" };
-	int positional = n - (kw ? kw->n : 0), at = 0;
-	const struct value *named = args + positional;
+	int positional = args->n - (args->kw ? args->kw->n : 0), at = 0;
+	const struct value *named = args->at + positional;
 	bool ints = id == MORE_RANDINT, own = false, ok;
 	struct draw_call d = { .op = ints              ? OP_random_ints
 				     : id == MORE_RAND ? OP_uniform
@@ -121,19 +121,20 @@ static bool numbers(const struct decomposer *c, int id, const char *name, const 
 			       .device = value_none() };
 	struct value given;
 
-	if (!decompose_keywords(name, ints ? all : all + 2, ints ? 4 : 2, named, kw, err))
+	if (!decompose_keywords(name, ints ? all : all + 2, ints ? 4 : 2, named, args->kw, err))
 		return false;
 	if (ints) {
-		at = take_bounds(&d, args, positional);
-		keyword(kw, named, "high", &d.high);
-		keyword(kw, named, "low", &d.low);
+		at = take_bounds(&d, args->at, positional);
+		keyword(args->kw, named, "high", &d.high);
+		keyword(args->kw, named, "low", &d.low);
 	}
-	if (keyword(kw, named, "dtype", &given) && !convert_dtype(name, given, &d.dtype.dtype, err))
+	if (keyword(args->kw, named, "dtype", &given) &&
+	    !convert_dtype(name, given, &d.dtype.dtype, err))
 		return false;
-	keyword(kw, named, "device", &d.device);
-	if (!keyword(kw, named, "size", &d.size)) {
-		own = at >= positional || !is_size(args[at]);
-		d.size = own ? value_tuple(args + at, positional - at) : args[at];
+	keyword(args->kw, named, "device", &d.device);
+	if (!keyword(args->kw, named, "size", &d.size)) {
+		own = at >= positional || !is_size(args->at[at]);
+		d.size = own ? value_tuple(args->at + at, positional - at) : args->at[at];
 		if (d.size.kind == VALUE_UNSET)
 			return torch_no_memory(err);
 	}
@@ -143,34 +144,33 @@ static bool numbers(const struct decomposer *c, int id, const char *name, const 
 	return ok;
 }
 
-static bool like(const struct decomposer *c, int id, const char *name, const struct value *args,
-		 int n, const struct keywords *kw, struct value *out, struct err *err)
+static bool like(const struct decomposer *c, int id, const char *name, const struct arguments *args,
+		 struct value *out, struct err *err)
 {
-	int positional = n - (kw ? kw->n : 0);
+	int positional = args->n - (args->kw ? args->kw->n : 0);
 	struct draw_call d = { .op = id == MORE_RAND_LIKE ? OP_uniform : OP_normal,
 			       .dtype = { .kind = VALUE_DTYPE },
 			       .device = value_none() };
 	struct value given;
 	bool ok;
 
-	if (positional != 1 || args[0].kind != VALUE_TENSOR)
+	if (positional != 1 || args->at[0].kind != VALUE_TENSOR)
 		return err_set(err, ERR_TYPE, "%s takes one tensor", name);
-	if (!decompose_keywords(name, (const char *const[]){ "dtype" }, 1, args + positional, kw,
-				err) ||
-	    !decompose_sizes(c, args[0], &d.size, &d.dtype.dtype, err))
+	if (!decompose_keywords(name, (const char *const[]){ "dtype" }, 1, args->at + positional,
+				args->kw, err) ||
+	    !decompose_sizes(c, args->at[0], &d.size, &d.dtype.dtype, err))
 		return false;
-	keyword(kw, args + positional, "device", &d.device);
-	ok = (!keyword(kw, args + positional, "dtype", &given) ||
+	keyword(args->kw, args->at + positional, "device", &d.device);
+	ok = (!keyword(args->kw, args->at + positional, "dtype", &given) ||
 	      convert_dtype(name, given, &d.dtype.dtype, err)) &&
 	     draw(c, &d, name, out, err);
 	value_unref(d.size);
 	return ok;
 }
 
-bool draws_call(const struct decomposer *c, int id, const char *name, const struct value *args,
-		int n, const struct keywords *kw, struct value *out, struct err *err)
+bool draws_call(const struct decomposer *c, int id, const char *name, const struct arguments *args,
+		struct value *out, struct err *err)
 {
-	return id == MORE_RAND_LIKE || id == MORE_RANDN_LIKE
-		   ? like(c, id, name, args, n, kw, out, err)
-		   : numbers(c, id, name, args, n, kw, out, err);
+	return id == MORE_RAND_LIKE || id == MORE_RANDN_LIKE ? like(c, id, name, args, out, err)
+							     : numbers(c, id, name, args, out, err);
 }

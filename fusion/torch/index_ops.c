@@ -305,8 +305,8 @@ static bool check_tensors(const struct index_call *k, const char *const *names, 
 }
 
 bool decompose_index_op(const struct decomposer *c, const struct native *f, const char *name,
-			struct value t, const struct value *args, int n, const struct keywords *kw,
-			struct value *out, struct err *err)
+			struct value t, const struct arguments *args, struct value *out,
+			struct err *err)
 {
 	struct index_call k = { .c = c, .name = name, .t = t, .err = err };
 	struct value given[4];
@@ -316,8 +316,8 @@ bool decompose_index_op(const struct decomposer *c, const struct native *f, cons
 	while (rows[i].id != f->id)
 		i++;
 	k.inplace = name[strlen(name) - 1] == '_';
-	return decompose_args(f->name, rows[i].names, rows[i].n, rows[i].required, args, n, kw,
-			      given, err) &&
+	return decompose_args(f->name, rows[i].names, rows[i].n, rows[i].required, args, given,
+			      err) &&
 	       c->type(c->self, t, &k.rank, &dtype, err) &&
 	       check_tensors(&k, rows[i].names, rows[i].n, given) &&
 	       dispatch(&k, f->id, given, out);

@@ -519,8 +519,7 @@ static bool pixel_shuffle(struct interpolate_line *l, const struct value *v, boo
 }
 
 bool interpolate_call(const struct decomposer *c, int id, const char *name,
-		      const struct value *args, int n, const struct keywords *kw, struct value *out,
-		      struct err *err)
+		      const struct arguments *args, struct value *out, struct err *err)
 {
 	static const char *const pad_names[] = { "input", "pad", "mode", "value" };
 	static const char *const shuffle_names[] = { "input", "upscale_factor" };
@@ -533,11 +532,11 @@ bool interpolate_call(const struct decomposer *c, int id, const char *name,
 	bool ok;
 
 	if (id == MORE_PAD)
-		ok = decompose_args(name + 3, pad_names, 4, 2, args, n, kw, v, err);
+		ok = decompose_args(name + 3, pad_names, 4, 2, args, v, err);
 	else if (id == MORE_INTERPOLATE)
-		ok = decompose_args(name + 3, scale_names, 7, 1, args, n, kw, v, err);
+		ok = decompose_args(name + 3, scale_names, 7, 1, args, v, err);
 	else
-		ok = decompose_args(name + 3, shuffle_names, 2, 2, args, n, kw, v, err);
+		ok = decompose_args(name + 3, shuffle_names, 2, 2, args, v, err);
 	if (!ok)
 		return false;
 	if (v[0].kind != VALUE_TENSOR)

@@ -120,8 +120,7 @@ static bool scatter_reduce(const struct decomposer *c, const char *name, const s
 }
 
 static bool keyword_call(const struct decomposer *c, int id, const char *name,
-			 const struct value *args, int n, const struct keywords *kw,
-			 struct value *out, struct err *err)
+			 const struct arguments *args, struct value *out, struct err *err)
 {
 	static const char *const round_names[] = { "input", "decimals" };
 	static const char *const scatter_names[] = { "input", "dim",   "index",
@@ -132,8 +131,8 @@ static bool keyword_call(const struct decomposer *c, int id, const char *name,
 	char fx[64] = "fx:";
 
 	strncat(fx, dot ? dot + 1 : name, 60);
-	ok = rounds ? decompose_args(name, round_names, 2, 2, args, n, kw, v, err)
-		    : decompose_args(name, scatter_names, 6, 3, args, n, kw, v, err);
+	ok = rounds ? decompose_args(name, round_names, 2, 2, args, v, err)
+		    : decompose_args(name, scatter_names, 6, 3, args, v, err);
 	if (!ok)
 		return false;
 	if (!is_inplace(id))
@@ -177,15 +176,15 @@ static bool literal_wants(const struct native *f, const struct value *args, int 
 	return f->id == OP_tensor && n > 0 && has_tensor(args[0], 0);
 }
 
-static bool call(const struct decomposer *c, const char *name, int id, const struct value *args,
-		 int n, const struct keywords *kw, struct value *out, struct err *err)
+static bool call(const struct decomposer *c, const char *name, int id, const struct arguments *args,
+		 struct value *out, struct err *err)
 {
 	struct value f = value_native(name, id, false, (struct value){ .kind = VALUE_UNSET });
 	bool ok;
 
 	if (f.kind == VALUE_UNSET)
 		return torch_no_memory(err);
-	ok = c->host->call(c->host->self, f.native, args, n, kw, out, err);
+	ok = c->host->call(c->host->self, f.native, args, out, err);
 	value_unref(f);
 	return ok;
 }
@@ -207,7 +206,7 @@ static bool stack(const struct decomposer *c, struct value v, const char *name, 
 		ok = value_list_push(items.list, item) || torch_no_memory(err);
 		value_unref(item);
 	}
-	ok = ok && call(c, name, NATIVE_STACK, &items, 1, NULL, out, err);
+	ok = ok && call(c, name, NATIVE_STACK, &(struct arguments){ &items, 1, NULL }, out, err);
 	value_unref(items);
 	return ok;
 }
@@ -221,7 +220,7 @@ static bool put_together(const struct decomposer *c, struct value v, const char 
 	if (is_list(v) && v.list->len > 0)
 		return stack(c, v, name, out, err);
 	if (v.kind != VALUE_TENSOR)
-		return call(c, "fx:", OP_tensor, &v, 1, NULL, out, err);
+		return call(c, "fx:", OP_tensor, &(struct arguments){ &v, 1, NULL }, out, err);
 	if (name == PART) { /* an element: one number, whatever its dims */
 		empty = value_tuple(NULL, 0);
 		if (empty.kind == VALUE_UNSET)
@@ -241,15 +240,15 @@ static bool put_together(const struct decomposer *c, struct value v, const char 
 }
 
 /* torch.tensor(data, dtype=) with a tensor in data. */
-static bool of_tensors(const struct decomposer *c, const struct value *args, int n,
-		       const struct keywords *kw, struct value *out, struct err *err)
+static bool of_tensors(const struct decomposer *c, const struct arguments *args, struct value *out,
+		       struct err *err)
 {
 	struct value to = { .kind = VALUE_DTYPE, .dtype = DTYPE_COUNT }, made, data;
 	int rank;
 	enum dtype dtype;
 	bool ok;
 
-	if (!bind_tensor_call(args, n, kw, &data, &to.dtype, err))
+	if (!bind_tensor_call(args, &data, &to.dtype, err))
 		return false;
 	if (to.dtype == DTYPE_COUNT)
 		return put_together(c, data, "torch.tensor", out, err);
@@ -268,33 +267,35 @@ static bool of_tensors(const struct decomposer *c, const struct value *args, int
 
 /* torch.Tensor(2, 3): of these sizes, unset in torch; torch.Tensor([1, 2]): these. */
 static bool literal_call(const struct decomposer *c, const struct native *f,
-			 const struct value *args, int n, const struct keywords *kw,
-			 struct value *out, struct err *err)
+			 const struct arguments *args, struct value *out, struct err *err)
 {
 	struct value dtype = { .kind = VALUE_DTYPE, .dtype = DTYPE_F32 }, name, size, values[2];
 	struct keywords as = { .n = 1, .names = &name };
 	bool ok;
 
 	if (f->id == OP_tensor)
-		return of_tensors(c, args, n, kw, out, err);
+		return of_tensors(c, args, out, err);
 	name = value_str("dtype", strlen("dtype"));
 	if (name.kind == VALUE_UNSET)
 		return torch_no_memory(err);
-	if (n == 1 && (is_list(args[0]) || args[0].kind == VALUE_TENSOR) &&
-	    !(is_list(args[0]) && args[0].list->is_size)) {
-		values[0] = args[0];
+	if (args->n == 1 && (is_list(args->at[0]) || args->at[0].kind == VALUE_TENSOR) &&
+	    !(is_list(args->at[0]) && args->at[0].list->is_size)) {
+		values[0] = args->at[0];
 		values[1] = dtype;
-		ok = call(c, "torch.tensor", OP_tensor, values, 2, &as, out, err);
+		ok = call(c, "torch.tensor", OP_tensor, &(struct arguments){ values, 2, &as }, out,
+			  err);
 	} else {
-		size = n == 1 && is_list(args[0]) ? value_ref(args[0]) : value_tuple(args, n);
-		if (n == 0 && size.kind != VALUE_UNSET) { /* empty */
+		size = args->n == 1 && is_list(args->at[0]) ? value_ref(args->at[0])
+							    : value_tuple(args->at, args->n);
+		if (args->n == 0 && size.kind != VALUE_UNSET) { /* empty */
 			value_unref(size);
 			size = value_tuple((struct value[]){ value_int(0) }, 1);
 		}
 		ok = size.kind != VALUE_UNSET || torch_no_memory(err);
 		values[0] = size;
 		values[1] = dtype;
-		ok = ok && call(c, "torch.zeros", OP_zeros, values, 2, &as, out, err);
+		ok = ok && call(c, "torch.zeros", OP_zeros, &(struct arguments){ values, 2, &as },
+				out, err);
 		value_unref(size);
 	}
 	value_unref(name);
@@ -336,29 +337,29 @@ static bool has_keyword(const struct keywords *kw, const char *name)
 }
 
 /* x.to(dtype), by position or by name: the host does that itself. */
-static bool is_plain_to(const struct value *args, int n, const struct keywords *kw)
+static bool is_plain_to(const struct arguments *args)
 {
-	return n == 1 && args[0].kind == VALUE_DTYPE &&
-	       (!kw || kw->n == 0 || has_keyword(kw, "dtype"));
+	return args->n == 1 && args->at[0].kind == VALUE_DTYPE &&
+	       (!args->kw || args->kw->n == 0 || has_keyword(args->kw, "dtype"));
 }
 
-bool natives_wants(const struct native *f, const struct value *args, int n,
-		   const struct keywords *kw)
+bool natives_wants(const struct native *f, const struct arguments *args)
 {
 	bool method = f->self.kind == VALUE_TENSOR;
 
 	if (f->id > MORE_FIRST && f->id < MORE_END)
 		return true;
-	if (has_keyword(kw, "out") || keyword_wants(f, kw) || literal_wants(f, args, n))
+	if (has_keyword(args->kw, "out") || keyword_wants(f, args->kw) ||
+	    literal_wants(f, args->at, args->n))
 		return true;
 	if (f->id >= OP_COUNT)
 		return false;
 	if (f->id == OP_max || f->id == OP_min)
-		return n > (method ? 0 : 1);
+		return args->n > (method ? 0 : 1);
 	if (f->id == OP_to)
-		return method && !is_plain_to(args, n, kw);
+		return method && !is_plain_to(args);
 	if (f->id == OP_where) /* where(condition) is nonzero */
-		return n + method == 1;
+		return args->n + method == 1;
 	return op_has((enum op)f->id, FACT_TUPLE);
 }
 
@@ -523,25 +524,26 @@ static bool answer(const struct decomposer *c, const struct torch_memory *memory
 }
 
 /* f(..., out=y): what f gives, written into y. */
-static bool call_into(const struct decomposer *c, const struct native *f, const struct value *args,
-		      int n, const struct keywords *kw, struct value *out, struct err *err)
+static bool call_into(const struct decomposer *c, const struct native *f,
+		      const struct arguments *args, struct value *out, struct err *err)
 {
 	struct value rest[MAX_ARGS + 2], names[MAX_ARGS + 2], into = value_none(), made, same;
 	struct keywords less = { .n = 0, .names = names };
-	int at = n - kw->n, rank, wanted;
+	int at = args->n - args->kw->n, rank, wanted;
 	enum dtype dtype, from;
 	bool ok = true;
 
-	memcpy(rest, args, sizeof(*args) * (size_t)at);
-	for (int i = 0; i < kw->n; i++) {
-		if (strcmp(kw->names[i].str->text, "out") == 0) {
-			into = args[n - kw->n + i];
+	memcpy(rest, args->at, sizeof(*args->at) * (size_t)at);
+	for (int i = 0; i < args->kw->n; i++) {
+		if (strcmp(args->kw->names[i].str->text, "out") == 0) {
+			into = args->at[args->n - args->kw->n + i];
 			continue;
 		}
-		names[less.n++] = kw->names[i];
-		rest[at++] = args[n - kw->n + i];
+		names[less.n++] = args->kw->names[i];
+		rest[at++] = args->at[args->n - args->kw->n + i];
 	}
-	if (!c->host->call(c->host->self, f, rest, at, less.n ? &less : NULL, &made, err))
+	if (!c->host->call(c->host->self, f, &(struct arguments){ rest, at, less.n ? &less : NULL },
+			   &made, err))
 		return false;
 	if (into.kind == VALUE_NONE) {
 		*out = made;
@@ -580,9 +582,8 @@ static bool call_into(const struct decomposer *c, const struct native *f, const 
 enum { MAX_PARAMETERS = 4 };
 
 /* The arguments in the order of the native's row; *given is how many there are. */
-static bool bind_native(int id, const char *name, const struct value *args, int n,
-			const struct keywords *kw, struct value out[MAX_PARAMETERS], int *given,
-			struct err *err)
+static bool bind_native(int id, const char *name, const struct arguments *args,
+			struct value out[MAX_PARAMETERS], int *given, struct err *err)
 {
 	char text[64];
 	const char *names[MAX_PARAMETERS];
@@ -592,7 +593,7 @@ static bool bind_native(int id, const char *name, const struct value *args, int 
 	snprintf(text, sizeof(text), "%s", natives[id - MORE_FIRST - 1].parameters);
 	for (char *word; n_names < MAX_PARAMETERS && (word = strtok_r(rest, " ", &rest));)
 		names[n_names++] = word;
-	if (!decompose_args(name, names, n_names, 0, args, n, kw, out, err))
+	if (!decompose_args(name, names, n_names, 0, args, out, err))
 		return false;
 	*given = 0;
 	for (int i = 0; i < n_names; i++) {
@@ -605,43 +606,43 @@ static bool bind_native(int id, const char *name, const struct value *args, int 
 }
 
 bool natives_call(const struct decomposer *c, const struct torch_memory *memory,
-		  const struct native *f, const struct value *args, int n,
-		  const struct keywords *kw, struct value *out, struct err *err)
+		  const struct native *f, const struct arguments *args, struct value *out,
+		  struct err *err)
 {
 	bool method = f->self.kind == VALUE_TENSOR, known;
 	int id = f->id == OP_where ? MORE_NONZERO : f->id;
 	struct value all[MAX_ARGS + 2], bound[MAX_PARAMETERS];
+	struct arguments whole = { all, args->n + method, args->kw }; /* with the self */
 
-	if (n > MAX_ARGS)
-		return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, n);
-	if (literal_wants(f, args, n))
-		return literal_call(c, f, args, n, kw, out, err);
-	if (has_keyword(kw, "out"))
-		return call_into(c, f, args, n, kw, out, err);
+	if (args->n > MAX_ARGS)
+		return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, args->n);
+	if (literal_wants(f, args->at, args->n))
+		return literal_call(c, f, args, out, err);
+	if (has_keyword(args->kw, "out"))
+		return call_into(c, f, args, out, err);
 	all[0] = f->self;
-	if (n > 0)
-		memcpy(all + method, args, sizeof(*args) * (size_t)n);
-	n += method;
-	if (keyword_wants(f, kw))
-		return keyword_call(c, id, f->name, all, n, kw, out, err);
+	if (args->n > 0)
+		memcpy(all + method, args->at, sizeof(*args->at) * (size_t)args->n);
+	if (keyword_wants(f, args->kw))
+		return keyword_call(c, id, f->name, &whole, out, err);
 	if (f->id > MORE_FIRST && f->id < MORE_END &&
 	    strcmp(natives[f->id - MORE_FIRST - 1].parameters, "*") != 0) {
-		if (!bind_native(f->id, f->name, all, n, kw, bound, &n, err))
+		if (!bind_native(f->id, f->name, &whole, bound, &whole.n, err))
 			return false;
 		memcpy(all, bound, sizeof(bound));
-		kw = NULL;
+		whole.kw = NULL;
 	}
-	if (!answer(c, memory, id, all, n, &known, out, err))
+	if (!answer(c, memory, id, all, whole.n, &known, out, err))
 		return false;
 	if (known)
 		return true;
 	if (natives_break(id) == BREAK_NONE)
-		return return_types_call(c, id, f->name, all, n, kw, out, err);
+		return return_types_call(c, id, f->name, &whole, out, err);
 	if (!memory)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "%s reads values of a tensor, which ends the graph", f->name);
 	if (id == MORE_MASKED_SELECT)
-		return masked_select_call(c, f->name, all, n, kw, out, err);
-	return data_dependent_call(memory, f->id == OP_where ? OP_where : id, f->name, all, n, kw,
-				   out, err);
+		return masked_select_call(c, f->name, &whole, out, err);
+	return data_dependent_call(memory, f->id == OP_where ? OP_where : id, f->name, &whole, out,
+				   err);
 }

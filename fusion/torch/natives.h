@@ -35,30 +35,26 @@ struct torch_memory {
 
 /* Whether the call of this native is one of these: max(x, dim), topk, nonzero,
  * x.to("cpu") and others; args without self. */
-bool natives_wants(const struct native *f, const struct value *args, int n,
-		   const struct keywords *kw);
+bool natives_wants(const struct native *f, const struct arguments *args);
 
 /* Calls it.  `memory` NULL: a host without elements, where those that need them
  * fail with UNSUPPORTED (a capture asks natives_break() first). */
 bool natives_call(const struct decomposer *c, const struct torch_memory *memory,
-		  const struct native *f, const struct value *args, int n,
-		  const struct keywords *kw, struct value *out, struct err *err);
+		  const struct native *f, const struct arguments *args, struct value *out,
+		  struct err *err);
 
 /* return_types.c, interpolate.c (whose name is "fx:pad") and data_dependent.c: args with self in
  * front. */
 bool return_types_call(const struct decomposer *c, int id, const char *name,
-		       const struct value *args, int n, const struct keywords *kw,
-		       struct value *out, struct err *err);
+		       const struct arguments *args, struct value *out, struct err *err);
 bool interpolate_call(const struct decomposer *c, int id, const char *name,
-		      const struct value *args, int n, const struct keywords *kw, struct value *out,
-		      struct err *err);
+		      const struct arguments *args, struct value *out, struct err *err);
 bool data_dependent_call(const struct torch_memory *memory, int id, const char *name,
-			 const struct value *args, int n, const struct keywords *kw,
-			 struct value *out, struct err *err);
+			 const struct arguments *args, struct value *out, struct err *err);
 
 /* data_dependent.c, of ops alone but for the places: it has a gradient. */
-bool masked_select_call(const struct decomposer *c, const char *name, const struct value *args,
-			int n, const struct keywords *kw, struct value *out, struct err *err);
+bool masked_select_call(const struct decomposer *c, const char *name, const struct arguments *args,
+			struct value *out, struct err *err);
 
 /* draws.c: whether the GPU's generator draws for a tensor, or for what is made with device=
  * (None: without); "gpu" or "cpu"; and torch.set_default_device(). */
@@ -67,7 +63,7 @@ bool draws_on_gpu(const struct decomposer *c, struct value place);
 bool draws_name(const struct decomposer *c, struct value place, struct value *out, struct err *err);
 void draws_set_default(const struct decomposer *c, struct value device);
 /* rand, randn, randint, rand_like, randn_like */
-bool draws_call(const struct decomposer *c, int id, const char *name, const struct value *args,
-		int n, const struct keywords *kw, struct value *out, struct err *err);
+bool draws_call(const struct decomposer *c, int id, const char *name, const struct arguments *args,
+		struct value *out, struct err *err);
 
 #endif

@@ -91,12 +91,11 @@ static bool is_tensor_for_number(struct value v, enum param_kind kind)
 	return kind == PARAM_INTS && is_list(v) && holds_tensor(v);
 }
 
-bool numbers_wanted(const struct native *f, const struct value *args, int n,
-		    const struct keywords *kw)
+bool numbers_wanted(const struct native *f, const struct arguments *args)
 {
-	for (int i = 0; i < n && n <= MOST; i++)
-		if ((args[i].kind == VALUE_TENSOR || is_list(args[i])) &&
-		    is_tensor_for_number(args[i], kind_at(f, i, n, kw)))
+	for (int i = 0; i < args->n && args->n <= MOST; i++)
+		if ((args->at[i].kind == VALUE_TENSOR || is_list(args->at[i])) &&
+		    is_tensor_for_number(args->at[i], kind_at(f, i, args->n, args->kw)))
 			return true;
 	return false;
 }
@@ -169,23 +168,24 @@ static bool read_list(const struct decomposer *c, const char *name, struct value
 	return true;
 }
 
-bool numbers_call(const struct decomposer *c, const struct native *f, const struct value *args,
-		  int n, const struct keywords *kw, struct value *out, struct err *err)
+bool numbers_call(const struct decomposer *c, const struct native *f, const struct arguments *args,
+		  struct value *out, struct err *err)
 {
 	struct value plain[MOST];
 	bool own[MOST] = { false }, ok = true;
 
-	memcpy(plain, args, sizeof(*args) * (size_t)n);
-	for (int i = 0; i < n && ok; i++) {
-		enum param_kind kind = kind_at(f, i, n, kw);
+	memcpy(plain, args->at, sizeof(*args->at) * (size_t)args->n);
+	for (int i = 0; i < args->n && ok; i++) {
+		enum param_kind kind = kind_at(f, i, args->n, args->kw);
 
 		if (!is_tensor_for_number(plain[i], kind))
 			continue;
 		own[i] = ok = is_list(plain[i]) ? read_list(c, f->name, &plain[i], err)
 						: read_number(c, f->name, kind, &plain[i], err);
 	}
-	ok = ok && c->host->call(c->host->self, f, plain, n, kw, out, err);
-	for (int i = 0; i < n; i++)
+	ok = ok && c->host->call(c->host->self, f, &(struct arguments){ plain, args->n, args->kw },
+				 out, err);
+	for (int i = 0; i < args->n; i++)
 		if (own[i])
 			value_unref(plain[i]);
 	return ok;

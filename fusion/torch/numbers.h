@@ -6,11 +6,10 @@
 #include "fusion/torch/decomposition.h"
 
 /* Whether an argument of the call is a tensor that is to be read as a number. */
-bool numbers_wanted(const struct native *f, const struct value *args, int n,
-		    const struct keywords *kw);
+bool numbers_wanted(const struct native *f, const struct arguments *args);
 
 /* The host's call of the same with numbers.  A read that a capture cannot do is a break. */
-bool numbers_call(const struct decomposer *c, const struct native *f, const struct value *args,
-		  int n, const struct keywords *kw, struct value *out, struct err *err);
+bool numbers_call(const struct decomposer *c, const struct native *f, const struct arguments *args,
+		  struct value *out, struct err *err);
 
 #endif

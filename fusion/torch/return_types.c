@@ -71,15 +71,14 @@ static bool two_ops(const struct decomposer *c, const char *name, enum op values
 
 /* max(x), max(x, y), max(x, dim, keepdim) */
 static bool extreme(const struct decomposer *c, enum op id, const char *name,
-		    const struct value *args, int n, const struct keywords *kw, struct value *out,
-		    struct err *err)
+		    const struct arguments *args, struct value *out, struct err *err)
 {
 	static const char *const names[] = { "input", "dim", "keepdim", "other" };
 	bool is_max = id == OP_max;
 	struct value v[4];
 	char fx[64];
 
-	if (!decompose_args(name, names, 4, 1, args, n, kw, v, err))
+	if (!decompose_args(name, names, 4, 1, args, v, err))
 		return false;
 	if (v[1].kind == VALUE_TENSOR)
 		v[3] = v[1];
@@ -115,13 +114,13 @@ static bool guard_fits(const struct decomposer *c, struct value x, struct value 
 	return ok;
 }
 
-static bool topk(const struct decomposer *c, const char *name, const struct value *args, int n,
-		 const struct keywords *kw, struct value *out, struct err *err)
+static bool topk(const struct decomposer *c, const char *name, const struct arguments *args,
+		 struct value *out, struct err *err)
 {
 	static const char *const names[] = { "input", "k", "dim", "largest", "sorted" };
 	struct value v[5];
 
-	if (!decompose_args(name, names, 5, 2, args, n, kw, v, err))
+	if (!decompose_args(name, names, 5, 2, args, v, err))
 		return false;
 	v[2] = v[2].kind == VALUE_UNSET ? value_int(-1) : v[2];
 	v[3] = v[3].kind == VALUE_UNSET ? value_bool(true) : v[3];
@@ -132,13 +131,13 @@ static bool topk(const struct decomposer *c, const char *name, const struct valu
 		       out, err);
 }
 
-static bool sort(const struct decomposer *c, const char *name, const struct value *args, int n,
-		 const struct keywords *kw, struct value *out, struct err *err)
+static bool sort(const struct decomposer *c, const char *name, const struct arguments *args,
+		 struct value *out, struct err *err)
 {
 	static const char *const names[] = { "input", "dim", "descending", "stable" };
 	struct value v[4];
 
-	if (!decompose_args(name, names, 4, 1, args, n, kw, v, err))
+	if (!decompose_args(name, names, 4, 1, args, v, err))
 		return false;
 	v[1] = v[1].kind == VALUE_UNSET ? value_int(-1) : v[1];
 	v[2] = v[2].kind == VALUE_UNSET ? value_bool(false) : v[2];
@@ -148,13 +147,12 @@ static bool sort(const struct decomposer *c, const char *name, const struct valu
 }
 
 static bool running_extreme(const struct decomposer *c, bool is_max, const char *name,
-			    const struct value *args, int n, const struct keywords *kw,
-			    struct value *out, struct err *err)
+			    const struct arguments *args, struct value *out, struct err *err)
 {
 	static const char *const names[] = { "input", "dim" };
 	struct value v[2];
 
-	if (!decompose_args(name, names, 2, 2, args, n, kw, v, err))
+	if (!decompose_args(name, names, 2, 2, args, v, err))
 		return false;
 	return two_ops(c, name, is_max ? OP_cummax_values : OP_cummin_values,
 		       is_max ? OP_cummax_indices : OP_cummin_indices, v, 2,
@@ -185,8 +183,8 @@ static bool extremes_of_all(const struct decomposer *c, const char *fx, struct v
 
 /* amin and amax, var and mean: two reductions of the same arguments. */
 static bool two_reductions(const struct decomposer *c, enum op first, enum op second,
-			   const char *name, const struct value *args, int n,
-			   const struct keywords *kw, struct value *out, struct err *err)
+			   const char *name, const struct arguments *args, struct value *out,
+			   struct err *err)
 {
 	static const char *const names[] = { "input", "dim", "unbiased", "keepdim", "correction" };
 	struct value v[5], a, b, values[5];
@@ -194,7 +192,7 @@ static bool two_reductions(const struct decomposer *c, enum op first, enum op se
 	int count = 0;
 	char fx[64];
 
-	if (!decompose_args(name, names, 5, 1, args, n, kw, v, err))
+	if (!decompose_args(name, names, 5, 1, args, v, err))
 		return false;
 	for (int i = 0; i < 5; i++)
 		if (v[i].kind == VALUE_UNSET)
@@ -295,8 +293,8 @@ static bool check_statistics(const struct decomposer *c, struct value *statistic
 }
 
 /* With training=True the running statistics are written. */
-static bool batch_norm(const struct decomposer *c, const char *name, const struct value *args,
-		       int n, const struct keywords *kw, struct value *out, struct err *err)
+static bool batch_norm(const struct decomposer *c, const char *name, const struct arguments *args,
+		       struct value *out, struct err *err)
 {
 	static const char *const names[] = { "input", "running_mean", "running_var", "weight",
 					     "bias",  "training",     "momentum",    "eps" };
@@ -306,7 +304,7 @@ static bool batch_norm(const struct decomposer *c, const char *name, const struc
 	char fx[64];
 	bool ok, training;
 
-	if (!decompose_args(name, names, 8, 3, args, n, kw, v, err))
+	if (!decompose_args(name, names, 8, 3, args, v, err))
 		return false;
 	for (int i = 1; i < 8; i++)
 		if (v[i].kind == VALUE_UNSET)
@@ -394,50 +392,51 @@ static bool broadcast(const struct decomposer *c, const struct value *args, int 
 }
 
 bool return_types_call(const struct decomposer *c, int id, const char *name,
-		       const struct value *args, int n, const struct keywords *kw,
-		       struct value *out, struct err *err)
+		       const struct arguments *args, struct value *out, struct err *err)
 {
 	char fx[64];
 
 	if (convert_knows(id))
-		return convert_call(c, id, name, args, n, kw, out, err);
+		return convert_call(c, id, name, args, out, err);
 	switch (id) {
 	case OP_max:
 	case OP_min:
-		return extreme(c, (enum op)id, name, args, n, kw, out, err);
+		return extreme(c, (enum op)id, name, args, out, err);
 	case OP_topk_values:
-		return topk(c, name, args, n, kw, out, err);
+		return topk(c, name, args, out, err);
 	case OP_sort_values:
-		return sort(c, name, args, n, kw, out, err);
+		return sort(c, name, args, out, err);
 	case OP_cummax_values:
-		return running_extreme(c, true, name, args, n, kw, out, err);
+		return running_extreme(c, true, name, args, out, err);
 	case OP_cummin_values:
-		return running_extreme(c, false, name, args, n, kw, out, err);
+		return running_extreme(c, false, name, args, out, err);
 	case OP_batch_norm:
-		return batch_norm(c, name, args, n, kw, out, err);
+		return batch_norm(c, name, args, out, err);
 	case MORE_PAIR:
-		return pair_of(name, args, n, out, err);
+		return pair_of(name, args->at, args->n, out, err);
 	case MORE_AMINMAX:
-		return two_reductions(c, OP_amin, OP_amax, name, args, n, kw, out, err);
+		return two_reductions(c, OP_amin, OP_amax, name, args, out, err);
 	case MORE_VAR_MEAN:
-		return two_reductions(c, OP_var, OP_mean, name, args, n, kw, out, err);
+		return two_reductions(c, OP_var, OP_mean, name, args, out, err);
 	case MORE_STD_MEAN:
-		return two_reductions(c, OP_std, OP_mean, name, args, n, kw, out, err);
+		return two_reductions(c, OP_std, OP_mean, name, args, out, err);
 	case MORE_RAND:
 	case MORE_RANDN:
 	case MORE_RANDINT:
-		return draws_call(c, id, name, args, n, kw, out, err);
+		return draws_call(c, id, name, args, out, err);
 	case MORE_RAND_LIKE:
 	case MORE_RANDN_LIKE:
-		return draws_call(c, id, name, args, n, kw, out, err);
+		return draws_call(c, id, name, args, out, err);
 	case MORE_BROADCAST:
-		return decompose_keywords(name, NULL, 0, args + n - (kw ? kw->n : 0), kw, err) &&
-		       broadcast(c, args, n, out, err);
+		return decompose_keywords(name, NULL, 0,
+					  args->at + args->n - (args->kw ? args->kw->n : 0),
+					  args->kw, err) &&
+		       broadcast(c, args->at, args->n, out, err);
 	case MORE_PAD:
 	case MORE_INTERPOLATE:
 	case MORE_PIXEL_SHUFFLE:
 	case MORE_PIXEL_UNSHUFFLE:
-		return interpolate_call(c, id, fx_name(name, fx), args, n, kw, out, err);
+		return interpolate_call(c, id, fx_name(name, fx), args, out, err);
 	default:
 		return err_set(err, ERR_UNSUPPORTED, "%s is not in the language so far", name);
 	}

@@ -257,7 +257,8 @@ static bool take_list(struct subscript *s, struct value list)
 
 	if (f.kind == VALUE_UNSET)
 		return torch_no_memory(s->err);
-	ok = host->call(host->self, f.native, &list, 1, NULL, &index, s->err);
+	ok = host->call(host->self, f.native, &(struct arguments){ &list, 1, NULL }, &index,
+			s->err);
 	value_unref(f);
 	if (!ok)
 		return false;

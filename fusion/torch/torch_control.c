@@ -83,17 +83,16 @@ static bool disable(const struct native *f, struct value v, enum disable_mark ma
 }
 
 /* disable(f=None, recursive=True, *, reason=None) */
-static bool is_once(const struct native *f, const struct value *args, int positional,
-		    const struct keywords *kw)
+static bool is_once(const struct native *f, const struct arguments *args)
 {
 	bool once = f->id == CONTROL_DISABLE_ONCE;
 
-	if (positional == 2 && args[1].kind == VALUE_BOOL)
-		once = !args[1].b;
-	for (int i = 0; kw && i < kw->n; i++)
-		if (strcmp(kw->names[i].str->text, "recursive") == 0 &&
-		    args[positional + i].kind == VALUE_BOOL)
-			once = !args[positional + i].b;
+	if (args->n == 2 && args->at[1].kind == VALUE_BOOL)
+		once = !args->at[1].b;
+	for (int i = 0; args->kw && i < args->kw->n; i++)
+		if (strcmp(args->kw->names[i].str->text, "recursive") == 0 &&
+		    args->at[args->n + i].kind == VALUE_BOOL)
+			once = !args->at[args->n + i].b;
 	return once;
 }
 
@@ -184,53 +183,54 @@ bool torch_control_autocast(const struct native *f, const struct value *args, in
 	return true;
 }
 
-bool torch_control_call(const struct native *f, const struct value *args, int n,
-			const struct keywords *kw, struct world *world, struct value *out,
-			struct err *err)
+bool torch_control_call(const struct native *f, const struct arguments *args, struct world *world,
+			struct value *out, struct err *err)
 {
-	int positional = kw ? n - kw->n : n, id = f->id;
+	int positional = args->kw ? args->n - args->kw->n : args->n, id = f->id;
 
 	*out = value_none();
 	if (torch_control_is_autocast(f))
-		return torch_control_autocast(f, args, n, &world->autocast, out, err);
+		return torch_control_autocast(f, args->at, args->n, &world->autocast, out, err);
 	switch ((enum torch_control)f->id) {
 	case CONTROL_DISABLE:
 	case CONTROL_DISABLE_ONCE:
-		id = is_once(f, args, positional, kw) ? CONTROL_DISABLE_ONCE : CONTROL_DISABLE;
-		if (positional > 0 && args[0].kind == VALUE_NONE)
+		id = is_once(f, &(struct arguments){ args->at, positional, args->kw })
+			 ? CONTROL_DISABLE_ONCE
+			 : CONTROL_DISABLE;
+		if (positional > 0 && args->at[0].kind == VALUE_NONE)
 			positional = 0;
 		if (positional == 1 || positional == 2)
-			return disable(f, args[0],
+			return disable(f, args->at[0],
 				       id == CONTROL_DISABLE_ONCE ? DISABLED_ONCE : DISABLED, out,
 				       err);
 		break;
 	case CONTROL_SKIP:
-		return disable(f, args[0], DISABLED_SKIP, out, err);
+		return disable(f, args->at[0], DISABLED_SKIP, out, err);
 	case CONTROL_READS:
-		return disable(f, args[0], DISABLED_READS, out, err);
+		return disable(f, args->at[0], DISABLED_READS, out, err);
 	case CONTROL_IDENTITY:
 		if (positional == 1) {
-			*out = value_ref(args[0]);
+			*out = value_ref(args->at[0]);
 			return true;
 		}
 		break;
 	case CONTROL_MARK_DYNAMIC:
-		return mark_dynamic(f, args, positional, err);
+		return mark_dynamic(f, args->at, positional, err);
 	case CONTROL_IS_COMPILING:
 	case CONTROL_IS_TRACED:
 		*out = value_bool(false);
 		return true;
 	case CONTROL_GRAD_MODE: /* no gradients are recorded: it is there to be asked for */
 		*out = value_bool(!world->grad_off);
-		if (positional >= 1 && args[0].kind == VALUE_BOOL)
-			world->grad_off = !args[0].b;
+		if (positional >= 1 && args->at[0].kind == VALUE_BOOL)
+			world->grad_off = !args->at[0].b;
 		return true;
 	case CONTROL_IS_GRAD:
 		*out = value_bool(!world->grad_off);
 		return true;
 	case CONTROL_GRAD_FUNCTION:
-		if (positional == 2 && args[1].kind == VALUE_BOOL)
-			return mark_grad(args[0], args[1].b, out, err);
+		if (positional == 2 && args->at[1].kind == VALUE_BOOL)
+			return mark_grad(args->at[0], args->at[1].b, out, err);
 		break;
 	default:
 		return true;

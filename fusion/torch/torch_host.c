@@ -109,10 +109,12 @@ bool torch_no_operator(const char *name, struct err *err)
 		       name + strlen("op:"));
 }
 
-bool torch_plain_cast(const struct value *values, int n, const struct keywords *kw)
+bool torch_plain_cast(const struct arguments *args)
 {
-	return n == 2 && values[0].kind == VALUE_TENSOR && values[1].kind == VALUE_DTYPE &&
-	       (!kw || kw->n == 0 || (kw->n == 1 && strcmp(kw->names[0].str->text, "dtype") == 0));
+	return args->n == 2 && args->at[0].kind == VALUE_TENSOR &&
+	       args->at[1].kind == VALUE_DTYPE &&
+	       (!args->kw || args->kw->n == 0 ||
+		(args->kw->n == 1 && strcmp(args->kw->names[0].str->text, "dtype") == 0));
 }
 
 static bool is_operand(struct value v)
@@ -151,18 +153,18 @@ enum dtype torch_cast_dtype(int id)
 	}
 }
 
-bool torch_requires_grad_arg(const struct value *args, int n, const struct keywords *kw,
-			     struct value *on, struct err *err)
+bool torch_requires_grad_arg(const struct arguments *args, struct value *on, struct err *err)
 {
-	if (n > 1)
+	if (args->n > 1)
 		return err_set(err, ERR_TYPE,
 			       "Tensor.requires_grad_ takes at most one argument, "
 			       "but %d are given",
-			       n);
-	if (kw && kw->n > 0 && strcmp(kw->names[0].str->text, "requires_grad") != 0)
+			       args->n);
+	if (args->kw && args->kw->n > 0 &&
+	    strcmp(args->kw->names[0].str->text, "requires_grad") != 0)
 		return err_set(err, ERR_TYPE, "Tensor.requires_grad_ has no parameter %s",
-			       kw->names[0].str->text);
-	*on = n > 0 ? args[0] : value_bool(true);
+			       args->kw->names[0].str->text);
+	*on = args->n > 0 ? args->at[0] : value_bool(true);
 	return on->kind == VALUE_BOOL ||
 	       err_set(err, ERR_TYPE,
 		       "Tensor.requires_grad_: requires_grad must be True or False, "
@@ -170,11 +172,11 @@ bool torch_requires_grad_arg(const struct value *args, int n, const struct keywo
 		       value_type_name(*on));
 }
 
-bool torch_native_args(const struct native *f, const struct value *args, int n,
-		       const struct keywords *kw, struct value *tensor, struct value *dim,
-		       struct err *err)
+bool torch_native_args(const struct native *f, const struct arguments *args, struct value *tensor,
+		       struct value *dim, struct err *err)
 {
 	bool bound = f->self.kind == VALUE_TENSOR;
+	const struct keywords *kw = args->kw;
 	bool takes_dim = f->id == NATIVE_SIZE || f->id == NATIVE_STRIDE;
 	int wanted = bound ? 0 : 1, most = takes_dim ? wanted + 1 : wanted;
 
@@ -185,22 +187,22 @@ bool torch_native_args(const struct native *f, const struct value *args, int n,
 		    "torch.Tensor is a type for isinstance() here; write torch.tensor()");
 	if (f->id == NATIVE_REQUIRES_GRAD_ && bound) { /* which the hosts carry out */
 		*tensor = f->self;
-		return torch_requires_grad_arg(args, n, kw, dim, err);
+		return torch_requires_grad_arg(args, dim, err);
 	}
 	if (takes_dim && kw && kw->n == 1 && strcmp(kw->names[0].str->text, "dim") == 0)
 		kw = NULL; /* size(dim=0) is size(0) */
 	if (kw && kw->n > 0)
 		return err_set(err, ERR_TYPE, "%s has no parameter %s", f->name,
 			       kw->names[0].str->text);
-	if (n < wanted || n > most)
+	if (args->n < wanted || args->n > most)
 		return err_set(err, ERR_TYPE, "%s takes %s, but %d %s given", f->name,
 			       most == 0 ? "no arguments"
 			       : wanted  ? "one argument"
 					 : "at most one argument",
-			       n, n == 1 ? "is" : "are");
-	*tensor = bound ? f->self : args[0];
-	if (n > wanted)
-		*dim = args[wanted];
+			       args->n, args->n == 1 ? "is" : "are");
+	*tensor = bound ? f->self : args->at[0];
+	if (args->n > wanted)
+		*dim = args->at[wanted];
 	if (tensor->kind != VALUE_TENSOR && f->id != NATIVE_IS_TENSOR)
 		return err_set(err, ERR_TYPE, "%s takes a tensor, not %s", f->name,
 			       value_type_name(*tensor));
@@ -225,13 +227,13 @@ bool torch_wrap_dim(int64_t dim, int rank, int *out, struct err *err)
 	return true;
 }
 
-bool torch_says_inplace(const struct native *f, const struct value *args, int n,
-			const struct keywords *kw, struct torch_form *form)
+bool torch_says_inplace(const struct native *f, const struct arguments *args,
+			struct torch_form *form)
 {
-	int positional = n - (kw ? kw->n : 0), at = -1;
+	int positional = args->n - (args->kw ? args->kw->n : 0), at = -1;
 
-	for (int i = 0; kw && i < kw->n && at < 0; i++)
-		if (strcmp(kw->names[i].str->text, "inplace") == 0)
+	for (int i = 0; args->kw && i < args->kw->n && at < 0; i++)
+		if (strcmp(args->kw->names[i].str->text, "inplace") == 0)
 			at = positional + i;
 	if (f->id >= OP_COUNT)
 		return false;
@@ -239,15 +241,15 @@ bool torch_says_inplace(const struct native *f, const struct value *args, int n,
 		at = f->id == OP_relu ? 1 : bind_parameter(op_info((enum op)f->id), "inplace");
 		at = at < positional ? at : -1;
 	}
-	if (at < 0 || n > MAX_ARGS || args[at].kind != VALUE_BOOL)
+	if (at < 0 || args->n > MAX_ARGS || args->at[at].kind != VALUE_BOOL)
 		return false;
-	*form = (struct torch_form){ .inplace = args[at].b };
-	for (int i = 0; i < n; i++) {
+	*form = (struct torch_form){ .inplace = args->at[at].b };
+	for (int i = 0; i < args->n; i++) {
 		if (i == at)
 			continue;
 		if (i >= positional)
-			form->names[form->kw.n++] = kw->names[i - positional];
-		form->args[form->n++] = args[i];
+			form->names[form->kw.n++] = args->kw->names[i - positional];
+		form->args[form->n++] = args->at[i];
 	}
 	form->kw.names = form->names;
 	return true;

@@ -80,13 +80,11 @@ enum dtype torch_cast_dtype(int id);
 
 /* The tensor of a native of the second group, and the one optional int of
  * size(); both for methods and for torch.numel(x).  TYPE error otherwise. */
-bool torch_native_args(const struct native *f, const struct value *args, int n,
-		       const struct keywords *kw, struct value *tensor, struct value *dim,
-		       struct err *err);
+bool torch_native_args(const struct native *f, const struct arguments *args, struct value *tensor,
+		       struct value *dim, struct err *err);
 
 /* x.requires_grad_(requires_grad=True): its argument. */
-bool torch_requires_grad_arg(const struct value *args, int n, const struct keywords *kw,
-			     struct value *on, struct err *err);
+bool torch_requires_grad_arg(const struct arguments *args, struct value *on, struct err *err);
 
 /* Whether PyTorch has the name although this version does not: for messages. */
 bool torch_knows(const char *name);
@@ -103,7 +101,7 @@ const char *torch_compare_name(enum cmpop op);
 bool torch_no_operator(const char *name, struct err *err);
 
 /* x.to(dtype): a plain change of dtype, which is x itself where x has it. */
-bool torch_plain_cast(const struct value *values, int n, const struct keywords *kw);
+bool torch_plain_cast(const struct arguments *args);
 
 /* What `is`, and == with a thing that is no number, mean for a tensor: true
  * where the comparison was one of these, with *out. */
@@ -125,14 +123,14 @@ struct torch_form {
 };
 
 /* Whether a call is worth asking about: it has a keyword, or ends in a bool. */
-static inline bool torch_may_say_inplace(const struct value *args, int n, const struct keywords *kw)
+static inline bool torch_may_say_inplace(const struct arguments *args)
 {
-	return kw || (n > 1 && args[n - 1].kind == VALUE_BOOL);
+	return args->kw || (args->n > 1 && args->at[args->n - 1].kind == VALUE_BOOL);
 }
 
 /* Whether the call says `inplace`; *form is the call without it, and borrows its values. */
-bool torch_says_inplace(const struct native *f, const struct value *args, int n,
-			const struct keywords *kw, struct torch_form *form);
+bool torch_says_inplace(const struct native *f, const struct arguments *args,
+			struct torch_form *form);
 
 /* ---- what a program may call of gradients: names alone, the host runs them */
 

@@ -135,42 +135,41 @@ static bool fill_defaults(struct frame *f, struct err *err)
 	return complete || missing(f, n, named, "keyword-only", err);
 }
 
-static bool bind_all(struct vm *vm, struct frame *f, const struct value *args, int positional,
-		     const struct keywords *kw, struct err *err)
+static bool bind_all(struct vm *vm, struct frame *f, const struct arguments *args, struct err *err)
 {
 	const struct code *code = f->code;
 	int named = code->n_positional + code->n_keyword_only;
-	int taken = positional < code->n_positional ? positional : code->n_positional;
+	int taken = args->n < code->n_positional ? args->n : code->n_positional;
 
 	for (int i = 0; i < taken; i++)
-		f->locals[i] = value_ref(args[i]);
+		f->locals[i] = value_ref(args->at[i]);
 	if (code->has_varargs &&
-	    !vm_keep(vm, value_tuple(args + taken, positional - taken), &f->locals[named], err))
+	    !vm_keep(vm, value_tuple(args->at + taken, args->n - taken), &f->locals[named], err))
 		return false;
 	if (code->has_kwargs &&
 	    !vm_keep(vm, value_dict(), &f->locals[named + code->has_varargs], err))
 		return false;
-	for (int i = 0; kw && i < kw->n; i++)
-		if (!bind_keyword(vm, f, kw, kw->names[i], args[positional + i], err))
+	for (int i = 0; args->kw && i < args->kw->n; i++)
+		if (!bind_keyword(vm, f, args->kw, args->kw->names[i], args->at[args->n + i], err))
 			return false;
-	if (positional > taken && !code->has_varargs)
-		return too_many(f, positional, err);
+	if (args->n > taken && !code->has_varargs)
+		return too_many(f, args->n, err);
 	return fill_defaults(f, err);
 }
 
-bool frame_bind(struct vm *vm, struct frame *f, const struct value *args, int n,
-		const struct keywords *kw, struct err *err)
+bool frame_bind(struct vm *vm, struct frame *f, const struct arguments *args, struct err *err)
 {
 	const struct code *code = f->code;
-	int n_kw = kw ? kw->n : 0;
+	int n_kw = args->kw ? args->kw->n : 0;
 
-	if (n_kw || n != code->n_positional || code->n_keyword_only || code->has_varargs ||
+	if (n_kw || args->n != code->n_positional || code->n_keyword_only || code->has_varargs ||
 	    code->has_kwargs) {
-		if (!bind_all(vm, f, args, n - n_kw, kw, err))
+		if (!bind_all(vm, f, &(struct arguments){ args->at, args->n - n_kw, args->kw },
+			      err))
 			return false;
 	} else {
-		for (int i = 0; i < n; i++)
-			f->locals[i] = value_ref(args[i]);
+		for (int i = 0; i < args->n; i++)
+			f->locals[i] = value_ref(args->at[i]);
 	}
 	if (__builtin_expect(f->unit->refused != 0, 0) && !unread_keeps_defaults(f, err))
 		return false;

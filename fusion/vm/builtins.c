@@ -138,21 +138,22 @@ static bool is_text_of_symbols(const struct builtin *row, const struct builtin_c
 	       has_symbol(call->args[0], DEEPEST);
 }
 
-bool builtin_call(struct vm *vm, const struct native *f, const struct value *args, int n,
-		  const struct keywords *kw, struct value *out, struct err *err)
+bool builtin_call(struct vm *vm, const struct native *f, const struct arguments *args,
+		  struct value *out, struct err *err)
 {
 	const struct builtin *row = &rows[f->id];
-	struct builtin_call call = { row, f->self, args, n - (kw ? kw->n : 0), kw };
+	struct builtin_call call = { row, f->self, args->at, args->n - (args->kw ? args->kw->n : 0),
+				     args->kw };
 
 	if (f->self.kind == VALUE_UNSET && is_method(row) && !unbound(vm, &call, err))
 		return false;
 	if (call.n < row->least || (row->most >= 0 && call.n > row->most))
 		return wrong_count(row, call.n, err);
-	for (int i = 0; kw && i < kw->n; i++)
-		if (!takes_keyword(row, kw->names[i].str->text))
+	for (int i = 0; args->kw && i < args->kw->n; i++)
+		if (!takes_keyword(row, args->kw->names[i].str->text))
 			return err_set(err, ERR_TYPE,
 				       "%s() got an unexpected keyword argument '%s'", row->name,
-				       kw->names[i].str->text);
+				       args->kw->names[i].str->text);
 	if (vm->host->builtin_break && (row->impure || is_text_of_symbols(row, &call))) {
 		struct vm_host *host = vm_host_here(vm);
 

@@ -49,8 +49,8 @@ bool builtin_is_name(const char *name);
 /* A VALUE_NATIVE that calls the row; UNSET when out of memory. */
 struct value builtin_value(int id, struct value self);
 
-bool builtin_call(struct vm *vm, const struct native *f, const struct value *args, int n,
-		  const struct keywords *kw, struct value *out, struct err *err);
+bool builtin_call(struct vm *vm, const struct native *f, const struct arguments *args,
+		  struct value *out, struct err *err);
 
 /* The value of a keyword, borrowed; false where it was not given. */
 bool builtin_keyword(const struct builtin_call *call, const char *name, struct value *out);

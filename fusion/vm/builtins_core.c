@@ -306,7 +306,7 @@ static bool tensor_method(struct vm *vm, struct value t, const char *name, const
 
 	if (!op_attribute(vm, NULL, t, name, &f, err))
 		return false;
-	ok = vm_invoke(vm, f, args, n, NULL, out, err);
+	ok = vm_invoke(vm, f, &(struct arguments){ args, n, NULL }, out, err);
 	value_unref(f);
 	return ok;
 }

@@ -187,7 +187,7 @@ bool builtin_filter(struct vm *vm, const struct builtin_call *call, struct value
 		r = value_ref(item);
 		if (ok && f.kind != VALUE_NONE) {
 			value_unref(r);
-			ok = vm_invoke(vm, f, &item, 1, NULL, &r, err);
+			ok = vm_invoke(vm, f, &(struct arguments){ &item, 1, NULL }, &r, err);
 		}
 		if (ok) {
 			ok = op_truth(vm, r, &truth, err);
@@ -485,7 +485,7 @@ static bool extreme_offer(struct vm *vm, struct extreme *e, struct value item, s
 
 	if (e->key.kind != VALUE_NONE) {
 		value_unref(rank);
-		if (!vm_invoke(vm, e->key, &item, 1, NULL, &rank, err))
+		if (!vm_invoke(vm, e->key, &(struct arguments){ &item, 1, NULL }, &rank, err))
 			return false;
 	}
 	if (e->found && e->key.kind == VALUE_NONE &&

@@ -44,12 +44,12 @@ static bool evaluate(struct vm *vm, struct frame *f, bool *done, struct value *o
 	return false;
 }
 
-static struct frame *bound_frame(struct vm *vm, struct function *fn, const struct value *args,
-				 int n, const struct keywords *kw, struct err *err)
+static struct frame *bound_frame(struct vm *vm, struct function *fn, const struct arguments *args,
+				 struct err *err)
 {
 	struct frame *f = frame_push(vm, fn->unit, fn, err);
 
-	if (f && !frame_bind(vm, f, args, n, kw, err)) {
+	if (f && !frame_bind(vm, f, args, err)) {
 		frame_pop(vm);
 		return NULL;
 	}
@@ -59,10 +59,10 @@ static struct frame *bound_frame(struct vm *vm, struct function *fn, const struc
 /* The operands of f from `bottom` on are the call's; its result takes their
  * place, or its frame is the innermost. */
 static inline bool call_function(struct vm *vm, struct frame *f, struct function *fn,
-				 const struct value *args, int n, const struct keywords *kw,
-				 struct value *bottom, struct err *err)
+				 const struct arguments *args, struct value *bottom,
+				 struct err *err)
 {
-	struct frame *g = bound_frame(vm, fn, args, n, kw, err);
+	struct frame *g = bound_frame(vm, fn, args, err);
 	struct value r;
 	bool done;
 
@@ -90,17 +90,19 @@ static bool call(struct vm *vm, struct frame *f, struct value *args, int n,
 	bool ok;
 
 	if (callee.kind == VALUE_FUNCTION)
-		return call_function(vm, f, callee.function, args, n, kw, bottom, err);
+		return call_function(vm, f, callee.function, &(struct arguments){ args, n, kw },
+				     bottom, err);
 	if (callee.kind > VALUE_NATIVE && vm_callable(vm, callee, &function, &self)) {
 		if (self.kind != VALUE_UNSET) {
 			store(--args, self);
 			n++;
 		}
-		ok = call_function(vm, f, function.function, args, n, kw, bottom, err);
+		ok = call_function(vm, f, function.function, &(struct arguments){ args, n, kw },
+				   bottom, err);
 		value_unref(function);
 		return ok;
 	}
-	if (!vm_call_native(vm, callee, args, n, kw, &r, err))
+	if (!vm_call_native(vm, callee, &(struct arguments){ args, n, kw }, &r, err))
 		return false;
 	drop(f, bottom);
 	*f->top++ = r;
@@ -255,54 +257,56 @@ static bool is_symbolic(const struct native *f, const struct value *args, int n)
 }
 
 /* torch.Tensor.add(x, y) is x.add(y). */
-static bool call_of_host(struct vm *vm, const struct native *f, const struct value *args, int n,
-			 const struct keywords *kw, struct value *out, struct err *err)
+static bool call_of_host(struct vm *vm, const struct native *f, const struct arguments *args,
+			 struct value *out, struct err *err)
 {
 	struct vm_host *host = vm_host_here(vm);
 	struct native bound = *f;
 
 	if (f->self.kind != VALUE_UNSET || strncmp(f->name, "Tensor.", strlen("Tensor.")) != 0)
-		return host->call(host->self, f, args, n, kw, out, err);
-	if (n == 0 || args[0].kind != VALUE_TENSOR)
+		return host->call(host->self, f, args, out, err);
+	if (args->n == 0 || args->at[0].kind != VALUE_TENSOR)
 		return vm_raise(vm, CLASS_TYPE_ERROR, err,
 				"%s() wants a tensor as its first argument", f->name);
-	bound.self = args[0];
-	return host->call(host->self, &bound, args + 1, n - 1, kw, out, err);
+	bound.self = args->at[0];
+	return host->call(host->self, &bound,
+			  &(struct arguments){ args->at + 1, args->n - 1, args->kw }, out, err);
 }
 
-bool vm_call_native(struct vm *vm, struct value callee, const struct value *args, int n,
-		    const struct keywords *kw, struct value *out, struct err *err)
+bool vm_call_native(struct vm *vm, struct value callee, const struct arguments *args,
+		    struct value *out, struct err *err)
 {
 	struct vm_host *host;
 	bool known;
 
 	if (callee.kind != VALUE_NATIVE)
-		return object_call(vm, callee, args, n, kw, out, err);
-	if (vm->host->force && (!force_arguments(vm, callee.native, args, n, err) ||
-				!text_arguments(vm, callee.native, args, n, kw, err)))
+		return object_call(vm, callee, args, out, err);
+	if (vm->host->force && (!force_arguments(vm, callee.native, args->at, args->n, err) ||
+				!text_arguments(vm, callee.native, args, err)))
 		return false;
 	if (!callee.native->builtin)
-		return call_of_host(vm, callee.native, args, n, kw, out, err);
-	if (vm->host->math && (!kw || kw->n == 0 || rounds_to(callee.native, n, kw)) &&
-	    is_symbolic(callee.native, args, n)) {
+		return call_of_host(vm, callee.native, args, out, err);
+	if (vm->host->math &&
+	    (!args->kw || args->kw->n == 0 || rounds_to(callee.native, args->n, args->kw)) &&
+	    is_symbolic(callee.native, args->at, args->n)) {
 		host = vm_host_here(vm);
-		if (!host->math(host->self, callee.native, args, n, &known, out, err))
+		if (!host->math(host->self, callee.native, args->at, args->n, &known, out, err))
 			return false;
 		if (known)
 			return true;
 	}
-	return builtin_call(vm, callee.native, args, n, kw, out, err);
+	return builtin_call(vm, callee.native, args, out, err);
 }
 
-bool vm_invoke(struct vm *vm, struct value callee, const struct value *args, int n,
-	       const struct keywords *kw, struct value *out, struct err *err)
+bool vm_invoke(struct vm *vm, struct value callee, const struct arguments *args, struct value *out,
+	       struct err *err)
 {
 	struct frame *f;
 	bool done;
 
 	if (callee.kind != VALUE_FUNCTION)
-		return vm_call_native(vm, callee, args, n, kw, out, err) && force(vm, out, err);
-	f = bound_frame(vm, callee.function, args, n, kw, err);
+		return vm_call_native(vm, callee, args, out, err) && force(vm, out, err);
+	f = bound_frame(vm, callee.function, args, err);
 	if (!f || !evaluate(vm, f, &done, out, err))
 		return false;
 	return done || vm_run(vm, f, out, err);

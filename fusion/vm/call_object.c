@@ -15,22 +15,22 @@ static const struct value UNSET = { .kind = VALUE_UNSET };
 
 enum { FEW = 16 };
 
-bool call_with_self(struct vm *vm, struct value f, struct value self, const struct value *args,
-		    int n, const struct keywords *kw, struct value *out, struct err *err)
+bool call_with_self(struct vm *vm, struct value f, struct value self, const struct arguments *args,
+		    struct value *out, struct err *err)
 {
 	struct value few[FEW + 1], *all = few;
 	bool ok;
 
 	if (self.kind == VALUE_UNSET)
-		return vm_invoke(vm, f, args, n, kw, out, err);
-	if (n > FEW)
-		all = malloc(sizeof(*all) * ((size_t)n + 1));
+		return vm_invoke(vm, f, args, out, err);
+	if (args->n > FEW)
+		all = malloc(sizeof(*all) * ((size_t)args->n + 1));
 	if (!all)
 		return vm_out_of_memory(vm, err);
 	all[0] = self;
-	if (n > 0)
-		memcpy(all + 1, args, sizeof(*all) * (size_t)n);
-	ok = vm_invoke(vm, f, all, n + 1, kw, out, err);
+	if (args->n > 0)
+		memcpy(all + 1, args->at, sizeof(*all) * (size_t)args->n);
+	ok = vm_invoke(vm, f, &(struct arguments){ all, args->n + 1, args->kw }, out, err);
 	if (all != few)
 		free(all);
 	return ok;
@@ -103,14 +103,14 @@ static bool not_callable(struct vm *vm, struct value v, struct err *err)
 			value_type_name(v));
 }
 
-static bool call_instance(struct vm *vm, struct value o, const struct value *args, int n,
-			  const struct keywords *kw, struct value *out, struct err *err)
+static bool call_instance(struct vm *vm, struct value o, const struct arguments *args,
+			  struct value *out, struct err *err)
 {
 	struct value f, self, *place;
 	bool ok;
 
 	if (vm_callable(vm, o, &f, &self)) {
-		ok = call_with_self(vm, f, self, args, n, kw, out, err);
+		ok = call_with_self(vm, f, self, args, out, err);
 		value_unref(self);
 		value_unref(f);
 		return ok;
@@ -121,13 +121,13 @@ static bool call_instance(struct vm *vm, struct value o, const struct value *arg
 	if (!op_force(vm, place, err) ||
 	    !instance_attribute(vm, o, is_module_call(*place) ? "forward" : "__call__", &f, err))
 		return false;
-	ok = vm_invoke(vm, f, args, n, kw, out, err);
+	ok = vm_invoke(vm, f, args, out, err);
 	value_unref(f);
 	return ok;
 }
 
-bool object_call(struct vm *vm, struct value callee, const struct value *args, int n,
-		 const struct keywords *kw, struct value *out, struct err *err)
+bool object_call(struct vm *vm, struct value callee, const struct arguments *args,
+		 struct value *out, struct err *err)
 {
 	bool ok;
 
@@ -136,27 +136,27 @@ bool object_call(struct vm *vm, struct value callee, const struct value *args, i
 			       "maximum recursion depth exceeded: %d calls are open", vm->depth);
 	vm->depth++;
 	if (callee.kind == VALUE_METHOD)
-		ok = call_with_self(vm, callee.method->function, callee.method->self, args, n, kw,
-				    out, err);
+		ok = call_with_self(vm, callee.method->function, callee.method->self, args, out,
+				    err);
 	else if (callee.kind == VALUE_CLASS)
-		ok = class_call(vm, callee.class, args, n, kw, out, err);
+		ok = class_call(vm, callee.class, args, out, err);
 	else if (callee.kind == VALUE_INSTANCE)
-		ok = call_instance(vm, callee, args, n, kw, out, err);
+		ok = call_instance(vm, callee, args, out, err);
 	else if (callee.kind == VALUE_DESCRIPTOR &&
 		 callee.descriptor->descriptor_kind == DESCRIPTOR_STATIC)
-		ok = vm_invoke(vm, callee.descriptor->get, args, n, kw, out, err);
+		ok = vm_invoke(vm, callee.descriptor->get, args, out, err);
 	else
 		ok = not_callable(vm, callee, err);
 	vm->depth--;
 	return ok;
 }
 
-static bool run_init(struct vm *vm, struct value self, struct value init, const struct value *args,
-		     int n, const struct keywords *kw, struct err *err)
+static bool run_init(struct vm *vm, struct value self, struct value init,
+		     const struct arguments *args, struct err *err)
 {
 	struct value none;
 
-	if (!call_with_self(vm, init, self, args, n, kw, &none, err))
+	if (!call_with_self(vm, init, self, args, &none, err))
 		return false;
 	if (none.kind == VALUE_NONE)
 		return true;
@@ -167,11 +167,12 @@ static bool run_init(struct vm *vm, struct value self, struct value init, const 
 }
 
 /* An instance before its __init__; an exception has its args by then. */
-static bool allocate(struct vm *vm, struct class *class, const struct value *args, int n,
-		     const struct keywords *kw, struct value *out, struct err *err)
+static bool allocate(struct vm *vm, struct class *class, const struct arguments *args,
+		     struct value *out, struct err *err)
 {
 	if (class_derives_from(class, CLASS_BASE_EXCEPTION))
-		return exception_with(vm, class, args, n - (kw ? kw->n : 0), out, err);
+		return exception_with(vm, class, args->at, args->n - (args->kw ? args->kw->n : 0),
+				      out, err);
 	if (class_lookup(class, "__new__"))
 		return err_set(err, ERR_UNSUPPORTED,
 			       "the class %s defines __new__, which is not in the language; make "
@@ -180,28 +181,27 @@ static bool allocate(struct vm *vm, struct class *class, const struct value *arg
 	return vm_keep(vm, value_instance(class), out, err);
 }
 
-bool class_call(struct vm *vm, struct class *class, const struct value *args, int n,
-		const struct keywords *kw, struct value *out, struct err *err)
+bool class_call(struct vm *vm, struct class *class, const struct arguments *args, struct value *out,
+		struct err *err)
 {
 	struct value v, init, *place;
 	bool ok = true;
 
 	if (class->names)
-		return namedtuple_new(vm, class, args, n, kw, out, err);
+		return namedtuple_new(vm, class, args, out, err);
 	if (!class_find(vm, class, "__class_call__", &place, err)) /* the prelude's enum */
 		return false;
 	if (place && place->kind == VALUE_DESCRIPTOR)
-		return call_with_self(vm, place->descriptor->get, value_of(class), args, n, kw, out,
-				      err);
-	if (!allocate(vm, class, args, n, kw, &v, err))
+		return call_with_self(vm, place->descriptor->get, value_of(class), args, out, err);
+	if (!allocate(vm, class, args, &v, err))
 		return false;
 	place = class_lookup(class, "__init__");
 	if (place) {
 		ok = op_force(vm, place, err);
 		init = ok ? value_ref(*place) : UNSET;
-		ok = ok && run_init(vm, v, init, args, n, kw, err);
+		ok = ok && run_init(vm, v, init, args, err);
 		value_unref(init);
-	} else if (n > 0 && v.instance->payload.kind == VALUE_UNSET) {
+	} else if (args->n > 0 && v.instance->payload.kind == VALUE_UNSET) {
 		ok = vm_raise(vm, CLASS_TYPE_ERROR, err, "%s() takes no arguments", class->name);
 	}
 	if (ok)
@@ -245,12 +245,12 @@ bool instance_call(struct vm *vm, struct value v, const char *name, const struct
 		return false;
 	f = value_ref(*place);
 	if (f.kind == VALUE_FUNCTION) {
-		ok = call_with_self(vm, f, v, args, n, NULL, out, err);
+		ok = call_with_self(vm, f, v, &(struct arguments){ args, n, NULL }, out, err);
 	} else {
 		value_unref(f);
 		if (!instance_attribute(vm, v, name, &f, err))
 			return false;
-		ok = vm_invoke(vm, f, args, n, NULL, out, err);
+		ok = vm_invoke(vm, f, &(struct arguments){ args, n, NULL }, out, err);
 	}
 	value_unref(f);
 	return ok;

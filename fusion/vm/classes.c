@@ -351,7 +351,8 @@ static bool tell_bases(struct vm *vm, struct value class, struct err *err)
 		place = value_dict_find(mro->at[i].class->attributes, "__init_subclass__");
 	if (!place || place->kind != VALUE_DESCRIPTOR)
 		return true;
-	if (!vm_invoke(vm, place->descriptor->get, &class, 1, NULL, &none, err))
+	if (!vm_invoke(vm, place->descriptor->get, &(struct arguments){ &class, 1, NULL }, &none,
+		       err))
 		return false;
 	value_unref(none);
 	return true;

@@ -46,8 +46,8 @@ bool class_derives(const struct class *class, const struct class *base);
 bool class_derives_from(const struct class *class, enum class_id id);
 
 /* class(args): a new instance after its __init__. */
-bool class_call(struct vm *vm, struct class *class, const struct value *args, int n,
-		const struct keywords *kw, struct value *out, struct err *err);
+bool class_call(struct vm *vm, struct class *class, const struct arguments *args, struct value *out,
+		struct err *err);
 
 /* The program's function that a call of `callee` runs, and what stands before
  * the arguments (UNSET: nothing): of functions, bound methods, instances with
@@ -75,12 +75,12 @@ bool store_named(struct vm *vm, struct dict *dict, const char *name, struct valu
 		 struct err *err);
 
 /* Calls what is neither a program's function nor a native. */
-bool object_call(struct vm *vm, struct value callee, const struct value *args, int n,
-		 const struct keywords *kw, struct value *out, struct err *err);
+bool object_call(struct vm *vm, struct value callee, const struct arguments *args,
+		 struct value *out, struct err *err);
 
 /* f(self, args): `self` UNSET stands for none. */
-bool call_with_self(struct vm *vm, struct value f, struct value self, const struct value *args,
-		    int n, const struct keywords *kw, struct value *out, struct err *err);
+bool call_with_self(struct vm *vm, struct value f, struct value self, const struct arguments *args,
+		    struct value *out, struct err *err);
 
 /* The method `name` of an instance's class, bound to it; false: there is none.
  * *out is the caller's.  Of values that are no instances always false. */

@@ -119,7 +119,7 @@ static bool call_method(struct copying *c, struct value v, const char *name, str
 
 	if (!op_attribute(c->vm, NULL, v, name, &f, err))
 		return false;
-	ok = vm_invoke(c->vm, f, NULL, 0, NULL, out, err);
+	ok = vm_invoke(c->vm, f, &(struct arguments){ NULL, 0, NULL }, out, err);
 	value_unref(f);
 	return ok;
 }

@@ -316,7 +316,7 @@ bool inst_before_with(struct vm *vm, struct frame *f, struct err *err)
 		value_unref(enter);
 		return false;
 	}
-	ok = vm_invoke(vm, enter, NULL, 0, NULL, &entered, err);
+	ok = vm_invoke(vm, enter, &(struct arguments){ NULL, 0, NULL }, &entered, err);
 	value_unref(enter);
 	if (!ok) {
 		value_unref(leave);
@@ -331,7 +331,7 @@ bool inst_with_exit(struct vm *vm, struct frame *f, struct err *err)
 {
 	struct value none[3] = { value_none(), value_none(), value_none() }, r;
 
-	if (!vm_invoke(vm, f->top[-1], none, 3, NULL, &r, err))
+	if (!vm_invoke(vm, f->top[-1], &(struct arguments){ none, 3, NULL }, &r, err))
 		return false;
 	value_unref(r);
 	value_unref(*--f->top);
@@ -346,7 +346,7 @@ bool inst_with_except(struct vm *vm, struct frame *f, struct err *err)
 	if (e.kind != VALUE_INSTANCE)
 		return err_set(err, ERR_INTERNAL, "WITH_EXCEPT without an exception");
 	args[0] = value_of(e.instance->class);
-	if (!vm_invoke(vm, f->top[-3], args, 3, NULL, &r, err))
+	if (!vm_invoke(vm, f->top[-3], &(struct arguments){ args, 3, NULL }, &r, err))
 		return false;
 	ok = op_truth(vm, r, &yes, err);
 	value_unref(r);

@@ -465,7 +465,7 @@ static bool format_tensor(struct vm *vm, struct value *v, const char *spec, size
 	}
 	if (!op_attribute(vm, NULL, *v, "item", &f, err))
 		return false;
-	number = vm_invoke(vm, f, NULL, 0, NULL, v, err); /* no reference */
+	number = vm_invoke(vm, f, &(struct arguments){ NULL, 0, NULL }, v, err); /* no reference */
 	value_unref(f);
 	return number;
 }

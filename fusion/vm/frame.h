@@ -140,12 +140,11 @@ bool frame_too_deep(const struct vm *vm, const struct code *code, struct err *er
 void frame_chunks_free(struct vm *vm);
 
 /* bind.c: gives the parameters of `f` their values, as Python does; TYPE. */
-bool frame_bind(struct vm *vm, struct frame *f, const struct value *args, int n,
-		const struct keywords *kw, struct err *err);
+bool frame_bind(struct vm *vm, struct frame *f, const struct arguments *args, struct err *err);
 
 /* Calls anything that can be called, from C. */
-bool vm_invoke(struct vm *vm, struct value callee, const struct value *args, int n,
-	       const struct keywords *kw, struct value *out, struct err *err);
+bool vm_invoke(struct vm *vm, struct value callee, const struct arguments *args, struct value *out,
+	       struct err *err);
 
 /* Takes a value fresh from its constructor into the VM's heap.  MEMORY where
  * it is UNSET or too much; *out is then untouched. */

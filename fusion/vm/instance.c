@@ -61,7 +61,7 @@ static bool get_property(struct vm *vm, struct value v, struct value self, struc
 	if (v.descriptor->get.kind == VALUE_UNSET)
 		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
 				"property of '%s' object has no getter", value_type_name(self));
-	return vm_invoke(vm, v.descriptor->get, &self, 1, NULL, out, err);
+	return vm_invoke(vm, v.descriptor->get, &(struct arguments){ &self, 1, NULL }, out, err);
 }
 
 /* What the attribute `v` of a class is, asked of `self` (UNSET: of the class). */
@@ -300,13 +300,12 @@ static bool find_attribute(struct vm *vm, struct value o, const char *name, stru
 	       instance_lacks(vm, o, name, err);
 }
 
-bool instance_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+/* With the class's __getattr__, asked last. */
+static bool find_or_ask(struct vm *vm, struct value o, const char *name, struct value *out,
 			struct err *err)
 {
 	struct err why = { 0 };
 
-	if (!o.instance->class->has_getattr)
-		return find_attribute(vm, o, name, out, err);
 	if (find_attribute(vm, o, name, out, &why))
 		return true;
 	if (vm_failed_with(vm, &why, CLASS_ATTRIBUTE_ERROR)) {
@@ -316,6 +315,13 @@ bool instance_attribute(struct vm *vm, struct value o, const char *name, struct 
 	if (err)
 		*err = why;
 	return false;
+}
+
+bool instance_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			struct err *err)
+{
+	return o.instance->class->has_getattr ? find_or_ask(vm, o, name, out, err)
+					      : find_attribute(vm, o, name, out, err);
 }
 
 /* What Module.__getattr__ finds, which Python asks last: children of a module whose

@@ -76,15 +76,15 @@ static bool set_property(struct vm *vm, struct value o, const char *name,
 		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
 				"property '%s' of '%s' object has no setter", name,
 				o.instance->class->name);
-	ok = vm_invoke(vm, set, args, 2, NULL, &none, err);
+	ok = vm_invoke(vm, set, &(struct arguments){ args, 2, NULL }, &none, err);
 	value_unref(set);
 	if (ok)
 		value_unref(none);
 	return ok;
 }
 
-/* What a data descriptor of the class does with o.name = v (UNSET: del o.name); not
- * *found where there is none. */
+/* What a data descriptor of the class, which has some, does with o.name = v (UNSET: del
+ * o.name); not *found where none has the name. */
 static bool ask_descriptor(struct vm *vm, struct value o, const char *name, struct value v,
 			   bool *found, struct err *err)
 {
@@ -93,8 +93,6 @@ static bool ask_descriptor(struct vm *vm, struct value o, const char *name, stru
 	bool ok;
 
 	*found = false;
-	if (!o.instance->class->has_data)
-		return true;
 	if (!class_find(vm, o.instance->class, name, &place, err))
 		return false;
 	if (!place || !is_data_descriptor(*place))
@@ -116,7 +114,8 @@ static bool ask_descriptor(struct vm *vm, struct value o, const char *name, stru
 			      "property '%s' of '%s' object has no deleter", name,
 			      o.instance->class->name);
 	} else {
-		ok = vm_invoke(vm, descriptor.descriptor->del, &o, 1, NULL, &none, err);
+		ok = vm_invoke(vm, descriptor.descriptor->del, &(struct arguments){ &o, 1, NULL },
+			       &none, err);
 		if (ok)
 			value_unref(none);
 	}
@@ -252,7 +251,7 @@ bool instance_store(struct vm *vm, struct value o, const char *name, struct valu
 	/* a module keeps its children apart, whatever the class has of that name */
 	if (i->class->is_module && v.kind == VALUE_NONE && !vacant_place(vm, i, name, &vacant, err))
 		return false;
-	if (!i->class->is_module || !(is_child_kind(v) || vacant)) {
+	if (i->class->has_data && (!i->class->is_module || !(is_child_kind(v) || vacant))) {
 		if (!ask_descriptor(vm, o, name, v, &ok, err))
 			return false;
 		if (ok)
@@ -357,13 +356,13 @@ bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct 
 /* Past __delattr__. */
 bool instance_delete(struct vm *vm, struct value o, const char *name, struct err *err)
 {
-	bool found;
+	bool found = false;
 
 	if (o.instance->class->is_module && !instance_has_child(vm, o.instance, name, &found, err))
 		return false;
 	if (o.instance->class->is_module && found)
 		return delete_named(o.instance->attributes, name);
-	if (!ask_descriptor(vm, o, name, UNSET, &found, err))
+	if (o.instance->class->has_data && !ask_descriptor(vm, o, name, UNSET, &found, err))
 		return false;
 	if (found || delete_named(o.instance->attributes, name))
 		return true;

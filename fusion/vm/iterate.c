@@ -46,7 +46,8 @@ static bool class_iter(struct vm *vm, struct value v, struct value *out, struct 
 		return false;
 	if (!place || place->kind != VALUE_DESCRIPTOR)
 		return not_iterable(v, err);
-	if (!vm_invoke(vm, place->descriptor->get, &v, 1, NULL, &members, err))
+	if (!vm_invoke(vm, place->descriptor->get, &(struct arguments){ &v, 1, NULL }, &members,
+		       err))
 		return false;
 	ok = op_iter(vm, members, out, err);
 	value_unref(members);
@@ -305,7 +306,8 @@ static bool next_mapped(struct vm *vm, struct iter *it, struct value *out, bool 
 	if (!*more)
 		return true;
 	ok = op_force(vm, &parts->at[0], err) &&
-	     vm_invoke(vm, parts->at[0], args.list->at, args.list->len, NULL, out, err);
+	     vm_invoke(vm, parts->at[0], &(struct arguments){ args.list->at, args.list->len, NULL },
+		       out, err);
 	value_unref(args);
 	return ok;
 }

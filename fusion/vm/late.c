@@ -80,16 +80,16 @@ static bool hands_on(const struct builtin *row, int index, bool keyword)
 	return false;
 }
 
-bool text_arguments(struct vm *vm, const struct native *f, const struct value *args, int n,
-		    const struct keywords *kw, struct err *err)
+bool text_arguments(struct vm *vm, const struct native *f, const struct arguments *args,
+		    struct err *err)
 {
-	int positional = kw ? n - kw->n : n;
+	int positional = args->kw ? args->n - args->kw->n : args->n;
 
 	if (f->self.kind == VALUE_DEFERRED_TEXT)
 		return text_needed(vm, f->self, err);
-	for (int i = 0; f->builtin && i < n; i++)
-		if (args[i].kind == VALUE_DEFERRED_TEXT &&
+	for (int i = 0; f->builtin && i < args->n; i++)
+		if (args->at[i].kind == VALUE_DEFERRED_TEXT &&
 		    !hands_on(builtin_row(f->id), i, i >= positional))
-			return text_needed(vm, args[i], err);
+			return text_needed(vm, args->at[i], err);
 	return true;
 }

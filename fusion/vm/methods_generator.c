@@ -45,7 +45,8 @@ bool generator_throw(struct vm *vm, const struct builtin_call *call, struct valu
 		ok = call->args[1].kind == VALUE_INSTANCE &&
 			     class_derives(call->args[1].instance->class, class.class)
 			 ? exception_from(vm, call->args[1], &e, err)
-			 : vm_invoke(vm, class, &call->args[1], 1, NULL, &e, err);
+			 : vm_invoke(vm, class, &(struct arguments){ &call->args[1], 1, NULL }, &e,
+				     err);
 	else
 		ok = exception_from(vm, class, &e, err);
 	if (!ok)

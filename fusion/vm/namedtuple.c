@@ -168,26 +168,26 @@ static bool missing(struct vm *vm, const struct class *c, const struct value *at
 	return false;
 }
 
-static bool fill(struct vm *vm, const struct class *c, const struct value *args, int n,
-		 const struct keywords *kw, struct value *at, struct err *err)
+static bool fill(struct vm *vm, const struct class *c, const struct arguments *args,
+		 struct value *at, struct err *err)
 {
-	int positional = n - (kw ? kw->n : 0), first;
+	int positional = args->n - (args->kw ? args->kw->n : 0), first;
 
 	if (positional > c->count_names)
 		return vm_raise(vm, CLASS_TYPE_ERROR, err,
 				"%s() takes %d positional arguments but %d were given", c->name,
 				c->count_names, positional);
 	for (int i = 0; i < positional; i++)
-		at[i] = args[i];
-	for (int i = 0; kw && i < kw->n; i++) {
-		int k = field_of(c, kw->names[i].str->text);
+		at[i] = args->at[i];
+	for (int i = 0; args->kw && i < args->kw->n; i++) {
+		int k = field_of(c, args->kw->names[i].str->text);
 
 		if (k < 0 || at[k].kind != VALUE_UNSET)
 			return vm_raise(vm, CLASS_TYPE_ERROR, err,
 					k < 0 ? "%s() got an unexpected keyword argument '%s'"
 					      : "%s() got multiple values for argument '%s'",
-					c->name, kw->names[i].str->text);
-		at[k] = args[positional + i];
+					c->name, args->kw->names[i].str->text);
+		at[k] = args->at[positional + i];
 	}
 	first = c->count_names - (c->defaults ? c->defaults->len : 0);
 	for (int i = 0; i < c->count_names; i++) {
@@ -200,15 +200,15 @@ static bool fill(struct vm *vm, const struct class *c, const struct value *args,
 	return true;
 }
 
-bool namedtuple_new(struct vm *vm, struct class *class, const struct value *args, int n,
-		    const struct keywords *kw, struct value *out, struct err *err)
+bool namedtuple_new(struct vm *vm, struct class *class, const struct arguments *args,
+		    struct value *out, struct err *err)
 {
 	struct value *at = calloc((size_t) class->count_names + 1, sizeof(*at));
 	bool ok;
 
 	if (!at)
 		return vm_out_of_memory(vm, err);
-	ok = fill(vm, class, args, n, kw, at, err) &&
+	ok = fill(vm, class, args, at, err) &&
 	     vm_keep(vm, value_tuple(at, class->count_names), out, err);
 	free(at);
 	if (ok) {

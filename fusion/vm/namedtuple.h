@@ -5,8 +5,8 @@
 #include "fusion/vm/frame.h"
 
 /* class(args): the tuple; TYPE where they do not fit its fields. */
-bool namedtuple_new(struct vm *vm, struct class *class, const struct value *args, int n,
-		    const struct keywords *kw, struct value *out, struct err *err);
+bool namedtuple_new(struct vm *vm, struct class *class, const struct arguments *args,
+		    struct value *out, struct err *err);
 
 /* t.name; *found false where there is no such field. */
 bool namedtuple_attribute(struct vm *vm, const struct list *t, const char *name, struct value *out,

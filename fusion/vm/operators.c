@@ -225,7 +225,7 @@ bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struc
 		struct native update = { .name = "update", .builtin = true, .self = a };
 
 		update.id = builtin_find("dict", "update");
-		if (!builtin_call(vm, &update, &b, 1, NULL, out, err))
+		if (!builtin_call(vm, &update, &(struct arguments){ &b, 1, NULL }, out, err))
 			return false;
 		*out = value_ref(a);
 		return true;

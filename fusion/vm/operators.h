@@ -141,8 +141,8 @@ TOLD text_needed(struct vm *vm, struct value v, struct err *err)
 }
 #endif
 /* The same for the argument of a native that looks at it; true where it does not. */
-bool text_arguments(struct vm *vm, const struct native *f, const struct value *args, int n,
-		    const struct keywords *kw, struct err *err);
+bool text_arguments(struct vm *vm, const struct native *f, const struct arguments *args,
+		    struct err *err);
 bool text_has_gaps(const struct buf *text);
 /* For a message: each gap becomes "...". */
 void text_close_gaps(struct buf *text);

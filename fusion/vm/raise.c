@@ -44,7 +44,7 @@ bool exception_new(struct vm *vm, enum class_id id, const char *text, struct val
 bool exception_from(struct vm *vm, struct value v, struct value *out, struct err *err)
 {
 	if (v.kind == VALUE_CLASS && class_derives_from(v.class, CLASS_BASE_EXCEPTION))
-		return class_call(vm, v.class, NULL, 0, NULL, out, err);
+		return class_call(vm, v.class, &(struct arguments){ NULL, 0, NULL }, out, err);
 	if (v.kind == VALUE_INSTANCE &&
 	    class_derives_from(v.instance->class, CLASS_BASE_EXCEPTION)) {
 		*out = value_ref(v);

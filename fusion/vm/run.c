@@ -24,6 +24,12 @@ static bool binary(struct vm *vm, struct frame *f, enum binop op, bool inplace, 
 	return true;
 }
 
+/* By members: a copy as one block would wait for the two stores that wrote the value. */
+static inline struct value copied(const struct value *from)
+{
+	return (struct value){ .kind = from->kind, .i = from->i };
+}
+
 /* int and float + - * without a call; false: not one of those. */
 static inline bool quick_binary(struct frame *f, int op)
 {
@@ -194,8 +200,6 @@ static INLINE bool execute(struct vm *vm, struct frame *f, const struct lang_ins
 	int arg = inst->arg;
 
 	switch (inst->op) {
-	case CODE_LOAD_GLOBAL:
-		return inst_load_global(vm, f, arg, err);
 	case CODE_STORE_GLOBAL:
 		return inst_store_global(vm, f, arg, err);
 	case CODE_LOAD_DEREF:
@@ -210,13 +214,8 @@ static INLINE bool execute(struct vm *vm, struct frame *f, const struct lang_ins
 		return load_attr(vm, f, inst, err);
 	case CODE_STORE_ATTR:
 		return store_attr(vm, f, arg, err);
-	case CODE_BINARY_OP:
-	case CODE_INPLACE_OP:
-		return binary(vm, f, (enum binop)arg, inst->op == CODE_INPLACE_OP, err);
 	case CODE_UNARY_OP:
 		return unary(vm, f, (enum unop)arg, err);
-	case CODE_COMPARE_OP:
-		return compare(vm, f, (enum cmpop)arg, err);
 	case CODE_BINARY_SUBSCR:
 		return subscript(vm, f, err);
 	case CODE_STORE_SUBSCR:
@@ -244,29 +243,15 @@ static INLINE bool execute(struct vm *vm, struct frame *f, const struct lang_ins
 	}
 }
 
-/* The frequent cases of frequent instructions; false: not one of those. */
-static INLINE bool quick(struct vm *vm, struct frame *f, const struct lang_inst *inst)
+/* A global that is set, where no host asks to see it; false: else. */
+static inline bool quick_global(struct vm *vm, struct frame *f, int arg)
 {
-	const struct value *v;
+	struct value v = copied(&vm->globals[f->unit->globals[arg]].value);
 
-	switch (inst->op) {
-	case CODE_BINARY_OP:
-	case CODE_INPLACE_OP:
-		return quick_binary(f, inst->arg);
-	case CODE_COMPARE_OP:
-		return quick_compare(f, inst->arg);
-	case CODE_LOAD_GLOBAL:
-		v = &vm->globals[f->unit->globals[inst->arg]].value;
-		if (v->kind == VALUE_UNSET || vm->host->load_global)
-			return false;
-		*f->top++ = value_ref(*v);
-		return true;
-	case CODE_POP:
-		value_unref(*--f->top);
-		return true;
-	default:
+	if (v.kind == VALUE_UNSET || vm->host->load_global)
 		return false;
-	}
+	*f->top++ = value_ref(v);
+	return true;
 }
 
 /* JUMP_IF_*: whether to jump; pops the condition. */
@@ -359,7 +344,7 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 			}
 			begun |= f == base;
 		}
-		inst = pc++;
+		inst = pc;
 		f->inst = inst;
 		if (__builtin_expect(--vm->steps_left < 0, 0))
 			TRY(vm_out_of_steps(vm, err));
@@ -370,7 +355,7 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 			*f->top++ = value_ref(f->unit->consts[inst->arg]);
 			break;
 		case CODE_LOAD_FAST:
-			v = f->locals[inst->arg];
+			v = copied(&f->locals[inst->arg]);
 			if (__builtin_expect(
 				v.kind == VALUE_UNSET || (v.kind == VALUE_LAZY && !stop), 0))
 				TRY(inst_load_fast(vm, f, inst->arg, err));
@@ -378,18 +363,18 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 				*f->top++ = value_ref(v);
 			break;
 		case CODE_STORE_FAST:
-			store(&f->locals[inst->arg], *--f->top);
+			store(&f->locals[inst->arg], copied(--f->top));
 			break;
 		case CODE_FOR_ITER:
 			TRY(for_iter(vm, f, &yes, err));
-			if (!yes) {
-				value_unref(*--f->top);
-				pc = f->code->insts + inst->arg;
-			}
-			break;
+			if (yes)
+				break;
+			value_unref(*--f->top);
+			pc = f->code->insts + inst->arg;
+			continue;
 		case CODE_JUMP:
 			pc = f->code->insts + inst->arg;
-			break;
+			continue;
 		case CODE_JUMP_IF_FALSE:
 		case CODE_JUMP_IF_TRUE:
 			yes = false;
@@ -397,12 +382,13 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 				TRY(inst_fork(vm, f, &yes, err));
 			if (yes) {
 				pc = f->inst;
-				break;
+				continue;
 			}
 			TRY(branches(vm, f, inst->op == CODE_JUMP_IF_TRUE, &yes, err));
-			if (yes)
-				pc = f->code->insts + inst->arg;
-			break;
+			if (!yes)
+				break;
+			pc = f->code->insts + inst->arg;
+			continue;
 		case CODE_CALL:
 			TRY(inst_call(vm, f, inst->arg, err));
 			goto called;
@@ -412,11 +398,11 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 		case CODE_CALL_EX:
 			TRY(inst_call_ex(vm, f, err));
 		called:
-			if (vm->frame != f) {
-				f = vm->frame;
-				pc = f->inst;
-			}
-			break;
+			if (vm->frame == f)
+				break;
+			f = vm->frame;
+			pc = f->inst;
+			continue;
 		case CODE_RETURN:
 		case CODE_YIELD:
 			if (f == base)
@@ -426,11 +412,28 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 			f = vm->frame;
 			*f->top++ = v;
 			pc = f->inst + 1;
+			continue;
+		case CODE_BINARY_OP:
+		case CODE_INPLACE_OP:
+			if (!quick_binary(f, inst->arg))
+				TRY(binary(vm, f, (enum binop)inst->arg,
+					   inst->op == CODE_INPLACE_OP, err));
+			break;
+		case CODE_COMPARE_OP:
+			if (!quick_compare(f, inst->arg))
+				TRY(compare(vm, f, (enum cmpop)inst->arg, err));
+			break;
+		case CODE_LOAD_GLOBAL:
+			if (!quick_global(vm, f, inst->arg))
+				TRY(inst_load_global(vm, f, inst->arg, err));
+			break;
+		case CODE_POP:
+			value_unref(*--f->top);
 			break;
 		default:
-			if (!quick(vm, f, inst))
-				TRY(execute(vm, f, inst, err));
+			TRY(execute(vm, f, inst, err));
 		}
+		pc = inst + 1;
 		continue;
 	failed:
 		locate(vm, err);

@@ -16,8 +16,8 @@ bool vm_run_generator(struct vm *vm, struct frame *base, struct value thrown, st
 		      bool *more, struct err *err);
 
 /* Calls anything but a program's function. */
-bool vm_call_native(struct vm *vm, struct value callee, const struct value *args, int n,
-		    const struct keywords *kw, struct value *out, struct err *err);
+bool vm_call_native(struct vm *vm, struct value callee, const struct arguments *args,
+		    struct value *out, struct err *err);
 
 /* STEPS, naming the line that runs. */
 bool vm_out_of_steps(struct vm *vm, struct err *err);

@@ -311,8 +311,8 @@ static bool subscript_other(struct vm *vm, struct value o, struct value index, s
 		if (!class_find(vm, o.class, "__class_getitem__", &place, err))
 			return false;
 		if (place && place->kind == VALUE_DESCRIPTOR)
-			return call_with_self(vm, place->descriptor->get, o, &index, 1, NULL, out,
-					      err);
+			return call_with_self(vm, place->descriptor->get, o,
+					      &(struct arguments){ &index, 1, NULL }, out, err);
 	}
 	if (o.kind == VALUE_CLASS || (o.kind == VALUE_NATIVE && o.native->builtin &&
 				      (native_is_type(o.native) ||
@@ -410,7 +410,7 @@ static bool length_of_class(struct vm *vm, struct value v, struct value *out, st
 		return false;
 	if (!place || place->kind != VALUE_DESCRIPTOR)
 		return err_set(err, ERR_TYPE, "object of type 'type' has no len()");
-	return vm_invoke(vm, place->descriptor->get, &v, 1, NULL, out, err);
+	return vm_invoke(vm, place->descriptor->get, &(struct arguments){ &v, 1, NULL }, out, err);
 }
 
 bool op_length(struct vm *vm, struct value v, struct value *out, struct err *err)
@@ -514,7 +514,7 @@ static bool tensor_contains(struct vm *vm, struct value container, struct value 
 	value_unref(equal);
 	if (!ok)
 		return false;
-	ok = vm_call(vm, any, NULL, 0, NULL, &holds, err);
+	ok = vm_call(vm, any, &(struct arguments){ NULL, 0, NULL }, &holds, err);
 	value_unref(any);
 	if (!ok)
 		return false;

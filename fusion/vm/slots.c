@@ -165,7 +165,7 @@ static bool function(struct vm *vm, const char *scope, const char *name, struct 
 
 	for (int i = 0; i < n; i++)
 		all[i + 1] = args[i];
-	return builtin_call(vm, &f, all, n + 1, NULL, out, err);
+	return builtin_call(vm, &f, &(struct arguments){ all, n + 1, NULL }, out, err);
 }
 
 static bool run(struct vm *vm, const struct slot_row *slot, struct value v,
@@ -212,7 +212,9 @@ static bool run(struct vm *vm, const struct slot_row *slot, struct value v,
 	case NOTHING:
 		return true;
 	case CALL:
-		return vm_invoke(vm, v, args, n + (call->kw ? call->kw->n : 0), call->kw, out, err);
+		return vm_invoke(
+		    vm, v, &(struct arguments){ args, n + (call->kw ? call->kw->n : 0), call->kw },
+		    out, err);
 	}
 	return err_set(err, ERR_INTERNAL, "a slot of no kind");
 }

@@ -68,7 +68,7 @@ static bool keys_of(struct vm *vm, const struct list *list, struct value key, st
 	if (!vm_keep(vm, value_list(NULL, 0), out, err))
 		return false;
 	for (int i = 0; i < list->len; i++) {
-		ok = vm_invoke(vm, key, &list->at[i], 1, NULL, &r, err);
+		ok = vm_invoke(vm, key, &(struct arguments){ &list->at[i], 1, NULL }, &r, err);
 		if (ok) {
 			ok = value_list_push(out->list, r) || vm_out_of_memory(vm, err);
 			value_unref(r);

@@ -278,15 +278,15 @@ void vm_unwind(struct vm *vm, struct frame *f)
 		frame_pop(vm);
 }
 
-bool vm_call(struct vm *vm, struct value callee, const struct value *args, int n,
-	     const struct keywords *kw, struct value *out, struct err *err)
+bool vm_call(struct vm *vm, struct value callee, const struct arguments *args, struct value *out,
+	     struct err *err)
 {
 	bool outermost = vm->frame == NULL;
 	bool ok;
 
 	if (outermost)
 		begin(vm);
-	ok = vm_invoke(vm, callee, args, n, kw, out, err);
+	ok = vm_invoke(vm, callee, args, out, err);
 	if (outermost)
 		heap_settle(vm->heap);
 	return ok;

@@ -21,6 +21,11 @@ struct keywords {   /* names of the last n arguments of a call */
 	int n;
 	const struct value *names; /* VALUE_STR */
 };
+struct arguments { /* of a call, borrowed */
+	const struct value *at;
+	int n;                     /* all of them; the last kw->n are given by name */
+	const struct keywords *kw; /* NULL: none is */
+};
 
 /* Every function: true, or false with *err (line and column are filled in by
  * the VM where the host leaves them 0).  `self` is the host's context. */
@@ -38,8 +43,8 @@ struct vm_host {
 	bool (*tensor_attr)(void *self, struct value t, const char *name, struct value *out,
 			    struct err *err);
 	/* A call of a VALUE_NATIVE that is not a builtin. */
-	bool (*call)(void *self, const struct native *f, const struct value *args, int n,
-		     const struct keywords *kw, struct value *out, struct err *err);
+	bool (*call)(void *self, const struct native *f, const struct arguments *args,
+		     struct value *out, struct err *err);
 	/* At least one operand is a TENSOR or a number of the host.  inplace: `a op= b`, the
 	 * result is a itself where a is a tensor. */
 	bool (*binary)(void *self, enum binop op, bool inplace, struct value a, struct value b,
@@ -173,8 +178,8 @@ void vm_set_host(struct vm *vm, struct vm_host *host);
 /* Calls a function value.  Arguments are borrowed; *out is the caller's.
  * Errors: TYPE (arguments), NAME, VALUE, STEPS, RECURSION, MEMORY, or the
  * host's. */
-bool vm_call(struct vm *vm, struct value callee, const struct value *args, int n,
-	     const struct keywords *kw, struct value *out, struct err *err);
+bool vm_call(struct vm *vm, struct value callee, const struct arguments *args, struct value *out,
+	     struct err *err);
 
 /* Asked for the frame of each call of a program's function, from code or from
  * C, with its arguments bound; not for generators, class bodies and the module.

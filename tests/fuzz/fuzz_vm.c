@@ -31,7 +31,7 @@ static void call_model(struct session *s)
 	args[1] = value_list(args, 1);
 	for (int n = 0; n <= 2; n++) {
 		s->err = (struct err){ 0 };
-		if (vm_call(s->vm, f, args, n, NULL, &v, &s->err)) {
+		if (vm_call(s->vm, f, &(struct arguments){ args, n, NULL }, &v, &s->err)) {
 			value_print(&text, v, false);
 			value_unref(v);
 		} else {

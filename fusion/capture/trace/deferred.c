@@ -253,7 +253,7 @@ bool deferred_full(struct trace *t, enum op op, const char *name, struct value *
 		return true;
 	value = values[at];
 	values[at] = zeros[deferred_type(value) - VALUE_BOOL];
-	ok = trace_op(t, op, name, false, values, n, kw, &empty, err);
+	ok = trace_op(t, op, name, false, &(struct arguments){ values, n, kw }, &empty, err);
 	values[at] = value;
 	if (!ok)
 		return false;
@@ -475,7 +475,8 @@ static int reshaped(struct trace *t, struct value tensor, struct value sizes, st
 		trace_no_memory(err);
 		return -1;
 	}
-	if (trace_op(t, OP_reshape, "fx:", false, values, 2, NULL, &flat, err)) {
+	if (trace_op(t, OP_reshape, "fx:", false, &(struct arguments){ values, 2, NULL }, &flat,
+		     err)) {
 		node = trace_node(t, flat, err);
 		value_unref(flat);
 	}

@@ -558,10 +558,10 @@ bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, boo
 	return true;
 }
 
-bool trace_grad_call(struct trace *t, const struct native *f, const struct value *args, int n,
-		     const struct keywords *kw, struct value *out, struct err *err)
+bool trace_grad_call(struct trace *t, const struct native *f, const struct arguments *args,
+		     struct value *out, struct err *err)
 {
-	if (t->native && t->backward->call(t, f, args, n, kw, out, err))
+	if (t->native && t->backward->call(t, f, args, out, err))
 		return true;
 	if (t->brk.id == BREAK_NONE && err && err->code != ERR_NONE)
 		return false;
@@ -569,12 +569,12 @@ bool trace_grad_call(struct trace *t, const struct native *f, const struct value
 			   f->name, err);
 }
 
-bool trace_makes_leaf(const struct trace *t, const struct value *args, int n,
-		      const struct keywords *kw)
+bool trace_makes_leaf(const struct trace *t, const struct arguments *args)
 {
-	for (int i = 0; i < kw->n && t->autograd->recording; i++)
-		if (strcmp(kw->names[i].str->text, "requires_grad") == 0)
-			return args[n - kw->n + i].kind == VALUE_BOOL && args[n - kw->n + i].b;
+	for (int i = 0; i < args->kw->n && t->autograd->recording; i++)
+		if (strcmp(args->kw->names[i].str->text, "requires_grad") == 0)
+			return args->at[args->n - args->kw->n + i].kind == VALUE_BOOL &&
+			       args->at[args->n - args->kw->n + i].b;
 	return false;
 }
 

@@ -149,14 +149,16 @@ static bool add_item(struct literal *l, struct value v)
 		ok = node >= 0 && trace_wrap(t, node, &values[0], l->err);
 		values[1] = dtype;
 		if (ok) {
-			ok = trace_op(t, OP_to, "fx:", false, values, 2, NULL, &item, l->err);
+			ok = trace_op(t, OP_to, "fx:", false,
+				      &(struct arguments){ values, 2, NULL }, &item, l->err);
 			value_unref(values[0]);
 		}
 	} else {
 		values[0] = empty;
 		values[1] = v;
 		values[2] = dtype;
-		ok = trace_op(t, OP_full, "fx:", false, values, 3, &kw, &item, l->err);
+		ok = trace_op(t, OP_full, "fx:", false, &(struct arguments){ values, 3, &kw },
+			      &item, l->err);
 	}
 	value_unref(empty);
 	value_unref(name);
@@ -190,7 +192,8 @@ static bool put_together(struct literal *l, int rank, const int64_t *size, struc
 
 	if (stack.kind == VALUE_UNSET)
 		return trace_no_memory(l->err);
-	ok = decompose_call(&t->decomposer, stack.native, &l->items, 1, NULL, &flat, l->err);
+	ok = decompose_call(&t->decomposer, stack.native, &(struct arguments){ &l->items, 1, NULL },
+			    &flat, l->err);
 	value_unref(stack);
 	if (!ok || rank == 1) {
 		*out = flat;
@@ -202,7 +205,8 @@ static bool put_together(struct literal *l, int rank, const int64_t *size, struc
 	values[1] = value_tuple(sizes, rank);
 	ok = values[1].kind == VALUE_UNSET
 		 ? trace_no_memory(l->err)
-		 : trace_op(t, OP_reshape, "fx:", false, values, 2, NULL, out, l->err);
+		 : trace_op(t, OP_reshape, "fx:", false, &(struct arguments){ values, 2, NULL },
+			    out, l->err);
 	value_unref(values[1]);
 	value_unref(flat);
 	return ok;
@@ -249,8 +253,8 @@ static bool pin_all(struct trace *t, struct value v, bool *changed)
 }
 
 /* torch.tensor(numbers); without `named` FX calls it nothing. */
-static bool trace_literal(struct trace *t, bool named, const struct value *args, int n,
-			  const struct keywords *kw, struct value *out, struct err *err)
+static bool trace_literal(struct trace *t, bool named, const struct arguments *args,
+			  struct value *out, struct err *err)
 {
 	struct shape shape = { 0 };
 	struct value data;
@@ -260,7 +264,7 @@ static bool trace_literal(struct trace *t, bool named, const struct value *args,
 	int node, symbols = 0, elements_n;
 	bool changed = false;
 
-	if (!bind_tensor_call(args, n, kw, &data, &dtype, err))
+	if (!bind_tensor_call(args, &data, &dtype, err))
 		return false;
 	named &= !trace_within_call(t);
 	elements_n = count(data, 0, &symbols);
@@ -302,7 +306,7 @@ static bool cast(struct trace *t, const struct native *f, struct value tensor, s
 	struct value args[2] = { tensor,
 				 { .kind = VALUE_DTYPE, .dtype = torch_cast_dtype(f->id) } };
 
-	return trace_op(t, OP_to, f->name, false, args, 2, NULL, out, err);
+	return trace_op(t, OP_to, f->name, false, &(struct arguments){ args, 2, NULL }, out, err);
 }
 
 /* stride(), is_contiguous(), storage_offset() */
@@ -337,8 +341,8 @@ static bool layout_value(struct trace *t, const struct native *f, struct value t
 	return out->kind != VALUE_UNSET || trace_no_memory(err);
 }
 
-static bool call_native(struct trace *t, const struct native *f, const struct value *args, int n,
-			const struct keywords *kw, struct value *out, struct err *err)
+static bool call_native(struct trace *t, const struct native *f, const struct arguments *args,
+			struct value *out, struct err *err)
 {
 	struct value tensor, dim;
 	struct shape shape;
@@ -346,7 +350,7 @@ static bool call_native(struct trace *t, const struct native *f, const struct va
 	bool known;
 	int d;
 
-	if (!torch_native_args(f, args, n, kw, &tensor, &dim, err))
+	if (!torch_native_args(f, args, &tensor, &dim, err))
 		return false;
 	if (f->id == NATIVE_IS_TENSOR) {
 		*out = value_bool(tensor.kind == VALUE_TENSOR);
@@ -386,8 +390,8 @@ static bool call_native(struct trace *t, const struct native *f, const struct va
 	return true;
 }
 
-static bool call_control(struct trace *t, const struct native *f, const struct value *args, int n,
-			 const struct keywords *kw, struct value *out, struct err *err)
+static bool call_control(struct trace *t, const struct native *f, const struct arguments *args,
+			 struct value *out, struct err *err)
 {
 	if (f->id == CONTROL_GRAPH_BREAK)
 		return trace_break(t, BREAK_EXPLICIT, NULL, err);
@@ -395,90 +399,91 @@ static bool call_control(struct trace *t, const struct native *f, const struct v
 		return trace_break(t, BREAK_SKIPPED, f->name, err);
 	if (f->id == CONTROL_GRAD_MODE || f->id == CONTROL_IS_GRAD)
 		*out = value_bool(!t->grad_off);
-	if (f->id == CONTROL_GRAD_MODE && n == 1 && args[0].kind == VALUE_BOOL)
-		return trace_mark_grad(t, args[0].b, err);
-	if (f->id == CONTROL_GRAD_MODE && n == 2 && args[0].kind == VALUE_BOOL) {
-		t->grad_off = !args[0].b;
-		return trace_mark_inference(t, args[1].b, err);
+	if (f->id == CONTROL_GRAD_MODE && args->n == 1 && args->at[0].kind == VALUE_BOOL)
+		return trace_mark_grad(t, args->at[0].b, err);
+	if (f->id == CONTROL_GRAD_MODE && args->n == 2 && args->at[0].kind == VALUE_BOOL) {
+		t->grad_off = !args->at[0].b;
+		return trace_mark_inference(t, args->at[1].b, err);
 	}
 	if (f->id == CONTROL_GRAD_MODE || f->id == CONTROL_IS_GRAD)
 		return true;
 	if (torch_control_is_autocast(f))
-		return trace_autocast(t, f, args, n, out, err);
+		return trace_autocast(t, f, args->at, args->n, out, err);
 	if (f->id != CONTROL_IS_COMPILING && f->id != CONTROL_IS_TRACED)
-		return torch_control_call(f, args, n, kw, NULL, out, err);
+		return torch_control_call(f, args, NULL, out, err);
 	*out = value_bool(true);
 	return true;
 }
 
-static bool call_tensors(struct trace *t, const struct native *f, const struct value *args, int n,
-			 const struct keywords *kw, struct value *out, struct err *err)
+static bool call_tensors(struct trace *t, const struct native *f, const struct arguments *args,
+			 struct value *out, struct err *err)
 {
 	struct value values[MAX_ARGS + 1];
 	enum op op = (enum op)f->id;
 	int own = f->self.kind == VALUE_TENSOR;
 	bool inplace = false, known;
 	struct torch_form form;
+	struct arguments rest;
 
-	if (torch_may_say_inplace(args, n, kw) && torch_says_inplace(f, args, n, kw, &form)) {
-		args = form.args;
-		n = form.n;
-		kw = &form.kw;
+	if (torch_may_say_inplace(args) && torch_says_inplace(f, args, &form)) {
+		rest = (struct arguments){ form.args, form.n, &form.kw };
+		args = &rest;
 		inplace = form.inplace;
 	}
 	if (torch_grad_wants(f->id))
-		return trace_grad_call(t, f, args, n, kw, out, err);
+		return trace_grad_call(t, f, args, out, err);
 	if (torch_control_wants(f))
-		return call_control(t, f, args, n, kw, out, err);
-	for (int i = 0; i < n; i++)
-		if (args[i].kind == VALUE_DEFERRED_TEXT && natives_break(f->id) == BREAK_NONE)
-			return deferred_text_need(t, args[i], err);
+		return call_control(t, f, args, out, err);
+	for (int i = 0; i < args->n; i++)
+		if (args->at[i].kind == VALUE_DEFERRED_TEXT && natives_break(f->id) == BREAK_NONE)
+			return deferred_text_need(t, args->at[i], err);
 	if (f->id == MORE_TOLIST && own) {
 		if (!deferred_list(t, f->self, &known, out, err))
 			return false;
 		if (known)
 			return true;
 	}
-	if (natives_wants(f, args, n, kw)) {
+	if (natives_wants(f, args)) {
 		if (natives_break(f->id) != BREAK_NONE || f->id == OP_where)
 			return trace_break(
 			    t, f->id == OP_where ? BREAK_DYNAMIC_SHAPE : natives_break(f->id),
 			    f->name, err);
-		return natives_call(&t->decomposer, NULL, f, args, n, kw, out, err);
+		return natives_call(&t->decomposer, NULL, f, args, out, err);
 	}
 	if (decompose_knows(f->id))
-		return decompose_call(&t->decomposer, f, args, n, kw, out, err);
+		return decompose_call(&t->decomposer, f, args, out, err);
 	if (f->id >= NATIVE_INPLACE) {
 		op = (enum op)(f->id - NATIVE_INPLACE);
 		inplace = true;
 	} else if (f->id >= OP_COUNT) {
-		return call_native(t, f, args, n, kw, out, err);
+		return call_native(t, f, args, out, err);
 	}
 	if (f->id == OP_tensor)
-		return trace_literal(t, strcmp(f->name, "fx:") != 0, args, n, kw, out, err);
-	if (n > MAX_ARGS)
-		return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, n);
+		return trace_literal(t, strcmp(f->name, "fx:") != 0, args, out, err);
+	if (args->n > MAX_ARGS)
+		return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, args->n);
 	values[0] = f->self;
-	for (int i = 0; i < n; i++)
-		values[i + own] = args[i];
-	if (!deferred_full(t, op, f->name, values, n + own, kw, &known, out, err))
+	for (int i = 0; i < args->n; i++)
+		values[i + own] = args->at[i];
+	if (!deferred_full(t, op, f->name, values, args->n + own, args->kw, &known, out, err))
 		return false;
 	if (known)
 		return true;
-	return trace_op(t, op, f->name, inplace, values, n + own, kw, out, err);
+	return trace_op(t, op, f->name, inplace,
+			&(struct arguments){ values, args->n + own, args->kw }, out, err);
 }
 
-static bool host_call(void *self, const struct native *f, const struct value *args, int n,
-		      const struct keywords *kw, struct value *out, struct err *err)
+static bool host_call(void *self, const struct native *f, const struct arguments *args,
+		      struct value *out, struct err *err)
 {
 	struct trace *t = self;
-	bool leaf = kw && trace_makes_leaf(t, args, n, kw);
+	bool leaf = args->kw && trace_makes_leaf(t, args);
 
-	if (numbers_wanted(f, args, n, kw))
-		return numbers_call(&t->decomposer, f, args, n, kw, out, err);
+	if (numbers_wanted(f, args))
+		return numbers_call(&t->decomposer, f, args, out, err);
 	if (leaf && (!t->native || t->no_leaves))
 		return trace_break(t, BREAK_REQUIRES_GRAD, NULL, err);
-	if (!call_tensors(t, f, args, n, kw, out, err))
+	if (!call_tensors(t, f, args, out, err))
 		return false;
 	if (!leaf || out->kind != VALUE_TENSOR || trace_make_leaf(t, *out, err))
 		return true;
@@ -505,7 +510,8 @@ static bool host_binary(void *self, enum binop op, bool inplace, struct value a,
 	if (t->operators->binary[op] < 0)
 		return torch_no_operator(torch_binary_name(op), err);
 	return trace_op(t, (enum op)t->operators->binary[op], torch_binary_name(op),
-			inplace && a.kind == VALUE_TENSOR, values, 2, NULL, out, err);
+			inplace && a.kind == VALUE_TENSOR, &(struct arguments){ values, 2, NULL },
+			out, err);
 }
 
 static bool host_truth(void *self, struct value a, bool *out, struct err *err);
@@ -538,8 +544,8 @@ static bool host_unary(void *self, enum unop op, struct value a, struct value *o
 		return trace_size_unary(t, op, a, out, err);
 	if (t->operators->unary[op] < 0)
 		return torch_no_operator(torch_unary_name(op), err);
-	return trace_op(t, (enum op)t->operators->unary[op], torch_unary_name(op), false, &a, 1,
-			NULL, out, err);
+	return trace_op(t, (enum op)t->operators->unary[op], torch_unary_name(op), false,
+			&(struct arguments){ &a, 1, NULL }, out, err);
 }
 
 static bool host_compare(void *self, enum cmpop op, struct value a, struct value b,
@@ -557,7 +563,7 @@ static bool host_compare(void *self, enum cmpop op, struct value a, struct value
 	/* 0 == x is the operator; x == 0 is x's method, __eq__ */
 	return trace_op(t, (enum op)t->operators->compare[op],
 			op == CMP_EQ && a.kind != VALUE_TENSOR ? "fx:eq" : torch_compare_name(op),
-			false, values, 2, NULL, out, err);
+			false, &(struct arguments){ values, 2, NULL }, out, err);
 }
 
 /* Where the policy is to follow both ways, it says why it does not. */
@@ -705,7 +711,7 @@ static bool host_may_define(void *self, const char *class, struct err *err)
 static bool decomposer_run(void *self, enum op op, const char *name, bool inplace,
 			   const struct value *values, int n, struct value *out, struct err *err)
 {
-	return trace_op(self, op, name, inplace, values, n, NULL, out, err);
+	return trace_op(self, op, name, inplace, &(struct arguments){ values, n, NULL }, out, err);
 }
 
 static bool decomposer_size(void *self, struct value tensor, int dim, struct value *out,

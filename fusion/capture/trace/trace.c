@@ -512,25 +512,25 @@ static const char *call_name(const char *name, enum op op)
 }
 
 /* The value of an op that is no in-place one. */
-static bool finish_op(struct trace *t, int node, const struct value *values, int n,
-		      const struct keywords *kw, struct value *out, struct err *err)
+static bool finish_op(struct trace *t, int node, const struct arguments *args, struct value *out,
+		      struct err *err)
 {
 	const struct node *made = t->graph->nodes[node];
 	struct view_layout layout;
-	bool to = made->op == OP_to && torch_plain_cast(values, n, kw) &&
+	bool to = made->op == OP_to && torch_plain_cast(args) &&
 		  t->graph->nodes[made->args[0].node]->dtype == made->dtype;
 	bool in_rows = (to || made->op == OP_contiguous) &&
 		       view_layout(t->graph, made->args[0].node, &layout) &&
 		       view_contiguous(t->graph, &layout);
 
 	if (to || in_rows) { /* as torch: x itself, whose gradient goes on */
-		*out = value_ref(values[0]);
+		*out = value_ref(args->at[0]);
 		t->graph->nodes[node]->detached &= !to;
-		return !to || !in_rows || values[0].tensor->view ||
-		       trace_rewrite(t, values[0], node, false);
+		return !to || !in_rows || args->at[0].tensor->view ||
+		       trace_rewrite(t, args->at[0], node, false);
 	}
 	if (op_info(made->op)->kind == KIND_VIEW)
-		return trace_wrap_view(t, values[0], node, out, err);
+		return trace_wrap_view(t, args->at[0], node, out, err);
 	return trace_wrap(t, node, out, err);
 }
 
@@ -598,36 +598,38 @@ static bool write_result(struct trace *t, struct value to, int result, struct er
 }
 
 static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
-		   const struct value *values, int n, const struct keywords *kw, struct value *out,
-		   struct err *err)
+		   const struct arguments *call, struct value *out, struct err *err)
 {
 	struct bind_target target = { .graph = t->graph, .node = target_node, .self = t };
 	struct arg args[MAX_ARGS];
 	struct value settled[MAX_SETTLED];
+	struct arguments with_settled;
 	int line = t->host.line, column = t->host.column, node, result;
 
-	if (n <= MAX_SETTLED && has_outcome(values, n)) {
-		memcpy(settled, values, sizeof(*values) * (size_t)n);
-		for (int i = 0; i < n; i++)
+	if (call->n <= MAX_SETTLED && has_outcome(call->at, call->n)) {
+		memcpy(settled, call->at, sizeof(*call->at) * (size_t)call->n);
+		for (int i = 0; i < call->n; i++)
 			if (!trace_settle(t, &settled[i], err))
 				return false;
-		values = settled;
+		with_settled = (struct arguments){ settled, call->n, call->kw };
+		call = &with_settled;
 	}
 	if (!place_module(t, err) || !check_bound(t, err) || !check_random(t, op, err) ||
-	    (inplace && values[0].kind == VALUE_TENSOR &&
-	     !t->control->may_write(t, values[0], err)))
+	    (inplace && call->at[0].kind == VALUE_TENSOR &&
+	     !t->control->may_write(t, call->at[0], err)))
 		return false;
-	if (!bind_call(&target, op, call_name(name, op), values, n, kw, args, err))
-		return bind_failed(t, values, n, err);
-	if ((inplace && values[0].kind == VALUE_TENSOR &&
-	     (!trace_check_leaf(t, values[0], err) || !trace_check_detached(t, values, n, err))) ||
-	    !trace_check_parts(t, op, inplace, values, n, err) ||
+	if (!bind_call(&target, op, call_name(name, op), call, args, err))
+		return bind_failed(t, call->at, call->n, err);
+	if ((inplace && call->at[0].kind == VALUE_TENSOR &&
+	     (!trace_check_leaf(t, call->at[0], err) ||
+	      !trace_check_detached(t, call->at, call->n, err))) ||
+	    !trace_check_parts(t, op, inplace, call->at, call->n, err) ||
 	    !trace_check_wanted(t, op, args, err) ||
-	    !trace_mark_parts(t, op, inplace, kw, &name, err))
+	    !trace_mark_parts(t, op, inplace, call->kw, &name, err))
 		return false;
 	node = add_node(t, op, args, err);
 	if (node < 0)
-		return op_failed(t, values, n, err);
+		return op_failed(t, call->at, call->n, err);
 	t->graph->nodes[node]->detached = t->grad_off;
 	t->graph->nodes[node]->in_place = inplace;
 	if (!set_fx(t, node, op, name, inplace))
@@ -636,32 +638,32 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 	if (!guard_facts(t, err))
 		return false;
 	if (!inplace)
-		return finish_op(t, node, values, n, kw, out, err);
+		return finish_op(t, node, call, out, err);
 	result = bind_inplace(t->graph, args[0].node, filled_with(t, node), line, column, err);
 	if (result < 0)
-		return op_failed(t, values, n, err);
+		return op_failed(t, call->at, call->n, err);
 	if (!trace_keep_history(t, op, args[0].node, &result, err))
 		return false;
 	t->writer = node;
-	if (!write_result(t, values[0], result, err))
+	if (!write_result(t, call->at[0], result, err))
 		return false;
-	*out = value_ref(values[0]);
+	*out = value_ref(call->at[0]);
 	return true;
 }
 
 bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
-	      const struct value *values, int n, const struct keywords *kw, struct value *out,
-	      struct err *err)
+	      const struct arguments *args, struct value *out, struct err *err)
 {
 	struct value cast[MAX_ARGS + 1];
 	bool any = false, ok;
 
 	if (autocast_wants(t->autocast_mode) && !inplace &&
-	    !autocast_values(&t->autocast, t->autocast_mode, op, values, n, &any, cast, err))
+	    !autocast_values(&t->autocast, t->autocast_mode, op, args->at, args->n, &any, cast,
+			     err))
 		return false;
 	if (!any)
-		return add_op(t, op, name, inplace, values, n, kw, out, err);
-	ok = add_op(t, op, name, inplace, cast, n, kw, out, err);
-	autocast_drop(cast, n);
+		return add_op(t, op, name, inplace, args, out, err);
+	ok = add_op(t, op, name, inplace, &(struct arguments){ cast, args->n, args->kw }, out, err);
+	autocast_drop(cast, args->n);
 	return ok;
 }

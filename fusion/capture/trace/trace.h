@@ -167,8 +167,8 @@ struct trace_control {
 struct trace_backward {
 	/* backward(), torch.autograd.backward(), torch.autograd.grad().  False, with a break or
 	 * *err, where eager has to run it. */
-	bool (*call)(struct trace *t, const struct native *f, const struct value *args, int n,
-		     const struct keywords *kw, struct value *out, struct err *err);
+	bool (*call)(struct trace *t, const struct native *f, const struct arguments *args,
+		     struct value *out, struct err *err);
 	/* Whether each node of the graph has a gradient with respect to the inputs `wanted`; in
 	 * the graph's arena.  `whole`: or with respect to leaves that the piece makes, or had
 	 * one, that a backward pass of the piece has used up.  NULL with *err. */
@@ -437,10 +437,10 @@ bool trace_grad_attr(struct trace *t, struct value tensor, const char *name, boo
 bool trace_records(const struct trace *t);
 /* trace/grad.c: which nodes so far require a gradient, in the graph's arena; NULL with *err. */
 bool *trace_tracked(struct trace *t, struct err *err);
-bool trace_grad_call(struct trace *t, const struct native *f, const struct value *args, int n,
-		     const struct keywords *kw, struct value *out, struct err *err);
-bool trace_makes_leaf(const struct trace *t, const struct value *args, int n,
-		      const struct keywords *kw); /* torch.zeros(3, requires_grad=True) */
+bool trace_grad_call(struct trace *t, const struct native *f, const struct arguments *args,
+		     struct value *out, struct err *err);
+bool trace_makes_leaf(const struct trace *t,
+		      const struct arguments *args); /* torch.zeros(3, requires_grad=True) */
 bool trace_requires_grad(struct trace *t, struct value tensor, struct value on, struct value *out,
 			 struct err *err);
 bool trace_store_attr(void *self, struct value tensor, const char *name, struct value v,
@@ -493,8 +493,7 @@ void trace_host_init(struct trace *t);
 
 /* trace.c: one op as the user called it. */
 bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
-	      const struct value *values, int n, const struct keywords *kw, struct value *out,
-	      struct err *err);
+	      const struct arguments *args, struct value *out, struct err *err);
 
 /* variables.c: the objects of the program, copied as they are read.  A LAZY value
  * is the number of a source. */
