@@ -149,7 +149,7 @@ $B/gen/%_text.o: Makefile
 	printf '.section .rodata\n.global $*_text\n$*_text:\n.incbin "%s"\n.byte 0\n.section .note.GNU-stack,"",@progbits\n' $(filter-out Makefile,$^) > $(@:.o=.S)
 	$(CC) -c $(@:.o=.S) -o $@
 
-# db/migrations/NNNN_*.sql, in order, as one table (db/migrate.c).
+# db/migrations/NNNN_*.sql, in order, as one table (db/db.c).
 $B/gen/migrations.o: db/embed.sh $(sort $(wildcard db/migrations/*.sql))
 	@mkdir -p $(@D)
 	sh $^ > $(@:.o=.S)

@@ -1,4 +1,5 @@
-/* db/db.c -- opening, turns of the writer, connections of the readers. */
+/* db/db.c -- opens a store and brings its schema up to date; turns of the writer, connections of
+ * the readers, statements. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -42,6 +43,100 @@ static sqlite3 *connect_to(const char *path, int flags, struct err *err)
 	}
 	return h;
 }
+
+/* ---- the schema: migrations/NNNN_*.sql, embedded in order (embed.sh).  PRAGMA user_version counts
+ * those that have run.  All missing ones run in one transaction, so that a crash leaves the old
+ * version whole. ---- */
+
+extern const char *const migration_texts[]; /* ends with NULL */
+
+static bool read_version(sqlite3 *h, int *version, struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(h, err, "PRAGMA user_version", "");
+	bool ok;
+
+	if (!s)
+		return false;
+	ok = sqlite3_step(s) == SQLITE_ROW || db_fail(h, "read the schema's version", err);
+	if (ok)
+		*version = sqlite3_column_int(s, 0);
+	sqlite3_finalize(s);
+	return ok;
+}
+
+static bool run_from(sqlite3 *h, int version, struct err *err)
+{
+	char pragma[64];
+
+	for (; migration_texts[version]; version++) {
+		char what[64];
+
+		snprintf(what, sizeof(what), "migration to version %d", version + 1);
+		if (sqlite3_exec(h, migration_texts[version], NULL, NULL, NULL) != SQLITE_OK)
+			return db_fail(h, what, err);
+	}
+	snprintf(pragma, sizeof(pragma), "PRAGMA user_version = %d", version);
+	return sqlite3_exec(h, pragma, NULL, NULL, NULL) == SQLITE_OK ||
+	       db_fail(h, "store the schema's version", err);
+}
+
+static int newest_version(void)
+{
+	int newest = 0;
+
+	while (migration_texts[newest])
+		newest++;
+	return newest;
+}
+
+static bool check_version(sqlite3 *h, const char *path, struct err *err)
+{
+	int version;
+
+	if (!read_version(h, &version, err))
+		return sqlite3_errcode(h) == SQLITE_NOTADB
+			   ? err_set(err, ERR_STORAGE,
+				     "%s is no database; name another with --db FILE", path)
+			   : false;
+	return version == newest_version() ||
+	       err_set(err, ERR_STORAGE,
+		       "the database %s is of version %d, and this Breakeven reads version %d; %s",
+		       path, version, newest_version(),
+		       version < newest_version() ? "breakeven serve --db brings it up to date"
+						  : "run a newer one");
+}
+
+static bool migrate(sqlite3 *h, const char *path, struct err *err)
+{
+	int version, newest = newest_version();
+	bool ok;
+
+	/* The version is read inside the transaction: another process may be
+	 * migrating the same file. */
+	if (sqlite3_exec(h, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) {
+		if ((sqlite3_errcode(h) & 0xff) == SQLITE_BUSY)
+			return err_set(err, ERR_STORAGE,
+				       "the database %s is locked by another program; end that, or "
+				       "name another file with --db FILE",
+				       path);
+		return db_fail(h, "begin", err);
+	}
+	ok = read_version(h, &version, err);
+	if (ok && version > newest)
+		ok = err_set(err, ERR_STORAGE,
+			     "the database %s is of version %d, and this Breakeven knows versions "
+			     "up to %d; run a newer one",
+			     path, version, newest);
+	if (ok && version < newest)
+		ok = run_from(h, version, err);
+	if (ok)
+		return sqlite3_exec(h, "COMMIT", NULL, NULL, NULL) == SQLITE_OK ||
+		       db_fail(h, "commit", err);
+	sqlite3_exec(h, "ROLLBACK", NULL, NULL, NULL);
+	return false;
+}
+
+/* ---- opening ---- */
 
 /* Two servers on one file would both take up its jobs, so a lock beside it
  * says who is there (a lock on the file itself would fight SQLite's own). */
@@ -94,7 +189,7 @@ static bool prepare_writer(struct db *db, const char *path, struct err *err)
 			       "cannot use %s as a database: %s; name another file with --db FILE",
 			       path, sqlite3_errmsg(db->writer));
 	}
-	return db_migrate(db->writer, path, err);
+	return migrate(db->writer, path, err);
 }
 
 static struct db *create(struct err *err)
@@ -139,7 +234,7 @@ struct db *db_open_reading(const char *path, struct err *err)
 {
 	struct db *db = create(err);
 
-	if (!db || (connect_readers(db, path, err) && db_check_version(db->readers[0], path, err)))
+	if (!db || (connect_readers(db, path, err) && check_version(db->readers[0], path, err)))
 		return db;
 	db_close(db);
 	return NULL;
@@ -208,14 +303,22 @@ static int bind_one(sqlite3_stmt *s, int i, char type, va_list *args)
 {
 	const char *text;
 	const void *blob;
+	int64_t integer;
 	double number;
 
 	switch (type) {
+	case 'c':
+		integer = va_arg(*args, int64_t);
+		return integer == -1 ? sqlite3_bind_null(s, i) : sqlite3_bind_int64(s, i, integer);
 	case 'i':
 		return sqlite3_bind_int64(s, i, va_arg(*args, int64_t));
 	case 't':
 		text = va_arg(*args, const char *);
 		return sqlite3_bind_text(s, i, text ? text : "", -1, SQLITE_STATIC);
+	case 'o':
+		text = va_arg(*args, const char *);
+		return text && *text ? sqlite3_bind_text(s, i, text, -1, SQLITE_STATIC)
+				     : sqlite3_bind_null(s, i);
 	case 'd':
 		number = va_arg(*args, double);
 		return isfinite(number) ? sqlite3_bind_double(s, i, number)

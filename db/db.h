@@ -100,7 +100,7 @@ enum run_sort {
 };
 bool run_sort_from_name(const char *name, enum run_sort *out); /* "age", "name", ... */
 
-struct run_filter {
+struct run_query {
 	const char *project, *tag, *device; /* NULL: any */
 	const char *text;                   /* part of name, project, branch, note or tag, the
 					     * begin of a commit, or "#7": the run itself;
@@ -114,10 +114,15 @@ struct run_filter {
 	int limit;
 };
 
-/* Without `workload`.  *next is the before_id of the next page, 0 at the end and in any
- * order but newest first; *total counts all that match. */
-bool db_run_list(struct db *db, const struct run_filter *filter, struct arena *arena,
-		 struct run **runs, int *n_runs, int64_t *next, int64_t *total, struct err *err);
+struct run_page {
+	struct run *runs; /* without `workload` */
+	int n;
+	int64_t next;  /* before_id of the next page, 0 at the end and in any order but newest
+			* first */
+	int64_t total; /* all that match */
+};
+bool db_run_list(struct db *db, const struct run_query *query, struct arena *arena,
+		 struct run_page *out, struct err *err);
 
 /* Whether runs can be filtered by it: "faster", "slower", "same", "ambiguous" or
  * "not-enough" of the mode they are judged by, or "broken": failed, or part of a suite with a
@@ -138,15 +143,61 @@ bool db_run_facets(struct db *db, struct arena *arena, struct run_facet **out, i
 bool db_run_claim(struct db *db, int64_t suite, struct arena *arena, struct run *out, bool *found,
 		  struct err *err);
 
-/* Ends a running run with its report (JSON text), environment (JSON text) and
- * summary, in one transaction.  CONFLICT when it is not running any more. */
-bool db_run_finish(struct db *db, int64_t id, const char *report, size_t report_len,
-		   const char *environment, const struct run_summary *summary, struct err *err);
+/* A block of a run's timeline (profiler/timeline/timeline.h); times are of its own clock. */
+struct timeline_row {
+	int64_t kind, events, t0_ns, t1_ns;
+	const void *data;
+	size_t len;
+};
+
+/* One mode of a run, as a suite shows it; numbers that were not measured are NaN, counts
+ * -1. */
+struct run_result {
+	int64_t run;
+	const char *engine, *policy, *mode, *status, *reason; /* reason NULL: none */
+	double speedup, speedup_lo, speedup_hi;
+	double median_us, compile_ms, launches, peak_bytes, max_abs_error;
+	int64_t graphs, capture_breaks, lowering_breaks, recompiles;
+};
+
+/* A figure of a run: see profiler/compare/figures.def.  n, lo and hi are NaN where there are
+ * none. */
+struct run_figure {
+	const char *metric, *mode;
+	double n, value, lo, hi;
+	int64_t samples;
+};
+
+/* The figures of a run, with the hashes of its source and of the settings that decide
+ * comparability. */
+struct run_figures {
+	const char *source_hash, *settings_hash;
+	const struct run_figure *at;
+	size_t n;
+};
+
+/* What a run leaves; texts and arrays are borrowed. */
+struct run_outcome {
+	const char *report; /* JSON text */
+	size_t report_len;
+	const char *environment; /* JSON text */
+	struct run_summary summary;
+	struct run_figures figures;       /* source_hash NULL: they are not stored yet */
+	const struct run_result *results; /* kept where the run is part of a suite */
+	size_t n_results;
+	const struct timeline_row *blocks; /* in order */
+	size_t n_blocks;
+};
+
+/* Ends a running run with all of its outcome, in one transaction: it is stored whole, or the
+ * run is as it was.  CONFLICT when it is not running any more. */
+bool db_run_finish(struct db *db, int64_t id, const struct run_outcome *outcome, struct err *err);
 
 /* The same for a trace that turns out to be a run that came from a file: it becomes the run
- * of `as` (name, project, device, workload, modes, commit, branch, tags, trace, imported). */
-bool db_trace_become(struct db *db, int64_t id, const struct run *as, const char *report,
-		     const char *environment, const struct run_summary *summary, struct err *err);
+ * of `as` (name, project, device, workload, modes, commit, branch, tags, trace, imported).  Of
+ * the outcome the report, the environment and the summary are read; the trace keeps its blocks. */
+bool db_trace_become(struct db *db, int64_t id, const struct run *as,
+		     const struct run_outcome *outcome, struct err *err);
 
 /* And for one that ended without a report: with `status`, and why (may be of no code). */
 bool db_trace_become_ended(struct db *db, int64_t id, const struct run *as, enum run_status status,
@@ -171,53 +222,49 @@ bool db_run_delete(struct db *db, int64_t id, struct err *err);
 bool db_report_get(struct db *db, int64_t id, struct buf *report, struct buf *environment,
 		   struct err *err);
 
-/* A block of a run's timeline (profiler/timeline/timeline.h); times are of its own clock. */
-struct timeline_row {
-	int64_t kind, events, t0_ns, t1_ns;
-	const void *data;
-	size_t len;
+/* Blocks for a trace that is running. */
+struct trace_post {
+	int64_t at; /* the first is block `at` of the run */
+	const struct timeline_row *blocks;
+	size_t n;
+	size_t most_bytes; /* that the run keeps in all */
 };
 
-/* Stores these blocks, in order, in place of those that the run has. */
-bool db_timeline_put(struct db *db, int64_t run, const struct timeline_row *blocks, size_t n,
-		     struct err *err);
-
-/* Adds blocks to those of a trace that is running, which keep `most_bytes` in all.  The
- * first is block `at` of the run: those that it has are not stored again, so that a
- * post whose answer was lost can be repeated.  CONFLICT when it is no such run or blocks
- * are missing, TOO_LARGE past the bound; then none is added. */
-bool db_trace_append(struct db *db, int64_t run, int64_t at, const struct timeline_row *blocks,
-		     size_t n, size_t most_bytes, struct err *err);
+/* Adds them.  Those that the run has are not stored again, so that a post whose answer was lost
+ * can be repeated.  CONFLICT when it is no such run or blocks are missing, TOO_LARGE past the
+ * bound; then none is added. */
+bool db_trace_append(struct db *db, int64_t run, const struct trace_post *post, struct err *err);
 
 /* Traces whose recorder has been silent for so long have failed. */
 bool db_trace_expire(struct db *db, int64_t silent_ns, struct err *err);
 
-/* Those of a kind that reach into [t0, t1], in order; `row` and its data live for
- * the length of the call.  Ends at the first that `each` refuses. */
+/* Which blocks: those of a kind that reach into [t0_ns, t1_ns]. */
+struct block_range {
+	int64_t kind, t0_ns, t1_ns;
+};
+#define BLOCKS_ALL(of)                                                                             \
+	(struct block_range)                                                                       \
+	{                                                                                          \
+		(of), INT64_MIN, INT64_MAX                                                         \
+	}
+
+/* In order; `row` and its data live for the length of the call.  Ends at the first that `each`
+ * refuses. */
 typedef bool timeline_row_fn(void *self, const struct timeline_row *row, struct err *err);
-bool db_timeline_each(struct db *db, int64_t run, int64_t kind, int64_t t0_ns, int64_t t1_ns,
-		      timeline_row_fn *each, void *self, struct err *err);
+bool db_timeline_each(struct db *db, int64_t run, struct block_range range, timeline_row_fn *each,
+		      void *self, struct err *err);
 
 /* An answer about a timeline that does not change any more, kept under the name of its lanes;
  * one of another version is not found.  Goes with the blocks.  *out is replaced. */
-bool db_timeline_answer_put(struct db *db, int64_t run, const char *lanes, int64_t version,
-			    const void *bytes, size_t len, struct err *err);
-bool db_timeline_answer_get(struct db *db, int64_t run, const char *lanes, int64_t version,
-			    struct buf *out, bool *found, struct err *err);
-
-/* One mode of a run, as a suite shows it; numbers that were not measured are NaN, counts
- * -1. */
-struct run_result {
+struct answer_key {
 	int64_t run;
-	const char *engine, *policy, *mode, *status, *reason; /* reason NULL: none */
-	double speedup, speedup_lo, speedup_hi;
-	double median_us, compile_ms, launches, peak_bytes, max_abs_error;
-	int64_t graphs, capture_breaks, lowering_breaks, recompiles;
+	const char *lanes;
+	int64_t version;
 };
-
-/* Stores these in place of those that the run has; reads all but `run` and `policy`. */
-bool db_results_put(struct db *db, int64_t run, const struct run_result *results, size_t n,
-		    struct err *err);
+bool db_timeline_answer_put(struct db *db, const struct answer_key *key, const void *bytes,
+			    size_t len, struct err *err);
+bool db_timeline_answer_get(struct db *db, const struct answer_key *key, struct buf *out,
+			    bool *found, struct err *err);
 
 /* A run that is part of a suite. */
 struct suite_member {
@@ -242,40 +289,41 @@ bool db_suite_insert(struct db *db, struct suite *suite, struct suite_member *me
 bool db_suite_get(struct db *db, int64_t id, struct arena *arena, struct suite *out,
 		  struct err *err);
 
-/* Newest first, at most `limit` (>= 1) with an id below before_id (0: from the newest).  *next is
- * the before_id of the next page, 0 at the end; *total counts all. */
-bool db_suite_list(struct db *db, int64_t before_id, int limit, struct arena *arena,
-		   struct suite **suites, int *n, int64_t *next, int64_t *total, struct err *err);
+struct suite_query {
+	int64_t before_id; /* 0: from the newest */
+	int limit;         /* >= 1 */
+};
+struct suite_page {
+	struct suite *suites; /* newest first */
+	int n;
+	int64_t next;  /* before_id of the next page; 0 at the end */
+	int64_t total; /* all that there are */
+};
+bool db_suite_list(struct db *db, const struct suite_query *query, struct arena *arena,
+		   struct suite_page *out, struct err *err);
 
 /* Its runs in the order of their ids, without `run.workload`, and what their modes gave. */
-bool db_suite_members(struct db *db, int64_t id, struct arena *arena, struct suite_member **members,
-		      int *n_members, struct run_result **results, int *n_results, struct err *err);
-
-/* Whether a run is part of a suite. */
-bool db_run_in_suite(struct db *db, int64_t run, bool *is, struct err *err);
+struct suite_contents {
+	struct suite_member *members;
+	int n_members;
+	struct run_result *results;
+	int n_results;
+};
+bool db_suite_members(struct db *db, int64_t id, struct arena *arena, struct suite_contents *out,
+		      struct err *err);
 
 /* Removes a suite and its runs.  CONFLICT while one of them is queued or running. */
 bool db_suite_delete(struct db *db, int64_t id, struct err *err);
 
-/* A figure of a run: see profiler/compare/figures.def.  n, lo and hi are NaN where there are
- * none. */
-struct run_figure {
-	const char *metric, *mode;
-	double n, value, lo, hi;
-	int64_t samples;
-};
-
-/* Stores these in place of those that the run has, with the hashes of its source and of the
- * settings that decide comparability. */
-bool db_figures_put(struct db *db, int64_t run, const char *source_hash, const char *settings_hash,
-		    const struct run_figure *figures, size_t n, struct err *err);
+/* Stores these in place of those that the run has. */
+bool db_figures_put(struct db *db, int64_t run, const struct run_figures *figures, struct err *err);
 
 /* Runs of a workload that are done and whose figures are not stored: those that an older
  * version measured.  Newest first, at most `most`; returns how many, -1 with STORAGE. */
 int db_figures_missing(struct db *db, const char *name, int64_t *runs, int most, struct err *err);
 
 /* One figure over the runs of a workload. */
-struct history_filter {
+struct history_query {
 	const char *name;
 	const char *project, *source_hash, *settings_hash; /* beginnings of hashes; NULL: any */
 	const char *metric, *mode;
@@ -288,9 +336,14 @@ struct history_point {
 	struct run_figure figure; /* value NaN: it has none */
 };
 
-/* The newest `limit` runs that ended, oldest first; *total counts all that match. */
-bool db_history(struct db *db, const struct history_filter *filter, struct arena *arena,
-		struct history_point **points, int *n, int64_t *total, struct err *err);
+/* The newest `limit` runs that ended. */
+struct history {
+	struct history_point *points; /* oldest first */
+	int n;
+	int64_t total; /* all that match */
+};
+bool db_history(struct db *db, const struct history_query *query, struct arena *arena,
+		struct history *out, struct err *err);
 
 /* What the runs of a workload have figures of: each metric, mode and point once, in order;
  * values are NaN. */
@@ -307,7 +360,7 @@ bool db_workload_names(struct db *db, int limit, struct arena *arena, struct wor
 
 /* latency and speedup of this run and of all that repeat it: the same name, source,
  * settings, commit and environment (of which the version is a part), the newest 20.  Values
- * of one figure stand together. */
+ * of one figure follow each other. */
 bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct run_figure **figures,
 		int *n, struct err *err);
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # db/embed.sh FILE.sql... -- the migrations as assembler: a table of strings
-# that ends with a null pointer (read by db/migrate.c).
+# that ends with a null pointer (read by db/db.c).
 set -eu
 
 echo '.section .data.rel.ro,"aw",@progbits'

@@ -8,40 +8,6 @@
 
 enum { MOST_FIGURES = 100000, REPEATS = 20 };
 
-static bool put_figure(struct db *db, int64_t run, const struct run_figure *f, struct err *err)
-{
-	return db_step_once(
-	    db->writer,
-	    db_prepare(db->writer, err,
-		       "INSERT INTO run_figure VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-		       "itt"
-		       "ddddi",
-		       run, f->metric, f->mode, f->n, f->value, f->lo, f->hi, f->samples),
-	    "store a figure", err);
-}
-
-bool db_figures_put(struct db *db, int64_t run, const char *source_hash, const char *settings_hash,
-		    const struct run_figure *figures, size_t n, struct err *err)
-{
-	bool ok;
-
-	if (!db_write_begin(db, err))
-		return false;
-	ok = db_step_once(
-		 db->writer,
-		 db_prepare(db->writer, err, "DELETE FROM run_figure WHERE run = ?1", "i", run),
-		 "replace figures", err) &&
-	     db_step_once(db->writer,
-			  db_prepare(db->writer, err,
-				     "UPDATE run SET source_hash = ?2, settings_hash = ?3 WHERE id "
-				     "= ?1",
-				     "itt", run, source_hash, settings_hash),
-			  "store what a run is of", err);
-	for (size_t i = 0; ok && i < n; i++)
-		ok = put_figure(db, run, &figures[i], err);
-	return db_write_end(db, ok, err);
-}
-
 int db_figures_missing(struct db *db, const char *name, int64_t *runs, int most, struct err *err)
 {
 	sqlite3 *h = db_reader_take(db);
@@ -61,18 +27,13 @@ int db_figures_missing(struct db *db, const char *name, int64_t *runs, int most,
 	return code == SQLITE_DONE ? n : -1;
 }
 
-/* metric, mode, n, value, lo, hi, samples from a column on. */
-static void read_figure(sqlite3_stmt *s, int at, struct arena *arena, struct run_figure *out)
+/* Of a statement that selects FIGURE_NAMES. */
+#define FIGURE_NAMES "run" FIGURE_COLUMNS(COLUMN_NAME)
+static void read_figure(sqlite3_stmt *s, struct arena *arena, struct run_figure *out)
 {
-	*out = (struct run_figure){
-		.metric = text_at(s, at, arena),
-		.mode = text_at(s, at + 1, arena),
-		.n = number_at(s, at + 2, NAN),
-		.value = number_at(s, at + 3, NAN),
-		.lo = number_at(s, at + 4, NAN),
-		.hi = number_at(s, at + 5, NAN),
-		.samples = sqlite3_column_int64(s, at + 6),
-	};
+	int at = 1;
+
+	FIGURE_COLUMNS(COLUMN_READ)
 }
 
 #define OF_HISTORY                                                                                 \
@@ -80,7 +41,7 @@ static void read_figure(sqlite3_stmt *s, int at, struct arena *arena, struct run
 	" AND (?2 = '' OR project = ?2) AND (?3 = '' OR source_hash GLOB ?3 || '*')"               \
 	" AND (?4 = '' OR settings_hash GLOB ?4 || '*')"
 
-static bool count_history(sqlite3 *h, const struct history_filter *f, int64_t *total,
+static bool count_history(sqlite3 *h, const struct history_query *f, int64_t *total,
 			  struct err *err)
 {
 	sqlite3_stmt *s = db_prepare(h, err, "SELECT count(*) FROM run" OF_HISTORY, "tttt", f->name,
@@ -95,7 +56,7 @@ static bool count_history(sqlite3 *h, const struct history_filter *f, int64_t *t
 	return ok;
 }
 
-static bool list_history(sqlite3 *h, const struct history_filter *f, struct arena *arena,
+static bool list_history(sqlite3 *h, const struct history_query *f, struct arena *arena,
 			 struct history_point *points, int *n, struct err *err)
 {
 	sqlite3_stmt *s = db_prepare(
@@ -113,12 +74,12 @@ static bool list_history(sqlite3 *h, const struct history_filter *f, struct aren
 }
 
 /* The figure of each run; of a sweep that at the point asked for, or its last. */
-static bool fill_history(sqlite3 *h, const struct history_filter *f, struct arena *arena,
+static bool fill_history(sqlite3 *h, const struct history_query *f, struct arena *arena,
 			 struct history_point *points, int n, struct err *err)
 {
 	sqlite3_stmt *s = db_prepare(
 	    h, err,
-	    "SELECT metric, mode, n, value, lo, hi, samples FROM run_figure "
+	    "SELECT " FIGURE_NAMES " FROM run_figure "
 	    "WHERE metric = ?1 AND mode = ?2 AND (?3 IS NULL OR n = ?3) AND "
 	    "run = ?4 ORDER BY n DESC LIMIT 1",
 	    "ttd", f->metric, f->mode, f->n);
@@ -131,7 +92,7 @@ static bool fill_history(sqlite3 *h, const struct history_filter *f, struct aren
 		ok = sqlite3_bind_int64(s, 4, points[i].run.id) == SQLITE_OK;
 		code = ok ? sqlite3_step(s) : SQLITE_ERROR;
 		if (code == SQLITE_ROW)
-			read_figure(s, 0, arena, &points[i].figure);
+			read_figure(s, arena, &points[i].figure);
 		else if (code != SQLITE_DONE)
 			ok = db_fail(h, "read a figure", err);
 		sqlite3_reset(s);
@@ -140,25 +101,34 @@ static bool fill_history(sqlite3 *h, const struct history_filter *f, struct aren
 	return ok;
 }
 
-bool db_history(struct db *db, const struct history_filter *filter, struct arena *arena,
-		struct history_point **points, int *n, int64_t *total, struct err *err)
+static void turn_around(struct history_point *points, int n)
+{
+	for (int i = 0; i < n / 2; i++) {
+		struct history_point swapped = points[i];
+
+		points[i] = points[n - 1 - i];
+		points[n - 1 - i] = swapped;
+	}
+}
+
+bool db_history(struct db *db, const struct history_query *query, struct arena *arena,
+		struct history *out, struct err *err)
 {
 	struct history_point *rows = ARENA_ARRAY(arena, struct history_point,
-						 (size_t)filter->limit + 1);
-	sqlite3 *h = db_reader_take(db);
-	bool ok = rows ? count_history(h, filter, total, err) &&
-			     list_history(h, filter, arena, rows, n, err) &&
-			     fill_history(h, filter, arena, rows, *n, err)
-		       : err_set(err, ERR_MEMORY, "out of memory for a history");
+						 (size_t)query->limit + 1);
+	sqlite3 *h;
+	bool ok;
 
+	*out = (struct history){ .points = rows };
+	if (!rows)
+		return err_set(err, ERR_MEMORY, "out of memory for a history");
+	h = db_reader_take(db);
+	ok = count_history(h, query, &out->total, err) &&
+	     list_history(h, query, arena, rows, &out->n, err) &&
+	     fill_history(h, query, arena, rows, out->n, err);
 	db_reader_give(db, h);
-	for (int i = 0; ok && i < *n / 2; i++) {
-		struct history_point swapped = rows[i];
-
-		rows[i] = rows[*n - 1 - i];
-		rows[*n - 1 - i] = swapped;
-	}
-	*points = rows;
+	if (ok)
+		turn_around(rows, out->n);
 	return ok;
 }
 
@@ -172,7 +142,7 @@ static bool read_figures(struct db *db, sqlite3 *h, sqlite3_stmt *s, struct aren
 	bool ok = s != NULL;
 
 	while (ok && (code = sqlite3_step(s)) == SQLITE_ROW && rows.len < MOST_FIGURES) {
-		read_figure(s, 0, arena, &row);
+		read_figure(s, arena, &row);
 		ok = VEC_PUSH(&rows, row) || err_set(err, ERR_MEMORY, "out of memory for figures");
 	}
 	if (ok && code != SQLITE_DONE && code != SQLITE_ROW)
@@ -196,10 +166,11 @@ bool db_figures_known(struct db *db, const char *name, struct arena *arena,
 
 	return read_figures(
 	    db, h,
-	    db_prepare(h, err,
-		       "SELECT DISTINCT metric, mode, n, NULL, NULL, NULL, 0 FROM run_figure WHERE "
-		       "run IN (SELECT id FROM run WHERE name = ?1) ORDER BY metric, mode, n",
-		       "t", name),
+	    db_prepare(
+		h, err,
+		"SELECT DISTINCT NULL, metric, mode, n, NULL, NULL, NULL, 0 FROM run_figure WHERE "
+		"run IN (SELECT id FROM run WHERE name = ?1) ORDER BY metric, mode, n",
+		"t", name),
 	    arena, figures, n, err);
 }
 
@@ -212,7 +183,7 @@ bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct run_figu
 	    db, h,
 	    db_prepare(
 		h, err,
-		"SELECT metric, mode, n, value, lo, hi, samples FROM run_figure WHERE"
+		"SELECT " FIGURE_NAMES " FROM run_figure WHERE"
 		" metric IN ('latency', 'speedup') AND run IN (SELECT other.id FROM run AS this"
 		" JOIN report ON report.run = this.id JOIN run AS other ON"
 		" other.name = this.name AND other.source_hash = this.source_hash"

@@ -6,7 +6,7 @@
 
 enum { ORDER_CHARS = 200 };
 
-/* A name, and what stands in SQL for it; NULL comes last whatever the direction. */
+/* A name, and what it is in SQL; NULL comes last whatever the direction. */
 static const struct {
 	const char *name, *column;
 } sorts[RUN_SORT_COUNT] = {
@@ -69,7 +69,7 @@ bool run_verdict_is(const char *name)
 	"      ELSE EXISTS (SELECT 1 FROM run_summary AS judged WHERE judged.run = run.id"         \
 	"                   AND " VERDICT_NAME("judged") " = ?6) END)"
 
-static bool count_matching(sqlite3 *h, const struct run_filter *f, const char *status,
+static bool count_matching(sqlite3 *h, const struct run_query *f, const char *status,
 			   int64_t *total, struct err *err)
 {
 	sqlite3_stmt *s = db_prepare(h, err, "SELECT count(*) FROM run" FILTER, "tttttt",
@@ -110,7 +110,7 @@ static bool read_recent(sqlite3 *h, struct run *run, struct err *err)
 	return code == SQLITE_DONE;
 }
 
-static void order_of(const struct run_filter *f, char out[ORDER_CHARS])
+static void order_of(const struct run_query *f, char out[ORDER_CHARS])
 {
 	const char *column = sorts[f->sort].column;
 
@@ -121,46 +121,56 @@ static void order_of(const struct run_filter *f, char out[ORDER_CHARS])
 			 f->up ? "ASC" : "DESC");
 }
 
-static bool list_with(sqlite3 *h, const struct run_filter *f, struct arena *arena,
-		      struct run **runs, int *n_runs, int64_t *next, int64_t *total,
-		      struct err *err)
+/* The rows of a page, and one more where there is a next page. */
+static bool read_rows(sqlite3 *h, const struct run_query *q, struct arena *arena,
+		      struct run_page *out, struct err *err)
 {
-	const char *status = f->status >= 0 ? run_status_name((enum run_status)f->status) : "";
-	struct run *rows = ARENA_ARRAY(arena, struct run, (size_t)f->limit + 1);
+	const char *status = q->status >= 0 ? run_status_name((enum run_status)q->status) : "";
 	char order[ORDER_CHARS], sql[4096];
 	sqlite3_stmt *s;
-	int n = 0, code;
+	int code;
 
-	if (!rows)
-		return err_set(err, ERR_MEMORY, "out of memory while listing runs");
-	if (!count_matching(h, f, status, total, err))
+	if (!count_matching(h, q, status, &out->total, err))
 		return false;
-	order_of(f, order);
+	order_of(q, order);
 	snprintf(sql, sizeof(sql), "%s%s LIMIT ?8 OFFSET ?9",
 		 "SELECT " RUN_COLUMNS RUN_TABLES FILTER " AND (?7 = 0 OR id < ?7)", order);
-	s = db_prepare(h, err, sql, "ttttttiii", f->project, f->tag, f->device, f->text, status,
-		       f->verdict, f->before_id, (int64_t)f->limit + 1, f->offset);
+	s = db_prepare(h, err, sql, "ttttttiii", q->project, q->tag, q->device, q->text, status,
+		       q->verdict, q->before_id, (int64_t)q->limit + 1, q->offset);
 	if (!s)
 		return false;
 	while ((code = sqlite3_step(s)) == SQLITE_ROW)
-		run_read(s, arena, &rows[n++]);
+		run_read(s, arena, &out->runs[out->n++]);
 	if (code != SQLITE_DONE)
 		db_fail(h, "list runs", err);
 	sqlite3_finalize(s);
-	*next = n > f->limit && f->sort == RUN_SORT_AGE && !f->up ? rows[f->limit - 1].id : 0;
-	*n_runs = n > f->limit ? f->limit : n;
-	*runs = rows;
-	for (int i = 0; code == SQLITE_DONE && i < *n_runs; i++)
-		if (!read_recent(h, &rows[i], err))
-			return false;
 	return code == SQLITE_DONE;
 }
 
-bool db_run_list(struct db *db, const struct run_filter *filter, struct arena *arena,
-		 struct run **runs, int *n_runs, int64_t *next, int64_t *total, struct err *err)
+static bool list_with(sqlite3 *h, const struct run_query *q, struct arena *arena,
+		      struct run_page *out, struct err *err)
+{
+	bool pages = q->sort == RUN_SORT_AGE && !q->up, ok = true;
+
+	*out = (struct run_page){ .runs = ARENA_ARRAY(arena, struct run, (size_t)q->limit + 1) };
+	if (!out->runs)
+		return err_set(err, ERR_MEMORY, "out of memory while listing runs");
+	if (!read_rows(h, q, arena, out, err))
+		return false;
+	if (out->n > q->limit) {
+		out->n = q->limit;
+		out->next = pages ? out->runs[q->limit - 1].id : 0;
+	}
+	for (int i = 0; ok && i < out->n; i++)
+		ok = read_recent(h, &out->runs[i], err);
+	return ok;
+}
+
+bool db_run_list(struct db *db, const struct run_query *query, struct arena *arena,
+		 struct run_page *out, struct err *err)
 {
 	sqlite3 *h = db_reader_take(db);
-	bool ok = list_with(h, filter, arena, runs, n_runs, next, total, err);
+	bool ok = list_with(h, query, arena, out, err);
 
 	db_reader_give(db, h);
 	return ok;

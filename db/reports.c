@@ -1,10 +1,73 @@
-/* db/reports.c -- reports, compressed, with the machine they were made on. */
+/* db/reports.c -- what runs leave: reports with the machine they were made on, summaries, figures,
+ * results for suites, timelines and the answers kept beside them.
+ *
+ * A finished run is stored by one transaction (db_run_finish()).
+ */
 #include <math.h>
 #include <string.h>
+#include <zstd.h>
 
 #include "db/internal.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/hash.h"
+
+/* ---- compressed blobs.  The decoded length comes from the row, never from the frame, and bounds
+ * what is written: a frame that claims more fails. ---- */
+
+enum { CODEC_PLAIN = 0, CODEC_ZSTD = 1 }; /* of a blob, in a column of its own */
+enum { LEVEL = 3, SMALLEST_BYTES = 512 }; /* level 9 takes three times as long for 1 % less */
+
+static bool codec_encode(const void *bytes, size_t len, struct buf *out, int *codec,
+			 struct err *err)
+{
+	size_t n;
+
+	buf_clear(out);
+	*codec = CODEC_PLAIN;
+	if (len < SMALLEST_BYTES) {
+		buf_add(out, bytes, len);
+	} else {
+		size_t bound = ZSTD_compressBound(len);
+
+		if (buf_grow(out, bound)) {
+			n = ZSTD_compress(out->data, bound, bytes, len, LEVEL);
+			if (ZSTD_isError(n))
+				return err_set(err, ERR_STORAGE, "compress: %s",
+					       ZSTD_getErrorName(n));
+			out->len = n;
+			*codec = CODEC_ZSTD;
+		}
+	}
+	return !out->failed ||
+	       err_set(err, ERR_MEMORY, "out of memory while compressing %zu bytes", len);
+}
+
+static bool codec_decode(int codec, const void *bytes, size_t len, size_t decoded_bytes,
+			 struct buf *out, struct err *err)
+{
+	size_t n;
+
+	buf_clear(out);
+	if (codec == CODEC_PLAIN) {
+		buf_add(out, bytes, len);
+		return !out->failed ||
+		       err_set(err, ERR_MEMORY, "out of memory while reading a report");
+	}
+	if (codec != CODEC_ZSTD)
+		return err_set(err, ERR_STORAGE, "a stored report has the unknown codec %d", codec);
+	if (!buf_grow(out, decoded_bytes))
+		return err_set(err, ERR_MEMORY, "out of memory while reading a report of %zu bytes",
+			       decoded_bytes);
+	n = ZSTD_decompress(out->data, decoded_bytes, bytes, len);
+	if (ZSTD_isError(n) || n != decoded_bytes)
+		return err_set(err, ERR_STORAGE, "a stored report is damaged: %s",
+			       ZSTD_isError(n) ? ZSTD_getErrorName(n) : "its length differs");
+	out->len = n;
+	out->data[n] = '\0';
+	return true;
+}
+
+/* ---- parts of an outcome, each within a turn of the writer ---- */
 
 static bool store_environment(struct db *db, const char *json, int64_t *id, struct err *err)
 {
@@ -29,79 +92,187 @@ static bool store_environment(struct db *db, const char *json, int64_t *id, stru
 	return ok;
 }
 
-static bool store_summary(struct db *db, int64_t id, const struct run_summary *m, struct err *err)
+static bool store_summary(struct db *db, int64_t id, const struct run_summary *row, struct err *err)
 {
-	if (!m || !m->mode)
-		return true;
+	return !row->mode ||
+	       db_step_once(
+		   db->writer,
+		   db_prepare(db->writer, err,
+			      "INSERT INTO run_summary(run" SUMMARY_COLUMNS(
+				  COLUMN_NAME) ") VALUES(?" SUMMARY_COLUMNS(COLUMN_PARAMETER) ")",
+			      "i" SUMMARY_COLUMNS(COLUMN_TYPE),
+			      id SUMMARY_COLUMNS(COLUMN_ARGUMENT)),
+		   "store the summary", err);
+}
+
+/* The report, compressed. */
+struct packed {
+	struct buf bytes;
+	int codec;
+};
+
+static bool store_report(struct db *db, int64_t id, const struct run_outcome *o,
+			 const struct packed *packed, struct err *err)
+{
+	int64_t environment = 0;
+
+	return store_environment(db, o->environment, &environment, err) &&
+	       db_step_once(db->writer,
+			    db_prepare(db->writer, err,
+				       "INSERT INTO report(run, environment, codec, bytes, data) "
+				       "VALUES(?1, ?2, ?3, ?4, ?5)",
+				       "iiiib", id, environment, (int64_t)packed->codec,
+				       (int64_t)o->report_len, packed->bytes.data,
+				       packed->bytes.len),
+			    "store the report", err);
+}
+
+static bool drop_of(struct db *db, const char *sql, int64_t run, const char *what, struct err *err)
+{
+	return db_step_once(db->writer, db_prepare(db->writer, err, sql, "i", run), what, err);
+}
+
+static bool store_figure(struct db *db, int64_t run, const struct run_figure *row, struct err *err)
+{
 	return db_step_once(
 	    db->writer,
 	    db_prepare(db->writer, err,
-		       "INSERT INTO run_summary VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
-		       " nullif(?11, -1))",
-		       "itt"
-		       "ddddddd"
-		       "i",
-		       id, m->mode, m->verdict, m->speedup, m->speedup_lo, m->speedup_hi,
-		       m->median_us, m->calls_to_repay, m->crossover_n, m->at_n,
-		       (int64_t)m->breaks),
-	    "store the summary", err);
+		       "INSERT INTO run_figure(run" FIGURE_COLUMNS(
+			   COLUMN_NAME) ") VALUES(?" FIGURE_COLUMNS(COLUMN_PARAMETER) ")",
+		       "i" FIGURE_COLUMNS(COLUMN_TYPE), run FIGURE_COLUMNS(COLUMN_ARGUMENT)),
+	    "store a figure", err);
 }
 
-static bool store_report(struct db *db, int64_t id, int64_t environment, const char *report,
-			 size_t len, struct err *err)
+static bool store_figures(struct db *db, int64_t run, const struct run_figures *f, struct err *err)
 {
-	struct buf packed = { 0 };
-	int codec;
-	bool ok;
+	bool ok = drop_of(db, "DELETE FROM run_figure WHERE run = ?1", run, "replace figures",
+			  err) &&
+		  db_step_once(db->writer,
+			       db_prepare(db->writer, err,
+					  "UPDATE run SET source_hash = ?2, settings_hash = ?3 "
+					  "WHERE id = ?1",
+					  "itt", run, f->source_hash, f->settings_hash),
+			       "store what a run is of", err);
 
-	ok = codec_encode(report, len, &packed, &codec, err) &&
-	     db_step_once(db->writer,
-			  db_prepare(db->writer, err,
-				     "INSERT INTO report(run, environment, codec, bytes, data) "
-				     "VALUES(?1, ?2, ?3, ?4, ?5)",
-				     "iiiib", id, environment, (int64_t)codec, (int64_t)len,
-				     packed.data, packed.len),
-			  "store the report", err);
-	buf_finish(&packed);
+	for (size_t i = 0; ok && i < f->n; i++)
+		ok = store_figure(db, run, &f->at[i], err);
 	return ok;
 }
 
-/* Within a transaction. */
-static bool finish(struct db *db, int64_t id, const char *report, size_t report_len,
-		   const char *environment, const struct run_summary *summary, struct err *err)
+static bool store_result(struct db *db, int64_t run, const struct run_result *row, struct err *err)
 {
-	int64_t environment_id = 0;
-	bool ok;
+	return db_step_once(
+	    db->writer,
+	    db_prepare(db->writer, err,
+		       "INSERT OR REPLACE INTO run_result(run" RESULT_COLUMNS(
+			   COLUMN_NAME) ") VALUES(?" RESULT_COLUMNS(COLUMN_PARAMETER) ")",
+		       "i" RESULT_COLUMNS(COLUMN_TYPE), run RESULT_COLUMNS(COLUMN_ARGUMENT)),
+	    "store what a mode gave", err);
+}
 
-	ok = db_step_once(db->writer,
-			  db_prepare(db->writer, err,
-				     "UPDATE run SET status = 'done', finished_ns = ?2 WHERE id = "
-				     "?1 AND status = 'running'",
-				     "ii", id, clock_wall_ns()),
-			  "end a run", err);
+static bool is_in_suite(struct db *db, int64_t run, bool *is, struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(db->writer, err, "SELECT 1 FROM suite_run WHERE run = ?1", "i",
+				     run);
+	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
+
+	*is = code == SQLITE_ROW;
+	if (s && code != SQLITE_ROW && code != SQLITE_DONE)
+		db_fail(db->writer, "look for a run's suite", err);
+	sqlite3_finalize(s);
+	return code == SQLITE_ROW || code == SQLITE_DONE;
+}
+
+static bool store_results(struct db *db, int64_t run, const struct run_outcome *o, struct err *err)
+{
+	bool is = false, ok = is_in_suite(db, run, &is, err);
+
+	if (!ok || !is)
+		return ok;
+	ok = drop_of(db, "DELETE FROM run_result WHERE run = ?1", run, "replace what modes gave",
+		     err);
+	for (size_t i = 0; ok && i < o->n_results; i++)
+		ok = store_result(db, run, &o->results[i], err);
+	return ok;
+}
+
+static bool store_block(struct db *db, int64_t run, int64_t seq, const struct timeline_row *row,
+			struct err *err)
+{
+	return db_step_once(
+	    db->writer,
+	    db_prepare(db->writer, err,
+		       "INSERT INTO timeline_block(run, seq, data" BLOCK_COLUMNS(
+			   COLUMN_NAME) ") VALUES(?, ?, ?" BLOCK_COLUMNS(COLUMN_PARAMETER) ")",
+		       "iib" BLOCK_COLUMNS(COLUMN_TYPE), run, seq, row->data,
+		       row->len BLOCK_COLUMNS(COLUMN_ARGUMENT)),
+	    "store a timeline", err);
+}
+
+/* In place of those that the run has: an older version stored them ahead of the rest. */
+static bool store_blocks(struct db *db, int64_t run, const struct run_outcome *o, struct err *err)
+{
+	static const char what[] = "replace a timeline";
+	bool ok = drop_of(db, "DELETE FROM timeline_block WHERE run = ?1", run, what, err) &&
+		  drop_of(db, "DELETE FROM timeline_answer WHERE run = ?1", run, what, err);
+
+	for (size_t i = 0; ok && i < o->n_blocks; i++)
+		ok = store_block(db, run, (int64_t)i, &o->blocks[i], err);
+	return ok;
+}
+
+/* ---- the end of a run ---- */
+
+/* Its row, its report and its summary. */
+static bool store_end(struct db *db, int64_t id, const struct run_outcome *o,
+		      const struct packed *packed, struct err *err)
+{
+	bool ok = db_step_once(db->writer,
+			       db_prepare(db->writer, err,
+					  "UPDATE run SET status = 'done', finished_ns = ?2 WHERE "
+					  "id = ?1 AND status = 'running'",
+					  "ii", id, clock_wall_ns()),
+			       "end a run", err);
+
 	if (ok && sqlite3_changes(db->writer) == 0)
 		ok = err_set(err, ERR_CONFLICT, "run %lld is not running any more", (long long)id);
-	ok = ok && store_environment(db, environment, &environment_id, err) &&
-	     store_report(db, id, environment_id, report, report_len, err) &&
-	     store_summary(db, id, summary, err);
+	return ok && store_report(db, id, o, packed, err) &&
+	       store_summary(db, id, &o->summary, err);
+}
+
+static bool pack(const struct run_outcome *o, struct packed *out, struct err *err)
+{
+	*out = (struct packed){ 0 };
+	return codec_encode(o->report, o->report_len, &out->bytes, &out->codec, err);
+}
+
+bool db_run_finish(struct db *db, int64_t id, const struct run_outcome *o, struct err *err)
+{
+	struct packed packed;
+	bool ok = pack(o, &packed, err) && db_write_begin(db, err);
+
+	if (ok) {
+		ok = store_end(db, id, o, &packed, err) && store_blocks(db, id, o, err) &&
+		     store_results(db, id, o, err) &&
+		     (!o->figures.source_hash || store_figures(db, id, &o->figures, err));
+		ok = db_write_end(db, ok, err);
+	}
+	buf_finish(&packed.bytes);
 	return ok;
 }
 
-bool db_run_finish(struct db *db, int64_t id, const char *report, size_t report_len,
-		   const char *environment, const struct run_summary *summary, struct err *err)
+bool db_trace_become(struct db *db, int64_t id, const struct run *as,
+		     const struct run_outcome *outcome, struct err *err)
 {
-	return db_write_begin(db, err) &&
-	       db_write_end(db, finish(db, id, report, report_len, environment, summary, err), err);
-}
+	struct packed packed;
+	bool ok = pack(outcome, &packed, err) && db_write_begin(db, err);
 
-bool db_trace_become(struct db *db, int64_t id, const struct run *as, const char *report,
-		     const char *environment, const struct run_summary *summary, struct err *err)
-{
-	return db_write_begin(db, err) &&
-	       db_write_end(db,
-			    run_become(db, id, as, err) &&
-				finish(db, id, report, strlen(report), environment, summary, err),
-			    err);
+	if (ok)
+		ok = db_write_end(
+		    db, run_become(db, id, as, err) && store_end(db, id, outcome, &packed, err),
+		    err);
+	buf_finish(&packed.bytes);
+	return ok;
 }
 
 bool db_trace_become_ended(struct db *db, int64_t id, const struct run *as, enum run_status status,
@@ -111,6 +282,14 @@ bool db_trace_become_ended(struct db *db, int64_t id, const struct run *as, enum
 	       db_write_end(db, run_become(db, id, as, err) && run_end(db, id, status, why, err),
 			    err);
 }
+
+bool db_figures_put(struct db *db, int64_t run, const struct run_figures *figures, struct err *err)
+{
+	return db_write_begin(db, err) &&
+	       db_write_end(db, store_figures(db, run, figures, err), err);
+}
+
+/* ---- reading ---- */
 
 bool db_report_get(struct db *db, int64_t id, struct buf *report, struct buf *environment,
 		   struct err *err)
@@ -138,6 +317,144 @@ bool db_report_get(struct db *db, int64_t id, struct buf *report, struct buf *en
 			db_fail(h, "read a report", err);
 		}
 	}
+	sqlite3_finalize(s);
+	db_reader_give(db, h);
+	return ok;
+}
+
+/* ---- timelines ---- */
+
+/* The number of the next block; false unless the run takes `bytes` more. */
+static bool find_room(struct db *db, int64_t run, size_t bytes, size_t most, int64_t *next,
+		      struct err *err)
+{
+	sqlite3_stmt *s = db_prepare(
+	    db->writer, err,
+	    "SELECT coalesce(max(seq) + 1, 0), coalesce(sum(length(data)), 0) FROM timeline_block"
+	    " WHERE run = ?1",
+	    "i", run);
+	bool ok = s && sqlite3_step(s) == SQLITE_ROW;
+
+	if (ok) {
+		*next = sqlite3_column_int64(s, 0);
+		if ((size_t)sqlite3_column_int64(s, 1) + bytes > most)
+			ok = err_set(err, ERR_TOO_LARGE,
+				     "run %lld keeps at most %zu MiB of events; trace a part of "
+				     "the program",
+				     (long long)run, most >> 20);
+	} else if (s) {
+		db_fail(db->writer, "count blocks", err);
+	}
+	sqlite3_finalize(s);
+	return ok;
+}
+
+bool db_trace_append(struct db *db, int64_t run, const struct trace_post *post, struct err *err)
+{
+	int64_t next = 0, at = post->at;
+	size_t bytes = 0;
+	bool ok;
+
+	for (size_t i = 0; i < post->n; i++)
+		bytes += post->blocks[i].len;
+	if (!db_write_begin(db, err))
+		return false;
+	ok = db_step_once(db->writer,
+			  db_prepare(db->writer, err,
+				     "UPDATE run SET heard_ns = ?2 WHERE id = ?1 AND kind = 'trace'"
+				     " AND status = 'running'",
+				     "ii", run, clock_wall_ns()),
+			  "add to a trace", err);
+	if (ok && sqlite3_changes(db->writer) == 0)
+		ok = err_set(err, ERR_CONFLICT, "run %lld is no trace that is being recorded",
+			     (long long)run);
+	ok = ok && find_room(db, run, bytes, post->most_bytes, &next, err);
+	if (ok && at > next)
+		ok = err_set(err, ERR_CONFLICT, "run %lld has %lld blocks; the next is not %lld",
+			     (long long)run, (long long)next, (long long)at);
+	for (size_t i = 0; ok && i < post->n; i++)
+		if (at + (int64_t)i >= next)
+			ok = store_block(db, run, at + (int64_t)i, &post->blocks[i], err);
+	return db_write_end(db, ok, err);
+}
+
+/* Steps through the rows of s; the connection is `h`. */
+static bool each_row(sqlite3 *h, sqlite3_stmt *s, timeline_row_fn *each, void *self,
+		     struct err *err)
+{
+	int code;
+
+	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+		struct timeline_row row = { .data = sqlite3_column_blob(s, 0),
+					    .len = (size_t)sqlite3_column_bytes(s, 0) };
+		struct timeline_row *out = &row;
+		int at = 1;
+
+		BLOCK_COLUMNS(COLUMN_READ)
+		if (!each(self, &row, err))
+			return false;
+	}
+	return code == SQLITE_DONE || db_fail(h, "read a timeline", err);
+}
+
+bool db_timeline_each(struct db *db, int64_t run, struct block_range range, timeline_row_fn *each,
+		      void *self, struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+	sqlite3_stmt *s = db_prepare(
+	    h, err,
+	    "SELECT data" BLOCK_COLUMNS(COLUMN_NAME) " FROM timeline_block"
+						     " WHERE run = ?1 AND kind = ?2"
+						     " AND t0_ns <= ?4 AND t1_ns >= ?3"
+						     " ORDER BY seq",
+	    "iiii", run, range.kind, range.t0_ns, range.t1_ns);
+	bool ok = s && each_row(h, s, each, self, err);
+
+	sqlite3_finalize(s);
+	db_reader_give(db, h);
+	return ok;
+}
+
+bool db_timeline_answer_put(struct db *db, const struct answer_key *key, const void *bytes,
+			    size_t len, struct err *err)
+{
+	struct buf packed = { 0 };
+	int codec;
+	bool ok = codec_encode(bytes, len, &packed, &codec, err) && db_write_begin(db, err);
+
+	if (ok) {
+		ok = db_step_once(
+		    db->writer,
+		    db_prepare(
+			db->writer, err,
+			"INSERT OR REPLACE INTO timeline_answer VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+			"itiiib", key->run, key->lanes, key->version, (int64_t)codec, (int64_t)len,
+			packed.data, packed.len),
+		    "keep an answer", err);
+		ok = db_write_end(db, ok, err);
+	}
+	buf_finish(&packed);
+	return ok;
+}
+
+bool db_timeline_answer_get(struct db *db, const struct answer_key *key, struct buf *out,
+			    bool *found, struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+	sqlite3_stmt *s = db_prepare(h, err,
+				     "SELECT codec, bytes, data FROM timeline_answer WHERE run = ?1"
+				     " AND lanes = ?2 AND version = ?3",
+				     "iti", key->run, key->lanes, key->version);
+	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
+	bool ok = code == SQLITE_DONE;
+
+	*found = code == SQLITE_ROW;
+	if (*found)
+		ok = codec_decode(sqlite3_column_int(s, 0), sqlite3_column_blob(s, 2),
+				  (size_t)sqlite3_column_bytes(s, 2),
+				  (size_t)sqlite3_column_int64(s, 1), out, err);
+	else if (s && !ok)
+		db_fail(h, "read an answer", err);
 	sqlite3_finalize(s);
 	db_reader_give(db, h);
 	return ok;

@@ -1,4 +1,4 @@
-/* db/runs.c -- runs: rows that are jobs until they end. */
+/* db/runs.c -- rows of runs, which are jobs until they end: posted, claimed, ended, read. */
 #include <math.h>
 #include <string.h>
 
@@ -47,51 +47,61 @@ static bool insert_tags(struct db *db, int64_t id, const char *tags, struct err 
 	return ok;
 }
 
-bool run_insert(struct db *db, const struct run *run, int64_t *id, struct err *err)
+bool run_insert(struct db *db, const struct run *row, int64_t *id, struct err *err)
 {
 	char hash[HASH_HEX_BYTES];
+	int64_t now = clock_wall_ns();
 	bool ok;
 
-	hash_hex(run->workload, strlen(run->workload), hash);
+	hash_hex(row->workload, strlen(row->workload), hash);
 	ok = db_step_once(
 	    db->writer,
-	    db_prepare(
-		db->writer, err,
-		"INSERT INTO run(name, project, device, workload, workload_hash, modes, commit_id,"
-		" branch, status, created_ns, kind, started_ns, heard_ns)"
-		" VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, iif(?10 = 'trace', 'running', 'queued'),"
-		" ?9, ?10, iif(?10 = 'trace', ?9, NULL), iif(?10 = 'trace', ?9, NULL))",
-		"ttttttttit", run->name, run->project, run->device, run->workload, hash, run->modes,
-		run->commit, run->branch, clock_wall_ns(), run->trace ? "trace" : "workload"),
+	    db_prepare(db->writer, err,
+		       "INSERT INTO run(workload, workload_hash, status, kind, created_ns,"
+		       " started_ns, heard_ns" RUN_POSTED_COLUMNS(
+			   COLUMN_NAME) ")"
+					" VALUES(?, ?, ?, ?, ?, nullif(?, 0), nullif(?, "
+					"0)" RUN_POSTED_COLUMNS(COLUMN_PARAMETER) ")",
+		       "ttttiii" RUN_POSTED_COLUMNS(COLUMN_TYPE), row->workload, hash,
+		       row->trace ? "running" : "queued", row->trace ? "trace" : "workload", now,
+		       row->trace ? now : INT64_C(0),
+		       row->trace ? now : INT64_C(0) RUN_POSTED_COLUMNS(COLUMN_ARGUMENT)),
 	    "store the run", err);
 	if (ok) {
 		*id = sqlite3_last_insert_rowid(db->writer);
-		ok = insert_tags(db, *id, run->tags, err);
+		ok = insert_tags(db, *id, row->tags, err);
 	}
 	return ok;
 }
 
-bool run_become(struct db *db, int64_t id, const struct run *as, struct err *err)
+bool run_become(struct db *db, int64_t id, const struct run *row, struct err *err)
 {
 	char hash[HASH_HEX_BYTES];
 	bool ok;
 
-	hash_hex(as->workload, strlen(as->workload), hash);
+	hash_hex(row->workload, strlen(row->workload), hash);
 	ok = db_step_once(
 	    db->writer,
 	    db_prepare(db->writer, err,
-		       "UPDATE run SET name = ?2, project = ?3, device = ?4, workload = ?5,"
-		       " workload_hash = ?6, modes = ?7, commit_id = ?8, branch = ?9,"
-		       " imported = ?10, kind = ?11"
-		       " WHERE id = ?1 AND kind = 'trace' AND status = 'running'",
-		       "itttttttttt", id, as->name, as->project, as->device, as->workload, hash,
-		       as->modes, as->commit, as->branch, as->imported,
-		       as->trace ? "trace" : "workload"),
+		       "UPDATE run SET (workload, workload_hash, imported, "
+		       "kind" RUN_POSTED_COLUMNS(COLUMN_NAME) ") = (?2, ?3, ?4, "
+							      "?5" RUN_POSTED_COLUMNS(
+								  COLUMN_PARAMETER) ")"
+										    " WHERE id "
+										    "= ?1 AND "
+										    "kind = "
+										    "'trace' "
+										    "AND "
+										    "status = "
+										    "'running'",
+		       "itttt" RUN_POSTED_COLUMNS(COLUMN_TYPE), id, row->workload, hash,
+		       row->imported,
+		       row->trace ? "trace" : "workload" RUN_POSTED_COLUMNS(COLUMN_ARGUMENT)),
 	    "make a run of a trace", err);
 	if (ok && sqlite3_changes(db->writer) == 0)
 		ok = err_set(err, ERR_CONFLICT, "run %lld is no trace that is being recorded",
 			     (long long)id);
-	return ok && insert_tags(db, id, as->tags, err);
+	return ok && insert_tags(db, id, row->tags, err);
 }
 
 bool db_run_insert(struct db *db, const struct run *run, int64_t *id, struct err *err)
@@ -112,53 +122,35 @@ double number_at(sqlite3_stmt *s, int column, double where_null)
 							     : sqlite3_column_double(s, column);
 }
 
-static void read_summary(sqlite3_stmt *s, int at, struct arena *arena, struct run_summary *out)
+static enum run_status status_at(sqlite3_stmt *s, int column)
 {
-	if (sqlite3_column_type(s, at) == SQLITE_NULL)
-		return;
-	*out = (struct run_summary){
-		.mode = text_at(s, at, arena),
-		.verdict = text_at(s, at + 1, arena),
-		.speedup = sqlite3_column_double(s, at + 2),
-		.speedup_lo = sqlite3_column_double(s, at + 3),
-		.speedup_hi = sqlite3_column_double(s, at + 4),
-		.median_us = sqlite3_column_double(s, at + 5),
-		.calls_to_repay = number_at(s, at + 6, INFINITY),
-		.crossover_n = number_at(s, at + 7, NAN),
-		.at_n = number_at(s, at + 8, NAN),
-	};
+	enum run_status status = RUN_QUEUED;
+
+	run_status_from_name((const char *)sqlite3_column_text(s, column), &status);
+	return status;
 }
 
-void run_read(sqlite3_stmt *s, struct arena *arena, struct run *out)
+static int read_summary(sqlite3_stmt *s, int at, struct arena *arena, struct run_summary *out)
 {
-	*out = (struct run){
-		.id = sqlite3_column_int64(s, 0),
-		.name = text_at(s, 1, arena),
-		.project = text_at(s, 2, arena),
-		.device = text_at(s, 3, arena),
-		.workload = "",
-		.modes = text_at(s, 4, arena),
-		.commit = text_at(s, 5, arena),
-		.branch = text_at(s, 6, arena),
-		.attempts = sqlite3_column_int(s, 8),
-		.created_ns = sqlite3_column_int64(s, 9),
-		.started_ns = sqlite3_column_int64(s, 10),
-		.finished_ns = sqlite3_column_int64(s, 11),
-		.tags = text_at(s, 16, arena),
-	};
-	run_status_from_name((const char *)sqlite3_column_text(s, 7), &out->status);
-	if (sqlite3_column_type(s, 12) != SQLITE_NULL)
-		err_at(&out->error, err_from_name((const char *)sqlite3_column_text(s, 12)),
-		       sqlite3_column_int(s, 14), sqlite3_column_int(s, 15), "%s",
-		       (const char *)sqlite3_column_text(s, 13));
-	read_summary(s, 17, arena, &out->summary);
-	out->summary.breaks = (int)number_at(s, 32, -1);
-	out->trace = sqlite3_column_int(s, 26);
-	out->note = text_at(s, 27, arena);
-	out->baseline = sqlite3_column_int(s, 28);
-	out->source_hash = text_at(s, 29, arena);
-	out->settings_hash = text_at(s, 30, arena);
-	out->imported = text_at(s, 31, arena);
+	SUMMARY_COLUMNS(COLUMN_READ)
+	if (!out->mode)
+		*out = (struct run_summary){ .breaks = -1 };
+	return at;
+}
+
+int run_read(sqlite3_stmt *s, struct arena *arena, struct run *out)
+{
+	int at = 1;
+
+	*out = (struct run){ .id = sqlite3_column_int64(s, 0), .workload = "" };
+	RUN_POSTED_COLUMNS(COLUMN_READ)
+	RUN_KEPT_COLUMNS(COLUMN_READ)
+	at = read_summary(s, at, arena, &out->summary);
+	if (sqlite3_column_type(s, at) != SQLITE_NULL)
+		err_at(&out->error, err_from_name((const char *)sqlite3_column_text(s, at)),
+		       sqlite3_column_int(s, at + 2), sqlite3_column_int(s, at + 3), "%s",
+		       (const char *)sqlite3_column_text(s, at + 1));
+	return at + 4;
 }
 
 static bool get_with(sqlite3 *h, int64_t id, struct arena *arena, struct run *out, struct err *err)
@@ -171,8 +163,7 @@ static bool get_with(sqlite3 *h, int64_t id, struct arena *arena, struct run *ou
 		return false;
 	code = sqlite3_step(s);
 	if (code == SQLITE_ROW) {
-		run_read(s, arena, out);
-		out->workload = text_at(s, N_RUN_COLUMNS, arena);
+		out->workload = text_at(s, run_read(s, arena, out), arena);
 	} else if (code == SQLITE_DONE) {
 		err_set(err, ERR_NOT_FOUND, "there is no run %lld", (long long)id);
 	} else {

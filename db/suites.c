@@ -1,41 +1,10 @@
-/* db/suites.c -- suites: many runs with one parent. */
+/* db/suites.c -- suites, many runs with one parent, and what the modes of these runs gave. */
 #include <math.h>
 #include <string.h>
 
 #include "db/internal.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/vec.h"
-
-static bool put_result(struct db *db, int64_t run, const struct run_result *r, struct err *err)
-{
-	return db_step_once(
-	    db->writer,
-	    db_prepare(db->writer, err,
-		       "INSERT OR REPLACE INTO run_result VALUES(?1, ?2, ?3, ?4, nullif(?5, ''),"
-		       " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, nullif(?14, -1), nullif(?15, -1),"
-		       " nullif(?16, -1), nullif(?17, -1))",
-		       "ittttddddddddiiii", run, r->engine, r->mode, r->status, r->reason,
-		       r->speedup, r->speedup_lo, r->speedup_hi, r->median_us, r->compile_ms,
-		       r->launches, r->peak_bytes, r->max_abs_error, r->graphs, r->capture_breaks,
-		       r->lowering_breaks, r->recompiles),
-	    "store what a mode gave", err);
-}
-
-bool db_results_put(struct db *db, int64_t run, const struct run_result *results, size_t n,
-		    struct err *err)
-{
-	bool ok;
-
-	if (!db_write_begin(db, err))
-		return false;
-	ok = db_step_once(
-	    db->writer,
-	    db_prepare(db->writer, err, "DELETE FROM run_result WHERE run = ?1", "i", run),
-	    "replace what modes gave", err);
-	for (size_t i = 0; ok && i < n; i++)
-		ok = put_result(db, run, &results[i], err);
-	return db_write_end(db, ok, err);
-}
 
 static bool insert_member(struct db *db, int64_t suite, struct suite_member *m, struct err *err)
 {
@@ -49,40 +18,36 @@ static bool insert_member(struct db *db, int64_t suite, struct suite_member *m, 
 		run_end(db, m->run.id, RUN_FAILED, &m->run.error, err));
 }
 
-bool db_suite_insert(struct db *db, struct suite *suite, struct suite_member *members, size_t n,
+bool db_suite_insert(struct db *db, struct suite *row, struct suite_member *members, size_t n,
 		     struct err *err)
 {
 	bool ok;
 
 	if (!db_write_begin(db, err))
 		return false;
+	row->created_ns = clock_wall_ns();
 	ok = db_step_once(
 	    db->writer,
 	    db_prepare(db->writer, err,
-		       "INSERT INTO suite(name, project, request, workloads, created_ns)"
-		       " VALUES(?1, ?2, ?3, ?4, ?5)",
-		       "tttti", suite->name, suite->project, suite->request, suite->workloads,
-		       clock_wall_ns()),
+		       "INSERT INTO suite(id" SUITE_COLUMNS(COLUMN_NAME) ") VALUES(?" SUITE_COLUMNS(
+			   COLUMN_PARAMETER) ")",
+		       "c" SUITE_COLUMNS(COLUMN_TYPE), INT64_C(-1) SUITE_COLUMNS(COLUMN_ARGUMENT)),
 	    "store a suite", err);
 	if (ok)
-		suite->id = sqlite3_last_insert_rowid(db->writer);
+		row->id = sqlite3_last_insert_rowid(db->writer);
 	for (size_t i = 0; ok && i < n; i++)
-		ok = insert_member(db, suite->id, &members[i], err);
+		ok = insert_member(db, row->id, &members[i], err);
 	return db_write_end(db, ok, err);
 }
 
-#define SUITE_COLUMNS "id, name, project, request, workloads, created_ns"
+#define SUITE_NAMES "id" SUITE_COLUMNS(COLUMN_NAME)
 
 static void read_suite(sqlite3_stmt *s, struct arena *arena, struct suite *out)
 {
-	*out = (struct suite){
-		.id = sqlite3_column_int64(s, 0),
-		.name = text_at(s, 1, arena),
-		.project = text_at(s, 2, arena),
-		.request = text_at(s, 3, arena),
-		.workloads = text_at(s, 4, arena),
-		.created_ns = sqlite3_column_int64(s, 5),
-	};
+	int at = 1;
+
+	*out = (struct suite){ .id = sqlite3_column_int64(s, 0) };
+	SUITE_COLUMNS(COLUMN_READ)
 }
 
 /* Its runs by status. */
@@ -110,8 +75,8 @@ static bool count_runs(sqlite3 *h, struct suite *suite, struct err *err)
 static bool get_with(sqlite3 *h, int64_t id, struct arena *arena, struct suite *out,
 		     struct err *err)
 {
-	sqlite3_stmt *s = db_prepare(h, err, "SELECT " SUITE_COLUMNS " FROM suite WHERE id = ?1",
-				     "i", id);
+	sqlite3_stmt *s = db_prepare(h, err, "SELECT " SUITE_NAMES " FROM suite WHERE id = ?1", "i",
+				     id);
 	int code;
 
 	if (!s)
@@ -150,42 +115,44 @@ static bool count_all(sqlite3 *h, int64_t *total, struct err *err)
 	return ok;
 }
 
-static bool list_with(sqlite3 *h, int64_t before_id, int limit, struct arena *arena,
-		      struct suite **suites, int *n, int64_t *next, int64_t *total, struct err *err)
+static bool list_with(sqlite3 *h, const struct suite_query *q, struct arena *arena,
+		      struct suite_page *out, struct err *err)
 {
-	struct suite *rows = ARENA_ARRAY(arena, struct suite, (size_t)limit + 1);
 	sqlite3_stmt *s;
-	int code, len = 0;
+	int code;
 	bool ok = true;
 
-	if (!rows)
+	*out = (struct suite_page){ .suites = ARENA_ARRAY(arena, struct suite,
+							  (size_t)q->limit + 1) };
+	if (!out->suites)
 		return err_set(err, ERR_MEMORY, "out of memory while listing suites");
-	s = count_all(h, total, err)
+	s = count_all(h, &out->total, err)
 		? db_prepare(h, err,
-			     "SELECT " SUITE_COLUMNS " FROM suite WHERE ?1 = 0 OR id < ?1"
+			     "SELECT " SUITE_NAMES " FROM suite WHERE ?1 = 0 OR id < ?1"
 			     " ORDER BY id DESC LIMIT ?2",
-			     "ii", before_id, (int64_t)limit + 1)
+			     "ii", q->before_id, (int64_t)q->limit + 1)
 		: NULL;
 	if (!s)
 		return false;
 	while ((code = sqlite3_step(s)) == SQLITE_ROW)
-		read_suite(s, arena, &rows[len++]);
+		read_suite(s, arena, &out->suites[out->n++]);
 	if (code != SQLITE_DONE)
 		db_fail(h, "list suites", err);
 	sqlite3_finalize(s);
-	*next = len > limit ? rows[limit - 1].id : 0;
-	*n = len > limit ? limit : len;
-	*suites = rows;
-	for (int i = 0; ok && i < *n; i++)
-		ok = count_runs(h, &rows[i], err);
+	if (out->n > q->limit) {
+		out->n = q->limit;
+		out->next = out->suites[q->limit - 1].id;
+	}
+	for (int i = 0; ok && i < out->n; i++)
+		ok = count_runs(h, &out->suites[i], err);
 	return ok && code == SQLITE_DONE;
 }
 
-bool db_suite_list(struct db *db, int64_t before_id, int limit, struct arena *arena,
-		   struct suite **suites, int *n, int64_t *next, int64_t *total, struct err *err)
+bool db_suite_list(struct db *db, const struct suite_query *query, struct arena *arena,
+		   struct suite_page *out, struct err *err)
 {
 	sqlite3 *h = db_reader_take(db);
-	bool ok = list_with(h, before_id, limit, arena, suites, n, next, total, err);
+	bool ok = list_with(h, query, arena, out, err);
 
 	db_reader_give(db, h);
 	return ok;
@@ -209,9 +176,10 @@ static bool read_members(sqlite3 *h, int64_t id, struct arena *arena, struct sui
 	if (!s)
 		return false;
 	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-		run_read(s, arena, &rows[len].run);
-		rows[len].workload = sqlite3_column_int64(s, N_RUN_COLUMNS);
-		rows[len++].policy = text_at(s, N_RUN_COLUMNS + 1, arena);
+		int at = run_read(s, arena, &rows[len].run);
+
+		rows[len].workload = sqlite3_column_int64(s, at);
+		rows[len++].policy = text_at(s, at + 1, arena);
 	}
 	if (code != SQLITE_DONE)
 		db_fail(h, "read the runs of a suite", err);
@@ -220,35 +188,17 @@ static bool read_members(sqlite3 *h, int64_t id, struct arena *arena, struct sui
 	return code == SQLITE_DONE;
 }
 
-static int64_t count_at(sqlite3_stmt *s, int column)
-{
-	return sqlite3_column_type(s, column) == SQLITE_NULL ? -1 : sqlite3_column_int64(s, column);
-}
+#define RESULT_NAME(field, column, type, null) ", run_result." column
 
 static struct run_result read_result(sqlite3_stmt *s, struct arena *arena)
 {
-	bool reason = sqlite3_column_type(s, 5) != SQLITE_NULL;
+	struct run_result row = { .run = sqlite3_column_int64(s, 0),
+				  .policy = text_at(s, 1, arena) };
+	struct run_result *out = &row;
+	int at = 2;
 
-	return (struct run_result){
-		.run = sqlite3_column_int64(s, 0),
-		.engine = text_at(s, 1, arena),
-		.policy = text_at(s, 2, arena),
-		.mode = text_at(s, 3, arena),
-		.status = text_at(s, 4, arena),
-		.reason = reason ? text_at(s, 5, arena) : NULL,
-		.speedup = number_at(s, 6, NAN),
-		.speedup_lo = number_at(s, 7, NAN),
-		.speedup_hi = number_at(s, 8, NAN),
-		.median_us = number_at(s, 9, NAN),
-		.compile_ms = number_at(s, 10, NAN),
-		.launches = number_at(s, 11, NAN),
-		.peak_bytes = number_at(s, 12, NAN),
-		.max_abs_error = number_at(s, 13, NAN),
-		.graphs = count_at(s, 14),
-		.capture_breaks = count_at(s, 15),
-		.lowering_breaks = count_at(s, 16),
-		.recompiles = count_at(s, 17),
-	};
+	RESULT_COLUMNS(COLUMN_READ)
+	return row;
 }
 
 static bool count_results(sqlite3 *h, int64_t id, int *n, struct err *err)
@@ -279,16 +229,15 @@ static bool read_results(sqlite3 *h, int64_t id, struct arena *arena, struct run
 	if (!rows)
 		return err_set(err, ERR_MEMORY, "out of memory for a suite");
 	/* in the order of modes of a run: eager, then as they are measured */
-	s = db_prepare(
-	    h, err,
-	    "SELECT run_result.run, engine, suite_run.policy, run_result.mode,"
-	    " run_result.status, reason, speedup, speedup_lo, speedup_hi, median_us,"
-	    " compile_ms, launches, peak_bytes, max_abs_error, graphs, capture_breaks,"
-	    " lowering_breaks, recompiles FROM run_result"
-	    " JOIN suite_run ON suite_run.run = run_result.run"
-	    " JOIN run ON run.id = run_result.run WHERE suite = ?1 ORDER BY run_result.run,"
-	    " engine, instr(',' || modes || ',', ',' || run_result.mode || ',') LIMIT ?2",
-	    "ii", id, (int64_t)most);
+	s = db_prepare(h, err,
+		       "SELECT run_result.run, suite_run.policy" RESULT_COLUMNS(
+			   RESULT_NAME) " FROM run_result"
+					" JOIN suite_run ON suite_run.run = run_result.run"
+					" JOIN run ON run.id = run_result.run WHERE suite = ?1 "
+					"ORDER BY run_result.run,"
+					" engine, instr(',' || modes || ',', ',' || "
+					"run_result.mode || ',') LIMIT ?2",
+		       "ii", id, (int64_t)most);
 	if (!s)
 		return false;
 	while ((code = sqlite3_step(s)) == SQLITE_ROW)
@@ -301,34 +250,20 @@ static bool read_results(sqlite3 *h, int64_t id, struct arena *arena, struct run
 	return code == SQLITE_DONE;
 }
 
-bool db_suite_members(struct db *db, int64_t id, struct arena *arena, struct suite_member **members,
-		      int *n_members, struct run_result **results, int *n_results, struct err *err)
+bool db_suite_members(struct db *db, int64_t id, struct arena *arena, struct suite_contents *out,
+		      struct err *err)
 {
 	sqlite3 *h = db_reader_take(db);
 	struct suite suite = { .id = id };
 	bool ok = count_runs(h, &suite, err);
 
-	*n_members = 0;
+	*out = (struct suite_contents){ 0 };
 	for (int i = 0; i < RUN_STATUS_COUNT; i++)
-		*n_members += (int)suite.counts[i];
-	ok = ok && read_members(h, id, arena, members, *n_members, err) &&
-	     read_results(h, id, arena, results, n_results, err);
+		out->n_members += (int)suite.counts[i];
+	ok = ok && read_members(h, id, arena, &out->members, out->n_members, err) &&
+	     read_results(h, id, arena, &out->results, &out->n_results, err);
 	db_reader_give(db, h);
 	return ok;
-}
-
-bool db_run_in_suite(struct db *db, int64_t run, bool *is, struct err *err)
-{
-	sqlite3 *h = db_reader_take(db);
-	sqlite3_stmt *s = db_prepare(h, err, "SELECT 1 FROM suite_run WHERE run = ?1", "i", run);
-	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
-
-	*is = code == SQLITE_ROW;
-	if (s && code != SQLITE_ROW && code != SQLITE_DONE)
-		db_fail(h, "look for a run's suite", err);
-	sqlite3_finalize(s);
-	db_reader_give(db, h);
-	return code == SQLITE_ROW || code == SQLITE_DONE;
 }
 
 bool db_suite_delete(struct db *db, int64_t id, struct err *err)

@@ -15,7 +15,9 @@ static int64_t done(struct fixture *f, const char *name, const char *commit, con
 			   .workload = "{}",
 			   .modes = "static",
 			   .commit = commit };
-	const struct run_summary none = { 0 };
+	const struct run_outcome outcome = { .report = "{}",
+					     .report_len = 2,
+					     .environment = machine };
 	struct err err = { 0 };
 	struct run claimed;
 	int64_t id = 0;
@@ -23,7 +25,7 @@ static int64_t done(struct fixture *f, const char *name, const char *commit, con
 
 	assert_true(db_run_insert(f->db, &row, &id, &err));
 	assert_true(db_run_claim(f->db, 0, &f->arena, &claimed, &found, &err) && found);
-	assert_true(db_run_finish(f->db, id, "{}", 2, machine, &none, &err));
+	assert_true(db_run_finish(f->db, id, &outcome, &err));
 	return id;
 }
 
@@ -36,31 +38,34 @@ static void put(struct fixture *f, int64_t run, const char *source, double at_5,
 	};
 	struct err err = { 0 };
 
-	assert_true(db_figures_put(f->db, run, source, "feed", figures, 3, &err));
+	assert_true(
+	    db_figures_put(f->db, run, &(struct run_figures){ source, "feed", figures, 3 }, &err));
 }
 
-static struct history_filter latency_of(const char *name)
+static struct history_query latency_of(const char *name)
 {
-	return (struct history_filter){
+	return (struct history_query){
 		.name = name, .metric = "latency", .mode = "static", .n = NAN, .limit = 10
 	};
 }
 
-static int history(struct fixture *f, struct history_filter filter, struct history_point **points,
+static int history(struct fixture *f, struct history_query filter, struct history_point **points,
 		   int64_t *total)
 {
 	struct err err = { 0 };
-	int n = -1;
+	struct history found;
 
-	if (!db_history(f->db, &filter, &f->arena, points, &n, total, &err))
+	if (!db_history(f->db, &filter, &f->arena, &found, &err))
 		fail_msg("%s", err.message);
-	return n;
+	*points = found.points;
+	*total = found.total;
+	return found.n;
 }
 
 static void runs_come_oldest_first_with_the_figure_asked_for(void **state)
 {
 	struct fixture *f = *state;
-	struct history_filter filter = latency_of("chain");
+	struct history_query filter = latency_of("chain");
 	int64_t a = done(f, "chain", "c1", "{}"), b = done(f, "chain", "c2", "{}"), total;
 	struct history_point *p;
 
@@ -101,8 +106,8 @@ static void a_run_without_figures_is_asked_for_once(void **state)
 
 	assert_int_equal(db_figures_missing(f->db, "chain", runs, 4, &err), 2);
 	assert_int_equal(runs[0], b);
-	assert_true(
-	    db_figures_put(f->db, b, "abc", "feed", NULL, 0, &err)); /* it measured nothing */
+	assert_true(db_figures_put(f->db, b, &(struct run_figures){ "abc", "feed", NULL, 0 },
+				   &err)); /* it measured nothing */
 	assert_int_equal(db_figures_missing(f->db, "chain", runs, 4, &err), 1);
 	assert_int_equal(runs[0], a);
 	assert_int_equal(db_figures_missing(f->db, "other", runs, 4, &err), 0);

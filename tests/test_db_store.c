@@ -6,6 +6,8 @@
 
 #include "tests/db_fixture.h"
 
+static const struct run_outcome empty = { .report = "{}", .report_len = 2, .environment = "{}" };
+
 static int64_t insert(struct fixture *f, const char *name, const char *project, const char *tags)
 {
 	struct err err = { 0 };
@@ -79,7 +81,12 @@ static void a_report_comes_back_as_it_was_stored(void **state)
 	text[100000] = '\0';
 	insert(f, "a", "", "");
 	run = claim(f, true);
-	assert_true(db_run_finish(f->db, run.id, text, 100000, "{\"cpu\":\"x\"}", &summary, &err));
+	assert_true(db_run_finish(f->db, run.id,
+				  &(struct run_outcome){ .report = text,
+							 .report_len = 100000,
+							 .environment = "{\"cpu\":\"x\"}",
+							 .summary = summary },
+				  &err));
 	assert_true(db_report_get(f->db, run.id, &report, &environment, &err));
 	assert_int_equal(report.len, 100000);
 	assert_memory_equal(report.data, text, 100000);
@@ -109,7 +116,7 @@ static void an_ended_run_does_not_end_twice(void **state)
 	assert_int_equal(get(f, id).error.line, 4);
 	assert_int_equal(get(f, id).error.column, 9);
 	assert_string_equal(get(f, id).error.message, "sizes do not fit");
-	assert_false(db_run_finish(f->db, id, "{}", 2, "{}", NULL, &err));
+	assert_false(db_run_finish(f->db, id, &empty, &err));
 	assert_int_equal(err.code, ERR_CONFLICT);
 }
 
@@ -145,15 +152,18 @@ static void a_requeued_run_has_lost_no_attempt(void **state)
 	assert_int_equal(claim(f, true).attempts, 1);
 }
 
-static struct run *list(struct fixture *f, struct run_filter filter, int *n, int64_t *next,
+static struct run *list(struct fixture *f, struct run_query filter, int *n, int64_t *next,
 			int64_t *total)
 {
 	struct err err = { 0 };
-	struct run *runs;
+	struct run_page page;
 
-	if (!db_run_list(f->db, &filter, &f->arena, &runs, n, next, total, &err))
+	if (!db_run_list(f->db, &filter, &f->arena, &page, &err))
 		fail_msg("%s", err.message);
-	return runs;
+	*n = page.n;
+	*next = page.next;
+	*total = page.total;
+	return page.runs;
 }
 
 static void a_list_is_filtered_and_paged(void **state)
@@ -166,29 +176,28 @@ static void a_list_is_filtered_and_paged(void **state)
 	insert(f, "chain", "search", "nightly\nmain");
 	insert(f, "norm", "search", "main");
 	insert(f, "chain_b", "vision", "");
-	runs = list(f, (struct run_filter){ .limit = 2, .status = -1 }, &n, &next, &total);
+	runs = list(f, (struct run_query){ .limit = 2, .status = -1 }, &n, &next, &total);
 	assert_int_equal(n, 2);
 	assert_int_equal(total, 3);
 	assert_string_equal(runs[0].name, "chain_b");
-	runs = list(f, (struct run_filter){ .limit = 2, .status = -1, .before_id = next }, &n,
-		    &next, &total);
+	runs = list(f, (struct run_query){ .limit = 2, .status = -1, .before_id = next }, &n, &next,
+		    &total);
 	assert_int_equal(n, 1);
 	assert_int_equal(next, 0);
 	assert_string_equal(runs[0].name, "chain");
 	assert_non_null(strstr(runs[0].tags, "nightly"));
-	list(f, (struct run_filter){ .limit = 9, .status = -1, .project = "search" }, &n, &next,
+	list(f, (struct run_query){ .limit = 9, .status = -1, .project = "search" }, &n, &next,
 	     &total);
 	assert_int_equal(n, 2);
-	list(f, (struct run_filter){ .limit = 9, .status = -1, .tag = "nightly" }, &n, &next,
+	list(f, (struct run_query){ .limit = 9, .status = -1, .tag = "nightly" }, &n, &next,
 	     &total);
 	assert_int_equal(n, 1);
-	list(f, (struct run_filter){ .limit = 9, .status = -1, .text = "CHAIN" }, &n, &next,
-	     &total);
+	list(f, (struct run_query){ .limit = 9, .status = -1, .text = "CHAIN" }, &n, &next, &total);
 	assert_int_equal(n, 2);
-	list(f, (struct run_filter){ .limit = 9, .status = RUN_DONE }, &n, &next, &total);
+	list(f, (struct run_query){ .limit = 9, .status = RUN_DONE }, &n, &next, &total);
 	assert_int_equal(n, 0);
-	list(f, (struct run_filter){ .limit = 9, .status = -1, .text = "'; DROP TABLE run; --" },
-	     &n, &next, &total);
+	list(f, (struct run_query){ .limit = 9, .status = -1, .text = "'; DROP TABLE run; --" }, &n,
+	     &next, &total);
 	assert_int_equal(n, 0);
 }
 
@@ -206,10 +215,14 @@ static void measured(struct fixture *f, const char *name, double speedup, double
 	struct err err = { 0 };
 
 	insert(f, name, "bench", "t");
-	assert_true(db_run_finish(f->db, claim(f, true).id, "{}", 2, "{}", &summary, &err));
+	assert_true(db_run_finish(
+	    f->db, claim(f, true).id,
+	    &(struct run_outcome){
+		.report = "{}", .report_len = 2, .environment = "{}", .summary = summary },
+	    &err));
 }
 
-static void check_order(struct fixture *f, struct run_filter filter, const char *names)
+static void check_order(struct fixture *f, struct run_query filter, const char *names)
 {
 	struct buf got = { 0 };
 	int64_t next, total;
@@ -239,12 +252,12 @@ static void a_text_is_looked_for_in_all_that_names_a_run(void **state)
 	assert_true(db_run_insert(f->db, &run, &id, &err));
 	assert_int_equal(id, 2);
 	assert_true(db_run_annotate(f->db, id, &notes, &err));
-	check_order(f, (struct run_filter){ .text = "abc12" }, "chain");
-	check_order(f, (struct run_filter){ .text = "c1234" }, "");
-	check_order(f, (struct run_filter){ .text = "EXP" }, "chain");
-	check_order(f, (struct run_filter){ .text = "driver" }, "chain");
-	check_order(f, (struct run_filter){ .text = "#2" }, "chain");
-	check_order(f, (struct run_filter){ .text = "1" }, "norm");
+	check_order(f, (struct run_query){ .text = "abc12" }, "chain");
+	check_order(f, (struct run_query){ .text = "c1234" }, "");
+	check_order(f, (struct run_query){ .text = "EXP" }, "chain");
+	check_order(f, (struct run_query){ .text = "driver" }, "chain");
+	check_order(f, (struct run_query){ .text = "#2" }, "chain");
+	check_order(f, (struct run_query){ .text = "1" }, "norm");
 }
 
 static void a_list_is_filtered_by_verdict(void **state)
@@ -258,10 +271,10 @@ static void a_list_is_filtered_by_verdict(void **state)
 	err_set(&why, ERR_WORKLOAD, "no");
 	assert_true(db_run_end(f->db, claim(f, true).id, RUN_FAILED, &why, &err));
 	insert(f, "waits", "", "");
-	check_order(f, (struct run_filter){ .verdict = "faster" }, "fast");
-	check_order(f, (struct run_filter){ .verdict = "slower" }, "slow");
-	check_order(f, (struct run_filter){ .verdict = "broken" }, "fails");
-	check_order(f, (struct run_filter){ .verdict = "not-enough" }, "");
+	check_order(f, (struct run_query){ .verdict = "faster" }, "fast");
+	check_order(f, (struct run_query){ .verdict = "slower" }, "slow");
+	check_order(f, (struct run_query){ .verdict = "broken" }, "fails");
+	check_order(f, (struct run_query){ .verdict = "not-enough" }, "");
 	assert_true(run_verdict_is("not-enough") && !run_verdict_is("FASTER"));
 }
 
@@ -274,14 +287,14 @@ static void a_list_has_an_order_and_what_has_no_value_comes_last(void **state)
 	measured(f, "c", 0.5, INFINITY);
 	measured(f, "A", 8, 10);
 	insert(f, "waits", "", "");
-	check_order(f, (struct run_filter){ 0 }, "waits A c b");
-	check_order(f, (struct run_filter){ .up = true }, "b c A waits");
-	check_order(f, (struct run_filter){ .sort = RUN_SORT_NAME, .up = true }, "A b c waits");
-	check_order(f, (struct run_filter){ .sort = RUN_SORT_SPEEDUP }, "A b c waits");
-	check_order(f, (struct run_filter){ .sort = RUN_SORT_SPEEDUP, .up = true }, "c b A waits");
-	check_order(f, (struct run_filter){ .sort = RUN_SORT_REPAID, .up = true }, "A b c waits");
-	check_order(f, (struct run_filter){ .sort = RUN_SORT_BREAKS }, "c waits A b");
-	check_order(f, (struct run_filter){ .sort = RUN_SORT_MEDIAN, .offset = 1 }, "b A waits");
+	check_order(f, (struct run_query){ 0 }, "waits A c b");
+	check_order(f, (struct run_query){ .up = true }, "b c A waits");
+	check_order(f, (struct run_query){ .sort = RUN_SORT_NAME, .up = true }, "A b c waits");
+	check_order(f, (struct run_query){ .sort = RUN_SORT_SPEEDUP }, "A b c waits");
+	check_order(f, (struct run_query){ .sort = RUN_SORT_SPEEDUP, .up = true }, "c b A waits");
+	check_order(f, (struct run_query){ .sort = RUN_SORT_REPAID, .up = true }, "A b c waits");
+	check_order(f, (struct run_query){ .sort = RUN_SORT_BREAKS }, "c waits A b");
+	check_order(f, (struct run_query){ .sort = RUN_SORT_MEDIAN, .offset = 1 }, "b A waits");
 	assert_true(run_sort_from_name("median", &sort) && sort == RUN_SORT_MEDIAN);
 	assert_false(run_sort_from_name("id; DROP TABLE run", &sort));
 }
@@ -297,7 +310,7 @@ static void a_run_of_a_list_has_the_runs_before_it(void **state)
 		measured(f, "chain", 1 + i, 10);
 		measured(f, "other", 50, 10);
 	}
-	runs = list(f, (struct run_filter){ .limit = 4, .status = -1 }, &n, &next, &total);
+	runs = list(f, (struct run_query){ .limit = 4, .status = -1 }, &n, &next, &total);
 	assert_string_equal(runs[1].name, "chain");
 	assert_int_equal(runs[1].n_recent, RUN_RECENT);
 	assert_true(runs[1].recent[0] == RUN_RECENT + 3 && runs[1].recent[1] == RUN_RECENT + 2);
@@ -335,7 +348,7 @@ static void removing_a_run_removes_all_of_it_but_only_once_ended(void **state)
 	assert_false(db_run_delete(f->db, id, &err));
 	assert_int_equal(err.code, ERR_CONFLICT);
 	run = claim(f, true);
-	assert_true(db_run_finish(f->db, id, "{}", 2, "{}", NULL, &err));
+	assert_true(db_run_finish(f->db, id, &empty, &err));
 	assert_true(db_run_delete(f->db, id, &err));
 	assert_false(db_run_get(f->db, id, &f->arena, &run, &err));
 	assert_int_equal(err.code, ERR_NOT_FOUND);
@@ -404,7 +417,11 @@ static void a_damaged_report_is_an_error_not_a_crash(void **state)
 
 	memset(text, 'x', sizeof(text));
 	claim(f, true);
-	assert_true(db_run_finish(f->db, id, text, sizeof(text), "{}", NULL, &err));
+	assert_true(db_run_finish(f->db, id,
+				  &(struct run_outcome){ .report = text,
+							 .report_len = sizeof(text),
+							 .environment = "{}" },
+				  &err));
 	assert_int_equal(sqlite3_open(f->path, &h), SQLITE_OK);
 	sqlite3_exec(h, "UPDATE report SET bytes = 100", NULL, NULL, NULL);
 	assert_false(db_report_get(f->db, id, &report, &environment, &err));
@@ -432,9 +449,24 @@ static void expect_blocks(struct fixture *f, int64_t id, int64_t kind, int64_t t
 	struct err err = { 0 };
 
 	buf_puts(&seen, "");
-	assert_true(db_timeline_each(f->db, id, kind, t0, t1, add_block, &seen, &err));
+	assert_true(db_timeline_each(f->db, id, (struct block_range){ kind, t0, t1 }, add_block,
+				     &seen, &err));
 	assert_string_equal(seen.data ? seen.data : "", wanted);
 	buf_finish(&seen);
+}
+
+/* As an older version did, which stored what a run left one by one. */
+static void store_block_alone(struct fixture *f, int64_t id)
+{
+	sqlite3 *h;
+	char sql[200];
+
+	snprintf(sql, sizeof(sql),
+		 "INSERT INTO timeline_block VALUES(%lld, 0, 1, 3, 10, 20, x'6f6c64')",
+		 (long long)id);
+	assert_int_equal(sqlite3_open(f->path, &h), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(h, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(h);
 }
 
 static void timelines_are_found_by_time_replaced_and_go_with_their_run(void **state)
@@ -445,19 +477,21 @@ static void timelines_are_found_by_time_replaced_and_go_with_their_run(void **st
 					       { 1, 3, 10, 20, "one", 3 },
 					       { 1, 3, 15, 30, "two", 3 },
 					       { 1, 3, 40, 50, "three", 5 } };
+	struct run_outcome outcome = empty;
 	struct err err = { 0 };
 
-	assert_true(db_timeline_put(f->db, id, blocks, 4, &err));
+	outcome.blocks = blocks;
+	outcome.n_blocks = 4;
+	store_block_alone(f, id);
+	expect_blocks(f, id, 1, 0, 100, "old@10 ");
+	claim(f, true);
+	assert_true(db_run_finish(f->db, id, &outcome, &err));
 	expect_blocks(f, id, 2, INT64_MIN, INT64_MAX, "names@0 ");
 	expect_blocks(f, id, 1, 20, 39, "one@10 two@15 ");
 	expect_blocks(f, id, 1, 31, 40, "three@40 ");
 	expect_blocks(f, id + 1, 1, 0, 100, "");
-	assert_true(db_timeline_put(f->db, id, blocks + 3, 1, &err));
-	expect_blocks(f, id, 1, 0, 100, "three@40 ");
-	assert_true(db_run_end(f->db, id, RUN_CANCELLED, NULL, &err));
 	assert_true(db_run_delete(f->db, id, &err));
 	expect_blocks(f, id, 1, 0, 100, "");
-	assert_false(db_timeline_put(f->db, id, blocks, 4, &err));
 }
 
 static void expect_answer(struct fixture *f, int64_t id, const char *lanes, int64_t version,
@@ -467,11 +501,21 @@ static void expect_answer(struct fixture *f, int64_t id, const char *lanes, int6
 	struct err err = { 0 };
 	bool found = false;
 
-	assert_true(db_timeline_answer_get(f->db, id, lanes, version, &out, &found, &err));
+	assert_true(db_timeline_answer_get(f->db, &(struct answer_key){ id, lanes, version }, &out,
+					   &found, &err));
 	assert_int_equal(found, wanted != NULL);
 	if (wanted)
 		assert_memory_equal(out.data, wanted, strlen(wanted) + 1);
 	buf_finish(&out);
+}
+
+static bool keep_answer(struct fixture *f, int64_t id, const char *lanes, const char *text,
+			size_t len)
+{
+	const struct answer_key key = { id, lanes, 1 };
+	struct err err = { 0 };
+
+	return db_timeline_answer_put(f->db, &key, text, len, &err);
 }
 
 static void an_answer_is_kept_by_lanes_and_version_and_goes_with_its_blocks(void **state)
@@ -479,26 +523,30 @@ static void an_answer_is_kept_by_lanes_and_version_and_goes_with_its_blocks(void
 	struct fixture *f = *state;
 	int64_t id = insert(f, "a", "p", "");
 	const struct timeline_row block = { 1, 3, 10, 20, "one", 3 };
+	struct run_outcome outcome = empty;
 	struct err err = { 0 };
 	char text[2001];
+
+	outcome.blocks = &block;
+	outcome.n_blocks = 1;
 
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	expect_answer(f, id, "static", 1, NULL);
-	assert_true(db_timeline_answer_put(f->db, id, "static", 1, "old", 4, &err));
-	assert_true(db_timeline_answer_put(f->db, id, "static", 1, text, sizeof(text), &err));
-	assert_true(db_timeline_answer_put(f->db, id, "", 1, "all", 4, &err));
+	assert_true(keep_answer(f, id, "static", "old", 4));
+	assert_true(keep_answer(f, id, "static", text, sizeof(text)));
+	assert_true(keep_answer(f, id, "", "all", 4));
 	expect_answer(f, id, "static", 1, text);
 	expect_answer(f, id, "", 1, "all");
 	expect_answer(f, id, "static", 2, NULL);
 	expect_answer(f, id + 1, "", 1, NULL);
-	assert_true(db_timeline_put(f->db, id, &block, 1, &err));
+	claim(f, true);
+	assert_true(db_run_finish(f->db, id, &outcome, &err));
 	expect_answer(f, id, "static", 1, NULL);
-	assert_true(db_timeline_answer_put(f->db, id, "", 1, "all", 4, &err));
-	assert_true(db_run_end(f->db, id, RUN_CANCELLED, NULL, &err));
+	assert_true(keep_answer(f, id, "", "all", 4));
 	assert_true(db_run_delete(f->db, id, &err));
 	expect_answer(f, id, "", 1, NULL);
-	assert_false(db_timeline_answer_put(f->db, id, "", 1, "all", 4, &err)); /* of no run */
+	assert_false(keep_answer(f, id, "", "all", 4)); /* of no run */
 }
 
 static int64_t begin_trace(struct fixture *f)
@@ -524,15 +572,15 @@ static void blocks_of_a_trace_come_in_order_and_each_once(void **state)
 	assert_true(db_run_get(f->db, id, &f->arena, &run, &err));
 	assert_true(run.trace && run.status == RUN_RUNNING && run.started_ns > 0);
 	assert_int_equal(claim(f, true).id, job); /* a trace is no job */
-	assert_true(db_trace_append(f->db, id, 0, blocks, 2, 100, &err));
+	assert_true(db_trace_append(f->db, id, &(struct trace_post){ 0, blocks, 2, 100 }, &err));
 	/* The answer was lost: the same again, and one more. */
-	assert_true(db_trace_append(f->db, id, 0, blocks, 3, 100, &err));
+	assert_true(db_trace_append(f->db, id, &(struct trace_post){ 0, blocks, 3, 100 }, &err));
 	expect_blocks(f, id, 1, 0, 100, "one@10 two@15 three@40 ");
-	assert_false(db_trace_append(f->db, id, 4, blocks, 1, 100, &err));
+	assert_false(db_trace_append(f->db, id, &(struct trace_post){ 4, blocks, 1, 100 }, &err));
 	assert_int_equal(err.code, ERR_CONFLICT);
-	assert_false(db_trace_append(f->db, id, 3, blocks, 1, 12, &err));
+	assert_false(db_trace_append(f->db, id, &(struct trace_post){ 3, blocks, 1, 12 }, &err));
 	assert_int_equal(err.code, ERR_TOO_LARGE);
-	assert_false(db_trace_append(f->db, job, 0, blocks, 1, 100, &err));
+	assert_false(db_trace_append(f->db, job, &(struct trace_post){ 0, blocks, 1, 100 }, &err));
 	assert_int_equal(err.code, ERR_CONFLICT);
 	expect_blocks(f, id, 1, 0, 100, "one@10 two@15 three@40 ");
 }
@@ -546,7 +594,8 @@ static void a_trace_that_is_silent_or_cut_off_has_failed_with_what_came(void **s
 	struct run run;
 	int n = 0;
 
-	assert_true(db_trace_append(f->db, silent, 0, &block, 1, 100, &err));
+	assert_true(
+	    db_trace_append(f->db, silent, &(struct trace_post){ 0, &block, 1, 100 }, &err));
 	assert_true(db_trace_expire(f->db, INT64_C(3600) * 1000000000, &err));
 	assert_true(db_run_get(f->db, silent, &f->arena, &run, &err));
 	assert_int_equal(run.status, RUN_RUNNING);
@@ -555,7 +604,8 @@ static void a_trace_that_is_silent_or_cut_off_has_failed_with_what_came(void **s
 	assert_int_equal(run.status, RUN_FAILED);
 	assert_non_null(strstr(run.error.message, "does not speak any more"));
 	expect_blocks(f, silent, 1, 0, 100, "one@10 ");
-	assert_false(db_trace_append(f->db, silent, 1, &block, 1, 100, &err));
+	assert_false(
+	    db_trace_append(f->db, silent, &(struct trace_post){ 1, &block, 1, 100 }, &err));
 	cut = begin_trace(f);
 	assert_true(db_run_recover(f->db, &n, &err));
 	assert_int_equal(n, 0); /* nothing to take up again */

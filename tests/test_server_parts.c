@@ -13,10 +13,9 @@
 
 #include "server/cli/commands.h"
 #include "server/cli/flags.h"
-#include "server/http/listen.h"
-#include "server/queue/message.h"
+#include "server/http/http.h"
+#include "server/queue/queue.h"
 #include "server/api/routes.h"
-#include "server/queue/summary.h"
 
 static void routes_are_sorted_and_say_what_they_do(void **state)
 {
@@ -119,6 +118,14 @@ static void a_message_that_claims_too_much_is_bad(void **state)
 	message_reader_finish(&reader);
 }
 
+static void summarize(const char *report, struct arena *arena, struct run_summary *out)
+{
+	json_t *json = json_loads(report, 0, NULL);
+
+	summary_of_report(json, arena, out);
+	json_decref(json);
+}
+
 static void the_summary_speaks_of_static_at_the_last_point(void **state)
 {
 	static const char report[] =
@@ -133,15 +140,15 @@ static void the_summary_speaks_of_static_at_the_last_point(void **state)
 	struct run_summary s = { 0 };
 
 	(void)state;
-	summary_of_report(report, &arena, &s);
+	summarize(report, &arena, &s);
 	assert_string_equal(s.mode, "static");
 	assert_string_equal(s.verdict, "FASTER");
 	assert_true(s.speedup == 4 && s.speedup_lo == 3.9 && s.median_us == 1.5 && s.at_n == 30);
 	assert_true(isinf(s.calls_to_repay) && s.crossover_n == 3.5 && s.breaks == 2);
 	s = (struct run_summary){ 0 };
-	summary_of_report("{\"modes\": {}, \"points\": [], \"break_even\": {}}", &arena, &s);
+	summarize("{\"modes\": {}, \"points\": [], \"break_even\": {}}", &arena, &s);
 	assert_null(s.mode);
-	summary_of_report("not JSON", &arena, &s);
+	summarize("not JSON", &arena, &s);
 	assert_null(s.mode);
 	arena_finish(&arena);
 }

@@ -13,7 +13,7 @@
 #include "fusion/base/clock.h"
 #include "profiler/profiler.h"
 #include "server/api/routes.h"
-#include "server/queue/worker.h"
+#include "server/queue/queue.h"
 
 enum {
 	CHECKS_MOST = 2, /* at once: each is a process */
@@ -140,8 +140,7 @@ static void place_breaks(json_t *breaks)
 	size_t i;
 	json_t *item;
 
-	json_array_foreach(breaks, i, item)
-	{
+	json_array_foreach(breaks, i, item) {
 		struct break_place at = profiler_break_place(item);
 
 		json_object_set_new(item, "line", json_integer(at.line));

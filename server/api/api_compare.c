@@ -1,10 +1,100 @@
-/* server/api/api_compare.c -- /api/v1/compare: two runs or more. */
+/* server/api/api_compare.c -- /api/v1/compare: two runs or more, out of the store. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "server/api/compare_load.h"
+#include "server/api/api.h"
 #include "server/api/routes.h"
+
+bool loaded_add(struct loaded_runs *l, json_t *head, json_t *report, struct err *err)
+{
+	if (l->n < COMPARE_MAX_RUNS && head && report) {
+		l->at[l->n++] = (struct compared_run){ .head = head, .report = report };
+		return true;
+	}
+	json_decref(head);
+	json_decref(report);
+	if (l->n == COMPARE_MAX_RUNS)
+		return err_set(err, ERR_BAD_REQUEST, "at most %d runs are compared at once",
+			       COMPARE_MAX_RUNS);
+	return err_set(err, ERR_MEMORY, "out of memory for a comparison");
+}
+
+/* What a report says of its machine is kept beside it in the store. */
+static json_t *with_environment(json_t *report, const struct buf *environment)
+{
+	json_t *of_run = json_loadb(environment->data, environment->len, 0, NULL);
+
+	if (json_object_size(of_run) > 0 && !json_object_get(report, "environment"))
+		json_object_set(report, "environment", of_run);
+	json_decref(of_run);
+	return report;
+}
+
+/* What the store has of runs that repeat it; none is no failure. */
+static bool add_repeats(struct loaded_runs *l, struct db *db, int64_t id, struct err *err)
+{
+	struct compared_run *run = &l->at[l->n - 1];
+	struct run_figure *figures;
+	struct repeat *repeats;
+	int n;
+
+	if (!db_repeats(db, id, &l->arena, &figures, &n, err))
+		return false;
+	repeats = ARENA_ARRAY(&l->arena, struct repeat, (size_t)n + 1);
+	if (!repeats)
+		return err_set(err, ERR_MEMORY, "out of memory for a comparison");
+	for (int i = 0; i < n; i++)
+		repeats[i] = (struct repeat){ figures[i].metric, figures[i].mode, figures[i].n,
+					      figures[i].value };
+	run->repeats = repeats;
+	run->n_repeats = n;
+	return true;
+}
+
+bool loaded_add_run(struct loaded_runs *l, struct db *db, int64_t id, struct err *err)
+{
+	struct buf report = { 0 }, environment = { 0 };
+	struct arena arena = { 0 };
+	struct run run;
+	bool ok = db_run_get(db, id, &arena, &run, err);
+
+	if (ok && run.status != RUN_DONE)
+		ok = err_set(err, ERR_CONFLICT,
+			     "run %lld is %s; only a run that is done can be "
+			     "compared",
+			     (long long)id, run_status_name(run.status));
+	ok = ok && db_report_get(db, id, &report, &environment, err);
+	if (ok) {
+		json_t *json = json_loadb(report.data, report.len, 0, NULL);
+
+		ok = loaded_add(l,
+				json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:I}", "id",
+					  (json_int_t)id, "name", run.name, "project", run.project,
+					  "device", run.device, "commit", run.commit, "branch",
+					  run.branch, "created_ns", (json_int_t)run.created_ns),
+				json ? with_environment(json, &environment) : NULL, err) &&
+		     add_repeats(l, db, id, err);
+	}
+	buf_finish(&report);
+	buf_finish(&environment);
+	arena_finish(&arena);
+	return ok;
+}
+
+void loaded_finish(struct loaded_runs *l)
+{
+	for (int i = 0; i < l->n; i++) {
+		json_decref(l->at[i].head);
+		json_decref((json_t *)l->at[i].report);
+	}
+	l->n = 0;
+	arena_finish(&l->arena);
+}
+
+/* ---- the route ---- */
 
 /* Percents of a difference that is worth telling. */
 static const double margin_most = 100;

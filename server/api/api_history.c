@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "profiler/compare/figures.h"
-#include "server/queue/history_store.h"
+#include "server/queue/queue.h"
 #include "server/api/routes.h"
-#include "server/api/run_json.h"
 
 enum { LIST_DEFAULT = 200, LIST_MOST = 1000, NAMES_MOST = 200, CATCH_UP = 20, HASH_SHOWN = 12 };
 
@@ -22,8 +21,7 @@ static bool add_once(json_t *list, json_t *value)
 	json_t *item;
 	size_t i;
 
-	json_array_foreach(list, i, item)
-	{
+	json_array_foreach(list, i, item) {
 		if (json_equal(item, value)) {
 			json_decref(value);
 			return false;
@@ -125,17 +123,17 @@ static bool check_hash(const char *name, const char *hash, struct err *err)
 	       err_set(err, ERR_BAD_REQUEST, "%s=%.40s: hexadecimal digits are needed", name, hash);
 }
 
-static bool read_filter(struct req *req, struct history_filter *f, enum figure_metric *metric,
+static bool read_filter(struct req *req, struct history_query *f, enum figure_metric *metric,
 			struct err *err)
 {
 	const char *name = req_query(req, "metric");
 	int64_t limit;
 
-	*f = (struct history_filter){ .name = req_query(req, "workload"),
-				      .project = req_query(req, "project"),
-				      .source_hash = req_query(req, "source"),
-				      .settings_hash = req_query(req, "settings"),
-				      .mode = req_query(req, "mode") };
+	*f = (struct history_query){ .name = req_query(req, "workload"),
+				     .project = req_query(req, "project"),
+				     .source_hash = req_query(req, "source"),
+				     .settings_hash = req_query(req, "settings"),
+				     .mode = req_query(req, "mode") };
 	*metric = METRIC_speedup;
 	if ((name && *name && !metric_from_name(name, metric, err)) ||
 	    !check_hash("source", f->source_hash, err) ||
@@ -148,29 +146,27 @@ static bool read_filter(struct req *req, struct history_filter *f, enum figure_m
 }
 
 /* The history of one workload, added to the answer. */
-static bool add_history(struct req *req, struct history_filter *f, const struct metric_info *m,
+static bool add_history(struct req *req, struct history_query *f, const struct metric_info *m,
 			json_t *out, struct err *err)
 {
 	struct known known = { 0 };
-	struct history_point *points;
+	struct history found;
 	json_t *list = json_array();
-	int64_t total = 0;
 	bool left = false;
-	int n = 0;
 
-	if (!history_catch_up(req->app->db, f->name, CATCH_UP, &left, err) ||
+	if (!figures_catch_up(req->app->db, f->name, CATCH_UP, &left, err) ||
 	    !db_figures_known(req->app->db, f->name, req->arena, &known.rows, &known.n, err)) {
 		json_decref(list);
 		return false;
 	}
 	if (!f->mode || !*f->mode)
 		f->mode = mode_for(&known, f->metric);
-	if (!db_history(req->app->db, f, req->arena, &points, &n, &total, err)) {
+	if (!db_history(req->app->db, f, req->arena, &found, err)) {
 		json_decref(list);
 		return false;
 	}
-	for (int i = 0; i < n; i++)
-		json_array_append_new(list, point_json(req->app, &points[i]));
+	for (int i = 0; i < found.n; i++)
+		json_array_append_new(list, point_json(req->app, &found.points[i]));
 	json_object_set_new(out, "mode", json_string(f->mode));
 	json_object_set_new(out, "metric", json_string(m->name));
 	json_object_set_new(out, "title", json_string(m->title));
@@ -179,7 +175,7 @@ static bool add_history(struct req *req, struct history_filter *f, const struct 
 	json_object_set_new(out, "n", number_or_null(f->n));
 	json_object_set_new(out, "known", known_json(&known));
 	json_object_set_new(out, "points", list);
-	json_object_set_new(out, "total", json_integer(total));
+	json_object_set_new(out, "total", json_integer(found.total));
 	json_object_set_new(out, "pending", json_boolean(left));
 	return true;
 }
@@ -187,7 +183,7 @@ static bool add_history(struct req *req, struct history_filter *f, const struct 
 bool api_history(struct req *req, struct reply *reply, struct err *err)
 {
 	struct workload_name *names;
-	struct history_filter filter;
+	struct history_query filter;
 	enum figure_metric metric;
 	json_t *out;
 	int n;

@@ -3,10 +3,8 @@
 #include <string.h>
 
 #include "profiler/import/import.h"
-#include "server/queue/enqueue.h"
-#include "server/queue/events.h"
+#include "server/queue/queue.h"
 #include "server/api/routes.h"
-#include "server/api/trace_end.h"
 
 /* UNPACKED_BYTES: of what a gzip of the body's size may hold; larger files are read by
  * `breakeven import --post`, where they lie. */
@@ -30,7 +28,8 @@ static bool store(void *self, const void *block, size_t len, struct err *err)
 	row.events = b.events;
 	row.t0_ns = b.t0_ns;
 	row.t1_ns = b.t1_ns;
-	return db_trace_append(s->db, s->run, s->blocks++, &row, 1, TRACE_RUN_BYTES, err);
+	return db_trace_append(s->db, s->run,
+			       &(struct trace_post){ s->blocks++, &row, 1, TRACE_RUN_BYTES }, err);
 }
 
 static json_t *read_log(struct req *req, const char *name, struct sink *s, struct err *err)

@@ -1,13 +1,15 @@
-/* server/api/api_meta.c -- what the server says of itself. */
+/* server/api/api_meta.c -- what the server says of itself: health, counters, ops, backends and
+ * passes, examples to start from. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fusion/base/clock.h"
-#include "server/text/assets.h"
-#include "server/cli/commands.h"
-#include "server/queue/events.h"
-#include "server/api/examples.h"
+#include "profiler/lists.h"
 #include "server/api/routes.h"
+#include "server/cli/commands.h"
+#include "server/queue/queue.h"
+#include "server/text/assets.h"
+#include "server/text/embedded.h"
 
 bool api_health(struct req *req, struct reply *reply, struct err *err)
 {
@@ -56,69 +58,134 @@ bool api_metrics(struct req *req, struct reply *reply, struct err *err)
 	return reply->text || err_set(err, ERR_MEMORY, "out of memory for the counters");
 }
 
+/* ---- lists ---- */
+
+bool api_ops(struct req *req, struct reply *reply, struct err *err)
+{
+	reply->json = lists_ops(req->app->registry, req_query(req, "name"), err);
+	if (!reply->json && err->code == ERR_NAME)
+		err->code = ERR_NOT_FOUND;
+	return reply->json != NULL;
+}
+
+bool api_backends(struct req *req, struct reply *reply, struct err *err)
+{
+	reply->json = lists_backends(req->app->registry, err);
+	if (reply->json && req->app->torch)
+		json_object_set_new(reply->json, "engines", json_pack("[O]", req->app->torch));
+	return reply->json != NULL;
+}
+
+bool api_passes(struct req *req, struct reply *reply, struct err *err)
+{
+	reply->json = lists_passes(req->app->registry, err);
+	return reply->json != NULL;
+}
+
+/* ---- examples: workloads to start from.
+ *
+ * A file of web/examples/ is a workload that also says "title" about itself;
+ * they are listed in the order of their names, and the first one is run when a
+ * server starts with an empty store.  Models in published style and the blocks of the
+ * suite, both Python programs, follow in groups of their own. ---- */
+
+static const char examples_start[] = "/assets/examples/";
+
+static json_t *example_at(const struct asset *a, struct err *err)
+{
+	json_error_t at;
+	json_t *workload = json_loadb((const char *)a->data, a->len, 0, &at);
+	json_t *title, *example;
+
+	if (!workload) {
+		err_set(err, ERR_INTERNAL, "example %s, line %d: %s", a->path, at.line, at.text);
+		return NULL;
+	}
+	title = json_incref(json_object_get(workload, "title"));
+	json_object_del(workload, "title");
+	example = json_pack("{s:O, s:o, s:o}", "name", json_object_get(workload, "name"), "title",
+			    title, "workload", workload);
+	if (!example)
+		err_set(err, ERR_INTERNAL, "example %s has no name or title", a->path);
+	return example;
+}
+
+/* The first line of a program's own description, without its full stop; NULL: it has none. */
+static json_t *described(const json_t *workload)
+{
+	static const char quotes[] = "\"\"\"";
+	const char *source = json_string_value(json_object_get(workload, "source"));
+	const char *at = source ? strstr(source, quotes) : NULL;
+	size_t len;
+
+	if (!at)
+		return NULL;
+	at += strlen(quotes);
+	len = strcspn(at, "\"\n");
+	len -= len && at[len - 1] == '.';
+	return len ? json_stringn(at, len) : NULL;
+}
+
+/* The programs of a folder, as examples of a group; their titles are their names, or what they
+ * say of themselves. */
+static bool add_programs(json_t *list, const char *folder, const char *group, bool described_ones,
+			 struct err *err)
+{
+	json_t *programs = embedded_programs(folder, err), *workload;
+	size_t i;
+
+	json_array_foreach(programs, i, workload) {
+		json_t *name = json_object_get(workload, "name");
+		json_t *title = described_ones ? described(workload) : NULL;
+
+		json_array_append_new(list, json_pack("{s:O, s:o, s:s, s:O}", "name", name, "title",
+						      title ? title : json_incref(name), "group",
+						      group, "workload", workload));
+	}
+	json_decref(programs);
+	return programs != NULL;
+}
+
+/* {"examples": [{"name", "title", "workload"}]}; the programs have a "group"; new. */
+static json_t *examples_json(struct err *err)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < n_assets; i++) {
+		json_t *example;
+
+		if (strncmp(assets[i].path, examples_start, sizeof(examples_start) - 1) != 0)
+			continue;
+		example = example_at(&assets[i], err);
+		if (!example) {
+			json_decref(list);
+			return NULL;
+		}
+		json_array_append_new(list, example);
+	}
+	if (!add_programs(list, "models", "Models in published style", true, err) ||
+	    !add_programs(list, "suite", "Model blocks", false, err)) {
+		json_decref(list);
+		return NULL;
+	}
+	return json_pack("{s:o}", "examples", list);
+}
+
+json_t *examples_first(struct err *err)
+{
+	json_t *all = examples_json(err);
+	json_t *first = json_array_get(json_object_get(all, "examples"), 0);
+	json_t *workload = json_incref(json_object_get(first, "workload"));
+
+	json_decref(all);
+	if (!workload)
+		err_set(err, ERR_INTERNAL, "this build has no examples");
+	return workload;
+}
+
 bool api_examples(struct req *req, struct reply *reply, struct err *err)
 {
 	(void)req;
 	reply->json = examples_json(err);
 	return reply->json != NULL;
-}
-
-/* The {segments} of a path as OpenAPI parameters. */
-static json_t *parameters_json(const char *path)
-{
-	json_t *list = json_array();
-
-	while ((path = strchr(path, '{')) != NULL) {
-		const char *end = strchr(path, '}');
-
-		json_array_append_new(list, json_pack("{s:s%, s:s, s:b, s:{s:s}}", "name", path + 1,
-						      (size_t)(end - path - 1), "in", "path",
-						      "required", 1, "schema", "type", "string"));
-		path = end;
-	}
-	return list;
-}
-
-static json_t *types_json(const struct route *r)
-{
-	const char *const *types = routes.body_types(r);
-	json_t *content = json_object();
-
-	for (int i = 0; types[i]; i++)
-		json_object_set_new(content, types[i], json_object());
-	return content;
-}
-
-bool api_openapi(struct req *req, struct reply *reply, struct err *err)
-{
-	json_t *paths = json_object();
-
-	(void)req;
-	(void)err;
-	for (int i = 0; i < routes.n; i++) {
-		const struct route *r = &routes.rows[i];
-		json_t *path = json_object_get(paths, r->path);
-		json_t *operation = json_pack(
-		    "{s:s, s:o, s:{s:{s:s}, s:{s:s}}}", "summary", r->summary, "parameters",
-		    parameters_json(r->path), "responses", "200", "description", "done", "default",
-		    "description", "an error: {\"error\": {code, message, line, column}}");
-		char method[8] = "";
-
-		for (size_t k = 0; r->method[k] && k < sizeof(method) - 1; k++)
-			method[k] = (char)(r->method[k] | 0x20);
-		if (r->body_limit)
-			json_object_set_new(
-			    operation, "requestBody",
-			    json_pack("{s:b, s:o, s:o}", "required", 1, "content", types_json(r),
-				      "description",
-				      json_sprintf("at most %zu KiB", r->body_limit >> 10)));
-		if (!path) {
-			path = json_object();
-			json_object_set_new(paths, r->path, path);
-		}
-		json_object_set_new(path, method, operation);
-	}
-	reply->json = json_pack("{s:s, s:{s:s, s:s}, s:o}", "openapi", "3.1.0", "info", "title",
-				"Breakeven", "version", breakeven_version(), "paths", paths);
-	return true;
 }

@@ -1,13 +1,155 @@
 /* server/api/api_runs.c -- /api/v1/runs: post, read, list, watch, end. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profiler/profiler.h"
-#include "server/queue/enqueue.h"
-#include "server/queue/jobs.h"
 #include "server/api/routes.h"
-#include "server/api/run_json.h"
+#include "server/queue/queue.h"
+
+/* ---- runs as JSON ---- */
+
+static json_t *number_or_null(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *time_or_null(int64_t ns)
+{
+	return ns ? json_integer(ns) : json_null();
+}
+
+/* "a,b" or "a\nb" as an array. */
+static json_t *split_json(const char *text, char separator)
+{
+	json_t *list = json_array();
+
+	while (text && *text) {
+		const char *end = strchr(text, separator);
+		size_t len = end ? (size_t)(end - text) : strlen(text);
+
+		json_array_append_new(list, json_stringn(text, len));
+		text += len + (end != NULL);
+	}
+	return list;
+}
+
+static json_t *summary_json(const struct run_summary *m)
+{
+	json_t *speedup = json_null(), *interval = json_null();
+
+	if (!m->mode)
+		return json_null();
+	if (strcmp(m->verdict, RUN_DISAGREES) != 0) {
+		speedup = json_real(m->speedup);
+		interval = json_pack("[f, f]", m->speedup_lo, m->speedup_hi);
+	}
+	return json_pack("{s:s, s:s, s:o, s:o, s:f, s:o, s:o, s:o, s:o}", "mode", m->mode,
+			 "verdict", m->verdict, "speedup", speedup, "speedup_ci", interval,
+			 "median_us", m->median_us, "calls_to_repay",
+			 number_or_null(m->calls_to_repay), "crossover_n",
+			 number_or_null(m->crossover_n), "at_n", number_or_null(m->at_n), "breaks",
+			 m->breaks < 0 ? json_null() : json_integer(m->breaks));
+}
+
+static json_t *run_error(const struct run *run)
+{
+	json_t *wrapped, *inner;
+
+	if (run->error.code == ERR_NONE)
+		return json_null();
+	wrapped = error_json(&run->error);
+	inner = json_incref(json_object_get(wrapped, "error"));
+	json_decref(wrapped);
+	return inner;
+}
+
+/* status, progress, what, left_s: from the worker where it has the run. */
+static json_t *state_json(struct app *app, const struct run *run)
+{
+	struct job_state state = { .left_s = -1 };
+
+	if (run->status == RUN_DONE)
+		state.share = 1;
+	else if (run->status == RUN_QUEUED)
+		strcpy(state.what, "waiting for its turn");
+	else if (run->status == RUN_RUNNING && run->trace)
+		strcpy(state.what, "recording");
+	else if (run->status == RUN_RUNNING)
+		jobs_state(app->jobs, run->id, &state);
+	return json_pack("{s:s, s:f, s:s, s:o}", "status", run_status_name(run->status), "progress",
+			 state.share, "what", state.what, "left_s",
+			 state.left_s >= 0 ? json_real(state.left_s) : json_null());
+}
+
+/* What a run that came from a file says of it; null where it ran here.  The ledger is for who
+ * opens it. */
+static json_t *imported_json(const struct run *run, bool whole)
+{
+	json_t *mark = run->imported && *run->imported ? json_loads(run->imported, 0, NULL) : NULL;
+
+	if (!whole)
+		json_object_del(mark, "ledger");
+	return mark ? mark : json_null();
+}
+
+json_t *run_list_json(struct app *app, const struct run *run)
+{
+	json_t *json = json_pack(
+	    "{s:I, s:s, s:s, s:o, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i, s:s, s:b}",
+	    "id", (json_int_t)run->id, "name", run->name, "project", run->project, "tags",
+	    split_json(run->tags, '\n'), "device", run->device, "modes",
+	    split_json(run->modes, ','), "commit", run->commit, "branch", run->branch, "created_ns",
+	    time_or_null(run->created_ns), "started_ns", time_or_null(run->started_ns),
+	    "finished_ns", time_or_null(run->finished_ns), "summary", summary_json(&run->summary),
+	    "error", run_error(run), "attempts", run->attempts, "note", run->note, "baseline",
+	    run->baseline);
+	json_t *state = state_json(app, run), *recent = json_array();
+
+	for (int i = run->n_recent; i-- > 0;)
+		json_array_append_new(recent, json_real(run->recent[i]));
+	json_object_set_new(json, "recent", recent);
+	json_object_set_new(json, "imported", imported_json(run, false));
+	json_object_update(json, state);
+	json_decref(state);
+	return json;
+}
+
+static json_t *run_head_json(struct app *app, const struct run *run)
+{
+	json_t *json = run_list_json(app, run);
+
+	json_object_set_new(json, "workload", json_loads(run->workload, 0, NULL));
+	json_object_set_new(json, "imported", imported_json(run, true));
+	return json;
+}
+
+size_t run_event(void *self, int64_t id, char *out, size_t size, bool *last)
+{
+	struct app *app = self;
+	struct arena arena = { 0 };
+	struct err err = { 0 };
+	struct run run;
+	size_t len = 0;
+
+	*last = !db_run_get(app->db, id, &arena, &run, &err) || run.status > RUN_RUNNING;
+	if (err.code != ERR_NONE) {
+		len = (size_t)snprintf(out, size, "event: end\ndata: {}\n\n");
+	} else {
+		json_t *state = state_json(app, &run);
+		char *text = json_dumps(state, JSON_COMPACT | JSON_ENSURE_ASCII);
+
+		len = (size_t)snprintf(out, size, "event: %s\ndata: %s\n\n",
+				       *last ? "end" : "progress", text ? text : "{}");
+		free(text);
+		json_decref(state);
+	}
+	arena_finish(&arena);
+	return len < size ? len : size - 1;
+}
+
+/* ---- routes ---- */
 
 enum { LIST_DEFAULT = 50, LIST_MOST = 500, CURSOR_MOST = 1 << 30, QUEUE_MOST = 1000 };
 enum { NOTE_BYTES = 4000, TAGS_MOST = 32, TAG_BYTES = 64 };
@@ -51,7 +193,7 @@ bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 }
 
 /* "name", or "-name" for the largest first; the newest first where nothing is asked for. */
-static bool read_sort(struct req *req, struct run_filter *filter, struct err *err)
+static bool read_sort(struct req *req, struct run_query *filter, struct err *err)
 {
 	const char *sort = req_query(req, "sort");
 	bool down = !sort || !*sort || *sort == '-';
@@ -88,17 +230,17 @@ static json_t *facets_json(struct req *req, struct err *err)
 	return json;
 }
 
-static bool read_filter(struct req *req, struct run_filter *filter, struct err *err)
+static bool read_filter(struct req *req, struct run_query *filter, struct err *err)
 {
 	const char *status = req_query(req, "status");
 	enum run_status wanted;
 
-	*filter = (struct run_filter){ .project = req_query(req, "project"),
-				       .tag = req_query(req, "tag"),
-				       .device = req_query(req, "device"),
-				       .text = req_query(req, "q"),
-				       .verdict = req_query(req, "verdict"),
-				       .status = -1 };
+	*filter = (struct run_query){ .project = req_query(req, "project"),
+				      .tag = req_query(req, "tag"),
+				      .device = req_query(req, "device"),
+				      .text = req_query(req, "q"),
+				      .verdict = req_query(req, "verdict"),
+				      .status = -1 };
 	if (filter->verdict && *filter->verdict && !run_verdict_is(filter->verdict))
 		return err_set(err, ERR_BAD_REQUEST,
 			       "verdict=%.40s: one of faster, slower, same, ambiguous, "
@@ -118,11 +260,10 @@ static bool read_filter(struct req *req, struct run_filter *filter, struct err *
 bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 {
 	const char *facets = req_query(req, "facets");
-	struct run_filter filter;
-	int64_t limit, next, total;
-	struct run *runs;
+	struct run_query filter;
+	struct run_page page;
+	int64_t limit;
 	json_t *list;
-	int n;
 
 	if (!read_filter(req, &filter, err) ||
 	    !req_query_int(req, "limit", 1, LIST_MOST, LIST_DEFAULT, &limit, err) ||
@@ -131,14 +272,14 @@ bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 	    !read_sort(req, &filter, err))
 		return false;
 	filter.limit = (int)limit;
-	if (!db_run_list(req->app->db, &filter, req->arena, &runs, &n, &next, &total, err))
+	if (!db_run_list(req->app->db, &filter, req->arena, &page, err))
 		return false;
 	list = json_array();
-	for (int i = 0; i < n; i++)
-		json_array_append_new(list, run_list_json(req->app, &runs[i]));
+	for (int i = 0; i < page.n; i++)
+		json_array_append_new(list, run_list_json(req->app, &page.runs[i]));
 	reply->json = json_pack("{s:o, s:o, s:I}", "runs", list, "next",
-				next ? json_integer(next) : json_null(), "total",
-				(json_int_t)total);
+				page.next ? json_integer(page.next) : json_null(), "total",
+				(json_int_t)page.total);
 	if (facets && strcmp(facets, "1") == 0) {
 		json_t *json = facets_json(req, err);
 
@@ -259,8 +400,7 @@ static const char *read_tags(struct req *req, const json_t *tags, struct err *er
 			TAGS_MOST);
 		return NULL;
 	}
-	json_array_foreach(tags, i, tag)
-	{
+	json_array_foreach(tags, i, tag) {
 		const char *text = json_string_value(tag);
 
 		if (!text || !*text || json_string_length(tag) > TAG_BYTES || strchr(text, '\n')) {
@@ -282,8 +422,7 @@ static bool read_notes(struct req *req, const json_t *json, struct run_notes *ou
 	if (!json_is_object(json) || json_object_size(json) == 0)
 		return err_set(err, ERR_BAD_REQUEST,
 			       "an object with note, baseline or tags is needed");
-	json_object_foreach((json_t *)json, key, value)
-	{
+	json_object_foreach((json_t *)json, key, value) {
 		if (strcmp(key, "note") == 0) {
 			out->note = json_string_value(value);
 			if (!out->note || json_string_length(value) > NOTE_BYTES)

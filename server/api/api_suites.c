@@ -3,11 +3,8 @@
 #include <string.h>
 
 #include "profiler/suite/suite.h"
-#include "server/queue/jobs.h"
+#include "server/queue/queue.h"
 #include "server/api/routes.h"
-#include "server/queue/suite_plan.h"
-#include "server/queue/suite_run.h"
-#include "server/queue/suite_store.h"
 
 enum { LIST_DEFAULT = 20, LIST_MOST = 100, CURSOR_MOST = 1 << 30 };
 
@@ -31,8 +28,7 @@ static bool has_engines(const struct app *app, const struct suite_plan *plan, st
 	json_t *name;
 	size_t i;
 
-	json_array_foreach(json_object_get(plan->request, "engines"), i, name)
-	{
+	json_array_foreach(json_object_get(plan->request, "engines"), i, name) {
 		const char *text = json_string_value(name);
 
 		if (why && text && strcmp(text, "torch") == 0)
@@ -82,20 +78,22 @@ static json_t *head_json(const struct suite *suite)
 
 bool api_suites_list(struct req *req, struct reply *reply, struct err *err)
 {
-	int64_t limit, before, next, total;
-	struct suite *suites;
+	struct suite_query query;
+	struct suite_page page;
+	int64_t limit;
 	json_t *list;
-	int n;
 
 	if (!req_query_int(req, "limit", 1, LIST_MOST, LIST_DEFAULT, &limit, err) ||
-	    !req_query_int(req, "cursor", 1, CURSOR_MOST, 0, &before, err) ||
-	    !db_suite_list(req->app->db, before, (int)limit, req->arena, &suites, &n, &next, &total,
-			   err))
+	    !req_query_int(req, "cursor", 1, CURSOR_MOST, 0, &query.before_id, err))
+		return false;
+	query.limit = (int)limit;
+	if (!db_suite_list(req->app->db, &query, req->arena, &page, err))
 		return false;
 	list = json_array();
-	for (int i = 0; i < n; i++) {
-		json_t *report = suite_stored_report(req->app->db, &suites[i], req->arena, err);
-		json_t *head = head_json(&suites[i]);
+	for (int i = 0; i < page.n; i++) {
+		json_t *report = suite_stored_report(req->app->db, &page.suites[i], req->arena,
+						     err);
+		json_t *head = head_json(&page.suites[i]);
 
 		if (!report || !head) {
 			json_decref(report);
@@ -109,8 +107,8 @@ bool api_suites_list(struct req *req, struct reply *reply, struct err *err)
 		json_array_append_new(list, head);
 	}
 	reply->json = json_pack("{s:o, s:o, s:I}", "suites", list, "next",
-				next ? json_integer(next) : json_null(), "total",
-				(json_int_t)total);
+				page.next ? json_integer(page.next) : json_null(), "total",
+				(json_int_t)page.total);
 	return true;
 }
 

@@ -1,10 +1,128 @@
-/* server/api/api_timeline.c -- /api/v1/runs/{id}/timeline, and what is found in it. */
+/* server/api/api_timeline.c -- /api/v1/runs/{id}/timeline: a window of a run's timeline out of the
+ * store, and what is found in it. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/clock.h"
 #include "fusion/fusion.h"
 #include "server/api/routes.h"
-#include "server/api/timeline_answer.h"
+
+/* ---- out of the store ---- */
+
+enum { LANES_CHARS = 128, TIMELINE_DEFAULT_PX = 1600, TIMELINE_MOST_PX = 8192 };
+
+/* Longer than a million events take, by far; a reader waits no longer. */
+static const int64_t FIND_NS = 3 * 1000000000LL;
+
+/* What a page asks for first: all lanes of `mode` (NULL: of all), from the first event to the last.
+ */
+static struct timeline_query timeline_whole(const char *mode)
+{
+	return (struct timeline_query){ .mode = mode, .t1_ns = -1, .px = TIMELINE_DEFAULT_PX };
+}
+
+static bool give_tables(void *self, const struct timeline_row *row, struct err *err)
+{
+	return timeline_view_tables(self, row->data, row->len, err);
+}
+
+/* False without a reason where a search has taken its time: nothing more is read. */
+static bool give_chunk(void *self, const struct timeline_row *row, struct err *err)
+{
+	return timeline_view_wants_more(self) &&
+	       timeline_view_chunk(self, row->data, row->len, err);
+}
+
+static bool fill(struct db *db, int64_t id, struct timeline_view *v, struct err *err)
+{
+	int64_t t0, t1;
+
+	return db_timeline_each(db, id, BLOCKS_ALL(TIMELINE_TABLES), give_tables, v, err) &&
+	       timeline_view_range(v, &t0, &t1, err) &&
+	       (db_timeline_each(db, id, (struct block_range){ TIMELINE_CHUNK, t0, t1 }, give_chunk,
+				 v, err) ||
+		!timeline_view_wants_more(v));
+}
+
+/* The name that the answer is kept under; false where it is not one of those. */
+static bool name_lanes(const struct run *run, const struct timeline_query *q,
+		       char name[LANES_CHARS])
+{
+	char n[24] = "";
+	int len;
+
+	if (run->status == RUN_QUEUED || run->status == RUN_RUNNING || q->find || q->t0_ns != 0 ||
+	    q->t1_ns != -1 || q->px != TIMELINE_DEFAULT_PX)
+		return false;
+	if (q->has_n)
+		snprintf(n, sizeof(n), " %lld", (long long)q->n);
+	len = snprintf(name, LANES_CHARS, "%s%s", q->mode ? q->mode : "", n);
+	return len >= 0 && len < LANES_CHARS;
+}
+
+static struct timeline_query find_in_time(const struct timeline_query *q)
+{
+	struct timeline_query in_time = *q;
+
+	in_time.find_until_ns = clock_ns() + FIND_NS;
+	return in_time;
+}
+
+/* *out becomes the answer of timeline_view_columns().  That to timeline_whole(), of any mode and
+ * point, is kept in the store once the run has ended and it has more events than rows: reading
+ * them all takes longer than a page may. */
+static bool timeline_answer(struct db *db, const struct run *run, const struct timeline_query *q,
+			    struct buf *out, struct err *err)
+{
+	struct timeline_view *v;
+	char lanes[LANES_CHARS];
+	bool keeps = name_lanes(run, q, lanes), found = false, ok;
+	struct timeline_query in_time = find_in_time(q);
+	struct answer_key key = { run->id, lanes, TIMELINE_ANSWER_VERSION };
+	struct err unkept = { 0 };
+
+	if (keeps && !db_timeline_answer_get(db, &key, out, &found, err))
+		return false;
+	if (found)
+		return true;
+	v = timeline_view_create(&in_time, err);
+	ok = v && fill(db, run->id, v, err) && timeline_view_columns(v, out, err);
+	if (ok && keeps && timeline_view_is_sampled(v)) /* where it fails, the next one tries */
+		db_timeline_answer_put(db, &key, out->data, out->len, &unkept);
+	timeline_view_destroy(v);
+	return ok;
+}
+
+/* What of it `q` looks for: timeline_view_found().  NULL where it fails; the caller owns it. */
+static json_t *timeline_found(struct db *db, const struct run *run, const struct timeline_query *q,
+			      struct err *err)
+{
+	struct timeline_query in_time = find_in_time(q);
+	struct timeline_view *v = timeline_view_create(&in_time, err);
+	json_t *found = NULL;
+
+	if (v && fill(db, run->id, v, err))
+		found = timeline_view_found(v, err);
+	timeline_view_destroy(v);
+	return found;
+}
+
+void timeline_look_ahead(struct db *db, int64_t id)
+{
+	struct timeline_query whole = timeline_whole(NULL);
+	struct arena arena = { 0 };
+	struct buf answer = { 0 };
+	struct err err = { 0 }; /* that look will tell */
+	struct run run;
+
+	if (db_run_get(db, id, &arena, &run, &err))
+		timeline_answer(db, &run, &whole, &answer, &err);
+	buf_finish(&answer);
+	arena_finish(&arena);
+}
+
+/* ---- routes ---- */
 
 /* A mode's own name, or none at all. */
 static bool read_mode(struct req *req, const char **mode, struct err *err)

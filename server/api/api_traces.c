@@ -4,10 +4,8 @@
 
 #include "fusion/base/vec.h"
 #include "profiler/timeline/timeline.h"
-#include "server/queue/enqueue.h"
-#include "server/queue/events.h"
+#include "server/queue/queue.h"
 #include "server/api/routes.h"
-#include "server/api/trace_end.h"
 
 enum { NAME_CHARS = 200, RUNNING_MOST = 100 };
 
@@ -57,7 +55,7 @@ bool api_traces_post(struct req *req, struct reply *reply, struct err *err)
 	return true;
 }
 
-/* The body is blocks, one behind the other; each is checked before any is stored. */
+/* The body is blocks, one after the other; each is checked before any is stored. */
 bool api_trace_blocks(struct req *req, struct reply *reply, struct err *err)
 {
 	VEC(struct timeline_row) rows = { 0 };
@@ -78,8 +76,9 @@ bool api_trace_blocks(struct req *req, struct reply *reply, struct err *err)
 			ok = err_set(err, ERR_MEMORY, "out of memory for blocks");
 		at += ok ? b.block_bytes : 0;
 	}
-	ok = ok &&
-	     db_trace_append(req->app->db, id, first, rows.at, rows.len, TRACE_RUN_BYTES, err);
+	ok = ok && db_trace_append(
+		       req->app->db, id,
+		       &(struct trace_post){ first, rows.at, rows.len, TRACE_RUN_BYTES }, err);
 	if (ok) {
 		events_publish(req->app->events, id);
 		reply->json = json_pack("{s:I}", "blocks", (json_int_t)rows.len);
@@ -103,7 +102,8 @@ bool api_trace_end(struct req *req, struct reply *reply, struct err *err)
 			     "prints it");
 
 	/* A workload's end is its worker's to say. */
-	ok = ok && db_trace_append(req->app->db, id, 0, NULL, 0, TRACE_RUN_BYTES, err);
+	ok = ok && db_trace_append(req->app->db, id,
+				   &(struct trace_post){ .most_bytes = TRACE_RUN_BYTES }, err);
 	if (ok && error) {
 		err_set(&why, ERR_WORKER, "%.400s", error);
 		ok = db_run_end(req->app->db, id, RUN_FAILED, &why, err);
@@ -127,7 +127,7 @@ static bool add_piece(void *self, const struct timeline_row *row, struct err *er
 	       timeline_file_read(&b, name, self, err);
 }
 
-/* The files one behind the other: each line stands for itself. */
+/* The files one after the other: no line needs another. */
 bool api_run_torch_trace(struct req *req, struct reply *reply, struct err *err)
 {
 	struct buf text;
@@ -137,8 +137,7 @@ bool api_run_torch_trace(struct req *req, struct reply *reply, struct err *err)
 
 	buf_init(&text, TRACE_RUN_BYTES);
 	ok = req_id(req, 0, &id, err) && db_run_get(req->app->db, id, req->arena, &run, err) &&
-	     db_timeline_each(req->app->db, id, TIMELINE_FILE, INT64_MIN, INT64_MAX, add_piece,
-			      &text, err);
+	     db_timeline_each(req->app->db, id, BLOCKS_ALL(TIMELINE_FILE), add_piece, &text, err);
 	if (ok && text.len == 0)
 		ok = err_set(err, ERR_NOT_FOUND, "run %lld holds no TORCH_TRACE", (long long)id);
 	if (ok) {

@@ -1,5 +1,9 @@
-/* server/api/routes.c -- the table of routes.def. */
+/* server/api/routes.c -- the table of routes.def, and the same as OpenAPI. */
 #include "server/api/routes.h"
+
+#include <string.h>
+
+#include "server/cli/commands.h"
 
 static const struct route table[] = {
 #define ROW(method, path, handler, limit, summary, slow)                                           \
@@ -30,3 +34,63 @@ const struct route_table routes = {
 	.n = sizeof(table) / sizeof(table[0]),
 	.body_types = body_types,
 };
+
+/* The {segments} of a path as OpenAPI parameters. */
+static json_t *parameters_json(const char *path)
+{
+	json_t *list = json_array();
+
+	while ((path = strchr(path, '{')) != NULL) {
+		const char *end = strchr(path, '}');
+
+		json_array_append_new(list, json_pack("{s:s%, s:s, s:b, s:{s:s}}", "name", path + 1,
+						      (size_t)(end - path - 1), "in", "path",
+						      "required", 1, "schema", "type", "string"));
+		path = end;
+	}
+	return list;
+}
+
+static json_t *types_json(const struct route *r)
+{
+	const char *const *types = routes.body_types(r);
+	json_t *content = json_object();
+
+	for (int i = 0; types[i]; i++)
+		json_object_set_new(content, types[i], json_object());
+	return content;
+}
+
+bool api_openapi(struct req *req, struct reply *reply, struct err *err)
+{
+	json_t *paths = json_object();
+
+	(void)req;
+	(void)err;
+	for (int i = 0; i < routes.n; i++) {
+		const struct route *r = &routes.rows[i];
+		json_t *path = json_object_get(paths, r->path);
+		json_t *operation = json_pack(
+		    "{s:s, s:o, s:{s:{s:s}, s:{s:s}}}", "summary", r->summary, "parameters",
+		    parameters_json(r->path), "responses", "200", "description", "done", "default",
+		    "description", "an error: {\"error\": {code, message, line, column}}");
+		char method[8] = "";
+
+		for (size_t k = 0; r->method[k] && k < sizeof(method) - 1; k++)
+			method[k] = (char)(r->method[k] | 0x20);
+		if (r->body_limit)
+			json_object_set_new(
+			    operation, "requestBody",
+			    json_pack("{s:b, s:o, s:o}", "required", 1, "content", types_json(r),
+				      "description",
+				      json_sprintf("at most %zu KiB", r->body_limit >> 10)));
+		if (!path) {
+			path = json_object();
+			json_object_set_new(paths, r->path, path);
+		}
+		json_object_set_new(path, method, operation);
+	}
+	reply->json = json_pack("{s:s, s:{s:s, s:s}, s:o}", "openapi", "3.1.0", "info", "title",
+				"Breakeven", "version", breakeven_version(), "paths", paths);
+	return true;
+}

@@ -1,10 +1,10 @@
-/* server/api/routes.h -- the table of routes.def. */
+/* server/api/routes.h -- what the files of the API share: the handlers of routes.def, and the
+ * answers that several of them give. */
 #ifndef SERVER_API_ROUTES_H
 #define SERVER_API_ROUTES_H
 
-#include "server/http/route.h"
-
-extern const struct route_table routes;
+#include "profiler/timeline/timeline.h"
+#include "server/api/api.h"
 
 /* The handlers, by the file that has them. */
 #define ROUTE(method, path, handler, limit, summary) handler_fn handler;
@@ -12,5 +12,23 @@ extern const struct route_table routes;
 #include "server/api/routes.def"
 #undef ROUTE
 #undef ROUTE_SLOW
+
+/* api_runs.c */
+
+/* A row of the list; with the live state where a worker has it in hand. */
+json_t *run_list_json(struct app *app, const struct run *run);
+
+/* api_timeline.c: a look at all of a long timeline, ahead of whoever takes it; it is kept. */
+void timeline_look_ahead(struct db *db, int64_t id);
+
+/* trace_end.c */
+
+enum { TRACE_RUN_BYTES = 256 << 20 }; /* of blocks that one such run keeps */
+
+/* Ends the run with {"breakeven": 1, "trace": the facts of its timeline, "import": what was
+ * imported (NULL: it is no import; borrowed)} as its report.  What was imported may be a run
+ * that was exported here, whole: then it is that run again. */
+bool trace_end(struct db *db, const struct registry *registry, int64_t id, json_t *imported,
+	       struct err *err);
 
 #endif

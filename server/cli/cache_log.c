@@ -1,4 +1,4 @@
-/* server/cli/cache_log.c -- see cache_log.h. */
+/* server/cli/cache_log.c -- logs what a run found wrong with the cache of kernels. */
 #include "server/cli/cache_log.h"
 
 #include "fusion/base/log.h"
@@ -10,10 +10,8 @@ static void log_modes(const json_t *modes, json_t *told)
 	json_t *mode, *graph;
 	size_t i;
 
-	json_object_foreach((json_t *)modes, name, mode)
-	{
-		json_array_foreach(json_object_get(mode, "graphs"), i, graph)
-		{
+	json_object_foreach((json_t *)modes, name, mode) {
+		json_array_foreach(json_object_get(mode, "graphs"), i, graph) {
 			const char *note = json_string_value(json_object_get(graph, "cache_note"));
 
 			if (!note || json_object_get(told, note))
@@ -30,8 +28,7 @@ void cache_log(const json_t *report)
 	size_t i;
 
 	log_modes(json_object_get(report, "modes"), told);
-	json_array_foreach(json_object_get(report, "points"), i, point)
-	{
+	json_array_foreach(json_object_get(report, "points"), i, point) {
 		log_modes(json_object_get(point, "modes"), told);
 	}
 	json_decref(told);

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "server/api/api.h"
 #include "server/cli/commands.h"
-#include "server/api/export_run.h"
 #include "server/cli/flags.h"
 #include "server/cli/interrupt.h"
 
@@ -19,7 +19,7 @@ struct export_flags {
 	struct export_query query;
 };
 
-/* What the words say, behind flags_read(). */
+/* What the words say, after flags_read(). */
 static bool check_flags(struct export_flags *f)
 {
 	long long run = 0, n = 0, graph = 0;

@@ -10,8 +10,143 @@
 #include "profiler/import/import.h"
 #include "server/cli/commands.h"
 #include "server/cli/flags.h"
-#include "server/cli/import_text.h"
 #include "server/cli/poster.h"
+
+/* ---- what was found, as text ---- */
+
+enum { MOST_ROWS = 15, NAME_COLUMNS = 80 };
+
+static long long count_of(const json_t *json, const char *field)
+{
+	return (long long)json_integer_value(json_object_get(json, field));
+}
+
+/* A total by name, the longest first. */
+static void print_totals(const json_t *report, const char *field, const char *title, FILE *out)
+{
+	const json_t *totals = json_object_get(report, field), *row;
+	const json_t *rows = json_object_get(totals, "by_name");
+	size_t i;
+
+	if (count_of(totals, "count") == 0)
+		return;
+	fprintf(out, "\n%s: %lld, %.1f us\n", title, count_of(totals, "count"),
+		json_number_value(json_object_get(totals, "total_us")));
+	json_array_foreach((json_t *)rows, i, row) {
+		if (i == MOST_ROWS) {
+			fprintf(out, "  and %zu more names\n", json_array_size(rows) - i);
+			break;
+		}
+		fprintf(out, "  %8lld %14.1f us  %.*s\n", count_of(row, "count"),
+			json_number_value(json_object_get(row, "total_us")), NAME_COLUMNS,
+			json_string_value(json_object_get(row, "name")));
+	}
+}
+
+static const char *text_of(const json_t *json, const char *field)
+{
+	const char *text = json_string_value(json_object_get(json, field));
+
+	return text ? text : "";
+}
+
+/* What a compile log says: breaks by place, then recompiles. */
+static void print_compiles(const json_t *report, FILE *out)
+{
+	const json_t *breaks = json_object_get(report, "breaks"), *row;
+	const json_t *recompiles = json_object_get(report, "recompiles");
+	size_t i;
+
+	if (json_array_size(json_object_get(report, "compiles")) == 0)
+		return;
+	fprintf(out, "\n%lld graphs, %zu compilations, %zu breaks, %zu recompiles\n",
+		count_of(report, "graphs"), json_array_size(json_object_get(report, "compiles")),
+		json_array_size(breaks), json_array_size(recompiles));
+	json_array_foreach((json_t *)breaks, i, row) {
+		const json_t *cost = json_object_get(row, "cost");
+
+		fprintf(out, "  %s:%lld  %s %s, met %lld times: %s\n", text_of(row, "file"),
+			count_of(row, "line"), text_of(row, "kind"), text_of(row, "gb"),
+			count_of(row, "count"), text_of(row, "message"));
+		if (cost)
+			fprintf(out, "    %.1f us of the host a call, %.1f us of lookups\n",
+				json_number_value(json_object_get(cost, "host_us_per_call")),
+				json_number_value(json_object_get(cost, "lookup_us_per_call")));
+	}
+	json_array_foreach((json_t *)recompiles, i, row)
+		fprintf(out, "  recompiled %s (%s): %s\n", text_of(row, "frame"),
+			text_of(row, "compile"), text_of(row, "reason"));
+}
+
+static void print_count(const json_t *n, FILE *out)
+{
+	if (json_is_integer(n))
+		fprintf(out, " %10lld", (long long)json_integer_value(n));
+	else
+		fprintf(out, " %10s", "not said");
+}
+
+/* Where the graphs of each model of PyTorch/XLA split. */
+static void print_stages(const json_t *report, FILE *out)
+{
+	static const char *const counts[] = { "captured_graphs", "lowered_graphs", "capture_added",
+					      "lowering_added" };
+	const json_t *models = json_object_get(json_object_get(report, "pt_xla"), "models"), *row;
+	size_t i;
+
+	if (json_array_size(models) == 0)
+		return;
+	fprintf(out, "\ngraphs %25s %10s %10s %10s  most from     compiling, s  running, s\n",
+		"captured", "lowered", "+ capture", "+ lowering");
+	json_array_foreach((json_t *)models, i, row) {
+		fprintf(out, "  %-18.18s", text_of(row, "model"));
+		for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++)
+			print_count(json_object_get(row, counts[k]), out);
+		fprintf(out, "  %-12s %13.3f %11.3f\n",
+			json_is_string(json_object_get(row, "main_stage"))
+			    ? text_of(row, "main_stage")
+			    : "not said",
+			json_number_value(json_object_get(row, "compile_us")) / 1e6,
+			json_number_value(json_object_get(row, "run_us")) / 1e6);
+	}
+}
+
+/* What is not zero of one fate. */
+static void print_ledger(const json_t *ledger, const char *fate, FILE *out)
+{
+	const json_t *what = json_object_get(ledger, "what"), *n;
+	const char *name;
+
+	json_object_foreach(json_object_get(ledger, fate), name, n) {
+		/* One window is all that there is. */
+		if (json_integer_value(n) > (strcmp(name, "windows") == 0))
+			fprintf(out, "  %-8s %8lld  %s\n", fate, (long long)json_integer_value(n),
+				json_string_value(json_object_get(what, name)));
+	}
+}
+
+static void print_import(const json_t *report, FILE *out)
+{
+	const json_t *files = json_object_get(report, "files"), *file;
+	const json_t *ledger = json_object_get(report, "ledger");
+	size_t i;
+
+	json_array_foreach((json_t *)files, i, file)
+		fprintf(out, "%s: %s, %lld bytes\n",
+			json_string_value(json_object_get(file, "name")),
+			json_string_value(json_object_get(file, "kind")), count_of(file, "bytes"));
+	print_compiles(report, out);
+	print_stages(report, out);
+	print_totals(report, "kernels", "kernels", out);
+	print_totals(report, "copies", "copies", out);
+	print_totals(report, "ops", "ops on the host", out);
+	fprintf(out, "\nledger\n");
+	print_ledger(ledger, "dropped", out);
+	print_ledger(ledger, "repaired", out);
+	print_ledger(ledger, "kept", out);
+}
+
+/* ---- the command ---- */
 
 enum { MAX_FILES = 1024 };
 
@@ -148,7 +283,7 @@ int cmd_import(int argc, char **argv, const struct registry *registry)
 		json_dumpf(report, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
 		putchar('\n');
 	} else {
-		import_text(report, stdout);
+		print_import(report, stdout);
 	}
 	json_decref(report);
 	return EXIT_DONE;

@@ -42,8 +42,7 @@ static void print_words(const json_t *list, const char *none)
 
 	if (json_array_size(list) == 0)
 		fputs(none, stdout);
-	json_array_foreach((json_t *)list, i, word)
-	{
+	json_array_foreach((json_t *)list, i, word) {
 		printf("%s%s", i ? ", " : "", json_string_value(word));
 	}
 }
@@ -73,8 +72,7 @@ static void print_backends(const json_t *op)
 	const char *name, *separator = "";
 	json_t *dtypes;
 
-	json_object_foreach(json_object_get(op, "backends"), name, dtypes)
-	{
+	json_object_foreach(json_object_get(op, "backends"), name, dtypes) {
 		printf("%s%s", separator, name);
 		if (json_object_get(json_object_get(op, "on_host"), name))
 			printf(json_array_size(dtypes) ? " (some dtypes on the host)"
@@ -105,8 +103,7 @@ static void print_one_op(const json_t *op)
 		printf("  autocast   %s on the cpu, %s on cuda\n",
 		       text_of(json_object_get(op, "autocast"), "cpu"),
 		       text_of(json_object_get(op, "autocast"), "cuda"));
-	json_object_foreach(json_object_get(op, "backends"), name, dtypes)
-	{
+	json_object_foreach(json_object_get(op, "backends"), name, dtypes) {
 		const json_t *host = json_object_get(json_object_get(op, "on_host"), name);
 
 		printf("  %-9s  ", name);
@@ -130,8 +127,7 @@ static void print_ops(const json_t *ops)
 		print_one_op(json_array_get(ops, 0));
 		return;
 	}
-	json_array_foreach((json_t *)ops, i, op)
-	{
+	json_array_foreach((json_t *)ops, i, op) {
 		printf("%-24s %-10s gradient %-5s ", text_of(op, "name"), text_of(op, "kind"),
 		       text_of(op, "gradient"));
 		print_backends(op);
@@ -171,8 +167,7 @@ static void print_backend_list(const json_t *list)
 	size_t i, k;
 	json_t *b, *line;
 
-	json_array_foreach((json_t *)list, i, b)
-	{
+	json_array_foreach((json_t *)list, i, b) {
 		printf("%-10s %s\n", text_of(b, "name"), text_of(b, "purpose"));
 		if (json_is_true(json_object_get(b, "available")))
 			printf("           available%s\n",
@@ -180,7 +175,7 @@ static void print_backend_list(const json_t *list)
 		else
 			printf("           does not work here: %s\n", text_of(b, "why_not"));
 		json_array_foreach(json_object_get(b, "lacks"), k, line)
-		    printf("           %s\n", json_string_value(line));
+			printf("           %s\n", json_string_value(line));
 		if (*text_of(b, "vector_unit"))
 			printf("           vector unit %s\n", text_of(b, "vector_unit"));
 		if (*text_of(b, "compiler"))
@@ -196,8 +191,7 @@ static void print_backends_and_engines(const json_t *all)
 	json_t *e;
 
 	print_backend_list(json_object_get(all, "backends"));
-	json_array_foreach(json_object_get(all, "engines"), i, e)
-	{
+	json_array_foreach(json_object_get(all, "engines"), i, e) {
 		print_engine(e);
 	}
 }
@@ -225,8 +219,7 @@ static void print_pass_list(const json_t *list)
 	size_t i;
 	json_t *p;
 
-	json_array_foreach((json_t *)list, i, p)
-	{
+	json_array_foreach((json_t *)list, i, p) {
 		printf("%-10s %s\n           needs ", text_of(p, "name"), text_of(p, "purpose"));
 		print_words(json_object_get(p, "needs"), "nothing");
 		printf("; makes ");

@@ -11,18 +11,11 @@
 #include "fusion/base/log.h"
 #include "profiler/lists.h"
 #include "profiler/profiler.h"
-#include "server/api/routes.h"
+#include "server/api/api.h"
 #include "server/cli/commands.h"
-#include "server/queue/enqueue.h"
-#include "server/queue/events.h"
-#include "server/api/examples.h"
+#include "server/queue/queue.h"
 #include "server/cli/flags.h"
 #include "server/http/http.h"
-#include "server/queue/jobs.h"
-#include "server/http/listen.h"
-#include "server/queue/paths.h"
-#include "server/api/run_json.h"
-#include "server/queue/worker.h"
 
 enum { MAX_RUN_SECONDS = 7 * 24 * 3600, CHECK_SECONDS = 2, MAX_CHECK_SECONDS = 3600 };
 

@@ -1,22 +1,340 @@
 /* server/cli/cmd_suite.c -- `breakeven suite FOLDER|FILE...`: many workloads as one. */
+#include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "profiler/numbers.h"
 #include "profiler/profiler.h"
 #include "server/cli/commands.h"
-#include "server/cli/device_flag.h"
 #include "server/cli/flags.h"
 #include "server/cli/interrupt.h"
-#include "server/queue/paths.h"
 #include "server/cli/post.h"
-#include "server/cli/suite_files.h"
-#include "server/queue/suite_run.h"
-#include "server/cli/suite_text.h"
-#include "server/queue/worker.h"
+#include "server/cli/workload_file.h"
+#include "server/queue/queue.h"
+
+/* ---- the workloads of a folder, of files and of lists of files ---- */
+
+enum { LINE_BYTES = 8192 };
+
+static bool ends_with(const char *path, const char *end)
+{
+	size_t len = strlen(path), n = strlen(end);
+
+	return len > n && strcmp(path + len - n, end) == 0;
+}
+
+static bool is_workload(const char *path)
+{
+	return ends_with(path, ".json") || ends_with(path, ".py");
+}
+
+static void add_file(json_t *list, const char *path)
+{
+	struct workload_file file = { .file = path };
+	struct err err = { 0 };
+	json_t *json = workload_file_load(&file, &err);
+	const char *slash = strrchr(path, '/');
+
+	if (!json)
+		json = json_pack("{s:s, s:s}", "name", slash ? slash + 1 : path, "error",
+				 err.message);
+	if (!json) /* its name is no text */
+		json = json_pack("{s:s, s:s}", "name", "?", "error",
+				 "the name of its file is not UTF-8");
+	json_array_append_new(list, json);
+}
+
+static int wanted(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' && is_workload(entry->d_name);
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static bool add_folder(json_t *list, const char *path, struct err *err)
+{
+	struct dirent **entries;
+	int n = scandir(path, &entries, wanted, by_name);
+
+	if (n < 0)
+		return err_set(err, ERR_IO, "%.300s cannot be read: %s", path, strerror(errno));
+	for (int i = 0; i < n; i++) {
+		char *file;
+
+		if (asprintf(&file, "%s/%s", path, entries[i]->d_name) > 0) {
+			add_file(list, file);
+			free(file);
+		}
+		free(entries[i]);
+	}
+	free(entries);
+	return n > 0 || err_set(err, ERR_IO,
+				"%.300s has no workloads: files that end in .json "
+				"or .py",
+				path);
+}
+
+/* Files by name, one a line. */
+static bool add_list(json_t *list, const char *path, struct err *err)
+{
+	FILE *f = fopen(path, "re");
+	const char *slash = strrchr(path, '/');
+	int folder = slash ? (int)(slash - path) + 1 : 0, n = 0;
+	char line[LINE_BYTES], *file;
+
+	if (!f)
+		return err_set(err, ERR_IO, "%.300s cannot be opened: %s", path, strerror(errno));
+	while (fgets(line, sizeof(line), f)) {
+		char *name = line + strspn(line, " \t");
+
+		name[strcspn(name, "#\r\n")] = '\0';
+		while (*name && strchr(" \t", name[strlen(name) - 1]))
+			name[strlen(name) - 1] = '\0';
+		if (!*name)
+			continue;
+		if (asprintf(&file, "%.*s%s", *name == '/' ? 0 : folder, path, name) < 0)
+			break;
+		add_file(list, file);
+		free(file);
+		n++;
+	}
+	fclose(f);
+	return n > 0 || err_set(err, ERR_IO, "%.300s names no workloads, one a line", path);
+}
+
+static bool add_blocks(json_t *list, struct err *err)
+{
+	json_t *blocks = suite_blocks(err);
+	bool ok = blocks && json_array_extend(list, blocks) == 0;
+
+	json_decref(blocks);
+	return ok;
+}
+
+/* Adds to `list` the workloads of `path`: a folder's .json and .py files by name, one
+ * such file, "blocks" (those that come with the program, where no file has that name), or
+ * any other file, which names such files, one a line (# begins a comment; names are as
+ * seen from the file's folder).  A file that is no workload is {"name", "error"}.  False
+ * where the path itself cannot be read, or has none. */
+static bool add_path(json_t *list, const char *path, struct err *err)
+{
+	struct stat info;
+
+	if (stat(path, &info) != 0) {
+		if (strcmp(path, "blocks") == 0)
+			return add_blocks(list, err);
+		return err_set(err, ERR_IO, "%.300s cannot be opened: %s", path, strerror(errno));
+	}
+	if (S_ISDIR(info.st_mode))
+		return add_folder(list, path, err);
+	if (!is_workload(path))
+		return add_list(list, path, err);
+	add_file(list, path);
+	return true;
+}
+
+/* ---- the report as text ---- */
+
+static long long count_of(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+static const char *share(char *out, size_t bytes, double x)
+{
+	snprintf(out, bytes, isnan(x) ? "none ended" : "%.0f %%", 100 * x);
+	return out;
+}
+
+static void columns_table(struct buf *out, const json_t *report)
+{
+	json_t *c;
+	size_t i;
+
+	buf_printf(out, "\n%-10s %-7s %-8s %9s %11s  %-22s %7s %7s %7s %12s %8s %9s\n", "engine",
+		   "policy", "mode", "passed", "pass rate", "geomean, common set", "min", "median",
+		   "max", "compile ms", "captures", "lowerings");
+	json_array_foreach(json_object_get(report, "columns"), i, c) {
+		const json_t *q = json_object_get(c, "quantiles"),
+			     *b = json_object_get(c, "breaks");
+		char ratio[4 * NUMBER_BYTES], rate[16],
+		    min[NUMBER_BYTES] = "", median[NUMBER_BYTES] = "", max[NUMBER_BYTES] = "",
+		    ms[NUMBER_BYTES], passed[32];
+
+		number_interval(ratio, json_object_get(json_object_get(c, "geomean"), "common"),
+				"speedup", "speedup_ci", "x");
+		if (json_is_object(q)) {
+			number_short(min, number_field(q, "min"));
+			number_short(median, number_field(q, "median"));
+			number_short(max, number_field(q, "max"));
+		}
+		number_short(ms, number_field(c, "compile_ms"));
+		snprintf(passed, sizeof(passed), "%lld/%lld", count_of(c, "pass"),
+			 count_of(c, "workloads"));
+		buf_printf(out, "%-10s %-7s %-8s %9s %11s  %-22s %7s %7s %7s %12s %8lld %9lld\n",
+			   text_of(c, "engine"), text_of(c, "policy"), text_of(c, "mode"), passed,
+			   share(rate, sizeof(rate), number_field(c, "pass_rate")), ratio, min,
+			   median, max, ms, count_of(b, "capture"), count_of(b, "lowering"));
+	}
+}
+
+/* Our result in mode static under the policy, or the first that is not eager. */
+static const json_t *shown_result(const json_t *workload, const char *policy)
+{
+	const json_t *found = NULL;
+	json_t *r;
+	size_t i;
+
+	json_array_foreach(json_object_get(workload, "results"), i, r) {
+		if (strcmp(text_of(r, "engine"), "breakeven") != 0 ||
+		    strcmp(text_of(r, "policy"), policy) != 0 ||
+		    strcmp(text_of(r, "mode"), "eager") == 0)
+			continue;
+		if (!found || strcmp(text_of(r, "mode"), "static") == 0)
+			found = r;
+	}
+	return found;
+}
+
+/* "2+0": breaks of capture, and of lowering. */
+static void breaks_print(char *out, size_t bytes, const json_t *result)
+{
+	const json_t *b = json_object_get(result, "breaks");
+
+	if (result && json_is_integer(json_object_get(b, "capture")))
+		snprintf(out, bytes, "%lld+%lld", count_of(b, "capture"), count_of(b, "lowering"));
+	else
+		snprintf(out, bytes, "%s", result ? "unknown" : "");
+}
+
+static void speedup_cells(struct buf *out, const json_t *workload, const json_t *columns)
+{
+	json_t *c, *r;
+	size_t i, k;
+
+	json_array_foreach((json_t *)columns, i, c) {
+		char cell[4 * NUMBER_BYTES] = "";
+
+		if (strcmp(text_of(c, "mode"), "eager") == 0)
+			continue;
+		json_array_foreach(json_object_get(workload, "results"), k, r) {
+			if (strcmp(text_of(r, "policy"), text_of(c, "policy")) != 0 ||
+			    strcmp(text_of(r, "engine"), text_of(c, "engine")) != 0 ||
+			    strcmp(text_of(r, "mode"), text_of(c, "mode")) != 0)
+				continue;
+			if (strcmp(text_of(r, "status"), "pass") == 0)
+				number_interval(cell, r, "speedup", "speedup_ci", "x");
+			else
+				snprintf(cell, sizeof(cell), "%s", text_of(r, "status"));
+		}
+		buf_printf(out, "  %-20s", cell);
+	}
+}
+
+static void workloads_table(struct buf *out, const json_t *report)
+{
+	const json_t *columns = json_object_get(report, "columns");
+	json_t *c, *w;
+	size_t i;
+
+	buf_printf(out, "\n%-28s", "workload");
+	json_array_foreach((json_t *)columns, i, c) {
+		bool ours = strcmp(text_of(c, "engine"), "breakeven") == 0;
+		char head[64];
+
+		snprintf(head, sizeof(head), "%s, %s", text_of(c, "mode"),
+			 text_of(c, ours ? "policy" : "engine"));
+		if (strcmp(text_of(c, "mode"), "eager") != 0)
+			buf_printf(out, "  %-20s", head);
+	}
+	buf_printf(out, "  breaks dynamo  native\n");
+	json_array_foreach(json_object_get(report, "workloads"), i, w) {
+		char dynamo[24], native[24];
+
+		breaks_print(dynamo, sizeof(dynamo), shown_result(w, "dynamo"));
+		breaks_print(native, sizeof(native), shown_result(w, "native"));
+		buf_printf(out, "%-28s", text_of(w, "name"));
+		speedup_cells(out, w, columns);
+		buf_printf(out, "  %13s  %6s\n", dynamo, native);
+	}
+	buf_puts(out, "\nBreaks are those of capture + those of lowering, in mode static where it "
+		      "ran.\n");
+}
+
+static bool said_together(const json_t *a, const json_t *b)
+{
+	static const char *const fields[] = { "engine", "policy", "status", "reason" };
+
+	for (size_t i = 0; b && i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (strcmp(text_of(a, fields[i]), text_of(b, fields[i])) != 0)
+			return false;
+	return b != NULL;
+}
+
+/* Modes that failed alike share a line. */
+static void reasons(struct buf *out, const json_t *report)
+{
+	json_t *w, *r;
+	size_t i, k;
+
+	json_array_foreach(json_object_get(report, "workloads"), i, w) {
+		const json_t *results = json_object_get(w, "results"), *last = NULL;
+
+		json_array_foreach((json_t *)results, k, r) {
+			const char *status = text_of(r, "status");
+
+			if (strcmp(status, "pass") == 0 || strcmp(status, "waiting") == 0)
+				continue;
+			if (said_together(r, last))
+				buf_printf(out, ", %s", text_of(r, "mode"));
+			else
+				buf_printf(out, "%s%s: %s, %s, %s: %s", last ? "\n" : "", status,
+					   text_of(w, "name"), text_of(r, "engine"),
+					   text_of(r, "policy"), text_of(r, "mode"));
+			last = r;
+			if (!said_together(r, json_array_get(results, k + 1)))
+				buf_printf(out, ": %s", text_of(r, "reason"));
+		}
+		buf_puts(out, last ? "\n" : "");
+	}
+}
+
+static void print_suite(struct buf *out, const json_t *report)
+{
+	const json_t *common = json_object_get(report, "common");
+	long long n = count_of(common, "of");
+
+	buf_printf(out,
+		   "Suite %s: %lld workload%s.  Geomeans are over the common set, the %lld that "
+		   "have a speedup in every\ncolumn that has any; pass: it ran, and its values "
+		   "agree with eager's.\n",
+		   text_of(report, "name"), n, n == 1 ? "" : "s", count_of(common, "n"));
+	columns_table(out, report);
+	workloads_table(out, report);
+	reasons(out, report);
+	if (json_is_real(json_object_get(report, "seconds")))
+		buf_printf(out, "%s; %.0f s in all\n",
+			   text_of(json_object_get(report, "environment"), "cpu"),
+			   number_field(report, "seconds"));
+}
+
+/* ---- the command ---- */
 
 enum { MAX_PATHS = 1024 };
 
@@ -156,7 +474,7 @@ static bool read_workloads(const struct suite_flags *f, json_t *request, struct 
 
 	json_object_set_new(request, "workloads", list);
 	for (int i = 0; ok && i < f->n_paths; i++)
-		ok = suite_files_add(list, f->paths[i], err);
+		ok = add_path(list, f->paths[i], err);
 	return ok;
 }
 
@@ -186,7 +504,7 @@ static bool print_report(const struct suite_flags *f, const json_t *report, stru
 		ok = json_dumpf(report, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF;
 	} else {
 		buf_init(&text, 0);
-		suite_text(&text, report);
+		print_suite(&text, report);
 		ok = text.data && fputs(text.data, stdout) != EOF;
 		buf_finish(&text);
 	}

@@ -21,10 +21,8 @@
 #include "server/cli/commands.h"
 #include "server/cli/flags.h"
 #include "server/cli/heap.h"
-#include "server/queue/locate.h"
-#include "server/queue/message.h"
-#include "server/http/request.h"
-#include "server/queue/worker.h"
+#include "server/queue/queue.h"
+#include "server/http/http.h"
 
 /* While someone types: where that is too short for each change they are tried
  * together. */

@@ -1,4 +1,4 @@
-/* server/cli/explain_text.c -- see explain_text.h. */
+/* server/cli/explain_text.c -- prints what was captured of a program. */
 #include "server/cli/explain_text.h"
 
 #include <stdlib.h>
@@ -48,8 +48,7 @@ static void print_arg(struct buf *out, const json_t *arg, const json_t *nodes)
 	json_t *item;
 
 	if (json_is_integer(node)) {
-		json_array_foreach((json_t *)nodes, i, item)
-		{
+		json_array_foreach((json_t *)nodes, i, item) {
 			if (number_of(item, "id") == (int)json_integer_value(node))
 				buf_printf(out, "%%%s", text_of(item, "name"));
 		}
@@ -57,8 +56,7 @@ static void print_arg(struct buf *out, const json_t *arg, const json_t *nodes)
 	}
 	if (json_is_array(arg)) {
 		buf_puts(out, "[");
-		json_array_foreach((json_t *)arg, i, item)
-		{
+		json_array_foreach((json_t *)arg, i, item) {
 			buf_puts(out, i ? ", " : "");
 			print_arg(out, item, nodes);
 		}
@@ -89,8 +87,7 @@ static void node_cells(const json_t *node, const json_t *nodes, struct buf *cell
 
 	buf_printf(cells, "%s%c%s%c%s%c(", input ? "placeholder" : "call_function", 0,
 		   text_of(node, "name"), 0, input ? "" : text_of(node, "op"), 0);
-	json_array_foreach(json_object_get(node, "args"), i, arg)
-	{
+	json_array_foreach(json_object_get(node, "args"), i, arg) {
 		buf_puts(cells, i ? ", " : "");
 		print_arg(cells, arg, nodes);
 	}
@@ -132,8 +129,7 @@ static void print_table(struct buf *out, const json_t *nodes)
 
 	buf_add(&cells, heads, sizeof(heads));
 	widen(&cells, width);
-	json_array_foreach((json_t *)nodes, i, node)
-	{
+	json_array_foreach((json_t *)nodes, i, node) {
 		buf_clear(&cells);
 		node_cells(node, nodes, &cells);
 		widen(&cells, width);
@@ -141,8 +137,7 @@ static void print_table(struct buf *out, const json_t *nodes)
 	buf_clear(&cells);
 	buf_add(&cells, heads, sizeof(heads));
 	print_row(out, &cells, width);
-	json_array_foreach((json_t *)nodes, i, node)
-	{
+	json_array_foreach((json_t *)nodes, i, node) {
 		buf_clear(&cells);
 		node_cells(node, nodes, &cells);
 		print_row(out, &cells, width);
@@ -172,8 +167,7 @@ static void print_kernels(struct buf *out, const json_t *kernels)
 
 	if (json_array_size(kernels))
 		buf_puts(out, "     kernels\n");
-	json_array_foreach((json_t *)kernels, i, k)
-	{
+	json_array_foreach((json_t *)kernels, i, k) {
 		buf_printf(out, "     %3zu  %s: %d op%s, ", i, text_of(k, "name"),
 			   number_of(k, "ops"), number_of(k, "ops") == 1 ? "" : "s");
 		print_bytes(out, k, "read_bytes", " read");
@@ -221,15 +215,13 @@ static void print_entry(struct buf *out, const json_t *entry)
 	if (*reason)
 		buf_printf(out, "; compiled because %s", reason);
 	buf_putc(out, '\n');
-	json_array_foreach(json_object_get(entry, "symbols"), i, item)
-	{
+	json_array_foreach(json_object_get(entry, "symbols"), i, item) {
 		buf_printf(out, "       %s = %s", text_of(item, "name"), text_of(item, "source"));
 		if (*text_of(item, "range"))
 			buf_printf(out, ", %s", text_of(item, "range"));
 		buf_putc(out, '\n');
 	}
-	json_array_foreach(json_object_get(entry, "guards"), i, item)
-	{
+	json_array_foreach(json_object_get(entry, "guards"), i, item) {
 		buf_printf(out, "       %s\n", json_string_value(item));
 	}
 }
@@ -241,16 +233,14 @@ static void print_frames(struct buf *out, const json_t *tree)
 
 	if (json_array_size(tree))
 		buf_puts(out, "\nFrames, their compiled versions and guards\n");
-	json_array_foreach((json_t *)tree, i, frame)
-	{
+	json_array_foreach((json_t *)tree, i, frame) {
 		buf_printf(out, "  %s (line %d)%s\n", text_of(frame, "frame"),
 			   number_of(frame, "line"),
 			   json_is_true(json_object_get(frame, "skipped")) ? ": runs in eager"
 			   : json_is_true(json_object_get(frame, "run_only"))
 			       ? ": nothing is compiled any more"
 			       : "");
-		json_array_foreach(json_object_get(frame, "entries"), k, entry)
-		{
+		json_array_foreach(json_object_get(frame, "entries"), k, entry) {
 			print_entry(out, entry);
 		}
 	}
@@ -266,8 +256,7 @@ static void print_lazy(struct buf *out, const json_t *lazy)
 
 	if (n)
 		buf_puts(out, "\nTraces that were run, and why\n");
-	json_array_foreach((json_t *)runs, i, run)
-	{
+	json_array_foreach((json_t *)runs, i, run) {
 		const json_t *graph = json_object_get(run, "graph");
 		const char *message = text_of(run, "message");
 
@@ -297,8 +286,7 @@ static void print_recompiles(struct buf *out, const json_t *recompiles)
 
 	if (json_array_size(recompiles))
 		buf_puts(out, "\nRecompiles\n");
-	json_array_foreach((json_t *)recompiles, i, item)
-	{
+	json_array_foreach((json_t *)recompiles, i, item) {
 		buf_printf(out, "  call %d, %s: %s\n", number_of(item, "call"),
 			   text_of(item, "frame"), text_of(item, "reason"));
 	}
@@ -331,8 +319,7 @@ static void print_sizes(struct buf *out, const json_t *sizes)
 
 	if (json_array_size(sizes))
 		buf_puts(out, "\nAt other sizes\n");
-	json_array_foreach((json_t *)sizes, i, row)
-	{
+	json_array_foreach((json_t *)sizes, i, row) {
 		if (strcmp(text_of(row, "result"), "not tried") == 0) {
 			left_out++;
 			continue;
@@ -343,8 +330,7 @@ static void print_sizes(struct buf *out, const json_t *sizes)
 			print_result(out, row);
 			continue;
 		}
-		json_array_foreach(json_object_get(row, "where"), k, name)
-		{
+		json_array_foreach(json_object_get(row, "where"), k, name) {
 			buf_printf(out, "%s%s", k ? ", " : "", json_string_value(name));
 		}
 		buf_printf(out, ", %s: ", text_of(row, "change"));
@@ -374,8 +360,7 @@ void explain_text_print(struct buf *out, const json_t *e, const char *place, con
 			 "all\n");
 	if (json_array_size(graphs))
 		buf_puts(out, "\nGraphs\n");
-	json_array_foreach((json_t *)graphs, i, graph)
-	{
+	json_array_foreach((json_t *)graphs, i, graph) {
 		print_graph(out, graph, tables);
 	}
 	print_frames(out, json_object_get(e, "tree"));

@@ -1,4 +1,5 @@
-/* server/cli/flags.c -- see flags.h. */
+/* server/cli/flags.c -- reads the flags of a command by its table, and what flags of several
+ * commands mean. */
 #include "server/cli/flags.h"
 
 #include <errno.h>
@@ -6,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "server/cli/commands.h"
 #include "server/text/help.h"
@@ -125,4 +127,92 @@ bool flags_integer(const char *command, const char *name, const char *text, long
 	}
 	*out = n;
 	return true;
+}
+
+bool default_cache_dir(char *out, size_t out_bytes)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int len;
+
+	if (cache && *cache == '/') {
+		mkdir(cache, 0700); /* an error shows when the cache is used */
+		len = snprintf(out, out_bytes, "%s/breakeven", cache);
+	} else if (home && *home == '/') {
+		char parent[4096];
+
+		snprintf(parent, sizeof(parent), "%s/.cache", home);
+		mkdir(parent, 0700);
+		len = snprintf(out, out_bytes, "%s/.cache/breakeven", home);
+	} else {
+		return false;
+	}
+	return len > 0 && (size_t)len < out_bytes;
+}
+
+/* ---- --device cuda:N ---- */
+
+enum { MOST_GPUS = 64, GPU_CHARS = 96 };
+
+/* Entry `n` of "0,2" or of a list of UUIDs; without a list, its own number. */
+static bool entry_of(const char *list, long long n, char out[GPU_CHARS])
+{
+	size_t len;
+
+	if (!list || !*list) {
+		snprintf(out, GPU_CHARS, "%lld", n);
+		return true;
+	}
+	for (; n > 0 && list; n--) {
+		list = strchr(list, ',');
+		list = list ? list + 1 : NULL;
+	}
+	len = list ? strcspn(list, ",") : 0;
+	if (len == 0 || len >= GPU_CHARS)
+		return false;
+	snprintf(out, GPU_CHARS, "%.*s", (int)len, list);
+	return true;
+}
+
+bool device_flag_take(const char *command, const char **device)
+{
+	const char *list = getenv("CUDA_VISIBLE_DEVICES");
+	char gpu[GPU_CHARS];
+	long long n = 0;
+
+	if (!*device || strncmp(*device, "cuda:", 5) != 0)
+		return true;
+	if (!flags_integer(command, "--device cuda:", *device + 5, 0, MOST_GPUS - 1, &n))
+		return false;
+	if (!entry_of(list, n, gpu))
+		return flags_refuse(command, "CUDA_VISIBLE_DEVICES has no entry for --device ",
+				    *device);
+	setenv("CUDA_VISIBLE_DEVICES", gpu, 1);
+	*device = "cuda";
+	return true;
+}
+
+/* ---- --without ---- */
+
+bool pass_flag_check(const struct registry *registry, const char *names, struct err *err)
+{
+	char *copy = strdup(names), *rest = copy;
+	uint64_t disabled = 0;
+	bool ok = copy != NULL;
+
+	for (char *name; ok && (name = strsep(&rest, ","));)
+		ok = pass_list_disable(registry_passes(registry), name, &disabled, err);
+	free(copy);
+	return ok && pass_list_check(registry_passes(registry), disabled, err);
+}
+
+void pass_flag_apply(json_t *workload, const char *names)
+{
+	json_t *passes = json_object_get(workload, "passes");
+	char *copy = strdup(names), *rest = copy;
+
+	passes = json_is_object(passes) ? json_deep_copy(passes) : json_object();
+	for (char *name; copy && (name = strsep(&rest, ","));)
+		json_object_set_new(passes, name, json_false());
+	json_object_set_new(workload, "passes", passes);
+	free(copy);
 }

@@ -1,12 +1,17 @@
 /* server/cli/flags.h -- the flags of a command, read by one table.
  *
- * `--name VALUE` and `--name=VALUE` mean the same; flags and words may stand in any
- * order; --help and -h, wherever they stand, print the help.
+ * `--name VALUE` and `--name=VALUE` mean the same; flags and words may come in any
+ * order; --help and -h, wherever they are, print the help.
  */
 #ifndef SERVER_FLAGS_H
 #define SERVER_FLAGS_H
 
+#include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
+
+#include "fusion/base/err.h"
+#include "fusion/session/registry.h"
 
 /* Texts in the order in which they came, borrowed from argv. */
 struct flag_texts {
@@ -45,5 +50,22 @@ bool flags_one_of(const char *command, const char *name, const char *text,
 /* `text` as a whole number within bounds; `out` stays as it is where it is NULL. */
 bool flags_integer(const char *command, const char *name, const char *text, long long low,
 		   long long high, long long *out);
+
+/* $XDG_CACHE_HOME/breakeven, else ~/.cache/breakeven; makes its parent.
+ * False where there is no home. */
+bool default_cache_dir(char *out, size_t out_bytes);
+
+/* --device cuda:N: which GPU a command runs on.  Where *device (NULL: not given) is "cuda:N", it
+ * becomes "cuda", and GPU N, of those that CUDA_VISIBLE_DEVICES shows, the only one that this
+ * process and its children see; other texts stay.  False after a message.  Before CUDA is used, and
+ * before there are threads. */
+bool device_flag_take(const char *command, const char **device);
+
+/* The flag --without of `run` and `explain`.  "cse,simplify": each must be a pass that can be
+ * switched off; NAME or VALUE. */
+bool pass_flag_check(const struct registry *registry, const char *names, struct err *err);
+
+/* Switches them off in a workload. */
+void pass_flag_apply(json_t *workload, const char *names);
 
 #endif

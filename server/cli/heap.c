@@ -1,4 +1,4 @@
-/* server/cli/heap.c -- see heap.h. */
+/* server/cli/heap.c -- takes the heap at once, in huge pages. */
 #include "server/cli/heap.h"
 
 #include <malloc.h>

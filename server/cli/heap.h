@@ -7,7 +7,7 @@
 void heap_take(void);
 
 /* The same where the device, NULL or "cuda", has kernels that NVRTC compiles: it gives back
- * 8 MiB behind each and would fault for them again, a tenth of its time. */
+ * 8 MiB after each and would fault for them again, a tenth of its time. */
 void heap_take_for(const char *device);
 
 #endif

@@ -1,4 +1,4 @@
-/* server/cli/interrupt.c -- see interrupt.h. */
+/* server/cli/interrupt.c -- notices Ctrl-C for commands that run something here. */
 #include "server/cli/interrupt.h"
 
 static volatile sig_atomic_t interrupted;

@@ -1,4 +1,4 @@
-/* server/cli/post.c -- see post.h. */
+/* server/cli/post.c -- posts to a Breakeven server by libcurl. */
 #include "server/cli/post.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* server/cli/poster.c -- see poster.h. */
+/* server/cli/poster.c -- posts a timeline's file to a server while it grows. */
 #include "server/cli/poster.h"
 
 #include <errno.h>

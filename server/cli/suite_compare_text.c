@@ -1,10 +1,11 @@
 /* server/cli/suite_compare_text.c -- a suite against an earlier one, as a terminal shows it. */
+#include "server/cli/suite_compare_text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "profiler/numbers.h"
-#include "server/cli/suite_text.h"
 
 enum { CELL = 4 * NUMBER_BYTES };
 
@@ -37,12 +38,11 @@ static int turned(const json_t *comparison, const char *turn)
 	size_t i, k;
 	int n = 0;
 
-	json_array_foreach(json_object_get(comparison, "workloads"), i, w)
-	{
+	json_array_foreach(json_object_get(comparison, "workloads"), i, w) {
 		bool any = false;
 
 		json_array_foreach(json_object_get(w, "results"), k, r)
-		    any = any || strcmp(text_of(r, "turn"), turn) == 0;
+			any = any || strcmp(text_of(r, "turn"), turn) == 0;
 		n += any;
 	}
 	return n;
@@ -67,8 +67,7 @@ static void columns(struct buf *out, const json_t *comparison)
 	buf_printf(out, "\n%-10s %-7s %-8s %12s %7s %6s  %-22s %-10s %7s %5s %5s\n", "engine",
 		   "policy", "mode", "passed", "broken", "fixed", "speedup, after/before",
 		   "verdict", "of", "rose", "fell");
-	json_array_foreach(json_object_get(comparison, "columns"), i, c)
-	{
+	json_array_foreach(json_object_get(comparison, "columns"), i, c) {
 		const json_t *mean = json_object_get(c, "geomean");
 		char ratio[CELL], passed[32];
 
@@ -88,10 +87,8 @@ static void results(struct buf *out, const json_t *comparison, const char *field
 	const json_t *w, *r;
 	size_t i, k;
 
-	json_array_foreach(json_object_get(comparison, "workloads"), i, w)
-	{
-		json_array_foreach(json_object_get(w, "results"), k, r)
-		{
+	json_array_foreach(json_object_get(comparison, "workloads"), i, w) {
+		json_array_foreach(json_object_get(w, "results"), k, r) {
 			char ratio[CELL], before[NUMBER_BYTES], after[NUMBER_BYTES];
 
 			if (strcmp(text_of(r, field), value) != 0)
@@ -118,7 +115,7 @@ static void names(struct buf *out, const char *what, const json_t *list)
 	if (json_array_size(list))
 		buf_printf(out, "%s: ", what);
 	json_array_foreach(list, i, name)
-	    buf_printf(out, "%s%s", i ? ", " : "", json_string_value(name));
+		buf_printf(out, "%s%s", i ? ", " : "", json_string_value(name));
 	if (json_array_size(list))
 		buf_puts(out, "\n");
 }

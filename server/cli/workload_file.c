@@ -22,7 +22,7 @@ struct flag_texts workload_file_inputs(struct workload_file *f)
 				    .over = "there are more than 64 inputs, with " };
 }
 
-bool workload_file_is_python(const struct workload_file *f)
+static bool is_python(const struct workload_file *f)
 {
 	size_t len = strlen(f->file);
 
@@ -69,13 +69,13 @@ bool workload_file_check_flags(const struct workload_file *f, const char *comman
 {
 	if (!f->file)
 		return flags_refuse(command, "FILE is missing", "");
-	if (f->n_inputs && !workload_file_is_python(f))
+	if (f->n_inputs && !is_python(f))
 		return flags_refuse(command,
 				    "--input is for .py files; a workload has its own calls", "");
 	return true;
 }
 
-const char *workload_file_label(const struct workload_file *f)
+static const char *label_of(const struct workload_file *f)
 {
 	return strcmp(f->file, "-") == 0 ? "standard input" : f->file;
 }
@@ -89,12 +89,12 @@ static json_t *parse_text(const struct workload_file *f, const char *text, struc
 
 	if (!json) {
 		if (!text[bom])
-			err_set(err, ERR_JSON, "%s is empty", workload_file_label(f));
+			err_set(err, ERR_JSON, "%s is empty", label_of(f));
 		else
 			err_set(err, ERR_JSON,
 				"%s is not JSON: line %d, column %d: %s; a program's name ends in "
 				".py",
-				workload_file_label(f), at.line, at.column, at.text);
+				label_of(f), at.line, at.column, at.text);
 		return NULL;
 	}
 	inner = json_object_get(json, "workload");
@@ -105,21 +105,21 @@ static json_t *parse_text(const struct workload_file *f, const char *text, struc
 	}
 	if (json_is_object(json))
 		return json;
-	err_set(err, ERR_WORKLOAD, "%s is not a workload: it must hold a JSON object",
-		workload_file_label(f));
+	err_set(err, ERR_WORKLOAD, "%s is not a workload: it must hold a JSON object", label_of(f));
 	json_decref(json);
 	return NULL;
 }
 
-json_t *workload_file_load(const struct workload_file *f, struct err *err)
+json_t *workload_file_load(struct workload_file *f, struct err *err)
 {
 	char *text = read_all(f->file, err), name[128];
 	json_t *json;
 
 	if (!text)
 		return NULL;
+	snprintf(f->place, sizeof(f->place), is_python(f) ? "%s" : "%s, source", label_of(f));
 	base_name(f->file, name);
-	if (workload_file_is_python(f))
+	if (is_python(f))
 		json = workload_from_python(name, text, f->inputs, f->n_inputs, err);
 	else
 		json = parse_text(f, text, err);
@@ -140,22 +140,14 @@ struct workload *workload_file_parse(const struct workload_file *f, const json_t
 	return NULL;
 }
 
-void workload_file_place(const struct workload_file *f, char *out, int out_bytes)
-{
-	snprintf(out, (size_t)out_bytes, workload_file_is_python(f) ? "%s" : "%s, source",
-		 workload_file_label(f));
-}
-
 void workload_file_error(const struct workload_file *f, const char *command, const json_t *json,
 			 const struct err *err)
 {
 	const char *source = json_string_value(json_object_get(json, "source"));
-	char place[256];
 	struct buf text;
 
 	if (!source || err->line <= 0) {
-		bool missing = workload_file_is_python(f) &&
-			       strstr(err->message, "required positional argument");
+		bool missing = is_python(f) && strstr(err->message, "required positional argument");
 
 		fprintf(stderr, "breakeven %s: %s%s\n", command, err->message,
 			missing ? "; give each with --input, as --input 'x=float32[8,16]', or in a "
@@ -163,9 +155,8 @@ void workload_file_error(const struct workload_file *f, const char *command, con
 				: "");
 		return;
 	}
-	workload_file_place(f, place, sizeof(place));
 	buf_init(&text, 1 << 20);
-	lang_caret(&text, place, source, err);
+	lang_caret(&text, f->place, source, err);
 	fprintf(stderr, "%s%s", text.data ? text.data : err->message,
 		text.data && text.len && text.data[text.len - 1] == '\n' ? "" : "\n");
 	buf_finish(&text);

@@ -15,6 +15,8 @@ struct workload_file {
 	const char *entry; /* of a .py; NULL: model */
 	const char *inputs[WORKLOAD_FILE_MAX_INPUTS]; /* of a .py: "x=float32[8,16]" */
 	int n_inputs;
+	char place[256]; /* what a place in its source is called: "model.py", "chain.json, source";
+			  * workload_file_load() sets it */
 };
 
 /* The rows of --input and --entry for a command's table; `inputs` is that of
@@ -26,24 +28,16 @@ struct workload_file {
 	}
 struct flag_texts workload_file_inputs(struct workload_file *f);
 
-bool workload_file_is_python(const struct workload_file *f);
-
 /* Whether there is a FILE, and no --input where it takes none; refused otherwise. */
 bool workload_file_check_flags(const struct workload_file *f, const char *command);
 
-/* "standard input" or the file's name. */
-const char *workload_file_label(const struct workload_file *f);
-
 /* Its workload as JSON; NULL with *err. */
-json_t *workload_file_load(const struct workload_file *f, struct err *err);
+json_t *workload_file_load(struct workload_file *f, struct err *err);
 
 /* That, checked: the inputs' names too.  NULL with *err. */
 struct registry;
 struct workload *workload_file_parse(const struct workload_file *f, const json_t *json,
 				     const struct registry *registry, struct err *err);
-
-/* What a place in the source is called: "model.py", "chain.json, source". */
-void workload_file_place(const struct workload_file *f, char *out, int out_bytes);
 
 /* Writes the error to stderr, with its line and a caret where it has a place in
  * the source of `json` (may be NULL). */

@@ -1,4 +1,4 @@
-/* server/http/http.c -- libmicrohttpd: receive, route, handle, answer.
+/* server/http/http.c -- libmicrohttpd: listen, receive, find the route, handle, answer.
  *
  * The library calls answer() several times for one request: with the headers,
  * with each part of the body, at the end.  An epoll thread of libmicrohttpd
@@ -7,18 +7,21 @@
  */
 #include "server/http/http.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
 #include <microhttpd.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-#include "server/text/assets.h"
-#include "server/http/slow_pool.h"
-#include "server/queue/events.h"
-#include "server/http/listen.h"
 #include "server/http/pages.h"
+#include "server/http/slow_pool.h"
+#include "server/queue/queue.h"
+#include "server/text/assets.h"
 
 enum {
 	THREADS = 4,
@@ -38,6 +41,157 @@ struct http {
 	struct slow_pool *slow_pool;
 	char url[128];
 };
+
+/* ---- "HOST:PORT" to a listening socket ---- */
+
+enum { BACKLOG = 511, HOST_BYTES = 256 };
+
+static bool split(const char *address, char *host, size_t host_bytes, const char **port,
+		  struct err *err)
+{
+	const char *colon = strrchr(address, ':');
+	const char *from = address;
+	size_t len;
+
+	if (!colon || colon == address || !colon[1])
+		return err_set(err, ERR_BAD_REQUEST,
+			       "--listen takes HOST:PORT, as 127.0.0.1:8080; '%s' has no port",
+			       address);
+	len = (size_t)(colon - address);
+	if (*from == '[' && len > 2 && from[len - 1] == ']') {
+		from++;
+		len -= 2;
+	}
+	if (len >= host_bytes)
+		return err_set(err, ERR_BAD_REQUEST, "the host in --listen is too long");
+	memcpy(host, from, len);
+	host[len] = '\0';
+	*port = colon + 1;
+	return true;
+}
+
+/* getaddrinfo() takes larger numbers by their low 16 bits. */
+static bool check_port(const char *port, struct err *err)
+{
+	size_t digits = strspn(port, "0123456789");
+
+	return (digits > 0 && digits <= 5 && !port[digits] && atoi(port) <= 65535) ||
+	       err_set(err, ERR_BAD_REQUEST,
+		       "--listen takes HOST:PORT, as 127.0.0.1:8080; '%.100s' is no port from 0 to "
+		       "65535",
+		       port);
+}
+
+bool listen_check(const char *address, struct err *err)
+{
+	const char *port;
+	char host[HOST_BYTES];
+
+	return split(address, host, sizeof(host), &port, err) && check_port(port, err);
+}
+
+static void write_url(int fd, char *url, size_t url_bytes)
+{
+	struct sockaddr_storage at = { 0 };
+	socklen_t len = sizeof(at);
+	char host[64], port[16];
+
+	if (getsockname(fd, (struct sockaddr *)&at, &len) != 0 ||
+	    getnameinfo((struct sockaddr *)&at, len, host, sizeof(host), port, sizeof(port),
+			NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+		snprintf(url, url_bytes, "http://unknown");
+	else if (at.ss_family == AF_INET6)
+		snprintf(url, url_bytes, "http://[%s]:%s", host, port);
+	else
+		snprintf(url, url_bytes, "http://%s:%s", host, port);
+}
+
+int listen_on(const char *address, char *url, size_t url_bytes, struct err *err)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+				  .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
+	struct addrinfo *found = NULL;
+	const char *port = NULL;
+	char host[HOST_BYTES];
+	int one = 1, fd, code;
+
+	if (!listen_check(address, err) || !split(address, host, sizeof(host), &port, err))
+		return -1;
+	code = getaddrinfo(host, port, &hints, &found);
+	if (code != 0) {
+		err_set(err, ERR_BAD_REQUEST, "--listen %s: %s", address, gai_strerror(code));
+		return -1;
+	}
+	fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd >= 0)
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (fd < 0 || bind(fd, found->ai_addr, found->ai_addrlen) != 0 ||
+	    listen(fd, BACKLOG) != 0) {
+		if (errno == EADDRINUSE)
+			err_set(err, ERR_IO,
+				"%s is taken by another program; choose another with --listen "
+				"HOST:PORT",
+				address);
+		else
+			err_set(err, ERR_IO, "cannot listen on %s: %s", address, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		fd = -1;
+	} else {
+		write_url(fd, url, url_bytes);
+	}
+	freeaddrinfo(found);
+	return fd;
+}
+
+/* ---- the row of a request ---- */
+
+/* Walks both paths segment by segment; "{...}" takes any one that is not empty. */
+static bool matches(const char *pattern, const char *path, struct arena *arena,
+		    const char *args[MAX_PATH_ARGS])
+{
+	int n = 0;
+
+	while (*pattern && *path) {
+		if (*pattern == '{') {
+			size_t len = strcspn(path, "/");
+
+			if (len == 0 || n == MAX_PATH_ARGS)
+				return false;
+			args[n++] = arena_strndup(arena, path, len);
+			path += len;
+			pattern = strchr(pattern, '}') + 1;
+		} else if (*pattern++ != *path++) {
+			return false;
+		}
+	}
+	return *pattern == *path;
+}
+
+const struct route *route_find(const struct route_table *table, const char *method,
+			       const char *path, struct arena *arena,
+			       const char *args[MAX_PATH_ARGS], struct err *err)
+{
+	char allowed[64] = "";
+	const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
+
+	for (int i = 0; i < table->n; i++) {
+		if (!matches(table->rows[i].path, path, arena, args))
+			continue;
+		if (strcmp(table->rows[i].method, wanted) == 0)
+			return &table->rows[i];
+		snprintf(allowed + strlen(allowed), sizeof(allowed) - strlen(allowed), "%s%s",
+			 *allowed ? ", " : "", table->rows[i].method);
+	}
+	if (*allowed)
+		err_set(err, ERR_METHOD, "%s takes %s, not %s", path, allowed, method);
+	else
+		err_set(err, ERR_NOT_FOUND, "there is nothing at %.200s; /api lists what there is",
+			path);
+	return NULL;
+}
+
+/* ---- answers ---- */
 
 /* One request on its way. */
 struct exchange {
@@ -120,7 +274,7 @@ static enum MHD_Result send_asset(struct MHD_Connection *c, const struct reply *
 		MHD_add_response_header(r, "Link", reply->link);
 	MHD_add_response_header(r, "ETag", a->etag);
 	MHD_add_response_header(r, "Vary", "Accept-Encoding");
-	/* Asked anew each time, answered by 304: a new version shows at once. */
+	/* Asked again each time, answered by 304: a new version shows at once. */
 	MHD_add_response_header(r, "Cache-Control", "no-cache");
 	return send_response(c, r, same ? MHD_HTTP_NOT_MODIFIED : status, a->type);
 }
@@ -223,7 +377,7 @@ static bool is_framed(struct MHD_Connection *c)
 	return f.lengths + f.codings <= 1 && (f.codings == 0 || f.chunked);
 }
 
-/* Whether the body's type is one of `types`, whatever parameters stand behind it. */
+/* Whether the body's type is one of `types`, whatever parameters follow it. */
 static bool has_type(struct MHD_Connection *c, const char *const *types)
 {
 	const char *value = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Type");
@@ -306,7 +460,7 @@ static enum MHD_Result send_handled(struct exchange *x, struct MHD_Connection *c
 	return x->ok ? send_reply(c, x->req.app, &reply, x->head) : send_error(c, &x->err);
 }
 
-/* The whole request is there.  Called again where the handler has run behind. */
+/* The whole request is there.  Called again once a slow handler has run. */
 static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_Connection *c)
 {
 	if (x->handled)
@@ -316,12 +470,11 @@ static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_
 		err_set(&x->err, ERR_TOO_LARGE,
 			"the body is over %zu bytes, the limit of this route",
 			x->route ? x->route->body_limit : 0);
-	if (x->err.code == ERR_NOT_FOUND && header_has(c, "Accept", "text/html"))
-		x->ok = page_not_found(&x->req, &x->reply, &x->err);
-	else if (x->err.code != ERR_NONE)
+	if (x->err.code != ERR_NONE &&
+	    !(x->err.code == ERR_NOT_FOUND && header_has(c, "Accept", "text/html")))
 		return send_error(c, &x->err);
-	else if (!x->route)
-		x->ok = page_asset(&x->req, &x->reply, &x->err);
+	if (!x->route)
+		x->ok = page_unrouted(&x->req, &x->reply, &x->err);
 	else if (!x->route->slow)
 		handle(x);
 	else {
@@ -426,7 +579,7 @@ static int hex_value(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Undoes %XX in place, but leaves %00 as it stands: a NUL would cut the path,
+/* Undoes %XX in place, but leaves %00 as it is: a NUL would cut the path,
  * and what follows it would go unseen. */
 static size_t unescape(void *self, struct MHD_Connection *c, char *text)
 {

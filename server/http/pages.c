@@ -1,8 +1,8 @@
-/* server/http/pages.c -- see pages.h.
+/* server/http/pages.c -- answers with the page and its files.
  *
  * Every view of the page has its own URL and is answered with the same HTML;
  * the view is chosen in the browser.  What it will need is named in the header
- * Link (views.def), so that scripts and data come together, not one behind the other.
+ * Link (views.def), so that scripts and data come together, not one after the other.
  */
 #include "server/http/pages.h"
 
@@ -28,15 +28,9 @@ static int compare_path(const void *key, const void *row)
 	return strcmp(key, ((const struct asset *)row)->path);
 }
 
-const struct asset *asset_find(const char *path)
+static const struct asset *asset_find(const char *path)
 {
 	return bsearch(path, assets, n_assets, sizeof(assets[0]), compare_path);
-}
-
-bool page_asset(struct req *req, struct reply *reply, struct err *err)
-{
-	reply->asset = asset_find(req->path);
-	return reply->asset || err_set(err, ERR_NOT_FOUND, "there is no file %.200s", req->path);
 }
 
 /* "/runs/12/graphs" as "/runs/{id}/graphs", and "/docs/cli" as "/docs/{id}"; NULL for what has no
@@ -80,7 +74,7 @@ static void add_script(struct arena *arena, struct buf *link, const char *path)
 	}
 }
 
-/* {id} stands for the request's; `crossorigin` is how fetch() asks. */
+/* {id} is the request's; `crossorigin` is how fetch() asks. */
 static void add_answer(struct req *req, struct buf *link, const char *path)
 {
 	const char *id = path ? strstr(path, "{id}") : NULL;
@@ -137,6 +131,20 @@ static bool send_page(struct reply *reply, struct err *err)
 	return reply->asset || err_set(err, ERR_INTERNAL, "the page is not part of this build");
 }
 
+static bool not_found(struct reply *reply, struct err *err)
+{
+	reply->status = 404;
+	return send_page(reply, err);
+}
+
+bool page_unrouted(struct req *req, struct reply *reply, struct err *err)
+{
+	if (err->code == ERR_NOT_FOUND)
+		return not_found(reply, err);
+	reply->asset = asset_find(req->path);
+	return reply->asset || err_set(err, ERR_NOT_FOUND, "there is no file %.200s", req->path);
+}
+
 bool page_index(struct req *req, struct reply *reply, struct err *err)
 {
 	reply->link = links_of(req);
@@ -149,13 +157,6 @@ bool page_docs(struct req *req, struct reply *reply, struct err *err)
 	const char *path = arena_printf(req->arena, "/assets/docs/%s.json", name);
 
 	if (!path || !asset_find(path))
-		return page_not_found(req, reply, err);
+		return not_found(reply, err);
 	return page_index(req, reply, err);
-}
-
-bool page_not_found(struct req *req, struct reply *reply, struct err *err)
-{
-	(void)req;
-	reply->status = 404;
-	return send_page(reply, err);
 }

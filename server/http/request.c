@@ -1,5 +1,5 @@
-/* server/http/request.c -- what handlers ask of a request. */
-#include "server/http/request.h"
+/* server/http/request.c -- reads what handlers ask of a request; errors as JSON. */
+#include "server/http/http.h"
 
 #include <errno.h>
 #include <stdlib.h>

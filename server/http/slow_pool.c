@@ -1,4 +1,4 @@
-/* server/http/slow_pool.c -- see slow_pool.h. */
+/* server/http/slow_pool.c -- runs requests that take long on threads of their own. */
 #include "server/http/slow_pool.h"
 
 #include <pthread.h>

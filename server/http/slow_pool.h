@@ -1,4 +1,4 @@
-/* server/http/slow_pool.h -- threads for requests that take long, behind those of HTTP.
+/* server/http/slow_pool.h -- threads for requests that take long, beside those of HTTP.
  *
  * A thread of libmicrohttpd serves many connections; one that waits in a handler
  * holds up all of them.  Handlers that ROUTE_SLOW names run here instead, while

@@ -1,5 +1,5 @@
-/* server/queue/enqueue.c -- see enqueue.h. */
-#include "server/queue/enqueue.h"
+/* server/queue/enqueue.c -- makes a posted workload a queued run, and a trace a running one. */
+#include "server/queue/queue.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +21,10 @@ static const char *joined(struct arena *arena, const json_t *list, const char *s
 	json_t *item;
 	size_t i;
 
-	json_array_foreach(list, i, item) if (json_is_string(item)) all = arena_printf(
-	    arena, "%s%s%s", all ? all : "", all ? separator : "", json_string_value(item));
+	json_array_foreach(list, i, item)
+		if (json_is_string(item))
+			all = arena_printf(arena, "%s%s%s", all ? all : "", all ? separator : "",
+					   json_string_value(item));
 	return all ? all : otherwise;
 }
 

@@ -1,9 +1,9 @@
-/* server/queue/events.c -- see events.h.
+/* server/queue/events.c -- streams server-sent events: who listens to which run.
  *
  * A suspended connection neither times out nor notices that its peer has gone,
  * and must be resumed before the daemon stops: hence keep-alive and stop.
  */
-#include "server/queue/events.h"
+#include "server/queue/queue.h"
 
 #include <errno.h>
 #include <microhttpd.h>

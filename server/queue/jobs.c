@@ -1,10 +1,11 @@
-/* server/queue/jobs.c -- see jobs.h.
+/* server/queue/jobs.c -- runs the queue's thread: takes runs from the store, hands each to a
+ * worker, stores how it ended.
  *
  * The thread sleeps in poll() on the worker's socket and a wake-up counter.
  * What a worker says is kept in memory; the database hears of a run when it
  * starts and when it ends.
  */
-#include "server/queue/jobs.h"
+#include "server/queue/queue.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -22,12 +23,7 @@
 #include "fusion/base/vec.h"
 #include "profiler/timeline/timeline.h"
 #include "profiler/torch/host.h"
-#include "server/queue/events.h"
-#include "server/queue/message.h"
-#include "server/queue/history_store.h"
-#include "server/queue/suite_store.h"
-#include "server/queue/summary.h"
-#include "server/queue/worker.h"
+#include "server/queue/outcome.h"
 
 /* A timeline of one run: what is past this is left out, whole blocks. */
 enum { TIMELINE_BYTES = 64 << 20 };
@@ -52,6 +48,7 @@ struct jobs {
 	struct worker worker;
 	struct message_reader reader;
 	char *environment, *report;        /* texts of the worker; malloc */
+	struct outcome outcome;            /* of the report, which is read once */
 	VEC(struct timeline_row) timeline; /* its blocks; data is malloc'd */
 	size_t timeline_bytes;
 	struct err failure; /* what the worker said, or what we found */
@@ -152,7 +149,7 @@ static void begin_next(struct jobs *j)
 	arena_finish(&arena);
 }
 
-static void hear_progress(struct jobs *j, const char *text)
+static void read_progress(struct jobs *j, const char *text)
 {
 	json_t *json = json_loads(text, 0, NULL);
 	const char *what = "";
@@ -176,7 +173,7 @@ static void replace(char **text, const char *with)
 }
 
 /* The worker is one of ours, but what it runs is not: its blocks are checked. */
-static void hear_block(struct jobs *j, const char *bytes, size_t len)
+static void read_block(struct jobs *j, const char *bytes, size_t len)
 {
 	struct timeline_row row = { .len = len };
 	struct timeline_block block;
@@ -224,9 +221,9 @@ static bool read_messages(struct jobs *j)
 		return true;
 	while (n > 0 && message_next(&j->reader, &type, &text, &len, &bad)) {
 		if (type == MESSAGE_PROGRESS)
-			hear_progress(j, text);
+			read_progress(j, text);
 		else if (type == MESSAGE_TIMELINE)
-			hear_block(j, text, len);
+			read_block(j, text, len);
 		else if (type == MESSAGE_ENVIRONMENT)
 			replace(&j->environment, text);
 		else if (type == MESSAGE_REPORT)
@@ -242,20 +239,17 @@ static bool read_messages(struct jobs *j)
 	return n > 0 && !bad;
 }
 
-static bool store_report(struct jobs *j, int64_t id, struct err *err)
+/* All of it or nothing. */
+static bool store_outcome(struct jobs *j, struct err *err)
 {
-	struct arena arena = { 0 };
-	struct run_summary summary = { 0 };
-	bool ok;
+	struct run_outcome *o = &j->outcome.stored;
 
-	summary_of_report(j->report, &arena, &summary);
-	ok = db_timeline_put(j->db, id, j->timeline.at, j->timeline.len, err) &&
-	     suite_store_results(j->db, id, j->report, err) &&
-	     history_store(j->db, id, j->report, strlen(j->report), err) &&
-	     db_run_finish(j->db, id, j->report, strlen(j->report),
-			   j->environment ? j->environment : "{}", &summary, err);
-	arena_finish(&arena);
-	return ok;
+	if (!outcome_read(&j->outcome, j->report, strlen(j->report), err))
+		return false;
+	o->environment = j->environment ? j->environment : "{}";
+	o->blocks = j->timeline.at;
+	o->n_blocks = j->timeline.len;
+	return db_run_finish(j->db, j->current, o, err);
 }
 
 /* Writes down how the current run ended. */
@@ -276,7 +270,7 @@ static bool write_end(struct jobs *j, const char **how, struct err *err)
 	}
 	if (j->report && j->failure.code == ERR_NONE) {
 		*how = "done";
-		return store_report(j, j->current, err);
+		return store_outcome(j, err);
 	}
 	*how = j->failure.message;
 	return db_run_end(j->db, j->current, RUN_FAILED, &j->failure, err);
@@ -300,6 +294,7 @@ static void finish_run(struct jobs *j)
 		if (!j->quiet)
 			log_line(LOG_INFO, "run %lld: %s", (long long)id,
 				 err.code == ERR_NONE ? how : err.message);
+		outcome_finish(&j->outcome);
 		free(j->report);
 		free(j->environment);
 		j->report = j->environment = NULL;

@@ -1,5 +1,5 @@
-/* server/queue/message.c -- see message.h. */
-#include "server/queue/message.h"
+/* server/queue/message.c -- sends and collects messages between the server and a worker. */
+#include "server/queue/queue.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -1,5 +1,5 @@
-/* server/queue/suite_plan.c -- see suite_plan.h. */
-#include "server/queue/suite_plan.h"
+/* server/queue/suite_plan.c -- reads what a suite asks for, and plans the runs that answer it. */
+#include "server/queue/queue.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,8 +47,7 @@ static json_t *modes_of(const json_t *request, struct err *err)
 		return NULL;
 	}
 	modes = json_pack("[s]", "eager"); /* what all others are compared with */
-	json_array_foreach((json_t *)asked, i, mode)
-	{
+	json_array_foreach((json_t *)asked, i, mode) {
 		const char *name = json_string_value(mode);
 		bool known = false, there = false;
 		json_t *other;
@@ -63,7 +62,8 @@ static json_t *modes_of(const json_t *request, struct err *err)
 			json_decref(modes);
 			return NULL;
 		}
-		json_array_foreach(modes, k, other) there = there || json_equal(other, mode);
+		json_array_foreach(modes, k, other)
+			there = there || json_equal(other, mode);
 		if (!there)
 			json_array_append(modes, mode);
 	}
@@ -132,14 +132,15 @@ static const char *add_name(json_t *names, const json_t *workload, int place)
 	json_t *other;
 	size_t i;
 
-	json_array_foreach(names, i, other) if (json_equal(other, text))
-	{
-		json_t *numbered = json_sprintf("%s (%d)", json_string_value(text), place + 1);
+	json_array_foreach(names, i, other)
+		if (json_equal(other, text)) {
+			json_t *numbered = json_sprintf("%s (%d)", json_string_value(text),
+							place + 1);
 
-		json_decref(text);
-		text = numbered;
-		break;
-	}
+			json_decref(text);
+			text = numbered;
+			break;
+		}
 	json_array_append_new(names, text);
 	return json_string_value(text);
 }
@@ -184,9 +185,9 @@ static bool fill(struct suite_plan *plan, json_t *list, const json_t *modes,
 	plan->jobs = calloc(n * (size_t)n_policies, sizeof(*plan->jobs));
 	if (!plan->names || !plan->jobs)
 		return err_set(err, ERR_MEMORY, "out of memory for a suite");
-	json_array_foreach(list, i,
-			   workload) if (!add_jobs(plan, workload, modes, policies, n_policies,
-						   registry, err)) return false;
+	json_array_foreach(list, i, workload)
+		if (!add_jobs(plan, workload, modes, policies, n_policies, registry, err))
+			return false;
 	return true;
 }
 

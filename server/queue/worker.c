@@ -1,8 +1,10 @@
-/* server/queue/worker.c -- starts, feeds and buries a worker process. */
-#include "server/queue/worker.h"
+/* server/queue/worker.c -- starts, feeds and reaps a worker process; runs a job once more to find
+ * the kernel that failed. */
+#include "server/queue/queue.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +16,6 @@
 #include <unistd.h>
 
 #include "fusion/base/spawn.h"
-#include "server/queue/message.h"
 
 extern char **environ;
 
@@ -79,7 +80,8 @@ bool worker_start(struct worker *w, const struct worker_options *options, enum m
 	int child_fd;
 
 	*w = (struct worker){ .fd = -1, .cpu_s = options->cpu_seconds };
-	/* A worker that is killed cannot tidy up, so its files lie in a folder of ours. */
+	/* A worker that is killed cannot tidy up, so its files lie in a folder that the server
+	 * made. */
 	if (!scratch_create(&w->folder, "a worker", err))
 		return false;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
@@ -146,8 +148,8 @@ void worker_reap(struct worker *w, bool kill_first, bool *clean, struct err *err
 		return;
 	if (kill_first)
 		kill(-w->pid, SIGKILL); /* its compiler too */
-	/* Of one that ended by itself a compiler may be left.  Its number is ours
-	 * until it is reaped, so that no other group can have it. */
+	/* Of one that ended by itself a compiler may be left.  Its number is not given
+	 * away until it is reaped, so that no other group can have it. */
 	while (waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
 		;
 	kill(-w->pid, SIGKILL);
@@ -159,4 +161,57 @@ void worker_reap(struct worker *w, bool kill_first, bool *clean, struct err *err
 	close(w->fd);
 	scratch_destroy(&w->folder);
 	*w = (struct worker){ .fd = -1 };
+}
+
+enum { LOCATE_SECONDS = 120 };
+
+/* What a worker says of its end: an error, or nothing. */
+static void read_end(struct worker *w, struct err *said)
+{
+	struct message_reader reader = { 0 };
+	struct pollfd fd = { .fd = w->fd, .events = POLLIN };
+	enum message_type type;
+	char *text;
+	size_t len;
+	bool bad = false;
+	long n = -2;
+
+	while (n != 0 && n != -1 && !bad && said->code == ERR_NONE) {
+		int ready = poll(&fd, 1, LOCATE_SECONDS * 1000);
+
+		if (ready < 0 && errno == EINTR)
+			continue;
+		if (ready <= 0)
+			break;
+		n = message_fill(&reader, w->fd);
+		while (n > 0 && message_next(&reader, &type, &text, &len, &bad))
+			if (type == MESSAGE_ERROR)
+				message_error(text, said);
+	}
+	message_reader_finish(&reader);
+}
+
+void locate_fault(const json_t *workload, const char *cache_dir, const struct registry *registry,
+		  struct err *err)
+{
+	const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+	const struct worker_options options = { .cache_dir = cache_dir,
+						.cpu_seconds = LOCATE_SECONDS,
+						.registry = registry,
+						.blocking = true };
+	struct err said = { 0 };
+	struct worker w;
+	bool clean;
+	char *text;
+
+	if (err->code != ERR_DEVICE || err->line > 0 || (blocking && strcmp(blocking, "1") == 0))
+		return;
+	text = json_dumps(workload, JSON_COMPACT);
+	if (text && worker_start(&w, &options, MESSAGE_WORKLOAD, text, NULL)) {
+		read_end(&w, &said);
+		worker_reap(&w, true, &clean, NULL);
+	}
+	free(text);
+	if (said.code == ERR_DEVICE)
+		*err = said;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fusion/fusion.h"
-#include "server/queue/suite_plan.h"
+#include "server/queue/queue.h"
 
 enum { WIDTH = 88, MOST_COLUMN = 20 };
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { HANG_MS, binary, getJson, longSweep, postRun, startServer, sweep, until, waitFor, workload } from './harness.mjs';
+import { HANG_MS, binary, getJson, longSweep, postRun, sleep, startServer, sweep, until, waitFor, workload } from './harness.mjs';
 
 const integrity = (home) => execFileSync('python3', ['-c',
     'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchone()[0])',
@@ -37,6 +37,49 @@ test('kill -9 of the server loses no finished run and takes the other up again',
     assert.equal(await second.stop({ keep: true }), 0);
     assert.equal(integrity(first.home), 'ok');
     rmSync(first.home, { recursive: true });
+});
+
+/** Each run of a store, with how much of what a finished run leaves is there. */
+const partsOf = (home) => JSON.parse(execFileSync('python3', ['-c', `
+import json, sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+count = lambda table, run: db.execute(f"SELECT count(*) FROM {table} WHERE run = ?", (run,)).fetchone()[0]
+tables = ("report", "run_summary", "run_figure", "run_result", "timeline_block")
+print(json.dumps([{"id": id, "status": status, "source": source, **{t: count(t, id) for t in tables}}
+                  for id, status, source in db.execute("SELECT id, status, source_hash FROM run ORDER BY id")]))
+`, join(home, 'store.db')]).toString());
+
+test('kill -9 at any moment leaves each run whole, or as it was and taken up again', async () => {
+    const quick = { ...workload('    return x * 2'), seconds: 0.01, modes: ['eager', 'static'] };
+    const kills = 12;
+    let folder, whole = 0;
+
+    for (let i = 0; i < kills; i++) {
+        const server = await startServer({ folder });
+        folder = server.home;
+        const { status } = await getJson(`${server.url}/api/v1/suites`, {
+            method: 'POST', headers: { 'Content-Type': 'application/json' },
+            body: JSON.stringify({ name: 'kills', policy: 'native', seconds: 0.01, modes: ['eager', 'static'], workloads: Array(4).fill(quick) }),
+        });
+        assert.equal(status, 202);
+        await sleep(100 + i * 1500 / kills);
+        assert.equal(await server.stop({ signal: 'SIGKILL', keep: true }), 'SIGKILL');
+        assert.equal(integrity(folder), 'ok');
+        for (const run of partsOf(folder)) {
+            const parts = [run.report, run.run_summary, run.run_figure, run.run_result, run.timeline_block, run.source.length];
+            if (run.status === 'done') assert.ok(parts.every((n) => n > 0), JSON.stringify(run));
+            else assert.ok(parts.every((n) => n === 0), JSON.stringify(run));
+        }
+        const done = partsOf(folder).filter((run) => run.status === 'done').length;
+        assert.ok(done >= whole, 'what was done is done');
+        whole = done;
+    }
+    const last = await startServer({ folder });
+    for (const { id } of partsOf(folder)) {
+        const run = await waitFor(last, id);
+        if (run.status !== 'done') assert.match(run.error.message, /the server ended three times/);
+    }
+    assert.equal(await last.stop(), 0);
 });
 
 test('Ctrl-C in the middle of a run puts it back into the queue', async () => {

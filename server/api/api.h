@@ -1,0 +1,53 @@
+/* server/api/api.h -- what the rest of the server sees of the API: its routes, and what commands
+ * share with them. */
+#ifndef SERVER_API_H
+#define SERVER_API_H
+
+#include "db/db.h"
+#include "profiler/compare/compare.h"
+#include "profiler/export/export.h"
+#include "server/http/http.h"
+
+/* The table of routes.def. */
+extern const struct route_table routes;
+
+/* events_describe_fn: the run's state as a server-sent event; `self` is the struct app. */
+size_t run_event(void *self, int64_t id, char *out, size_t size, bool *last);
+
+/* The workload that a first start runs, of web/examples/; new. */
+json_t *examples_first(struct err *err);
+
+/* ---- api_compare.c: runs that are compared ---- */
+
+struct loaded_runs {
+	struct compared_run at[COMPARE_MAX_RUNS];
+	int n;
+	struct arena arena; /* has the repeats */
+};
+
+/* A run that has ended well, with what the store has of its repeats.  CONFLICT where it has not,
+ * NOT_FOUND, STORAGE. */
+bool loaded_add_run(struct loaded_runs *l, struct db *db, int64_t id, struct err *err);
+
+/* One more; takes over both.  BAD_REQUEST where there are too many, MEMORY. */
+bool loaded_add(struct loaded_runs *l, json_t *head, json_t *report, struct err *err);
+void loaded_finish(struct loaded_runs *l);
+
+/* ---- api_export.c: a run of the store as an export wants it ---- */
+
+struct stored_run {
+	struct export_run run;
+	json_t *workload, *report, *environment;
+	struct buf verdicts;
+	struct db *db;
+};
+
+/* Texts live in the arena.  False with NOT_FOUND or STORAGE; finish it in any case. */
+bool stored_run_load(struct stored_run *s, struct db *db, int64_t id, struct arena *arena,
+		     struct err *err);
+void stored_run_finish(struct stored_run *s);
+
+/* A sink for export_write(): `self` is an int*, a file descriptor. */
+bool export_to_file(void *self, const void *bytes, size_t len, struct err *err);
+
+#endif

@@ -1,0 +1,13 @@
+/* server/cli/suite_compare_text.h -- a comparison of two suites as text. */
+#ifndef SERVER_SUITE_COMPARE_TEXT_H
+#define SERVER_SUITE_COMPARE_TEXT_H
+
+#include <jansson.h>
+
+#include "fusion/base/buf.h"
+
+/* Appends a comparison of two (profiler/suite/suite.h): what broke and was fixed, a table
+ * of columns with the geomeans of their changes, and the speedups that changed. */
+void suite_compare_text(struct buf *out, const json_t *comparison);
+
+#endif

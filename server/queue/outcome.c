@@ -1,0 +1,256 @@
+/* server/queue/outcome.c -- reads a finished report once, and makes the rows of it that the store
+ * keeps: its summary, its figures, and what its modes gave to a suite. */
+#include "server/queue/outcome.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/base/hash.h"
+#include "fusion/fusion.h"
+#include "profiler/compare/figures.h"
+#include "profiler/compare/settings.h"
+#include "profiler/suite/suite.h"
+#include "server/queue/queue.h"
+
+enum { MOST_RESULTS = 3 * FUSION_MODE_COUNT, MOST_AT_ONCE = 64 };
+
+/* ---- the summary ---- */
+
+static double number_or(const json_t *json, double otherwise)
+{
+	return json_is_number(json) ? json_number_value(json) : otherwise;
+}
+
+static const char *main_mode(json_t *break_even)
+{
+	if (json_object_get(break_even, "static"))
+		return "static";
+	return json_object_iter_key(json_object_iter(break_even));
+}
+
+/* The first mode of a point whose values are not eager's; NULL: there is none. */
+static const char *disagreeing(const json_t *at)
+{
+	const char *mode;
+	json_t *m;
+
+	json_object_foreach(json_object_get(at, "modes"), mode, m) {
+		if (json_is_false(json_object_get(m, "agrees")))
+			return mode;
+	}
+	return NULL;
+}
+
+/* A mode that disagrees at any point speaks for the run: how quick others are comes second. */
+static bool summary_of_disagreement(const json_t *root, struct arena *arena,
+				    struct run_summary *out)
+{
+	const json_t *points = json_object_get(root, "points");
+	size_t n = json_array_size(points);
+
+	for (size_t i = 0; i == 0 || i < n; i++) {
+		const json_t *at = n ? json_array_get(points, i) : root, *m;
+		const char *mode = disagreeing(at);
+
+		if (!mode)
+			continue;
+		m = json_object_get(json_object_get(at, "modes"), mode);
+		*out = (struct run_summary){
+			.mode = arena_strdup(arena, mode),
+			.verdict = arena_strdup(arena, RUN_DISAGREES),
+			.median_us = number_or(
+			    json_object_get(json_object_get(m, "latency"), "median_us"), 0),
+			.calls_to_repay = INFINITY,
+			.crossover_n = NAN,
+			.at_n = n ? number_or(json_object_get(at, "n"), NAN) : NAN,
+			.breaks = (int)json_array_size(json_object_get(m, "breaks")),
+		};
+		return true;
+	}
+	return false;
+}
+
+void summary_of_report(const json_t *root, struct arena *arena, struct run_summary *out)
+{
+	json_t *points = json_object_get(root, "points");
+	size_t n = json_array_size(points);
+	const json_t *at = n ? json_array_get(points, n - 1) : root;
+	json_t *break_even = json_object_get(at, "break_even");
+	const char *mode = main_mode(break_even);
+	json_t *b = mode ? json_object_get(break_even, mode) : NULL;
+	json_t *ci = json_object_get(b, "speedup_ci");
+	json_t *verdict = json_object_get(b, "verdict");
+	json_t *top, *measured;
+
+	if (summary_of_disagreement(root, arena, out) || !json_is_string(verdict))
+		return;
+	top = json_object_get(json_object_get(root, "break_even"), mode);
+	measured = json_object_get(json_object_get(at, "modes"), mode);
+	*out = (struct run_summary){
+		.mode = arena_strdup(arena, mode),
+		.verdict = arena_strdup(arena, json_string_value(verdict)),
+		.speedup = number_or(json_object_get(b, "speedup"), 1),
+		.speedup_lo = number_or(json_array_get(ci, 0), 0),
+		.speedup_hi = number_or(json_array_get(ci, 1), 0),
+		.median_us = number_or(
+		    json_object_get(json_object_get(measured, "latency"), "median_us"), 0),
+		.calls_to_repay = number_or(json_object_get(b, "calls_to_repay"), INFINITY),
+		.crossover_n = number_or(json_object_get(top, "crossover_n"), NAN),
+		.at_n = n ? number_or(json_object_get(at, "n"), NAN) : NAN,
+		.breaks = (int)json_array_size(json_object_get(measured, "breaks")),
+	};
+}
+
+/* ---- the figures ---- */
+
+static struct run_figure figure_row(const struct figure *f)
+{
+	const struct metric_info *m = metric_info(f->metric);
+
+	return (struct run_figure){ .metric = m->name,
+				    .mode = f->mode,
+				    .n = f->n,
+				    .value = f->value.mid,
+				    .lo = f->value.low,
+				    .hi = f->value.high,
+				    .samples = f->samples };
+}
+
+/* How quick wrong values come is no figure of a workload. */
+static bool counts(const struct figure *f)
+{
+	return !f->disagrees || metric_info(f->metric)->kind == FIGURE_COUNTED;
+}
+
+static const char *hash_of(const json_t *report, void (*write)(const json_t *, struct buf *),
+			   struct arena *arena)
+{
+	char hash[HASH_HEX_BYTES];
+	struct buf text;
+
+	buf_init(&text, 0);
+	write(report, &text);
+	hash_hex(text.data ? text.data : "", text.len, hash);
+	buf_finish(&text);
+	return arena_strdup(arena, hash);
+}
+
+/* Texts of modes are the report's. */
+static bool read_figures(const json_t *report, struct arena *arena, struct run_figures *out,
+			 struct err *err)
+{
+	struct figures figures = { 0 };
+	struct run_figure *rows = NULL;
+	bool ok = figures_of(report, &figures, err);
+
+	if (ok) {
+		rows = ARENA_ARRAY(arena, struct run_figure, figures.rows.len + 1);
+		*out = (struct run_figures){ .source_hash = hash_of(report, settings_program,
+								    arena),
+					     .settings_hash = hash_of(report, settings_key, arena),
+					     .at = rows };
+		ok = (rows && out->source_hash && out->settings_hash) ||
+		     err_set(err, ERR_MEMORY, "out of memory for figures");
+	}
+	for (size_t i = 0; ok && i < figures.rows.len; i++)
+		if (counts(&figures.rows.at[i]))
+			rows[out->n++] = figure_row(&figures.rows.at[i]);
+	figures_finish(&figures);
+	return ok;
+}
+
+/* ---- what its modes gave ---- */
+
+static struct run_result result_row(const struct suite_result *r)
+{
+	return (struct run_result){
+		.engine = r->engine,
+		.policy = r->policy,
+		.mode = r->mode,
+		.status = suite_status_name(r->status),
+		.reason = r->reason,
+		.speedup = r->speedup.mid,
+		.speedup_lo = r->speedup.low,
+		.speedup_hi = r->speedup.high,
+		.median_us = r->median_us,
+		.compile_ms = r->compile_ms,
+		.launches = r->launches,
+		.peak_bytes = r->peak_bytes,
+		.max_abs_error = r->max_abs_error,
+		.graphs = r->graphs,
+		.capture_breaks = r->capture_breaks,
+		.lowering_breaks = r->lowering_breaks,
+		.recompiles = r->recompiles,
+	};
+}
+
+static bool read_results(const json_t *report, struct arena *arena, struct run_outcome *out,
+			 struct err *err)
+{
+	struct suite_result results[MOST_RESULTS];
+	int n = suite_results_of_report(report, 0, 0, arena, results, MOST_RESULTS);
+	struct run_result *rows = ARENA_ARRAY(arena, struct run_result, (size_t)n + 1);
+
+	for (int i = 0; rows && i < n; i++)
+		rows[i] = result_row(&results[i]);
+	out->results = rows;
+	out->n_results = (size_t)n;
+	return rows || err_set(err, ERR_MEMORY, "out of memory for what modes gave");
+}
+
+/* ---- all of it ---- */
+
+bool outcome_read(struct outcome *o, const char *report, size_t len, struct err *err)
+{
+	if (o->stored.report)
+		return true;
+	outcome_finish(o);
+	o->report = json_loadb(report, len, 0, NULL);
+	summary_of_report(o->report, &o->arena, &o->stored.summary);
+	if (!read_figures(o->report, &o->arena, &o->stored.figures, err) ||
+	    (o->report && !read_results(o->report, &o->arena, &o->stored, err)))
+		return false;
+	o->stored.report = report;
+	o->stored.report_len = len;
+	return true;
+}
+
+void outcome_finish(struct outcome *o)
+{
+	json_decref(o->report);
+	arena_finish(&o->arena);
+	*o = (struct outcome){ 0 };
+}
+
+/* The figures of a run that an older version measured. */
+static bool catch_up(struct db *db, int64_t run, struct err *err)
+{
+	struct buf report = { 0 }, environment = { 0 };
+	struct run_figures figures = { 0 };
+	struct arena arena = { 0 };
+	bool ok = db_report_get(db, run, &report, &environment, err);
+	json_t *json = ok ? json_loadb(report.data, report.len, 0, NULL) : NULL;
+
+	ok = ok && read_figures(json, &arena, &figures, err) &&
+	     db_figures_put(db, run, &figures, err);
+	json_decref(json);
+	arena_finish(&arena);
+	buf_finish(&report);
+	buf_finish(&environment);
+	return ok;
+}
+
+bool figures_catch_up(struct db *db, const char *name, int most, bool *left, struct err *err)
+{
+	int64_t runs[MOST_AT_ONCE + 1];
+	int n;
+
+	most = most < MOST_AT_ONCE ? most : MOST_AT_ONCE;
+	n = db_figures_missing(db, name, runs, most + 1, err);
+	*left = n > most;
+	for (int i = 0; i < n && i < most; i++)
+		if (!catch_up(db, runs[i], err))
+			return false;
+	return n >= 0;
+}

@@ -1,0 +1,22 @@
+/* server/queue/outcome.h -- what a finished report comes to in the store. */
+#ifndef SERVER_QUEUE_OUTCOME_H
+#define SERVER_QUEUE_OUTCOME_H
+
+#include <jansson.h>
+
+#include "db/db.h"
+
+/* Zeroed is ready. */
+struct outcome {
+	struct run_outcome stored; /* without environment and blocks; `report` NULL: not read yet */
+	json_t *report;            /* whose texts are borrowed */
+	struct arena arena;
+};
+
+/* Reads a report, JSON text, which is borrowed; one that is read already is not read again.  A
+ * report that measured nothing has no summary and no figures, and is marked as read all the same.
+ * False with MEMORY. */
+bool outcome_read(struct outcome *o, const char *report, size_t len, struct err *err);
+void outcome_finish(struct outcome *o);
+
+#endif

@@ -1,0 +1,284 @@
+/* server/queue/queue.h -- what the rest of the server sees of the queue: runs are put into it, a
+ * worker process measures each, and whoever listens hears how it goes.
+ *
+ *	events_create(), jobs_start(): the queue's thread takes runs from the store, one at a time
+ *	enqueue(), suite_store_plan(), jobs_wake(): there is something to do
+ *	worker_start(), message_*(): a process of its own for one job, and what the two say
+ */
+#ifndef SERVER_QUEUE_H
+#define SERVER_QUEUE_H
+
+#include <jansson.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "db/db.h"
+#include "fusion/base/buf.h"
+#include "fusion/base/err.h"
+#include "fusion/base/scratch.h"
+#include "fusion/session/registry.h"
+#include "profiler/profiler.h"
+
+struct MHD_Connection;
+struct MHD_Response;
+struct events;
+struct jobs;
+
+/* ---- enqueue.c: a workload becomes a queued run, a trace a running one ---- */
+
+/* Stores a checked workload (w is json, parsed) as a run that waits for its
+ * turn.  The caller wakes the queue. */
+bool enqueue(struct db *db, const json_t *json, const struct workload *w, int64_t *id,
+	     struct err *err);
+
+/* The row that it is stored as, without its workload's text.  Texts live in `arena`, or
+ * are borrowed from json. */
+struct run enqueue_row(struct arena *arena, const json_t *json, const char *name);
+
+/* A run that another process records, running at once; its workload is `json` with
+ * `trace` and `device`. */
+bool enqueue_trace(struct db *db, const json_t *json, int64_t *id, struct err *err);
+
+/* ---- jobs.c: takes runs from the database, one at a time (two at once would disturb each other's
+ * clocks), and gives each to a worker process ---- */
+
+struct jobs;
+
+struct jobs_options {
+	const char *cache_dir;           /* NULL: none */
+	const struct registry *registry; /* whose plugins go to every worker; NULL: none */
+	const char *torch_python;        /* NULL: engine torch is switched off */
+	int run_seconds;                 /* of wall time; a run that takes more fails */
+	int64_t suite;                   /* whose runs alone are taken; 0: all of the queue */
+	bool quiet;                      /* runs that begin and end are not logged */
+};
+
+/* Starts the thread.  Runs that an earlier server left under way are queued
+ * again.  `db`, `events` and what the options name are borrowed. */
+struct jobs *jobs_start(struct db *db, struct events *events, const struct jobs_options *o,
+			struct err *err);
+
+/* Ends the worker, puts its run back into the queue, ends the thread.  Nobody
+ * may call the functions below any more.  NULL is fine. */
+void jobs_stop(struct jobs *jobs);
+
+/* Tells the thread that the queue has changed.  Thread-safe, as are the rest. */
+void jobs_wake(struct jobs *jobs);
+
+/* Cancels a queued or running run: it will end as cancelled, whatever its
+ * worker still says.  CONFLICT when it has ended. */
+bool jobs_cancel(struct jobs *jobs, int64_t id, struct err *err);
+
+struct job_state {
+	double share;  /* 0..1 */
+	double left_s; /* seconds; negative: unknown */
+	char what[160];
+};
+
+/* How far the run is that a worker has in hand; false if it is not this one. */
+bool jobs_state(struct jobs *jobs, int64_t id, struct job_state *out);
+
+/* ---- outcome.c: a report as rows of the store ---- */
+
+/* Reads the verdict on the main compiled mode (static where it was measured, else the first that
+ * is not eager), at the last point of a sweep.  Texts live in `arena`.  out->mode stays NULL where
+ * nothing was compared with eager. */
+void summary_of_report(const json_t *report, struct arena *arena, struct run_summary *out);
+
+/* Stores the figures of runs of a workload that an older version measured, at most `most`; *left is
+ * whether there are more. */
+bool figures_catch_up(struct db *db, const char *name, int most, bool *left, struct err *err);
+
+/* ---- events.c: server-sent events.  A stream is a suspended connection.  Publishing wakes the
+ * streams of a run; each then writes the run's state as it is, so that a slow reader skips states
+ * and never lags. ---- */
+
+enum { EVENTS_MAX_STREAMS = 64 };
+
+/* Writes the next event of `run` as text into out ("event: ...\n\n") and says
+ * whether it was the last.  Called without locks of events.c held. */
+typedef size_t events_describe_fn(void *self, int64_t run, char *out, size_t size, bool *last);
+
+/* `self` is what describe() gets.  NULL when out of memory. */
+struct events *events_create(events_describe_fn *describe, void *self);
+void events_destroy(struct events *e);
+
+/* A response that streams the events of a run over the connection.  NULL with
+ * BUSY when EVENTS_MAX_STREAMS are open. */
+struct MHD_Response *events_open(struct events *e, struct MHD_Connection *connection, int64_t run,
+				 struct err *err);
+
+/* Wakes the streams of a run.  Thread-safe. */
+void events_publish(struct events *e, int64_t run);
+
+/* Ends streams whose peer has closed, and wakes those that have been silent for
+ * 15 s, so that each sends a comment and a peer that is cut off is noticed.
+ * Called every few seconds. */
+void events_keep_alive(struct events *e);
+
+/* Ends all streams; none stays suspended.  Before MHD_stop_daemon(). */
+void events_stop(struct events *e);
+int events_open_count(struct events *e);
+
+/* ---- suite_plan.c: what a suite asks for, as the runs that answer it.
+ *
+ * A request is {"name", "workloads": [workload, or {"name", "error"} where its file could
+ * not be read], "suite": "blocks" in place of workloads for those that come with the
+ * program, "modes", "policy": "dynamo", "native" or "both", "device", "backend",
+ * "threads", "seconds", "engines", "project", "tags", "commit", "branch"}.  Its fields go over
+ * those of each workload.  A job is one workload under one policy: one run. ---- */
+
+/* Seconds of sampling of a run, where the request does not say them. */
+#define SUITE_SECONDS 0.3
+
+enum { SUITE_MAX_JOBS = 1000 }; /* what the queue of a server holds */
+
+struct suite_job {
+	int workload;     /* its place, from 0 */
+	json_t *json;     /* the workload, with modes and policy; owned */
+	struct err wrong; /* why it cannot be run; ERR_NONE: it can */
+};
+
+struct suite_plan {
+	const char *name;   /* of the request, or of the suite */
+	json_t *request;    /* without its workloads; owned */
+	const char **names; /* of the workloads, each but once */
+	int n_workloads;
+	struct suite_job *jobs; /* by workload, then by policy */
+	int n_jobs;
+};
+
+/* Checks the request and each workload: what is wrong with a workload is its job's
+ * business alone.  False with BAD_REQUEST or BOUND. */
+bool suite_plan_make(struct suite_plan *plan, const json_t *request,
+		     const struct registry *registry, struct err *err);
+void suite_plan_finish(struct suite_plan *plan); /* zeroed is fine */
+
+/* The workloads of the suite that comes with the program; NULL with why not. */
+json_t *suite_blocks(struct err *err);
+
+/* ---- suites.c: suites between the store (db/) and their reports (profiler/) ---- */
+
+/* Queues the runs of a plan; the caller wakes the queue. */
+bool suite_store_plan(struct db *db, const struct suite_plan *plan, int64_t *id, struct err *err);
+
+/* The report of a suite as far as it has come: what waits is waiting.  New; NULL with *err. */
+json_t *suite_stored_report(struct db *db, const struct suite *suite, struct arena *arena,
+			    struct err *err);
+
+/* "queued", "running", "cancelled" (it has ended, and some of its runs were) or "done". */
+const char *suite_stored_status(const struct suite *suite);
+
+struct suite_options {
+	int run_seconds;                 /* wall time of one run */
+	const char *db;                  /* the store that keeps its runs; NULL: none does */
+	const char *cache_dir;           /* compiled kernels; NULL: none */
+	const struct registry *registry; /* whose plugins the workers load; NULL: none */
+	const char *torch_python;        /* NULL: engine torch is switched off */
+	/* A few times a second: how many runs have ended, of how many, and which is under
+	 * way. */
+	void (*progress)(void *self, int done, int of, const char *name, const char *policy);
+	void *self;
+	const volatile sig_atomic_t *interrupted; /* when set, what is left is cancelled */
+};
+
+/* Runs all jobs of a plan as a server would, each in a process of its own, so that none can
+ * end the suite.  The report (profiler/suite/suite.h) with the machine and the request, and the
+ * `suite` of a store that is kept; new.  NULL with STORAGE, IO or MEMORY. */
+json_t *suite_run(const struct suite_plan *plan, const struct suite_options *options,
+		  struct err *err);
+
+/* Cancels the runs of a suite that wait or run, the queue from its end on, so that none
+ * begins meanwhile. */
+bool suite_cancel(struct db *db, struct jobs *jobs, int64_t id, struct arena *arena,
+		  struct err *err);
+
+/* ---- message.c: messages between the server and a worker.  A message is a type byte and a text,
+ * sent over a socket pair as a four-byte little-endian length, the type, the text. ---- */
+
+enum message_type {
+	MESSAGE_WORKLOAD = 'W',    /* server: the job, JSON */
+	MESSAGE_CHECK = 'C',       /* server: a workload to explain, not to run, JSON */
+	MESSAGE_PROGRESS = 'P',    /* worker: {"share", "what", "left_s"} */
+	MESSAGE_ENVIRONMENT = 'V', /* worker: the machine, JSON */
+	MESSAGE_TIMELINE = 'T',    /* worker: a block of a timeline; any number of them */
+	MESSAGE_REPORT = 'R',      /* worker: the report, JSON; it is done */
+	MESSAGE_ERROR = 'E',       /* worker: {"code", "message", "line", "column"}; it is done */
+};
+
+enum { MESSAGE_MAX_BYTES = 256 << 20 };
+
+/* Sends all of it; IO error when the other side is gone. */
+bool message_send(int fd, enum message_type type, const char *text, size_t len, struct err *err);
+
+/* Collects bytes as they come.  Zeroed is ready. */
+struct message_reader {
+	struct buf pending;
+	size_t taken; /* bytes of pending that were handed out */
+};
+void message_reader_finish(struct message_reader *r);
+
+/* Reads what is there (blocks only if fd does).  Returns the bytes read, 0 at
+ * the end of the stream, -1 on an error other than EAGAIN, -2 for EAGAIN. */
+long message_fill(struct message_reader *r, int fd);
+
+/* The next whole message; false when more bytes are needed.  The text is NUL
+ * terminated and valid until the next message_fill().  `bad` is set when a
+ * length is over MESSAGE_MAX_BYTES. */
+bool message_next(struct message_reader *r, enum message_type *type, char **text, size_t *len,
+		  bool *bad);
+
+/* What the text of a MESSAGE_ERROR says. */
+void message_error(const char *text, struct err *err);
+
+/* ---- worker.c: a worker process, seen from the server ---- */
+
+enum {
+	WORKER_FD = 3,           /* the socket in the child */
+	WORKER_WALL_S = 600,     /* wall seconds of one job, where serve is not told another */
+	WORKER_CPU_PER_WALL = 2, /* processor seconds of all threads for each of these */
+	WORKER_SEND_S = 20,      /* for it to take its job */
+};
+#define WORKER_ADDRESS_BYTES ((rlim_t)12 << 30)
+
+struct worker {
+	pid_t pid;             /* 0: none */
+	int fd;                /* the server's end, non-blocking for reads */
+	int cpu_s;             /* its limit of processor seconds */
+	struct scratch folder; /* its temporary files; removed when it is reaped */
+};
+
+/* Starts this binary again as `worker` and sends it the job: MESSAGE_WORKLOAD
+ * to run and measure, MESSAGE_CHECK to explain.  The thread that
+ * calls must outlive the worker: its end kills the child. */
+struct worker_options {
+	const char *cache_dir; /* NULL: none */
+	int cpu_seconds;
+	const struct registry *registry; /* whose plugins it loads too; NULL: none */
+	const char *torch_python;        /* NULL: engine torch is switched off */
+	const char *torch_host;          /* the socket of its host; NULL with torch_python */
+	bool blocking; /* each call once, each launch waited for: see locate_fault() */
+};
+bool worker_start(struct worker *w, const struct worker_options *options, enum message_type job,
+		  const char *workload, struct err *err);
+
+/* Waits for its end (kill_first: brings that about), ends what it had started,
+ * reaps it and closes the socket.  The cause of its
+ * end goes to *err ("the worker was killed by signal 11 ...") when it did not
+ * exit by itself; *clean says whether it did. */
+void worker_reap(struct worker *w, bool kill_first, bool *clean, struct err *err);
+
+/* Which kernel it was that failed.  A GPU says that a kernel has failed when others have been
+ * launched after it, and the process that did so can ask it nothing more.  So the job is done once
+ * more, by a worker that waits for each launch.
+ *
+ * Where *err is a failure of the device without a line: runs the workload once more, untimed, and
+ * takes over what is said then, if that is a failure of the device too.  `cache_dir` and
+ * `registry` may be NULL. */
+void locate_fault(const json_t *workload, const char *cache_dir, const struct registry *registry,
+		  struct err *err);
+
+#endif

@@ -1,0 +1,347 @@
+/* server/queue/suites.c -- the runs of a suite: queued, run without a server, cancelled, and read
+ * from the store as one report. */
+#include "server/queue/queue.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fusion/base/clock.h"
+#include "fusion/base/vec.h"
+#include "fusion/fusion.h"
+#include "profiler/suite/suite.h"
+
+/* ---- into the store ---- */
+
+static bool fill_member(struct arena *arena, const struct suite_job *job, const char *name,
+			struct suite_member *out)
+{
+	char *text = json_dumps(job->json, JSON_COMPACT);
+
+	*out = (struct suite_member){ .workload = job->workload,
+				      .policy = json_string_value(
+					  json_object_get(job->json, "policy")) };
+	if (!text)
+		return false;
+	out->run = enqueue_row(arena, job->json, name);
+	out->run.workload = arena_strdup(arena, text);
+	out->run.error = job->wrong;
+	free(text);
+	return out->run.workload != NULL;
+}
+
+bool suite_store_plan(struct db *db, const struct suite_plan *plan, int64_t *id, struct err *err)
+{
+	struct arena arena = { 0 };
+	struct suite_member *members = ARENA_ARRAY(&arena, struct suite_member,
+						   (size_t)plan->n_jobs + 1);
+	json_t *request = json_copy(plan->request);
+	const char *project = json_string_value(json_object_get(request, "project"));
+	char *names = json_dumps(json_object_get(request, "names"), JSON_COMPACT), *text;
+	struct suite suite = { .name = plan->name, .project = project, .workloads = names };
+	bool ok = members && names;
+
+	json_object_del(request, "names");
+	suite.request = text = json_dumps(request, JSON_COMPACT);
+	for (int i = 0; ok && i < plan->n_jobs; i++)
+		ok = fill_member(&arena, &plan->jobs[i], plan->names[plan->jobs[i].workload],
+				 &members[i]);
+	if (!ok || !text)
+		ok = err_set(err, ERR_MEMORY, "out of memory for a suite");
+	else
+		ok = db_suite_insert(db, &suite, members, (size_t)plan->n_jobs, err);
+	*id = suite.id;
+	free(text);
+	free(names);
+	json_decref(request);
+	arena_finish(&arena);
+	return ok;
+}
+
+/* ---- out of it, as a report ---- */
+
+static struct suite_result from_row(const struct run_result *r, int64_t workload)
+{
+	struct suite_result out = {
+		.workload = (int)workload,
+		.run = r->run,
+		.engine = r->engine,
+		/* torch has but one policy, whatever run it was part of */
+		.policy = strcmp(r->engine, "torch") == 0 ? "dynamo" : r->policy,
+		.mode = r->mode,
+		.reason = r->reason,
+		.speedup = { r->speedup_lo, r->speedup, r->speedup_hi },
+		.median_us = r->median_us,
+		.compile_ms = r->compile_ms,
+		.launches = r->launches,
+		.peak_bytes = r->peak_bytes,
+		.max_abs_error = r->max_abs_error,
+		.graphs = (int)r->graphs,
+		.capture_breaks = (int)r->capture_breaks,
+		.lowering_breaks = (int)r->lowering_breaks,
+		.recompiles = (int)r->recompiles,
+	};
+
+	suite_status_from_name(r->status, &out.status);
+	return out;
+}
+
+struct collected {
+	VEC(struct suite_result) results;
+	int n_workloads;
+};
+
+static bool add(struct collected *c, struct suite_result r)
+{
+	return r.workload < 0 || r.workload >= c->n_workloads || VEC_PUSH(&c->results, r);
+}
+
+/* A run that has no results of its own has one for each of its modes. */
+static bool add_without(struct collected *c, const struct suite_member *m, struct arena *arena)
+{
+	enum suite_status status = m->run.status == RUN_CANCELLED ? SUITE_CANCELLED
+				   : m->run.status == RUN_FAILED  ? SUITE_FAILED
+								  : SUITE_WAITING;
+	const char *reason = NULL, *rest = m->run.modes;
+	struct suite_result results[FUSION_MODE_COUNT];
+	json_t *modes = json_array(), *json;
+	bool ok = true;
+	int n;
+
+	if (status == SUITE_FAILED && m->run.error.line > 0)
+		reason = arena_printf(arena, "line %d: %s", m->run.error.line,
+				      m->run.error.message);
+	else if (status == SUITE_FAILED)
+		reason = m->run.error.message;
+	for (; *rest; rest += strcspn(rest, ","), rest += *rest == ',')
+		json_array_append_new(modes, json_stringn(rest, strcspn(rest, ",")));
+	json = json_pack("{s:o, s:s}", "modes", modes, "policy", m->policy);
+	n = suite_results_of_failure(json, (int)m->workload, m->run.id, status, reason, arena,
+				     results, FUSION_MODE_COUNT);
+	json_decref(json);
+	for (int i = 0; ok && i < n; i++)
+		ok = add(c, results[i]);
+	return ok;
+}
+
+static bool collect(struct collected *c, struct db *db, int64_t id, struct arena *arena,
+		    struct err *err)
+{
+	struct suite_contents in;
+	const struct run_result *rows;
+	const struct suite_member *members;
+	bool ok = true;
+	int at = 0;
+
+	if (!db_suite_members(db, id, arena, &in, err))
+		return false;
+	rows = in.results;
+	members = in.members;
+	for (int i = 0; ok && i < in.n_members; i++) { /* both ascend by run */
+		bool any = false;
+
+		while (at < in.n_results && rows[at].run < members[i].run.id)
+			at++;
+		for (; ok && at < in.n_results && rows[at].run == members[i].run.id;
+		     at++, any = true)
+			if (members[i].run.status == RUN_DONE)
+				ok = add(c, from_row(&rows[at], members[i].workload));
+		if (ok && (!any || members[i].run.status != RUN_DONE))
+			ok = add_without(c, &members[i], arena);
+	}
+	return ok || err_set(err, ERR_MEMORY, "out of memory for the report of a suite");
+}
+
+json_t *suite_stored_report(struct db *db, const struct suite *suite, struct arena *arena,
+			    struct err *err)
+{
+	json_t *names = json_loads(suite->workloads, 0, NULL), *name, *report = NULL;
+	size_t n = json_array_size(names), i;
+	const char **texts = ARENA_ARRAY(arena, const char *, n + 1);
+	struct collected c = { .n_workloads = (int)n };
+
+	json_array_foreach(names, i, name)
+		if (texts)
+			texts[i] = json_string_value(name);
+	if (!texts)
+		err_set(err, ERR_MEMORY, "out of memory for the report of a suite");
+	else if (collect(&c, db, suite->id, arena, err))
+		report = suite_report(texts, (int)n, c.results.at, (int)c.results.len, err);
+	VEC_FREE(&c.results);
+	json_decref(names);
+	return report;
+}
+
+const char *suite_stored_status(const struct suite *suite)
+{
+	int64_t ended = suite->counts[RUN_DONE] + suite->counts[RUN_FAILED];
+
+	if (suite->counts[RUN_RUNNING] || (suite->counts[RUN_QUEUED] && ended))
+		return "running";
+	if (suite->counts[RUN_QUEUED])
+		return "queued";
+	return suite->counts[RUN_CANCELLED] ? "cancelled" : "done";
+}
+
+/* ---- run without a server ---- */
+
+enum { LOOK_US = 100 * 1000 };
+
+bool suite_cancel(struct db *db, struct jobs *jobs, int64_t id, struct arena *arena,
+		  struct err *err)
+{
+	struct suite_contents in;
+
+	if (!db_suite_members(db, id, arena, &in, err))
+		return false;
+	for (int i = in.n_members - 1; i >= 0; i--) {
+		struct err why = { 0 };
+
+		if (in.members[i].run.status > RUN_RUNNING ||
+		    jobs_cancel(jobs, in.members[i].run.id, &why) ||
+		    why.code == ERR_CONFLICT) /* it has just ended */
+			continue;
+		*err = why;
+		return false;
+	}
+	return true;
+}
+
+/* The job that is under way when so many have ended; those that cannot be run have done so
+ * from the start. */
+static const struct suite_job *job_at(const struct suite_plan *plan, int done)
+{
+	for (int i = 0; i < plan->n_jobs; i++)
+		done -= plan->jobs[i].wrong.code != ERR_NONE;
+	for (int i = 0; i < plan->n_jobs; i++)
+		if (plan->jobs[i].wrong.code == ERR_NONE && done-- == 0)
+			return &plan->jobs[i];
+	return NULL;
+}
+
+static void show(const struct suite_plan *plan, const struct suite_options *o, int done)
+{
+	const struct suite_job *job = job_at(plan, done);
+
+	if (o->progress && job)
+		o->progress(o->self, done, plan->n_jobs, plan->names[job->workload],
+			    json_string_value(json_object_get(job->json, "policy")));
+}
+
+/* Until each of its runs has ended. */
+static bool await(const struct suite_plan *plan, const struct suite_options *o, struct db *db,
+		  struct jobs *jobs, int64_t id, struct err *err)
+{
+	bool cancelled = false, ok = true, over = false;
+
+	while (ok && !over) {
+		struct arena arena = { 0 };
+		struct suite suite;
+
+		ok = db_suite_get(db, id, &arena, &suite, err);
+		if (ok) {
+			int64_t left = suite.counts[RUN_QUEUED] + suite.counts[RUN_RUNNING];
+
+			over = left == 0;
+			show(plan, o, plan->n_jobs - (int)left);
+		}
+		if (ok && !over && *o->interrupted && !cancelled) {
+			cancelled = true;
+			ok = suite_cancel(db, jobs, id, &arena, err);
+		}
+		arena_finish(&arena);
+		if (ok && !over)
+			usleep(LOOK_US);
+	}
+	return ok;
+}
+
+/* The machine, as the first of the runs that came to an end says. */
+static json_t *environment_of(struct db *db, int64_t id, struct arena *arena)
+{
+	struct suite_contents in;
+	struct err err = { 0 };
+	json_t *found = NULL;
+	bool ok = db_suite_members(db, id, arena, &in, &err);
+
+	for (int i = 0; ok && i < in.n_members && !found; i++) {
+		struct buf report, environment;
+
+		if (in.members[i].run.status != RUN_DONE)
+			continue;
+		buf_init(&report, 0);
+		buf_init(&environment, 0);
+		if (db_report_get(db, in.members[i].run.id, &report, &environment, &err))
+			found = json_loadb(environment.data, environment.len, 0, NULL);
+		buf_finish(&report);
+		buf_finish(&environment);
+	}
+	return found ? found : json_null();
+}
+
+static json_t *report_of(const struct suite_plan *plan, const struct suite_options *o,
+			 struct db *db, int64_t id, struct err *err)
+{
+	struct arena arena = { 0 };
+	struct suite suite;
+	json_t *report = NULL;
+
+	if (db_suite_get(db, id, &arena, &suite, err))
+		report = suite_stored_report(db, &suite, &arena, err);
+	if (report) {
+		json_object_set_new(report, "name", json_string(plan->name));
+		json_object_set(report, "request", plan->request);
+		json_object_set_new(report, "environment", environment_of(db, id, &arena));
+		if (o->db)
+			json_object_set_new(report, "suite", json_integer(id));
+	}
+	arena_finish(&arena);
+	return report;
+}
+
+static json_t *run_in(struct db *db, const struct suite_plan *plan, const struct suite_options *o,
+		      struct err *err)
+{
+	struct jobs_options options = { .cache_dir = o->cache_dir,
+					.registry = o->registry,
+					.torch_python = o->torch_python,
+					.run_seconds = o->run_seconds,
+					.quiet = true };
+	struct events *events = events_create(NULL, NULL); /* nobody listens */
+	struct jobs *jobs = NULL;
+	json_t *report = NULL;
+
+	if (!events)
+		err_set(err, ERR_MEMORY, "out of memory for a suite");
+	else if (suite_store_plan(db, plan, &options.suite, err))
+		jobs = jobs_start(db, events, &options, err);
+	if (jobs && await(plan, o, db, jobs, options.suite, err))
+		report = report_of(plan, o, db, options.suite, err);
+	jobs_stop(jobs);
+	events_destroy(events);
+	return report;
+}
+
+json_t *suite_run(const struct suite_plan *plan, const struct suite_options *options,
+		  struct err *err)
+{
+	struct scratch own = { 0 }; /* for a store that nobody keeps */
+	char path[sizeof(own.path) + 8];
+	int64_t begin_ns = clock_ns();
+	struct db *db = NULL;
+	json_t *report = NULL;
+
+	if (options->db || scratch_create(&own, "the suite", err)) {
+		snprintf(path, sizeof(path), "%s/runs", own.path);
+		db = db_open(options->db ? options->db : path, err);
+	}
+	if (db)
+		report = run_in(db, plan, options, err);
+	db_close(db);
+	scratch_destroy(&own);
+	if (report)
+		json_object_set_new(report, "seconds",
+				    json_real((double)(clock_ns() - begin_ns) * 1e-9));
+	return report;
+}
