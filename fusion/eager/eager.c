@@ -473,8 +473,8 @@ static bool lies_row_by_row(const struct eager_call *c)
 	       x->tensor->memory && tensor_contiguous(x->tensor->memory);
 }
 
-bool eager_run_given(struct eager *e, const struct eager_call *c, struct value *out,
-		     struct err *err)
+static inline bool run_given(struct eager *e, const struct eager_call *c, struct value *out,
+			     struct err *err)
 {
 	if (lies_row_by_row(c)) {
 		*out = value_ref(c->values[0]);
@@ -483,6 +483,12 @@ bool eager_run_given(struct eager *e, const struct eager_call *c, struct value *
 	if (__builtin_expect(autograd_wants(&e->autograd), 0))
 		return autograd_run(&e->autograd, c, out, err);
 	return eager_run_op(e, c, out, err);
+}
+
+bool eager_run_given(struct eager *e, const struct eager_call *c, struct value *out,
+		     struct err *err)
+{
+	return run_given(e, c, out, err);
 }
 
 static bool run_cast(struct eager *e, const struct eager_call *c, struct value *out,
@@ -507,7 +513,7 @@ bool eager_run(struct eager *e, const struct eager_call *c, struct value *out, s
 {
 	if (__builtin_expect(autocast_wants(e->world->autocast), 0) && !c->inplace)
 		return run_cast(e, c, out, err);
-	return eager_run_given(e, c, out, err);
+	return run_given(e, c, out, err);
 }
 
 /* What of a call is not in its values. */
@@ -552,8 +558,8 @@ static bool run_op(struct eager *e, const struct eager_call *c, struct value *ou
 	struct eager_plan *plan;
 
 	for (int i = 0; i < c->n; i++)
-		if (!tensor_check_memory(c->values[i], err))
-			return false;
+		if (c->values[i].kind == VALUE_TENSOR && !c->values[i].tensor->memory)
+			return tensor_check_memory(c->values[i], err);
 	if (__builtin_expect(c->inplace && e->env->device, 0) && !e->shadows && count_on_host(c)) {
 		*out = value_ref(c->values[0]);
 		return true;

@@ -24,7 +24,7 @@ enum { /* as the column of facts names them */
 #undef FACT
 };
 
-static struct op_info ops[OP_COUNT] = {
+struct op_rows op_rows = { .at = {
 #define ROW(name, ...) [OP_##name] = { .id = #name, .fx = #name, __VA_ARGS__ },
 #define POINTWISE(id_, heavy_, rule_, spellings_, signature_, value_, doc_, facts_)                \
 	ROW(id_, .kind = KIND_POINTWISE, .rule = RULE_##rule_, .signature = signature_,            \
@@ -72,7 +72,7 @@ static struct op_info ops[OP_COUNT] = {
 #undef JOIN
 #undef CONTROL
 #undef INTERNAL
-};
+			   } };
 
 static const struct {
 	enum op op;
@@ -168,7 +168,7 @@ int op_parse_signature(char *text, struct op_param *out)
 
 static void parse_signature(enum op op)
 {
-	struct op_info *info = &ops[op];
+	struct op_info *info = &op_rows.at[op];
 
 	assert(strlen(info->signature) < SIGNATURE_BYTES);
 	strcpy(texts[op], info->signature);
@@ -179,7 +179,7 @@ static void parse_signature(enum op op)
 
 static void index_spellings(enum op op)
 {
-	const char *at = ops[op].spellings;
+	const char *at = op_rows.at[op].spellings;
 	size_t len;
 
 	for (; *at; at += len) {
@@ -203,19 +203,19 @@ static void read_table(void)
 		index_spellings((enum op)op);
 	}
 	for (size_t i = 0; i < sizeof(autocast_rows) / sizeof(autocast_rows[0]); i++)
-		memcpy(ops[autocast_rows[i].op].autocast, autocast_rows[i].on,
+		memcpy(op_rows.at[autocast_rows[i].op].autocast, autocast_rows[i].on,
 		       sizeof(autocast_rows[i].on));
-	ops[OP_add_alpha].fx = ops[OP_add].id;
-	ops[OP_sub_alpha].fx = ops[OP_sub].id;
-	ops[OP_item_of].fx = "getitem";
-	ops[OP_xor_].fx = "xor";
+	op_rows.at[OP_add_alpha].fx = op_rows.at[OP_add].id;
+	op_rows.at[OP_sub_alpha].fx = op_rows.at[OP_sub].id;
+	op_rows.at[OP_item_of].fx = "getitem";
+	op_rows.at[OP_xor_].fx = "xor";
 	qsort(spellings, (size_t)n_spellings, sizeof(spellings[0]), by_text);
+	__atomic_store_n(&op_rows.ready, true, __ATOMIC_RELEASE);
 }
 
-const struct op_info *op_info(enum op op)
+void op_rows_read(void)
 {
 	pthread_once(&once, read_table);
-	return &ops[op];
 }
 
 bool op_takes_any_number(enum op op)
@@ -231,8 +231,8 @@ bool op_has_fx(const char *name, size_t len)
 {
 	pthread_once(&once, read_table);
 	for (int op = 0; op < OP_COUNT; op++)
-		if (ops[op].fx[0] == name[0] && strlen(ops[op].fx) == len &&
-		    memcmp(ops[op].fx, name, len) == 0)
+		if (op_rows.at[op].fx[0] == name[0] && strlen(op_rows.at[op].fx) == len &&
+		    memcmp(op_rows.at[op].fx, name, len) == 0)
 			return true;
 	return false;
 }

@@ -104,8 +104,19 @@ struct op_info {
 	const struct op_param *params;
 };
 
-/* The row; valid for every op below OP_COUNT.  Thread-safe, immutable. */
-const struct op_info *op_info(enum op op);
+/* The row; valid for every op below OP_COUNT.  Thread-safe, immutable.  The first call
+ * reads the signatures; hosts ask for each op that they run. */
+extern struct op_rows {
+	bool ready; /* read by op_rows_read(); atomic */
+	struct op_info at[OP_COUNT];
+} op_rows;
+void op_rows_read(void);
+static inline const struct op_info *op_info(enum op op)
+{
+	if (__builtin_expect(!__atomic_load_n(&op_rows.ready, __ATOMIC_ACQUIRE), 0))
+		op_rows_read();
+	return &op_rows.at[op];
+}
 
 static inline bool op_has(enum op op, enum op_fact fact)
 {

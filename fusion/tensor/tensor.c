@@ -132,6 +132,22 @@ struct tensor *tensor_ref(struct tensor *t)
 	return t;
 }
 
+static inline void drop_storage(struct storage *s)
+{
+	struct allocator *a = s->allocator;
+
+	if (--s->refs > 0)
+		return;
+	if (__builtin_expect(s->shadow != NULL, 0))
+		shadow_drop(s);
+	if (__builtin_expect(s->watch != NULL, 0))
+		storage_unwatch(s->watch);
+	if (s->image != s->data)
+		block_put(a, s->image, s->bytes);
+	allocator_put(a, s->data, s->bytes);
+	block_put(a, s, sizeof(*s));
+}
+
 void tensor_unref(struct tensor *t)
 {
 	struct storage *storage;
@@ -142,23 +158,13 @@ void tensor_unref(struct tensor *t)
 	if (__builtin_expect(t->kept, 0))
 		tensor_unkeep(t);
 	block_put(storage->allocator, t, sizeof(*t));
-	storage_unref(storage);
+	drop_storage(storage);
 }
 
 void storage_unref(struct storage *s)
 {
-	struct allocator *a;
-
-	if (!s || --s->refs > 0)
-		return;
-	a = s->allocator;
-	if (__builtin_expect(s->shadow != NULL, 0))
-		shadow_drop(s);
-	storage_unwatch(s->watch);
-	if (s->image != s->data)
-		block_put(a, s->image, s->bytes);
-	allocator_put(a, s->data, s->bytes);
-	block_put(a, s, sizeof(*s));
+	if (s)
+		drop_storage(s);
 }
 
 struct storage_watch *storage_watch(struct storage *s)

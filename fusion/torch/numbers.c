@@ -91,7 +91,7 @@ static bool is_tensor_for_number(struct value v, enum param_kind kind)
 	return kind == PARAM_INTS && is_list(v) && holds_tensor(v);
 }
 
-bool numbers_wanted(const struct native *f, const struct arguments *args)
+bool numbers_among(const struct native *f, const struct arguments *args)
 {
 	for (int i = 0; i < args->n && args->n <= MOST; i++)
 		if ((args->at[i].kind == VALUE_TENSOR || is_list(args->at[i])) &&

@@ -261,13 +261,15 @@ static bool call_of_host(struct vm *vm, const struct native *f, const struct arg
 			 struct value *out, struct err *err)
 {
 	struct vm_host *host = vm_host_here(vm);
-	struct native bound = *f;
+	struct native bound;
 
-	if (f->self.kind != VALUE_UNSET || strncmp(f->name, "Tensor.", strlen("Tensor.")) != 0)
+	if (f->self.kind != VALUE_UNSET || f->name[0] != 'T' ||
+	    strncmp(f->name, "Tensor.", strlen("Tensor.")) != 0)
 		return host->call(host->self, f, args, out, err);
 	if (args->n == 0 || args->at[0].kind != VALUE_TENSOR)
 		return vm_raise(vm, CLASS_TYPE_ERROR, err,
 				"%s() wants a tensor as its first argument", f->name);
+	bound = *f;
 	bound.self = args->at[0];
 	return host->call(host->self, &bound,
 			  &(struct arguments){ args->at + 1, args->n - 1, args->kw }, out, err);

@@ -62,14 +62,14 @@ test('processes that begin at once on a cold cache all compute the same and leav
     assert.deepEqual((await start(cache)).built, zeros);
 });
 
-test('a truncated object is told in a line, compiled anew, and mended', async () => {
+test('a truncated object is told in a line, compiled again, and mended', async () => {
     const cache = join(folder, 'damaged');
     const cold = await start(cache);
     for (const name of await files(cache, '.so'))
         await truncate(join(cache, name), 100);
     const mended = await start(cache);
     assert.deepEqual(mended.outputs, cold.outputs);
-    assert.match(mended.stderr, /^\S+Z warn The cached kernel [0-9a-f]{12} in \S+ is damaged: its object does not match its hash\. It is compiled anew\.$/m);
+    assert.match(mended.stderr, /^\S+Z warn The cached kernel [0-9a-f]{12} in \S+ is damaged: its object does not match its hash\. It is compiled again\.$/m);
     const after = await start(cache);
     assert.deepEqual(after.built, zeros);
     assert.equal(after.stderr, '');
