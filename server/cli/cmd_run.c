@@ -192,7 +192,8 @@ static bool run_post_send(struct run_post *p, const json_t *report, int64_t *id,
 
 	buf_init(&out, MOST_BYTES);
 	ok = write_run(p, report, &out, err) &&
-	     post_send(p->post, "/imports", "application/octet-stream", out.data, out.len, &answer,
+	     post_send(p->post, "/imports",
+		       (struct post_body){ "application/octet-stream", out.data, out.len }, &answer,
 		       err);
 	*id = json_integer_value(json_object_get(answer, "id"));
 	json_decref(answer);
