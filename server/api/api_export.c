@@ -11,8 +11,7 @@
 
 #include "fusion/base/scratch.h"
 #include "server/api/routes.h"
-#include "server/cli/commands.h"
-#include "server/text/run_table.h"
+#include "server/text/text.h"
 
 /* ---- a run of the store as an export wants it ---- */
 

@@ -10,7 +10,7 @@
 
 #include "fusion/fusion.h"
 #include "profiler/profiler.h"
-#include "server/cli/commands.h"
+#include "server/cli/cli.h"
 #include "server/cli/explain_text.h"
 #include "server/cli/flags.h"
 #include "server/cli/heap.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "server/api/api.h"
-#include "server/cli/commands.h"
+#include "server/cli/cli.h"
 #include "server/cli/flags.h"
 #include "server/cli/interrupt.h"
 

@@ -22,15 +22,14 @@
 #include "profiler/export/export.h"
 #include "profiler/profiler.h"
 #include "server/cli/cache_log.h"
-#include "server/cli/commands.h"
+#include "server/cli/cli.h"
 #include "server/cli/flags.h"
 #include "server/cli/heap.h"
 #include "server/cli/interrupt.h"
 #include "server/cli/post.h"
 #include "server/cli/workload_file.h"
 #include "server/queue/queue.h"
-#include "server/text/run_table.h"
-#include "server/text/torch_text.h"
+#include "server/text/text.h"
 
 /* ---- the commit that the workload is of ---- */
 

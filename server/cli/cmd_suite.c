@@ -11,7 +11,7 @@
 
 #include "profiler/numbers.h"
 #include "profiler/profiler.h"
-#include "server/cli/commands.h"
+#include "server/cli/cli.h"
 #include "server/cli/flags.h"
 #include "server/cli/interrupt.h"
 #include "server/cli/post.h"

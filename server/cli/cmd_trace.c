@@ -26,7 +26,7 @@
 #include "profiler/import/import.h"
 #include "profiler/timeline/format.h"
 #include "profiler/recorder/traced.h"
-#include "server/cli/commands.h"
+#include "server/cli/cli.h"
 #include "server/cli/flags.h"
 #include "server/cli/poster.h"
 

@@ -21,7 +21,7 @@
 #include "server/http/pages.h"
 #include "server/http/slow_pool.h"
 #include "server/queue/queue.h"
-#include "server/text/assets.h"
+#include "server/text/text.h"
 
 enum {
 	THREADS = 4,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/text/assets.h"
+#include "server/text/text.h"
 
 enum { ID_DIGITS = 18 };
 

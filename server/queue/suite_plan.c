@@ -7,7 +7,7 @@
 
 #include "fusion/fusion.h"
 #include "profiler/profiler.h"
-#include "server/text/embedded.h"
+#include "server/text/text.h"
 
 json_t *suite_blocks(struct err *err)
 {
