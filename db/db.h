@@ -51,7 +51,7 @@ struct run_summary {
 
 enum { RUN_RECENT = 12 };
 
-struct run {
+struct run_row {
 	int64_t id;
 	const char *name, *project, *device, *workload, *modes, *commit, *branch;
 	const char *tags; /* joined by '\n'; "" for none */
@@ -73,9 +73,10 @@ struct run {
 
 /* Queues a run; a trace is running at once.  Reads name, project, device, workload,
  * modes, commit, branch, trace and tags of *run; NULL texts are stored as ''. */
-bool db_run_insert(struct db *db, const struct run *run, int64_t *id, struct err *err);
+bool db_run_insert(struct db *db, const struct run_row *run, int64_t *id, struct err *err);
 
-bool db_run_get(struct db *db, int64_t id, struct arena *arena, struct run *out, struct err *err);
+bool db_run_get(struct db *db, int64_t id, struct arena *arena, struct run_row *out,
+		struct err *err);
 
 /* What people say of a run; what is NULL or not set stays as it is. */
 struct run_notes {
@@ -115,7 +116,7 @@ struct run_query {
 };
 
 struct run_page {
-	struct run *runs; /* without `workload` */
+	struct run_row *runs; /* without `workload` */
 	int n;
 	int64_t next;  /* before_id of the next page, 0 at the end and in any order but newest
 			* first */
@@ -140,8 +141,8 @@ bool db_run_facets(struct db *db, struct arena *arena, struct run_facet **out, i
 
 /* Takes the oldest queued run (of `suite` alone, where that is not 0) and marks it running;
  * *found is false when the queue has none. */
-bool db_run_claim(struct db *db, int64_t suite, struct arena *arena, struct run *out, bool *found,
-		  struct err *err);
+bool db_run_claim(struct db *db, int64_t suite, struct arena *arena, struct run_row *out,
+		  bool *found, struct err *err);
 
 /* A block of a run's timeline (profiler/timeline/timeline.h); times are of its own clock. */
 struct timeline_row {
@@ -196,12 +197,12 @@ bool db_run_finish(struct db *db, int64_t id, const struct run_outcome *outcome,
 /* The same for a trace that turns out to be a run that came from a file: it becomes the run
  * of `as` (name, project, device, workload, modes, commit, branch, tags, trace, imported).  Of
  * the outcome the report, the environment and the summary are read; the trace keeps its blocks. */
-bool db_trace_become(struct db *db, int64_t id, const struct run *as,
+bool db_trace_become(struct db *db, int64_t id, const struct run_row *as,
 		     const struct run_outcome *outcome, struct err *err);
 
 /* And for one that ended without a report: with `status`, and why (may be of no code). */
-bool db_trace_become_ended(struct db *db, int64_t id, const struct run *as, enum run_status status,
-			   const struct err *why, struct err *err);
+bool db_trace_become_ended(struct db *db, int64_t id, const struct run_row *as,
+			   enum run_status status, const struct err *why, struct err *err);
 
 /* Ends a queued or running run as failed or cancelled; `why` may be NULL. */
 bool db_run_end(struct db *db, int64_t id, enum run_status status, const struct err *why,
@@ -268,7 +269,7 @@ bool db_timeline_answer_get(struct db *db, const struct answer_key *key, struct 
 
 /* A run that is part of a suite. */
 struct suite_member {
-	struct run run;
+	struct run_row run;
 	int64_t workload; /* its place in the suite */
 	const char *policy;
 };
@@ -332,7 +333,7 @@ struct history_query {
 };
 
 struct history_point {
-	struct run run;           /* without `workload` */
+	struct run_row run;       /* without `workload` */
 	struct run_figure figure; /* value NaN: it has none */
 };
 
@@ -345,10 +346,15 @@ struct history {
 bool db_history(struct db *db, const struct history_query *query, struct arena *arena,
 		struct history *out, struct err *err);
 
+struct figure_list {
+	struct run_figure *at;
+	int n;
+};
+
 /* What the runs of a workload have figures of: each metric, mode and point once, in order;
  * values are NaN. */
-bool db_figures_known(struct db *db, const char *name, struct arena *arena,
-		      struct run_figure **figures, int *n, struct err *err);
+bool db_figures_known(struct db *db, const char *name, struct arena *arena, struct figure_list *out,
+		      struct err *err);
 
 /* Names of workloads that have runs, the one of the newest run first, with how many. */
 struct workload_name {
@@ -361,8 +367,8 @@ bool db_workload_names(struct db *db, int limit, struct arena *arena, struct wor
 /* latency and speedup of this run and of all that repeat it: the same name, source,
  * settings, commit and environment (of which the version is a part), the newest 20.  Values
  * of one figure follow each other. */
-bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct run_figure **figures,
-		int *n, struct err *err);
+bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct figure_list *out,
+		struct err *err);
 
 /* Runs by status; counts has RUN_STATUS_COUNT entries. */
 bool db_run_counts(struct db *db, int64_t *counts, struct err *err);

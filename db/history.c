@@ -134,7 +134,7 @@ bool db_history(struct db *db, const struct history_query *query, struct arena *
 
 /* Every row of a statement whose columns are those of a figure. */
 static bool read_figures(struct db *db, sqlite3 *h, sqlite3_stmt *s, struct arena *arena,
-			 struct run_figure **figures, int *n, struct err *err)
+			 struct figure_list *out, struct err *err)
 {
 	VEC(struct run_figure) rows = { 0 };
 	struct run_figure row;
@@ -149,18 +149,18 @@ static bool read_figures(struct db *db, sqlite3 *h, sqlite3_stmt *s, struct aren
 		ok = db_fail(h, "read figures", err);
 	sqlite3_finalize(s);
 	db_reader_give(db, h);
-	*figures = ok ? ARENA_ARRAY(arena, struct run_figure, rows.len + 1) : NULL;
-	if (ok && !*figures)
+	out->at = ok ? ARENA_ARRAY(arena, struct run_figure, rows.len + 1) : NULL;
+	if (ok && !out->at)
 		ok = err_set(err, ERR_MEMORY, "out of memory for figures");
-	else if (*figures && rows.at)
-		memcpy(*figures, rows.at, rows.len * sizeof(*rows.at));
-	*n = ok ? (int)rows.len : 0;
+	else if (out->at && rows.at)
+		memcpy(out->at, rows.at, rows.len * sizeof(*rows.at));
+	out->n = ok ? (int)rows.len : 0;
 	VEC_FREE(&rows);
 	return ok;
 }
 
-bool db_figures_known(struct db *db, const char *name, struct arena *arena,
-		      struct run_figure **figures, int *n, struct err *err)
+bool db_figures_known(struct db *db, const char *name, struct arena *arena, struct figure_list *out,
+		      struct err *err)
 {
 	sqlite3 *h = db_reader_take(db);
 
@@ -171,11 +171,11 @@ bool db_figures_known(struct db *db, const char *name, struct arena *arena,
 		"SELECT DISTINCT NULL, metric, mode, n, NULL, NULL, NULL, 0 FROM run_figure WHERE "
 		"run IN (SELECT id FROM run WHERE name = ?1) ORDER BY metric, mode, n",
 		"t", name),
-	    arena, figures, n, err);
+	    arena, out, err);
 }
 
-bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct run_figure **figures,
-		int *n, struct err *err)
+bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct figure_list *out,
+		struct err *err)
 {
 	sqlite3 *h = db_reader_take(db);
 
@@ -193,7 +193,7 @@ bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct run_figu
 		" this.source_hash <> '' ORDER BY other.id DESC LIMIT ?2)"
 		" ORDER BY metric, mode, n",
 		"ii", run, (int64_t)REPEATS),
-	    arena, figures, n, err);
+	    arena, out, err);
 }
 
 bool db_workload_names(struct db *db, int limit, struct arena *arena, struct workload_name **names,

@@ -44,8 +44,8 @@ bool db_fail(sqlite3 *h, const char *what, struct err *err);
 
 /* Parts of a larger change, within a turn of the writer (runs.c): db_run_insert(), db_run_end(),
  * and a trace that becomes the run of `as`. */
-bool run_insert(struct db *db, const struct run *run, int64_t *id, struct err *err);
-bool run_become(struct db *db, int64_t id, const struct run *as, struct err *err);
+bool run_insert(struct db *db, const struct run_row *run, int64_t *id, struct err *err);
+bool run_become(struct db *db, int64_t id, const struct run_row *as, struct err *err);
 bool run_end(struct db *db, int64_t id, enum run_status status, const struct err *why,
 	     struct err *err);
 
@@ -55,7 +55,7 @@ bool run_end(struct db *db, int64_t id, enum run_status status, const struct err
 	"id" RUN_POSTED_COLUMNS(COLUMN_NAME) RUN_KEPT_COLUMNS(COLUMN_NAME)                         \
 	    SUMMARY_COLUMNS(COLUMN_NAME) ", error_code, error_message, error_line, error_column"
 #define RUN_TABLES " FROM run LEFT JOIN run_summary ON run_summary.run = run.id "
-int run_read(sqlite3_stmt *s, struct arena *arena, struct run *out);
+int run_read(sqlite3_stmt *s, struct arena *arena, struct run_row *out);
 
 /* A column's text, "" where NULL, in the arena; its number. */
 const char *text_at(sqlite3_stmt *s, int column, struct arena *arena);

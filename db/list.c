@@ -85,7 +85,7 @@ static bool count_matching(sqlite3 *h, const struct run_query *f, const char *st
 }
 
 /* The speedups of the run and of those before it of its name, project, device and mode. */
-static bool read_recent(sqlite3 *h, struct run *run, struct err *err)
+static bool read_recent(sqlite3 *h, struct run_row *run, struct err *err)
 {
 	sqlite3_stmt *s;
 	int n = 0, code;
@@ -152,7 +152,8 @@ static bool list_with(sqlite3 *h, const struct run_query *q, struct arena *arena
 {
 	bool pages = q->sort == RUN_SORT_AGE && !q->up, ok = true;
 
-	*out = (struct run_page){ .runs = ARENA_ARRAY(arena, struct run, (size_t)q->limit + 1) };
+	*out = (struct run_page){ .runs = ARENA_ARRAY(arena, struct run_row,
+						      (size_t)q->limit + 1) };
 	if (!out->runs)
 		return err_set(err, ERR_MEMORY, "out of memory while listing runs");
 	if (!read_rows(h, q, arena, out, err))

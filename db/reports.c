@@ -261,7 +261,7 @@ bool db_run_finish(struct db *db, int64_t id, const struct run_outcome *o, struc
 	return ok;
 }
 
-bool db_trace_become(struct db *db, int64_t id, const struct run *as,
+bool db_trace_become(struct db *db, int64_t id, const struct run_row *as,
 		     const struct run_outcome *outcome, struct err *err)
 {
 	struct packed packed;
@@ -275,8 +275,8 @@ bool db_trace_become(struct db *db, int64_t id, const struct run *as,
 	return ok;
 }
 
-bool db_trace_become_ended(struct db *db, int64_t id, const struct run *as, enum run_status status,
-			   const struct err *why, struct err *err)
+bool db_trace_become_ended(struct db *db, int64_t id, const struct run_row *as,
+			   enum run_status status, const struct err *why, struct err *err)
 {
 	return db_write_begin(db, err) &&
 	       db_write_end(db, run_become(db, id, as, err) && run_end(db, id, status, why, err),

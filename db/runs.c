@@ -47,7 +47,7 @@ static bool insert_tags(struct db *db, int64_t id, const char *tags, struct err 
 	return ok;
 }
 
-bool run_insert(struct db *db, const struct run *row, int64_t *id, struct err *err)
+bool run_insert(struct db *db, const struct run_row *row, int64_t *id, struct err *err)
 {
 	char hash[HASH_HEX_BYTES];
 	int64_t now = clock_wall_ns();
@@ -74,7 +74,7 @@ bool run_insert(struct db *db, const struct run *row, int64_t *id, struct err *e
 	return ok;
 }
 
-bool run_become(struct db *db, int64_t id, const struct run *row, struct err *err)
+bool run_become(struct db *db, int64_t id, const struct run_row *row, struct err *err)
 {
 	char hash[HASH_HEX_BYTES];
 	bool ok;
@@ -104,7 +104,7 @@ bool run_become(struct db *db, int64_t id, const struct run *row, struct err *er
 	return ok && insert_tags(db, id, row->tags, err);
 }
 
-bool db_run_insert(struct db *db, const struct run *run, int64_t *id, struct err *err)
+bool db_run_insert(struct db *db, const struct run_row *run, int64_t *id, struct err *err)
 {
 	return db_write_begin(db, err) && db_write_end(db, run_insert(db, run, id, err), err);
 }
@@ -138,11 +138,11 @@ static int read_summary(sqlite3_stmt *s, int at, struct arena *arena, struct run
 	return at;
 }
 
-int run_read(sqlite3_stmt *s, struct arena *arena, struct run *out)
+int run_read(sqlite3_stmt *s, struct arena *arena, struct run_row *out)
 {
 	int at = 1;
 
-	*out = (struct run){ .id = sqlite3_column_int64(s, 0), .workload = "" };
+	*out = (struct run_row){ .id = sqlite3_column_int64(s, 0), .workload = "" };
 	RUN_POSTED_COLUMNS(COLUMN_READ)
 	RUN_KEPT_COLUMNS(COLUMN_READ)
 	at = read_summary(s, at, arena, &out->summary);
@@ -153,7 +153,8 @@ int run_read(sqlite3_stmt *s, struct arena *arena, struct run *out)
 	return at + 4;
 }
 
-static bool get_with(sqlite3 *h, int64_t id, struct arena *arena, struct run *out, struct err *err)
+static bool get_with(sqlite3 *h, int64_t id, struct arena *arena, struct run_row *out,
+		     struct err *err)
 {
 	sqlite3_stmt *s = db_prepare(
 	    h, err, "SELECT " RUN_COLUMNS ", workload" RUN_TABLES "WHERE id = ?1", "i", id);
@@ -173,7 +174,8 @@ static bool get_with(sqlite3 *h, int64_t id, struct arena *arena, struct run *ou
 	return code == SQLITE_ROW;
 }
 
-bool db_run_get(struct db *db, int64_t id, struct arena *arena, struct run *out, struct err *err)
+bool db_run_get(struct db *db, int64_t id, struct arena *arena, struct run_row *out,
+		struct err *err)
 {
 	sqlite3 *h = db_reader_take(db);
 	bool ok = get_with(h, id, arena, out, err);
@@ -182,8 +184,8 @@ bool db_run_get(struct db *db, int64_t id, struct arena *arena, struct run *out,
 	return ok;
 }
 
-bool db_run_claim(struct db *db, int64_t suite, struct arena *arena, struct run *out, bool *found,
-		  struct err *err)
+bool db_run_claim(struct db *db, int64_t suite, struct arena *arena, struct run_row *out,
+		  bool *found, struct err *err)
 {
 	sqlite3_stmt *s;
 	int64_t id = 0;
@@ -322,7 +324,7 @@ bool db_run_recover(struct db *db, int *n, struct err *err)
 bool db_run_delete(struct db *db, int64_t id, struct err *err)
 {
 	struct arena arena = { 0 };
-	struct run run;
+	struct run_row run;
 	bool ok;
 
 	if (!db_write_begin(db, err))
@@ -364,7 +366,7 @@ static bool set_tags(struct db *db, int64_t id, const char *tags, struct err *er
 bool db_run_annotate(struct db *db, int64_t id, const struct run_notes *notes, struct err *err)
 {
 	struct arena arena = { 0 };
-	struct run run;
+	struct run_row run;
 	bool ok;
 
 	if (!db_write_begin(db, err))

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "fusion/session/registry.h"
-#include "server/cli/commands.h"
-#include "server/text/help.h"
+#include "server/cli/cli.h"
+#include "server/text/text.h"
 
 static const struct {
 	const char *name;

@@ -59,7 +59,7 @@ static int64_t begin_run(struct db *db)
 	};
 	struct arena arena = { 0 };
 	struct err err = { 0 };
-	struct run run;
+	struct run_row run;
 	bool found;
 
 	assert_true(db_suite_insert(db, &suite, &member, 1, &err));
@@ -88,7 +88,7 @@ static bool is_whole(struct db *db, int64_t id)
 {
 	struct arena arena = { 0 };
 	struct err err = { 0 };
-	struct run run;
+	struct run_row run;
 	bool done;
 
 	assert_true(db_run_get(db, id, &arena, &run, &err));

@@ -9,17 +9,17 @@
 /* A run that is done on `machine`. */
 static int64_t done(struct fixture *f, const char *name, const char *commit, const char *machine)
 {
-	struct run row = { .name = name,
-			   .project = "p",
-			   .device = "cpu",
-			   .workload = "{}",
-			   .modes = "static",
-			   .commit = commit };
+	struct run_row row = { .name = name,
+			       .project = "p",
+			       .device = "cpu",
+			       .workload = "{}",
+			       .modes = "static",
+			       .commit = commit };
 	const struct run_outcome outcome = { .report = "{}",
 					     .report_len = 2,
 					     .environment = machine };
 	struct err err = { 0 };
-	struct run claimed;
+	struct run_row claimed;
 	int64_t id = 0;
 	bool found;
 
@@ -117,22 +117,21 @@ static void figures_are_replaced_and_go_with_their_run(void **state)
 {
 	struct fixture *f = *state;
 	int64_t a = done(f, "chain", "", "{}"), total;
-	struct run_figure *known;
+	struct figure_list known;
 	struct history_point *p;
 	struct err err = { 0 };
-	int n;
 
 	put(f, a, "abc", 10, 40);
 	put(f, a, "abc", 12, 42);
 	assert_int_equal(history(f, latency_of("chain"), &p, &total), 1);
 	assert_float_equal(p[0].figure.value, 42, 0);
-	assert_true(db_figures_known(f->db, "chain", &f->arena, &known, &n, &err));
-	assert_int_equal(n, 3);
-	assert_string_equal(known[0].metric, "latency");
-	assert_float_equal(known[0].n, 5, 0);
+	assert_true(db_figures_known(f->db, "chain", &f->arena, &known, &err));
+	assert_int_equal(known.n, 3);
+	assert_string_equal(known.at[0].metric, "latency");
+	assert_float_equal(known.at[0].n, 5, 0);
 	assert_true(db_run_delete(f->db, a, &err));
-	assert_true(db_figures_known(f->db, "chain", &f->arena, &known, &n, &err));
-	assert_int_equal(n, 0);
+	assert_true(db_figures_known(f->db, "chain", &f->arena, &known, &err));
+	assert_int_equal(known.n, 0);
 }
 
 /* Another commit, source or machine is another thing. */
@@ -142,28 +141,27 @@ static void repeats_are_runs_of_the_same_on_the_same(void **state)
 	int64_t a = done(f, "chain", "c1", "{}"), b = done(f, "chain", "c1", "{}");
 	int64_t other[] = { done(f, "chain", "c2", "{}"), done(f, "chain", "c1", "{\"cpu\": 1}"),
 			    done(f, "other", "c1", "{}") };
-	struct run_figure *rows;
+	struct figure_list rows;
 	struct err err = { 0 };
-	int n;
 
 	put(f, a, "abc", 10, 40);
 	put(f, b, "abc", 12, 42);
 	for (size_t i = 0; i < 3; i++)
 		put(f, other[i], "abc", 99, 99);
-	assert_true(db_repeats(f->db, a, &f->arena, &rows, &n, &err));
-	assert_int_equal(n, 4); /* latency at two points, of two runs */
-	assert_float_equal(rows[0].n, 5, 0);
-	assert_float_equal(rows[1].n, 5, 0);
-	assert_float_equal(rows[0].value + rows[1].value, 22, 0);
+	assert_true(db_repeats(f->db, a, &f->arena, &rows, &err));
+	assert_int_equal(rows.n, 4); /* latency at two points, of two runs */
+	assert_float_equal(rows.at[0].n, 5, 0);
+	assert_float_equal(rows.at[1].n, 5, 0);
+	assert_float_equal(rows.at[0].value + rows.at[1].value, 22, 0);
 	put(f, b, "abd", 12, 42); /* another source now */
-	assert_true(db_repeats(f->db, a, &f->arena, &rows, &n, &err));
-	assert_int_equal(n, 2);
+	assert_true(db_repeats(f->db, a, &f->arena, &rows, &err));
+	assert_int_equal(rows.n, 2);
 }
 
-static struct run get(struct fixture *f, int64_t id)
+static struct run_row get(struct fixture *f, int64_t id)
 {
 	struct err err = { 0 };
-	struct run run;
+	struct run_row run;
 
 	assert_true(db_run_get(f->db, id, &f->arena, &run, &err));
 	return run;

@@ -14,20 +14,20 @@ static int64_t insert(struct fixture *f, const char *name, const char *project, 
 	int64_t id = 0;
 
 	assert_true(db_run_insert(f->db,
-				  &(struct run){ .name = name,
-						 .project = project,
-						 .device = "cpu",
-						 .modes = "eager,static",
-						 .tags = tags,
-						 .workload = "{\"name\": \"n\"}" },
+				  &(struct run_row){ .name = name,
+						     .project = project,
+						     .device = "cpu",
+						     .modes = "eager,static",
+						     .tags = tags,
+						     .workload = "{\"name\": \"n\"}" },
 				  &id, &err));
 	return id;
 }
 
-static struct run claim(struct fixture *f, bool wanted)
+static struct run_row claim(struct fixture *f, bool wanted)
 {
 	struct err err = { 0 };
-	struct run run = { 0 };
+	struct run_row run = { 0 };
 	bool found = false;
 
 	assert_true(db_run_claim(f->db, 0, &f->arena, &run, &found, &err));
@@ -35,10 +35,10 @@ static struct run claim(struct fixture *f, bool wanted)
 	return run;
 }
 
-static struct run get(struct fixture *f, int64_t id)
+static struct run_row get(struct fixture *f, int64_t id)
 {
 	struct err err = { 0 };
-	struct run run = { 0 };
+	struct run_row run = { 0 };
 
 	assert_true(db_run_get(f->db, id, &f->arena, &run, &err));
 	return run;
@@ -48,7 +48,7 @@ static void runs_are_claimed_oldest_first_and_once(void **state)
 {
 	struct fixture *f = *state;
 	int64_t first = insert(f, "a", "", ""), second = insert(f, "b", "", "");
-	struct run run = claim(f, true);
+	struct run_row run = claim(f, true);
 
 	assert_int_equal(run.id, first);
 	assert_int_equal(run.status, RUN_RUNNING);
@@ -73,7 +73,7 @@ static void a_report_comes_back_as_it_was_stored(void **state)
 				       .breaks = 3 };
 	struct buf report = { 0 }, environment = { 0 };
 	struct err err = { 0 };
-	struct run run;
+	struct run_row run;
 	char *text = malloc(100001);
 
 	for (int i = 0; i < 100000; i++)
@@ -152,8 +152,8 @@ static void a_requeued_run_has_lost_no_attempt(void **state)
 	assert_int_equal(claim(f, true).attempts, 1);
 }
 
-static struct run *list(struct fixture *f, struct run_query filter, int *n, int64_t *next,
-			int64_t *total)
+static struct run_row *list(struct fixture *f, struct run_query filter, int *n, int64_t *next,
+			    int64_t *total)
 {
 	struct err err = { 0 };
 	struct run_page page;
@@ -170,7 +170,7 @@ static void a_list_is_filtered_and_paged(void **state)
 {
 	struct fixture *f = *state;
 	int64_t next, total;
-	struct run *runs;
+	struct run_row *runs;
 	int n;
 
 	insert(f, "chain", "search", "nightly\nmain");
@@ -226,7 +226,7 @@ static void check_order(struct fixture *f, struct run_query filter, const char *
 {
 	struct buf got = { 0 };
 	int64_t next, total;
-	struct run *runs;
+	struct run_row *runs;
 	int n;
 
 	filter.status = -1;
@@ -242,7 +242,7 @@ static void check_order(struct fixture *f, struct run_query filter, const char *
 static void a_text_is_looked_for_in_all_that_names_a_run(void **state)
 {
 	struct fixture *f = *state;
-	struct run run = { .name = "chain", .commit = "Abc1234def", .branch = "faster-exp" };
+	struct run_row run = { .name = "chain", .commit = "Abc1234def", .branch = "faster-exp" };
 	const struct run_notes notes = { .note = "New driver" };
 	struct err err = { 0 };
 	int64_t id;
@@ -303,7 +303,7 @@ static void a_run_of_a_list_has_the_runs_before_it(void **state)
 {
 	struct fixture *f = *state;
 	int64_t next, total;
-	struct run *runs;
+	struct run_row *runs;
 	int n;
 
 	for (int i = 0; i < RUN_RECENT + 3; i++) {
@@ -342,7 +342,7 @@ static void removing_a_run_removes_all_of_it_but_only_once_ended(void **state)
 	struct fixture *f = *state;
 	struct buf report = { 0 }, environment = { 0 };
 	struct err err = { 0 };
-	struct run run;
+	struct run_row run;
 	int64_t id = insert(f, "a", "", "t");
 
 	assert_false(db_run_delete(f->db, id, &err));
@@ -551,7 +551,9 @@ static void an_answer_is_kept_by_lanes_and_version_and_goes_with_its_blocks(void
 
 static int64_t begin_trace(struct fixture *f)
 {
-	const struct run run = { .name = "t", .device = "cuda", .workload = "{}", .trace = true };
+	const struct run_row run = {
+		.name = "t", .device = "cuda", .workload = "{}", .trace = true
+	};
 	struct err err = { 0 };
 	int64_t id = 0;
 
@@ -567,7 +569,7 @@ static void blocks_of_a_trace_come_in_order_and_each_once(void **state)
 					       { 1, 3, 15, 30, "two", 3 },
 					       { 1, 3, 40, 50, "three", 5 } };
 	struct err err = { 0 };
-	struct run run;
+	struct run_row run;
 
 	assert_true(db_run_get(f->db, id, &f->arena, &run, &err));
 	assert_true(run.trace && run.status == RUN_RUNNING && run.started_ns > 0);
@@ -591,7 +593,7 @@ static void a_trace_that_is_silent_or_cut_off_has_failed_with_what_came(void **s
 	int64_t silent = begin_trace(f), cut;
 	const struct timeline_row block = { 1, 3, 10, 20, "one", 3 };
 	struct err err = { 0 };
-	struct run run;
+	struct run_row run;
 	int n = 0;
 
 	assert_true(

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "server/cli/commands.h"
+#include "server/cli/cli.h"
 #include "server/cli/flags.h"
 #include "server/http/http.h"
 #include "server/queue/queue.h"

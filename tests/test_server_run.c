@@ -14,9 +14,9 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "server/cli/commands.h"
+#include "server/cli/cli.h"
 #include "profiler/numbers.h"
-#include "server/text/run_table.h"
+#include "server/text/text.h"
 
 static void numbers_have_three_digits_and_commas(void **state)
 {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # web/embed.sh ROOT IMPORTS OUT.S -- every file under ROOT as a table of struct asset.
 #
-# The table (server/text/assets.h) is sorted by path in byte order: LC_ALL=C is what
+# The table (server/text/text.h) is sorted by path in byte order: LC_ALL=C is what
 # makes sort agree with the server's strcmp.  Each file is embedded twice, plain
 # and gzipped (a PNG once); `gzip -n` keeps time and name out, so equal files give equal bytes.  IMPORTS has a line for each script (imports.mjs).
 set -eu

@@ -1,6 +1,6 @@
 # web/web.mk -- the page: npm files by version, then everything embedded.
 #
-#   $B/gen/assets.o   web/ and Chart.js as a table of struct asset (server/text/assets.h)
+#   $B/gen/assets.o   web/ and Chart.js as a table of struct asset (server/text/text.h)
 #   make web-test     types (tsc over JSDoc) and the unit tests of js/model
 #   make web-e2e      the page in Chromium, against $B/breakeven
 #

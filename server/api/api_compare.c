@@ -37,20 +37,21 @@ static json_t *with_environment(json_t *report, const struct buf *environment)
 static bool add_repeats(struct loaded_runs *l, struct db *db, int64_t id, struct err *err)
 {
 	struct compared_run *run = &l->at[l->n - 1];
-	struct run_figure *figures;
+	struct figure_list figures;
 	struct repeat *repeats;
-	int n;
 
-	if (!db_repeats(db, id, &l->arena, &figures, &n, err))
+	if (!db_repeats(db, id, &l->arena, &figures, err))
 		return false;
-	repeats = ARENA_ARRAY(&l->arena, struct repeat, (size_t)n + 1);
+	repeats = ARENA_ARRAY(&l->arena, struct repeat, (size_t)figures.n + 1);
 	if (!repeats)
 		return err_set(err, ERR_MEMORY, "out of memory for a comparison");
-	for (int i = 0; i < n; i++)
-		repeats[i] = (struct repeat){ figures[i].metric, figures[i].mode, figures[i].n,
-					      figures[i].value };
+	for (int i = 0; i < figures.n; i++) {
+		const struct run_figure *f = &figures.at[i];
+
+		repeats[i] = (struct repeat){ f->metric, f->mode, f->n, f->value };
+	}
 	run->repeats = repeats;
-	run->n_repeats = n;
+	run->n_repeats = figures.n;
 	return true;
 }
 
@@ -58,7 +59,7 @@ bool loaded_add_run(struct loaded_runs *l, struct db *db, int64_t id, struct err
 {
 	struct buf report = { 0 }, environment = { 0 };
 	struct arena arena = { 0 };
-	struct run run;
+	struct run_row run;
 	bool ok = db_run_get(db, id, &arena, &run, err);
 
 	if (ok && run.status != RUN_DONE)

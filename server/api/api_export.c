@@ -11,8 +11,7 @@
 
 #include "fusion/base/scratch.h"
 #include "server/api/routes.h"
-#include "server/cli/commands.h"
-#include "server/text/run_table.h"
+#include "server/text/text.h"
 
 /* ---- a run of the store as an export wants it ---- */
 
@@ -64,7 +63,7 @@ static bool is_redacted(const char *imported)
 bool stored_run_load(struct stored_run *s, struct db *db, int64_t id, struct arena *arena,
 		     struct err *err)
 {
-	struct run run;
+	struct run_row run;
 
 	*s = (struct stored_run){ .db = db };
 	if (!db_run_get(db, id, arena, &run, err))
@@ -129,14 +128,14 @@ bool export_to_file(void *self, const void *bytes, size_t len, struct err *err)
 enum { EXPORTS_MOST = 4, NAME_BYTES = 128 };
 static const int64_t export_bytes = INT64_C(4) << 30;
 
-struct sink {
+struct export_sink {
 	int fd;
 	int64_t bytes;
 };
 
 static bool put(void *self, const void *bytes, size_t len, struct err *err)
 {
-	struct sink *s = self;
+	struct export_sink *s = self;
 
 	s->bytes += (int64_t)len;
 	if (s->bytes > export_bytes)
@@ -164,18 +163,21 @@ static bool read_query(struct req *req, struct export_query *q, struct err *err)
 	q->table = req_query(req, "table");
 	q->has_n = req_query(req, "n") != NULL;
 	q->has_window = req_query(req, "t0") || req_query(req, "t1");
-	return req_query_int(req, "n", INT64_MIN / 2, INT64_MAX / 2, 0, &q->n, err) &&
-	       req_query_int(req, "t0", 0, TIMELINE_MAX_NS / 2, 0, &q->t0_ns, err) &&
-	       req_query_int(req, "t1", 0, TIMELINE_MAX_NS / 2, TIMELINE_MAX_NS / 2, &q->t1_ns,
+	return req_query_int(req, "n", (struct req_range){ INT64_MIN / 2, INT64_MAX / 2, 0 }, &q->n,
 			     err) &&
-	       req_query_int(req, "graph", 0, INT32_MAX, 0, &q->graph, err) &&
+	       req_query_int(req, "t0", (struct req_range){ 0, TIMELINE_MAX_NS / 2, 0 }, &q->t0_ns,
+			     err) &&
+	       req_query_int(req, "t1",
+			     (struct req_range){ 0, TIMELINE_MAX_NS / 2, TIMELINE_MAX_NS / 2 },
+			     &q->t1_ns, err) &&
+	       req_query_int(req, "graph", (struct req_range){ 0, INT32_MAX, 0 }, &q->graph, err) &&
 	       read_flag(req, "redact", &q->redact, err);
 }
 
 static bool write_run(struct req *req, int64_t id, const struct export_format *f,
 		      const struct export_query *q, struct reply *reply, struct err *err)
 {
-	struct sink sink = { .fd = scratch_file("the export", err) };
+	struct export_sink sink = { .fd = scratch_file("the export", err) };
 	struct stored_run s = { 0 };
 	bool ok = sink.fd >= 0 && stored_run_load(&s, req->app->db, id, req->arena, err) &&
 		  export_write(f, &s.run, q, put, &sink, err);

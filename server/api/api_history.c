@@ -11,11 +11,6 @@
 enum { LIST_DEFAULT = 200, LIST_MOST = 1000, NAMES_MOST = 200, CATCH_UP = 20, HASH_SHOWN = 12 };
 
 /* What the workload has figures of. */
-struct known {
-	struct run_figure *rows;
-	int n;
-};
-
 static bool add_once(json_t *list, json_t *value)
 {
 	json_t *item;
@@ -30,7 +25,7 @@ static bool add_once(json_t *list, json_t *value)
 	return json_array_append_new(list, value) == 0;
 }
 
-static json_t *known_json(const struct known *k)
+static json_t *known_json(const struct figure_list *k)
 {
 	json_t *metrics = json_array(), *modes = json_array(), *points = json_array();
 
@@ -38,7 +33,7 @@ static json_t *known_json(const struct known *k)
 		const struct metric_info *m = metric_info((enum figure_metric)i);
 
 		for (int r = 0; r < k->n; r++)
-			if (strcmp(k->rows[r].metric, m->name) == 0) {
+			if (strcmp(k->at[r].metric, m->name) == 0) {
 				json_array_append_new(metrics, json_pack("{s:s, s:s, s:s}", "name",
 									 m->name, "title", m->title,
 									 "unit", m->unit));
@@ -46,29 +41,29 @@ static json_t *known_json(const struct known *k)
 			}
 	}
 	for (int r = 0; r < k->n; r++) {
-		add_once(modes, json_string(k->rows[r].mode));
-		if (isfinite(k->rows[r].n))
-			add_once(points, json_real(k->rows[r].n));
+		add_once(modes, json_string(k->at[r].mode));
+		if (isfinite(k->at[r].n))
+			add_once(points, json_real(k->at[r].n));
 	}
 	return json_pack("{s:o, s:o, s:o}", "metrics", metrics, "modes", modes, "points", points);
 }
 
-static bool has_mode(const struct known *k, const char *metric, const char *mode)
+static bool has_mode(const struct figure_list *k, const char *metric, const char *mode)
 {
 	for (int i = 0; i < k->n; i++)
-		if (strcmp(k->rows[i].mode, mode) == 0 && strcmp(k->rows[i].metric, metric) == 0)
+		if (strcmp(k->at[i].mode, mode) == 0 && strcmp(k->at[i].metric, metric) == 0)
 			return true;
 	return false;
 }
 
 /* static where it is known, else the first that has the metric. */
-static const char *mode_for(const struct known *k, const char *metric)
+static const char *mode_for(const struct figure_list *k, const char *metric)
 {
 	if (has_mode(k, metric, "static"))
 		return "static";
 	for (int i = 0; i < k->n; i++)
-		if (strcmp(k->rows[i].metric, metric) == 0)
-			return k->rows[i].mode;
+		if (strcmp(k->at[i].metric, metric) == 0)
+			return k->at[i].mode;
 	return "static";
 }
 
@@ -138,7 +133,8 @@ static bool read_filter(struct req *req, struct history_query *f, enum figure_me
 	if ((name && *name && !metric_from_name(name, metric, err)) ||
 	    !check_hash("source", f->source_hash, err) ||
 	    !check_hash("settings", f->settings_hash, err) || !read_n(req, &f->n, err) ||
-	    !req_query_int(req, "limit", 1, LIST_MOST, LIST_DEFAULT, &limit, err))
+	    !req_query_int(req, "limit", (struct req_range){ 1, LIST_MOST, LIST_DEFAULT }, &limit,
+			   err))
 		return false;
 	f->metric = metric_info(*metric)->name;
 	f->limit = (int)limit;
@@ -149,13 +145,13 @@ static bool read_filter(struct req *req, struct history_query *f, enum figure_me
 static bool add_history(struct req *req, struct history_query *f, const struct metric_info *m,
 			json_t *out, struct err *err)
 {
-	struct known known = { 0 };
+	struct figure_list known = { 0 };
 	struct history found;
 	json_t *list = json_array();
 	bool left = false;
 
 	if (!figures_catch_up(req->app->db, f->name, CATCH_UP, &left, err) ||
-	    !db_figures_known(req->app->db, f->name, req->arena, &known.rows, &known.n, err)) {
+	    !db_figures_known(req->app->db, f->name, req->arena, &known, err)) {
 		json_decref(list);
 		return false;
 	}

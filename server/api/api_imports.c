@@ -10,7 +10,7 @@
  * `breakeven import --post`, where they lie. */
 enum { UNPACKED_BYTES = 1 << 30, IMPORTS_MOST = 2, FEED_BYTES = 1 << 20, NAME_CHARS = 200 };
 
-struct sink {
+struct import_sink {
 	struct db *db;
 	int64_t run, blocks;
 };
@@ -18,7 +18,7 @@ struct sink {
 /* A block of the timeline, stored as it comes. */
 static bool store(void *self, const void *block, size_t len, struct err *err)
 {
-	struct sink *s = self;
+	struct import_sink *s = self;
 	struct timeline_row row = { .data = block, .len = len };
 	struct timeline_block b;
 
@@ -32,7 +32,7 @@ static bool store(void *self, const void *block, size_t len, struct err *err)
 			       &(struct trace_post){ s->blocks++, &row, 1, TRACE_RUN_BYTES }, err);
 }
 
-static json_t *read_log(struct req *req, const char *name, struct sink *s, struct err *err)
+static json_t *read_log(struct req *req, const char *name, struct import_sink *s, struct err *err)
 {
 	struct import *im = import_create(store, s, UNPACKED_BYTES, err);
 	bool ok = im && import_begin(im, name, err);
@@ -53,7 +53,7 @@ static json_t *read_log(struct req *req, const char *name, struct sink *s, struc
 static bool import_run(struct req *req, const char *name, json_t *begin, struct reply *reply,
 		       struct err *err)
 {
-	struct sink s = { .db = req->app->db };
+	struct import_sink s = { .db = req->app->db };
 	json_t *imported;
 	bool ok;
 

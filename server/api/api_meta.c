@@ -6,10 +6,8 @@
 #include "fusion/base/clock.h"
 #include "profiler/lists.h"
 #include "server/api/routes.h"
-#include "server/cli/commands.h"
 #include "server/queue/queue.h"
-#include "server/text/assets.h"
-#include "server/text/embedded.h"
+#include "server/text/text.h"
 
 bool api_health(struct req *req, struct reply *reply, struct err *err)
 {

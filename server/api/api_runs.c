@@ -53,7 +53,7 @@ static json_t *summary_json(const struct run_summary *m)
 			 m->breaks < 0 ? json_null() : json_integer(m->breaks));
 }
 
-static json_t *run_error(const struct run *run)
+static json_t *run_error(const struct run_row *run)
 {
 	json_t *wrapped, *inner;
 
@@ -66,7 +66,7 @@ static json_t *run_error(const struct run *run)
 }
 
 /* status, progress, what, left_s: from the worker where it has the run. */
-static json_t *state_json(struct app *app, const struct run *run)
+static json_t *state_json(struct app *app, const struct run_row *run)
 {
 	struct job_state state = { .left_s = -1 };
 
@@ -85,7 +85,7 @@ static json_t *state_json(struct app *app, const struct run *run)
 
 /* What a run that came from a file says of it; null where it ran here.  The ledger is for who
  * opens it. */
-static json_t *imported_json(const struct run *run, bool whole)
+static json_t *imported_json(const struct run_row *run, bool whole)
 {
 	json_t *mark = run->imported && *run->imported ? json_loads(run->imported, 0, NULL) : NULL;
 
@@ -94,7 +94,7 @@ static json_t *imported_json(const struct run *run, bool whole)
 	return mark ? mark : json_null();
 }
 
-json_t *run_list_json(struct app *app, const struct run *run)
+json_t *run_list_json(struct app *app, const struct run_row *run)
 {
 	json_t *json = json_pack(
 	    "{s:I, s:s, s:s, s:o, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:i, s:s, s:b}",
@@ -116,7 +116,7 @@ json_t *run_list_json(struct app *app, const struct run *run)
 	return json;
 }
 
-static json_t *run_head_json(struct app *app, const struct run *run)
+static json_t *run_head_json(struct app *app, const struct run_row *run)
 {
 	json_t *json = run_list_json(app, run);
 
@@ -130,7 +130,7 @@ size_t run_event(void *self, int64_t id, char *out, size_t size, bool *last)
 	struct app *app = self;
 	struct arena arena = { 0 };
 	struct err err = { 0 };
-	struct run run;
+	struct run_row run;
 	size_t len = 0;
 
 	*last = !db_run_get(app->db, id, &arena, &run, &err) || run.status > RUN_RUNNING;
@@ -266,9 +266,12 @@ bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 	json_t *list;
 
 	if (!read_filter(req, &filter, err) ||
-	    !req_query_int(req, "limit", 1, LIST_MOST, LIST_DEFAULT, &limit, err) ||
-	    !req_query_int(req, "cursor", 1, CURSOR_MOST, 0, &filter.before_id, err) ||
-	    !req_query_int(req, "offset", 0, CURSOR_MOST, 0, &filter.offset, err) ||
+	    !req_query_int(req, "limit", (struct req_range){ 1, LIST_MOST, LIST_DEFAULT }, &limit,
+			   err) ||
+	    !req_query_int(req, "cursor", (struct req_range){ 1, CURSOR_MOST, 0 },
+			   &filter.before_id, err) ||
+	    !req_query_int(req, "offset", (struct req_range){ 0, CURSOR_MOST, 0 }, &filter.offset,
+			   err) ||
 	    !read_sort(req, &filter, err))
 		return false;
 	filter.limit = (int)limit;
@@ -314,7 +317,7 @@ static bool splice(json_t *head, const struct buf *report, const struct buf *env
 bool api_run_get(struct req *req, struct reply *reply, struct err *err)
 {
 	struct buf report = { 0 }, environment = { 0 };
-	struct run run;
+	struct run_row run;
 	int64_t id;
 	bool ok;
 
@@ -335,7 +338,7 @@ bool api_run_get(struct req *req, struct reply *reply, struct err *err)
 bool api_run_report(struct req *req, struct reply *reply, struct err *err)
 {
 	struct buf report = { 0 }, environment = { 0 };
-	struct run run;
+	struct run_row run;
 	int64_t id;
 	bool ok;
 
@@ -357,7 +360,7 @@ bool api_run_script(struct req *req, struct reply *reply, struct err *err)
 {
 	struct workload *w = NULL;
 	json_t *json;
-	struct run run;
+	struct run_row run;
 	int64_t id;
 
 	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err))
@@ -382,7 +385,7 @@ bool api_run_script(struct req *req, struct reply *reply, struct err *err)
 
 bool api_run_events(struct req *req, struct reply *reply, struct err *err)
 {
-	struct run run;
+	struct run_row run;
 
 	return req_id(req, 0, &reply->stream_run, err) &&
 	       db_run_get(req->app->db, reply->stream_run, req->arena, &run, err);
@@ -450,7 +453,7 @@ static bool read_notes(struct req *req, const json_t *json, struct run_notes *ou
 bool api_run_patch(struct req *req, struct reply *reply, struct err *err)
 {
 	struct run_notes notes = { 0 };
-	struct run run;
+	struct run_row run;
 	json_t *json;
 	int64_t id;
 	bool ok;
@@ -469,7 +472,7 @@ bool api_run_patch(struct req *req, struct reply *reply, struct err *err)
 
 bool api_run_delete(struct req *req, struct reply *reply, struct err *err)
 {
-	struct run run;
+	struct run_row run;
 	const char *did;
 	int64_t id;
 	bool ok;

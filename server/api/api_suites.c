@@ -83,8 +83,10 @@ bool api_suites_list(struct req *req, struct reply *reply, struct err *err)
 	int64_t limit;
 	json_t *list;
 
-	if (!req_query_int(req, "limit", 1, LIST_MOST, LIST_DEFAULT, &limit, err) ||
-	    !req_query_int(req, "cursor", 1, CURSOR_MOST, 0, &query.before_id, err))
+	if (!req_query_int(req, "limit", (struct req_range){ 1, LIST_MOST, LIST_DEFAULT }, &limit,
+			   err) ||
+	    !req_query_int(req, "cursor", (struct req_range){ 1, CURSOR_MOST, 0 }, &query.before_id,
+			   err))
 		return false;
 	query.limit = (int)limit;
 	if (!db_suite_list(req->app->db, &query, req->arena, &page, err))
@@ -146,7 +148,7 @@ bool api_suite_compare(struct req *req, struct reply *reply, struct err *err)
 	json_t *before = NULL, *after = NULL, *heads[2] = { NULL, NULL };
 	int64_t id, base;
 	bool ok = req_id(req, 0, &id, err) &&
-		  req_query_int(req, "base", 1, INT64_MAX, 0, &base, err) &&
+		  req_query_int(req, "base", (struct req_range){ 1, INT64_MAX, 0 }, &base, err) &&
 		  (base || err_set(err, ERR_BAD_REQUEST, "base= is missing: an earlier suite"));
 
 	before = ok ? load_suite(req, base, &heads[0], err) : NULL;

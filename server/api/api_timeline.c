@@ -46,7 +46,7 @@ static bool fill(struct db *db, int64_t id, struct timeline_view *v, struct err 
 }
 
 /* The name that the answer is kept under; false where it is not one of those. */
-static bool name_lanes(const struct run *run, const struct timeline_query *q,
+static bool name_lanes(const struct run_row *run, const struct timeline_query *q,
 		       char name[LANES_CHARS])
 {
 	char n[24] = "";
@@ -72,8 +72,8 @@ static struct timeline_query find_in_time(const struct timeline_query *q)
 /* *out becomes the answer of timeline_view_columns().  That to timeline_whole(), of any mode and
  * point, is kept in the store once the run has ended and it has more events than rows: reading
  * them all takes longer than a page may. */
-static bool timeline_answer(struct db *db, const struct run *run, const struct timeline_query *q,
-			    struct buf *out, struct err *err)
+static bool timeline_answer(struct db *db, const struct run_row *run,
+			    const struct timeline_query *q, struct buf *out, struct err *err)
 {
 	struct timeline_view *v;
 	char lanes[LANES_CHARS];
@@ -95,8 +95,8 @@ static bool timeline_answer(struct db *db, const struct run *run, const struct t
 }
 
 /* What of it `q` looks for: timeline_view_found().  NULL where it fails; the caller owns it. */
-static json_t *timeline_found(struct db *db, const struct run *run, const struct timeline_query *q,
-			      struct err *err)
+static json_t *timeline_found(struct db *db, const struct run_row *run,
+			      const struct timeline_query *q, struct err *err)
 {
 	struct timeline_query in_time = find_in_time(q);
 	struct timeline_view *v = timeline_view_create(&in_time, err);
@@ -114,7 +114,7 @@ void timeline_look_ahead(struct db *db, int64_t id)
 	struct arena arena = { 0 };
 	struct buf answer = { 0 };
 	struct err err = { 0 }; /* that look will tell */
-	struct run run;
+	struct run_row run;
 
 	if (db_run_get(db, id, &arena, &run, &err))
 		timeline_answer(db, &run, &whole, &answer, &err);
@@ -153,14 +153,16 @@ static bool read_lanes(struct req *req, struct timeline_query *q, struct err *er
 	if (q->find && strlen(q->find) > TIMELINE_FIND_CHARS)
 		return err_set(err, ERR_BAD_REQUEST, "q= has %zu bytes; at most %d are looked for",
 			       strlen(q->find), TIMELINE_FIND_CHARS);
-	return req_query_int(req, "n", INT64_MIN / 2, INT64_MAX / 2, 0, &q->n, err);
+	return req_query_int(req, "n", (struct req_range){ INT64_MIN / 2, INT64_MAX / 2, 0 }, &q->n,
+			     err);
 }
 
 /* The part of the time, ns since the first event. */
 static bool read_span(struct req *req, struct timeline_query *q, struct err *err)
 {
-	if (!req_query_int(req, "t0", 0, TIMELINE_MAX_NS, 0, &q->t0_ns, err) ||
-	    !req_query_int(req, "t1", 0, TIMELINE_MAX_NS, -1, &q->t1_ns, err))
+	if (!req_query_int(req, "t0", (struct req_range){ 0, TIMELINE_MAX_NS, 0 }, &q->t0_ns,
+			   err) ||
+	    !req_query_int(req, "t1", (struct req_range){ 0, TIMELINE_MAX_NS, -1 }, &q->t1_ns, err))
 		return false;
 	return (q->t1_ns < 0 || q->t0_ns <= q->t1_ns) ||
 	       err_set(err, ERR_BAD_REQUEST, "t0=%lld is behind t1=%lld", (long long)q->t0_ns,
@@ -173,7 +175,9 @@ static bool read_window(struct req *req, struct timeline_query *q, struct err *e
 	int64_t px;
 
 	if (!read_lanes(req, q, err) || !read_span(req, q, err) ||
-	    !req_query_int(req, "px", 1, TIMELINE_MOST_PX, TIMELINE_DEFAULT_PX, &px, err))
+	    !req_query_int(req, "px",
+			   (struct req_range){ 1, TIMELINE_MOST_PX, TIMELINE_DEFAULT_PX }, &px,
+			   err))
 		return false;
 	q->px = (int)px;
 	return true;
@@ -187,12 +191,17 @@ static bool read_seek(struct req *req, struct timeline_query *q, struct err *err
 
 	*q = timeline_whole(NULL);
 	if (!read_lanes(req, q, err) || !read_span(req, q, err) ||
-	    !req_query_int(req, "at", 0, TIMELINE_MAX_NS, 0, &s->at_ns, err) ||
-	    !req_query_int(req, "lane", -1, TIMELINE_MAX_LANES - 1, -1, &s->lane, err) ||
-	    !req_query_int(req, "duration", 0, TIMELINE_MAX_NS, 0, &s->duration_ns, err) ||
-	    !req_query_int(req, "name", 0, TIMELINE_MAX_NAMES, 0, &s->name, err) ||
-	    !req_query_int(req, "correlation", 0, UINT32_MAX, 0, &correlation, err) ||
-	    !req_query_int(req, "back", 0, 1, 0, &back, err))
+	    !req_query_int(req, "at", (struct req_range){ 0, TIMELINE_MAX_NS, 0 }, &s->at_ns,
+			   err) ||
+	    !req_query_int(req, "lane", (struct req_range){ -1, TIMELINE_MAX_LANES - 1, -1 },
+			   &s->lane, err) ||
+	    !req_query_int(req, "duration", (struct req_range){ 0, TIMELINE_MAX_NS, 0 },
+			   &s->duration_ns, err) ||
+	    !req_query_int(req, "name", (struct req_range){ 0, TIMELINE_MAX_NAMES, 0 }, &s->name,
+			   err) ||
+	    !req_query_int(req, "correlation", (struct req_range){ 0, UINT32_MAX, 0 }, &correlation,
+			   err) ||
+	    !req_query_int(req, "back", (struct req_range){ 0, 1, 0 }, &back, err))
 		return false;
 	s->wanted = true;
 	s->back = back != 0;
@@ -206,7 +215,7 @@ bool api_run_timeline(struct req *req, struct reply *reply, struct err *err)
 {
 	struct timeline_query q = { 0 };
 	struct buf out = { 0 };
-	struct run run;
+	struct run_row run;
 	int64_t id;
 	bool ok;
 
@@ -222,7 +231,7 @@ bool api_run_timeline(struct req *req, struct reply *reply, struct err *err)
 bool api_run_timeline_find(struct req *req, struct reply *reply, struct err *err)
 {
 	struct timeline_query q;
-	struct run run;
+	struct run_row run;
 	int64_t id;
 
 	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err) ||

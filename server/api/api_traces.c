@@ -61,7 +61,8 @@ bool api_trace_blocks(struct req *req, struct reply *reply, struct err *err)
 	VEC(struct timeline_row) rows = { 0 };
 	size_t at = 0;
 	int64_t id, first;
-	bool ok = req_id(req, 0, &id, err) && req_query_int(req, "at", 0, 1 << 30, 0, &first, err);
+	bool ok = req_id(req, 0, &id, err) &&
+		  req_query_int(req, "at", (struct req_range){ 0, 1 << 30, 0 }, &first, err);
 
 	while (ok && at < req->body_len) {
 		struct timeline_block b;
@@ -131,7 +132,7 @@ static bool add_piece(void *self, const struct timeline_row *row, struct err *er
 bool api_run_torch_trace(struct req *req, struct reply *reply, struct err *err)
 {
 	struct buf text;
-	struct run run;
+	struct run_row run;
 	int64_t id;
 	bool ok;
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "server/cli/commands.h"
+#include "server/text/text.h"
 
 static const struct route table[] = {
 #define ROW(method, path, handler, limit, summary, slow)                                           \

@@ -16,7 +16,7 @@
 /* api_runs.c */
 
 /* A row of the list; with the live state where a worker has it in hand. */
-json_t *run_list_json(struct app *app, const struct run *run);
+json_t *run_list_json(struct app *app, const struct run_row *run);
 
 /* api_timeline.c: a look at all of a long timeline, ahead of whoever takes it; it is kept. */
 void timeline_look_ahead(struct db *db, int64_t id);

@@ -15,7 +15,7 @@
 
 /* What a run becomes; texts live in the arena. */
 struct restored {
-	struct run row;      /* row.trace: it was recorded, and its report is the timeline's */
+	struct run_row row;  /* row.trace: it was recorded, and its report is the timeline's */
 	json_t *mark;        /* "imported" of its report; the caller's */
 	enum run_status end; /* DONE; FAILED and CANCELLED have no report */
 	struct err why;
@@ -426,7 +426,7 @@ static const char *device_of(const json_t *imported)
 
 /* The device of an import's run is known only now; that of a recording, which may have logs
  * beside it, always was. */
-static bool device_row(const json_t *imported, struct arena *arena, struct run *row)
+static bool device_row(const json_t *imported, struct arena *arena, struct run_row *row)
 {
 	json_t *posted = json_loads(row->workload, 0, NULL);
 	bool is_import = json_is_true(json_object_get(posted, "imported"));
@@ -447,7 +447,7 @@ static bool end_as_trace(struct db *db, int64_t id, const json_t *imported, stru
 			 struct arena *arena, struct err *err)
 {
 	char *text = trace_report(db, id, imported, as ? as->mark : NULL, err);
-	struct run row;
+	struct run_row row;
 	bool ok = text && (as || db_run_get(db, id, arena, &row, err));
 
 	if (ok && !as && !device_row(imported, arena, &row))

@@ -9,7 +9,7 @@
 #include "profiler/numbers.h"
 #include "profiler/suite/suite.h"
 #include "server/api/api.h"
-#include "server/cli/commands.h"
+#include "server/cli/cli.h"
 #include "server/cli/flags.h"
 #include "server/cli/suite_compare_text.h"
 #include "server/queue/queue.h"

@@ -10,7 +10,7 @@
 
 #include "fusion/fusion.h"
 #include "profiler/profiler.h"
-#include "server/cli/commands.h"
+#include "server/cli/cli.h"
 #include "server/cli/explain_text.h"
 #include "server/cli/flags.h"
 #include "server/cli/heap.h"
@@ -117,7 +117,7 @@ static void print_rule(struct buf *out, const json_t *rule)
 	buf_putc(out, '\n');
 }
 
-/* Prints a step; `before` is the text in front of it, and then behind it. */
+/* Prints a step; `before` is the text in front of it, and then after it. */
 static void print_step(struct buf *out, const json_t *step, const char **before, long long *nodes)
 {
 	const char *after = json_string_value(json_object_get(step, "after"));

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "server/api/api.h"
-#include "server/cli/commands.h"
+#include "server/cli/cli.h"
 #include "server/cli/flags.h"
 #include "server/cli/interrupt.h"
 
@@ -57,21 +57,21 @@ static int read_flags(int argc, char **argv, struct export_flags *f)
 	return status >= 0 || check_flags(f) ? status : EXIT_USAGE;
 }
 
-struct sink {
+struct file_sink {
 	int fd;
 	const volatile sig_atomic_t *interrupted; /* NULL: a signal ends the process */
 };
 
 static bool put(void *self, const void *bytes, size_t len, struct err *err)
 {
-	struct sink *s = self;
+	struct file_sink *s = self;
 
 	if (s->interrupted && *s->interrupted)
 		return err_set(err, ERR_CANCELLED, "interrupted: nothing is written");
 	return export_to_file(&s->fd, bytes, len, err);
 }
 
-static bool write_to(struct sink *sink, const struct export_flags *f,
+static bool write_to(struct file_sink *sink, const struct export_flags *f,
 		     const struct export_format *format, struct err *err)
 {
 	struct db *db = db_open_reading(f->db ? f->db : "breakeven.db", err);
@@ -89,7 +89,7 @@ static bool write_to(struct sink *sink, const struct export_flags *f,
 static bool write_and_close(int fd, const char *name, const struct export_flags *f,
 			    const struct export_format *format, struct err *err)
 {
-	struct sink sink = { fd, interrupt_watch() };
+	struct file_sink sink = { fd, interrupt_watch() };
 	bool ok = write_to(&sink, f, format, err);
 
 	return (close(fd) == 0 || !ok ||
@@ -97,7 +97,7 @@ static bool write_and_close(int fd, const char *name, const struct export_flags 
 	       ok;
 }
 
-/* A file stands under its name when it is whole: what lay there before stays until then, and
+/* A file has its name when it is whole: what was there before stays until then, and
  * nothing is left of one that could not be written.  A pipe or a device is written to as it is. */
 static bool write_file(const struct export_flags *f, const struct export_format *format,
 		       struct err *err)
@@ -128,7 +128,7 @@ static bool write_file(const struct export_flags *f, const struct export_format 
 int cmd_export(int argc, char **argv, const struct registry *registry)
 {
 	struct export_flags f = { 0 };
-	struct sink standard = { .fd = STDOUT_FILENO };
+	struct file_sink standard = { .fd = STDOUT_FILENO };
 	const struct export_format *format;
 	struct err err = { 0 };
 	int status;

@@ -8,7 +8,7 @@
 
 #include "fusion/base/scratch.h"
 #include "profiler/import/import.h"
-#include "server/cli/commands.h"
+#include "server/cli/cli.h"
 #include "server/cli/flags.h"
 #include "server/cli/poster.h"
 

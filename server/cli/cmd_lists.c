@@ -1,10 +1,12 @@
-/* server/cli/cmd_lists.c -- `breakeven ops`, `backends` and `passes`: what there is. */
+/* server/cli/cmd_lists.c -- `breakeven ops`, `backends`, `passes` and `version`: what there is. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "fusion/fusion.h"
 #include "profiler/lists.h"
-#include "server/cli/commands.h"
+#include "server/cli/cli.h"
+#include "server/text/text.h"
 #include "server/cli/flags.h"
 
 struct list_flags {
@@ -247,4 +249,23 @@ int cmd_passes(int argc, char **argv, const struct registry *registry)
 	return status >= 0 ? status
 			   : finish(lists_passes(registry, &err), "passes", &err, "passes", &f,
 				    print_pass_list);
+}
+
+int cmd_version(int argc, char **argv, const struct registry *registry)
+{
+	struct err err = { 0 };
+	struct fusion *f;
+	bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
+
+	(void)registry;
+	if (argc > 1) {
+		help_print(help ? stdout : stderr, "version");
+		return help ? EXIT_DONE : EXIT_USAGE;
+	}
+	printf("breakeven %s\n", breakeven_version());
+	f = fusion_create(&(struct fusion_options){ .threads = 1 }, &err);
+	if (f)
+		printf("products of matrices: %s\n", fusion_blas_note(f));
+	fusion_destroy(f);
+	return EXIT_DONE;
 }

@@ -22,15 +22,14 @@
 #include "profiler/export/export.h"
 #include "profiler/profiler.h"
 #include "server/cli/cache_log.h"
-#include "server/cli/commands.h"
+#include "server/cli/cli.h"
 #include "server/cli/flags.h"
 #include "server/cli/heap.h"
 #include "server/cli/interrupt.h"
 #include "server/cli/post.h"
 #include "server/cli/workload_file.h"
 #include "server/queue/queue.h"
-#include "server/text/run_table.h"
-#include "server/text/torch_text.h"
+#include "server/text/text.h"
 
 /* ---- the commit that the workload is of ---- */
 
@@ -192,7 +191,8 @@ static bool run_post_send(struct run_post *p, const json_t *report, int64_t *id,
 
 	buf_init(&out, MOST_BYTES);
 	ok = write_run(p, report, &out, err) &&
-	     post_send(p->post, "/imports", "application/octet-stream", out.data, out.len, &answer,
+	     post_send(p->post, "/imports",
+		       (struct post_body){ "application/octet-stream", out.data, out.len }, &answer,
 		       err);
 	*id = json_integer_value(json_object_get(answer, "id"));
 	json_decref(answer);

@@ -11,7 +11,7 @@
 
 #include "profiler/numbers.h"
 #include "profiler/profiler.h"
-#include "server/cli/commands.h"
+#include "server/cli/cli.h"
 #include "server/cli/flags.h"
 #include "server/cli/interrupt.h"
 #include "server/cli/post.h"
@@ -518,8 +518,9 @@ static bool post_suite(const struct suite_flags *f, const json_t *request, struc
 	char *text = json_dumps(request, JSON_COMPACT);
 	struct post *p = text ? post_open(f->post, err) : NULL;
 	json_t *answer = NULL;
-	bool ok = p &&
-		  post_send(p, "/suites", "application/json", text, strlen(text), &answer, err);
+	bool ok = p && post_send(p, "/suites",
+				 (struct post_body){ "application/json", text, strlen(text) },
+				 &answer, err);
 
 	if (ok && f->json)
 		ok = json_dumpf(answer, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF;

@@ -1,7 +1,7 @@
 /* server/cli/cmd_trace.c -- `breakeven trace -- COMMAND`: an unmodified CUDA program's timeline.
  *
  * The program runs with an injection library (profiler/cupti/inject) that sends what
- * CUPTI records to a socket of ours; its children too.  The file is written as chunks
+ * CUPTI records to a socket of this process; its children too.  The file is written as chunks
  * fill up, so memory does not grow with the recording, and posted from there.
  */
 #include <dirent.h>
@@ -26,7 +26,7 @@
 #include "profiler/import/import.h"
 #include "profiler/timeline/format.h"
 #include "profiler/recorder/traced.h"
-#include "server/cli/commands.h"
+#include "server/cli/cli.h"
 #include "server/cli/flags.h"
 #include "server/cli/poster.h"
 
@@ -42,7 +42,7 @@ struct trace_flags {
 /* Where the program reaches us; all of it goes at the end. */
 struct meeting {
 	char folder[40], socket[64], torch[4096];
-	bool own_torch; /* TORCH_TRACE is ours, not the user's */
+	bool own_torch; /* TORCH_TRACE was set here, not by the user */
 	int listener;
 	time_t began;
 };
@@ -136,7 +136,7 @@ static pid_t start(const struct trace_flags *f, const char *library, const struc
 	_exit(127);
 }
 
-/* Takes in what comes until the program, and whoever it left behind, has ended. */
+/* Takes in what comes until the program, and every process that it left, has ended. */
 static int attend(int listener, pid_t child, struct traced *t, struct err *err)
 {
 	struct pollfd fds[TRACED_MAX_PROCESSES + 1];
@@ -246,8 +246,8 @@ static void set_import(struct import *im, bool ok, struct poster *p, const struc
 	import_destroy(im);
 }
 
-/* What a PyTorch child compiled, read as `breakeven import` reads it: its breaks stand
- * beside its kernels. */
+/* What a PyTorch child compiled, read as `breakeven import` reads it: its breaks are
+ * shown with its kernels. */
 static void add_import(const struct meeting *m, struct poster *p)
 {
 	struct err err = { 0 };
@@ -256,7 +256,7 @@ static void add_import(const struct meeting *m, struct poster *p)
 	set_import(im, im && import_folder(im, m->torch, m->began, &err), p, &err);
 }
 
-/* The logs in blocks that lie one behind the other: pieces of a name follow each other. */
+/* The logs in blocks, one after the other: pieces of a file follow each other. */
 static bool read_kept(struct import *im, const char *bytes, size_t len, struct err *err)
 {
 	char open[TIMELINE_FILE_NAME_CHARS + 1] = "", name[TIMELINE_FILE_NAME_CHARS + 1];

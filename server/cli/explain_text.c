@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/text/break_text.h"
+#include "server/text/text.h"
 #include "profiler/numbers.h"
 
 enum { MOST_TRACES = 100 };

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "server/cli/commands.h"
-#include "server/text/help.h"
+#include "server/cli/cli.h"
+#include "server/text/text.h"
 
 bool flags_refuse(const char *command, const char *what, const char *detail)
 {

@@ -104,8 +104,8 @@ static bool refused(struct post *p, const json_t *json, long status, struct err 
 		       status);
 }
 
-bool post_send(struct post *p, const char *path, const char *type, const void *bytes, size_t len,
-	       json_t **answer, struct err *err)
+bool post_send(struct post *p, const char *path, struct post_body body, json_t **answer,
+	       struct err *err)
 {
 	char url[1024], header[128];
 	struct curl_slist *headers;
@@ -115,14 +115,14 @@ bool post_send(struct post *p, const char *path, const char *type, const void *b
 	bool ok;
 
 	snprintf(url, sizeof(url), "%.600s/api/v1%.300s", p->url, path);
-	snprintf(header, sizeof(header), "Content-Type: %.100s", type);
+	snprintf(header, sizeof(header), "Content-Type: %.100s", body.type);
 	headers = p->append(p->append(NULL, header), "Expect:");
 	buf_clear(&p->answer);
 	p->set(p->handle, CURLOPT_URL, url);
 	p->set(p->handle, CURLOPT_HTTPHEADER, headers);
 	p->set(p->handle, CURLOPT_POST, 1L);
-	p->set(p->handle, CURLOPT_POSTFIELDS, bytes);
-	p->set(p->handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
+	p->set(p->handle, CURLOPT_POSTFIELDS, body.bytes);
+	p->set(p->handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
 	p->set(p->handle, CURLOPT_WRITEFUNCTION, take);
 	p->set(p->handle, CURLOPT_WRITEDATA, p);
 	p->set(p->handle, CURLOPT_NOSIGNAL, 1L);
@@ -158,10 +158,10 @@ void post_close(struct post *p)
 	(void)p;
 }
 
-bool post_send(struct post *p, const char *path, const char *type, const void *bytes, size_t len,
-	       json_t **answer, struct err *err)
+bool post_send(struct post *p, const char *path, struct post_body body, json_t **answer,
+	       struct err *err)
 {
-	(void)p, (void)path, (void)type, (void)bytes, (void)len, (void)answer;
+	(void)p, (void)path, (void)body, (void)answer;
 	return err_set(err, ERR_IO, "this program was built without libcurl");
 }
 

@@ -18,7 +18,12 @@ void post_close(struct post *p); /* NULL is fine */
 /* POST of the bytes to a path below /api/v1, on one connection.  *answer (NULL: nobody
  * wants it) is the caller's.  False with IO where the server could not be reached, else
  * with the server's own code and message. */
-bool post_send(struct post *p, const char *path, const char *type, const void *bytes, size_t len,
-	       json_t **answer, struct err *err);
+struct post_body {
+	const char *type; /* "application/json" */
+	const void *bytes;
+	size_t len;
+};
+bool post_send(struct post *p, const char *path, struct post_body body, json_t **answer,
+	       struct err *err);
 
 #endif

@@ -58,7 +58,9 @@ static bool send_blocks(struct poster *p, size_t len, int64_t blocks)
 	snprintf(path, sizeof(path), "/traces/%lld/blocks?at=%lld", (long long)p->run,
 		 (long long)p->blocks);
 	p->err = (struct err){ 0 };
-	if (!post_send(p->post, path, "application/octet-stream", p->bytes, len, NULL, &p->err))
+	if (!post_send(p->post, path,
+		       (struct post_body){ "application/octet-stream", p->bytes, len }, NULL,
+		       &p->err))
 		return false;
 	p->offset += (int64_t)len;
 	p->blocks += blocks;
@@ -119,7 +121,8 @@ static bool begin(struct poster *p, const json_t *json, struct err *err)
 	bool ok = text || err_set(err, ERR_MEMORY, "out of memory for a post");
 
 	ok = ok &&
-	     post_send(p->post, "/traces", "application/json", text, strlen(text), &answer, err);
+	     post_send(p->post, "/traces",
+		       (struct post_body){ "application/json", text, strlen(text) }, &answer, err);
 	p->run = json_integer_value(json_object_get(answer, "id"));
 	json_decref(answer);
 	free(text);
@@ -191,7 +194,9 @@ static bool end(struct poster *p, const char *error, struct err *err)
 	text = json_dumps(json, JSON_COMPACT);
 
 	snprintf(path, sizeof(path), "/traces/%lld/end", (long long)p->run);
-	ok = text && post_send(p->post, path, "application/json", text, strlen(text), NULL, err);
+	ok = text &&
+	     post_send(p->post, path, (struct post_body){ "application/json", text, strlen(text) },
+		       NULL, err);
 	free(text);
 	json_decref(json);
 	return ok;

@@ -21,7 +21,7 @@
 #include "server/http/pages.h"
 #include "server/http/slow_pool.h"
 #include "server/queue/queue.h"
-#include "server/text/assets.h"
+#include "server/text/text.h"
 
 enum {
 	THREADS = 4,
@@ -547,7 +547,7 @@ const char *req_query(struct req *req, const char *name)
 	return MHD_lookup_connection_value(req->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
-struct wanted {
+struct query_values {
 	const char *name, **values;
 	int n, most;
 };
@@ -555,7 +555,7 @@ struct wanted {
 static enum MHD_Result keep_value(void *self, enum MHD_ValueKind kind, const char *key,
 				  const char *value)
 {
-	struct wanted *w = self;
+	struct query_values *w = self;
 
 	(void)kind;
 	if (value && w->n < w->most && strcmp(key, w->name) == 0)
@@ -565,7 +565,7 @@ static enum MHD_Result keep_value(void *self, enum MHD_ValueKind kind, const cha
 
 int req_query_all(struct req *req, const char *name, const char **values, int most)
 {
-	struct wanted w = { .name = name, .values = values, .most = most };
+	struct query_values w = { .name = name, .values = values, .most = most };
 
 	MHD_get_connection_values(req->connection, MHD_GET_ARGUMENT_KIND, keep_value, &w);
 	return w.n;

@@ -77,9 +77,12 @@ int req_query_all(struct req *req, const char *name, const char **values, int mo
 /* path_args[index] as an id; BAD_REQUEST otherwise. */
 bool req_id(struct req *req, int index, int64_t *id, struct err *err);
 
-/* A query parameter as an integer within bounds; `fallback` where absent. */
-bool req_query_int(struct req *req, const char *name, int64_t low, int64_t high, int64_t fallback,
-		   int64_t *out, struct err *err);
+/* A query parameter as an integer within a range; `fallback` where it is absent. */
+struct req_range {
+	int64_t low, high, fallback;
+};
+bool req_query_int(struct req *req, const char *name, struct req_range range, int64_t *out,
+		   struct err *err);
 
 /* The body as JSON; JSON error with line and column. */
 json_t *req_json(struct req *req, struct err *err);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/text/assets.h"
+#include "server/text/text.h"
 
 enum { ID_DIGITS = 18 };
 
@@ -92,7 +92,7 @@ static void add_answer(struct req *req, struct buf *link, const char *path)
 static bool is_trace(struct req *req)
 {
 	struct err none = { 0 };
-	struct run run;
+	struct run_row run;
 	int64_t id;
 
 	return req_id(req, 0, &id, &none) &&

@@ -23,17 +23,17 @@ bool req_id(struct req *req, int index, int64_t *id, struct err *err)
 		       "'%.40s' is no id: runs and suites have numbers from 1 on", text);
 }
 
-bool req_query_int(struct req *req, const char *name, int64_t low, int64_t high, int64_t fallback,
-		   int64_t *out, struct err *err)
+bool req_query_int(struct req *req, const char *name, struct req_range range, int64_t *out,
+		   struct err *err)
 {
 	const char *text = req_query(req, name);
 
-	*out = fallback;
+	*out = range.fallback;
 	if (!text)
 		return true;
-	return (parse_int(text, out) && *out >= low && *out <= high) ||
+	return (parse_int(text, out) && *out >= range.low && *out <= range.high) ||
 	       err_set(err, ERR_BAD_REQUEST, "%s=%.40s: a whole number from %lld to %lld is needed",
-		       name, text, (long long)low, (long long)high);
+		       name, text, (long long)range.low, (long long)range.high);
 }
 
 json_t *req_json(struct req *req, struct err *err)

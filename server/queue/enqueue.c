@@ -28,7 +28,7 @@ static const char *joined(struct arena *arena, const json_t *list, const char *s
 	return all ? all : otherwise;
 }
 
-static bool insert(struct db *db, const json_t *json, struct run *row, struct arena *arena,
+static bool insert(struct db *db, const json_t *json, struct run_row *row, struct arena *arena,
 		   int64_t *id, struct err *err)
 {
 	char *text = json_dumps(json, JSON_COMPACT);
@@ -46,9 +46,9 @@ static bool insert(struct db *db, const json_t *json, struct run *row, struct ar
 	return ok;
 }
 
-struct run enqueue_row(struct arena *arena, const json_t *json, const char *name)
+struct run_row enqueue_row(struct arena *arena, const json_t *json, const char *name)
 {
-	return (struct run){
+	return (struct run_row){
 		.name = arena_strndup(arena, name, strnlen(name, NAME_BYTES)),
 		.project = text_of(json, "project", ""),
 		.device = text_of(json, "device", "cpu"),
@@ -63,7 +63,7 @@ bool enqueue(struct db *db, const json_t *json, const struct workload *w, int64_
 	     struct err *err)
 {
 	struct arena arena = { 0 };
-	struct run row = enqueue_row(&arena, json, workload_name(w));
+	struct run_row row = enqueue_row(&arena, json, workload_name(w));
 
 	return insert(db, json, &row, &arena, id, err);
 }
@@ -71,7 +71,7 @@ bool enqueue(struct db *db, const json_t *json, const struct workload *w, int64_
 bool enqueue_trace(struct db *db, const json_t *json, int64_t *id, struct err *err)
 {
 	struct arena arena = { 0 };
-	struct run row = {
+	struct run_row row = {
 		.name = text_of(json, "name", "trace"), .device = "cuda", .modes = "", .trace = true
 	};
 	json_t *all = json_copy((json_t *)json);

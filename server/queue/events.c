@@ -16,8 +16,8 @@
 
 static const int64_t SILENCE_NS = INT64_C(15) * 1000000000;
 
-struct stream {
-	struct stream *next;
+struct event_stream {
+	struct event_stream *next;
 	struct events *owner;
 	struct MHD_Connection *connection;
 	int64_t run;
@@ -31,7 +31,7 @@ struct stream {
 
 struct events {
 	pthread_mutex_t lock;
-	struct stream *streams;
+	struct event_stream *streams;
 	int n_streams;
 	bool stopping;
 	events_describe_fn *describe;
@@ -58,7 +58,7 @@ void events_destroy(struct events *e)
 	free(e);
 }
 
-static ssize_t give_text(struct stream *s, char *out, size_t max)
+static ssize_t give_text(struct event_stream *s, char *out, size_t max)
 {
 	size_t n = s->len - s->sent < max ? s->len - s->sent : max;
 
@@ -72,7 +72,7 @@ static ssize_t give_text(struct stream *s, char *out, size_t max)
  * lock, so that a publisher cannot slip in between. */
 static ssize_t read_stream(void *self, uint64_t position, char *out, size_t max)
 {
-	struct stream *s = self;
+	struct event_stream *s = self;
 	struct events *e = s->owner;
 	bool silent;
 
@@ -107,11 +107,11 @@ static ssize_t read_stream(void *self, uint64_t position, char *out, size_t max)
 
 static void free_stream(void *self)
 {
-	struct stream *s = self;
+	struct event_stream *s = self;
 	struct events *e = s->owner;
 
 	pthread_mutex_lock(&e->lock);
-	for (struct stream **at = &e->streams; *at; at = &(*at)->next) {
+	for (struct event_stream **at = &e->streams; *at; at = &(*at)->next) {
 		if (*at == s) {
 			*at = s->next;
 			e->n_streams--;
@@ -125,7 +125,7 @@ static void free_stream(void *self)
 struct MHD_Response *events_open(struct events *e, struct MHD_Connection *connection, int64_t run,
 				 struct err *err)
 {
-	struct stream *s = calloc(1, sizeof(*s));
+	struct event_stream *s = calloc(1, sizeof(*s));
 	struct MHD_Response *response;
 	bool full;
 
@@ -133,11 +133,11 @@ struct MHD_Response *events_open(struct events *e, struct MHD_Connection *connec
 		err_set(err, ERR_MEMORY, "out of memory for an event stream");
 		return NULL;
 	}
-	*s = (struct stream){ .owner = e,
-			      .connection = connection,
-			      .run = run,
-			      .due = true,
-			      .last_write_ns = clock_ns() };
+	*s = (struct event_stream){ .owner = e,
+				    .connection = connection,
+				    .run = run,
+				    .due = true,
+				    .last_write_ns = clock_ns() };
 	pthread_mutex_lock(&e->lock);
 	full = e->n_streams >= EVENTS_MAX_STREAMS || e->stopping;
 	if (!full) {
@@ -163,7 +163,7 @@ struct MHD_Response *events_open(struct events *e, struct MHD_Connection *connec
 	return response;
 }
 
-static void wake(struct stream *s)
+static void wake(struct event_stream *s)
 {
 	if (s->suspended) {
 		s->suspended = false;
@@ -174,7 +174,7 @@ static void wake(struct stream *s)
 void events_publish(struct events *e, int64_t run)
 {
 	pthread_mutex_lock(&e->lock);
-	for (struct stream *s = e->streams; s; s = s->next) {
+	for (struct event_stream *s = e->streams; s; s = s->next) {
 		if (s->run == run) {
 			s->due = true;
 			wake(s);
@@ -185,7 +185,7 @@ void events_publish(struct events *e, int64_t run)
 
 /* Nothing polls a suspended connection, so whether its peer has closed must be
  * asked.  Bytes that wait to be read hide that: then a failing write tells. */
-static bool peer_is_gone(const struct stream *s)
+static bool peer_is_gone(const struct event_stream *s)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
 	    s->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -200,7 +200,7 @@ void events_keep_alive(struct events *e)
 	int64_t now = clock_ns();
 
 	pthread_mutex_lock(&e->lock);
-	for (struct stream *s = e->streams; s; s = s->next) {
+	for (struct event_stream *s = e->streams; s; s = s->next) {
 		if (!s->suspended)
 			continue;
 		if (peer_is_gone(s))
@@ -215,7 +215,7 @@ void events_stop(struct events *e)
 {
 	pthread_mutex_lock(&e->lock);
 	e->stopping = true;
-	for (struct stream *s = e->streams; s; s = s->next)
+	for (struct event_stream *s = e->streams; s; s = s->next)
 		wake(s);
 	pthread_mutex_unlock(&e->lock);
 }

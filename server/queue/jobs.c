@@ -120,7 +120,7 @@ static void begin_next(struct jobs *j)
 {
 	struct arena arena = { 0 };
 	struct err err = { 0 };
-	struct run run;
+	struct run_row run;
 	bool found = false;
 
 	pthread_mutex_lock(&j->turn);
@@ -172,7 +172,7 @@ static void replace(char **text, const char *with)
 	*text = strdup(with);
 }
 
-/* The worker is one of ours, but what it runs is not: its blocks are checked. */
+/* The worker is this program, but what it runs is not: its blocks are checked. */
 static void read_block(struct jobs *j, const char *bytes, size_t len)
 {
 	struct timeline_row row = { .len = len };

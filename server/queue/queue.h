@@ -36,7 +36,7 @@ bool enqueue(struct db *db, const json_t *json, const struct workload *w, int64_
 
 /* The row that it is stored as, without its workload's text.  Texts live in `arena`, or
  * are borrowed from json. */
-struct run enqueue_row(struct arena *arena, const json_t *json, const char *name);
+struct run_row enqueue_row(struct arena *arena, const json_t *json, const char *name);
 
 /* A run that another process records, running at once; its workload is `json` with
  * `trace` and `device`. */

@@ -7,7 +7,7 @@
 
 #include "fusion/fusion.h"
 #include "profiler/profiler.h"
-#include "server/text/embedded.h"
+#include "server/text/text.h"
 
 json_t *suite_blocks(struct err *err)
 {
@@ -89,14 +89,13 @@ static int policies_of(const json_t *request, const char *policies[2], struct er
 }
 
 /* The request's fields over the workload's. */
-static json_t *merged(const json_t *workload, const json_t *request, const json_t *modes,
-		      const char *policy)
+static json_t *merged(const json_t *workload, const json_t *request, const char *policy)
 {
 	static const char *const fields[] = { "device", "backend", "threads", "project", "tags",
 					      "commit", "branch",  "seconds", "engines" };
 	json_t *json = json_copy((json_t *)workload);
 
-	json_object_set(json, "modes", (json_t *)modes);
+	json_object_set(json, "modes", json_object_get(request, "modes"));
 	json_object_set_new(json, "policy", json_string(policy));
 	json_object_set_new(json, "keep_going", json_true());
 	json_object_set_new(json, "seconds", json_real(SUITE_SECONDS));
@@ -145,9 +144,8 @@ static const char *add_name(json_t *names, const json_t *workload, int place)
 	return json_string_value(text);
 }
 
-static bool add_jobs(struct suite_plan *plan, const json_t *workload, const json_t *modes,
-		     const char *const *policies, int n_policies, const struct registry *registry,
-		     struct err *err)
+static bool add_jobs(struct suite_plan *plan, const json_t *workload, const char *const *policies,
+		     int n_policies, const struct registry *registry, struct err *err)
 {
 	int place = plan->n_workloads;
 	json_t *names = json_object_get(plan->request, "names");
@@ -160,7 +158,7 @@ static bool add_jobs(struct suite_plan *plan, const json_t *workload, const json
 		struct suite_job *job = &plan->jobs[plan->n_jobs++];
 
 		job->workload = place;
-		job->json = merged(workload, plan->request, modes, policies[p]);
+		job->json = merged(workload, plan->request, policies[p]);
 		if (p > 0) /* torch has but one policy */
 			json_object_del(job->json, "engines");
 		check_job(workload, job->json, registry, &job->wrong);
@@ -168,8 +166,8 @@ static bool add_jobs(struct suite_plan *plan, const json_t *workload, const json
 	return true;
 }
 
-static bool fill(struct suite_plan *plan, json_t *list, const json_t *modes,
-		 const struct registry *registry, struct err *err)
+static bool fill(struct suite_plan *plan, json_t *list, const struct registry *registry,
+		 struct err *err)
 {
 	const char *policies[2];
 	int n_policies = policies_of(plan->request, policies, err);
@@ -186,7 +184,7 @@ static bool fill(struct suite_plan *plan, json_t *list, const json_t *modes,
 	if (!plan->names || !plan->jobs)
 		return err_set(err, ERR_MEMORY, "out of memory for a suite");
 	json_array_foreach(list, i, workload)
-		if (!add_jobs(plan, workload, modes, policies, n_policies, registry, err))
+		if (!add_jobs(plan, workload, policies, n_policies, registry, err))
 			return false;
 	return true;
 }
@@ -213,7 +211,7 @@ bool suite_plan_make(struct suite_plan *plan, const json_t *request,
 	json_object_set(plan->request, "modes", modes);
 	json_object_set_new(plan->request, "names", json_array());
 	plan->name = name ? name : suite ? suite : "suite";
-	ok = fill(plan, list, modes, registry, err);
+	ok = fill(plan, list, registry, err);
 	json_decref(modes);
 	json_decref(list);
 	if (!ok)

@@ -1,5 +1,5 @@
-/* server/text/break_text.c -- see break_text.h. */
-#include "server/text/break_text.h"
+/* server/text/break_text.c -- prints breaks of a report, with their source lines. */
+#include "server/text/text.h"
 
 #include <string.h>
 

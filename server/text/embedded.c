@@ -1,12 +1,11 @@
-/* server/text/embedded.c -- see embedded.h. */
-#include "server/text/embedded.h"
+/* server/text/embedded.c -- reads the Python programs that come with the server as workloads. */
+#include "server/text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profiler/profiler.h"
-#include "server/text/assets.h"
 
 /* The text of "mlp.py" as a workload. */
 static json_t *program_at(const struct asset *a, const char *base, struct err *err)

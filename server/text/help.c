@@ -1,5 +1,5 @@
-/* server/text/help.c -- see help.h. */
-#include "server/text/help.h"
+/* server/text/help.c -- prints what the commands say of themselves. */
+#include "server/text/text.h"
 
 #include <string.h>
 

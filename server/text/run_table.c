@@ -1,18 +1,238 @@
-/* server/text/run_table.c -- sentences and rows from a report's JSON.
- *
- * Reads the report alone, so that a stored one prints the same as a fresh one.
+/* server/text/run_table.c -- prints a report: the verdicts as sentences, then a table with a row
+ * for each point and mode, what a change did, what autocast saved and what engine torch measured.
  */
-#include "server/text/run_table.h"
+#include "server/text/text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "server/text/break_text.h"
-#include "server/text/change_text.h"
-#include "server/text/mixed_text.h"
 #include "profiler/numbers.h"
-#include "server/text/torch_text.h"
+
+/* ---- what a change of the program did ---- */
+
+static void print_counts(struct buf *out, const json_t *change, const char *what)
+{
+	const json_t *pair = json_object_get(change, what);
+
+	buf_printf(out, "; %s %" JSON_INTEGER_FORMAT " -> %" JSON_INTEGER_FORMAT, what,
+		   json_integer_value(json_array_get(pair, 0)),
+		   json_integer_value(json_array_get(pair, 1)));
+}
+
+static void print_mode(struct buf *out, const char *mode, const json_t *change)
+{
+	const json_t *error = json_object_get(change, "error");
+	const char *why = json_string_value(json_object_get(change, "disagreement"));
+	const char *verdict = json_string_value(json_object_get(change, "verdict"));
+	char ratio[4 * NUMBER_BYTES];
+
+	buf_printf(out, "before the change, %s: ", mode);
+	if (error) {
+		buf_printf(out, "it fails: %s\n",
+			   json_string_value(json_object_get(error, "message")));
+		return;
+	}
+	buf_puts(out, why ? why : "the same values");
+	print_counts(out, change, "breaks");
+	print_counts(out, change, "graphs");
+	if (verdict) {
+		number_interval(ratio, change, "speedup", "speedup_ci", "x");
+		buf_printf(out, "; %s as fast now: %s", ratio, verdict);
+	}
+	buf_putc(out, '\n');
+}
+
+/* A line for each point and mode; nothing for a report whose workload has no `before`. */
+static void change_text_print(struct buf *out, const json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+	size_t n = json_array_size(points), began = out->len;
+
+	for (size_t i = 0; i == 0 || i < n; i++) {
+		const json_t *at = n ? json_array_get(points, i) : report;
+		const char *mode;
+		json_t *m;
+
+		json_object_foreach(json_object_get(at, "modes"), mode, m)
+		{
+			if (json_object_get(m, "change"))
+				print_mode(out, mode, json_object_get(m, "change"));
+		}
+	}
+	if (out->len > began)
+		buf_putc(out, '\n');
+}
+
+/* ---- what autocast saved ---- */
+
+/* "1,200"; "" for what there is not. */
+static void figure(char out[NUMBER_BYTES], const json_t *object, const char *key, double unit)
+{
+	double value = number_field(object, key);
+
+	out[0] = '\0';
+	if (!isnan(value))
+		number_short(out, value / unit);
+}
+
+static void print_autocast_row(struct buf *out, const char *mode, const json_t *m)
+{
+	const json_t *with = json_object_get(m, "with"), *without = json_object_get(m, "without");
+	const char *verdict = json_string_value(json_object_get(m, "verdict"));
+	char time[2][NUMBER_BYTES], rate[2][NUMBER_BYTES], bytes[2][NUMBER_BYTES];
+	char ratio[4 * NUMBER_BYTES], error[32];
+	const json_t *sides[2] = { with, without };
+
+	for (int i = 0; i < 2; i++) {
+		figure(time[i], sides[i], "median_us", 1);
+		figure(rate[i], sides[i], "samples_per_s", 1);
+		figure(bytes[i], sides[i], "activation_bytes", 1000);
+	}
+	number_interval(ratio, m, "speedup", "speedup_ci", "x");
+	if (json_is_number(json_object_get(m, "max_abs_error")))
+		snprintf(error, sizeof(error), "%.2g", number_field(m, "max_abs_error"));
+	else
+		strcpy(error, "nan");
+	buf_printf(out, "%-8s  %8s  %8s  %-18s  %-10s  %10s  %10s  %9s  %9s  %9s\n", mode, time[0],
+		   time[1], ratio, verdict ? verdict : "", rate[0], rate[1], bytes[0], bytes[1],
+		   error);
+}
+
+static void print_point(struct buf *out, const json_t *at, const json_t *section)
+{
+	const char *error = json_string_value(json_object_get(section, "error")), *mode;
+	json_int_t batch = json_integer_value(json_object_get(section, "batch"));
+	json_t *m;
+
+	buf_printf(out, "autocast to %s", json_string_value(json_object_get(section, "dtype")));
+	if (json_object_get(at, "n"))
+		buf_printf(out, " at n = %" JSON_INTEGER_FORMAT,
+			   json_integer_value(json_object_get(at, "n")));
+	if (error) {
+		buf_printf(out, ": without it the program fails, so nothing is compared: %s\n\n",
+			   error);
+		return;
+	}
+	buf_puts(out, ", each mode with it and without, side by side");
+	if (batch)
+		buf_printf(out, "; a call has %" JSON_INTEGER_FORMAT " sample%s", batch,
+			   batch == 1 ? "" : "s");
+	buf_printf(out, "\n%-8s  %8s  %8s  %-18s  %-10s  %10s  %10s  %9s  %9s  %9s\n", "mode", "us",
+		   "without", "speedup", "verdict", "samples/s", "without", "act. kB", "without",
+		   "max error");
+	json_object_foreach(json_object_get(section, "modes"), mode, m)
+	{
+		print_autocast_row(out, mode, m);
+	}
+	buf_putc(out, '\n');
+}
+
+/* A row for each point and mode; nothing for a report whose workload has no autocast. */
+static void mixed_text_print(struct buf *out, const json_t *report)
+{
+	const json_t *points = json_object_get(report, "points");
+	size_t n = json_array_size(points);
+
+	for (size_t i = 0; i == 0 || i < n; i++) {
+		const json_t *at = n ? json_array_get(points, i) : report;
+		const json_t *section = json_object_get(at, "autocast");
+
+		if (section)
+			print_point(out, at, section);
+	}
+}
+
+/* ---- what engine torch measured ---- */
+
+static const json_t *torch_of(const json_t *report)
+{
+	return json_object_get(json_object_get(report, "engines"), "torch");
+}
+
+const char *torch_text_error(const json_t *report)
+{
+	return json_string_value(
+	    json_object_get(json_object_get(torch_of(report), "error"), "message"));
+}
+
+static void print_values(struct buf *out, const json_t *m)
+{
+	const json_t *values = json_object_get(m, "values");
+	const char *first = json_string_value(json_object_get(values, "first"));
+
+	const char *judge = json_string_value(json_object_get(values, "judge"));
+
+	if (json_is_true(json_object_get(values, "agree")))
+		buf_printf(out, "agree within %.2g%s", number_field(values, "max_abs_error"),
+			   judge && strcmp(judge, "float64") == 0 ? ", as float64 judges" : "");
+	else if (values)
+		buf_printf(out, "DISAGREES: %s%s", first ? first : "nothing could be compared",
+			   json_is_true(json_object_get(m, "draws")) ? " (it draws numbers)" : "");
+	if (values && json_is_false(json_object_get(values, "stdout_same")))
+		buf_puts(out, "; prints differ");
+}
+
+static void print_torch_row(struct buf *out, const json_t *at, bool sweep, const char *mode,
+			    const json_t *m)
+{
+	const json_t *b = json_object_get(json_object_get(at, "break_even"), mode);
+	const char *error = json_string_value(json_object_get(m, "error"));
+	char time[4 * NUMBER_BYTES], speedup[4 * NUMBER_BYTES], ours[4 * NUMBER_BYTES];
+	char compile[NUMBER_BYTES] = "";
+
+	if (sweep)
+		buf_printf(out, "%6" JSON_INTEGER_FORMAT "  ",
+			   json_integer_value(json_object_get(at, "n")));
+	if (error) {
+		buf_printf(out, "%-8s  failed: %.*s\n", mode, (int)strcspn(error, "\n"), error);
+		return;
+	}
+	number_interval(time, json_object_get(m, "latency"), "median_us", "ci_us", "");
+	number_interval(speedup, b, "speedup", "speedup_ci", "x");
+	number_interval(ours, json_object_get(m, "over_ours"), "ratio", "ci", "x");
+	if (!isnan(number_field(m, "compile_ms")))
+		number_short(compile, number_field(m, "compile_ms"));
+	buf_printf(out, "%-8s  %-24s  %-20s  %-22s  %10s  ", mode, time, speedup, ours, compile);
+	print_values(out, m);
+	buf_putc(out, '\n');
+}
+
+/* A row for each point and mode of PyTorch; nothing for a report without that engine. */
+static void torch_text_print(struct buf *out, const json_t *report)
+{
+	const json_t *t = torch_of(report), *points = json_object_get(t, "points");
+	const char *version = json_string_value(json_object_get(t, "version"));
+	const char *device = json_string_value(json_object_get(t, "device_name"));
+	const char *error = torch_text_error(report), *note;
+	size_t n = json_array_size(points), i = 0;
+
+	if (!t)
+		return;
+	if (error)
+		buf_printf(out, "engine torch failed: %s\n", error);
+	if (version)
+		buf_printf(out, "PyTorch %s%s%s\n%s%-8s  %-24s  %-20s  %-22s  %10s  %s\n", version,
+			   device ? ", " : "", device ? device : "", n ? "     n  " : "", "mode",
+			   "us", "speedup over its eager", "its time over ours", "compile ms",
+			   "values");
+	note = json_string_value(json_object_get(json_object_get(t, "build"), "note"));
+	do {
+		const json_t *at = n ? json_array_get(points, i) : t;
+		const char *mode;
+		json_t *m;
+
+		json_object_foreach(json_object_get(at, "modes"), mode, m)
+		{
+			print_torch_row(out, at, n > 0, mode, m);
+		}
+	} while (++i < n);
+	if (note)
+		buf_printf(out, "note: %s\n", note);
+	buf_putc(out, '\n');
+}
+
+/* ---- the run ---- */
 
 enum { MAX_WARNINGS = 4 };
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/text/help.h"
+#include "server/text/text.h"
 
 /* ---- Markdown */
 

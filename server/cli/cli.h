@@ -1,12 +1,12 @@
-/* server/cli/commands.h -- the commands of `breakeven`.
+/* server/cli/cli.h -- the commands of `breakeven`.
  *
  * Each takes argc and argv from its own name on, without --plugin, and what the
  * engine has with those plugins; it returns the exit status:
  * 0 done, 1 the work failed, 2 wrong flags.  Results go to stdout, messages to
  * stderr.  Only main() ends the process.
  */
-#ifndef SERVER_COMMANDS_H
-#define SERVER_COMMANDS_H
+#ifndef SERVER_CLI_H
+#define SERVER_CLI_H
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
@@ -16,8 +16,5 @@ struct registry;
 	int cmd_##name(int argc, char **argv, const struct registry *registry);
 #include "server/cli/commands.def"
 #undef COMMAND
-
-/* "0.1.0+1f0c2ab": VERSION, and the commit that it was built from; "0.1.0" outside of git. */
-const char *breakeven_version(void);
 
 #endif

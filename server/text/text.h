@@ -1,0 +1,102 @@
+/* server/text/text.h -- what the server prints and what is embedded in it: reports and breaks as
+ * text, help, its version, the files of the page and the programs that come with it. */
+#ifndef SERVER_TEXT_H
+#define SERVER_TEXT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "fusion/base/buf.h"
+#include "fusion/base/err.h"
+
+/* "0.1.0+1f0c2ab": VERSION, and the commit that it was built from; "0.1.0" outside of git. */
+const char *breakeven_version(void);
+
+/* ---- run_table.c: a report, the answer first, then its table ---- */
+
+/* Appends the verdict of each compiled mode as a sentence, a table with a row
+ * for each point and mode, and how it was measured.  A report without timing
+ * gives calls, graphs and kernels instead. */
+void run_table_print(struct buf *out, const json_t *report);
+
+/* Whether every mode at every point gives eager's values. */
+bool run_table_agrees(const json_t *report);
+
+/* The verdicts alone, a line each. */
+void run_table_sentences(struct buf *out, const json_t *report);
+
+/* Why engine torch failed, one line; NULL where it did not, or was not asked for. */
+const char *torch_text_error(const json_t *report);
+
+/* ---- break_text.c: breaks of a report, with their source lines ---- */
+
+/* Each break: its place under the name `place`, kind, outcome, the line with
+ * the expression underlined, the reason, what to write instead, the stack.
+ * `source` may be NULL. */
+void break_text_print(struct buf *out, const json_t *breaks, const char *place, const char *source);
+
+/* "2 graph breaks; the first, line 4: ..." of a mode M; nothing without. */
+void break_text_short(struct buf *out, const char *mode, const json_t *m);
+
+/* ---- help.c: what the commands say of themselves (help.def, commands.def) ---- */
+
+enum help_kind { HELP_COMMAND, HELP_FLAG, HELP_SHARED };
+
+/* A row of help.def. */
+struct help_row {
+	enum help_kind kind;
+	const char *command;                /* or the group that a flag belongs to */
+	const char *usage, *about, *after;  /* of a command */
+	const char *name, *argument, *text; /* of a flag; name: the group that is shared */
+};
+extern const struct help_row help_rows[];
+extern const int n_help_rows;
+
+/* A row of commands.def. */
+struct help_line {
+	const char *name, *args, *line;
+};
+extern const struct help_line help_lines[];
+extern const int n_help_lines;
+
+/* `breakeven --help` and `breakeven COMMAND --help`. */
+void help_print_all(FILE *out);
+void help_print(FILE *out, const char *command);
+
+/* The row of a command; NULL where it has none. */
+const struct help_row *help_of(const char *command);
+
+/* Calls back for each flag of a command, those of its groups at their place. */
+void help_each_flag(const char *command, void (*each)(const struct help_row *flag, void *data),
+		    void *data);
+
+/* ---- embedded.c ---- */
+
+/* The Python programs of web/FOLDER/, as workloads, by their names; their inputs are in "# input:"
+ * lines.  A new list; NULL with why not. */
+json_t *embedded_programs(const char *folder, struct err *err);
+
+/* ---- the page's files, embedded in the program.
+ *
+ * Made by web/embed.sh from web/ and the vendored npm files.  `path` is the
+ * path of the URL ("/assets/css/base.css"); the page itself, which every view's
+ * URL answers with, is "/index.html". ---- */
+
+struct asset {
+	const char *path;
+	const char *type;    /* Content-Type, with its charset */
+	const char *etag;    /* quoted, as it goes into the header */
+	const char *imports; /* paths of all that a script imports, parted by a space */
+	const unsigned char *gzip_data;
+	size_t gzip_len;
+	const unsigned char *data;
+	size_t len;
+};
+
+/* Sorted by strcmp of `path`, for bsearch; constant, so free to all threads. */
+extern const struct asset assets[];
+extern const size_t n_assets;
+
+#endif
