@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "fusion/torch/call.h"
+#include "fusion/torch/bind.h"
 #include "fusion/eager/eager.h"
 #include "fusion/eager/plan.h"
 #include "fusion/torch/torch_host.h"

@@ -147,4 +147,18 @@ void text_close_gaps(struct buf *text);
 bool op_format(struct vm *vm, struct value v, const char *spec, size_t len, struct buf *text,
 	       struct err *err);
 
+/* a op b of two sets, or of two types (a | b: a tuple of them). */
+bool set_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
+		struct value *out, struct err *err);
+
+/* views.c: d.keys() and d.items() are sets beside a set or a view.  *found false, and no
+ * error: the operands do not define the operator. */
+bool is_set_view(struct value v);
+bool view_binary(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
+		 struct err *err);
+bool view_contains(struct vm *vm, const struct iter *view, struct value item, bool *out,
+		   struct err *err);
+bool view_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, bool *out,
+		  bool *found, struct err *err);
+
 #endif

@@ -10,7 +10,6 @@
 #include "fusion/base/buf.h"
 #include "fusion/vm/placement.h"
 #include "fusion/vm/prelude.h"
-#include "fusion/vm/unit.h"
 
 enum { MANY = 64 };
 

@@ -2,7 +2,6 @@
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
-#include "fusion/vm/operators.h"
 
 bool is_set_view(struct value v)
 {
