@@ -16,33 +16,12 @@ bool compile_statements(struct builder *b, const struct node_list *statements);
 /* compile_expr.c: leaves one value */
 bool compile_expr(struct builder *b, const struct node *node);
 
-/* compile_fold.c: a literal, or a tuple of them (that alone needs b); false where
+/* compile_expr.c: a literal, or a tuple of them (that alone needs b); false where
  * it is none */
 bool constant_of(struct builder *b, const struct node *node, struct lang_const *out);
-/* Its truth: 0 or 1, or -1 where it is not known. */
-int constant_truth(const struct node *node);
 
-/* An attribute on a line of its own stands at its name. */
-struct place attribute_place(const struct node *node);
-
-/* compile_display.c */
-bool compile_display(struct builder *b, const struct node *node); /* TUPLE LIST SET DICT */
-bool compile_starred_list(struct builder *b, struct place at, struct node *const *items, int n);
-bool compile_fstring(struct builder *b, const struct node *node);
-
-/* compile_call.c */
-bool compile_call(struct builder *b, const struct node *node);
-
-/* compile_comprehension.c */
-bool compile_comprehension(struct builder *b, const struct node *node);
-bool compile_generator(struct builder *b, const struct node *node);
-bool compile_yield(struct builder *b, const struct node *node); /* YIELD YIELD_FROM */
-
-/* compile_jump.c */
+/* compile_expr.c */
 bool compile_jump(struct builder *b, const struct node *test, struct label *to, bool when);
-bool compile_boolean(struct builder *b, const struct node *node);
-bool compile_compare(struct builder *b, const struct node *node);
-bool compile_ternary(struct builder *b, const struct node *node);
 
 /* compile_store.c: takes the value off the stack */
 bool compile_store(struct builder *b, const struct node *target);
@@ -61,28 +40,13 @@ bool make_function(struct builder *b, struct place at, struct code *code);
 bool compile_decorators(struct builder *b, const struct node_list *decorators);
 bool call_decorators(struct builder *b, const struct node_list *decorators);
 
-/* compile_class.c */
-bool compile_annotation(struct builder *b, const struct node *node); /* of an ANN_ASSIGN */
-bool compile_class(struct builder *b, const struct node *node);
-
-/* compile_loop.c */
-bool compile_while(struct builder *b, const struct node *node);
+/* compile_stmt.c */
 bool compile_for(struct builder *b, const struct node *node);
-bool compile_break(struct builder *b, const struct node *node);
-bool compile_continue(struct builder *b, const struct node *node);
-bool compile_return(struct builder *b, const struct node *node);
 
-/* compile_match.c */
+/* compile_block.c */
 bool compile_match(struct builder *b, const struct node *node);
-
-/* compile_try.c, compile_with.c */
 bool compile_try(struct builder *b, const struct node *node);
 bool compile_with(struct builder *b, const struct node *node);
-/* The end of a handler: the exception handled before is back, this one goes on. */
-bool reraise_restored(struct builder *b, struct place at, struct guard *guard);
-
-/* compile_import.c */
-bool compile_import(struct builder *b, const struct node *node);
 
 /* "<a list comprehension> is outside the language so far; <write ...>" */
 bool refuse(struct builder *b, const struct node *node);

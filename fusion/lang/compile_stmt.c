@@ -1,6 +1,396 @@
 /* fusion/lang/compile_stmt.c -- statements. */
 #include "fusion/lang/compile.h"
 
+#include <string.h>
+
+/* ---- classes.
+ *
+ * The body is the code of a function without parameters that runs with the
+ * class's namespace.  Where a method uses super() or __class__, the body makes
+ * the cell for it and returns it, as in CPython.
+ */
+
+static bool return_cell(struct builder *b, struct place end)
+{
+	const struct symbol *cell = scope_find(b->scope, b->c->known->class_cell);
+
+	if (cell && cell->kind == SYMBOL_CELL)
+		return emit(b, end, CODE_LOAD_CLOSURE, cell->index);
+	return emit_const(b, end, const_none());
+}
+
+/* Annotations are not evaluated; a class keeps a word of them. */
+static struct lang_const annotation_word(const struct node *annotation)
+{
+	while (annotation->kind == NODE_ATTRIBUTE || annotation->kind == NODE_SUBSCRIPT) {
+		if (annotation->kind == NODE_ATTRIBUTE)
+			return const_str(annotation->attribute.name,
+					 strlen(annotation->attribute.name));
+		annotation = annotation->subscript.value;
+	}
+	if (annotation->kind == NODE_NAME)
+		return const_str(annotation->name, strlen(annotation->name));
+	if (annotation->kind == NODE_STRING)
+		return const_str(annotation->string.text, annotation->string.len);
+	return const_str("", 0);
+}
+
+/* of an ANN_ASSIGN */
+static bool compile_annotation(struct builder *b, const struct node *node)
+{
+	const struct node *target = node->annotated.target;
+	struct place at = place_of(target);
+
+	if (b->scope->kind != SCOPE_CLASS || target->kind != NODE_NAME || target->in_brackets)
+		return true;
+	return emit_const(b, at, annotation_word(node->annotated.annotation)) &&
+	       emit_name(b, at, CODE_LOAD_NAME, b->c->known->annotations) &&
+	       emit_const(b, at, const_str(target->name, strlen(target->name))) &&
+	       emit(b, at, CODE_STORE_SUBSCR, 0);
+}
+
+static bool begin_annotations(struct builder *b, struct place at)
+{
+	return !b->scope->annotates ||
+	       (emit(b, at, CODE_BUILD_MAP, 0) &&
+		emit_name(b, at, CODE_STORE_NAME, b->c->known->annotations));
+}
+
+static struct code *class_code(struct builder *outer, const struct node *node)
+{
+	const struct node_list *body = &node->class->body;
+	struct place end = place_of(body->at[body->n - 1]);
+	struct code *code = NULL;
+	struct builder b;
+
+	builder_init(&b, outer->c, node->class->scope);
+	if (begin_annotations(&b, place_of(body->at[0])) && compile_statements(&b, body) &&
+	    return_cell(&b, end) && emit(&b, end, CODE_RETURN, 0))
+		code = builder_code(&b, node->class->name, node->line);
+	builder_finish(&b);
+	for (int i = 0; code && i < code->n_nested; i++)
+		code->nested[i]->owner = code->name;
+	return code;
+}
+
+static bool compile_bases(struct builder *b, const struct node_list *bases)
+{
+	for (int i = 0; i < bases->n; i++) {
+		const struct node *base = bases->at[i];
+
+		if (base->kind == NODE_KEYWORD)
+			return refuse_at(b, base->line, base->column,
+					 "a keyword of a class, such as a metaclass,",
+					 "leave it out");
+		if (base->kind == NODE_STARRED)
+			return refuse_at(b, base->line, base->column,
+					 "* among the bases of a class",
+					 "name the bases one by one");
+		if (!compile_expr(b, base))
+			return false;
+	}
+	return true;
+}
+
+/* compile_stmt.c */
+static bool compile_class(struct builder *b, const struct node *node)
+{
+	const struct class *class = node->class;
+	struct place at = place_of(node);
+	size_t len = strlen(class->name);
+	struct code *code;
+
+	at.end_column = at.column + (int)strlen("class ") + (int)len;
+	if (!compile_decorators(b, &class->decorators) ||
+	    !emit_const(b, at, (struct lang_const){ .kind = CONST_TUPLE }) ||
+	    !emit_const(b, at, const_none()) || !compile_closure(b, at, class->scope))
+		return false;
+	code = class_code(b, node);
+	return code && make_function(b, at, code) &&
+	       emit_const(b, at, const_str(class->name, len)) &&
+	       compile_bases(b, &class->arguments) &&
+	       emit(b, at, CODE_MAKE_CLASS, class->arguments.n) &&
+	       call_decorators(b, &class->decorators) && compile_store_name(b, at, class->name);
+}
+
+/* ---- imports; which modules exist, the host says. ---- */
+
+static struct place name_place(const struct import_name *name)
+{
+	int len = (int)strlen(name->name);
+
+	return (struct place){ name->line, name->column, name->column + len };
+}
+
+static bool compile_plain(struct builder *b, const struct import_name *name)
+{
+	struct place at = name_place(name);
+
+	if (!emit_name(b, at, CODE_IMPORT, name->name))
+		return false;
+	if (name->alias)
+		return compile_store_name(b, at, name->alias);
+	/* `import a.b` loads a.b and binds a */
+	if (name->first != name->name &&
+	    (!emit(b, at, CODE_POP, 0) || !emit_name(b, at, CODE_IMPORT, name->first)))
+		return false;
+	return compile_store_name(b, at, name->first);
+}
+
+/* Its features are the language's own, or about annotations, which are never
+ * evaluated. */
+static bool compile_future(struct builder *b, const struct import *import)
+{
+	static const char *const features[] = {
+		"annotations",     "division",         "print_function",
+		"absolute_import", "unicode_literals", "generator_stop",
+		"nested_scopes",   "generators",       "with_statement",
+	};
+
+	for (int i = 0; i < import->n; i++) {
+		const struct import_name *name = &import->at[i];
+		size_t k = 0, n = sizeof(features) / sizeof(features[0]);
+
+		while (k < n && strcmp(features[k], name->name) != 0)
+			k++;
+		if (k == n)
+			return err_at(b->c->err, ERR_SYNTAX, name->line, name->column,
+				      "__future__ has no feature %s", name->name);
+	}
+	return true;
+}
+
+static bool compile_from(struct builder *b, const struct node *node)
+{
+	const struct import *import = node->import;
+	struct place at = place_of(node);
+
+	if (import->level)
+		return refuse_at(b, node->line, node->column, "a relative import",
+				 "a workload is one file: put the code into it");
+	if (strcmp(import->module, "__future__") == 0)
+		return compile_future(b, import);
+	if (!import->at[0].first)
+		return refuse_at(b, import->at[0].line, import->at[0].column, "import *",
+				 "name what is imported");
+	if (!emit_name(b, at, CODE_IMPORT, import->module))
+		return false;
+	for (int i = 0; i < import->n; i++) {
+		const struct import_name *name = &import->at[i];
+		struct place here = name_place(name);
+
+		if (!emit(b, here, CODE_COPY, 1) ||
+		    !emit_name(b, here, CODE_LOAD_ATTR, name->name) ||
+		    !compile_store_name(b, here, name->alias ? name->alias : name->name))
+			return false;
+	}
+	return emit(b, at, CODE_POP, 0);
+}
+
+/* compile_stmt.c */
+static bool compile_import(struct builder *b, const struct node *node)
+{
+	if (node->kind == NODE_IMPORT_FROM)
+		return compile_from(b, node);
+	for (int i = 0; i < node->import->n; i++)
+		if (!compile_plain(b, &node->import->at[i]))
+			return false;
+	return true;
+}
+
+/* ---- loops, and what jumps out of blocks.
+ *
+ * return, break and continue undo each block on their way, the innermost first:
+ * they drop its operands, run its finally or exit.  Meanwhile its guard is off,
+ * as an error there is no longer the block's.
+ */
+
+/* A return in a finally block that a return runs, and so on: the stack. */
+enum { MOST_UNWINDING = 16 };
+
+/* What lies on top of the operands to drop stays on top. */
+static bool keep_top(struct builder *b, struct place at, bool keep)
+{
+	return !keep || emit(b, at, CODE_SWAP, 2);
+}
+
+/* A break in the finally block drops the value of the return that runs it. */
+static bool leave_finally(struct builder *b, const struct block *block, bool keep)
+{
+	struct block value = { .kind = BLOCK_VALUE, .outer = b->block };
+	bool ok;
+
+	if (!keep)
+		return compile_statements(b, block->finally);
+	b->block = &value;
+	ok = compile_statements(b, block->finally);
+	b->block = value.outer;
+	return ok;
+}
+
+static bool leave(struct builder *b, struct place at, const struct block *block, bool keep)
+{
+	switch (block->kind) {
+	case BLOCK_FOR:
+	case BLOCK_VALUE:
+		return keep_top(b, at, keep) && emit(b, at, CODE_POP, 0);
+	case BLOCK_EXCEPT:
+		return keep_top(b, at, keep) && emit(b, at, CODE_POP_EXC, 0);
+	case BLOCK_NAMED:
+		return compile_unset_name(b, at, block->name);
+	case BLOCK_FINALLY:
+		return leave_finally(b, block, keep);
+	case BLOCK_RAISED:
+		return keep_top(b, at, keep) && emit(b, at, CODE_POP, 0) && keep_top(b, at, keep) &&
+		       emit(b, at, CODE_POP_EXC, 0);
+	case BLOCK_WITH:
+		return keep_top(b, at, keep) && emit(b, block->at, CODE_WITH_EXIT, 0);
+	default:
+		return true;
+	}
+}
+
+static bool is_loop(const struct block *block)
+{
+	return block->kind == BLOCK_WHILE || block->kind == BLOCK_FOR;
+}
+
+static bool has_guard(const struct block *block)
+{
+	return !is_loop(block) && block->kind != BLOCK_VALUE;
+}
+
+/* Where a finally block never ends, the blocks around it are not left: their guards
+ * end there all the same, to begin again after it. */
+static bool leave_blocks(struct builder *b, struct place at, const struct block *until, bool keep)
+{
+	for (struct block *block = b->block; block != until; block = block->outer) {
+		if (has_guard(block) && !guard_close(b, &block->guard))
+			return false;
+		b->block = block->outer;
+		if (!b->dead && !leave(b, at, block, keep))
+			return false;
+	}
+	return true;
+}
+
+/* The blocks from the current one up to `until` are left; then the jump. */
+struct way_out {
+	struct block *until; /* NULL: all of the function */
+	bool keep;           /* a value goes along */
+	enum code_op op;
+	struct label *to; /* of a JUMP */
+};
+
+static bool go(struct builder *b, struct place at, const struct way_out *way)
+{
+	struct block *inner = b->block;
+	bool ok;
+
+	if (b->dead)
+		return true;
+	if (++b->c->unwinding > MOST_UNWINDING)
+		return err_at(b->c->err, ERR_BOUND, at.line, at.column,
+			      "more than %d finally blocks are left by a return, break or continue "
+			      "inside each other",
+			      MOST_UNWINDING);
+	ok = leave_blocks(b, at, way->until, way->keep) &&
+	     (way->to ? emit_jump(b, at, way->op, way->to) : emit(b, at, way->op, 0));
+	b->c->unwinding--;
+	for (struct block *block = inner; block != way->until; block = block->outer)
+		if (has_guard(block))
+			guard_again(b, &block->guard);
+	b->block = inner;
+	return ok;
+}
+
+static bool compile_return(struct builder *b, const struct node *node)
+{
+	struct way_out way = { .keep = true, .op = CODE_RETURN };
+	struct place at = place_of(node);
+
+	return (node->value ? compile_expr(b, node->value) : emit_const(b, at, const_none())) &&
+	       go(b, at, &way);
+}
+
+static struct block *loop_around(const struct builder *b)
+{
+	struct block *block = b->block;
+
+	while (!is_loop(block))
+		block = block->outer;
+	return block;
+}
+
+static bool compile_break(struct builder *b, const struct node *node)
+{
+	struct block *loop = loop_around(b);
+	struct way_out way = { .until = loop->outer, .op = CODE_JUMP, .to = loop->out };
+
+	return go(b, place_of(node), &way);
+}
+
+static bool compile_continue(struct builder *b, const struct node *node)
+{
+	struct block *loop = loop_around(b);
+	struct way_out way = { .until = loop, .op = CODE_JUMP, .to = loop->next };
+
+	return go(b, place_of(node), &way);
+}
+
+static bool compile_loop_body(struct builder *b, const struct node_list *body, struct block *loop)
+{
+	bool ok;
+
+	loop->outer = b->block;
+	b->block = loop;
+	ok = compile_statements(b, body);
+	b->block = loop->outer;
+	return ok;
+}
+
+/* The test stands before the loop and again at its end, as in CPython up to
+ * 3.13: a loop that breaks the graph at its test has a graph before it. */
+static bool compile_while(struct builder *b, const struct node *node)
+{
+	struct label next = label_new(), body = label_new(), done = label_new(), out = label_new();
+	struct block loop = { .kind = BLOCK_WHILE, .next = &next, .out = &out };
+
+	label_bind(b, &next);
+	if (!compile_jump(b, node->loop.test, &done, false))
+		return false;
+	label_bind(b, &body);
+	if (!compile_loop_body(b, &node->loop.body, &loop) ||
+	    !compile_jump(b, node->loop.test, &body, true))
+		return false;
+	label_bind(b, &done);
+	if (!compile_statements(b, &node->loop.otherwise))
+		return false;
+	label_bind(b, &out);
+	return true;
+}
+
+bool compile_for(struct builder *b, const struct node *node)
+{
+	struct label next = label_new(), done = label_new(), out = label_new();
+	struct block loop = { .kind = BLOCK_FOR, .next = &next, .out = &out };
+	struct place over = place_of(node->iteration.over);
+
+	if (!compile_expr(b, node->iteration.over) || !emit(b, over, CODE_GET_ITER, 0))
+		return false;
+	label_bind(b, &next);
+	if (!emit_jump(b, over, CODE_FOR_ITER, &done) ||
+	    !compile_store(b, node->iteration.target) ||
+	    !compile_loop_body(b, &node->iteration.body, &loop) ||
+	    !emit_jump(b, over, CODE_JUMP, &next))
+		return false;
+	label_bind(b, &done);
+	if (!compile_statements(b, &node->iteration.otherwise))
+		return false;
+	label_bind(b, &out);
+	return true;
+}
+
 static bool compile_statement(struct builder *b, const struct node *node);
 
 bool compile_statements(struct builder *b, const struct node_list *statements)

@@ -4,14 +4,567 @@
  * starts there.  Inside brackets line ends and indentation do not count; in
  * the text of an f-string nothing counts but {, } and the closing quote.
  */
-#include "fusion/lang/lexer.h"
+#include "fusion/lang/token.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "fusion/lang/utf8.h"
+
+struct bracket {
+	char open;
+	int line, column;
+};
+
+/* An f-string that is open.  Its text is cut by fields, {...}; a field has an
+ * expression and, after a colon, text again, which may have fields. */
+struct fstring {
+	char quote;
+	unsigned char flags;
+	int line, column;
+	int n_fields;
+	struct {
+		int brackets; /* open when the field's own { is the innermost */
+		bool in_spec; /* past the colon */
+	} field[LEX_FIELDS];
+};
+
+struct lexer {
+	const char *source;
+	size_t len, pos;
+	int line;
+	size_t line_start;
+	size_t column_pos; /* a place on this line whose column is known */
+	int column;
+	struct arena *arena;
+	struct names *names;
+	struct token_list *list;
+	struct err *err; /* out of memory */
+	bool at_line_start;
+	int n_indents;
+	int indent[LEX_INDENTS], alt_indent[LEX_INDENTS];
+	int n_brackets;
+	struct bracket bracket[LEX_BRACKETS];
+	int n_fstrings;
+	struct fstring fstring[LEX_FSTRINGS];
+	/* Operators by first character: chains through `next`, 0 ends one. */
+	unsigned char first[128], next[TOK_COUNT];
+	struct token start; /* where the token under way begins */
+};
+
+static inline char lex_peek(const struct lexer *lx, size_t ahead)
+{
+	return lx->pos + ahead < lx->len ? lx->source[lx->pos + ahead] : '\0';
+}
+
+static int lex_column(struct lexer *lx, size_t pos);
+static void lex_line_begins(struct lexer *lx);
+static void lex_begin(struct lexer *lx);
+static struct token *lex_emit(struct lexer *lx, enum token_kind kind);
+static bool lex_fault(struct lexer *lx, enum err_code code, const char *format, ...);
+static bool lex_fault_at(struct lexer *lx, enum err_code code, int line, int column,
+			 const char *format, ...);
+
+/* ---- line ends, indentation and the end of the file.
+ *
+ * Indentation is measured twice, with tabs of eight and of one column; where
+ * the two disagree about deeper or not, the file mixes tabs and spaces in a
+ * way that only its author's editor could tell.
+ */
+
+enum { TAB = 8 };
+
+static bool lex_newline(struct lexer *lx)
+{
+	size_t n = lx->list->tokens.len;
+	enum token_kind last = n ? lx->list->tokens.at[n - 1].kind : TOK_NEWLINE;
+
+	if (!lx->n_brackets) {
+		bool blank = last == TOK_NEWLINE || last == TOK_INDENT || last == TOK_DEDENT;
+
+		lx->at_line_start = true;
+		if (!blank && !lex_emit(lx, TOK_NEWLINE))
+			return false;
+	}
+	lx->pos++;
+	lex_line_begins(lx);
+	return true;
+}
+
+static bool mixed(struct lexer *lx)
+{
+	return lex_fault(lx, ERR_SYNTAX,
+			 "this line's indent mixes tabs and spaces; use spaces in all lines");
+}
+
+static bool dedent(struct lexer *lx, int column, int alt)
+{
+	while (lx->indent[lx->n_indents - 1] > column) {
+		lx->n_indents--;
+		if (!lex_emit(lx, TOK_DEDENT))
+			return false;
+	}
+	if (lx->indent[lx->n_indents - 1] != column)
+		return lex_fault(lx, ERR_SYNTAX,
+				 "this indent of %d fits no block above; the nearest has %d",
+				 column, lx->indent[lx->n_indents - 1]);
+	return lx->alt_indent[lx->n_indents - 1] == alt || mixed(lx);
+}
+
+static bool indent_to(struct lexer *lx, int column, int alt)
+{
+	int top = lx->n_indents - 1;
+
+	lex_begin(lx);
+	if (column == lx->indent[top])
+		return alt == lx->alt_indent[top] || mixed(lx);
+	if (column < lx->indent[top])
+		return dedent(lx, column, alt);
+	if (alt <= lx->alt_indent[top])
+		return mixed(lx);
+	if (lx->n_indents == LEX_INDENTS)
+		return lex_fault(
+		    lx, ERR_BOUND,
+		    "blocks are nested more than %d deep; move the inner ones to a function",
+		    LEX_INDENTS - 1);
+	lx->indent[lx->n_indents] = column;
+	lx->alt_indent[lx->n_indents++] = alt;
+	return lex_emit(lx, TOK_INDENT) != NULL;
+}
+
+/* indentation */
+static bool lex_line_start(struct lexer *lx)
+{
+	int column = 0, alt = 0;
+	char c;
+
+	for (; (c = lex_peek(lx, 0)) == ' ' || c == '\t' || c == '\f'; lx->pos++) {
+		if (c == '\f') {
+			column = alt = 0;
+		} else {
+			column = c == '\t' ? (column / TAB + 1) * TAB : column + 1;
+			alt++;
+		}
+	}
+	lx->at_line_start = false;
+	if (c == '#' || c == '\n' || lx->pos == lx->len)
+		return true; /* blank: its indent means nothing */
+	return indent_to(lx, column, alt);
+}
+
+/* Each handles what stands at pos; false on a fault. */
+static bool lex_finish(struct lexer *lx)
+{
+	size_t n = lx->list->tokens.len;
+
+	lex_begin(lx);
+	if (lx->n_fstrings) {
+		const struct fstring *f = &lx->fstring[lx->n_fstrings - 1];
+
+		return lex_fault_at(lx, ERR_SYNTAX, f->line, f->column,
+				    "the f-string that starts here is never closed");
+	}
+	if (lx->n_brackets) {
+		const struct bracket *b = &lx->bracket[lx->n_brackets - 1];
+
+		lx->list->open_line = b->line;
+		lx->list->open_column = b->column;
+		return lex_fault_at(lx, ERR_SYNTAX, b->line, b->column,
+				    "the '%c' that opens here is never closed", b->open);
+	}
+	if (n && lx->list->tokens.at[n - 1].kind != TOK_NEWLINE && !lex_emit(lx, TOK_NEWLINE))
+		return false;
+	while (lx->n_indents > 1) {
+		lx->n_indents--;
+		if (!lex_emit(lx, TOK_DEDENT))
+			return false;
+	}
+	return lex_emit(lx, TOK_END) != NULL;
+}
+
+/* ---- numeric literals, as CPython takes them.
+ *
+ * A literal that 64 bits cannot hold is refused.  -9223372036854775808 is a
+ * minus and 9223372036854775808: that one magnitude above INT64_MAX passes
+ * here and is judged where the minus is known.
+ */
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static int digit_value(char c)
+{
+	if (is_digit(c))
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
+}
+
+/* Digits with single underscores between them. */
+static bool decimal_digits(struct lexer *lx)
+{
+	if (!is_digit(lex_peek(lx, 0)))
+		return false;
+	while (is_digit(lex_peek(lx, 0)) || (lex_peek(lx, 0) == '_' && is_digit(lex_peek(lx, 1))))
+		lx->pos++;
+	return true;
+}
+
+/* A number may be followed by a keyword (1if x else 2), by no other name. */
+static bool ends_well(struct lexer *lx)
+{
+	static const char *const keywords[] = {
+		"and", "else", "for", "if", "in", "is", "not", "or"
+	};
+	uint32_t point;
+
+	if (lx->pos == lx->len || !utf8_decode(lx->source + lx->pos, lx->len - lx->pos, &point) ||
+	    !utf8_continues_name(point))
+		return true;
+	if (point == 'j' || point == 'J')
+		return lex_fault(lx, ERR_UNSUPPORTED,
+				 "complex numbers are outside the language; use floats");
+	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
+		size_t len = strlen(keywords[i]);
+
+		if (lx->len - lx->pos >= len && memcmp(lx->source + lx->pos, keywords[i], len) == 0)
+			return true;
+	}
+	return lex_fault(lx, ERR_SYNTAX,
+			 point == '_' ? "an underscore in a number stands between two digits"
+				      : "a number runs into a name; put a space or an operator "
+					"between them, or start the name with a letter");
+}
+
+static bool add_digit(struct lexer *lx, int base, int digit)
+{
+	uint64_t *n = &lx->start.integer;
+
+	if (!__builtin_mul_overflow(*n, (uint64_t)base, n) &&
+	    !__builtin_add_overflow(*n, (uint64_t)digit, n) && *n <= (uint64_t)INT64_MAX + 1)
+		return true;
+	return lex_fault(lx, ERR_UNSUPPORTED,
+			 "this integer needs more than 64 bits; write it as a float, 1e20");
+}
+
+static bool based_integer(struct lexer *lx, int base, const char *what)
+{
+	int n = 0;
+
+	lx->pos += 2;
+	for (;; lx->pos++) {
+		char c = lex_peek(lx, 0);
+
+		if (c == '_' && digit_value(lex_peek(lx, 1)) < base)
+			continue;
+		if (is_digit(c) && c - '0' >= base)
+			return lex_fault_at(lx, ERR_SYNTAX, lx->line, lex_column(lx, lx->pos),
+					    "the digit %c is not %s", c, what);
+		if (digit_value(c) >= base)
+			break;
+		if (!add_digit(lx, base, digit_value(c)))
+			return false;
+		n++;
+	}
+	if (!n)
+		return lex_fault(lx, ERR_SYNTAX, "this %s number has no digits", what);
+	return ends_well(lx) && lex_emit(lx, TOK_INTEGER);
+}
+
+static bool decimal_integer(struct lexer *lx)
+{
+	const char *text = lx->source + lx->start.start;
+	size_t len = lx->pos - lx->start.start;
+
+	if (!ends_well(lx))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (text[i] != '_' && !add_digit(lx, 10, text[i] - '0'))
+			return false;
+	if (text[0] == '0' && lx->start.integer)
+		return lex_fault(lx, ERR_SYNTAX,
+				 "a decimal number does not start with 0; octal is written 0o17");
+	return lex_emit(lx, TOK_INTEGER) != NULL;
+}
+
+static bool emit_float(struct lexer *lx)
+{
+	const char *text = lx->source + lx->start.start;
+	size_t len = lx->pos - lx->start.start, n = 0;
+	char *digits;
+
+	if (!ends_well(lx))
+		return false;
+	digits = arena_alloc(lx->arena, len + 1);
+	if (!digits)
+		return err_set(lx->err, ERR_MEMORY, "out of memory for a number");
+	for (size_t i = 0; i < len; i++)
+		if (text[i] != '_')
+			digits[n++] = text[i];
+	lx->start.real = strtod(digits, NULL);
+	return lex_emit(lx, TOK_FLOAT) != NULL;
+}
+
+/* Each handles what stands at pos; false on a fault. */
+static bool lex_number(struct lexer *lx)
+{
+	bool is_float = false;
+	char second = (char)tolower((unsigned char)lex_peek(lx, 1));
+	size_t sign;
+
+	if (lex_peek(lx, 0) == '0') {
+		if (second == 'x')
+			return based_integer(lx, 16, "hexadecimal");
+		if (second == 'o')
+			return based_integer(lx, 8, "octal");
+		if (second == 'b')
+			return based_integer(lx, 2, "binary");
+	}
+	decimal_digits(lx);
+	if (lex_peek(lx, 0) == '.') {
+		is_float = true;
+		lx->pos++;
+		decimal_digits(lx);
+	}
+	sign = lex_peek(lx, 1) == '+' || lex_peek(lx, 1) == '-';
+	if ((lex_peek(lx, 0) == 'e' || lex_peek(lx, 0) == 'E') &&
+	    is_digit(lex_peek(lx, 1 + sign))) {
+		is_float = true;
+		lx->pos += 1 + sign;
+		decimal_digits(lx);
+	}
+	return is_float ? emit_float(lx) : decimal_integer(lx);
+}
+
+/* ---- the extent of strings and f-strings.
+ *
+ * Escapes are not read here but skipped (parse_atom.c reads them when the parser
+ * asks).  An f-string is cut as Python 3.12 does: its fields hold ordinary
+ * tokens, so they may hold any expression, quotes and all.
+ */
+
+/* The innermost f-string is in its text, not in an expression. */
+static bool lex_in_fstring_text(const struct lexer *lx)
+{
+	const struct fstring *f = lx->n_fstrings ? &lx->fstring[lx->n_fstrings - 1] : NULL;
+
+	return f && (!f->n_fields || (f->field[f->n_fields - 1].in_spec &&
+				      f->field[f->n_fields - 1].brackets == lx->n_brackets));
+}
+
+/* pos is inside a field's own braces and in no bracket within them. */
+static bool lex_at_field_level(const struct lexer *lx)
+{
+	const struct fstring *f = lx->n_fstrings ? &lx->fstring[lx->n_fstrings - 1] : NULL;
+
+	return f && f->n_fields && f->field[f->n_fields - 1].brackets == lx->n_brackets;
+}
+
+/* Is there a string prefix (or just a quote) here?  Its length, or -1. */
+static int lex_string_prefix(const struct lexer *lx)
+{
+	static const char *const prefixes[] = { "", "r", "u", "b", "f", "br", "rb", "fr", "rf" };
+	size_t n = 0;
+
+	while (n < 3 && lex_peek(lx, n) && strchr("rRuUbBfF", lex_peek(lx, n)))
+		n++;
+	if (lex_peek(lx, n) != '"' && lex_peek(lx, n) != '\'')
+		return -1;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (strlen(prefixes[i]) == n &&
+		    strncasecmp(prefixes[i], lx->source + lx->pos, n) == 0)
+			return (int)n;
+	return -1;
+}
+
+static bool closes(const struct lexer *lx, char quote, bool triple)
+{
+	return lex_peek(lx, 0) == quote &&
+	       (!triple || (lex_peek(lx, 1) == quote && lex_peek(lx, 2) == quote));
+}
+
+static bool field_not_closed(struct lexer *lx, const struct fstring *f)
+{
+	return lex_fault_at(lx, ERR_SYNTAX, f->line, f->column,
+			    "a field of this f-string is not closed; a '}' is missing");
+}
+
+static bool unterminated(struct lexer *lx, char quote, bool triple)
+{
+	const struct fstring *f = lx->n_fstrings ? &lx->fstring[lx->n_fstrings - 1] : NULL;
+
+	if (f && f->n_fields && f->quote == quote)
+		return field_not_closed(lx, f); /* the quote was meant to close f */
+	if (triple)
+		return lex_fault(lx, ERR_SYNTAX,
+				 "the string that starts here is never closed; end it with %c%c%c",
+				 quote, quote, quote);
+	return lex_fault(lx, ERR_SYNTAX,
+			 "this string has no closing %c on its line; a string of several lines "
+			 "starts and ends with %c%c%c",
+			 quote, quote, quote, quote);
+}
+
+/* One character of a string, or a backslash and what it escapes. */
+static void skip_character(struct lexer *lx)
+{
+	if (lex_peek(lx, 0) == '\\' && lx->pos + 1 < lx->len)
+		lx->pos++;
+	lx->pos++;
+	if (lx->source[lx->pos - 1] == '\n')
+		lex_line_begins(lx);
+}
+
+static bool plain_string(struct lexer *lx, char quote)
+{
+	bool triple = lx->start.flags & TRIPLE_QUOTED;
+
+	while (lx->pos < lx->len && !closes(lx, quote, triple)) {
+		if (lex_peek(lx, 0) == '\n' && !triple)
+			break;
+		skip_character(lx);
+	}
+	if (lx->pos >= lx->len || !closes(lx, quote, triple))
+		return unterminated(lx, quote, triple);
+	lx->pos += triple ? 3 : 1;
+	return lex_emit(lx, TOK_STRING) != NULL;
+}
+
+/* Each handles what stands at pos; false on a fault. */
+static bool lex_string(struct lexer *lx, size_t prefix_len)
+{
+	bool is_fstring = false, triple;
+	char quote;
+
+	for (size_t i = 0; i < prefix_len; i++) {
+		char c = lex_peek(lx, i) | 0x20;
+
+		lx->start.flags |= c == 'r' ? PREFIX_RAW : c == 'b' ? PREFIX_BYTES : 0;
+		is_fstring |= c == 'f';
+	}
+	lx->pos += prefix_len;
+	quote = lex_peek(lx, 0);
+	triple = closes(lx, quote, true);
+	lx->start.flags |= triple ? TRIPLE_QUOTED : 0;
+	lx->pos += triple ? 3 : 1;
+	if (!is_fstring)
+		return plain_string(lx, quote);
+	if (lx->n_fstrings == LEX_FSTRINGS)
+		return lex_fault(lx, ERR_BOUND,
+				 "f-strings are nested more than %d deep; use names for the parts",
+				 LEX_FSTRINGS);
+	lx->fstring[lx->n_fstrings++] = (struct fstring){ .quote = quote,
+							  .flags = lx->start.flags,
+							  .line = lx->start.line,
+							  .column = lx->start.column };
+	return lex_emit(lx, TOK_FSTRING_START) != NULL;
+}
+
+/* What ends a stretch of f-string text. */
+static bool text_ends(const struct lexer *lx, const struct fstring *f)
+{
+	char c = lex_peek(lx, 0);
+
+	if (c == '{')
+		return f->n_fields || lex_peek(lx, 1) != '{';
+	if (c == '}')
+		return f->n_fields || lex_peek(lx, 1) != '}';
+	if (c == '\n')
+		return !(f->flags & TRIPLE_QUOTED);
+	return closes(lx, f->quote, f->flags & TRIPLE_QUOTED);
+}
+
+static void skip_text(struct lexer *lx, const struct fstring *f)
+{
+	const char *close;
+
+	if (lex_peek(lx, 0) == '{' || lex_peek(lx, 0) == '}') {
+		lx->pos += 2; /* doubled */
+	} else if (lex_peek(lx, 0) == '\\' && (lex_peek(lx, 1) == '{' || lex_peek(lx, 1) == '}')) {
+		lx->pos++; /* the brace is still a brace */
+	} else if (!(f->flags & PREFIX_RAW) && lex_peek(lx, 0) == '\\' && lex_peek(lx, 1) == 'N' &&
+		   lex_peek(lx, 2) == '{' &&
+		   (close = memchr(lx->source + lx->pos, '}', lx->len - lx->pos)) &&
+		   !memchr(lx->source + lx->pos, '\n', (size_t)(close - lx->source) - lx->pos)) {
+		lx->pos = (size_t)(close - lx->source) + 1;
+	} else {
+		skip_character(lx);
+	}
+}
+
+static bool open_field(struct lexer *lx, struct fstring *f)
+{
+	if (f->n_fields == LEX_FIELDS)
+		return lex_fault(lx, ERR_BOUND, "f-string fields are nested more than %d deep",
+				 LEX_FIELDS);
+	if (lx->n_brackets == LEX_BRACKETS)
+		return lex_fault(lx, ERR_BOUND,
+				 "brackets are nested more than %d deep; use names for the parts",
+				 LEX_BRACKETS);
+	lx->bracket[lx->n_brackets++] = (struct bracket){ '{', lx->start.line, lx->start.column };
+	f->field[f->n_fields].brackets = lx->n_brackets;
+	f->field[f->n_fields++].in_spec = false;
+	lx->pos++;
+	return lex_emit(lx, TOK_LEFT_BRACE) != NULL;
+}
+
+/* Where text ended: a field opens, the field that this spec belongs to closes,
+ * or the string does. */
+static bool after_text(struct lexer *lx, struct fstring *f)
+{
+	bool triple = f->flags & TRIPLE_QUOTED;
+
+	lex_begin(lx);
+	lx->start.flags = f->flags;
+	switch (lex_peek(lx, 0)) {
+	case '{':
+		return open_field(lx, f);
+	case '}':
+		if (!f->n_fields)
+			return lex_fault(
+			    lx, ERR_SYNTAX,
+			    "a single '}' stands in an f-string; write }} for the character");
+		f->n_fields--;
+		lx->n_brackets--;
+		lx->pos++;
+		return lex_emit(lx, TOK_RIGHT_BRACE) != NULL;
+	default:
+		break;
+	}
+	if (f->n_fields)
+		return field_not_closed(lx, f);
+	if (!closes(lx, f->quote, triple)) {
+		lx->start.line = f->line;
+		lx->start.column = f->column;
+		return unterminated(lx, f->quote, triple);
+	}
+	lx->pos += triple ? 3 : 1;
+	lx->n_fstrings--;
+	return lex_emit(lx, TOK_FSTRING_END) != NULL;
+}
+
+/* Each handles what stands at pos; false on a fault. */
+static bool lex_fstring_text(struct lexer *lx)
+{
+	struct fstring *f = &lx->fstring[lx->n_fstrings - 1];
+
+	lex_begin(lx);
+	lx->start.flags = f->flags;
+	while (lx->pos < lx->len && !text_ends(lx, f))
+		skip_text(lx, f);
+	if (lx->pos > lx->start.start && !lex_emit(lx, TOK_FSTRING_MIDDLE))
+		return false;
+	if (lx->pos >= lx->len) /* lex_finish() says which f-string is open */
+		return true;
+	return after_text(lx, f);
+}
 
 const struct token_info token_table[TOK_COUNT] = {
 #define TOKEN(id, text) [TOK_##id] = { CLASS_SPECIAL, text, 0, BIN_COUNT },
@@ -21,7 +574,8 @@ const struct token_info token_table[TOK_COUNT] = {
 #include "fusion/lang/tokens.def"
 };
 
-int lex_column(struct lexer *lx, size_t pos)
+/* The column of a place on the current line. */
+static int lex_column(struct lexer *lx, size_t pos)
 {
 	if (pos < lx->column_pos) {
 		lx->column_pos = lx->line_start;
@@ -32,20 +586,23 @@ int lex_column(struct lexer *lx, size_t pos)
 	return lx->column;
 }
 
-void lex_line_begins(struct lexer *lx)
+/* After a \n at pos - 1. */
+static void lex_line_begins(struct lexer *lx)
 {
 	lx->line++;
 	lx->line_start = lx->column_pos = lx->pos;
 	lx->column = 1;
 }
 
-void lex_begin(struct lexer *lx)
+/* lex_begin() marks the start; lex_emit() appends [start, pos). */
+static void lex_begin(struct lexer *lx)
 {
 	lx->start =
 	    (struct token){ .line = lx->line, .column = lex_column(lx, lx->pos), .start = lx->pos };
 }
 
-struct token *lex_emit(struct lexer *lx, enum token_kind kind)
+/* NULL: out of memory */
+static struct token *lex_emit(struct lexer *lx, enum token_kind kind)
 {
 	struct token *token = &lx->start;
 
@@ -76,7 +633,8 @@ fault(struct lexer *lx, enum err_code code, int line, int column, const char *fo
 	return false;
 }
 
-bool lex_fault(struct lexer *lx, enum err_code code, const char *format, ...)
+/* Record the fault and return false: at the start of the token, or at a place. */
+static bool lex_fault(struct lexer *lx, enum err_code code, const char *format, ...)
 {
 	va_list args;
 
@@ -86,8 +644,9 @@ bool lex_fault(struct lexer *lx, enum err_code code, const char *format, ...)
 	return false;
 }
 
-bool lex_fault_at(struct lexer *lx, enum err_code code, int line, int column, const char *format,
-		  ...)
+/* Record the fault and return false: at the start of the token, or at a place. */
+static bool lex_fault_at(struct lexer *lx, enum err_code code, int line, int column,
+			 const char *format, ...)
 {
 	va_list args;
 

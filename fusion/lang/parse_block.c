@@ -327,7 +327,7 @@ static struct node *parse_with(struct parser *p)
 									   : NULL;
 }
 
-/* A pattern is read as an expression; what it may be, compile_match.c says. */
+/* A pattern is read as an expression; what it may be, compile_block.c says. */
 static struct node *parse_pattern_item(struct parser *p)
 {
 	struct node *node;

@@ -103,7 +103,7 @@ void *not_a_name(struct parser *p, const char *of_what);
 void *colon_missing(struct parser *p, const char *after);
 void *item_not_closed(struct parser *p, const char *close);
 
-/* parse_expr.c, parse_atom.c, parse_call.c, parse_string.c, parse_lambda.c */
+/* parse_expr.c, parse_atom.c */
 struct node *parse_expression(struct parser *p);
 struct node *parse_named(struct parser *p);       /* may be a walrus */
 struct node *parse_list_item(struct parser *p);   /* may be a walrus or starred */
@@ -117,23 +117,16 @@ struct node *parse_yield(struct parser *p);
 struct node *parse_comprehension(struct parser *p, enum node_kind kind, struct node *element,
 				 struct node *value);
 bool parse_arguments(struct parser *p, struct node_list *arguments); /* past "(" .. past ")" */
-struct node *parse_index(struct parser *p);                          /* past "[" .. before "]" */
-struct node *parse_strings(struct parser *p);
-struct node *parse_lambda(struct parser *p);
 bool parse_parameters(struct parser *p, enum token_kind close, struct parameters *out);
 
-/* parse_target.c: may these be assigned to, or deleted? */
+/* parse_stmt.c: may these be assigned to, or deleted? */
 bool check_target(struct parser *p, const struct node *target);
-bool check_single_target(struct parser *p, const struct node *target, const char *use);
-bool check_delete(struct parser *p, const struct node *target);
 
-/* parse_stmt.c, parse_block.c, parse_import.c */
+/* parse_stmt.c, parse_block.c */
 bool parse_statement(struct parser *p);   /* pushes onto the scratch list */
 bool parse_simple_line(struct parser *p); /* a; b; c NEWLINE: pushes */
 struct node *parse_compound(struct parser *p);
 struct node *parse_match(struct parser *p); /* at a `match` that is one */
-struct node *parse_import(struct parser *p);
-struct node *parse_import_from(struct parser *p);
 bool at_match_statement(const struct parser *p);
 
 #endif
