@@ -113,10 +113,8 @@ static void on_gave(void *self, const void *block, int64_t bytes, int64_t used_b
 
 static int64_t in_use(const struct lane *lane)
 {
-	const struct allocator *a = fusion_allocator(lane->engine);
-	const struct device_memory *device = allocator_device(a);
-
-	return (int64_t)(allocator_used_bytes(a) + (device ? device->own_bytes : 0));
+	return (int64_t)(allocator_used_bytes(fusion_allocator(lane->engine)) +
+			 fusion_device_own_bytes(lane->engine));
 }
 
 static bool run_call(struct lane *lane, int call, struct value *out, struct err *err)

@@ -5,29 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/graph/custom.h"
-#include "fusion/graph/op.h"
-#include "fusion/session/registry.h"
-
-/* Whether an op has this name: its own, one that graphs give it ("multiply"), or a spelling. */
-static bool is_op(const struct workload *w, const char *name)
-{
-	static const char *const modules[] = { "", "torch.", "Tensor.", "torch.nn.functional.",
-					       "op:" };
-	char spelling[128];
-	enum op op;
-
-	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
-		snprintf(spelling, sizeof(spelling), "%s%s", modules[i], name);
-		if (op_find(spelling, &op))
-			return true;
-	}
-	for (int i = 0; i < OP_COUNT; i++)
-		if (strcmp(op_info((enum op)i)->id, name) == 0)
-			return true;
-	return op_has_fx(name, strlen(name)) ||
-	       (w->registry && custom_find(registry_ops(w->registry), name));
-}
+#include "fusion/registry.h"
 
 static bool refuse_op(size_t i, const char *name, struct err *err)
 {
@@ -35,7 +13,7 @@ static bool refuse_op(size_t i, const char *name, struct err *err)
 	const char *nearest;
 
 	snprintf(spelling, sizeof(spelling), "torch.%s", name);
-	nearest = op_nearest(spelling);
+	nearest = fusion_op_nearest(spelling);
 	return err_set(err, ERR_NAME,
 		       "deny[%zu]: there is no op '%s'%s%s; `breakeven ops` lists them", i, name,
 		       nearest ? ", but " : "", nearest ? nearest : "");
@@ -61,7 +39,7 @@ bool deny_read(struct workload *w, struct err *err)
 		if (!w->deny[i] || strlen(w->deny[i]) > 64)
 			return err_set(err, ERR_WORKLOAD,
 				       "deny[%zu] must be the name of an op, at most 64 bytes", i);
-		if (!is_op(w, w->deny[i]))
+		if (!fusion_op_known(w->registry, w->deny[i]))
 			return refuse_op(i, w->deny[i], err);
 	}
 	w->n_deny = (int)n;

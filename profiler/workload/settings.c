@@ -34,7 +34,7 @@ bool field_string(const json_t *json, const char *field, const char *otherwise, 
 /* A device has a backend of its own; that of the host is chosen by the engine. */
 static bool read_device(struct workload *w, struct err *err)
 {
-	const struct backend *backend;
+	int backend;
 	const char *device;
 
 	if (!field_string(w->json, "device", "cpu", 40, &device, err))
@@ -44,8 +44,8 @@ static bool read_device(struct workload *w, struct err *err)
 			       device);
 	if (strcmp(device, "cpu") == 0)
 		return true;
-	backend = w->backend ? registry_backend(w->registry, w->backend) : NULL;
-	if (backend && !backend->open)
+	backend = w->backend ? fusion_backend_find(w->registry, w->backend) : -1;
+	if (backend >= 0 && !fusion_backend(w->registry, backend).opens_device)
 		return err_set(err, ERR_WORKLOAD,
 			       "backend '%s' does not run on device cuda; leave backend out",
 			       w->backend);
@@ -136,7 +136,6 @@ static bool read_seconds(struct workload *w, struct err *err)
 /* {"cse": false}: the pass is left out. */
 static bool read_passes(struct workload *w, struct err *err)
 {
-	const struct pass_list *list = registry_passes(w->registry);
 	const json_t *passes = json_object_get(w->json, "passes");
 	const char *name;
 	json_t *on;
@@ -156,12 +155,12 @@ static bool read_passes(struct workload *w, struct err *err)
 			return err_set(err, ERR_WORKLOAD,
 				       "passes.%.64s must be true or false: whether the pass runs",
 				       name);
-		if (!pass_list_disable(list, name,
-				       json_is_true(on) ? &ignored : &w->passes_disabled, &why) &&
+		if (!fusion_pass_disable(w->registry, name,
+					 json_is_true(on) ? &ignored : &w->passes_disabled, &why) &&
 		    !(why.code == ERR_VALUE && json_is_true(on)))
 			return err_set(err, ERR_WORKLOAD, "passes: %s", why.message);
 	}
-	return pass_list_check(list, w->passes_disabled, err);
+	return fusion_passes_check(w->registry, w->passes_disabled, err);
 }
 
 static bool read_autocast(struct workload *w, struct err *err)
@@ -188,7 +187,7 @@ static bool read_backend(struct workload *w, struct err *err)
 
 	if (!field_string(w->json, "backend", NULL, 40, &w->backend, err))
 		return false;
-	if (w->backend && !registry_backend(w->registry, w->backend)) {
+	if (w->backend && fusion_backend_find(w->registry, w->backend) < 0) {
 		struct buf names;
 
 		buf_init(&names, 256);
