@@ -14,9 +14,9 @@ static json_t *properties_json(unsigned bits)
 {
 	json_t *list = json_array();
 
-	for (int i = 0; i < PROPERTY_COUNT; i++)
+	for (int i = 0; fusion_pass_property(i).name; i++)
 		if (bits >> i & 1)
-			json_array_append_new(list, json_string(pass_property(i)->name));
+			json_array_append_new(list, json_string(fusion_pass_property(i).name));
 	return list;
 }
 
@@ -33,44 +33,42 @@ static json_t *words_json(const char *words)
 	return list;
 }
 
-static json_t *pass_json(const struct pass_list *list, int i)
+static json_t *pass_json(const struct registry *registry, int i)
 {
-	const struct pass_info *p = &list->passes[i];
-	bool required = list->required >> i & 1;
+	struct fusion_pass p = fusion_pass(registry, i);
 	struct err why = { 0 };
 
-	if (required)
-		pass_list_check(list, (uint64_t)1 << i, &why);
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "name", p->name,
-			 "purpose", p->purpose, "needs", properties_json(p->needs), "makes",
-			 properties_json(p->makes), "breaks", properties_json(p->breaks), "after",
-			 words_json(p->after), "required", required, "why_required",
-			 text_json(required ? why.message : NULL), "plugin", text_json(p->plugin));
+	if (p.required)
+		fusion_passes_check(registry, (uint64_t)1 << i, &why);
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "name", p.name, "purpose",
+			 p.purpose, "needs", properties_json(p.needs), "makes",
+			 properties_json(p.makes), "breaks", properties_json(p.breaks), "after",
+			 words_json(p.after), "required", p.required, "why_required",
+			 text_json(p.required ? why.message : NULL), "plugin", text_json(p.plugin));
 }
 
 json_t *lists_passes(const struct registry *registry, struct err *err)
 {
-	const struct pass_list *list = registry_passes(registry);
 	json_t *passes = json_array(), *properties = json_array(), *all;
 
-	for (int i = 0; i < list->n; i++)
-		json_array_append_new(passes, pass_json(list, i));
-	for (int i = 0; i < PROPERTY_COUNT; i++)
+	for (int i = 0; i < fusion_pass_count(registry); i++)
+		json_array_append_new(passes, pass_json(registry, i));
+	for (int i = 0; fusion_pass_property(i).name; i++)
 		json_array_append_new(properties,
-				      json_pack("{s:s, s:s}", "name", pass_property(i)->name,
-						"text", pass_property(i)->text));
+				      json_pack("{s:s, s:s}", "name", fusion_pass_property(i).name,
+						"text", fusion_pass_property(i).text));
 	all = json_pack("{s:o, s:o}", "passes", passes, "properties", properties);
 	if (!all)
 		err_set(err, ERR_MEMORY, "out of memory for the list of passes");
 	return all;
 }
 
-static json_t *lacks_json(const struct backend *b, bool available)
+static json_t *lacks_json(const struct registry *registry, int backend, bool available)
 {
 	json_t *list = json_array();
 	const char *line;
 
-	for (int i = 0; available && b->lacks && (line = b->lacks(i)); i++)
+	for (int i = 0; available && (line = fusion_backend_lacks(registry, backend, i)); i++)
 		json_array_append_new(list, json_string(line));
 	return list;
 }
@@ -95,32 +93,30 @@ json_t *lists_torch(const char *python)
 json_t *lists_backends(const struct registry *registry, struct err *err)
 {
 	json_t *list = json_array(), *environment = profiler_environment(NULL), *all;
-	struct backend_env env = { 0 };
 	bool chosen = false;
 
 	for (int i = registry_backend_count(registry) - 1; i >= 0; i--) {
-		const char *plugin;
-		const struct backend *b = registry_backend_at(registry, i, &plugin);
-		bool compiles = strcmp(b->name, "cpu") == 0, best;
+		struct fusion_backend b = fusion_backend(registry, i);
+		bool compiles = strcmp(b.name, "cpu") == 0, best;
 		char why[192] = "";
-		bool available = backend_available(b, &env, why, sizeof(why));
+		bool available = fusion_backend_works(registry, i, why, sizeof(why));
 
 		/* As fusion_create() chooses for the host: cpu where it works, or interp. */
-		best = available && !plugin && !chosen && !b->on_device;
+		best = available && !b.plugin && !chosen && !b.on_device;
 		chosen |= best;
 		json_array_insert_new(
 		    list, 0,
-		    json_pack("{s:s, s:s, s:b, s:o, s:o, s:b, s:o, s:o, s:o}", "name", b->name,
-			      "purpose", b->purpose, "available", available, "why_not",
-			      text_json(available ? NULL : why), "lacks", lacks_json(b, available),
-			      "default", best, "vector_unit",
-			      plugin || b->on_device
+		    json_pack("{s:s, s:s, s:b, s:o, s:o, s:b, s:o, s:o, s:o}", "name", b.name,
+			      "purpose", b.purpose, "available", available, "why_not",
+			      text_json(available ? NULL : why), "lacks",
+			      lacks_json(registry, i, available), "default", best, "vector_unit",
+			      b.plugin || b.on_device
 				  ? json_null()
 				  : json_incref(json_object_get(environment, "vector_unit")),
 			      "compiler",
 			      compiles ? json_incref(json_object_get(environment, "compiler"))
 				       : json_null(),
-			      "plugin", text_json(plugin)));
+			      "plugin", text_json(b.plugin)));
 	}
 	json_decref(environment);
 	all = json_pack("{s:o}", "backends", list);

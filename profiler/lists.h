@@ -10,7 +10,7 @@
 #include <jansson.h>
 
 #include "fusion/base/err.h"
-#include "fusion/session/registry.h"
+#include "fusion/registry.h"
 
 /* {"ops": [{name, kind, spellings, operators, signature, dtypes, doc, gradient,
  * autocast: {cpu, cuda} (the class, "lower", "float32", "promote", "banned" or "none"),

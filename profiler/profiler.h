@@ -13,10 +13,10 @@
 #include <stdint.h>
 
 #include "fusion/base/err.h"
-#include "fusion/report/mode.h"
+#include "fusion/mode.h"
 #include "profiler/timeline/timeline.h"
 
-struct registry; /* fusion/session/registry.h */
+struct registry; /* fusion/registry.h */
 struct workload; /* parsed and bounded; immutable */
 
 /* Everything that can be seen without running: JSON types, bounds (elements,

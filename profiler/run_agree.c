@@ -55,14 +55,14 @@ static int64_t bytes_of(struct value v)
 {
 	int64_t bytes = 0;
 
-	if (v.kind == VALUE_TENSOR && v.tensor->memory)
-		return tensor_numel(v.tensor->memory) *
-		       (int64_t)dtype_bytes(v.tensor->memory->dtype);
+	if (fusion_tensor(v))
+		return tensor_numel(fusion_tensor(v)) *
+		       (int64_t)dtype_bytes(fusion_tensor(v)->dtype);
 	if (v.kind == VALUE_TUPLE || v.kind == VALUE_LIST)
-		for (int i = 0; i < v.list->len; i++)
-			bytes += bytes_of(v.list->at[i]);
-	for (int i = 0; v.kind == VALUE_DICT && i < v.dict->len; i++)
-		bytes += bytes_of(v.dict->values[i]);
+		for (int i = 0; i < value_length(v); i++)
+			bytes += bytes_of(value_item(v, i));
+	for (int i = 0; v.kind == VALUE_DICT && i < value_length(v); i++)
+		bytes += bytes_of(value_item(v, i));
 	return bytes;
 }
 

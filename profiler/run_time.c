@@ -98,7 +98,8 @@ static int64_t largest_kernel(const struct lane *lane)
 		struct fusion_graph_info info = fusion_graph(lane->session, i);
 
 		for (int k = 0; k < info.n_kernels; k++) {
-			int64_t bytes = info.kernels[k].read_bytes + info.kernels[k].written_bytes;
+			struct fusion_kernel at = fusion_kernel(&info, k);
+			int64_t bytes = at.read_bytes + at.written_bytes;
 
 			most_bytes = bytes > most_bytes ? bytes : most_bytes;
 		}

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/session/registry.h"
+#include "fusion/registry.h"
 #include "server/cli/cli.h"
 #include "server/text/text.h"
 

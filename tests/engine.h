@@ -18,6 +18,12 @@
 
 #include <cmocka.h>
 
+#include "fusion/base/buf.h"
+#include "fusion/base/err.h"
+#include "fusion/backends/backends.h"
+#include "fusion/graph/graph.h"
+#include "fusion/tensor/tensor.h"
+#include "fusion/vm/value.h"
 #include "fusion/fusion.h"
 #include "tests/shared_kernels.h"
 

@@ -1,9 +1,12 @@
 """tests/house.py BUILD [--list WHAT] -- does the house stand as it is drawn?  Read from the objects, not only from includes.
 
 Arrows between rooms (ARROWS below) by the symbols of the objects and by includes; headers of a
-room's inside that are included outside it; fusion.h alone; public symbols that one file alone
-uses, which could be static.  Needs nm (binutils).  Prints what breaks a rule, and nothing else.
---list WHAT: all of arrows, knots, single, inside or includes, for whoever tidies up.
+room's inside that are included outside it; public symbols that one file alone uses, which could
+be static.  The headers at the top of fusion/ are all that profiler and server see of the engine,
+beside the C utilities of fusion/base: "fusion.h" below is these headers.  Needs nm (binutils) and
+cc.  Prints what breaks a rule, and nothing else.
+--list WHAT: all of arrows, knots, single, inside, includes; public: headers at the top of fusion/ that
+include more than C and each other, or do not compile alone.
 """
 import argparse
 import collections
@@ -47,10 +50,7 @@ PUBLIC = {
     "fusion/capture/control": "cond",
     "fusion/compile": "watch",
     "fusion/eager": "autograd operators",
-    "fusion/graph": "custom domain dtype einsum loop narrow op ops_some scalar symreal view",
-    "fusion/lang": "caret rewrite",
-    "fusion/report": "mode observer",
-    "fusion/session": "registry",
+    "fusion/graph": "custom domain einsum loop op operations ops_some scalar symreal view",
     "fusion/tensor": "keep shadow view",
     "fusion/torch": "autocast bind convert decomposition natives numbers torch_control torch_host",
     "fusion/vm": "builtins call_path classes format frame generator namedtuple operators placement prelude value",
@@ -67,11 +67,15 @@ PUBLIC = {
     "profiler/torch": "host",
     "profiler/workload": "bulk random spec value_json",
 }
+# Headers at the top of fusion/ that declare what session implements: no room below includes them.
+# The others hold what the rooms below share with whoever calls the engine: dtypes, values, tensors.
+OF_SESSION = {"fusion/fusion.h", "fusion/inspect.h", "fusion/registry.h", "fusion/plugin.h"}
+C_HEADERS = {"stdbool.h", "stddef.h", "stdint.h"}
 SYMBOL = re.compile(r"^[0-9a-f]* ?([A-Za-z]) (\S+)$")
 
 
 def room_of(path):
-    """fusion/vm/x.c: vm; fusion/capture/trace/x.c: capture/trace; fusion/fusion.h: fusion.h; server/api/x.c: server."""
+    """fusion/vm/x.c: vm; fusion/capture/trace/x.c: capture/trace; fusion/x.h: fusion.h; server/api/x.c: server."""
     parts = path.split("/")
     if parts[0] != "fusion":
         return parts[0]
@@ -140,8 +144,8 @@ class House:
 
     def upward(self):
         allowed = reach()
-        # Whoever includes fusion.h uses what session defines for it, and what the rooms below do for its types.
-        faced = declared("fusion/fusion.h")
+        # What the public headers declare session defines, and the rooms below do for its types.
+        faced = set().union(*(declared(p) for p in faces()))
         wrong = []
         for (a, b), uses in sorted(self.arrows().items()):
             ra, rb = room_of(a + "/x.c"), room_of(b + "/x.c")
@@ -172,9 +176,28 @@ def declared(header):
     return set(re.findall(r"\b([a-z_][a-z0-9_]*)\s*\(", text)) | set(re.findall(r"extern[^;]*?\b([a-z_][a-z0-9_]*)(?:\[[^]]*\])?;", text))
 
 
+def faces():
+    """The headers at the top of fusion/, but what plugins see."""
+    return [p for p in sources() if os.path.dirname(p) == "fusion" and p.endswith(".h") and p != "fusion/plugin.h"]
+
+
+def wrong_faces():
+    """What they include beside C and each other; those that do not compile alone."""
+    wrong = []
+    for path in faces():
+        for c, own in re.findall(r'^ *# *include +(?:<([^>]+)>|"([^"]+)")', open(path).read(), re.M):
+            if c and c not in C_HEADERS or own and own not in faces() and own != "fusion/dtypes.def":
+                wrong.append(f"{path} includes {c or own}")
+        done = subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I.", "-fsyntax-only", "-x", "c", "-"],
+                              input=f'#include "{path}"\n', text=True, capture_output=True)
+        if done.returncode:
+            wrong.append(f"{path} does not compile alone: {done.stderr.strip().splitlines()[0]}")
+    return wrong
+
+
 def public_headers():
-    """Those of the folders' names, and those of PUBLIC."""
-    found = ["fusion/fusion.h", "fusion/plugin.h"]
+    """A folder's public header is named for it, others are in PUBLIC; those at the top of fusion/ are the engine's."""
+    found = faces() + ["fusion/plugin.h"]
     for path in sources():
         folder, name = os.path.split(path)
         if path.endswith(".h") and (name == os.path.basename(folder) + ".h" or PUBLIC.get(folder) == "*" or name[:-2] in PUBLIC.get(folder, "").split()):
@@ -235,7 +258,7 @@ def upward_includes():
         if not header.startswith(("fusion/", "profiler/", "server/", "db/")):
             continue
         a, b = room_of(path), room_of(header)
-        if b in allowed.get(a, ()) or b == a or (b == "fusion.h" and a == "session"):
+        if b in allowed.get(a, ()) or b == a or (b == "fusion.h" and path.startswith("fusion/") and (a == "session" or header not in OF_SESSION)):
             continue
         wrong.append(f"{path} includes {header}")
     return wrong
@@ -258,8 +281,11 @@ def main():
     sys.setrecursionlimit(10000)
     parse = argparse.ArgumentParser()
     parse.add_argument("build")
-    parse.add_argument("--list", choices=["arrows", "knots", "single", "includes", "inside"])
+    parse.add_argument("--list", choices=["arrows", "knots", "single", "includes", "inside", "public"])
     args = parse.parse_args()
+    if args.list == "public":
+        print("\n".join(wrong_faces()))
+        return
     house = House(args.build)
     if args.list == "arrows":
         for (a, b), uses in sorted(house.arrows().items()):

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "fusion/graph/narrow.h"
+#include "fusion/base/narrow.h"
 
 static const char *const units[] = { "sse", "avx2", "avx512" };
 

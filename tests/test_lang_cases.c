@@ -16,6 +16,7 @@
 #include <cmocka.h>
 #include <glob.h>
 
+#include "fusion/source.h"
 #include "fusion/base/vec.h"
 #include "fusion/lang/lang.h"
 

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include <glob.h>
 
+#include "fusion/source.h"
 #include "fusion/lang/lang.h"
 
 static struct lang_program *compiled(const char *source)

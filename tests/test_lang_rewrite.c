@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-#include "fusion/lang/rewrite.h"
+#include "fusion/base/buf.h"
+#include "fusion/source.h"
 
 #define HEAD "import torch\n\ndef model(x):\n"
 

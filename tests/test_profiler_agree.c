@@ -3,6 +3,7 @@
  * Modes are made wrong by programs that ask whether they are being compiled. */
 #include <math.h>
 
+#include "fusion/tensor/tensor.h"
 #include "profiler/agree/texts.h"
 #include "tests/report_help.h"
 

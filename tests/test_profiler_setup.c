@@ -1,4 +1,5 @@
 /* tests/test_profiler_setup.c -- what a run does beside measuring: numbers, sums, restoring. */
+#include "fusion/tensor/tensor.h"
 #include "profiler/measure/copy_curve.h"
 #include "profiler/measure/lane.h"
 #include "profiler/measure/wall.h"

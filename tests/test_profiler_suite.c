@@ -6,6 +6,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "fusion/base/buf.h"
+#include "fusion/base/err.h"
+#include "fusion/tensor/tensor.h"
 #include "fusion/base/sanitized.h"
 #include "fusion/fusion.h"
 #include "profiler/suite/suite.h"

@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "fusion/passes/passes.h"
+#include "fusion/vm/value.h"
 #include "profiler/workload/spec.h"
 #include "profiler/workload/value_json.h"
 #include "profiler/workload/workload.h"

@@ -16,6 +16,7 @@
 #include "fusion/base/buf.h"
 #include "fusion/base/err.h"
 #include "fusion/base/pool.h"
+#include "fusion/device.h"
 #include "fusion/lower/lower.h"
 
 struct blas;
@@ -50,26 +51,6 @@ struct compile_stats {
 	int64_t compile_ns; /* wall time of the whole step */
 	const char *source; /* generated C, owned by the executable; NULL: none */
 	const char *note;   /* what is wrong with the cache on disk, owned alike; NULL */
-};
-
-/* What a kernel takes of its device. */
-struct kernel_use {
-	int registers;    /* of a thread */
-	int shared_bytes; /* of a block, static and on request */
-	int local_bytes;  /* of a thread: what registers could not hold */
-	int block_threads;
-	double occupancy; /* threads that a multiprocessor holds of it over the most it can */
-};
-
-/* How what was asked of a device so far is ordered: by its streams, each in the order of
- * the calls, and by events that one stream waits for in another. */
-struct device_order {
-	int streams, events;
-	int64_t launches; /* of kernels of its own, one by one */
-	int64_t graphs;   /* launches of CUDA graphs */
-	int64_t calls;    /* of libraries, and of ops with functions of their own */
-	int64_t copies, sets;
-	int64_t waits; /* of the host, for all of it */
 };
 
 struct backend {

@@ -9,7 +9,7 @@
 
 #include "fusion/eager/eager.h"
 #include "fusion/capture/entry.h"
-#include "fusion/report/mode.h"
+#include "fusion/mode.h"
 #include "fusion/capture/frames.h"
 #include "fusion/capture/replay.h"
 #include "fusion/report/report.h"

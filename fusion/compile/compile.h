@@ -13,7 +13,7 @@
 #include "fusion/backends/backends.h"
 #include "fusion/base/arena.h"
 #include "fusion/passes/passes.h"
-#include "fusion/report/observer.h"
+#include "fusion/observer.h"
 #include "fusion/report/report.h"
 #include "fusion/tensor/tensor.h"
 

@@ -1,9 +1,9 @@
 /* fusion/graph/dtype.c -- the rows of dtypes.def as data. */
-#include "fusion/graph/dtype.h"
+#include "fusion/dtype.h"
 
 #include <string.h>
 
-#include "fusion/graph/narrow.h"
+#include "fusion/base/narrow.h"
 
 struct dtype_row {
 	const char *name;
@@ -14,7 +14,7 @@ struct dtype_row {
 static const struct dtype_row rows[DTYPE_COUNT] = {
 #define DTYPE(id, text, c_type, kind)                                                              \
 	[DTYPE_##id] = { .name = text, .bytes = sizeof(c_type), .category = CATEGORY_##kind },
-#include "fusion/graph/dtypes.def"
+#include "fusion/dtypes.def"
 #undef DTYPE
 };
 

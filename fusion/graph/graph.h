@@ -19,11 +19,11 @@
 #include "fusion/base/arena.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/err.h"
-#include "fusion/graph/dtype.h"
+#include "fusion/dtype.h"
 #include "fusion/graph/op.h"
 #include "fusion/graph/sym.h"
 
-enum { MAX_RANK = 8, MAX_ARGS = 8 };
+enum { MAX_ARGS = 8 };
 
 enum arg_kind {
 	ARG_NONE,  /* Python None, or an optional argument left out */

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #include "fusion/base/err.h"
-#include "fusion/graph/dtype.h"
+#include "fusion/dtype.h"
 
 /* How an op computes, which decides its shape rule and how it is lowered. */
 enum op_kind {

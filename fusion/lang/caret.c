@@ -1,11 +1,11 @@
-/* fusion/lang/caret.c -- a message with its line and a caret; see lang.h.
+/* fusion/lang/caret.c -- a message with its line and a caret; see fusion/source.h.
  *
  * The source may be anything, so nothing of it is passed to a terminal but
  * printable text; of a long line only the part around the column is shown.
  */
 #include <string.h>
 
-#include "fusion/lang/caret.h"
+#include "fusion/source.h"
 #include "fusion/lang/lang.h"
 #include "fusion/lang/utf8.h"
 

@@ -185,16 +185,4 @@ void lang_destroy(struct lang_program *p); /* NULL is fine */
 /* One instruction a line, for tests. */
 void lang_print(struct buf *out, const struct code *code);
 
-/* The message with its source line and a caret below the column:
- *
- *	model.py:4:9: the op torch.sinn is unknown; did you mean torch.sin?
- *	    4 |     x = torch.sinn(x)
- *	      |         ^
- *
- * `source` is NUL terminated, and may be anything: control characters and
- * bytes that are not UTF-8 show as ?, a long line is cut around the column.
- * Without a line or column in *err, or past the end, only the message.
- */
-void lang_caret(struct buf *out, const char *file, const char *source, const struct err *err);
-
 #endif

@@ -2,7 +2,7 @@
  *
  * Everything but that statement stays as it was written, comments included.
  */
-#include "fusion/lang/rewrite.h"
+#include "fusion/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>

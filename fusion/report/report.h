@@ -18,7 +18,7 @@
 #include "fusion/base/arena.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/vec.h"
-#include "fusion/report/observer.h" /* struct fusion_line, fusion_symbol */
+#include "fusion/observer.h" /* struct fusion_line, fusion_symbol */
 
 enum break_kind {
 #define KIND(id, name) BREAK_KIND_##id,

@@ -10,7 +10,7 @@
 
 #include "fusion/lazy/lazy.h"
 #include "fusion/session/fusion_private.h"
-#include "fusion/session/registry.h"
+#include "fusion/session/plugin_private.h"
 #include "fusion/tensor/shadow.h"
 #include "fusion/vm/prelude.h"
 
@@ -51,83 +51,6 @@ bool fusion_policy_from_name(const char *name, enum fusion_policy *out)
 			*out = (enum fusion_policy)i;
 			return true;
 		}
-	return false;
-}
-
-static struct fusion_recording recording_of(const struct exec *x, const struct recorded *r)
-{
-	struct record_totals sum = { 0 };
-
-	if (!x || !r->tried)
-		return (struct fusion_recording){ 0 };
-	exec_record_totals(x, &sum);
-	return (struct fusion_recording){ .tried = true,
-					  .made = r->made,
-					  .refused = r->refused,
-					  .why_not = r->refused ? r->why : NULL,
-					  .direct = sum.direct,
-					  .why_direct = sum.why_direct,
-					  .record_ns = r->record_ns,
-					  .replays = sum.replays,
-					  .pointed = sum.pointed,
-					  .held_bytes = sum.temp_bytes + sum.kept_bytes };
-}
-
-/* for fusion_graph(). */
-static struct fusion_recording recording_of_graph(const struct fusion_session *s, int index)
-{
-	const struct session_report *report = &s->session.report;
-	const struct entry *e = s->session.graphs.at[index];
-	struct fusion_recording r = recording_of(e->exec, &e->recorded);
-
-	r.left_out = e->replay.left_out;
-	r.why_guards = replay_why_not(e);
-	for (size_t i = 0; i < report->entries.len; i++)
-		if (report->entries.at[i].graph == index)
-			r.because = report->entries.at[i].reason;
-	return r;
-}
-
-static struct fusion_recording recording_of_backward(const struct fusion_session *s, int index)
-{
-	const struct entry_grad *grad = s->session.graphs.at[index]->grad;
-
-	return grad ? recording_of(grad->exec, &grad->recorded) : (struct fusion_recording){ 0 };
-}
-
-bool fusion_watch_passes(const struct fusion_session *s, int index, struct watched *out,
-			 struct err *err)
-{
-	const struct entry *e;
-
-	if (s->session.lazy) {
-		const struct lazy_program *p = s->session.lazy->programs.at[index];
-
-		return watch_exec(out, p->exec, p->captured, "", err);
-	}
-	e = s->session.graphs.at[index];
-	if (!e->exec)
-		return true;
-	if (!e->grad)
-		return watch_exec(out, e->exec, e->captured, "", err);
-	return watch_exec(out, e->exec, e->grad->forward, "forward", err) &&
-	       (!e->grad->exec ||
-		watch_exec(out, e->grad->exec, e->grad->backward, "backward", err));
-}
-
-bool fusion_op_has_gradient(enum op op)
-{
-	const struct op_info *info = op_info(op);
-	char name[128];
-
-	snprintf(name, sizeof(name), "%s_all", info->id);
-	if (prelude_defines("_grads", name))
-		return true;
-	for (int i = 0; i < info->n_params; i++) {
-		snprintf(name, sizeof(name), "%s_%s", info->id, info->params[i].name);
-		if (prelude_defines("_grads", name))
-			return true;
-	}
 	return false;
 }
 
@@ -212,14 +135,19 @@ void fusion_program_destroy(struct fusion_program *p)
 	free(p);
 }
 
-const struct code *fusion_entry_code(const struct fusion_program *p)
+bool fusion_entry_function(const struct fusion_program *p, struct fusion_function *out)
 {
 	const struct code *module = p->lang->module, *found = NULL;
 
 	for (int i = 0; i < module->n_nested; i++)
 		if (strcmp(module->nested[i]->name, p->entry) == 0)
 			found = module->nested[i];
-	return found;
+	if (found)
+		*out = (struct fusion_function){ .name = found->name,
+						 .n_positional = found->n_positional,
+						 .parameters = found->locals,
+						 .open = found->has_varargs || found->has_kwargs };
+	return found != NULL;
 }
 
 struct fusion_session *fusion_session(struct fusion *f, const struct fusion_program *p,
@@ -256,11 +184,6 @@ void fusion_session_destroy(struct fusion_session *s)
 		return;
 	session_finish(&s->session);
 	free(s);
-}
-
-struct value fusion_value(struct tensor *t)
-{
-	return tensor_wrap(tensor_ref(t));
 }
 
 /* What is handed out or asked for here may change what programs hold. */
@@ -400,244 +323,4 @@ void fusion_observe(struct fusion_session *s, const struct fusion_observer *obse
 struct buf *fusion_stdout(struct fusion_session *s)
 {
 	return &s->session.out;
-}
-
-struct fusion_counts fusion_counts(const struct fusion_session *s)
-{
-	const struct session_counts *c = &s->session.report.counts;
-
-	return (struct fusion_counts){ .graphs = c->graphs,
-				       .kernels_built = c->kernels_built,
-				       .launches = c->launches,
-				       .guard_checks = c->guard_checks,
-				       .eager_fallbacks = c->eager_fallbacks,
-				       .lowered = c->lowered,
-				       .executions = c->executions,
-				       .cache_hits = c->cache_hits };
-}
-
-/* A compiled trace of mode lazy: it has no guards, its key is compared. */
-static struct fusion_graph_info lazy_graph(const struct fusion_session *s, int index)
-{
-	const struct lazy_program *p = s->session.lazy->programs.at[index];
-
-	return (struct fusion_graph_info){
-		.frame = s->session.report.frame,
-		.compile_id = index,
-		.captured = p->captured,
-		.optimised = p->exec->graph,
-		.n_placeholders = p->captured->n_inputs,
-		.n_kernels = p->exec->lowered->n_kernels,
-		.kernels = p->exec->lowered->kernels,
-		.source = p->exec->stats.source,
-		.compile_ns = p->trace_ns + p->compile_ns,
-		.capture_ns = p->trace_ns,
-		.passes_ns = p->exec->passes_ns,
-		.backend_ns = p->exec->backend_ns,
-		.cached = p->exec->stats.cached,
-		.uses = p->uses,
-		.n_pieces = exec_lowered_count(p->exec),
-	};
-}
-
-void fusion_lazy_log(const struct fusion_session *s, struct buf *out)
-{
-	if (s->session.lazy)
-		lazy_print(s->session.lazy, out);
-}
-
-int fusion_barrier_count(const struct fusion_session *s)
-{
-	return s->session.lazy ? (int)s->session.lazy->events.len : 0;
-}
-
-struct fusion_barrier fusion_barrier(const struct fusion_session *s, int index)
-{
-	const struct lazy_event *e = &s->session.lazy->events.at[index];
-
-	return (struct fusion_barrier){ .cause = lazy_cause(e->reason),
-					.call = e->call,
-					.function = e->function,
-					.line = e->line,
-					.hash = e->hex,
-					.compiled = e->compiled,
-					.graph = e->graph,
-					.n_inputs = e->n_inputs,
-					.n_outputs = e->n_outputs };
-}
-
-int64_t fusion_barriers_left_out(const struct fusion_session *s)
-{
-	return s->session.lazy ? s->session.lazy->events_left_out : 0;
-}
-
-void fusion_barrier_message(const struct fusion_session *s, int index, struct buf *out)
-{
-	struct lazy_reason why = s->session.lazy->events.at[index].reason;
-
-	if (why.id != BREAK_STEP_END)
-		break_message(out, why.id, why.subject);
-}
-
-int fusion_graph_count(const struct fusion_session *s)
-{
-	if (s->session.lazy)
-		return (int)s->session.lazy->programs.len;
-	return (int)s->session.graphs.len;
-}
-
-/* The frame that a graph was captured in; graphs and entries come in one order. */
-static const struct session_frame *frame_of_graph(const struct fusion_session *s, int index)
-{
-	const struct session_report *r = &s->session.report;
-
-	for (size_t i = 0; i < r->entries.len; i++)
-		if (r->entries.at[i].graph == index)
-			return &r->frames.at[r->entries.at[i].frame];
-	return NULL;
-}
-
-struct fusion_graph_info fusion_graph(const struct fusion_session *s, int index)
-{
-	const struct entry *e;
-	const struct session_frame *frame;
-	const struct exec *x;
-
-	if (s->session.lazy)
-		return lazy_graph(s, index);
-	e = s->session.graphs.at[index];
-	frame = frame_of_graph(s, index);
-	x = e->exec;
-	return (struct fusion_graph_info){
-		.frame = frame ? frame->name : s->session.report.frame,
-		.frame_id = frame ? frame->frame_id : 0,
-		.compile_id = e->compile_id,
-		.captured = e->captured,
-		.optimised = x ? x->graph : e->captured,
-		.n_placeholders = e->n_placeholders,
-		.n_kernels = x ? x->lowered->n_kernels : 0,
-		.kernels = x ? x->lowered->kernels : NULL,
-		.source = x ? x->stats.source : NULL,
-		.compile_ns = e->compile_ns,
-		.capture_ns = e->capture_ns,
-		.passes_ns = x ? x->passes_ns : 0,
-		.backend_ns = x ? x->backend_ns : 0,
-		.cached = x && x->stats.cached,
-		.cache_note = x ? x->stats.note : NULL,
-		.guards = e->guards.texts,
-		.n_guards = e->guards.n,
-		.uses = e->uses,
-		.n_pieces = exec_lowered_count(x),
-		.recording = recording_of_graph(s, index),
-		.backward = recording_of_backward(s, index),
-	};
-}
-
-bool fusion_kernel_use(const struct fusion_session *s, int graph, int kernel,
-		       struct kernel_use *out)
-{
-	const struct entry *e = s->session.lazy ? NULL : s->session.graphs.at[graph];
-	const struct exec *x = e ? e->exec : NULL;
-
-	return x && !x->parts && x->executable && x->bound && x->backend->use && kernel >= 0 &&
-	       kernel < x->lowered->n_kernels && x->backend->use(x->executable, kernel, out);
-}
-
-int fusion_recompile_count(const struct fusion_session *s)
-{
-	return (int)s->session.recompiles.len;
-}
-
-struct fusion_recompile fusion_recompile(const struct fusion_session *s, int index)
-{
-	const struct session_recompile *r = &s->session.recompiles.at[index];
-
-	return (struct fusion_recompile){ .call = r->call,
-					  .frame = r->frame < 0
-						       ? s->session.report.frame
-						       : s->session.report.frames.at[r->frame].name,
-					  .reason = r->reason };
-}
-
-int fusion_break_count(const struct fusion_session *s)
-{
-	return (int)s->session.report.breaks.len;
-}
-
-struct fusion_break fusion_break(const struct fusion_session *s, int index)
-{
-	const struct session_break *b = &s->session.report.breaks.at[index];
-	const struct break_row *row = break_row(b->id), *because = break_row(b->because);
-
-	return (struct fusion_break){
-		.stage = break_stage_name(b->stage),
-		.kind = break_kind_name(row->kind),
-		.outcome = break_outcome_name(b->outcome),
-		.gb = row->gb,
-		.subject = b->subject,
-		.hint = b->hint ? b->hint : row->hint,
-		.because = b->because ? because->message : NULL,
-		.because_hint = because->hint,
-		.because_gb = because->gb,
-		.call = b->call,
-		.graph = b->graph,
-		.stack = b->stack,
-		.n_stack = b->n_stack,
-		.column = b->column,
-		.end_column = b->end_column,
-		.cause = b->cause.at,
-		.cause_column = b->cause.column,
-		.cause_end_column = b->cause.end_column,
-		.count = b->count,
-		.cost_ns = b->cost_ns,
-	};
-}
-
-void fusion_break_message(const struct fusion_session *s, int index, struct buf *out)
-{
-	const struct session_break *b = &s->session.report.breaks.at[index];
-
-	if (b->message)
-		buf_puts(out, b->message);
-	else
-		break_message(out, b->id, b->subject);
-}
-
-int fusion_frame_count(const struct fusion_session *s)
-{
-	return (int)s->session.report.frames.len;
-}
-
-struct fusion_frame_info fusion_frame(const struct fusion_session *s, int index)
-{
-	const struct session_frame *f = &s->session.report.frames.at[index];
-
-	return (struct fusion_frame_info){ .name = f->name,
-					   .frame_id = f->frame_id,
-					   .line = f->line,
-					   .skipped = f->skipped,
-					   .run_only = f->run_only };
-}
-
-int fusion_entry_count(const struct fusion_session *s)
-{
-	return (int)s->session.report.entries.len;
-}
-
-struct fusion_entry_info fusion_entry(const struct fusion_session *s, int index)
-{
-	const struct session_entry *e = &s->session.report.entries.at[index];
-
-	return (struct fusion_entry_info){ .frame = e->frame,
-					   .compile_id = e->compile_id,
-					   .graph = e->graph,
-					   .call = e->call,
-					   .compile_ns = e->compile_ns,
-					   .uses = e->uses ? *e->uses : 0,
-					   .refuted = e->refuted ? *e->refuted : 0,
-					   .reason = e->reason,
-					   .guards = e->guards,
-					   .n_guards = e->n_guards,
-					   .symbols = e->symbols,
-					   .n_symbols = e->n_symbols };
 }

@@ -10,7 +10,7 @@
 
 #include "fusion/vm/prelude.h"
 #include "fusion/session/fusion_private.h"
-#include "fusion/session/registry.h"
+#include "fusion/session/plugin_private.h"
 
 enum { COMPILE_TIMEOUT_MS = 60000, MAX_THREADS = 256 };
 
@@ -178,6 +178,25 @@ const char *fusion_device_name(const struct fusion *f)
 	const struct device_memory *device = allocator_device(f->env.allocator);
 
 	return device ? device->name : NULL;
+}
+
+size_t fusion_device_cache_bytes(const struct fusion *f)
+{
+	const struct device_memory *device = allocator_device(f->env.allocator);
+
+	return device ? device->cache_bytes : 0;
+}
+
+size_t fusion_device_own_bytes(const struct fusion *f)
+{
+	const struct device_memory *device = allocator_device(f->env.allocator);
+
+	return device ? device->own_bytes : 0;
+}
+
+const char *fusion_vector_unit(void)
+{
+	return backend_vector_unit();
 }
 
 bool fusion_device_order(const struct fusion *f, struct device_order *out)

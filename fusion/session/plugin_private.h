@@ -2,8 +2,11 @@
 #ifndef FUSION_PLUGIN_PRIVATE_H
 #define FUSION_PLUGIN_PRIVATE_H
 
+#include "fusion/backends/backends.h"
+#include "fusion/graph/custom.h"
+#include "fusion/passes/passes.h"
 #include "fusion/plugin.h"
-#include "fusion/session/registry.h"
+#include "fusion/registry.h"
 
 enum { MAX_PLUGIN_BACKENDS = 8, PLUGIN_NAME_BYTES = 64 };
 
@@ -28,6 +31,13 @@ struct registry {
 	struct plugin plugins[REGISTRY_MAX_PLUGINS];
 	int n_plugins;
 };
+
+/* What the engine reads of it; NULL is what is built in. */
+const struct pass_list *registry_passes(const struct registry *r);
+const struct custom_ops *registry_ops(const struct registry *r); /* plugins'; NULL: none */
+/* *plugin is whose it is, NULL: ours; may be NULL. */
+const struct backend *registry_backend_at(const struct registry *r, int index, const char **plugin);
+const struct backend *registry_backend(const struct registry *r, const char *name); /* NULL */
 
 /* What load() of a plugin is handed. */
 struct be_registry {

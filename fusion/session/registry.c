@@ -1,6 +1,4 @@
 /* fusion/session/registry.c -- loads plugins, and keeps what they and we have. */
-#include "fusion/session/registry.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -176,4 +174,79 @@ void registry_backend_names(const struct registry *r, struct buf *out)
 {
 	for (int i = 0; i < registry_backend_count(r); i++)
 		buf_printf(out, "%s%s", i ? ", " : "", registry_backend_at(r, i, NULL)->name);
+}
+
+struct fusion_backend fusion_backend(const struct registry *r, int index)
+{
+	const char *plugin;
+	const struct backend *b = registry_backend_at(r, index, &plugin);
+
+	return (struct fusion_backend){
+		.name = b->name,
+		.purpose = b->purpose,
+		.plugin = plugin,
+		.on_device = b->on_device,
+		.opens_device = b->open != NULL,
+	};
+}
+
+int fusion_backend_find(const struct registry *r, const char *name)
+{
+	for (int i = 0; i < registry_backend_count(r); i++)
+		if (strcmp(registry_backend_at(r, i, NULL)->name, name) == 0)
+			return i;
+	return -1;
+}
+
+bool fusion_backend_works(const struct registry *r, int index, char *why, size_t why_bytes)
+{
+	struct backend_env env = { 0 };
+
+	return backend_available(registry_backend_at(r, index, NULL), &env, why, why_bytes);
+}
+
+const char *fusion_backend_lacks(const struct registry *r, int index, int i)
+{
+	const struct backend *b = registry_backend_at(r, index, NULL);
+
+	return b->lacks ? b->lacks(i) : NULL;
+}
+
+int fusion_pass_count(const struct registry *r)
+{
+	return registry_passes(r)->n;
+}
+
+struct fusion_pass fusion_pass(const struct registry *r, int index)
+{
+	const struct pass_list *list = registry_passes(r);
+	const struct pass_info *p = &list->passes[index];
+
+	return (struct fusion_pass){ .name = p->name,
+				     .purpose = p->purpose,
+				     .needs = p->needs,
+				     .makes = p->makes,
+				     .breaks = p->breaks,
+				     .after = p->after,
+				     .plugin = p->plugin,
+				     .required = list->required >> index & 1 };
+}
+
+struct fusion_pass_property fusion_pass_property(int index)
+{
+	if (index >= PROPERTY_COUNT)
+		return (struct fusion_pass_property){ 0 };
+	return (struct fusion_pass_property){ .name = pass_property(index)->name,
+					      .text = pass_property(index)->text };
+}
+
+bool fusion_pass_disable(const struct registry *r, const char *name, uint64_t *disabled,
+			 struct err *err)
+{
+	return pass_list_disable(registry_passes(r), name, disabled, err);
+}
+
+bool fusion_passes_check(const struct registry *r, uint64_t disabled, struct err *err)
+{
+	return pass_list_check(registry_passes(r), disabled, err);
 }

@@ -1,4 +1,5 @@
-/* fusion/tensor/tensor.h -- tensors in memory, and where the memory is from.
+/* fusion/tensor/tensor.h -- tensors in memory, and where the memory is from: see
+ * fusion/tensor.h first.
  *
  * Storage comes from a struct allocator that keeps freed blocks for reuse (a
  * malloc per op would be a large share of a small op) and counts bytes in use
@@ -16,27 +17,12 @@
 
 #include "fusion/backends/memory/memory.h"
 #include "fusion/base/err.h"
-#include "fusion/graph/dtype.h"
 #include "fusion/graph/graph.h"
-#include "fusion/report/observer.h"
+#include "fusion/observer.h"
+#include "fusion/tensor.h"
 #include "fusion/vm/value.h"
 
-struct allocator; /* private */
 struct fence;
-
-/* `limit_bytes`: largest total in use; MEMORY error beyond it.  `device`: where
- * the memory is, borrowed; NULL: here. */
-struct allocator *allocator_create(size_t limit_bytes, const struct device_memory *device);
-/* One whose memory is where that of `of` is, and counts apart: what its tensors take is none of
- * the other's.  To be destroyed before the other. */
-struct allocator *allocator_create_beside(const struct allocator *of, size_t limit_bytes);
-const struct device_memory *allocator_device(const struct allocator *a);
-void allocator_destroy(struct allocator *a); /* frees cached blocks; all tensors must be gone */
-size_t allocator_used_bytes(const struct allocator *a);
-/* The most that was in use at once, what a device's backend has for its kernels
- * included; from now on: what is in use. */
-size_t allocator_peak_bytes(struct allocator *a);
-void allocator_reset_peak(struct allocator *a);
 
 /* From now on the observer's took() and gave() are told; NULL: nobody.  Borrowed. */
 void allocator_observe(struct allocator *a, const struct fusion_observer *observer);
@@ -81,26 +67,7 @@ struct storage {
 	bool on_gpu; /* as the program sees it, of what was made where enum gpu_use is NAMED */
 };
 
-struct tensor {
-	struct storage *storage;
-	int refs;
-	enum dtype dtype;
-	int rank;
-	int64_t size[MAX_RANK];
-	int64_t stride[MAX_RANK]; /* in elements */
-	int64_t offset;           /* in elements */
-	bool kept;                /* keep.h: it is of its storage's list */
-	struct tensor *next_kept;
-};
-
-/* Row-major, not zeroed; refs 1.  BOUND where the element count overflows or
- * exceeds TENSOR_MAX_ELEMENTS, with the shape in the message. */
-enum { TENSOR_MAX_LOG2 = 31 };
-struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, const int64_t *size,
-			     struct err *err);
-struct tensor *tensor_ref(struct tensor *t);
-void tensor_unref(struct tensor *t);  /* NULL is fine */
-void tensor_unkeep(struct tensor *t); /* for it and keep.c */
+void tensor_unkeep(struct tensor *t); /* for tensor_unref() and keep.c */
 
 void storage_unref(struct storage *s); /* NULL is fine */
 
@@ -134,8 +101,6 @@ static inline void storage_renew(struct storage *s)
 struct storage *storage_fetch(struct storage *s);
 void storage_send(struct storage *s);
 
-int64_t tensor_numel(const struct tensor *t);
-bool tensor_contiguous(const struct tensor *t);
 /* The first element for the host, to be read, or read and written. */
 static inline const void *tensor_read(const struct tensor *t)
 {
@@ -194,18 +159,6 @@ static inline void *tensor_kernel_writes(const struct tensor *t)
 		t->storage->stale = STALE_IMAGE;
 	return first;
 }
-
-/* Whether it is known without a copy to the host that two large tensors on one device hold the
- * same bytes, row by row.  False: they may. */
-bool tensor_same_on_device(const struct tensor *a, const struct tensor *b);
-
-/* One element as a number; `index` in row-major order. */
-double tensor_get_double(const struct tensor *t, int64_t index);
-int64_t tensor_get_int(const struct tensor *t, int64_t index);
-
-/* Copies values, whatever the strides; shapes and dtypes must be equal.  `to` has no
- * shadows (shadow.h) then. */
-void tensor_copy(struct tensor *to, const struct tensor *from);
 
 /* A tensor value that holds `t` (takes over the reference); VALUE_UNSET when
  * out of memory, with t released. */

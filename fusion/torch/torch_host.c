@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "fusion/graph/custom.h"
-#include "fusion/graph/dtype.h"
+#include "fusion/dtype.h"
 #include "fusion/torch/bind.h"
 #include "fusion/torch/torch_control.h"
 #include "fusion/torch/natives.h"

@@ -550,3 +550,32 @@ const char *value_type_name(struct value v)
 			   : iterators[v.iter->iter_kind];
 	return names[v.kind];
 }
+
+/* ---- what callers of the engine look into values by */
+
+static bool is_sequence(struct value v)
+{
+	return v.kind == VALUE_TUPLE || v.kind == VALUE_LIST;
+}
+
+int value_length(struct value v)
+{
+	return is_sequence(v) ? v.list->len : v.kind == VALUE_DICT ? v.dict->len : 0;
+}
+
+struct value value_item(struct value v, int index)
+{
+	return is_sequence(v) ? v.list->at[index] : v.dict->values[index];
+}
+
+struct value value_key(struct value dict, int index)
+{
+	return dict.dict->keys[index];
+}
+
+const char *value_text(struct value v, size_t *len)
+{
+	if (len)
+		*len = v.str->len;
+	return v.str->text;
+}

@@ -1,10 +1,4 @@
-/* fusion/vm/value.h -- the values of a running program.
- *
- * Numbers, None and bools are held in the struct; everything else is a
- * reference-counted object.  A value is passed by copy; value_ref() and
- * value_unref() keep the count.  Functions that return a value through `out`
- * give the caller a reference; arguments are borrowed.  Values and their VM
- * belong to one thread; they may outlive the VM.
+/* fusion/vm/value.h -- the objects that values refer to: see fusion/value.h first.
  *
  * A tensor object is what a variable names.  Its payload belongs to the host
  * that made it (vm.h): memory when running, a node when capturing.  In-place
@@ -19,90 +13,8 @@
 
 #include "fusion/base/buf.h"
 #include "fusion/base/err.h"
-#include "fusion/graph/dtype.h"
 #include "fusion/lang/lang.h"
-
-struct sym;
-struct symreal;
-struct size_condition;
-
-enum value_kind {
-	VALUE_UNSET, /* a local before its first assignment; never on the stack */
-	VALUE_NONE,
-	VALUE_BOOL,
-	VALUE_INT,
-	VALUE_FLOAT,
-	VALUE_ELLIPSIS,
-	VALUE_DTYPE,         /* torch.float32 */
-	VALUE_SYMINT,        /* a size whose value is not fixed; capture alone makes them */
-	VALUE_SYMBOOL,       /* a comparison of such numbers; .condition is the host's */
-	VALUE_SYMREAL,       /* a float computed of such numbers */
-	VALUE_SYMFLOAT,      /* a Python float that capture did not fix; .i is the host's node */
-	VALUE_DEFERRED_INT,  /* an int that a graph computes; .i is the host's node */
-	VALUE_DEFERRED_BOOL, /* the same of a bool */
-	VALUE_DEFERRED_TEXT, /* a str that shows such numbers, or tensors; .i is the host's */
-	VALUE_LAZY,          /* not read yet; .i is the host's, which forces it (vm.h) */
-	/* reference counted from here on: .object */
-	VALUE_STR,
-	VALUE_TUPLE,
-	VALUE_LIST,
-	VALUE_DICT,
-	VALUE_SLICE,
-	VALUE_RANGE,
-	VALUE_ITER,
-	VALUE_FUNCTION, /* of the program */
-	VALUE_NATIVE,   /* a function that we define, perhaps bound to a self */
-	VALUE_MODULE,   /* torch, torch.nn.functional, math */
-	VALUE_CELL,
-	VALUE_TENSOR,
-	VALUE_GENERATOR,
-	VALUE_SET, /* .dict: the items are its keys, the values None */
-	VALUE_CLASS,
-	VALUE_INSTANCE,   /* of a class, exceptions too */
-	VALUE_METHOD,     /* a function of a class, bound to an instance */
-	VALUE_DESCRIPTOR, /* property(), staticmethod(), classmethod(), super() */
-};
-
-struct heap; /* private: counts the bytes of the VM's objects, frees cycles */
-
-struct object {
-	int refs;
-	enum value_kind kind;
-	int mark;                   /* the collector's */
-	unsigned birth;             /* how many objects the heap had taken in before it */
-	struct heap *heap;          /* that counts it; NULL: made by a host */
-	struct object *prev, *next; /* in the heap's list */
-};
-
-struct value {
-	enum value_kind kind;
-	union {
-		bool b;
-		int64_t i;
-		double f;
-		enum dtype dtype;
-		const struct sym *sym;
-		const struct size_condition *condition;
-		const struct symreal *real;
-		struct object *object;
-		struct str *str;
-		struct list *list; /* tuples and lists */
-		struct dict *dict;
-		struct slice *slice;
-		struct range *range;
-		struct iter *iter;
-		struct function *function;
-		struct native *native;
-		struct module *module;
-		struct cell *cell;
-		struct vtensor *tensor;
-		struct generator *generator;
-		struct class *class;
-		struct instance *instance;
-		struct method *method;
-		struct descriptor *descriptor;
-	};
-};
+#include "fusion/value.h"
 
 /* In bytes that are on the way to a DEFERRED_TEXT: a gap, which the host knows by the
  * hexadecimal digits that follow.  No UTF-8 text has this byte. */
@@ -294,53 +206,15 @@ struct descriptor {
 	struct value del; /* UNSET: none */
 };
 
-static inline struct value value_none(void)
-{
-	return (struct value){ .kind = VALUE_NONE };
-}
-static inline struct value value_bool(bool b)
-{
-	return (struct value){ .kind = VALUE_BOOL, .b = b };
-}
-static inline struct value value_int(int64_t i)
-{
-	return (struct value){ .kind = VALUE_INT, .i = i };
-}
-static inline struct value value_float(double f)
-{
-	return (struct value){ .kind = VALUE_FLOAT, .f = f };
-}
 static inline struct value value_of(void *object) /* any counted object, not referenced anew */
 {
 	struct object *o = (struct object *)object;
 
 	return (struct value){ .kind = o->kind, .object = o };
 }
-static inline bool value_counted(struct value v)
-{
-	return v.kind >= VALUE_STR;
-}
-
-void value_free(struct value v); /* the last reference went: frees the object */
-static inline struct value value_ref(struct value v)
-{
-	if (value_counted(v))
-		v.object->refs++;
-	return v;
-}
-static inline void value_unref(struct value v)
-{
-	if (value_counted(v) && --v.object->refs == 0)
-		value_free(v);
-}
-
 /* New objects, refs 1; kind VALUE_UNSET when out of memory.  A `text` of NULL
  * and value_sequence() leave the filling to the caller, who has it alone. */
-struct value value_str(const char *text, size_t len);
 struct value value_sequence(enum value_kind kind, int room); /* tuple or list, len 0 */
-struct value value_tuple(const struct value *items, int n);  /* takes new references */
-struct value value_list(const struct value *items, int n);   /* takes new references */
-struct value value_dict(void);
 struct value value_range(int64_t start, int64_t stop, int64_t step);
 int64_t range_length(const struct range *r);
 struct value value_slice(struct value start, struct value stop, struct value step);
@@ -359,12 +233,8 @@ struct value value_instance(struct class *class); /* without attributes */
 struct value value_method(struct value function, struct value self);
 struct value value_descriptor(enum descriptor_kind kind, struct value get, struct value set);
 
-/* Each takes a new reference; false when out of memory, with nothing changed. */
+/* Takes a new reference; false when out of memory, with nothing changed. */
 bool value_list_push(struct list *list, struct value v);
-bool value_dict_set(struct dict *dict, struct value key, struct value v);
-
-/* The entry of a key, borrowed; false where there is none. */
-bool value_dict_get(const struct dict *dict, struct value key, struct value *out);
 
 /* Where the entry of a key lies; NULL where there is none. */
 struct value *value_dict_place(struct dict *dict, struct value key);
@@ -377,21 +247,13 @@ bool value_dict_remove(struct dict *dict, struct value key);
  * not frozen, slices and tuples that hold one of them. */
 bool value_hashable(struct value v);
 
-/* Equality of values without tensors, as ==: 1 == 1.0 == True.  Tensors,
- * functions and modules are equal to themselves alone. */
-bool value_equal(struct value a, struct value b);
-
 /* What a dict finds a hashable value by. */
 uint64_t value_hash_of(struct value v);
 
 /* "int", "tuple", "Tensor": for messages. */
 const char *value_type_name(struct value v);
 
-/* As Python's repr (str() where `plain`); floats print as Python prints them.
- * A tensor prints as "tensor(...)" and a SYMINT as "<size>"; `tensor`, where
- * given, prints them instead.
- * Values nested deeper than 100, and those inside themselves, print as "...". */
-void value_print(struct buf *out, struct value v, bool plain);
+/* value_print(), but what `tensor` prints in place of tensors and SYMINTs. */
 typedef void value_print_fn(void *context, struct buf *out, struct value tensor);
 void value_print_with(struct buf *out, struct value v, bool plain, value_print_fn *tensor,
 		      void *context);

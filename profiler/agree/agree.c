@@ -133,16 +133,16 @@ static bool add_references(const struct walk *w, struct value reference, struct 
 	const struct reference *r = w->pair->reference;
 	struct err ignored = { 0 };
 
-	if (reference.kind != VALUE_TENSOR || !reference.tensor->memory)
+	if (reference.kind != VALUE_TENSOR || !fusion_tensor(reference))
 		return false;
 	/* It went the way of theirs: else it is the reference of something else. */
-	if (judge_tensors(&(struct judge_pair){ .ours = reference.tensor->memory,
+	if (judge_tensors(&(struct judge_pair){ .ours = fusion_tensor(reference),
 						.theirs = pair->theirs,
 						.threads = pair->threads })
 		.excess > 0)
 		return false;
 	for (int k = 0; k < r->n; k++) {
-		made[k] = fusion_reference(reference.tensor->memory, k, &ignored);
+		made[k] = fusion_reference(fusion_tensor(reference), k, &ignored);
 		if (!made[k])
 			return false;
 		pair->reference[k] = made[k];
@@ -153,8 +153,8 @@ static bool add_references(const struct walk *w, struct value reference, struct 
 
 static void compare_tensors(struct walk *w, const struct trio *v)
 {
-	struct judge_pair pair = { .ours = v->ours.tensor->memory,
-				   .theirs = v->theirs.tensor->memory,
+	struct judge_pair pair = { .ours = fusion_tensor(v->ours),
+				   .theirs = fusion_tensor(v->theirs),
 				   .threads = fusion_threads(w->pair->theirs->engine) };
 	struct tensor *made[JUDGE_MAX_REFERENCES] = { NULL };
 	struct judged found;
@@ -185,42 +185,42 @@ static void compare_lists(struct walk *w, const struct trio *v)
 {
 	size_t len = w->len;
 
-	if (v->ours.list->len != v->theirs.list->len) {
+	if (value_length(v->ours) != value_length(v->theirs)) {
 		differs(w, "has another number of items");
 		return;
 	}
-	for (int i = 0; i < v->theirs.list->len; i++) {
-		bool has = is_list(v->reference) && i < v->reference.list->len;
+	for (int i = 0; i < value_length(v->theirs); i++) {
+		bool has = is_list(v->reference) && i < value_length(v->reference);
 
 		add_index(w, i);
-		compare(w, &(struct trio){ v->ours.list->at[i], v->theirs.list->at[i],
-					   has ? v->reference.list->at[i] : unset });
+		compare(w, &(struct trio){ value_item(v->ours, i), value_item(v->theirs, i),
+					   has ? value_item(v->reference, i) : unset });
 		cut_path(w, len);
 	}
 }
 
 static void compare_dicts(struct walk *w, const struct trio *v)
 {
-	const struct dict *ours = v->ours.dict, *theirs = v->theirs.dict;
+	struct value ours = v->ours, theirs = v->theirs;
 	size_t len = w->len;
 
-	if (ours->len != theirs->len) {
+	if (value_length(ours) != value_length(theirs)) {
 		differs(w, "has another number of keys");
 		return;
 	}
-	for (int i = 0; i < theirs->len; i++) {
-		bool has = v->reference.kind == VALUE_DICT && i < v->reference.dict->len;
+	for (int i = 0; i < value_length(theirs); i++) {
+		bool has = v->reference.kind == VALUE_DICT && i < value_length(v->reference);
 
-		if (!value_equal(ours->keys[i], theirs->keys[i])) {
+		if (!value_equal(value_key(ours, i), value_key(theirs, i))) {
 			differs(w, "has other keys");
 			return;
 		}
-		if (theirs->keys[i].kind == VALUE_STR)
-			add_name(w, "['", theirs->keys[i].str->text, "']");
+		if (value_key(theirs, i).kind == VALUE_STR)
+			add_name(w, "['", value_text(value_key(theirs, i), NULL), "']");
 		else
 			add_index(w, i);
-		compare(w, &(struct trio){ ours->values[i], theirs->values[i],
-					   has ? v->reference.dict->values[i] : unset });
+		compare(w, &(struct trio){ value_item(ours, i), value_item(theirs, i),
+					   has ? value_item(v->reference, i) : unset });
 		cut_path(w, len);
 	}
 }
@@ -235,9 +235,9 @@ static void compare(struct walk *w, const struct trio *v)
 	}
 	switch (v->theirs.kind) {
 	case VALUE_TENSOR:
-		if (v->ours.tensor->memory && v->theirs.tensor->memory)
+		if (fusion_tensor(v->ours) && fusion_tensor(v->theirs))
 			compare_tensors(w, v);
-		else if (v->ours.tensor->memory != v->theirs.tensor->memory)
+		else if (fusion_tensor(v->ours) != fusion_tensor(v->theirs))
 			differs(w, "has no elements on one side");
 		return;
 	case VALUE_BOOL:
@@ -293,23 +293,19 @@ static void compare_grad(struct walk *w, const struct trio *g)
 		compare(w, g);
 	else if (g->ours.kind == VALUE_UNSET && g->theirs.kind != VALUE_UNSET)
 		differs(w, "is missing");
-	else if (g->ours.kind == VALUE_TENSOR && !is_zeros(g->ours.tensor->memory))
+	else if (g->ours.kind == VALUE_TENSOR && !is_zeros(fusion_tensor(g->ours)))
 		differs(w, "is there, and not there");
 }
 
 static struct value item_of(struct value v, int i)
 {
-	if (is_list(v))
-		return i < v.list->len ? v.list->at[i] : unset;
-	return v.kind == VALUE_DICT && i < v.dict->len ? v.dict->values[i] : unset;
+	return i < value_length(v) ? value_item(v, i) : unset;
 }
 
 /* Of the tensors in an argument, whatever it is made of. */
 static void compare_grads(struct walk *w, const struct trio *v)
 {
-	int n = is_list(v->theirs)             ? v->theirs.list->len
-		: v->theirs.kind == VALUE_DICT ? v->theirs.dict->len
-					       : 0;
+	int n = value_length(v->theirs);
 	struct trio g = { grad_of(v->ours), grad_of(v->theirs), grad_of(v->reference) };
 	size_t len = w->len;
 
@@ -363,16 +359,16 @@ static void compare_param_grads(struct walk *w, const struct trio *v)
 	size_t len = w->len;
 
 	for (int side = 0; side < 2; side++) {
-		const struct dict *keys = side ? v->theirs.dict : v->ours.dict;
+		struct value keys = side ? v->theirs : v->ours;
 
-		for (int i = 0; i < keys->len; i++) {
-			struct value key = keys->keys[i];
+		for (int i = 0; i < value_length(keys); i++) {
+			struct value key = value_key(keys, i);
 			struct trio g = { named(v->ours, key), named(v->theirs, key),
 					  named(v->reference, key) };
 
 			if (!side && g.theirs.kind != VALUE_UNSET)
 				continue; /* it comes with theirs */
-			add_name(w, "['", key.str->text, "']");
+			add_name(w, "['", value_text(key, NULL), "']");
 			compare_grad(w, &g);
 			cut_path(w, len);
 		}
@@ -384,19 +380,19 @@ static void compare_kept(struct walk *w)
 	struct value theirs = kept_of(w->pair->theirs), ours = kept_of(w->pair->ours);
 	struct value reference = kept_of(w->reference);
 
-	for (int i = 0; theirs.kind == VALUE_DICT && i < theirs.dict->len; i++) {
-		struct value key = theirs.dict->keys[i];
-		struct trio v = { named(ours, key), theirs.dict->values[i], named(reference, key) };
+	for (int i = 0; theirs.kind == VALUE_DICT && i < value_length(theirs); i++) {
+		struct value key = value_key(theirs, i);
+		struct trio v = { named(ours, key), value_item(theirs, i), named(reference, key) };
 
 		cut_path(w, 0);
-		add_name(w, "state ", key.str->text, "");
+		add_name(w, "state ", value_text(key, NULL), "");
 		if (v.ours.kind == VALUE_UNSET) {
 			differs(w, "is missing");
 			continue;
 		}
 		compare(w, &v);
 		cut_path(w, 0);
-		add_name(w, "grad of ", key.str->text, "");
+		add_name(w, "grad of ", value_text(key, NULL), "");
 		compare_grads(w, &v);
 	}
 	value_unref(theirs);

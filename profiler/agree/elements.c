@@ -1,13 +1,13 @@
 /* profiler/agree/elements.c -- see elements.h. */
 #include "profiler/agree/elements.h"
 
-#include "fusion/graph/narrow.h"
+#include "fusion/base/narrow.h"
 #include "profiler/workload/bulk.h"
 
 void elements_ready(const struct tensor *t)
 {
 	if (tensor_numel(t) > 0)
-		tensor_read(t);
+		fusion_tensor_read(t);
 }
 
 /* n elements from `from` on, `step` apart. */
@@ -30,7 +30,7 @@ static void read_row(enum dtype dtype, const void *from, int64_t at, int64_t ste
 
 void elements_read(const struct tensor *t, int64_t first, int64_t n, double *out)
 {
-	const void *from = tensor_read(t);
+	const void *from = fusion_tensor_read(t);
 	int64_t width = t->rank ? t->size[t->rank - 1] : 1;
 	int64_t step = t->rank ? t->stride[t->rank - 1] : 1;
 
@@ -60,5 +60,5 @@ bool elements_same_bits(const struct tensor *a, const struct tensor *b, int thre
 	if (bytes == 0 || tensor_same_on_device(b, a))
 		return true;
 	return tensor_contiguous(a) && tensor_contiguous(b) &&
-	       bulk_same(tensor_read(a), tensor_read(b), bytes, threads);
+	       bulk_same(fusion_tensor_read(a), fusion_tensor_read(b), bytes, threads);
 }

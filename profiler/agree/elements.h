@@ -3,7 +3,7 @@
 #ifndef PROFILER_AGREE_ELEMENTS_H
 #define PROFILER_AGREE_ELEMENTS_H
 
-#include "fusion/tensor/tensor.h"
+#include "fusion/tensor.h"
 
 /* Elements [first, first + n), row by row, whatever the strides.  The host's memory is up
  * to date already: elements_ready(). */

@@ -24,7 +24,7 @@
 #ifndef PROFILER_AGREE_JUDGE_H
 #define PROFILER_AGREE_JUDGE_H
 
-#include "fusion/tensor/tensor.h"
+#include "fusion/tensor.h"
 
 enum { JUDGE_MAX_REFERENCES = 4 };
 

@@ -14,9 +14,9 @@ static int64_t elements_of(struct value v)
 	int64_t n = 0;
 
 	if (v.kind == VALUE_TENSOR)
-		return tensor_numel(v.tensor->memory);
-	for (int i = 0; (v.kind == VALUE_LIST || v.kind == VALUE_TUPLE) && i < v.list->len; i++)
-		n += elements_of(v.list->at[i]);
+		return tensor_numel(fusion_tensor(v));
+	for (int i = 0; (v.kind == VALUE_LIST || v.kind == VALUE_TUPLE) && i < value_length(v); i++)
+		n += elements_of(value_item(v, i));
 	return n;
 }
 

@@ -12,7 +12,7 @@
 
 #include "fusion/base/clock.h"
 #include "fusion/base/vec.h"
-#include "fusion/lang/rewrite.h"
+#include "fusion/source.h"
 #include "profiler/workload/value_json.h"
 
 static const double most_error = 1e-5; /* of float32 results, an op's rounding apart */

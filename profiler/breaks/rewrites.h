@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "fusion/lang/rewrite.h"
+#include "fusion/source.h"
 #include "profiler/measure/lane.h"
 
 /* Gives each break of `breaks` (as breaks_to_json() makes them) the fields

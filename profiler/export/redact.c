@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "fusion/graph/op.h"
+#include "fusion/registry.h"
 #include <jansson.h>
 #include "fusion/base/arena.h"
 #include "fusion/base/buf.h"
@@ -78,10 +78,12 @@ static bool words_init(struct words *w)
 			     .wholes = json_object() };
 	arena_init(&w->arena, WORDS_BYTES);
 	add_open(w, open_words);
-	for (int op = 0; op < OP_COUNT; op++) {
-		add_open(w, op_info(op)->id);
-		add_open(w, op_info(op)->fx);
-		add_open(w, op_info(op)->spellings);
+	for (int i = 0; i < fusion_op_count(NULL); i++) {
+		struct fusion_op op = fusion_op(NULL, i);
+
+		add_open(w, op.name);
+		add_open(w, op.fx);
+		add_open(w, op.spellings);
 	}
 	return w->known && w->open && w->wholes;
 }

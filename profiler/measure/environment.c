@@ -10,8 +10,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "fusion/backends/backends.h"
 #include "fusion/base/ask.h"
+#include "fusion/fusion.h"
 #include "profiler/profiler.h"
 
 /* The first line of a file, without its end; false where there is none. */
@@ -77,7 +77,7 @@ json_t *profiler_environment(const char *version)
 	if (uname(&uts) == 0)
 		snprintf(kernel, sizeof(kernel), "%s %s", uts.sysname, uts.release);
 	return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:s}", "cpu", model, "cores", cores(),
-			 "governor", governor, "vector_unit", backend_vector_unit(), "compiler",
+			 "governor", governor, "vector_unit", fusion_vector_unit(), "compiler",
 			 compiler, "kernel", kernel, "libc", gnu_get_libc_version(), "breakeven",
 			 version ? version : "unknown");
 }

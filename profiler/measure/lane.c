@@ -157,7 +157,7 @@ static bool set_params(struct lane *lane, const json_t *params, struct err *err)
 	{
 		struct value v = value_from_json(spec, fusion_allocator(lane->engine), err);
 		bool ok = v.kind == VALUE_TENSOR &&
-			  fusion_set_parameter(lane->session, name, v.tensor->memory, err);
+			  fusion_set_parameter(lane->session, name, fusion_tensor(v), err);
 
 		value_unref(v);
 		if (!ok)

@@ -26,14 +26,14 @@ static void add(struct holding *l, const char *name, struct value v)
 {
 	struct held h = { .kind = l->kind };
 
-	if (v.kind != VALUE_TENSOR || !v.tensor->memory)
+	h.t = fusion_tensor(v);
+	if (!h.t)
 		return;
-	h.t = v.tensor->memory;
 	snprintf(h.name, sizeof(h.name), "%s", name);
 	for (size_t i = 0; i < l->all.len; i++)
 		if (l->all.at[i].t->storage == h.t->storage)
 			return;
-	if (h.t->storage->allocator == l->allocator)
+	if (fusion_tensor_allocator(h.t) == l->allocator)
 		(void)!VEC_PUSH(&l->all, h); /* else it counts as other */
 }
 
@@ -41,7 +41,7 @@ static void add_kept(void *self, const char *name, struct value v)
 {
 	struct holding *l = self;
 
-	l->kind = v.tensor->is_parameter ? "parameter" : "state";
+	l->kind = fusion_is_parameter(v) ? "parameter" : "state";
 	add(l, name, v);
 	l->kind = "gradient";
 	add(l, name, fusion_grad(v));
@@ -50,7 +50,7 @@ static void add_kept(void *self, const char *name, struct value v)
 static int largest_first(const void *a, const void *b)
 {
 	const struct held *x = a, *y = b;
-	size_t m = x->t->storage->bytes, n = y->t->storage->bytes;
+	size_t m = fusion_tensor_bytes(x->t), n = fusion_tensor_bytes(y->t);
 
 	return m != n ? (m < n ? 1 : -1) : strcmp(x->name, y->name);
 }
@@ -63,7 +63,7 @@ static json_t *held_json(const struct held *h)
 		json_array_append_new(shape, json_integer(h->t->size[d]));
 	return json_pack("{s:s, s:o, s:s, s:o, s:I}", "kind", h->kind, "name",
 			 name ? name : json_string(""), "dtype", dtype_name(h->t->dtype), "shape",
-			 shape, "bytes", (json_int_t)h->t->storage->bytes);
+			 shape, "bytes", (json_int_t)fusion_tensor_bytes(h->t));
 }
 
 /* Bytes of the arguments of other calls: they are there all the time. */
@@ -76,7 +76,7 @@ static int64_t other_inputs(struct holding *l, const struct lane *lane, int call
 		for (int k = 0; i != call && k < lane->originals->n_args[i]; k++)
 			add(l, "", lane->args[i][k]);
 	for (size_t i = before; i < l->all.len; i++)
-		bytes += (int64_t)l->all.at[i].t->storage->bytes;
+		bytes += (int64_t)fusion_tensor_bytes(l->all.at[i].t);
 	l->all.len = before;
 	return bytes;
 }
@@ -101,7 +101,7 @@ static void memory_held_report(const struct lane *lane, int call, int64_t held_b
 		qsort(l.all.at, l.all.len, sizeof(*l.all.at), largest_first);
 	for (size_t i = 0; i < l.all.len && i < MEMORY_MAX_HELD; i++) {
 		json_array_append_new(rows, held_json(&l.all.at[i]));
-		rest -= (int64_t)l.all.at[i].t->storage->bytes;
+		rest -= (int64_t)fusion_tensor_bytes(l.all.at[i].t);
 	}
 	json_object_set_new(json, "held", rows);
 	json_object_set_new(json, "other_inputs_bytes", json_integer(others));
@@ -212,10 +212,8 @@ static void on_gave(void *self, const void *block, int64_t bytes, int64_t used_b
 
 static int64_t in_use(const struct lane *lane)
 {
-	const struct allocator *a = fusion_allocator(lane->engine);
-	const struct device_memory *device = allocator_device(a);
-
-	return (int64_t)(allocator_used_bytes(a) + (device ? device->own_bytes : 0));
+	return (int64_t)(allocator_used_bytes(fusion_allocator(lane->engine)) +
+			 fusion_device_own_bytes(lane->engine));
 }
 
 static bool run_call(struct lane *lane, int call, struct value *out, struct err *err)

@@ -48,11 +48,11 @@ static int64_t first_size(struct value v)
 {
 	int64_t found = 0;
 
-	if (v.kind == VALUE_TENSOR && v.tensor->memory->rank > 0)
-		return v.tensor->memory->size[0];
+	if (v.kind == VALUE_TENSOR && fusion_tensor(v)->rank > 0)
+		return fusion_tensor(v)->size[0];
 	if (v.kind == VALUE_LIST || v.kind == VALUE_TUPLE)
-		for (int i = 0; i < v.list->len && found == 0; i++)
-			found = first_size(v.list->at[i]);
+		for (int i = 0; i < value_length(v) && found == 0; i++)
+			found = first_size(value_item(v, i));
 	return found;
 }
 

@@ -44,7 +44,7 @@ static void *rows_of(const struct inputs *in, size_t bytes)
 
 static bool same_as_given(struct value original, struct value live)
 {
-	if (value_alike(original, live) && tensor_as_given(live.tensor->memory))
+	if (value_alike(original, live) && fusion_tensor_as_given(fusion_tensor(live)))
 		return true; /* to compare them would fetch it */
 	return value_same(original, live);
 }
@@ -114,9 +114,9 @@ static bool put_back(struct lane *lane, int call, int k, struct err *err)
 
 	lane->restores++;
 	lane->restored_on_device += on_device(lane) && from.kind == VALUE_TENSOR &&
-				    allocator_device(from.tensor->memory->storage->allocator);
+				    allocator_device(fusion_tensor_allocator(fusion_tensor(from)));
 	if (value_alike(from, *live)) {
-		tensor_copy(live->tensor->memory, from.tensor->memory);
+		tensor_copy(fusion_tensor(*live), fusion_tensor(from));
 		return true;
 	}
 	if (from.kind != VALUE_TENSOR && value_same(from, *live))
@@ -160,14 +160,14 @@ static int64_t bytes_of(struct value v)
 	int64_t bytes = 0;
 
 	if (v.kind == VALUE_TENSOR)
-		return tensor_numel(v.tensor->memory) *
-		       (int64_t)dtype_bytes(v.tensor->memory->dtype);
+		return tensor_numel(fusion_tensor(v)) *
+		       (int64_t)dtype_bytes(fusion_tensor(v)->dtype);
 	if (v.kind == VALUE_LIST || v.kind == VALUE_TUPLE)
-		for (int i = 0; i < v.list->len; i++)
-			bytes += bytes_of(v.list->at[i]);
+		for (int i = 0; i < value_length(v); i++)
+			bytes += bytes_of(value_item(v, i));
 	if (v.kind == VALUE_DICT)
-		for (int i = 0; i < v.dict->len; i++)
-			bytes += bytes_of(v.dict->values[i]);
+		for (int i = 0; i < value_length(v); i++)
+			bytes += bytes_of(value_item(v, i));
 	return bytes;
 }
 

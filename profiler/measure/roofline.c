@@ -5,119 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/graph/einsum.h"
 #include "profiler/timeline/lanes_view.h"
 #include "profiler/measure/measure.h"
 #include "profiler/recorder/recorder.h"
 
 enum { CALLS = 40, ENOUGH_NS = 15 * 1000 * 1000 };
-
-/* ---- operations ---- */
-
-static int64_t size_of(const struct graph *g, const struct node *n, int dim)
-{
-	return sym_hint(g->syms, n->shape.size[dim]);
-}
-
-static int64_t elements(const struct graph *g, const struct node *n)
-{
-	int64_t product = 1;
-
-	for (int d = 0; d < n->shape.rank; d++)
-		product *= size_of(g, n, d);
-	return product;
-}
-
-static const struct node *operand_of(const struct graph *g, const struct node *n, int arg)
-{
-	return arg < n->n_args && n->args[arg].kind == ARG_NODE ? g->nodes[n->args[arg].node]
-								: NULL;
-}
-
-/* Two for each pair that meets: all labels' sizes multiplied. */
-static int64_t of_contraction(const struct graph *g, const struct node *n)
-{
-	int64_t size[EINSUM_LABELS] = { 0 }, product = 1;
-	struct contraction c = { 0 };
-	struct err ignored = { 0 };
-	int first = n->op == OP_einsum ? 1 : 0;
-
-	if (!einsum_of(g, n->op, n->args, &c, &ignored))
-		return -1;
-	for (int i = 0; i < c.n; i++) {
-		const struct node *x = operand_of(g, n, first + i);
-
-		for (int d = 0; x && d < c.in[i].rank; d++) {
-			int64_t dim = size_of(g, x, d);
-
-			if (dim > size[c.in[i].at[d]]) /* of size 1: it is repeated */
-				size[c.in[i].at[d]] = dim;
-		}
-	}
-	for (int l = 0; l < EINSUM_LABELS; l++)
-		product *= size[l] > 0 ? size[l] : 1;
-	return (c.n == 2 ? 2 : 1) * product;
-}
-
-static int64_t of_convolution(const struct graph *g, const struct node *n)
-{
-	const struct node *weight = operand_of(g, n, 1);
-	int64_t channels = weight ? size_of(g, weight, 0) : 0;
-
-	return channels > 0 ? 2 * elements(g, n) * (elements(g, weight) / channels) : -1;
-}
-
-static int64_t of_attention(const struct graph *g, const struct node *n)
-{
-	const struct node *query = operand_of(g, n, 0), *key = operand_of(g, n, 1);
-	int rank = key ? key->shape.rank : 0;
-
-	if (!query || rank < 2 || query->shape.rank < 2)
-		return -1;
-	return 2 * size_of(g, key, rank - 2) * (elements(g, query) + elements(g, n));
-}
-
-static int64_t of_node(const struct graph *g, const struct node *n)
-{
-	const struct node *x = operand_of(g, n, 0);
-
-	if (op_has(n->op, FACT_CONTRACTION))
-		return of_contraction(g, n);
-	if (op_has(n->op, FACT_CONVOLUTION))
-		return of_convolution(g, n);
-	if (op_has(n->op, FACT_ATTENTION))
-		return of_attention(g, n);
-	if (op_has(n->op, FACT_COPY))
-		return 0;
-	switch (op_info(n->op)->kind) {
-	case KIND_POINTWISE:
-		return elements(g, n);
-	case KIND_REDUCE:
-		return x ? elements(g, x) : -1;
-	case KIND_LIBRARY:
-	case KIND_COMPOSITE:
-	case KIND_CONTROL:
-		return -1;
-	default:
-		return 0;
-	}
-}
-
-int64_t roofline_operations(const struct graph *g, const struct kernel *k)
-{
-	int64_t total = 0;
-
-	for (int i = 0; i < k->n_nodes; i++) {
-		int64_t n = k->nodes[i] >= 0 && k->nodes[i] < g->n_nodes
-				? of_node(g, g->nodes[k->nodes[i]])
-				: -1;
-
-		if (n < 0)
-			return -1;
-		total += n;
-	}
-	return total;
-}
 
 /* ---- durations ---- */
 
@@ -174,7 +66,7 @@ static bool record(struct lane *lane, struct timeline_events *seen, struct err *
 
 /* ---- the report ---- */
 
-static void add_achieved(json_t *to, const struct copy_curve *curve, const struct kernel *k,
+static void add_achieved(json_t *to, const struct copy_curve *curve, const struct fusion_kernel *k,
 			 int64_t operations, const struct interval *us, int seen)
 {
 	double bytes = (double)(k->read_bytes + k->written_bytes);
@@ -212,7 +104,7 @@ static void add_use(json_t *to, const struct lane *lane, int graph, int kernel)
  * of them. */
 static bool has_one_size(const struct lane *lane, const struct fusion_graph_info *info)
 {
-	return lane->n_timed == 1 || sym_var_count(info->captured->syms) == 0;
+	return lane->n_timed == 1 || !fusion_has_symbols(info->captured);
 }
 
 static bool report_kernel(const struct copy_curve *curve, const struct lane *lane,
@@ -220,14 +112,13 @@ static bool report_kernel(const struct copy_curve *curve, const struct lane *lan
 			  json_t *to)
 {
 	struct fusion_graph_info info = fusion_graph(lane->session, graph);
-	const struct kernel *k = &info.kernels[kernel];
-	int64_t operations = -1, bytes = k->read_bytes + k->written_bytes;
+	struct fusion_kernel k = fusion_kernel(&info, kernel);
+	int64_t operations = fusion_kernel_operations(&info, kernel);
+	int64_t bytes = k.read_bytes + k.written_bytes;
 	struct durations d = { 0 };
 	struct interval us;
 	bool ok = true;
 
-	if (info.n_pieces == 1 && info.optimised) /* else nodes are those of a piece */
-		operations = roofline_operations(info.optimised, k);
 	json_object_set_new(to, "operations",
 			    operations < 0 ? json_null() : json_integer(operations));
 	json_object_set_new(to, "intensity",
@@ -236,9 +127,9 @@ static bool report_kernel(const struct copy_curve *curve, const struct lane *lan
 				: json_real((double)operations / (double)bytes));
 	add_use(to, lane, graph, kernel);
 	if (has_one_size(lane, &info)) {
-		ok = find_durations(seen, graph, k->name, less_ns, &d);
+		ok = find_durations(seen, graph, k.name, less_ns, &d);
 		if (ok && d.us.len > 0 && stats_median(d.us.at, (int)d.us.len, &us))
-			add_achieved(to, curve, k, operations, &us, (int)d.us.len);
+			add_achieved(to, curve, &k, operations, &us, (int)d.us.len);
 	}
 	VEC_FREE(&d.us);
 	return ok;

@@ -1,13 +1,8 @@
 /* profiler/measure/roofline.h -- private: how far kernels are from what the machine allows.
  *
- * OPERATIONS of a kernel are those of its graph's nodes, each node once: a product of
- * matrices 2 for each pair of elements that meet (multiply, add), a convolution the
- * same over its windows, attention those of its two products; a pointwise op 1 for each
- * element of its result, whatever it computes (sin counts as add does), a reduction 1
- * for each element that it takes; views and copies none.  What an op of another kind
- * computes is unknown, and so are the operations of a kernel that has one.
+ * OPERATIONS are those of fusion_kernel_operations().
  *
- * BYTES are those of lower.h: each element that the kernel reaches counts once.
+ * BYTES are those of struct fusion_kernel: each element that the kernel reaches counts once.
  * ARITHMETIC INTENSITY is operations over bytes (the roofline: Williams, Waterman and
  * Patterson, CACM 52:4, 2009).  BANDWIDTH and RATE are bytes and operations over the
  * median of the kernel's durations in a timeline.  COPY SHARE is the time that a kernel
@@ -22,12 +17,8 @@
 
 #include <jansson.h>
 
-#include "fusion/lower/lower.h"
 #include "profiler/measure/copy_curve.h"
 #include "profiler/measure/lane.h"
-
-/* Under the hints of the capture; -1: unknown. */
-int64_t roofline_operations(const struct graph *g, const struct kernel *k);
 
 /* Adds to each of m's graphs' `kernel_details` what is known: `operations`, `intensity`,
  * `median_us`, `ci_us`, `seen`, `bandwidth_gbps`, `rate_gflops`, `copy_share`, and of a

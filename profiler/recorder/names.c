@@ -1,26 +1,22 @@
 /* profiler/recorder/names.c -- what the numbers in a recording's events stand for. */
 #include <string.h>
 
-#include "fusion/lower/lower.h"
+#include "fusion/inspect.h"
 #include "profiler/recorder/told.h"
 
 /* Ops and lines of a kernel, from the nodes that it computes. */
-static void describe_nodes(json_t *row, const struct fusion_graph_info *info,
-			   const struct kernel *k)
+static void describe_nodes(json_t *row, const struct fusion_graph_info *info, int kernel,
+			   const struct fusion_kernel *k)
 {
 	json_t *ops = json_array(), *lines = json_array();
 
 	for (int i = 0; i < k->n_lines; i++)
 		json_array_append_new(lines, json_integer(k->lines[i]));
-	/* Where something falls back each piece is a graph of its own. */
-	for (int i = 0; info->n_pieces == 1 && info->optimised && i < k->n_nodes; i++) {
-		const struct node *n;
+	for (int i = 0; i < k->n_ops; i++) {
+		const char *op = fusion_kernel_op(info, kernel, i);
 
-		if (k->nodes[i] < 0 || k->nodes[i] >= info->optimised->n_nodes)
-			continue;
-		n = info->optimised->nodes[k->nodes[i]];
-		json_array_append_new(ops,
-				      json_string(n->fx && n->fx[0] ? n->fx : op_info(n->op)->id));
+		if (op)
+			json_array_append_new(ops, json_string(op));
 	}
 	json_object_set_new(row, "ops", ops);
 	json_object_set_new(row, "lines", lines);
@@ -29,7 +25,7 @@ static void describe_nodes(json_t *row, const struct fusion_graph_info *info,
 static json_t *kernel_row(const struct lane *lane, const struct told *t, bool *library)
 {
 	struct fusion_graph_info info;
-	const struct kernel *k;
+	struct fusion_kernel k;
 	json_t *row;
 
 	if (t->graph >= fusion_graph_count(lane->session))
@@ -38,16 +34,16 @@ static json_t *kernel_row(const struct lane *lane, const struct told *t, bool *l
 	if (t->kernel < 0 || t->kernel >= info.n_kernels)
 		return json_pack("{s:o, s:i}", "name", json_sprintf("kernel %d", t->kernel),
 				 "graph", t->graph);
-	k = &info.kernels[t->kernel];
-	*library = k->form == FORM_LIBRARY;
-	row = json_pack("{s:s, s:i, s:s, s:o, s:s, s:s, s:I, s:I}", "name", k->name, "graph",
+	k = fusion_kernel(&info, t->kernel);
+	*library = k.is_library;
+	row = json_pack("{s:s, s:i, s:s, s:o, s:s, s:s, s:I, s:I}", "name", k.name, "graph",
 			t->graph, "frame", info.frame, "compile",
-			json_sprintf("%d/%d", info.frame_id, info.compile_id), "form",
-			lower_form_name(k->form), "why", k->why ? k->why : "", "read_bytes",
-			(json_int_t)k->read_bytes, "written_bytes", (json_int_t)k->written_bytes);
-	if (k->library && row) /* that kernel is launched in any case */
+			json_sprintf("%d/%d", info.frame_id, info.compile_id), "form", k.form,
+			"why", k.why ? k.why : "", "read_bytes", (json_int_t)k.read_bytes,
+			"written_bytes", (json_int_t)k.written_bytes);
+	if (k.calls_library && row) /* that kernel is launched in any case */
 		json_object_set_new(row, "library", json_true());
-	describe_nodes(row, &info, k);
+	describe_nodes(row, &info, t->kernel, &k);
 	return row;
 }
 
@@ -142,8 +138,8 @@ uint32_t recorder_name_graph(struct recorder *r, const struct lane *lane, const 
 	if (t->graph >= 0 && t->graph < fusion_graph_count(lane->session)) {
 		info = fusion_graph(lane->session, t->graph);
 		for (int k = t->kernel; k < t->kernel + t->kernels && k < info.n_kernels; k++) {
-			read_bytes += info.kernels[k].read_bytes;
-			written_bytes += info.kernels[k].written_bytes;
+			read_bytes += fusion_kernel(&info, k).read_bytes;
+			written_bytes += fusion_kernel(&info, k).written_bytes;
 		}
 	}
 	known.name = timeline_writer_name(

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fusion/lower/lower.h"
+#include "fusion/base/buf.h"
 #include "profiler/report/report.h"
 #include "profiler/report/subgraphs.h"
 
@@ -20,63 +20,70 @@ static json_t *buf_json(struct buf *text)
 	return json ? json : json_string("");
 }
 
-static json_t *sym_json(const struct sym *sym)
+static json_t *number_json(const struct fusion_arg *a)
 {
 	struct buf text;
 
-	if (sym_is_const(sym))
-		return json_integer(sym->value);
+	if (a->kind == FUSION_ARG_INT)
+		return json_integer(a->i);
 	buf_init(&text, 4096);
-	sym_print(&text, sym);
+	fusion_print_symbol(&text, a);
 	return buf_json(&text);
 }
 
 /* Tensors as {"node": id}, all else as a plain value. */
-static json_t *arg_json(const struct arg *a)
+static json_t *arg_json(const struct fusion_arg *a)
 {
 	json_t *list;
 
 	switch (a->kind) {
-	case ARG_NONE:
+	case FUSION_ARG_NONE:
 		return json_null();
-	case ARG_NODE:
+	case FUSION_ARG_NODE:
 		return json_pack("{s:i}", "node", a->node);
-	case ARG_INT:
-	case ARG_REAL:
-		return sym_json(a->sym);
-	case ARG_FLOAT:
+	case FUSION_ARG_INT:
+	case FUSION_ARG_SYMBOL:
+		return number_json(a);
+	case FUSION_ARG_FLOAT:
 		return a->f - a->f == 0 ? json_real(a->f) : json_string(a->f > 0 ? "inf" : "-inf");
-	case ARG_BOOL:
-		return json_boolean(a->b);
-	case ARG_DTYPE:
+	case FUSION_ARG_BOOL:
+		return json_boolean(a->i);
+	case FUSION_ARG_DTYPE:
 		return json_string(dtype_name(a->dtype));
-	case ARG_INTS:
+	case FUSION_ARG_INTS:
 		list = json_array();
-		for (int i = 0; i < a->n; i++)
-			json_array_append_new(list, sym_json(a->ints[i]));
+		for (int i = 0; i < a->n; i++) {
+			struct fusion_arg item = fusion_arg_item(a, i);
+
+			json_array_append_new(list, number_json(&item));
+		}
 		return list;
-	case ARG_STR:
+	case FUSION_ARG_STR:
 		return json_string(a->str);
 	}
 	return json_null();
 }
 
-static json_t *node_json(const struct node *n)
+static json_t *node_json(const struct graph *g, int id)
 {
+	struct fusion_node n = fusion_node(g, id);
 	json_t *args = json_array();
 	struct buf shape;
 
-	for (int i = 0; i < n->n_args; i++)
-		json_array_append_new(args, arg_json(&n->args[i]));
+	for (int i = 0; i < n.n_args; i++) {
+		struct fusion_arg a = fusion_arg(g, id, i);
+
+		json_array_append_new(args, arg_json(&a));
+	}
 	buf_init(&shape, 4096);
-	shape_print(&shape, &n->shape);
-	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:i, s:i, s:o, s:s?}", "id", n->id, "name",
-			 n->name, "op",
-			 n->op == OP_input ? "placeholder"
-			 : n->fx[0]        ? n->fx
-					   : op_info(n->op)->id,
-			 "dtype", dtype_name(n->dtype), "shape", buf_json(&shape), "line", n->line,
-			 "column", n->column, "args", args, "module", n->module);
+	fusion_node_shape(g, id, &shape);
+	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:i, s:i, s:o, s:s?}", "id", id, "name", n.name,
+			 "op",
+			 n.kind == FUSION_PLACEHOLDER ? "placeholder"
+			 : n.fx[0]                    ? n.fx
+						      : n.op,
+			 "dtype", dtype_name(n.dtype), "shape", buf_json(&shape), "line", n.line,
+			 "column", n.column, "args", args, "module", n.module);
 }
 
 static json_t *source_json(const char *source)
@@ -93,17 +100,16 @@ static json_t *source_json(const char *source)
 }
 
 /* Bytes are under the sizes of the capture. */
-static json_t *kernel_json(const struct kernel *k)
+static json_t *kernel_json(const struct fusion_kernel *k)
 {
 	json_t *lines = json_array();
 
 	for (int i = 0; i < k->n_lines; i++)
 		json_array_append_new(lines, json_integer(k->lines[i]));
 	return json_pack("{s:s, s:s, s:s, s:i, s:o, s:I, s:I, s:I, s:b}", "name", k->name, "form",
-			 lower_form_name(k->form), "why", k->why, "ops", k->n_nodes, "lines", lines,
-			 "read_bytes", (json_int_t)k->read_bytes, "written_bytes",
-			 (json_int_t)k->written_bytes, "saved_bytes", (json_int_t)k->saved_bytes,
-			 "copies", k->copies);
+			 k->form, "why", k->why, "ops", k->n_ops, "lines", lines, "read_bytes",
+			 (json_int_t)k->read_bytes, "written_bytes", (json_int_t)k->written_bytes,
+			 "saved_bytes", (json_int_t)k->saved_bytes, "copies", k->copies);
 }
 
 /* Mode graphs; null where nothing was to be recorded. */
@@ -124,8 +130,8 @@ static json_t *outputs_json(const struct graph *g)
 {
 	json_t *list = json_array();
 
-	for (int i = 0; i < g->n_outputs; i++)
-		json_array_append_new(list, json_integer(g->outputs[i]));
+	for (int i = 0; i < fusion_output_count(g); i++)
+		json_array_append_new(list, json_integer(fusion_output(g, i)));
 	return list;
 }
 
@@ -135,17 +141,19 @@ json_t *graph_to_json(const struct fusion_graph_info *info, int id, bool brief)
 	json_t *details = json_array();
 	char compile[32];
 
-	for (int i = 0; i < info->captured->n_nodes; i++) {
-		const struct node *n = info->captured->nodes[i];
+	for (int i = 0; i < fusion_node_count(info->captured); i++) {
+		struct fusion_node n = fusion_node(info->captured, i);
 
 		if (!brief)
-			json_array_append_new(nodes, node_json(n));
-		if (n->op != OP_input && n->op != OP_constant && n->fx[0])
-			json_array_append_new(ops, json_string(n->fx));
+			json_array_append_new(nodes, node_json(info->captured, i));
+		if (n.kind == FUSION_OP && n.fx[0])
+			json_array_append_new(ops, json_string(n.fx));
 	}
 	for (int i = 0; i < info->n_kernels; i++) {
-		json_array_append_new(kernels, json_string(info->kernels[i].name));
-		json_array_append_new(details, kernel_json(&info->kernels[i]));
+		struct fusion_kernel k = fusion_kernel(info, i);
+
+		json_array_append_new(kernels, json_string(k.name));
+		json_array_append_new(details, kernel_json(&k));
 	}
 	snprintf(compile, sizeof(compile), "%d/%d", info->frame_id, info->compile_id);
 	json = json_pack("{s:i, s:s, s:s, s:o, s:i, s:o, s:o, s:o, s:f, s:b, s:I}", "id", id,

@@ -1,4 +1,4 @@
-/* profiler/report/passes.c -- see passes.h. */
+/* profiler/report/passes.c -- what each pass did to each graph, as JSON. */
 #include "profiler/report/passes.h"
 
 #include <string.h>
@@ -24,31 +24,34 @@ static json_t *rule_of(json_t *rules, const char *name)
 	return rule;
 }
 
-static json_t *rules_json(const struct pass_step *step)
+static json_t *rules_json(const struct watched *w, int part, int step)
 {
+	int n = fusion_watched_step(w, part, step).n_firings;
 	json_t *rules = json_array();
 
-	for (size_t i = 0; i < step->firings.len; i++) {
-		const struct pass_firing *f = &step->firings.at[i];
-		json_t *rule = rule_of(rules, f->rule), *at = json_object_get(rule, "at");
+	for (int i = 0; i < n; i++) {
+		struct fusion_firing f = fusion_watched_firing(w, part, step, i);
+		json_t *rule = rule_of(rules, f.rule), *at = json_object_get(rule, "at");
 		json_int_t count = json_integer_value(json_object_get(rule, "count"));
 
 		json_object_set_new(rule, "count", json_integer(count + 1));
 		if (json_array_size(at) < PASSES_PLACES)
-			json_array_append_new(at, json_pack("{s:s, s:o, s:i, s:i}", "node", f->node,
-							    "with", text_json(f->with), "line",
-							    f->line, "column", f->column));
+			json_array_append_new(at, json_pack("{s:s, s:o, s:i, s:i}", "node", f.node,
+							    "with", text_json(f.with), "line",
+							    f.line, "column", f.column));
 	}
 	return rules;
 }
 
-static json_t *step_json(const struct pass_step *step)
+static json_t *step_json(const struct watched *w, int part, int index)
 {
-	return json_pack("{s:s, s:o, s:b, s:b, s:i, s:f, s:o, s:I, s:o}", "pass", step->name,
-			 "plugin", text_json(step->plugin), "off", step->off, "changed",
-			 step->changed, "nodes", step->n_nodes, "us", (double)step->ns / 1000,
-			 "rules", rules_json(step), "rules_left_out",
-			 (json_int_t)step->firings_left_out, "after", text_json(step->after));
+	struct fusion_watched_step step = fusion_watched_step(w, part, index);
+
+	return json_pack("{s:s, s:o, s:b, s:b, s:i, s:f, s:o, s:I, s:o}", "pass", step.name,
+			 "plugin", text_json(step.plugin), "off", step.off, "changed", step.changed,
+			 "nodes", step.n_nodes, "us", (double)step.ns / 1000, "rules",
+			 rules_json(w, part, index), "rules_left_out",
+			 (json_int_t)step.firings_left_out, "after", text_json(step.after));
 }
 
 static json_t *names_json(const char *const *names, int n)
@@ -60,19 +63,19 @@ static json_t *names_json(const char *const *names, int n)
 	return list;
 }
 
-static json_t *part_json(const struct watched_part *part)
+static json_t *part_json(const struct watched *w, int index)
 {
-	const struct pass_log *log = &part->log;
+	struct fusion_watched_part part = fusion_watched_part(w, index);
 	json_t *steps = json_array();
 
-	for (int i = 0; i < log->n; i++)
-		json_array_append_new(steps, step_json(&log->steps[i]));
-	return json_pack("{s:s, s:s?, s:o, s:o, s:i, s:i, s:i, s:o, s:o, s:I}", "part", part->name,
-			 "loop", part->loop, "takes", names_json(part->takes, part->n_takes),
-			 "gives", names_json(part->gives, part->n_gives), "first_kernel",
-			 part->first_kernel, "n_kernels", part->n_kernels, "nodes", log->n_nodes,
-			 "before", text_json(log->before), "steps", steps, "left_out_bytes",
-			 (json_int_t)log->left_out_bytes);
+	for (int i = 0; i < part.n_steps; i++)
+		json_array_append_new(steps, step_json(w, index, i));
+	return json_pack("{s:s, s:s?, s:o, s:o, s:i, s:i, s:i, s:o, s:o, s:I}", "part", part.name,
+			 "loop", part.loop, "takes", names_json(part.takes, part.n_takes), "gives",
+			 names_json(part.gives, part.n_gives), "first_kernel", part.first_kernel,
+			 "n_kernels", part.n_kernels, "nodes", part.n_nodes, "before",
+			 text_json(part.before), "steps", steps, "left_out_bytes",
+			 (json_int_t)part.left_out_bytes);
 }
 
 void report_passes(json_t *m, const struct lane *lane, size_t *left_bytes)
@@ -82,19 +85,18 @@ void report_passes(json_t *m, const struct lane *lane, size_t *left_bytes)
 
 	json_array_foreach(json_object_get(m, "graphs"), i, graph)
 	{
-		struct watched w = { .max_bytes = PASSES_GRAPH_BYTES < *left_bytes
-						      ? PASSES_GRAPH_BYTES
-						      : *left_bytes };
+		size_t bytes = PASSES_GRAPH_BYTES < *left_bytes ? PASSES_GRAPH_BYTES : *left_bytes;
 		json_t *parts = json_array();
 		struct err err = { 0 };
+		struct watched *w = fusion_watch_passes(lane->session, (int)i, &bytes, &err);
 
-		if (!fusion_watch_passes(lane->session, (int)i, &w, &err))
+		if (!w)
 			json_array_append_new(
 			    parts, json_pack("{s:s, s:s}", "part", "", "error", err.message));
-		for (size_t k = 0; err.code == ERR_NONE && k < w.parts.len; k++)
-			json_array_append_new(parts, part_json(&w.parts.at[k]));
-		*left_bytes -= w.bytes;
+		for (int k = 0; w && k < fusion_watched_count(w); k++)
+			json_array_append_new(parts, part_json(w, k));
+		*left_bytes -= bytes;
 		json_object_set_new(graph, "passes", parts);
-		watched_finish(&w);
+		fusion_watched_destroy(w);
 	}
 }

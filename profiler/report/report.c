@@ -41,7 +41,7 @@ static json_t *output_json(const struct report_of_call *r)
 	if (r->like && !r->whole)
 		like = r->like->outputs[r->call];
 	if (value_alike(out, like) &&
-	    tensor_same_on_device(like.tensor->memory, out.tensor->memory))
+	    tensor_same_on_device(fusion_tensor(like), fusion_tensor(out)))
 		return json_incref(json_object_get(r->like_entry, "output"));
 	return value_to_json(out, r->whole);
 }

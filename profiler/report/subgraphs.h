@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "fusion/graph/graph.h"
+#include "fusion/inspect.h"
 
 /* A graph's `subgraphs`: of each loop on a tensor (policy native), in order,
  *

@@ -72,10 +72,10 @@ static void add_references(const struct compare *x, struct value reference, stru
 	struct err ignored = { 0 };
 
 	if (!x->reference || reference.kind != VALUE_TENSOR || !is_float(pair->theirs->dtype) ||
-	    !elements_same_bits(reference.tensor->memory, pair->theirs, x->threads))
+	    !elements_same_bits(fusion_tensor(reference), pair->theirs, x->threads))
 		return;
 	for (int k = 0; k < x->reference->n; k++) {
-		made[k] = fusion_reference(reference.tensor->memory, k, &ignored);
+		made[k] = fusion_reference(fusion_tensor(reference), k, &ignored);
 		if (!made[k]) {
 			pair->n_references = 0;
 			return;
@@ -89,19 +89,14 @@ static void add_references(const struct compare *x, struct value reference, stru
 static void compare_numbers(const struct compare *x, const struct tensor *t, struct value reference,
 			    const unsigned char *bytes)
 {
-	struct storage storage = { .data = (void *)bytes,
-				   .image = (void *)bytes,
-				   .bytes = (size_t)tensor_numel(t) * dtype_bytes(t->dtype) };
-	struct tensor theirs = { .storage = &storage, .dtype = t->dtype, .rank = t->rank };
-	struct judge_pair pair = { .ours = &theirs, .theirs = t, .threads = x->threads };
+	struct tensor *theirs = fusion_tensor_over(bytes, t->dtype, t->rank, t->size);
+	struct judge_pair pair = { .ours = theirs, .theirs = t, .threads = x->threads };
 	struct tensor *made[JUDGE_MAX_REFERENCES] = { NULL };
 	struct judged found;
-	int64_t stride = 1;
 
-	for (int d = t->rank - 1; d >= 0; d--) {
-		theirs.size[d] = t->size[d];
-		theirs.stride[d] = stride;
-		stride *= t->size[d];
+	if (!theirs) { /* out of memory */
+		x->c->left_out++;
+		return;
 	}
 	add_references(x, reference, &pair, made);
 	found = judge_tensors(&pair);
@@ -110,6 +105,7 @@ static void compare_numbers(const struct compare *x, const struct tensor *t, str
 		x->c->max_rel = fmax(x->c->max_rel, found.error / fabs(found.far.theirs));
 	for (int k = 0; k < JUDGE_MAX_REFERENCES; k++)
 		tensor_unref(made[k]);
+	fusion_tensor_end(theirs);
 }
 
 static bool same_shape(const struct tensor *t, const json_t *shape)
@@ -124,7 +120,7 @@ static bool same_shape(const struct tensor *t, const json_t *shape)
 static void compare_tensor(const struct compare *x, struct mine mine, const json_t *inner)
 {
 	const json_t *at = json_object_get(inner, "at");
-	const struct tensor *t = mine.v.kind == VALUE_TENSOR ? mine.v.tensor->memory : NULL;
+	const struct tensor *t = fusion_tensor(mine.v);
 	const char *name = json_string_value(json_object_get(inner, "dtype"));
 	enum dtype dtype;
 
@@ -156,7 +152,7 @@ static void compare_scalar(const struct compare *x, struct value ours, const jso
 			part_shape(x, "None on one side alone");
 	} else if (ours.kind == VALUE_STR) {
 		if (!json_is_string(theirs) ||
-		    strcmp(ours.str->text, json_string_value(theirs)) != 0)
+		    strcmp(value_text(ours, NULL), json_string_value(theirs)) != 0)
 			part_shape(x, "another text than torch's");
 	} else if (ours.kind != VALUE_FLOAT && ours.kind != VALUE_INT && ours.kind != VALUE_BOOL) {
 		part_shape(x, "another kind of value than torch's");
@@ -185,36 +181,37 @@ static struct mine item_of(struct mine m, int i)
 	struct mine item = { unset, unset };
 
 	if (is_list(m.v))
-		item.v = m.v.list->at[i];
+		item.v = value_item(m.v, i);
 	else if (m.v.kind == VALUE_DICT)
-		item.v = m.v.dict->values[i];
-	if (is_list(m.reference) && i < m.reference.list->len)
-		item.reference = m.reference.list->at[i];
-	else if (m.reference.kind == VALUE_DICT && i < m.reference.dict->len)
-		item.reference = m.reference.dict->values[i];
+		item.v = value_item(m.v, i);
+	if (is_list(m.reference) && i < value_length(m.reference))
+		item.reference = value_item(m.reference, i);
+	else if (m.reference.kind == VALUE_DICT && i < value_length(m.reference))
+		item.reference = value_item(m.reference, i);
 	return item;
 }
 
 static void compare_items(const struct compare *x, struct mine mine, const json_t *items)
 {
-	if (!is_list(mine.v) || (size_t)mine.v.list->len != json_array_size(items)) {
+	if (!is_list(mine.v) || (size_t)value_length(mine.v) != json_array_size(items)) {
 		part_shape(x, "another number of items than torch's");
 		return;
 	}
-	for (int i = 0; i < mine.v.list->len; i++)
+	for (int i = 0; i < value_length(mine.v); i++)
 		compare_value(x, item_of(mine, i), json_array_get(items, (size_t)i));
 }
 
 static void compare_dict(const struct compare *x, struct mine mine, const json_t *entries)
 {
-	if (mine.v.kind != VALUE_DICT || (size_t)mine.v.dict->len != json_object_size(entries)) {
+	if (mine.v.kind != VALUE_DICT ||
+	    (size_t)value_length(mine.v) != json_object_size(entries)) {
 		part_shape(x, "another number of keys than torch's");
 		return;
 	}
-	for (int i = 0; i < mine.v.dict->len; i++) {
-		struct value key = mine.v.dict->keys[i];
+	for (int i = 0; i < value_length(mine.v); i++) {
+		struct value key = value_key(mine.v, i);
 		const json_t *entry = key.kind == VALUE_STR
-					  ? json_object_get(entries, key.str->text)
+					  ? json_object_get(entries, value_text(key, NULL))
 					  : NULL;
 
 		if (entry)
@@ -252,11 +249,9 @@ static struct value grad_of(struct value v)
 static void compare_grads(const struct compare *x, struct mine mine, const json_t *grads,
 			  size_t *at)
 {
-	int n = is_list(mine.v)             ? mine.v.list->len
-		: mine.v.kind == VALUE_DICT ? mine.v.dict->len
-					    : 0;
+	int n = value_length(mine.v);
 
-	if (mine.v.kind == VALUE_TENSOR && is_float(mine.v.tensor->memory->dtype)) {
+	if (mine.v.kind == VALUE_TENSOR && is_float(fusion_tensor(mine.v)->dtype)) {
 		const json_t *theirs = json_array_get(grads, (*at)++);
 		struct mine g = { grad_of(mine.v), grad_of(mine.reference) };
 
@@ -280,8 +275,8 @@ static bool same_text(const struct lane *lane, const char *theirs)
 
 static int64_t numbers_in(struct value v)
 {
-	int n = is_list(v) ? v.list->len : v.kind == VALUE_DICT ? v.dict->len : 0;
-	int64_t all = v.kind == VALUE_TENSOR ? tensor_numel(v.tensor->memory) : 0;
+	int n = value_length(v);
+	int64_t all = v.kind == VALUE_TENSOR ? tensor_numel(fusion_tensor(v)) : 0;
 
 	for (int i = 0; i < n; i++)
 		all += numbers_in(item_of((struct mine){ v, unset }, i).v);

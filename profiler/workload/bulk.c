@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fusion/base/hash.h"
-#include "fusion/graph/narrow.h"
+#include "fusion/base/narrow.h"
 
 /* To start threads takes as long as this many blocks. */
 enum { FEW_BLOCKS = 4 };
@@ -136,7 +136,7 @@ bool bulk_summarise(const struct tensor *t, int threads, struct bulk_summary *ou
 	s.blocks = malloc((size_t)blocks * sizeof(*s.blocks));
 	if (!s.blocks)
 		return false;
-	s.at = tensor_read(t); /* before threads do */
+	s.at = fusion_tensor_read(t); /* before threads do */
 	if (!tensor_contiguous(t))
 		s.at = NULL;
 	bulk_run(threads, n, blocks, sum_blocks, &s);

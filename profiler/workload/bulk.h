@@ -7,7 +7,7 @@
 #define PROFILER_WORKLOAD_BULK_H
 
 #include "fusion/base/pool.h"
-#include "fusion/tensor/tensor.h"
+#include "fusion/tensor.h"
 
 enum { BULK_BLOCK = 1 << 16 };
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/lang/lang.h"
+#include "fusion/fusion.h"
 #include "profiler/workload/spec.h"
 #include "profiler/workload/workload.h"
 
@@ -122,24 +122,24 @@ static json_t *parse_scalar(const char *input, const char *text, struct err *err
 }
 
 /* Whether inputs[i] names the function's positional parameter i. */
-static bool named_in_order(const struct code *code, const char *const *inputs, int n,
+static bool named_in_order(const struct fusion_function *function, const char *const *inputs, int n,
 			   struct err *err)
 {
 	for (int i = 0; i < n; i++) {
 		size_t len = strcspn(inputs[i], "=");
-		const char *want = i < code->n_positional ? code->locals[i] : NULL;
+		const char *want = i < function->n_positional ? function->parameters[i] : NULL;
 
 		if (!want)
 			return err_set(err, ERR_WORKLOAD,
 				       "%s() takes %d positional argument%s, but --input '%.80s' "
 				       "is number %d; leave it out",
-				       code->name, code->n_positional,
-				       code->n_positional == 1 ? "" : "s", inputs[i], i + 1);
+				       function->name, function->n_positional,
+				       function->n_positional == 1 ? "" : "s", inputs[i], i + 1);
 		if (strlen(want) != len || strncmp(want, inputs[i], len) != 0)
 			return err_set(err, ERR_WORKLOAD,
 				       "argument %d of %s() is %s, but --input '%.80s' names "
 				       "another; give the inputs in the function's order",
-				       i + 1, code->name, want, inputs[i]);
+				       i + 1, function->name, want, inputs[i]);
 	}
 	return true;
 }
@@ -147,10 +147,10 @@ static bool named_in_order(const struct code *code, const char *const *inputs, i
 bool workload_check_inputs(const struct workload *w, const char *const *inputs, int n,
 			   struct err *err)
 {
-	const struct code *code = fusion_entry_code(w->points[0].program);
+	struct fusion_function entry;
 
-	return !code || code->has_varargs || code->has_kwargs ||
-	       named_in_order(code, inputs, n, err);
+	return !fusion_entry_function(w->points[0].program, &entry) || entry.open ||
+	       named_in_order(&entry, inputs, n, err);
 }
 
 static json_t *from_inputs(const char *name, const char *source, const char *const *inputs, int n,

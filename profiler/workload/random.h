@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fusion/graph/dtype.h"
+#include "fusion/dtype.h"
 
 enum random_kind {
 	RANDOM_RANDN,

@@ -5,29 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/graph/custom.h"
-#include "fusion/graph/op.h"
-#include "fusion/session/registry.h"
-
-/* Whether an op has this name: its own, one that graphs give it ("multiply"), or a spelling. */
-static bool is_op(const struct workload *w, const char *name)
-{
-	static const char *const modules[] = { "", "torch.", "Tensor.", "torch.nn.functional.",
-					       "op:" };
-	char spelling[128];
-	enum op op;
-
-	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
-		snprintf(spelling, sizeof(spelling), "%s%s", modules[i], name);
-		if (op_find(spelling, &op))
-			return true;
-	}
-	for (int i = 0; i < OP_COUNT; i++)
-		if (strcmp(op_info((enum op)i)->id, name) == 0)
-			return true;
-	return op_has_fx(name, strlen(name)) ||
-	       (w->registry && custom_find(registry_ops(w->registry), name));
-}
+#include "fusion/registry.h"
 
 static bool refuse_op(size_t i, const char *name, struct err *err)
 {
@@ -35,7 +13,7 @@ static bool refuse_op(size_t i, const char *name, struct err *err)
 	const char *nearest;
 
 	snprintf(spelling, sizeof(spelling), "torch.%s", name);
-	nearest = op_nearest(spelling);
+	nearest = fusion_op_nearest(spelling);
 	return err_set(err, ERR_NAME,
 		       "deny[%zu]: there is no op '%s'%s%s; `breakeven ops` lists them", i, name,
 		       nearest ? ", but " : "", nearest ? nearest : "");
@@ -63,7 +41,7 @@ static bool deny_read(struct workload *w, struct err *err)
 		if (!w->deny[i] || strlen(w->deny[i]) > 64)
 			return err_set(err, ERR_WORKLOAD,
 				       "deny[%zu] must be the name of an op, at most 64 bytes", i);
-		if (!is_op(w, w->deny[i]))
+		if (!fusion_op_known(w->registry, w->deny[i]))
 			return refuse_op(i, w->deny[i], err);
 	}
 	w->n_deny = (int)n;
@@ -98,7 +76,7 @@ bool field_string(const json_t *json, const char *field, const char *otherwise, 
 /* A device has a backend of its own; that of the host is chosen by the engine. */
 static bool read_device(struct workload *w, struct err *err)
 {
-	const struct backend *backend;
+	int backend;
 	const char *device;
 
 	if (!field_string(w->json, "device", "cpu", 40, &device, err))
@@ -108,8 +86,8 @@ static bool read_device(struct workload *w, struct err *err)
 			       device);
 	if (strcmp(device, "cpu") == 0)
 		return true;
-	backend = w->backend ? registry_backend(w->registry, w->backend) : NULL;
-	if (backend && !backend->open)
+	backend = w->backend ? fusion_backend_find(w->registry, w->backend) : -1;
+	if (backend >= 0 && !fusion_backend(w->registry, backend).opens_device)
 		return err_set(err, ERR_WORKLOAD,
 			       "backend '%s' does not run on device cuda; leave backend out",
 			       w->backend);
@@ -200,7 +178,6 @@ static bool read_seconds(struct workload *w, struct err *err)
 /* {"cse": false}: the pass is left out. */
 static bool read_passes(struct workload *w, struct err *err)
 {
-	const struct pass_list *list = registry_passes(w->registry);
 	const json_t *passes = json_object_get(w->json, "passes");
 	const char *name;
 	json_t *on;
@@ -220,12 +197,12 @@ static bool read_passes(struct workload *w, struct err *err)
 			return err_set(err, ERR_WORKLOAD,
 				       "passes.%.64s must be true or false: whether the pass runs",
 				       name);
-		if (!pass_list_disable(list, name,
-				       json_is_true(on) ? &ignored : &w->passes_disabled, &why) &&
+		if (!fusion_pass_disable(w->registry, name,
+					 json_is_true(on) ? &ignored : &w->passes_disabled, &why) &&
 		    !(why.code == ERR_VALUE && json_is_true(on)))
 			return err_set(err, ERR_WORKLOAD, "passes: %s", why.message);
 	}
-	return pass_list_check(list, w->passes_disabled, err);
+	return fusion_passes_check(w->registry, w->passes_disabled, err);
 }
 
 static bool read_autocast(struct workload *w, struct err *err)
@@ -252,7 +229,7 @@ static bool read_backend(struct workload *w, struct err *err)
 
 	if (!field_string(w->json, "backend", NULL, 40, &w->backend, err))
 		return false;
-	if (w->backend && !registry_backend(w->registry, w->backend)) {
+	if (w->backend && fusion_backend_find(w->registry, w->backend) < 0) {
 		struct buf names;
 
 		buf_init(&names, 256);

@@ -12,8 +12,7 @@
 #include <stdint.h>
 
 #include "fusion/base/err.h"
-#include "fusion/graph/dtype.h"
-#include "fusion/graph/graph.h"
+#include "fusion/dtype.h"
 #include "profiler/workload/random.h"
 
 enum {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/buf.h"
 #include "fusion/fusion.h"
 #include "profiler/workload/bulk.h"
 #include "profiler/workload/spec.h"
@@ -24,15 +25,15 @@ static void store(struct tensor *t, int64_t i, const json_t *item)
 
 	switch (dtype_category(t->dtype)) {
 	case CATEGORY_BOOL:
-		dtype_put_int(t->dtype, tensor_data(t), i,
+		dtype_put_int(t->dtype, fusion_tensor_data(t), i,
 			      json_is_true(item) || json_integer_value(item));
 		return;
 	case CATEGORY_INT:
-		dtype_put_int(t->dtype, tensor_data(t), i, json_integer_value(item));
+		dtype_put_int(t->dtype, fusion_tensor_data(t), i, json_integer_value(item));
 		return;
 	case CATEGORY_FLOAT:
 		spec_number(item, &number);
-		dtype_put_double(t->dtype, tensor_data(t), i, number);
+		dtype_put_double(t->dtype, fusion_tensor_data(t), i, number);
 		return;
 	}
 }
@@ -49,7 +50,7 @@ static struct value tensor_from_json(const json_t *spec, struct allocator *a, st
 	if (!t)
 		return unset;
 	if (!s.data)
-		random_fill(&s.random, s.dtype, tensor_data(t), s.numel, 0);
+		random_fill(&s.random, s.dtype, fusion_tensor_data(t), s.numel, 0);
 	else
 		for (int64_t i = 0; i < s.numel; i++)
 			store(t, i, json_array_get(s.data, (size_t)i));
@@ -58,7 +59,7 @@ static struct value tensor_from_json(const json_t *spec, struct allocator *a, st
 	if (v.kind == VALUE_UNSET)
 		err_set(err, ERR_MEMORY, "out of memory for an input");
 	else
-		v.tensor->dynamic_dims = s.dynamic_dims;
+		fusion_mark_dynamic(v, s.dynamic_dims);
 	return v;
 }
 
@@ -139,10 +140,9 @@ struct value value_from_json(const json_t *spec, struct allocator *a, struct err
 	return scalar_from_json(json_object_get(spec, "value"));
 }
 
-static struct value copy_tensor(const struct vtensor *original, struct allocator *a,
-				struct err *err)
+static struct value copy_tensor(struct value original, struct allocator *a, struct err *err)
 {
-	const struct tensor *from = original->memory;
+	const struct tensor *from = fusion_tensor(original);
 	struct tensor *t = tensor_create(a, from->dtype, from->rank, from->size, err);
 	struct value v;
 
@@ -154,22 +154,22 @@ static struct value copy_tensor(const struct vtensor *original, struct allocator
 	if (v.kind == VALUE_UNSET)
 		err_set(err, ERR_MEMORY, "out of memory for an input");
 	else
-		v.tensor->dynamic_dims = original->dynamic_dims;
+		fusion_mark_dynamic(v, fusion_dynamic_dims(original));
 	return v;
 }
 
 static struct value copy_items(struct value v, struct allocator *a, struct err *err)
 {
-	struct value *at = calloc((size_t)v.list->len + 1, sizeof(*at));
+	struct value *at = calloc((size_t)value_length(v) + 1, sizeof(*at));
 	struct value copy = unset;
 	int made = 0;
 
-	for (; at && made < v.list->len; made++) {
-		at[made] = value_copy(v.list->at[made], a, err);
+	for (; at && made < value_length(v); made++) {
+		at[made] = value_copy(value_item(v, made), a, err);
 		if (at[made].kind == VALUE_UNSET)
 			break;
 	}
-	if (at && made == v.list->len)
+	if (at && made == value_length(v))
 		copy = v.kind == VALUE_TUPLE ? value_tuple(at, made) : value_list(at, made);
 	for (int i = 0; at && i < made; i++)
 		value_unref(at[i]);
@@ -182,16 +182,16 @@ struct value value_copy(struct value v, struct allocator *a, struct err *err)
 	struct value dict;
 
 	if (v.kind == VALUE_TENSOR)
-		return copy_tensor(v.tensor, a, err);
+		return copy_tensor(v, a, err);
 	if (v.kind == VALUE_TUPLE || v.kind == VALUE_LIST)
 		return copy_items(v, a, err);
 	if (v.kind != VALUE_DICT)
 		return value_ref(v);
 	dict = value_dict();
-	for (int i = 0; dict.kind != VALUE_UNSET && i < v.dict->len; i++) {
-		struct value item = value_copy(v.dict->values[i], a, err);
+	for (int i = 0; dict.kind != VALUE_UNSET && i < value_length(v); i++) {
+		struct value item = value_copy(value_item(v, i), a, err);
 		bool ok = item.kind != VALUE_UNSET &&
-			  value_dict_set(dict.dict, v.dict->keys[i], item);
+			  value_dict_set(dict.dict, value_key(v, i), item);
 
 		value_unref(item);
 		if (!ok) {
@@ -205,13 +205,12 @@ struct value value_copy(struct value v, struct allocator *a, struct err *err)
 /* Counts what a walk meets, shared parts each time, and stops at a limit. */
 static bool walk(struct value v, int depth, int *left)
 {
-	bool list = v.kind == VALUE_TUPLE || v.kind == VALUE_LIST;
-	int n = list ? v.list->len : v.kind == VALUE_DICT ? v.dict->len : 0;
+	int n = value_length(v);
 
 	if (depth > MAX_VALUE_DEPTH || --*left < 0)
 		return false;
 	for (int i = 0; i < n; i++)
-		if (!walk(list ? v.list->at[i] : v.dict->values[i], depth + 1, left))
+		if (!walk(value_item(v, i), depth + 1, left))
 			return false;
 	return true;
 }
@@ -300,20 +299,28 @@ static json_t *repr_to_json(struct value v)
 	return json;
 }
 
-static json_t *dict_to_json(const struct dict *dict, bool whole)
+static json_t *dict_to_json(struct value dict, bool whole)
 {
 	json_t *items = json_object();
 
-	for (int i = 0; i < dict->len; i++) {
+	for (int i = 0; i < value_length(dict); i++) {
 		struct buf key;
 
 		buf_init(&key, 4096);
-		value_print(&key, dict->keys[i], true);
+		value_print(&key, value_key(dict, i), true);
 		json_object_set_new(items, key.data ? key.data : "",
-				    value_to_json(dict->values[i], whole));
+				    value_to_json(value_item(dict, i), whole));
 		buf_finish(&key);
 	}
 	return json_pack("{s:o}", "dict", items);
+}
+
+static json_t *text_to_json(struct value v)
+{
+	size_t len;
+	const char *text = value_text(v, &len);
+
+	return json_stringn_nocheck(text, len);
 }
 
 json_t *value_to_json(struct value v, bool whole)
@@ -322,7 +329,7 @@ json_t *value_to_json(struct value v, bool whole)
 
 	switch (v.kind) {
 	case VALUE_TENSOR:
-		return tensor_to_json(v.tensor->memory, whole);
+		return tensor_to_json(fusion_tensor(v), whole);
 	case VALUE_NONE:
 		return json_pack("{s:n}", "value");
 	case VALUE_BOOL:
@@ -332,14 +339,14 @@ json_t *value_to_json(struct value v, bool whole)
 	case VALUE_FLOAT:
 		return json_pack("{s:o}", "value", number_to_json(v.f, false));
 	case VALUE_STR:
-		return json_pack("{s:o}", "value", json_stringn_nocheck(v.str->text, v.str->len));
+		return json_pack("{s:o}", "value", text_to_json(v));
 	case VALUE_DICT:
-		return dict_to_json(v.dict, whole);
+		return dict_to_json(v, whole);
 	case VALUE_TUPLE:
 	case VALUE_LIST:
 		items = json_array();
-		for (int i = 0; i < v.list->len; i++)
-			json_array_append_new(items, value_to_json(v.list->at[i], whole));
+		for (int i = 0; i < value_length(v); i++)
+			json_array_append_new(items, value_to_json(value_item(v, i), whole));
 		return json_pack("{s:o}", v.kind == VALUE_TUPLE ? "tuple" : "list", items);
 	default:
 		return repr_to_json(v);
@@ -360,7 +367,7 @@ static bool tensor_alike(const struct tensor *a, const struct tensor *b)
 bool value_alike(struct value a, struct value b)
 {
 	return a.kind == VALUE_TENSOR && b.kind == VALUE_TENSOR &&
-	       tensor_alike(a.tensor->memory, b.tensor->memory);
+	       tensor_alike(fusion_tensor(a), fusion_tensor(b));
 }
 
 static double tensor_distance(const struct tensor *a, const struct tensor *b)
@@ -371,7 +378,8 @@ static double tensor_distance(const struct tensor *a, const struct tensor *b)
 	if (a->dtype == b->dtype && tensor_same_on_device(a, b))
 		return 0;
 	if (a->dtype == b->dtype && numel > 0 && tensor_contiguous(a) && tensor_contiguous(b) &&
-	    bulk_same(tensor_read(a), tensor_read(b), numel * (int64_t)dtype_bytes(a->dtype), 0))
+	    bulk_same(fusion_tensor_read(a), fusion_tensor_read(b),
+		      numel * (int64_t)dtype_bytes(a->dtype), 0))
 		return 0;
 	for (int64_t i = 0; i < numel; i++) {
 		double x = tensor_get_double(a, i), y = tensor_get_double(b, i);
@@ -404,8 +412,8 @@ static double distance(struct value a, struct value b, bool any_dtype)
 	if (a.kind != b.kind)
 		return (double)NAN;
 	if (a.kind == VALUE_TENSOR)
-		return (any_dtype ? same_sizes : tensor_alike)(a.tensor->memory, b.tensor->memory)
-			   ? tensor_distance(a.tensor->memory, b.tensor->memory)
+		return (any_dtype ? same_sizes : tensor_alike)(fusion_tensor(a), fusion_tensor(b))
+			   ? tensor_distance(fusion_tensor(a), fusion_tensor(b))
 			   : (double)NAN;
 	if (is_number(a)) {
 		double x = as_number(a), y = as_number(b);
@@ -414,12 +422,11 @@ static double distance(struct value a, struct value b, bool any_dtype)
 	}
 	if (!list && a.kind != VALUE_DICT)
 		return 0;
-	n = list ? a.list->len : a.dict->len;
-	if (n != (list ? b.list->len : b.dict->len))
+	n = value_length(a);
+	if (n != value_length(b))
 		return (double)NAN;
 	for (int i = 0; i < n; i++) {
-		double d = list ? distance(a.list->at[i], b.list->at[i], any_dtype)
-				: distance(a.dict->values[i], b.dict->values[i], any_dtype);
+		double d = distance(value_item(a, i), value_item(b, i), any_dtype);
 
 		if (isnan(d))
 			return d;

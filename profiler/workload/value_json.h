@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 #include "fusion/base/err.h"
-#include "fusion/vm/value.h"
-#include "fusion/tensor/tensor.h"
+#include "fusion/value.h"
+#include "fusion/tensor.h"
 
 enum { VALUE_JSON_MAX_ELEMENTS = 4096 }; /* a larger tensor is summed up, unless `whole` */
 

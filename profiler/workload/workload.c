@@ -285,9 +285,9 @@ struct workload workload_quick(const struct workload *w)
 
 bool workload_on_device(const struct workload *w)
 {
-	const struct backend *b = w->backend ? registry_backend(w->registry, w->backend) : NULL;
+	int b = w->backend ? fusion_backend_find(w->registry, w->backend) : -1;
 
-	return b && b->open;
+	return b >= 0 && fusion_backend(w->registry, b).opens_device;
 }
 
 bool workload_wants_torch(const struct workload *w)

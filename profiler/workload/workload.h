@@ -7,7 +7,7 @@
 #define PROFILER_WORKLOAD_WORKLOAD_H
 
 #include "fusion/fusion.h"
-#include "fusion/session/registry.h"
+#include "fusion/registry.h"
 #include "profiler/profiler.h"
 
 enum {

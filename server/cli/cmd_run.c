@@ -258,7 +258,7 @@ static bool check_backend(const struct run_flags *f)
 {
 	struct buf names;
 
-	if (!f->backend || registry_backend(f->registry, f->backend))
+	if (!f->backend || fusion_backend_find(f->registry, f->backend) >= 0)
 		return true;
 	buf_init(&names, 256);
 	registry_backend_names(f->registry, &names);

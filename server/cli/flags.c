@@ -200,9 +200,9 @@ bool pass_flag_check(const struct registry *registry, const char *names, struct 
 	bool ok = copy != NULL;
 
 	for (char *name; ok && (name = strsep(&rest, ","));)
-		ok = pass_list_disable(registry_passes(registry), name, &disabled, err);
+		ok = fusion_pass_disable(registry, name, &disabled, err);
 	free(copy);
-	return ok && pass_list_check(registry_passes(registry), disabled, err);
+	return ok && fusion_passes_check(registry, disabled, err);
 }
 
 void pass_flag_apply(json_t *workload, const char *names)

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "fusion/base/err.h"
-#include "fusion/session/registry.h"
+#include "fusion/registry.h"
 
 /* Texts in the order in which they came, borrowed from argv. */
 struct flag_texts {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/lang/lang.h"
+#include "fusion/source.h"
 #include "profiler/profiler.h"
 #include "server/cli/flags.h"
 

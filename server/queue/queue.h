@@ -19,7 +19,7 @@
 #include "fusion/base/buf.h"
 #include "fusion/base/err.h"
 #include "fusion/base/scratch.h"
-#include "fusion/session/registry.h"
+#include "fusion/registry.h"
 #include "profiler/profiler.h"
 
 struct MHD_Connection;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "fusion/lang/caret.h"
+#include "fusion/source.h"
 #include "profiler/profiler.h"
 
 enum { MOST_SHOWN = 100 };

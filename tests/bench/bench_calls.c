@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/err.h"
+#include "fusion/tensor/tensor.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/clock.h"
 #include "fusion/fusion.h"

@@ -20,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/err.h"
+#include "fusion/tensor/tensor.h"
 #include "fusion/backends/backends.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/clock.h"

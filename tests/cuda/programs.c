@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fusion/base/buf.h"
+#include "fusion/base/err.h"
+#include "fusion/tensor/tensor.h"
 #include "fusion/fusion.h"
 #include "profiler/profiler.h"
 

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/buf.h"
+#include "fusion/base/err.h"
+#include "fusion/tensor/tensor.h"
 #include "fusion/base/hash.h"
 #include "fusion/fusion.h"
 

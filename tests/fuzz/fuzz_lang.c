@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/source.h"
 #include "fusion/lang/lang.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fusion/backends/memory/memory.h"
 #include "fusion/base/err.h"
+#include "fusion/device.h"
 
 struct device_memory {
 	void *self;
@@ -96,10 +96,6 @@ void fence_wrote(struct fence *g, const void *memory, const char *writer);
 void fence_look(struct fence *g, const void *memory);
 bool fence_check(struct fence *g, struct err *err);
 
-/* Blocks opened and guard words looked at so far. */
-struct fence_counts {
-	int64_t blocks, looks;
-};
 struct fence_counts fence_counts(const struct fence *g);
 
 #endif

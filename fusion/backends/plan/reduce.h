@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "fusion/graph/dtype.h"
+#include "fusion/dtype.h"
 #include "fusion/graph/op.h"
 
 union number {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "fusion/base/buf.h"
-#include "fusion/graph/dtype.h"
+#include "fusion/dtype.h"
 #include "fusion/graph/op.h"
 
 /* dst[i] = op(a[i], b[i], c[i]).  Bit k of `splat`: operand k is one vector of

@@ -7,7 +7,7 @@
 #ifndef FUSION_RUNTIME_GUARDS_H
 #define FUSION_RUNTIME_GUARDS_H
 
-#include "fusion/report/observer.h" /* struct fusion_symbol */
+#include "fusion/observer.h" /* struct fusion_symbol */
 #include "fusion/capture/sources/sources.h"
 #include "fusion/capture/trace/trace.h"
 

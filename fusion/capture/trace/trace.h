@@ -21,7 +21,7 @@
 #include "fusion/graph/symreal.h"
 #include "fusion/torch/autocast.h"
 #include "fusion/torch/decomposition.h"
-#include "fusion/report/mode.h"
+#include "fusion/mode.h"
 #include "fusion/report/report.h"
 #include "fusion/capture/sources/sources.h"
 #include "fusion/tensor/view.h"

@@ -1,10 +1,6 @@
-/* fusion/report/mode.h -- how a session executes.
- *
- * Part of the engine's public header (fusion/fusion.h); a file of its own so
- * that the runtime below can name a mode without knowing the engine above.
- */
-#ifndef FUSION_RUNTIME_MODE_H
-#define FUSION_RUNTIME_MODE_H
+/* fusion/mode.h -- how a session executes. */
+#ifndef FUSION_MODE_H
+#define FUSION_MODE_H
 
 enum fusion_mode {
 	FUSION_EAGER,   /* a kernel per op, at once */

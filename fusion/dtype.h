@@ -1,6 +1,9 @@
-/* fusion/graph/dtype.h -- element types and PyTorch's rules of promotion. */
-#ifndef FUSION_GRAPH_DTYPE_H
-#define FUSION_GRAPH_DTYPE_H
+/* fusion/dtype.h -- element types and PyTorch's rules of promotion.
+ *
+ * Pure functions: any thread may call them.
+ */
+#ifndef FUSION_DTYPE_H
+#define FUSION_DTYPE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,10 +11,12 @@
 
 enum dtype {
 #define DTYPE(id, name, c_type, category) DTYPE_##id,
-#include "fusion/graph/dtypes.def"
+#include "fusion/dtypes.def"
 #undef DTYPE
 	DTYPE_COUNT
 };
+
+enum { MAX_RANK = 8 }; /* dims of a tensor */
 
 enum dtype_category { CATEGORY_BOOL, CATEGORY_INT, CATEGORY_FLOAT };
 
@@ -35,7 +40,7 @@ bool dtype_from_name(const char *name, enum dtype *out);
 
 /* The dtype of `a op b` for two tensors of at least one dimension (the wider
  * category, then the wider type).  0-d tensors and Python scalars take part
- * by category only: op_infer() in graph.h knows that rule.
+ * by category only: op_infer() in graph/graph.h knows that rule.
  * Source: pytorch.org/docs/stable/tensor_attributes.html, "type promotion". */
 enum dtype dtype_promote(enum dtype a, enum dtype b);
 

@@ -1,17 +1,15 @@
-/* fusion/report/observer.h -- what the engine tells whoever watches.
+/* fusion/observer.h -- what the engine tells whoever watches.
  *
- * Part of the engine's public header (fusion/fusion.h); a file of its own so
- * that the runtime below can report without knowing the engine above.  Calls
- * come from the engine's thread, in order; an observer must not call back.
+ * Calls come from the engine's thread, in order; an observer must not call back.
  * Times are clock_ns().
  */
-#ifndef FUSION_RUNTIME_OBSERVER_H
-#define FUSION_RUNTIME_OBSERVER_H
+#ifndef FUSION_OBSERVER_H
+#define FUSION_OBSERVER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fusion/graph/graph.h" /* enum dtype, MAX_RANK */
+#include "fusion/dtype.h"
 
 enum fusion_phase {
 	PHASE_GUARDS,   /* looking for the entry whose guards hold */

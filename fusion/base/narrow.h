@@ -1,4 +1,4 @@
-/* fusion/graph/narrow.h -- float16 and bfloat16 as bits; rounds to nearest, ties to even. */
+/* fusion/base/narrow.h -- float16 and bfloat16 as bits; rounds to nearest, ties to even. */
 #ifndef FUSION_GRAPH_NARROW_H
 #define FUSION_GRAPH_NARROW_H
 
