@@ -75,7 +75,7 @@ SYMBOL = re.compile(r"^[0-9a-f]* ?([A-Za-z]) (\S+)$")
 
 
 def room_of(path):
-    """fusion/vm/x.c: vm; fusion/capture/trace/x.c: capture/trace; fusion/x.h: fusion.h; server/api/x.c: server."""
+    """fusion/vm/x.c: vm; fusion/capture/trace/x.c: capture/trace; fusion/value.h: fusion.h; server/api/x.c: server."""
     parts = path.split("/")
     if parts[0] != "fusion":
         return parts[0]

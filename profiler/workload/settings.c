@@ -1,4 +1,4 @@
-/* profiler/workload/settings.c -- see settings.h. */
+/* profiler/workload/settings.c -- how a workload is to be run. */
 #include "profiler/workload/settings.h"
 
 #include <stdio.h>
