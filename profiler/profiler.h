@@ -1,6 +1,6 @@
 /* profiler/profiler.h -- a workload in, a report out.
  *
- * Reads a workload (JSON as design section 5), runs it in every mode, measures
+ * Reads a workload (web/docs/workloads.md), runs it in every mode, measures
  * and returns the report as a Jansson value.  Used by the worker process and
  * by `breakeven run`; no globals, one run per thread.
  */
@@ -23,7 +23,7 @@ struct workload; /* parsed and bounded; immutable */
  * counts), syntax of the source (each sweep point's too), unknown names and
  * ops.  NULL with JSON, WORKLOAD, SYNTAX, NAME, BOUND, ... and the place: line
  * and column count in the posted `source`; a fault in a line of a sweep's pool
- * stands at the line `...`, and the message names the pool's line. */
+ * is placed at the line `...`, and the message names the pool's line. */
 struct workload *workload_parse(const json_t *json, struct err *err);
 
 /* The same where there are plugins: `registry` is borrowed and must outlive the
@@ -66,7 +66,7 @@ struct profiler_options {
 	const char *version;      /* of Breakeven, for the report; NULL: "unknown" */
 	const char *torch_python; /* of profiler_run_engines(); NULL: it is switched off */
 	const char *torch_host;   /* socket of a profiler/torch/host.h; NULL: the run has its own */
-	int wall_s; /* what a run may last, for the engines behind ours; 0: no limit is known */
+	int wall_s; /* what a run may last, for the engines after ours; 0: no limit is known */
 	/* Called from the run's thread: 0..1, and what is being done
 	 * ("static at n = 15, round 4"), and the seconds it may still last
 	 * (negative: unknown).  Return false to cancel.  May be NULL. */

@@ -2,7 +2,7 @@
 #ifndef TESTS_BREAK_SET_H
 #define TESTS_BREAK_SET_H
 
-#include "profiler/breaks/cost.h"
+#include "profiler/cost/cost.h"
 #include "tests/report_help.h"
 
 /* A set of lanes, as the recorder writes it. */

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "fusion/tensor/tensor.h"
-#include "profiler/agree/texts.h"
+#include "profiler/allclose/texts.h"
 #include "tests/report_help.h"
 
 /* ---- the judge */
@@ -52,22 +52,22 @@ static void set(struct bench *b, int64_t i, double exact, double ours, double th
 	put(b->disturbed, i, exact + disturbed);
 }
 
-static struct judged judge(const struct bench *b, bool reference)
+static struct difference judge(const struct bench *b, bool reference)
 {
-	struct judge_pair pair = { .ours = b->ours,
-				   .theirs = b->theirs,
-				   .reference = { b->exact, b->disturbed },
-				   .n_references = reference ? 2 : 0,
-				   .threads = 2 };
+	struct difference_pair pair = { .ours = b->ours,
+					.theirs = b->theirs,
+					.reference = { b->exact, b->disturbed },
+					.n_references = reference ? 2 : 0,
+					.threads = 2 };
 
-	return judge_tensors(&pair);
+	return difference_of_tensors(&pair);
 }
 
 /* Last bits over 16 million elements; one element off by more is found where it lies. */
 static void large_tensors_are_compared_where_they_lie(void **state)
 {
 	struct bench b = bench_open(DTYPE_F32, 4096, 4096);
-	struct judged found;
+	struct difference found;
 
 	(void)state;
 	for (int64_t i = 0; i < 4096 * 4096; i++) {
@@ -76,10 +76,10 @@ static void large_tensors_are_compared_where_they_lie(void **state)
 		set(&b, i, x, i % 3 ? 0 : unit, 0, unit / 2);
 	}
 	found = judge(&b, false);
-	assert_true(found.judge == JUDGE_BOUND && found.excess < 1);
+	assert_true(found.rule == DIFFERENCE_BOUND && found.excess < 1);
 	assert_true(found.differing > 4096 * 4096 / 4);
 	found = judge(&b, true);
-	assert_true(found.judge == JUDGE_FLOAT64 && found.excess < 1);
+	assert_true(found.rule == DIFFERENCE_FLOAT64 && found.excess < 1);
 	put(b.ours, 4096 * 1234 + 77, 2.5);
 	found = judge(&b, true);
 	assert_true(found.excess > 1000);
@@ -136,7 +136,7 @@ static void infinities_and_nan_are_values(void **state)
 static void ints_and_shapes_have_no_rounding(void **state)
 {
 	struct bench b = bench_open(DTYPE_I64, 2, 2), c = bench_open(DTYPE_I64, 4, 1);
-	struct judged found;
+	struct difference found;
 
 	(void)state;
 	for (int i = 0; i < 4; i++)
@@ -144,7 +144,7 @@ static void ints_and_shapes_have_no_rounding(void **state)
 	memcpy(tensor_data(b.theirs), tensor_data(b.ours), 32);
 	dtype_put_int(DTYPE_I64, tensor_data(b.ours), 2, INT64_MAX);
 	found = judge(&b, false);
-	assert_true(found.judge == JUDGE_BITS && found.differing == 1 && found.excess > 1);
+	assert_true(found.rule == DIFFERENCE_BITS && found.differing == 1 && found.excess > 1);
 	tensor_unref(b.ours);
 	b.ours = tensor_ref(c.ours);
 	assert_string_equal(judge(&b, false).kind, "shape");
@@ -180,8 +180,8 @@ static void printed_numbers_are_numbers(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct judged found;
-		bool same = texts_judge(rows[i].ours, rows[i].theirs, &found);
+		struct difference found;
+		bool same = texts_differ_none(rows[i].ours, rows[i].theirs, &found);
 
 		if (same != rows[i].same_words ||
 		    (same && (found.excess > 1) != (rows[i].excess > 1)))
@@ -218,7 +218,7 @@ static void check(const struct wanted *w, bool timing)
 	const char *verdict = json_string_value(at(a, "verdict"));
 
 	if (strcmp(verdict, w->verdict) != 0 ||
-	    strcmp(json_string_value(at(a, "judge")), w->judge) != 0)
+	    strcmp(json_string_value(at(a, "judge")), w->rule) != 0)
 		fail_msg("%s: %s", w->body, json_dumps(a, 0));
 	if (w->what && (strcmp(json_string_value(at(a, "where.what")), w->what) != 0 ||
 			strcmp(json_string_value(at(a, "where.when")), w->when) != 0))
@@ -378,7 +378,7 @@ static void calls_that_follow_each_other_are_compared(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		struct wanted w = { .settings = "{}", .verdict = "disagrees", .judge = "float64" };
+		struct wanted w = { .settings = "{}", .verdict = "disagrees", .rule = "float64" };
 		char body[400];
 
 		snprintf(body, sizeof(body), program, COMPILING, rows[i].calls);

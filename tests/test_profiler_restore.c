@@ -1,7 +1,7 @@
 /* tests/test_profiler_restore.c -- inputs that a program writes are put back on the device, where
  * their kernels' memory is.
  */
-#include "profiler/measure/lane.h"
+#include "profiler/measure/candidate.h"
 #include "tests/cuda_emulated.h"
 #include "tests/report_help.h"
 
@@ -14,7 +14,7 @@ struct case_of {
 	json_t *json;
 	struct workload *w;
 	struct inputs inputs;
-	struct lane lane;
+	struct candidate candidate;
 };
 
 static void begin(struct case_of *c, enum fusion_mode mode)
@@ -26,14 +26,14 @@ static void begin(struct case_of *c, enum fusion_mode mode)
 	if (!c->w)
 		fail_msg("%s", err.message);
 	assert_true(inputs_create(&c->inputs, c->w, &c->w->points[0], &err));
-	if (!lane_create(&c->lane, c->w, &c->w->points[0], mode, &c->inputs,
-			 (struct lane_cache){ 0 }, &err))
+	if (!candidate_create(&c->candidate, c->w, &c->w->points[0], mode, &c->inputs,
+			      (struct candidate_cache){ 0 }, &err))
 		fail_msg("%s", err.message);
 }
 
 static void end(struct case_of *c)
 {
-	lane_destroy(&c->lane);
+	candidate_destroy(&c->candidate);
 	inputs_destroy(&c->inputs);
 	workload_destroy(c->w);
 	json_decref(c->json);
@@ -44,13 +44,13 @@ static void call(struct case_of *c)
 	struct err err = { 0 };
 	struct value out;
 
-	assert_true(lane_call(&c->lane, 0, &out, &err));
+	assert_true(candidate_call(&c->candidate, 0, &out, &err));
 	value_unref(out);
 }
 
-static const struct tensor *memory(const struct lane *lane, int k)
+static const struct tensor *memory(const struct candidate *candidate, int k)
 {
-	return lane->args[0][k].tensor->memory;
+	return candidate->args[0][k].tensor->memory;
 }
 
 static bool same(const struct tensor *a, const struct tensor *b)
@@ -60,10 +60,10 @@ static bool same(const struct tensor *a, const struct tensor *b)
 }
 
 /* Whether the call has been: m is twice x. */
-static bool has_run(const struct lane *lane)
+static bool has_run(const struct candidate *candidate)
 {
-	const float *x = tensor_read(lane->args[0][0].tensor->memory);
-	const float *m = tensor_read(lane->args[0][1].tensor->memory);
+	const float *x = tensor_read(candidate->args[0][0].tensor->memory);
+	const float *m = tensor_read(candidate->args[0][1].tensor->memory);
 
 	for (int i = 0; i < 64 * 64; i++)
 		if (m[i] != 2 * x[i])
@@ -71,9 +71,9 @@ static bool has_run(const struct lane *lane)
 	return true;
 }
 
-static int64_t pointed(const struct lane *lane)
+static int64_t pointed(const struct candidate *candidate)
 {
-	return fusion_graph(lane->session, 0).recording.pointed;
+	return fusion_graph(candidate->session, 0).recording.pointed;
 }
 
 /* The same in each mode: what is written, and it alone, comes from a copy on the device into
@@ -92,13 +92,13 @@ static void what_is_written_is_put_back_on_the_device(void **state)
 
 		begin(&c, modes[i]);
 		call(&c);
-		assert_true(lane_note_writes(&c.lane, 0, &err));
+		assert_true(candidate_note_writes(&c.lane, 0, &err));
 		assert_int_equal(c.lane.use[0][0], USE_READ);
 		assert_int_equal(c.lane.use[0][1], USE_WRITTEN);
 		at = tensor_kernel_reads(c.lane.args[0][1].tensor->memory);
 		for (int k = 1; k <= 3; k++) {
 			assert_true(has_run(&c.lane));
-			assert_true(lane_restore(&c.lane, 0, &err));
+			assert_true(candidate_restore(&c.lane, 0, &err));
 			assert_true(same(memory(&c.lane, 1), c.inputs.args[0][1].tensor->memory));
 			assert_int_equal(c.lane.restores, k);
 			assert_int_equal(c.lane.restored_on_device, k);
@@ -124,13 +124,13 @@ static void sets_are_made_and_put_back_on_the_device(void **state)
 	emulate();
 	begin(&c, FUSION_STATIC);
 	call(&c);
-	assert_true(lane_note_writes(&c.lane, 0, &err));
-	assert_true(lane_make_sets(&c.lane, 3, &err));
+	assert_true(candidate_note_writes(&c.lane, 0, &err));
+	assert_true(candidate_make_sets(&c.lane, 3, &err));
 	assert_int_equal(c.lane.n_sets, 3);
 	for (int turn = 0; turn < 2; turn++)
 		for (int s = 0; s < 3; s++) {
-			lane_use_set(&c.lane, s);
-			assert_true(lane_restore(&c.lane, 0, &err));
+			candidate_use_set(&c.lane, s);
+			assert_true(candidate_restore(&c.lane, 0, &err));
 			assert_true(same(memory(&c.lane, 1), c.inputs.args[0][1].tensor->memory));
 			call(&c);
 			assert_true(has_run(&c.lane));
@@ -138,8 +138,8 @@ static void sets_are_made_and_put_back_on_the_device(void **state)
 		}
 	assert_int_equal(c.lane.restores, 6);
 	assert_int_equal(c.lane.restored_on_device, 6);
-	lane_use_set(&c.lane, 0);
-	lane_drop_sets(&c.lane);
+	candidate_use_set(&c.lane, 0);
+	candidate_drop_sets(&c.lane);
 	end(&c);
 }
 

@@ -1,5 +1,5 @@
 /* tests/test_profiler_roofline.c -- operations and bytes of kernels, and what they achieve. */
-#include "profiler/measure/copy_curve.h"
+#include "profiler/roofline/copy_curve.h"
 #include "tests/report_help.h"
 
 static json_t *run_source(const char *source, json_t *calls, const char *mode)

@@ -1,7 +1,7 @@
 /* tests/test_profiler_setup.c -- what a run does beside measuring: numbers, sums, restoring. */
 #include "fusion/tensor/tensor.h"
-#include "profiler/measure/copy_curve.h"
-#include "profiler/measure/lane.h"
+#include "profiler/roofline/copy_curve.h"
+#include "profiler/measure/candidate.h"
 #include "profiler/measure/wall.h"
 #include "profiler/workload/bulk.h"
 #include "profiler/workload/random.h"
@@ -134,32 +134,32 @@ static void restores_are_counted_by_argument(void **state)
 	struct err err = { 0 };
 	struct workload *w = workload_parse(json, &err);
 	struct inputs inputs;
-	struct lane lane;
+	struct candidate candidate;
 	struct value out;
 
 	(void)state;
 	assert_non_null(w);
 	assert_true(inputs_create(&inputs, w, &w->points[0], &err));
-	assert_true(lane_create(&lane, w, &w->points[0], FUSION_EAGER, &inputs,
-				(struct lane_cache){ 0 }, &err));
-	assert_true(lane_call(&lane, 0, &out, &err));
+	assert_true(candidate_create(&candidate, w, &w->points[0], FUSION_EAGER, &inputs,
+				     (struct candidate_cache){ 0 }, &err));
+	assert_true(candidate_call(&candidate, 0, &out, &err));
 	value_unref(out);
-	assert_true(lane_note_writes(&lane, 0, &err));
-	assert_true(lane.writes);
-	assert_int_equal(lane.use[0][0], USE_READ);
-	assert_int_equal(lane.use[0][1], USE_WRITTEN);
-	assert_true(lane_restore(&lane, 0, &err));
-	assert_int_equal(lane.restores, 1);
-	assert_true(lane_make_sets(&lane, 3, &err));
-	assert_int_equal(lane.n_sets, 3);
-	assert_ptr_equal(lane.sets[1][0][0].tensor, lane.sets[0][0][0].tensor);
-	assert_ptr_not_equal(lane.sets[1][0][1].tensor, lane.sets[0][0][1].tensor);
-	lane_use_set(&lane, 2);
-	assert_true(lane_call(&lane, 0, &out, &err));
+	assert_true(candidate_note_writes(&candidate, 0, &err));
+	assert_true(candidate.writes);
+	assert_int_equal(candidate.use[0][0], USE_READ);
+	assert_int_equal(candidate.use[0][1], USE_WRITTEN);
+	assert_true(candidate_restore(&candidate, 0, &err));
+	assert_int_equal(candidate.restores, 1);
+	assert_true(candidate_make_sets(&candidate, 3, &err));
+	assert_int_equal(candidate.n_sets, 3);
+	assert_ptr_equal(candidate.sets[1][0][0].tensor, candidate.sets[0][0][0].tensor);
+	assert_ptr_not_equal(candidate.sets[1][0][1].tensor, candidate.sets[0][0][1].tensor);
+	candidate_use_set(&candidate, 2);
+	assert_true(candidate_call(&candidate, 0, &out, &err));
 	value_unref(out);
-	assert_true(lane_restore(&lane, 0, &err));
-	lane_drop_sets(&lane);
-	lane_destroy(&lane);
+	assert_true(candidate_restore(&candidate, 0, &err));
+	candidate_drop_sets(&candidate);
+	candidate_destroy(&candidate);
 	inputs_destroy(&inputs);
 	workload_destroy(w);
 	json_decref(json);

@@ -15,7 +15,7 @@
 #include <jansson.h>
 
 #include "server/cli/cli.h"
-#include "profiler/numbers.h"
+#include "profiler/numbers/numbers.h"
 #include "server/text/text.h"
 
 static void numbers_have_three_digits_and_commas(void **state)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/agree/agree.h"
+#include "profiler/allclose/allclose.h"
 #include "profiler/measure/break_even.h"
 #include "profiler/measure/measure.h"
 #include "profiler/report/report.h"
@@ -24,63 +24,44 @@ struct change {
 	const struct profiler_options *options;
 	const struct point *p;
 	struct point before;
-	struct lane lanes[2];
+	struct candidate candidates[2];
 	json_t *calls[2]; /* as in a report: what was printed is there */
 	bool agrees;
 	const struct inputs *inputs;
 };
 
-bool change_parse(struct workload *w, const json_t *before, struct err *err)
-{
-	const char *source = json_string_value(before);
-
-	if (!before || json_is_null(before))
-		return true;
-	if (!source || json_string_length(before) > WORKLOAD_MAX_SOURCE_BYTES)
-		return err_set(err, ERR_WORKLOAD,
-			       "before must be the source that this program is a change of, a "
-			       "string of at most 1 MiB");
-	if (w->sweep.kind == SWEEP_STATEMENTS)
-		return err_set(err, ERR_WORKLOAD,
-			       "before goes with no sweep of statements: post the program of one "
-			       "point");
-	w->before.source = strdup(source);
-	w->before.program = fusion_parse_in(w->registry, source, strlen(source), w->entry, err);
-	if (w->before.source && w->before.program)
-		return true;
-	return err_set(err, err->code ? err->code : ERR_MEMORY,
-		       "the program before the change, line %d: %.300s", err->line, err->message);
-}
-
 static bool make_calls(struct change *c, int side, struct err *err)
 {
-	struct lane *lane = &c->lanes[side];
+	struct candidate *candidate = &c->candidates[side];
 
 	c->calls[side] = json_pack("{s:[]}", "calls");
-	for (int i = 0; i < lane->originals->n_calls; i++) {
-		struct fusion_counts was = fusion_counts(lane->session), now;
+	for (int i = 0; i < candidate->originals->n_calls; i++) {
+		struct fusion_counts was = fusion_counts(candidate->session), now;
 
-		if (!lane_call(lane, i, &lane->outputs[i], err) || !lane_reportable(lane, i, err) ||
-		    !lane_keep_grads(lane, i, false, err))
+		if (!candidate_call(candidate, i, &candidate->outputs[i], err) ||
+		    !candidate_reportable(candidate, i, err) ||
+		    !candidate_keep_grads(candidate, i, false, err))
 			return false;
-		now = fusion_counts(lane->session);
-		lane->launches = (double)(now.launches - was.launches);
-		json_array_append_new(json_object_get(c->calls[side], "calls"),
-				      report_call(&(struct report_of_call){
-					  .lane = lane, .call = i, .before = was, .after = now }));
-		buf_clear(fusion_stdout(lane->session));
-		if (!lane_note_writes(lane, i, err) ||
-		    !fusion_wait(lane->engine, err)) /* all that was read is so */
+		now = fusion_counts(candidate->session);
+		candidate->launches = (double)(now.launches - was.launches);
+		json_array_append_new(
+		    json_object_get(c->calls[side], "calls"),
+		    report_call(&(struct report_of_call){
+			.candidate = candidate, .call = i, .before = was, .after = now }));
+		buf_clear(fusion_stdout(candidate->session));
+		if (!candidate_note_writes(candidate, i, err) ||
+		    !fusion_wait(candidate->engine, err)) /* all that was read is so */
 			return false;
 	}
 	return true;
 }
 
-static bool make_lane(struct change *c, int side, enum fusion_mode mode,
-		      const struct inputs *inputs, struct err *err)
+static bool make_candidate(struct change *c, int side, enum fusion_mode mode,
+			   const struct inputs *inputs, struct err *err)
 {
-	return lane_create(&c->lanes[side], c->w, side == BEFORE ? &c->before : c->p, mode, inputs,
-			   (struct lane_cache){ .dir = c->options->cache_dir }, err) &&
+	return candidate_create(&c->candidates[side], c->w, side == BEFORE ? &c->before : c->p,
+				mode, inputs,
+				(struct candidate_cache){ .dir = c->options->cache_dir }, err) &&
 	       make_calls(c, side, err);
 }
 
@@ -89,25 +70,25 @@ static json_t *both(double before, double after)
 	return json_pack("[f, f]", before, after);
 }
 
-/* Whether both give the same; before it is forgotten.  The old program is the judge. */
+/* Whether both give the same; before it is forgotten.  The old program is the reference. */
 static void compare_values(struct change *c, json_t *m)
 {
 	struct reference reference = {
 		.w = c->w, .p = &c->before, .inputs = c->inputs, .cache_dir = c->options->cache_dir
 	};
-	struct agree_pair pair = { &c->lanes[AFTER], &c->lanes[BEFORE], "the old program's",
-				   &reference };
-	struct agreement found = { 0 };
+	struct allclose_pair pair = { &c->candidates[AFTER], &c->candidates[BEFORE],
+				      "the old program's", &reference };
+	struct allclose found = { 0 };
 
-	agree_in_order(&found, &pair, c->calls[AFTER], c->calls[BEFORE]);
-	agree_report(&found, pair.whose, m);
-	c->agrees = found.verdict != AGREE_NOT;
+	allclose_in_order(&found, &pair, c->calls[AFTER], c->calls[BEFORE]);
+	allclose_report(&found, pair.whose, m);
+	c->agrees = found.verdict != ALLCLOSE_NOT;
 	reference_finish(&reference);
 }
 
 static json_t *values_json(struct change *c)
 {
-	const struct lane *before = &c->lanes[BEFORE], *after = &c->lanes[AFTER];
+	const struct candidate *before = &c->candidates[BEFORE], *after = &c->candidates[AFTER];
 	json_t *m = json_object();
 
 	json_object_update(m, c->calls[AFTER]);
@@ -123,11 +104,11 @@ static json_t *values_json(struct change *c)
 	return m;
 }
 
-static bool on_tick(void *self, const struct lane *lane, int round, double share)
+static bool on_tick(void *self, const struct candidate *candidate, int round, double share)
 {
 	const struct change *c = self;
 
-	(void)lane, (void)round, (void)share;
+	(void)candidate, (void)round, (void)share;
 	return !c->options->progress ||
 	       c->options->progress(c->options->self, 0, "before and after the change", -1);
 }
@@ -140,13 +121,13 @@ static json_t *interval_json(const struct interval *i)
 static bool time_both(struct change *c, json_t *m, struct err *err)
 {
 	const struct measure_watch watch = { .tick = on_tick, .self = c };
-	struct lane *before = &c->lanes[BEFORE], *after = &c->lanes[AFTER];
+	struct candidate *before = &c->candidates[BEFORE], *after = &c->candidates[AFTER];
 	double seconds = c->w->seconds > 0 ? c->w->seconds : pair_s;
 	struct interval median[2];
 	struct comparison found;
 
-	if (!lane_forget(before, err) || !lane_forget(after, err) ||
-	    !measure_lanes(c->lanes, 2, seconds, &watch, err))
+	if (!candidate_forget(before, err) || !candidate_forget(after, err) ||
+	    !measure_candidates(c->candidates, 2, seconds, &watch, err))
 		return false;
 	if (!stats_median(before->sample_us, before->n_samples, &median[BEFORE]) ||
 	    !stats_median(after->sample_us, after->n_samples, &median[AFTER]) ||
@@ -169,8 +150,8 @@ static bool time_both(struct change *c, json_t *m, struct err *err)
 static void drop(struct change *c)
 {
 	for (int side = 0; side < 2; side++) {
-		lane_destroy(&c->lanes[side]);
-		c->lanes[side] = (struct lane){ 0 };
+		candidate_destroy(&c->candidates[side]);
+		c->candidates[side] = (struct candidate){ 0 };
 		json_decref(c->calls[side]);
 		c->calls[side] = NULL;
 	}
@@ -184,8 +165,8 @@ static json_t *run_mode(struct change *c, enum fusion_mode mode, const struct in
 	json_t *m = NULL;
 
 	c->inputs = inputs;
-	if (make_lane(c, AFTER, mode, inputs, err)) {
-		if (!make_lane(c, BEFORE, mode, inputs, &why))
+	if (make_candidate(c, AFTER, mode, inputs, err)) {
+		if (!make_candidate(c, BEFORE, mode, inputs, &why))
 			m = json_pack("{s:o}", "error", report_error(&why));
 		else
 			m = values_json(c);

@@ -19,7 +19,7 @@
  *   saved_us, saved_ci_us, speedup, speedup_ci, verdict
  *
  * or `error`, where the program before fails.  JSON null where there is none before, or the
- * program itself fails, which profiler_run() tells.  To be called while no profiler is
+ * program itself fails, which profiler_run() reports.  To be called while no profiler is
  * attached.  NULL with CANCELLED or MEMORY; the caller owns it. */
 json_t *change_run(const struct workload *w, const struct profiler_options *options,
 		   struct err *err);

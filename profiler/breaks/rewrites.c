@@ -43,13 +43,13 @@ static bool same_text(const struct buf *a, const struct buf *b)
 }
 
 /* Makes the calls; false where one differs from `before`'s. */
-static bool same_calls(struct lane *after, const struct lane *before, bool printed)
+static bool same_calls(struct candidate *after, const struct candidate *before, bool printed)
 {
 	const struct inputs *in = before->originals;
 	struct err ignored = { 0 };
 
 	for (int i = 0; i < in->n_calls; i++) {
-		if (!lane_call(after, i, &after->outputs[i], &ignored) ||
+		if (!candidate_call(after, i, &after->outputs[i], &ignored) ||
 		    !near(after->outputs[i], before->outputs[i]))
 			return false;
 		for (int k = 0; k < in->n_args[i]; k++)
@@ -60,7 +60,7 @@ static bool same_calls(struct lane *after, const struct lane *before, bool print
 }
 
 /* Fewer of one, and not more of the other. */
-static json_t *gain(const struct lane *before, const struct lane *after)
+static json_t *gain(const struct candidate *before, const struct candidate *after)
 {
 	int graphs[2] = { fusion_graph_count(before->session), fusion_graph_count(after->session) };
 	int breaks[2] = { fusion_break_count(before->session), fusion_break_count(after->session) };
@@ -72,42 +72,42 @@ static json_t *gain(const struct lane *before, const struct lane *after)
 			 breaks[0], breaks[1]);
 }
 
-json_t *rewrites_try(char *source, size_t len, const struct lane *before, const struct workload *w,
-		     bool printed)
+json_t *rewrites_try(char *source, size_t len, const struct candidate *before,
+		     const struct workload *w, bool printed)
 {
 	struct err ignored = { 0 };
 	struct point changed = { .source = source };
-	struct lane after = { 0 };
+	struct candidate after = { 0 };
 	json_t *gained = NULL;
 
 	changed.program = fusion_parse_in(w->registry, source, len, w->entry, &ignored);
 	if (!changed.program)
 		return NULL;
-	if (lane_create_beside(&after, before, w, &changed, &ignored) &&
+	if (candidate_create_beside(&after, before, w, &changed, &ignored) &&
 	    same_calls(&after, before, printed))
 		gained = gain(before, &after);
-	lane_destroy(&after);
+	candidate_destroy(&after);
 	fusion_program_destroy(changed.program);
 	return gained;
 }
 
 /* A change of the source that may take a break away: its bytes from `from` to `to`
  * become `bytes` bytes of `changed`, at the same place. */
-struct candidate {
+struct proposal {
 	enum lang_rewrite kind;
 	int line;
 	struct buf changed; /* the source with this change alone */
 	size_t from, to, bytes;
 };
 
-struct candidates {
-	VEC(struct candidate) list; /* each line once */
+struct proposals {
+	VEC(struct proposal) list; /* each line once */
 	const char *source;
 	const struct lang_rewriter *rewriter;
 };
 
 /* What both texts do not begin or end with. */
-static void find_bytes(struct candidate *c, const char *source)
+static void find_bytes(struct proposal *c, const char *source)
 {
 	size_t n = strlen(source), m = c->changed.len, same = 0;
 
@@ -120,9 +120,9 @@ static void find_bytes(struct candidate *c, const char *source)
 	c->bytes = m - same;
 }
 
-static void add(struct candidates *all, const json_t *item)
+static void add(struct proposals *all, const json_t *item)
 {
-	struct candidate c = { .line = profiler_break_place(item).line };
+	struct proposal c = { .line = profiler_break_place(item).line };
 
 	if (!rewrites_kind(json_string_value(json_object_get(item, "kind")), &c.kind))
 		return;
@@ -138,7 +138,7 @@ static void add(struct candidates *all, const json_t *item)
 	buf_finish(&c.changed);
 }
 
-static void note(json_t *breaks, const struct candidate *c, json_t *gained)
+static void note(json_t *breaks, const struct proposal *c, json_t *gained)
 {
 	enum lang_rewrite kind;
 	size_t i;
@@ -155,12 +155,12 @@ static void note(json_t *breaks, const struct candidate *c, json_t *gained)
 	}
 }
 
-static void try_each(json_t *breaks, const struct candidates *all, const struct lane *lane,
+static void try_each(json_t *breaks, const struct proposals *all, const struct candidate *candidate,
 		     const struct workload *w, int64_t end_ns)
 {
 	for (size_t i = 0; i < all->list.len && clock_cpu_ns() < end_ns; i++) {
-		const struct candidate *c = &all->list.at[i];
-		json_t *gained = rewrites_try(c->changed.data, c->changed.len, lane, w, true);
+		const struct proposal *c = &all->list.at[i];
+		json_t *gained = rewrites_try(c->changed.data, c->changed.len, candidate, w, true);
 
 		if (gained)
 			note(breaks, c, gained);
@@ -170,20 +170,20 @@ static void try_each(json_t *breaks, const struct candidates *all, const struct 
 
 static int by_place(const void *a, const void *b)
 {
-	const struct candidate *x = a, *y = b;
+	const struct proposal *x = a, *y = b;
 
 	return (x->from > y->from) - (x->from < y->from);
 }
 
 /* One program with all the changes; false where two of them overlap. */
-static bool put_together(struct candidates *all, struct buf *out)
+static bool put_together(struct proposals *all, struct buf *out)
 {
 	size_t at = 0;
 
 	if (all->list.len > 1)
 		qsort(all->list.at, all->list.len, sizeof(*all->list.at), by_place);
 	for (size_t i = 0; i < all->list.len; i++) {
-		const struct candidate *c = &all->list.at[i];
+		const struct proposal *c = &all->list.at[i];
 
 		if (c->from < at)
 			return false;
@@ -195,7 +195,7 @@ static bool put_together(struct candidates *all, struct buf *out)
 	return !out->failed;
 }
 
-static void try_together(json_t *breaks, struct candidates *all, const struct lane *lane,
+static void try_together(json_t *breaks, struct proposals *all, const struct candidate *candidate,
 			 const struct workload *w)
 {
 	json_t *gained = NULL;
@@ -203,7 +203,7 @@ static void try_together(json_t *breaks, struct candidates *all, const struct la
 
 	buf_init(&source, WORKLOAD_MAX_SOURCE_BYTES);
 	if (put_together(all, &source))
-		gained = rewrites_try(source.data, source.len, lane, w, true);
+		gained = rewrites_try(source.data, source.len, candidate, w, true);
 	if (gained)
 		json_object_set_new(gained, "together", json_integer((json_int_t)all->list.len));
 	for (size_t i = 0; gained && i < all->list.len; i++)
@@ -212,7 +212,7 @@ static void try_together(json_t *breaks, struct candidates *all, const struct la
 	buf_finish(&source);
 }
 
-static void find_candidates(struct candidates *all, const json_t *breaks)
+static void find_candidates(struct proposals *all, const json_t *breaks)
 {
 	struct lang_rewriter *rewriter = lang_rewriter_create(all->source, strlen(all->source));
 	size_t i;
@@ -243,12 +243,12 @@ static bool any_could(json_t *breaks)
 	return any;
 }
 
-bool rewrites_offer(json_t *breaks, const struct lane *lane, const struct workload *w,
+bool rewrites_offer(json_t *breaks, const struct candidate *candidate, const struct workload *w,
 		    const struct point *p, double limit_ms, int64_t base_ns)
 {
 	int64_t left_ns = limit_ms < 0 ? INT64_MAX / 2 : (int64_t)(limit_ms * 1e6);
 	int64_t end_ns = clock_cpu_ns() + left_ns;
-	struct candidates all = { .source = point_source(w, p) };
+	struct proposals all = { .source = point_source(w, p) };
 
 	if (!any_could(breaks))
 		return true;
@@ -256,45 +256,45 @@ bool rewrites_offer(json_t *breaks, const struct lane *lane, const struct worklo
 		return false;
 	find_candidates(&all, breaks);
 	if ((int64_t)all.list.len * base_ns <= left_ns)
-		try_each(breaks, &all, lane, w, end_ns);
+		try_each(breaks, &all, candidate, w, end_ns);
 	else
-		try_together(breaks, &all, lane, w);
+		try_together(breaks, &all, candidate, w);
 	for (size_t i = 0; i < all.list.len; i++)
 		buf_finish(&all.list.at[i].changed);
 	VEC_FREE(&all.list);
 	return true;
 }
 
-static bool make_calls(struct lane *lane)
+static bool make_calls(struct candidate *candidate)
 {
 	struct err ignored = { 0 };
 
-	for (int i = 0; i < lane->originals->n_calls; i++)
-		if (!lane_call(lane, i, &lane->outputs[i], &ignored))
+	for (int i = 0; i < candidate->originals->n_calls; i++)
+		if (!candidate_call(candidate, i, &candidate->outputs[i], &ignored))
 			return false;
 	return true;
 }
 
-bool rewrites_again(struct lane *again, const struct lane *lane, const struct workload *quick,
-		    const struct point *p)
+bool rewrites_again(struct candidate *again, const struct candidate *candidate,
+		    const struct workload *quick, const struct point *p)
 {
 	struct err ignored = { 0 };
 
-	return lane_create(again, quick, p, lane->mode, lane->originals, (struct lane_cache){ 0 },
-			   &ignored) &&
+	return candidate_create(again, quick, p, candidate->mode, candidate->originals,
+				(struct candidate_cache){ 0 }, &ignored) &&
 	       make_calls(again);
 }
 
-void rewrites_offer_run(json_t *breaks, const struct lane *lane, const struct workload *w,
+void rewrites_offer_run(json_t *breaks, const struct candidate *candidate, const struct workload *w,
 			const struct point *p, double limit_ms)
 {
 	struct workload quick = workload_quick(w);
 	int64_t begin = clock_cpu_ns(), base_ns;
-	struct lane again = { 0 };
+	struct candidate again = { 0 };
 
-	if (any_could(breaks) && rewrites_again(&again, lane, &quick, p)) {
+	if (any_could(breaks) && rewrites_again(&again, candidate, &quick, p)) {
 		base_ns = clock_cpu_ns() - begin;
 		rewrites_offer(breaks, &again, &quick, p, limit_ms, base_ns);
 	}
-	lane_destroy(&again);
+	candidate_destroy(&again);
 }

@@ -9,7 +9,7 @@
 #include "profiler/compare/judged.h"
 #include "profiler/compare/lines.h"
 #include "profiler/compare/settings.h"
-#include "profiler/numbers.h"
+#include "profiler/numbers/numbers.h"
 #include "profiler/profiler.h"
 
 /* ---- breaks and graphs that came, went or changed ---- */

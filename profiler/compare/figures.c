@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/numbers.h"
+#include "profiler/numbers/numbers.h"
 
 static const struct metric_info metrics[METRIC_COUNT] = {
 #define FIGURE(name, unit, kind, more, title)                                                      \

@@ -1,6 +1,6 @@
 /* profiler/cupti/collector.c -- activity records of CUPTI, as rows.
  *
- * CUPTI's callbacks take no pointer of ours, so there is one collector, static: it
+ * CUPTI's callbacks take no pointer from their user, so there is one collector, static: it
  * lives in a library of its own, in processes that are not ours.
  */
 #include "profiler/cupti/collector.h"

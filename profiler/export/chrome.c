@@ -5,7 +5,7 @@
  * to what they launched and of arrows that a log had, marks (i) for breaks, counters (C)
  * for memory and for the series of a log.
  *
- * What our importer needs to give the same run again (profiler/import/own.h) stands in
+ * What the importer needs to give the same run again (profiler/import/own.h) is in
  * the head, as "breakeven", and in args: name_id, shape_id and the lane's row.
  */
 #include <stdlib.h>
@@ -139,8 +139,8 @@ struct chrome {
 	struct out *out;
 	int64_t begin_ns;
 	struct chrome_lane *lanes;
-	struct flows ends, told; /* of flows: which are there, and which are written */
-	char **names;            /* of events, as they are written */
+	struct flows ends, written; /* of flows: which are there, and which are written */
+	char **names;               /* of events, as they are written */
 	size_t cached_bytes;
 };
 
@@ -419,7 +419,7 @@ static void write_flow(struct chrome *c, const struct timeline_event *e)
 	uint64_t id = flow_id(c, e);
 
 	if (!end || flows_have(&c->ends, id) != (FLOW_STARTS | FLOW_ENDS) ||
-	    (flows_have(&c->told, id) & end) || !flows_note(&c->told, id, end))
+	    (flows_have(&c->written, id) & end) || !flows_note(&c->written, id, end))
 		return;
 	out_printf(c->out, "{\"ph\":\"%s\",\"cat\":\"ac2g\",\"name\":\"launch\",\"id\":%llu",
 		   end == FLOW_STARTS ? "s" : "f\",\"bp\":\"e", (unsigned long long)id);
@@ -506,7 +506,7 @@ bool export_chrome(struct export_job *job, struct err *err)
 	free(c.names);
 	free(c.lanes);
 	flows_finish(&c.ends);
-	flows_finish(&c.told);
+	flows_finish(&c.written);
 	return ok;
 }
 

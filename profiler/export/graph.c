@@ -72,7 +72,7 @@ int graph_find(const struct drawn_graph *g, json_int_t id)
 	return -1;
 }
 
-/* Only what stands before can be read. */
+/* Only what comes before can be read. */
 static bool add_edge(struct drawn_graph *g, int from, int to)
 {
 	return from < 0 || from >= to || g->edges.len >= GRAPH_MAX_EDGES ||
@@ -108,7 +108,7 @@ static void read_instead(struct drawn_graph *g, const json_t *id, const json_t *
 		g->nodes.at[node].instead[1] = graph_find(g, json_integer_value(second));
 }
 
-/* What a loop leaves is what its body makes; the loop itself stands for its tests. */
+/* What a loop leaves is what its body makes; the loop itself represents its tests. */
 static void join_loops(struct drawn_graph *g, const json_t *loops)
 {
 	const json_t *loop, *carried;

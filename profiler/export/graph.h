@@ -18,7 +18,7 @@ struct graph_node {
 
 enum graph_group_kind { GROUP_MODULE, GROUP_LOOP, GROUP_KERNEL };
 
-/* Groups stand behind those that they are in. */
+/* Groups stand after those that they are in. */
 struct graph_group {
 	enum graph_group_kind kind;
 	int parent;  /* -1 */

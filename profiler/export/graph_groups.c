@@ -17,7 +17,7 @@ struct loop {
 	int node, parent, group; /* -1 */
 };
 
-/* A group as it stands again in a kernel. */
+/* A group as it is drawn again in a kernel. */
 struct copy {
 	int kernel, of, group;
 };
@@ -155,7 +155,7 @@ static int split_module(const char *module, struct part parts[MAX_PARTS])
 	return n;
 }
 
-/* A loop stands below the modules that its own node is of. */
+/* A loop is below the modules that its own node is of. */
 static int parts_of(const struct grouper *gr, int node, struct part parts[MAX_PARTS])
 {
 	int n = split_module(text_of(gr->g->nodes.at[node].json, "module"), parts);
@@ -201,7 +201,7 @@ static int open_part(struct grouper *gr, const struct part *part, int parent)
 	return loop->group;
 }
 
-/* Nothing is computed for it: it stands with what reads it. */
+/* Nothing is computed for it: it is drawn with what reads it. */
 static bool is_given(const struct graph_node *n)
 {
 	const char *op = text_of(n->json, "op");
@@ -296,7 +296,7 @@ static bool find_kernels(struct grouper *gr)
 	return by_name != NULL;
 }
 
-/* The group as it stands in the kernel; -1 when out of memory. */
+/* The group as it is drawn in the kernel; -1 when out of memory. */
 static int copy_into(struct grouper *gr, int kernel, int group, int around)
 {
 	int parent;

@@ -25,7 +25,7 @@ struct graph_layout {
 };
 
 /* The layers that edge `e` passes on its way, from above: each once, then false.  On its way
- * out of groups and into others it passes what stands in them, too. */
+ * out of groups and into others it passes what is in them, too. */
 enum { GRAPH_WAY_LEVELS = 160 };
 struct graph_way {
 	struct {
@@ -170,7 +170,7 @@ static int compare_joins(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-/* Each once, by where they end: what is read stands before what reads it.  What a group
+/* Each once, by where they end: what is read comes before what reads it.  What a group
  * reads of a later one, as two kernels may of each other's neighbours, is none. */
 static bool add_joins(struct graph_level *at, const struct drawn_graph *g, const int *item_of)
 {
@@ -194,7 +194,7 @@ static bool add_joins(struct graph_level *at, const struct drawn_graph *g, const
 
 /* ---- layers */
 
-/* What reads nothing stands just above what reads it first. */
+/* What reads nothing is placed just above what reads it first. */
 static void find_layers(struct graph_level *d)
 {
 	for (size_t i = 0; i < d->joins.len; i++) {
@@ -224,7 +224,7 @@ static void find_layers(struct graph_level *d)
 	}
 }
 
-/* A place in each layer that the join passes, linked with what stands above and below. */
+/* A place in each layer that the join passes, linked with what is above and below. */
 static bool add_way(struct graph_level *d, struct join *e)
 {
 	int upper = e->from;
@@ -393,7 +393,7 @@ static void sweep(struct graph_level *d)
 
 /* ---- the whole */
 
-/* Groups stand behind those that they are in: from the last, all sizes are known. */
+/* Groups stand after those that they are in: from the last, all sizes are known. */
 static bool lay_out_levels(struct graph_layout *l, int *item_of)
 {
 	for (int level = (int)l->g->groups.len - 1; level >= -1; level--) {
@@ -624,7 +624,7 @@ static void draw_node(const struct graph_layout *l, size_t i, struct out *o)
 	json_decref(about);
 }
 
-/* Of a file that stands alone; a page has one for all (html.c). */
+/* Of a file of its own; a page has one for all (html.c). */
 static const char style[] =
     "<style>svg{background:#fff;color:#16181b}text{font:11px ui-monospace,monospace;"
     "text-anchor:middle;fill:currentColor}.about{font-size:10px;fill:#666a72}"

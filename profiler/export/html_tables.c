@@ -5,7 +5,7 @@
 
 #include "profiler/export/html.h"
 #include "profiler/export/kernels.h"
-#include "profiler/numbers.h"
+#include "profiler/numbers/numbers.h"
 
 enum { MOST_ROWS = 500 };
 

@@ -52,7 +52,7 @@ static bool is_letter(char c)
 	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
-/* The next word at or behind *at, which becomes its end; NULL: there is none. */
+/* The next word at or after *at, which becomes its end; NULL: there is none. */
 static const char *next_word(const char **at)
 {
 	const char *begin = *at;
@@ -363,7 +363,7 @@ static json_t *redact_text(struct redactor *r, enum fate fate, const json_t *val
 
 static json_t *redact(struct redactor *r, const char *key, const json_t *value);
 
-/* What "name" stands for in an object of this key. */
+/* What "name" means in an object of this key. */
 static enum fate names_in(const struct redactor *r, const char *key, const json_t *value)
 {
 	if (strcmp(key, "annotations") == 0 || strcmp(key, "counters") == 0)
@@ -430,7 +430,7 @@ static void add_name(struct redactor *r, const json_t *name)
 		words_add_source(&r->words, text);
 }
 
-/* The frame behind a break is named for the one that it goes on with. */
+/* The frame after a break is named for the one that it goes on with. */
 static void add_frame(struct redactor *r, const json_t *frame)
 {
 	static const char resumed[] = "torch_dynamo_resume_in_";

@@ -101,7 +101,7 @@ static bool write_marks(struct speedscope *s, size_t from, size_t to)
 	return ok;
 }
 
-/* Events of a lane that end behind the one they begin in. */
+/* Events of a lane that end after the one they begin in. */
 static int64_t count_clipped(const struct speedscope *s, size_t from, size_t to, int64_t *end_ns)
 {
 	int64_t n = 0, reach = s->slices.at[from].end_ns;
@@ -142,7 +142,7 @@ static bool write_profile(struct speedscope *s, size_t from, size_t to)
 	return true;
 }
 
-/* Behind the last event of the lane that `from` is of. */
+/* After the last event of the lane that `from` is of. */
 static size_t end_of_lane(const struct speedscope *s, size_t from)
 {
 	size_t to = from;

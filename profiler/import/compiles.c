@@ -32,7 +32,7 @@ void compiles_finish(struct compiles *c)
 	json_decref(c->unknown);
 }
 
-/* A compilation's key among the rows: ids begin anew where the process forgot its own. */
+/* A compilation's key among the rows: ids begin at 0 again where the process forgot its own. */
 static void key_of(char out[KEY_CHARS], int process, json_int_t resets, const char *id)
 {
 	if (resets)
@@ -197,7 +197,7 @@ static json_t *new_break(const struct torch_break *b)
 	return row;
 }
 
-/* What became of the frame; the first that says so stands for all. */
+/* What became of the frame; the first that says so counts for all. */
 static void say_outcome(json_t *found, const char *outcome)
 {
 	compiles_add_in(found, "outcomes", outcome, 1);
@@ -241,7 +241,7 @@ void compiles_break(struct compiles *c, json_t *row, const struct torch_break *b
 }
 
 /* Breaks that the log states in a compilation and that have this restart's reason; whether
- * there is one.  Where their texts do not say so, the frame went on behind them. */
+ * there is one.  Where their texts do not say so, the frame went on after them. */
 static bool was_stated(const json_t *stated, const struct torch_break *b)
 {
 	bool found = false;

@@ -40,7 +40,7 @@ void compiles_finish(struct compiles *c);
 json_t *compiles_row(struct compiles *c, int process, const char *id);
 
 /* The same for one that begins now.  Where it began before, the process has forgotten its
- * compilations since (torch._dynamo.reset()) and numbers them anew: a row of its own, which
+ * compilations since (torch._dynamo.reset()) and numbers them from 0 again: a row of its own, which
  * says "resets": after how many, as the process does. */
 json_t *compiles_start(struct compiles *c, int process, const char *id);
 

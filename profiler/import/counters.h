@@ -54,7 +54,7 @@ bool counters_event(struct counters *c, const struct counter_sink *sink,
 bool counters_own(struct counters *c, const struct counter_sink *sink, uint32_t lane,
 		  const struct kineto_event *e, const char *text, size_t len, struct err *err);
 
-/* What an allocator holds behind a change: `series` is "allocated" or "reserved", `device`
+/* What an allocator holds after a change: `series` is "allocated" or "reserved", `device`
  * -1 the host. */
 bool counters_memory(struct counters *c, const struct counter_sink *sink,
 		     const struct kineto_event *e, const char *series, int64_t device,

@@ -32,22 +32,22 @@ bool decimal_scaled(const char *text, size_t len, int places, int64_t *out)
 {
 	size_t at = len > 0 && *text == '-';
 	int64_t value = 0;
-	int digits = 0, behind = 0;
+	int digits = 0, after = 0;
 
 	for (; at < len && text[at] >= '0' && text[at] <= '9'; at++, digits++)
 		value = digits < MAX_DIGITS ? value * 10 + (text[at] - '0') : value;
 	if (digits == 0 || digits + places > MAX_DIGITS)
 		return rounded(text, len, places, out);
 	at += at < len && text[at] == '.';
-	for (; at < len && text[at] >= '0' && text[at] <= '9'; at++, behind++) {
-		if (behind < places)
+	for (; at < len && text[at] >= '0' && text[at] <= '9'; at++, after++) {
+		if (after < places)
 			value = value * 10 + (text[at] - '0');
-		else if (behind == places)
+		else if (after == places)
 			value += text[at] >= '5';
 	}
 	if (at != len)
 		return rounded(text, len, places, out);
-	for (; behind < places; behind++)
+	for (; after < places; after++)
 		value *= 10;
 	*out = *text == '-' ? -value : value;
 	return true;

@@ -57,7 +57,7 @@ static void unzip_destroy(struct unzip *u)
 	free(u);
 }
 
-/* The next bytes of the stream, or of several one behind the other.  Behind damage the
+/* The next bytes of the stream, or of several one after the other.  After damage the
  * rest is passed over: see unzip_is_broken(). */
 static bool unzip_feed(struct unzip *u, const void *bytes, size_t len, struct err *err)
 {
@@ -68,7 +68,7 @@ static bool unzip_feed(struct unzip *u, const void *bytes, size_t len, struct er
 	while (!u->broken && (u->z.avail_in > 0 || u->z.avail_out == 0) && code != Z_BUF_ERROR) {
 		size_t n;
 
-		if (u->whole && u->z.avail_in > 0) { /* another stream behind the last */
+		if (u->whole && u->z.avail_in > 0) { /* another stream after the last */
 			inflateReset(&u->z);
 			u->whole = false;
 		}
@@ -86,7 +86,7 @@ static bool unzip_feed(struct unzip *u, const void *bytes, size_t len, struct er
 	return true;
 }
 
-/* The next bytes of the stream, or of several one behind the other.  Behind damage the
+/* The next bytes of the stream, or of several one after the other.  After damage the
  * rest is passed over: see unzip_is_broken(). */
 static bool unzip_is_broken(const struct unzip *u)
 {
@@ -99,7 +99,7 @@ static bool unzip_is_whole(const struct unzip *u)
 	return u->whole;
 }
 
-/* A file is told by its first bytes, of which so many are waited for. */
+/* A file is reported by its first bytes, of which so many are waited for. */
 enum { START_BYTES = 64 << 10, READ_BYTES = 256 << 10, MAX_FILES = 4096 };
 
 static const struct log_reader *const readers[] = { &reader_torch_trace, &reader_kineto,

@@ -9,7 +9,7 @@
  *	import_end(im, &err);
  *	json_t *report = import_finish(im, &err);
  *
- * A file's kind is told by how it begins (readers of profiler/import/model.h); gzip is
+ * A file's kind is reported by how it begins (readers of profiler/import/model.h); gzip is
  * undone.  Files of one import are joined: a compile log and the trace of the same
  * process by compile id.  Memory does not grow with a file's size.  One thread each.
  */

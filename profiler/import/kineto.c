@@ -42,7 +42,7 @@ enum field {
 	FIELD_LABEL,
 	FIELD_GRID,
 	FIELD_BLOCK,
-	FIELD_ARG0, /* and one for each kineto_arg behind it */
+	FIELD_ARG0, /* and one for each kineto_arg after it */
 };
 
 struct event_parser {
@@ -256,7 +256,7 @@ static const yajl_callbacks callbacks = {
 	.yajl_end_array = on_close,
 };
 
-/* One handle for many events: they are values one behind the other. */
+/* One handle for many events: they are values one after the other. */
 static bool renew(struct event_parser *p)
 {
 	if (p->yajl)
@@ -841,7 +841,7 @@ static bool feed(void *self, const char *bytes, size_t len, struct err *err)
 	return slices_feed(&((struct kineto *)self)->slices, bytes, len, err);
 }
 
-/* JSON, and nothing that stands for another log. */
+/* JSON, and nothing that another log begins with. */
 static bool recognises(const char *bytes, size_t len)
 {
 	size_t at = 0;

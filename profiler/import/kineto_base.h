@@ -1,6 +1,6 @@
 /* profiler/import/kineto_base.h -- private: where the clock's zero of a trace lies.
  *
- * "baseTimeNanoseconds" stands before the events since 2.9 or so, and behind them before.
+ * "baseTimeNanoseconds" comes before the events since 2.9 or so, and after them in older files.
  */
 #ifndef PROFILER_IMPORT_KINETO_BASE_H
 #define PROFILER_IMPORT_KINETO_BASE_H

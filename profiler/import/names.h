@@ -10,7 +10,7 @@
 #include "profiler/import/ledger.h"
 #include "profiler/timeline/timeline.h"
 
-/* Names are kept up to so many bytes in all, those behind count as "others". */
+/* Names are kept up to so many bytes in all, those after count as "others". */
 enum { NAMES_MAX_BYTES = 32 << 20 };
 
 /* Totals are kept apart by what has the name. */

@@ -138,7 +138,7 @@ static bool kind_of(const char *category, enum timeline_kind *out)
 	return false;
 }
 
-/* As categories.def has it; what stands under "other" there says so in its row. */
+/* As categories.def has it; what is under "other" there says so in its row. */
 static enum name_group group_of(enum timeline_kind kind, const char *label)
 {
 	static const enum name_group groups[TIMELINE_KIND_COUNT] = {

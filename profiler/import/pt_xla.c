@@ -85,7 +85,7 @@ static void take_frame(struct xla_block *b, const char *text)
 	b->has_place = !own;
 }
 
-static bool behind(const char *text, const char *mark, const char **rest)
+static bool after(const char *text, const char *mark, const char **rest)
 {
 	const char *at = strstr(text, mark);
 
@@ -112,13 +112,13 @@ static void take_block_line(struct pt_xla *p, const char *text, enum xla_act act
 	} else if (p->cause_follows) {
 		keep(p->block.cause, sizeof(p->block.cause), text);
 		p->cause_follows = false;
-	} else if (behind(text, "Graph Name: ", &rest)) {
+	} else if (after(text, "Graph Name: ", &rest)) {
 		keep(p->block.name, sizeof(p->block.name), rest);
-	} else if (behind(text, "Graph Hash: ", &rest)) {
+	} else if (after(text, "Graph Hash: ", &rest)) {
 		keep(p->block.hash, sizeof(p->block.hash), rest);
-	} else if (behind(text, "Number of Graph Inputs: ", &rest)) {
+	} else if (after(text, "Number of Graph Inputs: ", &rest)) {
 		decimal_scaled(rest, strspn(rest, "0123456789"), 0, &p->block.inputs);
-	} else if (behind(text, "Number of Graph Outputs: ", &rest)) {
+	} else if (after(text, "Number of Graph Outputs: ", &rest)) {
 		decimal_scaled(rest, strspn(rest, "0123456789"), 0, &p->block.outputs);
 	} else if (strncmp(text, "Python Frame", 12) == 0) {
 		p->in_frames = true;
@@ -180,7 +180,7 @@ static void take_line(struct pt_xla *p, const char *line)
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
 		const char *rest;
 
-		if (!behind(line, prefixes[i].prefix, &rest))
+		if (!after(line, prefixes[i].prefix, &rest))
 			continue;
 		p->metric[0] = '\0';
 		if (prefixes[i].counts)

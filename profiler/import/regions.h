@@ -23,7 +23,7 @@ enum span_kind {
 	SPAN_PLAIN,
 	SPAN_REGION,
 	SPAN_GRAPH,
-	SPAN_COMPILE, /* Dynamo and what is behind it at work */
+	SPAN_COMPILE, /* Dynamo and what it calls at work */
 	SPAN_LOOKUP,
 	SPAN_LAUNCH,
 	SPAN_DEVICE

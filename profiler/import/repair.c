@@ -82,7 +82,7 @@ static bool drop_comma(struct buf *out)
 	return true;
 }
 
-/* Whether an item stands at the end of `out`, so that another wants a comma before it. */
+/* Whether an item is at the end of `out`, so that another wants a comma before it. */
 static bool behind_item(const struct buf *out)
 {
 	size_t at = out->len;

@@ -119,9 +119,9 @@ static void add_lowered(const json_t *row, struct stage_sums *s)
 }
 
 /* What is more than before; not below zero: LazyTensor joins what Dynamo splits. */
-static json_int_t added(json_int_t behind, json_int_t before)
+static json_int_t added(json_int_t after, json_int_t before)
 {
-	return behind > before ? behind - before : 0;
+	return after > before ? after - before : 0;
 }
 
 static const char *main_stage(json_int_t capture, json_int_t lowering)
@@ -422,7 +422,7 @@ static void add_compiles(struct model *m, json_t *report)
 	json_object_set(report, "unknown_records", m->compiles.unknown);
 }
 
-/* Breaks of the lowering stand behind those of the capture. */
+/* Breaks of the lowering stand after those of the capture. */
 static void add_xla(struct model *m, json_int_t captured, const json_t *files, json_t *report)
 {
 	json_t *xla = xla_json(&m->xla, captured);

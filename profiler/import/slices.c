@@ -110,7 +110,7 @@ static bool put(struct asyncs *a, size_t lane, const char *name, size_t len, int
 	return !m->writer || timeline_writer_add(m->writer, &event, err);
 }
 
-/* The place behind the innermost open span of an id; 0: none is open. */
+/* The place after the innermost open span of an id; 0: none is open. */
 static size_t innermost(const struct asyncs *a, uint64_t id)
 {
 	size_t i = a->ids.len;
@@ -243,7 +243,7 @@ void asyncs_end(struct asyncs *a, struct model *m)
 	m->arrows += a->arrows;
 }
 
-/* Of commas: what stands before the next event was part of a broken one. */
+/* Of commas: what comes before the next event was part of a broken one. */
 enum { UNKNOWN = -1 };
 
 void slices_init(struct slices *s, slice_fn *each, void *self, struct ledger *ledger)
@@ -267,7 +267,7 @@ static char before(const struct slices *s, size_t at)
 	return at > 0 ? s->pending.data[at - 1] : '\0';
 }
 
-/* Where the next event may begin behind a broken one: an object that follows another or
+/* Where the next event may begin after a broken one: an object that follows another or
  * a comma.  `end` where there is none. */
 static size_t next_begin(const struct slices *s, size_t from, size_t end)
 {
@@ -345,7 +345,7 @@ static const bool marks_outside[256] = {
 };
 static const bool marks_inside[256] = { ['"'] = true, ['\\'] = true };
 
-/* The rest of a string from `at` on: behind its quote, or the end of what is there. */
+/* The rest of a string from `at` on: after its quote, or the end of what is there. */
 static size_t skip_string(const struct slices *s, size_t at, bool *ended)
 {
 	const unsigned char *data = (const unsigned char *)s->pending.data;
@@ -367,7 +367,7 @@ static size_t skip_string(const struct slices *s, size_t at, bool *ended)
 	}
 }
 
-/* What stands in the list begins, or the list ends: whether the commas before it were as
+/* What is in the list begins, or the list ends: whether the commas before it were as
  * many as there should be. */
 static void count_commas(struct slices *s, bool begins)
 {
@@ -414,7 +414,7 @@ static bool ends_with(const struct buf *b, const char *text)
 	return b->len >= n && memcmp(b->data + b->len - n, text, n) == 0;
 }
 
-/* One byte outside of strings, before the events and behind them. */
+/* One byte outside of strings, before the events and after them. */
 static void take_head(struct slices *s, char c)
 {
 	if (c == '{' || c == '[') {
@@ -432,7 +432,7 @@ static void take_head(struct slices *s, char c)
 	} else if ((c == '}' || c == ']') && s->depth > 0) {
 		s->depth--;
 	}
-	/* Without the spaces, so that a key can be told by its end. */
+	/* Without the spaces, so that a key can be reported by its end. */
 	if (!isspace((unsigned char)c))
 		buf_putc(&s->head, c);
 }
@@ -552,7 +552,7 @@ bool slices_end(struct slices *s, struct err *err)
 {
 	bool cut = false;
 
-	/* Behind an event that does not end others may stand whole. */
+	/* After an event that does not end others may stand whole. */
 	while (s->in_event) {
 		size_t from = look_within(s, s->start, s->pending.len);
 

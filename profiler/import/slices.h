@@ -36,8 +36,8 @@ struct slices {
 	int commas;         /* since the last event, or the list's beginning */
 	bool in_string, in_event, listed;
 	bool any;     /* an event came */
-	bool stray;   /* in what stands where an event should, and is no object */
-	bool seeking; /* behind what was too large: for the next event */
+	bool stray;   /* in what is where an event should be, and is no object */
+	bool seeking; /* after what was too large: for the next event */
 };
 
 void slices_init(struct slices *s, slice_fn *each, void *self, struct ledger *ledger);

@@ -20,11 +20,11 @@
 #include <string.h>
 
 /* A break that is warned of says it once more, before the one that the frame makes:
- * "WON'T CONVERT f FILE line LINE", a traceback, and the user's code behind this. */
+ * "WON'T CONVERT f FILE line LINE", a traceback, and the user's code after this. */
 static const char warned_code[] =
     "The above exception occurred while processing the following code ==========\n\n";
 
-static const char *behind(const char *text, const char *mark)
+static const char *after(const char *text, const char *mark)
 {
 	const char *at = strstr(text, mark);
 
@@ -34,7 +34,7 @@ static const char *behind(const char *text, const char *mark)
 /* "Graph break in user code at FILE:LINE" */
 static void read_first_line(const char *text, struct torch_break *out)
 {
-	const char *at = behind(text, "Graph break in user code at ");
+	const char *at = after(text, "Graph break in user code at ");
 	size_t len = at ? strcspn(at, "\n") : 0, colon = len;
 
 	while (colon > 0 && at[colon - 1] != ':')
@@ -77,14 +77,14 @@ static void read_place(const char *text, struct torch_break *out)
 
 	read_first_line(text, out);
 	for (size_t i = 0; !out->file[0] && i < sizeof(marks) / sizeof(marks[0]); i++) {
-		const char *at = behind(text, marks[i]);
+		const char *at = after(text, marks[i]);
 
 		if (at)
 			read_stack(at, out);
 	}
 }
 
-/* What became of the frame, by the words before the cause; the cause begins behind the
+/* What became of the frame, by the words before the cause; the cause begins after the
  * empty line that ends them. */
 static const char *read_outcome(const char *reason, struct torch_break *out)
 {
@@ -104,7 +104,7 @@ static const char *read_outcome(const char *reason, struct torch_break *out)
 		if (strncmp(reason, known[i].words, strlen(known[i].words)) != 0)
 			continue;
 		out->outcome = known[i].outcome;
-		cause = behind(reason, "\n\n");
+		cause = after(reason, "\n\n");
 		return cause && *cause ? cause : reason;
 	}
 	return reason;
@@ -208,17 +208,17 @@ static const char *warned_cause(const char *text)
 
 void torch_break_read(const char *text, struct torch_break *out)
 {
-	const char *reason = behind(text, "Graph Break Reason: "), *cause;
+	const char *reason = after(text, "Graph Break Reason: "), *cause;
 
 	*out = (struct torch_break){ 0 };
 	read_place(text, out);
 	if (!reason)
-		reason = behind(text, "\nReason: ");
+		reason = after(text, "\nReason: ");
 	cause = read_outcome(reason ? reason : text, out);
 	if (!reason) { /* a skipped frame of 2.5 to 2.8: at the end of a traceback */
 		const char *last = NULL;
 
-		for (const char *at = text; (at = behind(at, "Unsupported: ")); last = at)
+		for (const char *at = text; (at = after(at, "Unsupported: ")); last = at)
 			;
 		cause = last ? last : warned_cause(text);
 	}

@@ -21,7 +21,7 @@ void torch_records_finish(struct torch_records *r)
 	json_decref(r->json);
 }
 
-/* Whether text begins like `pattern`, where 0 stands for a digit; steps over it. */
+/* Whether text begins like `pattern`, where 0 means any digit; steps over it. */
 static bool step(const char **text, const char *end, const char *pattern)
 {
 	const char *at = *text;
@@ -43,7 +43,7 @@ static bool step_digits(const char **text, const char *end, int64_t *value)
 	return *text > from;
 }
 
-/* "path:line] {", from behind the process on; the object. */
+/* "path:line] {", from after the process on; the object. */
 static const char *step_place(const char *at, const char *end)
 {
 	for (; at + 2 < end && *at != '{'; at++)

@@ -1,7 +1,7 @@
 /* profiler/import/torch_record.h -- private: the records of a TORCH_TRACE file.
  *
  *	V1121 09:08:07.123000 4242 torch/_dynamo/convert_frame.py:304] {"kind": ..., ...}
- *		payload, each line behind a tab, where the object says "has_payload"
+ *		payload, each line after a tab, where the object says "has_payload"
  */
 #ifndef PROFILER_IMPORT_TORCH_RECORD_H
 #define PROFILER_IMPORT_TORCH_RECORD_H

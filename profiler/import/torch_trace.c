@@ -1,7 +1,7 @@
 /* profiler/import/torch_trace.c -- TORCH_TRACE: what torch.compile did, record by record.
  *
  * One of these reads one file.  It is of one process mostly; those that it forked write
- * into it too, by the same table of strings.  Files that were joined have one behind the
+ * into it too, by the same table of strings.  Files that were joined have one after the
  * other: the first number of the table said again begins a new process, even where it
  * got the old one's number.
  */
@@ -33,7 +33,7 @@ struct torch_trace {
 };
 
 /* One record, as handlers take it. */
-struct told {
+struct torch_item {
 	struct torch_trace *t;
 	const struct torch_record *record;
 	const json_t *meta; /* the value of its kind */
@@ -42,92 +42,92 @@ struct told {
 	json_t *row; /* of its compilation; NULL: none */
 };
 
-typedef bool told_fn(struct told *told, struct err *err);
+typedef bool torch_take_fn(struct torch_item *item, struct err *err);
 
 /* ---- artifacts of a TORCH_TRACE: breaks, reasons, caches, kernels. ---- */
 
 /* A JSON list, or -- since 2.11 or so -- one bare reason. */
-static void take_recompile_reasons(struct told *told)
+static void take_recompile_reasons(struct torch_item *item)
 {
-	const struct torch_record *r = told->record;
+	const struct torch_record *r = item->record;
 	json_t *list = r->payload_len && r->payload[0] == '['
 			   ? json_of_log(r->payload, r->payload_len, NULL)
 			   : NULL,
 	       *reason;
 	size_t i;
 
-	if (!told->row)
-		told->t->m->ledger.n[LEDGER_NO_COMPILE]++;
+	if (!item->row)
+		item->t->m->ledger.n[LEDGER_NO_COMPILE]++;
 	if (json_is_array(list)) {
 		json_array_foreach(list, i, reason)
 		{
-			compiles_append(&told->t->m->compiles, told->row, "recompile_reasons",
+			compiles_append(&item->t->m->compiles, item->row, "recompile_reasons",
 					json_incref(reason));
 		}
 	} else {
 		bool bad = false;
 
-		compiles_append(&told->t->m->compiles, told->row, "recompile_reasons",
+		compiles_append(&item->t->m->compiles, item->row, "recompile_reasons",
 				json_of_text(r->payload, r->payload_len, &bad));
 	}
 	json_decref(list);
 }
 
 /* {"triton_poi_fused_0": {"compile_time_us": 137496, ...}} */
-static void take_kernel_info(struct told *told)
+static void take_kernel_info(struct torch_item *item)
 {
-	json_t *kernels = json_of_log(told->record->payload, told->record->payload_len,
-				      &told->t->m->ledger);
+	json_t *kernels = json_of_log(item->record->payload, item->record->payload_len,
+				      &item->t->m->ledger);
 	const char *name;
 	json_t *info;
 
 	if (!json_is_object(kernels))
-		told->t->m->ledger.n[LEDGER_BROKEN_PAYLOAD]++;
+		item->t->m->ledger.n[LEDGER_BROKEN_PAYLOAD]++;
 	json_object_foreach(kernels, name, info)
-	    compiles_append(&told->t->m->compiles, told->row, "generated_kernels",
+	    compiles_append(&item->t->m->compiles, item->row, "generated_kernels",
 			    json_pack("{s:s, s:O?}", "name", name, "compile_us",
 				      json_object_get(info, "compile_time_us")));
 	json_decref(kernels);
 }
 
-static void take_version(struct told *told)
+static void take_version(struct torch_item *item)
 {
-	json_t *version = json_of_log(told->record->payload, told->record->payload_len,
-				      &told->t->m->ledger);
-	json_t *process = json_array_get(told->t->m->compiles.processes,
-					 (size_t)told->t->now->process);
+	json_t *version = json_of_log(item->record->payload, item->record->payload_len,
+				      &item->t->m->ledger);
+	json_t *process = json_array_get(item->t->m->compiles.processes,
+					 (size_t)item->t->now->process);
 
 	if (json_is_string(json_object_get(version, "pytorch_version")))
 		json_object_set(process, "version", json_object_get(version, "pytorch_version"));
 	json_decref(version);
 }
 
-/* A record of the kind "artifact": what it is stands in its name.  False with MEMORY. */
-static bool torch_artifact_take(struct told *told, struct err *err)
+/* A record of the kind "artifact": its name says what it is.  False with MEMORY. */
+static bool torch_artifact_take(struct torch_item *item, struct err *err)
 {
-	const char *name = json_string_value(json_object_get(told->meta, "name"));
-	struct compiles *c = &told->t->m->compiles;
-	const char *payload = told->record->payload;
+	const char *name = json_string_value(json_object_get(item->meta, "name"));
+	struct compiles *c = &item->t->m->compiles;
+	const char *payload = item->record->payload;
 	struct torch_break b;
 
 	(void)err;
 	if (!name)
 		return true;
 	if (strstr(name, "cache_hit") || strstr(name, "cache_miss") || strstr(name, "cache_bypass"))
-		compiles_add_in(told->row, "caches", name, 1);
+		compiles_add_in(item->row, "caches", name, 1);
 	if (!payload)
 		return true;
 	if (strcmp(name, "dynamo_graph_break_reason") == 0) {
 		torch_break_read(payload, &b);
-		compiles_break(c, told->row, &b);
+		compiles_break(c, item->row, &b);
 	} else if (strcmp(name, "recompile_reasons") == 0) {
-		take_recompile_reasons(told);
+		take_recompile_reasons(item);
 	} else if (strcmp(name, "dynamo_error") == 0) {
-		compiles_text(c, told->row, "error", payload, told->record->payload_len);
+		compiles_text(c, item->row, "error", payload, item->record->payload_len);
 	} else if (strcmp(name, "triton_kernel_info") == 0) {
-		take_kernel_info(told);
+		take_kernel_info(item);
 	} else if (strcmp(name, "torch_version") == 0) {
-		take_version(told);
+		take_version(item);
 	}
 	return true;
 }
@@ -294,19 +294,19 @@ static bool begin_table(struct torch_trace *t, struct err *err)
 
 /* ---- handlers, by the kind's name ---- */
 
-static bool take_none(struct told *told, struct err *err)
+static bool take_none(struct torch_item *item, struct err *err)
 {
-	(void)told;
+	(void)item;
 	(void)err;
 	return true;
 }
 
 /* {"str": ["/path/f.py", 1]} */
-static bool take_string(struct told *told, struct err *err)
+static bool take_string(struct torch_item *item, struct err *err)
 {
-	struct torch_trace *t = told->t;
-	const char *text = json_string_value(json_array_get(told->meta, 0));
-	json_int_t number = json_integer_value(json_array_get(told->meta, 1));
+	struct torch_trace *t = item->t;
+	const char *text = json_string_value(json_array_get(item->meta, 0));
+	json_int_t number = json_integer_value(json_array_get(item->meta, 1));
 
 	if (!text || number < 0 || number >= MAX_STRINGS) {
 		t->m->ledger.n[LEDGER_BROKEN_RECORD]++;
@@ -323,60 +323,60 @@ static bool take_string(struct told *told, struct err *err)
 }
 
 /* An analysis that restarts is the next attempt; releases that we know say a start of the first
- * alone, and one of another attempt begins nothing anew. */
-static void note_attempt(struct told *told, json_int_t attempt)
+ * alone, and one of another attempt begins nothing again. */
+static void note_attempt(struct torch_item *item, json_int_t attempt)
 {
-	json_int_t known = json_integer_value(json_object_get(told->row, "attempts"));
+	json_int_t known = json_integer_value(json_object_get(item->row, "attempts"));
 
-	if (told->row && attempt >= known)
-		json_object_set_new(told->row, "attempts", json_integer(attempt + 1));
+	if (item->row && attempt >= known)
+		json_object_set_new(item->row, "attempts", json_integer(attempt + 1));
 }
 
-static bool take_start(struct told *told, struct err *err)
+static bool take_start(struct torch_item *item, struct err *err)
 {
-	const json_t *stack = json_object_get(told->meta, "stack");
+	const json_t *stack = json_object_get(item->meta, "stack");
 	const json_t *frame = json_array_get(stack, json_array_size(stack) - 1);
 	const char *name = json_string_value(json_object_get(frame, "name"));
 
 	(void)err;
-	if (told->row && !json_integer_value(json_object_get(told->record->json, "attempt")))
-		told->row = compiles_start(&told->t->m->compiles, told->t->now->process, told->id);
-	note_attempt(told, 0);
-	if (!told->row || !frame)
+	if (item->row && !json_integer_value(json_object_get(item->record->json, "attempt")))
+		item->row = compiles_start(&item->t->m->compiles, item->t->now->process, item->id);
+	note_attempt(item, 0);
+	if (!item->row || !frame)
 		return true;
-	json_object_set_new(told->row, "frame", string_json(name ? name : "?"));
-	json_object_set_new(told->row, "file",
-			    string_json(text_of(told->t, json_object_get(frame, "filename"))));
-	json_object_set_new(told->row, "line",
+	json_object_set_new(item->row, "frame", string_json(name ? name : "?"));
+	json_object_set_new(item->row, "file",
+			    string_json(text_of(item->t, json_object_get(frame, "filename"))));
+	json_object_set_new(item->row, "line",
 			    json_integer(json_integer_value(json_object_get(frame, "line"))));
 	return true;
 }
 
-static bool take_output_graph(struct told *told, struct err *err)
+static bool take_output_graph(struct torch_item *item, struct err *err)
 {
 	(void)err;
-	told->t->m->compiles.graphs++;
-	compiles_add(told->row, "graphs", 1);
-	if (told->record->payload)
-		compiles_text(&told->t->m->compiles, told->row, "graph", told->record->payload,
-			      told->record->payload_len);
+	item->t->m->compiles.graphs++;
+	compiles_add(item->row, "graphs", 1);
+	if (item->record->payload)
+		compiles_text(&item->t->m->compiles, item->row, "graph", item->record->payload,
+			      item->record->payload_len);
 	return true;
 }
 
-static bool take_aot_graph(struct told *told, struct err *err)
+static bool take_aot_graph(struct torch_item *item, struct err *err)
 {
 	(void)err;
-	compiles_add_in(told->row, "aot_graphs", told->kind, 1);
+	compiles_add_in(item->row, "aot_graphs", item->kind, 1);
 	return true;
 }
 
-/* A symbol of a size: analysing anew makes it anew. */
-static bool take_symbol(struct told *told, struct err *err)
+/* A symbol of a size: analysing again makes it again. */
+static bool take_symbol(struct torch_item *item, struct err *err)
 {
-	const json_t *meta = told->meta, *known;
+	const json_t *meta = item->meta, *known;
 	const char *symbol = json_string_value(json_object_get(meta, "symbol"));
 	const char *source = json_string_value(json_object_get(meta, "source"));
-	const json_t *list = json_object_get(told->row, "dynamic");
+	const json_t *list = json_object_get(item->row, "dynamic");
 	const json_t *at = json_array_get(json_object_get(meta, "user_stack"), 0);
 	size_t i;
 
@@ -388,50 +388,50 @@ static bool take_symbol(struct told *told, struct err *err)
 		if (symbol && other && strcmp(symbol, other) == 0)
 			return true;
 	}
-	compiles_append(&told->t->m->compiles, told->row, "dynamic",
+	compiles_append(&item->t->m->compiles, item->row, "dynamic",
 			json_pack("{s:s?, s:s?, s:O?, s:O?, s:O?, s:b}", "symbol", symbol, "source",
 				  source, "value", json_object_get(meta, "val"), "range",
 				  json_object_get(meta, "vr"), "line", json_object_get(at, "line"),
-				  "unbacked", strcmp(told->kind, "create_unbacked_symbol") == 0));
+				  "unbacked", strcmp(item->kind, "create_unbacked_symbol") == 0));
 	return true;
 }
 
 /* One that is found again, by another attempt too, is the same. */
-static bool take_shape_guard(struct told *told, struct err *err)
+static bool take_shape_guard(struct torch_item *item, struct err *err)
 {
-	const json_t *expression = json_object_get(told->meta, "expr"), *known;
+	const json_t *expression = json_object_get(item->meta, "expr"), *known;
 	size_t i;
 
 	(void)err;
-	json_array_foreach(json_object_get(told->row, "shape_guards"), i, known)
+	json_array_foreach(json_object_get(item->row, "shape_guards"), i, known)
 	{
 		if (json_equal(known, expression))
 			return true;
 	}
 	if (expression)
-		compiles_append(&told->t->m->compiles, told->row, "shape_guards",
+		compiles_append(&item->t->m->compiles, item->row, "shape_guards",
 				json_incref((json_t *)expression));
 	return true;
 }
 
-static bool take_specialization(struct told *told, struct err *err)
+static bool take_specialization(struct torch_item *item, struct err *err)
 {
 	(void)err;
-	compiles_append(&told->t->m->compiles, told->row, "specializations",
-			json_pack("{s:O?, s:O?}", "symbol", json_object_get(told->meta, "symbol"),
-				  "value", json_object_get(told->meta, "value")));
+	compiles_append(&item->t->m->compiles, item->row, "specializations",
+			json_pack("{s:O?, s:O?}", "symbol", json_object_get(item->meta, "symbol"),
+				  "value", json_object_get(item->meta, "value")));
 	return true;
 }
 
 /* Leaves of the tree: "+- TENSOR_MATCH: ...", "+- NO_HASATTR: ...", not its managers. */
-static bool take_guard_tree(struct told *told, struct err *err)
+static bool take_guard_tree(struct torch_item *item, struct err *err)
 {
-	const char *at = told->record->payload;
+	const char *at = item->record->payload;
 
 	(void)err;
-	if (!at || !told->row)
+	if (!at || !item->row)
 		return true;
-	json_object_del(told->row, "guard_kinds"); /* of an attempt before */
+	json_object_del(item->row, "guard_kinds"); /* of an attempt before */
 	while ((at = strstr(at, "+- "))) {
 		size_t n = strspn(at += 3, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
 		char name[64];
@@ -440,66 +440,66 @@ static bool take_guard_tree(struct told *told, struct err *err)
 			continue;
 		memcpy(name, at, n);
 		name[n] = '\0';
-		compiles_add_in(told->row, "guard_kinds", name, 1);
+		compiles_add_in(item->row, "guard_kinds", name, 1);
 	}
 	return true;
 }
 
-static bool take_guard_list(struct told *told, struct err *err)
+static bool take_guard_list(struct torch_item *item, struct err *err)
 {
-	json_t *list = told->record->payload
-			   ? json_of_log(told->record->payload, told->record->payload_len,
-					 &told->t->m->ledger)
+	json_t *list = item->record->payload
+			   ? json_of_log(item->record->payload, item->record->payload_len,
+					 &item->t->m->ledger)
 			   : NULL;
 
 	(void)err;
-	if (told->record->payload && !json_is_array(list))
-		told->t->m->ledger.n[LEDGER_BROKEN_PAYLOAD]++;
-	else if (told->row && list)
-		json_object_set_new(told->row, "listed_guards",
+	if (item->record->payload && !json_is_array(list))
+		item->t->m->ledger.n[LEDGER_BROKEN_PAYLOAD]++;
+	else if (item->row && list)
+		json_object_set_new(item->row, "listed_guards",
 				    json_integer((json_int_t)json_array_size(list)));
 	json_decref(list);
 	return true;
 }
 
-static bool take_output_code(struct told *told, struct err *err)
+static bool take_output_code(struct torch_item *item, struct err *err)
 {
-	const json_t *file = json_object_get(told->meta, "filename");
+	const json_t *file = json_object_get(item->meta, "filename");
 
 	(void)err;
-	compiles_add(told->row, "code_files", 1);
-	if (told->row && json_is_string(file))
-		json_object_set(told->row, "code_file", (json_t *)file);
-	if (told->record->payload)
-		compiles_text(&told->t->m->compiles, told->row, "code", told->record->payload,
-			      told->record->payload_len);
+	compiles_add(item->row, "code_files", 1);
+	if (item->row && json_is_string(file))
+		json_object_set(item->row, "code_file", (json_t *)file);
+	if (item->record->payload)
+		compiles_text(&item->t->m->compiles, item->row, "code", item->record->payload,
+			      item->record->payload_len);
 	return true;
 }
 
-static bool take_chromium_event(struct told *told, struct err *err)
+static bool take_chromium_event(struct torch_item *item, struct err *err)
 {
-	struct model *m = told->t->m;
+	struct model *m = item->t->m;
 
-	if (!told->record->payload)
+	if (!item->record->payload)
 		return true;
-	return torch_phases_take(&told->t->now->phases, m, told->t->now->process, told->id,
-				 told->record, err);
+	return torch_phases_take(&item->t->now->phases, m, item->t->now->process, item->id,
+				 item->record, err);
 }
 
 /* ---- metrics ---- */
 
-static void keep_skip_reason(struct told *told)
+static void keep_skip_reason(struct torch_item *item)
 {
-	const json_t *why = json_object_get(told->meta, "cudagraph_skip_reason");
+	const json_t *why = json_object_get(item->meta, "cudagraph_skip_reason");
 
 	if (json_is_string(why))
-		compiles_append(&told->t->m->compiles, told->row, "cudagraph_skips",
+		compiles_append(&item->t->m->compiles, item->row, "cudagraph_skips",
 				json_incref((json_t *)why));
 }
 
-static bool take_backward_metrics(struct told *told, struct err *err);
+static bool take_backward_metrics(struct torch_item *item, struct err *err);
 
-static bool take_metrics(struct told *told, struct err *err)
+static bool take_metrics(struct torch_item *item, struct err *err)
 {
 	static const struct {
 		const char *from, *to;
@@ -509,43 +509,43 @@ static bool take_metrics(struct told *told, struct err *err)
 #undef METRIC
 	};
 
-	if (json_is_false(json_object_get(told->meta, "is_forward")))
-		return take_backward_metrics(told, err);
-	if (!told->row)
+	if (json_is_false(json_object_get(item->meta, "is_forward")))
+		return take_backward_metrics(item, err);
+	if (!item->row)
 		return true;
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		json_t *value = json_object_get(told->meta, fields[i].from);
+		json_t *value = json_object_get(item->meta, fields[i].from);
 
 		if (value && !json_is_null(value))
-			json_object_set(told->row, fields[i].to, value);
+			json_object_set(item->row, fields[i].to, value);
 	}
-	json_object_set_new(told->row, "metrics", json_true());
-	keep_skip_reason(told);
+	json_object_set_new(item->row, "metrics", json_true());
+	keep_skip_reason(item);
 	return true;
 }
 
 /* Of the backward, and what the first calls added. */
-static bool take_backward_metrics(struct told *told, struct err *err)
+static bool take_backward_metrics(struct torch_item *item, struct err *err)
 {
-	const json_t *spent = json_object_get(told->meta, "duration_us");
+	const json_t *spent = json_object_get(item->meta, "duration_us");
 
 	(void)err;
 	if (json_is_integer(spent))
-		compiles_add_in(told->row, "later_us", told->kind, json_number_value(spent));
-	keep_skip_reason(told);
+		compiles_add_in(item->row, "later_us", item->kind, json_number_value(spent));
+	keep_skip_reason(item);
 	return true;
 }
 
-static bool take_artifact(struct told *told, struct err *err)
+static bool take_artifact(struct torch_item *item, struct err *err)
 {
-	return torch_artifact_take(told, err);
+	return torch_artifact_take(item, err);
 }
 
 /* ---- records ---- */
 
 static const struct {
 	const char *name;
-	told_fn *take;
+	torch_take_fn *take;
 } kinds[] = {
 #define KIND(name, handler) { name, take_##handler },
 #include "profiler/import/torch_kinds.def"
@@ -580,34 +580,34 @@ static void note_rank(struct torch_trace *t, const json_t *json)
 }
 
 /* "0/1", "!0/0/1" where compiled autograd is at work; "" where there is no such. */
-static void read_id(struct told *told)
+static void read_id(struct torch_item *item)
 {
-	const json_t *json = told->record->json;
+	const json_t *json = item->record->json;
 	const json_t *frame = json_object_get(json, "frame_id");
 	const json_t *compile = json_object_get(json, "frame_compile_id");
 	const json_t *autograd = json_object_get(json, "compiled_autograd_id");
 	size_t at = 0;
 
 	if (json_is_integer(autograd))
-		at = (size_t)snprintf(told->id, sizeof(told->id), "!%lld%s",
+		at = (size_t)snprintf(item->id, sizeof(item->id), "!%lld%s",
 				      (long long)json_integer_value(autograd),
 				      json_is_integer(frame) ? "/" : "");
 	if (json_is_integer(frame) && json_is_integer(compile))
-		snprintf(told->id + at, sizeof(told->id) - at, "%lld/%lld",
+		snprintf(item->id + at, sizeof(item->id) - at, "%lld/%lld",
 			 (long long)json_integer_value(frame),
 			 (long long)json_integer_value(compile));
 }
 
 /* Metrics of 2.5 are written where no compilation is under way: they say whose they are,
  * "0/1" or "[0/1_2]". */
-static void read_own_id(struct told *told)
+static void read_own_id(struct torch_item *item)
 {
-	const char *text = json_string_value(json_object_get(told->meta, "compile_id"));
+	const char *text = json_string_value(json_object_get(item->meta, "compile_id"));
 
 	if (text && *text == '[')
 		text++;
-	if (!told->id[0] && text && strchr(text, '/') && strlen(text) < sizeof(told->id))
-		snprintf(told->id, sizeof(told->id), "%.*s", (int)strcspn(text, "_]"), text);
+	if (!item->id[0] && text && strchr(text, '/') && strlen(text) < sizeof(item->id))
+		snprintf(item->id, sizeof(item->id), "%.*s", (int)strcspn(text, "_]"), text);
 }
 
 static void count_kind(json_t *counts, const char *kind)
@@ -618,7 +618,7 @@ static void count_kind(json_t *counts, const char *kind)
 		    json_integer(1 + json_integer_value(json_object_get(counts, kind))));
 }
 
-static told_fn *handler_of(const char *kind)
+static torch_take_fn *handler_of(const char *kind)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(kinds[i].name, kind) == 0)
@@ -627,20 +627,20 @@ static told_fn *handler_of(const char *kind)
 }
 
 /* A record has one kind; a field of tomorrow beside it must not hide one that is known. */
-static told_fn *find_kind(struct told *told)
+static torch_take_fn *find_kind(struct torch_item *item)
 {
-	told_fn *take = NULL, *found;
+	torch_take_fn *take = NULL, *found;
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)told->record->json, key, value)
+	json_object_foreach((json_t *)item->record->json, key, value)
 	{
 		if (is_context(key) || take)
 			continue;
 		found = handler_of(key);
-		if (found || !told->kind) {
-			told->kind = key;
-			told->meta = value;
+		if (found || !item->kind) {
+			item->kind = key;
+			item->meta = value;
 			take = found;
 		}
 	}
@@ -651,29 +651,29 @@ static bool take_record(void *self, const struct torch_record *record, struct er
 {
 	struct torch_trace *t = self;
 	struct compiles *c = &t->m->compiles;
-	struct told told = { .t = t, .record = record };
+	struct torch_item item = { .t = t, .record = record };
 	json_int_t attempt = json_integer_value(json_object_get(record->json, "attempt"));
-	told_fn *take;
+	torch_take_fn *take;
 
 	if (!find_writer(t, record->pid, err))
 		return false;
 	note_rank(t, record->json);
-	read_id(&told);
-	take = find_kind(&told);
-	if (!told.kind) {
+	read_id(&item);
+	take = find_kind(&item);
+	if (!item.kind) {
 		t->m->ledger.n[LEDGER_BROKEN_RECORD]++;
 		return true;
 	}
-	read_own_id(&told);
-	if (told.id[0] && strcmp(told.kind, "str") != 0)
-		told.row = compiles_row(c, t->now->process, told.id);
+	read_own_id(&item);
+	if (item.id[0] && strcmp(item.kind, "str") != 0)
+		item.row = compiles_row(c, t->now->process, item.id);
 	if (attempt > 0)
-		note_attempt(&told, attempt);
-	count_kind(c->kinds, told.kind);
+		note_attempt(&item, attempt);
+	count_kind(c->kinds, item.kind);
 	if (take)
-		return take(&told, err);
+		return take(&item, err);
 	t->m->ledger.n[LEDGER_UNKNOWN_KIND]++;
-	count_kind(c->unknown, told.kind);
+	count_kind(c->unknown, item.kind);
 	return true;
 }
 

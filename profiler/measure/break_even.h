@@ -53,7 +53,7 @@ struct curve_point {
 	int rounds;
 };
 
-/* How the mode stands to eager over the sweep. */
+/* How the mode compares to eager over the sweep. */
 enum side {
 	SIDE_ALWAYS,    /* faster at every point */
 	SIDE_NEVER,     /* at none */

@@ -38,9 +38,9 @@ double measure_clock_cost_ns(void)
 	return best;
 }
 
-double measure_telling_ns(void (*phase)(void *self, enum fusion_phase, int64_t begin_ns,
-					int64_t end_ns),
-			  void *self, int *kept)
+double measure_reporting_ns(void (*phase)(void *self, enum fusion_phase, int64_t begin_ns,
+					  int64_t end_ns),
+			    void *self, int *kept)
 {
 	enum { BATCHES = 20, N = 100 };
 	void (*volatile tell)(void *, enum fusion_phase, int64_t, int64_t) = phase;
@@ -60,93 +60,94 @@ double measure_telling_ns(void (*phase)(void *self, enum fusion_phase, int64_t b
 	return best;
 }
 
-static bool one_call(struct lane *lane, int call, struct err *err)
+static bool one_call(struct candidate *candidate, int call, struct err *err)
 {
 	struct value out;
 
-	if (!lane_start(lane, call, &out, err))
+	if (!candidate_start(candidate, call, &out, err))
 		return false;
 	value_unref(out);
 	return true;
 }
 
-static bool restore_sets(struct lane *lane, int64_t n, struct err *err)
+static bool restore_sets(struct candidate *candidate, int64_t n, struct err *err)
 {
 	for (int64_t s = 0; s < n; s++) {
-		lane_use_set(lane, (int)s);
-		for (int k = 0; k < lane->n_timed; k++)
-			if (!lane_restore(lane, lane->timed[k], err))
+		candidate_use_set(candidate, (int)s);
+		for (int k = 0; k < candidate->n_timed; k++)
+			if (!candidate_restore(candidate, candidate->timed[k], err))
 				return false;
 	}
-	return fusion_wait(lane->engine, err);
+	return fusion_wait(candidate->engine, err);
 }
 
 /* A cycle on each of the sets of arguments in turn, all of which are restored before the clock
  * starts: calls follow each other as those of programs that write nothing. */
-static bool cycles_on_sets(struct lane *lane, int64_t cycles, double clock_cost, double *ns,
-			   struct err *err)
+static bool cycles_on_sets(struct candidate *candidate, int64_t cycles, double clock_cost,
+			   double *ns, struct err *err)
 {
 	*ns = 0;
 	for (int64_t done = 0, n; done < cycles; done += n) {
 		int64_t begin;
 
-		n = cycles - done < lane->n_sets ? cycles - done : lane->n_sets;
-		if (!restore_sets(lane, n, err))
+		n = cycles - done < candidate->n_sets ? cycles - done : candidate->n_sets;
+		if (!restore_sets(candidate, n, err))
 			return false;
 		begin = clock_ns();
 		for (int64_t s = 0; s < n; s++) {
-			lane_use_set(lane, (int)s);
-			for (int k = 0; k < lane->n_timed; k++)
-				if (!one_call(lane, lane->timed[k], err))
+			candidate_use_set(candidate, (int)s);
+			for (int k = 0; k < candidate->n_timed; k++)
+				if (!one_call(candidate, candidate->timed[k], err))
 					return false;
 		}
-		if (!fusion_wait(lane->engine, err))
+		if (!fusion_wait(candidate->engine, err))
 			return false;
 		*ns += (double)(clock_ns() - begin) - clock_cost;
 	}
-	lane_use_set(lane, 0);
+	candidate_use_set(candidate, 0);
 	return true;
 }
 
 /* Calls over timed cycles with the inputs restored before each. */
-static bool cycles_restoring(struct lane *lane, int64_t cycles, double clock_cost, double *ns,
-			     struct err *err)
+static bool cycles_restoring(struct candidate *candidate, int64_t cycles, double clock_cost,
+			     double *ns, struct err *err)
 {
 	*ns = 0;
 	for (int64_t c = 0; c < cycles; c++)
-		for (int k = 0; k < lane->n_timed; k++) {
+		for (int k = 0; k < candidate->n_timed; k++) {
 			int64_t begin;
 
-			if (!lane_restore(lane, lane->timed[k], err))
+			if (!candidate_restore(candidate, candidate->timed[k], err))
 				return false;
-			if (!fusion_wait(lane->engine, err))
+			if (!fusion_wait(candidate->engine, err))
 				return false;
 			begin = clock_ns();
-			if (!one_call(lane, lane->timed[k], err) || !fusion_wait(lane->engine, err))
+			if (!one_call(candidate, candidate->timed[k], err) ||
+			    !fusion_wait(candidate->engine, err))
 				return false;
 			*ns += (double)(clock_ns() - begin) - clock_cost;
 		}
 	return true;
 }
 
-static bool run_cycles(struct lane *lane, int64_t cycles, double clock_cost, double *ns,
+static bool run_cycles(struct candidate *candidate, int64_t cycles, double clock_cost, double *ns,
 		       struct err *err)
 {
 	int64_t begin;
 
-	buf_clear(fusion_stdout(lane->session));
-	if (lane->sets)
-		return cycles_on_sets(lane, cycles, clock_cost, ns, err);
-	if (lane->writes)
-		return cycles_restoring(lane, cycles, clock_cost, ns, err);
-	if (!fusion_wait(lane->engine, err))
+	buf_clear(fusion_stdout(candidate->session));
+	if (candidate->sets)
+		return cycles_on_sets(candidate, cycles, clock_cost, ns, err);
+	if (candidate->writes)
+		return cycles_restoring(candidate, cycles, clock_cost, ns, err);
+	if (!fusion_wait(candidate->engine, err))
 		return false;
 	begin = clock_ns();
 	for (int64_t c = 0; c < cycles; c++)
-		for (int k = 0; k < lane->n_timed; k++)
-			if (!one_call(lane, lane->timed[k], err))
+		for (int k = 0; k < candidate->n_timed; k++)
+			if (!one_call(candidate, candidate->timed[k], err))
 				return false;
-	if (!fusion_wait(lane->engine, err))
+	if (!fusion_wait(candidate->engine, err))
 		return false;
 	*ns = (double)(clock_ns() - begin) - clock_cost;
 	return true;
@@ -154,57 +155,59 @@ static bool run_cycles(struct lane *lane, int64_t cycles, double clock_cost, dou
 
 static const int64_t compiling_ns = 15 * INT64_C(1000000000);
 
-/* Graphs and kernels that the lane has compiled so far. */
-static int64_t compiled(const struct lane *lane)
+/* Graphs and kernels that the candidate has compiled so far. */
+static int64_t compiled(const struct candidate *candidate)
 {
-	struct fusion_counts counts = fusion_counts(lane->session);
+	struct fusion_counts counts = fusion_counts(candidate->session);
 
 	return counts.graphs + counts.kernels_built;
 }
 
 /* Whether what it writes can wait for the end of a batch: no call is in a cycle twice. */
-static bool takes_sets(const struct lane *lane)
+static bool takes_sets(const struct candidate *candidate)
 {
-	if (!lane->writes || !fusion_device_name(lane->engine))
+	if (!candidate->writes || !fusion_device_name(candidate->engine))
 		return false;
-	for (int i = 0; i < lane->n_timed; i++)
+	for (int i = 0; i < candidate->n_timed; i++)
 		for (int k = 0; k < i; k++)
-			if (lane->timed[i] == lane->timed[k])
+			if (candidate->timed[i] == candidate->timed[k])
 				return false;
 	return true;
 }
 
 /* Makes the sets and runs once over them: what is recorded by address is so for each. */
-static bool use_sets(struct lane *lane, double clock_cost, struct err *err)
+static bool use_sets(struct candidate *candidate, double clock_cost, struct err *err)
 {
-	int wanted = lane->cycles < MEASURE_MAX_SETS ? (int)lane->cycles : MEASURE_MAX_SETS;
+	int wanted = candidate->cycles < MEASURE_MAX_SETS ? (int)candidate->cycles
+							  : MEASURE_MAX_SETS;
 	double ns;
 
-	return lane_make_sets(lane, wanted, err) &&
-	       run_cycles(lane, lane->n_sets, clock_cost, &ns, err);
+	return candidate_make_sets(candidate, wanted, err) &&
+	       run_cycles(candidate, candidate->n_sets, clock_cost, &ns, err);
 }
 
 /* Runs until nothing is compiled any more, and caches, branch predictors and clock
  * speed have settled; sets how many cycles make a sample. */
-static bool warm_up(struct lane *lane, double clock_cost, struct err *err)
+static bool warm_up(struct candidate *candidate, double clock_cost, struct err *err)
 {
 	int64_t begin = clock_ns(), settled = begin;
 	double best = INFINITY, sample_ns = MEASURE_TARGET_SAMPLE_NS;
 	struct fusion_counts before, after;
 
-	before = fusion_counts(lane->session);
+	before = fusion_counts(candidate->session);
 	for (int cycle = 0;; cycle++) {
-		int64_t had = compiled(lane);
+		int64_t had = compiled(candidate);
 		double ns;
 
-		if (!run_cycles(lane, 1, clock_cost, &ns, err))
+		if (!run_cycles(candidate, 1, clock_cost, &ns, err))
 			return false;
 		if (cycle == 0) {
-			after = fusion_counts(lane->session);
-			lane->launches = (double)(after.launches - before.launches) / lane->n_timed;
+			after = fusion_counts(candidate->session);
+			candidate->launches = (double)(after.launches - before.launches) /
+					      candidate->n_timed;
 		}
 		best = fmin(best, ns);
-		if (compiled(lane) > had && cycle < COMPILING_CYCLES &&
+		if (compiled(candidate) > had && cycle < COMPILING_CYCLES &&
 		    clock_ns() - begin < compiling_ns) {
 			settled = clock_ns();
 			continue;
@@ -213,39 +216,39 @@ static bool warm_up(struct lane *lane, double clock_cost, struct err *err)
 			break;
 	}
 	best = fmax(best, 1);
-	if (fusion_device_name(lane->engine))
+	if (fusion_device_name(candidate->engine))
 		sample_ns = MEASURE_DEVICE_SAMPLE_NS;
-	lane->cycles = (int64_t)fmin(fmax(ceil(sample_ns / best), 1), MAX_CYCLES);
-	return !takes_sets(lane) || use_sets(lane, clock_cost, err);
+	candidate->cycles = (int64_t)fmin(fmax(ceil(sample_ns / best), 1), MAX_CYCLES);
+	return !takes_sets(candidate) || use_sets(candidate, clock_cost, err);
 }
 
-/* Nanoseconds that capture to kernels has taken of this lane. */
-static int64_t compile_ns(const struct lane *lane)
+/* Nanoseconds that capture to kernels has taken of this candidate. */
+static int64_t compile_ns(const struct candidate *candidate)
 {
 	int64_t ns = 0;
 
-	for (int i = 0; i < fusion_graph_count(lane->session); i++)
-		ns += fusion_graph(lane->session, i).compile_ns;
+	for (int i = 0; i < fusion_graph_count(candidate->session); i++)
+		ns += fusion_graph(candidate->session, i).compile_ns;
 	return ns;
 }
 
-static bool take_sample(struct lane *lane, double clock_cost, struct err *err)
+static bool take_sample(struct candidate *candidate, double clock_cost, struct err *err)
 {
-	double ns, calls = (double)lane->cycles * lane->n_timed;
-	double last = lane->n_samples ? lane->sample_us[lane->n_samples - 1] : 0;
+	double ns, calls = (double)candidate->cycles * candidate->n_timed;
+	double last = candidate->n_samples ? candidate->sample_us[candidate->n_samples - 1] : 0;
 	int64_t had;
 
 	if (last * 1000 < SLOW_CALL_NS) {
-		if (lane->writes && !lane_restore(lane, lane->timed[0], err))
+		if (candidate->writes && !candidate_restore(candidate, candidate->timed[0], err))
 			return false;
-		if (!one_call(lane, lane->timed[0], err))
+		if (!one_call(candidate, candidate->timed[0], err))
 			return false;
 	}
-	had = compiled(lane);
-	if (!run_cycles(lane, lane->cycles, clock_cost, &ns, err))
+	had = compiled(candidate);
+	if (!run_cycles(candidate, candidate->cycles, clock_cost, &ns, err))
 		return false;
-	lane->compiled += compiled(lane) - had;
-	lane->sample_us[lane->n_samples++] = fmax(ns, 1) / 1000 / calls;
+	candidate->compiled += compiled(candidate) - had;
+	candidate->sample_us[candidate->n_samples++] = fmax(ns, 1) / 1000 / calls;
 	return true;
 }
 
@@ -261,25 +264,25 @@ static void shuffle(int *order, int n, uint64_t *position)
 }
 
 /* Whether every interval has the wanted width. */
-static bool narrow(const struct lane *lanes, int n_lanes)
+static bool narrow(const struct candidate *candidates, int n_candidates)
 {
-	int n = lanes[0].n_samples;
+	int n = candidates[0].n_samples;
 	double ratio[MEASURE_MAX_ROUNDS];
 	struct interval i;
 
-	for (int k = 0; k < n_lanes; k++) {
-		if (!stats_median(lanes[k].sample_us, n, &i) ||
+	for (int k = 0; k < n_candidates; k++) {
+		if (!stats_median(candidates[k].sample_us, n, &i) ||
 		    stats_half_width(&i) > MEASURE_TARGET_HALF_WIDTH)
 			return false;
 		for (int r = 0; r < n; r++)
-			ratio[r] = lanes[0].sample_us[r] / lanes[k].sample_us[r];
+			ratio[r] = candidates[0].sample_us[r] / candidates[k].sample_us[r];
 		if (!stats_median(ratio, n, &i) || stats_half_width(&i) > MEASURE_TARGET_HALF_WIDTH)
 			return false;
 	}
 	return true;
 }
 
-static bool done(const struct lane *lanes, int n_lanes, int rounds, double elapsed_s,
+static bool done(const struct candidate *candidates, int n_candidates, int rounds, double elapsed_s,
 		 double budget_s)
 {
 	if (rounds >= MEASURE_MAX_ROUNDS)
@@ -288,44 +291,45 @@ static bool done(const struct lane *lanes, int n_lanes, int rounds, double elaps
 		return rounds >= STATS_MIN_SAMPLES ||
 		       elapsed_s >= fmax(3 * budget_s, MEASURE_PATIENCE_S);
 	return rounds >= MEASURE_MIN_ROUNDS && rounds % CHECK_EVERY == 0 &&
-	       elapsed_s * 1000 >= MEASURE_MIN_POINT_MS && narrow(lanes, n_lanes);
+	       elapsed_s * 1000 >= MEASURE_MIN_POINT_MS && narrow(candidates, n_candidates);
 }
 
-bool measure_lanes(struct lane *lanes, int n_lanes, double budget_s,
-		   const struct measure_watch *watch, struct err *err)
+bool measure_candidates(struct candidate *candidates, int n_candidates, double budget_s,
+			const struct measure_watch *watch, struct err *err)
 {
 	double clock_cost = measure_clock_cost_ns(), elapsed = 0;
-	int order[MEASURE_MAX_LANES] = { 0 };
+	int order[MEASURE_MAX_CANDIDATES] = { 0 };
 	uint64_t position = 0;
 	int64_t begin, had_ns;
 
-	for (int k = 0; k < n_lanes; k++) {
+	for (int k = 0; k < n_candidates; k++) {
 		order[k] = k;
-		lanes[k].sample_us = calloc(MEASURE_MAX_ROUNDS, sizeof(double));
-		if (!lanes[k].sample_us)
+		candidates[k].sample_us = calloc(MEASURE_MAX_ROUNDS, sizeof(double));
+		if (!candidates[k].sample_us)
 			return err_set(err, ERR_MEMORY, "out of memory for the run");
-		if (!watch->tick(watch->self, &lanes[k], 0, 0))
+		if (!watch->tick(watch->self, &candidates[k], 0, 0))
 			return err_set(err, ERR_CANCELLED, "the run was cancelled");
-		had_ns = compile_ns(&lanes[k]);
-		if (!warm_up(&lanes[k], clock_cost, err))
+		had_ns = compile_ns(&candidates[k]);
+		if (!warm_up(&candidates[k], clock_cost, err))
 			return false;
-		wall_move(watch->wall, WALL_COMPILE, compile_ns(&lanes[k]) - had_ns);
+		wall_move(watch->wall, WALL_COMPILE, compile_ns(&candidates[k]) - had_ns);
 	}
 	wall_to(watch->wall, WALL_MEASURING);
 	begin = clock_ns();
-	for (int round = 0; !done(lanes, n_lanes, round, elapsed, budget_s); round++) {
-		shuffle(order, n_lanes, &position);
-		for (int k = 0; k < n_lanes; k++) {
+	for (int round = 0; !done(candidates, n_candidates, round, elapsed, budget_s); round++) {
+		shuffle(order, n_candidates, &position);
+		for (int k = 0; k < n_candidates; k++) {
 			double share = fmax(elapsed / budget_s, (double)round / MEASURE_MAX_ROUNDS);
 
-			if (!watch->tick(watch->self, &lanes[order[k]], round + 1, fmin(share, 1)))
+			if (!watch->tick(watch->self, &candidates[order[k]], round + 1,
+					 fmin(share, 1)))
 				return err_set(err, ERR_CANCELLED, "the run was cancelled");
-			if (!take_sample(&lanes[order[k]], clock_cost, err))
+			if (!take_sample(&candidates[order[k]], clock_cost, err))
 				return false;
 		}
 		elapsed = (double)(clock_ns() - begin) * 1e-9;
 	}
-	for (int k = 0; k < n_lanes; k++)
-		lane_drop_sets(&lanes[k]);
+	for (int k = 0; k < n_candidates; k++)
+		candidate_drop_sets(&candidates[k]);
 	return true;
 }

@@ -1,10 +1,10 @@
-/* profiler/measure/measure.h -- private: times the lanes of a point against each other.
+/* profiler/measure/measure.h -- private: times the candidates of a point against each other.
  *
- * A round takes one sample of every lane, in an order drawn anew, so drift of
- * the machine hits all alike and sample i of two lanes forms a pair.  A sample
+ * A round takes one sample of every candidate, in an order drawn each time, so drift of
+ * the machine hits all alike and sample i of two candidates forms a pair.  A sample
  * is the mean of a call over a batch that lasts about half a millisecond and
  * holds whole cycles of the timed calls; one call before it, outside the
- * clock, brings the lane's code and data back into the caches.  On a device it
+ * clock, brings the candidate's code and data back into the caches.  On a device it
  * lasts about five: to begin and to wait for the last call takes some 20 us once.  Programs
  * that write their inputs have sets of them on a device, that take turns and are restored
  * before the clock starts; on the host each call has its inputs restored before it.
@@ -15,16 +15,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "profiler/measure/lane.h"
+#include "profiler/measure/candidate.h"
 #include "profiler/measure/stats.h"
 #include "profiler/measure/wall.h"
 
 /* Each mode with autocast and without. */
-enum { MEASURE_MAX_LANES = 2 * FUSION_MODE_COUNT };
+enum { MEASURE_MAX_CANDIDATES = 2 * FUSION_MODE_COUNT };
 
 struct measure_watch {
 	/* Between samples; `share` of the point's time, 0..1.  False: cancel. */
-	bool (*tick)(void *self, const struct lane *lane, int round, double share);
+	bool (*tick)(void *self, const struct candidate *candidate, int round, double share);
 	void *self;
 	struct wall *wall; /* NULL: nobody counts */
 };
@@ -45,10 +45,10 @@ enum {
 
 /* Warms up, then samples until every interval is narrow enough or `budget_s`
  * is spent; fewer than STATS_MIN_SAMPLES rounds only where three budgets, and
- * MEASURE_PATIENCE_S, did not hold them.  Fills each lane's samples and launches.  lanes[0] is the
- * baseline of the ratios.  False with the program's error, or CANCELLED. */
-bool measure_lanes(struct lane *lanes, int n_lanes, double budget_s,
-		   const struct measure_watch *watch, struct err *err);
+ * MEASURE_PATIENCE_S, did not hold them.  Fills each candidate's samples and launches.
+ * candidates[0] is the baseline of the ratios.  False with the program's error, or CANCELLED. */
+bool measure_candidates(struct candidate *candidates, int n_candidates, double budget_s,
+			const struct measure_watch *watch, struct err *err);
 
 /* What two readings of the clock with nothing between them differ by. */
 double measure_clock_cost_ns(void);
@@ -56,8 +56,8 @@ double measure_clock_cost_ns(void);
 /* What an observer's phase() costs whoever calls it: two readings of the clock and the
  * call, in a row.  *kept, which counts what `self` keeps of the calls, is set back to 0;
  * there is to be room for a hundred. */
-double measure_telling_ns(void (*phase)(void *self, enum fusion_phase, int64_t begin_ns,
-					int64_t end_ns),
-			  void *self, int *kept);
+double measure_reporting_ns(void (*phase)(void *self, enum fusion_phase, int64_t begin_ns,
+					  int64_t end_ns),
+			    void *self, int *kept);
 
 #endif

@@ -1,4 +1,4 @@
-/* profiler/measure/memory.c -- what the allocator tells of a call, as rows and a curve. */
+/* profiler/measure/memory.c -- what the allocator reports of a call, as rows and a curve. */
 #include "profiler/measure/memory.h"
 
 #include <math.h>
@@ -67,14 +67,14 @@ static json_t *held_json(const struct held *h)
 }
 
 /* Bytes of the arguments of other calls: they are there all the time. */
-static int64_t other_inputs(struct holding *l, const struct lane *lane, int call)
+static int64_t other_inputs(struct holding *l, const struct candidate *candidate, int call)
 {
 	size_t before = l->all.len;
 	int64_t bytes = 0;
 
-	for (int i = 0; i < lane->originals->n_calls; i++)
-		for (int k = 0; i != call && k < lane->originals->n_args[i]; k++)
-			add(l, "", lane->args[i][k]);
+	for (int i = 0; i < candidate->originals->n_calls; i++)
+		for (int k = 0; i != call && k < candidate->originals->n_args[i]; k++)
+			add(l, "", candidate->args[i][k]);
 	for (size_t i = before; i < l->all.len; i++)
 		bytes += (int64_t)fusion_tensor_bytes(l->all.at[i].t);
 	l->all.len = before;
@@ -84,19 +84,20 @@ static int64_t other_inputs(struct holding *l, const struct lane *lane, int call
 /* Adds `held`, `other_inputs_bytes` and `other_bytes` (memory.h) to json, which together
  * are `held_bytes`: the storages of the call's arguments and of what the program keeps with
  * its gradients, each once, largest first, and the rest. */
-static void memory_held_report(const struct lane *lane, int call, int64_t held_bytes, json_t *json)
+static void memory_held_report(const struct candidate *candidate, int call, int64_t held_bytes,
+			       json_t *json)
 {
-	struct holding l = { .allocator = fusion_allocator(lane->engine), .kind = "input" };
+	struct holding l = { .allocator = fusion_allocator(candidate->engine), .kind = "input" };
 	json_t *rows = json_array();
 	int64_t others, rest = held_bytes;
 
-	for (int k = 0; k < lane->originals->n_args[call]; k++) {
-		const char *name = fusion_parameter_name(lane->session, k);
+	for (int k = 0; k < candidate->originals->n_args[call]; k++) {
+		const char *name = fusion_parameter_name(candidate->session, k);
 
-		add(&l, name ? name : "", lane->args[call][k]);
+		add(&l, name ? name : "", candidate->args[call][k]);
 	}
-	fusion_kept(lane->session, add_kept, &l);
-	others = other_inputs(&l, lane, call);
+	fusion_kept(candidate->session, add_kept, &l);
+	others = other_inputs(&l, candidate, call);
 	if (l.all.len > 0)
 		qsort(l.all.at, l.all.len, sizeof(*l.all.at), largest_first);
 	for (size_t i = 0; i < l.all.len && i < MEMORY_MAX_HELD; i++) {
@@ -210,35 +211,35 @@ static void on_gave(void *self, const void *block, int64_t bytes, int64_t used_b
 	step(w, used_bytes, at_ns);
 }
 
-static int64_t in_use(const struct lane *lane)
+static int64_t in_use(const struct candidate *candidate)
 {
-	return (int64_t)(allocator_used_bytes(fusion_allocator(lane->engine)) +
-			 fusion_device_own_bytes(lane->engine));
+	return (int64_t)(allocator_used_bytes(fusion_allocator(candidate->engine)) +
+			 fusion_device_own_bytes(candidate->engine));
 }
 
-static bool run_call(struct lane *lane, int call, struct value *out, struct err *err)
+static bool run_call(struct candidate *candidate, int call, struct value *out, struct err *err)
 {
-	if (lane->writes && !lane_restore(lane, call, err))
+	if (candidate->writes && !candidate_restore(candidate, call, err))
 		return false;
-	return lane_call(lane, call, out, err);
+	return candidate_call(candidate, call, out, err);
 }
 
 /* The call whose peak is the highest; it also has all compiled. */
-static bool choose_call(struct lane *lane, int *call, struct err *err)
+static bool choose_call(struct candidate *candidate, int *call, struct err *err)
 {
-	struct allocator *a = fusion_allocator(lane->engine);
+	struct allocator *a = fusion_allocator(candidate->engine);
 	size_t most = 0;
 
-	*call = lane->timed[0];
-	for (int i = 0; i < lane->n_timed && i < MEMORY_MAX_CALLS; i++) {
+	*call = candidate->timed[0];
+	for (int i = 0; i < candidate->n_timed && i < MEMORY_MAX_CALLS; i++) {
 		struct value out;
 
 		allocator_reset_peak(a);
-		if (!run_call(lane, lane->timed[i], &out, err))
+		if (!run_call(candidate, candidate->timed[i], &out, err))
 			return false;
 		if (allocator_peak_bytes(a) > most) {
 			most = allocator_peak_bytes(a);
-			*call = lane->timed[i];
+			*call = candidate->timed[i];
 		}
 		value_unref(out);
 	}
@@ -253,7 +254,7 @@ static void finish(struct watcher *w)
 	arena_finish(&w->names);
 }
 
-static bool watch_once(struct lane *lane, int call, struct watcher *w, struct err *err)
+static bool watch_once(struct candidate *candidate, int call, struct watcher *w, struct err *err)
 {
 	struct fusion_observer observer = {
 		.self = w, .eager_op = on_eager_op, .took = on_took, .gave = on_gave
@@ -261,17 +262,17 @@ static bool watch_once(struct lane *lane, int call, struct watcher *w, struct er
 	struct value out;
 	bool ok;
 
-	if (lane->writes && !lane_restore(lane, call, err))
+	if (candidate->writes && !candidate_restore(candidate, call, err))
 		return false;
 	arena_init(&w->names, NAMES_BYTES);
 	w->peak = -1;
-	w->held_bytes = in_use(lane);
-	fusion_observe(lane->session, &observer);
+	w->held_bytes = in_use(candidate);
+	fusion_observe(candidate->session, &observer);
 	w->begin_ns = clock_ns();
-	ok = lane_call(lane, call, &out, err);
+	ok = candidate_call(candidate, call, &out, err);
 	w->end_ns = clock_ns();
-	w->left_bytes = in_use(lane);
-	fusion_observe(lane->session, NULL);
+	w->left_bytes = in_use(candidate);
+	fusion_observe(candidate->session, NULL);
 	if (!ok)
 		return false;
 	value_unref(out);
@@ -279,15 +280,15 @@ static bool watch_once(struct lane *lane, int call, struct watcher *w, struct er
 }
 
 /* The quickest of a few: the machine may have been busy with something else. */
-static bool watch_call(struct lane *lane, int call, struct watcher *w, struct err *err)
+static bool watch_call(struct candidate *candidate, int call, struct watcher *w, struct err *err)
 {
 	int64_t begin = clock_ns();
 
-	if (!watch_once(lane, call, w, err))
+	if (!watch_once(candidate, call, w, err))
 		return false;
 	for (int i = 1; i < MEMORY_WATCHES && clock_ns() - begin < MEMORY_WATCH_NS; i++) {
 		struct watcher again = { 0 };
-		bool ok = watch_once(lane, call, &again, err);
+		bool ok = watch_once(candidate, call, &again, err);
 
 		if (ok && again.end_ns - again.begin_ns < w->end_ns - w->begin_ns) {
 			struct watcher slower = *w;
@@ -302,7 +303,7 @@ static bool watch_call(struct lane *lane, int call, struct watcher *w, struct er
 	return true;
 }
 
-/* ---- what was told, as JSON ---- */
+/* ---- what was reported, as JSON ---- */
 
 static double us(const struct watcher *w, int64_t at_ns)
 {
@@ -436,23 +437,23 @@ static json_t *memory_json(const struct watcher *w, int call)
 			 (json_int_t)w->steps.len);
 }
 
-bool memory_report(struct lane *lane, int lanes, json_t *m, struct err *err)
+bool memory_report(struct candidate *candidate, int candidates, json_t *m, struct err *err)
 {
-	int rows = MEMORY_ALL_ROWS / (lanes > 0 ? lanes : 1), call;
+	int rows = MEMORY_ALL_ROWS / (candidates > 0 ? candidates : 1), call;
 	struct watcher w = { 0 };
 	json_t *json;
 
 	rows = rows > MEMORY_MOST_ROWS ? MEMORY_MOST_ROWS : rows;
 	rows = rows < MEMORY_LEAST_ROWS ? MEMORY_LEAST_ROWS : rows;
-	if (!choose_call(lane, &call, err) || !watch_call(lane, call, &w, err) ||
+	if (!choose_call(candidate, &call, err) || !watch_call(candidate, call, &w, err) ||
 	    !choose_rows(&w, (size_t)rows, err)) {
 		finish(&w);
 		return false;
 	}
-	buf_clear(fusion_stdout(lane->session));
+	buf_clear(fusion_stdout(candidate->session));
 	json = memory_json(&w, call);
 	add_tensors(&w, json);
-	memory_held_report(lane, call, w.held_bytes, json);
+	memory_held_report(candidate, call, w.held_bytes, json);
 	json_object_set_new(m, "memory", json);
 	finish(&w);
 	return true;

@@ -1,13 +1,13 @@
 /* profiler/measure/memory.h -- private: tensor memory over one call, by what it was taken for.
  *
- * The call is watched by itself, behind the latencies: nothing is compiled any more and
+ * The call is watched by itself, after the latencies: nothing is compiled any more and
  * nothing of other calls is kept, so its peak is no more than the mode's `peak_bytes`,
  * which is that of the first calls, in order, with their outputs.
  */
 #ifndef PROFILER_MEASURE_MEMORY_H
 #define PROFILER_MEASURE_MEMORY_H
 
-#include "profiler/measure/lane.h"
+#include "profiler/measure/candidate.h"
 
 enum {
 	MEMORY_MAX_CALLS = 16,     /* that are tried for the one with the highest peak */
@@ -24,7 +24,7 @@ enum {
 /* Adds `memory` to m: of the timed call with the highest peak (of the first
  * MEMORY_MAX_CALLS),
  *	{"call", "duration_us" (as watched, which takes time), "held_bytes" (in use before
- *	 it), "peak_bytes" (the most in use), "peak_us", "left_bytes" (in use behind it,
+ *	 it), "peak_bytes" (the most in use), "peak_us", "left_bytes" (in use after it,
  *	 its output kept),
  *	 "curve": {"at_us": [..], "bytes": [..]} (bytes in use from then on; thinned out
  *	  evenly over time, the peak kept), "events": how many there were,
@@ -38,8 +38,8 @@ enum {
  *of graphs, recordings, what the program keeps, arguments in lists)}. `use` is "output",
  *"temporary", "constant", "recording" or "other"; op, line, graph, kernel, dtype and shape are null
  *where they are unknown or `values` share the memory. Of tensors the largest have a row, those at
- *the peak before others.  `lanes`: of the whole report, which bounds the rows.  The outputs of the
- *lane must have been dropped. False where a call fails. */
-bool memory_report(struct lane *lane, int lanes, json_t *m, struct err *err);
+ *the peak before others.  `candidates`: of the whole report, which bounds the rows.  The outputs of
+ *the candidate must have been dropped. False where a call fails. */
+bool memory_report(struct candidate *candidate, int candidates, json_t *m, struct err *err);
 
 #endif

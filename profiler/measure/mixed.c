@@ -6,24 +6,24 @@
 #include "profiler/measure/break_even.h"
 #include "profiler/workload/value_json.h"
 
-static bool make_calls(struct lane *plain, const struct workload *w, const struct point *p,
+static bool make_calls(struct candidate *plain, const struct workload *w, const struct point *p,
 		       enum fusion_mode mode, const struct inputs *originals,
-		       struct lane_cache cache, struct err *err)
+		       struct candidate_cache cache, struct err *err)
 {
 	struct workload without = *w;
 	struct allocator *a;
 
 	without.autocast = (enum dtype)0;
-	if (!lane_create(plain, &without, p, mode, originals, cache, err))
+	if (!candidate_create(plain, &without, p, mode, originals, cache, err))
 		return false;
 	a = fusion_allocator(plain->engine);
 	plain->held_bytes = (int64_t)allocator_used_bytes(a);
 	allocator_reset_peak(a);
 	for (int i = 0; i < originals->n_calls; i++) {
-		if (!lane_call(plain, i, &plain->outputs[i], err))
+		if (!candidate_call(plain, i, &plain->outputs[i], err))
 			return false;
 		buf_clear(fusion_stdout(plain->session));
-		if (!lane_note_writes(plain, i, err))
+		if (!candidate_note_writes(plain, i, err))
 			return false;
 	}
 	plain->peak_bytes = (int64_t)allocator_peak_bytes(a);
@@ -31,7 +31,7 @@ static bool make_calls(struct lane *plain, const struct workload *w, const struc
 }
 
 /* The largest difference between the outputs of the two. */
-static double error_of(const struct lane *with, const struct lane *without)
+static double error_of(const struct candidate *with, const struct candidate *without)
 {
 	double error = 0;
 
@@ -66,24 +66,25 @@ static int64_t batch_of(const struct inputs *in, int call)
 }
 
 /* The mean over the calls that are timed. */
-static double samples_of(const struct lane *lane)
+static double samples_of(const struct candidate *candidate)
 {
 	double all = 0;
 
-	for (int i = 0; i < lane->n_timed; i++)
-		all += (double)batch_of(lane->originals, lane->timed[i]);
-	return all / lane->n_timed;
+	for (int i = 0; i < candidate->n_timed; i++)
+		all += (double)batch_of(candidate->originals, candidate->timed[i]);
+	return all / candidate->n_timed;
 }
 
-static json_t *side(const struct lane *lane)
+static json_t *side(const struct candidate *candidate)
 {
 	struct interval i;
-	double samples = samples_of(lane);
-	json_t *json = json_pack("{s:I, s:I}", "peak_bytes", (json_int_t)lane->peak_bytes,
+	double samples = samples_of(candidate);
+	json_t *json = json_pack("{s:I, s:I}", "peak_bytes", (json_int_t)candidate->peak_bytes,
 				 "activation_bytes",
-				 (json_int_t)(lane->peak_bytes - lane->held_bytes));
+				 (json_int_t)(candidate->peak_bytes - candidate->held_bytes));
 
-	if (lane->n_samples == 0 || !stats_median(lane->sample_us, lane->n_samples, &i))
+	if (candidate->n_samples == 0 ||
+	    !stats_median(candidate->sample_us, candidate->n_samples, &i))
 		return json;
 	json_object_set_new(json, "median_us", json_real(i.mid));
 	json_object_set_new(json, "ci_us", json_pack("[f, f]", i.low, i.high));
@@ -92,8 +93,8 @@ static json_t *side(const struct lane *lane)
 	return json;
 }
 
-static json_t *mode_json(const struct lane *with, const struct lane *without, double error,
-			 struct err *err)
+static json_t *mode_json(const struct candidate *with, const struct candidate *without,
+			 double error, struct err *err)
 {
 	int64_t before = without->peak_bytes - without->held_bytes;
 	int64_t after = with->peak_bytes - with->held_bytes;
@@ -118,8 +119,8 @@ static json_t *mode_json(const struct lane *with, const struct lane *without, do
 }
 
 bool mixed_create(struct mixed *m, const struct workload *w, const struct point *p,
-		  const struct lane *with, const struct inputs *originals, struct lane_cache cache,
-		  struct err *err)
+		  const struct candidate *with, const struct inputs *originals,
+		  struct candidate_cache cache, struct err *err)
 {
 	int64_t batch = batch_of(originals, 0);
 	struct err why = { 0 };
@@ -129,7 +130,7 @@ bool mixed_create(struct mixed *m, const struct workload *w, const struct point 
 	if (!m->json)
 		return err_set(err, ERR_MEMORY, "out of memory for the report");
 	for (m->n = 0; m->n < w->n_modes; m->n++) {
-		struct lane *plain = &m->plain[m->n];
+		struct candidate *plain = &m->plain[m->n];
 
 		if (!make_calls(plain, w, p, with[m->n].mode, originals, cache, &why))
 			break;
@@ -138,13 +139,13 @@ bool mixed_create(struct mixed *m, const struct workload *w, const struct point 
 	if (m->n == w->n_modes)
 		return true;
 	for (int k = 0; k <= m->n; k++)
-		lane_destroy(&m->plain[k]);
+		candidate_destroy(&m->plain[k]);
 	m->n = 0;
 	json_object_set_new(m->json, "error", json_string(why.message));
 	return true;
 }
 
-bool mixed_report(struct mixed *m, const struct lane *with, struct err *err)
+bool mixed_report(struct mixed *m, const struct candidate *with, struct err *err)
 {
 	json_t *modes = json_object_get(m->json, "modes");
 

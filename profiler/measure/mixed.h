@@ -6,21 +6,22 @@
 #ifndef PROFILER_MEASURE_MIXED_H
 #define PROFILER_MEASURE_MIXED_H
 
-#include "profiler/measure/lane.h"
+#include "profiler/measure/candidate.h"
 
 struct mixed {
-	struct lane *plain; /* w->n_modes lanes of the caller's, zeroed; NULL: no autocast */
-	int n;              /* of them, that are made */
+	struct candidate
+	    *plain; /* w->n_modes candidates of the caller's, zeroed; NULL: no autocast */
+	int n;      /* of them, that are made */
 	double error[FUSION_MODE_COUNT];
 	json_t *json; /* the section; borrowed by the report */
 };
 
-/* The lanes of a point without autocast, with their calls made, beside those `with` it,
+/* The candidates of a point without autocast, with their calls made, beside those `with` it,
  * whose outputs are still there.  Where the program fails without it the section says
  * so and n is 0: that is no fault of the run.  False: out of memory. */
 bool mixed_create(struct mixed *m, const struct workload *w, const struct point *p,
-		  const struct lane *with, const struct inputs *originals, struct lane_cache cache,
-		  struct err *err);
+		  const struct candidate *with, const struct inputs *originals,
+		  struct candidate_cache cache, struct err *err);
 
 /* Fills in {"dtype", "batch", "error", "modes": {MODE: {"with", "without",
  * "activation_ratio", "max_abs_error", and where both were timed "speedup", "speedup_ci",
@@ -28,6 +29,6 @@ bool mixed_create(struct mixed *m, const struct workload *w, const struct point 
  * inputs and parameters) and, where it was timed, "median_us", "ci_us" and
  * "samples_per_s": samples are the first size of the first tensor of a call, which is
  * `batch` in the first; null where there is none. */
-bool mixed_report(struct mixed *m, const struct lane *with, struct err *err);
+bool mixed_report(struct mixed *m, const struct candidate *with, struct err *err);
 
 #endif

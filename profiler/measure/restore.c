@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "profiler/measure/lane.h"
+#include "profiler/measure/candidate.h"
 #include "profiler/workload/value_json.h"
 
 /* Of the copies, and of the sets that take turns, in all. */
@@ -19,9 +19,9 @@ static bool out_of_memory(struct err *err)
 	return err_set(err, ERR_MEMORY, "out of memory for the run");
 }
 
-static bool on_device(const struct lane *lane)
+static bool on_device(const struct candidate *candidate)
 {
-	return allocator_device(fusion_allocator(lane->engine)) != NULL;
+	return allocator_device(fusion_allocator(candidate->engine)) != NULL;
 }
 
 static void *rows_of(const struct inputs *in, size_t bytes)
@@ -49,108 +49,111 @@ static bool same_as_given(struct value original, struct value live)
 	return value_same(original, live);
 }
 
-bool lane_note_writes(struct lane *lane, int call, struct err *err)
+bool candidate_note_writes(struct candidate *candidate, int call, struct err *err)
 {
-	const struct inputs *in = lane->originals;
+	const struct inputs *in = candidate->originals;
 
-	if (!lane->use)
-		lane->use = rows_of(in, sizeof(**lane->use));
-	if (!lane->use)
+	if (!candidate->use)
+		candidate->use = rows_of(in, sizeof(**candidate->use));
+	if (!candidate->use)
 		return out_of_memory(err);
 	for (int k = 0; k < in->n_args[call]; k++) {
-		enum input_use *use = &lane->use[call][k];
+		enum input_use *use = &candidate->use[call][k];
 
 		if (*use != USE_WRITTEN)
-			*use = same_as_given(in->args[call][k], lane->args[call][k]) ? USE_READ
-										     : USE_WRITTEN;
-		lane->writes = lane->writes || *use == USE_WRITTEN;
+			*use = same_as_given(in->args[call][k], candidate->args[call][k])
+				   ? USE_READ
+				   : USE_WRITTEN;
+		candidate->writes = candidate->writes || *use == USE_WRITTEN;
 	}
 	return true;
 }
 
-static enum input_use use_of(const struct lane *lane, int call, int k)
+static enum input_use use_of(const struct candidate *candidate, int call, int k)
 {
-	return lane->use ? lane->use[call][k] : USE_UNKNOWN;
+	return candidate->use ? candidate->use[call][k] : USE_UNKNOWN;
 }
 
 /* ---- putting back */
 
 /* What an argument is put back from. */
-static struct value source_of(struct lane *lane, int call, int k)
+static struct value source_of(struct candidate *candidate, int call, int k)
 {
-	const struct inputs *in = lane->originals;
+	const struct inputs *in = candidate->originals;
 	struct value original = in->args[call][k], *kept;
 	struct err ignored = { 0 };
 
-	if (!on_device(lane))
+	if (!on_device(candidate))
 		return original;
-	if (!lane->pristine)
-		lane->pristine = rows_of(in, sizeof(**lane->pristine));
-	if (!lane->pristine_memory)
-		lane->pristine_memory = allocator_create_beside(fusion_allocator(lane->engine),
-								pristine_bytes);
-	if (!lane->pristine || !lane->pristine_memory)
+	if (!candidate->pristine)
+		candidate->pristine = rows_of(in, sizeof(**candidate->pristine));
+	if (!candidate->pristine_memory)
+		candidate->pristine_memory = allocator_create_beside(
+		    fusion_allocator(candidate->engine), pristine_bytes);
+	if (!candidate->pristine || !candidate->pristine_memory)
 		return original;
-	kept = &lane->pristine[call][k];
+	kept = &candidate->pristine[call][k];
 	if (kept->kind == VALUE_UNSET)
-		*kept = value_copy(original, lane->pristine_memory, &ignored);
+		*kept = value_copy(original, candidate->pristine_memory, &ignored);
 	return kept->kind == VALUE_UNSET ? original : *kept;
 }
 
-static bool renew(struct lane *lane, struct value from, struct value *live, struct err *err)
+static bool renew(struct candidate *candidate, struct value from, struct value *live,
+		  struct err *err)
 {
-	struct value fresh = value_copy(from, fusion_allocator(lane->engine), err);
+	struct value fresh = value_copy(from, fusion_allocator(candidate->engine), err);
 
 	if (fresh.kind == VALUE_UNSET)
 		return false;
 	value_unref(*live);
 	*live = fresh;
-	return !lane->grad || fusion_require_grad(lane->session, fresh, err);
+	return !candidate->grad || fusion_require_grad(candidate->session, fresh, err);
 }
 
-static bool put_back(struct lane *lane, int call, int k, struct err *err)
+static bool put_back(struct candidate *candidate, int call, int k, struct err *err)
 {
-	struct value *live = &lane->args[call][k], from = source_of(lane, call, k);
+	struct value *live = &candidate->args[call][k], from = source_of(candidate, call, k);
 
-	lane->restores++;
-	lane->restored_on_device += on_device(lane) && from.kind == VALUE_TENSOR &&
-				    allocator_device(fusion_tensor_allocator(fusion_tensor(from)));
+	candidate->restores++;
+	candidate->restored_on_device += on_device(candidate) && from.kind == VALUE_TENSOR &&
+					 allocator_device(
+					     fusion_tensor_allocator(fusion_tensor(from)));
 	if (value_alike(from, *live)) {
 		tensor_copy(fusion_tensor(*live), fusion_tensor(from));
 		return true;
 	}
 	if (from.kind != VALUE_TENSOR && value_same(from, *live))
 		return true;
-	return renew(lane, from, live, err);
+	return renew(candidate, from, live, err);
 }
 
-bool lane_restore(struct lane *lane, int call, struct err *err)
+bool candidate_restore(struct candidate *candidate, int call, struct err *err)
 {
-	for (int k = 0; k < lane->originals->n_args[call]; k++)
-		if (use_of(lane, call, k) != USE_READ && !put_back(lane, call, k, err))
+	for (int k = 0; k < candidate->originals->n_args[call]; k++)
+		if (use_of(candidate, call, k) != USE_READ && !put_back(candidate, call, k, err))
 			return false;
 	return true;
 }
 
-void lane_drop_pristine(struct lane *lane)
+void candidate_drop_pristine(struct candidate *candidate)
 {
-	const struct inputs *in = lane->originals;
+	const struct inputs *in = candidate->originals;
 
 	for (int i = 0; i < in->n_calls; i++) {
-		for (int k = 0; lane->pristine && k < in->n_args[i]; k++)
-			value_unref(lane->pristine[i][k]);
-		if (lane->pristine)
-			free(lane->pristine[i]);
-		if (lane->use)
-			free(lane->use[i]);
+		for (int k = 0; candidate->pristine && k < in->n_args[i]; k++)
+			value_unref(candidate->pristine[i][k]);
+		if (candidate->pristine)
+			free(candidate->pristine[i]);
+		if (candidate->use)
+			free(candidate->use[i]);
 	}
-	free(lane->pristine);
-	free(lane->use);
-	if (lane->pristine_memory)
-		allocator_destroy(lane->pristine_memory);
-	lane->pristine = NULL;
-	lane->use = NULL;
-	lane->pristine_memory = NULL;
+	free(candidate->pristine);
+	free(candidate->use);
+	if (candidate->pristine_memory)
+		allocator_destroy(candidate->pristine_memory);
+	candidate->pristine = NULL;
+	candidate->use = NULL;
+	candidate->pristine_memory = NULL;
 }
 
 /* ---- sets that take turns */
@@ -172,21 +175,21 @@ static int64_t bytes_of(struct value v)
 }
 
 /* Of all that a set has for itself. */
-static int64_t set_bytes(const struct lane *lane)
+static int64_t set_bytes(const struct candidate *candidate)
 {
-	const struct inputs *in = lane->originals;
+	const struct inputs *in = candidate->originals;
 	int64_t bytes = 0;
 
-	for (int i = 0; i < lane->n_timed; i++)
-		for (int k = 0; k < in->n_args[lane->timed[i]]; k++)
-			if (use_of(lane, lane->timed[i], k) != USE_READ)
-				bytes += bytes_of(in->args[lane->timed[i]][k]);
+	for (int i = 0; i < candidate->n_timed; i++)
+		for (int k = 0; k < in->n_args[candidate->timed[i]]; k++)
+			if (use_of(candidate, candidate->timed[i], k) != USE_READ)
+				bytes += bytes_of(in->args[candidate->timed[i]][k]);
 	return bytes;
 }
 
-static void drop_set(struct lane *lane, struct value **set)
+static void drop_set(struct candidate *candidate, struct value **set)
 {
-	const struct inputs *in = lane->originals;
+	const struct inputs *in = candidate->originals;
 
 	for (int i = 0; i < in->n_calls; i++) {
 		for (int k = 0; k < in->n_args[i]; k++)
@@ -198,10 +201,10 @@ static void drop_set(struct lane *lane, struct value **set)
 
 /* Arguments that are written are fresh, where they are of a timed call; all others are those of
  * the first set. */
-static struct value **make_set(struct lane *lane, struct err *err)
+static struct value **make_set(struct candidate *candidate, struct err *err)
 {
-	const struct inputs *in = lane->originals;
-	struct value **set = rows_of(in, sizeof(**set)), **first = lane->args;
+	const struct inputs *in = candidate->originals;
+	struct value **set = rows_of(in, sizeof(**set)), **first = candidate->args;
 	bool ok = true;
 
 	if (!set) {
@@ -211,57 +214,58 @@ static struct value **make_set(struct lane *lane, struct err *err)
 	for (int i = 0; i < in->n_calls; i++)
 		for (int k = 0; k < in->n_args[i]; k++)
 			set[i][k] = value_ref(first[i][k]);
-	for (int i = 0; ok && i < lane->n_timed; i++) {
-		int call = lane->timed[i];
+	for (int i = 0; ok && i < candidate->n_timed; i++) {
+		int call = candidate->timed[i];
 
 		for (int k = 0; ok && k < in->n_args[call]; k++)
-			if (use_of(lane, call, k) != USE_READ)
-				ok = renew(lane, source_of(lane, call, k), &set[call][k], err);
+			if (use_of(candidate, call, k) != USE_READ)
+				ok = renew(candidate, source_of(candidate, call, k), &set[call][k],
+					   err);
 	}
 	if (ok)
 		return set;
-	drop_set(lane, set);
+	drop_set(candidate, set);
 	return NULL;
 }
 
-bool lane_make_sets(struct lane *lane, int wanted, struct err *err)
+bool candidate_make_sets(struct candidate *candidate, int wanted, struct err *err)
 {
-	int64_t each = set_bytes(lane);
+	int64_t each = set_bytes(candidate);
 	struct err full = { 0 };
 
-	lane_drop_sets(lane);
+	candidate_drop_sets(candidate);
 	if (each > 0 && wanted > sets_bytes / each)
 		wanted = (int)(sets_bytes / each);
 	wanted = wanted < 1 ? 1 : wanted;
-	lane->sets = calloc((size_t)wanted, sizeof(*lane->sets));
-	if (!lane->sets)
+	candidate->sets = calloc((size_t)wanted, sizeof(*candidate->sets));
+	if (!candidate->sets)
 		return out_of_memory(err);
-	lane->sets[0] = lane->args;
-	for (lane->n_sets = 1; lane->n_sets < wanted; lane->n_sets++) {
-		struct value **set = make_set(lane, &full);
+	candidate->sets[0] = candidate->args;
+	for (candidate->n_sets = 1; candidate->n_sets < wanted; candidate->n_sets++) {
+		struct value **set = make_set(candidate, &full);
 
 		if (!set)
 			break; /* those that there is memory for will do */
-		lane->sets[lane->n_sets] = set;
+		candidate->sets[candidate->n_sets] = set;
 	}
-	lane->most_sets = lane->n_sets;
+	candidate->most_sets = candidate->n_sets;
 	return true;
 }
 
-void lane_use_set(struct lane *lane, int set)
+void candidate_use_set(struct candidate *candidate, int set)
 {
-	lane->set = set;
-	lane->args = lane->sets[set];
+	candidate->set = set;
+	candidate->args = candidate->sets[set];
 }
 
-void lane_drop_sets(struct lane *lane)
+void candidate_drop_sets(struct candidate *candidate)
 {
-	if (!lane->sets)
+	if (!candidate->sets)
 		return;
-	for (int s = 1; s < lane->n_sets; s++)
-		drop_set(lane, lane->sets[s]);
-	lane->args = lane->sets[0];
-	free(lane->sets);
-	lane->sets = NULL;
-	lane->n_sets = lane->set = 0;
+	for (int s = 1; s < candidate->n_sets; s++)
+		drop_set(candidate, candidate->sets[s]);
+	candidate->args = candidate->sets[0];
+	free(candidate->sets);
+	candidate->sets = NULL;
+	candidate->n_sets = candidate->set = 0;
 }

@@ -38,7 +38,7 @@ static void on_phase(void *self, enum fusion_phase phase, int64_t begin_ns, int6
 	       w->open[w->n_open - 1].end_ns <= end_ns) {
 		const struct piece *child = &w->open[--w->n_open];
 
-		/* What the child reported stands inside it; its last report and
+		/* What the child reported lies inside it; its last report and
 		 * its first reading stand in the parent. */
 		own -= (double)(child->end_ns - child->begin_ns) - w->clock_ns + w->report_ns;
 		piece.cost_ns += child->cost_ns;
@@ -60,28 +60,29 @@ static void keep_call(struct watcher *w, struct split *out, double duration_ns)
 	out->calls = 1;
 }
 
-static bool watch_calls(struct lane *lane, struct watcher *w, struct split *calls, int *n,
+static bool watch_calls(struct candidate *candidate, struct watcher *w, struct split *calls, int *n,
 			struct err *err)
 {
 	int64_t start = clock_ns();
 
 	for (*n = 0; *n < MAX_CALLS; (*n)++) {
-		int call = lane->timed[*n % lane->n_timed];
+		int call = candidate->timed[*n % candidate->n_timed];
 		struct value out;
 		int64_t begin;
 
-		if (*n >= MIN_CALLS && *n % lane->n_timed == 0 && clock_ns() - start > WATCH_NS)
+		if (*n >= MIN_CALLS && *n % candidate->n_timed == 0 &&
+		    clock_ns() - start > WATCH_NS)
 			break;
-		if (lane->writes && !lane_restore(lane, call, err))
+		if (candidate->writes && !candidate_restore(candidate, call, err))
 			return false;
 		memset(w->self_ns, 0, sizeof(w->self_ns));
 		w->n_open = 0;
 		begin = clock_ns();
-		if (!lane_call(lane, call, &out, err))
+		if (!candidate_call(candidate, call, &out, err))
 			return false;
 		value_unref(out);
 		keep_call(w, &calls[*n], (double)(clock_ns() - begin));
-		buf_clear(fusion_stdout(lane->session));
+		buf_clear(fusion_stdout(candidate->session));
 	}
 	return true;
 }
@@ -108,7 +109,7 @@ static void average(struct split *calls, int n, struct split *out)
 	}
 }
 
-bool split_measure(struct lane *lane, struct split *out, struct err *err)
+bool split_measure(struct candidate *candidate, struct split *out, struct err *err)
 {
 	struct watcher *w = calloc(1, sizeof(*w));
 	struct split *calls = calloc(MAX_CALLS, sizeof(*calls));
@@ -120,12 +121,12 @@ bool split_measure(struct lane *lane, struct split *out, struct err *err)
 		err_set(err, ERR_MEMORY, "out of memory for the run");
 		goto out;
 	}
-	w->report_ns = measure_telling_ns(on_phase, w, &w->n_open);
+	w->report_ns = measure_reporting_ns(on_phase, w, &w->n_open);
 	w->n_open = 0;
 	w->clock_ns = measure_clock_cost_ns();
-	fusion_observe(lane->session, &observer);
-	ok = watch_calls(lane, w, calls, &n, err);
-	fusion_observe(lane->session, NULL);
+	fusion_observe(candidate->session, &observer);
+	ok = watch_calls(candidate, w, calls, &n, err);
+	fusion_observe(candidate->session, NULL);
 	if (ok)
 		average(calls, n, out);
 out:

@@ -6,7 +6,7 @@
 #ifndef PROFILER_MEASURE_SPLIT_H
 #define PROFILER_MEASURE_SPLIT_H
 
-#include "profiler/measure/lane.h"
+#include "profiler/measure/candidate.h"
 
 struct split {
 	double phase_us[PHASE_COUNT]; /* each phase's own time, without phases inside it */
@@ -14,9 +14,9 @@ struct split {
 	int calls;
 };
 
-/* Watches calls of the lane for about 30 ms and averages those in the middle
+/* Watches calls of the candidate for about 30 ms and averages those in the middle
  * half of the durations.  The cost of reading the clock and of reporting is
  * measured and taken off. */
-bool split_measure(struct lane *lane, struct split *out, struct err *err);
+bool split_measure(struct candidate *candidate, struct split *out, struct err *err);
 
 #endif

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "fusion/inspect.h"
-#include "profiler/recorder/told.h"
+#include "profiler/recorder/recorded.h"
 
 /* Ops and lines of a kernel, from the nodes that it computes. */
 static void describe_nodes(json_t *row, const struct fusion_graph_info *info, int kernel,
@@ -22,15 +22,16 @@ static void describe_nodes(json_t *row, const struct fusion_graph_info *info, in
 	json_object_set_new(row, "lines", lines);
 }
 
-static json_t *kernel_row(const struct lane *lane, const struct told *t, bool *library)
+static json_t *kernel_row(const struct candidate *candidate, const struct recorded *t,
+			  bool *library)
 {
 	struct fusion_graph_info info;
 	struct fusion_kernel k;
 	json_t *row;
 
-	if (t->graph >= fusion_graph_count(lane->session))
+	if (t->graph >= fusion_graph_count(candidate->session))
 		return json_pack("{s:o}", "name", json_sprintf("kernel %d", t->kernel));
-	info = fusion_graph(lane->session, t->graph);
+	info = fusion_graph(candidate->session, t->graph);
 	if (t->kernel < 0 || t->kernel >= info.n_kernels)
 		return json_pack("{s:o, s:i}", "name", json_sprintf("kernel %d", t->kernel),
 				 "graph", t->graph);
@@ -47,7 +48,7 @@ static json_t *kernel_row(const struct lane *lane, const struct told *t, bool *l
 	return row;
 }
 
-static json_t *eager_row(const struct told *t)
+static json_t *eager_row(const struct recorded *t)
 {
 	const char *name = t->op ? t->op : "kernel";
 
@@ -55,11 +56,11 @@ static json_t *eager_row(const struct told *t)
 			 t->line > 0 ? json_pack("[i]", t->line) : json_array());
 }
 
-static bool same_name(const struct told *a, const struct told *b)
+static bool same_name(const struct recorded *a, const struct recorded *b)
 {
-	if ((told_is_part(a) || told_is_part(b)) && a->kind != b->kind)
+	if ((recorded_is_part(a) || recorded_is_part(b)) && a->kind != b->kind)
 		return false;
-	if (told_is_graph(a) != told_is_graph(b))
+	if (recorded_is_graph(a) != recorded_is_graph(b))
 		return false;
 	if (a->graph != b->graph || a->kernel != b->kernel || a->line != b->line)
 		return false;
@@ -67,7 +68,8 @@ static bool same_name(const struct told *a, const struct told *b)
 }
 
 /* Symbols are each kept once. */
-static struct known_name *find_name(struct recorder *r, const struct told *t, const char *symbol)
+static struct known_name *find_name(struct recorder *r, const struct recorded *t,
+				    const char *symbol)
 {
 	for (size_t i = 0; i < r->names.len; i++)
 		if (r->names.at[i].symbol == symbol && same_name(&r->names.at[i].of, t))
@@ -75,8 +77,8 @@ static struct known_name *find_name(struct recorder *r, const struct told *t, co
 	return NULL;
 }
 
-uint32_t recorder_name_launch(struct recorder *r, const struct lane *lane, struct told *t,
-			      const char *symbol)
+uint32_t recorder_name_launch(struct recorder *r, const struct candidate *candidate,
+			      struct recorded *t, const char *symbol)
 {
 	struct known_name known = { .of = *t, .symbol = symbol }, *found;
 	bool library = false;
@@ -87,19 +89,19 @@ uint32_t recorder_name_launch(struct recorder *r, const struct lane *lane, struc
 		t->kind = found->of.kind;
 		return found->name;
 	}
-	row = t->graph < 0 ? eager_row(t) : kernel_row(lane, t, &library);
+	row = t->graph < 0 ? eager_row(t) : kernel_row(candidate, t, &library);
 	if (symbol && row)
 		json_object_set_new(row, "symbol", json_string(symbol));
 	known.name = timeline_writer_name(r->writer, row);
 	t->kind = known.of.kind = library ? TIMELINE_LIBRARY : t->kind;
 	if (!VEC_PUSH(&r->names, known))
-		r->names.len = 0; /* they are made anew */
+		r->names.len = 0; /* they are made again */
 	return known.name;
 }
 
-static json_t *break_row(const struct lane *lane, int index)
+static json_t *break_row(const struct candidate *candidate, int index)
 {
-	struct fusion_break b = fusion_break(lane->session, index);
+	struct fusion_break b = fusion_break(candidate->session, index);
 
 	return json_pack("{s:o, s:i, s:s, s:i}", "name",
 			 json_sprintf("break %d: %s", index + 1, b.subject ? b.subject : b.kind),
@@ -107,7 +109,8 @@ static json_t *break_row(const struct lane *lane, int index)
 			 b.n_stack ? b.stack[b.n_stack - 1].line : 0);
 }
 
-uint32_t recorder_name_part(struct recorder *r, const struct lane *lane, const struct told *t)
+uint32_t recorder_name_part(struct recorder *r, const struct candidate *candidate,
+			    const struct recorded *t)
 {
 	struct known_name known = { .of = *t }, *found = find_name(r, t, NULL);
 	json_t *row;
@@ -115,7 +118,7 @@ uint32_t recorder_name_part(struct recorder *r, const struct lane *lane, const s
 	if (found)
 		return found->name;
 	if (t->kind == TIMELINE_BREAK)
-		row = break_row(lane, t->graph);
+		row = break_row(candidate, t->graph);
 	else if (t->graph < 0)
 		row = json_pack("{s:s}", "name", "without ops");
 	else
@@ -127,7 +130,8 @@ uint32_t recorder_name_part(struct recorder *r, const struct lane *lane, const s
 	return known.name;
 }
 
-uint32_t recorder_name_graph(struct recorder *r, const struct lane *lane, const struct told *t)
+uint32_t recorder_name_graph(struct recorder *r, const struct candidate *candidate,
+			     const struct recorded *t)
 {
 	struct known_name known = { .of = *t }, *found = find_name(r, t, NULL);
 	int64_t read_bytes = 0, written_bytes = 0;
@@ -135,8 +139,8 @@ uint32_t recorder_name_graph(struct recorder *r, const struct lane *lane, const 
 
 	if (found)
 		return found->name;
-	if (t->graph >= 0 && t->graph < fusion_graph_count(lane->session)) {
-		info = fusion_graph(lane->session, t->graph);
+	if (t->graph >= 0 && t->graph < fusion_graph_count(candidate->session)) {
+		info = fusion_graph(candidate->session, t->graph);
 		for (int k = t->kernel; k < t->kernel + t->kernels && k < info.n_kernels; k++) {
 			read_bytes += fusion_kernel(&info, k).read_bytes;
 			written_bytes += fusion_kernel(&info, k).written_bytes;
@@ -153,8 +157,8 @@ uint32_t recorder_name_graph(struct recorder *r, const struct lane *lane, const 
 	return known.name;
 }
 
-/* Names of what is not a kernel are the same for all lanes, but of calls. */
-uint32_t recorder_name_other(struct recorder *r, const struct told *t)
+/* Names of what is not a kernel are the same for all candidates, but of calls. */
+uint32_t recorder_name_other(struct recorder *r, const struct recorded *t)
 {
 	uint32_t *name = &r->phases[t->kind];
 
@@ -173,7 +177,7 @@ uint32_t recorder_name_other(struct recorder *r, const struct told *t)
 
 uint32_t recorder_name_symbol(struct recorder *r, const char *symbol)
 {
-	static const struct told nobody;
+	static const struct recorded nobody;
 	struct known_name known = { .symbol = symbol }, *found = find_name(r, &nobody, symbol);
 
 	if (found)
@@ -184,22 +188,23 @@ uint32_t recorder_name_symbol(struct recorder *r, const char *symbol)
 	return known.name;
 }
 
-json_t *recorder_lane_row(const struct recorded_lane *at, const char *role)
+json_t *recorder_lane_row(const struct recorded_candidate *at, const char *role)
 {
 	json_t *row = json_pack("{s:s, s:s, s:s}", "name", role, "role", role, "mode",
-				fusion_mode_name(at->lane->mode));
+				fusion_mode_name(at->candidate->mode));
 
 	if (at->n && row)
 		json_object_set_new(row, "n", json_integer(*at->n));
 	return row;
 }
 
-uint32_t recorder_add_lane(struct recorder *r, const struct recorded_lane *at, const char *role)
+uint32_t recorder_add_lane(struct recorder *r, const struct recorded_candidate *at,
+			   const char *role)
 {
 	return timeline_writer_lane(r->writer, recorder_lane_row(at, role));
 }
 
-uint32_t recorder_add_memory_lane(struct recorder *r, const struct recorded_lane *at)
+uint32_t recorder_add_memory_lane(struct recorder *r, const struct recorded_candidate *at)
 {
 	json_t *row = recorder_lane_row(at, "counter");
 

@@ -1,4 +1,4 @@
-/* profiler/recorder/recorder.c -- calls of measured lanes as a timeline. */
+/* profiler/recorder/recorder.c -- calls of measured candidates as a timeline. */
 #include "profiler/recorder/recorder.h"
 
 #include <ctype.h>
@@ -8,7 +8,7 @@
 
 #include "fusion/base/clock.h"
 #include "profiler/measure/measure.h"
-#include "profiler/recorder/told.h"
+#include "profiler/recorder/recorded.h"
 
 /* ---- what the device ran, laid to the launches it came from.
  *
@@ -22,7 +22,7 @@
  * of a launch were not seen, another launch of the same graph says which node is which.
  */
 
-/* Events of the device, and the launch of each: an index into what was told, or -1. */
+/* Events of the device, and the launch of each: an index into what was reported, or -1. */
 struct laid {
 	const struct wire_event *events;
 	int *of;
@@ -59,7 +59,7 @@ static bool is_own(struct recorder *r, const struct wire_event *e)
 }
 
 /* Whether the event's id says whose it is.  With records of the driver's calls kernels of
- * our own behind a library's have one too. */
+ * our own after a library's have one too. */
 static bool by_id(struct recorder *r, const struct wire_event *e)
 {
 	return e->external && own_number(r, e) < 0;
@@ -67,29 +67,29 @@ static bool by_id(struct recorder *r, const struct wire_event *e)
 
 /* Whether the launch may have run a kernel of this number.  A graph that runs in pieces
  * numbers its kernels through, its pieces theirs from 0. */
-static bool may_be(const struct lane *lane, const struct told *t, int number)
+static bool may_be(const struct candidate *candidate, const struct recorded *t, int number)
 {
-	if (t->graph < 0 || t->graph >= fusion_graph_count(lane->session))
+	if (t->graph < 0 || t->graph >= fusion_graph_count(candidate->session))
 		return true;
-	return fusion_graph(lane->session, t->graph).n_pieces != 1 || t->kernel == number;
+	return fusion_graph(candidate->session, t->graph).n_pieces != 1 || t->kernel == number;
 }
 
-/* The launch at or behind `at` that a kernel is laid to; r->n: there is none. */
-static int find_launch(const struct recorder *r, const struct lane *lane, int at, int left,
-		       bool alike, int number)
+/* The launch at or after `at` that a kernel is laid to; r->n: there is none. */
+static int find_launch(const struct recorder *r, const struct candidate *candidate, int at,
+		       int left, bool alike, int number)
 {
 	for (; at < r->n; left = 0, at++) {
-		const struct told *t = &r->told[at];
-		int kernels = left ? left : told_is_launch(t) ? t->kernels : 0;
+		const struct recorded *t = &r->recorded[at];
+		int kernels = left ? left : recorded_is_launch(t) ? t->kernels : 0;
 
-		if (kernels > 0 && (alike || may_be(lane, t, number)))
+		if (kernels > 0 && (alike || may_be(candidate, t, number)))
 			return at;
 	}
 	return at;
 }
 
 /* Kernels of our own, in their order. */
-static void lay_own(struct recorder *r, const struct lane *lane, struct laid *l)
+static void lay_own(struct recorder *r, const struct candidate *candidate, struct laid *l)
 {
 	int64_t seen = 0, launched = 0, laid = 0;
 	int at = 0, left = 0; /* the launch under way, and kernels that it has still to come */
@@ -98,7 +98,7 @@ static void lay_own(struct recorder *r, const struct lane *lane, struct laid *l)
 	for (size_t i = 0; i < l->n; i++)
 		seen += is_own(r, &l->events[i]);
 	for (int i = 0; i < r->n; i++)
-		launched += told_is_launch(&r->told[i]) ? r->told[i].kernels : 0;
+		launched += recorded_is_launch(&r->recorded[i]) ? r->recorded[i].kernels : 0;
 	alike = seen == launched;
 	for (size_t i = 0; i < l->n; i++) {
 		int number = own_number(r, &l->events[i]), next;
@@ -108,13 +108,13 @@ static void lay_own(struct recorder *r, const struct lane *lane, struct laid *l)
 				       l->events[i].graph == 0 && l->of[i] < 0;
 			continue;
 		}
-		next = find_launch(r, lane, at, left, alike, number);
+		next = find_launch(r, candidate, at, left, alike, number);
 		if (next == r->n) { /* nobody's: the search goes on from where it was */
 			r->doubtful++;
 			continue;
 		}
-		r->doubtful += alike && !may_be(lane, &r->told[next], number);
-		left = (next == at && left ? left : r->told[next].kernels) - 1;
+		r->doubtful += alike && !may_be(candidate, &r->recorded[next], number);
+		left = (next == at && left ? left : r->recorded[next].kernels) - 1;
 		at = left ? next : next + 1;
 		l->of[i] = next;
 		laid++;
@@ -128,15 +128,15 @@ static void lay_libraries(struct recorder *r, struct laid *l)
 	for (size_t i = 0; i < l->n; i++) {
 		int id = by_id(r, &l->events[i]) ? (int)l->events[i].external - 1 : -1;
 
-		l->of[i] = id >= 0 && id < r->n && told_is_launch(&r->told[id]) ? id : -1;
+		l->of[i] = id >= 0 && id < r->n && recorded_is_launch(&r->recorded[id]) ? id : -1;
 	}
 }
 
 /* ---- CUDA graphs ---- */
 
-/* A launch of one: what was told of it, and what was seen. */
+/* A launch of one: what was reported of it, and what was seen. */
 struct replay {
-	int told, n;                 /* the place behind its own; how many things it ran */
+	int at, n;                   /* the place after its own; how many things it ran */
 	uint32_t correlation, graph; /* 0: nothing was seen of it */
 	int seen;
 };
@@ -146,11 +146,11 @@ static int list_replays(const struct recorder *r, struct replay *out)
 	int n = 0;
 
 	for (int i = 0; i < r->n; i++) {
-		const struct told *t = &r->told[i];
+		const struct recorded *t = &r->recorded[i];
 
-		if (told_is_graph(t))
-			out[n++] = (struct replay){ .told = i + 1 };
-		else if (told_is_node(t) && n > 0)
+		if (recorded_is_graph(t))
+			out[n++] = (struct replay){ .at = i + 1 };
+		else if (recorded_is_node(t) && n > 0)
 			out[n - 1].n += t->kernels;
 	}
 	return n;
@@ -173,7 +173,7 @@ static int match_replays(struct replay *replays, int n, const struct laid *l)
 				continue;
 			}
 			at++;
-			replays[at] = (struct replay){ .told = replays[at].told,
+			replays[at] = (struct replay){ .at = replays[at].at,
 						       .n = replays[at].n,
 						       .correlation = e->correlation,
 						       .graph = e->graph };
@@ -183,13 +183,13 @@ static int match_replays(struct replay *replays, int n, const struct laid *l)
 	return over;
 }
 
-/* What was told of the thing at `place` of a replay; -1: it has none there. */
-static int told_at(const struct recorder *r, const struct replay *replay, int place)
+/* What was reported of the thing at `place` of a replay; -1: it has none there. */
+static int recorded_at(const struct recorder *r, const struct replay *replay, int place)
 {
-	for (int i = replay->told; i < r->n && told_is_node(&r->told[i]); i++) {
-		if (place < r->told[i].kernels)
+	for (int i = replay->at; i < r->n && recorded_is_node(&r->recorded[i]); i++) {
+		if (place < r->recorded[i].kernels)
 			return i;
-		place -= r->told[i].kernels;
+		place -= r->recorded[i].kernels;
 	}
 	return -1;
 }
@@ -217,7 +217,7 @@ static int place_of_node(const struct replay *replays, int n, const struct laid 
 	return -1;
 }
 
-static void lay_replays(struct recorder *r, const struct lane *lane, struct laid *l,
+static void lay_replays(struct recorder *r, const struct candidate *candidate, struct laid *l,
 			const struct replay *replays, int n)
 {
 	int at = -1, place = 0;
@@ -235,15 +235,15 @@ static void lay_replays(struct recorder *r, const struct lane *lane, struct laid
 			place = 0;
 		}
 		whole = replays[at].seen == replays[at].n;
-		l->of[i] = told_at(r, &replays[at],
-				   whole ? place++ : place_of_node(replays, n, l, e));
-		if (l->of[i] < 0 ||
-		    (own_number(r, e) >= 0 && !may_be(lane, &r->told[l->of[i]], own_number(r, e))))
+		l->of[i] = recorded_at(r, &replays[at],
+				       whole ? place++ : place_of_node(replays, n, l, e));
+		if (l->of[i] < 0 || (own_number(r, e) >= 0 &&
+				     !may_be(candidate, &r->recorded[l->of[i]], own_number(r, e))))
 			r->doubtful++;
 	}
 }
 
-static bool lay_graphs(struct recorder *r, const struct lane *lane, struct laid *l)
+static bool lay_graphs(struct recorder *r, const struct candidate *candidate, struct laid *l)
 {
 	struct replay *replays = calloc((size_t)r->replays + 1, sizeof(*replays));
 	int n;
@@ -254,7 +254,7 @@ static bool lay_graphs(struct recorder *r, const struct lane *lane, struct laid 
 	r->doubtful += match_replays(replays, n, l);
 	for (int i = 0; i < n; i++)
 		r->doubtful += replays[i].n > replays[i].seen ? replays[i].n - replays[i].seen : 0;
-	lay_replays(r, lane, l, replays, n);
+	lay_replays(r, candidate, l, replays, n);
 	free(replays);
 	return true;
 }
@@ -266,7 +266,7 @@ struct stream {
 };
 enum { MAX_STREAMS = 16 };
 
-static uint32_t lane_of(struct recorder *r, const struct recorded_lane *at,
+static uint32_t lane_of(struct recorder *r, const struct recorded_candidate *at,
 			const struct wire_event *e, struct stream *streams, int *n)
 {
 	bool api = e->kind == TIMELINE_API;
@@ -293,18 +293,18 @@ static uint32_t lane_of(struct recorder *r, const struct recorded_lane *at,
 }
 
 /* Name and kind of an event. */
-static void describe(struct recorder *r, const struct lane *lane, const struct wire_event *e,
-		     int of, struct timeline_event *out)
+static void describe(struct recorder *r, const struct candidate *candidate,
+		     const struct wire_event *e, int of, struct timeline_event *out)
 {
 	const char *symbol = device_trace_symbol(r->device, e->name);
-	struct told *t = of >= 0 && e->kind != TIMELINE_API ? &r->told[of] : NULL;
+	struct recorded *t = of >= 0 && e->kind != TIMELINE_API ? &r->recorded[of] : NULL;
 	bool foreign = own_number(r, e) < 0; /* a library's, a copy or a set */
 
 	out->kind = e->kind;
 	if (t && foreign)
-		out->name = recorder_name_launch(r, lane, t, symbol);
+		out->name = recorder_name_launch(r, candidate, t, symbol);
 	else if (t)
-		out->name = recorder_name_launch(r, lane, t, NULL);
+		out->name = recorder_name_launch(r, candidate, t, NULL);
 	else
 		out->name = recorder_name_symbol(r, symbol);
 	if (e->kind == TIMELINE_KERNEL)
@@ -312,7 +312,7 @@ static void describe(struct recorder *r, const struct lane *lane, const struct w
 	out->correlation = t ? t->correlation : 0;
 }
 
-static bool write(struct recorder *r, const struct recorded_lane *at, const struct laid *l,
+static bool write(struct recorder *r, const struct recorded_candidate *at, const struct laid *l,
 		  struct err *err)
 {
 	struct stream streams[MAX_STREAMS];
@@ -328,15 +328,15 @@ static bool write(struct recorder *r, const struct recorded_lane *at, const stru
 			continue;
 		out.lane = lane_of(r, at, e, streams, &n_streams);
 		out.shape = launch_shape(&r->shapes, r->writer, e);
-		describe(r, at->lane, e, l->of[i], &out);
+		describe(r, at->candidate, e, l->of[i], &out);
 		if (!timeline_writer_add(r->writer, &out, err))
 			return false;
 	}
 	return true;
 }
 
-/* recorder.c.  What the device ran since the last lane, laid to what was told. */
-static bool recorder_write_device(struct recorder *r, const struct recorded_lane *at,
+/* What the device ran since the last candidate, laid to what was reported. */
+static bool recorder_write_device(struct recorder *r, const struct recorded_candidate *at,
 				  struct err *err)
 {
 	struct laid l = { 0 };
@@ -347,8 +347,8 @@ static bool recorder_write_device(struct recorder *r, const struct recorded_lane
 	if (!l.of)
 		return err_set(err, ERR_MEMORY, "out of memory for the timeline");
 	lay_libraries(r, &l);
-	lay_own(r, at->lane, &l);
-	if (lay_graphs(r, at->lane, &l))
+	lay_own(r, at->candidate, &l);
+	if (lay_graphs(r, at->candidate, &l))
 		ok = write(r, at, &l, err);
 	else
 		err_set(err, ERR_MEMORY, "out of memory for the timeline");
@@ -360,7 +360,8 @@ enum { ENOUGH_NS = 20 * 1000 * 1000 };
 
 static void on_phase(void *self, enum fusion_phase phase, int64_t begin_ns, int64_t end_ns);
 
-struct recorder *recorder_create(timeline_block_fn *put, void *self, int lanes, struct err *err)
+struct recorder *recorder_create(timeline_block_fn *put, void *self, int candidates,
+				 struct err *err)
 {
 	struct recorder *r = calloc(1, sizeof(*r));
 
@@ -368,15 +369,15 @@ struct recorder *recorder_create(timeline_block_fn *put, void *self, int lanes, 
 		err_set(err, ERR_MEMORY, "out of memory for the timeline");
 		return NULL;
 	}
-	r->limit = RECORDER_ALL_EVENTS / (lanes > 0 ? lanes : 1);
-	r->limit = r->limit > RECORDER_LANE_EVENTS ? RECORDER_LANE_EVENTS : r->limit;
+	r->limit = RECORDER_ALL_EVENTS / (candidates > 0 ? candidates : 1);
+	r->limit = r->limit > RECORDER_CANDIDATE_EVENTS ? RECORDER_CANDIDATE_EVENTS : r->limit;
 	r->limit = r->limit < RECORDER_LEAST_EVENTS ? RECORDER_LEAST_EVENTS : r->limit;
-	r->told = calloc((size_t)r->limit, sizeof(*r->told));
+	r->recorded = calloc((size_t)r->limit, sizeof(*r->recorded));
 	r->writer = timeline_writer_create(put, self, err);
-	if (r->told && r->writer) {
+	if (r->recorded && r->writer) {
 		r->clock_ns = measure_clock_cost_ns();
-		r->tell_ns = measure_telling_ns(on_phase, r, &r->n) - 2 * r->clock_ns;
-		r->tell_ns = r->tell_ns > 0 ? r->tell_ns : 0;
+		r->report_ns = measure_reporting_ns(on_phase, r, &r->n) - 2 * r->clock_ns;
+		r->report_ns = r->report_ns > 0 ? r->report_ns : 0;
 		return r;
 	}
 	if (r->writer)
@@ -392,16 +393,16 @@ void recorder_destroy(struct recorder *r)
 	device_trace_stop(r->device, NULL);
 	timeline_writer_destroy(r->writer);
 	VEC_FREE(&r->names);
-	free(r->told);
+	free(r->recorded);
 	free(r);
 }
 
 /* ---- while the calls run ---- */
 
-static void tell(struct recorder *r, struct told told)
+static void keep(struct recorder *r, struct recorded event)
 {
 	if (r->n < r->limit)
-		r->told[r->n++] = told;
+		r->recorded[r->n++] = event;
 	else
 		r->lost++;
 }
@@ -414,7 +415,7 @@ static void on_eager_op(void *self, const char *name, int line)
 	r->line = line;
 }
 
-/* What the device runs for it is found by this id: the place of what will be told. */
+/* What the device runs for it is found by this id: the place of the event that will be recorded. */
 static void on_launching(void *self, bool library)
 {
 	struct recorder *r = self;
@@ -437,38 +438,38 @@ static void on_launched(void *self, int graph, int kernel, int64_t begin_ns, int
 
 	if (r->device && r->library)
 		device_trace_pop(r->device);
-	tell(r, (struct told){ .begin_ns = begin_ns,
-			       .end_ns = end_ns,
-			       .kind = eager ? TIMELINE_EAGER : TIMELINE_KERNEL,
-			       .graph = graph,
-			       .kernel = kernel,
-			       .op = eager ? r->op : NULL,
-			       .line = eager ? r->line : 0,
-			       .kernels = r->kernels,
-			       .correlation = ++r->correlation });
+	keep(r, (struct recorded){ .begin_ns = begin_ns,
+				   .end_ns = end_ns,
+				   .kind = eager ? TIMELINE_EAGER : TIMELINE_KERNEL,
+				   .graph = graph,
+				   .kernel = kernel,
+				   .op = eager ? r->op : NULL,
+				   .line = eager ? r->line : 0,
+				   .kernels = r->kernels,
+				   .correlation = ++r->correlation });
 }
 
-/* One launch, and behind it what it runs. */
+/* One launch, and after it what it runs. */
 static void on_replayed(void *self, int graph, int first, const int *counts, int n,
 			int64_t begin_ns, int64_t end_ns)
 {
 	struct recorder *r = self;
-	struct told told = { .begin_ns = begin_ns,
-			     .end_ns = end_ns,
-			     .kind = TIMELINE_LAUNCH,
-			     .graph = graph,
-			     .kernel = first,
-			     .kernels = n,
-			     .replay = ++r->replays,
-			     .correlation = ++r->correlation };
+	struct recorded event = { .begin_ns = begin_ns,
+				  .end_ns = end_ns,
+				  .kind = TIMELINE_LAUNCH,
+				  .graph = graph,
+				  .kernel = first,
+				  .kernels = n,
+				  .replay = ++r->replays,
+				  .correlation = ++r->correlation };
 
-	tell(r, told);
-	told.kind = TIMELINE_KERNEL;
+	keep(r, event);
+	event.kind = TIMELINE_KERNEL;
 	for (int i = 0; i < n; i++) {
-		told.kernel = first + i;
-		told.kernels = counts[i];
+		event.kernel = first + i;
+		event.kernels = counts[i];
 		if (counts[i] > 0)
-			tell(r, told);
+			keep(r, event);
 	}
 }
 
@@ -479,20 +480,20 @@ static void on_phase(void *self, enum fusion_phase phase, int64_t begin_ns, int6
 							       [PHASE_ALLOC] = TIMELINE_ALLOC,
 							       [PHASE_LAUNCH] = TIMELINE_LAUNCH };
 	struct recorder *r = self;
-	struct told told = { .begin_ns = begin_ns, .end_ns = end_ns, .kind = kinds[phase] };
+	struct recorded event = { .begin_ns = begin_ns, .end_ns = end_ns, .kind = kinds[phase] };
 
 	/* on_launched() has it; what a launch costs its caller is all of it on a device. */
 	if (phase == PHASE_KERNEL || (r->on_device && phase == PHASE_LAUNCH))
 		return;
-	if (phase == PHASE_LAUNCH) /* told behind its kernel */
-		told.correlation = r->correlation;
-	tell(r, told);
+	if (phase == PHASE_LAUNCH) /* reported after its kernel */
+		event.correlation = r->correlation;
+	keep(r, event);
 }
 
 static void on_piece(void *self, int graph, int64_t begin_ns, int64_t end_ns)
 {
-	tell(self,
-	     (struct told){
+	keep(self,
+	     (struct recorded){
 		 .begin_ns = begin_ns, .end_ns = end_ns, .kind = TIMELINE_PIECE, .graph = graph });
 }
 
@@ -501,8 +502,8 @@ static void on_broke(void *self, int index, int64_t begin_ns, int64_t end_ns)
 	struct recorder *r = self;
 
 	r->broken = true;
-	tell(r,
-	     (struct told){
+	keep(r,
+	     (struct recorded){
 		 .begin_ns = begin_ns, .end_ns = end_ns, .kind = TIMELINE_BREAK, .graph = index });
 }
 
@@ -510,10 +511,10 @@ static void on_took(void *self, const struct fusion_memory *what, const void *bl
 		    int64_t used_bytes, int64_t at_ns)
 {
 	(void)what, (void)block, (void)bytes;
-	tell(self, (struct told){ .begin_ns = at_ns,
-				  .end_ns = at_ns,
-				  .bytes = used_bytes,
-				  .kind = TIMELINE_COUNTER });
+	keep(self, (struct recorded){ .begin_ns = at_ns,
+				      .end_ns = at_ns,
+				      .bytes = used_bytes,
+				      .kind = TIMELINE_COUNTER });
 }
 
 static void on_gave(void *self, const void *block, int64_t bytes, int64_t used_bytes, int64_t at_ns)
@@ -521,43 +522,43 @@ static void on_gave(void *self, const void *block, int64_t bytes, int64_t used_b
 	on_took(self, NULL, block, bytes, used_bytes, at_ns);
 }
 
-static bool watch_calls(struct recorder *r, struct lane *lane, int calls, int64_t enough_ns,
-			struct err *err)
+static bool watch_calls(struct recorder *r, struct candidate *candidate, int calls,
+			int64_t enough_ns, struct err *err)
 {
 	int64_t start = clock_ns();
 
 	for (int i = 0; i < calls; i++) {
-		int call = lane->timed[i % lane->n_timed];
+		int call = candidate->timed[i % candidate->n_timed];
 		struct value out;
 		int64_t begin;
 
 		if (i >= RECORDER_MIN_CALLS &&
 		    (clock_ns() - start > enough_ns || r->n > r->limit / 2))
 			break;
-		if (lane->writes && !lane_restore(lane, call, err))
+		if (candidate->writes && !candidate_restore(candidate, call, err))
 			return false;
 		begin = clock_ns();
-		if (!lane_start(lane, call, &out, err))
+		if (!candidate_start(candidate, call, &out, err))
 			return false;
-		tell(r, (struct told){ .begin_ns = begin,
-				       .end_ns = clock_ns(),
-				       .kind = TIMELINE_CALL,
-				       .kernel = call });
+		keep(r, (struct recorded){ .begin_ns = begin,
+					   .end_ns = clock_ns(),
+					   .kind = TIMELINE_CALL,
+					   .kernel = call });
 		value_unref(out);
-		buf_clear(fusion_stdout(lane->session));
+		buf_clear(fusion_stdout(candidate->session));
 		r->calls++;
 	}
 	return true;
 }
 
-/* ---- what was told, as events ---- */
+/* ---- what was reported, as events ---- */
 
 /* Numbers of a mode's lanes. */
 struct lanes_of {
 	uint32_t calls, breaks, graphs, host, kernels, memory;
 };
 
-static struct lanes_of add_lanes(struct recorder *r, const struct recorded_lane *at)
+static struct lanes_of add_lanes(struct recorder *r, const struct recorded_candidate *at)
 {
 	struct lanes_of to = { .calls = recorder_add_lane(r, at, "calls") };
 
@@ -588,14 +589,14 @@ static uint32_t place_of(const struct lanes_of *to, enum timeline_kind kind)
 	}
 }
 
-/* What is in use holds until the next change, or the end of all that was told. */
+/* What is in use holds until the next change, or the end of all that was reported. */
 static void lay_memory(struct recorder *r)
 {
-	struct told *last = NULL;
+	struct recorded *last = NULL;
 	int64_t end_ns = 0;
 
 	for (int i = 0; i < r->n; i++) {
-		struct told *t = &r->told[i];
+		struct recorded *t = &r->recorded[i];
 
 		end_ns = t->end_ns > end_ns ? t->end_ns : end_ns;
 		if (t->kind != TIMELINE_COUNTER)
@@ -608,30 +609,30 @@ static void lay_memory(struct recorder *r)
 		last->end_ns = end_ns;
 }
 
-static bool write_events(struct recorder *r, const struct lane *lane, const int64_t *n,
+static bool write_events(struct recorder *r, const struct candidate *candidate, const int64_t *n,
 			 struct err *err)
 {
-	const struct recorded_lane at = { lane, n };
+	const struct recorded_candidate at = { candidate, n };
 	struct lanes_of to = add_lanes(r, &at);
 
 	r->names.len = 0;
 	lay_memory(r);
 	for (int i = 0; i < r->n; i++) {
-		struct told *t = &r->told[i];
-		bool kernel = told_is_launch(t);
+		struct recorded *t = &r->recorded[i];
+		bool kernel = recorded_is_launch(t);
 		struct timeline_event e = { .start_ns = t->begin_ns,
 					    .duration_ns = t->end_ns - t->begin_ns,
 					    .bytes = t->bytes,
 					    .correlation = t->correlation };
 
 		if ((t->kind == TIMELINE_PIECE && !r->broken) || /* it is the whole call */
-		    told_is_node(t))                             /* the device's event */
+		    recorded_is_node(t))                         /* the device's event */
 			continue;
 		e.lane = kernel ? to.kernels : place_of(&to, t->kind);
-		e.name = kernel             ? recorder_name_launch(r, lane, t, NULL)
-			 : told_is_part(t)  ? recorder_name_part(r, lane, t)
-			 : told_is_graph(t) ? recorder_name_graph(r, lane, t)
-					    : recorder_name_other(r, t);
+		e.name = kernel                 ? recorder_name_launch(r, candidate, t, NULL)
+			 : recorded_is_part(t)  ? recorder_name_part(r, candidate, t)
+			 : recorded_is_graph(t) ? recorder_name_graph(r, candidate, t)
+						: recorder_name_other(r, t);
 		e.kind = kernel && r->on_device ? TIMELINE_LAUNCH : t->kind;
 		if (!timeline_writer_add(r->writer, &e, err))
 			return false;
@@ -639,8 +640,8 @@ static bool write_events(struct recorder *r, const struct lane *lane, const int6
 	return !r->device || recorder_write_device(r, &at, err);
 }
 
-bool recorder_lane_for(struct recorder *r, struct lane *lane, const int64_t *n, int calls,
-		       int64_t enough_ns, struct err *err)
+bool recorder_watch_for(struct recorder *r, struct candidate *candidate, const int64_t *n,
+			int calls, int64_t enough_ns, struct err *err)
 {
 	struct fusion_observer observer = { .self = r,
 					    .launching = on_launching,
@@ -660,21 +661,22 @@ bool recorder_lane_for(struct recorder *r, struct lane *lane, const int64_t *n, 
 	r->op = NULL;
 	r->line = 0;
 	r->library = r->broken = false;
-	if (!fusion_wait(lane->engine, err))
+	if (!fusion_wait(candidate->engine, err))
 		return false;
 	if (r->device)
 		device_trace_take(r->device, &before);
-	fusion_observe(lane->session, &observer);
-	ok = watch_calls(r, lane, calls, enough_ns, err);
-	fusion_observe(lane->session, NULL);
-	ok = ok && fusion_wait(lane->engine, err);
-	return ok && write_events(r, lane, n, err);
+	fusion_observe(candidate->session, &observer);
+	ok = watch_calls(r, candidate, calls, enough_ns, err);
+	fusion_observe(candidate->session, NULL);
+	ok = ok && fusion_wait(candidate->engine, err);
+	return ok && write_events(r, candidate, n, err);
 }
 
-bool recorder_lane(struct recorder *r, struct lane *lane, const int64_t *n, struct err *err)
+bool recorder_watch(struct recorder *r, struct candidate *candidate, const int64_t *n,
+		    struct err *err)
 {
 	r->memory = true;
-	return recorder_lane_for(r, lane, n, RECORDER_MAX_CALLS, ENOUGH_NS, err);
+	return recorder_watch_for(r, candidate, n, RECORDER_MAX_CALLS, ENOUGH_NS, err);
 }
 
 void recorder_begin_device(struct recorder *r, bool api)
@@ -714,7 +716,7 @@ bool recorder_finish(struct recorder *r, struct err *err)
 	json_t *facts = json_pack("{s:s, s:s, s:I, s:I, s:i, s:f, s:f}", "recorder", "engine",
 				  "clock", "CLOCK_MONOTONIC", "dropped", (json_int_t)r->lost,
 				  "calls", (json_int_t)r->calls, "doubtful", 0, "tell_ns",
-				  r->tell_ns, "clock_ns", r->clock_ns);
+				  r->report_ns, "clock_ns", r->clock_ns);
 
 	if (r->on_device)
 		add_device_facts(r, facts);

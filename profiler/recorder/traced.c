@@ -12,7 +12,7 @@
 
 #include "fusion/base/vec.h"
 #include "profiler/recorder/demangle.h"
-#include "profiler/measure/launch_shape.h"
+#include "profiler/recorder/launch_shape.h"
 #include "profiler/timeline/timeline.h"
 
 enum { READ_BYTES = 1 << 16, READS = 64 /* of a process in its turn */ };
@@ -331,7 +331,7 @@ static bool take_all(struct traced *t, struct process *p, struct err *err)
 	while (p->pending.len - at >= sizeof(head)) {
 		memcpy(&head, p->pending.data + at, sizeof(head));
 		if (head.bytes > WIRE_MAX_BYTES) {
-			close(p->fd); /* no library of ours */
+			close(p->fd); /* not a library that Breakeven made */
 			p->fd = -1;
 			return true;
 		}

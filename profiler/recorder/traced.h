@@ -15,7 +15,7 @@ enum { TRACED_MAX_PROCESSES = 256 };
 
 struct traced;
 
-/* Writes to the file at `path`, which is made anew. */
+/* Writes to the file at `path`, which is overwritten. */
 struct traced *traced_create(const char *path, struct err *err);
 void traced_destroy(struct traced *t); /* NULL is fine */
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What stands between reports may run beside them, or what they push out of the caches be
+/* What lies between reports may run beside them, or what they push out of the caches be
  * missed: but a call that seems outside of these met another moment of the machine. */
 static const double least_pace = 0.5, most_pace = 2;
 
@@ -115,18 +115,18 @@ double watch_cost_in_a_row(const struct watch_cost *w, const struct span *s)
 {
 	size_t readings = before(w->readings.at, w->readings.len, s->to_ns) -
 			  before(w->readings.at, w->readings.len, s->from_ns + 1);
-	/* of what ends where the span begins: behind that */
+	/* of what ends where the span begins: after that */
 	size_t reports = before(w->reports.at, w->reports.len, s->to_ns) -
 			 before(w->reports.at, w->reports.len, s->from_ns);
 
 	if (s->to_ns <= s->from_ns)
 		return 0;
-	return (double)(readings + 1) * w->clock_ns + (double)reports * w->tell_ns;
+	return (double)(readings + 1) * w->clock_ns + (double)reports * w->report_ns;
 }
 
 double watch_cost_of_call(const struct watch_cost *w, const struct span *call)
 {
-	double hidden_ns = w->hidden_piece ? 2 * w->clock_ns + w->tell_ns : 0;
+	double hidden_ns = w->hidden_piece ? 2 * w->clock_ns + w->report_ns : 0;
 
 	return watch_cost_in_a_row(w, call) + hidden_ns;
 }

@@ -2,9 +2,9 @@
  *
  * An event is two readings of the clock and one report.  Between two readings that stand
  * in a timeline lies the time of one, and that of each reading between them, and what was
- * reported meanwhile: an event behind its end, a kernel of the host twice (itself, and its
+ * reported meanwhile: an event after its end, a kernel of the host twice (itself, and its
  * launch).  Both are timed in a row by the recorder ("clock_ns" and "tell_ns" of its facts);
- * what they take in this place is told by a call that nobody watches.
+ * what they take in this place is reported by a call that nobody watches.
  */
 #ifndef PROFILER_RECORDER_WATCH_COST_H
 #define PROFILER_RECORDER_WATCH_COST_H
@@ -13,10 +13,10 @@
 
 /* Of a set of lanes; zeroed is of one that costs nothing. */
 struct watch_cost {
-	double clock_ns, tell_ns; /* a reading, and a report without its readings: in a row */
-	double pace;              /* what they take here, times that */
-	bool device;              /* kernels run beside the host: only launches are told */
-	bool hidden_piece;        /* each call has one, which stands in no lane */
+	double clock_ns, report_ns; /* a reading, and a report without its readings: in a row */
+	double pace;                /* what they take here, times that */
+	bool device;                /* kernels run beside the host: only launches are reported */
+	bool hidden_piece;          /* each call has one, which is in no lane */
 	/* of the call under way, in order */
 	VEC(int64_t) readings, reports;
 };

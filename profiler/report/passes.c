@@ -78,7 +78,7 @@ static json_t *part_json(const struct watched *w, int index)
 			 (json_int_t)part.left_out_bytes);
 }
 
-void report_passes(json_t *m, const struct lane *lane, size_t *left_bytes)
+void report_passes(json_t *m, const struct candidate *candidate, size_t *left_bytes)
 {
 	json_t *graph;
 	size_t i;
@@ -88,7 +88,7 @@ void report_passes(json_t *m, const struct lane *lane, size_t *left_bytes)
 		size_t bytes = PASSES_GRAPH_BYTES < *left_bytes ? PASSES_GRAPH_BYTES : *left_bytes;
 		json_t *parts = json_array();
 		struct err err = { 0 };
-		struct watched *w = fusion_watch_passes(lane->session, (int)i, &bytes, &err);
+		struct watched *w = fusion_watch_passes(candidate->session, (int)i, &bytes, &err);
 
 		if (!w)
 			json_array_append_new(

@@ -1,4 +1,4 @@
-/* profiler/report/report.c -- lanes, statistics and comparisons as JSON. */
+/* profiler/report/report.c -- candidates, statistics and comparisons as JSON. */
 #include "profiler/report/report.h"
 
 #include <math.h>
@@ -16,26 +16,26 @@ static json_t *interval_json(double low, double high)
 	return json_pack("[f, f]", low, high);
 }
 
-static bool as_it_was(const struct lane *lane, int call, int k)
+static bool as_it_was(const struct candidate *candidate, int call, int k)
 {
-	return lane->use && lane->use[call][k] == USE_READ;
+	return candidate->use && candidate->use[call][k] == USE_READ;
 }
 
-static json_t *inputs_after(const struct lane *lane, int call, bool whole)
+static json_t *inputs_after(const struct candidate *candidate, int call, bool whole)
 {
 	json_t *list = json_array();
 
-	for (int k = 0; k < lane->originals->n_args[call]; k++)
-		json_array_append_new(list, whole || !as_it_was(lane, call, k)
-						? value_to_json(lane->args[call][k], whole)
-						: inputs_summed(lane->originals, call, k));
+	for (int k = 0; k < candidate->originals->n_args[call]; k++)
+		json_array_append_new(list, whole || !as_it_was(candidate, call, k)
+						? value_to_json(candidate->args[call][k], whole)
+						: inputs_summed(candidate->originals, call, k));
 	return list;
 }
 
-/* A tensor whose bits another lane's has is summed up there. */
+/* A tensor whose bits another candidate's has is summed up there. */
 static json_t *output_json(const struct report_of_call *r)
 {
-	struct value out = r->lane->outputs[r->call];
+	struct value out = r->candidate->outputs[r->call];
 	struct value like = { .kind = VALUE_UNSET };
 
 	if (r->like && !r->whole)
@@ -56,12 +56,12 @@ static json_t *grad_json(struct value t, bool whole)
 	return g.kind == VALUE_TENSOR ? value_to_json(g, whole) : json_null();
 }
 
-static json_t *grads_json(const struct lane *lane, int call, bool whole)
+static json_t *grads_json(const struct candidate *candidate, int call, bool whole)
 {
-	json_t *list = lane->grad ? json_array() : json_null();
+	json_t *list = candidate->grad ? json_array() : json_null();
 
-	for (int k = 0; lane->grad && k < lane->originals->n_args[call]; k++)
-		json_array_append_new(list, grad_json(lane->args[call][k], whole));
+	for (int k = 0; candidate->grad && k < candidate->originals->n_args[call]; k++)
+		json_array_append_new(list, grad_json(candidate->args[call][k], whole));
 	return list;
 }
 
@@ -77,12 +77,12 @@ static void add_param(void *self, const char *name, struct value t)
 	json_object_set_new(p->json, name, grad_json(t, p->whole));
 }
 
-static json_t *param_grads_json(const struct lane *lane, bool whole)
+static json_t *param_grads_json(const struct candidate *candidate, bool whole)
 {
 	struct param_grads p = { json_object(), whole };
 
-	if (lane->grad)
-		fusion_parameters(lane->session, add_param, &p);
+	if (candidate->grad)
+		fusion_parameters(candidate->session, add_param, &p);
 	if (json_object_size(p.json) > 0)
 		return p.json;
 	json_decref(p.json);
@@ -92,10 +92,10 @@ static json_t *param_grads_json(const struct lane *lane, bool whole)
 json_t *report_call(const struct report_of_call *r)
 {
 	const struct fusion_counts *before = &r->before, *after = &r->after;
-	const struct lane *lane = r->lane;
+	const struct candidate *candidate = r->candidate;
 	int call = r->call;
 	bool whole = r->whole;
-	struct buf *printed = fusion_stdout(lane->session);
+	struct buf *printed = fusion_stdout(candidate->session);
 	json_t *text = json_stringn(printed->data ? printed->data : "", printed->len);
 
 	return json_pack("{s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:o}", "new_graphs",
@@ -103,17 +103,18 @@ json_t *report_call(const struct report_of_call *r)
 			 (json_int_t)(after->kernels_built - before->kernels_built), "launches",
 			 (json_int_t)(after->launches - before->launches), "eager_fallback",
 			 after->eager_fallbacks > before->eager_fallbacks, "output", output_json(r),
-			 "inputs_after", inputs_after(lane, call, whole), "grads",
-			 grads_json(lane, call, whole), "param_grads",
-			 param_grads_json(lane, whole), "stdout", text ? text : json_string(""));
+			 "inputs_after", inputs_after(candidate, call, whole), "grads",
+			 grads_json(candidate, call, whole), "param_grads",
+			 param_grads_json(candidate, whole), "stdout",
+			 text ? text : json_string(""));
 }
 
-double report_compile_us(const struct lane *lane)
+double report_compile_us(const struct candidate *candidate)
 {
 	double us = 0;
 
-	for (int i = 0; i < fusion_graph_count(lane->session); i++)
-		us += (double)fusion_graph(lane->session, i).compile_ns / 1000;
+	for (int i = 0; i < fusion_graph_count(candidate->session); i++)
+		us += (double)fusion_graph(candidate->session, i).compile_ns / 1000;
 	return us;
 }
 
@@ -158,32 +159,35 @@ static json_t *add_graph(json_t *m, const struct fusion_session *s, int id, bool
 
 /* What was compiled since the calls were made once, as by an optimiser that had no
  * momentum before its first step: that is what was timed. */
-static void add_later_graphs(json_t *m, const struct lane *lane)
+static void add_later_graphs(json_t *m, const struct candidate *candidate)
 {
-	int n = fusion_graph_count(lane->session);
+	int n = fusion_graph_count(candidate->session);
 	int first = (int)json_array_size(json_object_get(m, "graphs"));
 
 	for (int i = first; i < n && i < first + LATER_GRAPHS; i++)
-		json_object_set_new(add_graph(m, lane->session, i, false), "later", json_true());
+		json_object_set_new(add_graph(m, candidate->session, i, false), "later",
+				    json_true());
 }
 
 /* How inputs that the program writes were put back. */
-static json_t *restored_json(const struct lane *lane)
+static json_t *restored_json(const struct candidate *candidate)
 {
-	return json_pack(
-	    "{s:s, s:i, s:I, s:I}", "where", fusion_device_name(lane->engine) ? "device" : "host",
-	    "sets", lane->most_sets > 0 ? lane->most_sets : 1, "arguments",
-	    (json_int_t)lane->restores, "copied_on_device", (json_int_t)lane->restored_on_device);
+	return json_pack("{s:s, s:i, s:I, s:I}", "where",
+			 fusion_device_name(candidate->engine) ? "device" : "host", "sets",
+			 candidate->most_sets > 0 ? candidate->most_sets : 1, "arguments",
+			 (json_int_t)candidate->restores, "copied_on_device",
+			 (json_int_t)candidate->restored_on_device);
 }
 
-void report_latency(json_t *m, const struct lane *lane, const struct split *split)
+void report_latency(json_t *m, const struct candidate *candidate, const struct split *split)
 {
 	static const char *const names[PHASE_COUNT] = {
 		[PHASE_GUARDS] = "guards", [PHASE_DISPATCH] = "dispatch", [PHASE_ALLOC] = "alloc",
 		[PHASE_LAUNCH] = "launch", [PHASE_KERNEL] = "kernel",
 	};
-	json_t *latency = report_samples(lane->sample_us, lane->n_samples,
-					 lane->cycles * lane->n_timed, lane->compiled);
+	json_t *latency = report_samples(candidate->sample_us, candidate->n_samples,
+					 candidate->cycles * candidate->n_timed,
+					 candidate->compiled);
 	json_t *parts = json_object();
 	double median_us = json_number_value(json_object_get(latency, "median_us"));
 	double rest = median_us, scale = 1;
@@ -201,12 +205,12 @@ void report_latency(json_t *m, const struct lane *lane, const struct split *spli
 	json_object_set_new(parts, "observed", json_real(split->observed_us));
 	json_object_set_new(m, "split_us", parts);
 	json_object_set_new(m, "launches",
-			    lane->launches == floor(lane->launches)
-				? json_integer((json_int_t)lane->launches)
-				: json_real(lane->launches));
-	if (lane->writes)
-		json_object_set_new(m, "restored", restored_json(lane));
-	add_later_graphs(m, lane);
+			    candidate->launches == floor(candidate->launches)
+				? json_integer((json_int_t)candidate->launches)
+				: json_real(candidate->launches));
+	if (candidate->writes)
+		json_object_set_new(m, "restored", restored_json(candidate));
+	add_later_graphs(m, candidate);
 }
 
 /* Both stages side by side, and what mode lazy did. */
@@ -220,9 +224,9 @@ static json_t *counts_json(const struct fusion_session *s)
 			 (json_int_t)c.executions, "cache_hits", (json_int_t)c.cache_hits);
 }
 
-void report_graphs(json_t *m, const struct lane *lane, bool brief)
+void report_graphs(json_t *m, const struct candidate *candidate, bool brief)
 {
-	const struct fusion_session *s = lane->session;
+	const struct fusion_session *s = candidate->session;
 	json_t *recompiles = json_array();
 	bool cached = fusion_graph_count(s) > 0;
 
@@ -241,11 +245,11 @@ void report_graphs(json_t *m, const struct lane *lane, bool brief)
 	}
 	json_object_set_new(m, "breaks", breaks_to_json(s));
 	json_object_set_new(m, "tree", tree_to_json(s));
-	if (lane->mode == FUSION_LAZY)
+	if (candidate->mode == FUSION_LAZY)
 		json_object_set_new(m, "lazy", lazy_to_json(s));
 	json_object_set_new(m, "counts", counts_json(s));
 	json_object_set_new(m, "recompiles", recompiles);
-	json_object_set_new(m, "compile_ms", json_real(report_compile_us(lane) / 1000));
+	json_object_set_new(m, "compile_ms", json_real(report_compile_us(candidate) / 1000));
 	json_object_set_new(m, "cached", json_boolean(cached));
 }
 

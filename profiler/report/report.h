@@ -7,38 +7,38 @@
 #define PROFILER_REPORT_REPORT_H
 
 #include "profiler/measure/break_even.h"
-#include "profiler/measure/lane.h"
+#include "profiler/measure/candidate.h"
 #include "profiler/measure/split.h"
 
 enum { REPORT_MAX_SOURCE_BYTES = 64 * 1024 }; /* of generated C, per graph */
 
 /* What one entry of `calls` is made of. */
 struct report_of_call {
-	const struct lane *lane;
+	const struct candidate *candidate;
 	int call;
 	struct fusion_counts before, after;
 	bool whole;
-	/* Another lane that has made this call, and its entry: what is the same to the bit is
+	/* Another candidate that has made this call, and its entry: what is the same to the bit is
 	 * summed up there.  NULL: there is none. */
-	const struct lane *like;
+	const struct candidate *like;
 	const json_t *like_entry;
 };
 json_t *report_call(const struct report_of_call *r);
 
 /* Adds graphs, guards, recompiles, breaks, compile_ms and cached to m; `brief`
  * leaves out the nodes and the list of all guards, which is half of the text. */
-void report_graphs(json_t *m, const struct lane *lane, bool brief);
+void report_graphs(json_t *m, const struct candidate *candidate, bool brief);
 
 /* The sum of the graphs' compile times. */
-double report_compile_us(const struct lane *lane);
+double report_compile_us(const struct candidate *candidate);
 
 /* `latency` of n samples, each the mean of so many calls, while which so much was
  * compiled.  New. */
 json_t *report_samples(const double *sample_us, int n, int64_t calls_a_sample, int64_t compiled);
 
-/* Adds latency, split_us and launches to m, of a lane that was measured, and to its graphs
+/* Adds latency, split_us and launches to m, of a candidate that was measured, and to its graphs
  * those that were compiled since report_graphs(), marked `later`: the first 32. */
-void report_latency(json_t *m, const struct lane *lane, const struct split *split);
+void report_latency(json_t *m, const struct candidate *candidate, const struct split *split);
 
 /* `break_even` of a point for one mode. */
 json_t *report_comparison(const struct comparison *c, double compile_us);

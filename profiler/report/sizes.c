@@ -18,7 +18,7 @@ enum { MAX_GROUPS = 8, MAX_CHANGED_ELEMENTS = 1 << 22 };
 
 struct
 try {
-	const struct lane *lane;
+	const struct candidate *candidate;
 	const struct workload *w;
 	const struct point *p;
 	json_t *specs;           /* of the first call */
@@ -86,7 +86,7 @@ static bool make_args(const struct try *t, const json_t *specs, struct call_args
 			  bytes <= (int64_t)MAX_CHANGED_ELEMENTS * 8;
 
 		if (ok)
-			v = value_from_json(spec, fusion_allocator(t->lane->engine), err);
+			v = value_from_json(spec, fusion_allocator(t->candidate->engine), err);
 		if (!ok || v.kind == VALUE_UNSET) {
 			drop_args(out);
 			return false;
@@ -126,7 +126,7 @@ static void probe(const struct try *t, const json_t *changed, json_t *row)
 	if (!make_args(t, changed, &args, &ignored))
 		return;
 	buf_init(&why, 4096);
-	found = fusion_probe(t->lane->session, args.at, args.n, &why);
+	found = fusion_probe(t->candidate->session, args.at, args.n, &why);
 	if (found != FUSION_UNKNOWN)
 		json_object_set_new(
 		    row, "result",
@@ -194,9 +194,9 @@ static void add_try(struct try *t, const char *change, json_t *where, json_t *ch
 	if (changed && t->limited && begin + t->base_ns > t->end_ns)
 		probe(t, changed, row);
 	else if (changed)
-		s = fusion_session(t->lane->engine,
+		s = fusion_session(t->candidate->engine,
 				   t->p->program ? t->p->program : t->w->points[0].program,
-				   t->lane->mode, &err);
+				   t->candidate->mode, &err);
 	if (s) {
 		try_in(t, s, changed, third, row);
 		fusion_session_destroy(s);
@@ -212,7 +212,7 @@ static json_t *dims_of(const struct try *t, int64_t size)
 
 	for (size_t k = 0; k < json_array_size(t->specs); k++) {
 		json_t *shape = json_object_get(fields_of(json_array_get(t->specs, k)), "shape");
-		const char *name = fusion_parameter_name(t->lane->session, (int)k);
+		const char *name = fusion_parameter_name(t->candidate->session, (int)k);
 
 		for (size_t d = 0; d < json_array_size(shape); d++)
 			if (json_integer_value(json_array_get(shape, d)) == size)
@@ -278,7 +278,7 @@ static void try_form(struct try *t)
 	for (size_t k = 0; k < json_array_size(t->specs); k++) {
 		json_t *fields = fields_of(json_array_get(t->specs, k));
 		const char *dtype = json_string_value(json_object_get(fields, "dtype"));
-		const char *name = fusion_parameter_name(t->lane->session, (int)k);
+		const char *name = fusion_parameter_name(t->candidate->session, (int)k);
 		json_t *copy;
 
 		if (!fields || (dtype && strcmp(dtype, "float32") != 0))
@@ -296,12 +296,12 @@ static void try_form(struct try *t)
 	}
 }
 
-json_t *sizes_try(const struct lane *lane, const struct workload *w, const struct point *p,
-		  double limit_ms, int64_t base_ns)
+json_t *sizes_try(const struct candidate *candidate, const struct workload *w,
+		  const struct point *p, double limit_ms, int64_t base_ns)
 {
 	struct err ignored = { 0 };
 	json_t *calls = workload_calls(w, p, &ignored);
-	struct try t = { .lane = lane,
+	struct try t = { .candidate = candidate,
 			 .w = w,
 			 .p = p,
 			 .specs = json_array_get(calls, 0),
@@ -310,7 +310,7 @@ json_t *sizes_try(const struct lane *lane, const struct workload *w, const struc
 			 .base_ns = 2 * base_ns, /* two calls, or three */
 			 .end_ns = clock_cpu_ns() + (int64_t)(limit_ms * 1e6) };
 
-	if (t.specs && t.lane->mode != FUSION_EAGER && t.lane->mode != FUSION_LAZY) {
+	if (t.specs && t.candidate->mode != FUSION_EAGER && t.candidate->mode != FUSION_LAZY) {
 		try_again(&t);
 		try_sizes(&t);
 		try_form(&t);

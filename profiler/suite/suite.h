@@ -16,7 +16,7 @@
 #include "profiler/measure/stats.h"
 
 enum suite_status {
-	SUITE_PASS,      /* ran, and its values agree with eager's (profiler/agree/agree.h) */
+	SUITE_PASS,      /* ran, and its values agree with eager's (profiler/allclose/allclose.h) */
 	SUITE_DISAGREES, /* ran; its values do not */
 	SUITE_FAILED,    /* did not run to the end */
 	SUITE_CANCELLED,

@@ -13,7 +13,7 @@ bool timeline_view_is_sampled(const struct timeline_view *v)
 	return v->shown > VIEW_MAX_ROWS;
 }
 
-/* What holds another stands before it. */
+/* What holds another comes before it. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct timeline_event *x = &((const struct view_bucket *)a)->event;
@@ -209,7 +209,7 @@ static json_t *head_json(struct timeline_view *v, const struct view_bucket *rows
 	    idle_json(v), "found", found_json(v), "facts", v->tables.facts);
 }
 
-/* An event by itself, with what its name stands for. */
+/* An event by itself, with what its name means. */
 static json_t *event_json(const struct timeline_view *v, const struct timeline_event *e)
 {
 	return json_pack(

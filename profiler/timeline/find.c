@@ -14,7 +14,7 @@ static bool text_has(const json_t *text, const char *part)
 	return s && strcasestr(s, part);
 }
 
-/* By its name, the symbol behind it, or one of the ops that it is made of. */
+/* By its name, the symbol that it ran, or one of the ops that it is made of. */
 static bool name_has(const json_t *row, const char *part)
 {
 	const json_t *op;
@@ -83,7 +83,7 @@ static int order(int64_t a, int64_t b)
 	return (a > b) - (a < b);
 }
 
-/* Where an event stands to the one that the query goes on from. */
+/* How an event is ordered to the one that the query goes on from. */
 static int compare(const struct find *f, const struct timeline_event *e,
 		   const struct timeline_seek *at)
 {

@@ -257,7 +257,7 @@ static void give_parts(struct idle *d, struct device *v)
 	v->n_parts = 0;
 }
 
-/* Behind the last kernel of a call; `parts` begin at that. */
+/* After the last kernel of a call; `parts` begin at that. */
 static void mark_end(struct device *v)
 {
 	int n = 0;
@@ -331,7 +331,7 @@ static void advance(struct idle *d, struct device *v, int64_t to_ns)
 
 static void start_kernel(struct idle *d, struct device *v, const struct pending *e)
 {
-	/* what was idle is told already */
+	/* what was idle is reported already */
 	d->late += e->start_ns < v->now_ns && v->now_ns > d->t0_ns && v->busy_until_ns < v->now_ns;
 	advance(d, v, e->start_ns);
 	give_parts(d, v);
@@ -389,7 +389,7 @@ static void take_before(struct idle *d, int64_t at_ns)
 		memmove(d->pending.at, d->pending.at + n, d->pending.len * sizeof(*d->pending.at));
 }
 
-/* What holds another stands before it. */
+/* What holds another comes before it. */
 static int by_start(const void *a, const void *b)
 {
 	const struct pending *x = a, *y = b;

@@ -3,7 +3,7 @@
  * A device is idle while none of its streams runs a kernel, a copy or a set.  That time is cut
  * where the host goes from one thing to the next, and each part has the cause that idle.def
  * says; a statement that ended a graph has the name of its break too.  What the host does
- * behind the last kernel of a call, in no phase, is the call's end.
+ * after the last kernel of a call, in no phase, is the call's end.
  *
  * Events come in the order of their starts; a chunk that reaches back is laid together with
  * the one before, and what is later than that is counted.  Memory is that of one chunk.

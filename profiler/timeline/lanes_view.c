@@ -117,7 +117,7 @@ static int64_t device_ns(const struct timeline_event *const *sorted, size_t n,
 	return ns;
 }
 
-/* The host goes on behind each launch; ops that run by themselves stand in no piece. */
+/* The host goes on after each launch; ops that run by themselves stand in no piece. */
 static bool launches_of_device(struct lanes_view *v)
 {
 	if (v->kernels.len)

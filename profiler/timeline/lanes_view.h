@@ -24,7 +24,7 @@ static inline int64_t event_end(const struct timeline_event *e)
 }
 
 /* A launch: when the host came to it (the kernel began; on a device: its launch was
- * done), when it could go on, and in which piece it stands. */
+ * done), when it could go on, and in which piece it lies. */
 struct launch_at {
 	int64_t in_ns, out_ns, ns; /* ns: of the kernel itself */
 	int64_t begin_ns;          /* of the launch */

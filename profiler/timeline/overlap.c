@@ -22,7 +22,7 @@ static int by_start(const void *a, const void *b)
 	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
-/* Behind the last, in the order of their starts; joined with it where they touch. */
+/* After the last, in the order of their starts; joined with it where they touch. */
 static void join(struct overlap_span *spans, size_t *n, struct overlap_span s)
 {
 	struct overlap_span *last = *n ? &spans[*n - 1] : NULL;

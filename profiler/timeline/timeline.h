@@ -1,7 +1,7 @@
 /* profiler/timeline/timeline.h -- what ran when: events in columns, in compressed blocks.
  *
  * Part of the profiler's public header.  A timeline is a row of blocks, in a file
- * one behind the other, in the store a row each.  A block is a chunk of at most
+ * one after the other, in the store a row each.  A block is a chunk of at most
  * TIMELINE_CHUNK_EVENTS events, sorted by their start, or tables: what the numbers
  * of lanes, names and launch shapes in the chunks stand for, and facts of the
  * recording (records lost, for one); or a piece of a file that was written beside it
@@ -187,7 +187,7 @@ static inline struct timeline_event timeline_chunk_event(const struct timeline_c
 /* ---- a window (view.c) ---- */
 
 /* One event out of those that are looked for: the next of their order (start, lane, the longer
- * first, name) behind a place, or the last before it; and the events of a launch. */
+ * first, name) after a place, or the last before it; and the events of a launch. */
 struct timeline_seek {
 	bool wanted;         /* nothing but this is asked for: timeline_view_found() */
 	bool back;           /* the last before */

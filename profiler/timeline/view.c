@@ -1,6 +1,6 @@
 /* profiler/timeline/view.c -- a window of a timeline, in as many rows as a screen has.
  *
- * Where a window has few events each is a row.  Else a row stands for those that
+ * Where a window has few events each is a row.  Else a row represents those that
  * begin in one pixel of one lane, and is the longest of them: what is long enough
  * to be seen is never lost.  Of a counter's samples it is the largest.
  */
@@ -117,7 +117,7 @@ static void choose_px(struct timeline_view *v)
 
 static void add_idle(void *self, const struct idle_part *p);
 
-/* A name for each cause, behind those of the tables. */
+/* A name for each cause, after those of the tables. */
 static bool add_causes(struct timeline_view *v)
 {
 	bool ok = v->tables.names || (v->tables.names = json_array());

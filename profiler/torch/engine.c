@@ -198,17 +198,17 @@ static void *map_values(const json_t *message, size_t *n_bytes)
 }
 
 /* Our eager calls once more, each against that of every mode of torch. */
-static bool compare_calls(struct lane *lane, const json_t *rows, struct compared *all,
+static bool compare_calls(struct candidate *candidate, const json_t *rows, struct compared *all,
 			  const struct compared_call *what, struct err *err)
 {
-	for (int i = 0; i < lane->originals->n_calls; i++) {
+	for (int i = 0; i < candidate->originals->n_calls; i++) {
 		const json_t *row;
 		const char *mode;
 		int k = 0;
 
-		buf_clear(fusion_stdout(lane->session));
-		if (!lane_call(lane, i, &lane->outputs[i], err) ||
-		    !lane_keep_grads(lane, i, true, err))
+		buf_clear(fusion_stdout(candidate->session));
+		if (!candidate_call(candidate, i, &candidate->outputs[i], err) ||
+		    !candidate_keep_grads(candidate, i, true, err))
 			return false;
 		json_object_foreach((json_t *)rows, mode, row)
 		{
@@ -234,12 +234,12 @@ static bool compare_point(const struct engine *e, const struct point *p, const j
 {
 	const json_t *rows = json_object_get(message, "modes"), *row;
 	struct compared all[FUSION_MODE_COUNT] = { 0 };
-	struct lane lane = { 0 };
+	struct candidate candidate = { 0 };
 	struct inputs inputs;
 	struct reference reference = {
 		.w = e->w, .p = p, .inputs = &inputs, .cache_dir = e->options->cache_dir
 	};
-	struct compared_call what = { .lane = &lane, .reference = &reference };
+	struct compared_call what = { .candidate = &candidate, .reference = &reference };
 	void *bytes;
 	const char *mode;
 	bool ok;
@@ -250,13 +250,13 @@ static bool compare_point(const struct engine *e, const struct point *p, const j
 	if (!inputs_create(&inputs, e->w, p, err))
 		return false;
 	what.bytes = bytes = map_values(message, &what.n_bytes);
-	ok = lane_create(&lane, e->w, p, FUSION_EAGER, &inputs,
-			 (struct lane_cache){ .dir = e->options->cache_dir }, err) &&
-	     compare_calls(&lane, rows, all, &what, err);
+	ok = candidate_create(&candidate, e->w, p, FUSION_EAGER, &inputs,
+			      (struct candidate_cache){ .dir = e->options->cache_dir }, err) &&
+	     compare_calls(&candidate, rows, all, &what, err);
 	if (bytes)
 		munmap(bytes, what.n_bytes);
 	reference_finish(&reference);
-	lane_destroy(&lane);
+	candidate_destroy(&candidate);
 	inputs_destroy(&inputs);
 	json_object_foreach((json_t *)rows, mode, row)
 	{
@@ -399,7 +399,7 @@ static bool run_both(struct engine *e, int wall_s, struct err *err)
 		return err_set(err, ERR_CANCELLED, "%s", why.message);
 	if (why.code != ERR_NONE)
 		json_object_set_new(e->report, "error", error_json(e, &why));
-	/* What it measured before it failed stands. */
+	/* What it measured before it failed is kept. */
 	if (!add_points(e, err))
 		return false;
 	return why.code != ERR_NONE || !e->options->timing || watch(e, left_s(e, wall_s), err);
@@ -438,7 +438,7 @@ static bool run_hosted(struct engine *e, int wall_s, struct err *err)
  *
  * A mode: latency, compile_ms, peak_bytes (null on the CPU), first_call_ms, frames,
  * draws, values {"agree", ...} against our eager, over_ours {"ratio", "ci"}, breaks; or
- * error.  A failure of torch is no failure of the run: it stands there.  NULL with
+ * error.  A failure of torch is no failure of the run: it is reported there.  NULL with
  * CANCELLED or MEMORY. */
 static json_t *torch_engine_run(const struct workload *w, const struct profiler_options *options,
 				const json_t *ours, int wall_s, struct err *err)

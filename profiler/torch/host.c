@@ -28,7 +28,7 @@ struct torch_host {
 };
 
 /* What it needs of our environment, and nothing else: an operator's secrets are not for
- * posted programs.  The entries of ours are in `own`, which `env` points into. */
+ * posted programs.  The entries that are added are in `own`, which `env` points into. */
 static void make_environment(const struct torch_host *h, char own[][320], const char *env[])
 {
 	static const char *const kept[] = {
@@ -63,7 +63,7 @@ static void make_environment(const struct torch_host *h, char own[][320], const 
 	env[n] = NULL;
 }
 
-/* Its descriptors are `theirs` and, behind them, nothing. */
+/* Its descriptors are `theirs` and no others. */
 static int spawn(struct torch_host *h, const char *python, const int theirs[LISTEN_FD + 1])
 {
 	char script[320], own[8][320];
@@ -119,7 +119,7 @@ static bool start(struct torch_host *h, const char *python, struct err *err)
 			close(none);
 		return err_set(err, ERR_IO, "no pipe for torch: %s", strerror(code));
 	}
-	/* What goes wrong in a job is told there. */
+	/* What goes wrong in a job is reported there. */
 	code = spawn(h, python, (int[]){ in[0], none, none, listener });
 	close(listener);
 	close(none);

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/agree/elements.h"
-#include "profiler/agree/judge.h"
+#include "profiler/allclose/elements.h"
+#include "profiler/allclose/difference.h"
 #include "profiler/workload/spec.h"
 #include "profiler/workload/value_json.h"
 
@@ -20,24 +20,24 @@ struct compare {
 	const char *path;                  /* "calls[0].output" */
 };
 
-/* A value of ours, and what float64 has there; UNSET: it has none. */
+/* A value of our engine, and what float64 has there; UNSET: it has none. */
 struct mine {
 	struct value v, reference;
 };
 
 static const struct value unset = { .kind = VALUE_UNSET };
 
-/* Adds what was found of one value, torch's (`ours` to the judge) against ours. */
-static void take(const struct compare *x, const struct judged *found, enum dtype dtype)
+/* Adds what was found of one value, torch's (`ours` in the difference) against ours. */
+static void take(const struct compare *x, const struct difference *found, enum dtype dtype)
 {
 	struct compared *c = x->c;
-	const struct judged_place *at = &found->worst;
-	char judged[80] = "";
+	const struct difference_place *at = &found->worst;
+	char verdict[80] = "";
 
 	c->elements += found->elements;
 	c->differing += found->differing;
 	c->outside += found->outside;
-	if (found->judge == JUDGE_FLOAT64)
+	if (found->rule == DIFFERENCE_FLOAT64)
 		c->by_float64 = true;
 	if (isfinite(found->error))
 		c->max_abs = fmax(c->max_abs, found->error);
@@ -45,11 +45,12 @@ static void take(const struct compare *x, const struct judged *found, enum dtype
 		c->over_allowed = fmax(c->over_allowed, found->excess);
 	if (found->outside == 0 || c->first[0])
 		return;
-	if (found->judge == JUDGE_FLOAT64)
-		snprintf(judged, sizeof(judged), "; float64 gives %.9g, %.3g times what %s allows",
-			 at->reference, found->excess, dtype_name(dtype));
+	if (found->rule == DIFFERENCE_FLOAT64)
+		snprintf(verdict, sizeof(verdict),
+			 "; float64 gives %.9g, %.3g times what %s allows", at->reference,
+			 found->excess, dtype_name(dtype));
 	snprintf(c->first, sizeof(c->first), "%s: %.9g, torch has %.9g%s", x->path, at->theirs,
-		 at->ours, judged);
+		 at->ours, verdict);
 }
 
 static void part_shape(const struct compare *x, const char *why)
@@ -66,8 +67,9 @@ static bool is_float(enum dtype dtype)
 	       dtype == DTYPE_F64;
 }
 
-static void add_references(const struct compare *x, struct value reference, struct judge_pair *pair,
-			   struct tensor *made[JUDGE_MAX_REFERENCES])
+static void add_references(const struct compare *x, struct value reference,
+			   struct difference_pair *pair,
+			   struct tensor *made[DIFFERENCE_MAX_REFERENCES])
 {
 	struct err ignored = { 0 };
 
@@ -90,20 +92,20 @@ static void compare_numbers(const struct compare *x, const struct tensor *t, str
 			    const unsigned char *bytes)
 {
 	struct tensor *theirs = fusion_tensor_over(bytes, t->dtype, t->rank, t->size);
-	struct judge_pair pair = { .ours = theirs, .theirs = t, .threads = x->threads };
-	struct tensor *made[JUDGE_MAX_REFERENCES] = { NULL };
-	struct judged found;
+	struct difference_pair pair = { .ours = theirs, .theirs = t, .threads = x->threads };
+	struct tensor *made[DIFFERENCE_MAX_REFERENCES] = { NULL };
+	struct difference found;
 
 	if (!theirs) { /* out of memory */
 		x->c->left_out++;
 		return;
 	}
 	add_references(x, reference, &pair, made);
-	found = judge_tensors(&pair);
+	found = difference_of_tensors(&pair);
 	take(x, &found, t->dtype);
 	if (found.differing && found.far.theirs != 0 && isfinite(found.error))
 		x->c->max_rel = fmax(x->c->max_rel, found.error / fabs(found.far.theirs));
-	for (int k = 0; k < JUDGE_MAX_REFERENCES; k++)
+	for (int k = 0; k < DIFFERENCE_MAX_REFERENCES; k++)
 		tensor_unref(made[k]);
 	fusion_tensor_end(theirs);
 }
@@ -158,7 +160,7 @@ static void compare_scalar(const struct compare *x, struct value ours, const jso
 		part_shape(x, "another kind of value than torch's");
 	} else if (spec_number(theirs, &b) ||
 		   (json_is_boolean(theirs) && (b = json_is_true(theirs), true))) {
-		struct judged found = judge_numbers(b, a);
+		struct difference found = difference_of_numbers(b, a);
 
 		if (found.differing && ours.kind != VALUE_FLOAT)
 			found.outside = 1;
@@ -266,9 +268,9 @@ static void compare_grads(const struct compare *x, struct mine mine, const json_
 		compare_grads(x, item_of(mine, i), grads, at);
 }
 
-static bool same_text(const struct lane *lane, const char *theirs)
+static bool same_text(const struct candidate *candidate, const char *theirs)
 {
-	const struct buf *printed = fusion_stdout(lane->session);
+	const struct buf *printed = fusion_stdout(candidate->session);
 
 	return strcmp(printed->data ? printed->data : "", theirs ? theirs : "") == 0;
 }
@@ -294,55 +296,58 @@ static void compare_unchanged(const struct compare *x, struct value was, struct 
 
 /* `reference` NULL: nothing is judged by float64. */
 static void compare_with(const struct compared_call *call, struct compared *c,
-			 const struct lane *reference)
+			 const struct candidate *reference)
 {
-	const struct lane *lane = call->lane;
+	const struct candidate *candidate = call->candidate;
 	const json_t *theirs = call->theirs, *after = json_object_get(theirs, "inputs_after");
 	char path[64];
 	struct compare x = { .c = c,
 			     .bytes = call->bytes,
 			     .n_bytes = call->n_bytes,
-			     .threads = fusion_threads(lane->engine),
+			     .threads = fusion_threads(candidate->engine),
 			     .reference = reference ? call->reference : NULL,
 			     .path = path };
 	int i = call->index;
 	size_t at = 0;
 
 	snprintf(path, sizeof(path), "calls[%d].output", i);
-	compare_value(&x,
-		      (struct mine){ lane->outputs[i], reference ? reference->outputs[i] : unset },
-		      json_object_get(theirs, "output"));
-	for (int k = 0; k < lane->originals->n_args[i]; k++) {
-		struct mine arg = { lane->args[i][k], reference ? reference->args[i][k] : unset };
+	compare_value(
+	    &x, (struct mine){ candidate->outputs[i], reference ? reference->outputs[i] : unset },
+	    json_object_get(theirs, "output"));
+	for (int k = 0; k < candidate->originals->n_args[i]; k++) {
+		struct mine arg = { candidate->args[i][k],
+				    reference ? reference->args[i][k] : unset };
 		const json_t *left = json_array_get(after, (size_t)k);
 
 		snprintf(path, sizeof(path), "calls[%d].inputs_after[%d]", i, k);
 		if (!json_object_get(left, "unchanged"))
 			compare_value(&x, arg, left);
 		else
-			compare_unchanged(&x, lane->originals->args[i][k], arg.v);
+			compare_unchanged(&x, candidate->originals->args[i][k], arg.v);
 	}
-	for (int k = 0; lane->grad && k < lane->originals->n_args[i]; k++) {
-		struct mine arg = { lane->args[i][k], reference ? reference->args[i][k] : unset };
+	for (int k = 0; candidate->grad && k < candidate->originals->n_args[i]; k++) {
+		struct mine arg = { candidate->args[i][k],
+				    reference ? reference->args[i][k] : unset };
 
 		snprintf(path, sizeof(path), "calls[%d].grads", i);
 		compare_grads(&x, arg, json_object_get(theirs, "grads"), &at);
 	}
-	if (lane->param_grads[i].kind == VALUE_DICT && json_object_get(theirs, "param_grads")) {
+	if (candidate->param_grads[i].kind == VALUE_DICT &&
+	    json_object_get(theirs, "param_grads")) {
 		snprintf(path, sizeof(path), "calls[%d].param_grads", i);
 		compare_value(&x,
-			      (struct mine){ lane->param_grads[i],
+			      (struct mine){ candidate->param_grads[i],
 					     reference ? reference->param_grads[i] : unset },
 			      json_object_get(theirs, "param_grads"));
 	}
 	c->stdout_same = c->stdout_same &&
-			 same_text(lane, json_string_value(json_object_get(theirs, "stdout")));
+			 same_text(candidate, json_string_value(json_object_get(theirs, "stdout")));
 }
 
 void compare_call(struct compared *c, const struct compared_call *call)
 {
 	struct compared before = *c;
-	const struct lane *reference;
+	const struct candidate *reference;
 
 	compare_with(call, c, NULL);
 	if (c->differing == before.differing)

@@ -1,7 +1,7 @@
 /* profiler/torch/values.h -- private: what another engine gave, against what ours gives.
  *
- * Element by element over whole tensors, by the judge that judges our modes
- * (profiler/agree/judge.h): torch's numbers are to lie as near to float64 as rounding of
+ * Element by element over whole tensors, by the rule for our modes
+ * (profiler/allclose/difference.h): torch's numbers are to lie as near to float64 as rounding of
  * their dtype explains, our eager's errors included.
  */
 #ifndef PROFILER_TORCH_VALUES_H
@@ -10,8 +10,8 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#include "profiler/agree/reference.h"
-#include "profiler/measure/lane.h"
+#include "profiler/allclose/reference.h"
+#include "profiler/measure/candidate.h"
 
 /* Zeroed is empty. */
 struct compared {
@@ -21,16 +21,16 @@ struct compared {
 	double max_abs;            /* of finite pairs */
 	double max_rel;            /* of tensors: the largest error over |ours| there */
 	double over_allowed;       /* the largest distance over what is allowed */
-	bool by_float64;           /* float64 was the judge */
+	bool by_float64;           /* the verdict is by float64 */
 	bool stdout_same;
 	char first[240]; /* where they part first, in words; "" where nowhere */
 };
 
-/* A call that our lane has just made, and {"output", "inputs_after", "grads", "stdout"} of
+/* A call that our candidate has just made, and {"output", "inputs_after", "grads", "stdout"} of
  * the other.  A tensor there is {"shape", "dtype", "at"}: its bytes stand at that offset of
  * `bytes`; an argument is {"unchanged"} where it was not written. */
 struct compared_call {
-	const struct lane *lane;
+	const struct candidate *candidate;
 	int index;
 	const json_t *theirs;
 	const void *bytes;

@@ -14,7 +14,7 @@ enum { BULK_BLOCK = 1 << 16 };
 /* Threads that this process may have: one for each core. */
 int bulk_threads(void);
 
-/* fn over [0, count), which stands for `elements` elements: on the caller's thread where
+/* fn over [0, count), which covers `elements` elements: on the caller's thread where
  * these are a few blocks, else on all.  `threads` 0: bulk_threads(). */
 void bulk_run(int threads, int64_t elements, int64_t count, pool_fn *fn, void *context);
 

@@ -43,7 +43,7 @@ bool spec_tensor(const json_t *spec, const char *path, struct spec_tensor *out, 
 bool spec_check(const json_t *spec, const char *path, int64_t *bytes, struct err *err);
 
 /* A new spec with size `size` along `dim` (negative counts from the end).  The
- * numbers of a "tensor" are repeated or cut along dim; "random" draws anew. */
+ * numbers of a "tensor" are repeated or cut along dim; "random" draws new ones. */
 json_t *spec_resize(const json_t *spec, const char *path, int dim, int64_t size, struct err *err);
 
 /* "bool, int64, ..." of all dtypes, for messages. */

@@ -209,6 +209,29 @@ static bool parse_programs(struct workload *w, struct err *err)
 	return true;
 }
 
+/* Reads `before`, the program that this one is a change of; after the sweep. */
+static bool parse_before(struct workload *w, const json_t *before, struct err *err)
+{
+	const char *source = json_string_value(before);
+
+	if (!before || json_is_null(before))
+		return true;
+	if (!source || json_string_length(before) > WORKLOAD_MAX_SOURCE_BYTES)
+		return err_set(err, ERR_WORKLOAD,
+			       "before must be the source that this program is a change of, a "
+			       "string of at most 1 MiB");
+	if (w->sweep.kind == SWEEP_STATEMENTS)
+		return err_set(err, ERR_WORKLOAD,
+			       "before goes with no sweep of statements: post the program of one "
+			       "point");
+	w->before.source = strdup(source);
+	w->before.program = fusion_parse_in(w->registry, source, strlen(source), w->entry, err);
+	if (w->before.source && w->before.program)
+		return true;
+	return err_set(err, err->code ? err->code : ERR_MEMORY,
+		       "the program before the change, line %d: %.300s", err->line, err->message);
+}
+
 static bool fill(struct workload *w, struct err *err)
 {
 	const json_t *json = w->json;
@@ -225,7 +248,7 @@ static bool fill(struct workload *w, struct err *err)
 	return settings_read(w, err) && read_params(w, err) && read_calls(w, err) &&
 	       read_time(w, err) && sweep_parse(w, json_object_get(json, "sweep"), err) &&
 	       check_values(w, err) && parse_programs(w, err) &&
-	       change_parse(w, json_object_get(json, "before"), err);
+	       parse_before(w, json_object_get(json, "before"), err);
 }
 
 struct workload *workload_parse(const json_t *json, struct err *err)

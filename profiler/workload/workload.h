@@ -58,7 +58,7 @@ struct workload {
 	bool keep_going;      /* a mode that fails is left out, the others are measured */
 	double seconds;       /* of sampling at each point; 0: as the profiler thinks best */
 	bool record_api;      /* its timelines on a GPU hold the calls of the driver too */
-	enum dtype autocast;  /* each call stands in torch.autocast() to it; 0: it does not */
+	enum dtype autocast;  /* each call is made under torch.autocast() to it; 0: it does not */
 	const json_t *params; /* specs of tensors by qualified name; NULL: none */
 	const json_t *calls;
 	int n_calls;
@@ -84,9 +84,6 @@ const char *point_source(const struct workload *w, const struct point *p);
 
 /* Reads `sweep` and fills w->points, sources included (no program yet). */
 bool sweep_parse(struct workload *w, const json_t *sweep, struct err *err);
-
-/* Reads `before`, behind the sweep (change.h). */
-bool change_parse(struct workload *w, const json_t *before, struct err *err);
 
 /* Moves a place in a point's source to the posted source; a line of the pool
  * is named in the message. */

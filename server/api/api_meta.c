@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
-#include "profiler/lists.h"
+#include "profiler/lists/lists.h"
 #include "server/api/routes.h"
 #include "server/queue/queue.h"
 #include "server/text/text.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "profiler/numbers.h"
+#include "profiler/numbers/numbers.h"
 #include "profiler/suite/suite.h"
 #include "server/api/api.h"
 #include "server/cli/cli.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fusion/fusion.h"
-#include "profiler/lists.h"
+#include "profiler/lists/lists.h"
 #include "server/cli/cli.h"
 #include "server/text/text.h"
 #include "server/cli/flags.h"

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profiler/numbers.h"
+#include "profiler/numbers/numbers.h"
 #include "profiler/profiler.h"
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "server/text/text.h"
-#include "profiler/numbers.h"
+#include "profiler/numbers/numbers.h"
 
 enum { MOST_TRACES = 100 };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/numbers.h"
+#include "profiler/numbers/numbers.h"
 
 enum { CELL = 4 * NUMBER_BYTES };
 

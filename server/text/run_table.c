@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/numbers.h"
+#include "profiler/numbers/numbers.h"
 
 /* ---- what a change of the program did ---- */
 

@@ -15,7 +15,7 @@ def zero_gradient(path, ours, eager):
     """An input that a graph reads and the result does not: zeros, where eager has no gradient.
 
     The backward of a graph gives a gradient to each of its inputs.  `agrees` of a timed run
-    takes it so too (profiler/agree/agree.c).
+    takes it so too (profiler/allclose/allclose.c).
     """
     return "grads" in path and eager is None and zeros(ours)
 

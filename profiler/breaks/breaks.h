@@ -1,0 +1,60 @@
+/* profiler/breaks/breaks.h -- private: the costs of a mode's breaks, and their check.
+ *
+ * The costs come from timelines (cost.h), one of a few milliseconds at a time,
+ * so that their interval holds what changes from one to the next.  Where the source
+ * can be changed so that breaks are gone (counterfactual.h), the changed function is timed
+ * against the one with breaks, round by round: what those breaks are said to cost
+ * is reported next to what is really saved without them.  Of the changed function only the
+ * kernels are used for what is said, by timelines of their own.
+ */
+#ifndef PROFILER_BREAKS_BREAKS_H
+#define PROFILER_BREAKS_BREAKS_H
+
+#include <jansson.h>
+
+#include "profiler/cost/cost.h"
+#include "profiler/roofline/copy_curve.h"
+#include "profiler/breaks/counterfactual.h"
+#include "profiler/measure/candidate.h"
+#include "profiler/measure/stats.h"
+
+struct break_run {
+	const struct workload *w;
+	const struct point *p;
+	const struct copy_curve *curve; /* its n may be 0 */
+};
+
+/* The function without breaks, as it was timed. */
+struct break_check {
+	bool known;
+	struct counterfactual
+	    counterfactual;        /* its source may be the posted one, where `allowed` is all */
+	bool allowed;              /* ops that the workload denies are lowered */
+	struct interval saved;     /* microseconds a call */
+	struct interval median[2]; /* of a call without breaks, and with them */
+	/* Of a device: gaps of the function without breaks, and with them. */
+	struct break_costs host[2];
+	/* The changed function, made; of a device not for long, as its inputs are others once
+	 * CUPTI comes. */
+	struct counterfactual_run {
+		struct point point;
+		struct candidate candidate;
+	} run;
+};
+
+/* Times it against the candidate, where it is known, while nobody watches; on a device the gaps
+ * are recorded too, before CUPTI comes.  False with *err; out is to be finished in any case. */
+bool break_check_time(const struct break_run *run, struct candidate *candidate,
+		      struct break_check *out, struct err *err);
+/* The changed function alone, which needs the inputs of the candidate that it was timed against. */
+void break_check_drop_candidate(struct break_check *c);
+void break_check_finish(struct break_check *c); /* both: zeroed is fine */
+
+/* Watches the candidate, and adds to each of m's `breaks` its `cost_us` and `cost`, and to m
+ * `break_cost`.  Does nothing where the candidate has no breaks, or does not capture.  False with
+ * *err.
+ */
+bool break_run_report(const struct break_run *run, struct candidate *candidate,
+		      struct break_check *check, json_t *m, struct err *err);
+
+#endif

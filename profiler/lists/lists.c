@@ -1,0 +1,126 @@
+/* profiler/lists/lists.c -- backends and passes; see lists.h. */
+#include "profiler/lists/lists.h"
+
+#include <string.h>
+
+#include "profiler/profiler.h"
+
+static json_t *text_json(const char *text)
+{
+	return text ? json_string(text) : json_null();
+}
+
+static json_t *properties_json(unsigned bits)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; fusion_pass_property(i).name; i++)
+		if (bits >> i & 1)
+			json_array_append_new(list, json_string(fusion_pass_property(i).name));
+	return list;
+}
+
+static json_t *words_json(const char *words)
+{
+	json_t *list = json_array();
+
+	for (size_t len; words && *words; words += len) {
+		words += strspn(words, " ");
+		len = strcspn(words, " ");
+		if (len)
+			json_array_append_new(list, json_stringn(words, len));
+	}
+	return list;
+}
+
+static json_t *pass_json(const struct registry *registry, int i)
+{
+	struct fusion_pass p = fusion_pass(registry, i);
+	struct err why = { 0 };
+
+	if (p.required)
+		fusion_passes_check(registry, (uint64_t)1 << i, &why);
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "name", p.name, "purpose",
+			 p.purpose, "needs", properties_json(p.needs), "makes",
+			 properties_json(p.makes), "breaks", properties_json(p.breaks), "after",
+			 words_json(p.after), "required", p.required, "why_required",
+			 text_json(p.required ? why.message : NULL), "plugin", text_json(p.plugin));
+}
+
+json_t *lists_passes(const struct registry *registry, struct err *err)
+{
+	json_t *passes = json_array(), *properties = json_array(), *all;
+
+	for (int i = 0; i < fusion_pass_count(registry); i++)
+		json_array_append_new(passes, pass_json(registry, i));
+	for (int i = 0; fusion_pass_property(i).name; i++)
+		json_array_append_new(properties,
+				      json_pack("{s:s, s:s}", "name", fusion_pass_property(i).name,
+						"text", fusion_pass_property(i).text));
+	all = json_pack("{s:o, s:o}", "passes", passes, "properties", properties);
+	if (!all)
+		err_set(err, ERR_MEMORY, "out of memory for the list of passes");
+	return all;
+}
+
+static json_t *lacks_json(const struct registry *registry, int backend, bool available)
+{
+	json_t *list = json_array();
+	const char *line;
+
+	for (int i = 0; available && (line = fusion_backend_lacks(registry, backend, i)); i++)
+		json_array_append_new(list, json_string(line));
+	return list;
+}
+
+json_t *lists_torch(const char *python)
+{
+	struct err why = { 0 };
+	json_t *found = python ? profiler_torch_probe(python, &why) : NULL;
+	json_t *row;
+
+	if (!python)
+		err_set(&why, ERR_NO_DEVICE, TORCH_SWITCHED_OFF);
+	row = json_pack("{s:s, s:s, s:b, s:o}", "name", "torch", "purpose",
+			"PyTorch itself, in a process of its own, beside ours", "available",
+			found != NULL, "why_not", text_json(found ? NULL : why.message));
+	if (found)
+		json_object_update(row, found);
+	json_decref(found);
+	return row;
+}
+
+json_t *lists_backends(const struct registry *registry, struct err *err)
+{
+	json_t *list = json_array(), *environment = profiler_environment(NULL), *all;
+	bool chosen = false;
+
+	for (int i = registry_backend_count(registry) - 1; i >= 0; i--) {
+		struct fusion_backend b = fusion_backend(registry, i);
+		bool compiles = strcmp(b.name, "cpu") == 0, best;
+		char why[192] = "";
+		bool available = fusion_backend_works(registry, i, why, sizeof(why));
+
+		/* As fusion_create() chooses for the host: cpu where it works, or interp. */
+		best = available && !b.plugin && !chosen && !b.on_device;
+		chosen |= best;
+		json_array_insert_new(
+		    list, 0,
+		    json_pack("{s:s, s:s, s:b, s:o, s:o, s:b, s:o, s:o, s:o}", "name", b.name,
+			      "purpose", b.purpose, "available", available, "why_not",
+			      text_json(available ? NULL : why), "lacks",
+			      lacks_json(registry, i, available), "default", best, "vector_unit",
+			      b.plugin || b.on_device
+				  ? json_null()
+				  : json_incref(json_object_get(environment, "vector_unit")),
+			      "compiler",
+			      compiles ? json_incref(json_object_get(environment, "compiler"))
+				       : json_null(),
+			      "plugin", text_json(b.plugin)));
+	}
+	json_decref(environment);
+	all = json_pack("{s:o}", "backends", list);
+	if (!all)
+		err_set(err, ERR_MEMORY, "out of memory for the list of backends");
+	return all;
+}

@@ -1,0 +1,83 @@
+/* profiler/run/run.h -- private to profiler/: a run under way, and the parts of its work.
+ *
+ * run.c goes from point to point, run_point.c makes the calls of a point in every mode, and
+ * run_time.c measures what they have made.
+ */
+#ifndef PROFILER_RUN_RUN_H
+#define PROFILER_RUN_RUN_H
+
+#include "profiler/allclose/allclose.h"
+#include "profiler/breaks/breaks.h"
+#include "profiler/measure/measure.h"
+#include "profiler/measure/mixed.h"
+#include "profiler/roofline/roofline.h"
+#include "profiler/recorder/recorder.h"
+#include "profiler/workload/workload.h"
+
+/* What is kept of a point for the crossover. */
+struct kept {
+	double n;
+	int rounds;
+	double *sample_us[FUSION_MODE_COUNT]; /* NULL: mode not in the run */
+	struct break_check checks[FUSION_MODE_COUNT];
+	bool disagrees[FUSION_MODE_COUNT]; /* its values are not eager's */
+};
+
+struct run {
+	const struct workload *w; /* of `own` */
+	struct workload own;      /* borrows all; without the modes that failed */
+	const struct profiler_options *options;
+	int first, end; /* points to run */
+	int point;      /* the one at work */
+	int64_t begin_ns, reported_ns;
+	struct kept *kept;
+	struct allclose agreements[FUSION_MODE_COUNT]; /* of the point at work, with eager */
+	struct reference reference;                    /* of the point at work */
+	/* Eager's timed calls gave the same when they were made again before anything was timed.
+	 * A state that grows with each call may be past all change after that. */
+	bool repeats;
+	struct recorder *recorder; /* NULL: nobody wants a timeline */
+	int64_t checks_ns;         /* that finding the cost of breaks has taken */
+	struct copy_curve curve;   /* of the device; n is 0: not needed so far */
+	struct wall wall;
+	struct inputs inputs; /* of the point that was last asked for */
+	int inputs_of;        /* that point; -1: there is none */
+	size_t passes_bytes;  /* of texts of graphs that the report may still hold */
+};
+
+/* Of a point's time, the calls in order and compiling: a guess, for the progress bar. */
+#define RUN_CALLS_SHARE 0.25
+
+/* Reports progress, at most ten times a second; `round` 0: the first calls.  False to cancel. */
+bool run_tell(struct run *r, const char *mode, int round, double share);
+
+/* The inputs of the point at work: made once, until another point's are wanted.  NULL with
+ * *err. */
+const struct inputs *run_inputs(struct run *r, struct err *err);
+
+/* The point at work: its calls in every mode and, where the run is timed, what they take.
+ * `place` is what the report has of it, `modes` and `break_even` are inside; `device` is
+ * filled in. */
+bool run_point(struct run *r, json_t *place, json_t *modes, json_t *break_even, json_t *device,
+	       struct err *err);
+
+/* A timed run compiles cold: compile_ms is what a first user pays. */
+struct candidate_cache run_kernel_cache(const struct run *r, bool timed);
+
+/* run_agree.c.  Calls that follow each other without a wait, before anything is timed; and
+ * the timed calls once more after it: both add to the agreements and to m. */
+bool run_agree_before(struct run *r, struct candidate *candidates, json_t *modes, struct err *err);
+bool run_agree_after(struct run *r, struct candidate *candidates, json_t *modes, struct err *err);
+
+/* Times the candidates of the modes and of `mixed`, which have made their calls, against each
+ * other; on the host they are watched too. */
+bool run_time_point(struct run *r, struct candidate *candidates, struct mixed *mixed, json_t *modes,
+		    json_t *break_even, struct err *err);
+
+/* The timelines of a point, once nothing of it is measured any more. */
+bool run_record_point(struct run *r, struct candidate *candidates, struct err *err);
+
+/* What breaks cost and how far kernels are from what memory allows, by timelines. */
+bool run_watch_point(struct run *r, struct candidate *candidates, json_t *modes, struct err *err);
+
+#endif

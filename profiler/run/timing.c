@@ -1,0 +1,185 @@
+/* profiler/run/timing.c -- what the calls of a point take, and what watching them tells.
+ *
+ * The modes are timed against each other; then each is watched in a run of its own.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fusion/base/clock.h"
+#include "profiler/measure/memory.h"
+#include "profiler/report/report.h"
+#include "profiler/run/run.h"
+
+/* Seconds of sampling: for a point, and for all of them together. */
+static const double point_budget_s = 2, total_budget_s = 30;
+/* Functions without their breaks are timed as long as that has taken less. */
+static const int64_t most_checks_ns = INT64_C(8) * 1000 * 1000 * 1000;
+/* The same for each second of sampling, where the workload gives those. */
+static const double checks_a_second = 2;
+
+static bool on_tick(void *self, const struct candidate *candidate, int round, double share)
+{
+	return run_tell(self, fusion_mode_name(candidate->mode), round,
+			RUN_CALLS_SHARE + (1 - RUN_CALLS_SHARE) * share);
+}
+
+static bool compare_modes(const struct run *r, const struct candidate *candidates, int n,
+			  json_t *break_even, struct err *err)
+{
+	for (int k = 1; k < n && candidates[0].mode == FUSION_EAGER; k++) {
+		double compile_us = candidates[k].timed_compile_us;
+		struct comparison c = { .verdict = VERDICT_DISAGREES };
+
+		if (compile_us <= 0) /* they found what other calls had compiled */
+			compile_us = report_compile_us(&candidates[k]);
+		if (r->kept[r->point].disagrees[candidates[k].mode]) {
+			json_object_set_new(break_even, fusion_mode_name(candidates[k].mode),
+					    report_comparison(&c, compile_us));
+			continue;
+		}
+		if (!break_even_compare(candidates[0].sample_us, candidates[k].sample_us,
+					candidates[0].n_samples, compile_us, &c))
+			return err_set(err, ERR_MEMORY, "out of memory for the run");
+		json_object_set_new(break_even, fusion_mode_name(candidates[k].mode),
+				    report_comparison(&c, compile_us));
+	}
+	return true;
+}
+
+/* Takes the samples over from the candidates. */
+static void keep_samples(struct run *r, struct candidate *candidates, int n)
+{
+	struct kept *kept = &r->kept[r->point];
+
+	kept->n = (double)r->w->points[r->point].n;
+	kept->rounds = candidates[0].n_samples;
+	for (int k = 0; k < n; k++) {
+		kept->sample_us[candidates[k].mode] = candidates[k].sample_us;
+		candidates[k].sample_us = NULL;
+	}
+}
+
+bool run_record_point(struct run *r, struct candidate *candidates, struct err *err)
+{
+	const struct point *p = &r->w->points[r->point];
+
+	for (int k = 0; k < r->w->n_modes; k++)
+		if (!recorder_watch(r->recorder, &candidates[k],
+				    r->w->sweep.kind != SWEEP_NONE ? &p->n : NULL, err))
+			return false;
+	return true;
+}
+
+/* The functions without their breaks, as long as there is time for that. */
+static bool check_breaks(struct run *r, struct candidate *candidates, struct err *err)
+{
+	struct break_run run = { .w = r->w, .p = &r->w->points[r->point] };
+	int64_t most_ns = r->w->seconds > 0 ? (int64_t)(checks_a_second * r->w->seconds * 1e9)
+					    : most_checks_ns;
+
+	for (int k = 0; k < r->w->n_modes && r->checks_ns < most_ns; k++) {
+		int64_t begin = clock_ns();
+
+		if (!break_check_time(&run, &candidates[k],
+				      &r->kept[r->point].checks[candidates[k].mode], err))
+			return false;
+		r->checks_ns += clock_ns() - begin;
+	}
+	return true;
+}
+
+/* What a kernel of the candidate moves at most. */
+static int64_t largest_kernel(const struct candidate *candidate)
+{
+	int64_t most_bytes = 0;
+
+	for (int i = 0; i < fusion_graph_count(candidate->session); i++) {
+		struct fusion_graph_info info = fusion_graph(candidate->session, i);
+
+		for (int k = 0; k < info.n_kernels; k++) {
+			struct fusion_kernel at = fusion_kernel(&info, k);
+			int64_t bytes = at.read_bytes + at.written_bytes;
+
+			most_bytes = bytes > most_bytes ? bytes : most_bytes;
+		}
+	}
+	return most_bytes;
+}
+
+static bool measure_copies(struct run *r, const struct candidate *candidates, struct err *err)
+{
+	int64_t most_bytes = 0;
+
+	for (int k = 0; k < r->w->n_modes; k++) {
+		int64_t bytes = largest_kernel(&candidates[k]);
+
+		most_bytes = bytes > most_bytes ? bytes : most_bytes;
+	}
+	return r->curve.blind || copy_curve_reaches(&r->curve, most_bytes) ||
+	       copy_curve_measure(&r->curve, r->w, most_bytes,
+				  copy_cache_bytes(candidates[0].engine), err);
+}
+
+bool run_watch_point(struct run *r, struct candidate *candidates, json_t *modes, struct err *err)
+{
+	struct break_run run = { .w = r->w, .p = &r->w->points[r->point], .curve = &r->curve };
+
+	if (!measure_copies(r, candidates, err))
+		return false;
+	for (int k = 0; k < r->w->n_modes; k++) {
+		json_t *m = json_object_get(modes, fusion_mode_name(candidates[k].mode));
+
+		if (!break_run_report(&run, &candidates[k],
+				      &r->kept[r->point].checks[candidates[k].mode], m, err) ||
+		    !roofline_report(&r->curve, &candidates[k], m, err))
+			return false;
+	}
+	return true;
+}
+
+bool run_time_point(struct run *r, struct candidate *candidates, struct mixed *mixed, json_t *modes,
+		    json_t *break_even, struct err *err)
+{
+	struct measure_watch watch = { .tick = on_tick, .self = r, .wall = &r->wall };
+	int n = r->w->n_modes, all = n + mixed->n;
+	double budget_s = r->w->seconds > 0
+			      ? r->w->seconds
+			      : fmin(point_budget_s, total_budget_s / (r->end - r->first));
+
+	wall_to(&r->wall, WALL_COMPARING);
+	if (!run_agree_before(r, candidates, modes, err))
+		return false;
+	wall_to(&r->wall, WALL_WARM_UP);
+	for (int k = 0; k < all; k++)
+		if (!candidate_forget(&candidates[k], err))
+			return false;
+	if (!measure_candidates(candidates, all, budget_s * all / n, &watch, err))
+		return false;
+	wall_to(&r->wall, WALL_COMPARING);
+	if (!run_agree_after(r, candidates, modes, err))
+		return false;
+	wall_to(&r->wall, WALL_MEASURING);
+	for (int k = 0; k < n; k++) {
+		json_t *m = json_object_get(modes, fusion_mode_name(candidates[k].mode));
+		struct split split;
+
+		if (!split_measure(&candidates[k], &split, err) ||
+		    !memory_report(&candidates[k], (r->end - r->first) * n, m, err))
+			return false;
+		report_latency(m, &candidates[k], &split);
+		json_object_set_new(
+		    m, "reproduce",
+		    report_reproduce(r->w, &r->w->points[r->point], candidates[k].mode));
+	}
+	if (!compare_modes(r, candidates, n, break_even, err) ||
+	    !mixed_report(mixed, candidates, err))
+		return false;
+	keep_samples(r, candidates, n);
+	if (!check_breaks(r, candidates, err))
+		return false;
+	if (workload_on_device(r->w)) /* CUPTI comes when all is measured */
+		return true;
+	return run_watch_point(r, candidates, modes, err) &&
+	       (!r->recorder || run_record_point(r, candidates, err));
+}
