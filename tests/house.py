@@ -5,7 +5,7 @@ room's inside that are included outside it; public symbols that one file alone u
 be static.  The headers at the top of fusion/ are all that profiler and server see of the engine,
 beside the C utilities of fusion/base: "fusion.h" below is these headers.  Needs nm (binutils) and
 cc.  Prints what breaks a rule, and nothing else.
---list WHAT: all of arrows, knots, single, includes; public: headers at the top of fusion/ that
+--list WHAT: all of arrows, knots, single, inside or includes; public: headers at the top of fusion/ that
 include more than C and each other, or do not compile alone.
 """
 import argparse
@@ -40,6 +40,33 @@ ARROWS = {
     "lang": "base",
     "base": "",
 }
+# A folder's public header is named for it; others that files outside of it include are:
+PUBLIC = {
+    "fusion/backends/cuda/library": "args lt",
+    "fusion/backends/plan": "reduce",
+    "fusion/backends/simd": "vec",
+    "fusion/base": "*",
+    "fusion/capture": "attempt entry",
+    "fusion/capture/control": "cond",
+    "fusion/compile": "watch",
+    "fusion/eager": "autograd operators",
+    "fusion/graph": "custom domain einsum loop op operations ops_some scalar symreal view",
+    "fusion/tensor": "keep shadow view",
+    "fusion/torch": "autocast bind convert decomposition natives numbers torch_control torch_host",
+    "fusion/vm": "builtins call_path classes format frame generator namedtuple operators placement prelude value",
+    "profiler": "lists numbers",
+    "profiler/agree": "elements judge reference",
+    "profiler/breaks": "change rewrites run",
+    "profiler/compare": "figures settings",
+    "profiler/cupti": "collector wire",
+    "profiler/import": "counters flows",
+    "profiler/measure": "break_even copy_curve lane launch_shape memory mixed roofline split stats turnaround",
+    "profiler/recorder": "traced watch_cost",
+    "profiler/report": "break passes sizes",
+    "profiler/timeline": "format lanes_view",
+    "profiler/torch": "host",
+    "profiler/workload": "bulk random spec value_json",
+}
 # Headers at the top of fusion/ that declare what session implements: no room below includes them.
 # The others hold what the rooms below share with whoever calls the engine: dtypes, values, tensors.
 OF_SESSION = {"fusion/fusion.h", "fusion/inspect.h", "fusion/registry.h", "fusion/plugin.h"}
@@ -48,7 +75,7 @@ SYMBOL = re.compile(r"^[0-9a-f]* ?([A-Za-z]) (\S+)$")
 
 
 def room_of(path):
-    """fusion/vm/x.c: vm; fusion/capture/trace/x.c: capture/trace; fusion/x.h: fusion.h; server/api/x.c: server."""
+    """fusion/vm/x.c: vm; fusion/capture/trace/x.c: capture/trace; fusion/fusion.h: fusion.h; server/api/x.c: server."""
     parts = path.split("/")
     if parts[0] != "fusion":
         return parts[0]
@@ -169,11 +196,11 @@ def wrong_faces():
 
 
 def public_headers():
-    """A folder's public header is named for it; those at the top of fusion/ are the engine's."""
+    """Those of the folders' names, those of PUBLIC, and the engine's at the top of fusion/."""
     found = faces() + ["fusion/plugin.h"]
     for path in sources():
         folder, name = os.path.split(path)
-        if name == os.path.basename(folder) + ".h":
+        if path.endswith(".h") and (name == os.path.basename(folder) + ".h" or PUBLIC.get(folder) == "*" or name[:-2] in PUBLIC.get(folder, "").split()):
             found.append(path)
     return found
 
@@ -237,11 +264,24 @@ def upward_includes():
     return wrong
 
 
+def inside():
+    """Headers of a folder's inside that files outside of it include; and rows of PUBLIC without need."""
+    public, wrong, needed = set(public_headers()), [], set()
+    for path, header in includes():
+        if header.startswith(("fusion/", "profiler/", "server/", "db/")) and header.endswith(".h") and os.path.dirname(path) != os.path.dirname(header):
+            needed.add(header)
+            if header not in public:
+                wrong.append(f"{path} includes {header}")
+    for folder, names in PUBLIC.items():
+        wrong += [f"tests/house.py: nobody outside includes {folder}/{n}.h" for n in names.split() if n != "*" and f"{folder}/{n}.h" not in needed]
+    return wrong
+
+
 def main():
     sys.setrecursionlimit(10000)
     parse = argparse.ArgumentParser()
     parse.add_argument("build")
-    parse.add_argument("--list", choices=["arrows", "knots", "single", "includes", "public"])
+    parse.add_argument("--list", choices=["arrows", "knots", "single", "includes", "inside", "public"])
     args = parse.parse_args()
     if args.list == "public":
         print("\n".join(wrong_faces()))
@@ -255,6 +295,8 @@ def main():
             print(" ".join(knot))
     elif args.list == "single":
         print("\n".join(house.single()))
+    elif args.list == "inside":
+        print(*inside(), sep="\n", end="\n" if inside() else "")
     elif args.list == "includes":
         print("\n".join(upward_includes()))
     else:

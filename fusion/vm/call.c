@@ -4,14 +4,448 @@
  * asked once its arguments are bound.  A generator function's frame goes into a
  * generator instead. */
 #include <stdlib.h>
+
+#include <stdio.h>
 #include <string.h>
 
+#include "fusion/base/buf.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
+#include "fusion/vm/frame.h"
 #include "fusion/vm/generator.h"
 #include "fusion/vm/inst.h"
+#include "fusion/vm/namedtuple.h"
 #include "fusion/vm/operators.h"
+#include "fusion/vm/outside.h"
 #include "fusion/vm/run.h"
+
+static bool vm_call_native(struct vm *vm, struct value callee, const struct arguments *args,
+			   struct value *out, struct err *err);
+
+/* ---- arguments to parameters, as CPython binds them.
+ *
+ * The order of the checks decides which message a wrong call gets, so it is
+ * CPython's: keywords, too many, missing, defaults.
+ */
+
+static int count_given(const struct frame *f, int from, int to)
+{
+	int n = 0;
+
+	for (int i = from; i < to; i++)
+		n += f->locals[i].kind != VALUE_UNSET;
+	return n;
+}
+
+static int count_defaults(const struct function *fn)
+{
+	return fn->defaults ? fn->defaults->len : 0;
+}
+
+static bool too_many(const struct frame *f, int given, struct err *err)
+{
+	const struct code *code = f->code;
+	int most = code->n_positional, least = most - count_defaults(f->function);
+	int kw = count_given(f, most, most + code->n_keyword_only);
+	char takes[48], and_kw[80] = "";
+
+	if (least < most)
+		snprintf(takes, sizeof(takes), "from %d to %d", least, most);
+	else
+		snprintf(takes, sizeof(takes), "%d", most);
+	if (kw > 0)
+		snprintf(and_kw, sizeof(and_kw),
+			 " positional argument%s (and %d keyword-only argument%s)",
+			 given == 1 ? "" : "s", kw, kw == 1 ? "" : "s");
+	return err_set(err, ERR_TYPE, "%s() takes %s positional argument%s but %d%s %s given",
+		       code->name, takes, most == 1 && least == most ? "" : "s", given, and_kw,
+		       given == 1 && kw == 0 ? "was" : "were");
+}
+
+/* "missing 2 required positional arguments: 'x' and 'y'" */
+static bool missing(const struct frame *f, int from, int to, const char *kind, struct err *err)
+{
+	struct buf names = { 0 };
+	int n = to - from - count_given(f, from, to), seen = 0;
+
+	for (int i = from; i < to; i++) {
+		if (f->locals[i].kind != VALUE_UNSET)
+			continue;
+		if (seen > 0)
+			buf_puts(&names, seen < n - 1 ? ", " : n > 2 ? ", and " : " and ");
+		buf_printf(&names, "'%s'", f->code->locals[i]);
+		seen++;
+	}
+	err_set(err, ERR_TYPE, "%s() missing %d required %s argument%s: %s", f->code->name, n, kind,
+		n == 1 ? "" : "s", names.data ? names.data : "");
+	buf_finish(&names);
+	return false;
+}
+
+/* A keyword that names no parameter: wrong, but those for positional-only ones are told first. */
+static bool not_a_keyword(const struct code *code, const struct keywords *kw, const char *name,
+			  struct err *err)
+{
+	struct buf names = { 0 };
+
+	for (int i = 0; i < code->n_positional_only; i++)
+		for (int k = 0; k < kw->n; k++)
+			if (strcmp(code->locals[i], kw->names[k].str->text) == 0)
+				buf_printf(&names, "%s%s", names.len ? ", " : "", code->locals[i]);
+	if (names.len)
+		err_set(err, ERR_TYPE,
+			"%s() got some positional-only arguments passed as keyword arguments: '%s'",
+			code->name, names.data);
+	else
+		err_set(err, ERR_TYPE, "%s() got an unexpected keyword argument '%s'", code->name,
+			name);
+	buf_finish(&names);
+	return false;
+}
+
+static bool bind_keyword(struct vm *vm, struct frame *f, const struct keywords *kw,
+			 struct value name, struct value v, struct err *err)
+{
+	const struct code *code = f->code;
+	int named = code->n_positional + code->n_keyword_only;
+
+	for (int i = code->n_positional_only; i < named; i++) {
+		if (strcmp(code->locals[i], name.str->text) != 0)
+			continue;
+		if (f->locals[i].kind != VALUE_UNSET)
+			return err_set(err, ERR_TYPE, "%s() got multiple values for argument '%s'",
+				       code->name, name.str->text);
+		f->locals[i] = value_ref(v);
+		return true;
+	}
+	if (!code->has_kwargs)
+		return not_a_keyword(code, kw, name.str->text, err);
+	if (!value_dict_set(f->locals[named + code->has_varargs].dict, name, v))
+		return vm_out_of_memory(vm, err);
+	return true;
+}
+
+static bool fill_defaults(struct frame *f, struct err *err)
+{
+	const struct code *code = f->code;
+	const struct function *fn = f->function;
+	int n = code->n_positional, first = n - count_defaults(fn);
+	int named = n + code->n_keyword_only;
+	bool complete = true;
+
+	if (count_given(f, 0, first) < first)
+		return missing(f, 0, first, "positional", err);
+	for (int i = first; i < n; i++)
+		if (f->locals[i].kind == VALUE_UNSET)
+			f->locals[i] = value_ref(fn->defaults->at[i - first]);
+	for (int i = n; i < named; i++) {
+		struct value name, v;
+
+		if (f->locals[i].kind != VALUE_UNSET)
+			continue;
+		name = fn->kwdefaults ? value_str(code->locals[i], strlen(code->locals[i]))
+				      : value_none();
+		if (name.kind == VALUE_STR && value_dict_get(fn->kwdefaults, name, &v))
+			f->locals[i] = value_ref(v);
+		else
+			complete = false;
+		value_unref(name);
+	}
+	return complete || missing(f, n, named, "keyword-only", err);
+}
+
+static bool bind_all(struct vm *vm, struct frame *f, const struct arguments *args, struct err *err)
+{
+	const struct code *code = f->code;
+	int named = code->n_positional + code->n_keyword_only;
+	int taken = args->n < code->n_positional ? args->n : code->n_positional;
+
+	for (int i = 0; i < taken; i++)
+		f->locals[i] = value_ref(args->at[i]);
+	if (code->has_varargs &&
+	    !vm_keep(vm, value_tuple(args->at + taken, args->n - taken), &f->locals[named], err))
+		return false;
+	if (code->has_kwargs &&
+	    !vm_keep(vm, value_dict(), &f->locals[named + code->has_varargs], err))
+		return false;
+	for (int i = 0; args->kw && i < args->kw->n; i++)
+		if (!bind_keyword(vm, f, args->kw, args->kw->names[i], args->at[args->n + i], err))
+			return false;
+	if (args->n > taken && !code->has_varargs)
+		return too_many(f, args->n, err);
+	return fill_defaults(f, err);
+}
+
+bool frame_bind(struct vm *vm, struct frame *f, const struct arguments *args, struct err *err)
+{
+	const struct code *code = f->code;
+	int n_kw = args->kw ? args->kw->n : 0;
+
+	if (n_kw || args->n != code->n_positional || code->n_keyword_only || code->has_varargs ||
+	    code->has_kwargs) {
+		if (!bind_all(vm, f, &(struct arguments){ args->at, args->n - n_kw, args->kw },
+			      err))
+			return false;
+	} else {
+		for (int i = 0; i < args->n; i++)
+			f->locals[i] = value_ref(args->at[i]);
+	}
+	if (__builtin_expect(f->unit->refused != 0, 0) && !unread_keeps_defaults(f, err))
+		return false;
+	return frame_enter(vm, f, err);
+}
+
+/* ---- calls of methods, classes and instances.
+ *
+ * What ends in a program's function is told by vm_callable(), so that the
+ * interpreter can switch frames; all else is called from here.
+ */
+
+static const struct value UNSET = { .kind = VALUE_UNSET };
+
+enum { FEW = 16 };
+
+bool call_with_self(struct vm *vm, struct value f, struct value self, const struct arguments *args,
+		    struct value *out, struct err *err)
+{
+	struct value few[FEW + 1], *all = few;
+	bool ok;
+
+	if (self.kind == VALUE_UNSET)
+		return vm_invoke(vm, f, args, out, err);
+	if (args->n > FEW)
+		all = malloc(sizeof(*all) * ((size_t)args->n + 1));
+	if (!all)
+		return vm_out_of_memory(vm, err);
+	all[0] = self;
+	if (args->n > 0)
+		memcpy(all + 1, args->at, sizeof(*all) * (size_t)args->n);
+	ok = vm_invoke(vm, f, &(struct arguments){ all, args->n + 1, args->kw }, out, err);
+	if (all != few)
+		free(all);
+	return ok;
+}
+
+/* It needs no frame of its own. */
+bool is_module_call(struct value f)
+{
+	return f.kind == VALUE_NATIVE && f.native->builtin &&
+	       strcmp(builtin_row(f.native->id)->scope, "object") == 0 &&
+	       strcmp(f.native->name, "forward") == 0;
+}
+
+/* What o.name is when it is called at once: the function and its self. */
+static bool own_method(struct vm *vm, struct value o, const char *name, struct value *function,
+		       struct value *self)
+{
+	struct dict *own = o.instance->attributes;
+	struct value *place = own ? value_dict_find(own, name) : NULL;
+	struct err ignored;
+
+	*self = place ? UNSET : o;
+	if (!place)
+		place = class_lookup(o.instance->class, name);
+	if (!place || !op_force(vm, place, &ignored))
+		return false;
+	*function = *place;
+	return true;
+}
+
+/* The same of o(). */
+static bool own_call(struct vm *vm, struct value o, struct value *function, struct value *self)
+{
+	struct value *place = class_lookup(o.instance->class, "__call__");
+	struct dict *own = o.instance->attributes;
+	struct err ignored;
+
+	if (!place || !op_force(vm, place, &ignored))
+		return false;
+	*function = *place;
+	*self = o;
+	if (!is_module_call(*place))
+		return true;
+	return own_method(vm, o, own && value_dict_find(own, "_hooks") ? "_call_impl" : "forward",
+			  function, self);
+}
+
+bool vm_callable(struct vm *vm, struct value callee, struct value *function, struct value *self)
+{
+	struct value f = callee, s = UNSET;
+
+	if (callee.kind == VALUE_INSTANCE && !own_call(vm, callee, &f, &s))
+		return false;
+	if (f.kind == VALUE_METHOD && s.kind == VALUE_UNSET) {
+		s = f.method->self;
+		f = f.method->function;
+	}
+	if (f.kind != VALUE_FUNCTION)
+		return false;
+	*function = value_ref(f);
+	*self = value_ref(s);
+	return true;
+}
+
+static bool not_callable(struct vm *vm, struct value v, struct err *err)
+{
+	if (!outside_refused(v, err))
+		return false;
+	return vm_raise(vm, CLASS_TYPE_ERROR, err, "'%s' object is not callable",
+			value_type_name(v));
+}
+
+static bool call_instance(struct vm *vm, struct value o, const struct arguments *args,
+			  struct value *out, struct err *err)
+{
+	struct value f, self, *place;
+	bool ok;
+
+	if (vm_callable(vm, o, &f, &self)) {
+		ok = call_with_self(vm, f, self, args, out, err);
+		value_unref(self);
+		value_unref(f);
+		return ok;
+	}
+	place = class_lookup(o.instance->class, "__call__");
+	if (!place)
+		return not_callable(vm, o, err);
+	if (!op_force(vm, place, err) ||
+	    !instance_attribute(vm, o, is_module_call(*place) ? "forward" : "__call__", &f, err))
+		return false;
+	ok = vm_invoke(vm, f, args, out, err);
+	value_unref(f);
+	return ok;
+}
+
+/* Calls what is neither a program's function nor a native. */
+static bool object_call(struct vm *vm, struct value callee, const struct arguments *args,
+			struct value *out, struct err *err)
+{
+	bool ok;
+
+	if (vm->depth >= vm->limits.depth)
+		return err_set(err, ERR_RECURSION,
+			       "maximum recursion depth exceeded: %d calls are open", vm->depth);
+	vm->depth++;
+	if (callee.kind == VALUE_METHOD)
+		ok = call_with_self(vm, callee.method->function, callee.method->self, args, out,
+				    err);
+	else if (callee.kind == VALUE_CLASS)
+		ok = class_call(vm, callee.class, args, out, err);
+	else if (callee.kind == VALUE_INSTANCE)
+		ok = call_instance(vm, callee, args, out, err);
+	else if (callee.kind == VALUE_DESCRIPTOR &&
+		 callee.descriptor->descriptor_kind == DESCRIPTOR_STATIC)
+		ok = vm_invoke(vm, callee.descriptor->get, args, out, err);
+	else
+		ok = not_callable(vm, callee, err);
+	vm->depth--;
+	return ok;
+}
+
+static bool run_init(struct vm *vm, struct value self, struct value init,
+		     const struct arguments *args, struct err *err)
+{
+	struct value none;
+
+	if (!call_with_self(vm, init, self, args, &none, err))
+		return false;
+	if (none.kind == VALUE_NONE)
+		return true;
+	vm_raise(vm, CLASS_TYPE_ERROR, err, "__init__() should return None, not '%s'",
+		 value_type_name(none));
+	value_unref(none);
+	return false;
+}
+
+/* An instance before its __init__; an exception has its args by then. */
+static bool allocate(struct vm *vm, struct class *class, const struct arguments *args,
+		     struct value *out, struct err *err)
+{
+	if (class_derives_from(class, CLASS_BASE_EXCEPTION))
+		return exception_with(vm, class, args->at, args->n - (args->kw ? args->kw->n : 0),
+				      out, err);
+	if (class_lookup(class, "__new__"))
+		return err_set(err, ERR_UNSUPPORTED,
+			       "the class %s defines __new__, which is not in the language; make "
+			       "what it makes in a function instead",
+			       class->name);
+	return vm_keep(vm, value_instance(class), out, err);
+}
+
+bool class_call(struct vm *vm, struct class *class, const struct arguments *args, struct value *out,
+		struct err *err)
+{
+	struct value v, init, *place;
+	bool ok = true;
+
+	if (class->names)
+		return namedtuple_new(vm, class, args, out, err);
+	if (!class_find(vm, class, "__class_call__", &place, err)) /* the prelude's enum */
+		return false;
+	if (place && place->kind == VALUE_DESCRIPTOR)
+		return call_with_self(vm, place->descriptor->get, value_of(class), args, out, err);
+	if (!allocate(vm, class, args, &v, err))
+		return false;
+	place = class_lookup(class, "__init__");
+	if (place) {
+		ok = op_force(vm, place, err);
+		init = ok ? value_ref(*place) : UNSET;
+		ok = ok && run_init(vm, v, init, args, err);
+		value_unref(init);
+	} else if (args->n > 0 && v.instance->payload.kind == VALUE_UNSET) {
+		ok = vm_raise(vm, CLASS_TYPE_ERROR, err, "%s() takes no arguments", class->name);
+	}
+	if (ok)
+		*out = v;
+	else
+		value_unref(v);
+	return ok;
+}
+
+bool instance_method(struct vm *vm, struct value v, const char *name, struct value *out,
+		     struct err *err)
+{
+	struct value *place;
+
+	if (v.kind != VALUE_INSTANCE)
+		return false;
+	place = class_lookup(v.instance->class, name);
+	if (!place || !op_force(vm, place, err))
+		return false;
+	if (place->kind == VALUE_FUNCTION)
+		return vm_keep(vm, value_method(*place, v), out, err);
+	if (place->kind == VALUE_NONE) /* __hash__ = None */
+		return false;
+	return instance_attribute(vm, v, name, out, err);
+}
+
+bool instance_call(struct vm *vm, struct value v, const char *name, const struct value *args, int n,
+		   struct value *out, bool *found, struct err *err)
+{
+	struct value *place, f;
+	bool ok;
+
+	*found = false;
+	if (v.kind != VALUE_INSTANCE)
+		return true;
+	place = class_lookup(v.instance->class, name);
+	if (!place)
+		return true;
+	*found = true;
+	if (!op_force(vm, place, err))
+		return false;
+	f = value_ref(*place);
+	if (f.kind == VALUE_FUNCTION) {
+		ok = call_with_self(vm, f, v, &(struct arguments){ args, n, NULL }, out, err);
+	} else {
+		value_unref(f);
+		if (!instance_attribute(vm, v, name, &f, err))
+			return false;
+		ok = vm_invoke(vm, f, &(struct arguments){ args, n, NULL }, out, err);
+	}
+	value_unref(f);
+	return ok;
+}
 
 void vm_set_evaluator(struct vm *vm, const struct vm_evaluator *e)
 {
@@ -275,8 +709,9 @@ static bool call_of_host(struct vm *vm, const struct native *f, const struct arg
 			  &(struct arguments){ args->at + 1, args->n - 1, args->kw }, out, err);
 }
 
-bool vm_call_native(struct vm *vm, struct value callee, const struct arguments *args,
-		    struct value *out, struct err *err)
+/* Calls anything but a program's function. */
+static bool vm_call_native(struct vm *vm, struct value callee, const struct arguments *args,
+			   struct value *out, struct err *err)
 {
 	struct vm_host *host;
 	bool known;

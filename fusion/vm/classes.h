@@ -74,10 +74,6 @@ bool instance_delete(struct vm *vm, struct value o, const char *name, struct err
 bool store_named(struct vm *vm, struct dict *dict, const char *name, struct value v,
 		 struct err *err);
 
-/* Calls what is neither a program's function nor a native. */
-bool object_call(struct vm *vm, struct value callee, const struct arguments *args,
-		 struct value *out, struct err *err);
-
 /* f(self, args): `self` UNSET stands for none. */
 bool call_with_self(struct vm *vm, struct value f, struct value self, const struct arguments *args,
 		    struct value *out, struct err *err);
@@ -106,9 +102,6 @@ bool object_text(struct vm *vm, struct value v, bool plain, struct buf *text, st
 
 /* hash(v). */
 bool value_hash(struct vm *vm, struct value v, struct value *out, struct err *err);
-
-/* What a program sees of a message: without our guess at what was meant. */
-const char *exception_words(const char *message, char text[ERR_MESSAGE_BYTES]);
 
 /* A new exception with one argument, the text. */
 bool exception_new(struct vm *vm, enum class_id id, const char *text, struct value *out,

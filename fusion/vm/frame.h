@@ -34,7 +34,7 @@ struct unit {
 	int *handler; /* by instruction: of code->handlers, -1: none; NULL: none at all */
 	struct unit *nested;
 	bool hidden;      /* of our prelude: stacks, errors and captures leave it out */
-	uint64_t refused; /* parameters that must keep their default (unread.h); 0: none */
+	uint64_t refused; /* parameters that must keep their default (unit.c); 0: none */
 };
 
 struct global {
@@ -114,6 +114,10 @@ struct vm {
 bool unit_prepare(struct vm *vm, struct unit *unit, const struct code *code, struct err *err);
 void unit_release(struct unit *unit);
 
+/* unit.c: whether frame f, whose arguments are bound, has the defaults of parameters of the
+ * prelude that its code never reads: else UNSUPPORTED. */
+bool unread_keeps_defaults(const struct frame *f, struct err *err);
+
 /* The slot of a global, made where there is none; -1 when out of memory. */
 int vm_global_slot(struct vm *vm, const char *name);
 
@@ -139,7 +143,7 @@ void frame_forget(struct vm *vm);  /* pops it, but its references live on elsewh
 bool frame_too_deep(const struct vm *vm, const struct code *code, struct err *err);
 void frame_chunks_free(struct vm *vm);
 
-/* bind.c: gives the parameters of `f` their values, as Python does; TYPE. */
+/* call.c: gives the parameters of `f` their values, as Python does; TYPE. */
 bool frame_bind(struct vm *vm, struct frame *f, const struct arguments *args, struct err *err);
 
 /* Calls anything that can be called, from C. */

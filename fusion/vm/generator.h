@@ -17,11 +17,6 @@ bool generator_make(struct vm *vm, struct frame *f, struct value *out, struct er
 bool generator_next(struct vm *vm, struct generator *g, struct value *out, bool *more,
 		    struct err *err);
 
-/* The same, but the yield where it pauses raises `thrown`, or gives `sent`
- * (each UNSET: not). */
-bool generator_resume(struct vm *vm, struct generator *g, struct value sent, struct value thrown,
-		      struct value *out, bool *more, struct err *err);
-
 /* Fails with StopIteration, whose value is what the generator returned; `over` may be
  * any iterator. */
 bool generator_ended(struct vm *vm, struct value over, struct err *err);

@@ -59,7 +59,7 @@ static inline bool result(struct vm *vm, struct frame *f, int n, struct value v,
 	return force(vm, &f->top[-1], err);
 }
 
-/* dispatch.c: displays, comprehensions, unpacking, and all that is rare. */
+/* inst.c: displays, comprehensions, unpacking, and all that is rare. */
 bool inst_other(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err);
 
 /* force.c: a JUMP_IF_* that a capture may follow both ways; *handled as the host
@@ -86,25 +86,6 @@ bool inst_delete_deref(struct vm *vm, struct frame *f, int arg, struct err *err)
 bool inst_load_name(struct vm *vm, struct frame *f, int arg, struct err *err);
 bool inst_store_name(struct vm *vm, struct frame *f, int arg, struct err *err);
 bool inst_delete_name(struct vm *vm, struct frame *f, int arg, struct err *err);
-
-/* display.c: what is written out in a program -- displays, comprehensions,
- * f-strings -- and its reverse, unpacking. */
-bool inst_build_sequence(struct vm *vm, struct frame *f, enum value_kind kind, int n,
-			 struct err *err);
-bool inst_build_map(struct vm *vm, struct frame *f, int pairs, struct err *err);
-bool inst_build_set(struct vm *vm, struct frame *f, int n, struct err *err);
-bool inst_build_slice(struct vm *vm, struct frame *f, int n, struct err *err);
-bool inst_build_string(struct vm *vm, struct frame *f, int n, struct err *err);
-bool inst_format_value(struct vm *vm, struct frame *f, int arg, struct err *err);
-bool inst_list_append(struct vm *vm, struct frame *f, int depth, struct err *err);
-bool inst_list_extend(struct vm *vm, struct frame *f, int depth, struct err *err);
-bool inst_list_to_tuple(struct vm *vm, struct frame *f, struct err *err);
-bool inst_set_add(struct vm *vm, struct frame *f, int depth, struct err *err);
-bool inst_set_update(struct vm *vm, struct frame *f, int depth, struct err *err);
-bool inst_map_add(struct vm *vm, struct frame *f, int depth, struct err *err);
-bool inst_dict_update(struct vm *vm, struct frame *f, int depth, bool merge, struct err *err);
-bool inst_unpack(struct vm *vm, struct frame *f, int n, struct err *err);
-bool inst_unpack_ex(struct vm *vm, struct frame *f, int arg, struct err *err);
 
 /* call.c: a call of a program's function leaves its frame as vm->frame, unless
  * the evaluator ran it; any other is done when this returns. */
@@ -134,9 +115,5 @@ bool except_value(struct vm *vm, const struct err *err, struct value *out);
  * vm->frame, at its handler, with the exception on its stack, and *err is
  * clear again.  Else no frame is gone. */
 bool except_catch(struct vm *vm, const struct frame *base, struct err *err);
-
-/* match.c */
-bool inst_match_sequence(struct vm *vm, struct frame *f, int arg, struct err *err);
-bool inst_match_class(struct vm *vm, struct frame *f, struct err *err);
 
 #endif

@@ -71,7 +71,7 @@ bool op_same(struct value a, struct value b); /* `is` */
 /* The same; tells the host where the two are not one. */
 bool op_is(struct vm *vm, struct value a, struct value b);
 
-/* sequence.c: subscripts, lengths, membership; store.c: o[index] = v. */
+/* sequence.c: subscripts, lengths, membership; sequence.c: o[index] = v. */
 bool op_subscript(struct vm *vm, struct value o, struct value index, struct value *out,
 		  struct err *err);
 bool op_store_subscript(struct vm *vm, struct value o, struct value index, struct value v,
@@ -90,10 +90,6 @@ bool op_make_key(struct vm *vm, struct value *key, struct err *err);
 struct cut {
 	int64_t start, stop, step, count;
 };
-bool op_cut(struct vm *vm, const struct slice *s, int64_t n, struct cut *out, struct err *err);
-/* Turns a Python index into one from 0; IndexError where it is out of range. */
-bool op_position(struct vm *vm, struct value index, const char *type, int64_t n, int64_t *out,
-		 struct err *err);
 /* KeyError; false. */
 bool op_no_key(struct vm *vm, struct value key, struct err *err);
 int64_t str_length(const struct str *s); /* in characters */
@@ -129,7 +125,7 @@ bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct 
 bool op_delete_attribute(struct vm *vm, struct value o, const char *name, struct err *err);
 bool op_delete_subscript(struct vm *vm, struct value o, struct value index, struct err *err);
 
-/* late.c: appends a STR or DEFERRED_TEXT as it is. */
+/* force.c: appends a STR or DEFERRED_TEXT as it is. */
 bool text_append(struct vm *vm, struct value v, struct buf *text, struct err *err);
 /* The program looks at the characters of a DEFERRED_TEXT, which are not there yet: the
  * capture ends.  Always false. */
@@ -150,5 +146,19 @@ void text_close_gaps(struct buf *text);
 /* format.c: format(v, spec) as an f-string field does, appended to `text`. */
 bool op_format(struct vm *vm, struct value v, const char *spec, size_t len, struct buf *text,
 	       struct err *err);
+
+/* a op b of two sets, or of two types (a | b: a tuple of them). */
+bool set_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
+		struct value *out, struct err *err);
+
+/* views.c: d.keys() and d.items() are sets beside a set or a view.  *found false, and no
+ * error: the operands do not define the operator. */
+bool is_set_view(struct value v);
+bool view_binary(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
+		 struct err *err);
+bool view_contains(struct vm *vm, const struct iter *view, struct value item, bool *out,
+		   struct err *err);
+bool view_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, bool *out,
+		  bool *found, struct err *err);
 
 #endif

@@ -15,10 +15,6 @@ bool vm_run(struct vm *vm, struct frame *base, struct value *out, struct err *er
 bool vm_run_generator(struct vm *vm, struct frame *base, struct value thrown, struct value *out,
 		      bool *more, struct err *err);
 
-/* Calls anything but a program's function. */
-bool vm_call_native(struct vm *vm, struct value callee, const struct arguments *args,
-		    struct value *out, struct err *err);
-
 /* STEPS, naming the line that runs. */
 bool vm_out_of_steps(struct vm *vm, struct err *err);
 

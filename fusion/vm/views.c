@@ -1,7 +1,6 @@
 /* fusion/vm/views.c -- d.keys() and d.items() as sets. */
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
-#include "fusion/vm/dunder.h"
 #include "fusion/vm/operators.h"
 
 bool is_set_view(struct value v)

@@ -13,7 +13,7 @@ struct cure {
 	int left; /* breaks that the changed program still has */
 };
 
-/* Changes the source as lang/rewrite.h can, break by break, until nothing more can be
+/* Changes the source as fusion/source.h can, break by break, until nothing more can be
  * changed; keeps the changes only if the interpreter, which makes the calls of `lane`
  * again, then finds fewer breaks and the same outputs and inputs.  Prints are left out.
  * False: there is no such program (no error). */

@@ -1,9 +1,9 @@
-/* profiler/compare/kernels.c -- see changes.h: kernels added, gone, slower and faster. */
+/* profiler/compare/kernels.c -- see compare.h: kernels added, gone, slower and faster. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/compare/changes.h"
+#include "profiler/compare/compare.h"
 #include "profiler/compare/ratio.h"
 #include "profiler/numbers.h"
 

@@ -4,18 +4,12 @@
 
 #include "profiler/export/job.h"
 
-/* html_chart.c: latencies over n, and speedups; nothing where there is no sweep. */
-void html_curves(struct export_job *job);
-
 /* html_tables.c: each is a section with its heading, or nothing where it has no row. */
 void html_modes(struct export_job *job);
 void html_source(struct export_job *job);
 void html_breaks(struct export_job *job);
 void html_imported(struct export_job *job);
 bool html_kernels(struct export_job *job, struct err *err);
-
-/* html_graph.c: the captured graphs of one mode, drawn. */
-bool html_graphs(struct export_job *job, struct err *err);
 
 void html_environment(struct export_job *job);
 

@@ -13,7 +13,7 @@
 
 #include "fusion/base/err.h"
 #include "fusion/base/vec.h"
-#include "profiler/import/kineto_event.h"
+#include "profiler/import/kineto.h"
 #include "profiler/timeline/timeline.h"
 
 enum { COUNTER_MAX_SERIES = 512, COUNTER_SCALE = 1000000 };

@@ -9,12 +9,95 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "profiler/import/kineto_base.h"
 #include "profiler/import/model.h"
 #include "profiler/import/own.h"
 #include "profiler/import/report.h"
-#include "profiler/import/unzip.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include "fusion/base/err.h"
+
+struct unzip;
+
+/* Takes what was unpacked; false ends it with its error. */
+typedef bool unzip_fn(void *self, const char *bytes, size_t len, struct err *err);
+
+enum { OUT_BYTES = 256 << 10, GZIP_WINDOW = 15 + 16 };
+
+struct unzip {
+	z_stream z;
+	unzip_fn *out;
+	void *self;
+	bool broken, whole;
+	char bytes[OUT_BYTES];
+};
+
+static struct unzip *unzip_create(unzip_fn *out, void *self, struct err *err)
+{
+	struct unzip *u = calloc(1, sizeof(*u));
+
+	if (u && inflateInit2(&u->z, GZIP_WINDOW) == Z_OK) {
+		u->out = out;
+		u->self = self;
+		return u;
+	}
+	free(u);
+	err_set(err, ERR_MEMORY, "out of memory for gzip");
+	return NULL;
+}
+
+/* NULL is fine */
+static void unzip_destroy(struct unzip *u)
+{
+	if (!u)
+		return;
+	inflateEnd(&u->z);
+	free(u);
+}
+
+/* The next bytes of the stream, or of several one behind the other.  Behind damage the
+ * rest is passed over: see unzip_is_broken(). */
+static bool unzip_feed(struct unzip *u, const void *bytes, size_t len, struct err *err)
+{
+	int code = Z_OK;
+
+	u->z.next_in = (Bytef *)bytes;
+	u->z.avail_in = (uInt)len;
+	while (!u->broken && (u->z.avail_in > 0 || u->z.avail_out == 0) && code != Z_BUF_ERROR) {
+		size_t n;
+
+		if (u->whole && u->z.avail_in > 0) { /* another stream behind the last */
+			inflateReset(&u->z);
+			u->whole = false;
+		}
+		u->z.next_out = (Bytef *)u->bytes;
+		u->z.avail_out = OUT_BYTES;
+		code = inflate(&u->z, Z_NO_FLUSH);
+		n = OUT_BYTES - u->z.avail_out;
+		u->whole = code == Z_STREAM_END;
+		u->broken = code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR;
+		if (n > 0 && !u->out(u->self, u->bytes, n, err))
+			return false;
+		if (u->whole && u->z.avail_in == 0)
+			break;
+	}
+	return true;
+}
+
+/* The next bytes of the stream, or of several one behind the other.  Behind damage the
+ * rest is passed over: see unzip_is_broken(). */
+static bool unzip_is_broken(const struct unzip *u)
+{
+	return u->broken;
+}
+
+/* Whether the last stream has ended. */
+static bool unzip_is_whole(const struct unzip *u)
+{
+	return u->whole;
+}
 
 /* A file is told by its first bytes, of which so many are waited for. */
 enum { START_BYTES = 64 << 10, READ_BYTES = 256 << 10, MAX_FILES = 4096 };

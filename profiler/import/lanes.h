@@ -3,7 +3,7 @@
 #define PROFILER_IMPORT_LANES_H
 
 #include "fusion/base/vec.h"
-#include "profiler/import/kineto_event.h"
+#include "profiler/import/kineto.h"
 #include "profiler/timeline/timeline.h"
 
 enum lane_class { LANE_HOST, LANE_DEVICE, LANE_DEVICE_NOTES, LANE_MEMORY, LANE_RECORDING };

@@ -42,7 +42,7 @@ struct model {
 	int64_t events, flows, graph_kernels;             /* all that were read */
 	struct held_memory memory[MODEL_MAX_DEVICES + 1]; /* the host's first */
 	json_t *counters;                         /* a list: a row for each series (counters.h) */
-	int64_t async_spans, async_marks, arrows; /* asyncs.h */
+	int64_t async_spans, async_marks, arrows; /* slices.h */
 	json_t *heads;                            /* a list: what each file says of itself */
 	json_t *exported;      /* what a trace of our own says of its run (own.h); NULL: none */
 	json_t *graphs_called; /* {hash of a compiled graph: calls} */

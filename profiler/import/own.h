@@ -8,7 +8,7 @@
 #define PROFILER_IMPORT_OWN_H
 
 #include "fusion/base/vec.h"
-#include "profiler/import/kineto_event.h"
+#include "profiler/import/kineto.h"
 #include "profiler/import/lanes.h"
 #include "profiler/import/model.h"
 

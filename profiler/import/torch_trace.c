@@ -6,10 +6,227 @@
  * got the old one's number.
  */
 #include <stdlib.h>
+
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "profiler/import/repair.h"
 #include "profiler/import/torch_trace.h"
+#include "profiler/import/model.h"
+#include "profiler/import/torch_record.h"
+
+/* A process that writes into the file. */
+struct writer {
+	int64_t pid;
+	int process; /* its row of compiles.processes */
+	bool began;  /* the table of strings */
+	struct torch_phases phases;
+};
+
+struct torch_trace {
+	struct model *m;
+	struct torch_records records;
+	VEC(char *) strings; /* of the file */
+	VEC(struct writer) writers;
+	struct writer *now; /* who writes now */
+};
+
+/* One record, as handlers take it. */
+struct told {
+	struct torch_trace *t;
+	const struct torch_record *record;
+	const json_t *meta; /* the value of its kind */
+	const char *kind;
+	char id[64]; /* "0/1"; "": of no compilation */
+	json_t *row; /* of its compilation; NULL: none */
+};
+
+typedef bool told_fn(struct told *told, struct err *err);
+
+/* ---- artifacts of a TORCH_TRACE: breaks, reasons, caches, kernels. ---- */
+
+/* A JSON list, or -- since 2.11 or so -- one bare reason. */
+static void take_recompile_reasons(struct told *told)
+{
+	const struct torch_record *r = told->record;
+	json_t *list = r->payload_len && r->payload[0] == '['
+			   ? json_of_log(r->payload, r->payload_len, NULL)
+			   : NULL,
+	       *reason;
+	size_t i;
+
+	if (!told->row)
+		told->t->m->ledger.n[LEDGER_NO_COMPILE]++;
+	if (json_is_array(list)) {
+		json_array_foreach(list, i, reason)
+		{
+			compiles_append(&told->t->m->compiles, told->row, "recompile_reasons",
+					json_incref(reason));
+		}
+	} else {
+		bool bad = false;
+
+		compiles_append(&told->t->m->compiles, told->row, "recompile_reasons",
+				json_of_text(r->payload, r->payload_len, &bad));
+	}
+	json_decref(list);
+}
+
+/* {"triton_poi_fused_0": {"compile_time_us": 137496, ...}} */
+static void take_kernel_info(struct told *told)
+{
+	json_t *kernels = json_of_log(told->record->payload, told->record->payload_len,
+				      &told->t->m->ledger);
+	const char *name;
+	json_t *info;
+
+	if (!json_is_object(kernels))
+		told->t->m->ledger.n[LEDGER_BROKEN_PAYLOAD]++;
+	json_object_foreach(kernels, name, info)
+	    compiles_append(&told->t->m->compiles, told->row, "generated_kernels",
+			    json_pack("{s:s, s:O?}", "name", name, "compile_us",
+				      json_object_get(info, "compile_time_us")));
+	json_decref(kernels);
+}
+
+static void take_version(struct told *told)
+{
+	json_t *version = json_of_log(told->record->payload, told->record->payload_len,
+				      &told->t->m->ledger);
+	json_t *process = json_array_get(told->t->m->compiles.processes,
+					 (size_t)told->t->now->process);
+
+	if (json_is_string(json_object_get(version, "pytorch_version")))
+		json_object_set(process, "version", json_object_get(version, "pytorch_version"));
+	json_decref(version);
+}
+
+/* A record of the kind "artifact": what it is stands in its name.  False with MEMORY. */
+static bool torch_artifact_take(struct told *told, struct err *err)
+{
+	const char *name = json_string_value(json_object_get(told->meta, "name"));
+	struct compiles *c = &told->t->m->compiles;
+	const char *payload = told->record->payload;
+	struct torch_break b;
+
+	(void)err;
+	if (!name)
+		return true;
+	if (strstr(name, "cache_hit") || strstr(name, "cache_miss") || strstr(name, "cache_bypass"))
+		compiles_add_in(told->row, "caches", name, 1);
+	if (!payload)
+		return true;
+	if (strcmp(name, "dynamo_graph_break_reason") == 0) {
+		torch_break_read(payload, &b);
+		compiles_break(c, told->row, &b);
+	} else if (strcmp(name, "recompile_reasons") == 0) {
+		take_recompile_reasons(told);
+	} else if (strcmp(name, "dynamo_error") == 0) {
+		compiles_text(c, told->row, "error", payload, told->record->payload_len);
+	} else if (strcmp(name, "triton_kernel_info") == 0) {
+		take_kernel_info(told);
+	} else if (strcmp(name, "torch_version") == 0) {
+		take_version(told);
+	}
+	return true;
+}
+
+enum { MAX_OPEN = 4096 };
+
+static void torch_phases_finish(struct torch_phases *p)
+{
+	VEC_FREE(&p->open);
+}
+
+/* The phase on the timeline. */
+static bool draw(struct torch_phases *p, struct model *m, const struct open_phase *o,
+		 int64_t duration_ns, const struct torch_record *record, struct err *err)
+{
+	char text[256];
+	struct name_total *name;
+	struct timeline_event event;
+
+	if (!m->writer)
+		return true;
+	if (!p->has_lane)
+		p->lane = timeline_writer_lane(
+		    m->writer,
+		    json_pack("{s:o, s:s, s:I}", "name",
+			      json_sprintf("compiling, process %lld", (long long)record->pid),
+			      "role", "host", "pid", (json_int_t)record->pid));
+	p->has_lane = true;
+	snprintf(text, sizeof(text), "%s%s%s", o->name, o->id[0] ? " " : "", o->id);
+	name = names_find(&m->names, m->writer, GROUP_OTHER, text, strlen(text), &m->ledger);
+	event = (struct timeline_event){ .start_ns = o->start_ns,
+					 .duration_ns = duration_ns,
+					 .lane = p->lane,
+					 .kind = TIMELINE_RANGE,
+					 .name = name->timeline };
+	return timeline_writer_add(m->writer, &event, err);
+}
+
+static bool finish(struct torch_phases *p, struct model *m, int process, const char *name,
+		   int64_t end_ns, const struct torch_record *record, struct err *err)
+{
+	size_t at = p->open.len;
+	struct open_phase o;
+	int64_t spent;
+
+	while (at > 0 && strcmp(p->open.at[at - 1].name, name) != 0)
+		at--;
+	if (at == 0) {
+		m->ledger.n[LEDGER_UNMATCHED_END]++;
+		return true;
+	}
+	o = p->open.at[at - 1];
+	memmove(&p->open.at[at - 1], &p->open.at[at], (p->open.len - at) * sizeof(o));
+	p->open.len--;
+	spent = end_ns - o.start_ns;
+	if (spent < 0) {
+		m->ledger.n[LEDGER_NEGATIVE]++;
+		spent = 0;
+	}
+	if (o.id[0])
+		compiles_add_in(compiles_row(&m->compiles, process, o.id), "phases_us", o.name,
+				(double)spent / 1e3);
+	return draw(p, m, &o, spent, record, err);
+}
+
+/* A double of today's microseconds has quarters; of nanoseconds only 256s. */
+static int64_t ns_of(double us)
+{
+	double whole = floor(us);
+
+	return (int64_t)whole * 1000 + (int64_t)((us - whole) * 1e3);
+}
+
+/* The event that is the record's payload; `id` of its compilation, "" where it has none. */
+static bool torch_phases_take(struct torch_phases *p, struct model *m, int process, const char *id,
+			      const struct torch_record *record, struct err *err)
+{
+	json_t *event = json_of_log(record->payload, record->payload_len, &m->ledger);
+	const char *name = json_string_value(json_object_get(event, "name"));
+	const char *phase = json_string_value(json_object_get(event, "ph"));
+	const char *own = json_string_value(
+	    json_object_get(json_object_get(event, "args"), "compile_id"));
+	double us = json_number_value(json_object_get(event, "ts"));
+	bool ok = true;
+
+	if (!name || !phase || !isfinite(us) || fabs(us) > 4e15) {
+		m->ledger.n[LEDGER_BROKEN_PAYLOAD]++;
+	} else if (*phase == 'B' && p->open.len < MAX_OPEN) {
+		struct open_phase o = { .start_ns = ns_of(us) };
+
+		snprintf(o.name, sizeof(o.name), "%.127s", name);
+		snprintf(o.id, sizeof(o.id), "%.60s", own && strcmp(own, "None") != 0 ? own : id);
+		ok = VEC_PUSH(&p->open, o) || err_set(err, ERR_MEMORY, "out of memory for phases");
+	} else if (*phase == 'E') {
+		ok = finish(p, m, process, name, ns_of(us), record, err);
+	}
+	json_decref(event);
+	return ok;
+}
 
 enum { MAX_STRINGS = 1 << 20, MAX_KINDS = 1000 };
 

@@ -97,7 +97,4 @@ uint32_t recorder_name_other(struct recorder *r, const struct told *t);
 /* Of a piece or a break, whose number is told as `graph`. */
 uint32_t recorder_name_part(struct recorder *r, const struct lane *lane, const struct told *t);
 
-/* device.c.  What the device ran since the last lane, laid to what was told. */
-bool recorder_write_device(struct recorder *r, const struct recorded_lane *at, struct err *err);
-
 #endif

@@ -52,7 +52,7 @@
 	KIND(BREAK, "break")       /* what ended a graph, as the program has it */                 \
 	KIND(OP, "op")             /* of an imported program, on the host */                       \
 	KIND(COUNTER, "counter")   /* a value, `bytes`, that holds so long; import/counters.h */   \
-	KIND(FLOW, "flow")         /* where an arrow begins, passes or ends; import/asyncs.h */    \
+	KIND(FLOW, "flow")         /* where an arrow begins, passes or ends; import/slices.h */    \
 	KIND(IDLE, "idle")         /* a device runs nothing: made for a window, never written */
 
 enum timeline_kind {

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,9 +12,56 @@
 
 #include "fusion/base/clock.h"
 #include "profiler/breaks/change.h"
+#include "profiler/import/import.h"
 #include "profiler/torch/child.h"
 #include "profiler/torch/host.h"
 #include "profiler/torch/values.h"
+
+/* ---- TORCH_TRACE and the Chrome trace of the watched process, joined. ---- */
+
+/* Reads what the second process left in the folder, and gives each mode the breaks
+ * that are its own.  NULL with *err. */
+static json_t *torch_log_read(const char *folder, struct err *err)
+{
+	struct import *im = import_create(NULL, NULL, 0, err);
+	json_t *log = NULL;
+	char path[320];
+
+	snprintf(path, sizeof(path), "%s/torch_trace", folder);
+	/* The compile logs of all its processes. */
+	if (im && import_folder(im, path, 0, err)) {
+		snprintf(path, sizeof(path), "%s/trace.json", folder);
+		if (import_named(im, path, "trace.json", err))
+			log = import_finish(im, err);
+	}
+	import_destroy(im);
+	return log;
+}
+
+/* worker.py names a lane's source "<static, n = 30>". */
+static bool is_of(const char *file, const char *name)
+{
+	return file && strcmp(file, name) == 0;
+}
+
+/* Reads what the second process left in the folder, and gives each mode the breaks
+ * that are its own.  NULL with *err. */
+static json_t *torch_log_breaks(const json_t *log, const char *mode, const int64_t *n)
+{
+	json_t *list = json_array(), *item;
+	char name[64], of_point[40] = "";
+	size_t i;
+
+	if (n)
+		snprintf(of_point, sizeof(of_point), ", n = %lld", (long long)*n);
+	snprintf(name, sizeof(name), "<%.20s%s>", mode, of_point);
+	json_array_foreach(json_object_get(log, "breaks"), i, item)
+	{
+		if (is_of(json_string_value(json_object_get(item, "file")), name))
+			json_array_append(list, item);
+	}
+	return list;
+}
 
 enum {
 	TORCH_WALL_S = 300, /* of both processes together, where the run has no limit */
@@ -377,8 +425,23 @@ static bool run_hosted(struct engine *e, int wall_s, struct err *err)
 	return ok;
 }
 
-json_t *torch_engine_run(const struct workload *w, const struct profiler_options *options,
-			 const json_t *ours, int wall_s, struct err *err)
+/* `engines.torch` of the report `ours`:
+ *
+ *	error       null, or {"code", "message", "detail"}: the end of its standard error
+ *	version, python, executable, cuda, device_name, threads, first_compile_ms, seconds
+ *	modes, points, break_even   as the report has them at its top, of torch's modes
+ *	log         what `breakeven import --json` prints of its TORCH_TRACE and its Chrome
+ *	            trace; null where there is none
+ *	log_error   why not, or null
+ *	trace       {"points", "calls", "table", "failed"}: what was watched, and what
+ *	            torch.profiler itself sums up
+ *
+ * A mode: latency, compile_ms, peak_bytes (null on the CPU), first_call_ms, frames,
+ * draws, values {"agree", ...} against our eager, over_ours {"ratio", "ci"}, breaks; or
+ * error.  A failure of torch is no failure of the run: it stands there.  NULL with
+ * CANCELLED or MEMORY. */
+static json_t *torch_engine_run(const struct workload *w, const struct profiler_options *options,
+				const json_t *ours, int wall_s, struct err *err)
 {
 	struct engine e = { .w = w,
 			    .options = options,

@@ -2,7 +2,7 @@
  *
  * script.py is the whole script but for the experiment itself, and is
  * part of the binary (Makefile).  Its statistics and its random numbers are
- * those of stats.c, measure.c and random.c: change them together.
+ * those of stats.c, measure.c, random.c: change them together.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -208,6 +208,16 @@ static void drop_timeline(struct jobs *j)
 	j->timeline_bytes = 0;
 }
 
+/* All that the worker of a run sent. */
+static void drop_sent(struct jobs *j)
+{
+	outcome_finish(&j->outcome);
+	free(j->report);
+	free(j->environment);
+	j->report = j->environment = NULL;
+	drop_timeline(j);
+}
+
 /* Takes in what the worker sent; false when it will send no more. */
 static bool read_messages(struct jobs *j)
 {
@@ -294,11 +304,7 @@ static void finish_run(struct jobs *j)
 		if (!j->quiet)
 			log_line(LOG_INFO, "run %lld: %s", (long long)id,
 				 err.code == ERR_NONE ? how : err.message);
-		outcome_finish(&j->outcome);
-		free(j->report);
-		free(j->environment);
-		j->report = j->environment = NULL;
-		drop_timeline(j);
+		drop_sent(j);
 		set_current(j, 0);
 	}
 	pthread_mutex_unlock(&j->turn);
@@ -429,6 +435,7 @@ void jobs_stop(struct jobs *j)
 	jobs_wake(j);
 	pthread_join(j->thread, NULL);
 	torch_host_stop(j->torch_host);
+	drop_sent(j); /* of a run whose end the store did not take */
 	pthread_mutex_destroy(&j->lock);
 	pthread_mutex_destroy(&j->turn);
 	close(j->wake_fd);

@@ -1,4 +1,4 @@
-/* profiler/import/kineto_event.h -- private: one event of a Chrome trace, from its text. */
+/* profiler/import/kineto.h -- private: one event of a Chrome trace, from its text. */
 #ifndef PROFILER_IMPORT_KINETO_EVENT_H
 #define PROFILER_IMPORT_KINETO_EVENT_H
 
@@ -53,14 +53,5 @@ struct kineto_event {
 };
 
 struct event_parser;
-
-/* Bytes of `args` numbers beyond 64 bits are not there. */
-struct event_parser *event_parser_create(struct err *err);
-void event_parser_destroy(struct event_parser *p); /* NULL is fine */
-
-/* The event, good until the next call; NULL where the text is no JSON, even with bare
- * control characters, unknown escapes, nan and inf, and commas mended (then counted). */
-struct kineto_event *event_parse(struct event_parser *p, const char *text, size_t len,
-				 struct ledger *ledger);
 
 #endif

@@ -1,0 +1,545 @@
+/* fusion/vm/inst.c -- instructions that most programs have few of: the
+ * interpreter loop finds the others itself. */
+#include "fusion/vm/classes.h"
+
+#include <string.h>
+
+#include "fusion/vm/builtins.h"
+#include "fusion/vm/generator.h"
+#include "fusion/vm/inst.h"
+#include "fusion/vm/operators.h"
+#include "fusion/vm/outside.h"
+
+/* ---- tuples, lists, sets, dicts and f-strings as a
+ * program writes them out, and unpacking.
+ */
+
+/* The operands' references move into the new sequence. */
+static bool inst_build_sequence(struct vm *vm, struct frame *f, enum value_kind kind, int n,
+				struct err *err)
+{
+	struct value v = value_sequence(kind, n);
+
+	if (v.kind == kind) {
+		for (int i = 0; i < n; i++)
+			v.list->at[i] = f->top[i - n];
+		v.list->len = n;
+		f->top -= n;
+	}
+	if (!vm_keep(vm, v, &v, err))
+		return false;
+	*f->top++ = v;
+	return true;
+}
+
+static bool set_entry(struct vm *vm, struct dict *dict, struct value *key, struct value v,
+		      struct err *err)
+{
+	if (!force_inside(vm, *key, err) || !op_make_key(vm, key, err))
+		return false;
+	return value_dict_set(dict, *key, v) || vm_out_of_memory(vm, err);
+}
+
+/* What is written out in a program -- displays, comprehensions,
+ * f-strings -- and its reverse, unpacking. */
+static bool inst_build_map(struct vm *vm, struct frame *f, int pairs, struct err *err)
+{
+	struct value v, *at = f->top - 2 * pairs;
+
+	if (!vm_keep(vm, value_dict(), &v, err))
+		return false;
+	for (int i = 0; i < pairs; i++) {
+		if (!set_entry(vm, v.dict, &at[2 * i], at[2 * i + 1], err)) {
+			value_unref(v);
+			return false;
+		}
+	}
+	replace(f, 2 * pairs, v);
+	return true;
+}
+
+/* What is written out in a program -- displays, comprehensions,
+ * f-strings -- and its reverse, unpacking. */
+static bool inst_build_set(struct vm *vm, struct frame *f, int n, struct err *err)
+{
+	struct value v, *at = f->top - n;
+
+	if (!vm_keep(vm, value_set(false), &v, err))
+		return false;
+	for (int i = 0; i < n; i++) {
+		if (!set_entry(vm, v.dict, &at[i], value_none(), err)) {
+			value_unref(v);
+			return false;
+		}
+	}
+	replace(f, n, v);
+	return true;
+}
+
+/* What is written out in a program -- displays, comprehensions,
+ * f-strings -- and its reverse, unpacking. */
+static bool inst_build_slice(struct vm *vm, struct frame *f, int n, struct err *err)
+{
+	struct value step = n == 3 ? f->top[-1] : value_none(), v;
+
+	if (!vm_keep(vm, value_slice(f->top[-n], f->top[1 - n], step), &v, err))
+		return false;
+	replace(f, n, v);
+	return true;
+}
+
+/* What is written out in a program -- displays, comprehensions,
+ * f-strings -- and its reverse, unpacking. */
+static bool inst_build_string(struct vm *vm, struct frame *f, int n, struct err *err)
+{
+	struct buf text = { 0 };
+	struct value v;
+
+	for (int i = -n; i < 0; i++) {
+		struct value part = f->top[i];
+
+		if (!value_is_text(part)) {
+			buf_finish(&text);
+			return err_set(err, ERR_INTERNAL, "BUILD_STRING of what is no text");
+		}
+		if (!text_append(vm, part, &text, err) || !vm_room(vm, (int64_t)text.len, 1, err)) {
+			buf_finish(&text);
+			return false;
+		}
+	}
+	if (!builtin_take_text(vm, &text, &v, err))
+		return false;
+	replace(f, n, v);
+	return true;
+}
+
+/* Text of a value by its conversion, 0 for none; false: v stays as it is. */
+static bool convert(struct vm *vm, struct value v, int conversion, struct value *out,
+		    struct err *err)
+{
+	struct buf text = { 0 };
+
+	if (conversion == 0) {
+		*out = value_ref(v);
+		return true;
+	}
+	if (!builtin_text(vm, v, conversion == 1, &text, err)) {
+		buf_finish(&text);
+		return false;
+	}
+	return builtin_take_text(vm, &text, out, err);
+}
+
+/* What is written out in a program -- displays, comprehensions,
+ * f-strings -- and its reverse, unpacking. */
+static bool inst_format_value(struct vm *vm, struct frame *f, int arg, struct err *err)
+{
+	bool has_spec = arg & 4, ok;
+	struct value spec = has_spec ? f->top[-1] : value_none();
+	struct value v, r;
+	struct buf text = { 0 };
+
+	if (spec.kind == VALUE_DEFERRED_TEXT)
+		return text_needed(vm, spec, err);
+	if (has_spec && spec.kind != VALUE_STR)
+		return err_set(err, ERR_INTERNAL, "FORMAT_VALUE without its text");
+	v = f->top[has_spec ? -2 : -1];
+	if (!force_inside(vm, v, err) || !convert(vm, v, arg & 3, &v, err))
+		return false;
+	ok = op_format(vm, v, has_spec ? spec.str->text : "", has_spec ? spec.str->len : 0, &text,
+		       err);
+	value_unref(v);
+	if (!ok) {
+		buf_finish(&text);
+		return false;
+	}
+	if (!builtin_take_text(vm, &text, &r, err))
+		return false;
+	replace(f, has_spec ? 2 : 1, r);
+	return true;
+}
+
+/* The container `depth` below the operands on top; INTERNAL if it is another. */
+static bool container(struct frame *f, int operands, int depth, enum value_kind kind,
+		      struct value *out, struct err *err)
+{
+	*out = f->top[-operands - depth];
+	return out->kind == kind ||
+	       err_set(err, ERR_INTERNAL, "an instruction that fills a container finds none");
+}
+
+/* What is written out in a program -- displays, comprehensions,
+ * f-strings -- and its reverse, unpacking. */
+static bool inst_list_append(struct vm *vm, struct frame *f, int depth, struct err *err)
+{
+	struct value list;
+
+	if (!container(f, 1, depth, VALUE_LIST, &list, err))
+		return false;
+	if (!value_list_push(list.list, f->top[-1]))
+		return vm_out_of_memory(vm, err);
+	value_unref(*--f->top);
+	return true;
+}
+
+/* What is written out in a program -- displays, comprehensions,
+ * f-strings -- and its reverse, unpacking. */
+static bool inst_list_extend(struct vm *vm, struct frame *f, int depth, struct err *err)
+{
+	struct value list;
+
+	if (!container(f, 1, depth, VALUE_LIST, &list, err) ||
+	    !op_extend(vm, list.list, f->top[-1], err))
+		return false;
+	value_unref(*--f->top);
+	return true;
+}
+
+/* What is written out in a program -- displays, comprehensions,
+ * f-strings -- and its reverse, unpacking. */
+static bool inst_list_to_tuple(struct vm *vm, struct frame *f, struct err *err)
+{
+	struct value list, tuple;
+
+	if (!container(f, 0, 1, VALUE_LIST, &list, err) ||
+	    !vm_keep(vm, value_tuple(list.list->at, list.list->len), &tuple, err))
+		return false;
+	replace(f, 1, tuple);
+	return true;
+}
+
+/* What is written out in a program -- displays, comprehensions,
+ * f-strings -- and its reverse, unpacking. */
+static bool inst_set_add(struct vm *vm, struct frame *f, int depth, struct err *err)
+{
+	struct value set;
+
+	if (!container(f, 1, depth, VALUE_SET, &set, err) ||
+	    !set_entry(vm, set.dict, &f->top[-1], value_none(), err))
+		return false;
+	value_unref(*--f->top);
+	return true;
+}
+
+/* What is written out in a program -- displays, comprehensions,
+ * f-strings -- and its reverse, unpacking. */
+static bool inst_set_update(struct vm *vm, struct frame *f, int depth, struct err *err)
+{
+	struct value set, it, item;
+	bool more = true, ok = true;
+
+	if (!container(f, 1, depth, VALUE_SET, &set, err) || !op_iter(vm, f->top[-1], &it, err))
+		return false;
+	while (ok && more) {
+		ok = op_next(vm, it.iter, &item, &more, err);
+		if (!ok || !more)
+			break;
+		ok = set_entry(vm, set.dict, &item, value_none(), err) && vm_spend(vm, 1, err);
+		value_unref(item);
+	}
+	value_unref(it);
+	if (ok)
+		value_unref(*--f->top);
+	return ok;
+}
+
+/* What is written out in a program -- displays, comprehensions,
+ * f-strings -- and its reverse, unpacking. */
+static bool inst_map_add(struct vm *vm, struct frame *f, int depth, struct err *err)
+{
+	struct value dict;
+
+	if (!container(f, 2, depth, VALUE_DICT, &dict, err) ||
+	    !set_entry(vm, dict.dict, &f->top[-2], f->top[-1], err))
+		return false;
+	drop(f, f->top - 2);
+	return true;
+}
+
+static bool merge_key(struct vm *vm, const struct dict *dict, struct value key, struct err *err)
+{
+	struct value old;
+
+	if (key.kind != VALUE_STR)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "keywords must be strings");
+	if (value_dict_get(dict, key, &old))
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"got multiple values for keyword argument '%s'", key.str->text);
+	return true;
+}
+
+/* An object with keys() is a mapping: its entries in its place. */
+static bool as_dict(struct vm *vm, struct value *place, struct err *err)
+{
+	struct value dict;
+	bool known, ok;
+
+	if (!vm_keep(vm, value_dict(), &dict, err))
+		return false;
+	ok = dict_update_by_keys(vm, dict.dict, *place, &known, err);
+	if (ok && known)
+		store(place, value_ref(dict));
+	value_unref(dict);
+	return ok;
+}
+
+/* What is written out in a program -- displays, comprehensions,
+ * f-strings -- and its reverse, unpacking. */
+static bool inst_dict_update(struct vm *vm, struct frame *f, int depth, bool merge, struct err *err)
+{
+	struct value dict, from = f->top[-1];
+
+	if (!container(f, 1, depth, VALUE_DICT, &dict, err))
+		return false;
+	if (from.kind == VALUE_INSTANCE && !as_dict(vm, &f->top[-1], err))
+		return false;
+	from = f->top[-1];
+	if (from.kind != VALUE_DICT)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				merge ? "argument after ** must be a mapping, not %s"
+				      : "'%s' object is not a mapping",
+				value_type_name(from));
+	for (int i = 0; i < from.dict->len; i++) {
+		if (merge && (!merge_key(vm, dict.dict, from.dict->keys[i], err) ||
+			      !force(vm, &from.dict->values[i], err)))
+			return false;
+		if (!vm_spend(vm, 1, err))
+			return false;
+		if (!value_dict_set(dict.dict, from.dict->keys[i], from.dict->values[i]))
+			return vm_out_of_memory(vm, err);
+	}
+	value_unref(*--f->top);
+	return true;
+}
+
+/* What is written out in a program -- displays, comprehensions,
+ * f-strings -- and its reverse, unpacking. */
+static bool inst_unpack(struct vm *vm, struct frame *f, int n, struct err *err)
+{
+	struct value s = f->top[-1];
+	struct value *to = f->top - 1;
+
+	/* s is at to[0]: the items are put above it in reverse, then it goes */
+	if (n == 2 && s.kind == VALUE_TUPLE && s.list->len == 2) {
+		if (!force(vm, &s.list->at[0], err) || !force(vm, &s.list->at[1], err))
+			return false;
+		to[0] = value_ref(s.list->at[1]);
+		to[1] = value_ref(s.list->at[0]);
+	} else {
+		f->top--; /* an error must not see s twice */
+		if (!op_unpack(vm, s, n, to, err)) {
+			*f->top++ = s;
+			return false;
+		}
+		for (int i = 0; i < n / 2; i++) {
+			struct value t = to[i];
+
+			to[i] = to[n - 1 - i];
+			to[n - 1 - i] = t;
+		}
+	}
+	f->top = to + n;
+	value_unref(s);
+	return true;
+}
+
+/* What is written out in a program -- displays, comprehensions,
+ * f-strings -- and its reverse, unpacking. */
+static bool inst_unpack_ex(struct vm *vm, struct frame *f, int arg, struct err *err)
+{
+	int before = arg & 255, after = arg >> 8, len;
+	struct value all, middle;
+
+	if (!vm_keep(vm, value_sequence(VALUE_LIST, 0), &all, err))
+		return false;
+	if (!op_extend(vm, all.list, f->top[-1], err)) {
+		value_unref(all);
+		return false;
+	}
+	len = all.list->len;
+	if (len < before + after) {
+		value_unref(all);
+		return vm_raise(vm, CLASS_VALUE_ERROR, err,
+				"not enough values to unpack (expected at least %d, got %d)",
+				before + after, len);
+	}
+	if (!vm_keep(vm, value_list(all.list->at + before, len - before - after), &middle, err)) {
+		value_unref(all);
+		return false;
+	}
+	value_unref(*--f->top);
+	for (int i = len; i > len - after; i--)
+		*f->top++ = value_ref(all.list->at[i - 1]);
+	*f->top++ = middle;
+	for (int i = before; i > 0; i--)
+		*f->top++ = value_ref(all.list->at[i - 1]);
+	value_unref(all);
+	return true;
+}
+
+/* ---- what the patterns of a match statement ask. ---- */
+
+/* inst.c */
+static bool inst_match_sequence(struct vm *vm, struct frame *f, int arg, struct err *err)
+{
+	struct value *v = &f->top[-1];
+	bool fits = false;
+
+	if (!force(vm, v, err))
+		return false;
+	if (v->kind == VALUE_LIST || v->kind == VALUE_TUPLE)
+		fits = arg % 2 ? v->list->len >= arg / 2 : v->list->len == arg / 2;
+	*f->top++ = value_bool(fits);
+	return true;
+}
+
+/* inst.c */
+static bool inst_match_class(struct vm *vm, struct frame *f, struct err *err)
+{
+	bool is;
+
+	if (!value_is_instance(vm, f->top[-2], f->top[-1], &is, err))
+		return false;
+	replace(f, 2, value_bool(is));
+	return true;
+}
+
+static bool import(struct vm *vm, struct frame *f, int arg, struct err *err)
+{
+	const char *name = f->code->names[arg];
+	struct value m;
+
+	/* the program means to meet the failed import */
+	if (frame_is_tried(f) && (outside_advice(name) || !vm_has_module(vm, name)))
+		return vm_raise(vm, CLASS_MODULE_NOT_FOUND, err, "No module named '%.*s'",
+				(int)strcspn(name, "."), name);
+	if (!vm_module(vm, name, &m, err))
+		return false;
+	*f->top++ = value_ref(m);
+	return true;
+}
+
+static bool delete_attr(struct vm *vm, struct frame *f, int arg, struct err *err)
+{
+	if (!op_delete_attribute(vm, f->top[-1], f->code->names[arg], err))
+		return false;
+	value_unref(*--f->top);
+	return true;
+}
+
+static bool delete_subscript(struct vm *vm, struct frame *f, struct err *err)
+{
+	if (!force_inside(vm, f->top[-1], err) ||
+	    !op_delete_subscript(vm, f->top[-2], f->top[-1], err))
+		return false;
+	drop(f, f->top - 2);
+	return true;
+}
+
+static bool make_cell(struct vm *vm, struct frame *f, int arg, struct err *err)
+{
+	struct value cell;
+
+	if (!vm_keep(vm, value_cell((struct value){ .kind = VALUE_UNSET }), &cell, err))
+		return false;
+	store(&f->cells[arg], cell);
+	return true;
+}
+
+/* Names, classes and exceptions. */
+static bool statement(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err)
+{
+	int arg = inst->arg;
+
+	switch (inst->op) {
+	case CODE_DELETE_FAST:
+		return inst_delete_fast(vm, f, arg, err);
+	case CODE_DELETE_GLOBAL:
+		return inst_delete_global(vm, f, arg, err);
+	case CODE_DELETE_DEREF:
+		return inst_delete_deref(vm, f, arg, err);
+	case CODE_DELETE_ATTR:
+		return delete_attr(vm, f, arg, err);
+	case CODE_DELETE_SUBSCR:
+		return delete_subscript(vm, f, err);
+	case CODE_MAKE_CELL:
+		return make_cell(vm, f, arg, err);
+	case CODE_MAKE_FUNCTION:
+		return inst_make_function(vm, f, arg, err);
+	case CODE_MAKE_CLASS:
+		return inst_make_class(vm, f, arg, err);
+	case CODE_LOAD_NAME:
+		return inst_load_name(vm, f, arg, err);
+	case CODE_STORE_NAME:
+		return inst_store_name(vm, f, arg, err);
+	case CODE_DELETE_NAME:
+		return inst_delete_name(vm, f, arg, err);
+	case CODE_IMPORT:
+		return import(vm, f, arg, err);
+	case CODE_RAISE:
+		return inst_raise(vm, f, arg, err);
+	case CODE_RERAISE:
+		return inst_reraise(vm, f, err);
+	case CODE_EXC_MATCH:
+		return inst_exc_match(vm, f, err);
+	case CODE_RETURNED:
+		inst_returned(f);
+		return true;
+	case CODE_MATCH_SEQUENCE:
+		return inst_match_sequence(vm, f, arg, err);
+	case CODE_MATCH_CLASS:
+		return inst_match_class(vm, f, err);
+	case CODE_BEFORE_WITH:
+		return inst_before_with(vm, f, err);
+	case CODE_WITH_EXIT:
+		return inst_with_exit(vm, f, err);
+	case CODE_WITH_EXCEPT:
+		return inst_with_except(vm, f, err);
+	default:
+		return err_set(err, ERR_INTERNAL, "instruction %d is unknown to the VM",
+			       (int)inst->op);
+	}
+}
+
+bool inst_other(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err)
+{
+	int arg = inst->arg;
+
+	switch (inst->op) {
+	case CODE_BUILD_TUPLE:
+		return inst_build_sequence(vm, f, VALUE_TUPLE, arg, err);
+	case CODE_BUILD_LIST:
+		return inst_build_sequence(vm, f, VALUE_LIST, arg, err);
+	case CODE_BUILD_MAP:
+		return inst_build_map(vm, f, arg, err);
+	case CODE_BUILD_SET:
+		return inst_build_set(vm, f, arg, err);
+	case CODE_BUILD_SLICE:
+		return inst_build_slice(vm, f, arg, err);
+	case CODE_BUILD_STRING:
+		return inst_build_string(vm, f, arg, err);
+	case CODE_FORMAT_VALUE:
+		return inst_format_value(vm, f, arg, err);
+	case CODE_LIST_APPEND:
+		return inst_list_append(vm, f, arg, err);
+	case CODE_LIST_EXTEND:
+		return inst_list_extend(vm, f, arg, err);
+	case CODE_LIST_TO_TUPLE:
+		return inst_list_to_tuple(vm, f, err);
+	case CODE_SET_ADD:
+		return inst_set_add(vm, f, arg, err);
+	case CODE_SET_UPDATE:
+		return inst_set_update(vm, f, arg, err);
+	case CODE_MAP_ADD:
+		return inst_map_add(vm, f, arg, err);
+	case CODE_DICT_UPDATE:
+	case CODE_DICT_MERGE:
+		return inst_dict_update(vm, f, arg, inst->op == CODE_DICT_MERGE, err);
+	case CODE_UNPACK_SEQUENCE:
+		return inst_unpack(vm, f, arg, err);
+	case CODE_UNPACK_EX:
+		return inst_unpack_ex(vm, f, arg, err);
+	default:
+		return statement(vm, f, inst, err);
+	}
+}
