@@ -1,4 +1,4 @@
-/* profiler/numbers.c -- see numbers.h. */
+/* profiler/numbers.c -- numbers as people read them, on a terminal and in a report of one file. */
 #include "profiler/numbers.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@ room's inside that are included outside it; public symbols that one file alone u
 be static.  The headers at the top of fusion/ are all that profiler and server see of the engine,
 beside the C utilities of fusion/base: "fusion.h" below is these headers.  Needs nm (binutils) and
 cc.  Prints what breaks a rule, and nothing else.
---list WHAT: all of arrows, knots, single, inside or includes; public: headers at the top of fusion/ that
+--list WHAT: all of arrows, knots, single, inside, includes; public: headers at the top of fusion/ that
 include more than C and each other, or do not compile alone.
 """
 import argparse
@@ -75,7 +75,7 @@ SYMBOL = re.compile(r"^[0-9a-f]* ?([A-Za-z]) (\S+)$")
 
 
 def room_of(path):
-    """fusion/vm/x.c: vm; fusion/capture/trace/x.c: capture/trace; fusion/fusion.h: fusion.h; server/api/x.c: server."""
+    """fusion/vm/x.c: vm; fusion/capture/trace/x.c: capture/trace; fusion/value.h: fusion.h; server/api/x.c: server."""
     parts = path.split("/")
     if parts[0] != "fusion":
         return parts[0]
@@ -196,7 +196,7 @@ def wrong_faces():
 
 
 def public_headers():
-    """Those of the folders' names, those of PUBLIC, and the engine's at the top of fusion/."""
+    """A folder's public header is named for it, others are in PUBLIC; those at the top of fusion/ are the engine's."""
     found = faces() + ["fusion/plugin.h"]
     for path in sources():
         folder, name = os.path.split(path)

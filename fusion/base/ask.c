@@ -1,4 +1,4 @@
-/* fusion/base/ask.c -- see ask.h. */
+/* fusion/base/ask.c -- the first line that a command prints. */
 #include "fusion/base/ask.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* fusion/base/buf.c -- see buf.h. */
+/* fusion/base/buf.c -- a string of bytes that grows, up to a ceiling. */
 #include "fusion/base/buf.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* fusion/base/clock.c -- see clock.h. */
+/* fusion/base/clock.c -- the clocks that Breakeven uses. */
 #include "fusion/base/clock.h"
 
 #include <time.h>

@@ -1,4 +1,4 @@
-/* fusion/base/log.c -- see log.h. */
+/* fusion/base/log.c -- one line per event on stderr. */
 #include "fusion/base/log.h"
 
 #include <stdarg.h>

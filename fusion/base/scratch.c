@@ -1,4 +1,4 @@
-/* fusion/base/scratch.c -- see scratch.h. */
+/* fusion/base/scratch.c -- private folders, and files, that nobody keeps. */
 #include "fusion/base/scratch.h"
 
 #include <dirent.h>

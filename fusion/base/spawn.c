@@ -1,4 +1,4 @@
-/* fusion/base/spawn.c -- see spawn.h. */
+/* fusion/base/spawn.c -- programs that are started apart from Breakeven. */
 #include "fusion/base/spawn.h"
 
 #include <signal.h>

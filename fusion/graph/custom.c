@@ -1,4 +1,4 @@
-/* fusion/graph/custom.c -- see custom.h. */
+/* fusion/graph/custom.c -- ops that plugins add. */
 #include "fusion/graph/custom.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* fusion/lang/builder.c -- see builder.h.
+/* fusion/lang/builder.c -- puts one code object together.
  *
  * Constants are shared by kind and bits: 0.0, -0.0, 0 and False are four.
  */

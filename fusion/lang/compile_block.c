@@ -1,4 +1,4 @@
-/* fusion/lang/compile_block.c -- try, except, else, finally.
+/* fusion/lang/compile_block.c -- try, with and match.
  *
  * An error of the body comes to its handler with the exception on the stack.
  * PUSH_EXC puts below it the one that was being handled before; an error inside

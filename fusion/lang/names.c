@@ -1,4 +1,5 @@
-/* fusion/lang/names.c -- see names.h; open addressing, at most half full.
+/* fusion/lang/names.c -- names held once, and maps keyed by them: open addressing, at most half
+ * full.
  *
  * A table that grows leaves its old slots in the arena: at most as much again.
  */

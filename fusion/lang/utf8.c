@@ -1,4 +1,4 @@
-/* fusion/lang/utf8.c -- see utf8.h. */
+/* fusion/lang/utf8.c -- characters of the source. */
 #include "fusion/lang/utf8.h"
 
 int utf8_decode(const char *text, size_t len, uint32_t *point)

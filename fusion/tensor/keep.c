@@ -1,4 +1,6 @@
-/* fusion/tensor/keep.c -- see keep.h. */
+/* fusion/tensor/keep.c -- tensors that stay as they are while the program writes to their
+ * memory.
+ */
 #include "fusion/tensor/keep.h"
 
 #include "fusion/tensor/shadow.h"

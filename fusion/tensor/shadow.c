@@ -1,4 +1,4 @@
-/* fusion/tensor/shadow.c -- see shadow.h. */
+/* fusion/tensor/shadow.c -- a tensor's elements in float64, beside it. */
 #include "fusion/tensor/shadow.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* fusion/torch/autocast.c -- see autocast.h. */
+/* fusion/torch/autocast.c -- torch.autocast, in every host. */
 #include "fusion/torch/autocast.h"
 
 #include <stdlib.h>

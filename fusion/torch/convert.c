@@ -1,4 +1,6 @@
-/* fusion/torch/convert.c -- see convert.h. */
+/* fusion/torch/convert.c -- x.to(), x.type(), x.half() and their like, and how a dtype is
+ * spelt: torch.float16, int, torch.LongTensor, "torch.LongTensor".
+ */
 #include "fusion/torch/convert.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* fusion/torch/torch_control.c -- see torch_control.h. */
+/* fusion/torch/torch_control.c -- how a program steers its capture. */
 #include "fusion/torch/torch_control.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* fusion/vm/call_path.c -- see call_path.h.
+/* fusion/vm/call_path.c -- which module of the program is at work.
  *
  * Instances are told apart by where they lie.  A capture's stand-ins hold only what has
  * been read of them so far, so names are looked up in what they stand for.

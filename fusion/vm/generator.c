@@ -1,4 +1,4 @@
-/* fusion/vm/generator.c -- see generator.h. */
+/* fusion/vm/generator.c -- frames that pause. */
 #include "fusion/vm/generator.h"
 
 #include <stdlib.h>

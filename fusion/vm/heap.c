@@ -1,5 +1,5 @@
-/* fusion/vm/heap.c -- see heap.h.  During a collection `mark` counts the
- * references from outside the heap that are not yet explained away. */
+/* fusion/vm/heap.c -- counts the objects of a VM and frees their cycles.  During a collection
+ * `mark` counts the references from outside the heap that are not yet explained away. */
 #include "fusion/vm/heap.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* fusion/vm/letters.c -- see letters.h. */
+/* fusion/vm/letters.c -- what Python knows of characters: letters, case, digits, blanks. */
 #include "fusion/vm/letters.h"
 
 static const struct {

@@ -1,4 +1,4 @@
-/* fusion/vm/methods_str.c -- join() and replace() of strings. */
+/* fusion/vm/methods_str.c -- methods of str that look for texts, cut and join. */
 #include <string.h>
 
 #include "fusion/vm/builtins.h"

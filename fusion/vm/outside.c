@@ -1,4 +1,4 @@
-/* fusion/vm/outside.c -- see outside.h. */
+/* fusion/vm/outside.c -- packages that the language leaves out, by outside.def. */
 #include "fusion/vm/outside.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* fusion/vm/placement.c -- see placement.h. */
+/* fusion/vm/placement.c -- keywords that say where and how a tensor lies. */
 #include "fusion/vm/placement.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* fusion/vm/prelude.c -- see prelude.h. */
+/* fusion/vm/prelude.c -- modules that are written in the workload language. */
 #include "fusion/vm/prelude.h"
 
 #include <stdio.h>

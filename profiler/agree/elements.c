@@ -1,4 +1,4 @@
-/* profiler/agree/elements.c -- see elements.h. */
+/* profiler/agree/elements.c -- elements of a tensor as doubles, a run of them at a time. */
 #include "profiler/agree/elements.h"
 
 #include "fusion/base/narrow.h"

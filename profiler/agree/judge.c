@@ -1,4 +1,6 @@
-/* profiler/agree/judge.c -- see judge.h. */
+/* profiler/agree/judge.c -- whether two tensors differ, where, and whether their dtype allows
+ * it.
+ */
 #include "profiler/agree/judge.h"
 
 #include <math.h>

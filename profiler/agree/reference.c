@@ -1,4 +1,4 @@
-/* profiler/agree/reference.c -- see reference.h. */
+/* profiler/agree/reference.c -- the program in float64, made when something differs. */
 #include "profiler/agree/reference.h"
 
 #include <stdio.h>

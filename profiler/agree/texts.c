@@ -1,4 +1,4 @@
-/* profiler/agree/texts.c -- see texts.h. */
+/* profiler/agree/texts.c -- what two runs printed, numbers apart from words. */
 #include "profiler/agree/texts.h"
 
 #include <ctype.h>

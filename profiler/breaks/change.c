@@ -1,4 +1,4 @@
-/* profiler/breaks/change.c -- see change.h.
+/* profiler/breaks/change.c -- a program beside the one that it was before a change.
  *
  * What is timed here is not what the report's latencies are: only the two programs take
  * turns, so that their ratio is as narrow as a short run can make it.

@@ -1,4 +1,4 @@
-/* profiler/breaks/cost.c -- see cost.h. */
+/* profiler/breaks/cost.c -- what a graph break costs, read from a timeline. */
 #include "profiler/breaks/cost.h"
 
 #include <math.h>

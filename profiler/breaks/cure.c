@@ -1,4 +1,4 @@
-/* profiler/breaks/cure.c -- see cure.h.
+/* profiler/breaks/cure.c -- the same function without its breaks.
  *
  * A print is left out: moved to the end it would still end the frame's piece.  So the
  * text that is printed need not be the same.

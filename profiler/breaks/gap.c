@@ -1,4 +1,4 @@
-/* profiler/breaks/gap.c -- see gap.h. */
+/* profiler/breaks/gap.c -- what the host does between two kernels. */
 #include "profiler/breaks/gap.h"
 
 #include <math.h>

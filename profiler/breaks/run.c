@@ -1,4 +1,4 @@
-/* profiler/breaks/run.c -- see run.h. */
+/* profiler/breaks/run.c -- the costs of a mode's breaks, and their check. */
 #include "profiler/breaks/run.h"
 
 #include <math.h>

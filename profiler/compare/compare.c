@@ -1,4 +1,4 @@
-/* profiler/compare/compare.c -- see compare.h. */
+/* profiler/compare/compare.c -- did it change, and because of what?. */
 #include "profiler/compare/compare.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "profiler/numbers.h"
 #include "profiler/profiler.h"
 
-/* ---- see compare.h: breaks and graphs. ---- */
+/* ---- breaks and graphs that came, went or changed ---- */
 
 enum { MOST_ITEMS = 2000 }; /* compared of a mode */
 

@@ -1,4 +1,4 @@
-/* profiler/compare/figures.c -- see figures.h. */
+/* profiler/compare/figures.c -- a report as a list of figures: metric, mode and point. */
 #include "profiler/compare/figures.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* profiler/compare/judged.c -- see judged.h. */
+/* profiler/compare/judged.c -- the figures of two reports side by side, judged. */
 #include "profiler/compare/judged.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* profiler/compare/kernels.c -- see compare.h: kernels added, gone, slower and faster. */
+/* profiler/compare/kernels.c -- kernels added, gone, slower and faster. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* profiler/compare/lines.c -- see lines.h. */
+/* profiler/compare/lines.c -- two texts line by line. */
 #include "profiler/compare/lines.h"
 
 #include <stdbool.h>

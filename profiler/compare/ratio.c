@@ -1,4 +1,4 @@
-/* profiler/compare/ratio.c -- see ratio.h. */
+/* profiler/compare/ratio.c -- is one run slower than another, and by how much?. */
 #include "profiler/compare/ratio.h"
 
 #include <math.h>

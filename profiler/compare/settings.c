@@ -1,4 +1,6 @@
-/* profiler/compare/settings.c -- see settings.h. */
+/* profiler/compare/settings.c -- in what two runs differ beside their figures, and whether that
+ * forbids to compare them.
+ */
 #include "profiler/compare/settings.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* profiler/cupti/collector.c -- see collector.h.
+/* profiler/cupti/collector.c -- activity records of CUPTI, as rows.
  *
  * CUPTI's callbacks take no pointer of ours, so there is one collector, static: it
  * lives in a library of its own, in processes that are not ours.

@@ -1,4 +1,4 @@
-/* profiler/export/export.c -- see export.h. */
+/* profiler/export/export.c -- a run, written for the tools that people have. */
 #include "profiler/export/export.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* profiler/export/graph.c -- see graph.h. */
+/* profiler/export/graph.c -- a captured graph of a report, to be drawn. */
 #include "profiler/export/graph.h"
 
 #include <stdlib.h>

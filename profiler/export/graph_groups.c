@@ -1,4 +1,4 @@
-/* profiler/export/graph_groups.c -- see graph_groups.h. */
+/* profiler/export/graph_groups.c -- what the nodes of a drawn graph are part of. */
 #include "profiler/export/graph_groups.h"
 
 #include <stdlib.h>

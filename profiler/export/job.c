@@ -1,4 +1,4 @@
-/* profiler/export/job.c -- see job.h. */
+/* profiler/export/job.c -- one export under way, as its writer sees it. */
 #include "profiler/export/job.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* profiler/export/kernels.c -- see kernels.h. */
+/* profiler/export/kernels.c -- what ran on the device, added up by name. */
 #include "profiler/export/kernels.h"
 
 #include <stdlib.h>

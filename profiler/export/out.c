@@ -1,4 +1,4 @@
-/* profiler/export/out.c -- see out.h. */
+/* profiler/export/out.c -- what is written, in pieces, gzip or plain. */
 #include "profiler/export/out.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* profiler/export/redact.c -- see redact.h. */
+/* profiler/export/redact.c -- an export without what is the user's own. */
 #include "profiler/export/redact.h"
 
 #include <ctype.h>

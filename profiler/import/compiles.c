@@ -1,4 +1,4 @@
-/* profiler/import/compiles.c -- see compiles.h. */
+/* profiler/import/compiles.c -- what compile logs say, over all files of an import. */
 #include "profiler/import/compiles.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* profiler/import/counters.c -- see counters.h. */
+/* profiler/import/counters.c -- counters of a trace, each a series of the timeline. */
 #include "profiler/import/counters.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* profiler/import/decimal.c -- see decimal.h. */
+/* profiler/import/decimal.c -- numbers of a log, from their digits. */
 #include "profiler/import/decimal.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* profiler/import/flows.c -- see flows.h. */
+/* profiler/import/flows.c -- which flows begin, and which end. */
 #include "profiler/import/flows.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* profiler/import/import.c -- see import.h. */
+/* profiler/import/import.c -- logs of PyTorch, read: one import of one or several files. */
 #include "profiler/import/import.h"
 
 #include <dirent.h>

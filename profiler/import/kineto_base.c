@@ -1,4 +1,4 @@
-/* profiler/import/kineto_base.c -- see kineto_base.h. */
+/* profiler/import/kineto_base.c -- where the clock's zero of a trace lies. */
 #include "profiler/import/kineto_base.h"
 
 #include <stdlib.h>

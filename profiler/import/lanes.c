@@ -1,4 +1,4 @@
-/* profiler/import/lanes.c -- see lanes.h. */
+/* profiler/import/lanes.c -- threads and streams of a trace, each a lane. */
 #include "profiler/import/lanes.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* profiler/import/ledger.c -- see ledger.h. */
+/* profiler/import/ledger.c -- counts of what was lost, mended or doubtful. */
 #include "profiler/import/ledger.h"
 
 void ledger_sums(const struct ledger *l, int64_t *dropped, int64_t *doubtful)

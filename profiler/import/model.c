@@ -1,4 +1,4 @@
-/* profiler/import/model.c -- see model.h. */
+/* profiler/import/model.c -- what the readers of logs fill in together. */
 #include "profiler/import/model.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* profiler/import/names.c -- see names.h. */
+/* profiler/import/names.c -- names that come again, each once, with its totals. */
 #include "profiler/import/names.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* profiler/import/own.c -- see own.h. */
+/* profiler/import/own.c -- traces that Breakeven itself has written. */
 #include "profiler/import/own.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* profiler/import/regions.c -- see regions.h. */
+/* profiler/import/regions.c -- what ran inside of what, and for which compiled frame. */
 #include "profiler/import/regions.h"
 
 #include <stdio.h>

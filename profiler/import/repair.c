@@ -1,4 +1,4 @@
-/* profiler/import/repair.c -- see repair.h. */
+/* profiler/import/repair.c -- JSON as profilers have been seen to write it, mended. */
 #include "profiler/import/repair.h"
 
 #include <ctype.h>

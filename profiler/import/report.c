@@ -1,4 +1,4 @@
-/* profiler/import/report.c -- see report.h. */
+/* profiler/import/report.c -- an import as JSON. */
 #include "profiler/import/report.h"
 
 #include <stdio.h>

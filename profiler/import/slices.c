@@ -1,4 +1,4 @@
-/* profiler/import/slices.c -- see slices.h. */
+/* profiler/import/slices.c -- the events of a JSON trace, one text at a time. */
 #include "profiler/import/slices.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* profiler/import/torch_break.c -- see torch_break.h.
+/* profiler/import/torch_break.c -- the text of a graph break, taken apart.
  *
  * The payload, since 2.7, and what releases before wrote otherwise:
  *

@@ -1,4 +1,4 @@
-/* profiler/import/torch_record.c -- see torch_record.h. */
+/* profiler/import/torch_record.c -- the records of a TORCH_TRACE file. */
 #include "profiler/import/torch_record.h"
 
 #include <ctype.h>

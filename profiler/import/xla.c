@@ -1,4 +1,4 @@
-/* profiler/import/xla.c -- see xla.h. */
+/* profiler/import/xla.c -- what PyTorch/XLA says of its graphs, over all files. */
 #include "profiler/import/xla.h"
 
 #include <stdio.h>

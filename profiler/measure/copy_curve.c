@@ -1,4 +1,4 @@
-/* profiler/measure/copy_curve.c -- see copy_curve.h. */
+/* profiler/measure/copy_curve.c -- how long this device takes to move bytes. */
 #include "profiler/measure/copy_curve.h"
 
 #include <math.h>

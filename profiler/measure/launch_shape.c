@@ -1,4 +1,4 @@
-/* profiler/measure/launch_shape.c -- see launch_shape.h. */
+/* profiler/measure/launch_shape.c -- grids and what a block takes, each a row once. */
 #include "profiler/measure/launch_shape.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* profiler/measure/mixed.c -- see mixed.h. */
+/* profiler/measure/mixed.c -- what autocast saved, mode by mode. */
 #include "profiler/measure/mixed.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* profiler/measure/roofline.c -- see roofline.h. */
+/* profiler/measure/roofline.c -- how far kernels are from what the machine allows. */
 #include "profiler/measure/roofline.h"
 
 #include <math.h>

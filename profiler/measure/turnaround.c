@@ -1,4 +1,4 @@
-/* profiler/measure/turnaround.c -- see turnaround.h. */
+/* profiler/measure/turnaround.c -- what a device takes from one kernel to the next. */
 #include "profiler/measure/turnaround.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* profiler/measure/wall.c -- see wall.h. */
+/* profiler/measure/wall.c -- what the wall time of a run goes to. */
 #include "profiler/measure/wall.h"
 
 #include <stddef.h>

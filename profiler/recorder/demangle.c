@@ -1,4 +1,4 @@
-/* profiler/recorder/demangle.c -- see demangle.h. */
+/* profiler/recorder/demangle.c -- names of C++ kernels as people write them. */
 #include "profiler/recorder/demangle.h"
 
 #include <dlfcn.h>

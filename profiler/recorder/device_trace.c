@@ -1,4 +1,4 @@
-/* profiler/recorder/device_trace.c -- see device_trace.h. */
+/* profiler/recorder/device_trace.c -- what ran on the GPUs of this process, by CUPTI. */
 #include "profiler/recorder/device_trace.h"
 
 #include <pthread.h>

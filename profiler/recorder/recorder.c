@@ -1,4 +1,4 @@
-/* profiler/recorder/recorder.c -- see recorder.h. */
+/* profiler/recorder/recorder.c -- calls of measured lanes as a timeline. */
 #include "profiler/recorder/recorder.h"
 
 #include <ctype.h>

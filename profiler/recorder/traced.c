@@ -1,4 +1,4 @@
-/* profiler/recorder/traced.c -- see traced.h. */
+/* profiler/recorder/traced.c -- processes that send what CUPTI records, as one timeline. */
 #include "profiler/recorder/traced.h"
 
 #include <dirent.h>

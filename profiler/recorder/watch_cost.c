@@ -1,4 +1,4 @@
-/* profiler/recorder/watch_cost.c -- see watch_cost.h. */
+/* profiler/recorder/watch_cost.c -- what watching has added to a span of a timeline. */
 #include "profiler/recorder/watch_cost.h"
 
 #include <math.h>

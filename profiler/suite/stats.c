@@ -1,4 +1,4 @@
-/* profiler/suite/stats.c -- see stats.h. */
+/* profiler/suite/stats.c -- statistics over the workloads of a suite. */
 #include "profiler/suite/stats.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* profiler/suite/suite.c -- see suite.h. */
+/* profiler/suite/suite.c -- many workloads measured as one: results in, a report out. */
 #include "profiler/suite/suite.h"
 
 #include <math.h>

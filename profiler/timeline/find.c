@@ -1,4 +1,4 @@
-/* profiler/timeline/find.c -- see find.h. */
+/* profiler/timeline/find.c -- events looked for by their names, or by a launch's number. */
 #include "profiler/timeline/find.h"
 
 #include <stdlib.h>

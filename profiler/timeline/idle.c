@@ -1,4 +1,4 @@
-/* profiler/timeline/idle.c -- see idle.h.
+/* profiler/timeline/idle.c -- when a device ran nothing, and what the host did meanwhile.
  *
  * Of what the host does of each kind only the latest end is kept: up to there it does it, as
  * nothing of that kind can begin before the next event.

@@ -1,4 +1,4 @@
-/* profiler/timeline/lanes_view.c -- see lanes_view.h. */
+/* profiler/timeline/lanes_view.c -- all of a timeline in memory, and one set of its lanes. */
 #include "profiler/timeline/lanes_view.h"
 
 #include <stdlib.h>

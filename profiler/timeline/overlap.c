@@ -1,4 +1,4 @@
-/* profiler/timeline/overlap.c -- see overlap.h. */
+/* profiler/timeline/overlap.c -- how long a lane was busy, overlaps counted once. */
 #include "profiler/timeline/overlap.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* profiler/torch/child.c -- see child.h. */
+/* profiler/torch/child.c -- one job of a host (host.h), from its order to its end. */
 #include "profiler/torch/child.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* profiler/torch/engine.c -- see engine.h. */
+/* profiler/torch/engine.c -- the workload by real PyTorch, for the same report. */
 #include "profiler/torch/engine.h"
 
 #include <fcntl.h>

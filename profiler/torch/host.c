@@ -1,4 +1,4 @@
-/* profiler/torch/host.c -- see host.h. */
+/* profiler/torch/host.c -- the operator's Python, which keeps torch loaded between jobs. */
 #include "profiler/torch/host.h"
 
 #include <errno.h>

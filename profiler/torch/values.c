@@ -1,4 +1,4 @@
-/* profiler/torch/values.c -- see values.h. */
+/* profiler/torch/values.c -- what another engine gave, against what Breakeven gives. */
 #include "profiler/torch/values.h"
 
 #include <inttypes.h>

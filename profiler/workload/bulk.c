@@ -1,4 +1,4 @@
-/* profiler/workload/bulk.c -- see bulk.h. */
+/* profiler/workload/bulk.c -- loops over the elements of large tensors, by all threads. */
 #include "profiler/workload/bulk.h"
 
 #include <sched.h>

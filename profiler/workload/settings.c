@@ -1,9 +1,11 @@
-/* profiler/workload/settings.c -- see settings.h. */
+/* profiler/workload/settings.c -- how a workload is to be run. */
 #include "profiler/workload/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "fusion/registry.h"
 
 static bool refuse_op(size_t i, const char *name, struct err *err)
 {

@@ -440,7 +440,7 @@ PER_LANE(f64, double, L8, lgamma_f64, LGAMMA)
 #define v_fmod_f32 fmod_f32
 #define v_fmod_f64 fmod_f64
 
-/* float16 and bfloat16: to nearest, ties to even, as base/narrow.h has it. */
+/* float16 and bfloat16: to nearest, ties to even, as fusion/base/narrow.h has it. */
 WORD f32 half_to_f32(e4 half)
 {
 	m4 bits = __builtin_convertvector(half, m4), rest = bits & 0x7fff,

@@ -1,4 +1,6 @@
-/* fusion/capture/backward/backward.c -- see backward.h. */
+/* fusion/capture/backward/backward.c -- entries with a backward part, and backward passes
+ * within a trace.
+ */
 #include "fusion/capture/backward/backward.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* fusion/capture/backward/sweep.c -- see sweep.h. */
+/* fusion/capture/backward/sweep.c -- the rules of _grads over a graph. */
 #include "fusion/capture/backward/sweep.h"
 
 #include <string.h>

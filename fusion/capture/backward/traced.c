@@ -1,4 +1,4 @@
-/* fusion/capture/backward/traced.c -- see traced.h. */
+/* fusion/capture/backward/traced.c -- backward passes that a captured function makes itself. */
 #include "fusion/capture/backward/backward.h"
 
 #include <stdio.h>
