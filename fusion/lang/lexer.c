@@ -65,9 +65,10 @@ static int lex_column(struct lexer *lx, size_t pos);
 static void lex_line_begins(struct lexer *lx);
 static void lex_begin(struct lexer *lx);
 static struct token *lex_emit(struct lexer *lx, enum token_kind kind);
-static bool lex_fault(struct lexer *lx, enum err_code code, const char *format, ...);
+static bool lex_fault(struct lexer *lx, enum err_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static bool lex_fault_at(struct lexer *lx, enum err_code code, int line, int column,
-			 const char *format, ...);
+			 const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* ---- line ends, indentation and the end of the file.
  *
