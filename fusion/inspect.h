@@ -24,8 +24,6 @@ struct kernel;         /* private */
 struct sym;            /* private: a size that may be symbolic */
 struct watched;        /* private */
 
-/* ---- graphs ---- */
-
 /* Totals since the session began; take differences around a call. */
 struct fusion_counts {
 	int64_t graphs, kernels_built, launches, guard_checks, eager_fallbacks;
@@ -33,6 +31,8 @@ struct fusion_counts {
 	int64_t executions, cache_hits; /* lazy: traces run, and found by their hash */
 };
 struct fusion_counts fusion_counts(const struct fusion_session *s);
+
+/* ---- graphs ---- */
 
 /* The graphs captured so far, in order.  Borrowed, valid until the session
  * compiles again or ends. */

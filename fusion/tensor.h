@@ -51,7 +51,7 @@ struct tensor {
 };
 
 /* Row-major, not zeroed; refs 1.  BOUND where the element count overflows or
- * exceeds TENSOR_MAX_ELEMENTS, with the shape in the message. */
+ * exceeds 1 << TENSOR_MAX_LOG2, with the shape in the message. */
 enum { TENSOR_MAX_LOG2 = 31 };
 struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, const int64_t *size,
 			     struct err *err);

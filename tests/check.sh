@@ -32,15 +32,16 @@ say "microhttpd.h outside server/http/http.c and server/queue/events.c:" \
 
 # Arrows point down only (web/docs/architecture.md): by includes, and by the symbols of what is built.
 B=${B:-build}
-say "what includes what is above it:" \
-	"$(python3 tests/house.py "$B" --list includes | grep . | sed 's/^/  /')"
-say "what uses symbols of what is above it:" "$(python3 tests/house.py "$B" | grep . | sed 's/^/  /')"
+say "includes what is above it, or inside another room:" \
+	"$(python3 tests/house.py "$B" --list includes | sed 's/^./  &/')"
+say "uses symbols of what is above it, or inside the engine:" "$(python3 tests/house.py "$B" | sed 's/^./  &/')"
+say "the engine's public headers:" "$(python3 tests/house.py "$B" --list public | sed 's/^./  &/')"
 say "rooms that use each other:" \
 	"$(python3 tests/house.py "$B" --list knots | sed 's/^/  /')"
 say "headers of a room's inside, included outside of it:" "$(python3 tests/house.py "$B" --list inside | sed 's/^/  /')"
 # The aim is 150, each with its reason; until then it may not grow.
 single=$(python3 tests/house.py "$B" --list single | wc -l)
-say "public functions that one file uses:" "$([ "$single" -le 348 ] || echo "  $single, there were 348: python3 tests/house.py $B --list single")"
+say "public functions that one file uses:" "$([ "$single" -le 346 ] || echo "  $single, there were 346: python3 tests/house.py $B --list single")"
 say "the picture of the house:" "$(python3 tests/house_picture.py "$B" --check 2>&1)"
 say "comments and documents that name files that are not there:" "$(python3 tests/references.py 2>&1)"
 say "documentation that names what is not there:" "$(python3 tests/docs.py 2>&1)"

@@ -216,7 +216,7 @@ def wrong_faces():
         done = subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I.", "-fsyntax-only", "-x", "c", "-"],
                               input=f'#include "{path}"\n', text=True, capture_output=True)
         if done.returncode:
-            wrong.append(f"{path} does not compile alone: {done.stderr.strip().splitlines()[0]}")
+            wrong.append(f"{path} does not compile alone: {re.search('error: .*', done.stderr).group()}")
     return wrong
 
 

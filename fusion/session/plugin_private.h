@@ -33,10 +33,11 @@ struct registry {
 };
 
 /* What the engine reads of it; NULL is what is built in. */
-const struct pass_list *registry_passes(const struct registry *r);
+static inline const struct pass_list *registry_passes(const struct registry *r)
+{
+	return r ? &r->passes : pass_list_default();
+}
 const struct custom_ops *registry_ops(const struct registry *r); /* plugins'; NULL: none */
-/* *plugin is whose it is, NULL: ours; may be NULL. */
-const struct backend *registry_backend_at(const struct registry *r, int index, const char **plugin);
 const struct backend *registry_backend(const struct registry *r, const char *name); /* NULL */
 
 /* What load() of a plugin is handed. */

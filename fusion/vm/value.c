@@ -551,7 +551,7 @@ const char *value_type_name(struct value v)
 	return names[v.kind];
 }
 
-/* ---- what callers of the engine look into values by */
+/* ---- for callers of the engine, who do not see the objects */
 
 static bool is_sequence(struct value v)
 {
