@@ -77,7 +77,6 @@ PUBLIC = {
     "profiler/allclose": "difference elements reference",
     "profiler/breaks": "change rewrites",
     "profiler/compare": "figures settings",
-    "profiler/cost": "turnaround",
     "profiler/cupti": "collector wire",
     "profiler/import": "counters flows",
     "profiler/measure": "break_even candidate memory mixed split stats",
@@ -96,7 +95,7 @@ SYMBOL = re.compile(r"^[0-9a-f]* ?([A-Za-z]) (\S+)$")
 
 
 def room_of(path):
-    """fusion/vm/x.c: vm; fusion/capture/trace/x.c: capture/trace; fusion/value.h: fusion.h; profiler/torch/x.c: profiler/torch; server/api/x.c: server."""
+    """fusion/vm/x.c: vm; fusion/capture/trace/x.c: capture/trace; fusion/value.h: fusion.h; profiler/torch: profiler/torch; server/api/x.c: server."""
     parts = path.split("/")
     if path == "profiler/profiler.h":
         return "profiler.h"

@@ -92,23 +92,25 @@ static void what_is_written_is_put_back_on_the_device(void **state)
 
 		begin(&c, modes[i]);
 		call(&c);
-		assert_true(candidate_note_writes(&c.lane, 0, &err));
-		assert_int_equal(c.lane.use[0][0], USE_READ);
-		assert_int_equal(c.lane.use[0][1], USE_WRITTEN);
-		at = tensor_kernel_reads(c.lane.args[0][1].tensor->memory);
+		assert_true(candidate_note_writes(&c.candidate, 0, &err));
+		assert_int_equal(c.candidate.use[0][0], USE_READ);
+		assert_int_equal(c.candidate.use[0][1], USE_WRITTEN);
+		at = tensor_kernel_reads(c.candidate.args[0][1].tensor->memory);
 		for (int k = 1; k <= 3; k++) {
-			assert_true(has_run(&c.lane));
-			assert_true(candidate_restore(&c.lane, 0, &err));
-			assert_true(same(memory(&c.lane, 1), c.inputs.args[0][1].tensor->memory));
-			assert_int_equal(c.lane.restores, k);
-			assert_int_equal(c.lane.restored_on_device, k);
+			assert_true(has_run(&c.candidate));
+			assert_true(candidate_restore(&c.candidate, 0, &err));
+			assert_true(
+			    same(memory(&c.candidate, 1), c.inputs.args[0][1].tensor->memory));
+			assert_int_equal(c.candidate.restores, k);
+			assert_int_equal(c.candidate.restored_on_device, k);
 			call(&c);
-			assert_ptr_equal(tensor_kernel_reads(c.lane.args[0][1].tensor->memory), at);
+			assert_ptr_equal(tensor_kernel_reads(c.candidate.args[0][1].tensor->memory),
+					 at);
 			if (modes[i] != FUSION_GRAPHS)
 				continue;
 			if (k > 1)
-				assert_int_equal(pointed(&c.lane), points);
-			points = pointed(&c.lane);
+				assert_int_equal(pointed(&c.candidate), points);
+			points = pointed(&c.candidate);
 		}
 		end(&c);
 	}
@@ -124,22 +126,24 @@ static void sets_are_made_and_put_back_on_the_device(void **state)
 	emulate();
 	begin(&c, FUSION_STATIC);
 	call(&c);
-	assert_true(candidate_note_writes(&c.lane, 0, &err));
-	assert_true(candidate_make_sets(&c.lane, 3, &err));
-	assert_int_equal(c.lane.n_sets, 3);
+	assert_true(candidate_note_writes(&c.candidate, 0, &err));
+	assert_true(candidate_make_sets(&c.candidate, 3, &err));
+	assert_int_equal(c.candidate.n_sets, 3);
 	for (int turn = 0; turn < 2; turn++)
 		for (int s = 0; s < 3; s++) {
-			candidate_use_set(&c.lane, s);
-			assert_true(candidate_restore(&c.lane, 0, &err));
-			assert_true(same(memory(&c.lane, 1), c.inputs.args[0][1].tensor->memory));
+			candidate_use_set(&c.candidate, s);
+			assert_true(candidate_restore(&c.candidate, 0, &err));
+			assert_true(
+			    same(memory(&c.candidate, 1), c.inputs.args[0][1].tensor->memory));
 			call(&c);
-			assert_true(has_run(&c.lane));
-			assert_ptr_equal(c.lane.args[0][0].tensor, c.lane.sets[0][0][0].tensor);
+			assert_true(has_run(&c.candidate));
+			assert_ptr_equal(c.candidate.args[0][0].tensor,
+					 c.candidate.sets[0][0][0].tensor);
 		}
-	assert_int_equal(c.lane.restores, 6);
-	assert_int_equal(c.lane.restored_on_device, 6);
-	candidate_use_set(&c.lane, 0);
-	candidate_drop_sets(&c.lane);
+	assert_int_equal(c.candidate.restores, 6);
+	assert_int_equal(c.candidate.restored_on_device, 6);
+	candidate_use_set(&c.candidate, 0);
+	candidate_drop_sets(&c.candidate);
 	end(&c);
 }
 

@@ -1,6 +1,6 @@
 /* profiler/run/run.c -- profiler_run(): every point, every mode, one report.
  *
- * Points come one after the other (run_point.c, run_time.c); what watches a device comes
+ * Points come one after the other (point.c, timing.c); what watches a device comes
  * after all that is measured.
  */
 #include "profiler/run/run.h"

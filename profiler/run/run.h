@@ -1,7 +1,7 @@
 /* profiler/run/run.h -- private to profiler/: a run under way, and the parts of its work.
  *
- * run.c goes from point to point, run_point.c makes the calls of a point in every mode, and
- * run_time.c measures what they have made.
+ * run.c goes from point to point, point.c makes the calls of a point in every mode, and
+ * timing.c measures what they have made.
  */
 #ifndef PROFILER_RUN_RUN_H
 #define PROFILER_RUN_RUN_H
@@ -64,7 +64,7 @@ bool run_point(struct run *r, json_t *place, json_t *modes, json_t *break_even, 
 /* A timed run compiles cold: compile_ms is what a first user pays. */
 struct candidate_cache run_kernel_cache(const struct run *r, bool timed);
 
-/* run_agree.c.  Calls that follow each other without a wait, before anything is timed; and
+/* repeat.c.  Calls that follow each other without a wait, before anything is timed; and
  * the timed calls once more after it: both add to the agreements and to m. */
 bool run_agree_before(struct run *r, struct candidate *candidates, json_t *modes, struct err *err);
 bool run_agree_after(struct run *r, struct candidate *candidates, json_t *modes, struct err *err);

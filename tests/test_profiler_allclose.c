@@ -1,4 +1,4 @@
-/* tests/test_profiler_agree.c -- whether a mode gives eager's values, and who says so.
+/* tests/test_profiler_allclose.c -- whether a mode gives eager's values, and who says so.
  *
  * Modes are made wrong by programs that ask whether they are being compiled. */
 #include <math.h>
@@ -218,7 +218,7 @@ static void check(const struct wanted *w, bool timing)
 	const char *verdict = json_string_value(at(a, "verdict"));
 
 	if (strcmp(verdict, w->verdict) != 0 ||
-	    strcmp(json_string_value(at(a, "judge")), w->rule) != 0)
+	    strcmp(json_string_value(at(a, "judge")), w->judge) != 0)
 		fail_msg("%s: %s", w->body, json_dumps(a, 0));
 	if (w->what && (strcmp(json_string_value(at(a, "where.what")), w->what) != 0 ||
 			strcmp(json_string_value(at(a, "where.when")), w->when) != 0))
@@ -378,7 +378,7 @@ static void calls_that_follow_each_other_are_compared(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		struct wanted w = { .settings = "{}", .verdict = "disagrees", .rule = "float64" };
+		struct wanted w = { .settings = "{}", .verdict = "disagrees", .judge = "float64" };
 		char body[400];
 
 		snprintf(body, sizeof(body), program, COMPILING, rows[i].calls);
