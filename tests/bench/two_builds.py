@@ -1,13 +1,15 @@
 """tests/bench/two_builds.py OLD NEW -- is anything slower than in another build of Breakeven?
 
     python3 tests/bench/two_builds.py ../old/build/breakeven build/breakeven [--rounds 5] [--modes eager,static]
-                                      [--device cpu] [--threads 1] [--only TEXT] [--limit 1.03]
+                                      [--device cpu] [--threads 1] [--only TEXT] [--part 1/4] [--limit 1.03]
 
 Every workload of tests/workloads and every model runs in both builds, one after the other, in
 each round; which of them is first alternates.  A line is a workload, a point and a mode: the
 time of a call in OLD, and NEW's over OLD's, the median of the rounds with the smallest and the
 largest.  A mark stands where all rounds are above the limit; what is marked is measured again
-once.  What one of them cannot run is named.  Prints figures, asserts nothing.
+once.  What one of them cannot run is named.
+--part 1/4 takes every fourth workload, the first of them at first: parts run side by side on cores of
+their own (taskset).  Prints figures, asserts nothing.
 """
 import argparse
 import json
@@ -52,10 +54,12 @@ def main():
     parse.add_argument("--device", default="cpu")
     parse.add_argument("--threads", type=int, default=1)
     parse.add_argument("--only", default="")
+    parse.add_argument("--part", default="1/1")
     parse.add_argument("--limit", type=float, default=1.03)
     args = parse.parse_args()
     all_ratios, marked = [], 0
-    for name, workload in workloads(0):
+    part, parts = map(int, args.part.split("/"))
+    for name, workload in list(workloads(0))[part - 1 :: parts]:
         if args.only not in name:
             continue
         rows = ratios(name, workload, args)
