@@ -44,27 +44,18 @@ static uint32_t twist(uint32_t high, uint32_t low)
 	return bits >> 1 ^ (low & 1 ? 0x9908b0dfu : 0);
 }
 
-static void renew(struct twister *g)
+void twister_renew(struct twister *g)
 {
 	enum { N = TWISTER_WORDS, M = 397 };
 	uint32_t *w = g->word;
+	int i = 0;
 
-	for (int i = 0; i < N; i++)
-		w[i] = w[(i + M) % N] ^ twist(w[i], w[(i + 1) % N]);
+	for (; i < N - M; i++)
+		w[i] = w[i + M] ^ twist(w[i], w[i + 1]);
+	for (; i < N - 1; i++)
+		w[i] = w[i + M - N] ^ twist(w[i], w[i + 1]);
+	w[i] = w[M - 1] ^ twist(w[i], w[0]);
 	g->at = 0;
-}
-
-uint32_t twister_next(struct twister *g)
-{
-	uint32_t x;
-
-	if (g->at == TWISTER_WORDS)
-		renew(g);
-	x = g->word[g->at++];
-	x ^= x >> 11;
-	x ^= x << 7 & 0x9d2c5680u;
-	x ^= x << 15 & 0xefc60000u;
-	return x ^ x >> 18;
 }
 
 static double uniform(struct twister *g)

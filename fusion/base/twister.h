@@ -22,10 +22,24 @@ struct twister {
 #define TWISTER_SEED UINT64_C(67280421310721)
 
 void twister_seed(struct twister *g, uint64_t seed);
-uint32_t twister_next(struct twister *g);
+/* All words again, when all are used: for twister_next(). */
+void twister_renew(struct twister *g);
 
 /* From `n` words, one at least: what Python's random.seed() begins with. */
 void twister_seed_words(struct twister *g, const uint32_t *words, int n);
+
+static inline uint32_t twister_next(struct twister *g)
+{
+	uint32_t x;
+
+	if (g->at == TWISTER_WORDS)
+		twister_renew(g);
+	x = g->word[g->at++];
+	x ^= x >> 11;
+	x ^= x << 7 & 0x9d2c5680u;
+	x ^= x << 15 & 0xefc60000u;
+	return x ^ x >> 18;
+}
 
 static inline uint64_t twister_next64(struct twister *g)
 {

@@ -4,6 +4,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -581,22 +582,37 @@ static bool call_into(const struct decomposer *c, const struct native *f,
 
 enum { MAX_PARAMETERS = 4 };
 
+/* The parameters of a row one by one; they are cut once, when the first of all is called. */
+static struct parameters {
+	char text[64];
+	const char *names[MAX_PARAMETERS];
+	int n;
+} parameters_of[MORE_END - MORE_FIRST - 1];
+
+static void cut_parameters(void)
+{
+	for (int i = 0; i < MORE_END - MORE_FIRST - 1; i++) {
+		struct parameters *p = &parameters_of[i];
+		char *rest = p->text;
+
+		snprintf(p->text, sizeof(p->text), "%s", natives[i].parameters);
+		for (char *word; p->n < MAX_PARAMETERS && (word = strtok_r(rest, " ", &rest));)
+			p->names[p->n++] = word;
+	}
+}
+
 /* The arguments in the order of the native's row; *given is how many there are. */
 static bool bind_native(int id, const char *name, const struct arguments *args,
 			struct value out[MAX_PARAMETERS], int *given, struct err *err)
 {
-	char text[64];
-	const char *names[MAX_PARAMETERS];
-	char *rest = text;
-	int n_names = 0;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	const struct parameters *p = &parameters_of[id - MORE_FIRST - 1];
 
-	snprintf(text, sizeof(text), "%s", natives[id - MORE_FIRST - 1].parameters);
-	for (char *word; n_names < MAX_PARAMETERS && (word = strtok_r(rest, " ", &rest));)
-		names[n_names++] = word;
-	if (!decompose_args(name, names, n_names, 0, args, out, err))
+	pthread_once(&once, cut_parameters);
+	if (!decompose_args(name, p->names, p->n, 0, args, out, err))
 		return false;
 	*given = 0;
-	for (int i = 0; i < n_names; i++) {
+	for (int i = 0; i < p->n; i++) {
 		if (out[i].kind != VALUE_UNSET)
 			*given = i + 1;
 		else

@@ -47,10 +47,11 @@ bool draw_alone(const char *draws)
 
 bool draw_on_gpu(const struct library_call *call)
 {
-	const struct arg *draws = node_arg(call->node, "draws");
+	const struct arg *draws;
 
 	if (!call->random || call->random->gpu.threads == 0)
 		return false;
+	draws = node_arg(call->node, "draws");
 	return call->node->op == OP_keep || (draws && strcmp(draws->str, "cpu") != 0);
 }
 

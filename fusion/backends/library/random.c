@@ -306,6 +306,11 @@ static bool is_set(const struct library_call *call, const char *name)
 
 static void draw_numbers(struct twister *g, enum dtype dtype, void *out, int64_t n)
 {
+	if (dtype == DTYPE_F32) {
+		for (int64_t i = 0; i < n; i++)
+			((float *)out)[i] = (float)uniform(g, DTYPE_F32);
+		return;
+	}
 	for (int64_t i = 0; i < n; i++)
 		dtype_put_double(dtype, out, i, uniform(g, dtype));
 }
@@ -398,10 +403,16 @@ static void draw_order(struct twister *g, const struct library_call *call, void 
 /* Kept where a number of 53 bits, as bernoulli_() draws it, is below 1 - p. */
 static void draw_kept(struct twister *g, const struct library_call *call, void *out)
 {
-	double p = 1 - node_arg(call->node, "p")->f;
+	double p = 1 - node_arg(call->node, "p")->f, kept = 1 / p;
+	int64_t n = call->out.numel;
 
-	for (int64_t i = 0; i < call->out.numel; i++)
-		dtype_put_double(call->out.dtype, out, i, uniform(g, DTYPE_F64) < p ? 1 / p : 0);
+	if (call->out.dtype == DTYPE_F32) {
+		for (int64_t i = 0; i < n; i++)
+			((float *)out)[i] = uniform(g, DTYPE_F64) < p ? (float)kept : 0;
+		return;
+	}
+	for (int64_t i = 0; i < n; i++)
+		dtype_put_double(call->out.dtype, out, i, uniform(g, DTYPE_F64) < p ? kept : 0);
 }
 
 static void run(const struct library_call *call, void *const *buffers,

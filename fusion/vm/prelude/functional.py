@@ -199,13 +199,14 @@ def gumbel_softmax(logits, tau=1.0, hard=False, eps=1e-10, dim=-1):
 
 def dropout(input, p=0.5, training=True, inplace=False):
     """One call."""
-    if not inplace and 0.0 <= p <= 1.0 and (not training or p == 0.0):
+    if training and p != 0.0:
+        if 0.0 < p < 1.0 and torch._C._draws(input) == "gpu":
+            if inplace:
+                return input.mul_(_draws.noise(input, p) / (1.0 - p))
+            if not input.is_contiguous() or torch._C.storage_offset(input) != 0:
+                return (input * _draws.kept(input, p)).to(input.dtype)
+    elif not inplace and 0.0 <= p <= 1.0:
         return torch._C.alias(input)
-    if training and 0.0 < p < 1.0 and _draws.by_gpu(input):
-        if inplace:
-            return input.mul_(_draws.noise(input, p) / (1.0 - p))
-        if not input.is_contiguous() or torch._C.storage_offset(input) != 0:
-            return (input * _draws.kept(input, p)).to(input.dtype)
     return torch._C.dropout(input, p, training, inplace)
 
 
