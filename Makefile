@@ -9,6 +9,7 @@
 #   make differential random programs, every mode against eager, for SECONDS (DIFFERENTIAL="--torch python3": eager against PyTorch)
 #   make fuzz         the fuzz targets, FUZZ_SECONDS each
 #   make trial-NAME   what a release goes through: differential, fuzz, sanitize, busy; TRIAL_SECONDS each
+#   make install      the program, its library for other processes, headers for plugins and manual pages (PREFIX, DESTDIR)
 #   make deps         Debian packages and npm files that the above need
 #   V=1 shows the commands; CC=clang, SAN=1 (address and undefined), SAN=thread, B=other-build-folder
 
@@ -75,7 +76,7 @@ extra_db := $B/gen/migrations.o
 
 
 
-.PHONY: all run test bench check fuzz deps clean tests web
+.PHONY: all run test bench check fuzz deps clean tests web install
 .SECONDARY:
 .DELETE_ON_ERROR:
 $(V).SILENT:
@@ -160,6 +161,14 @@ $B/gen/migrations.o: db/embed.sh $(sort $(wildcard db/migrations/*.sql))
 -include tests/tests.mk
 
 tests: $(TESTS) $(PLUGINS) $(STAND_INS)
+
+PREFIX ?= /usr/local
+install: all
+	install -D -m 755 $B/breakeven "$(DESTDIR)$(PREFIX)/bin/breakeven"
+	install -d "$(DESTDIR)$(PREFIX)/include/breakeven/fusion" "$(DESTDIR)$(PREFIX)/share/man/man1"
+	install -m 644 fusion/*.h "$(DESTDIR)$(PREFIX)/include/breakeven/fusion"
+	install -m 644 $B/man/*.1 "$(DESTDIR)$(PREFIX)/share/man/man1"
+	if [ -f $B/libbreakeven_inject.so ]; then install -D -m 755 $B/libbreakeven_inject.so "$(DESTDIR)$(PREFIX)/lib/breakeven/libbreakeven_inject.so"; fi
 
 clean:
 	rm -rf build build-asan build-tsan

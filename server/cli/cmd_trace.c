@@ -76,7 +76,7 @@ static int read_flags(int argc, char **argv, struct trace_flags *f)
 	return -1;
 }
 
-/* The library beside this program. */
+/* The library beside this program, or where `make install` puts it. */
 static bool find_library(const struct trace_flags *f, char path[4096])
 {
 	char self[4096];
@@ -86,8 +86,14 @@ static bool find_library(const struct trace_flags *f, char path[4096])
 		if (!realpath(f->inject, path))
 			path[0] = '\0';
 	} else if (n > 0) {
+		const char *folder;
+
 		self[n] = '\0';
-		snprintf(path, 4096, "%.4000s/libbreakeven_inject.so", dirname(self));
+		folder = dirname(self);
+		snprintf(path, 4096, "%.4000s/libbreakeven_inject.so", folder);
+		if (access(path, R_OK) != 0)
+			snprintf(path, 4096, "%.4000s/../lib/breakeven/libbreakeven_inject.so",
+				 folder);
 	}
 	if (access(path, R_OK) == 0)
 		return true;
