@@ -93,7 +93,7 @@ bool workload_wants_torch(const struct workload *w);
 
 /* profiler_run(), with the workload's program `before` beside it where there is one
  * (profiler/breaks/change.h), then the other engines that the workload names; each is a report of
- * its own in `engines` (profiler/torch/engine.h), its failure too. */
+ * its own in `engines` (profiler/torch/engine.c), its failure too. */
 json_t *profiler_run_engines(const struct workload *w, const struct profiler_options *options,
 			     struct err *err);
 

@@ -78,7 +78,7 @@ PUBLIC = {
     "profiler/breaks": "change rewrites",
     "profiler/compare": "figures settings",
     "profiler/cupti": "collector wire",
-    "profiler/import": "counters flows",
+    "profiler/import": "counters model",
     "profiler/measure": "break_even candidate memory mixed split stats",
     "profiler/recorder": "traced watch_cost",
     "profiler/report": "break passes sizes",

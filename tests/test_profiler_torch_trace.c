@@ -5,7 +5,7 @@
  */
 #include "tests/import_file.h"
 
-#include "profiler/import/torch_break.h"
+#include "profiler/import/compiles.h"
 
 /* A compilation by its id; of a process. */
 static const json_t *compile_of(const json_t *report, const char *id, int process)

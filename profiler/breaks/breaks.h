@@ -2,7 +2,7 @@
  *
  * The costs come from timelines (cost.h), one of a few milliseconds at a time,
  * so that their interval holds what changes from one to the next.  Where the source
- * can be changed so that breaks are gone (counterfactual.h), the changed function is timed
+ * can be changed so that breaks are gone, the changed function is timed
  * against the one with breaks, round by round: what those breaks are said to cost
  * is reported next to what is really saved without them.  Of the changed function only the
  * kernels are used for what is said, by timelines of their own.
@@ -13,10 +13,18 @@
 #include <jansson.h>
 
 #include "profiler/cost/cost.h"
-#include "profiler/roofline/copy_curve.h"
-#include "profiler/breaks/counterfactual.h"
 #include "profiler/measure/candidate.h"
 #include "profiler/measure/stats.h"
+#include "profiler/roofline/copy_curve.h"
+
+/* ---- The same function without its breaks. */
+
+struct counterfactual {
+	struct buf source; /* whole, with the changes made */
+	int *lines;        /* of the breaks that are gone, in the posted source */
+	int n;
+	int left; /* breaks that the changed program still has */
+};
 
 struct break_run {
 	const struct workload *w;

@@ -5,7 +5,226 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/measure/stats.h"
 #include "profiler/timeline/lanes_view.h"
+
+/* ---- what the host does between two kernels. ---- */
+
+double gap_parts_sum(const struct gap_parts *p)
+{
+	double sum = 0;
+
+#define PART(name, what) sum += p->name##_ns;
+	GAP_PARTS(PART)
+#undef PART
+	return sum;
+}
+
+void gap_parts_scale(struct gap_parts *p, double by)
+{
+#define PART(name, what) p->name##_ns *= by;
+	GAP_PARTS(PART)
+#undef PART
+}
+
+void gap_parts_add(struct gap_parts *to, const struct gap_parts *p, double share)
+{
+#define PART(name, what) to->name##_ns += p->name##_ns * share;
+	GAP_PARTS(PART)
+#undef PART
+}
+
+static struct span overlap(const struct span *s, const struct timeline_event *e)
+{
+	return (struct span){ e->start_ns > s->from_ns ? e->start_ns : s->from_ns,
+			      event_end(e) < s->to_ns ? event_end(e) : s->to_ns };
+}
+
+/* The part of an event that lies in the span, less what watching has added. */
+static double break_gap_overlap_ns(const struct watch_cost *w, const struct span *s,
+				   const struct timeline_event *e)
+{
+	struct span part = overlap(s, e);
+
+	return part.to_ns > part.from_ns ? watch_cost_less(w, &part) : 0;
+}
+
+/* The time of the span in what breaks ran, less what is timed in it by itself. */
+static double statement_ns(const struct lanes_view *v, const struct watch_cost *w,
+			   const struct span *s)
+{
+	struct span left = *s; /* of it, after the breaks before */
+	double total = 0;
+
+	for (size_t i = 0; i < v->breaks.len; i++) {
+		struct span own = overlap(&left, v->breaks.at[i]);
+
+		if (own.to_ns <= own.from_ns)
+			continue;
+		left.from_ns = own.to_ns;
+		total += watch_cost_less(w, &own);
+		for (size_t k = 0; k < v->host.len; k++)
+			total -= break_gap_overlap_ns(w, &own, v->host.at[k]);
+		for (size_t k = 0; k < v->kernels.len && !w->device; k++)
+			total -= break_gap_overlap_ns(w, &own, v->kernels.at[k]);
+	}
+	return fmax(total, 0);
+}
+
+/* Where the span begins in a piece: up to the piece's end. */
+static double outputs_ns(const struct lanes_view *v, const struct watch_cost *w,
+			 const struct span *s)
+{
+	for (size_t i = 0; i < v->pieces.len; i++) {
+		const struct timeline_event *p = v->pieces.at[i];
+
+		if (p->start_ns < s->from_ns && event_end(p) > s->from_ns &&
+		    event_end(p) <= s->to_ns)
+			return break_gap_overlap_ns(w, s, p);
+	}
+	return 0;
+}
+
+static double *part_of_kind(struct gap_parts *p, uint32_t kind)
+{
+	switch (kind) {
+	case TIMELINE_GUARDS:
+		return &p->guards_ns;
+	case TIMELINE_DISPATCH:
+		return &p->dispatch_ns;
+	case TIMELINE_ALLOC:
+		return &p->alloc_ns;
+	default:
+		return &p->launch_ns;
+	}
+}
+
+/* At most what is left. */
+static void take(double *part, double *left)
+{
+	*part = fmax(fmin(*part, *left), 0);
+	*left -= *part;
+}
+
+/* Of the span of a call that `v` is cut to, less what watching has added.  `edge`: before the
+ * first piece, or after the last. */
+static struct gap break_gap_measure(const struct lanes_view *v, const struct watch_cost *w,
+				    const struct span *s, bool edge)
+{
+	struct gap g = { { 0 }, 0, 0 };
+	struct gap_parts *p = &g.parts;
+	double left = watch_cost_less(w, s);
+
+	for (size_t i = 0; i < v->host.len; i++)
+		*part_of_kind(p, v->host.at[i]->kind) += break_gap_overlap_ns(w, s, v->host.at[i]);
+	for (size_t i = 0; i < v->launches.len; i++) {
+		const struct launch_at *l = &v->launches.at[i];
+
+		if (!l->eager || !span_holds(s, l->in_ns))
+			continue;
+		g.eager++;
+		g.eager_ns += (double)l->ns;
+		left -= w->device ? 0 : (double)l->ns;
+	}
+	left = fmax(left, 0);
+	p->statement_ns = statement_ns(v, w, s);
+	p->outputs_ns = edge ? 0 : outputs_ns(v, w, s);
+	take(&p->guards_ns, &left);
+	take(&p->dispatch_ns, &left);
+	take(&p->alloc_ns, &left);
+	take(&p->launch_ns, &left);
+	take(&p->statement_ns, &left);
+	take(&p->outputs_ns, &left);
+	*(edge ? &p->entry_ns : &p->frame_ns) = left;
+	return g;
+}
+
+/* ---- what a device takes from one kernel to the next. ---- */
+
+/* A kernel, and when its launch was done. */
+struct ran {
+	int64_t start_ns, end_ns, launched_ns;
+};
+
+static int by_start(const void *a, const void *b)
+{
+	const struct ran *x = a, *y = b;
+
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+static int by_correlation(const void *a, const void *b)
+{
+	const struct timeline_event *x = *(const struct timeline_event *const *)a,
+				    *y = *(const struct timeline_event *const *)b;
+
+	return (x->correlation > y->correlation) - (x->correlation < y->correlation);
+}
+
+/* Launches and kernels by their correlation, side by side; how many kernels have a launch. */
+static size_t join(const struct timeline_event **launches, size_t n_launches,
+		   const struct timeline_event **kernels, size_t n_kernels, struct ran *out)
+{
+	size_t n = 0, at = 0;
+
+	for (size_t i = 0; i < n_kernels; i++) {
+		while (at < n_launches && launches[at]->correlation < kernels[i]->correlation)
+			at++;
+		if (at < n_launches && launches[at]->correlation == kernels[i]->correlation)
+			out[n++] = (struct ran){ kernels[i]->start_ns, event_end(kernels[i]),
+						 event_end(launches[at]) };
+	}
+	qsort(out, n, sizeof(*out), by_start);
+	return n;
+}
+
+static int gaps_of(const struct ran *ran, size_t n, double *gaps)
+{
+	int count = 0;
+
+	for (size_t i = 1; i < n; i++)
+		if (ran[i].launched_ns < ran[i - 1].end_ns && ran[i].start_ns >= ran[i - 1].end_ns)
+			gaps[count++] = (double)(ran[i].start_ns - ran[i - 1].end_ns);
+	return count;
+}
+
+/* Of a set whose launches are filled in, beside a device.  False: out of memory. */
+static bool turnaround_find(const struct lanes_view *v, struct turnaround *out)
+{
+	const struct timeline_event **launches = calloc(v->host.len + 1, sizeof(*launches)),
+				    **kernels = calloc(v->kernels.len + 1, sizeof(*kernels));
+	struct ran *ran = calloc(v->kernels.len + 1, sizeof(*ran));
+	double *gaps = calloc(v->kernels.len + 1, sizeof(*gaps));
+	bool ok = launches && kernels && ran && gaps;
+	size_t n_launches = 0;
+
+	*out = (struct turnaround){ 0 };
+	for (size_t i = 0; ok && i < v->host.len; i++)
+		if (v->host.at[i]->kind == TIMELINE_LAUNCH)
+			launches[n_launches++] = v->host.at[i];
+	for (size_t i = 0; ok && i < v->kernels.len; i++)
+		kernels[i] = v->kernels.at[i];
+	if (ok) {
+		qsort(launches, n_launches, sizeof(struct timeline_event *), by_correlation);
+		qsort(kernels, v->kernels.len, sizeof(struct timeline_event *), by_correlation);
+		out->seen = gaps_of(ran, join(launches, n_launches, kernels, v->kernels.len, ran),
+				    gaps);
+	}
+	if (out->seen > 0) {
+		stats_sort(gaps, out->seen);
+		out->ns = stats_quantile(gaps, out->seen, 0.5);
+	}
+	free(launches);
+	free(kernels);
+	free(ran);
+	free(gaps);
+	return ok;
+}
+
+struct turnaround turnaround_of_both(struct turnaround a, struct turnaround b)
+{
+	return a.seen >= b.seen ? a : b;
+}
 
 struct reading {
 	struct break_costs *c;

@@ -33,7 +33,7 @@
  *	             and D - kernels.  The difference is the breaks' together; each has
  *	             the share of its own gap (and its kernel, where the device is the
  *	             longer one then).  A device needs a while from each kernel to the
- *	             next (turnaround.h), which is part of D.
+ *	             next (the turnaround), which is part of D.
  *
  * A launch is dearer while CUPTI records, so gaps beside a device are those of a recording
  * without it (break_costs_take_host), and only kernels are timed with it.
@@ -48,12 +48,61 @@
 #ifndef PROFILER_COST_COST_H
 #define PROFILER_COST_COST_H
 
-#include "profiler/cost/gap.h"
+#include "profiler/measure/stats.h"
+#include "profiler/recorder/watch_cost.h"
 #include "profiler/roofline/copy_curve.h"
 #include "profiler/timeline/lanes_view.h"
-#include "profiler/measure/stats.h"
 #include "profiler/timeline/timeline.h"
-#include "profiler/cost/turnaround.h"
+
+/* ---- What the host does between two kernels. */
+
+/* PART(name, what): what a gap is made of, each timed; they add up to it. */
+#define GAP_PARTS(PART)                                                                            \
+	PART(statement, "what ended the graph, as the program has it")                             \
+	PART(guards, "looking for the entry after it")                                             \
+	PART(dispatch, "binding its sizes")                                                        \
+	PART(alloc, "memory for what it leaves and needs")                                         \
+	PART(launch, "what a launch costs beside its kernel")                                      \
+	PART(outputs, "from the last kernel to its piece's end: results go into the frame")        \
+	PART(frame, "the interpreter between two pieces")                                          \
+	PART(entry, "the frame made before the first piece, and unwound after the last")           \
+	PART(replay, "mode graphs: what replaying one graph leaves out before its kernel")
+
+struct gap_parts { /* nanoseconds */
+#define PART(name, what) double name##_ns;
+	GAP_PARTS(PART)
+#undef PART
+};
+
+struct gap {
+	struct gap_parts parts;
+	int eager;       /* kernels of single ops */
+	double eager_ns; /* their time, which is no gap */
+};
+
+double gap_parts_sum(const struct gap_parts *p);
+void gap_parts_scale(struct gap_parts *p, double by);
+void gap_parts_add(struct gap_parts *to, const struct gap_parts *p, double share);
+
+static inline bool span_holds(const struct span *s, int64_t at_ns)
+{
+	return at_ns >= s->from_ns && at_ns <= s->to_ns;
+}
+
+/* ---- What a device takes from one kernel to the next.
+ *
+ * Where a kernel's launch was done before the kernel in front of it was over, the device
+ * had it at hand: the time between the two is the device's own, and one kernel less saves
+ * it too.
+ */
+
+struct turnaround { /* zeroed is unknown */
+	double ns;  /* the median */
+	int seen;   /* kernels that were at hand */
+};
+
+/* The one of two that was seen more often. */
+struct turnaround turnaround_of_both(struct turnaround a, struct turnaround b);
 
 /* A break over one group of calls: means of a call. */
 struct break_sample {

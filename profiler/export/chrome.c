@@ -16,7 +16,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include "profiler/import/counters.h"
-#include "profiler/import/flows.h"
+#include "profiler/import/model.h"
 
 /* Our importer keeps a head of 8 MiB: the report goes with it up to so much. */
 enum { SLIM_BYTES = 4 << 20 };

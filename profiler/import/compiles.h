@@ -10,10 +10,30 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "profiler/import/ledger.h"
-#include "profiler/import/torch_break.h"
+
+/* ---- The text of a graph break, taken apart. */
+
+enum { BREAK_FILE_CHARS = 1024, BREAK_TYPE_CHARS = 256 };
+
+struct torch_break {
+	char file[BREAK_FILE_CHARS]; /* "": the text names no place */
+	int line;
+	bool unplaced;       /* the place is that of its frame */
+	const char *outcome; /* "resume", "step", "skip", "jump"; NULL: not said */
+	const char *reason;  /* within the text, from the cause on */
+	size_t reason_len;
+	char type[BREAK_TYPE_CHARS]; /* the first line of the reason */
+	char gb[16];                 /* "GB0170"; "": none */
+	const char *kind;            /* one of fusion/report/breaks.def */
+};
+
+/* The payload of a dynamo_graph_break_reason, of 2.5 to 2.14.  `text` is NUL terminated
+ * and must outlive *out. */
+void torch_break_read(const char *text, struct torch_break *out);
 
 enum {
 	COMPILES_MAX = 20000,          /* compilations, and breaks */

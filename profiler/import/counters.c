@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fusion/base/hash.h"
-#include "profiler/import/names.h"
+#include "profiler/import/model.h"
 #include "profiler/import/repair.h"
 
 /* Beyond it a double has no such digits. */

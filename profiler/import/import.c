@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "profiler/import/kineto_base.h"
+#include "profiler/import/kineto.h"
 #include "profiler/import/model.h"
 #include "profiler/import/own.h"
 #include "profiler/import/report.h"

@@ -10,6 +10,14 @@
 #include "fusion/base/err.h"
 #include "profiler/import/ledger.h"
 
+/* ---- Where the clock's zero of a trace lies.
+ *
+ * "baseTimeNanoseconds" comes before the events since 2.9 or so, and after them in older files.
+ */
+
+/* The same of the last bytes of a file that can be looked at out of turn; its place stays. */
+bool kineto_base_at_end(int fd, int64_t *ns);
+
 enum { EVENT_TEXT_CHARS = 63, EVENT_NAME_CHARS = 16 << 10 };
 
 /* Numbers of `args` that are read: ARG(id, name in the file). */

@@ -1,9 +1,560 @@
 /* profiler/import/model.c -- what the readers of logs fill in together. */
 #include "profiler/import/model.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fusion/base/hash.h"
+
+/* ---- names that come again, each once, with its totals. ---- */
+
+enum { FIRST_SLOTS = 1024 };
+
+static void names_finish(struct names *n)
+{
+	arena_finish(&n->arena);
+	VEC_FREE(&n->rows);
+	free(n->slots);
+	*n = (struct names){ 0 };
+}
+
+/* The length of the UTF-8 sequence at text; 0: it is none. */
+static size_t utf8_length(const unsigned char *text, size_t len)
+{
+	size_t n = *text < 0x80   ? 1
+		   : *text < 0xc2 ? 0
+		   : *text < 0xe0 ? 2
+		   : *text < 0xf0 ? 3
+		   : *text < 0xf5 ? 4
+				  : 0;
+
+	if (n == 0 || n > len)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	if ((*text == 0xe0 && text[1] < 0xa0) || (*text == 0xed && text[1] >= 0xa0) ||
+	    (*text == 0xf0 && text[1] < 0x90) || (*text == 0xf4 && text[1] >= 0x90))
+		return 0;
+	return n;
+}
+
+json_t *json_of_text(const char *text, size_t len, bool *bad)
+{
+	json_t *json = json_stringn(text, len);
+	struct buf mended;
+
+	if (json)
+		return json;
+	*bad = true;
+	buf_init(&mended, 0);
+	for (size_t at = 0, n; at < len; at += n ? n : 1) {
+		n = utf8_length((const unsigned char *)text + at, len - at);
+		if (n)
+			buf_add(&mended, text + at, n);
+		else
+			buf_puts(&mended, "\xef\xbf\xbd");
+	}
+	json = mended.failed ? NULL : json_stringn(mended.data ? mended.data : "", mended.len);
+	buf_finish(&mended);
+	return json ? json : json_string("?");
+}
+
+static bool grow(struct names *n)
+{
+	size_t slots = n->n_slots ? 2 * n->n_slots : FIRST_SLOTS;
+	uint32_t *grown = calloc(slots, sizeof(*grown));
+
+	if (!grown)
+		return false;
+	for (size_t i = 0; i < n->rows.len; i++) {
+		size_t at = n->rows.at[i].hash & (slots - 1);
+
+		while (grown[at])
+			at = (at + 1) & (slots - 1);
+		grown[at] = (uint32_t)i + 1;
+	}
+	free(n->slots);
+	n->slots = grown;
+	n->n_slots = slots;
+	return true;
+}
+
+static struct name_total *add(struct names *n, struct timeline_writer *writer, size_t slot,
+			      struct name_total row, struct ledger *ledger)
+{
+	size_t shown = row.len > TIMELINE_NAME_CHARS ? TIMELINE_NAME_CHARS : row.len;
+	char *copy = arena_strndup(&n->arena, row.text, row.len);
+	bool bad = false;
+
+	if (!copy)
+		return &n->others[row.group];
+	while (shown > 0 && shown < row.len && (copy[shown] & 0xc0) == 0x80)
+		shown--; /* not within a character */
+	row.text = copy;
+	if (writer) {
+		json_t *text = json_of_text(copy, shown, &bad);
+
+		ledger->n[LEDGER_BAD_UTF8] += bad;
+		row.timeline = timeline_writer_name(
+		    writer, json_pack("{s:o, s:s*}", "name", text, "group",
+				      row.group == GROUP_OTHER ? "other" : NULL));
+	}
+	if (!VEC_PUSH(&n->rows, row))
+		return &n->others[row.group];
+	n->slots[slot] = (uint32_t)n->rows.len;
+	return &n->rows.at[n->rows.len - 1];
+}
+
+struct name_total *names_find(struct names *n, struct timeline_writer *writer,
+			      enum name_group group, const char *text, size_t len,
+			      struct ledger *ledger)
+{
+	uint64_t hash = hash_bytes(text, len, group);
+	size_t at;
+
+	if (2 * n->rows.len >= n->n_slots && !grow(n))
+		return &n->others[group];
+	for (at = hash & (n->n_slots - 1); n->slots[at]; at = (at + 1) & (n->n_slots - 1)) {
+		struct name_total *row = &n->rows.at[n->slots[at] - 1];
+
+		if (row->hash == hash && row->len == len && row->group == group &&
+		    memcmp(row->text, text, len) == 0)
+			return row;
+	}
+	if (n->rows.len + 1 >= TIMELINE_MAX_NAMES || n->arena.used_bytes + len > NAMES_MAX_BYTES) {
+		ledger->n[LEDGER_NAMES_FULL]++;
+		return &n->others[group];
+	}
+	return add(n, writer, at,
+		   (struct name_total){ .group = group, .text = text, .len = len, .hash = hash },
+		   ledger);
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct name_total *x = *(struct name_total *const *)a,
+				*y = *(struct name_total *const *)b;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	return strcmp(x->text, y->text);
+}
+
+json_t *names_json(const struct names *n, enum name_group group)
+{
+	VEC(const struct name_total *) rows = { 0 };
+	struct name_total all = n->others[group];
+	json_t *list = json_array();
+	bool bad = false;
+
+	for (size_t i = 0; i < n->rows.len; i++) {
+		const struct name_total *row = &n->rows.at[i];
+
+		if (row->group != group || row->count == 0)
+			continue;
+		all.count += row->count;
+		all.total_ns += row->total_ns;
+		all.bytes += row->bytes;
+		if (!VEC_PUSH(&rows, row))
+			break;
+	}
+	if (rows.len)
+		qsort(rows.at, rows.len, sizeof(*rows.at), by_total);
+	for (size_t i = 0; i < rows.len; i++)
+		json_array_append_new(
+		    list, json_pack("{s:o, s:I, s:f}", "name",
+				    json_of_text(rows.at[i]->text, rows.at[i]->len, &bad), "count",
+				    (json_int_t)rows.at[i]->count, "total_us",
+				    (double)rows.at[i]->total_ns / 1e3));
+	if (n->others[group].count)
+		json_array_append_new(list,
+				      json_pack("{s:s, s:I, s:f}", "name", "others", "count",
+						(json_int_t)n->others[group].count, "total_us",
+						(double)n->others[group].total_ns / 1e3));
+	VEC_FREE(&rows);
+	return json_pack("{s:I, s:f, s:I, s:o}", "count", (json_int_t)all.count, "total_us",
+			 (double)all.total_ns / 1e3, "bytes", (json_int_t)all.bytes, "by_name",
+			 list);
+}
+
+/* ---- what ran inside of what, and for which compiled frame. ---- */
+
+/* A span that is open while its lane is walked. */
+struct open_span {
+	int64_t end_ns, inner_ns; /* inner: of regions, graphs, compilations directly in it */
+	int64_t duration_ns;
+	enum span_kind kind;
+	int region;  /* around it, or itself; -1: none */
+	bool within; /* a compilation */
+};
+
+struct walk {
+	struct regions *r;
+	VEC(struct open_span) open;
+	int64_t lookups, lookup_ns; /* that no region has taken yet */
+};
+
+static void regions_finish(struct regions *r)
+{
+	VEC_FREE(&r->rows);
+	VEC_FREE(&r->window);
+	VEC_FREE(&r->launches);
+	VEC_FREE(&r->kernels);
+}
+
+int regions_find(struct regions *r, const char *pid, const char *id)
+{
+	struct region row = { 0 };
+
+	snprintf(row.pid, sizeof(row.pid), "%.23s", pid);
+	snprintf(row.id, sizeof(row.id), "%.23s", id);
+	for (size_t i = r->rows.len; i-- > 0;)
+		if (strcmp(r->rows.at[i].id, row.id) == 0 &&
+		    strcmp(r->rows.at[i].pid, row.pid) == 0)
+			return (int)i;
+	if (r->rows.len >= REGION_MAX || !VEC_PUSH(&r->rows, row)) {
+		r->ledger->n[LEDGER_ROWS_FULL]++;
+		return -1;
+	}
+	return (int)r->rows.len - 1;
+}
+
+/* By lane, then start, then the longest first, which holds the others. */
+static int compare_spans(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+
+	if (x->lane != y->lane)
+		return x->lane < y->lane ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return (x->duration_ns < y->duration_ns) - (x->duration_ns > y->duration_ns);
+}
+
+static void close_span(struct walk *w)
+{
+	const struct open_span *s = &w->open.at[--w->open.len];
+	struct region *region = s->region >= 0 ? &w->r->rows.at[s->region] : NULL;
+	bool counts = s->kind == SPAN_REGION || s->kind == SPAN_GRAPH || s->kind == SPAN_COMPILE;
+
+	if (s->kind == SPAN_REGION && region) {
+		region->calls++;
+		region->total_ns += s->duration_ns;
+		region->self_ns += s->duration_ns - s->inner_ns;
+	}
+	if (s->kind == SPAN_GRAPH && region) {
+		region->graph_calls++;
+		region->graph_ns += s->duration_ns;
+	}
+	if (s->kind == SPAN_COMPILE && region && !s->within)
+		region->compile_ns += s->duration_ns;
+	if (w->open.len)
+		w->open.at[w->open.len - 1].inner_ns += counts ? s->duration_ns : s->inner_ns;
+}
+
+static void begin_region(struct walk *w, int number)
+{
+	if (number < 0)
+		return;
+	w->r->rows.at[number].lookups += w->lookups;
+	w->r->rows.at[number].lookup_ns += w->lookup_ns;
+	w->lookups = w->lookup_ns = 0;
+}
+
+static bool note_launch(struct regions *r, int region, uint32_t correlation)
+{
+	if (region < 0)
+		return true;
+	r->rows.at[region].launches++;
+	if (r->launches.len >= REGION_MAX_LINKS) {
+		r->links_left_out++;
+		return true;
+	}
+	return VEC_PUSH(&r->launches, (struct region_link){ correlation, (uint32_t)region, 0 });
+}
+
+static bool open_span(struct walk *w, const struct span *s)
+{
+	int64_t end = s->start_ns + s->duration_ns;
+	struct open_span o = { .end_ns = end, .duration_ns = s->duration_ns, .kind = s->kind };
+
+	while (w->open.len && w->open.at[w->open.len - 1].end_ns <= s->start_ns)
+		close_span(w);
+	o.region = w->open.len ? w->open.at[w->open.len - 1].region : -1;
+	o.within = w->open.len && (w->open.at[w->open.len - 1].within ||
+				   w->open.at[w->open.len - 1].kind == SPAN_COMPILE);
+	if (w->open.len && s->kind == SPAN_DEVICE)
+		w->r->ledger->n[LEDGER_DEVICE_OVERLAP]++;
+	else if (w->open.len && end > w->open.at[w->open.len - 1].end_ns)
+		w->r->ledger->n[LEDGER_OVERLAPPING]++;
+	if (s->kind == SPAN_REGION) {
+		o.region = (int)s->number;
+		begin_region(w, o.region);
+	} else if (s->kind == SPAN_LOOKUP) {
+		w->lookups++;
+		w->lookup_ns += s->duration_ns;
+	} else if (s->kind == SPAN_LAUNCH && !o.within && !note_launch(w->r, o.region, s->id)) {
+		return false; /* what a compilation launches it only tries */
+	}
+	return VEC_PUSH(&w->open, o);
+}
+
+static bool look_through(struct regions *r)
+{
+	struct walk w = { .r = r };
+	bool ok = true;
+
+	if (r->window.len)
+		qsort(r->window.at, r->window.len, sizeof(*r->window.at), compare_spans);
+	for (size_t i = 0; ok && i < r->window.len; i++) {
+		if (i > 0 && r->window.at[i].lane != r->window.at[i - 1].lane) {
+			while (w.open.len)
+				close_span(&w);
+			w.lookups = w.lookup_ns = 0;
+		}
+		ok = open_span(&w, &r->window.at[i]);
+	}
+	while (w.open.len)
+		close_span(&w);
+	VEC_FREE(&w.open);
+	r->ledger->n[LEDGER_WINDOWS] += r->window.len > 0;
+	r->window.len = 0;
+	return ok;
+}
+
+bool regions_add(struct regions *r, struct span span)
+{
+	return (r->window.len < REGION_WINDOW || look_through(r)) && VEC_PUSH(&r->window, span);
+}
+
+bool regions_kernel(struct regions *r, uint32_t correlation, int64_t ns)
+{
+	if (r->kernels.len >= REGION_MAX_LINKS) {
+		r->links_left_out++;
+		return true;
+	}
+	return VEC_PUSH(&r->kernels, (struct region_link){ correlation, 0, ns });
+}
+
+static int by_correlation(const void *a, const void *b)
+{
+	const struct region_link *x = a, *y = b;
+
+	return (x->correlation > y->correlation) - (x->correlation < y->correlation);
+}
+
+bool regions_end_file(struct regions *r)
+{
+	bool ok = look_through(r);
+	size_t at = 0;
+
+	if (r->launches.len)
+		qsort(r->launches.at, r->launches.len, sizeof(*r->launches.at), by_correlation);
+	if (r->kernels.len)
+		qsort(r->kernels.at, r->kernels.len, sizeof(*r->kernels.at), by_correlation);
+	for (size_t i = 0; i < r->kernels.len; i++) {
+		while (at < r->launches.len &&
+		       r->launches.at[at].correlation < r->kernels.at[i].correlation)
+			at++;
+		if (at < r->launches.len &&
+		    r->launches.at[at].correlation == r->kernels.at[i].correlation) {
+			struct region *region = &r->rows.at[r->launches.at[at].region];
+
+			region->kernels++;
+			region->kernel_ns += r->kernels.at[i].kernel_ns;
+		}
+	}
+	r->launches.len = r->kernels.len = 0;
+	return ok;
+}
+
+/* ---- threads and streams of a trace, each a lane. ---- */
+
+void trace_lanes_finish(struct trace_lanes *l)
+{
+	for (size_t i = 0; i < l->rows.len; i++)
+		VEC_FREE(&l->rows.at[i].begun);
+	VEC_FREE(&l->rows);
+}
+
+static json_t *text_json(const char *text)
+{
+	bool bad = false;
+
+	return json_of_text(text, strlen(text), &bad);
+}
+
+/* As people call it; `p` and `t`: what the log says of its process and its thread, NULL without
+ * memory. */
+static json_t *lane_name(enum lane_class of, const char *p, const char *t)
+{
+	if (!p || !t)
+		return NULL;
+	switch (of) {
+	case LANE_DEVICE:
+		return json_sprintf("GPU %s, stream %s", p, t);
+	case LANE_DEVICE_NOTES:
+		return json_sprintf("GPU %s, stream %s, ranges", p, t);
+	case LANE_MEMORY:
+		return json_sprintf("memory of %s", p);
+	case LANE_RECORDING:
+		return json_string("recording");
+	default:
+		break;
+	}
+	if (!*p && !*t)
+		return json_string("no thread named");
+	return strcmp(p, t) == 0 ? json_sprintf("main thread of %s", p)
+				 : json_sprintf("thread %s of %s", t, p);
+}
+
+static json_t *lane_row(enum lane_class of, const struct kineto_event *e, int file)
+{
+	json_t *pid = text_json(e->pid), *tid = text_json(e->tid);
+	json_t *name = lane_name(of, json_string_value(pid), json_string_value(tid));
+	json_t *row = json_pack("{s:o, s:s, s:o, s:o}", "name", name, "role",
+				of == LANE_DEVICE ? "kernels" : "host", "process", pid, "thread",
+				tid);
+
+	if (row && file > 0)
+		json_object_set_new(row, "file", json_integer(file));
+	if (row && (of == LANE_DEVICE || of == LANE_DEVICE_NOTES)) {
+		json_object_set_new(row, "device", json_integer(atoi(e->pid)));
+		json_object_set_new(row, "stream", json_integer(atoi(e->tid)));
+	}
+	return row;
+}
+
+struct trace_lane *trace_lane_add(struct trace_lanes *l, enum lane_class of,
+				  const struct kineto_event *e, json_t *row,
+				  struct timeline_writer *writer, struct ledger *ledger)
+{
+	struct trace_lane lane = { .of = of };
+
+	if (l->rows.len >= TIMELINE_MAX_LANES) {
+		ledger->n[LEDGER_LANES_FULL]++;
+		json_decref(row);
+		return NULL;
+	}
+	strcpy(lane.pid, e->pid);
+	strcpy(lane.tid, e->tid);
+	if (writer)
+		lane.lane = timeline_writer_lane(writer, json_incref(row));
+	else
+		lane.lane = (uint32_t)l->rows.len;
+	json_decref(row);
+	return VEC_PUSH(&l->rows, lane) ? &l->rows.at[l->rows.len - 1] : NULL;
+}
+
+struct trace_lane *trace_lane_of(struct trace_lanes *l, enum lane_class of,
+				 const struct kineto_event *e, int file,
+				 struct timeline_writer *writer, struct ledger *ledger)
+{
+	for (size_t i = 0; i < l->rows.len; i++) {
+		size_t at = i == 0 ? l->last : i - (i <= l->last);
+		struct trace_lane *lane = &l->rows.at[at];
+
+		if (lane->of == of && strcmp(lane->tid, e->tid) == 0 &&
+		    strcmp(lane->pid, e->pid) == 0) {
+			l->last = at;
+			return lane;
+		}
+	}
+	if (l->rows.len >= TIMELINE_MAX_LANES) {
+		ledger->n[LEDGER_LANES_FULL]++;
+		return &l->rows.at[l->rows.len - 1];
+	}
+	return trace_lane_add(l, of, e, writer ? lane_row(of, e, file) : NULL, writer, ledger);
+}
+
+struct trace_lane *trace_lane_near(struct trace_lanes *l, const struct kineto_event *e, int file,
+				   struct timeline_writer *writer, struct ledger *ledger)
+{
+	for (size_t i = l->rows.len; i > 0; i--) {
+		struct trace_lane *lane = &l->rows.at[i - 1];
+
+		if (strcmp(lane->tid, e->tid) == 0 && strcmp(lane->pid, e->pid) == 0 &&
+		    (lane->of == LANE_HOST || lane->of == LANE_DEVICE))
+			return lane;
+	}
+	return trace_lane_of(l, LANE_HOST, e, file, writer, ledger);
+}
+
+/* ---- which flows begin, and which end. ---- */
+
+enum { SLOTS = 2 * FLOW_MAX_PAGES, IDS_PER_BYTE = 4 };
+
+void flows_finish(struct flows *f)
+{
+	for (int i = 0; f->pages && i < SLOTS; i++)
+		free(f->pages[i].bits);
+	free(f->pages);
+	*f = (struct flows){ 0 };
+}
+
+/* The slot of a page, or the free one where it would stand. */
+static struct flow_page *slot_of(const struct flows *f, uint64_t number)
+{
+	uint64_t at = (number * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
+
+	for (;; at++) {
+		struct flow_page *page = &f->pages[at % SLOTS];
+
+		if (!page->bits || page->number == number)
+			return page;
+	}
+}
+
+bool flows_note(struct flows *f, uint64_t id, int bits)
+{
+	uint64_t within = id % FLOW_PAGE_IDS;
+	struct flow_page *page;
+
+	if (!f->pages)
+		f->pages = calloc(SLOTS, sizeof(*f->pages));
+	if (!f->pages)
+		return false;
+	page = slot_of(f, id / FLOW_PAGE_IDS);
+	if (!page->bits) {
+		if (f->n_pages == FLOW_MAX_PAGES)
+			return false;
+		page->bits = calloc(FLOW_PAGE_IDS / IDS_PER_BYTE, 1);
+		if (!page->bits)
+			return false;
+		page->number = id / FLOW_PAGE_IDS;
+		f->n_pages++;
+	}
+	page->bits[within / IDS_PER_BYTE] |= (uint8_t)(bits << 2 * (within % IDS_PER_BYTE));
+	return true;
+}
+
+int flows_have(const struct flows *f, uint64_t id)
+{
+	uint64_t within = id % FLOW_PAGE_IDS;
+	const struct flow_page *page = f->pages ? slot_of(f, id / FLOW_PAGE_IDS) : NULL;
+
+	return page && page->bits
+		   ? page->bits[within / IDS_PER_BYTE] >> 2 * (within % IDS_PER_BYTE) & 3
+		   : 0;
+}
+
+void flows_count(const struct flows *f, int64_t *open, int64_t *orphans, int64_t *whole)
+{
+	*open = *orphans = *whole = 0;
+	for (int i = 0; f->pages && i < SLOTS; i++) {
+		const uint8_t *bits = f->pages[i].bits;
+
+		for (int k = 0; bits && k < FLOW_PAGE_IDS; k++) {
+			int have = bits[k / IDS_PER_BYTE] >> 2 * (k % IDS_PER_BYTE) & 3;
+
+			*open += have == FLOW_STARTS;
+			*orphans += have == FLOW_ENDS;
+			*whole += have == (FLOW_STARTS | FLOW_ENDS);
+		}
+	}
+}
 
 bool model_init(struct model *m, struct timeline_writer *writer, struct err *err)
 {

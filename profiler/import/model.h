@@ -10,13 +10,200 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "fusion/base/arena.h"
 #include "fusion/base/err.h"
+#include "fusion/base/vec.h"
 #include "profiler/import/compiles.h"
+#include "profiler/import/kineto.h"
 #include "profiler/import/ledger.h"
-#include "profiler/import/names.h"
-#include "profiler/import/regions.h"
 #include "profiler/import/xla.h"
 #include "profiler/timeline/timeline.h"
+
+/* ---- Which flows begin, and which end.
+ *
+ * Two bits for each id, in pages: some 0.25 byte a flow where ids are dense, as
+ * correlation ids are.
+ */
+
+enum { FLOW_STARTS = 1, FLOW_ENDS = 2, FLOW_PAGE_IDS = 1 << 14, FLOW_MAX_PAGES = 1 << 13 };
+
+struct flow_page {
+	uint64_t number;
+	uint8_t *bits; /* NULL: free slot */
+};
+
+/* Zeroed is empty. */
+struct flows {
+	struct flow_page *pages; /* 2 * FLOW_MAX_PAGES slots */
+	int n_pages;
+};
+
+void flows_finish(struct flows *f);
+
+/* Notes that a flow begins or ends; false: no room. */
+bool flows_note(struct flows *f, uint64_t id, int bits);
+
+/* What was noted of an id. */
+int flows_have(const struct flows *f, uint64_t id);
+
+/* How many have begun and not ended, ended and not begun, and both. */
+void flows_count(const struct flows *f, int64_t *open, int64_t *orphans, int64_t *whole);
+
+/* ---- Threads and streams of a trace, each a lane. */
+
+enum lane_class { LANE_HOST, LANE_DEVICE, LANE_DEVICE_NOTES, LANE_MEMORY, LANE_RECORDING };
+
+/* A begin that waits for its end. */
+struct begun {
+	int64_t start_ns;
+	char name[128], category[EVENT_TEXT_CHARS + 1];
+};
+
+struct trace_lane {
+	enum lane_class of;
+	char pid[EVENT_TEXT_CHARS + 1], tid[EVENT_TEXT_CHARS + 1];
+	uint32_t lane;
+	VEC(struct begun) begun;
+};
+
+/* Zeroed is empty; the lanes of one file. */
+struct trace_lanes {
+	VEC(struct trace_lane) rows;
+	size_t last; /* that was found: the next event is often of the same */
+};
+
+void trace_lanes_finish(struct trace_lanes *l);
+
+/* The lane of an event; good until the next call.  Where there are too many, the last
+ * one, and counted; NULL without memory. */
+struct trace_lane *trace_lane_of(struct trace_lanes *l, enum lane_class of,
+				 const struct kineto_event *e, int file,
+				 struct timeline_writer *writer, struct ledger *ledger);
+
+/* The lane of an event that says no category: one of its thread, whichever was last
+ * added, else a new one of the host. */
+struct trace_lane *trace_lane_near(struct trace_lanes *l, const struct kineto_event *e, int file,
+				   struct timeline_writer *writer, struct ledger *ledger);
+
+/* A lane with a row of its own (taken over); NULL without memory, or where there are too
+ * many. */
+struct trace_lane *trace_lane_add(struct trace_lanes *l, enum lane_class of,
+				  const struct kineto_event *e, json_t *row,
+				  struct timeline_writer *writer, struct ledger *ledger);
+
+/* ---- Names that come again, each once, with its totals. */
+
+/* Names are kept up to so many bytes in all, those after count as "others". */
+enum { NAMES_MAX_BYTES = 32 << 20 };
+
+/* Totals are kept apart by what has the name. */
+enum name_group {
+	GROUP_KERNEL,
+	GROUP_COPY,
+	GROUP_SET,
+	GROUP_OP,
+	GROUP_ANNOTATION,
+	GROUP_API,
+	GROUP_OTHER,
+	GROUP_COUNT
+};
+
+struct name_total {
+	enum name_group group;
+	uint32_t timeline; /* its number in the writer's table */
+	const char *text;
+	size_t len;
+	uint64_t hash;
+	int64_t count, total_ns, bytes;
+};
+
+/* Zeroed is empty. */
+struct names {
+	struct arena arena;
+	VEC(struct name_total) rows;
+	uint32_t *slots; /* row + 1; 0: free */
+	size_t n_slots;
+	struct name_total others[GROUP_COUNT];
+};
+
+/* The row of a name in a group, new where it is not known; good until the next call.
+ * `writer` may be NULL. */
+struct name_total *names_find(struct names *n, struct timeline_writer *writer,
+			      enum name_group group, const char *text, size_t len,
+			      struct ledger *ledger);
+
+/* {"count", "total_us", "bytes", "by_name": [{"name", "count", "total_us"}]}, the longest
+ * first, of one group.  New. */
+json_t *names_json(const struct names *n, enum name_group group);
+
+/* A text as JSON, whatever its bytes; *bad is set where some were no UTF-8. */
+json_t *json_of_text(const char *text, size_t len, bool *bad);
+
+/* ---- What ran inside of what, and for which compiled frame.
+ *
+ * torch.profiler marks a call of a compiled frame as "Torch-Compiled Region: F/C", with its
+ * resume frames and all that they call within, compilations that they begin too.  What a
+ * region takes beyond the regions, compiled graphs and compilations in it is its own: guards,
+ * bytecode, and what the break was for.  A launch
+ * belongs to the innermost region around it, a cache lookup to the region that begins next.
+ *
+ * Spans are looked through a window at a time, sorted: memory does not grow with the file.
+ */
+
+enum { REGION_WINDOW = 1 << 19, REGION_MAX = 4096, REGION_MAX_LINKS = 3 << 20 };
+
+enum span_kind {
+	SPAN_PLAIN,
+	SPAN_REGION,
+	SPAN_GRAPH,
+	SPAN_COMPILE, /* Dynamo and what it calls at work */
+	SPAN_LOOKUP,
+	SPAN_LAUNCH,
+	SPAN_DEVICE
+};
+
+struct span {
+	int64_t start_ns, duration_ns;
+	uint32_t lane;
+	uint32_t kind : 3, number : 29; /* of a region */
+	uint32_t id;                    /* a launch's correlation */
+};
+
+/* A compiled frame of a process, over all its calls. */
+struct region {
+	char pid[24], id[24]; /* "398", "0/0" */
+	int64_t calls, total_ns, self_ns;
+	int64_t lookups, lookup_ns; /* "TorchDynamo Cache Lookup" */
+	int64_t graph_calls, graph_ns;
+	int64_t compile_ns; /* of compilations that calls of it began */
+	int64_t launches, kernels, kernel_ns;
+};
+
+struct region_link { /* of a launch to its region, or of a kernel to its time */
+	uint32_t correlation, region;
+	int64_t kernel_ns;
+};
+
+/* Zeroed is empty. */
+struct regions {
+	VEC(struct region) rows;
+	VEC(struct span) window;
+	VEC(struct region_link) launches, kernels;
+	int64_t links_left_out; /* past REGION_MAX_LINKS */
+	struct ledger *ledger;
+};
+
+/* The number of a frame's row, new where it is not known; -1: there are too many. */
+int regions_find(struct regions *r, const char *pid, const char *id);
+
+/* Adds a span; looks the window through where it is full. */
+bool regions_add(struct regions *r, struct span span);
+
+/* A kernel's time, for the region that launched it. */
+bool regions_kernel(struct regions *r, uint32_t correlation, int64_t ns);
+
+/* Looks through what is left of the file. */
+bool regions_end_file(struct regions *r);
 
 /* Memory of a device, as its allocator said it. */
 struct held_memory {

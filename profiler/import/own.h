@@ -9,7 +9,6 @@
 
 #include "fusion/base/vec.h"
 #include "profiler/import/kineto.h"
-#include "profiler/import/lanes.h"
 #include "profiler/import/model.h"
 
 /* Rows of more bytes keep their name alone. */

@@ -12,7 +12,6 @@
 #include "fusion/base/buf.h"
 #include "fusion/base/err.h"
 #include "profiler/import/ledger.h"
-#include "profiler/import/lanes.h"
 #include "profiler/import/model.h"
 
 enum { SLICE_MAX_BYTES = 4 << 20, SLICE_HEAD_BYTES = 8 << 20 };

@@ -1,24 +1,37 @@
-/* profiler/import/torch_trace.h -- private: how long each phase of a compilation took.
+/* profiler/import/torch_trace.h -- private: the records of a TORCH_TRACE file.
  *
- * chromium_event records are begins and ends of phases, in epoch microseconds; a phase
- * has the time between both, whatever lies within.
+ *	V1121 09:08:07.123000 4242 torch/_dynamo/convert_frame.py:304] {"kind": ..., ...}
+ *		payload, each line after a tab, where the object says "has_payload"
  */
-#ifndef PROFILER_IMPORT_TORCH_PHASES_H
-#define PROFILER_IMPORT_TORCH_PHASES_H
+#ifndef PROFILER_IMPORT_TORCH_TRACE_H
+#define PROFILER_IMPORT_TORCH_TRACE_H
 
-#include "profiler/import/model.h"
-#include "profiler/import/torch_record.h"
+#include <jansson.h>
+#include <stdint.h>
 
-struct open_phase {
-	char name[128], id[64];
-	int64_t start_ns;
+#include "fusion/base/buf.h"
+#include "fusion/base/err.h"
+#include "profiler/import/ledger.h"
+
+enum { RECORD_MAX_BYTES = 16 << 20 };
+
+struct torch_record {
+	int64_t pid;
+	const json_t *json;  /* an object */
+	const char *payload; /* NUL terminated; NULL: none */
+	size_t payload_len;
 };
 
-/* Zeroed is empty; of one process. */
-struct torch_phases {
-	VEC(struct open_phase) open;
-	uint32_t lane;
-	bool has_lane;
+typedef bool torch_record_fn(void *self, const struct torch_record *record, struct err *err);
+
+struct torch_records {
+	torch_record_fn *each;
+	void *self;
+	struct ledger *ledger;
+	struct buf line, payload;
+	json_t *json; /* of the record whose payload is coming; NULL: none */
+	int64_t pid;
+	bool wants_payload, has_payload, skipping; /* the rest of a line that is too long */
 };
 
 #endif

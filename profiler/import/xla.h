@@ -39,14 +39,6 @@ struct xla_block {
 	char function[128];
 	bool has_place; /* it is the program's own */
 };
-void xla_add(struct xla_log *x, const struct xla_block *b);
-
-/* A number of a metrics report: of a metric `field` is "samples" or "total_us", of a
- * counter NULL.  Takes over `value`; what a report says again replaces what it said. */
-void xla_number(struct xla_log *x, const char *name, const char *field, json_t *value);
-
-/* Adds what one file said to `all`, and a row of it to all->files. */
-void xla_end_file(struct xla_log *all, const struct xla_log *of_file, int file);
 
 /* Whether there was such a log, its graphs, and its report.  New. */
 bool xla_is_there(const struct xla_log *x);

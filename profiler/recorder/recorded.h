@@ -79,25 +79,4 @@ static inline bool recorded_is_part(const struct recorded *t)
 	return t->kind == TIMELINE_PIECE || t->kind == TIMELINE_BREAK;
 }
 
-/* names.c.  A row of the table of lanes, and its number there. */
-json_t *recorder_lane_row(const struct recorded_candidate *at, const char *role);
-uint32_t recorder_add_lane(struct recorder *r, const struct recorded_candidate *at,
-			   const char *role);
-/* A counter, of bytes. */
-uint32_t recorder_add_memory_lane(struct recorder *r, const struct recorded_candidate *at);
-
-/* The name of a kernel; changes its kind where the kernel is a library's.  `symbol`: of
- * what a library ran for it; NULL: its own. */
-uint32_t recorder_name_launch(struct recorder *r, const struct candidate *candidate,
-			      struct recorded *t, const char *symbol);
-uint32_t recorder_name_symbol(struct recorder *r, const char *symbol); /* of nobody's */
-/* Of the launch of a CUDA graph, whose first kernel and their number are reported as `kernel`
- * and `kernels`. */
-uint32_t recorder_name_graph(struct recorder *r, const struct candidate *candidate,
-			     const struct recorded *t);
-uint32_t recorder_name_other(struct recorder *r, const struct recorded *t);
-/* Of a piece or a break, whose number is reported as `graph`. */
-uint32_t recorder_name_part(struct recorder *r, const struct candidate *candidate,
-			    const struct recorded *t);
-
 #endif
