@@ -5,7 +5,8 @@ room's inside that are included outside it; public symbols that one file alone u
 be static.  The headers at the top of fusion/ are all that profiler and server see of the engine,
 beside the C utilities of fusion/base: "fusion.h" below is these headers.  Needs nm (binutils) and
 cc.  Prints what breaks a rule, and nothing else.
---list WHAT: all of arrows, knots, single, inside, includes; public: headers at the top of fusion/ that
+--list WHAT: all of arrows, knots, single, inside, includes; unexplained: files whose single functions
+tests/single.txt gives no reason for; public: headers at the top of fusion/ that
 include more than C and each other, or do not compile alone.
 """
 import argparse
@@ -90,6 +91,7 @@ PUBLIC = {
 # Headers at the top of fusion/ that declare what session implements: no room below includes them.
 # The others hold what the rooms below share with whoever calls the engine: dtypes, values, tensors.
 OF_SESSION = {"fusion/fusion.h", "fusion/inspect.h", "fusion/registry.h", "fusion/plugin.h"}
+SINGLE = "tests/single.txt"
 C_HEADERS = {"stdbool.h", "stddef.h", "stdint.h"}
 SYMBOL = re.compile(r"^[0-9a-f]* ?([A-Za-z]) (\S+)$")
 
@@ -193,6 +195,18 @@ class House:
             listed |= declared(p)
         return sorted(f"{self.defines[n]}: {n}" + (f", used by {next(iter(self.uses[n]))}" if self.uses.get(n) else ", used by none")
                       for n in self.defines if len(self.uses.get(n, ())) < 2 and n not in listed and n != "main")
+
+
+def reasons():
+    """file -> why functions of it that one other file uses are public (tests/single.txt)."""
+    rows = [line.split(": ", 1) for line in open(SINGLE).read().splitlines() if line and not line.startswith("#")]
+    return {path: reason for path, reason in rows}
+
+
+def unexplained(house):
+    """Files with functions that one file alone uses and no row in tests/single.txt, and rows without need."""
+    given, needed = reasons(), {line.split(": ", 1)[0] for line in house.single()}
+    return [f"{path} has no reason in {SINGLE}" for path in sorted(needed - set(given))] + [f"{SINGLE}: {path} needs no reason" for path in sorted(set(given) - needed)]
 
 
 def declared(header):
@@ -305,7 +319,7 @@ def main():
     sys.setrecursionlimit(10000)
     parse = argparse.ArgumentParser()
     parse.add_argument("build")
-    parse.add_argument("--list", choices=["arrows", "knots", "single", "includes", "inside", "public"])
+    parse.add_argument("--list", choices=["arrows", "knots", "single", "unexplained", "includes", "inside", "public"])
     args = parse.parse_args()
     if args.list == "public":
         print("\n".join(wrong_faces()))
@@ -319,6 +333,8 @@ def main():
             print(" ".join(knot))
     elif args.list == "single":
         print("\n".join(house.single()))
+    elif args.list == "unexplained":
+        print(*unexplained(house), sep="\n", end="\n" if unexplained(house) else "")
     elif args.list == "inside":
         print(*inside(), sep="\n", end="\n" if inside() else "")
     elif args.list == "includes":
