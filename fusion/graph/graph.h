@@ -99,8 +99,10 @@ struct size_fact {
 enum { MAX_FACTS = 8 };
 
 struct graph {
-	bool divides_freely; /* ints by 0 give a number, as on GPUs, where PyTorch looks at none */
-	struct arena *arena; /* borrowed */
+	bool
+	    convolves_narrow; /* the device's convolutions of float16 and bfloat16 sum in float32 */
+	bool divides_freely;  /* ints by 0 give a number, as on GPUs, where PyTorch looks at none */
+	struct arena *arena;  /* borrowed */
 	struct symtab *syms;
 	struct node **nodes;
 	int n_nodes, cap_nodes;

@@ -87,11 +87,14 @@ static decompose_fn *const functions[OP_COUNT] = {
 };
 
 /* Composites of float16 and bfloat16 are computed in float32 and rounded once,
- * but for products, which sum in float32 anyway, and what only moves elements. */
-static bool computes_wide(const struct node *n)
+ * but for products, which sum in float32 anyway (convolutions where the device's do),
+ * and what only moves elements. */
+static bool computes_wide(const struct graph *g, const struct node *n)
 {
 	enum dtype wide = dtype_wide(n->dtype);
 
+	if (g->convolves_narrow && op_has(n->op, FACT_CONVOLUTION))
+		return false;
 	return wide != n->dtype && dtype_category(wide) == CATEGORY_FLOAT &&
 	       !op_has(n->op, FACT_KEEPS_DTYPE) && n->args[0].kind == ARG_NODE;
 }
@@ -129,7 +132,7 @@ static int expand_node(struct rewrite *rw, struct node *n, struct err *err)
 	}
 	if (!functions[n->op])
 		return REWRITE_KEEP;
-	if (computes_wide(n) && !widen(&e, &wide))
+	if (computes_wide(rw->g, n) && !widen(&e, &wide))
 		return REWRITE_FAILED;
 	value = expand_cast(&e, functions[n->op](&e), n->dtype);
 	if (e.failed)

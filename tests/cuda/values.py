@@ -83,6 +83,15 @@ PROGRAMS = {
     "windows": ("F.max_pool2d(a, 3, 2, 1), F.avg_pool2d(a, 3, 2, 1), F.avg_pool2d(a, (2, 3), count_include_pad=False), F.max_pool2d(a, 3, 1, 1, 2), "
                 "F.adaptive_avg_pool2d(a, 5), F.adaptive_max_pool2d(a, (3, 4)), F.unfold(a, 3, 1, 1, 2), F.max_pool2d(a.transpose(2, 3), 2), F.avg_pool2d(a.bfloat16(), 2)",
                 [tensor(2, 3, 11, 13), tensor(1), tensor(1)]),
+    # Squares of two dims that pass through shared memory: at edges, with dims beside, in pairs of narrow elements, and stores among them.
+    "turned": ("a.t() + b, a.t() * 2 - b * a.t(), (a.t()[:, :130].bfloat16() + b[:, :130].bfloat16()), c.permute(0, 3, 1, 2).contiguous(), c.permute(2, 0, 3, 1) * 2, "
+               "c.half().transpose(1, 3) + 1, torch.relu(c.transpose(1, 2)).contiguous(), (a.t() + b, (a.t() - b).t().contiguous()), a.t()[::2] + b[::2], a.double().t().contiguous(), (a > 0).t() & (b > 0), "
+               "a.flip(0).t() + b",
+               [tensor(150, 131), tensor(131, 150, seed=3), tensor(4, 36, 34, 40, seed=4)]),
+    # A filter of each channel's own, in pieces of a plane and over its edges; several filters a channel; narrow.
+    "own_filters": ("F.conv2d(a, b, c, 1, 3, 1, 6), F.conv2d(a, b[:, :, :3, :5], None, 2, (1, 2), 1, 6), F.conv2d(a[:, :3], b, None, 1, 0, 1, 3), F.conv1d(a[:, :, 0], b[:, :, 0], c, 3, 1, 1, 6), "
+                    "F.conv2d(a.bfloat16(), b.bfloat16(), None, 1, 3, 1, 6), F.conv2d(a.transpose(2, 3), b, None, (1, 2), 3, 1, 6), F.conv2d(a, b[:, :, :2], None, 1, 1, 2, 6), F.conv2d(a.half(), b.half(), None, 1, 3, 1, 6)",
+                    [tensor(2, 6, 19, 70), tensor(6, 1, 7, 7, seed=3), tensor(6, seed=4)]),
     "convolutions": ("F.conv2d(a, b, None, 1, 1), F.conv2d(a, b, c, (2, 1), 0, 2), F.conv2d(a, b[:, :2], None, 1, (0, 2), 1, 2), F.conv2d(a.double(), b.double()), "
                      "F.conv2d(a.transpose(2, 3), b.transpose(2, 3)), F.conv1d(a[:, :, 0], b[:, :, 0])",
                      [tensor(2, 4, 9, 10), tensor(6, 4, 3, 3), tensor(6)]),

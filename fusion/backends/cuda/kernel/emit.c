@@ -493,6 +493,10 @@ static void put_load(struct emit_text *t, const struct inst *inst, int id)
 	buf_printf(t->out, "\t%s %s[%d];\n", text_element(inst->dtype), name, lanes);
 	if (inst->join)
 		put_join(t, inst, id);
+	else if (cuda_is_turned(t->c, inst))
+		buf_printf(t->out,
+			   "\tfor (int j = 0; j < %d; j++) %s[j] = s%d[k][threadIdx.x * %d + j];\n",
+			   lanes, name, id, lanes);
 	else if (kept >= 0)
 		buf_printf(t->out, "\tfor (int j = 0; j < %d; j++) %s[j] = h%d[it][j];\n", lanes,
 			   name, kept);
@@ -504,6 +508,13 @@ static void put_store(struct emit_text *t, const struct inst *inst, int id)
 {
 	const struct kernel *k = t->c->kernel;
 
+	if (cuda_is_turned(t->c, inst)) {
+		buf_printf(
+		    t->out,
+		    "\tfor (int j = 0; j < %d; j++) s%d[k][threadIdx.x * %d + j] = o%d[j];\n",
+		    t->c->lanes, id, t->c->lanes, id);
+		return;
+	}
 	if (lane_step(k, &inst->at) == LANE_NEXT) {
 		buf_puts(t->out, "\tput(");
 		text_address(t, &inst->at, k->n_dims, "x");
@@ -627,6 +638,112 @@ static void put_map(struct emit_text *t)
 	text_coordinates(t, k->extent, 0, k->n_dims, "p", "x");
 	put_body(t, &k->stages[0]);
 	buf_puts(t->out, "\t}\n");
+}
+
+/* ---- squares of two dims: what lies along the first of them is turned in shared memory */
+
+static bool fills_squares(const struct sym *extent, int side)
+{
+	return sym_is_const(extent) && extent->value % side == 0;
+}
+
+/* "for (...) { ...": the lines of a square; a thread's place in one is along `along`. */
+static void put_lines(struct emit_text *t, int across, int along)
+{
+	const struct kernel *k = t->c->kernel;
+	int side = CUDA_TURN_THREADS * t->c->lanes;
+
+	buf_printf(t->out,
+		   "#pragma unroll\n\tfor (u32 i = 0; i < %d; i++) {\n"
+		   "\tconst u32 k = threadIdx.y + i * %d, x%d = q%d * %d + k, "
+		   "x%d = q%d * %d + threadIdx.x * %d;\n\tif (true",
+		   side / CUDA_TURN_WARPS, CUDA_TURN_WARPS, across, across, side, along, along,
+		   side, t->c->lanes);
+	for (int i = 0; i < 2; i++) {
+		int d = i ? along : across;
+
+		if (fills_squares(k->extent[d], side))
+			continue;
+		buf_printf(t->out, " && x%d < (u32)", d);
+		text_number(t, k->extent[d]);
+	}
+	buf_puts(t->out, ") {\n");
+}
+
+/* The turned loads, or stores, of the body: lines along the dim in which they lie. */
+static void put_turned(struct emit_text *t, enum inst_kind kind)
+{
+	const struct kernel *k = t->c->kernel;
+	const struct stage *stage = &k->stages[0];
+	int lanes = t->c->lanes;
+	bool any = false;
+
+	for (int i = 0; i < stage->n_body; i++)
+		any |= stage->body[i].kind == kind && cuda_is_turned(t->c, &stage->body[i]);
+	if (!any)
+		return;
+	if (kind == INST_STORE)
+		buf_puts(t->out, "\t__syncthreads();\n");
+	put_lines(t, k->n_dims - 1, t->c->turned_dim);
+	for (int i = 0; i < stage->n_body; i++) {
+		const struct inst *inst = &stage->body[i];
+
+		if (inst->kind != kind || !cuda_is_turned(t->c, inst))
+			continue;
+		buf_printf(t->out, "\t%s v%d[%d];\n", text_element(inst->dtype), i, lanes);
+		if (kind == INST_STORE)
+			buf_printf(t->out,
+				   "\tfor (int j = 0; j < %d; j++) v%d[j] = s%d[threadIdx.x * %d + "
+				   "j][k];\n\tput(",
+				   lanes, i, i, lanes);
+		else
+			buf_printf(t->out, "\tget(v%d, ", i);
+		text_address(t, &inst->at, k->n_dims, "x");
+		if (kind == INST_STORE)
+			buf_printf(t->out, ", v%d);\n", i);
+		else
+			buf_printf(t->out,
+				   ");\n\tfor (int j = 0; j < %d; j++) s%d[threadIdx.x * %d + "
+				   "j][k] = v%d[j];\n",
+				   lanes, i, lanes, i);
+	}
+	buf_puts(t->out, "\t}\n\t}\n");
+	if (kind == INST_LOAD)
+		buf_puts(t->out, "\t__syncthreads();\n");
+}
+
+/* q<dim>: which square this block has, and x<dim> of all other dims. */
+static void put_square(struct emit_text *t)
+{
+	const struct kernel *k = t->c->kernel;
+	int side = CUDA_TURN_THREADS * t->c->lanes;
+
+	buf_puts(t->out, "\tu32 block = blockIdx.x;\n");
+	for (int d = k->n_dims - 1; d >= 0; d--) {
+		bool squared = d == k->n_dims - 1 || d == t->c->turned_dim;
+
+		buf_printf(t->out, "\tconst u32 n%d = ((u32)", d);
+		text_number(t, k->extent[d]);
+		buf_printf(t->out, " + %du) / %du, %c%d = block %% n%d;\n\tblock /= n%d;\n",
+			   squared ? side - 1 : 0, squared ? side : 1, squared ? 'q' : 'x', d, d,
+			   d);
+	}
+	for (int i = 0; i < k->stages[0].n_body; i++)
+		if (cuda_is_turned(t->c, &k->stages[0].body[i]))
+			buf_printf(t->out, "\t__shared__ %s s%d[%d][%d];\n",
+				   text_element(k->stages[0].body[i].dtype), i, side, side + 1);
+}
+
+static void put_map_turned(struct emit_text *t)
+{
+	const struct kernel *k = t->c->kernel;
+
+	put_square(t);
+	put_turned(t, INST_LOAD);
+	put_lines(t, t->c->turned_dim, k->n_dims - 1);
+	put_body(t, &k->stages[0]);
+	buf_puts(t->out, "\t}\n\t}\n");
+	put_turned(t, INST_STORE);
 }
 
 /* A prologue, or a post: once a row (COLS: once a column). */
@@ -848,7 +965,9 @@ void cuda_kernel_emit(struct buf *out, struct cuda_kernel *c)
 			text_load_one(&t, &k->setup[i]);
 		else
 			text_compute(&t, &k->setup[i]);
-	if (k->form == FORM_MAP)
+	if (c->turned_dim >= 0)
+		put_map_turned(&t);
+	else if (k->form == FORM_MAP)
 		put_map(&t);
 	else if (k->form == FORM_ROWS)
 		put_rows(&t);

@@ -38,7 +38,7 @@ static void each_inst(const struct kernel *k,
 }
 
 struct alignment {
-	const struct kernel *kernel;
+	const struct cuda_kernel *c;
 	const int64_t *vars;
 	int lanes;
 	bool fails;
@@ -48,26 +48,31 @@ struct alignment {
 static void check_access(void *self, const struct inst *inst, bool body)
 {
 	struct alignment *a = self;
-	const struct kernel *k = a->kernel;
+	const struct kernel *k = a->c->kernel;
+	int along = k->n_dims - 1;
 
 	if (!body || inst->join || (inst->kind != INST_LOAD && inst->kind != INST_STORE))
 		return;
-	if (sym_eval(inst->at.stride[k->n_dims - 1], a->vars) != 1)
+	if (cuda_is_turned(a->c, inst))
+		along = a->c->turned_dim;
+	else if (sym_eval(inst->at.stride[along], a->vars) != 1)
 		return; /* lane by lane */
 	a->fails |= sym_eval(inst->at.offset, a->vars) % a->lanes != 0;
-	for (int d = 0; d < k->n_dims - 1; d++)
-		a->fails |= sym_eval(inst->at.stride[d], a->vars) % a->lanes != 0;
+	for (int d = 0; d < k->n_dims; d++)
+		a->fails |= d != along && sym_eval(inst->at.stride[d], a->vars) % a->lanes != 0;
 }
 
 /* Whether all its accesses may be made `lanes` at a time under these symbols;
  * the addresses of buffers aside, which are to be multiples of CUDA_VECTOR_BYTES. */
-static bool is_aligned(const struct kernel *k, int lanes, const int64_t *vars)
+static bool is_aligned(const struct cuda_kernel *c, int lanes, const int64_t *vars)
 {
-	struct alignment a = { k, vars, lanes, false };
+	const struct kernel *k = c->kernel;
+	struct alignment a = { c, vars, lanes, false };
 
 	if (lanes == 1)
 		return true;
-	if (sym_eval(k->extent[k->n_dims - 1], vars) % lanes != 0)
+	if (sym_eval(k->extent[k->n_dims - 1], vars) % lanes != 0 ||
+	    (c->turned_dim >= 0 && sym_eval(k->extent[c->turned_dim], vars) % lanes != 0))
 		return false;
 	each_inst(k, check_access, &a);
 	return !a.fails;
@@ -78,6 +83,7 @@ struct census {
 	bool *seen;  /* by buffer */
 	int widest;  /* bytes of an element that lies side by side with others */
 	int strided; /* accesses that do not */
+	int64_t points;
 	bool joins;
 };
 
@@ -274,8 +280,84 @@ static void choose_lanes(struct cuda_kernel *c, const struct census *n, int most
 		return;
 	c->lanes = CUDA_VECTOR_BYTES / n->widest;
 	c->lanes = c->lanes > most ? most : c->lanes;
-	while (c->lanes > 1 && !is_aligned(k, c->lanes, vars))
+	while (c->lanes > 1 && !is_aligned(c, c->lanes, vars))
 		c->lanes /= 2;
+}
+
+/* ---- accesses along another dim than the walk's last */
+
+bool cuda_is_turned(const struct cuda_kernel *c, const struct inst *inst)
+{
+	int last = c->kernel->n_dims - 1;
+
+	return c->turned_dim >= 0 && !inst->join &&
+	       (inst->kind == INST_LOAD || inst->kind == INST_STORE) &&
+	       sym_is(inst->at.stride[c->turned_dim], 1) && !sym_is(inst->at.stride[last], 0) &&
+	       !sym_is(inst->at.stride[last], 1);
+}
+
+int64_t cuda_kernel_squares(const struct cuda_kernel *c, const int64_t *vars)
+{
+	const struct kernel *k = c->kernel;
+	int64_t side = CUDA_TURN_THREADS * c->lanes, blocks = 1;
+
+	for (int d = 0; d < k->n_dims; d++) {
+		int64_t extent = sym_eval(k->extent[d], vars);
+
+		blocks *= d == c->turned_dim || d == k->n_dims - 1 ? (extent + side - 1) / side
+								   : extent;
+	}
+	return blocks;
+}
+
+/* The dim along which all accesses lie that are strided in the last one; -1. */
+static int find_turned(const struct cuda_kernel *c, const int64_t *vars)
+{
+	const struct kernel *k = c->kernel;
+	int last = k->n_dims - 1, dim = -1, n = 0;
+
+	if (k->form != FORM_MAP || k->n_dims < 2 || k->library ||
+	    sym_eval(k->extent[last], vars) < CUDA_TURN_LEAST)
+		return -1;
+	for (int i = 0; i < k->stages[0].n_body; i++) {
+		const struct inst *inst = &k->stages[0].body[i];
+		int d = 0;
+
+		if ((inst->kind != INST_LOAD && inst->kind != INST_STORE) || inst->join ||
+		    sym_is(inst->at.stride[last], 0) || sym_is(inst->at.stride[last], 1))
+			continue;
+		while (d < last && !sym_is(inst->at.stride[d], 1))
+			d++;
+		if (d == last || (dim >= 0 && d != dim) || ++n > CUDA_TURN_MOST)
+			return -1;
+		dim = d;
+	}
+	return dim >= 0 && sym_eval(k->extent[dim], vars) >= CUDA_TURN_LEAST ? dim : -1;
+}
+
+/* Lanes of so many bytes that a warp's line is of whole words, where all accesses allow it. */
+static void choose_turned(struct cuda_kernel *c, const struct census *n, int most,
+			  const int64_t *vars)
+{
+	const struct kernel *k = c->kernel;
+	int narrowest = 4, lanes;
+
+	c->turned_dim = n->joins || n->points < CUDA_TURN_POINTS ? -1 : find_turned(c, vars);
+	if (c->turned_dim < 0)
+		return;
+	for (int i = 0; i < k->stages[0].n_body; i++) {
+		const struct inst *inst = &k->stages[0].body[i];
+
+		if ((inst->kind == INST_LOAD || inst->kind == INST_STORE) &&
+		    (int)dtype_bytes(inst->dtype) < narrowest)
+			narrowest = (int)dtype_bytes(inst->dtype);
+	}
+	lanes = 4 / narrowest < most ? 4 / narrowest : most;
+	while (lanes > 1 && !is_aligned(c, lanes, vars))
+		lanes /= 2;
+	c->lanes = lanes;
+	c->threads = CUDA_TURN_THREADS;
+	c->rows_a_block = CUDA_TURN_WARPS;
 }
 
 /* The product of the extents of dims [first, last); -1: one of them is a symbol. */
@@ -351,7 +433,9 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 	int64_t *vars = hints(l->graph->syms), steps;
 	struct cuda_extent e;
 
-	*c = (struct cuda_kernel){ .lowered = l, .kernel = k, .index = index, .rows_a_block = 1 };
+	*c = (struct cuda_kernel){
+		.lowered = l, .kernel = k, .index = index, .rows_a_block = 1, .turned_dim = -1
+	};
 	n.seen = calloc((size_t)l->n_buffers + 1, sizeof(bool));
 	c->buffers = calloc((size_t)l->n_buffers + 1, sizeof(int));
 	c->stored = calloc((size_t)l->n_buffers + 1, sizeof(bool));
@@ -364,6 +448,8 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 	e = cuda_kernel_extent(k, vars);
 	choose_lanes(c, &n, lanes, &e, vars);
 	choose_threads(c, &e);
+	n.points = e.points * e.rows;
+	choose_turned(c, &n, lanes, vars);
 	if (k->n_stages > 0 && k->form != FORM_MAP)
 		for (int i = 0; i < k->stages[0].n_body; i++)
 			c->n_reduces += k->stages[0].body[i].kind == INST_REDUCE;
@@ -372,7 +458,8 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 		c->splits = false; /* short rows */
 	if (known(k) && e.points <= 2 * (int64_t)c->threads * c->lanes)
 		c->splits = false; /* for set_grid() too; its text takes long to compile */
-	c->turns = k->form != FORM_COLS && c->lanes > 1 && !c->splits && some_pass(k);
+	c->turns = k->form != FORM_COLS && c->turned_dim < 0 && c->lanes > 1 && !c->splits &&
+		   some_pass(k);
 	steps = (e.points + (int64_t)c->threads * c->lanes - 1) / ((int64_t)c->threads * c->lanes);
 	choose_kept(c, false, CUDA_MAX_KEPT);
 	c->registers = (k->n_slots > 0 || c->n_kept > 0) && known(k) && steps > 0 &&

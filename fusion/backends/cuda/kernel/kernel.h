@@ -1,7 +1,9 @@
 /* fusion/backends/cuda/kernel/kernel.h -- a kernel of the tile program as CUDA C.
  *
  * A point of a kernel is a thread's work:
- *   MAP   threads stride over the points, `lanes` of them side by side at a time
+ *   MAP   threads stride over the points, `lanes` of them side by side at a time; where
+ *         operands lie along another dim than the walk's last, a block has a square of
+ *         both dims, which such operands pass turned, through shared memory
  *   ROWS  `threads` of one block share a row; a block has `rows_a_block` of them;
  *         with blocks to spare, several share a row (`split`), and the last one
  *         to finish joins what they have found, in order
@@ -37,6 +39,12 @@ enum {
 	CUDA_FEW_STEPS_FROM = 3,
 	CUDA_FEW_STEPS_TO = 4,
 	CUDA_VECTOR_BYTES = 16,
+	/* A square that turns: a warp's line of it is of 32 lanes of a word or more. */
+	CUDA_TURN_THREADS = 32,
+	CUDA_TURN_WARPS = 8,
+	CUDA_TURN_LEAST = 16, /* of both dims */
+	CUDA_TURN_POINTS = 1 << 14,
+	CUDA_TURN_MOST = 4, /* accesses of a kernel that turn */
 	/* Of an access of so many only the end is in the cache after it (60 MB on an H200). */
 	CUDA_PASSING_BYTES = 64 << 20,
 	/* Rows of so many points have threads of two loads each, where that is at most these
@@ -62,6 +70,7 @@ struct cuda_kernel {
 	bool turns;     /* its blocks can begin at the end, where much is in memory */
 	bool registers; /* slots are in registers */
 	bool few_steps; /* a thread's sums of float32 are joined after its steps */
+	int turned_dim; /* MAP: the dim along which some accesses lie; -1: none turn */
 	int n_kept;     /* accesses that a thread keeps from stage to stage */
 	const struct access *kept[CUDA_MAX_KEPT];
 	bool *stored;                    /* by buffer: it is written here */
@@ -96,6 +105,11 @@ static inline bool cuda_kernel_strides(const struct cuda_kernel *c)
 {
 	return c->lanes == 1;
 }
+
+/* Whether an access of a body passes through shared memory (turned_dim). */
+bool cuda_is_turned(const struct cuda_kernel *c, const struct inst *inst);
+/* How many squares there are along each of the two dims, times all others: blocks. */
+int64_t cuda_kernel_squares(const struct cuda_kernel *c, const int64_t *vars);
 
 /* Which of the kept accesses a load is; -1: none. */
 int cuda_kept(const struct cuda_kernel *c, const struct inst *inst);

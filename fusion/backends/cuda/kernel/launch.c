@@ -60,13 +60,16 @@ static int64_t least(int64_t a, int64_t b)
 }
 
 /* Blocks that are resident at once keep a whole device busy. */
-static void set_grid(struct cuda_launch *l, const struct device *d, const struct cuda_extent *e)
+static void set_grid(struct cuda_launch *l, const struct device *d, const struct cuda_extent *e,
+		     const int64_t *vars)
 {
 	const struct cuda_kernel *k = l->kernel;
 	int64_t step = (int64_t)k->threads * k->lanes, resident, groups, split = 1;
 
 	resident = (int64_t)d->multiprocessors * l->resident;
-	if (k->kernel->form == FORM_MAP) {
+	if (k->turned_dim >= 0) {
+		groups = cuda_kernel_squares(k, vars);
+	} else if (k->kernel->form == FORM_MAP) {
 		groups = ceil_div(e->points * e->rows, step);
 		/* Blocks that come when others have gone leave less idle at the end than those
 		 * that stride; where a thread has little to do, their coming is most of it. */
@@ -112,7 +115,7 @@ bool cuda_launch_bind(struct cuda_launch *l, struct device *d, struct cuda_scrat
 	struct cuda_extent e = cuda_kernel_extent(k->kernel, vars);
 	uint64_t *value = l->values + k->n_buffers;
 
-	set_grid(l, d, &e);
+	set_grid(l, d, &e, vars);
 	for (size_t i = 0; i < k->numbers.len; i++)
 		*value++ = (uint64_t)sym_eval(k->numbers.at[i], vars);
 	if (k->splits) {

@@ -23,6 +23,7 @@ enum {
 	SORT_OWN = 1,        /* what a tile says: how many it has of a digit, times 4, */
 	SORT_UP_TO = 2,      /* or how many there are up to its end */
 	LOSS_THREADS = 1024, /* of the one block that adds up a loss */
+	DEPTHWISE_THREADS = 128,
 	ATTEND_THREADS = 128,
 	ATTEND_KEYS = 64, /* that a block looks at together */
 };

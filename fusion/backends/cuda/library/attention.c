@@ -1,5 +1,10 @@
-/* fusion/backends/cuda/library/attention.c -- attention in one kernel: see attention.cu. */
-#include "fusion/backends/cuda/library/library.h"
+/* fusion/backends/cuda/library/attention.c -- attention in one kernel: cuDNN's for much work in
+ * float16 and bfloat16, else our own (attention.cu).  cuDNN's keeps scores in float32 where ops on
+ * them were written out, too. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "fusion/backends/cuda/library/dnn.h"
 
 enum { ARG_Q, ARG_K, ARG_V, ARG_MASK, ARG_SCALE, ARG_FILL, ARG_HOW };
 
@@ -7,7 +12,11 @@ enum { ARG_Q, ARG_K, ARG_V, ARG_MASK, ARG_SCALE, ARG_FILL, ARG_HOW };
  * half as often, and want blocks enough to keep a device busy. */
 enum { FEW_ROWS = 1, MANY_ROWS = 2, ENOUGH_BLOCKS = 96 };
 
+/* Products of elements from which cuDNN's kernel makes up for its longer launch. */
+static const double MUCH_WORK = 1 << 27;
+
 struct attend {
+	struct dnn_graph *graph; /* NULL: our own */
 	CUfunction function;
 	struct attention_args args;
 	int64_t blocks;
@@ -139,6 +148,219 @@ static float rounded(enum dtype dtype, double x)
 	return (float)dtype_get_double(dtype, &at, 0);
 }
 
+/* ---- cuDNN's: softmax(q @ k.T * scale + mask) @ v, fused into one engine */
+
+enum { ID_Q = 1, ID_K, ID_V, ID_MASK, ID_OUT, ID_SCALE, ID_LOWEST };
+
+/* An operand as [batch, head, row, column]; k as its transpose.  `rows` names the dim of rows. */
+static struct dnn_shape shape_of(const struct operand *x, int head, int rows, bool turned)
+{
+	int last = x->rank - 1;
+	struct dnn_shape s = { .rank = 4,
+			       .size = { x->size[0], head < 0 ? 1 : x->size[head], x->size[rows],
+					 x->size[last] },
+			       .stride = { x->stride[0], head < 0 ? x->stride[0] : x->stride[head],
+					   x->stride[rows], x->stride[last] } };
+
+	if (turned) {
+		s.size[2] = x->size[last];
+		s.size[3] = x->size[rows];
+		s.stride[2] = x->stride[last];
+		s.stride[3] = x->stride[rows];
+	}
+	return s;
+}
+
+static bool is_masked_whole(const struct library_call *call)
+{
+	const struct operand *mask = &call->arg[ARG_MASK], *q = &call->arg[ARG_Q];
+	const struct operand *k = &call->arg[ARG_K];
+	int last = mask->rank - 1;
+
+	return mask->buffer < 0 ||
+	       (mask->dtype == q->dtype && mask->rank >= 2 && mask->stride[last] == 1 &&
+		mask->size[last] == k->size[k->rank - 2] &&
+		mask->size[last - 1] == q->size[q->rank - 2] && mask->stride[last - 1] % 8 == 0 &&
+		mask->offset % 8 == 0);
+}
+
+static bool suits_dnn(const struct library_call *call)
+{
+	const struct operand *q = &call->arg[ARG_Q], *k = &call->arg[ARG_K];
+	const struct operand *v = &call->arg[ARG_V];
+	int last = q->rank - 1;
+	double work = (double)q->numel * (double)k->size[last - 1];
+
+	if (!by_tensor_cores(q->dtype) || (q->rank != 4 && q->rank != 3) || work < MUCH_WORK ||
+	    q->size[last] % 8 != 0 || !is_masked_whole(call))
+		return false;
+	for (int a = ARG_Q; a <= ARG_V; a++)
+		for (int d = 0; d <= last; d++)
+			if ((d == last ? call->arg[a].stride[d] != 1
+				       : call->arg[a].stride[d] % 8 != 0) ||
+			    call->arg[a].offset % 8 != 0)
+				return false;
+	for (int d = 0; d < last - 1; d++)
+		if (k->size[d] != q->size[d] || v->size[d] != q->size[d])
+			return false;
+	return true;
+}
+
+struct scores {
+	struct dnn_graph *g;
+	struct dnn_shape all, row, one; /* of the scores, of a number a row, of one number */
+};
+
+static dnn_item between(const struct scores *s, const struct dnn_shape *shape, enum dnn_type type)
+{
+	return dnn_add_tensor(s->g, type, shape, DNN_BETWEEN, 0);
+}
+
+/* A new tensor, of the scores' shape. */
+static dnn_item compute(const struct scores *s, enum dnn_mode mode, dnn_item x, dnn_item b)
+{
+	dnn_item y = between(s, &s->all, DNN_FLOAT);
+
+	dnn_add_pointwise(s->g, &(struct dnn_pointwise){
+				    .mode = mode, .math = DNN_FLOAT, .x = x, .b = b, .y = y });
+	return y;
+}
+
+/* -inf where the key comes after the row. */
+static dnn_item hide_later(const struct scores *s, dnn_item x)
+{
+	dnn_item lowest = dnn_add_tensor(s->g, DNN_FLOAT, &s->one, DNN_NUMBER, ID_LOWEST);
+	dnn_item index[2], seen = between(s, &s->all, DNN_BOOL), y;
+
+	for (int i = 0; i < 2; i++) {
+		index[i] = between(s, &s->all, DNN_INT32);
+		dnn_add_pointwise(s->g, &(struct dnn_pointwise){ .mode = DNN_INDEX,
+								 .math = DNN_INT32,
+								 .x = x,
+								 .y = index[i],
+								 .axis = 2 + i });
+	}
+	dnn_add_pointwise(s->g, &(struct dnn_pointwise){ .mode = DNN_GREATER_EQUAL,
+							 .math = DNN_BOOL,
+							 .x = index[0],
+							 .b = index[1],
+							 .y = seen });
+	y = between(s, &s->all, DNN_FLOAT);
+	dnn_add_pointwise(
+	    s->g,
+	    &(struct dnn_pointwise){
+		.mode = DNN_SELECT, .math = DNN_FLOAT, .x = x, .b = lowest, .t = seen, .y = y });
+	return y;
+}
+
+static dnn_item add_softmax(const struct scores *s, dnn_item x, enum dnn_type type)
+{
+	dnn_item most = between(s, &s->row, DNN_FLOAT), sum = between(s, &s->row, DNN_FLOAT), y;
+
+	dnn_add_reduction(s->g, DNN_MAX_ALL, x, most);
+	x = compute(s, DNN_EXP, compute(s, DNN_SUB, x, most), NULL);
+	dnn_add_reduction(s->g, DNN_SUM_ALL, x, sum);
+	y = between(s, &s->all, type);
+	dnn_add_pointwise(s->g, &(struct dnn_pointwise){
+				    .mode = DNN_DIV, .math = DNN_FLOAT, .x = x, .b = sum, .y = y });
+	return y;
+}
+
+/* The scores of q and k with scale and masks on them. */
+static dnn_item add_scores(const struct scores *s, const struct library_call *call, dnn_item q,
+			   dnn_item k)
+{
+	const struct operand *mask = &call->arg[ARG_MASK];
+	dnn_item x = between(s, &s->all, DNN_FLOAT);
+
+	dnn_add_product(s->g, q, k, x);
+	x = compute(s, DNN_MUL, x, dnn_add_tensor(s->g, DNN_FLOAT, &s->one, DNN_NUMBER, ID_SCALE));
+	if (mask->buffer >= 0) {
+		struct dnn_shape m = { .rank = 4, .size = { 1, 1, 1, 1 } };
+
+		for (int d = mask->rank - 1, to = 3; d >= 0 && to >= 0; d--, to--) {
+			/* Of rank 3 the first dim is the batch. */
+			int at = call->arg[ARG_Q].rank == 3 && to == 1 ? 0 : to;
+
+			m.size[at] = mask->size[d];
+			m.stride[at] = mask->stride[d];
+		}
+		for (int d = 1; d >= 0; d--)
+			if (m.size[d] == 1)
+				m.stride[d] = m.size[d + 1] * m.stride[d + 1];
+		x = compute(
+		    s, DNN_ADD, x,
+		    dnn_add_tensor(s->g, dnn_type_of(mask->dtype), &m, DNN_IN_MEMORY, ID_MASK));
+	}
+	return call->number[ARG_HOW] & ATTENTION_CAUSAL ? hide_later(s, x) : x;
+}
+
+static struct dnn_graph *attention_graph(const struct cuda_call *c)
+{
+	const struct library_call *call = c->call;
+	const struct operand *q = &call->arg[ARG_Q], *out = &call->out;
+	int head = q->rank == 4 ? 1 : -1, last = q->rank - 1;
+	bool turned = call->number[ARG_HOW] & ATTENTION_TURNED;
+	struct scores s = { .g = suits_dnn(call) ? dnn_begin(c->device) : NULL };
+	struct dnn_shape at[4] = { shape_of(q, head, last - 1, false),
+				   shape_of(&call->arg[ARG_K], head, last - 1, true),
+				   shape_of(&call->arg[ARG_V], head, last - 1, false),
+				   turned ? shape_of(out, 2, 1, false)
+					  : shape_of(out, head, last - 1, false) };
+	enum dnn_type type = dnn_type_of(q->dtype);
+	int64_t step = 1, line = 1;
+	dnn_item items[4];
+
+	if (!s.g)
+		return NULL;
+	s.all = s.row = s.one = at[0];
+	s.all.size[3] = at[1].size[3];
+	s.row.size[3] = 1;
+	for (int d = 3; d >= 0; d--) {
+		s.all.stride[d] = step;
+		s.row.stride[d] = line;
+		s.one.size[d] = s.one.stride[d] = 1;
+		step *= s.all.size[d];
+		line *= s.row.size[d];
+	}
+	for (int i = 0; i < 4; i++)
+		items[i] = dnn_add_tensor(s.g, type, &at[i], DNN_IN_MEMORY,
+					  i == 3 ? ID_OUT : ID_Q + i);
+	dnn_add_product(s.g, add_softmax(&s, add_scores(&s, call, items[0], items[1]), type),
+			items[2], items[3]);
+	if (dnn_finish(s.g))
+		return s.g;
+	dnn_drop(s.g);
+	return NULL;
+}
+
+static void run_graph(const struct cuda_call *c, const struct attend *s, void *const *buffers)
+{
+	const struct library_call *call = c->call;
+	float scale = s->args.scale, lowest = -INFINITY;
+	const int64_t ids[] = { ID_Q, ID_K, ID_V, ID_OUT, ID_SCALE, ID_LOWEST, ID_MASK };
+	void *at[7] = { operand_start(&call->arg[ARG_Q], buffers),
+			operand_start(&call->arg[ARG_K], buffers),
+			operand_start(&call->arg[ARG_V], buffers),
+			operand_start(&call->out, buffers),
+			&scale,
+			&lowest };
+	int64_t have[7];
+	int n = 0;
+
+	for (int i = 0; i < 7; i++) {
+		if ((ids[i] == ID_LOWEST && !(call->number[ARG_HOW] & ATTENTION_CAUSAL)) ||
+		    (ids[i] == ID_MASK && call->arg[ARG_MASK].buffer < 0))
+			continue;
+		have[n] = ids[i];
+		at[n++] = ids[i] == ID_MASK ? operand_start(&call->arg[ARG_MASK], buffers) : at[i];
+	}
+	if (!dnn_run(s->graph, have, at, n))
+		cuda_check(c->device, CUDA_ERROR_UNKNOWN, "cuDNN's attention");
+}
+
+/* ---- */
+
 static enum placing bind(const struct cuda_call *c, void **state, struct err *err)
 {
 	const struct library_call *call = c->call;
@@ -149,7 +371,13 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	struct attention_args *a;
 
 	*state = s;
-	if (!s || !cuda_function(c, "attend", &s->function, err))
+	if (!s)
+		return NOWHERE;
+	s->args.scale = (float)call->node->args[ARG_SCALE].f;
+	s->graph = attention_graph(c);
+	if (s->graph)
+		return ON_DEVICE;
+	if (!cuda_function(c, "attend", &s->function, err))
 		return NOWHERE;
 	a = &s->args;
 	fill_batch(&a->batch, call);
@@ -162,7 +390,6 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	a->rows = q->size[last - 1];
 	a->keys = k->size[last - 1];
 	a->tiles = (unsigned)((a->rows + rows - 1) / rows);
-	a->scale = (float)call->node->args[ARG_SCALE].f;
 	a->fill = rounded(q->dtype, call->node->args[ARG_FILL].f);
 	a->wide = even_rows(s, call);
 	s->blocks = a->batch.points * a->tiles;
@@ -184,6 +411,10 @@ static void run(const struct cuda_call *c, void *state, void *const *buffers)
 	struct attention_args a = s->args;
 	uintptr_t all;
 
+	if (s->graph) {
+		run_graph(c, s, buffers);
+		return;
+	}
 	a.q.at = operand_start(&call->arg[ARG_Q], buffers);
 	a.k.at = operand_start(&call->arg[ARG_K], buffers);
 	a.v.at = operand_start(&call->arg[ARG_V], buffers);
@@ -195,6 +426,16 @@ static void run(const struct cuda_call *c, void *state, void *const *buffers)
 	cuda_start_shared(c, s->function, s->blocks, ATTEND_THREADS, s->shared_bytes, &a);
 }
 
+static void drop(struct device *d, void *state)
+{
+	struct attend *s = state;
+
+	(void)d;
+	if (s)
+		dnn_drop(s->graph);
+	free(s);
+}
+
 const struct cuda_library cuda_attention = {
-	.part = PART_ATTENTION, .emit = emit, .bind = bind, .run = run
+	.part = PART_ATTENTION, .emit = emit, .bind = bind, .run = run, .drop = drop
 };

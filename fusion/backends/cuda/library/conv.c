@@ -3,89 +3,18 @@
  * Sums of float32 are of float32: TF32 stays off.  Backward passes are convolutions as well
  * (grads_matrix.py), so that forward is all there is.
  */
-#include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "fusion/backends/cuda/device/device.h"
-#include "fusion/backends/cuda/library/library.h"
-
-/* ---- cuDNN 9, loaded when a convolution wants it
- *
- * CUDA's toolkit does not bring cudnn.h, so what is used of it is declared here, as
- * cudnn_graph_v9.h, cudnn_ops_v9.h and cudnn_cnn_v9.h of cuDNN 9 have it.
- */
-
-enum dnn_type { DNN_FLOAT = 0, DNN_DOUBLE = 1, DNN_HALF = 2, DNN_BFLOAT16 = 9 };
-enum dnn_math { DNN_TENSOR_OP = 1, DNN_FMA = 3 };
-enum { DNN_DONE = 0, DNN_NCHW = 0, DNN_CROSS_CORRELATION = 1, DNN_FORWARD_WAYS = 8 };
-
-typedef struct dnn_handle *dnn_handle;
-typedef struct dnn_tensor *dnn_tensor;
-typedef struct dnn_filter *dnn_filter;
-typedef struct dnn_convolution *dnn_convolution;
-
-/* cudnnConvolutionFwdAlgoPerf_t */
-struct dnn_way {
-	int algorithm, status;
-	float milliseconds;
-	size_t bytes;
-	int determinism, math, reserved[3];
-};
-
-struct cuda_dnn {
-	bool missing; /* it was looked for */
-	dnn_handle handle;
-#define DNN(name, ...) int (*name)(__VA_ARGS__);
-#include "fusion/backends/cuda/library/dnn.def"
-#undef DNN
-};
-
-static bool start(struct cuda_dnn *n, struct device *d)
-{
-	void *library = cuda_open_library("libcudnn.so.9"), *found;
-
-	if (!library)
-		return false;
-#define DNN(name, ...)                                                                             \
-	found = dlsym(library, #name);                                                             \
-	if (!found)                                                                                \
-		return false;                                                                      \
-	memcpy(&n->name, &found, sizeof(found));
-#include "fusion/backends/cuda/library/dnn.def"
-#undef DNN
-	if (n->cudnnCreate(&n->handle) != DNN_DONE)
-		n->handle = NULL;
-	return n->handle && n->cudnnSetStream(n->handle, d->stream) == DNN_DONE;
-}
-
-static void close_dnn(struct device *d)
-{
-	if (d->dnn->handle)
-		d->dnn->cudnnDestroy(d->dnn->handle);
-	free(d->dnn);
-	d->dnn = NULL;
-}
-
-/* The library of a device, on its stream.  NULL: it is not installed, or does not start. */
-static const struct cuda_dnn *open_dnn(struct device *d)
-{
-	if (!d->dnn) {
-		d->dnn = calloc(1, sizeof(*d->dnn));
-		if (d->dnn) {
-			d->dnn->missing = !start(d->dnn, d);
-			cuda_on_close(d, close_dnn);
-		}
-	}
-	return d->dnn && !d->dnn->missing ? d->dnn : NULL;
-}
+#include "fusion/backends/cuda/library/dnn.h"
 
 /* ---- convolutions */
 
 struct cudnn_convolution {
 	CUfunction function; /* our own */
+	bool own_filters;
 	struct conv_args args;
-	const struct cuda_dnn *dnn; /* NULL: our own kernel */
+	struct dnn_graph *graph;    /* float16 and bfloat16 by cuDNN; NULL */
+	const struct cuda_dnn *dnn; /* float32 and float64 by cuDNN; NULL */
 	dnn_tensor x, y;
 	dnn_filter w;
 	dnn_convolution how;
@@ -94,11 +23,50 @@ struct cudnn_convolution {
 	size_t room_bytes;
 };
 
+enum { MOST_TAPS = 128, MOST_STEP = 3 };
+
+static int64_t first_of(const struct node *n, const char *name, int64_t none)
+{
+	const struct arg *arg = node_arg(n, name);
+
+	return arg->kind != ARG_INTS || arg->n == 0 ? none
+	       : sym_is_const(arg->ints[0])         ? arg->ints[0]->value
+						    : -1;
+}
+
+/* A filter for each channel, of a size that the text can have; one step both ways. */
+static bool has_own_filters(const struct graph *g, const struct node *n)
+{
+	const struct shape *w = &g->nodes[n->args[1].node]->shape;
+	const struct arg *stride = node_arg(n, "stride"), *dilation = node_arg(n, "dilation");
+	int64_t step = first_of(n, "stride", 1);
+
+	if (n->dtype == DTYPE_F64 || !sym_is(w->size[1], 1) || !sym_is_const(w->size[2]) ||
+	    !sym_is_const(w->size[3]) || w->size[2]->value * w->size[3]->value > MOST_TAPS ||
+	    step < 1 || step > MOST_STEP || w->size[2]->value < 1 || w->size[3]->value < 1)
+		return false;
+	for (int i = 0; i < stride->n; i++)
+		if (!sym_is(stride->ints[i], step))
+			return false;
+	for (int i = 0; i < dilation->n; i++)
+		if (!sym_is(dilation->ints[i], 1))
+			return false;
+	return true;
+}
+
 static void emit(struct buf *out, const struct graph *g, const struct node *n, int kernel)
 {
-	(void)g;
-	cuda_emit_function(out, (struct cuda_function_name){ kernel, "convolve", ARGS_THREADS },
-			   "conv_args", "convolve<%s>", cuda_element(n->dtype));
+	const struct shape *w = &g->nodes[n->args[1].node]->shape;
+
+	if (has_own_filters(g, n))
+		cuda_emit_function(
+		    out, (struct cuda_function_name){ kernel, "convolve", DEPTHWISE_THREADS },
+		    "conv_args", "depthwise<%s, %d, %d, %d>", cuda_element(n->dtype),
+		    (int)w->size[2]->value, (int)w->size[3]->value, (int)first_of(n, "stride", 1));
+	else
+		cuda_emit_function(out,
+				   (struct cuda_function_name){ kernel, "convolve", ARGS_THREADS },
+				   "conv_args", "convolve<%s>", cuda_element(n->dtype));
 }
 
 /* What cuDNN takes: sizes that are ints, no size of 0, no step of 0. */
@@ -116,14 +84,6 @@ static bool suits(const struct library_call *call)
 	return true;
 }
 
-static enum dnn_type type_of(enum dtype dtype)
-{
-	return dtype == DTYPE_F64   ? DNN_DOUBLE
-	       : dtype == DTYPE_F32 ? DNN_FLOAT
-	       : dtype == DTYPE_F16 ? DNN_HALF
-				    : DNN_BFLOAT16;
-}
-
 static int describe_tensor(const struct cuda_dnn *n, dnn_tensor *to, const struct operand *x)
 {
 	int status = n->cudnnCreateTensorDescriptor(to);
@@ -138,8 +98,9 @@ static int describe_tensor(const struct cuda_dnn *n, dnn_tensor *to, const struc
 	}
 	if (status != DNN_DONE)
 		return status;
-	return n->cudnnSetTensor4dDescriptorEx(*to, type_of(x->dtype), size[0], size[1], size[2],
-					       size[3], stride[0], stride[1], stride[2], stride[3]);
+	return n->cudnnSetTensor4dDescriptorEx(*to, dnn_type_of(x->dtype), size[0], size[1],
+					       size[2], size[3], stride[0], stride[1], stride[2],
+					       stride[3]);
 }
 
 static int describe(const struct cuda_dnn *n, struct cudnn_convolution *s,
@@ -147,7 +108,6 @@ static int describe(const struct cuda_dnn *n, struct cudnn_convolution *s,
 {
 	const struct operand *w = &call->arg[1];
 	enum dtype dtype = call->out.dtype;
-	bool narrow = dtype == DTYPE_F16 || dtype == DTYPE_BF16;
 	const struct conv_args *a = &s->args;
 	int status = describe_tensor(n, &s->x, &call->arg[0]);
 
@@ -156,7 +116,7 @@ static int describe(const struct cuda_dnn *n, struct cudnn_convolution *s,
 	if (status == DNN_DONE)
 		status = n->cudnnCreateFilterDescriptor(&s->w);
 	if (status == DNN_DONE)
-		status = n->cudnnSetFilter4dDescriptor(s->w, type_of(dtype), DNN_NCHW,
+		status = n->cudnnSetFilter4dDescriptor(s->w, dnn_type_of(dtype), DNN_NCHW,
 						       (int)w->size[0], (int)w->size[1],
 						       (int)w->size[2], (int)w->size[3]);
 	if (status == DNN_DONE)
@@ -169,7 +129,7 @@ static int describe(const struct cuda_dnn *n, struct cudnn_convolution *s,
 	if (status == DNN_DONE)
 		status = n->cudnnSetConvolutionGroupCount(s->how, (int)a->groups);
 	if (status == DNN_DONE)
-		status = n->cudnnSetConvolutionMathType(s->how, narrow ? DNN_TENSOR_OP : DNN_FMA);
+		status = n->cudnnSetConvolutionMathType(s->how, DNN_FMA);
 	return status;
 }
 
@@ -237,6 +197,53 @@ static void fill(struct conv_args *a, const struct library_call *call)
 	}
 }
 
+static struct dnn_shape shape_of(const struct operand *x)
+{
+	struct dnn_shape shape = { .rank = 4 };
+
+	for (int d = 3; d >= 0; d--) {
+		shape.size[d] = x->size[d];
+		/* A dim of one element has any step: such that it looks packed. */
+		shape.stride[d] = x->size[d] > 1 ? x->stride[d]
+				  : d == 3       ? 1
+						 : shape.size[d + 1] * shape.stride[d + 1];
+	}
+	return shape;
+}
+
+enum { ID_X = 1, ID_W, ID_Y };
+
+/* float16 and bfloat16, summed in float32 by tensor cores.  NULL: cuDNN has no engine. */
+static struct dnn_graph *narrow_graph(const struct cuda_call *c, const struct conv_args *a)
+{
+	const struct library_call *call = c->call;
+	enum dnn_type type = dnn_type_of(call->out.dtype);
+	struct dnn_shape x = shape_of(&call->arg[0]), w = shape_of(&call->arg[1]);
+	struct dnn_shape y = shape_of(&call->out);
+	struct dnn_graph *g = dnn_begin(c->device);
+	struct dnn_windows windows;
+
+	if (!g)
+		return NULL;
+	for (int i = 0; i < 2; i++) {
+		windows.stride[i] = a->stride[i];
+		windows.padding[i] = a->padding[i];
+		windows.dilation[i] = a->dilation[i];
+	}
+	dnn_add_convolution(g, dnn_add_tensor(g, type, &x, DNN_IN_MEMORY, ID_X),
+			    dnn_add_tensor(g, type, &w, DNN_IN_MEMORY, ID_W),
+			    dnn_add_tensor(g, type, &y, DNN_IN_MEMORY, ID_Y), &windows);
+	if (dnn_finish(g))
+		return g;
+	dnn_drop(g);
+	return NULL;
+}
+
+static bool is_narrow(enum dtype dtype)
+{
+	return dtype == DTYPE_F16 || dtype == DTYPE_BF16;
+}
+
 static enum placing bind(const struct cuda_call *c, void **state, struct err *err)
 {
 	struct cudnn_convolution *s = cuda_state(sizeof(*s), err);
@@ -245,14 +252,26 @@ static enum placing bind(const struct cuda_call *c, void **state, struct err *er
 	if (!s)
 		return NOWHERE;
 	fill(&s->args, c->call);
-	s->dnn = suits(c->call) ? open_dnn(c->device) : NULL;
+	s->own_filters = has_own_filters(c->call->graph, c->call->node);
+	if (!s->own_filters && suits(c->call) && is_narrow(c->call->out.dtype))
+		s->graph = narrow_graph(c, &s->args);
+	else if (!s->own_filters && suits(c->call))
+		s->dnn = dnn_open(c->device);
 	if (s->dnn && (describe(s->dnn, s, c->call) != DNN_DONE || !choose(c, s)))
 		drop_descriptors(s);
-	if (s->dnn)
+	if (s->dnn || s->graph)
 		return ON_DEVICE;
 	if (!c->module)
 		return WANTS_KERNELS;
 	return cuda_function(c, "convolve", &s->function, err) ? ON_DEVICE : NOWHERE;
+}
+
+static int64_t depthwise_blocks(const struct conv_args *a)
+{
+	const int across = 4 * 16, down = 2 * DEPTHWISE_THREADS / 16;
+
+	return a->batch * a->out_channels * ((a->out_size[0] + down - 1) / down) *
+	       ((a->out_size[1] + across - 1) / across);
 }
 
 static void run(const struct cuda_call *c, void *state, void *const *buffers)
@@ -266,7 +285,15 @@ static void run(const struct cuda_call *c, void *state, void *const *buffers)
 	a->x = operand_start(&c->call->arg[0], buffers);
 	a->w = operand_start(&c->call->arg[1], buffers);
 	a->out = operand_start(&c->call->out, buffers);
-	if (!s->dnn)
+	if (s->graph) {
+		const int64_t ids[] = { ID_X, ID_W, ID_Y };
+		void *const at[] = { (void *)a->x, (void *)a->w, a->out };
+
+		if (!dnn_run(s->graph, ids, at, 3))
+			cuda_check(c->device, CUDA_ERROR_UNKNOWN, "cuDNN's convolution");
+	} else if (s->own_filters)
+		cuda_start(c, s->function, depthwise_blocks(a), DEPTHWISE_THREADS, a);
+	else if (!s->dnn)
 		cuda_start(c, s->function, cuda_blocks(c, c->call->out.numel), ARGS_THREADS, a);
 	else if (s->dnn->cudnnConvolutionForward(
 		     s->dnn->handle, wide ? (const void *)&one : &one_f, s->x, a->x, s->w, a->w,
@@ -282,6 +309,7 @@ static void drop(struct device *d, void *state)
 	if (!s)
 		return;
 	drop_descriptors(s);
+	dnn_drop(s->graph);
 	if (s->room)
 		cuda_release(d, (uint64_t)s->room, s->room_bytes);
 	free(s);

@@ -158,3 +158,73 @@ template <class E> WORD void convolve(const conv_args &c)
 		((typename E::mem *)c.out)[p] = E::put(sum);
 	}
 }
+
+// A filter of each channel's own, KH by KW, S apart both ways: a block has 64 by 16 windows of a
+// plane, whose elements are in shared memory; a thread has four side by side, twice.
+template <class E, int KH, int KW, int S> WORD void depthwise(const conv_args &c)
+{
+	typedef typename E::mem mem;
+	constexpr int ACROSS = 16, READS = (3 * S + KW + 3) / 4, PITCH = 4 * (S * (ACROSS - 1) + READS);
+	constexpr int HALF = DEPTHWISE_THREADS / ACROSS, HIGH = (2 * HALF - 1) * S + KH;
+	__shared__ __align__(16) f32 tile[HIGH * PITCH];
+	__shared__ f32 taps[KH * KW];
+	const u32 tiles = (u32)(c.out_size[1] + 4 * ACROSS - 1) / (4 * ACROSS);
+	const u32 lines = (u32)(c.out_size[0] + 2 * HALF - 1) / (2 * HALF);
+	const u32 plane = blockIdx.x / (tiles * lines), o = plane % (u32)c.out_channels;
+	const i64 first_across = (i64)(blockIdx.x % tiles) * (4 * ACROSS);
+	const i64 first_down = (i64)(blockIdx.x / tiles % lines) * (2 * HALF);
+	const mem *const x = (const mem *)c.x + plane / (u32)c.out_channels * c.x_stride[0] +
+			     o / (u32)(c.out_channels / c.groups) * c.x_stride[1];
+	const mem *const w = (const mem *)c.w + o * c.w_stride[0];
+	mem *const out = (mem *)c.out + (i64)plane * c.out_size[0] * c.out_size[1];
+	const int own = threadIdx.x % ACROSS, line = threadIdx.x / ACROSS;
+	f32 sum[2][4] = {};
+
+	for (int i = threadIdx.x; i < KH * KW; i += DEPTHWISE_THREADS)
+		taps[i] = E::get(w[i / KW * c.w_stride[2] + i % KW * c.w_stride[3]]);
+	for (int i = threadIdx.x; i < HIGH * PITCH; i += DEPTHWISE_THREADS) {
+		const i64 y = first_down * S - c.padding[0] + i / PITCH;
+		const i64 z = first_across * S - c.padding[1] + i % PITCH;
+
+		tile[i] = y < 0 || y >= c.in_size[0] || z < 0 || z >= c.in_size[1]
+			      ? 0.0f
+			      : E::get(x[y * c.x_stride[2] + z * c.x_stride[3]]);
+	}
+	__syncthreads();
+#pragma unroll
+	for (int i = 0; i < KH; i++)
+#pragma unroll
+		for (int r = 0; r < 2; r++) {
+			pack<f32, 4> from[READS];
+#pragma unroll
+			for (int k = 0; k < READS; k++)
+				from[k] = *(const pack<f32, 4> *)(tile + ((line + r * HALF) * S + i) * PITCH +
+								  4 * (S * own + k));
+#pragma unroll
+			for (int j = 0; j < KW; j++)
+#pragma unroll
+				for (int k = 0; k < 4; k++)
+					sum[r][k] = __fmaf_rn(from[(k * S + j) / 4].v[(k * S + j) % 4],
+							      taps[i * KW + j], sum[r][k]);
+		}
+#pragma unroll
+	for (int r = 0; r < 2; r++) {
+		const i64 down = first_down + line + r * HALF, across = first_across + 4 * own;
+
+		if (down >= c.out_size[0] || across >= c.out_size[1])
+			continue;
+		mem *const to = out + down * c.out_size[1] + across;
+		if (c.out_size[1] % 4 == 0) {
+			pack<mem, 4> all;
+#pragma unroll
+			for (int k = 0; k < 4; k++)
+				all.v[k] = E::put(sum[r][k]);
+			*(pack<mem, 4> *)to = all;
+			continue;
+		}
+#pragma unroll
+		for (int k = 0; k < 4; k++)
+			if (across + k < c.out_size[1])
+				to[k] = E::put(sum[r][k]);
+	}
+}

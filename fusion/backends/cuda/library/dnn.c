@@ -1,0 +1,418 @@
+/* fusion/backends/cuda/library/dnn.c -- cuDNN loaded; graphs by its backend interface. */
+#include "fusion/backends/cuda/library/dnn.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* cudnnBackendDescriptorType_t */
+enum {
+	ITEM_POINTWISE = 0,
+	ITEM_CONVOLUTION = 1,
+	ITEM_ENGINE = 2,
+	ITEM_CONFIGURATION = 3,
+	ITEM_HEURISTICS = 4,
+	ITEM_PLAN = 5,
+	ITEM_CONVOLUTION_OP = 10,
+	ITEM_POINTWISE_OP = 13,
+	ITEM_GRAPH = 15,
+	ITEM_PACK = 16,
+	ITEM_TENSOR = 17,
+	ITEM_PRODUCT = 18,
+	ITEM_PRODUCT_OP = 19,
+	ITEM_REDUCTION = 21,
+	ITEM_REDUCTION_OP = 22
+};
+
+/* cudnnBackendAttributeType_t */
+enum {
+	IS_HANDLE = 0,
+	IS_TYPE = 1,
+	IS_BOOL = 2,
+	IS_INT64 = 3,
+	IS_FLOAT = 4,
+	IS_POINTER = 6,
+	IS_CONVOLUTION_MODE = 7,
+	IS_HEURISTICS_MODE = 8,
+	IS_NOTE = 11,
+	IS_POINTWISE_MODE = 14,
+	IS_ITEM = 15,
+	IS_REDUCTION_MODE = 18
+};
+
+/* cudnnBackendAttributeName_t */
+enum {
+	POINTWISE_MODE = 0,
+	POINTWISE_MATH = 1,
+	POINTWISE_AXIS = 9,
+	CONVOLUTION_MATH = 100,
+	CONVOLUTION_MODE = 101,
+	CONVOLUTION_DILATIONS = 102,
+	CONVOLUTION_STRIDES = 103,
+	CONVOLUTION_AFTER = 104,
+	CONVOLUTION_BEFORE = 105,
+	CONVOLUTION_DIMS = 106,
+	HEURISTICS_MODE = 200,
+	HEURISTICS_GRAPH = 201,
+	HEURISTICS_RESULTS = 202,
+	CONFIGURATION_ENGINE = 300,
+	PLAN_HANDLE = 400,
+	PLAN_CONFIGURATION = 401,
+	PLAN_ROOM = 402,
+	CONVOLUTION_ALPHA = 700,
+	CONVOLUTION_BETA = 701,
+	CONVOLUTION_HOW = 702,
+	CONVOLUTION_W = 703,
+	CONVOLUTION_X = 704,
+	CONVOLUTION_Y = 705,
+	POINTWISE_HOW = 750,
+	POINTWISE_X = 751,
+	POINTWISE_B = 752,
+	POINTWISE_Y = 753,
+	POINTWISE_T = 758,
+	GRAPH_HANDLE = 800,
+	GRAPH_OPS = 801,
+	TENSOR_ALIGNMENT = 900,
+	TENSOR_TYPE = 901,
+	TENSOR_SIZES = 902,
+	TENSOR_STRIDES = 903,
+	TENSOR_ID = 906,
+	TENSOR_BETWEEN = 907,
+	TENSOR_NUMBER = 908,
+	PACK_IDS = 1000,
+	PACK_POINTERS = 1001,
+	PACK_ROOM = 1003,
+	ENGINE_NOTES = 1303,
+	PRODUCT_MATH = 1500,
+	PRODUCT_A = 1520,
+	PRODUCT_B = 1521,
+	PRODUCT_Y = 1522,
+	PRODUCT_HOW = 1523,
+	REDUCTION_MODE = 1600,
+	REDUCTION_MATH = 1601,
+	REDUCTION_X = 1610,
+	REDUCTION_Y = 1611,
+	REDUCTION_HOW = 1612
+};
+
+enum {
+	BY_HEURISTICS = 3, /* CUDNN_HEUR_MODE_A */
+	BY_FALLBACK = 2,
+	NOTE_VARIES = 4, /* CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC */
+	MOST_NOTES = 16,
+	MOST_ENGINES = 16,
+	ALIGNMENT = 16
+};
+
+/* ---- the library */
+
+static bool start(struct cuda_dnn *n, struct device *d)
+{
+	void *library = cuda_open_library("libcudnn.so.9"), *found;
+
+	if (!library)
+		return false;
+#define DNN(name, ...)                                                                             \
+	found = dlsym(library, #name);                                                             \
+	if (!found)                                                                                \
+		return false;                                                                      \
+	memcpy(&n->name, &found, sizeof(found));
+#include "fusion/backends/cuda/library/dnn.def"
+#undef DNN
+	if (n->cudnnCreate(&n->handle) != DNN_DONE)
+		n->handle = NULL;
+	return n->handle && n->cudnnSetStream(n->handle, d->stream) == DNN_DONE;
+}
+
+static void close_dnn(struct device *d)
+{
+	if (d->dnn->handle)
+		d->dnn->cudnnDestroy(d->dnn->handle);
+	free(d->dnn);
+	d->dnn = NULL;
+}
+
+const struct cuda_dnn *dnn_open(struct device *d)
+{
+	if (!d->dnn) {
+		d->dnn = calloc(1, sizeof(*d->dnn));
+		if (d->dnn) {
+			d->dnn->missing = !start(d->dnn, d);
+			cuda_on_close(d, close_dnn);
+		}
+	}
+	return d->dnn && !d->dnn->missing ? d->dnn : NULL;
+}
+
+enum dnn_type dnn_type_of(enum dtype dtype)
+{
+	return dtype == DTYPE_F64   ? DNN_DOUBLE
+	       : dtype == DTYPE_F32 ? DNN_FLOAT
+	       : dtype == DTYPE_F16 ? DNN_HALF
+				    : DNN_BFLOAT16;
+}
+
+/* ---- graphs */
+
+struct dnn_graph *dnn_begin(struct device *d)
+{
+	const struct cuda_dnn *n = dnn_open(d);
+	struct dnn_graph *g = n ? calloc(1, sizeof(*g)) : NULL;
+
+	if (g) {
+		g->dnn = n;
+		g->device = d;
+	}
+	return g;
+}
+
+static dnn_item create(struct dnn_graph *g, int type)
+{
+	dnn_item item = NULL;
+
+	if (!g->failed && g->n_items < DNN_ITEMS &&
+	    g->dnn->cudnnBackendCreateDescriptor(type, &item) == DNN_DONE)
+		g->items[g->n_items++] = item;
+	else
+		g->failed = true;
+	return item;
+}
+
+static void set(struct dnn_graph *g, dnn_item item, int name, int type, int64_t n,
+		const void *value)
+{
+	if (!g->failed)
+		g->failed = g->dnn->cudnnBackendSetAttribute(item, name, type, n, value) !=
+			    DNN_DONE;
+}
+
+static void set_item(struct dnn_graph *g, dnn_item item, int name, dnn_item value)
+{
+	if (value)
+		set(g, item, name, IS_ITEM, 1, &value);
+}
+
+static void set_enum(struct dnn_graph *g, dnn_item item, int name, int type, int value)
+{
+	set(g, item, name, type, 1, &value);
+}
+
+static void set_int(struct dnn_graph *g, dnn_item item, int name, int64_t value)
+{
+	set(g, item, name, IS_INT64, 1, &value);
+}
+
+static void finish(struct dnn_graph *g, dnn_item item)
+{
+	if (!g->failed)
+		g->failed = g->dnn->cudnnBackendFinalize(item) != DNN_DONE;
+}
+
+static void finish_op(struct dnn_graph *g, dnn_item op)
+{
+	finish(g, op);
+	if (!g->failed && g->n_ops < DNN_OPS)
+		g->ops[g->n_ops++] = op;
+	else
+		g->failed = true;
+}
+
+dnn_item dnn_add_tensor(struct dnn_graph *g, enum dnn_type type, const struct dnn_shape *shape,
+			enum dnn_place place, int64_t id)
+{
+	dnn_item item = create(g, ITEM_TENSOR);
+	bool yes = true;
+
+	/* Those between ops have numbers of their own. */
+	set_int(g, item, TENSOR_ID, place == DNN_BETWEEN ? 1000 + g->n_tensors++ : id);
+	set_enum(g, item, TENSOR_TYPE, IS_TYPE, (int)type);
+	set(g, item, TENSOR_SIZES, IS_INT64, shape->rank, shape->size);
+	set(g, item, TENSOR_STRIDES, IS_INT64, shape->rank, shape->stride);
+	set_int(g, item, TENSOR_ALIGNMENT, ALIGNMENT);
+	if (place == DNN_BETWEEN)
+		set(g, item, TENSOR_BETWEEN, IS_BOOL, 1, &yes);
+	if (place == DNN_NUMBER)
+		set(g, item, TENSOR_NUMBER, IS_BOOL, 1, &yes);
+	finish(g, item);
+	return item;
+}
+
+void dnn_add_pointwise(struct dnn_graph *g, const struct dnn_pointwise *p)
+{
+	dnn_item how = create(g, ITEM_POINTWISE), op;
+
+	set_enum(g, how, POINTWISE_MODE, IS_POINTWISE_MODE, (int)p->mode);
+	set_enum(g, how, POINTWISE_MATH, IS_TYPE, (int)p->math);
+	if (p->mode == DNN_INDEX)
+		set_int(g, how, POINTWISE_AXIS, p->axis);
+	finish(g, how);
+	op = create(g, ITEM_POINTWISE_OP);
+	set_item(g, op, POINTWISE_HOW, how);
+	set_item(g, op, POINTWISE_X, p->x);
+	set_item(g, op, POINTWISE_B, p->b);
+	set_item(g, op, POINTWISE_T, p->t);
+	set_item(g, op, POINTWISE_Y, p->y);
+	finish_op(g, op);
+}
+
+void dnn_add_product(struct dnn_graph *g, dnn_item a, dnn_item b, dnn_item y)
+{
+	dnn_item how = create(g, ITEM_PRODUCT), op;
+
+	set_enum(g, how, PRODUCT_MATH, IS_TYPE, DNN_FLOAT);
+	finish(g, how);
+	op = create(g, ITEM_PRODUCT_OP);
+	set_item(g, op, PRODUCT_HOW, how);
+	set_item(g, op, PRODUCT_A, a);
+	set_item(g, op, PRODUCT_B, b);
+	set_item(g, op, PRODUCT_Y, y);
+	finish_op(g, op);
+}
+
+void dnn_add_reduction(struct dnn_graph *g, enum dnn_mode mode, dnn_item x, dnn_item y)
+{
+	dnn_item how = create(g, ITEM_REDUCTION), op;
+
+	set_enum(g, how, REDUCTION_MODE, IS_REDUCTION_MODE, (int)mode);
+	set_enum(g, how, REDUCTION_MATH, IS_TYPE, DNN_FLOAT);
+	finish(g, how);
+	op = create(g, ITEM_REDUCTION_OP);
+	set_item(g, op, REDUCTION_HOW, how);
+	set_item(g, op, REDUCTION_X, x);
+	set_item(g, op, REDUCTION_Y, y);
+	finish_op(g, op);
+}
+
+void dnn_add_convolution(struct dnn_graph *g, dnn_item x, dnn_item w, dnn_item y,
+			 const struct dnn_windows *windows)
+{
+	dnn_item how = create(g, ITEM_CONVOLUTION), op;
+	const float one = 1, zero = 0;
+
+	set_enum(g, how, CONVOLUTION_MATH, IS_TYPE, DNN_FLOAT);
+	set_enum(g, how, CONVOLUTION_MODE, IS_CONVOLUTION_MODE, DNN_CROSS_CORRELATION);
+	set_int(g, how, CONVOLUTION_DIMS, 2);
+	set(g, how, CONVOLUTION_STRIDES, IS_INT64, 2, windows->stride);
+	set(g, how, CONVOLUTION_DILATIONS, IS_INT64, 2, windows->dilation);
+	set(g, how, CONVOLUTION_BEFORE, IS_INT64, 2, windows->padding);
+	set(g, how, CONVOLUTION_AFTER, IS_INT64, 2, windows->padding);
+	finish(g, how);
+	op = create(g, ITEM_CONVOLUTION_OP);
+	set_item(g, op, CONVOLUTION_HOW, how);
+	set_item(g, op, CONVOLUTION_X, x);
+	set_item(g, op, CONVOLUTION_W, w);
+	set_item(g, op, CONVOLUTION_Y, y);
+	set(g, op, CONVOLUTION_ALPHA, IS_FLOAT, 1, &one);
+	set(g, op, CONVOLUTION_BETA, IS_FLOAT, 1, &zero);
+	finish_op(g, op);
+}
+
+/* Whether the engine of a configuration sums in an order that varies. */
+static bool varies(struct dnn_graph *g, dnn_item configuration)
+{
+	dnn_item engine = create(g, ITEM_ENGINE);
+	int notes[MOST_NOTES] = { 0 };
+	int64_t n = 0;
+
+	if (g->failed ||
+	    g->dnn->cudnnBackendGetAttribute(configuration, CONFIGURATION_ENGINE, IS_ITEM, 1, &n,
+					     &engine) != DNN_DONE ||
+	    g->dnn->cudnnBackendGetAttribute(engine, ENGINE_NOTES, IS_NOTE, MOST_NOTES, &n,
+					     notes) != DNN_DONE)
+		return false;
+	for (int64_t i = 0; i < n && i < MOST_NOTES; i++)
+		if (notes[i] == NOTE_VARIES)
+			return true;
+	return false;
+}
+
+/* Makes the plan of a configuration; false: this one does not run here. */
+static bool make_plan(struct dnn_graph *g, dnn_item configuration)
+{
+	const struct cuda_dnn *n = g->dnn;
+	int64_t bytes = 0, count = 0;
+	dnn_item plan = NULL;
+
+	if (n->cudnnBackendCreateDescriptor(ITEM_PLAN, &plan) != DNN_DONE)
+		return false;
+	if (n->cudnnBackendSetAttribute(plan, PLAN_HANDLE, IS_HANDLE, 1, &n->handle) == DNN_DONE &&
+	    n->cudnnBackendSetAttribute(plan, PLAN_CONFIGURATION, IS_ITEM, 1, &configuration) ==
+		DNN_DONE &&
+	    n->cudnnBackendFinalize(plan) == DNN_DONE &&
+	    n->cudnnBackendGetAttribute(plan, PLAN_ROOM, IS_INT64, 1, &count, &bytes) == DNN_DONE) {
+		g->room = bytes > 0 ? (void *)cuda_take(g->device, (size_t)bytes) : NULL;
+		if (bytes <= 0 || g->room) {
+			g->room_bytes = bytes > 0 ? (size_t)bytes : 0;
+			g->plan = plan;
+			return true;
+		}
+	}
+	n->cudnnBackendDestroyDescriptor(plan);
+	return false;
+}
+
+/* The first engine of those that cuDNN names by `mode`. */
+static bool choose(struct dnn_graph *g, dnn_item graph, int mode)
+{
+	dnn_item heuristics = create(g, ITEM_HEURISTICS), found[MOST_ENGINES];
+	int64_t n = 0;
+
+	set_item(g, heuristics, HEURISTICS_GRAPH, graph);
+	set_enum(g, heuristics, HEURISTICS_MODE, IS_HEURISTICS_MODE, mode);
+	finish(g, heuristics);
+	for (int i = 0; i < MOST_ENGINES; i++)
+		if (g->failed ||
+		    g->dnn->cudnnBackendCreateDescriptor(ITEM_CONFIGURATION, &found[i]) != DNN_DONE)
+			found[i] = NULL;
+	if (!g->failed && g->dnn->cudnnBackendGetAttribute(heuristics, HEURISTICS_RESULTS, IS_ITEM,
+							   MOST_ENGINES, &n, found) != DNN_DONE)
+		n = 0;
+	for (int i = 0; i < n && i < MOST_ENGINES && !g->plan; i++)
+		if (found[i] && !varies(g, found[i]))
+			make_plan(g, found[i]);
+	for (int i = 0; i < MOST_ENGINES; i++)
+		if (found[i])
+			g->dnn->cudnnBackendDestroyDescriptor(found[i]);
+	return g->plan != NULL;
+}
+
+bool dnn_finish(struct dnn_graph *g)
+{
+	dnn_item graph = create(g, ITEM_GRAPH);
+
+	set(g, graph, GRAPH_HANDLE, IS_HANDLE, 1, &g->dnn->handle);
+	set(g, graph, GRAPH_OPS, IS_ITEM, g->n_ops, g->ops);
+	finish(g, graph);
+	return !g->failed &&
+	       (choose(g, graph, BY_HEURISTICS) || (!g->failed && choose(g, graph, BY_FALLBACK)));
+}
+
+bool dnn_run(const struct dnn_graph *g, const int64_t *ids, void *const *at, int n)
+{
+	const struct cuda_dnn *dnn = g->dnn;
+	dnn_item pack = NULL;
+	bool ok;
+
+	if (dnn->cudnnBackendCreateDescriptor(ITEM_PACK, &pack) != DNN_DONE)
+		return false;
+	ok = dnn->cudnnBackendSetAttribute(pack, PACK_IDS, IS_INT64, n, ids) == DNN_DONE &&
+	     dnn->cudnnBackendSetAttribute(pack, PACK_POINTERS, IS_POINTER, n, at) == DNN_DONE &&
+	     dnn->cudnnBackendSetAttribute(pack, PACK_ROOM, IS_POINTER, 1, &g->room) == DNN_DONE &&
+	     dnn->cudnnBackendFinalize(pack) == DNN_DONE &&
+	     dnn->cudnnBackendExecute(dnn->handle, g->plan, pack) == DNN_DONE;
+	dnn->cudnnBackendDestroyDescriptor(pack);
+	return ok;
+}
+
+void dnn_drop(struct dnn_graph *g)
+{
+	if (!g)
+		return;
+	if (g->plan)
+		g->dnn->cudnnBackendDestroyDescriptor(g->plan);
+	for (int i = g->n_items - 1; i >= 0; i--)
+		g->dnn->cudnnBackendDestroyDescriptor(g->items[i]);
+	if (g->room)
+		cuda_release(g->device, (uint64_t)g->room, g->room_bytes);
+	free(g);
+}
