@@ -4,6 +4,9 @@
  * commutative op in either order.  Every op of the table gives the same bits
  * for the same operands, so all may be shared; x + y and y + x differ at most
  * in which of two NaNs they give.
+ *
+ * Two ops may also share their search: where the places of what sort and topk find are
+ * wanted too, the elements are looked up there.
  */
 #include <string.h>
 
@@ -13,6 +16,7 @@
 struct cse_table {
 	int *slots; /* ids of the new list, -1: free */
 	size_t mask;
+	const bool *looked_up; /* by id before the pass: elements whose places are wanted too */
 };
 
 static size_t data_bytes(const struct node *n)
@@ -93,20 +97,88 @@ static bool same_node(const struct node *a, const struct node *b)
 	return same_args(a, b);
 }
 
+/* The slot of a node like n, or the free one where it belongs. */
+static int *slot_of(const struct graph *g, const struct cse_table *table, const struct node *n)
+{
+	size_t i = (size_t)hash_node(n) & table->mask;
+
+	while (table->slots[i] >= 0 && !same_node(g->nodes[table->slots[i]], n))
+		i = (i + 1) & table->mask;
+	return &table->slots[i];
+}
+
+/* ---- elements and their places */
+
+/* The op that gives the places of what `op` finds; `op` itself: there is none. */
+static enum op places_of(enum op op)
+{
+	return op == OP_topk_values ? OP_topk_indices : op == OP_sort_values ? OP_argsort : op;
+}
+
+/* Which nodes give elements whose places an output needs too. */
+static bool find_looked_up(const struct graph *g, bool *looked_up)
+{
+	bool *needed = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes + 1);
+
+	if (!needed)
+		return false;
+	for (int i = 0; i < g->n_outputs; i++)
+		needed[g->outputs[i]] = true;
+	for (int id = g->n_nodes - 1; id >= 0; id--)
+		for (int a = 0; needed[id] && a < g->nodes[id]->n_args; a++)
+			if (g->nodes[id]->args[a].kind == ARG_NODE)
+				needed[g->nodes[id]->args[a].node] = true;
+	for (int id = 0; id < g->n_nodes; id++) {
+		const struct node *n = g->nodes[id];
+		enum op places = places_of(n->op);
+
+		for (int k = 0; places != n->op && n->shape.rank > 0 && k < g->n_nodes; k++)
+			if (needed[k] && g->nodes[k]->op == places && same_args(n, g->nodes[k]))
+				looked_up[id] = true;
+	}
+	return true;
+}
+
+static int look_up(struct rewrite *rw, const struct node *n, struct err *err)
+{
+	struct node places = *n;
+	struct arg args[3] = { n->args[0], *node_arg(n, "dim") };
+	int *slot, id;
+
+	places.op = places_of(n->op);
+	places.dtype = DTYPE_I64;
+	slot = slot_of(rw->g, rw->state, &places);
+	if (*slot < 0) {
+		id = graph_add(rw->g, places.op, n->args, n->n_args, n->line, n->column, err);
+		if (id < 0)
+			return REWRITE_FAILED;
+		*slot = id;
+	}
+	args[2] = arg_node(*slot);
+	id = graph_add(rw->g, OP_gather, args, 3, n->line, n->column, err);
+	if (id < 0)
+		return REWRITE_FAILED;
+	pass_fired(rw->g, "elements are looked up at their places", n, rw->g->nodes[args[2].node]);
+	return id;
+}
+
+/* ---- */
+
 static int share(struct rewrite *rw, struct node *n, struct err *err)
 {
 	struct cse_table *table = rw->state;
-	size_t i = (size_t)hash_node(n) & table->mask;
+	int *slot;
 
-	(void)err;
 	if (graph_draws(n))
 		return REWRITE_KEEP;
-	for (; table->slots[i] >= 0; i = (i + 1) & table->mask)
-		if (same_node(rw->g->nodes[table->slots[i]], n)) {
-			pass_fired(rw->g, "computed before", n, rw->g->nodes[table->slots[i]]);
-			return table->slots[i];
-		}
-	table->slots[i] = rw->g->n_nodes; /* where KEEP puts it */
+	if (table->looked_up[n->id])
+		return look_up(rw, n, err);
+	slot = slot_of(rw->g, table, n);
+	if (*slot >= 0) {
+		pass_fired(rw->g, "computed before", n, rw->g->nodes[*slot]);
+		return *slot;
+	}
+	*slot = rw->g->n_nodes; /* where KEEP puts it */
 	return REWRITE_KEEP;
 }
 
@@ -116,8 +188,12 @@ bool pass_cse(struct graph *g, bool *changed, struct err *err)
 {
 	size_t cap = 16;
 	struct cse_table table;
+	bool *looked_up = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes + 1);
 
-	while (cap < (size_t)g->n_nodes * 2)
+	if (!looked_up || !find_looked_up(g, looked_up))
+		return pass_out_of_memory(err);
+	table.looked_up = looked_up;
+	while (cap < (size_t)g->n_nodes * 4)
 		cap *= 2;
 	table.mask = cap - 1;
 	table.slots = ARENA_ARRAY(g->arena, int, cap);

@@ -88,6 +88,10 @@ PROGRAMS = {
                "c.half().transpose(1, 3) + 1, torch.relu(c.transpose(1, 2)).contiguous(), (a.t() + b, (a.t() - b).t().contiguous()), a.t()[::2] + b[::2], a.double().t().contiguous(), (a > 0).t() & (b > 0), "
                "a.flip(0).t() + b",
                [tensor(150, 131), tensor(131, 150, seed=3), tensor(4, 36, 34, 40, seed=4)]),
+    # Kernels that store 16 bits alone have shorter words.
+    "narrow": ("torch.tanh(a), torch.tanh(a * 0.01), torch.tanh(a * 90), (a / b), F.silu(a), torch.softmax(a, 1), torch.rsqrt(a.abs() + 0.5), torch.sqrt(a.abs()), F.rms_norm(a, (40,)), "
+               "F.gelu(b.half()), F.layer_norm(b.half(), (40,)), (a * 1e38 / (b * 1e38)), torch.tanh(b).half(), a.float() / b.float()",
+               [tensor(30, 40, dtype="bfloat16"), tensor(30, 40, dtype="bfloat16", seed=3), tensor(1)]),
     # A filter of each channel's own, in pieces of a plane and over its edges; several filters a channel; narrow.
     "own_filters": ("F.conv2d(a, b, c, 1, 3, 1, 6), F.conv2d(a, b[:, :, :3, :5], None, 2, (1, 2), 1, 6), F.conv2d(a[:, :3], b, None, 1, 0, 1, 3), F.conv1d(a[:, :, 0], b[:, :, 0], c, 3, 1, 1, 6), "
                     "F.conv2d(a.bfloat16(), b.bfloat16(), None, 1, 3, 1, 6), F.conv2d(a.transpose(2, 3), b, None, (1, 2), 3, 1, 6), F.conv2d(a, b[:, :, :2], None, 1, 1, 2, 6), F.conv2d(a.half(), b.half(), None, 1, 3, 1, 6)",

@@ -260,7 +260,7 @@ static struct scan_item *merge_sort(const struct scan_lines *l, struct scan_item
 	return a;
 }
 
-static void sort_lines(void *context, int64_t begin, int64_t end, int thread)
+static void sort_wide_lines(void *context, int64_t begin, int64_t end, int thread)
 {
 	const struct scan_lines *l = context;
 	struct scan_item *items = l->scratch + (int64_t)thread * 2 * l->length, *sorted;
@@ -273,6 +273,206 @@ static void sort_lines(void *context, int64_t begin, int64_t end, int thread)
 		sorted = merge_sort(l, items, items + l->length, l->length);
 		for (int64_t i = 0; i < l->taken; i++)
 			put(l, to + i * l->inner, &sorted[i]);
+	}
+}
+
+/* ---- elements of up to 32 bits: a key, whose order is theirs, before the place in one number
+ *
+ * Few of many are chosen as they come: what is not before all that are kept goes by, and
+ * where there is no room for more the rest is sorted and cut.
+ */
+
+enum {
+	DIGIT_BITS = 8,
+	DIGITS = 1 << DIGIT_BITS,
+	KEY_SHIFT = 32,
+	KEY_BLOCK = 64,
+	FEW_ITEMS = 16,
+	KEPT_TIMES = 4, /* those wanted */
+};
+
+static uint32_t key_of_float(float x)
+{
+	float zero_once = x + 0.0f; /* -0 is 0 */
+	uint32_t bits;
+
+	memcpy(&bits, &zero_once, sizeof(bits));
+	bits ^= (uint32_t)((int32_t)bits >> 31) | 1u << 31;
+	return x != x ? UINT32_MAX : bits;
+}
+
+/* Of KEY_BLOCK elements or fewer, n, that begin at `at`; what goes first has a smaller key.
+ * What is after them has the largest. */
+static void find_keys(const struct scan_lines *l, const void *in, int64_t at, int64_t step,
+		      int64_t n, uint32_t *key)
+{
+	enum dtype dtype = l->call->arg[0].dtype;
+	uint32_t turn = l->descending ? UINT32_MAX : 0;
+
+	if (dtype == DTYPE_F32 && step == 1 && n == KEY_BLOCK) {
+		const float *from = (const float *)in + at;
+
+		for (int i = 0; i < KEY_BLOCK; i++)
+			key[i] = key_of_float(from[i]) ^ turn;
+		return;
+	}
+	for (int64_t i = 0; i < n; i++)
+		key[i] = turn ^
+			 (l->floats
+			      ? key_of_float((float)dtype_get_double(dtype, in, at + i * step))
+			      : (uint32_t)dtype_get_int(dtype, in, at + i * step) ^ 1u << 31);
+	for (int64_t i = n; i < KEY_BLOCK; i++)
+		key[i] = UINT32_MAX;
+}
+
+static uint32_t least_key(const uint32_t *key)
+{
+	uint32_t least = key[0];
+
+	for (int i = 1; i < KEY_BLOCK; i++)
+		least = key[i] < least ? key[i] : least;
+	return least;
+}
+
+/* Few of them, in their own room. */
+static void insertion_sort(uint64_t *a, int64_t n)
+{
+	for (int64_t i = 1; i < n; i++) {
+		uint64_t item = a[i];
+		int64_t k = i;
+
+		for (; k > 0 && a[k - 1] > item; k--)
+			a[k] = a[k - 1];
+		a[k] = item;
+	}
+}
+
+/* By key, from the lowest digit on: places stay in order.  Which of the two has the result. */
+static uint64_t *radix_sort(uint64_t *a, uint64_t *b, int64_t n)
+{
+	if (n <= FEW_ITEMS) {
+		insertion_sort(a, n);
+		return a;
+	}
+	for (int shift = KEY_SHIFT; shift < 64; shift += DIGIT_BITS) {
+		int64_t counts[DIGITS] = { 0 }, before = 0;
+		uint64_t *swap = a;
+
+		for (int64_t i = 0; i < n; i++)
+			counts[a[i] >> shift & (DIGITS - 1)]++;
+		if (n > 0 && counts[a[0] >> shift & (DIGITS - 1)] == n)
+			continue;
+		for (int d = 0; d < DIGITS; d++) {
+			int64_t count = counts[d];
+
+			counts[d] = before;
+			before += count;
+		}
+		for (int64_t i = 0; i < n; i++)
+			b[counts[a[i] >> shift & (DIGITS - 1)]++] = a[i];
+		a = b;
+		b = swap;
+	}
+	return a;
+}
+
+/* What is kept of a line, in rooms of 2 * length each. */
+struct kept_items {
+	uint64_t *a, *b; /* a: n items */
+	int64_t n, most, taken;
+	uint64_t last; /* what is not before it goes by */
+};
+
+/* Sorts what is kept and cuts it. */
+static void cut_items(struct kept_items *k)
+{
+	uint64_t *sorted = radix_sort(k->a, k->b, k->n);
+
+	k->b = sorted == k->a ? k->b : k->a;
+	k->a = sorted;
+	if (k->n >= k->taken) {
+		k->n = k->taken;
+		k->last = k->a[k->n - 1];
+	}
+}
+
+/* Very few are kept in order. */
+static void insert_item(struct kept_items *k, uint64_t item)
+{
+	int64_t i = k->n < k->taken ? k->n++ : k->n - 1;
+
+	for (; i > 0 && k->a[i - 1] > item; i--)
+		k->a[i] = k->a[i - 1];
+	k->a[i] = item;
+	if (k->n == k->taken)
+		k->last = k->a[k->n - 1];
+}
+
+/* The first `taken` of a line, in order. */
+static const uint64_t *first_of_line(const struct scan_lines *l, int64_t from, uint64_t *room)
+{
+	const struct operand *x = &l->call->arg[0];
+	const void *in = operand_start(x, l->buffers);
+	int64_t step = x->rank ? x->stride[l->dim] : 0;
+	struct kept_items k = {
+		.a = room, .b = room + 2 * l->length, .taken = l->taken, .last = UINT64_MAX
+	};
+	uint32_t key[KEY_BLOCK];
+
+	k.most = KEPT_TIMES * l->taken;
+	for (int64_t at = 0; at < l->length; at += KEY_BLOCK) {
+		int64_t block = at + KEY_BLOCK < l->length ? KEY_BLOCK : l->length - at;
+
+		find_keys(l, in, from + at * step, step, block, key);
+		if (least_key(key) > k.last >> KEY_SHIFT)
+			continue;
+		for (int64_t i = 0; i < block; i++) {
+			uint64_t item = (uint64_t)key[i] << KEY_SHIFT | (uint64_t)(at + i);
+
+			if (item >= k.last)
+				continue;
+			if (l->taken <= FEW_ITEMS) {
+				insert_item(&k, item);
+				continue;
+			}
+			k.a[k.n++] = item;
+			if (k.n == k.most)
+				cut_items(&k);
+		}
+	}
+	if (l->taken > FEW_ITEMS)
+		cut_items(&k);
+	return k.a;
+}
+
+static void put_packed(const struct scan_lines *l, int64_t from, int64_t to, uint64_t item)
+{
+	const struct operand *x = &l->call->arg[0], *out = &l->call->out;
+	size_t bytes = dtype_bytes(x->dtype);
+	int64_t place = (int64_t)(uint32_t)item;
+
+	if (l->indices)
+		((int64_t *)operand_start(out, l->buffers))[to] = place;
+	else
+		memcpy((char *)operand_start(out, l->buffers) + to * (int64_t)bytes,
+		       (const char *)operand_start(x, l->buffers) +
+			   (from + (x->rank ? place * x->stride[l->dim] : 0)) * (int64_t)bytes,
+		       bytes);
+}
+
+static void sort_packed_lines(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct scan_lines *l = context;
+	uint64_t *room = (uint64_t *)(l->scratch + (int64_t)thread * 2 * l->length);
+	int64_t from, to;
+
+	for (int64_t line = begin; line < end; line++) {
+		const uint64_t *sorted;
+
+		line_start(l, line, &from, &to);
+		sorted = first_of_line(l, from, room);
+		for (int64_t i = 0; i < l->taken; i++)
+			put_packed(l, from, to + i * l->inner, sorted[i]);
 	}
 }
 
@@ -359,7 +559,11 @@ static void run_sort(const struct library_call *call, void *const *buffers, stru
 	l.indices = call->node->op == OP_argsort || call->node->op == OP_topk_indices;
 	l.taken = is_topk(call) ? (call->arg[0].rank ? call->number[1] : 1) : l.length;
 	if (call->arg[0].numel > 0 && l.taken > 0)
-		pool_run(pool, l.lines, line_grain(&l), sort_lines, &l);
+		pool_run(pool, l.lines, line_grain(&l),
+			 dtype_bytes(call->arg[0].dtype) <= 4 && l.length < UINT32_MAX
+			     ? sort_packed_lines
+			     : sort_wide_lines,
+			 &l);
 }
 
 const struct library_op library_sort_values = { bind_sort, run_sort };

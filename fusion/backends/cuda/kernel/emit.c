@@ -154,14 +154,28 @@ static void put_cast(struct emit_text *t, const struct inst *inst)
 		buf_printf(t->out, "(%s)r%d", text_value(to), r);
 }
 
-/* Ops that have a shorter word where their operand allows it, or at all. */
+/* Ops that have a word good enough for what is stored in 16 bits. */
+static const char *quick_word(enum op op)
+{
+	return op == OP_truediv ? "quick_quotient"
+	       : op == OP_sqrt  ? "quick_sqrt"
+	       : op == OP_rsqrt ? "quick_rsqrt"
+	       : op == OP_tanh  ? "quick_tanh"
+				: NULL;
+}
+
+/* Ops that have a shorter word where their operand or the kernel's results allow it, or at
+ * all. */
 static bool put_short(struct emit_text *t, const struct inst *inst)
 {
 	bool wave = inst->op == OP_sin || inst->op == OP_cos;
 
 	if (inst->kind != INST_OP || dtype_of(t, inst->src[0]) != DTYPE_F32)
 		return false;
-	if (wave && cuda_is_near(t->c->kernel, inst->src[0]))
+	if (t->c->narrow && quick_word(inst->op))
+		buf_printf(t->out, inst->src[1] < 0 ? "%s(r%d)" : "%s(r%d, r%d)",
+			   quick_word(inst->op), inst->src[0], inst->src[1]);
+	else if (wave && cuda_is_near(t->c->kernel, inst->src[0]))
 		buf_printf(t->out, "near_%s(r%d)", inst->op == OP_cos ? "cos" : "sin",
 			   inst->src[0]);
 	else if (inst->op == OP_sigmoid)

@@ -331,6 +331,15 @@ WORD f32 bfloat_to_f32(unsigned short bfloat)
 {
 	return __uint_as_float((u32)bfloat << 16);
 }
+#if __CUDA_ARCH__ >= 800
+WORD unsigned short f32_to_bfloat(f32 x)
+{
+	unsigned short bfloat;
+
+	asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bfloat) : "f"(x));
+	return bfloat;
+}
+#else
 WORD unsigned short f32_to_bfloat(f32 x)
 {
 	const u32 bits = __float_as_uint(x);
@@ -338,6 +347,41 @@ WORD unsigned short f32_to_bfloat(f32 x)
 	if ((bits & 0x7fffffff) > 0x7f800000)
 		return 0x7fc0 | (bits >> 16 & 0x8000);
 	return (unsigned short)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+#endif
+
+// For kernels that store float16 and bfloat16 alone: within 2 ulp of float32, in a third of the
+// instructions and without a branch.
+WORD f32 quick_quotient(f32 a, f32 b)
+{
+	f32 y;
+
+	asm("div.full.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+	return y;
+}
+WORD f32 quick_sqrt(f32 x)
+{
+	f32 y;
+
+	asm("sqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+	return y;
+}
+WORD f32 quick_rsqrt(f32 x)
+{
+	f32 y;
+
+	asm("rsqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+	return y;
+}
+// Below a quarter its series, beyond 1 - 2 / (1 + exp(2x)).
+WORD f32 quick_tanh(f32 x)
+{
+	const f32 s = x * x;
+	f32 y = __fmaf_rn(-0x1.ba1ba2p-5f, s, 0x1.111112p-3f);
+
+	y = __fmaf_rn(y, s, -0x1.555556p-2f);
+	y = __fmaf_rn(y * s, x, x);
+	return fabsf(x) < 0.25f ? y : 1.0f - quick_quotient(2.0f, 1.0f + exp_f32(x + x));
 }
 
 // What does not fit, and NaN, is the lowest: as the processor's conversion gives it.

@@ -110,8 +110,10 @@ static void note_inst(void *self, const struct inst *inst, bool body)
 		return;
 	}
 	note_buffer(n, inst->at.buffer);
-	if (inst->kind == INST_STORE)
+	if (inst->kind == INST_STORE) {
 		n->c->stored[inst->at.buffer] = true;
+		n->c->narrow &= inst->dtype == DTYPE_F16 || inst->dtype == DTYPE_BF16;
+	}
 	if (!body || k->n_dims == 0)
 		return;
 	if (sym_is(inst->at.stride[k->n_dims - 1], 1))
