@@ -99,10 +99,9 @@ struct size_fact {
 enum { MAX_FACTS = 8 };
 
 struct graph {
-	bool
-	    convolves_narrow; /* the device's convolutions of float16 and bfloat16 sum in float32 */
-	bool divides_freely;  /* ints by 0 give a number, as on GPUs, where PyTorch looks at none */
-	struct arena *arena;  /* borrowed */
+	bool calls;          /* of a GPU, which has calls of its own (pass pattern_match) */
+	bool divides_freely; /* ints by 0 give a number, as on GPUs, where PyTorch looks at none */
+	struct arena *arena; /* borrowed */
 	struct symtab *syms;
 	struct node **nodes;
 	int n_nodes, cap_nodes;

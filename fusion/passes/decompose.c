@@ -87,13 +87,13 @@ static decompose_fn *const functions[OP_COUNT] = {
 };
 
 /* Composites of float16 and bfloat16 are computed in float32 and rounded once,
- * but for products, which sum in float32 anyway (convolutions where the device's do),
+ * but for products, which sum in float32 anyway (convolutions on a GPU),
  * and what only moves elements. */
 static bool computes_wide(const struct graph *g, const struct node *n)
 {
 	enum dtype wide = dtype_wide(n->dtype);
 
-	if (g->convolves_narrow && op_has(n->op, FACT_CONVOLUTION))
+	if (g->calls && op_has(n->op, FACT_CONVOLUTION))
 		return false;
 	return wide != n->dtype && dtype_category(wide) == CATEGORY_FLOAT &&
 	       !op_has(n->op, FACT_KEEPS_DTYPE) && n->args[0].kind == ARG_NODE;

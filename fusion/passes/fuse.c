@@ -513,7 +513,9 @@ static bool order_clusters(struct fuse *f, struct graph *g, int *number, int n_g
 bool pass_fuse(struct graph *g, const struct pass_options *options, bool off,
 	       struct pass_result *out, struct err *err)
 {
-	struct fuse f = { .g = g, .given_up = options->given_up, .off = off };
+	struct fuse f = {
+		.g = g, .given_up = options->given_up, .calls = options->calls, .off = off
+	};
 	bool ok = false;
 	int *number;
 

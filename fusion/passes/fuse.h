@@ -48,6 +48,8 @@ struct fuse {
 	int epoch;
 	int *merged; /* nodes of the merge under trial */
 	int rounds;
+	bool calls;  /* the device has calls of its own: a GPU, whose blocks share no row of several
+			walks */
 	bool off;    /* every node its own kernel */
 	bool failed; /* out of memory */
 };

@@ -10,6 +10,12 @@ enum {
 	/* A row of its own longer than this is given to several threads, which
 	 * only a single walk allows; half of a usual L2 cache in float32. */
 	LONG_ROW = 1 << 16,
+	/* A GPU: blocks that leave most of it idle, columns of each, and rows and columns so
+	 * long that a kernel more is nothing beside that. */
+	FEW_BLOCKS = 96,
+	BLOCK_COLUMNS = 32,
+	LONG_COLUMN = 2048,
+	LONG_SHARED_ROW = 1 << 15,
 	/* Less than what a part of a kernel may have (fusion/backends/plan/plan.h). */
 	MOST_ACCESSES = 160,
 	MOST_REDUCTIONS = 24,
@@ -257,6 +263,19 @@ int fuse_product_repeats(const struct fuse *f, const struct node *product)
 
 /* ---- */
 
+/* Whether a GPU would have few blocks for long rows, or columns side by side: one walk of
+ * them can be split, several cannot. */
+static bool is_in_few_blocks(const struct fuse *f, const struct domain *domain, uint32_t rows)
+{
+	uint32_t varying = domain_varying_dims(&domain->full);
+	double lines = hint_points(f, &domain->full, rows);
+	double points = hint_points(f, &domain->full, varying & ~rows);
+	bool across = !(domain->reduced >> (31 - __builtin_clz(varying)) & 1);
+
+	return across ? lines < FEW_BLOCKS * BLOCK_COLUMNS && points >= LONG_COLUMN
+		      : lines < FEW_BLOCKS && points >= LONG_SHARED_ROW;
+}
+
 bool fuse_pays(const struct fuse *f, int a, int b, const struct domain *domain, int n,
 	       struct fuse_verdict *why)
 {
@@ -303,6 +322,9 @@ bool fuse_pays(const struct fuse *f, int a, int b, const struct domain *domain, 
 	}
 	if (last_stage > 0 && rows == 0 && hint_points(f, &domain->full, varying) > LONG_ROW)
 		return refuse(why, LIMIT_LONG_ROW, -1, hint_points(f, &domain->full, varying));
+	if (f->calls && last_stage > 0 && varying && is_in_few_blocks(f, domain, rows))
+		return refuse(why, LIMIT_LONG_ROW, -1,
+			      hint_points(f, &domain->full, varying & ~rows));
 	why->units = extra;
 	if (extra > UNITS_LAUNCH && (heavy > 0 || cheap > FREE_CHEAP_OPS))
 		return refuse(why, LIMIT_RECOMPUTE, why->node, why->count);

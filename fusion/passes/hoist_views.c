@@ -4,7 +4,13 @@
  * x * 2 is the same as twice the view of x: then the product can be in the
  * kernel that reads it.  Only where nothing else reads the product, which would
  * be computed twice, and where the view makes no element more of it.
+ *
+ * A cat is read from memory too.  What is done to its parts, each alone, may be done after it,
+ * each element by the steps of its part: a GPU chooses between values sooner than it stores
+ * one.
  */
+#include <string.h>
+
 #include "fusion/graph/view.h"
 #include "fusion/passes/pass.h"
 
@@ -101,22 +107,6 @@ static bool note_uses(struct hoist *hoist, struct graph *g, int id, int uses)
 	return true;
 }
 
-static int hoist_node(struct rewrite *rw, struct node *n, struct err *err)
-{
-	struct hoist *hoist = rw->state;
-	int id = REWRITE_KEEP, uses = hoist->uses[n->id], x = n->n_args ? n->args[0].node : -1;
-
-	if (is_hoisted(n) && hoist->fuses[n->id] && x < hoist->cap && hoist->made_uses[x] == 1 &&
-	    takes_views(rw->g, rw->g->nodes[x]))
-		id = hoist_view(rw, n, err);
-	if (id == REWRITE_FAILED)
-		return id;
-	if (note_uses(hoist, rw->g, id == REWRITE_KEEP ? rw->g->n_nodes : id, uses))
-		return id;
-	pass_out_of_memory(err);
-	return REWRITE_FAILED;
-}
-
 /* Which nodes are read by what a kernel may be made of.  A product of matrices reads
  * memory in any case, of which the view is one for nothing. */
 static bool *find_fusing(const struct graph *g)
@@ -133,6 +123,194 @@ static bool *find_fusing(const struct graph *g)
 									    : kind != KIND_LIBRARY;
 	}
 	return fuses;
+}
+
+/* ---- cat: steps on its parts come after it */
+
+enum { MOST_STEPS = 6, MOST_FUNCTIONS = 3, MOST_MASK = 1 << 14 };
+
+/* What is done to a part: from the last step to the first, ids of the new list; then the
+ * part itself. */
+struct part_steps {
+	int step[MOST_STEPS], n, from;
+};
+
+/* The one tensor that a pointwise op of one operand, of one dtype, reads; -1. */
+static int only_operand(const struct graph *g, const struct node *n)
+{
+	int x = -1;
+
+	if (op_info(n->op)->kind != KIND_POINTWISE || n->weak || op_has(n->op, FACT_COPY))
+		return -1;
+	for (int a = 0; a < n->n_args; a++) {
+		if (n->args[a].kind != ARG_NODE)
+			continue;
+		if (x >= 0)
+			return -1;
+		x = n->args[a].node;
+	}
+	return x >= 0 && g->nodes[x]->dtype == n->dtype && !g->nodes[x]->weak &&
+		       shape_equal(&g->nodes[x]->shape, &n->shape)
+		   ? x
+		   : -1;
+}
+
+static void find_steps(const struct rewrite *rw, int part, struct part_steps *out)
+{
+	const struct hoist *hoist = rw->state;
+
+	*out = (struct part_steps){ .from = part };
+	while (out->n < MOST_STEPS && out->from < hoist->cap && hoist->made_uses[out->from] == 1) {
+		int x = only_operand(rw->g, rw->g->nodes[out->from]);
+
+		if (x < 0)
+			return;
+		out->step[out->n++] = out->from;
+		out->from = x;
+	}
+}
+
+static bool same_steps(const struct graph *g, const struct part_steps *a,
+		       const struct part_steps *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (int i = 0; i < a->n; i++) {
+		const struct node *x = g->nodes[a->step[i]], *y = g->nodes[b->step[i]];
+
+		if (x->op != y->op || x->n_args != y->n_args)
+			return false;
+		for (int k = 0; k < x->n_args; k++)
+			if (x->args[k].kind == ARG_NODE ? y->args[k].kind != ARG_NODE
+							: !arg_equal(&x->args[k], &y->args[k]))
+				return false;
+	}
+	return true;
+}
+
+/* The steps of a part on all of x; -1 with *err. */
+static int take_steps(struct rewrite *rw, const struct part_steps *steps, int x, struct err *err)
+{
+	for (int i = steps->n - 1; i >= 0 && x >= 0; i--) {
+		const struct node *n = rw->g->nodes[steps->step[i]];
+		struct arg args[MAX_ARGS];
+
+		for (int a = 0; a < n->n_args; a++)
+			args[a] = n->args[a].kind == ARG_NODE ? arg_node(x) : n->args[a];
+		x = graph_add(rw->g, n->op, args, n->n_args, n->line, n->column, err);
+	}
+	return x;
+}
+
+struct cat_parts {
+	const struct node *cat;
+	int dim, n;
+	struct part_steps part[MAX_ARGS];
+};
+
+/* Along the cat's dim, whether an element's part has the steps of part `like`. */
+static int add_mask(struct graph *g, const struct cat_parts *c, int like)
+{
+	struct shape shape = { .rank = c->cat->shape.rank };
+	bool mask[MOST_MASK];
+	int64_t at = 0;
+
+	for (int d = 0; d < shape.rank; d++)
+		shape.size[d] = d == c->dim ? c->cat->shape.size[d] : sym_const(g->syms, 1);
+	for (int i = 0; i < c->n; i++) {
+		int64_t size = g->nodes[c->part[i].from]->shape.size[c->dim]->value;
+
+		memset(mask + at, same_steps(g, &c->part[i], &c->part[like]), (size_t)size);
+		at += size;
+	}
+	return graph_constant(g, DTYPE_BOOL, &shape, mask);
+}
+
+/* False where the cat stays as it is. */
+static bool find_parts(const struct rewrite *rw, struct cat_parts *c)
+{
+	const struct graph *g = rw->g;
+	const struct sym *size = c->cat->shape.size[c->dim];
+	int different = 0;
+	bool any = false;
+
+	for (int a = 1; a < c->cat->n_args; a++) {
+		const struct node *from;
+		bool known = false;
+
+		if (c->cat->args[a].kind != ARG_NODE)
+			continue;
+		find_steps(rw, c->cat->args[a].node, &c->part[c->n]);
+		from = g->nodes[c->part[c->n].from];
+		if (from->dtype != c->cat->dtype || from->shape.rank != c->cat->shape.rank ||
+		    !sym_is_const(from->shape.size[c->dim]))
+			return false;
+		for (int i = 0; i < c->n; i++)
+			known |= same_steps(g, &c->part[i], &c->part[c->n]);
+		different += !known;
+		any |= c->part[c->n++].n > 0;
+	}
+	return any && c->n > 1 && different <= MOST_FUNCTIONS && sym_is_const(size) &&
+	       size->value <= MOST_MASK;
+}
+
+/* Whether a part after i has its steps. */
+static bool comes_again(const struct graph *g, const struct cat_parts *c, int i)
+{
+	for (int k = i + 1; k < c->n; k++)
+		if (same_steps(g, &c->part[i], &c->part[k]))
+			return true;
+	return false;
+}
+
+static int hoist_cat(struct rewrite *rw, const struct node *cat, struct err *err)
+{
+	struct cat_parts c = { .cat = cat, .dim = (int)cat->args[0].sym->value };
+	struct arg args[MAX_ARGS];
+	int raw, value;
+
+	c.dim += c.dim < 0 ? cat->shape.rank : 0;
+	if (!find_parts(rw, &c))
+		return REWRITE_KEEP;
+	args[0] = cat->args[0];
+	for (int i = 0; i < c.n; i++)
+		args[i + 1] = arg_node(c.part[i].from);
+	raw = graph_add(rw->g, OP_cat, args, c.n + 1, cat->line, cat->column, err);
+	value = raw < 0 ? -1 : take_steps(rw, &c.part[c.n - 1], raw, err);
+	for (int i = c.n - 2; i >= 0 && value >= 0; i--) {
+		struct arg choice[3];
+
+		if (comes_again(rw->g, &c, i))
+			continue;
+		choice[0] = arg_node(add_mask(rw->g, &c, i));
+		choice[1] = arg_node(take_steps(rw, &c.part[i], raw, err));
+		choice[2] = arg_node(value);
+		if (choice[0].node < 0 || choice[1].node < 0)
+			return REWRITE_FAILED;
+		value = graph_add(rw->g, OP_where, choice, 3, cat->line, cat->column, err);
+	}
+	if (value < 0)
+		return REWRITE_FAILED;
+	pass_fired(rw->g, "steps on parts come after their cat", cat, rw->g->nodes[value]);
+	return value;
+}
+
+static int hoist_node(struct rewrite *rw, struct node *n, struct err *err)
+{
+	struct hoist *hoist = rw->state;
+	int id = REWRITE_KEEP, uses = hoist->uses[n->id], x = n->n_args ? n->args[0].node : -1;
+
+	if (is_hoisted(n) && hoist->fuses[n->id] && x < hoist->cap && hoist->made_uses[x] == 1 &&
+	    takes_views(rw->g, rw->g->nodes[x]))
+		id = hoist_view(rw, n, err);
+	else if (n->op == OP_cat && rw->g->calls)
+		id = hoist_cat(rw, n, err);
+	if (id == REWRITE_FAILED)
+		return id;
+	if (note_uses(hoist, rw->g, id == REWRITE_KEEP ? rw->g->n_nodes : id, uses))
+		return id;
+	pass_out_of_memory(err);
+	return REWRITE_FAILED;
 }
 
 /* needs: no COMPOSITE nodes; keeps: values, bit for bit; breaks: leaves nodes that

@@ -329,7 +329,7 @@ bool pass_pattern_match(struct graph *g, const struct pass_options *options, boo
 	*changed = false;
 	if (!options->calls)
 		return true;
-	g->divides_freely = g->convolves_narrow = true;
+	g->divides_freely = g->calls = true;
 	c.uses = ARENA_ARRAY(g->arena, int, (size_t)g->n_nodes);
 	c.turned = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes);
 	c.was = ARENA_ARRAY(g->arena, int, (size_t)c.n_was);

@@ -92,6 +92,18 @@ PROGRAMS = {
     "narrow": ("torch.tanh(a), torch.tanh(a * 0.01), torch.tanh(a * 90), (a / b), F.silu(a), torch.softmax(a, 1), torch.rsqrt(a.abs() + 0.5), torch.sqrt(a.abs()), F.rms_norm(a, (40,)), "
                "F.gelu(b.half()), F.layer_norm(b.half(), (40,)), (a * 1e38 / (b * 1e38)), torch.tanh(b).half(), a.float() / b.float()",
                [tensor(30, 40, dtype="bfloat16"), tensor(30, 40, dtype="bfloat16", seed=3), tensor(1)]),
+    # A few of long lines, many alike, more alike than there is room for, and all orders; with and without places.
+    "few_of_many": ("torch.topk(a, 5), torch.topk(a, 50, 1, False), torch.topk(b, 7)[1], torch.topk(b, 300, 1, False), torch.topk((a > 9).long().int(), 9), torch.topk(a.t(), 3, 0), torch.topk(a.bfloat16(), 40), "
+                    "torch.topk(torch.sort(a, 1)[0], 20), torch.topk(torch.sort(a, 1, True)[0], 20), torch.topk(a[:1], 1024)[0], torch.topk(a / (a > 0), 9)[0]",
+                    [tensor(3, 5000), ints(2, 6000, high=40, dtype="int32"), tensor(1)]),
+    # What is done to parts comes after their cat; parts that are whole runs of lanes, and parts that are not.
+    "cats_of_steps": ("torch.cat([-a[..., 20:], a[..., :20]], -1) * 2, torch.cat([torch.relu(a), torch.sigmoid(a * 2), a.tanh()], 1), torch.cat([torch.relu(a), torch.relu(a + 0)], 0), F.pad(torch.relu(a), (1, 2)), "
+                      "torch.cat([a.bfloat16().neg(), a.bfloat16()], 2), torch.cat([a * 2, a * 3, a * 2], 1), torch.cat([b, -b]), torch.cat([a[:, :3].exp(), a[:, 3:].exp()], 1), torch.cat([b.float(), -b.double()])",
+                      [tensor(6, 70, 40), tensor(1001), tensor(1)]),
+    # Columns of few rows side by side; long columns and rows of several walks, which few blocks would have.
+    "few_blocks": ("a.unfold(1, 8, 4).mean(-1), a.view(30, 5, 200).amax(1), (b - b.mean(0)) / (b.std(0) + 1e-5), b.var(0), torch.softmax(b.view(2, -1), 1), torch.softmax(c, 1), torch.softmax(c[:, :250], 1)",
+                   [tensor(30, 1000), tensor(5000, 14), tensor(8200, 256)]),
+    "narrow_rows": ("torch.softmax(a, 1), torch.softmax(a[:, :200].masked_fill(b, -1e4), 1)", [tensor(8200, 256, dtype="bfloat16"), tensor(8200, 200, dtype="bool", kind="randint", low=0, high=2), tensor(1)]),
     # A filter of each channel's own, in pieces of a plane and over its edges; several filters a channel; narrow.
     "own_filters": ("F.conv2d(a, b, c, 1, 3, 1, 6), F.conv2d(a, b[:, :, :3, :5], None, 2, (1, 2), 1, 6), F.conv2d(a[:, :3], b, None, 1, 0, 1, 3), F.conv1d(a[:, :, 0], b[:, :, 0], c, 3, 1, 1, 6), "
                     "F.conv2d(a.bfloat16(), b.bfloat16(), None, 1, 3, 1, 6), F.conv2d(a.transpose(2, 3), b, None, (1, 2), 3, 1, 6), F.conv2d(a, b[:, :, :2], None, 1, 1, 2, 6), F.conv2d(a.half(), b.half(), None, 1, 3, 1, 6)",
@@ -141,7 +153,7 @@ SIZES = {"float32": 24, "bfloat16": 24, "float16": 40}
 PROGRAMS |= {"attention_" + dtype: (ATTENTION if dtype != "float16" else "attend(a, b, c, 0.3), F.scaled_dot_product_attention(a, b, c, is_causal=True)",
                                     [tensor(2, 2, rows, width, dtype=dtype, seed=seed) for seed, rows in ((1, 70), (2, 67), (3, 67))]) for dtype, width in SIZES.items()}
 # Their ops round one by one on backend interp, a call once: ulps of numbers about 1.
-TOLERANCES = {"sums_in_parts": 5e-5, "linears_tried": 1e-2, "linears_narrow": 0.03, "attention_bfloat16": 0.04, "attention_float16": 0.005}
+TOLERANCES = {"narrow_rows": 0.01, "sums_in_parts": 5e-5, "linears_tried": 1e-2, "linears_narrow": 0.03, "attention_bfloat16": 0.04, "attention_float16": 0.005}
 SOURCE = """import math
 import torch
 import torch.nn.functional as F

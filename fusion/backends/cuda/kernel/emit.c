@@ -387,7 +387,7 @@ static void text_results(struct emit_text *t, const struct stage *stage)
 	char team[64];
 
 	if (t->c->kernel->form == FORM_COLS)
-		snprintf(team, sizeof(team), "columns<%d, %d", t->c->threads, CUDA_COLUMNS);
+		snprintf(team, sizeof(team), "columns<%d, %d", t->c->threads, t->c->columns);
 	else
 		snprintf(team, sizeof(team), "row<%d, %d", t->c->threads, t->c->rows_a_block);
 	for (int i = 0; i < stage->n_body; i++) {
@@ -428,13 +428,13 @@ static enum lane_step lane_step(const struct kernel *k, const struct access *at)
 	return sym_is(stride, 1) ? LANE_NEXT : LANE_FAR;
 }
 
-/* Loads of a join: which part a point is in decides where it lies. */
+/* Loads of a join: which part a run of lanes is in decides where it lies. */
 static void put_join(struct emit_text *t, const struct inst *inst, int id)
 {
 	const struct lower_join *join = inst->join;
 	struct buf *out = t->out;
 
-	buf_printf(out, "\tfor (int j = 0; j < %d; j++) {\n\tu32 q = p + j;\n", t->c->lanes);
+	buf_puts(out, "\t{\n\tu32 q = p;\n");
 	for (int d = join->rank - 1; d >= 0; d--) {
 		buf_printf(out, "\tconst u32 w%d = (u32)(", d);
 		for (int i = 0; d == join->dim && i < join->n; i++) {
@@ -452,7 +452,7 @@ static void put_join(struct emit_text *t, const struct inst *inst, int id)
 			text_number(t, join->part[i].extent[join->dim]);
 			buf_puts(out, ") ");
 		}
-		buf_printf(out, "{ l%d[j] = *(", id);
+		buf_printf(out, "{ get(l%d, ", id);
 		text_address(t, &join->part[i].at, join->rank, "y");
 		buf_puts(out, "); }\n");
 		if (i + 1 < join->n) {
@@ -555,7 +555,7 @@ static void slot_name(const struct emit_text *t, int slot, char name[48])
 	if (t->c->registers)
 		snprintf(name, 48, "k%d[it][j]", slot);
 	else if (t->c->kernel->form == FORM_COLS)
-		snprintf(name, 48, "k%d[p * %d + threadIdx.x]", slot, CUDA_COLUMNS);
+		snprintf(name, 48, "k%d[p * %d + threadIdx.x]", slot, t->c->columns);
 	else
 		snprintf(name, 48, "k%d[p + j]", slot);
 }
@@ -868,7 +868,8 @@ static void put_slots(struct emit_text *t)
 			   "\t%s *const k%d = (%s *)slot;\n\tslot += ((i64)points * %d * "
 			   "sizeof(%s) + 15) / 16 * 16;\n",
 			   text_element(k->slot_dtype[s]), s, text_element(k->slot_dtype[s]),
-			   k->form == FORM_COLS ? CUDA_COLUMNS : 1, text_element(k->slot_dtype[s]));
+			   k->form == FORM_COLS ? t->c->columns : 1,
+			   text_element(k->slot_dtype[s]));
 }
 
 /* The part of a row that is this block's. */
@@ -934,7 +935,7 @@ static void put_cols(struct emit_text *t)
 	    "\tconst u32 row = group / across, column = group %% across * %d + threadIdx.x;\n"
 	    "\tconst bool live = %s, first_of_team = threadIdx.y == 0;\n"
 	    "\tconst u32 x%d = live ? column : 0;\n",
-	    CUDA_COLUMNS - 1, CUDA_COLUMNS, CUDA_COLUMNS,
+	    t->c->columns - 1, t->c->columns, t->c->columns,
 	    t->c->all_live ? "true" : "column < width", d);
 	text_coordinates(t, k->extent, 0, d, "row", "x");
 	put_stages(t, "threadIdx.y");
@@ -970,8 +971,7 @@ void cuda_kernel_emit(struct buf *out, struct cuda_kernel *c)
 	const struct kernel *k = c->kernel;
 	struct buf body;
 	struct emit_text t = { .out = &body, .c = c };
-	int threads = k->form == FORM_COLS ? c->threads * CUDA_COLUMNS
-					   : c->threads * c->rows_a_block;
+	int threads = k->form == FORM_COLS ? c->threads * c->columns : c->threads * c->rows_a_block;
 
 	buf_init(&body, 0);
 	for (int i = 0; i < k->n_setup; i++)

@@ -44,6 +44,25 @@ struct alignment {
 	bool fails;
 };
 
+/* Each part of a join has whole runs of lanes. */
+static bool is_join_aligned(const struct alignment *a, const struct lower_join *join)
+{
+	int last = join->rank - 1;
+
+	for (int i = 0; i < join->n; i++) {
+		const struct join_part *part = &join->part[i];
+
+		if (sym_eval(part->extent[last], a->vars) % a->lanes != 0 ||
+		    sym_eval(part->at.stride[last], a->vars) != 1 ||
+		    sym_eval(part->at.offset, a->vars) % a->lanes != 0)
+			return false;
+		for (int d = 0; d < last; d++)
+			if (sym_eval(part->at.stride[d], a->vars) % a->lanes != 0)
+				return false;
+	}
+	return join->rank > 0;
+}
+
 /* A run of lanes begins at a multiple of lanes wherever the innermost dim does. */
 static void check_access(void *self, const struct inst *inst, bool body)
 {
@@ -51,6 +70,8 @@ static void check_access(void *self, const struct inst *inst, bool body)
 	const struct kernel *k = a->c->kernel;
 	int along = k->n_dims - 1;
 
+	if (inst->kind == INST_LOAD && inst->join)
+		a->fails |= !is_join_aligned(a, inst->join);
 	if (!body || inst->join || (inst->kind != INST_LOAD && inst->kind != INST_STORE))
 		return;
 	if (cuda_is_turned(a->c, inst))
@@ -105,6 +126,7 @@ static void note_inst(void *self, const struct inst *inst, bool body)
 		return;
 	if (inst->join) {
 		n->joins = true;
+		n->widest = bytes > n->widest ? bytes : n->widest;
 		for (int i = 0; i < inst->join->n; i++)
 			note_buffer(n, inst->join->part[i].at.buffer);
 		return;
@@ -121,6 +143,8 @@ static void note_inst(void *self, const struct inst *inst, bool body)
 	else if (!sym_is(inst->at.stride[k->n_dims - 1], 0))
 		n->strided++;
 }
+
+enum { WARP = 32 };
 
 static int64_t clamp(int64_t x, int64_t low, int64_t high)
 {
@@ -242,7 +266,11 @@ static void choose_threads(struct cuda_kernel *c, const struct cuda_extent *e)
 	const struct kernel *k = c->kernel;
 	int64_t most = 2 * CUDA_LONG_THREADS * c->lanes;
 	bool halves = e->points <= most && (e->points == most || !loads_late(k));
-	int64_t under_way = e->rows == 1 || e->points < CUDA_LONG_ROW ? 1 : halves ? 2 : 4;
+	int64_t loads = (e->points + WARP * c->lanes - 1) / (WARP * c->lanes);
+	int64_t under_way = e->rows == 1                                ? 1
+			    : e->points >= CUDA_LONG_ROW                ? halves ? 2 : 4
+			    : c->lanes > 1 && e->rows >= CUDA_MANY_ROWS ? clamp(loads, 1, 4)
+									: 1;
 	int64_t each = c->lanes * under_way;
 
 	if (k->form == FORM_MAP) {
@@ -252,6 +280,8 @@ static void choose_threads(struct cuda_kernel *c, const struct cuda_extent *e)
 	if (k->form == FORM_COLS) {
 		c->threads = power_of_two(
 		    clamp((e->points + 15) / 16, 1, CUDA_MAX_THREADS / CUDA_COLUMNS));
+		if (c->threads * c->columns < CUDA_COLUMNS_THREADS)
+			c->columns = CUDA_COLUMNS_THREADS / c->threads;
 		return;
 	}
 	/* Blocks that share a row are many, and small ones leave less idle at the end. */
@@ -275,7 +305,7 @@ static void choose_lanes(struct cuda_kernel *c, const struct census *n, int most
 	int64_t points = e->points * e->rows;
 
 	c->lanes = 1;
-	if (k->form == FORM_COLS || k->n_dims == 0 || !n->widest || n->joins || n->strided)
+	if (k->form == FORM_COLS || k->n_dims == 0 || !n->widest || n->strided)
 		return;
 	/* Few points are better spread over threads. */
 	if (points < 1 << 16)
@@ -408,8 +438,7 @@ static void choose_questions(struct cuda_kernel *c, bool early)
 	else if (k->form == FORM_ROWS)
 		c->all_live = is_multiple(known_points(k, 0, k->n_outer), c->rows_a_block);
 	else
-		c->all_live = is_multiple(known_points(k, k->n_outer - 1, k->n_outer),
-					  CUDA_COLUMNS);
+		c->all_live = is_multiple(known_points(k, k->n_outer - 1, k->n_outer), c->columns);
 	c->whole = is_multiple(known_points(k, k->form == FORM_MAP ? 0 : k->n_outer, k->n_dims),
 			       step);
 }
@@ -485,13 +514,14 @@ void cuda_kernel_finish(struct cuda_kernel *c)
 	VEC_FREE(&c->numbers);
 }
 
-int64_t cuda_slot_bytes(const struct kernel *k, const struct cuda_extent *e)
+int64_t cuda_slot_bytes(const struct cuda_kernel *c, const struct cuda_extent *e)
 {
+	const struct kernel *k = c->kernel;
 	int64_t bytes = 0;
 
 	for (int s = 0; s < k->n_slots; s++)
 		bytes += ((int64_t)dtype_bytes(k->slot_dtype[s]) * e->points *
-			      (k->form == FORM_COLS ? CUDA_COLUMNS : 1) +
+			      (k->form == FORM_COLS ? c->columns : 1) +
 			  15) &
 			 ~(int64_t)15;
 	return bytes;

@@ -7,7 +7,7 @@
  *   ROWS  `threads` of one block share a row; a block has `rows_a_block` of them;
  *         with blocks to spare, several share a row (`split`), and the last one
  *         to finish joins what they have found, in order
- *   COLS  a block has COLUMNS columns side by side and `threads` on each of them
+ *   COLS  a block has `columns` columns side by side and `threads` on each of them
  * Sizes that are known are literals of the text, others are parameters.
  */
 #ifndef FUSION_BACKENDS_CUDA_KERNEL_KERNEL_H
@@ -21,7 +21,8 @@
 #include "fusion/lower/lower.h"
 
 enum {
-	CUDA_COLUMNS = 32,
+	CUDA_COLUMNS = 32, /* of a block; more where few threads share one */
+	CUDA_COLUMNS_THREADS = 128,
 	CUDA_MAP_THREADS = 256,
 	CUDA_MAX_THREADS = 1024,
 	CUDA_MAX_LANES = 8,
@@ -54,13 +55,16 @@ enum {
 	 * 256 and a quarter more with 1024. */
 	CUDA_LONG_ROW = 1024,
 	CUDA_LONG_THREADS = 512,
+	/* So many shorter rows have a warp each, of up to four loads: on an H200 blocks of two
+	 * warps with a row each came and went too often to keep memory busy. */
+	CUDA_MANY_ROWS = 8192,
 };
 
 struct cuda_kernel {
 	const struct lowered *lowered;
 	const struct kernel *kernel; /* MAP, ROWS, COLS */
 	int index;                   /* the function is k<index> */
-	int threads, rows_a_block;
+	int threads, rows_a_block, columns;
 	int lanes;     /* of a thread, side by side; 1: any alignment will do */
 	bool splits;   /* several blocks may share a row or columns */
 	int n_reduces; /* of its first stage */
@@ -119,8 +123,8 @@ int cuda_kept(const struct cuda_kernel *c, const struct inst *inst);
  * of their own go, by what computes it; it may be NaN. */
 bool cuda_is_near(const struct kernel *k, int reg);
 
-/* Bytes of all slots of a row (COLS: of COLUMNS columns). */
-int64_t cuda_slot_bytes(const struct kernel *k, const struct cuda_extent *e);
+/* Bytes of all slots of a row (COLS: of a block's columns). */
+int64_t cuda_slot_bytes(const struct cuda_kernel *c, const struct cuda_extent *e);
 
 /* ---- a kernel with all that a launch needs prepared */
 

@@ -34,7 +34,7 @@ bool cuda_launch_create(struct cuda_launch *l, const struct cuda_kernel *k, CUfu
 		return err_set(err, ERR_MEMORY, "The system has no memory left for a launch.");
 	for (int i = 0; i < n; i++)
 		l->params[i] = &l->values[i];
-	l->block[0] = (unsigned)(k->kernel->form == FORM_COLS ? CUDA_COLUMNS : k->threads);
+	l->block[0] = (unsigned)(k->kernel->form == FORM_COLS ? k->columns : k->threads);
 	l->block[1] = (unsigned)(k->kernel->form == FORM_COLS ? k->threads : k->rows_a_block);
 	cuda_check(d,
 		   d->api.cuOccupancyMaxActiveBlocksPerMultiprocessor(
@@ -76,7 +76,7 @@ static void set_grid(struct cuda_launch *l, const struct device *d, const struct
 		if (cuda_kernel_strides(k))
 			groups = least(groups, 4 * resident);
 	} else {
-		groups = k->kernel->form == FORM_COLS ? e->rows * ceil_div(e->columns, CUDA_COLUMNS)
+		groups = k->kernel->form == FORM_COLS ? e->rows * ceil_div(e->columns, k->columns)
 						      : ceil_div(e->rows, k->rows_a_block);
 		if (k->splits && groups > 0 && groups < resident / 2)
 			split = least(least(resident / groups, ceil_div(e->points, 2 * step)),
@@ -120,7 +120,7 @@ bool cuda_launch_bind(struct cuda_launch *l, struct device *d, struct cuda_scrat
 		*value++ = (uint64_t)sym_eval(k->numbers.at[i], vars);
 	if (k->splits) {
 		size_t groups = l->grid[0];
-		size_t wide = k->kernel->form == FORM_COLS ? CUDA_COLUMNS : 1;
+		size_t wide = k->kernel->form == FORM_COLS ? (size_t)k->columns : 1;
 
 		if (l->grid[1] > 1 &&
 		    (!grow(d, &s->parts, &s->parts_bytes,
@@ -131,7 +131,7 @@ bool cuda_launch_bind(struct cuda_launch *l, struct device *d, struct cuda_scrat
 	}
 	l->shared_bytes = 0;
 	if (k->kernel->n_slots > 0 && !k->registers) {
-		int64_t slot = cuda_slot_bytes(k->kernel, &e);
+		int64_t slot = cuda_slot_bytes(k, &e);
 		int64_t block = slot * (k->kernel->form == FORM_COLS ? 1 : k->rows_a_block);
 
 		value[0] = 0;

@@ -22,6 +22,8 @@ enum {
 	SORT_CHUNK = 4,      /* tiles whose digits a block counts */
 	SORT_OWN = 1,        /* what a tile says: how many it has of a digit, times 4, */
 	SORT_UP_TO = 2,      /* or how many there are up to its end */
+	TOP_THREADS = 1024,  /* of the block that chooses a few of a line, */
+	TOP_ROOM = 4096,     /* and has room for so many */
 	LOSS_THREADS = 1024, /* of the one block that adds up a loss */
 	DEPTHWISE_THREADS = 128,
 	ATTEND_THREADS = 128,

@@ -261,7 +261,13 @@ const struct cuda_library cuda_extremes = { .part = PART_SCAN,
  * NVRTC finds none.
  */
 
-enum { CHUNK_THREADS = 1024, SORT_MOST = 1 << 30 };
+enum {
+	CHUNK_THREADS = 1024,
+	SORT_MOST = 1 << 30,
+	/* A block chooses a few of a line, where it is no longer or there are lines enough. */
+	TOP_LENGTH = 1 << 17,
+	TOP_LINES = 64,
+};
 
 /* Elements of a lane, for lines of up to 32 times so many. */
 static const int widths[] = { 2, 8, SORT_SHORT / WARP };
@@ -269,6 +275,7 @@ enum { WIDTHS = sizeof(widths) / sizeof(widths[0]) };
 
 struct sort {
 	CUfunction of_warps, count, pass; /* of_warps: lines are short */
+	CUfunction top;                   /* chooses a few of each long line */
 	struct line_args args;
 	int digits;
 	size_t keys_bytes, places_bytes, notes_bytes; /* of a room; counts, said, tickets */
@@ -303,6 +310,12 @@ static int64_t known_length(const struct graph *g, const struct node *n)
 	return sym_is_const(x->size[at]) ? x->size[at]->value : -1;
 }
 
+/* Whether a few of a line can be chosen without sorting it. */
+static bool may_choose(const struct graph *g, const struct node *n)
+{
+	return is_topk(n->op) && dtype_bytes(g->nodes[n->args[0].node]->dtype) <= 4;
+}
+
 static void emit_sort(struct buf *out, const struct graph *g, const struct node *n, int kernel)
 {
 	const char *x = cuda_element(operand_dtype(g, n)), *y = cuda_element(n->dtype);
@@ -322,6 +335,10 @@ static void emit_sort(struct buf *out, const struct graph *g, const struct node 
 	}
 	if (length >= 0 && length <= SORT_SHORT)
 		return;
+	if (may_choose(g, n))
+		cuda_emit_function(out, (struct cuda_function_name){ kernel, "top", TOP_THREADS },
+				   "line_args", "top_long<%s, %s, %s>", x, y,
+				   indices ? "true" : "false");
 	cuda_emit_function(out, (struct cuda_function_name){ kernel, "count", CHUNK_THREADS },
 			   "line_args", "sort_count<%s>", x);
 	cuda_emit_function(out, (struct cuda_function_name){ kernel, "pass", SORT_RADIX },
@@ -387,6 +404,9 @@ static enum placing bind_sort(const struct cuda_call *c, void **state, struct er
 	s->digits = (int)dtype_bytes(x->dtype);
 	if (a->length >= SORT_MOST)
 		return ON_HOST;
+	if (a->length > SORT_SHORT && may_choose(call->graph, call->node) &&
+	    a->taken <= TOP_THREADS && (a->length <= TOP_LENGTH || a->walk.points >= TOP_LINES))
+		return cuda_function(c, "top", &s->top, err) ? ON_DEVICE : NOWHERE;
 	if (a->length > SORT_SHORT && a->walk.points > 0)
 		return bind_long(c, s, err);
 	snprintf(name, sizeof(name), "short%d", width_of(a->length));
@@ -408,6 +428,10 @@ static void run_sort(const struct cuda_call *c, void *state, void *const *buffer
 	if (s->of_warps) {
 		cuda_start(c, s->of_warps, (lines + SORT_WARPS - 1) / SORT_WARPS, SORT_WARPS * WARP,
 			   &a);
+		return;
+	}
+	if (s->top) {
+		cuda_start(c, s->top, lines, TOP_THREADS, &a);
 		return;
 	}
 	d->memory.clear(d, a.counts, s->notes_bytes);

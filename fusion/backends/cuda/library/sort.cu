@@ -182,6 +182,124 @@ template <class X, class Y, bool INDICES, int N> WORD void sort_short(const line
 	sort_keys<X, Y, INDICES, T, N>(a, in, out, lane, keys, mine);
 }
 
+// ---- few of a longer line: a block's
+//
+// Each thread has every TOP_THREADS-th element and finds its best.  Of these bests the one
+// that is last wanted is a bound: so many are not after it, and few others.  Those are
+// collected and sorted.  Keys are before places in one number, so that no two are alike.
+// Where more come than there is room for, they are taken one at a time.
+WORD void sort_block(u64 *x, u32 n) // n: a power of two
+{
+	for (u32 size = 2; size <= n; size *= 2)
+		for (u32 step = size / 2; step > 0; step /= 2) {
+			__syncthreads();
+			for (u32 i = threadIdx.x; i < n / 2; i += TOP_THREADS) {
+				const u32 at = 2 * i - (i & (step - 1)), with = at + step;
+				const u64 a = x[at], b = x[with];
+
+				if ((a > b) == ((at & size) == 0)) {
+					x[at] = b;
+					x[with] = a;
+				}
+			}
+		}
+	__syncthreads();
+}
+template <class X> WORD u64 top_item(const line_args &a, const typename X::mem *in, i64 i)
+{
+	return (u64)ordered<X>::key(in[i * a.stride[0]], a.descending) << 32 | (u32)i;
+}
+// The least of the line that comes after `last`, by all threads.
+template <class X> WORD u64 next_item(const line_args &a, const typename X::mem *in, u64 last, bool any, u64 *warps)
+{
+	u64 best = ~(u64)0;
+
+	for (i64 i = threadIdx.x; i < a.length; i += TOP_THREADS) {
+		const u64 item = top_item<X>(a, in, i);
+
+		if ((any || item > last) && item < best)
+			best = item;
+	}
+#pragma unroll
+	for (int o = 16; o > 0; o /= 2) {
+		const u64 other = __shfl_xor_sync(0xffffffffu, best, o);
+
+		best = other < best ? other : best;
+	}
+	__syncthreads();
+	if (threadIdx.x % 32 == 0)
+		warps[threadIdx.x / 32] = best;
+	__syncthreads();
+	for (int w = 0; w < TOP_THREADS / 32; w++)
+		best = warps[w] < best ? warps[w] : best;
+	return best;
+}
+template <class X, class Y, bool INDICES> WORD void top_long(const line_args &a)
+{
+	__shared__ u64 items[TOP_ROOM];
+	__shared__ u32 count;
+	const u32 wanted = (u32)a.taken;
+	i64 to;
+	const typename X::mem *in = (const typename X::mem *)a.in + line_start(a, blockIdx.x, &to);
+	typename Y::mem *out = (typename Y::mem *)a.out + to;
+	u64 best = ~(u64)0;
+
+#pragma unroll 4
+	for (i64 i = threadIdx.x; i < a.length; i += TOP_THREADS) {
+		const u64 item = top_item<X>(a, in, i);
+
+		best = item < best ? item : best;
+	}
+	items[threadIdx.x] = best;
+	if (threadIdx.x == 0)
+		count = 0;
+	sort_block(items, TOP_THREADS);
+	const u64 bound = items[wanted - 1];
+
+	__syncthreads();
+#pragma unroll 4
+	for (i64 i = threadIdx.x; i < a.length; i += TOP_THREADS) {
+		const u64 item = top_item<X>(a, in, i);
+
+		if (item <= bound) {
+			const u32 slot = atomicAdd(&count, 1u);
+
+			if (slot < TOP_ROOM)
+				items[slot] = item;
+		}
+	}
+	__syncthreads();
+	const u32 found = count;
+
+	if (found <= TOP_ROOM) {
+		u32 n = 2;
+
+		while (n < found)
+			n *= 2;
+		for (u32 i = found + threadIdx.x; i < n; i += TOP_THREADS)
+			items[i] = ~(u64)0;
+		sort_block(items, n);
+	} else {
+		__shared__ u64 warps[TOP_THREADS / 32];
+		u64 last = 0;
+
+		for (u32 k = 0; k < wanted; k++) {
+			last = next_item<X>(a, in, last, k == 0, warps);
+			if (threadIdx.x == 0)
+				items[k] = last;
+		}
+		__syncthreads();
+	}
+	for (u32 i = threadIdx.x; i < wanted; i += TOP_THREADS) {
+		const u32 place = (u32)items[i];
+
+		if constexpr (INDICES)
+			out[i * a.inner] = Y::put((i64)place);
+		else
+			out[i * a.inner] = in[place * a.stride[0]];
+	}
+}
+
 // ---- longer lines: how often each digit is in a line ...
 template <class X> WORD void sort_count(const line_args &a)
 {
