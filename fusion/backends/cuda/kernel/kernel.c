@@ -280,8 +280,9 @@ static void choose_threads(struct cuda_kernel *c, const struct cuda_extent *e)
 	if (k->form == FORM_COLS) {
 		c->threads = power_of_two(
 		    clamp((e->points + 15) / 16, 1, CUDA_MAX_THREADS / CUDA_COLUMNS));
-		if (c->threads * c->columns < CUDA_COLUMNS_THREADS)
-			c->columns = CUDA_COLUMNS_THREADS / c->threads;
+		c->columns = c->threads * CUDA_COLUMNS < CUDA_COLUMNS_THREADS
+				 ? CUDA_COLUMNS_THREADS / c->threads
+				 : CUDA_COLUMNS;
 		return;
 	}
 	/* Blocks that share a row are many, and small ones leave less idle at the end. */

@@ -260,6 +260,15 @@ static dnn_item add_softmax(const struct scores *s, dnn_item x, enum dnn_type ty
 	dnn_add_reduction(s->g, DNN_MAX_ALL, x, most);
 	x = compute(s, DNN_EXP, compute(s, DNN_SUB, x, most), NULL);
 	dnn_add_reduction(s->g, DNN_SUM_ALL, x, sum);
+	/* The log of the row's sum, which cuDNN's engines know a softmax by; nobody reads it. */
+	y = between(s, &s->row, DNN_FLOAT);
+	dnn_add_pointwise(
+	    s->g, &(struct dnn_pointwise){ .mode = DNN_LOG, .math = DNN_FLOAT, .x = sum, .y = y });
+	dnn_add_pointwise(s->g, &(struct dnn_pointwise){ .mode = DNN_ADD,
+							 .math = DNN_FLOAT,
+							 .x = most,
+							 .b = y,
+							 .y = between(s, &s->row, DNN_FLOAT) });
 	y = between(s, &s->all, type);
 	dnn_add_pointwise(s->g, &(struct dnn_pointwise){
 				    .mode = DNN_DIV, .math = DNN_FLOAT, .x = x, .b = sum, .y = y });

@@ -61,6 +61,7 @@ enum dnn_mode {
 	DNN_DIV = 6,
 	DNN_SUB = 9,
 	DNN_EXP = 13,
+	DNN_LOG = 15,
 	DNN_RELU = 100,
 	DNN_GREATER_EQUAL = 303,
 	DNN_INDEX = 501,
