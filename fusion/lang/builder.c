@@ -170,7 +170,8 @@ static const void *const_key(struct builder *b, const struct lang_const *value)
 	return name;
 }
 
-bool emit_const(struct builder *b, struct place at, struct lang_const value)
+static bool emit_of_const(struct builder *b, struct place at, enum code_op op,
+			  struct lang_const value)
 {
 	const void *key;
 	int i;
@@ -186,7 +187,59 @@ bool emit_const(struct builder *b, struct place at, struct lang_const value)
 		if (!VEC_PUSH(&b->consts, value) || !name_map_set(&b->const_map, key, i))
 			return out_of_memory(b);
 	}
-	return emit(b, at, CODE_LOAD_CONST, i);
+	return emit(b, at, op, i);
+}
+
+bool emit_const(struct builder *b, struct place at, struct lang_const value)
+{
+	return emit_of_const(b, at, CODE_LOAD_CONST, value);
+}
+
+struct builder_mark builder_mark(const struct builder *b)
+{
+	return (struct builder_mark){ .insts = b->insts.len,
+				      .nested = b->nested.len,
+				      .handlers = b->handlers.len,
+				      .comprehensions = b->comprehensions.len,
+				      .block = b->block,
+				      .depth = b->depth,
+				      .deepest = b->deepest,
+				      .unwinding = b->c->unwinding,
+				      .dead = b->dead };
+}
+
+/* Whether a jump to the label is among the instructions from `first` on. */
+static bool jumps_since(const struct label *label, size_t first)
+{
+	return label && label->chain >= 0 && (size_t)label->chain >= first;
+}
+
+bool builder_refuse(struct builder *b, const struct builder_mark *mark)
+{
+	struct err *err = b->c->err;
+	struct place at = { err->line, err->column, err->column + 1 };
+	struct lang_const why = { .kind = CONST_STR };
+
+	for (const struct block *block = mark->block; block; block = block->outer)
+		if (jumps_since(block->next, mark->insts) || jumps_since(block->out, mark->insts) ||
+		    (block->guard.chain >= 0 && (size_t)block->guard.chain >= mark->handlers) ||
+		    (size_t)block->guard.start > mark->insts)
+			return false;
+	b->insts.len = mark->insts;
+	b->nested.len = mark->nested;
+	b->handlers.len = mark->handlers;
+	b->comprehensions.len = mark->comprehensions;
+	b->block = mark->block;
+	b->depth = mark->depth;
+	b->deepest = mark->deepest;
+	b->c->unwinding = mark->unwinding;
+	b->dead = mark->dead;
+	why.n = (int)strlen(err->message);
+	why.str = arena_strdup(b->c->program, err->message);
+	*err = (struct err){ 0 };
+	if (!why.str)
+		return out_of_memory(b);
+	return emit_of_const(b, at, CODE_REFUSE, why);
 }
 
 bool emit_name(struct builder *b, struct place at, enum code_op op, const char *name)

@@ -112,6 +112,22 @@ bool guard_close(struct builder *b, struct guard *guard); /* ... to here */
  * what follows cannot be reached. */
 void guard_bind(struct builder *b, struct guard *guard);
 
+/* How far a code object has come, so that a statement can be taken back. */
+struct builder_mark {
+	size_t insts, nested, handlers, comprehensions;
+	struct block *block;
+	int depth, deepest, unwinding;
+	bool dead;
+};
+struct builder_mark builder_mark(const struct builder *b);
+
+/* Takes back what a statement has emitted since the mark; in its place stands an
+ * instruction that fails, where it is reached, with the message of c->err, which is then
+ * empty.  False where something outside of the statement already refers to what it
+ * emitted (c->err is then unchanged, and the statement around it can be taken back), or
+ * when out of memory. */
+bool builder_refuse(struct builder *b, const struct builder_mark *mark);
+
 /* The code object, in the program's arena; parameters are not filled in. */
 struct code *builder_code(struct builder *b, const char *name, int line);
 

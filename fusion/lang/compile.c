@@ -1,7 +1,8 @@
 /* fusion/lang/compile.c -- the module, and how the compiler refuses.
  *
- * The compiler turns down what is Python but not in this language yet; what is
- * not Python never gets this far.
+ * What is Python but not in this language fails where it is reached, as Python does: the
+ * statement becomes an instruction that says so (builder_refuse).  What is not Python never
+ * gets this far.
  */
 #include "fusion/lang/compile.h"
 

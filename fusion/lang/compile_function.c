@@ -67,8 +67,17 @@ static bool compile_body(struct builder *b, const struct node *node)
 	const struct node_list *body = &node->function->body;
 	struct place end = place_of(body->at[body->n - 1]);
 
-	if (node->kind == NODE_LAMBDA)
-		return compile_expr(b, body->at[0]) && emit(b, end, CODE_RETURN, 0);
+	if (node->function->is_async || node->kind == NODE_LAMBDA) {
+		struct builder_mark mark = builder_mark(b);
+
+		if (node->kind == NODE_LAMBDA
+			? compile_expr(b, body->at[0])
+			: refuse_at(b, node->line, node->column, "async", "write def"))
+			return emit(b, end, CODE_RETURN, 0);
+		if (b->c->err->code != ERR_UNSUPPORTED || !builder_refuse(b, &mark))
+			return false;
+		return emit_const(b, end, const_none()) && emit(b, end, CODE_RETURN, 0);
+	}
 	return compile_statements(b, body) && emit_const(b, end, const_none()) &&
 	       emit(b, end, CODE_RETURN, 0);
 }

@@ -73,11 +73,25 @@ static struct code *class_code(struct builder *outer, const struct node *node)
 	return code;
 }
 
-static bool compile_bases(struct builder *b, const struct node_list *bases)
+/* metaclass=abc.ABCMeta, which only promises methods. */
+static bool is_abc_meta(const struct node *base)
+{
+	const struct node *value = base->kind == NODE_KEYWORD ? base->keyword.value : NULL;
+	const char *name = !value                          ? NULL
+			   : value->kind == NODE_NAME      ? value->name
+			   : value->kind == NODE_ATTRIBUTE ? value->attribute.name
+							   : NULL;
+
+	return name && strcmp(name, "ABCMeta") == 0;
+}
+
+static bool compile_bases(struct builder *b, const struct node_list *bases, int *n)
 {
 	for (int i = 0; i < bases->n; i++) {
 		const struct node *base = bases->at[i];
 
+		if (is_abc_meta(base))
+			continue;
 		if (base->kind == NODE_KEYWORD)
 			return refuse_at(b, base->line, base->column,
 					 "a keyword of a class, such as a metaclass,",
@@ -88,6 +102,7 @@ static bool compile_bases(struct builder *b, const struct node_list *bases)
 					 "name the bases one by one");
 		if (!compile_expr(b, base))
 			return false;
+		(*n)++;
 	}
 	return true;
 }
@@ -99,6 +114,7 @@ static bool compile_class(struct builder *b, const struct node *node)
 	struct place at = place_of(node);
 	size_t len = strlen(class->name);
 	struct code *code;
+	int n_bases = 0;
 
 	at.end_column = at.column + (int)strlen("class ") + (int)len;
 	if (!compile_decorators(b, &class->decorators) ||
@@ -108,9 +124,9 @@ static bool compile_class(struct builder *b, const struct node *node)
 	code = class_code(b, node);
 	return code && make_function(b, at, code) &&
 	       emit_const(b, at, const_str(class->name, len)) &&
-	       compile_bases(b, &class->arguments) &&
-	       emit(b, at, CODE_MAKE_CLASS, class->arguments.n) &&
-	       call_decorators(b, &class->decorators) && compile_store_name(b, at, class->name);
+	       compile_bases(b, &class->arguments, &n_bases) &&
+	       emit(b, at, CODE_MAKE_CLASS, n_bases) && call_decorators(b, &class->decorators) &&
+	       compile_store_name(b, at, class->name);
 }
 
 /* ---- imports; which modules exist, the host says. ---- */
@@ -160,21 +176,9 @@ static bool compile_future(struct builder *b, const struct import *import)
 	return true;
 }
 
-static bool compile_from(struct builder *b, const struct node *node)
+/* What is taken from the module on the stack. */
+static bool take_names(struct builder *b, const struct import *import, struct place at)
 {
-	const struct import *import = node->import;
-	struct place at = place_of(node);
-
-	if (import->level)
-		return refuse_at(b, node->line, node->column, "a relative import",
-				 "a workload is one file: put the code into it");
-	if (strcmp(import->module, "__future__") == 0)
-		return compile_future(b, import);
-	if (!import->at[0].first)
-		return refuse_at(b, import->at[0].line, import->at[0].column, "import *",
-				 "name what is imported");
-	if (!emit_name(b, at, CODE_IMPORT, import->module))
-		return false;
 	for (int i = 0; i < import->n; i++) {
 		const struct import_name *name = &import->at[i];
 		struct place here = name_place(name);
@@ -185,6 +189,39 @@ static bool compile_from(struct builder *b, const struct node *node)
 			return false;
 	}
 	return emit(b, at, CODE_POP, 0);
+}
+
+/* from ..a import b: the module "..a", which the VM looks for.  import * takes no names of it. */
+static bool compile_relative(struct builder *b, const struct node *node)
+{
+	const struct import *import = node->import;
+	struct place at = place_of(node);
+	size_t len = import->module ? strlen(import->module) : 0;
+	char *name = arena_alloc(b->c->program, (size_t)import->level + len + 1);
+
+	if (!name)
+		return out_of_memory(b);
+	memset(name, '.', (size_t)import->level);
+	memcpy(name + import->level, import->module ? import->module : "", len);
+	name[(size_t)import->level + len] = '\0';
+	if (!emit_name(b, at, CODE_IMPORT, name))
+		return false;
+	return import->at[0].first ? take_names(b, import, at) : emit(b, at, CODE_POP, 0);
+}
+
+static bool compile_from(struct builder *b, const struct node *node)
+{
+	const struct import *import = node->import;
+	struct place at = place_of(node);
+
+	if (import->level)
+		return compile_relative(b, node);
+	if (strcmp(import->module, "__future__") == 0)
+		return compile_future(b, import);
+	if (!import->at[0].first)
+		return refuse_at(b, import->at[0].line, import->at[0].column, "import *",
+				 "name what is imported");
+	return emit_name(b, at, CODE_IMPORT, import->module) && take_names(b, import, at);
 }
 
 /* compile_stmt.c */
@@ -395,9 +432,13 @@ static bool compile_statement(struct builder *b, const struct node *node);
 
 bool compile_statements(struct builder *b, const struct node_list *statements)
 {
-	for (int i = 0; i < statements->n; i++)
-		if (!compile_statement(b, statements->at[i]))
+	for (int i = 0; i < statements->n; i++) {
+		struct builder_mark mark = builder_mark(b);
+
+		if (!compile_statement(b, statements->at[i]) &&
+		    (b->c->err->code != ERR_UNSUPPORTED || !builder_refuse(b, &mark)))
 			return false;
+	}
 	return true;
 }
 

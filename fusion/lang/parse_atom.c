@@ -641,15 +641,20 @@ static struct node *parse_brace(struct parser *p)
 	return close_display(p, node, open);
 }
 
+static bool is_complex(struct parser *p)
+{
+	return token_now(p)->flags & NUMBER_COMPLEX;
+}
+
 struct node *parse_atom(struct parser *p)
 {
 	switch (token_now(p)->kind) {
 	case TOK_NAME:
 		return parse_leaf(p, NODE_NAME);
 	case TOK_INTEGER:
-		return parse_leaf(p, NODE_INTEGER);
+		return parse_leaf(p, is_complex(p) ? NODE_COMPLEX : NODE_INTEGER);
 	case TOK_FLOAT:
-		return parse_leaf(p, NODE_FLOAT);
+		return parse_leaf(p, is_complex(p) ? NODE_COMPLEX : NODE_FLOAT);
 	case TOK_NONE:
 		return parse_leaf(p, NODE_NONE);
 	case TOK_TRUE:
@@ -667,8 +672,6 @@ struct node *parse_atom(struct parser *p)
 		return parse_list(p);
 	case TOK_LEFT_BRACE:
 		return parse_brace(p);
-	case TOK_AWAIT:
-		return async_refused(p);
 	default:
 		return not_an_expression(p);
 	}

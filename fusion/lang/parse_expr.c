@@ -720,9 +720,9 @@ static struct node *parse_unary(struct parser *p)
 	struct node *node;
 	int saved;
 
-	if (kind != TOK_MINUS && kind != TOK_PLUS && kind != TOK_TILDE)
+	if (kind != TOK_MINUS && kind != TOK_PLUS && kind != TOK_TILDE && kind != TOK_AWAIT)
 		return parse_power(p);
-	node = node_start(p, NODE_UNARY, token_now(p));
+	node = node_start(p, kind == TOK_AWAIT ? NODE_AWAIT : NODE_UNARY, token_now(p));
 	if (!node || !parser_enter(p, &saved))
 		return NULL;
 	advance(p);

@@ -496,9 +496,8 @@ bool parse_statement(struct parser *p)
 	case TOK_DEF:
 	case TOK_CLASS:
 	case TOK_AT:
-		return list_push(p, parse_compound(p));
 	case TOK_ASYNC:
-		return async_refused(p);
+		return list_push(p, parse_compound(p));
 	case TOK_INDENT:
 		return unexpected(p, "this line is indented more than the lines of its block");
 	default:

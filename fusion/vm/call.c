@@ -287,7 +287,7 @@ bool vm_callable(struct vm *vm, struct value callee, struct value *function, str
 
 static bool not_callable(struct vm *vm, struct value v, struct err *err)
 {
-	if (!outside_refused(v, err))
+	if (!outside_refused(vm, v, err))
 		return false;
 	return vm_raise(vm, CLASS_TYPE_ERROR, err, "'%s' object is not callable",
 			value_type_name(v));
@@ -336,6 +336,8 @@ static bool object_call(struct vm *vm, struct value callee, const struct argumen
 	else if (callee.kind == VALUE_DESCRIPTOR &&
 		 callee.descriptor->descriptor_kind == DESCRIPTOR_STATIC)
 		ok = vm_invoke(vm, callee.descriptor->get, args, out, err);
+	else if (outside_is(vm, callee) && outside_may_wait(vm))
+		*out = value_ref(callee), ok = true;
 	else
 		ok = not_callable(vm, callee, err);
 	vm->depth--;
@@ -645,6 +647,12 @@ bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *err)
 {
 	struct value *bases = f->top - n, body = bases[-2], namespace, cell, r;
 	bool ok;
+
+	for (int i = 0; i < n; i++)
+		if (outside_is(vm, bases[i]) && outside_may_wait(vm)) {
+			replace(f, n + 2, value_ref(bases[i]));
+			return true;
+		}
 
 	if (body.kind != VALUE_FUNCTION || !body.function->code->has_namespace)
 		return err_set(err, ERR_INTERNAL, "MAKE_CLASS without a class body");

@@ -410,7 +410,9 @@ static bool import(struct vm *vm, struct frame *f, int arg, struct err *err)
 	struct value m;
 
 	/* the program means to meet the failed import */
-	if (frame_is_tried(f) && (outside_advice(name) || !vm_has_module(vm, name)))
+	if (frame_is_tried(f) &&
+	    outside_is(vm, (struct value){ .kind = VALUE_MODULE,
+					   .module = &(struct module){ .name = name } }))
 		return vm_raise(vm, CLASS_MODULE_NOT_FOUND, err, "No module named '%.*s'",
 				(int)strcspn(name, "."), name);
 	if (!vm_module(vm, name, &m, err))
@@ -476,6 +478,8 @@ static bool statement(struct vm *vm, struct frame *f, const struct lang_inst *in
 		return inst_delete_name(vm, f, arg, err);
 	case CODE_IMPORT:
 		return import(vm, f, arg, err);
+	case CODE_REFUSE:
+		return err_set(err, ERR_UNSUPPORTED, "%s", f->code->consts[arg].str);
 	case CODE_RAISE:
 		return inst_raise(vm, f, arg, err);
 	case CODE_RERAISE:

@@ -75,7 +75,7 @@ bool module_is_file(const char *module, const char *name)
 bool module_file(struct vm *vm, const char *module, const char *name, struct value *out,
 		 struct err *err)
 {
-	char full[128];
+	char full[MODULE_NAME_BYTES];
 
 	snprintf(full, sizeof(full), "%s.%s", module, name);
 	return submodule(vm, full, out, err);

@@ -5,6 +5,8 @@
 
 #include "fusion/vm/frame.h"
 
+enum { MODULE_NAME_BYTES = 256 };
+
 /* Whether the module is ours: a prelude's, or rows. */
 bool module_is_native(const char *name);
 

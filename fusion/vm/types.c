@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fusion/vm/outside.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
@@ -188,8 +189,8 @@ static bool is_instance(struct vm *vm, struct value v, struct value type, int de
 			return not_a_type(vm, err);
 		*out = is_of_native(v, type.native);
 		return true;
-	default:
-		return not_a_type(vm, err);
+	default: /* nothing is an instance of what is not there */
+		return outside_is(vm, type) || not_a_type(vm, err);
 	}
 }
 

@@ -219,11 +219,6 @@ bool vm_module(struct vm *vm, const char *name, struct value *out, struct err *e
 			*out = vm->modules.at[i];
 			return true;
 		}
-	if (!vm_has_module(vm, name))
-		return err_set(err, ERR_NAME,
-			       "no module named '%s'; torch, its submodules, math and some of "
-			       "Python's small modules can be imported",
-			       name);
 	name = arena_strdup(&vm->arena, name);
 	if (!name)
 		return vm_out_of_memory(vm, err);

@@ -234,10 +234,22 @@ bool vm_run_side(struct vm *vm, struct frame *f, const bool *stops, struct err *
 /* Pops the innermost frames, the last of them f. */
 void vm_unwind(struct vm *vm, struct frame *f);
 
-/* Checks without running: names that no scope defines, attributes of modules
- * that the host does not have (`torch.sinn`), wherever they stand in the
- * program.  For POST, where only what can be seen without running counts.  What a
- * try statement is around, or a program that names NameError may catch, passes. */
-bool vm_check_names(const struct lang_program *program, struct vm_host *host, struct err *err);
+/* What would fail where it is reached: a name that no scope defines, an attribute that a module
+ * does not have (`torch.sinn`), a statement that is outside the language. */
+struct vm_problem {
+	struct err err;
+	bool certain; /* it is reached: the module's own code and the entry's, but for branches,
+		       * loops and what follows a return in one */
+};
+enum { VM_MOST_PROBLEMS = 64 };
+struct vm_problems {
+	int n;
+	struct vm_problem at[VM_MOST_PROBLEMS]; /* the first ones, by line and column */
+};
+
+/* Finds them without running.  What a try statement is around, or what a program that names
+ * NameError may catch, is none.  False when out of memory. */
+bool vm_check(const struct lang_program *program, struct vm_host *host, const char *entry,
+	      struct vm_problems *out, struct err *err);
 
 #endif
