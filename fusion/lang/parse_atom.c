@@ -428,7 +428,8 @@ static bool parse_clauses(struct parser *p, struct comprehension *c)
 			return false;
 	}
 	if (at(p, TOK_ASYNC))
-		return async_refused(p);
+		return fault_at(p, ERR_UNSUPPORTED, token_now(p)->line, token_now(p)->column,
+				"async is outside the language; write the plain form without it");
 	return true;
 }
 

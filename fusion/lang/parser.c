@@ -68,15 +68,6 @@ void *no_memory(struct parser *p)
 			"out of memory for the syntax tree");
 }
 
-void *async_refused(struct parser *p)
-{
-	const struct token *now = token_now(p);
-
-	return fault_at(p, ERR_UNSUPPORTED, now->line, now->column,
-			"%s is outside the language; write the plain form without it",
-			token_table[now->kind].text);
-}
-
 bool expect(struct parser *p, enum token_kind kind, const char *where)
 {
 	if (accept(p, kind))

@@ -93,7 +93,6 @@ void *unexpected(struct parser *p, const char *format, ...) __attribute__((forma
 void *fault_at(struct parser *p, enum err_code code, int line, int column, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 void *no_memory(struct parser *p);
-void *async_refused(struct parser *p); /* async and await, at the token under way */
 
 /* parse_hint.c: what the author may have meant */
 void *not_an_expression(struct parser *p);

@@ -347,7 +347,13 @@ static const char *const modules[] = { "torch",
 				       "torch.backends",
 				       "torch.utils",
 				       "torch.jit",
-				       "torch.utils.checkpoint" };
+				       "torch.utils.checkpoint",
+				       "torch.utils.model_zoo",
+				       "torch.hub",
+				       "torch.distributed",
+				       "torch.nn.parallel",
+				       "torch.accelerator",
+				       "torch.fx" };
 
 static const char *const known[] = {
 #define KNOWN(name) #name,

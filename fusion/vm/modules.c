@@ -63,6 +63,8 @@ bool module_is_file(const char *module, const char *name)
 					     "utils",      "pooling",      "transformer", "rnn",
 					     "sparse",     "normalization" };
 
+	if (strcmp(module, "os") == 0)
+		return strcmp(name, "path") == 0;
 	if (strcmp(module, "torch.nn") == 0)
 		return strcmp(name, "modules") == 0 || strcmp(name, "parameter") == 0;
 	for (size_t i = 0;

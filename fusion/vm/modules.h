@@ -19,7 +19,7 @@ bool module_type(struct vm *vm, const char *module, const char *name, struct val
  * itself. */
 const char *module_real(const char *name);
 
-/* Whether module.name is such a module, torch.nn.modules.conv; and that one. */
+/* Whether module.name is such a module, torch.nn.modules.conv, or os.path; and that one. */
 bool module_is_file(const char *module, const char *name);
 bool module_file(struct vm *vm, const char *module, const char *name, struct value *out,
 		 struct err *err);

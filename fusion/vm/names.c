@@ -157,7 +157,8 @@ static bool absent_attribute(struct checker *c, const char *owner, const char *n
 
 static bool is_there(struct checker *c, const char *module)
 {
-	return module_is_native(module) || c->host->has_module(c->host->self, module_real(module));
+	return module_is_native(module) || prelude_has_module(module) ||
+	       c->host->has_module(c->host->self, module_real(module));
 }
 
 /* o.name, where o is a module; *o becomes what it gives if that is a module,

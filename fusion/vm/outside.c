@@ -6,6 +6,7 @@
 
 #include "fusion/vm/modules.h"
 #include "fusion/vm/operators.h"
+#include "fusion/vm/prelude.h"
 
 static const struct {
 	const char *package, *advice;
@@ -27,8 +28,9 @@ const char *outside_advice(const char *module)
 
 static bool is_absent(struct vm_host *host, const char *name)
 {
-	return outside_advice(name) ||
-	       (!module_is_native(name) && !host->has_module(host->self, module_real(name)));
+	return !prelude_has_module(name) &&
+	       (outside_advice(name) ||
+		(!module_is_native(name) && !host->has_module(host->self, module_real(name))));
 }
 
 bool outside_is(struct vm *vm, struct value v)

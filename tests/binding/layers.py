@@ -31,6 +31,7 @@ LAYERS = {
     "LayerNorm": ([_X], "4", "x"), "RMSNorm": ([_X], "4", "x"), "GroupNorm": ([_IMAGE], "1, 2", "x"),
     "BatchNorm1d": ([_ROWS], "3", "x"), "BatchNorm2d": ([_IMAGE], "2", "x"),
     "BatchNorm3d": (["x = torch.arange(16.0).reshape(1, 2, 2, 2, 2)"], "2", "x"), "SyncBatchNorm": ([_ROWS], "3", "x"),
+    "DataParallel": ([_ROWS], "torch.nn.ReLU()", "x"),
     **{n: [(x, "2, track_running_stats=True, affine=True", "x"), (x, "2", "x")] for n, x in (("InstanceNorm1d", [_LINE]), ("InstanceNorm2d", [_IMAGE]))},
     "LocalResponseNorm": ([_IMAGE], "2", "x"),
     # As many channels as let one p differ from another.
