@@ -2,6 +2,9 @@
 
 # Parameters that may be given and change nothing, as in PyTorch: "function.parameter", why.
 IGNORED = {
+    "DataParallel.device_ids": "a run has one device", "DataParallel().device_ids": "a run has one device",
+    "DataParallel.output_device": "a run has one device",
+    "DataParallel.dim": "a run has one device",
     "*._stacklevel": "says where PyTorch's warning points to",
     "*.device": "placement.h: a run has one device",
     "*.layout": "torch.strided is the only one",
