@@ -15,6 +15,7 @@
  * @property {number | null} [column]
  * @property {number | null} [end_column] one past its end; the word at the column without
  * @property {boolean} [allowed] no error: a break
+ * @property {"error" | "warning"} [severity] warning: it fails only if a call comes there
  *
  * @typedef {object} Latency
  * @property {number} median_us
@@ -183,6 +184,7 @@
  * @property {number} [line]
  * @property {number} [column]
  * @property {number} [end_column]
+ * @property {"error" | "warning"} [severity]
  *
  * @typedef {object} Check
  * @property {Diagnostic[]} diagnostics
