@@ -106,7 +106,7 @@ export class Editor {
       lineNumbers(), highlightActiveLineGutter(), highlightSpecialChars(), highlightSelectionMatches(), history(), marks,
       pythonLanguage, indentUnit.of(INDENT), indentOnInput(), bracketMatching(), search(), syntaxHighlighting(colours), look,
       EditorState.tabSize.of(INDENT.length),
-      EditorView.contentAttributes.of({ id: "source", "aria-label": "Source", "aria-describedby": "keys", autocapitalize: "off" }),
+      EditorView.contentAttributes.of({ id: "source", "aria-label": "Source", "aria-describedby": "keys", autocapitalize: "off", tabindex: "0" }),
       keymap.of([{ key: "Mod-Enter", run }, { key: "Tab", run: indent, shift: indentLess }, ...lintKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap]),
       EditorView.domEventObservers({
         keyup: (e, view) => void (e.key === "Escape" && view.setTabFocusMode(UNTIL_ANOTHER_KEY_MS)),
