@@ -56,7 +56,7 @@ export class GraphPicture {
     this.groups = this.#grouped();
     /** @type {Set<string>} */
     this.open = openAtFirst(this.groups, this.drawn.nodes.length <= OPEN_UP_TO);
-    /** @type {Set<string> | null} */
+    /** @type {ReadonlySet<string> | null} */
     this.only = null;
     this.picked = this.#wanted();
     this.line = 0;
@@ -173,27 +173,26 @@ export class GraphPicture {
     const left = this.asked.graph.passes?.some((p) => p.left_out_bytes) ? "what the passes made of it is in part left out: over the limits of a report" : "";
     this.title.textContent = title;
     this.words.textContent = [plural(nodes.length - gone, "node"), kernels.length ? plural(kernels.length, "kernel") : "", this.by === "modules" ? `${plural(this.#count("module"), "call")} of modules` : "", this.#count("loop") ? plural(this.#count("loop"), "loop") : "", gone ? `${gone} removed` : "", left].filter(Boolean).join(", ");
-    this.picture = pictureOf(this.drawn, this.asked.graph, this.open, this.only, this.groups);
     this.asking.abort();
     this.asking = new AbortController();
-    this.#lay(this.picture, this.asking.signal);
+    return this.#lay(this.only, this.asking.signal);
   }
 
-  /** Has the picture laid out, and shows it. @param {import("../model/picture.js").Picture} wanted @param {AbortSignal} signal */
-  async #lay(wanted, signal) {
-    const whole = this.only === null;
-    const late = whole ? setTimeout(() => signal.aborted || this.#near(wanted.boxes.length, signal), BUDGET_MS) : 0;
+  /** Has what is wanted laid out; until that has come, what was there stays. @param {ReadonlySet<string> | null} only @param {AbortSignal} signal */
+  async #lay(only, signal) {
+    const wanted = pictureOf(this.drawn, this.asked.graph, this.open, only, this.groups);
+    const waiting = new AbortController();
+    const late = only ? 0 : setTimeout(() => this.#near(wanted.boxes.length, AbortSignal.any([signal, waiting.signal])), BUDGET_MS);
     try {
       const laid = await this.#laid(wanted, signal);
-      if (signal.aborted) return;
-      if (whole) [this.picture, this.only] = [wanted, null];
-      this.#place(laid);
+      if (!signal.aborted) this.#place(wanted, only, laid);
     } catch (e) {
-      if (signal.aborted) return;
+      if (signal.aborted || this.asked.signal.aborted) return;
       if (!(e instanceof ApiError)) throw e;
       this.#tell(`The picture was not laid out: ${e.message}`);
     } finally {
       clearTimeout(late);
+      waiting.abort();
     }
   }
 
@@ -220,17 +219,15 @@ export class GraphPicture {
     const node = this.drawn.nodes.find((n) => n.id === this.picked) ?? this.drawn.nodes.find((n) => n.op !== "input");
     const only = neighbourhood(this.drawn, node?.id ?? "", NEAR);
     const near = pictureOf(this.drawn, this.asked.graph, this.open, only, this.groups);
-    const whole = this.picture;
     const laid = await this.#laid(near, signal).catch(() => null); // the whole says what is wrong
-    if (!laid || signal.aborted || this.picture !== whole || this.laid.boxes[whole.boxes[0]?.id]) return;
-    [this.picture, this.only] = [near, only];
-    this.#place(laid);
+    if (!laid || signal.aborted) return;
+    this.#place(near, only, laid);
     this.#tell(`${plural(only.size, "node")} about ${node?.id}: ${many} boxes were not laid out within ${BUDGET_MS} ms; all are shown once they are.`);
   }
 
-  /** @param {Laid} laid */
-  #place(laid) {
-    this.laid = laid;
+  /** @param {import("../model/picture.js").Picture} picture @param {ReadonlySet<string> | null} only @param {Laid} laid */
+  #place(picture, only, laid) {
+    [this.picture, this.only, this.laid] = [picture, only, laid];
     this.#label();
     if (!this.only) this.note.hidden = true;
     if (!this.#box(this.picked)) this.picked = this.drawn.nodes.some((n) => n.id === this.picked) ? this.#boxOf(this.picked) : "";
@@ -415,7 +412,7 @@ export class GraphPicture {
   }
 
   /** The next node behind the picked one whose name or op has the text. @param {string} text */
-  #find(text) {
+  async #find(text) {
     const wanted = text.trim().toLowerCase();
     const { nodes } = this.drawn;
     if (!wanted || !nodes.length) return;
@@ -424,7 +421,7 @@ export class GraphPicture {
     if (!found) return say(`No op is called ${text}.`);
     if (!this.#boxOf(found.id)) {
       this.only = neighbourhood(this.drawn, found.id, NEAR);
-      this.#swap(false);
+      await this.#swap(false);
     }
     this.pick(this.#boxOf(found.id));
   }
