@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "profiler/fields/schema.h"
 #include "server/text/text.h"
 
 static const struct route table[] = {
@@ -90,7 +91,8 @@ bool api_openapi(struct req *req, struct reply *reply, struct err *err)
 		}
 		json_object_set_new(path, method, operation);
 	}
-	reply->json = json_pack("{s:s, s:{s:s, s:s}, s:o}", "openapi", "3.1.0", "info", "title",
-				"Breakeven", "version", breakeven_version(), "paths", paths);
+	reply->json = json_pack("{s:s, s:{s:s, s:s}, s:o, s:{s:o}}", "openapi", "3.1.0", "info",
+				"title", "Breakeven", "version", breakeven_version(), "paths",
+				paths, "components", "schemas", report_schemas());
 	return true;
 }
