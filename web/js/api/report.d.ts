@@ -206,7 +206,7 @@ export interface ReportPoint {
 /** an error of the program, or of what runs it */
 export interface ReportFailure {
   /** its kind, as in answers with an error */
-  code?: string;
+  code?: string | null;
   /** what was wrong and what would be right */
   message: string;
   /** the line of the source; 0: none */
@@ -328,7 +328,7 @@ export interface ReportModeCounts {
   /** graphs captured */
   captured: number;
   /** pieces that a backend compiled */
-  lowered: number;
+  lowered?: number | null;
   /** kernels launched */
   launches: number;
   /** ops that no backend lowered, run one by one */
@@ -1335,7 +1335,7 @@ export interface ReportTorchTrace {
 
 /** what was recorded of other processes, or read from their logs */
 export interface ReportTrace {
-  /** cupti or import */
+  /** cupti or import; engine, of the timeline of a run */
   recorder?: string;
   /** the clock of its times */
   clock?: string;
@@ -1343,6 +1343,20 @@ export interface ReportTrace {
   dropped?: number;
   /** records whose times cannot be right */
   doubtful?: number;
+  /** events in the timeline */
+  events?: number;
+  /** events whose times do not fit into it */
+  out_of_range?: number;
+  /** this and what follows of a run's timeline: calls that were recorded */
+  calls?: number;
+  /** ns: what a report of a phase takes */
+  tell_ns?: number;
+  /** ns: what a reading of the clock takes */
+  clock_ns?: number;
+  /** whether calls of the driver were recorded */
+  api_records?: boolean;
+  /** why the device was not */
+  not_recorded?: string;
   /** bytes: TORCH_TRACE logs that came with it */
   torch_trace_bytes?: number;
   /** logs that were too many */
@@ -1884,15 +1898,33 @@ export interface ReportImported {
 /** a run as its export has it */
 export interface ReportExportedRun {
   /** its id in the store that it came from */
-  id?: unknown;
+  id?: number;
   /** its name */
   name?: string | null;
+  /** the project that it was filed under */
+  project?: string | null;
+  /** how it ended */
+  status?: string | null;
+  /** where it ran */
+  device?: string | null;
+  /** the commit of the user's project */
+  commit?: string | null;
+  /** the branch of the user's project */
+  branch?: string | null;
   /** ns: when it was posted, since 1970 */
   created_ns?: number;
-  /** how it ended */
-  status?: string;
+  /** the error that it ended with */
+  error?: string | null;
+  /** the version that exported it */
+  breakeven?: string | null;
   /** true: without source, names and paths */
   redacted?: boolean;
+  /** the kind of the error */
+  error_code?: string;
+  /** its line of the source; 0: none */
+  error_line?: number;
+  /** its column; 0: none */
+  error_column?: number;
 }
 
 /** what logs of PyTorch/XLA said */
