@@ -239,7 +239,8 @@ static const char old[] = /* what fd00674 wrote, without most of its fields */
     "{'breakeven': 1, 'workload': {'source': 'def model(x): return x', 'calls': [[{'value': 1}]]},"
     " 'device': {'kind': 'cpu', 'name': 'a CPU'}, 'points': [], 'modes': {'eager': {'graphs': [],"
     " 'breaks': [], 'recompiles': []}, 'static': {'graphs': [{'id': 0, 'ops': ['sin']}], 'breaks':"
-    " [{'stage': 'capture', 'kind': 'explicit'}], 'recompiles': [{'reason': 'size'}], 'launches':"
+    " [{'stage': 'capture', 'kind': 'explicit', 'outcome': 'resume', 'message': 'm', 'call': 0, "
+    "'count': 1}], 'recompiles': [{'reason': 'size'}], 'launches':"
     " 1.5, 'latency': {'median_us': 3, 'ci_us': [2.5, 4.0]}, 'max_abs_error': 'nan'}},"
     " 'break_even': {'static': {'speedup': null, 'verdict': 'FASTER'}}}";
 

@@ -197,9 +197,9 @@ static void print_entry(struct buf *out, const json_t *entry)
 	size_t i;
 	json_t *item;
 
-	buf_printf(out, "     %s, made by call %lld, used %lld time%s", text_field(entry, "compile"),
-		   whole_field(entry, "call"), whole_field(entry, "uses"),
-		   whole_field(entry, "uses") == 1 ? "" : "s");
+	buf_printf(out, "     %s, made by call %lld, used %lld time%s",
+		   text_field(entry, "compile"), whole_field(entry, "call"),
+		   whole_field(entry, "uses"), whole_field(entry, "uses") == 1 ? "" : "s");
 	if (bailed > 0)
 		buf_printf(out, ", %d of them bailed out to eager", bailed);
 	if (*reason)

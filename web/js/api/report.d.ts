@@ -328,7 +328,7 @@ export interface ReportModeCounts {
   /** graphs captured */
   captured: number;
   /** pieces that a backend compiled */
-  lowered?: number | null;
+  lowered: number;
   /** kernels launched */
   launches: number;
   /** ops that no backend lowered, run one by one */
@@ -348,17 +348,17 @@ export interface ReportAgreement {
   /** values compared */
   values?: number;
   /** elements of tensors compared */
-  elements?: number;
+  elements: number;
   /** elements that are not eager's to the bit */
-  differing?: number;
+  differing: number;
   /** the largest difference from eager's */
-  largest_error?: number | "nan" | "inf" | "-inf";
+  largest_error: number | "nan" | "inf" | "-inf";
   /** the largest distance of eager from float64; null where that was not asked */
-  eager_error?: number | "nan" | "inf" | "-inf" | null;
+  eager_error: number | "nan" | "inf" | "-inf" | null;
   /** the largest distance over what is allowed; null where all are equal */
-  over_allowed?: number | "nan" | "inf" | "-inf" | null;
+  over_allowed: number | "nan" | "inf" | "-inf" | null;
   /** the value that differs most; null where none does */
-  where?: ReportDifference | null;
+  where: ReportDifference | null;
   /** the same in one sentence */
   text?: string | null;
   /** why float64 could not be asked */
@@ -452,7 +452,7 @@ export interface ReportLatency {
   /** us: the median */
   median_us: number;
   /** us: its 95 % interval */
-  ci_us?: [number, number];
+  ci_us: [number, number];
   /** samples */
   n?: number;
   /** calls that one sample is the mean of */
@@ -518,9 +518,9 @@ export interface ReportMixed {
   /** bfloat16 or float16 */
   dtype: string;
   /** samples of a call, by its inputs' first dimension */
-  batch?: number | null;
+  batch: number | null;
   /** why the program fails without autocast */
-  error?: string | null;
+  error: string | null;
   /** each mode */
   modes: Record<string, ReportMixedMode>;
 }
@@ -532,9 +532,9 @@ export interface ReportMixedMode {
   /** without it */
   without: ReportMixedSide;
   /** x: activation_bytes with it over those without */
-  activation_ratio?: number | null;
+  activation_ratio: number | null;
   /** the largest difference between the two */
-  max_abs_error?: number | "nan" | "inf" | "-inf";
+  max_abs_error: number | "nan" | "inf" | "-inf";
   /** x: time without it over time with it */
   speedup?: number;
   /** x: its interval */
@@ -566,13 +566,13 @@ export interface ReportGraph {
   /** frame and version, as TORCH_LOGS has them: 0/1 */
   compile?: string;
   /** FX targets in order, without placeholders and output */
-  ops?: string[] | null;
+  ops: string[];
   /** inputs */
   placeholders?: number;
   /** its nodes, those of loops' bodies too */
-  nodes?: ReportNode[] | null;
+  nodes?: ReportNode[];
   /** names of its kernels in the order they are launched */
-  kernels?: string[] | null;
+  kernels?: string[];
   /** the generated C or CUDA C, up to 64 KiB; null where none was generated */
   lowered?: string | null;
   /** ms: from capture to kernels that can run */
@@ -584,9 +584,9 @@ export interface ReportGraph {
   /** its kernels */
   kernel_details?: ReportKernel[];
   /** ids of the nodes that it returns */
-  outputs?: number[] | null;
+  outputs?: number[];
   /** loops on tensors within it (policy native) */
-  subgraphs?: ReportSubgraph[] | null;
+  subgraphs?: ReportSubgraph[];
   /** why the cache on disk was not used */
   cache_note?: string;
   /** mode graphs: what became of recording its launches */
@@ -664,21 +664,21 @@ export interface ReportKernel {
   /** its name */
   name: string;
   /** map, rows, cols or library */
-  form?: string;
+  form: string;
   /** why it is a kernel of its own */
-  why?: string;
+  why: string;
   /** nodes in it */
-  ops?: number;
+  ops: number;
   /** of the source */
-  lines?: number[];
+  lines: number[];
   /** bytes: read by a launch */
-  read_bytes?: number;
+  read_bytes: number;
   /** bytes: written by a launch */
-  written_bytes?: number;
+  written_bytes: number;
   /** bytes: what its nodes would have moved besides, one kernel each */
-  saved_bytes?: number;
+  saved_bytes: number;
   /** whether it makes row-major what views have put in another order */
-  copies?: boolean;
+  copies: boolean;
   /** arithmetic operations of a launch; null where they are not known */
   operations?: number | null;
   /** 1/byte: operations over bytes */
@@ -726,27 +726,27 @@ export interface ReportRecording {
   /** recordings made: one for each piece of a graph that runs in pieces */
   made: number;
   /** recordings that could not be made */
-  refused?: number;
+  refused: number;
   /** why not */
-  why_not?: string | null;
+  why_not: string | null;
   /** recordings replayed kernel by kernel */
-  direct?: number;
+  direct: number;
   /** why so */
-  why_direct?: string | null;
+  why_direct: string | null;
   /** why there had to be a new one */
-  because?: string | null;
+  because: string | null;
   /** us: the time to record */
-  record_us?: number;
+  record_us: number;
   /** calls that replayed it */
-  replays?: number;
+  replays: number;
   /** pointers set since tensors lay elsewhere */
-  pointed?: number;
+  pointed: number;
   /** calls in which guards needed no check */
-  guards_left_out?: number;
+  guards_left_out: number;
   /** why they always need one */
-  why_guards?: string | null;
+  why_guards: string | null;
   /** bytes: memory that the recording holds */
-  held_bytes?: number;
+  held_bytes: number;
 }
 
 /** a graph, or a piece of one, and what its passes did */
@@ -782,13 +782,13 @@ export interface ReportPassStep {
   /** the plugin that it comes from */
   plugin?: string | null;
   /** whether it was switched off */
-  off?: boolean;
+  off: boolean;
   /** whether it changed the graph */
-  changed?: boolean;
+  changed: boolean;
   /** nodes after it */
-  nodes?: number;
+  nodes: number;
   /** us: the time that it took */
-  us?: number;
+  us: number;
   /** rules that fired */
   rules?: ReportRule[];
   /** firings that are not listed */
@@ -804,7 +804,7 @@ export interface ReportRule {
   /** times it fired */
   count: number;
   /** the first 50 places */
-  at?: ReportRulePlace[];
+  at: ReportRulePlace[];
 }
 
 /** where a rule fired */
@@ -814,9 +814,9 @@ export interface ReportRulePlace {
   /** what took its place; null where nothing did */
   with?: string | null;
   /** of the source */
-  line?: number;
+  line: number;
   /** of the source */
-  column?: number;
+  column: number;
 }
 
 /** a condition under which a graph is used again */
@@ -924,15 +924,15 @@ export interface ReportBreak {
   /** the cause, as `breakeven explain` names it */
   kind: string;
   /** how the program went on: resume, jump, skip, step, eager, error */
-  outcome?: string;
+  outcome: string;
   /** the id in PyTorch's registry of graph breaks */
   gb?: string | null;
   /** the call that met it first */
-  call?: number;
+  call: number;
   /** the graph that it ended; null where that piece had no ops */
   graph?: number | null;
   /** what stopped capture */
-  message?: string;
+  message: string;
   /** what to write instead */
   hint?: string | null;
   /** why the frame could not go on after it; null where it did */
@@ -948,7 +948,7 @@ export interface ReportBreak {
   /** where the cause is, if the stack leads to the block around it */
   cause?: ReportCause | null;
   /** times it was met */
-  count?: number;
+  count: number;
   /** us: what it costs a call; null where that is not known */
   cost_us?: number | null;
   /** what that is made of */
@@ -974,7 +974,7 @@ export interface ReportStackLine {
   /** the line */
   line: number;
   /** the function */
-  function?: string | null;
+  function: string;
 }
 
 /** where the cause of a break is */
@@ -982,11 +982,11 @@ export interface ReportCause {
   /** the line */
   line: number;
   /** the function */
-  function?: string | null;
+  function: string;
   /** where it begins */
-  column?: number;
+  column: number;
   /** one past its end */
-  end_column?: number;
+  end_column: number;
 }
 
 /** what a break costs a call; the parts of idle_us, and kernel_us, add up to cost_us */
@@ -1140,29 +1140,29 @@ export interface ReportMemoryCurve {
 /** memory that a call took */
 export interface ReportMemoryTensor {
   /** the op that made it */
-  op?: string | null;
+  op: string | null;
   /** of the source */
-  line?: number | null;
+  line: number | null;
   /** output, temporary, constant, recording or other */
   use: string;
   /** whether its op ran by itself */
   eager: boolean;
   /** its graph; null where it is of none, or of a backward part */
-  graph?: number | null;
+  graph: number | null;
   /** the kernel of that graph that writes it first */
-  kernel?: number | null;
+  kernel: number | null;
   /** values that share it */
   values: number;
   /** null where it is not known, as with shape */
-  dtype?: string | null;
+  dtype: string | null;
   /** its sizes */
-  shape?: number[] | null;
+  shape: number[] | null;
   /** bytes: its memory */
   bytes: number;
   /** us: taken at */
   from_us: number;
   /** us: given back at; null where it outlives the call */
-  to_us?: number | null;
+  to_us: number | null;
   /** whether it was in use at the peak */
   at_peak: boolean;
 }
@@ -1186,7 +1186,7 @@ export interface ReportHeld {
   /** of its elements */
   dtype: string;
   /** its sizes */
-  shape?: number[] | null;
+  shape: number[];
   /** bytes: its memory */
   bytes: number;
 }
@@ -1202,11 +1202,11 @@ export interface ReportTorch {
   /** why it could not be run */
   error?: ReportFailure | null;
   /** what each mode did; empty in a sweep */
-  modes?: Record<string, ReportTorchMode>;
+  modes: Record<string, ReportTorchMode>;
   /** the points of a sweep */
-  points?: ReportTorchPoint[];
+  points: ReportTorchPoint[];
   /** each mode against PyTorch's eager */
-  break_even?: Record<string, ReportComparison>;
+  break_even: Record<string, ReportComparison>;
   /** what its TORCH_TRACE and torch.profiler's trace held */
   log?: ReportImport | null;
   /** why there is none */
@@ -1230,7 +1230,7 @@ export interface ReportTorch {
   /** ms: the first compilation of the process, which loads the compiler */
   first_compile_ms?: number | null;
   /** s: the wall time of it all */
-  seconds?: number;
+  seconds: number;
 }
 
 /** who made a torch, and with what */
@@ -1264,7 +1264,7 @@ export interface ReportTorchPoint {
 /** what one mode of PyTorch did */
 export interface ReportTorchMode {
   /** ms: its compiling */
-  compile_ms?: number | null;
+  compile_ms?: number;
   /** bytes: most memory in use at once; null on the CPU, where PyTorch does not count it */
   peak_bytes?: number | null;
   /** ms: the first time of each call */
@@ -1376,21 +1376,21 @@ export interface ReportTracedProcess {
   /** its command */
   command?: string | null;
   /** kernels recorded */
-  kernels?: number;
+  kernels: number;
   /** records of CUPTI */
   records?: number;
   /** records that CUPTI dropped */
-  dropped?: number;
+  dropped: number;
   /** records lost on the way */
-  lost?: number;
+  lost: number;
   /** records whose times cannot be right */
-  doubtful?: number;
+  doubtful: number;
   /** whether its last records came */
-  finished?: boolean;
+  finished: boolean;
   /** why it was not recorded */
   fault?: string | null;
   /** memory by GPU */
-  memory?: ReportTracedMemory[];
+  memory: ReportTracedMemory[];
 }
 
 /** memory of a process on a GPU */
@@ -1480,7 +1480,7 @@ export interface ReportImport {
   /** compilations since guards failed */
   recompiles: ReportImportRecompile[];
   /** each compilation of a frame */
-  compiles?: ReportCompilation[];
+  compiles: ReportCompilation[];
   /** processes that wrote the logs */
   processes?: ReportLogProcess[];
   /** records of TORCH_TRACE by kind */
@@ -1490,7 +1490,7 @@ export interface ReportImport {
   /** what logs of PyTorch/XLA said */
   pt_xla?: ReportXla;
   /** kernels */
-  kernels?: ReportTotal;
+  kernels: ReportTotal;
   /** copies */
   copies?: ReportTotal;
   /** settings of memory to a value */
@@ -1558,9 +1558,9 @@ export interface ReportImportBreak {
   /** the id in PyTorch's registry of graph breaks */
   gb?: string | null;
   /** what stopped capture */
-  message?: string;
+  message: string;
   /** times it was met */
-  count?: number;
+  count: number;
   /** how the program went on */
   outcome?: string | null;
   /** PyTorch's */
@@ -1573,8 +1573,8 @@ export interface ReportImportBreak {
   outcomes?: Record<string, number>;
   /** compilations that it broke */
   compiles?: ReportBreakCompile[];
-  /** a call, from a timeline: {"calls", "host_us_per_call", "lookup_us_per_call"}; of a run of ours as in `break` */
-  cost?: unknown;
+  /** what it costs a call, from a timeline */
+  cost?: ReportImportCost;
   /** this and what follows of a run of ours that came back: its mode */
   mode?: string;
   /** its point */
@@ -1603,6 +1603,16 @@ export interface ReportImportBreak {
   rewrite?: string | null;
   /** what the change gained */
   rewrite_gain?: ReportRewriteGain;
+}
+
+/** what a break costs; of a run of ours that came back these are missing, and there is what `break_cost` has */
+export interface ReportImportCost {
+  /** calls that the timeline has */
+  calls?: number;
+  /** us: of the host, a call, outside of graphs */
+  host_us_per_call?: number;
+  /** us: looking up the next compiled version */
+  lookup_us_per_call?: number;
 }
 
 /** a compilation that a break ended */
@@ -1742,7 +1752,7 @@ export interface ReportCompilation {
   /** of torch */
   version?: string;
   /** ok, break, empty, skip or error */
-  outcome?: string;
+  outcome: string;
   /** what a timeline has of it */
   timeline?: ReportRegion;
 }
@@ -1934,7 +1944,7 @@ export interface ReportXla {
   /** executions */
   executions: number;
   /** executions that the log calls unexpected */
-  unexpected_executions?: number;
+  unexpected_executions: number;
   /** graphs that Dynamo captured; null where nothing says it */
   captured_graphs: number | null;
   /** graphs that were compiled */
@@ -1978,13 +1988,13 @@ export interface ReportXlaGraph {
   /** outputs */
   outputs: number | null;
   /** why it ran */
-  cause?: string | null;
+  cause: string;
   /** the source file */
-  file?: string | null;
+  file: string;
   /** its line */
-  line?: number;
+  line: number;
   /** the function */
-  function?: string | null;
+  function: string;
   /** compilations */
   compilations: number;
   /** executions */
