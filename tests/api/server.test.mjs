@@ -223,13 +223,13 @@ test('the API describes itself, and counts', async () => {
     assert.match(api.openapi, /^3\./);
     assert.ok(api.paths['/api/v1/runs'].post && api.paths['/api/v1/runs/{id}'].delete);
     const { schemas } = api.components;
-    assert.deepEqual(schemas.ReportLatency.required, ['median_us']);
+    assert.deepEqual(schemas.ReportLatency.required, ['median_us', 'ci_us']);
     assert.deepEqual(schemas.ReportMode.properties.breaks.items, { $ref: '#/components/schemas/ReportBreak' });
     assert.match(schemas.ReportLatency.properties.median_us.description, /^the median \(us\)$/);
     const refs = JSON.stringify(api).matchAll(/"#\/components\/schemas\/(\w+)"/g);
     assert.deepEqual([...refs].map((m) => m[1]).filter((name) => !schemas[name]), []);
     assert.equal(api.paths['/api/v1/runs/{id}/report.json'].get.responses['200'].content['application/json'].schema.$ref, '#/components/schemas/ReportRun');
-    const mode = { graphs: [], breaks: [], recompiles: [], latency: { median_us: '3' }, mode_us: 3 };
+    const mode = { graphs: [], breaks: [], recompiles: [], latency: { median_us: '3', ci_us: [1, 2] }, mode_us: 3 };
     assert.deepEqual(faults({ breakeven: 1, modes: { static: mode } }, schemas.ReportRun, schemas), [
         'report.modes.static.latency.median_us is "3", not of type number', 'report.modes.static.mode_us is not in the schema']);
     const metrics = await (await fetch(`${server.url}/metrics`)).text();

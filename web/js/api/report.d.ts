@@ -1605,7 +1605,7 @@ export interface ReportImportBreak {
   rewrite_gain?: ReportRewriteGain;
 }
 
-/** what a break costs; of a run of ours that came back these are missing, and there is what `break_cost` has */
+/** what a break costs: the first three from a timeline, the rest as in `break_cost`, of a run of ours that came back */
 export interface ReportImportCost {
   /** calls that the timeline has */
   calls?: number;
@@ -1613,6 +1613,44 @@ export interface ReportImportCost {
   host_us_per_call?: number;
   /** us: looking up the next compiled version */
   lookup_us_per_call?: number;
+  /** us: the interval of cost_us */
+  ci_us?: [number, number];
+  /** us: no kernel runs, since the graph ended */
+  idle_us?: number;
+  /** us: what kernels take more; below zero where one kernel of all is slower */
+  kernel_us?: number;
+  /** fused: timed beside a version without the break; estimate: by the bytes */
+  kernel_from?: string;
+  /** times a call */
+  met?: number;
+  /** launches that one graph would not have */
+  launches?: number;
+  /** guards that are checked after it */
+  guards?: number;
+  /** of the launches, those of ops that ran one by one */
+  eager_launches?: number;
+  /** bytes: written by one graph and read by the next */
+  moved_bytes?: number;
+  /** bytes: memory that is held from one graph to the next */
+  kept_bytes?: number;
+  /** us: the statement itself */
+  statement_us?: number;
+  /** us: checking guards */
+  guards_us?: number;
+  /** us: finding what to run */
+  dispatch_us?: number;
+  /** us: taking memory */
+  alloc_us?: number;
+  /** us: launching */
+  launch_us?: number;
+  /** us: rebuilding what the graph gives */
+  outputs_us?: number;
+  /** us: leaving and entering the frame */
+  frame_us?: number;
+  /** us: gathering what the next graph reads */
+  entry_us?: number;
+  /** us: beginning a recording: mode graphs */
+  replay_us?: number;
 }
 
 /** a compilation that a break ended */
