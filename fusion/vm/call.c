@@ -359,6 +359,21 @@ static bool run_init(struct vm *vm, struct value self, struct value init,
 	return false;
 }
 
+/* What the program's __new__ gives; it is static, whether it says so or not. */
+static bool ask_new(struct vm *vm, struct class *class, const struct arguments *args,
+		    struct value *out, struct err *err)
+{
+	struct value *place = class_lookup(class, "__new__"), f;
+	bool ok;
+
+	if (!op_force(vm, place, err))
+		return false;
+	f = value_ref(place->kind == VALUE_DESCRIPTOR ? place->descriptor->get : *place);
+	ok = call_with_self(vm, f, value_of(class), args, out, err);
+	value_unref(f);
+	return ok;
+}
+
 /* An instance before its __init__; an exception has its args by then. */
 static bool allocate(struct vm *vm, struct class *class, const struct arguments *args,
 		     struct value *out, struct err *err)
@@ -367,10 +382,7 @@ static bool allocate(struct vm *vm, struct class *class, const struct arguments 
 		return exception_with(vm, class, args->at, args->n - (args->kw ? args->kw->n : 0),
 				      out, err);
 	if (class_lookup(class, "__new__"))
-		return err_set(err, ERR_UNSUPPORTED,
-			       "the class %s defines __new__, which is not in the language; make "
-			       "what it makes in a function instead",
-			       class->name);
+		return ask_new(vm, class, args, out, err);
 	return vm_keep(vm, value_instance(class), out, err);
 }
 
@@ -388,13 +400,18 @@ bool class_call(struct vm *vm, struct class *class, const struct arguments *args
 		return call_with_self(vm, place->descriptor->get, value_of(class), args, out, err);
 	if (!allocate(vm, class, args, &v, err))
 		return false;
+	if (v.kind != VALUE_INSTANCE || !class_derives(v.instance->class, class)) {
+		*out = v; /* of a __new__ that makes something else */
+		return true;
+	}
 	place = class_lookup(class, "__init__");
 	if (place) {
 		ok = op_force(vm, place, err);
 		init = ok ? value_ref(*place) : UNSET;
 		ok = ok && run_init(vm, v, init, args, err);
 		value_unref(init);
-	} else if (args->n > 0 && v.instance->payload.kind == VALUE_UNSET) {
+	} else if (args->n > 0 && v.instance->payload.kind == VALUE_UNSET &&
+		   !class_lookup(class, "__new__")) {
 		ok = vm_raise(vm, CLASS_TYPE_ERROR, err, "%s() takes no arguments", class->name);
 	}
 	if (ok)
