@@ -204,7 +204,7 @@ static bool function_attribute(struct vm *vm, struct value o, const char *name, 
 
 	*found = true;
 	if (place) {
-		if (!op_force(vm, place, err))
+		if (!realize(vm, place, err))
 			return false;
 		*out = value_ref(*place);
 		return true;
