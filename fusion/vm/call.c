@@ -552,7 +552,7 @@ bool inst_call(struct vm *vm, struct frame *f, int n, struct err *err)
 	return call(vm, f, args, n, NULL, args - 1, err);
 }
 
-bool inst_call_kw(struct vm *vm, struct frame *f, int n, struct err *err)
+static bool call_with_names(struct vm *vm, struct frame *f, int n, struct err *err)
 {
 	struct value names = f->top[-1], *args = f->top - 1 - n;
 	struct keywords kw;
@@ -569,7 +569,7 @@ bool inst_call_kw(struct vm *vm, struct frame *f, int n, struct err *err)
 
 /* f(*args, **kwargs): all arguments are put side by side, behind the callee's
  * slot, in an array of their own. */
-bool inst_call_ex(struct vm *vm, struct frame *f, struct err *err)
+static bool call_spread(struct vm *vm, struct frame *f, struct err *err)
 {
 	struct value callee = f->top[-3], args = f->top[-2], named = f->top[-1], *all;
 	const struct dict *dict = named.kind == VALUE_DICT ? named.dict : NULL;
@@ -603,6 +603,12 @@ bool inst_call_ex(struct vm *vm, struct frame *f, struct err *err)
 		value_unref(all[i]);
 	free(all);
 	return ok;
+}
+
+bool inst_call_rare(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err)
+{
+	return inst->op == CODE_CALL_KW ? call_with_names(vm, f, inst->arg, err)
+					: call_spread(vm, f, err);
 }
 
 /* Builtins that only hand on what they get from argument `first` on, keywords

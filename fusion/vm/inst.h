@@ -47,7 +47,7 @@ bool inst_other(struct vm *vm, struct frame *f, const struct lang_inst *inst, st
 /* call.c: a call of a program's function leaves its frame as vm->frame, unless
  * the evaluator ran it; any other is done when this returns. */
 bool inst_call(struct vm *vm, struct frame *f, int n, struct err *err);
-bool inst_call_kw(struct vm *vm, struct frame *f, int n, struct err *err);
-bool inst_call_ex(struct vm *vm, struct frame *f, struct err *err);
+/* CALL_KW and CALL_EX. */
+bool inst_call_rare(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err);
 
 #endif

@@ -507,10 +507,8 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 			TRY(inst_call(vm, f, inst->arg, err));
 			goto called;
 		case CODE_CALL_KW:
-			TRY(inst_call_kw(vm, f, inst->arg, err));
-			goto called;
 		case CODE_CALL_EX:
-			TRY(inst_call_ex(vm, f, err));
+			TRY(inst_call_rare(vm, f, inst, err));
 		called:
 			if (vm->frame == f)
 				break;
