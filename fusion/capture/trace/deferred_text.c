@@ -254,7 +254,8 @@ static bool host_format(void *self, const struct format_spec *spec, struct value
 	return deferred_text_gap(self, gap, known, text, err);
 }
 
-static bool host_deferred_text(void *self, const struct buf *text, struct value *out, struct err *err)
+static bool host_deferred_text(void *self, const struct buf *text, struct value *out,
+			       struct err *err)
 {
 	return deferred_text_make(self, text->data, text->len, out, err);
 }

@@ -715,7 +715,8 @@ bool variables_load_global(void *self, int index, const char *name, struct value
 		t->sources->at[g->source].live = true;
 	}
 	at = (size_t)(g - t->globals.at);
-	if (g->stand_in.kind == VALUE_LAZY && !variables_realize(t, &t->globals.at[at].stand_in, err))
+	if (g->stand_in.kind == VALUE_LAZY &&
+	    !variables_realize(t, &t->globals.at[at].stand_in, err))
 		return false;
 	*out = value_ref(t->globals.at[at].stand_in);
 	return true;
