@@ -74,7 +74,7 @@ static bool in_slots(struct vm *vm, const struct class *c, const char *name, boo
 		struct dict *own = i < 0 ? c->attributes : c->mro->at[i].class->attributes;
 		struct value *slots = value_dict_find(own, "__slots__");
 
-		ok = !slots || op_force(vm, slots, err);
+		ok = !slots || realize(vm, slots, err);
 		if (ok && slots && slots->kind == VALUE_STR)
 			*found = value_equal(*slots, text);
 		else if (ok && slots)
@@ -180,10 +180,10 @@ static bool vacant_place(struct vm *vm, const struct instance *i, const char *na
 	*place = NULL;
 	if (!vacant)
 		return true;
-	if (!op_force(vm, vacant, err))
+	if (!realize(vm, vacant, err))
 		return false;
 	*place = vacant->kind == VALUE_DICT ? value_dict_find(vacant->dict, name) : NULL;
-	return !*place || op_force(vm, *place, err);
+	return !*place || realize(vm, *place, err);
 }
 
 static bool note_vacant(struct vm *vm, struct instance *i, const char *name, const char *kind,
@@ -199,7 +199,7 @@ static bool note_vacant(struct vm *vm, struct instance *i, const char *name, con
 		value_unref(fresh);
 		vacant = value_dict_find(i->attributes, "_vacant");
 	}
-	if (!ok || !op_force(vm, vacant, err) ||
+	if (!ok || !realize(vm, vacant, err) ||
 	    !vm_keep(vm, value_str(kind, strlen(kind)), &text, err))
 		return false;
 	ok = store_named(vm, vacant->dict, name, text, err);
@@ -217,7 +217,7 @@ static bool may_exchange(struct vm *vm, struct instance *i, const char *name, st
 
 	if (!place || is_child_kind(v) || (vm->frame && vm->frame->unit->hidden))
 		return true;
-	if (!op_force(vm, place, err))
+	if (!realize(vm, place, err))
 		return false;
 	if (place->kind == VALUE_NONE && !vacant_place(vm, i, name, &kind, err))
 		return false;
@@ -543,7 +543,7 @@ static bool bind_place(struct vm *vm, struct value *place, struct value self, st
 	struct value v;
 	bool ok;
 
-	if (!op_force(vm, place, err))
+	if (!realize(vm, place, err))
 		return false;
 	v = value_ref(*place); /* the class may change meanwhile */
 	ok = bind_attribute(vm, v, self, class, out, err);
@@ -661,14 +661,14 @@ static bool is_child(struct vm *vm, const struct instance *i, const char *name, 
 {
 	struct value *names;
 
-	if (!op_force(vm, place, err))
+	if (!realize(vm, place, err))
 		return false;
 	*out = is_child_kind(*place);
 	if (*out || (place->kind != VALUE_TENSOR && place->kind != VALUE_NONE))
 		return true;
 	names = value_dict_find(i->attributes,
 				place->kind == VALUE_NONE ? "_vacant" : "_buffer_names");
-	if (names && !op_force(vm, names, err))
+	if (names && !realize(vm, names, err))
 		return false;
 	*out = names && names->kind == VALUE_DICT && value_dict_find(names->dict, name);
 	return true;
@@ -694,7 +694,7 @@ static bool own_place(struct vm *vm, const struct instance *i, const char *name,
 	*place = i->attributes ? value_dict_find(i->attributes, name) : NULL;
 	if (!*place)
 		return true;
-	if (!op_force(vm, *place, err))
+	if (!realize(vm, *place, err))
 		return false;
 	if (!i->class->is_module || !class_lookup(i->class, name))
 		return true;

@@ -223,7 +223,7 @@ static bool next_enumerated(struct vm *vm, struct iter *it, struct value *out, b
 	struct value pair[2], v;
 	bool ok;
 
-	if (!op_force(vm, &it->over, err) || !op_next(vm, it->over.iter, &v, more, err))
+	if (!realize(vm, &it->over, err) || !op_next(vm, it->over.iter, &v, more, err))
 		return false;
 	if (!*more)
 		return true;
@@ -248,7 +248,7 @@ static bool next_of_each(struct vm *vm, const struct list *list, int first, int 
 	if (!vm_keep(vm, value_sequence(VALUE_TUPLE, list->len - first), &v, err))
 		return false;
 	for (int i = first; ok && *more && i < list->len; i++) {
-		ok = op_force(vm, &list->at[i], err) &&
+		ok = realize(vm, &list->at[i], err) &&
 		     op_next(vm, list->at[i].iter, &item, more, err);
 		*ended = i;
 		if (ok && *more)
@@ -273,7 +273,7 @@ static bool all_end(struct vm *vm, const struct list *list, int ended, struct er
 				"zip() argument %d is shorter than argument%s%d", ended + 1, s,
 				ended);
 	for (int i = 1; !more && i < list->len; i++) {
-		if (!op_force(vm, &list->at[i], err) ||
+		if (!realize(vm, &list->at[i], err) ||
 		    !op_next(vm, list->at[i].iter, &item, &more, err))
 			return false;
 		s = i > 1 ? "s 1-" : " ";
@@ -307,7 +307,7 @@ static bool next_mapped(struct vm *vm, struct iter *it, struct value *out, bool 
 		return false;
 	if (!*more)
 		return true;
-	ok = op_force(vm, &parts->at[0], err) &&
+	ok = realize(vm, &parts->at[0], err) &&
 	     vm_invoke(vm, parts->at[0], &(struct arguments){ args.list->at, args.list->len, NULL },
 		       out, err);
 	value_unref(args);
@@ -357,7 +357,7 @@ static bool next_item(struct vm *vm, struct iter *it, struct value *out, bool *m
 
 bool op_next(struct vm *vm, struct iter *it, struct value *out, bool *more, struct err *err)
 {
-	return next_item(vm, it, out, more, err) && (!*more || op_force(vm, out, err));
+	return next_item(vm, it, out, more, err) && (!*more || realize(vm, out, err));
 }
 
 bool op_extend(struct vm *vm, struct list *list, struct value v, struct err *err)
@@ -398,7 +398,7 @@ static bool unpack_list(struct vm *vm, struct value v, int n, struct value *to, 
 	if (v.list->len > n)
 		return err_set(err, ERR_VALUE, "too many values to unpack (expected %d)", n);
 	for (int i = 0; i < n; i++)
-		if (!op_force(vm, &v.list->at[i], err))
+		if (!realize(vm, &v.list->at[i], err))
 			return false;
 	for (int i = 0; i < n; i++)
 		to[i] = value_ref(v.list->at[i]);

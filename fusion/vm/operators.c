@@ -429,7 +429,7 @@ bool op_unary(struct vm *vm, enum unop op, struct value a, struct value *out, st
 {
 	bool truth;
 
-	if (op == UN_NOT && !(vm->host->fork && value_is_hosted(a))) {
+	if (op == UN_NOT && !(vm->host->branch && value_is_hosted(a))) {
 		if (!op_truth(vm, a, &truth, err))
 			return false;
 		*out = value_bool(!truth);
@@ -582,7 +582,7 @@ static bool equal_items(struct vm *vm, struct value *a, struct value *b, int n, 
 {
 	*out = true;
 	for (int i = 0; i < n && *out; i++) {
-		if (!op_force(vm, &a[i], err) || !op_force(vm, &b[i], err))
+		if (!realize(vm, &a[i], err) || !realize(vm, &b[i], err))
 			return false;
 		if (op_is(vm, a[i], b[i]) && a[i].kind != VALUE_FLOAT)
 			continue; /* as Python: identity comes before == */
