@@ -112,7 +112,7 @@ bool class_find(struct vm *vm, struct class *class, const char *name, struct val
 		struct err *err)
 {
 	*place = class_lookup(class, name);
-	return !*place || op_force(vm, *place, err);
+	return !*place || realize(vm, *place, err);
 }
 
 bool class_derives(const struct class *class, const struct class *base)

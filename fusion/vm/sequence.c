@@ -300,7 +300,7 @@ static bool fix_sizes(struct vm *vm, struct value *v, struct err *err)
 	/* the members of an enum are each but once */
 	if (v->kind == VALUE_INSTANCE && !may_be_key(vm, v->instance->class, err))
 		return false;
-	if (!op_force(vm, v, err))
+	if (!realize(vm, v, err))
 		return false;
 	for (int i = 0; v->kind == VALUE_TUPLE && i < v->list->len; i++)
 		if (!fix_sizes(vm, &v->list->at[i], err))
