@@ -366,7 +366,7 @@ static bool ask_new(struct vm *vm, struct class *class, const struct arguments *
 	struct value *place = class_lookup(class, "__new__"), f;
 	bool ok;
 
-	if (!op_realize(vm, place, err))
+	if (!realize(vm, place, err))
 		return false;
 	f = value_ref(place->kind == VALUE_DESCRIPTOR ? place->descriptor->get : *place);
 	ok = call_with_self(vm, f, value_of(class), args, out, err);
