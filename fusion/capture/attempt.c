@@ -285,12 +285,12 @@ static bool read_state(struct attempt *a, struct err *err)
 	for (int i = 0; i < f->code->n_locals; i++)
 		if (live[i] && f->locals[i].kind == VALUE_LAZY &&
 		    !source_is_root(&t->sources->at[f->locals[i].i], SOURCE_LOCAL, calls, i) &&
-		    !variables_force(t, &f->locals[i], err))
+		    !variables_realize(t, &f->locals[i], err))
 			return false;
 	for (struct value *v = f->stack; v < f->top; v++)
 		if (v->kind == VALUE_LAZY &&
 		    !stays(t, &t->sources->at[v->i], calls, (int)(v - f->stack)) &&
-		    !variables_force(t, v, err))
+		    !variables_realize(t, v, err))
 			return false;
 	return true;
 }
@@ -655,7 +655,7 @@ enum entry_fate entry_create(const struct entry_options *options, struct entry *
 	trace_init(&a.trace, options->names, options->operators, &e->sources, from->memory,
 		   options->mode);
 	a.trace.autograd = options->autograd;
-	a.trace.native = a.trace.host.is_late = options->policy == FUSION_NATIVE;
+	a.trace.native = a.trace.host.defers_numbers = options->policy == FUSION_NATIVE;
 	if (a.trace.native)
 		stop_at_rounds(&a, from);
 	a.trace.in_round = a.n_rounds > 0 && !options->constants;

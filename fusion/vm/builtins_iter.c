@@ -183,7 +183,7 @@ bool builtin_filter(struct vm *vm, const struct builtin_call *call, struct value
 		ok = op_next(vm, it.iter, &item, &more, err);
 		if (!ok || !more)
 			break;
-		ok = op_force(vm, &item, err) && vm_spend(vm, 1, err);
+		ok = realize(vm, &item, err) && vm_spend(vm, 1, err);
 		r = value_ref(item);
 		if (ok && f.kind != VALUE_NONE) {
 			value_unref(r);
@@ -348,7 +348,7 @@ static bool sum_add(struct vm *vm, struct sum *s, struct value item, struct err 
 	struct value next;
 	double x, t;
 
-	if (vm->host->is_late && is_float(s->total) && is_any_number(item) &&
+	if (vm->host->defers_numbers && is_float(s->total) && is_any_number(item) &&
 	    (value_is_hosted(s->total) || value_is_hosted(item)))
 		return sum_late(vm, s, item, err);
 	if (!settle_late(vm, s, err))

@@ -112,7 +112,7 @@ bool class_find(struct vm *vm, struct class *class, const char *name, struct val
 		struct err *err)
 {
 	*place = class_lookup(class, name);
-	return !*place || op_force(vm, *place, err);
+	return !*place || realize(vm, *place, err);
 }
 
 bool class_derives(const struct class *class, const struct class *base)
@@ -203,7 +203,7 @@ static bool bad_base(struct vm *vm, struct value base, struct err *err)
 			       "a class cannot derive from %s here; keep one in an attribute of "
 			       "the class instead",
 			       base.native->name);
-	if (!outside_refused(base, err))
+	if (!outside_refused(vm, base, err))
 		return false;
 	return vm_raise(vm, CLASS_TYPE_ERROR, err, "a class cannot derive from a %s",
 			value_type_name(base));

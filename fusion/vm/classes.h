@@ -115,7 +115,7 @@ bool exception_with(struct vm *vm, struct class *class, const struct value *args
 bool exception_from(struct vm *vm, struct value v, struct value *out, struct err *err);
 
 /* Appends str(e): "", the argument, or the tuple of them. */
-bool exception_force(struct vm *vm, struct value e, struct err *err); /* its arguments are read */
+bool exception_realize(struct vm *vm, struct value e, struct err *err); /* its arguments are read */
 bool exception_text(struct vm *vm, struct value e, struct buf *text, struct err *err);
 
 /* Fails with an error of a row of classes.def: *err gets the code that belongs

@@ -30,7 +30,7 @@ static bool copy_item(struct copying *c, struct value *place, struct value *out,
 		*out = value_ref(*place);
 		return true;
 	}
-	return op_force(c->vm, place, err) && copy_value(c, *place, out, err);
+	return realize(c->vm, place, err) && copy_value(c, *place, out, err);
 }
 
 static bool remember(struct copying *c, struct value v, struct value copy, struct err *err)

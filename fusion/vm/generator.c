@@ -7,6 +7,7 @@
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/inst.h"
+#include "fusion/vm/except.h"
 #include "fusion/vm/run.h"
 
 static bool generator_resume(struct vm *vm, struct generator *g, struct value sent,
@@ -127,7 +128,7 @@ bool generator_make(struct vm *vm, struct frame *f, struct value *out, struct er
 		return vm_out_of_memory(vm, err);
 	}
 	own->generator = g.generator;
-	g.generator->capture = vm->host->force ? vm->host : NULL;
+	g.generator->capture = vm->host->realize ? vm->host : NULL;
 	g.generator->frame = own;
 	g.generator->code = own->code;
 	frame_forget(vm);

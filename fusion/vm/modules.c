@@ -48,7 +48,8 @@ static bool of_nn(const char *module)
 {
 	return strcmp(module, "torch.nn.parameter") == 0 ||
 	       strcmp(module, "torch.nn.modules") == 0 ||
-	       strncmp(module, "torch.nn.modules.", strlen("torch.nn.modules.")) == 0;
+	       (strncmp(module, "torch.nn.modules.", strlen("torch.nn.modules.")) == 0 &&
+		!strchr(module + strlen("torch.nn.modules."), '.'));
 }
 
 const char *module_real(const char *name)
@@ -63,6 +64,8 @@ bool module_is_file(const char *module, const char *name)
 					     "utils",      "pooling",      "transformer", "rnn",
 					     "sparse",     "normalization" };
 
+	if (strcmp(module, "os") == 0)
+		return strcmp(name, "path") == 0;
 	if (strcmp(module, "torch.nn") == 0)
 		return strcmp(name, "modules") == 0 || strcmp(name, "parameter") == 0;
 	for (size_t i = 0;
@@ -75,7 +78,7 @@ bool module_is_file(const char *module, const char *name)
 bool module_file(struct vm *vm, const char *module, const char *name, struct value *out,
 		 struct err *err)
 {
-	char full[128];
+	char full[MODULE_NAME_BYTES];
 
 	snprintf(full, sizeof(full), "%s.%s", module, name);
 	return submodule(vm, full, out, err);

@@ -5,6 +5,8 @@
 
 #include "fusion/vm/frame.h"
 
+enum { MODULE_NAME_BYTES = 256 };
+
 /* Whether the module is ours: a prelude's, or rows. */
 bool module_is_native(const char *name);
 
@@ -17,7 +19,7 @@ bool module_type(struct vm *vm, const char *module, const char *name, struct val
  * itself. */
 const char *module_real(const char *name);
 
-/* Whether module.name is such a module, torch.nn.modules.conv; and that one. */
+/* Whether module.name is such a module, torch.nn.modules.conv, or os.path; and that one. */
 bool module_is_file(const char *module, const char *name);
 bool module_file(struct vm *vm, const char *module, const char *name, struct value *out,
 		 struct err *err);

@@ -283,7 +283,7 @@ bool namedtuple_attribute(struct vm *vm, const struct list *t, const char *name,
 	for (int i = 0; t->fields && i < t->len && !*found; i++)
 		if (strcmp(t->fields[i], name) == 0) {
 			*found = true;
-			if (!op_force(vm, &t->at[i], err))
+			if (!realize(vm, &t->at[i], err))
 				return false;
 			*out = value_ref(t->at[i]);
 		}

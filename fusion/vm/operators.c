@@ -1,6 +1,7 @@
 /* fusion/vm/operators.c -- operators on any values: who computes, and
  * in what order sequences are compared. */
 #include "fusion/vm/operators.h"
+#include "fusion/vm/outside.h"
 
 #include <string.h>
 
@@ -200,10 +201,11 @@ static bool is_sequence(struct value v)
 	return v.kind == VALUE_STR || v.kind == VALUE_TUPLE || v.kind == VALUE_LIST;
 }
 
-static bool unsupported(enum binop op, bool inplace, struct value a, struct value b,
+static bool unsupported(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
 			struct err *err)
 {
-	return err_set(err, ERR_TYPE, "unsupported operand type(s) for %s%s: '%s' and '%s'",
+	return outside_refused(vm, a, err) && outside_refused(vm, b, err) &&
+	       err_set(err, ERR_TYPE, "unsupported operand type(s) for %s%s: '%s' and '%s'",
 		       binop_symbol(op),
 		       inplace         ? "="
 		       : op == BIN_POW ? " or pow()"
@@ -380,7 +382,7 @@ bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struc
 	if (a.kind == VALUE_INSTANCE || b.kind == VALUE_INSTANCE) {
 		if (!dunder_binary(vm, op, inplace, a, b, out, &found, err))
 			return false;
-		return found || unsupported(op, inplace, a, b, err);
+		return found || unsupported(vm, op, inplace, a, b, err);
 	}
 	if (inplace && a.kind == VALUE_LIST &&
 	    (op == BIN_MUL || (op == BIN_ADD && b.kind != VALUE_TENSOR)))
@@ -420,14 +422,14 @@ bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struc
 		return false;
 	if (found)
 		return true;
-	return unsupported(op, inplace, a, b, err);
+	return unsupported(vm, op, inplace, a, b, err);
 }
 
 bool op_unary(struct vm *vm, enum unop op, struct value a, struct value *out, struct err *err)
 {
 	bool truth;
 
-	if (op == UN_NOT && !(vm->host->fork && value_is_hosted(a))) {
+	if (op == UN_NOT && !(vm->host->branch && value_is_hosted(a))) {
 		if (!op_truth(vm, a, &truth, err))
 			return false;
 		*out = value_bool(!truth);
@@ -580,7 +582,7 @@ static bool equal_items(struct vm *vm, struct value *a, struct value *b, int n, 
 {
 	*out = true;
 	for (int i = 0; i < n && *out; i++) {
-		if (!op_force(vm, &a[i], err) || !op_force(vm, &b[i], err))
+		if (!realize(vm, &a[i], err) || !realize(vm, &b[i], err))
 			return false;
 		if (op_is(vm, a[i], b[i]) && a[i].kind != VALUE_FLOAT)
 			continue; /* as Python: identity comes before == */

@@ -8,6 +8,7 @@
 #define FUSION_CAPTURE_OPERATORS_H
 
 #include "fusion/vm/frame.h"
+#include "fusion/vm/realize.h"
 
 static inline bool value_is_hosted(struct value v)
 {
@@ -41,12 +42,6 @@ static inline double value_as_double(struct value v) /* of a number */
 static inline bool value_is_text(struct value v)
 {
 	return v.kind == VALUE_STR || v.kind == VALUE_DEFERRED_TEXT;
-}
-
-/* Puts what a VALUE_LAZY stands for in its place. */
-static inline bool op_force(struct vm *vm, struct value *place, struct err *err)
-{
-	return place->kind != VALUE_LAZY || vm->host->force(vm->host->self, place, err);
 }
 
 /* numbers.c: arithmetic of two numbers, and of one; TYPE, VALUE. */
@@ -124,24 +119,6 @@ bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct 
 			struct err *err);
 bool op_delete_attribute(struct vm *vm, struct value o, const char *name, struct err *err);
 bool op_delete_subscript(struct vm *vm, struct value o, struct value index, struct err *err);
-
-/* force.c: appends a STR or DEFERRED_TEXT as it is. */
-bool text_append(struct vm *vm, struct value v, struct buf *text, struct err *err);
-/* The program looks at the characters of a DEFERRED_TEXT, which are not there yet: the
- * capture ends.  Always false. */
-bool text_needed(struct vm *vm, struct value v, struct err *err);
-#ifdef TOLD /* what the analyzer is told of it (tests/analyzer.h) */
-TOLD text_needed(struct vm *vm, struct value v, struct err *err)
-{
-	return (void)vm, (void)v, err_set(err, ERR_VALUE, "a text is needed");
-}
-#endif
-/* The same for the argument of a native that looks at it; true where it does not. */
-bool text_arguments(struct vm *vm, const struct native *f, const struct arguments *args,
-		    struct err *err);
-bool text_has_gaps(const struct buf *text);
-/* For a message: each gap becomes "...". */
-void text_close_gaps(struct buf *text);
 
 /* format.c: format(v, spec) as an f-string field does, appended to `text`. */
 bool op_format(struct vm *vm, struct value v, const char *spec, size_t len, struct buf *text,

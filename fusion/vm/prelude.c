@@ -42,8 +42,13 @@ struct prelude {
 /* A name with a line in front is the text's own, but for these. */
 static bool is_open(const char *name)
 {
-	static const char *const names[] = { "_assert", "_BatchNorm", "_ConvNd", "_InstanceNorm",
-					     "_pair",   "_single",    "_triple", "__version__" };
+	static const char *const names[] = { "_assert",          "_check",
+					     "_check_is_size",   "_log_api_usage_once",
+					     "_overload_method", "_script_if_tracing",
+					     "_BatchNorm",       "_ConvNd",
+					     "_InstanceNorm",    "_pair",
+					     "_single",          "_triple",
+					     "__version__" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(names[i], name) == 0)
@@ -118,6 +123,14 @@ static int row_of(const char *module, const char *name)
 		    defines(rows[i].text, name))
 			return i;
 	return -1;
+}
+
+bool prelude_has_module(const char *module)
+{
+	for (int i = 0; i < COUNT; i++)
+		if (strcmp(rows[i].module, module) == 0)
+			return true;
+	return false;
 }
 
 bool prelude_defines(const char *module, const char *name)

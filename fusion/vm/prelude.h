@@ -15,6 +15,9 @@ struct prelude_programs *prelude_programs_create(void);    /* NULL: out of memor
 void prelude_programs_destroy(struct prelude_programs *p); /* after its VMs; NULL is fine */
 
 /* Whether the prelude of that module defines the name; for checks before a run. */
+/* Whether a prelude has names of the module. */
+bool prelude_has_module(const char *module);
+
 bool prelude_defines(const char *module, const char *name);
 
 /* module.name; *found false where its prelude, if any, has no such name. */

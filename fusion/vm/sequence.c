@@ -8,6 +8,7 @@
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
+#include "fusion/vm/outside.h"
 #include "fusion/vm/operators.h"
 
 static bool op_cut(struct vm *vm, const struct slice *s, int64_t n, struct cut *out,
@@ -299,7 +300,7 @@ static bool fix_sizes(struct vm *vm, struct value *v, struct err *err)
 	/* the members of an enum are each but once */
 	if (v->kind == VALUE_INSTANCE && !may_be_key(vm, v->instance->class, err))
 		return false;
-	if (!op_force(vm, v, err))
+	if (!realize(vm, v, err))
 		return false;
 	for (int i = 0; v->kind == VALUE_TUPLE && i < v->list->len; i++)
 		if (!fix_sizes(vm, &v->list->at[i], err))
@@ -493,6 +494,12 @@ static bool subscript_other(struct vm *vm, struct value o, struct value index, s
 		*out = value_ref(o);
 		return true;
 	}
+	if (outside_is(vm, o) && outside_may_wait(vm)) {
+		*out = value_ref(o);
+		return true;
+	}
+	if (!outside_refused(vm, o, err))
+		return false;
 	return vm_raise(vm, CLASS_TYPE_ERROR, err, "'%s' object is not subscriptable",
 			value_type_name(o));
 }

@@ -40,7 +40,7 @@ bool view_contains(struct vm *vm, const struct iter *view, struct value item, bo
 	if (view->iter_kind == ITER_ITEMS) {
 		if (item.kind != VALUE_TUPLE || item.list->len != 2)
 			return true;
-		if (!op_force(vm, &item.list->at[0], err) || !op_force(vm, &item.list->at[1], err))
+		if (!realize(vm, &item.list->at[0], err) || !realize(vm, &item.list->at[1], err))
 			return false;
 		key = item.list->at[0];
 	}
@@ -51,7 +51,7 @@ bool view_contains(struct vm *vm, const struct iter *view, struct value item, bo
 		*out = place != NULL;
 		return true;
 	}
-	if (!op_force(vm, place, err))
+	if (!realize(vm, place, err))
 		return false;
 	*out = op_same(*place, item.list->at[1]);
 	return *out || op_equal(vm, *place, item.list->at[1], out, err);

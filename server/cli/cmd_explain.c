@@ -265,7 +265,7 @@ static int report_error(const struct explain_flags *f, const json_t *json, const
 	err = (struct err){ .line = (int)json_integer_value(json_object_get(error, "line")),
 			    .column = (int)json_integer_value(json_object_get(error, "column")) };
 	snprintf(err.message, sizeof(err.message), "%s", message);
-	workload_file_error(&f->source, "explain", json, &err);
+	workload_file_error(&f->source, "explain", json, f->registry, &err);
 	return EXIT_FAILED;
 }
 
@@ -296,7 +296,7 @@ int cmd_explain(int argc, char **argv, const struct registry *registry)
 	if (json)
 		e = explain(&f, json, mode, &err);
 	if (!e)
-		workload_file_error(&f.source, "explain", json, &err);
+		workload_file_error(&f.source, "explain", json, f.registry, &err);
 	else if (print(&f, json, e))
 		status = report_error(&f, json, e);
 	else

@@ -476,7 +476,7 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 	if (torch_text_error(report))
 		fprintf(stderr, "breakeven run: engine torch: %s\n", torch_text_error(report));
 	if (!report)
-		workload_file_error(&f.source, "run", json, &err);
+		workload_file_error(&f.source, "run", json, f.registry, &err);
 	else if (print_report(&f, report))
 		status = post_report(&f, report) && !torch_text_error(report) &&
 				 run_table_agrees(report)
