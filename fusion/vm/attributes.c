@@ -365,8 +365,13 @@ static bool tensor_attribute(struct vm *vm, struct value o, const char *name, st
 			     struct err *err)
 {
 	struct vm_host *host = vm_host_here(vm);
+	struct value *own;
 	struct err e = { 0 };
 
+	if (o.tensor->attributes && (own = value_dict_find(o.tensor->attributes, name))) {
+		*out = value_ref(*own);
+		return true;
+	}
 	if (host->tensor_attr(host->self, o, name, out, &e))
 		return true;
 	if (e.code == ERR_NAME && prelude_defines("torch.Tensor", name))

@@ -359,6 +359,21 @@ static bool run_init(struct vm *vm, struct value self, struct value init,
 	return false;
 }
 
+/* What the program's __new__ gives; it is static, whether it says so or not. */
+static bool ask_new(struct vm *vm, struct class *class, const struct arguments *args,
+		    struct value *out, struct err *err)
+{
+	struct value *place = class_lookup(class, "__new__"), f;
+	bool ok;
+
+	if (!realize(vm, place, err))
+		return false;
+	f = value_ref(place->kind == VALUE_DESCRIPTOR ? place->descriptor->get : *place);
+	ok = call_with_self(vm, f, value_of(class), args, out, err);
+	value_unref(f);
+	return ok;
+}
+
 /* An instance before its __init__; an exception has its args by then. */
 static bool allocate(struct vm *vm, struct class *class, const struct arguments *args,
 		     struct value *out, struct err *err)
@@ -367,10 +382,7 @@ static bool allocate(struct vm *vm, struct class *class, const struct arguments 
 		return exception_with(vm, class, args->at, args->n - (args->kw ? args->kw->n : 0),
 				      out, err);
 	if (class_lookup(class, "__new__"))
-		return err_set(err, ERR_UNSUPPORTED,
-			       "the class %s defines __new__, which is not in the language; make "
-			       "what it makes in a function instead",
-			       class->name);
+		return ask_new(vm, class, args, out, err);
 	return vm_keep(vm, value_instance(class), out, err);
 }
 
@@ -388,13 +400,18 @@ bool class_call(struct vm *vm, struct class *class, const struct arguments *args
 		return call_with_self(vm, place->descriptor->get, value_of(class), args, out, err);
 	if (!allocate(vm, class, args, &v, err))
 		return false;
+	if (v.kind != VALUE_INSTANCE || !class_derives(v.instance->class, class)) {
+		*out = v; /* of a __new__ that makes something else */
+		return true;
+	}
 	place = class_lookup(class, "__init__");
 	if (place) {
 		ok = realize(vm, place, err);
 		init = ok ? value_ref(*place) : UNSET;
 		ok = ok && run_init(vm, v, init, args, err);
 		value_unref(init);
-	} else if (args->n > 0 && v.instance->payload.kind == VALUE_UNSET) {
+	} else if (args->n > 0 && v.instance->payload.kind == VALUE_UNSET &&
+		   !class_lookup(class, "__new__")) {
 		ok = vm_raise(vm, CLASS_TYPE_ERROR, err, "%s() takes no arguments", class->name);
 	}
 	if (ok)
@@ -728,6 +745,56 @@ static bool call_of_host(struct vm *vm, const struct native *f, const struct arg
 			  &(struct arguments){ args->at + 1, args->n - 1, args->kw }, out, err);
 }
 
+static bool holds_instance(struct value v)
+{
+	return v.kind == VALUE_INSTANCE ||
+	       ((v.kind == VALUE_LIST || v.kind == VALUE_TUPLE) && v.list->len > 0 &&
+		v.list->at[0].kind == VALUE_INSTANCE);
+}
+
+/* An array of numpy as the tensor that it is around, and a list of arrays as one tensor; *out is
+ * the caller's. */
+static bool open_array(struct vm *vm, struct value v, struct value *out, struct err *err)
+{
+	bool found = false;
+
+	if (v.kind == VALUE_INSTANCE) {
+		if (!instance_call(vm, &(struct method_call){ &v, "_as_tensor", NULL, 0 }, out,
+				   &found, err))
+			return false;
+	} else if (holds_instance(v)) {
+		if (!instance_call(vm, &(struct method_call){ &v.list->at[0], "_of_list", &v, 1 },
+				   out, &found, err))
+			return false;
+	}
+	if (!found)
+		*out = value_ref(v);
+	return true;
+}
+
+/* A function of torch takes arrays of numpy for tensors. */
+static bool call_with_arrays(struct vm *vm, const struct native *f, const struct arguments *args,
+			     struct value *out, struct err *err)
+{
+	VEC(struct value) opened = { 0 };
+	struct value v;
+	bool ok = true;
+
+	for (int i = 0; ok && i < args->n; i++) {
+		ok = open_array(vm, args->at[i], &v, err);
+		if (ok && !VEC_PUSH(&opened, v)) {
+			value_unref(v);
+			ok = vm_out_of_memory(vm, err);
+		}
+	}
+	ok = ok &&
+	     call_of_host(vm, f, &(struct arguments){ opened.at, args->n, args->kw }, out, err);
+	for (size_t i = 0; i < opened.len; i++)
+		value_unref(opened.at[i]);
+	VEC_FREE(&opened);
+	return ok;
+}
+
 /* Calls anything but a program's function. */
 static bool vm_call_native(struct vm *vm, struct value callee, const struct arguments *args,
 			   struct value *out, struct err *err)
@@ -740,6 +807,9 @@ static bool vm_call_native(struct vm *vm, struct value callee, const struct argu
 	if (vm->host->realize && (!realize_arguments(vm, callee.native, args->at, args->n, err) ||
 				  !text_arguments(vm, callee.native, args, err)))
 		return false;
+	for (int i = 0; !callee.native->builtin && i < args->n; i++)
+		if (holds_instance(args->at[i]))
+			return call_with_arrays(vm, callee.native, args, out, err);
 	if (!callee.native->builtin)
 		return call_of_host(vm, callee.native, args, out, err);
 	if (vm->host->math &&

@@ -332,6 +332,32 @@ static bool function_store(struct vm *vm, struct function *f, const char *name, 
 	return store_named(vm, f->attributes, name, v, err);
 }
 
+/* x.grad and its like are the host's; a tensor that is computed keeps any other. */
+static bool store_of_tensor(struct vm *vm, struct value o, const char *name, struct value v,
+			    struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+	struct value fresh;
+	struct err why = { 0 };
+
+	if (!host->store_attr)
+		return err_set(err, ERR_TYPE, "attribute '%s' of '%s' objects cannot be set", name,
+			       value_type_name(o));
+	if (host->store_attr(host->self, o, name, v, &why))
+		return true;
+	if (why.code != ERR_NAME || !o.tensor->memory) {
+		*err = why;
+		return false;
+	}
+	if (!o.tensor->attributes) {
+		if (!vm_keep(vm, value_dict(), &fresh, err))
+			return false;
+		o.tensor->attributes = fresh.dict;
+		vm->tensors_have_attributes = true;
+	}
+	return store_named(vm, o.tensor->attributes, name, v, err);
+}
+
 bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct value v,
 			struct err *err)
 {
@@ -346,13 +372,7 @@ bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct 
 		return (!vm->host->may_store || vm->host->may_store(vm->host->self, o, err)) &&
 		       function_store(vm, o.function, name, v, err);
 	case VALUE_TENSOR:
-		if (vm->host->store_attr) {
-			struct vm_host *host = vm_host_here(vm);
-
-			return host->store_attr(host->self, o, name, v, err);
-		}
-		return err_set(err, ERR_TYPE, "attribute '%s' of '%s' objects cannot be set", name,
-			       value_type_name(o));
+		return store_of_tensor(vm, o, name, v, err);
 	case VALUE_METHOD:
 	case VALUE_STR:
 	case VALUE_LIST:

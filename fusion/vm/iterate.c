@@ -5,10 +5,12 @@
 #include "fusion/vm/classes.h"
 #include "fusion/vm/generator.h"
 #include "fusion/vm/operators.h"
+#include "fusion/vm/outside.h"
 
-static bool not_iterable(struct value v, struct err *err)
+static bool not_iterable(struct vm *vm, struct value v, struct err *err)
 {
-	return err_set(err, ERR_TYPE, "'%s' object is not iterable", value_type_name(v));
+	return outside_refused(vm, v, err) &&
+	       err_set(err, ERR_TYPE, "'%s' object is not iterable", value_type_name(v));
 }
 
 /* What __iter__ gives; an instance that has __next__ may be that. */
@@ -22,7 +24,7 @@ static bool instance_iter(struct vm *vm, struct value v, struct value *out, stru
 	if (!found && class_lookup(v.instance->class, "__getitem__")) /* v[0], v[1], ... */
 		return vm_keep(vm, value_iter(ITER_SEQUENCE, v), out, err);
 	if (!found)
-		return not_iterable(v, err);
+		return not_iterable(vm, v, err);
 	if (it.kind != VALUE_INSTANCE) {
 		ok = op_iter(vm, it, out, err);
 	} else if (!instance_method(vm, it, "__next__", &next, err)) {
@@ -45,7 +47,7 @@ static bool class_iter(struct vm *vm, struct value v, struct value *out, struct 
 	if (!class_find(vm, v.class, "__class_iter__", &place, err))
 		return false;
 	if (!place || place->kind != VALUE_DESCRIPTOR)
-		return not_iterable(v, err);
+		return not_iterable(vm, v, err);
 	if (!vm_invoke(vm, place->descriptor->get, &(struct arguments){ &v, 1, NULL }, &members,
 		       err))
 		return false;
@@ -95,7 +97,7 @@ bool op_iter(struct vm *vm, struct value v, struct value *out, struct err *err)
 	case VALUE_CLASS:
 		return class_iter(vm, v, out, err);
 	default:
-		return not_iterable(v, err);
+		return not_iterable(vm, v, err);
 	}
 	if (!op_index(vm, n, "a length", &length, err) ||
 	    !vm_keep(vm, value_iter(kind, over), out, err))
@@ -330,7 +332,7 @@ static bool next_called(struct vm *vm, struct value over, struct value *out, boo
 	*more = true;
 	if (instance_call(vm, &(struct method_call){ &over, "__next__", NULL, 0 }, out, &found,
 			  err))
-		return found || not_iterable(over, err);
+		return found || not_iterable(vm, over, err);
 	if (!vm_failed_with(vm, err, CLASS_STOP_ITERATION))
 		return false;
 	vm_forget_raised(vm);

@@ -1,6 +1,7 @@
 /* fusion/vm/operators.c -- operators on any values: who computes, and
  * in what order sequences are compared. */
 #include "fusion/vm/operators.h"
+#include "fusion/vm/outside.h"
 
 #include <string.h>
 
@@ -214,10 +215,11 @@ static bool is_sequence(struct value v)
 	return v.kind == VALUE_STR || v.kind == VALUE_TUPLE || v.kind == VALUE_LIST;
 }
 
-static bool unsupported(enum binop op, bool inplace, struct value a, struct value b,
+static bool unsupported(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
 			struct err *err)
 {
-	return err_set(err, ERR_TYPE, "unsupported operand type(s) for %s%s: '%s' and '%s'",
+	return outside_refused(vm, a, err) && outside_refused(vm, b, err) &&
+	       err_set(err, ERR_TYPE, "unsupported operand type(s) for %s%s: '%s' and '%s'",
 		       binop_symbol(op),
 		       inplace         ? "="
 		       : op == BIN_POW ? " or pow()"
@@ -394,7 +396,7 @@ static bool binary(struct vm *vm, const struct binary *x, struct value *out, str
 	if (a.kind == VALUE_INSTANCE || b.kind == VALUE_INSTANCE) {
 		if (!dunder_binary(vm, x, out, &found, err))
 			return false;
-		return found || unsupported(op, inplace, a, b, err);
+		return found || unsupported(vm, op, inplace, a, b, err);
 	}
 	if (inplace && a.kind == VALUE_LIST &&
 	    (op == BIN_MUL || (op == BIN_ADD && b.kind != VALUE_TENSOR)))
@@ -434,7 +436,7 @@ static bool binary(struct vm *vm, const struct binary *x, struct value *out, str
 		return false;
 	if (found)
 		return true;
-	return unsupported(op, inplace, a, b, err);
+	return unsupported(vm, op, inplace, a, b, err);
 }
 
 bool op_binary(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
