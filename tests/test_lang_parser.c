@@ -30,10 +30,10 @@ static void parse(struct parsed *p, const char *source, const struct ast_limits 
 	struct token_list list;
 
 	*p = (struct parsed){ 0 };
-	assert_true(scope_know_names(&names, &known));
 	assert_true(lex(source, strlen(source), &p->arena, &names, &list, &p->err));
-	if (ast_parse(source, &list, limits, &p->arena, &names, &p->module, &p->err))
-		p->scope = scope_analyze(&p->module, &known, &p->arena, &p->err);
+	if (ast_parse(&(struct ast_source){ source, &list, *limits }, &p->arena, &names, &p->module,
+		      &p->err))
+		p->scope = scope_analyze(&p->module, &names, &known, &p->arena, &p->err);
 	VEC_FREE(&list.tokens);
 }
 

@@ -105,12 +105,6 @@ void guard_again(struct builder *b, struct guard *guard)
 	guard->start = (int)b->insts.len;
 }
 
-void guard_open(struct builder *b, struct guard *guard, enum handler_kind kind, int above)
-{
-	*guard = (struct guard){ .kind = kind, .depth = b->depth - above, .chain = -1 };
-	guard_again(b, guard);
-}
-
 /* Inner guards close before outer ones, so the list has the innermost first. */
 bool guard_close(struct builder *b, struct guard *guard)
 {
@@ -361,4 +355,30 @@ struct code *builder_code(struct builder *b, const char *name, int line)
 		return NULL;
 	}
 	return code;
+}
+
+bool emit_closure(struct builder *b, struct place at, const struct scope *inner)
+{
+	int n = inner->n_cells - inner->n_own_cells;
+
+	if (!n)
+		return emit_const(b, at, (struct lang_const){ .kind = CONST_TUPLE });
+	for (int i = 0; i < inner->n_symbols; i++) { /* free ones are numbered in this order */
+		const struct symbol *symbol = &inner->symbols[i];
+
+		if ((symbol->kind == SYMBOL_FREE || symbol->through >= 0) &&
+		    !emit(b, at, CODE_LOAD_CLOSURE,
+			  symbol_cell(scope_find(b->scope, symbol->name))))
+			return false;
+	}
+	return emit(b, at, CODE_BUILD_TUPLE, n);
+}
+
+bool emit_function(struct builder *b, struct place at, struct code *code)
+{
+	int index = (int)b->nested.len;
+
+	if (!VEC_PUSH(&b->nested, code))
+		return out_of_memory(b);
+	return emit(b, at, CODE_MAKE_FUNCTION, index);
 }

@@ -638,10 +638,10 @@ static bool compile_generator(struct builder *b, const struct node *node)
 	struct code *code;
 
 	if (!emit_const(b, at, (struct lang_const){ .kind = CONST_TUPLE }) ||
-	    !emit_const(b, at, const_none()) || !compile_closure(b, at, node->comprehension->scope))
+	    !emit_const(b, at, const_none()) || !emit_closure(b, at, node->comprehension->scope))
 		return false;
 	code = generator_code(b, node);
-	return code && make_function(b, at, code) && compile_expr(b, over) &&
+	return code && emit_function(b, at, code) && compile_expr(b, over) &&
 	       emit(b, place_of(over), CODE_GET_ITER, 0) && emit(b, at, CODE_CALL, 1);
 }
 
@@ -766,7 +766,7 @@ bool compile_expr(struct builder *b, const struct node *node)
 	case NODE_WALRUS:
 		return compile_walrus(b, node);
 	case NODE_LAMBDA:
-		return compile_function(b, node);
+		return compile_definition(b, node);
 	default:
 		return refuse(b, node);
 	}

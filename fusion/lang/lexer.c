@@ -346,7 +346,7 @@ static bool lex_number(struct lexer *lx)
 
 /* ---- the extent of strings and f-strings.
  *
- * Escapes are not read here but skipped (parse_atom.c reads them when the parser
+ * Escapes are not read here but skipped (parse_string.c reads them when the parser
  * asks).  An f-string is cut as Python 3.12 does: its fields hold ordinary
  * tokens, so they may hold any expression, quotes and all.
  */

@@ -402,7 +402,7 @@ static bool parse_cases(struct parser *p, struct match_cases *out)
 	return true;
 }
 
-struct node *parse_match(struct parser *p)
+static struct node *parse_match(struct parser *p)
 {
 	struct node *node = node_start(p, NODE_MATCH, token_now(p));
 	struct match_cases list = { 0 };
@@ -566,6 +566,8 @@ struct node *parse_compound(struct parser *p)
 		return parse_class(p, &none);
 	case TOK_ASYNC:
 		return parse_async(p, &none);
+	case TOK_NAME:
+		return parse_match(p);
 	default:
 		return parse_decorated(p);
 	}

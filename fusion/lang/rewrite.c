@@ -669,7 +669,8 @@ struct lang_rewriter *lang_rewriter_create(const char *source, size_t len)
 	/* as an old editor wrote it: offsets would differ */
 	if (len <= MOST_BYTES && !memchr(source, '\r', len) && !(len && source[0] == '\xef') &&
 	    lex(source, len, &w->arena, &w->names, &w->tokens, NULL) &&
-	    ast_parse(source, &w->tokens, &limits, &w->arena, &w->names, &w->module, NULL))
+	    ast_parse(&(struct ast_source){ source, &w->tokens, limits }, &w->arena, &w->names,
+		      &w->module, NULL))
 		return w;
 	lang_rewriter_destroy(w);
 	return NULL;

@@ -59,7 +59,7 @@ static bool is_imported(const struct vm *vm, const char *module, const char *nam
 	return false;
 }
 
-/* from module import name, as take_names() of compile_stmt.c writes it. */
+/* from module import name, as take_names() of compile.c writes it. */
 static bool is_from_import(const struct frame *f)
 {
 	return f && f->inst > f->code->insts && f->inst->op == CODE_LOAD_ATTR &&
@@ -204,7 +204,7 @@ static bool function_attribute(struct vm *vm, struct value o, const char *name, 
 
 	*found = true;
 	if (place) {
-		if (!op_force(vm, place, err))
+		if (!realize(vm, place, err))
 			return false;
 		*out = value_ref(*place);
 		return true;
@@ -365,8 +365,13 @@ static bool tensor_attribute(struct vm *vm, struct value o, const char *name, st
 			     struct err *err)
 {
 	struct vm_host *host = vm_host_here(vm);
+	struct value *own;
 	struct err e = { 0 };
 
+	if (o.tensor->attributes && (own = value_dict_find(o.tensor->attributes, name))) {
+		*out = value_ref(*own);
+		return true;
+	}
 	if (host->tensor_attr(host->self, o, name, out, &e))
 		return true;
 	if (e.code == ERR_NAME && prelude_defines("torch.Tensor", name))

@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fusion/base/buf.h"
-
 enum {
 	CHAR_ALPHA = 1,
 	CHAR_UPPER = 2,
@@ -28,12 +26,5 @@ unsigned char_kind(uint32_t c);
 
 /* The character at `at` of valid UTF-8, and how many bytes it has. */
 uint32_t char_at(const char *at, const char *end, size_t *bytes);
-
-/* Blanks of any script, as split() and strip() see them. */
-bool char_is_blank(uint32_t c);
-
-/* Appends the character in that case. */
-enum letter_case { CASE_LOWER, CASE_UPPER, CASE_TITLE, CASE_FOLD };
-void char_put(struct buf *out, uint32_t c, enum letter_case how);
 
 #endif

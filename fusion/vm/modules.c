@@ -48,7 +48,8 @@ static bool of_nn(const char *module)
 {
 	return strcmp(module, "torch.nn.parameter") == 0 ||
 	       strcmp(module, "torch.nn.modules") == 0 ||
-	       strncmp(module, "torch.nn.modules.", strlen("torch.nn.modules.")) == 0;
+	       (strncmp(module, "torch.nn.modules.", strlen("torch.nn.modules.")) == 0 &&
+		!strchr(module + strlen("torch.nn.modules."), '.'));
 }
 
 const char *module_real(const char *name)

@@ -15,7 +15,4 @@ bool vm_run(struct vm *vm, struct frame *base, struct value *out, struct err *er
 bool vm_run_generator(struct vm *vm, struct frame *base, struct value thrown, struct value *out,
 		      bool *more, struct err *err);
 
-/* STEPS, naming the line that runs. */
-bool vm_out_of_steps(struct vm *vm, struct err *err);
-
 #endif

@@ -165,7 +165,7 @@ static bool is_instance(struct vm *vm, struct value v, struct value type, int de
 	switch (type.kind) {
 	case VALUE_TUPLE:
 		for (int i = 0; depth < 100 && i < type.list->len && !*out; i++)
-			if (!op_force(vm, &type.list->at[i], err) ||
+			if (!realize(vm, &type.list->at[i], err) ||
 			    !is_instance(vm, v, type.list->at[i], depth + 1, out, err))
 				return false;
 		return true;
@@ -303,7 +303,7 @@ static bool text_from_hook(struct vm *vm, struct value v, const char *hook, stru
 	struct value s;
 	bool ok;
 
-	if (!instance_call(vm, v, hook, NULL, 0, &s, found, err))
+	if (!instance_call(vm, &(struct method_call){ &v, hook, NULL, 0 }, &s, found, err))
 		return false;
 	if (!*found)
 		return true;
@@ -337,7 +337,7 @@ bool object_text(struct vm *vm, struct value v, bool plain, struct buf *text, st
 		return builtin_text(vm, v, plain, text, err);
 	if (vm->depth >= vm->limits.depth)
 		return err_set(err, ERR_RECURSION, "maximum recursion depth exceeded in a repr");
-	if (!exception_force(vm, v, err))
+	if (!exception_realize(vm, v, err))
 		return false;
 	vm->depth++;
 	if (plain)

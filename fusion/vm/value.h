@@ -146,6 +146,7 @@ struct vtensor {
 	int writes;               /* capturing: which write was the last, views' included */
 	int birth;                /* capturing: how many were made before */
 	struct traced_view *view; /* capturing: what it is a view of; NULL */
+	struct dict *attributes;  /* running: what the program has set, x.foo = 1; NULL: none */
 	struct tensor_grad *grad; /* running: its place among gradients; NULL: none */
 	void (*forget_grad)(struct vtensor *t); /* where there is `grad`: lets go of it */
 	void (*release)(struct vtensor *t);     /* called before it is freed; may be NULL */

@@ -82,13 +82,14 @@ struct vm_host {
 			    struct err *err);
 	/* Text that is made when the graph has run: what the two above, and
 	 * format() of a number or text that is not there yet, append are gaps.  A
-	 * text with gaps becomes a DEFERRED_TEXT (late_text), whose bytes, gaps and all,
-	 * go into another one (late_bytes).  need_text: the program looks at one;
+	 * text with gaps becomes a DEFERRED_TEXT (deferred_text), whose bytes, gaps and all,
+	 * go into another one (deferred_bytes).  need_text: the program looks at one;
 	 * always false.  NULL, as a *known of false: the number is asked for. */
 	bool (*format)(void *self, const struct format_spec *spec, struct value v, bool *known,
 		       struct buf *text, struct err *err);
-	bool (*late_text)(void *self, const struct buf *text, struct value *out, struct err *err);
-	bool (*late_bytes)(void *self, struct value v, struct buf *text, struct err *err);
+	bool (*deferred_text)(void *self, const struct buf *text, struct value *out,
+			      struct err *err);
+	bool (*deferred_bytes)(void *self, struct value v, struct buf *text, struct err *err);
 	bool (*need_text)(void *self, struct value v, struct err *err);
 	/* print(): text with its newline.  May be NULL: dropped. */
 	void (*print)(void *self, const char *text, size_t len);
@@ -97,7 +98,7 @@ struct vm_host {
 	 *
 	 * Puts the value that a VALUE_LAZY stands for in its place.  The same
 	 * lazy gives the same object each time. */
-	bool (*force)(void *self, struct value *place, struct err *err);
+	bool (*realize)(void *self, struct value *place, struct err *err);
 	/* A global of the program: `real` is what the VM has there, UNSET for
 	 * none; *out is a new reference, UNSET for none.  Builtins are not asked
 	 * for.  NULL: `real` as it is. */
@@ -130,7 +131,7 @@ struct vm_host {
 	bool (*pick)(void *self, struct value condition, struct value a, struct value b,
 		     bool *known, struct value *out, struct err *err);
 	/* Numbers may be the graph's results (DEFERRED_INT and so on): policy native. */
-	bool is_late;
+	bool defers_numbers;
 	/* Before a builtin runs that builtins.def marks as impure (print, id):
 	 * false is a graph break.  NULL: it may. */
 	bool (*builtin_break)(void *self, const struct native *f, struct err *err);
@@ -143,7 +144,7 @@ struct vm_host {
 	 * LATE number.
 	 * *handled: the host went both ways (vm_run_side), and f goes on at f->inst;
 	 * else truth() is asked.  NULL: never. */
-	bool (*fork)(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err);
+	bool (*branch)(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err);
 	/* any() (`any`) or all() has come to an item, a TENSOR or LATE number, of the
 	 * iterator `it`.  *handled: *out is the answer, of this item and the ones behind
 	 * it; else truth() is asked.  NULL: never. */
@@ -218,7 +219,11 @@ struct vm_place {
 
 /* The same from the innermost frame on, which is f or was called from it, to the
  * first of n places of which f is the outermost frame. */
-bool vm_run_to(struct vm *vm, struct frame *f, const struct vm_place *places, int n, bool *stopped,
+struct vm_places {
+	const struct vm_place *at;
+	int n;
+};
+bool vm_run_to(struct vm *vm, struct frame *f, struct vm_places to, bool *stopped,
 	       struct value *out, struct err *err);
 
 /* After a failure of those: whether f, or a frame between it and the innermost,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profiler/export/graph.h"
+#include "profiler/fields/json.h"
 #include "profiler/layout/layout.h"
 
 enum {
@@ -19,13 +20,6 @@ struct drawing {
 	const struct drawn_graph *g;
 	const struct layout *l;
 };
-
-static const char *text_of(const json_t *json, const char *key)
-{
-	const char *text = json_string_value(json_object_get(json, key));
-
-	return text ? text : "";
-}
 
 /* As much of it as there is room for: in ASCII, but for what a redacted one says. */
 static void draw_label(struct out *o, const char *title, double width)
@@ -76,7 +70,7 @@ static void draw_node(const struct drawing *d, size_t i, struct out *o)
 	json_t *about = graph_about(node);
 
 	out_printf(o, "<g class=\"%s\"><title>", node->is_input ? "input" : "op");
-	out_xml(o, text_of(node->json, "op"));
+	out_xml(o, text_field(node->json, "op"));
 	if (line > 0)
 		out_printf(o, ", line %lld", (long long)line);
 	out_printf(o,
@@ -84,7 +78,7 @@ static void draw_node(const struct drawing *d, size_t i, struct out *o)
 		   "<text x=\"%.1f\" y=\"%.1f\">",
 		   r->x, r->y, r->width, r->height, node->is_input ? 19 : 3, r->x + r->width / 2,
 		   r->y + 16);
-	out_xml(o, text_of(node->json, "name"));
+	out_xml(o, text_field(node->json, "name"));
 	out_printf(o, "</text><text class=\"about\" x=\"%.1f\" y=\"%.1f\">", r->x + r->width / 2,
 		   r->y + 30);
 	out_xml(o, json_string_value(about));
@@ -153,7 +147,7 @@ static void draw(const struct drawing *d, struct out *o)
 static double node_width(const struct graph_node *node)
 {
 	json_t *about = graph_about(node);
-	size_t len = strlen(text_of(node->json, "name"));
+	size_t len = strlen(text_field(node->json, "name"));
 	size_t more = strlen(json_string_value(about));
 
 	json_decref(about);

@@ -125,6 +125,8 @@ FUNCTIONS = {
     "torch.nn.utils.clip_grad_norm_": [(["p = with_grads()"], "p, 1.0"), (["p = with_grads()", "p[0].grad[0] = float('nan')"], "p, 1.0")], "torch.nn.utils.clip_grad_value_": (["p = with_grads()"], "p, 1.0"),
     "torch.nn.utils.get_total_norm": [(["p = [torch.tensor([3.0, 4.0]), torch.tensor([12.0, 1.0])]"], "p"), (["p = [torch.tensor([3.0, float('inf')])]"], "p")],
     "torch.nn.utils.parameters_to_vector": (["p = with_grads()"], "p"),
+    "torch.nn.utils.weight_norm": (["m = torch.nn.Bilinear(2, 2, 2)"], "m"), "torch.nn.utils.remove_weight_norm": (["m = torch.nn.utils.weight_norm(torch.nn.Linear(2, 2))"], "m"),
+    "torch.nn.utils.spectral_norm": (["m = torch.nn.Bilinear(2, 2, 2)"], "m"), "torch.nn.utils.remove_spectral_norm": (["m = torch.nn.utils.spectral_norm(torch.nn.Linear(2, 2))"], "m"),
     "torch.bernoulli": (["t = torch.tensor([0.5, 0.1, 0.9, 0.4])"], "t"), "torch.multinomial": (["t = torch.tensor([0.5, 0.1, 0.9, 0.4])"], "t, 3"),
     "torch.normal": (["t = torch.zeros(4)"], "t"), "torch.as_tensor": ([], "[1, 2]"), "torch.asarray": (["t = torch.ones(2)"], "t"),
     "torch.inference_mode": ([], ""), "torch.complex": (["t = torch.ones(2)"], "t, t"), "torch.polar": (["t = torch.ones(2)"], "t, t"),

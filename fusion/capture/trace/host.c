@@ -14,6 +14,7 @@
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/frame.h"
 #include "fusion/vm/operators.h"
+#include "fusion/vm/prelude.h"
 
 static bool writes_log(const struct native *f)
 {
@@ -654,6 +655,21 @@ static bool host_cast(void *self, enum value_kind kind, struct value a, struct v
 	return trace_cast(t, kind, a, out, err);
 }
 
+/* What no tensor has may be what the program has given to the one that this one stands for. */
+static bool method_or_own(struct trace *t, struct value tensor, const char *name, struct value *out,
+			  struct err *err)
+{
+	struct err why = { 0 };
+
+	if (torch_method(t->names, tensor, name, out, &why))
+		return true;
+	if (why.code == ERR_NAME && t->vm->tensors_have_attributes &&
+	    !prelude_defines("torch.Tensor", name))
+		return trace_break(t, BREAK_UNSUPPORTED, name, err);
+	*err = why;
+	return false;
+}
+
 static bool host_tensor_attr(void *self, struct value tensor, const char *name, struct value *out,
 			     struct err *err)
 {
@@ -669,7 +685,7 @@ static bool host_tensor_attr(void *self, struct value tensor, const char *name, 
 		if (known)
 			return ok;
 		ok = decompose_attr(&t->decomposer, tensor, name, &known, out, err);
-		return known ? ok : torch_method(t->names, tensor, name, out, err);
+		return known ? ok : method_or_own(t, tensor, name, out, err);
 	}
 	if (!trace_shape(t, tensor, &shape, &dtype, err))
 		return false;
@@ -822,7 +838,7 @@ void trace_host_init(struct trace *t)
 		.extreme = trace_extreme,
 		.print = host_print,
 		.store_attr = trace_store_attr,
-		.force = variables_force,
+		.realize = variables_realize,
 		.load_global = variables_load_global,
 		.store_global = variables_store_global,
 		.absent = variables_absent,
@@ -831,7 +847,7 @@ void trace_host_init(struct trace *t)
 		.may_define = host_may_define,
 		.builtin_break = trace_builtin_break,
 		.pick = deferred_pick,
-		.fork = t->control->branch,
+		.branch = t->control->branch,
 		.not_known = host_not_known,
 		.told_apart = host_told_apart,
 		.any = t->control->any,

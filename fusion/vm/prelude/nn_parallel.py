@@ -6,7 +6,6 @@ class DataParallel(nn.Module):
     def __init__(self, module, device_ids=None, output_device=None, dim=0):
         super().__init__()
         self.module = module
-        self.device_ids = [] if device_ids is None else device_ids
 
     def forward(self, *inputs, **keywords):
         return self.module(*inputs, **keywords)

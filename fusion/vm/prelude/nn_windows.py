@@ -7,10 +7,6 @@ import torch.nn.functional as F
 from torch.nn import Module, Parameter
 
 
-def _uniform(shape, bound, dtype, device):
-    return Parameter(_draws.even(shape, bound, dtype, device))
-
-
 def _single(x):
     return _each(x, 1)
 
@@ -61,10 +57,12 @@ class _ConvNd(Module):
         self.padding_mode = padding_mode
         ends = (in_channels, out_channels // groups) if self.transposed else (out_channels, in_channels // groups)
         shape = ends + self.kernel_size
-        fan = math.prod(shape[1:])
-        bound = 1 / math.sqrt(fan) if fan > 0 else 0.0
-        self.weight = _uniform(shape, bound, dtype, device)
-        self.bias = _uniform((out_channels,), bound, dtype, device) if bias else None
+        self.weight = Parameter(torch.empty(*shape, dtype=dtype, device=device))
+        self.bias = Parameter(torch.empty(out_channels, dtype=dtype, device=device)) if bias else None
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        _draws.draw_again(self, math.prod(self.weight.shape[1:]))
 
     def _sides(self):
         """What has to stand before and behind each dim, last dim first, as F.pad has it."""

@@ -1,4 +1,4 @@
-/* fusion/lang/compile_function.c -- def, lambda and decorators.
+/* fusion/lang/compile_definition.c -- def, lambda, class and decorators.
  *
  * Defaults are values of the definition, not of the call: they are computed
  * here and travel with the function, as do the cells that it closes over.
@@ -43,23 +43,6 @@ static bool compile_keyword_defaults(struct builder *b, struct place at, const s
 		n++;
 	}
 	return n ? emit(b, at, CODE_BUILD_MAP, n) : emit_const(b, at, const_none());
-}
-
-bool compile_closure(struct builder *b, struct place at, const struct scope *inner)
-{
-	int n = inner->n_cells - inner->n_own_cells;
-
-	if (!n)
-		return emit_const(b, at, (struct lang_const){ .kind = CONST_TUPLE });
-	for (int i = 0; i < inner->n_symbols; i++) { /* free ones are numbered in this order */
-		const struct symbol *symbol = &inner->symbols[i];
-
-		if ((symbol->kind == SYMBOL_FREE || symbol->through >= 0) &&
-		    !emit(b, at, CODE_LOAD_CLOSURE,
-			  symbol_cell(scope_find(b->scope, symbol->name))))
-			return false;
-	}
-	return emit(b, at, CODE_BUILD_TUPLE, n);
 }
 
 static bool compile_body(struct builder *b, const struct node *node)
@@ -130,16 +113,7 @@ static struct code *function_code(struct builder *outer, const struct node *node
 	return code;
 }
 
-bool make_function(struct builder *b, struct place at, struct code *code)
-{
-	int index = (int)b->nested.len;
-
-	if (!VEC_PUSH(&b->nested, code))
-		return out_of_memory(b);
-	return emit(b, at, CODE_MAKE_FUNCTION, index);
-}
-
-bool compile_decorators(struct builder *b, const struct node_list *decorators)
+static bool compile_decorators(struct builder *b, const struct node_list *decorators)
 {
 	for (int i = 0; i < decorators->n; i++)
 		if (!compile_expr(b, decorators->at[i]))
@@ -147,7 +121,7 @@ bool compile_decorators(struct builder *b, const struct node_list *decorators)
 	return true;
 }
 
-bool call_decorators(struct builder *b, const struct node_list *decorators)
+static bool call_decorators(struct builder *b, const struct node_list *decorators)
 {
 	for (int i = decorators->n - 1; i >= 0; i--)
 		if (!emit(b, place_of(decorators->at[i]), CODE_CALL, 1))
@@ -155,7 +129,7 @@ bool call_decorators(struct builder *b, const struct node_list *decorators)
 	return true;
 }
 
-bool compile_function(struct builder *b, const struct node *node)
+static bool compile_function(struct builder *b, const struct node *node)
 {
 	const struct function *f = node->function;
 	struct place at = place_of(node);
@@ -164,10 +138,110 @@ bool compile_function(struct builder *b, const struct node *node)
 	if (node->kind == NODE_FUNCTION) /* the head, not the whole body */
 		at.end_column = f->name_column + (int)strlen(f->name);
 	if (!compile_decorators(b, &f->decorators) || !compile_defaults(b, at, &f->parameters) ||
-	    !compile_keyword_defaults(b, at, &f->parameters) || !compile_closure(b, at, f->scope))
+	    !compile_keyword_defaults(b, at, &f->parameters) || !emit_closure(b, at, f->scope))
 		return false;
 	code = function_code(b, node);
-	if (!code || !make_function(b, at, code) || !call_decorators(b, &f->decorators))
+	if (!code || !emit_function(b, at, code) || !call_decorators(b, &f->decorators))
 		return false;
 	return node->kind == NODE_LAMBDA || compile_store_name(b, at, f->name);
+}
+
+/* ---- classes.
+ *
+ * The body is the code of a function without parameters that runs with the
+ * class's namespace.  Where a method uses super() or __class__, the body makes
+ * the cell for it and returns it, as in CPython.
+ */
+
+static bool return_cell(struct builder *b, struct place end)
+{
+	const struct symbol *cell = scope_find(b->scope, b->c->known->class_cell);
+
+	if (cell && cell->kind == SYMBOL_CELL)
+		return emit(b, end, CODE_LOAD_CLOSURE, cell->index);
+	return emit_const(b, end, const_none());
+}
+
+static bool begin_annotations(struct builder *b, struct place at)
+{
+	return !b->scope->annotates ||
+	       (emit(b, at, CODE_BUILD_MAP, 0) &&
+		emit_name(b, at, CODE_STORE_NAME, b->c->known->annotations));
+}
+
+static struct code *class_code(struct builder *outer, const struct node *node)
+{
+	const struct node_list *body = &node->class->body;
+	struct place end = place_of(body->at[body->n - 1]);
+	struct code *code = NULL;
+	struct builder b;
+
+	builder_init(&b, outer->c, node->class->scope);
+	if (begin_annotations(&b, place_of(body->at[0])) && compile_statements(&b, body) &&
+	    return_cell(&b, end) && emit(&b, end, CODE_RETURN, 0))
+		code = builder_code(&b, node->class->name, node->line);
+	builder_finish(&b);
+	for (int i = 0; code && i < code->n_nested; i++)
+		code->nested[i]->owner = code->name;
+	return code;
+}
+
+/* metaclass=abc.ABCMeta, which only promises methods. */
+static bool is_abc_meta(const struct node *base)
+{
+	const struct node *value = base->kind == NODE_KEYWORD ? base->keyword.value : NULL;
+	const char *name = !value                          ? NULL
+			   : value->kind == NODE_NAME      ? value->name
+			   : value->kind == NODE_ATTRIBUTE ? value->attribute.name
+							   : NULL;
+
+	return name && strcmp(name, "ABCMeta") == 0;
+}
+
+static bool compile_bases(struct builder *b, const struct node_list *bases, int *n)
+{
+	for (int i = 0; i < bases->n; i++) {
+		const struct node *base = bases->at[i];
+
+		if (is_abc_meta(base))
+			continue;
+		if (base->kind == NODE_KEYWORD)
+			return refuse_at(b, base->line, base->column,
+					 "a keyword of a class, such as a metaclass,",
+					 "leave it out");
+		if (base->kind == NODE_STARRED)
+			return refuse_at(b, base->line, base->column,
+					 "* among the bases of a class",
+					 "name the bases one by one");
+		if (!compile_expr(b, base))
+			return false;
+		(*n)++;
+	}
+	return true;
+}
+
+static bool compile_class(struct builder *b, const struct node *node)
+{
+	const struct class *class = node->class;
+	struct place at = place_of(node);
+	size_t len = strlen(class->name);
+	struct code *code;
+	int n_bases = 0;
+
+	at.end_column = at.column + (int)strlen("class ") + (int)len;
+	if (!compile_decorators(b, &class->decorators) ||
+	    !emit_const(b, at, (struct lang_const){ .kind = CONST_TUPLE }) ||
+	    !emit_const(b, at, const_none()) || !emit_closure(b, at, class->scope))
+		return false;
+	code = class_code(b, node);
+	return code && emit_function(b, at, code) &&
+	       emit_const(b, at, const_str(class->name, len)) &&
+	       compile_bases(b, &class->arguments, &n_bases) &&
+	       emit(b, at, CODE_MAKE_CLASS, n_bases) && call_decorators(b, &class->decorators) &&
+	       compile_store_name(b, at, class->name);
+}
+
+bool compile_definition(struct builder *b, const struct node *node)
+{
+	return node->kind == NODE_CLASS ? compile_class(b, node) : compile_function(b, node);
 }
