@@ -741,6 +741,54 @@ static bool call_of_host(struct vm *vm, const struct native *f, const struct arg
 			  &(struct arguments){ args->at + 1, args->n - 1, args->kw }, out, err);
 }
 
+static bool holds_instance(struct value v)
+{
+	return v.kind == VALUE_INSTANCE ||
+	       ((v.kind == VALUE_LIST || v.kind == VALUE_TUPLE) && v.list->len > 0 &&
+		v.list->at[0].kind == VALUE_INSTANCE);
+}
+
+/* An array of numpy as the tensor that it is around, and a list of arrays as one tensor; *out is
+ * the caller's. */
+static bool open_array(struct vm *vm, struct value v, struct value *out, struct err *err)
+{
+	bool found = false;
+
+	if (v.kind == VALUE_INSTANCE) {
+		if (!instance_call(vm, v, "_as_tensor", NULL, 0, out, &found, err))
+			return false;
+	} else if (holds_instance(v)) {
+		if (!instance_call(vm, v.list->at[0], "_of_list", &v, 1, out, &found, err))
+			return false;
+	}
+	if (!found)
+		*out = value_ref(v);
+	return true;
+}
+
+/* A function of torch takes arrays of numpy for tensors. */
+static bool call_with_arrays(struct vm *vm, const struct native *f, const struct arguments *args,
+			     struct value *out, struct err *err)
+{
+	VEC(struct value) opened = { 0 };
+	struct value v;
+	bool ok = true;
+
+	for (int i = 0; ok && i < args->n; i++) {
+		ok = open_array(vm, args->at[i], &v, err);
+		if (ok && !VEC_PUSH(&opened, v)) {
+			value_unref(v);
+			ok = vm_out_of_memory(vm, err);
+		}
+	}
+	ok = ok &&
+	     call_of_host(vm, f, &(struct arguments){ opened.at, args->n, args->kw }, out, err);
+	for (size_t i = 0; i < opened.len; i++)
+		value_unref(opened.at[i]);
+	VEC_FREE(&opened);
+	return ok;
+}
+
 /* Calls anything but a program's function. */
 static bool vm_call_native(struct vm *vm, struct value callee, const struct arguments *args,
 			   struct value *out, struct err *err)
@@ -753,6 +801,9 @@ static bool vm_call_native(struct vm *vm, struct value callee, const struct argu
 	if (vm->host->realize && (!realize_arguments(vm, callee.native, args->at, args->n, err) ||
 				  !text_arguments(vm, callee.native, args, err)))
 		return false;
+	for (int i = 0; !callee.native->builtin && i < args->n; i++)
+		if (holds_instance(args->at[i]))
+			return call_with_arrays(vm, callee.native, args, out, err);
 	if (!callee.native->builtin)
 		return call_of_host(vm, callee.native, args, out, err);
 	if (vm->host->math &&
