@@ -63,6 +63,15 @@ PROGRAMS = [
     ("schedule_on_plateau", [["f 1"]],
      "p = nn.Parameter(torch.ones(2))\nopt = torch.optim.AdamW([p], lr=0.1)\ns = L.ReduceLROnPlateau(opt, patience=1, factor=0.5, cooldown=1)\nrows = []\n"
      "for loss in (3, 2, 2, 2, 2, 1.5, 1.6, 1.6, 1.6, 1.6, 1.6, torch.tensor(1.6)):\n    s.step(loss)\n    rows.append([opt.param_groups[0]['lr'], float(s.num_bad_epochs), float(s.best)])\n" + kept("torch.tensor(rows)")),
+    ("vector_of_parameters", [["f 2,3"]], "m = nn.Linear(3, 2)\nv = nn.utils.parameters_to_vector(m.parameters())\nnn.utils.vector_to_parameters(v.detach() * 2 + 1, m.parameters())\ndef model(x):\n    return m(x)\n"),
+    ("layers_seldom_used", [["f 2,4,6,6"]], "pool, back = nn.MaxPool2d(2, return_indices=True), nn.MaxUnpool2d(2)\n"
+     "layers = [nn.ChannelShuffle(2), nn.CircularPad2d((1, 2, 0, 1)), nn.ConstantPad3d((1, 0, 2, 1, 0, 1), 0.5), nn.ZeroPad3d(1), nn.ReplicationPad3d(1), nn.InstanceNorm2d(4), nn.FeatureAlphaDropout().eval()]\n"
+     "def model(x):\n    return back(*pool(x)), nn.LPPool1d(2, 2)(x[0].abs()), [l(x) for l in layers], nn.InstanceNorm3d(2)(x.view(1, 2, 4, 6, 6)), nn.CircularPad1d(1)(x[0]), nn.CircularPad3d(1)(x)\n"),
+    ("losses_seldom_used", [["f 4,5", "f 4,5", "f 4,5"]],
+     "losses = [nn.MultiMarginLoss(), nn.MultiMarginLoss(p=2, margin=0.5, weight=torch.arange(5.0), reduction='sum')]\nt = torch.tensor([0, 2, 4, 1])\nl = torch.tensor([[0, 2, -1, 1, 3]] * 4)\n"
+     "ctc = nn.CTCLoss(blank=4)\nfar = nn.TripletMarginWithDistanceLoss(distance_function=lambda a, b: (a - b).abs().sum(-1), swap=True, reduction='none')\n"
+     "def model(x, y, z):\n    logits = torch.stack([x, y, z]).log_softmax(-1)\n    return [f(x, t) for f in losses], nn.MultiLabelMarginLoss()(x, l), nn.TripletMarginWithDistanceLoss()(x, y, z), far(x, y, z), "
+     "ctc(logits, t.view(4, 1) % 4, torch.tensor([3, 3, 2, 3]), torch.tensor([1, 1, 1, 1]))\n"),
     ("schedule_resumed", [["f 1"]],
      "p = nn.Parameter(torch.ones(2))\nopt = torch.optim.SGD([p], lr=0.1)\ndef stepped(s, n):\n    for i in range(n):\n        opt.step()\n        s.step()\n    return s\n"
      "state = stepped(L.StepLR(opt, 2), 3).state_dict()\nagain = L.StepLR(opt, 2)\nagain.load_state_dict(state)\n" + kept("torch.tensor([float(state['last_epoch']), again.get_last_lr()[0], stepped(again, 1).get_last_lr()[0], float(again.last_epoch)])")),
