@@ -52,13 +52,18 @@ $B/gen/manual: $B/web/docs/manual.o $B/server/text/help.o
 	$(CC) $(LDFLAGS_ALL) $^ -o $@
 $B/gen/tables.md: $B/gen/manual
 	$< tables > $@
+# The types of reports are in git, so that editors and tsc have them; written where they differ.
+$B/gen/report.d.ts: $B/gen/manual
+	$< types > $@
+	cmp -s $@ web/js/api/report.d.ts || cp $@ web/js/api/report.d.ts
+all: $B/gen/report.d.ts
 $B/man/breakeven.1: $B/gen/manual
 	@mkdir -p $(@D)
 	$< man $(@D)
 all: $B/man/breakeven.1
 
 .PHONY: web-test web-e2e
-web-test: $(WEB_MODULES)
+web-test: $(WEB_MODULES) $B/gen/report.d.ts
 	cd web && npx --no-install tsc -p tsconfig.json
 	node --test $(wildcard tests/web/*.test.mjs)
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profiler/export/graph.h"
+#include "profiler/fields/json.h"
 
 enum { GRAPH_BOX_HEIGHT = 38, GRAPH_HEAD_HEIGHT = 20 }; /* of a node; of a group's title */
 
@@ -540,13 +541,6 @@ static bool graph_way_pass(struct graph_way *w, struct graph_pass *out)
 
 enum { MARGIN = 16, TITLE_HEIGHT = 28, LEAST_WIDTH = 320, LABEL_WIDTH = 7 };
 
-static const char *text_of(const json_t *json, const char *key)
-{
-	const char *text = json_string_value(json_object_get(json, key));
-
-	return text ? text : "";
-}
-
 /* As much of it as there is room for: in ASCII, but for what a redacted one says. */
 static void draw_label(struct out *o, const char *title, double width)
 {
@@ -608,7 +602,7 @@ static void draw_node(const struct graph_layout *l, size_t i, struct out *o)
 	json_t *about = graph_about(node);
 
 	out_printf(o, "<g class=\"%s\"><title>", node->is_input ? "input" : "op");
-	out_xml(o, text_of(node->json, "op"));
+	out_xml(o, text_field(node->json, "op"));
 	if (line > 0)
 		out_printf(o, ", line %lld", (long long)line);
 	out_printf(o,
@@ -616,7 +610,7 @@ static void draw_node(const struct graph_layout *l, size_t i, struct out *o)
 		   "<text x=\"%.1f\" y=\"%.1f\">",
 		   r->x, r->y, r->width, r->height, node->is_input ? 19 : 3, r->x + r->width / 2,
 		   r->y + 16);
-	out_xml(o, text_of(node->json, "name"));
+	out_xml(o, text_field(node->json, "name"));
 	out_printf(o, "</text><text class=\"about\" x=\"%.1f\" y=\"%.1f\">", r->x + r->width / 2,
 		   r->y + 30);
 	out_xml(o, json_string_value(about));
