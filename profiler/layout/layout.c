@@ -182,7 +182,7 @@ static void search_from(struct layout_level *d, struct search *s, int item)
 	s->stack[n++] = item;
 	while (n > 0) {
 		int at = s->stack[n - 1];
-		struct join *join = &d->joins.at[s->next[at]];
+		struct join *join;
 
 		s->state[at] = OPEN;
 		if (s->next[at] == s->first[at + 1]) {
@@ -196,7 +196,7 @@ static void search_from(struct layout_level *d, struct search *s, int item)
 			}
 			continue;
 		}
-		s->next[at]++;
+		join = &d->joins.at[s->next[at]++];
 		if (join->from >= 0 && s->state[join->from] == OPEN)
 			join->from = CLOSES;
 		else if (join->from >= 0 && s->state[join->from] == UNSEEN)
