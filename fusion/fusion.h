@@ -110,13 +110,24 @@ bool fusion_device_order(const struct fusion *f, struct device_order *out);
 bool fusion_wait(struct fusion *f, struct err *err);
 int fusion_threads(const struct fusion *f);
 
-/* Parses and checks names; NULL with code, line, column.  Source is copied. */
+/* Parses and checks; NULL with code, line, column of the first thing that must fail: what is no
+ * Python, and names, attributes of modules and statements outside the language in code that
+ * runs whenever the program does.  Source is copied. */
 struct fusion_program *fusion_parse(const char *source, size_t len, const char *entry,
 				    struct err *err);
 /* The same where plugins add ops; `registry` may be NULL. */
 struct fusion_program *fusion_parse_in(const struct registry *registry, const char *source,
 				       size_t len, const char *entry, struct err *err);
 void fusion_program_destroy(struct fusion_program *p);
+
+/* What the program fails with if it comes there: the i-th place, by line; false past the last. */
+bool fusion_program_warning(const struct fusion_program *p, int i, struct err *out);
+
+/* All that can be seen without running, by line: at most 64 problems, and one of syntax alone.
+ * `certain`: fusion_parse_in() refuses the source for it. */
+typedef void fusion_problem_fn(void *self, const struct err *problem, bool certain);
+void fusion_problems(const struct registry *registry, const char *source, size_t len,
+		     const char *entry, fusion_problem_fn *each, void *self);
 
 /* The last function of the entry's name at the top of the source; false: there is
  * none, the entry is made otherwise.  Strings are the program's. */

@@ -30,6 +30,12 @@ struct workload *workload_parse(const json_t *json, struct err *err);
  * workload. */
 struct workload *workload_parse_in(const json_t *json, const struct registry *registry,
 				   struct err *err);
+
+/* What can be seen of a workload's source without running it, all of it (fusion_problems).  Of a
+ * sweep of statements, whose points are programs of their own, nothing. */
+void workload_problems(const json_t *json, const struct registry *registry,
+		       void (*each)(void *self, const struct err *problem, bool certain),
+		       void *self);
 void workload_destroy(struct workload *w); /* NULL is fine */
 const char *workload_name(const struct workload *w);
 

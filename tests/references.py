@@ -34,6 +34,8 @@ def main():
         parts = path.split("/")
         for i in range(len(parts)):
             ends["/".join(parts[i:])] += 1
+            if path.endswith(".d.ts"):  # its types are imported as those of a .js
+                ends["/".join(parts[i:])[: -len(".d.ts")] + ".js"] += 1
     wrong = []
     for path in tracked:
         pattern = next((p for ends_with, p in PARTS.items() if path.endswith(ends_with)), None)

@@ -1,6 +1,9 @@
 /* tests/test_fusion_language.c -- tests/language: programs without tensors print in
- * every mode what CPython prints for them (record.py beside them).
+ * every mode what CPython prints for them (record.py beside them); tests/prelude: programs
+ * of libraries print what the libraries themselves print there.
  */
+#include <glob.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "tests/engine.h"
@@ -75,10 +78,36 @@ static void programs_print_what_cpython_prints(void **state)
 	free(wanted);
 }
 
+static void libraries_print_what_they_print_elsewhere(void **state)
+{
+	glob_t found;
+	int bad = 0;
+
+	(void)state;
+	assert_int_equal(glob("tests/prelude/*.want", 0, NULL, &found), 0);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		const char *path = found.gl_pathv[i];
+		char name[256], *source, *want = read_whole(path);
+
+		snprintf(name, sizeof(name), "%.*s.py", (int)strlen(path) - 5, path);
+		source = read_whole(name);
+		want[strlen(want) - 1] = '\0';
+		bad += !agrees(name, source, want, FUSION_EAGER, FUSION_DYNAMO);
+		bad += !agrees(name, source, want, FUSION_STATIC, FUSION_DYNAMO);
+		bad += !agrees(name, source, want, FUSION_AUTO, FUSION_NATIVE);
+		free(source);
+		free(want);
+	}
+	assert_true(found.gl_pathc >= 1);
+	assert_int_equal(bad, 0);
+	globfree(&found);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_print_what_cpython_prints),
+		cmocka_unit_test(libraries_print_what_they_print_elsewhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,23 +153,15 @@ static void numbers_have_the_value_that_python_gives_them(void **state)
 	assert_true(real("00.5") == 0.5);
 	check("1if x", "INTEGER:1 if NAME:x NEWLINE END");
 	check("1..real", "FLOAT:1. . NAME:real NEWLINE END");
+	check("9223372036854775809", "INTEGER:9223372036854775809 NEWLINE END");
+	check("1j", "INTEGER:1j NEWLINE END");
+	check("1.5J", "FLOAT:1.5J NEWLINE END");
 }
 
 static void a_malformed_number_is_a_fault_at_its_start(void **state)
 {
-	static const char *const wrong[] = { "1_",
-					     "1__0",
-					     "0x",
-					     "0xg",
-					     "0b",
-					     "012",
-					     "0o8",
-					     "1abc",
-					     "1e",
-					     "1.5_",
-					     "9223372036854775809",
-					     "1j",
-					     "1.5J" };
+	static const char *const wrong[] = { "1_",  "1__0", "0x", "0xg",  "0b", "012",
+					     "0o8", "1abc", "1e", "1.5_", "1jj" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {

@@ -246,7 +246,7 @@ static void reads(const char *body, int wanted, const char *gives)
 		   "def model(xs):\n    %s\n",
 		   body);
 	open_program(&s, source.data);
-	s.host.vm.force = force_tens;
+	s.host.vm.realize = force_tens;
 	forced = 0;
 	if (!session_call(&s, "model", &xs, 1, &out))
 		fail_msg("%s: %s", body, s.err.message);

@@ -285,12 +285,12 @@ static bool read_state(struct attempt *a, struct err *err)
 	for (int i = 0; i < f->code->n_locals; i++)
 		if (live[i] && f->locals[i].kind == VALUE_LAZY &&
 		    !source_is_root(&t->sources->at[f->locals[i].i], SOURCE_LOCAL, calls, i) &&
-		    !variables_force(t, &f->locals[i], err))
+		    !variables_realize(t, &f->locals[i], err))
 			return false;
 	for (struct value *v = f->stack; v < f->top; v++)
 		if (v->kind == VALUE_LAZY &&
 		    !stays(t, &t->sources->at[v->i], calls, (int)(v - f->stack)) &&
-		    !variables_force(t, v, err))
+		    !variables_realize(t, v, err))
 			return false;
 	return true;
 }
@@ -308,13 +308,15 @@ static bool run_piece(struct attempt *a, const struct entry_source *from, struct
 	if (f && !f->unit->hidden)
 		a->stops[n++] = place_in(a, from, waits, f->inst + 1);
 	a->idle = false;
-	if (!vm_run_to(from->vm, t->base, a->stops, n, &a->stopped, &a->result, err))
+	if (!vm_run_to(from->vm, t->base, (struct vm_places){ a->stops, n }, &a->stopped,
+		       &a->result, err))
 		return false;
 	if (a->stopped && n > a->n_stops && from->vm->frame->shadow_of == waits &&
 	    from->vm->frame->inst == f->inst + 1) {
 		a->idle = t->n_ops == before && !t->computes_sizes;
-		if (!a->idle && !vm_run_to(from->vm, t->base, a->stops, a->n_stops, &a->stopped,
-					   &a->result, err))
+		if (!a->idle &&
+		    !vm_run_to(from->vm, t->base, (struct vm_places){ a->stops, a->n_stops },
+			       &a->stopped, &a->result, err))
 			return false;
 	}
 	if (a->stopped && generators_wait(from->vm))
@@ -655,7 +657,7 @@ enum entry_fate entry_create(const struct entry_options *options, struct entry *
 	trace_init(&a.trace, options->names, options->operators, &e->sources, from->memory,
 		   options->mode);
 	a.trace.autograd = options->autograd;
-	a.trace.native = a.trace.host.is_late = options->policy == FUSION_NATIVE;
+	a.trace.native = a.trace.host.defers_numbers = options->policy == FUSION_NATIVE;
 	if (a.trace.native)
 		stop_at_rounds(&a, from);
 	a.trace.in_round = a.n_rounds > 0 && !options->constants;

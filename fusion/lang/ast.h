@@ -54,6 +54,7 @@ struct function { /* FUNCTION and LAMBDA */
 	struct node *returns;  /* annotation, or NULL */
 	struct node_list body; /* LAMBDA: one expression */
 	int name_line, name_column;
+	bool is_async;
 	struct scope *scope;
 };
 

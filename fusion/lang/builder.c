@@ -105,12 +105,6 @@ void guard_again(struct builder *b, struct guard *guard)
 	guard->start = (int)b->insts.len;
 }
 
-void guard_open(struct builder *b, struct guard *guard, enum handler_kind kind, int above)
-{
-	*guard = (struct guard){ .kind = kind, .depth = b->depth - above, .chain = -1 };
-	guard_again(b, guard);
-}
-
 /* Inner guards close before outer ones, so the list has the innermost first. */
 bool guard_close(struct builder *b, struct guard *guard)
 {
@@ -170,7 +164,8 @@ static const void *const_key(struct builder *b, const struct lang_const *value)
 	return name;
 }
 
-bool emit_const(struct builder *b, struct place at, struct lang_const value)
+static bool emit_of_const(struct builder *b, struct place at, enum code_op op,
+			  struct lang_const value)
 {
 	const void *key;
 	int i;
@@ -186,7 +181,59 @@ bool emit_const(struct builder *b, struct place at, struct lang_const value)
 		if (!VEC_PUSH(&b->consts, value) || !name_map_set(&b->const_map, key, i))
 			return out_of_memory(b);
 	}
-	return emit(b, at, CODE_LOAD_CONST, i);
+	return emit(b, at, op, i);
+}
+
+bool emit_const(struct builder *b, struct place at, struct lang_const value)
+{
+	return emit_of_const(b, at, CODE_LOAD_CONST, value);
+}
+
+struct builder_mark builder_mark(const struct builder *b)
+{
+	return (struct builder_mark){ .insts = b->insts.len,
+				      .nested = b->nested.len,
+				      .handlers = b->handlers.len,
+				      .comprehensions = b->comprehensions.len,
+				      .block = b->block,
+				      .depth = b->depth,
+				      .deepest = b->deepest,
+				      .unwinding = b->c->unwinding,
+				      .dead = b->dead };
+}
+
+/* Whether a jump to the label is among the instructions from `first` on. */
+static bool jumps_since(const struct label *label, size_t first)
+{
+	return label && label->chain >= 0 && (size_t)label->chain >= first;
+}
+
+bool builder_refuse(struct builder *b, const struct builder_mark *mark)
+{
+	struct err *err = b->c->err;
+	struct place at = { err->line, err->column, err->column + 1 };
+	struct lang_const why = { .kind = CONST_STR };
+
+	for (const struct block *block = mark->block; block; block = block->outer)
+		if (jumps_since(block->next, mark->insts) || jumps_since(block->out, mark->insts) ||
+		    (block->guard.chain >= 0 && (size_t)block->guard.chain >= mark->handlers) ||
+		    (size_t)block->guard.start > mark->insts)
+			return false;
+	b->insts.len = mark->insts;
+	b->nested.len = mark->nested;
+	b->handlers.len = mark->handlers;
+	b->comprehensions.len = mark->comprehensions;
+	b->block = mark->block;
+	b->depth = mark->depth;
+	b->deepest = mark->deepest;
+	b->c->unwinding = mark->unwinding;
+	b->dead = mark->dead;
+	why.n = (int)strlen(err->message);
+	why.str = arena_strdup(b->c->program, err->message);
+	*err = (struct err){ 0 };
+	if (!why.str)
+		return out_of_memory(b);
+	return emit_of_const(b, at, CODE_REFUSE, why);
 }
 
 bool emit_name(struct builder *b, struct place at, enum code_op op, const char *name)
@@ -308,4 +355,30 @@ struct code *builder_code(struct builder *b, const char *name, int line)
 		return NULL;
 	}
 	return code;
+}
+
+bool emit_closure(struct builder *b, struct place at, const struct scope *inner)
+{
+	int n = inner->n_cells - inner->n_own_cells;
+
+	if (!n)
+		return emit_const(b, at, (struct lang_const){ .kind = CONST_TUPLE });
+	for (int i = 0; i < inner->n_symbols; i++) { /* free ones are numbered in this order */
+		const struct symbol *symbol = &inner->symbols[i];
+
+		if ((symbol->kind == SYMBOL_FREE || symbol->through >= 0) &&
+		    !emit(b, at, CODE_LOAD_CLOSURE,
+			  symbol_cell(scope_find(b->scope, symbol->name))))
+			return false;
+	}
+	return emit(b, at, CODE_BUILD_TUPLE, n);
+}
+
+bool emit_function(struct builder *b, struct place at, struct code *code)
+{
+	int index = (int)b->nested.len;
+
+	if (!VEC_PUSH(&b->nested, code))
+		return out_of_memory(b);
+	return emit(b, at, CODE_MAKE_FUNCTION, index);
 }

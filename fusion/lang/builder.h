@@ -103,14 +103,40 @@ static inline struct label label_new(void)
 }
 void label_bind(struct builder *b, struct label *label); /* here */
 
+void guard_again(struct builder *b, struct guard *guard); /* after a close */
 /* Errors from here on, which drop the topmost `above` operands and what is yet to
  * come ... */
-void guard_open(struct builder *b, struct guard *guard, enum handler_kind kind, int above);
-void guard_again(struct builder *b, struct guard *guard); /* after a close */
+static inline void guard_open(struct builder *b, struct guard *guard, enum handler_kind kind,
+			      int above)
+{
+	*guard = (struct guard){ .kind = kind, .depth = b->depth - above, .chain = -1 };
+	guard_again(b, guard);
+}
 bool guard_close(struct builder *b, struct guard *guard); /* ... to here */
 /* ... come here, with the exception on the stack.  Where nothing was guarded,
  * what follows cannot be reached. */
 void guard_bind(struct builder *b, struct guard *guard);
+
+/* The cells that the code of `inner` takes from here, as a tuple. */
+bool emit_closure(struct builder *b, struct place at, const struct scope *inner);
+/* MAKE_FUNCTION, with what it takes on the stack. */
+bool emit_function(struct builder *b, struct place at, struct code *code);
+
+/* How far a code object has come, so that a statement can be taken back. */
+struct builder_mark {
+	size_t insts, nested, handlers, comprehensions;
+	struct block *block;
+	int depth, deepest, unwinding;
+	bool dead;
+};
+struct builder_mark builder_mark(const struct builder *b);
+
+/* Takes back what a statement has emitted since the mark; in its place stands an
+ * instruction that fails, where it is reached, with the message of c->err, which is then
+ * empty.  False where something outside of the statement already refers to what it
+ * emitted (c->err is then unchanged, and the statement around it can be taken back), or
+ * when out of memory. */
+bool builder_refuse(struct builder *b, const struct builder_mark *mark);
 
 /* The code object, in the program's arena; parameters are not filled in. */
 struct code *builder_code(struct builder *b, const char *name, int line);

@@ -10,7 +10,7 @@
 const struct code *compile_module(struct compiler *c, const struct node_list *statements,
 				  const struct scope *scope);
 
-/* compile_stmt.c */
+/* compile.c */
 bool compile_statements(struct builder *b, const struct node_list *statements);
 
 /* compile_expr.c: leaves one value */
@@ -27,26 +27,13 @@ bool compile_jump(struct builder *b, const struct node *test, struct label *to, 
 bool compile_store(struct builder *b, const struct node *target);
 bool compile_store_name(struct builder *b, struct place at, const char *name);
 bool compile_load_name(struct builder *b, struct place at, const char *name);
-bool compile_augmented(struct builder *b, const struct node *node);
-bool compile_delete(struct builder *b, const struct node *target);
-bool compile_unset_name(struct builder *b, struct place at, const char *name); /* `= None`, del */
+bool compile_delete_name(struct builder *b, struct place at, const char *name);
 
-/* compile_function.c: FUNCTION is stored to its name, LAMBDA stays as a value */
-bool compile_function(struct builder *b, const struct node *node);
-/* the cells that the code of `inner` takes from here, as a tuple */
-bool compile_closure(struct builder *b, struct place at, const struct scope *inner);
-/* MAKE_FUNCTION, with what it takes on the stack */
-bool make_function(struct builder *b, struct place at, struct code *code);
-bool compile_decorators(struct builder *b, const struct node_list *decorators);
-bool call_decorators(struct builder *b, const struct node_list *decorators);
+/* compile_definition.c: FUNCTION and CLASS are stored to their names, LAMBDA stays as a value */
+bool compile_definition(struct builder *b, const struct node *node);
 
-/* compile_stmt.c */
-bool compile_for(struct builder *b, const struct node *node);
-
-/* compile_block.c */
-bool compile_match(struct builder *b, const struct node *node);
-bool compile_try(struct builder *b, const struct node *node);
-bool compile_with(struct builder *b, const struct node *node);
+/* compile_block.c: MATCH, TRY and WITH */
+bool compile_block(struct builder *b, const struct node *node);
 
 /* "<a list comprehension> is outside the language so far; <write ...>" */
 bool refuse(struct builder *b, const struct node *node);
@@ -60,6 +47,13 @@ static inline struct lang_const const_none(void)
 static inline struct lang_const const_str(const char *text, size_t len)
 {
 	return (struct lang_const){ .kind = CONST_STR, .n = (int)len, .str = text };
+}
+
+/* `= None`, del: as the name of an except clause ends */
+static inline bool compile_unset_name(struct builder *b, struct place at, const char *name)
+{
+	return emit_const(b, at, const_none()) && compile_store_name(b, at, name) &&
+	       compile_delete_name(b, at, name);
 }
 
 #endif

@@ -68,7 +68,7 @@ static bool compile_items(struct builder *b, const struct node *node, int i)
 	return true;
 }
 
-bool compile_with(struct builder *b, const struct node *node)
+static bool compile_with(struct builder *b, const struct node *node)
 {
 	enum { MOST_ITEMS = 20 };
 
@@ -246,7 +246,7 @@ static bool compile_case(struct builder *b, const struct match_case *one, struct
 	return true;
 }
 
-bool compile_match(struct builder *b, const struct node *node)
+static bool compile_match(struct builder *b, const struct node *node)
 {
 	struct label end = label_new();
 
@@ -405,11 +405,18 @@ static bool compile_finally(struct builder *b, const struct try_parts *parts, st
 	return true;
 }
 
-bool compile_try(struct builder *b, const struct node *node)
+static bool compile_try(struct builder *b, const struct node *node)
 {
 	struct place at = { node->line, node->column, node->column + 3 };
 
 	if (node->attempt->finally.n)
 		return compile_finally(b, node->attempt, at);
 	return compile_except(b, node->attempt, at);
+}
+
+bool compile_block(struct builder *b, const struct node *node)
+{
+	return node->kind == NODE_MATCH ? compile_match(b, node)
+	       : node->kind == NODE_TRY ? compile_try(b, node)
+					: compile_with(b, node);
 }

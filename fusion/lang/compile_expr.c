@@ -335,7 +335,7 @@ static bool keyword_dict(struct builder *b, struct place at, const struct argume
 	for (int i = 0; i < arguments->n_keywords; i++) {
 		const struct node *one = arguments->keywords[i];
 		bool named = one->keyword.name != NULL;
-		bool adds = named && !spread; /* behind a ** it may be there already */
+		bool adds = named && !spread; /* after a ** it may be there already */
 
 		if ((named && !emit_const(b, place_of(one), keyword_name(one))) ||
 		    !compile_expr(b, one->keyword.value) ||
@@ -638,10 +638,10 @@ static bool compile_generator(struct builder *b, const struct node *node)
 	struct code *code;
 
 	if (!emit_const(b, at, (struct lang_const){ .kind = CONST_TUPLE }) ||
-	    !emit_const(b, at, const_none()) || !compile_closure(b, at, node->comprehension->scope))
+	    !emit_const(b, at, const_none()) || !emit_closure(b, at, node->comprehension->scope))
 		return false;
 	code = generator_code(b, node);
-	return code && make_function(b, at, code) && compile_expr(b, over) &&
+	return code && emit_function(b, at, code) && compile_expr(b, over) &&
 	       emit(b, place_of(over), CODE_GET_ITER, 0) && emit(b, at, CODE_CALL, 1);
 }
 
@@ -766,7 +766,7 @@ bool compile_expr(struct builder *b, const struct node *node)
 	case NODE_WALRUS:
 		return compile_walrus(b, node);
 	case NODE_LAMBDA:
-		return compile_function(b, node);
+		return compile_definition(b, node);
 	default:
 		return refuse(b, node);
 	}

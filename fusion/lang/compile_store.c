@@ -43,18 +43,12 @@ bool compile_store_name(struct builder *b, struct place at, const char *name)
 	return access_name(b, at, name, &store);
 }
 
-static bool delete_name(struct builder *b, struct place at, const char *name)
+bool compile_delete_name(struct builder *b, struct place at, const char *name)
 {
 	static const struct access delete = { CODE_DELETE_GLOBAL, CODE_DELETE_NAME,
 					      CODE_DELETE_FAST, CODE_DELETE_DEREF };
 
 	return access_name(b, at, name, &delete);
-}
-
-bool compile_unset_name(struct builder *b, struct place at, const char *name)
-{
-	return emit_const(b, at, const_none()) && compile_store_name(b, at, name) &&
-	       delete_name(b, at, name);
 }
 
 static bool unpack(struct builder *b, const struct node *target)
@@ -106,56 +100,4 @@ bool compile_store(struct builder *b, const struct node *target)
 	default:
 		return refuse(b, target);
 	}
-}
-
-bool compile_delete(struct builder *b, const struct node *target)
-{
-	struct place at = place_of(target);
-
-	switch (target->kind) {
-	case NODE_NAME:
-		return delete_name(b, at, target->name);
-	case NODE_ATTRIBUTE:
-		return compile_expr(b, target->attribute.value) &&
-		       emit_name(b, at, CODE_DELETE_ATTR, target->attribute.name);
-	case NODE_SUBSCRIPT:
-		return compile_expr(b, target->subscript.value) &&
-		       compile_expr(b, target->subscript.index) &&
-		       emit(b, at, CODE_DELETE_SUBSCR, 0);
-	case NODE_TUPLE:
-	case NODE_LIST:
-		for (int i = 0; i < target->list.n; i++)
-			if (!compile_delete(b, target->list.at[i]))
-				return false;
-		return true;
-	default:
-		return refuse(b, target);
-	}
-}
-
-/* value op= right, with the value on the stack */
-static bool in_place(struct builder *b, const struct node *node)
-{
-	return compile_expr(b, node->augmented.value) &&
-	       emit(b, place_of(node), CODE_INPLACE_OP, (int)node->augmented.op);
-}
-
-bool compile_augmented(struct builder *b, const struct node *node)
-{
-	const struct node *target = node->augmented.target;
-	struct place at = place_of(target);
-
-	if (target->kind == NODE_NAME)
-		return compile_load_name(b, at, target->name) && in_place(b, node) &&
-		       compile_store_name(b, at, target->name);
-	if (target->kind == NODE_ATTRIBUTE)
-		return compile_expr(b, target->attribute.value) && emit(b, at, CODE_COPY, 1) &&
-		       emit_name(b, at, CODE_LOAD_ATTR, target->attribute.name) &&
-		       in_place(b, node) && emit(b, at, CODE_SWAP, 2) &&
-		       emit_name(b, at, CODE_STORE_ATTR, target->attribute.name);
-	return compile_expr(b, target->subscript.value) &&
-	       compile_expr(b, target->subscript.index) && emit(b, at, CODE_COPY, 2) &&
-	       emit(b, at, CODE_COPY, 2) && emit(b, at, CODE_BINARY_SUBSCR, 0) &&
-	       in_place(b, node) && emit(b, at, CODE_SWAP, 3) && emit(b, at, CODE_SWAP, 2) &&
-	       emit(b, at, CODE_STORE_SUBSCR, 0);
 }

@@ -108,11 +108,10 @@ static bool compile(struct lang_program *p, const struct ast_limits *limits, str
 	struct scope *scope;
 
 	if (!lex(p->source, p->source_len, scratch, &names, list, err) ||
-	    !ast_parse(p->source, list, limits, scratch, &names, &module, err))
+	    !ast_parse(&(struct ast_source){ p->source, list, *limits }, scratch, &names, &module,
+		       err))
 		return false;
-	if (!scope_know_names(&names, &known))
-		return err_set(err, ERR_MEMORY, "out of memory for the names");
-	scope = scope_analyze(&module, &known, scratch, err);
+	scope = scope_analyze(&module, &names, &known, scratch, err);
 	if (!scope)
 		return false;
 	compiler.known = &known;

@@ -6,9 +6,9 @@
  *	lang_destroy(p);
  *
  * The lexer and the parser take all of Python's grammar that a model has a use
- * for; what is left out (async, bytes, metaclasses, ...) is refused at its
- * place, with what to write instead.  A compiled program is immutable: any
- * number of threads may run it.
+ * for; a statement with what is left out (async, bytes, metaclasses, ...) fails where
+ * it is reached (instruction REFUSE), with what to write instead.  A compiled program is immutable:
+ *any number of threads may run it.
  */
 #ifndef FUSION_LANG_LANG_H
 #define FUSION_LANG_LANG_H
@@ -149,7 +149,7 @@ struct code {
 	int n_nested;
 	const struct lang_handler *handlers;
 	int n_handlers;
-	const struct lang_comprehension *comprehensions; /* outer ones behind inner ones */
+	const struct lang_comprehension *comprehensions; /* outer ones after inner ones */
 	int n_comprehensions;
 	bool is_generator; /* a call makes a generator; a generator expression has one
 			    * parameter, .0, the iterator of its first `for` */

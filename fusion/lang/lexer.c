@@ -189,9 +189,9 @@ static bool lex_finish(struct lexer *lx)
 
 /* ---- numeric literals, as CPython takes them.
  *
- * A literal that 64 bits cannot hold is refused.  -9223372036854775808 is a
- * minus and 9223372036854775808: that one magnitude above INT64_MAX passes
- * here and is judged where the minus is known.
+ * -9223372036854775808 is a minus and 9223372036854775808: that one magnitude above
+ * INT64_MAX is judged where the minus is known.  What 64 bits cannot hold is UINT64_MAX
+ * here, which the compiler refuses.
  */
 
 static bool is_digit(char c)
@@ -229,9 +229,11 @@ static bool ends_well(struct lexer *lx)
 	if (lx->pos == lx->len || !utf8_decode(lx->source + lx->pos, lx->len - lx->pos, &point) ||
 	    !utf8_continues_name(point))
 		return true;
-	if (point == 'j' || point == 'J')
-		return lex_fault(lx, ERR_UNSUPPORTED,
-				 "complex numbers are outside the language; use floats");
+	if ((point == 'j' || point == 'J') && !(lx->start.flags & NUMBER_COMPLEX)) {
+		lx->start.flags |= NUMBER_COMPLEX;
+		lx->pos++;
+		return ends_well(lx);
+	}
 	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
 		size_t len = strlen(keywords[i]);
 
@@ -244,15 +246,14 @@ static bool ends_well(struct lexer *lx)
 					"between them, or start the name with a letter");
 }
 
-static bool add_digit(struct lexer *lx, int base, int digit)
+static void add_digit(struct lexer *lx, int base, int digit)
 {
 	uint64_t *n = &lx->start.integer;
 
 	if (!__builtin_mul_overflow(*n, (uint64_t)base, n) &&
 	    !__builtin_add_overflow(*n, (uint64_t)digit, n) && *n <= (uint64_t)INT64_MAX + 1)
-		return true;
-	return lex_fault(lx, ERR_UNSUPPORTED,
-			 "this integer needs more than 64 bits; write it as a float, 1e20");
+		return;
+	*n = UINT64_MAX; /* and stays */
 }
 
 static bool based_integer(struct lexer *lx, int base, const char *what)
@@ -270,8 +271,7 @@ static bool based_integer(struct lexer *lx, int base, const char *what)
 					    "the digit %c is not %s", c, what);
 		if (digit_value(c) >= base)
 			break;
-		if (!add_digit(lx, base, digit_value(c)))
-			return false;
+		add_digit(lx, base, digit_value(c));
 		n++;
 	}
 	if (!n)
@@ -287,8 +287,8 @@ static bool decimal_integer(struct lexer *lx)
 	if (!ends_well(lx))
 		return false;
 	for (size_t i = 0; i < len; i++)
-		if (text[i] != '_' && !add_digit(lx, 10, text[i] - '0'))
-			return false;
+		if (text[i] != '_')
+			add_digit(lx, 10, text[i] - '0');
 	if (text[0] == '0' && lx->start.integer)
 		return lex_fault(lx, ERR_SYNTAX,
 				 "a decimal number does not start with 0; octal is written 0o17");
@@ -346,7 +346,7 @@ static bool lex_number(struct lexer *lx)
 
 /* ---- the extent of strings and f-strings.
  *
- * Escapes are not read here but skipped (parse_atom.c reads them when the parser
+ * Escapes are not read here but skipped (parse_string.c reads them when the parser
  * asks).  An f-string is cut as Python 3.12 does: its fields hold ordinary
  * tokens, so they may hold any expression, quotes and all.
  */

@@ -402,7 +402,7 @@ static bool parse_cases(struct parser *p, struct match_cases *out)
 	return true;
 }
 
-struct node *parse_match(struct parser *p)
+static struct node *parse_match(struct parser *p)
 {
 	struct node *node = node_start(p, NODE_MATCH, token_now(p));
 	struct match_cases list = { 0 };
@@ -503,6 +503,26 @@ static struct node *parse_class(struct parser *p, const struct node_list *decora
 	return node_end(p, node);
 }
 
+/* async def, for or with: parsed as the plain form, which the compiler refuses. */
+static struct node *parse_async(struct parser *p, const struct node_list *decorators)
+{
+	struct node *node;
+
+	advance(p);
+	if (at(p, TOK_DEF)) {
+		node = parse_def(p, decorators);
+		if (node)
+			node->function->is_async = true;
+		return node;
+	}
+	if (!at(p, TOK_FOR) && !at(p, TOK_WITH))
+		return unexpected(p, "'def', 'for' or 'with' is expected after async");
+	node = at(p, TOK_FOR) ? parse_for(p) : parse_with(p);
+	if (node)
+		node->kind = NODE_ASYNC;
+	return node;
+}
+
 static struct node *parse_decorated(struct parser *p)
 {
 	struct node_list decorators;
@@ -521,7 +541,7 @@ static struct node *parse_decorated(struct parser *p)
 	if (at(p, TOK_CLASS))
 		return parse_class(p, &decorators);
 	if (at(p, TOK_ASYNC))
-		return async_refused(p);
+		return parse_async(p, &decorators);
 	return unexpected(p, "'def' or 'class' is expected after a decorator");
 }
 
@@ -544,6 +564,10 @@ struct node *parse_compound(struct parser *p)
 		return parse_def(p, &none);
 	case TOK_CLASS:
 		return parse_class(p, &none);
+	case TOK_ASYNC:
+		return parse_async(p, &none);
+	case TOK_NAME:
+		return parse_match(p);
 	default:
 		return parse_decorated(p);
 	}

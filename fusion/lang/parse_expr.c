@@ -9,328 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- arguments of calls, and indices. ---- */
-
-/* What has been seen, for the rules of order. */
-struct order {
-	bool keyword, unpacked_dict;
-	struct name_map names; /* of keywords */
-};
-
-static struct node *keyword_node(struct parser *p, const struct token *start, const char *name)
-{
-	struct node *node = node_start(p, NODE_KEYWORD, start);
-
-	if (!node)
-		return NULL;
-	node->keyword.name = name;
-	node->keyword.value = parse_expression(p);
-	return node->keyword.value ? node_end(p, node) : NULL;
-}
-
-static struct node *parse_keyword(struct parser *p, struct order *seen)
-{
-	const struct token *name = token_now(p);
-
-	if (name_map_get(&seen->names, name->name) >= 0)
-		return fault_at(p, ERR_SYNTAX, name->line, name->column,
-				"the argument %s is given twice in this call", name->name);
-	if (!name_map_set(&seen->names, name->name, 1))
-		return no_memory(p);
-	advance(p);
-	advance(p);
-	seen->keyword = true;
-	return keyword_node(p, name, name->name);
-}
-
-static struct node *parse_positional(struct parser *p, const struct order *seen, bool first)
-{
-	const struct token *start = token_now(p);
-	struct node *node = parse_named(p);
-
-	if (!node)
-		return NULL;
-	if (at(p, TOK_EQUAL))
-		return unexpected(p,
-				  "the name of an argument is a plain name, not %s; to compare, "
-				  "write ==",
-				  node_table[node->kind].called);
-	if (at(p, TOK_FOR) || at(p, TOK_ASYNC)) {
-		node = parse_comprehension(p, NODE_GENERATOR, node, NULL);
-		if (node && (!first || !at(p, TOK_RIGHT_PAREN)) &&
-		    (at(p, TOK_COMMA) || at(p, TOK_RIGHT_PAREN)))
-			return fault_at(p, ERR_SYNTAX, start->line, start->column,
-					"a generator expression beside other arguments needs "
-					"brackets of its own");
-		return node;
-	}
-	if (seen->keyword || seen->unpacked_dict)
-		return fault_at(
-		    p, ERR_SYNTAX, start->line, start->column,
-		    "a positional argument follows a keyword argument; move it to the front");
-	return node;
-}
-
-static struct node *parse_argument(struct parser *p, struct order *seen, bool first)
-{
-	const struct token *start = token_now(p);
-	struct node *node;
-
-	if (accept(p, TOK_DOUBLE_STAR)) {
-		seen->unpacked_dict = true;
-		return keyword_node(p, start, NULL);
-	}
-	if (at(p, TOK_STAR)) {
-		if (seen->unpacked_dict)
-			return unexpected(p, "*values stands before **values in a call");
-		node = node_start(p, NODE_STARRED, start);
-		advance(p);
-		if (!node || !(node->value = parse_expression(p)))
-			return NULL;
-		return node_end(p, node);
-	}
-	if (token_at(p, 1)->kind == TOK_EQUAL) {
-		if (start->kind == TOK_NAME)
-			return parse_keyword(p, seen);
-		if (token_table[start->kind].class == CLASS_KEYWORD)
-			return unexpected(p,
-					  "'%s' is a keyword of Python and cannot name an argument",
-					  token_table[start->kind].text);
-	}
-	return parse_positional(p, seen, first);
-}
-
-bool parse_arguments(struct parser *p, struct node_list *arguments)
-{
-	struct order seen = { .names.arena = p->arena };
-	const struct token *open = token_before(p);
-	size_t mark = p->scratch.len;
-
-	while (!at(p, TOK_RIGHT_PAREN)) {
-		if (!list_push(p, parse_argument(p, &seen, p->scratch.len == mark)))
-			return false;
-		if (!accept(p, TOK_COMMA))
-			break;
-	}
-	if (!accept(p, TOK_RIGHT_PAREN))
-		return item_not_closed(p, ")");
-	if (!list_take(p, mark, arguments))
-		return false;
-	if (arguments->n == 1 && arguments->at[0]->kind == NODE_GENERATOR &&
-	    !arguments->at[0]->in_brackets) { /* the call's brackets are its own, too */
-		arguments->at[0]->line = open->line;
-		arguments->at[0]->column = open->column;
-		node_end(p, arguments->at[0]);
-	}
-	return true;
-}
-
-static bool slice_part(struct parser *p, struct node **part)
-{
-	if (at(p, TOK_COLON) || at(p, TOK_COMMA) || at(p, TOK_RIGHT_BRACKET))
-		return true;
-	*part = parse_expression(p);
-	return *part != NULL;
-}
-
-static struct node *parse_slice(struct parser *p)
-{
-	const struct token *start = token_now(p);
-	struct node *node, *first = NULL;
-
-	if (!at(p, TOK_COLON)) {
-		first = parse_list_item(p);
-		if (!first || !at(p, TOK_COLON))
-			return first;
-		if (first->kind == NODE_STARRED ||
-		    (first->kind == NODE_WALRUS && !first->in_brackets))
-			return unexpected(p, "%s cannot bound a slice; put brackets around it",
-					  node_table[first->kind].called);
-	}
-	node = node_start(p, NODE_SLICE, start);
-	if (!node)
-		return NULL;
-	node->slice.start = first;
-	advance(p);
-	if (!slice_part(p, &node->slice.stop))
-		return NULL;
-	if (accept(p, TOK_COLON) && !slice_part(p, &node->slice.step))
-		return NULL;
-	return node_end(p, node);
-}
-
-/* past "[" .. before "]" */
-static struct node *parse_index(struct parser *p)
-{
-	const struct token *start = token_now(p);
-	struct node *node, *first;
-	size_t mark = p->scratch.len;
-
-	if (at(p, TOK_RIGHT_BRACKET))
-		return unexpected(p, "an index is expected between [ and ]");
-	first = parse_slice(p);
-	if (!first || (!at(p, TOK_COMMA) && first->kind != NODE_STARRED))
-		return first;
-	node = node_start(p, NODE_TUPLE, start);
-	if (!node || !list_push(p, first))
-		return NULL;
-	while (accept(p, TOK_COMMA) && !at(p, TOK_RIGHT_BRACKET))
-		if (!list_push(p, parse_slice(p)))
-			return NULL;
-	return list_take(p, mark, &node->list) ? node_end(p, node) : NULL;
-}
-
-/* ---- parameters of functions and lambdas.
- *
- * They are read in the order of the source and stored in that of struct code:
- * positional, keyword-only, *args, **kwargs.
- */
-
-struct gathered {
-	VEC(struct parameter) positional, keyword_only;
-	struct parameter varargs, kwargs; /* name NULL: none */
-	bool star;                        /* a * has been seen: keyword-only ones follow */
-	bool bare;                        /* and it had no name */
-	bool slash;
-	bool annotated;
-	int n_positional_only;
-};
-
-static bool parse_parameter(struct parser *p, bool annotated, bool starred, struct parameter *out)
-{
-	const struct token *name = token_now(p);
-
-	if (name->kind != TOK_NAME)
-		return not_a_name(p, "a parameter");
-	*out = (struct parameter){ .name = name->name, .line = name->line, .column = name->column };
-	advance(p);
-	if (annotated && accept(p, TOK_COLON)) { /* *args: *Ts is a starred one */
-		out->annotation = starred ? parse_list_item(p) : parse_expression(p);
-		if (!out->annotation)
-			return false;
-	}
-	return true;
-}
-
-static bool plain_parameter(struct parser *p, struct gathered *g)
-{
-	struct parameter one;
-
-	if (!parse_parameter(p, g->annotated, false, &one))
-		return false;
-	if (accept(p, TOK_EQUAL) && !(one.value = parse_expression(p)))
-		return false;
-	if (!g->star && !one.value && g->positional.len &&
-	    g->positional.at[g->positional.len - 1].value)
-		return fault_at(p, ERR_SYNTAX, one.line, one.column,
-				"the parameter %s needs a default, since one before it has one",
-				one.name);
-	if (g->star)
-		return VEC_PUSH(&g->keyword_only, one) || no_memory(p);
-	return VEC_PUSH(&g->positional, one) || no_memory(p);
-}
-
-static bool star_parameter(struct parser *p, struct gathered *g)
-{
-	if (g->star)
-		return unexpected(p, "a second * stands among the parameters; one is allowed");
-	advance(p);
-	g->star = true;
-	g->bare = at(p, TOK_COMMA);
-	if (g->bare)
-		return true;
-	if (!at(p, TOK_NAME))
-		return unexpected(p, "after * stands the name of a parameter, or a comma and "
-				     "keyword-only parameters");
-	if (!parse_parameter(p, g->annotated, true, &g->varargs))
-		return false;
-	if (at(p, TOK_EQUAL))
-		return unexpected(p, "a parameter with * cannot have a default");
-	return true;
-}
-
-static bool slash(struct parser *p, struct gathered *g)
-{
-	if (g->slash || g->star || !g->positional.len)
-		return unexpected(p, "'/' stands once, after at least one parameter and before *");
-	advance(p);
-	g->slash = true;
-	g->n_positional_only = (int)g->positional.len;
-	return true;
-}
-
-static bool any_parameter(struct parser *p, struct gathered *g)
-{
-	if (g->kwargs.name)
-		return unexpected(p, "the parameter with ** is the last one");
-	if (at(p, TOK_SLASH))
-		return slash(p, g);
-	if (at(p, TOK_STAR))
-		return star_parameter(p, g);
-	if (accept(p, TOK_DOUBLE_STAR)) {
-		if (!parse_parameter(p, g->annotated, false, &g->kwargs))
-			return false;
-		if (at(p, TOK_EQUAL))
-			return unexpected(p, "a parameter with ** cannot have a default");
-		return true;
-	}
-	return plain_parameter(p, g);
-}
-
-static bool gather(struct parser *p, enum token_kind close, struct gathered *g)
-{
-	const struct token *star = NULL;
-
-	while (!at(p, close)) {
-		if (at(p, TOK_STAR))
-			star = token_now(p);
-		if (!any_parameter(p, g))
-			return false;
-		if (!accept(p, TOK_COMMA))
-			break;
-	}
-	if (g->bare && star && !g->keyword_only.len)
-		return fault_at(p, ERR_SYNTAX, star->line, star->column,
-				"named parameters are expected after the bare *");
-	if (!at(p, close))
-		return unexpected(p, "',' or '%s' is expected after a parameter",
-				  token_table[close].text);
-	return true;
-}
-
-static bool lay_out(struct parser *p, const struct gathered *g, struct parameters *out)
-{
-	size_t n = g->positional.len, k = g->keyword_only.len;
-
-	out->at = PARSER_ARRAY(p, struct parameter, n + k + 2);
-	if (!out->at)
-		return false;
-	if (n)
-		memcpy(out->at, g->positional.at, n * sizeof(*out->at));
-	if (k)
-		memcpy(out->at + n, g->keyword_only.at, k * sizeof(*out->at));
-	out->n = (int)(n + k);
-	if (g->varargs.name)
-		out->at[out->n++] = g->varargs;
-	if (g->kwargs.name)
-		out->at[out->n++] = g->kwargs;
-	out->n_positional_only = g->n_positional_only;
-	out->n_positional = (int)n;
-	out->n_keyword_only = (int)k;
-	out->has_varargs = g->varargs.name != NULL;
-	out->has_kwargs = g->kwargs.name != NULL;
-	return true;
-}
-
-bool parse_parameters(struct parser *p, enum token_kind close, struct parameters *out)
-{
-	struct gathered g = { .annotated = close == TOK_RIGHT_PAREN };
-	bool ok = gather(p, close, &g) && lay_out(p, &g, out);
-
-	VEC_FREE(&g.positional);
-	VEC_FREE(&g.keyword_only);
-	return ok;
-}
+static struct node *parse_disjunction(struct parser *p); /* `or`, and all that binds more */
+static struct node *parse_atom(struct parser *p);
 
 static struct node *parse_lambda(struct parser *p)
 {
@@ -467,6 +147,26 @@ struct node *parse_expressions(struct parser *p)
 	return parse_tuple_of(p, parse_item);
 }
 
+static struct node *parse_yield(struct parser *p)
+{
+	const struct token *start = token_now(p);
+	struct node *node = node_start(p, NODE_YIELD, start);
+
+	if (!node)
+		return NULL;
+	if (!p->functions)
+		return fault_at(p, ERR_SYNTAX, start->line, start->column,
+				"'yield' stands outside a function");
+	advance(p);
+	if (accept(p, TOK_FROM)) {
+		node->kind = NODE_YIELD_FROM;
+		node->value = parse_expression(p);
+	} else if (starts_expression(token_now(p)->kind)) {
+		node->value = parse_expressions(p);
+	}
+	return p->failed ? NULL : node_end(p, node);
+}
+
 struct node *parse_yield_or_expressions(struct parser *p)
 {
 	return at(p, TOK_YIELD) ? parse_yield(p) : parse_expressions(p);
@@ -502,7 +202,7 @@ static struct node *parse_boolean(struct parser *p, enum token_kind word,
 	return list_take(p, mark, &node->boolean.operands) ? node_end(p, node) : NULL;
 }
 
-struct node *parse_disjunction(struct parser *p)
+static struct node *parse_disjunction(struct parser *p)
 {
 	return parse_boolean(p, TOK_OR, parse_conjunction);
 }
@@ -589,6 +289,16 @@ static struct node *parse_not(struct parser *p)
 	return node->unary.operand ? node_end(p, node) : NULL;
 }
 
+/* Another link of a chain: the tree has become one higher. */
+static bool parser_link(struct parser *p)
+{
+	if (++p->height <= p->max_height)
+		return true;
+	return fault_at(p, ERR_BOUND, token_now(p)->line, token_now(p)->column,
+			"this expression chains more than %d operations; use names for its parts",
+			p->max_height);
+}
+
 /* Operators of at least this precedence; all of them associate to the left. */
 static struct node *parse_binary(struct parser *p, int precedence)
 {
@@ -622,6 +332,63 @@ struct node *parse_operand(struct parser *p)
 	if (p->height < beside)
 		p->height = beside;
 	return node;
+}
+
+/* ---- calls, subscripts and attributes. ---- */
+
+static bool slice_part(struct parser *p, struct node **part)
+{
+	if (at(p, TOK_COLON) || at(p, TOK_COMMA) || at(p, TOK_RIGHT_BRACKET))
+		return true;
+	*part = parse_expression(p);
+	return *part != NULL;
+}
+
+static struct node *parse_slice(struct parser *p)
+{
+	const struct token *start = token_now(p);
+	struct node *node, *first = NULL;
+
+	if (!at(p, TOK_COLON)) {
+		first = parse_list_item(p);
+		if (!first || !at(p, TOK_COLON))
+			return first;
+		if (first->kind == NODE_STARRED ||
+		    (first->kind == NODE_WALRUS && !first->in_brackets))
+			return unexpected(p, "%s cannot bound a slice; put brackets around it",
+					  node_table[first->kind].called);
+	}
+	node = node_start(p, NODE_SLICE, start);
+	if (!node)
+		return NULL;
+	node->slice.start = first;
+	advance(p);
+	if (!slice_part(p, &node->slice.stop))
+		return NULL;
+	if (accept(p, TOK_COLON) && !slice_part(p, &node->slice.step))
+		return NULL;
+	return node_end(p, node);
+}
+
+/* past "[" .. before "]" */
+static struct node *parse_index(struct parser *p)
+{
+	const struct token *start = token_now(p);
+	struct node *node, *first;
+	size_t mark = p->scratch.len;
+
+	if (at(p, TOK_RIGHT_BRACKET))
+		return unexpected(p, "an index is expected between [ and ]");
+	first = parse_slice(p);
+	if (!first || (!at(p, TOK_COMMA) && first->kind != NODE_STARRED))
+		return first;
+	node = node_start(p, NODE_TUPLE, start);
+	if (!node || !list_push(p, first))
+		return NULL;
+	while (accept(p, TOK_COMMA) && !at(p, TOK_RIGHT_BRACKET))
+		if (!list_push(p, parse_slice(p)))
+			return NULL;
+	return list_take(p, mark, &node->list) ? node_end(p, node) : NULL;
 }
 
 static bool parse_attribute(struct parser *p, struct node *node)
@@ -720,9 +487,9 @@ static struct node *parse_unary(struct parser *p)
 	struct node *node;
 	int saved;
 
-	if (kind != TOK_MINUS && kind != TOK_PLUS && kind != TOK_TILDE)
+	if (kind != TOK_MINUS && kind != TOK_PLUS && kind != TOK_TILDE && kind != TOK_AWAIT)
 		return parse_power(p);
-	node = node_start(p, NODE_UNARY, token_now(p));
+	node = node_start(p, kind == TOK_AWAIT ? NODE_AWAIT : NODE_UNARY, token_now(p));
 	if (!node || !parser_enter(p, &saved))
 		return NULL;
 	advance(p);
@@ -730,4 +497,319 @@ static struct node *parse_unary(struct parser *p)
 	node->unary.operand = parse_unary(p);
 	parser_leave(p, saved);
 	return node->unary.operand ? node_end(p, node) : NULL;
+}
+
+/* ---- atoms: names, literals, displays and comprehensions.
+ *
+ * A node in round brackets keeps its own place and is only marked; a tuple
+ * includes its brackets, as in CPython, where tracebacks show the same.
+ */
+
+static struct node *parse_leaf(struct parser *p, enum node_kind kind)
+{
+	const struct token *token = token_now(p);
+	struct node *node = node_start(p, kind, token);
+
+	if (!node)
+		return NULL;
+	if (kind == NODE_NAME)
+		node->name = token->name;
+	else if (kind == NODE_INTEGER)
+		node->integer = token->integer;
+	else if (kind == NODE_FLOAT)
+		node->real = token->real;
+	advance(p);
+	return node_end(p, node);
+}
+
+static bool parse_clause(struct parser *p, struct for_clause *clause)
+{
+	size_t mark;
+
+	advance(p); /* for */
+	clause->target = parse_targets(p);
+	if (!clause->target)
+		return false;
+	if (!accept(p, TOK_IN))
+		return unexpected(p, "'in' is expected: a comprehension is written "
+				     "`... for name in values`");
+	clause->over = parse_disjunction(p);
+	if (!clause->over)
+		return false;
+	mark = p->scratch.len;
+	while (accept(p, TOK_IF)) {
+		struct node *test = parse_disjunction(p);
+
+		if (!list_push(p, test))
+			return false;
+	}
+	return list_take(p, mark, &clause->conditions);
+}
+
+static bool parse_clauses(struct parser *p, struct comprehension *c)
+{
+	enum { MOST = 20 };
+
+	c->clauses = PARSER_ARRAY(p, struct for_clause, MOST);
+	if (!c->clauses)
+		return false;
+	while (at(p, TOK_FOR)) {
+		if (c->n_clauses == MOST)
+			return fault_at(p, ERR_BOUND, token_now(p)->line, token_now(p)->column,
+					"a comprehension may have %d 'for' parts; write loops",
+					MOST);
+		if (!parse_clause(p, &c->clauses[c->n_clauses++]))
+			return false;
+	}
+	if (at(p, TOK_ASYNC))
+		return fault_at(p, ERR_UNSUPPORTED, token_now(p)->line, token_now(p)->column,
+				"async is outside the language; write the plain form without it");
+	return true;
+}
+
+struct node *parse_comprehension(struct parser *p, enum node_kind kind, struct node *element,
+				 struct node *value)
+{
+	struct node *node = node_start(p, kind, token_now(p));
+
+	if (!node)
+		return NULL;
+	if (element->kind == NODE_STARRED)
+		return fault_at(p, ERR_SYNTAX, element->line, element->column,
+				"a comprehension cannot unpack with *; add another 'for'");
+	node->comprehension = PARSER_ARRAY(p, struct comprehension, 1);
+	if (!node->comprehension)
+		return NULL;
+	node->line = element->line;
+	node->column = element->column;
+	node->comprehension->element = element;
+	node->comprehension->value = value;
+	return parse_clauses(p, node->comprehension) ? node_end(p, node) : NULL;
+}
+
+/* Items with commas up to a closing bracket, which stays. */
+static bool parse_items(struct parser *p, struct node *first, const char *close,
+			struct node_list *list)
+{
+	size_t mark = p->scratch.len;
+
+	if (first && !list_push(p, first))
+		return false;
+	while (first && accept(p, TOK_COMMA) && starts_expression(token_now(p)->kind))
+		if (!list_push(p, parse_list_item(p)))
+			return false;
+	if (!at(p, *close == ')'   ? TOK_RIGHT_PAREN
+		   : *close == ']' ? TOK_RIGHT_BRACKET
+				   : TOK_RIGHT_BRACE))
+		return item_not_closed(p, close);
+	return list_take(p, mark, list);
+}
+
+/* The node starts at the bracket and ends after its partner. */
+static struct node *close_display(struct parser *p, struct node *node, const struct token *open)
+{
+	node->line = open->line;
+	node->column = open->column;
+	advance(p);
+	return node_end(p, node);
+}
+
+static struct node *finish_bracketed(struct parser *p, struct node *inner)
+{
+	if (!inner)
+		return NULL;
+	if (!accept(p, TOK_RIGHT_PAREN))
+		return item_not_closed(p, ")");
+	inner->in_brackets = true;
+	return inner;
+}
+
+static struct node *parse_paren(struct parser *p)
+{
+	const struct token *open = token_now(p);
+	struct node *node, *first = NULL;
+
+	advance(p);
+	if (at(p, TOK_YIELD))
+		return finish_bracketed(p, parse_yield_or_expressions(p));
+	if (!at(p, TOK_RIGHT_PAREN)) {
+		first = parse_list_item(p);
+		if (!first)
+			return NULL;
+		if (at(p, TOK_FOR) || at(p, TOK_ASYNC)) {
+			node = parse_comprehension(p, NODE_GENERATOR, first, NULL);
+			if (!node || !at(p, TOK_RIGHT_PAREN))
+				return node ? item_not_closed(p, ")") : NULL;
+			node->in_brackets = true;
+			return close_display(p, node, open);
+		}
+		if (!at(p, TOK_COMMA) && first->kind == NODE_STARRED && at(p, TOK_RIGHT_PAREN))
+			return fault_at(
+			    p, ERR_SYNTAX, first->line, first->column,
+			    "a starred expression in brackets needs a comma after it to "
+			    "be a tuple");
+		if (!at(p, TOK_COMMA))
+			return finish_bracketed(p, first);
+	}
+	node = node_start(p, NODE_TUPLE, open);
+	if (!node || !parse_items(p, first, ")", &node->list))
+		return NULL;
+	node->in_brackets = true;
+	return close_display(p, node, open);
+}
+
+static struct node *parse_list(struct parser *p)
+{
+	const struct token *open = token_now(p);
+	struct node *node, *first = NULL;
+
+	advance(p);
+	if (!at(p, TOK_RIGHT_BRACKET) && !(first = parse_list_item(p)))
+		return NULL;
+	if (first && (at(p, TOK_FOR) || at(p, TOK_ASYNC))) {
+		node = parse_comprehension(p, NODE_LIST_COMP, first, NULL);
+		if (!node || !at(p, TOK_RIGHT_BRACKET))
+			return node ? item_not_closed(p, "]") : NULL;
+		return close_display(p, node, open);
+	}
+	node = node_start(p, NODE_LIST, open);
+	if (!node || !parse_items(p, first, "]", &node->list))
+		return NULL;
+	return close_display(p, node, open);
+}
+
+/* key: value, or ** value with a NULL key; one pair is two items of scratch. */
+static bool parse_pair(struct parser *p, struct node **key, struct node **value)
+{
+	*key = NULL;
+	if (accept(p, TOK_DOUBLE_STAR)) {
+		*value = parse_operand(p);
+		return *value != NULL;
+	}
+	*key = parse_expression(p);
+	if (!*key)
+		return false;
+	if (!accept(p, TOK_COLON))
+		return unexpected(p, "':' is expected after the key of a dict");
+	*value = parse_expression(p);
+	return *value != NULL;
+}
+
+static bool take_pairs(struct parser *p, size_t mark, struct node *node)
+{
+	struct node_list both;
+	int n;
+
+	if (!list_take(p, mark, &both))
+		return false;
+	n = both.n / 2;
+	node->dict.keys.at = PARSER_ARRAY(p, struct node *, n);
+	node->dict.values.at = PARSER_ARRAY(p, struct node *, n);
+	if (!node->dict.keys.at || !node->dict.values.at)
+		return false;
+	node->dict.keys.n = node->dict.values.n = n;
+	for (int i = 0; i < n; i++) {
+		node->dict.keys.at[i] = both.at[2 * i];
+		node->dict.values.at[i] = both.at[2 * i + 1];
+	}
+	return true;
+}
+
+static bool push_pair(struct parser *p, struct node *key, struct node *value)
+{
+	if (VEC_PUSH(&p->scratch, key) && VEC_PUSH(&p->scratch, value))
+		return true;
+	return no_memory(p);
+}
+
+/* The first pair has been read. */
+static struct node *parse_dict(struct parser *p, const struct token *open, struct node *key,
+			       struct node *value)
+{
+	struct node *node;
+	size_t mark = p->scratch.len;
+
+	if (key && (at(p, TOK_FOR) || at(p, TOK_ASYNC))) {
+		node = parse_comprehension(p, NODE_DICT_COMP, key, value);
+	} else {
+		node = node_start(p, NODE_DICT, open);
+		if (!node || !push_pair(p, key, value))
+			return NULL;
+		while (accept(p, TOK_COMMA) && !at(p, TOK_RIGHT_BRACE))
+			if (!parse_pair(p, &key, &value) || !push_pair(p, key, value))
+				return NULL;
+		if (!take_pairs(p, mark, node))
+			return NULL;
+	}
+	if (!node || !at(p, TOK_RIGHT_BRACE))
+		return node ? item_not_closed(p, "}") : NULL;
+	return close_display(p, node, open);
+}
+
+static struct node *parse_brace(struct parser *p)
+{
+	const struct token *open = token_now(p);
+	struct node *node, *first, *value;
+
+	advance(p);
+	if (at(p, TOK_RIGHT_BRACE)) {
+		node = node_start(p, NODE_DICT, open);
+		return node ? close_display(p, node, open) : NULL;
+	}
+	if (at(p, TOK_DOUBLE_STAR))
+		return parse_pair(p, &first, &value) ? parse_dict(p, open, NULL, value) : NULL;
+	first = parse_list_item(p);
+	if (!first)
+		return NULL;
+	if (first->kind != NODE_STARRED && (first->kind != NODE_WALRUS || first->in_brackets) &&
+	    accept(p, TOK_COLON)) {
+		value = parse_expression(p);
+		return value ? parse_dict(p, open, first, value) : NULL;
+	}
+	if (at(p, TOK_FOR) || at(p, TOK_ASYNC)) {
+		node = parse_comprehension(p, NODE_SET_COMP, first, NULL);
+		if (!node || !at(p, TOK_RIGHT_BRACE))
+			return node ? item_not_closed(p, "}") : NULL;
+		return close_display(p, node, open);
+	}
+	node = node_start(p, NODE_SET, open);
+	if (!node || !parse_items(p, first, "}", &node->list))
+		return NULL;
+	return close_display(p, node, open);
+}
+
+static bool is_complex(struct parser *p)
+{
+	return token_now(p)->flags & NUMBER_COMPLEX;
+}
+
+static struct node *parse_atom(struct parser *p)
+{
+	switch (token_now(p)->kind) {
+	case TOK_NAME:
+		return parse_leaf(p, NODE_NAME);
+	case TOK_INTEGER:
+		return parse_leaf(p, is_complex(p) ? NODE_COMPLEX : NODE_INTEGER);
+	case TOK_FLOAT:
+		return parse_leaf(p, is_complex(p) ? NODE_COMPLEX : NODE_FLOAT);
+	case TOK_NONE:
+		return parse_leaf(p, NODE_NONE);
+	case TOK_TRUE:
+		return parse_leaf(p, NODE_TRUE);
+	case TOK_FALSE:
+		return parse_leaf(p, NODE_FALSE);
+	case TOK_ELLIPSIS:
+		return parse_leaf(p, NODE_ELLIPSIS);
+	case TOK_STRING:
+	case TOK_FSTRING_START:
+		return parse_strings(p);
+	case TOK_LEFT_PAREN:
+		return parse_paren(p);
+	case TOK_LEFT_BRACKET:
+		return parse_list(p);
+	case TOK_LEFT_BRACE:
+		return parse_brace(p);
+	default:
+		return not_an_expression(p);
+	}
 }

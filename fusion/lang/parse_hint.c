@@ -168,20 +168,6 @@ void *statement_goes_on(struct parser *p, const struct node *last)
 	return unexpected(p, "the line cannot go on with %s", shown(p, text));
 }
 
-void *block_without_head(struct parser *p)
-{
-	switch (token_now(p)->kind) {
-	case TOK_ELIF:
-		return unexpected(p, "'elif' has no 'if' above it at the same indent");
-	case TOK_ELSE:
-		return unexpected(p, "'else' has no 'if', 'for', 'while' or 'try' above it at the "
-				     "same indent");
-	default:
-		return unexpected(p, "'%s' has no 'try' above it at the same indent",
-				  token_table[token_now(p)->kind].text);
-	}
-}
-
 void *colon_missing(struct parser *p, const char *after)
 {
 	const struct token *now = token_now(p), *before = token_before(p);
@@ -214,24 +200,4 @@ void *item_not_closed(struct parser *p, const char *close)
 	if (starts_expression(now) || now == TOK_ERROR)
 		return unexpected(p, "a comma or an operator is missing before %s", shown(p, text));
 	return unexpected(p, "'%s' is expected, not %s", close, shown(p, text));
-}
-
-/* `match x:` -- match is a name everywhere else, so look for the colon that
- * ends the line. */
-bool at_match_statement(const struct parser *p)
-{
-	enum token_kind next = token_at(p, 1)->kind;
-	size_t i = 1;
-
-	if (!at(p, TOK_NAME) || strcmp(token_now(p)->name, "match") != 0 ||
-	    !starts_expression(next))
-		return false;
-	for (;; i++) {
-		enum token_kind kind = token_at(p, i)->kind;
-
-		if (kind == TOK_END || kind == TOK_ERROR)
-			return false;
-		if (kind == TOK_NEWLINE)
-			return token_at(p, i - 1)->kind == TOK_COLON;
-	}
 }

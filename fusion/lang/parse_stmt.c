@@ -426,6 +426,20 @@ static struct node *parse_scope_names(struct parser *p, enum node_kind kind)
 	return node_end(p, node);
 }
 
+static void *block_without_head(struct parser *p)
+{
+	switch (token_now(p)->kind) {
+	case TOK_ELIF:
+		return unexpected(p, "'elif' has no 'if' above it at the same indent");
+	case TOK_ELSE:
+		return unexpected(p, "'else' has no 'if', 'for', 'while' or 'try' above it at the "
+				     "same indent");
+	default:
+		return unexpected(p, "'%s' has no 'try' above it at the same indent",
+				  token_table[token_now(p)->kind].text);
+	}
+}
+
 static struct node *parse_simple(struct parser *p)
 {
 	switch (token_now(p)->kind) {
@@ -482,6 +496,26 @@ static bool at_type_statement(const struct parser *p)
 	       token_at(p, 1)->kind == TOK_NAME;
 }
 
+/* `match x:` -- match is a name everywhere else, so look for the colon that
+ * ends the line. */
+static bool at_match_statement(const struct parser *p)
+{
+	enum token_kind next = token_at(p, 1)->kind;
+	size_t i = 1;
+
+	if (!at(p, TOK_NAME) || strcmp(token_now(p)->name, "match") != 0 ||
+	    !starts_expression(next))
+		return false;
+	for (;; i++) {
+		enum token_kind kind = token_at(p, i)->kind;
+
+		if (kind == TOK_END || kind == TOK_ERROR)
+			return false;
+		if (kind == TOK_NEWLINE)
+			return token_at(p, i - 1)->kind == TOK_COLON;
+	}
+}
+
 bool parse_statement(struct parser *p)
 {
 	const struct token *first = token_now(p);
@@ -496,16 +530,15 @@ bool parse_statement(struct parser *p)
 	case TOK_DEF:
 	case TOK_CLASS:
 	case TOK_AT:
-		return list_push(p, parse_compound(p));
 	case TOK_ASYNC:
-		return async_refused(p);
+		return list_push(p, parse_compound(p));
 	case TOK_INDENT:
 		return unexpected(p, "this line is indented more than the lines of its block");
 	default:
 		break;
 	}
 	if (at_match_statement(p))
-		return list_push(p, parse_match(p));
+		return list_push(p, parse_compound(p));
 	if (at_type_statement(p))
 		return fault_at(p, ERR_UNSUPPORTED, first->line, first->column,
 				"a type statement is outside the language; leave it out");

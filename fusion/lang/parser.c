@@ -68,15 +68,6 @@ void *no_memory(struct parser *p)
 			"out of memory for the syntax tree");
 }
 
-void *async_refused(struct parser *p)
-{
-	const struct token *now = token_now(p);
-
-	return fault_at(p, ERR_UNSUPPORTED, now->line, now->column,
-			"%s is outside the language; write the plain form without it",
-			token_table[now->kind].text);
-}
-
 bool expect(struct parser *p, enum token_kind kind, const char *where)
 {
 	if (accept(p, kind))
@@ -120,7 +111,7 @@ void *parser_alloc(struct parser *p, size_t count, size_t bytes)
 	return memory ? memory : no_memory(p);
 }
 
-struct node *node_new(struct parser *p, enum node_kind kind, int line, int column)
+static struct node *node_new(struct parser *p, enum node_kind kind, int line, int column)
 {
 	struct node *node;
 
@@ -193,15 +184,6 @@ void parser_leave(struct parser *p, int saved)
 		p->height = saved;
 }
 
-bool parser_link(struct parser *p)
-{
-	if (++p->height <= p->max_height)
-		return true;
-	return fault_at(p, ERR_BOUND, token_now(p)->line, token_now(p)->column,
-			"this expression chains more than %d operations; use names for its parts",
-			p->max_height);
-}
-
 static bool parse_module(struct parser *p, struct node_list *module)
 {
 	while (!at(p, TOK_END))
@@ -210,19 +192,19 @@ static bool parse_module(struct parser *p, struct node_list *module)
 	return list_take(p, 0, module);
 }
 
-bool ast_parse(const char *source, const struct token_list *list, const struct ast_limits *limits,
-	       struct arena *arena, struct names *names, struct node_list *module, struct err *err)
+bool ast_parse(const struct ast_source *source, struct arena *arena, struct names *names,
+	       struct node_list *module, struct err *err)
 {
 	enum { HEIGHT_PER_DEPTH = 5 };
 	struct parser p = {
-		.source = source,
-		.list = list,
+		.source = source->text,
+		.list = source->tokens,
 		.arena = arena,
 		.names = names,
 		.err = err,
-		.max_depth = limits->depth,
-		.max_height = limits->depth * HEIGHT_PER_DEPTH,
-		.max_nodes = limits->nodes,
+		.max_depth = source->limits.depth,
+		.max_height = source->limits.depth * HEIGHT_PER_DEPTH,
+		.max_nodes = source->limits.nodes,
 	};
 	bool ok = parse_module(&p, module);
 

@@ -19,7 +19,7 @@ struct parser {
 	struct err *err;
 	bool failed;
 	int depth, max_depth;   /* calls of parser_enter() */
-	int height, max_height; /* of the tree under way: see parser_link() */
+	int height, max_height; /* of the tree under way: see parse_binary() */
 	int nodes, max_nodes;
 	int functions, loops;       /* that the statement under way is in */
 	VEC(struct node *) scratch; /* items of the lists under way */
@@ -30,9 +30,16 @@ struct ast_limits {
 	int depth, nodes;
 };
 
+/* What is parsed; all borrowed. */
+struct ast_source {
+	const char *text;
+	const struct token_list *tokens;
+	struct ast_limits limits;
+};
+
 /* The statements of the module; its nodes in `arena`, its names in `names`. */
-bool ast_parse(const char *source, const struct token_list *list, const struct ast_limits *limits,
-	       struct arena *arena, struct names *names, struct node_list *module, struct err *err);
+bool ast_parse(const struct ast_source *source, struct arena *arena, struct names *names,
+	       struct node_list *module, struct err *err);
 
 /* --- tokens --- */
 static inline const struct token *token_at(const struct parser *p, size_t ahead)
@@ -69,7 +76,6 @@ bool expect(struct parser *p, enum token_kind kind, const char *where); /* "afte
 bool starts_expression(enum token_kind kind);
 
 /* --- nodes and lists --- */
-struct node *node_new(struct parser *p, enum node_kind kind, int line, int column);
 struct node *node_start(struct parser *p, enum node_kind kind, const struct token *first);
 /* Ends the node at the last token taken, and returns it. */
 struct node *node_end(struct parser *p, struct node *node);
@@ -83,8 +89,6 @@ bool list_take(struct parser *p, size_t mark, struct node_list *list);
 /* Around whatever recurses; `saved` carries the height of what stands beside it. */
 bool parser_enter(struct parser *p, int *saved);
 void parser_leave(struct parser *p, int saved);
-/* Another link of a chain: the tree has become one higher. */
-bool parser_link(struct parser *p);
 
 /* --- faults: return NULL --- */
 /* At the token under way; gives way to a bracket before it that is never closed. */
@@ -93,17 +97,22 @@ void *unexpected(struct parser *p, const char *format, ...) __attribute__((forma
 void *fault_at(struct parser *p, enum err_code code, int line, int column, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 void *no_memory(struct parser *p);
-void *async_refused(struct parser *p); /* async and await, at the token under way */
 
 /* parse_hint.c: what the author may have meant */
 void *not_an_expression(struct parser *p);
 void *statement_goes_on(struct parser *p, const struct node *last);
-void *block_without_head(struct parser *p);
 void *not_a_name(struct parser *p, const char *of_what);
 void *colon_missing(struct parser *p, const char *after);
 void *item_not_closed(struct parser *p, const char *close);
 
-/* parse_expr.c, parse_atom.c */
+/* parse_string.c: literals that stand side by side, as one */
+struct node *parse_strings(struct parser *p);
+
+/* parse_arguments.c */
+bool parse_arguments(struct parser *p, struct node_list *arguments); /* past "(" .. past ")" */
+bool parse_parameters(struct parser *p, enum token_kind close, struct parameters *out);
+
+/* parse_expr.c */
 struct node *parse_expression(struct parser *p);
 struct node *parse_named(struct parser *p);       /* may be a walrus */
 struct node *parse_list_item(struct parser *p);   /* may be a walrus or starred */
@@ -111,22 +120,15 @@ struct node *parse_expressions(struct parser *p); /* with commas: a tuple */
 struct node *parse_yield_or_expressions(struct parser *p);
 struct node *parse_targets(struct parser *p); /* of for: stops at `in` */
 struct node *parse_operand(struct parser *p); /* all above comparisons: a | b */
-struct node *parse_disjunction(struct parser *p);
-struct node *parse_atom(struct parser *p);
-struct node *parse_yield(struct parser *p);
 struct node *parse_comprehension(struct parser *p, enum node_kind kind, struct node *element,
 				 struct node *value);
-bool parse_arguments(struct parser *p, struct node_list *arguments); /* past "(" .. past ")" */
-bool parse_parameters(struct parser *p, enum token_kind close, struct parameters *out);
 
 /* parse_stmt.c: may these be assigned to, or deleted? */
 bool check_target(struct parser *p, const struct node *target);
 
 /* parse_stmt.c, parse_block.c */
-bool parse_statement(struct parser *p);   /* pushes onto the scratch list */
-bool parse_simple_line(struct parser *p); /* a; b; c NEWLINE: pushes */
-struct node *parse_compound(struct parser *p);
-struct node *parse_match(struct parser *p); /* at a `match` that is one */
-bool at_match_statement(const struct parser *p);
+bool parse_statement(struct parser *p);        /* pushes onto the scratch list */
+bool parse_simple_line(struct parser *p);      /* a; b; c NEWLINE: pushes */
+struct node *parse_compound(struct parser *p); /* at its first word, or a `match` that is one */
 
 #endif

@@ -141,6 +141,7 @@ static void print_argument(struct buf *out, const struct code *code, const struc
 {
 	switch (inst->op) {
 	case CODE_LOAD_CONST:
+	case CODE_REFUSE:
 		print_const(out, &code->consts[inst->arg]);
 		break;
 	case CODE_LOAD_FAST:

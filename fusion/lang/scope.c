@@ -721,7 +721,7 @@ static bool know(struct names *names, const char *text, const char **out)
 	return name != NULL;
 }
 
-bool scope_know_names(struct names *names, struct known_names *out)
+static bool know_names(struct names *names, struct known_names *out)
 {
 	return know(names, "super", &out->super) && know(names, "__class__", &out->class_cell) &&
 	       know(names, ".0", &out->iterable) &&
@@ -729,13 +729,17 @@ bool scope_know_names(struct names *names, struct known_names *out)
 	       know(names, "__annotations__", &out->annotations);
 }
 
-struct scope *scope_analyze(const struct node_list *module, const struct known_names *known,
-			    struct arena *arena, struct err *err)
+struct scope *scope_analyze(const struct node_list *module, struct names *names,
+			    struct known_names *known, struct arena *arena, struct err *err)
 {
 	struct scoper s = { .arena = arena, .known = known, .err = err };
 	struct scope *first = NULL;
 
 	s.tail = &first;
+	if (!know_names(names, known)) {
+		err_set(err, ERR_MEMORY, "out of memory for the names");
+		return NULL;
+	}
 	if (!scope_push(&s, SCOPE_MODULE, false) || !scope_walk(&s, module))
 		return NULL;
 	for (struct scope *scope = first; scope; scope = scope->next)

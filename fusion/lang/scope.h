@@ -70,12 +70,12 @@ struct known_names {
 	const char *assertion_error;               /* AssertionError */
 	const char *annotations;                   /* __annotations__ */
 };
-bool scope_know_names(struct names *names, struct known_names *out); /* false: no memory */
 
 /* Makes the scope of the module and sets that of each function, class and
- * comprehension in the tree.  NULL with a SYNTAX error where Python has one. */
-struct scope *scope_analyze(const struct node_list *module, const struct known_names *known,
-			    struct arena *arena, struct err *err);
+ * comprehension in the tree; interns the names that the language uses.  NULL with a
+ * SYNTAX error where Python has one, or with MEMORY. */
+struct scope *scope_analyze(const struct node_list *module, struct names *names,
+			    struct known_names *known, struct arena *arena, struct err *err);
 
 /* NULL where the scope does not mention the name. */
 struct symbol *scope_find(const struct scope *scope, const char *name);

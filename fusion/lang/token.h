@@ -38,7 +38,7 @@ struct token_info {
 
 extern const struct token_info token_table[TOK_COUNT];
 
-enum { PREFIX_RAW = 1, PREFIX_BYTES = 2, TRIPLE_QUOTED = 4 };
+enum { PREFIX_RAW = 1, PREFIX_BYTES = 2, TRIPLE_QUOTED = 4, NUMBER_COMPLEX = 8 };
 
 struct token {
 	enum token_kind kind;

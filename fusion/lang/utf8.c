@@ -29,22 +29,6 @@ int utf8_decode(const char *text, size_t len, uint32_t *point)
 	return n;
 }
 
-int utf8_encode(uint32_t point, char out[4])
-{
-	int n = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-
-	if (n == 1) {
-		out[0] = (char)point;
-		return 1;
-	}
-	for (int i = n - 1; i > 0; i--) {
-		out[i] = (char)(0x80 | (point & 0x3f));
-		point >>= 6;
-	}
-	out[0] = (char)((0xf00u >> n & 0xf0) | point);
-	return n;
-}
-
 int utf8_count(const char *from, const char *to)
 {
 	int n = 0;

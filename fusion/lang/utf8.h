@@ -10,9 +10,6 @@
  * are not UTF-8 (cut short, overlong, a surrogate, above U+10FFFF). */
 int utf8_decode(const char *text, size_t len, uint32_t *point);
 
-/* Writes 1..4 bytes. */
-int utf8_encode(uint32_t point, char out[4]);
-
 /* Characters between two places of valid UTF-8. */
 int utf8_count(const char *from, const char *to);
 

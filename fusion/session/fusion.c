@@ -57,6 +57,7 @@ bool fusion_policy_from_name(const char *name, enum fusion_policy *out)
 struct fusion_program {
 	struct lang_program *lang;
 	char *entry;
+	struct vm_problems problems;
 };
 
 /* Names that the module's code assigns, functions first of all. */
@@ -97,8 +98,15 @@ struct fusion_program *fusion_parse(const char *source, size_t len, const char *
 	return fusion_parse_in(NULL, source, len, entry, err);
 }
 
-struct fusion_program *fusion_parse_in(const struct registry *registry, const char *source,
-				       size_t len, const char *entry, struct err *err)
+static struct fusion_program *parse_failed(struct fusion_program *p)
+{
+	fusion_program_destroy(p);
+	return NULL;
+}
+
+/* With what is wrong with it in `problems`. */
+static struct fusion_program *parse(const struct registry *registry, const char *source, size_t len,
+				    const char *entry, struct err *err)
 {
 	struct fusion_program *p = calloc(1, sizeof(*p));
 	struct torch_names names;
@@ -107,23 +115,54 @@ struct fusion_program *fusion_parse_in(const struct registry *registry, const ch
 
 	if (!p || !(p->entry = strdup(entry))) {
 		err_set(err, ERR_MEMORY, "out of memory for a program");
-		fusion_program_destroy(p);
-		return NULL;
+		return parse_failed(p);
 	}
 	p->lang = lang_compile(source, len, NULL, err);
-	if (!p->lang) {
-		fusion_program_destroy(p);
-		return NULL;
-	}
+	if (!p->lang)
+		return parse_failed(p);
 	torch_names_init(&names);
 	names.custom = registry_ops(registry);
 	torch_check_host(&host, &names);
-	ok = vm_check_names(p->lang, &host, err) && check_entry(p->lang->module, entry, err);
+	ok = vm_check(p->lang, &host, entry, &p->problems, err);
 	torch_names_finish(&names);
-	if (ok)
-		return p;
+	return ok ? p : parse_failed(p);
+}
+
+struct fusion_program *fusion_parse_in(const struct registry *registry, const char *source,
+				       size_t len, const char *entry, struct err *err)
+{
+	struct fusion_program *p = parse(registry, source, len, entry, err);
+
+	for (int i = 0; p && i < p->problems.n; i++)
+		if (p->problems.at[i].certain) {
+			*err = p->problems.at[i].err;
+			return parse_failed(p);
+		}
+	return p && check_entry(p->lang->module, entry, err) ? p : parse_failed(p);
+}
+
+bool fusion_program_warning(const struct fusion_program *p, int i, struct err *out)
+{
+	if (i < 0 || i >= p->problems.n)
+		return false;
+	*out = p->problems.at[i].err;
+	return true;
+}
+
+void fusion_problems(const struct registry *registry, const char *source, size_t len,
+		     const char *entry, fusion_problem_fn *each, void *self)
+{
+	struct err err = { 0 };
+	struct fusion_program *p = parse(registry, source, len, entry, &err);
+	bool named = true;
+
+	for (int i = 0; p && i < p->problems.n; i++)
+		each(self, &p->problems.at[i].err, p->problems.at[i].certain);
+	if (p)
+		named = check_entry(p->lang->module, entry, &err);
+	if (!p || !named)
+		each(self, &err, true);
 	fusion_program_destroy(p);
-	return NULL;
 }
 
 void fusion_program_destroy(struct fusion_program *p)

@@ -347,7 +347,19 @@ static const char *const modules[] = { "torch",
 				       "torch.backends",
 				       "torch.utils",
 				       "torch.jit",
-				       "torch.utils.checkpoint" };
+				       "torch.utils.checkpoint",
+				       "torch.utils.model_zoo",
+				       "torch.utils.data",
+				       "torch.utils.data.dataset",
+				       "torch.utils.data.sampler",
+				       "torch.utils.data.dataloader",
+				       "torch.utils.data.distributed",
+				       "torch.nn.utils.rnn",
+				       "torch.hub",
+				       "torch.distributed",
+				       "torch.nn.parallel",
+				       "torch.accelerator",
+				       "torch.fx" };
 
 static const char *const known[] = {
 #define KNOWN(name) #name,

@@ -4,8 +4,8 @@
  * looked-up function is a VALUE_NATIVE whose id is an op of ops.def, or one of
  * the few below that are no ops.
  */
-#ifndef FUSION_RUNTIME_TORCH_HOST_H
-#define FUSION_RUNTIME_TORCH_HOST_H
+#ifndef FUSION_TORCH_TORCH_HOST_H
+#define FUSION_TORCH_TORCH_HOST_H
 
 #include "fusion/base/arena.h"
 #include "fusion/vm/value.h"
@@ -89,7 +89,7 @@ bool torch_requires_grad_arg(const struct arguments *args, struct value *on, str
 /* Whether PyTorch has the name although this version does not: for messages. */
 bool torch_knows(const char *name);
 
-/* A host for vm_check_names(): modules and their attributes alone. */
+/* A host for vm_check(): modules and their attributes alone. */
 void torch_check_host(struct vm_host *host, struct torch_names *names);
 
 /* Spellings of operators, "op:+": names in messages and keys of ops.def. */

@@ -1,4 +1,4 @@
-/* fusion/vm/attributes.c -- o.name.
+/* fusion/vm/attributes.c -- reads, stores and deletes an attribute of a value.
  *
  * Modules answer once for each place in the program (struct attr_site); the
  * methods of lists, dicts and strings are rows of builtins.def. */
@@ -29,30 +29,84 @@ static bool no_attribute(struct vm *vm, const char *type, const char *scope, con
 			name);
 }
 
+/* What a module of the host has. */
+static bool host_attribute(struct vm *vm, const struct module *m, const char *name,
+			   struct value *out, struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+	bool found;
+
+	if (!module_type(vm, m->name, name, out, &found, err))
+		return false;
+	if (!found && !prelude_attribute(vm, module_real(m->name), name, out, &found, err))
+		return false;
+	return found || host->module_attr(host->self, m, name, out, err);
+}
+
+/* Whether the program has imported module.name, or a module in it. */
+static bool is_imported(const struct vm *vm, const char *module, const char *name)
+{
+	size_t len = strlen(module), more = strlen(name);
+
+	for (size_t i = 0; i < vm->modules.len; i++) {
+		const char *have = vm->modules.at[i].module->name;
+
+		if (strncmp(have, module, len) == 0 && have[len] == '.' &&
+		    strncmp(have + len + 1, name, more) == 0 &&
+		    (have[len + 1 + more] == '\0' || have[len + 1 + more] == '.'))
+			return true;
+	}
+	return false;
+}
+
+/* from module import name, as take_names() of compile.c writes it. */
+static bool is_from_import(const struct frame *f)
+{
+	return f && f->inst > f->code->insts && f->inst->op == CODE_LOAD_ATTR &&
+	       f->inst[-1].op == CODE_COPY;
+}
+
+/* module.name is not there, as *err says: the program may import it all the same, and fails
+ * where it uses it. */
+static bool absent_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
+			     struct err *err)
+{
+	struct err why = *err;
+
+	if (why.code != ERR_NAME && why.code != ERR_UNSUPPORTED)
+		return false;
+	*err = (struct err){ 0 };
+	if (is_from_import(vm->frame) && frame_is_tried(vm->frame))
+		return vm_raise(vm, CLASS_IMPORT_ERROR, err, "cannot import name '%s' from '%s'",
+				name, module);
+	if (is_from_import(vm->frame) || is_imported(vm, module, name))
+		return module_file(vm, module, name, out, err);
+	*err = why;
+	return false;
+}
+
 static bool module_attribute(struct vm *vm, struct attr_site *site, struct value o,
 			     const char *name, struct value *out, struct err *err)
 {
-	struct vm_host *host;
+	const char *module = o.module->name;
+	struct err why = { 0 };
 	struct value v;
-	bool found;
+	bool ok;
 
 	if (strcmp(name, "__name__") == 0)
-		return vm_keep(vm, value_str(o.module->name, strlen(o.module->name)), out, err);
-	if (module_is_file(o.module->name, name)) {
-		if (!module_file(vm, o.module->name, name, &v, err))
-			return false;
-	} else if (module_is_native(o.module->name)) {
-		if (!native_attribute(vm, o.module->name, name, &v, err))
-			return false;
-	} else {
-		if (!module_type(vm, o.module->name, name, &v, &found, err))
-			return false;
-		if (!found &&
-		    !prelude_attribute(vm, module_real(o.module->name), name, &v, &found, err))
-			return false;
-		host = vm_host_here(vm);
-		if (!found && !host->module_attr(host->self, o.module, name, &v, err))
-			return false;
+		return vm_keep(vm, value_str(module, strlen(module)), out, err);
+	if (module_is_file(module, name) || !vm_has_module(vm, module))
+		ok = module_file(vm, module, name, &v, &why);
+	else if (module_is_native(module))
+		ok = native_attribute(vm, module, name, &v, &why);
+	else
+		ok = host_attribute(vm, o.module, name, &v, &why);
+	if (!ok && vm->raised.kind == VALUE_UNSET)
+		ok = absent_attribute(vm, module, name, &v, &why);
+	if (!ok) {
+		if (err)
+			*err = why;
+		return false;
 	}
 	if (site) {
 		value_unref(site->module);
@@ -150,7 +204,7 @@ static bool function_attribute(struct vm *vm, struct value o, const char *name, 
 
 	*found = true;
 	if (place) {
-		if (!op_force(vm, place, err))
+		if (!realize(vm, place, err))
 			return false;
 		*out = value_ref(*place);
 		return true;
@@ -311,8 +365,13 @@ static bool tensor_attribute(struct vm *vm, struct value o, const char *name, st
 			     struct err *err)
 {
 	struct vm_host *host = vm_host_here(vm);
+	struct value *own;
 	struct err e = { 0 };
 
+	if (o.tensor->attributes && (own = value_dict_find(o.tensor->attributes, name))) {
+		*out = value_ref(*own);
+		return true;
+	}
 	if (host->tensor_attr(host->self, o, name, out, &e))
 		return true;
 	if (e.code == ERR_NAME && prelude_defines("torch.Tensor", name))

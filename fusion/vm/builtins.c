@@ -247,8 +247,8 @@ bool builtin_take_text(struct vm *vm, struct buf *text, struct value *out, struc
 	struct value v = { .kind = VALUE_UNSET };
 	struct vm_host *host = vm->host;
 
-	if (host->late_text && !text->failed && text_has_gaps(text)) {
-		bool ok = host->late_text(host->self, text, out, err);
+	if (host->deferred_text && !text->failed && text_has_gaps(text)) {
+		bool ok = host->deferred_text(host->self, text, out, err);
 
 		buf_finish(text);
 		return ok;

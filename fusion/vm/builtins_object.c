@@ -233,7 +233,8 @@ bool builtin_next(struct vm *vm, const struct builtin_call *call, struct value *
 	if (v.kind == VALUE_INSTANCE) {
 		struct err why = { 0 };
 
-		if (instance_call(vm, v, "__next__", NULL, 0, out, &found, &why))
+		if (instance_call(vm, &(struct method_call){ &v, "__next__", NULL, 0 }, out, &found,
+				  &why))
 			return true;
 		if (call->n == 1 || !vm_failed_with(vm, &why, CLASS_STOP_ITERATION)) {
 			if (err)
@@ -297,6 +298,23 @@ static bool subject(struct vm *vm, const struct builtin_call *call, struct value
 	*args = call->args + !bound;
 	*n = call->n - !bound;
 	return true;
+}
+
+bool object_new(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
+{
+	struct value self;
+	const struct value *args;
+	int n;
+
+	if (!subject(vm, call, &self, &args, &n, err))
+		return false;
+	if (self.kind == VALUE_INSTANCE) /* super().__new__(cls) where there is an instance */
+		self = n > 0 ? args[0] : self;
+	if (self.kind != VALUE_CLASS)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"object.__new__(X): X is not a type object (%s)",
+				value_type_name(self));
+	return vm_keep(vm, value_instance(self.class), out, err);
 }
 
 bool object_init(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)

@@ -245,7 +245,7 @@ static bool own_method(struct vm *vm, struct value o, const char *name, struct v
 	*self = place ? UNSET : o;
 	if (!place)
 		place = class_lookup(o.instance->class, name);
-	if (!place || !op_force(vm, place, &ignored))
+	if (!place || !realize(vm, place, &ignored))
 		return false;
 	*function = *place;
 	return true;
@@ -258,7 +258,7 @@ static bool own_call(struct vm *vm, struct value o, struct value *function, stru
 	struct dict *own = o.instance->attributes;
 	struct err ignored;
 
-	if (!place || !op_force(vm, place, &ignored))
+	if (!place || !realize(vm, place, &ignored))
 		return false;
 	*function = *place;
 	*self = o;
@@ -287,7 +287,7 @@ bool vm_callable(struct vm *vm, struct value callee, struct value *function, str
 
 static bool not_callable(struct vm *vm, struct value v, struct err *err)
 {
-	if (!outside_refused(v, err))
+	if (!outside_refused(vm, v, err))
 		return false;
 	return vm_raise(vm, CLASS_TYPE_ERROR, err, "'%s' object is not callable",
 			value_type_name(v));
@@ -308,7 +308,7 @@ static bool call_instance(struct vm *vm, struct value o, const struct arguments 
 	place = class_lookup(o.instance->class, "__call__");
 	if (!place)
 		return not_callable(vm, o, err);
-	if (!op_force(vm, place, err) ||
+	if (!realize(vm, place, err) ||
 	    !instance_attribute(vm, o, is_module_call(*place) ? "forward" : "__call__", &f, err))
 		return false;
 	ok = vm_invoke(vm, f, args, out, err);
@@ -336,6 +336,8 @@ static bool object_call(struct vm *vm, struct value callee, const struct argumen
 	else if (callee.kind == VALUE_DESCRIPTOR &&
 		 callee.descriptor->descriptor_kind == DESCRIPTOR_STATIC)
 		ok = vm_invoke(vm, callee.descriptor->get, args, out, err);
+	else if (outside_is(vm, callee) && outside_may_wait(vm))
+		*out = value_ref(callee), ok = true;
 	else
 		ok = not_callable(vm, callee, err);
 	vm->depth--;
@@ -357,6 +359,21 @@ static bool run_init(struct vm *vm, struct value self, struct value init,
 	return false;
 }
 
+/* What the program's __new__ gives; it is static, whether it says so or not. */
+static bool ask_new(struct vm *vm, struct class *class, const struct arguments *args,
+		    struct value *out, struct err *err)
+{
+	struct value *place = class_lookup(class, "__new__"), f;
+	bool ok;
+
+	if (!realize(vm, place, err))
+		return false;
+	f = value_ref(place->kind == VALUE_DESCRIPTOR ? place->descriptor->get : *place);
+	ok = call_with_self(vm, f, value_of(class), args, out, err);
+	value_unref(f);
+	return ok;
+}
+
 /* An instance before its __init__; an exception has its args by then. */
 static bool allocate(struct vm *vm, struct class *class, const struct arguments *args,
 		     struct value *out, struct err *err)
@@ -365,10 +382,7 @@ static bool allocate(struct vm *vm, struct class *class, const struct arguments 
 		return exception_with(vm, class, args->at, args->n - (args->kw ? args->kw->n : 0),
 				      out, err);
 	if (class_lookup(class, "__new__"))
-		return err_set(err, ERR_UNSUPPORTED,
-			       "the class %s defines __new__, which is not in the language; make "
-			       "what it makes in a function instead",
-			       class->name);
+		return ask_new(vm, class, args, out, err);
 	return vm_keep(vm, value_instance(class), out, err);
 }
 
@@ -386,13 +400,18 @@ bool class_call(struct vm *vm, struct class *class, const struct arguments *args
 		return call_with_self(vm, place->descriptor->get, value_of(class), args, out, err);
 	if (!allocate(vm, class, args, &v, err))
 		return false;
+	if (v.kind != VALUE_INSTANCE || !class_derives(v.instance->class, class)) {
+		*out = v; /* of a __new__ that makes something else */
+		return true;
+	}
 	place = class_lookup(class, "__init__");
 	if (place) {
-		ok = op_force(vm, place, err);
+		ok = realize(vm, place, err);
 		init = ok ? value_ref(*place) : UNSET;
 		ok = ok && run_init(vm, v, init, args, err);
 		value_unref(init);
-	} else if (args->n > 0 && v.instance->payload.kind == VALUE_UNSET) {
+	} else if (args->n > 0 && v.instance->payload.kind == VALUE_UNSET &&
+		   !class_lookup(class, "__new__")) {
 		ok = vm_raise(vm, CLASS_TYPE_ERROR, err, "%s() takes no arguments", class->name);
 	}
 	if (ok)
@@ -410,7 +429,7 @@ bool instance_method(struct vm *vm, struct value v, const char *name, struct val
 	if (v.kind != VALUE_INSTANCE)
 		return false;
 	place = class_lookup(v.instance->class, name);
-	if (!place || !op_force(vm, place, err))
+	if (!place || !realize(vm, place, err))
 		return false;
 	if (place->kind == VALUE_FUNCTION)
 		return vm_keep(vm, value_method(*place, v), out, err);
@@ -419,29 +438,30 @@ bool instance_method(struct vm *vm, struct value v, const char *name, struct val
 	return instance_attribute(vm, v, name, out, err);
 }
 
-bool instance_call(struct vm *vm, struct value v, const char *name, const struct value *args, int n,
-		   struct value *out, bool *found, struct err *err)
+bool instance_call(struct vm *vm, const struct method_call *m, struct value *out, bool *found,
+		   struct err *err)
 {
+	struct arguments args = { m->args, m->n, NULL };
 	struct value *place, f;
 	bool ok;
 
 	*found = false;
-	if (v.kind != VALUE_INSTANCE)
+	if (m->self->kind != VALUE_INSTANCE)
 		return true;
-	place = class_lookup(v.instance->class, name);
+	place = class_lookup(m->self->instance->class, m->name);
 	if (!place)
 		return true;
 	*found = true;
-	if (!op_force(vm, place, err))
+	if (!realize(vm, place, err))
 		return false;
 	f = value_ref(*place);
 	if (f.kind == VALUE_FUNCTION) {
-		ok = call_with_self(vm, f, v, &(struct arguments){ args, n, NULL }, out, err);
+		ok = call_with_self(vm, f, *m->self, &args, out, err);
 	} else {
 		value_unref(f);
-		if (!instance_attribute(vm, v, name, &f, err))
+		if (!instance_attribute(vm, *m->self, m->name, &f, err))
 			return false;
-		ok = vm_invoke(vm, f, &(struct arguments){ args, n, NULL }, out, err);
+		ok = vm_invoke(vm, f, &args, out, err);
 	}
 	value_unref(f);
 	return ok;
@@ -514,43 +534,45 @@ static inline bool call_function(struct vm *vm, struct frame *f, struct function
 	return true;
 }
 
-/* Any callee.  args[-1] is its slot on the operand stack or in an array: where
- * it stands for a function with a first argument (a bound method, an instance
+/* Any callee.  `slot`, before its arguments, is on the operand stack or in an array: where
+ * the callee stands for a function with a first argument (a bound method, an instance
  * with __call__), that takes the slot. */
-static bool call(struct vm *vm, struct frame *f, struct value *args, int n,
-		 const struct keywords *kw, struct value *bottom, struct err *err)
+static bool call(struct vm *vm, struct frame *f, struct value *slot, struct arguments *args,
+		 struct value *bottom, struct err *err)
 {
-	struct value function, self, callee = args[-1], r;
+	struct value function, self, callee = *slot, r;
 	bool ok;
 
 	if (callee.kind == VALUE_FUNCTION)
-		return call_function(vm, f, callee.function, &(struct arguments){ args, n, kw },
-				     bottom, err);
+		return call_function(vm, f, callee.function, args, bottom, err);
 	if (callee.kind > VALUE_NATIVE && vm_callable(vm, callee, &function, &self)) {
 		if (self.kind != VALUE_UNSET) {
-			store(--args, self);
-			n++;
+			store(slot, self);
+			args->at = slot;
+			args->n++;
 		}
-		ok = call_function(vm, f, function.function, &(struct arguments){ args, n, kw },
-				   bottom, err);
+		ok = call_function(vm, f, function.function, args, bottom, err);
 		value_unref(function);
 		return ok;
 	}
-	if (!vm_call_native(vm, callee, &(struct arguments){ args, n, kw }, &r, err))
+	if (!vm_call_native(vm, callee, args, &r, err))
 		return false;
 	drop(f, bottom);
 	*f->top++ = r;
-	return force(vm, &f->top[-1], err);
+	return realize(vm, &f->top[-1], err);
 }
 
 bool inst_call(struct vm *vm, struct frame *f, int n, struct err *err)
 {
-	struct value *args = f->top - n;
+	struct value *slot = f->top - n - 1;
+	struct arguments args = { slot + 1, n, NULL };
 
-	return call(vm, f, args, n, NULL, args - 1, err);
+	if (slot->kind == VALUE_FUNCTION)
+		return call_function(vm, f, slot->function, &args, slot, err);
+	return call(vm, f, slot, &args, slot, err);
 }
 
-bool inst_call_kw(struct vm *vm, struct frame *f, int n, struct err *err)
+static bool call_with_names(struct vm *vm, struct frame *f, int n, struct err *err)
 {
 	struct value names = f->top[-1], *args = f->top - 1 - n;
 	struct keywords kw;
@@ -560,14 +582,14 @@ bool inst_call_kw(struct vm *vm, struct frame *f, int n, struct err *err)
 		return err_set(err, ERR_INTERNAL, "CALL_KW without its names");
 	kw = (struct keywords){ names.list->len, names.list->at };
 	f->top--;
-	ok = call(vm, f, args, n, &kw, args - 1, err);
+	ok = call(vm, f, args - 1, &(struct arguments){ args, n, &kw }, args - 1, err);
 	value_unref(names);
 	return ok;
 }
 
-/* f(*args, **kwargs): all arguments are put side by side, behind the callee's
+/* f(*args, **kwargs): all arguments are put side by side, after the callee's
  * slot, in an array of their own. */
-bool inst_call_ex(struct vm *vm, struct frame *f, struct err *err)
+static bool call_spread(struct vm *vm, struct frame *f, struct err *err)
 {
 	struct value callee = f->top[-3], args = f->top[-2], named = f->top[-1], *all;
 	const struct dict *dict = named.kind == VALUE_DICT ? named.dict : NULL;
@@ -595,7 +617,8 @@ bool inst_call_ex(struct vm *vm, struct frame *f, struct err *err)
 		kw = (struct keywords){ dict->len, dict->keys };
 	/* the dict is held until its keys were read: its operand goes with the others */
 	value_ref(named);
-	ok = call(vm, f, all + 1, n, dict && dict->len ? &kw : NULL, f->top - 3, err);
+	ok = call(vm, f, all, &(struct arguments){ all + 1, n, dict && dict->len ? &kw : NULL },
+		  f->top - 3, err);
 	value_unref(named);
 	for (int i = 0; i <= n; i++)
 		value_unref(all[i]);
@@ -603,69 +626,82 @@ bool inst_call_ex(struct vm *vm, struct frame *f, struct err *err)
 	return ok;
 }
 
-bool inst_make_function(struct vm *vm, struct frame *f, int arg, struct err *err)
+bool inst_call_rare(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err)
 {
-	const struct unit *unit = &f->unit->nested[arg];
-	struct value defaults = f->top[-3], kw = f->top[-2], closure = f->top[-1], v;
-	int free_cells = unit->code->n_cells - unit->code->n_own_cells;
+	return inst->op == CODE_CALL_KW ? call_with_names(vm, f, inst->arg, err)
+					: call_spread(vm, f, err);
+}
 
-	if ((closure.kind == VALUE_TUPLE ? closure.list->len : 0) != free_cells)
-		return err_set(err, ERR_INTERNAL, "the closure of %s does not fit its code",
-			       unit->code->name);
-	if (!vm_keep(vm, value_function(unit->code), &v, err))
-		return false;
-	v.function->unit = unit;
-	if (defaults.kind == VALUE_TUPLE)
-		v.function->defaults = value_ref(defaults).list;
-	if (kw.kind == VALUE_DICT)
-		v.function->kwdefaults = value_ref(kw).dict;
-	if (closure.kind == VALUE_TUPLE)
-		v.function->closure = value_ref(closure).list;
-	replace(f, 3, v);
+/* Builtins that only hand on what they get from argument `first` on, keywords
+ * too, or know such text. */
+static bool hands_on(const struct builtin *row, int index, bool keyword)
+{
+	static const struct {
+		const char *name;
+		int first;
+	} rows[] = {
+		{ "print", 0 },    { "str", 0 },
+		{ "repr", 0 },     { "join", 0 },
+		{ "append", 0 },   { "isinstance", 0 },
+		{ "callable", 0 }, { "insert", 1 },
+		{ "get", 1 },      { "setdefault", 1 },
+		{ "setattr", 2 },  { "getattr", 2 },
+		{ "next", 1 },     { "with_traceback", 0 },
+		{ "type", 0 },     { "bool", 0 },
+	};
+
+	if (strcmp(row->name, "format") == 0)
+		return index == 0 || row->scope[0] != '\0';
+	if (strcmp(row->name, "dict") == 0 || strcmp(row->name, "update") == 0)
+		return keyword;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strcmp(row->name, rows[i].name) == 0)
+			return index >= rows[i].first;
+	return false;
+}
+
+/* Text that a builtin looks at, or whose method it is, must be there. */
+static bool text_arguments(struct vm *vm, const struct native *f, const struct arguments *args,
+			   struct err *err)
+{
+	int positional = args->kw ? args->n - args->kw->n : args->n;
+
+	if (f->self.kind == VALUE_DEFERRED_TEXT)
+		return text_needed(vm, f->self, err);
+	for (int i = 0; f->builtin && i < args->n; i++)
+		if (args->at[i].kind == VALUE_DEFERRED_TEXT &&
+		    !hands_on(builtin_row(f->id), i, i >= positional))
+			return text_needed(vm, args->at[i], err);
 	return true;
 }
 
-/* The class body runs as a call whose names go to the class's dict. */
-static bool run_body(struct vm *vm, struct function *body, struct value namespace,
-		     struct value *out, struct err *err)
+/* Builtins that store, hand on or count, but look at nothing inside. */
+static bool looks_outside(const struct native *f)
 {
-	struct frame *g = frame_push(vm, body->unit, body, err);
+	static const char *const names[] = {
+		"append",     "callable",   "clear", "copy",    "delattr", "dict",     "enumerate",
+		"extend",     "filter",     "get",   "getattr", "hasattr", "id",       "insert",
+		"isinstance", "issubclass", "items", "iter",    "keys",    "len",      "list",
+		"map",        "next",       "pop",   "range",   "reverse", "reversed", "setattr",
+		"setdefault", "super",      "tuple", "type",    "update",  "values",   "zip",
+	};
 
-	if (!g)
-		return false;
-	g->namespace = value_ref(namespace).dict;
-	if (!frame_enter(vm, g, err)) {
-		frame_pop(vm);
-		return false;
-	}
-	return vm_run(vm, g, out, err);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(f->name, names[i]) == 0)
+			return true;
+	return false;
 }
 
-bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *err)
+/* What a builtin may look at; only under a host that realizes lazy values. */
+static bool realize_arguments(struct vm *vm, const struct native *f, const struct value *args,
+			      int n, struct err *err)
 {
-	struct value *bases = f->top - n, body = bases[-2], namespace, cell, r;
-	bool ok;
-
-	if (body.kind != VALUE_FUNCTION || !body.function->code->has_namespace)
-		return err_set(err, ERR_INTERNAL, "MAKE_CLASS without a class body");
-	if (vm->host->may_define && !f->unit->hidden &&
-	    !vm->host->may_define(vm_host_here(vm)->self, body.function->code->name, err))
-		return false;
-	if (!vm_keep(vm, value_dict(), &namespace, err))
-		return false;
-	ok = run_body(vm, body.function, namespace, &cell, err);
-	if (ok) {
-		ok = class_make(vm, bases[-1], bases, n, namespace.dict, &r, err);
-		if (ok)
-			r.class->hidden = f->unit->hidden;
-		if (ok && cell.kind == VALUE_CELL) /* __class__ of its methods */
-			store(&cell.cell->content, value_ref(r));
-		value_unref(cell);
-	}
-	value_unref(namespace);
-	if (ok)
-		replace(f, n + 2, r);
-	return ok;
+	if (f->builtin && looks_outside(f))
+		return true;
+	for (int i = 0; i < n; i++)
+		if (!realize_inside(vm, args[i], err))
+			return false;
+	return realize_inside(vm, f->self, err);
 }
 
 /* round(x, ndigits=2): the same by place. */
@@ -709,6 +745,56 @@ static bool call_of_host(struct vm *vm, const struct native *f, const struct arg
 			  &(struct arguments){ args->at + 1, args->n - 1, args->kw }, out, err);
 }
 
+static bool holds_instance(struct value v)
+{
+	return v.kind == VALUE_INSTANCE ||
+	       ((v.kind == VALUE_LIST || v.kind == VALUE_TUPLE) && v.list->len > 0 &&
+		v.list->at[0].kind == VALUE_INSTANCE);
+}
+
+/* An array of numpy as the tensor that it is around, and a list of arrays as one tensor; *out is
+ * the caller's. */
+static bool open_array(struct vm *vm, struct value v, struct value *out, struct err *err)
+{
+	bool found = false;
+
+	if (v.kind == VALUE_INSTANCE) {
+		if (!instance_call(vm, &(struct method_call){ &v, "_as_tensor", NULL, 0 }, out,
+				   &found, err))
+			return false;
+	} else if (holds_instance(v)) {
+		if (!instance_call(vm, &(struct method_call){ &v.list->at[0], "_of_list", &v, 1 },
+				   out, &found, err))
+			return false;
+	}
+	if (!found)
+		*out = value_ref(v);
+	return true;
+}
+
+/* A function of torch takes arrays of numpy for tensors. */
+static bool call_with_arrays(struct vm *vm, const struct native *f, const struct arguments *args,
+			     struct value *out, struct err *err)
+{
+	VEC(struct value) opened = { 0 };
+	struct value v;
+	bool ok = true;
+
+	for (int i = 0; ok && i < args->n; i++) {
+		ok = open_array(vm, args->at[i], &v, err);
+		if (ok && !VEC_PUSH(&opened, v)) {
+			value_unref(v);
+			ok = vm_out_of_memory(vm, err);
+		}
+	}
+	ok = ok &&
+	     call_of_host(vm, f, &(struct arguments){ opened.at, args->n, args->kw }, out, err);
+	for (size_t i = 0; i < opened.len; i++)
+		value_unref(opened.at[i]);
+	VEC_FREE(&opened);
+	return ok;
+}
+
 /* Calls anything but a program's function. */
 static bool vm_call_native(struct vm *vm, struct value callee, const struct arguments *args,
 			   struct value *out, struct err *err)
@@ -718,9 +804,12 @@ static bool vm_call_native(struct vm *vm, struct value callee, const struct argu
 
 	if (callee.kind != VALUE_NATIVE)
 		return object_call(vm, callee, args, out, err);
-	if (vm->host->force && (!force_arguments(vm, callee.native, args->at, args->n, err) ||
-				!text_arguments(vm, callee.native, args, err)))
+	if (vm->host->realize && (!realize_arguments(vm, callee.native, args->at, args->n, err) ||
+				  !text_arguments(vm, callee.native, args, err)))
 		return false;
+	for (int i = 0; !callee.native->builtin && i < args->n; i++)
+		if (holds_instance(args->at[i]))
+			return call_with_arrays(vm, callee.native, args, out, err);
 	if (!callee.native->builtin)
 		return call_of_host(vm, callee.native, args, out, err);
 	if (vm->host->math &&
@@ -742,7 +831,7 @@ bool vm_invoke(struct vm *vm, struct value callee, const struct arguments *args,
 	bool done;
 
 	if (callee.kind != VALUE_FUNCTION)
-		return vm_call_native(vm, callee, args, out, err) && force(vm, out, err);
+		return vm_call_native(vm, callee, args, out, err) && realize(vm, out, err);
 	f = bound_frame(vm, callee.function, args, err);
 	if (!f || !evaluate(vm, f, &done, out, err))
 		return false;

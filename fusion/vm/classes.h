@@ -2,8 +2,8 @@
  *
  * Operands are borrowed, *out is the caller's reference, as in operators.h.
  */
-#ifndef FUSION_CAPTURE_CLASSES_H
-#define FUSION_CAPTURE_CLASSES_H
+#ifndef FUSION_VM_CLASSES_H
+#define FUSION_VM_CLASSES_H
 
 #include "fusion/vm/frame.h"
 
@@ -20,10 +20,15 @@ const char *class_name(enum class_id id);
 void classes_release(struct vm *vm);
 
 /* `class name(bases): body` whose body left `attributes`; TYPE, UNSUPPORTED. */
-bool class_make(struct vm *vm, struct value name, const struct value *bases, int n,
-		struct dict *attributes, struct value *out, struct err *err);
+struct class_parts {
+	struct value name;
+	const struct value *bases;
+	int n_bases;
+	struct dict *attributes;
+};
+bool class_make(struct vm *vm, const struct class_parts *parts, struct value *out, struct err *err);
 
-/* Looks anew at what the class defines: after a change of its attributes. */
+/* Looks again at what the class defines, after a change of its attributes. */
 void class_note(struct class *class);
 
 /* Whether an attribute of a class with that value comes before the instance's own: a
@@ -37,7 +42,7 @@ bool is_module_call(struct value f);
  * place is good until the class changes. */
 struct value *class_lookup(struct class *class, const char *name);
 
-/* The same with the value at hand (capture reads late); *place NULL: there is none. */
+/* The same with the value at hand (a capture realizes it); *place NULL: there is none. */
 bool class_find(struct vm *vm, struct class *class, const char *name, struct value **place,
 		struct err *err);
 
@@ -83,9 +88,17 @@ bool call_with_self(struct vm *vm, struct value f, struct value self, const stru
 bool instance_method(struct vm *vm, struct value v, const char *name, struct value *out,
 		     struct err *err);
 
+/* self.name(args); all borrowed.  A pointer to the value, for a copy would wait for the stores
+ * that wrote it. */
+struct method_call {
+	const struct value *self;
+	const char *name;
+	const struct value *args;
+	int n;
+};
 /* Calls that method; *found false where there is none. */
-bool instance_call(struct vm *vm, struct value v, const char *name, const struct value *args, int n,
-		   struct value *out, bool *found, struct err *err);
+bool instance_call(struct vm *vm, const struct method_call *m, struct value *out, bool *found,
+		   struct err *err);
 
 /* isinstance(v, type), type a class, a builtin type or a tuple; TYPE. */
 bool value_is_instance(struct vm *vm, struct value v, struct value type, bool *out,
@@ -115,7 +128,7 @@ bool exception_with(struct vm *vm, struct class *class, const struct value *args
 bool exception_from(struct vm *vm, struct value v, struct value *out, struct err *err);
 
 /* Appends str(e): "", the argument, or the tuple of them. */
-bool exception_force(struct vm *vm, struct value e, struct err *err); /* its arguments are read */
+bool exception_realize(struct vm *vm, struct value e, struct err *err); /* its arguments are read */
 bool exception_text(struct vm *vm, struct value e, struct buf *text, struct err *err);
 
 /* Fails with an error of a row of classes.def: *err gets the code that belongs

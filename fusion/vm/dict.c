@@ -62,7 +62,8 @@ bool value_hash(struct vm *vm, struct value v, struct value *out, struct err *er
 		if (none && none->kind == VALUE_NONE)
 			return err_set(err, ERR_TYPE, "unhashable type: '%s'",
 				       v.instance->class->name);
-		if (!instance_call(vm, v, "__hash__", NULL, 0, out, &found, err))
+		if (!instance_call(vm, &(struct method_call){ &v, "__hash__", NULL, 0 }, out,
+				   &found, err))
 			return false;
 		if (found && out->kind == VALUE_BOOL)
 			*out = value_int(out->b);
@@ -193,7 +194,7 @@ static bool equal_objects(struct value a, struct value b, int depth)
 		return equal(a.slice->start, b.slice->start, depth + 1) &&
 		       equal(a.slice->stop, b.slice->stop, depth + 1) &&
 		       equal(a.slice->step, b.slice->step, depth + 1);
-	case VALUE_NATIVE: /* a builtin may be made anew by each lookup */
+	case VALUE_NATIVE: /* a builtin may be made again by each lookup */
 		return a.native->id == b.native->id && a.native->builtin == b.native->builtin &&
 		       a.native->self.kind == b.native->self.kind &&
 		       (!value_counted(a.native->self) ||

@@ -10,6 +10,7 @@
 
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
+#include "fusion/vm/except.h"
 #include "fusion/vm/inst.h"
 #include "fusion/vm/operators.h"
 
@@ -61,10 +62,10 @@ bool exception_from(struct vm *vm, struct value v, struct value *out, struct err
 	return vm_raise(vm, CLASS_TYPE_ERROR, err, "exceptions must derive from BaseException");
 }
 
-bool exception_force(struct vm *vm, struct value e, struct err *err)
+bool exception_realize(struct vm *vm, struct value e, struct err *err)
 {
-	return op_force(vm, &e.instance->payload, err) &&
-	       force_inside(vm, e.instance->payload, err);
+	return realize(vm, &e.instance->payload, err) &&
+	       realize_inside(vm, e.instance->payload, err);
 }
 
 bool exception_text(struct vm *vm, struct value e, struct buf *text, struct err *err)
@@ -74,7 +75,7 @@ bool exception_text(struct vm *vm, struct value e, struct buf *text, struct err 
 
 	if (e.kind != VALUE_INSTANCE)
 		return true;
-	if (!exception_force(vm, e, err))
+	if (!exception_realize(vm, e, err))
 		return false;
 	if (e.instance->payload.kind != VALUE_TUPLE)
 		return true;
@@ -102,6 +103,26 @@ enum err_code class_error(const struct class *class)
 		if (class_derives_from(class, codes[i].id))
 			return codes[i].code;
 	return ERR_VALUE;
+}
+
+/* For a message: each gap becomes "...". */
+static void text_close_gaps(struct buf *text)
+{
+	char *to = text->data;
+
+	if (!text_has_gaps(text))
+		return;
+	for (size_t i = 0; i < text->len;) {
+		if ((unsigned char)text->data[i] != TEXT_GAP) {
+			*to++ = text->data[i++];
+			continue;
+		}
+		memcpy(to, "...", 3);
+		to += 3;
+		i += TEXT_GAP_BYTES;
+	}
+	*to = '\0';
+	text->len = (size_t)(to - text->data);
 }
 
 /* What a program sees of a message: without our guess at what was meant. */
@@ -174,7 +195,7 @@ static bool catchable(enum err_code code)
 	case ERR_RECURSION:
 	case ERR_BOUND:
 		return true;
-	default: /* limits, breaks and faults of ours end the run */
+	default: /* limits, breaks and internal faults end the run */
 		return false;
 	}
 }
@@ -348,7 +369,7 @@ static bool cause_from(struct vm *vm, struct value *cause, struct err *err)
 	return exception_from(vm, given, cause, err);
 }
 
-bool inst_raise(struct vm *vm, struct frame *f, int n, struct err *err)
+static bool raise_statement(struct vm *vm, struct frame *f, int n, struct err *err)
 {
 	const struct frame *place;
 	struct value e, cause = n == 2 ? f->top[-1] : value_none();
@@ -387,14 +408,14 @@ bool inst_raise(struct vm *vm, struct frame *f, int n, struct err *err)
 	return false;
 }
 
-bool inst_reraise(struct vm *vm, struct frame *f, struct err *err)
+static bool reraise(struct vm *vm, struct frame *f, struct err *err)
 {
 	if (f->top[-1].kind != VALUE_INSTANCE)
 		return err_set(err, ERR_INTERNAL, "RERAISE of what is no exception");
 	return except_throw(vm, f->top[-1], err);
 }
 
-void inst_push_exc(struct vm *vm, struct frame *f)
+static void push_handled(struct vm *vm, struct frame *f)
 {
 	struct value old = vm->handled;
 
@@ -404,7 +425,7 @@ void inst_push_exc(struct vm *vm, struct frame *f)
 	f->top++;
 }
 
-void inst_pop_exc(struct vm *vm, struct frame *f)
+static void pop_handled(struct vm *vm, struct frame *f)
 {
 	struct value old = *--f->top;
 
@@ -424,14 +445,14 @@ static bool matches(struct vm *vm, struct value e, struct value type, bool *yes,
 	return true;
 }
 
-bool inst_exc_match(struct vm *vm, struct frame *f, struct err *err)
+static bool exc_match(struct vm *vm, struct frame *f, struct err *err)
 {
 	struct value e = f->top[-2], type = f->top[-1];
 	bool yes = false;
 
 	if (type.kind == VALUE_TUPLE) {
 		for (int i = 0; i < type.list->len && !yes; i++)
-			if (!force(vm, &type.list->at[i], err) ||
+			if (!realize(vm, &type.list->at[i], err) ||
 			    !matches(vm, e, type.list->at[i], &yes, err))
 				return false;
 	} else if (!matches(vm, e, type, &yes, err)) {
@@ -447,7 +468,7 @@ static bool context_method(struct vm *vm, struct value m, const char *name, stru
 	struct err why = { 0 };
 
 	if (op_attribute(vm, NULL, m, name, out, &why))
-		return force(vm, out, err);
+		return realize(vm, out, err);
 	if (why.code != ERR_NAME) {
 		*err = why;
 		return false;
@@ -457,7 +478,7 @@ static bool context_method(struct vm *vm, struct value m, const char *name, stru
 			value_type_name(m), name);
 }
 
-bool inst_before_with(struct vm *vm, struct frame *f, struct err *err)
+static bool before_with(struct vm *vm, struct frame *f, struct err *err)
 {
 	struct value m = f->top[-1], enter, leave, entered;
 	bool ok;
@@ -479,7 +500,7 @@ bool inst_before_with(struct vm *vm, struct frame *f, struct err *err)
 	return true;
 }
 
-bool inst_with_exit(struct vm *vm, struct frame *f, struct err *err)
+static bool with_exit(struct vm *vm, struct frame *f, struct err *err)
 {
 	struct value none[3] = { value_none(), value_none(), value_none() }, r;
 
@@ -490,7 +511,7 @@ bool inst_with_exit(struct vm *vm, struct frame *f, struct err *err)
 	return true;
 }
 
-bool inst_with_except(struct vm *vm, struct frame *f, struct err *err)
+static bool with_except(struct vm *vm, struct frame *f, struct err *err)
 {
 	struct value e = f->top[-1], args[3] = { value_none(), e, value_none() }, r;
 	bool ok, yes;
@@ -505,4 +526,31 @@ bool inst_with_except(struct vm *vm, struct frame *f, struct err *err)
 	if (ok)
 		*f->top++ = value_bool(yes);
 	return ok;
+}
+
+bool inst_exception(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err)
+{
+	switch (inst->op) {
+	case CODE_RAISE:
+		return raise_statement(vm, f, inst->arg, err);
+	case CODE_RERAISE:
+		return reraise(vm, f, err);
+	case CODE_PUSH_EXC:
+		push_handled(vm, f);
+		return true;
+	case CODE_POP_EXC:
+		pop_handled(vm, f);
+		return true;
+	case CODE_EXC_MATCH:
+		return exc_match(vm, f, err);
+	case CODE_BEFORE_WITH:
+		return before_with(vm, f, err);
+	case CODE_WITH_EXIT:
+		return with_exit(vm, f, err);
+	case CODE_WITH_EXCEPT:
+		return with_except(vm, f, err);
+	default:
+		return err_set(err, ERR_INTERNAL, "instruction %d is unknown to the VM",
+			       (int)inst->op);
+	}
 }

@@ -6,8 +6,8 @@
  * instructions.  C recursion happens only where a builtin calls back (map,
  * sorted's key), and the depth limit counts it too.
  */
-#ifndef FUSION_CAPTURE_FRAME_H
-#define FUSION_CAPTURE_FRAME_H
+#ifndef FUSION_VM_FRAME_H
+#define FUSION_VM_FRAME_H
 
 #include "fusion/base/arena.h"
 #include "fusion/base/twister.h"
@@ -72,7 +72,7 @@ enum gpu_use {
 	GPU_DEFAULT
 };
 
-/* State of the modules time and torch, begun anew with each VM. */
+/* State of the modules time and torch, which begins with each VM. */
 struct world {
 	double clock;      /* seconds */
 	bool grad_off;     /* the grad mode */
@@ -98,6 +98,7 @@ struct vm {
 	int depth; /* frames and callbacks */
 	int64_t steps_left;
 	struct vm_evaluator evaluator; /* evaluate NULL: none */
+	bool tensors_have_attributes;  /* the program has set x.foo of a tensor */
 	struct err broken;             /* why the program cannot run at all */
 	struct value handled;          /* the exception whose except block runs; UNSET: none */
 	struct value raised;    /* the exception that an error stands for; UNSET: see its code */

@@ -18,32 +18,6 @@ struct heap *heap_create(size_t limit_bytes)
 	return heap;
 }
 
-void heap_close(struct heap *heap)
-{
-	heap_collect(heap);
-	heap->closed = true;
-	if (heap->objects == 0)
-		free(heap);
-}
-
-bool heap_charge(struct heap *heap, size_t bytes)
-{
-	if (bytes > heap->limit_bytes)
-		return false;
-	if (heap->used_bytes > heap->limit_bytes - bytes) {
-		heap_collect(heap);
-		if (heap->used_bytes > heap->limit_bytes - bytes)
-			return false;
-	}
-	heap->used_bytes += bytes;
-	return true;
-}
-
-void heap_uncharge(struct heap *heap, size_t bytes)
-{
-	heap->used_bytes -= bytes;
-}
-
 static void link_last(struct object *list, struct object *o)
 {
 	o->prev = list->prev;
@@ -56,32 +30,6 @@ static void unlink_object(struct object *o)
 {
 	o->prev->next = o->next;
 	o->next->prev = o->prev;
-}
-
-bool heap_adopt(struct heap *heap, struct object *object)
-{
-	if (object->heap)
-		return true;
-	if (!heap_charge(heap, object_bytes(object)))
-		return false;
-	object->heap = heap;
-	object->birth = heap->births++;
-	link_last(&heap->list, object);
-	heap->objects++;
-	return true;
-}
-
-void heap_forget(struct object *object)
-{
-	struct heap *heap = object->heap;
-
-	if (!heap)
-		return;
-	unlink_object(object);
-	heap->used_bytes -= object_bytes(object);
-	object->heap = NULL;
-	if (--heap->objects == 0 && heap->closed)
-		free(heap);
 }
 
 static void explain(struct value v, void *context)
@@ -136,7 +84,7 @@ static void find_dead(struct sweep *sweep)
 	}
 }
 
-void heap_collect(struct heap *heap)
+static void collect(struct heap *heap)
 {
 	struct sweep sweep = { .heap = heap };
 	struct object *o;
@@ -160,8 +108,60 @@ void heap_collect(struct heap *heap)
 	heap->threshold = heap->objects * 2 > FIRST_THRESHOLD ? heap->objects * 2 : FIRST_THRESHOLD;
 }
 
-void heap_settle(struct heap *heap)
+void heap_close(struct heap *heap)
+{
+	collect(heap);
+	heap->closed = true;
+	if (heap->objects == 0)
+		free(heap);
+}
+
+bool heap_charge(struct heap *heap, size_t bytes)
+{
+	if (bytes > heap->limit_bytes)
+		return false;
+	if (heap->used_bytes > heap->limit_bytes - bytes) {
+		collect(heap);
+		if (heap->used_bytes > heap->limit_bytes - bytes)
+			return false;
+	}
+	heap->used_bytes += bytes;
+	return true;
+}
+
+void heap_uncharge(struct heap *heap, size_t bytes)
+{
+	heap->used_bytes -= bytes;
+}
+
+bool heap_adopt(struct heap *heap, struct object *object)
+{
+	if (object->heap)
+		return true;
+	if (!heap_charge(heap, object_bytes(object)))
+		return false;
+	object->heap = heap;
+	object->birth = heap->births++;
+	link_last(&heap->list, object);
+	heap->objects++;
+	return true;
+}
+
+void heap_forget(struct object *object)
+{
+	struct heap *heap = object->heap;
+
+	if (!heap)
+		return;
+	unlink_object(object);
+	heap->used_bytes -= object_bytes(object);
+	object->heap = NULL;
+	if (--heap->objects == 0 && heap->closed)
+		free(heap);
+}
+
+void heap_collect_if_due(struct heap *heap)
 {
 	if (heap->objects > heap->threshold)
-		heap_collect(heap);
+		collect(heap);
 }

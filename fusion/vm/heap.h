@@ -1,14 +1,13 @@
 /* fusion/vm/heap.h -- counts the objects of a VM and frees their cycles.
  *
  * Reference counts free all but objects that hold one another (a local
- * function that calls itself sits in its own closure).  heap_collect() finds
- * those by trial deletion, as CPython does: an object whose references all
- * come from objects of the heap, none of which is held from outside, is dead.
- * So any C code that holds a reference keeps its object alive, and collecting
- * is safe at any time.
+ * function that calls itself sits in its own closure).  A collection finds those by trial deletion,
+ * as CPython does: an object whose references all come from objects of the heap, none of which is
+ * held from outside, is dead. So any C code that holds a reference keeps its object alive, and
+ * collecting is safe at any time.
  */
-#ifndef FUSION_CAPTURE_HEAP_H
-#define FUSION_CAPTURE_HEAP_H
+#ifndef FUSION_VM_HEAP_H
+#define FUSION_VM_HEAP_H
 
 #include "fusion/vm/value.h"
 
@@ -16,7 +15,7 @@ struct heap {
 	size_t used_bytes, limit_bytes;
 	int objects;     /* adopted and alive */
 	unsigned births; /* adopted so far */
-	int threshold;   /* heap_settle() collects beyond this many */
+	int threshold;   /* heap_collect_if_due() collects beyond this many */
 	bool closed;     /* the VM is gone; the last object frees the heap */
 	bool collecting;
 	struct vm *vm;      /* NULL: it runs no more */
@@ -39,10 +38,8 @@ bool heap_adopt(struct heap *heap, struct object *object);
 /* Takes an object out that is about to be freed. */
 void heap_forget(struct object *object);
 
-void heap_collect(struct heap *heap);
-
 /* Collects where many objects came since the last time. */
-void heap_settle(struct heap *heap);
+void heap_collect_if_due(struct heap *heap);
 
 /* value.c: bytes of an object with what it owns alone; calls `visit` on every
  * value that it references; drops the values of a list, dict or cell. */

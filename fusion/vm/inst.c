@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "fusion/vm/builtins.h"
+#include "fusion/vm/except.h"
 #include "fusion/vm/generator.h"
 #include "fusion/vm/inst.h"
+#include "fusion/vm/names.h"
 #include "fusion/vm/operators.h"
 #include "fusion/vm/outside.h"
+#include "fusion/vm/run.h"
 
 /* ---- tuples, lists, sets, dicts and f-strings as a
  * program writes them out, and unpacking.
@@ -35,13 +38,11 @@ static bool inst_build_sequence(struct vm *vm, struct frame *f, enum value_kind 
 static bool set_entry(struct vm *vm, struct dict *dict, struct value *key, struct value v,
 		      struct err *err)
 {
-	if (!force_inside(vm, *key, err) || !op_make_key(vm, key, err))
+	if (!realize_inside(vm, *key, err) || !op_make_key(vm, key, err))
 		return false;
 	return value_dict_set(dict, *key, v) || vm_out_of_memory(vm, err);
 }
 
-/* What is written out in a program -- displays, comprehensions,
- * f-strings -- and its reverse, unpacking. */
 static bool inst_build_map(struct vm *vm, struct frame *f, int pairs, struct err *err)
 {
 	struct value v, *at = f->top - 2 * pairs;
@@ -58,8 +59,6 @@ static bool inst_build_map(struct vm *vm, struct frame *f, int pairs, struct err
 	return true;
 }
 
-/* What is written out in a program -- displays, comprehensions,
- * f-strings -- and its reverse, unpacking. */
 static bool inst_build_set(struct vm *vm, struct frame *f, int n, struct err *err)
 {
 	struct value v, *at = f->top - n;
@@ -76,8 +75,6 @@ static bool inst_build_set(struct vm *vm, struct frame *f, int n, struct err *er
 	return true;
 }
 
-/* What is written out in a program -- displays, comprehensions,
- * f-strings -- and its reverse, unpacking. */
 static bool inst_build_slice(struct vm *vm, struct frame *f, int n, struct err *err)
 {
 	struct value step = n == 3 ? f->top[-1] : value_none(), v;
@@ -88,8 +85,6 @@ static bool inst_build_slice(struct vm *vm, struct frame *f, int n, struct err *
 	return true;
 }
 
-/* What is written out in a program -- displays, comprehensions,
- * f-strings -- and its reverse, unpacking. */
 static bool inst_build_string(struct vm *vm, struct frame *f, int n, struct err *err)
 {
 	struct buf text = { 0 };
@@ -130,8 +125,6 @@ static bool convert(struct vm *vm, struct value v, int conversion, struct value 
 	return builtin_take_text(vm, &text, out, err);
 }
 
-/* What is written out in a program -- displays, comprehensions,
- * f-strings -- and its reverse, unpacking. */
 static bool inst_format_value(struct vm *vm, struct frame *f, int arg, struct err *err)
 {
 	bool has_spec = arg & 4, ok;
@@ -144,7 +137,7 @@ static bool inst_format_value(struct vm *vm, struct frame *f, int arg, struct er
 	if (has_spec && spec.kind != VALUE_STR)
 		return err_set(err, ERR_INTERNAL, "FORMAT_VALUE without its text");
 	v = f->top[has_spec ? -2 : -1];
-	if (!force_inside(vm, v, err) || !convert(vm, v, arg & 3, &v, err))
+	if (!realize_inside(vm, v, err) || !convert(vm, v, arg & 3, &v, err))
 		return false;
 	ok = op_format(vm, v, has_spec ? spec.str->text : "", has_spec ? spec.str->len : 0, &text,
 		       err);
@@ -168,8 +161,6 @@ static bool container(struct frame *f, int operands, int depth, enum value_kind 
 	       err_set(err, ERR_INTERNAL, "an instruction that fills a container finds none");
 }
 
-/* What is written out in a program -- displays, comprehensions,
- * f-strings -- and its reverse, unpacking. */
 static bool inst_list_append(struct vm *vm, struct frame *f, int depth, struct err *err)
 {
 	struct value list;
@@ -182,8 +173,6 @@ static bool inst_list_append(struct vm *vm, struct frame *f, int depth, struct e
 	return true;
 }
 
-/* What is written out in a program -- displays, comprehensions,
- * f-strings -- and its reverse, unpacking. */
 static bool inst_list_extend(struct vm *vm, struct frame *f, int depth, struct err *err)
 {
 	struct value list;
@@ -195,8 +184,6 @@ static bool inst_list_extend(struct vm *vm, struct frame *f, int depth, struct e
 	return true;
 }
 
-/* What is written out in a program -- displays, comprehensions,
- * f-strings -- and its reverse, unpacking. */
 static bool inst_list_to_tuple(struct vm *vm, struct frame *f, struct err *err)
 {
 	struct value list, tuple;
@@ -208,8 +195,6 @@ static bool inst_list_to_tuple(struct vm *vm, struct frame *f, struct err *err)
 	return true;
 }
 
-/* What is written out in a program -- displays, comprehensions,
- * f-strings -- and its reverse, unpacking. */
 static bool inst_set_add(struct vm *vm, struct frame *f, int depth, struct err *err)
 {
 	struct value set;
@@ -221,8 +206,6 @@ static bool inst_set_add(struct vm *vm, struct frame *f, int depth, struct err *
 	return true;
 }
 
-/* What is written out in a program -- displays, comprehensions,
- * f-strings -- and its reverse, unpacking. */
 static bool inst_set_update(struct vm *vm, struct frame *f, int depth, struct err *err)
 {
 	struct value set, it, item;
@@ -243,8 +226,6 @@ static bool inst_set_update(struct vm *vm, struct frame *f, int depth, struct er
 	return ok;
 }
 
-/* What is written out in a program -- displays, comprehensions,
- * f-strings -- and its reverse, unpacking. */
 static bool inst_map_add(struct vm *vm, struct frame *f, int depth, struct err *err)
 {
 	struct value dict;
@@ -283,8 +264,6 @@ static bool as_dict(struct vm *vm, struct value *place, struct err *err)
 	return ok;
 }
 
-/* What is written out in a program -- displays, comprehensions,
- * f-strings -- and its reverse, unpacking. */
 static bool inst_dict_update(struct vm *vm, struct frame *f, int depth, bool merge, struct err *err)
 {
 	struct value dict, from = f->top[-1];
@@ -301,7 +280,7 @@ static bool inst_dict_update(struct vm *vm, struct frame *f, int depth, bool mer
 				value_type_name(from));
 	for (int i = 0; i < from.dict->len; i++) {
 		if (merge && (!merge_key(vm, dict.dict, from.dict->keys[i], err) ||
-			      !force(vm, &from.dict->values[i], err)))
+			      !realize(vm, &from.dict->values[i], err)))
 			return false;
 		if (!vm_spend(vm, 1, err))
 			return false;
@@ -312,8 +291,6 @@ static bool inst_dict_update(struct vm *vm, struct frame *f, int depth, bool mer
 	return true;
 }
 
-/* What is written out in a program -- displays, comprehensions,
- * f-strings -- and its reverse, unpacking. */
 static bool inst_unpack(struct vm *vm, struct frame *f, int n, struct err *err)
 {
 	struct value s = f->top[-1];
@@ -321,7 +298,7 @@ static bool inst_unpack(struct vm *vm, struct frame *f, int n, struct err *err)
 
 	/* s is at to[0]: the items are put above it in reverse, then it goes */
 	if (n == 2 && s.kind == VALUE_TUPLE && s.list->len == 2) {
-		if (!force(vm, &s.list->at[0], err) || !force(vm, &s.list->at[1], err))
+		if (!realize(vm, &s.list->at[0], err) || !realize(vm, &s.list->at[1], err))
 			return false;
 		to[0] = value_ref(s.list->at[1]);
 		to[1] = value_ref(s.list->at[0]);
@@ -343,8 +320,6 @@ static bool inst_unpack(struct vm *vm, struct frame *f, int n, struct err *err)
 	return true;
 }
 
-/* What is written out in a program -- displays, comprehensions,
- * f-strings -- and its reverse, unpacking. */
 static bool inst_unpack_ex(struct vm *vm, struct frame *f, int arg, struct err *err)
 {
 	int before = arg & 255, after = arg >> 8, len;
@@ -379,13 +354,12 @@ static bool inst_unpack_ex(struct vm *vm, struct frame *f, int arg, struct err *
 
 /* ---- what the patterns of a match statement ask. ---- */
 
-/* inst.c */
 static bool inst_match_sequence(struct vm *vm, struct frame *f, int arg, struct err *err)
 {
 	struct value *v = &f->top[-1];
 	bool fits = false;
 
-	if (!force(vm, v, err))
+	if (!realize(vm, v, err))
 		return false;
 	if (v->kind == VALUE_LIST || v->kind == VALUE_TUPLE)
 		fits = arg % 2 ? v->list->len >= arg / 2 : v->list->len == arg / 2;
@@ -393,7 +367,6 @@ static bool inst_match_sequence(struct vm *vm, struct frame *f, int arg, struct 
 	return true;
 }
 
-/* inst.c */
 static bool inst_match_class(struct vm *vm, struct frame *f, struct err *err)
 {
 	bool is;
@@ -404,13 +377,259 @@ static bool inst_match_class(struct vm *vm, struct frame *f, struct err *err)
 	return true;
 }
 
+/* ---- variables: locals, cells, globals, names of a class body. ---- */
+
+static bool unset_local(struct vm *vm, const struct frame *f, int arg, struct err *err)
+{
+	return vm_raise(vm, CLASS_UNBOUND_LOCAL_ERROR, err,
+			"cannot access local variable '%s' where it is not associated with a value",
+			f->code->locals[arg]);
+}
+
+static bool unset_cell(struct vm *vm, const struct frame *f, int arg, struct err *err)
+{
+	if (arg < f->code->n_own_cells)
+		return vm_raise(vm, CLASS_UNBOUND_LOCAL_ERROR, err,
+				"cannot access local variable '%s' where it is not associated with "
+				"a value",
+				f->code->cells[arg]);
+	return vm_raise(vm, CLASS_NAME_ERROR, err,
+			"cannot access free variable '%s' where it is not associated with a value "
+			"in enclosing scope",
+			f->code->cells[arg]);
+}
+
+/* What the loop itself does not: a local that is unset or lazy. */
+static bool inst_load_fast(struct vm *vm, struct frame *f, int arg, struct err *err)
+{
+	struct value *local = &f->locals[arg];
+
+	if (local->kind == VALUE_UNSET)
+		return unset_local(vm, f, arg, err);
+	if (!realize(vm, local, err))
+		return false;
+	*f->top++ = value_ref(*local);
+	return true;
+}
+
+static bool inst_load_global(struct vm *vm, struct frame *f, int arg, struct err *err)
+{
+	int slot = f->unit->globals[arg];
+	const struct global *g = &vm->globals[slot];
+	struct vm_host *host = vm->host;
+	struct value v = g->value;
+
+	if (__builtin_expect(host->load_global != NULL, 0) && !f->unit->hidden) {
+		vm_host_here(vm);
+		if (!host->load_global(host->self, slot, g->name, g->value, &v, err) ||
+		    !realize(vm, &v, err))
+			return false;
+		if (v.kind == VALUE_UNSET)
+			v = value_ref(vm->globals[slot].builtin);
+	} else {
+		v = value_ref(v.kind != VALUE_UNSET ? v : g->builtin);
+	}
+	if (v.kind == VALUE_UNSET)
+		return vm_unknown_name(vm, vm->globals[slot].name, err);
+	*f->top++ = v;
+	return true;
+}
+
+static bool set_global(struct vm *vm, int slot, struct value v, struct err *err)
+{
+	struct vm_host *host = vm->host;
+	struct global *g = &vm->globals[slot];
+
+	if (host->store_global && !g->owner) {
+		vm_host_here(vm);
+		return host->store_global(host->self, slot, g->name, v, err);
+	}
+	store(&g->value, value_ref(v));
+	return true;
+}
+
+static bool inst_store_global(struct vm *vm, struct frame *f, int arg, struct err *err)
+{
+	if (!set_global(vm, f->unit->globals[arg], f->top[-1], err))
+		return false;
+	value_unref(*--f->top);
+	return true;
+}
+
+static bool inst_delete_global(struct vm *vm, struct frame *f, int arg, struct err *err)
+{
+	int slot = f->unit->globals[arg];
+	struct vm_host *host = vm->host;
+	struct value real = vm->globals[slot].value, v = real;
+
+	if (!host->load_global || vm->globals[slot].owner)
+		value_ref(v);
+	else if (!host->load_global(host->self, slot, vm->globals[slot].name, real, &v, err))
+		return false;
+	if (v.kind == VALUE_UNSET)
+		return vm_raise(vm, CLASS_NAME_ERROR, err, "name '%s' is not defined",
+				f->code->names[arg]);
+	value_unref(v);
+	return set_global(vm, slot, (struct value){ .kind = VALUE_UNSET }, err);
+}
+
+static bool inst_load_deref(struct vm *vm, struct frame *f, int arg, struct err *err)
+{
+	struct value *content = &f->cells[arg].cell->content;
+
+	if (content->kind == VALUE_UNSET)
+		return unset_cell(vm, f, arg, err);
+	if (!realize(vm, content, err))
+		return false;
+	*f->top++ = value_ref(*content);
+	return true;
+}
+
+static bool inst_delete_fast(struct vm *vm, struct frame *f, int arg, struct err *err)
+{
+	if (f->locals[arg].kind == VALUE_UNSET)
+		return unset_local(vm, f, arg, err);
+	store(&f->locals[arg], (struct value){ .kind = VALUE_UNSET });
+	return true;
+}
+
+static bool inst_delete_deref(struct vm *vm, struct frame *f, int arg, struct err *err)
+{
+	struct cell *cell = f->cells[arg].cell;
+
+	if (cell->content.kind == VALUE_UNSET)
+		return unset_cell(vm, f, arg, err);
+	store(&cell->content, (struct value){ .kind = VALUE_UNSET });
+	return true;
+}
+
+static bool inst_load_name(struct vm *vm, struct frame *f, int arg, struct err *err)
+{
+	struct value *found = f->namespace ? value_dict_find(f->namespace, f->code->names[arg])
+					   : NULL;
+
+	if (!found)
+		return inst_load_global(vm, f, arg, err);
+	*f->top++ = value_ref(*found);
+	return realize(vm, &f->top[-1], err);
+}
+
+static bool inst_store_name(struct vm *vm, struct frame *f, int arg, struct err *err)
+{
+	const char *name = f->code->names[arg];
+	struct value key;
+	bool ok;
+
+	if (!f->namespace)
+		return inst_store_global(vm, f, arg, err);
+	if (!vm_keep(vm, value_str(name, strlen(name)), &key, err))
+		return false;
+	ok = value_dict_set(f->namespace, key, f->top[-1]);
+	value_unref(key);
+	if (!ok)
+		return vm_out_of_memory(vm, err);
+	value_unref(*--f->top);
+	return true;
+}
+
+static bool inst_delete_name(struct vm *vm, struct frame *f, int arg, struct err *err)
+{
+	const char *name = f->code->names[arg];
+	struct value key;
+	bool found;
+
+	if (!f->namespace)
+		return inst_delete_global(vm, f, arg, err);
+	if (!vm_keep(vm, value_str(name, strlen(name)), &key, err))
+		return false;
+	found = value_dict_remove(f->namespace, key);
+	value_unref(key);
+	return found || vm_raise(vm, CLASS_NAME_ERROR, err, "name '%s' is not defined", name);
+}
+
+/* ---- functions, classes, modules and what del takes away. ---- */
+
+static bool inst_make_function(struct vm *vm, struct frame *f, int arg, struct err *err)
+{
+	const struct unit *unit = &f->unit->nested[arg];
+	struct value defaults = f->top[-3], kw = f->top[-2], closure = f->top[-1], v;
+	int free_cells = unit->code->n_cells - unit->code->n_own_cells;
+
+	if ((closure.kind == VALUE_TUPLE ? closure.list->len : 0) != free_cells)
+		return err_set(err, ERR_INTERNAL, "the closure of %s does not fit its code",
+			       unit->code->name);
+	if (!vm_keep(vm, value_function(unit->code), &v, err))
+		return false;
+	v.function->unit = unit;
+	if (defaults.kind == VALUE_TUPLE)
+		v.function->defaults = value_ref(defaults).list;
+	if (kw.kind == VALUE_DICT)
+		v.function->kwdefaults = value_ref(kw).dict;
+	if (closure.kind == VALUE_TUPLE)
+		v.function->closure = value_ref(closure).list;
+	replace(f, 3, v);
+	return true;
+}
+
+/* The class body runs as a call whose names go to the class's dict. */
+static bool run_body(struct vm *vm, struct function *body, struct value namespace,
+		     struct value *out, struct err *err)
+{
+	struct frame *g = frame_push(vm, body->unit, body, err);
+
+	if (!g)
+		return false;
+	g->namespace = value_ref(namespace).dict;
+	if (!frame_enter(vm, g, err)) {
+		frame_pop(vm);
+		return false;
+	}
+	return vm_run(vm, g, out, err);
+}
+
+static bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *err)
+{
+	struct value *bases = f->top - n, body = bases[-2], namespace, cell, r;
+	bool ok;
+
+	for (int i = 0; i < n; i++)
+		if (outside_is(vm, bases[i]) && outside_may_wait(vm)) {
+			replace(f, n + 2, value_ref(bases[i]));
+			return true;
+		}
+
+	if (body.kind != VALUE_FUNCTION || !body.function->code->has_namespace)
+		return err_set(err, ERR_INTERNAL, "MAKE_CLASS without a class body");
+	if (vm->host->may_define && !f->unit->hidden &&
+	    !vm->host->may_define(vm_host_here(vm)->self, body.function->code->name, err))
+		return false;
+	if (!vm_keep(vm, value_dict(), &namespace, err))
+		return false;
+	ok = run_body(vm, body.function, namespace, &cell, err);
+	if (ok) {
+		ok = class_make(vm, &(struct class_parts){ bases[-1], bases, n, namespace.dict },
+				&r, err);
+		if (ok)
+			r.class->hidden = f->unit->hidden;
+		if (ok && cell.kind == VALUE_CELL) /* __class__ of its methods */
+			store(&cell.cell->content, value_ref(r));
+		value_unref(cell);
+	}
+	value_unref(namespace);
+	if (ok)
+		replace(f, n + 2, r);
+	return ok;
+}
+
 static bool import(struct vm *vm, struct frame *f, int arg, struct err *err)
 {
 	const char *name = f->code->names[arg];
 	struct value m;
 
 	/* the program means to meet the failed import */
-	if (frame_is_tried(f) && (outside_advice(name) || !vm_has_module(vm, name)))
+	if (frame_is_tried(f) &&
+	    outside_is(vm, (struct value){ .kind = VALUE_MODULE,
+					   .module = &(struct module){ .name = name } }))
 		return vm_raise(vm, CLASS_MODULE_NOT_FOUND, err, "No module named '%.*s'",
 				(int)strcspn(name, "."), name);
 	if (!vm_module(vm, name, &m, err))
@@ -429,7 +648,7 @@ static bool delete_attr(struct vm *vm, struct frame *f, int arg, struct err *err
 
 static bool delete_subscript(struct vm *vm, struct frame *f, struct err *err)
 {
-	if (!force_inside(vm, f->top[-1], err) ||
+	if (!realize_inside(vm, f->top[-1], err) ||
 	    !op_delete_subscript(vm, f->top[-2], f->top[-1], err))
 		return false;
 	drop(f, f->top - 2);
@@ -446,12 +665,20 @@ static bool make_cell(struct vm *vm, struct frame *f, int arg, struct err *err)
 	return true;
 }
 
-/* Names, classes and exceptions. */
+/* What is no display: variables, functions, classes, imports, patterns. */
 static bool statement(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err)
 {
 	int arg = inst->arg;
 
 	switch (inst->op) {
+	case CODE_LOAD_FAST:
+		return inst_load_fast(vm, f, arg, err);
+	case CODE_LOAD_GLOBAL:
+		return inst_load_global(vm, f, arg, err);
+	case CODE_LOAD_DEREF:
+		return inst_load_deref(vm, f, arg, err);
+	case CODE_STORE_GLOBAL:
+		return inst_store_global(vm, f, arg, err);
 	case CODE_DELETE_FAST:
 		return inst_delete_fast(vm, f, arg, err);
 	case CODE_DELETE_GLOBAL:
@@ -476,12 +703,8 @@ static bool statement(struct vm *vm, struct frame *f, const struct lang_inst *in
 		return inst_delete_name(vm, f, arg, err);
 	case CODE_IMPORT:
 		return import(vm, f, arg, err);
-	case CODE_RAISE:
-		return inst_raise(vm, f, arg, err);
-	case CODE_RERAISE:
-		return inst_reraise(vm, f, err);
-	case CODE_EXC_MATCH:
-		return inst_exc_match(vm, f, err);
+	case CODE_REFUSE:
+		return err_set(err, ERR_UNSUPPORTED, "%s", f->code->consts[arg].str);
 	case CODE_RETURNED:
 		inst_returned(f);
 		return true;
@@ -489,15 +712,8 @@ static bool statement(struct vm *vm, struct frame *f, const struct lang_inst *in
 		return inst_match_sequence(vm, f, arg, err);
 	case CODE_MATCH_CLASS:
 		return inst_match_class(vm, f, err);
-	case CODE_BEFORE_WITH:
-		return inst_before_with(vm, f, err);
-	case CODE_WITH_EXIT:
-		return inst_with_exit(vm, f, err);
-	case CODE_WITH_EXCEPT:
-		return inst_with_except(vm, f, err);
 	default:
-		return err_set(err, ERR_INTERNAL, "instruction %d is unknown to the VM",
-			       (int)inst->op);
+		return inst_exception(vm, f, inst, err);
 	}
 }
 

@@ -74,7 +74,7 @@ static bool in_slots(struct vm *vm, const struct class *c, const char *name, boo
 		struct dict *own = i < 0 ? c->attributes : c->mro->at[i].class->attributes;
 		struct value *slots = value_dict_find(own, "__slots__");
 
-		ok = !slots || op_force(vm, slots, err);
+		ok = !slots || realize(vm, slots, err);
 		if (ok && slots && slots->kind == VALUE_STR)
 			*found = value_equal(*slots, text);
 		else if (ok && slots)
@@ -118,8 +118,11 @@ static bool ask_descriptor(struct vm *vm, struct value o, const char *name, stru
 	*found = true;
 	descriptor = value_ref(*place);
 	if (descriptor.kind == VALUE_INSTANCE) {
-		ok = instance_call(vm, descriptor, deletes ? "__delete__" : "__set__", args,
-				   deletes ? 1 : 2, &none, found, err);
+		ok = instance_call(vm,
+				   &(struct method_call){ &descriptor,
+							  deletes ? "__delete__" : "__set__", args,
+							  deletes ? 1 : 2 },
+				   &none, found, err);
 		if (ok && !*found)
 			ok = vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "%s",
 				      deletes ? "__delete__" : "__set__");
@@ -180,10 +183,10 @@ static bool vacant_place(struct vm *vm, const struct instance *i, const char *na
 	*place = NULL;
 	if (!vacant)
 		return true;
-	if (!op_force(vm, vacant, err))
+	if (!realize(vm, vacant, err))
 		return false;
 	*place = vacant->kind == VALUE_DICT ? value_dict_find(vacant->dict, name) : NULL;
-	return !*place || op_force(vm, *place, err);
+	return !*place || realize(vm, *place, err);
 }
 
 static bool note_vacant(struct vm *vm, struct instance *i, const char *name, const char *kind,
@@ -199,7 +202,7 @@ static bool note_vacant(struct vm *vm, struct instance *i, const char *name, con
 		value_unref(fresh);
 		vacant = value_dict_find(i->attributes, "_vacant");
 	}
-	if (!ok || !op_force(vm, vacant, err) ||
+	if (!ok || !realize(vm, vacant, err) ||
 	    !vm_keep(vm, value_str(kind, strlen(kind)), &text, err))
 		return false;
 	ok = store_named(vm, vacant->dict, name, text, err);
@@ -217,7 +220,7 @@ static bool may_exchange(struct vm *vm, struct instance *i, const char *name, st
 
 	if (!place || is_child_kind(v) || (vm->frame && vm->frame->unit->hidden))
 		return true;
-	if (!op_force(vm, place, err))
+	if (!realize(vm, place, err))
 		return false;
 	if (place->kind == VALUE_NONE && !vacant_place(vm, i, name, &kind, err))
 		return false;
@@ -296,7 +299,8 @@ static bool ask_setattr(struct vm *vm, struct value o, const char *name, struct 
 
 	if (!vm_keep(vm, value_str(name, strlen(name)), &args[0], err))
 		return false;
-	ok = instance_call(vm, o, "__setattr__", args, 2, &none, &found, err);
+	ok = instance_call(vm, &(struct method_call){ &o, "__setattr__", args, 2 }, &none, &found,
+			   err);
 	value_unref(args[0]);
 	if (ok)
 		value_unref(none);
@@ -328,6 +332,32 @@ static bool function_store(struct vm *vm, struct function *f, const char *name, 
 	return store_named(vm, f->attributes, name, v, err);
 }
 
+/* x.grad and its like are the host's; a tensor that is computed keeps any other. */
+static bool store_of_tensor(struct vm *vm, struct value o, const char *name, struct value v,
+			    struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+	struct value fresh;
+	struct err why = { 0 };
+
+	if (!host->store_attr)
+		return err_set(err, ERR_TYPE, "attribute '%s' of '%s' objects cannot be set", name,
+			       value_type_name(o));
+	if (host->store_attr(host->self, o, name, v, &why))
+		return true;
+	if (why.code != ERR_NAME || !o.tensor->memory) {
+		*err = why;
+		return false;
+	}
+	if (!o.tensor->attributes) {
+		if (!vm_keep(vm, value_dict(), &fresh, err))
+			return false;
+		o.tensor->attributes = fresh.dict;
+		vm->tensors_have_attributes = true;
+	}
+	return store_named(vm, o.tensor->attributes, name, v, err);
+}
+
 bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct value v,
 			struct err *err)
 {
@@ -342,13 +372,7 @@ bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct 
 		return (!vm->host->may_store || vm->host->may_store(vm->host->self, o, err)) &&
 		       function_store(vm, o.function, name, v, err);
 	case VALUE_TENSOR:
-		if (vm->host->store_attr) {
-			struct vm_host *host = vm_host_here(vm);
-
-			return host->store_attr(host->self, o, name, v, err);
-		}
-		return err_set(err, ERR_TYPE, "attribute '%s' of '%s' objects cannot be set", name,
-			       value_type_name(o));
+		return store_of_tensor(vm, o, name, v, err);
 	case VALUE_METHOD:
 	case VALUE_STR:
 	case VALUE_LIST:
@@ -398,7 +422,8 @@ static bool ask_delattr(struct vm *vm, struct value o, const char *name, bool *f
 		return true;
 	if (!vm_keep(vm, value_str(name, strlen(name)), &text, err))
 		return false;
-	ok = instance_call(vm, o, "__delattr__", &text, 1, &none, found, err);
+	ok = instance_call(vm, &(struct method_call){ &o, "__delattr__", &text, 1 }, &none, found,
+			   err);
 	value_unref(text);
 	if (ok)
 		value_unref(none);
@@ -508,7 +533,8 @@ static bool bind_attribute(struct vm *vm, struct value v, struct value self, str
 					value_of(class) };
 		bool found;
 
-		if (!instance_call(vm, v, "__get__", args, 2, out, &found, err))
+		if (!instance_call(vm, &(struct method_call){ &v, "__get__", args, 2 }, out, &found,
+				   err))
 			return false;
 		if (found)
 			return true;
@@ -523,7 +549,7 @@ static bool bind_place(struct vm *vm, struct value *place, struct value self, st
 	struct value v;
 	bool ok;
 
-	if (!op_force(vm, place, err))
+	if (!realize(vm, place, err))
 		return false;
 	v = value_ref(*place); /* the class may change meanwhile */
 	ok = bind_attribute(vm, v, self, class, out, err);
@@ -607,7 +633,8 @@ static bool ask_getattr(struct vm *vm, struct value o, const char *name, struct 
 
 	if (!vm_keep(vm, value_str(name, strlen(name)), &text, err))
 		return false;
-	ok = instance_call(vm, o, "__getattr__", &text, 1, out, &found, err);
+	ok = instance_call(vm, &(struct method_call){ &o, "__getattr__", &text, 1 }, out, &found,
+			   err);
 	value_unref(text);
 	return ok;
 }
@@ -641,14 +668,14 @@ static bool is_child(struct vm *vm, const struct instance *i, const char *name, 
 {
 	struct value *names;
 
-	if (!op_force(vm, place, err))
+	if (!realize(vm, place, err))
 		return false;
 	*out = is_child_kind(*place);
 	if (*out || (place->kind != VALUE_TENSOR && place->kind != VALUE_NONE))
 		return true;
 	names = value_dict_find(i->attributes,
 				place->kind == VALUE_NONE ? "_vacant" : "_buffer_names");
-	if (names && !op_force(vm, names, err))
+	if (names && !realize(vm, names, err))
 		return false;
 	*out = names && names->kind == VALUE_DICT && value_dict_find(names->dict, name);
 	return true;
@@ -674,7 +701,7 @@ static bool own_place(struct vm *vm, const struct instance *i, const char *name,
 	*place = i->attributes ? value_dict_find(i->attributes, name) : NULL;
 	if (!*place)
 		return true;
-	if (!op_force(vm, *place, err))
+	if (!realize(vm, *place, err))
 		return false;
 	if (!i->class->is_module || !class_lookup(i->class, name))
 		return true;
@@ -765,7 +792,8 @@ bool instance_getattribute(struct vm *vm, struct value o, const char *name, stru
 
 	if (!vm_keep(vm, value_str(name, strlen(name)), &text, err))
 		return false;
-	ok = instance_call(vm, o, "__getattribute__", &text, 1, out, &found, &why);
+	ok = instance_call(vm, &(struct method_call){ &o, "__getattribute__", &text, 1 }, out,
+			   &found, &why);
 	value_unref(text);
 	if (ok)
 		return true;

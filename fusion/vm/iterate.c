@@ -5,10 +5,12 @@
 #include "fusion/vm/classes.h"
 #include "fusion/vm/generator.h"
 #include "fusion/vm/operators.h"
+#include "fusion/vm/outside.h"
 
-static bool not_iterable(struct value v, struct err *err)
+static bool not_iterable(struct vm *vm, struct value v, struct err *err)
 {
-	return err_set(err, ERR_TYPE, "'%s' object is not iterable", value_type_name(v));
+	return outside_refused(vm, v, err) &&
+	       err_set(err, ERR_TYPE, "'%s' object is not iterable", value_type_name(v));
 }
 
 /* What __iter__ gives; an instance that has __next__ may be that. */
@@ -17,12 +19,12 @@ static bool instance_iter(struct vm *vm, struct value v, struct value *out, stru
 	struct value it, next;
 	bool found, ok;
 
-	if (!instance_call(vm, v, "__iter__", NULL, 0, &it, &found, err))
+	if (!instance_call(vm, &(struct method_call){ &v, "__iter__", NULL, 0 }, &it, &found, err))
 		return false;
 	if (!found && class_lookup(v.instance->class, "__getitem__")) /* v[0], v[1], ... */
 		return vm_keep(vm, value_iter(ITER_SEQUENCE, v), out, err);
 	if (!found)
-		return not_iterable(v, err);
+		return not_iterable(vm, v, err);
 	if (it.kind != VALUE_INSTANCE) {
 		ok = op_iter(vm, it, out, err);
 	} else if (!instance_method(vm, it, "__next__", &next, err)) {
@@ -45,7 +47,7 @@ static bool class_iter(struct vm *vm, struct value v, struct value *out, struct 
 	if (!class_find(vm, v.class, "__class_iter__", &place, err))
 		return false;
 	if (!place || place->kind != VALUE_DESCRIPTOR)
-		return not_iterable(v, err);
+		return not_iterable(vm, v, err);
 	if (!vm_invoke(vm, place->descriptor->get, &(struct arguments){ &v, 1, NULL }, &members,
 		       err))
 		return false;
@@ -95,7 +97,7 @@ bool op_iter(struct vm *vm, struct value v, struct value *out, struct err *err)
 	case VALUE_CLASS:
 		return class_iter(vm, v, out, err);
 	default:
-		return not_iterable(v, err);
+		return not_iterable(vm, v, err);
 	}
 	if (!op_index(vm, n, "a length", &length, err) ||
 	    !vm_keep(vm, value_iter(kind, over), out, err))
@@ -221,7 +223,7 @@ static bool next_enumerated(struct vm *vm, struct iter *it, struct value *out, b
 	struct value pair[2], v;
 	bool ok;
 
-	if (!op_force(vm, &it->over, err) || !op_next(vm, it->over.iter, &v, more, err))
+	if (!realize(vm, &it->over, err) || !op_next(vm, it->over.iter, &v, more, err))
 		return false;
 	if (!*more)
 		return true;
@@ -232,11 +234,18 @@ static bool next_enumerated(struct vm *vm, struct iter *it, struct value *out, b
 	return ok;
 }
 
-/* One item of each iterator of `list` from `first` on, as a tuple.  Not *more: number
- * *ended has none. */
-static bool next_of_each(struct vm *vm, const struct list *list, int first, int *ended,
-			 struct value *out, bool *more, struct err *err)
+struct each {
+	const struct list *iterators;
+	int first; /* the ones before it are something else */
+	int ended; /* the one that had no item */
+};
+
+/* One item of each iterator, as a tuple.  Not *more: one has none. */
+static bool next_of_each(struct vm *vm, struct each *each, struct value *out, bool *more,
+			 struct err *err)
 {
+	const struct list *list = each->iterators;
+	int first = each->first;
 	struct value v, item;
 	bool ok = true;
 
@@ -246,9 +255,9 @@ static bool next_of_each(struct vm *vm, const struct list *list, int first, int 
 	if (!vm_keep(vm, value_sequence(VALUE_TUPLE, list->len - first), &v, err))
 		return false;
 	for (int i = first; ok && *more && i < list->len; i++) {
-		ok = op_force(vm, &list->at[i], err) &&
+		ok = realize(vm, &list->at[i], err) &&
 		     op_next(vm, list->at[i].iter, &item, more, err);
-		*ended = i;
+		each->ended = i;
 		if (ok && *more)
 			v.list->at[v.list->len++] = item;
 	}
@@ -271,7 +280,7 @@ static bool all_end(struct vm *vm, const struct list *list, int ended, struct er
 				"zip() argument %d is shorter than argument%s%d", ended + 1, s,
 				ended);
 	for (int i = 1; !more && i < list->len; i++) {
-		if (!op_force(vm, &list->at[i], err) ||
+		if (!realize(vm, &list->at[i], err) ||
 		    !op_next(vm, list->at[i].iter, &item, &more, err))
 			return false;
 		s = i > 1 ? "s 1-" : " ";
@@ -287,25 +296,25 @@ static bool all_end(struct vm *vm, const struct list *list, int ended, struct er
 static bool next_zipped(struct vm *vm, struct iter *it, struct value *out, bool *more,
 			struct err *err)
 {
-	int ended = 0;
+	struct each each = { .iterators = it->over.list };
 
-	return next_of_each(vm, it->over.list, 0, &ended, out, more, err) &&
-	       (*more || !it->position || all_end(vm, it->over.list, ended, err));
+	return next_of_each(vm, &each, out, more, err) &&
+	       (*more || !it->position || all_end(vm, it->over.list, each.ended, err));
 }
 
 static bool next_mapped(struct vm *vm, struct iter *it, struct value *out, bool *more,
 			struct err *err)
 {
 	const struct list *parts = it->over.list;
+	struct each each = { .iterators = parts, .first = 1 };
 	struct value args;
-	int ended;
 	bool ok;
 
-	if (!next_of_each(vm, parts, 1, &ended, &args, more, err))
+	if (!next_of_each(vm, &each, &args, more, err))
 		return false;
 	if (!*more)
 		return true;
-	ok = op_force(vm, &parts->at[0], err) &&
+	ok = realize(vm, &parts->at[0], err) &&
 	     vm_invoke(vm, parts->at[0], &(struct arguments){ args.list->at, args.list->len, NULL },
 		       out, err);
 	value_unref(args);
@@ -321,8 +330,9 @@ static bool next_called(struct vm *vm, struct value over, struct value *out, boo
 	if (over.kind == VALUE_GENERATOR)
 		return generator_next(vm, over.generator, out, more, err);
 	*more = true;
-	if (instance_call(vm, over, "__next__", NULL, 0, out, &found, err))
-		return found || not_iterable(over, err);
+	if (instance_call(vm, &(struct method_call){ &over, "__next__", NULL, 0 }, out, &found,
+			  err))
+		return found || not_iterable(vm, over, err);
 	if (!vm_failed_with(vm, err, CLASS_STOP_ITERATION))
 		return false;
 	vm_forget_raised(vm);
@@ -355,7 +365,7 @@ static bool next_item(struct vm *vm, struct iter *it, struct value *out, bool *m
 
 bool op_next(struct vm *vm, struct iter *it, struct value *out, bool *more, struct err *err)
 {
-	return next_item(vm, it, out, more, err) && (!*more || op_force(vm, out, err));
+	return next_item(vm, it, out, more, err) && (!*more || realize(vm, out, err));
 }
 
 bool op_extend(struct vm *vm, struct list *list, struct value v, struct err *err)
@@ -396,7 +406,7 @@ static bool unpack_list(struct vm *vm, struct value v, int n, struct value *to, 
 	if (v.list->len > n)
 		return err_set(err, ERR_VALUE, "too many values to unpack (expected %d)", n);
 	for (int i = 0; i < n; i++)
-		if (!op_force(vm, &v.list->at[i], err))
+		if (!realize(vm, &v.list->at[i], err))
 			return false;
 	for (int i = 0; i < n; i++)
 		to[i] = value_ref(v.list->at[i]);

@@ -2,14 +2,12 @@
  *
  * ASCII and Latin-1 in full, Cyrillic, and scripts without case (kana, han, hangul);
  * of other characters nothing is known, and a method that must know refuses them. */
-#ifndef FUSION_CAPTURE_LETTERS_H
-#define FUSION_CAPTURE_LETTERS_H
+#ifndef FUSION_VM_LETTERS_H
+#define FUSION_VM_LETTERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "fusion/base/buf.h"
 
 enum {
 	CHAR_ALPHA = 1,
@@ -28,12 +26,5 @@ unsigned char_kind(uint32_t c);
 
 /* The character at `at` of valid UTF-8, and how many bytes it has. */
 uint32_t char_at(const char *at, const char *end, size_t *bytes);
-
-/* Blanks of any script, as split() and strip() see them. */
-bool char_is_blank(uint32_t c);
-
-/* Appends the character in that case. */
-enum letter_case { CASE_LOWER, CASE_UPPER, CASE_TITLE, CASE_FOLD };
-void char_put(struct buf *out, uint32_t c, enum letter_case how);
 
 #endif

@@ -145,9 +145,65 @@ bool str_istitle(struct vm *vm, const struct builtin_call *call, struct value *o
 
 /* ---- case */
 
+enum letter_case { CASE_LOWER, CASE_UPPER, CASE_TITLE, CASE_FOLD };
+
+static uint32_t other_case(uint32_t c)
+{
+	if (c >= 0x400 && c <= 0x40f)
+		return c + 0x50;
+	if (c >= 0x450 && c <= 0x45f)
+		return c - 0x50;
+	if (c == 0xb5)
+		return 0x39c;
+	if (c == 0xff)
+		return 0x178;
+	if (c == 0xaa || c == 0xba)
+		return c;
+	return c ^ 0x20; /* ASCII, Latin-1; Cyrillic is 0x20 higher */
+}
+
+static void put_utf8(struct buf *out, uint32_t c)
+{
+	if (c < 0x80) {
+		buf_putc(out, (char)c);
+	} else if (c < 0x800) {
+		buf_putc(out, (char)(0xc0 | c >> 6));
+		buf_putc(out, (char)(0x80 | (c & 0x3f)));
+	} else {
+		if (c >= 0x10000)
+			buf_putc(out, (char)(0xf0 | c >> 18));
+		buf_putc(out, (char)(c >= 0x10000 ? 0x80 | (c >> 12 & 0x3f) : 0xe0 | c >> 12));
+		buf_putc(out, (char)(0x80 | (c >> 6 & 0x3f)));
+		buf_putc(out, (char)(0x80 | (c & 0x3f)));
+	}
+}
+
+/* Appends the character in that case. */
+static void put_in_case(struct buf *out, uint32_t c, enum letter_case how)
+{
+	unsigned kind = char_kind(c);
+	bool raise = how == CASE_UPPER || how == CASE_TITLE;
+
+	if (c == 0xdf && how != CASE_LOWER)
+		buf_puts(out, how == CASE_UPPER ? "SS" : how == CASE_TITLE ? "Ss" : "ss");
+	else if (c == 0xb5 && how == CASE_FOLD)
+		put_utf8(out, 0x3bc);
+	else if (c >= 0x410 && c <= 0x44f && (kind & (raise ? CHAR_LOWER : CHAR_UPPER)))
+		put_utf8(out, raise ? c - 0x20 : c + 0x20);
+	else if (kind & (raise ? CHAR_LOWER : CHAR_UPPER))
+		put_utf8(out, other_case(c));
+	else
+		put_utf8(out, c);
+}
+
 /* `first` for the first character (of each word), `rest` for the others. */
-static bool recase(struct vm *vm, const struct builtin_call *call, enum letter_case first,
-		   enum letter_case rest, bool words, struct value *out, struct err *err)
+struct casing {
+	enum letter_case first, rest;
+	bool words; /* `first` is the first letter of each word; else of the text */
+};
+
+static bool recase(struct vm *vm, const struct builtin_call *call, struct casing to,
+		   struct value *out, struct err *err)
 {
 	struct buf text = { .limit = vm->limits.object_bytes };
 	struct characters c = characters_of(call);
@@ -162,37 +218,37 @@ static bool recase(struct vm *vm, const struct builtin_call *call, enum letter_c
 		}
 		if (!more)
 			break;
-		char_put(&text, point, begin ? first : rest);
-		begin = words && !(kind & CHAR_CASED);
+		put_in_case(&text, point, begin ? to.first : to.rest);
+		begin = to.words && !(kind & CHAR_CASED);
 	} while (more);
 	return builtin_take_text(vm, &text, out, err);
 }
 
 bool str_lower(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
 {
-	return recase(vm, call, CASE_LOWER, CASE_LOWER, false, out, err);
+	return recase(vm, call, (struct casing){ CASE_LOWER, CASE_LOWER, false }, out, err);
 }
 
 bool str_upper(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
 {
-	return recase(vm, call, CASE_UPPER, CASE_UPPER, false, out, err);
+	return recase(vm, call, (struct casing){ CASE_UPPER, CASE_UPPER, false }, out, err);
 }
 
 bool str_casefold(struct vm *vm, const struct builtin_call *call, struct value *out,
 		  struct err *err)
 {
-	return recase(vm, call, CASE_FOLD, CASE_FOLD, false, out, err);
+	return recase(vm, call, (struct casing){ CASE_FOLD, CASE_FOLD, false }, out, err);
 }
 
 bool str_capitalize(struct vm *vm, const struct builtin_call *call, struct value *out,
 		    struct err *err)
 {
-	return recase(vm, call, CASE_TITLE, CASE_LOWER, false, out, err);
+	return recase(vm, call, (struct casing){ CASE_TITLE, CASE_LOWER, false }, out, err);
 }
 
 bool str_title(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
 {
-	return recase(vm, call, CASE_TITLE, CASE_LOWER, true, out, err);
+	return recase(vm, call, (struct casing){ CASE_TITLE, CASE_LOWER, true }, out, err);
 }
 
 bool str_swapcase(struct vm *vm, const struct builtin_call *call, struct value *out,
@@ -210,7 +266,7 @@ bool str_swapcase(struct vm *vm, const struct builtin_call *call, struct value *
 			return false;
 		}
 		if (more)
-			char_put(&text, point, kind & CHAR_UPPER ? CASE_LOWER : CASE_UPPER);
+			put_in_case(&text, point, kind & CHAR_UPPER ? CASE_LOWER : CASE_UPPER);
 	} while (more);
 	return builtin_take_text(vm, &text, out, err);
 }

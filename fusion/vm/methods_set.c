@@ -27,7 +27,7 @@ bool set_extend(struct vm *vm, struct dict *set, struct value items, struct err 
 		ok = op_next(vm, it.iter, &item, &more, err);
 		if (!ok || !more)
 			break;
-		ok = op_force(vm, &item, err) && set_insert(vm, set, item, err);
+		ok = realize(vm, &item, err) && set_insert(vm, set, item, err);
 		value_unref(item);
 	}
 	value_unref(it);

@@ -13,7 +13,7 @@
 /* The part of the string between the bounds. */
 struct range_of_text {
 	const char *whole, *at, *end;
-	bool valid; /* its begin is not behind its end */
+	bool valid; /* its begin is not after its end */
 };
 
 static const char *place_of(const struct str *s, int64_t i)
@@ -208,12 +208,21 @@ static const char *character_before(const char *from, const char *at)
 
 /* ---- at blanks */
 
+/* Blanks of any script, as split() and strip() see them. */
+static bool is_blank(uint32_t c)
+{
+	if (c < 0x100)
+		return (char_kind(c) & CHAR_BLANK) != 0;
+	return c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 ||
+	       c == 0x202f || c == 0x205f || c == 0x3000;
+}
+
 /* Past the blanks, or the others, at the front (or the back) of the text. */
 static const char *skip(const char *from, const char *to, bool blanks)
 {
 	size_t bytes;
 
-	while (from < to && char_is_blank(char_at(from, to, &bytes)) == blanks)
+	while (from < to && is_blank(char_at(from, to, &bytes)) == blanks)
 		from += bytes;
 	return from;
 }
@@ -225,7 +234,7 @@ static const char *skip_back(const char *from, const char *to, bool blanks)
 	while (to > from) {
 		const char *last = character_before(from, to);
 
-		if (char_is_blank(char_at(last, to, &bytes)) != blanks)
+		if (is_blank(char_at(last, to, &bytes)) != blanks)
 			break;
 		to = last;
 	}
@@ -480,7 +489,7 @@ static bool goes(const struct builtin_call *call, const char *c, const char *end
 	uint32_t point = char_at(c, end, &bytes);
 
 	if (call->n == 0 || call->args[0].kind == VALUE_NONE)
-		return char_is_blank(point);
+		return is_blank(point);
 	return memmem(call->args[0].str->text, call->args[0].str->len, c, bytes) != NULL;
 }
 

@@ -1,9 +1,15 @@
 /* fusion/vm/modules.h -- the small modules of Python's library that are
  * rows of builtins.def: math, time, random, copy, typing, warnings. */
-#ifndef FUSION_CAPTURE_MODULES_H
-#define FUSION_CAPTURE_MODULES_H
+#ifndef FUSION_VM_MODULES_H
+#define FUSION_VM_MODULES_H
 
 #include "fusion/vm/frame.h"
+
+enum { MODULE_NAME_BYTES = 256 };
+
+/* Whether there is such a module: rows, a prelude's, or one that the host has (a plugin's,
+ * torch.ops.name, too). */
+bool module_exists(struct vm_host *host, const char *name);
 
 /* Whether the module is ours: a prelude's, or rows. */
 bool module_is_native(const char *name);
@@ -17,7 +23,7 @@ bool module_type(struct vm *vm, const char *module, const char *name, struct val
  * itself. */
 const char *module_real(const char *name);
 
-/* Whether module.name is such a module, torch.nn.modules.conv; and that one. */
+/* Whether module.name is such a module, torch.nn.modules.conv, or os.path; and that one. */
 bool module_is_file(const char *module, const char *name);
 bool module_file(struct vm *vm, const char *module, const char *name, struct value *out,
 		 struct err *err);

@@ -119,7 +119,8 @@ bool collections_namedtuple(struct vm *vm, const struct builtin_call *call, stru
 		return false;
 	ok = vm_keep(vm, value_dict(), &none, err);
 	if (ok) {
-		ok = class_make(vm, call->args[0], NULL, 0, none.dict, &v, err);
+		ok = class_make(vm, &(struct class_parts){ call->args[0], NULL, 0, none.dict }, &v,
+				err);
 		value_unref(none);
 	}
 	if (ok) {
@@ -283,7 +284,7 @@ bool namedtuple_attribute(struct vm *vm, const struct list *t, const char *name,
 	for (int i = 0; t->fields && i < t->len && !*found; i++)
 		if (strcmp(t->fields[i], name) == 0) {
 			*found = true;
-			if (!op_force(vm, &t->at[i], err))
+			if (!realize(vm, &t->at[i], err))
 				return false;
 			*out = value_ref(t->at[i]);
 		}

@@ -1,18 +1,22 @@
 /* fusion/vm/names.c -- names that nothing defines, found with and without
  * running the program.
  *
- * vm_check_names() must never refuse a program that would run.  It follows a
+ * vm_check() must never call a problem certain of a program that would run.  It follows a
  * name to a module only where every assignment of that name in the whole
  * program is an import of the same module, and stops at the first attribute
  * that is not itself a module. */
 #include "fusion/vm/names.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fusion/vm/builtins.h"
+#include "fusion/vm/outside.h"
 #include "fusion/vm/prelude.h"
 #include "fusion/base/nearest.h"
+
+enum { NAMES_BYTES = 16 << 20 };
 
 static bool is_left_out(const char *name)
 {
@@ -95,9 +99,12 @@ struct binding {
 
 struct checker {
 	struct vm_host *host;
+	const char *entry;
 	VEC(struct binding) bindings;
 	bool catches_names, catches_attributes; /* it names the class of such errors */
-	struct err *err;
+	struct vm_problems *problems;
+	struct arena arena; /* names of what is not there */
+	struct err *err;    /* of the instruction under way */
 };
 
 static struct binding *find_binding(struct checker *c, const char *name)
@@ -127,36 +134,54 @@ static bool bind(struct checker *c, const char *name, struct value v)
 	return true;
 }
 
+/* A module that is not there can be imported; what uses it fails. */
 static bool import(struct checker *c, const char *name, struct value *out)
 {
-	if (!module_is_native(name) && !c->host->has_module(c->host->self, module_real(name)))
-		return err_set(c->err, ERR_NAME,
-			       "no module named '%s'; torch, its submodules, math and some of "
-			       "Python's small modules can be imported",
-			       name);
 	*out = value_module(name);
 	return out->kind == VALUE_MODULE || err_set(c->err, ERR_MEMORY, "out of memory");
+}
+
+/* owner.name, of a module that is not there or has no such name. */
+static bool absent_attribute(struct checker *c, const char *owner, const char *name,
+			     struct value *out)
+{
+	char full[MODULE_NAME_BYTES];
+	const char *kept;
+
+	snprintf(full, sizeof(full), "%s.%s", owner, name);
+	kept = arena_strdup(&c->arena, full);
+	if (!kept)
+		return err_set(c->err, ERR_MEMORY, "out of memory");
+	return import(c, kept, out);
 }
 
 /* o.name, where o is a module; *o becomes what it gives if that is a module,
  * else UNSET.  `at` is told to the host, as when running. */
 static bool attribute(struct checker *c, struct value *o, const char *name,
-		      const struct lang_inst *at)
+		      const struct lang_inst *at, bool from_import)
 {
+	const char *module = o->module->name;
 	struct value found = { .kind = VALUE_UNSET };
 	bool ok = true, typed;
 
 	if (strcmp(name, "__name__") == 0) {
 		; /* every module has one */
-	} else if (module_is_file(o->module->name, name)) {
+	} else if (!module_exists(c->host, module) ||
+		   (outside_advice(module) && !prelude_defines(module, name))) {
+		ok = absent_attribute(c, module, name, &found);
+	} else if (module_is_file(module, name)) {
 		; /* followed no further */
-	} else if (module_is_native(o->module->name)) {
-		ok = native_attribute(NULL, o->module->name, name, &found, c->err);
-	} else if (module_type(NULL, o->module->name, name, NULL, &typed, NULL) && !typed &&
-		   !prelude_defines(module_real(o->module->name), name)) {
+	} else if (module_is_native(module)) {
+		ok = native_attribute(NULL, module, name, &found, c->err);
+	} else if (module_type(NULL, module, name, NULL, &typed, NULL) && !typed &&
+		   !prelude_defines(module_real(module), name)) {
 		c->host->line = at->line;
 		c->host->column = at->column;
 		ok = c->host->module_attr(c->host->self, o->module, name, &found, c->err);
+	}
+	if (!ok && from_import && c->err->code != ERR_MEMORY) {
+		*c->err = (struct err){ 0 };
+		ok = absent_attribute(c, module, name, &found);
 	}
 	value_unref(*o);
 	if (found.kind != VALUE_MODULE) {
@@ -210,7 +235,7 @@ static bool load_global(struct checker *c, const struct code *code, const char *
 	struct binding *b = find_binding(c, name);
 
 	if (!b && !builtin_is_name(name) && strcmp(name, "__name__") != 0 &&
-	    !(c->catches_names && !is_left_out(name)))
+	    strcmp(name, "__file__") != 0 && !(c->catches_names && !is_left_out(name)))
 		return undefined(c, code, name);
 	if (b && !b->other && b->module.kind == VALUE_MODULE)
 		trail_push(t, value_ref(b->module));
@@ -219,10 +244,51 @@ static bool load_global(struct checker *c, const struct code *code, const char *
 	return true;
 }
 
-/* `collect`: the first walk learns what is assigned, the second one checks. */
-static bool check_inst(struct checker *c, const struct code *code, const struct lang_inst *inst,
-		       bool collect, struct trail *t)
+/* Whether what instruction i leaves is called a little further on, in a straight line. */
+static bool is_called(const struct code *code, int i)
 {
+	int depth = 1; /* of the operands from it on */
+
+	for (i++; i < code->n_insts && depth > 0; i++) {
+		const struct lang_inst *inst = &code->insts[i];
+		int callee = inst->op == CODE_CALL      ? depth - inst->arg - 1
+			     : inst->op == CODE_CALL_KW ? depth - inst->arg - 2
+			     : inst->op == CODE_CALL_EX ? depth - 3
+							: -1;
+
+		if (callee == 0)
+			return true;
+		if (depth == 1 && inst->op == CODE_LOAD_ATTR)
+			return false;
+		if (inst->op == CODE_JUMP || inst->op == CODE_JUMP_IF_FALSE ||
+		    inst->op == CODE_JUMP_IF_TRUE || inst->op == CODE_FOR_ITER ||
+		    inst->op == CODE_SWAP || inst->op == CODE_COPY)
+			return false;
+		depth += code_effect(inst->op, inst->arg);
+	}
+	return false;
+}
+
+/* A function that calls what is not there. */
+static bool check_use(struct checker *c, const struct code *code, int i, const struct trail *t)
+{
+	if (t->top.kind != VALUE_MODULE || code->has_namespace ||
+	    strcmp(code->name, "<module>") == 0 || !is_called(code, i))
+		return true;
+	return outside_refused_by_name(c->host, t->top.module->name, c->err);
+}
+
+static bool check_load(struct checker *c, const struct code *code, int i, struct trail *t)
+{
+	return load_global(c, code, code->names[code->insts[i].arg], t) && check_use(c, code, i, t);
+}
+
+/* `collect`: the first walk learns what is assigned, the second one checks. */
+static bool check_inst(struct checker *c, const struct code *code, int i, bool collect,
+		       struct trail *t)
+{
+	const struct lang_inst *inst = &code->insts[i];
+	const char *name;
 	struct value m;
 	bool ok = true;
 
@@ -232,6 +298,9 @@ static bool check_inst(struct checker *c, const struct code *code, const struct 
 			return false;
 		trail_push(t, m);
 		break;
+	case CODE_REFUSE:
+		ok = err_set(c->err, ERR_UNSUPPORTED, "%s", code->consts[inst->arg].str);
+		break;
 	case CODE_COPY:
 		if (inst->arg == 1)
 			trail_push(t, value_ref(t->top));
@@ -240,15 +309,18 @@ static bool check_inst(struct checker *c, const struct code *code, const struct 
 		break;
 	case CODE_LOAD_ATTR:
 		if (t->top.kind == VALUE_MODULE)
-			ok = attribute(c, &t->top, code->names[inst->arg], inst);
+			ok = attribute(c, &t->top, code->names[inst->arg], inst,
+				       i && inst[-1].op == CODE_COPY) &&
+			     (collect || check_use(c, code, i, t));
 		break;
 	case CODE_LOAD_GLOBAL:
-		c->catches_names |= strcmp(code->names[inst->arg], "NameError") == 0;
-		c->catches_attributes |= strcmp(code->names[inst->arg], "AttributeError") == 0;
+		name = code->names[inst->arg];
+		c->catches_names |= strcmp(name, "NameError") == 0;
+		c->catches_attributes |= strcmp(name, "AttributeError") == 0;
 		if (collect)
 			trail_clear(t);
 		else
-			ok = load_global(c, code, code->names[inst->arg], t);
+			ok = check_load(c, code, i, t);
 		break;
 	case CODE_STORE_GLOBAL:
 		if (collect)
@@ -271,8 +343,6 @@ static bool check_inst(struct checker *c, const struct code *code, const struct 
  * that speaks of AttributeError asks of modules it may mean to ask. */
 static bool may_be_caught(const struct checker *c, const struct code *code, int i)
 {
-	if (!c->err || c->err->code == ERR_MEMORY)
-		return false;
 	if (c->catches_attributes && c->err->code == ERR_NAME &&
 	    code->insts[i].op == CODE_LOAD_ATTR)
 		return true;
@@ -283,7 +353,7 @@ static bool may_be_caught(const struct checker *c, const struct code *code, int 
 	return false;
 }
 
-/* `if __name__ == "__main__":` at i: behind its block, which never runs here; else i. */
+/* `if __name__ == "__main__":` at i: the end of its block, which never runs here; else i. */
 static int past_main(const struct code *code, int i)
 {
 	const struct lang_inst *at = &code->insts[i];
@@ -297,42 +367,133 @@ static int past_main(const struct code *code, int i)
 	return word->kind == CONST_STR && strcmp(word->str, "__main__") == 0 ? at[3].arg : i;
 }
 
-static bool check_code(struct checker *c, const struct code *code, bool collect)
+/* Whether each instruction runs whenever the code does: it is in no branch and no loop, and no
+ * branch or loop before it leaves the code. */
+struct reach {
+	int open;    /* up to here the instructions are in a branch */
+	bool leaves; /* such a branch may have left */
+};
+
+static bool reach_next(struct reach *r, const struct code *code, int i)
+{
+	const struct lang_inst *inst = &code->insts[i];
+	bool certain = !r->leaves && i >= r->open;
+
+	if ((inst->op == CODE_JUMP || inst->op == CODE_JUMP_IF_FALSE ||
+	     inst->op == CODE_JUMP_IF_TRUE || inst->op == CODE_FOR_ITER) &&
+	    inst->arg > r->open)
+		r->open = inst->arg;
+	r->leaves |= inst->op == CODE_RETURN || inst->op == CODE_RAISE || inst->op == CODE_RERAISE;
+	return certain;
+}
+
+static int compare_problems(const void *a, const void *b)
+{
+	const struct err *x = &((const struct vm_problem *)a)->err;
+	const struct err *y = &((const struct vm_problem *)b)->err;
+
+	return x->line != y->line ? (x->line > y->line) - (x->line < y->line)
+				  : (x->column > y->column) - (x->column < y->column);
+}
+
+/* One a place, the certain ones before the others where there are too many. */
+static void add_problem(struct vm_problems *list, const struct err *err, bool certain)
+{
+	struct vm_problem fresh = { *err, certain };
+	int last = list->n - 1;
+
+	for (int i = 0; i < list->n; i++)
+		if (compare_problems(&list->at[i], &fresh) == 0) {
+			list->at[i].certain |= certain;
+			return;
+		}
+	if (list->n < VM_MOST_PROBLEMS) {
+		list->at[list->n++] = fresh;
+		return;
+	}
+	while (certain && last >= 0 && list->at[last].certain)
+		last--;
+	if (certain && last >= 0)
+		list->at[last] = fresh;
+}
+
+/* Takes the error of instruction i; false when out of memory. */
+static bool take_problem(struct checker *c, const struct code *code, int i, bool certain,
+			 bool collect)
+{
+	struct err *err = c->err;
+
+	if (err->code == ERR_MEMORY)
+		return false;
+	if (err->line == 0) {
+		err->line = code->insts[i].line;
+		err->column = code->insts[i].column;
+	}
+	if (!collect && !may_be_caught(c, code, i))
+		add_problem(c->problems, err, certain);
+	*err = (struct err){ 0 };
+	return true;
+}
+
+/* Whether the code nested in `code` runs: the entry, the constructor and forward of an entry that
+ * is a class, and the body of a class whose statement runs. */
+static bool nested_runs(const struct checker *c, const struct code *code, const struct code *inner,
+			bool certain)
+{
+	if (inner->has_namespace)
+		return certain;
+	if (strcmp(code->name, "<module>") == 0)
+		return strcmp(inner->name, c->entry) == 0;
+	return code->has_namespace && strcmp(code->name, c->entry) == 0 &&
+	       (strcmp(inner->name, "__init__") == 0 || strcmp(inner->name, "forward") == 0);
+}
+
+/* `runs`: the code does, whenever the program runs. */
+static bool check_code(struct checker *c, const struct code *code, bool runs, bool collect)
 {
 	struct trail trail = { 0 };
+	struct reach reach = { 0 };
 	bool ok = true;
 
 	for (int i = 0; ok && i < code->n_insts; i++) {
 		const struct lang_inst *inst;
+		bool certain;
 
 		i = past_main(code, i);
 		if (i >= code->n_insts)
 			break;
 		inst = &code->insts[i];
-		ok = check_inst(c, code, inst, collect, &trail);
-		if (!ok && may_be_caught(c, code, i)) {
-			*c->err = (struct err){ 0 };
+		certain = runs && reach_next(&reach, code, i);
+		if (!check_inst(c, code, i, collect, &trail)) {
+			ok = take_problem(c, code, i, certain, collect);
 			trail_clear(&trail);
-			ok = true;
 		}
-		if (!ok && c->err && c->err->line == 0) {
-			c->err->line = inst->line;
-			c->err->column = inst->column;
-		}
+		if (ok && inst->op == CODE_MAKE_FUNCTION)
+			ok = check_code(c, code->nested[inst->arg],
+					nested_runs(c, code, code->nested[inst->arg], certain),
+					collect);
 	}
 	trail_clear(&trail);
-	for (int i = 0; ok && i < code->n_nested; i++)
-		ok = check_code(c, code->nested[i], collect);
 	return ok;
 }
 
-bool vm_check_names(const struct lang_program *program, struct vm_host *host, struct err *err)
+bool vm_check(const struct lang_program *program, struct vm_host *host, const char *entry,
+	      struct vm_problems *out, struct err *err)
 {
-	struct checker c = { .host = host, .err = err };
-	bool ok = check_code(&c, program->module, true) && check_code(&c, program->module, false);
+	struct err found = { 0 };
+	struct checker c = { .host = host, .entry = entry, .problems = out, .err = &found };
+	bool ok;
 
+	out->n = 0;
+	arena_init(&c.arena, NAMES_BYTES);
+	ok = check_code(&c, program->module, true, true) &&
+	     check_code(&c, program->module, true, false);
+	if (!ok && err)
+		*err = found;
+	qsort(out->at, (size_t)out->n, sizeof(out->at[0]), compare_problems);
 	for (size_t i = 0; i < c.bindings.len; i++)
 		value_unref(c.bindings.at[i].module);
 	VEC_FREE(&c.bindings);
+	arena_finish(&c.arena);
 	return ok;
 }

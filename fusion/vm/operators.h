@@ -4,10 +4,11 @@
  * builtin).  Operands are borrowed, *out is the caller's reference.  Where an
  * operand is a tensor or a symbolic size the host decides.
  */
-#ifndef FUSION_CAPTURE_OPERATORS_H
-#define FUSION_CAPTURE_OPERATORS_H
+#ifndef FUSION_VM_OPERATORS_H
+#define FUSION_VM_OPERATORS_H
 
 #include "fusion/vm/frame.h"
+#include "fusion/vm/realize.h"
 
 static inline bool value_is_hosted(struct value v)
 {
@@ -43,12 +44,6 @@ static inline bool value_is_text(struct value v)
 	return v.kind == VALUE_STR || v.kind == VALUE_DEFERRED_TEXT;
 }
 
-/* Puts what a VALUE_LAZY stands for in its place. */
-static inline bool op_force(struct vm *vm, struct value *place, struct err *err)
-{
-	return place->kind != VALUE_LAZY || vm->host->force(vm->host->self, place, err);
-}
-
 /* numbers.c: arithmetic of two numbers, and of one; TYPE, VALUE. */
 bool number_binary(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
 		   struct err *err);
@@ -58,9 +53,20 @@ bool number_whole(struct vm *vm, double f, struct value *out, struct err *err);
 /* -1, 0, 1; 2 where one is nan. */
 int number_order(struct value a, struct value b);
 
-/* operators.c */
-bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
-	       struct value *out, struct err *err);
+/* operators.c: a op b, and a op= b. */
+struct binary {
+	enum binop op;
+	bool inplace;
+	struct value a, b;
+};
+struct comparison { /* a op b */
+	enum cmpop op;
+	struct value a, b;
+};
+bool op_binary(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
+	       struct err *err);
+bool op_inplace(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
+		struct err *err); /* a op= b: the result may be a itself */
 bool op_unary(struct vm *vm, enum unop op, struct value a, struct value *out, struct err *err);
 bool op_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, struct value *out,
 		struct err *err);
@@ -125,31 +131,13 @@ bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct 
 bool op_delete_attribute(struct vm *vm, struct value o, const char *name, struct err *err);
 bool op_delete_subscript(struct vm *vm, struct value o, struct value index, struct err *err);
 
-/* force.c: appends a STR or DEFERRED_TEXT as it is. */
-bool text_append(struct vm *vm, struct value v, struct buf *text, struct err *err);
-/* The program looks at the characters of a DEFERRED_TEXT, which are not there yet: the
- * capture ends.  Always false. */
-bool text_needed(struct vm *vm, struct value v, struct err *err);
-#ifdef TOLD /* what the analyzer is told of it (tests/analyzer.h) */
-TOLD text_needed(struct vm *vm, struct value v, struct err *err)
-{
-	return (void)vm, (void)v, err_set(err, ERR_VALUE, "a text is needed");
-}
-#endif
-/* The same for the argument of a native that looks at it; true where it does not. */
-bool text_arguments(struct vm *vm, const struct native *f, const struct arguments *args,
-		    struct err *err);
-bool text_has_gaps(const struct buf *text);
-/* For a message: each gap becomes "...". */
-void text_close_gaps(struct buf *text);
-
 /* format.c: format(v, spec) as an f-string field does, appended to `text`. */
 bool op_format(struct vm *vm, struct value v, const char *spec, size_t len, struct buf *text,
 	       struct err *err);
 
-/* a op b of two sets, or of two types (a | b: a tuple of them). */
-bool set_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
-		struct value *out, struct err *err);
+/* a op b of two sets: | & - ^. */
+bool set_binary(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
+		struct err *err);
 
 /* views.c: d.keys() and d.items() are sets beside a set or a view.  *found false, and no
  * error: the operands do not define the operator. */
@@ -158,7 +146,7 @@ bool view_binary(struct vm *vm, enum binop op, struct value a, struct value b, s
 		 struct err *err);
 bool view_contains(struct vm *vm, const struct iter *view, struct value item, bool *out,
 		   struct err *err);
-bool view_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, bool *out,
-		  bool *found, struct err *err);
+bool view_compare(struct vm *vm, const struct comparison *c, bool *out, bool *found,
+		  struct err *err);
 
 #endif

@@ -1,7 +1,12 @@
 /* fusion/vm/outside.c -- packages that the language leaves out, by outside.def. */
 #include "fusion/vm/outside.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "fusion/vm/modules.h"
+#include "fusion/vm/operators.h"
+#include "fusion/vm/prelude.h"
 
 static const struct {
 	const char *package, *advice;
@@ -21,12 +26,57 @@ const char *outside_advice(const char *module)
 	return NULL;
 }
 
-bool outside_refused(struct value v, struct err *err)
+static bool is_absent(struct vm_host *host, const char *name)
 {
-	const char *advice = v.kind == VALUE_MODULE ? outside_advice(v.module->name) : NULL;
+	return !prelude_has_module(name) && (outside_advice(name) || !module_exists(host, name));
+}
 
-	if (!advice)
+bool outside_is(struct vm *vm, struct value v)
+{
+	return v.kind == VALUE_MODULE && is_absent(vm_host_here(vm), v.module->name);
+}
+
+/* torch.sinn: why torch, which is there, has no sinn. */
+static bool attribute_refused(struct vm_host *host, const char *name, struct err *err)
+{
+	const char *dot = strrchr(name, '.');
+	char owner[MODULE_NAME_BYTES];
+	struct module module = { .name = owner };
+	struct value v = { .kind = VALUE_UNSET };
+	bool found;
+
+	if (!dot || dot == name || (size_t)(dot - name) >= sizeof(owner))
 		return true;
-	return err_set(err, ERR_UNSUPPORTED, "%s is not in the workload language; %s",
-		       v.module->name, advice);
+	snprintf(owner, sizeof(owner), "%.*s", (int)(dot - name), name);
+	if (is_absent(host, owner))
+		return true;
+	found = module_is_native(owner) ? native_attribute(NULL, owner, dot + 1, &v, err)
+					: host->module_attr(host->self, &module, dot + 1, &v, err);
+	value_unref(v);
+	return found;
+}
+
+bool outside_refused_by_name(struct vm_host *host, const char *name, struct err *err)
+{
+	const char *advice = outside_advice(name);
+
+	if (!is_absent(host, name))
+		return true;
+	if (!advice && !attribute_refused(host, name, err))
+		return false;
+	return err_set(err, ERR_UNSUPPORTED, "%s is not in the workload language; %s", name,
+		       advice ? advice : "put the code that is used into the source");
+}
+
+bool outside_refused(struct vm *vm, struct value v, struct err *err)
+{
+	return v.kind != VALUE_MODULE ||
+	       outside_refused_by_name(vm_host_here(vm), v.module->name, err);
+}
+
+bool outside_may_wait(const struct vm *vm)
+{
+	const struct frame *f = vm->frame;
+
+	return f && (f->code->has_namespace || f->code == vm->module.code);
 }

@@ -42,8 +42,13 @@ struct prelude {
 /* A name with a line in front is the text's own, but for these. */
 static bool is_open(const char *name)
 {
-	static const char *const names[] = { "_assert", "_BatchNorm", "_ConvNd", "_InstanceNorm",
-					     "_pair",   "_single",    "_triple", "__version__" };
+	static const char *const names[] = { "_assert",          "_check",
+					     "_check_is_size",   "_log_api_usage_once",
+					     "_overload_method", "_script_if_tracing",
+					     "_BatchNorm",       "_ConvNd",
+					     "_InstanceNorm",    "_pair",
+					     "_single",          "_triple",
+					     "__version__" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(names[i], name) == 0)
@@ -57,6 +62,9 @@ static bool may_define(int row, const char *name)
 	bool capital = name[0] >= 'A' && name[0] <= 'Z';
 	size_t len = strlen(name), tail = strlen("Tensor");
 
+	if (strncmp(rows[row].module, "torchvision", strlen("torchvision")) == 0 ||
+	    strncmp(rows[row].module, "timm", strlen("timm")) == 0)
+		return true; /* their files import such names from one another */
 	if (!is_open(name))
 		return false;
 	if (strcmp(rows[row].module, "torch") == 0) /* FloatTensor and its like */
@@ -118,6 +126,14 @@ static int row_of(const char *module, const char *name)
 		    defines(rows[i].text, name))
 			return i;
 	return -1;
+}
+
+bool prelude_has_module(const char *module)
+{
+	for (int i = 0; i < COUNT; i++)
+		if (strcmp(rows[i].module, module) == 0)
+			return true;
+	return false;
 }
 
 bool prelude_defines(const char *module, const char *name)

@@ -3,8 +3,8 @@
  * torch.nn's classes, functools, dataclasses and their like: text that is built
  * in, compiled and run when a program first asks for something of it.  Its code
  * objects are marked hidden. */
-#ifndef FUSION_CAPTURE_PRELUDE_H
-#define FUSION_CAPTURE_PRELUDE_H
+#ifndef FUSION_VM_PRELUDE_H
+#define FUSION_VM_PRELUDE_H
 
 #include "fusion/vm/frame.h"
 #include "fusion/vm/modules.h"
@@ -15,6 +15,9 @@ struct prelude_programs *prelude_programs_create(void);    /* NULL: out of memor
 void prelude_programs_destroy(struct prelude_programs *p); /* after its VMs; NULL is fine */
 
 /* Whether the prelude of that module defines the name; for checks before a run. */
+/* Whether a prelude has names of the module. */
+bool prelude_has_module(const char *module);
+
 bool prelude_defines(const char *module, const char *name);
 
 /* module.name; *found false where its prelude, if any, has no such name. */

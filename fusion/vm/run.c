@@ -2,12 +2,13 @@
  *
  * A call of a program's function switches frames and goes on in the same loop.
  * frame->inst is always the instruction that runs: hosts, errors and the step
- * limit read the place there, and a caller's frame resumes behind its own.
+ * limit read the place there, and a caller's frame resumes after its own.
  * Operands were checked when the unit was prepared (unit.c). */
 #include "fusion/vm/run.h"
 
 #include "fusion/vm/generator.h"
 #include "fusion/vm/inst.h"
+#include "fusion/vm/except.h"
 #include "fusion/vm/operators.h"
 
 #define INLINE inline __attribute__((always_inline)) /* into both of the loops */
@@ -16,9 +17,9 @@ static bool binary(struct vm *vm, struct frame *f, enum binop op, bool inplace, 
 {
 	struct value r;
 
-	if (op == BIN_MOD && f->top[-2].kind == VALUE_STR && !force_inside(vm, f->top[-1], err))
+	if (op == BIN_MOD && f->top[-2].kind == VALUE_STR && !realize_inside(vm, f->top[-1], err))
 		return false; /* text % (a, b) */
-	if (!op_binary(vm, op, inplace, f->top[-2], f->top[-1], &r, err))
+	if (!(inplace ? op_inplace : op_binary)(vm, op, f->top[-2], f->top[-1], &r, err))
 		return false;
 	replace(f, 2, r);
 	return true;
@@ -58,8 +59,8 @@ static bool compare(struct vm *vm, struct frame *f, enum cmpop op, struct err *e
 	struct value r;
 
 	if (op < CMP_IS || op > CMP_IS_NOT)
-		if (!force_inside(vm, f->top[-2], err) ||
-		    (f->top[-1].kind != VALUE_DICT && !force_inside(vm, f->top[-1], err)))
+		if (!realize_inside(vm, f->top[-2], err) ||
+		    (f->top[-1].kind != VALUE_DICT && !realize_inside(vm, f->top[-1], err)))
 			return false;
 	if (!op_compare(vm, op, f->top[-2], f->top[-1], &r, err))
 		return false;
@@ -119,7 +120,7 @@ static bool subscript(struct vm *vm, struct frame *f, struct err *err)
 {
 	struct value r;
 
-	if (!force_inside(vm, f->top[-1], err) ||
+	if (!realize_inside(vm, f->top[-1], err) ||
 	    !op_subscript(vm, f->top[-2], f->top[-1], &r, err))
 		return false;
 	return result(vm, f, 2, r, err);
@@ -127,7 +128,7 @@ static bool subscript(struct vm *vm, struct frame *f, struct err *err)
 
 static bool store_subscript(struct vm *vm, struct frame *f, struct err *err)
 {
-	if (!force_inside(vm, f->top[-1], err) ||
+	if (!realize_inside(vm, f->top[-1], err) ||
 	    !op_store_subscript(vm, f->top[-2], f->top[-1], f->top[-3], err))
 		return false;
 	replace(f, 3, value_none());
@@ -193,6 +194,17 @@ static void swap(struct value *a, struct value *b)
 	*b = t;
 }
 
+/* A cell that is set and not lazy; false: else. */
+static inline bool quick_deref(struct frame *f, int arg)
+{
+	struct value v = copied(&f->cells[arg].cell->content);
+
+	if (v.kind == VALUE_UNSET || v.kind == VALUE_LAZY)
+		return false;
+	*f->top++ = value_ref(v);
+	return true;
+}
+
 /* What works on the operand stack alone: neither jumps nor changes frames. */
 static INLINE bool execute(struct vm *vm, struct frame *f, const struct lang_inst *inst,
 			   struct err *err)
@@ -200,10 +212,8 @@ static INLINE bool execute(struct vm *vm, struct frame *f, const struct lang_ins
 	int arg = inst->arg;
 
 	switch (inst->op) {
-	case CODE_STORE_GLOBAL:
-		return inst_store_global(vm, f, arg, err);
 	case CODE_LOAD_DEREF:
-		return inst_load_deref(vm, f, arg, err);
+		return quick_deref(f, arg) || inst_other(vm, f, inst, err);
 	case CODE_STORE_DEREF:
 		store(&f->cells[arg].cell->content, *--f->top);
 		return true;
@@ -231,12 +241,6 @@ static INLINE bool execute(struct vm *vm, struct frame *f, const struct lang_ins
 		return true;
 	case CODE_CLEAR_FAST:
 		store(&f->locals[arg], (struct value){ .kind = VALUE_UNSET });
-		return true;
-	case CODE_PUSH_EXC:
-		inst_push_exc(vm, f);
-		return true;
-	case CODE_POP_EXC:
-		inst_pop_exc(vm, f);
 		return true;
 	default:
 		return inst_other(vm, f, inst, err);
@@ -299,6 +303,16 @@ static INLINE bool is_place(const struct stop *stop, const struct frame *base,
 	return false;
 }
 
+/* Whether a JUMP_IF_* asks the host, which may follow both ways. */
+static inline bool host_may_branch(const struct vm *vm, struct value condition)
+{
+	return __builtin_expect(
+		   condition.kind == VALUE_TENSOR ||
+		       (condition.kind >= VALUE_SYMFLOAT && condition.kind <= VALUE_DEFERRED_BOOL),
+		   0) &&
+	       vm->host->branch;
+}
+
 /* RETURN or YIELD of the frame that a run is about. */
 static enum run_end leave(struct vm *vm, struct frame *f, const struct lang_inst *inst,
 			  struct value *out, struct err *err)
@@ -320,6 +334,106 @@ static enum run_end leave(struct vm *vm, struct frame *f, const struct lang_inst
 	*f->top++ = value_none(); /* what the yield expression gives when it goes on */
 	f->inst = inst + 1;
 	return RUN_YIELDED;
+}
+
+/* How many operands an instruction looks at; those that only move are 0, and
+ * -1 is all that there are. */
+static int looks_at(const struct lang_inst *inst)
+{
+	switch (inst->op) {
+	case CODE_LOAD_CONST:
+	case CODE_LOAD_FAST:
+	case CODE_LOAD_GLOBAL:
+	case CODE_LOAD_DEREF:
+	case CODE_LOAD_CLOSURE:
+	case CODE_STORE_FAST:
+	case CODE_STORE_GLOBAL:
+	case CODE_STORE_DEREF:
+	case CODE_BUILD_TUPLE:
+	case CODE_BUILD_LIST:
+	case CODE_LIST_APPEND:
+	case CODE_COPY:
+	case CODE_SWAP:
+	case CODE_POP:
+	case CODE_JUMP:
+	case CODE_RETURN:
+	case CODE_IMPORT:
+	case CODE_MAKE_CELL:
+	case CODE_CLEAR_FAST:
+	case CODE_DELETE_FAST:
+	case CODE_DELETE_GLOBAL:
+	case CODE_DELETE_DEREF:
+		return 0;
+	case CODE_LOAD_ATTR:
+	case CODE_STORE_ATTR:
+	case CODE_UNARY_OP:
+	case CODE_GET_ITER:
+	case CODE_FOR_ITER:
+	case CODE_JUMP_IF_FALSE:
+	case CODE_JUMP_IF_TRUE:
+	case CODE_UNPACK_SEQUENCE:
+	case CODE_PUSH_EXC:
+	case CODE_POP_EXC:
+	case CODE_RERAISE:
+	case CODE_BEFORE_WITH:
+	case CODE_WITH_EXIT:
+		return 1;
+	case CODE_BINARY_OP:
+	case CODE_INPLACE_OP:
+	case CODE_COMPARE_OP:
+	case CODE_BINARY_SUBSCR:
+	case CODE_DELETE_SUBSCR:
+	case CODE_MATCH_CLASS:
+	case CODE_EXC_MATCH:
+		return 2;
+	case CODE_STORE_SUBSCR:
+	case CODE_WITH_EXCEPT:
+		return 3;
+	case CODE_BUILD_SLICE:
+	case CODE_BUILD_SET:
+	case CODE_BUILD_STRING:
+	case CODE_RAISE:
+		return inst->arg;
+	case CODE_BUILD_MAP:
+		return 2 * inst->arg;
+	case CODE_FORMAT_VALUE:
+		return inst->arg & 4 ? 2 : 1;
+	default:
+		return -1;
+	}
+}
+
+/* A call looks at its callee; a function of the program gets its arguments unread. */
+static bool realize_call(struct vm *vm, struct frame *f, int n, struct err *err)
+{
+	struct value *callee = f->top - n - 1;
+
+	if (!realize(vm, callee, err))
+		return false;
+	if (callee->kind == VALUE_FUNCTION ||
+	    (callee->kind == VALUE_METHOD && callee->method->function.kind == VALUE_FUNCTION))
+		return true;
+	for (struct value *v = callee + 1; v < f->top; v++)
+		if (!realize(vm, v, err))
+			return false;
+	return true;
+}
+
+/* Under a host that realizes lazy values: the operands that an instruction of f looks at. */
+static bool realize_operands(struct vm *vm, struct frame *f, const struct lang_inst *inst,
+			     struct err *err)
+{
+	int n = looks_at(inst);
+	struct value *first = n < 0 ? f->stack : f->top - n;
+
+	if (inst->op == CODE_CALL)
+		return realize_call(vm, f, inst->arg, err);
+	if (inst->op == CODE_CALL_KW)
+		return realize_call(vm, f, inst->arg + 1, err);
+	for (struct value *v = first; v < f->top; v++)
+		if (!realize(vm, v, err))
+			return false;
+	return true;
 }
 
 /* The loop, compiled twice: with `stop` and without.
@@ -347,9 +461,9 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 		inst = pc;
 		f->inst = inst;
 		if (__builtin_expect(--vm->steps_left < 0, 0))
-			TRY(vm_out_of_steps(vm, err));
-		if (stop && vm->host->force)
-			TRY(force_operands(vm, f, inst, err));
+			TRY(vm_spend(vm, 0, err));
+		if (stop && vm->host->realize)
+			TRY(realize_operands(vm, f, inst, err));
 		switch (inst->op) {
 		case CODE_LOAD_CONST:
 			*f->top++ = value_ref(f->unit->consts[inst->arg]);
@@ -358,7 +472,7 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 			v = copied(&f->locals[inst->arg]);
 			if (__builtin_expect(
 				v.kind == VALUE_UNSET || (v.kind == VALUE_LAZY && !stop), 0))
-				TRY(inst_load_fast(vm, f, inst->arg, err));
+				TRY(inst_other(vm, f, inst, err));
 			else
 				*f->top++ = value_ref(v);
 			break;
@@ -378,8 +492,8 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 		case CODE_JUMP_IF_FALSE:
 		case CODE_JUMP_IF_TRUE:
 			yes = false;
-			if (may_fork(vm, f->top[-1]))
-				TRY(inst_fork(vm, f, &yes, err));
+			if (host_may_branch(vm, f->top[-1]))
+				TRY(vm_host_here(vm)->branch(vm->host->self, vm, f, &yes, err));
 			if (yes) {
 				pc = f->inst;
 				continue;
@@ -393,10 +507,8 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 			TRY(inst_call(vm, f, inst->arg, err));
 			goto called;
 		case CODE_CALL_KW:
-			TRY(inst_call_kw(vm, f, inst->arg, err));
-			goto called;
 		case CODE_CALL_EX:
-			TRY(inst_call_ex(vm, f, err));
+			TRY(inst_call_rare(vm, f, inst, err));
 		called:
 			if (vm->frame == f)
 				break;
@@ -425,7 +537,7 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 			break;
 		case CODE_LOAD_GLOBAL:
 			if (!quick_global(vm, f, inst->arg))
-				TRY(inst_load_global(vm, f, inst->arg, err));
+				TRY(inst_other(vm, f, inst, err));
 			break;
 		case CODE_POP:
 			value_unref(*--f->top);
@@ -522,13 +634,13 @@ bool vm_run_until(struct vm *vm, struct frame *f, int stop, bool *stopped, struc
 {
 	struct vm_place place = { .at = { f->code->insts + (stop >= 0 ? stop : 0) }, .n = 1 };
 
-	return vm_run_to(vm, f, &place, stop >= 0, stopped, out, err);
+	return vm_run_to(vm, f, (struct vm_places){ &place, stop >= 0 }, stopped, out, err);
 }
 
-bool vm_run_to(struct vm *vm, struct frame *f, const struct vm_place *places, int n, bool *stopped,
+bool vm_run_to(struct vm *vm, struct frame *f, struct vm_places to, bool *stopped,
 	       struct value *out, struct err *err)
 {
-	const struct stop at = { .places = places, .n_places = n };
+	const struct stop at = { .places = to.at, .n_places = to.n };
 	struct value handled = value_ref(vm->handled);
 	enum run_end end = interpret(vm, f, &at, out, err);
 

@@ -1,6 +1,6 @@
 /* fusion/vm/run.h -- the interpreter loop, for vm.c. */
-#ifndef FUSION_CAPTURE_RUN_H
-#define FUSION_CAPTURE_RUN_H
+#ifndef FUSION_VM_RUN_H
+#define FUSION_VM_RUN_H
 
 #include "fusion/vm/frame.h"
 
@@ -14,8 +14,5 @@ bool vm_run(struct vm *vm, struct frame *base, struct value *out, struct err *er
  * UNSET. */
 bool vm_run_generator(struct vm *vm, struct frame *base, struct value thrown, struct value *out,
 		      bool *more, struct err *err);
-
-/* STEPS, naming the line that runs. */
-bool vm_out_of_steps(struct vm *vm, struct err *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fusion/vm/outside.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
@@ -164,7 +165,7 @@ static bool is_instance(struct vm *vm, struct value v, struct value type, int de
 	switch (type.kind) {
 	case VALUE_TUPLE:
 		for (int i = 0; depth < 100 && i < type.list->len && !*out; i++)
-			if (!op_force(vm, &type.list->at[i], err) ||
+			if (!realize(vm, &type.list->at[i], err) ||
 			    !is_instance(vm, v, type.list->at[i], depth + 1, out, err))
 				return false;
 		return true;
@@ -188,8 +189,8 @@ static bool is_instance(struct vm *vm, struct value v, struct value type, int de
 			return not_a_type(vm, err);
 		*out = is_of_native(v, type.native);
 		return true;
-	default:
-		return not_a_type(vm, err);
+	default: /* nothing is an instance of what is not there */
+		return outside_is(vm, type) || not_a_type(vm, err);
 	}
 }
 
@@ -302,7 +303,7 @@ static bool text_from_hook(struct vm *vm, struct value v, const char *hook, stru
 	struct value s;
 	bool ok;
 
-	if (!instance_call(vm, v, hook, NULL, 0, &s, found, err))
+	if (!instance_call(vm, &(struct method_call){ &v, hook, NULL, 0 }, &s, found, err))
 		return false;
 	if (!*found)
 		return true;
@@ -336,7 +337,7 @@ bool object_text(struct vm *vm, struct value v, bool plain, struct buf *text, st
 		return builtin_text(vm, v, plain, text, err);
 	if (vm->depth >= vm->limits.depth)
 		return err_set(err, ERR_RECURSION, "maximum recursion depth exceeded in a repr");
-	if (!exception_force(vm, v, err))
+	if (!exception_realize(vm, v, err))
 		return false;
 	vm->depth++;
 	if (plain)

@@ -256,6 +256,7 @@ static int operand_limit(const struct code *code, enum code_op op)
 {
 	switch (op) {
 	case CODE_LOAD_CONST:
+	case CODE_REFUSE:
 		return code->n_consts;
 	case CODE_LOAD_FAST:
 	case CODE_STORE_FAST:

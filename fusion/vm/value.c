@@ -410,6 +410,8 @@ static void release(struct object *o)
 		free(v.dict->index);
 		break;
 	case VALUE_TENSOR:
+		if (v.tensor->attributes)
+			value_unref(value_of(v.tensor->attributes));
 		if (v.tensor->release)
 			v.tensor->release(v.tensor);
 		break;

@@ -4,8 +4,8 @@
  * that made it (vm.h): memory when running, a node when capturing.  In-place
  * ops change the payload of the object, so every name for it sees the change.
  */
-#ifndef FUSION_CAPTURE_VALUE_H
-#define FUSION_CAPTURE_VALUE_H
+#ifndef FUSION_VM_VALUE_H
+#define FUSION_VM_VALUE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -146,6 +146,7 @@ struct vtensor {
 	int writes;               /* capturing: which write was the last, views' included */
 	int birth;                /* capturing: how many were made before */
 	struct traced_view *view; /* capturing: what it is a view of; NULL */
+	struct dict *attributes;  /* running: what the program has set, x.foo = 1; NULL: none */
 	struct tensor_grad *grad; /* running: its place among gradients; NULL: none */
 	void (*forget_grad)(struct vtensor *t); /* where there is `grad`: lets go of it */
 	void (*release)(struct vtensor *t);     /* called before it is freed; may be NULL */
@@ -206,7 +207,7 @@ struct descriptor {
 	struct value del; /* UNSET: none */
 };
 
-static inline struct value value_of(void *object) /* any counted object, not referenced anew */
+static inline struct value value_of(void *object) /* any counted object; takes no reference */
 {
 	struct object *o = (struct object *)object;
 

@@ -152,15 +152,7 @@ bool vm_out_of_memory(struct vm *vm, struct err *err)
 		       vm->limits.object_bytes >> 20);
 }
 
-bool vm_spend(struct vm *vm, int64_t steps, struct err *err)
-{
-	vm->steps_left -= steps;
-	if (vm->steps_left >= 0)
-		return true;
-	return vm_out_of_steps(vm, err);
-}
-
-bool vm_out_of_steps(struct vm *vm, struct err *err)
+static bool out_of_steps(struct vm *vm, struct err *err)
 {
 	char count[32], *p = count + sizeof(count) - 1;
 	int64_t n = vm->limits.steps;
@@ -177,6 +169,14 @@ bool vm_out_of_steps(struct vm *vm, struct err *err)
 		       "the program ran %s steps in one call without an end; line %d is in a loop "
 		       "that may never end",
 		       p, line);
+}
+
+bool vm_spend(struct vm *vm, int64_t steps, struct err *err)
+{
+	vm->steps_left -= steps;
+	if (vm->steps_left >= 0)
+		return true;
+	return out_of_steps(vm, err);
 }
 
 bool vm_room(struct vm *vm, int64_t count, size_t bytes_each, struct err *err)
@@ -207,7 +207,7 @@ bool vm_has_module(struct vm *vm, const char *name)
 {
 	struct vm_host *host = vm_host_here(vm);
 
-	return module_is_native(name) || host->has_module(host->self, module_real(name));
+	return module_exists(host, name);
 }
 
 bool vm_module(struct vm *vm, const char *name, struct value *out, struct err *err)
@@ -219,11 +219,6 @@ bool vm_module(struct vm *vm, const char *name, struct value *out, struct err *e
 			*out = vm->modules.at[i];
 			return true;
 		}
-	if (!vm_has_module(vm, name))
-		return err_set(err, ERR_NAME,
-			       "no module named '%s'; torch, its submodules, math and some of "
-			       "Python's small modules can be imported",
-			       name);
 	name = arena_strdup(&vm->arena, name);
 	if (!name)
 		return vm_out_of_memory(vm, err);
@@ -266,7 +261,7 @@ bool vm_run_module(struct vm *vm, struct err *err)
 	if (!vm_run(vm, f, &none, err))
 		return false;
 	value_unref(none);
-	heap_settle(vm->heap);
+	heap_collect_if_due(vm->heap);
 	return true;
 }
 
@@ -288,6 +283,6 @@ bool vm_call(struct vm *vm, struct value callee, const struct arguments *args, s
 		begin(vm);
 	ok = vm_invoke(vm, callee, args, out, err);
 	if (outermost)
-		heap_settle(vm->heap);
+		heap_collect_if_due(vm->heap);
 	return ok;
 }

@@ -8,8 +8,8 @@
  * Limits make every run end: steps, call depth, object memory.  An error has
  * the line and column of the instruction that raised it.
  */
-#ifndef FUSION_CAPTURE_VM_H
-#define FUSION_CAPTURE_VM_H
+#ifndef FUSION_VM_VM_H
+#define FUSION_VM_VM_H
 
 #include "fusion/vm/value.h"
 #include "fusion/lang/lang.h"
@@ -82,13 +82,14 @@ struct vm_host {
 			    struct err *err);
 	/* Text that is made when the graph has run: what the two above, and
 	 * format() of a number or text that is not there yet, append are gaps.  A
-	 * text with gaps becomes a DEFERRED_TEXT (late_text), whose bytes, gaps and all,
-	 * go into another one (late_bytes).  need_text: the program looks at one;
+	 * text with gaps becomes a DEFERRED_TEXT (deferred_text), whose bytes, gaps and all,
+	 * go into another one (deferred_bytes).  need_text: the program looks at one;
 	 * always false.  NULL, as a *known of false: the number is asked for. */
 	bool (*format)(void *self, const struct format_spec *spec, struct value v, bool *known,
 		       struct buf *text, struct err *err);
-	bool (*late_text)(void *self, const struct buf *text, struct value *out, struct err *err);
-	bool (*late_bytes)(void *self, struct value v, struct buf *text, struct err *err);
+	bool (*deferred_text)(void *self, const struct buf *text, struct value *out,
+			      struct err *err);
+	bool (*deferred_bytes)(void *self, struct value v, struct buf *text, struct err *err);
 	bool (*need_text)(void *self, struct value v, struct err *err);
 	/* print(): text with its newline.  May be NULL: dropped. */
 	void (*print)(void *self, const char *text, size_t len);
@@ -97,7 +98,7 @@ struct vm_host {
 	 *
 	 * Puts the value that a VALUE_LAZY stands for in its place.  The same
 	 * lazy gives the same object each time. */
-	bool (*force)(void *self, struct value *place, struct err *err);
+	bool (*realize)(void *self, struct value *place, struct err *err);
 	/* A global of the program: `real` is what the VM has there, UNSET for
 	 * none; *out is a new reference, UNSET for none.  Builtins are not asked
 	 * for.  NULL: `real` as it is. */
@@ -130,7 +131,7 @@ struct vm_host {
 	bool (*pick)(void *self, struct value condition, struct value a, struct value b,
 		     bool *known, struct value *out, struct err *err);
 	/* Numbers may be the graph's results (DEFERRED_INT and so on): policy native. */
-	bool is_late;
+	bool defers_numbers;
 	/* Before a builtin runs that builtins.def marks as impure (print, id):
 	 * false is a graph break.  NULL: it may. */
 	bool (*builtin_break)(void *self, const struct native *f, struct err *err);
@@ -140,12 +141,12 @@ struct vm_host {
 	/* The program asked whether two objects are one, and they are not.  NULL: of no use. */
 	void (*told_apart)(void *self, struct value a, struct value b);
 	/* A JUMP_IF_* whose condition, on top of f's stack, is a TENSOR, SYMFLOAT or
-	 * LATE number.
+	 * deferred number.
 	 * *handled: the host went both ways (vm_run_side), and f goes on at f->inst;
 	 * else truth() is asked.  NULL: never. */
-	bool (*fork)(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err);
-	/* any() (`any`) or all() has come to an item, a TENSOR or LATE number, of the
-	 * iterator `it`.  *handled: *out is the answer, of this item and the ones behind
+	bool (*branch)(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err);
+	/* any() (`any`) or all() has come to an item, a TENSOR or deferred number, of the
+	 * iterator `it`.  *handled: *out is the answer, of this item and the ones after
 	 * it; else truth() is asked.  NULL: never. */
 	bool (*any)(void *self, bool any, struct value it, struct value item, bool *handled,
 		    struct value *out, struct err *err);
@@ -218,7 +219,11 @@ struct vm_place {
 
 /* The same from the innermost frame on, which is f or was called from it, to the
  * first of n places of which f is the outermost frame. */
-bool vm_run_to(struct vm *vm, struct frame *f, const struct vm_place *places, int n, bool *stopped,
+struct vm_places {
+	const struct vm_place *at;
+	int n;
+};
+bool vm_run_to(struct vm *vm, struct frame *f, struct vm_places to, bool *stopped,
 	       struct value *out, struct err *err);
 
 /* After a failure of those: whether f, or a frame between it and the innermost,
@@ -234,10 +239,22 @@ bool vm_run_side(struct vm *vm, struct frame *f, const bool *stops, struct err *
 /* Pops the innermost frames, the last of them f. */
 void vm_unwind(struct vm *vm, struct frame *f);
 
-/* Checks without running: names that no scope defines, attributes of modules
- * that the host does not have (`torch.sinn`), wherever they stand in the
- * program.  For POST, where only what can be seen without running counts.  What a
- * try statement is around, or a program that names NameError may catch, passes. */
-bool vm_check_names(const struct lang_program *program, struct vm_host *host, struct err *err);
+/* What would fail where it is reached: a name that no scope defines, an attribute that a module
+ * does not have (`torch.sinn`), a statement that is outside the language. */
+struct vm_problem {
+	struct err err;
+	bool certain; /* it is reached: the module's own code and the entry's, but for branches,
+		       * loops and what follows a return in one */
+};
+enum { VM_MOST_PROBLEMS = 64 };
+struct vm_problems {
+	int n;
+	struct vm_problem at[VM_MOST_PROBLEMS]; /* the first ones, by line and column */
+};
+
+/* Finds them without running.  What a try statement is around, or what a program that names
+ * NameError may catch, is none.  False when out of memory. */
+bool vm_check(const struct lang_program *program, struct vm_host *host, const char *entry,
+	      struct vm_problems *out, struct err *err);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "profiler/compare/compare.h"
 #include "profiler/compare/ratio.h"
+#include "profiler/fields/json.h"
 #include "profiler/numbers/numbers.h"
 
 enum { MOST_KERNELS = 2000 }; /* compared of a mode */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profiler/export/graph_groups.h"
+#include "profiler/fields/json.h"
 
 void graph_finish(struct drawn_graph *g)
 {
@@ -180,13 +181,6 @@ bool graph_load(const struct export_job *job, struct drawn_graph *g, struct err 
 	return ok;
 }
 
-static const char *text_of(const json_t *json, const char *key)
-{
-	const char *text = json_string_value(json_object_get(json, key));
-
-	return text ? text : "";
-}
-
 const char *graph_group_name(enum graph_group_kind kind)
 {
 	static const char *const names[] = {
@@ -198,7 +192,8 @@ const char *graph_group_name(enum graph_group_kind kind)
 
 json_t *graph_about(const struct graph_node *node)
 {
-	return json_sprintf("%s %s", text_of(node->json, "dtype"), text_of(node->json, "shape"));
+	return json_sprintf("%s %s", text_field(node->json, "dtype"),
+			    text_field(node->json, "shape"));
 }
 
 /* ---- DOT ---- */
@@ -226,11 +221,11 @@ static void dot_node(struct out *o, const struct graph_node *node, size_t i, int
 
 	indent(o, depth);
 	out_printf(o, "n%zu [label=\"", i);
-	dot_text(o, text_of(node->json, "name"));
+	dot_text(o, text_field(node->json, "name"));
 	if (!node->is_input &&
-	    strcmp(text_of(node->json, "op"), text_of(node->json, "name")) != 0) {
+	    strcmp(text_field(node->json, "op"), text_field(node->json, "name")) != 0) {
 		out_puts(o, " = ");
-		dot_text(o, text_of(node->json, "op"));
+		dot_text(o, text_field(node->json, "op"));
 	}
 	out_puts(o, "\\n");
 	dot_text(o, json_string_value(about));

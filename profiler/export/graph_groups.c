@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/fields/json.h"
+
 enum { MAX_PARTS = 64, MAX_KERNEL = 1000000 }; /* of a path: modules and loops */
 
 /* Of a path: a module's name, or a loop (>= 0). */
@@ -30,13 +32,6 @@ struct grouper {
 	int *kernel_of; /* by node: its number; -1 */
 	VEC(struct copy) copies;
 };
-
-static const char *text_of(const json_t *json, const char *key)
-{
-	const char *text = json_string_value(json_object_get(json, key));
-
-	return text ? text : "";
-}
 
 /* Takes the title over; -1 when out of memory. */
 static int add_group(struct drawn_graph *g, enum graph_group_kind kind, int parent, char *title)
@@ -158,7 +153,7 @@ static int split_module(const char *module, struct part parts[MAX_PARTS])
 /* A loop is below the modules that its own node is of. */
 static int parts_of(const struct grouper *gr, int node, struct part parts[MAX_PARTS])
 {
-	int n = split_module(text_of(gr->g->nodes.at[node].json, "module"), parts);
+	int n = split_module(text_field(gr->g->nodes.at[node].json, "module"), parts);
 	int loop = gr->loop_of[node];
 	struct part modules[MAX_PARTS], around[MAX_PARTS];
 	int n_modules = n;
@@ -167,7 +162,7 @@ static int parts_of(const struct grouper *gr, int node, struct part parts[MAX_PA
 	for (; loop >= 0 && n < MAX_PARTS; loop = gr->loops.at[loop].parent) {
 		int of = gr->loops.at[loop].node, depth = 0;
 		int n_around = of < 0 ? 0
-				      : split_module(text_of(gr->g->nodes.at[of].json, "module"),
+				      : split_module(text_field(gr->g->nodes.at[of].json, "module"),
 						     around);
 
 		while (depth < n_around && depth < n_modules &&
@@ -204,7 +199,7 @@ static int open_part(struct grouper *gr, const struct part *part, int parent)
 /* Nothing is computed for it: it is drawn with what reads it. */
 static bool is_given(const struct graph_node *n)
 {
-	const char *op = text_of(n->json, "op");
+	const char *op = text_field(n->json, "op");
 
 	return n->is_input || strcmp(op, "constant") == 0 || strcmp(op, "tensor") == 0;
 }
@@ -272,7 +267,7 @@ static bool find_kernels(struct grouper *gr)
 
 	for (i = 0; by_name && i < gr->g->nodes.len; i++)
 		if (!is_given(&gr->g->nodes.at[i]))
-			json_object_set_new(by_name, text_of(gr->g->nodes.at[i].json, "name"),
+			json_object_set_new(by_name, text_field(gr->g->nodes.at[i].json, "name"),
 					    json_integer((json_int_t)i));
 	json_array_foreach(parts, i, part)
 	{
@@ -280,7 +275,7 @@ static bool find_kernels(struct grouper *gr)
 		json_int_t number = json_integer_value(first);
 		const char *text = NULL, *after;
 
-		if (strncmp(text_of(part, "part"), "backward", 8) == 0 || number < 0 ||
+		if (strncmp(text_field(part, "part"), "backward", 8) == 0 || number < 0 ||
 		    number > MAX_KERNEL ||
 		    (!first && json_array_size(parts) > 1)) /* numbered by themselves */
 			continue;

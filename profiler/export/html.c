@@ -12,6 +12,7 @@
 
 #include "fusion/base/vec.h"
 #include "profiler/export/graph.h"
+#include "profiler/fields/json.h"
 
 /* ---- curves over the points of a sweep, as inline SVG. ---- */
 
@@ -396,13 +397,6 @@ static const char style[] =
     "@media(max-width:640px){body{padding:0 16px 24px}.verdict{font-size:19px;line-height:26px}}"
     "@media print{body{background:#fff}}\n";
 
-static const char *text_of(const json_t *json, const char *key)
-{
-	const char *text = json_string_value(json_object_get(json, key));
-
-	return text ? text : "";
-}
-
 static void fact(struct out *o, const char *name, const char *value)
 {
 	if (!value || !*value)
@@ -426,17 +420,17 @@ static void write_head(struct export_job *job)
 	if (created > 0 && gmtime_r(&at, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M UTC", &tm);
 	out_puts(o, "<header class=\"run\"><h1>");
-	out_xml(o, text_of(job->head, "name"));
+	out_xml(o, text_field(job->head, "name"));
 	out_printf(o, " <span class=\"mono\">#%lld</span></h1>\n<dl>", (long long)job->run->id);
-	fact(o, "Status", text_of(job->head, "status"));
+	fact(o, "Status", text_field(job->head, "status"));
 	fact(o, "Device",
-	     json_is_object(device) ? text_of(device, "name") : text_of(job->head, "device"));
-	fact(o, "Backend", text_of(device, "backend"));
-	fact(o, "Policy", text_of(job->workload, "policy"));
-	fact(o, "Autocast", text_of(job->workload, "autocast"));
-	fact(o, "Project", text_of(job->head, "project"));
-	fact(o, "Commit", text_of(job->head, "commit"));
-	fact(o, "Branch", text_of(job->head, "branch"));
+	     json_is_object(device) ? text_field(device, "name") : text_field(job->head, "device"));
+	fact(o, "Backend", text_field(device, "backend"));
+	fact(o, "Policy", text_field(job->workload, "policy"));
+	fact(o, "Autocast", text_field(job->workload, "autocast"));
+	fact(o, "Project", text_field(job->head, "project"));
+	fact(o, "Commit", text_field(job->head, "commit"));
+	fact(o, "Branch", text_field(job->head, "branch"));
 	fact(o, "Run", when);
 	fact(o, "Redacted",
 	     json_is_true(json_object_get(job->head, "redacted"))
@@ -448,7 +442,7 @@ static void write_head(struct export_job *job)
 /* The answer first: what failed, the verdicts, or what an import holds. */
 static void write_answer(struct export_job *job)
 {
-	const char *error = text_of(job->head, "error"), *line = job->run->verdicts;
+	const char *error = text_field(job->head, "error"), *line = job->run->verdicts;
 	struct out *o = &job->out;
 
 	if (*error) {
@@ -469,7 +463,7 @@ static void write_answer(struct export_job *job)
 
 static bool has_answer(const struct export_job *job)
 {
-	return *text_of(job->head, "error") || (job->run->verdicts && *job->run->verdicts);
+	return *text_field(job->head, "error") || (job->run->verdicts && *job->run->verdicts);
 }
 
 static void write_nothing(struct export_job *job)
@@ -499,7 +493,7 @@ bool export_html(struct export_job *job, struct err *err)
 		    "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
 		    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		    "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
-	out_xml(o, text_of(job->head, "name"));
+	out_xml(o, text_field(job->head, "name"));
 	out_printf(o, " #%lld</title>\n<style>\n", (long long)job->run->id);
 	out_puts(o, style);
 	out_puts(o, "</style>\n</head>\n<body>\n<main>\n");

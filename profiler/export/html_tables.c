@@ -5,16 +5,10 @@
 
 #include "profiler/export/html.h"
 #include "profiler/export/kernels.h"
+#include "profiler/fields/json.h"
 #include "profiler/numbers/numbers.h"
 
 enum { MOST_ROWS = 500 };
-
-static const char *text_of(const json_t *json, const char *key)
-{
-	const char *text = json_string_value(json_object_get(json, key));
-
-	return text ? text : "";
-}
 
 void html_cell(struct out *o, const char *class, const char *text)
 {
@@ -119,7 +113,7 @@ static void repay_cell(struct out *o, const json_t *paid)
 	if (json_is_number(calls))
 		html_number(o, calls, " calls");
 	else
-		html_cell(o, "r", text_of(paid, "repay"));
+		html_cell(o, "r", text_field(paid, "repay"));
 }
 
 static bool mode_row(void *self, const struct job_mode *at)
@@ -136,7 +130,7 @@ static bool mode_row(void *self, const struct job_mode *at)
 	html_interval(o, in(m, "latency", "median_us"), in(m, "latency", "ci_us"), "");
 	html_interval(o, json_object_get(paid, "speedup"), json_object_get(paid, "speedup_ci"),
 		      "x");
-	verdict_cell(o, text_of(paid, "verdict"));
+	verdict_cell(o, text_field(paid, "verdict"));
 	html_number(o, json_object_get(m, "compile_ms"), "");
 	repay_cell(o, paid);
 	html_number(o, json_object_get(m, "launches"), "");
@@ -154,7 +148,7 @@ static bool mode_row(void *self, const struct job_mode *at)
 /* Below the table: as a column it would be cut off. */
 static bool noise_line(void *self, const struct job_mode *at)
 {
-	const char *noise = text_of(json_object_get(at->report, "latency"), "noise");
+	const char *noise = text_field(json_object_get(at->report, "latency"), "noise");
 	struct out *o = self;
 
 	if (!*noise)
@@ -211,19 +205,19 @@ static void break_row(struct breaks *b, const char *mode, const json_t *n, const
 		    "Line|Mode|r:n|Stage|Kind|Registry|Outcome|r:Met|r:Cost, us|Message|Hint");
 	if (b->rows > MOST_ROWS)
 		return;
-	snprintf(place, sizeof(place), "%.250s%s%lld", text_of(item, "file"),
-		 *text_of(item, "file") ? ":" : "", (long long)job_break_line(item));
+	snprintf(place, sizeof(place), "%.250s%s%lld", text_field(item, "file"),
+		 *text_field(item, "file") ? ":" : "", (long long)job_break_line(item));
 	row_head(o, place);
 	html_cell(o, "", mode);
 	html_number(o, n, "");
-	html_cell(o, "", text_of(item, "stage"));
-	html_cell(o, "", text_of(item, "kind"));
-	html_cell(o, "mono", text_of(item, "gb"));
-	html_cell(o, "", text_of(item, "outcome"));
+	html_cell(o, "", text_field(item, "stage"));
+	html_cell(o, "", text_field(item, "kind"));
+	html_cell(o, "mono", text_field(item, "gb"));
+	html_cell(o, "", text_field(item, "outcome"));
 	html_number(o, json_object_get(item, "count"), "");
 	html_number(o, json_is_number(cost) ? cost : in(item, "cost", "host_us_per_call"), "");
-	html_cell(o, "wrap", text_of(item, "message"));
-	html_cell(o, "wrap", text_of(item, "hint"));
+	html_cell(o, "wrap", text_field(item, "message"));
+	html_cell(o, "wrap", text_field(item, "hint"));
 	out_puts(o, "</tr>\n");
 }
 
@@ -245,7 +239,7 @@ void html_breaks(struct export_job *job)
 
 	job_modes(job, break_rows, &b);
 	json_array_foreach(json_object_get(imported, "breaks"), i, item)
-	    break_row(&b, text_of(item, "mode"), json_object_get(item, "n"), item);
+	    break_row(&b, text_field(item, "mode"), json_object_get(item, "n"), item);
 	if (b.rows)
 		html_table_end(&job->out);
 }
@@ -273,7 +267,7 @@ static bool seek_line(void *self, const struct job_mode *at)
 
 void html_source(struct export_job *job)
 {
-	const char *at = text_of(job->workload, "source");
+	const char *at = text_field(job->workload, "source");
 	struct out *o = &job->out;
 
 	if (!*at)
@@ -293,9 +287,9 @@ void html_source(struct export_job *job)
 		if (s.found) {
 			out_puts(o, "<li class=\"hit\"><span class=\"ln\"></span><span "
 				    "class=\"why\">");
-			out_xml(o, text_of(s.found, "kind"));
+			out_xml(o, text_field(s.found, "kind"));
 			out_puts(o, ": ");
-			out_xml(o, text_of(s.found, "message"));
+			out_xml(o, text_field(s.found, "message"));
 			out_puts(o, "</span></li>\n");
 		}
 		json_decref(text);
@@ -314,9 +308,9 @@ static void kernel_row(struct export_job *job, const struct kernel_total *t)
 
 	row_head(o, job_name(job, t->name));
 	html_cell(o, "", timeline_kind_name(t->kind));
-	html_cell(o, "", text_of(lane, "mode"));
+	html_cell(o, "", text_field(lane, "mode"));
 	html_number(o, json_object_get(lane, "n"), "");
-	html_cell(o, "", text_of(lane, "name"));
+	html_cell(o, "", text_field(lane, "name"));
 	number_print(count, (double)t->events, 1);
 	number_short(sum, (double)t->sum_ns / 1e3);
 	number_short(mean, (double)t->sum_ns / 1e3 / (double)t->events);
@@ -375,9 +369,9 @@ static void write_recompiles(struct out *o, const json_t *list)
 	{
 		if (i == MOST_ROWS)
 			break;
-		row_head(o, text_of(item, "compile"));
-		html_cell(o, "", text_of(item, "frame"));
-		html_cell(o, "wrap", text_of(item, "reason"));
+		row_head(o, text_field(item, "compile"));
+		html_cell(o, "", text_field(item, "frame"));
+		html_cell(o, "wrap", text_field(item, "reason"));
 		out_puts(o, "</tr>\n");
 	}
 	html_table_end(o);
@@ -394,7 +388,7 @@ static void write_ledger(struct out *o, const json_t *ledger)
 
 		json_object_foreach(json_object_get(ledger, fates[i]), name, n)
 		{
-			const char *what = text_of(json_object_get(ledger, "what"), name);
+			const char *what = text_field(json_object_get(ledger, "what"), name);
 
 			if (json_integer_value(n) <= 0 || strcmp(name, "windows") == 0)
 				continue;

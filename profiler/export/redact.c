@@ -408,8 +408,8 @@ static json_t *redact(struct redactor *r, const char *key, const json_t *value)
 
 	if (json_is_string(value))
 		return fate == FATE_DROP ? json_null() : redact_text(r, fate, value);
-	if (fate == FATE_DROP)
-		return json_null();
+	if (fate == FATE_DROP) /* `lowered` is a text of a graph, and a count of graphs */
+		return json_is_integer(value) ? json_incref((json_t *)value) : json_null();
 	if (fate == FATE_WHOLE)
 		return json_incref((json_t *)value);
 	if (!json_is_object(value) && !json_is_array(value))

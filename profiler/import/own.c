@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "profiler/fields/fields.h"
 #include "profiler/import/repair.h"
 
 enum { MAX_OWN_BREAKS = 10000 };
@@ -195,6 +196,16 @@ bool own_event(struct own_trace *o, struct trace_lanes *lanes, const struct kine
 
 /* ---- the report ---- */
 
+/* Whether a stranger's JSON is a record of a report. */
+static bool is_record(const struct report_record *record, const json_t *json)
+{
+	struct arena arena = { 0 };
+	bool ok = report_read(record, json, &arena, NULL) != NULL;
+
+	arena_finish(&arena);
+	return ok;
+}
+
 static json_int_t line_of(const json_t *item)
 {
 	const json_t *stack = json_object_get(item, "stack"),
@@ -283,8 +294,10 @@ static void add_imported(json_t *report, const json_t *before)
 static void add_original(json_t *report, const json_t *exported)
 {
 	json_t *workload = json_object_get(exported, "workload");
+	const json_t *was = json_object_get(exported, "report");
 
-	if (!json_is_object(workload) || json_is_true(json_object_get(workload, "imported")))
+	if ((json_is_object(was) && !is_record(&report_record_run, was)) ||
+	    !json_is_object(workload) || json_is_true(json_object_get(workload, "imported")))
 		return;
 	json_object_set_new(report, "original",
 			    json_pack("{s:O?, s:O?, s:O}", "report",
@@ -298,23 +311,26 @@ void own_report(const struct model *m, json_t *report)
 	const json_t *original = json_object_get(m->exported, "report"),
 		     *before = json_object_get(original, "import");
 	struct ledger all = m->ledger;
+	json_t *run = json_object_get(m->exported, "run");
+	bool sound = is_record(&report_record_run, original);
 
-	if (json_is_object(before)) {
+	if (sound && json_is_object(before)) {
 		add_imported(report, before);
 		ledger_add(&all, json_object_get(before, "ledger"));
 		json_object_set_new(report, "ledger", ledger_json(&all));
-	} else if (json_is_object(original)) {
+	} else if (sound) {
 		add_measured(report, original);
 	}
 	add_original(report, m->exported);
-	json_object_set(report, "exported", json_object_get(m->exported, "run"));
+	if (is_record(&report_record_exported_run, run))
+		json_object_set(report, "exported", run);
 }
 
 json_t *own_facts(const struct model *m, int64_t dropped, int64_t doubtful)
 {
 	json_t *facts = json_copy(json_object_get(m->exported, "facts"));
 
-	if (!json_is_object(facts)) {
+	if (!is_record(&report_record_trace, facts)) {
 		json_decref(facts);
 		return NULL;
 	}

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/fields/fields.h"
 #include "profiler/import/model.h"
 #include "profiler/import/repair.h"
 #include "profiler/import/torch_trace.h"
@@ -260,8 +261,11 @@ static void take_recompile_reasons(struct torch_item *item)
 	if (json_is_array(list)) {
 		json_array_foreach(list, i, reason)
 		{
-			compiles_append(&item->t->m->compiles, item->row, "recompile_reasons",
-					json_incref(reason));
+			if (json_is_string(reason))
+				compiles_append(&item->t->m->compiles, item->row,
+						"recompile_reasons", json_incref(reason));
+			else
+				item->t->m->ledger.n[LEDGER_BROKEN_PAYLOAD]++;
 		}
 	} else {
 		bool bad = false;
@@ -607,9 +611,11 @@ static bool take_shape_guard(struct torch_item *item, struct err *err)
 		if (json_equal(known, expression))
 			return true;
 	}
-	if (expression)
+	if (json_is_string(expression))
 		compiles_append(&item->t->m->compiles, item->row, "shape_guards",
 				json_incref((json_t *)expression));
+	else if (expression)
+		item->t->m->ledger.n[LEDGER_BROKEN_RECORD]++;
 	return true;
 }
 
@@ -715,8 +721,12 @@ static bool take_metrics(struct torch_item *item, struct err *err)
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
 		json_t *value = json_object_get(item->meta, fields[i].from);
 
-		if (value && !json_is_null(value))
+		if (!value || json_is_null(value))
+			continue;
+		if (report_accepts(report_field(&report_record_compilation, fields[i].to), value))
 			json_object_set(item->row, fields[i].to, value);
+		else
+			item->t->m->ledger.n[LEDGER_BROKEN_RECORD]++;
 	}
 	json_object_set_new(item->row, "metrics", json_true());
 	keep_skip_reason(item);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/fields/json.h"
+
 static double power_of_ten(double x)
 {
 	return pow(10, floor(log10(x) + 1e-12));
@@ -54,21 +56,6 @@ void number_triple(struct number_triple *t, double mid, double low, double high)
 	number_print(t->mid, mid, step);
 	number_print(t->low, low, step);
 	number_print(t->high, high, step);
-}
-
-static double number_of(const json_t *value)
-{
-	return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
-double number_field(const json_t *object, const char *key)
-{
-	return number_of(json_object_get(object, key));
-}
-
-double number_end(const json_t *object, const char *key, size_t i)
-{
-	return number_of(json_array_get(json_object_get(object, key), i));
 }
 
 void number_interval(char out[4 * NUMBER_BYTES], const json_t *object, const char *mid_key,

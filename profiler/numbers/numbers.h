@@ -30,11 +30,6 @@ struct number_triple {
 };
 void number_triple(struct number_triple *t, double mid, double low, double high);
 
-/* A number of a JSON object; NAN where there is none. */
-double number_field(const json_t *object, const char *key);
-/* The i-th of a list of them: an interval's end. */
-double number_end(const json_t *object, const char *key, size_t i);
-
 /* "1.32x (1.28-1.36)" of two fields of an object; "1.32x" without an interval, "" without
  * a figure. */
 void number_interval(char out[4 * NUMBER_BYTES], const json_t *object, const char *mid_key,

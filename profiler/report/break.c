@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "profiler/fields/json.h"
 #include "profiler/profiler.h"
 
 enum { MOST_BARRIERS = 500 }; /* listed of mode lazy */
@@ -83,11 +84,6 @@ json_t *breaks_to_json(const struct fusion_session *s)
 	return list;
 }
 
-static int number_of(const json_t *object, const char *key)
-{
-	return (int)json_integer_value(json_object_get(object, key));
-}
-
 struct break_place profiler_break_place(const json_t *item)
 {
 	const json_t *cause = json_object_get(item, "cause"),
@@ -98,9 +94,9 @@ struct break_place profiler_break_place(const json_t *item)
 						   : NULL;
 	const json_t *columns = json_is_object(cause) ? cause : item;
 
-	return (struct break_place){ .line = number_of(line, "line"),
-				     .column = number_of(columns, "column"),
-				     .end_column = number_of(columns, "end_column") };
+	return (struct break_place){ .line = whole_field(line, "line"),
+				     .column = whole_field(columns, "column"),
+				     .end_column = whole_field(columns, "end_column") };
 }
 
 static json_t *entry_json(const struct fusion_entry_info *e, int frame_id)

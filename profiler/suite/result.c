@@ -3,21 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/fields/json.h"
 #include "profiler/suite/suite.h"
 
-static double number_of(const json_t *json, const char *field)
+/* A text that outlives the report. */
+static const char *kept_text(const json_t *json, const char *field, const char *otherwise,
+			     struct arena *arena)
 {
-	const json_t *value = json_object_get(json, field);
-
-	return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
-static const char *text_of(const json_t *json, const char *field, const char *otherwise,
-			   struct arena *arena)
-{
-	const char *text = json_string_value(json_object_get(json, field));
-
-	return arena_strdup(arena, text ? text : otherwise);
+	return arena_strdup(arena, text_field_or(json, field, otherwise));
 }
 
 /* Breaks of a stage, in a mode of a report. */
@@ -42,7 +35,7 @@ static struct suite_result blank(const json_t *workload, int place, int64_t run,
 	return (struct suite_result){ .workload = place,
 				      .run = run,
 				      .engine = "breakeven",
-				      .policy = text_of(workload, "policy", "dynamo", arena),
+				      .policy = kept_text(workload, "policy", "dynamo", arena),
 				      .mode = arena_strdup(arena, mode),
 				      .speedup = { NAN, NAN, NAN },
 				      .median_us = NAN,
@@ -81,18 +74,18 @@ static void read_mode(const json_t *m, const json_t *comparison, struct suite_re
 	r->status = SUITE_PASS;
 	if (comparison)
 		r->speedup = (struct interval){ .low = json_number_value(json_array_get(ci, 0)),
-						.mid = number_of(comparison, "speedup"),
+						.mid = number_field(comparison, "speedup"),
 						.high = json_number_value(json_array_get(ci, 1)) };
 	if (!(r->speedup.low > 0) || !verdict || strcmp(verdict, "NOT ENOUGH") == 0)
 		r->speedup = (struct interval){ NAN, NAN, NAN };
 	if (verdict && strcmp(verdict, "NOT ENOUGH") == 0 && !r->reason)
 		r->reason = arena_strdup(arena,
 					 "too few samples for a speedup: give it more seconds");
-	r->median_us = number_of(json_object_get(m, "latency"), "median_us");
-	r->compile_ms = number_of(m, "compile_ms");
-	r->launches = number_of(m, "launches");
-	r->peak_bytes = number_of(m, "peak_bytes");
-	r->max_abs_error = number_of(m, "max_abs_error");
+	r->median_us = number_field(json_object_get(m, "latency"), "median_us");
+	r->compile_ms = number_field(m, "compile_ms");
+	r->launches = number_field(m, "launches");
+	r->peak_bytes = number_field(m, "peak_bytes");
+	r->max_abs_error = number_field(m, "max_abs_error");
 	r->graphs = (int)json_array_size(json_object_get(m, "graphs"));
 	r->capture_breaks = breaks_of(m, "capture");
 	r->lowering_breaks = breaks_of(m, "lowering");
@@ -105,14 +98,14 @@ static void read_agreement(const json_t *m, struct suite_result *r, struct arena
 	if (!json_is_false(json_object_get(m, "agrees")))
 		return;
 	r->status = SUITE_DISAGREES;
-	r->reason = text_of(m, "disagreement", "its values are not eager's", arena);
-	r->max_abs_error = number_of(m, "max_abs_error");
+	r->reason = kept_text(m, "disagreement", "its values are not eager's", arena);
+	r->max_abs_error = number_field(m, "max_abs_error");
 	r->speedup = (struct interval){ NAN, NAN, NAN };
 }
 
 static const char *failure_of(const json_t *error, struct arena *arena)
 {
-	const char *message = text_of(error, "message", "it failed", arena);
+	const char *message = kept_text(error, "message", "it failed", arena);
 	int line = (int)json_integer_value(json_object_get(error, "line"));
 
 	return line > 0 ? arena_printf(arena, "line %d: %s", line, message) : message;
@@ -141,14 +134,14 @@ static void read_torch_mode(const json_t *m, const json_t *comparison, const jso
 	else
 		r->capture_breaks = (int)json_array_size(json_object_get(m, "breaks"));
 	r->lowering_breaks = -1;
-	r->max_abs_error = number_of(values, "max_abs_error");
+	r->max_abs_error = number_field(values, "max_abs_error");
 	if (json_is_false(json_object_get(values, "agree")) &&
 	    json_is_true(json_object_get(m, "draws")) && json_is_string(note)) {
 		r->reason = arena_printf(arena, "values are not compared: it draws, and %s",
 					 json_string_value(note));
 	} else if (json_is_false(json_object_get(values, "agree"))) {
 		r->status = SUITE_DISAGREES;
-		r->reason = text_of(values, "first", "its values are not ours", arena);
+		r->reason = kept_text(values, "first", "its values are not ours", arena);
 		r->speedup = (struct interval){ NAN, NAN, NAN };
 	}
 	if (json_is_object(error)) {
@@ -156,7 +149,7 @@ static void read_torch_mode(const json_t *m, const json_t *comparison, const jso
 		r->reason = failure_of(error, arena);
 	} else if (json_is_string(error)) {
 		r->status = SUITE_FAILED;
-		r->reason = text_of(m, "error", "it failed", arena);
+		r->reason = kept_text(m, "error", "it failed", arena);
 	}
 }
 

@@ -522,6 +522,18 @@ static bool parse_programs(struct workload *w, struct err *err)
 	return true;
 }
 
+void workload_problems(const json_t *json, const struct registry *registry,
+		       void (*each)(void *self, const struct err *problem, bool certain),
+		       void *self)
+{
+	const char *source = json_string_value(json_object_get(json, "source"));
+	const char *entry = json_string_value(json_object_get(json, "entry"));
+
+	if (source && !json_object_get(json_object_get(json, "sweep"), "statements"))
+		fusion_problems(registry, source, strlen(source), entry ? entry : "model", each,
+				self);
+}
+
 /* Reads `before`, the program that this one is a change of; after the sweep. */
 static bool parse_before(struct workload *w, const json_t *before, struct err *err)
 {

@@ -39,11 +39,11 @@ static int end_column(const char *source, int line, int column)
 	return column + (len ? len : 1);
 }
 
-static json_t *diagnostic(const char *source, const struct err *err)
+static json_t *diagnostic(const char *source, const struct err *err, bool certain)
 {
-	return json_pack("{s:s, s:s, s:o, s:i, s:i, s:i}", "severity", "error", "code",
-			 err_name(err->code), "message", json_message(err), "line", err->line,
-			 "column", err->column, "end_column",
+	return json_pack("{s:s, s:s, s:o, s:i, s:i, s:i}", "severity",
+			 certain ? "error" : "warning", "code", err_name(err->code), "message",
+			 json_message(err), "line", err->line, "column", err->column, "end_column",
 			 end_column(source, err->line, err->column));
 }
 
@@ -155,7 +155,7 @@ static void add_program_error(json_t *answer, json_t *diagnostics, const char *s
 	struct err err = { 0 };
 
 	if (json_is_object(error) && is_error(error, &err))
-		json_array_append_new(diagnostics, diagnostic(source, &err));
+		json_array_append_new(diagnostics, diagnostic(source, &err, true));
 	json_object_del(answer, "error");
 }
 
@@ -173,11 +173,26 @@ static bool parses(const struct registry *registry, const json_t *json, struct e
 	return w != NULL;
 }
 
+struct listed {
+	const char *source;
+	const struct err *first; /* is in the list already */
+	json_t *diagnostics;
+};
+
+static void list_problem(void *self, const struct err *problem, bool certain)
+{
+	const struct listed *l = self;
+
+	if (problem->line != l->first->line || problem->column != l->first->column)
+		json_array_append_new(l->diagnostics, diagnostic(l->source, problem, certain));
+}
+
 bool api_check(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_json(req, err), *answer = NULL, *diagnostics;
 	const char *source = json_string_value(json_object_get(json, "source"));
 	struct err found = { 0 };
+	struct listed listed = { source, &found, NULL };
 
 	if (!json)
 		return false;
@@ -197,7 +212,9 @@ bool api_check(struct req *req, struct reply *reply, struct err *err)
 		return false;
 	}
 	if (found.code != ERR_NONE)
-		json_array_append_new(diagnostics, diagnostic(source, &found));
+		json_array_append_new(diagnostics, diagnostic(source, &found, true));
+	listed.diagnostics = diagnostics;
+	workload_problems(json, req->app->registry, list_problem, &listed);
 	if (answer)
 		add_program_error(answer, diagnostics, source);
 	else

@@ -174,13 +174,46 @@ static bool has_engines(const struct app *app, const struct workload *w, struct 
 	return !workload_wants_torch(w) || !why || err_set(err, ERR_NO_DEVICE, "%s", why);
 }
 
+static void add_problem(void *self, const struct err *problem, bool certain)
+{
+	json_t *wrapped = error_json(problem);
+
+	if (certain)
+		json_array_append(self, json_object_get(wrapped, "error"));
+	json_decref(wrapped);
+}
+
+/* The error, and beside it all that the source would be refused for. */
+static bool refuse_source(const json_t *json, const struct registry *registry, struct reply *reply,
+			  struct err *err)
+{
+	json_t *problems = json_array();
+
+	workload_problems(json, registry, add_problem, problems);
+	if (json_array_size(problems) < 2) {
+		json_decref(problems);
+		return false;
+	}
+	reply->status = err_status(err->code);
+	reply->json = error_json(err);
+	json_object_set_new(reply->json, "problems", problems);
+	return true;
+}
+
 bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_json(req, err);
 	struct workload *w = json ? workload_parse_in(json, req->app->registry, err) : NULL;
 	int64_t id = 0;
-	bool ok = w && has_engines(req->app, w, err) && queue_has_room(req->app, err) &&
-		  enqueue(req->app->db, json, w, &id, err);
+	bool ok;
+
+	if (json && !w && err->line > 0) {
+		ok = refuse_source(json, req->app->registry, reply, err);
+		json_decref(json);
+		return ok;
+	}
+	ok = w && has_engines(req->app, w, err) && queue_has_room(req->app, err) &&
+	     enqueue(req->app->db, json, w, &id, err);
 
 	workload_destroy(w);
 	json_decref(json);

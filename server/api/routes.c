@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "profiler/fields/schema.h"
 #include "server/text/text.h"
 
 static const struct route table[] = {
@@ -61,6 +62,19 @@ static json_t *types_json(const struct route *r)
 	return content;
 }
 
+/* What a route answers, where the table of reports describes it; NULL: it does not. */
+static json_t *answer_schema(const struct route *r)
+{
+	static const char report[] = "#/components/schemas/ReportRun";
+
+	if (r->handler == api_run_report)
+		return json_pack("{s:s}", "$ref", report);
+	if (r->handler == api_run_get)
+		return json_pack("{s:s, s:{s:{s:[{s:s}, {s:s}]}}}", "type", "object", "properties",
+				 "report", "anyOf", "$ref", report, "type", "null");
+	return NULL;
+}
+
 bool api_openapi(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *paths = json_object();
@@ -74,10 +88,16 @@ bool api_openapi(struct req *req, struct reply *reply, struct err *err)
 		    "{s:s, s:o, s:{s:{s:s}, s:{s:s}}}", "summary", r->summary, "parameters",
 		    parameters_json(r->path), "responses", "200", "description", "done", "default",
 		    "description", "an error: {\"error\": {code, message, line, column}}");
+		json_t *answer = answer_schema(r);
 		char method[8] = "";
 
 		for (size_t k = 0; r->method[k] && k < sizeof(method) - 1; k++)
 			method[k] = (char)(r->method[k] | 0x20);
+		if (answer)
+			json_object_set_new(
+			    json_object_get(json_object_get(operation, "responses"), "200"),
+			    "content",
+			    json_pack("{s:{s:o}}", "application/json", "schema", answer));
 		if (r->body_limit)
 			json_object_set_new(
 			    operation, "requestBody",
@@ -90,7 +110,8 @@ bool api_openapi(struct req *req, struct reply *reply, struct err *err)
 		}
 		json_object_set_new(path, method, operation);
 	}
-	reply->json = json_pack("{s:s, s:{s:s, s:s}, s:o}", "openapi", "3.1.0", "info", "title",
-				"Breakeven", "version", breakeven_version(), "paths", paths);
+	reply->json = json_pack("{s:s, s:{s:s, s:s}, s:o, s:{s:o}}", "openapi", "3.1.0", "info",
+				"title", "Breakeven", "version", breakeven_version(), "paths",
+				paths, "components", "schemas", report_schemas());
 	return true;
 }

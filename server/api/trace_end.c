@@ -1,14 +1,15 @@
 /* server/api/trace_end.c -- ends a run that was recorded or imported: with a report of its
  * timeline, or as the run that it was, where an export of Breakeven comes back.
  *
- * Pages and exporters read reports as the profiler writes them, so that the shapes they
- * rely on are looked at here, once.
+ * Pages and exporters read reports as the table of fields has them (profiler/fields/report.def):
+ * what comes from elsewhere is held against it here, once.
  */
 #include "server/api/routes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/fields/fields.h"
 #include "profiler/profiler.h"
 #include "profiler/timeline/timeline.h"
 #include "server/queue/queue.h"
@@ -22,144 +23,6 @@ struct restored {
 	const char *report, *environment; /* JSON, of one that was measured */
 	struct run_summary summary;
 };
-
-/* ---- shapes ---- */
-
-static bool is_number(const json_t *json)
-{
-	return json_is_number(json);
-}
-
-static bool is_text(const json_t *json)
-{
-	return json_is_string(json);
-}
-
-static bool is_object(const json_t *json)
-{
-	return json_is_object(json);
-}
-
-typedef bool shape_fn(const json_t *json);
-
-static bool all_in(const json_t *list, shape_fn *each)
-{
-	const json_t *item;
-	size_t i;
-
-	json_array_foreach((json_t *)list, i, item) {
-		if (!each(item))
-			return false;
-	}
-	return json_is_array(list);
-}
-
-static bool all_of(const json_t *object, shape_fn *each)
-{
-	const char *key;
-	json_t *item;
-
-	json_object_foreach((json_t *)object, key, item) {
-		if (!each(item))
-			return false;
-	}
-	return json_is_object(object);
-}
-
-/* Absent, null, or as it should be. */
-static bool may(const json_t *json, bool sound)
-{
-	return !json || json_is_null(json) || sound;
-}
-
-static bool is_interval(const json_t *json)
-{
-	return json_array_size(json) == 2 && all_in(json, is_number);
-}
-
-static bool is_latency(const json_t *json)
-{
-	const json_t *interval = json_object_get(json, "ci_us");
-
-	return is_number(json_object_get(json, "median_us")) &&
-	       may(interval, is_interval(interval));
-}
-
-static bool is_break(const json_t *json)
-{
-	const json_t *stack = json_object_get(json, "stack");
-
-	return is_text(json_object_get(json, "kind")) && is_text(json_object_get(json, "stage")) &&
-	       may(stack, all_in(stack, is_object));
-}
-
-static bool is_recompile(const json_t *json)
-{
-	return is_text(json_object_get(json, "reason"));
-}
-
-static bool is_node(const json_t *json)
-{
-	const json_t *args = json_object_get(json, "args");
-
-	return json_is_object(json) && may(args, json_is_array(args));
-}
-
-static bool is_graph(const json_t *json)
-{
-	const json_t *ops = json_object_get(json, "ops"), *nodes = json_object_get(json, "nodes");
-
-	return json_is_object(json) && may(ops, all_in(ops, is_text)) &&
-	       may(nodes, all_in(nodes, is_node));
-}
-
-static bool is_mode(const json_t *json)
-{
-	const json_t *latency = json_object_get(json, "latency");
-	const json_t *split = json_object_get(json, "split_us");
-
-	return all_in(json_object_get(json, "graphs"), is_graph) &&
-	       all_in(json_object_get(json, "breaks"), is_break) &&
-	       all_in(json_object_get(json, "recompiles"), is_recompile) &&
-	       may(latency, is_latency(latency)) && may(split, json_is_object(split));
-}
-
-static bool is_verdict(const json_t *json)
-{
-	const json_t *interval = json_object_get(json, "speedup_ci");
-
-	return json_is_object(json) && may(interval, is_interval(interval));
-}
-
-static bool is_point(const json_t *json)
-{
-	const json_t *even = json_object_get(json, "break_even");
-
-	return is_number(json_object_get(json, "n")) &&
-	       all_of(json_object_get(json, "modes"), is_mode) &&
-	       may(even, all_of(even, is_verdict));
-}
-
-static bool is_measured(const json_t *json)
-{
-	const json_t *even = json_object_get(json, "break_even");
-	const json_t *points = json_object_get(json, "points"), *own;
-
-	own = json_object_get(json, "workload");
-	return all_of(json_object_get(json, "modes"), is_mode) &&
-	       may(points, all_in(points, is_point)) && may(even, all_of(even, is_verdict)) &&
-	       may(own, json_is_object(own));
-}
-
-static bool is_report(const json_t *json)
-{
-	const json_t *engines = json_object_get(json, "engines");
-
-	return json_integer_value(json_object_get(json, "breakeven")) == 1 && is_measured(json) &&
-	       (json_is_object(json_object_get(json, "workload")) ||
-		json_is_true(json_object_get(json, "slimmed"))) &&
-	       !json_object_get(json, "import") && may(engines, all_of(engines, is_measured));
-}
 
 /* ---- the run ---- */
 
@@ -282,21 +145,33 @@ static json_t *recording_of(const json_t *posted)
 	return kept;
 }
 
+/* Whether a report, marked as one that came back, is one that the profiler could have written. */
+static bool is_report(const json_t *marked)
+{
+	struct arena arena = { 0 };
+	const struct report_run *r = report_read_run(marked, &arena, NULL);
+	bool ok = r && r->breakeven == 1 && !r->import;
+
+	arena_finish(&arena);
+	return ok;
+}
+
 /* A report that was too long for the file went without its workload, which the file has
  * beside it. */
 static bool read_measured(const json_t *original, json_t *posted, struct arena *arena,
 			  struct restored *out)
 {
-	json_t *report = json_object_get(original, "report"), *marked;
+	json_t *report = json_object_get(original, "report");
+	json_t *marked = json_is_object(report) ? json_copy(report) : NULL;
 
-	if (!is_report(report))
-		return false;
-	marked = json_copy(report);
 	json_object_set(marked, "imported", out->mark);
-	if (!json_object_get(marked, "workload"))
+	if (json_is_true(json_object_get(marked, "slimmed")) &&
+	    !json_object_get(marked, "workload"))
 		json_object_set(marked, "workload", posted);
-	out->report = dumped(arena, marked);
-	summary_of_report(marked, arena, &out->summary);
+	if (is_report(marked) && json_object_get(marked, "workload")) {
+		out->report = dumped(arena, marked);
+		summary_of_report(marked, arena, &out->summary);
+	}
 	json_decref(marked);
 	out->environment = dumped(arena, json_object_get(original, "environment"));
 	if (!out->environment || out->environment[0] != '{')
@@ -486,6 +361,10 @@ bool trace_end(struct db *db, const struct registry *registry, int64_t id, json_
 	struct restored r;
 	bool ok;
 
+	if (imported && !report_read_import(imported, &arena, err)) {
+		arena_finish(&arena);
+		return false;
+	}
 	if (restore_read(imported, registry, &arena, &r)) {
 		ok = end_as_it_was(db, id, imported, &r, &arena, err);
 		json_decref(r.mark);

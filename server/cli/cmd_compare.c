@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "profiler/fields/json.h"
 #include "profiler/numbers/numbers.h"
 #include "profiler/suite/suite.h"
 #include "server/api/api.h"
@@ -88,13 +89,6 @@ static int read_flags(int argc, char **argv, struct compare_flags *f)
 
 /* ---- runs and suites, by number or file ---- */
 
-static const char *text_of(const json_t *object, const char *key, const char *otherwise)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : otherwise;
-}
-
 /* Of an export the run's own words; of a bare report its workload's. */
 static json_t *head_of_file(const char *path, const json_t *file, const json_t *report)
 {
@@ -105,9 +99,9 @@ static json_t *head_of_file(const char *path, const json_t *file, const json_t *
 							       : workload;
 	json_t *head = json_pack(
 	    "{s:s, s:s, s:s, s:s, s:s, s:s}", "file", path, "name",
-	    text_of(from, "name", "workload"), "project", text_of(from, "project", ""), "device",
-	    text_of(from, "device", "cpu"), "commit", text_of(from, "commit", ""), "branch",
-	    text_of(from, "branch", ""));
+	    text_field_or(from, "name", "workload"), "project", text_field_or(from, "project", ""),
+	    "device", text_field_or(from, "device", "cpu"), "commit",
+	    text_field_or(from, "commit", ""), "branch", text_field_or(from, "branch", ""));
 
 	id = json_object_get(from, "id");
 	if (head && json_is_integer(id))
@@ -256,16 +250,9 @@ static bool compare_suites_lost(const json_t *comparison)
 
 enum { CELL = 4 * NUMBER_BYTES, NAME_WIDTH = 34 };
 
-static const char *text_at(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
 static bool is(const json_t *object, const char *key, const char *word)
 {
-	return strcmp(text_at(object, key), word) == 0;
+	return strcmp(text_field(object, key), word) == 0;
 }
 
 /* ---- the sentence */
@@ -286,13 +273,13 @@ static void name_run(struct buf *out, const json_t *run)
 {
 	json_int_t id = json_integer_value(json_object_get(run, "id"));
 
-	buf_printf(out, "%s: %s", text_at(run, "label"), text_at(run, "name"));
+	buf_printf(out, "%s: %s", text_field(run, "label"), text_field(run, "name"));
 	if (id)
 		buf_printf(out, " #%" JSON_INTEGER_FORMAT, id);
-	if (*text_at(run, "commit"))
-		buf_printf(out, ", commit %.12s", text_at(run, "commit"));
-	if (*text_at(run, "file"))
-		buf_printf(out, ", %s", text_at(run, "file"));
+	if (*text_field(run, "commit"))
+		buf_printf(out, ", commit %.12s", text_field(run, "commit"));
+	if (*text_field(run, "file"))
+		buf_printf(out, ", %s", text_field(run, "file"));
 	buf_puts(out, "\n");
 }
 
@@ -302,7 +289,7 @@ static void name_figure(struct buf *out, const json_t *f)
 	json_int_t points = json_integer_value(json_object_get(f, "points"));
 	char text[NUMBER_BYTES];
 
-	buf_printf(out, "%s %s", text_at(f, "mode"), text_at(f, "title"));
+	buf_printf(out, "%s %s", text_field(f, "mode"), text_field(f, "title"));
 	if (json_is_number(n)) {
 		number_short(text, json_number_value(n));
 		buf_printf(out, " at n = %s", text);
@@ -315,12 +302,12 @@ static void name_figure(struct buf *out, const json_t *f)
 static void sentence(struct buf *out, const json_t *c)
 {
 	const json_t *f = json_object_get(c, "headline");
-	const char *verdict = text_at(c, "verdict"), *b = text_at(c, "b");
+	const char *verdict = text_field(c, "verdict"), *b = text_field(c, "b");
 	char ratio[CELL];
 
 	if (strcmp(verdict, "REFUSED") == 0) {
 		buf_printf(out, "REFUSED. %s and A are %s. --force compares them all the same.\n",
-			   b, text_at(c, "refused"));
+			   b, text_field(c, "refused"));
 		return;
 	}
 	if (!f) {
@@ -330,8 +317,8 @@ static void sentence(struct buf *out, const json_t *c)
 	number_interval(ratio, f, "ratio", "ci", "x");
 	buf_printf(out, "%s. ", verdict);
 	if (strcmp(verdict, "DISAGREES") == 0) {
-		buf_printf(out, "%s compares with nothing: %s.\n", text_at(f, "mode"),
-			   text_at(f, "why"));
+		buf_printf(out, "%s compares with nothing: %s.\n", text_field(f, "mode"),
+			   text_field(f, "why"));
 		return;
 	}
 	name_figure(out, f);
@@ -381,7 +368,7 @@ static void figures(struct buf *out, const json_t *c)
 	int hidden = 0;
 	size_t i;
 
-	buf_printf(out, "\n%-*s  %22s  %22s  %20s  %s\n", NAME_WIDTH, "", "A", text_at(c, "b"),
+	buf_printf(out, "\n%-*s  %22s  %22s  %20s  %s\n", NAME_WIDTH, "", "A", text_field(c, "b"),
 		   "ratio", "verdict");
 	json_array_foreach(json_object_get(c, "figures"), i, f) {
 		char a[CELL], b[CELL], ratio[CELL], name[128];
@@ -393,15 +380,15 @@ static void figures(struct buf *out, const json_t *c)
 		}
 		buf_init(&text, sizeof(name));
 		name_figure(&text, f);
-		if (*text_at(f, "unit") && !is(f, "unit", "x"))
-			buf_printf(&text, ", %s", text_at(f, "unit"));
+		if (*text_field(f, "unit") && !is(f, "unit", "x"))
+			buf_printf(&text, ", %s", text_field(f, "unit"));
 		snprintf(name, sizeof(name), "%s", text.data ? text.data : "");
 		buf_finish(&text);
 		side(a, f, "a");
 		side(b, f, "b");
 		number_interval(ratio, f, "ratio", "ci", "x");
 		buf_printf(out, "%-*s  %22s  %22s  %20s  %s\n", NAME_WIDTH, name, a, b, ratio,
-			   text_at(f, "verdict"));
+			   text_field(f, "verdict"));
 	}
 	if (hidden)
 		buf_printf(out, "%d more figures are the same, or measured once: --json has them\n",
@@ -414,7 +401,7 @@ static void where(struct buf *out, const json_t *row)
 {
 	const json_t *n = json_object_get(row, "n");
 
-	buf_printf(out, "%s", text_at(row, "mode"));
+	buf_printf(out, "%s", text_field(row, "mode"));
 	if (json_is_integer(n))
 		buf_printf(out, " at n = %" JSON_INTEGER_FORMAT, json_integer_value(n));
 }
@@ -430,10 +417,11 @@ static void breaks(struct buf *out, const json_t *c)
 
 		if (is(row, "change", "kept"))
 			continue;
-		buf_printf(out, "break %s, ", text_at(row, "change"));
+		buf_printf(out, "break %s, ", text_field(row, "change"));
 		where(out, row);
-		buf_printf(out, ": %s, line %" JSON_INTEGER_FORMAT ": %s", text_at(row, "kind"),
-			   json_integer_value(json_object_get(at, "line")), text_at(row, "text"));
+		buf_printf(out, ": %s, line %" JSON_INTEGER_FORMAT ": %s", text_field(row, "kind"),
+			   json_integer_value(json_object_get(at, "line")),
+			   text_field(row, "text"));
 		number_interval(cost, at, "cost_us", "ci_us", " us");
 		buf_printf(out, "%s%s\n", *cost ? ", " : "", cost);
 	}
@@ -449,9 +437,9 @@ static void kernels(struct buf *out, const json_t *c)
 
 		number_interval(a, json_object_get(row, "a"), "us", "ci_us", "");
 		number_interval(b, json_object_get(row, "b"), "us", "ci_us", "");
-		buf_printf(out, "kernel %s, ", text_at(row, "change"));
+		buf_printf(out, "kernel %s, ", text_field(row, "change"));
 		where(out, row);
-		buf_printf(out, ": %s", text_at(row, "name"));
+		buf_printf(out, ": %s", text_field(row, "name"));
 		if (*a || *b)
 			buf_printf(out, ", %s%s%s us", a, *a && *b ? " to " : "", b);
 		buf_puts(out, "\n");
@@ -464,8 +452,8 @@ static void differences(struct buf *out, const json_t *c)
 	size_t i;
 
 	json_array_foreach(json_object_get(c, "differences"), i, d)
-		buf_printf(out, "%s: %s in A, %s in %s%s\n", text_at(d, "title"), text_at(d, "a"),
-			   text_at(d, "b"), text_at(c, "b"),
+		buf_printf(out, "%s: %s in A, %s in %s%s\n", text_field(d, "title"),
+			   text_field(d, "a"), text_field(d, "b"), text_field(c, "b"),
 			   json_is_true(json_object_get(d, "matters")) ? " (matters)" : "");
 }
 
@@ -489,11 +477,11 @@ static void spread(struct buf *out, const json_t *c)
 static void print_pair(struct buf *out, const json_t *all, const json_t *c)
 {
 	name_run(out, run_of(all, "A"));
-	name_run(out, run_of(all, text_at(c, "b")));
+	name_run(out, run_of(all, text_field(c, "b")));
 	buf_puts(out, "\n");
 	sentence(out, c);
 	if (json_is_true(json_object_get(c, "forced")))
-		buf_printf(out, "Compared by force; they are %s.\n", text_at(c, "refused"));
+		buf_printf(out, "Compared by force; they are %s.\n", text_field(c, "refused"));
 	control(out, c);
 	if (json_array_size(json_object_get(c, "figures")))
 		figures(out, c);

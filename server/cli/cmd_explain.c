@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fusion/fusion.h"
+#include "profiler/fields/json.h"
 #include "profiler/profiler.h"
 #include "server/cli/cli.h"
 #include "server/cli/explain_text.h"
@@ -19,18 +20,6 @@
 /* ---- what the passes did, as text ---- */
 
 enum { MOST_LINES = 400, MOST_PLACES = 6 };
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
-static long long number_of(const json_t *object, const char *key)
-{
-	return (long long)json_integer_value(json_object_get(object, key));
-}
 
 /* The length of the line, without its end. */
 static size_t line_length(const char *at)
@@ -100,11 +89,11 @@ static void print_rule(struct buf *out, const json_t *rule)
 	json_t *place;
 	size_t i;
 
-	buf_printf(out, "      %s", text_of(rule, "rule"));
-	if (number_of(rule, "count") > 1)
-		buf_printf(out, ", %lld times", number_of(rule, "count"));
+	buf_printf(out, "      %s", text_field(rule, "rule"));
+	if (whole_field(rule, "count") > 1)
+		buf_printf(out, ", %lld times", whole_field(rule, "count"));
 	json_array_foreach((json_t *)at, i, place) {
-		long long line = number_of(place, "line");
+		long long line = whole_field(place, "line");
 
 		if (line == 0 || line == last || shown == MOST_PLACES)
 			continue;
@@ -124,7 +113,7 @@ static void print_step(struct buf *out, const json_t *step, const char **before,
 	json_t *rule;
 	size_t i;
 
-	buf_printf(out, "    %-10s ", text_of(step, "pass"));
+	buf_printf(out, "    %-10s ", text_field(step, "pass"));
 	if (json_is_true(json_object_get(step, "off"))) {
 		buf_puts(out, "switched off\n");
 		return;
@@ -132,13 +121,13 @@ static void print_step(struct buf *out, const json_t *step, const char **before,
 	if (json_is_false(json_object_get(step, "changed"))) {
 		buf_puts(out, "changed nothing\n");
 	} else {
-		buf_printf(out, "%lld nodes -> %lld, %.1f us\n", *nodes, number_of(step, "nodes"),
+		buf_printf(out, "%lld nodes -> %lld, %.1f us\n", *nodes, whole_field(step, "nodes"),
 			   json_number_value(json_object_get(step, "us")));
 	}
 	json_array_foreach(json_object_get(step, "rules"), i, rule) {
 		print_rule(out, rule);
 	}
-	*nodes = number_of(step, "nodes");
+	*nodes = whole_field(step, "nodes");
 	if (after && *before)
 		print_difference(out, *before, after);
 	else if (json_is_true(json_object_get(step, "changed")))
@@ -150,15 +139,15 @@ static void print_step(struct buf *out, const json_t *step, const char **before,
 static void print_part(struct buf *out, const json_t *graph, const json_t *part)
 {
 	const char *before = json_string_value(json_object_get(part, "before"));
-	long long nodes = number_of(part, "nodes");
+	long long nodes = whole_field(part, "nodes");
 	json_t *step;
 	size_t i;
 
-	buf_printf(out, "\nPasses over graph %lld of %s (%s)%s%s\n", number_of(graph, "id"),
-		   text_of(graph, "frame"), text_of(graph, "compile"),
-		   *text_of(part, "part") ? ", " : "", text_of(part, "part"));
+	buf_printf(out, "\nPasses over graph %lld of %s (%s)%s%s\n", whole_field(graph, "id"),
+		   text_field(graph, "frame"), text_field(graph, "compile"),
+		   *text_field(part, "part") ? ", " : "", text_field(part, "part"));
 	if (json_object_get(part, "error")) {
-		buf_printf(out, "    %s\n", text_of(part, "error"));
+		buf_printf(out, "    %s\n", text_field(part, "error"));
 		return;
 	}
 	json_array_foreach(json_object_get(part, "steps"), i, step) {
@@ -276,7 +265,7 @@ static int report_error(const struct explain_flags *f, const json_t *json, const
 	err = (struct err){ .line = (int)json_integer_value(json_object_get(error, "line")),
 			    .column = (int)json_integer_value(json_object_get(error, "column")) };
 	snprintf(err.message, sizeof(err.message), "%s", message);
-	workload_file_error(&f->source, "explain", json, &err);
+	workload_file_error(&f->source, "explain", json, f->registry, &err);
 	return EXIT_FAILED;
 }
 
@@ -307,7 +296,7 @@ int cmd_explain(int argc, char **argv, const struct registry *registry)
 	if (json)
 		e = explain(&f, json, mode, &err);
 	if (!e)
-		workload_file_error(&f.source, "explain", json, &err);
+		workload_file_error(&f.source, "explain", json, f.registry, &err);
 	else if (print(&f, json, e))
 		status = report_error(&f, json, e);
 	else

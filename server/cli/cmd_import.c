@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "fusion/base/scratch.h"
+#include "profiler/fields/json.h"
 #include "profiler/import/import.h"
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"
@@ -16,11 +17,6 @@
 
 enum { MOST_ROWS = 15, NAME_COLUMNS = 80 };
 
-static long long count_of(const json_t *json, const char *field)
-{
-	return (long long)json_integer_value(json_object_get(json, field));
-}
-
 /* A total by name, the longest first. */
 static void print_totals(const json_t *report, const char *field, const char *title, FILE *out)
 {
@@ -28,26 +24,19 @@ static void print_totals(const json_t *report, const char *field, const char *ti
 	const json_t *rows = json_object_get(totals, "by_name");
 	size_t i;
 
-	if (count_of(totals, "count") == 0)
+	if (whole_field(totals, "count") == 0)
 		return;
-	fprintf(out, "\n%s: %lld, %.1f us\n", title, count_of(totals, "count"),
+	fprintf(out, "\n%s: %lld, %.1f us\n", title, whole_field(totals, "count"),
 		json_number_value(json_object_get(totals, "total_us")));
 	json_array_foreach((json_t *)rows, i, row) {
 		if (i == MOST_ROWS) {
 			fprintf(out, "  and %zu more names\n", json_array_size(rows) - i);
 			break;
 		}
-		fprintf(out, "  %8lld %14.1f us  %.*s\n", count_of(row, "count"),
+		fprintf(out, "  %8lld %14.1f us  %.*s\n", whole_field(row, "count"),
 			json_number_value(json_object_get(row, "total_us")), NAME_COLUMNS,
 			json_string_value(json_object_get(row, "name")));
 	}
-}
-
-static const char *text_of(const json_t *json, const char *field)
-{
-	const char *text = json_string_value(json_object_get(json, field));
-
-	return text ? text : "";
 }
 
 /* What a compile log says: breaks by place, then recompiles. */
@@ -60,22 +49,22 @@ static void print_compiles(const json_t *report, FILE *out)
 	if (json_array_size(json_object_get(report, "compiles")) == 0)
 		return;
 	fprintf(out, "\n%lld graphs, %zu compilations, %zu breaks, %zu recompiles\n",
-		count_of(report, "graphs"), json_array_size(json_object_get(report, "compiles")),
+		whole_field(report, "graphs"), json_array_size(json_object_get(report, "compiles")),
 		json_array_size(breaks), json_array_size(recompiles));
 	json_array_foreach((json_t *)breaks, i, row) {
 		const json_t *cost = json_object_get(row, "cost");
 
-		fprintf(out, "  %s:%lld  %s %s, met %lld times: %s\n", text_of(row, "file"),
-			count_of(row, "line"), text_of(row, "kind"), text_of(row, "gb"),
-			count_of(row, "count"), text_of(row, "message"));
+		fprintf(out, "  %s:%lld  %s %s, met %lld times: %s\n", text_field(row, "file"),
+			whole_field(row, "line"), text_field(row, "kind"), text_field(row, "gb"),
+			whole_field(row, "count"), text_field(row, "message"));
 		if (cost)
 			fprintf(out, "    %.1f us of the host a call, %.1f us of lookups\n",
 				json_number_value(json_object_get(cost, "host_us_per_call")),
 				json_number_value(json_object_get(cost, "lookup_us_per_call")));
 	}
 	json_array_foreach((json_t *)recompiles, i, row)
-		fprintf(out, "  recompiled %s (%s): %s\n", text_of(row, "frame"),
-			text_of(row, "compile"), text_of(row, "reason"));
+		fprintf(out, "  recompiled %s (%s): %s\n", text_field(row, "frame"),
+			text_field(row, "compile"), text_field(row, "reason"));
 }
 
 static void print_count(const json_t *n, FILE *out)
@@ -99,12 +88,12 @@ static void print_stages(const json_t *report, FILE *out)
 	fprintf(out, "\ngraphs %25s %10s %10s %10s  most from     compiling, s  running, s\n",
 		"captured", "lowered", "+ capture", "+ lowering");
 	json_array_foreach((json_t *)models, i, row) {
-		fprintf(out, "  %-18.18s", text_of(row, "model"));
+		fprintf(out, "  %-18.18s", text_field(row, "model"));
 		for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++)
 			print_count(json_object_get(row, counts[k]), out);
 		fprintf(out, "  %-12s %13.3f %11.3f\n",
 			json_is_string(json_object_get(row, "main_stage"))
-			    ? text_of(row, "main_stage")
+			    ? text_field(row, "main_stage")
 			    : "not said",
 			json_number_value(json_object_get(row, "compile_us")) / 1e6,
 			json_number_value(json_object_get(row, "run_us")) / 1e6);
@@ -132,9 +121,9 @@ static void print_import(const json_t *report, FILE *out)
 	size_t i;
 
 	json_array_foreach((json_t *)files, i, file)
-		fprintf(out, "%s: %s, %lld bytes\n",
-			json_string_value(json_object_get(file, "name")),
-			json_string_value(json_object_get(file, "kind")), count_of(file, "bytes"));
+		fprintf(
+		    out, "%s: %s, %lld bytes\n", json_string_value(json_object_get(file, "name")),
+		    json_string_value(json_object_get(file, "kind")), whole_field(file, "bytes"));
 	print_compiles(report, out);
 	print_stages(report, out);
 	print_totals(report, "kernels", "kernels", out);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fusion/fusion.h"
+#include "profiler/fields/json.h"
 #include "profiler/lists/lists.h"
 #include "server/cli/cli.h"
 #include "server/text/text.h"
@@ -14,13 +15,6 @@ struct list_flags {
 	const char *torch_python; /* backends: NULL where it is not given */
 	bool json;
 };
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
 
 /* What all three take, and `flag`, where it has a name; `names`: a name too. */
 static int read_flags(int argc, char **argv, int names, struct flag flag, struct list_flags *f)
@@ -90,21 +84,21 @@ static void print_one_op(const json_t *op)
 	const char *name;
 	json_t *dtypes;
 
-	printf("%s  %s\n", text_of(op, "name"), text_of(op, "doc"));
-	printf("  kind       %s\n  signature  (%s)\n  spellings  ", text_of(op, "kind"),
-	       text_of(op, "signature"));
+	printf("%s  %s\n", text_field(op, "name"), text_field(op, "doc"));
+	printf("  kind       %s\n  signature  (%s)\n  spellings  ", text_field(op, "kind"),
+	       text_field(op, "signature"));
 	print_words(json_object_get(op, "spellings"), "");
 	if (json_array_size(json_object_get(op, "operators"))) {
 		printf("%soperator ",
 		       json_array_size(json_object_get(op, "spellings")) ? ", " : "");
 		print_words(json_object_get(op, "operators"), "");
 	}
-	printf("\n  result     %s\n  gradient   %s\n", text_of(op, "dtypes"),
-	       text_of(op, "gradient"));
+	printf("\n  result     %s\n  gradient   %s\n", text_field(op, "dtypes"),
+	       text_field(op, "gradient"));
 	if (json_object_get(op, "autocast"))
 		printf("  autocast   %s on the cpu, %s on cuda\n",
-		       text_of(json_object_get(op, "autocast"), "cpu"),
-		       text_of(json_object_get(op, "autocast"), "cuda"));
+		       text_field(json_object_get(op, "autocast"), "cpu"),
+		       text_field(json_object_get(op, "autocast"), "cuda"));
 	json_object_foreach(json_object_get(op, "backends"), name, dtypes) {
 		const json_t *host = json_object_get(json_object_get(op, "on_host"), name);
 
@@ -116,8 +110,8 @@ static void print_one_op(const json_t *op)
 		}
 		putchar('\n');
 	}
-	if (*text_of(op, "plugin"))
-		printf("  plugin     %s\n", text_of(op, "plugin"));
+	if (*text_field(op, "plugin"))
+		printf("  plugin     %s\n", text_field(op, "plugin"));
 }
 
 static void print_ops(const json_t *ops)
@@ -130,10 +124,10 @@ static void print_ops(const json_t *ops)
 		return;
 	}
 	json_array_foreach((json_t *)ops, i, op) {
-		printf("%-24s %-10s gradient %-5s ", text_of(op, "name"), text_of(op, "kind"),
-		       text_of(op, "gradient"));
+		printf("%-24s %-10s gradient %-5s ", text_field(op, "name"), text_field(op, "kind"),
+		       text_field(op, "gradient"));
 		print_backends(op);
-		printf("  %s\n", text_of(op, "doc"));
+		printf("  %s\n", text_field(op, "doc"));
 	}
 	printf("%zu ops; breakeven ops NAME says more of one\n", json_array_size(ops));
 }
@@ -153,15 +147,15 @@ int cmd_ops(int argc, char **argv, const struct registry *registry)
 
 static void print_engine(const json_t *e)
 {
-	printf("%-10s %s\n", text_of(e, "name"), text_of(e, "purpose"));
+	printf("%-10s %s\n", text_field(e, "name"), text_field(e, "purpose"));
 	if (!json_is_true(json_object_get(e, "available"))) {
-		printf("           does not work here: %s\n", text_of(e, "why_not"));
+		printf("           does not work here: %s\n", text_field(e, "why_not"));
 		return;
 	}
-	printf("           available: torch %s, Python %s, %s\n", text_of(e, "version"),
-	       text_of(e, "python"), text_of(e, "executable"));
-	if (*text_of(e, "device_name"))
-		printf("           device      %s\n", text_of(e, "device_name"));
+	printf("           available: torch %s, Python %s, %s\n", text_field(e, "version"),
+	       text_field(e, "python"), text_field(e, "executable"));
+	if (*text_field(e, "device_name"))
+		printf("           device      %s\n", text_field(e, "device_name"));
 }
 
 static void print_backend_list(const json_t *list)
@@ -170,20 +164,20 @@ static void print_backend_list(const json_t *list)
 	json_t *b, *line;
 
 	json_array_foreach((json_t *)list, i, b) {
-		printf("%-10s %s\n", text_of(b, "name"), text_of(b, "purpose"));
+		printf("%-10s %s\n", text_field(b, "name"), text_field(b, "purpose"));
 		if (json_is_true(json_object_get(b, "available")))
 			printf("           available%s\n",
 			       json_is_true(json_object_get(b, "default")) ? ", the default" : "");
 		else
-			printf("           does not work here: %s\n", text_of(b, "why_not"));
+			printf("           does not work here: %s\n", text_field(b, "why_not"));
 		json_array_foreach(json_object_get(b, "lacks"), k, line)
 			printf("           %s\n", json_string_value(line));
-		if (*text_of(b, "vector_unit"))
-			printf("           vector unit %s\n", text_of(b, "vector_unit"));
-		if (*text_of(b, "compiler"))
-			printf("           compiler    %s\n", text_of(b, "compiler"));
-		if (*text_of(b, "plugin"))
-			printf("           plugin      %s\n", text_of(b, "plugin"));
+		if (*text_field(b, "vector_unit"))
+			printf("           vector unit %s\n", text_field(b, "vector_unit"));
+		if (*text_field(b, "compiler"))
+			printf("           compiler    %s\n", text_field(b, "compiler"));
+		if (*text_field(b, "plugin"))
+			printf("           plugin      %s\n", text_field(b, "plugin"));
 	}
 }
 
@@ -222,7 +216,8 @@ static void print_pass_list(const json_t *list)
 	json_t *p;
 
 	json_array_foreach((json_t *)list, i, p) {
-		printf("%-10s %s\n           needs ", text_of(p, "name"), text_of(p, "purpose"));
+		printf("%-10s %s\n           needs ", text_field(p, "name"),
+		       text_field(p, "purpose"));
 		print_words(json_object_get(p, "needs"), "nothing");
 		printf("; makes ");
 		print_words(json_object_get(p, "makes"), "nothing");
@@ -235,8 +230,8 @@ static void print_pass_list(const json_t *list)
 		putchar('\n');
 		if (json_is_true(json_object_get(p, "required")))
 			printf("           cannot be switched off\n");
-		if (*text_of(p, "plugin"))
-			printf("           plugin %s\n", text_of(p, "plugin"));
+		if (*text_field(p, "plugin"))
+			printf("           plugin %s\n", text_field(p, "plugin"));
 	}
 }
 

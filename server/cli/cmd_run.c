@@ -20,6 +20,7 @@
 #include "fusion/base/vec.h"
 #include "fusion/fusion.h"
 #include "profiler/export/export.h"
+#include "profiler/fields/json.h"
 #include "profiler/profiler.h"
 #include "server/cli/cache_log.h"
 #include "server/cli/cli.h"
@@ -144,13 +145,6 @@ static bool add(void *self, const void *bytes, size_t len, struct err *err)
 	       err_set(err, ERR_TOO_LARGE, "the run has more than %d MiB", (int)(MOST_BYTES >> 20));
 }
 
-static const char *text_of(const json_t *workload, const char *field, const char *otherwise)
-{
-	const char *text = json_string_value(json_object_get(workload, field));
-
-	return text ? text : otherwise;
-}
-
 static bool write_run(struct run_post *p, const json_t *report, struct buf *out, struct err *err)
 {
 	const json_t *workload = json_object_get(report, "workload");
@@ -159,12 +153,12 @@ static bool write_run(struct run_post *p, const json_t *report, struct buf *out,
 	struct buf verdicts = { 0 };
 	struct timespec now;
 	struct export_run run = {
-		.name = text_of(workload, "name", "workload"),
-		.project = text_of(workload, "project", ""),
+		.name = text_field_or(workload, "name", "workload"),
+		.project = text_field_or(workload, "project", ""),
 		.status = "done",
-		.device = text_of(workload, "device", "cpu"),
-		.commit = text_of(workload, "commit", ""),
-		.branch = text_of(workload, "branch", ""),
+		.device = text_field_or(workload, "device", "cpu"),
+		.commit = text_field_or(workload, "commit", ""),
+		.branch = text_field_or(workload, "branch", ""),
 		.version = breakeven_version(),
 		.workload = workload,
 		.report = report,
@@ -482,7 +476,7 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 	if (torch_text_error(report))
 		fprintf(stderr, "breakeven run: engine torch: %s\n", torch_text_error(report));
 	if (!report)
-		workload_file_error(&f.source, "run", json, &err);
+		workload_file_error(&f.source, "run", json, f.registry, &err);
 	else if (print_report(&f, report))
 		status = post_report(&f, report) && !torch_text_error(report) &&
 				 run_table_agrees(report)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profiler/fields/json.h"
 #include "profiler/numbers/numbers.h"
 #include "profiler/profiler.h"
 #include "server/cli/cli.h"
@@ -144,18 +145,6 @@ static bool add_path(json_t *list, const char *path, struct err *err)
 
 /* ---- the report as text ---- */
 
-static long long count_of(const json_t *object, const char *key)
-{
-	return json_integer_value(json_object_get(object, key));
-}
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
 static const char *share(char *out, size_t bytes, double x)
 {
 	snprintf(out, bytes, isnan(x) ? "none ended" : "%.0f %%", 100 * x);
@@ -185,12 +174,13 @@ static void columns_table(struct buf *out, const json_t *report)
 			number_short(max, number_field(q, "max"));
 		}
 		number_short(ms, number_field(c, "compile_ms"));
-		snprintf(passed, sizeof(passed), "%lld/%lld", count_of(c, "pass"),
-			 count_of(c, "workloads"));
+		snprintf(passed, sizeof(passed), "%lld/%lld", whole_field(c, "pass"),
+			 whole_field(c, "workloads"));
 		buf_printf(out, "%-10s %-7s %-8s %9s %11s  %-22s %7s %7s %7s %12s %8lld %9lld\n",
-			   text_of(c, "engine"), text_of(c, "policy"), text_of(c, "mode"), passed,
-			   share(rate, sizeof(rate), number_field(c, "pass_rate")), ratio, min,
-			   median, max, ms, count_of(b, "capture"), count_of(b, "lowering"));
+			   text_field(c, "engine"), text_field(c, "policy"), text_field(c, "mode"),
+			   passed, share(rate, sizeof(rate), number_field(c, "pass_rate")), ratio,
+			   min, median, max, ms, whole_field(b, "capture"),
+			   whole_field(b, "lowering"));
 	}
 }
 
@@ -202,11 +192,11 @@ static const json_t *shown_result(const json_t *workload, const char *policy)
 	size_t i;
 
 	json_array_foreach(json_object_get(workload, "results"), i, r) {
-		if (strcmp(text_of(r, "engine"), "breakeven") != 0 ||
-		    strcmp(text_of(r, "policy"), policy) != 0 ||
-		    strcmp(text_of(r, "mode"), "eager") == 0)
+		if (strcmp(text_field(r, "engine"), "breakeven") != 0 ||
+		    strcmp(text_field(r, "policy"), policy) != 0 ||
+		    strcmp(text_field(r, "mode"), "eager") == 0)
 			continue;
-		if (!found || strcmp(text_of(r, "mode"), "static") == 0)
+		if (!found || strcmp(text_field(r, "mode"), "static") == 0)
 			found = r;
 	}
 	return found;
@@ -218,7 +208,8 @@ static void breaks_print(char *out, size_t bytes, const json_t *result)
 	const json_t *b = json_object_get(result, "breaks");
 
 	if (result && json_is_integer(json_object_get(b, "capture")))
-		snprintf(out, bytes, "%lld+%lld", count_of(b, "capture"), count_of(b, "lowering"));
+		snprintf(out, bytes, "%lld+%lld", whole_field(b, "capture"),
+			 whole_field(b, "lowering"));
 	else
 		snprintf(out, bytes, "%s", result ? "unknown" : "");
 }
@@ -231,17 +222,17 @@ static void speedup_cells(struct buf *out, const json_t *workload, const json_t 
 	json_array_foreach((json_t *)columns, i, c) {
 		char cell[4 * NUMBER_BYTES] = "";
 
-		if (strcmp(text_of(c, "mode"), "eager") == 0)
+		if (strcmp(text_field(c, "mode"), "eager") == 0)
 			continue;
 		json_array_foreach(json_object_get(workload, "results"), k, r) {
-			if (strcmp(text_of(r, "policy"), text_of(c, "policy")) != 0 ||
-			    strcmp(text_of(r, "engine"), text_of(c, "engine")) != 0 ||
-			    strcmp(text_of(r, "mode"), text_of(c, "mode")) != 0)
+			if (strcmp(text_field(r, "policy"), text_field(c, "policy")) != 0 ||
+			    strcmp(text_field(r, "engine"), text_field(c, "engine")) != 0 ||
+			    strcmp(text_field(r, "mode"), text_field(c, "mode")) != 0)
 				continue;
-			if (strcmp(text_of(r, "status"), "pass") == 0)
+			if (strcmp(text_field(r, "status"), "pass") == 0)
 				number_interval(cell, r, "speedup", "speedup_ci", "x");
 			else
-				snprintf(cell, sizeof(cell), "%s", text_of(r, "status"));
+				snprintf(cell, sizeof(cell), "%s", text_field(r, "status"));
 		}
 		buf_printf(out, "  %-20s", cell);
 	}
@@ -255,12 +246,12 @@ static void workloads_table(struct buf *out, const json_t *report)
 
 	buf_printf(out, "\n%-28s", "workload");
 	json_array_foreach((json_t *)columns, i, c) {
-		bool ours = strcmp(text_of(c, "engine"), "breakeven") == 0;
+		bool ours = strcmp(text_field(c, "engine"), "breakeven") == 0;
 		char head[64];
 
-		snprintf(head, sizeof(head), "%s, %s", text_of(c, "mode"),
-			 text_of(c, ours ? "policy" : "engine"));
-		if (strcmp(text_of(c, "mode"), "eager") != 0)
+		snprintf(head, sizeof(head), "%s, %s", text_field(c, "mode"),
+			 text_field(c, ours ? "policy" : "engine"));
+		if (strcmp(text_field(c, "mode"), "eager") != 0)
 			buf_printf(out, "  %-20s", head);
 	}
 	buf_printf(out, "  breaks dynamo  native\n");
@@ -269,7 +260,7 @@ static void workloads_table(struct buf *out, const json_t *report)
 
 		breaks_print(dynamo, sizeof(dynamo), shown_result(w, "dynamo"));
 		breaks_print(native, sizeof(native), shown_result(w, "native"));
-		buf_printf(out, "%-28s", text_of(w, "name"));
+		buf_printf(out, "%-28s", text_field(w, "name"));
 		speedup_cells(out, w, columns);
 		buf_printf(out, "  %13s  %6s\n", dynamo, native);
 	}
@@ -282,7 +273,7 @@ static bool said_together(const json_t *a, const json_t *b)
 	static const char *const fields[] = { "engine", "policy", "status", "reason" };
 
 	for (size_t i = 0; b && i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (strcmp(text_of(a, fields[i]), text_of(b, fields[i])) != 0)
+		if (strcmp(text_field(a, fields[i]), text_field(b, fields[i])) != 0)
 			return false;
 	return b != NULL;
 }
@@ -297,19 +288,19 @@ static void reasons(struct buf *out, const json_t *report)
 		const json_t *results = json_object_get(w, "results"), *last = NULL;
 
 		json_array_foreach((json_t *)results, k, r) {
-			const char *status = text_of(r, "status");
+			const char *status = text_field(r, "status");
 
 			if (strcmp(status, "pass") == 0 || strcmp(status, "waiting") == 0)
 				continue;
 			if (said_together(r, last))
-				buf_printf(out, ", %s", text_of(r, "mode"));
+				buf_printf(out, ", %s", text_field(r, "mode"));
 			else
 				buf_printf(out, "%s%s: %s, %s, %s: %s", last ? "\n" : "", status,
-					   text_of(w, "name"), text_of(r, "engine"),
-					   text_of(r, "policy"), text_of(r, "mode"));
+					   text_field(w, "name"), text_field(r, "engine"),
+					   text_field(r, "policy"), text_field(r, "mode"));
 			last = r;
 			if (!said_together(r, json_array_get(results, k + 1)))
-				buf_printf(out, ": %s", text_of(r, "reason"));
+				buf_printf(out, ": %s", text_field(r, "reason"));
 		}
 		buf_puts(out, last ? "\n" : "");
 	}
@@ -318,19 +309,19 @@ static void reasons(struct buf *out, const json_t *report)
 static void print_suite(struct buf *out, const json_t *report)
 {
 	const json_t *common = json_object_get(report, "common");
-	long long n = count_of(common, "of");
+	long long n = whole_field(common, "of");
 
 	buf_printf(out,
 		   "Suite %s: %lld workload%s.  Geomeans are over the common set, the %lld that "
 		   "have a speedup in every\ncolumn that has any; pass: it ran, and its values "
 		   "agree with eager's.\n",
-		   text_of(report, "name"), n, n == 1 ? "" : "s", count_of(common, "n"));
+		   text_field(report, "name"), n, n == 1 ? "" : "s", whole_field(common, "n"));
 	columns_table(out, report);
 	workloads_table(out, report);
 	reasons(out, report);
 	if (json_is_real(json_object_get(report, "seconds")))
 		buf_printf(out, "%s; %.0f s in all\n",
-			   text_of(json_object_get(report, "environment"), "cpu"),
+			   text_field(json_object_get(report, "environment"), "cpu"),
 			   number_field(report, "seconds"));
 }
 

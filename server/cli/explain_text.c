@@ -4,22 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/fields/json.h"
 #include "server/text/text.h"
 #include "profiler/numbers/numbers.h"
 
 enum { MOST_TRACES = 100 };
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
-static int number_of(const json_t *object, const char *key)
-{
-	return (int)json_integer_value(json_object_get(object, key));
-}
 
 /* "torch.sin, operator.add x3" */
 static void print_ops(struct buf *out, const json_t *ops)
@@ -49,8 +38,8 @@ static void print_arg(struct buf *out, const json_t *arg, const json_t *nodes)
 
 	if (json_is_integer(node)) {
 		json_array_foreach((json_t *)nodes, i, item) {
-			if (number_of(item, "id") == (int)json_integer_value(node))
-				buf_printf(out, "%%%s", text_of(item, "name"));
+			if (whole_field(item, "id") == (int)json_integer_value(node))
+				buf_printf(out, "%%%s", text_field(item, "name"));
 		}
 		return;
 	}
@@ -81,19 +70,20 @@ enum { COLUMNS = 7, MOST_WIDE = 40 };
 /* The cells of a node, one after the other, each ended by \0. */
 static void node_cells(const json_t *node, const json_t *nodes, struct buf *cells)
 {
-	bool input = strcmp(text_of(node, "op"), "placeholder") == 0;
+	bool input = strcmp(text_field(node, "op"), "placeholder") == 0;
 	size_t i;
 	json_t *arg;
 
 	buf_printf(cells, "%s%c%s%c%s%c(", input ? "placeholder" : "call_function", 0,
-		   text_of(node, "name"), 0, input ? "" : text_of(node, "op"), 0);
+		   text_field(node, "name"), 0, input ? "" : text_field(node, "op"), 0);
 	json_array_foreach(json_object_get(node, "args"), i, arg) {
 		buf_puts(cells, i ? ", " : "");
 		print_arg(cells, arg, nodes);
 	}
-	buf_printf(cells, ")%c%s%c%s%c", 0, text_of(node, "shape"), 0, text_of(node, "dtype"), 0);
-	if (number_of(node, "line"))
-		buf_printf(cells, "%d", number_of(node, "line"));
+	buf_printf(cells, ")%c%s%c%s%c", 0, text_field(node, "shape"), 0, text_field(node, "dtype"),
+		   0);
+	if (whole_field(node, "line"))
+		buf_printf(cells, "%lld", whole_field(node, "line"));
 	buf_putc(cells, '\0');
 }
 
@@ -168,16 +158,16 @@ static void print_kernels(struct buf *out, const json_t *kernels)
 	if (json_array_size(kernels))
 		buf_puts(out, "     kernels\n");
 	json_array_foreach((json_t *)kernels, i, k) {
-		buf_printf(out, "     %3zu  %s: %d op%s, ", i, text_of(k, "name"),
-			   number_of(k, "ops"), number_of(k, "ops") == 1 ? "" : "s");
+		buf_printf(out, "     %3zu  %s: %lld op%s, ", i, text_field(k, "name"),
+			   whole_field(k, "ops"), whole_field(k, "ops") == 1 ? "" : "s");
 		print_bytes(out, k, "read_bytes", " read");
 		buf_puts(out, ", ");
 		print_bytes(out, k, "written_bytes", " written");
-		if (number_of(k, "ops") > 1) {
+		if (whole_field(k, "ops") > 1) {
 			buf_puts(out, ", ");
 			print_bytes(out, k, "saved_bytes", " saved");
 		}
-		buf_printf(out, "\n          %s\n", text_of(k, "why"));
+		buf_printf(out, "\n          %s\n", text_field(k, "why"));
 	}
 }
 
@@ -186,12 +176,12 @@ static void print_graph(struct buf *out, const json_t *graph, bool table)
 	const json_t *ops = json_object_get(graph, "ops"), *nodes = json_object_get(graph, "nodes");
 	size_t n = json_array_size(ops);
 
-	if (table && number_of(graph, "id") > 0)
+	if (table && whole_field(graph, "id") > 0)
 		buf_putc(out, '\n');
-	buf_printf(out, "%3d  %s [%s]: %zu op%s, %d placeholder%s: ", number_of(graph, "id"),
-		   text_of(graph, "frame"), text_of(graph, "compile"), n, n == 1 ? "" : "s",
-		   number_of(graph, "placeholders"),
-		   number_of(graph, "placeholders") == 1 ? "" : "s");
+	buf_printf(out, "%3lld  %s [%s]: %zu op%s, %lld placeholder%s: ", whole_field(graph, "id"),
+		   text_field(graph, "frame"), text_field(graph, "compile"), n, n == 1 ? "" : "s",
+		   whole_field(graph, "placeholders"),
+		   whole_field(graph, "placeholders") == 1 ? "" : "s");
 	print_ops(out, ops);
 	buf_putc(out, '\n');
 	if (table) {
@@ -202,23 +192,24 @@ static void print_graph(struct buf *out, const json_t *graph, bool table)
 
 static void print_entry(struct buf *out, const json_t *entry)
 {
-	const char *reason = text_of(entry, "reason");
-	int bailed = number_of(entry, "bail_outs");
+	const char *reason = text_field(entry, "reason");
+	int bailed = whole_field(entry, "bail_outs");
 	size_t i;
 	json_t *item;
 
-	buf_printf(out, "     %s, made by call %d, used %d time%s", text_of(entry, "compile"),
-		   number_of(entry, "call"), number_of(entry, "uses"),
-		   number_of(entry, "uses") == 1 ? "" : "s");
+	buf_printf(out, "     %s, made by call %lld, used %lld time%s",
+		   text_field(entry, "compile"), whole_field(entry, "call"),
+		   whole_field(entry, "uses"), whole_field(entry, "uses") == 1 ? "" : "s");
 	if (bailed > 0)
 		buf_printf(out, ", %d of them bailed out to eager", bailed);
 	if (*reason)
 		buf_printf(out, "; compiled because %s", reason);
 	buf_putc(out, '\n');
 	json_array_foreach(json_object_get(entry, "symbols"), i, item) {
-		buf_printf(out, "       %s = %s", text_of(item, "name"), text_of(item, "source"));
-		if (*text_of(item, "range"))
-			buf_printf(out, ", %s", text_of(item, "range"));
+		buf_printf(out, "       %s = %s", text_field(item, "name"),
+			   text_field(item, "source"));
+		if (*text_field(item, "range"))
+			buf_printf(out, ", %s", text_field(item, "range"));
 		buf_putc(out, '\n');
 	}
 	json_array_foreach(json_object_get(entry, "guards"), i, item) {
@@ -234,8 +225,8 @@ static void print_frames(struct buf *out, const json_t *tree)
 	if (json_array_size(tree))
 		buf_puts(out, "\nFrames, their compiled versions and guards\n");
 	json_array_foreach((json_t *)tree, i, frame) {
-		buf_printf(out, "  %s (line %d)%s\n", text_of(frame, "frame"),
-			   number_of(frame, "line"),
+		buf_printf(out, "  %s (line %lld)%s\n", text_field(frame, "frame"),
+			   whole_field(frame, "line"),
 			   json_is_true(json_object_get(frame, "skipped")) ? ": runs in eager"
 			   : json_is_true(json_object_get(frame, "run_only"))
 			       ? ": nothing is compiled any more"
@@ -251,27 +242,27 @@ static void print_lazy(struct buf *out, const json_t *lazy)
 {
 	const json_t *runs = json_object_get(lazy, "runs");
 	size_t n = json_array_size(runs), i;
-	int left_out = number_of(lazy, "left_out");
+	int left_out = whole_field(lazy, "left_out");
 	json_t *run;
 
 	if (n)
 		buf_puts(out, "\nTraces that were run, and why\n");
 	json_array_foreach((json_t *)runs, i, run) {
 		const json_t *graph = json_object_get(run, "graph");
-		const char *message = text_of(run, "message");
+		const char *message = text_field(run, "message");
 
 		if (i == MOST_TRACES)
 			break;
-		buf_printf(out, "  call %d, line %d in %s: ", number_of(run, "call"),
-			   number_of(run, "line"), text_of(run, "function"));
+		buf_printf(out, "  call %lld, line %lld in %s: ", whole_field(run, "call"),
+			   whole_field(run, "line"), text_field(run, "function"));
 		if (json_is_integer(graph))
 			buf_printf(out, "graph %d, ", (int)json_integer_value(graph));
-		buf_printf(out, "%s, %d input%s, %d output%s, hash %.32s\n     %s\n",
+		buf_printf(out, "%s, %lld input%s, %lld output%s, hash %.32s\n     %s\n",
 			   json_is_true(json_object_get(run, "compiled")) ? "compiled"
 									  : "found in the cache",
-			   number_of(run, "inputs"), number_of(run, "inputs") == 1 ? "" : "s",
-			   number_of(run, "outputs"), number_of(run, "outputs") == 1 ? "" : "s",
-			   text_of(run, "hash"), text_of(run, "cause"));
+			   whole_field(run, "inputs"), whole_field(run, "inputs") == 1 ? "" : "s",
+			   whole_field(run, "outputs"), whole_field(run, "outputs") == 1 ? "" : "s",
+			   text_field(run, "hash"), text_field(run, "cause"));
 		if (*message)
 			buf_printf(out, "     %s\n", message);
 	}
@@ -287,23 +278,23 @@ static void print_recompiles(struct buf *out, const json_t *recompiles)
 	if (json_array_size(recompiles))
 		buf_puts(out, "\nRecompiles\n");
 	json_array_foreach((json_t *)recompiles, i, item) {
-		buf_printf(out, "  call %d, %s: %s\n", number_of(item, "call"),
-			   text_of(item, "frame"), text_of(item, "reason"));
+		buf_printf(out, "  call %lld, %s: %s\n", whole_field(item, "call"),
+			   text_field(item, "frame"), text_field(item, "reason"));
 	}
 }
 
 static void print_result(struct buf *out, const json_t *row)
 {
-	const char *result = text_of(row, "result"), *then = text_of(row, "then");
+	const char *result = text_field(row, "result"), *then = text_field(row, "then");
 
 	if (strcmp(result, "same entry") == 0)
 		buf_puts(out, "served by the entry that is there");
 	else if (strcmp(result, "recompiled") == 0)
-		buf_printf(out, "recompiled: %s", text_of(row, "reason"));
+		buf_printf(out, "recompiled: %s", text_field(row, "reason"));
 	else if (strcmp(result, "new frames") == 0)
 		buf_puts(out, "the program goes another way: what it meets there is captured");
 	else if (strcmp(result, "error") == 0)
-		buf_printf(out, "fails: %s", text_of(row, "reason"));
+		buf_printf(out, "fails: %s", text_field(row, "reason"));
 	if (strcmp(then, "same entry") == 0)
 		buf_puts(out, "; the next other size is then served without compiling");
 	else if (*then)
@@ -320,7 +311,7 @@ static void print_sizes(struct buf *out, const json_t *sizes)
 	if (json_array_size(sizes))
 		buf_puts(out, "\nAt other sizes\n");
 	json_array_foreach((json_t *)sizes, i, row) {
-		if (strcmp(text_of(row, "result"), "not tried") == 0) {
+		if (strcmp(text_field(row, "result"), "not tried") == 0) {
 			left_out++;
 			continue;
 		}
@@ -333,7 +324,7 @@ static void print_sizes(struct buf *out, const json_t *sizes)
 		json_array_foreach(json_object_get(row, "where"), k, name) {
 			buf_printf(out, "%s%s", k ? ", " : "", json_string_value(name));
 		}
-		buf_printf(out, ", %s: ", text_of(row, "change"));
+		buf_printf(out, ", %s: ", text_field(row, "change"));
 		print_result(out, row);
 	}
 	if (left_out)
@@ -348,9 +339,9 @@ void explain_text_print(struct buf *out, const json_t *e, const char *place, con
 	size_t i;
 	json_t *graph;
 
-	buf_printf(out, "Graph Count: %d\nGraph Break Count: %d\nOp Count: %d\n",
-		   number_of(e, "graph_count"), number_of(e, "graph_break_count"),
-		   number_of(e, "op_count"));
+	buf_printf(out, "Graph Count: %lld\nGraph Break Count: %lld\nOp Count: %lld\n",
+		   whole_field(e, "graph_count"), whole_field(e, "graph_break_count"),
+		   whole_field(e, "op_count"));
 	if (json_array_size(breaks))
 		buf_puts(out, "\nBreaks\n");
 	break_text_print(out, breaks, place, source);

@@ -5,29 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/fields/json.h"
 #include "profiler/numbers/numbers.h"
 
 enum { CELL = 4 * NUMBER_BYTES };
 
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
-static long long count_of(const json_t *object, const char *key)
-{
-	return json_integer_value(json_object_get(object, key));
-}
-
 static void name_suite(struct buf *out, const char *label, const json_t *head)
 {
-	buf_printf(out, "%s: %s", label, text_of(head, "name"));
-	if (count_of(head, "id"))
-		buf_printf(out, " #%lld", count_of(head, "id"));
+	buf_printf(out, "%s: %s", label, text_field(head, "name"));
+	if (whole_field(head, "id"))
+		buf_printf(out, " #%lld", whole_field(head, "id"));
 	else
-		buf_printf(out, ", %s", text_of(head, "file"));
+		buf_printf(out, ", %s", text_field(head, "file"));
 	buf_puts(out, "\n");
 }
 
@@ -42,7 +31,7 @@ static int turned(const json_t *comparison, const char *turn)
 		bool any = false;
 
 		json_array_foreach(json_object_get(w, "results"), k, r)
-			any = any || strcmp(text_of(r, "turn"), turn) == 0;
+			any = any || strcmp(text_field(r, "turn"), turn) == 0;
 		n += any;
 	}
 	return n;
@@ -74,10 +63,10 @@ static void columns(struct buf *out, const json_t *comparison)
 		rates(passed, sizeof(passed), c);
 		number_interval(ratio, mean, "ratio", "ratio_ci", "x");
 		buf_printf(out, "%-10s %-7s %-8s %12s %7lld %6lld  %-22s %-10s %7lld %5lld %5lld\n",
-			   text_of(c, "engine"), text_of(c, "policy"), text_of(c, "mode"), passed,
-			   count_of(c, "broken"), count_of(c, "fixed"), ratio,
-			   text_of(mean, "verdict"), count_of(mean, "n"), count_of(c, "FASTER"),
-			   count_of(c, "SLOWER"));
+			   text_field(c, "engine"), text_field(c, "policy"), text_field(c, "mode"),
+			   passed, whole_field(c, "broken"), whole_field(c, "fixed"), ratio,
+			   text_field(mean, "verdict"), whole_field(mean, "n"),
+			   whole_field(c, "FASTER"), whole_field(c, "SLOWER"));
 	}
 }
 
@@ -91,12 +80,13 @@ static void results(struct buf *out, const json_t *comparison, const char *field
 		json_array_foreach(json_object_get(w, "results"), k, r) {
 			char ratio[CELL], before[NUMBER_BYTES], after[NUMBER_BYTES];
 
-			if (strcmp(text_of(r, field), value) != 0)
+			if (strcmp(text_field(r, field), value) != 0)
 				continue;
-			buf_printf(out, "%s: %s, %s, %s, %s", value, text_of(w, "name"),
-				   text_of(r, "mode"), text_of(r, "policy"), text_of(r, "engine"));
-			if (strcmp(value, "broken") == 0 && *text_of(r, "reason"))
-				buf_printf(out, ": %s", text_of(r, "reason"));
+			buf_printf(out, "%s: %s, %s, %s, %s", value, text_field(w, "name"),
+				   text_field(r, "mode"), text_field(r, "policy"),
+				   text_field(r, "engine"));
+			if (strcmp(value, "broken") == 0 && *text_field(r, "reason"))
+				buf_printf(out, ": %s", text_field(r, "reason"));
 			number_interval(ratio, r, "ratio", "ratio_ci", "x");
 			number_short(before, number_field(r, "speedup_before"));
 			number_short(after, number_field(r, "speedup"));

@@ -140,11 +140,36 @@ struct workload *workload_file_parse(const struct workload_file *f, const json_t
 	return NULL;
 }
 
+static void print_place(const struct workload_file *f, const char *source, const struct err *err)
+{
+	struct buf text;
+
+	buf_init(&text, 1 << 20);
+	lang_caret(&text, f->place, source, err);
+	fprintf(stderr, "%s%s", text.data ? text.data : err->message,
+		text.data && text.len && text.data[text.len - 1] == '\n' ? "" : "\n");
+	buf_finish(&text);
+}
+
+struct shown {
+	const struct workload_file *file;
+	const char *source;
+	const struct err *first;
+};
+
+static void print_other(void *self, const struct err *problem, bool certain)
+{
+	const struct shown *s = self;
+
+	if (certain && (problem->line != s->first->line || problem->column != s->first->column))
+		print_place(s->file, s->source, problem);
+}
+
 void workload_file_error(const struct workload_file *f, const char *command, const json_t *json,
-			 const struct err *err)
+			 const struct registry *registry, const struct err *err)
 {
 	const char *source = json_string_value(json_object_get(json, "source"));
-	struct buf text;
+	struct shown shown;
 
 	if (!source || err->line <= 0) {
 		bool missing = is_python(f) && strstr(err->message, "required positional argument");
@@ -155,9 +180,7 @@ void workload_file_error(const struct workload_file *f, const char *command, con
 				: "");
 		return;
 	}
-	buf_init(&text, 1 << 20);
-	lang_caret(&text, f->place, source, err);
-	fprintf(stderr, "%s%s", text.data ? text.data : err->message,
-		text.data && text.len && text.data[text.len - 1] == '\n' ? "" : "\n");
-	buf_finish(&text);
+	print_place(f, source, err);
+	shown = (struct shown){ f, source, err };
+	workload_problems(json, registry, print_other, &shown);
 }

@@ -40,8 +40,8 @@ struct workload *workload_file_parse(const struct workload_file *f, const json_t
 				     const struct registry *registry, struct err *err);
 
 /* Writes the error to stderr, with its line and a caret where it has a place in
- * the source of `json` (may be NULL). */
+ * the source of `json` (may be NULL); after it all else that the source is refused for. */
 void workload_file_error(const struct workload_file *f, const char *command, const json_t *json,
-			 const struct err *err);
+			 const struct registry *registry, const struct err *err);
 
 #endif

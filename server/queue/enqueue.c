@@ -1,17 +1,11 @@
 /* server/queue/enqueue.c -- makes a posted workload a queued run, and a trace a running one. */
+#include "profiler/fields/json.h"
 #include "server/queue/queue.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { NAME_BYTES = 200 };
-
-static const char *text_of(const json_t *workload, const char *field, const char *otherwise)
-{
-	const char *text = json_string_value(json_object_get(workload, field));
-
-	return text ? text : otherwise;
-}
 
 /* A list of strings as one text. */
 static const char *joined(struct arena *arena, const json_t *list, const char *separator,
@@ -34,7 +28,7 @@ static bool insert(struct db *db, const json_t *json, struct run_row *row, struc
 	char *text = json_dumps(json, JSON_COMPACT);
 	bool ok = false;
 
-	row->project = text_of(json, "project", "");
+	row->project = text_field_or(json, "project", "");
 	row->tags = joined(arena, json_object_get(json, "tags"), "\n", "");
 	row->workload = text;
 	if (text && row->name)
@@ -50,10 +44,10 @@ struct run_row enqueue_row(struct arena *arena, const json_t *json, const char *
 {
 	return (struct run_row){
 		.name = arena_strndup(arena, name, strnlen(name, NAME_BYTES)),
-		.project = text_of(json, "project", ""),
-		.device = text_of(json, "device", "cpu"),
-		.commit = text_of(json, "commit", ""),
-		.branch = text_of(json, "branch", ""),
+		.project = text_field_or(json, "project", ""),
+		.device = text_field_or(json, "device", "cpu"),
+		.commit = text_field_or(json, "commit", ""),
+		.branch = text_field_or(json, "branch", ""),
 		.tags = joined(arena, json_object_get(json, "tags"), "\n", ""),
 		.modes = joined(arena, json_object_get(json, "modes"), ",", "eager,static,dynamic"),
 	};
@@ -71,9 +65,10 @@ bool enqueue(struct db *db, const json_t *json, const struct workload *w, int64_
 bool enqueue_trace(struct db *db, const json_t *json, int64_t *id, struct err *err)
 {
 	struct arena arena = { 0 };
-	struct run_row row = {
-		.name = text_of(json, "name", "trace"), .device = "cuda", .modes = "", .trace = true
-	};
+	struct run_row row = { .name = text_field_or(json, "name", "trace"),
+			       .device = "cuda",
+			       .modes = "",
+			       .trace = true };
 	json_t *all = json_copy((json_t *)json);
 	bool ok;
 

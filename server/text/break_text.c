@@ -4,19 +4,10 @@
 #include <string.h>
 
 #include "fusion/source.h"
+#include "profiler/fields/json.h"
 #include "profiler/profiler.h"
 
 enum { MOST_SHOWN = 100 };
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	return json_string_value(json_object_get(object, key));
-}
-
-static int number_of(const json_t *object, const char *key)
-{
-	return (int)json_integer_value(json_object_get(object, key));
-}
 
 /* What became of it, in words. */
 static const char *outcome_words(const char *outcome)
@@ -40,8 +31,8 @@ static const char *outcome_words(const char *outcome)
 static void print_head(struct buf *out, const json_t *item, size_t rank, int times,
 		       const char *place)
 {
-	const char *gb = text_of(item, "gb"), *kind = text_of(item, "kind"),
-		   *stage = text_of(item, "stage");
+	const char *gb = text_field_or(item, "gb", NULL), *kind = text_field_or(item, "kind", NULL),
+		   *stage = text_field_or(item, "stage", NULL);
 	const json_t *graph = json_object_get(item, "graph");
 	struct break_place at = profiler_break_place(item);
 
@@ -74,10 +65,10 @@ static void print_stack(struct buf *out, const json_t *stack)
 {
 	for (size_t i = json_array_size(stack); i-- > 1;) {
 		const json_t *caller = json_array_get(stack, i - 1);
-		const char *function = text_of(caller, "function");
+		const char *function = text_field_or(caller, "function", NULL);
 
-		buf_printf(out, "     called from %s, line %d\n", function ? function : "?",
-			   number_of(caller, "line"));
+		buf_printf(out, "     called from %s, line %lld\n", function ? function : "?",
+			   whole_field(caller, "line"));
 	}
 }
 
@@ -105,8 +96,8 @@ static void print_block(struct buf *out, const json_t *item)
 	size_t n = json_array_size(stack);
 
 	if (json_is_object(json_object_get(item, "cause")) && n)
-		buf_printf(out, "     the graph ends before line %d, where PyTorch reports it\n",
-			   number_of(json_array_get(stack, n - 1), "line"));
+		buf_printf(out, "     the graph ends before line %lld, where PyTorch reports it\n",
+			   whole_field(json_array_get(stack, n - 1), "line"));
 }
 
 static void put_lines(struct buf *out, char sign, const char *from, const char *to)
@@ -123,11 +114,11 @@ static void put_lines(struct buf *out, char sign, const char *from, const char *
 /* The changed lines of the source: what both begin or end with is left out. */
 static void print_rewrite(struct buf *out, const json_t *item, const char *source)
 {
-	const char *changed = text_of(item, "rewrite");
+	const char *changed = text_field_or(item, "rewrite", NULL);
 	const json_t *gain = json_object_get(item, "rewrite_gain");
 	const json_t *graphs = json_object_get(gain, "graphs");
 	const json_t *breaks = json_object_get(gain, "breaks");
-	int together = number_of(gain, "together");
+	int together = whole_field(gain, "together");
 	size_t line = 0, n, m;
 
 	if (!changed || !source)
@@ -177,7 +168,7 @@ static int times_met(const json_t *breaks, size_t index)
 			continue;
 		if (i < index)
 			return 0;
-		times += number_of(other, "count");
+		times += whole_field(other, "count");
 	}
 	return times;
 }
@@ -190,7 +181,7 @@ void break_text_print(struct buf *out, const json_t *breaks, const char *place, 
 	json_array_foreach((json_t *)breaks, i, item)
 	{
 		const json_t *because = json_object_get(item, "because");
-		const char *hint = text_of(because, "hint");
+		const char *hint = text_field_or(because, "hint", NULL);
 		int times;
 
 		if (shown == MOST_SHOWN) {
@@ -203,12 +194,13 @@ void break_text_print(struct buf *out, const json_t *breaks, const char *place, 
 		print_head(out, item, ++shown, times, place);
 		if (source)
 			print_source(out, item, source);
-		print_line(out, "", text_of(item, "message"));
-		print_line(out, "", text_of(because, "message"));
+		print_line(out, "", text_field_or(item, "message", NULL));
+		print_line(out, "", text_field_or(because, "message", NULL));
 		print_block(out, item);
 		if (!json_is_object(because))
-			print_line(out, "then: ", outcome_words(text_of(item, "outcome")));
-		print_line(out, "instead: ", text_of(item, "hint"));
+			print_line(out,
+				   "then: ", outcome_words(text_field_or(item, "outcome", NULL)));
+		print_line(out, "instead: ", text_field_or(item, "hint", NULL));
 		print_line(out, "or: ", hint);
 		print_rewrite(out, item, source);
 		print_stack(out, json_object_get(item, "stack"));
@@ -219,7 +211,7 @@ void break_text_short(struct buf *out, const char *mode, const json_t *m)
 {
 	const json_t *breaks = json_object_get(m, "breaks");
 	const json_t *first = json_array_get(breaks, 0);
-	const char *message = text_of(first, "message");
+	const char *message = text_field_or(first, "message", NULL);
 	int distinct = 0;
 
 	for (size_t i = 0; i < json_array_size(breaks) && i < MOST_SHOWN; i++)

@@ -1,6 +1,7 @@
 /* server/text/run_table.c -- prints a report: the verdicts as sentences, then a table with a row
  * for each point and mode, what a change did, what autocast saved and what engine torch measured.
  */
+#include "profiler/fields/json.h"
 #include "server/text/text.h"
 
 #include <math.h>
@@ -588,13 +589,6 @@ static void print_stdout(struct buf *out, const char *mode, const json_t *m)
 	}
 }
 
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "unknown";
-}
-
 /* On a device: the figures of one mode; all others are ordered in the same way. */
 static void print_order(struct buf *out, const json_t *order)
 {
@@ -680,8 +674,9 @@ void run_table_print(struct buf *out, const json_t *report)
 	if (m)
 		print_stdout(out, json_object_iter_key(first), m);
 	buf_printf(out, "%s, %s, backend %s, %" JSON_INTEGER_FORMAT " thread%s; %.1f s in all\n",
-		   text_of(device, "name"), text_of(device, "vector_unit"),
-		   text_of(device, "backend"), threads, threads == 1 ? "" : "s",
+		   text_field_or(device, "name", "unknown"),
+		   text_field_or(device, "vector_unit", "unknown"),
+		   text_field_or(device, "backend", "unknown"), threads, threads == 1 ? "" : "s",
 		   number_field(report, "seconds"));
 	print_wall(out, json_object_get(report, "wall_ms"));
 	if (note)

@@ -19,7 +19,7 @@ const refused = [
     ['an unknown name', source('import torch\n\ndef model(x):\n    return y\n'), 'unknown-name', /y/, 4],
     ['an unknown op', source('import torch\n\ndef model(x):\n    return torch.softmx(x)\n'), 'unknown-name', /softmax/, 4],
     ['no entry', source('import torch\n\ndef other(x):\n    return x\n'), 'unknown-name', /model/],
-    ['a coroutine', source('import torch\n\nasync def helper(x):\n    return x\n\ndef model(x):\n    return x\n'), 'unsupported', /async/, 3],
+    ['a coroutine', source('import torch\n\nasync def model(x):\n    return x\n'), 'unsupported', /async/, 3],
     ['a mode that does not exist', workload('    return x', { modes: ['eager', 'fast'] }), 'workload', /fast/],
     ['an unknown field', workload('    return x', { mods: [] }), 'workload', /mods/],
     ['10^12 elements', workload('    return x', { calls: [[{ random: { shape: [1000000, 1000000], dtype: 'float32', kind: 'randn' } }]] }), 'bound', /1,?000,?000|elements|bytes/],
@@ -41,6 +41,18 @@ for (const [name, body, code, message, line] of refused) {
         if (line) assert.ok(error.column >= 1);
     });
 }
+
+test('all that the source would be refused for is named at once', async () => {
+    const { status, body } = await postRun(server, source('import torch\n\ndef model(x):\n    y = torch.softmx(x)\n    return missing(b"x")\n'));
+    assert.equal(status, 400);
+    assert.equal(body.error.line, 4);
+    assert.deepEqual(body.problems.map((p) => [p.code, p.line]), [['unknown-name', 4], ['unsupported', 5]]);
+});
+
+test('what need not be reached is no reason to refuse', async () => {
+    const { status } = await postRun(server, source('import torch, apex\nfrom .utils import *\n\ndef unused(x):\n    return torch.softmx(open(b"x"))\n\nasync def later():\n    await apex.f(1j)\n\ndef model(x):\n    return x\n'));
+    assert.equal(status, 202);
+});
 
 test('refuses a body of 10 MB', async () => {
     const answer = await postRun(server, source(`import torch\n# ${'x'.repeat(10 << 20)}\n`));

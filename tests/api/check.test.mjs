@@ -41,6 +41,11 @@ for (const [name, body, code, message, line, column, end] of wrong) {
     });
 }
 
+test('names every problem at once, and warns of what need not be reached', async () => {
+    const { body } = await check({ source: 'import torch\n\ndef unused(x):\n    return b"x"\n\ndef model(x):\n    y = torch.sinn(x)\n    return y + yy\n' });
+    assert.deepEqual(body.diagnostics.map((d) => [d.severity, d.line]).sort((a, b) => a[1] - b[1]), [['warning', 4], ['error', 7], ['error', 8]]);
+});
+
 test('captures the calls, and finds the lowering\'s breaks at their line', async () => {
     const { body } = await check({
         ...workload('    y = torch.sin(x)\n    return torch.relu(y).sum()'), deny: ['relu'], modes: ['eager', 'static'],

@@ -8,6 +8,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { faults } from './schema.mjs';
 
 export const binary = process.env.BREAKEVEN ?? 'build/breakeven';
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -66,7 +67,18 @@ export async function startServer({ folder, args = [], prefix = [] } = {}) {
 
 export async function getJson(url, options) {
     const response = await fetch(url, options);
-    return { status: response.status, headers: response.headers, body: await response.json() };
+    const body = await response.json();
+    if (response.status === 200 && body.report && /\/api\/v1\/runs\/\d+$/.test(url)) await checkReport(url, body);
+    return { status: response.status, headers: response.headers, body };
+}
+
+const schemas = new Map();
+
+/** Every report that a test gets is as openapi.json says, and has no field that is not there. */
+async function checkReport(url, body) {
+    const { origin } = new URL(url);
+    if (!schemas.has(origin)) schemas.set(origin, (await (await fetch(`${origin}/api/v1/openapi.json`)).json()).components.schemas);
+    assert.deepEqual(faults(body.report, { $ref: '#/components/schemas/ReportRun' }, schemas.get(origin)).slice(0, 5), [], url);
 }
 
 export const postRun = (server, workload, type = 'application/json') => getJson(`${server.url}/api/v1/runs`, {

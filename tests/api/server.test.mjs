@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { HANG_MS, binary, getJson, longSweep, postRun, sleep, startServer, sweep, until, waitFor, workload } from './harness.mjs';
+import { faults } from './schema.mjs';
 
 const integrity = (home) => execFileSync('python3', ['-c',
     'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchone()[0])',
@@ -221,6 +222,16 @@ test('the API describes itself, and counts', async () => {
     const api = (await getJson(`${server.url}/api/v1/openapi.json`)).body;
     assert.match(api.openapi, /^3\./);
     assert.ok(api.paths['/api/v1/runs'].post && api.paths['/api/v1/runs/{id}'].delete);
+    const { schemas } = api.components;
+    assert.deepEqual(schemas.ReportLatency.required, ['median_us', 'ci_us']);
+    assert.deepEqual(schemas.ReportMode.properties.breaks.items, { $ref: '#/components/schemas/ReportBreak' });
+    assert.match(schemas.ReportLatency.properties.median_us.description, /^the median \(us\)$/);
+    const refs = JSON.stringify(api).matchAll(/"#\/components\/schemas\/(\w+)"/g);
+    assert.deepEqual([...refs].map((m) => m[1]).filter((name) => !schemas[name]), []);
+    assert.equal(api.paths['/api/v1/runs/{id}/report.json'].get.responses['200'].content['application/json'].schema.$ref, '#/components/schemas/ReportRun');
+    const mode = { graphs: [], breaks: [], recompiles: [], latency: { median_us: '3', ci_us: [1, 2] }, mode_us: 3 };
+    assert.deepEqual(faults({ breakeven: 1, modes: { static: mode } }, schemas.ReportRun, schemas), [
+        'report.modes.static.latency.median_us is "3", not of type number', 'report.modes.static.mode_us is not in the schema']);
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
     assert.match(metrics, /^breakeven_runs\{status="done"\} 0$/m);
     const { examples } = (await getJson(`${server.url}/api/v1/examples`)).body;

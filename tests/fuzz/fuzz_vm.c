@@ -47,14 +47,16 @@ static void call_model(struct session *s)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct vm_limits limits = { .steps = 20000, .depth = 100, .object_bytes = 4 << 20 };
+	static struct vm_problems problems;
 	struct session s = { 0 };
 
 	host_init(&s.host);
 	s.program = lang_compile((const char *)data, size, NULL, &s.err);
 	if (!s.program)
 		return 0;
-	if (!vm_check_names(s.program, &s.host.vm, &s.err))
-		require(s.err.line > 0 && s.err.column > 0);
+	require(vm_check(s.program, &s.host.vm, "model", &problems, &s.err));
+	for (int i = 0; i < problems.n; i++)
+		require(problems.at[i].err.line > 0 && problems.at[i].err.column > 0);
 	s.vm = vm_create(s.program, &s.host.vm, &limits);
 	require(s.vm != NULL);
 	s.err = (struct err){ 0 };

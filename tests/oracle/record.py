@@ -1,16 +1,15 @@
-"""tests/oracle/record.py OUT -- runs own_programs.py on PyTorch and writes OUT (own_cases.json).
+"""tests/oracle/record.py OUT [MODULE] -- runs own_programs.py (or another module) on PyTorch and writes OUT (own_cases.json).
 
 Needs torch; own_cases.json is kept in the repository, so that the tests do not.
 Beside outputs and effects it records how many graphs torch.compile captured at
 each call, static and dynamic, with a backend that only counts.
 """
+import importlib
 import json
 import math
 import sys
 
 import torch
-
-import own_programs
 
 
 def tensor_of(value):
@@ -81,8 +80,9 @@ def record(case):
 
 
 def main():
+    programs = importlib.import_module(sys.argv[2] if len(sys.argv) > 2 else "own_programs")
     done = []
-    for case in own_programs.cases():
+    for case in programs.cases():
         try:
             done.append(record(case))
         except Exception as e:

@@ -2,6 +2,7 @@
  *
  *   manual tables       the tables as Markdown, for docs.mjs: "<!-- NAME -->" begins each
  *   manual man FOLDER   a manual page for the program, and one for each command
+ *   manual types        the records of reports as types of TypeScript: web/js/api/report.d.ts
  *
  * It runs while the program is built; it is no part of it.
  */
@@ -97,6 +98,156 @@ static void print_lists(void)
 #define CAUSE(id, name, label) print_row(name, NULL, label);
 #include "profiler/timeline/idle.def"
 #undef CAUSE
+}
+
+/* ---- the fields of reports */
+
+/* Rows of report.def; a row without a field begins a record. */
+static const struct report_row {
+	const char *record, *field, *type, *presence, *unit, *meaning, *since;
+} report_rows[] = {
+#define RECORD(record, meaning) { #record, NULL, "", "", "", meaning, "" },
+#define FIELD(record, name, type, presence, unit, meaning, since)                                  \
+	{ #record, #name, #type, #presence, unit, meaning, since },
+#define END(record)
+#include "profiler/fields/report.def"
+#undef RECORD
+#undef FIELD
+#undef END
+};
+enum { N_REPORT_ROWS = sizeof(report_rows) / sizeof(report_rows[0]) };
+
+/* "pass_part": ReportPassPart; ends at a parenthesis. */
+static void print_type_name(const char *record)
+{
+	printf("Report");
+	for (bool begins = true; *record && *record != ')'; record++) {
+		if (*record != '_')
+			putchar(begins ? *record & ~0x20 : *record);
+		begins = *record == '_';
+	}
+}
+
+/* The record in "list(pass_part)"; NULL: the type has none. */
+static const char *record_in(const char *type)
+{
+	const char *open = strchr(type, '(');
+
+	return open ? open + 1 : NULL;
+}
+
+static bool may_be_null(const struct report_row *row)
+{
+	return strcmp(row->presence, "OR_NULL") == 0 || strcmp(row->presence, "EITHER") == 0;
+}
+
+static bool may_be_absent(const struct report_row *row)
+{
+	return strcmp(row->presence, "OR_NONE") == 0 || strcmp(row->presence, "EITHER") == 0;
+}
+
+static const struct {
+	const char *type, *script, *words;
+} plain_types[] = {
+	{ "integer", "number", "whole number" },
+	{ "real", "number", "number" },
+	{ "number", "number", "number" },
+	{ "float", "number | \"nan\" | \"inf\" | \"-inf\"", "number, nan, inf or -inf" },
+	{ "flag", "boolean", "true or false" },
+	{ "text", "string", "text" },
+	{ "value", "unknown", "JSON" },
+	{ "integers", "number[]", "list of whole numbers" },
+	{ "reals", "number[]", "list of numbers" },
+	{ "texts", "string[]", "list of texts" },
+	{ "interval", "[number, number]", "[low, high]" },
+	{ "intervals", "[number, number][]", "list of [low, high]" },
+	{ "pair", "[number, number]", "[before, after]" },
+	{ "counts", "[number, number]", "[before, after]" },
+	{ "numbers", "Record<string, number>", "numbers by name" },
+	{ "names", "Record<string, string>", "texts by name" },
+};
+
+static void print_script_type(const char *type)
+{
+	const char *record = record_in(type);
+
+	for (size_t i = 0; !record && i < sizeof(plain_types) / sizeof(plain_types[0]); i++)
+		if (strcmp(plain_types[i].type, type) == 0)
+			printf("%s", plain_types[i].script);
+	if (!record)
+		return;
+	printf("%s", *type == 'm' ? "Record<string, " : "");
+	print_type_name(record);
+	printf("%s", *type == 'm' ? ">" : *type == 'l' ? "[]" : "");
+}
+
+static void print_types(void)
+{
+	printf("// js/api/report.d.ts -- the records of reports: make writes this file from\n"
+	       "// profiler/fields/report.def (web/docs/manual.c).\n");
+	for (int i = 0; i < N_REPORT_ROWS; i++) {
+		const struct report_row *row = &report_rows[i];
+
+		if (!row->field) {
+			printf("%s\n/** %s */\nexport interface ", i ? "}\n" : "", row->meaning);
+			print_type_name(row->record);
+			printf(" {\n");
+			continue;
+		}
+		printf("  /** %s%s%s */\n  %s%s: ", *row->unit ? row->unit : "",
+		       *row->unit ? ": " : "", row->meaning, row->field,
+		       may_be_absent(row) ? "?" : "");
+		print_script_type(row->type);
+		printf("%s;\n",
+		       may_be_null(row) && strcmp(row->type, "value") != 0 ? " | null" : "");
+	}
+	printf("}\n");
+}
+
+/* "list of [ReportGraph](#reportgraph)" */
+static void print_type_cell(const struct report_row *row)
+{
+	const char *record = record_in(row->type);
+
+	for (size_t i = 0; !record && i < sizeof(plain_types) / sizeof(plain_types[0]); i++)
+		if (strcmp(plain_types[i].type, row->type) == 0)
+			printf("%s", plain_types[i].words);
+	if (record) {
+		printf("%s[", *row->type == 'l'   ? "list of "
+			      : *row->type == 'm' ? "by name: "
+						  : "");
+		print_type_name(record);
+		printf("](#report");
+		for (; *record != ')'; record++)
+			if (*record != '_')
+				putchar(*record);
+		printf(")");
+	}
+	printf("%s%s", may_be_null(row) ? ", or null" : "",
+	       may_be_absent(row) ? ", or absent" : "");
+}
+
+static void print_report(void)
+{
+	printf("\n<!-- report -->\n");
+	for (int i = 0; i < N_REPORT_ROWS; i++) {
+		const struct report_row *row = &report_rows[i];
+
+		if (!row->field) {
+			printf("\n## ");
+			print_type_name(row->record);
+			printf("\n\n");
+			print_cell(row->meaning);
+			printf(".\n\n| Field | Type | Unit | Meaning | Since |\n"
+			       "| --- | --- | --- | --- | --- |\n");
+			continue;
+		}
+		printf("| `%s` | ", row->field);
+		print_type_cell(row);
+		printf(" | %s | ", row->unit);
+		print_cell(row->meaning);
+		printf(" | %s |\n", row->since);
+	}
 }
 
 /* ---- manual pages */
@@ -230,12 +381,17 @@ int main(int argc, char **argv)
 {
 	if (argc == 3 && strcmp(argv[1], "man") == 0)
 		return write_pages(argv[2]);
+	if (argc == 2 && strcmp(argv[1], "types") == 0) {
+		print_types();
+		return fflush(stdout) == 0 ? 0 : 1;
+	}
 	if (argc != 2 || strcmp(argv[1], "tables") != 0) {
-		fprintf(stderr, "usage: manual tables | manual man FOLDER\n");
+		fprintf(stderr, "usage: manual tables | manual types | manual man FOLDER\n");
 		return 2;
 	}
 	print_commands();
 	print_routes();
 	print_lists();
+	print_report();
 	return fflush(stdout) == 0 ? 0 : 1;
 }

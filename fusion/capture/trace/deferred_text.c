@@ -254,12 +254,13 @@ static bool host_format(void *self, const struct format_spec *spec, struct value
 	return deferred_text_gap(self, gap, known, text, err);
 }
 
-static bool host_late_text(void *self, const struct buf *text, struct value *out, struct err *err)
+static bool host_deferred_text(void *self, const struct buf *text, struct value *out,
+			       struct err *err)
 {
 	return deferred_text_make(self, text->data, text->len, out, err);
 }
 
-static bool host_late_bytes(void *self, struct value v, struct buf *text, struct err *err)
+static bool host_deferred_bytes(void *self, struct value v, struct buf *text, struct err *err)
 {
 	struct trace *t = self;
 	const struct deferred_text *from = &t->texts.at[v.i];
@@ -282,8 +283,8 @@ void deferred_text_host(struct vm_host *host)
 	host->repr = host_repr;
 	host->number_text = host_number_text;
 	host->format = host_format;
-	host->late_text = host_late_text;
-	host->late_bytes = host_late_bytes;
+	host->deferred_text = host_deferred_text;
+	host->deferred_bytes = host_deferred_bytes;
 	host->need_text = host_need_text;
 }
 

@@ -14,6 +14,7 @@
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/frame.h"
 #include "fusion/vm/operators.h"
+#include "fusion/vm/prelude.h"
 
 static bool writes_log(const struct native *f)
 {
@@ -215,29 +216,29 @@ static bool put_together(struct literal *l, int rank, const int64_t *size, struc
 static bool make_symbolic(struct trace *t, bool named, struct value data, enum dtype dtype,
 			  struct value *out, struct err *err)
 {
-	struct literal l = { .t = t, .dtype = dtype, .err = err };
-	int64_t size[MAX_RANK];
-	void *elements;
+	struct literal l = { .t = t, .err = err };
+	struct bound_literal numbers = { .dtype = dtype };
 	struct value plain;
-	int rank;
 	bool ok;
 
 	if (!at_capture(t, data, &plain, err))
 		return false;
-	ok = bind_literal(t->graph->arena, plain, &l.dtype, &rank, size, &elements, err);
+	ok = bind_literal(t->graph->arena, plain, &numbers, err);
 	value_unref(plain);
 	if (!ok)
 		return false;
+	l.dtype = numbers.dtype;
 	l.items = value_list(NULL, 0);
 	ok = l.items.kind == VALUE_UNSET ? trace_no_memory(err) : add_items(&l, data);
-	if (ok && rank == 0)
+	if (ok && numbers.rank == 0)
 		*out = value_ref(l.items.list->at[0]);
 	else
-		ok = ok && put_together(&l, rank, size, out);
+		ok = ok && put_together(&l, numbers.rank, numbers.size, out);
 	value_unref(l.items);
-	if (ok && rank < 2 && !graph_set_fx(t->graph, out->tensor->node, named ? "tensor" : ""))
+	if (ok && numbers.rank < 2 &&
+	    !graph_set_fx(t->graph, out->tensor->node, named ? "tensor" : ""))
 		ok = trace_no_memory(err);
-	t->n_ops += ok && named && rank == 0; /* its node was none of FX's so far */
+	t->n_ops += ok && named && numbers.rank == 0; /* its node was none of FX's so far */
 	return ok;
 }
 
@@ -257,26 +258,25 @@ static bool trace_literal(struct trace *t, bool named, const struct arguments *a
 			  struct value *out, struct err *err)
 {
 	struct shape shape = { 0 };
+	struct bound_literal l;
 	struct value data;
-	enum dtype dtype;
-	int64_t size[MAX_RANK];
-	void *elements;
 	int node, symbols = 0, elements_n;
 	bool changed = false;
 
-	if (!bind_tensor_call(args, &data, &dtype, err))
+	if (!bind_tensor_call(args, &data, &l.dtype, err))
 		return false;
 	named &= !trace_within_call(t);
 	elements_n = count(data, 0, &symbols);
 	if (symbols > 0 && elements_n <= MOST_SYMBOLIC)
-		return make_symbolic(t, named, data, dtype, out, err);
+		return make_symbolic(t, named, data, l.dtype, out, err);
 	if (symbols > 0 && pin_all(t, data, &changed))
 		return err_set(err, ERR_UNSUPPORTED, "the numbers are specialised");
-	if (!bind_literal(t->graph->arena, data, &dtype, &shape.rank, size, &elements, err))
+	if (!bind_literal(t->graph->arena, data, &l, err))
 		return false;
+	shape.rank = l.rank;
 	for (int d = 0; d < shape.rank; d++)
-		shape.size[d] = sym_const(t->graph->syms, size[d]);
-	node = graph_constant(t->graph, dtype, &shape, elements);
+		shape.size[d] = sym_const(t->graph->syms, l.size[d]);
+	node = graph_constant(t->graph, l.dtype, &shape, l.elements);
 	if (node < 0)
 		return trace_no_memory(err);
 	t->graph->nodes[node]->line = t->host.line;
@@ -654,6 +654,21 @@ static bool host_cast(void *self, enum value_kind kind, struct value a, struct v
 	return trace_cast(t, kind, a, out, err);
 }
 
+/* What no tensor has may be what the program has given to the one that this one stands for. */
+static bool method_or_own(struct trace *t, struct value tensor, const char *name, struct value *out,
+			  struct err *err)
+{
+	struct err why = { 0 };
+
+	if (torch_method(t->names, tensor, name, out, &why))
+		return true;
+	if (why.code == ERR_NAME && t->vm->tensors_have_attributes &&
+	    !prelude_defines("torch.Tensor", name))
+		return trace_break(t, BREAK_UNSUPPORTED, name, err);
+	*err = why;
+	return false;
+}
+
 static bool host_tensor_attr(void *self, struct value tensor, const char *name, struct value *out,
 			     struct err *err)
 {
@@ -669,7 +684,7 @@ static bool host_tensor_attr(void *self, struct value tensor, const char *name, 
 		if (known)
 			return ok;
 		ok = decompose_attr(&t->decomposer, tensor, name, &known, out, err);
-		return known ? ok : torch_method(t->names, tensor, name, out, err);
+		return known ? ok : method_or_own(t, tensor, name, out, err);
 	}
 	if (!trace_shape(t, tensor, &shape, &dtype, err))
 		return false;
@@ -822,7 +837,7 @@ void trace_host_init(struct trace *t)
 		.extreme = trace_extreme,
 		.print = host_print,
 		.store_attr = trace_store_attr,
-		.force = variables_force,
+		.realize = variables_realize,
 		.load_global = variables_load_global,
 		.store_global = variables_store_global,
 		.absent = variables_absent,
@@ -831,7 +846,7 @@ void trace_host_init(struct trace *t)
 		.may_define = host_may_define,
 		.builtin_break = trace_builtin_break,
 		.pick = deferred_pick,
-		.fork = t->control->branch,
+		.branch = t->control->branch,
 		.not_known = host_not_known,
 		.told_apart = host_told_apart,
 		.any = t->control->any,

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/graph/sym.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
 

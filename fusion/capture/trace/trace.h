@@ -498,7 +498,7 @@ bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
 /* variables.c: the objects of the program, copied as they are read.  A LAZY value
  * is the number of a source. */
 bool variables_lazy(struct trace *t, int source, struct value *out);
-bool variables_force(void *self, struct value *place, struct err *err);
+bool variables_realize(void *self, struct value *place, struct err *err);
 bool variables_read(struct trace *t, int source, struct value *out, struct err *err); /* borrowed */
 bool variables_load_global(void *self, int index, const char *name, struct value real,
 			   struct value *out, struct err *err);

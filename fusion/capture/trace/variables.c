@@ -642,7 +642,7 @@ bool variables_read(struct trace *t, int source, struct value *out, struct err *
 	return true;
 }
 
-bool variables_force(void *self, struct value *place, struct err *err)
+bool variables_realize(void *self, struct value *place, struct err *err)
 {
 	struct value v;
 
@@ -715,7 +715,8 @@ bool variables_load_global(void *self, int index, const char *name, struct value
 		t->sources->at[g->source].live = true;
 	}
 	at = (size_t)(g - t->globals.at);
-	if (g->stand_in.kind == VALUE_LAZY && !variables_force(t, &t->globals.at[at].stand_in, err))
+	if (g->stand_in.kind == VALUE_LAZY &&
+	    !variables_realize(t, &t->globals.at[at].stand_in, err))
 		return false;
 	*out = value_ref(t->globals.at[at].stand_in);
 	return true;

@@ -69,6 +69,15 @@ def even(shape, bound, dtype, device):
     return (torch.rand(*shape).double() * (2 * bound) - bound).to(dtype)
 
 
+def draw_again(module, fan_in):
+    """The weight and the bias of a layer, uniform within 1 / sqrt(fan_in)."""
+    bound = 1 / fan_in**0.5 if fan_in > 0 else 0.0
+    with torch.no_grad():
+        for p in (module.weight, module.bias):
+            if p is not None:
+                p.copy_(even(p.shape, bound, p.dtype, p))
+
+
 def normal(shape, dtype, device):
     """Those of normal_(), which embeddings begin with."""
     if by_gpu(device):

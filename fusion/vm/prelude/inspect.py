@@ -29,6 +29,8 @@ class Signature:
 
 def signature(obj):
     bound = 0
+    while isfunction(obj) and hasattr(obj, "__wrapped__"):
+        obj = obj.__wrapped__
     if isinstance(obj, type):
         obj = obj.__init__
         bound = 1

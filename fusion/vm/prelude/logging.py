@@ -12,6 +12,9 @@ CRITICAL = 50
 class Logger:
     def __init__(self, name):
         self.name = name
+        self.handlers = []
+        self.propagate = True
+        self.level = 0
 
     def debug(self, *args, **keywords):
         _prelude.log()
@@ -37,6 +40,18 @@ class Logger:
     def isEnabledFor(self, level):
         return False
 
+    def log(self, level, *args, **keywords):
+        _prelude.log()
+
+    def addHandler(self, handler):
+        self.handlers.append(handler)
+
+    def removeHandler(self, handler):
+        self.handlers.remove(handler)
+
+    def hasHandlers(self):
+        return len(self.handlers) > 0
+
 
 def getLogger(name="root"):
     return Logger(name)
@@ -60,3 +75,35 @@ def warning(*args, **keywords):
 
 def error(*args, **keywords):
     _prelude.log()
+
+
+def critical(*args, **keywords):
+    _prelude.log()
+
+
+class Handler:
+    def __init__(self, *args, **keywords):
+        pass
+
+    def setLevel(self, level):
+        pass
+
+    def setFormatter(self, formatter):
+        pass
+
+
+class StreamHandler(Handler):
+    pass
+
+
+class FileHandler(Handler):
+    pass
+
+
+class NullHandler(Handler):
+    pass
+
+
+class Formatter:
+    def __init__(self, *args, **keywords):
+        pass

@@ -11,6 +11,15 @@ def _uniform(shape, bound, dtype, device):
     return Parameter(_draws.even(shape, bound, dtype, device))
 
 
+def _to_identity(module):
+    """The weight of a norm is 1, its bias 0."""
+    with torch.no_grad():
+        if module.weight is not None:
+            module.weight.fill_(1)
+        if getattr(module, "bias", None) is not None:
+            module.bias.fill_(0)
+
+
 class Identity(Module):
     def __init__(self, *args, **keywords):
         super().__init__()
@@ -23,9 +32,12 @@ class Linear(Module):
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
         self.in_features = in_features
         self.out_features = out_features
-        bound = 1 / math.sqrt(in_features) if in_features > 0 else 0.0
-        self.weight = _uniform((out_features, in_features), bound, dtype, device)
-        self.bias = _uniform((out_features,), bound, dtype, device) if bias else None
+        self.weight = Parameter(torch.empty(out_features, in_features, dtype=dtype, device=device))
+        self.bias = Parameter(torch.empty(out_features, dtype=dtype, device=device)) if bias else None
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        _draws.draw_again(self, self.in_features)
 
     def forward(self, input):
         return F.linear(input, self.weight, self.bias)
@@ -69,6 +81,12 @@ class Embedding(Module):
             weight[padding_idx] = 0.0
         self.weight = Parameter(weight if dtype is None else weight.to(dtype), not _freeze)
 
+    def reset_parameters(self):
+        with torch.no_grad():
+            self.weight.normal_()
+            if self.padding_idx is not None:
+                self.weight[self.padding_idx].fill_(0)
+
     @classmethod
     def from_pretrained(
         cls, embeddings, freeze=True, padding_idx=None, max_norm=None, norm_type=2.0,
@@ -110,6 +128,9 @@ class LayerNorm(Module):
             else None
         )
 
+    def reset_parameters(self):
+        _to_identity(self)
+
     def forward(self, input):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
@@ -125,6 +146,9 @@ class RMSNorm(Module):
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         self.weight = Parameter(torch.ones(*self.normalized_shape, dtype=dtype)) if elementwise_affine else None
+
+    def reset_parameters(self):
+        _to_identity(self)
 
     def forward(self, input):
         return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
@@ -143,6 +167,9 @@ class GroupNorm(Module):
         self.affine = affine
         self.weight = Parameter(torch.ones(num_channels, dtype=dtype)) if affine else None
         self.bias = Parameter(torch.zeros(num_channels, dtype=dtype)) if affine else None
+
+    def reset_parameters(self):
+        _to_identity(self)
 
     def forward(self, input):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
@@ -168,6 +195,16 @@ class _BatchNorm(Module):
         self.register_buffer(
             "num_batches_tracked", torch.tensor(0) if track_running_stats else None
         )
+
+    def reset_running_stats(self):
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self):
+        self.reset_running_stats()
+        _to_identity(self)
 
     def _check(self, input):
         pass

@@ -7,10 +7,6 @@ import torch.nn.functional as F
 from torch.nn import Module, Parameter
 
 
-def _uniform(shape, bound, dtype, device):
-    return Parameter(_draws.even(shape, bound, dtype, device))
-
-
 def _single(x):
     return _each(x, 1)
 
@@ -61,10 +57,12 @@ class _ConvNd(Module):
         self.padding_mode = padding_mode
         ends = (in_channels, out_channels // groups) if self.transposed else (out_channels, in_channels // groups)
         shape = ends + self.kernel_size
-        fan = math.prod(shape[1:])
-        bound = 1 / math.sqrt(fan) if fan > 0 else 0.0
-        self.weight = _uniform(shape, bound, dtype, device)
-        self.bias = _uniform((out_channels,), bound, dtype, device) if bias else None
+        self.weight = Parameter(torch.empty(*shape, dtype=dtype, device=device))
+        self.bias = Parameter(torch.empty(out_channels, dtype=dtype, device=device)) if bias else None
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        _draws.draw_again(self, math.prod(self.weight.shape[1:]))
 
     def _sides(self):
         """What has to stand before and behind each dim, last dim first, as F.pad has it."""
@@ -176,12 +174,11 @@ class _Pool(Module):
 
 class _MaxPool(_Pool):
     def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False):
-        if return_indices:
-            raise NotImplementedError("max pooling gives no indices here: leave return_indices out")
         self.kernel_size = kernel_size
         self.stride = kernel_size if stride is None else stride
         self.padding = padding
         self.dilation = dilation
+        self.return_indices = return_indices
         self.ceil_mode = ceil_mode
 
     def extra_repr(self):
@@ -194,14 +191,16 @@ class _MaxPool(_Pool):
 class MaxPool1d(_MaxPool):
     def forward(self, input):
         return F.max_pool1d(
-            input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode
+            input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
+            self.return_indices,
         )
 
 
 class MaxPool2d(_MaxPool):
     def forward(self, input):
         return F.max_pool2d(
-            input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode
+            input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
+            self.return_indices,
         )
 
 

@@ -1,57 +1,752 @@
-# Of numpy, what is about plain numbers; its arrays are left out.
+# numpy's arrays, each around a tensor of the CPU; what has no dimension is a plain number.
+import torch
 import math
 
+__version__ = "2.2.0"
 pi = math.pi
 e = math.e
 inf = math.inf
 nan = math.nan
 newaxis = None
+_sum, _any, _max, _min = sum, any, max, min
 
 
-def _number(x):
-    if not isinstance(x, (int, float)):
-        raise TypeError("numpy's functions take plain numbers here; write it with torch")
-    return x
+class generic:
+    pass
 
 
-def sqrt(x):
-    return math.sqrt(_number(x))
+class number(generic):
+    pass
 
 
-def exp(x):
-    return math.exp(_number(x))
+class integer(number):
+    pass
 
 
-def log(x):
-    return math.log(_number(x))
+class floating(number):
+    pass
 
 
-def log2(x):
-    return math.log2(_number(x))
+class dtype:
+    """A type of elements; called, it makes a number or an array of that type."""
+
+    def __init__(self, of, name=None):
+        found = of if name is None else name
+        if name is None:
+            found = _found(of)
+            of, found = found.torch, found.name
+        self.torch = of
+        self.name = found
+        self.kind = "b" if found == "bool" else "f" if of.is_floating_point else found[0]
+        self.itemsize = of.itemsize
+
+    @property
+    def type(self):
+        return self
+
+    def __call__(self, x=0):
+        if isinstance(x, (int, float)) and (self.itemsize == 8 or x % 1 == 0):
+            return bool(x) if self.kind == "b" else float(x) if self.kind == "f" else int(x)
+        return array(x, dtype=self) if isinstance(x, (list, tuple, ndarray)) else wrap(tensor_of(x).to(self.torch))
+
+    def __eq__(self, other):
+        if isinstance(other, dtype):
+            return self.name == other.name
+        return other is not None and self.name == _found(other).name
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __hash__(self):
+        return hash(self.name)
+
+    def __str__(self):
+        return self.name
+
+    def __repr__(self):
+        return f"dtype('{self.name}')"
 
 
-def log10(x):
-    return math.log10(_number(x))
+float16 = dtype(torch.float16, "float16")
+float32 = dtype(torch.float32, "float32")
+float64 = dtype(torch.float64, "float64")
+int8 = dtype(torch.int8, "int8")
+int16 = dtype(torch.int16, "int16")
+int32 = dtype(torch.int32, "int32")
+int64 = dtype(torch.int64, "int64")
+uint8 = dtype(torch.uint8, "uint8")
+bool_ = dtype(torch.bool, "bool")
+half = float16
+single = float32
+double = float64
+float_ = float64
+int_ = int64
+intp = int64
+intc = int32
+long = int64
+longlong = int64
+short = int16
+byte = int8
+ubyte = uint8
+_types = (float16, float32, float64, int8, int16, int32, int64, uint8, bool_)
+_short = {"f": float32, "d": float64, "f2": float16, "f4": float32, "f8": float64, "i": int32, "l": int64, "i1": int8, "i2": int16, "i4": int32, "i8": int64, "u1": uint8, "b": int8, "B": uint8, "?": bool_, "float": float64, "int": int64, "half": float16, "single": float32, "double": float64}
 
 
-def sin(x):
-    return math.sin(_number(x))
+def _found(of):
+    if isinstance(of, dtype):
+        return of
+    if of is float:
+        return float64
+    if of is int:
+        return int64
+    if of is bool:
+        return bool_
+    for each in _types:
+        if of is each.torch or of == each.name:
+            return each
+    name = of.lstrip("<=|>") if isinstance(of, str) else None
+    if name in _short:
+        return _short[name]
+    if isinstance(of, str):
+        raise TypeError(f"data type '{of}' not understood")
+    raise TypeError(f"Cannot interpret '{of}' as a data type")
 
 
-def cos(x):
-    return math.cos(_number(x))
+def _to(of):
+    return None if of is None else _found(of).torch
 
 
-def ceil(x):
-    return float(math.ceil(_number(x)))
+class _Info:
+    def __init__(self, of, info):
+        self.dtype = of
+        self.min = info.min
+        self.max = info.max
+        self.bits = info.bits
+        if of.kind == "f":
+            self.eps = info.eps
+            self.tiny = info.tiny
+            self.smallest_normal = info.tiny
 
 
-def floor(x):
-    return float(math.floor(_number(x)))
+def finfo(of):
+    of = _found(of)
+    return _Info(of, torch.finfo(of.torch))
 
 
-def prod(items):
-    result = 1
-    for x in items:
-        result = result * _number(x)
-    return result
+def iinfo(of):
+    of = _found(of)
+    return _Info(of, torch.iinfo(of.torch))
+
+
+def wrap(tensor):
+    """A tensor as an array, or its number where it has no dimension."""
+    return ndarray(tensor) if tensor.dim() > 0 else tensor.item()
+
+
+def _nested(data):
+    """Whether an array or a tensor is in lists."""
+    if isinstance(data, (list, tuple)):
+        return _any([_nested(each) for each in data])
+    return isinstance(data, (ndarray, torch.Tensor))
+
+
+def tensor_of(data, dtype=None):
+    """What numpy.asarray() makes an array of, as a tensor."""
+    if isinstance(data, ndarray):
+        data = data._tensor
+    if isinstance(data, torch.Tensor):
+        return data if dtype is None or data.dtype == dtype else data.to(dtype)
+    if isinstance(data, (range, map, zip)):
+        data = list(data)
+    if isinstance(data, (list, tuple)) and _nested(data):
+        parts = [tensor_of(each) for each in data]
+        common = parts[0].dtype
+        for part in parts[1:]:
+            common = _common(common, part.dtype)
+        made = torch.stack([part.to(common) for part in parts])
+        return made if dtype is None else made.to(dtype)
+    if not isinstance(data, (list, tuple, int, float, bool)):
+        raise TypeError(f"an array holds numbers here, not {type(data).__name__}")
+    if dtype is not None:
+        return torch.tensor(data, dtype=dtype)
+    try:
+        made = torch.tensor(data)
+    except ValueError:
+        raise ValueError(
+            "setting an array element with a sequence. The requested array has an inhomogeneous shape."
+        )
+    return torch.tensor(data, dtype=torch.float64) if made.dtype == torch.float32 else made
+
+
+def array(object, dtype=None, *, copy=True, ndmin=0):
+    made = tensor_of(object, _to(dtype))
+    if copy and isinstance(object, (ndarray, torch.Tensor)):
+        made = made.clone()
+    while made.dim() < ndmin:
+        made = made.unsqueeze(0)
+    return ndarray(made)
+
+
+def asarray(a, dtype=None, *, copy=None):
+    if isinstance(a, ndarray) and (dtype is None or a.dtype == dtype) and not copy:
+        return a
+    made = tensor_of(a, _to(dtype))
+    return ndarray(made.clone() if copy else made)
+
+
+def ascontiguousarray(a, dtype=None):
+    return ndarray(tensor_of(a, _to(dtype)).contiguous())
+
+
+def _common(a, b):
+    """The type of two arrays together: float32 and a wide int are float64, beside torch's rules."""
+    if a.is_floating_point == b.is_floating_point:
+        return torch.promote_types(a, b)
+    whole, real = (b, a) if a.is_floating_point else (a, b)
+    if whole == torch.bool:
+        return real
+    bits = {torch.int8: 16, torch.uint8: 16, torch.int16: 32}.get(whole, 64)
+    wanted = {16: torch.float16, 32: torch.float32, 64: torch.float64}[bits]
+    return torch.promote_types(real, wanted)
+
+
+def pair(a, b, real=False):
+    """The operands of a function of two, of one type; a plain number takes the other's."""
+    plain_a, plain_b = isinstance(a, (int, float)), isinstance(b, (int, float))
+    if plain_a and plain_b:
+        a, b = tensor_of(a), tensor_of(b)
+    elif plain_b:
+        a = tensor_of(a)
+        if not a.dtype.is_floating_point and (real or isinstance(b, float)):
+            a = a.double()
+        if a.dtype == torch.bool and not isinstance(b, bool):
+            a = a.to(torch.int64)
+        return a, b
+    elif plain_a:
+        b, a = pair(b, a, real)
+        return a, b
+    a, b = tensor_of(a), tensor_of(b)
+    if a.dtype != b.dtype:
+        common = _common(a.dtype, b.dtype)
+        a, b = a.to(common), b.to(common)
+    return (a.double(), b.double()) if real and not a.dtype.is_floating_point else (a, b)
+
+
+def operate(f, a, b, real=False):
+    if isinstance(a, torch.Tensor):
+        return f(a, tensor_of(b) if not isinstance(b, (int, float)) else b)
+    if isinstance(b, torch.Tensor):
+        return f(tensor_of(a) if not isinstance(a, (int, float)) else a, b)
+    a, b = pair(a, b, real)
+    return wrap(f(a, b))
+
+
+def _slice(tensor, key):
+    """Of a key, the slices that go backwards done, and what is left of it."""
+    whole = key if isinstance(key, tuple) else (key,)
+    if not _any([isinstance(k, slice) and k.step is not None and k.step < 0 for k in whole]):
+        return tensor, key
+    left, dim = [], 0
+    used = len([k for k in whole if k is not None and k is not ...])
+    for k in whole:
+        if k is ...:
+            dim += tensor.dim() - used
+        elif isinstance(k, slice) and k.step is not None and k.step < 0:
+            picked = torch.tensor(list(range(tensor.shape[dim]))[k], dtype=torch.int64)
+            tensor = tensor.index_select(dim, picked)
+            k = slice(None)
+        if k is not None and k is not ...:
+            dim += 1
+        left.append(k)
+    return tensor, tuple(left)
+
+
+def _key(key):
+    if isinstance(key, tuple):
+        return tuple([_key(k) for k in key])
+    if isinstance(key, ndarray):
+        return key._tensor
+    return tensor_of(key) if isinstance(key, list) else key
+
+
+def axes_of(axis):
+    return tuple(axis) if isinstance(axis, (list, tuple)) else axis
+
+
+def summed(f, a, axis=None, keepdims=False):
+    """f over the axes, of all elements where there are none given."""
+    t = tensor_of(a)
+    if axis is None:
+        axis = tuple(range(t.dim()))
+        if not axis:
+            return t.item()
+    made = f(t, axes_of(axis), keepdims)
+    return made if isinstance(a, torch.Tensor) else wrap(made)
+
+
+def _real(t):
+    return t if t.dtype.is_floating_point else t.double()
+
+
+def _one_by_one(f):
+    """A reduction of torch that takes one axis."""
+
+    def reduce(t, axes, keepdims):
+        for axis in sorted([a % t.dim() for a in (axes if isinstance(axes, tuple) else (axes,))], reverse=True):
+            t = f(t, axis, keepdims)
+        return t
+
+    return reduce
+
+
+_prod = _one_by_one(lambda t, axis, keep: t.prod(axis, keep))
+_any_of = _one_by_one(lambda t, axis, keep: t.bool().any(axis, keep))
+_all_of = _one_by_one(lambda t, axis, keep: t.bool().all(axis, keep))
+
+
+class ndarray:
+    __array_priority__ = 0
+
+    def __init__(self, tensor):
+        self._tensor = tensor
+
+    def _as_tensor(self):
+        return self._tensor
+
+    def _of_list(self, items):
+        return tensor_of(items)
+
+    def _from_tensor(self, tensor):
+        return wrap(tensor)
+
+    @property
+    def shape(self):
+        return tuple(self._tensor.shape)
+
+    @shape.setter
+    def shape(self, sizes):
+        self._tensor = self._tensor.reshape(sizes)
+
+    @property
+    def dtype(self):
+        return _found(self._tensor.dtype)
+
+    @property
+    def ndim(self):
+        return self._tensor.dim()
+
+    @property
+    def size(self):
+        return self._tensor.numel()
+
+    @property
+    def itemsize(self):
+        return self._tensor.element_size()
+
+    @property
+    def nbytes(self):
+        return self._tensor.numel() * self._tensor.element_size()
+
+    @property
+    def T(self):
+        return self.transpose()
+
+    @property
+    def flat(self):
+        return iter(self._tensor.reshape(-1).tolist())
+
+    def __len__(self):
+        if self._tensor.dim() == 0:
+            raise TypeError("len() of unsized object")
+        return self._tensor.shape[0]
+
+    def __iter__(self):
+        if self._tensor.dim() == 0:
+            raise TypeError("iteration over a 0-d array")
+        return iter([wrap(self._tensor[i]) for i in range(self._tensor.shape[0])])
+
+    def __getitem__(self, key):
+        tensor, key = _slice(self._tensor, _key(key))
+        if isinstance(key, int) and not -tensor.shape[0] <= key < tensor.shape[0]:
+            raise IndexError(
+                f"index {key} is out of bounds for axis 0 with size {tensor.shape[0]}"
+            )
+        return wrap(tensor[key])
+
+    def __setitem__(self, key, value):
+        if not isinstance(value, (int, float)):
+            value = tensor_of(value).to(self._tensor.dtype)
+        self._tensor[_key(key)] = value
+
+    def __contains__(self, x):
+        return bool((self._tensor == x).any())
+
+    def __bool__(self):
+        if self._tensor.numel() > 1:
+            raise ValueError(
+                "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+            )
+        return bool(self._tensor)
+
+    def __int__(self):
+        return int(self._tensor.item())
+
+    def __float__(self):
+        return float(self._tensor.item())
+
+    def __index__(self):
+        if self._tensor.dim() != 0:
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return self._tensor.item()
+
+    def __format__(self, spec):
+        return format(self.item(), spec) if spec else str(self)
+
+    def __hash__(self):
+        raise TypeError("unhashable type: 'numpy.ndarray'")
+
+    # Arithmetic.
+    def __add__(self, other):
+        return operate(lambda a, b: a + b, self, other)
+
+    def __radd__(self, other):
+        return operate(lambda a, b: a + b, other, self)
+
+    def __sub__(self, other):
+        return operate(lambda a, b: a - b, self, other)
+
+    def __rsub__(self, other):
+        return operate(lambda a, b: a - b, other, self)
+
+    def __mul__(self, other):
+        return operate(lambda a, b: a * b, self, other)
+
+    def __rmul__(self, other):
+        return operate(lambda a, b: a * b, other, self)
+
+    def __truediv__(self, other):
+        return operate(lambda a, b: a / b, self, other, True)
+
+    def __rtruediv__(self, other):
+        return operate(lambda a, b: a / b, other, self, True)
+
+    def __floordiv__(self, other):
+        return operate(lambda a, b: a // b, self, other)
+
+    def __rfloordiv__(self, other):
+        return operate(lambda a, b: a // b, other, self)
+
+    def __mod__(self, other):
+        return operate(lambda a, b: a % b, self, other)
+
+    def __rmod__(self, other):
+        return operate(lambda a, b: a % b, other, self)
+
+    def __pow__(self, other):
+        return operate(lambda a, b: a**b, self, other)
+
+    def __rpow__(self, other):
+        return operate(lambda a, b: a**b, other, self)
+
+    def __matmul__(self, other):
+        return operate(lambda a, b: a @ b, self, other)
+
+    def __rmatmul__(self, other):
+        return operate(lambda a, b: a @ b, other, self)
+
+    def __and__(self, other):
+        return operate(lambda a, b: a & b, self, other)
+
+    def __or__(self, other):
+        return operate(lambda a, b: a | b, self, other)
+
+    def __xor__(self, other):
+        return operate(lambda a, b: a ^ b, self, other)
+
+    def __invert__(self):
+        return wrap(~self._tensor)
+
+    def __neg__(self):
+        return wrap(-self._tensor)
+
+    def __pos__(self):
+        return wrap(self._tensor.clone())
+
+    def __abs__(self):
+        return wrap(self._tensor.abs())
+
+    def __eq__(self, other):
+        return False if other is None else operate(lambda a, b: a == b, self, other)
+
+    def __ne__(self, other):
+        return True if other is None else operate(lambda a, b: a != b, self, other)
+
+    def __lt__(self, other):
+        return operate(lambda a, b: a < b, self, other)
+
+    def __le__(self, other):
+        return operate(lambda a, b: a <= b, self, other)
+
+    def __gt__(self, other):
+        return operate(lambda a, b: a > b, self, other)
+
+    def __ge__(self, other):
+        return operate(lambda a, b: a >= b, self, other)
+
+    def _write(self, made):
+        made = tensor_of(made)
+        if made.dtype.is_floating_point and not self._tensor.dtype.is_floating_point:
+            raise TypeError(
+                f"Cannot cast ufunc output from {_found(made.dtype)!r} to {self.dtype!r} with casting rule 'same_kind'"
+            )
+        self._tensor.copy_(made)
+        return self
+
+    def __iadd__(self, other):
+        return self._write(self + other)
+
+    def __isub__(self, other):
+        return self._write(self - other)
+
+    def __imul__(self, other):
+        return self._write(self * other)
+
+    def __itruediv__(self, other):
+        return self._write(self / other)
+
+    def __ifloordiv__(self, other):
+        return self._write(self // other)
+
+    def __ipow__(self, other):
+        return self._write(self**other)
+
+    # Methods.
+    def astype(self, dtype, copy=True):
+        made = self._tensor.to(_to(dtype))
+        return ndarray(made.clone() if copy and made is self._tensor else made)
+
+    def copy(self):
+        return ndarray(self._tensor.clone())
+
+    def item(self, *index):
+        picked = self._tensor
+        if len(index) == 1 and isinstance(index[0], int):
+            picked = picked.reshape(-1)[index[0]]
+        elif index:
+            picked = picked[index[0] if isinstance(index[0], tuple) else index]
+        if picked.numel() != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        return picked.item()
+
+    def tolist(self):
+        return self._tensor.tolist()
+
+    def fill(self, value):
+        self._tensor.fill_(value)
+
+    def view(self, dtype):
+        return ndarray(self._tensor.view(_to(dtype)))
+
+    def reshape(self, *shape):
+        shape = shape[0] if len(shape) == 1 and isinstance(shape[0], (list, tuple)) else shape
+        known = math.prod([n for n in shape if n != -1])
+        if -1 not in shape and known != self.size:
+            text = f"({shape[0]},)" if len(shape) == 1 else str(tuple(shape)).replace(" ", "")
+            raise ValueError(f"cannot reshape array of size {self.size} into shape {text}")
+        return ndarray(self._tensor.reshape(shape))
+
+    def ravel(self):
+        return ndarray(self._tensor.reshape(-1))
+
+    def flatten(self):
+        return ndarray(self._tensor.reshape(-1).clone())
+
+    def squeeze(self, axis=None):
+        return wrap(self._tensor.squeeze() if axis is None else self._tensor.squeeze(axis))
+
+    def transpose(self, *axes):
+        axes = axes[0] if len(axes) == 1 and isinstance(axes[0], (list, tuple)) else axes
+        if not axes or axes[0] is None:
+            axes = list(range(self._tensor.dim()))[::-1]
+        return ndarray(self._tensor.permute(list(axes)))
+
+    def swapaxes(self, axis1, axis2):
+        return ndarray(self._tensor.transpose(axis1, axis2))
+
+    def repeat(self, repeats, axis=None):
+        t = self._tensor.reshape(-1) if axis is None else self._tensor
+        repeats = repeats if isinstance(repeats, int) else tensor_of(repeats)
+        return ndarray(t.repeat_interleave(repeats, dim=0 if axis is None else axis))
+
+    def sum(self, axis=None, dtype=None, keepdims=False):
+        t = self if dtype is None else self.astype(dtype)
+        return summed(lambda t, axis, keep: t.sum(axis, keep, dtype=None if t.dtype.is_floating_point else torch.int64), t, axis, keepdims)
+
+    def mean(self, axis=None, dtype=None, keepdims=False):
+        t = self if dtype is None else self.astype(dtype)
+        return summed(lambda t, axis, keep: _real(t).mean(axis, keep), t, axis, keepdims)
+
+    def var(self, axis=None, ddof=0, keepdims=False):
+        return summed(lambda t, axis, keep: _real(t).var(axis, correction=ddof, keepdim=keep), self, axis, keepdims)
+
+    def std(self, axis=None, ddof=0, keepdims=False):
+        return summed(lambda t, axis, keep: _real(t).std(axis, correction=ddof, keepdim=keep), self, axis, keepdims)
+
+    def prod(self, axis=None, keepdims=False):
+        return summed(_prod, self, axis, keepdims)
+
+    def min(self, axis=None, keepdims=False):
+        return summed(lambda t, axis, keep: t.amin(axis, keep), self, axis, keepdims)
+
+    def max(self, axis=None, keepdims=False):
+        return summed(lambda t, axis, keep: t.amax(axis, keep), self, axis, keepdims)
+
+    def any(self, axis=None, keepdims=False):
+        return summed(_any_of, self, axis, keepdims)
+
+    def all(self, axis=None, keepdims=False):
+        return summed(_all_of, self, axis, keepdims)
+
+    def argmax(self, axis=None):
+        return wrap(self._tensor.argmax() if axis is None else self._tensor.argmax(axis))
+
+    def argmin(self, axis=None):
+        return wrap(self._tensor.argmin() if axis is None else self._tensor.argmin(axis))
+
+    def argsort(self, axis=-1, kind=None):
+        return ndarray(torch.sort(self._tensor, dim=axis, stable=True).indices)
+
+    def sort(self, axis=-1, kind=None):
+        self._tensor.copy_(torch.sort(self._tensor, dim=axis).values)
+
+    def cumsum(self, axis=None):
+        return ndarray(self._tensor.reshape(-1).cumsum(0) if axis is None else self._tensor.cumsum(axis))
+
+    def cumprod(self, axis=None):
+        return ndarray(self._tensor.reshape(-1).cumprod(0) if axis is None else self._tensor.cumprod(axis))
+
+    def clip(self, min=None, max=None):
+        t = self._tensor
+        if min is not None:
+            t = operate(torch.maximum, ndarray(t), asarray(min))._tensor if not isinstance(min, (int, float)) else pair(t, min)[0].clamp(min=min)
+        if max is not None:
+            t = operate(torch.minimum, ndarray(t), asarray(max))._tensor if not isinstance(max, (int, float)) else pair(t, max)[0].clamp(max=max)
+        return ndarray(t)
+
+    def round(self, decimals=0):
+        t = self._tensor
+        return ndarray(t.round(decimals=decimals) if t.dtype.is_floating_point else t)
+
+    def nonzero(self):
+        return tuple([ndarray(index) for index in torch.nonzero(self._tensor, as_tuple=True)])
+
+    def dot(self, other):
+        return operate(torch.matmul, self, other) if not isinstance(other, (int, float)) else self * other
+
+    def take(self, indices, axis=None):
+        t = self._tensor.reshape(-1) if axis is None else self._tensor
+        index = tensor_of(indices)
+        made = t.index_select(0 if axis is None else axis, index.reshape(-1))
+        return wrap(made.reshape(index.shape) if axis is None else made)
+
+    def __str__(self):
+        return _lines(self._tensor, "", " ")
+
+    def __repr__(self):
+        text = _lines(self._tensor, " " * 6, ", ")
+        if self.dtype.name in ("float64", "int64", "bool"):
+            return f"array({text})"
+        return f"array({text}, dtype={self.dtype.name})"
+
+
+# How an array is printed.
+def _digits(x):
+    """The shortest text of x with at most 8 digits after the point: its whole part, and the rest."""
+    text = f"{x:.8f}".rstrip("0")
+    whole, rest = text.split(".")
+    if len(rest) == 8:
+        return whole, rest
+    return whole, rest
+
+
+def _floats(values, shortest):
+    finite = [abs(v) for v in values if math.isfinite(v) and v != 0]
+    if finite and (_max(finite) >= 1e8 or _min(finite) < 1e-4 or _max(finite) / _min(finite) > 1e3):
+        return _powers(values, shortest)
+    parts = [_digits(float(shortest(v))) if math.isfinite(v) else None for v in values]
+    right = _max([len(p[1]) for p in parts if p is not None] + [0])
+    left = _max([len(p[0]) for p in parts if p is not None] + [0])
+    texts = []
+    for v, p in zip(values, parts):
+        if p is None:
+            texts.append("nan" if v != v else "inf" if v > 0 else "-inf")
+        else:
+            texts.append(p[0] + "." + p[1] + " " * (right - len(p[1])))
+    width = _max([len(t) for t in texts] + [left + 1 + right])
+    return [t.rjust(width) for t in texts]
+
+
+def _powers(values, shortest):
+    parts = []
+    for v in values:
+        if not math.isfinite(v):
+            parts.append(None)
+            continue
+        text = shortest(v)
+        digits = "0" if v == 0 else text.replace("-", "").split("e")[0].replace(".", "").strip("0")
+        count = _min(_max(len(digits) - 1, 0), 8)
+        parts.append(f"{v:.{count}e}")
+    right = _max([len(p.split("e")[0].split(".")[1]) if "." in p else 0 for p in parts if p is not None] + [0])
+    texts = []
+    for v, p in zip(values, parts):
+        if p is None:
+            texts.append("nan" if v != v else "inf" if v > 0 else "-inf")
+        else:
+            text = f"{v:.{right}e}"
+            texts.append(text if right else text.replace("e", ".e"))
+    width = _max([len(t) for t in texts])
+    return [t.rjust(width) for t in texts]
+
+
+def _texts(tensor):
+    values = tensor.reshape(-1).tolist()
+    if tensor.dtype.is_floating_point:
+        digits = 8 if tensor.dtype == torch.float32 else 17
+        return _floats(values, lambda v: _shortest(v, digits) if digits == 8 else repr(v))
+    texts = [str(v) for v in values]
+    width = _max([len(t) for t in texts] + [0])
+    return [t.rjust(width) for t in texts]
+
+
+def _shortest(v, digits):
+    """The shortest text that float32 reads as v."""
+    for n in range(6, digits + 1):
+        text = f"{v:.{n}g}"
+        if torch.tensor(float(text)).item() == v:
+            return text
+    return f"{v:.9g}"
+
+
+def _lines(tensor, indent, between):
+    if tensor.dim() == 0:
+        return _texts(tensor)[0].strip()
+    if tensor.numel() == 0:
+        return "[]"
+    texts = _texts(tensor)
+    return _rows(texts, list(tensor.shape), indent + " ", between, 74)
+
+
+def _rows(texts, shape, indent, between, width):
+    if len(shape) == 1:
+        lines, line = [], indent
+        for i, text in enumerate(texts):
+            end = "" if i == len(texts) - 1 else between.rstrip()
+            if len(line) + len(text) > width and line != indent:
+                lines.append(line.rstrip())
+                line = indent
+            line += text + end + ("" if i == len(texts) - 1 else " ")
+        lines.append(line)
+        return "[" + "\n".join(lines)[len(indent) :] + "]"
+    step = len(texts) // shape[0]
+    parts = [_rows(texts[i * step : (i + 1) * step], shape[1:], indent + " ", between, width - 1) for i in range(shape[0])]
+    return "[" + (between.rstrip() + "\n" * (len(shape) - 1) + indent).join(parts) + "]"

@@ -3,7 +3,9 @@
 # What changes with each step is kept in tensors, so that a graph of a step holds for all:
 # where one is traced, the factors that depend on the step are computed in it.
 import math
+
 import torch
+from _optimizer_state import State
 
 
 def _power(base, step):
@@ -14,6 +16,7 @@ def _power(base, step):
 class Optimizer:
     def __init__(self, params, defaults):
         self.defaults = defaults
+        self._others = {}
         self.param_groups = []
         self._states = []  # by group and parameter
         groups = list(params)
@@ -46,12 +49,7 @@ class Optimizer:
 
     @property
     def state(self):
-        found = {}
-        for i in range(len(self.param_groups)):
-            for p, state in self._pairs(i):
-                if len(state) > 0:
-                    found[p] = state
-        return found
+        return State(self)
 
     @torch.compiler.disable
     def zero_grad(self, set_to_none=True):

@@ -165,3 +165,13 @@ def fill_diagonal_(self, fill_value, wrap=False):
         raise NotImplementedError("fill_diagonal_ takes a matrix here, and wrap=False")
     self.diagonal().fill_(fill_value)
     return self
+
+
+def new(self, *sizes_or_data):
+    if len(sizes_or_data) == 1 and isinstance(sizes_or_data[0], (list, tuple)) and not isinstance(sizes_or_data[0], torch.Size):
+        return torch.tensor(sizes_or_data[0], dtype=self.dtype, device=self.device)
+    if len(sizes_or_data) == 1 and isinstance(sizes_or_data[0], torch.Tensor):
+        return sizes_or_data[0].detach()
+    if len(sizes_or_data) == 0:
+        return self.new_empty(0)
+    return self.new_empty(*sizes_or_data)

@@ -588,3 +588,12 @@ def sqrt_(input):
 def trapz(y, x=None, *, dx=None, dim=-1):
     """One call."""
     return torch.trapezoid(y, x, dx=dx, dim=dim)
+
+
+def _check(cond, message=None):
+    if not cond:
+        raise RuntimeError("Expected cond to be True, but got False" if message is None else message())
+
+
+def _check_is_size(i, message=None, *, max=None):
+    _check(i >= 0, message)

@@ -3,7 +3,7 @@
 // File names are made from the workload's name and go into a shell line, so
 // they hold nothing but letters, digits, dot, dash and underscore.
 
-/** @param {string | undefined} name @returns {string} */
+/** @param {string | null | undefined} name @returns {string} */
 export function fileStem(name) {
   const stem = (name ?? "").replace(/[^A-Za-z0-9._-]+/g, "_").replace(/^[._-]+|[._-]+$/g, "");
   return stem.slice(0, 60) || "workload";
@@ -18,9 +18,9 @@ export function curlLine(w, origin) {
   return `curl -X POST ${origin}/api/v1/runs -H 'Content-Type: application/json' --data-binary @- <<'EOF'\n${JSON.stringify(w, null, 2)}\nEOF`;
 }
 
-/** Measured at once, on this machine. @param {import("../api/types.js").Workload} w */
+/** Measured at once, on this machine. @param {Pick<import("../api/report.js").ReportWorkload, "name" | "engines"> | undefined} w */
 export const runLine = (w) =>
-  `breakeven run ${fileStem(w.name)}.json${w.engines?.includes("torch") ? " --torch-python python3" : ""}`;
+  `breakeven run ${fileStem(w?.name)}.json${w?.engines?.includes("torch") ? " --torch-python python3" : ""}`;
 
 /** Measured and kept by a server. @param {import("../api/types.js").Workload} w @param {string} origin */
 export const postLine = (w, origin) => `breakeven run ${fileStem(w.name)}.json --post ${origin}`;

@@ -46,13 +46,14 @@ function words(key, v) {
 
 /**
  * Where the time of a whole run went; parts below a thousandth are left out.
- * @param {Record<string, number> | undefined} wall milliseconds by part @returns {string | null}
+ * @param {import("../api/report.js").ReportWall | undefined} wall milliseconds by part @returns {string | null}
  */
 export function wallTime(wall) {
-  if (!wall?.total) return null;
-  const parts = Object.entries(wall).filter(([part, ms]) => part !== "total" && ms >= wall.total / 1000);
+  const { total = 0, ...others } = wall ?? {};
+  if (!total) return null;
+  const parts = Object.entries(others).filter(([, ms]) => ms >= total / 1000);
   const all = parts.map(([part, ms]) => `${part.replace("_", "-")} ${number(ms / 1000)} s`);
-  return `${number(wall.total / 1000)} s: ${all.join(", ")}`;
+  return `${number(total / 1000)} s: ${all.join(", ")}`;
 }
 
 /** What an order counts, for one and for many. @type {readonly [keyof import("../api/types.js").Order, string, string?][]} */

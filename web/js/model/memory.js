@@ -6,44 +6,9 @@
 import { plain } from "./format.js";
 
 /**
- * @typedef {object} MemoryTensor
- * @property {string | null} op
- * @property {number | null} line
- * @property {string} use output, temporary, constant, recording, other
- * @property {boolean} eager of an op that ran by itself
- * @property {number | null} graph null: no graph's, or of its backward part
- * @property {number | null} kernel of the graph, that writes it first
- * @property {number} values that share it
- * @property {string | null} dtype
- * @property {number[] | null} shape
- * @property {number} bytes
- * @property {number} from_us
- * @property {number | null} to_us null: it outlives the call
- * @property {boolean} at_peak
- *
- * @typedef {object} Held what was there before the call
- * @property {string} kind input, parameter, gradient, state
- * @property {string} name
- * @property {string} dtype
- * @property {number[]} shape
- * @property {number} bytes
- *
- * @typedef {object} Memory of a mode
- * @property {number} call
- * @property {number} duration_us
- * @property {number} held_bytes
- * @property {number} peak_bytes
- * @property {number} peak_us
- * @property {number} left_bytes
- * @property {number} held_at_peak_bytes
- * @property {number} events
- * @property {{at_us: number[], bytes: number[]}} curve
- * @property {MemoryTensor[]} tensors
- * @property {{tensors: number, bytes: number, peak_bytes: number}} left_out
- * @property {Held[]} held
- * @property {number} other_inputs_bytes
- * @property {number} other_bytes
- *
+ * @typedef {import("../api/report.js").ReportMemoryTensor} MemoryTensor
+ * @typedef {import("../api/report.js").ReportHeld} Held
+ * @typedef {import("../api/report.js").ReportMemory} Memory
  * @typedef {{tensors: MemoryTensor[], bytes: number, at: MemoryTensor}} Alike tensors of one statement, all alike
  * @typedef {object} Moment
  * @property {number} used

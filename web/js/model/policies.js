@@ -14,7 +14,7 @@ export const policyOf = (w) => (w?.policy === "native" ? "native" : "dynamo");
 /** @param {string} policy */
 export const otherPolicy = (policy) => POLICIES[1 - POLICIES.indexOf(policy)];
 
-/** @param {string} policy @param {ModeReport & {counts?: {captured: number, lowered: number}}} m @returns {Cuts} */
+/** @param {string} policy @param {ModeReport} m @returns {Cuts} */
 export function cutsOf(policy, m) {
   const rows = breakRows(m);
   const fallbacks = rows.filter((r) => r.lowering).length;

@@ -2,21 +2,7 @@
 
 /** @typedef {import("../api/types.js").Workload} Workload */
 /**
- * @typedef {object} Change of the program, against the one before it; a pair is [before, after]
- * @property {import("../api/types.js").Problem} [error] the one before fails
- * @property {boolean} [agrees]
- * @property {string} [disagreement]
- * @property {number | string} [max_abs_error]
- * @property {[number, number]} [graphs]
- * @property {[number, number]} [breaks]
- * @property {[number, number]} [launches]
- * @property {[number, number]} [median_us] this and what follows where it was timed
- * @property {[[number, number], [number, number]]} [ci_us]
- * @property {number} [saved_us]
- * @property {[number, number]} [saved_ci_us]
- * @property {number} [speedup]
- * @property {[number, number]} [speedup_ci]
- * @property {string} [verdict]
+ * @typedef {import("../api/report.js").ReportChange} Change
  */
 
 import { number, withInterval } from "./format.js";

@@ -59,7 +59,7 @@ function markBoth(place, both, other) {
 /** All changes together, as they were timed beside the run. @param {ModeReport} m @param {Shown} s @returns {HTMLElement[]} */
 function wholeChange(m, s) {
   const without = m.break_cost?.without;
-  if (!without || without.lines.length < 2 || without.source === s.source) return [];
+  if (!without?.source || without.lines.length < 2 || without.source === s.source) return [];
   const what = `lines ${without.lines.join(", ")} rewritten`;
   const head = h("header", {}, h("h3", {}, "All changes together"), h("p", {}, `${what}; prints are left out`));
   const well = codeWell(without.source, "The program without these breaks");

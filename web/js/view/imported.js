@@ -40,8 +40,8 @@ function breaks(i) {
     left(b.gb || "none"),
     left(b.outcome),
     right(b.count),
-    right(b.cost ? duration(b.cost.host_us_per_call) : ""),
-    right(b.cost ? duration(b.cost.lookup_us_per_call) : ""),
+    right(b.cost?.host_us_per_call === undefined ? "" : duration(b.cost.host_us_per_call)),
+    right(b.cost?.lookup_us_per_call === undefined ? "" : duration(b.cost.lookup_us_per_call)),
     left(b.message),
   ]);
   return table("Breaks", ["Place", "Kind", "Registry", "Outcome", ["Met", "r"], ["Host, a call", "r"], ["Lookups, a call", "r"], "Message"], rows);

@@ -68,7 +68,7 @@ function linkButton() {
   return b;
 }
 
-/** @param {NonNullable<import("../api/types.js").Report["trace"]>["processes"][number]} p */
+/** @param {import("../api/report.js").ReportTracedProcess} p */
 function ofProcess(p) {
   const text = (/** @type {string} */ t) => h("span", {}, t);
   const memory = p.memory.map((m) => text(`${p.pid}: at most ${bytes(m.peak_bytes)} of GPU ${m.device}`));

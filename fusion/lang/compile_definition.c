@@ -1,0 +1,247 @@
+/* fusion/lang/compile_definition.c -- def, lambda, class and decorators.
+ *
+ * Defaults are values of the definition, not of the call: they are computed
+ * here and travel with the function, as do the cells that it closes over.
+ */
+#include "fusion/lang/compile.h"
+
+#include <string.h>
+
+static bool compile_defaults(struct builder *b, struct place at, const struct parameters *p)
+{
+	struct node tuple = { .kind = NODE_TUPLE,
+			      .line = at.line,
+			      .column = at.column,
+			      .end_column = at.end_column };
+	int first = p->n_positional;
+	struct node **values;
+
+	while (first > 0 && p->at[first - 1].value)
+		first--;
+	values = ARENA_ARRAY(b->c->scratch, struct node *, (size_t)(p->n_positional - first));
+	if (!values)
+		return out_of_memory(b);
+	for (int i = first; i < p->n_positional; i++)
+		values[i - first] = p->at[i].value;
+	tuple.list.at = values;
+	tuple.list.n = p->n_positional - first;
+	return compile_expr(b, &tuple);
+}
+
+static bool compile_keyword_defaults(struct builder *b, struct place at, const struct parameters *p)
+{
+	int n = 0;
+
+	for (int i = p->n_positional; i < p->n_positional + p->n_keyword_only; i++) {
+		const struct parameter *one = &p->at[i];
+
+		if (!one->value)
+			continue;
+		if (!emit_const(b, at, const_str(one->name, strlen(one->name))) ||
+		    !compile_expr(b, one->value))
+			return false;
+		n++;
+	}
+	return n ? emit(b, at, CODE_BUILD_MAP, n) : emit_const(b, at, const_none());
+}
+
+static bool compile_body(struct builder *b, const struct node *node)
+{
+	const struct node_list *body = &node->function->body;
+	struct place end = place_of(body->at[body->n - 1]);
+
+	if (node->function->is_async || node->kind == NODE_LAMBDA) {
+		struct builder_mark mark = builder_mark(b);
+
+		if (node->kind == NODE_LAMBDA
+			? compile_expr(b, body->at[0])
+			: refuse_at(b, node->line, node->column, "async", "write def"))
+			return emit(b, end, CODE_RETURN, 0);
+		if (b->c->err->code != ERR_UNSUPPORTED || !builder_refuse(b, &mark))
+			return false;
+		return emit_const(b, end, const_none()) && emit(b, end, CODE_RETURN, 0);
+	}
+	return compile_statements(b, body) && emit_const(b, end, const_none()) &&
+	       emit(b, end, CODE_RETURN, 0);
+}
+
+/* Kept like a constant; a text with NULs is cut. */
+static const char *docstring(struct builder *b, const struct node *node)
+{
+	const struct node *first = node->function->body.at[0];
+
+	if (node->kind == NODE_LAMBDA || first->kind != NODE_EXPRESSION ||
+	    first->value->kind != NODE_STRING)
+		return NULL;
+	return arena_strdup(b->c->program, first->value->string.text);
+}
+
+/* What one captures for an inner function counts as read. */
+static uint64_t unread_parameters(const struct code *code)
+{
+	int n = code->n_positional + code->n_keyword_only + code->has_varargs + code->has_kwargs;
+	uint64_t unread = n >= 64 ? UINT64_MAX : ((uint64_t)1 << n) - 1;
+
+	for (int i = 0; i < code->n_own_cells; i++)
+		if (code->cell_local[i] >= 0 && code->cell_local[i] < 64)
+			unread &= ~((uint64_t)1 << code->cell_local[i]);
+	for (int i = 0; i < code->n_insts; i++)
+		if (code->insts[i].op == CODE_LOAD_FAST && code->insts[i].arg < 64)
+			unread &= ~((uint64_t)1 << code->insts[i].arg);
+	return unread;
+}
+
+static struct code *function_code(struct builder *outer, const struct node *node)
+{
+	const struct function *f = node->function;
+	struct code *code = NULL;
+	struct builder b;
+
+	builder_init(&b, outer->c, f->scope);
+	if (compile_body(&b, node))
+		code = builder_code(&b, f->name, node->line);
+	builder_finish(&b);
+	if (!code)
+		return NULL;
+	code->doc = docstring(outer, node);
+	code->n_positional_only = f->parameters.n_positional_only;
+	code->n_positional = f->parameters.n_positional;
+	code->n_keyword_only = f->parameters.n_keyword_only;
+	code->has_varargs = f->parameters.has_varargs;
+	code->has_kwargs = f->parameters.has_kwargs;
+	code->unread = unread_parameters(code);
+	return code;
+}
+
+static bool compile_decorators(struct builder *b, const struct node_list *decorators)
+{
+	for (int i = 0; i < decorators->n; i++)
+		if (!compile_expr(b, decorators->at[i]))
+			return false;
+	return true;
+}
+
+static bool call_decorators(struct builder *b, const struct node_list *decorators)
+{
+	for (int i = decorators->n - 1; i >= 0; i--)
+		if (!emit(b, place_of(decorators->at[i]), CODE_CALL, 1))
+			return false;
+	return true;
+}
+
+static bool compile_function(struct builder *b, const struct node *node)
+{
+	const struct function *f = node->function;
+	struct place at = place_of(node);
+	struct code *code;
+
+	if (node->kind == NODE_FUNCTION) /* the head, not the whole body */
+		at.end_column = f->name_column + (int)strlen(f->name);
+	if (!compile_decorators(b, &f->decorators) || !compile_defaults(b, at, &f->parameters) ||
+	    !compile_keyword_defaults(b, at, &f->parameters) || !emit_closure(b, at, f->scope))
+		return false;
+	code = function_code(b, node);
+	if (!code || !emit_function(b, at, code) || !call_decorators(b, &f->decorators))
+		return false;
+	return node->kind == NODE_LAMBDA || compile_store_name(b, at, f->name);
+}
+
+/* ---- classes.
+ *
+ * The body is the code of a function without parameters that runs with the
+ * class's namespace.  Where a method uses super() or __class__, the body makes
+ * the cell for it and returns it, as in CPython.
+ */
+
+static bool return_cell(struct builder *b, struct place end)
+{
+	const struct symbol *cell = scope_find(b->scope, b->c->known->class_cell);
+
+	if (cell && cell->kind == SYMBOL_CELL)
+		return emit(b, end, CODE_LOAD_CLOSURE, cell->index);
+	return emit_const(b, end, const_none());
+}
+
+static bool begin_annotations(struct builder *b, struct place at)
+{
+	return !b->scope->annotates ||
+	       (emit(b, at, CODE_BUILD_MAP, 0) &&
+		emit_name(b, at, CODE_STORE_NAME, b->c->known->annotations));
+}
+
+static struct code *class_code(struct builder *outer, const struct node *node)
+{
+	const struct node_list *body = &node->class->body;
+	struct place end = place_of(body->at[body->n - 1]);
+	struct code *code = NULL;
+	struct builder b;
+
+	builder_init(&b, outer->c, node->class->scope);
+	if (begin_annotations(&b, place_of(body->at[0])) && compile_statements(&b, body) &&
+	    return_cell(&b, end) && emit(&b, end, CODE_RETURN, 0))
+		code = builder_code(&b, node->class->name, node->line);
+	builder_finish(&b);
+	for (int i = 0; code && i < code->n_nested; i++)
+		code->nested[i]->owner = code->name;
+	return code;
+}
+
+/* metaclass=abc.ABCMeta, which only promises methods. */
+static bool is_abc_meta(const struct node *base)
+{
+	const struct node *value = base->kind == NODE_KEYWORD ? base->keyword.value : NULL;
+	const char *name = !value                          ? NULL
+			   : value->kind == NODE_NAME      ? value->name
+			   : value->kind == NODE_ATTRIBUTE ? value->attribute.name
+							   : NULL;
+
+	return name && strcmp(name, "ABCMeta") == 0;
+}
+
+static bool compile_bases(struct builder *b, const struct node_list *bases, int *n)
+{
+	for (int i = 0; i < bases->n; i++) {
+		const struct node *base = bases->at[i];
+
+		if (is_abc_meta(base))
+			continue;
+		if (base->kind == NODE_KEYWORD)
+			return refuse_at(b, base->line, base->column,
+					 "a keyword of a class, such as a metaclass,",
+					 "leave it out");
+		if (base->kind == NODE_STARRED)
+			return refuse_at(b, base->line, base->column,
+					 "* among the bases of a class",
+					 "name the bases one by one");
+		if (!compile_expr(b, base))
+			return false;
+		(*n)++;
+	}
+	return true;
+}
+
+static bool compile_class(struct builder *b, const struct node *node)
+{
+	const struct class *class = node->class;
+	struct place at = place_of(node);
+	size_t len = strlen(class->name);
+	struct code *code;
+	int n_bases = 0;
+
+	at.end_column = at.column + (int)strlen("class ") + (int)len;
+	if (!compile_decorators(b, &class->decorators) ||
+	    !emit_const(b, at, (struct lang_const){ .kind = CONST_TUPLE }) ||
+	    !emit_const(b, at, const_none()) || !emit_closure(b, at, class->scope))
+		return false;
+	code = class_code(b, node);
+	return code && emit_function(b, at, code) &&
+	       emit_const(b, at, const_str(class->name, len)) &&
+	       compile_bases(b, &class->arguments, &n_bases) &&
+	       emit(b, at, CODE_MAKE_CLASS, n_bases) && call_decorators(b, &class->decorators) &&
+	       compile_store_name(b, at, class->name);
+}
+
+bool compile_definition(struct builder *b, const struct node *node)
+{
+	return node->kind == NODE_CLASS ? compile_class(b, node) : compile_function(b, node);
+}

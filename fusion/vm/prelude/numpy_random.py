@@ -1,0 +1,268 @@
+# numpy.random: number for number what RandomState draws for a seed (MT19937, the sequence of old).
+import _prelude
+import math
+import numpy
+import torch
+
+_draws = _prelude.draws
+
+
+def _count(size):
+    total = 1
+    for n in size:
+        total *= n
+    return total
+
+
+def _sizes(size):
+    return (size,) if isinstance(size, int) else tuple(size)
+
+
+class RandomState:
+    def __init__(self, seed=None):
+        self._start(seed)
+
+    @_draws
+    def _start(self, seed):
+        self._number = _prelude.random_new()
+        self.seed(seed)
+
+    @_draws
+    def seed(self, seed=None):
+        seed = 0 if seed is None else int(seed)
+        if not 0 <= seed < 2**32:
+            raise ValueError("Seed must be between 0 and 2**32 - 1")
+        words = [seed]
+        for i in range(1, 624):
+            last = words[-1]
+            words.append((1812433253 * (last ^ (last >> 30)) + i) & 0xFFFFFFFF)
+        _prelude.random_restore(self._number, tuple(words + [624]))
+        _prelude.random_keep(self._number, None)
+
+    @_draws
+    def _fill(self, draw, size, dtype=torch.float64):
+        if size is None:
+            return draw()
+        size = _sizes(size)
+        made = torch.tensor([draw() for _ in range(_count(size))], dtype=dtype)
+        return numpy.wrap(made.reshape(size)) if size else draw()
+
+    @_draws
+    def _unit(self):
+        return _prelude.random_unit(self._number)
+
+    @_draws
+    def random_sample(self, size=None):
+        return self._fill(self._unit, size)
+
+    @_draws
+    def random(self, size=None):
+        return self._fill(self._unit, size)
+
+    @_draws
+    def ranf(self, size=None):
+        return self._fill(self._unit, size)
+
+    @_draws
+    def rand(self, *size):
+        return self._fill(self._unit, size or None)
+
+    @_draws
+    def _gauss(self):
+        kept = _prelude.random_kept(self._number)
+        if kept is not None:
+            return kept
+        while True:
+            x = 2.0 * self._unit() - 1.0
+            y = 2.0 * self._unit() - 1.0
+            r = x * x + y * y
+            if 0.0 < r < 1.0:
+                break
+        f = math.sqrt(-2.0 * math.log(r) / r)
+        _prelude.random_keep(self._number, f * x)
+        return f * y
+
+    @_draws
+    def randn(self, *size):
+        return self._fill(self._gauss, size or None)
+
+    @_draws
+    def standard_normal(self, size=None):
+        return self._fill(self._gauss, size)
+
+    @_draws
+    def _spread(self, draw, size, *parameters):
+        """Draws of a shape that the parameters agree on, with each draw's own parameters."""
+        if all([isinstance(p, (int, float)) for p in parameters]):
+            return self._fill(lambda: draw(*parameters), size)
+        parts = torch.broadcast_tensors(*[numpy.tensor_of(p).double() for p in parameters])
+        shape = tuple(parts[0].shape) if size is None else _sizes(size)
+        rows = zip(*[p.expand(shape).reshape(-1).tolist() for p in parts])
+        made = torch.tensor([draw(*row) for row in rows], dtype=torch.float64)
+        return numpy.wrap(made.reshape(shape))
+
+    @_draws
+    def normal(self, loc=0.0, scale=1.0, size=None):
+        if isinstance(scale, (int, float)) and scale < 0:
+            raise ValueError("scale < 0")
+        return self._spread(lambda loc, scale: loc + scale * self._gauss(), size, loc, scale)
+
+    @_draws
+    def lognormal(self, mean=0.0, sigma=1.0, size=None):
+        return self._spread(lambda m, s: math.exp(m + s * self._gauss()), size, mean, sigma)
+
+    @_draws
+    def uniform(self, low=0.0, high=1.0, size=None):
+        return self._spread(lambda low, high: low + (high - low) * self._unit(), size, low, high)
+
+    @_draws
+    def exponential(self, scale=1.0, size=None):
+        return self._spread(lambda scale: -math.log(1.0 - self._unit()) * scale, size, scale)
+
+    @_draws
+    def laplace(self, loc=0.0, scale=1.0, size=None):
+        return self._spread(self._laplace, size, loc, scale)
+
+    @_draws
+    def _laplace(self, loc, scale):
+        while True:
+            u = self._unit()
+            if u >= 0.5:
+                return loc - scale * math.log(2.0 - u - u)
+            if u > 0.0:
+                return loc + scale * math.log(u + u)
+
+    @_draws
+    def gumbel(self, loc=0.0, scale=1.0, size=None):
+        return self._spread(lambda loc, s: loc - s * math.log(-math.log(1.0 - self._unit())), size, loc, scale)
+
+    @_draws
+    def _below(self, most):
+        """A whole number up to `most`, by throwing away what is above."""
+        if most == 0:
+            return 0
+        mask = (1 << most.bit_length()) - 1
+        wide = most > 0xFFFFFFFF
+        while True:
+            if wide:
+                value = (_prelude.random_bits(self._number, 32) << 32) | _prelude.random_bits(self._number, 32)
+            else:
+                value = _prelude.random_bits(self._number, 32)
+            if value & mask <= most:
+                return value & mask
+
+    @_draws
+    def randint(self, low, high=None, size=None, dtype=int):
+        if high is None:
+            low, high = 0, low
+        low, high = int(low), int(high)
+        if low >= high:
+            raise ValueError("low >= high")
+        return self._fill(lambda: low + self._below(high - 1 - low), size, numpy.dtype(dtype).torch)
+
+    @_draws
+    def random_integers(self, low, high=None, size=None):
+        return self.randint(low, high + 1, size) if high is not None else self.randint(1, low + 1, size)
+
+    @_draws
+    def shuffle(self, x):
+        for i in range(len(x) - 1, 0, -1):
+            j = self._below(i)
+            if isinstance(x, numpy.ndarray):
+                kept = x._tensor[i].clone()
+                x._tensor[i] = x._tensor[j]
+                x._tensor[j] = kept
+            else:
+                x[i], x[j] = x[j], x[i]
+
+    @_draws
+    def permutation(self, x):
+        order = list(range(x if isinstance(x, int) else len(x)))
+        self.shuffle(order)
+        index = torch.tensor(order, dtype=torch.int64)
+        return numpy.ndarray(index if isinstance(x, int) else numpy.tensor_of(x)[index])
+
+    @_draws
+    def choice(self, a, size=None, replace=True, p=None):
+        n = a if isinstance(a, int) else len(a)
+        if n <= 0:
+            raise ValueError("a must be greater than 0 unless no samples are taken" if isinstance(a, int) else "'a' cannot be empty unless no samples are taken")
+        count = 1 if size is None else _count(_sizes(size))
+        if not replace and count > n:
+            raise ValueError("Cannot take a larger sample than population when 'replace=False'")
+        if p is not None:
+            picked = self._weighted(numpy.tensor_of(p).double(), n, count, replace)
+        elif replace:
+            picked = [self._below(n - 1) for _ in range(count)]
+        else:
+            order = list(range(n))
+            self.shuffle(order)
+            picked = order[:count]
+        if size is None:
+            return picked[0] if isinstance(a, int) else a[picked[0]]
+        if isinstance(a, (list, tuple)) and isinstance(a[0], str):
+            return [a[i] for i in picked]
+        index = torch.tensor(picked, dtype=torch.int64).reshape(_sizes(size))
+        return numpy.ndarray(index if isinstance(a, int) else numpy.tensor_of(a)[index])
+
+    @_draws
+    def _weighted(self, p, n, count, replace):
+        if p.numel() != n:
+            raise ValueError("'a' and 'p' must have same size")
+        if abs(p.sum().item() - 1.0) > 1.5e-8:
+            raise ValueError("probabilities do not sum to 1")
+        found = []
+        p = p.clone()
+        while len(found) < count:
+            ends = p.cumsum(0)
+            ends = ends / ends[-1]
+            units = torch.tensor([self._unit() for _ in range(count - len(found))], dtype=torch.float64)
+            for i in torch.searchsorted(ends, units, right=True).tolist():
+                if replace or i not in found:
+                    found.append(i)
+            if not replace:
+                p[torch.tensor(found)] = 0
+        return found
+
+    @_draws
+    def binomial(self, n, p, size=None):
+        raise NotImplementedError("numpy.random.binomial() is not in the language; write (np.random.rand(n) < p).sum()")
+
+    @_draws
+    def get_state(self):
+        return ("MT19937", _prelude.random_state(self._number))
+
+    @_draws
+    def set_state(self, state):
+        _prelude.random_restore(self._number, state[1])
+
+
+def default_rng(seed=None):
+    raise NotImplementedError(
+        "numpy.random.default_rng() draws from PCG64, which is not in the language; write np.random.RandomState(seed)"
+    )
+
+
+_shared = _prelude.instance(RandomState)
+_shared._number = _prelude.random_new()
+seed = _shared.seed
+random_sample = _shared.random_sample
+random = _shared.random
+ranf = _shared.ranf
+rand = _shared.rand
+randn = _shared.randn
+standard_normal = _shared.standard_normal
+normal = _shared.normal
+lognormal = _shared.lognormal
+uniform = _shared.uniform
+exponential = _shared.exponential
+laplace = _shared.laplace
+gumbel = _shared.gumbel
+randint = _shared.randint
+random_integers = _shared.random_integers
+shuffle = _shared.shuffle
+permutation = _shared.permutation
+choice = _shared.choice
+binomial = _shared.binomial
+get_state = _shared.get_state
+set_state = _shared.set_state

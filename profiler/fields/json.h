@@ -1,0 +1,23 @@
+/* profiler/fields/json.h -- values of JSON objects that no table describes: answers, plans, rows.
+ *
+ * What is missing, or of another type, reads as the value that is named here.  Texts are the
+ * object's.  A report is read by profiler/fields/fields.h.
+ */
+#ifndef PROFILER_FIELDS_JSON_H
+#define PROFILER_FIELDS_JSON_H
+
+#include <jansson.h>
+
+/* Otherwise "". */
+const char *text_field(const json_t *object, const char *key);
+const char *text_field_or(const json_t *object, const char *key, const char *otherwise);
+
+/* Otherwise 0; of a real number too. */
+json_int_t whole_field(const json_t *object, const char *key);
+
+/* Otherwise NAN. */
+double number_field(const json_t *object, const char *key);
+/* The i-th of a list of them: an interval's end. */
+double number_end(const json_t *object, const char *key, size_t i);
+
+#endif

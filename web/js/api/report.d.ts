@@ -1,0 +1,2258 @@
+// js/api/report.d.ts -- the records of reports: make writes this file from
+// profiler/fields/report.def (web/docs/manual.c).
+
+/** what a run measured; also what a trace or an import found, which have no modes */
+export interface ReportRun {
+  /** the version of this form: 1 */
+  breakeven: number;
+  /** what was run, as it was posted; none of a trace */
+  workload?: ReportWorkload;
+  /** where it ran */
+  device?: ReportDevice;
+  /** what the figures depend on beside the program */
+  environment?: ReportEnvironment;
+  /** what each mode did; empty in a sweep, whose points have it */
+  modes: Record<string, ReportMode>;
+  /** the points of a sweep, by ascending n */
+  points?: ReportPoint[];
+  /** each mode against eager; of a sweep, where the curves cross; none without eager */
+  break_even?: Record<string, ReportComparison>;
+  /** what autocast saved or cost */
+  autocast?: ReportMixed;
+  /** modes that failed while the others went on (keep_going) */
+  failed?: Record<string, ReportFailure>;
+  /** the same workload by other engines */
+  engines?: ReportEngines;
+  /** what another process recorded: then there are no modes */
+  trace?: ReportTrace | null;
+  /** what logs of other programs held */
+  import?: ReportImport;
+  /** where a run came from that was read back from its own export */
+  imported?: ReportImported;
+  /** true: it came from an export that was too long, without values, code and samples */
+  slimmed?: boolean;
+  /** s: the wall time of the whole run */
+  seconds?: number;
+  /** ms: where that time went */
+  wall_ms?: ReportWall;
+}
+
+/** a workload as it was posted; what is left out has its default (workloads.md) */
+export interface ReportWorkload {
+  /** one line about it */
+  title?: string | null;
+  /** its name, which figures over time go by */
+  name?: string | null;
+  /** the Python program */
+  source?: string | null;
+  /** the program that `source` is a change of: it runs beside it */
+  before?: string | null;
+  /** the function that is called */
+  entry?: string | null;
+  /** the arguments of each call: a list of lists of values */
+  calls?: unknown;
+  /** tensors of a module by their qualified names */
+  params?: unknown;
+  /** the modes that it is run in */
+  modes?: string[] | null;
+  /** cpu, cuda or cuda:N */
+  device?: string | null;
+  /** what runs compiled graphs */
+  backend?: string | null;
+  /** how many threads compute; 0: one a core */
+  threads?: number | null;
+  /** dynamo or native */
+  policy?: string | null;
+  /** whether gradients of the inputs are taken */
+  grad?: boolean | null;
+  /** the dtype of torch.autocast around each call */
+  autocast?: string | null;
+  /** breakeven, and torch */
+  engines?: string[] | null;
+  /** false for each pass that is left out, by its name */
+  passes?: unknown;
+  /** ops that no backend may lower */
+  deny?: unknown;
+  /** what is varied */
+  sweep?: ReportSweep | null;
+  /** by mode, the calls over which it is timed */
+  time?: unknown;
+  /** s: how long each point is sampled */
+  seconds?: number | null;
+  /** the project that it is filed under */
+  project?: string | null;
+  /** words to find it by */
+  tags?: string[] | null;
+  /** the commit of the user's project */
+  commit?: string | null;
+  /** the branch of the user's project */
+  branch?: string | null;
+  /** whether timelines of a GPU hold calls of the driver */
+  record_api?: boolean | null;
+  /** whether other modes are measured where one fails */
+  keep_going?: boolean | null;
+  /** whether memory is watched, in a run that is not timed */
+  poison?: boolean | null;
+  /** true: recorded by breakeven trace */
+  trace?: boolean | null;
+  /** true: read from logs of another program */
+  imported?: boolean | null;
+  /** the command of a trace */
+  command?: string | null;
+}
+
+/** what a sweep varies: one of the two */
+export interface ReportSweep {
+  /** how many statements there are */
+  statements?: ReportStatements;
+  /** a size of an argument */
+  input?: ReportSizes;
+}
+
+/** a sweep over statements, which are put where the source has the line `...` */
+export interface ReportStatements {
+  /** the lines, which are gone through over and over */
+  pool?: string[] | null;
+  /** how many lines each point has */
+  counts: number[];
+}
+
+/** a sweep over one size of one argument, in every call */
+export interface ReportSizes {
+  /** the argument, from 0 */
+  arg: number;
+  /** its dimension, from 0 */
+  dim: number;
+  /** the size at each point */
+  sizes: number[];
+}
+
+/** where a run ran */
+export interface ReportDevice {
+  /** cpu or cuda */
+  kind?: string;
+  /** the model of the processor or GPU */
+  name?: string;
+  /** the processor's vector instructions: sse, avx2, avx512 */
+  vector_unit?: string;
+  /** what ran compiled graphs: interp, cpu, cuda or a plugin's */
+  backend?: string;
+  /** what the backend does without, in a sentence */
+  backend_note?: string | null;
+  /** threads that computed */
+  threads?: number;
+  /** GB/s: what copies of large blocks reach; with a GPU */
+  copy_gbps?: number;
+  /** bytes, us: the time of a copy by its size: a list of [bytes, microseconds] */
+  copy_curve?: unknown;
+  /** bytes: the last cache: copies up to that size may lie in it */
+  cache_bytes?: number;
+}
+
+/** what figures depend on beside the program: runs that differ here are not comparable */
+export interface ReportEnvironment {
+  /** the model of the processor */
+  cpu?: string | null;
+  /** cores that the process may use */
+  cores?: number | null;
+  /** how the kernel sets the clock frequency */
+  governor?: string | null;
+  /** vector instructions */
+  vector_unit?: string | null;
+  /** the first line of the C compiler's version */
+  compiler?: string | null;
+  /** the operating system and its release */
+  kernel?: string | null;
+  /** the version of the C library */
+  libc?: string | null;
+  /** the version of Breakeven */
+  breakeven?: string | null;
+}
+
+/** the wall time of a run by what it went to */
+export interface ReportWall {
+  /** ms: making and taking down inputs and sessions */
+  setup?: number;
+  /** ms: compiling */
+  compile?: number;
+  /** ms: calls before the samples */
+  warm_up?: number;
+  /** ms: sampling, and watched calls */
+  measuring?: number;
+  /** ms: comparing values with eager's */
+  comparing?: number;
+  /** ms: keeping the timeline */
+  storing?: number;
+  /** ms: the rest */
+  other?: number;
+  /** ms: all of it */
+  total?: number;
+}
+
+/** a point of a sweep */
+export interface ReportPoint {
+  /** how many statements, or the size */
+  n: number;
+  /** the program at this point */
+  source?: string | null;
+  /** what each mode did */
+  modes: Record<string, ReportMode>;
+  /** each mode against eager */
+  break_even?: Record<string, ReportComparison>;
+  /** what autocast saved or cost */
+  autocast?: ReportMixed;
+}
+
+/** an error of the program, or of what runs it */
+export interface ReportFailure {
+  /** its kind, as in answers with an error */
+  code?: string | null;
+  /** what was wrong and what would be right */
+  message: string;
+  /** the line of the source; 0: none */
+  line?: number | null;
+  /** its column; 0: none */
+  column?: number | null;
+  /** the call that ended with it */
+  call?: number;
+  /** the end of what the other process printed as errors */
+  detail?: string | null;
+}
+
+/** what one mode did with the calls */
+export interface ReportMode {
+  /** the program against the one before it (workload.before) */
+  change?: ReportChange;
+  /** each call, made once in order */
+  calls?: ReportCall[];
+  /** what watching memory looked at (--poison); what it finds ends the run */
+  memory_checks?: ReportMemoryChecks;
+  /** how launches are ordered on a GPU */
+  order?: ReportOrder;
+  /** bytes: most memory of tensors in use at once while the calls ran */
+  peak_bytes?: number;
+  /** launches of kernels a call; of the last call where it was not timed */
+  launches?: number;
+  /** how its values lie to eager's */
+  agreement?: ReportAgreement;
+  /** the largest difference of an output from eager's */
+  max_abs_error?: number | "nan" | "inf" | "-inf";
+  /** whether its values are eager's, as far as their dtypes allow */
+  agrees?: boolean;
+  /** where they are not, in a sentence */
+  disagreement?: string;
+  /** captured graphs in the order of their capture */
+  graphs: ReportGraph[];
+  /** what calls are checked for before a graph is used again */
+  guards?: ReportGuard[];
+  /** where graphs end */
+  breaks: ReportBreak[];
+  /** frames and their compiled versions, in the order they were met */
+  tree?: ReportFrame[];
+  /** the traces that mode lazy ran */
+  lazy?: ReportLazy;
+  /** what capture and lowering did, in numbers */
+  counts?: ReportModeCounts;
+  /** compilations since guards of earlier ones failed */
+  recompiles: ReportRecompile[];
+  /** ms: the sum over its graphs */
+  compile_ms?: number;
+  /** whether all its kernels came from the cache on disk */
+  cached?: boolean;
+  /** memory over one watched call */
+  memory?: ReportMemory;
+  /** the time of a call */
+  latency?: ReportLatency | null;
+  /** us: what that time is made of */
+  split_us?: ReportSplit | null;
+  /** how inputs were put back that the program writes */
+  restored?: ReportRestored;
+  /** the command that measures this figure again */
+  reproduce?: string | null;
+  /** what all its breaks cost */
+  break_cost?: ReportBreakCosts;
+}
+
+/** one call, made once */
+export interface ReportCall {
+  /** graphs captured in it; 0 in eager */
+  new_graphs: number;
+  /** kernels built in it */
+  compiles?: number;
+  /** kernels launched in it */
+  launches?: number;
+  /** whether some of it ran op by op */
+  eager_fallback?: boolean;
+  /** what it returned; of large tensors shape, dtype, sum and hash */
+  output?: unknown;
+  /** its arguments as it left them: a list */
+  inputs_after?: unknown;
+  /** d output / d argument, a list; null without gradients */
+  grads?: unknown;
+  /** gradients of parameters by their names; null without gradients */
+  param_grads?: unknown;
+  /** what it printed */
+  stdout?: string | null;
+}
+
+/** what watching memory looked at */
+export interface ReportMemoryChecks {
+  /** blocks that were filled and fenced */
+  blocks: number;
+  /** times that fences were looked at */
+  looks: number;
+}
+
+/** what a mode handed to a GPU in its whole run, and on how many streams */
+export interface ReportOrder {
+  /** streams in use */
+  streams: number;
+  /** events between them */
+  events: number;
+  /** kernels launched one by one */
+  launches: number;
+  /** CUDA graphs launched */
+  graph_launches: number;
+  /** calls of cuBLAS and cuDNN */
+  library_calls: number;
+  /** copies */
+  copies: number;
+  /** settings of memory to a value */
+  sets: number;
+  /** times that the host waited for all of it */
+  waits: number;
+}
+
+/** what capture and lowering did, in numbers */
+export interface ReportModeCounts {
+  /** graphs captured */
+  captured: number;
+  /** pieces that a backend compiled */
+  lowered: number;
+  /** kernels launched */
+  launches: number;
+  /** ops that no backend lowered, run one by one */
+  eager_fallbacks: number;
+  /** traces that mode lazy ran */
+  executions: number;
+  /** of these, found by their hash */
+  cache_hits: number;
+}
+
+/** how the values of a mode lie to eager's */
+export interface ReportAgreement {
+  /** exact, within_dtype or disagrees */
+  verdict: string;
+  /** what decided: bits, bound or float64 */
+  judge: string;
+  /** values compared */
+  values?: number;
+  /** elements of tensors compared */
+  elements: number;
+  /** elements that are not eager's to the bit */
+  differing: number;
+  /** the largest difference from eager's */
+  largest_error: number | "nan" | "inf" | "-inf";
+  /** the largest distance of eager from float64; null where that was not asked */
+  eager_error: number | "nan" | "inf" | "-inf" | null;
+  /** the largest distance over what is allowed; null where all are equal */
+  over_allowed: number | "nan" | "inf" | "-inf" | null;
+  /** the value that differs most; null where none does */
+  where: ReportDifference | null;
+  /** the same in one sentence */
+  text?: string | null;
+  /** why float64 could not be asked */
+  no_reference?: string | null;
+  /** how many calls were compared */
+  calls?: ReportAgreementCalls;
+  /** why values after timing were not compared */
+  not_timed?: string | null;
+}
+
+/** how many calls were compared, by how they were made */
+export interface ReportAgreementCalls {
+  /** one by one */
+  in_order: number;
+  /** one after another without waiting */
+  one_behind_another: number;
+  /** after they were timed */
+  after_timing: number;
+}
+
+/** the value that differs most from eager's */
+export interface ReportDifference {
+  /** the call; null where it is of none */
+  call?: number | null;
+  /** in order, one after another, or after timing */
+  when: string;
+  /** output, an input, a gradient, what was printed */
+  what: string;
+  /** the element */
+  index?: number[] | null;
+  /** how values differ that have no elements to compare */
+  why?: string | null;
+  /** the mode's value */
+  ours?: number | "nan" | "inf" | "-inf";
+  /** eager's */
+  eager?: number | "nan" | "inf" | "-inf";
+  /** float64's; null where it was not asked */
+  reference?: number | "nan" | "inf" | "-inf" | null;
+  /** what the dtype allows */
+  allowed?: number | "nan" | "inf" | "-inf";
+}
+
+/** how inputs were put back between samples, outside of the clock */
+export interface ReportRestored {
+  /** host or device */
+  where: string;
+  /** most sets of inputs that were kept at hand */
+  sets: number;
+  /** arguments put back */
+  arguments: number;
+  /** of these, copied from one place of the device to another */
+  copied_on_device: number;
+}
+
+/** the program against the one before it; a pair is [before, after] */
+export interface ReportChange {
+  /** how the program before fails; then the rest is missing */
+  error?: ReportFailure;
+  /** how its values lie to those before */
+  agreement?: ReportAgreement;
+  /** the largest difference of an output */
+  max_abs_error?: number | "nan" | "inf" | "-inf";
+  /** whether both give the same values */
+  agrees?: boolean;
+  /** where they do not, in a sentence */
+  disagreement?: string;
+  /** captured graphs */
+  graphs?: [number, number];
+  /** graph breaks */
+  breaks?: [number, number];
+  /** launches of a call */
+  launches?: [number, number];
+  /** us: the time of a call; this and what follows where it was timed */
+  median_us?: [number, number];
+  /** us: its intervals, before and after */
+  ci_us?: [number, number][];
+  /** us: saved by the change, a call */
+  saved_us?: number;
+  /** us: its interval */
+  saved_ci_us?: [number, number];
+  /** x: before over after */
+  speedup?: number;
+  /** x: its interval */
+  speedup_ci?: [number, number];
+  /** FASTER, SLOWER, SAME, AMBIGUOUS or NOT ENOUGH */
+  verdict?: string;
+}
+
+/** the time of a call: the median of samples, each the mean of some calls */
+export interface ReportLatency {
+  /** us: the median */
+  median_us: number;
+  /** us: its 95 % interval */
+  ci_us: [number, number];
+  /** samples */
+  n?: number;
+  /** calls that one sample is the mean of */
+  calls_a_sample?: number;
+  /** graphs and kernels compiled within the samples */
+  compiled?: number;
+  /** ns: the samples in the order they were taken */
+  samples_ns?: number[];
+  /** what makes the samples doubtful, in a sentence */
+  noise?: string | null;
+}
+
+/** the time of a call by what it goes to; the parts add up to the median */
+export interface ReportSplit {
+  /** us: checking guards */
+  guards?: number;
+  /** us: finding what to run */
+  dispatch?: number;
+  /** us: taking memory */
+  alloc?: number;
+  /** us: launching */
+  launch?: number;
+  /** us: in kernels */
+  kernel?: number;
+  /** us: what the parts leave of the median */
+  rest?: number;
+  /** us: the watched call itself, less what watching takes */
+  observed?: number;
+}
+
+/** a mode against eager, measured in the same rounds; at the top of a sweep, where they cross */
+export interface ReportComparison {
+  /** x: eager's time over the mode's; null where values differ */
+  speedup?: number | null;
+  /** x: its 95 % interval, over the ratios of the rounds */
+  speedup_ci?: [number, number] | null;
+  /** FASTER, SLOWER, SAME, AMBIGUOUS, NOT ENOUGH or DISAGREES */
+  verdict?: string;
+  /** calls after which compiling is repaid; null where never, or unknown */
+  calls_to_repay?: number | null;
+  /** its interval */
+  calls_to_repay_ci?: [number, number] | null;
+  /** after, never or unknown */
+  repay?: string;
+  /** us: saved by a call */
+  saved_us?: number | null;
+  /** us: its interval */
+  saved_ci_us?: [number, number] | null;
+  /** ms: the compiling that has to be repaid */
+  compile_ms?: number;
+  /** of a sweep: n at which both take the same; null where they do not meet */
+  crossover_n?: number | null;
+  /** its interval, by resampling */
+  crossover_ci?: [number, number] | null;
+  /** of a sweep: where the mode is faster: always, never, above, below; or disagrees */
+  side?: string;
+  /** of a sweep: how often the curves cross */
+  meetings?: number;
+}
+
+/** what autocast saved or cost: each mode with it and without it */
+export interface ReportMixed {
+  /** bfloat16 or float16 */
+  dtype: string;
+  /** samples of a call, by its inputs' first dimension */
+  batch: number | null;
+  /** why the program fails without autocast */
+  error: string | null;
+  /** each mode */
+  modes: Record<string, ReportMixedMode>;
+}
+
+/** a mode with autocast, and without it */
+export interface ReportMixedMode {
+  /** with autocast */
+  with: ReportMixedSide;
+  /** without it */
+  without: ReportMixedSide;
+  /** x: activation_bytes with it over those without */
+  activation_ratio: number | null;
+  /** the largest difference between the two */
+  max_abs_error: number | "nan" | "inf" | "-inf";
+  /** x: time without it over time with it */
+  speedup?: number;
+  /** x: its interval */
+  speedup_ci?: [number, number];
+  /** FASTER, SLOWER, SAME, AMBIGUOUS or NOT ENOUGH */
+  verdict?: string;
+}
+
+/** a mode with autocast, or without it */
+export interface ReportMixedSide {
+  /** bytes: most memory in use at once */
+  peak_bytes: number;
+  /** bytes: what calls added to inputs and parameters at the peak */
+  activation_bytes: number;
+  /** us: the time of a call */
+  median_us?: number;
+  /** us: its interval */
+  ci_us?: [number, number];
+  /** 1/s: batch over the time of a call */
+  samples_per_s?: number | null;
+}
+
+/** a captured graph */
+export interface ReportGraph {
+  /** its number within the mode */
+  id?: number;
+  /** the function that it was captured from */
+  frame?: string;
+  /** frame and version, as TORCH_LOGS has them: 0/1 */
+  compile?: string;
+  /** FX targets in order, without placeholders and output */
+  ops: string[];
+  /** inputs */
+  placeholders?: number;
+  /** its nodes, those of loops' bodies too */
+  nodes?: ReportNode[];
+  /** names of its kernels in the order they are launched */
+  kernels?: string[];
+  /** the generated C or CUDA C, up to 64 KiB; null where none was generated */
+  lowered?: string | null;
+  /** ms: from capture to kernels that can run */
+  compile_ms?: number;
+  /** whether its kernels came from the cache on disk */
+  cached?: boolean;
+  /** calls that ran it */
+  uses?: number;
+  /** its kernels */
+  kernel_details?: ReportKernel[];
+  /** ids of the nodes that it returns */
+  outputs?: number[];
+  /** loops on tensors within it (policy native) */
+  subgraphs?: ReportSubgraph[];
+  /** why the cache on disk was not used */
+  cache_note?: string;
+  /** mode graphs: what became of recording its launches */
+  recording?: ReportRecording | null;
+  /** the same of its backward part */
+  backward_recording?: ReportRecording | null;
+  /** ms: what compile_ms is made of */
+  compile_parts_ms?: ReportCompileParts;
+  /** what each pass did to it, where that was asked */
+  passes?: ReportPassPart[];
+  /** true: captured after the calls were made once, and timed */
+  later?: boolean;
+}
+
+/** a node of a graph */
+export interface ReportNode {
+  /** its number within the graph */
+  id: number;
+  /** its name, as FX would give it */
+  name: string;
+  /** placeholder, its FX target, or its op */
+  op: string;
+  /** of its value */
+  dtype?: string;
+  /** of its value: [s0, 16] */
+  shape?: string;
+  /** of the source */
+  line?: number;
+  /** of the source */
+  column?: number;
+  /** a list: tensors as {"node": id}, the rest as plain values */
+  args?: unknown;
+  /** the nn.Module whose call it is part of */
+  module?: string | null;
+}
+
+/** a loop on a tensor; numbers are ids of the graph's nodes */
+export interface ReportSubgraph {
+  /** while_loop */
+  kind: string;
+  /** the loop's own node */
+  node: number;
+  /** the place in the list of the loop around it */
+  parent: number | null;
+  /** of the source */
+  line: number;
+  /** whether there is a first round */
+  first: number | null;
+  /** whether there is another round: computed in each */
+  again: number | null;
+  /** what goes from round to round */
+  carried: ReportCarried[];
+  /** what it reads besides, from outside */
+  reads: number[];
+  /** its body */
+  nodes: number[];
+  /** those of the body that only say whether there is another round */
+  condition: number[];
+}
+
+/** what goes from round to round of a loop */
+export interface ReportCarried {
+  /** what is it in the body; null where the body does not read it */
+  node: number | null;
+  /** its value before the first round */
+  start: number | null;
+  /** its value in the next round */
+  next: number | null;
+  /** its value after the loop; null where nobody reads it */
+  result: number | null;
+}
+
+/** a kernel; bytes are those of the sizes at capture */
+export interface ReportKernel {
+  /** its name */
+  name: string;
+  /** map, rows, cols or library */
+  form: string;
+  /** why it is a kernel of its own */
+  why: string;
+  /** nodes in it */
+  ops: number;
+  /** of the source */
+  lines: number[];
+  /** bytes: read by a launch */
+  read_bytes: number;
+  /** bytes: written by a launch */
+  written_bytes: number;
+  /** bytes: what its nodes would have moved besides, one kernel each */
+  saved_bytes: number;
+  /** whether it makes row-major what views have put in another order */
+  copies: boolean;
+  /** arithmetic operations of a launch; null where they are not known */
+  operations?: number | null;
+  /** 1/byte: operations over bytes */
+  intensity?: number | null;
+  /** registers a thread; this and the next four on a GPU */
+  registers?: number;
+  /** bytes: shared memory of a block */
+  shared_bytes?: number;
+  /** bytes: local memory of a thread: registers that were spilled */
+  local_bytes?: number;
+  /** threads of a block */
+  block_threads?: number;
+  /** warps that can be resident over those that the GPU has room for */
+  occupancy?: number;
+  /** us: the time of a launch; this and what follows where it was watched */
+  median_us?: number;
+  /** us: its interval */
+  ci_us?: [number, number];
+  /** launches that were watched */
+  seen?: number;
+  /** GB/s: bytes over time */
+  bandwidth_gbps?: number;
+  /** GFLOP/s: operations over time */
+  rate_gflops?: number;
+  /** x: the time of a copy of as many bytes over its own */
+  copy_share?: number;
+  /** where that copy's blocks lie: cache or memory */
+  copy_in?: string;
+}
+
+/** what the time to compile a graph is made of */
+export interface ReportCompileParts {
+  /** ms: capturing it */
+  capture: number;
+  /** ms: its passes */
+  passes: number;
+  /** ms: lowering and compiling */
+  backend: number;
+}
+
+/** mode graphs: what became of recording a graph's launches */
+export interface ReportRecording {
+  /** whether there is a recording */
+  recorded: boolean;
+  /** recordings made: one for each piece of a graph that runs in pieces */
+  made: number;
+  /** recordings that could not be made */
+  refused: number;
+  /** why not */
+  why_not: string | null;
+  /** recordings replayed kernel by kernel */
+  direct: number;
+  /** why so */
+  why_direct: string | null;
+  /** why there had to be a new one */
+  because: string | null;
+  /** us: the time to record */
+  record_us: number;
+  /** calls that replayed it */
+  replays: number;
+  /** pointers set since tensors lay elsewhere */
+  pointed: number;
+  /** calls in which guards needed no check */
+  guards_left_out: number;
+  /** why they always need one */
+  why_guards: string | null;
+  /** bytes: memory that the recording holds */
+  held_bytes: number;
+}
+
+/** a graph, or a piece of one, and what its passes did */
+export interface ReportPassPart {
+  /** its name; empty: the whole graph */
+  part: string;
+  /** the message of a pass that fails now; then the rest is missing */
+  error?: string;
+  /** the while_loop whose body it is */
+  loop?: string | null;
+  /** nodes of the captured graph that its inputs are */
+  takes?: string[];
+  /** nodes of the captured graph that its outputs are */
+  gives?: string[];
+  /** the first of the graph's kernels that is its own */
+  first_kernel?: number;
+  /** kernels that are its own */
+  n_kernels?: number;
+  /** nodes before the passes */
+  nodes?: number;
+  /** the graph before the passes */
+  before?: string | null;
+  /** the passes in order */
+  steps?: ReportPassStep[];
+  /** bytes: texts that were too long */
+  left_out_bytes?: number;
+}
+
+/** one pass over a graph */
+export interface ReportPassStep {
+  /** its name */
+  pass: string;
+  /** the plugin that it comes from */
+  plugin?: string | null;
+  /** whether it was switched off */
+  off: boolean;
+  /** whether it changed the graph */
+  changed: boolean;
+  /** nodes after it */
+  nodes: number;
+  /** us: the time that it took */
+  us: number;
+  /** rules that fired */
+  rules?: ReportRule[];
+  /** firings that are not listed */
+  rules_left_out?: number;
+  /** the graph after it; null where it is as before, or left out */
+  after?: string | null;
+}
+
+/** a rule that fired in a pass */
+export interface ReportRule {
+  /** the rule */
+  rule: string;
+  /** times it fired */
+  count: number;
+  /** the first 50 places */
+  at: ReportRulePlace[];
+}
+
+/** where a rule fired */
+export interface ReportRulePlace {
+  /** the node that it replaced */
+  node: string;
+  /** what took its place; null where nothing did */
+  with?: string | null;
+  /** of the source */
+  line: number;
+  /** of the source */
+  column: number;
+}
+
+/** a condition under which a graph is used again */
+export interface ReportGuard {
+  /** the graph's id */
+  graph?: number;
+  /** the condition */
+  text: string;
+}
+
+/** a function that was captured, with its compiled versions */
+export interface ReportFrame {
+  /** its name */
+  frame: string;
+  /** its number */
+  id?: number;
+  /** where it begins */
+  line?: number;
+  /** whether it is always run without capture */
+  skipped?: boolean;
+  /** whether it is compiled no more: what is compiled is used */
+  run_only?: boolean;
+  /** its compiled versions */
+  entries?: ReportEntry[];
+}
+
+/** a compiled version of a frame */
+export interface ReportEntry {
+  /** frame and version: 0/1 */
+  compile?: string;
+  /** its graph; null where it computes nothing */
+  graph?: number | null;
+  /** the call that it was compiled in */
+  call?: number;
+  /** ms: the time to compile it */
+  compile_ms?: number;
+  /** calls of the frame that it served */
+  uses?: number;
+  /** of the uses, those that found a value it was not compiled for */
+  bail_outs?: number;
+  /** why an earlier version would not do; null of the first */
+  reason?: string | null;
+  /** what is checked before it is used */
+  guards?: string[];
+  /** its symbolic sizes */
+  symbols?: ReportSymbol[];
+}
+
+/** a symbolic size */
+export interface ReportSymbol {
+  /** s0 */
+  name: string;
+  /** where its value comes from */
+  source?: string | null;
+  /** the values that guards allow */
+  range?: string | null;
+}
+
+/** a compilation since the guards of earlier versions failed */
+export interface ReportRecompile {
+  /** the call that it happened in */
+  call?: number;
+  /** the frame */
+  frame?: string;
+  /** the guard that failed, with the value found */
+  reason: string;
+}
+
+/** the traces that mode lazy ran */
+export interface ReportLazy {
+  /** the first 500 of them */
+  runs: ReportTraceRun[];
+  /** those that are not listed */
+  left_out: number;
+}
+
+/** a trace that mode lazy ran since a value was read */
+export interface ReportTraceRun {
+  /** the call */
+  call: number;
+  /** of the source */
+  line: number;
+  /** the function */
+  function: string;
+  /** as PyTorch/XLA names it */
+  cause: string;
+  /** the same in a sentence */
+  message?: string | null;
+  /** false: found by its hash */
+  compiled: boolean;
+  /** its hash */
+  hash: string;
+  /** its graph */
+  graph?: number | null;
+  /** inputs */
+  inputs: number;
+  /** outputs */
+  outputs: number;
+}
+
+/** where a graph ends, or where lowering splits one */
+export interface ReportBreak {
+  /** capture or lowering */
+  stage: string;
+  /** the cause, as `breakeven explain` names it */
+  kind: string;
+  /** how the program went on: resume, jump, skip, step, eager, error */
+  outcome: string;
+  /** the id in PyTorch's registry of graph breaks */
+  gb?: string | null;
+  /** the call that met it first */
+  call: number;
+  /** the graph that it ended; null where that piece had no ops */
+  graph?: number | null;
+  /** what stopped capture */
+  message: string;
+  /** what to write instead */
+  hint?: string | null;
+  /** why the frame could not go on after it; null where it did */
+  because?: ReportBecause | null;
+  /** the name that the message is about */
+  subject?: string | null;
+  /** where it is, outermost function first */
+  stack?: ReportStackLine[];
+  /** where it begins in the innermost line */
+  column?: number;
+  /** one past its end */
+  end_column?: number;
+  /** where the cause is, if the stack leads to the block around it */
+  cause?: ReportCause | null;
+  /** times it was met */
+  count: number;
+  /** us: what it costs a call; null where that is not known */
+  cost_us?: number | null;
+  /** what that is made of */
+  cost?: ReportBreakCost;
+  /** the source with a change that takes it away; null where none was found */
+  rewrite?: string | null;
+  /** what the change gained when it was run */
+  rewrite_gain?: ReportRewriteGain;
+}
+
+/** why a frame could not go on after a break */
+export interface ReportBecause {
+  /** why */
+  message: string;
+  /** what to write instead */
+  hint?: string | null;
+  /** the id in PyTorch's registry */
+  gb?: string | null;
+}
+
+/** a place in the source */
+export interface ReportStackLine {
+  /** the line */
+  line: number;
+  /** the function */
+  function: string;
+}
+
+/** where the cause of a break is */
+export interface ReportCause {
+  /** the line */
+  line: number;
+  /** the function */
+  function: string;
+  /** where it begins */
+  column: number;
+  /** one past its end */
+  end_column: number;
+}
+
+/** what a break costs a call; the parts of idle_us, and kernel_us, add up to cost_us */
+export interface ReportBreakCost {
+  /** us: the interval of cost_us */
+  ci_us: [number, number];
+  /** us: no kernel runs, since the graph ended */
+  idle_us: number;
+  /** us: what kernels take more; below zero where one kernel of all is slower */
+  kernel_us: number;
+  /** fused: timed beside a version without the break; estimate: by the bytes */
+  kernel_from?: string;
+  /** times a call */
+  met: number;
+  /** launches that one graph would not have */
+  launches: number;
+  /** guards that are checked after it */
+  guards: number;
+  /** of the launches, those of ops that ran one by one */
+  eager_launches: number;
+  /** bytes: written by one graph and read by the next */
+  moved_bytes: number;
+  /** bytes: memory that is held from one graph to the next */
+  kept_bytes: number;
+  /** us: the statement itself */
+  statement_us?: number;
+  /** us: checking guards */
+  guards_us?: number;
+  /** us: finding what to run */
+  dispatch_us?: number;
+  /** us: taking memory */
+  alloc_us?: number;
+  /** us: launching */
+  launch_us?: number;
+  /** us: rebuilding what the graph gives */
+  outputs_us?: number;
+  /** us: leaving and entering the frame */
+  frame_us?: number;
+  /** us: gathering what the next graph reads */
+  entry_us?: number;
+  /** us: beginning a recording: mode graphs */
+  replay_us?: number;
+}
+
+/** before a change of the source and after it */
+export interface ReportRewriteGain {
+  /** captured graphs */
+  graphs: [number, number];
+  /** graph breaks */
+  breaks: [number, number];
+  /** changes that were run as one */
+  together?: number;
+}
+
+/** what all breaks of a mode cost a call */
+export interface ReportBreakCosts {
+  /** us: the sum */
+  sum_us: number;
+  /** us: its interval */
+  ci_us: [number, number];
+  /** calls that were watched */
+  calls: number;
+  /** groups of calls that went the same way */
+  groups: number;
+  /** what watching added to a call, and was taken off */
+  watching?: ReportWatching;
+  /** the function without its breaks, timed beside it; null where there is none */
+  without?: ReportUnbroken | null;
+  /** us: of a GPU, from one kernel to the next that is at hand */
+  turnaround_us?: number;
+}
+
+/** what watching a call adds to it */
+export interface ReportWatching {
+  /** us: a call */
+  added_us: number;
+  /** ns: a reading of the clock */
+  reading_ns: number | null;
+  /** ns: a report of a phase */
+  report_ns: number | null;
+}
+
+/** the function without its breaks, timed beside it */
+export interface ReportUnbroken {
+  /** its program */
+  source?: string | null;
+  /** lines whose breaks are gone */
+  lines: number[];
+  /** breaks that are left */
+  breaks_left: number;
+  /** us: what the costs of its breaks add up to */
+  explained_us: number;
+  /** us: its interval */
+  explained_ci_us: [number, number];
+  /** us: how much less time it takes */
+  measured_us: number;
+  /** us: its interval */
+  measured_ci_us: [number, number];
+  /** us: the time of a call */
+  median_us: number;
+  /** x: explained over measured; null where that is not certain */
+  ratio: number | null;
+  /** x: its interval */
+  ratio_ci: [number, number] | null;
+  /** whether both are within 20 %, or their intervals overlap */
+  agrees?: boolean;
+  /** whether ops that the workload denies are lowered in it */
+  allowed?: boolean;
+}
+
+/** memory of tensors over one watched call */
+export interface ReportMemory {
+  /** the call */
+  call: number;
+  /** us: from begin to end; times below count from its begin */
+  duration_us: number;
+  /** bytes: in use before it */
+  held_bytes: number;
+  /** bytes: most in use at once */
+  peak_bytes: number;
+  /** us: when that was */
+  peak_us: number;
+  /** bytes: in use after it */
+  left_bytes: number;
+  /** bytes in use over time */
+  curve: ReportMemoryCurve;
+  /** how often memory was taken or given back */
+  events: number;
+  /** the largest that it took */
+  tensors: ReportMemoryTensor[];
+  /** bytes: of what was in use before, still there at the peak */
+  held_at_peak_bytes: number;
+  /** tensors that are not listed */
+  left_out: ReportMemoryLeftOut;
+  /** the largest that were there before */
+  held: ReportHeld[];
+  /** bytes: arguments of other calls */
+  other_inputs_bytes: number;
+  /** bytes: what was there before and is not listed */
+  other_bytes: number;
+}
+
+/** bytes in use: a step for each event, of many the largest ones */
+export interface ReportMemoryCurve {
+  /** us: when */
+  at_us: number[];
+  /** bytes: in use from then on */
+  bytes: number[];
+}
+
+/** memory that a call took */
+export interface ReportMemoryTensor {
+  /** the op that made it */
+  op: string | null;
+  /** of the source */
+  line: number | null;
+  /** output, temporary, constant, recording or other */
+  use: string;
+  /** whether its op ran by itself */
+  eager: boolean;
+  /** its graph; null where it is of none, or of a backward part */
+  graph: number | null;
+  /** the kernel of that graph that writes it first */
+  kernel: number | null;
+  /** values that share it */
+  values: number;
+  /** null where it is not known, as with shape */
+  dtype: string | null;
+  /** its sizes */
+  shape: number[] | null;
+  /** bytes: its memory */
+  bytes: number;
+  /** us: taken at */
+  from_us: number;
+  /** us: given back at; null where it outlives the call */
+  to_us: number | null;
+  /** whether it was in use at the peak */
+  at_peak: boolean;
+}
+
+/** tensors that are not listed */
+export interface ReportMemoryLeftOut {
+  /** how many */
+  tensors: number;
+  /** bytes: their memory */
+  bytes: number;
+  /** bytes: of that, in use at the peak */
+  peak_bytes: number;
+}
+
+/** a tensor that was there before the call */
+export interface ReportHeld {
+  /** input, parameter, gradient or state */
+  kind: string;
+  /** its name */
+  name: string;
+  /** of its elements */
+  dtype: string;
+  /** its sizes */
+  shape: number[];
+  /** bytes: its memory */
+  bytes: number;
+}
+
+/** the same workload by other engines */
+export interface ReportEngines {
+  /** by PyTorch */
+  torch?: ReportTorch;
+}
+
+/** the workload by PyTorch, in a process of its own; its failure does not fail the run */
+export interface ReportTorch {
+  /** why it could not be run */
+  error?: ReportFailure | null;
+  /** what each mode did; empty in a sweep */
+  modes: Record<string, ReportTorchMode>;
+  /** the points of a sweep */
+  points: ReportTorchPoint[];
+  /** each mode against PyTorch's eager */
+  break_even: Record<string, ReportComparison>;
+  /** what its TORCH_TRACE and torch.profiler's trace held */
+  log?: ReportImport | null;
+  /** why there is none */
+  log_error?: ReportFailure | null;
+  /** what was watched */
+  trace?: ReportTorchTrace | null;
+  /** of torch */
+  version?: string;
+  /** the version of Python */
+  python?: string;
+  /** the path of Python */
+  executable?: string;
+  /** the CUDA that torch was built for; null without a GPU */
+  cuda?: string | null;
+  /** the GPU */
+  device_name?: string | null;
+  /** threads that computed */
+  threads?: number;
+  /** who made this torch, and with what */
+  build?: ReportTorchBuild;
+  /** ms: the first compilation of the process, which loads the compiler */
+  first_compile_ms?: number | null;
+  /** s: the wall time of it all */
+  seconds: number;
+}
+
+/** who made a torch, and with what */
+export interface ReportTorchBuild {
+  /** the tag of its wheel */
+  wheel?: string | null;
+  /** what installed it */
+  installer?: string | null;
+  /** whether it has MKL */
+  mkl?: boolean;
+  /** x86_64 */
+  machine?: string;
+  /** whether it is an official x86 wheel */
+  official?: boolean;
+  /** what follows where it is not */
+  note?: string | null;
+  /** the vector instructions that it uses */
+  vector_unit?: string | null;
+}
+
+/** a point of a sweep, by PyTorch */
+export interface ReportTorchPoint {
+  /** how many statements, or the size */
+  n: number | null;
+  /** what each mode did */
+  modes: Record<string, ReportTorchMode>;
+  /** each mode against PyTorch's eager */
+  break_even?: Record<string, ReportComparison>;
+}
+
+/** what one mode of PyTorch did */
+export interface ReportTorchMode {
+  /** ms: its compiling */
+  compile_ms?: number;
+  /** bytes: most memory in use at once; null on the CPU, where PyTorch does not count it */
+  peak_bytes?: number | null;
+  /** ms: the first time of each call */
+  first_call_ms?: number[];
+  /** frames that TorchDynamo compiled, or tried to */
+  frames?: number;
+  /** whether it draws random numbers */
+  draws?: boolean;
+  /** why this mode alone failed */
+  error?: string;
+  /** the time of a call */
+  latency?: ReportLatency;
+  /** its time over ours; null where values differ or ours was not measured */
+  over_ours?: ReportOverOurs | null;
+  /** its values against our eager's */
+  values?: ReportTorchValues;
+  /** its graph breaks */
+  breaks?: ReportImportBreak[];
+}
+
+/** PyTorch's time over ours, of the same mode at the same point */
+export interface ReportOverOurs {
+  /** x: of the medians */
+  ratio: number;
+  /** x: its interval, from both intervals */
+  ci: [number, number];
+}
+
+/** values of a mode of PyTorch against our eager's */
+export interface ReportTorchValues {
+  /** whether they are the same, as far as their dtypes allow */
+  agree: boolean;
+  /** elements compared */
+  elements: number;
+  /** elements that differ by more than is allowed */
+  outside: number;
+  /** elements that were too many to compare */
+  left_out: number;
+  /** the largest difference */
+  max_abs_error: number;
+  /** the largest relative difference */
+  max_rel_error: number;
+  /** whether both print the same */
+  stdout_same: boolean;
+  /** the first difference, in a sentence */
+  first: string | null;
+  /** exact, within_dtype or disagrees */
+  verdict?: string;
+  /** bits, bound or float64 */
+  judge?: string;
+  /** elements that are not the same to the bit */
+  differing?: number;
+  /** the largest distance over what is allowed */
+  over_allowed?: number;
+}
+
+/** what of PyTorch was watched */
+export interface ReportTorchTrace {
+  /** n of the points that were watched: a list */
+  points?: unknown;
+  /** calls of each mode */
+  calls?: number;
+  /** torch.profiler's own sums, by kernel */
+  table?: ReportNameTotal[];
+  /** why a mode could not be watched */
+  failed?: Record<string, string>;
+}
+
+/** what was recorded of other processes, or read from their logs */
+export interface ReportTrace {
+  /** cupti or import; engine, of the timeline of a run */
+  recorder?: string;
+  /** the clock of its times */
+  clock?: string;
+  /** records lost */
+  dropped?: number;
+  /** records whose times cannot be right */
+  doubtful?: number;
+  /** events in the timeline */
+  events?: number;
+  /** events whose times do not fit into it */
+  out_of_range?: number;
+  /** this and what follows of a run's timeline: calls that were recorded */
+  calls?: number;
+  /** ns: what a report of a phase takes */
+  tell_ns?: number;
+  /** ns: what a reading of the clock takes */
+  clock_ns?: number;
+  /** whether calls of the driver were recorded */
+  api_records?: boolean;
+  /** why the device was not */
+  not_recorded?: string;
+  /** bytes: TORCH_TRACE logs that came with it */
+  torch_trace_bytes?: number;
+  /** logs that were too many */
+  torch_trace_left_out?: number;
+  /** what reading the logs lost and mended */
+  ledger?: ReportLedger;
+  /** the processes */
+  processes?: ReportTracedProcess[];
+}
+
+/** a recorded process */
+export interface ReportTracedProcess {
+  /** its id */
+  pid: number;
+  /** its parent's */
+  parent?: number;
+  /** its command */
+  command?: string | null;
+  /** kernels recorded */
+  kernels: number;
+  /** records of CUPTI */
+  records?: number;
+  /** records that CUPTI dropped */
+  dropped: number;
+  /** records lost on the way */
+  lost: number;
+  /** records whose times cannot be right */
+  doubtful: number;
+  /** whether its last records came */
+  finished: boolean;
+  /** why it was not recorded */
+  fault?: string | null;
+  /** memory by GPU */
+  memory: ReportTracedMemory[];
+}
+
+/** memory of a process on a GPU */
+export interface ReportTracedMemory {
+  /** the GPU */
+  device: number;
+  /** bytes: in use at the end */
+  held_bytes: number;
+  /** bytes: most in use at once */
+  peak_bytes: number;
+}
+
+/** what capture makes of a workload in one mode */
+export interface ReportExplain {
+  /** the version of this form: 1 */
+  breakeven: number;
+  /** the workload's */
+  name: string;
+  /** the mode */
+  mode: string;
+  /** dynamo or native */
+  policy: string;
+  /** each call: new_graphs */
+  calls: ReportCall[];
+  /** the program's own error, which ended the calls */
+  error: ReportFailure | null;
+  /** captured graphs */
+  graphs: ReportGraph[];
+  /** conditions under which they are used again */
+  guards: ReportGuard[];
+  /** where graphs end */
+  breaks: ReportBreak[];
+  /** frames and their compiled versions */
+  tree: ReportFrame[];
+  /** the traces that mode lazy ran */
+  lazy?: ReportLazy;
+  /** what capture and lowering did, in numbers */
+  counts: ReportModeCounts;
+  /** compilations since guards failed */
+  recompiles: ReportRecompile[];
+  /** ms: the sum over its graphs */
+  compile_ms: number;
+  /** whether all kernels came from the cache on disk */
+  cached: boolean;
+  /** graphs */
+  graph_count: number;
+  /** breaks of capture */
+  graph_break_count: number;
+  /** ops of all graphs */
+  op_count: number;
+  /** whether changes of the source were tried */
+  rewrites_tried?: boolean;
+  /** what calls with other sizes would lead to */
+  sizes?: ReportSizeTry[];
+  /** ms: the time that it took */
+  ms: number;
+}
+
+/** a call with a change of its inputs, after the first call */
+export interface ReportSizeTry {
+  /** what was changed: 8 to 1 */
+  change: string;
+  /** the dimensions or arguments */
+  where: string[];
+  /** same entry, recompiled, new frames or error */
+  result: string;
+  /** graphs captured */
+  new_graphs: number | null;
+  /** the guard that failed, or the error */
+  reason: string | null;
+  /** what a call with yet another size leads to; null where it was not tried */
+  then: string | null;
+}
+
+/** what logs of other programs held */
+export interface ReportImport {
+  /** of the first file: kineto, torch_trace, pt_xla */
+  kind: string | null;
+  /** the files that were read */
+  files: ReportImportFile[];
+  /** graphs that were captured */
+  graphs: number;
+  /** compilations that were found in a timeline too */
+  joined?: number;
+  /** where graphs end */
+  breaks: ReportImportBreak[];
+  /** compilations since guards failed */
+  recompiles: ReportImportRecompile[];
+  /** each compilation of a frame */
+  compiles: ReportCompilation[];
+  /** processes that wrote the logs */
+  processes?: ReportLogProcess[];
+  /** records of TORCH_TRACE by kind */
+  records?: Record<string, number>;
+  /** records of kinds that are not known */
+  unknown_records?: Record<string, number>;
+  /** what logs of PyTorch/XLA said */
+  pt_xla?: ReportXla;
+  /** kernels */
+  kernels: ReportTotal;
+  /** copies */
+  copies?: ReportTotal;
+  /** settings of memory to a value */
+  sets?: ReportTotal;
+  /** ops of the host */
+  ops?: ReportTotal;
+  /** ranges that programs named */
+  annotations?: ReportTotal;
+  /** calls of the driver and the runtime */
+  api?: ReportTotal;
+  /** memory that allocators reported, by device */
+  memory?: ReportLogMemory[];
+  /** compiled regions of a timeline */
+  regions?: ReportRegion[];
+  /** calls of each compiled FX graph */
+  graphs_called?: Record<string, number>;
+  /** what the files say of themselves: a list */
+  heads?: unknown;
+  /** events read */
+  events?: number;
+  /** ends of arrows read */
+  flows?: number;
+  /** arrows with both ends */
+  arrows?: number;
+  /** spans of async events */
+  async_spans?: number;
+  /** moments of async events */
+  async_marks?: number;
+  /** series of samples */
+  counters?: ReportCounter[];
+  /** kernels that a CUDA graph launched */
+  graph_kernels?: number;
+  /** what was lost and mended */
+  ledger: ReportLedger;
+  /** the run that an export of Breakeven was */
+  exported?: ReportExportedRun;
+  /** that run's report, environment and workload */
+  original?: unknown;
+}
+
+/** a file that was read */
+export interface ReportImportFile {
+  /** its name */
+  name: string;
+  /** kineto, torch_trace or pt_xla */
+  kind: string;
+  /** bytes: its size */
+  bytes: number;
+  /** bytes: its size without gzip */
+  decoded_bytes?: number;
+}
+
+/** a break that a log tells of; many of one place are one */
+export interface ReportImportBreak {
+  /** the source file */
+  file?: string;
+  /** its line */
+  line?: number;
+  /** the function */
+  function?: string | null;
+  /** capture or lowering */
+  stage?: string;
+  /** the cause, as `breakeven explain` names it */
+  kind: string;
+  /** the id in PyTorch's registry of graph breaks */
+  gb?: string | null;
+  /** what stopped capture */
+  message: string;
+  /** times it was met */
+  count: number;
+  /** how the program went on */
+  outcome?: string | null;
+  /** PyTorch's */
+  explanation?: string | null;
+  /** PyTorch's */
+  hints?: string[] | null;
+  /** all that PyTorch said */
+  reason?: string;
+  /** how often it went on in each way */
+  outcomes?: Record<string, number>;
+  /** compilations that it broke */
+  compiles?: ReportBreakCompile[];
+  /** what it costs a call, from a timeline */
+  cost?: ReportImportCost;
+  /** this and what follows of a run of ours that came back: its mode */
+  mode?: string;
+  /** its point */
+  n?: number;
+  /** from here on as in `break` */
+  call?: number;
+  /** the graph that it ended */
+  graph?: number | null;
+  /** what to write instead */
+  hint?: string | null;
+  /** why the frame could not go on */
+  because?: ReportBecause | null;
+  /** the name that the message is about */
+  subject?: string | null;
+  /** where it is */
+  stack?: ReportStackLine[];
+  /** where it begins in the line */
+  column?: number;
+  /** one past its end */
+  end_column?: number;
+  /** where the cause is */
+  cause?: ReportCause | null;
+  /** us: what it costs a call */
+  cost_us?: number | null;
+  /** the source with a change that takes it away */
+  rewrite?: string | null;
+  /** what the change gained */
+  rewrite_gain?: ReportRewriteGain;
+}
+
+/** what a break costs: the first three from a timeline, the rest as in `break_cost`, of a run of ours that came back */
+export interface ReportImportCost {
+  /** calls that the timeline has */
+  calls?: number;
+  /** us: of the host, a call, outside of graphs */
+  host_us_per_call?: number;
+  /** us: looking up the next compiled version */
+  lookup_us_per_call?: number;
+  /** us: the interval of cost_us */
+  ci_us?: [number, number];
+  /** us: no kernel runs, since the graph ended */
+  idle_us?: number;
+  /** us: what kernels take more; below zero where one kernel of all is slower */
+  kernel_us?: number;
+  /** fused: timed beside a version without the break; estimate: by the bytes */
+  kernel_from?: string;
+  /** times a call */
+  met?: number;
+  /** launches that one graph would not have */
+  launches?: number;
+  /** guards that are checked after it */
+  guards?: number;
+  /** of the launches, those of ops that ran one by one */
+  eager_launches?: number;
+  /** bytes: written by one graph and read by the next */
+  moved_bytes?: number;
+  /** bytes: memory that is held from one graph to the next */
+  kept_bytes?: number;
+  /** us: the statement itself */
+  statement_us?: number;
+  /** us: checking guards */
+  guards_us?: number;
+  /** us: finding what to run */
+  dispatch_us?: number;
+  /** us: taking memory */
+  alloc_us?: number;
+  /** us: launching */
+  launch_us?: number;
+  /** us: rebuilding what the graph gives */
+  outputs_us?: number;
+  /** us: leaving and entering the frame */
+  frame_us?: number;
+  /** us: gathering what the next graph reads */
+  entry_us?: number;
+  /** us: beginning a recording: mode graphs */
+  replay_us?: number;
+}
+
+/** a compilation that a break ended */
+export interface ReportBreakCompile {
+  /** the place of its process in the list */
+  process: number;
+  /** frame and version: 0/1 */
+  compile: string;
+  /** after so many of torch._dynamo.reset() */
+  resets?: number;
+}
+
+/** a compilation since the guards of earlier ones failed */
+export interface ReportImportRecompile {
+  /** the call, of a run of ours */
+  call?: number;
+  /** the frame */
+  frame?: string | null;
+  /** the guard that failed */
+  reason: string;
+  /** of each earlier version */
+  reasons?: string[] | null;
+  /** frame and version; the mode, of a run of ours */
+  compile?: string;
+  /** the place of its process in the list */
+  process?: number;
+}
+
+/** a compilation of a frame; from `cache_size` on, fields of compilation_metrics (torch_metrics.def) */
+export interface ReportCompilation {
+  /** the place of its process in the list */
+  process: number;
+  /** frame and version: 0/1 */
+  compile: string;
+  /** after so many of torch._dynamo.reset() */
+  resets?: number;
+  /** graphs captured */
+  graphs: number;
+  /** analyses, each restart included */
+  attempts?: number;
+  /** the function */
+  frame?: string;
+  /** its file */
+  file?: string;
+  /** where it begins */
+  line?: number;
+  /** graph breaks */
+  breaks?: number;
+  /** us: time by phase */
+  phases_us?: Record<string, number>;
+  /** bytes: the text of the graph */
+  graph_bytes?: number;
+  /** that text; none where texts are too many */
+  graph?: string | null;
+  /** graphs of AOTAutograd by kind */
+  aot_graphs?: Record<string, number>;
+  /** files of generated code */
+  code_files?: number;
+  /** the last of them */
+  code_file?: string | null;
+  /** bytes: its text */
+  code_bytes?: number;
+  /** that text */
+  code?: string | null;
+  /** kernels that Triton compiled */
+  generated_kernels?: ReportGeneratedKernel[];
+  /** hits and misses of caches */
+  caches?: Record<string, number>;
+  /** guards by kind */
+  guard_kinds?: Record<string, number>;
+  /** guards in the log's list */
+  listed_guards?: number;
+  /** symbolic sizes */
+  dynamic?: ReportDynamicSize[];
+  /** guards on sizes */
+  shape_guards?: string[];
+  /** sizes that were fixed */
+  specializations?: ReportSpecialization[];
+  /** guards of earlier versions that failed */
+  recompile_reasons?: string[];
+  /** bytes: the text of the error */
+  error_bytes?: number;
+  /** that text */
+  error?: string;
+  /** why CUDA graphs were not used */
+  cudagraph_skips?: string[];
+  /** us: compiling of the backward, and what first calls added */
+  later_us?: Record<string, number>;
+  /** versions of the frame before */
+  cache_size?: number;
+  /** versions of all before */
+  accumulated_cache_size?: number;
+  /** guards */
+  guards?: number;
+  /** guards on sizes */
+  shape_guard_count?: number;
+  /** ops of the graph */
+  ops?: number;
+  /** nodes of the graph */
+  nodes?: number;
+  /** inputs of the graph */
+  inputs?: number;
+  /** why analyses began again */
+  restart_reasons?: string[];
+  /** the exception that ended it */
+  fail_type?: string;
+  /** its message */
+  fail_reason?: string;
+  /** where it was raised */
+  fail_file?: string;
+  /** the line */
+  fail_line?: number;
+  /** false: the frame was skipped */
+  has_guarded_code?: boolean;
+  /** s: when it began */
+  start_s?: number;
+  /** us: its duration */
+  duration_us?: number;
+  /** s: all of it */
+  entire_s?: number;
+  /** s: the backend */
+  backend_s?: number;
+  /** s: Inductor */
+  inductor_s?: number;
+  /** s: generating code */
+  code_gen_s?: number;
+  /** s: analyses that were begun again */
+  before_restart_s?: number;
+  /** us: checking its guards */
+  guard_latency_us?: number;
+  /** why it was compiled again */
+  recompile_reason?: string;
+  /** true */
+  is_forward?: boolean;
+  /** us: as PyTorch wrote them */
+  triton_kernel_compile_times_us?: unknown;
+  /** of torch */
+  version?: string;
+  /** ok, break, empty, skip or error */
+  outcome: string;
+  /** what a timeline has of it */
+  timeline?: ReportRegion;
+}
+
+/** a kernel that Triton compiled */
+export interface ReportGeneratedKernel {
+  /** its name */
+  name: string;
+  /** us: the time to compile it: a number */
+  compile_us: unknown;
+}
+
+/** a symbolic size of PyTorch, as the log has it */
+export interface ReportDynamicSize {
+  /** s0 */
+  symbol: string | null;
+  /** where its value comes from */
+  source: string | null;
+  /** its value at the time */
+  value: unknown;
+  /** the values that it may have */
+  range: unknown;
+  /** of the source */
+  line: unknown;
+  /** whether it comes of the values in a tensor */
+  unbacked: boolean;
+}
+
+/** a symbolic size that was fixed */
+export interface ReportSpecialization {
+  /** s0 */
+  symbol: unknown;
+  /** what it was fixed to */
+  value: unknown;
+}
+
+/** calls of one compiled version, in a timeline */
+export interface ReportRegion {
+  /** as the file names it */
+  process: string;
+  /** frame and version: 0/1 */
+  compile: string;
+  /** calls */
+  calls: number;
+  /** us: their time */
+  total_us: number;
+  /** us: of the host, outside of graphs */
+  self_us: number;
+  /** us: compiling */
+  compile_us: number;
+  /** look-ups of TorchDynamo's cache */
+  lookups: number;
+  /** us: their time */
+  lookup_us: number;
+  /** calls of the compiled graph */
+  graph_calls: number;
+  /** us: their time */
+  graph_us: number;
+  /** launches */
+  launches: number;
+  /** kernels */
+  kernels: number;
+  /** us: their time */
+  kernel_us: number;
+}
+
+/** a process that wrote logs */
+export interface ReportLogProcess {
+  /** its id */
+  pid?: number;
+  /** the place of its file in the list */
+  file?: number;
+  /** its rank; null where the log does not say it */
+  rank?: unknown;
+  /** of torch */
+  version?: string;
+}
+
+/** events of one kind */
+export interface ReportTotal {
+  /** how many */
+  count: number;
+  /** us: their time */
+  total_us: number;
+  /** bytes: what they moved */
+  bytes?: number;
+  /** by their names, most time first */
+  by_name: ReportNameTotal[];
+}
+
+/** events of one name */
+export interface ReportNameTotal {
+  /** the name */
+  name: string;
+  /** how many */
+  count: number;
+  /** us: their time */
+  total_us: number;
+}
+
+/** memory of a device, as an allocator reported it */
+export interface ReportLogMemory {
+  /** the GPU; null: the host */
+  device?: number | null;
+  /** reports */
+  events: number;
+  /** bytes: in use at the end */
+  held_bytes?: number;
+  /** bytes: most in use at once */
+  peak_bytes: number;
+  /** bytes: most held by the allocator */
+  peak_reserved_bytes: number;
+}
+
+/** a series of samples */
+export interface ReportCounter {
+  /** its name */
+  name: string;
+  /** as the file names it */
+  process?: string | null;
+  /** how many */
+  samples: number;
+  /** the least */
+  min: number;
+  /** the most */
+  max: number;
+  /** the last */
+  last: number;
+}
+
+/** what reading logs lost and mended, by kind (profiler/import/ledger.def) */
+export interface ReportLedger {
+  /** kept, though something was odd */
+  kept?: Record<string, number>;
+  /** mended */
+  repaired?: Record<string, number>;
+  /** lost */
+  dropped?: Record<string, number>;
+  /** what those counts mean that are not zero */
+  what?: Record<string, string>;
+}
+
+/** where a run came from that was read back from its own export */
+export interface ReportImported {
+  /** the run as it was */
+  run?: ReportExportedRun | null;
+  /** the file */
+  file?: string | null;
+  /** what reading it lost */
+  ledger?: ReportLedger | null;
+}
+
+/** a run as its export has it */
+export interface ReportExportedRun {
+  /** its id in the store that it came from */
+  id?: number;
+  /** its name */
+  name?: string | null;
+  /** the project that it was filed under */
+  project?: string | null;
+  /** how it ended */
+  status?: string | null;
+  /** where it ran */
+  device?: string | null;
+  /** the commit of the user's project */
+  commit?: string | null;
+  /** the branch of the user's project */
+  branch?: string | null;
+  /** ns: when it was posted, since 1970 */
+  created_ns?: number;
+  /** the error that it ended with */
+  error?: string | null;
+  /** the version that exported it */
+  breakeven?: string | null;
+  /** true: without source, names and paths */
+  redacted?: boolean;
+  /** the kind of the error */
+  error_code?: string;
+  /** its line of the source; 0: none */
+  error_line?: number;
+  /** its column; 0: none */
+  error_column?: number;
+}
+
+/** what logs of PyTorch/XLA said */
+export interface ReportXla {
+  /** compilations */
+  compilations: number;
+  /** executions */
+  executions: number;
+  /** executions that the log calls unexpected */
+  unexpected_executions: number;
+  /** graphs that Dynamo captured; null where nothing says it */
+  captured_graphs: number | null;
+  /** graphs that were compiled */
+  lowered_graphs: number;
+  /** causes */
+  causes?: ReportXlaCauses;
+  /** graphs by their hash */
+  graphs: ReportXlaGraph[];
+  /** places where the program read a value */
+  breaks?: ReportImportBreak[];
+  /** metrics of the report by their names */
+  metrics?: Record<string, ReportXlaMetric>;
+  /** counters of the report by their names */
+  counters?: Record<string, number>;
+  /** ops that ran on the CPU */
+  fallbacks: ReportFallback[];
+  /** what the log says besides */
+  notes?: string[] | null;
+  /** where the graphs of each model split */
+  models?: ReportXlaModel[];
+}
+
+/** how often each cause was named */
+export interface ReportXlaCauses {
+  /** of compilations */
+  compilation?: Record<string, number>;
+  /** of executions */
+  execution?: Record<string, number>;
+  /** of unexpected executions */
+  unexpected?: Record<string, number>;
+}
+
+/** a graph of PyTorch/XLA */
+export interface ReportXlaGraph {
+  /** its hash */
+  hash: string;
+  /** its name */
+  name: string | null;
+  /** inputs */
+  inputs: number | null;
+  /** outputs */
+  outputs: number | null;
+  /** why it ran */
+  cause: string;
+  /** the source file */
+  file: string;
+  /** its line */
+  line: number;
+  /** the function */
+  function: string;
+  /** compilations */
+  compilations: number;
+  /** executions */
+  executions: number;
+  /** unexpected executions */
+  unexpected?: number;
+}
+
+/** a metric of a report of PyTorch/XLA */
+export interface ReportXlaMetric {
+  /** samples */
+  samples?: number;
+  /** us: their sum, where they are times */
+  total_us?: number;
+  /** us: the sum as it was printed, with its rounding */
+  printed_us?: number;
+}
+
+/** an op that ran on the CPU */
+export interface ReportFallback {
+  /** the op */
+  op: string;
+  /** times */
+  count: number;
+}
+
+/** where the graphs of one model split */
+export interface ReportXlaModel {
+  /** its name: the folder of its files */
+  model: string;
+  /** null: nothing says it, as with the next three */
+  captured_graphs: number | null;
+  /** log or counter */
+  captured_from: string | null;
+  /** graphs more than one that capture made */
+  capture_added: number | null;
+  /** breaks of capture */
+  capture_breaks: number;
+  /** graphs that were compiled */
+  lowered_graphs: number;
+  /** graphs more than captured ones that lowering made */
+  lowering_added: number | null;
+  /** breaks of lowering */
+  lowering_breaks: number;
+  /** us: compiling */
+  compile_us: number;
+  /** us: running */
+  run_us: number;
+  /** executions */
+  executions: number;
+  /** capture, lowering, both or none */
+  main_stage: string | null;
+}
+
+/** many workloads measured as one */
+export interface ReportSuite {
+  /** the version of this form: 1 */
+  breakeven_suite: number;
+  /** each engine, policy and mode */
+  columns: ReportSuiteColumn[];
+  /** workloads that passed in every column */
+  common: ReportSuiteCommon;
+  /** x: speedups between the bars of the columns' histograms */
+  histogram_edges: number[];
+  /** results by how they ended, over all columns */
+  results: ReportSuiteProgress;
+  /** each workload */
+  workloads: ReportSuiteWorkload[];
+  /** the suite's; this and what follows in files */
+  name?: string;
+  /** what was asked for */
+  request?: unknown;
+  /** what the figures depend on */
+  environment?: ReportEnvironment | null;
+  /** its id in the store that it is kept in */
+  suite?: number;
+  /** s: the wall time of it all */
+  seconds?: number;
+}
+
+/** all workloads by one engine, policy and mode */
+export interface ReportSuiteColumn {
+  /** breakeven or torch */
+  engine: string;
+  /** dynamo or native */
+  policy: string;
+  /** the mode */
+  mode: string;
+  /** all of the suite */
+  workloads: number;
+  /** workloads whose values are eager's */
+  pass: number;
+  /** workloads whose values are not */
+  disagrees: number;
+  /** workloads that failed */
+  failed: number;
+  /** workloads that were cancelled */
+  cancelled: number;
+  /** workloads that have not ended */
+  waiting: number;
+  /** passed of those that ended; null where none did */
+  pass_rate: number | null;
+  /** the geometric mean of speedups */
+  geomean: ReportSuiteGeomeans;
+  /** x: of speedups; null where there is none */
+  quantiles: ReportSuiteQuantiles | null;
+  /** speedups between the edges */
+  histogram: number[] | null;
+  /** ms: the sum over what ran */
+  compile_ms: number;
+  /** the sum over what ran */
+  breaks: ReportSuiteBreaks;
+  /** the sum over what ran */
+  recompiles: number;
+}
+
+/** workloads that passed in every column */
+export interface ReportSuiteCommon {
+  /** how many */
+  n: number;
+  /** of all */
+  of: number;
+}
+
+/** results by how they ended */
+export interface ReportSuiteProgress {
+  /** values are eager's */
+  pass: number;
+  /** values are not */
+  disagrees: number;
+  /** failed */
+  failed: number;
+  /** cancelled */
+  cancelled: number;
+  /** not ended */
+  waiting: number;
+}
+
+/** the geometric mean of a column's speedups */
+export interface ReportSuiteGeomeans {
+  /** over the workloads that passed in every column */
+  common: ReportSuiteGeomean;
+  /** over all that passed in this one */
+  own: ReportSuiteGeomean;
+}
+
+/** the geometric mean of speedups */
+export interface ReportSuiteGeomean {
+  /** workloads */
+  n: number;
+  /** x: null where there is none */
+  speedup: number | null;
+  /** x: its interval */
+  speedup_ci: [number, number] | null;
+}
+
+/** quantiles of speedups */
+export interface ReportSuiteQuantiles {
+  /** x: the least */
+  min: number;
+  /** x: a quarter is below */
+  q25: number;
+  /** x: half is below */
+  median: number;
+  /** x: three quarters are below */
+  q75: number;
+  /** x: the most */
+  max: number;
+}
+
+/** breaks by stage */
+export interface ReportSuiteBreaks {
+  /** of capture; null where it is not known */
+  capture: number | null;
+  /** of lowering; null where it is not known */
+  lowering: number | null;
+}
+
+/** a workload of a suite */
+export interface ReportSuiteWorkload {
+  /** its name */
+  name: string;
+  /** whether it passed in every column */
+  common: boolean;
+  /** one for each column that it has */
+  results: ReportSuiteResult[];
+}
+
+/** a workload in one column */
+export interface ReportSuiteResult {
+  /** breakeven or torch */
+  engine: string;
+  /** dynamo or native */
+  policy: string;
+  /** the mode */
+  mode: string;
+  /** pass, disagrees, failed, cancelled or waiting */
+  status: string;
+  /** why it did not pass, or has no speedup */
+  reason: string | null;
+  /** the id of its run */
+  run: number | null;
+  /** x: over eager */
+  speedup: number | null;
+  /** x: its interval */
+  speedup_ci: [number, number] | null;
+  /** us: the time of a call */
+  median_us: number | null;
+  /** ms: its compiling */
+  compile_ms: number | null;
+  /** launches of a call */
+  launches: number | null;
+  /** bytes: most memory in use at once */
+  peak_bytes: number | null;
+  /** the largest difference from eager's values */
+  max_abs_error: number | null;
+  /** captured graphs */
+  graphs: number | null;
+  /** breaks by stage */
+  breaks: ReportSuiteBreaks;
+  /** recompiles */
+  recompiles: number | null;
+}
