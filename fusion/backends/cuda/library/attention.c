@@ -221,8 +221,8 @@ static dnn_item compute(const struct scores *s, enum dnn_mode mode, dnn_item x, 
 {
 	dnn_item y = between(s, &s->all, DNN_FLOAT);
 
-	dnn_add_pointwise(s->g, &(struct dnn_pointwise){
-				    .mode = mode, .math = DNN_FLOAT, .x = x, .b = b, .y = y });
+	dnn_add_op(s->g,
+		   &(struct dnn_op){ .mode = mode, .math = DNN_FLOAT, .x = x, .b = b, .y = y });
 	return y;
 }
 
@@ -234,21 +234,21 @@ static dnn_item hide_later(const struct scores *s, dnn_item x)
 
 	for (int i = 0; i < 2; i++) {
 		index[i] = between(s, &s->all, DNN_INT32);
-		dnn_add_pointwise(s->g, &(struct dnn_pointwise){ .mode = DNN_INDEX,
-								 .math = DNN_INT32,
-								 .x = x,
-								 .y = index[i],
-								 .axis = 2 + i });
+		dnn_add_op(s->g, &(struct dnn_op){ .mode = DNN_INDEX,
+						   .math = DNN_INT32,
+						   .x = x,
+						   .y = index[i],
+						   .axis = 2 + i });
 	}
-	dnn_add_pointwise(s->g, &(struct dnn_pointwise){ .mode = DNN_GREATER_EQUAL,
-							 .math = DNN_BOOL,
-							 .x = index[0],
-							 .b = index[1],
-							 .y = seen });
+	dnn_add_op(s->g, &(struct dnn_op){ .mode = DNN_GREATER_EQUAL,
+					   .math = DNN_BOOL,
+					   .x = index[0],
+					   .b = index[1],
+					   .y = seen });
 	y = between(s, &s->all, DNN_FLOAT);
-	dnn_add_pointwise(
+	dnn_add_op(
 	    s->g,
-	    &(struct dnn_pointwise){
+	    &(struct dnn_op){
 		.mode = DNN_SELECT, .math = DNN_FLOAT, .x = x, .b = lowest, .t = seen, .y = y });
 	return y;
 }
@@ -257,21 +257,22 @@ static dnn_item add_softmax(const struct scores *s, dnn_item x, enum dnn_type ty
 {
 	dnn_item most = between(s, &s->row, DNN_FLOAT), sum = between(s, &s->row, DNN_FLOAT), y;
 
-	dnn_add_reduction(s->g, DNN_MAX_ALL, x, most);
+	dnn_add_op(s->g, &(struct dnn_op){
+			     .kind = DNN_REDUCTION, .mode = DNN_MAX_ALL, .x = x, .y = most });
 	x = compute(s, DNN_EXP, compute(s, DNN_SUB, x, most), NULL);
-	dnn_add_reduction(s->g, DNN_SUM_ALL, x, sum);
+	dnn_add_op(
+	    s->g, &(struct dnn_op){ .kind = DNN_REDUCTION, .mode = DNN_SUM_ALL, .x = x, .y = sum });
 	/* The log of the row's sum, which cuDNN's engines know a softmax by; nobody reads it. */
 	y = between(s, &s->row, DNN_FLOAT);
-	dnn_add_pointwise(
-	    s->g, &(struct dnn_pointwise){ .mode = DNN_LOG, .math = DNN_FLOAT, .x = sum, .y = y });
-	dnn_add_pointwise(s->g, &(struct dnn_pointwise){ .mode = DNN_ADD,
-							 .math = DNN_FLOAT,
-							 .x = most,
-							 .b = y,
-							 .y = between(s, &s->row, DNN_FLOAT) });
+	dnn_add_op(s->g, &(struct dnn_op){ .mode = DNN_LOG, .math = DNN_FLOAT, .x = sum, .y = y });
+	dnn_add_op(s->g, &(struct dnn_op){ .mode = DNN_ADD,
+					   .math = DNN_FLOAT,
+					   .x = most,
+					   .b = y,
+					   .y = between(s, &s->row, DNN_FLOAT) });
 	y = between(s, &s->all, type);
-	dnn_add_pointwise(s->g, &(struct dnn_pointwise){
-				    .mode = DNN_DIV, .math = DNN_FLOAT, .x = x, .b = sum, .y = y });
+	dnn_add_op(
+	    s->g, &(struct dnn_op){ .mode = DNN_DIV, .math = DNN_FLOAT, .x = x, .b = sum, .y = y });
 	return y;
 }
 
@@ -282,7 +283,7 @@ static dnn_item add_scores(const struct scores *s, const struct library_call *ca
 	const struct operand *mask = &call->arg[ARG_MASK];
 	dnn_item x = between(s, &s->all, DNN_FLOAT);
 
-	dnn_add_product(s->g, q, k, x);
+	dnn_add_op(s->g, &(struct dnn_op){ .kind = DNN_PRODUCT, .x = q, .b = k, .y = x });
 	x = compute(s, DNN_MUL, x, dnn_add_tensor(s->g, DNN_FLOAT, &s->one, DNN_NUMBER, ID_SCALE));
 	if (mask->buffer >= 0) {
 		struct dnn_shape m = { .rank = 4, .size = { 1, 1, 1, 1 } };
@@ -310,7 +311,8 @@ static struct dnn_graph *attention_graph(const struct cuda_call *c)
 	const struct operand *q = &call->arg[ARG_Q], *out = &call->out;
 	int head = q->rank == 4 ? 1 : -1, last = q->rank - 1;
 	bool turned = call->number[ARG_HOW] & ATTENTION_TURNED;
-	struct scores s = { .g = suits_dnn(call) ? dnn_begin(c->device) : NULL };
+	struct scores s = { .g = suits_dnn(call) ? dnn_begin(dnn_open(c->device), c->device)
+						 : NULL };
 	struct dnn_shape at[4] = { shape_of(q, head, last - 1, false),
 				   shape_of(&call->arg[ARG_K], head, last - 1, true),
 				   shape_of(&call->arg[ARG_V], head, last - 1, false),
@@ -335,8 +337,11 @@ static struct dnn_graph *attention_graph(const struct cuda_call *c)
 	for (int i = 0; i < 4; i++)
 		items[i] = dnn_add_tensor(s.g, type, &at[i], DNN_IN_MEMORY,
 					  i == 3 ? ID_OUT : ID_Q + i);
-	dnn_add_product(s.g, add_softmax(&s, add_scores(&s, call, items[0], items[1]), type),
-			items[2], items[3]);
+	dnn_add_op(s.g, &(struct dnn_op){
+			    .kind = DNN_PRODUCT,
+			    .x = add_softmax(&s, add_scores(&s, call, items[0], items[1]), type),
+			    .b = items[2],
+			    .y = items[3] });
 	if (dnn_finish(s.g))
 		return s.g;
 	dnn_drop(s.g);

@@ -220,7 +220,7 @@ static struct dnn_graph *narrow_graph(const struct cuda_call *c, const struct co
 	enum dnn_type type = dnn_type_of(call->out.dtype);
 	struct dnn_shape x = shape_of(&call->arg[0]), w = shape_of(&call->arg[1]);
 	struct dnn_shape y = shape_of(&call->out);
-	struct dnn_graph *g = dnn_begin(c->device);
+	struct dnn_graph *g = dnn_begin(dnn_open(c->device), c->device);
 	struct dnn_windows windows;
 
 	if (!g)
@@ -230,9 +230,11 @@ static struct dnn_graph *narrow_graph(const struct cuda_call *c, const struct co
 		windows.padding[i] = a->padding[i];
 		windows.dilation[i] = a->dilation[i];
 	}
-	dnn_add_convolution(g, dnn_add_tensor(g, type, &x, DNN_IN_MEMORY, ID_X),
-			    dnn_add_tensor(g, type, &w, DNN_IN_MEMORY, ID_W),
-			    dnn_add_tensor(g, type, &y, DNN_IN_MEMORY, ID_Y), &windows);
+	dnn_add_op(g, &(struct dnn_op){ .kind = DNN_CONVOLUTION,
+					.x = dnn_add_tensor(g, type, &x, DNN_IN_MEMORY, ID_X),
+					.b = dnn_add_tensor(g, type, &w, DNN_IN_MEMORY, ID_W),
+					.y = dnn_add_tensor(g, type, &y, DNN_IN_MEMORY, ID_Y),
+					.windows = &windows });
 	if (dnn_finish(g))
 		return g;
 	dnn_drop(g);

@@ -154,13 +154,12 @@ enum dnn_type dnn_type_of(enum dtype dtype)
 
 /* ---- graphs */
 
-struct dnn_graph *dnn_begin(struct device *d)
+struct dnn_graph *dnn_begin(const struct cuda_dnn *dnn, struct device *d)
 {
-	const struct cuda_dnn *n = dnn_open(d);
-	struct dnn_graph *g = n ? calloc(1, sizeof(*g)) : NULL;
+	struct dnn_graph *g = dnn ? calloc(1, sizeof(*g)) : NULL;
 
 	if (g) {
-		g->dnn = n;
+		g->dnn = dnn;
 		g->device = d;
 	}
 	return g;
@@ -237,7 +236,7 @@ dnn_item dnn_add_tensor(struct dnn_graph *g, enum dnn_type type, const struct dn
 	return item;
 }
 
-void dnn_add_pointwise(struct dnn_graph *g, const struct dnn_pointwise *p)
+static void add_pointwise(struct dnn_graph *g, const struct dnn_op *p)
 {
 	dnn_item how = create(g, ITEM_POINTWISE), op;
 
@@ -255,7 +254,7 @@ void dnn_add_pointwise(struct dnn_graph *g, const struct dnn_pointwise *p)
 	finish_op(g, op);
 }
 
-void dnn_add_product(struct dnn_graph *g, dnn_item a, dnn_item b, dnn_item y)
+static void add_product(struct dnn_graph *g, const struct dnn_op *p)
 {
 	dnn_item how = create(g, ITEM_PRODUCT), op;
 
@@ -263,28 +262,27 @@ void dnn_add_product(struct dnn_graph *g, dnn_item a, dnn_item b, dnn_item y)
 	finish(g, how);
 	op = create(g, ITEM_PRODUCT_OP);
 	set_item(g, op, PRODUCT_HOW, how);
-	set_item(g, op, PRODUCT_A, a);
-	set_item(g, op, PRODUCT_B, b);
-	set_item(g, op, PRODUCT_Y, y);
+	set_item(g, op, PRODUCT_A, p->x);
+	set_item(g, op, PRODUCT_B, p->b);
+	set_item(g, op, PRODUCT_Y, p->y);
 	finish_op(g, op);
 }
 
-void dnn_add_reduction(struct dnn_graph *g, enum dnn_mode mode, dnn_item x, dnn_item y)
+static void add_reduction(struct dnn_graph *g, const struct dnn_op *p)
 {
 	dnn_item how = create(g, ITEM_REDUCTION), op;
 
-	set_enum(g, how, REDUCTION_MODE, IS_REDUCTION_MODE, (int)mode);
+	set_enum(g, how, REDUCTION_MODE, IS_REDUCTION_MODE, (int)p->mode);
 	set_enum(g, how, REDUCTION_MATH, IS_TYPE, DNN_FLOAT);
 	finish(g, how);
 	op = create(g, ITEM_REDUCTION_OP);
 	set_item(g, op, REDUCTION_HOW, how);
-	set_item(g, op, REDUCTION_X, x);
-	set_item(g, op, REDUCTION_Y, y);
+	set_item(g, op, REDUCTION_X, p->x);
+	set_item(g, op, REDUCTION_Y, p->y);
 	finish_op(g, op);
 }
 
-void dnn_add_convolution(struct dnn_graph *g, dnn_item x, dnn_item w, dnn_item y,
-			 const struct dnn_windows *windows)
+static void add_convolution(struct dnn_graph *g, const struct dnn_op *p)
 {
 	dnn_item how = create(g, ITEM_CONVOLUTION), op;
 	const float one = 1, zero = 0;
@@ -292,19 +290,30 @@ void dnn_add_convolution(struct dnn_graph *g, dnn_item x, dnn_item w, dnn_item y
 	set_enum(g, how, CONVOLUTION_MATH, IS_TYPE, DNN_FLOAT);
 	set_enum(g, how, CONVOLUTION_MODE, IS_CONVOLUTION_MODE, DNN_CROSS_CORRELATION);
 	set_int(g, how, CONVOLUTION_DIMS, 2);
-	set(g, how, CONVOLUTION_STRIDES, IS_INT64, 2, windows->stride);
-	set(g, how, CONVOLUTION_DILATIONS, IS_INT64, 2, windows->dilation);
-	set(g, how, CONVOLUTION_BEFORE, IS_INT64, 2, windows->padding);
-	set(g, how, CONVOLUTION_AFTER, IS_INT64, 2, windows->padding);
+	set(g, how, CONVOLUTION_STRIDES, IS_INT64, 2, p->windows->stride);
+	set(g, how, CONVOLUTION_DILATIONS, IS_INT64, 2, p->windows->dilation);
+	set(g, how, CONVOLUTION_BEFORE, IS_INT64, 2, p->windows->padding);
+	set(g, how, CONVOLUTION_AFTER, IS_INT64, 2, p->windows->padding);
 	finish(g, how);
 	op = create(g, ITEM_CONVOLUTION_OP);
 	set_item(g, op, CONVOLUTION_HOW, how);
-	set_item(g, op, CONVOLUTION_X, x);
-	set_item(g, op, CONVOLUTION_W, w);
-	set_item(g, op, CONVOLUTION_Y, y);
+	set_item(g, op, CONVOLUTION_X, p->x);
+	set_item(g, op, CONVOLUTION_W, p->b);
+	set_item(g, op, CONVOLUTION_Y, p->y);
 	set(g, op, CONVOLUTION_ALPHA, IS_FLOAT, 1, &one);
 	set(g, op, CONVOLUTION_BETA, IS_FLOAT, 1, &zero);
 	finish_op(g, op);
+}
+
+void dnn_add_op(struct dnn_graph *g, const struct dnn_op *op)
+{
+	static void (*const add[])(struct dnn_graph *,
+				   const struct dnn_op *) = { [DNN_POINTWISE] = add_pointwise,
+							      [DNN_PRODUCT] = add_product,
+							      [DNN_REDUCTION] = add_reduction,
+							      [DNN_CONVOLUTION] = add_convolution };
+
+	add[op->kind](g, op);
 }
 
 /* Whether the engine of a configuration sums in an order that varies. */

@@ -87,31 +87,31 @@ struct dnn_graph {
 	size_t room_bytes;
 };
 
-/* NULL: there is no cuDNN, or no memory. */
-struct dnn_graph *dnn_begin(struct device *d);
+/* On a device's cuDNN (NULL: there is none).  NULL: that, or no memory. */
+struct dnn_graph *dnn_begin(const struct cuda_dnn *dnn, struct device *d);
 
 /* A tensor; its number is `id` where it has memory or is a number of the host. */
 dnn_item dnn_add_tensor(struct dnn_graph *g, enum dnn_type type, const struct dnn_shape *shape,
 			enum dnn_place place, int64_t id);
 
-/* y = mode(x, b), computed in `math`; SELECT: t says which.  INDEX: along `axis`. */
-struct dnn_pointwise {
-	enum dnn_mode mode;
-	enum dnn_type math;
-	dnn_item x, b, t, y;
-	int64_t axis;
-};
-void dnn_add_pointwise(struct dnn_graph *g, const struct dnn_pointwise *p);
-
-void dnn_add_product(struct dnn_graph *g, dnn_item a, dnn_item b, dnn_item y);
-/* Over the dims of which y has one element. */
-void dnn_add_reduction(struct dnn_graph *g, enum dnn_mode mode, dnn_item x, dnn_item y);
-
 struct dnn_windows {
 	int64_t stride[2], padding[2], dilation[2];
 };
-void dnn_add_convolution(struct dnn_graph *g, dnn_item x, dnn_item w, dnn_item y,
-			 const struct dnn_windows *windows);
+
+/* POINTWISE    y = mode(x, b), computed in `math`; SELECT: t says which; INDEX: along `axis`
+ * PRODUCT      y = x @ b
+ * REDUCTION    y = mode of x over the dims of which y has one element
+ * CONVOLUTION  y = x in windows with the filters b */
+enum dnn_kind { DNN_POINTWISE, DNN_PRODUCT, DNN_REDUCTION, DNN_CONVOLUTION };
+struct dnn_op {
+	enum dnn_kind kind;
+	enum dnn_mode mode;
+	enum dnn_type math; /* of POINTWISE; others sum in float32 */
+	dnn_item x, b, t, y;
+	int64_t axis;
+	const struct dnn_windows *windows;
+};
+void dnn_add_op(struct dnn_graph *g, const struct dnn_op *op);
 
 /* False: cuDNN has no engine for it. */
 bool dnn_finish(struct dnn_graph *g);
