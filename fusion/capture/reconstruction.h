@@ -101,6 +101,14 @@ struct reconstruction_call {
 /* Makes all of it: r->made holds references until reconstruction_drop().  MEMORY. */
 bool reconstruction_follow(struct reconstruction *r, const struct reconstruction_call *call,
 			   struct err *err);
-void reconstruction_drop(struct reconstruction *r);
+static inline void reconstruction_drop(struct reconstruction *r)
+{
+	for (int i = 0; i < r->n; i++) {
+		struct value v = r->made[i];
+
+		r->made[i] = (struct value){ .kind = VALUE_UNSET };
+		value_unref(v);
+	}
+}
 
 #endif

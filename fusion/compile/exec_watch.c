@@ -1,4 +1,4 @@
-/* fusion/compile/exec_watch.c -- an exec whose memory is watched: by name, or by a fence.
+/* fusion/compile/exec_watch.c -- watches the memory of an exec: by name, or by a fence.
  *
  * An allocator knows bytes alone; whoever takes them knows the value of the graph that
  * will lie there.  An eager op's plan serves many lines of the program, so what it says
@@ -9,11 +9,12 @@
  * kernel and ends after its last.  Where the plan is wrong, one that is still read is
  * poisoned.
  */
+#include "fusion/compile/exec_watch.h"
+
 #include <inttypes.h>
 
 #include "fusion/backends/memory/memory.h"
 #include "fusion/base/buf.h"
-#include "fusion/compile/exec.h"
 
 static void label_value(const struct exec *e, int buffer, struct fusion_memory *what)
 {
@@ -31,7 +32,7 @@ static void label_value(const struct exec *e, int buffer, struct fusion_memory *
 	what->line = n->line;
 }
 
-void exec_label(const struct exec *e, int buffer, enum fusion_use use)
+void exec_label(const struct exec *e, int buffer, enum fusion_use use, int graph)
 {
 	struct fusion_memory *what = allocator_label(e->env->allocator);
 
@@ -39,7 +40,7 @@ void exec_label(const struct exec *e, int buffer, enum fusion_use use)
 		return;
 	what->use = use;
 	what->eager = e->eager;
-	what->graph = use == USE_CONSTANT ? -1 : e->told_graph;
+	what->graph = graph;
 	if (buffer >= 0)
 		label_value(e, buffer, what);
 	else
@@ -49,11 +50,6 @@ void exec_label(const struct exec *e, int buffer, enum fusion_use use)
 struct fence *exec_fence(const struct exec *e)
 {
 	return allocator_fence(e->env->allocator);
-}
-
-size_t exec_temp_bytes(const struct exec *e, int index)
-{
-	return exec_fence(e) ? e->temps[index].size : e->temps[index].bytes;
 }
 
 void exec_fence_describe(const struct exec *e, int buffer)
@@ -69,40 +65,6 @@ void exec_fence_describe(const struct exec *e, int buffer)
 	if (text.data)
 		fence_describe(exec_fence(e), e->buffers[buffer], text.data);
 	buf_finish(&text);
-}
-
-static void begin_temps(struct exec *e, int kernel)
-{
-	for (int i = 0; i < e->n_temps; i++) {
-		int buffer = e->temps[i].buffer;
-
-		if (e->lowered->buffers[buffer].first_kernel != kernel)
-			continue;
-		e->buffers[buffer] = fence_open(exec_fence(e), e->buffers[buffer],
-						e->temps[i].size);
-		exec_fence_describe(e, buffer);
-	}
-}
-
-static void end_temps(struct exec *e, int kernel)
-{
-	for (int i = 0; i < e->n_temps; i++) {
-		int buffer = e->temps[i].buffer;
-
-		if (e->lowered->buffers[buffer].last_kernel == kernel)
-			fence_close(exec_fence(e), e->buffers[buffer]);
-	}
-}
-
-void exec_fenced_launches(struct exec *e, bool backward, const struct fusion_observer *observer,
-			  int graph)
-{
-	for (int k = 0; k < e->lowered->n_kernels; k++, backward = !backward) {
-		begin_temps(e, k);
-		exec_launch(e, k, backward, observer, graph);
-		exec_fence_wrote(e, k, graph);
-		end_temps(e, k);
-	}
 }
 
 /* "the kernel fused_add of graph 0, for torch.add (line 3)"; an eager op's kernel serves

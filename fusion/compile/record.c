@@ -6,6 +6,8 @@
 
 #include "fusion/backends/memory/memory.h"
 #include "fusion/base/clock.h"
+#include "fusion/compile/exec_run.h"
+#include "fusion/compile/exec_watch.h"
 #include "fusion/compile/partition.h"
 
 enum {
@@ -87,7 +89,7 @@ static int chain_of(const struct exec *e, int buffer, int *to)
 	return n;
 }
 
-/* Temporaries where exec_step.c would take and drop them, all in one block. */
+/* Temporaries where the steps of exec.c take and drop them, all in one block. */
 static bool lay_out(struct record *r)
 {
 	struct exec *e = r->exec;
@@ -273,7 +275,7 @@ static struct tensor *as_fresh(const struct record *r, struct tensor *t)
 }
 
 /* The tensor of the last run where nobody else has a part in it, else a new one. */
-static struct tensor *make_output(struct record *r, int index, struct err *err)
+static struct tensor *make_output(struct record *r, int index, int graph, struct err *err)
 {
 	struct record_output *out = &r->outputs[index];
 	struct tensor *t = out->kept;
@@ -284,7 +286,7 @@ static struct tensor *make_output(struct record *r, int index, struct err *err)
 	}
 	tensor_unref(t);
 	out->kept = NULL;
-	t = exec_output_tensor(r->exec, index, err);
+	t = exec_output_tensor(r->exec, index, graph, err);
 	if (t && may_keep(t))
 		out->kept = tensor_ref(t);
 	return t;
@@ -300,17 +302,17 @@ static inline void point_output(struct record *r, struct record_output *out, voi
 	out->at = memory;
 }
 
-static inline bool take_outputs(struct record *r, struct tensor **outputs, struct tensor *into,
-				struct err *err)
+static inline bool take_outputs(struct record *r, const struct exec_call *call, struct err *err)
 {
+	struct tensor **outputs = call->outputs;
 	int n = r->exec->n_outputs;
 
-	exec_place_given(r->exec, outputs, into);
-	if (into)
-		as_fresh(r, into);
+	exec_place_given(r->exec, call);
+	if (call->into)
+		as_fresh(r, call->into);
 	for (int i = 0; i < n; i++) {
 		if (!outputs[i])
-			outputs[i] = make_output(r, i, err);
+			outputs[i] = make_output(r, i, call->graph, err);
 		if (!outputs[i])
 			return false;
 		if (r->outputs[i].chain)
@@ -334,9 +336,9 @@ static inline void point_inputs(struct record *r, struct tensor *const *inputs)
 }
 
 /* As one launch, if it is one. */
-static bool replay_whole(struct record *r, bool backward, const struct fusion_observer *observer,
-			 int graph)
+static bool replay_whole(struct record *r, bool backward, const struct exec_call *call)
 {
+	const struct fusion_observer *observer = call->observer;
 	struct exec *e = r->exec;
 	int64_t begin = clock_ns(), end;
 
@@ -346,45 +348,25 @@ static bool replay_whole(struct record *r, bool backward, const struct fusion_ob
 	e->backend->replay(r->recording, -1, e->env->pool, backward);
 	end = clock_ns();
 	if (observer->replayed)
-		observer->replayed(observer->self, graph, e->first_kernel, r->counts,
+		observer->replayed(observer->self, call->graph, e->first_kernel, r->counts,
 				   e->lowered->n_kernels, begin, end);
 	if (observer->phase)
 		observer->phase(observer->self, PHASE_KERNEL, begin, end);
 	return true;
 }
 
-/* One launch, with its time. */
-static void replay_kernel(struct record *r, int kernel, bool backward,
-			  const struct fusion_observer *observer, int graph)
-{
-	struct exec *e = r->exec;
-	int64_t before = clock_ns(), had = exec_launching(e, kernel, observer), begin, end;
-
-	begin = clock_ns();
-	e->backend->replay(r->recording, kernel, e->env->pool, backward);
-	end = clock_ns();
-	exec_ran(e, had, observer);
-	if (observer->launched)
-		observer->launched(observer->self, graph, e->first_kernel + kernel, begin, end);
-	if (observer->phase) {
-		observer->phase(observer->self, PHASE_KERNEL, begin, end);
-		observer->phase(observer->self, PHASE_LAUNCH, before, begin);
-	}
-}
-
-static void replay_all(struct record *r, bool backward, const struct fusion_observer *observer,
-		       int graph)
+static void replay_all(struct record *r, bool backward, const struct exec_call *call)
 {
 	struct exec *e = r->exec;
 
-	if (!observer) {
+	if (!call->observer) {
 		e->backend->replay(r->recording, -1, e->env->pool, backward);
 		return;
 	}
-	if (replay_whole(r, backward, observer, graph))
+	if (replay_whole(r, backward, call))
 		return;
 	for (int k = 0; k < e->lowered->n_kernels; k++, backward = !backward)
-		replay_kernel(r, k, backward, observer, graph);
+		exec_launch(e, r->recording, k, backward, call);
 }
 
 /* ---- a replay whose memory is watched */
@@ -423,8 +405,7 @@ static void turn_temps(struct record *r, int kernel, enum step_kind kind)
 
 /* By turns kernel by kernel, so that each temporary is as fresh before its first kernel and
  * freed after its last one, and all at once, as it is without guard words. */
-static void replay_fenced(struct record *r, bool backward, const struct fusion_observer *observer,
-			  int graph)
+static void replay_fenced(struct record *r, bool backward, const struct exec_call *call)
 {
 	struct exec *e = r->exec;
 
@@ -432,25 +413,21 @@ static void replay_fenced(struct record *r, bool backward, const struct fusion_o
 	if (r->replays % 2 == 1) {
 		if (r->temp_bytes > 0)
 			fence_poison(exec_fence(e), r->memory->block, r->temp_bytes);
-		replay_all(r, backward, observer, graph);
+		replay_all(r, backward, call);
 		for (int k = 0; k < e->lowered->n_kernels; k++)
-			exec_fence_wrote(e, k, graph);
+			exec_fence_wrote(e, k, call->graph);
 		return;
 	}
 	for (int k = 0; k < e->lowered->n_kernels; k++, backward = !backward) {
 		turn_temps(r, k, STEP_TAKE_TEMP);
-		if (observer)
-			replay_kernel(r, k, backward, observer, graph);
-		else
-			e->backend->replay(r->recording, k, e->env->pool, backward);
-		exec_fence_wrote(e, k, graph);
+		exec_launch(e, r->recording, k, backward, call);
+		exec_fence_wrote(e, k, call->graph);
 		turn_temps(r, k, STEP_DROP_TEMP);
 	}
 }
 
 /* Constants do not move, and inputs are the caller's: what copies are made of is known. */
-static void copy_outputs(const struct record *r, struct tensor *const *inputs,
-			 struct tensor *const *outputs)
+static void copy_outputs(const struct record *r, const struct exec_call *call)
 {
 	const struct exec *e = r->exec;
 
@@ -464,9 +441,9 @@ static void copy_outputs(const struct record *r, struct tensor *const *inputs,
 
 			while (e->outputs[from].buffer != out->buffer)
 				from++;
-			e->buffers[out->buffer] = tensor_kernel_writes(outputs[from]);
+			e->buffers[out->buffer] = tensor_kernel_writes(call->outputs[from]);
 		}
-		exec_copy_output(e, i, inputs, outputs);
+		exec_copy_output(e, i, call);
 	}
 }
 
@@ -475,15 +452,15 @@ struct tensor *exec_recorded_output(const struct exec *e)
 	return e->record->outputs[0].kept;
 }
 
-bool record_run(struct record *r, struct tensor *const *inputs, struct tensor **outputs,
-		struct tensor *into, const struct fusion_observer *observer, int graph,
-		struct err *err)
+bool record_run(struct record *r, const struct exec_call *call, struct err *err)
 {
+	const struct fusion_observer *observer = call->observer;
+	struct tensor *const *inputs = call->inputs, **outputs = call->outputs;
 	struct exec *e = r->exec;
 	bool watched = __builtin_expect(observer != NULL, 0), backward = false;
 	int64_t begin = watched ? clock_ns() : 0;
 
-	if (!take_outputs(r, outputs, into, err)) {
+	if (!take_outputs(r, call, err)) {
 		exec_drop_outputs(e, outputs);
 		return false;
 	}
@@ -497,12 +474,12 @@ bool record_run(struct record *r, struct tensor *const *inputs, struct tensor **
 	if (watched && observer->phase)
 		observer->phase(observer->self, PHASE_ALLOC, begin, clock_ns());
 	if (__builtin_expect(exec_fence(e) != NULL, 0))
-		replay_fenced(r, backward, observer, graph);
+		replay_fenced(r, backward, call);
 	else
-		replay_all(r, backward, observer, graph);
+		replay_all(r, backward, call);
 	r->replays++;
 	if (r->copies)
-		copy_outputs(r, inputs, outputs);
+		copy_outputs(r, call);
 	if (!e->backend->fault(e->executable, err)) {
 		exec_drop_outputs(e, outputs);
 		return false;
