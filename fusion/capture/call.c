@@ -200,7 +200,7 @@ static bool run_entry(struct session *s, struct entry *e, bool replay, const str
 	if (e->exec)
 		s->report.counts.launches += e->exec->launched;
 	if (ok && e->sets_modes)
-		capture_set_modes(s, e);
+		entry_set_modes(e, s->vm, &s->eager.autocast);
 	if (ok && s->options.mode == FUSION_GRAPHS)
 		s->unchanged = replay || replay_note(s, e);
 	return ok;

@@ -13,6 +13,7 @@
 #include "fusion/base/generators.h"
 #include "fusion/capture/attempt.h"
 #include "fusion/tensor/keep.h"
+#include "fusion/torch/autocast.h"
 #include "fusion/vm/call_path.h"
 #include "fusion/vm/frame.h"
 
@@ -725,4 +726,16 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 	if (!ok) /* what was not handed out yet */
 		drop_outputs(e);
 	return ok;
+}
+
+void entry_set_modes(const struct entry *e, struct vm *vm, struct autocast *autocast)
+{
+	struct world *world = &vm->world;
+
+	/* the outermost block ends, or begins, where eager does not see it */
+	if (world->autocast < AUTOCAST_BLOCK)
+		autocast_forget(autocast);
+	world->grad_off = e->grad_off_after;
+	world->autocast = e->autocast_after;
+	autocast_settle(autocast, world->autocast);
 }

@@ -191,6 +191,9 @@ void entry_undescribe(struct entry *e);
  * they are. */
 bool entry_compile(struct entry *e, const struct entry_options *options, struct err *err);
 
+/* Sets the grad and autocast modes that a piece leaves. */
+void entry_set_modes(const struct entry *e, struct vm *vm, struct autocast *autocast);
+
 /* Why each call checks all guards: a run may change what they look at; NULL: it does not. */
 const char *entry_why_guarded(const struct entry *e);
 

@@ -13,6 +13,61 @@
 #include "fusion/capture/decide.h"
 #include "fusion/vm/frame.h"
 
+/* ---- Resume points. */
+
+/* The one of frame f, where the frames out to `base` wait. */
+static struct resume_point *resume_point_of(struct resume_points *p, const struct frame *base,
+					    const struct frame *f)
+{
+	struct resume_point *caller = f == base ? NULL : resume_point_of(p, base, f->up);
+
+	return f == base || caller ? resume_point_at(p, caller, f->code, f->inst) : NULL;
+}
+
+static void resume_points_finish(struct resume_points *p)
+{
+	for (size_t i = 0; i < p->list.len; i++) {
+		struct resume_point *point = p->list.at[i];
+
+		for (int j = 0; j < point->n_entries; j++)
+			entry_destroy(point->entries[j]);
+		free(point->entries);
+		memory_finish(&point->memory);
+		pointers_finish(&point->called);
+		free(point);
+	}
+	VEC_FREE(&p->list);
+	pointers_finish(&p->by_inst);
+}
+
+/* "model", "torch_dynamo_resume_in_model_at_4"; into `out`. */
+static void resume_point_name(const struct resume_point *p, struct buf *out)
+{
+	if (p->inst == 0)
+		buf_puts(out, p->code->name);
+	else
+		buf_printf(out, "torch_dynamo_resume_in_%s_at_%d", p->code->name,
+			   p->code->insts[p->inst].line);
+}
+
+/* A new entry, to the front; false when out of memory. */
+static bool resume_point_add(struct resume_point *p, struct entry *e)
+{
+	if (p->n_entries == p->cap_entries) {
+		int cap = p->cap_entries ? 2 * p->cap_entries : 4;
+		struct entry **grown = realloc(p->entries, sizeof(struct entry *) * (size_t)cap);
+
+		if (!grown)
+			return false;
+		p->entries = grown;
+		p->cap_entries = cap;
+	}
+	memmove(&p->entries[1], &p->entries[0], sizeof(struct entry *) * (size_t)p->n_entries);
+	p->entries[0] = e;
+	e->compile_id = p->n_entries++;
+	return true;
+}
+
 /* ---- Tensors that a break lies between. */
 
 enum { DEPTH = 3 }; /* of lists within lists */
@@ -471,18 +526,6 @@ static void call_roots_finish(struct call_roots *r)
 		free(r->values);
 }
 
-void capture_set_modes(struct session *s, const struct entry *e)
-{
-	struct world *world = &s->vm->world;
-
-	/* the outermost block ends, or begins, where eager does not see it */
-	if (world->autocast < AUTOCAST_BLOCK)
-		autocast_forget(&s->eager.autocast);
-	world->grad_off = e->grad_off_after;
-	world->autocast = e->autocast_after;
-	autocast_settle(&s->eager.autocast, world->autocast);
-}
-
 static struct entry *find_entry(struct session *s, struct resume_point *p,
 				const struct roots *roots)
 {
@@ -655,7 +698,7 @@ static bool run_frame(struct session *s, struct frames_found *first, struct fram
 		if (!ran || !entry_returns(e)) /* what follows runs in the function's grad mode */
 			frame_mark(vm, base);
 		if (ran && e->sets_modes)
-			capture_set_modes(s, e);
+			entry_set_modes(e, s->vm, &s->eager.autocast);
 		if (ran && entry_returns(e)) {
 			vm_unwind(vm, base);
 			return true;

@@ -48,7 +48,4 @@ struct frames_found {
 bool frames_call(struct session *s, const struct value *args, int n, struct frames_found first,
 		 struct value *out, struct err *err);
 
-/* The grad and autocast modes that a piece leaves. */
-void capture_set_modes(struct session *s, const struct entry *e);
-
 #endif

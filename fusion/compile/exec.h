@@ -1,4 +1,6 @@
-/* fusion/compile/exec.h -- private to compile/: makes an exec without its kernels. */
+/* fusion/compile/exec.h -- private to compile/: makes an exec without its kernels, and names the
+ * memory that it takes.
+ */
 #ifndef FUSION_COMPILE_EXEC_H
 #define FUSION_COMPILE_EXEC_H
 
@@ -9,5 +11,15 @@
  * the kernels.  NULL with *err. */
 struct exec *exec_create(const struct compile_options *options, struct graph *g,
 			 struct lowered *lowered, struct arena *arena, struct err *err);
+
+/* Tells whoever watches memory that the next memory is for this buffer, or for all temporaries
+ * in one block (buffer -1), in a run of `graph` (-1: of none). */
+void exec_label(const struct exec *e, int buffer, enum fusion_use use, int graph);
+
+/* The fence around the memory of an exec (backends/memory/memory.h); NULL: there is none. */
+static inline struct fence *exec_fence(const struct exec *e)
+{
+	return allocator_fence(e->env->allocator);
+}
 
 #endif

@@ -49,7 +49,4 @@ struct record {
 
 void record_destroy(struct record *r); /* NULL is fine */
 
-/* exec_run() of an exec with e->record. */
-bool record_run(struct record *r, const struct exec_call *call, struct err *err);
-
 #endif
