@@ -5,7 +5,8 @@
 #   make web-e2e      the page in Chromium, against $B/breakeven
 #
 # esbuild joins the scripts and styles of a page, without comments and blanks; names stay.
-# A view is a file of its own, and what many of them share is one more (js/shared.js).
+# A view is a file of its own, and what many of them share is one more (js/shared.js).  The editor, with
+# CodeMirror in it, is one apart, whose names are short: a library is not read in the browser.
 # $B/gen/web is laid out as the URLs are: index.html, and assets/ for the rest.
 
 WEB_MODULES := web/node_modules/.package-lock.json
@@ -15,8 +16,8 @@ WEB_DOCS := $(wildcard web/docs/*.md web/docs/images/*)
 # Modules that are loaded by their names, by index.html or ahead (server/http/views.def) ...
 WEB_MODULES_NAMED := $(addprefix web/js/,main.js $(addprefix view/,$(addsuffix .js,api breaks compare docs graphs guards history \
 	memory missing new ops overview passes run runs source suite suites timeline torch_tab)))
-# ... and what is by index.html, as a worker, or by loadStyle().
-WEB_ENTRIES := $(addprefix web/,js/theme.js js/layout_worker.js \
+# ... and what is by index.html or by loadStyle().
+WEB_ENTRIES := $(addprefix web/,js/theme.js \
 	css/main.css css/compare.css css/docs.css css/guards.css css/memory.css css/picker.css css/suites.css)
 ESBUILD := web/node_modules/.bin/esbuild --bundle --format=esm --minify-whitespace --minify-syntax --charset=utf8 \
 	--log-level=warning --outbase=web
@@ -28,19 +29,21 @@ $(WEB_MODULES): web/package.json web/package-lock.json
 	@touch $@
 
 $B/gen/assets.o: web/index.html web/icon.svg $(WEB_CODE) $(WEB_FILES) $(WEB_DOCS) web/docs/docs.mjs $B/gen/tables.md \
-		web/embed.sh web/imports.mjs web/web.mk $(WEB_MODULES)
+		web/embed.sh web/imports.mjs web/licences.mjs web/web.mk $(WEB_MODULES)
 	rm -rf $B/gen/web
 	mkdir -p $B/gen/web/assets/vendor
 	cp web/index.html $B/gen/web/
 	cp web/icon.svg $B/gen/web/assets/
 	$(ESBUILD) $(WEB_ENTRIES) --outdir=$B/gen/web/assets
-	$(ESBUILD) $(WEB_MODULES_NAMED) --splitting --inject:web/js/shared.js --chunk-names=js/[name]-[hash] \
+	$(ESBUILD) web/js/view/editor.js --minify-identifiers --legal-comments=none --metafile=$B/gen/editor.json --outdir=$B/gen/web/assets
+	$(ESBUILD) $(WEB_MODULES_NAMED) --external:./editor.js --splitting --inject:web/js/shared.js --chunk-names=js/[name]-[hash] \
 		--metafile=$B/gen/web.json --outdir=$B/gen/web/assets
 	node web/docs/docs.mjs $B/gen/tables.md $B/gen/web/assets/docs
 	node web/imports.mjs $B/gen/web.json > $B/gen/imports
 	cd web && cp --parents $(WEB_FILES:web/%=%) $(abspath $B)/gen/web/assets/
 	cp web/node_modules/chart.js/dist/chart.umd.min.js $B/gen/web/assets/vendor/
 	cp web/node_modules/chart.js/LICENSE.md $B/gen/web/assets/vendor/chart.js.LICENSE.txt
+	node web/licences.mjs $B/gen/editor.json > $B/gen/web/assets/vendor/codemirror.LICENSE.txt
 	sh web/embed.sh $B/gen/web $B/gen/imports $B/gen/assets.S
 	$(CC) -c $B/gen/assets.S -o $@
 

@@ -308,13 +308,15 @@ static bool run_piece(struct attempt *a, const struct entry_source *from, struct
 	if (f && !f->unit->hidden)
 		a->stops[n++] = place_in(a, from, waits, f->inst + 1);
 	a->idle = false;
-	if (!vm_run_to(from->vm, t->base, a->stops, n, &a->stopped, &a->result, err))
+	if (!vm_run_to(from->vm, t->base, (struct vm_places){ a->stops, n }, &a->stopped,
+		       &a->result, err))
 		return false;
 	if (a->stopped && n > a->n_stops && from->vm->frame->shadow_of == waits &&
 	    from->vm->frame->inst == f->inst + 1) {
 		a->idle = t->n_ops == before && !t->computes_sizes;
-		if (!a->idle && !vm_run_to(from->vm, t->base, a->stops, a->n_stops, &a->stopped,
-					   &a->result, err))
+		if (!a->idle &&
+		    !vm_run_to(from->vm, t->base, (struct vm_places){ a->stops, a->n_stops },
+			       &a->stopped, &a->result, err))
 			return false;
 	}
 	if (a->stopped && generators_wait(from->vm))

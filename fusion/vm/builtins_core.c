@@ -94,11 +94,12 @@ static bool number_of(struct vm *vm, struct value v, const char *method, struct 
 	const char *want = method[2] == 'f' ? "float" : "int", *type;
 	bool found;
 
-	if (!instance_call(vm, v, method, NULL, 0, out, &found, err))
+	if (!instance_call(vm, &(struct method_call){ &v, method, NULL, 0 }, out, &found, err))
 		return false;
 	if (!found) {
 		method = "__index__";
-		if (!instance_call(vm, v, method, NULL, 0, out, &found, err))
+		if (!instance_call(vm, &(struct method_call){ &v, method, NULL, 0 }, out, &found,
+				   err))
 			return false;
 		if (found && value_is_integer(*out) && want[0] == 'f')
 			*out = value_float(value_as_double(*out));
@@ -298,15 +299,15 @@ bool builtin_print(struct vm *vm, const struct builtin_call *call, struct value 
 }
 
 /* x.name(): abs and round of a tensor are methods of it. */
-static bool tensor_method(struct vm *vm, struct value t, const char *name, const struct value *args,
-			  int n, struct value *out, struct err *err)
+static bool tensor_method(struct vm *vm, struct value t, const char *name, struct value *out,
+			  struct err *err)
 {
 	struct value f;
 	bool ok;
 
 	if (!op_attribute(vm, NULL, t, name, &f, err))
 		return false;
-	ok = vm_invoke(vm, f, &(struct arguments){ args, n, NULL }, out, err);
+	ok = vm_invoke(vm, f, &(struct arguments){ NULL, 0, NULL }, out, err);
 	value_unref(f);
 	return ok;
 }
@@ -317,9 +318,10 @@ bool builtin_abs(struct vm *vm, const struct builtin_call *call, struct value *o
 	bool negative = false;
 
 	if (v.kind == VALUE_TENSOR)
-		return tensor_method(vm, v, "abs", NULL, 0, out, err);
+		return tensor_method(vm, v, "abs", out, err);
 	if (v.kind == VALUE_INSTANCE) {
-		if (!instance_call(vm, v, "__abs__", NULL, 0, out, &negative, err))
+		if (!instance_call(vm, &(struct method_call){ &v, "__abs__", NULL, 0 }, out,
+				   &negative, err))
 			return false;
 		if (negative)
 			return true;
@@ -367,8 +369,10 @@ bool builtin_round(struct vm *vm, const struct builtin_call *call, struct value 
 	double f;
 
 	if (v.kind == VALUE_TENSOR)
-		return tensor_method(vm, v, "round", NULL, 0, out, err);
-	if (!instance_call(vm, v, "__round__", call->args + 1, call->n - 1, out, &found, err))
+		return tensor_method(vm, v, "round", out, err);
+	if (!instance_call(vm,
+			   &(struct method_call){ &v, "__round__", call->args + 1, call->n - 1 },
+			   out, &found, err))
 		return false;
 	if (found)
 		return true;
@@ -452,7 +456,7 @@ bool builtin_pow(struct vm *vm, const struct builtin_call *call, struct value *o
 {
 	if (call->n == 3)
 		return pow_modulo(vm, call->args, out, err);
-	return op_binary(vm, BIN_POW, false, call->args[0], call->args[1], out, err);
+	return op_binary(vm, BIN_POW, call->args[0], call->args[1], out, err);
 }
 
 bool builtin_divmod(struct vm *vm, const struct builtin_call *call, struct value *out,
@@ -461,7 +465,9 @@ bool builtin_divmod(struct vm *vm, const struct builtin_call *call, struct value
 	struct value pair[2];
 	bool ok;
 
-	if (!instance_call(vm, call->args[0], "__divmod__", call->args + 1, 1, out, &ok, err))
+	if (!instance_call(vm,
+			   &(struct method_call){ &call->args[0], "__divmod__", call->args + 1, 1 },
+			   out, &ok, err))
 		return false;
 	if (ok)
 		return true;
@@ -469,9 +475,9 @@ bool builtin_divmod(struct vm *vm, const struct builtin_call *call, struct value
 		return err_set(err, ERR_TYPE,
 			       "unsupported operand type(s) for divmod(): '%s' and '%s'",
 			       value_type_name(call->args[0]), value_type_name(call->args[1]));
-	if (!op_binary(vm, BIN_FLOORDIV, false, call->args[0], call->args[1], &pair[0], err))
+	if (!op_binary(vm, BIN_FLOORDIV, call->args[0], call->args[1], &pair[0], err))
 		return false;
-	ok = op_binary(vm, BIN_MOD, false, call->args[0], call->args[1], &pair[1], err);
+	ok = op_binary(vm, BIN_MOD, call->args[0], call->args[1], &pair[1], err);
 	if (ok) {
 		ok = vm_keep(vm, value_tuple(pair, 2), out, err);
 		value_unref(pair[1]);

@@ -238,7 +238,8 @@ bool builtin_reversed(struct vm *vm, const struct builtin_call *call, struct val
 	bool ok;
 
 	if (v.kind == VALUE_INSTANCE) {
-		if (!instance_call(vm, v, "__reversed__", NULL, 0, &list, &ok, err))
+		if (!instance_call(vm, &(struct method_call){ &v, "__reversed__", NULL, 0 }, &list,
+				   &ok, err))
 			return false;
 		if (ok) {
 			ok = op_iter(vm, list, out, err);
@@ -291,11 +292,10 @@ static bool lost(struct vm *vm, struct value a, struct value x, struct value t, 
 {
 	struct value r, of_a, of_x;
 
-	return op_binary(vm, BIN_SUB, false, t, a, &r, err) &&
-	       op_binary(vm, BIN_SUB, false, t, r, &of_a, err) &&
-	       op_binary(vm, BIN_SUB, false, a, of_a, &of_a, err) &&
-	       op_binary(vm, BIN_SUB, false, x, r, &of_x, err) &&
-	       op_binary(vm, BIN_ADD, false, of_a, of_x, out, err);
+	return op_binary(vm, BIN_SUB, t, a, &r, err) && op_binary(vm, BIN_SUB, t, r, &of_a, err) &&
+	       op_binary(vm, BIN_SUB, a, of_a, &of_a, err) &&
+	       op_binary(vm, BIN_SUB, x, r, &of_x, err) &&
+	       op_binary(vm, BIN_ADD, of_a, of_x, out, err);
 }
 
 /* Floats of which the graph computes some: no references. */
@@ -303,7 +303,7 @@ static bool sum_late(struct vm *vm, struct sum *s, struct value item, struct err
 {
 	struct value t, rest;
 
-	if (!op_binary(vm, BIN_ADD, false, s->total, item, &t, err))
+	if (!op_binary(vm, BIN_ADD, s->total, item, &t, err))
 		return false;
 	if (s->late.kind == VALUE_UNSET && (is_float(item) || s->compensation != 0)) {
 		s->late = value_float(s->compensation);
@@ -311,7 +311,7 @@ static bool sum_late(struct vm *vm, struct sum *s, struct value item, struct err
 	}
 	if (is_float(item)) {
 		if (!lost(vm, s->total, item, t, &rest, err) ||
-		    !op_binary(vm, BIN_ADD, false, s->late, rest, &s->late, err))
+		    !op_binary(vm, BIN_ADD, s->late, rest, &s->late, err))
 			return false;
 	}
 	s->total = t;
@@ -328,13 +328,13 @@ static bool settle_late(struct vm *vm, struct sum *s, struct err *err)
 	s->late.kind = VALUE_UNSET;
 	if (late.kind == VALUE_UNSET)
 		return true;
-	if (!op_binary(vm, BIN_SUB, false, late, late, &gap, err) ||
+	if (!op_binary(vm, BIN_SUB, late, late, &gap, err) ||
 	    !op_compare(vm, CMP_EQ, gap, value_int(0), &finite, err) ||
 	    !op_compare(vm, CMP_NE, late, value_int(0), &some, err) ||
-	    !op_binary(vm, BIN_ADD, false, s->total, late, &all, err))
+	    !op_binary(vm, BIN_ADD, s->total, late, &all, err))
 		return false;
 	if (finite.kind == VALUE_DEFERRED_BOOL)
-		return op_binary(vm, BIN_AND, false, finite, some, &some, err) &&
+		return op_binary(vm, BIN_AND, finite, some, &some, err) &&
 		       host->pick(host->self, some, all, s->total, &known, &s->total, err);
 	if (!op_truth(vm, finite, &yes, err) || (yes && !op_truth(vm, some, &yes, err)))
 		return false;
@@ -366,7 +366,7 @@ static bool sum_add(struct vm *vm, struct sum *s, struct value item, struct err 
 		s->total.f += isfinite(s->compensation) ? s->compensation : 0;
 		s->compensation = 0;
 	}
-	if (!op_binary(vm, BIN_ADD, false, s->total, item, &next, err))
+	if (!op_binary(vm, BIN_ADD, s->total, item, &next, err))
 		return false;
 	value_unref(s->total);
 	s->total = next;
@@ -408,15 +408,9 @@ bool builtin_sum(struct vm *vm, const struct builtin_call *call, struct value *o
 }
 
 /* An item whose truth only the host knows: it may answer for all that follow. */
-static bool host_answers(struct vm *vm, bool wanted, struct value it, struct value item,
-			 bool *answered, struct value *out, struct err *err)
+static bool host_may_answer(const struct vm *vm, struct value item)
 {
-	struct vm_host *host = vm_host_here(vm);
-
-	*answered = false;
-	if (!host->any || (item.kind != VALUE_TENSOR && !value_is_hosted(item)))
-		return true;
-	return host->any(host->self, wanted, it, item, answered, out, err);
+	return vm->host->any && (item.kind == VALUE_TENSOR || value_is_hosted(item));
 }
 
 /* any (`wanted` true) and all (false) stop at the first item of that truth. */
@@ -432,9 +426,11 @@ static bool look_for(struct vm *vm, struct value items, bool wanted, struct valu
 		ok = op_next(vm, it.iter, &item, &more, err);
 		if (!ok || !more)
 			break;
-		ok = vm_spend(vm, 1, err) &&
-		     host_answers(vm, wanted, it, item, &answered, out, err) &&
-		     (answered || op_truth(vm, item, &truth, err));
+		ok = vm_spend(vm, 1, err);
+		if (ok && host_may_answer(vm, item))
+			ok = vm_host_here(vm)->any(vm->host->self, wanted, it, item, &answered, out,
+						   err);
+		ok = ok && (answered || op_truth(vm, item, &truth, err));
 		value_unref(item);
 	}
 	value_unref(it);

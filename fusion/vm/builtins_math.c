@@ -191,7 +191,8 @@ static bool to_whole(struct vm *vm, const struct builtin_call *call, double (*st
 
 	snprintf(method, sizeof(method), "__%s__", call->row->name);
 	if (v.kind == VALUE_INSTANCE &&
-	    (!instance_call(vm, v, method, NULL, 0, out, &found, err) || found))
+	    (!instance_call(vm, &(struct method_call){ &v, method, NULL, 0 }, out, &found, err) ||
+	     found))
 		return found;
 	if (value_is_integer(v) || v.kind == VALUE_SYMINT) {
 		*out = v.kind == VALUE_BOOL ? value_int(v.b) : v;
@@ -337,7 +338,7 @@ bool math_prod(struct vm *vm, const struct builtin_call *call, struct value *out
 		ok = op_next(vm, it.iter, &item, &more, err);
 		if (!ok || !more)
 			break;
-		ok = vm_spend(vm, 1, err) && op_binary(vm, BIN_MUL, false, r, item, &next, err);
+		ok = vm_spend(vm, 1, err) && op_binary(vm, BIN_MUL, r, item, &next, err);
 		value_unref(item);
 		if (ok) {
 			value_unref(r);

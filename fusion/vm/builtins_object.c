@@ -233,7 +233,8 @@ bool builtin_next(struct vm *vm, const struct builtin_call *call, struct value *
 	if (v.kind == VALUE_INSTANCE) {
 		struct err why = { 0 };
 
-		if (instance_call(vm, v, "__next__", NULL, 0, out, &found, &why))
+		if (instance_call(vm, &(struct method_call){ &v, "__next__", NULL, 0 }, out, &found,
+				  &why))
 			return true;
 		if (call->n == 1 || !vm_failed_with(vm, &why, CLASS_STOP_ITERATION)) {
 			if (err)

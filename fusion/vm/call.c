@@ -438,16 +438,17 @@ bool instance_method(struct vm *vm, struct value v, const char *name, struct val
 	return instance_attribute(vm, v, name, out, err);
 }
 
-bool instance_call(struct vm *vm, struct value v, const char *name, const struct value *args, int n,
-		   struct value *out, bool *found, struct err *err)
+bool instance_call(struct vm *vm, const struct method_call *m, struct value *out, bool *found,
+		   struct err *err)
 {
+	struct arguments args = { m->args, m->n, NULL };
 	struct value *place, f;
 	bool ok;
 
 	*found = false;
-	if (v.kind != VALUE_INSTANCE)
+	if (m->self->kind != VALUE_INSTANCE)
 		return true;
-	place = class_lookup(v.instance->class, name);
+	place = class_lookup(m->self->instance->class, m->name);
 	if (!place)
 		return true;
 	*found = true;
@@ -455,12 +456,12 @@ bool instance_call(struct vm *vm, struct value v, const char *name, const struct
 		return false;
 	f = value_ref(*place);
 	if (f.kind == VALUE_FUNCTION) {
-		ok = call_with_self(vm, f, v, &(struct arguments){ args, n, NULL }, out, err);
+		ok = call_with_self(vm, f, *m->self, &args, out, err);
 	} else {
 		value_unref(f);
-		if (!instance_attribute(vm, v, name, &f, err))
+		if (!instance_attribute(vm, *m->self, m->name, &f, err))
 			return false;
-		ok = vm_invoke(vm, f, &(struct arguments){ args, n, NULL }, out, err);
+		ok = vm_invoke(vm, f, &args, out, err);
 	}
 	value_unref(f);
 	return ok;
@@ -533,29 +534,28 @@ static inline bool call_function(struct vm *vm, struct frame *f, struct function
 	return true;
 }
 
-/* Any callee.  args[-1] is its slot on the operand stack or in an array: where
- * it stands for a function with a first argument (a bound method, an instance
+/* Any callee.  `slot`, before its arguments, is on the operand stack or in an array: where
+ * the callee stands for a function with a first argument (a bound method, an instance
  * with __call__), that takes the slot. */
-static bool call(struct vm *vm, struct frame *f, struct value *args, int n,
-		 const struct keywords *kw, struct value *bottom, struct err *err)
+static bool call(struct vm *vm, struct frame *f, struct value *slot, struct arguments *args,
+		 struct value *bottom, struct err *err)
 {
-	struct value function, self, callee = args[-1], r;
+	struct value function, self, callee = *slot, r;
 	bool ok;
 
 	if (callee.kind == VALUE_FUNCTION)
-		return call_function(vm, f, callee.function, &(struct arguments){ args, n, kw },
-				     bottom, err);
+		return call_function(vm, f, callee.function, args, bottom, err);
 	if (callee.kind > VALUE_NATIVE && vm_callable(vm, callee, &function, &self)) {
 		if (self.kind != VALUE_UNSET) {
-			store(--args, self);
-			n++;
+			store(slot, self);
+			args->at = slot;
+			args->n++;
 		}
-		ok = call_function(vm, f, function.function, &(struct arguments){ args, n, kw },
-				   bottom, err);
+		ok = call_function(vm, f, function.function, args, bottom, err);
 		value_unref(function);
 		return ok;
 	}
-	if (!vm_call_native(vm, callee, &(struct arguments){ args, n, kw }, &r, err))
+	if (!vm_call_native(vm, callee, args, &r, err))
 		return false;
 	drop(f, bottom);
 	*f->top++ = r;
@@ -564,9 +564,12 @@ static bool call(struct vm *vm, struct frame *f, struct value *args, int n,
 
 bool inst_call(struct vm *vm, struct frame *f, int n, struct err *err)
 {
-	struct value *args = f->top - n;
+	struct value *slot = f->top - n - 1;
+	struct arguments args = { slot + 1, n, NULL };
 
-	return call(vm, f, args, n, NULL, args - 1, err);
+	if (slot->kind == VALUE_FUNCTION)
+		return call_function(vm, f, slot->function, &args, slot, err);
+	return call(vm, f, slot, &args, slot, err);
 }
 
 static bool call_with_names(struct vm *vm, struct frame *f, int n, struct err *err)
@@ -579,7 +582,7 @@ static bool call_with_names(struct vm *vm, struct frame *f, int n, struct err *e
 		return err_set(err, ERR_INTERNAL, "CALL_KW without its names");
 	kw = (struct keywords){ names.list->len, names.list->at };
 	f->top--;
-	ok = call(vm, f, args, n, &kw, args - 1, err);
+	ok = call(vm, f, args - 1, &(struct arguments){ args, n, &kw }, args - 1, err);
 	value_unref(names);
 	return ok;
 }
@@ -614,7 +617,8 @@ static bool call_spread(struct vm *vm, struct frame *f, struct err *err)
 		kw = (struct keywords){ dict->len, dict->keys };
 	/* the dict is held until its keys were read: its operand goes with the others */
 	value_ref(named);
-	ok = call(vm, f, all + 1, n, dict && dict->len ? &kw : NULL, f->top - 3, err);
+	ok = call(vm, f, all, &(struct arguments){ all + 1, n, dict && dict->len ? &kw : NULL },
+		  f->top - 3, err);
 	value_unref(named);
 	for (int i = 0; i <= n; i++)
 		value_unref(all[i]);
@@ -755,10 +759,12 @@ static bool open_array(struct vm *vm, struct value v, struct value *out, struct 
 	bool found = false;
 
 	if (v.kind == VALUE_INSTANCE) {
-		if (!instance_call(vm, v, "_as_tensor", NULL, 0, out, &found, err))
+		if (!instance_call(vm, &(struct method_call){ &v, "_as_tensor", NULL, 0 }, out,
+				   &found, err))
 			return false;
 	} else if (holds_instance(v)) {
-		if (!instance_call(vm, v.list->at[0], "_of_list", &v, 1, out, &found, err))
+		if (!instance_call(vm, &(struct method_call){ &v.list->at[0], "_of_list", &v, 1 },
+				   out, &found, err))
 			return false;
 	}
 	if (!found)

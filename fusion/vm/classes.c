@@ -368,25 +368,27 @@ static bool tell_attributes(struct vm *vm, struct value class, const struct dict
 	for (int i = 0; ok && i < attributes->len; i++) {
 		struct value args[] = { class, attributes->keys[i] };
 
-		ok = instance_call(vm, attributes->values[i], "__set_name__", args, 2, &none,
-				   &found, err);
+		ok = instance_call(
+		    vm, &(struct method_call){ &attributes->values[i], "__set_name__", args, 2 },
+		    &none, &found, err);
 		if (ok && found)
 			value_unref(none);
 	}
 	return ok;
 }
 
-bool class_make(struct vm *vm, struct value name, const struct value *bases, int n,
-		struct dict *attributes, struct value *out, struct err *err)
+bool class_make(struct vm *vm, const struct class_parts *parts, struct value *out, struct err *err)
 {
+	struct dict *attributes = parts->attributes;
+	int n = parts->n_bases;
 	struct value mro = { .kind = VALUE_UNSET }, v;
 	bool ok;
 
 	if (n > MOST_BASES)
 		return err_set(err, ERR_BOUND, "a class has at most %d bases", MOST_BASES);
-	if (n > 0 && !merge_bases(vm, bases, n, &mro, err))
+	if (n > 0 && !merge_bases(vm, parts->bases, n, &mro, err))
 		return false;
-	ok = keep_class(vm, value_class(name, mro), &v, err);
+	ok = keep_class(vm, value_class(parts->name, mro), &v, err);
 	value_unref(mro);
 	if (!ok)
 		return false;

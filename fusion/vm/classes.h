@@ -20,8 +20,13 @@ const char *class_name(enum class_id id);
 void classes_release(struct vm *vm);
 
 /* `class name(bases): body` whose body left `attributes`; TYPE, UNSUPPORTED. */
-bool class_make(struct vm *vm, struct value name, const struct value *bases, int n,
-		struct dict *attributes, struct value *out, struct err *err);
+struct class_parts {
+	struct value name;
+	const struct value *bases;
+	int n_bases;
+	struct dict *attributes;
+};
+bool class_make(struct vm *vm, const struct class_parts *parts, struct value *out, struct err *err);
 
 /* Looks anew at what the class defines: after a change of its attributes. */
 void class_note(struct class *class);
@@ -83,9 +88,17 @@ bool call_with_self(struct vm *vm, struct value f, struct value self, const stru
 bool instance_method(struct vm *vm, struct value v, const char *name, struct value *out,
 		     struct err *err);
 
+/* self.name(args); all borrowed.  A pointer to the value, for a copy would wait for the stores
+ * that wrote it. */
+struct method_call {
+	const struct value *self;
+	const char *name;
+	const struct value *args;
+	int n;
+};
 /* Calls that method; *found false where there is none. */
-bool instance_call(struct vm *vm, struct value v, const char *name, const struct value *args, int n,
-		   struct value *out, bool *found, struct err *err);
+bool instance_call(struct vm *vm, const struct method_call *m, struct value *out, bool *found,
+		   struct err *err);
 
 /* isinstance(v, type), type a class, a builtin type or a tuple; TYPE. */
 bool value_is_instance(struct vm *vm, struct value v, struct value type, bool *out,

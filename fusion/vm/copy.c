@@ -218,7 +218,9 @@ static bool copy_value(struct copying *c, struct value v, struct value *out, str
 		break;
 	case VALUE_INSTANCE:
 		found = false;
-		ok = c->memo || instance_call(c->vm, v, "__copy__", NULL, 0, out, &found, err);
+		ok = c->memo ||
+		     instance_call(c->vm, &(struct method_call){ &v, "__copy__", NULL, 0 }, out,
+				   &found, err);
 		if (ok && !found)
 			ok = copy_instance(c, v, out, err);
 		break;

@@ -62,7 +62,8 @@ bool value_hash(struct vm *vm, struct value v, struct value *out, struct err *er
 		if (none && none->kind == VALUE_NONE)
 			return err_set(err, ERR_TYPE, "unhashable type: '%s'",
 				       v.instance->class->name);
-		if (!instance_call(vm, v, "__hash__", NULL, 0, out, &found, err))
+		if (!instance_call(vm, &(struct method_call){ &v, "__hash__", NULL, 0 }, out,
+				   &found, err))
 			return false;
 		if (found && out->kind == VALUE_BOOL)
 			*out = value_int(out->b);

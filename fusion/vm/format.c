@@ -400,16 +400,14 @@ bool format_any(struct vm *vm, const struct format_spec *s, struct value v, stru
 	return format_value(vm, s, v, text, err);
 }
 
-static bool ask_format(struct vm *vm, struct value v, const char *spec, size_t len,
-		       struct buf *text, bool *found, struct err *err)
+/* v.__format__(spec), where v is an instance that has one. */
+static bool ask_format(struct vm *vm, struct value v, struct value spec, struct buf *text,
+		       bool *found, struct err *err)
 {
-	struct value argument, s;
+	struct value s;
 	bool ok;
 
-	if (!vm_keep(vm, value_str(spec, len), &argument, err))
-		return false;
-	ok = instance_call(vm, v, "__format__", &argument, 1, &s, found, err);
-	value_unref(argument);
+	ok = instance_call(vm, &(struct method_call){ &v, "__format__", &spec, 1 }, &s, found, err);
 	if (!ok || !*found)
 		return ok;
 	ok = value_is_text(s) && text_append(vm, s, text, err);
@@ -436,57 +434,62 @@ static bool is_one_number(struct vm *vm, struct value tensor, bool *out, struct 
 	return true;
 }
 
-/* *known: the text is made, or a gap for it; else *v is the number. */
-static bool format_tensor(struct vm *vm, struct value *v, const char *spec, size_t len,
-			  struct buf *text, bool *known, struct err *err)
+/* *known: the text is made, or a gap for it. */
+static bool tensor_text(struct vm *vm, struct value v, const struct format_spec *s,
+			struct buf *text, bool *known, struct err *err)
 {
 	struct vm_host *host;
-	struct format_spec s;
-	struct value f;
-	bool number;
 
 	*known = false;
-	if (!is_one_number(vm, *v, &number, err))
-		return false;
-	if (!number && len > 0)
-		return vm_raise(vm, CLASS_TYPE_ERROR, err,
-				"unsupported format string passed to %s.__format__",
-				v->tensor->is_parameter ? "Parameter" : "Tensor");
-	if (!number) {
-		*known = true;
-		return builtin_text(vm, *v, true, text, err);
-	}
-	if (vm->host->format && format_parse(spec, len, &s)) {
-		host = vm_host_here(vm);
-		if (!host->format(host->self, &s, *v, known, text, err))
-			return false;
-		if (*known)
-			return true;
-	}
+	if (!vm->host->format || !s)
+		return true;
+	host = vm_host_here(vm);
+	return host->format(host->self, s, v, known, text, err);
+}
+
+/* The number of a tensor without dims; no reference. */
+static bool tensor_number(struct vm *vm, struct value *v, struct err *err)
+{
+	struct value f;
+	bool ok;
+
 	if (!op_attribute(vm, NULL, *v, "item", &f, err))
 		return false;
-	number = vm_invoke(vm, f, &(struct arguments){ NULL, 0, NULL }, v, err); /* no reference */
+	ok = vm_invoke(vm, f, &(struct arguments){ NULL, 0, NULL }, v, err);
 	value_unref(f);
-	return number;
+	return ok;
 }
 
 bool op_format(struct vm *vm, struct value v, const char *spec, size_t len, struct buf *text,
 	       struct err *err)
 {
 	struct format_spec s;
-	bool found;
+	struct value argument;
+	bool found, ok;
 
 	if (v.kind == VALUE_INSTANCE) {
-		if (!ask_format(vm, v, spec, len, text, &found, err))
+		if (!vm_keep(vm, value_str(spec, len), &argument, err))
 			return false;
-		if (found)
-			return true;
+		ok = ask_format(vm, v, argument, text, &found, err);
+		value_unref(argument);
+		if (!ok || found)
+			return ok;
 	}
 	if (v.kind == VALUE_TENSOR) {
-		if (!format_tensor(vm, &v, spec, len, text, &found, err))
+		if (!is_one_number(vm, v, &ok, err))
+			return false;
+		if (!ok && len > 0)
+			return vm_raise(vm, CLASS_TYPE_ERROR, err,
+					"unsupported format string passed to %s.__format__",
+					v.tensor->is_parameter ? "Parameter" : "Tensor");
+		if (!ok)
+			return builtin_text(vm, v, true, text, err);
+		if (!tensor_text(vm, v, format_parse(spec, len, &s) ? &s : NULL, text, &found, err))
 			return false;
 		if (found)
 			return true;
+		if (!tensor_number(vm, &v, err))
+			return false;
 	}
 	if (len == 0)
 		return builtin_text(vm, v, true, text, err);

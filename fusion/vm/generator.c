@@ -10,12 +10,18 @@
 #include "fusion/vm/except.h"
 #include "fusion/vm/run.h"
 
-static bool generator_resume(struct vm *vm, struct generator *g, struct value sent,
-			     struct value thrown, struct value *out, bool *more, struct err *err);
+/* What a generator goes on with, each UNSET or not: its yield gives `sent`, or raises `thrown`. */
+struct resumption {
+	struct value sent, thrown;
+};
+
+static bool generator_resume(struct vm *vm, struct generator *g, const struct resumption *with,
+			     struct value *out, bool *more, struct err *err);
 
 /* ---- send, throw and close. ---- */
 
 static const struct value UNSET = { .kind = VALUE_UNSET };
+static const struct resumption GO_ON = { { .kind = VALUE_UNSET }, { .kind = VALUE_UNSET } };
 
 bool generator_ended(struct vm *vm, struct value over, struct err *err)
 {
@@ -41,8 +47,10 @@ bool generator_send(struct vm *vm, const struct builtin_call *call, struct value
 		    struct err *err)
 {
 	struct value v = call->args[0];
-	bool more, ok = generator_resume(vm, call->self.generator, v.kind == VALUE_NONE ? UNSET : v,
-					 UNSET, out, &more, err);
+	bool more,
+	    ok = generator_resume(vm, call->self.generator,
+				  &(struct resumption){ v.kind == VALUE_NONE ? UNSET : v, UNSET },
+				  out, &more, err);
 
 	return yielded(vm, call, ok, more, err);
 }
@@ -63,7 +71,8 @@ bool generator_throw(struct vm *vm, const struct builtin_call *call, struct valu
 		ok = exception_from(vm, class, &e, err);
 	if (!ok)
 		return false;
-	ok = generator_resume(vm, call->self.generator, UNSET, e, out, &more, err);
+	ok = generator_resume(vm, call->self.generator, &(struct resumption){ UNSET, e }, out,
+			      &more, err);
 	value_unref(e);
 	return yielded(vm, call, ok, more, err);
 }
@@ -80,7 +89,7 @@ bool generator_close(struct vm *vm, const struct builtin_call *call, struct valu
 		return true;
 	if (!exception_new(vm, CLASS_GENERATOR_EXIT, "", &e, err))
 		return false;
-	ok = generator_resume(vm, g, UNSET, e, &v, &more, err);
+	ok = generator_resume(vm, g, &(struct resumption){ UNSET, e }, &v, &more, err);
 	value_unref(e);
 	if (ok && more) {
 		value_unref(v);
@@ -219,14 +228,14 @@ static bool cannot_send(struct vm *vm, struct generator *g, struct value *out, b
 
 /* What is sent or thrown goes to the inner generator first.  *done: it has paused
  * again.  Else f goes on behind the `yield from`, or where it stands with an
- * exception of its own (*thrown, a reference). */
-static bool delegate(struct vm *vm, struct frame *f, struct generator *to, struct value sent,
-		     struct value *thrown, struct value *out, bool *done, struct err *err)
+ * exception of its own (with->thrown, a reference). */
+static bool delegate(struct vm *vm, struct frame *f, struct resumption *with, struct value *out,
+		     bool *done, struct err *err)
 {
 	struct err why = { 0 };
 
-	if (generator_resume(vm, to, sent, *thrown, out, done, &why)) {
-		thrown->kind = VALUE_UNSET;
+	if (generator_resume(vm, inner(f), with, out, done, &why)) {
+		with->thrown.kind = VALUE_UNSET;
 		if (*done)
 			return true;
 		value_unref(*--f->top); /* None, and the iterator */
@@ -234,47 +243,46 @@ static bool delegate(struct vm *vm, struct frame *f, struct generator *to, struc
 		f->inst = f->code->insts + f->inst[-2].arg;
 		return true;
 	}
-	if (except_value(vm, &why, thrown))
+	if (except_value(vm, &why, &with->thrown))
 		return true;
 	if (err)
 		*err = why;
 	return false;
 }
 
-static bool resume(struct vm *vm, struct generator *g, struct value sent, struct value thrown,
+static bool resume(struct vm *vm, struct generator *g, const struct resumption *with,
 		   struct value *out, bool *more, struct err *err)
 {
 	struct generator *to = inner(g->frame);
-	struct value none = { .kind = VALUE_UNSET }, own = none;
-	bool done = false, ok;
+	bool sends = with->sent.kind != VALUE_UNSET, done = false, ok;
+	struct resumption own;
 
-	if (to && to->frame && (sent.kind != VALUE_UNSET || thrown.kind != VALUE_UNSET)) {
-		own = thrown;
+	if (to && to->frame && (sends || with->thrown.kind != VALUE_UNSET)) {
+		own = *with;
 		if (vm->depth >= vm->limits.depth)
 			return frame_too_deep(vm, g->frame->code, err);
 		g->running = true;
 		vm->depth++;
-		ok = delegate(vm, g->frame, to, sent, &own, out, &done, err);
+		ok = delegate(vm, g->frame, &own, out, &done, err);
 		vm->depth--;
 		g->running = false;
 		*more = done;
 		if (!ok || done)
 			return ok;
-		ok = run_on(vm, g, own, out, more, err);
-		value_unref(own);
+		ok = run_on(vm, g, own.thrown, out, more, err);
+		value_unref(own.thrown);
 		return ok;
 	}
-	if (sent.kind != VALUE_UNSET && sent.kind != VALUE_NONE && !to && handed_on(g->frame))
+	if (sends && with->sent.kind != VALUE_NONE && !to && handed_on(g->frame))
 		return cannot_send(vm, g, out, more, err);
-	if (sent.kind != VALUE_UNSET)
-		store(&g->frame->top[-1], value_ref(sent)); /* what the yield gives */
-	return run_on(vm, g, thrown, out, more, err);
+	if (sends)
+		store(&g->frame->top[-1], value_ref(with->sent)); /* what the yield gives */
+	return run_on(vm, g, with->thrown, out, more, err);
 }
 
-/* The same, but the yield where it pauses raises `thrown`, or gives `sent`
- * (each UNSET: not). */
-static bool generator_resume(struct vm *vm, struct generator *g, struct value sent,
-			     struct value thrown, struct value *out, bool *more, struct err *err)
+/* The same, but the yield where it pauses raises or gives what `with` says. */
+static bool generator_resume(struct vm *vm, struct generator *g, const struct resumption *with,
+			     struct value *out, bool *more, struct err *err)
 {
 	struct frame *f = g->frame;
 	bool ok;
@@ -284,15 +292,15 @@ static bool generator_resume(struct vm *vm, struct generator *g, struct value se
 		return vm_raise(vm, CLASS_VALUE_ERROR, err, "generator already executing");
 	if (!f) { /* what it returned is told but once */
 		store(&g->returned, (struct value){ .kind = VALUE_UNSET });
-		return thrown.kind == VALUE_UNSET || except_throw(vm, thrown, err);
+		return with->thrown.kind == VALUE_UNSET || except_throw(vm, with->thrown, err);
 	}
 	if (vm->depth >= vm->limits.depth)
 		return frame_too_deep(vm, f->code, err);
-	if (sent.kind != VALUE_UNSET && f->inst == f->code->insts)
+	if (with->sent.kind != VALUE_UNSET && f->inst == f->code->insts)
 		return vm_raise(vm, CLASS_TYPE_ERROR, err,
 				"can't send non-None value to a just-started generator");
 	g->head.refs++; /* the program may drop it meanwhile */
-	ok = resume(vm, g, sent, thrown, out, more, err);
+	ok = resume(vm, g, with, out, more, err);
 	value_unref(value_of(g));
 	return ok;
 }
@@ -300,9 +308,7 @@ static bool generator_resume(struct vm *vm, struct generator *g, struct value se
 bool generator_next(struct vm *vm, struct generator *g, struct value *out, bool *more,
 		    struct err *err)
 {
-	struct value none = { .kind = VALUE_UNSET };
-
-	return generator_resume(vm, g, none, none, out, more, err);
+	return generator_resume(vm, g, &GO_ON, out, more, err);
 }
 
 /* Paused where a try or with statement is around it. */
@@ -332,13 +338,13 @@ bool generator_dropped(struct generator *g)
 /* What it raises then, nobody catches; what no program may catch ends the run. */
 static bool close_dropped(struct vm *vm, struct generator *g, struct err *err)
 {
-	struct value e, v, none = { .kind = VALUE_UNSET };
+	struct value e, v;
 	struct err why = { 0 };
 	bool more, ok;
 
 	if (!exception_new(vm, CLASS_GENERATOR_EXIT, "", &e, err))
 		return false;
-	ok = generator_resume(vm, g, none, e, &v, &more, &why);
+	ok = generator_resume(vm, g, &(struct resumption){ UNSET, e }, &v, &more, &why);
 	value_unref(e);
 	if (ok && more)
 		value_unref(v);

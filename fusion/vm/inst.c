@@ -607,7 +607,8 @@ static bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *e
 		return false;
 	ok = run_body(vm, body.function, namespace, &cell, err);
 	if (ok) {
-		ok = class_make(vm, bases[-1], bases, n, namespace.dict, &r, err);
+		ok = class_make(vm, &(struct class_parts){ bases[-1], bases, n, namespace.dict },
+				&r, err);
 		if (ok)
 			r.class->hidden = f->unit->hidden;
 		if (ok && cell.kind == VALUE_CELL) /* __class__ of its methods */

@@ -118,8 +118,11 @@ static bool ask_descriptor(struct vm *vm, struct value o, const char *name, stru
 	*found = true;
 	descriptor = value_ref(*place);
 	if (descriptor.kind == VALUE_INSTANCE) {
-		ok = instance_call(vm, descriptor, deletes ? "__delete__" : "__set__", args,
-				   deletes ? 1 : 2, &none, found, err);
+		ok = instance_call(vm,
+				   &(struct method_call){ &descriptor,
+							  deletes ? "__delete__" : "__set__", args,
+							  deletes ? 1 : 2 },
+				   &none, found, err);
 		if (ok && !*found)
 			ok = vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "%s",
 				      deletes ? "__delete__" : "__set__");
@@ -296,7 +299,8 @@ static bool ask_setattr(struct vm *vm, struct value o, const char *name, struct 
 
 	if (!vm_keep(vm, value_str(name, strlen(name)), &args[0], err))
 		return false;
-	ok = instance_call(vm, o, "__setattr__", args, 2, &none, &found, err);
+	ok = instance_call(vm, &(struct method_call){ &o, "__setattr__", args, 2 }, &none, &found,
+			   err);
 	value_unref(args[0]);
 	if (ok)
 		value_unref(none);
@@ -418,7 +422,8 @@ static bool ask_delattr(struct vm *vm, struct value o, const char *name, bool *f
 		return true;
 	if (!vm_keep(vm, value_str(name, strlen(name)), &text, err))
 		return false;
-	ok = instance_call(vm, o, "__delattr__", &text, 1, &none, found, err);
+	ok = instance_call(vm, &(struct method_call){ &o, "__delattr__", &text, 1 }, &none, found,
+			   err);
 	value_unref(text);
 	if (ok)
 		value_unref(none);
@@ -528,7 +533,8 @@ static bool bind_attribute(struct vm *vm, struct value v, struct value self, str
 					value_of(class) };
 		bool found;
 
-		if (!instance_call(vm, v, "__get__", args, 2, out, &found, err))
+		if (!instance_call(vm, &(struct method_call){ &v, "__get__", args, 2 }, out, &found,
+				   err))
 			return false;
 		if (found)
 			return true;
@@ -627,7 +633,8 @@ static bool ask_getattr(struct vm *vm, struct value o, const char *name, struct 
 
 	if (!vm_keep(vm, value_str(name, strlen(name)), &text, err))
 		return false;
-	ok = instance_call(vm, o, "__getattr__", &text, 1, out, &found, err);
+	ok = instance_call(vm, &(struct method_call){ &o, "__getattr__", &text, 1 }, out, &found,
+			   err);
 	value_unref(text);
 	return ok;
 }
@@ -785,7 +792,8 @@ bool instance_getattribute(struct vm *vm, struct value o, const char *name, stru
 
 	if (!vm_keep(vm, value_str(name, strlen(name)), &text, err))
 		return false;
-	ok = instance_call(vm, o, "__getattribute__", &text, 1, out, &found, &why);
+	ok = instance_call(vm, &(struct method_call){ &o, "__getattribute__", &text, 1 }, out,
+			   &found, &why);
 	value_unref(text);
 	if (ok)
 		return true;

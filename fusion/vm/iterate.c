@@ -19,7 +19,7 @@ static bool instance_iter(struct vm *vm, struct value v, struct value *out, stru
 	struct value it, next;
 	bool found, ok;
 
-	if (!instance_call(vm, v, "__iter__", NULL, 0, &it, &found, err))
+	if (!instance_call(vm, &(struct method_call){ &v, "__iter__", NULL, 0 }, &it, &found, err))
 		return false;
 	if (!found && class_lookup(v.instance->class, "__getitem__")) /* v[0], v[1], ... */
 		return vm_keep(vm, value_iter(ITER_SEQUENCE, v), out, err);
@@ -234,11 +234,18 @@ static bool next_enumerated(struct vm *vm, struct iter *it, struct value *out, b
 	return ok;
 }
 
-/* One item of each iterator of `list` from `first` on, as a tuple.  Not *more: number
- * *ended has none. */
-static bool next_of_each(struct vm *vm, const struct list *list, int first, int *ended,
-			 struct value *out, bool *more, struct err *err)
+struct each {
+	const struct list *iterators;
+	int first; /* the ones before it are something else */
+	int ended; /* the one that had no item */
+};
+
+/* One item of each iterator, as a tuple.  Not *more: one has none. */
+static bool next_of_each(struct vm *vm, struct each *each, struct value *out, bool *more,
+			 struct err *err)
 {
+	const struct list *list = each->iterators;
+	int first = each->first;
 	struct value v, item;
 	bool ok = true;
 
@@ -250,7 +257,7 @@ static bool next_of_each(struct vm *vm, const struct list *list, int first, int 
 	for (int i = first; ok && *more && i < list->len; i++) {
 		ok = realize(vm, &list->at[i], err) &&
 		     op_next(vm, list->at[i].iter, &item, more, err);
-		*ended = i;
+		each->ended = i;
 		if (ok && *more)
 			v.list->at[v.list->len++] = item;
 	}
@@ -289,21 +296,21 @@ static bool all_end(struct vm *vm, const struct list *list, int ended, struct er
 static bool next_zipped(struct vm *vm, struct iter *it, struct value *out, bool *more,
 			struct err *err)
 {
-	int ended = 0;
+	struct each each = { .iterators = it->over.list };
 
-	return next_of_each(vm, it->over.list, 0, &ended, out, more, err) &&
-	       (*more || !it->position || all_end(vm, it->over.list, ended, err));
+	return next_of_each(vm, &each, out, more, err) &&
+	       (*more || !it->position || all_end(vm, it->over.list, each.ended, err));
 }
 
 static bool next_mapped(struct vm *vm, struct iter *it, struct value *out, bool *more,
 			struct err *err)
 {
 	const struct list *parts = it->over.list;
+	struct each each = { .iterators = parts, .first = 1 };
 	struct value args;
-	int ended;
 	bool ok;
 
-	if (!next_of_each(vm, parts, 1, &ended, &args, more, err))
+	if (!next_of_each(vm, &each, &args, more, err))
 		return false;
 	if (!*more)
 		return true;
@@ -323,7 +330,8 @@ static bool next_called(struct vm *vm, struct value over, struct value *out, boo
 	if (over.kind == VALUE_GENERATOR)
 		return generator_next(vm, over.generator, out, more, err);
 	*more = true;
-	if (instance_call(vm, over, "__next__", NULL, 0, out, &found, err))
+	if (instance_call(vm, &(struct method_call){ &over, "__next__", NULL, 0 }, out, &found,
+			  err))
 		return found || not_iterable(vm, over, err);
 	if (!vm_failed_with(vm, err, CLASS_STOP_ITERATION))
 		return false;

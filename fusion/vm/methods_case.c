@@ -197,8 +197,13 @@ static void put_in_case(struct buf *out, uint32_t c, enum letter_case how)
 }
 
 /* `first` for the first character (of each word), `rest` for the others. */
-static bool recase(struct vm *vm, const struct builtin_call *call, enum letter_case first,
-		   enum letter_case rest, bool words, struct value *out, struct err *err)
+struct casing {
+	enum letter_case first, rest;
+	bool words; /* `first` is the first letter of each word; else of the text */
+};
+
+static bool recase(struct vm *vm, const struct builtin_call *call, struct casing to,
+		   struct value *out, struct err *err)
 {
 	struct buf text = { .limit = vm->limits.object_bytes };
 	struct characters c = characters_of(call);
@@ -213,37 +218,37 @@ static bool recase(struct vm *vm, const struct builtin_call *call, enum letter_c
 		}
 		if (!more)
 			break;
-		put_in_case(&text, point, begin ? first : rest);
-		begin = words && !(kind & CHAR_CASED);
+		put_in_case(&text, point, begin ? to.first : to.rest);
+		begin = to.words && !(kind & CHAR_CASED);
 	} while (more);
 	return builtin_take_text(vm, &text, out, err);
 }
 
 bool str_lower(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
 {
-	return recase(vm, call, CASE_LOWER, CASE_LOWER, false, out, err);
+	return recase(vm, call, (struct casing){ CASE_LOWER, CASE_LOWER, false }, out, err);
 }
 
 bool str_upper(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
 {
-	return recase(vm, call, CASE_UPPER, CASE_UPPER, false, out, err);
+	return recase(vm, call, (struct casing){ CASE_UPPER, CASE_UPPER, false }, out, err);
 }
 
 bool str_casefold(struct vm *vm, const struct builtin_call *call, struct value *out,
 		  struct err *err)
 {
-	return recase(vm, call, CASE_FOLD, CASE_FOLD, false, out, err);
+	return recase(vm, call, (struct casing){ CASE_FOLD, CASE_FOLD, false }, out, err);
 }
 
 bool str_capitalize(struct vm *vm, const struct builtin_call *call, struct value *out,
 		    struct err *err)
 {
-	return recase(vm, call, CASE_TITLE, CASE_LOWER, false, out, err);
+	return recase(vm, call, (struct casing){ CASE_TITLE, CASE_LOWER, false }, out, err);
 }
 
 bool str_title(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
 {
-	return recase(vm, call, CASE_TITLE, CASE_LOWER, true, out, err);
+	return recase(vm, call, (struct casing){ CASE_TITLE, CASE_LOWER, true }, out, err);
 }
 
 bool str_swapcase(struct vm *vm, const struct builtin_call *call, struct value *out,

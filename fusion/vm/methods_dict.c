@@ -164,7 +164,7 @@ bool dict_update_by_keys(struct vm *vm, struct dict *dict, struct value o, bool 
 	struct value keys, it, key, v;
 	bool more = true, ok;
 
-	if (!instance_call(vm, o, "keys", NULL, 0, &keys, known, err))
+	if (!instance_call(vm, &(struct method_call){ &o, "keys", NULL, 0 }, &keys, known, err))
 		return false;
 	if (!*known)
 		return true;

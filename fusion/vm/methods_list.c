@@ -17,9 +17,15 @@ struct entry {
 	struct value key, item; /* both borrowed from lists that outlive the sort */
 };
 
+struct sorting {
+	struct vm *vm;
+	bool reverse;
+	struct err *err;
+};
+
 /* Merges the sorted runs [low, middle) and [middle, high) into `to`. */
-static bool merge(struct vm *vm, const struct entry *from, struct entry *to, int low, int middle,
-		  int high, bool reverse, struct err *err)
+static bool merge(const struct sorting *s, const struct entry *from, struct entry *to, int low,
+		  int middle, int high)
 {
 	int left = low, right = middle;
 
@@ -30,8 +36,9 @@ static bool merge(struct vm *vm, const struct entry *from, struct entry *to, int
 			/* the right one goes first only if it must: stable */
 			const struct value *a = &from[right].key, *b = &from[left].key;
 
-			if (!vm_spend(vm, 1, err) ||
-			    !op_less(vm, reverse ? *b : *a, reverse ? *a : *b, &take_right, err))
+			if (!vm_spend(s->vm, 1, s->err) ||
+			    !op_less(s->vm, s->reverse ? *b : *a, s->reverse ? *a : *b, &take_right,
+				     s->err))
 				return false;
 		}
 		to[i] = take_right ? from[right++] : from[left++];
@@ -39,8 +46,8 @@ static bool merge(struct vm *vm, const struct entry *from, struct entry *to, int
 	return true;
 }
 
-static bool merge_sort(struct vm *vm, struct entry *at, struct entry *spare, int n, bool reverse,
-		       struct entry **sorted, struct err *err)
+static bool merge_sort(const struct sorting *s, struct entry *at, struct entry *spare, int n,
+		       struct entry **sorted)
 {
 	for (int width = 1; width < n; width *= 2) {
 		struct entry *t = at;
@@ -49,7 +56,7 @@ static bool merge_sort(struct vm *vm, struct entry *at, struct entry *spare, int
 			int middle = low + width < n ? low + width : n;
 			int high = middle + width < n ? middle + width : n;
 
-			if (!merge(vm, at, spare, low, middle, high, reverse, err))
+			if (!merge(s, at, spare, low, middle, high))
 				return false;
 		}
 		at = spare;
@@ -107,7 +114,8 @@ static bool sort(struct vm *vm, struct list *list, struct value key, bool revers
 		entries[i].item = list->at[i];
 		entries[i].key = keys.kind == VALUE_LIST ? keys.list->at[i] : list->at[i];
 	}
-	ok = merge_sort(vm, entries, entries + n, (int)n, reverse, &sorted, err);
+	ok = merge_sort(&(struct sorting){ vm, reverse, err }, entries, entries + n, (int)n,
+			&sorted);
 	for (size_t i = 0; ok && i < n; i++)
 		list->at[i] = sorted[i].item;
 	free(entries);

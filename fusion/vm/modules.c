@@ -33,6 +33,31 @@ bool module_is_native(const char *name)
 	return outside_advice(name) != NULL;
 }
 
+/* torch.ops.name, which a plugin has brought. */
+static bool is_of_plugin(struct vm_host *host, const char *name)
+{
+	const char *dot = strrchr(name, '.');
+	char owner[MODULE_NAME_BYTES];
+	struct module module = { .name = owner };
+	struct value v = { .kind = VALUE_UNSET };
+	struct err ignored = { 0 };
+	bool found;
+
+	if (strncmp(name, "torch.ops", strlen("torch.ops")) != 0 || dot - name >= MODULE_NAME_BYTES)
+		return false;
+	snprintf(owner, sizeof(owner), "%.*s", (int)(dot - name), name);
+	found = host->module_attr(host->self, &module, dot + 1, &v, &ignored) &&
+		v.kind == VALUE_MODULE;
+	value_unref(v);
+	return found;
+}
+
+bool module_exists(struct vm_host *host, const char *name)
+{
+	return module_is_native(name) || prelude_has_module(name) ||
+	       host->has_module(host->self, module_real(name)) || is_of_plugin(host, name);
+}
+
 static bool submodule(struct vm *vm, const char *name, struct value *out, struct err *err)
 {
 	struct value m;

@@ -7,6 +7,10 @@
 
 enum { MODULE_NAME_BYTES = 256 };
 
+/* Whether there is such a module: rows, a prelude's, or one that the host has (a plugin's,
+ * torch.ops.name, too). */
+bool module_exists(struct vm_host *host, const char *name);
+
 /* Whether the module is ours: a prelude's, or rows. */
 bool module_is_native(const char *name);
 

@@ -119,7 +119,8 @@ bool collections_namedtuple(struct vm *vm, const struct builtin_call *call, stru
 		return false;
 	ok = vm_keep(vm, value_dict(), &none, err);
 	if (ok) {
-		ok = class_make(vm, call->args[0], NULL, 0, none.dict, &v, err);
+		ok = class_make(vm, &(struct class_parts){ call->args[0], NULL, 0, none.dict }, &v,
+				err);
 		value_unref(none);
 	}
 	if (ok) {

@@ -155,12 +155,6 @@ static bool absent_attribute(struct checker *c, const char *owner, const char *n
 	return import(c, kept, out);
 }
 
-static bool is_there(struct checker *c, const char *module)
-{
-	return module_is_native(module) || prelude_has_module(module) ||
-	       c->host->has_module(c->host->self, module_real(module));
-}
-
 /* o.name, where o is a module; *o becomes what it gives if that is a module,
  * else UNSET.  `at` is told to the host, as when running. */
 static bool attribute(struct checker *c, struct value *o, const char *name,
@@ -172,7 +166,7 @@ static bool attribute(struct checker *c, struct value *o, const char *name,
 
 	if (strcmp(name, "__name__") == 0) {
 		; /* every module has one */
-	} else if (!is_there(c, module) ||
+	} else if (!module_exists(c->host, module) ||
 		   (outside_advice(module) && !prelude_defines(module, name))) {
 		ok = absent_attribute(c, module, name, &found);
 	} else if (module_is_file(module, name)) {

@@ -42,10 +42,10 @@ static bool is_not_implemented(struct value v)
 }
 
 /* a.name(b); not *found where there is no such method, or it declines. */
-static bool ask(struct vm *vm, struct value a, const char *name, struct value b, struct value *out,
-		bool *found, struct err *err)
+static bool ask(struct vm *vm, const struct method_call *method, struct value *out, bool *found,
+		struct err *err)
 {
-	if (!instance_call(vm, a, name, &b, 1, out, found, err)) {
+	if (!instance_call(vm, method, out, found, err)) {
 		*found = false;
 		return false;
 	}
@@ -56,37 +56,41 @@ static bool ask(struct vm *vm, struct value a, const char *name, struct value b,
 	return true;
 }
 
-static bool dunder_binary(struct vm *vm, enum binop op, bool inplace, struct value a,
-			  struct value b, struct value *out, bool *found, struct err *err)
+static bool dunder_binary(struct vm *vm, const struct binary *x, struct value *out, bool *found,
+			  struct err *err)
 {
-	const char *const *names = binary_names[op];
-	bool reflected_first = a.kind == VALUE_INSTANCE && b.kind == VALUE_INSTANCE &&
-			       a.instance->class != b.instance->class &&
-			       class_derives(b.instance->class, a.instance->class);
+	const char *const *names = binary_names[x->op];
+	const struct value *a = &x->a, *b = &x->b;
+	const struct method_call reflected = { b, names[1], a, 1 };
+	bool reflected_first = a->kind == VALUE_INSTANCE && b->kind == VALUE_INSTANCE &&
+			       a->instance->class != b->instance->class &&
+			       class_derives(b->instance->class, a->instance->class);
 
 	*found = false;
-	if (inplace && (!ask(vm, a, names[2], b, out, found, err) || *found))
+	if (x->inplace &&
+	    (!ask(vm, &(struct method_call){ a, names[2], b, 1 }, out, found, err) || *found))
 		return *found;
-	if (reflected_first && (!ask(vm, b, names[1], a, out, found, err) || *found))
+	if (reflected_first && (!ask(vm, &reflected, out, found, err) || *found))
 		return *found;
-	if (!ask(vm, a, names[0], b, out, found, err) || *found)
+	if (!ask(vm, &(struct method_call){ a, names[0], b, 1 }, out, found, err) || *found)
 		return *found;
-	return reflected_first || ask(vm, b, names[1], a, out, found, err);
+	return reflected_first || ask(vm, &reflected, out, found, err);
 }
 
-static bool dunder_compare(struct vm *vm, enum cmpop op, struct value a, struct value b,
-			   struct value *out, bool *found, struct err *err)
+static bool dunder_compare(struct vm *vm, const struct comparison *c, struct value *out,
+			   bool *found, struct err *err)
 {
+	const char *const *names = compare_names[c->op];
 	bool truth;
 
 	*found = false;
-	if (!ask(vm, a, compare_names[op][0], b, out, found, err) || *found)
+	if (!ask(vm, &(struct method_call){ &c->a, names[0], &c->b, 1 }, out, found, err) || *found)
 		return *found;
-	if (!ask(vm, b, compare_names[op][1], a, out, found, err) || *found)
+	if (!ask(vm, &(struct method_call){ &c->b, names[1], &c->a, 1 }, out, found, err) || *found)
 		return *found;
-	if (op != CMP_NE)
+	if (c->op != CMP_NE)
 		return true;
-	if (!dunder_compare(vm, CMP_EQ, a, b, out, found, err))
+	if (!dunder_compare(vm, &(struct comparison){ CMP_EQ, c->a, c->b }, out, found, err))
 		return false;
 	if (!*found)
 		return true;
@@ -101,7 +105,7 @@ static bool dunder_unary(struct vm *vm, enum unop op, struct value a, struct val
 {
 	const char *name = op == UN_NEG ? "__neg__" : op == UN_POS ? "__pos__" : "__invert__";
 
-	return instance_call(vm, a, name, NULL, 0, out, found, err);
+	return instance_call(vm, &(struct method_call){ &a, name, NULL, 0 }, out, found, err);
 }
 
 /* bool() by __bool__, else by __len__, else true. */
@@ -111,7 +115,7 @@ static bool dunder_truth(struct vm *vm, struct value v, bool *out, struct err *e
 	bool found, ok;
 
 	*out = true;
-	if (!instance_call(vm, v, "__bool__", NULL, 0, &r, &found, err))
+	if (!instance_call(vm, &(struct method_call){ &v, "__bool__", NULL, 0 }, &r, &found, err))
 		return false;
 	if (!found && !class_lookup(v.instance->class, "__len__"))
 		return true;
@@ -142,18 +146,26 @@ static bool is_type_or_union(struct value v)
 	return is_type(v);
 }
 
-bool set_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
-		struct value *out, struct err *err)
+bool set_binary(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
+		struct err *err)
 {
 	enum set_op set = op == BIN_OR    ? SET_UNION
 			  : op == BIN_AND ? SET_INTERSECTION
 			  : op == BIN_SUB ? SET_DIFFERENCE
 					  : SET_SYMMETRIC;
+
+	return set_combine(vm, set, a, b, out, err);
+}
+
+/* a op= b: a set keeps its identity, a frozenset does not. */
+static bool set_inplace(struct vm *vm, enum binop op, struct value a, struct value b,
+			struct value *out, struct err *err)
+{
 	bool ok;
 
-	if (!set_combine(vm, set, a, b, out, err))
+	if (!set_binary(vm, op, a, b, out, err))
 		return false;
-	if (!inplace || a.dict->frozen)
+	if (a.dict->frozen)
 		return true;
 	ok = set_replace(vm, a.dict, out->dict, err);
 	value_unref(*out);
@@ -162,15 +174,17 @@ bool set_binary(struct vm *vm, enum binop op, bool inplace, struct value a, stru
 }
 
 /* a op b of two sets, or of two types (a | b: a tuple of them). */
-static bool set_or_type_binary(struct vm *vm, enum binop op, bool inplace, struct value a,
-			       struct value b, struct value *out, bool *found, struct err *err)
+static bool set_or_type_binary(struct vm *vm, const struct binary *x, struct value *out,
+			       bool *found, struct err *err)
 {
-	struct value pair[] = { a, b };
+	struct value a = x->a, b = x->b, pair[] = { a, b };
+	enum binop op = x->op;
 
 	*found = true;
 	if (a.kind == VALUE_SET && b.kind == VALUE_SET &&
 	    (op == BIN_OR || op == BIN_AND || op == BIN_SUB || op == BIN_XOR))
-		return set_binary(vm, op, inplace, a, b, out, err);
+		return x->inplace ? set_inplace(vm, op, a, b, out, err)
+				  : set_binary(vm, op, a, b, out, err);
 	if ((is_set_view(a) || is_set_view(b)) &&
 	    (op == BIN_OR || op == BIN_AND || op == BIN_SUB || op == BIN_XOR))
 		return view_binary(vm, op, a, b, out, err);
@@ -364,10 +378,12 @@ static bool may_count(struct value v)
 	       v.kind == VALUE_TENSOR;
 }
 
-bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
-	       struct value *out, struct err *err)
+/* All but two numbers. */
+static bool binary(struct vm *vm, const struct binary *x, struct value *out, struct err *err)
 {
-	bool found;
+	struct value a = x->a, b = x->b;
+	enum binop op = x->op;
+	bool inplace = x->inplace, found;
 
 	if (op == BIN_MOD && a.kind == VALUE_STR)
 		return format_percent(vm, a.str, b, out, err);
@@ -377,10 +393,8 @@ bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struc
 		if (a.kind != VALUE_INSTANCE && b.kind != VALUE_INSTANCE)
 			return text_needed(vm, a.kind == VALUE_DEFERRED_TEXT ? a : b, err);
 	}
-	if (value_is_number(a) && value_is_number(b))
-		return number_binary(vm, op, a, b, out, err);
 	if (a.kind == VALUE_INSTANCE || b.kind == VALUE_INSTANCE) {
-		if (!dunder_binary(vm, op, inplace, a, b, out, &found, err))
+		if (!dunder_binary(vm, x, out, &found, err))
 			return false;
 		return found || unsupported(vm, op, inplace, a, b, err);
 	}
@@ -418,11 +432,27 @@ bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struc
 		*out = value_ref(a);
 		return true;
 	}
-	if (!set_or_type_binary(vm, op, inplace, a, b, out, &found, err))
+	if (!set_or_type_binary(vm, x, out, &found, err))
 		return false;
 	if (found)
 		return true;
 	return unsupported(vm, op, inplace, a, b, err);
+}
+
+bool op_binary(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
+	       struct err *err)
+{
+	if (value_is_number(a) && value_is_number(b))
+		return number_binary(vm, op, a, b, out, err);
+	return binary(vm, &(struct binary){ op, false, a, b }, out, err);
+}
+
+bool op_inplace(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
+		struct err *err)
+{
+	if (value_is_number(a) && value_is_number(b))
+		return number_binary(vm, op, a, b, out, err);
+	return binary(vm, &(struct binary){ op, true, a, b }, out, err);
 }
 
 bool op_unary(struct vm *vm, enum unop op, struct value a, struct value *out, struct err *err)
@@ -538,16 +568,13 @@ static bool hosted_compare(struct vm *vm, enum cmpop op, struct value a, struct 
 }
 
 /* a op b by the methods of an instance, as a truth; *found as in operators.h. */
-static bool object_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, bool *out,
-			   bool *found, struct err *err)
+static bool object_compare(struct vm *vm, const struct comparison *c, bool *out, bool *found,
+			   struct err *err)
 {
 	struct value v;
 	bool ok;
 
-	*found = false;
-	if (a.kind != VALUE_INSTANCE && b.kind != VALUE_INSTANCE)
-		return true;
-	if (!dunder_compare(vm, op, a, b, &v, found, err))
+	if (!dunder_compare(vm, c, &v, found, err))
 		return false;
 	if (!*found)
 		return true;
@@ -577,18 +604,24 @@ enum { DEEPEST = 100 };
 static bool equal_in(struct vm *vm, struct value a, struct value b, int depth, bool *out,
 		     struct err *err);
 
-static bool equal_items(struct vm *vm, struct value *a, struct value *b, int n, int depth,
-			bool *out, struct err *err)
+/* Of containers that are compared; identity comes before ==, as in Python. */
+static bool equal_item(struct vm *vm, struct value *a, struct value *b, int depth, bool *out,
+		       struct err *err)
 {
 	*out = true;
-	for (int i = 0; i < n && *out; i++) {
-		if (!realize(vm, &a[i], err) || !realize(vm, &b[i], err))
+	if (!realize(vm, a, err) || !realize(vm, b, err))
+		return false;
+	return (op_is(vm, *a, *b) && a->kind != VALUE_FLOAT) ||
+	       equal_in(vm, *a, *b, depth + 1, out, err);
+}
+
+static bool equal_lists(struct vm *vm, const struct list *a, const struct list *b, int depth,
+			bool *out, struct err *err)
+{
+	*out = a->len == b->len;
+	for (int i = 0, n = a->len; i < n && *out; i++)
+		if (!equal_item(vm, &a->at[i], &b->at[i], depth, out, err))
 			return false;
-		if (op_is(vm, a[i], b[i]) && a[i].kind != VALUE_FLOAT)
-			continue; /* as Python: identity comes before == */
-		if (!equal_in(vm, a[i], b[i], depth + 1, out, err))
-			return false;
-	}
 	return true;
 }
 
@@ -600,7 +633,7 @@ static bool equal_dicts(struct vm *vm, struct dict *a, struct dict *b, int depth
 		struct value *other = value_dict_place(b, a->keys[i]);
 		if (!other)
 			*out = false;
-		else if (!equal_items(vm, &a->values[i], other, 1, depth, out, err))
+		else if (!equal_item(vm, &a->values[i], other, depth, out, err))
 			return false;
 	}
 	return true;
@@ -609,7 +642,7 @@ static bool equal_dicts(struct vm *vm, struct dict *a, struct dict *b, int depth
 static bool equal_in(struct vm *vm, struct value a, struct value b, int depth, bool *out,
 		     struct err *err)
 {
-	bool found;
+	bool found = false;
 
 	if (depth > DEEPEST)
 		return err_set(err, ERR_RECURSION,
@@ -622,21 +655,22 @@ static bool equal_in(struct vm *vm, struct value a, struct value b, int depth, b
 		return hosted_compare(vm, CMP_EQ, a, b, out, err);
 	if (!late_compare(vm, a, b, &found, err))
 		return false;
-	if (!object_compare(vm, CMP_EQ, a, b, out, &found, err))
-		return false;
-	if (found)
-		return true;
-	if (a.kind == b.kind && (a.kind == VALUE_TUPLE || a.kind == VALUE_LIST)) {
-		*out = a.list->len == b.list->len;
-		return !*out ||
-		       equal_items(vm, a.list->at, b.list->at, a.list->len, depth, out, err);
+	if (a.kind == VALUE_INSTANCE || b.kind == VALUE_INSTANCE) {
+		if (!object_compare(vm, &(struct comparison){ CMP_EQ, a, b }, out, &found, err))
+			return false;
+		if (found)
+			return true;
 	}
+	if (a.kind == b.kind && (a.kind == VALUE_TUPLE || a.kind == VALUE_LIST))
+		return equal_lists(vm, a.list, b.list, depth, out, err);
 	if (a.kind == b.kind && a.kind == VALUE_DICT)
 		return equal_dicts(vm, a.dict, b.dict, depth, out, err);
-	if (!view_compare(vm, CMP_EQ, a, b, out, &found, err))
-		return false;
-	if (found)
-		return true;
+	if (is_set_view(a) || is_set_view(b)) {
+		if (!view_compare(vm, &(struct comparison){ CMP_EQ, a, b }, out, &found, err))
+			return false;
+		if (found)
+			return true;
+	}
 	*out = value_equal(a, b);
 	return true;
 }
@@ -662,6 +696,15 @@ static bool order_holds(enum cmpop op, int order)
 	}
 }
 
+/* False: they are not two numbers. */
+static inline bool order_numbers(enum cmpop op, struct value a, struct value b, bool *out)
+{
+	if (!value_is_number(a) || !value_is_number(b))
+		return false;
+	*out = order_holds(op, number_order(a, b));
+	return true;
+}
+
 static int order_strings(const struct str *a, const struct str *b)
 {
 	/* UTF-8 bytes compare as their code points do */
@@ -672,44 +715,48 @@ static int order_strings(const struct str *a, const struct str *b)
 	return order < 0 ? -1 : 1;
 }
 
-static bool ordered(struct vm *vm, enum cmpop op, struct value a, struct value b, int depth,
-		    bool *out, struct err *err);
+static bool ordered(struct vm *vm, const struct comparison *c, int depth, bool *out,
+		    struct err *err);
 
-/* The first items that differ decide, else the lengths. */
-static bool order_items(struct vm *vm, enum cmpop op, const struct list *a, const struct list *b,
-			int depth, bool *out, struct err *err)
+/* Of two sequences: the first items that differ decide, else the lengths. */
+static bool order_items(struct vm *vm, const struct comparison *c, int depth, bool *out,
+			struct err *err)
 {
+	const struct list *a = c->a.list, *b = c->b.list;
 	int n = a->len < b->len ? a->len : b->len;
 	bool same = true;
 
 	for (int i = 0; i < n; i++) {
-		if (!equal_items(vm, &a->at[i], &b->at[i], 1, depth, &same, err))
+		if (!equal_item(vm, &a->at[i], &b->at[i], depth, &same, err))
 			return false;
 		if (!same)
-			return ordered(vm, op, a->at[i], b->at[i], depth + 1, out, err);
+			return ordered(vm, &(struct comparison){ c->op, a->at[i], b->at[i] },
+				       depth + 1, out, err);
 	}
-	*out = order_holds(op, a->len < b->len ? -1 : a->len > b->len);
+	*out = order_holds(c->op, a->len < b->len ? -1 : a->len > b->len);
 	return true;
 }
 
-static bool ordered(struct vm *vm, enum cmpop op, struct value a, struct value b, int depth,
-		    bool *out, struct err *err)
+static bool ordered(struct vm *vm, const struct comparison *c, int depth, bool *out,
+		    struct err *err)
 {
+	struct value a = c->a, b = c->b;
+	enum cmpop op = c->op;
 	bool found;
 
-	if (value_is_number(a) && value_is_number(b)) {
-		*out = order_holds(op, number_order(a, b));
+	if (order_numbers(op, a, b, out))
 		return true;
-	}
 	if (comparable_by_host(a, b))
 		return hosted_compare(vm, op, a, b, out, err);
 	if (!late_compare(vm, a, b, &found, err))
 		return false;
-	if (!object_compare(vm, op, a, b, out, &found, err))
-		return false;
-	if (found)
-		return true;
-	if (!view_compare(vm, op, a, b, out, &found, err))
+	if (a.kind == VALUE_INSTANCE || b.kind == VALUE_INSTANCE) {
+		if (!object_compare(vm, c, out, &found, err))
+			return false;
+		if (found)
+			return true;
+	}
+	if (!view_compare(vm, c, out, &found, err))
 		return false;
 	if (found)
 		return true;
@@ -722,14 +769,15 @@ static bool ordered(struct vm *vm, enum cmpop op, struct value a, struct value b
 		return true;
 	}
 	if (a.kind == b.kind && (a.kind == VALUE_TUPLE || a.kind == VALUE_LIST))
-		return order_items(vm, op, a.list, b.list, depth, out, err);
+		return order_items(vm, c, depth, out, err);
 	return err_set(err, ERR_TYPE, "'%s' not supported between instances of '%s' and '%s'",
 		       cmpop_symbol(op), value_type_name(a), value_type_name(b));
 }
 
 bool op_less(struct vm *vm, struct value a, struct value b, bool *out, struct err *err)
 {
-	return ordered(vm, CMP_LT, a, b, 0, out, err);
+	return order_numbers(CMP_LT, a, b, out) ||
+	       ordered(vm, &(struct comparison){ CMP_LT, a, b }, 0, out, err);
 }
 
 bool op_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, struct value *out,
@@ -756,7 +804,7 @@ bool op_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, st
 			return host->compare(host->self, op, a, b, out, err);
 		}
 		if (a.kind == VALUE_INSTANCE || b.kind == VALUE_INSTANCE) {
-			if (!dunder_compare(vm, op, a, b, out, &holds, err))
+			if (!dunder_compare(vm, &(struct comparison){ op, a, b }, out, &holds, err))
 				return false;
 			if (holds)
 				return true;
@@ -764,8 +812,8 @@ bool op_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, st
 		if (op == CMP_EQ || op == CMP_NE) {
 			ok = op_equal(vm, a, b, &holds, err);
 			holds = holds == (op == CMP_EQ);
-		} else {
-			ok = ordered(vm, op, a, b, 0, &holds, err);
+		} else if (!order_numbers(op, a, b, &holds)) {
+			ok = ordered(vm, &(struct comparison){ op, a, b }, 0, &holds, err);
 		}
 	}
 	if (ok)

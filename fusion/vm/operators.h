@@ -53,9 +53,20 @@ bool number_whole(struct vm *vm, double f, struct value *out, struct err *err);
 /* -1, 0, 1; 2 where one is nan. */
 int number_order(struct value a, struct value b);
 
-/* operators.c */
-bool op_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
-	       struct value *out, struct err *err);
+/* operators.c: a op b, and a op= b. */
+struct binary {
+	enum binop op;
+	bool inplace;
+	struct value a, b;
+};
+struct comparison { /* a op b */
+	enum cmpop op;
+	struct value a, b;
+};
+bool op_binary(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
+	       struct err *err);
+bool op_inplace(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
+		struct err *err); /* a op= b: the result may be a itself */
 bool op_unary(struct vm *vm, enum unop op, struct value a, struct value *out, struct err *err);
 bool op_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, struct value *out,
 		struct err *err);
@@ -124,9 +135,9 @@ bool op_delete_subscript(struct vm *vm, struct value o, struct value index, stru
 bool op_format(struct vm *vm, struct value v, const char *spec, size_t len, struct buf *text,
 	       struct err *err);
 
-/* a op b of two sets, or of two types (a | b: a tuple of them). */
-bool set_binary(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
-		struct value *out, struct err *err);
+/* a op b of two sets: | & - ^. */
+bool set_binary(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
+		struct err *err);
 
 /* views.c: d.keys() and d.items() are sets beside a set or a view.  *found false, and no
  * error: the operands do not define the operator. */
@@ -135,7 +146,7 @@ bool view_binary(struct vm *vm, enum binop op, struct value a, struct value b, s
 		 struct err *err);
 bool view_contains(struct vm *vm, const struct iter *view, struct value item, bool *out,
 		   struct err *err);
-bool view_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, bool *out,
-		  bool *found, struct err *err);
+bool view_compare(struct vm *vm, const struct comparison *c, bool *out, bool *found,
+		  struct err *err);
 
 #endif

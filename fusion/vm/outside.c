@@ -28,9 +28,7 @@ const char *outside_advice(const char *module)
 
 static bool is_absent(struct vm_host *host, const char *name)
 {
-	return !prelude_has_module(name) &&
-	       (outside_advice(name) ||
-		(!module_is_native(name) && !host->has_module(host->self, module_real(name))));
+	return !prelude_has_module(name) && (outside_advice(name) || !module_exists(host, name));
 }
 
 bool outside_is(struct vm *vm, struct value v)

@@ -62,6 +62,9 @@ static bool may_define(int row, const char *name)
 	bool capital = name[0] >= 'A' && name[0] <= 'Z';
 	size_t len = strlen(name), tail = strlen("Tensor");
 
+	if (strncmp(rows[row].module, "torchvision", strlen("torchvision")) == 0 ||
+	    strncmp(rows[row].module, "timm", strlen("timm")) == 0)
+		return true; /* their files import such names from one another */
 	if (!is_open(name))
 		return false;
 	if (strcmp(rows[row].module, "torch") == 0) /* FloatTensor and its like */

@@ -19,7 +19,7 @@ static bool binary(struct vm *vm, struct frame *f, enum binop op, bool inplace, 
 
 	if (op == BIN_MOD && f->top[-2].kind == VALUE_STR && !realize_inside(vm, f->top[-1], err))
 		return false; /* text % (a, b) */
-	if (!op_binary(vm, op, inplace, f->top[-2], f->top[-1], &r, err))
+	if (!(inplace ? op_inplace : op_binary)(vm, op, f->top[-2], f->top[-1], &r, err))
 		return false;
 	replace(f, 2, r);
 	return true;
@@ -634,13 +634,13 @@ bool vm_run_until(struct vm *vm, struct frame *f, int stop, bool *stopped, struc
 {
 	struct vm_place place = { .at = { f->code->insts + (stop >= 0 ? stop : 0) }, .n = 1 };
 
-	return vm_run_to(vm, f, &place, stop >= 0, stopped, out, err);
+	return vm_run_to(vm, f, (struct vm_places){ &place, stop >= 0 }, stopped, out, err);
 }
 
-bool vm_run_to(struct vm *vm, struct frame *f, const struct vm_place *places, int n, bool *stopped,
+bool vm_run_to(struct vm *vm, struct frame *f, struct vm_places to, bool *stopped,
 	       struct value *out, struct err *err)
 {
-	const struct stop at = { .places = places, .n_places = n };
+	const struct stop at = { .places = to.at, .n_places = to.n };
 	struct value handled = value_ref(vm->handled);
 	enum run_end end = interpret(vm, f, &at, out, err);
 

@@ -18,10 +18,16 @@ static bool op_position(struct vm *vm, struct value index, const char *type, int
 
 /* ---- o[index] = v and del o[index]. ---- */
 
-/* Items [from, from + gone) become the n items at `at`, which are referenced. */
-static bool splice(struct vm *vm, struct list *list, int from, int gone, const struct value *at,
-		   int n, struct err *err)
+struct gap { /* in a list */
+	int from, n;
+};
+
+/* Items of `items`, referenced, take the place of those in the gap; NULL: none do. */
+static bool splice(struct vm *vm, struct list *list, struct gap gap, const struct list *items,
+		   struct err *err)
 {
+	int from = gap.from, gone = gap.n, n = items ? items->len : 0;
+	const struct value *at = items ? items->at : NULL;
 	struct value *old;
 	int tail = list->len - from - gone;
 
@@ -80,8 +86,8 @@ static bool store_slice(struct vm *vm, struct list *list, const struct slice *s,
 	if (ok && cut.step != 1)
 		ok = store_stepped(vm, list, &cut, items.list, err);
 	else if (ok)
-		ok = splice(vm, list, (int)cut.start, (int)cut.count, items.list->at,
-			    items.list->len, err);
+		ok = splice(vm, list, (struct gap){ (int)cut.start, (int)cut.count }, items.list,
+			    err);
 	value_unref(items);
 	return ok;
 }
@@ -128,7 +134,8 @@ bool op_store_subscript(struct vm *vm, struct value o, struct value index, struc
 			return vm_out_of_memory(vm, err);
 		return true;
 	default:
-		if (!instance_call(vm, o, "__setitem__", args, 2, &none, &found, err))
+		if (!instance_call(vm, &(struct method_call){ &o, "__setitem__", args, 2 }, &none,
+				   &found, err))
 			return false;
 		if (!found)
 			return no_assignment(vm, o, "assignment", err);
@@ -144,15 +151,16 @@ static bool delete_from_list(struct vm *vm, struct list *list, struct value inde
 
 	if (index.kind != VALUE_SLICE)
 		return op_position(vm, index, "list assignment", list->len, &at, err) &&
-		       splice(vm, list, (int)at, 1, NULL, 0, err);
+		       splice(vm, list, (struct gap){ (int)at, 1 }, NULL, err);
 	if (!op_cut(vm, index.slice, list->len, &cut, err))
 		return false;
 	if (cut.step == 1)
-		return splice(vm, list, (int)cut.start, (int)cut.count, NULL, 0, err);
+		return splice(vm, list, (struct gap){ (int)cut.start, (int)cut.count }, NULL, err);
 	for (int64_t i = 0; i < cut.count; i++) { /* from the end, so that places stay */
 		int64_t k = cut.step > 0 ? cut.count - 1 - i : i;
 
-		if (!splice(vm, list, (int)(cut.start + k * cut.step), 1, NULL, 0, err))
+		if (!splice(vm, list, (struct gap){ (int)(cut.start + k * cut.step), 1 }, NULL,
+			    err))
 			return false;
 	}
 	return true;
@@ -171,7 +179,8 @@ bool op_delete_subscript(struct vm *vm, struct value o, struct value index, stru
 			return false;
 		return value_dict_remove(o.dict, index) || op_no_key(vm, index, err);
 	default:
-		if (!instance_call(vm, o, "__delitem__", &index, 1, &none, &found, err))
+		if (!instance_call(vm, &(struct method_call){ &o, "__delitem__", &index, 1 }, &none,
+				   &found, err))
 			return false;
 		if (!found)
 			return no_assignment(vm, o, "deletion", err);
@@ -223,7 +232,7 @@ static bool index_of_instance(struct vm *vm, struct value *v, struct err *err)
 	struct value n;
 	bool found;
 
-	if (!instance_call(vm, *v, "__index__", NULL, 0, &n, &found, err))
+	if (!instance_call(vm, &(struct method_call){ v, "__index__", NULL, 0 }, &n, &found, err))
 		return false;
 	if (found && value_counted(n)) {
 		value_unref(n);
@@ -326,8 +335,13 @@ bool op_make_key(struct vm *vm, struct value *key, struct err *err)
 	return err_set(err, ERR_TYPE, "unhashable type: '%s'", unhashable_type(*key));
 }
 
-static bool slice_bound(struct vm *vm, struct value v, int64_t fallback, int64_t n, int64_t lowest,
-			int64_t highest, int64_t *out, struct err *err)
+/* Where a bound of a slice may be: one below 0 counts from n, others are cut to the range. */
+struct bounds {
+	int64_t n, lowest, highest;
+};
+
+static bool slice_bound(struct vm *vm, struct value v, int64_t fallback, const struct bounds *in,
+			int64_t *out, struct err *err)
 {
 	int64_t i;
 
@@ -338,8 +352,8 @@ static bool slice_bound(struct vm *vm, struct value v, int64_t fallback, int64_t
 	if (!op_index(vm, v, "slice indices", &i, err))
 		return false;
 	if (i < 0)
-		i += n;
-	*out = i < lowest ? lowest : i > highest ? highest : i;
+		i += in->n;
+	*out = i < in->lowest ? in->lowest : i > in->highest ? in->highest : i;
 	return true;
 }
 
@@ -347,6 +361,7 @@ static bool op_cut(struct vm *vm, const struct slice *s, int64_t n, struct cut *
 		   struct err *err)
 {
 	int64_t step = 1, start, stop;
+	struct bounds in;
 	struct range r;
 
 	if (s->step.kind != VALUE_NONE && !op_index(vm, s->step, "slice indices", &step, err))
@@ -355,10 +370,9 @@ static bool op_cut(struct vm *vm, const struct slice *s, int64_t n, struct cut *
 		return err_set(err, ERR_VALUE, "slice step cannot be zero");
 	if (step < -INT64_MAX)
 		step = -INT64_MAX;
-	if (!slice_bound(vm, s->start, step > 0 ? 0 : n - 1, n, step > 0 ? 0 : -1,
-			 step > 0 ? n : n - 1, &start, err) ||
-	    !slice_bound(vm, s->stop, step > 0 ? n : -1, n, step > 0 ? 0 : -1, step > 0 ? n : n - 1,
-			 &stop, err))
+	in = (struct bounds){ n, step > 0 ? 0 : -1, step > 0 ? n : n - 1 };
+	if (!slice_bound(vm, s->start, step > 0 ? in.lowest : in.highest, &in, &start, err) ||
+	    !slice_bound(vm, s->stop, step > 0 ? in.highest : in.lowest, &in, &stop, err))
 		return false;
 	r = (struct range){ .start = start, .stop = stop, .step = step };
 	*out = (struct cut){ start, stop, step, range_length(&r) };
@@ -475,7 +489,8 @@ static bool subscript_other(struct vm *vm, struct value o, struct value index, s
 {
 	bool found;
 
-	if (!instance_call(vm, o, "__getitem__", &index, 1, out, &found, err))
+	if (!instance_call(vm, &(struct method_call){ &o, "__getitem__", &index, 1 }, out, &found,
+			   err))
 		return false;
 	if (found)
 		return true;
@@ -565,7 +580,7 @@ static bool length_of_instance(struct vm *vm, struct value v, struct value *out,
 {
 	bool found;
 
-	if (!instance_call(vm, v, "__len__", NULL, 0, out, &found, err))
+	if (!instance_call(vm, &(struct method_call){ &v, "__len__", NULL, 0 }, out, &found, err))
 		return false;
 	if (!found)
 		return no_length(vm, v, err);
@@ -723,7 +738,9 @@ bool op_contains(struct vm *vm, struct value container, struct value item, bool 
 		*out = value_dict_get(container.dict, item, &ignored);
 		return true;
 	case VALUE_INSTANCE:
-		if (!instance_call(vm, container, "__contains__", &item, 1, &ignored, &found, err))
+		if (!instance_call(vm,
+				   &(struct method_call){ &container, "__contains__", &item, 1 },
+				   &ignored, &found, err))
 			return false;
 		if (!found)
 			break;

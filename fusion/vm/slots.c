@@ -156,23 +156,26 @@ static bool leaves_it(struct value a, struct value b)
 	return value_is_integer(a) && b.kind == VALUE_FLOAT;
 }
 
-/* The builtin `name` of the value and what was given besides. */
-static bool function(struct vm *vm, const char *scope, const char *name, struct value v,
-		     const struct value *args, int n, struct value *out, struct err *err)
+/* The builtin of that name, of the value and what was given besides. */
+static bool function(struct vm *vm, const char *scope, const struct method_call *m,
+		     struct value *out, struct err *err)
 {
-	struct native f = { .name = name, .id = builtin_find(scope, name), .builtin = true };
-	struct value all[3] = { v };
+	struct native f = { .name = m->name, .id = builtin_find(scope, m->name), .builtin = true };
+	struct value all[3] = { *m->self };
 
-	for (int i = 0; i < n; i++)
-		all[i + 1] = args[i];
-	return builtin_call(vm, &f, &(struct arguments){ all, n + 1, NULL }, out, err);
+	for (int i = 0; i < m->n; i++)
+		all[i + 1] = m->args[i];
+	return builtin_call(vm, &f, &(struct arguments){ all, m->n + 1, NULL }, out, err);
 }
 
-static bool run(struct vm *vm, const struct slot_row *slot, struct value v,
-		const struct builtin_call *call, const struct value *args, struct value *out,
-		struct err *err)
+/* Of a bound method the value is call->self, else the first argument. */
+static bool run(struct vm *vm, const struct slot_row *slot, const struct builtin_call *call,
+		struct value *out, struct err *err)
 {
-	int n = call->n - (int)(args - call->args);
+	bool bound = call->self.kind != VALUE_UNSET;
+	struct value v = bound ? call->self : call->args[0];
+	const struct value *args = call->args + !bound;
+	int n = call->n - !bound;
 	struct err why = { 0 };
 	bool held;
 
@@ -183,21 +186,22 @@ static bool run(struct vm *vm, const struct slot_row *slot, struct value v,
 	case BINARY:
 	case INPLACE:
 		return or_not_implemented(vm,
-					  op_binary(vm, (enum binop)slot->what,
-						    slot->how == INPLACE, v, args[0], out, &why),
+					  (slot->how == INPLACE ? op_inplace : op_binary)(
+					      vm, (enum binop)slot->what, v, args[0], out, &why),
 					  &why, out, err);
 	case REFLECTED:
 		return or_not_implemented(
-		    vm, op_binary(vm, (enum binop)slot->what, false, args[0], v, out, &why), &why,
-		    out, err);
+		    vm, op_binary(vm, (enum binop)slot->what, args[0], v, out, &why), &why, out,
+		    err);
 	case COMPARE:
 		return compare(vm, (enum cmpop)slot->what, v, args[0], out, err);
 	case UNARY:
 		return op_unary(vm, (enum unop)slot->what, v, out, err);
 	case FUNCTION:
 	case MATH:
-		return function(vm, slot->how == MATH ? "math" : "", (const char *)slot->what, v,
-				args, n, out, err);
+		return function(vm, slot->how == MATH ? "math" : "",
+				&(struct method_call){ &v, (const char *)slot->what, args, n }, out,
+				err);
 	case CONTAINS:
 		if (!op_contains(vm, v, args[0], &held, err))
 			return false;
@@ -235,6 +239,5 @@ bool slot_call(struct vm *vm, const struct builtin_call *call, struct value *out
 	if (!bound && call->n < 1 + (call->row->least > 0))
 		return vm_raise(vm, CLASS_TYPE_ERROR, err, "unbound method %s() needs an argument",
 				call->row->name);
-	return run(vm, slot, bound ? call->self : call->args[0], call, call->args + !bound, out,
-		   err);
+	return run(vm, slot, call, out, err);
 }

@@ -303,7 +303,7 @@ static bool text_from_hook(struct vm *vm, struct value v, const char *hook, stru
 	struct value s;
 	bool ok;
 
-	if (!instance_call(vm, v, hook, NULL, 0, &s, found, err))
+	if (!instance_call(vm, &(struct method_call){ &v, hook, NULL, 0 }, &s, found, err))
 		return false;
 	if (!*found)
 		return true;

@@ -24,7 +24,7 @@ bool view_binary(struct vm *vm, enum binop op, struct value a, struct value b, s
 			ok = false;
 		}
 	}
-	ok = ok && set_binary(vm, op, false, sets[0], sets[1], out, err);
+	ok = ok && set_binary(vm, op, sets[0], sets[1], out, err);
 	while (n > 0)
 		value_unref(sets[--n]);
 	return ok;
@@ -78,10 +78,11 @@ static bool within(struct vm *vm, struct value a, struct value b, bool *out, str
 }
 
 /* *found false: one of them is no view, or the other no set. */
-bool view_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, bool *out,
-		  bool *found, struct err *err)
+bool view_compare(struct vm *vm, const struct comparison *c, bool *out, bool *found,
+		  struct err *err)
 {
-	struct value n, m;
+	struct value a = c->a, b = c->b, n, m;
+	enum cmpop op = c->op;
 	bool swapped = op == CMP_GT || op == CMP_GE;
 
 	*found = (is_set_view(a) && (is_set_view(b) || b.kind == VALUE_SET)) ||

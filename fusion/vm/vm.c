@@ -207,8 +207,7 @@ bool vm_has_module(struct vm *vm, const char *name)
 {
 	struct vm_host *host = vm_host_here(vm);
 
-	return module_is_native(name) || prelude_has_module(name) ||
-	       host->has_module(host->self, module_real(name));
+	return module_exists(host, name);
 }
 
 bool vm_module(struct vm *vm, const char *name, struct value *out, struct err *err)

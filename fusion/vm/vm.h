@@ -219,7 +219,11 @@ struct vm_place {
 
 /* The same from the innermost frame on, which is f or was called from it, to the
  * first of n places of which f is the outermost frame. */
-bool vm_run_to(struct vm *vm, struct frame *f, const struct vm_place *places, int n, bool *stopped,
+struct vm_places {
+	const struct vm_place *at;
+	int n;
+};
+bool vm_run_to(struct vm *vm, struct frame *f, struct vm_places to, bool *stopped,
 	       struct value *out, struct err *err);
 
 /* After a failure of those: whether f, or a frame between it and the innermost,

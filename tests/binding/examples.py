@@ -5,6 +5,7 @@ IGNORED = {
     **{f"{f}.{name}": "the result is a module; tests/oracle/library_programs.py tries it" for f, names in (
         ("weight_norm", ("name", "dim")), ("remove_weight_norm", ("name",)), ("remove_spectral_norm", ("name",)),
         ("spectral_norm", ("name", "n_power_iterations", "eps", "dim"))) for name in names},
+    "RAdam.eps": "counts from the sixth step on", "ASGD.t0": "counts for the average alone, which the state keeps",
     "DataParallel.device_ids": "a run has one device",
     "DataParallel.output_device": "a run has one device",
     "DataParallel.dim": "a run has one device",

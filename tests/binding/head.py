@@ -70,6 +70,7 @@ def scheduled(make):
     """The learning rates of six epochs."""
     p = torch.tensor([1.0], requires_grad=True)
     optimizer = torch.optim.SGD([p], lr=0.5)
+    optimizer.param_groups[0]["initial_lr"] = 0.5  # which last_epoch needs
     scheduler = make(optimizer)
     rates = []
     for _ in range(6):

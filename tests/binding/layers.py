@@ -21,6 +21,7 @@ _PROBS = ["x = torch.tensor([[0.2, 0.7], [0.9, 0.4]])", "t = torch.tensor([[0.0,
 _CLASSES = ["x = torch.arange(12.0).reshape(4, 3) ** 2 / 50 - 1", "t = torch.tensor([0, 2, 1, 1])"]
 _INDEX = ["x = torch.tensor([[0, 2], [1, 1]])"]
 _SEQUENCE = "x = torch.arange(24.0).reshape(3, 2, 4) / 9 - 1"
+_VOLUME = "x = torch.arange(16.0).reshape(1, 2, 2, 2, 2) ** 2 / 30"
 _SOURCE = ["x = torch.arange(24.0).reshape(3, 2, 4) / 9 - 1", "y = torch.arange(16.0).reshape(2, 2, 4) / 7"]
 
 # Class: (lines, the constructor's arguments, the call's), several where one cannot show all.
@@ -72,11 +73,20 @@ LAYERS = {
     "TransformerDecoder": [(_SOURCE, "nn.TransformerDecoderLayer(4, 2, 8, dropout=0.0), 1", call) for call in ("x, y", "x, y, torch.zeros(3, 3), torch.zeros(3, 2)")],
     "Transformer": [(_SOURCE, "4, 2, 1, 1, 8", "x, y"), (_SOURCE, "4, 2, 1, 1, 8", "x[:2] * 1, y"), (_SOURCE, "4, 2, 1, 1, 8", "x, y, torch.zeros(3, 3), torch.zeros(2, 2), torch.zeros(2, 3)")],
     "Sequential": ([_X], "nn.ReLU()", "x"),
+    "ChannelShuffle": (["x = torch.arange(16.0).reshape(1, 4, 2, 2)"], "2", "x"),
+    "InstanceNorm3d": [([_VOLUME], "2, track_running_stats=True, affine=True", "x"), ([_VOLUME], "2", "x")],
+    "LPPool1d": ([_LINE], "2, 2, 2", "x"),
+    **{f"{n}Pad3d": ([_VOLUME], "1", "x") for n in ("Zero", "Reflection", "Replication", "Circular")}, "ConstantPad3d": ([_VOLUME], "1, 2.0", "x"),
+    "CircularPad1d": ([_LINE], "1", "x"), "CircularPad2d": ([_IMAGE], "1", "x"),
+    "MultiLabelMarginLoss": (["x = torch.tensor([[0.1, 0.2, 0.4, 0.8], [0.9, 0.2, 0.1, 0.3]])", "t = torch.tensor([[3, 0, -1, 1], [1, -1, 0, 0]])"], "", "x, t"),
+    "MultiMarginLoss": (_CLASSES, "", "x, t"),
 }
 # Not called, or refused whole, with a reason.
 APART = {
     "Module": "has no forward", "ModuleList": "has no forward", "ModuleDict": "has no forward", "ParameterList": "has no forward",
-    "ParameterDict": "has no forward", "RNNCellBase": "the base of the cells", "RNNBase": "the base of the recurrent layers",
+    "ParameterDict": "has no forward",
+    **{n: "tests/oracle/training_programs.py tries it" for n in "CTCLoss TripletMarginWithDistanceLoss MaxUnpool2d SequentialLR CyclicLR OneCycleLR ChainedScheduler ReduceLROnPlateau".split()},
+    "FeatureAlphaDropout": "which channels it drops is a draw", "RNNCellBase": "the base of the cells", "RNNBase": "the base of the recurrent layers",
     **{n: "raises: windows of three dims" for n in "Conv3d ConvTranspose3d MaxPool3d AvgPool3d AdaptiveAvgPool3d AdaptiveMaxPool3d".split()},
 }
 # Attributes that PyTorch's forward does not read either: "Class.name" or "*.name".
@@ -91,7 +101,7 @@ ATTRIBUTES = {
     "LSTM.mode": "which layer it is", "*.num_layers": "how many layers there are",
 }
 VALUES = {
-    "prefix": ["'a.'"], "destination": ["{'first': 1}"], "memo": ["set([m[0]])"], "sparsity": ["0.5"], "start_factor": ["0.25"],
+    "prefix": ["'a.'"], "etas": ["(0.3, 1.5)"], "step_sizes": ["(0.02, 1.0)"], "factor": ["0.25"], "destination": ["{'first': 1}"], "memo": ["set([m[0]])"], "sparsity": ["0.5"], "start_factor": ["0.25"],
     "activation": ["'gelu'"], "norm": ["nn.LayerNorm(4)", "1.0"], "nhead": ["1", "4"], "kdim": ["4", "3"], "vdim": ["3"], "_weight": ["torch.ones(3, 2)"], "nonlinearity": ["'relu'"],
     "padding_mode": ["'reflect'", "'circular'"], "mode": ["'sum'", "'nearest'"], "betas": ["(0.5, 0.9)"], "strict": ["False"], "lr": ["0.3"], "params": ["[]"],
     "size": ["(3, 4)", "7"], "scale_factor": ["2.0"], "hx": ["torch.ones(4, 2)", "torch.ones(2, 2, 3)", "(torch.ones(4, 2), torch.ones(4, 2))", "(torch.ones(2, 2, 3), torch.ones(2, 2, 3))"],
@@ -111,9 +121,10 @@ VALUES = {
     "eta_min": ["0.1"], "gamma": ["0.7"], "ignore_index": ["1"], "value": ["5.0"], "threshold": ["0.1", "0.7"], "margin": ["0.7"], "p": ["0.25", "3.0"],
 }
 
-OPTIMIZERS = {"SGD": "lr=0.1, momentum=0.9", "Adam": "", "AdamW": "", "RMSprop": "momentum=0.5", "Adagrad": ""}
+OPTIMIZERS = {"SGD": "lr=0.1, momentum=0.9", "RMSprop": "momentum=0.5", **{n: "" for n in "Adam AdamW Adagrad Adadelta Adamax ASGD Rprop".split()}, "NAdam": "weight_decay=0.1", "RAdam": "weight_decay=0.1"}
 SCHEDULERS = {
     "StepLR": "o, 2", "MultiStepLR": "o, [1, 3]", "ExponentialLR": "o, 0.8", "LambdaLR": "o, lambda n: 1 / (n + 1)",
+    "MultiplicativeLR": "o, lambda n: 1 / (n + 1)", "ConstantLR": "o", "PolynomialLR": "o", "CosineAnnealingWarmRestarts": "o, 2",
     "LinearLR": "o", "CosineAnnealingLR": "o, 4",
 }
 _T = "t = torch.zeros(3, 4)"
@@ -125,6 +136,7 @@ FUNCTIONS = {
     "torch.nn.utils.clip_grad_norm_": [(["p = with_grads()"], "p, 1.0"), (["p = with_grads()", "p[0].grad[0] = float('nan')"], "p, 1.0")], "torch.nn.utils.clip_grad_value_": (["p = with_grads()"], "p, 1.0"),
     "torch.nn.utils.get_total_norm": [(["p = [torch.tensor([3.0, 4.0]), torch.tensor([12.0, 1.0])]"], "p"), (["p = [torch.tensor([3.0, float('inf')])]"], "p")],
     "torch.nn.utils.parameters_to_vector": (["p = with_grads()"], "p"),
+    "torch.nn.utils.vector_to_parameters": (["p = with_grads()"], "torch.ones(3), p"),
     "torch.nn.utils.weight_norm": (["m = torch.nn.Bilinear(2, 2, 2)"], "m"), "torch.nn.utils.remove_weight_norm": (["m = torch.nn.utils.weight_norm(torch.nn.Linear(2, 2))"], "m"),
     "torch.nn.utils.spectral_norm": (["m = torch.nn.Bilinear(2, 2, 2)"], "m"), "torch.nn.utils.remove_spectral_norm": (["m = torch.nn.utils.spectral_norm(torch.nn.Linear(2, 2))"], "m"),
     "torch.bernoulli": (["t = torch.tensor([0.5, 0.1, 0.9, 0.4])"], "t"), "torch.multinomial": (["t = torch.tensor([0.5, 0.1, 0.9, 0.4])"], "t, 3"),
@@ -210,7 +222,7 @@ class Finder:
                     one = signatures.Signature([p], keywords="names")
                     call = f"stepped_with(lambda params: torch.optim.{name}(params, {text}), {{}})"
                     self.add(f"{full}.param_groups.{p.name}", one, [([], call, "", [])])
-            elif owner.module == "torch.optim.lr_scheduler" and name != "LRScheduler":
+            elif owner.module == "torch.optim.lr_scheduler" and name != "LRScheduler" and name not in APART:
                 if name not in SCHEDULERS:
                     self.faults.append(f"{full}: no example")
                     continue

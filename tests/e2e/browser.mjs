@@ -74,6 +74,23 @@ export async function sound(page, complaints) {
   assert.deepEqual(await refusals(page), []);
 }
 
+/** Puts a text in the place of the program in the editor, as pasting does. */
+export async function writeSource(page, text) {
+  const source = page.locator("#source");
+  await source.press("Control+a");
+  await source.evaluate((el, pasted) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", pasted);
+    el.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+  }, text);
+}
+
+/** The program in the editor: what of it is drawn, about a hundred lines. */
+export const sourceOf = (page) => page.locator("#source .cm-line").evaluateAll((lines) => lines.map((l) => l.textContent).join("\n"));
+
+/** The number of the line that the caret is in. */
+export const caretLine = async (page) => Number(await page.locator(".cm-activeLineGutter").innerText());
+
 /** The numbers behind a table twin: {series: [[n, value, low, high], ...]}. */
 export function twinNumbers(page, id) {
   return page.evaluate((name) => {

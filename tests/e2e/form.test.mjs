@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { longSweep, postRun, randn, startServer, waitFor } from "../api/harness.mjs";
-import { openPage, refusals, startBrowser } from "./browser.mjs";
+import { caretLine, openPage, refusals, sourceOf, startBrowser, writeSource } from "./browser.mjs";
 
 let server, browser;
 before(async () => {
@@ -28,19 +28,18 @@ const refused = { allow: /status of 4\d\d/ };
 test("a syntax error shows at its line, and the place is a link to it", async () => {
   const { page, complaints } = await form(refused);
   await page.getByLabel("What varies").selectOption("nothing");
-  await page.locator("#source").fill("import torch\n\ndef model(x):\n    y = x +\n    return y\n");
+  await writeSource(page, "import torch\n\ndef model(x):\n    y = x +\n    return y\n");
   await page.getByRole("button", { name: "Run", exact: true }).click();
   const place = page.locator("#diags .where button");
   await place.waitFor();
   assert.match(await place.textContent(), /^line 4/);
-  assert.equal(await page.locator(".gut .e").textContent(), "4");
+  assert.equal(await page.locator(".cm-gutterElement.e").textContent(), "4");
   assert.ok((await page.locator("#diags .msg").textContent()).length > 10);
   await place.click();
-  const line = await page.locator("#source").evaluate((el) => el.value.slice(0, el.selectionStart).split("\n").length);
-  assert.equal(line, 4);
+  assert.equal(await caretLine(page), 4);
   await page.locator("#source").press("End");
   await page.locator("#source").pressSequentially(" 1");
-  assert.equal(await page.locator(".gut .e").count(), 0);
+  assert.equal(await page.locator(".cm-gutterElement.e").count(), 0);
   assert.match(page.url(), /\/new$/);
   assert.deepEqual(complaints, []);
 });
@@ -48,12 +47,12 @@ test("a syntax error shows at its line, and the place is a link to it", async ()
 test("what is wrong shows while it is written, and so do breaks", async () => {
   const { page, complaints } = await form();
   await page.getByLabel("What varies").selectOption("nothing");
-  await page.locator("#source").fill("import torch\n\ndef model(x):\n    return torch.sinn(x)\n");
+  await writeSource(page, "import torch\n\ndef model(x):\n    return torch.sinn(x)\n");
   await page.locator("#diags .msg", { hasText: "torch.sin" }).waitFor();
-  assert.equal(await page.locator(".gut .e").textContent(), "4");
-  await page.locator("#source").fill("import torch\n\ndef model(x):\n    return torch.sin(x)\n");
+  assert.equal(await page.locator(".cm-gutterElement.e").textContent(), "4");
+  await writeSource(page, "import torch\n\ndef model(x):\n    return torch.sin(x)\n");
   await page.locator("#diags li").waitFor({ state: "detached" });
-  assert.equal(await page.locator(".gut .e").count(), 0);
+  assert.equal(await page.locator(".cm-gutterElement.e").count(), 0);
   assert.deepEqual(complaints, []);
 });
 
@@ -63,7 +62,7 @@ test("an example is checked as it opens: its breaks stand at their lines before 
   const before = await below.boundingBox();
   await page.locator("#example").selectOption("rerank_step");
   await page.locator("#diags .sev", { hasText: "Will break" }).first().waitFor();
-  assert.deepEqual(await page.locator(".gut .b").allTextContents(), ["6", "13", "15"]);
+  assert.deepEqual(await page.locator(".cm-gutterElement.b").allTextContents(), ["6", "13", "15"]);
   assert.equal(await page.locator(".sq.b").count(), 3);
   assert.match(await page.locator("#found").innerText(), /no error; the graph will break at \d places/);
   assert.deepEqual(await below.boundingBox(), before); // nothing below has moved
@@ -92,10 +91,66 @@ test("a check that the server is too busy for is asked again, and the page says 
   assert.deepEqual(complaints, []);
 });
 
+test("every error of the source is marked, each at its own line and word", async () => {
+  const { page, complaints } = await form();
+  await page.getByLabel("What varies").selectOption("nothing");
+  await writeSource(page, "import torch\n\ndef model(x):\n    y = torch.sinn(x)\n    return torch.coss(y)\n");
+  await page.locator("#diags li").nth(1).waitFor();
+  assert.deepEqual(await page.locator(".cm-gutterElement.e").allTextContents(), ["4", "5"]);
+  assert.deepEqual(await page.locator(".sq.e").allTextContents(), ["torch.sinn", "torch.coss"]);
+  await page.locator("#source").press("F8");
+  assert.equal(await caretLine(page), 4);
+  await page.locator(".cm-diagnostic", { hasText: "torch.sin?" }).waitFor();
+  assert.deepEqual(await refusals(page), []);
+  assert.deepEqual(complaints, []);
+});
+
+test("what is written survives leaving the page, until it is discarded or runs", async () => {
+  const { page } = await form();
+  const first = await sourceOf(page);
+  await page.getByLabel("What varies").selectOption("nothing");
+  await page.locator("#source").press("Control+End");
+  await page.keyboard.type("# mine");
+  await page.getByRole("link", { name: "Ops" }).click();
+  await page.getByRole("heading", { name: "Ops" }).waitFor();
+  await page.goBack();
+  await page.locator("#origin", { hasText: "your draft" }).waitFor();
+  assert.equal(await sourceOf(page), `${first}# mine`);
+  assert.equal(await page.getByLabel("What varies").inputValue(), "nothing");
+  await page.reload();
+  await page.getByRole("button", { name: "Discard it" }).click();
+  await page.locator("#origin", { hasText: /^nothing has run yet$/ }).waitFor();
+  assert.equal(await sourceOf(page), first);
+  await page.locator("#source").press("Control+End");
+  await page.keyboard.type("# run");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.waitForURL(/\/runs\/\d+$/);
+  await page.goto(`${server.url}/new`);
+  await page.locator("#origin", { hasText: /^nothing has run yet$/ }).waitFor();
+  assert.equal(await sourceOf(page), first);
+});
+
+test("the editor colours, searches and matches brackets; its licences are served", async () => {
+  const { page, complaints } = await form();
+  await writeSource(page, "def model(x):\n    return (x + 1)  # one\n");
+  const of = (text) => page.locator("#source span", { hasText: text }).last().evaluate((el) => getComputedStyle(el).color + getComputedStyle(el).fontWeight);
+  assert.equal(new Set([await of(/^return$/), await of(/^1$/), await of(/^# one$/), await of(/^model$/)]).size, 4);
+  await page.locator("#source").press("Control+Home");
+  for (const key of ["ArrowDown", "End", ...Array(7).fill("ArrowLeft")]) await page.keyboard.press(key);
+  await page.locator(".cm-matchingBracket").first().waitFor();
+  await page.keyboard.press("Control+f");
+  await page.locator(".cm-search [name=search]").pressSequentially("x");
+  assert.equal(await page.locator(".cm-searchMatch").count(), 2);
+  await page.keyboard.press("Escape");
+  assert.match(await (await fetch(`${server.url}/assets/vendor/codemirror.LICENSE.txt`)).text(), /@codemirror\/view [\d.]+, MIT[\s\S]*style-mod [\d.]+, MIT/);
+  assert.deepEqual(await refusals(page), []);
+  assert.deepEqual(complaints, []);
+});
+
 test("an unknown op is named with what was meant", async () => {
   const { page } = await form(refused);
   await page.getByLabel("What varies").selectOption("nothing");
-  await page.locator("#source").fill("import torch\n\ndef model(x):\n    return torch.softmx(x)\n");
+  await writeSource(page, "import torch\n\ndef model(x):\n    return torch.softmx(x)\n");
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.locator("#diags .msg", { hasText: "softmax" }).waitFor();
 });
@@ -115,7 +170,7 @@ test("a field in error names what it accepts, is tied to its message, and holds 
 test("inputs follow the entry's parameters and keep what was typed", async () => {
   const { page } = await form();
   await page.getByLabel("Shape of x").fill("3, 5");
-  await page.locator("#source").fill("import torch\n\ndef model(x, scale):\n    ...\n    return x * scale\n");
+  await writeSource(page, "import torch\n\ndef model(x, scale):\n    ...\n    return x * scale\n");
   assert.equal(await page.getByLabel("Shape of x").inputValue(), "3, 5");
   await page.getByLabel("Values of scale").selectOption("value");
   await page.getByLabel("Value of scale").fill("2.5");
@@ -127,32 +182,33 @@ test("inputs follow the entry's parameters and keep what was typed", async () =>
 test("Enter indents, Tab indents, Escape and Tab leave the editor", async () => {
   const { page } = await form();
   const source = page.locator("#source");
-  await source.fill("");
+  await source.press("Control+a");
+  await source.press("Delete");
   await source.pressSequentially("def model(x):\nreturn x");
-  assert.equal(await source.inputValue(), "def model(x):\n    return x");
+  assert.equal(await sourceOf(page), "def model(x):\n    return x");
   await source.press("Tab");
-  assert.equal(await source.inputValue(), "def model(x):\n    return x    ");
+  assert.equal(await sourceOf(page), "def model(x):\n    return x    ");
   await source.press("Escape");
   await source.press("Tab");
-  assert.notEqual(await page.evaluate(() => document.activeElement.id), "source");
+  assert.notEqual(await page.evaluate(() => document.activeElement.className), "editor");
 });
 
 test("examples and files fill the form; a broken file is named", async () => {
   const { page } = await form();
   await page.getByLabel("Start from an example").selectOption({ label: "Softmax over rows" });
-  assert.match(await page.locator("#source").inputValue(), /amax/);
+  assert.match(await sourceOf(page), /amax/);
   const groups = page.locator("#example optgroup");
   assert.equal(await groups.last().getAttribute("label"), "Model blocks of the suite");
   assert.ok((await groups.last().locator("option").count()) >= 30);
   await page.getByLabel("Start from an example").selectOption({ label: "gpt2_block" });
-  assert.match(await page.locator("#source").inputValue(), /class |def model/);
+  assert.match(await sourceOf(page), /class |def model/);
   assert.equal(await page.locator("#diags .msg").count(), 0);
   // A model in published style, found by a word and taken by keyboard.
   const search = page.getByLabel("Search the examples");
   await search.fill("vision");
   assert.deepEqual(await groups.evaluateAll((all) => all.map((g) => g.label)), ["Models in published style"]);
   await search.press("Enter");
-  assert.match(await page.locator("#source").inputValue(), /A vision transformer in one file/);
+  assert.match(await sourceOf(page), /A vision transformer in one file/);
   await page.getByLabel("Shape of labels").waitFor();
   await search.fill("no such thing");
   assert.equal(await page.locator("#example option").innerText(), "none found");
@@ -228,7 +284,7 @@ test("what running finds is shown at its line with a caret, and leads back to it
   assert.equal((await page.locator(".caret .bad").textContent()).length, run.error.column);
   await page.getByRole("link", { name: "Edit line 5" }).click();
   await page.waitForURL(/\/new\?from=/);
-  await page.waitForFunction(() => document.activeElement.id === "source");
+  await page.waitForFunction(() => document.activeElement.className === "editor");
   assert.deepEqual(complaints, []);
 });
 

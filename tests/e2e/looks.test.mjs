@@ -88,7 +88,7 @@ const focused = () => {
   const el = document.activeElement;
   if (!el || el === document.body) return null;
   const { outlineStyle, outlineWidth } = getComputedStyle(el);
-  return { at: Number(el.dataset.control ?? -1), text: el.id === "source", ring: outlineStyle !== "none" && parseFloat(outlineWidth) > 0 };
+  return { at: Number(el.dataset.control ?? -1), text: el.className === "editor", ring: outlineStyle !== "none" && parseFloat(outlineWidth) > 0 };
 };
 
 /** Tabs through the page once. @param {any} page @returns {Promise<string[]>} what is wrong on the way */

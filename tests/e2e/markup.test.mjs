@@ -9,7 +9,7 @@ import { spawnSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { binary, getJson, postRun, randn, startServer, suiteEnded, waitFor } from "../api/harness.mjs";
-import { afterTimers, openPage, refusals, startBrowser } from "./browser.mjs";
+import { afterTimers, openPage, refusals, startBrowser, writeSource } from "./browser.mjs";
 
 // Without a slash, so that it may be the name of a file.
 const evil = "<img src=x data-owned onerror=globalThis.owned=1><script data-owned>globalThis.owned=1<script>";
@@ -131,7 +131,7 @@ test("nor in the form, as it is typed, opened and checked", async () => {
   const { page, complaints } = await openPage(browser, { allow: /status of 4\d\d/ });
   await page.goto(`${server.url}/new`);
   await page.locator("#extent").waitFor();
-  await page.locator("#source").fill(`import torch\n\ndef model(x):\n    return x.${evil}\n`);
+  await writeSource(page, `import torch\n\ndef model(x):\n    return x.${evil}\n`);
   await page.locator("#name").fill(evil);
   await page.locator("#diags .msg").first().waitFor();
   await page.getByLabel("What varies").selectOption("nothing");

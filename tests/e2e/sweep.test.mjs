@@ -3,7 +3,7 @@ import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { getJson, postRun, startServer, waitFor } from "../api/harness.mjs";
-import { openPage, refusals, sound, startBrowser, twinNumbers } from "./browser.mjs";
+import { openPage, refusals, sound, sourceOf, startBrowser, twinNumbers } from "./browser.mjs";
 
 let server, browser, page, complaints, report, runPath;
 before(async () => {
@@ -28,7 +28,7 @@ test("an empty store offers the sweep and its command line", async () => {
 test("the form opens with the sweep, posts it, and progress is shown until it is done", async () => {
   await page.getByRole("link", { name: "New run" }).first().click();
   await page.getByRole("button", { name: "Run", exact: true }).waitFor();
-  assert.match(await page.locator("#source").inputValue(), /def model\(x\):\n {4}\.\.\.\n/);
+  assert.match(await sourceOf(page), /def model\(x\):\n {4}\.\.\.\n/);
   assert.equal(await page.getByLabel("Counts").inputValue(), "1, 5, 10, 15, 20, 25, 30");
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.waitForURL(/\/runs\/\d+$/);

@@ -2,7 +2,7 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { postRun, startServer, waitFor, workload } from "../api/harness.mjs";
-import { openPage, sound, startBrowser } from "./browser.mjs";
+import { caretLine, openPage, sound, startBrowser } from "./browser.mjs";
 
 // Line 4 can be changed by itself; line 7 cannot.
 const BODY = "    if x.sum() > 1:\n        x = torch.relu(x) * 2\n    y = torch.softmax(x, -1)\n    return y[y > 0.01].sum()";
@@ -46,9 +46,8 @@ test("a break that no rewrite is known for leads to the editor, at its line", as
   await page.goto(url("&line=7"));
   await page.locator(".brks details[open]").getByRole("link", { name: "Edit line 7" }).click();
   await page.waitForURL(/\/new\?from=\d+&line=7/);
-  await page.waitForFunction(() => document.activeElement?.tagName === "TEXTAREA");
-  const before = await page.evaluate(() => document.activeElement.value.slice(0, document.activeElement.selectionStart).split("\n").length);
-  assert.equal(before, 7);
+  await page.waitForFunction(() => document.activeElement?.className === "editor");
+  assert.equal(await caretLine(page), 7);
 });
 
 test("both policies stand side by side, each break says whether it is of both; breaks of a kind together", async () => {

@@ -50,6 +50,7 @@ row("new_zeros", lambda x, *s, dtype=None: naive.full(sizes_in(s), 0, dtype or x
 row("new_ones", lambda x, *s, dtype=None: naive.full(sizes_in(s), 1, dtype or x.dtype), *NEWS, dtypes=ALL)
 row("new_full", lambda x, s, v, dtype=None: naive.full(s, v, dtype or x.dtype), C("x, (2,), 3", X(1)), C("x, (2,), 1, dtype=torch.float64", X(1)), dtypes=ALL)
 row("new_tensor", lambda x, data, dtype=None: literal(data, dtype or x.dtype), C("x, [1, 2]", X(1)), C("x, [1.5], dtype=torch.float64", X(1)), **ONCE)
+row("new", lambda x, data: literal(data, x.dtype), C("x, [1, 2]", X(1)), **ONCE)
 
 
 def arange(*bounds, dtype=None, start=None, end=None, step=None):

@@ -2,7 +2,6 @@
 import test from "node:test";
 import assert from "node:assert/strict";
 import { closedId, groupOfBox, hasModules, kernelGroups, moduleGroups, openAtFirst } from "../../web/js/model/groups.js";
-import { layOut } from "../../web/js/model/layout.js";
 import { parseGraph, pictureOf } from "../../web/js/model/picture.js";
 
 const TEXT = `%x: float32[2, 4] = input(0)
@@ -65,21 +64,6 @@ test("a closed module is one box with all that is in it, an open one holds boxes
   ]);
   assert.equal(open.full["module Net/a.0:Block\nmul"], "float32 2\u00d74, 32 B");
   for (const b of open.boxes) assert.equal(closedId(groupOfBox(b.id) ?? "0"), groupOfBox(b.id) ? b.id : "kernel 0");
-});
-
-test("groups lie in their parents, boxes in their groups, and none over another", () => {
-  const groups = moduleGroups(parsed);
-  const { boxes, edges, parents } = pictureOf(drawn, {}, openAtFirst(groups, true), null, groups);
-  const laid = layOut(boxes, edges, parents);
-  const inside = (a, b) => a.x >= b.x && a.y >= b.y && a.x + a.w <= b.x + b.w && a.y + a.h <= b.y + b.h;
-  const apart = (a, b) => a.x + a.w <= b.x || b.x + b.w <= a.x || a.y + a.h <= b.y || b.y + b.h <= a.y;
-  assert.equal(Object.keys(laid.groups).length, 4);
-  for (const [id, rect] of Object.entries(laid.groups)) if (parents[id]) assert.ok(inside(rect, laid.groups[parents[id]]), id);
-  for (const b of boxes) {
-    if (b.group) assert.ok(inside(laid.boxes[b.id], laid.groups[b.group]), b.id);
-    for (const c of boxes) if (b.id < c.id) assert.ok(apart(laid.boxes[b.id], laid.boxes[c.id]), `${b.id} and ${c.id}`);
-    for (const [id, rect] of Object.entries(laid.groups)) if (!b.group) assert.ok(apart(laid.boxes[b.id], rect), `${b.id} and ${id}`);
-  }
 });
 
 test("by kernel each kernel is a group, and of a large graph all begin closed", () => {

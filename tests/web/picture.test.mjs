@@ -1,7 +1,6 @@
-// tests/web/picture.test.mjs -- graphs read from their texts, as boxes, and where the boxes go.
+// tests/web/picture.test.mjs -- graphs read from their texts, as boxes.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { layOut } from "../../web/js/model/layout.js";
 import { neighbourhood, parseGraph, pictureOf, sizeOf, steps } from "../../web/js/model/picture.js";
 
 const before = "%x: float32[8, 16] = input(0)\n%relu: float32[8, 16] = relu(%x)  # line 4\n%soft: float32[8, 16] = softmax(%relu, dim=-1)  # line 5\nreturn %soft\n";
@@ -54,28 +53,4 @@ test("a neighbourhood is connected, holds its node and is bounded", () => {
   const at = [...near].map((id) => Number(id.slice(1)));
   assert.equal(Math.max(...at) - Math.min(...at), 19);
   assert.ok(near.has("n150"));
-});
-
-test("no two boxes overlap, an op stands behind what it reads or in a band below, groups hold their boxes", () => {
-  const random = (seed) => () => (seed = (seed * 48271) % 2147483647) / 2147483647;
-  for (let trial = 1; trial < 25; trial++) {
-    const r = random(trial);
-    const boxes = Array.from({ length: 60 }, (_, i) => ({ id: `b${i}`, w: 60 + r() * 100, h: 40, group: i % 20 < 6 ? `g${Math.floor(i / 20)}` : null }));
-    const edges = boxes.slice(1).map((b, i) => [`b${Math.max(0, i - Math.floor(r() * 4))}`, b.id]);
-    const { boxes: at, groups } = layOut(boxes, edges);
-    const apart = (a, b) => a.x + a.w <= b.x || b.x + b.w <= a.x || a.y + a.h <= b.y || b.y + b.h <= a.y;
-    for (const a of boxes) for (const b of boxes) if (a.id < b.id) assert.ok(apart(at[a.id], at[b.id]), `${a.id} and ${b.id}`);
-    for (const [name, g] of Object.entries(groups))
-      for (const b of boxes) {
-        const x = at[b.id];
-        if (b.group === name) assert.ok(x.x >= g.x && x.y >= g.y && x.x + x.w <= g.x + g.w && x.y + x.h <= g.y + g.h);
-        else assert.ok(apart(x, g), `${b.id} lies in ${name}`);
-      }
-  }
-  assert.deepEqual(layOut([], []).boxes, {});
-});
-
-test("a cycle, and an edge to nowhere, end", () => {
-  const boxes = ["a", "b"].map((id) => ({ id, w: 50, h: 40, group: null }));
-  assert.equal(Object.keys(layOut(boxes, [["a", "b"], ["b", "a"], ["b", "z"]]).boxes).length, 2);
 });

@@ -5,20 +5,60 @@ import math
 class LRScheduler:
     def __init__(self, optimizer, last_epoch=-1):
         self.optimizer = optimizer
-        for group in optimizer.param_groups:
-            if "initial_lr" not in group:
-                group["initial_lr"] = group["lr"]
+        for i, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                if "initial_lr" not in group:
+                    group["initial_lr"] = group["lr"]
+            elif "initial_lr" not in group:
+                raise KeyError(
+                    "param 'initial_lr' is not specified in "
+                    f"param_groups[{i}] when resuming an optimizer"
+                )
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
+        self._initial_step()
+
+    def _initial_step(self):
+        self._step_count = 0
         self.step()
 
     def get_last_lr(self):
-        return [group["lr"] for group in self.optimizer.param_groups]
+        return self._last_lr
+
+    def get_lr(self):
+        raise NotImplementedError
 
     def step(self, epoch=None):
-        self.last_epoch = self.last_epoch + 1
-        for group, lr in zip(self.optimizer.param_groups, self.get_lr()):
+        self._step_count += 1
+        if epoch is None:
+            self.last_epoch = self.last_epoch + 1
+            self._set(self.get_lr())
+        else:
+            self.last_epoch = epoch
+            at = getattr(self, "_get_closed_form_lr", None)
+            self._set(self.get_lr() if at is None else at())
+
+    def _set(self, rates):
+        for group, lr in zip(self.optimizer.param_groups, rates):
             group["lr"] = lr
+        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+
+    def state_dict(self):
+        """All but the optimiser; of schedules that hold others, theirs in their place."""
+        state = {k: v for k, v in vars(self).items() if k not in ("optimizer", "_schedulers")}
+        if "_schedulers" in vars(self):
+            state["_schedulers"] = [scheduler.state_dict() for scheduler in self._schedulers]
+        if "lr_lambdas" in state:
+            state["lr_lambdas"] = [None for _ in self.lr_lambdas]
+        return state
+
+    def load_state_dict(self, state_dict):
+        for name, value in state_dict.items():
+            if name == "_schedulers":
+                for scheduler, state in zip(self._schedulers, value):
+                    scheduler.load_state_dict(state)
+            elif name != "lr_lambdas":
+                setattr(self, name, value)
 
     def _scaled(self, factor):
         return [group["lr"] * factor for group in self.optimizer.param_groups]
@@ -34,6 +74,10 @@ class StepLR(LRScheduler):
         due = self.last_epoch > 0 and self.last_epoch % self.step_size == 0
         return self._scaled(self.gamma if due else 1)
 
+    def _get_closed_form_lr(self):
+        n = self.last_epoch // self.step_size
+        return [base * self.gamma**n for base in self.base_lrs]
+
 
 class MultiStepLR(LRScheduler):
     def __init__(self, optimizer, milestones, gamma=0.1, last_epoch=-1):
@@ -44,6 +88,10 @@ class MultiStepLR(LRScheduler):
     def get_lr(self):
         return self._scaled(self.gamma ** self.milestones.count(self.last_epoch))
 
+    def _get_closed_form_lr(self):
+        n = len([m for m in self.milestones if m <= self.last_epoch])
+        return [base * self.gamma**n for base in self.base_lrs]
+
 
 class ExponentialLR(LRScheduler):
     def __init__(self, optimizer, gamma, last_epoch=-1):
@@ -52,6 +100,9 @@ class ExponentialLR(LRScheduler):
 
     def get_lr(self):
         return self._scaled(self.gamma if self.last_epoch > 0 else 1)
+
+    def _get_closed_form_lr(self):
+        return [base * self.gamma**self.last_epoch for base in self.base_lrs]
 
 
 class LambdaLR(LRScheduler):
@@ -82,6 +133,11 @@ class LinearLR(LRScheduler):
         slope = self.end_factor - self.start_factor
         return self._scaled(1 + slope / (n * self.start_factor + (self.last_epoch - 1) * slope))
 
+    def _get_closed_form_lr(self):
+        slope = self.end_factor - self.start_factor
+        t = min(self.total_iters, self.last_epoch)
+        return [base * (self.start_factor + slope * t / self.total_iters) for base in self.base_lrs]
+
 
 class CosineAnnealingLR(LRScheduler):
     def __init__(self, optimizer, T_max, eta_min=0.0, last_epoch=-1):
@@ -101,3 +157,8 @@ class CosineAnnealingLR(LRScheduler):
             ]
         ratio = (1 + math.cos(math.pi * t / n)) / (1 + math.cos(math.pi * (t - 1) / n))
         return [ratio * (group["lr"] - low) + low for group in groups]
+
+    def _get_closed_form_lr(self):
+        low = self.eta_min
+        height = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
+        return [low + (base - low) * height for base in self.base_lrs]

@@ -44,3 +44,12 @@ def clip_grad_value_(parameters, clip_value, foreach=None):
 
 def parameters_to_vector(parameters):
     return torch.cat([p.reshape(-1) for p in parameters])
+
+
+def vector_to_parameters(vec, parameters):
+    if not isinstance(vec, torch.Tensor):
+        raise TypeError(f"expected torch.Tensor, but got: {torch.typename(vec)}")
+    at = 0
+    for p in parameters:
+        p.data = vec[at : at + p.numel()].view_as(p).data
+        at += p.numel()

@@ -174,12 +174,11 @@ class _Pool(Module):
 
 class _MaxPool(_Pool):
     def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False):
-        if return_indices:
-            raise NotImplementedError("max pooling gives no indices here: leave return_indices out")
         self.kernel_size = kernel_size
         self.stride = kernel_size if stride is None else stride
         self.padding = padding
         self.dilation = dilation
+        self.return_indices = return_indices
         self.ceil_mode = ceil_mode
 
     def extra_repr(self):
@@ -192,14 +191,16 @@ class _MaxPool(_Pool):
 class MaxPool1d(_MaxPool):
     def forward(self, input):
         return F.max_pool1d(
-            input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode
+            input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
+            self.return_indices,
         )
 
 
 class MaxPool2d(_MaxPool):
     def forward(self, input):
         return F.max_pool2d(
-            input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode
+            input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
+            self.return_indices,
         )
 
 

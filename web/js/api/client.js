@@ -81,6 +81,14 @@ export const postRun = (workload) =>
 export const postCheck = (workload, signal) =>
   request("/check", { method: "POST", headers: JSON_TYPE, body: JSON.stringify(workload), signal });
 
+/**
+ * Where the boxes of a graph go.
+ * @param {import("../model/layout.js").LayoutBody} body @param {AbortSignal} signal
+ * @returns {Promise<import("../model/layout.js").LayoutAnswer>}
+ */
+export const postLayout = (body, signal) =>
+  request("/layout", { method: "POST", headers: JSON_TYPE, body: JSON.stringify(body), signal });
+
 /** Cancels a run that waits or runs, removes one that has ended. @param {string} id */
 export const deleteRun = (id) => request(`/runs/${encodeURIComponent(id)}`, { method: "DELETE" });
 

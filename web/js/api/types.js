@@ -14,6 +14,7 @@
  * @property {number | null} [column]
  * @property {number | null} [end_column] one past its end; the word at the column without
  * @property {boolean} [allowed] no error: a break
+ * @property {"error" | "warning"} [severity] warning: it fails only if a call comes there
  *
  * @typedef {import("./report.js").ReportLatency} Latency
  * @typedef {import("./report.js").ReportSplit} Split
@@ -74,6 +75,7 @@
  * @property {number} [line]
  * @property {number} [column]
  * @property {number} [end_column]
+ * @property {"error" | "warning"} [severity]
  *
  * @typedef {object} Check
  * @property {Diagnostic[]} diagnostics

@@ -1,167 +1,108 @@
-// js/model/layout.js -- where the boxes of a graph go: columns by longest path, left to
-// right, and in bands below each other where that would be too wide.
-//
-// What stands in a group (an open kernel, an open module) is laid out by itself first; the group
-// is then one large box among the others.  Work grows with boxes and edges, not with their square.
+// js/model/layout.js -- a picture as the server lays it out (POST /api/v1/layout), and where labels of its
+// edges go.
 
-/** @typedef {{id: string, w: number, h: number, group: string | null}} Box */
 /** @typedef {{x: number, y: number, w: number, h: number}} Rect */
-/** @typedef {{boxes: Record<string, Rect>, groups: Record<string, Rect>, width: number, height: number}} Laid */
-
-const GAP_X = 46;
-const GAP_Y = 14;
-const BAND = 44;
-const PAD = 8;
-const HEAD = 24;
-const SWEEPS = 4;
-const LEAST_WIDTH = 1100;
-
-/** Column of each box: one behind the last that it reads; what reads nothing stands before its first reader.
- * What lies on a cycle keeps the columns found so far. @param {number} n @param {number[][]} to @param {number[][]} from */
-function columnsOf(n, to, from) {
-  const column = new Array(n).fill(0);
-  const waits = from.map((f) => f.length);
-  const ready = waits.flatMap((w, i) => (w ? [] : [i]));
-  for (let k = 0; k < ready.length; k++)
-    for (const b of to[ready[k]]) {
-      column[b] = Math.max(column[b], column[ready[k]] + 1);
-      if (--waits[b] === 0) ready.push(b);
-    }
-  for (let i = 0; i < n; i++)
-    if (!from[i].length && to[i].length) column[i] = Math.max(0, Math.min(...to[i].map((b) => column[b])) - 1);
-  return column;
-}
-
-/** The boxes of each column, neighbours near each other. @param {number[]} column @param {number[][]} to @param {number[][]} from */
-function ordered(column, to, from) {
-  /** @type {number[][]} */
-  const columns = Array.from({ length: Math.max(...column) + 1 }, () => []);
-  column.forEach((c, i) => columns[c].push(i));
-  const place = new Array(column.length).fill(0);
-  const number = (/** @type {number[]} */ list) => list.forEach((i, k) => (place[i] = k));
-  columns.forEach(number);
-  for (let s = 0; s < SWEEPS; s++) {
-    const near = s % 2 ? to : from;
-    for (const list of s % 2 ? [...columns].reverse() : columns) {
-      const mean = new Map(list.map((i) => [i, near[i].length ? near[i].reduce((sum, k) => sum + place[k], 0) / near[i].length : place[i]]));
-      list.sort((a, b) => /** @type {number} */ (mean.get(a)) - /** @type {number} */ (mean.get(b)));
-      number(list);
-    }
-  }
-  return columns;
-}
-
 /**
- * @param {readonly {id: string, w: number, h: number}[]} boxes
- * @param {readonly [string, string][]} edges
- * @param {number} widest the least width of a band
- * @returns {{at: Record<string, Rect>, width: number, height: number}}
+ * @typedef {object} Laid
+ * @property {Record<string, Rect>} boxes
+ * @property {Record<string, Rect>} groups those that are open, outermost first
+ * @property {Record<string, string>} paths by edge, "from\nto": data of an SVG path
+ * @property {number} width
+ * @property {number} height
  */
-function flat(boxes, edges, widest) {
-  if (!boxes.length) return { at: {}, width: 0, height: 0 };
-  const number = new Map(boxes.map((b, i) => [b.id, i]));
-  /** @type {number[][]} */
-  const to = boxes.map(() => []);
-  /** @type {number[][]} */
-  const from = boxes.map(() => []);
-  for (const [a, b] of edges) {
-    const [i, k] = [number.get(a), number.get(b)];
-    if (i === undefined || k === undefined || i === k) continue;
-    to[i].push(k);
-    from[k].push(i);
-  }
-  const columns = ordered(columnsOf(boxes.length, to, from), to, from);
-  const wide = columns.map((list) => Math.max(...list.map((i) => boxes[i].w)));
-  const high = columns.map((list) => list.reduce((sum, i) => sum + boxes[i].h + GAP_Y, -GAP_Y));
-  const area = wide.reduce((sum, w, c) => sum + (w + GAP_X) * (high[c] + BAND), 0);
-  const limit = Math.max(widest, Math.sqrt(area * 2));
-  /** @type {Rect[]} */
-  const rects = [];
-  let [x, top, bottom, right] = [0, 0, 0, 0];
-  columns.forEach((list, c) => {
-    if (x > 0 && x + wide[c] > limit) [x, top] = [0, bottom + BAND];
-    let y = top;
-    for (const i of list) {
-      const read = from[i].filter((k) => rects[k] && rects[k].y >= top && rects[k].x < x);
-      const centre = read.length ? read.reduce((sum, k) => sum + rects[k].y + rects[k].h / 2, 0) / read.length : 0;
-      if (read.length) y = Math.max(y, Math.round(centre - boxes[i].h / 2));
-      rects[i] = { x, y, w: boxes[i].w, h: boxes[i].h };
-      y += boxes[i].h + GAP_Y;
-      bottom = Math.max(bottom, y - GAP_Y);
-    }
-    x += wide[c] + GAP_X;
-    right = Math.max(right, x - GAP_X);
-  });
-  return { at: Object.fromEntries(boxes.map((b, i) => [b.id, rects[i]])), width: right, height: bottom };
-}
+/** @typedef {Pick<import("./picture.js").Picture, "boxes" | "edges" | "parents">} Shown */
+/** @typedef {{boxes: [number, number, number][], groups: [number, number][], edges: [number, number][], band_height: number}} LayoutBody */
+/** @typedef {{width: number, height: number, boxes: number[][], groups: number[][], edges: string[]}} LayoutAnswer */
 
-/** @typedef {{boxes: {id: string, w: number, h: number}[], edges: Map<string, [string, string]>}} Level what stands in a group, or in none */
+const TITLE_MOST = 240;
+const LETTER = 6.6; // of a label, 11 px
+const LABEL_HEIGHT = 14;
+const ALONG = [0.5, 0.35, 0.65, 0.2, 0.8];
 
-/**
- * The levels, by group ("": none), each with what stands in it; groups hold boxes or groups.
- * @param {readonly Box[]} boxes @param {readonly [string, string][]} edges @param {(id: string | null) => string[]} chainOf outermost first
- */
-function levelsOf(boxes, edges, chainOf) {
-  /** @type {Map<string, Level>} */
-  const levels = new Map([["", { boxes: [], edges: new Map() }]]);
-  /** @type {(id: string) => Level} */
-  const at = (id) => /** @type {Level} */ (levels.get(id));
-  for (const b of boxes) {
-    let up = "";
-    for (const g of chainOf(b.group)) {
-      if (!levels.has(g)) {
-        levels.set(g, { boxes: [], edges: new Map() });
-        at(up).boxes.push({ id: `group ${g}`, w: 0, h: 0 });
-      }
-      up = g;
-    }
-    at(up).boxes.push({ id: b.id, w: b.w, h: b.h });
-  }
-  const chains = new Map(boxes.map((b) => [b.id, chainOf(b.group)]));
-  for (const [a, b] of edges) {
-    const [x, y] = [chains.get(a), chains.get(b)];
-    if (!x || !y) continue;
-    let k = 0;
-    while (k < x.length && x[k] === y[k]) k++;
-    const [from, to] = [x.length > k ? `group ${x[k]}` : a, y.length > k ? `group ${y[k]}` : b];
-    if (from !== to) at(k ? x[k - 1] : "").edges.set(`${from}\n${to}`, [from, to]);
-  }
-  return levels;
-}
+/** @returns {Laid} */
+export const nothingLaid = () => ({ boxes: {}, groups: {}, paths: {}, width: 0, height: 0 });
 
-/**
- * @param {readonly Box[]} boxes
- * @param {readonly [string, string][]} edges between ids
- * @param {Record<string, string | null>} [parents] of groups that stand in others
- * @returns {Laid}
- */
-export function layOut(boxes, edges, parents = {}) {
-  /** @param {string | null} id @returns {string[]} */
-  const chainOf = (id) => (id === null ? [] : [...chainOf(parents[id] ?? null), id]);
-  const levels = levelsOf(boxes, edges, chainOf);
-  /** @type {Map<string, ReturnType<typeof flat>>} */
-  const placed = new Map();
-  // What is within comes behind it in the order of the levels: sizes are known from the inside out.
-  for (const [id, level] of [...levels].reverse()) {
-    const sized = level.boxes.map((b) => {
-      const within = b.id.startsWith("group ") ? placed.get(b.id.slice(6)) : undefined;
-      return within ? { id: b.id, w: within.width + 2 * PAD, h: within.height + HEAD + PAD } : b;
-    });
-    placed.set(id, flat(sized, [...level.edges.values()], id ? 420 : LEAST_WIDTH));
-  }
-  const top = /** @type {ReturnType<typeof flat>} */ (placed.get(""));
-  /** @type {Laid} */
-  const laid = { boxes: {}, groups: {}, width: top.width, height: top.height };
-  const spread = (/** @type {string} */ level, /** @type {number} */ x, /** @type {number} */ y) => {
-    for (const [id, r] of Object.entries(/** @type {ReturnType<typeof flat>} */ (placed.get(level)).at)) {
-      const rect = { ...r, x: r.x + x, y: r.y + y };
-      if (!id.startsWith("group ")) laid.boxes[id] = rect;
-      else {
-        laid.groups[id.slice(6)] = rect;
-        spread(id.slice(6), rect.x + PAD, rect.y + HEAD);
-      }
-    }
+/** The groups that boxes stand in, each after the one that it is in. @param {Shown} p @returns {string[]} */
+function groupsOf(p) {
+  /** @type {Set<string>} */
+  const found = new Set();
+  const take = (/** @type {string | null} */ id) => {
+    if (id === null || found.has(id)) return;
+    take(p.parents[id] ?? null);
+    found.add(id);
   };
-  spread("", 0, 0);
-  return laid;
+  for (const b of p.boxes) take(b.group);
+  return [...found];
+}
+
+/**
+ * What to ask for a picture.
+ * @param {Shown} p @param {(group: string) => string} titleOf @param {number} height of the window, pixels
+ * @returns {LayoutBody}
+ */
+export function layoutBody(p, titleOf, height) {
+  const groups = groupsOf(p);
+  const group = new Map(groups.map((id, i) => [id, i]));
+  const box = new Map(p.boxes.map((b, i) => [b.id, i]));
+  const at = (/** @type {string | null | undefined} */ id) => group.get(id ?? "") ?? -1;
+  return {
+    boxes: p.boxes.map((b) => [b.w, b.h, at(b.group)]),
+    groups: groups.map((id) => [at(p.parents[id]), Math.min(TITLE_MOST, titleOf(id).length * LETTER + 24)]),
+    edges: p.edges.map(([a, b]) => [Number(box.get(a)), Number(box.get(b))]),
+    band_height: height,
+  };
+}
+
+/** What was answered for it. @param {Shown} p @param {LayoutAnswer} answer @returns {Laid} */
+export function laidOut(p, answer) {
+  const rect = (/** @type {number[]} */ [x, y, w, h]) => ({ x, y, w, h });
+  return {
+    boxes: Object.fromEntries(p.boxes.map((b, i) => [b.id, rect(answer.boxes[i])])),
+    groups: Object.fromEntries(groupsOf(p).map((id, i) => [id, rect(answer.groups[i])])),
+    paths: Object.fromEntries(p.edges.map((e, i) => [e.join("\n"), answer.edges[i]])),
+    width: answer.width,
+    height: answer.height,
+  };
+}
+
+/** Points along the curves of a path of the layout, the middle of its first curve first. @param {string} path @returns {[number, number][]} */
+function pointsOf(path) {
+  /** @type {[number, number][]} */
+  const points = [];
+  let [x, y] = [0, 0];
+  for (const [, command, text] of path.matchAll(/([MCVH])([^MCVH]*)/g)) {
+    const n = text.trim().split(/\s+/).map(Number);
+    if (command === "C")
+      for (const t of ALONG) {
+        const of = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ c, /** @type {number} */ d) =>
+          a * (1 - t) ** 3 + 3 * b * t * (1 - t) ** 2 + 3 * c * t * t * (1 - t) + d * t ** 3;
+        points.push([of(x, n[0], n[2], n[4]), of(y, n[1], n[3], n[5])]);
+      }
+    if (command === "V") y = n[0];
+    else if (command === "H") x = n[0];
+    else [x, y] = n.slice(-2);
+  }
+  return points;
+}
+
+/**
+ * The middle of each label: on its edge, over no box, no title of a group and no label before it.  One that has no
+ * such place is left out.
+ * @param {Laid} laid @param {readonly [string, string][]} labels edge and text, the more important first
+ * @returns {Map<string, [number, number]>}
+ */
+export function labelPlaces(laid, labels) {
+  const taken = [...Object.values(laid.boxes), ...Object.values(laid.groups).map((g) => ({ ...g, h: 20 }))];
+  /** @type {Map<string, [number, number]>} */
+  const places = new Map();
+  for (const [edge, text] of labels) {
+    const w = text.length * LETTER + 6;
+    const rectAt = (/** @type {[number, number]} */ [x, y]) => ({ x: x - w / 2, y: y - LABEL_HEIGHT / 2, w, h: LABEL_HEIGHT });
+    const free = (/** @type {Rect} */ r) => !taken.some((t) => r.x < t.x + t.w && t.x < r.x + r.w && r.y < t.y + t.h && t.y < r.y + r.h);
+    const place = pointsOf(laid.paths[edge] ?? "").find((p) => free(rectAt(p)));
+    if (!place) continue;
+    places.set(edge, place);
+    taken.push(rectAt(place));
+  }
+  return places;
 }

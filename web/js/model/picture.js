@@ -142,7 +142,7 @@ export function sizeOf(dtype, shape) {
 const given = (n) => n.op === "input" || n.op === "loop_carried";
 
 /** @param {string} title @param {string} sub */
-const widthOf = (title, sub) => Math.min(WIDEST, Math.max(NARROWEST, Math.max(title.length * LETTER, sub.length * 6.2) + 18));
+const widthOf = (title, sub) => Math.min(WIDEST, Math.max(NARROWEST, Math.max(title.length * LETTER, sub.length * 6.9) + 18));
 
 /** "[8, 16]" as "8x16". @param {string} shape */
 export const short = (shape) => shape.slice(1, -1).split(",").map((s) => s.trim()).filter(Boolean).join("\u00d7") || "1";

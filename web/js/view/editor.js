@@ -1,139 +1,184 @@
-// js/view/editor.js -- a text area with line numbers and marks below its text.
+// js/view/editor.js -- the editor of a program: CodeMirror, in the colours of the page.
 //
-// The marks are drawn by a transparent copy of the text under the text area;
-// both must keep font, padding and scroll position equal.  Tab indents; Escape
-// lets the next Tab leave, so the keyboard is not trapped.
+// It is a file of its own, which new.js loads and which imports nothing of ours (web.mk).  The Content-Security-Policy refuses style elements;
+// in a shadow root CodeMirror adopts style sheets, which it allows.  Variables of css/tokens.css
+// reach into the root; form.css sets --editor-height.
 
-import { h, add } from "./dom.js";
+import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from "@codemirror/commands";
+import { pythonLanguage } from "@codemirror/lang-python";
+import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
+import { Annotation, EditorState, RangeSet, StateEffect, StateField } from "@codemirror/state";
+import { EditorView, gutterLineClass, GutterMarker, highlightActiveLineGutter, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
 
 /** @typedef {import("../api/types.js").Problem} Problem */
+/** @typedef {"e" | "w" | "b"} Kind of a problem: error, warning, graph break */
 
 const INDENT = "    ";
-const LINE_PX = 20;
-const FIELD = { spellcheck: "false", autocomplete: "off", autocapitalize: "off", wrap: "off" };
+const UNTIL_ANOTHER_KEY_MS = 1e9;
+const KEYS = "Tab indents. Escape, then Tab, leaves the editor. F8 goes to the next problem, Control F searches, Control Enter runs.";
+
+const look = EditorView.theme({
+  "&": { height: "var(--editor-height)", color: "var(--ink)", background: "transparent" },
+  "&.cm-focused": { outline: "none" },
+  "&.cm-focused::after": { content: "''", position: "absolute", inset: "0", border: "2px solid var(--focus)", zIndex: "400", pointerEvents: "none" },
+  ".cm-scroller": { font: "400 var(--t-code)/20px var(--font-code)", fontVariantLigatures: "none" },
+  ".cm-content": { padding: "8px 0", caretColor: "var(--ink)" },
+  ".cm-line": { padding: "0 12px" },
+  ".cm-gutters": { minWidth: "44px", background: "var(--well)", color: "var(--ink3)", border: "0", borderRight: "1px solid var(--line)" },
+  ".cm-lineNumbers": { flex: "1" },
+  ".cm-lineNumbers .cm-gutterElement": { padding: "0 7px 0 8px", borderRight: "3px solid transparent" },
+  ".cm-activeLineGutter": { background: "transparent", color: "var(--ink)" },
+  ".cm-lineNumbers .cm-gutterElement.e": { color: "var(--bad)", fontWeight: "700" },
+  ".cm-lineNumbers .cm-gutterElement.w": { color: "var(--warn)", fontWeight: "700" },
+  ".cm-lineNumbers .cm-gutterElement.b": { color: "var(--ink)", fontWeight: "600", borderRightColor: "var(--c-break)" },
+  ".cm-lintRange": { backgroundImage: "none !important", paddingBottom: "0", textDecorationSkipInk: "none", textUnderlineOffset: "4px" },
+  ".sq.w": { textDecoration: "underline wavy 1px var(--warn)" },
+  ".sq.e": { textDecoration: "underline wavy 1px var(--bad)" },
+  ".sq.b": { textDecoration: "underline dashed 1px var(--c-break)" },
+  "&.cm-focused .cm-matchingBracket": { background: "var(--pick)", outline: "1px solid var(--edge)" },
+  "&.cm-focused .cm-nonmatchingBracket": { background: "transparent", color: "var(--bad)" },
+  ".cm-selectionMatch": { background: "var(--sunk)" },
+  ".cm-searchMatch": { background: "var(--warn-bg)", outline: "1px solid var(--warn)" },
+  ".cm-searchMatch.cm-searchMatch-selected": { background: "var(--pick)" },
+  ".cm-panels": { background: "var(--sunk)", color: "var(--ink)", borderColor: "var(--line) !important" },
+  ".cm-panel.cm-search": { padding: "6px 28px 6px 12px", font: "400 var(--t-small)/20px var(--font-ui)" },
+  ".cm-panel .cm-textfield, .cm-panel .cm-button": { font: "inherit", color: "inherit", background: "var(--well)", border: "1px solid var(--edge)", borderRadius: "var(--radius)", minHeight: "24px" },
+  ".cm-panel .cm-button": { borderColor: "var(--line2)" },
+  ".cm-panel button[name=close]": { color: "inherit", top: "6px", right: "8px", width: "20px" },
+  ".cm-panel.cm-search label": { fontSize: "inherit" },
+  ".cm-panel.cm-panel-lint ul [aria-selected]": { background: "var(--pick)" },
+  ".cm-panel :focus-visible": { outline: "2px solid var(--focus)", outlineOffset: "1px" },
+  ".cm-tooltip": { maxWidth: "480px", background: "var(--well)", color: "var(--ink)", border: "1px solid var(--edge)", borderRadius: "var(--radius)", font: "400 var(--t-small)/16px var(--font-ui)" },
+  ".cm-diagnostic": { borderLeftWidth: "3px", borderLeftColor: "var(--c-break)", marginLeft: "0", padding: "4px 8px" },
+  ".cm-diagnostic-warning": { borderLeftColor: "var(--warn)" },
+  ".cm-diagnostic-error": { borderLeftColor: "var(--bad)" },
+});
+
+const colours = HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword, tags.definitionKeyword, tags.moduleKeyword], fontWeight: "600" },
+  { tag: [tags.comment, tags.lineComment], color: "var(--ink3)" },
+  { tag: [tags.string, tags.special(tags.string), tags.docString], color: "var(--c-fused)" },
+  { tag: [tags.number, tags.bool, tags.null], color: "var(--c-library)" },
+  { tag: [tags.function(tags.definition(tags.variableName)), tags.definition(tags.className), tags.meta], color: "var(--c-compile)" },
+]);
+
+/** The text was put there, not typed. */
+const loaded = Annotation.define();
+
+class LineMark extends GutterMarker {
+  /** @param {Kind} cls */
+  constructor(cls) {
+    super();
+    this.elementClass = cls;
+  }
+}
+const MARKS = { e: new LineMark("e"), w: new LineMark("w"), b: new LineMark("b") };
+
+/** @type {import("@codemirror/state").StateEffectType<RangeSet<GutterMarker>>} */
+const setMarks = StateEffect.define();
+
+/** Marks at the numbers of lines. */
+const marks = StateField.define({
+  create: () => /** @type {RangeSet<GutterMarker>} */ (RangeSet.empty),
+  update: (now, tr) => tr.effects.reduce((set, e) => (e.is(setMarks) ? e.value : set), now.map(tr.changes)),
+  provide: (field) => gutterLineClass.from(field),
+});
 
 export class Editor {
-  #gutter = h("div", { class: "gut", "aria-hidden": "true" });
-  #under = h("pre", { "aria-hidden": "true" });
-  #area;
-  #how;
-  /** @type {Problem[]} */
-  #problems = [];
-  /** The next Tab leaves. */
-  #leaving = false;
+  #view;
 
-  /** @param {{id: string, describedby: string, onInput: () => void, onRun: () => void}} how */
-  constructor(how) {
-    this.#how = how;
-    this.#area = h("textarea", { id: how.id, "aria-label": "Source", "aria-describedby": how.describedby, ...FIELD });
-    this.el = h("div", { class: "editor" }, this.#gutter, h("div", { class: "text" }, this.#under, this.#area));
-    this.#area.addEventListener("scroll", () => this.#scroll());
-    this.#area.addEventListener("blur", () => {
-      this.#leaving = false;
-    });
-    this.#area.addEventListener("input", () => {
-      this.mark([]);
-      how.onInput();
-    });
-    this.#area.addEventListener("keydown", (e) => this.#key(e));
+  /** @param {{onInput: () => void, onRun: () => void}} how */
+  constructor({ onInput, onRun }) {
+    this.el = document.createElement("div");
+    this.el.className = "editor";
+    const root = this.el.attachShadow({ mode: "open" });
+    const keys = document.createElement("p");
+    Object.assign(keys, { id: "keys", hidden: true, textContent: KEYS });
+    root.append(keys);
+    const run = () => {
+      onRun();
+      return true;
+    };
+    const extensions = [
+      lineNumbers(), highlightActiveLineGutter(), highlightSpecialChars(), highlightSelectionMatches(), history(), marks,
+      pythonLanguage, indentUnit.of(INDENT), indentOnInput(), bracketMatching(), search(), syntaxHighlighting(colours), look,
+      EditorState.tabSize.of(INDENT.length),
+      EditorView.contentAttributes.of({ id: "source", "aria-label": "Source", "aria-describedby": "keys", autocapitalize: "off", tabindex: "0" }),
+      keymap.of([{ key: "Mod-Enter", run }, { key: "Tab", run: indent, shift: indentLess }, ...lintKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap]),
+      EditorView.domEventObservers({
+        keyup: (e, view) => void (e.key === "Escape" && view.setTabFocusMode(UNTIL_ANOTHER_KEY_MS)),
+        blur: (_, view) => view.setTabFocusMode(false),
+      }),
+      // The form reads a dropped file (files.js).
+      EditorView.domEventHandlers({ drop: (e) => (e.dataTransfer?.files.length ?? 0) > 0 }),
+      EditorView.updateListener.of((u) => u.docChanged && !u.transactions.some((tr) => tr.annotation(loaded)) && onInput()),
+    ];
+    this.#view = new EditorView({ state: EditorState.create({ extensions }), parent: root, root });
   }
 
   get value() {
-    return this.#area.value;
+    return this.#view.state.doc.toString();
   }
 
   set value(text) {
-    this.#area.value = text;
+    const { doc } = this.#view.state;
+    this.#view.dispatch({ changes: { from: 0, to: doc.length, insert: text }, annotations: loaded.of(true) });
     this.mark([]);
   }
 
-  /** @param {Problem[]} problems drawn at their lines until the text changes */
+  /** @param {Problem[]} problems at lines of the text; all are shown, also several of a line */
   mark(problems) {
-    this.#problems = problems;
-    this.#draw();
+    const { state } = this.#view;
+    const at = problems.filter((p) => (p.line ?? 0) > 0 && (p.line ?? 0) <= state.doc.lines);
+    /** @type {Map<number, Kind>} */
+    const lines = new Map();
+    for (const p of at) {
+      const line = state.doc.line(Number(p.line)).from;
+      if (lines.get(line) !== "e") lines.set(line, kindOf(p));
+    }
+    const set = RangeSet.of([...lines].map(([from, cls]) => MARKS[cls].range(from)), true);
+    this.#view.dispatch(setDiagnostics(state, at.map((p) => this.#diagnostic(p))), { effects: setMarks.of(set) });
+  }
+
+  /** @param {Problem} p @returns {import("@codemirror/lint").Diagnostic} */
+  #diagnostic(p) {
+    const line = this.#view.state.doc.line(Number(p.line));
+    const [from, to] = marked(line.text, p.column ?? 1, p.end_column ?? 0);
+    return {
+      from: line.from + from,
+      to: line.from + to,
+      severity: /** @type {const} */ ({ e: "error", w: "warning", b: "info" })[kindOf(p)],
+      markClass: `sq ${kindOf(p)}`,
+      message: `${p.allowed ? "Will break: " : ""}${p.message}`,
+    };
   }
 
   /**
    * Puts the caret at a place and shows it.
-   * @param {number} line
+   * @param {number} number of the line
    * @param {number} [column]
    */
-  goTo(line, column = 1) {
-    const lines = this.value.split("\n");
-    const before = lines.slice(0, line - 1).reduce((n, l) => n + l.length + 1, 0);
-    const at = before + Math.min(column - 1, (lines[line - 1] ?? "").length);
-    this.#area.focus();
-    this.#area.setSelectionRange(at, at);
-    this.#area.scrollTop = Math.max(0, (line - 6) * LINE_PX);
+  goTo(number, column = 1) {
+    const { doc } = this.#view.state;
+    const line = doc.line(Math.min(Math.max(1, number), doc.lines));
+    const at = line.from + Math.min(column - 1, line.length);
+    this.#view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
+    this.#view.focus();
   }
+}
 
-  #draw() {
-    const lines = this.value.split("\n");
-    const at = (/** @type {number} */ i) => this.#problems.find((p) => p.line === i + 1);
-    const mark = (/** @type {number} */ i) => (at(i) ? (at(i)?.allowed ? "b" : "e") : null);
-    this.#gutter.replaceChildren(...lines.map((_, i) => h("span", { class: mark(i) }, i + 1)));
-    this.#under.replaceChildren();
-    lines.forEach((line, i) => {
-      const [from, to] = at(i) ? marked(line, at(i)?.column ?? 1, at(i)?.end_column ?? 0) : [0, 0];
-      const wave = to > from ? h("span", { class: `sq ${mark(i)}` }, line.slice(from, to)) : null;
-      add(this.#under, line.slice(0, from), wave, line.slice(to), "\n");
-    });
-    this.#scroll();
-  }
+/** @param {Problem} p @returns {Kind} */
+const kindOf = (p) => (p.allowed ? "b" : p.severity === "warning" ? "w" : "e");
 
-  #scroll() {
-    this.#under.scrollTop = this.#area.scrollTop;
-    this.#under.scrollLeft = this.#area.scrollLeft;
-    this.#gutter.scrollTop = this.#area.scrollTop;
-  }
-
-  /** @param {KeyboardEvent} e */
-  #key(e) {
-    const plainTab = e.key === "Tab" && !this.#leaving && !e.ctrlKey && !e.altKey && !e.metaKey;
-    if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) {
-      e.preventDefault();
-      this.#how.onRun();
-    } else if (plainTab) {
-      e.preventDefault();
-      if (e.shiftKey || this.#selected.includes("\n")) this.#shift(e.shiftKey ? -1 : 1);
-      else this.#insert(INDENT);
-    } else if (e.key === "Enter" && !e.isComposing) {
-      e.preventDefault();
-      this.#insert(`\n${this.#indentAfter()}`);
-    }
-    if (e.key !== "Tab" && e.key !== "Shift") this.#leaving = e.key === "Escape";
-  }
-
-  get #selected() {
-    return this.value.slice(this.#area.selectionStart, this.#area.selectionEnd);
-  }
-
-  /** Replaces the selection; the browser's own undo keeps working. @param {string} text */
-  #insert(text) {
-    if (document.execCommand("insertText", false, text)) return;
-    this.#area.setRangeText(text, this.#area.selectionStart, this.#area.selectionEnd, "end");
-    this.#area.dispatchEvent(new Event("input"));
-  }
-
-  /** Moves the selected lines in or out. @param {1 | -1} by */
-  #shift(by) {
-    const start = this.value.lastIndexOf("\n", this.#area.selectionStart - 1) + 1;
-    const { selectionEnd } = this.#area;
-    const lines = this.value.slice(start, selectionEnd);
-    this.#area.setSelectionRange(start, selectionEnd);
-    const text = by > 0 ? lines.replace(/^(?=.)/gm, INDENT) : lines.replace(/^ {1,4}/gm, "");
-    if (text === lines) return;
-    this.#insert(text);
-    this.#area.setSelectionRange(text.includes("\n") ? start : start + text.length, start + text.length);
-  }
-
-  /** The indentation of the caret's line, four more after a colon. */
-  #indentAfter() {
-    const start = this.value.lastIndexOf("\n", this.#area.selectionStart - 1) + 1;
-    const line = this.value.slice(start, this.#area.selectionStart);
-    const own = /^[ \t]*/.exec(line)?.[0] ?? "";
-    return /:\s*(#.*)?$/.test(line) ? own + INDENT : own;
-  }
+/** Lines that are selected move in, else four blanks come. @param {EditorView} view */
+function indent(view) {
+  const { state } = view;
+  if (state.selection.ranges.some((r) => !r.empty)) return indentMore(view);
+  view.dispatch(state.update(state.replaceSelection(INDENT), { scrollIntoView: true, userEvent: "input" }));
+  return true;
 }
 
 /**
@@ -147,5 +192,5 @@ function marked(line, column, end) {
   const from = Math.min(Math.max(0, column - 1), Math.max(0, line.length - 1));
   if (end > column) return [from, Math.min(end - 1, line.length)];
   const word = /^[\w.]+|^\S+|^\s+/.exec(line.slice(from));
-  return [from, from + (word ? word[0].length : 1)];
+  return [from, Math.min(line.length, from + (word ? word[0].length : 1))];
 }

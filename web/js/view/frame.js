@@ -33,10 +33,10 @@ export function onKeys(signal, keys) {
   addEventListener(
     "keydown",
     (e) => {
-      const t = e.target;
+      const [t] = e.composedPath(); // in the editor, not about it
       if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector("dialog[open]")) return;
-      if (t instanceof HTMLElement && t.matches("input:not([type=checkbox]):not([type=radio]), textarea, select"))
-        return;
+      const field = "input:not([type=checkbox]):not([type=radio]), textarea, select";
+      if (t instanceof HTMLElement && (t.isContentEditable || t.matches(field))) return;
       const act = keys[e.key];
       if (act) {
         e.preventDefault();

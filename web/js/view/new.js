@@ -3,13 +3,13 @@
 //
 // The form's state is one object; fields write into it and #changed draws what
 // depends on them.  Inputs follow the entry's parameters by name, so a shape
-// survives when another parameter comes or goes.
+// survives when another parameter comes or goes.  What was changed and has not run is a draft: it is
+// kept for as long as the tab is open (sessionStorage), one for each address of the form.
 
 import { h, button, copyButton, prose, segmented, select } from "./dom.js";
 import { go } from "./router.js";
 import { jobsChanged } from "./frame.js";
 import { Checker } from "./checker.js";
-import { Editor } from "./editor.js";
 import { acceptDrops, opener } from "./files.js";
 import {
   devicePart,
@@ -34,19 +34,25 @@ import { plural } from "../model/format.js";
 /** @typedef {import("../api/types.js").PassInfo} PassInfo */
 /** @typedef {import("../api/types.js").BackendInfo} BackendInfo */
 
+/** @typedef {import("../model/workload.js").Form} Form */
+
 const COMMANDS = { curl: "curl", run: "breakeven run", json: "JSON" };
 
 /** @param {import("./router.js").Context} ctx */
 export async function newView(ctx) {
   ctx.setTitle("New run");
-  const [{ examples }, { passes }, { backends, engines = [] }] = await Promise.all([
+  const [{ Editor }, { examples }, { passes }, { backends, engines = [] }] = await Promise.all([
+    import("./editor.js"),
     getExamples(ctx.signal).catch(() => ({ examples: /** @type {Example[]} */ ([]) })),
     getPasses(ctx.signal).catch(() => ({ passes: /** @type {PassInfo[]} */ ([]) })),
     getBackends(ctx.signal).catch(() => ({ backends: /** @type {BackendInfo[]} */ ([]), engines: [] })),
   ]);
   const from = ctx.query.get("from");
-  const page = new NewPage(examples, passes, backends, engines);
-  if (from) {
+  const draft = new Draft(ctx.query);
+  const page = new NewPage({ Editor, examples, passes, backends, engines, draft });
+  const kept = draft.read();
+  if (kept) page.restore(kept);
+  else if (from) {
     const run = await getRun(from, ctx.signal);
     const more = (ctx.query.get("add") ?? "").split(",").filter(Boolean);
     page.load(withModes(run.workload ?? blank(), more), `from run #${run.id}`);
@@ -66,14 +72,43 @@ function withModes(w, more) {
   return more.length ? { ...w, modes: [...new Set([...(w.modes ?? []), ...more])] } : w;
 }
 
+/** What has been changed at an address of the form and has not run. */
+class Draft {
+  #key;
+
+  /** @param {URLSearchParams} query */
+  constructor(query) {
+    this.#key = `draft ${query.get("from") ?? ""} ${query.get("add") ?? ""}`;
+  }
+
+  /** @returns {Form | null} */
+  read() {
+    return JSON.parse(sessionStorage.getItem(this.#key) ?? "null");
+  }
+
+  /** @param {Form} form @returns {boolean} false: it is larger than the browser keeps */
+  write(form) {
+    try {
+      sessionStorage.setItem(this.#key, JSON.stringify(form));
+      return true;
+    } catch {
+      this.drop();
+      return false;
+    }
+  }
+
+  drop() {
+    sessionStorage.removeItem(this.#key);
+  }
+}
+
 class NewPage {
   #form = toForm(blank(), parameters);
   #command = "curl";
-  #examples;
-  #passes;
-  #backends;
-  #engines;
+  #with;
   #editor;
+  /** Nobody has changed what was loaded. */
+  #untouched = true;
   #diags = h("ul", { class: "diags", id: "diags", "aria-label": "Messages", "aria-live": "polite" });
   #title = h("b", { id: "file-name" });
   #origin = h("span", { class: "sub small", id: "origin" });
@@ -88,27 +123,23 @@ class NewPage {
   #checker;
 
   /**
-   * @param {readonly Example[]} examples
-   * @param {readonly PassInfo[]} passes
-   * @param {readonly BackendInfo[]} backends
-   * @param {readonly import("../api/types.js").EngineInfo[]} engines
+   * @param {{Editor: typeof import("./editor.js").Editor, examples: readonly Example[], passes: readonly PassInfo[],
+   *   backends: readonly BackendInfo[], engines: readonly import("../api/types.js").EngineInfo[], draft: Draft}} having
    */
-  constructor(examples, passes, backends, engines) {
-    this.#examples = examples;
-    this.#passes = passes;
-    this.#backends = backends;
-    this.#engines = engines;
+  constructor(having) {
+    this.#with = having;
     this.#checker = new Checker(
       (found) => this.#problems(found, true),
       (why) => (this.#found.textContent = `Not checked yet, it is tried again: ${why}`),
     );
     const onInput = () => {
+      this.#untouched = false;
       this.#form.source = this.#editor.value;
       this.#followSource();
       this.#changed();
       this.#check();
     };
-    this.#editor = new Editor({ id: "source", describedby: "diags", onInput, onRun: () => this.#post() });
+    this.#editor = new having.Editor({ onInput, onRun: () => this.#post() });
     this.#settings.addEventListener("submit", (e) => {
       e.preventDefault();
       this.#post();
@@ -117,7 +148,7 @@ class NewPage {
 
   elements() {
     const receiver = {
-      load: (/** @type {Workload} */ w, /** @type {string} */ note) => this.load(w, note),
+      load: (/** @type {Workload} */ w, /** @type {string} */ note) => this.#take(w, note),
       problem: (/** @type {Problem} */ p) => {
         this.#checker.stop(); // what it finds in the form as it was would take the place of this
         this.#problems([p]);
@@ -127,7 +158,7 @@ class NewPage {
     const findings = h("div", { class: "findings", role: "region", "aria-label": "What was found", tabindex: 0 }, this.#found, this.#diags);
     const well = h("div", { class: "well" }, this.#editor.el, findings);
     const entry = h("div", { class: "acts" }, h("label", { class: "small sub", for: "entry" }, "Entry"), this.#entry);
-    const bar = h("div", { class: "bar" }, h("label", { for: "source" }, this.#title), this.#origin, entry);
+    const bar = h("div", { class: "bar" }, this.#title, this.#origin, entry);
     const grid = h("div", { class: "newgrid" }, h("div", {}, bar, well, this.#commandSection()), this.#settings);
     acceptDrops(grid, receiver); // all of it: a file that falls beside the editor would replace the page
     return [
@@ -141,9 +172,30 @@ class NewPage {
    * @param {string} note where it comes from
    */
   load(workload, note) {
-    this.#form = toForm(workload, parameters);
+    this.#fill(toForm(workload, parameters), note || "nothing has run yet");
+  }
+
+  /** In place of what was there: what was chosen is a draft. @param {Workload} workload @param {string} note */
+  #take(workload, note) {
+    this.#untouched = false;
+    this.load(workload, note);
+  }
+
+  /** @param {Form} form that was left without a run */
+  restore(form) {
+    this.#fill(form, "your draft, nothing has run yet");
+    const drop = button("Discard it", () => {
+      this.#with.draft.drop();
+      go(location.pathname + location.search, { replace: true });
+    }, { class: "btn link" });
+    this.#origin.append(" ", drop);
+  }
+
+  /** @param {Form} form @param {string} note where it comes from */
+  #fill(form, note) {
+    this.#form = form;
     this.#editor.value = this.#form.source;
-    this.#origin.textContent = note || "nothing has run yet";
+    this.#origin.textContent = note;
     this.#fields();
     this.#changed();
     this.#check(0);
@@ -166,22 +218,22 @@ class NewPage {
   }
 
   #exampleChooser() {
-    if (!this.#examples.length) return null;
+    if (!this.#with.examples.length) return null;
     const label = "Start from an example";
-    const el = select([], "", { id: "example", "aria-label": label }, (name) => take(this.#examples.find((e) => exampleKey(e) === name)));
+    const el = select([], "", { id: "example", "aria-label": label }, (name) => take(this.#with.examples.find((e) => exampleKey(e) === name)));
     const take = (/** @type {Example | undefined} */ chosen) => {
-      if (chosen) this.load(chosen.workload, "an example, nothing has run yet");
+      if (chosen) this.#take(chosen.workload, "an example, nothing has run yet");
     };
     const search = h("input", { class: "field", type: "search", id: "example-search", placeholder: "Search examples", "aria-label": "Search the examples", autocomplete: "off" });
     const fill = () => {
-      const found = findExamples(this.#examples, search.value);
+      const found = findExamples(this.#with.examples, search.value);
       const first = search.value ? (found.length ? `${found.length} found` : "none found") : label;
       const groups = exampleGroups(found).map((g) => h("optgroup", { label: g.name }, g.examples.map((e) => h("option", { value: exampleKey(e) }, e.title || e.name))));
       el.replaceChildren(h("option", { value: "" }, first), ...groups);
     };
     search.addEventListener("input", fill);
     search.addEventListener("keydown", (e) => {
-      const [first] = exampleGroups(findExamples(this.#examples, search.value)).flatMap((g) => g.examples);
+      const [first] = exampleGroups(findExamples(this.#with.examples, search.value)).flatMap((g) => g.examples);
       if (e.key !== "Enter" || !first) return;
       e.preventDefault();
       el.value = exampleKey(first);
@@ -214,6 +266,7 @@ class NewPage {
   /** The settings, made anew: after loading, and when the parameters' names change. */
   #fields() {
     const changed = () => {
+      this.#untouched = false;
       this.#changed();
       this.#check();
     };
@@ -222,16 +275,17 @@ class NewPage {
     const parts = [
       inputsPart(form, changed),
       modesPart(form, changed),
-      devicePart(form, changed, this.#backends),
+      devicePart(form, changed, this.#with.backends),
       precisionPart(form, changed),
       this.#sweep.el,
     ];
-    const engine = enginePart(form, changed, this.#engines);
+    const engine = enginePart(form, changed, this.#with.engines);
     if (engine) parts.push(engine);
-    if (this.#passes.length) parts.push(passesPart(form, changed, this.#passes));
+    if (this.#with.passes.length) parts.push(passesPart(form, changed, this.#with.passes));
     this.#settings.replaceChildren(...parts, filingPart(form, changed), this.#why);
     const names = this.#entries().map((n) => ({ value: n, label: n }));
     const chooser = select(names, form.entry, { id: "entry", "aria-label": "Entry" }, (v) => {
+      this.#untouched = false;
       form.entry = v;
       this.#followSource();
       this.#changed();
@@ -268,6 +322,7 @@ class NewPage {
     const fields = n === 1 ? "1 field needs" : `${n} fields need`;
     this.#why.textContent = n ? `${fields} another value: run it then.` : empty ? "The source is empty." : "";
     this.#sweep?.update();
+    if (!this.#untouched && !this.#with.draft.write(form)) this.#origin.textContent = "too large to be kept as a draft: leaving the page loses it";
   }
 
   /** @param {Workload} workload */
@@ -279,9 +334,10 @@ class NewPage {
   /** Names what is wrong or will break, at its line where it has one. @param {Problem[]} found @param {boolean} [checked] */
   #problems(found, checked) {
     const breaks = found.filter((p) => p.allowed).length;
-    const errors = found.length - breaks;
+    const warnings = found.filter((p) => p.severity === "warning").length;
+    const errors = found.length - breaks - warnings;
     const none = "Checked: no error, and no break in these calls.";
-    const some = `Checked: ${errors ? `${plural(errors, "error")}, a run would fail` : "no error"}; ${breaks ? `the graph will break at ${plural(breaks, "place")}` : "no break"}.`;
+    const some = `Checked: ${errors ? `${plural(errors, "error")}, a run would fail` : "no error"}${warnings ? `, ${plural(warnings, "line")} would fail if a call came there` : ""}; ${breaks ? `the graph will break at ${plural(breaks, "place")}` : "no break"}.`;
     this.#found.textContent = checked ? (found.length ? some : none) : "";
     this.#diags.replaceChildren(...found.map((p) => this.#item(p)));
     this.#editor.mark(found.filter((p) => this.#inText(p)));
@@ -300,7 +356,8 @@ class NewPage {
     const where = this.#inText(p)
       ? button(name, () => this.#editor.goTo(line, p.column ?? 1), { class: "btn link" })
       : h("span", { class: "dim" }, "workload");
-    const severity = h("span", { class: p.allowed ? "sev b" : "sev e" }, p.allowed ? "Will break" : "Error");
+    const [cls, word] = p.allowed ? ["sev b", "Will break"] : p.severity === "warning" ? ["sev w", "Warning"] : ["sev e", "Error"];
+    const severity = h("span", { class: cls }, word);
     const text = h("span", { class: "msg" }, prose(p.message));
     return h("li", {}, h("span", { class: "where" }, where), severity, text);
   }
@@ -312,6 +369,7 @@ class NewPage {
     this.#checker.stop();
     try {
       const { id } = await postRun(workload);
+      this.#with.draft.drop();
       jobsChanged();
       go(`/runs/${encodeURIComponent(id)}`);
     } catch (e) {

@@ -1,14 +1,16 @@
 // js/view/picture.js -- a graph as a picture: kernels, modules, loops and pieces that open, a slider over
 // the passes, search, links.
 //
-// Layout runs in a worker that has BUDGET_MS; past it the neighbourhood of the picked node is shown, and why.
+// The server lays it out, as it does for an export; where that takes more than BUDGET_MS the neighbourhood of the
+// picked node is shown, and why.
 // Only what is in sight is drawn, and from afar boxes without their names: thousands stay fluid.
 
 import { h, add, button, say, segmented, select, svg } from "./dom.js";
 import { onPick, pick, picked } from "./pick.js";
 import { remember } from "./router.js";
+import { ApiError, postLayout } from "../api/client.js";
 import { bytes, duration, plural } from "../model/format.js";
-import { layOut } from "../model/layout.js";
+import { labelPlaces, laidOut, layoutBody, nothingLaid } from "../model/layout.js";
 import { closedId, groupOfBox, hasModules, kernelGroups, moduleGroups, openAtFirst } from "../model/groups.js";
 import { kernelOf, neighbourhood, pictureOf, short, sizeOf, steps } from "../model/picture.js";
 import { isInPieces, wholeSteps } from "../model/whole.js";
@@ -20,13 +22,12 @@ import { isInPieces, wholeSteps } from "../model/whole.js";
  *   exportUrl: (format: string) => string, query: URLSearchParams, signal: AbortSignal}} Asked */
 
 const BUDGET_MS = 250;
-const AT_ONCE = 80; // boxes: laid out before a worker would have started
 const OPEN_UP_TO = 40; // nodes: groups of a larger graph begin closed
 const NEAR = 40;
 const AFAR = 0.35; // scale below which names cannot be read
+const EDGE = 16; // pixels around the whole
 const MARGIN = 0.3; // of the window, drawn beyond it
-
-const MOST_MS = 10000; // then the worker is ended
+const MOST_LABELS = 200; // of edges
 
 export class GraphPicture {
   title = h("h4");
@@ -35,8 +36,10 @@ export class GraphPicture {
   side = h("div", { class: "graphside" });
   stage = svg("svg", { class: "graph", tabindex: 0, role: "application", "aria-roledescription": "graph" });
   layer = svg("g");
-  /** @type {Worker | undefined} */
-  worker;
+  /** Ends when another picture is asked for. */
+  asking = new AbortController();
+  /** Of edges, by edge. @type {Map<string, [number, number]>} */
+  places = new Map();
 
   /** @param {Asked} asked */
   constructor(asked) {
@@ -53,7 +56,7 @@ export class GraphPicture {
     this.groups = this.#grouped();
     /** @type {Set<string>} */
     this.open = openAtFirst(this.groups, this.drawn.nodes.length <= OPEN_UP_TO);
-    /** @type {Set<string> | null} */
+    /** @type {ReadonlySet<string> | null} */
     this.only = null;
     this.picked = this.#wanted();
     this.line = 0;
@@ -61,7 +64,7 @@ export class GraphPicture {
     /** @type {import("../model/picture.js").Picture} */
     this.picture = { boxes: [], edges: [], labels: {}, full: {}, parents: {} };
     /** @type {Laid} */
-    this.laid = { boxes: {}, groups: {}, width: 0, height: 0 };
+    this.laid = nothingLaid();
     this.frame = 0;
     this.el = this.#build();
     this.#swap(true);
@@ -170,35 +173,40 @@ export class GraphPicture {
     const left = this.asked.graph.passes?.some((p) => p.left_out_bytes) ? "what the passes made of it is in part left out: over the limits of a report" : "";
     this.title.textContent = title;
     this.words.textContent = [plural(nodes.length - gone, "node"), kernels.length ? plural(kernels.length, "kernel") : "", this.by === "modules" ? `${plural(this.#count("module"), "call")} of modules` : "", this.#count("loop") ? plural(this.#count("loop"), "loop") : "", gone ? `${gone} removed` : "", left].filter(Boolean).join(", ");
-    this.picture = pictureOf(this.drawn, this.asked.graph, this.open, this.only, this.groups);
-    this.worker?.terminate();
-    this.worker = undefined;
-    const { boxes, edges, parents } = this.picture;
-    const plain = boxes.map(({ id, w, h: height, group }) => ({ id, w, h: height, group }));
-    if (boxes.length <= AT_ONCE) {
-      this.#place(layOut(plain, edges, parents));
-      return;
-    }
-    const wanted = this.picture;
-    const worker = new Worker("/assets/js/layout_worker.js", { type: "module" });
-    this.worker = worker;
-    const late = setTimeout(() => this.worker === worker && this.#near(boxes.length), BUDGET_MS);
-    const end = () => {
+    this.asking.abort();
+    this.asking = new AbortController();
+    return this.#lay(this.only, this.asking.signal);
+  }
+
+  /** Has what is wanted laid out; until that has come, what was there stays. @param {ReadonlySet<string> | null} only @param {AbortSignal} signal */
+  async #lay(only, signal) {
+    const wanted = pictureOf(this.drawn, this.asked.graph, this.open, only, this.groups);
+    const waiting = new AbortController();
+    const late = only ? 0 : setTimeout(() => this.#near(wanted.boxes.length, AbortSignal.any([signal, waiting.signal])), BUDGET_MS);
+    try {
+      const laid = await this.#laid(wanted, signal);
+      if (!signal.aborted) this.#place(wanted, only, laid);
+    } catch (e) {
+      if (signal.aborted || this.asked.signal.aborted) return;
+      if (!(e instanceof ApiError)) throw e;
+      this.#tell(`The picture was not laid out: ${e.message}`);
+    } finally {
       clearTimeout(late);
-      clearTimeout(never);
-      worker.terminate();
-      if (this.worker === worker) this.worker = undefined;
-    };
-    const never = setTimeout(end, MOST_MS);
-    this.asked.signal.addEventListener("abort", end, { once: true });
-    worker.addEventListener("message", (e) => {
-      const awaited = this.worker === worker;
-      end();
-      if (!awaited) return;
-      if (this.picture !== wanted) [this.picture, this.only] = [wanted, null];
-      this.#place(e.data);
-    });
-    worker.postMessage({ boxes: plain, edges, parents });
+      waiting.abort();
+    }
+  }
+
+  /** @param {import("../model/picture.js").Picture} p @param {AbortSignal} signal */
+  async #laid(p, signal) {
+    await null; // the window has its size once it is in the page
+    const title = (/** @type {string} */ id) => this.groups.all.get(id)?.title ?? "";
+    return laidOut(p, await postLayout(layoutBody(p, title, this.#size().h - 2 * EDGE), AbortSignal.any([signal, this.asked.signal])));
+  }
+
+  /** @param {string} text */
+  #tell(text) {
+    this.note.replaceChildren(h("p", {}, text));
+    this.note.hidden = false;
   }
 
   /** @param {import("../model/groups.js").Kind} kind */
@@ -206,29 +214,35 @@ export class GraphPicture {
     return [...this.groups.all.values()].filter((g) => g.kind === kind).length;
   }
 
-  /** Over budget: what is about the picked node, until the whole is there. @param {number} many boxes of the whole */
-  #near(many) {
+  /** Over budget: what is about the picked node, until the whole is there. @param {number} many boxes of the whole @param {AbortSignal} signal */
+  async #near(many, signal) {
     const node = this.drawn.nodes.find((n) => n.id === this.picked) ?? this.drawn.nodes.find((n) => n.op !== "input");
-    this.only = neighbourhood(this.drawn, node?.id ?? "", NEAR);
-    this.picture = pictureOf(this.drawn, this.asked.graph, this.open, this.only, this.groups);
-    this.#place(layOut(this.picture.boxes, this.picture.edges, this.picture.parents));
-    const why = `${plural(this.only.size, "node")} about ${node?.id}: ${many} boxes were not laid out within ${BUDGET_MS} ms; all are shown once they are, within ${MOST_MS / 1000} s or not at all.`;
-    this.note.replaceChildren(h("p", {}, why));
-    this.note.hidden = false;
+    const only = neighbourhood(this.drawn, node?.id ?? "", NEAR);
+    const near = pictureOf(this.drawn, this.asked.graph, this.open, only, this.groups);
+    const laid = await this.#laid(near, signal).catch(() => null); // the whole says what is wrong
+    if (!laid || signal.aborted) return;
+    this.#place(near, only, laid);
+    this.#tell(`${plural(only.size, "node")} about ${node?.id}: ${many} boxes were not laid out within ${BUDGET_MS} ms; all are shown once they are.`);
   }
 
-  /** @param {Laid} laid */
-  #place(laid) {
-    this.laid = laid;
+  /** @param {import("../model/picture.js").Picture} picture @param {ReadonlySet<string> | null} only @param {Laid} laid */
+  #place(picture, only, laid) {
+    [this.picture, this.only, this.laid] = [picture, only, laid];
+    this.#label();
     if (!this.only) this.note.hidden = true;
     if (!this.#box(this.picked)) this.picked = this.drawn.nodes.some((n) => n.id === this.picked) ? this.#boxOf(this.picked) : "";
-    this.#fit();
     this.#facts();
-    // Of what is too large to be read as a whole, the picked box or the beginning.
-    const at = this.laid.boxes[this.picked] ?? this.laid.boxes[this.picture.boxes[0]?.id];
-    if (this.view.scale >= AFAR || !at) return;
-    const scale = AFAR * 2;
-    this.view = { scale, x: Math.min(16, this.#size().w / 2 - at.x * scale), y: Math.min(16, this.#size().h / 2 - at.y * scale) };
+    this.#begin();
+  }
+
+  /** The whole; where it could not be read, the picked box, or the upper left. */
+  #begin() {
+    this.#fit();
+    const at = this.laid.boxes[this.picked];
+    if (this.view.scale >= 1) return;
+    const { w, h: height } = this.#size();
+    const x = at ? Math.min(EDGE, w / 2 - at.x - at.w / 2) : EDGE;
+    this.view = { scale: 1, x, y: at ? Math.min(EDGE, height / 2 - at.y - at.h / 2) : EDGE };
   }
 
   /** @param {string} id */
@@ -242,13 +256,13 @@ export class GraphPicture {
   }
 
   #size() {
-    return { w: this.stage.clientWidth || 800, h: this.stage.clientHeight || 440 };
+    return { w: this.stage.clientWidth || 800, h: this.stage.clientHeight || 520 };
   }
 
   #fit() {
     const { w, h: height } = this.#size();
-    const scale = Math.min(1, (w - 32) / Math.max(1, this.laid.width), (height - 32) / Math.max(1, this.laid.height));
-    this.view = { scale, x: (w - this.laid.width * scale) / 2, y: Math.max(16, (height - this.laid.height * scale) / 2) };
+    const scale = Math.min(1, (w - 2 * EDGE) / Math.max(1, this.laid.width), (height - 2 * EDGE) / Math.max(1, this.laid.height));
+    this.view = { scale, x: (w - this.laid.width * scale) / 2, y: Math.max(EDGE, (height - this.laid.height * scale) / 2) };
     this.#redraw();
   }
 
@@ -282,7 +296,7 @@ export class GraphPicture {
     for (const [k, r] of Object.entries(laid.groups)) if (seen(r)) add(layer, this.#group(k, r));
     const afar = view.scale < AFAR;
     const lines = picture.edges.filter(([a, b]) => seen(laid.boxes[a]) || seen(laid.boxes[b]));
-    add(layer, afar ? svg("path", { class: "edge", d: lines.map(([a, b]) => curve(laid.boxes[a], laid.boxes[b])).join("") }) : null);
+    add(layer, afar ? svg("path", { class: "edge", d: lines.map((e) => laid.paths[e.join("\n")]).join("") }) : null);
     const edges = afar ? [] : lines.map((e) => this.#edge(e));
     add(layer, edges.map(([path]) => path));
     const boxes = picture.boxes.filter((b) => seen(laid.boxes[b.id]));
@@ -325,16 +339,24 @@ export class GraphPicture {
     return el;
   }
 
+  /** Where edges say what they carry; those of the picked box, which say all that is known, first. */
+  #label() {
+    const near = (/** @type {string} */ key) => key.split("\n").includes(this.picked);
+    const { full, labels } = this.picture;
+    const few = this.picture.edges.length <= MOST_LABELS; // of many, only those of the picked box
+    const keys = Object.keys(full).filter((key) => near(key) || (few && labels[key])).sort((a, b) => Number(near(b)) - Number(near(a)));
+    this.places = labelPlaces(this.laid, keys.map((key) => [key, near(key) ? full[key] : labels[key]]));
+  }
+
   /** An edge, and what it carries. @param {[string, string]} e */
-  #edge([a, b]) {
-    const [from, to] = [this.laid.boxes[a], this.laid.boxes[b]];
-    const near = a === this.picked || b === this.picked;
-    const path = svg("path", { class: near ? "edge on" : "edge", d: curve(from, to), "marker-end": `url(#arrow-${this.asked.graph.id ?? 0})` });
-    const key = `${a}\n${b}`;
-    const label = near ? this.picture.full[key] : this.picture.labels[key];
-    const room = to.x - from.x - from.w;
-    if (!label || (!near && (room < 40 || this.picture.edges.length > 60))) return [path];
-    return [path, svg("text", { class: near ? "size on" : "size", x: from.x + from.w + room / 2, y: (from.y + from.h / 2 + to.y + to.h / 2) / 2 - 4 }, label)];
+  #edge(e) {
+    const near = e.includes(this.picked);
+    const key = e.join("\n");
+    const path = svg("path", { class: near ? "edge on" : "edge", d: this.laid.paths[key], "marker-end": `url(#arrow-${this.asked.graph.id ?? 0})` });
+    if (this.picture.full[key]) add(path, svg("title", {}, this.picture.full[key]));
+    const place = this.places.get(key);
+    if (!place) return [path];
+    return [path, svg("text", { class: near ? "size on" : "size", x: place[0], y: place[1] + 4 }, near ? this.picture.full[key] : this.picture.labels[key])];
   }
 
   /** @param {string} k */
@@ -357,11 +379,12 @@ export class GraphPicture {
   #show(id) {
     this.picked = this.#box(id) ? id : "";
     this.#facts();
+    this.#label();
     const r = this.laid.boxes[id];
     if (r) {
       const { w, h: height } = this.#size();
       const [x, y] = [r.x * this.view.scale + this.view.x, r.y * this.view.scale + this.view.y];
-      const scale = Math.max(this.view.scale, AFAR * 2);
+      const scale = this.view.scale < AFAR * 2 ? 1 : this.view.scale;
       if (x < 0 || y < 0 || x + r.w * this.view.scale > w || y + r.h * this.view.scale > height || scale > this.view.scale)
         this.view = { scale, x: w / 2 - (r.x + r.w / 2) * scale, y: height / 2 - (r.y + r.h / 2) * scale };
     }
@@ -389,7 +412,7 @@ export class GraphPicture {
   }
 
   /** The next node behind the picked one whose name or op has the text. @param {string} text */
-  #find(text) {
+  async #find(text) {
     const wanted = text.trim().toLowerCase();
     const { nodes } = this.drawn;
     if (!wanted || !nodes.length) return;
@@ -398,7 +421,7 @@ export class GraphPicture {
     if (!found) return say(`No op is called ${text}.`);
     if (!this.#boxOf(found.id)) {
       this.only = neighbourhood(this.drawn, found.id, NEAR);
-      this.#swap(false);
+      await this.#swap(false);
     }
     this.pick(this.#boxOf(found.id));
   }
@@ -505,7 +528,7 @@ export class GraphPicture {
       const group = this.#groupOf(this.#box(this.picked));
       if (group !== null) this.#toggle(group);
     });
-    const size = new ResizeObserver(() => this.#fit());
+    const size = new ResizeObserver(() => this.#begin());
     size.observe(stage);
     this.asked.signal.addEventListener("abort", () => size.disconnect(), { once: true });
   }
@@ -524,14 +547,3 @@ export class GraphPicture {
 
 /** @param {import("../model/layout.js").Rect} r */
 const outline = (r) => `M${r.x} ${r.y}h${r.w}v${r.h}h${-r.w}z`;
-
-/**
- * From the right end of one to the left end of the other; to what stands further left, around it.
- * @param {import("../model/layout.js").Rect} a @param {import("../model/layout.js").Rect} b
- */
-function curve(a, b) {
-  const [x0, y0, x1, y1] = [a.x + a.w, a.y + a.h / 2, b.x, b.y + b.h / 2];
-  if (x1 <= x0) return `M${x0} ${y0}h10V${y1 > y0 ? b.y - 10 : b.y + b.h + 10}H${x1 - 12}V${y1}H${x1}`;
-  const bend = Math.max(16, (x1 - x0) / 2);
-  return `M${x0} ${y0}C${x0 + bend} ${y0} ${x1 - bend} ${y1} ${x1} ${y1}`;
-}

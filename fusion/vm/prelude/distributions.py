@@ -1,0 +1,394 @@
+# torch.distributions: numbers drawn, their densities, and distances between distributions.
+import math
+import torch
+import torch.nn.functional as F
+
+_ROOT = math.sqrt(2)
+_HALF_LOG_2PI = math.log(math.sqrt(2 * math.pi))
+
+
+def _tensors(*values):
+    """The parameters, of one shape and floats."""
+    kept = [v for v in values if isinstance(v, torch.Tensor)]
+    dtype = kept[0].dtype if kept else torch.get_default_dtype()
+    made = [v if isinstance(v, torch.Tensor) else torch.tensor(float(v), dtype=dtype) for v in values]
+    return list(torch.broadcast_tensors(*made))
+
+
+def _positive(x):
+    return x > 0
+
+
+def _unit(x):
+    return (x >= 0) & (x <= 1)
+
+
+def _real(x):
+    return x == x
+
+
+_NAMES = {_positive: "GreaterThan(lower_bound=0.0)", _unit: "Interval(lower_bound=0.0, upper_bound=1.0)", _real: "Real()"}
+
+
+class Distribution:
+    has_rsample = False
+    _parameters = ()
+
+    def __init__(self, batch_shape=(), event_shape=(), validate_args=None):
+        self._batch_shape = torch.Size(batch_shape)
+        self._event_shape = torch.Size(event_shape)
+        for name, check in self._parameters if validate_args is not False else ():
+            value = getattr(self, name)
+            if not bool(check(value).all()):
+                raise ValueError(
+                    f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) "
+                    f"of distribution {self!r} to satisfy the constraint {_NAMES[check]}, but found invalid values:\n{value}"
+                )
+
+    @property
+    def batch_shape(self):
+        return self._batch_shape
+
+    @property
+    def event_shape(self):
+        return self._event_shape
+
+    @property
+    def stddev(self):
+        return self.variance.sqrt()
+
+    def _extended_shape(self, sample_shape=()):
+        return torch.Size(sample_shape) + self._batch_shape + self._event_shape
+
+    def rsample(self, sample_shape=()):
+        raise NotImplementedError
+
+    def sample(self, sample_shape=()):
+        with torch.no_grad():
+            return self.rsample(sample_shape)
+
+    def log_prob(self, value):
+        raise NotImplementedError
+
+    def entropy(self):
+        raise NotImplementedError
+
+    def cdf(self, value):
+        raise NotImplementedError
+
+    def icdf(self, value):
+        raise NotImplementedError
+
+    def perplexity(self):
+        return torch.exp(self.entropy())
+
+    def __repr__(self):
+        texts = []
+        for name, _ in self._parameters:
+            value = getattr(self, name)
+            texts.append(f"{name}: {value if value.numel() == 1 else value.size()}")
+        return f"{type(self).__name__}({', '.join(texts)})"
+
+
+class Normal(Distribution):
+    has_rsample = True
+    _parameters = (("loc", _real), ("scale", _positive))
+
+    def __init__(self, loc, scale, validate_args=None):
+        self.loc, self.scale = _tensors(loc, scale)
+        super().__init__(self.loc.shape, (), validate_args)
+
+    @property
+    def mean(self):
+        return self.loc
+
+    @property
+    def mode(self):
+        return self.loc
+
+    @property
+    def stddev(self):
+        return self.scale
+
+    @property
+    def variance(self):
+        return self.scale.pow(2)
+
+    def expand(self, batch_shape):
+        return Normal(self.loc.expand(batch_shape), self.scale.expand(batch_shape), validate_args=False)
+
+    def sample(self, sample_shape=()):
+        shape = self._extended_shape(sample_shape)
+        with torch.no_grad():
+            return torch.normal(self.loc.expand(shape), self.scale.expand(shape))
+
+    def rsample(self, sample_shape=()):
+        eps = torch.randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
+        return self.loc + eps * self.scale
+
+    def log_prob(self, value):
+        return -((value - self.loc) ** 2) / (2 * self.variance) - self.scale.log() - _HALF_LOG_2PI
+
+    def cdf(self, value):
+        return 0.5 * (1 + torch.erf((value - self.loc) * self.scale.reciprocal() / _ROOT))
+
+    def icdf(self, value):
+        return self.loc + self.scale * torch.erfinv(2 * value - 1) * _ROOT
+
+    def entropy(self):
+        return 0.5 + 0.5 * math.log(2 * math.pi) + torch.log(self.scale)
+
+
+class Uniform(Distribution):
+    has_rsample = True
+    _parameters = (("low", _real), ("high", _real))
+
+    def __init__(self, low, high, validate_args=None):
+        self.low, self.high = _tensors(low, high)
+        super().__init__(self.low.shape, (), validate_args)
+        if validate_args is not False and not bool((self.low < self.high).all()):
+            raise ValueError("Uniform is not defined when low>= high")
+
+    @property
+    def mean(self):
+        return (self.high + self.low) / 2
+
+    @property
+    def variance(self):
+        return (self.high - self.low).pow(2) / 12
+
+    def expand(self, batch_shape):
+        return Uniform(self.low.expand(batch_shape), self.high.expand(batch_shape), validate_args=False)
+
+    def rsample(self, sample_shape=()):
+        unit = torch.rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
+        return self.low + unit * (self.high - self.low)
+
+    def log_prob(self, value):
+        inside = self.low.le(value).type_as(self.low) * self.high.gt(value).type_as(self.low)
+        return torch.log(inside) - torch.log(self.high - self.low)
+
+    def cdf(self, value):
+        return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
+
+    def icdf(self, value):
+        return value * (self.high - self.low) + self.low
+
+    def entropy(self):
+        return torch.log(self.high - self.low)
+
+
+class Bernoulli(Distribution):
+    def __init__(self, probs=None, logits=None, validate_args=None):
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        if probs is not None:
+            self.probs = _tensors(probs)[0]
+            eps = torch.finfo(self.probs.dtype).eps
+            kept = self.probs.clamp(min=eps, max=1 - eps)
+            self.logits = torch.log(kept) - torch.log1p(-kept)
+            self._parameters = (("probs", _unit),)
+        else:
+            self.logits = _tensors(logits)[0]
+            self.probs = torch.sigmoid(self.logits)
+            self._parameters = (("logits", _real),)
+        super().__init__(self.probs.shape, (), validate_args)
+
+    @property
+    def mean(self):
+        return self.probs
+
+    @property
+    def variance(self):
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape=()):
+        with torch.no_grad():
+            return torch.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value):
+        logits, value = torch.broadcast_tensors(self.logits, value)
+        return -F.binary_cross_entropy_with_logits(logits, value, reduction="none")
+
+    def entropy(self):
+        return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+
+
+class Categorical(Distribution):
+    def __init__(self, probs=None, logits=None, validate_args=None):
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        if probs is not None:
+            if probs.dim() < 1:
+                raise ValueError("`probs` parameter must be at least one-dimensional.")
+            self.probs = probs / probs.sum(-1, keepdim=True)
+            self._given = "probs"
+            eps = torch.finfo(self.probs.dtype).eps
+            self.logits = torch.log(self.probs.clamp(min=eps, max=1 - eps))
+        else:
+            if logits.dim() < 1:
+                raise ValueError("`logits` parameter must be at least one-dimensional.")
+            self._given = "logits"
+            self.logits = logits - logits.logsumexp(dim=-1, keepdim=True)
+            self.probs = F.softmax(self.logits, dim=-1)
+        self._num_events = self.probs.size(-1)
+        super().__init__(self.probs.shape[:-1], (), validate_args)
+
+    def sample(self, sample_shape=()):
+        shape = torch.Size(sample_shape)
+        with torch.no_grad():
+            drawn = torch.multinomial(self.probs.reshape(-1, self._num_events), shape.numel(), True).T
+            return drawn.reshape(self._extended_shape(sample_shape))
+
+    @property
+    def mode(self):
+        return self.probs.argmax(dim=-1)
+
+    def log_prob(self, value):
+        value, logits = torch.broadcast_tensors(value.long().unsqueeze(-1), self.logits)
+        return logits.gather(-1, value[..., :1]).squeeze(-1)
+
+    def entropy(self):
+        floor = torch.finfo(self.logits.dtype).min
+        return -(self.logits.clamp(min=floor) * self.probs).sum(-1)
+
+    def __repr__(self):
+        return f"Categorical({self._given}: {self.logits.size()})"
+
+
+class Laplace(Distribution):
+    has_rsample = True
+    _parameters = (("loc", _real), ("scale", _positive))
+
+    def __init__(self, loc, scale, validate_args=None):
+        self.loc, self.scale = _tensors(loc, scale)
+        super().__init__(self.loc.shape, (), validate_args)
+
+    @property
+    def mean(self):
+        return self.loc
+
+    @property
+    def variance(self):
+        return 2 * self.scale.pow(2)
+
+    def rsample(self, sample_shape=()):
+        shape = self._extended_shape(sample_shape)
+        u = self.loc.new_empty(shape).uniform_(torch.finfo(self.loc.dtype).eps - 1, 1)
+        return self.loc - self.scale * u.sign() * torch.log1p(-u.abs())
+
+    def log_prob(self, value):
+        return -torch.log(2 * self.scale) - torch.abs(value - self.loc) / self.scale
+
+    def entropy(self):
+        return 1 + torch.log(2 * self.scale)
+
+
+class Exponential(Distribution):
+    has_rsample = True
+    _parameters = (("rate", _positive),)
+
+    def __init__(self, rate, validate_args=None):
+        self.rate = _tensors(rate)[0]
+        super().__init__(self.rate.shape, (), validate_args)
+
+    @property
+    def mean(self):
+        return self.rate.reciprocal()
+
+    @property
+    def variance(self):
+        return self.rate.pow(-2)
+
+    def rsample(self, sample_shape=()):
+        return self.rate.new_empty(self._extended_shape(sample_shape)).exponential_() / self.rate
+
+    def log_prob(self, value):
+        return self.rate.log() - self.rate * value
+
+    def cdf(self, value):
+        return 1 - torch.exp(-self.rate * value)
+
+    def icdf(self, value):
+        return -torch.log1p(-value) / self.rate
+
+    def entropy(self):
+        return 1.0 - torch.log(self.rate)
+
+
+class Independent(Distribution):
+    """A distribution whose last batch dimensions are one event."""
+
+    def __init__(self, base_distribution, reinterpreted_batch_ndims, validate_args=None):
+        self.base_dist = base_distribution
+        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
+        self.has_rsample = base_distribution.has_rsample
+        n = len(base_distribution.batch_shape) - reinterpreted_batch_ndims
+        if n < 0:
+            raise ValueError(
+                "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), "
+                f"actual {reinterpreted_batch_ndims} vs {len(base_distribution.batch_shape)}"
+            )
+        shape = base_distribution.batch_shape + base_distribution.event_shape
+        super().__init__(shape[:n], shape[n:], validate_args)
+
+    @property
+    def mean(self):
+        return self.base_dist.mean
+
+    @property
+    def variance(self):
+        return self.base_dist.variance
+
+    def sample(self, sample_shape=()):
+        return self.base_dist.sample(sample_shape)
+
+    def rsample(self, sample_shape=()):
+        return self.base_dist.rsample(sample_shape)
+
+    def _summed(self, x):
+        n = self.reinterpreted_batch_ndims
+        return x.sum(tuple(range(-n, 0))) if n else x
+
+    def log_prob(self, value):
+        return self._summed(self.base_dist.log_prob(value))
+
+    def entropy(self):
+        return self._summed(self.base_dist.entropy())
+
+    def __repr__(self):
+        return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"
+
+
+def _kl_normal(p, q):
+    ratio = (p.scale / q.scale).pow(2)
+    return 0.5 * (ratio + ((p.loc - q.loc) / q.scale).pow(2) - 1 - ratio.log())
+
+
+def _kl_categorical(p, q):
+    t = p.probs * (p.logits - q.logits)
+    t = torch.where((q.probs == 0).expand_as(t), math.inf, t)
+    return torch.where((p.probs == 0).expand_as(t), 0.0, t).sum(-1)
+
+
+def _kl_bernoulli(p, q):
+    one = p.probs * (F.softplus(-q.logits) - F.softplus(-p.logits))
+    return one + (1 - p.probs) * (F.softplus(q.logits) - F.softplus(p.logits))
+
+
+def _kl_exponential(p, q):
+    ratio = q.rate / p.rate
+    return -ratio.log() + ratio - 1
+
+
+def kl_divergence(p, q):
+    if isinstance(p, Independent) and isinstance(q, Independent):
+        if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
+            raise NotImplementedError
+        return p._summed(kl_divergence(p.base_dist, q.base_dist))
+    for kind, rule in ((Normal, _kl_normal), (Categorical, _kl_categorical), (Bernoulli, _kl_bernoulli), (Exponential, _kl_exponential)):
+        if isinstance(p, kind) and isinstance(q, kind):
+            return rule(p, q)
+    raise NotImplementedError(
+        f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}"
+    )

@@ -1,0 +1,155 @@
+# torch.nn, the layers and losses that few programs use, parsed when one of them is named.
+import torch
+import _reduction
+import torch.nn.functional as F
+from torch.nn import Module
+from torch.nn import InstanceNorm2d, ConstantPad1d, ZeroPad1d, ReflectionPad1d, ReplicationPad1d
+
+
+class ChannelShuffle(Module):
+    def __init__(self, groups):
+        self.groups = groups
+
+    def forward(self, input):
+        return F.channel_shuffle(input, self.groups)
+
+    def extra_repr(self):
+        return f"groups={self.groups}"
+
+
+class FeatureAlphaDropout(Module):
+    def __init__(self, p=0.5, inplace=False):
+        if p < 0 or p > 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        self.p = p
+        self.inplace = inplace
+
+    def forward(self, input):
+        return F.feature_alpha_dropout(input, self.p, self.training, self.inplace)
+
+    def extra_repr(self):
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class InstanceNorm3d(InstanceNorm2d):
+    dims = 5
+
+
+class LPPool1d(Module):
+    def __init__(self, norm_type, kernel_size, stride=None, ceil_mode=False):
+        self.norm_type = norm_type
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.ceil_mode = ceil_mode
+
+    def forward(self, input):
+        return F.lp_pool1d(
+            input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
+        )
+
+    def extra_repr(self):
+        return (
+            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, "
+            f"stride={self.stride}, ceil_mode={self.ceil_mode}"
+        )
+
+
+class MaxUnpool2d(Module):
+    def __init__(self, kernel_size, stride=None, padding=0):
+        both = [
+            v if isinstance(v, (list, tuple)) else (v, v)
+            for v in (kernel_size, kernel_size if stride is None else stride, padding)
+        ]
+        self.kernel_size, self.stride, self.padding = [tuple(v) for v in both]
+
+    def forward(self, input, indices, output_size=None):
+        return F.max_unpool2d(
+            input, indices, self.kernel_size, self.stride, self.padding, output_size
+        )
+
+    def extra_repr(self):
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class ConstantPad3d(ConstantPad1d):
+    dims = 3
+
+
+class ZeroPad3d(ZeroPad1d):
+    dims = 3
+
+
+class ReflectionPad3d(ReflectionPad1d):
+    dims = 3
+
+
+class ReplicationPad3d(ReplicationPad1d):
+    dims = 3
+
+
+class CircularPad1d(ZeroPad1d):
+    mode = "circular"
+
+
+class CircularPad2d(CircularPad1d):
+    dims = 2
+
+
+class CircularPad3d(CircularPad1d):
+    dims = 3
+
+
+class MultiLabelMarginLoss(Module):
+    def __init__(self, size_average=None, reduce=None, reduction="mean"):
+        self.reduction = _reduction.legacy(reduction, size_average, reduce)
+
+    def forward(self, input, target):
+        return F.multilabel_margin_loss(input, target, reduction=self.reduction)
+
+
+class MultiMarginLoss(Module):
+    def __init__(
+        self, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
+    ):
+        if p != 1 and p != 2:
+            raise ValueError("only p == 1 and p == 2 supported")
+        self.register_buffer("weight", weight)
+        self.p = p
+        self.margin = margin
+        self.reduction = _reduction.legacy(reduction, size_average, reduce)
+
+    def forward(self, input, target):
+        return F.multi_margin_loss(
+            input, target, self.p, self.margin, self.weight, reduction=self.reduction
+        )
+
+
+class CTCLoss(Module):
+    def __init__(self, blank=0, reduction="mean", zero_infinity=False):
+        self.blank = blank
+        self.reduction = reduction
+        self.zero_infinity = zero_infinity
+
+    def forward(self, log_probs, targets, input_lengths, target_lengths):
+        return F.ctc_loss(
+            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction,
+            self.zero_infinity,
+        )
+
+
+class TripletMarginWithDistanceLoss(Module):
+    def __init__(self, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
+        self.distance_function = (
+            F.pairwise_distance if distance_function is None else distance_function
+        )
+        self.margin = margin
+        self.swap = swap
+        self.reduction = reduction
+
+    def forward(self, anchor, positive, negative):
+        near = self.distance_function(anchor, positive)
+        far = self.distance_function(anchor, negative)
+        if self.swap:
+            far = torch.minimum(far, self.distance_function(positive, negative))
+        loss = torch.clamp(self.margin + near - far, min=0)
+        return _reduction.reduced(loss, self.reduction, None, None)
