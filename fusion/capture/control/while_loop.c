@@ -852,7 +852,7 @@ static bool capture_loop(struct while_loop *l, struct err *err)
 {
 	struct trace *t = l->t;
 	size_t n_choices = t->choices.len;
-	int again, loop;
+	int again = -1, loop;
 	bool found;
 
 	t->cond = &l->k;

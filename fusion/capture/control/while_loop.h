@@ -41,8 +41,6 @@ struct while_loop {
 	bool is_closed;
 };
 
-#endif
-
 /* The innermost open loop that the branch is in, in its frame; NULL: it is in none. */
 static inline struct while_loop *while_loop_around(const struct cond *k)
 {
