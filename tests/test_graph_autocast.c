@@ -128,7 +128,8 @@ static void expect(enum op op, enum autocast_device device, enum dtype lower, en
 {
 	enum dtype operands[2] = { a, b }, to = DTYPE_COUNT;
 	struct err err = { 0 };
-	bool changes = autocast_target(op, device, lower, operands, 2, &to, &err);
+	bool changes = autocast_target(
+	    op, device, &(struct autocast_operands){ lower, operands, 2 }, &to, &err);
 
 	assert_int_equal(err.code, ERR_NONE);
 	assert_int_equal(changes, want != DTYPE_COUNT);
@@ -162,13 +163,15 @@ static void a_banned_op_is_refused_where_it_is(void **state)
 	enum dtype to;
 
 	(void)state;
-	assert_false(autocast_target(OP_binary_cross_entropy, AUTOCAST_CUDA, DTYPE_F16, operands, 2,
-				     &to, &err));
+	assert_false(autocast_target(OP_binary_cross_entropy, AUTOCAST_CUDA,
+				     &(struct autocast_operands){ DTYPE_F16, operands, 2 }, &to,
+				     &err));
 	assert_int_equal(err.code, ERR_UNSUPPORTED);
 	assert_non_null(strstr(err.message, "binary_cross_entropy_with_logits"));
 	err = (struct err){ 0 };
-	assert_false(autocast_target(OP_binary_cross_entropy, AUTOCAST_CPU, DTYPE_BF16, operands, 2,
-				     &to, &err));
+	assert_false(autocast_target(OP_binary_cross_entropy, AUTOCAST_CPU,
+				     &(struct autocast_operands){ DTYPE_BF16, operands, 2 }, &to,
+				     &err));
 	assert_int_equal(err.code, ERR_NONE);
 }
 

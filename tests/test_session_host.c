@@ -188,15 +188,12 @@ static void literals_choose_torchs_dtype(void **state)
 	for (int i = 0; i < 4; i++) {
 		struct value list = value_list(rows[i], 2);
 		struct arena arena = { 0 };
-		enum dtype dtype = DTYPE_COUNT;
-		int64_t size[MAX_RANK];
-		void *elements;
-		int rank;
+		struct bound_literal literal = { .dtype = DTYPE_COUNT };
 
-		assert_true(bind_literal(&arena, list, &dtype, &rank, size, &elements, NULL));
-		assert_int_equal(dtype, want[i]);
-		assert_int_equal(rank, 1);
-		assert_int_equal(size[0], 2);
+		assert_true(bind_literal(&arena, list, &literal, NULL));
+		assert_int_equal(literal.dtype, want[i]);
+		assert_int_equal(literal.rank, 1);
+		assert_int_equal(literal.size[0], 2);
 		arena_finish(&arena);
 		value_unref(list);
 	}

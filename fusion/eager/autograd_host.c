@@ -241,9 +241,10 @@ static bool parse_backward(const struct native *f, const struct arguments *args,
 
 	if (f->id == GRAD_BACKWARD) {
 		v[0] = f->self;
-		if (!decompose_args(f->name, names, 4, 0, args, v + 1, err))
+		if (!decompose_args(f->name, &(struct parameter_names){ names, 4, 0 }, args, v + 1,
+				    err))
 			return false;
-	} else if (!decompose_args(f->name, all, 5, 1, args, v, err)) {
+	} else if (!decompose_args(f->name, &(struct parameter_names){ all, 5, 1 }, args, v, err)) {
 		return false;
 	}
 	if (!tensors(f->name, "the tensors", &v[0], false, &b->roots, &b->n, err) ||
@@ -269,7 +270,7 @@ static bool parse_grad(const struct native *f, const struct arguments *args,
 	struct backward *b = &c->b;
 	int n_seeds;
 
-	if (!decompose_args(f->name, names, 9, 2, args, v, err) ||
+	if (!decompose_args(f->name, &(struct parameter_names){ names, 9, 2 }, args, v, err) ||
 	    !tensors(f->name, "outputs", &v[0], false, &b->roots, &b->n, err) ||
 	    !tensors(f->name, "inputs", &v[1], false, &b->inputs, &b->n_inputs, err) ||
 	    !tensors(f->name, "grad_outputs", &v[2], true, &b->seeds, &n_seeds, err))

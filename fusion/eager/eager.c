@@ -509,8 +509,8 @@ static bool run_cast(struct eager *e, const struct eager_call *c, struct value *
 	struct eager_call with = *c;
 	bool any, ok;
 
-	if (!autocast_values(&e->autocast, e->world->autocast, c->op, c->values, c->n, &any, cast,
-			     err))
+	if (!autocast_values(&e->autocast, e->world->autocast,
+			     &(struct autocast_call){ c->op, c->values, c->n }, &any, cast, err))
 		return false;
 	if (!any)
 		return eager_run_given(e, c, out, err);

@@ -40,18 +40,14 @@ static bool make_literal(struct eager *e, const struct arguments *args, struct v
 	struct arena arena = { 0 };
 	struct tensor *t = NULL;
 	struct value data;
-	enum dtype dtype;
-	int64_t size[MAX_RANK];
-	void *elements;
-	int rank;
+	struct bound_literal l;
 
-	if (bind_tensor_call(args, &data, &dtype, err) &&
-	    bind_literal(&arena, data, &dtype, &rank, size, &elements, err)) {
+	if (bind_tensor_call(args, &data, &l.dtype, err) && bind_literal(&arena, data, &l, err)) {
 		label(e, "tensor");
-		t = tensor_create(e->env->allocator, dtype, rank, size, err);
+		t = tensor_create(e->env->allocator, l.dtype, l.rank, l.size, err);
 	}
 	if (t)
-		memcpy(tensor_host_writes(t), elements, t->storage->bytes);
+		memcpy(tensor_host_writes(t), l.elements, t->storage->bytes);
 	arena_finish(&arena);
 	return t && wrap(t, out, err);
 }

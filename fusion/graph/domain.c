@@ -178,11 +178,15 @@ static void place_in_time(const struct node *n, uint32_t reduced, const int *mem
 		at->stage = row + 1 > point ? row + 1 : point;
 }
 
-static bool place_all(const struct graph *g, const struct domain *domain, const int *nodes,
-		      int from, int n, const int *member, int stamp, struct domain_place *places)
+static bool place_all(const struct domain_set *set, const struct domain *domain, int from,
+		      struct domain_place *places)
 {
-	for (int k = from; k < n; k++) {
-		const struct node *node = g->nodes[nodes[k]];
+	const struct graph *g = set->g;
+	const int *member = set->member;
+	int stamp = set->stamp;
+
+	for (int k = from; k < set->n; k++) {
+		const struct node *node = g->nodes[set->nodes[k]];
 		struct domain_place at = { .row = false };
 		bool fits = false;
 		if (reduces(node)) {
@@ -204,16 +208,16 @@ static bool place_all(const struct graph *g, const struct domain *domain, const 
 	return true;
 }
 
-bool domain_place(const struct graph *g, struct domain *domain, const int *nodes, int from, int n,
-		  const int *member, int stamp, struct domain_place *places)
+bool domain_place(const struct domain_set *set, struct domain *domain, int from,
+		  struct domain_place *places)
 {
 	if (from > 0)
-		return place_all(g, domain, nodes, from, n, member, stamp, places);
+		return place_all(set, domain, from, places);
 	/* A value that stands alone fits both frames; what its consumers need
 	 * shows later, so the second try takes the other frame. */
 	for (int squeezed = 0; squeezed < 2; squeezed++) {
 		domain->squeezed = squeezed;
-		if (place_all(g, domain, nodes, 0, n, member, stamp, places))
+		if (place_all(set, domain, 0, places))
 			return true;
 		if (!domain->reduces)
 			break;

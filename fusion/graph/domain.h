@@ -40,13 +40,21 @@ uint32_t domain_varying_dims(const struct shape *s);
  * operand, else the largest shape.  false when they have no common one. */
 bool domain_find(const struct graph *g, const int *nodes, int n, struct domain *out);
 
-/* Places nodes[from..n) in `domain`; ids ascend, and those before `from` are
- * placed already.  A node u belongs to the set if member[u] == stamp.
- * places[] is indexed by node id.  false when one does not fit: then entries
- * of nodes[from..n) are undefined.  With from == 0 it chooses
+/* Nodes of a graph; ids ascend.  A node u belongs to the set if member[u] == stamp. */
+struct domain_set {
+	const struct graph *g;
+	const int *nodes;
+	int n;
+	const int *member;
+	int stamp;
+};
+
+/* Places nodes[from..n) of the set in `domain`; those before `from` are placed
+ * already.  places[] is indexed by node id.  false when one does not fit: then
+ * entries of nodes[from..n) are undefined.  With from == 0 it chooses
  * domain->squeezed. */
-bool domain_place(const struct graph *g, struct domain *domain, const int *nodes, int from, int n,
-		  const int *member, int stamp, struct domain_place *places);
+bool domain_place(const struct domain_set *set, struct domain *domain, int from,
+		  struct domain_place *places);
 
 /* Where a value outside the set lies that `consumer` reads as an operand. */
 void domain_place_operand(const struct node *consumer, const struct domain_place *at,

@@ -332,9 +332,12 @@ static bool promotes(enum dtype lower, const enum dtype *operands, int n)
 	return true;
 }
 
-bool autocast_target(enum op op, enum autocast_device device, enum dtype lower,
-		     const enum dtype *operands, int n, enum dtype *to, struct err *err)
+bool autocast_target(enum op op, enum autocast_device device, const struct autocast_operands *of,
+		     enum dtype *to, struct err *err)
 {
+	const enum dtype *operands = of->dtypes;
+	enum dtype lower = of->lower;
+	int n = of->n;
 	enum autocast_class c = op_info(op)->autocast[device];
 
 	if (c == AUTOCAST_NONE)

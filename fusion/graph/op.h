@@ -129,8 +129,13 @@ const char *autocast_class_name(enum autocast_class c);
 /* Whether autocast to `lower` changes the dtypes of an op's tensor operands, of the
  * dtypes `operands`, on that device; if so *to is what those that float become, but
  * for float64.  UNSUPPORTED in *err (and false) for an op that is banned. */
-bool autocast_target(enum op op, enum autocast_device device, enum dtype lower,
-		     const enum dtype *operands, int n, enum dtype *to, struct err *err);
+struct autocast_operands {
+	enum dtype lower; /* autocast's own */
+	const enum dtype *dtypes;
+	int n;
+};
+bool autocast_target(enum op op, enum autocast_device device, const struct autocast_operands *of,
+		     enum dtype *to, struct err *err);
 
 /* Whether an equation of einsum sums over a dim of two operands.  Others torch only
  * multiplies, and on the CPU autocast leaves them as they are. */

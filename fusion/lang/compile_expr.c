@@ -335,7 +335,7 @@ static bool keyword_dict(struct builder *b, struct place at, const struct argume
 	for (int i = 0; i < arguments->n_keywords; i++) {
 		const struct node *one = arguments->keywords[i];
 		bool named = one->keyword.name != NULL;
-		bool adds = named && !spread; /* behind a ** it may be there already */
+		bool adds = named && !spread; /* after a ** it may be there already */
 
 		if ((named && !emit_const(b, place_of(one), keyword_name(one))) ||
 		    !compile_expr(b, one->keyword.value) ||

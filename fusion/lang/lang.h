@@ -149,7 +149,7 @@ struct code {
 	int n_nested;
 	const struct lang_handler *handlers;
 	int n_handlers;
-	const struct lang_comprehension *comprehensions; /* outer ones behind inner ones */
+	const struct lang_comprehension *comprehensions; /* outer ones after inner ones */
 	int n_comprehensions;
 	bool is_generator; /* a call makes a generator; a generator expression has one
 			    * parameter, .0, the iterator of its first `for` */

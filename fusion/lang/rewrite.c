@@ -267,7 +267,7 @@ static bool returns_value(const struct node_list *body)
 	return body->n == 1 && body->at[0]->kind == NODE_RETURN && body->at[0]->value;
 }
 
-/* `if c: return a` with `else: return b`, or with `return b` behind it. */
+/* `if c: return a` with `else: return b`, or with `return b` after it. */
 static const struct node *other_return(const struct place_in *at, const struct node *branch)
 {
 	const struct node_list *otherwise = &branch->conditional.otherwise;
@@ -289,7 +289,7 @@ static const struct node *last_of(const struct node *branch)
 	return body->at[body->n - 1];
 }
 
-/* The text before and behind the lines that are replaced. */
+/* The text before and after the lines that are replaced. */
 static void put_before(const struct rewrite *r, const struct node *first)
 {
 	buf_add(r->out, r->source, rewrite_line_start(r, first->line));
@@ -430,7 +430,7 @@ static bool rewrite_ends_line(const struct rewrite *r, const struct node *statem
 	return at >= r->len || r->source[at] == '\n' || r->source[at] == '#';
 }
 
-/* `wanted`, or with a number behind it, so that the source has no such word. */
+/* `wanted`, or with a number after it, so that the source has no such word. */
 static void rewrite_free_name(const struct rewrite *r, const char *wanted, char out[32])
 {
 	snprintf(out, 32, "%s", wanted);

@@ -496,7 +496,8 @@ bool lazy_op(struct lazy *l, const struct eager_call *c, struct value *out, stru
 	bool any = false, ok;
 
 	if (autocast_wants(mode) && !c->inplace &&
-	    !autocast_values(&l->autocast, mode, c->op, c->values, c->n, &any, cast, err))
+	    !autocast_values(&l->autocast, mode, &(struct autocast_call){ c->op, c->values, c->n },
+			     &any, cast, err))
 		return false;
 	if (!any)
 		return run(l, c, out, err);

@@ -343,8 +343,8 @@ static bool build_fused(struct build *b, struct kernel *k)
 	const struct node *product = product_of(b);
 
 	if (!domain_find(b->g, b->nodes, b->n_nodes, &b->domain) ||
-	    !domain_place(b->g, &b->domain, b->nodes, 0, b->n_nodes, b->group, b->kernel,
-			  b->places))
+	    !domain_place(&(struct domain_set){ b->g, b->nodes, b->n_nodes, b->group, b->kernel },
+			  &b->domain, 0, b->places))
 		return err_set(b->err, ERR_INTERNAL,
 			       "kernel %d, from %%%s to %%%s, has no iteration space that holds "
 			       "all its nodes",

@@ -116,7 +116,8 @@ static void give_nodes(struct fuse *f, const struct cluster *c, int to)
 static void replace_nodes(struct fuse *f, int cluster)
 {
 	struct cluster *c = &f->clusters[cluster];
-	domain_place(f->g, &c->domain, c->nodes, 0, c->n, f->group, cluster, f->places);
+	domain_place(&(struct domain_set){ f->g, c->nodes, c->n, f->group, cluster }, &c->domain, 0,
+		     f->places);
 }
 
 /* Places the nodes of a and b, listed in f->merged, as one cluster `a`. */
@@ -126,14 +127,15 @@ static bool place_together(struct fuse *f, int a, int b, struct domain *domain)
 	int n = ca->n + cb->n;
 	bool same = domain->reduces == ca->domain.reduces &&
 		    shape_equal(&domain->full, &ca->domain.full);
+	struct domain_set set = { f->g, f->merged, n, f->group, a };
 
 	/* The usual case: one node more at the end of a chain. */
 	if (same && cb->nodes[0] > ca->nodes[ca->n - 1]) {
 		*domain = ca->domain;
-		if (domain_place(f->g, domain, f->merged, ca->n, n, f->group, a, f->places))
+		if (domain_place(&set, domain, ca->n, f->places))
 			return true;
 	}
-	return domain_place(f->g, domain, f->merged, 0, n, f->group, a, f->places);
+	return domain_place(&set, domain, 0, f->places);
 }
 
 /* Tries b in a.  True: the nodes are placed as cluster a, in `domain`, and listed

@@ -110,18 +110,19 @@ static bool cast_kept(struct autocast *a, struct value t, enum dtype to, struct 
 	return true;
 }
 
-static bool cast_operand(struct autocast *a, unsigned mode, struct value t, enum dtype from,
-			 enum dtype to, struct value *out, struct err *err)
+/* Whether a cast in this mode is worth keeping: of a float32 to autocast's own dtype. */
+static bool mode_keeps(unsigned mode, enum dtype from, enum dtype to)
 {
-	if (from == DTYPE_F32 && to == autocast_dtype(mode, autocast_place(mode)) &&
-	    !(mode & AUTOCAST_NO_CACHE) && a->keeps(a->decomposer->self, t))
-		return cast_kept(a, t, to, out, err);
-	return cast_one(a, t, to, out, err);
+	return from == DTYPE_F32 && to == autocast_dtype(mode, autocast_place(mode)) &&
+	       !(mode & AUTOCAST_NO_CACHE);
 }
 
-bool autocast_values(struct autocast *a, unsigned mode, enum op op, const struct value *values,
-		     int n, bool *any, struct value *cast, struct err *err)
+bool autocast_values(struct autocast *a, unsigned mode, const struct autocast_call *call, bool *any,
+		     struct value *cast, struct err *err)
 {
+	const struct value *values = call->values;
+	enum op op = call->op;
+	int n = call->n;
 	enum dtype dtypes[MAX_ARGS + 1], to;
 	enum autocast_device place = autocast_place(mode);
 	struct err banned = { 0 };
@@ -137,8 +138,10 @@ bool autocast_values(struct autocast *a, unsigned mode, enum op op, const struct
 		    !a->decomposer->type(a->decomposer->self, values[i], &rank,
 					 &dtypes[n_tensors++], err))
 			return false;
-	if (!autocast_target(op, place, autocast_dtype(mode, place), dtypes, n_tensors, &to,
-			     &banned)) {
+	if (!autocast_target(
+		op, place,
+		&(struct autocast_operands){ autocast_dtype(mode, place), dtypes, n_tensors }, &to,
+		&banned)) {
 		if (banned.code)
 			*err = banned;
 		return !banned.code;
@@ -152,7 +155,9 @@ bool autocast_values(struct autocast *a, unsigned mode, enum op op, const struct
 
 		if (!changes) {
 			cast[i] = value_ref(values[i]);
-		} else if (!cast_operand(a, mode, values[i], from, to, &cast[i], err)) {
+		} else if (!(mode_keeps(mode, from, to) && a->keeps(a->decomposer->self, values[i])
+				 ? cast_kept(a, values[i], to, &cast[i], err)
+				 : cast_one(a, values[i], to, &cast[i], err))) {
 			autocast_drop(cast, i);
 			return false;
 		}

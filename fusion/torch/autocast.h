@@ -8,8 +8,8 @@
  * uses share one, and its gradient is summed up in the lower dtype.  A parameter that
  * was written since is cast again (torch hands out the old elements).
  */
-#ifndef FUSION_RUNTIME_AUTOCAST_H
-#define FUSION_RUNTIME_AUTOCAST_H
+#ifndef FUSION_TORCH_AUTOCAST_H
+#define FUSION_TORCH_AUTOCAST_H
 
 #include "fusion/base/vec.h"
 #include "fusion/torch/decomposition.h"
@@ -68,10 +68,16 @@ static inline bool autocast_wants(unsigned mode)
 	return (mode & (mode & AUTOCAST_RUNS_CUDA ? AUTOCAST_ON_CUDA : AUTOCAST_ON_CPU)) != 0;
 }
 
+struct autocast_call { /* of an op; all borrowed */
+	enum op op;
+	const struct value *values;
+	int n;
+};
+
 /* The operands of an op as autocast gives them to it.  *any false: as they are, and
  * `cast` is not written; else cast[0..n) are the caller's, for autocast_drop(). */
-bool autocast_values(struct autocast *a, unsigned mode, enum op op, const struct value *values,
-		     int n, bool *any, struct value *cast, struct err *err);
+bool autocast_values(struct autocast *a, unsigned mode, const struct autocast_call *call, bool *any,
+		     struct value *cast, struct err *err);
 void autocast_drop(struct value *cast, int n);
 
 /* Outside all blocks nothing is kept. */

@@ -81,20 +81,21 @@ static bool widen(struct value v, int depth, int rank, enum dtype *dtype, struct
 	return true;
 }
 
-static bool fill(struct value v, int depth, int rank, const int64_t *size, enum dtype dtype,
-		 char **at, struct err *err)
+static bool fill(struct value v, int depth, const struct bound_literal *l, char **at,
+		 struct err *err)
 {
+	enum dtype dtype = l->dtype;
 	double f;
 	int64_t i;
 
-	if (depth < rank) {
-		if (!is_sequence(v) || v.list->len != size[depth])
+	if (depth < l->rank) {
+		if (!is_sequence(v) || v.list->len != l->size[depth])
 			return err_set(err, ERR_VALUE,
 				       "torch.tensor: the lists at depth %d differ in length; "
 				       "give every one the same count",
 				       depth + 1);
 		for (int k = 0; k < v.list->len; k++)
-			if (!fill(v.list->at[k], depth + 1, rank, size, dtype, at, err))
+			if (!fill(v.list->at[k], depth + 1, l, at, err))
 				return false;
 		return true;
 	}
@@ -113,24 +114,23 @@ static bool fill(struct value v, int depth, int rank, const int64_t *size, enum 
 	return true;
 }
 
-bool bind_literal(struct arena *arena, struct value data, enum dtype *dtype, int *rank,
-		  int64_t size[MAX_RANK], void **elements, struct err *err)
+bool bind_literal(struct arena *arena, struct value data, struct bound_literal *l, struct err *err)
 {
 	enum dtype found = DTYPE_BOOL;
 	int64_t numel = 1;
 	char *at;
 
-	if (!literal_shape(data, rank, size, err) || !widen(data, 0, *rank, &found, err))
+	if (!literal_shape(data, &l->rank, l->size, err) || !widen(data, 0, l->rank, &found, err))
 		return false;
-	for (int d = 0; d < *rank; d++)
-		numel *= size[d];
-	if (*dtype == DTYPE_COUNT)
-		*dtype = numel == 0 ? DTYPE_F32 : found;
-	at = arena_alloc(arena, (size_t)numel * dtype_bytes(*dtype) + 1);
+	for (int d = 0; d < l->rank; d++)
+		numel *= l->size[d];
+	if (l->dtype == DTYPE_COUNT)
+		l->dtype = numel == 0 ? DTYPE_F32 : found;
+	at = arena_alloc(arena, (size_t)numel * dtype_bytes(l->dtype) + 1);
 	if (!at)
 		return err_set(err, ERR_MEMORY, "out of memory for torch.tensor");
-	*elements = at;
-	return fill(data, 0, *rank, size, *dtype, &at, err);
+	l->elements = at;
+	return fill(data, 0, l, &at, err);
 }
 
 bool bind_tensor_call(const struct arguments *args, struct value *data, enum dtype *dtype,
@@ -224,8 +224,10 @@ static bool is_int(struct value v)
 
 /* int[] of a Python int, tuple or list. */
 static bool bind_ints(struct graph *g, const char *name, const struct op_param *p,
-		      const struct value *items, int n, struct arg *out, struct err *err)
+		      const struct arguments *given, struct arg *out, struct err *err)
 {
+	const struct value *items = given->at;
+	int n = given->n;
 	const struct sym **ints = ARENA_ARRAY(g->arena, const struct sym *, (size_t)n + 1);
 
 	if (n > MAX_RANK)
@@ -327,9 +329,12 @@ static bool bind_value(const struct bind_target *t, const char *name, const stru
 		break;
 	case PARAM_INTS:
 		if (is_int(v))
-			return bind_ints(t->graph, name, p, &v, 1, out, err);
+			return bind_ints(t->graph, name, p, &(struct arguments){ &v, 1, NULL }, out,
+					 err);
 		if (v.kind == VALUE_TUPLE || v.kind == VALUE_LIST)
-			return bind_ints(t->graph, name, p, v.list->at, v.list->len, out, err);
+			return bind_ints(t->graph, name, p,
+					 &(struct arguments){ v.list->at, v.list->len, NULL }, out,
+					 err);
 		break;
 	case PARAM_DTYPE:
 		*out = (struct arg){ .kind = ARG_DTYPE };
@@ -398,19 +403,30 @@ static bool takes_placement(enum op op, const char *key)
 	return blocking && op_has(op, FACT_TAKES_BLOCKING); /* x.copy_(y, non_blocking=True) */
 }
 
-static bool bind_keywords(const struct bind_target *t, enum op op, const struct op_info *info,
-			  const char *name, const struct value *values, const struct keywords *kw,
-			  struct arg *args, bool *given, struct err *err)
+/* What a call is bound to: `info` is the row of `op`, or of a custom op. */
+struct binding {
+	const struct bind_target *target;
+	enum op op;
+	const struct op_info *info;
+	const char *name;
+};
+
+static bool bind_keywords(const struct binding *b, const struct arguments *call, struct arg *args,
+			  bool *given, struct err *err)
 {
+	const struct keywords *kw = call->kw;
+	const struct op_info *info = b->info;
+	const char *name = b->name;
 	char params[192];
 
 	for (int k = 0; kw && k < kw->n; k++) {
+		struct value v = call->at[call->n - kw->n + k];
 		const char *key = kw->names[k].str->text;
 		int i = bind_parameter(info, key);
 
-		if (i < 0 && takes_placement(op, key) &&
+		if (i < 0 && takes_placement(b->op, key) &&
 		    (placement_is(key) || strcmp(key, "requires_grad") == 0)) {
-			if (placement_is(key) && !placement_fits(name, key, values[k], err))
+			if (placement_is(key) && !placement_fits(name, key, v, err))
 				return false;
 			continue;
 		}
@@ -422,7 +438,7 @@ static bool bind_keywords(const struct bind_target *t, enum op op, const struct 
 		if (given[i])
 			return err_set(err, ERR_TYPE, "%s: %s is given twice", name,
 				       info->params[i].name);
-		if (!bind_value(t, name, &info->params[i], values[k], &args[i], err))
+		if (!bind_value(b->target, name, &info->params[i], v, &args[i], err))
 			return false;
 		given[i] = true;
 	}
@@ -543,38 +559,38 @@ static bool skips_dim(enum op op, const struct value *values, int n, int n_kw)
 	       values[1].kind == VALUE_BOOL;
 }
 
-static bool bind_as(const struct bind_target *target, enum op op, const struct op_info *info,
-		    const char *name, const struct arguments *call, struct arg *args,
+static bool bind_as(const struct binding *b, const struct arguments *call, struct arg *args,
 		    struct err *err)
 {
+	const struct op_info *info = b->info;
+	const char *name = b->name;
 	int n_kw = call->kw ? call->kw->n : 0, n_positional = call->n - n_kw;
 	bool given[MAX_ARGS] = { false };
 	char text[64];
 	int spread;
 
-	if (skips_dim(op, call->at, n_positional, n_kw)) {
+	if (skips_dim(b->op, call->at, n_positional, n_kw)) {
 		struct value all[] = { call->at[0], value_none(), call->at[1] };
 
-		return bind_as(target, op, info, name, &(struct arguments){ all, 3, NULL }, args,
-			       err);
+		return bind_as(b, &(struct arguments){ all, 3, NULL }, args, err);
 	}
-	spread = sizes_spread(op, info, call->at, n_positional);
+	spread = sizes_spread(b->op, info, call->at, n_positional);
 	if (spread >= 0) {
-		if (!bind_ints(target->graph, name, &info->params[spread], call->at + spread,
-			       n_positional - spread, &args[spread], err))
+		if (!bind_ints(
+			b->target->graph, name, &info->params[spread],
+			&(struct arguments){ call->at + spread, n_positional - spread, NULL },
+			&args[spread], err))
 			return false;
 		given[spread] = true;
 	}
 	for (int i = 0; i < (spread >= 0 ? spread : n_positional); i++) {
 		if (i >= info->n_params || info->params[i].keyword_only)
 			return too_many(info, name, n_positional, err);
-		if (!bind_value(target, name, &info->params[i], call->at[i], &args[i], err))
+		if (!bind_value(b->target, name, &info->params[i], call->at[i], &args[i], err))
 			return false;
 		given[i] = true;
 	}
-	if (!bind_keywords(target, op, info, name, call->at + n_positional, call->kw, args, given,
-			   err) ||
-	    !check_missing(info, name, given, err))
+	if (!bind_keywords(b, call, args, given, err) || !check_missing(info, name, given, err))
 		return false;
 	reduce_as_of_old(info, args);
 	if (!has_tensor(info, args))
@@ -591,12 +607,12 @@ bool bind_call(const struct bind_target *target, enum op op, const char *name,
 
 	memset(args, 0, sizeof(*args) * MAX_ARGS);
 	if (op != OP_custom)
-		return bind_as(target, op, op_info(op), name, call, args, err);
+		return bind_as(&(struct binding){ target, op, op_info(op), name }, call, args, err);
 	custom = custom_find(target->graph->custom, name);
 	if (!custom)
 		return err_set(err, ERR_NAME, "there is no %s", name);
 	args[0] = arg_str(custom->info.id);
-	return bind_as(target, op, &custom->info, name, call, args + 1, err);
+	return bind_as(&(struct binding){ target, op, &custom->info, name }, call, args + 1, err);
 }
 
 bool bind_by_parameter(enum op op, const struct arguments *args, struct value out[MAX_ARGS])

@@ -5,8 +5,8 @@
  * fills in defaults, checks types, and words what is wrong as the user spelt
  * it.  Both hosts bind through here, so they accept the same calls.
  */
-#ifndef FUSION_RUNTIME_BIND_H
-#define FUSION_RUNTIME_BIND_H
+#ifndef FUSION_TORCH_BIND_H
+#define FUSION_TORCH_BIND_H
 
 #include "fusion/vm/value.h"
 #include "fusion/vm/vm.h"
@@ -43,8 +43,13 @@ int bind_inplace(struct graph *g, int target, int result, int line, int column, 
 /* The numbers of torch.tensor(data): shape, and elements in row-major order in
  * the graph's or caller's arena.  `dtype` is DTYPE_COUNT where the user gave
  * none, and becomes what PyTorch would choose. */
-bool bind_literal(struct arena *arena, struct value data, enum dtype *dtype, int *rank,
-		  int64_t size[MAX_RANK], void **elements, struct err *err);
+struct bound_literal {
+	enum dtype dtype;
+	int rank;
+	int64_t size[MAX_RANK];
+	void *elements;
+};
+bool bind_literal(struct arena *arena, struct value data, struct bound_literal *l, struct err *err);
 
 /* The arguments of torch.tensor(data, dtype=None, ...): *data is borrowed. */
 bool bind_tensor_call(const struct arguments *args, struct value *data, enum dtype *dtype,

@@ -82,9 +82,15 @@ static const char *fx_name(const char *name, char text[64])
 	return text;
 }
 
-static bool cast(const struct decomposer *c, const char *name, struct value x, enum dtype dtype,
-		 bool copy, struct value *out, struct err *err)
+struct convert_wanted {
+	enum dtype dtype; /* DTYPE_COUNT: none */
+	bool copy;        /* even where the tensor is as wanted */
+};
+
+static bool cast(const struct decomposer *c, const char *name, struct value x,
+		 struct convert_wanted to_what, struct value *out, struct err *err)
 {
+	enum dtype dtype = to_what.dtype;
 	struct value to = { .kind = VALUE_DTYPE, .dtype = dtype };
 	enum dtype from;
 	char fx[64];
@@ -98,16 +104,11 @@ static bool cast(const struct decomposer *c, const char *name, struct value x, e
 		return c->run(c->self, OP_to, fx_name(name, fx), false, (struct value[]){ x, to },
 			      2, out, err);
 	/* As torch: the tensor itself; a graph has the call all the same. */
-	return c->run(c->self, copy ? OP_clone : OP_alias, fx_name(name, fx), false, &x, 1, out,
-		      err);
+	return c->run(c->self, to_what.copy ? OP_clone : OP_alias, fx_name(name, fx), false, &x, 1,
+		      out, err);
 }
 
-/* What x.to() was given: device, dtype, non_blocking, copy, memory_format, other. */
-struct convert_wanted {
-	enum dtype dtype; /* DTYPE_COUNT: none */
-	bool copy;
-};
-
+/* What x.to() was given. */
 enum { TO_ARGS = 6 };
 
 static const char *const to_names[TO_ARGS] = { "device", "dtype",         "non_blocking",
@@ -192,7 +193,7 @@ static bool to(const struct decomposer *c, const char *name, const struct argume
 
 	return read_to(c, name, &(struct arguments){ args->at + 1, args->n - 1, args->kw }, &w,
 		       err) &&
-	       cast(c, name, args->at[0], w.dtype, w.copy, out, err);
+	       cast(c, name, args->at[0], w, out, err);
 }
 
 /* torch._C.conversion(...): the dtype that Module.to(...) or .type(...) means, or None. */
@@ -220,7 +221,7 @@ static bool type(const struct decomposer *c, const char *name, const struct argu
 	char text[48] = "torch.";
 	int rank;
 
-	if (!decompose_args(name, names, 3, 1, args, v, err) ||
+	if (!decompose_args(name, &(struct parameter_names){ names, 3, 1 }, args, v, err) ||
 	    !c->type(c->self, v[0], &rank, &own, err))
 		return false;
 	if (v[1].kind != VALUE_UNSET && v[1].kind != VALUE_NONE) {
@@ -231,7 +232,7 @@ static bool type(const struct decomposer *c, const char *name, const struct argu
 				       "%s: invalid type; it takes a dtype, or a "
 				       "name such as 'torch.FloatTensor'",
 				       name);
-		return cast(c, name, v[0], dtype, false, out, err);
+		return cast(c, name, v[0], (struct convert_wanted){ dtype, false }, out, err);
 	}
 	for (int i = 0; i < OLD_TYPES; i++)
 		if (old_types[i].dtype == own)
@@ -247,12 +248,12 @@ static bool device_of(const struct decomposer *c, const char *name, const struct
 	static const char *const names[] = { "input", "device", "non_blocking", "memory_format" };
 	struct value v[4];
 
-	if (!decompose_args(name, names, 4, 1, args, v, err))
+	if (!decompose_args(name, &(struct parameter_names){ names, 4, 1 }, args, v, err))
 		return false;
 	for (int i = 1; i < 4; i++)
 		if (v[i].kind != VALUE_UNSET && !placement_fits(name, names[i], v[i], err))
 			return false;
-	return cast(c, name, v[0], DTYPE_COUNT, false, out, err);
+	return cast(c, name, v[0], (struct convert_wanted){ DTYPE_COUNT, false }, out, err);
 }
 
 static enum dtype cast_dtype(int id)
@@ -295,15 +296,15 @@ bool convert_call(const struct decomposer *c, int id, const char *name,
 	case MORE_DEVICE_OF:
 		return device_of(c, name, args, out, err);
 	case MORE_TYPE_AS:
-		if (!decompose_args(name, like, 2, 2, args, v, err))
+		if (!decompose_args(name, &(struct parameter_names){ like, 2, 2 }, args, v, err))
 			return false;
 		if (v[1].kind != VALUE_TENSOR)
 			return err_set(err, ERR_TYPE, "type_as takes a tensor");
 		return c->type(c->self, v[1], &rank, &dtype, err) &&
-		       cast(c, name, v[0], dtype, false, out, err);
+		       cast(c, name, v[0], (struct convert_wanted){ dtype, false }, out, err);
 	default:
-		return decompose_args(name, one, 2, 1, args, v, err) &&
+		return decompose_args(name, &(struct parameter_names){ one, 2, 1 }, args, v, err) &&
 		       (v[1].kind == VALUE_UNSET || placement_fits(name, one[1], v[1], err)) &&
-		       cast(c, name, v[0], dtype, false, out, err);
+		       cast(c, name, v[0], (struct convert_wanted){ dtype, false }, out, err);
 	}
 }

@@ -1,8 +1,8 @@
 /* fusion/torch/convert.h -- private to torch/: x.to(), x.type(), x.half() and their
  * like, and how a dtype is spelt: torch.float16, int, torch.LongTensor, "torch.LongTensor".
  */
-#ifndef FUSION_RUNTIME_CONVERT_H
-#define FUSION_RUNTIME_CONVERT_H
+#ifndef FUSION_TORCH_CONVERT_H
+#define FUSION_TORCH_CONVERT_H
 
 #include "fusion/torch/natives.h"
 

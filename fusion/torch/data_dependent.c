@@ -136,22 +136,26 @@ static bool spread(const struct decomposer *c, struct value t, struct value size
 	return ok;
 }
 
-/* x[mask] where both have these sizes. */
-static bool select_spread(const struct decomposer *c, const char *name, struct value x,
-			  struct value mask, struct value sizes, struct value *out, struct err *err)
+/* A tensor and a mask of it, both broadcast to these sizes. */
+struct masked {
+	struct value x, mask, sizes;
+};
+
+static bool select_spread(const struct decomposer *c, const char *name, const struct masked *m,
+			  struct value *out, struct err *err)
 {
 	struct value values[3] = { { .kind = VALUE_UNSET }, value_int(0) }, flat, kept;
 	bool ok;
 
-	if (!spread(c, mask, sizes, &flat, err))
+	if (!spread(c, m->mask, m->sizes, &flat, err))
 		return false;
 	ok = c->places(c->self, flat, 1, &values[2], err);
 	value_unref(flat);
 	if (!ok)
 		return false;
-	ok = c->run(c->self, OP_kept, "fx:", false, &x, 1, &kept, err);
+	ok = c->run(c->self, OP_kept, "fx:", false, &m->x, 1, &kept, err);
 	if (ok) {
-		ok = spread(c, kept, sizes, &values[0], err);
+		ok = spread(c, kept, m->sizes, &values[0], err);
 		value_unref(kept);
 	}
 	ok = ok && c->run(c->self, OP_index, name, false, values, 3, out, err);
@@ -169,7 +173,7 @@ bool masked_select_call(const struct decomposer *c, const char *name, const stru
 	int rank;
 	bool ok;
 
-	if (!decompose_args(name, names, 2, 2, args, v, err))
+	if (!decompose_args(name, &(struct parameter_names){ names, 2, 2 }, args, v, err))
 		return false;
 	if (v[0].kind != VALUE_TENSOR || v[1].kind != VALUE_TENSOR)
 		return err_set(err, ERR_TYPE, "%s takes two tensors", name);
@@ -190,7 +194,7 @@ bool masked_select_call(const struct decomposer *c, const char *name, const stru
 	sizes = value_tuple(size, rank);
 	if (sizes.kind == VALUE_UNSET)
 		return torch_no_memory(err);
-	ok = select_spread(c, name, v[0], v[1], sizes, out, err);
+	ok = select_spread(c, name, &(struct masked){ v[0], v[1], sizes }, out, err);
 	value_unref(sizes);
 	return ok;
 }
@@ -272,7 +276,9 @@ static bool unique(const struct torch_memory *memory, const char *name, bool run
 	bool ok, inverse, counts;
 	int made = 0;
 
-	if (!decompose_args(name, runs ? of_runs : names, runs ? 4 : 5, 1, args, v, err))
+	if (!decompose_args(name,
+			    &(struct parameter_names){ runs ? of_runs : names, runs ? 4 : 5, 1 },
+			    args, v, err))
 		return false;
 	inverse = v[runs ? 1 : 2].kind == VALUE_BOOL && v[runs ? 1 : 2].b;
 	counts = v[runs ? 2 : 3].kind == VALUE_BOOL && v[runs ? 2 : 3].b;
@@ -341,7 +347,7 @@ static bool bincount(const struct torch_memory *memory, const char *name,
 	int64_t size, numel;
 	enum dtype dtype;
 
-	if (!decompose_args(name, names, 3, 1, args, v, err))
+	if (!decompose_args(name, &(struct parameter_names){ names, 3, 1 }, args, v, err))
 		return false;
 	x = v[0].tensor->memory;
 	if (v[1].kind == VALUE_TENSOR)
@@ -407,7 +413,7 @@ static bool allclose(const char *name, const struct arguments *args, struct valu
 	double rtol, atol;
 	bool nan_too, close = true;
 
-	if (!decompose_args(name, names, 5, 2, args, v, err))
+	if (!decompose_args(name, &(struct parameter_names){ names, 5, 2 }, args, v, err))
 		return false;
 	if (v[1].kind != VALUE_TENSOR)
 		return err_set(err, ERR_TYPE, "%s takes two tensors", name);

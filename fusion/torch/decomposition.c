@@ -53,10 +53,12 @@ bool decompose_keywords(const char *name, const char *const *names, int n_names,
 	return true;
 }
 
-bool decompose_args(const char *name, const char *const *names, int n_names, int required,
+bool decompose_args(const char *name, const struct parameter_names *parameters,
 		    const struct arguments *args, struct value *out, struct err *err)
 {
 	int n_kw = args->kw ? args->kw->n : 0, positional = args->n - n_kw;
+	const char *const *names = parameters->at;
+	int n_names = parameters->n;
 
 	for (int i = 0; i < n_names; i++)
 		out[i] = (struct value){ .kind = VALUE_UNSET };
@@ -81,7 +83,7 @@ bool decompose_args(const char *name, const char *const *names, int n_names, int
 			return err_set(err, ERR_TYPE, "%s: %s is given twice", name, key);
 		out[i] = args->at[positional + k];
 	}
-	for (int i = 0; i < required; i++)
+	for (int i = 0; i < parameters->required; i++)
 		if (out[i].kind == VALUE_UNSET)
 			return err_set(err, ERR_TYPE, "%s: %s is missing", name, names[i]);
 	return true;
@@ -134,12 +136,14 @@ static void drop(struct value *values, int n)
 		value_unref(values[i]);
 }
 
-/* items[0..n), which it takes over, as one; seven at a time. */
-static bool cat_items(const struct decomposer *c, struct value *items, int n, struct value dim,
+/* The items, which it takes out of the list, as one; seven at a time. */
+static bool cat_items(const struct decomposer *c, struct list *list, struct value dim,
 		      const char *name, struct value *out, struct err *err)
 {
-	struct value values[1 + CAT_ARGS] = { dim };
+	struct value values[1 + CAT_ARGS] = { dim }, *items = list->at;
+	int n = list->len;
 
+	list->len = 0;
 	while (n > 1 || (n == 1 && name)) {
 		int made = 0;
 		bool last = n <= CAT_ARGS;
@@ -166,11 +170,13 @@ static bool cat_items(const struct decomposer *c, struct value *items, int n, st
 	return true;
 }
 
-/* Each item through one op with an int argument (stack: unsqueeze). */
-static bool prepare(const struct decomposer *c, enum op op, int below_rank, struct value dim,
-		    struct value *items, int n, struct err *err)
+/* Each item of fewer dims gets one more, `dim`. */
+static bool unsqueeze_each(const struct decomposer *c, struct list *list, int below_rank,
+			   struct value dim, struct err *err)
 {
-	for (int i = 0; i < n; i++) {
+	struct value *items = list->at;
+
+	for (int i = 0; i < list->len; i++) {
 		struct value made;
 		enum dtype dtype;
 		int rank;
@@ -179,8 +185,8 @@ static bool prepare(const struct decomposer *c, enum op op, int below_rank, stru
 			return false;
 		if (rank >= below_rank)
 			continue;
-		if (!c->run(c->self, op, "fx:", false, (struct value[]){ items[i], dim }, 2, &made,
-			    err))
+		if (!c->run(c->self, OP_unsqueeze, "fx:", false, (struct value[]){ items[i], dim },
+			    2, &made, err))
 			return false;
 		value_unref(items[i]);
 		items[i] = made;
@@ -198,7 +204,7 @@ static bool join(const struct decomposer *c, const struct native *f, const struc
 	enum dtype dtype;
 	char name[64] = "fx:";
 
-	if (!decompose_args(f->name, names, 2, 1, args, given, err) ||
+	if (!decompose_args(f->name, &(struct parameter_names){ names, 2, 1 }, args, given, err) ||
 	    !check_list(f->name, given[0], err))
 		return false;
 	list = given[0];
@@ -211,30 +217,27 @@ static bool join(const struct decomposer *c, const struct native *f, const struc
 	strncat(name, strrchr(f->name, '.') + 1, sizeof(name) - 4);
 	ok = c->type(c->self, list.list->at[0], &rank, &dtype, err);
 	if (ok && f->id == NATIVE_STACK)
-		ok = prepare(c, OP_unsqueeze, MAX_RANK + 1, given[1], items.list->at, len, err);
+		ok = unsqueeze_each(c, items.list, MAX_RANK + 1, given[1], err);
 	if (ok && f->id == NATIVE_HSTACK) {
 		given[1] = value_int(rank <= 1 ? 0 : 1);
-		ok = prepare(c, OP_unsqueeze, 1, value_int(0), items.list->at, len, err);
+		ok = unsqueeze_each(c, items.list, 1, value_int(0), err);
 	}
 	for (int below = 1; ok && f->id == NATIVE_VSTACK && below <= 2; below++)
-		ok = prepare(c, OP_unsqueeze, below, value_int(0), items.list->at, len, err);
-	items.list->len = 0; /* cat_items() has them */
-	if (ok)
-		ok = cat_items(c, items.list->at, len, given[1], name, out, err);
-	else
-		drop(items.list->at, len);
+		ok = unsqueeze_each(c, items.list, below, value_int(0), err);
+	ok = ok && cat_items(c, items.list, given[1], name, out, err);
 	value_unref(items);
 	return ok;
 }
 
 /* Where a dim is cut: bounds[0] = 0 to bounds[n] = its size; INT or SYMINT. */
 struct cuts {
+	struct value of; /* the tensor */
+	int dim;
 	struct value bounds[MAX_LIST + 1];
 	int n;
 };
 
-static bool split(const struct decomposer *c, const struct native *f, struct value t,
-		  const struct arguments *args, const char *name, struct value *out,
+static bool split(const struct decomposer *c, const struct tensor_call *call, struct value *out,
 		  struct err *err);
 
 static bool add_cut(struct cuts *cuts, struct value at, struct err *err)
@@ -245,20 +248,20 @@ static bool add_cut(struct cuts *cuts, struct value at, struct err *err)
 	return true;
 }
 
-/* Views of dim `dim` between the cuts, as a tuple. */
-static bool pieces(const struct decomposer *c, enum op whole_op, struct value t, int dim,
-		   const struct cuts *cuts, const char *name, struct value *out, struct err *err)
+/* Views between the cuts, as a tuple. */
+static bool pieces(const struct decomposer *c, enum op whole_op, const struct cuts *cuts,
+		   const char *name, struct value *out, struct err *err)
 {
 	struct value parts = value_sequence(VALUE_TUPLE, cuts->n), whole;
 
 	if (parts.kind == VALUE_UNSET)
 		return torch_no_memory(err);
-	if (!c->run(c->self, whole_op, name, false, &t, 1, &whole, err)) {
+	if (!c->run(c->self, whole_op, name, false, &cuts->of, 1, &whole, err)) {
 		value_unref(parts);
 		return false;
 	}
 	for (int i = 0; i < cuts->n; i++) {
-		struct value values[] = { whole, value_int(dim), cuts->bounds[i],
+		struct value values[] = { whole, value_int(cuts->dim), cuts->bounds[i],
 					  cuts->bounds[i + 1], value_int(1) };
 
 		if (values[2].kind == VALUE_INT && values[3].kind == VALUE_INT &&
@@ -401,10 +404,10 @@ static bool cut_apart(const struct decomposer *c, struct value how, struct value
 	return add_cut(cuts, value_int(n), err);
 }
 
-static bool split(const struct decomposer *c, const struct native *f, struct value t,
-		  const struct arguments *args, const char *name, struct value *out,
+static bool split(const struct decomposer *c, const struct tensor_call *call, struct value *out,
 		  struct err *err)
 {
+	const struct native *f = call->f;
 	static const char *const chunk[] = { "chunks", "dim" },
 				 *const parts[] = { "split_size", "dim" },
 				 *const listed[] = { "split_sizes", "dim" },
@@ -416,13 +419,14 @@ static bool split(const struct decomposer *c, const struct native *f, struct val
 							      : parts;
 	struct value given[2], size;
 	struct cuts cuts;
-	int dim;
 	bool ok;
 
+	cuts.of = call->t;
 	cuts.n = 0;
 	cuts.bounds[0] = value_int(0);
-	if (!decompose_args(f->name, names, 2, 1, args, given, err) ||
-	    !find_dim(c, t, given[1], &dim, &size, err))
+	if (!decompose_args(f->name, &(struct parameter_names){ names, 2, 1 }, call->args, given,
+			    err) ||
+	    !find_dim(c, call->t, given[1], &cuts.dim, &size, err))
 		return false;
 	if (any)
 		ok = cut_apart(c, given[0], size, &cuts, err);
@@ -431,7 +435,7 @@ static bool split(const struct decomposer *c, const struct native *f, struct val
 	else
 		ok = cut_equal(c, given[0], chunks, size, &cuts, err);
 	/* tensor_split is several slices in PyTorch, too */
-	return ok && pieces(c, any ? OP_alias : OP_parts, t, dim, &cuts, name, out, err);
+	return ok && pieces(c, any ? OP_alias : OP_parts, &cuts, call->name, out, err);
 }
 
 static bool unbind(const struct decomposer *c, const struct native *f, struct value t,
@@ -442,7 +446,7 @@ static bool unbind(const struct decomposer *c, const struct native *f, struct va
 	int64_t size;
 	int dim;
 
-	if (!decompose_args(f->name, names, 1, 0, args, given, err) ||
+	if (!decompose_args(f->name, &(struct parameter_names){ names, 1, 0 }, args, given, err) ||
 	    !find_dim(c, t, given[0], &dim, &length, err) ||
 	    !decompose_number(c, length, "size", &size, err))
 		return false;
@@ -557,7 +561,7 @@ static bool arange(const struct decomposer *c, const struct native *f, const str
 	struct value given[4], length, dtype = { .kind = VALUE_DTYPE };
 	bool floats = false;
 
-	if (!decompose_args(f->name, names, 4, 0, args, given, err))
+	if (!decompose_args(f->name, &(struct parameter_names){ names, 4, 0 }, args, given, err))
 		return false;
 	if (given[1].kind == VALUE_UNSET) { /* arange(end) */
 		given[1] = given[0];
@@ -613,8 +617,8 @@ bool decompose_call(const struct decomposer *c, const struct native *f,
 		return unbind(c, f, t, args, out, err);
 	strncat(name, strrchr(f->name, '.') + 1, sizeof(name) - 4);
 	if (f->id >= NATIVE_INDEX_ADD)
-		return decompose_index_op(c, f, name, t, args, out, err);
-	return split(c, f, t, args, name, out, err);
+		return decompose_index_op(c, &(struct tensor_call){ f, name, t, args }, out, err);
+	return split(c, &(struct tensor_call){ f, name, t, args }, out, err);
 }
 
 bool decompose_attr(const struct decomposer *c, struct value t, const char *name, bool *known,

@@ -4,8 +4,8 @@
  * they are put together from rows here, once for all hosts.  The parts bear no
  * FX name but the last, which has the call's.
  */
-#ifndef FUSION_RUNTIME_COMPOSE_H
-#define FUSION_RUNTIME_COMPOSE_H
+#ifndef FUSION_TORCH_DECOMPOSITION_H
+#define FUSION_TORCH_DECOMPOSITION_H
 
 #include "fusion/vm/value.h"
 #include "fusion/vm/vm.h"
@@ -46,8 +46,14 @@ bool decompose_call(const struct decomposer *c, const struct native *f,
 bool decompose_attr(const struct decomposer *c, struct value t, const char *name, bool *known,
 		    struct value *out, struct err *err);
 
+/* The parameters of a function, of which the first `required` must be given. */
+struct parameter_names {
+	const char *const *at;
+	int n, required;
+};
+
 /* Arguments by position or name into out[0..n); VALUE_UNSET where missing. */
-bool decompose_args(const char *name, const char *const *names, int n_names, int required,
+bool decompose_args(const char *name, const struct parameter_names *parameters,
 		    const struct arguments *args, struct value *out, struct err *err);
 
 /* For a function that reads its arguments itself: whether it has each of these keywords. */
@@ -69,10 +75,16 @@ bool decompose_index(const struct decomposer *c, struct value t, struct value *o
 bool decompose_number(const struct decomposer *c, struct value v, const char *what, int64_t *out,
 		      struct err *err);
 
-/* index_ops.c: natives from NATIVE_INDEX_ADD on, of the tensor `t`; `name` is
- * what the last op is called. */
-bool decompose_index_op(const struct decomposer *c, const struct native *f, const char *name,
-			struct value t, const struct arguments *args, struct value *out,
-			struct err *err);
+/* A native that is called on a tensor. */
+struct tensor_call {
+	const struct native *f;
+	const char *name; /* what the last op is called */
+	struct value t;
+	const struct arguments *args; /* without the tensor */
+};
+
+/* index_ops.c: natives from NATIVE_INDEX_ADD on. */
+bool decompose_index_op(const struct decomposer *c, const struct tensor_call *call,
+			struct value *out, struct err *err);
 
 #endif

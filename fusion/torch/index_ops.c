@@ -304,21 +304,22 @@ static bool check_tensors(const struct index_call *k, const char *const *names, 
 	return true;
 }
 
-bool decompose_index_op(const struct decomposer *c, const struct native *f, const char *name,
-			struct value t, const struct arguments *args, struct value *out,
-			struct err *err)
+bool decompose_index_op(const struct decomposer *c, const struct tensor_call *call,
+			struct value *out, struct err *err)
 {
-	struct index_call k = { .c = c, .name = name, .t = t, .err = err };
+	struct index_call k = { .c = c, .name = call->name, .t = call->t, .err = err };
 	struct value given[4];
 	enum dtype dtype;
 	size_t i = 0;
 
-	while (rows[i].id != f->id)
+	while (rows[i].id != call->f->id)
 		i++;
-	k.inplace = name[strlen(name) - 1] == '_';
-	return decompose_args(f->name, rows[i].names, rows[i].n, rows[i].required, args, given,
-			      err) &&
-	       c->type(c->self, t, &k.rank, &dtype, err) &&
+	k.inplace = call->name[strlen(call->name) - 1] == '_';
+	return decompose_args(
+		   call->f->name,
+		   &(struct parameter_names){ rows[i].names, rows[i].n, rows[i].required },
+		   call->args, given, err) &&
+	       c->type(c->self, call->t, &k.rank, &dtype, err) &&
 	       check_tensors(&k, rows[i].names, rows[i].n, given) &&
-	       dispatch(&k, f->id, given, out);
+	       dispatch(&k, call->f->id, given, out);
 }

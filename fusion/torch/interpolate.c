@@ -313,10 +313,21 @@ static bool places(const struct interpolate_line *l, const struct scale *s, bool
 	       with_number(out, OP_clamp, value_int(0));
 }
 
+/* A dim that is scaled. */
+struct axis {
+	int rank, dim;
+	const struct scale *scale;
+	bool corners;     /* align_corners */
+	enum dtype dtype; /* that is computed in */
+	const char *name; /* of the last op */
+};
+
 /* l * weight, and both added up: x between two neighbours. */
-static bool blend(struct interpolate_line *l, int rank, int dim, struct interpolate_line *low,
-		  struct interpolate_line *weight, const struct scale *s, const char *name)
+static bool blend(struct interpolate_line *l, const struct axis *axis, struct interpolate_line *low,
+		  struct interpolate_line *weight)
 {
+	const struct scale *s = axis->scale;
+	int dim = axis->dim;
 	struct interpolate_line next = *low, near = *l, far = *l, rest;
 	struct value most = value_int(s->from - 1);
 	bool ok;
@@ -325,12 +336,13 @@ static bool blend(struct interpolate_line *l, int rank, int dim, struct interpol
 	rest = *weight;
 	ok = through(&next, OP_add, "fx:", (struct value[]){ value_int(1) }, 1) &&
 	     through(&next, OP_clamp, "fx:", (struct value[]){ value_int(0), most }, 2);
-	for (int d = dim + 1; ok && d < rank; d++) /* is beside the dims after */
+	for (int d = dim + 1; ok && d < axis->rank; d++) /* is beside the dims after */
 		ok = through(&rest, OP_unsqueeze, "fx:", (struct value[]){ value_int(-1) }, 1);
 	ok = ok && select_by(&near, dim, low->at, "fx:") && select_by(&far, dim, next.at, "fx:") &&
 	     through(&far, OP_mul, "fx:", &rest.at, 1) &&
 	     through(&rest, OP_rsub, "fx:", (struct value[]){ value_int(1) }, 1) &&
-	     through(&near, OP_mul, "fx:", &rest.at, 1) && through(&near, OP_add, name, &far.at, 1);
+	     through(&near, OP_mul, "fx:", &rest.at, 1) &&
+	     through(&near, OP_add, axis->name, &far.at, 1);
 	value_unref(next.at), value_unref(far.at), value_unref(rest.at);
 	value_unref(ok ? l->at : near.at);
 	if (ok)
@@ -338,13 +350,13 @@ static bool blend(struct interpolate_line *l, int rank, int dim, struct interpol
 	return ok;
 }
 
-static bool interpolate_linear(struct interpolate_line *l, int rank, int dim, const struct scale *s,
-			       bool corners, enum dtype dtype, const char *name)
+static bool interpolate_linear(struct interpolate_line *l, const struct axis *axis)
 {
+	const struct scale *s = axis->scale;
 	struct interpolate_line weight, low;
 	bool ok;
 
-	if (!places(l, s, corners, dtype, &weight))
+	if (!places(l, s, axis->corners, axis->dtype, &weight))
 		return false;
 	low = weight;
 	value_ref(low.at);
@@ -352,7 +364,7 @@ static bool interpolate_linear(struct interpolate_line *l, int rank, int dim, co
 	     through(&weight, OP_sub, "fx:", &low.at, 1) && to_dtype(&low, DTYPE_I64) &&
 	     through(&low, OP_clamp,
 		     "fx:", (struct value[]){ value_int(0), value_int(s->from - 1) }, 2) &&
-	     blend(l, rank, dim, &low, &weight, s, name);
+	     blend(l, axis, &low, &weight);
 	value_unref(low.at);
 	value_unref(weight.at);
 	return ok;
@@ -395,7 +407,8 @@ static bool interpolate(struct interpolate_line *l, const struct value *v, struc
 		if (!scale_of(l, v, dim, &s))
 			return false;
 		if (nearest ? !interpolate_nearest(l, dim, &s, mode[7] == '-', name)
-			    : !interpolate_linear(l, rank, dim, &s, corners, work, name))
+			    : !interpolate_linear(
+				  l, &(struct axis){ rank, dim, &s, corners, work, name }))
 			return false;
 	}
 	return nearest || dtype == work ||
@@ -532,11 +545,14 @@ bool interpolate_call(const struct decomposer *c, int id, const char *name,
 	bool ok;
 
 	if (id == MORE_PAD)
-		ok = decompose_args(name + 3, pad_names, 4, 2, args, v, err);
+		ok = decompose_args(name + 3, &(struct parameter_names){ pad_names, 4, 2 }, args, v,
+				    err);
 	else if (id == MORE_INTERPOLATE)
-		ok = decompose_args(name + 3, scale_names, 7, 1, args, v, err);
+		ok = decompose_args(name + 3, &(struct parameter_names){ scale_names, 7, 1 }, args,
+				    v, err);
 	else
-		ok = decompose_args(name + 3, shuffle_names, 2, 2, args, v, err);
+		ok = decompose_args(name + 3, &(struct parameter_names){ shuffle_names, 2, 2 },
+				    args, v, err);
 	if (!ok)
 		return false;
 	if (v[0].kind != VALUE_TENSOR)

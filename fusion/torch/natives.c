@@ -132,8 +132,10 @@ static bool keyword_call(const struct decomposer *c, int id, const char *name,
 	char fx[64] = "fx:";
 
 	strncat(fx, dot ? dot + 1 : name, 60);
-	ok = rounds ? decompose_args(name, round_names, 2, 2, args, v, err)
-		    : decompose_args(name, scatter_names, 6, 3, args, v, err);
+	ok = rounds ? decompose_args(name, &(struct parameter_names){ round_names, 2, 2 }, args, v,
+				     err)
+		    : decompose_args(name, &(struct parameter_names){ scatter_names, 6, 3 }, args,
+				     v, err);
 	if (!ok)
 		return false;
 	if (!is_inplace(id))
@@ -474,15 +476,23 @@ static bool device_named(const struct value *args, int n, struct value *out, str
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
 
+struct native_call { /* with the self */
+	int id;
+	const struct value *args;
+	int n;
+};
+
 /* What needs no op and no elements; false in *known for another. */
-static bool answer(const struct decomposer *c, const struct torch_memory *memory, int id,
-		   const struct value *args, int n, bool *known, struct value *out, struct err *err)
+static bool answer(const struct decomposer *c, const struct torch_memory *memory,
+		   const struct native_call *call, bool *known, struct value *out, struct err *err)
 {
+	const struct value *args = call->args;
+	int n = call->n;
 	enum dtype dtype = DTYPE_F32;
 	int rank;
 
 	*known = true;
-	switch (id) {
+	switch (call->id) {
 	case MORE_IS_FLOATING:
 		if (n != 1 || args[0].kind != VALUE_TENSOR)
 			return err_set(err, ERR_TYPE, "torch.is_floating_point takes a tensor");
@@ -609,7 +619,7 @@ static bool bind_native(int id, const char *name, const struct arguments *args,
 	const struct parameters *p = &parameters_of[id - MORE_FIRST - 1];
 
 	pthread_once(&once, cut_parameters);
-	if (!decompose_args(name, p->names, p->n, 0, args, out, err))
+	if (!decompose_args(name, &(struct parameter_names){ p->names, p->n, 0 }, args, out, err))
 		return false;
 	*given = 0;
 	for (int i = 0; i < p->n; i++) {
@@ -648,7 +658,7 @@ bool natives_call(const struct decomposer *c, const struct torch_memory *memory,
 		memcpy(all, bound, sizeof(bound));
 		whole.kw = NULL;
 	}
-	if (!answer(c, memory, id, all, whole.n, &known, out, err))
+	if (!answer(c, memory, &(struct native_call){ id, all, whole.n }, &known, out, err))
 		return false;
 	if (known)
 		return true;

@@ -4,8 +4,8 @@
  * made of ops goes through the host's composer, so it works in every mode;
  * what needs elements only where the host has them.
  */
-#ifndef FUSION_RUNTIME_TORCH_MORE_H
-#define FUSION_RUNTIME_TORCH_MORE_H
+#ifndef FUSION_TORCH_TORCH_MORE_H
+#define FUSION_TORCH_TORCH_MORE_H
 
 #include "fusion/base/generators.h"
 #include "fusion/torch/decomposition.h"

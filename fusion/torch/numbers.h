@@ -1,7 +1,7 @@
 /* fusion/torch/numbers.h -- private to torch/: tensors where a function takes
  * numbers, as x.narrow(0, start, 2) or torch.zeros(n) of tensors. */
-#ifndef FUSION_RUNTIME_NUMBERS_H
-#define FUSION_RUNTIME_NUMBERS_H
+#ifndef FUSION_TORCH_NUMBERS_H
+#define FUSION_TORCH_NUMBERS_H
 
 #include "fusion/torch/decomposition.h"
 

@@ -9,10 +9,10 @@
 
 enum { MOST = MAX_ARGS + 1 };
 
-static bool op(const struct decomposer *c, enum op id, const char *name, const struct value *values,
-	       int n, struct value *out, struct err *err)
+static bool op(const struct decomposer *c, enum op id, const char *name,
+	       const struct arguments *values, struct value *out, struct err *err)
 {
-	return c->run(c->self, id, name, false, values, n, out, err);
+	return c->run(c->self, id, name, false, values->at, values->n, out, err);
 }
 
 /* "fx:max" of "Tensor.max". */
@@ -44,7 +44,8 @@ static const char *const values_indices[] = { "values", "indices" };
 static bool first_part(const struct decomposer *c, struct value *whole, struct err *err)
 {
 	struct value part;
-	bool ok = op(c, OP_item_of, "fx:getitem", whole, 1, &part, err);
+	bool ok = op(c, OP_item_of, "fx:getitem", &(struct arguments){ whole, 1, NULL }, &part,
+		     err);
 
 	value_unref(*whole);
 	*whole = ok ? part : value_none();
@@ -52,21 +53,25 @@ static bool first_part(const struct decomposer *c, struct value *whole, struct e
 }
 
 /* Two ops on the same arguments, as (values, indices). */
-static bool two_ops(const struct decomposer *c, const char *name, enum op values_op,
-		    enum op index_op, const struct value *args, int n, const char *type,
-		    struct value *out, struct err *err)
+struct two {
+	enum op values, indices;
+	const char *type; /* of the result */
+};
+
+static bool two_ops(const struct decomposer *c, const char *name, const struct two *two,
+		    const struct arguments *args, struct value *out, struct err *err)
 {
 	struct value values, indices;
 	char fx[64];
 
-	if (!op(c, values_op, fx_name(name, fx), args, n, &values, err) ||
+	if (!op(c, two->values, fx_name(name, fx), args, &values, err) ||
 	    !first_part(c, &values, err))
 		return false;
-	if (!op(c, index_op, "fx:getitem", args, n, &indices, err)) {
+	if (!op(c, two->indices, "fx:getitem", args, &indices, err)) {
 		value_unref(values);
 		return false;
 	}
-	return pack(values, indices, values_indices, type, out, err);
+	return pack(values, indices, values_indices, two->type, out, err);
 }
 
 /* max(x), max(x, y), max(x, dim, keepdim) */
@@ -78,20 +83,24 @@ static bool extreme(const struct decomposer *c, enum op id, const char *name,
 	struct value v[4];
 	char fx[64];
 
-	if (!decompose_args(name, names, 4, 1, args, v, err))
+	if (!decompose_args(name, &(struct parameter_names){ names, 4, 1 }, args, v, err))
 		return false;
 	if (v[1].kind == VALUE_TENSOR)
 		v[3] = v[1];
 	if (v[3].kind == VALUE_TENSOR) {
 		v[1] = v[3];
-		return op(c, is_max ? OP_maximum : OP_minimum, fx_name(name, fx), v, 2, out, err);
+		return op(c, is_max ? OP_maximum : OP_minimum, fx_name(name, fx),
+			  &(struct arguments){ v, 2, NULL }, out, err);
 	}
 	if (v[1].kind == VALUE_UNSET)
 		return err_set(err, ERR_TYPE, "%s: dim is missing", name);
 	if (v[2].kind == VALUE_UNSET)
 		v[2] = value_bool(false);
-	return two_ops(c, name, is_max ? OP_max_dim : OP_min_dim, is_max ? OP_argmax : OP_argmin, v,
-		       3, is_max ? "torch.return_types.max" : "torch.return_types.min", out, err);
+	return two_ops(
+	    c, name,
+	    &(struct two){ is_max ? OP_max_dim : OP_min_dim, is_max ? OP_argmax : OP_argmin,
+			   is_max ? "torch.return_types.max" : "torch.return_types.min" },
+	    &(struct arguments){ v, 3, NULL }, out, err);
 }
 
 /* k <= x.size(dim) is a guard of a piece for other sizes, too; the op says what is wrong. */
@@ -120,15 +129,16 @@ static bool topk(const struct decomposer *c, const char *name, const struct argu
 	static const char *const names[] = { "input", "k", "dim", "largest", "sorted" };
 	struct value v[5];
 
-	if (!decompose_args(name, names, 5, 2, args, v, err))
+	if (!decompose_args(name, &(struct parameter_names){ names, 5, 2 }, args, v, err))
 		return false;
 	v[2] = v[2].kind == VALUE_UNSET ? value_int(-1) : v[2];
 	v[3] = v[3].kind == VALUE_UNSET ? value_bool(true) : v[3];
 	v[4] = v[4].kind == VALUE_UNSET ? value_bool(true) : v[4];
 	if (!guard_fits(c, v[0], v[1], v[2], err))
 		return false;
-	return two_ops(c, name, OP_topk_values, OP_topk_indices, v, 5, "torch.return_types.topk",
-		       out, err);
+	return two_ops(c, name,
+		       &(struct two){ OP_topk_values, OP_topk_indices, "torch.return_types.topk" },
+		       &(struct arguments){ v, 5, NULL }, out, err);
 }
 
 static bool sort(const struct decomposer *c, const char *name, const struct arguments *args,
@@ -137,13 +147,14 @@ static bool sort(const struct decomposer *c, const char *name, const struct argu
 	static const char *const names[] = { "input", "dim", "descending", "stable" };
 	struct value v[4];
 
-	if (!decompose_args(name, names, 4, 1, args, v, err))
+	if (!decompose_args(name, &(struct parameter_names){ names, 4, 1 }, args, v, err))
 		return false;
 	v[1] = v[1].kind == VALUE_UNSET ? value_int(-1) : v[1];
 	v[2] = v[2].kind == VALUE_UNSET ? value_bool(false) : v[2];
 	v[3] = v[3].kind == VALUE_BOOL ? v[3] : value_bool(false);
-	return two_ops(c, name, OP_sort_values, OP_argsort, v, 4, "torch.return_types.sort", out,
-		       err);
+	return two_ops(c, name,
+		       &(struct two){ OP_sort_values, OP_argsort, "torch.return_types.sort" },
+		       &(struct arguments){ v, 4, NULL }, out, err);
 }
 
 static bool running_extreme(const struct decomposer *c, bool is_max, const char *name,
@@ -152,12 +163,14 @@ static bool running_extreme(const struct decomposer *c, bool is_max, const char 
 	static const char *const names[] = { "input", "dim" };
 	struct value v[2];
 
-	if (!decompose_args(name, names, 2, 2, args, v, err))
+	if (!decompose_args(name, &(struct parameter_names){ names, 2, 2 }, args, v, err))
 		return false;
-	return two_ops(c, name, is_max ? OP_cummax_values : OP_cummin_values,
-		       is_max ? OP_cummax_indices : OP_cummin_indices, v, 2,
-		       is_max ? "torch.return_types.cummax" : "torch.return_types.cummin", out,
-		       err);
+	return two_ops(
+	    c, name,
+	    &(struct two){ is_max ? OP_cummax_values : OP_cummin_values,
+			   is_max ? OP_cummax_indices : OP_cummin_indices,
+			   is_max ? "torch.return_types.cummax" : "torch.return_types.cummin" },
+	    &(struct arguments){ v, 2, NULL }, out, err);
 }
 
 static const char *const min_max[] = { "min", "max" };
@@ -172,8 +185,10 @@ static bool extremes_of_all(const struct decomposer *c, const char *fx, struct v
 
 	if (dims.kind == VALUE_UNSET)
 		return torch_no_memory(err);
-	ok = op(c, kept ? OP_amin : OP_min, fx, args, n, &a, err) && first_part(c, &a, err);
-	if (ok && !op(c, kept ? OP_amax : OP_max, "fx:getitem", args, n, &b, err)) {
+	ok = op(c, kept ? OP_amin : OP_min, fx, &(struct arguments){ args, n, NULL }, &a, err) &&
+	     first_part(c, &a, err);
+	if (ok && !op(c, kept ? OP_amax : OP_max, "fx:getitem",
+		      &(struct arguments){ args, n, NULL }, &b, err)) {
 		value_unref(a);
 		ok = false;
 	}
@@ -182,17 +197,16 @@ static bool extremes_of_all(const struct decomposer *c, const char *fx, struct v
 }
 
 /* amin and amax, var and mean: two reductions of the same arguments. */
-static bool two_reductions(const struct decomposer *c, enum op first, enum op second,
-			   const char *name, const struct arguments *args, struct value *out,
-			   struct err *err)
+static bool two_reductions(const struct decomposer *c, const enum op ops[2], const char *name,
+			   const struct arguments *args, struct value *out, struct err *err)
 {
 	static const char *const names[] = { "input", "dim", "unbiased", "keepdim", "correction" };
 	struct value v[5], a, b, values[5];
-	bool statistic = first != OP_amin;
+	bool statistic = ops[0] != OP_amin;
 	int count = 0;
 	char fx[64];
 
-	if (!decompose_args(name, names, 5, 1, args, v, err))
+	if (!decompose_args(name, &(struct parameter_names){ names, 5, 1 }, args, v, err))
 		return false;
 	for (int i = 0; i < 5; i++)
 		if (v[i].kind == VALUE_UNSET)
@@ -206,9 +220,12 @@ static bool two_reductions(const struct decomposer *c, enum op first, enum op se
 	values[count++] = v[3];
 	if (statistic)
 		values[count++] = v[4];
-	if (!op(c, first, fx_name(name, fx), values, count, &a, err) || !first_part(c, &a, err))
+	if (!op(c, ops[0], fx_name(name, fx), &(struct arguments){ values, count, NULL }, &a,
+		err) ||
+	    !first_part(c, &a, err))
 		return false;
-	if (!op(c, second, "fx:getitem", (struct value[]){ v[0], v[1], v[3] }, 3, &b, err)) {
+	if (!op(c, ops[1], "fx:getitem",
+		&(struct arguments){ (struct value[]){ v[0], v[1], v[3] }, 3, NULL }, &b, err)) {
 		value_unref(a);
 		return false;
 	}
@@ -251,9 +268,10 @@ static bool move_towards(const struct decomposer *c, struct value running, struc
 		ok = c->run(c->self, OP_lerp, "fx:", true,
 			    (struct value[]){ running, value, momentum }, 3, &same, err);
 	} else {
-		ok = op(c, OP_to, "fx:", to, 2, &wide, err) &&
-		     op(c, OP_lerp, "fx:", (struct value[]){ wide, value, momentum }, 3, &moved,
-			err) &&
+		ok = op(c, OP_to, "fx:", &(struct arguments){ to, 2, NULL }, &wide, err) &&
+		     op(c, OP_lerp, "fx:",
+			&(struct arguments){ (struct value[]){ wide, value, momentum }, 3, NULL },
+			&moved, err) &&
 		     c->run(c->self, OP_fill, "fx:", true, (struct value[]){ running, moved }, 2,
 			    &same, err);
 	}
@@ -270,11 +288,12 @@ static bool detached_wide(const struct decomposer *c, struct value v, enum dtype
 	struct value to[2] = { v, { .kind = VALUE_DTYPE, .dtype = dtype_wide(dtype) } };
 	bool ok;
 
-	if (!op(c, OP_detach, "fx:", &v, 1, out, err) || dtype_wide(dtype) == dtype)
+	if (!op(c, OP_detach, "fx:", &(struct arguments){ &v, 1, NULL }, out, err) ||
+	    dtype_wide(dtype) == dtype)
 		return out->kind == VALUE_TENSOR;
 	to[0] = *out;
 	*out = value_none();
-	ok = op(c, OP_to, "fx:", to, 2, out, err);
+	ok = op(c, OP_to, "fx:", &(struct arguments){ to, 2, NULL }, out, err);
 	value_unref(to[0]);
 	return ok;
 }
@@ -286,7 +305,8 @@ static bool check_statistics(const struct decomposer *c, struct value *statistic
 
 	if (statistics[0].kind != VALUE_TENSOR || statistics[1].kind != VALUE_TENSOR)
 		return true;
-	if (!op(c, OP_native_batch_norm, "fx:", statistics, 2, &same, err))
+	if (!op(c, OP_native_batch_norm, "fx:", &(struct arguments){ statistics, 2, NULL }, &same,
+		err))
 		return false;
 	value_unref(same);
 	return true;
@@ -304,7 +324,7 @@ static bool batch_norm(const struct decomposer *c, const char *name, const struc
 	char fx[64];
 	bool ok, training;
 
-	if (!decompose_args(name, names, 8, 3, args, v, err))
+	if (!decompose_args(name, &(struct parameter_names){ names, 8, 3 }, args, v, err))
 		return false;
 	for (int i = 1; i < 8; i++)
 		if (v[i].kind == VALUE_UNSET)
@@ -316,8 +336,8 @@ static bool batch_norm(const struct decomposer *c, const char *name, const struc
 	memcpy(used, v, sizeof(used));
 	if (training) /* the batch's own: a gradient must not keep what is written below */
 		used[1] = used[2] = value_none();
-	if (!check_statistics(c, v + 1, err) ||
-	    !op(c, OP_batch_norm, fx_name(name, fx), used, 8, out, err))
+	if (!check_statistics(c, v + 1, err) || !op(c, OP_batch_norm, fx_name(name, fx),
+						    &(struct arguments){ used, 8, NULL }, out, err))
 		return false;
 	if (!training || v[1].kind != VALUE_TENSOR || v[2].kind != VALUE_TENSOR)
 		return true;
@@ -329,8 +349,9 @@ static bool batch_norm(const struct decomposer *c, const char *name, const struc
 	x = value_none();
 	ok = ok && detached_wide(c, v[0], dtype, &x, err);
 	for (int i = 0; ok && i < 2; i++) {
-		ok = op(c, i ? OP_var : OP_mean, "fx:", (struct value[]){ x, over }, 2, &statistic,
-			err);
+		ok = op(c, i ? OP_var : OP_mean,
+			"fx:", &(struct arguments){ (struct value[]){ x, over }, 2, NULL },
+			&statistic, err);
 		if (!ok)
 			break;
 		ok = move_towards(c, v[1 + i], statistic, v[6], dtype, err);
@@ -347,7 +368,7 @@ static bool batch_norm(const struct decomposer *c, const char *name, const struc
 static bool first_view(const struct decomposer *c, struct value *whole, struct err *err)
 {
 	struct value part;
-	bool ok = op(c, OP_alias, "fx:getitem", whole, 1, &part, err);
+	bool ok = op(c, OP_alias, "fx:getitem", &(struct arguments){ whole, 1, NULL }, &part, err);
 
 	value_unref(*whole);
 	*whole = ok ? part : value_none();
@@ -369,7 +390,9 @@ static bool broadcast(const struct decomposer *c, const struct value *args, int 
 	for (int i = 1; ok && i < n; i++) {
 		struct value next;
 
-		ok = op(c, OP_add, "fx:", (struct value[]){ sum, args[i] }, 2, &next, err);
+		ok = op(c, OP_add,
+			"fx:", &(struct arguments){ (struct value[]){ sum, args[i] }, 2, NULL },
+			&next, err);
 		if (ok) {
 			value_unref(sum);
 			sum = next;
@@ -378,7 +401,8 @@ static bool broadcast(const struct decomposer *c, const struct value *args, int 
 	ok = ok && decompose_sizes(c, sum, &sizes, &dtype, err);
 	for (; ok && made < n; made += ok)
 		ok = op(c, OP_expand, made ? "fx:getitem" : "fx:broadcast_tensors",
-			(struct value[]){ args[made], sizes }, 2, &all[made], err) &&
+			&(struct arguments){ (struct value[]){ args[made], sizes }, 2, NULL },
+			&all[made], err) &&
 		     (made > 0 || first_view(c, &all[0], err));
 	if (ok) {
 		*out = value_tuple(all, made);
@@ -415,11 +439,14 @@ bool return_types_call(const struct decomposer *c, int id, const char *name,
 	case MORE_PAIR:
 		return pair_of(name, args->at, args->n, out, err);
 	case MORE_AMINMAX:
-		return two_reductions(c, OP_amin, OP_amax, name, args, out, err);
+		return two_reductions(c, (const enum op[]){ OP_amin, OP_amax }, name, args, out,
+				      err);
 	case MORE_VAR_MEAN:
-		return two_reductions(c, OP_var, OP_mean, name, args, out, err);
+		return two_reductions(c, (const enum op[]){ OP_var, OP_mean }, name, args, out,
+				      err);
 	case MORE_STD_MEAN:
-		return two_reductions(c, OP_std, OP_mean, name, args, out, err);
+		return two_reductions(c, (const enum op[]){ OP_std, OP_mean }, name, args, out,
+				      err);
 	case MORE_RAND:
 	case MORE_RANDN:
 	case MORE_RANDINT:

@@ -4,8 +4,8 @@
  * nothing.  A program marks functions and tensors with them, or asks for a
  * break.
  */
-#ifndef FUSION_RUNTIME_TORCH_CONTROL_H
-#define FUSION_RUNTIME_TORCH_CONTROL_H
+#ifndef FUSION_TORCH_TORCH_CONTROL_H
+#define FUSION_TORCH_TORCH_CONTROL_H
 
 #include "fusion/vm/frame.h"
 #include "fusion/vm/value.h"

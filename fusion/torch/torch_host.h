@@ -4,8 +4,8 @@
  * looked-up function is a VALUE_NATIVE whose id is an op of ops.def, or one of
  * the few below that are no ops.
  */
-#ifndef FUSION_RUNTIME_TORCH_HOST_H
-#define FUSION_RUNTIME_TORCH_HOST_H
+#ifndef FUSION_TORCH_TORCH_HOST_H
+#define FUSION_TORCH_TORCH_HOST_H
 
 #include "fusion/base/arena.h"
 #include "fusion/vm/value.h"

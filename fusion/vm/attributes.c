@@ -1,4 +1,4 @@
-/* fusion/vm/attributes.c -- o.name.
+/* fusion/vm/attributes.c -- reads, stores and deletes an attribute of a value.
  *
  * Modules answer once for each place in the program (struct attr_site); the
  * methods of lists, dicts and strings are rows of builtins.def. */

@@ -4,8 +4,8 @@
  * methods of list, tuple, dict and str.  builtin_call() checks the counts and
  * keywords of a call against the row before its function runs.
  */
-#ifndef FUSION_CAPTURE_BUILTINS_H
-#define FUSION_CAPTURE_BUILTINS_H
+#ifndef FUSION_VM_BUILTINS_H
+#define FUSION_VM_BUILTINS_H
 
 #include "fusion/vm/frame.h"
 

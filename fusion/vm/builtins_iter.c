@@ -272,7 +272,7 @@ bool builtin_reversed(struct vm *vm, const struct builtin_call *call, struct val
 struct sum {
 	struct value total;
 	double compensation;
-	struct value late; /* the same, where a graph computes it; UNSET: it does not */
+	struct value deferred; /* the same, where a graph computes it; UNSET: it does not */
 };
 
 static bool is_float(struct value v)
@@ -299,39 +299,39 @@ static bool lost(struct vm *vm, struct value a, struct value x, struct value t, 
 }
 
 /* Floats of which the graph computes some: no references. */
-static bool sum_late(struct vm *vm, struct sum *s, struct value item, struct err *err)
+static bool sum_deferred(struct vm *vm, struct sum *s, struct value item, struct err *err)
 {
 	struct value t, rest;
 
 	if (!op_binary(vm, BIN_ADD, s->total, item, &t, err))
 		return false;
-	if (s->late.kind == VALUE_UNSET && (is_float(item) || s->compensation != 0)) {
-		s->late = value_float(s->compensation);
+	if (s->deferred.kind == VALUE_UNSET && (is_float(item) || s->compensation != 0)) {
+		s->deferred = value_float(s->compensation);
 		s->compensation = 0;
 	}
 	if (is_float(item)) {
 		if (!lost(vm, s->total, item, t, &rest, err) ||
-		    !op_binary(vm, BIN_ADD, s->late, rest, &s->late, err))
+		    !op_binary(vm, BIN_ADD, s->deferred, rest, &s->deferred, err))
 			return false;
 	}
 	s->total = t;
 	return true;
 }
 
-/* total + late, where late is finite and not 0. */
-static bool settle_late(struct vm *vm, struct sum *s, struct err *err)
+/* total + deferred, where deferred is finite and not 0. */
+static bool settle_deferred(struct vm *vm, struct sum *s, struct err *err)
 {
 	struct vm_host *host = vm_host_here(vm);
-	struct value gap, finite, some, all, late = s->late;
+	struct value gap, finite, some, all, deferred = s->deferred;
 	bool yes = true, known;
 
-	s->late.kind = VALUE_UNSET;
-	if (late.kind == VALUE_UNSET)
+	s->deferred.kind = VALUE_UNSET;
+	if (deferred.kind == VALUE_UNSET)
 		return true;
-	if (!op_binary(vm, BIN_SUB, late, late, &gap, err) ||
+	if (!op_binary(vm, BIN_SUB, deferred, deferred, &gap, err) ||
 	    !op_compare(vm, CMP_EQ, gap, value_int(0), &finite, err) ||
-	    !op_compare(vm, CMP_NE, late, value_int(0), &some, err) ||
-	    !op_binary(vm, BIN_ADD, s->total, late, &all, err))
+	    !op_compare(vm, CMP_NE, deferred, value_int(0), &some, err) ||
+	    !op_binary(vm, BIN_ADD, s->total, deferred, &all, err))
 		return false;
 	if (finite.kind == VALUE_DEFERRED_BOOL)
 		return op_binary(vm, BIN_AND, finite, some, &some, err) &&
@@ -350,8 +350,8 @@ static bool sum_add(struct vm *vm, struct sum *s, struct value item, struct err 
 
 	if (vm->host->defers_numbers && is_float(s->total) && is_any_number(item) &&
 	    (value_is_hosted(s->total) || value_is_hosted(item)))
-		return sum_late(vm, s, item, err);
-	if (!settle_late(vm, s, err))
+		return sum_deferred(vm, s, item, err);
+	if (!settle_deferred(vm, s, err))
 		return false;
 	if (s->total.kind == VALUE_FLOAT && value_is_number(item)) {
 		x = value_as_double(item);
@@ -375,7 +375,7 @@ static bool sum_add(struct vm *vm, struct sum *s, struct value item, struct err 
 
 bool builtin_sum(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
 {
-	struct sum s = { .total = value_int(0), .late = { .kind = VALUE_UNSET } };
+	struct sum s = { .total = value_int(0), .deferred = { .kind = VALUE_UNSET } };
 	struct value it, item;
 	bool more = true, ok = true;
 
@@ -396,7 +396,7 @@ bool builtin_sum(struct vm *vm, const struct builtin_call *call, struct value *o
 		value_unref(item);
 	}
 	value_unref(it);
-	ok = ok && settle_late(vm, &s, err);
+	ok = ok && settle_deferred(vm, &s, err);
 	if (!ok) {
 		value_unref(s.total);
 		return false;

@@ -587,7 +587,7 @@ static bool call_with_names(struct vm *vm, struct frame *f, int n, struct err *e
 	return ok;
 }
 
-/* f(*args, **kwargs): all arguments are put side by side, behind the callee's
+/* f(*args, **kwargs): all arguments are put side by side, after the callee's
  * slot, in an array of their own. */
 static bool call_spread(struct vm *vm, struct frame *f, struct err *err)
 {

@@ -1,13 +1,13 @@
 /* fusion/vm/call_path.h -- which module of the program is at work. */
-#ifndef FUSION_CAPTURE_CALL_PATH_H
-#define FUSION_CAPTURE_CALL_PATH_H
+#ifndef FUSION_VM_CALL_PATH_H
+#define FUSION_VM_CALL_PATH_H
 
 #include "fusion/base/buf.h"
 #include "fusion/vm/vm.h"
 
 enum { CALL_PATH_MODULES = 32 }; /* of a path, the innermost */
 
-/* Valid while the calls are under way; behind them only for call_path_equal(). */
+/* Valid while the calls run; after them only for call_path_equal(). */
 struct call_path {
 	const struct instance *modules[CALL_PATH_MODULES]; /* innermost first */
 	unsigned births[CALL_PATH_MODULES];                /* which tell them from later ones */

@@ -2,8 +2,8 @@
  *
  * Operands are borrowed, *out is the caller's reference, as in operators.h.
  */
-#ifndef FUSION_CAPTURE_CLASSES_H
-#define FUSION_CAPTURE_CLASSES_H
+#ifndef FUSION_VM_CLASSES_H
+#define FUSION_VM_CLASSES_H
 
 #include "fusion/vm/frame.h"
 
@@ -28,7 +28,7 @@ struct class_parts {
 };
 bool class_make(struct vm *vm, const struct class_parts *parts, struct value *out, struct err *err);
 
-/* Looks anew at what the class defines: after a change of its attributes. */
+/* Looks again at what the class defines, after a change of its attributes. */
 void class_note(struct class *class);
 
 /* Whether an attribute of a class with that value comes before the instance's own: a
@@ -42,7 +42,7 @@ bool is_module_call(struct value f);
  * place is good until the class changes. */
 struct value *class_lookup(struct class *class, const char *name);
 
-/* The same with the value at hand (capture reads late); *place NULL: there is none. */
+/* The same with the value at hand (a capture realizes it); *place NULL: there is none. */
 bool class_find(struct vm *vm, struct class *class, const char *name, struct value **place,
 		struct err *err);
 

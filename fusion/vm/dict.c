@@ -194,7 +194,7 @@ static bool equal_objects(struct value a, struct value b, int depth)
 		return equal(a.slice->start, b.slice->start, depth + 1) &&
 		       equal(a.slice->stop, b.slice->stop, depth + 1) &&
 		       equal(a.slice->step, b.slice->step, depth + 1);
-	case VALUE_NATIVE: /* a builtin may be made anew by each lookup */
+	case VALUE_NATIVE: /* a builtin may be made again by each lookup */
 		return a.native->id == b.native->id && a.native->builtin == b.native->builtin &&
 		       a.native->self.kind == b.native->self.kind &&
 		       (!value_counted(a.native->self) ||

@@ -195,7 +195,7 @@ static bool catchable(enum err_code code)
 	case ERR_RECURSION:
 	case ERR_BOUND:
 		return true;
-	default: /* limits, breaks and faults of ours end the run */
+	default: /* limits, breaks and internal faults end the run */
 		return false;
 	}
 }

@@ -224,7 +224,7 @@ static void format_float(struct buf *out, const struct format_spec *s, double f)
 		buf_finish(&text);
 	} else {
 		snprintf(conversion, sizeof(conversion), "%%%s.*%c", s->alternate ? "#" : "", type);
-		/* the conversion is one of ours: e f g E F G */
+		/* the conversion is one of these: e f g E F G */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 		snprintf(digits, sizeof(digits) - 2, conversion, precision, fabs(f));
@@ -353,8 +353,8 @@ bool format_value(struct vm *vm, const struct format_spec *s, struct value v, st
 
 /* Numbers and text that are there when the graph has run: what is wrong with the
  * specification is wrong for all of their kind. */
-static bool late_format(struct vm *vm, const struct format_spec *s, struct value v, bool *known,
-			struct buf *text, struct err *err)
+static bool deferred_format(struct vm *vm, const struct format_spec *s, struct value v, bool *known,
+			    struct buf *text, struct err *err)
 {
 	struct vm_host *host = vm_host_here(vm);
 	struct value like = value_int(0), empty;
@@ -386,10 +386,10 @@ bool format_any(struct vm *vm, const struct format_spec *s, struct value v, stru
 	bool known = false;
 
 	if (v.kind == VALUE_DEFERRED_TEXT)
-		return late_format(vm, s, v, &known, text, err) &&
+		return deferred_format(vm, s, v, &known, text, err) &&
 		       (known || text_needed(vm, v, err));
 	if (value_is_hosted(v)) {
-		if (!late_format(vm, s, v, &known, text, err))
+		if (!deferred_format(vm, s, v, &known, text, err))
 			return false;
 		if (known)
 			return true;

@@ -1,7 +1,7 @@
 /* fusion/vm/format.h -- format specifications, for f-strings, str.format
  * and the % operator. */
-#ifndef FUSION_CAPTURE_FORMAT_H
-#define FUSION_CAPTURE_FORMAT_H
+#ifndef FUSION_VM_FORMAT_H
+#define FUSION_VM_FORMAT_H
 
 #include "fusion/vm/frame.h"
 
@@ -9,7 +9,7 @@ struct format_spec {
 	const char *fill; /* one character */
 	size_t fill_bytes;
 	char align; /* < > = ^, 0: what the type wants */
-	bool zeros; /* without an align: numbers are filled behind their sign */
+	bool zeros; /* without an align: numbers are filled after their sign */
 	char sign;  /* + - or blank, 0: as - */
 	bool no_negative_zero;
 	char alternate, grouping, type;

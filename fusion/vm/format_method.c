@@ -34,7 +34,7 @@ static bool wrong(const struct template *t, struct err *err, const char *text)
 	return vm_raise(t->vm, CLASS_VALUE_ERROR, err, "%s", text);
 }
 
-/* ---- the parts of a field; *at is behind its { */
+/* ---- the parts of a field; *at is after its { */
 
 static bool parse_spec(const struct template *t, const char **at, const char *end, struct field *f,
 		       struct err *err)
@@ -151,7 +151,7 @@ static bool text_between(struct template *t, const char *from, const char *to, s
 	return vm_keep(t->vm, value_str(from, (size_t)(to - from)), out, err);
 }
 
-/* One .name or [index]; *at is behind it. */
+/* One .name or [index]; *at is after it. */
 static bool next_part(struct template *t, const char **at, const char *end, struct value *v,
 		      struct err *err)
 {

@@ -36,7 +36,7 @@ static bool next_argument(struct percent *p, struct value *out, struct err *err)
 	return true;
 }
 
-/* (name) of a mapping; *at is behind it. */
+/* (name) of a mapping; *at is after it. */
 static bool named_argument(struct percent *p, const char **at, const char *end, struct value *out,
 			   struct err *err)
 {
@@ -246,7 +246,7 @@ static bool convert(struct percent *p, struct format_spec *s, const char *type, 
 			c > 31 && c < 127 ? *type : '?', c, (long long)at);
 }
 
-/* One conversion, `at` behind its %; NULL on failure. */
+/* One conversion, `at` after its %; NULL on failure. */
 static const char *conversion(struct percent *p, const char *at, const char *end, struct err *err)
 {
 	struct format_spec s = { .fill = " ", .fill_bytes = 1, .align = '>', .precision = -1 };

@@ -6,8 +6,8 @@
  * instructions.  C recursion happens only where a builtin calls back (map,
  * sorted's key), and the depth limit counts it too.
  */
-#ifndef FUSION_CAPTURE_FRAME_H
-#define FUSION_CAPTURE_FRAME_H
+#ifndef FUSION_VM_FRAME_H
+#define FUSION_VM_FRAME_H
 
 #include "fusion/base/arena.h"
 #include "fusion/base/twister.h"
@@ -72,7 +72,7 @@ enum gpu_use {
 	GPU_DEFAULT
 };
 
-/* State of the modules time and torch, begun anew with each VM. */
+/* State of the modules time and torch, which begins with each VM. */
 struct world {
 	double clock;      /* seconds */
 	bool grad_off;     /* the grad mode */

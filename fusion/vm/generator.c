@@ -227,7 +227,7 @@ static bool cannot_send(struct vm *vm, struct generator *g, struct value *out, b
 }
 
 /* What is sent or thrown goes to the inner generator first.  *done: it has paused
- * again.  Else f goes on behind the `yield from`, or where it stands with an
+ * again.  Else f goes on after the `yield from`, or where it is with an
  * exception of its own (with->thrown, a reference). */
 static bool delegate(struct vm *vm, struct frame *f, struct resumption *with, struct value *out,
 		     bool *done, struct err *err)

@@ -5,8 +5,8 @@
  * finally blocks to run: not where the last reference goes, which may be anywhere in
  * our C code, but before the next instruction.
  */
-#ifndef FUSION_CAPTURE_GENERATOR_H
-#define FUSION_CAPTURE_GENERATOR_H
+#ifndef FUSION_VM_GENERATOR_H
+#define FUSION_VM_GENERATOR_H
 
 #include "fusion/vm/frame.h"
 

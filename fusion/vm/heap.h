@@ -6,8 +6,8 @@
  * held from outside, is dead. So any C code that holds a reference keeps its object alive, and
  * collecting is safe at any time.
  */
-#ifndef FUSION_CAPTURE_HEAP_H
-#define FUSION_CAPTURE_HEAP_H
+#ifndef FUSION_VM_HEAP_H
+#define FUSION_VM_HEAP_H
 
 #include "fusion/vm/value.h"
 

@@ -3,8 +3,8 @@
  * Each takes its operands from f's stack and leaves its result there; on
  * failure what is left on the stack is what the frame still owns.
  */
-#ifndef FUSION_CAPTURE_INST_H
-#define FUSION_CAPTURE_INST_H
+#ifndef FUSION_VM_INST_H
+#define FUSION_VM_INST_H
 
 #include "fusion/vm/frame.h"
 #include "fusion/vm/realize.h"

@@ -2,8 +2,8 @@
  *
  * ASCII and Latin-1 in full, Cyrillic, and scripts without case (kana, han, hangul);
  * of other characters nothing is known, and a method that must know refuses them. */
-#ifndef FUSION_CAPTURE_LETTERS_H
-#define FUSION_CAPTURE_LETTERS_H
+#ifndef FUSION_VM_LETTERS_H
+#define FUSION_VM_LETTERS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -13,7 +13,7 @@
 /* The part of the string between the bounds. */
 struct range_of_text {
 	const char *whole, *at, *end;
-	bool valid; /* its begin is not behind its end */
+	bool valid; /* its begin is not after its end */
 };
 
 static const char *place_of(const struct str *s, int64_t i)

@@ -104,9 +104,9 @@ bool builtin_ascii(struct vm *vm, const struct builtin_call *call, struct value 
 	bool ok = builtin_text(vm, call->args[0], false, &text, err);
 
 	if (ok && text_has_gaps(&text)) {
-		struct value late;
+		struct value made;
 
-		return builtin_take_text(vm, &text, &late, err) && text_needed(vm, late, err);
+		return builtin_take_text(vm, &text, &made, err) && text_needed(vm, made, err);
 	}
 	for (size_t i = 0; ok && i < text.len;) {
 		size_t n = 1;

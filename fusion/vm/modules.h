@@ -1,7 +1,7 @@
 /* fusion/vm/modules.h -- the small modules of Python's library that are
  * rows of builtins.def: math, time, random, copy, typing, warnings. */
-#ifndef FUSION_CAPTURE_MODULES_H
-#define FUSION_CAPTURE_MODULES_H
+#ifndef FUSION_VM_MODULES_H
+#define FUSION_VM_MODULES_H
 
 #include "fusion/vm/frame.h"
 

@@ -1,6 +1,6 @@
 /* fusion/vm/namedtuple.h -- tuples whose items have names. */
-#ifndef FUSION_CAPTURE_NAMEDTUPLE_H
-#define FUSION_CAPTURE_NAMEDTUPLE_H
+#ifndef FUSION_VM_NAMEDTUPLE_H
+#define FUSION_VM_NAMEDTUPLE_H
 
 #include "fusion/vm/frame.h"
 

@@ -353,7 +353,7 @@ static bool may_be_caught(const struct checker *c, const struct code *code, int 
 	return false;
 }
 
-/* `if __name__ == "__main__":` at i: behind its block, which never runs here; else i. */
+/* `if __name__ == "__main__":` at i: the end of its block, which never runs here; else i. */
 static int past_main(const struct code *code, int i)
 {
 	const struct lang_inst *at = &code->insts[i];

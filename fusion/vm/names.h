@@ -1,6 +1,6 @@
 /* fusion/vm/names.h -- what is said of names that do not exist. */
-#ifndef FUSION_CAPTURE_NAMES_H
-#define FUSION_CAPTURE_NAMES_H
+#ifndef FUSION_VM_NAMES_H
+#define FUSION_VM_NAMES_H
 
 #include "fusion/vm/frame.h"
 

@@ -243,8 +243,8 @@ static bool concat_strings(struct vm *vm, const struct str *a, const struct str 
 }
 
 /* Of which one is made when the graph has run. */
-static bool concat_late(struct vm *vm, struct value a, struct value b, struct value *out,
-			struct err *err)
+static bool concat_deferred(struct vm *vm, struct value a, struct value b, struct value *out,
+			    struct err *err)
 {
 	struct buf text = { .limit = vm->limits.object_bytes };
 
@@ -389,7 +389,7 @@ static bool binary(struct vm *vm, const struct binary *x, struct value *out, str
 		return format_percent(vm, a.str, b, out, err);
 	if (a.kind == VALUE_DEFERRED_TEXT || b.kind == VALUE_DEFERRED_TEXT) {
 		if (op == BIN_ADD && value_is_text(a) && value_is_text(b))
-			return concat_late(vm, a, b, out, err);
+			return concat_deferred(vm, a, b, out, err);
 		if (a.kind != VALUE_INSTANCE && b.kind != VALUE_INSTANCE)
 			return text_needed(vm, a.kind == VALUE_DEFERRED_TEXT ? a : b, err);
 	}
@@ -591,8 +591,8 @@ static bool comparable_by_host(struct value a, struct value b)
 }
 
 /* One is made when the graph has run; *found: and how they compare is not known. */
-static bool late_compare(struct vm *vm, struct value a, struct value b, bool *found,
-			 struct err *err)
+static bool deferred_compare(struct vm *vm, struct value a, struct value b, bool *found,
+			     struct err *err)
 {
 	*found = (a.kind == VALUE_DEFERRED_TEXT && value_is_text(b)) ||
 		 (b.kind == VALUE_DEFERRED_TEXT && value_is_text(a));
@@ -653,7 +653,7 @@ static bool equal_in(struct vm *vm, struct value a, struct value b, int depth, b
 		return false;
 	if (comparable_by_host(a, b))
 		return hosted_compare(vm, CMP_EQ, a, b, out, err);
-	if (!late_compare(vm, a, b, &found, err))
+	if (!deferred_compare(vm, a, b, &found, err))
 		return false;
 	if (a.kind == VALUE_INSTANCE || b.kind == VALUE_INSTANCE) {
 		if (!object_compare(vm, &(struct comparison){ CMP_EQ, a, b }, out, &found, err))
@@ -748,7 +748,7 @@ static bool ordered(struct vm *vm, const struct comparison *c, int depth, bool *
 		return true;
 	if (comparable_by_host(a, b))
 		return hosted_compare(vm, op, a, b, out, err);
-	if (!late_compare(vm, a, b, &found, err))
+	if (!deferred_compare(vm, a, b, &found, err))
 		return false;
 	if (a.kind == VALUE_INSTANCE || b.kind == VALUE_INSTANCE) {
 		if (!object_compare(vm, c, out, &found, err))
@@ -789,7 +789,7 @@ bool op_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, st
 	switch (op) {
 	case CMP_IS:
 	case CMP_IS_NOT:
-		if (!late_compare(vm, a, b, &holds, err))
+		if (!deferred_compare(vm, a, b, &holds, err))
 			return false;
 		holds = op_is(vm, a, b) == (op == CMP_IS);
 		break;

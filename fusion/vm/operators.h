@@ -4,8 +4,8 @@
  * builtin).  Operands are borrowed, *out is the caller's reference.  Where an
  * operand is a tensor or a symbolic size the host decides.
  */
-#ifndef FUSION_CAPTURE_OPERATORS_H
-#define FUSION_CAPTURE_OPERATORS_H
+#ifndef FUSION_VM_OPERATORS_H
+#define FUSION_VM_OPERATORS_H
 
 #include "fusion/vm/frame.h"
 #include "fusion/vm/realize.h"

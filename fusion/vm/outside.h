@@ -3,8 +3,8 @@
  * A program may import them: a published file often imports what its model never
  * uses.  Such a module's attributes are modules of the same kind, and whoever calls
  * one, derives from it or computes with it is told at that line. */
-#ifndef FUSION_CAPTURE_OUTSIDE_H
-#define FUSION_CAPTURE_OUTSIDE_H
+#ifndef FUSION_VM_OUTSIDE_H
+#define FUSION_VM_OUTSIDE_H
 
 #include "fusion/vm/frame.h"
 

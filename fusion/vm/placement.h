@@ -4,8 +4,8 @@
  * may name that device as it was written for (cuda, mps), and ask for pinned
  * memory or channels_last, which change no value; what would make another kind of
  * tensor (meta, sparse) is refused. */
-#ifndef FUSION_CAPTURE_PLACEMENT_H
-#define FUSION_CAPTURE_PLACEMENT_H
+#ifndef FUSION_VM_PLACEMENT_H
+#define FUSION_VM_PLACEMENT_H
 
 #include "fusion/base/err.h"
 #include "fusion/vm/value.h"

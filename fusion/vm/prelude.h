@@ -3,8 +3,8 @@
  * torch.nn's classes, functools, dataclasses and their like: text that is built
  * in, compiled and run when a program first asks for something of it.  Its code
  * objects are marked hidden. */
-#ifndef FUSION_CAPTURE_PRELUDE_H
-#define FUSION_CAPTURE_PRELUDE_H
+#ifndef FUSION_VM_PRELUDE_H
+#define FUSION_VM_PRELUDE_H
 
 #include "fusion/vm/frame.h"
 #include "fusion/vm/modules.h"

@@ -1,9 +1,9 @@
 /* fusion/vm/realize.c -- values that a capture has not read yet.
  *
- * What a program only passes on stays lazy, so that nothing is guarded which
- * it never looked at: a local may be an operand, an argument or a result
- * unread.  An instruction that looks at its operands forces them first; what
- * lies inside a container is lazy until something looks there. */
+ * A value that a program only passes on stays lazy, so that a capture guards
+ * nothing that the program never looked at.  An instruction that looks at its
+ * operands realizes them first; what is inside a container stays lazy until
+ * something looks there. */
 #include <string.h>
 
 #include "fusion/vm/builtins.h"

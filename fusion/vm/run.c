@@ -2,7 +2,7 @@
  *
  * A call of a program's function switches frames and goes on in the same loop.
  * frame->inst is always the instruction that runs: hosts, errors and the step
- * limit read the place there, and a caller's frame resumes behind its own.
+ * limit read the place there, and a caller's frame resumes after its own.
  * Operands were checked when the unit was prepared (unit.c). */
 #include "fusion/vm/run.h"
 

@@ -1,6 +1,6 @@
 /* fusion/vm/run.h -- the interpreter loop, for vm.c. */
-#ifndef FUSION_CAPTURE_RUN_H
-#define FUSION_CAPTURE_RUN_H
+#ifndef FUSION_VM_RUN_H
+#define FUSION_VM_RUN_H
 
 #include "fusion/vm/frame.h"
 

@@ -1,6 +1,6 @@
 /* fusion/vm/slots.h -- special methods of values that no class of a program made. */
-#ifndef FUSION_CAPTURE_SLOTS_H
-#define FUSION_CAPTURE_SLOTS_H
+#ifndef FUSION_VM_SLOTS_H
+#define FUSION_VM_SLOTS_H
 
 #include "fusion/vm/frame.h"
 

@@ -4,8 +4,8 @@
  * that made it (vm.h): memory when running, a node when capturing.  In-place
  * ops change the payload of the object, so every name for it sees the change.
  */
-#ifndef FUSION_CAPTURE_VALUE_H
-#define FUSION_CAPTURE_VALUE_H
+#ifndef FUSION_VM_VALUE_H
+#define FUSION_VM_VALUE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -207,7 +207,7 @@ struct descriptor {
 	struct value del; /* UNSET: none */
 };
 
-static inline struct value value_of(void *object) /* any counted object, not referenced anew */
+static inline struct value value_of(void *object) /* any counted object; takes no reference */
 {
 	struct object *o = (struct object *)object;
 

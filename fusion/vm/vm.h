@@ -8,8 +8,8 @@
  * Limits make every run end: steps, call depth, object memory.  An error has
  * the line and column of the instruction that raised it.
  */
-#ifndef FUSION_CAPTURE_VM_H
-#define FUSION_CAPTURE_VM_H
+#ifndef FUSION_VM_VM_H
+#define FUSION_VM_VM_H
 
 #include "fusion/vm/value.h"
 #include "fusion/lang/lang.h"
@@ -141,12 +141,12 @@ struct vm_host {
 	/* The program asked whether two objects are one, and they are not.  NULL: of no use. */
 	void (*told_apart)(void *self, struct value a, struct value b);
 	/* A JUMP_IF_* whose condition, on top of f's stack, is a TENSOR, SYMFLOAT or
-	 * LATE number.
+	 * deferred number.
 	 * *handled: the host went both ways (vm_run_side), and f goes on at f->inst;
 	 * else truth() is asked.  NULL: never. */
 	bool (*branch)(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err);
-	/* any() (`any`) or all() has come to an item, a TENSOR or LATE number, of the
-	 * iterator `it`.  *handled: *out is the answer, of this item and the ones behind
+	/* any() (`any`) or all() has come to an item, a TENSOR or deferred number, of the
+	 * iterator `it`.  *handled: *out is the answer, of this item and the ones after
 	 * it; else truth() is asked.  NULL: never. */
 	bool (*any)(void *self, bool any, struct value it, struct value item, bool *handled,
 		    struct value *out, struct err *err);

@@ -216,29 +216,29 @@ static bool put_together(struct literal *l, int rank, const int64_t *size, struc
 static bool make_symbolic(struct trace *t, bool named, struct value data, enum dtype dtype,
 			  struct value *out, struct err *err)
 {
-	struct literal l = { .t = t, .dtype = dtype, .err = err };
-	int64_t size[MAX_RANK];
-	void *elements;
+	struct literal l = { .t = t, .err = err };
+	struct bound_literal numbers = { .dtype = dtype };
 	struct value plain;
-	int rank;
 	bool ok;
 
 	if (!at_capture(t, data, &plain, err))
 		return false;
-	ok = bind_literal(t->graph->arena, plain, &l.dtype, &rank, size, &elements, err);
+	ok = bind_literal(t->graph->arena, plain, &numbers, err);
 	value_unref(plain);
 	if (!ok)
 		return false;
+	l.dtype = numbers.dtype;
 	l.items = value_list(NULL, 0);
 	ok = l.items.kind == VALUE_UNSET ? trace_no_memory(err) : add_items(&l, data);
-	if (ok && rank == 0)
+	if (ok && numbers.rank == 0)
 		*out = value_ref(l.items.list->at[0]);
 	else
-		ok = ok && put_together(&l, rank, size, out);
+		ok = ok && put_together(&l, numbers.rank, numbers.size, out);
 	value_unref(l.items);
-	if (ok && rank < 2 && !graph_set_fx(t->graph, out->tensor->node, named ? "tensor" : ""))
+	if (ok && numbers.rank < 2 &&
+	    !graph_set_fx(t->graph, out->tensor->node, named ? "tensor" : ""))
 		ok = trace_no_memory(err);
-	t->n_ops += ok && named && rank == 0; /* its node was none of FX's so far */
+	t->n_ops += ok && named && numbers.rank == 0; /* its node was none of FX's so far */
 	return ok;
 }
 
@@ -258,26 +258,25 @@ static bool trace_literal(struct trace *t, bool named, const struct arguments *a
 			  struct value *out, struct err *err)
 {
 	struct shape shape = { 0 };
+	struct bound_literal l;
 	struct value data;
-	enum dtype dtype;
-	int64_t size[MAX_RANK];
-	void *elements;
 	int node, symbols = 0, elements_n;
 	bool changed = false;
 
-	if (!bind_tensor_call(args, &data, &dtype, err))
+	if (!bind_tensor_call(args, &data, &l.dtype, err))
 		return false;
 	named &= !trace_within_call(t);
 	elements_n = count(data, 0, &symbols);
 	if (symbols > 0 && elements_n <= MOST_SYMBOLIC)
-		return make_symbolic(t, named, data, dtype, out, err);
+		return make_symbolic(t, named, data, l.dtype, out, err);
 	if (symbols > 0 && pin_all(t, data, &changed))
 		return err_set(err, ERR_UNSUPPORTED, "the numbers are specialised");
-	if (!bind_literal(t->graph->arena, data, &dtype, &shape.rank, size, &elements, err))
+	if (!bind_literal(t->graph->arena, data, &l, err))
 		return false;
+	shape.rank = l.rank;
 	for (int d = 0; d < shape.rank; d++)
-		shape.size[d] = sym_const(t->graph->syms, size[d]);
-	node = graph_constant(t->graph, dtype, &shape, elements);
+		shape.size[d] = sym_const(t->graph->syms, l.size[d]);
+	node = graph_constant(t->graph, l.dtype, &shape, l.elements);
 	if (node < 0)
 		return trace_no_memory(err);
 	t->graph->nodes[node]->line = t->host.line;

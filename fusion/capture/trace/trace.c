@@ -658,8 +658,8 @@ bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
 	bool any = false, ok;
 
 	if (autocast_wants(t->autocast_mode) && !inplace &&
-	    !autocast_values(&t->autocast, t->autocast_mode, op, args->at, args->n, &any, cast,
-			     err))
+	    !autocast_values(&t->autocast, t->autocast_mode,
+			     &(struct autocast_call){ op, args->at, args->n }, &any, cast, err))
 		return false;
 	if (!any)
 		return add_op(t, op, name, inplace, args, out, err);
