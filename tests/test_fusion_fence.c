@@ -180,7 +180,8 @@ static int64_t nans(struct watched_env *w, struct exec *e, int64_t size, bool re
 	for (int run = 0; run < 3; run++) {
 		int64_t count = 0;
 
-		if (!exec_run(e, &x, &y, NULL, NULL, 0, &err) || !fence_check(w->fence, &err))
+		if (!exec_run(e, &(struct exec_call){ .inputs = &x, .outputs = &y }, &err) ||
+		    !fence_check(w->fence, &err))
 			fail_msg("%s", err.message);
 		for (int64_t i = 0; i < size * size; i++)
 			count += isnan(((const float *)tensor_read(y))[i]);

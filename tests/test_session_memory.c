@@ -46,7 +46,7 @@ static void large_temporaries_live_as_long_as_kernels_need_them(void **state)
 
 	assert_true(e->stepwise);
 	allocator_reset_peak(f->env.allocator);
-	assert_true(exec_run(e, &x, &y, NULL, NULL, 0, &err));
+	assert_true(exec_run(e, &(struct exec_call){ .inputs = &x, .outputs = &y }, &err));
 	/* x, and two at a time of the three in between and the result */
 	assert_in_range(allocator_peak_bytes(f->env.allocator), 3 * BYTES, 3 * BYTES + 1024);
 	assert_true(((float *)tensor_data(y))[SIDE + 1] == 65536);
@@ -140,7 +140,7 @@ static size_t peak_between(struct fixture *f, struct exec *e, float *at)
 	((float *)tensor_data(x))[1] = 3;
 	((float *)tensor_data(x))[SIDE] = 1;
 	allocator_reset_peak(f->env.allocator);
-	if (!exec_run(e, &x, &y, NULL, NULL, 0, &err))
+	if (!exec_run(e, &(struct exec_call){ .inputs = &x, .outputs = &y }, &err))
 		fail_msg("%s", err.message);
 	peak = allocator_peak_bytes(f->env.allocator);
 	*at = ((float *)tensor_data(y))[SIDE + 1];
@@ -220,7 +220,7 @@ static void a_run_that_memory_ends_leaves_nothing(void **state)
 	f->env.allocator = allocator_create(3 * BYTES - 1024, NULL);
 	e = products(f, &b, 4);
 	x = filled(f, 2);
-	assert_false(exec_run(e, &x, &y, NULL, NULL, 0, &err));
+	assert_false(exec_run(e, &(struct exec_call){ .inputs = &x, .outputs = &y }, &err));
 	assert_int_equal(err.code, ERR_MEMORY);
 	assert_null(y);
 	assert_int_equal(allocator_used_bytes(f->env.allocator), BYTES);

@@ -45,7 +45,8 @@ static void run(struct exec *e, const int64_t *vars, struct tensor *const *input
 {
 	struct err err = { 0 };
 
-	if (!exec_bind(e, vars, &err) || !exec_run(e, inputs, outputs, NULL, NULL, 0, &err))
+	if (!exec_bind(e, vars, &err) ||
+	    !exec_run(e, &(struct exec_call){ .inputs = inputs, .outputs = outputs }, &err))
 		fail_msg("%s", err.message);
 }
 
@@ -248,7 +249,11 @@ static void an_observer_sees_one_graph_with_numbered_kernels(void **state)
 	RETURN(&b, ADD(&b, OP_exp, T(ADD(&b, OP_sin, T(ADD(&b, OP_exp, T(x)))))));
 	e = COMPILE(f, &b, "sin");
 	assert_true(exec_bind(e, b.vars, &err));
-	assert_true(exec_run(e, &input, &output, NULL, &observer, 7, &err));
+	assert_true(
+	    exec_run(e,
+		     &(struct exec_call){
+			 .inputs = &input, .outputs = &output, .observer = &observer, .graph = 7 },
+		     &err));
 	assert_int_equal(w.launches, 3);
 	assert_int_equal(e->lowered->n_kernels, 3);
 	tensor_unref(input);
@@ -272,7 +277,8 @@ static void a_full_memory_leaves_nothing_behind(void **state)
 	e = COMPILE(&small, &b, "sin");
 	input = floats(&small, 64, 64, 1);
 	assert_true(exec_bind(e, b.vars, &err));
-	assert_false(exec_run(e, &input, outputs, NULL, NULL, 0, &err));
+	assert_false(
+	    exec_run(e, &(struct exec_call){ .inputs = &input, .outputs = outputs }, &err));
 	assert_null(outputs[0]);
 	tensor_unref(input);
 	finish(&b, NULL, e);

@@ -638,9 +638,9 @@ static void place_before(struct entry_break *brk, const struct frame *f, int sto
 	brk->at.stack.len = 1;
 }
 
-enum entry_fate entry_create(const struct entry_options *options, struct entry *e,
-			     const struct entry_source *from, struct entry_break *brk,
-			     struct err *err)
+enum entry_fate attempt_entry(const struct entry_options *options, struct entry *e,
+			      const struct entry_source *from, struct entry_break *brk,
+			      struct err *err)
 {
 	struct attempt a = { .trace = { .control = &control_flow, .backward = &backward_in_trace },
 			     .most_frames = VM_MAX_PLACE,

@@ -32,14 +32,12 @@ static inline struct frame *attempt_last(const struct attempt *a, int *calls)
 	return f;
 }
 
-/* entry_create.c: reconstruction, guards and outputs of an attempt that stands. */
-bool entry_describe(struct entry *e, struct attempt *a, const struct entry_options *options,
-		    struct err *err);
-
-/* Drops what a description that failed has left: another attempt follows. */
-void entry_undescribe(struct entry *e);
-
-/* Passes, lowering, backend; the captured graph stays as it was. */
-bool entry_compile(struct entry *e, const struct entry_options *options, struct err *err);
+/* Captures from the frame's place on and compiles it into `e` (zeroed); the
+ * frame stays as it is.  The VM's host and evaluator are changed: the caller
+ * sets them back.  `brk` (zeroed; the caller frees brk->at.stack) is what it
+ * met on its way.  FAILED alone sets *err; e is to be destroyed unless MADE. */
+enum entry_fate attempt_entry(const struct entry_options *options, struct entry *e,
+			      const struct entry_source *from, struct entry_break *brk,
+			      struct err *err);
 
 #endif

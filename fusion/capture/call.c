@@ -2,7 +2,7 @@
  *
  * Where the arguments fit an entry of the function's start, and that returns, the virtual
  * machine is not touched: no frame is pushed, nothing is bound.  In mode graphs most guards
- * need not be checked either (replay.h).
+ * need not be checked either (struct replay).
  */
 #include "fusion/capture/capture.h"
 
@@ -11,31 +11,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/capture/frames.h"
 
-/* ---- a call that is replayed without its guards */
-
-void replay_finish(struct replay *r)
-{
-	if (r->kept.kind == VALUE_TENSOR)
-		value_unref(r->kept);
-	*r = (struct replay){ 0 };
-}
-
 /* ---- what an entry allows */
-
-const char *replay_why_not(const struct entry *e)
-{
-	if (!entry_returns(e))
-		return "the function goes on in eager after it, which may change what is guarded";
-	if (e->grad)
-		return "gradients are recorded, which may change what is guarded";
-	if (e->effects.n > 0)
-		return "it changes objects of the program";
-	if (e->sets_modes)
-		return "it leaves another grad or autocast mode";
-	if (e->guards.n_vars > 0)
-		return "its sizes or numbers are symbols";
-	return NULL;
-}
 
 static bool has_numbers(const struct entry *e)
 {
@@ -69,7 +45,7 @@ static bool find_inputs(struct replay *r, struct entry *e, int self)
 static void look(struct replay *r, struct entry *e, int self)
 {
 	r->ready = true;
-	r->possible = !replay_why_not(e) &&
+	r->possible = !entry_why_guarded(e) &&
 		      guards_of_arguments(&e->guards, self, &e->arena, &r->steps, &r->n_steps) &&
 		      find_inputs(r, e, self);
 	r->plain = r->possible && is_plain(e);
@@ -153,7 +129,13 @@ static bool replay_run(struct entry *e, struct value *out, const struct fusion_o
 
 		e->input_tensors[input] = e->guards.values[e->inputs[input].source].tensor->memory;
 	}
-	if (!exec_run(e->exec, e->input_tensors, &made, into, observer, e->graph, err))
+	if (!exec_run(e->exec,
+		      &(struct exec_call){ .inputs = e->input_tensors,
+					   .outputs = &made,
+					   .into = into,
+					   .observer = observer,
+					   .graph = e->graph },
+		      err))
 		return false;
 	if (into) {
 		tensor_unref(made);
@@ -218,7 +200,7 @@ static bool run_entry(struct session *s, struct entry *e, bool replay, const str
 	if (e->exec)
 		s->report.counts.launches += e->exec->launched;
 	if (ok && e->sets_modes)
-		capture_set_modes(s, e);
+		entry_set_modes(e, s->vm, &s->eager.autocast);
 	if (ok && s->options.mode == FUSION_GRAPHS)
 		s->unchanged = replay || replay_note(s, e);
 	return ok;

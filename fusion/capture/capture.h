@@ -11,7 +11,6 @@
 #include "fusion/capture/entry.h"
 #include "fusion/mode.h"
 #include "fusion/capture/frames.h"
-#include "fusion/capture/replay.h"
 #include "fusion/report/report.h"
 
 /* As torch: entries of a point, and of a session. */

@@ -17,7 +17,6 @@
 #include "fusion/capture/guards/guards.h"
 #include "fusion/capture/trace/trace.h"
 #include "fusion/capture/reconstruction.h"
-#include "fusion/capture/replay.h"
 
 struct entry_write {         /* a tensor from outside that the piece changed */
 	int source;          /* -1: a lifted one */
@@ -54,6 +53,27 @@ struct entry_print {
 struct prints {
 	struct entry_print *at;
 	int n;
+};
+
+/* A call that is replayed without its guards.
+ *
+ * Mode graphs.  Most guards are about what a program finds outside of a call: its module
+ * and parameters, globals, closures, functions.  While nothing has run that may
+ * change an object of a program, what held then holds now: the next call checks only what its
+ * arguments may fail.  exec_env.changes counts what may change objects: every call and every
+ * question of the engine but those that are replayed here, and so every one of another
+ * session too.  Zeroed: nobody has looked at the entry yet. */
+struct replay {
+	bool ready;    /* it has been looked at */
+	bool possible; /* guards may be left out */
+	int *steps;    /* of the guards: those that arguments may fail */
+	int n_steps;
+	int *inputs; /* of the graph: those that arguments are */
+	int n_inputs;
+	bool plain;        /* the call's result is output 0, and nothing else comes of it */
+	struct value kept; /* the result of the last such call: a reference; else no tensor */
+	int64_t changes;   /* exec_env.changes when all guards held */
+	int64_t left_out;  /* calls in which guards were left out */
 };
 
 struct entry {
@@ -138,13 +158,6 @@ enum entry_fate {
 	ENTRY_FAILED
 };
 
-/* Captures from the frame's place on and compiles it into `e` (zeroed); the
- * frame stays as it is.  The VM's host and evaluator are changed: the caller
- * sets them back.  `brk` (zeroed; the caller frees brk->at.stack) is what it
- * met on its way.  FAILED alone sets *err; e is to be destroyed unless MADE. */
-enum entry_fate entry_create(const struct entry_options *options, struct entry *e,
-			     const struct entry_source *from, struct entry_break *brk,
-			     struct err *err);
 void entry_destroy(struct entry *e);
 
 /* An assertion does not hold, and nothing was changed: eager shall run the
@@ -167,7 +180,21 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 
 bool entry_no_memory(struct err *err); /* always false */
 
-/* entry.c.  Finds the writes that kernels may do in place, when e->exec is made. */
-void in_place_plan(struct entry *e);
+/* Fills in the reconstruction, guards and outputs of an attempt that has come to its end. */
+struct attempt;
+bool entry_describe(struct entry *e, struct attempt *a, const struct entry_options *options,
+		    struct err *err);
+/* Drops what a description that failed has left: another attempt follows. */
+void entry_undescribe(struct entry *e);
+
+/* Compiles the graph of a described entry; the captured graph, and the forward part, stay as
+ * they are. */
+bool entry_compile(struct entry *e, const struct entry_options *options, struct err *err);
+
+/* Sets the grad and autocast modes that a piece leaves. */
+void entry_set_modes(const struct entry *e, struct vm *vm, struct autocast *autocast);
+
+/* Why each call checks all guards: a run may change what they look at; NULL: it does not. */
+const char *entry_why_guarded(const struct entry *e);
 
 #endif

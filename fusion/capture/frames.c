@@ -8,34 +8,12 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "fusion/capture/attempt.h"
 #include "fusion/capture/capture.h"
 #include "fusion/capture/decide.h"
 #include "fusion/vm/frame.h"
 
-/* ---- Finds points, and the entry of a point that fits. */
-
-struct resume_point *resume_point_at(struct resume_points *p, struct resume_point *caller,
-				     const struct code *code, const struct lang_inst *inst)
-{
-	struct pointers *by_inst = caller ? &caller->called : &p->by_inst;
-	int found = pointers_get(by_inst, inst);
-	struct resume_point *point;
-
-	if (found >= 0)
-		return p->list.at[found];
-	point = calloc(1, sizeof(*point));
-	if (!point)
-		return NULL;
-	point->caller = caller;
-	point->code = code;
-	point->inst = (int)(inst - code->insts);
-	point->frame_id = point->frame_index = point->broke = -1;
-	if (!VEC_PUSH(&p->list, point)) {
-		free(point);
-		return NULL;
-	}
-	return pointers_set(by_inst, inst, (int)p->list.len - 1) ? point : NULL;
-}
+/* ---- Resume points. */
 
 /* The one of frame f, where the frames out to `base` wait. */
 static struct resume_point *resume_point_of(struct resume_points *p, const struct frame *base,
@@ -72,23 +50,6 @@ static void resume_point_name(const struct resume_point *p, struct buf *out)
 			   p->code->insts[p->inst].line);
 }
 
-struct entry *resume_point_find(struct resume_point *p, const struct roots *roots, int64_t *checks)
-{
-	for (int i = 0; i < p->n_entries; i++) {
-		struct entry *e = p->entries[i];
-
-		++*checks;
-		if (!guards_hold(&e->guards, roots))
-			continue;
-		if (i > 0) {
-			memmove(&p->entries[1], &p->entries[0], sizeof(struct entry *) * (size_t)i);
-			p->entries[0] = e;
-		}
-		return e;
-	}
-	return NULL;
-}
-
 /* A new entry, to the front; false when out of memory. */
 static bool resume_point_add(struct resume_point *p, struct entry *e)
 {
@@ -106,6 +67,8 @@ static bool resume_point_add(struct resume_point *p, struct entry *e)
 	e->compile_id = p->n_entries++;
 	return true;
 }
+
+/* ---- Tensors that a break lies between. */
 
 enum { DEPTH = 3 }; /* of lists within lists */
 
@@ -454,7 +417,7 @@ static struct entry *create(struct session *s, struct resume_point *p, struct fr
 	}
 	steps = s->vm->steps_left; /* a capture is no part of the run */
 	vm_get_evaluator(s->vm, &evaluator);
-	*fate = entry_create(&options, e, &from, brk, &why);
+	*fate = attempt_entry(&options, e, &from, brk, &why);
 	while (*fate == ENTRY_FAILED && make_simpler(&options, &why)) {
 		entry_destroy(e);
 		free(brk->at.stack.at);
@@ -465,7 +428,7 @@ static struct entry *create(struct session *s, struct resume_point *p, struct fr
 			entry_no_memory(&why);
 			break;
 		}
-		*fate = entry_create(&options, e, &from, brk, &why);
+		*fate = attempt_entry(&options, e, &from, brk, &why);
 	}
 	if (*fate == ENTRY_FAILED && err)
 		*err = why;
@@ -561,18 +524,6 @@ static void call_roots_finish(struct call_roots *r)
 {
 	if (r->values != r->few)
 		free(r->values);
-}
-
-void capture_set_modes(struct session *s, const struct entry *e)
-{
-	struct world *world = &s->vm->world;
-
-	/* the outermost block ends, or begins, where eager does not see it */
-	if (world->autocast < AUTOCAST_BLOCK)
-		autocast_forget(&s->eager.autocast);
-	world->grad_off = e->grad_off_after;
-	world->autocast = e->autocast_after;
-	autocast_settle(&s->eager.autocast, world->autocast);
 }
 
 static struct entry *find_entry(struct session *s, struct resume_point *p,
@@ -747,7 +698,7 @@ static bool run_frame(struct session *s, struct frames_found *first, struct fram
 		if (!ran || !entry_returns(e)) /* what follows runs in the function's grad mode */
 			frame_mark(vm, base);
 		if (ran && e->sets_modes)
-			capture_set_modes(s, e);
+			entry_set_modes(e, s->vm, &s->eager.autocast);
 		if (ran && entry_returns(e)) {
 			vm_unwind(vm, base);
 			return true;

@@ -12,38 +12,8 @@
 #ifndef FUSION_CAPTURE_FRAMES_H
 #define FUSION_CAPTURE_FRAMES_H
 
-#include "fusion/base/vec.h"
-#include "fusion/capture/entry.h"
+#include "fusion/capture/resume_point.h"
 #include "fusion/vm/value.h"
-
-struct resume_point {
-	struct resume_point *caller; /* the call in which the frame around it waits; NULL: none */
-	struct pointers called;      /* points of what is called here, by instruction */
-	const struct code *code;
-	int inst;
-	int frame_id;           /* of compile ids "0/1"; -1: nothing compiled yet */
-	int frame_index;        /* of the report; -1 */
-	bool skip;              /* runs in eager from here, for good */
-	int broke;              /* why it is skipped: the break in the report; -1 */
-	bool run_only;          /* has as many entries as are allowed */
-	struct entry **entries; /* most recently used first */
-	int n_entries, cap_entries;
-	struct memory memory;
-};
-
-struct resume_points {
-	struct pointers by_inst;
-	VEC(struct resume_point *) list;
-};
-
-/* The point of a frame at `inst` that `caller` (may be NULL) waits for, made where
- * there is none; NULL when out of memory. */
-struct resume_point *resume_point_at(struct resume_points *p, struct resume_point *caller,
-				     const struct code *code, const struct lang_inst *inst);
-
-/* The first entry whose guards hold, moved to the front; NULL: none.  *checks
- * counts the entries that were asked. */
-struct entry *resume_point_find(struct resume_point *p, const struct roots *roots, int64_t *checks);
 
 /* ---- tensors that a break lies between
  *
@@ -77,8 +47,5 @@ struct frames_found {
 /* A call of the session's callee by the VM, whose frames run in pieces. */
 bool frames_call(struct session *s, const struct value *args, int n, struct frames_found first,
 		 struct value *out, struct err *err);
-
-/* The grad and autocast modes that a piece leaves. */
-void capture_set_modes(struct session *s, const struct entry *e);
 
 #endif

@@ -479,10 +479,3 @@ bool reconstruction_create(struct reconstruction *r, struct reconstruction_build
 	pointers_finish(&b->made);
 	return ok;
 }
-
-void reconstruction_finish(struct reconstruction *r)
-{
-	for (int i = 0; i < r->n; i++)
-		value_unref(r->steps[i].value);
-	r->n = 0;
-}

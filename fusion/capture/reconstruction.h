@@ -85,7 +85,12 @@ int reconstruction_add(struct reconstruction_builder *b, struct value v);
 /* Moves the steps into `arena`; frees the builder in any case. */
 bool reconstruction_create(struct reconstruction *r, struct reconstruction_builder *b,
 			   struct arena *arena, bool ok);
-void reconstruction_finish(struct reconstruction *r);
+static inline void reconstruction_finish(struct reconstruction *r)
+{
+	for (int i = 0; i < r->n; i++)
+		value_unref(r->steps[i].value);
+	r->n = 0;
+}
 
 struct reconstruction_call {
 	const struct sources *sources;
@@ -101,6 +106,14 @@ struct reconstruction_call {
 /* Makes all of it: r->made holds references until reconstruction_drop().  MEMORY. */
 bool reconstruction_follow(struct reconstruction *r, const struct reconstruction_call *call,
 			   struct err *err);
-void reconstruction_drop(struct reconstruction *r);
+static inline void reconstruction_drop(struct reconstruction *r)
+{
+	for (int i = 0; i < r->n; i++) {
+		struct value v = r->made[i];
+
+		r->made[i] = (struct value){ .kind = VALUE_UNSET };
+		value_unref(v);
+	}
+}
 
 #endif

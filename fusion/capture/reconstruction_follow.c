@@ -390,16 +390,6 @@ static struct value follow(struct follower *f)
 	return *made;
 }
 
-void reconstruction_drop(struct reconstruction *r)
-{
-	for (int i = 0; i < r->n; i++) {
-		struct value v = r->made[i];
-
-		r->made[i] = (struct value){ .kind = VALUE_UNSET };
-		value_unref(v);
-	}
-}
-
 bool reconstruction_follow(struct reconstruction *r, const struct reconstruction_call *call,
 			   struct err *err)
 {

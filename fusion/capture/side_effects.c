@@ -327,13 +327,6 @@ bool effects_find(struct effects *e, struct reconstruction_builder *b, struct ar
 	return ok;
 }
 
-void effects_finish(struct effects *e)
-{
-	for (int i = 0; i < e->n; i++)
-		value_unref(e->at[i].key);
-	e->n = 0;
-}
-
 static bool replace_items(struct list *list, const struct list *with)
 {
 	struct value old = value_list(list->at, list->len);

@@ -37,7 +37,12 @@ struct effects {
 /* Compares stand-ins with what they began as; parts of new values go into the
  * reconstruction.  Lives in `arena`.  False with *err. */
 bool effects_find(struct effects *e, struct reconstruction_builder *b, struct arena *arena);
-void effects_finish(struct effects *e);
+static inline void effects_finish(struct effects *e)
+{
+	for (int i = 0; i < e->n; i++)
+		value_unref(e->at[i].key);
+	e->n = 0;
+}
 
 /* Does them to the objects of a call; `made` by reconstruction_follow(). */
 bool effects_apply(const struct effects *e, const struct reconstruction *r,

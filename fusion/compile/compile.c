@@ -8,6 +8,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/compile/exec.h"
 #include "fusion/compile/partition.h"
+#include "fusion/compile/pieces.h"
 
 static struct pass_options passes_of(const struct compile_options *options)
 {
@@ -79,14 +80,14 @@ static struct exec *compile_parts(const struct compile_options *options, struct 
 
 		piece->exec = compile_part(options, piece, arena, err);
 		if (!piece->exec) {
-			partition_destroy(parts);
+			pieces_destroy(parts);
 			return NULL;
 		}
 	}
-	e = partition_join(options, g, parts, arena);
+	e = pieces_join(options, g, parts, arena);
 	if (!e) {
 		err_set(err, ERR_MEMORY, "out of memory while cutting a graph into pieces");
-		partition_destroy(parts);
+		pieces_destroy(parts);
 	}
 	return e;
 }

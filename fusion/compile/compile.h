@@ -83,6 +83,11 @@ struct exec_step { /* before kernel `kernel` where it takes, after it where it d
 	int index; /* of the temporary, the output, the input */
 };
 
+static inline bool exec_step_takes(enum step_kind kind)
+{
+	return kind == STEP_TAKE_TEMP || kind == STEP_TAKE_OUTPUT;
+}
+
 struct partition;
 struct record;
 
@@ -91,7 +96,6 @@ struct exec {
 	struct record *record;   /* record.h: its launches are replayed; NULL */
 	struct partition *parts; /* it runs in pieces; NULL: it does not */
 	int first_kernel;        /* for the observer: the number of its kernel 0 */
-	int told_graph;          /* for the observer: of the run under way */
 	bool eager;              /* an op's plan: it serves any line of the program */
 	int64_t launched;        /* kernels of the last run: a loop's rounds count */
 	struct graph *graph;     /* after the passes; of one in pieces: as captured */
@@ -108,7 +112,7 @@ struct exec {
 	struct exec_temp *temps;
 	int n_temps;
 	size_t temp_bytes;
-	bool stepwise; /* memory comes and goes kernel by kernel: exec_step.c */
+	bool stepwise; /* memory comes and goes kernel by kernel: the steps */
 	int *inputs;   /* buffer of each graph input, -1: no kernel reads it */
 	int n_inputs;
 	struct exec_step *steps; /* where memory is taken and given back, in order */
@@ -126,9 +130,6 @@ struct exec {
 	bool bound;
 	bool fixed;    /* no size depends on them: numbers alone do */
 	bool laid_out; /* sizes and offsets are there */
-	/* By output: the tensor that the next run writes it to, of its dtype and sizes and
-	 * with a storage of its own; NULL: a new one.  NULL: none. */
-	struct tensor *const *given;
 };
 
 /* Compiles `g`, which it changes, in pieces where the backend or options->lowering asks for
@@ -172,14 +173,22 @@ static inline bool exec_bind(struct exec *e, const int64_t *vars, struct err *er
 	return exec_rebind(e, vars, err);
 }
 
-/* Runs the bound kernels.  inputs[i] is graph input i; outputs[i] becomes a new
- * tensor, the caller's.  `into`, if not NULL, is what output 0 is written to
- * (row-major, of its dtype and shape): outputs[0] is then a reference to it.
- * `observer` may be NULL; `graph` is passed on to it.  On error no output is
- * left behind. */
-bool exec_run(struct exec *e, struct tensor *const *inputs, struct tensor **outputs,
-	      struct tensor *into, const struct fusion_observer *observer, int graph,
-	      struct err *err);
+/* What a run reads and writes; borrowed. */
+struct exec_call {
+	struct tensor *const *inputs; /* by graph input */
+	struct tensor **outputs;      /* by output: a new tensor, the caller's */
+	/* What output 0 is written to, row-major, of its dtype and sizes: outputs[0] is then a
+	 * reference to it; NULL: a new tensor. */
+	struct tensor *into;
+	/* By output: the tensor that it is written to, of its dtype and sizes and with a storage
+	 * of its own; NULL: a new one.  NULL: all are new. */
+	struct tensor *const *given;
+	const struct fusion_observer *observer; /* NULL: nobody watches */
+	int graph;                              /* what the observer knows the graph by */
+};
+
+/* Runs the bound kernels.  On error no output is left. */
+bool exec_run(struct exec *e, const struct exec_call *call, struct err *err);
 
 /* The same for inputs that the caller will not need again: the references are
  * taken over, on error too, and given up as soon as no kernel reads them. */

@@ -1,17 +1,25 @@
-/* fusion/compile/exec.c -- runs kernels: where their buffers lie, and one launch after another.
+/* fusion/compile/exec.c -- plans where the buffers of a graph's kernels lie, and binds sizes.
  *
  * Kernels may read and write any buffer but must not write an input or a
  * constant: an output whose value is one of those (`return x * 1`, or one value
  * returned twice) is copied after the kernels, so that no two results share
  * memory by accident.
+ *
+ * Temporaries have two plans.  One block for all of them is the fastest, but a run holds it,
+ * and its outputs, from the first kernel to the last.  By the steps, a run takes each buffer
+ * before the kernel that writes it first, and gives it back after the last kernel that reads
+ * it; so it does with inputs that the caller has given up.  A buffer takes over the memory of
+ * one that ends where it begins, if the kernel allows that: a CHAIN of buffers then has one
+ * memory, that of the output at its end, else of the input at its beginning, if the caller
+ * has given that up.
  */
 #include "fusion/compile/exec.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "fusion/backends/memory/memory.h"
-#include "fusion/base/clock.h"
-#include "fusion/compile/partition.h"
+#include "fusion/compile/pieces.h"
 #include "fusion/compile/record.h"
 
 enum {
@@ -27,6 +35,45 @@ static bool out_of_memory(struct err *err)
 		       "in one session");
 }
 
+/* ---- names for memory
+ *
+ * An allocator knows bytes alone; whoever takes them knows the value of the graph that will
+ * lie there.  An eager op's plan serves many lines of the program, so it names none:
+ * eager_op() of the observer has the line. */
+
+static void label_value(const struct exec *e, int buffer, struct fusion_memory *what)
+{
+	const struct buffer *b = &e->lowered->buffers[buffer];
+	const struct node *n = e->graph->nodes[b->node];
+
+	what->kernel = b->first_kernel < 0 ? -1 : e->first_kernel + b->first_kernel;
+	what->dtype = b->dtype;
+	what->rank = b->shape.rank;
+	for (int d = 0; d < b->shape.rank; d++)
+		what->size[d] = sym_eval(b->shape.size[d], e->vars);
+	if (e->eager || what->use == USE_CONSTANT)
+		return;
+	what->op = n->fx && n->fx[0] ? n->fx : op_info(n->op)->id;
+	what->line = n->line;
+}
+
+void exec_label(const struct exec *e, int buffer, enum fusion_use use, int graph)
+{
+	struct fusion_memory *what = allocator_label(e->env->allocator);
+
+	if (!what)
+		return;
+	what->use = use;
+	what->eager = e->eager;
+	what->graph = graph;
+	if (buffer >= 0)
+		label_value(e, buffer, what);
+	else
+		what->values = e->n_temps;
+}
+
+/* ---- buffers */
+
 /* Constants move to aligned memory with slack: kernels load whole vectors. */
 static bool place_constants(struct exec *e, struct err *err)
 {
@@ -39,7 +86,7 @@ static bool place_constants(struct exec *e, struct err *err)
 		if (b->kind != BUFFER_CONST)
 			continue;
 		bytes = (size_t)sym_eval(b->numel, NULL) * dtype_bytes(b->dtype);
-		exec_label(e, i, USE_CONSTANT);
+		exec_label(e, i, USE_CONSTANT, -1);
 		e->buffers[i] = allocator_get(e->env->allocator, bytes, err);
 		if (!e->buffers[i])
 			return false;
@@ -141,6 +188,137 @@ static void lay_out(struct exec *e)
 	}
 }
 
+/* ---- the steps */
+
+static int compare(const void *x, const void *y)
+{
+	const struct exec_step *a = x, *b = y;
+
+	if (a->kernel != b->kernel)
+		return a->kernel - b->kernel;
+	if (exec_step_takes(a->kind) != exec_step_takes(b->kind))
+		return exec_step_takes(a->kind) ? -1 : 1;
+	return a->kind != b->kind ? (int)a->kind - (int)b->kind : a->index - b->index;
+}
+
+static void add(struct exec *e, enum step_kind kind, int index, int kernel)
+{
+	e->steps[e->n_steps++] = (struct exec_step){ kernel, kind, index };
+}
+
+/* An input that becomes an output as it is is read after the last kernel. */
+static bool is_copied(const struct exec *e, int buffer)
+{
+	for (int i = 0; i < e->n_outputs; i++)
+		if (e->outputs[i].buffer == buffer)
+			return true;
+	return false;
+}
+
+/* A temporary that ends, or an input that may be given up, at kernel k. */
+static bool may_go(const struct exec *e, int buffer, int k)
+{
+	const struct buffer *b = &e->lowered->buffers[buffer];
+
+	if (b->last_kernel != k)
+		return false;
+	return b->kind == BUFFER_TEMP ? b->first_kernel < k
+				      : b->kind == BUFFER_INPUT && !is_copied(e, buffer);
+}
+
+/* Whether the memory of `from`, and of what it has taken over, can be that of `to`:
+ * an input's is no output's, which has a shape of its own. */
+static bool may_follow(const struct exec *e, int from, int to)
+{
+	const struct buffer *a = &e->lowered->buffers[from], *b = &e->lowered->buffers[to];
+	int first = from;
+
+	while (e->over[first] >= 0)
+		first = e->over[first];
+	if (b->kind == BUFFER_OUTPUT && e->lowered->buffers[first].kind == BUFFER_INPUT)
+		return false;
+	return a->dtype == b->dtype && a->numel == b->numel &&
+	       kernel_overwrites(&e->lowered->kernels[b->first_kernel], from, to);
+}
+
+static bool find_overwritten(struct exec *e)
+{
+	const struct lowered *l = e->lowered;
+	bool *gone = ARENA_ARRAY(e->arena, bool, (size_t)l->n_buffers + 1);
+
+	e->over = ARENA_ARRAY(e->arena, int, (size_t)l->n_buffers + 1);
+	if (!gone || !e->over)
+		return false;
+	for (int b = 0; b < l->n_buffers; b++)
+		e->over[b] = -1;
+	for (int b = 0; b < l->n_buffers; b++) {
+		int k = l->buffers[b].first_kernel;
+
+		if (k < 0 ||
+		    (l->buffers[b].kind != BUFFER_TEMP && l->buffers[b].kind != BUFFER_OUTPUT))
+			continue;
+		for (int a = 0; a < l->n_buffers && e->over[b] < 0; a++)
+			if (!gone[a] && may_go(e, a, k) && may_follow(e, a, b)) {
+				e->over[b] = a;
+				gone[a] = true;
+			}
+	}
+	return true;
+}
+
+/* Where the memory of a chain is taken: its first buffer that is no input. */
+static int first_kernel(const struct exec *e, int buffer)
+{
+	const struct buffer *buffers = e->lowered->buffers;
+
+	while (e->over[buffer] >= 0 && buffers[e->over[buffer]].kind != BUFFER_INPUT)
+		buffer = e->over[buffer];
+	return buffers[buffer].first_kernel;
+}
+
+static bool is_taken_over(const struct exec *e, int buffer)
+{
+	for (int b = 0; b < e->lowered->n_buffers; b++)
+		if (e->over[b] == buffer)
+			return true;
+	return false;
+}
+
+static void plan_temp(struct exec *e, int index)
+{
+	int buffer = e->temps[index].buffer;
+
+	if (e->lowered->buffers[buffer].first_kernel < 0 || is_taken_over(e, buffer))
+		return;
+	add(e, STEP_TAKE_TEMP, index, first_kernel(e, buffer));
+	add(e, STEP_DROP_TEMP, index, e->lowered->buffers[buffer].last_kernel);
+}
+
+static bool step_plan(struct exec *e)
+{
+	const struct buffer *buffers = e->lowered->buffers;
+	int n = e->n_inputs + e->n_outputs + 2 * e->n_temps;
+
+	e->steps = ARENA_ARRAY(e->arena, struct exec_step, (size_t)n + 1);
+	e->taken = ARENA_ARRAY(e->arena, void *, (size_t)e->n_temps + 1);
+	e->held = ARENA_ARRAY(e->arena, struct tensor *, (size_t)e->n_temps + 1);
+	if (!e->steps || !e->taken || !e->held || !find_overwritten(e))
+		return false;
+	for (int i = 0; i < e->n_outputs; i++)
+		if (!e->outputs[i].copy)
+			add(e, STEP_TAKE_OUTPUT, i, first_kernel(e, e->outputs[i].buffer));
+	for (int i = 0; i < e->n_temps; i++)
+		plan_temp(e, i);
+	for (int i = 0; i < e->n_inputs; i++)
+		if (e->inputs[i] >= 0 && buffers[e->inputs[i]].last_kernel >= 0 &&
+		    !is_copied(e, e->inputs[i]))
+			add(e, STEP_DROP_INPUT, i, buffers[e->inputs[i]].last_kernel);
+	qsort(e->steps, (size_t)e->n_steps, sizeof(*e->steps), compare);
+	return true;
+}
+
+/* ---- an exec */
+
 static bool has_fixed_sizes(const struct graph *g)
 {
 	for (int i = 0; i < g->n_nodes; i++)
@@ -180,7 +358,7 @@ void exec_destroy(struct exec *e)
 {
 	if (!e)
 		return;
-	partition_destroy(e->parts);
+	pieces_destroy(e->parts);
 	record_destroy(e->record);
 	if (e->executable)
 		e->backend->destroy(e->executable);
@@ -253,6 +431,14 @@ static void keep_layout(struct exec *e)
 	kept->temp_bytes = e->temp_bytes;
 }
 
+static bool bind_pieces(const struct partition *p, const int64_t *vars, struct err *err)
+{
+	for (int i = 0; i < p->n_pieces; i++)
+		if (!exec_bind(p->pieces[i].exec, vars, err))
+			return false;
+	return true;
+}
+
 bool exec_rebind(struct exec *e, const int64_t *vars, struct err *err)
 {
 	const struct exec_layout *kept;
@@ -261,7 +447,7 @@ bool exec_rebind(struct exec *e, const int64_t *vars, struct err *err)
 	if (e->n_vars > 0)
 		memcpy(e->vars, vars, sizeof(*vars) * (size_t)e->n_vars);
 	if (e->parts) {
-		e->bound = partition_bind(e->parts, e->vars, err);
+		e->bound = bind_pieces(e->parts, e->vars, err);
 		return e->bound;
 	}
 	if (e->laid_out && e->fixed) {
@@ -284,222 +470,4 @@ bool exec_rebind(struct exec *e, const int64_t *vars, struct err *err)
 	e->stepwise = e->temp_bytes >= STEPWISE_BYTES && e->lowered->n_kernels > 1;
 	e->bound = true;
 	return true;
-}
-
-/* What a value that no kernel wrote to its own memory is copied from. */
-void exec_copy_output(const struct exec *e, int index, struct tensor *const *inputs,
-		      struct tensor *const *outputs)
-{
-	const struct exec_output *out = &e->outputs[index];
-	const struct buffer *b = &e->lowered->buffers[out->buffer];
-	struct tensor *to = outputs[index];
-	const struct device_memory *device = allocator_device(e->env->allocator);
-	size_t bytes = (size_t)tensor_numel(to) * dtype_bytes(to->dtype);
-	void *at;
-
-	if (b->kind == BUFFER_INPUT) {
-		tensor_copy(to, inputs[b->index]);
-		return;
-	}
-	at = tensor_kernel_writes(to);
-	if (!device)
-		memmove(at, e->buffers[out->buffer], bytes);
-	else if (at != e->buffers[out->buffer])
-		device->copy(device->self, at, e->buffers[out->buffer], bytes);
-}
-
-static int64_t own_launches(const struct exec *e)
-{
-	return e->backend->launches ? e->backend->launches(e->env->backend_env.device) : 0;
-}
-
-int64_t exec_launching(const struct exec *e, int kernel, const struct fusion_observer *observer)
-{
-	if (observer->launching)
-		observer->launching(observer->self, e->lowered->kernels[kernel].library != NULL);
-	return own_launches(e);
-}
-
-void exec_ran(const struct exec *e, int64_t before, const struct fusion_observer *observer)
-{
-	if (observer->ran && e->backend->launches)
-		observer->ran(observer->self, (int)(own_launches(e) - before));
-}
-
-/* One watched launch: the kernel's time apart from what surrounds it. */
-static void launch_observed(struct exec *e, int k, bool backward,
-			    const struct fusion_observer *observer, int graph)
-{
-	int64_t before = clock_ns(), had = exec_launching(e, k, observer), begin, end;
-
-	begin = clock_ns();
-	e->backend->launch(e->executable, k, e->buffers, e->env->pool, backward);
-	end = clock_ns();
-	exec_ran(e, had, observer);
-	if (observer->launched)
-		observer->launched(observer->self, graph, e->first_kernel + k, begin, end);
-	if (observer->phase) {
-		observer->phase(observer->self, PHASE_KERNEL, begin, end);
-		observer->phase(observer->self, PHASE_LAUNCH, before, begin);
-	}
-}
-
-void exec_launch(struct exec *e, int kernel, bool backward, const struct fusion_observer *observer,
-		 int graph)
-{
-	if (observer)
-		launch_observed(e, kernel, backward, observer, graph);
-	else
-		e->backend->launch(e->executable, kernel, e->buffers, e->env->pool, backward);
-}
-
-/* The failure to make an output happens where the program computes it. */
-static bool at_output(const struct exec *e, int index, struct err *err)
-{
-	const struct node *n = e->graph->nodes[e->graph->outputs[index]];
-
-	if (err && !err->line) {
-		err->line = n->line;
-		err->column = n->column;
-	}
-	return false;
-}
-
-struct tensor *exec_output_tensor(const struct exec *e, int index, struct err *err)
-{
-	const struct exec_output *out = &e->outputs[index];
-	struct tensor *t;
-
-	exec_label(e, out->buffer, USE_OUTPUT);
-	t = tensor_create(e->env->allocator, out->dtype, out->rank, out->size, err);
-	if (!t)
-		at_output(e, index, err);
-	return t;
-}
-
-void exec_place_given(const struct exec *e, struct tensor **outputs, struct tensor *into)
-{
-	for (int i = 0; i < e->n_outputs; i++)
-		outputs[i] = e->given && e->given[i] ? tensor_ref(e->given[i]) : NULL;
-	if (into)
-		outputs[0] = tensor_ref(into);
-}
-
-/* Memory of outputs and temporaries; fills in the table of buffers. */
-static inline bool take_memory(struct exec *e, struct tensor *const *inputs,
-			       struct tensor **outputs, struct tensor *into, void **temps,
-			       struct err *err)
-{
-	struct allocator *a = e->env->allocator;
-
-	exec_place_given(e, outputs, into);
-	for (int i = 0; i < e->n_outputs; i++) {
-		const struct exec_output *out = &e->outputs[i];
-
-		if (!outputs[i])
-			outputs[i] = exec_output_tensor(e, i, err);
-		if (!outputs[i])
-			return false;
-		if (!out->copy)
-			e->buffers[out->buffer] = tensor_kernel_writes(outputs[i]);
-	}
-	if (e->n_temps > 0) {
-		exec_label(e, e->n_temps == 1 ? e->temps[0].buffer : -1, USE_TEMPORARY);
-		*temps = allocator_get(a, e->temp_bytes, err);
-		if (!*temps)
-			return false;
-		for (int i = 0; i < e->n_temps; i++)
-			e->buffers[e->temps[i].buffer] = (char *)*temps + e->temps[i].offset;
-	}
-	for (int i = 0; i < e->n_inputs; i++)
-		if (e->inputs[i] >= 0)
-			e->buffers[e->inputs[i]] = tensor_kernel_reads(inputs[i]);
-	return true;
-}
-
-void exec_drop_outputs(const struct exec *e, struct tensor **outputs)
-{
-	for (int i = 0; i < e->n_outputs; i++) {
-		tensor_unref(outputs[i]);
-		outputs[i] = NULL;
-	}
-}
-
-/* A kernel begins at the end of its first input that was written last, and each
- * further kernel the other way round: of large tensors that part is still in
- * the cache.  (Reductions keep to one order, which their rounding depends on.) */
-bool exec_starts_backward(const struct exec *e, struct tensor *const *inputs)
-{
-	for (int i = 0; i < e->n_inputs; i++)
-		if (e->inputs[i] >= 0)
-			return inputs[i]->storage->last_write == WALK_FORWARD;
-	return false;
-}
-
-void exec_note_order(const struct exec *e, struct tensor *const *outputs, bool backward)
-{
-	bool last = e->lowered->n_kernels % 2 ? backward : !backward;
-
-	for (int i = 0; i < e->n_outputs; i++)
-		outputs[i]->storage->last_write = last ? WALK_BACKWARD : WALK_FORWARD;
-}
-
-bool exec_run(struct exec *e, struct tensor *const *inputs, struct tensor **outputs,
-	      struct tensor *into, const struct fusion_observer *observer, int graph,
-	      struct err *err)
-{
-	bool watched = __builtin_expect(observer != NULL, 0), backward;
-	int64_t begin = watched ? clock_ns() : 0;
-	void *temps = NULL;
-
-	e->told_graph = graph;
-	if (__builtin_expect(e->parts != NULL, 0))
-		return partition_run(e, inputs, outputs, observer, graph, err);
-	if (e->record)
-		return record_run(e->record, inputs, outputs, into, observer, graph, err);
-	if (e->stepwise)
-		return step_run(e, inputs, NULL, outputs, into, observer, graph, err);
-	if (!take_memory(e, inputs, outputs, into, &temps, err)) {
-		exec_drop_outputs(e, outputs);
-		return false;
-	}
-	backward = exec_starts_backward(e, inputs);
-	exec_note_order(e, outputs, backward);
-	if (watched && observer->phase)
-		observer->phase(observer->self, PHASE_ALLOC, begin, clock_ns());
-	if (__builtin_expect(exec_fence(e) != NULL, 0)) {
-		exec_fenced_launches(e, backward, observer, graph);
-	} else if (watched) {
-		for (int k = 0; k < e->lowered->n_kernels; k++, backward = !backward)
-			launch_observed(e, k, backward, observer, graph);
-	} else {
-		for (int k = 0; k < e->lowered->n_kernels; k++, backward = !backward)
-			e->backend->launch(e->executable, k, e->buffers, e->env->pool, backward);
-	}
-	for (int i = 0; i < e->n_outputs; i++)
-		if (e->outputs[i].copy)
-			exec_copy_output(e, i, inputs, outputs);
-	if (temps)
-		allocator_put(e->env->allocator, temps, e->temp_bytes);
-	if (e->executable && !e->backend->fault(e->executable, err)) {
-		exec_drop_outputs(e, outputs);
-		return false;
-	}
-	return true;
-}
-
-bool exec_run_last(struct exec *e, struct tensor **inputs, struct tensor **outputs,
-		   const struct fusion_observer *observer, int graph, struct err *err)
-{
-	bool ok;
-
-	e->told_graph = graph;
-	if (!e->parts && !e->record)
-		return step_run(e, inputs, inputs, outputs, NULL, observer, graph, err);
-	ok = exec_run(e, inputs, outputs, NULL, observer, graph, err);
-	for (int i = 0; i < e->n_inputs; i++) {
-		tensor_unref(inputs[i]);
-		inputs[i] = NULL;
-	}
-	return ok;
 }

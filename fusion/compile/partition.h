@@ -64,14 +64,4 @@ struct partition {
 bool partition_find(const struct compile_options *options, struct graph *g, struct arena *arena,
 		    struct partition **out, struct err *err);
 
-/* An exec of pieces that have theirs: the kernels of all in one list; NULL when out of memory. */
-struct exec *partition_join(const struct compile_options *options, struct graph *g,
-			    struct partition *p, struct arena *arena);
-
-/* For exec.c: what its functions do where exec->parts is not NULL. */
-void partition_destroy(struct partition *p);
-bool partition_bind(struct partition *p, const int64_t *vars, struct err *err);
-bool partition_run(struct exec *e, struct tensor *const *inputs, struct tensor **outputs,
-		   const struct fusion_observer *observer, int graph, struct err *err);
-
 #endif

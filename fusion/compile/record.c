@@ -8,11 +8,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/compile/partition.h"
 
-enum {
-	KEPT_BYTES = 1 << 20, /* of a tensor that is kept for the next run: making a larger one
-			       * costs little beside filling it */
-	ALTERNATE_BYTES = 128 << 10,
-};
+enum { ALTERNATE_BYTES = 128 << 10 };
 
 /* ---- memory */
 
@@ -87,7 +83,7 @@ static int chain_of(const struct exec *e, int buffer, int *to)
 	return n;
 }
 
-/* Temporaries where exec_step.c would take and drop them, all in one block. */
+/* Temporaries where the steps of exec.c take and drop them, all in one block. */
 static bool lay_out(struct record *r)
 {
 	struct exec *e = r->exec;
@@ -116,21 +112,6 @@ static bool lay_out(struct record *r)
 	}
 	arena_finish(&scratch);
 	return live && chain && r->temps;
-}
-
-/* After its guard words, where there are any. */
-static char *temp_at(const struct record *r, const struct record_temp *temp)
-{
-	return (char *)r->memory->block + temp->offset + (exec_fence(r->exec) ? FENCE_BYTES : 0);
-}
-
-static void point_temps(struct record *r)
-{
-	const struct backend *b = r->exec->backend;
-
-	for (int i = 0; i < r->n_temps; i++)
-		b->point(r->recording, r->temps[i].buffer, temp_at(r, &r->temps[i]));
-	r->moves = r->memory->moves;
 }
 
 /* ---- making */
@@ -255,259 +236,9 @@ void record_destroy(struct record *r)
 	r->exec->backend->erase(r->recording);
 }
 
-/* ---- a run */
-
-static bool may_keep(const struct tensor *t)
-{
-	return t->storage->bytes <= KEPT_BYTES;
-}
-
-/* One that is written again as a whole, by a replay. */
-static struct tensor *as_fresh(const struct record *r, struct tensor *t)
-{
-	struct fence *fence = exec_fence(r->exec);
-
-	if (__builtin_expect(fence != NULL, 0))
-		fence_poison(fence, t->storage->data, t->storage->bytes);
-	return t;
-}
-
-/* The tensor of the last run where nobody else has a part in it, else a new one. */
-static struct tensor *make_output(struct record *r, int index, struct err *err)
-{
-	struct record_output *out = &r->outputs[index];
-	struct tensor *t = out->kept;
-
-	if (t && t->refs == 1 && t->storage->refs == 1) {
-		storage_renew(t->storage);
-		return tensor_ref(as_fresh(r, t));
-	}
-	tensor_unref(t);
-	out->kept = NULL;
-	t = exec_output_tensor(r->exec, index, err);
-	if (t && may_keep(t))
-		out->kept = tensor_ref(t);
-	return t;
-}
-
-static inline void point_output(struct record *r, struct record_output *out, void *memory)
-{
-	if (out->at == memory)
-		return;
-	for (int k = 0; k < out->n; k++)
-		r->exec->backend->point(r->recording, out->chain[k], memory);
-	r->pointed += out->n;
-	out->at = memory;
-}
-
-static inline bool take_outputs(struct record *r, struct tensor **outputs, struct tensor *into,
-				struct err *err)
-{
-	int n = r->exec->n_outputs;
-
-	exec_place_given(r->exec, outputs, into);
-	if (into)
-		as_fresh(r, into);
-	for (int i = 0; i < n; i++) {
-		if (!outputs[i])
-			outputs[i] = make_output(r, i, err);
-		if (!outputs[i])
-			return false;
-		if (r->outputs[i].chain)
-			point_output(r, &r->outputs[i], tensor_kernel_writes(outputs[i]));
-	}
-	return true;
-}
-
-static inline void point_inputs(struct record *r, struct tensor *const *inputs)
-{
-	for (int i = 0; i < r->n_inputs; i++) {
-		struct record_input *in = &r->inputs[i];
-		void *memory = tensor_kernel_reads(inputs[in->index]);
-
-		if (in->at == memory)
-			continue;
-		r->exec->backend->point(r->recording, in->buffer, memory);
-		in->at = memory;
-		r->pointed++;
-	}
-}
-
-/* As one launch, if it is one. */
-static bool replay_whole(struct record *r, bool backward, const struct fusion_observer *observer,
-			 int graph)
-{
-	struct exec *e = r->exec;
-	int64_t begin = clock_ns(), end;
-
-	if ((observer->launched && !observer->replayed) || !e->backend->whole ||
-	    !e->backend->whole(r->recording, r->counts))
-		return false;
-	e->backend->replay(r->recording, -1, e->env->pool, backward);
-	end = clock_ns();
-	if (observer->replayed)
-		observer->replayed(observer->self, graph, e->first_kernel, r->counts,
-				   e->lowered->n_kernels, begin, end);
-	if (observer->phase)
-		observer->phase(observer->self, PHASE_KERNEL, begin, end);
-	return true;
-}
-
-/* One launch, with its time. */
-static void replay_kernel(struct record *r, int kernel, bool backward,
-			  const struct fusion_observer *observer, int graph)
-{
-	struct exec *e = r->exec;
-	int64_t before = clock_ns(), had = exec_launching(e, kernel, observer), begin, end;
-
-	begin = clock_ns();
-	e->backend->replay(r->recording, kernel, e->env->pool, backward);
-	end = clock_ns();
-	exec_ran(e, had, observer);
-	if (observer->launched)
-		observer->launched(observer->self, graph, e->first_kernel + kernel, begin, end);
-	if (observer->phase) {
-		observer->phase(observer->self, PHASE_KERNEL, begin, end);
-		observer->phase(observer->self, PHASE_LAUNCH, before, begin);
-	}
-}
-
-static void replay_all(struct record *r, bool backward, const struct fusion_observer *observer,
-		       int graph)
-{
-	struct exec *e = r->exec;
-
-	if (!observer) {
-		e->backend->replay(r->recording, -1, e->env->pool, backward);
-		return;
-	}
-	if (replay_whole(r, backward, observer, graph))
-		return;
-	for (int k = 0; k < e->lowered->n_kernels; k++, backward = !backward)
-		replay_kernel(r, k, backward, observer, graph);
-}
-
-/* ---- a replay whose memory is watched */
-
-/* Where this replay has its buffers: exec_fence_wrote() looks there. */
-static void place_buffers(struct record *r)
-{
-	for (int i = 0; i < r->exec->n_outputs; i++)
-		for (int k = 0; k < r->outputs[i].n; k++)
-			r->exec->buffers[r->outputs[i].chain[k]] = r->outputs[i].at;
-	for (int i = 0; i < r->n_temps; i++)
-		r->exec->buffers[r->temps[i].buffer] = temp_at(r, &r->temps[i]);
-}
-
-/* Temporaries that are taken before a kernel begin, those that are dropped after it end. */
-static void turn_temps(struct record *r, int kernel, enum step_kind kind)
-{
-	struct exec *e = r->exec;
-	struct fence *fence = exec_fence(e);
-
-	for (int i = 0; i < e->n_steps; i++) {
-		const struct exec_temp *temp = &e->temps[e->steps[i].index];
-		char *memory;
-
-		if (e->steps[i].kernel != kernel || e->steps[i].kind != kind)
-			continue;
-		memory = e->buffers[temp->buffer];
-		if (kind == STEP_TAKE_TEMP) {
-			fence_open(fence, memory - FENCE_BYTES, temp->size);
-			exec_fence_describe(e, temp->buffer);
-		} else {
-			fence_close(fence, memory);
-		}
-	}
-}
-
-/* By turns kernel by kernel, so that each temporary is as fresh before its first kernel and
- * freed after its last one, and all at once, as it is without guard words. */
-static void replay_fenced(struct record *r, bool backward, const struct fusion_observer *observer,
-			  int graph)
-{
-	struct exec *e = r->exec;
-
-	place_buffers(r);
-	if (r->replays % 2 == 1) {
-		if (r->temp_bytes > 0)
-			fence_poison(exec_fence(e), r->memory->block, r->temp_bytes);
-		replay_all(r, backward, observer, graph);
-		for (int k = 0; k < e->lowered->n_kernels; k++)
-			exec_fence_wrote(e, k, graph);
-		return;
-	}
-	for (int k = 0; k < e->lowered->n_kernels; k++, backward = !backward) {
-		turn_temps(r, k, STEP_TAKE_TEMP);
-		if (observer)
-			replay_kernel(r, k, backward, observer, graph);
-		else
-			e->backend->replay(r->recording, k, e->env->pool, backward);
-		exec_fence_wrote(e, k, graph);
-		turn_temps(r, k, STEP_DROP_TEMP);
-	}
-}
-
-/* Constants do not move, and inputs are the caller's: what copies are made of is known. */
-static void copy_outputs(const struct record *r, struct tensor *const *inputs,
-			 struct tensor *const *outputs)
-{
-	const struct exec *e = r->exec;
-
-	for (int i = 0; i < e->n_outputs; i++) {
-		const struct exec_output *out = &e->outputs[i];
-
-		if (!out->copy)
-			continue;
-		if (e->lowered->buffers[out->buffer].kind == BUFFER_OUTPUT) {
-			int from = 0;
-
-			while (e->outputs[from].buffer != out->buffer)
-				from++;
-			e->buffers[out->buffer] = tensor_kernel_writes(outputs[from]);
-		}
-		exec_copy_output(e, i, inputs, outputs);
-	}
-}
-
 struct tensor *exec_recorded_output(const struct exec *e)
 {
 	return e->record->outputs[0].kept;
-}
-
-bool record_run(struct record *r, struct tensor *const *inputs, struct tensor **outputs,
-		struct tensor *into, const struct fusion_observer *observer, int graph,
-		struct err *err)
-{
-	struct exec *e = r->exec;
-	bool watched = __builtin_expect(observer != NULL, 0), backward = false;
-	int64_t begin = watched ? clock_ns() : 0;
-
-	if (!take_outputs(r, outputs, into, err)) {
-		exec_drop_outputs(e, outputs);
-		return false;
-	}
-	if (__builtin_expect(r->moves != r->memory->moves, 0))
-		point_temps(r);
-	point_inputs(r, inputs);
-	if (r->alternates) {
-		backward = exec_starts_backward(e, inputs);
-		exec_note_order(e, outputs, backward);
-	}
-	if (watched && observer->phase)
-		observer->phase(observer->self, PHASE_ALLOC, begin, clock_ns());
-	if (__builtin_expect(exec_fence(e) != NULL, 0))
-		replay_fenced(r, backward, observer, graph);
-	else
-		replay_all(r, backward, observer, graph);
-	r->replays++;
-	if (r->copies)
-		copy_outputs(r, inputs, outputs);
-	if (!e->backend->fault(e->executable, err)) {
-		exec_drop_outputs(e, outputs);
-		return false;
-	}
-	return true;
 }
 
 void exec_record_totals(const struct exec *e, struct record_totals *sum)

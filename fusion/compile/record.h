@@ -49,9 +49,4 @@ struct record {
 
 void record_destroy(struct record *r); /* NULL is fine */
 
-/* exec.c: exec_run() of an exec with e->record. */
-bool record_run(struct record *r, struct tensor *const *inputs, struct tensor **outputs,
-		struct tensor *into, const struct fusion_observer *observer, int graph,
-		struct err *err);
-
 #endif

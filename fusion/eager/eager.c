@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
-#include "fusion/eager/reference.h"
+#include "fusion/base/generators.h"
+#include "fusion/tensor/shadow.h"
 #include "fusion/graph/custom.h"
 #include "fusion/graph/symreal.h"
 #include "fusion/tensor/keep.h"
@@ -109,7 +110,13 @@ static bool run(struct eager *e, struct tensor *to, struct tensor *from, struct 
 			return false;
 		}
 	}
-	if (!exec_run(plan->exec, inputs, &result, flat, e->observer, -1, err))
+	if (!exec_run(plan->exec,
+		      &(struct exec_call){ .inputs = inputs,
+					   .outputs = &result,
+					   .into = flat,
+					   .observer = e->observer,
+					   .graph = -1 },
+		      err))
 		return false;
 	e->launches += plan->exec->launched;
 	tensor_unref(result);
@@ -430,6 +437,11 @@ static bool run_plan(struct eager *e, struct eager_plan *plan, const struct sign
 		     bool inplace, struct value *out, struct err *err)
 {
 	struct tensor *inputs[MAX_ARGS], *result, *into = inplace ? overwritten(plan, s) : NULL;
+	const struct exec_call call = { .inputs = inputs,
+					.outputs = &result,
+					.into = into,
+					.observer = e->observer,
+					.graph = -1 };
 	bool ok;
 
 	if (plan->is_view && !plan->exec)
@@ -440,8 +452,7 @@ static bool run_plan(struct eager *e, struct eager_plan *plan, const struct sign
 		return torch_writes_expanded(err);
 	if (inplace && !storage_before_write(inputs[0]->storage, err))
 		return false;
-	if (!exec_bind(plan->exec, s->numbers, err) ||
-	    !exec_run(plan->exec, inputs, &result, into, e->observer, -1, err))
+	if (!exec_bind(plan->exec, s->numbers, err) || !exec_run(plan->exec, &call, err))
 		return failed_here(e, err);
 	e->launches += plan->exec->launched;
 	if (plan->is_view) {
@@ -581,6 +592,189 @@ static bool run_op(struct eager *e, const struct eager_call *c, struct value *ou
 				      c->op == OP_custom ? c->name : op_info(c->op)->id,
 				      e->host.line);
 	return run_plan(e, plan, &s, c->inplace, out, err);
+}
+
+/* ---- Each op in float64 too.
+ *
+ * A program that runs as a reference goes the way that its own dtypes lead it: what it
+ * branches on, prints, indexes with and draws is what eager has.  Beside that, each op on
+ * floating point elements is computed in float64 too, from what float64 gave so far, in
+ * each shadow (tensor/shadow.h).  Of ints and bools that come from floating point elements
+ * (a comparison, an argmax) a shadow says what float64 would have chosen; ops go on with
+ * what the program chose.
+ */
+
+enum { REFERENCE_MAX_ARGS = MAX_ARGS + 1 };
+
+/* An op under way, with its operands in each shadow. */
+struct reference_call {
+	int n; /* shadows; 0: the op has nothing to do with them */
+	struct generators random;
+	struct value values[MAX_SHADOWS][REFERENCE_MAX_ARGS]; /* references; UNSET: none */
+};
+
+static bool is_float(struct value v)
+{
+	return v.kind == VALUE_TENSOR && dtype_category(v.tensor->memory->dtype) == CATEGORY_FLOAT;
+}
+
+/* Whether float64 would give other elements. */
+static bool concerns(const struct eager_call *c)
+{
+	bool any = false;
+
+	if (c->n > REFERENCE_MAX_ARGS)
+		return false;
+	for (int i = 0; i < c->n; i++)
+		any = any || is_float(c->values[i]);
+	return any && (!c->inplace || is_float(c->values[0]));
+}
+
+static bool widen(struct value v, int which, struct value *out, struct err *err)
+{
+	struct tensor *wide = shadow_view(v.tensor->memory, which, err);
+
+	*out = wide ? tensor_wrap(wide) : (struct value){ .kind = VALUE_UNSET };
+	return out->kind != VALUE_UNSET || (wide && torch_no_memory(err));
+}
+
+static int first_of(const struct eager_call *c, int i)
+{
+	int first = 0;
+
+	while (c->values[first].kind != VALUE_TENSOR ||
+	       c->values[first].tensor != c->values[i].tensor)
+		first++;
+	return first;
+}
+
+/* The operands in one shadow; the same tensor twice stays one. */
+static bool widen_all(const struct eager_call *c, int which, struct value *wide, struct err *err)
+{
+	for (int i = 0; i < c->n; i++) {
+		struct value v = c->values[i];
+
+		if (v.kind == VALUE_DTYPE && dtype_category(v.dtype) == CATEGORY_FLOAT)
+			v.dtype = DTYPE_F64;
+		if (!is_float(v))
+			wide[i] = value_ref(v);
+		else if (first_of(c, i) < i)
+			wide[i] = value_ref(wide[first_of(c, i)]);
+		else if (!widen(v, which, &wide[i], err))
+			return false;
+	}
+	return true;
+}
+
+static bool reference_begin(struct eager *e, const struct eager_call *c, struct reference_call *k,
+			    struct err *err)
+{
+	*k = (struct reference_call){ .n = concerns(c) ? e->shadows : 0 };
+	if (k->n == 0)
+		return true;
+	if (e->env->backend_env.random)
+		k->random = *e->env->backend_env.random;
+	for (int s = 0; s < k->n; s++) /* before an in-place op overwrites what they are made of */
+		if (!widen_all(c, s, k->values[s], err))
+			return false;
+	return true;
+}
+
+static bool to_float64(struct eager *e, struct value *v, struct err *err)
+{
+	struct value args[2] = { *v, { .kind = VALUE_DTYPE, .dtype = DTYPE_F64 } }, cast;
+	struct eager_call c = { .op = OP_to, .name = "Tensor.to", .values = args, .n = 2 };
+
+	if (v->tensor->memory->dtype == DTYPE_F64)
+		return true;
+	if (!eager_run_op(e, &c, &cast, err))
+		return false;
+	value_unref(*v);
+	*v = cast;
+	return true;
+}
+
+static bool lies_in_an_operand(struct value v, const struct value *values, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (values[i].kind == VALUE_TENSOR &&
+		    values[i].tensor->memory->storage == v.tensor->memory->storage)
+			return true;
+	return false;
+}
+
+/* Two tensors of the program are two in the shadow. */
+static bool apart(struct eager *e, struct value *v, const struct value *values, int n,
+		  struct err *err)
+{
+	struct eager_call c = { .op = OP_clone, .name = "clone", .values = v, .n = 1 };
+	struct value copy;
+
+	if (!lies_in_an_operand(*v, values, n))
+		return true;
+	if (!eager_run_op(e, &c, &copy, err))
+		return false;
+	value_unref(*v);
+	*v = copy;
+	return true;
+}
+
+static bool run_shadow(struct eager *e, const struct eager_call *c, struct reference_call *k,
+		       int which, struct tensor *result, struct err *err)
+{
+	struct generators *random = e->env->backend_env.random;
+	struct eager_call wide = *c;
+	struct value out;
+	bool ok;
+
+	wide.values = k->values[which];
+	if (random) {
+		*random = k->random;
+		if (c->n > 0 && c->values[0].kind == VALUE_TENSOR)
+			random->gpu.element_bytes = (int)dtype_bytes(
+			    c->values[0].tensor->memory->dtype);
+	}
+	ok = eager_run_op(e, &wide, &out, err);
+	if (random)
+		random->gpu.element_bytes = 0;
+	if (!ok)
+		return false;
+	ok = to_float64(e, &out, err) &&
+	     (c->inplace || apart(e, &out, k->values[which], c->n, err));
+	if (ok && which > 0 && dtype_category(result->dtype) == CATEGORY_FLOAT)
+		shadow_disturb(out.tensor->memory, result->dtype,
+			       e->disturbances += UINT64_C(1) << 32);
+	ok = ok && shadow_set(result, which, out.tensor->memory, err);
+	value_unref(out);
+	return ok;
+}
+
+static bool reference_end(struct eager *e, const struct eager_call *c, struct reference_call *k,
+			  struct value out, struct err *err)
+{
+	struct generators *random = e->env->backend_env.random, after = { 0 };
+	int n = e->shadows;
+	bool ok = true;
+
+	if (k->n == 0 || out.kind != VALUE_TENSOR ||
+	    (!c->inplace && lies_in_an_operand(out, c->values, c->n)))
+		return true;
+	if (random)
+		after = *random;
+	e->shadows = 0; /* what is run here has none of its own */
+	for (int s = 0; ok && s < n; s++)
+		ok = run_shadow(e, c, k, s, out.tensor->memory, err);
+	e->shadows = n;
+	if (random)
+		*random = after;
+	return ok;
+}
+
+static void reference_drop(struct reference_call *k)
+{
+	for (int s = 0; s < k->n; s++)
+		for (int i = 0; i < REFERENCE_MAX_ARGS; i++)
+			value_unref(k->values[s][i]);
 }
 
 /* The same in float64 too. */

@@ -319,7 +319,12 @@ static bool execute(struct barrier *b, struct err *err)
 		b->program->vars[b->program->numbers[i]] = l->numbers.at[b->part.numbers[i]];
 	if (!exec_bind(e, b->program->vars, err))
 		return false;
-	l->faulted = !exec_run(e, b->inputs, b->results, NULL, r->observer, b->program->graph, err);
+	l->faulted = !exec_run(e,
+			       &(struct exec_call){ .inputs = b->inputs,
+						    .outputs = b->results,
+						    .observer = r->observer,
+						    .graph = b->program->graph },
+			       err);
 	if (l->faulted) {
 		if (err)
 			say_line(b, err);

@@ -52,7 +52,7 @@ static struct fusion_recording recording_of_graph(const struct fusion_session *s
 	struct fusion_recording r = recording_of(e->exec, &e->recorded);
 
 	r.left_out = e->replay.left_out;
-	r.why_guards = replay_why_not(e);
+	r.why_guards = entry_why_guarded(e);
 	for (size_t i = 0; i < report->entries.len; i++)
 		if (report->entries.at[i].graph == index)
 			r.because = report->entries.at[i].reason;

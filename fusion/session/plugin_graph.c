@@ -265,18 +265,6 @@ static struct be_rewrite plugin_rewrite(struct graph *g, const struct node *self
 	};
 }
 
-bool plugin_is_name(const char *name)
-{
-	size_t len = name ? strlen(name) : 0;
-
-	if (len == 0 || len > 40 || isdigit((unsigned char)name[0]))
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if (!isalnum((unsigned char)name[i]) && name[i] != '_')
-			return false;
-	return true;
-}
-
 static bool plugin_add_op(struct be_registry *r, const struct be_op *op);
 static bool plugin_add_pass(struct be_registry *r, const struct be_pass *pass);
 

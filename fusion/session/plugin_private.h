@@ -2,6 +2,9 @@
 #ifndef FUSION_PLUGIN_PRIVATE_H
 #define FUSION_PLUGIN_PRIVATE_H
 
+#include <ctype.h>
+#include <string.h>
+
 #include "fusion/backends/backends.h"
 #include "fusion/graph/custom.h"
 #include "fusion/passes/passes.h"
@@ -63,7 +66,17 @@ struct be_rewrite {
 const struct be_host *plugin_host(void);
 
 /* An identifier of at most 40 bytes. */
-bool plugin_is_name(const char *name);
+static inline bool plugin_is_name(const char *name)
+{
+	size_t len = name ? strlen(name) : 0;
+
+	if (len == 0 || len > 40 || isdigit((unsigned char)name[0]))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)name[i]) && name[i] != '_')
+			return false;
+	return true;
+}
 
 bool plugin_add_backend(struct be_registry *registry, const struct be_backend *backend);
 

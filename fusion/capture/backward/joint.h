@@ -37,23 +37,8 @@ bool *joint_tracked(struct trace *t, const struct graph *g, const bool *wanted, 
 bool joint_build(struct joint *j, struct trace *t, const struct graph *captured, const bool *wanted,
 		 struct err *err);
 
-/* Composites become what they are made of, so that min_cut() sees what of them is
- * dear: the sums of a layer norm, not the norm. */
-bool joint_decompose(struct joint *j, const struct graph *captured, struct err *err);
-
 /* What the backward part shall read besides tangents: nodes that are saved.  Where
  * *save[node] the forward part hands it over (inputs too). */
 bool min_cut(const struct joint *j, const struct graph *captured, bool **save, struct err *err);
-
-/* The same graph, in which what waits for no tangent stands right before its first
- * use: computed again late, it is held for a short time.  `late` says of the
- * inputs which are tangents.  Inputs keep their places.  NULL when out of memory. */
-struct graph *joint_order(const struct graph *g, const bool *late);
-
-/* A gradient that is an expanded tensor in eager is one here: q.sum() gives each element of q
- * the same memory, which may not be written.  Makes such outputs those that they repeat; by
- * output: how it lies in that one, NULL where it is a tensor of its own.  NULL when out of
- * memory. */
-const struct view_layout **joint_repeats(struct graph *g, struct arena *arena);
 
 #endif

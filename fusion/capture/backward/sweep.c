@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-bool sweep_detaches(const struct node *n)
-{
-	return n->detached || n->op == OP_detach;
-}
-
 bool sweep_spread(struct autograd *a, const struct graph *g, bool *tracked, const bool *stops,
 		  struct err *err)
 {

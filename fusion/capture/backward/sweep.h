@@ -48,7 +48,10 @@ bool sweep_spread(struct autograd *a, const struct graph *g, bool *tracked, cons
 		  struct err *err);
 
 /* x.detach(), x.data and what was made while gradients were off. */
-bool sweep_detaches(const struct node *n);
+static inline bool sweep_detaches(const struct node *n)
+{
+	return n->detached || n->op == OP_detach;
+}
 
 /* An argument of a node that is no tensor and no size, as a program has it: a number, a bool, a
  * dtype, a text; else None.  Kind UNSET when out of memory. */

@@ -18,346 +18,6 @@
 #include "fusion/capture/trace/trace.h"
 #include "fusion/graph/loop.h"
 
-/* ---- Finds the while loop that a jump belongs to.
- *
- * The test of a while is before the loop, where it leads into the first round
- * or after the loop, and again at the loop's end.  What is between the jumps
- * of a test (`0 < a < b and c`) only computes.  A jump inside of a loop that leaves
- * it (`if t: break`) is a test as well: a round then goes from there to there. */
-
-static bool is_jump_if(const struct lang_inst *inst)
-{
-	return inst->op == CODE_JUMP_IF_FALSE || inst->op == CODE_JUMP_IF_TRUE;
-}
-
-static bool is_jump(const struct lang_inst *inst)
-{
-	return is_jump_if(inst) || inst->op == CODE_JUMP;
-}
-
-/* Another way through it leaves nothing behind. */
-static bool only_computes(enum code_op op)
-{
-	switch (op) {
-	case CODE_LOAD_CONST:
-	case CODE_LOAD_FAST:
-	case CODE_LOAD_GLOBAL:
-	case CODE_LOAD_DEREF:
-	case CODE_LOAD_ATTR:
-	case CODE_BINARY_OP:
-	case CODE_UNARY_OP:
-	case CODE_COMPARE_OP:
-	case CODE_BINARY_SUBSCR:
-	case CODE_BUILD_TUPLE:
-	case CODE_BUILD_LIST:
-	case CODE_BUILD_SLICE:
-	case CODE_CALL:
-	case CODE_CALL_KW:
-	case CODE_COPY:
-	case CODE_SWAP:
-	case CODE_POP:
-	case CODE_JUMP:
-	case CODE_JUMP_IF_FALSE:
-	case CODE_JUMP_IF_TRUE:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static bool leads(const struct while_shape *s, const bool *decided, int to)
-{
-	return to == s->body || to == s->end || decided[to];
-}
-
-/* From which instructions all ways lead into a round or after the loop, and only
- * compute on them. */
-static void find_decided(const struct code *code, const struct while_shape *s, bool *decided)
-{
-	bool changed = true;
-
-	memset(decided, 0, sizeof(*decided) * (size_t)code->n_insts);
-	while (changed) {
-		changed = false;
-		for (int i = code->n_insts - 2; i >= 0; i--) {
-			const struct lang_inst *inst = &code->insts[i];
-			bool is = only_computes(inst->op);
-
-			if (is && is_jump(inst))
-				is = leads(s, decided, inst->arg);
-			if (is && inst->op != CODE_JUMP)
-				is = leads(s, decided, i + 1);
-			changed |= is && !decided[i];
-			decided[i] |= is;
-		}
-	}
-}
-
-/* Where the program goes on after the last jump back. */
-static int after_jump(const struct code *code, int last)
-{
-	int at = last + 1;
-
-	while (at < code->n_insts && code->insts[at].op == CODE_JUMP && code->insts[at].arg > at)
-		at = code->insts[at].arg;
-	return at;
-}
-
-/* A loop is gone back to at its test and at its body. */
-static int last_jump_to(const struct code *code, int from, int to)
-{
-	int last = -1;
-
-	for (int i = to; i < code->n_insts; i++)
-		if (is_jump(&code->insts[i]) && code->insts[i].arg >= from &&
-		    code->insts[i].arg <= to)
-			last = i;
-	return last;
-}
-
-/* The jump is of a test before the loop. */
-static bool find_before(const struct code *code, int at, struct while_shape *s, bool *decided)
-{
-	for (int body = at + 1; body < code->n_insts; body++) {
-		int last = last_jump_to(code, body, body);
-
-		if (last < 0)
-			continue;
-		*s = (struct while_shape){ .body = body,
-					   .last = last,
-					   .end = after_jump(code, last) };
-		find_decided(code, s, decided);
-		if (decided[at])
-			return true;
-	}
-	return false;
-}
-
-/* Where a side of the jump leaves the loop for; -1: it stays. */
-static int leaves(const struct code *code, int side, int last)
-{
-	const struct lang_inst *inst = &code->insts[side];
-
-	if (side > last)
-		return side;
-	return inst->op == CODE_JUMP && inst->arg > last ? inst->arg : -1;
-}
-
-/* One side leaves the loop that ends with the jump back at `last`, the other stays. */
-static bool leaves_one_way(const struct code *code, int at, int last, struct while_shape *out)
-{
-	int sides[2] = { at + 1, code->insts[at].arg }, to[2];
-
-	for (int i = 0; i < 2; i++)
-		to[i] = leaves(code, sides[i], last);
-	*out = (struct while_shape){ .body = sides[to[0] < 0 ? 0 : 1],
-				     .end = to[0] < 0 ? to[1] : to[0],
-				     .last = last };
-	return (to[0] < 0) != (to[1] < 0);
-}
-
-/* The innermost loop around it that it may leave. */
-static bool find_inside(const struct code *code, int at, struct while_shape *s, bool *decided)
-{
-	for (int i = at; i < code->n_insts; i++) {
-		if (!is_jump(&code->insts[i]) || code->insts[i].arg > at ||
-		    !leaves_one_way(code, at, last_jump_to(code, code->insts[i].arg, at), s))
-			continue;
-		memset(decided, 0, sizeof(*decided) * (size_t)code->n_insts);
-		decided[at] = true;
-		return true;
-	}
-	return false;
-}
-
-/* How many operands the test keeps below the value that the jump takes: a chain of
- * comparisons has its middle there. */
-static int operands_of(const struct code *code, const struct while_shape *s, int at)
-{
-	int below = 0;
-
-	for (int i = at + 1; i != s->body && i != s->end;) {
-		const struct lang_inst *inst = &code->insts[i];
-
-		below -= code_effect(inst->op, inst->arg);
-		i = inst->op == CODE_JUMP ? inst->arg : i + 1;
-	}
-	return below;
-}
-
-/* the loop that the JUMP_IF_* where f stands may go on or leave; false:
- * none, or out of memory. */
-static bool while_shape_find(const struct frame *f, struct arena *arena, struct while_shape *out)
-{
-	const struct code *code = f->code;
-	int at = (int)(f->inst - code->insts);
-	size_t n = (size_t)code->n_insts;
-	bool *tests = ARENA_ARRAY(arena, bool, n), *entry = ARENA_ARRAY(arena, bool, n);
-	bool *again = ARENA_ARRAY(arena, bool, n);
-
-	if (!tests || !entry || !again)
-		return false;
-	if (find_before(code, at, out, tests))
-		out->below = operands_of(code, out, at);
-	else if (!find_inside(code, at, out, tests))
-		return false;
-	for (int i = 0; i < code->n_insts; i++) {
-		bool ends = i == out->end || code->insts[i].op == CODE_RETURN;
-
-		tests[i] &= is_jump_if(&code->insts[i]);
-		again[i] = ends || tests[i];
-		entry[i] = again[i] || i == out->body;
-	}
-	out->entry = entry;
-	out->again = again;
-	out->tests = tests;
-	return out->end < code->n_insts;
-}
-
-enum { MAX_BELOW = 8 }; /* operands of a test that wait */
-
-/* ---- Whether a loop goes on: all ways through its test.
- *
- * `a and b or not c` is jumps; each condition that is a tensor is followed both
- * ways, which only computes, and the ways that lead into a round make one bool. */
-
-int while_add_two(struct while_loop *l, enum op op, int a, int b, struct err *err)
-{
-	struct arg args[2] = { arg_node(a), arg_node(b) };
-
-	return a < 0 || b < 0 ? -1 : while_add(l, op, args, op_info(op)->n_params, "", err);
-}
-
-int while_invert(struct while_loop *l, int node, struct err *err)
-{
-	return node < 0 ? -1 : while_add_two(l, OP_logical_not, node, node, err);
-}
-
-static int limit(struct while_loop *l, int condition, const struct while_verdict *side,
-		 struct err *err)
-{
-	if (side->known)
-		return condition;
-	return while_add_two(l, OP_logical_and, condition, side->node, err);
-}
-
-bool while_choose(struct while_loop *l, int condition, const struct while_verdict *yes,
-		  const struct while_verdict *no, struct while_verdict *out, struct err *err)
-{
-	int a = -1, b = -1;
-
-	if (yes->known && no->known && yes->holds == no->holds) {
-		*out = *yes;
-		return true;
-	}
-	*out = (struct while_verdict){ .known = false };
-	if (!yes->known || yes->holds)
-		a = limit(l, condition, yes, err);
-	if (!no->known || no->holds)
-		b = limit(l, while_invert(l, condition, err), no, err);
-	out->node = a < 0 ? b : b < 0 ? a : while_add_two(l, OP_logical_or, a, b, err);
-	return out->node >= 0;
-}
-
-static bool while_decide(struct while_loop *l, int depth, struct while_verdict *out,
-			 struct err *err);
-
-/* From the instruction on: into a round, after the loop, or to the next jump. */
-static bool follow(struct while_loop *l, int from, int depth, struct while_verdict *out,
-		   struct err *err)
-{
-	struct frame *f = l->k.frame;
-	int at;
-
-	f->inst = f->code->insts + from;
-	if (!vm_run_side(l->t->vm, f, l->at.entry, err)) {
-		cond_side_failed(&l->k, err);
-		return l->k.raised ? cond_refuse(&l->k, "its test may raise an exception") : false;
-	}
-	at = (int)(f->inst - f->code->insts);
-	*out = (struct while_verdict){ .known = true, .holds = at == l->at.body };
-	if (at == l->at.body || at == l->at.end)
-		return f->top - f->stack == l->k.before.n_stack ||
-		       cond_refuse(&l->k, "its test leaves another operand stack");
-	if (f->inst->op == CODE_RETURN)
-		return cond_refuse(&l->k, "its test returns");
-	return while_decide(l, depth + 1, out, err);
-}
-
-/* What the test keeps on the operand stack is there for the other way, too. */
-static bool follow_both(struct while_loop *l, const int to[2], int depth,
-			struct while_verdict *sides, struct err *err)
-{
-	struct frame *f = l->k.frame;
-	int n = (int)(f->top - f->stack) - l->k.before.n_stack;
-	struct value kept[MAX_BELOW];
-	bool ok;
-
-	if (n < 0 || n > MAX_BELOW)
-		return cond_refuse(&l->k, "its test is too long");
-	for (int i = 0; i < n; i++)
-		kept[i] = value_ref(f->top[i - n]);
-	ok = follow(l, to[0], depth, &sides[0], err);
-	for (int i = 0; i < n; i++) {
-		if (ok)
-			*f->top++ = kept[i];
-		else
-			value_unref(kept[i]);
-	}
-	return ok && follow(l, to[1], depth, &sides[1], err);
-}
-
-/* from the jump where the frame stands. */
-static bool while_decide(struct while_loop *l, int depth, struct while_verdict *out,
-			 struct err *err)
-{
-	struct frame *f = l->k.frame;
-	const struct lang_inst *jump = f->inst;
-	int yes = jump->op == CODE_JUMP_IF_TRUE ? jump->arg : (int)(jump - f->code->insts) + 1;
-	int no = jump->op == CODE_JUMP_IF_TRUE ? (int)(jump - f->code->insts) + 1 : jump->arg;
-	struct value test = f->top[-1], condition;
-	struct while_verdict sides[2];
-	int writes = l->t->n_writes, node;
-	size_t prints = l->t->prints.len;
-
-	if (depth > 16)
-		return cond_refuse(&l->k, "its test is too long");
-	if (test.kind == VALUE_BOOL) {
-		f->top--;
-		return follow(l, test.b ? yes : no, depth, out, err);
-	}
-	if (test.kind == VALUE_TENSOR ? !trace_is_single(l->t, test)
-				      : !trace_is_deferred(l->t, test))
-		return cond_refuse(&l->k, "its test is no tensor of one element");
-	if (!cond_test(l->t, test, OP_ne, &condition, err))
-		return false;
-	value_unref(*--f->top);
-	node = trace_node(l->t, condition, err);
-	value_unref(condition);
-	if (node < 0 || !follow_both(l, (int[2]){ yes, no }, depth, sides, err))
-		return false;
-	if (l->t->n_writes != writes || l->t->prints.len != prints)
-		return cond_refuse(&l->k, "its test does more than compute");
-	return while_choose(l, node, &sides[0], &sides[1], out, err);
-}
-
-bool while_close(struct while_loop *l, struct while_verdict *out, struct err *err)
-{
-	struct frame *f = l->k.frame;
-	bool known = l->is_closed;
-
-	l->is_closed = false;
-	*out = known ? l->closed : (struct while_verdict){ .known = true, .holds = false };
-	if (l->at.tests[f->inst - f->code->insts] && !while_decide(l, 0, out, err))
-		return false;
-	if (f->inst->op == CODE_RETURN && f->inst - f->code->insts != l->at.end)
-		return cond_refuse(&l->k, "a round returns");
-	if (f->top - f->stack != l->k.before.n_stack)
-		return cond_refuse(&l->k, "a round leaves another operand stack");
-	f->inst = f->code->insts + l->at.end;
-	return true;
-}
-
 static const struct while_loop_note *known_loop(const struct trace *t, const struct lang_inst *inst)
 {
 	for (size_t i = 0; i < t->loops.len; i++)
@@ -373,7 +33,7 @@ const char *while_loop_refusal(const struct trace *t, const struct lang_inst *in
 	return known && known->why[0] ? known->why : NULL;
 }
 
-struct while_loop_note *while_loop_noted(struct trace *t, const struct lang_inst *inst)
+static struct while_loop_note *loop_noted(struct trace *t, const struct lang_inst *inst)
 {
 	struct while_loop_note fresh = { .inst = inst };
 
@@ -395,7 +55,7 @@ static bool try_again(struct trace *t, struct err *err)
 static bool refuse_loop(struct trace *t, const struct lang_inst *inst, const char *why,
 			struct err *err)
 {
-	struct while_loop_note *note = while_loop_noted(t, inst);
+	struct while_loop_note *note = loop_noted(t, inst);
 
 	if (!note)
 		return trace_no_memory(err);
@@ -403,7 +63,7 @@ static bool refuse_loop(struct trace *t, const struct lang_inst *inst, const cha
 	return try_again(t, err);
 }
 
-/* ---- what goes round ---- */
+/* ---- What goes round. */
 
 int while_add(struct while_loop *l, enum op op, const struct arg *args, int n, const char *fx,
 	      struct err *err)
@@ -419,6 +79,205 @@ int while_add(struct while_loop *l, enum op op, const struct arg *args, int n, c
 	}
 	t->n_ops += fx[0] != '\0';
 	return node;
+}
+
+/* ---- The places that change from round to round of a loop.
+ *
+ * A place is found again in each attempt: a local by its number, a global by the VM's,
+ * an item or attribute of an object by the source of the object or, where the capture
+ * made that, by when it did. */
+
+/* where a carried value is. */
+static struct value while_loop_root(const struct trace *t, struct value tensor)
+{
+	if (tensor.tensor->owner == t->serial && tensor.tensor->view)
+		return tensor.tensor->view->base;
+	return tensor;
+}
+
+static enum value_kind number_type(struct value v)
+{
+	return v.kind == VALUE_SYMINT ? VALUE_INT : deferred_type(v);
+}
+
+static int while_object_index(const struct trace *t, struct value object)
+{
+	int source = variables_source(t, object);
+
+	return source >= 0 ? source : -1 - (int)(object.object->birth - t->birth);
+}
+
+static struct value find_object(const struct trace *t, int index)
+{
+	const struct heap *heap = t->vm->heap;
+
+	for (struct object *o = heap->list.next; o != &heap->list; o = o->next)
+		if (o->birth >= t->birth && (int)(o->birth - t->birth) == -1 - index)
+			return value_of(o);
+	return (struct value){ .kind = VALUE_UNSET };
+}
+
+/* The object, and what its item is: both borrowed. */
+static bool find_part(struct while_loop *l, const struct carried_place *note, struct value *object,
+		      struct value *item, struct err *err)
+{
+	struct cond_content c;
+	bool ok;
+
+	if (note->index < 0)
+		*object = find_object(l->t, note->index);
+	else if (!variables_read(l->t, note->index, object, err))
+		return false;
+	if (!cond_may_change(*object))
+		return cond_refuse(&l->k, "what it changes is not found again");
+	ok = cond_content_read(*object, &c);
+	*item = (struct value){ .kind = VALUE_UNSET };
+	if (ok && note->item < c.n)
+		*item = c.values[note->item];
+	cond_content_drop(&c);
+	return ok || trace_no_memory(err);
+}
+
+static bool find_global(struct trace *t, int index, struct value *out, struct err *err)
+{
+	const struct global *g = &t->vm->globals[index];
+
+	if (!variables_load_global(t, index, g->name, g->value, out, err))
+		return false;
+	value_unref(*out); /* the table of globals has it */
+	return true;
+}
+
+static struct value *find_local(const struct while_loop *l, const struct carried_place *note)
+{
+	return &l->k.frame->locals[note->index];
+}
+
+static bool place_now(struct while_loop *l, const struct carried *c, struct value *out,
+		      struct err *err)
+{
+	struct value object;
+
+	*out = c->start;
+	if (c->note.kind == CARRIED_LOCAL || c->note.kind == CARRIED_FIRST)
+		*out = *find_local(l, &c->note);
+	else if (c->note.kind == CARRIED_GLOBAL)
+		return find_global(l->t, c->note.index, out, err);
+	else if (c->note.kind == CARRIED_PART)
+		return find_part(l, &c->note, &object, out, err);
+	return true;
+}
+
+static bool place_find(struct while_loop *l, struct carried *c, struct err *err)
+{
+	const struct carried_place *note = &c->note;
+	struct trace *t = l->t;
+	struct value v = { .kind = VALUE_UNSET };
+
+	if (note->kind == CARRIED_SOURCE)
+		v = t->sources->at[note->index].stand_in;
+	else if (note->kind == CARRIED_LIFTED && note->index < (int)t->lifted.len)
+		v = t->lifted.at[note->index].value;
+	else if (note->kind == CARRIED_ROOT)
+		v = *find_local(l, note);
+	else if (note->kind != CARRIED_LIFTED && !place_now(l, c, &v, err))
+		return false;
+	if (v.kind == VALUE_LAZY && !variables_read(t, (int)v.i, &v, err))
+		return false;
+	if (v.kind != VALUE_TENSOR && (note->kind >= CARRIED_ROOT || number_type(v) == VALUE_UNSET))
+		return cond_refuse(&l->k, "a %s is something else in a later round",
+				   value_type_name(v));
+	c->start = value_ref(note->kind == CARRIED_ROOT ? while_loop_root(t, v) : v);
+	return true;
+}
+
+static bool set_part(struct while_loop *l, const struct carried_place *note, struct value v,
+		     struct err *err)
+{
+	struct value object, old;
+	struct cond_content c;
+	bool ok;
+
+	if (!find_part(l, note, &object, &old, err))
+		return false;
+	ok = cond_content_read(object, &c);
+	if (ok && note->item < c.n) {
+		value_unref(c.values[note->item]);
+		c.values[note->item] = value_ref(v);
+		ok = cond_content_write(&c);
+	}
+	cond_content_drop(&c);
+	return ok || trace_no_memory(err);
+}
+
+static bool set(struct while_loop *l, const struct carried_place *note, struct value v,
+		struct err *err)
+{
+	struct value *local, old;
+
+	if (note->kind == CARRIED_PART)
+		return set_part(l, note, v, err);
+	if (note->kind == CARRIED_GLOBAL)
+		return variables_store_global(l->t, note->index,
+					      l->t->vm->globals[note->index].name, v, err);
+	local = find_local(l, note);
+	old = *local;
+	*local = value_ref(v);
+	value_unref(old);
+	return true;
+}
+
+/* An in-place op on what a round found in a place would be one on that very object,
+ * which another name may have. */
+static bool add_choice(struct while_loop *l, struct value merged, struct value a, struct value b,
+		       struct err *err)
+{
+	struct trace_choice c = {
+		.merged = merged, .condition = l->k.condition, .of = { a, b }, .inst = l->k.inst
+	};
+
+	if (!VEC_PUSH(&l->t->choices, c))
+		return trace_no_memory(err);
+	value_ref(c.merged);
+	value_ref(c.condition);
+	value_ref(c.of[0]);
+	value_ref(c.of[1]);
+	return true;
+}
+
+static bool put_tensor(struct while_loop *l, const struct carried *c, int node, bool after,
+		       struct err *err)
+{
+	struct value v, other = { .kind = VALUE_UNSET };
+	bool ok;
+
+	if (!trace_wrap(l->t, node, &v, err))
+		return false;
+	ok = !after || trace_wrap(l->t, node, &other, err);
+	if (ok && c->start.kind == VALUE_TENSOR)
+		ok = add_choice(l, v, after ? other : c->start, c->start, err);
+	ok = ok && set(l, &c->note, v, err);
+	value_unref(v);
+	value_unref(other);
+	return ok;
+}
+
+static bool place_put(struct while_loop *l, const struct carried *c, int node, bool after,
+		      struct err *err)
+{
+	switch (c->note.kind) {
+	case CARRIED_CHECK: /* an assertion of a round did not hold: eager raises it */
+		return deferred_expect(l->t, node, true, err);
+	case CARRIED_MORE: /* it has ended: a loop is run, be its results read or not */
+		return deferred_expect(l->t, node, false, err);
+	case CARRIED_ROOT:
+	case CARRIED_SOURCE:
+	case CARRIED_LIFTED:
+		return trace_rewrite(l->t, c->start, node, true) || trace_no_memory(err);
+	default:
+		return c->number ? set(l, &c->note, deferred_value(l->t, node), err)
+				 : put_tensor(l, c, node, after, err);
+	}
 }
 
 /* What a loop reads is a value of the graph, never a constant that each kernel has
@@ -441,8 +300,7 @@ static bool has_room(struct while_loop *l, const struct carried *c, struct err *
 	if (c->start.kind == VALUE_INT)
 		return (c->start.i < most && c->start.i > -most) ||
 		       cond_refuse(&l->k, "an int is too large for the graph's");
-	return while_number_type(c->start) != VALUE_INT ||
-	       deferred_within(l->t, c->init, 0x1p62, err);
+	return number_type(c->start) != VALUE_INT || deferred_within(l->t, c->init, 0x1p62, err);
 }
 
 /* First what they all are, then a node for each in the body. */
@@ -453,7 +311,7 @@ static bool carry_all(struct while_loop *l, struct err *err)
 	for (int i = 0; known && i < known->n_places; i++) {
 		struct carried c = { .note = known->places[i], .init = -1, .value = -1 };
 
-		if (!while_place_find(l, &c, err))
+		if (!place_find(l, &c, err))
 			return false;
 		c.number = c.start.kind != VALUE_TENSOR;
 		if (!VEC_PUSH(&l->carried, c)) {
@@ -470,15 +328,15 @@ static bool carry_all(struct while_loop *l, struct err *err)
 		struct arg init = arg_node(c->init);
 
 		c->value = while_add(l, OP_loop_carried, &init, 1, "", err);
-		if (c->value < 0 || !while_place_put(l, c, c->value, false, err))
+		if (c->value < 0 || !place_put(l, c, c->value, false, err))
 			return false;
 	}
 	return true;
 }
 
-/* ---- a round ---- */
+/* ---- A round. */
 
-int while_flatten(struct while_loop *l, int node, struct err *err)
+static int flatten(struct while_loop *l, int node, struct err *err)
 {
 	struct arg args[2] = { arg_node(node), arg_ints(NULL, 0) };
 
@@ -501,8 +359,8 @@ static int limit_entry(struct while_loop *l, int node, struct err *err)
 				     k->holds ? on : while_invert(l, on, err), err);
 	}
 	for (size_t i = 0; !k && i < t->asserts.len && node >= 0; i++)
-		node = while_add_two(l, OP_logical_and, node,
-				     while_flatten(l, t->asserts.at[i], err), err);
+		node = while_add_two(l, OP_logical_and, node, flatten(l, t->asserts.at[i], err),
+				     err);
 	return node;
 }
 
@@ -568,11 +426,11 @@ static bool find_next(struct while_loop *l, struct err *err)
 
 		if (c->value < 0) /* known with the place */
 			continue;
-		if (!while_place_now(l, c, &now, err))
+		if (!place_now(l, c, &now, err))
 			return false;
 		if (now.kind == VALUE_LAZY && !variables_read(l->t, (int)now.i, &now, err))
 			return false;
-		if (c->number ? while_number_type(now) != while_number_type(c->start)
+		if (c->number ? number_type(now) != number_type(c->start)
 			      : now.kind != VALUE_TENSOR)
 			return cond_refuse(&l->k, "a %s is something else in a later round",
 					   value_type_name(c->start));
@@ -583,8 +441,8 @@ static bool find_next(struct while_loop *l, struct err *err)
 	return true;
 }
 
-bool while_carry_only(struct while_loop *l, enum carried_kind kind, int index, int init, int next,
-		      struct err *err)
+static bool carry_only(struct while_loop *l, enum carried_kind kind, int index, int init, int next,
+		       struct err *err)
 {
 	struct carried c = { .note = { kind, index, 0 },
 			     .start = { .kind = VALUE_UNSET },
@@ -619,7 +477,271 @@ static bool has_no_gradient(struct while_loop *l, struct err *err)
 	return tracked && (!any || cond_refuse(&l->k, "a tensor in it requires a gradient"));
 }
 
-/* ---- the nodes ---- */
+/* ---- What a round left otherwise than it found it.
+ *
+ * Tensors and numbers are noted, to be carried in the next attempt; all else makes
+ * the loop fail. */
+
+static bool is_carried(const struct while_loop *l, enum carried_kind kind, int index, int item)
+{
+	for (size_t i = 0; i < l->carried.len; i++)
+		if (l->carried.at[i].note.kind == kind && l->carried.at[i].note.index == index &&
+		    l->carried.at[i].note.item == item)
+			return true;
+	return false;
+}
+
+/* Written in place, as the attempt before has seen. */
+static bool is_carried_tensor(const struct while_loop *l, struct value tensor)
+{
+	for (size_t i = 0; i < l->carried.len; i++)
+		if (l->carried.at[i].note.kind >= CARRIED_ROOT &&
+		    l->carried.at[i].start.tensor == tensor.tensor)
+			return true;
+	return false;
+}
+
+static bool note_place(struct while_loop *l, enum carried_kind kind, int index, int item,
+		       bool *found, struct err *err)
+{
+	struct while_loop_note *note = loop_noted(l->t, l->k.inst);
+
+	if (!note)
+		return trace_no_memory(err);
+	if (note->n_places == MAX_CARRIED)
+		return cond_refuse(&l->k, "over %d values change from round to round", MAX_CARRIED);
+	note->places[note->n_places++] = (struct carried_place){ kind, index, item };
+	*found = true;
+	return true;
+}
+
+/* Zeros of its form: nobody sees them. */
+static int stand_in(struct while_loop *l, int like, struct err *err)
+{
+	static const double none[2];
+	struct graph *g = l->t->graph;
+	const struct node *n = g->nodes[like];
+	const struct shape scalar = { .rank = 0 };
+	struct arg args[3] = { arg_node(graph_constant(g, n->dtype, &scalar, none)),
+			       arg_ints(n->shape.size, n->shape.rank), arg_dtype(n->dtype) };
+
+	if (args[0].node < 0) {
+		trace_no_memory(err);
+		return -1;
+	}
+	return while_add(l, OP_new_zeros, args, 3, "", err);
+}
+
+/* Set by a round, and read after the loop: Python raises where there was none. */
+static bool check_first(struct while_loop *l, int index, struct err *err)
+{
+	struct frame *f = l->k.frame;
+	struct value now = f->locals[index];
+	const bool *live = live_locals(f->code, l->at.body, l->t->graph->arena);
+	int next;
+
+	if (!live)
+		return trace_no_memory(err);
+	if (now.kind == VALUE_LAZY && !variables_read(l->t, (int)now.i, &now, err))
+		return false;
+	if (live[index] || (now.kind != VALUE_TENSOR && number_type(now) == VALUE_UNSET))
+		return cond_refuse(&l->k, "`%s` is set for the first time inside it",
+				   f->code->locals[index]);
+	next = now.kind == VALUE_TENSOR ? trace_node(l->t, now, err)
+					: deferred_node(l->t, now, err);
+	if (next < 0 || !carry_only(l, CARRIED_FIRST, index, stand_in(l, next, err), next, err))
+		return false;
+	l->carried.at[l->carried.len - 1].number = now.kind != VALUE_TENSOR;
+	return true;
+}
+
+/* A place that held `before`: numbers and tensors go round. */
+static bool check_value(struct while_loop *l, struct carried_place note, struct value before,
+			struct value now, const char *name, bool *found, struct err *err)
+{
+	struct trace *t = l->t;
+
+	if ((before.kind == VALUE_LAZY && !variables_read(t, (int)before.i, &before, err)) ||
+	    (now.kind == VALUE_LAZY && !variables_read(t, (int)now.i, &now, err)))
+		return false;
+	if (before.kind == VALUE_TENSOR
+		? now.kind == VALUE_TENSOR
+		: number_type(before) != VALUE_UNSET && number_type(before) == number_type(now))
+		return note_place(l, note.kind, note.index, note.item, found, err);
+	return cond_refuse(&l->k, "`%s` (%s) changes from round to round", name,
+			   value_type_name(before));
+}
+
+static bool check_local(struct while_loop *l, int index, bool *found, struct err *err)
+{
+	struct value before = l->k.before.locals[index], now = l->k.frame->locals[index];
+
+	if (is_carried(l, CARRIED_LOCAL, index, 0) || cond_same(l->t, before, now))
+		return true;
+	if (before.kind == VALUE_UNSET)
+		return check_first(l, index, err);
+	return check_value(l, (struct carried_place){ CARRIED_LOCAL, index, 0 }, before, now,
+			   l->k.frame->code->locals[index], found, err);
+}
+
+static bool check_frame(struct while_loop *l, bool *found, struct err *err)
+{
+	const struct cond_place *before = &l->k.before;
+	const struct frame *f = l->k.frame;
+	const bool *live = live_locals(f->code, (int)(l->k.inst - f->code->insts),
+				       l->t->graph->arena);
+
+	if (!live)
+		return trace_no_memory(err);
+	for (int i = 0; i < f->code->n_locals; i++)
+		if (live[i] && !check_local(l, i, found, err))
+			return false;
+	for (int i = 0; i < f->code->n_cells; i++)
+		if (!cond_same(l->t, before->cells[i], f->cells[i]))
+			return cond_refuse(&l->k, "a round makes a variable of a closure again");
+	if (before->n_stack != f->top - f->stack)
+		return cond_refuse(&l->k, "a round leaves another operand stack");
+	for (int i = 0; i < before->n_stack; i++)
+		if (!cond_same(l->t, before->stack[i], f->stack[i]))
+			return cond_refuse(&l->k,
+					   "a round changes what waits on the operand stack");
+	return true;
+}
+
+/* A tensor written in place: an argument, a constant, or one that a local holds. */
+static bool note_written(struct while_loop *l, struct value tensor, bool *found, struct err *err)
+{
+	int source = trace_source(l->t, tensor), lifted = trace_lifted(l->t, tensor);
+	const struct frame *f = l->k.frame;
+
+	if (source >= 0)
+		return note_place(l, CARRIED_SOURCE, source, 0, found, err);
+	if (lifted >= 0)
+		return note_place(l, CARRIED_LIFTED, lifted, 0, found, err);
+	for (int i = 0; i < f->code->n_locals; i++)
+		if (l->k.before.locals[i].kind == VALUE_TENSOR &&
+		    while_loop_root(l->t, l->k.before.locals[i]).tensor == tensor.tensor)
+			return note_place(l, CARRIED_ROOT, i, 0, found, err);
+	return cond_refuse(&l->k, "a round writes to a tensor that no local variable holds");
+}
+
+static bool check_writes(struct while_loop *l, bool *found, struct err *err)
+{
+	struct cond *k = &l->k;
+
+	for (size_t i = 0; i < k->writes.len; i++) {
+		struct cond_write before = k->writes.at[i];
+		struct cond_write now = cond_write_read(l->t, before.tensor);
+
+		if (now.writes != before.writes && !is_carried_tensor(l, before.tensor) &&
+		    !note_written(l, before.tensor, found, err))
+			return false;
+	}
+	return true;
+}
+
+static bool check_globals(struct while_loop *l, bool *found, struct err *err)
+{
+	struct trace *t = l->t;
+
+	for (size_t i = 0; i < t->globals.len; i++) {
+		struct value before = cond_global_before(&l->k, i), now = t->globals.at[i].stand_in;
+		int index = t->globals.at[i].index;
+
+		if (cond_same(t, before, now) || is_carried(l, CARRIED_GLOBAL, index, 0))
+			continue;
+		if (!check_value(l, (struct carried_place){ CARRIED_GLOBAL, index, 0 }, before, now,
+				 t->vm->globals[index].name, found, err))
+			return false;
+	}
+	return true;
+}
+
+/* One that has as many items as before, under the same keys. */
+static bool check_items(struct while_loop *l, const struct cond_content *before,
+			const struct cond_content *now, bool *found, struct err *err)
+{
+	struct carried_place note = { CARRIED_PART, while_object_index(l->t, before->object), 0 };
+	const char *type = value_type_name(before->object);
+
+	if (before->n != now->n)
+		return cond_refuse(&l->k, "a round gives a %s another length", type);
+	for (int i = 0; i < before->n; i++) {
+		note.item = i;
+		if (before->keys && !cond_same(l->t, before->keys[i], now->keys[i]))
+			return cond_refuse(&l->k, "a round gives a %s other keys", type);
+		if (cond_same(l->t, before->values[i], now->values[i]) ||
+		    is_carried(l, CARRIED_PART, note.index, i))
+			continue;
+		if (!check_value(l, note, before->values[i], now->values[i],
+				 before->keys && before->keys[i].kind == VALUE_STR
+				     ? before->keys[i].str->text
+				     : type,
+				 found, err))
+			return false;
+	}
+	return true;
+}
+
+static bool check_contents(struct while_loop *l, bool *found, struct err *err)
+{
+	for (size_t i = 0; i < l->k.contents.len; i++) {
+		struct cond_content before = l->k.contents.at[i], now; /* the list may grow */
+		bool ok = cond_content_read(before.object, &now) || trace_no_memory(err);
+
+		if (ok &&
+		    (before.position != now.position ||
+		     (!cond_content_same(l->t, &before, &now) &&
+		      (before.object.kind == VALUE_ITER || before.object.kind == VALUE_GENERATOR))))
+			ok = cond_refuse(&l->k, "a round changes a %s",
+					 value_type_name(before.object));
+		ok = ok && check_items(l, &before, &now, found, err);
+		cond_content_drop(&now);
+		if (!ok)
+			return false;
+	}
+	return true;
+}
+
+/* What a round asserts: the loop ends where it does not hold, and eager raises. */
+static bool check_asserts(struct while_loop *l, int *again, struct err *err)
+{
+	struct trace *t = l->t;
+	int all = -1, before;
+
+	if (t->asserts.len == l->n_asserts)
+		return true;
+	for (size_t i = l->n_asserts; i < t->asserts.len; i++) {
+		int one = flatten(l, t->asserts.at[i], err);
+
+		all = while_add_two(l, OP_logical_and, all < 0 ? one : all, one, err);
+		if (all < 0)
+			return false;
+	}
+	t->asserts.len = l->n_asserts;
+	before = while_invert(l, stand_in(l, all, err), err); /* true */
+	*again = while_add_two(l, OP_logical_and, *again, all, err);
+	return *again >= 0 && carry_only(l, CARRIED_CHECK, 0, before, all, err);
+}
+
+static bool check_round(struct while_loop *l, int *again, bool *found, struct err *err)
+{
+	size_t n_carried = l->carried.len;
+
+	*found = false;
+	if (!check_frame(l, found, err) || !check_writes(l, found, err) ||
+	    !check_globals(l, found, err) || !check_contents(l, found, err) ||
+	    !check_asserts(l, again, err))
+		return false;
+	if (l->t->prints.len != l->n_prints)
+		return cond_refuse(&l->k, "a round prints");
+	for (size_t i = n_carried; i < l->carried.len && !*found; i++)
+		if (l->carried.at[i].note.kind == CARRIED_FIRST)
+			return deferred_expect(l->t, l->test, true, err);
+	return true;
+}
+
+/* ---- The nodes of the graph. */
 
 /* The body as a graph of its own; `operands` are what goes round, then what it
  * only reads. */
@@ -701,7 +823,7 @@ static bool leave_loop(struct while_loop *l, int loop, struct err *err)
 
 		if (node < 0)
 			return false;
-		if (!while_place_put(l, &l->carried.at[i], node, true, err))
+		if (!place_put(l, &l->carried.at[i], node, true, err))
 			return false;
 	}
 	for (int i = 0; i < f->code->n_locals; i++)
@@ -730,12 +852,12 @@ static bool capture_loop(struct while_loop *l, struct err *err)
 {
 	struct trace *t = l->t;
 	size_t n_choices = t->choices.len;
-	int again, loop;
+	int again = -1, loop;
 	bool found;
 
 	t->cond = &l->k;
 	if (!enter(l, err) || !carry_all(l, err) || !run_round(l, &again, err) ||
-	    !while_round_check(l, &again, &found, err))
+	    !check_round(l, &again, &found, err))
 		return false;
 	if (found)
 		return try_again(t, err);
@@ -744,19 +866,10 @@ static bool capture_loop(struct while_loop *l, struct err *err)
 	if (l->carried.len == 0)
 		return cond_refuse(&l->k, "no round changes what it tests");
 	drop_choices(t, n_choices);
-	if (!while_carry_only(l, CARRIED_MORE, 0, trace_node(t, l->k.condition, err), again, err))
+	if (!carry_only(l, CARRIED_MORE, 0, trace_node(t, l->k.condition, err), again, err))
 		return false;
 	loop = add_loop(l, again, err);
 	return loop >= 0 && leave_loop(l, loop, err);
-}
-
-struct while_loop *while_loop_around(const struct cond *k)
-{
-	const struct cond *up = k->up;
-
-	while (up && (!up->is_loop || up->frame != k->frame))
-		up = up->up;
-	return (struct while_loop *)up;
 }
 
 bool while_loop_try(struct trace *t, struct frame *f, bool *handled, struct err *err)

@@ -1,6 +1,6 @@
-/* fusion/capture/control/while_loop.h -- private to while_loop.c and its kin: loops on tensors. */
-#ifndef FUSION_RUNTIME_FORK_LOOP_H
-#define FUSION_RUNTIME_FORK_LOOP_H
+/* fusion/capture/control/while_loop.h -- private to control/: loops on tensors. */
+#ifndef FUSION_CAPTURE_WHILE_LOOP_H
+#define FUSION_CAPTURE_WHILE_LOOP_H
 
 #include "fusion/capture/control/cond.h"
 
@@ -41,40 +41,46 @@ struct while_loop {
 	bool is_closed;
 };
 
-/* while_loop.c: the innermost open loop that the branch is in, in its frame; or NULL. */
-struct while_loop *while_loop_around(const struct cond *k);
-struct while_loop_note *while_loop_noted(struct trace *t,
-					 const struct lang_inst *inst); /* or NULL */
+/* The innermost open loop that the branch is in, in its frame; NULL: it is in none. */
+static inline struct while_loop *while_loop_around(const struct cond *k)
+{
+	const struct cond *up = k->up;
 
+	while (up && (!up->is_loop || up->frame != k->frame))
+		up = up->up;
+	return (struct while_loop *)up;
+}
+
+/* Adds a node where the loop stands, which FX calls `fx`; -1 with *err. */
 int while_add(struct while_loop *l, enum op op, const struct arg *args, int n, const char *fx,
-	      struct err *err); /* a node where the loop stands; -1 */
+	      struct err *err);
 
-enum value_kind while_number_type(struct value v); /* UNSET: none */
+/* Of two bools; -1 where one of them is, or with *err. */
+static inline int while_add_two(struct while_loop *l, enum op op, int a, int b, struct err *err)
+{
+	struct arg args[2] = { arg_node(a), arg_node(b) };
 
-bool while_place_find(struct while_loop *l, struct carried *c, struct err *err); /* its start */
-bool while_place_now(struct while_loop *l, const struct carried *c, struct value *out,
-		     struct err *err); /* borrowed */
-/* The node is there from here on, in a round or after the loop. */
-bool while_place_put(struct while_loop *l, const struct carried *c, int node, bool after,
-		     struct err *err);
+	return a < 0 || b < 0 ? -1 : while_add(l, op, args, op_info(op)->n_params, "", err);
+}
+static inline int while_invert(struct while_loop *l, int node, struct err *err)
+{
+	return node < 0 ? -1 : while_add_two(l, OP_logical_not, node, node, err);
+}
 
-/* Where the frame is at the end of a round, or has left the loop: it then is
- * after the loop. */
+/* ---- while_test.c */
+
+/* Finds the loop that the JUMP_IF_* where f stands may go on or leave.  False: there is none,
+ * or no memory. */
+bool while_shape_find(const struct frame *f, struct arena *arena, struct while_shape *out);
+
+/* Follows all ways through the test from the jump where the frame stands; `depth` is 0. */
+bool while_decide(struct while_loop *l, int depth, struct while_verdict *out, struct err *err);
+
+/* Where the frame is at the end of a round, or has left the loop: it then is after the loop. */
 bool while_close(struct while_loop *l, struct while_verdict *out, struct err *err);
+
 /* condition and yes, or not condition and no. */
 bool while_choose(struct while_loop *l, int condition, const struct while_verdict *yes,
 		  const struct while_verdict *no, struct while_verdict *out, struct err *err);
-int while_add_two(struct while_loop *l, enum op op, int a, int b, struct err *err); /* of bools */
-int while_invert(struct while_loop *l, int node, struct err *err);
-
-int while_flatten(struct while_loop *l, int node, struct err *err); /* one element: of no dims */
-/* A place that no round reads before it sets it; `next` is what a round leaves. */
-bool while_carry_only(struct while_loop *l, enum carried_kind kind, int index, int init, int next,
-		      struct err *err);
-
-/* while_round.c: notes what is to be carried too (*found), and carries what no round
- * reads; *again: whether there is another round.  False with *err, or the branch says
- * why not. */
-bool while_round_check(struct while_loop *l, int *again, bool *found, struct err *err);
 
 #endif

@@ -1,20 +1,86 @@
-/* fusion/compile/partition_run.c -- runs the pieces of a graph one after another.
+/* fusion/compile/pieces.c -- runs the pieces of a graph one after another.
  *
  * Values go from piece to piece as tensors of their own and are released as soon
  * as nothing reads them any more.  A loop makes what goes round again in each round;
  * whether there is another one is read from what the body leaves first.
  */
-#include "fusion/compile/partition.h"
+#include "fusion/compile/pieces.h"
 
 #include <string.h>
 
 #include "fusion/base/clock.h"
 #include "fusion/graph/loop.h"
 
-void partition_destroy(struct partition *p)
+void pieces_destroy(struct partition *p)
 {
 	for (int i = 0; p && i < p->n_pieces; i++)
 		exec_destroy(p->pieces[i].exec);
+}
+
+/* The kernels of an exec, and of what it is made of, are numbered from `first` on. */
+static void number_kernels(struct exec *e, int first)
+{
+	for (int i = 0; e->parts && i < e->parts->n_pieces; i++) {
+		struct exec *x = e->parts->pieces[i].exec;
+
+		number_kernels(x, first + x->first_kernel - e->first_kernel);
+	}
+	e->first_kernel = first;
+}
+
+/* The kernels of all pieces in one list, for whoever counts and names them. */
+static bool sum_up(struct exec *e)
+{
+	struct lowered *l = ARENA_NEW(e->arena, struct lowered);
+	const struct partition *p = e->parts;
+	const char *source = "";
+	int n = 0;
+
+	for (int i = 0; i < p->n_pieces; i++)
+		n += p->pieces[i].exec->lowered->n_kernels;
+	if (!l || !(l->kernels = ARENA_ARRAY(e->arena, struct kernel, (size_t)n + 1)))
+		return false;
+	l->graph = e->graph;
+	e->lowered = l;
+	e->stats.cached = p->n_lowered > 0;
+	for (int i = 0; i < p->n_pieces && source; i++) {
+		struct exec *x = p->pieces[i].exec;
+
+		number_kernels(x, l->n_kernels);
+		for (int k = 0; k < x->lowered->n_kernels; k++)
+			l->kernels[l->n_kernels++] = x->lowered->kernels[k];
+		e->passes_ns += x->passes_ns;
+		e->backend_ns += x->backend_ns;
+		e->stats.kernels_built += x->stats.kernels_built;
+		e->stats.compile_ns += x->stats.compile_ns;
+		e->stats.note = e->stats.note ? e->stats.note : x->stats.note;
+		if (p->pieces[i].kind == PIECE_LOWERED && x->executable)
+			e->stats.cached &= x->stats.cached;
+		if (x->stats.source)
+			source = arena_printf(e->arena, "%s/* piece %d */\n%s", source, i,
+					      x->stats.source);
+	}
+	e->stats.source = source && *source ? source : NULL;
+	return source != NULL;
+}
+
+struct exec *pieces_join(const struct compile_options *options, struct graph *g,
+			 struct partition *p, struct arena *arena)
+{
+	struct exec *e = ARENA_NEW(arena, struct exec);
+
+	if (!e)
+		return NULL;
+	*e = (struct exec){ .env = options->env,
+			    .arena = arena,
+			    .graph = g,
+			    .backend = options->backend,
+			    .parts = p,
+			    .n_inputs = g->n_inputs,
+			    .n_outputs = g->n_outputs,
+			    .n_vars = sym_var_count(g->syms) };
+	e->vars = ARENA_ARRAY(arena, int64_t, (size_t)e->n_vars + 1);
+	return e->vars && sum_up(e) ? e : NULL;
 }
 
 int exec_lowered_count(const struct exec *e)
@@ -32,16 +98,8 @@ int exec_lowered_count(const struct exec *e)
 	return n;
 }
 
-bool partition_bind(struct partition *p, const int64_t *vars, struct err *err)
-{
-	for (int i = 0; i < p->n_pieces; i++)
-		if (!exec_bind(p->pieces[i].exec, vars, err))
-			return false;
-	return true;
-}
-
 /* A tensor of the same elements, row by row in memory of its own; NULL with *err. */
-static struct tensor *partition_copy(const struct exec *e, struct tensor *t, struct err *err)
+static struct tensor *copy_rows(const struct exec *e, struct tensor *t, struct err *err)
 {
 	struct tensor *copy = tensor_create(e->env->allocator, t->dtype, t->rank, t->size, err);
 
@@ -57,7 +115,7 @@ static bool hand_over(const struct exec *e, int value, struct tensor **at, struc
 	struct tensor *t = p->values[value], *copy;
 
 	if (value >= e->n_inputs && !tensor_contiguous(t)) {
-		copy = partition_copy(e, t, err);
+		copy = copy_rows(e, t, err);
 		if (!copy)
 			return false;
 		tensor_unref(t);
@@ -67,11 +125,23 @@ static bool hand_over(const struct exec *e, int value, struct tensor **at, struc
 	return true;
 }
 
-static bool loop_run(struct exec *e, const struct piece *piece,
-		     const struct fusion_observer *observer, int graph, struct err *err);
+/* One piece, within the run `whole` of the graph. */
+static bool run_exec(struct exec *e, struct tensor *const *inputs, struct tensor **outputs,
+		     const struct exec_call *whole, struct err *err)
+{
+	const struct exec_call call = { .inputs = inputs,
+					.outputs = outputs,
+					.observer = whole->observer,
+					.graph = whole->graph };
 
-static bool compute(struct exec *e, const struct piece *piece,
-		    const struct fusion_observer *observer, int graph, struct err *err)
+	return exec_run(e, &call, err);
+}
+
+static bool loop_run(struct exec *e, const struct piece *piece, const struct exec_call *call,
+		     struct err *err);
+
+static bool compute(struct exec *e, const struct piece *piece, const struct exec_call *call,
+		    struct err *err)
 {
 	struct partition *p = e->parts;
 
@@ -79,8 +149,8 @@ static bool compute(struct exec *e, const struct piece *piece,
 		if (!hand_over(e, piece->inputs[i], &p->handed[i], err))
 			return false;
 	if (piece->kind == PIECE_LOOP)
-		return loop_run(e, piece, observer, graph, err);
-	if (!exec_run(piece->exec, p->handed, p->made, NULL, observer, graph, err))
+		return loop_run(e, piece, call, err);
+	if (!run_exec(piece->exec, p->handed, p->made, call, err))
 		return false;
 	e->launched += piece->exec->launched;
 	return true;
@@ -130,17 +200,18 @@ static void tell_crossed(const struct exec *e, const struct piece *piece,
 }
 
 /* A fallback is what ended the graph's last kernel: it is told as a break is. */
-static bool run_piece(struct exec *e, const struct piece *piece,
-		      const struct fusion_observer *observer, int graph, struct err *err)
+static bool run_piece(struct exec *e, const struct piece *piece, const struct exec_call *call,
+		      struct err *err)
 {
 	struct partition *p = e->parts;
+	const struct fusion_observer *observer = call->observer;
 	bool told = observer && piece->brk >= 0 && observer->broke,
 	     crosses = observer && piece->brk >= 0 && observer->crossed;
 	int64_t begin = told ? clock_ns() : 0;
 
 	if (crosses)
 		tell_crossed(e, piece, observer, false);
-	if (!compute(e, piece, observer, graph, err))
+	if (!compute(e, piece, call, err))
 		return false;
 	if (told)
 		observer->broke(observer->self, piece->brk, begin, clock_ns());
@@ -162,26 +233,26 @@ static bool take_outputs(struct exec *e, struct tensor **outputs, struct err *er
 	for (int i = 0; i < e->n_outputs; i++) {
 		struct tensor *t = p->values[p->outputs[i]];
 
-		outputs[i] = p->copy[i] ? partition_copy(e, t, err) : tensor_ref(t);
+		outputs[i] = p->copy[i] ? copy_rows(e, t, err) : tensor_ref(t);
 		if (!outputs[i])
 			return false;
 	}
 	return true;
 }
 
-bool partition_run(struct exec *e, struct tensor *const *inputs, struct tensor **outputs,
-		   const struct fusion_observer *observer, int graph, struct err *err)
+bool pieces_run(struct exec *e, const struct exec_call *call, struct err *err)
 {
 	struct partition *p = e->parts;
+	struct tensor **outputs = call->outputs;
 	bool ok = true;
 
 	e->launched = 0;
 	for (int v = 0; v < p->n_values; v++)
-		p->values[v] = v < e->n_inputs ? inputs[v] : NULL;
+		p->values[v] = v < e->n_inputs ? call->inputs[v] : NULL;
 	for (int i = 0; i < e->n_outputs; i++)
 		outputs[i] = NULL;
 	for (int i = 0; ok && i < p->n_pieces; i++)
-		ok = run_piece(e, &p->pieces[i], observer, graph, err);
+		ok = run_piece(e, &p->pieces[i], call, err);
 	ok = ok && take_outputs(e, outputs, err);
 	for (int v = e->n_inputs; v < p->n_values; v++)
 		tensor_unref(p->values[v]);
@@ -203,19 +274,19 @@ static bool is_true(const struct tensor *t)
 /* Row by row, as the body was compiled; a reference. */
 static struct tensor *first_round(const struct exec *e, struct tensor *t, struct err *err)
 {
-	return tensor_contiguous(t) ? tensor_ref(t) : partition_copy(e, t, err);
+	return tensor_contiguous(t) ? tensor_ref(t) : copy_rows(e, t, err);
 }
 
 static bool run_round(const struct piece *piece, struct tensor **carried,
-		      struct tensor *const *operands, bool *more,
-		      const struct fusion_observer *observer, int graph, struct err *err)
+		      struct tensor *const *operands, bool *more, const struct exec_call *call,
+		      struct err *err)
 {
 	const struct loop *loop = piece->loop;
 
 	for (int i = 0; i < loop->body->n_inputs; i++)
 		piece->round[i] = loop->reads[i] < loop->n_carried ? carried[loop->reads[i]]
 								   : operands[loop->reads[i]];
-	if (!exec_run(piece->exec, piece->round, piece->next, NULL, observer, graph, err))
+	if (!run_exec(piece->exec, piece->round, piece->next, call, err))
 		return false;
 	*more = is_true(piece->next[0]);
 	tensor_unref(piece->next[0]);
@@ -249,7 +320,7 @@ static bool hand_out(struct exec *e, const struct piece *piece, struct tensor **
 	for (int i = 0; i < piece->n_outputs; i++) {
 		struct tensor *t = carried[piece->results[i]];
 
-		made[i] = ran ? tensor_ref(t) : partition_copy(e, t, err);
+		made[i] = ran ? tensor_ref(t) : copy_rows(e, t, err);
 		if (made[i])
 			continue;
 		while (i > 0)
@@ -260,8 +331,8 @@ static bool hand_out(struct exec *e, const struct piece *piece, struct tensor **
 }
 
 /* runs a loop to its end. */
-static bool loop_run(struct exec *e, const struct piece *piece,
-		     const struct fusion_observer *observer, int graph, struct err *err)
+static bool loop_run(struct exec *e, const struct piece *piece, const struct exec_call *call,
+		     struct err *err)
 {
 	struct tensor *const *operands = e->parts->handed + 1;
 	bool more = is_true(e->parts->handed[0]), ok = true;
@@ -276,9 +347,8 @@ static bool loop_run(struct exec *e, const struct piece *piece,
 		ok = carried[i] != NULL;
 	}
 	for (; ok && more; rounds++) {
-		ok = rounds < most
-			 ? run_round(piece, carried, operands, &more, observer, graph, err)
-			 : too_many(piece, rounds, err);
+		ok = rounds < most ? run_round(piece, carried, operands, &more, call, err)
+				   : too_many(piece, rounds, err);
 		e->launched += piece->exec->launched;
 	}
 	ok = ok && hand_out(e, piece, carried, rounds > 0, err);
