@@ -17,7 +17,8 @@ CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
 SAN     ?=
 B       ?= build$(if $(SAN),-$(if $(filter thread,$(SAN)),tsan,asan))
 COMMIT  := $(shell git describe --always --dirty --exclude '*' 2>/dev/null)
-VERSION := $(shell cat VERSION)$(if $(COMMIT),+$(COMMIT))
+RELEASE := 0.1.0
+VERSION := $(RELEASE)$(if $(COMMIT),+$(COMMIT))
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes \
 	-Wold-style-definition -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wimplicit-fallthrough

@@ -3,7 +3,7 @@
 Of links: the page, its heading, the file.  Of code: files and folders of the repository, commands and
 flags of `breakeven` (server/text/help.def), flags of our scripts, routes (server/api/routes.def), targets of
 make.  And: README has at most 120 lines, index.md lists every page, the changelog begins with the
-version of VERSION, help.def has the flags that the commands read, workloads.md the fields of a workload.  Says what is wrong, one line each;
+version of the Makefile, help.def has the flags that the commands read, workloads.md the fields of a workload.  Says what is wrong, one line each;
 exit 1 where something is.  PROBE: a Markdown file that is looked at instead of all (a test of this).
 """
 import glob
@@ -239,10 +239,10 @@ def check_whole():
     for page in sorted(set(map(os.path.basename, PAGES)) ^ set(listed) - {"index.md"}):
         if page != "index.md":
             wrong.append(f"web/docs/index.md: {page} is {'not listed' if page not in listed else 'listed, but not there'}")
-    version = read("VERSION").strip()
+    version = re.search(r"^RELEASE := (\S+)$", read("Makefile"), re.M)[1]
     newest = re.search(r"^## (\S+)$", read("web/docs/changelog.md"), re.M)[1]
     if newest != version:
-        wrong.append(f"web/docs/changelog.md: begins with {newest}; VERSION says {version}")
+        wrong.append(f"web/docs/changelog.md: begins with {newest}; the Makefile says {version}")
     check_help()
     check_fields()
 

@@ -48,8 +48,8 @@ $B/gen/assets.o: web/index.html web/icon.svg $(WEB_CODE) $(WEB_FILES) $(WEB_DOCS
 	$(CC) -c $B/gen/assets.S -o $@
 
 # What the documentation takes from the tables of the program, and the manual pages.
-$B/web/docs/manual.o: ALL_CFLAGS += -DBREAKEVEN_RELEASE='"$(shell cat VERSION)"'
-$B/web/docs/manual.o: VERSION
+$B/web/docs/manual.o: ALL_CFLAGS += -DBREAKEVEN_RELEASE='"$(RELEASE)"'
+$B/web/docs/manual.o: Makefile
 $B/gen/manual: $B/web/docs/manual.o $B/server/text/help.o
 	@echo "  LD    $@"
 	$(CC) $(LDFLAGS_ALL) $^ -o $@

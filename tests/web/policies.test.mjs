@@ -1,7 +1,7 @@
 // tests/web/policies.test.mjs -- one program under both policies, and breaks of a kind.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { breakRows, kindsOf } from "../../web/js/model/breaks.js";
+import { breakRows, firstError, kindsOf, problemsOf } from "../../web/js/model/breaks.js";
 import { cutsOf, inBoth, otherPolicy, policyOf, underOther } from "../../web/js/model/policies.js";
 
 const at = (kind, line, more = {}) => ({ kind, message: kind, stage: "capture", stack: [{ line, function: "model" }], ...more });
@@ -29,4 +29,12 @@ test("breaks of a kind stand together, the dearest kind first, with the calls th
   assert.deepEqual(kindsOf(rows).map((k) => [k.kind, k.cost, k.rows.map((i) => rows[i].line)]), [["scalar-read", 10, [7, 3]], ["host-call", 9, [5]]]);
   assert.deepEqual(rows.map((r) => r.calls), [[], [], [0, 4]]);
   assert.equal(kindsOf(breakRows({ breaks: [at("scalar-read", 3)] }))[0].cost, null);
+});
+
+test("a warning is no reason to know nothing of the other policy; problems stand by line", () => {
+  const warning = { severity: "warning", message: "w", line: 5, column: 3 };
+  const error = { severity: "error", message: "e", line: 2, column: 7 };
+  assert.equal(firstError({ diagnostics: [warning] }), undefined);
+  assert.equal(firstError({ diagnostics: [warning, error] }), error);
+  assert.deepEqual(problemsOf({ diagnostics: [warning, { ...error, column: 9 }, error], breaks: [] }).map((p) => [p.line, p.column]), [[2, 7], [2, 9], [5, 3]]);
 });

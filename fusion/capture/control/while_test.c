@@ -23,7 +23,7 @@ static bool is_jump(const struct lang_inst *inst)
 	return is_jump_if(inst) || inst->op == CODE_JUMP;
 }
 
-/* Another way through it leaves nothing behind. */
+/* Another way through it changes nothing. */
 static bool only_computes(enum code_op op)
 {
 	switch (op) {

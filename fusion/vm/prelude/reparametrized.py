@@ -7,10 +7,6 @@ from torch import nn
 def _norm_except(v, dim):
     if dim is None or dim == -1:
         return v.norm()
-    return torch.norm_except_dim(v, 2, dim) if hasattr(torch, "norm_except_dim") else _over_rest(v, dim)
-
-
-def _over_rest(v, dim):
     others = [d for d in range(v.dim()) if d != dim]
     return torch.sqrt((v * v).sum(others, keepdim=True)) if others else v.abs()
 

@@ -1575,7 +1575,7 @@ export interface ReportImportBreak {
   compiles?: ReportBreakCompile[];
   /** what it costs a call, from a timeline */
   cost?: ReportImportCost;
-  /** this and what follows of a run of ours that came back: its mode */
+  /** this and what follows of an exported run that came back: its mode */
   mode?: string;
   /** its point */
   n?: number;
@@ -1605,7 +1605,7 @@ export interface ReportImportBreak {
   rewrite_gain?: ReportRewriteGain;
 }
 
-/** what a break costs: the first three from a timeline, the rest as in `break_cost`, of a run of ours that came back */
+/** what a break costs: the first three from a timeline, the rest as in `break_cost`, of an exported run that came back */
 export interface ReportImportCost {
   /** calls that the timeline has */
   calls?: number;
@@ -1665,7 +1665,7 @@ export interface ReportBreakCompile {
 
 /** a compilation since the guards of earlier ones failed */
 export interface ReportImportRecompile {
-  /** the call, of a run of ours */
+  /** the call, of an exported run */
   call?: number;
   /** the frame */
   frame?: string | null;
@@ -1673,7 +1673,7 @@ export interface ReportImportRecompile {
   reason: string;
   /** of each earlier version */
   reasons?: string[] | null;
-  /** frame and version; the mode, of a run of ours */
+  /** frame and version; the mode, of an exported run */
   compile?: string;
   /** the place of its process in the list */
   process?: number;

@@ -264,8 +264,11 @@ export function traceRows(m) {
 /** How many distinct breaks capture has. @param {ModeReport} m */
 export const breakCount = (m) => breakRows(m).filter((r) => !r.lowering).length;
 
+/** What a run would fail with; a warning is none. @param {import("../api/types.js").Check} check */
+export const firstError = (check) => check.diagnostics?.find((d) => d.severity !== "warning");
+
 /**
- * A check as problems of an editor: errors, and breaks where they are allowed.
+ * A check as problems of an editor, by line: errors and warnings, and breaks where they are allowed.
  * @param {import("../api/types.js").Check} check
  * @returns {import("../api/types.js").Problem[]}
  */
@@ -283,7 +286,7 @@ export function problemsOf(check) {
     const place = [b.line, b.column, b.message].join("|");
     return !seen.has(place) && seen.add(place);
   });
-  return [...check.diagnostics, ...places];
+  return [...check.diagnostics, ...places].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
 }
 
 /**

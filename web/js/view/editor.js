@@ -1,6 +1,6 @@
 // js/view/editor.js -- the editor of a program: CodeMirror, in the colours of the page.
 //
-// It is a file of its own, which new.js loads and which imports nothing of ours (web.mk).  The Content-Security-Policy refuses style elements;
+// It is a file of its own, which new.js loads and which imports no other module of the page (web.mk).  The Content-Security-Policy refuses style elements;
 // in a shadow root CodeMirror adopts style sheets, which it allows.  Variables of css/tokens.css
 // reach into the root; form.css sets --editor-height.
 

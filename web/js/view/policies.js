@@ -4,6 +4,7 @@
 
 import { add, h, headRow, scroller } from "./dom.js";
 import { postCheck } from "../api/client.js";
+import { firstError } from "../model/breaks.js";
 import { cutsOf, inBoth, otherPolicy, policyOf, underOther } from "../model/policies.js";
 
 /** @typedef {import("../model/policies.js").Cuts} Cuts */
@@ -44,7 +45,7 @@ function row(c, about) {
  */
 async function look(w, m, at, place, told) {
   const check = await postCheck(underOther(w, at), at.signal);
-  const wrong = check.diagnostics?.[0];
+  const wrong = firstError(check);
   if (wrong) throw new Error(wrong.message);
   const there = /** @type {import("../api/types.js").ModeReport} */ (/** @type {unknown} */ (check));
   const filled = row(cutsOf(otherPolicy(policyOf(w)), there), "checked");
