@@ -257,7 +257,7 @@ void executor_rows(struct plan *p, void *const *buffers, struct pool *pool)
  * A tile of columns walks the reduced points.  Where the columns are few, a call
  * takes several points: n is then a multiple of the width.  Sums stay in the
  * dtype for REDUCE_RUN points and are then joined to wide ones; chunks of
- * COLUMN_CHUNK points are joined in order, so threads change no result.
+ * points are joined in order, so threads change no result.
  */
 
 struct cols {
@@ -304,8 +304,8 @@ static void run_column_chunk(const struct plan *p, int stage, const struct plan_
 			     struct tile_of_columns t, int64_t chunk, union number *partial)
 {
 	const struct part *body = &p->parts[part_body(stage)];
-	int64_t point = chunk * COLUMN_CHUNK, group = group_of(p, t);
-	int64_t end = point + COLUMN_CHUNK < p->points ? point + COLUMN_CHUNK : p->points;
+	int64_t point = chunk * p->column_chunk, group = group_of(p, t);
+	int64_t end = point + p->column_chunk < p->points ? point + p->column_chunk : p->points;
 
 	first_values(body, partial, t.width);
 	while (point < end) {
@@ -362,7 +362,7 @@ static void run_column_stage(struct plan *p, int stage, struct plan_worker *w, v
 			     struct tile_of_columns t, struct pool *pool)
 {
 	const struct part *body = &p->parts[part_body(stage)];
-	int64_t chunks = (p->points + COLUMN_CHUNK - 1) / COLUMN_CHUNK;
+	int64_t chunks = (p->points + p->column_chunk - 1) / p->column_chunk;
 
 	repeat_rows(p, w, t);
 	first_values(body, w->total, t.width);
@@ -424,25 +424,37 @@ static void items_range(void *context, int64_t begin, int64_t end, int thread)
 		run_item(cols, &cols->plan->workers[thread], item, NULL);
 }
 
+/* Tiles of columns, all rows'. */
+static int64_t count_items(const struct plan *p, int64_t width)
+{
+	return p->rows * ((p->columns + width - 1) / width);
+}
+
 void executor_cols(struct plan *p, void *const *buffers, struct pool *pool)
 {
 	struct cols cols = { .plan = p, .buffers = buffers, .width = p->width };
 	int64_t items, grain;
 	int threads = p->n_workers > 1 ? pool_threads(pool) : 1;
 
+	if (plan_has_pairs(p)) {
+		executor_pairs(p, buffers, pool);
+		return;
+	}
 	if (p->columns == 0)
 		return;
 	/* Narrower tiles where that gives each thread some: columns are independent. */
-	while (cols.width >= 256 &&
-	       p->rows * ((p->columns + cols.width - 1) / cols.width) < threads)
+	while (cols.width >= 256 && count_items(p, cols.width) < threads)
 		cols.width = (cols.width / 2 + 63) / 64 * 64;
-	cols.tiles = (p->columns + cols.width - 1) / cols.width;
-	items = p->rows * cols.tiles;
+	items = count_items(p, cols.width);
 	if (threads > 1 && items < threads && p->chunks) {
+		cols.width = p->width;
+		cols.tiles = (p->columns + cols.width - 1) / cols.width;
+		items = p->rows * cols.tiles;
 		for (int64_t item = 0; item < items; item++)
 			run_item(&cols, &p->workers[0], item, pool);
 		return;
 	}
+	cols.tiles = (p->columns + cols.width - 1) / cols.width;
 	if (p->n_workers == 1) {
 		items_range(&cols, 0, items, 0);
 		return;

@@ -3,243 +3,15 @@
  * Values are named r<register>, buffers b<buffer>, coordinates x<dim>.  Nothing
  * of the user's reaches the text: names are numbers, values literals.
  */
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
 #include "fusion/backends/cuda/kernel/kernel.h"
-#include "fusion/backends/simd/simd.h"
-
-struct emit_text {
-	struct buf *out;
-	struct cuda_kernel *c;
-};
-
-static inline bool text_is_float(enum dtype dtype)
-{
-	return dtype_category(dtype) == CATEGORY_FLOAT;
-}
-
-/* An element in memory; what intrinsics.cu has a short name for is called so. */
-static const char *text_element(enum dtype dtype)
-{
-	return dtype == DTYPE_F32   ? "f32"
-	       : dtype == DTYPE_F64 ? "f64"
-	       : dtype == DTYPE_I64 ? "i64"
-				    : intrinsics_element(dtype);
-}
-
-/* "f32", "bool": a value. */
-static const char *text_value(enum dtype dtype)
-{
-	return dtype == DTYPE_BOOL ? "bool" : text_element(dtype);
-}
-
-/* How words of ops.def are called for it: "f32", "f64", "i64" or "mask". */
-static const char *text_suffix(enum dtype dtype)
-{
-	return dtype == DTYPE_BOOL  ? "mask"
-	       : dtype == DTYPE_F32 ? "f32"
-	       : dtype == DTYPE_F64 ? "f64"
-				    : "i64";
-}
-
-static enum dtype dtype_of(const struct emit_text *t, int r)
-{
-	return t->c->kernel->regs[r].dtype;
-}
-
-/* A literal, or the parameter that it becomes. */
-static void text_number(struct emit_text *t, const struct sym *s)
-{
-	size_t i = 0;
-
-	if (sym_is_const(s)) {
-		buf_printf(t->out, "%" PRId64, s->value);
-		if (s->value > INT32_MAX || s->value < INT32_MIN)
-			buf_puts(t->out, "LL");
-		return;
-	}
-	while (i < t->c->numbers.len && t->c->numbers.at[i] != s)
-		i++;
-	if (i == t->c->numbers.len && !VEC_PUSH(&t->c->numbers, s))
-		t->out->failed = true;
-	buf_printf(t->out, "z%zu", i);
-}
-
-/* x<first>.. x<last - 1>: where `flat` lies in the dims [first, last). */
-static void text_coordinates(struct emit_text *t, const struct sym *const *extent, int first,
-			     int last, const char *flat, const char *name)
-{
-	if (last <= first)
-		return;
-	if (last - first == 1) {
-		buf_printf(t->out, "\tconst u32 %s%d = %s;\n", name, first, flat);
-		return;
-	}
-	buf_printf(t->out, "\tu32 %s%d = %s;\n", name, first, flat);
-	for (int d = last - 1; d > first; d--) {
-		buf_printf(t->out, "\tconst u32 %s%d = %s%d %% (u32)", name, d, name, first);
-		text_number(t, extent[d]);
-		buf_printf(t->out, ";\n\t%s%d /= (u32)", name, first);
-		text_number(t, extent[d]);
-		buf_puts(t->out, ";\n");
-	}
-}
-
-/* b<buffer> + where the access lies at x0, x1, ... */
-static void text_address(struct emit_text *t, const struct access *at, int n_dims, const char *name)
-{
-	buf_printf(t->out, "b%d", at->buffer);
-	if (!sym_is(at->offset, 0)) {
-		buf_puts(t->out, " + ");
-		text_number(t, at->offset);
-	}
-	for (int d = 0; d < n_dims; d++) {
-		if (!at->stride[d] || sym_is(at->stride[d], 0))
-			continue;
-		buf_printf(t->out, " + (i64)%s%d", name, d);
-		if (!sym_is(at->stride[d], 1)) {
-			buf_puts(t->out, " * ");
-			text_number(t, at->stride[d]);
-		}
-	}
-}
+#include "fusion/backends/cuda/kernel/text.h"
 
 /* The value of element expression `from`, as it is in a register. */
 static void text_from_memory(struct emit_text *t, enum dtype dtype, const char *from)
 {
 	buf_printf(t->out, dtype == DTYPE_BOOL ? "%s != 0" : "%s", from);
-}
-
-static void put_imm(struct emit_text *t, const struct inst *inst)
-{
-	const char *type = text_suffix(inst->dtype);
-
-	if (inst->sym) {
-		buf_printf(t->out, "(%s)%s", text_value(inst->dtype),
-			   inst->real ? "__longlong_as_double(" : "");
-		text_number(t, inst->sym);
-		buf_puts(t->out, inst->real ? ")" : "");
-	} else if (inst->dtype == DTYPE_BOOL) {
-		buf_puts(t->out, inst->imm_i ? "true" : "false");
-	} else if (!text_is_float(inst->dtype)) {
-		buf_printf(t->out, "(%s)0x%" PRIx64 "ULL", text_value(inst->dtype),
-			   (uint64_t)inst->imm_i);
-	} else if (isnan(inst->imm_f)) {
-		buf_printf(t->out, "NAN_%s", type);
-	} else if (isinf(inst->imm_f)) {
-		buf_printf(t->out, "%sINF_%s", inst->imm_f < 0 ? "-" : "", type);
-	} else if (inst->dtype == DTYPE_F32) {
-		buf_printf(t->out, "%af", (double)(float)inst->imm_f);
-	} else {
-		buf_printf(t->out, "%a", inst->imm_f);
-	}
-}
-
-static void put_cast(struct emit_text *t, const struct inst *inst)
-{
-	enum dtype from = dtype_of(t, inst->src[0]), to = inst->dtype;
-	int r = inst->src[0];
-
-	if (to == DTYPE_BOOL)
-		buf_printf(t->out, "r%d != 0", r);
-	else if (from == DTYPE_F16 || from == DTYPE_BF16)
-		buf_printf(t->out, "%s_to_f32(r%d)", from == DTYPE_F16 ? "half" : "bfloat", r);
-	else if (to == DTYPE_F16 || to == DTYPE_BF16)
-		buf_printf(t->out, "f32_to_%s(r%d)", to == DTYPE_F16 ? "half" : "bfloat", r);
-	else if (text_is_float(from) && !text_is_float(to))
-		buf_printf(t->out, "(%s)to_i64(r%d)", text_value(to), r);
-	else
-		buf_printf(t->out, "(%s)r%d", text_value(to), r);
-}
-
-/* Ops that have a word good enough for what is stored in 16 bits. */
-static const char *quick_word(enum op op)
-{
-	return op == OP_truediv ? "quick_quotient"
-	       : op == OP_sqrt  ? "quick_sqrt"
-	       : op == OP_rsqrt ? "quick_rsqrt"
-	       : op == OP_tanh  ? "quick_tanh"
-				: NULL;
-}
-
-/* Ops that have a shorter word where their operand or the kernel's results allow it, or at
- * all. */
-static bool put_short(struct emit_text *t, const struct inst *inst)
-{
-	bool wave = inst->op == OP_sin || inst->op == OP_cos;
-
-	if (inst->kind != INST_OP || dtype_of(t, inst->src[0]) != DTYPE_F32)
-		return false;
-	if (t->c->narrow && quick_word(inst->op))
-		buf_printf(t->out, inst->src[1] < 0 ? "%s(r%d)" : "%s(r%d, r%d)",
-			   quick_word(inst->op), inst->src[0], inst->src[1]);
-	else if (wave && cuda_is_near(t->c->kernel, inst->src[0]))
-		buf_printf(t->out, "near_%s(r%d)", inst->op == OP_cos ? "cos" : "sin",
-			   inst->src[0]);
-	else if (inst->op == OP_sigmoid)
-		buf_printf(t->out, "sigmoid_f32(r%d)", inst->src[0]);
-	else
-		return false;
-	return true;
-}
-
-/* `inst` (IMM, OP, CAST) as the declaration of its register. */
-static void text_compute(struct emit_text *t, const struct inst *inst)
-{
-	int last = inst->src[2] >= 0 ? 2 : inst->src[1] >= 0 ? 1 : 0;
-	char names[3][16];
-	const char *args[3] = { names[0], names[1], names[2] };
-
-	for (int k = 0; k < 3; k++)
-		snprintf(names[k], sizeof(names[k]), "r%d", inst->src[k]);
-	buf_printf(t->out, "\tconst %s r%d = ", text_value(inst->dtype), inst->dst);
-	if (inst->kind == INST_IMM) {
-		put_imm(t, inst);
-	} else if (inst->kind == INST_CAST) {
-		put_cast(t, inst);
-	} else if (!put_short(t, inst)) {
-		enum dtype type = dtype_of(t, inst->src[last]);
-
-		intrinsics_put(t->out, op_info(inst->op)->value, text_suffix(type),
-			       type == DTYPE_BOOL, args);
-	}
-	buf_puts(t->out, ";\n");
-}
-
-/* One element: LOAD above LEVEL_POINT. */
-static void text_load_one(struct emit_text *t, const struct inst *inst)
-{
-	buf_printf(t->out, "\tconst %s r%d = *(", text_value(inst->dtype), inst->dst);
-	text_address(t, &inst->at, t->c->kernel->n_dims, "x");
-	buf_printf(t->out, ")%s;\n", inst->dtype == DTYPE_BOOL ? " != 0" : "");
-}
-
-/* And STORE of such a register. */
-static void text_store_one(struct emit_text *t, const struct inst *inst)
-{
-	buf_puts(t->out, "\t*(");
-	text_address(t, &inst->at, t->c->kernel->n_dims, "x");
-	buf_printf(t->out, ") = r%d;\n", inst->src[0]);
-}
-
-/* `op` of two values as a call of intrinsics: of the partial results of a reduction. */
-static void text_join(struct emit_text *t, enum op op, enum dtype dtype, const char *a,
-		      const char *b)
-{
-	if (dtype == DTYPE_F32 && (op == OP_amax || op == OP_amin)) {
-		buf_printf(t->out, "%s_nan(%s, %s)", op == OP_amax ? "max" : "min", a, b);
-		return;
-	}
-	intrinsics_put(t->out, op_info(op)->value, text_suffix(dtype), dtype == DTYPE_BOOL,
-		       (const char *[3]){ a, b, "" });
-}
-
-static void text_first(struct emit_text *t, enum op op, enum dtype dtype)
-{
-	intrinsics_put(t->out, op_info(op)->first, text_suffix(dtype), dtype == DTYPE_BOOL,
-		       (const char *[3]){ "", "", "" });
 }
 
 /* ---- what a stage finds of a row or a column: lanes, threads
@@ -253,7 +25,7 @@ static const char *wide(const struct inst *inst)
 
 	if (inst->dtype == DTYPE_BOOL)
 		return "bool";
-	if (!text_is_float(inst->dtype))
+	if (dtype_category(inst->dtype) != CATEGORY_FLOAT)
 		return "i64";
 	return exact && inst->dtype == DTYPE_F32 ? "f32" : "f64";
 }
@@ -760,22 +532,6 @@ static void put_map_turned(struct emit_text *t)
 	put_turned(t, INST_STORE);
 }
 
-/* A prologue, or a post: once a row (COLS: once a column). */
-static void put_once(struct emit_text *t, const struct inst *insts, int n)
-{
-	for (int i = 0; i < n; i++)
-		if (insts[i].kind == INST_LOAD)
-			text_load_one(t, &insts[i]);
-		else if (insts[i].kind != INST_STORE)
-			text_compute(t, &insts[i]);
-	for (int i = 0; i < n; i++)
-		if (insts[i].kind == INST_STORE) {
-			buf_puts(t->out, "\tif (first_of_team && live) {");
-			text_store_one(t, &insts[i]);
-			buf_puts(t->out, "\t}\n");
-		}
-}
-
 /* "if (live && p < points) {", as far as that is not known: a load after a branch waits
  * for it, and what compares takes time to compile. */
 static const char *if_there(const struct cuda_kernel *c)
@@ -898,12 +654,12 @@ static void put_stages(struct emit_text *t, const char *thread)
 	put_share(t);
 	put_slots(t);
 	put_kept_loads(t, thread);
-	put_once(t, k->prologue, k->n_prologue);
+	text_once(t, k->prologue, k->n_prologue);
 	for (int s = 0; s < k->n_stages; s++) {
 		text_accumulators(t, &k->stages[s]);
 		put_points(t, &k->stages[s], thread);
 		text_results(t, &k->stages[s]);
-		put_once(t, k->stages[s].post, k->stages[s].n_post);
+		text_once(t, k->stages[s].post, k->stages[s].n_post);
 	}
 }
 
@@ -939,6 +695,199 @@ static void put_cols(struct emit_text *t)
 	    t->c->all_live ? "true" : "column < width", d);
 	text_coordinates(t, k->extent, 0, d, "row", "x");
 	put_stages(t, "threadIdx.y");
+}
+
+/* ---- COLS of pairs: a block has a square of rows of two operands, in shared memory, and a
+ * thread the sums of CUDA_PAIR_EACH by as many of these pairs.
+ */
+
+/* The dim of a pair along which the load moves. */
+static int pair_dim(const struct kernel *k, const struct inst *load)
+{
+	int column = k->n_outer - 1;
+
+	return sym_is(load->at.stride[column], 0) ? column - 1 : column;
+}
+
+/* s<load>[k][l]: so many points of the square's rows; those that are not there are 0. */
+static void put_pair_load(struct emit_text *t, const struct inst *inst, int id)
+{
+	const struct kernel *k = t->c->kernel;
+	int d = pair_dim(k, inst), p = k->n_dims - 1;
+	bool across = sym_is(inst->at.stride[d], 1);
+	int run = across ? CUDA_PAIR_SIDE : REDUCE_RUN;
+
+	buf_printf(
+	    t->out,
+	    "#pragma unroll\n\tfor (u32 e = threadIdx.y * %d + threadIdx.x; e < %d; e += %d) {\n"
+	    "\tconst u32 k = e %c %d, l = e %c %d, x%d = q%d * %d + l, x%d = first + k;\n"
+	    "\ts%d[k][l] = x%d < n%d && x%d < points ? *(",
+	    CUDA_PAIR_THREADS, CUDA_PAIR_SIDE * REDUCE_RUN, CUDA_PAIR_THREADS * CUDA_PAIR_THREADS,
+	    across ? '/' : '%', run, across ? '%' : '/', run, d, d, CUDA_PAIR_SIDE, p, id, d, d, p);
+	text_address(t, &inst->at, k->n_dims, "x");
+	buf_puts(t->out, ") : 0;\n\t}\n");
+}
+
+static void put_pair_reduce(struct emit_text *t, const struct inst *inst)
+{
+	char acc[24], value[16];
+
+	snprintf(acc, sizeof(acc), "c%d[i][j]", inst->dst);
+	snprintf(value, sizeof(value), "r%d", inst->src[0]);
+	buf_printf(t->out, "\t%s = ", acc);
+	text_join(t, inst->op, inst->dtype, acc, value);
+	buf_puts(t->out, ";\n");
+}
+
+/* The body for all pairs of a thread, at point k of those that lie in shared memory. */
+static void put_pair_body(struct emit_text *t, const struct stage *stage)
+{
+	const struct kernel *k = t->c->kernel;
+
+	for (int i = 0; i < stage->n_body; i++) {
+		if (stage->body[i].kind != INST_LOAD)
+			continue;
+		buf_printf(t->out,
+			   "\tf32 l%d[%d];\n#pragma unroll\n\tfor (int i = 0; i < %d; i++) "
+			   "l%d[i] = s%d[k][threadIdx.%c + i * %d];\n",
+			   i, CUDA_PAIR_EACH, CUDA_PAIR_EACH, i, i,
+			   pair_dim(k, &stage->body[i]) == k->n_outer - 1 ? 'x' : 'y',
+			   CUDA_PAIR_THREADS);
+	}
+	buf_printf(t->out,
+		   "#pragma unroll\n\tfor (int i = 0; i < %d; i++)\n#pragma unroll\n"
+		   "\tfor (int j = 0; j < %d; j++) {\n",
+		   CUDA_PAIR_EACH, CUDA_PAIR_EACH);
+	for (int i = 0; i < stage->n_body; i++) {
+		const struct inst *inst = &stage->body[i];
+
+		if (inst->kind == INST_LOAD)
+			buf_printf(t->out, "\tconst f32 r%d = l%d[%c];\n", inst->dst, i,
+				   pair_dim(k, inst) == k->n_outer - 1 ? 'j' : 'i');
+		else if (inst->kind == INST_REDUCE)
+			put_pair_reduce(t, inst);
+		else
+			text_compute(t, inst);
+	}
+	buf_puts(t->out, "\t}\n");
+}
+
+/* For each reduction, and each pair of a thread. */
+static void each_pair(struct emit_text *t, const struct stage *stage,
+		      void (*put)(struct emit_text *t, const struct inst *inst))
+{
+	for (int i = 0; i < stage->n_body; i++) {
+		if (stage->body[i].kind != INST_REDUCE)
+			continue;
+		buf_printf(t->out,
+			   "#pragma unroll\n\tfor (int i = 0; i < %d; i++)\n#pragma unroll\n"
+			   "\tfor (int j = 0; j < %d; j++) {\n",
+			   CUDA_PAIR_EACH, CUDA_PAIR_EACH);
+		put(t, &stage->body[i]);
+		buf_puts(t->out, "\t}\n");
+	}
+}
+
+static void put_pair_first(struct emit_text *t, const struct inst *inst)
+{
+	int r = inst->dst;
+
+	buf_printf(t->out, "\tw%d[i][j] = j%d::first();\n\tc%d[i][j] = ", r, r, r);
+	text_first(t, inst->op, inst->dtype);
+	buf_puts(t->out, ";\n");
+}
+
+static void put_pair_join(struct emit_text *t, const struct inst *inst)
+{
+	int r = inst->dst;
+
+	buf_printf(t->out, "\tw%d[i][j] = j%d::join(w%d[i][j], c%d[i][j]);\n\tc%d[i][j] = ", r, r,
+		   r, r, r);
+	text_first(t, inst->op, inst->dtype);
+	buf_puts(t->out, ";\n");
+}
+
+/* q<dim>: which square this block has, and x<dim> of the dims before; what threads share. */
+static void put_pair_square(struct emit_text *t, const struct stage *stage)
+{
+	const struct kernel *k = t->c->kernel;
+
+	buf_puts(t->out, "\tconst u32 points = (u32)");
+	text_number(t, k->extent[k->n_dims - 1]);
+	buf_puts(t->out, ";\n\tu32 block = blockIdx.x;\n");
+	for (int d = k->n_outer - 1; d >= 0; d--) {
+		int side = d >= k->n_outer - 2 ? CUDA_PAIR_SIDE : 1;
+
+		buf_printf(t->out, "\tconst u32 n%d = (u32)", d);
+		text_number(t, k->extent[d]);
+		buf_printf(t->out,
+			   ", m%d = (n%d + %d) / %d, %c%d = block %% m%d;\n\tblock /= m%d;\n", d, d,
+			   side - 1, side, side > 1 ? 'q' : 'x', d, d, d);
+	}
+	for (int i = 0; i < stage->n_body; i++) {
+		const struct inst *inst = &stage->body[i];
+
+		if (inst->kind == INST_LOAD)
+			buf_printf(t->out, "\t__shared__ f32 s%d[%d][%d];\n", i, REDUCE_RUN,
+				   CUDA_PAIR_SIDE + 1);
+		if (inst->kind != INST_REDUCE)
+			continue;
+		put_joiner(t, inst);
+		buf_printf(t->out, "\tf32 c%d[%d][%d];\n\t%s w%d[%d][%d];\n", inst->dst,
+			   CUDA_PAIR_EACH, CUDA_PAIR_EACH, wide(inst), inst->dst, CUDA_PAIR_EACH,
+			   CUDA_PAIR_EACH);
+	}
+	each_pair(t, stage, put_pair_first);
+}
+
+/* What comes of each pair, once its sums are known. */
+static void put_pair_results(struct emit_text *t, const struct stage *stage)
+{
+	const struct kernel *k = t->c->kernel;
+	int column = k->n_outer - 1, row = column - 1;
+
+	buf_printf(t->out,
+		   "#pragma unroll\n\tfor (int i = 0; i < %d; i++)\n#pragma unroll\n"
+		   "\tfor (int j = 0; j < %d; j++) {\n"
+		   "\tconst u32 x%d = q%d * %d + threadIdx.y + i * %d, "
+		   "x%d = q%d * %d + threadIdx.x + j * %d;\n"
+		   "\tconst bool live = true, first_of_team = true;\n"
+		   "\tif (x%d >= n%d || x%d >= n%d) continue;\n",
+		   CUDA_PAIR_EACH, CUDA_PAIR_EACH, row, row, CUDA_PAIR_SIDE, CUDA_PAIR_THREADS,
+		   column, column, CUDA_PAIR_SIDE, CUDA_PAIR_THREADS, row, row, column, column);
+	text_once(t, k->prologue, k->n_prologue);
+	for (int i = 0; i < stage->n_body; i++)
+		if (stage->body[i].kind == INST_REDUCE)
+			buf_printf(t->out, "\tconst f32 r%d = (f32)w%d[i][j];\n",
+				   stage->body[i].dst, stage->body[i].dst);
+	text_once(t, stage->post, stage->n_post);
+	buf_puts(t->out, "\t}\n");
+}
+
+static void put_pairs_of_rows(struct emit_text *t)
+{
+	const struct kernel *k = t->c->kernel;
+	const struct stage *stage = &k->stages[0];
+	const struct sym *points = k->extent[k->n_dims - 1];
+
+	put_pair_square(t, stage);
+	buf_printf(t->out,
+		   "\tfor (u32 first = 0; first < points; first += %d) {\n\t__syncthreads();\n",
+		   REDUCE_RUN);
+	for (int i = 0; i < stage->n_body; i++)
+		if (stage->body[i].kind == INST_LOAD)
+			put_pair_load(t, &stage->body[i], i);
+	buf_puts(t->out, "\t__syncthreads();\n");
+	if (sym_is_const(points) && points->value % REDUCE_RUN == 0)
+		buf_printf(t->out, "\tconst u32 end = %d;\n", REDUCE_RUN);
+	else
+		buf_printf(t->out, "\tconst u32 end = min(%du, points - first);\n", REDUCE_RUN);
+	buf_puts(t->out, "#pragma unroll 4\n\tfor (u32 k = 0; k < end; k++) {\n");
+	put_pair_body(t, stage);
+	buf_puts(t->out, "\t}\n");
+	each_pair(t, stage, put_pair_join);
+	buf_puts(t->out, "\t}\n");
+	put_pair_results(t, stage);
 }
 
 static void put_parameters(struct emit_text *t)
@@ -983,6 +932,8 @@ void cuda_kernel_emit(struct buf *out, struct cuda_kernel *c)
 		put_map_turned(&t);
 	else if (k->form == FORM_MAP)
 		put_map(&t);
+	else if (c->pairs)
+		put_pairs_of_rows(&t);
 	else if (k->form == FORM_ROWS)
 		put_rows(&t);
 	else

@@ -67,7 +67,7 @@ static void set_grid(struct cuda_launch *l, const struct device *d, const struct
 	int64_t step = (int64_t)k->threads * k->lanes, resident, groups, split = 1;
 
 	resident = (int64_t)d->multiprocessors * l->resident;
-	if (k->turned_dim >= 0) {
+	if (k->turned_dim >= 0 || k->pairs) {
 		groups = cuda_kernel_squares(k, vars);
 	} else if (k->kernel->form == FORM_MAP) {
 		groups = ceil_div(e->points * e->rows, step);
