@@ -331,6 +331,21 @@ static int64_t grain_of(const struct plan *p)
 	return cost < 4 ? 16 * 1024 : cost > 64 ? 1024 : 64 * 1024 / cost;
 }
 
+/* Pairs: columns whose points fit into a panel of PANEL_BYTES, which stays in a cache. */
+static int64_t pairs_width(const struct plan *p)
+{
+	int64_t lanes = VECTOR_MAX / 4, width = PANEL_BYTES / 4 / (p->points + 1) / lanes * lanes;
+
+	width = width < lanes ? lanes : width;
+	width = width > p->tile ? p->tile : width;
+	return width < p->columns ? width : p->columns;
+}
+
+static size_t panel_bytes(const struct plan *p)
+{
+	return (size_t)(p->points + 1) * (size_t)plan_whole_vectors(p->width) * 4;
+}
+
 /* Of the reduced points alone: threads change no result. */
 static int64_t column_chunk_of(int64_t points)
 {
@@ -394,7 +409,7 @@ static size_t lay_out_worker(const struct plan *p, struct plan_worker *w, unsign
 	w->quick = take(memory, &at, sizeof(char *) * (size_t)(p->n_places + 1));
 	w->panel = take(memory, &at, sizeof(float *) * MAX_PLACES);
 	for (int i = 0; plan_has_pairs(p) && i < p->parts[part_body(0)].n_places; i++) {
-		void *panel = take(memory, &at, pairs_panel_bytes(p));
+		void *panel = take(memory, &at, panel_bytes(p));
 
 		if (memory)
 			w->panel[i] = panel;

@@ -28,6 +28,7 @@ enum {
 	COLUMN_CHUNK = 2048,      /* COLS: the same, reduced points, at most */
 	COLUMN_CHUNK_LEAST = 128, /* ... and at least, where that makes COLUMN_CHUNKS */
 	COLUMN_CHUNKS = 64,
+	PANEL_BYTES = 64 << 10,      /* pairs: of the rows that columns stand for */
 	BACKWARD_POINTS = 32 * 1024, /* MAP: walked in one go where the whole is walked backward */
 	COLUMN_PAD = 64,             /* COLS: elements between the chunks of a slot */
 	MAX_WORKERS = 64,
@@ -208,15 +209,18 @@ void executor_part(const struct plan *p, int part, const struct plan_worker *own
 void executor_row(const struct plan *p, struct plan_worker *w, int64_t row);
 void executor_rows(struct plan *p, void *const *buffers, struct pool *pool);
 void executor_cols(struct plan *p, void *const *buffers, struct pool *pool);
-/* executor_pairs.c: a COLS whose body's code is of pairs; the columns of a tile, and the bytes
- * that a place takes. */
-void executor_pairs(struct plan *p, void *const *buffers, struct pool *pool);
-int64_t pairs_width(const struct plan *p);
-size_t pairs_panel_bytes(const struct plan *p);
-
+/* Whether it is a COLS whose body's code is of pairs. */
 static inline bool plan_has_pairs(const struct plan *p)
 {
-	return p->kernel->pairs && p->code[2].pairs;
+	return p->kernel->pairs && p->code[part_body(0)].pairs;
+}
+
+/* Columns of float32 that fill vectors of any size. */
+static inline int64_t plan_whole_vectors(int64_t columns)
+{
+	const int64_t lanes = VECTOR_MAX / 4;
+
+	return (columns + lanes - 1) / lanes * lanes;
 }
 /* A quick ROWS of one worker, for recordings: `start` is where the first row of each
  * place lies. */

@@ -14,45 +14,29 @@ static void text_from_memory(struct emit_text *t, enum dtype dtype, const char *
 	buf_printf(t->out, dtype == DTYPE_BOOL ? "%s != 0" : "%s", from);
 }
 
+/* x<first>.. x<last - 1>: where `flat` lies in the dims [first, last). */
+static void text_coordinates(struct emit_text *t, const struct sym *const *extent, int first,
+			     int last, const char *flat, const char *name)
+{
+	if (last <= first)
+		return;
+	if (last - first == 1) {
+		buf_printf(t->out, "\tconst u32 %s%d = %s;\n", name, first, flat);
+		return;
+	}
+	buf_printf(t->out, "\tu32 %s%d = %s;\n", name, first, flat);
+	for (int d = last - 1; d > first; d--) {
+		buf_printf(t->out, "\tconst u32 %s%d = %s%d %% (u32)", name, d, name, first);
+		text_number(t, extent[d]);
+		buf_printf(t->out, ";\n\t%s%d /= (u32)", name, first);
+		text_number(t, extent[d]);
+		buf_puts(t->out, ";\n");
+	}
+}
+
 /* ---- what a stage finds of a row or a column: lanes, threads
  * and blocks joined.
  */
-
-/* Joined in a wide type, rounded once: what threads have found, then blocks. */
-static const char *wide(const struct inst *inst)
-{
-	bool exact = inst->op == OP_amax || inst->op == OP_amin;
-
-	if (inst->dtype == DTYPE_BOOL)
-		return "bool";
-	if (dtype_category(inst->dtype) != CATEGORY_FLOAT)
-		return "i64";
-	return exact && inst->dtype == DTYPE_F32 ? "f32" : "f64";
-}
-
-static enum dtype wide_dtype(const struct inst *inst)
-{
-	const char *name = wide(inst);
-
-	return name[0] == 'b'   ? DTYPE_BOOL
-	       : name[0] == 'i' ? DTYPE_I64
-	       : name[1] == '3' ? DTYPE_F32
-				: DTYPE_F64;
-}
-
-/* struct j<n>: the reduction as a type that intrinsics.cu takes. */
-static void put_joiner(struct emit_text *t, const struct inst *inst)
-{
-	const char *type = wide(inst);
-	enum dtype dtype = wide_dtype(inst);
-
-	buf_printf(t->out, "\tstruct j%d {\n\tstatic __device__ %s join(%s a, %s b) { return ",
-		   inst->dst, type, type, type);
-	text_join(t, inst->op, dtype, "a", "b");
-	buf_printf(t->out, "; }\n\tstatic __device__ %s first() { return ", type);
-	text_first(t, inst->op, dtype);
-	buf_puts(t->out, "; }\n\t};\n");
-}
 
 /* Sums of float32 side by side are joined at each step, or after a few of them: a lane
  * that adds up many like numbers rounds each time in the same way. */
@@ -105,7 +89,7 @@ static void text_accumulators(struct emit_text *t, const struct stage *stage)
 
 		if (inst->kind != INST_REDUCE)
 			continue;
-		put_joiner(t, inst);
+		text_joiner(t, inst);
 		buf_printf(t->out, "\t%s c%d[%d];\n\tfor (int j = 0; j < %d; j++) c%d[j] = ",
 			   text_value(inst->dtype), inst->dst, t->c->lanes, t->c->lanes, inst->dst);
 		text_first(t, inst->op, inst->dtype);
@@ -174,7 +158,7 @@ static void text_results(struct emit_text *t, const struct stage *stage)
 			buf_printf(t->out,
 				   "\t%s w%d = c%d[0];\n\tfor (int j = 1; j < %d; j++) w%d = "
 				   "j%d::join(w%d, c%d[j]);\n",
-				   wide(inst), r, r, t->c->lanes, r, r, r, r);
+				   text_wide(inst), r, r, t->c->lanes, r, r, r, r);
 	}
 	put_joins(t, stage, team);
 	for (int i = 0; i < stage->n_body; i++)
@@ -697,199 +681,6 @@ static void put_cols(struct emit_text *t)
 	put_stages(t, "threadIdx.y");
 }
 
-/* ---- COLS of pairs: a block has a square of rows of two operands, in shared memory, and a
- * thread the sums of CUDA_PAIR_EACH by as many of these pairs.
- */
-
-/* The dim of a pair along which the load moves. */
-static int pair_dim(const struct kernel *k, const struct inst *load)
-{
-	int column = k->n_outer - 1;
-
-	return sym_is(load->at.stride[column], 0) ? column - 1 : column;
-}
-
-/* s<load>[k][l]: so many points of the square's rows; those that are not there are 0. */
-static void put_pair_load(struct emit_text *t, const struct inst *inst, int id)
-{
-	const struct kernel *k = t->c->kernel;
-	int d = pair_dim(k, inst), p = k->n_dims - 1;
-	bool across = sym_is(inst->at.stride[d], 1);
-	int run = across ? CUDA_PAIR_SIDE : REDUCE_RUN;
-
-	buf_printf(
-	    t->out,
-	    "#pragma unroll\n\tfor (u32 e = threadIdx.y * %d + threadIdx.x; e < %d; e += %d) {\n"
-	    "\tconst u32 k = e %c %d, l = e %c %d, x%d = q%d * %d + l, x%d = first + k;\n"
-	    "\ts%d[k][l] = x%d < n%d && x%d < points ? *(",
-	    CUDA_PAIR_THREADS, CUDA_PAIR_SIDE * REDUCE_RUN, CUDA_PAIR_THREADS * CUDA_PAIR_THREADS,
-	    across ? '/' : '%', run, across ? '%' : '/', run, d, d, CUDA_PAIR_SIDE, p, id, d, d, p);
-	text_address(t, &inst->at, k->n_dims, "x");
-	buf_puts(t->out, ") : 0;\n\t}\n");
-}
-
-static void put_pair_reduce(struct emit_text *t, const struct inst *inst)
-{
-	char acc[24], value[16];
-
-	snprintf(acc, sizeof(acc), "c%d[i][j]", inst->dst);
-	snprintf(value, sizeof(value), "r%d", inst->src[0]);
-	buf_printf(t->out, "\t%s = ", acc);
-	text_join(t, inst->op, inst->dtype, acc, value);
-	buf_puts(t->out, ";\n");
-}
-
-/* The body for all pairs of a thread, at point k of those that lie in shared memory. */
-static void put_pair_body(struct emit_text *t, const struct stage *stage)
-{
-	const struct kernel *k = t->c->kernel;
-
-	for (int i = 0; i < stage->n_body; i++) {
-		if (stage->body[i].kind != INST_LOAD)
-			continue;
-		buf_printf(t->out,
-			   "\tf32 l%d[%d];\n#pragma unroll\n\tfor (int i = 0; i < %d; i++) "
-			   "l%d[i] = s%d[k][threadIdx.%c + i * %d];\n",
-			   i, CUDA_PAIR_EACH, CUDA_PAIR_EACH, i, i,
-			   pair_dim(k, &stage->body[i]) == k->n_outer - 1 ? 'x' : 'y',
-			   CUDA_PAIR_THREADS);
-	}
-	buf_printf(t->out,
-		   "#pragma unroll\n\tfor (int i = 0; i < %d; i++)\n#pragma unroll\n"
-		   "\tfor (int j = 0; j < %d; j++) {\n",
-		   CUDA_PAIR_EACH, CUDA_PAIR_EACH);
-	for (int i = 0; i < stage->n_body; i++) {
-		const struct inst *inst = &stage->body[i];
-
-		if (inst->kind == INST_LOAD)
-			buf_printf(t->out, "\tconst f32 r%d = l%d[%c];\n", inst->dst, i,
-				   pair_dim(k, inst) == k->n_outer - 1 ? 'j' : 'i');
-		else if (inst->kind == INST_REDUCE)
-			put_pair_reduce(t, inst);
-		else
-			text_compute(t, inst);
-	}
-	buf_puts(t->out, "\t}\n");
-}
-
-/* For each reduction, and each pair of a thread. */
-static void each_pair(struct emit_text *t, const struct stage *stage,
-		      void (*put)(struct emit_text *t, const struct inst *inst))
-{
-	for (int i = 0; i < stage->n_body; i++) {
-		if (stage->body[i].kind != INST_REDUCE)
-			continue;
-		buf_printf(t->out,
-			   "#pragma unroll\n\tfor (int i = 0; i < %d; i++)\n#pragma unroll\n"
-			   "\tfor (int j = 0; j < %d; j++) {\n",
-			   CUDA_PAIR_EACH, CUDA_PAIR_EACH);
-		put(t, &stage->body[i]);
-		buf_puts(t->out, "\t}\n");
-	}
-}
-
-static void put_pair_first(struct emit_text *t, const struct inst *inst)
-{
-	int r = inst->dst;
-
-	buf_printf(t->out, "\tw%d[i][j] = j%d::first();\n\tc%d[i][j] = ", r, r, r);
-	text_first(t, inst->op, inst->dtype);
-	buf_puts(t->out, ";\n");
-}
-
-static void put_pair_join(struct emit_text *t, const struct inst *inst)
-{
-	int r = inst->dst;
-
-	buf_printf(t->out, "\tw%d[i][j] = j%d::join(w%d[i][j], c%d[i][j]);\n\tc%d[i][j] = ", r, r,
-		   r, r, r);
-	text_first(t, inst->op, inst->dtype);
-	buf_puts(t->out, ";\n");
-}
-
-/* q<dim>: which square this block has, and x<dim> of the dims before; what threads share. */
-static void put_pair_square(struct emit_text *t, const struct stage *stage)
-{
-	const struct kernel *k = t->c->kernel;
-
-	buf_puts(t->out, "\tconst u32 points = (u32)");
-	text_number(t, k->extent[k->n_dims - 1]);
-	buf_puts(t->out, ";\n\tu32 block = blockIdx.x;\n");
-	for (int d = k->n_outer - 1; d >= 0; d--) {
-		int side = d >= k->n_outer - 2 ? CUDA_PAIR_SIDE : 1;
-
-		buf_printf(t->out, "\tconst u32 n%d = (u32)", d);
-		text_number(t, k->extent[d]);
-		buf_printf(t->out,
-			   ", m%d = (n%d + %d) / %d, %c%d = block %% m%d;\n\tblock /= m%d;\n", d, d,
-			   side - 1, side, side > 1 ? 'q' : 'x', d, d, d);
-	}
-	for (int i = 0; i < stage->n_body; i++) {
-		const struct inst *inst = &stage->body[i];
-
-		if (inst->kind == INST_LOAD)
-			buf_printf(t->out, "\t__shared__ f32 s%d[%d][%d];\n", i, REDUCE_RUN,
-				   CUDA_PAIR_SIDE + 1);
-		if (inst->kind != INST_REDUCE)
-			continue;
-		put_joiner(t, inst);
-		buf_printf(t->out, "\tf32 c%d[%d][%d];\n\t%s w%d[%d][%d];\n", inst->dst,
-			   CUDA_PAIR_EACH, CUDA_PAIR_EACH, wide(inst), inst->dst, CUDA_PAIR_EACH,
-			   CUDA_PAIR_EACH);
-	}
-	each_pair(t, stage, put_pair_first);
-}
-
-/* What comes of each pair, once its sums are known. */
-static void put_pair_results(struct emit_text *t, const struct stage *stage)
-{
-	const struct kernel *k = t->c->kernel;
-	int column = k->n_outer - 1, row = column - 1;
-
-	buf_printf(t->out,
-		   "#pragma unroll\n\tfor (int i = 0; i < %d; i++)\n#pragma unroll\n"
-		   "\tfor (int j = 0; j < %d; j++) {\n"
-		   "\tconst u32 x%d = q%d * %d + threadIdx.y + i * %d, "
-		   "x%d = q%d * %d + threadIdx.x + j * %d;\n"
-		   "\tconst bool live = true, first_of_team = true;\n"
-		   "\tif (x%d >= n%d || x%d >= n%d) continue;\n",
-		   CUDA_PAIR_EACH, CUDA_PAIR_EACH, row, row, CUDA_PAIR_SIDE, CUDA_PAIR_THREADS,
-		   column, column, CUDA_PAIR_SIDE, CUDA_PAIR_THREADS, row, row, column, column);
-	text_once(t, k->prologue, k->n_prologue);
-	for (int i = 0; i < stage->n_body; i++)
-		if (stage->body[i].kind == INST_REDUCE)
-			buf_printf(t->out, "\tconst f32 r%d = (f32)w%d[i][j];\n",
-				   stage->body[i].dst, stage->body[i].dst);
-	text_once(t, stage->post, stage->n_post);
-	buf_puts(t->out, "\t}\n");
-}
-
-static void put_pairs_of_rows(struct emit_text *t)
-{
-	const struct kernel *k = t->c->kernel;
-	const struct stage *stage = &k->stages[0];
-	const struct sym *points = k->extent[k->n_dims - 1];
-
-	put_pair_square(t, stage);
-	buf_printf(t->out,
-		   "\tfor (u32 first = 0; first < points; first += %d) {\n\t__syncthreads();\n",
-		   REDUCE_RUN);
-	for (int i = 0; i < stage->n_body; i++)
-		if (stage->body[i].kind == INST_LOAD)
-			put_pair_load(t, &stage->body[i], i);
-	buf_puts(t->out, "\t__syncthreads();\n");
-	if (sym_is_const(points) && points->value % REDUCE_RUN == 0)
-		buf_printf(t->out, "\tconst u32 end = %d;\n", REDUCE_RUN);
-	else
-		buf_printf(t->out, "\tconst u32 end = min(%du, points - first);\n", REDUCE_RUN);
-	buf_puts(t->out, "#pragma unroll 4\n\tfor (u32 k = 0; k < end; k++) {\n");
-	put_pair_body(t, stage);
-	buf_puts(t->out, "\t}\n");
-	each_pair(t, stage, put_pair_join);
-	buf_puts(t->out, "\t}\n");
-	put_pair_results(t, stage);
-}
-
 static void put_parameters(struct emit_text *t)
 {
 	const struct cuda_kernel *c = t->c;
@@ -923,17 +714,13 @@ void cuda_kernel_emit(struct buf *out, struct cuda_kernel *c)
 	int threads = k->form == FORM_COLS ? c->threads * c->columns : c->threads * c->rows_a_block;
 
 	buf_init(&body, 0);
-	for (int i = 0; i < k->n_setup; i++)
-		if (k->setup[i].kind == INST_LOAD)
-			text_load_one(&t, &k->setup[i]);
-		else
-			text_compute(&t, &k->setup[i]);
+	text_once(&t, k->setup, k->n_setup);
 	if (c->turned_dim >= 0)
 		put_map_turned(&t);
 	else if (k->form == FORM_MAP)
 		put_map(&t);
 	else if (c->pairs)
-		put_pairs_of_rows(&t);
+		cuda_pairs_emit(&t);
 	else if (k->form == FORM_ROWS)
 		put_rows(&t);
 	else

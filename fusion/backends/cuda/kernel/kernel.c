@@ -342,21 +342,6 @@ bool cuda_is_turned(const struct cuda_kernel *c, const struct inst *inst)
 	       !sym_is(inst->at.stride[last], 1);
 }
 
-int64_t cuda_kernel_squares(const struct cuda_kernel *c, const int64_t *vars)
-{
-	const struct kernel *k = c->kernel;
-	int64_t side = c->pairs ? CUDA_PAIR_SIDE : CUDA_TURN_THREADS * c->lanes, blocks = 1;
-
-	for (int d = 0; d < (c->pairs ? k->n_outer : k->n_dims); d++) {
-		int64_t extent = sym_eval(k->extent[d], vars);
-		bool squared = c->pairs ? d >= k->n_outer - 2
-					: d == c->turned_dim || d == k->n_dims - 1;
-
-		blocks *= squared ? (extent + side - 1) / side : extent;
-	}
-	return blocks;
-}
-
 /* The dim along which all accesses lie that are strided in the last one; -1. */
 static int find_turned(const struct cuda_kernel *c, const int64_t *vars)
 {

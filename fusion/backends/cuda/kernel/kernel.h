@@ -120,8 +120,6 @@ static inline bool cuda_kernel_strides(const struct cuda_kernel *c)
 
 /* Whether an access of a body passes through shared memory (turned_dim). */
 bool cuda_is_turned(const struct cuda_kernel *c, const struct inst *inst);
-/* How many squares there are along each of the two dims, times all others: blocks. */
-int64_t cuda_kernel_squares(const struct cuda_kernel *c, const int64_t *vars);
 
 /* Which of the kept accesses a load is; -1: none. */
 int cuda_kept(const struct cuda_kernel *c, const struct inst *inst);

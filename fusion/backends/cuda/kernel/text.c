@@ -60,26 +60,6 @@ void text_number(struct emit_text *t, const struct sym *s)
 	buf_printf(t->out, "z%zu", i);
 }
 
-/* x<first>.. x<last - 1>: where `flat` lies in the dims [first, last). */
-void text_coordinates(struct emit_text *t, const struct sym *const *extent, int first, int last,
-		      const char *flat, const char *name)
-{
-	if (last <= first)
-		return;
-	if (last - first == 1) {
-		buf_printf(t->out, "\tconst u32 %s%d = %s;\n", name, first, flat);
-		return;
-	}
-	buf_printf(t->out, "\tu32 %s%d = %s;\n", name, first, flat);
-	for (int d = last - 1; d > first; d--) {
-		buf_printf(t->out, "\tconst u32 %s%d = %s%d %% (u32)", name, d, name, first);
-		text_number(t, extent[d]);
-		buf_printf(t->out, ";\n\t%s%d /= (u32)", name, first);
-		text_number(t, extent[d]);
-		buf_puts(t->out, ";\n");
-	}
-}
-
 /* b<buffer> + where the access lies at x0, x1, ... */
 void text_address(struct emit_text *t, const struct access *at, int n_dims, const char *name)
 {
@@ -196,7 +176,7 @@ void text_compute(struct emit_text *t, const struct inst *inst)
 }
 
 /* One element: LOAD above LEVEL_POINT. */
-void text_load_one(struct emit_text *t, const struct inst *inst)
+static void text_load_one(struct emit_text *t, const struct inst *inst)
 {
 	buf_printf(t->out, "\tconst %s r%d = *(", text_value(inst->dtype), inst->dst);
 	text_address(t, &inst->at, t->c->kernel->n_dims, "x");
@@ -226,6 +206,42 @@ void text_first(struct emit_text *t, enum op op, enum dtype dtype)
 {
 	intrinsics_put(t->out, op_info(op)->first, text_suffix(dtype), dtype == DTYPE_BOOL,
 		       (const char *[3]){ "", "", "" });
+}
+
+/* Joined in a wide type, rounded once: what threads have found, then blocks. */
+const char *text_wide(const struct inst *inst)
+{
+	bool exact = inst->op == OP_amax || inst->op == OP_amin;
+
+	if (inst->dtype == DTYPE_BOOL)
+		return "bool";
+	if (!text_is_float(inst->dtype))
+		return "i64";
+	return exact && inst->dtype == DTYPE_F32 ? "f32" : "f64";
+}
+
+static enum dtype wide_dtype(const struct inst *inst)
+{
+	const char *name = text_wide(inst);
+
+	return name[0] == 'b'   ? DTYPE_BOOL
+	       : name[0] == 'i' ? DTYPE_I64
+	       : name[1] == '3' ? DTYPE_F32
+				: DTYPE_F64;
+}
+
+/* struct j<n>: the reduction as a type that intrinsics.cu takes. */
+void text_joiner(struct emit_text *t, const struct inst *inst)
+{
+	const char *type = text_wide(inst);
+	enum dtype dtype = wide_dtype(inst);
+
+	buf_printf(t->out, "\tstruct j%d {\n\tstatic __device__ %s join(%s a, %s b) { return ",
+		   inst->dst, type, type, type);
+	text_join(t, inst->op, dtype, "a", "b");
+	buf_printf(t->out, "; }\n\tstatic __device__ %s first() { return ", type);
+	text_first(t, inst->op, dtype);
+	buf_puts(t->out, "; }\n\t};\n");
 }
 
 /* A prologue, or a post: once a row (COLS: once a column). */
