@@ -24,7 +24,7 @@
 #include "fusion/tensor/tensor.h"
 
 struct eager;
-struct eager_call;
+struct op_call;
 struct autograd;
 struct grad_node;
 
@@ -147,8 +147,8 @@ bool autograd_differentiable(struct autograd *a, enum op op, bool inplace, bool 
 /* Of an op that mode lazy puts off, where nothing is recorded: eager's refusal of a write to
  * what split(), chunk() or unbind() gave, and of its use after one; that `out` of that dtype
  * would require a gradient, and is such a part; that its elements are written, or there. */
-bool autograd_check_deferred(struct autograd *a, const struct eager_call *c, struct err *err);
-bool autograd_note_deferred(struct autograd *a, const struct eager_call *c, enum dtype dtype,
+bool autograd_check_deferred(struct autograd *a, const struct op_call *c, struct err *err);
+bool autograd_note_deferred(struct autograd *a, const struct op_call *c, enum dtype dtype,
 			    struct value out, struct err *err);
 void autograd_deferred_written(struct vtensor *t);
 void autograd_deferred_made(struct vtensor *t);
@@ -156,8 +156,7 @@ void autograd_deferred_made(struct vtensor *t);
 bool autograd_note_light(struct autograd *a, enum op op, struct value out, struct err *err);
 
 /* eager_run() with its record. */
-bool autograd_run(struct autograd *a, const struct eager_call *c, struct value *out,
-		  struct err *err);
+bool autograd_run(struct autograd *a, const struct op_call *c, struct value *out, struct err *err);
 
 /* Notes that `view` lies in the memory of `of`.  `renew`: its node is made when it is
  * asked for. */

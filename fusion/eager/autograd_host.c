@@ -304,7 +304,7 @@ static bool collect(struct autograd *a, struct value *results, const struct back
 
 	for (int i = 0; i < b->n_inputs; i++) {
 		struct value of = b->inputs[i];
-		struct eager_call zeros = {
+		struct op_call zeros = {
 			.op = OP_zeros_like, .name = "zeros_like", .values = &of, .n = 1
 		};
 
@@ -578,7 +578,7 @@ struct grad_sources {
 static bool add_root(struct autograd *a, struct value t, void *context, struct err *err)
 {
 	struct grad_sources *s = context;
-	struct eager_call c = { .op = OP_ones_like, .name = "ones_like", .values = &t, .n = 1 };
+	struct op_call c = { .op = OP_ones_like, .name = "ones_like", .values = &t, .n = 1 };
 	struct value ones;
 
 	if (!autograd_requires(t))

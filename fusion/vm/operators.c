@@ -410,7 +410,7 @@ static bool binary(struct vm *vm, const struct binary *x, struct value *out, str
 	    (value_is_hosted(b) && value_is_number(a))) {
 		struct vm_host *host = vm_host_here(vm);
 
-		return host->binary(host->self, op, inplace, a, b, out, err);
+		return host->binary(host->self, x, out, err);
 	}
 	if (op == BIN_ADD && is_sequence(a)) {
 		if (a.kind == b.kind)

@@ -54,11 +54,6 @@ bool number_whole(struct vm *vm, double f, struct value *out, struct err *err);
 int number_order(struct value a, struct value b);
 
 /* operators.c: a op b, and a op= b. */
-struct binary {
-	enum binop op;
-	bool inplace;
-	struct value a, b;
-};
 struct comparison { /* a op b */
 	enum cmpop op;
 	struct value a, b;

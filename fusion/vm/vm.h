@@ -27,6 +27,12 @@ struct arguments { /* of a call, borrowed */
 	const struct keywords *kw; /* NULL: none is */
 };
 
+struct binary { /* a op b, or a op= b */
+	enum binop op;
+	bool inplace;
+	struct value a, b;
+};
+
 /* Every function: true, or false with *err (line and column are filled in by
  * the VM where the host leaves them 0).  `self` is the host's context. */
 struct vm_host {
@@ -45,10 +51,9 @@ struct vm_host {
 	/* A call of a VALUE_NATIVE that is not a builtin. */
 	bool (*call)(void *self, const struct native *f, const struct arguments *args,
 		     struct value *out, struct err *err);
-	/* At least one operand is a TENSOR or a number of the host.  inplace: `a op= b`, the
-	 * result is a itself where a is a tensor. */
-	bool (*binary)(void *self, enum binop op, bool inplace, struct value a, struct value b,
-		       struct value *out, struct err *err);
+	/* At least one operand is a TENSOR or a number of the host.  Where x is in place and
+	 * x->a a tensor, the result is x->a itself. */
+	bool (*binary)(void *self, const struct binary *x, struct value *out, struct err *err);
 	bool (*unary)(void *self, enum unop op, struct value a, struct value *out, struct err *err);
 	bool (*compare)(void *self, enum cmpop op, struct value a, struct value b,
 			struct value *out, struct err *err);

@@ -249,7 +249,7 @@ static bool run_op(struct double_backward_run *r, const struct node *n, struct v
 	const struct op_info *info = op_info(n->op);
 	struct value names[MAX_ARGS];
 	struct keywords kw = { .names = names };
-	struct eager_call call = {
+	struct op_call call = {
 		.op = n->op, .name = info->id, .values = args, .n = n->n_args, .kw = &kw
 	};
 	bool ok = true, enabled = autograd_enabled(r->g->autograd);

@@ -117,7 +117,7 @@ static bool add_to(struct gradient_sweep *s, struct value *to, struct value g)
 		*to = value_ref(g);
 		return true;
 	}
-	if (!trace_op(s->t, OP_add, "op:+", false, &(struct arguments){ pair, 2, NULL }, &sum,
+	if (!trace_op(s->t, &(struct op_call){ OP_add, "op:+", false, pair, 2, NULL }, &sum,
 		      s->err))
 		return false;
 	value_unref(*to);
@@ -340,8 +340,8 @@ static bool join_slices(struct gradient_sweep *s, int id)
 		return ok;
 	}
 	s->t->ruled = g->nodes[c->slices[0]];
-	ok = trace_op(s->t, OP_cat, "torch.cat", false, &(struct arguments){ parts, n, NULL },
-		      &whole, s->err);
+	ok = trace_op(s->t, &(struct op_call){ OP_cat, "torch.cat", false, parts, n, NULL }, &whole,
+		      s->err);
 	if (ok) {
 		ok = add_to(s, &s->given[id], whole);
 		value_unref(whole);

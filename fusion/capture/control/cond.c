@@ -216,7 +216,7 @@ bool cond_test(struct trace *t, struct value tensor, enum op op, struct value *o
 		flat = value_ref(tensor);
 		ok = true;
 	} else {
-		ok = trace_op(t, OP_reshape, "fx:", false, &(struct arguments){ values, 2, NULL },
+		ok = trace_op(t, &(struct op_call){ OP_reshape, "fx:", false, values, 2, NULL },
 			      &flat, err);
 	}
 	value_unref(values[1]);
@@ -225,7 +225,7 @@ bool cond_test(struct trace *t, struct value tensor, enum op op, struct value *o
 	/* a copy: the tensor itself may be written to later on */
 	values[0] = flat;
 	values[1] = value_int(0);
-	ok = trace_op(t, op, "fx:", false, &(struct arguments){ values, 2, NULL }, out, err);
+	ok = trace_op(t, &(struct op_call){ op, "fx:", false, values, 2, NULL }, out, err);
 	value_unref(flat);
 	return ok;
 }

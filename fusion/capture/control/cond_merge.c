@@ -106,8 +106,8 @@ static bool merge_tensors(struct merger *m, struct value a, struct value b, stru
 				   dtype_name(dtype[0]), dtype_name(dtype[1]));
 	if (!shape_equal(&shape[0], &shape[1]))
 		return cond_refuse(m->k, "the sides leave tensors of different shapes");
-	if (!trace_op(m->t, OP_where, "fx:where", false, &(struct arguments){ values, 3, NULL },
-		      out, m->err))
+	if (!trace_op(m->t, &(struct op_call){ OP_where, "fx:where", false, values, 3, NULL }, out,
+		      m->err))
 		return false;
 	if (!gradients_match(m, out->tensor->node)) {
 		value_unref(*out);

@@ -234,28 +234,31 @@ bool deferred_pick(void *self, struct value condition, struct value a, struct va
 
 /* torch.full(size, n), torch.full_like(x, n): n everywhere, in the dtype that a
  * number of its type has there. */
-bool deferred_full(struct trace *t, enum op op, const char *name, struct value *values, int n,
-		   const struct keywords *kw, bool *known, struct value *out, struct err *err)
+bool deferred_full(struct trace *t, const struct op_call *call, bool *known, struct value *out,
+		   struct err *err)
 {
 	static const struct value zeros[] = { { .kind = VALUE_BOOL },
 					      { .kind = VALUE_INT },
 					      { .kind = VALUE_FLOAT } };
-	int positional = kw ? n - kw->n : n, at = positional > 1 ? 1 : -1, nodes[3];
-	bool yes = true, ok;
+	const struct keywords *kw = call->kw;
+	int positional = kw ? call->n - kw->n : call->n, at = positional > 1 ? 1 : -1, nodes[3];
+	bool yes = true;
 	struct shape none = { .rank = 0 };
-	struct value value, empty;
+	struct value value, empty, values[MAX_ARGS + 1];
+	struct op_call zero = *call;
 
 	for (int i = 0; at < 0 && kw && i < kw->n; i++)
 		at = strcmp(kw->names[i].str->text, "fill_value") == 0 ? positional + i : -1;
-	*known = (op == OP_full || op == OP_full_like) && at >= 0 &&
-		 trace_is_deferred(t, values[at]);
+	*known = (call->op == OP_full || call->op == OP_full_like) && at >= 0 &&
+		 trace_is_deferred(t, call->values[at]);
 	if (!*known)
 		return true;
-	value = values[at];
+	value = call->values[at];
+	memcpy(values, call->values, sizeof(*values) * (size_t)call->n);
 	values[at] = zeros[deferred_type(value) - VALUE_BOOL];
-	ok = trace_op(t, op, name, false, &(struct arguments){ values, n, kw }, &empty, err);
-	values[at] = value;
-	if (!ok)
+	zero.values = values;
+	zero.inplace = false;
+	if (!trace_op(t, &zero, &empty, err))
 		return false;
 	nodes[2] = trace_node(t, empty, err);
 	value_unref(empty);
@@ -475,7 +478,7 @@ static int reshaped(struct trace *t, struct value tensor, struct value sizes, st
 		trace_no_memory(err);
 		return -1;
 	}
-	if (trace_op(t, OP_reshape, "fx:", false, &(struct arguments){ values, 2, NULL }, &flat,
+	if (trace_op(t, &(struct op_call){ OP_reshape, "fx:", false, values, 2, NULL }, &flat,
 		     err)) {
 		node = trace_node(t, flat, err);
 		value_unref(flat);

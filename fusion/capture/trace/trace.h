@@ -368,8 +368,8 @@ bool deferred_extreme(struct trace *t, bool least, struct value a, struct value 
 		      struct value *out, struct err *err);
 bool deferred_pick(void *self, struct value condition, struct value a, struct value b, bool *known,
 		   struct value *out, struct err *err);
-bool deferred_full(struct trace *t, enum op op, const char *name, struct value *values, int n,
-		   const struct keywords *kw, bool *known, struct value *out, struct err *err);
+bool deferred_full(struct trace *t, const struct op_call *call, bool *known, struct value *out,
+		   struct err *err);
 /* One of two numbers of one type; *known false: they are not. */
 bool deferred_choose(struct trace *t, struct value condition, struct value a, struct value b,
 		     bool *known, struct value *out, struct err *err);
@@ -492,8 +492,7 @@ void trace_forget_leaves(struct trace *t);
 void trace_host_init(struct trace *t);
 
 /* trace.c: one op as the user called it. */
-bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
-	      const struct arguments *args, struct value *out, struct err *err);
+bool trace_op(struct trace *t, const struct op_call *call, struct value *out, struct err *err);
 
 /* variables.c: the objects of the program, copied as they are read.  A LAZY value
  * is the number of a source. */
