@@ -168,17 +168,25 @@ static void test_matmul_errors(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	assert_int_equal(graph_add(b.g, OP_matmul, (struct arg[]){ T(x), T(y) }, 2, 0, 0, &err),
-			 -1);
+	assert_int_equal(
+	    graph_add(b.g, &(struct node_spec){ OP_matmul, (struct arg[]){ T(x), T(y) }, 2, 0, 0 },
+		      &err),
+	    -1);
 	assert_int_equal(err.code, ERR_SHAPE);
 	err.code = ERR_NONE;
-	assert_int_equal(graph_add(b.g, OP_matmul, (struct arg[]){ T(x), T(half) }, 2, 0, 0, &err),
-			 -1);
+	assert_int_equal(
+	    graph_add(b.g,
+		      &(struct node_spec){ OP_matmul, (struct arg[]){ T(x), T(half) }, 2, 0, 0 },
+		      &err),
+	    -1);
 	assert_int_equal(err.code, ERR_DTYPE);
 	err.code = ERR_NONE;
-	assert_int_equal(graph_add(b.g, OP_einsum, (struct arg[]){ arg_str("ij,jk"), T(x), T(y) },
-				   3, 0, 0, &err),
-			 -1);
+	assert_int_equal(
+	    graph_add(b.g,
+		      &(struct node_spec){
+			  OP_einsum, (struct arg[]){ arg_str("ij,jk"), T(x), T(y) }, 3, 0, 0 },
+		      &err),
+	    -1);
 	assert_int_equal(err.code, ERR_SHAPE);
 	builder_destroy(&b);
 }

@@ -82,7 +82,8 @@ static bool build_write(struct eager *e, struct eager_plan *plan, const struct t
 	args[2] = arg_ints(size, to->rank);
 	args[3] = arg_ints(stride, to->rank);
 	args[4] = arg_sym(sym_const(g->syms, to->offset));
-	id = graph_add(g, OP_put_view, args, 5, e->host.line, e->host.column, err);
+	id = graph_add(g, &(struct node_spec){ OP_put_view, args, 5, e->host.line, e->host.column },
+		       err);
 	if (id < 0)
 		return false;
 	if (!graph_set_outputs(g, &id, 1))
@@ -266,10 +267,14 @@ static int build_view(struct eager *e, struct eager_plan *plan, struct graph *g,
 			return -1;
 		}
 		memcpy(args, g->nodes[id]->args, sizeof(args));
-		copy = graph_add(g, OP_contiguous, args, 1, line, column, err);
+		copy = graph_add(g, &(struct node_spec){ OP_contiguous, args, 1, line, column },
+				 err);
 		args[0].node = copy;
 		id = copy < 0 ? -1
-			      : graph_add(g, op, args, op_info(op)->n_params, line, column, err);
+			      : graph_add(g,
+					  &(struct node_spec){ op, args, op_info(op)->n_params,
+							       line, column },
+					  err);
 		if (id < 0 || !view_layout(g, id, &layout))
 			return -1;
 		id = copy;
@@ -336,7 +341,10 @@ static bool build(struct eager *e, struct eager_plan *plan, struct signature *s,
 	    !bind_call(&target, c->op, c->name, &(struct arguments){ c->values, c->n, c->kw }, args,
 		       err))
 		return false;
-	id = graph_add(g, c->op, args, op_info(c->op)->n_params, e->host.line, e->host.column, err);
+	id = graph_add(g,
+		       &(struct node_spec){ c->op, args, op_info(c->op)->n_params, e->host.line,
+					    e->host.column },
+		       err);
 	if (id >= 0 && op_info(g->nodes[id]->op)->kind == KIND_VIEW) {
 		id = build_view(e, plan, g, id, err);
 		if (id < 0 || op_info(g->nodes[id]->op)->kind == KIND_VIEW)

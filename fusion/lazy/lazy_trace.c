@@ -364,8 +364,10 @@ int lazy_node(struct lazy *l, const struct op_call *c, struct err *err)
 	if (!bind_call(&target, c->op, spelling(c), &(struct arguments){ given, c->n, c->kw }, args,
 		       err))
 		return -1;
-	node = graph_add(l->graph, c->op, args, op_info(c->op)->n_params, l->host.line,
-			 l->host.column, err);
+	node = graph_add(l->graph,
+			 &(struct node_spec){ c->op, args, op_info(c->op)->n_params, l->host.line,
+					      l->host.column },
+			 err);
 	if (node < 0)
 		return -1;
 	if (!set_fx(l, node, c) ||

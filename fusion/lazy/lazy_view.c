@@ -115,8 +115,10 @@ bool lazy_write(struct lazy *l, struct vtensor *t, int node, struct err *err)
 			return err_set(err, ERR_INTERNAL, "a pending view without a layout");
 		if (view_repeats(&layout))
 			return torch_writes_expanded(err);
-		node = view_write(l->graph, root->node, &layout, node, l->host.line, l->host.column,
-				  err);
+		node = view_write(
+		    l->graph,
+		    &(struct view_write){ root->node, &layout, node, l->host.line, l->host.column },
+		    err);
 		if (node < 0)
 			return false;
 	} else if (t->memory && tensor_repeats(t->memory)) {

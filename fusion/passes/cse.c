@@ -149,13 +149,15 @@ static int look_up(struct rewrite *rw, const struct node *n, struct err *err)
 	places.dtype = DTYPE_I64;
 	slot = slot_of(rw->g, rw->state, &places);
 	if (*slot < 0) {
-		id = graph_add(rw->g, places.op, n->args, n->n_args, n->line, n->column, err);
+		id = graph_add(
+		    rw->g, &(struct node_spec){ places.op, n->args, n->n_args, n->line, n->column },
+		    err);
 		if (id < 0)
 			return REWRITE_FAILED;
 		*slot = id;
 	}
 	args[2] = arg_node(*slot);
-	id = graph_add(rw->g, OP_gather, args, 3, n->line, n->column, err);
+	id = graph_add(rw->g, &(struct node_spec){ OP_gather, args, 3, n->line, n->column }, err);
 	if (id < 0)
 		return REWRITE_FAILED;
 	pass_fired(rw->g, "elements are looked up at their places", n, rw->g->nodes[args[2].node]);

@@ -14,7 +14,10 @@
 
 struct arg expand_op(struct expand *e, enum op op, const struct arg *args, int n)
 {
-	int id = e->failed ? -1 : graph_add(e->g, op, args, n, e->n->line, e->n->column, e->err);
+	int id = e->failed
+		     ? -1
+		     : graph_add(e->g, &(struct node_spec){ op, args, n, e->n->line, e->n->column },
+				 e->err);
 
 	e->failed = id < 0;
 	return e->failed ? arg_none() : arg_node(id);

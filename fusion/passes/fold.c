@@ -306,7 +306,9 @@ static int filled(struct graph *g, const struct node *n, const union element *va
 			      known_number(g, n->dtype, value), arg_dtype(n->dtype) };
 
 	pass_fired(g, "one value everywhere", n, NULL);
-	return replaced(g, n, graph_add(g, OP_full, args, 3, n->line, n->column, NULL), err);
+	return replaced(
+	    g, n, graph_add(g, &(struct node_spec){ OP_full, args, 3, n->line, n->column }, NULL),
+	    err);
 }
 
 static int constant(struct graph *g, const struct node *n, const void *data, int64_t count,

@@ -64,7 +64,9 @@ bool pass_outputs(struct graph *g, const struct pass_origin *origins, bool *chan
 		if (!why)
 			continue;
 		/* a clone of a number would have the dtype that numbers take among tensors */
-		copy = graph_add(g, n->weak ? OP_to : OP_clone, x, 1 + n->weak, n->line, n->column,
+		copy = graph_add(g,
+				 &(struct node_spec){ n->weak ? OP_to : OP_clone, x, 1 + n->weak,
+						      n->line, n->column },
 				 err);
 		if (copy < 0)
 			return false;

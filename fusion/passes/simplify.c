@@ -74,7 +74,8 @@ static int forward(const struct rule *r, int i)
 
 static int make(const struct rule *r, enum op op, const struct arg *args, int n)
 {
-	return graph_add(r->g, op, args, n, r->n->line, r->n->column, r->err);
+	return graph_add(r->g, &(struct node_spec){ op, args, n, r->n->line, r->n->column },
+			 r->err);
 }
 
 static int make_unary(const struct rule *r, enum op op, int x)

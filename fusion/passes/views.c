@@ -12,8 +12,10 @@
 static int add(struct rewrite *rw, const struct node *n, enum op op, struct arg x, struct arg y,
 	       struct err *err)
 {
-	return graph_add(rw->g, op, (struct arg[]){ x, y }, op_info(op)->n_params, n->line,
-			 n->column, err);
+	return graph_add(rw->g,
+			 &(struct node_spec){ op, (struct arg[]){ x, y }, op_info(op)->n_params,
+					      n->line, n->column },
+			 err);
 }
 
 static int settle_view(struct rewrite *rw, struct node *n, struct err *err)
@@ -101,10 +103,12 @@ static bool is_run(struct rewrite *rw, const struct node *n, int dim, const stru
 static int slice(struct rewrite *rw, const struct node *n, int dim, const struct sym *start,
 		 const struct sym *end, struct err *err)
 {
-	return graph_add(
-	    rw->g, OP_slice,
-	    (struct arg[]){ n->args[0], arg_int(rw->g, dim), arg_sym(start), arg_sym(end) }, 4,
-	    n->line, n->column, err);
+	return graph_add(rw->g,
+			 &(struct node_spec){ OP_slice,
+					      (struct arg[]){ n->args[0], arg_int(rw->g, dim),
+							      arg_sym(start), arg_sym(end) },
+					      4, n->line, n->column },
+			 err);
 }
 
 /* x[:start], value, x[start + length:] along `dim`, where not empty. */
@@ -131,7 +135,8 @@ static int join_run(struct rewrite *rw, const struct node *n, int dim, const str
 	for (int i = 1; i < count; i++)
 		if (parts[i].node < 0)
 			return REWRITE_FAILED;
-	return graph_add(rw->g, OP_cat, parts, count, n->line, n->column, err);
+	return graph_add(rw->g, &(struct node_spec){ OP_cat, parts, count, n->line, n->column },
+			 err);
 }
 
 /* All other parts stay with the function that writes by strides. */

@@ -217,7 +217,9 @@ static int make(struct be_rewrite *rw, const char *name, const struct be_arg *ar
 				"argument %d of its %.64s is no node of the graph", i, name);
 			return failed(rw, why.message);
 		}
-	id = graph_add(rw->g, op, ours, n + shift, rw->self->line, rw->self->column, &why);
+	id = graph_add(rw->g,
+		       &(struct node_spec){ op, ours, n + shift, rw->self->line, rw->self->column },
+		       &why);
 	return id >= 0 ? id : failed(rw, why.message);
 }
 

@@ -372,7 +372,8 @@ static const struct node *sample_node(struct graph *g, enum op op, enum dtype dt
 
 	for (int i = 0; i < info->n_params; i++)
 		args[i] = sample_arg(g, &info->params[i], tensor);
-	id = tensor < 0 ? -1 : graph_add(g, op, args, info->n_params, 0, 0, &why);
+	id = tensor < 0 ? -1
+			: graph_add(g, &(struct node_spec){ op, args, info->n_params, 0, 0 }, &why);
 	if (id >= 0)
 		return g->nodes[id];
 	if (tensor < 0 || why.code == ERR_TYPE || why.code == ERR_DTYPE)
@@ -445,7 +446,8 @@ static enum fusion_lowered custom_lowers(const struct registry *registry, const 
 		g->custom = registry_ops(registry);
 		for (int i = 0; i < op->info.n_params; i++)
 			args[i + 1] = sample_arg(g, &op->info.params[i], tensor);
-		id = graph_add(g, OP_custom, args, op->info.n_params + 1, 0, 0, NULL);
+		id = graph_add(
+		    g, &(struct node_spec){ OP_custom, args, op->info.n_params + 1, 0, 0 }, NULL);
 		found = where(b, g, id < 0 ? NULL : g->nodes[id]);
 	}
 	arena_finish(&arena);

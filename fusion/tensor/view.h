@@ -72,9 +72,15 @@ struct traced_view {
 int view_steps_add(struct graph *g, int node, const struct view_step *steps, int n,
 		   struct err *err);
 
-/* The base with `value` in the place of the view that `layout` describes: a node
- * of g, -1 with *err. */
-int view_write(struct graph *g, int base, const struct view_layout *layout, int value, int line,
-	       int column, struct err *err);
+/* A write of node `value` to the view of node `base` that `layout` describes. */
+struct view_write {
+	int base;
+	const struct view_layout *layout;
+	int value;
+	int line, column; /* in the user's source; 0: nowhere */
+};
+
+/* What the base is after the write: a node of g, -1 with *err. */
+int view_write(struct graph *g, const struct view_write *w, struct err *err);
 
 #endif

@@ -64,9 +64,13 @@ static struct graph *make_graph(struct arena *arena, const struct statement *cha
 		const struct statement *s = &chain[i % n];
 		struct arg args[2] = { arg_node(x), arg_float(s->number) };
 
-		x = graph_add(g, s->op, args, s->number != 0 ? 2 : 1, 0, 0, &err);
+		x = graph_add(g, &(struct node_spec){ s->op, args, s->number != 0 ? 2 : 1, 0, 0 },
+			      &err);
 	}
-	x = x < 0 ? x : graph_add(g, OP_sum, (struct arg[]){ arg_node(x) }, 1, 0, 0, &err);
+	x = x < 0 ? x
+		  : graph_add(g,
+			      &(struct node_spec){ OP_sum, (struct arg[]){ arg_node(x) }, 1, 0, 0 },
+			      &err);
 	if (x < 0 || !graph_set_outputs(g, &x, 1))
 		stop(&err);
 	return g;

@@ -301,15 +301,19 @@ static int add(struct trace *t, enum op op, int a, int b, struct err *err)
 {
 	struct arg args[MAX_ARGS] = { arg_node(a), arg_node(b) };
 
-	return graph_add(t->graph, op, args, op_info(op)->n_params, t->host.line, t->host.column,
-			 err);
+	return graph_add(
+	    t->graph,
+	    &(struct node_spec){ op, args, op_info(op)->n_params, t->host.line, t->host.column },
+	    err);
 }
 
 static int invert(struct trace *t, int node, struct err *err)
 {
 	struct arg args[MAX_ARGS] = { arg_node(node) };
 
-	return graph_add(t->graph, OP_logical_not, args, 1, t->host.line, t->host.column, err);
+	return graph_add(
+	    t->graph, &(struct node_spec){ OP_logical_not, args, 1, t->host.line, t->host.column },
+	    err);
 }
 
 /* Assertions and prints of a side are for who goes there. */
@@ -501,7 +505,8 @@ static int add_two(struct trace *t, enum op op, int a, int b, struct err *err)
 	struct arg args[2] = { arg_node(a), arg_node(b) };
 
 	t->n_ops++;
-	return graph_add(t->graph, op, args, 2, t->host.line, t->host.column, err);
+	return graph_add(t->graph, &(struct node_spec){ op, args, 2, t->host.line, t->host.column },
+			 err);
 }
 
 /* One more item.  *decided: the answer is `any`, whatever the others are; *known

@@ -133,7 +133,9 @@ static int where_nodes(struct merger *m, int a, int b)
 
 	if (condition < 0)
 		return -1;
-	node = graph_add(t->graph, OP_where, args, 3, t->host.line, t->host.column, m->err);
+	node = graph_add(t->graph,
+			 &(struct node_spec){ OP_where, args, 3, t->host.line, t->host.column },
+			 m->err);
 	if (node < 0)
 		return -1;
 	t->n_ops++;

@@ -69,7 +69,8 @@ int while_add(struct while_loop *l, enum op op, const struct arg *args, int n, c
 	      struct err *err)
 {
 	struct trace *t = l->t;
-	int node = graph_add(t->graph, op, args, n, l->k.inst->line, l->k.inst->column, err);
+	int node = graph_add(
+	    t->graph, &(struct node_spec){ op, args, n, l->k.inst->line, l->k.inst->column }, err);
 
 	if (node < 0)
 		return -1;

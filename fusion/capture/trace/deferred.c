@@ -284,8 +284,10 @@ static int deferred_add(struct trace *t, enum op op, const struct arg *args, int
 			return -1;
 		all[i] = args[i];
 	}
-	node = graph_add(t->graph, op, all, op_info(op)->n_params, t->host.line, t->host.column,
-			 err);
+	node = graph_add(
+	    t->graph,
+	    &(struct node_spec){ op, all, op_info(op)->n_params, t->host.line, t->host.column },
+	    err);
 	if (node >= 0)
 		t->graph->nodes[node]->detached = true; /* no gradient flows through a number */
 	return node;

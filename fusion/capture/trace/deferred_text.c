@@ -27,8 +27,10 @@ static bool keep_tensor(struct trace *t, struct text_gap *gap, struct err *err)
 	gap->leaf = trace_is_leaf(t, gap->value);
 	gap->is_parameter = trace_is_parameter(t, gap->value);
 	if (node >= 0 && t->graph->nodes[node]->input >= 0) {
-		node = graph_add(t->graph, OP_clone, args, op_info(OP_clone)->n_params,
-				 t->host.line, t->host.column, err);
+		node = graph_add(t->graph,
+				 &(struct node_spec){ OP_clone, args, op_info(OP_clone)->n_params,
+						      t->host.line, t->host.column },
+				 err);
 		if (node >= 0)
 			t->graph->nodes[node]->detached = gap->leaf;
 	}

@@ -75,18 +75,18 @@ int trace_dropout_mask(struct graph *g, const struct arg *given, int n, int line
 		       struct err *err)
 {
 	struct arg args[MAX_ARGS];
-	int mask = graph_add(g, OP_ones_like, given, 1, line, column, err);
+	int mask = graph_add(g, &(struct node_spec){ OP_ones_like, given, 1, line, column }, err);
 
 	if (mask < 0)
 		return -1;
 	memcpy(args, given, sizeof(args[0]) * (size_t)n);
 	args[0] = arg_node(mask);
-	mask = graph_add(g, OP_dropout, args, n, line, column, err);
+	mask = graph_add(g, &(struct node_spec){ OP_dropout, args, n, line, column }, err);
 	if (mask < 0)
 		return -1;
 	args[0] = given[0];
 	args[1] = arg_node(mask);
-	return graph_add(g, OP_mul, args, 2, line, column, err);
+	return graph_add(g, &(struct node_spec){ OP_mul, args, 2, line, column }, err);
 }
 
 void trace_init(struct trace *t, struct torch_names *names, const struct torch_operators *operators,
@@ -578,7 +578,9 @@ static int add_node(struct trace *t, enum op op, const struct arg *args, struct 
 	int first = t->graph->n_nodes, n = op_info(op)->n_params, node;
 
 	if (op != OP_dropout || !t->native || !t->autograd->recording || !trace_dropout_draws(args))
-		return graph_add(t->graph, op, args, n, t->host.line, t->host.column, err);
+		return graph_add(t->graph,
+				 &(struct node_spec){ op, args, n, t->host.line, t->host.column },
+				 err);
 	node = trace_dropout_mask(t->graph, args, n, t->host.line, t->host.column, err);
 	for (int id = first; id < node; id++)
 		if (!graph_set_fx(t->graph, id, "")) {
