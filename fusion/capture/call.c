@@ -2,7 +2,7 @@
  *
  * Where the arguments fit an entry of the function's start, and that returns, the virtual
  * machine is not touched: no frame is pushed, nothing is bound.  In mode graphs most guards
- * need not be checked either (struct replay).
+ * need not be checked either (struct entry_replay).
  */
 #include "fusion/capture/capture.h"
 
@@ -31,7 +31,7 @@ static bool is_plain(const struct entry *e)
 	       !r->steps[0].n && !r->steps[0].leaf && !(e->spent && e->spent[0]);
 }
 
-static bool find_inputs(struct replay *r, struct entry *e, int self)
+static bool find_inputs(struct entry_replay *r, struct entry *e, int self)
 {
 	r->inputs = ARENA_ARRAY(&e->arena, int, (size_t)e->n_inputs + 1);
 	for (int i = 0; r->inputs && i < e->n_inputs; i++)
@@ -42,7 +42,7 @@ static bool find_inputs(struct replay *r, struct entry *e, int self)
 }
 
 /* Local `self`, where there is one, is the same object in each call. */
-static void look(struct replay *r, struct entry *e, int self)
+static void look(struct entry_replay *r, struct entry *e, int self)
 {
 	r->ready = true;
 	r->possible = !entry_why_guarded(e) &&
@@ -55,7 +55,7 @@ static void look(struct replay *r, struct entry *e, int self)
  * True where running it changes no object of a program. */
 static bool replay_note(struct session *s, struct entry *e)
 {
-	struct replay *r = &e->replay;
+	struct entry_replay *r = &e->replay;
 
 	if (!s->options.env->changes)
 		return false;
@@ -86,7 +86,7 @@ static struct entry *replay_find(struct session *s, const struct roots *roots, i
 
 /* The last result, where nobody but the recording and `kept` has a part in it: it can be
  * the next one. */
-static struct tensor *last_result(const struct replay *r, const struct exec *exec)
+static struct tensor *last_result(const struct entry_replay *r, const struct exec *exec)
 {
 	const struct vtensor *v = r->kept.tensor;
 	struct tensor *t = exec_recorded_output(exec);
@@ -100,7 +100,7 @@ static struct tensor *last_result(const struct replay *r, const struct exec *exe
 }
 
 /* Wraps what was made (the reference is taken), and keeps it if the recording does. */
-static bool keep_result(struct replay *r, const struct exec *exec, struct tensor *made,
+static bool keep_result(struct entry_replay *r, const struct exec *exec, struct tensor *made,
 			struct value *out)
 {
 	struct value old = r->kept;
@@ -120,7 +120,7 @@ static bool keep_result(struct replay *r, const struct exec *exec, struct tensor
 static bool replay_run(struct entry *e, struct value *out, const struct fusion_observer *observer,
 		       struct err *err)
 {
-	struct replay *r = &e->replay;
+	struct entry_replay *r = &e->replay;
 	struct tensor *into = last_result(r, e->exec), *made;
 
 	e->uses++;

@@ -520,12 +520,12 @@ bool variables_claim(struct trace *t, int source, struct value stand_in);
 /* trace/view.c: tensors from outside that share memory. */
 
 /* Of tensors of which one is written, once an attempt is through. */
-enum overlap {
+enum trace_overlap {
 	OVERLAP_NONE,    /* or the attempt knew of it */
 	OVERLAP_COVERED, /* sources are views of one another: the next attempt knows */
 	OVERLAP_UNKNOWN, /* no tensor covers the others */
 };
-enum overlap overlap_find(struct trace *t);
+enum trace_overlap overlap_find(struct trace *t);
 
 /* The stand-in of a source that is a view of another one. */
 bool overlap_stand_in(struct trace *t, int source, struct value *out, struct err *err);
