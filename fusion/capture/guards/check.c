@@ -125,6 +125,15 @@ static bool modes_hold(const struct guards *g, const struct world *world)
 	return world->grad_off == g->grad_off && (world->autocast & AUTOCAST_STATE) == g->autocast;
 }
 
+static bool disjoint(const struct guards *g, const struct guard *at)
+{
+	struct value a = g->values[at->source], b = g->values[at->other];
+
+	return a.kind != VALUE_TENSOR
+		   ? a.object != b.object
+		   : !tensors_overlap(tensor_of(g, at->source), tensor_of(g, at->other));
+}
+
 static bool check(struct guards *g, const struct guard *at, const struct roots *roots)
 {
 	struct value v;
@@ -169,9 +178,7 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 	case GUARD_IDENTICAL:
 		return identical(g->values[at->source], g->values[at->other]);
 	case GUARD_DISJOINT:
-		return g->values[at->source].kind != VALUE_TENSOR
-			   ? g->values[at->source].object != g->values[at->other].object
-			   : !tensors_overlap(tensor_of(g, at->source), tensor_of(g, at->other));
+		return disjoint(g, at);
 	case GUARD_ALIAS:
 		return sources_same_tensor(tensor_of(g, at->source), tensor_of(g, at->other));
 	case GUARD_OTHER:

@@ -67,12 +67,9 @@ static struct guard type_guard(const struct source *s, int source)
 		guard.kind = GUARD_NATIVE;
 		break;
 	case VALUE_MODULE:
-		guard.kind = GUARD_MODULE;
-		guard.pointer = s->value.object;
-		break;
 	case VALUE_CLASS:
 	case VALUE_DESCRIPTOR:
-		guard.kind = GUARD_OBJECT;
+		guard.kind = s->kind == VALUE_MODULE ? GUARD_MODULE : GUARD_OBJECT;
 		guard.pointer = s->value.object;
 		break;
 	case VALUE_INSTANCE:

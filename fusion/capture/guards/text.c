@@ -179,6 +179,14 @@ static void keys_text(const struct dict *dict, struct buf *out)
 	buf_puts(out, "]");
 }
 
+static void object_text(const char *name, struct value was, struct buf *out)
+{
+	if (was.kind == VALUE_CLASS)
+		buf_printf(out, "%s is the class %s", name, was.class->name);
+	else
+		buf_printf(out, "%s is the property that it was", name);
+}
+
 /* The type of a source, or its value. */
 static void source_text(const struct guards *g, const struct guard *at, struct buf *out)
 {
@@ -208,10 +216,7 @@ static void source_text(const struct guards *g, const struct guard *at, struct b
 		buf_printf(out, "%s is %s", name, at->kind == GUARD_INT ? "an int" : "a float");
 		return;
 	case GUARD_OBJECT:
-		if (was.kind == VALUE_CLASS)
-			buf_printf(out, "%s is the class %s", name, was.class->name);
-		else
-			buf_printf(out, "%s is the property that it was", name);
+		object_text(name, was, out);
 		return;
 	case GUARD_FUNCTION:
 		buf_printf(out, "%s is the function %s", name,
