@@ -143,7 +143,7 @@ static bool eager_write(struct eager *e, struct tensor *to, struct tensor *from,
 }
 
 /* Operands that PyTorch reads before it writes, or does not look at. */
-static bool reads_apart(const struct eager_call *c, int operand)
+static bool reads_apart(const struct op_call *c, int operand)
 {
 	if (c->op == OP_fill) /* x.copy_(y) is the one that reads as it writes */
 		return strcmp(c->name, "Tensor.fill_") == 0;
@@ -158,7 +158,7 @@ static bool same_sizes(const struct tensor *a, const struct tensor *b)
 }
 
 /* whether an in-place op may write values[0], given what it reads; else *err. */
-static bool eager_may_write(const struct eager_call *c, struct err *err)
+static bool eager_may_write(const struct op_call *c, struct err *err)
 {
 	bool any_order = c->op == OP_scatter || c->op == OP_scatter_add;
 	const struct tensor *to = c->values[0].tensor->memory;
@@ -293,7 +293,7 @@ static struct graph *eager_graph(const struct eager *e, struct arena *arena)
 }
 
 /* The call with symbols in place of the numbers that are no part of its signature. */
-static bool symbols_for_numbers(struct graph *g, const struct signature *s, struct eager_call *c,
+static bool symbols_for_numbers(struct graph *g, const struct signature *s, struct op_call *c,
 				struct value values[MAX_ARGS], struct err *err)
 {
 	int next = 0;
@@ -320,7 +320,7 @@ static bool symbols_for_numbers(struct graph *g, const struct signature *s, stru
 
 /* Compiles the one-op graph of a call into plan->exec. */
 static bool build(struct eager *e, struct eager_plan *plan, struct signature *s,
-		  const struct eager_call *c, struct err *err)
+		  const struct op_call *c, struct err *err)
 {
 	const struct compile_options options = { .env = e->env,
 						 .backend = e->backend,
@@ -328,7 +328,7 @@ static bool build(struct eager *e, struct eager_plan *plan, struct signature *s,
 	struct graph *g = eager_graph(e, &plan->arena);
 	struct bind_target target = { .graph = g, .reals = true, .node = input_of, .self = s };
 	struct value values[MAX_ARGS];
-	struct eager_call any = *c;
+	struct op_call any = *c;
 	struct arg args[MAX_ARGS];
 	int id;
 
@@ -369,8 +369,8 @@ static bool build(struct eager *e, struct eager_plan *plan, struct signature *s,
 	return exec_bind(plan->exec, s->numbers, err);
 }
 
-static struct eager_plan *make_plan(struct eager *e, struct signature *s,
-				    const struct eager_call *c, unsigned site, struct err *err)
+static struct eager_plan *make_plan(struct eager *e, struct signature *s, const struct op_call *c,
+				    unsigned site, struct err *err)
 {
 	struct eager_plan *plan;
 
@@ -484,7 +484,7 @@ static bool run_plan(struct eager *e, struct eager_plan *plan, const struct sign
 }
 
 /* x.contiguous() of a tensor that lies row by row is x itself, so that writes reach it. */
-static bool lies_row_by_row(const struct eager_call *c)
+static bool lies_row_by_row(const struct op_call *c)
 {
 	const struct value *x = &c->values[0];
 
@@ -492,7 +492,7 @@ static bool lies_row_by_row(const struct eager_call *c)
 	       x->tensor->memory && tensor_contiguous(x->tensor->memory);
 }
 
-static inline bool run_given(struct eager *e, const struct eager_call *c, struct value *out,
+static inline bool run_given(struct eager *e, const struct op_call *c, struct value *out,
 			     struct err *err)
 {
 	if (lies_row_by_row(c)) {
@@ -504,17 +504,15 @@ static inline bool run_given(struct eager *e, const struct eager_call *c, struct
 	return eager_run_op(e, c, out, err);
 }
 
-bool eager_run_given(struct eager *e, const struct eager_call *c, struct value *out,
-		     struct err *err)
+bool eager_run_given(struct eager *e, const struct op_call *c, struct value *out, struct err *err)
 {
 	return run_given(e, c, out, err);
 }
 
-static bool run_cast(struct eager *e, const struct eager_call *c, struct value *out,
-		     struct err *err)
+static bool run_cast(struct eager *e, const struct op_call *c, struct value *out, struct err *err)
 {
 	struct value cast[MAX_ARGS + 1];
-	struct eager_call with = *c;
+	struct op_call with = *c;
 	bool any, ok;
 
 	if (!autocast_values(&e->autocast, e->world->autocast,
@@ -528,7 +526,7 @@ static bool run_cast(struct eager *e, const struct eager_call *c, struct value *
 	return ok;
 }
 
-bool eager_run(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
+bool eager_run(struct eager *e, const struct op_call *c, struct value *out, struct err *err)
 {
 	if (__builtin_expect(autocast_wants(e->world->autocast), 0) && !c->inplace)
 		return run_cast(e, c, out, err);
@@ -536,7 +534,7 @@ bool eager_run(struct eager *e, const struct eager_call *c, struct value *out, s
 }
 
 /* What of a call is not in its values. */
-static inline uint64_t call_head(const struct eager *e, const struct eager_call *c)
+static inline uint64_t call_head(const struct eager *e, const struct op_call *c)
 {
 	uint64_t head = (uint64_t)c->op | (c->inplace ? HEAD_INPLACE : 0);
 
@@ -548,7 +546,7 @@ static inline uint64_t call_head(const struct eager *e, const struct eager_call 
 /* A count that the host knows, as an optimiser's of its steps: `count += 1`.  It is read at
  * each step, and the host would wait for the device each time.  Exact, so it is what a
  * kernel computes. */
-static bool count_on_host(const struct eager_call *c)
+static bool count_on_host(const struct op_call *c)
 {
 	struct tensor *t;
 	double sum;
@@ -568,7 +566,7 @@ static bool count_on_host(const struct eager_call *c)
 	return true;
 }
 
-static bool run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
+static bool run_op(struct eager *e, const struct op_call *c, struct value *out, struct err *err)
 {
 	bool watched = e->observer && e->observer->phase;
 	int64_t begin = watched ? clock_ns() : 0;
@@ -627,7 +625,7 @@ static bool is_float(struct value v)
 }
 
 /* Whether float64 would give other elements. */
-static bool concerns(const struct eager_call *c)
+static bool concerns(const struct op_call *c)
 {
 	bool any = false;
 
@@ -646,7 +644,7 @@ static bool widen(struct value v, int which, struct value *out, struct err *err)
 	return out->kind != VALUE_UNSET || (wide && torch_no_memory(err));
 }
 
-static int first_of(const struct eager_call *c, int i)
+static int first_of(const struct op_call *c, int i)
 {
 	int first = 0;
 
@@ -657,7 +655,7 @@ static int first_of(const struct eager_call *c, int i)
 }
 
 /* The operands in one shadow; the same tensor twice stays one. */
-static bool widen_all(const struct eager_call *c, int which, struct value *wide, struct err *err)
+static bool widen_all(const struct op_call *c, int which, struct value *wide, struct err *err)
 {
 	for (int i = 0; i < c->n; i++) {
 		struct value v = c->values[i];
@@ -674,7 +672,7 @@ static bool widen_all(const struct eager_call *c, int which, struct value *wide,
 	return true;
 }
 
-static bool reference_begin(struct eager *e, const struct eager_call *c, struct reference_call *k,
+static bool reference_begin(struct eager *e, const struct op_call *c, struct reference_call *k,
 			    struct err *err)
 {
 	*k = (struct reference_call){ .n = concerns(c) ? e->shadows : 0 };
@@ -691,7 +689,7 @@ static bool reference_begin(struct eager *e, const struct eager_call *c, struct 
 static bool to_float64(struct eager *e, struct value *v, struct err *err)
 {
 	struct value args[2] = { *v, { .kind = VALUE_DTYPE, .dtype = DTYPE_F64 } }, cast;
-	struct eager_call c = { .op = OP_to, .name = "Tensor.to", .values = args, .n = 2 };
+	struct op_call c = { .op = OP_to, .name = "Tensor.to", .values = args, .n = 2 };
 
 	if (v->tensor->memory->dtype == DTYPE_F64)
 		return true;
@@ -715,7 +713,7 @@ static bool lies_in_an_operand(struct value v, const struct value *values, int n
 static bool apart(struct eager *e, struct value *v, const struct value *values, int n,
 		  struct err *err)
 {
-	struct eager_call c = { .op = OP_clone, .name = "clone", .values = v, .n = 1 };
+	struct op_call c = { .op = OP_clone, .name = "clone", .values = v, .n = 1 };
 	struct value copy;
 
 	if (!lies_in_an_operand(*v, values, n))
@@ -727,11 +725,11 @@ static bool apart(struct eager *e, struct value *v, const struct value *values, 
 	return true;
 }
 
-static bool run_shadow(struct eager *e, const struct eager_call *c, struct reference_call *k,
+static bool run_shadow(struct eager *e, const struct op_call *c, struct reference_call *k,
 		       int which, struct tensor *result, struct err *err)
 {
 	struct generators *random = e->env->backend_env.random;
-	struct eager_call wide = *c;
+	struct op_call wide = *c;
 	struct value out;
 	bool ok;
 
@@ -757,7 +755,7 @@ static bool run_shadow(struct eager *e, const struct eager_call *c, struct refer
 	return ok;
 }
 
-static bool reference_end(struct eager *e, const struct eager_call *c, struct reference_call *k,
+static bool reference_end(struct eager *e, const struct op_call *c, struct reference_call *k,
 			  struct value out, struct err *err)
 {
 	struct generators *random = e->env->backend_env.random, after = { 0 };
@@ -786,7 +784,7 @@ static void reference_drop(struct reference_call *k)
 }
 
 /* The same in float64 too. */
-static bool run_with_shadows(struct eager *e, const struct eager_call *c, struct value *out,
+static bool run_with_shadows(struct eager *e, const struct op_call *c, struct value *out,
 			     struct err *err)
 {
 	struct reference_call k = { 0 };
@@ -804,7 +802,7 @@ static bool run_with_shadows(struct eager *e, const struct eager_call *c, struct
 	return ok;
 }
 
-bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
+bool eager_run_op(struct eager *e, const struct op_call *c, struct value *out, struct err *err)
 {
 	if (__builtin_expect(e->shadows, 0))
 		return run_with_shadows(e, c, out, err);

@@ -144,7 +144,7 @@ void lazy_print(const struct lazy *l, struct buf *out);
 const char *lazy_cause(struct lazy_reason why);
 
 /* lazy_trace.c: one op as the user called it, under autocast, as a node; as eager_run(). */
-bool lazy_op(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err);
+bool lazy_op(struct lazy *l, const struct op_call *c, struct value *out, struct err *err);
 
 /* Whether running `op` can wait. */
 bool lazy_takes(enum op op);
@@ -161,7 +161,7 @@ bool lazy_touches(const struct lazy *l, struct value v, int depth);
 
 /* lazy_view.c: notes that `view` was made by c, if it shares memory with what it
  * was made of. */
-bool lazy_view_note(struct lazy *l, struct value view, const struct eager_call *c, struct err *err);
+bool lazy_view_note(struct lazy *l, struct value view, const struct op_call *c, struct err *err);
 void lazy_view_drop(struct lazy_entry *entry);
 
 /* What a registered tensor is a view of in the end; itself where it is none. */
@@ -183,7 +183,7 @@ void lazy_views_settle(struct lazy *l);
 bool lazy_view_replay(struct lazy *l, struct lazy_entry *entry, struct err *err);
 
 /* lazy_trace.c: the call as a node, perhaps of an object; -1 with *err. */
-int lazy_node(struct lazy *l, const struct eager_call *c, struct err *err);
+int lazy_node(struct lazy *l, const struct op_call *c, struct err *err);
 
 /* lazy_module.c: the next nodes of the pending graph are of the module whose method is under
  * way.  False when out of memory. */

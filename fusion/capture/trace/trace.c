@@ -599,13 +599,15 @@ static bool write_result(struct trace *t, struct value to, int result, struct er
 	return trace_rewrite(t, to, result, true);
 }
 
-static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
-		   const struct arguments *call, struct value *out, struct err *err)
+static bool add_op(struct trace *t, const struct op_call *given, struct value *out, struct err *err)
 {
+	struct arguments operands = { given->values, given->n, given->kw }, *call = &operands;
+	enum op op = given->op;
+	const char *name = given->name;
+	bool inplace = given->inplace;
 	struct bind_target target = { .graph = t->graph, .node = target_node, .self = t };
 	struct arg args[MAX_ARGS];
 	struct value settled[MAX_SETTLED];
-	struct arguments with_settled;
 	int line = t->host.line, column = t->host.column, node, result;
 
 	if (call->n <= MAX_SETTLED && has_outcome(call->at, call->n)) {
@@ -613,8 +615,7 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 		for (int i = 0; i < call->n; i++)
 			if (!trace_settle(t, &settled[i], err))
 				return false;
-		with_settled = (struct arguments){ settled, call->n, call->kw };
-		call = &with_settled;
+		operands.at = settled;
 	}
 	if (!place_module(t, err) || !check_bound(t, err) || !check_random(t, op, err) ||
 	    (inplace && call->at[0].kind == VALUE_TENSOR &&
@@ -653,19 +654,21 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 	return true;
 }
 
-bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
-	      const struct arguments *args, struct value *out, struct err *err)
+bool trace_op(struct trace *t, const struct op_call *call, struct value *out, struct err *err)
 {
-	struct value cast[MAX_ARGS + 1];
+	struct value values[MAX_ARGS + 1];
+	struct op_call cast = *call;
 	bool any = false, ok;
 
-	if (autocast_wants(t->autocast_mode) && !inplace &&
+	if (autocast_wants(t->autocast_mode) && !call->inplace &&
 	    !autocast_values(&t->autocast, t->autocast_mode,
-			     &(struct autocast_call){ op, args->at, args->n }, &any, cast, err))
+			     &(struct autocast_call){ call->op, call->values, call->n }, &any,
+			     values, err))
 		return false;
 	if (!any)
-		return add_op(t, op, name, inplace, args, out, err);
-	ok = add_op(t, op, name, inplace, &(struct arguments){ cast, args->n, args->kw }, out, err);
-	autocast_drop(cast, args->n);
+		return add_op(t, call, out, err);
+	cast.values = values;
+	ok = add_op(t, &cast, out, err);
+	autocast_drop(values, call->n);
 	return ok;
 }
