@@ -1701,7 +1701,7 @@ export interface ReportCompilation {
   line?: number;
   /** graph breaks */
   breaks?: number;
-  /** pieces that DDP split the graph into */
+  /** pieces that DDP split graphs into */
   ddp_pieces?: number;
   /** us: time by phase */
   phases_us?: Record<string, number>;
