@@ -471,7 +471,7 @@ static int visit(const struct pass_info *pass, struct graph *g, const struct nod
 			g->n_nodes);
 		return pass_failed(pass, n, &why, err);
 	}
-	if (id >= before) /* a new node has the name of the one it stands for */
+	if (id >= before) /* a new node has the name of the one it replaces */
 		g->nodes[id]->name = n->name;
 	return id;
 }
@@ -522,7 +522,7 @@ static bool plugin_add_pass(struct be_registry *r, const struct be_pass *pass)
 	if (!read_properties(pass->needs, &info.needs, &why) ||
 	    !read_properties(pass->makes, &info.makes, &why) ||
 	    !read_properties(pass->breaks, &info.breaks, &why) ||
-	    !pass_list_insert(&r->to->passes, &info, pass->place, pass->behind, &why))
+	    !pass_list_insert(&r->to->passes, &info, pass->place, pass->after, &why))
 		return err_set(r->err, ERR_PLUGIN, "pass %s: %.380s", pass->name, why.message);
 	return true;
 }
