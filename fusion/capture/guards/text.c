@@ -534,7 +534,7 @@ static void source_reason(const struct guards *g, const struct guard *at, const 
 	}
 }
 
-static void modes_reason(const struct guards *g, const struct world *now, struct buf *out)
+static void modes_reason(const struct guards *g, const struct torch_modes *now, struct buf *out)
 {
 	if (now->grad_off != g->grad_off) {
 		buf_printf(out, "torch.is_grad_enabled() is %s, was %s",
@@ -554,7 +554,7 @@ void guards_reason(const struct guards *g, int index, const struct roots *roots,
 	if (at->kind == GUARD_CONDITION) {
 		condition_reason(g, at->number, out);
 	} else if (at->kind == GUARD_MODES) {
-		modes_reason(g, &roots->vm->world, out);
+		modes_reason(g, &roots->vm->modes, out);
 	} else if (at->kind < GUARD_RANK) {
 		source_reason(g, at, roots, out);
 	} else if (g->sources->at[at->source].kind != VALUE_TENSOR) {
