@@ -416,12 +416,8 @@ static bool count_event(void *self, const char *text, size_t len, struct err *er
 static void test_blanks_are_read_once(void **state)
 {
 	static const char *const places[][2] = {
-		{ "", "[{},{}]" },
-		{ "[", "{},{}]" },
-		{ "[{}", ",{}]" },
-		{ "[{},", "{}]" },
-		{ "[{},{}", "]" },
-		{ "[{},{}]", "" },
+		{ "", "[{},{}]" }, { "[", "{},{}]" }, { "[{}", ",{}]" },
+		{ "[{},", "{}]" }, { "[{},{}", "]" }, { "[{},{}]", "" },
 	};
 	char blanks[4096];
 
@@ -452,16 +448,11 @@ static void test_blanks_are_read_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_blanks_are_read_once),
-		cmocka_unit_test(test_ledger),
-		cmocka_unit_test(test_pairs_and_bare_lists),
-		cmocka_unit_test(test_regions),
-		cmocka_unit_test(test_compilations_within),
-		cmocka_unit_test(test_base_at_end),
-		cmocka_unit_test(test_decimals),
-		cmocka_unit_test(test_gzip),
-		cmocka_unit_test(test_no_log),
+		cmocka_unit_test(test_counts),      cmocka_unit_test(test_blanks_are_read_once),
+		cmocka_unit_test(test_ledger),      cmocka_unit_test(test_pairs_and_bare_lists),
+		cmocka_unit_test(test_regions),     cmocka_unit_test(test_compilations_within),
+		cmocka_unit_test(test_base_at_end), cmocka_unit_test(test_decimals),
+		cmocka_unit_test(test_gzip),        cmocka_unit_test(test_no_log),
 		cmocka_unit_test(test_real),
 	};
 

@@ -223,6 +223,11 @@ extern const int n_report_records;
 /* NULL where the record has no such field. */
 const struct report_field *report_field(const struct report_record *record, const char *name);
 
+/* What the document has for a field that the struct was read from, whatever its type; NULL where
+ * it has nothing, or where there is no struct. */
+const json_t *report_found(const struct report_field *field, const struct report_record *record,
+			   const void *from);
+
 /* Whether the table allows the value there. */
 bool report_accepts(const struct report_field *field, const json_t *value);
 
