@@ -153,6 +153,11 @@ enum report_form { REPORT_PLAIN, REPORT_NULL, REPORT_WHOLE };
 	((record)->has.name = true, (record)->written.name = REPORT_PLAIN,                         \
 	 (record)->name = (__VA_ARGS__))
 
+/* The same; where there is none it is null. */
+#define REPORT_SET_OR_NULL(record, name, exists, ...)                                              \
+	((exists) ? (void)REPORT_SET(record, name, __VA_ARGS__)                                    \
+		  : (void)((record)->written.name = REPORT_NULL))
+
 /* The place of a key; n where it is not there. */
 size_t report_key(const char *const *keys, size_t n, const char *key);
 
