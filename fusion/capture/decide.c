@@ -244,14 +244,14 @@ static bool may_wait(const struct trace *t, const struct frame *f)
 	return t->native && d.outcome == OUTCOME_RESUME && !d.as_a_whole;
 }
 
-struct search {
+struct break_search {
 	const struct vm *vm;
 	const struct code *wanted, *seen[MAX_SEARCHED];
 	int n;
 };
 
 /* Whether the code, or what it calls by the names of functions, calls the wanted. */
-static bool leads_to(struct search *s, const struct unit *unit)
+static bool leads_to(struct break_search *s, const struct unit *unit)
 {
 	const struct code *code = unit->code;
 
@@ -283,7 +283,7 @@ static bool leads_to(struct search *s, const struct unit *unit)
 static bool is_recursive(const struct vm *vm, struct frame *const *frames, int level)
 {
 	const struct unit *unit = frames[level]->unit;
-	struct search search = { .vm = vm, .wanted = unit->code };
+	struct break_search search = { .vm = vm, .wanted = unit->code };
 
 	for (int i = 0; i < level && !unit->hidden; i++)
 		if (frames[i]->code == unit->code)

@@ -14,8 +14,8 @@
  * A program that can ask for no gradient is not recorded: its tensors only know
  * that they would have one.
  */
-#ifndef FUSION_RUNTIME_AUTOGRAD_H
-#define FUSION_RUNTIME_AUTOGRAD_H
+#ifndef FUSION_EAGER_AUTOGRAD_H
+#define FUSION_EAGER_AUTOGRAD_H
 
 #include "fusion/base/vec.h"
 #include "fusion/vm/vm.h"
@@ -235,9 +235,17 @@ struct grad_giver {
 	bool (*dtype)(void *self, int index, struct value *out, struct err *err);
 };
 
+/* What a rule is run for. */
+struct grad_request {
+	enum op op;
+	unsigned wanted; /* bit i: the gradient of argument i */
+	struct value g;  /* the gradient of the result */
+	const struct grad_giver *giver;
+};
+
 /* Runs the rule: made[i] is the gradient of argument i, UNSET where none is. */
-bool grad_rule_run(struct autograd *a, enum op op, const struct grad_giver *giver, unsigned wanted,
-		   struct value g, struct value made[MAX_ARGS], struct err *err);
+bool grad_rule_run(struct autograd *a, const struct grad_request *request,
+		   struct value made[MAX_ARGS], struct err *err);
 
 /* The parameters of an op that no gradient goes to, although it has one: a mask for each. */
 unsigned grad_rule_refuses(struct autograd *a, enum op op);

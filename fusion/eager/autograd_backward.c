@@ -238,12 +238,12 @@ static bool run_rule(struct backward_pass *p, struct grad_node *node, struct val
 {
 	struct taped taped = { p->a, node };
 	struct grad_giver giver = { &taped, give_value, give_shape, give_dtype };
-	unsigned wanted = 0;
+	struct grad_request request = { node->op, 0, node->given[0], &giver };
 
 	for (int i = 0; i < node->n_args; i++)
 		if (wants(p, &node->args[i].to))
-			wanted |= 1u << i;
-	return grad_rule_run(p->a, node->op, &giver, wanted, node->given[0], made, p->err);
+			request.wanted |= 1u << i;
+	return grad_rule_run(p->a, &request, made, p->err);
 }
 
 static bool refuse_again(struct backward_pass *p, const struct grad_node *node)

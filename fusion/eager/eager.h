@@ -4,8 +4,8 @@
  * backend whose memory tensors are in.  A tensor value holds memory; an in-place op writes through
  * it, so every name and the caller's argument see the change.
  */
-#ifndef FUSION_RUNTIME_EAGER_H
-#define FUSION_RUNTIME_EAGER_H
+#ifndef FUSION_EAGER_EAGER_H
+#define FUSION_EAGER_EAGER_H
 
 #include "fusion/vm/frame.h"
 #include "fusion/vm/vm.h"

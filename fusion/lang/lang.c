@@ -99,7 +99,7 @@ static bool find_lines(struct lang_program *p)
 static bool compile(struct lang_program *p, const struct ast_limits *limits, struct arena *scratch,
 		    struct token_list *list, struct err *err)
 {
-	struct names names = { .arena = p->arena };
+	struct lang_names names = { .arena = p->arena };
 	struct compiler compiler = {
 		.program = p->arena, .scratch = scratch, .keys.arena = scratch, .err = err
 	};

@@ -198,20 +198,20 @@ static bool call_more(struct lazy *l, const struct native *f, const struct argum
 	return l->eager->host.call(l->eager, f, args, out, err);
 }
 
-static bool call_op(struct lazy *l, const struct native *f, struct op_call *c,
-		    const struct value *args, int n, struct value *out, struct err *err)
+static bool call_op(struct lazy *l, const struct native *f, struct op_call *c, struct value *out,
+		    struct err *err)
 {
 	struct value values[MAX_ARGS + 1];
 	bool ok;
 
 	if (f->self.kind == VALUE_TENSOR) {
-		if (n > MAX_ARGS)
-			return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, n);
+		if (c->n > MAX_ARGS)
+			return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, c->n);
 		values[0] = f->self;
-		for (int i = 0; i < n; i++)
-			values[i + 1] = args[i];
+		for (int i = 0; i < c->n; i++)
+			values[i + 1] = c->values[i];
 		c->values = values;
-		c->n = n + 1;
+		c->n++;
 	}
 	if (c->op == OP_to && torch_plain_cast(&(struct arguments){ c->values, c->n, c->kw }))
 		ok = cast(l, f->name, c->values[0], c->values[1].dtype, out, err);
@@ -262,7 +262,7 @@ static bool call(struct lazy *l, const struct native *f, const struct arguments 
 	}
 	if (!lazy_takes(c.op))
 		return call_at_once(l, f, args, out, err);
-	return call_op(l, f, &c, args->at, args->n, out, err);
+	return call_op(l, f, &c, out, err);
 }
 
 static bool wants_grad(const struct keywords *kw, const struct value *args, int n)

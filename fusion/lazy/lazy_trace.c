@@ -1,6 +1,6 @@
 /* fusion/lazy/lazy_trace.c -- ops as nodes of the pending trace.
  *
- * In-place ops are functionalised as in capture: the object stands for a new
+ * In-place ops are functionalised as in capture: the object is a new
  * node, and its memory, where it has some, is written at the barrier.  Where
  * other objects share that memory, the trace is run first and the op at once.
  */

@@ -286,7 +286,7 @@ struct arg known_number(const struct graph *g, enum dtype dtype, const union ele
 	return arg_int(g, dtype_get_int(dtype, element, 0));
 }
 
-/* The node of the new list that stands for n from here on. */
+/* The node of the new list that replaces n. */
 static int replaced(struct graph *g, const struct node *n, int id, struct err *err)
 {
 	if (id < 0) {

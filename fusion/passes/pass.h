@@ -2,7 +2,7 @@
  *
  * A pass that changes nodes walks the graph once with rewrite_run(): the nodes
  * come in order, their arguments already rewired, and the pass says which node
- * of the new list stands for each.  So ids ascend at all times and nothing has
+ * of the new list replaces each.  So ids ascend at all times and nothing has
  * to be compacted.
  */
 #ifndef FUSION_PASSES_PASS_H

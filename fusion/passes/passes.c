@@ -120,7 +120,7 @@ static bool verify(const struct pass_run *run, const struct pass_info *pass, uns
 	return err_set(err, ERR_INTERNAL, "after pass %s: %.400s", pass->name, why.message);
 }
 
-/* ---- the log of who watches: a pass is told by the text of the graph after it, if it changed
+/* ---- the log of who watches: it keeps the text of the graph after a pass, if it changed
  * anything, and by the rules that fired in it, each with its node and line.  Texts and firings
  * are bounded; what is left out is counted. */
 

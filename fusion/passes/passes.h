@@ -109,7 +109,7 @@ bool passes_run(struct graph *g, const struct pass_options *options, struct pass
 struct pass_firing {
 	const char *rule; /* "x * 1 is x" */
 	const char *node; /* name of what it was applied to */
-	const char *with; /* name of what stands for it, or is in its kernel; NULL */
+	const char *with; /* name of what replaces it, or is in its kernel; NULL */
 	int line, column; /* in the user's source; 0: nowhere */
 };
 
@@ -142,15 +142,15 @@ struct pass_log {
 };
 
 /* For passes that come from outside: what pass_info.run of one may call.  `visit` is
- * asked for each node but inputs, in order; n's arguments are already what stands
+ * asked for each node but inputs, in order; n's arguments are already what replaced
  * for them in g, where it may add nodes; n itself is not in g yet.  It answers the
- * id that stands for n from here on, PASS_KEEP, or PASS_FAILED with *err. */
+ * id that replaces n, PASS_KEEP, or PASS_FAILED with *err. */
 enum { PASS_FAILED = -1, PASS_KEEP = -2 };
 typedef int pass_visit_fn(void *self, struct graph *g, const struct node *n, struct err *err);
 bool pass_visit_all(struct pass_run *run, pass_visit_fn *visit, void *self, bool *changed,
 		    struct err *err);
 
-/* Notes that `rule` is applied to n; `with` (NULL: none) is what stands for it, or
+/* Notes that `rule` is applied to n; `with` (NULL: none) is what replaces it, or
  * what it goes together with.  Nothing happens where nobody watches. */
 void pass_note(struct graph *g, const char *rule, const struct node *n, const struct node *with);
 static inline void pass_fired(struct graph *g, const char *rule, const struct node *n,

@@ -409,7 +409,7 @@ static int simplify(struct rewrite *rw, struct node *n, struct err *err)
 	} else {
 		tidy_args(rw, &r);
 		id = rules[n->op] ? rules[n->op](&r) : REWRITE_KEEP;
-		if (id >= before) /* a new node has the name of the one it stands for */
+		if (id >= before) /* a new node has the name of the one it replaces */
 			rw->g->nodes[id]->name = n->name;
 	}
 	if (id >= 0)

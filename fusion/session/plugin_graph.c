@@ -477,7 +477,7 @@ static int visit(void *self, struct graph *g, const struct node *n, struct err *
 			g->n_nodes);
 		return pass_failed(v, n, &why, err);
 	}
-	if (id >= before) /* a new node has the name of the one it stands for */
+	if (id >= before) /* a new node has the name of the one it replaces */
 		g->nodes[id]->name = n->name;
 	return id;
 }
@@ -530,7 +530,7 @@ static bool plugin_add_pass(struct be_registry *r, const struct be_pass *pass)
 	if (!read_properties(pass->needs, &info.needs, &why) ||
 	    !read_properties(pass->makes, &info.makes, &why) ||
 	    !read_properties(pass->breaks, &info.breaks, &why) ||
-	    !pass_list_insert(&r->to->passes, &info, pass->place, pass->behind, &why))
+	    !pass_list_insert(&r->to->passes, &info, pass->place, pass->after, &why))
 		return err_set(r->err, ERR_PLUGIN, "pass %s: %.380s", pass->name, why.message);
 	return true;
 }

@@ -10,7 +10,7 @@
 #include "fusion/vm/outside.h"
 #include "fusion/lazy/lazy.h"
 
-/* The function behind the entry: that of a module is its forward. */
+/* The function of the entry: that of a module is its forward. */
 static bool find_callee(struct session *s, const char *entry, struct err *err)
 {
 	if (!vm_global(s->vm, entry, &s->callee))
