@@ -153,7 +153,11 @@ enum report_form { REPORT_PLAIN, REPORT_NULL, REPORT_WHOLE };
 	((record)->has.name = true, (record)->written.name = REPORT_PLAIN,                         \
 	 (record)->name = (__VA_ARGS__))
 
-/* The same; where there is none it is null. */
+/* The same where something holds; else nothing changes. */
+#define REPORT_SET_IF(record, name, holds, ...)                                                    \
+	((holds) ? (void)REPORT_SET(record, name, __VA_ARGS__) : (void)0)
+
+/* The same where there is a value; else the field is null. */
 #define REPORT_SET_OR_NULL(record, name, exists, ...)                                              \
 	((exists) ? (void)REPORT_SET(record, name, __VA_ARGS__)                                    \
 		  : (void)((record)->written.name = REPORT_NULL))
