@@ -3,10 +3,9 @@
 
 #include "fusion/passes/pass.h"
 
-static bool nothing(struct pass_run *run, const struct pass_info *self, bool *changed,
-		    struct err *err)
+static bool nothing(struct pass_run *run, bool *changed, struct err *err)
 {
-	(void)run, (void)self, (void)changed, (void)err;
+	(void)run, (void)changed, (void)err;
 	return true;
 }
 

@@ -490,7 +490,7 @@ static int fold(struct rewrite *rw, struct node *n, struct err *err)
 
 /* needs: no COMPOSITE nodes (they are left alone); keeps: values, as exact as
  * graph/scalar.h says */
-bool pass_fold(struct graph *g, bool *changed, struct err *err)
+bool pass_fold(struct pass_run *run, bool *changed, struct err *err)
 {
-	return rewrite_run(g, fold, NULL, changed, err);
+	return rewrite_run(run->g, fold, NULL, changed, err);
 }

@@ -178,7 +178,7 @@ static int settle(struct rewrite *rw, struct node *n, struct err *err)
 
 /* needs: nothing; keeps: values; makes: a graph where view_layout() holds for
  * every node */
-bool pass_views(struct graph *g, bool *changed, struct err *err)
+bool pass_views(struct pass_run *run, bool *changed, struct err *err)
 {
-	return rewrite_run(g, settle, NULL, changed, err);
+	return rewrite_run(run->g, settle, NULL, changed, err);
 }
