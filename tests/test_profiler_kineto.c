@@ -6,6 +6,7 @@
 
 #include "profiler/import/decimal.h"
 #include "profiler/import/repair.h"
+#include "profiler/import/slices.h"
 #include "profiler/timeline/format.h"
 
 #define KERNEL(name, ts, dur, correlation)                                                         \
@@ -404,18 +405,54 @@ static void test_real(void **state)
 	json_decref(r);
 }
 
+static bool count_event(void *self, const char *text, size_t len, struct err *err)
+{
+	(void)text, (void)len, (void)err;
+	++*(int *)self;
+	return true;
+}
+
+/* What is kept is looked at again with the next piece: of blanks nothing is, wherever they are. */
+static void test_blanks_are_read_once(void **state)
+{
+	static const char *const places[][2] = {
+		{ "", "[{},{}]" }, { "[", "{},{}]" }, { "[{}", ",{}]" },
+		{ "[{},", "{}]" }, { "[{},{}", "]" }, { "[{},{}]", "" },
+	};
+	char blanks[4096];
+
+	(void)state;
+	memset(blanks, ' ', sizeof(blanks));
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		struct ledger ledger = { 0 };
+		struct err err = { 0 };
+		struct slices s;
+		int events = 0;
+
+		slices_init(&s, count_event, &events, &ledger);
+		assert_true(slices_feed(&s, places[i][0], strlen(places[i][0]), &err));
+		for (int k = 0; k < 100; k++) {
+			assert_true(slices_feed(&s, blanks, sizeof(blanks), &err));
+			assert_in_range(s.pending.len, 0, 1);
+		}
+		assert_true(slices_feed(&s, places[i][1], strlen(places[i][1]), &err));
+		assert_true(slices_end(&s, &err));
+		assert_int_equal(events, 2);
+		assert_int_equal(ledger.n[LEDGER_COMMA] + ledger.n[LEDGER_BROKEN_EVENT] +
+				     ledger.n[LEDGER_CUT_OFF],
+				 0);
+		slices_finish(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_ledger),
-		cmocka_unit_test(test_pairs_and_bare_lists),
-		cmocka_unit_test(test_regions),
-		cmocka_unit_test(test_compilations_within),
-		cmocka_unit_test(test_base_at_end),
-		cmocka_unit_test(test_decimals),
-		cmocka_unit_test(test_gzip),
-		cmocka_unit_test(test_no_log),
+		cmocka_unit_test(test_counts),      cmocka_unit_test(test_blanks_are_read_once),
+		cmocka_unit_test(test_ledger),      cmocka_unit_test(test_pairs_and_bare_lists),
+		cmocka_unit_test(test_regions),     cmocka_unit_test(test_compilations_within),
+		cmocka_unit_test(test_base_at_end), cmocka_unit_test(test_decimals),
+		cmocka_unit_test(test_gzip),        cmocka_unit_test(test_no_log),
 		cmocka_unit_test(test_real),
 	};
 
