@@ -156,7 +156,7 @@ static void each_is_reached_from_the_one_before_and_back(void **state)
 		seek = from(json_object_get(f, "event"), false);
 		json_decref(f);
 	}
-	f = found(&b, "matmul", seek); /* behind the last */
+	f = found(&b, "matmul", seek); /* after the last */
 	assert_true(json_is_null(json_object_get(f, "event")));
 	json_decref(f);
 	for (int i = 3; i >= 0; i--) {

@@ -144,7 +144,7 @@ static void events_out_of_range_are_counted_and_left_out(void **state)
 	drop(&b);
 }
 
-/* The answer's head, and its columns behind. */
+/* The answer's head, and its columns after. */
 static json_t *view_of(const struct blocks *b, const struct timeline_query *q, struct buf *out)
 {
 	struct err err = { 0 };
