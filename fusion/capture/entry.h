@@ -8,8 +8,8 @@
  * guards, an exec, and a reconstruction for what it leaves.  It serves every call whose
  * values pass the guards.
  */
-#ifndef FUSION_RUNTIME_ENTRY_H
-#define FUSION_RUNTIME_ENTRY_H
+#ifndef FUSION_CAPTURE_ENTRY_H
+#define FUSION_CAPTURE_ENTRY_H
 
 #include "fusion/capture/side_effects.h"
 #include "fusion/capture/backward/backward.h"

@@ -220,7 +220,7 @@ void frame_pop(struct vm *vm)
 	int fixed = f->code->n_locals + f->code->n_cells;
 
 	if (__builtin_expect(f->marked, 0))
-		vm->world.grad_off = f->grad_before;
+		vm->modes.grad_off = f->grad_before;
 	while (f->top > f->stack)
 		value_unref(*--f->top);
 	for (int i = 0; i < fixed; i++)

@@ -77,10 +77,9 @@ enum gpu_use {
 	GPU_DEFAULT
 };
 
-/* State of the modules time and torch, which begins with each VM. */
-struct world {
-	double clock;      /* seconds */
-	bool grad_off;     /* the grad mode */
+/* What a program sets for all that comes after. */
+struct torch_modes {
+	bool grad_off;
 	unsigned autocast; /* torch/autocast.h has its bits; 0: off */
 	enum gpu_use gpu;
 };
@@ -110,7 +109,8 @@ struct vm {
 	struct value handled;          /* the exception whose except block runs; UNSET: none */
 	struct value raised;    /* the exception that an error stands for; UNSET: see its code */
 	struct class **classes; /* classes.c: by enum class_id, NULL: not made yet */
-	struct world world;     /* modules.c: the clock; torch's modes */
+	struct torch_modes modes;
+	double clock;                   /* of module time, which begins with each VM; seconds */
 	VEC(struct twister) generators; /* random.c: of the module random, by number */
 	struct prelude *prelude;        /* prelude.c: modules written in the workload language */
 	bool generators_handle;         /* one was made whose code has a try or with statement */
@@ -146,8 +146,8 @@ static inline void frame_mark(struct vm *vm, struct frame *f)
 	if (__builtin_expect(!f->function || f->function->grad == GRAD_AS_IS || f->marked, 1))
 		return;
 	f->marked = true;
-	f->grad_before = vm->world.grad_off;
-	vm->world.grad_off = f->function->grad == GRAD_OFF;
+	f->grad_before = vm->modes.grad_off;
+	vm->modes.grad_off = f->function->grad == GRAD_OFF;
 }
 void frame_pop(struct vm *vm);
 void frame_empty(struct frame *f); /* drops its locals and operands */

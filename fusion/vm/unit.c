@@ -216,10 +216,6 @@ static int needs(const struct lang_inst *inst)
 		return inst->arg;
 	case CODE_BUILD_MAP:
 		return 2 * inst->arg;
-	case CODE_CALL:
-		return inst->arg + 1;
-	case CODE_CALL_KW:
-		return inst->arg + 2;
 	case CODE_BINARY_OP:
 	case CODE_INPLACE_OP:
 	case CODE_COMPARE_OP:
@@ -233,6 +229,7 @@ static int needs(const struct lang_inst *inst)
 	case CODE_CALL_EX:
 	case CODE_WITH_EXCEPT:
 		return 3;
+	case CODE_CALL:
 	case CODE_LIST_APPEND:
 	case CODE_SET_ADD:
 	case CODE_LIST_EXTEND:
@@ -240,6 +237,7 @@ static int needs(const struct lang_inst *inst)
 	case CODE_DICT_UPDATE:
 	case CODE_DICT_MERGE:
 		return inst->arg + 1;
+	case CODE_CALL_KW:
 	case CODE_MAP_ADD:
 	case CODE_MAKE_CLASS:
 		return inst->arg + 2;

@@ -6,8 +6,8 @@
  * and the results of a call share a node of the tape, which runs the backward
  * part.  That one is compiled when it is first asked for.
  */
-#ifndef FUSION_CAPTURE_BACKWARD_H
-#define FUSION_CAPTURE_BACKWARD_H
+#ifndef FUSION_CAPTURE_BACKWARD_BACKWARD_H
+#define FUSION_CAPTURE_BACKWARD_BACKWARD_H
 
 #include "fusion/eager/autograd.h"
 #include "fusion/compile/compile.h"

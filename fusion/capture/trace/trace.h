@@ -9,8 +9,8 @@
  * `restart` set where a fact was noted that helps the next one (a size is
  * pinned, two are equal), or with a BREAK noted where no attempt gets further.
  */
-#ifndef FUSION_RUNTIME_TRACE_H
-#define FUSION_RUNTIME_TRACE_H
+#ifndef FUSION_CAPTURE_TRACE_TRACE_H
+#define FUSION_CAPTURE_TRACE_TRACE_H
 
 #include "fusion/base/vec.h"
 #include "fusion/vm/format.h"
