@@ -537,6 +537,7 @@ static void pairs_range(void *context, int64_t begin, int64_t end, int thread)
 	const struct pairs *pairs = context;
 	struct plan *p = pairs->plan;
 	struct plan_worker *w = &p->workers[thread];
+	const struct plan_run run = { p, w, w, pairs->buffers };
 	int64_t filled = -1;
 
 	for (int64_t item = begin; item < end; item++) {
@@ -551,10 +552,10 @@ static void pairs_range(void *context, int64_t begin, int64_t end, int thread)
 			fill_panels(p, w, pairs->buffers, column, post.n);
 		filled = square;
 		if (p->parts[PART_PROLOGUE].n)
-			executor_part(p, PART_PROLOGUE, w, w, pairs->buffers, &post);
+			executor_part(&run, PART_PROLOGUE, &post);
 		run_pairs_body(p, w, pairs->buffers, post.n);
 		if (p->parts[part_post(0)].n)
-			executor_part(p, part_post(0), w, w, pairs->buffers, &post);
+			executor_part(&run, part_post(0), &post);
 	}
 }
 
