@@ -309,7 +309,7 @@ static void a_sink_that_fails_ends_the_export_with_its_error(void **state)
 	drop(&s);
 }
 
-/* A slice that ends behind the one it began in is closed with it. */
+/* A slice that ends after the one it began in is closed with it. */
 static void speedscope_clips_what_does_not_nest(void **state)
 {
 	static const int64_t spans[][2] = { { 0, 100 }, { 50, 100 }, { 60, 0 }, { 120, 10 } };

@@ -80,7 +80,7 @@ static const struct {
 	{ "repaired.commas", 1, 1, TRACE(", " KERNEL("k", "1", "1", "1")) },
 	{ "repaired.commas", 0, 2,
 	  TRACE(KERNEL("k", "1", "1", "1") "\n , " KERNEL("k", "3", "1", "2")) },
-	/* What stands for an event and is no object. */
+	/* In the place of an event: no object. */
 	{ "dropped.broken_json", 4, 1, TRACE("12, null,\"{\", " KERNEL("k", "1", "1", "1") ", x") },
 	{ "repaired.negative_duration", 1, 1, TRACE(KERNEL("k", "1", "-5", "1")) },
 	{ "kept.negative_start", 1, 1, TRACE(KERNEL("k", "-1", "5", "1")) },
@@ -239,7 +239,7 @@ static bool note_start(void *self, const void *block, size_t len, struct err *er
 	return true;
 }
 
-/* 2.6 says behind the events where their clock's zero lies: looked up in a file, lost in a
+/* 2.6 says after the events where the zero of their clock is: looked up in a file, lost in a
  * stream. */
 static void test_base_at_end(void **state)
 {
@@ -370,7 +370,7 @@ static void test_no_log(void **state)
 	assert_refused("GIF89a", 6, "no log that is known");
 	assert_refused("", 0, "is empty");
 	assert_refused("\x1f\x8b\x08", 3, "gzip");
-	/* JSON that is whole and lists no events; one that is cut before them stands in the ledger.
+	/* JSON that is whole and lists no events; one that is cut before them is in the ledger.
 	 */
 	assert_refused("{}", 2, "\"traceEvents\"");
 	assert_refused("{\"a\": [1]}", 10, "\"traceEvents\"");
