@@ -139,7 +139,7 @@ struct fusion_function {
 };
 bool fusion_entry_function(const struct fusion_program *p, struct fusion_function *out);
 
-/* A mode's own world: runs the module's code, compiles entries as calls come. */
+/* A mode's own variables and compiled entries: runs the module's code, compiles as calls come. */
 struct fusion_session *fusion_session(struct fusion *f, const struct fusion_program *p,
 				      enum fusion_mode mode, struct err *err);
 void fusion_session_destroy(struct fusion_session *s);

@@ -195,7 +195,7 @@ static void an_inlined_break_is_one(void **state)
 }
 
 /* 2.6 has no record of what it steps over: restart_reasons alone tell; two of one frame are
- * two, and one that is met again when the frame is compiled anew stays one. */
+ * two, and one that is met again when the frame is compiled again stays one. */
 static void restart_reasons_that_nothing_states_are_breaks(void **state)
 {
 	static const char reasons[] =
@@ -451,7 +451,7 @@ static void ranks_and_restarts_are_processes(void **state)
 }
 
 /* One file: a process and what it forked, by turns and by one table of strings; then the
- * same number again, whose table begins anew. */
+ * same number again, whose table begins again. */
 static void a_file_may_hold_several_processes(void **state)
 {
 	struct log l = begin_log(7, "");
@@ -487,7 +487,7 @@ static void a_file_may_hold_several_processes(void **state)
 	json_decref(r);
 }
 
-/* What the design asks of every import stands in every answer. */
+/* What the design asks of every import is in every answer. */
 static void every_answer_has_the_fields_of_the_contract(void **state)
 {
 	static const char *const fields[] = { "kind",       "graphs",  "breaks",

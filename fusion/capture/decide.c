@@ -264,13 +264,15 @@ static bool leads_to(struct break_search *s, const struct unit *unit)
 	for (int i = 0; i < code->n_insts; i++) {
 		const struct lang_inst *inst = &code->insts[i];
 		struct value v;
+		int slot;
 
 		if (inst->op == CODE_LOAD_DEREF && code == s->wanted &&
 		    strcmp(code->cells[inst->arg], code->name) == 0)
 			return true;
 		if (inst->op != CODE_LOAD_GLOBAL)
 			continue;
-		v = s->vm->globals[unit->globals[inst->arg]].value;
+		slot = vm_global_find(s->vm, unit->owner, code->names[inst->arg]);
+		v = slot >= 0 ? s->vm->globals[slot].value : (struct value){ .kind = VALUE_UNSET };
 		if (v.kind == VALUE_FUNCTION &&
 		    (v.function->code == s->wanted || leads_to(s, v.function->unit)))
 			return true;

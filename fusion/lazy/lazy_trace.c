@@ -491,7 +491,7 @@ static bool run(struct lazy *l, const struct op_call *c, struct value *out, stru
 
 bool lazy_op(struct lazy *l, const struct op_call *c, struct value *out, struct err *err)
 {
-	unsigned mode = l->eager->world->autocast;
+	unsigned mode = l->eager->modes->autocast;
 	struct value cast[MAX_ARGS + 1];
 	struct op_call with = *c;
 	bool any = false, ok;

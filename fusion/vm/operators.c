@@ -121,7 +121,7 @@ static bool dunder_truth(struct vm *vm, struct value v, bool *out, struct err *e
 		return true;
 	if (!found)
 		return op_length(vm, v, &r, err) && op_truth(vm, r, out, err);
-	ok = strcmp(value_type_name(r), "bool") == 0 ||
+	ok = r.kind == VALUE_BOOL || strcmp(value_type_name(r), "bool") == 0 ||
 	     vm_raise(vm, CLASS_TYPE_ERROR, err, "__bool__ should return bool, returned %s",
 		      value_type_name(r));
 	ok = ok && op_truth(vm, r, out, err);

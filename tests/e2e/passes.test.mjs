@@ -80,7 +80,7 @@ test("a run without graphs says so and offers what would have some", async () =>
   assert.equal(await page.locator('[data-mode="static"]').isChecked(), true);
 });
 
-test("the ops are listed and filtered; what the filter is stands in the address", async () => {
+test("the ops are listed and filtered; the filter is in the address", async () => {
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/ops`);
   await page.locator(".optable").waitFor();
