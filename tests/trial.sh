@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/trial.sh NAME SECONDS BUILD -- a long trial, as a release goes through (README): what was built is tried
+# tests/trial.sh NAME SECONDS BUILD -- a long trial, as a release goes through (web/docs/contributing.md): what was built is tried
 # for so long, and the last line says what held, of which commit, where and when.
 set -u
 cd "$(dirname "$0")/.." || exit 2

@@ -3,7 +3,7 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { postRun, startServer, sweep, waitFor, workload } from "../api/harness.mjs";
+import { getJson, postRun, startServer, sweep, waitFor, workload } from "../api/harness.mjs";
 import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
 
 let server, browser;
@@ -58,7 +58,10 @@ test("the chart is drawn at both widths and in both themes, and its table has th
 
 test("the page of an import has the count", async () => {
   const log = 'V1121 10:00:00.000000 7 torch/_dynamo/x.py:1] {"guard_on_data_dependent_error": {"expr": "u0 > 5"}, "frame_id": 0, "frame_compile_id": 0}\n';
-  const answer = await fetch(`${server.url}/api/v1/imports?name=guards`, { method: "POST", body: log });
-  const { id } = await answer.json();
-  assert.match(await textAt(`/runs/${id}`, "main h2"), /guards on values of tensors, which could not be decided\s+1/);
+  const { status, body } = await getJson(`${server.url}/api/v1/imports?name=guards`, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: log });
+  assert.equal(status, 201, JSON.stringify(body));
+  const { page } = await openPage(browser);
+  await page.goto(`${server.url}/runs/${body.id}`);
+  const table = page.getByRole("region", { name: "Counted of the log", exact: true });
+  assert.match(await table.innerText(), /guards on values of tensors, which could not be decided\s+1/);
 });
