@@ -1,4 +1,4 @@
-/* profiler/report/report.h -- private: the parts of the report as JSON.
+/* profiler/report/report.h -- the parts of the report as JSON.
  *
  * Field names are those of design section 5; what stands beside them is ours.
  * Times in a report are microseconds or milliseconds, as their names say.
