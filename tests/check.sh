@@ -39,6 +39,7 @@ say "the engine's public headers:" "$(python3 tests/house.py "$B" --list public 
 say "rooms that use each other:" \
 	"$(python3 tests/house.py "$B" --list knots | sed 's/^/  /')"
 say "headers whose guard is not their path:" "$(python3 tests/house.py "$B" --list guards | sed 's/^./  &/')"
+say "headers that say they are private, and are included elsewhere:" "$(python3 tests/house.py "$B" --list private | sed 's/^./  &/')"
 say "headers of a room's inside, included outside of it:" "$(python3 tests/house.py "$B" --list inside | sed 's/^/  /')"
 # The aim is 150, each with its reason; until then it may not grow.
 single=$(python3 tests/house.py "$B" --list single | wc -l)
