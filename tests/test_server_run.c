@@ -15,44 +15,7 @@
 #include <jansson.h>
 
 #include "server/cli/cli.h"
-#include "profiler/numbers/numbers.h"
 #include "server/text/text.h"
-
-static void numbers_have_three_digits_and_commas(void **state)
-{
-	static const struct {
-		double x;
-		const char *want;
-	} cases[] = {
-		{ 183, "183" },           { 25.6, "25.6" },    { 9.114, "9.11" },
-		{ 2990, "2,990" },        { 0.5064, "0.506" }, { 0, "0" },
-		{ 1234567, "1,230,000" }, { 12, "12" },        { 0.01234, "0.0123" },
-		{ -4.567, "-4.57" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char got[NUMBER_BYTES];
-
-		number_short(got, cases[i].x);
-		assert_string_equal(got, cases[i].want);
-	}
-}
-
-static void interval_takes_digits_away(void **state)
-{
-	char got[NUMBER_BYTES];
-
-	(void)state;
-	number_print(got, 4.1234, number_step(4.1234, 0.2));
-	assert_string_equal(got, "4.1");
-	number_print(got, 7.634, number_step(7.634, 0.095));
-	assert_string_equal(got, "7.63");
-	number_print(got, 152.4, number_step(152.4, 33));
-	assert_string_equal(got, "150");
-	number_print(got, 1.4, number_step(1.4, 30)); /* however wide: it does not read as 0 */
-	assert_string_equal(got, "1");
-}
 
 /* A report with one compiled mode; `b` is its break_even, `top` the sweep's. */
 static char *table_of(const char *b, const char *top)
@@ -258,8 +221,6 @@ static void autocast_has_its_table(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_have_three_digits_and_commas),
-		cmocka_unit_test(interval_takes_digits_away),
 		cmocka_unit_test(autocast_has_its_table),
 		cmocka_unit_test(sentence_says_when_compiling_pays),
 		cmocka_unit_test(sentence_says_when_it_never_pays),
