@@ -83,9 +83,10 @@ static void errors_keep_their_exponent(void **state)
 	each_number(state, "error", number_error);
 }
 
-static void durations_have_their_own_unit(void **state)
+static void times_and_bytes_have_their_own_unit(void **state)
 {
 	each_number(state, "duration", number_duration);
+	each_number(state, "bytes", number_bytes);
 }
 
 static void columns_share_one_unit(void **state)
@@ -137,7 +138,7 @@ int main(void)
 		cmocka_unit_test(a_plain_number_has_no_zeros_that_say_nothing),
 		cmocka_unit_test(counts_are_exact),
 		cmocka_unit_test(errors_keep_their_exponent),
-		cmocka_unit_test(durations_have_their_own_unit),
+		cmocka_unit_test(times_and_bytes_have_their_own_unit),
 		cmocka_unit_test(columns_share_one_unit),
 		cmocka_unit_test(no_digit_is_finer_than_the_interval),
 		cmocka_unit_test(what_is_not_a_number_is_unknown),

@@ -101,7 +101,8 @@ void number_error(char out[NUMBER_BYTES], double x)
 		strcpy(out, x == 0 ? "0" : x > 0 ? "inf" : "-inf");
 		return;
 	}
-	snprintf(out, NUMBER_BYTES, "%s%.1fe%d", x < 0 ? "-" : "", rounded(x, e - 1) / pow(10, e), e);
+	snprintf(out, NUMBER_BYTES, "%s%.1fe%d", x < 0 ? "-" : "", rounded(x, e - 1) / pow(10, e),
+		 e);
 }
 
 void number_triple(struct number_triple *t, double mid, double low, double high)
@@ -163,4 +164,9 @@ static void in_unit(char out[NUMBER_BYTES], double x, struct number_unit unit)
 void number_duration(char out[NUMBER_BYTES], double us)
 {
 	in_unit(out, us, number_time_unit(us));
+}
+
+void number_bytes(char out[NUMBER_BYTES], double bytes)
+{
+	in_unit(out, bytes, number_bytes_unit(bytes, bytes));
 }

@@ -46,14 +46,16 @@ struct number_unit {
 	double scale;     /* how much one of it is */
 };
 
-/* For a column of times whose longest is `most_us`: us below 10 ms, ms below 10 s, s below 10 min. */
+/* For a column of times whose longest is `most_us`: us below 10 ms, ms below 10 s, s below 10 min.
+ */
 struct number_unit number_time_unit(double most_us);
 
 /* For a column of bytes: that of its largest, or the next smaller where its smallest above 0
  * would begin with zeros (4 B beside 1,540 B, not 0.004 kB beside 1.54 kB). */
 struct number_unit number_bytes_unit(double least, double most);
 
-/* In its own unit: "470 ms". */
+/* In their own unit: "470 ms", "16.8 MB". */
 void number_duration(char out[NUMBER_BYTES], double us);
+void number_bytes(char out[NUMBER_BYTES], double bytes);
 
 #endif

@@ -7,7 +7,7 @@ import * as f from "../../web/js/model/format.js";
 const table = JSON.parse(readFileSync(new URL("../numbers.json", import.meta.url), "utf8"));
 
 test("numbers are those that the server writes: its table, case by case", () => {
-  const each = { short: f.number, plain: f.plain, count: f.count, error: f.smallError, duration: f.duration };
+  const each = { short: f.number, plain: f.plain, count: f.count, error: f.smallError, duration: f.duration, bytes: f.bytes };
   for (const [kind, write] of Object.entries(each)) for (const [x, text] of table[kind]) assert.equal(write(x), text, `${kind} of ${x}`);
   for (const [most, name] of table.time_unit) assert.equal(f.timeUnit([most]).name, name);
   for (const [least, most, name] of table.bytes_unit) assert.equal(f.bytesUnit([least, most]).name, name);
