@@ -79,7 +79,7 @@ static inline int builder_input(struct builder *b, enum dtype dtype, const struc
 static inline int builder_add(struct builder *b, enum op op, const struct arg *args, int n)
 {
 	struct err err = { 0 };
-	int id = graph_add(b->g, op, args, n, 0, 0, &err);
+	int id = graph_add(b->g, &(struct node_spec){ op, args, n, 0, 0 }, &err);
 	if (id < 0)
 		fail_msg("%s: %s", op_info(op)->id, err.message);
 	return id;

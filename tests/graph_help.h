@@ -114,7 +114,7 @@ UNUSED_ static struct arg number(struct world *w, int64_t i)
 
 UNUSED_ static struct arg add_node(struct world *w, enum op op, const struct arg *args, int n)
 {
-	int id = graph_add(w->g, op, args, n, 0, 0, &w->err);
+	int id = graph_add(w->g, &(struct node_spec){ op, args, n, 0, 0 }, &w->err);
 
 	if (id < 0)
 		fail_msg("%s: %s", op_info(op)->id, w->err.message);
@@ -132,7 +132,7 @@ UNUSED_ static void assert_refused(struct world *w, enum op op, const struct arg
 {
 	struct err err = { 0 };
 
-	if (graph_add(w->g, op, args, n, 3, 7, &err) >= 0)
+	if (graph_add(w->g, &(struct node_spec){ op, args, n, 3, 7 }, &err) >= 0)
 		fail_msg("%s was accepted", op_info(op)->id);
 	if (!strstr(err.message, part))
 		fail_msg("no \"%s\" in \"%s\"", part, err.message);

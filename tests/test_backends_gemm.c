@@ -89,7 +89,7 @@ static double *multiply(const struct product *p, int layout, int threads)
 	double *out = calloc((size_t)(BATCH * size) + 1, sizeof(*out));
 
 	assert_non_null(g);
-	gemm_run(g, a, b, c, NULL, NULL, pool);
+	gemm_run(g, &(struct gemm_matrices){ .a = a, .b = b, .c = c }, pool);
 	for (int64_t x = 0; x < BATCH; x++)
 		for (int64_t i = 0; i < size; i++)
 			out[x * size + i] = dtype_get_double(p->dtype, c,

@@ -49,7 +49,7 @@ static void overwritten_guard_words_are_named(void **state)
 		if (!strstr(err.message, cases[i].said) ||
 		    !strstr(err.message, "the kernel fused_add of graph 2"))
 			fail_msg("%s", err.message);
-		assert_true(fence_check(b.fence, &err)); /* told once */
+		assert_true(fence_check(b.fence, &err)); /* reported once */
 		assert_ptr_equal(fence_close(b.fence, b.inside), b.memory);
 		fence_destroy(b.fence);
 	}

@@ -11,7 +11,7 @@ static void build(struct world *w)
 	int id;
 
 	assert_true(graph_set_name(w->g, x.node, "x"));
-	id = graph_add(w->g, OP_mul, ARGS(x, arg_float(1.1)), 4, 9, &w->err);
+	id = graph_add(w->g, &(struct node_spec){ OP_mul, ARGS(x, arg_float(1.1)), 4, 9 }, &w->err);
 	y = ADD(w, OP_sum, arg_node(id), ints(w, SIZES(-1)), arg_bool(true), arg_dtype(DTYPE_F64));
 	z = ADD(w, OP_add, y, arg_sym(size_of(w, -1)));
 	z = ADD(w, OP_add, z, arg_float(2));
@@ -176,7 +176,9 @@ static void out_of_memory_is_said_and_not_crashed_on(void **state)
 		if (s.size[0])
 			x = graph_input(g, DTYPE_F32, &s, NULL);
 		for (int i = 0; x >= 0 && i < 40; i++) {
-			x = graph_add(g, OP_add, ARGS(arg_node(x), arg_float(i)), 0, 0, &err);
+			x = graph_add(
+			    g, &(struct node_spec){ OP_add, ARGS(arg_node(x), arg_float(i)), 0, 0 },
+			    &err);
 			done = i == 39 && x >= 0;
 		}
 		if (g && s.size[0] && g->n_inputs && !done) {

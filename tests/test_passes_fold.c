@@ -202,7 +202,7 @@ static void a_folded_constant_keeps_name_and_line(void **state)
 	struct world *w = *state;
 	const float x[2] = { 1, 2 };
 	struct arg c = constant(w, DTYPE_F32, SIZES(2), x);
-	int id = graph_add(w->g, OP_neg, &c, 1, 12, 3, &w->err);
+	int id = graph_add(w->g, &(struct node_spec){ OP_neg, &c, 1, 12, 3 }, &w->err);
 
 	RETURN(w, arg_node(id));
 	RUN_PASS(w, pass_fold);

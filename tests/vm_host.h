@@ -4,8 +4,8 @@
  * arithmetic writes the old one.  Everything the VM asks is counted or
  * recorded, so a test can say what reached the host and what did not.
  */
-#ifndef TESTS_CAPTURE_HOST_H
-#define TESTS_CAPTURE_HOST_H
+#ifndef TESTS_VM_HOST_H
+#define TESTS_VM_HOST_H
 
 #include <math.h>
 #include <stdarg.h>
@@ -169,13 +169,13 @@ static inline bool host_call(void *self, const struct native *f, const struct ar
 	}
 }
 
-static inline bool host_binary(void *self, enum binop op, bool inplace, struct value a,
-			       struct value b, struct value *out, struct err *err)
+static inline bool host_binary(void *self, const struct binary *call, struct value *out,
+			       struct err *err)
 {
 	struct host *h = self;
-	double x = host_number(a), y = host_number(b), r;
+	double x = host_number(call->a), y = host_number(call->b), r;
 
-	switch (op) {
+	switch (call->op) {
 	case BIN_ADD:
 		r = x + y;
 		break;
@@ -188,9 +188,9 @@ static inline bool host_binary(void *self, enum binop op, bool inplace, struct v
 	default:
 		return err_set(err, ERR_SHAPE, "shapes [3] and [4] do not broadcast");
 	}
-	if (inplace && a.kind == VALUE_TENSOR) {
-		a.tensor->node = host_int(r);
-		*out = value_ref(a);
+	if (call->inplace && call->a.kind == VALUE_TENSOR) {
+		call->a.tensor->node = host_int(r);
+		*out = value_ref(call->a);
 		return true;
 	}
 	*out = host_tensor(h, host_int(r));

@@ -7,8 +7,8 @@
  * sizes the outputs have.  An eager op's plan, a compiled entry and a lazy trace each own
  * one.  It belongs to one thread; a run calls no malloc but the caching allocator.
  */
-#ifndef FUSION_COMPILE_H
-#define FUSION_COMPILE_H
+#ifndef FUSION_COMPILE_COMPILE_H
+#define FUSION_COMPILE_COMPILE_H
 
 #include "fusion/backends/backends.h"
 #include "fusion/base/arena.h"

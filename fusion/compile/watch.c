@@ -14,7 +14,7 @@ static bool no_memory(struct err *err)
 	return err_set(err, ERR_MEMORY, "out of memory while watching the passes");
 }
 
-/* Where a graph stands: `inputs` are the names of what its inputs are; NULL: their own. */
+/* Which part a graph is; `inputs`: the names of what its inputs are; NULL: their own. */
 struct watch_place {
 	const char *name, *loop;
 	const char *const *inputs;
@@ -42,21 +42,30 @@ static const char **names_of(struct watched *w, const struct graph *g, const int
 	return names;
 }
 
-/* `g` is a copy of what e was made of; it takes and gives these nodes of `from`. */
-static bool watch_graph(struct watched *w, const struct exec *e, struct graph *g,
-			const struct watch_place *at, const struct graph *from, const int *takes,
-			const int *gives, struct err *err)
+/* A copy of what an exec was made of, for the passes to change; its inputs and outputs are
+ * these nodes of `from`. */
+struct watch_copy {
+	struct graph *g;
+	const struct graph *from;
+	const int *takes, *gives;
+};
+
+static bool watch_graph(struct watched *w, const struct exec *e, const struct watch_copy *copy,
+			const struct watch_place *at, struct err *err)
 {
-	struct watched_part part = { .name = arena_strdup(&w->arena, at->name),
-				     .loop = at->loop ? arena_strdup(&w->arena, at->loop) : NULL,
-				     .takes = names_of(w, from, takes, g->n_inputs, at->inputs),
-				     .gives = names_of(w, from, gives, g->n_outputs, at->inputs),
-				     .n_takes = g->n_inputs,
-				     .n_gives = g->n_outputs,
-				     .first_kernel = e->first_kernel,
-				     .n_kernels = e->lowered->n_kernels,
-				     .log = { .max_bytes = w->max_bytes - w->bytes,
-					      .max_firings = MAX_FIRINGS } };
+	const struct graph *from = copy->from;
+	struct graph *g = copy->g;
+	struct watched_part part = {
+		.name = arena_strdup(&w->arena, at->name),
+		.loop = at->loop ? arena_strdup(&w->arena, at->loop) : NULL,
+		.takes = names_of(w, from, copy->takes, g->n_inputs, at->inputs),
+		.gives = names_of(w, from, copy->gives, g->n_outputs, at->inputs),
+		.n_takes = g->n_inputs,
+		.n_gives = g->n_outputs,
+		.first_kernel = e->first_kernel,
+		.n_kernels = e->lowered->n_kernels,
+		.log = { .max_bytes = w->max_bytes - w->bytes, .max_firings = MAX_FIRINGS }
+	};
 	bool ok;
 
 	if (!part.name || (at->loop && !part.loop) || !part.takes || !part.gives ||
@@ -89,7 +98,8 @@ static bool watch_piece(struct watched *w, const struct exec *e, const struct pi
 		return watch_body(w, piece, at, err);
 	g = graph_extract(e->graph, piece->inside, piece->made, piece->n_outputs, &scratch,
 			  &inputs);
-	ok = g ? watch_graph(w, piece->exec, g, at, e->graph, inputs, piece->made, err)
+	ok = g ? watch_graph(w, piece->exec,
+			     &(struct watch_copy){ g, e->graph, inputs, piece->made }, at, err)
 	       : no_memory(err);
 	arena_finish(&scratch);
 	return ok;
@@ -100,8 +110,8 @@ static bool watch_whole(struct watched *w, const struct exec *e, const struct gr
 {
 	struct arena scratch = { 0 };
 	struct graph *g = graph_copy(source, &scratch);
-	bool ok = g ? watch_graph(w, e, g, at, source, source->inputs, source->outputs, err)
-		    : no_memory(err);
+	const struct watch_copy copy = { g, source, source->inputs, source->outputs };
+	bool ok = g ? watch_graph(w, e, &copy, at, err) : no_memory(err);
 
 	arena_finish(&scratch);
 	return ok;

@@ -14,8 +14,8 @@
  * A program that can ask for no gradient is not recorded: its tensors only know
  * that they would have one.
  */
-#ifndef FUSION_RUNTIME_AUTOGRAD_H
-#define FUSION_RUNTIME_AUTOGRAD_H
+#ifndef FUSION_EAGER_AUTOGRAD_H
+#define FUSION_EAGER_AUTOGRAD_H
 
 #include "fusion/base/vec.h"
 #include "fusion/vm/vm.h"
@@ -24,7 +24,7 @@
 #include "fusion/tensor/tensor.h"
 
 struct eager;
-struct eager_call;
+struct op_call;
 struct autograd;
 struct grad_node;
 
@@ -147,8 +147,8 @@ bool autograd_differentiable(struct autograd *a, enum op op, bool inplace, bool 
 /* Of an op that mode lazy puts off, where nothing is recorded: eager's refusal of a write to
  * what split(), chunk() or unbind() gave, and of its use after one; that `out` of that dtype
  * would require a gradient, and is such a part; that its elements are written, or there. */
-bool autograd_check_deferred(struct autograd *a, const struct eager_call *c, struct err *err);
-bool autograd_note_deferred(struct autograd *a, const struct eager_call *c, enum dtype dtype,
+bool autograd_check_deferred(struct autograd *a, const struct op_call *c, struct err *err);
+bool autograd_note_deferred(struct autograd *a, const struct op_call *c, enum dtype dtype,
 			    struct value out, struct err *err);
 void autograd_deferred_written(struct vtensor *t);
 void autograd_deferred_made(struct vtensor *t);
@@ -156,8 +156,7 @@ void autograd_deferred_made(struct vtensor *t);
 bool autograd_note_light(struct autograd *a, enum op op, struct value out, struct err *err);
 
 /* eager_run() with its record. */
-bool autograd_run(struct autograd *a, const struct eager_call *c, struct value *out,
-		  struct err *err);
+bool autograd_run(struct autograd *a, const struct op_call *c, struct value *out, struct err *err);
 
 /* Notes that `view` lies in the memory of `of`.  `renew`: its node is made when it is
  * asked for. */
@@ -236,9 +235,17 @@ struct grad_giver {
 	bool (*dtype)(void *self, int index, struct value *out, struct err *err);
 };
 
+/* What a rule is run for. */
+struct grad_request {
+	enum op op;
+	unsigned wanted; /* bit i: the gradient of argument i */
+	struct value g;  /* the gradient of the result */
+	const struct grad_giver *giver;
+};
+
 /* Runs the rule: made[i] is the gradient of argument i, UNSET where none is. */
-bool grad_rule_run(struct autograd *a, enum op op, const struct grad_giver *giver, unsigned wanted,
-		   struct value g, struct value made[MAX_ARGS], struct err *err);
+bool grad_rule_run(struct autograd *a, const struct grad_request *request,
+		   struct value made[MAX_ARGS], struct err *err);
 
 /* The parameters of an op that no gradient goes to, although it has one: a mask for each. */
 unsigned grad_rule_refuses(struct autograd *a, enum op op);

@@ -12,7 +12,7 @@ static const struct value unset = { .kind = VALUE_UNSET };
 /* A call on its way to a node. */
 struct tape_call {
 	struct autograd *a;
-	const struct eager_call *c;
+	const struct op_call *c;
 	struct value bound[MAX_ARGS]; /* references; UNSET: left out */
 	struct grad_source to[MAX_ARGS];
 	struct tensor *before; /* the elements that an in-place op overwrites; NULL */
@@ -29,7 +29,7 @@ static void drop_call(struct tape_call *k)
 	tensor_unref(k->before);
 }
 
-static bool any_requires(const struct eager_call *c)
+static bool any_requires(const struct op_call *c)
 {
 	for (int i = 0; i < op_n_read(c->op, c->n); i++)
 		if (c->values[i].kind == VALUE_TENSOR && autograd_requires(c->values[i]))
@@ -179,7 +179,7 @@ bool autograd_note_view(struct autograd *a, struct value of, struct value view, 
 }
 
 /* A view may be written later, even where nothing asks for a gradient yet. */
-static bool note_view(struct autograd *a, const struct eager_call *c, struct value out,
+static bool note_view(struct autograd *a, const struct op_call *c, struct value out,
 		      struct err *err)
 {
 	struct value of = c->values[0];
@@ -195,7 +195,7 @@ static bool note_view(struct autograd *a, const struct eager_call *c, struct val
 
 /* ---- in-place ops */
 
-static bool check_inplace(struct autograd *a, const struct eager_call *c, struct err *err)
+static bool check_inplace(struct autograd *a, const struct op_call *c, struct err *err)
 {
 	struct value t = c->values[0], base = base_of(t);
 
@@ -367,11 +367,11 @@ static bool record(struct tape_call *k, bool known, struct value out, struct err
 }
 
 /* The mask of dropout is drawn by an op of its own, and kept. */
-static bool run_dropout(struct autograd *a, const struct eager_call *c, struct value *out,
+static bool run_dropout(struct autograd *a, const struct op_call *c, struct value *out,
 			struct err *err)
 {
-	struct eager_call ones = { .op = OP_ones_like, .name = "ones_like", .n = 1 }, drop = *c,
-			  mul = { .op = OP_mul, .name = "mul", .n = 2 };
+	struct op_call ones = { .op = OP_ones_like, .name = "ones_like", .n = 1 }, drop = *c,
+		       mul = { .op = OP_mul, .name = "mul", .n = 2 };
 	struct value all[MAX_ARGS + 1], pair[2];
 	bool ok;
 
@@ -404,7 +404,7 @@ static bool draws(const struct tape_call *k)
 static bool run_recorded(struct tape_call *k, struct value *out, struct err *err)
 {
 	struct autograd *a = k->a;
-	const struct eager_call *c = k->c;
+	const struct op_call *c = k->c;
 	unsigned refused;
 	bool known;
 
@@ -433,7 +433,7 @@ static bool run_recorded(struct tape_call *k, struct value *out, struct err *err
 }
 
 /* Nothing is kept of it but that it would have a gradient. */
-static bool check_parts(struct autograd *a, const struct eager_call *c, struct err *err)
+static bool check_parts(struct autograd *a, const struct op_call *c, struct err *err)
 {
 	for (int i = 0; i < c->n; i++)
 		if (c->values[i].kind == VALUE_TENSOR && autograd_is_part(c->values[i]) &&
@@ -473,7 +473,7 @@ bool autograd_differentiable(struct autograd *a, enum op op, bool inplace, bool 
 	return grad_rule_needs(a, op, ~0u, out, &needs, err);
 }
 
-bool autograd_check_deferred(struct autograd *a, const struct eager_call *c, struct err *err)
+bool autograd_check_deferred(struct autograd *a, const struct op_call *c, struct err *err)
 {
 	bool asks;
 
@@ -484,7 +484,7 @@ bool autograd_check_deferred(struct autograd *a, const struct eager_call *c, str
 	       (!asks || check_parts(a, c, err));
 }
 
-bool autograd_note_deferred(struct autograd *a, const struct eager_call *c, enum dtype dtype,
+bool autograd_note_deferred(struct autograd *a, const struct op_call *c, enum dtype dtype,
 			    struct value out, struct err *err)
 {
 	bool view = op_info(c->op)->kind == KIND_VIEW && c->op != OP_detach && !c->inplace;
@@ -512,7 +512,7 @@ void autograd_deferred_made(struct vtensor *t)
 		t->grad->version = t->memory->storage->version;
 }
 
-static bool run_light(struct autograd *a, const struct eager_call *c, struct value *out,
+static bool run_light(struct autograd *a, const struct op_call *c, struct value *out,
 		      struct err *err)
 {
 	if (!check_parts(a, c, err) || !eager_run_op(a->eager, c, out, err))
@@ -524,8 +524,7 @@ static bool run_light(struct autograd *a, const struct eager_call *c, struct val
 	return false;
 }
 
-bool autograd_run(struct autograd *a, const struct eager_call *c, struct value *out,
-		  struct err *err)
+bool autograd_run(struct autograd *a, const struct op_call *c, struct value *out, struct err *err)
 {
 	struct tape_call k = { .a = a, .c = c };
 	bool ok, asks;

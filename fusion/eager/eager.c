@@ -82,7 +82,8 @@ static bool build_write(struct eager *e, struct eager_plan *plan, const struct t
 	args[2] = arg_ints(size, to->rank);
 	args[3] = arg_ints(stride, to->rank);
 	args[4] = arg_sym(sym_const(g->syms, to->offset));
-	id = graph_add(g, OP_put_view, args, 5, e->host.line, e->host.column, err);
+	id = graph_add(g, &(struct node_spec){ OP_put_view, args, 5, e->host.line, e->host.column },
+		       err);
 	if (id < 0)
 		return false;
 	if (!graph_set_outputs(g, &id, 1))
@@ -142,7 +143,7 @@ static bool eager_write(struct eager *e, struct tensor *to, struct tensor *from,
 }
 
 /* Operands that PyTorch reads before it writes, or does not look at. */
-static bool reads_apart(const struct eager_call *c, int operand)
+static bool reads_apart(const struct op_call *c, int operand)
 {
 	if (c->op == OP_fill) /* x.copy_(y) is the one that reads as it writes */
 		return strcmp(c->name, "Tensor.fill_") == 0;
@@ -157,7 +158,7 @@ static bool same_sizes(const struct tensor *a, const struct tensor *b)
 }
 
 /* whether an in-place op may write values[0], given what it reads; else *err. */
-static bool eager_may_write(const struct eager_call *c, struct err *err)
+static bool eager_may_write(const struct op_call *c, struct err *err)
 {
 	bool any_order = c->op == OP_scatter || c->op == OP_scatter_add;
 	const struct tensor *to = c->values[0].tensor->memory;
@@ -266,10 +267,14 @@ static int build_view(struct eager *e, struct eager_plan *plan, struct graph *g,
 			return -1;
 		}
 		memcpy(args, g->nodes[id]->args, sizeof(args));
-		copy = graph_add(g, OP_contiguous, args, 1, line, column, err);
+		copy = graph_add(g, &(struct node_spec){ OP_contiguous, args, 1, line, column },
+				 err);
 		args[0].node = copy;
 		id = copy < 0 ? -1
-			      : graph_add(g, op, args, op_info(op)->n_params, line, column, err);
+			      : graph_add(g,
+					  &(struct node_spec){ op, args, op_info(op)->n_params,
+							       line, column },
+					  err);
 		if (id < 0 || !view_layout(g, id, &layout))
 			return -1;
 		id = copy;
@@ -288,7 +293,7 @@ static struct graph *eager_graph(const struct eager *e, struct arena *arena)
 }
 
 /* The call with symbols in place of the numbers that are no part of its signature. */
-static bool symbols_for_numbers(struct graph *g, const struct signature *s, struct eager_call *c,
+static bool symbols_for_numbers(struct graph *g, const struct signature *s, struct op_call *c,
 				struct value values[MAX_ARGS], struct err *err)
 {
 	int next = 0;
@@ -315,7 +320,7 @@ static bool symbols_for_numbers(struct graph *g, const struct signature *s, stru
 
 /* Compiles the one-op graph of a call into plan->exec. */
 static bool build(struct eager *e, struct eager_plan *plan, struct signature *s,
-		  const struct eager_call *c, struct err *err)
+		  const struct op_call *c, struct err *err)
 {
 	const struct compile_options options = { .env = e->env,
 						 .backend = e->backend,
@@ -323,7 +328,7 @@ static bool build(struct eager *e, struct eager_plan *plan, struct signature *s,
 	struct graph *g = eager_graph(e, &plan->arena);
 	struct bind_target target = { .graph = g, .reals = true, .node = input_of, .self = s };
 	struct value values[MAX_ARGS];
-	struct eager_call any = *c;
+	struct op_call any = *c;
 	struct arg args[MAX_ARGS];
 	int id;
 
@@ -336,7 +341,10 @@ static bool build(struct eager *e, struct eager_plan *plan, struct signature *s,
 	    !bind_call(&target, c->op, c->name, &(struct arguments){ c->values, c->n, c->kw }, args,
 		       err))
 		return false;
-	id = graph_add(g, c->op, args, op_info(c->op)->n_params, e->host.line, e->host.column, err);
+	id = graph_add(g,
+		       &(struct node_spec){ c->op, args, op_info(c->op)->n_params, e->host.line,
+					    e->host.column },
+		       err);
 	if (id >= 0 && op_info(g->nodes[id]->op)->kind == KIND_VIEW) {
 		id = build_view(e, plan, g, id, err);
 		if (id < 0 || op_info(g->nodes[id]->op)->kind == KIND_VIEW)
@@ -361,8 +369,8 @@ static bool build(struct eager *e, struct eager_plan *plan, struct signature *s,
 	return exec_bind(plan->exec, s->numbers, err);
 }
 
-static struct eager_plan *make_plan(struct eager *e, struct signature *s,
-				    const struct eager_call *c, unsigned site, struct err *err)
+static struct eager_plan *make_plan(struct eager *e, struct signature *s, const struct op_call *c,
+				    unsigned site, struct err *err)
 {
 	struct eager_plan *plan;
 
@@ -462,7 +470,7 @@ static bool run_plan(struct eager *e, struct eager_plan *plan, const struct sign
 	}
 	if (!inplace) {
 		*out = tensor_wrap(result);
-		if (__builtin_expect(e->world->gpu == GPU_NAMED, 0))
+		if (__builtin_expect(e->modes->gpu == GPU_NAMED, 0))
 			place(s, *out);
 		return out->kind != VALUE_UNSET || torch_no_memory(err);
 	}
@@ -476,7 +484,7 @@ static bool run_plan(struct eager *e, struct eager_plan *plan, const struct sign
 }
 
 /* x.contiguous() of a tensor that lies row by row is x itself, so that writes reach it. */
-static bool lies_row_by_row(const struct eager_call *c)
+static bool lies_row_by_row(const struct op_call *c)
 {
 	const struct value *x = &c->values[0];
 
@@ -484,7 +492,7 @@ static bool lies_row_by_row(const struct eager_call *c)
 	       x->tensor->memory && tensor_contiguous(x->tensor->memory);
 }
 
-static inline bool run_given(struct eager *e, const struct eager_call *c, struct value *out,
+static inline bool run_given(struct eager *e, const struct op_call *c, struct value *out,
 			     struct err *err)
 {
 	if (lies_row_by_row(c)) {
@@ -496,20 +504,18 @@ static inline bool run_given(struct eager *e, const struct eager_call *c, struct
 	return eager_run_op(e, c, out, err);
 }
 
-bool eager_run_given(struct eager *e, const struct eager_call *c, struct value *out,
-		     struct err *err)
+bool eager_run_given(struct eager *e, const struct op_call *c, struct value *out, struct err *err)
 {
 	return run_given(e, c, out, err);
 }
 
-static bool run_cast(struct eager *e, const struct eager_call *c, struct value *out,
-		     struct err *err)
+static bool run_cast(struct eager *e, const struct op_call *c, struct value *out, struct err *err)
 {
 	struct value cast[MAX_ARGS + 1];
-	struct eager_call with = *c;
+	struct op_call with = *c;
 	bool any, ok;
 
-	if (!autocast_values(&e->autocast, e->world->autocast,
+	if (!autocast_values(&e->autocast, e->modes->autocast,
 			     &(struct autocast_call){ c->op, c->values, c->n }, &any, cast, err))
 		return false;
 	if (!any)
@@ -520,15 +526,15 @@ static bool run_cast(struct eager *e, const struct eager_call *c, struct value *
 	return ok;
 }
 
-bool eager_run(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
+bool eager_run(struct eager *e, const struct op_call *c, struct value *out, struct err *err)
 {
-	if (__builtin_expect(autocast_wants(e->world->autocast), 0) && !c->inplace)
+	if (__builtin_expect(autocast_wants(e->modes->autocast), 0) && !c->inplace)
 		return run_cast(e, c, out, err);
 	return run_given(e, c, out, err);
 }
 
 /* What of a call is not in its values. */
-static inline uint64_t call_head(const struct eager *e, const struct eager_call *c)
+static inline uint64_t call_head(const struct eager *e, const struct op_call *c)
 {
 	uint64_t head = (uint64_t)c->op | (c->inplace ? HEAD_INPLACE : 0);
 
@@ -540,7 +546,7 @@ static inline uint64_t call_head(const struct eager *e, const struct eager_call 
 /* A count that the host knows, as an optimiser's of its steps: `count += 1`.  It is read at
  * each step, and the host would wait for the device each time.  Exact, so it is what a
  * kernel computes. */
-static bool count_on_host(const struct eager_call *c)
+static bool count_on_host(const struct op_call *c)
 {
 	struct tensor *t;
 	double sum;
@@ -560,7 +566,7 @@ static bool count_on_host(const struct eager_call *c)
 	return true;
 }
 
-static bool run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
+static bool run_op(struct eager *e, const struct op_call *c, struct value *out, struct err *err)
 {
 	bool watched = e->observer && e->observer->phase;
 	int64_t begin = watched ? clock_ns() : 0;
@@ -619,7 +625,7 @@ static bool is_float(struct value v)
 }
 
 /* Whether float64 would give other elements. */
-static bool concerns(const struct eager_call *c)
+static bool concerns(const struct op_call *c)
 {
 	bool any = false;
 
@@ -638,7 +644,7 @@ static bool widen(struct value v, int which, struct value *out, struct err *err)
 	return out->kind != VALUE_UNSET || (wide && torch_no_memory(err));
 }
 
-static int first_of(const struct eager_call *c, int i)
+static int first_of(const struct op_call *c, int i)
 {
 	int first = 0;
 
@@ -649,7 +655,7 @@ static int first_of(const struct eager_call *c, int i)
 }
 
 /* The operands in one shadow; the same tensor twice stays one. */
-static bool widen_all(const struct eager_call *c, int which, struct value *wide, struct err *err)
+static bool widen_all(const struct op_call *c, int which, struct value *wide, struct err *err)
 {
 	for (int i = 0; i < c->n; i++) {
 		struct value v = c->values[i];
@@ -666,7 +672,7 @@ static bool widen_all(const struct eager_call *c, int which, struct value *wide,
 	return true;
 }
 
-static bool reference_begin(struct eager *e, const struct eager_call *c, struct reference_call *k,
+static bool reference_begin(struct eager *e, const struct op_call *c, struct reference_call *k,
 			    struct err *err)
 {
 	*k = (struct reference_call){ .n = concerns(c) ? e->shadows : 0 };
@@ -683,7 +689,7 @@ static bool reference_begin(struct eager *e, const struct eager_call *c, struct 
 static bool to_float64(struct eager *e, struct value *v, struct err *err)
 {
 	struct value args[2] = { *v, { .kind = VALUE_DTYPE, .dtype = DTYPE_F64 } }, cast;
-	struct eager_call c = { .op = OP_to, .name = "Tensor.to", .values = args, .n = 2 };
+	struct op_call c = { .op = OP_to, .name = "Tensor.to", .values = args, .n = 2 };
 
 	if (v->tensor->memory->dtype == DTYPE_F64)
 		return true;
@@ -707,7 +713,7 @@ static bool lies_in_an_operand(struct value v, const struct value *values, int n
 static bool apart(struct eager *e, struct value *v, const struct value *values, int n,
 		  struct err *err)
 {
-	struct eager_call c = { .op = OP_clone, .name = "clone", .values = v, .n = 1 };
+	struct op_call c = { .op = OP_clone, .name = "clone", .values = v, .n = 1 };
 	struct value copy;
 
 	if (!lies_in_an_operand(*v, values, n))
@@ -719,11 +725,11 @@ static bool apart(struct eager *e, struct value *v, const struct value *values, 
 	return true;
 }
 
-static bool run_shadow(struct eager *e, const struct eager_call *c, struct reference_call *k,
+static bool run_shadow(struct eager *e, const struct op_call *c, struct reference_call *k,
 		       int which, struct tensor *result, struct err *err)
 {
 	struct generators *random = e->env->backend_env.random;
-	struct eager_call wide = *c;
+	struct op_call wide = *c;
 	struct value out;
 	bool ok;
 
@@ -749,7 +755,7 @@ static bool run_shadow(struct eager *e, const struct eager_call *c, struct refer
 	return ok;
 }
 
-static bool reference_end(struct eager *e, const struct eager_call *c, struct reference_call *k,
+static bool reference_end(struct eager *e, const struct op_call *c, struct reference_call *k,
 			  struct value out, struct err *err)
 {
 	struct generators *random = e->env->backend_env.random, after = { 0 };
@@ -778,7 +784,7 @@ static void reference_drop(struct reference_call *k)
 }
 
 /* The same in float64 too. */
-static bool run_with_shadows(struct eager *e, const struct eager_call *c, struct value *out,
+static bool run_with_shadows(struct eager *e, const struct op_call *c, struct value *out,
 			     struct err *err)
 {
 	struct reference_call k = { 0 };
@@ -796,7 +802,7 @@ static bool run_with_shadows(struct eager *e, const struct eager_call *c, struct
 	return ok;
 }
 
-bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err)
+bool eager_run_op(struct eager *e, const struct op_call *c, struct value *out, struct err *err)
 {
 	if (__builtin_expect(e->shadows, 0))
 		return run_with_shadows(e, c, out, err);

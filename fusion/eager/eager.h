@@ -4,8 +4,8 @@
  * backend whose memory tensors are in.  A tensor value holds memory; an in-place op writes through
  * it, so every name and the caller's argument see the change.
  */
-#ifndef FUSION_RUNTIME_EAGER_H
-#define FUSION_RUNTIME_EAGER_H
+#ifndef FUSION_EAGER_EAGER_H
+#define FUSION_EAGER_EAGER_H
 
 #include "fusion/vm/frame.h"
 #include "fusion/vm/vm.h"
@@ -29,7 +29,7 @@ struct eager {
 	struct plans plans;
 	bool any_number[OP_COUNT]; /* op_takes_any_number() */
 	struct buf *out;           /* what print() writes; borrowed */
-	struct world *world;       /* the VM's modes; borrowed */
+	struct torch_modes *modes; /* the VM's modes; borrowed */
 	struct autocast autocast;
 	struct autograd autograd;
 	int shadows;           /* in which each op is computed too: reference.h; 0: none */
@@ -40,22 +40,12 @@ struct eager {
  * gives all memory. */
 void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_disabled,
 		struct torch_names *names, struct buf *out);
-void eager_set_world(struct eager *e, struct world *world); /* before the first op */
+void eager_set_modes(struct eager *e, struct torch_modes *modes); /* before the first op */
 void eager_finish(struct eager *e);
-
-/* One op as it was called: by name (keywords last) or as an operator. */
-struct eager_call {
-	enum op op;
-	const char *name; /* "torch.sum", "Tensor.sum", "op:+" */
-	bool inplace;     /* values[0] op= values[1] */
-	const struct value *values;
-	int n;
-	const struct keywords *kw;
-};
 
 /* Whether any number in its place computes the same way, so that it may be an argument of
  * the kernel.  A number scaled by a number is one that capture computes. */
-static inline bool eager_takes_any_number(const struct eager *e, const struct eager_call *c)
+static inline bool eager_takes_any_number(const struct eager *e, const struct op_call *c)
 {
 	if (c->op == OP_add_alpha || c->op == OP_sub_alpha)
 		return c->n > 1 && c->values[1].kind == VALUE_TENSOR;
@@ -63,13 +53,12 @@ static inline bool eager_takes_any_number(const struct eager *e, const struct ea
 }
 
 /* Runs it under autocast; *out is the caller's (for an in-place op: values[0] again). */
-bool eager_run(struct eager *e, const struct eager_call *c, struct value *out, struct err *err);
+bool eager_run(struct eager *e, const struct op_call *c, struct value *out, struct err *err);
 /* Its operands as they are given: autocast has cast them. */
-bool eager_run_given(struct eager *e, const struct eager_call *c, struct value *out,
-		     struct err *err);
+bool eager_run_given(struct eager *e, const struct op_call *c, struct value *out, struct err *err);
 
 /* The same without a record for gradients (autograd.h). */
-bool eager_run_op(struct eager *e, const struct eager_call *c, struct value *out, struct err *err);
+bool eager_run_op(struct eager *e, const struct op_call *c, struct value *out, struct err *err);
 
 /* The one element of a tensor as a Python number of the tensor's own kind; VALUE
  * where it has more or none. */

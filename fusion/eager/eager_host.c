@@ -76,7 +76,7 @@ static bool cast(struct eager *e, struct value t, enum dtype dtype, struct value
 		 struct err *err)
 {
 	struct value args[2] = { t, { .kind = VALUE_DTYPE, .dtype = dtype } };
-	struct eager_call c = { .op = OP_to, .name = "Tensor.to", .values = args, .n = 2 };
+	struct op_call c = { .op = OP_to, .name = "Tensor.to", .values = args, .n = 2 };
 
 	if (t.tensor->memory->dtype == dtype) { /* as torch: the tensor itself */
 		*out = value_ref(t);
@@ -169,11 +169,11 @@ static bool call(struct eager *e, const struct native *f, const struct arguments
 {
 	struct torch_memory memory = { e->env->allocator, e->env->backend_env.random };
 	struct value values[MAX_ARGS + 1];
-	struct eager_call c = { .op = (enum op)f->id,
-				.name = f->name,
-				.values = args->at,
-				.n = args->n,
-				.kw = args->kw };
+	struct op_call c = { .op = (enum op)f->id,
+			     .name = f->name,
+			     .values = args->at,
+			     .n = args->n,
+			     .kw = args->kw };
 	struct torch_form form;
 	struct arguments rest;
 
@@ -188,9 +188,9 @@ static bool call(struct eager *e, const struct native *f, const struct arguments
 	if (torch_grad_wants(f->id))
 		return autograd_call(&e->autograd, f, args, out, err);
 	if (torch_control_wants(f)) {
-		bool ok = torch_control_call(f, args, e->world, out, err);
+		bool ok = torch_control_call(f, args, e->modes, out, err);
 
-		autocast_settle(&e->autocast, e->world->autocast);
+		autocast_settle(&e->autocast, e->modes->autocast);
 		return ok;
 	}
 	if (natives_wants(f, args))
@@ -267,7 +267,7 @@ static bool host_call(void *self, const struct native *f, const struct arguments
 	}
 	if (!call(e, f, args, out, err))
 		return false;
-	if (__builtin_expect(e->world && e->world->gpu == GPU_NAMED, 0) &&
+	if (__builtin_expect(e->modes && e->modes->gpu == GPU_NAMED, 0) &&
 	    out->kind == VALUE_TENSOR && names_gpu(f, args))
 		out->tensor->memory->storage->on_gpu = true;
 	for (int i = 0; args->kw && i < args->kw->n; i++)
@@ -276,24 +276,24 @@ static bool host_call(void *self, const struct native *f, const struct arguments
 	return wanted.kind != VALUE_BOOL || !wanted.b || require_grad(e, *out, true, err);
 }
 
-static bool run_call(void *self, const struct eager_call *c, struct value *out, struct err *err)
+static bool run_call(void *self, const struct op_call *c, struct value *out, struct err *err)
 {
 	return eager_run(self, c, out, err);
 }
 
-static bool host_binary(void *self, enum binop op, bool inplace, struct value a, struct value b,
-			struct value *out, struct err *err)
+static bool host_binary(void *self, const struct binary *x, struct value *out, struct err *err)
 {
 	struct eager *e = self;
 
-	return operator_binary(run_call, e, &e->operators, op, inplace, a, b, out, err);
+	return operator_binary(&(struct operator_host){ run_call, e, &e->operators }, x, out, err);
 }
 
 static bool host_unary(void *self, enum unop op, struct value a, struct value *out, struct err *err)
 {
 	struct eager *e = self;
 
-	return operator_unary(run_call, e, &e->operators, op, a, out, err);
+	return operator_unary(&(struct operator_host){ run_call, e, &e->operators }, op, a, out,
+			      err);
 }
 
 static bool host_compare(void *self, enum cmpop op, struct value a, struct value b,
@@ -301,7 +301,8 @@ static bool host_compare(void *self, enum cmpop op, struct value a, struct value
 {
 	struct eager *e = self;
 
-	return operator_compare(run_call, e, &e->operators, op, a, b, out, err);
+	return operator_compare(&(struct operator_host){ run_call, e, &e->operators }, op, a, b,
+				out, err);
 }
 
 static bool host_truth(void *self, struct value a, bool *out, struct err *err)
@@ -429,16 +430,13 @@ static bool host_repr(void *self, struct value t, struct buf *text, struct err *
 	return true;
 }
 
-static bool decomposer_run(void *self, enum op op, const char *name, bool inplace,
-			   const struct value *values, int n, struct value *out, struct err *err)
+static bool decomposer_run(void *self, const struct op_call *call, struct value *out,
+			   struct err *err)
 {
-	const char *fx = name + strlen("fx:");
-	struct eager_call c = { .op = op,
-				.name = *fx ? fx : op_info(op)->id,
-				.inplace = inplace,
-				.values = values,
-				.n = n };
+	const char *fx = call->name + strlen("fx:");
+	struct op_call c = *call;
 
+	c.name = *fx ? fx : op_info(c.op)->id;
 	return eager_run(self, &c, out, err);
 }
 
@@ -529,13 +527,13 @@ static bool keeps_cast(void *self, struct value t)
 }
 
 /* The VM is there when the first program runs. */
-void eager_set_world(struct eager *e, struct world *world)
+void eager_set_modes(struct eager *e, struct torch_modes *modes)
 {
-	e->world = world;
-	e->decomposer.autocast = &world->autocast;
-	e->decomposer.gpu = &world->gpu;
+	e->modes = modes;
+	e->decomposer.autocast = &modes->autocast;
+	e->decomposer.gpu = &modes->gpu;
 	e->autocast = (struct autocast){ .decomposer = &e->decomposer,
-					 .grad_off = &world->grad_off,
+					 .grad_off = &modes->grad_off,
 					 .keeps = keeps_cast };
 }
 

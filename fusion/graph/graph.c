@@ -444,20 +444,19 @@ static int add_checked(struct graph *g, enum op op, const struct arg *args, int 
 	return n->id;
 }
 
-int graph_add(struct graph *g, enum op op, const struct arg *args, int n_args, int line, int column,
-	      struct err *err)
+int graph_add(struct graph *g, const struct node_spec *spec, struct err *err)
 {
 	int id;
 
 	g->conflict[0] = g->conflict[1] = NULL;
 	g->n_facts = 0;
-	id = add_checked(g, op, args, n_args, err);
+	id = add_checked(g, spec->op, spec->args, spec->n_args, err);
 	if (id >= 0) {
-		g->nodes[id]->line = line;
-		g->nodes[id]->column = column;
+		g->nodes[id]->line = spec->line;
+		g->nodes[id]->column = spec->column;
 	} else if (err) {
-		err->line = line;
-		err->column = column;
+		err->line = spec->line;
+		err->column = spec->column;
 	}
 	return id;
 }

@@ -130,19 +130,26 @@ int graph_input(struct graph *g, enum dtype dtype, const struct shape *shape,
  * Its id, -1 when out of memory. */
 int graph_constant(struct graph *g, enum dtype dtype, const struct shape *shape, const void *data);
 
+/* A node to be: an op on arguments, called at a place of the source. */
+struct node_spec {
+	enum op op;
+	const struct arg *args; /* in the order of the signature, keywords too; ARG_NONE where
+				 * one is skipped, which then has its default */
+	int n_args;
+	int line, column; /* 0: nowhere */
+};
+
 /* Adds a node: checks the arguments against the op's row, fills in what was
- * left out, infers dtype and shape.  Arguments come in the order of the
- * signature, keywords too (ARG_NONE where one is skipped: its default).  They
- * are copied; an ARG_INT may stand for int[], an int for a float.  Returns the
- * id, or -1 with the fault (SHAPE, TYPE, VALUE, BOUND, MEMORY) worded for the
- * user, at line:column.  `weak` of operands is honoured.
+ * left out, infers dtype and shape.  The arguments are copied; an ARG_INT may
+ * be given for int[], an int for a float.  Returns the id, or -1 with the fault
+ * (SHAPE, TYPE, VALUE, BOUND, MEMORY) worded for the user, at line:column.
+ * `weak` of operands is honoured.
  *
  * After a SHAPE error over two sizes of which at least one is symbolic,
  * g->conflict holds the two that would have to be equal (else NULLs): capture
  * may guard them equal and capture again.  After success g->facts holds what
  * the caller must guard. */
-int graph_add(struct graph *g, enum op op, const struct arg *args, int n_args, int line, int column,
-	      struct err *err);
+int graph_add(struct graph *g, const struct node_spec *spec, struct err *err);
 
 /* The name that reports give to the node's call ("multiply"); copied. */
 bool graph_set_fx(struct graph *g, int id, const char *fx);
@@ -175,7 +182,7 @@ struct graph *graph_copy(const struct graph *g, struct arena *arena);
 
 /* The part of a graph that computes the nodes `outputs`, as a graph in `arena`.
  * Nodes that are not `inside` (by id; NULL: all are) become inputs, constants
- * are copied.  (*inputs)[i] is the node of g that input i stands for.  Symbols
+ * are copied.  (*inputs)[i] is the node of g that input i was.  Symbols
  * keep their indices. */
 struct graph *graph_extract(const struct graph *g, const bool *inside, const int *outputs,
 			    int n_outputs, struct arena *arena, int **inputs);

@@ -15,7 +15,8 @@ int loop_operands(struct graph *g, const int *nodes, int n, int line, int column
 		for (int i = 0; i < CHUNK; i++)
 			args[i] = first + i < n ? arg_node(nodes[first + i]) : arg_none();
 		args[CHUNK] = more >= 0 ? arg_node(more) : arg_none();
-		more = graph_add(g, OP_loop_operands, args, CHUNK + 1, line, column, err);
+		more = graph_add(
+		    g, &(struct node_spec){ OP_loop_operands, args, CHUNK + 1, line, column }, err);
 		if (more < 0)
 			return -1;
 		if (!graph_set_fx(g, more, "")) {

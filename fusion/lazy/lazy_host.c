@@ -142,7 +142,7 @@ static bool cast(struct lazy *l, const char *name, struct value v, enum dtype dt
 		 struct value *out, struct err *err)
 {
 	struct value args[2] = { v, { .kind = VALUE_DTYPE, .dtype = dtype } };
-	struct eager_call c = { .op = OP_to, .name = name, .values = args, .n = 2 };
+	struct op_call c = { .op = OP_to, .name = name, .values = args, .n = 2 };
 
 	if (!is_unchanged(l, v, dtype))
 		return lazy_op(l, &c, out, err);
@@ -198,20 +198,20 @@ static bool call_more(struct lazy *l, const struct native *f, const struct argum
 	return l->eager->host.call(l->eager, f, args, out, err);
 }
 
-static bool call_op(struct lazy *l, const struct native *f, struct eager_call *c,
-		    const struct value *args, int n, struct value *out, struct err *err)
+static bool call_op(struct lazy *l, const struct native *f, struct op_call *c, struct value *out,
+		    struct err *err)
 {
 	struct value values[MAX_ARGS + 1];
 	bool ok;
 
 	if (f->self.kind == VALUE_TENSOR) {
-		if (n > MAX_ARGS)
-			return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, n);
+		if (c->n > MAX_ARGS)
+			return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, c->n);
 		values[0] = f->self;
-		for (int i = 0; i < n; i++)
-			values[i + 1] = args[i];
+		for (int i = 0; i < c->n; i++)
+			values[i + 1] = c->values[i];
 		c->values = values;
-		c->n = n + 1;
+		c->n++;
 	}
 	if (c->op == OP_to && torch_plain_cast(&(struct arguments){ c->values, c->n, c->kw }))
 		ok = cast(l, f->name, c->values[0], c->values[1].dtype, out, err);
@@ -224,11 +224,11 @@ static bool call_op(struct lazy *l, const struct native *f, struct eager_call *c
 static bool call(struct lazy *l, const struct native *f, const struct arguments *args,
 		 struct value *out, struct err *err)
 {
-	struct eager_call c = { .op = (enum op)f->id,
-				.name = f->name,
-				.values = args->at,
-				.n = args->n,
-				.kw = args->kw };
+	struct op_call c = { .op = (enum op)f->id,
+			     .name = f->name,
+			     .values = args->at,
+			     .n = args->n,
+			     .kw = args->kw };
 	struct torch_form form;
 	struct arguments rest;
 
@@ -245,9 +245,9 @@ static bool call(struct lazy *l, const struct native *f, const struct arguments 
 		return true;
 	}
 	if (torch_control_wants(f)) {
-		bool ok = torch_control_call(f, args, l->eager->world, out, err);
+		bool ok = torch_control_call(f, args, l->eager->modes, out, err);
 
-		autocast_settle(&l->autocast, l->eager->world->autocast);
+		autocast_settle(&l->autocast, l->eager->modes->autocast);
 		return ok;
 	}
 	if (natives_wants(f, args))
@@ -262,7 +262,7 @@ static bool call(struct lazy *l, const struct native *f, const struct arguments 
 	}
 	if (!lazy_takes(c.op))
 		return call_at_once(l, f, args, out, err);
-	return call_op(l, f, &c, args->at, args->n, out, err);
+	return call_op(l, f, &c, out, err);
 }
 
 static bool wants_grad(const struct keywords *kw, const struct value *args, int n)
@@ -306,24 +306,25 @@ static bool host_store_attr(void *self, struct value t, const char *name, struct
 	return lazy_sync(l, why, err) && l->eager->host.store_attr(l->eager, t, name, v, err);
 }
 
-static bool run_call(void *self, const struct eager_call *c, struct value *out, struct err *err)
+static bool run_call(void *self, const struct op_call *c, struct value *out, struct err *err)
 {
 	return lazy_op(self, c, out, err);
 }
 
-static bool host_binary(void *self, enum binop op, bool inplace, struct value a, struct value b,
-			struct value *out, struct err *err)
+static bool host_binary(void *self, const struct binary *x, struct value *out, struct err *err)
 {
 	struct lazy *l = self;
 
-	return operator_binary(run_call, l, &l->eager->operators, op, inplace, a, b, out, err);
+	return operator_binary(&(struct operator_host){ run_call, l, &l->eager->operators }, x, out,
+			       err);
 }
 
 static bool host_unary(void *self, enum unop op, struct value a, struct value *out, struct err *err)
 {
 	struct lazy *l = self;
 
-	return operator_unary(run_call, l, &l->eager->operators, op, a, out, err);
+	return operator_unary(&(struct operator_host){ run_call, l, &l->eager->operators }, op, a,
+			      out, err);
 }
 
 static bool host_compare(void *self, enum cmpop op, struct value a, struct value b,
@@ -331,7 +332,8 @@ static bool host_compare(void *self, enum cmpop op, struct value a, struct value
 {
 	struct lazy *l = self;
 
-	return operator_compare(run_call, l, &l->eager->operators, op, a, b, out, err);
+	return operator_compare(&(struct operator_host){ run_call, l, &l->eager->operators }, op, a,
+				b, out, err);
 }
 
 static bool host_truth(void *self, struct value a, bool *out, struct err *err)
@@ -472,16 +474,6 @@ static bool host_not_known(void *self, struct err *err)
 	return l->faulted;
 }
 
-static bool decomposer_run(void *self, enum op op, const char *name, bool inplace,
-			   const struct value *values, int n, struct value *out, struct err *err)
-{
-	struct eager_call c = {
-		.op = op, .name = name, .inplace = inplace, .values = values, .n = n
-	};
-
-	return lazy_op(self, &c, out, err);
-}
-
 static bool decomposer_size(void *self, struct value t, int dim, struct value *out, struct err *err)
 {
 	struct lazy *l = self;
@@ -538,10 +530,10 @@ void lazy_host_init(struct lazy *l)
 	l->host.print = host_print;
 	l->host.not_known = host_not_known;
 	l->decomposer = (struct decomposer){ .self = l,
-					     .autocast = &l->eager->world->autocast,
-					     .gpu = &l->eager->world->gpu,
+					     .autocast = &l->eager->modes->autocast,
+					     .gpu = &l->eager->modes->gpu,
 					     .host = &l->host,
-					     .run = decomposer_run,
+					     .run = run_call,
 					     .size = decomposer_size,
 					     .type = decomposer_type,
 					     .places = decomposer_places };

@@ -1,6 +1,6 @@
 /* fusion/lazy/lazy_trace.c -- ops as nodes of the pending trace.
  *
- * In-place ops are functionalised as in capture: the object stands for a new
+ * In-place ops are functionalised as in capture: the object is a new
  * node, and its memory, where it has some, is written at the barrier.  Where
  * other objects share that memory, the trace is run first and the op at once.
  */
@@ -213,7 +213,7 @@ static bool wrap(struct lazy *l, int node, struct value *out, struct err *err)
 	return torch_no_memory(err);
 }
 
-static bool set_fx(struct lazy *l, int node, const struct eager_call *c)
+static bool set_fx(struct lazy *l, int node, const struct op_call *c)
 {
 	char fx[64];
 
@@ -226,7 +226,7 @@ static bool set_fx(struct lazy *l, int node, const struct eager_call *c)
 }
 
 /* Memory that does not lie row by row has views that the trace cannot describe. */
-static bool is_real_view(const struct lazy *l, const struct eager_call *c)
+static bool is_real_view(const struct lazy *l, const struct op_call *c)
 {
 	const struct tensor *memory;
 
@@ -236,7 +236,7 @@ static bool is_real_view(const struct lazy *l, const struct eager_call *c)
 	return memory && !tensor_contiguous(memory);
 }
 
-static bool any_pending(const struct lazy *l, const struct eager_call *c)
+static bool any_pending(const struct lazy *l, const struct op_call *c)
 {
 	for (int i = 0; i < c->n; i++)
 		if (lazy_pending(l, c->values[i]))
@@ -245,7 +245,7 @@ static bool any_pending(const struct lazy *l, const struct eager_call *c)
 }
 
 /* Whether an in-place op reads, through another tensor, the memory that it writes. */
-static bool reads_written(const struct eager_call *c)
+static bool reads_written(const struct op_call *c)
 {
 	const struct vtensor *to = c->values[0].tensor;
 
@@ -260,7 +260,7 @@ static bool reads_written(const struct eager_call *c)
 }
 
 /* Barriers that an op asks for before it is bound: node ids do not outlive one. */
-static bool prepare(struct lazy *l, const struct eager_call *c, bool *at_once, struct err *err)
+static bool prepare(struct lazy *l, const struct op_call *c, bool *at_once, struct err *err)
 {
 	struct lazy_reason why = { .id = BREAK_SHARED_WRITE };
 	bool stale = false, shared = false;
@@ -279,7 +279,7 @@ static bool prepare(struct lazy *l, const struct eager_call *c, bool *at_once, s
 }
 
 /* For messages: what the composer runs bears an FX name alone, or none. */
-static const char *spelling(const struct eager_call *c)
+static const char *spelling(const struct op_call *c)
 {
 	if (strncmp(c->name, "fx:", 3) != 0)
 		return c->name;
@@ -302,7 +302,7 @@ static const struct sym *symbol_of(struct lazy *l, double f, bool *full)
 }
 
 /* The call's values with symbols in place of floats.  Zero stays: ops may ask for it. */
-static bool symbols_for_floats(struct lazy *l, const struct eager_call *c,
+static bool symbols_for_floats(struct lazy *l, const struct op_call *c,
 			       struct value values[MAX_ARGS])
 {
 	bool full = false;
@@ -343,7 +343,7 @@ static bool may_fail(const struct graph *g, const struct node *n)
 	return false;
 }
 
-int lazy_node(struct lazy *l, const struct eager_call *c, struct err *err)
+int lazy_node(struct lazy *l, const struct op_call *c, struct err *err)
 {
 	struct bind_target target = { .reals = true, .node = node_of, .self = l };
 	struct value values[MAX_ARGS];
@@ -364,8 +364,10 @@ int lazy_node(struct lazy *l, const struct eager_call *c, struct err *err)
 	if (!bind_call(&target, c->op, spelling(c), &(struct arguments){ given, c->n, c->kw }, args,
 		       err))
 		return -1;
-	node = graph_add(l->graph, c->op, args, op_info(c->op)->n_params, l->host.line,
-			 l->host.column, err);
+	node = graph_add(l->graph,
+			 &(struct node_spec){ c->op, args, op_info(c->op)->n_params, l->host.line,
+					      l->host.column },
+			 err);
 	if (node < 0)
 		return -1;
 	if (!set_fx(l, node, c) ||
@@ -383,7 +385,7 @@ static bool lies_row_by_row(const struct lazy *l, int node)
 	       view_contiguous(l->graph, &layout);
 }
 
-static bool trace(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
+static bool trace(struct lazy *l, const struct op_call *c, struct value *out, struct err *err)
 {
 	int node = lazy_node(l, c, err);
 
@@ -412,7 +414,7 @@ static bool trace(struct lazy *l, const struct eager_call *c, struct value *out,
 
 /* What leaves a node of the tape is run at once; so are views, which may be written
  * to by such an op later. */
-static bool is_recorded(const struct lazy *l, const struct eager_call *c)
+static bool is_recorded(const struct lazy *l, const struct op_call *c)
 {
 	const struct autograd *a = &l->eager->autograd;
 
@@ -425,8 +427,7 @@ static bool is_recorded(const struct lazy *l, const struct eager_call *c)
 }
 
 /* trace(), and what eager would know of the result, where it may refuse its use. */
-static bool trace_noted(struct lazy *l, const struct eager_call *c, struct value *out,
-			struct err *err)
+static bool trace_noted(struct lazy *l, const struct op_call *c, struct value *out, struct err *err)
 {
 	struct autograd *a = &l->eager->autograd;
 	bool noted = a->splits && !a->recording && autograd_enabled(a);
@@ -456,7 +457,7 @@ static bool has_whole(const struct lazy *l, struct value v, int depth)
 }
 
 /* Inside a try the program may catch what such an op fails with. */
-static bool may_be_caught(const struct lazy *l, const struct eager_call *c)
+static bool may_be_caught(const struct lazy *l, const struct op_call *c)
 {
 	const struct frame *f = l->eager->autograd.vm->frame;
 	bool whole = false;
@@ -470,12 +471,12 @@ static bool may_be_caught(const struct lazy *l, const struct eager_call *c)
 	return whole && f;
 }
 
-static bool run(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
+static bool run(struct lazy *l, const struct op_call *c, struct value *out, struct err *err)
 {
 	bool tried = may_be_caught(l, c);
 	struct lazy_reason why = { .id = BREAK_AT_ONCE,
 				   .subject = tried ? "an op in a try" : "a gradient" };
-	struct eager_call now = *c;
+	struct op_call now = *c;
 	bool at_once = tried || is_recorded(l, c);
 
 	if (at_once ? !lazy_sync(l, why, err) : !prepare(l, c, &at_once, err))
@@ -488,11 +489,11 @@ static bool run(struct lazy *l, const struct eager_call *c, struct value *out, s
 	return eager_run_given(l->eager, &now, out, err);
 }
 
-bool lazy_op(struct lazy *l, const struct eager_call *c, struct value *out, struct err *err)
+bool lazy_op(struct lazy *l, const struct op_call *c, struct value *out, struct err *err)
 {
-	unsigned mode = l->eager->world->autocast;
+	unsigned mode = l->eager->modes->autocast;
 	struct value cast[MAX_ARGS + 1];
-	struct eager_call with = *c;
+	struct op_call with = *c;
 	bool any = false, ok;
 
 	if (autocast_wants(mode) && !c->inplace &&

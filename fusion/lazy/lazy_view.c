@@ -27,7 +27,7 @@ struct vtensor *lazy_root(const struct lazy *l, struct vtensor *t)
 	return t;
 }
 
-static bool keep_call(struct lazy_entry *entry, const struct eager_call *c)
+static bool keep_call(struct lazy_entry *entry, const struct op_call *c)
 {
 	struct lazy_view *v = calloc(1, sizeof(*v));
 
@@ -46,7 +46,7 @@ static bool keep_call(struct lazy_entry *entry, const struct eager_call *c)
 }
 
 /* A reshape that has to copy shares nothing. */
-bool lazy_view_note(struct lazy *l, struct value view, const struct eager_call *c, struct err *err)
+bool lazy_view_note(struct lazy *l, struct value view, const struct op_call *c, struct err *err)
 {
 	struct vtensor *root = lazy_root(l, c->values[0].tensor);
 	struct view_layout layout;
@@ -75,13 +75,13 @@ void lazy_view_drop(struct lazy_entry *entry)
 	free(v);
 }
 
-static struct eager_call call_of(const struct lazy_view *v, const char *name)
+static struct op_call call_of(const struct lazy_view *v, const char *name)
 {
-	return (struct eager_call){ .op = v->op,
-				    .name = name,
-				    .values = v->values,
-				    .n = v->n,
-				    .kw = v->kw.n ? &v->kw : NULL };
+	return (struct op_call){ .op = v->op,
+				 .name = name,
+				 .values = v->values,
+				 .n = v->n,
+				 .kw = v->kw.n ? &v->kw : NULL };
 }
 
 /* Views of `root`, in the order in which they were made, over its new node. */
@@ -89,7 +89,7 @@ static bool refresh(struct lazy *l, const struct vtensor *root, struct err *err)
 {
 	for (size_t i = 0; i < l->entries.len; i++) {
 		struct lazy_entry *entry = &l->entries.at[i];
-		struct eager_call c;
+		struct op_call c;
 		int node;
 
 		if (!entry->at || !entry->view || lazy_root(l, entry->at) != root)
@@ -115,8 +115,10 @@ bool lazy_write(struct lazy *l, struct vtensor *t, int node, struct err *err)
 			return err_set(err, ERR_INTERNAL, "a pending view without a layout");
 		if (view_repeats(&layout))
 			return torch_writes_expanded(err);
-		node = view_write(l->graph, root->node, &layout, node, l->host.line, l->host.column,
-				  err);
+		node = view_write(
+		    l->graph,
+		    &(struct view_write){ root->node, &layout, node, l->host.line, l->host.column },
+		    err);
 		if (node < 0)
 			return false;
 	} else if (t->memory && tensor_repeats(t->memory)) {
@@ -163,7 +165,7 @@ void lazy_views_settle(struct lazy *l)
 
 bool lazy_view_replay(struct lazy *l, struct lazy_entry *entry, struct err *err)
 {
-	struct eager_call c = call_of(entry->view, op_info(entry->view->op)->id);
+	struct op_call c = call_of(entry->view, op_info(entry->view->op)->id);
 	struct value made;
 
 	if (!eager_run_op(l->eager, &c, &made, err))

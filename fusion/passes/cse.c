@@ -149,13 +149,15 @@ static int look_up(struct rewrite *rw, const struct node *n, struct err *err)
 	places.dtype = DTYPE_I64;
 	slot = slot_of(rw->g, rw->state, &places);
 	if (*slot < 0) {
-		id = graph_add(rw->g, places.op, n->args, n->n_args, n->line, n->column, err);
+		id = graph_add(
+		    rw->g, &(struct node_spec){ places.op, n->args, n->n_args, n->line, n->column },
+		    err);
 		if (id < 0)
 			return REWRITE_FAILED;
 		*slot = id;
 	}
 	args[2] = arg_node(*slot);
-	id = graph_add(rw->g, OP_gather, args, 3, n->line, n->column, err);
+	id = graph_add(rw->g, &(struct node_spec){ OP_gather, args, 3, n->line, n->column }, err);
 	if (id < 0)
 		return REWRITE_FAILED;
 	pass_fired(rw->g, "elements are looked up at their places", n, rw->g->nodes[args[2].node]);
@@ -184,8 +186,9 @@ static int share(struct rewrite *rw, struct node *n, struct err *err)
 
 /* needs: nothing; keeps: values, bit for bit; breaks: outputs may become one
  * node (passes.c takes them apart again) */
-bool pass_cse(struct graph *g, bool *changed, struct err *err)
+bool pass_cse(struct pass_run *run, bool *changed, struct err *err)
 {
+	struct graph *g = run->g;
 	size_t cap = 16;
 	struct cse_table table;
 	bool *looked_up = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes + 1);

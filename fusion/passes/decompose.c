@@ -14,7 +14,10 @@
 
 struct arg expand_op(struct expand *e, enum op op, const struct arg *args, int n)
 {
-	int id = e->failed ? -1 : graph_add(e->g, op, args, n, e->n->line, e->n->column, e->err);
+	int id = e->failed
+		     ? -1
+		     : graph_add(e->g, &(struct node_spec){ op, args, n, e->n->line, e->n->column },
+				 e->err);
 
 	e->failed = id < 0;
 	return e->failed ? arg_none() : arg_node(id);
@@ -153,7 +156,7 @@ static int expand_node(struct rewrite *rw, struct node *n, struct err *err)
 
 /* needs: nothing; keeps: values within float rounding; makes: a graph without
  * COMPOSITE nodes */
-bool pass_decompose(struct graph *g, bool *changed, struct err *err)
+bool pass_decompose(struct pass_run *run, bool *changed, struct err *err)
 {
-	return rewrite_run(g, expand_node, NULL, changed, err);
+	return rewrite_run(run->g, expand_node, NULL, changed, err);
 }

@@ -52,7 +52,9 @@ static int view_operand(struct rewrite *rw, const struct node *view, int x, stru
 	for (int a = 0; a < view->n_args; a++)
 		args[a] = view->args[a];
 	args[0] = arg_node(x);
-	id = graph_add(rw->g, view->op, args, view->n_args, view->line, view->column, err);
+	id = graph_add(
+	    rw->g, &(struct node_spec){ view->op, args, view->n_args, view->line, view->column },
+	    err);
 	if (id < 0)
 		return REWRITE_FAILED;
 	return view_layout(rw->g, id, &layout) ? id : REWRITE_KEEP;
@@ -74,7 +76,8 @@ static int hoist_view(struct rewrite *rw, const struct node *view, struct err *e
 			return args[a].node;
 		}
 	}
-	id = graph_add(rw->g, of->op, args, of->n_args, of->line, of->column, err);
+	id = graph_add(rw->g, &(struct node_spec){ of->op, args, of->n_args, of->line, of->column },
+		       err);
 	if (id < 0)
 		return REWRITE_FAILED;
 	if (rw->g->nodes[id]->dtype != of->dtype ||
@@ -197,7 +200,8 @@ static int take_steps(struct rewrite *rw, const struct part_steps *steps, int x,
 
 		for (int a = 0; a < n->n_args; a++)
 			args[a] = n->args[a].kind == ARG_NODE ? arg_node(x) : n->args[a];
-		x = graph_add(rw->g, n->op, args, n->n_args, n->line, n->column, err);
+		x = graph_add(
+		    rw->g, &(struct node_spec){ n->op, args, n->n_args, n->line, n->column }, err);
 	}
 	return x;
 }
@@ -275,7 +279,8 @@ static int hoist_cat(struct rewrite *rw, const struct node *cat, struct err *err
 	args[0] = cat->args[0];
 	for (int i = 0; i < c.n; i++)
 		args[i + 1] = arg_node(c.part[i].from);
-	raw = graph_add(rw->g, OP_cat, args, c.n + 1, cat->line, cat->column, err);
+	raw = graph_add(rw->g, &(struct node_spec){ OP_cat, args, c.n + 1, cat->line, cat->column },
+			err);
 	value = raw < 0 ? -1 : take_steps(rw, &c.part[c.n - 1], raw, err);
 	for (int i = c.n - 2; i >= 0 && value >= 0; i--) {
 		struct arg choice[3];
@@ -287,7 +292,8 @@ static int hoist_cat(struct rewrite *rw, const struct node *cat, struct err *err
 		choice[2] = arg_node(value);
 		if (choice[0].node < 0 || choice[1].node < 0)
 			return REWRITE_FAILED;
-		value = graph_add(rw->g, OP_where, choice, 3, cat->line, cat->column, err);
+		value = graph_add(
+		    rw->g, &(struct node_spec){ OP_where, choice, 3, cat->line, cat->column }, err);
 	}
 	if (value < 0)
 		return REWRITE_FAILED;
@@ -315,8 +321,9 @@ static int hoist_node(struct rewrite *rw, struct node *n, struct err *err)
 
 /* needs: no COMPOSITE nodes; keeps: values, bit for bit; breaks: leaves nodes that
  * nothing reads */
-bool pass_hoist_views(struct graph *g, bool *changed, struct err *err)
+bool pass_hoist_views(struct pass_run *run, bool *changed, struct err *err)
 {
+	struct graph *g = run->g;
 	int *uses = ARENA_ARRAY(g->arena, int, (size_t)g->n_nodes + 1);
 	struct hoist hoist = { .uses = uses, .fuses = find_fusing(g) };
 

@@ -258,7 +258,7 @@ static int attend(struct rewrite *rw, const struct node *n, struct attention *a,
 	args[4] = arg_float(a->scale);
 	args[5] = arg_float(a->fill);
 	args[6] = arg_int(g, a->how);
-	id = graph_add(g, OP_attention, args, 7, n->line, n->column, err);
+	id = graph_add(g, &(struct node_spec){ OP_attention, args, 7, n->line, n->column }, err);
 	if (id < 0)
 		return REWRITE_FAILED;
 	pass_fired(g, "scores are not kept in memory", n, g->nodes[id]);
@@ -267,7 +267,7 @@ static int attend(struct rewrite *rw, const struct node *n, struct attention *a,
 	swap[0] = arg_node(id);
 	swap[1] = arg_int(g, 1);
 	swap[2] = arg_int(g, 2);
-	id = graph_add(g, OP_transpose, swap, 3, n->line, n->column, err);
+	id = graph_add(g, &(struct node_spec){ OP_transpose, swap, 3, n->line, n->column }, err);
 	return id < 0 ? REWRITE_FAILED : id;
 }
 
@@ -287,7 +287,8 @@ static bool takes_bias(const struct rewrite *rw, const struct node *n)
 
 static int add_bias(struct rewrite *rw, const struct node *n, struct err *err)
 {
-	int id = graph_add(rw->g, OP_biased, n->args, 3, n->line, n->column, err);
+	int id = graph_add(rw->g, &(struct node_spec){ OP_biased, n->args, 3, n->line, n->column },
+			   err);
 
 	if (id < 0)
 		return REWRITE_FAILED;
@@ -321,13 +322,13 @@ static int call(struct rewrite *rw, struct node *n, struct err *err)
 
 /* needs: nothing; keeps: values, but for what the head of this file says; breaks: leaves
  * nodes that nothing reads */
-bool pass_pattern_match(struct graph *g, const struct pass_options *options, bool *changed,
-			struct err *err)
+bool pass_pattern_match(struct pass_run *run, bool *changed, struct err *err)
 {
+	struct graph *g = run->g;
 	struct calls c = { .n_was = 3 * g->n_nodes + 1 };
 
 	*changed = false;
-	if (!options->calls)
+	if (!run->options->calls)
 		return true;
 	g->divides_freely = g->calls = true;
 	c.uses = ARENA_ARRAY(g->arena, int, (size_t)g->n_nodes);

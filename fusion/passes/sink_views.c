@@ -62,7 +62,8 @@ static int reshape(struct rewrite *rw, const struct node *n, int x, const struct
 {
 	struct arg args[2] = { arg_node(x), arg_ints(to->size, to->rank) };
 
-	return graph_add(rw->g, OP_reshape, args, 2, n->line, n->column, err);
+	return graph_add(rw->g, &(struct node_spec){ OP_reshape, args, 2, n->line, n->column },
+			 err);
 }
 
 /* Operand x in that shape: a node, REWRITE_KEEP where it would have to copy. */
@@ -102,7 +103,8 @@ static int sink(struct rewrite *rw, struct node *n, struct err *err)
 			return args[a].node;
 		}
 	}
-	id = graph_add(rw->g, n->op, args, n->n_args, n->line, n->column, err);
+	id = graph_add(rw->g, &(struct node_spec){ n->op, args, n->n_args, n->line, n->column },
+		       err);
 	if (id < 0)
 		return REWRITE_FAILED;
 	if (rw->g->nodes[id]->dtype != n->dtype || !shape_equal(&rw->g->nodes[id]->shape, &to)) {
@@ -119,7 +121,7 @@ static int sink(struct rewrite *rw, struct node *n, struct err *err)
 
 /* needs: no COMPOSITE nodes; keeps: values, bit for bit; breaks: leaves nodes that
  * nothing reads */
-bool pass_sink_views(struct graph *g, bool *changed, struct err *err)
+bool pass_sink_views(struct pass_run *run, bool *changed, struct err *err)
 {
-	return rewrite_run(g, sink, NULL, changed, err);
+	return rewrite_run(run->g, sink, NULL, changed, err);
 }

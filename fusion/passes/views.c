@@ -12,8 +12,10 @@
 static int add(struct rewrite *rw, const struct node *n, enum op op, struct arg x, struct arg y,
 	       struct err *err)
 {
-	return graph_add(rw->g, op, (struct arg[]){ x, y }, op_info(op)->n_params, n->line,
-			 n->column, err);
+	return graph_add(rw->g,
+			 &(struct node_spec){ op, (struct arg[]){ x, y }, op_info(op)->n_params,
+					      n->line, n->column },
+			 err);
 }
 
 static int settle_view(struct rewrite *rw, struct node *n, struct err *err)
@@ -57,7 +59,6 @@ static int settle_join(struct rewrite *rw, struct node *n, struct err *err)
 static int number_in_memory(struct rewrite *rw, const struct node *fill, struct err *err)
 {
 	struct shape none = { 0 };
-	union element element = { 0 };
 	struct known_value known;
 	struct arg x;
 	int id;
@@ -65,8 +66,7 @@ static int number_in_memory(struct rewrite *rw, const struct node *fill, struct 
 	x = arg_node(fill->id);
 	if (!known_arg(rw->g, &x, &known) || !known.uniform)
 		return fill->id;
-	element_store(fill->dtype, &element, 0, &known.element);
-	id = graph_constant(rw->g, fill->dtype, &none, &element);
+	id = graph_constant(rw->g, fill->dtype, &none, &known.element);
 	if (id < 0) {
 		pass_out_of_memory(err);
 		return REWRITE_FAILED;
@@ -101,10 +101,12 @@ static bool is_run(struct rewrite *rw, const struct node *n, int dim, const stru
 static int slice(struct rewrite *rw, const struct node *n, int dim, const struct sym *start,
 		 const struct sym *end, struct err *err)
 {
-	return graph_add(
-	    rw->g, OP_slice,
-	    (struct arg[]){ n->args[0], arg_int(rw->g, dim), arg_sym(start), arg_sym(end) }, 4,
-	    n->line, n->column, err);
+	return graph_add(rw->g,
+			 &(struct node_spec){ OP_slice,
+					      (struct arg[]){ n->args[0], arg_int(rw->g, dim),
+							      arg_sym(start), arg_sym(end) },
+					      4, n->line, n->column },
+			 err);
 }
 
 /* x[:start], value, x[start + length:] along `dim`, where not empty. */
@@ -131,7 +133,8 @@ static int join_run(struct rewrite *rw, const struct node *n, int dim, const str
 	for (int i = 1; i < count; i++)
 		if (parts[i].node < 0)
 			return REWRITE_FAILED;
-	return graph_add(rw->g, OP_cat, parts, count, n->line, n->column, err);
+	return graph_add(rw->g, &(struct node_spec){ OP_cat, parts, count, n->line, n->column },
+			 err);
 }
 
 /* All other parts stay with the function that writes by strides. */
@@ -175,7 +178,7 @@ static int settle(struct rewrite *rw, struct node *n, struct err *err)
 
 /* needs: nothing; keeps: values; makes: a graph where view_layout() holds for
  * every node */
-bool pass_views(struct graph *g, bool *changed, struct err *err)
+bool pass_views(struct pass_run *run, bool *changed, struct err *err)
 {
-	return rewrite_run(g, settle, NULL, changed, err);
+	return rewrite_run(run->g, settle, NULL, changed, err);
 }

@@ -352,7 +352,7 @@ static struct arg sample_arg(struct graph *g, const struct op_param *p, int tens
 	case PARAM_STR:
 		return arg_str("mean");
 	case PARAM_INTS:
-		return arg_int(g, 2); /* one may stand for several */
+		return arg_int(g, 2); /* one may be given for several */
 	default:
 		return arg_int(g, 0);
 	}
@@ -372,7 +372,8 @@ static const struct node *sample_node(struct graph *g, enum op op, enum dtype dt
 
 	for (int i = 0; i < info->n_params; i++)
 		args[i] = sample_arg(g, &info->params[i], tensor);
-	id = tensor < 0 ? -1 : graph_add(g, op, args, info->n_params, 0, 0, &why);
+	id = tensor < 0 ? -1
+			: graph_add(g, &(struct node_spec){ op, args, info->n_params, 0, 0 }, &why);
 	if (id >= 0)
 		return g->nodes[id];
 	if (tensor < 0 || why.code == ERR_TYPE || why.code == ERR_DTYPE)
@@ -445,7 +446,8 @@ static enum fusion_lowered custom_lowers(const struct registry *registry, const 
 		g->custom = registry_ops(registry);
 		for (int i = 0; i < op->info.n_params; i++)
 			args[i + 1] = sample_arg(g, &op->info.params[i], tensor);
-		id = graph_add(g, OP_custom, args, op->info.n_params + 1, 0, 0, NULL);
+		id = graph_add(
+		    g, &(struct node_spec){ OP_custom, args, op->info.n_params + 1, 0, 0 }, NULL);
 		found = where(b, g, id < 0 ? NULL : g->nodes[id]);
 	}
 	arena_finish(&arena);

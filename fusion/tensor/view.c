@@ -105,7 +105,10 @@ int view_steps_add(struct graph *g, int node, const struct view_step *steps, int
 
 		memcpy(args, steps[i].args, sizeof(args));
 		args[0] = arg_node(node);
-		node = graph_add(g, steps[i].op, args, op_info(steps[i].op)->n_params, 0, 0, err);
+		node = graph_add(
+		    g,
+		    &(struct node_spec){ steps[i].op, args, op_info(steps[i].op)->n_params, 0, 0 },
+		    err);
 		if (node < 0)
 			return -1;
 		if (!graph_set_fx(g, node, "")) {
@@ -134,24 +137,25 @@ static bool is_whole(const struct graph *g, int base, const struct view_layout *
 	       shape_numel(g->syms, &l->shape) == shape_numel(g->syms, &g->nodes[base]->shape);
 }
 
-int view_write(struct graph *g, int base, const struct view_layout *layout, int value, int line,
-	       int column, struct err *err)
+int view_write(struct graph *g, const struct view_write *w, struct err *err)
 {
-	const struct shape *whole = &g->nodes[base]->shape;
-	struct arg args[5] = { arg_node(base), arg_node(value),
-			       arg_ints(layout->shape.size, layout->shape.rank),
-			       arg_ints(layout->stride, layout->shape.rank),
-			       arg_sym(layout->offset) };
+	const struct shape *whole = &g->nodes[w->base]->shape, *part = &w->layout->shape;
+	struct arg args[5] = { arg_node(w->base), arg_node(w->value),
+			       arg_ints(part->size, part->rank),
+			       arg_ints(w->layout->stride, part->rank),
+			       arg_sym(w->layout->offset) };
+	struct node_spec spec = { OP_put_view, args, 5, w->line, w->column };
 	int id;
 
-	if (is_whole(g, base, layout)) {
-		args[0] = arg_node(value);
+	if (is_whole(g, w->base, w->layout)) {
+		args[0] = arg_node(w->value);
 		args[1] = arg_ints(whole->size, whole->rank);
-		id = graph_add(g, OP_reshape, args, 2, line, column, err);
+		spec.op = OP_reshape;
+		spec.n_args = 2;
 	} else {
-		args[0].node = before_write(g, base, args + 2);
-		id = graph_add(g, OP_put_view, args, 5, line, column, err);
+		args[0].node = before_write(g, w->base, args + 2);
 	}
+	id = graph_add(g, &spec, err);
 	if (id >= 0 && !graph_set_fx(g, id, "")) {
 		err_set(err, ERR_MEMORY, "out of memory while building a graph");
 		return -1;

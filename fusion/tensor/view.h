@@ -3,11 +3,11 @@
  * Running, a view is a struct tensor over its base's storage.  Capturing, it is
  * a tensor object that knows its BASE (a tensor object that has the elements)
  * and the STEPS that lead to it.  A write through either one goes to the base's
- * node; the other views then stand for elements that are out of date and are
- * made again, from the base, when they are read next.
+ * node; the other views are then out of date and are made again, from the base,
+ * when they are read next.
  */
-#ifndef FUSION_RUNTIME_VIEW_H
-#define FUSION_RUNTIME_VIEW_H
+#ifndef FUSION_TENSOR_VIEW_H
+#define FUSION_TENSOR_VIEW_H
 
 #include "fusion/vm/value.h"
 #include "fusion/graph/view.h"
@@ -72,9 +72,15 @@ struct traced_view {
 int view_steps_add(struct graph *g, int node, const struct view_step *steps, int n,
 		   struct err *err);
 
-/* The base with `value` in the place of the view that `layout` describes: a node
- * of g, -1 with *err. */
-int view_write(struct graph *g, int base, const struct view_layout *layout, int value, int line,
-	       int column, struct err *err);
+/* A write of node `value` to the view of node `base` that `layout` describes. */
+struct view_write {
+	int base;
+	const struct view_layout *layout;
+	int value;
+	int line, column; /* in the user's source; 0: nowhere */
+};
+
+/* What the base is after the write: a node of g, -1 with *err. */
+int view_write(struct graph *g, const struct view_write *w, struct err *err);
 
 #endif

@@ -73,7 +73,8 @@ static bool cast_one(const struct autocast *a, struct value t, enum dtype to, st
 {
 	struct value args[2] = { t, { .kind = VALUE_DTYPE, .dtype = to } };
 
-	return a->decomposer->run(a->decomposer->self, OP_to, "fx:", false, args, 2, out, err);
+	return a->decomposer->run(
+	    a->decomposer->self, &(struct op_call){ OP_to, "fx:", false, args, 2, NULL }, out, err);
 }
 
 /* The cast of a parameter, from before where there is one. */

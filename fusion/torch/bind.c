@@ -674,5 +674,5 @@ int bind_inplace(struct graph *g, int target, int result, int line, int column, 
 	}
 	if (from->dtype == to->dtype)
 		return result;
-	return graph_add(g, OP_to, args, 2, line, column, err);
+	return graph_add(g, &(struct node_spec){ OP_to, args, 2, line, column }, err);
 }

@@ -101,10 +101,14 @@ static bool cast(const struct decomposer *c, const char *name, struct value x,
 	if (!c->type(c->self, x, &rank, &from, err))
 		return false;
 	if (dtype != DTYPE_COUNT && from != dtype)
-		return c->run(c->self, OP_to, fx_name(name, fx), false, (struct value[]){ x, to },
-			      2, out, err);
+		return c->run(c->self,
+			      &(struct op_call){ OP_to, fx_name(name, fx), false,
+						 (struct value[]){ x, to }, 2, NULL },
+			      out, err);
 	/* As torch: the tensor itself; a graph has the call all the same. */
-	return c->run(c->self, to_what.copy ? OP_clone : OP_alias, fx_name(name, fx), false, &x, 1,
+	return c->run(c->self,
+		      &(struct op_call){ to_what.copy ? OP_clone : OP_alias, fx_name(name, fx),
+					 false, &x, 1, NULL },
 		      out, err);
 }
 

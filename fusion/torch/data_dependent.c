@@ -128,9 +128,14 @@ static bool spread(const struct decomposer *c, struct value t, struct value size
 	struct value wide;
 	bool ok;
 
-	if (!c->run(c->self, OP_expand, "fx:", false, (struct value[]){ t, sizes }, 2, &wide, err))
+	if (!c->run(
+		c->self,
+		&(struct op_call){ OP_expand, "fx:", false, (struct value[]){ t, sizes }, 2, NULL },
+		&wide, err))
 		return false;
-	ok = c->run(c->self, OP_reshape, "fx:", false, (struct value[]){ wide, value_int(-1) }, 2,
+	ok = c->run(c->self,
+		    &(struct op_call){ OP_reshape, "fx:", false,
+				       (struct value[]){ wide, value_int(-1) }, 2, NULL },
 		    out, err);
 	value_unref(wide);
 	return ok;
@@ -153,12 +158,14 @@ static bool select_spread(const struct decomposer *c, const char *name, const st
 	value_unref(flat);
 	if (!ok)
 		return false;
-	ok = c->run(c->self, OP_kept, "fx:", false, &m->x, 1, &kept, err);
+	ok = c->run(c->self, &(struct op_call){ OP_kept, "fx:", false, &m->x, 1, NULL }, &kept,
+		    err);
 	if (ok) {
 		ok = spread(c, kept, m->sizes, &values[0], err);
 		value_unref(kept);
 	}
-	ok = ok && c->run(c->self, OP_index, name, false, values, 3, out, err);
+	ok = ok &&
+	     c->run(c->self, &(struct op_call){ OP_index, name, false, values, 3, NULL }, out, err);
 	value_unref(values[0]);
 	value_unref(values[2]);
 	return ok;

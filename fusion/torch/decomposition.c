@@ -153,7 +153,9 @@ static bool cat_items(const struct decomposer *c, struct list *list, struct valu
 			struct value joined;
 
 			memcpy(values + 1, items + at, sizeof(*items) * (size_t)count);
-			if (!c->run(c->self, OP_cat, last ? name : "fx:", false, values, 1 + count,
+			if (!c->run(c->self,
+				    &(struct op_call){ OP_cat, last ? name : "fx:", false, values,
+						       1 + count, NULL },
 				    &joined, err)) {
 				drop(items, made);
 				drop(items + at, n - at);
@@ -185,8 +187,10 @@ static bool unsqueeze_each(const struct decomposer *c, struct list *list, int be
 			return false;
 		if (rank >= below_rank)
 			continue;
-		if (!c->run(c->self, OP_unsqueeze, "fx:", false, (struct value[]){ items[i], dim },
-			    2, &made, err))
+		if (!c->run(c->self,
+			    &(struct op_call){ OP_unsqueeze, "fx:", false,
+					       (struct value[]){ items[i], dim }, 2, NULL },
+			    &made, err))
 			return false;
 		value_unref(items[i]);
 		items[i] = made;
@@ -256,7 +260,8 @@ static bool pieces(const struct decomposer *c, enum op whole_op, const struct cu
 
 	if (parts.kind == VALUE_UNSET)
 		return torch_no_memory(err);
-	if (!c->run(c->self, whole_op, name, false, &cuts->of, 1, &whole, err)) {
+	if (!c->run(c->self, &(struct op_call){ whole_op, name, false, &cuts->of, 1, NULL }, &whole,
+		    err)) {
 		value_unref(parts);
 		return false;
 	}
@@ -267,8 +272,9 @@ static bool pieces(const struct decomposer *c, enum op whole_op, const struct cu
 		if (values[2].kind == VALUE_INT && values[3].kind == VALUE_INT &&
 		    values[3].i < values[2].i) /* tensor_split may go back */
 			values[3] = values[2];
-		if (!c->run(c->self, OP_slice, "fx:getitem", false, values, 5, &parts.list->at[i],
-			    err)) {
+		if (!c->run(c->self,
+			    &(struct op_call){ OP_slice, "fx:getitem", false, values, 5, NULL },
+			    &parts.list->at[i], err)) {
 			value_unref(whole);
 			value_unref(parts);
 			return false;
@@ -329,7 +335,9 @@ static bool divide_up(const struct decomposer *c, struct value size, int64_t n, 
 		return true;
 	}
 	return decompose_add(c, size, value_int(n - 1), &size, err) &&
-	       c->host->binary(c->host->self, BIN_FLOORDIV, false, size, value_int(n), out, err);
+	       c->host->binary(c->host->self,
+			       &(struct binary){ BIN_FLOORDIV, false, size, value_int(n) }, out,
+			       err);
 }
 
 /* Parts of one length, and what is left as the last one. */
@@ -455,15 +463,17 @@ static bool unbind(const struct decomposer *c, const struct native *f, struct va
 	parts = value_sequence(VALUE_TUPLE, (int)size);
 	if (parts.kind == VALUE_UNSET)
 		return torch_no_memory(err);
-	if (!c->run(c->self, OP_parts, "fx:unbind", false, &t, 1, &whole, err)) {
+	if (!c->run(c->self, &(struct op_call){ OP_parts, "fx:unbind", false, &t, 1, NULL }, &whole,
+		    err)) {
 		value_unref(parts);
 		return false;
 	}
 	for (int i = 0; i < size; i++) {
 		struct value values[] = { whole, value_int(dim), value_int(i) };
 
-		if (!c->run(c->self, OP_select, "fx:getitem", false, values, 3, &parts.list->at[i],
-			    err)) {
+		if (!c->run(c->self,
+			    &(struct op_call){ OP_select, "fx:getitem", false, values, 3, NULL },
+			    &parts.list->at[i], err)) {
 			value_unref(whole);
 			value_unref(parts);
 			return false;
@@ -481,9 +491,11 @@ bool decompose_row(const struct decomposer *c, struct value t, struct value inde
 	struct value values[] = { t, value_int(0), index };
 	bool ok;
 
-	if (!c->run(c->self, OP_parts, "fx:", false, &t, 1, &values[0], err))
+	if (!c->run(c->self, &(struct op_call){ OP_parts, "fx:", false, &t, 1, NULL }, &values[0],
+		    err))
 		return false;
-	ok = c->run(c->self, OP_select, "fx:getitem", false, values, 3, out, err);
+	ok = c->run(c->self, &(struct op_call){ OP_select, "fx:getitem", false, values, 3, NULL },
+		    out, err);
 	value_unref(values[0]);
 	return ok;
 }
@@ -506,9 +518,11 @@ static bool count_symbols(const struct decomposer *c, struct value start, struct
 		return err_set(err, ERR_OP,
 			       "arange: the end lies on the other side of the start than the step "
 			       "goes");
-	return host->binary(host->self, BIN_SUB, false, start, end, &n, err) &&
-	       host->binary(host->self, BIN_FLOORDIV, false, n, value_int(step), &n, err) &&
-	       host->binary(host->self, BIN_MUL, false, n, value_int(-1), out, err);
+	return host->binary(host->self, &(struct binary){ BIN_SUB, false, start, end }, &n, err) &&
+	       host->binary(host->self, &(struct binary){ BIN_FLOORDIV, false, n, value_int(step) },
+			    &n, err) &&
+	       host->binary(host->self, &(struct binary){ BIN_MUL, false, n, value_int(-1) }, out,
+			    err);
 }
 
 /* How many steps lead from start to just before end. */
@@ -585,8 +599,11 @@ static bool arange(const struct decomposer *c, const struct native *f, const str
 	dtype.dtype = floats ? DTYPE_F32 : DTYPE_I64;
 	if (given[3].kind != VALUE_UNSET && !convert_dtype(f->name, given[3], &dtype.dtype, err))
 		return false;
-	return c->run(c->self, OP_arange, "fx:arange", false,
-		      (struct value[]){ given[0], given[2], length, dtype }, 4, out, err);
+	return c->run(c->self,
+		      &(struct op_call){ OP_arange, "fx:arange", false,
+					 (struct value[]){ given[0], given[2], length, dtype }, 4,
+					 NULL },
+		      out, err);
 }
 
 bool decompose_knows(int id)
@@ -653,7 +670,9 @@ bool decompose_attr(const struct decomposer *c, struct value t, const char *name
 		return true;
 	}
 	if (strcmp(name, "data") == 0)
-		return c->run(c->self, OP_detach, "fx:data", false, &t, 1, out, err);
+		return c->run(c->self,
+			      &(struct op_call){ OP_detach, "fx:data", false, &t, 1, NULL }, out,
+			      err);
 	if (strcmp(name, "T") != 0 && strcmp(name, "mT") != 0 && strcmp(name, "H") != 0) {
 		*known = false;
 		return false;
@@ -663,14 +682,18 @@ bool decompose_attr(const struct decomposer *c, struct value t, const char *name
 	if (name[0] == 'm') {
 		values[1] = value_int(-2);
 		values[2] = value_int(-1);
-		return c->run(c->self, OP_transpose, "fx:getattr", false, values, 3, out, err);
+		return c->run(
+		    c->self,
+		    &(struct op_call){ OP_transpose, "fx:getattr", false, values, 3, NULL }, out,
+		    err);
 	}
 	for (int d = 0; d < rank; d++)
 		dims[d] = value_int(rank - 1 - d);
 	values[1] = value_tuple(dims, rank);
 	if (values[1].kind == VALUE_UNSET)
 		return torch_no_memory(err);
-	ok = c->run(c->self, OP_permute, "fx:getattr", false, values, 2, out, err);
+	ok = c->run(c->self, &(struct op_call){ OP_permute, "fx:getattr", false, values, 2, NULL },
+		    out, err);
 	value_unref(values[1]);
 	return ok;
 }

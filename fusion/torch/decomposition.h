@@ -16,10 +16,9 @@ struct decomposer {
 	void *self;
 	struct vm_host *host;     /* for arithmetic on symbolic sizes */
 	const unsigned *autocast; /* the mode: autocast.h */
-	enum gpu_use *gpu;        /* the world's */
-	/* One op; `name` is "fx:getitem", or "fx:" for a part without a name. */
-	bool (*run)(void *self, enum op op, const char *name, bool inplace,
-		    const struct value *values, int n, struct value *out, struct err *err);
+	enum gpu_use *gpu;        /* of the VM's modes */
+	/* One op; its name is "fx:getitem", or "fx:" for a part without a name. */
+	bool (*run)(void *self, const struct op_call *call, struct value *out, struct err *err);
 	/* Size of a dim, an INT or SYMINT; rank and dtype of a tensor. */
 	bool (*size)(void *self, struct value tensor, int dim, struct value *out, struct err *err);
 	bool (*type)(void *self, struct value tensor, int *rank, enum dtype *dtype,

@@ -21,13 +21,15 @@ struct index_call {
 static bool run(const struct index_call *k, enum op op, const struct value *values, int n,
 		struct value *out)
 {
-	return k->c->run(k->c->self, op, "fx:", false, values, n, out, k->err);
+	return k->c->run(k->c->self, &(struct op_call){ op, "fx:", false, values, n, NULL }, out,
+			 k->err);
 }
 
 static bool run_last(const struct index_call *k, enum op op, const struct value *values, int n,
 		     struct value *out)
 {
-	return k->c->run(k->c->self, op, k->name, false, values, n, out, k->err);
+	return k->c->run(k->c->self, &(struct op_call){ op, k->name, false, values, n, NULL }, out,
+			 k->err);
 }
 
 /* *at through one more op; the old value goes. */
@@ -73,8 +75,10 @@ static bool deliver(const struct index_call *k, struct value made, struct value 
 		*out = made;
 		return true;
 	}
-	ok = k->c->run(k->c->self, OP_fill, k->name, true, (struct value[]){ k->t, made }, 2, out,
-		       k->err);
+	ok = k->c->run(
+	    k->c->self,
+	    &(struct op_call){ OP_fill, k->name, true, (struct value[]){ k->t, made }, 2, NULL },
+	    out, k->err);
 	value_unref(made);
 	return ok;
 }
@@ -152,8 +156,10 @@ static bool index_scatter(const struct index_call *k, bool add, const struct val
 		return false;
 	}
 	memcpy(values, (struct value[]){ k->t, value_int(dim), index, source }, sizeof(values));
-	ok = k->c->run(k->c->self, add ? OP_scatter_add : OP_scatter, k->inplace ? "fx:" : name,
-		       false, values, 4, &made, k->err);
+	ok = k->c->run(k->c->self,
+		       &(struct op_call){ add ? OP_scatter_add : OP_scatter,
+					  k->inplace ? "fx:" : name, false, values, 4, NULL },
+		       &made, k->err);
 	value_unref(index);
 	value_unref(source);
 	return ok && deliver(k, made, out);
@@ -170,8 +176,10 @@ static bool index_fill(const struct index_call *k, const struct value *given, st
 	    !step(k, OP_fill, &part, &given[2], 1))
 		return false;
 	memcpy(values, (struct value[]){ k->t, value_int(dim), part, given[1] }, sizeof(values));
-	ok = k->c->run(k->c->self, OP_index_put, k->inplace ? "fx:" : k->name, false, values, 4,
-		       &made, k->err);
+	ok = k->c->run(
+	    k->c->self,
+	    &(struct op_call){ OP_index_put, k->inplace ? "fx:" : k->name, false, values, 4, NULL },
+	    &made, k->err);
 	value_unref(part);
 	return ok && deliver(k, made, out);
 }
@@ -196,8 +204,10 @@ static bool make_diagonal(const struct index_call *k, int64_t offset, struct val
 		return false;
 	ok = run(k, OP_diagonal, (struct value[]){ matrix, value_int(offset) }, 2, &line);
 	if (ok) {
-		ok = k->c->run(k->c->self, OP_fill, k->name, true, (struct value[]){ line, k->t },
-			       2, &done, k->err);
+		ok = k->c->run(k->c->self,
+			       &(struct op_call){ OP_fill, k->name, true,
+						  (struct value[]){ line, k->t }, 2, NULL },
+			       &done, k->err);
 		value_unref(line);
 		if (ok)
 			value_unref(done);

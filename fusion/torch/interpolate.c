@@ -22,7 +22,8 @@ struct interpolate_line {
 static bool make(const struct interpolate_line *l, enum op op, const struct value *values, int n,
 		 struct value *out)
 {
-	return l->c->run(l->c->self, op, "fx:", false, values, n, out, l->err);
+	return l->c->run(l->c->self, &(struct op_call){ op, "fx:", false, values, n, NULL }, out,
+			 l->err);
 }
 
 /* The value through one more op, whose first operand it is. */
@@ -33,7 +34,8 @@ static bool through(struct interpolate_line *l, enum op op, const char *name,
 
 	if (n > 0)
 		memcpy(values + 1, more, sizeof(*more) * (size_t)n);
-	if (!l->c->run(l->c->self, op, name, false, values, 1 + n, &made, l->err))
+	if (!l->c->run(l->c->self, &(struct op_call){ op, name, false, values, 1 + n, NULL }, &made,
+		       l->err))
 		return false;
 	value_unref(l->at);
 	l->at = made;
@@ -131,7 +133,8 @@ static bool pad_constant(struct interpolate_line *l, int dim, int64_t low, int64
 		parts[n++] = value_ref(l->at);
 	if (ok && high > 0)
 		ok = border(l, dim, high, fill, &parts[n]) && ++n;
-	ok = ok && l->c->run(l->c->self, OP_cat, name, false, parts, n, &made, l->err);
+	ok = ok && l->c->run(l->c->self, &(struct op_call){ OP_cat, name, false, parts, n, NULL },
+			     &made, l->err);
 	while (n > 1)
 		value_unref(parts[--n]);
 	if (!ok)
@@ -314,7 +317,7 @@ static bool places(const struct interpolate_line *l, const struct scale *s, bool
 }
 
 /* A dim that is scaled. */
-struct axis {
+struct interpolate_axis {
 	int rank, dim;
 	const struct scale *scale;
 	bool corners;     /* align_corners */
@@ -323,8 +326,8 @@ struct axis {
 };
 
 /* l * weight, and both added up: x between two neighbours. */
-static bool blend(struct interpolate_line *l, const struct axis *axis, struct interpolate_line *low,
-		  struct interpolate_line *weight)
+static bool blend(struct interpolate_line *l, const struct interpolate_axis *axis,
+		  struct interpolate_line *low, struct interpolate_line *weight)
 {
 	const struct scale *s = axis->scale;
 	int dim = axis->dim;
@@ -350,7 +353,7 @@ static bool blend(struct interpolate_line *l, const struct axis *axis, struct in
 	return ok;
 }
 
-static bool interpolate_linear(struct interpolate_line *l, const struct axis *axis)
+static bool interpolate_linear(struct interpolate_line *l, const struct interpolate_axis *axis)
 {
 	const struct scale *s = axis->scale;
 	struct interpolate_line weight, low;
@@ -407,8 +410,8 @@ static bool interpolate(struct interpolate_line *l, const struct value *v, struc
 		if (!scale_of(l, v, dim, &s))
 			return false;
 		if (nearest ? !interpolate_nearest(l, dim, &s, mode[7] == '-', name)
-			    : !interpolate_linear(
-				  l, &(struct axis){ rank, dim, &s, corners, work, name }))
+			    : !interpolate_linear(l, &(struct interpolate_axis){
+							 rank, dim, &s, corners, work, name }))
 			return false;
 	}
 	return nearest || dtype == work ||
@@ -436,7 +439,8 @@ static bool times(const struct interpolate_line *l, struct value a, int64_t b, s
 		*out = value_int(a.i * b);
 		return true;
 	}
-	return l->c->host->binary(l->c->host->self, BIN_MUL, false, a, value_int(b), out, l->err);
+	return l->c->host->binary(l->c->host->self,
+				  &(struct binary){ BIN_MUL, false, a, value_int(b) }, out, l->err);
 }
 
 /* The five dims that the last three are seen as, and their order then. */

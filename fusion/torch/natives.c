@@ -42,8 +42,10 @@ static bool apply(const struct decomposer *c, enum op op, const char *name, stru
 		  struct value *at, struct err *err)
 {
 	struct value next;
-	bool ok = c->run(c->self, op, name, false, (struct value[]){ *at, operand },
-			 operand.kind == VALUE_UNSET ? 1 : 2, &next, err);
+	bool ok = c->run(c->self,
+			 &(struct op_call){ op, name, false, (struct value[]){ *at, operand },
+					    operand.kind == VALUE_UNSET ? 1 : 2, NULL },
+			 &next, err);
 
 	value_unref(*at);
 	*at = ok ? next : value_none();
@@ -67,7 +69,8 @@ static bool round_decimals(const struct decomposer *c, const char *name, const s
 	    !c->type(c->self, v[0], &rank, &dtype, err))
 		return false;
 	if (decimals == 0)
-		return c->run(c->self, OP_round, name, false, v, 1, out, err);
+		return c->run(c->self, &(struct op_call){ OP_round, name, false, v, 1, NULL }, out,
+			      err);
 	if (dtype_category(dtype) != CATEGORY_FLOAT)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "round: decimals takes a tensor of floats, not %s",
@@ -114,8 +117,10 @@ static bool scatter_reduce(const struct decomposer *c, const char *name, const s
 	if (!c->type(c->self, v[0], &rank, &dtype, err) ||
 	    !source(c, v[2], v[3].kind == VALUE_UNSET ? v[4] : v[3], dtype, &src, err))
 		return false;
-	ok = c->run(c->self, OP_scatter_add, name, false, (struct value[]){ v[0], v[1], v[2], src },
-		    4, out, err);
+	ok = c->run(c->self,
+		    &(struct op_call){ OP_scatter_add, name, false,
+				       (struct value[]){ v[0], v[1], v[2], src }, 4, NULL },
+		    out, err);
 	value_unref(src);
 	return ok;
 }
@@ -145,7 +150,9 @@ static bool keyword_call(const struct decomposer *c, int id, const char *name,
 		    : scatter_reduce(c, "fx:", v, &made, err);
 	if (!ok)
 		return false;
-	ok = c->run(c->self, OP_fill, fx, true, (struct value[]){ v[0], made }, 2, out, err);
+	ok = c->run(c->self,
+		    &(struct op_call){ OP_fill, fx, true, (struct value[]){ v[0], made }, 2, NULL },
+		    out, err);
 	value_unref(made);
 	return ok;
 }
@@ -228,16 +235,21 @@ static bool put_together(const struct decomposer *c, struct value v, const char 
 		empty = value_tuple(NULL, 0);
 		if (empty.kind == VALUE_UNSET)
 			return torch_no_memory(err);
-		ok = c->run(c->self, OP_reshape, "fx:", false, (struct value[]){ v, empty }, 2,
+		ok = c->run(c->self,
+			    &(struct op_call){ OP_reshape, "fx:", false,
+					       (struct value[]){ v, empty }, 2, NULL },
 			    &copy, err);
 		value_unref(empty);
 	} else {
-		ok = c->run(c->self, OP_clone, "fx:", false, &v, 1, &copy, err);
+		ok = c->run(c->self, &(struct op_call){ OP_clone, "fx:", false, &v, 1, NULL },
+			    &copy, err);
 	}
 	if (!ok)
 		return false;
-	ok = c->run(c->self, OP_detach, name == PART ? "fx:" : "fx:tensor", false, &copy, 1, out,
-		    err);
+	ok = c->run(c->self,
+		    &(struct op_call){ OP_detach, name == PART ? "fx:" : "fx:tensor", false, &copy,
+				       1, NULL },
+		    out, err);
 	value_unref(copy);
 	return ok;
 }
@@ -263,7 +275,9 @@ static bool of_tensors(const struct decomposer *c, const struct arguments *args,
 		*out = made;
 		return true;
 	}
-	ok = c->run(c->self, OP_to, "fx:", false, (struct value[]){ made, to }, 2, out, err);
+	ok = c->run(c->self,
+		    &(struct op_call){ OP_to, "fx:", false, (struct value[]){ made, to }, 2, NULL },
+		    out, err);
 	value_unref(made);
 	return ok;
 }
@@ -582,8 +596,10 @@ static bool call_into(const struct decomposer *c, const struct native *f,
 				     "the result's sizes",
 				     f->name);
 	}
-	ok = ok &&
-	     c->run(c->self, OP_fill, "fx:", true, (struct value[]){ into, made }, 2, &same, err);
+	ok = ok && c->run(c->self,
+			  &(struct op_call){ OP_fill, "fx:", true, (struct value[]){ into, made },
+					     2, NULL },
+			  &same, err);
 	value_unref(made);
 	if (ok)
 		*out = same;

@@ -12,7 +12,8 @@ enum { MOST = MAX_ARGS + 1 };
 static bool op(const struct decomposer *c, enum op id, const char *name,
 	       const struct arguments *values, struct value *out, struct err *err)
 {
-	return c->run(c->self, id, name, false, values->at, values->n, out, err);
+	return c->run(c->self, &(struct op_call){ id, name, false, values->at, values->n, NULL },
+		      out, err);
 }
 
 /* "fx:max" of "Tensor.max". */
@@ -265,14 +266,19 @@ static bool move_towards(const struct decomposer *c, struct value running, struc
 	if (!c->type(c->self, running, &rank, &dtype, err))
 		return false;
 	if (dtype != narrow || dtype_wide(narrow) == narrow) {
-		ok = c->run(c->self, OP_lerp, "fx:", true,
-			    (struct value[]){ running, value, momentum }, 3, &same, err);
+		ok = c->run(c->self,
+			    &(struct op_call){ OP_lerp, "fx:", true,
+					       (struct value[]){ running, value, momentum }, 3,
+					       NULL },
+			    &same, err);
 	} else {
 		ok = op(c, OP_to, "fx:", &(struct arguments){ to, 2, NULL }, &wide, err) &&
 		     op(c, OP_lerp, "fx:",
 			&(struct arguments){ (struct value[]){ wide, value, momentum }, 3, NULL },
 			&moved, err) &&
-		     c->run(c->self, OP_fill, "fx:", true, (struct value[]){ running, moved }, 2,
+		     c->run(c->self,
+			    &(struct op_call){ OP_fill, "fx:", true,
+					       (struct value[]){ running, moved }, 2, NULL },
 			    &same, err);
 	}
 	value_unref(wide);

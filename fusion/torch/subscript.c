@@ -24,7 +24,7 @@ struct subscript {
 	const struct decomposer *c;
 	struct subscript_step steps[MAX_STEPS];
 	int n_steps;
-	struct value index[MAX_RANK]; /* tensors, as they stand; references */
+	struct value index[MAX_RANK]; /* tensors, as given; references */
 	int n_index;
 	bool is_mask;     /* the one index is a bool tensor */
 	int index_dim;    /* of the tensor after the views */
@@ -33,7 +33,7 @@ struct subscript {
 	bool apart;       /* a slice or None was between two tensors, or int and tensor */
 	bool closed;      /* one was after the last of them */
 	int ints;
-	struct value order; /* of the dims, where indices stand apart; UNSET */
+	struct value order; /* of the dims, where indices are not neighbours; UNSET */
 	struct err *err;
 };
 
@@ -77,7 +77,7 @@ bool decompose_add(const struct decomposer *c, struct value a, struct value b, s
 		*out = value_int((int64_t)((uint64_t)a.i + (uint64_t)b.i));
 		return true;
 	}
-	return c->host->binary(c->host->self, BIN_ADD, false, a, b, out, err);
+	return c->host->binary(c->host->self, &(struct binary){ BIN_ADD, false, a, b }, out, err);
 }
 
 /* Its __index__, which a bound of a slice is read by; sizes are ints, bools are not. */
@@ -202,8 +202,10 @@ static bool take_made(struct subscript *s, enum op op, struct value index, struc
 	struct value made;
 	bool ok;
 
-	if (!s->c->run(s->c->self, op, "fx:", false, (struct value[]){ index, how }, 2, &made,
-		       s->err))
+	if (!s->c->run(
+		s->c->self,
+		&(struct op_call){ op, "fx:", false, (struct value[]){ index, how }, 2, NULL },
+		&made, s->err))
 		return false;
 	ok = take_tensor(s, made);
 	value_unref(made);
@@ -338,7 +340,7 @@ static bool take_item(struct subscript *s, struct value t, struct value item, in
 	}
 }
 
-/* Indices that stand apart give the first dims of the result: their dims go there. */
+/* Indices that are not neighbours give the first dims of the result: their dims go there. */
 static bool indices_first(struct subscript *s, int rank)
 {
 	struct value order[MAX_RANK], dims;
@@ -412,8 +414,10 @@ static bool run_steps(struct subscript *s, struct value t, const char *name, str
 		struct subscript_step *step = &s->steps[i];
 
 		step->values[0] = at;
-		if (!s->c->run(s->c->self, step->op, i + 1 < s->n_steps ? "fx:" : name, false,
-			       step->values, step->n, &next, s->err)) {
+		if (!s->c->run(s->c->self,
+			       &(struct op_call){ step->op, i + 1 < s->n_steps ? "fx:" : name,
+						  false, step->values, step->n, NULL },
+			       &next, s->err)) {
 			value_unref(at);
 			return false;
 		}
@@ -435,12 +439,17 @@ static bool align_indices(struct subscript *s)
 
 			if (i == j)
 				continue;
-			if (!s->c->run(s->c->self, OP_mul, "fx:", false,
-				       (struct value[]){ s->index[j], value_int(0) }, 2, &zero,
-				       s->err))
+			if (!s->c->run(s->c->self,
+				       &(struct op_call){
+					   OP_mul, "fx:", false,
+					   (struct value[]){ s->index[j], value_int(0) }, 2, NULL },
+				       &zero, s->err))
 				return false;
-			ok = s->c->run(s->c->self, OP_add, "fx:", false,
-				       (struct value[]){ s->index[i], zero }, 2, &sum, s->err);
+			ok = s->c->run(s->c->self,
+				       &(struct op_call){ OP_add, "fx:", false,
+							  (struct value[]){ s->index[i], zero }, 2,
+							  NULL },
+				       &sum, s->err);
 			value_unref(zero);
 			if (!ok)
 				return false;
@@ -480,7 +489,9 @@ static bool read_indices(struct subscript *s, struct value t, const char *name, 
 
 	for (int i = 0; i < s->n_index; i++)
 		values[2 + i] = s->index[i];
-	return s->c->run(s->c->self, OP_index, name, false, values, 2 + s->n_index, out, s->err);
+	return s->c->run(s->c->self,
+			 &(struct op_call){ OP_index, name, false, values, 2 + s->n_index, NULL },
+			 out, s->err);
 }
 
 bool decompose_subscript(const struct decomposer *c, struct value t, struct value index,
@@ -510,7 +521,9 @@ static bool fill_part(const struct decomposer *c, struct value part, struct valu
 {
 	struct value done;
 
-	if (!c->run(c->self, OP_fill, name, true, (struct value[]){ part, v }, 2, &done, err))
+	if (!c->run(c->self,
+		    &(struct op_call){ OP_fill, name, true, (struct value[]){ part, v }, 2, NULL },
+		    &done, err))
 		return false;
 	value_unref(done);
 	return true;
@@ -528,8 +541,11 @@ static bool widen_mask(struct subscript *s, struct value part, struct value *mas
 	*mask = value_ref(s->index[0]);
 	for (int d = s->index_dim + mask_rank; d < rank; d++) {
 		struct value wider;
-		bool ok = s->c->run(s->c->self, OP_unsqueeze, "fx:", false,
-				    (struct value[]){ *mask, value_int(-1) }, 2, &wider, s->err);
+		bool ok = s->c->run(s->c->self,
+				    &(struct op_call){ OP_unsqueeze, "fx:", false,
+						       (struct value[]){ *mask, value_int(-1) }, 2,
+						       NULL },
+				    &wider, s->err);
 
 		value_unref(*mask);
 		if (!ok)
@@ -547,8 +563,10 @@ static bool store_masked(struct subscript *s, struct value part, struct value v)
 
 	if (!widen_mask(s, part, &mask))
 		return false;
-	ok = s->c->run(s->c->self, OP_masked_fill, "fx:", false, (struct value[]){ part, mask, v },
-		       3, &filled, s->err);
+	ok = s->c->run(s->c->self,
+		       &(struct op_call){ OP_masked_fill, "fx:", false,
+					  (struct value[]){ part, mask, v }, 3, NULL },
+		       &filled, s->err);
 	value_unref(mask);
 	if (!ok)
 		return false;
@@ -567,15 +585,19 @@ static bool store_indexed(struct subscript *s, struct value part, struct value v
 
 	if (!unmask(s) || !read_indices(s, part, "fx:", &chosen))
 		return false;
-	ok = c->run(c->self, OP_fill, "fx:", false, (struct value[]){ chosen, v }, 2, &value,
-		    s->err);
+	ok = c->run(
+	    c->self,
+	    &(struct op_call){ OP_fill, "fx:", false, (struct value[]){ chosen, v }, 2, NULL },
+	    &value, s->err);
 	value_unref(chosen);
 	if (!ok)
 		return false;
 	values[2] = value;
 	for (int i = 0; i < s->n_index; i++)
 		values[3 + i] = s->index[i];
-	ok = c->run(c->self, OP_index_put, "fx:", false, values, 3 + s->n_index, &whole, s->err);
+	ok = c->run(c->self,
+		    &(struct op_call){ OP_index_put, "fx:", false, values, 3 + s->n_index, NULL },
+		    &whole, s->err);
 	value_unref(value);
 	if (!ok)
 		return false;

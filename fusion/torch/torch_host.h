@@ -54,6 +54,16 @@ struct torch_operators {
 };
 void torch_operators_init(struct torch_operators *t);
 
+/* One op as it was called: by name (keywords last) or as an operator.  All is borrowed. */
+struct op_call {
+	enum op op;
+	const char *name; /* "torch.sum", "Tensor.sum", "op:+"; "fx:" for a part without a name */
+	bool inplace;     /* values[0] op= values[1] */
+	const struct value *values;
+	int n;                     /* all of them; the last kw->n are given by name */
+	const struct keywords *kw; /* NULL: none is */
+};
+
 /* Spellings of natives must outlive them: they live here. */
 struct torch_names {
 	struct arena arena;
@@ -97,7 +107,7 @@ const char *torch_binary_name(enum binop op);
 const char *torch_unary_name(enum unop op);
 const char *torch_compare_name(enum cmpop op);
 
-/* UNSUPPORTED: an operator that no op stands for so far. */
+/* UNSUPPORTED: an operator that no op computes so far. */
 bool torch_no_operator(const char *name, struct err *err);
 
 /* x.to(dtype): a plain change of dtype, which is x itself where x has it. */

@@ -13,11 +13,8 @@ bool html_kernels(struct export_job *job, struct err *err);
 
 void html_environment(struct export_job *job);
 
-/* <td class=CLASS>, with the text or the number in it; NAN and no number: empty. */
+/* <td class=CLASS>, with the text in it; NULL: empty. */
 void html_cell(struct out *o, const char *class, const char *text);
-void html_number(struct out *o, const json_t *number, const char *unit);
-/* "12.3 (12.1-12.4)": a figure with its interval, under one head. */
-void html_interval(struct out *o, const json_t *mid, const json_t *interval, const char *unit);
 
 /* <section> with a heading, its note and a table's head: names split by '|', "r:" in
  * front of those that are numbers; and their end. */

@@ -181,7 +181,7 @@ bool export_speedscope(struct export_job *job, struct err *err)
 			 "\"exporter\":");
 		out_text(s.out, job->run->version ? job->run->version : "breakeven");
 		out_puts(s.out, ",\"name\":");
-		out_json(s.out, json_object_get(job->head, "name"));
+		out_text(s.out, job->head->name);
 		out_puts(s.out, ",\n\"shared\":{\"frames\":[");
 		for (size_t i = 0; i < job->n_names; i++) {
 			out_puts(s.out, i ? ",\n" : "");

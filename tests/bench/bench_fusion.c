@@ -34,7 +34,7 @@ static void stop(const struct err *err)
 static int add(struct graph *g, enum op op, const struct arg *args, int n)
 {
 	struct err err = { 0 };
-	int id = graph_add(g, op, args, n, 0, 0, &err);
+	int id = graph_add(g, &(struct node_spec){ op, args, n, 0, 0 }, &err);
 
 	if (id < 0)
 		stop(&err);

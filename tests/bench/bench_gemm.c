@@ -81,11 +81,12 @@ static void blas_whole(const struct bench *x, int batch)
 static void run_way(const struct bench *x, int way)
 {
 	const struct shape_of_product *s = x->shape;
+	const struct gemm_matrices m = { .a = x->a, .b = x->b, .c = x->c };
 
 	if (way == 0) {
-		gemm_run(x->gemm, x->a, x->b, x->c, NULL, NULL, x->pool);
+		gemm_run(x->gemm, &m, x->pool);
 	} else if (way == 1) {
-		gemm_run(x->by_blas, x->a, x->b, x->c, NULL, NULL, x->pool);
+		gemm_run(x->by_blas, &m, x->pool);
 	} else {
 		for (int i = 0; i < s->batch; i++)
 			blas_whole(x, i);

@@ -133,27 +133,33 @@ static bool write_file(int folder, const char *name, const char *data, size_t le
 	return close(fd) == 0 && ok;
 }
 
-/* What is wrong with the entry's object; NULL: nothing, and it is in *object. */
-static const char *object_fault(const struct cache *c, const char *key, char **object,
-				size_t *bytes)
+/* What is found under a key. */
+struct cache_entry {
+	bool there;
+	char *object; /* the bytes of the object; to be freed */
+	size_t bytes;
+};
+
+/* What is wrong with the entry's object; NULL: nothing, and it is in *e. */
+static const char *object_fault(const struct cache *c, const char *key, struct cache_entry *e)
 {
 	char name[NAME_BYTES], hash[HASH_HEX_BYTES];
 	size_t ok_len;
 	char *ok = read_file(c->folder, entry_name(name, key, "ok"), &ok_len);
 	const char *fault = "a file is missing, or others may write to it";
 
-	*object = ok ? read_file(c->folder, entry_name(name, key, "so"), bytes) : NULL;
-	if (*object) {
-		hash_hex(*object, *bytes, hash);
+	e->object = ok ? read_file(c->folder, entry_name(name, key, "so"), &e->bytes) : NULL;
+	if (e->object) {
+		hash_hex(e->object, e->bytes, hash);
 		fault = strcmp(hash, ok) == 0 ? NULL : "its object does not match its hash";
 	}
 	free(ok);
 	return fault;
 }
 
-/* What is wrong with the entry; NULL: nothing.  *there: there is one. */
+/* What is wrong with the entry of that source; NULL: nothing. */
 static const char *entry_fault(const struct cache *c, const char *key, const char *source,
-			       size_t len, bool *there, char **object, size_t *bytes)
+			       size_t len, struct cache_entry *e)
 {
 	char name[NAME_BYTES];
 	size_t stored_len;
@@ -161,34 +167,32 @@ static const char *entry_fault(const struct cache *c, const char *key, const cha
 	bool same = stored && stored_len == len && memcmp(stored, source, len) == 0;
 
 	free(stored);
-	*there = stored || faccessat(c->folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-	return same ? object_fault(c, key, object, bytes)
-		    : "its source is not the one that it was compiled of";
+	e->there = stored || faccessat(c->folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	return same ? object_fault(c, key, e) : "its source is not the one that it was compiled of";
 }
 
 /* A handle of dlopen(); or the object's bytes, where `bytes` asks for them. */
 static void *load(struct cache *c, const char *key, const char *source, size_t len, size_t *bytes)
 {
-	char name[NAME_BYTES], path[PATH_MAX + NAME_BYTES], *object = NULL;
-	bool there;
-	size_t read = 0;
-	const char *fault = entry_fault(c, key, source, len, &there, &object, &read);
+	char name[NAME_BYTES], path[PATH_MAX + NAME_BYTES];
+	struct cache_entry e = { 0 };
+	const char *fault = entry_fault(c, key, source, len, &e);
 	void *found = NULL;
 
 	entry_name(name, key, "so");
 	if (!fault && bytes) {
-		*bytes = read;
-		found = object;
+		*bytes = e.bytes;
+		found = e.object;
 	} else if (!fault) {
 		snprintf(path, sizeof(path), "%s/%s", c->path, name);
 		found = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 		fault = "it cannot be loaded";
 	}
-	if (found != object)
-		free(object);
+	if (found != e.object)
+		free(e.object);
 	if (found)
 		utimensat(c->folder, name, NULL, AT_SYMLINK_NOFOLLOW); /* used now */
-	else if (there)
+	else if (e.there)
 		snprintf(c->note, sizeof(c->note),
 			 "The cached kernel %.12s in %.120s is damaged: %s. It is compiled again.",
 			 key, c->path, fault);
@@ -200,7 +204,7 @@ static void *load_locked(struct cache *c, const char *key, const char *source, s
 {
 	void *found;
 
-	if (c->folder < 0 || c->anew)
+	if (c->folder < 0 || c->rebuild)
 		return NULL;
 	flock(c->folder, LOCK_SH); /* where that does not work hashes tell */
 	found = load(c, key, source, len, bytes);

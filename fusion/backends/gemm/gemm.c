@@ -67,6 +67,8 @@ static bool lay_out(struct gemm *g)
 	       lay_operand(l, 1, &g->column, &g->k);
 }
 
+/* Whether OpenBLAS shall compute it where there is one thread; then the layout is
+ * filled in. */
 static bool suits_blas(struct gemm *g)
 {
 	double work = (double)g->row.size * (double)g->column.size * (double)g->k.size;
@@ -78,10 +80,11 @@ static bool suits_blas(struct gemm *g)
 	       g->k.linear[1] && lay_out(g);
 }
 
-/* Whether OpenBLAS shall compute it where there is one thread; then the layout is
- * filled in.  And the product, with operands and result as given to gemm_run(). */
-static void run_by_blas(const struct gemm *g, const void *a, const void *b, void *c)
+/* The product, of the operands as the caller gave them. */
+static void run_by_blas(const struct gemm *g, const struct gemm_matrices *given)
 {
+	const void *a = given->a, *b = given->b;
+	void *c = given->c;
 	const struct blas_layout *l = &g->layout;
 	int m = (int)(g->turned ? g->column.size : g->row.size), k = (int)g->k.size;
 	int n = (int)(g->turned ? g->row.size : g->column.size);
@@ -400,7 +403,7 @@ struct gemm_job {
 /* One block of the result; the element (k, j) of its columns is in the panels at
  * k - first_k and first_j + j, `width` columns in all. */
 struct gemm_block {
-	int64_t i0, j0, m, n;
+	struct gemm_area at;
 	const unsigned char *a, *b;
 	unsigned char *panels, *strips, *sums;
 	int64_t width, first_j, first_k;
@@ -429,84 +432,95 @@ static void pack_columns(const struct gemm *g, const struct gemm_block *x, int64
 		k = gemm_least(end - k0, GEMM_K_BLOCK);
 		if (x->b && gemm_is_wide(g->dtype) && g->column.linear[1] && g->k.linear[1] &&
 		    g->column.step[1] == 1) {
-			whole = x->n - x->n % g->columns;
-			gemm_pack_rows(g, panel_at(g, x, x->read, k0, k), x->b, x->j0 + x->read,
-				       (whole - x->read) / g->columns, k0, k);
+			whole = x->at.n - x->at.n % g->columns;
+			gemm_pack_rows(g, panel_at(g, x, x->read, k0, k), x->b,
+				       &(struct gemm_part){ x->at.j0 + x->read,
+							    (whole - x->read) / g->columns, k0,
+							    k });
 		}
-		for (int64_t j = whole; j < x->n; j += g->columns)
+		for (int64_t j = whole; j < x->at.n; j += g->columns)
 			gemm_pack(g, panel_at(g, x, j, k0, k), x->b,
-				  &(struct gemm_panel){ &g->column, x->j0 + j, k0, k,
-							(int)gemm_least(x->n - j, g->columns),
+				  &(struct gemm_panel){ &g->column, x->at.j0 + j, k0, k,
+							(int)gemm_least(x->at.n - j, g->columns),
 							g->columns },
 				  1);
 	}
 }
 
-/* A strip of rows by a panel of columns. */
+/* Rows [i, i + rows) of a block, by k from k0 on, where the kernel reads them. */
+struct gemm_strip {
+	struct gemm_left left;
+	int64_t i, rows, k0, k;
+};
+
+/* A strip of rows by the panel of columns from j on. */
 static void multiply_tile(const struct gemm *g, const struct gemm_block *x,
-			  const struct gemm_left *a, int64_t rows, int64_t i, int64_t j, int64_t k0,
-			  int64_t k)
+			  const struct gemm_strip *s, int64_t j)
 {
 	gemm_fn *kernel = g->run                  ? g->kernels->gemm_where_f32
 			  : g->dtype == DTYPE_F64 ? g->kernels->gemm_f64
 						  : g->kernels->gemm_f32;
 	size_t bytes = gemm_panel_bytes(g->dtype);
 	int vectors = g->columns * (int)bytes / g->kernels->vector_bytes;
-	unsigned char *sums = x->sums + (size_t)(i * g->n_block + j) * bytes;
+	unsigned char *sums = x->sums + (size_t)(s->i * g->n_block + j) * bytes;
 
 	if (j < x->read)
-		kernel((int)rows, vectors, k, a,
-		       x->b + (size_t)(k0 * g->k.step[1] + x->j0 + j) * bytes, g->k.step[1], sums,
-		       g->n_block);
+		kernel((int)s->rows, vectors, s->k, &s->left,
+		       x->b + (size_t)(s->k0 * g->k.step[1] + x->at.j0 + j) * bytes, g->k.step[1],
+		       sums, g->n_block);
 	else
-		kernel((int)rows, vectors, k, a, panel_at(g, x, j, k0, k), g->columns, sums,
-		       g->n_block);
+		kernel((int)s->rows, vectors, s->k, &s->left, panel_at(g, x, j, s->k0, s->k),
+		       g->columns, sums, g->n_block);
 }
 
 /* Rows of the strip that begins at row i of the block. */
 static int64_t strip_at(const struct gemm *g, const struct gemm_block *x, int64_t i)
 {
-	int64_t rows = gemm_least(x->m - i, g->strip);
+	int64_t rows = gemm_least(x->at.m - i, g->strip);
 
-	return g->run ? gemm_least(rows, g->run - (x->i0 + i) % g->run) : rows;
+	return g->run ? gemm_least(rows, g->run - (x->at.i0 + i) % g->run) : rows;
 }
 
-/* Rows of a from row i of the block on, where they lie or in strip `s`. */
-static struct gemm_left open_strip(const struct gemm *g, const struct gemm_block *x, int64_t i,
-				   int64_t rows, int64_t s, int64_t k0, int64_t k)
+/* Strip s, whose rows are known, by k from k0 on: read where it lies, or copied to `place`
+ * among the strips. */
+static void open_strip(const struct gemm *g, const struct gemm_block *x, struct gemm_strip *s,
+		       int64_t place, int64_t k0, int64_t k)
 {
-	size_t bytes = (size_t)(g->strip * GEMM_STRIP_STEP) * gemm_panel_bytes(g->dtype);
+	size_t bytes = gemm_panel_bytes(g->dtype);
+	int64_t first = x->at.i0 + s->i;
 
+	s->k0 = k0;
+	s->k = k;
 	if (g->run)
-		return (struct gemm_left){ .at = (const float *)(const void *)x->a +
-						 axis_at(&g->row, 0, x->i0 + i),
-					   .row = g->run_step,
-					   .where = g->k.table[0] + k0 };
-	if (g->low)
-		return (struct gemm_left){
-			.at = x->a + (size_t)((x->i0 + i) * g->row.step[0] + k0) *
-					 gemm_panel_bytes(g->dtype),
+		s->left = (struct gemm_left){ .at = (const float *)(const void *)x->a +
+						    axis_at(&g->row, 0, first),
+					      .row = g->run_step,
+					      .where = g->k.table[0] + k0 };
+	else if (g->low)
+		s->left = (struct gemm_left){
+			.at = x->a + (size_t)(first * g->row.step[0] + k0) * bytes,
 			.row = g->row.step[0],
 			.step = 1,
 		};
-	return gemm_copy_strip(g, x->strips + (size_t)s * bytes, x->a, x->i0 + i, (int)rows, k0, k);
+	else
+		s->left = gemm_copy_strip(
+		    g, x->strips + (size_t)(place * g->strip * GEMM_STRIP_STEP) * bytes, x->a,
+		    &(struct gemm_part){ first, s->rows, k0, k });
 }
 
 /* Few columns stay in the first caches, and each strip of rows goes by from end to
  * end. */
 static void multiply_few(const struct gemm *g, const struct gemm_block *x, int64_t k0, int64_t k)
 {
-	int64_t rows, end = k0 + k;
+	struct gemm_strip s;
+	int64_t end = k0 + k;
 
-	for (int64_t i = 0; i < x->m; i += rows) {
-		rows = strip_at(g, x, i);
+	for (s.i = 0; s.i < x->at.m; s.i += s.rows) {
+		s.rows = strip_at(g, x, s.i);
 		for (int64_t at = k0; at < end; at += GEMM_K_BLOCK) {
-			struct gemm_left a;
-
-			k = gemm_least(end - at, GEMM_K_BLOCK);
-			a = open_strip(g, x, i, rows, 0, at, k);
-			for (int64_t j = 0; j < x->n; j += g->columns)
-				multiply_tile(g, x, &a, rows, i, j, at, k);
+			open_strip(g, x, &s, 0, at, gemm_least(end - at, GEMM_K_BLOCK));
+			for (int64_t j = 0; j < x->at.n; j += g->columns)
+				multiply_tile(g, x, &s, j);
 		}
 	}
 }
@@ -515,29 +529,25 @@ static void multiply_few(const struct gemm *g, const struct gemm_block *x, int64
  * in the second. */
 static void multiply(const struct gemm *g, const struct gemm_block *x, int64_t k0, int64_t k)
 {
-	struct gemm_left a[GEMM_M_BLOCK];
+	struct gemm_strip strips[GEMM_M_BLOCK];
 	int64_t end = k0 + k;
 
-	if (x->n <= GEMM_FEW && !g->run) {
+	if (x->at.n <= GEMM_FEW && !g->run) {
 		multiply_few(g, x, k0, k);
 		return;
 	}
 	for (; k0 < end; k0 += GEMM_K_BLOCK) {
-		int64_t strips = 0;
+		int64_t n = 0;
 
 		k = gemm_least(end - k0, GEMM_K_BLOCK);
-		for (int64_t i = 0, rows; i < x->m; i += rows, strips++) {
-			rows = strip_at(g, x, i);
-			a[strips] = open_strip(g, x, i, rows, strips, k0, k);
+		for (int64_t i = 0; i < x->at.m; i += strips[n++].rows) {
+			strips[n].i = i;
+			strips[n].rows = strip_at(g, x, i);
+			open_strip(g, x, &strips[n], n, k0, k);
 		}
-		for (int64_t j = 0; j < x->n; j += g->columns) {
-			int64_t rows, s = 0;
-
-			for (int64_t i = 0; i < x->m; i += rows, s++) {
-				rows = strip_at(g, x, i);
-				multiply_tile(g, x, &a[s], rows, i, j, k0, k);
-			}
-		}
+		for (int64_t j = 0; j < x->at.n; j += g->columns)
+			for (int64_t s = 0; s < n; s++)
+				multiply_tile(g, x, &strips[s], j);
 	}
 }
 
@@ -565,7 +575,7 @@ static struct gemm_block open_block(const struct gemm_job *run, int64_t batch, i
 	const struct gemm *g = run->g;
 	int64_t element = (int64_t)dtype_bytes(g->dtype);
 	struct gemm_block x = {
-		.j0 = j0,
+		.at.j0 = j0,
 		.a = run->a + axis_at(&g->batch, 0, batch) * element,
 		.b = run->b ? run->b + axis_at(&g->batch, 1, batch) * element : NULL,
 	};
@@ -592,13 +602,13 @@ static void pack_tasks(void *context, int64_t begin, int64_t end, int thread)
 		int64_t panel = begin / blocks, k0 = begin % blocks * GEMM_K_BLOCK;
 		struct gemm_block x = open_block(run, panel / groups, panel % groups * width);
 
-		x.n = gemm_least(g->column.size - x.j0, width);
+		x.at.n = gemm_least(g->column.size - x.at.j0, width);
 		pack_columns(g, &x, k0, gemm_least(g->k.size - k0, GEMM_K_BLOCK));
 	}
 }
 
 /* Rows [i0, i0 + m) by columns [j0, j0 + n) are written. */
-static void tell_block(const struct gemm_job *run, int64_t batch, const struct gemm_block *x,
+static void tell_block(const struct gemm_job *run, int64_t batch, const struct gemm_area *x,
 		       int thread)
 {
 	const struct gemm *g = run->g;
@@ -632,15 +642,15 @@ static void run_block(const struct gemm_job *run, int64_t task, int thread, bool
 	int64_t batch = task / g->m_blocks / g->n_blocks;
 	struct gemm_block x = open_block(run, batch, task / g->m_blocks % g->n_blocks * g->n_block);
 
-	x.i0 = task % g->m_blocks * g->m_block;
-	x.m = gemm_least(g->row.size - x.i0, g->m_block);
-	x.n = gemm_least(g->column.size - x.j0, g->n_block);
+	x.at.i0 = task % g->m_blocks * g->m_block;
+	x.at.m = gemm_least(g->row.size - x.at.i0, g->m_block);
+	x.at.n = gemm_least(g->column.size - x.at.j0, g->n_block);
 	x.strips = scratch;
 	x.sums = scratch + g->a_bytes;
 	if (!g->shared) {
 		x.panels = scratch + g->a_bytes + g->c_bytes;
-		x.width = gemm_up_to(x.n, g->columns);
-		x.read = g->in_place ? x.n - x.n % g->columns : 0;
+		x.width = gemm_up_to(x.at.n, g->columns);
+		x.read = g->in_place ? x.at.n - x.at.n % g->columns : 0;
 	}
 	memset(x.sums, 0, g->c_bytes);
 	for (int64_t k0 = 0; k0 < g->k.size; k0 += g->k_block) {
@@ -653,9 +663,8 @@ static void run_block(const struct gemm_job *run, int64_t task, int thread, bool
 		multiply(g, &x, k0, k);
 	}
 	gemm_unpack(g, x.sums,
-		    run->c + axis_at(&g->batch, 2, batch) * (int64_t)dtype_bytes(g->dtype), x.i0,
-		    x.m, x.j0, x.n);
-	tell_block(run, batch, &x, thread);
+		    run->c + axis_at(&g->batch, 2, batch) * (int64_t)dtype_bytes(g->dtype), &x.at);
+	tell_block(run, batch, &x.at, thread);
 }
 
 /* Sums of ints wrap, element by element. */
@@ -689,7 +698,7 @@ static void run_ints(const struct gemm_job *run, int64_t task, int thread)
 				      (int64_t)sum);
 		}
 	tell_block(run, batch,
-		   &(struct gemm_block){ .i0 = m0, .m = m_end - m0, .j0 = n0, .n = n_end - n0 },
+		   &(struct gemm_area){ .i0 = m0, .m = m_end - m0, .j0 = n0, .n = n_end - n0 },
 		   thread);
 }
 
@@ -713,24 +722,26 @@ static void run_tasks(void *context, int64_t begin, int64_t end, int thread)
 static void tell_all(const struct gemm_job *run)
 {
 	const struct gemm *g = run->g;
-	struct gemm_block x = { .m = g->row.size, .n = g->column.size };
+	struct gemm_area x = { .m = g->row.size, .n = g->column.size };
 
 	for (int64_t i = 0; i < g->batch.size; i++)
 		tell_block(run, i, &x, 0);
 }
 
-void gemm_run(const struct gemm *g, const void *a, const void *b, void *c,
-	      gemm_epilogue_fn *epilogue, void *context, struct pool *pool)
+void gemm_run(const struct gemm *g, const struct gemm_matrices *m, struct pool *pool)
 {
-	struct gemm_job run = {
-		g, g->turned ? b : a, g->turned ? a : b, c, epilogue, context, { 0 }
-	};
+	struct gemm_job run = { .g = g,
+				.a = g->turned ? m->b : m->a,
+				.b = g->turned ? m->a : m->b,
+				.c = m->c,
+				.epilogue = m->epilogue,
+				.context = m->context };
 	int64_t each = group_of(g) * g->columns * gemm_least(g->k.size, GEMM_K_BLOCK);
 
 	if (g->tasks == 0)
 		return;
 	if (g->blas && pool_threads(pool) == 1) {
-		run_by_blas(g, a, b, c);
+		run_by_blas(g, m);
 		tell_all(&run);
 		return;
 	}

@@ -11,7 +11,7 @@
 /* ---- OpenBLAS, where the system has it (blas.c)
  *
  * Found by dlopen() when the first product of matrices wants it, and never
- * closed: its threads could not be stopped safely.  It is told to use one thread
+ * closed: its threads could not be stopped safely.  It is set to use one thread
  * a call, since our pool shares a product out; so no more threads run than were
  * asked for.
  */
@@ -112,9 +112,15 @@ typedef void gemm_epilogue_fn(void *context, const struct gemm_written *block, i
 bool gemm_tells_blocks(const struct gemm *g);
 int gemm_threads(const struct gemm *g);
 
-/* `b` NULL: all ones.  `epilogue` NULL: nothing is done after blocks. */
-void gemm_run(const struct gemm *g, const void *a, const void *b, void *c,
-	      gemm_epilogue_fn *epilogue, void *context, struct pool *pool);
+/* The matrices of one run, and what is done after each block of the result. */
+struct gemm_matrices {
+	const void *a, *b; /* b NULL: all ones */
+	void *c;
+	gemm_epilogue_fn *epilogue; /* NULL: nothing */
+	void *context;              /* of the epilogue */
+};
+
+void gemm_run(const struct gemm *g, const struct gemm_matrices *m, struct pool *pool);
 
 /* Private to gemm*.c. */
 
@@ -173,17 +179,26 @@ struct gemm_panel {
 void gemm_pack(const struct gemm *g, void *to, const void *from, const struct gemm_panel *p,
 	       int which);
 
-/* The same for `panels` full panels of b from column `first` on, whose elements are
- * neighbours in memory. */
-void gemm_pack_rows(const struct gemm *g, void *to, const unsigned char *b, int64_t first,
-		    int64_t panels, int64_t k0, int64_t k);
+/* A part of an operand: n rows of a, or panels of b, from row or column `first` on, by k
+ * from k0 on. */
+struct gemm_part {
+	int64_t first, n, k0, k;
+};
 
-/* Up to gemm_rows rows of a over [k0, k0 + k), as the kernel takes them. */
+/* Packs full panels of b, whose columns are neighbours in memory. */
+void gemm_pack_rows(const struct gemm *g, void *to, const unsigned char *b,
+		    const struct gemm_part *part);
+
+/* Up to gemm_rows rows of a, as the kernel takes them. */
 struct gemm_left gemm_copy_strip(const struct gemm *g, void *to, const unsigned char *a,
-				 int64_t first, int rows, int64_t k0, int64_t k);
+				 const struct gemm_part *part);
+
+/* Rows [i0, i0 + m) by columns [j0, j0 + n) of a result. */
+struct gemm_area {
+	int64_t i0, m, j0, n;
+};
 
 /* A block's sums into the result, rounded to its dtype. */
-void gemm_unpack(const struct gemm *g, const void *sums, void *c, int64_t i0, int64_t m, int64_t j0,
-		 int64_t n);
+void gemm_unpack(const struct gemm *g, const void *sums, void *c, const struct gemm_area *at);
 
 #endif

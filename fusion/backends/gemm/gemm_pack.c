@@ -238,18 +238,18 @@ static void unpack_turned(const struct gemm *g, const float *sums, float *c, int
 		}
 }
 
-void gemm_unpack(const struct gemm *g, const void *sums, void *c, int64_t i0, int64_t m, int64_t j0,
-		 int64_t n)
+void gemm_unpack(const struct gemm *g, const void *sums, void *c, const struct gemm_area *at)
 {
+	int64_t i0 = at->i0, j0 = at->j0, n = at->n;
 	bool dense = g->column.linear[2] && g->column.step[2] == 1;
 	size_t bytes = gemm_panel_bytes(g->dtype);
 
 	if (g->dtype == DTYPE_F32 && !dense && g->column.linear[2] && g->row.linear[2] &&
 	    g->row.step[2] == 1) {
-		unpack_turned(g, sums, (float *)c + i0 + j0 * g->column.step[2], m, n);
+		unpack_turned(g, sums, (float *)c + i0 + j0 * g->column.step[2], at->m, n);
 		return;
 	}
-	for (int64_t i = 0; i < m; i++) {
+	for (int64_t i = 0; i < at->m; i++) {
 		const char *row = (const char *)sums + (size_t)(i * g->n_block) * bytes;
 		int64_t start = axis_at(&g->row, 2, i0 + i);
 
@@ -275,16 +275,16 @@ static inline void copy_row(char *to, const char *from, int64_t panels, int64_t 
 		memcpy(to + p * step, from + (size_t)p * bytes, bytes);
 }
 
-void gemm_pack_rows(const struct gemm *g, void *to, const unsigned char *b, int64_t first,
-		    int64_t panels, int64_t k0, int64_t k)
+void gemm_pack_rows(const struct gemm *g, void *to, const unsigned char *b,
+		    const struct gemm_part *part)
 {
 	size_t bytes = gemm_panel_bytes(g->dtype), row = (size_t)g->columns * bytes;
-	int64_t step = k * (int64_t)row;
+	int64_t panels = part->n, step = part->k * (int64_t)row;
 
-	for (int64_t i = 0; i < k; i++) {
+	for (int64_t i = 0; i < part->k; i++) {
 		char *at = (char *)to + (size_t)i * row;
 		const char *from = (const char *)b +
-				   (size_t)((k0 + i) * g->k.step[1] + first) * bytes;
+				   (size_t)((part->k0 + i) * g->k.step[1] + part->first) * bytes;
 
 		if (row == 128)
 			copy_row(at, from, panels, step, 128);
@@ -298,18 +298,20 @@ void gemm_pack_rows(const struct gemm *g, void *to, const unsigned char *b, int6
 /* A strip of rows: rows of neighbours are copied as they lie, at a distance that
  * does not put all of them into the same few lines of the first cache. */
 struct gemm_left gemm_copy_strip(const struct gemm *g, void *to, const unsigned char *a,
-				 int64_t first, int rows, int64_t k0, int64_t k)
+				 const struct gemm_part *part)
 {
 	size_t bytes = gemm_panel_bytes(g->dtype);
 
 	if (!gemm_is_wide(g->dtype) || !g->row.linear[0] || !g->k.linear[0] || g->k.step[0] != 1) {
-		const struct gemm_panel p = { &g->row, first, k0, k, rows, rows };
+		const struct gemm_panel p = { &g->row, part->first,  part->k0,
+					      part->k, (int)part->n, (int)part->n };
 
 		gemm_pack(g, to, a, &p, 0);
-		return (struct gemm_left){ .at = to, .row = 1, .step = rows };
+		return (struct gemm_left){ .at = to, .row = 1, .step = part->n };
 	}
-	for (int r = 0; r < rows; r++)
+	for (int64_t r = 0; r < part->n; r++)
 		memcpy((char *)to + (size_t)(r * GEMM_STRIP_STEP) * bytes,
-		       a + (size_t)((first + r) * g->row.step[0] + k0) * bytes, (size_t)k * bytes);
+		       a + (size_t)((part->first + r) * g->row.step[0] + part->k0) * bytes,
+		       (size_t)part->k * bytes);
 	return (struct gemm_left){ .at = to, .row = GEMM_STRIP_STEP, .step = 1 };
 }

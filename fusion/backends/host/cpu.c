@@ -69,26 +69,34 @@ static bool write_source(const char *workshop, const struct buf *source, struct 
 	return true;
 }
 
+/* The C of a graph's kernels, and what compiles and keeps it. */
+struct cpu_build {
+	const struct buf *source;
+	int vector_bytes, timeout_ms;
+	struct toolchain toolchain;
+	struct cache cache;
+	char key[HASH_HEX_BYTES]; /* in the cache */
+};
+
 /* Compiles and loads; the workshop is gone afterwards. */
-static void *build(const struct cache *cache, const char *key, const struct toolchain *t,
-		   const struct buf *source, int vector_bytes, int timeout_ms, struct err *err)
+static void *build_object(const struct cpu_build *b, struct err *err)
 {
 	char workshop[PATH_MAX], path[PATH_MAX + 16];
 	void *handle = NULL;
 
-	if (!cache_workshop(cache, workshop)) {
+	if (!cache_workshop(&b->cache, workshop)) {
 		err_set(err, ERR_COMPILER,
 			"No folder for the C compiler can be made in the cache or in the temporary "
 			"folder: %s.",
 			strerror(errno));
 		return NULL;
 	}
-	if (write_source(workshop, source, err) &&
-	    toolchain_compile(t, workshop, vector_bytes, timeout_ms, err)) {
+	if (write_source(workshop, b->source, err) &&
+	    toolchain_compile(&b->toolchain, workshop, b->vector_bytes, b->timeout_ms, err)) {
 		snprintf(path, sizeof(path), "%s/kernel.so", workshop);
 		handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 		if (handle)
-			cache_store(cache, key, workshop);
+			cache_store(&b->cache, b->key, workshop);
 		else
 			err_set(err, ERR_COMPILER, "The compiled kernel cannot be loaded: %.300s",
 				dlerror());
@@ -138,25 +146,23 @@ static bool has_kernels(const struct executable *exe)
 static bool load(const struct backend_env *env, struct executable *exe, const struct buf *source,
 		 struct compile_stats *stats, struct err *err)
 {
-	int vector_bytes = exe->kernels->vector_bytes;
-	char key[HASH_HEX_BYTES];
-	struct toolchain t;
-	struct cache cache;
+	struct cpu_build b = { .source = source,
+			       .vector_bytes = exe->kernels->vector_bytes,
+			       .timeout_ms = env->compile_timeout_ms };
 
-	if (!toolchain_find(&t, env->compiler, err))
+	if (!toolchain_find(&b.toolchain, env->compiler, err))
 		return false;
-	if (!make_key(key, source, &t, vector_bytes))
+	if (!make_key(b.key, source, &b.toolchain, b.vector_bytes))
 		return err_set(err, ERR_MEMORY, "The generated C does not fit in memory.");
-	cache_open(&cache, env->cache_dir, env->cache_bytes);
-	cache.anew = env->cache_anew;
-	exe->handle = cache_load(&cache, key, source->data, source->len);
+	cache_open(&b.cache, env->cache_dir, env->cache_bytes);
+	b.cache.rebuild = env->cache_rebuild;
+	exe->handle = cache_load(&b.cache, b.key, source->data, source->len);
 	stats->cached = exe->handle != NULL;
 	if (!exe->handle)
-		exe->handle = build(&cache, key, &t, source, vector_bytes, env->compile_timeout_ms,
-				    err);
-	if (cache.note[0])
-		exe->note = strdup(cache.note);
-	cache_close(&cache);
+		exe->handle = build_object(&b, err);
+	if (b.cache.note[0])
+		exe->note = strdup(b.cache.note);
+	cache_close(&b.cache);
 	return exe->handle && bind_functions(exe, err);
 }
 

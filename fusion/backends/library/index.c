@@ -40,36 +40,47 @@ static void odometer_step(struct odometer *o, int64_t steps)
 	}
 }
 
-static void copy_element(void *to, int64_t to_at, const void *from, int64_t from_at, size_t bytes)
+static void copy_element(char *to, const char *from, size_t bytes)
 {
-	char *out = (char *)to + to_at * (int64_t)bytes;
-	const char *in = (const char *)from + from_at * (int64_t)bytes;
-
 	switch (bytes) {
 	case 4:
-		memcpy(out, in, 4);
+		memcpy(to, from, 4);
 		return;
 	case 8:
-		memcpy(out, in, 8);
+		memcpy(to, from, 8);
 		return;
 	case 2:
-		memcpy(out, in, 2);
+		memcpy(to, from, 2);
 		return;
 	default:
-		*out = *in;
+		*to = *from;
 	}
 }
 
-static void copy_run(void *to, int64_t to_at, int64_t to_step, const void *from, int64_t from_at,
-		     int64_t from_step, int64_t n, size_t bytes)
+/* Elements in even steps, in elements. */
+struct steps {
+	void *memory;
+	int64_t at, step;
+};
+
+static void copy_run(struct steps to, struct steps from, int64_t n, size_t bytes)
 {
-	if (to_step == 1 && from_step == 1) {
-		memcpy((char *)to + to_at * (int64_t)bytes,
-		       (const char *)from + from_at * (int64_t)bytes, (size_t)n * bytes);
+	char *out = (char *)to.memory + to.at * (int64_t)bytes;
+	const char *in = (const char *)from.memory + from.at * (int64_t)bytes;
+
+	if (to.step == 1 && from.step == 1) {
+		memcpy(out, in, (size_t)n * bytes);
 		return;
 	}
+	to.step *= (int64_t)bytes;
+	from.step *= (int64_t)bytes;
 	for (int64_t i = 0; i < n; i++)
-		copy_element(to, to_at + i * to_step, from, from_at + i * from_step, bytes);
+		copy_element(out + i * to.step, in + i * from.step, bytes);
+}
+
+static int64_t last_stride(const struct operand *x)
+{
+	return x->rank ? x->stride[x->rank - 1] : 1;
 }
 
 /* Strides of operand k over the space: those of x, from its dim `first` on. */
@@ -91,8 +102,9 @@ static void copy_all(const struct operand *to, void *out, const struct operand *
 	set_strides(&o, 0, to->stride, 0, to->rank);
 	set_strides(&o, 1, from->stride, 0, to->rank);
 	for (int64_t i = 0; i < numel; i += run, odometer_step(&o, run))
-		copy_run(out, o.at[0], to->rank ? to->stride[to->rank - 1] : 1, in, o.at[1],
-			 to->rank ? from->stride[to->rank - 1] : 1, run, dtype_bytes(to->dtype));
+		copy_run((struct steps){ out, o.at[0], last_stride(to) },
+			 (struct steps){ in, o.at[1], last_stride(from) }, run,
+			 dtype_bytes(to->dtype));
 }
 
 static struct lookup *new_lookup(struct library_call *call, struct err *err)
@@ -158,19 +170,21 @@ static void move_range(void *context, int64_t begin, int64_t end, int thread)
 {
 	const struct lookup_run *r = context;
 	const struct lookup *l = r->call->state;
-	const void *in = operand_start(l->from, r->buffers);
-	void *out = operand_start(l->to, r->buffers);
 	struct odometer o = l->walk;
 	int last = o.rank - 1;
+	struct steps in = { operand_start(l->from, r->buffers), 0,
+			    last < 0 ? 1 : o.stride[0][last] };
+	struct steps out = { operand_start(l->to, r->buffers), 0,
+			     last < 0 ? 1 : o.stride[1][last] };
 
 	(void)thread;
 	odometer_seek(&o, begin * l->run);
 	for (; begin < end; begin++, odometer_step(&o, l->run)) {
 		int64_t at = look_up(r->call, l, &o, r->buffers);
 
-		copy_run(out, o.at[1] + (l->writes ? at : 0), last < 0 ? 1 : o.stride[1][last], in,
-			 o.at[0] + (l->writes ? 0 : at), last < 0 ? 1 : o.stride[0][last], l->run,
-			 dtype_bytes(l->to->dtype));
+		in.at = o.at[0] + (l->writes ? 0 : at);
+		out.at = o.at[1] + (l->writes ? at : 0);
+		copy_run(out, in, l->run, dtype_bytes(l->to->dtype));
 	}
 }
 
@@ -184,13 +198,21 @@ static void run_read(const struct library_call *call, void *const *buffers, stru
 	pool_run(pool, l->points / l->run, GRAIN / l->run + 1, move_range, &r);
 }
 
-/* x[..., i, j, ...] from `dim` on: `part` is the indexed tensor's result or the
- * value that goes there, x what is indexed. */
-static bool bind_indices(struct library_call *call, const struct operand *part,
-			 const struct operand *x, int dim, int first_index, bool read,
+/* x[..., i, j, ...] from `dim` on. */
+struct index_operands {
+	const struct operand *x;
+	const struct operand *part; /* the result; or the value that is written there */
+	int dim, first_index;       /* the argument that is the first index */
+	bool read;
+};
+
+static bool bind_indices(struct library_call *call, const struct index_operands *how,
 			 struct err *err)
 {
 	struct lookup *l = new_lookup(call, err);
+	const struct operand *x = how->x, *part = how->part;
+	int dim = how->dim, first_index = how->first_index;
+	bool read = how->read;
 	int own = read ? 0 : 1, rank;
 
 	if (!l)
@@ -221,7 +243,9 @@ static bool bind_index(struct library_call *call, struct err *err)
 {
 	const struct operand *x = &call->arg[0];
 
-	return bind_indices(call, &call->out, x, library_dim(call, 1, x->rank), 2, true, err);
+	return bind_indices(
+	    call, &(struct index_operands){ x, &call->out, library_dim(call, 1, x->rank), 2, true },
+	    err);
 }
 
 /* index_select: an index without dims counts as one of a single element. */
@@ -316,8 +340,9 @@ static void run_scatter(const struct library_call *call, void *const *buffers, s
 {
 	const struct lookup *l = call->state;
 	struct odometer o = l->walk;
-	void *out = operand_start(l->to, buffers);
-	const void *in = l->from ? operand_start(l->from, buffers) : NULL;
+	char *out = operand_start(l->to, buffers);
+	const char *in = l->from ? operand_start(l->from, buffers) : NULL;
+	int64_t bytes = (int64_t)dtype_bytes(l->to->dtype);
 
 	(void)pool;
 	copy_input(call, buffers);
@@ -326,7 +351,7 @@ static void run_scatter(const struct library_call *call, void *const *buffers, s
 		int64_t at = o.at[1] + look_up(call, l, &o, buffers);
 
 		if (in)
-			copy_element(out, at, in, o.at[0], dtype_bytes(l->to->dtype));
+			copy_element(out + at * bytes, in + o.at[0] * bytes, (size_t)bytes);
 		else
 			put_number(&call->node->args[3], call->number[3], l->to->dtype, out, at);
 	}
@@ -363,8 +388,12 @@ const struct library_op library_scatter_add = { bind_scatter, run_scatter_add };
 
 static bool bind_index_put(struct library_call *call, struct err *err)
 {
-	return bind_indices(call, &call->arg[2], &call->out, library_dim(call, 1, call->out.rank),
-			    3, false, err);
+	const struct operand *x = &call->out;
+
+	return bind_indices(
+	    call,
+	    &(struct index_operands){ x, &call->arg[2], library_dim(call, 1, x->rank), 3, false },
+	    err);
 }
 
 static void run_index_put(const struct library_call *call, void *const *buffers, struct pool *pool)

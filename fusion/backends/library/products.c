@@ -157,8 +157,13 @@ void library_product(const struct library_call *call, const void *a, const void 
 
 	if (call->epilogue)
 		plan_begin_blocks(call->epilogue, buffers);
-	gemm_run(call->state, a, b, operand_start(&call->out, buffers),
-		 call->epilogue ? run_epilogue : NULL, &epilogue, pool);
+	gemm_run(call->state,
+		 &(struct gemm_matrices){ .a = a,
+					  .b = b,
+					  .c = operand_start(&call->out, buffers),
+					  .epilogue = call->epilogue ? run_epilogue : NULL,
+					  .context = &epilogue },
+		 pool);
 }
 
 static void run_contraction(const struct library_call *call, void *const *buffers,

@@ -206,20 +206,20 @@ static void gather_joined(const struct plan *p, const struct joined *joined, voi
 
 /* The address of points [begin, begin + n), gathered into `stage` where they do not lie side
  * by side. */
-static void *place_open(const struct plan *p, const struct plan_place *at,
-			const struct plan_worker *owner, int64_t base, void *const *buffers,
+static void *place_open(const struct plan_run *run, const struct plan_place *at, int64_t base,
 			void *stage, const struct plan_span *span)
 {
+	const struct plan *p = run->plan;
 	char *memory;
 	int64_t where;
 
 	if (at->joined) {
-		gather_joined(p, at->joined, buffers, stage, span->begin, span->n);
+		gather_joined(p, at->joined, run->buffers, stage, span->begin, span->n);
 		return stage;
 	}
 	if (at->inst->kind == INST_SAVE || at->inst->kind == INST_RESTORE)
-		return owner->slot[at->inst->slot] + span->slot * at->bytes;
-	memory = place_start(p, at, base, buffers);
+		return run->owner->slot[at->inst->slot] + span->slot * at->bytes;
+	memory = place_start(p, at, base, run->buffers);
 	if (at->one) {
 		if (!at->store)
 			p->kernels->splat(stage, memory, at->bytes);
@@ -286,9 +286,12 @@ struct launch {
 	pool_fn *range; /* MAP: forward over tiles */
 };
 
-void executor_part(const struct plan *p, int part, const struct plan_worker *owner,
-		   struct plan_worker *self, void *const *buffers, const struct plan_span *span)
+void executor_part(const struct plan_run *run, int part, const struct plan_span *span)
 {
+	const struct plan *p = run->plan;
+	const struct plan_worker *owner = run->owner;
+	struct plan_worker *self = run->self;
+	void *const *buffers = run->buffers;
 	const struct part *what = &p->parts[part];
 	const struct tile_code *code = &p->code[part];
 	const int64_t *base = owner->base + (what->places - p->places);
@@ -308,7 +311,7 @@ void executor_part(const struct plan *p, int part, const struct plan_worker *own
 		if (place->plain && (!place->store || span->n * place->bytes % vector_bytes == 0))
 			at[k] = place_start(p, place, base[k] + span->begin, buffers);
 		else
-			at[k] = place_open(p, place, owner, base[k], buffers,
+			at[k] = place_open(run, place, base[k],
 					   self->staging + (size_t)k * stage_bytes, span);
 	}
 	code->run(code->code, &tile);
@@ -342,6 +345,7 @@ static void map_range(void *context, int64_t begin, int64_t end, int thread)
 	const struct launch *launch = context;
 	struct plan *p = launch->plan;
 	struct plan_worker *w = &p->workers[thread];
+	const struct plan_run run = { p, w, w, launch->buffers };
 
 	executor_row(p, w, 0);
 	begin *= p->tile;
@@ -349,8 +353,7 @@ static void map_range(void *context, int64_t begin, int64_t end, int thread)
 	for (; begin < end; begin += p->tile) {
 		int64_t n = end - begin < p->tile ? end - begin : p->tile;
 
-		executor_part(p, part_body(0), w, w, launch->buffers,
-			      &(struct plan_span){ .begin = begin, .n = n });
+		executor_part(&run, part_body(0), &(struct plan_span){ .begin = begin, .n = n });
 	}
 }
 
@@ -406,11 +409,12 @@ static void run_map(struct plan *p, void *const *buffers, struct pool *pool, boo
 
 void plan_setup(struct plan *p, void *const *buffers)
 {
+	const struct plan_run run = { p, &p->workers[0], &p->workers[0], buffers };
+
 	if (!p->has_setup)
 		return;
 	executor_row(p, &p->workers[0], 0);
-	executor_part(p, PART_SETUP, &p->workers[0], &p->workers[0], buffers,
-		      &(struct plan_span){ .n = 1 });
+	executor_part(&run, PART_SETUP, &(struct plan_span){ .n = 1 });
 }
 
 bool plan_suits_blocks(const struct plan *p, int64_t columns, int64_t numel)
@@ -459,6 +463,7 @@ void plan_run_block(struct plan *p, void *const *buffers, const struct plan_bloc
 		    int thread)
 {
 	struct plan_worker *w = &p->workers[thread];
+	const struct plan_run run = { p, w, w, buffers };
 	struct plan_block at = *block;
 
 	if (at.step == at.n) {
@@ -480,7 +485,7 @@ void plan_run_block(struct plan *p, void *const *buffers, const struct plan_bloc
 		for (int64_t done = 0; done < at.n; done += p->tile) {
 			int64_t n = at.n - done < p->tile ? at.n - done : p->tile;
 
-			executor_part(p, part_body(0), w, w, buffers,
+			executor_part(&run, part_body(0),
 				      &(struct plan_span){ .begin = at.begin + done, .n = n });
 		}
 }

@@ -19,10 +19,10 @@ struct reduce_rows {
 };
 
 /* Reduces one chunk of the owner's row into `partial`. */
-static void run_chunk(const struct plan *p, int stage, const struct plan_worker *owner,
-		      struct plan_worker *self, void *const *buffers, int64_t chunk,
-		      union number *partial)
+static void run_chunk(const struct plan_run *run, int stage, int64_t chunk, union number *partial)
 {
+	const struct plan *p = run->plan;
+	struct plan_worker *self = run->self;
 	const struct part *body = &p->parts[part_body(stage)];
 	int64_t begin = chunk * CHUNK, end = begin + CHUNK < p->points ? begin + CHUNK : p->points;
 
@@ -35,7 +35,7 @@ static void run_chunk(const struct plan *p, int stage, const struct plan_worker 
 			if (body->reduces[r]->dtype == DTYPE_BOOL)
 				number_fill(DTYPE_BOOL, self->acc[r], body->reducers[r]->first,
 					    VECTOR_MAX);
-		executor_part(p, part_body(stage), owner, self, buffers,
+		executor_part(run, part_body(stage),
 			      &(struct plan_span){ .begin = begin, .n = n, .slot = begin });
 		for (int r = 0; r < body->n_reduces; r++)
 			body->reducers[r]->gather(&partial[r], self->acc[r], body->lanes[r]);
@@ -60,15 +60,16 @@ static void share_chunks(void *context, int64_t begin, int64_t end, int thread)
 {
 	const struct reduce_rows *rows = context;
 	struct plan *p = rows->plan;
+	const struct plan_run run = { p, &p->workers[0], &p->workers[thread], rows->buffers };
 
 	for (int64_t c = end - 1; c >= begin; c--)
-		run_chunk(p, rows->stage, &p->workers[0], &p->workers[thread], rows->buffers, c,
-			  p->chunks + c * p->most_reduces);
+		run_chunk(&run, rows->stage, c, p->chunks + c * p->most_reduces);
 }
 
 static void run_stage(struct plan *p, int stage, struct plan_worker *w, void *const *buffers,
 		      struct pool *pool)
 {
+	const struct plan_run run = { p, w, w, buffers };
 	const struct part *body = &p->parts[part_body(stage)];
 	int64_t chunks = (p->points + CHUNK - 1) / CHUNK;
 
@@ -85,22 +86,24 @@ static void run_stage(struct plan *p, int stage, struct plan_worker *w, void *co
 		union number *partial = pool ? p->chunks + c * p->most_reduces : w->partial;
 
 		if (!pool)
-			run_chunk(p, stage, w, w, buffers, c, partial);
+			run_chunk(&run, stage, c, partial);
 		for (int r = 0; r < body->n_reduces; r++)
 			body->reducers[r]->join(&w->total[r], &partial[r], 1);
 	}
 	finish_stage(p, stage, w);
 	if (p->parts[part_post(stage)].n)
-		executor_part(p, part_post(stage), w, w, buffers, &(struct plan_span){ .n = 1 });
+		executor_part(&run, part_post(stage), &(struct plan_span){ .n = 1 });
 }
 
 /* With a pool the row is shared; w is then the first worker. */
 static void run_row(struct plan *p, struct plan_worker *w, void *const *buffers, int64_t row,
 		    struct pool *pool)
 {
+	const struct plan_run run = { p, w, w, buffers };
+
 	executor_row(p, w, row);
 	if (p->parts[PART_PROLOGUE].n)
-		executor_part(p, PART_PROLOGUE, w, w, buffers, &(struct plan_span){ .n = 1 });
+		executor_part(&run, PART_PROLOGUE, &(struct plan_span){ .n = 1 });
 	for (int s = 0; s < p->kernel->n_stages; s++)
 		run_stage(p, s, w, buffers, pool);
 }
@@ -299,32 +302,33 @@ static int64_t group_of(const struct plan *p, struct tile_of_columns t)
 	return group;
 }
 
-static void run_column_chunk(const struct plan *p, int stage, const struct plan_worker *owner,
-			     struct plan_worker *self, void *const *buffers,
-			     struct tile_of_columns t, int64_t chunk, union number *partial)
+static void run_column_chunk(const struct plan_run *run, int stage, struct tile_of_columns t,
+			     int64_t chunk, union number *partial)
 {
+	const struct plan *p = run->plan;
+	struct plan_worker *self = run->self;
 	const struct part *body = &p->parts[part_body(stage)];
 	int64_t point = chunk * COLUMN_CHUNK, group = group_of(p, t);
 	int64_t end = point + COLUMN_CHUNK < p->points ? point + COLUMN_CHUNK : p->points;
 
 	first_values(body, partial, t.width);
 	while (point < end) {
-		int64_t run = point + REDUCE_RUN < end ? point + REDUCE_RUN : end;
+		int64_t wide = point + REDUCE_RUN < end ? point + REDUCE_RUN : end;
 
 		for (int r = 0; r < body->n_reduces; r++)
 			number_fill(body->reduces[r]->dtype, self->acc[r], body->reducers[r]->first,
 				    t.width);
-		for (; point < run; point += group) {
-			int64_t n = run - point < group ? run - point : group;
+		for (; point < wide; point += group) {
+			int64_t n = wide - point < group ? wide - point : group;
 
 			executor_part(
-			    p, part_body(stage), owner, self, buffers,
+			    run, part_body(stage),
 			    &(struct plan_span){ .begin = point * p->columns + t.column,
 						 .n = n * t.width,
 						 .slot = point * t.width + chunk * COLUMN_PAD,
 						 .width = t.width });
 		}
-		point = run;
+		point = wide;
 		widen(body, self, partial, t.width);
 	}
 }
@@ -351,16 +355,18 @@ static void share_column_chunks(void *context, int64_t begin, int64_t end, int t
 {
 	const struct cols *cols = context;
 	struct plan *p = cols->plan;
+	const struct plan_run run = { p, &p->workers[0], &p->workers[thread], cols->buffers };
 	struct tile_of_columns t = { cols->column, cols->width };
 
 	for (int64_t c = begin; c < end; c++)
-		run_column_chunk(p, cols->stage, &p->workers[0], &p->workers[thread], cols->buffers,
-				 t, c, p->chunks + c * p->most_reduces * p->width);
+		run_column_chunk(&run, cols->stage, t, c,
+				 p->chunks + c * p->most_reduces * p->width);
 }
 
 static void run_column_stage(struct plan *p, int stage, struct plan_worker *w, void *const *buffers,
 			     struct tile_of_columns t, struct pool *pool)
 {
+	const struct plan_run run = { p, w, w, buffers };
 	const struct part *body = &p->parts[part_body(stage)];
 	int64_t chunks = (p->points + COLUMN_CHUNK - 1) / COLUMN_CHUNK;
 
@@ -381,7 +387,7 @@ static void run_column_stage(struct plan *p, int stage, struct plan_worker *w, v
 					     : w->partial;
 
 		if (!pool)
-			run_column_chunk(p, stage, w, w, buffers, t, c, partial);
+			run_column_chunk(&run, stage, t, c, partial);
 		for (int r = 0; r < body->n_reduces; r++)
 			body->reducers[r]->join(w->total + r * t.width, partial + r * t.width,
 						t.width);
@@ -390,16 +396,18 @@ static void run_column_stage(struct plan *p, int stage, struct plan_worker *w, v
 		number_narrow(body->reduces[r]->dtype, w->reg[body->reduces[r]->dst],
 			      w->total + r * t.width, t.width);
 	if (p->parts[part_post(stage)].n)
-		executor_part(p, part_post(stage), w, w, buffers,
+		executor_part(&run, part_post(stage),
 			      &(struct plan_span){ .begin = t.column, .n = t.width });
 }
 
 static void run_tile(struct plan *p, struct plan_worker *w, void *const *buffers, int64_t row,
 		     struct tile_of_columns t, struct pool *pool)
 {
+	const struct plan_run run = { p, w, w, buffers };
+
 	executor_row(p, w, row);
 	if (p->parts[PART_PROLOGUE].n)
-		executor_part(p, PART_PROLOGUE, w, w, buffers,
+		executor_part(&run, PART_PROLOGUE,
 			      &(struct plan_span){ .begin = t.column, .n = t.width });
 	for (int s = 0; s < p->kernel->n_stages; s++)
 		run_column_stage(p, s, w, buffers, t, pool);

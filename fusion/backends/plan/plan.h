@@ -191,10 +191,16 @@ struct plan_span {
 	int64_t begin, n, slot, width;
 };
 
-/* Runs a part on a span of the row that `owner` is at, with the staging and the
- * accumulators of `self`. */
-void executor_part(const struct plan *p, int part, const struct plan_worker *owner,
-		   struct plan_worker *self, void *const *buffers, const struct plan_span *span);
+/* Who runs parts of a launch: `self`, with its staging and its accumulators, on the row
+ * that `owner` is at, which may be itself. */
+struct plan_run {
+	const struct plan *plan;
+	const struct plan_worker *owner;
+	struct plan_worker *self;
+	void *const *buffers;
+};
+
+void executor_part(const struct plan_run *run, int part, const struct plan_span *span);
 /* Moves `w` to a row. */
 void executor_row(const struct plan *p, struct plan_worker *w, int64_t row);
 void executor_rows(struct plan *p, void *const *buffers, struct pool *pool);

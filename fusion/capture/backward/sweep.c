@@ -117,7 +117,7 @@ static bool add_to(struct gradient_sweep *s, struct value *to, struct value g)
 		*to = value_ref(g);
 		return true;
 	}
-	if (!trace_op(s->t, OP_add, "op:+", false, &(struct arguments){ pair, 2, NULL }, &sum,
+	if (!trace_op(s->t, &(struct op_call){ OP_add, "op:+", false, pair, 2, NULL }, &sum,
 		      s->err))
 		return false;
 	value_unref(*to);
@@ -155,7 +155,8 @@ static bool run_rule(struct gradient_sweep *s, const struct node *n, struct valu
 		if (n->args[i].kind == ARG_NODE && s->tracked[n->args[i].node])
 			wanted |= 1u << i;
 	s->node = s->t->graph->nodes[s->map[n->id]];
-	ok = grad_rule_run(s->a, s->node->op, &giver, wanted, g, made, s->err);
+	ok = grad_rule_run(s->a, &(struct grad_request){ s->node->op, wanted, g, &giver }, made,
+			   s->err);
 	for (int i = 0; i < MAX_ARGS; i++) {
 		if (ok && made[i].kind == VALUE_TENSOR) {
 			int at = n->args[i].node;
@@ -340,8 +341,8 @@ static bool join_slices(struct gradient_sweep *s, int id)
 		return ok;
 	}
 	s->t->ruled = g->nodes[c->slices[0]];
-	ok = trace_op(s->t, OP_cat, "torch.cat", false, &(struct arguments){ parts, n, NULL },
-		      &whole, s->err);
+	ok = trace_op(s->t, &(struct op_call){ OP_cat, "torch.cat", false, parts, n, NULL }, &whole,
+		      s->err);
 	if (ok) {
 		ok = add_to(s, &s->given[id], whole);
 		value_unref(whole);

@@ -223,7 +223,7 @@ static bool seed(struct traced_pass *p, int index)
 	for (int d = 0; d < shape.rank; d++)
 		if (!sym_is(shape.size[d], 1))
 			return give_up(p, "a tensor of more than one element needs a gradient");
-	if (!trace_op(t, OP_ones_like, "fx:ones_like", false, &(struct arguments){ &root, 1, NULL },
+	if (!trace_op(t, &(struct op_call){ OP_ones_like, "fx:ones_like", false, &root, 1, NULL },
 		      &g, p->err))
 		return false;
 	ok = sweep_give(&p->s, p->roots[index], g);
@@ -308,7 +308,7 @@ static bool dense(struct traced_pass *p, struct value g, struct value *out)
 		*out = same;
 		return true;
 	}
-	ok = trace_op(p->t, OP_clone, "fx:clone", false, &(struct arguments){ &same, 1, NULL }, out,
+	ok = trace_op(p->t, &(struct op_call){ OP_clone, "fx:clone", false, &same, 1, NULL }, out,
 		      p->err);
 	value_unref(same);
 	return ok;
@@ -324,8 +324,9 @@ static bool accumulate(struct traced_pass *p, struct value leaf, struct value g)
 	if (pair[0].kind != VALUE_TENSOR) {
 		ok = dense(p, g, &made) && trace_write_grad(p->t, leaf, made, p->err);
 	} else {
-		ok = trace_op(p->t, OP_add, "op:+", !p->c.b.create,
-			      &(struct arguments){ pair, 2, NULL }, &made, p->err);
+		ok = trace_op(p->t,
+			      &(struct op_call){ OP_add, "op:+", !p->c.b.create, pair, 2, NULL },
+			      &made, p->err);
 		ok = ok && (!p->c.b.create || trace_write_grad(p->t, leaf, made, p->err));
 	}
 	if (ok)
@@ -356,7 +357,7 @@ static bool gather(struct traced_pass *p, struct value leaf, struct value *out)
 			*out = value_ref(g);
 			continue;
 		}
-		if (!trace_op(t, OP_add, "op:+", false, &(struct arguments){ pair, 2, NULL }, &sum,
+		if (!trace_op(t, &(struct op_call){ OP_add, "op:+", false, pair, 2, NULL }, &sum,
 			      p->err))
 			return false;
 		value_unref(*out);
@@ -401,8 +402,10 @@ static bool zeros(struct traced_pass *p, int index, struct value *out)
 	*out = value_none();
 	if (!p->c.unused)
 		return give_up(p, "an input was not used");
-	return !p->c.zeros || trace_op(p->t, OP_zeros_like, "fx:zeros_like", false,
-				       &(struct arguments){ &of, 1, NULL }, out, p->err);
+	return !p->c.zeros ||
+	       trace_op(p->t,
+			&(struct op_call){ OP_zeros_like, "fx:zeros_like", false, &of, 1, NULL },
+			out, p->err);
 }
 
 static bool hand_out(struct traced_pass *p, struct value *out)

@@ -106,8 +106,8 @@ static bool merge_tensors(struct merger *m, struct value a, struct value b, stru
 				   dtype_name(dtype[0]), dtype_name(dtype[1]));
 	if (!shape_equal(&shape[0], &shape[1]))
 		return cond_refuse(m->k, "the sides leave tensors of different shapes");
-	if (!trace_op(m->t, OP_where, "fx:where", false, &(struct arguments){ values, 3, NULL },
-		      out, m->err))
+	if (!trace_op(m->t, &(struct op_call){ OP_where, "fx:where", false, values, 3, NULL }, out,
+		      m->err))
 		return false;
 	if (!gradients_match(m, out->tensor->node)) {
 		value_unref(*out);
@@ -133,7 +133,9 @@ static int where_nodes(struct merger *m, int a, int b)
 
 	if (condition < 0)
 		return -1;
-	node = graph_add(t->graph, OP_where, args, 3, t->host.line, t->host.column, m->err);
+	node = graph_add(t->graph,
+			 &(struct node_spec){ OP_where, args, 3, t->host.line, t->host.column },
+			 m->err);
 	if (node < 0)
 		return -1;
 	t->n_ops++;
@@ -357,7 +359,9 @@ static bool merge(struct merger *m, struct value a, struct value b, int depth, s
 	if (b.kind == VALUE_SYMINT || b.kind == VALUE_SYMBOOL)
 		return trace_pin_value(m->t, b, m->err);
 	if (!cond_same(m->t, a, b) &&
-	    (!deferred_choose(m->t, m->k->condition, a, b, &known, out, m->err) || known))
+	    (!deferred_choose(m->t, &(struct host_choice){ m->k->condition, a, b }, &known, out,
+			      m->err) ||
+	     known))
 		return known;
 	if (a.kind != b.kind)
 		return refuse_kinds(m, a, b);

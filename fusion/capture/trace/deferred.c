@@ -180,23 +180,25 @@ static int of_math(struct trace *t, const char *name, const struct value *args, 
 	return finite_node(t, x, err);
 }
 
-bool deferred_extreme(struct trace *t, bool least, struct value a, struct value b, bool *known,
+bool deferred_extreme(struct trace *t, bool least, const struct value *two, bool *known,
 		      struct value *out, struct err *err)
 {
-	struct value test;
+	struct host_choice c = { .a = two[1], .b = two[0] };
 
-	*known = deferred_type(a) != VALUE_UNSET && deferred_type(a) == deferred_type(b);
-	return !*known || (deferred_compare(t, least ? CMP_LT : CMP_GT, b, a, &test, err) &&
-			   deferred_pick(t, test, b, a, known, out, err));
+	*known = deferred_type(c.a) != VALUE_UNSET && deferred_type(c.a) == deferred_type(c.b);
+	return !*known ||
+	       (deferred_compare(t, least ? CMP_LT : CMP_GT, c.a, c.b, &c.condition, err) &&
+		deferred_pick(t, &c, known, out, err));
 }
 
 static bool deferred_finish(struct trace *t, int node, struct value *out);
 
-bool deferred_math(struct trace *t, const struct native *f, const struct value *args, int n,
+bool deferred_math(struct trace *t, const struct native *f, const struct arguments *call,
 		   bool *known, struct value *out, struct err *err)
 {
 	const struct builtin *row = builtin_row(f->id);
-	int node = -1;
+	const struct value *args = call->at;
+	int node = -1, n = call->n;
 
 	*known = false;
 	for (int i = 0; i < n; i++)
@@ -215,47 +217,50 @@ bool deferred_math(struct trace *t, const struct native *f, const struct value *
 	return !*known || deferred_finish(t, node, out);
 }
 
-bool deferred_pick(void *self, struct value condition, struct value a, struct value b, bool *known,
-		   struct value *out, struct err *err)
+bool deferred_pick(void *self, const struct host_choice *c, bool *known, struct value *out,
+		   struct err *err)
 {
 	struct trace *t = self;
-	struct value test;
+	struct host_choice test = *c;
 	bool ok;
 
-	*known = t->native && condition.kind == VALUE_DEFERRED_BOOL && !value_is_text(a);
+	*known = t->native && c->condition.kind == VALUE_DEFERRED_BOOL && !value_is_text(c->a);
 	if (!*known)
 		return true;
-	if (!trace_wrap(t, (int)condition.i, &test, err))
+	if (!trace_wrap(t, (int)c->condition.i, &test.condition, err))
 		return false;
-	ok = deferred_choose(t, test, a, b, known, out, err);
-	value_unref(test);
+	ok = deferred_choose(t, &test, known, out, err);
+	value_unref(test.condition);
 	return ok;
 }
 
 /* torch.full(size, n), torch.full_like(x, n): n everywhere, in the dtype that a
  * number of its type has there. */
-bool deferred_full(struct trace *t, enum op op, const char *name, struct value *values, int n,
-		   const struct keywords *kw, bool *known, struct value *out, struct err *err)
+bool deferred_full(struct trace *t, const struct op_call *call, bool *known, struct value *out,
+		   struct err *err)
 {
 	static const struct value zeros[] = { { .kind = VALUE_BOOL },
 					      { .kind = VALUE_INT },
 					      { .kind = VALUE_FLOAT } };
-	int positional = kw ? n - kw->n : n, at = positional > 1 ? 1 : -1, nodes[3];
-	bool yes = true, ok;
+	const struct keywords *kw = call->kw;
+	int positional = kw ? call->n - kw->n : call->n, at = positional > 1 ? 1 : -1, nodes[3];
+	bool yes = true;
 	struct shape none = { .rank = 0 };
-	struct value value, empty;
+	struct value value, empty, values[MAX_ARGS + 1];
+	struct op_call zero = *call;
 
 	for (int i = 0; at < 0 && kw && i < kw->n; i++)
 		at = strcmp(kw->names[i].str->text, "fill_value") == 0 ? positional + i : -1;
-	*known = (op == OP_full || op == OP_full_like) && at >= 0 &&
-		 trace_is_deferred(t, values[at]);
+	*known = (call->op == OP_full || call->op == OP_full_like) && at >= 0 &&
+		 trace_is_deferred(t, call->values[at]);
 	if (!*known)
 		return true;
-	value = values[at];
+	value = call->values[at];
+	memcpy(values, call->values, sizeof(*values) * (size_t)call->n);
 	values[at] = zeros[deferred_type(value) - VALUE_BOOL];
-	ok = trace_op(t, op, name, false, &(struct arguments){ values, n, kw }, &empty, err);
-	values[at] = value;
-	if (!ok)
+	zero.values = values;
+	zero.inplace = false;
+	if (!trace_op(t, &zero, &empty, err))
 		return false;
 	nodes[2] = trace_node(t, empty, err);
 	value_unref(empty);
@@ -281,8 +286,10 @@ static int deferred_add(struct trace *t, enum op op, const struct arg *args, int
 			return -1;
 		all[i] = args[i];
 	}
-	node = graph_add(t->graph, op, all, op_info(op)->n_params, t->host.line, t->host.column,
-			 err);
+	node = graph_add(
+	    t->graph,
+	    &(struct node_spec){ op, all, op_info(op)->n_params, t->host.line, t->host.column },
+	    err);
 	if (node >= 0)
 		t->graph->nodes[node]->detached = true; /* no gradient flows through a number */
 	return node;
@@ -475,7 +482,7 @@ static int reshaped(struct trace *t, struct value tensor, struct value sizes, st
 		trace_no_memory(err);
 		return -1;
 	}
-	if (trace_op(t, OP_reshape, "fx:", false, &(struct arguments){ values, 2, NULL }, &flat,
+	if (trace_op(t, &(struct op_call){ OP_reshape, "fx:", false, values, 2, NULL }, &flat,
 		     err)) {
 		node = trace_node(t, flat, err);
 		value_unref(flat);
@@ -799,20 +806,20 @@ enum value_kind deferred_type(struct value v)
 	}
 }
 
-bool deferred_choose(struct trace *t, struct value condition, struct value a, struct value b,
-		     bool *known, struct value *out, struct err *err)
+bool deferred_choose(struct trace *t, const struct host_choice *c, bool *known, struct value *out,
+		     struct err *err)
 {
+	struct value a = c->a, b = c->b;
 	struct arg args[3];
 	int test, x, y;
 
 	*known = value_is_text(a) && value_is_text(b) && t->cond;
 	if (*known)
-		return *known = deferred_text_choose(t, condition, a, b, t->control->innermost(t),
-						     out, err);
+		return *known = deferred_text_choose(t, c, t->control->innermost(t), out, err);
 	*known = deferred_type(a) != VALUE_UNSET && deferred_type(a) == deferred_type(b);
 	if (!*known)
 		return true;
-	test = trace_node(t, condition, err);
+	test = trace_node(t, c->condition, err);
 	x = deferred_node(t, a, err);
 	y = deferred_node(t, b, err);
 	if (test < 0 || x < 0 || y < 0)

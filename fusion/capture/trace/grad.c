@@ -129,8 +129,10 @@ static bool own_node(struct trace *t, int *node, bool detached)
 	if (*node == t->graph->n_nodes - 1)
 		return true;
 	/* a number has a dtype of its own from here on */
-	*node = graph_add(t->graph, n->weak ? OP_to : OP_clone, of, 1 + n->weak, t->host.line,
-			  t->host.column, NULL);
+	*node = graph_add(t->graph,
+			  &(struct node_spec){ n->weak ? OP_to : OP_clone, of, 1 + n->weak,
+					       t->host.line, t->host.column },
+			  NULL);
 	if (*node < 0 || !graph_set_fx(t->graph, *node, ""))
 		return false;
 	t->graph->nodes[*node]->detached = detached;
@@ -223,7 +225,8 @@ bool trace_keep_history(struct trace *t, enum op op, int before, int *result, st
 		return false;
 	if (known)
 		return true;
-	*result = graph_add(t->graph, OP_fill, args, 2, t->host.line, t->host.column, err);
+	*result = graph_add(
+	    t->graph, &(struct node_spec){ OP_fill, args, 2, t->host.line, t->host.column }, err);
 	return *result >= 0 && (graph_set_fx(t->graph, *result, "") || trace_no_memory(err));
 }
 

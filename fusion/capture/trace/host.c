@@ -150,16 +150,16 @@ static bool add_item(struct literal *l, struct value v)
 		ok = node >= 0 && trace_wrap(t, node, &values[0], l->err);
 		values[1] = dtype;
 		if (ok) {
-			ok = trace_op(t, OP_to, "fx:", false,
-				      &(struct arguments){ values, 2, NULL }, &item, l->err);
+			ok = trace_op(t, &(struct op_call){ OP_to, "fx:", false, values, 2, NULL },
+				      &item, l->err);
 			value_unref(values[0]);
 		}
 	} else {
 		values[0] = empty;
 		values[1] = v;
 		values[2] = dtype;
-		ok = trace_op(t, OP_full, "fx:", false, &(struct arguments){ values, 3, &kw },
-			      &item, l->err);
+		ok = trace_op(t, &(struct op_call){ OP_full, "fx:", false, values, 3, &kw }, &item,
+			      l->err);
 	}
 	value_unref(empty);
 	value_unref(name);
@@ -206,8 +206,8 @@ static bool put_together(struct literal *l, int rank, const int64_t *size, struc
 	values[1] = value_tuple(sizes, rank);
 	ok = values[1].kind == VALUE_UNSET
 		 ? trace_no_memory(l->err)
-		 : trace_op(t, OP_reshape, "fx:", false, &(struct arguments){ values, 2, NULL },
-			    out, l->err);
+		 : trace_op(t, &(struct op_call){ OP_reshape, "fx:", false, values, 2, NULL }, out,
+			    l->err);
 	value_unref(values[1]);
 	value_unref(flat);
 	return ok;
@@ -306,7 +306,7 @@ static bool cast(struct trace *t, const struct native *f, struct value tensor, s
 	struct value args[2] = { tensor,
 				 { .kind = VALUE_DTYPE, .dtype = torch_cast_dtype(f->id) } };
 
-	return trace_op(t, OP_to, f->name, false, &(struct arguments){ args, 2, NULL }, out, err);
+	return trace_op(t, &(struct op_call){ OP_to, f->name, false, args, 2, NULL }, out, err);
 }
 
 /* stride(), is_contiguous(), storage_offset() */
@@ -424,6 +424,7 @@ static bool call_tensors(struct trace *t, const struct native *f, const struct a
 	bool inplace = false, known;
 	struct torch_form form;
 	struct arguments rest;
+	struct op_call c;
 
 	if (torch_may_say_inplace(args) && torch_says_inplace(f, args, &form)) {
 		rest = (struct arguments){ form.args, form.n, &form.kw };
@@ -465,12 +466,10 @@ static bool call_tensors(struct trace *t, const struct native *f, const struct a
 	values[0] = f->self;
 	for (int i = 0; i < args->n; i++)
 		values[i + own] = args->at[i];
-	if (!deferred_full(t, op, f->name, values, args->n + own, args->kw, &known, out, err))
+	c = (struct op_call){ op, f->name, inplace, values, args->n + own, args->kw };
+	if (!deferred_full(t, &c, &known, out, err))
 		return false;
-	if (known)
-		return true;
-	return trace_op(t, op, f->name, inplace,
-			&(struct arguments){ values, args->n + own, args->kw }, out, err);
+	return known || trace_op(t, &c, out, err);
 }
 
 static bool host_call(void *self, const struct native *f, const struct arguments *args,
@@ -497,11 +496,11 @@ static bool is_number(struct value v)
 	       v.kind == VALUE_FLOAT || v.kind == VALUE_BOOL;
 }
 
-static bool host_binary(void *self, enum binop op, bool inplace, struct value a, struct value b,
-			struct value *out, struct err *err)
+static bool host_binary(void *self, const struct binary *x, struct value *out, struct err *err)
 {
 	struct trace *t = self;
-	struct value values[2] = { a, b };
+	struct value values[2] = { x->a, x->b }, a = x->a, b = x->b;
+	enum binop op = x->op;
 
 	if (is_number(a) && is_number(b))
 		return trace_size_binary(t, op, a, b, out, err);
@@ -509,8 +508,9 @@ static bool host_binary(void *self, enum binop op, bool inplace, struct value a,
 		return trace_pin_value(t, value_is_hosted(a) ? a : b, err);
 	if (t->operators->binary[op] < 0)
 		return torch_no_operator(torch_binary_name(op), err);
-	return trace_op(t, (enum op)t->operators->binary[op], torch_binary_name(op),
-			inplace && a.kind == VALUE_TENSOR, &(struct arguments){ values, 2, NULL },
+	return trace_op(t,
+			&(struct op_call){ (enum op)t->operators->binary[op], torch_binary_name(op),
+					   x->inplace && a.kind == VALUE_TENSOR, values, 2, NULL },
 			out, err);
 }
 
@@ -544,8 +544,10 @@ static bool host_unary(void *self, enum unop op, struct value a, struct value *o
 		return trace_size_unary(t, op, a, out, err);
 	if (t->operators->unary[op] < 0)
 		return torch_no_operator(torch_unary_name(op), err);
-	return trace_op(t, (enum op)t->operators->unary[op], torch_unary_name(op), false,
-			&(struct arguments){ &a, 1, NULL }, out, err);
+	return trace_op(t,
+			&(struct op_call){ (enum op)t->operators->unary[op], torch_unary_name(op),
+					   false, &a, 1, NULL },
+			out, err);
 }
 
 static bool host_compare(void *self, enum cmpop op, struct value a, struct value b,
@@ -561,9 +563,13 @@ static bool host_compare(void *self, enum cmpop op, struct value a, struct value
 	if (t->operators->compare[op] < 0)
 		return torch_no_operator(torch_compare_name(op), err);
 	/* 0 == x is the operator; x == 0 is x's method, __eq__ */
-	return trace_op(t, (enum op)t->operators->compare[op],
-			op == CMP_EQ && a.kind != VALUE_TENSOR ? "fx:eq" : torch_compare_name(op),
-			false, &(struct arguments){ values, 2, NULL }, out, err);
+	return trace_op(t,
+			&(struct op_call){ (enum op)t->operators->compare[op],
+					   op == CMP_EQ && a.kind != VALUE_TENSOR
+					       ? "fx:eq"
+					       : torch_compare_name(op),
+					   false, values, 2, NULL },
+			out, err);
 }
 
 /* Where the policy is to follow both ways, it says why it does not. */
@@ -723,10 +729,10 @@ static bool host_may_define(void *self, const char *class, struct err *err)
 	return trace_break(self, BREAK_CLASS, class, err);
 }
 
-static bool decomposer_run(void *self, enum op op, const char *name, bool inplace,
-			   const struct value *values, int n, struct value *out, struct err *err)
+static bool decomposer_run(void *self, const struct op_call *call, struct value *out,
+			   struct err *err)
 {
-	return trace_op(self, op, name, inplace, &(struct arguments){ values, n, NULL }, out, err);
+	return trace_op(self, call, out, err);
 }
 
 static bool decomposer_size(void *self, struct value tensor, int dim, struct value *out,

@@ -272,9 +272,11 @@ bool trace_assert(struct trace *t, struct value a, bool *held, struct err *err)
 			return true;
 	node = trace_node(t, a, err);
 	if (node >= 0)
-		node = graph_add(t->graph, OP_alias,
-				 (struct arg[]){ { .kind = ARG_NODE, .node = node } }, 1,
-				 t->host.line, t->host.column, err);
+		node = graph_add(t->graph,
+				 &(struct node_spec){
+				     OP_alias, (struct arg[]){ { .kind = ARG_NODE, .node = node } },
+				     1, t->host.line, t->host.column },
+				 err);
 	if (node < 0)
 		return false;
 	if (!graph_set_fx(t->graph, node, "_assert_async") || !VEC_PUSH(&t->asserts, node))

@@ -109,7 +109,8 @@ int trace_float_operand(struct trace *t, struct value v, struct err *err)
 	for (size_t i = 0; i < t->float_operands.len; i++)
 		if (t->float_operands.at[i].node == made.node)
 			return t->float_operands.at[i].operand;
-	made.operand = graph_add(t->graph, OP_to, args, 2, t->host.line, t->host.column, err);
+	made.operand = graph_add(
+	    t->graph, &(struct node_spec){ OP_to, args, 2, t->host.line, t->host.column }, err);
 	if (made.operand < 0)
 		return -1;
 	n = t->graph->nodes[made.operand];

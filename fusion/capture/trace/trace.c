@@ -75,18 +75,18 @@ int trace_dropout_mask(struct graph *g, const struct arg *given, int n, int line
 		       struct err *err)
 {
 	struct arg args[MAX_ARGS];
-	int mask = graph_add(g, OP_ones_like, given, 1, line, column, err);
+	int mask = graph_add(g, &(struct node_spec){ OP_ones_like, given, 1, line, column }, err);
 
 	if (mask < 0)
 		return -1;
 	memcpy(args, given, sizeof(args[0]) * (size_t)n);
 	args[0] = arg_node(mask);
-	mask = graph_add(g, OP_dropout, args, n, line, column, err);
+	mask = graph_add(g, &(struct node_spec){ OP_dropout, args, n, line, column }, err);
 	if (mask < 0)
 		return -1;
 	args[0] = given[0];
 	args[1] = arg_node(mask);
-	return graph_add(g, OP_mul, args, 2, line, column, err);
+	return graph_add(g, &(struct node_spec){ OP_mul, args, 2, line, column }, err);
 }
 
 void trace_init(struct trace *t, struct torch_names *names, const struct torch_operators *operators,
@@ -155,9 +155,9 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 	t->asserts.len = 0;
 	t->restart = false;
 	t->n_ops = t->n_tensors = t->n_writes = 0;
-	t->grad_off = t->grad_off_first = vm->world.grad_off;
-	t->autocast_mode = vm->world.autocast;
-	t->decomposer.gpu = &vm->world.gpu;
+	t->grad_off = t->grad_off_first = vm->modes.grad_off;
+	t->autocast_mode = vm->modes.autocast;
+	t->decomposer.gpu = &vm->modes.gpu;
 	autocast_forget(&t->autocast);
 	t->birth = vm->heap->births;
 	t->vm = vm;
@@ -578,7 +578,9 @@ static int add_node(struct trace *t, enum op op, const struct arg *args, struct 
 	int first = t->graph->n_nodes, n = op_info(op)->n_params, node;
 
 	if (op != OP_dropout || !t->native || !t->autograd->recording || !trace_dropout_draws(args))
-		return graph_add(t->graph, op, args, n, t->host.line, t->host.column, err);
+		return graph_add(t->graph,
+				 &(struct node_spec){ op, args, n, t->host.line, t->host.column },
+				 err);
 	node = trace_dropout_mask(t->graph, args, n, t->host.line, t->host.column, err);
 	for (int id = first; id < node; id++)
 		if (!graph_set_fx(t->graph, id, "")) {
@@ -597,13 +599,15 @@ static bool write_result(struct trace *t, struct value to, int result, struct er
 	return trace_rewrite(t, to, result, true);
 }
 
-static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
-		   const struct arguments *call, struct value *out, struct err *err)
+static bool add_op(struct trace *t, const struct op_call *given, struct value *out, struct err *err)
 {
+	struct arguments operands = { given->values, given->n, given->kw }, *call = &operands;
+	enum op op = given->op;
+	const char *name = given->name;
+	bool inplace = given->inplace;
 	struct bind_target target = { .graph = t->graph, .node = target_node, .self = t };
 	struct arg args[MAX_ARGS];
 	struct value settled[MAX_SETTLED];
-	struct arguments with_settled;
 	int line = t->host.line, column = t->host.column, node, result;
 
 	if (call->n <= MAX_SETTLED && has_outcome(call->at, call->n)) {
@@ -611,8 +615,7 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 		for (int i = 0; i < call->n; i++)
 			if (!trace_settle(t, &settled[i], err))
 				return false;
-		with_settled = (struct arguments){ settled, call->n, call->kw };
-		call = &with_settled;
+		operands.at = settled;
 	}
 	if (!place_module(t, err) || !check_bound(t, err) || !check_random(t, op, err) ||
 	    (inplace && call->at[0].kind == VALUE_TENSOR &&
@@ -651,19 +654,21 @@ static bool add_op(struct trace *t, enum op op, const char *name, bool inplace,
 	return true;
 }
 
-bool trace_op(struct trace *t, enum op op, const char *name, bool inplace,
-	      const struct arguments *args, struct value *out, struct err *err)
+bool trace_op(struct trace *t, const struct op_call *call, struct value *out, struct err *err)
 {
-	struct value cast[MAX_ARGS + 1];
+	struct value values[MAX_ARGS + 1];
+	struct op_call cast = *call;
 	bool any = false, ok;
 
-	if (autocast_wants(t->autocast_mode) && !inplace &&
+	if (autocast_wants(t->autocast_mode) && !call->inplace &&
 	    !autocast_values(&t->autocast, t->autocast_mode,
-			     &(struct autocast_call){ op, args->at, args->n }, &any, cast, err))
+			     &(struct autocast_call){ call->op, call->values, call->n }, &any,
+			     values, err))
 		return false;
 	if (!any)
-		return add_op(t, op, name, inplace, args, out, err);
-	ok = add_op(t, op, name, inplace, &(struct arguments){ cast, args->n, args->kw }, out, err);
-	autocast_drop(cast, args->n);
+		return add_op(t, call, out, err);
+	cast.values = values;
+	ok = add_op(t, &cast, out, err);
+	autocast_drop(values, call->n);
 	return ok;
 }

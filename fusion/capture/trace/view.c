@@ -121,10 +121,14 @@ static int copy_first(struct trace *t, int node, struct err *err)
 	int ids[2];
 
 	memcpy(args, n->args, sizeof(args));
-	ids[0] = graph_add(t->graph, OP_contiguous, args, 1, n->line, n->column, err);
+	ids[0] = graph_add(t->graph,
+			   &(struct node_spec){ OP_contiguous, args, 1, n->line, n->column }, err);
 	args[0].node = ids[0];
-	ids[1] = ids[0] < 0 ? -1
-			    : graph_add(t->graph, n->op, args, n->n_args, n->line, n->column, err);
+	ids[1] = ids[0] < 0
+		     ? -1
+		     : graph_add(t->graph,
+				 &(struct node_spec){ n->op, args, n->n_args, n->line, n->column },
+				 err);
 	for (int i = 0; i < 2; i++) {
 		if (ids[i] < 0)
 			return -1;
@@ -220,7 +224,9 @@ bool trace_view_write(struct trace *t, struct value tensor, int node, struct err
 			       "argument, or to a copy");
 	if (!trace_note_memory(t, base, &node, false))
 		return trace_no_memory(err);
-	base = view_write(t->graph, base, &view->layout, node, t->host.line, t->host.column, err);
+	base = view_write(
+	    t->graph,
+	    &(struct view_write){ base, &view->layout, node, t->host.line, t->host.column }, err);
 	if (base < 0)
 		return false;
 	t->unrecorded = view->detached;
@@ -369,10 +375,10 @@ static bool meet(const struct trace *t, int a, int b)
 					 (tensor_numel(x) == 0 || tensor_numel(y) == 0));
 }
 
-enum overlap overlap_find(struct trace *t)
+enum trace_overlap overlap_find(struct trace *t)
 {
 	struct sources *s = t->sources;
-	enum overlap found = OVERLAP_NONE;
+	enum trace_overlap found = OVERLAP_NONE;
 
 	for (int i = 0; i < s->n; i++) {
 		if (!is_tensor(&s->at[i]) || !s->at[i].written)
@@ -432,7 +438,7 @@ static int add_part(struct trace *t, int source, int base, struct err *err)
 	args[1] = arg_ints(size, part->rank);
 	args[2] = arg_ints(stride, part->rank);
 	args[3] = arg_sym(sym_const(t->graph->syms, part->offset - all->offset));
-	return graph_add(t->graph, OP_as_strided, args, 4, 0, 0, err);
+	return graph_add(t->graph, &(struct node_spec){ OP_as_strided, args, 4, 0, 0 }, err);
 }
 
 bool overlap_stand_in(struct trace *t, int source, struct value *out, struct err *err)
@@ -447,8 +453,9 @@ bool overlap_stand_in(struct trace *t, int source, struct value *out, struct err
 	if (node < 0)
 		return false;
 	args[0] = arg_node(node);
-	node = sources_alias(t->sources, source) ? graph_add(t->graph, OP_alias, args, 1, 0, 0, err)
-						 : add_part(t, source, node, err);
+	node = sources_alias(t->sources, source)
+		   ? graph_add(t->graph, &(struct node_spec){ OP_alias, args, 1, 0, 0 }, err)
+		   : add_part(t, source, node, err);
 	if (node < 0)
 		return false;
 	if (!graph_set_fx(t->graph, node, ""))

@@ -1,4 +1,4 @@
-/* fusion/torch/draws.c -- rand and its like, and whose generator draws: see enum
+/* fusion/torch/random.c -- rand and its like, and whose generator draws: see enum
  * gpu_use. */
 #include <string.h>
 
@@ -70,7 +70,7 @@ static bool draw(const struct decomposer *c, const struct draw_call *d, const ch
 			values[n++] = value_bool(false);
 		values[n++] = draws;
 	}
-	return c->run(c->self, d->op, fx, false, values, n, out, err);
+	return c->run(c->self, &(struct op_call){ d->op, fx, false, values, n, NULL }, out, err);
 }
 
 static bool keyword(const struct keywords *kw, const struct value *values, const char *name,
