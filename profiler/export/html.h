@@ -3,9 +3,10 @@
 #define PROFILER_EXPORT_HTML_H
 
 #include "profiler/export/job.h"
+#include "profiler/findings/findings.h"
 
 /* html_tables.c: each is a section with its heading, or nothing where it has no row. */
-void html_modes(struct export_job *job);
+void html_modes(struct export_job *job, const struct report_findings *found);
 void html_source(struct export_job *job);
 void html_breaks(struct export_job *job);
 void html_imported(struct export_job *job);

@@ -63,7 +63,7 @@ static bool noted_before(const struct maker *m, size_t point, const char *mode, 
 	return false;
 }
 
-struct report_warning_list find_warnings(struct maker *m)
+static struct report_warning_list find_warnings(struct maker *m)
 {
 	struct report_warning_list all = { 0 };
 	size_t most = 0;
@@ -175,7 +175,7 @@ static struct report_wrong_mode_list wrong_end(struct maker *m, struct wrong_lis
 	return w->all;
 }
 
-struct report_wrong_mode_list find_wrong(struct maker *m)
+static struct report_wrong_mode_list find_wrong(struct maker *m)
 {
 	struct wrong_list w = { 0 };
 	size_t most = 0;
@@ -218,7 +218,7 @@ static void wrong_torch_modes(struct maker *m, struct wrong_list *w,
 	}
 }
 
-struct report_wrong_mode_list find_wrong_torch(struct maker *m)
+static struct report_wrong_mode_list find_wrong_torch(struct maker *m)
 {
 	const struct report_torch *t = m->run->engines ? m->run->engines->torch : NULL;
 	struct wrong_list w = { 0 };
@@ -234,4 +234,11 @@ struct report_wrong_mode_list find_wrong_torch(struct maker *m)
 		wrong_torch_modes(m, &w, &t->points.at[i].modes, t->points.at[i].has.n,
 				  t->points.at[i].n);
 	return m->failed ? w.all : wrong_end(m, &w);
+}
+
+void put_doubts(struct maker *m, struct report_findings *out)
+{
+	REPORT_SET(out, warnings, find_warnings(m));
+	REPORT_SET(out, wrong_modes, find_wrong(m));
+	REPORT_SET(out, wrong_torch, find_wrong_torch(m));
 }
