@@ -9,7 +9,7 @@ cc.  Prints what breaks a rule, and nothing else.
 tests/single.txt gives no reason for; public: headers at the top of fusion/ that
 include more than C and each other, or do not compile alone; parameters: functions that
 take more than six; structs: names that several files define; guards: headers whose guard is
-not their path.
+not their path; private: headers that say so and are included elsewhere.
 """
 import argparse
 import collections
@@ -195,8 +195,10 @@ class House:
         return [sorted(c) for c in components(graph) if len(c) > 1]
 
     def single(self):
-        """Public symbols that at most one other file uses, or none: those outside the tables of .def and the public headers."""
-        listed = names_of_tables()
+        """Public symbols that at most one other file uses, or none: those outside the tables of .def and the public headers.
+
+        A unit test that calls a function is a file that uses it: the function cannot be static."""
+        listed = names_of_tables() | called_by_tests()
         for p in public_headers():
             listed |= declared(p)
         return sorted(f"{self.defines[n]}: {n}" + (f", used by {next(iter(self.uses[n]))}" if self.uses.get(n) else ", used by none")
@@ -256,6 +258,11 @@ def names_of_tables():
         words |= set(re.findall(r"[a-z_][a-z0-9_]*", open(path).read()))
     prefixes = {p for path in sources() for p in re.findall(r"\b([a-z]\w*_)##", open(path).read())}
     return words | {p + w for p in prefixes for w in words}
+
+
+def called_by_tests():
+    """Functions that unit tests call."""
+    return {name for path in tracked("tests/*.c", "tests/*.h") for name in re.findall(r"\b([a-z]\w*)\(", without_comments(open(path, errors="replace").read()))}
 
 
 def components(graph):
@@ -338,6 +345,20 @@ def wrong_guards():
     return wrong
 
 
+def wrong_privates():
+    """Headers that call themselves private to a folder, and are included outside of it."""
+    used = collections.defaultdict(set)
+    for path, header in includes():
+        used[header].add(path)
+    wrong = []
+    for path in sources():
+        private = re.match(r"/\* \S+ -- private(?: to ([\w/]+?)/?)?:", open(path).read())
+        if private:
+            folder = f"/{private.group(1)}/" if private.group(1) else f"/{os.path.dirname(path)}/"
+            wrong += [f"{path} is private, {user} includes it" for user in sorted(used[path]) if folder not in f"/{user}"]
+    return wrong
+
+
 def includes():
     """(file, header it includes), rooted ones."""
     for path in sources():
@@ -375,9 +396,9 @@ def main():
     sys.setrecursionlimit(10000)
     parse = argparse.ArgumentParser()
     parse.add_argument("build")
-    parse.add_argument("--list", choices=["arrows", "knots", "single", "unexplained", "includes", "inside", "public", "parameters", "structs", "guards"])
+    parse.add_argument("--list", choices=["arrows", "knots", "single", "unexplained", "includes", "inside", "public", "parameters", "structs", "guards", "private"])
     args = parse.parse_args()
-    of_text = {"public": wrong_faces, "parameters": long_parameter_lists, "structs": repeated_structs, "guards": wrong_guards}
+    of_text = {"public": wrong_faces, "parameters": long_parameter_lists, "structs": repeated_structs, "guards": wrong_guards, "private": wrong_privates}
     if args.list in of_text:
         print("\n".join(of_text[args.list]()))
         return

@@ -16,7 +16,7 @@ function item(w) {
 export function disagreements(run) {
   const said = run.findings;
   if (!said || (!said.wrong.length && !said.wrong_torch.length)) return null;
-  const head = said.wrong.length ? spoken(said.wrong) : [h("b", {}, "PyTorch's values are not ours"), "."];
+  const head = said.wrong.length ? spoken(said.wrong) : [h("b", {}, "PyTorch's values are not Breakeven's"), "."];
   return h(
     "section",
     { id: "disagreements", class: "wrong", role: "alert", "aria-label": "Values that are not eager's" },
