@@ -374,7 +374,7 @@ static void write_ledger(struct out *o, const struct report_ledger *ledger)
 			if (n <= 0 || strcmp(name, "windows") == 0)
 				continue;
 			if (!any)
-				begin_table(o, "Ledger", "What was lost, mended or doubtful.",
+				begin_table(o, "Ledger", "What was lost, repaired or doubtful.",
 					    "What|Fate|r:Count");
 			any = true;
 			row_head(o, what && **what ? *what : name);
@@ -385,7 +385,7 @@ static void write_ledger(struct out *o, const struct report_ledger *ledger)
 	if (any)
 		end_table(o);
 	else
-		out_puts(o, "<section><h2>Ledger</h2><p>Nothing was dropped, mended or doubtful."
+		out_puts(o, "<section><h2>Ledger</h2><p>Nothing was dropped, repaired or doubtful."
 			    "</p></section>\n");
 }
 

@@ -217,7 +217,7 @@ static void torch_text_print(struct buf *out, const json_t *report)
 	if (version)
 		buf_printf(out, "PyTorch %s%s%s\n%s%-8s  %-24s  %-20s  %-22s  %10s  %s\n", version,
 			   device ? ", " : "", device ? device : "", n ? "     n  " : "", "mode",
-			   "us", "speedup over its eager", "its time over ours", "compile ms",
+			   "us", "speedup over its eager", "time over Breakeven's", "compile ms",
 			   "values");
 	note = json_string_value(json_object_get(json_object_get(t, "build"), "note"));
 	do {

@@ -1277,7 +1277,7 @@ export interface ReportTorchMode {
   error?: string;
   /** the time of a call */
   latency?: ReportLatency;
-  /** its time over ours; null where values differ or ours was not measured */
+  /** its time over Breakeven's; null where values differ or Breakeven's was not measured */
   over_ours?: ReportOverOurs | null;
   /** its values against our eager's */
   values?: ReportTorchValues;
@@ -1285,7 +1285,7 @@ export interface ReportTorchMode {
   breaks?: ReportImportBreak[];
 }
 
-/** PyTorch's time over ours, of the same mode at the same point */
+/** PyTorch's time over Breakeven's, of the same mode at the same point */
 export interface ReportOverOurs {
   /** x: of the medians */
   ratio: number;
@@ -1361,7 +1361,7 @@ export interface ReportTrace {
   torch_trace_bytes?: number;
   /** logs that were too many */
   torch_trace_left_out?: number;
-  /** what reading the logs lost and mended */
+  /** what reading the logs lost and repaired */
   ledger?: ReportLedger;
   /** the processes */
   processes?: ReportTracedProcess[];
@@ -1525,7 +1525,7 @@ export interface ReportImport {
   counters?: ReportCounter[];
   /** kernels that a CUDA graph launched */
   graph_kernels?: number;
-  /** what was lost and mended */
+  /** what was lost and repaired */
   ledger: ReportLedger;
   /** the run that an export of Breakeven was */
   exported?: ReportExportedRun;
@@ -1925,11 +1925,11 @@ export interface ReportCounter {
   last: number;
 }
 
-/** what reading logs lost and mended, by kind (profiler/import/ledger.def) */
+/** what reading logs lost and repaired, by kind (profiler/import/ledger.def) */
 export interface ReportLedger {
   /** kept, though something was odd */
   kept?: Record<string, number>;
-  /** mended */
+  /** repaired */
   repaired?: Record<string, number>;
   /** lost */
   dropped?: Record<string, number>;
