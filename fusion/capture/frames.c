@@ -109,7 +109,8 @@ static bool wanted(const struct session *s)
 	return __builtin_expect(s->report.observer && s->report.observer->crossed, 0);
 }
 
-void crossing_begin(struct session *s, const struct value *args, int n)
+/* A call begins. */
+static void crossing_begin(struct session *s, const struct value *args, int n)
 {
 	struct crossing *c = &s->crossing;
 
@@ -790,6 +791,7 @@ bool frames_call(struct session *s, const struct value *args, int n, struct fram
 	struct vm_evaluator evaluator = { .self = &call, .evaluate = evaluate };
 	bool ok;
 
+	crossing_begin(s, args, n);
 	vm_set_evaluator(s->vm, &evaluator);
 	ok = vm_call(s->vm, s->callee, &(struct arguments){ args, n, NULL }, out, err);
 	vm_set_evaluator(s->vm, NULL);
