@@ -194,8 +194,10 @@ class House:
         return [sorted(c) for c in components(graph) if len(c) > 1]
 
     def single(self):
-        """Public symbols that at most one other file uses, or none: those outside the tables of .def and the public headers."""
-        listed = names_of_tables()
+        """Public symbols that at most one other file uses, or none: those outside the tables of .def and the public headers.
+
+        A unit test that calls a function is a file that uses it: the function cannot be static."""
+        listed = names_of_tables() | called_by_tests()
         for p in public_headers():
             listed |= declared(p)
         return sorted(f"{self.defines[n]}: {n}" + (f", used by {next(iter(self.uses[n]))}" if self.uses.get(n) else ", used by none")
@@ -255,6 +257,11 @@ def names_of_tables():
         words |= set(re.findall(r"[a-z_][a-z0-9_]*", open(path).read()))
     prefixes = {p for path in sources() for p in re.findall(r"\b([a-z]\w*_)##", open(path).read())}
     return words | {p + w for p in prefixes for w in words}
+
+
+def called_by_tests():
+    """Functions that unit tests call."""
+    return {name for path in tracked("tests/*.c", "tests/*.h") for name in re.findall(r"\b([a-z]\w*)\(", without_comments(open(path, errors="replace").read()))}
 
 
 def components(graph):

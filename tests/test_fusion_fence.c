@@ -166,7 +166,7 @@ static int64_t nans(struct watched_env *w, struct exec *e, int64_t size, bool re
 {
 	struct record_memory memory = { .allocator = w->env.allocator };
 	struct tensor *x, *y;
-	struct recorded made;
+	struct exec_recorded made;
 	struct err err = { 0 };
 	int64_t most = 0;
 

@@ -141,7 +141,7 @@ struct entry {
 	int64_t uses;
 	int64_t refuted;              /* of the uses: eager ran the piece */
 	struct record_memory *record; /* mode graphs: the session's; NULL */
-	struct recorded recorded;
+	struct exec_recorded recorded;
 	struct entry_replay replay;
 };
 

@@ -8,13 +8,13 @@
 
 enum { MOST_LINES = 2000 };
 
-struct line {
+struct source_line {
 	const char *text;
 	size_t len;
 };
 
 /* At most `most` lines; returns how many the text has. */
-static int split(const char *text, struct line *out, int most)
+static int split(const char *text, struct source_line *out, int most)
 {
 	int n = 0;
 
@@ -22,20 +22,21 @@ static int split(const char *text, struct line *out, int most)
 		size_t len = strcspn(text, "\n");
 
 		if (n < most)
-			out[n] = (struct line){ text, len };
+			out[n] = (struct source_line){ text, len };
 		n++;
 		text += len + (text[len] == '\n');
 	}
 	return n;
 }
 
-static bool same(const struct line *a, const struct line *b)
+static bool same(const struct source_line *a, const struct source_line *b)
 {
 	return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
 }
 
 /* common[i * (n_b + 1) + j]: lines in common from a[i] and b[j] on. */
-static void fill(uint16_t *common, const struct line *a, int n_a, const struct line *b, int n_b)
+static void fill(uint16_t *common, const struct source_line *a, int n_a,
+		 const struct source_line *b, int n_b)
 {
 	int row = n_b + 1;
 
@@ -52,11 +53,11 @@ static void fill(uint16_t *common, const struct line *a, int n_a, const struct l
 
 /* Two texts, cut into lines. */
 struct cut {
-	const struct line *a, *b;
+	const struct source_line *a, *b;
 	int n_a, n_b;
 };
 
-static bool put(struct lines *out, struct line_change change, const struct line *l,
+static bool put(struct lines *out, struct line_change change, const struct source_line *l,
 		struct arena *arena)
 {
 	change.text = arena_strndup(arena, l->text, l->len);
@@ -104,7 +105,7 @@ static bool compare(const struct cut *c, struct arena *arena, struct lines *out)
 
 bool lines_compare(const char *a, const char *b, struct arena *arena, struct lines *out)
 {
-	struct line *lines = calloc(2 * MOST_LINES, sizeof(*lines));
+	struct source_line *lines = calloc(2 * MOST_LINES, sizeof(*lines));
 	struct cut c = { .a = lines, .b = lines + MOST_LINES };
 	bool ok = lines != NULL;
 

@@ -18,7 +18,7 @@ void graph_finish(struct drawn_graph *g)
 
 /* ---- which ---- */
 
-struct sought {
+struct sought_graph {
 	const struct export_query *query;
 	const struct report_graph *graph;
 	bool has_n;
@@ -29,7 +29,7 @@ struct sought {
 
 static bool seek(void *self, const struct job_mode *at)
 {
-	struct sought *s = self;
+	struct sought_graph *s = self;
 	struct report_graph_list graphs = at->m->graphs;
 
 	if (at->engine || graphs.n == 0)
@@ -48,7 +48,7 @@ static bool seek(void *self, const struct job_mode *at)
 	return true;
 }
 
-static json_t *title_of(const struct sought *s)
+static json_t *title_of(const struct sought_graph *s)
 {
 	const char *frame = s->graph->frame ? s->graph->frame : "?";
 	long long id = (long long)graph_id(s->graph);
@@ -152,7 +152,7 @@ static bool fill(struct drawn_graph *g, const struct report_graph *graph)
 
 bool graph_load(const struct export_job *job, struct drawn_graph *g, struct err *err)
 {
-	struct sought s = { .query = job->query };
+	struct sought_graph s = { .query = job->query };
 	size_t nodes;
 	bool ok;
 

@@ -7,13 +7,13 @@
 enum { MAX_PARTS = 64, MAX_KERNEL = 1000000 }; /* of a path: modules and loops */
 
 /* Of a path: a module's name, or a loop (>= 0). */
-struct part {
+struct path_part {
 	const char *text;
 	size_t len;
 	int loop;
 };
 
-struct loop {
+struct loop_group {
 	int node, parent, group; /* -1 */
 };
 
@@ -25,7 +25,7 @@ struct copy {
 struct grouper {
 	struct drawn_graph *g;
 	const struct report_graph *graph;
-	VEC(struct loop) loops;
+	VEC(struct loop_group) loops;
 	int *loop_of;   /* by node: the innermost; -1 */
 	int *kernel_of; /* by node: its number; -1 */
 	VEC(struct copy) copies;
@@ -119,8 +119,8 @@ static bool find_loops(struct grouper *gr)
 	for (size_t i = 0; i < all.n; i++) {
 		const struct report_subgraph *s = &all.at[i];
 		int64_t up = s->has.parent ? s->parent : -1;
-		struct loop loop = { graph_find(gr->g, s->node), up < (int64_t)all.n ? (int)up : -1,
-				     -1 };
+		struct loop_group loop = { graph_find(gr->g, s->node),
+					   up < (int64_t)all.n ? (int)up : -1, -1 };
 
 		if (!VEC_PUSH(&gr->loops, loop))
 			return false;
@@ -132,13 +132,13 @@ static bool find_loops(struct grouper *gr)
 
 /* ---- modules */
 
-static bool same_part(const struct part *a, const struct part *b)
+static bool same_part(const struct path_part *a, const struct path_part *b)
 {
 	return a->loop == b->loop && a->len == b->len &&
 	       (a->loop >= 0 || memcmp(a->text, b->text, a->len) == 0);
 }
 
-static int split_module(const struct graph_node *node, struct part parts[MAX_PARTS])
+static int split_module(const struct graph_node *node, struct path_part parts[MAX_PARTS])
 {
 	const char *module = node->of->module ? node->of->module : "";
 	int n = 0;
@@ -146,18 +146,18 @@ static int split_module(const struct graph_node *node, struct part parts[MAX_PAR
 	while (*module && n < MAX_PARTS / 2) {
 		size_t len = strcspn(module, "/");
 
-		parts[n++] = (struct part){ module, len, -1 };
+		parts[n++] = (struct path_part){ module, len, -1 };
 		module += len + (module[len] == '/');
 	}
 	return n;
 }
 
 /* A loop is below the modules that its own node is of. */
-static int parts_of(const struct grouper *gr, int node, struct part parts[MAX_PARTS])
+static int parts_of(const struct grouper *gr, int node, struct path_part parts[MAX_PARTS])
 {
 	int n = split_module(&gr->g->nodes.at[node], parts);
 	int loop = gr->loop_of[node];
-	struct part modules[MAX_PARTS], around[MAX_PARTS];
+	struct path_part modules[MAX_PARTS], around[MAX_PARTS];
 	int n_modules = n;
 
 	memcpy(modules, parts, sizeof(*parts) * (size_t)n);
@@ -169,15 +169,15 @@ static int parts_of(const struct grouper *gr, int node, struct part parts[MAX_PA
 		       same_part(&around[depth], &modules[depth]))
 			depth++;
 		memmove(parts + depth + 1, parts + depth, sizeof(*parts) * (size_t)(n - depth));
-		parts[depth] = (struct part){ .loop = loop };
+		parts[depth] = (struct path_part){ .loop = loop };
 		n++;
 	}
 	return n;
 }
 
-static int open_part(struct grouper *gr, const struct part *part, int parent)
+static int open_part(struct grouper *gr, const struct path_part *part, int parent)
 {
-	struct loop *loop = part->loop >= 0 ? &gr->loops.at[part->loop] : NULL;
+	struct loop_group *loop = part->loop >= 0 ? &gr->loops.at[part->loop] : NULL;
 	char *title;
 
 	if (!loop) {
@@ -206,7 +206,7 @@ static bool is_given(const struct graph_node *n)
  * reads, by way of others, what it made itself. */
 static bool find_modules(struct grouper *gr)
 {
-	struct part stack[MAX_PARTS], parts[MAX_PARTS];
+	struct path_part stack[MAX_PARTS], parts[MAX_PARTS];
 	int groups[MAX_PARTS], depth = 0;
 
 	for (size_t i = 0; i < gr->g->nodes.len; i++) {

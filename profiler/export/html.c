@@ -17,13 +17,13 @@
 
 enum { WIDTH = 640, HEIGHT = 260, LEFT = 52, RIGHT = 108, TOP = 12, BOTTOM = 30, TICKS = 5 };
 
-struct point {
+struct plotted_point {
 	double n, mid, low, high;
 };
 
 struct series {
 	const char *mode, *engine;
-	VEC(struct point) points;
+	VEC(struct plotted_point) points;
 	double label_y;
 };
 
@@ -51,7 +51,7 @@ static bool gather(void *self, const struct job_mode *at)
 	struct chart *c = self;
 	const struct report_latency *latency = at->m->latency;
 	struct report_interval ci = { NAN, NAN };
-	struct point p = { .n = (double)at->n, .mid = NAN };
+	struct plotted_point p = { .n = (double)at->n, .mid = NAN };
 	struct series *s;
 
 	if (c->is_speedup && at->paid) {
@@ -137,7 +137,7 @@ static const char *class_of(const char *mode)
 static void draw_series(const struct chart *c, const struct series *s, struct out *o)
 {
 	const char *class = class_of(s->mode);
-	const struct point *last = &s->points.at[s->points.len - 1];
+	const struct plotted_point *last = &s->points.at[s->points.len - 1];
 
 	out_printf(o, "<polyline class=\"s c-%s d-%s\" points=\"", class,
 		   s->engine ? "published" : class);
@@ -146,7 +146,7 @@ static void draw_series(const struct chart *c, const struct series *s, struct ou
 			   y_of(c, s->points.at[i].mid));
 	out_puts(o, "\"/>\n");
 	for (size_t i = 0; i < s->points.len; i++) {
-		const struct point *p = &s->points.at[i];
+		const struct plotted_point *p = &s->points.at[i];
 
 		out_printf(o,
 			   "<line class=\"w c-%s\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" "
@@ -499,12 +499,8 @@ bool export_html(struct export_job *job, struct err *err)
 	write_answer(job);
 	write_nothing(job);
 	html_curves(job);
-	html_modes(job);
-	html_imported(job);
-	html_breaks(job);
-	html_source(job);
-	ok = html_graphs(job, err) && html_kernels(job, err);
-	html_environment(job);
+	html_results(job);
+	ok = html_graphs(job, err) && html_device(job, err);
 	out_puts(o, "</main>\n<footer>Written by Breakeven ");
 	out_xml(o, job->run->version);
 	out_puts(o,

@@ -11,7 +11,8 @@
 
 enum { MOST_ROWS = 500 };
 
-void html_cell(struct out *o, const char *class, const char *text)
+/* <td class=CLASS>, with the text in it; NULL: empty. */
+static void text_cell(struct out *o, const char *class, const char *text)
 {
 	out_printf(o, "<td%s%s%s>", *class ? " class=\"" : "", class, *class ? "\"" : "");
 	out_xml(o, text);
@@ -68,7 +69,9 @@ static void interval_cell(struct out *o, double mid, struct report_interval ci, 
 		   t.low, t.high);
 }
 
-void html_table(struct out *o, const char *title, const char *note, const char *heads)
+/* <section> with a heading, its note and a table's head: names split by '|', "r:" in
+ * front of those that are numbers. */
+static void begin_table(struct out *o, const char *title, const char *note, const char *heads)
 {
 	out_printf(o, "<section aria-label=\"%s\"><h2>%s</h2>", title, title);
 	if (*note)
@@ -87,7 +90,7 @@ void html_table(struct out *o, const char *title, const char *note, const char *
 	out_puts(o, "</tr></thead>\n<tbody>\n");
 }
 
-void html_table_end(struct out *o)
+static void end_table(struct out *o)
 {
 	out_puts(o, "</tbody></table></div></section>\n");
 }
@@ -119,7 +122,7 @@ static void repay_cell(struct out *o, const struct report_comparison *paid)
 	if (paid && paid->has.calls_to_repay)
 		number_cell(o, paid->calls_to_repay, " calls");
 	else
-		html_cell(o, "r", paid ? paid->repay : NULL);
+		text_cell(o, "r", paid ? paid->repay : NULL);
 }
 
 static bool mode_row(void *self, const struct job_mode *at)
@@ -178,19 +181,19 @@ static bool is_there(void *self, const struct job_mode *at)
 	return false;
 }
 
-void html_modes(struct export_job *job)
+static void put_modes(struct export_job *job)
 {
 	bool any = false;
 
 	job_modes(job, is_there, &any);
 	if (!any)
 		return;
-	html_table(&job->out, "Modes", "",
-		   "Mode|r:n|r:Median, us|r:Over eager|Verdict|r:Compiled in, ms|r:Repaid after|"
-		   "r:Launches|r:Breaks|r:Peak bytes|r:Guards, us|r:Dispatch, us|r:Launch, us|"
-		   "r:Kernels, us");
+	begin_table(&job->out, "Modes", "",
+		    "Mode|r:n|r:Median, us|r:Over eager|Verdict|r:Compiled in, ms|r:Repaid after|"
+		    "r:Launches|r:Breaks|r:Peak bytes|r:Guards, us|r:Dispatch, us|r:Launch, us|"
+		    "r:Kernels, us");
 	job_modes(job, mode_row, &job->out);
-	html_table_end(&job->out);
+	end_table(&job->out);
 	job_modes(job, noise_line, &job->out);
 }
 
@@ -209,7 +212,7 @@ static void break_row(void *self, const struct job_break *item)
 	char place[300];
 
 	if (b->rows++ == 0)
-		html_table(
+		begin_table(
 		    o, "Breaks", "What ends a graph, and what it costs a call.",
 		    "Line|Mode|r:n|Stage|Kind|Registry|Outcome|r:Met|r:Cost, us|Message|Hint");
 	if (b->rows > MOST_ROWS)
@@ -217,26 +220,26 @@ static void break_row(void *self, const struct job_break *item)
 	snprintf(place, sizeof(place), "%.250s%s%lld", file, *file ? ":" : "",
 		 (long long)item->line);
 	row_head(o, place);
-	html_cell(o, "", item->mode);
+	text_cell(o, "", item->mode);
 	count_cell(o, item->has_n, item->n);
-	html_cell(o, "", item->stage);
-	html_cell(o, "", item->kind);
-	html_cell(o, "mono", item->gb);
-	html_cell(o, "", item->outcome);
+	text_cell(o, "", item->stage);
+	text_cell(o, "", item->kind);
+	text_cell(o, "mono", item->gb);
+	text_cell(o, "", item->outcome);
 	count_cell(o, true, item->count);
 	number_cell(o, item->cost_us, "");
-	html_cell(o, "wrap", item->message);
-	html_cell(o, "wrap", item->hint);
+	text_cell(o, "wrap", item->message);
+	text_cell(o, "wrap", item->hint);
 	out_puts(o, "</tr>\n");
 }
 
-void html_breaks(struct export_job *job)
+static void put_breaks(struct export_job *job)
 {
 	struct breaks b = { .out = &job->out };
 
 	job_breaks(job, break_row, &b);
 	if (b.rows)
-		html_table_end(&job->out);
+		end_table(&job->out);
 }
 
 /* ---- the source, with its breaks ---- */
@@ -257,7 +260,7 @@ static bool seek_line(void *self, const struct job_mode *at)
 	return !s->found && !at->engine;
 }
 
-void html_source(struct export_job *job)
+static void put_source(struct export_job *job)
 {
 	const char *at = job->posted ? job->posted->source : NULL;
 	struct out *o = &job->out;
@@ -299,10 +302,10 @@ static void kernel_row(struct export_job *job, const struct kernel_total *t)
 	char count[NUMBER_BYTES], sum[NUMBER_BYTES], mean[NUMBER_BYTES], most[NUMBER_BYTES];
 
 	row_head(o, job_name(job, t->name));
-	html_cell(o, "", timeline_kind_name(t->kind));
-	html_cell(o, "", text_field(lane, "mode"));
+	text_cell(o, "", timeline_kind_name(t->kind));
+	text_cell(o, "", text_field(lane, "mode"));
 	count_cell(o, json_is_integer(n), json_integer_value(n));
-	html_cell(o, "", text_field(lane, "name"));
+	text_cell(o, "", text_field(lane, "name"));
 	number_print(count, (double)t->events, 1);
 	number_short(sum, (double)t->sum_ns / 1e3);
 	number_short(mean, (double)t->sum_ns / 1e3 / (double)t->events);
@@ -311,7 +314,7 @@ static void kernel_row(struct export_job *job, const struct kernel_total *t)
 	out_printf(o, "<td class=\"r\">%s</td><td class=\"r\">%s</td></tr>\n", mean, most);
 }
 
-bool html_kernels(struct export_job *job, struct err *err)
+static bool put_kernels(struct export_job *job, struct err *err)
 {
 	struct kernels k;
 	bool ok = kernels_gather(&k, job, err);
@@ -321,11 +324,11 @@ bool html_kernels(struct export_job *job, struct err *err)
 		number_short(sum, (double)k.sum_ns / 1e3);
 		snprintf(note, sizeof(note), "%lld recorded, %s us in all%s", (long long)k.events,
 			 sum, k.n > MOST_ROWS ? "; the 500 that took longest" : "");
-		html_table(&job->out, "Kernels", note,
-			   "Kernel|Kind|Mode|r:n|Lane|r:Count|r:Sum, us|r:Mean, us|r:Longest, us");
+		begin_table(&job->out, "Kernels", note,
+			    "Kernel|Kind|Mode|r:n|Lane|r:Count|r:Sum, us|r:Mean, us|r:Longest, us");
 		for (size_t i = 0; i < k.n && i < MOST_ROWS; i++)
 			kernel_row(job, &k.slots[i]);
-		html_table_end(&job->out);
+		end_table(&job->out);
 	}
 	kernels_finish(&k);
 	return ok;
@@ -350,14 +353,14 @@ static void write_recompiles(struct out *o, struct report_import_recompile_list 
 {
 	if (list.n == 0)
 		return;
-	html_table(o, "Recompiles", "", "Id|Frame|Reason");
+	begin_table(o, "Recompiles", "", "Id|Frame|Reason");
 	for (size_t i = 0; i < list.n && i < MOST_ROWS; i++) {
 		row_head(o, list.at[i].compile);
-		html_cell(o, "", list.at[i].frame);
-		html_cell(o, "wrap", list.at[i].reason);
+		text_cell(o, "", list.at[i].frame);
+		text_cell(o, "wrap", list.at[i].reason);
 		out_puts(o, "</tr>\n");
 	}
-	html_table_end(o);
+	end_table(o);
 }
 
 static void write_ledger(struct out *o, const struct report_ledger *ledger)
@@ -379,22 +382,22 @@ static void write_ledger(struct out *o, const struct report_ledger *ledger)
 			if (n <= 0 || strcmp(name, "windows") == 0)
 				continue;
 			if (!any)
-				html_table(o, "Ledger", "What was lost, mended or doubtful.",
-					   "What|Fate|r:Count");
+				begin_table(o, "Ledger", "What was lost, mended or doubtful.",
+					    "What|Fate|r:Count");
 			any = true;
 			row_head(o, what && **what ? *what : name);
-			html_cell(o, "", fates[i].fate);
+			text_cell(o, "", fates[i].fate);
 			count_cell(o, true, (int64_t)n);
 			out_puts(o, "</tr>\n");
 		}
 	if (any)
-		html_table_end(o);
+		end_table(o);
 	else
 		out_puts(o, "<section><h2>Ledger</h2><p>Nothing was dropped, mended or doubtful."
 			    "</p></section>\n");
 }
 
-void html_imported(struct export_job *job)
+static void put_imported(struct export_job *job)
 {
 	const struct report_import *import = job->found ? job->found->import : NULL;
 
@@ -407,15 +410,15 @@ void html_imported(struct export_job *job)
 
 /* ---- the machine ---- */
 
-void html_environment(struct export_job *job)
+static void put_environment(struct export_job *job)
 {
 	const char *key;
 	json_t *value;
 
 	if (json_object_size(job->environment) == 0)
 		return;
-	html_table(&job->out, "Machine", "Runs whose machines differ are not comparable.",
-		   "What|Value");
+	begin_table(&job->out, "Machine", "Runs whose machines differ are not comparable.",
+		    "What|Value");
 	json_object_foreach(job->environment, key, value)
 	{
 		row_head(&job->out, key);
@@ -426,5 +429,21 @@ void html_environment(struct export_job *job)
 			put_count(&job->out, json_integer_value(value));
 		out_puts(&job->out, "</td></tr>\n");
 	}
-	html_table_end(&job->out);
+	end_table(&job->out);
+}
+
+void html_results(struct export_job *job)
+{
+	put_modes(job);
+	put_imported(job);
+	put_breaks(job);
+	put_source(job);
+}
+
+bool html_device(struct export_job *job, struct err *err)
+{
+	bool ok = put_kernels(job, err);
+
+	put_environment(job);
+	return ok;
 }

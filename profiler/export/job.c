@@ -6,7 +6,7 @@
 
 #include "profiler/profiler.h"
 
-struct reading {
+struct timeline_reading {
 	struct export_job *job;
 	struct timeline_chunk chunk;
 	job_event_fn *each;
@@ -16,7 +16,7 @@ struct reading {
 
 static bool read_chunk(void *self, const void *block, size_t len, struct err *err)
 {
-	struct reading *r = self;
+	struct timeline_reading *r = self;
 	const struct export_job *job = r->job;
 	const struct timeline_chunk *c = &r->chunk;
 	struct timeline_block b;
@@ -45,11 +45,11 @@ bool job_events(struct export_job *job, job_event_fn *each, void *self, struct e
 {
 	const struct export_query *q = job->query;
 	int64_t begin = q->has_window ? job_begin_ns(job) : 0;
-	struct reading r = { .job = job,
-			     .each = each,
-			     .self = self,
-			     .t0_ns = q->has_window ? begin + q->t0_ns : INT64_MIN,
-			     .t1_ns = q->has_window ? begin + q->t1_ns : INT64_MAX };
+	struct timeline_reading r = { .job = job,
+				      .each = each,
+				      .self = self,
+				      .t0_ns = q->has_window ? begin + q->t0_ns : INT64_MIN,
+				      .t1_ns = q->has_window ? begin + q->t1_ns : INT64_MAX };
 	bool ok = timeline_chunk_create(&r.chunk, err) &&
 		  job->run->blocks(job->run->store, TIMELINE_CHUNK, read_chunk, &r, err);
 

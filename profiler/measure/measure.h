@@ -60,4 +60,7 @@ double measure_reporting_ns(void (*phase)(void *self, enum fusion_phase, int64_t
 					  int64_t end_ns),
 			    void *self, int *kept);
 
+/* CPU, cores, compiler, ... (profiler.h); the version is borrowed.  NULL when out of memory. */
+struct report_environment *environment_find(const char *version, struct report_draft *draft);
+
 #endif

@@ -64,9 +64,9 @@ struct entry_grad {
 	uint64_t passes_disabled;
 	struct lowering lowering;
 	struct arena *arena;
-	struct exec *exec;            /* NULL: not compiled yet */
-	struct record_memory *record; /* mode graphs; NULL */
-	struct recorded recorded;     /* of the backward part */
+	struct exec *exec;             /* NULL: not compiled yet */
+	struct record_memory *record;  /* mode graphs; NULL */
+	struct exec_recorded recorded; /* of the backward part */
 	int n_vars;
 	int64_t compile_ns;
 	int64_t uses;
