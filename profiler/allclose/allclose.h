@@ -1,4 +1,4 @@
-/* profiler/allclose/allclose.h -- private: whether a mode gives what eager gives.
+/* profiler/allclose/allclose.h -- whether a mode gives what eager gives.
  *
  * All that a call gives is compared, element by element over whole tensors: its output,
  * what it left in its arguments, gradients of arguments and parameters, what it printed;

@@ -1,4 +1,4 @@
-/* profiler/breaks/breaks.h -- private: the costs of a mode's breaks, and their check.
+/* profiler/breaks/breaks.h -- the costs of a mode's breaks, and their check.
  *
  * The costs come from timelines (cost.h), one of a few milliseconds at a time,
  * so that their interval holds what changes from one to the next.  Where the source

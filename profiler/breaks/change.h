@@ -1,4 +1,4 @@
-/* profiler/breaks/change.h -- private: a program beside the one that it was before a change.
+/* profiler/breaks/change.h -- a program beside the one that it was before a change.
  *
  * A workload may have `before`, the source that its own is a change of.  Both make the
  * calls once in order, in each mode, and are then timed in the same rounds.

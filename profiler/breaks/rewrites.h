@@ -1,4 +1,4 @@
-/* profiler/breaks/rewrites.h -- private: breaks that a change of the source takes away. */
+/* profiler/breaks/rewrites.h -- breaks that a change of the source takes away. */
 #ifndef PROFILER_BREAKS_REWRITES_H
 #define PROFILER_BREAKS_REWRITES_H
 

@@ -1,4 +1,4 @@
-/* profiler/measure/candidate.h -- private: one mode of one point, with a world of its own.
+/* profiler/measure/candidate.h -- one mode of one point, with a world of its own.
  *
  * A candidate has its own engine, session and copies of the inputs, so that no mode
  * profits from another's caches or frees its memory.  The inputs that its

@@ -1,4 +1,4 @@
-/* profiler/measure/measure.h -- private: times the candidates of a point against each other.
+/* profiler/measure/measure.h -- times the candidates of a point against each other.
  *
  * A round takes one sample of every candidate, in an order drawn each time, so drift of
  * the machine hits all alike and sample i of two candidates forms a pair.  A sample

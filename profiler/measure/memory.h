@@ -1,4 +1,4 @@
-/* profiler/measure/memory.h -- private: tensor memory over one call, by what it was taken for.
+/* profiler/measure/memory.h -- tensor memory over one call, by what it was taken for.
  *
  * The call is watched by itself, after the latencies: nothing is compiled any more and
  * nothing of other calls is kept, so its peak is no more than the mode's `peak_bytes`,

@@ -1,4 +1,4 @@
-/* profiler/measure/mixed.h -- private: what autocast saved, mode by mode.
+/* profiler/measure/mixed.h -- what autocast saved, mode by mode.
  *
  * A workload with `autocast` is run twice in each mode, with it and without, and the
  * two are timed in the same rounds.  Bytes are those of the calls once in order.

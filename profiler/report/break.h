@@ -1,4 +1,4 @@
-/* profiler/report/break.h -- private: where graphs end, and the tree of frames. */
+/* profiler/report/break.h -- where graphs end, and the tree of frames. */
 #ifndef PROFILER_REPORT_BREAK_H
 #define PROFILER_REPORT_BREAK_H
 

@@ -1,4 +1,4 @@
-/* profiler/report/passes.h -- private: what each pass did to each graph. */
+/* profiler/report/passes.h -- what each pass did to each graph. */
 #ifndef PROFILER_REPORT_PASSES_H
 #define PROFILER_REPORT_PASSES_H
 

@@ -1,4 +1,4 @@
-/* profiler/report/report.h -- private: the parts of a report.
+/* profiler/report/report.h -- the parts of a report.
  *
  * They are structs of profiler/fields/fields.h, filled in from what an engine says.  All that
  * they point to lives in the draft.

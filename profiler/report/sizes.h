@@ -1,4 +1,4 @@
-/* profiler/report/sizes.h -- private: what a call with other sizes would lead to. */
+/* profiler/report/sizes.h -- what a call with other sizes would lead to. */
 #ifndef PROFILER_REPORT_SIZES_H
 #define PROFILER_REPORT_SIZES_H
 

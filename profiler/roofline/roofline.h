@@ -1,4 +1,4 @@
-/* profiler/roofline/roofline.h -- private: how far kernels are from what the machine allows.
+/* profiler/roofline/roofline.h -- how far kernels are from what the machine allows.
  *
  * OPERATIONS are those of fusion_kernel_operations().
  *
