@@ -4,12 +4,15 @@
  * which is linearised as Python does (C3). */
 #include "fusion/vm/classes.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/operators.h"
 #include "fusion/vm/outside.h"
+#include "fusion/vm/prelude.h"
 
 static const struct {
 	const char *name;
@@ -196,6 +199,21 @@ static bool linearise(struct vm *vm, struct merge *m, struct value *out, struct 
 	return ok;
 }
 
+/* dict, list and their kin: the class of fusion/vm/prelude/bases.py that stands for the type. */
+static bool base_of_type(struct vm *vm, struct value type, struct value *out, bool *found,
+			 struct err *err)
+{
+	char name[16];
+
+	*found = false;
+	if (!native_is_type(type.native) || !type.native->builtin ||
+	    strlen(type.native->name) >= sizeof(name))
+		return true;
+	snprintf(name, sizeof(name), "%s", type.native->name);
+	name[0] = (char)toupper((unsigned char)name[0]);
+	return prelude_attribute(vm, "_bases", name, out, found, err);
+}
+
 static bool bad_base(struct vm *vm, struct value base, struct err *err)
 {
 	if (base.kind == VALUE_NATIVE)
@@ -262,6 +280,29 @@ static bool merge_bases(struct vm *vm, const struct value *bases, int n, struct 
 	while (n > 0)
 		value_unref(chains[--n]);
 	value_unref(own);
+	return ok;
+}
+
+static bool order_bases(struct vm *vm, const struct class_parts *parts, struct value *mro,
+			struct err *err)
+{
+	struct value bases[MOST_BASES];
+	bool ok = true, found;
+	int n = 0;
+
+	for (; ok && n < parts->n_bases; n++) {
+		bases[n] = parts->bases[n];
+		found = false;
+		if (bases[n].kind == VALUE_NATIVE)
+			ok = base_of_type(vm, bases[n], &bases[n], &found, err);
+		if (ok && !found)
+			value_ref(bases[n]);
+		if (!ok)
+			break;
+	}
+	ok = ok && merge_bases(vm, bases, n, mro, err);
+	while (n > 0)
+		value_unref(bases[--n]);
 	return ok;
 }
 
@@ -380,13 +421,12 @@ static bool tell_attributes(struct vm *vm, struct value class, const struct dict
 bool class_make(struct vm *vm, const struct class_parts *parts, struct value *out, struct err *err)
 {
 	struct dict *attributes = parts->attributes;
-	int n = parts->n_bases;
 	struct value mro = { .kind = VALUE_UNSET }, v;
 	bool ok;
 
-	if (n > MOST_BASES)
+	if (parts->n_bases > MOST_BASES)
 		return err_set(err, ERR_BOUND, "a class has at most %d bases", MOST_BASES);
-	if (n > 0 && !merge_bases(vm, parts->bases, n, &mro, err))
+	if (parts->n_bases > 0 && !order_bases(vm, parts, &mro, err))
 		return false;
 	ok = keep_class(vm, value_class(parts->name, mro), &v, err);
 	value_unref(mro);
