@@ -105,6 +105,7 @@ struct vm {
 	struct class **classes; /* classes.c: by enum class_id, NULL: not made yet */
 	const void *owner;      /* whose names unit_prepare() makes slots for */
 	struct world world;     /* modules.c: the clock; torch's modes */
+	struct regexes *regexes;        /* regex.c: patterns that were compiled; NULL: none */
 	VEC(struct twister) generators; /* random.c: of the module random, by number */
 	struct prelude *prelude;        /* prelude.c: modules written in the workload language */
 	struct generator *dropped;      /* whose finally blocks are to run, the last one first */

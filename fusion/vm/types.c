@@ -109,8 +109,8 @@ static const struct {
 	const char *type;
 	int what;
 } promised[] = {
-	{ "dict", MAPPING },   { "list", SEQUENCE }, { "tuple", SEQUENCE }, { "str", SEQUENCE },
-	{ "set", SETS },       { "int", NUMBER },    { "float", NUMBER },
+	{ "dict", MAPPING }, { "list", SEQUENCE }, { "tuple", SEQUENCE }, { "str", SEQUENCE },
+	{ "set", SETS },     { "int", NUMBER },    { "float", NUMBER },
 };
 
 static const struct {
@@ -140,7 +140,9 @@ static bool keeps_by_type(struct vm *vm, struct value v, int promise, bool *out,
 	if (!class_find(vm, v.instance->class, "__builtin__", &place, err))
 		return false;
 	*out = false;
-	for (size_t i = 0; place && place->kind == VALUE_NATIVE && i < sizeof(promised) / sizeof(promised[0]); i++)
+	for (size_t i = 0;
+	     place && place->kind == VALUE_NATIVE && i < sizeof(promised) / sizeof(promised[0]);
+	     i++)
 		if (strcmp(promised[i].type, place->native->name) == 0)
 			*out = (promised[i].what & promise) != 0;
 	return true;

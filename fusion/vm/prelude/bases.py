@@ -427,3 +427,7 @@ class Float(_Number):
         self = object.__new__(cls)
         object.__setattr__(self, "_plain", float(value))
         return self
+
+
+def make_named(cls, items):
+    return cls(*items)
