@@ -8,7 +8,7 @@
 #   make tidy         the analyzer (clang-tidy), which takes minutes
 #   make differential random programs, every mode against eager, for SECONDS (DIFFERENTIAL="--torch python3": eager against PyTorch)
 #   make fuzz         the fuzz targets, FUZZ_SECONDS each
-#   make trial-NAME   what a release goes through: differential, fuzz, sanitize, busy; TRIAL_SECONDS each
+#   make trial-NAME   what a release goes through: differential, fuzz, sanitize, busy (TRIAL_SECONDS each), walks
 #   make install      the program, its library for other processes, headers for plugins and manual pages (PREFIX, DESTDIR)
 #   make deps         Debian packages and npm files that the above need
 #   V=1 shows the commands; CC=clang, SAN=1 (address and undefined), SAN=thread, B=other-build-folder
@@ -45,7 +45,7 @@ ALL_CFLAGS += $(CUDA_INCLUDES)
 endif
 CUPTI_HEADERS := $(if $(CUDA_HOME),$(firstword $(wildcard $(CUDA_HOME)/include/cupti.h $(CUDA_HOME)/extras/CUPTI/include/cupti.h)))
 
-# A folder is an archive; it may use those to its right (README, "The house").
+# A folder is an archive; it may use those to its right (web/docs/architecture.md).
 FOLDERS := server db profiler session capture lazy eager compile torch tensor report vm backends passes lower graph lang base
 
 dir_server := server
@@ -74,8 +74,6 @@ PRELUDES := $(patsubst fusion/vm/prelude/%.py,$B/gen/prelude_%_text.o,$(wildcard
 extra_vm := $(PRELUDES)
 extra_profiler := $B/gen/torch_script_text.o $B/gen/torch_worker_text.o $B/gen/torch_host_text.o
 extra_db := $B/gen/migrations.o
-
-
 
 .PHONY: all run test bench check fuzz deps clean tests web install
 .SECONDARY:
@@ -145,7 +143,14 @@ $B/gen/torch_script_text.o: profiler/torch/script.py
 $B/gen/torch_worker_text.o: profiler/torch/worker.py
 $B/gen/torch_host_text.o: profiler/torch/host.py
 # Modules that are written in the workload language.
-$(PRELUDES): $B/gen/prelude_%_text.o: fusion/vm/prelude/%.py
+# Beside the text of each are the names that it defines, so that none is parsed to be asked.
+$(PRELUDES): $B/gen/prelude_%_text.o: fusion/vm/prelude/%.py Makefile
+	@mkdir -p $(@D)
+	{ printf '.section .rodata\n.global prelude_$*_text\nprelude_$*_text:\n.incbin "%s"\n.byte 0\n' $<; \
+	printf '.global prelude_$*_text_names\nprelude_$*_text_names:\n.asciz "'; \
+	sed -nE 's/^(class|def) ([A-Za-z0-9_]+)[(:].*/ \2/p; s/^([A-Za-z0-9_]+) = .*/ \1/p' $< | tr -d '\n'; \
+	printf ' "\n.section .note.GNU-stack,"",@progbits\n'; } > $(@:.o=.S)
+	$(CC) -c $(@:.o=.S) -o $@
 $B/gen/%_text.o: Makefile
 	@mkdir -p $(@D)
 	printf '.section .rodata\n.global $*_text\n$*_text:\n.incbin "%s"\n.byte 0\n.section .note.GNU-stack,"",@progbits\n' $(filter-out Makefile,$^) > $(@:.o=.S)

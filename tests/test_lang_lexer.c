@@ -18,7 +18,7 @@ struct lexed {
 
 static void setup(struct lexed *l, const char *source)
 {
-	struct names names = { .arena = &l->arena };
+	struct lang_names names = { .arena = &l->arena };
 	struct err err = { 0 };
 
 	arena_init(&l->arena, 0);
@@ -289,7 +289,7 @@ static void want_of_memory_is_an_error(void **state)
 	(void)state;
 	for (size_t limit = 16; !ok; limit += 16) {
 		struct arena arena;
-		struct names names = { .arena = &arena };
+		struct lang_names names = { .arena = &arena };
 		struct token_list list;
 		struct err err = { 0 };
 

@@ -7,8 +7,8 @@
  * sizes the outputs have.  An eager op's plan, a compiled entry and a lazy trace each own
  * one.  It belongs to one thread; a run calls no malloc but the caching allocator.
  */
-#ifndef FUSION_COMPILE_H
-#define FUSION_COMPILE_H
+#ifndef FUSION_COMPILE_COMPILE_H
+#define FUSION_COMPILE_COMPILE_H
 
 #include "fusion/backends/backends.h"
 #include "fusion/base/arena.h"
@@ -26,8 +26,8 @@ struct exec_env {
 	int64_t rounds;                    /* of a loop in a run; 0: as many as are allowed */
 	const struct custom_ops *custom;   /* ops of plugins; NULL: none */
 	const struct pass_list *passes;    /* NULL: pass_list_default() */
-	int64_t *changes; /* of objects of programs: goes up with all that may change some,
-			   * in any session of the engine; NULL: nobody counts */
+	int64_t *changes;             /* counts what may have changed an object of a program, in any
+				       * session of the engine; NULL: nobody counts */
 	const struct backend *device; /* whose memory tensors are in; NULL: the host's */
 };
 
@@ -37,7 +37,7 @@ static inline const struct backend *exec_eager_backend(const struct exec_env *en
 	return env->device ? env->device : backend_find("interp");
 }
 
-/* What a backend must not lower beside what it says itself; borrowed. */
+/* What a backend must not lower, besides what it cannot; borrowed. */
 struct lowering {
 	const char *const *deny; /* ops: by id, FX target name or spelling */
 	int n_deny;
@@ -128,8 +128,8 @@ struct exec {
 	int64_t *vars; /* values that the executable is bound to */
 	int n_vars;
 	bool bound;
-	bool fixed;    /* no size depends on them: numbers alone do */
-	bool laid_out; /* sizes and offsets are there */
+	bool fixed;    /* sizes do not depend on them, only numbers do */
+	bool laid_out; /* sizes and offsets are computed */
 };
 
 /* Compiles `g`, which it changes, in pieces where the backend or options->lowering asks for
@@ -208,7 +208,7 @@ struct record_memory {
 void record_memory_finish(struct record_memory *m); /* recordings first */
 
 /* What came of recording an exec: of one that runs in pieces, of each. */
-struct recorded {
+struct exec_recorded {
 	bool tried;
 	int made, refused; /* recordings */
 	int64_t record_ns;
@@ -217,7 +217,7 @@ struct recorded {
 
 /* Records `e`, which is bound, and has it replayed from now on: e->record.  What
  * cannot be recorded runs as it did. */
-void exec_record(struct exec *e, struct record_memory *memory, struct recorded *out);
+void exec_record(struct exec *e, struct record_memory *memory, struct exec_recorded *out);
 /* Of an exec with a recording: the first output of its last run, where that is kept; NULL. */
 struct tensor *exec_recorded_output(const struct exec *e);
 

@@ -238,12 +238,12 @@ static bool run_rule(struct backward_pass *p, struct grad_node *node, struct val
 {
 	struct taped taped = { p->a, node };
 	struct grad_giver giver = { &taped, give_value, give_shape, give_dtype };
-	unsigned wanted = 0;
+	struct grad_request request = { node->op, 0, node->given[0], &giver };
 
 	for (int i = 0; i < node->n_args; i++)
 		if (wants(p, &node->args[i].to))
-			wanted |= 1u << i;
-	return grad_rule_run(p->a, node->op, &giver, wanted, node->given[0], made, p->err);
+			request.wanted |= 1u << i;
+	return grad_rule_run(p->a, &request, made, p->err);
 }
 
 static bool refuse_again(struct backward_pass *p, const struct grad_node *node)
@@ -631,8 +631,8 @@ bool autograd_backward(struct autograd *a, const struct backward *b, struct err 
 		.a = a, .b = b, .number = ++a->passes, .results = b->results, .err = err
 	};
 	struct vm_host *host = a->vm->host;
-	struct world *world = &a->vm->world;
-	unsigned autocast = world->autocast; /* each gradient is in the dtype of its op */
+	struct torch_modes *modes = &a->vm->modes;
+	unsigned autocast = modes->autocast; /* each gradient is in the dtype of its op */
 	bool before = autograd_enabled(a), ok;
 
 	if (b->inputs && !b->results) {
@@ -641,7 +641,7 @@ bool autograd_backward(struct autograd *a, const struct backward *b, struct err 
 			return torch_no_memory(err);
 	}
 	autograd_enable(a, b->create);
-	world->autocast = 0;
+	modes->autocast = 0;
 	vm_set_host(a->vm, &a->eager->host);
 	ok = run(&p) && hook_inputs(&p);
 	ok = settle(&p, ok);
@@ -650,6 +650,6 @@ bool autograd_backward(struct autograd *a, const struct backward *b, struct err 
 	clear(&p);
 	vm_set_host(a->vm, host);
 	autograd_enable(a, before);
-	world->autocast = autocast;
+	modes->autocast = autocast;
 	return ok;
 }

@@ -39,8 +39,6 @@ static bool node_hooks(struct autograd *a, struct grad_node *node, int output, s
 	return list_at(a, &node->hooks[output], out, err);
 }
 
-static bool tensors(const char *name, const char *what, struct value *v, bool none_too,
-		    const struct value **out, int *n, struct err *err);
 static bool grad(struct autograd *a, struct backward_call *c, struct value *out, struct err *err);
 
 /* hooks, and ops whose gradient the program says itself. */
@@ -210,9 +208,15 @@ static bool truth(struct value v, bool otherwise)
 	return v.kind == VALUE_BOOL ? v.b : otherwise;
 }
 
-/* A tensor, or a list of them, as an array. */
-static bool tensors(const char *name, const char *what, struct value *v, bool none_too,
-		    const struct value **out, int *n, struct err *err)
+/* An argument that is a tensor, or a list of them. */
+struct tensors_param {
+	const char *function, *what; /* for messages */
+	bool none_too;               /* None may be among them */
+};
+
+/* They as an array. */
+static bool take_tensors(const struct tensors_param *param, struct value *v,
+			 const struct value **out, int *n, struct err *err)
 {
 	if (v->kind == VALUE_LIST || v->kind == VALUE_TUPLE) {
 		*out = v->list->at;
@@ -223,9 +227,10 @@ static bool tensors(const char *name, const char *what, struct value *v, bool no
 	}
 	for (int i = 0; i < *n; i++)
 		if ((*out)[i].kind != VALUE_TENSOR &&
-		    !(none_too && ((*out)[i].kind == VALUE_NONE || (*out)[i].kind == VALUE_UNSET)))
-			return err_set(err, ERR_TYPE, "%s: %s must be tensors, not %s", name, what,
-				       value_type_name((*out)[i]));
+		    !(param->none_too &&
+		      ((*out)[i].kind == VALUE_NONE || (*out)[i].kind == VALUE_UNSET)))
+			return err_set(err, ERR_TYPE, "%s: %s must be tensors, not %s",
+				       param->function, param->what, value_type_name((*out)[i]));
 	return true;
 }
 
@@ -247,15 +252,18 @@ static bool parse_backward(const struct native *f, const struct arguments *args,
 	} else if (!decompose_args(f->name, &(struct parameter_names){ all, 5, 1 }, args, v, err)) {
 		return false;
 	}
-	if (!tensors(f->name, "the tensors", &v[0], false, &b->roots, &b->n, err) ||
-	    !tensors(f->name, "gradients", &v[1], true, &b->seeds, &n_seeds, err))
+	if (!take_tensors(&(struct tensors_param){ f->name, "the tensors", false }, &v[0],
+			  &b->roots, &b->n, err) ||
+	    !take_tensors(&(struct tensors_param){ f->name, "gradients", true }, &v[1], &b->seeds,
+			  &n_seeds, err))
 		return false;
 	if (n_seeds < b->n)
 		b->seeds = NULL;
 	b->create = truth(v[3], false);
 	b->keep = truth(v[2], b->create);
 	return v[4].kind == VALUE_UNSET || v[4].kind == VALUE_NONE ||
-	       tensors(f->name, "inputs", &v[4], false, &b->inputs, &b->n_inputs, err);
+	       take_tensors(&(struct tensors_param){ f->name, "inputs", false }, &v[4], &b->inputs,
+			    &b->n_inputs, err);
 }
 
 static bool parse_grad(const struct native *f, const struct arguments *args,
@@ -271,9 +279,12 @@ static bool parse_grad(const struct native *f, const struct arguments *args,
 	int n_seeds;
 
 	if (!decompose_args(f->name, &(struct parameter_names){ names, 9, 2 }, args, v, err) ||
-	    !tensors(f->name, "outputs", &v[0], false, &b->roots, &b->n, err) ||
-	    !tensors(f->name, "inputs", &v[1], false, &b->inputs, &b->n_inputs, err) ||
-	    !tensors(f->name, "grad_outputs", &v[2], true, &b->seeds, &n_seeds, err))
+	    !take_tensors(&(struct tensors_param){ f->name, "outputs", false }, &v[0], &b->roots,
+			  &b->n, err) ||
+	    !take_tensors(&(struct tensors_param){ f->name, "inputs", false }, &v[1], &b->inputs,
+			  &b->n_inputs, err) ||
+	    !take_tensors(&(struct tensors_param){ f->name, "grad_outputs", true }, &v[2],
+			  &b->seeds, &n_seeds, err))
 		return false;
 	if (truth(v[7], false))
 		return err_set(err, ERR_UNSUPPORTED,
@@ -386,8 +397,8 @@ static bool node_object(struct autograd *a, const char *name, struct value *out,
 	struct value text = value_str(name, strlen(name)), none = value_dict(), class;
 	bool ok = (text.kind != VALUE_UNSET && none.kind != VALUE_UNSET) || torch_no_memory(err);
 
-	ok = ok &&
-	     class_make(a->vm, &(struct class_parts){ .name = text, .attributes = none.dict }, &class, err);
+	ok = ok && class_make(a->vm, &(struct class_parts){ .name = text, .attributes = none.dict },
+			      &class, err);
 	value_unref(text);
 	value_unref(none);
 	if (!ok)

@@ -8,7 +8,7 @@
 
 enum give { GIVE_G, GIVE_NEEDS, GIVE_VALUE, GIVE_SHAPE, GIVE_DTYPE };
 
-/* What a parameter of a rule stands for. */
+/* What a parameter of a rule is given. */
 struct rule_param {
 	enum give give;
 	int index;  /* of the op's arguments; -1: its result */
@@ -234,10 +234,6 @@ unsigned grad_rule_watches(struct autograd *a, enum op op, unsigned wanted)
 	return watched;
 }
 
-static bool call(struct autograd *a, enum op op, struct rule_function *f,
-		 const struct grad_giver *giver, unsigned wanted, struct value g, struct value *out,
-		 struct err *err);
-
 bool grad_rule_needs(struct autograd *a, enum op op, unsigned wanted, bool *known, unsigned *needs,
 		     struct err *err)
 {
@@ -341,15 +337,15 @@ static bool computes_wide(enum op op)
 }
 
 /* `wide`: a helper; UNSET where the result is wide already. */
-static bool find_wide(struct autograd *a, enum op op, const struct grad_giver *giver,
-		      struct value *wide, struct err *err)
+static bool find_wide(struct autograd *a, const struct grad_request *r, struct value *wide,
+		      struct err *err)
 {
 	struct value dtype;
 
 	*wide = (struct value){ .kind = VALUE_UNSET };
-	if (!computes_wide(op))
+	if (!computes_wide(r->op))
 		return true;
-	if (!giver->dtype(giver->self, -1, &dtype, err))
+	if (!r->giver->dtype(r->giver->self, -1, &dtype, err))
 		return false;
 	if (dtype.kind != VALUE_DTYPE || (dtype.dtype != DTYPE_F16 && dtype.dtype != DTYPE_BF16))
 		return true;
@@ -372,21 +368,21 @@ static bool widen(struct autograd *a, struct value wide, struct value *v, struct
 	return ok;
 }
 
-static bool call(struct autograd *a, enum op op, struct rule_function *f,
-		 const struct grad_giver *giver, unsigned wanted, struct value g, struct value *out,
-		 struct err *err)
+static bool call(struct autograd *a, const struct grad_request *r, struct rule_function *f,
+		 struct value *out, struct err *err)
 {
+	const struct grad_giver *giver = r->giver;
 	struct value args[2 + 3 * MAX_ARGS], wide;
-	bool ok = find_wide(a, op, giver, &wide, err);
+	bool ok = find_wide(a, r, &wide, err);
 	int n = 0;
 
 	for (; ok && n < f->n; n += ok) {
 		const struct rule_param *p = &f->params[n];
 
 		if (p->give == GIVE_G)
-			args[n] = value_ref(g);
+			args[n] = value_ref(r->g);
 		else if (p->give == GIVE_NEEDS)
-			ok = make_needs(op_info(op), wanted, &args[n], err);
+			ok = make_needs(op_info(r->op), r->wanted, &args[n], err);
 		else if (p->give == GIVE_VALUE)
 			ok = giver->value(giver->self, p->index, &args[n], err);
 		else if (p->give == GIVE_SHAPE)
@@ -430,28 +426,28 @@ static bool take_all(const struct op_info *info, struct value all, unsigned want
 	return true;
 }
 
-bool grad_rule_run(struct autograd *a, enum op op, const struct grad_giver *giver, unsigned wanted,
-		   struct value g, struct value made[MAX_ARGS], struct err *err)
+bool grad_rule_run(struct autograd *a, const struct grad_request *request,
+		   struct value made[MAX_ARGS], struct err *err)
 {
-	struct grad_rule *rule = rule_of(a, op, err);
-	const struct op_info *info = op_info(op);
+	struct grad_rule *rule = rule_of(a, request->op, err);
+	const struct op_info *info = op_info(request->op);
 	struct value v;
 	bool ok = rule != NULL;
 
 	for (int i = 0; i < MAX_ARGS; i++)
 		made[i] = (struct value){ .kind = VALUE_UNSET };
 	if (ok && rule->all.function.kind == VALUE_FUNCTION) {
-		ok = call(a, op, &rule->all, giver, wanted, g, &v, err);
+		ok = call(a, request, &rule->all, &v, err);
 		if (ok) {
-			ok = take_all(info, v, wanted, made, err);
+			ok = take_all(info, v, request->wanted, made, err);
 			value_unref(v);
 		}
 		return ok;
 	}
 	for (int i = 0; ok && i < info->n_params; i++) {
-		if (!(wanted & 1u << i) || rule->of[i].function.kind != VALUE_FUNCTION)
+		if (!(request->wanted & 1u << i) || rule->of[i].function.kind != VALUE_FUNCTION)
 			continue;
-		ok = call(a, op, &rule->of[i], giver, wanted, g, &v, err);
+		ok = call(a, request, &rule->of[i], &v, err);
 		if (ok)
 			take(v, &made[i]);
 	}

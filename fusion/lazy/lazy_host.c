@@ -198,20 +198,20 @@ static bool call_more(struct lazy *l, const struct native *f, const struct argum
 	return l->eager->host.call(l->eager, f, args, out, err);
 }
 
-static bool call_op(struct lazy *l, const struct native *f, struct op_call *c,
-		    const struct value *args, int n, struct value *out, struct err *err)
+static bool call_op(struct lazy *l, const struct native *f, struct op_call *c, struct value *out,
+		    struct err *err)
 {
 	struct value values[MAX_ARGS + 1];
 	bool ok;
 
 	if (f->self.kind == VALUE_TENSOR) {
-		if (n > MAX_ARGS)
-			return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, n);
+		if (c->n > MAX_ARGS)
+			return err_set(err, ERR_TYPE, "%s was given %d arguments", f->name, c->n);
 		values[0] = f->self;
-		for (int i = 0; i < n; i++)
-			values[i + 1] = args[i];
+		for (int i = 0; i < c->n; i++)
+			values[i + 1] = c->values[i];
 		c->values = values;
-		c->n = n + 1;
+		c->n++;
 	}
 	if (c->op == OP_to && torch_plain_cast(&(struct arguments){ c->values, c->n, c->kw }))
 		ok = cast(l, f->name, c->values[0], c->values[1].dtype, out, err);
@@ -245,9 +245,9 @@ static bool call(struct lazy *l, const struct native *f, const struct arguments 
 		return true;
 	}
 	if (torch_control_wants(f)) {
-		bool ok = torch_control_call(f, args, l->eager->world, out, err);
+		bool ok = torch_control_call(f, args, l->eager->modes, out, err);
 
-		autocast_settle(&l->autocast, l->eager->world->autocast);
+		autocast_settle(&l->autocast, l->eager->modes->autocast);
 		return ok;
 	}
 	if (natives_wants(f, args))
@@ -262,7 +262,7 @@ static bool call(struct lazy *l, const struct native *f, const struct arguments 
 	}
 	if (!lazy_takes(c.op))
 		return call_at_once(l, f, args, out, err);
-	return call_op(l, f, &c, args->at, args->n, out, err);
+	return call_op(l, f, &c, out, err);
 }
 
 static bool wants_grad(const struct keywords *kw, const struct value *args, int n)
@@ -530,8 +530,8 @@ void lazy_host_init(struct lazy *l)
 	l->host.print = host_print;
 	l->host.not_known = host_not_known;
 	l->decomposer = (struct decomposer){ .self = l,
-					     .autocast = &l->eager->world->autocast,
-					     .gpu = &l->eager->world->gpu,
+					     .autocast = &l->eager->modes->autocast,
+					     .gpu = &l->eager->modes->gpu,
 					     .host = &l->host,
 					     .run = run_call,
 					     .size = decomposer_size,

@@ -17,6 +17,9 @@
  *         (usually the one with unit strides); a row is one index of the dims
  *         before it and one tile of columns; the reduced space is walked point
  *         by point in row-major order.
+ *         `pairs`: one stage over one reduced dim, of float32 alone; each load of the body
+ *         stands still along dim n_outer-1 or n_outer-2, so that rows of one operand meet
+ *         rows of another, as distances do.
  *   LIBRARY  one node run by its own function (cumsum): no dims, no stages.
  * A MAP or ROWS may begin with a product of matrices (`library`): its function is
  * run first, and the rest walks its result, which the kernel loads from
@@ -43,7 +46,7 @@
  * lists before it; a ONE or ROW source in a body is splat.  A bool
  * is 0 or 1, whatever the backend keeps it as.
  *
- * WHAT STANDS WHERE
+ * WHERE INSTRUCTIONS ARE
  *   setup     IMM, LOAD (no stride), OP, CAST           -> ONE
  *   prologue  LOAD (outer strides only), OP, CAST       -> ROW
  *   body      LOAD, OP, CAST, RESTORE -> POINT; REDUCE -> ROW; SAVE, STORE
@@ -96,7 +99,7 @@ enum buffer_kind {
 
 struct buffer {
 	enum buffer_kind kind;
-	int index; /* of the input, or of the first output that it stands for; else -1 */
+	int index; /* of the input, or of the first output that it holds; else -1 */
 	int node;  /* the graph node whose value it holds */
 	enum dtype dtype;
 	struct shape shape;
@@ -151,7 +154,7 @@ struct inst {
 	const struct sym *sym; /* IMM: the symbolic value, else NULL */
 	bool real;             /* IMM of a float dtype: the value is a float's bits */
 	int slot;              /* SAVE, RESTORE; else -1 */
-	int node;              /* the graph node that it stands for, -1: none */
+	int node;              /* the graph node that it computes, -1: none */
 	/* LOAD of a join, in the body of a MAP alone; then `at` has no buffer. */
 	const struct lower_join *join;
 };
@@ -175,6 +178,7 @@ enum kernel_form { FORM_MAP, FORM_ROWS, FORM_COLS, FORM_LIBRARY };
 struct kernel {
 	enum kernel_form form;
 	const char *name; /* "fused_add_sin_sum": a C identifier, unique in the graph */
+	bool pairs;       /* a COLS, see above */
 	int n_dims, n_outer;
 	const struct sym *extent[MAX_RANK];
 	struct inst *setup; /* once a launch */

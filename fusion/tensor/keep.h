@@ -1,12 +1,12 @@
-/* fusion/tensor/keep.h -- private to tensor/: tensors that stay as they are while the
+/* fusion/tensor/keep.h -- tensors that stay as they are while the
  * program writes to their memory.
  *
  * A backward part may read an input of its piece that eager would not have saved: a write to it
  * in between is no error.  A kept tensor shares its memory until the first write: then all
  * that is kept of the storage moves to a copy.
  */
-#ifndef FUSION_RUNTIME_KEEP_H
-#define FUSION_RUNTIME_KEEP_H
+#ifndef FUSION_TENSOR_KEEP_H
+#define FUSION_TENSOR_KEEP_H
 
 #include "fusion/tensor/tensor.h"
 

@@ -1,4 +1,4 @@
-/* fusion/tensor/shadow.h -- private to tensor/: a tensor's elements in float64, beside it.
+/* fusion/tensor/shadow.h -- a tensor's elements in float64, beside it.
  *
  * Where a program runs as a reference, a storage of floating point elements has
  * SHADOWS, storages of as many float64 elements: shadow 0 holds what the program would
@@ -6,8 +6,8 @@
  * off by up to half a unit in the last place of the program's own dtype.  A view has the
  * shadows of its storage, under its own sizes and strides.
  */
-#ifndef FUSION_RUNTIME_SHADOW_H
-#define FUSION_RUNTIME_SHADOW_H
+#ifndef FUSION_TENSOR_SHADOW_H
+#define FUSION_TENSOR_SHADOW_H
 
 #include "fusion/tensor/tensor.h"
 

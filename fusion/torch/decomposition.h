@@ -1,4 +1,4 @@
-/* fusion/torch/decomposition.h -- private to torch/: calls that are several ops.
+/* fusion/torch/decomposition.h -- calls that are several ops.
  *
  * x[1:, None], x[i] = v, torch.cat(list), x.chunk(2) do not fit a row of ops.def:
  * they are put together from rows here, once for all hosts.  The parts bear no
@@ -16,7 +16,7 @@ struct decomposer {
 	void *self;
 	struct vm_host *host;     /* for arithmetic on symbolic sizes */
 	const unsigned *autocast; /* the mode: autocast.h */
-	enum gpu_use *gpu;        /* the world's */
+	enum gpu_use *gpu;        /* of the VM's modes */
 	/* One op; its name is "fx:getitem", or "fx:" for a part without a name. */
 	bool (*run)(void *self, const struct op_call *call, struct value *out, struct err *err);
 	/* Size of a dim, an INT or SYMINT; rank and dtype of a tensor. */

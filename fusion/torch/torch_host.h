@@ -1,4 +1,4 @@
-/* fusion/torch/torch_host.h -- private to torch/: what `torch` and a tensor offer.
+/* fusion/torch/torch_host.h -- what `torch` and a tensor offer.
  *
  * Names are the same in every mode, so eager and capturing hosts share them: a
  * looked-up function is a VALUE_NATIVE whose id is an op of ops.def, or one of
@@ -107,7 +107,7 @@ const char *torch_binary_name(enum binop op);
 const char *torch_unary_name(enum unop op);
 const char *torch_compare_name(enum cmpop op);
 
-/* UNSUPPORTED: an operator that no op stands for so far. */
+/* UNSUPPORTED: an operator that no op computes so far. */
 bool torch_no_operator(const char *name, struct err *err);
 
 /* x.to(dtype): a plain change of dtype, which is x itself where x has it. */

@@ -120,8 +120,9 @@ bool collections_namedtuple(struct vm *vm, const struct builtin_call *call, stru
 		return false;
 	ok = vm_keep(vm, value_dict(), &none, err);
 	if (ok) {
-		ok = class_make(vm, &(struct class_parts){ .name = call->args[0], .attributes = none.dict }, &v,
-				err);
+		ok = class_make(
+		    vm, &(struct class_parts){ .name = call->args[0], .attributes = none.dict }, &v,
+		    err);
 		value_unref(none);
 	}
 	if (ok) {

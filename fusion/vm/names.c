@@ -91,7 +91,7 @@ bool vm_unknown_name(struct vm *vm, const char *name, struct err *err)
 }
 
 /* A name of the module's scope, and what its assignments have in common. */
-struct binding {
+struct name_binding {
 	const char *name;
 	struct value module; /* UNSET: not, or not only, one module */
 	bool other;          /* something else is assigned to it */
@@ -100,14 +100,14 @@ struct binding {
 struct checker {
 	struct vm_host *host;
 	const char *entry;
-	VEC(struct binding) bindings;
+	VEC(struct name_binding) bindings;
 	bool catches_names, catches_attributes; /* it names the class of such errors */
 	struct vm_problems *problems;
 	struct arena arena; /* names of what is not there */
 	struct err *err;    /* of the instruction under way */
 };
 
-static struct binding *find_binding(struct checker *c, const char *name)
+static struct name_binding *find_binding(struct checker *c, const char *name)
 {
 	for (size_t i = 0; i < c->bindings.len; i++)
 		if (strcmp(c->bindings.at[i].name, name) == 0)
@@ -117,10 +117,10 @@ static struct binding *find_binding(struct checker *c, const char *name)
 
 static bool bind(struct checker *c, const char *name, struct value v)
 {
-	struct binding *b = find_binding(c, name);
+	struct name_binding *b = find_binding(c, name);
 
 	if (!b) {
-		struct binding fresh = { .name = name };
+		struct name_binding fresh = { .name = name };
 
 		if (!VEC_PUSH(&c->bindings, fresh))
 			return err_set(c->err, ERR_MEMORY, "out of memory");
@@ -232,7 +232,7 @@ static void trail_clear(struct trail *t)
 static bool load_global(struct checker *c, const struct code *code, const char *name,
 			struct trail *t)
 {
-	struct binding *b = find_binding(c, name);
+	struct name_binding *b = find_binding(c, name);
 
 	if (!b && !builtin_is_name(name) && strcmp(name, "__name__") != 0 &&
 	    strcmp(name, "__file__") != 0 && !(c->catches_names && !is_left_out(name)))
@@ -369,12 +369,12 @@ static int past_main(const struct code *code, int i)
 
 /* Whether each instruction runs whenever the code does: it is in no branch and no loop, and no
  * branch or loop before it leaves the code. */
-struct reach {
+struct name_reach {
 	int open;    /* up to here the instructions are in a branch */
 	bool leaves; /* such a branch may have left */
 };
 
-static bool reach_next(struct reach *r, const struct code *code, int i)
+static bool reach_next(struct name_reach *r, const struct code *code, int i)
 {
 	const struct lang_inst *inst = &code->insts[i];
 	bool certain = !r->leaves && i >= r->open;
@@ -452,7 +452,7 @@ static bool nested_runs(const struct checker *c, const struct code *code, const 
 static bool check_code(struct checker *c, const struct code *code, bool runs, bool collect)
 {
 	struct trail trail = { 0 };
-	struct reach reach = { 0 };
+	struct name_reach reach = { 0 };
 	bool ok = true;
 
 	for (int i = 0; ok && i < code->n_insts; i++) {

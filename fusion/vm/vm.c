@@ -42,14 +42,10 @@ struct vm *vm_create(const struct lang_program *program, struct vm_host *host,
 		return NULL;
 	}
 	vm->heap->vm = vm;
-	name = vm_global_slot(vm, "__name__");
+	name = vm_global_slot(vm, NULL, "__name__");
 	if (name >= 0)
 		vm->globals[name].value = value_str("model", strlen("model"));
-	if (!unit_prepare(vm, &vm->module, program->module, &vm->broken) &&
-	    vm->broken.code == ERR_MEMORY) {
-		vm_destroy(vm);
-		return NULL;
-	}
+	vm->module.code = program->module;
 	return vm;
 }
 
@@ -82,15 +78,32 @@ void vm_destroy(struct vm *vm)
 	free(vm);
 }
 
-int vm_global_slot(struct vm *vm, const char *name)
+static unsigned hash_of(const char *name)
 {
-	struct global *grown;
-	int cap;
+	unsigned hash = 0;
 
-	for (int i = 0; i < vm->n_globals; i++)
-		if (vm->globals[i].owner == vm->owner && vm->globals[i].name[0] == name[0] &&
-		    strcmp(vm->globals[i].name, name) == 0)
-			return i;
+	while (*name)
+		hash = hash * 31 + (unsigned char)*name++;
+	return hash % GLOBAL_HASHES;
+}
+
+int vm_global_find(const struct vm *vm, const void *owner, const char *name)
+{
+	int slot = vm->global_of[hash_of(name)] - 1;
+
+	while (slot >= 0 &&
+	       (vm->globals[slot].owner != owner || strcmp(vm->globals[slot].name, name) != 0))
+		slot = vm->globals[slot].next - 1;
+	return slot;
+}
+
+int vm_global_slot(struct vm *vm, const void *owner, const char *name)
+{
+	int cap, slot = vm_global_find(vm, owner, name), *of;
+	struct global *grown;
+
+	if (slot >= 0)
+		return slot;
 	if (vm->n_globals == vm->cap_globals) {
 		cap = vm->cap_globals ? vm->cap_globals * 2 : 32;
 		grown = realloc(vm->globals, sizeof(*grown) * (size_t)cap);
@@ -99,22 +112,23 @@ int vm_global_slot(struct vm *vm, const char *name)
 		vm->globals = grown;
 		vm->cap_globals = cap;
 	}
-	vm->globals[vm->n_globals] =
-	    (struct global){ .name = name, .owner = vm->owner, .builtin = builtin_named(vm, name) };
-	return vm->n_globals++;
+	of = &vm->global_of[hash_of(name)];
+	slot = vm->n_globals++;
+	vm->globals[slot] = (struct global){
+		.name = name, .owner = owner, .builtin = builtin_named(vm, name), .next = *of
+	};
+	*of = slot + 1;
+	return slot;
 }
 
 bool vm_global(const struct vm *vm, const char *name, struct value *out)
 {
-	for (int i = 0; i < vm->n_globals; i++) {
-		if (vm->globals[i].owner || strcmp(vm->globals[i].name, name) != 0)
-			continue;
-		if (vm->globals[i].value.kind == VALUE_UNSET)
-			return false;
-		*out = vm->globals[i].value;
-		return true;
-	}
-	return false;
+	int slot = vm_global_find(vm, NULL, name);
+
+	if (slot < 0 || vm->globals[slot].value.kind == VALUE_UNSET)
+		return false;
+	*out = vm->globals[slot].value;
+	return true;
 }
 
 void vm_set_host(struct vm *vm, struct vm_host *host)
@@ -247,11 +261,6 @@ bool vm_run_module(struct vm *vm, struct err *err)
 	struct value none;
 	struct frame *f;
 
-	if (vm->broken.code != ERR_NONE) {
-		if (err)
-			*err = vm->broken;
-		return false;
-	}
 	begin(vm);
 	f = frame_push(vm, &vm->module, NULL, err);
 	if (!f)

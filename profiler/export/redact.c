@@ -606,10 +606,10 @@ bool redact_job(struct export_job *job)
 		replace(&r, &job->report, "report");
 		replace(&r, &job->workload, "workload");
 		replace(&r, &job->environment, "environment");
-		replace(&r, &job->head, "run");
-		json_object_set_new(job->head, "name",
+		replace(&r, &job->head_json, "run");
+		json_object_set_new(job->head_json, "name",
 				    json_sprintf("run %lld", (long long)run->id));
-		json_object_set_new(job->head, "redacted", json_true());
+		json_object_set_new(job->head_json, "redacted", json_true());
 		ok = redact_tables(&r, job);
 	}
 	words_finish(&r.words);

@@ -151,7 +151,7 @@ static void print_place(const struct workload_file *f, const char *source, const
 	buf_finish(&text);
 }
 
-struct shown {
+struct source_shown {
 	const struct workload_file *file;
 	const char *source;
 	const struct err *first;
@@ -159,7 +159,7 @@ struct shown {
 
 static void print_other(void *self, const struct err *problem, bool certain)
 {
-	const struct shown *s = self;
+	const struct source_shown *s = self;
 
 	if (certain && (problem->line != s->first->line || problem->column != s->first->column))
 		print_place(s->file, s->source, problem);
@@ -169,7 +169,7 @@ void workload_file_error(const struct workload_file *f, const char *command, con
 			 const struct registry *registry, const struct err *err)
 {
 	const char *source = json_string_value(json_object_get(json, "source"));
-	struct shown shown;
+	struct source_shown shown;
 
 	if (!source || err->line <= 0) {
 		bool missing = is_python(f) && strstr(err->message, "required positional argument");
@@ -181,6 +181,6 @@ void workload_file_error(const struct workload_file *f, const char *command, con
 		return;
 	}
 	print_place(f, source, err);
-	shown = (struct shown){ f, source, err };
+	shown = (struct source_shown){ f, source, err };
 	workload_problems(json, registry, print_other, &shown);
 }

@@ -44,7 +44,7 @@ test('a mode has its calls, its host and its kernels, with ops and lines', async
     assert.equal(v.slices[0].start >= 0, true);
 });
 
-test('memory in use is a lane of its own: of a call no more than its peak, and back behind it', async () => {
+test('memory in use is a lane of its own: of a call no more than its peak, and back after it', async () => {
     const { body } = await getJson(`${server.url}/api/v1/runs/${run}`);
     const v = await view(run, 'mode=static');
     const samples = kinds(v, 'counter');
@@ -110,7 +110,7 @@ test('the trace is one that Perfetto reads', async () => {
 });
 
 test('what is asked wrongly is refused with the parameter named', async () => {
-    for (const [query, message] of [['mode=fast', /mode=fast: one of eager, static, dynamic/], ['t0=x', /t0/], ['t0=9&t1=5', /t0=9 is behind t1=5/], ['px=0', /px/], ['n=one', /n=/]]) {
+    for (const [query, message] of [['mode=fast', /mode=fast: one of eager, static, dynamic/], ['t0=x', /t0/], ['t0=9&t1=5', /t0=9 is after t1=5/], ['px=0', /px/], ['n=one', /n=/]]) {
         const { status, body } = await getJson(url(run, query));
         assert.equal(status, 400, query);
         assert.match(body.error.message, message);

@@ -155,7 +155,8 @@ static bool run_rule(struct gradient_sweep *s, const struct node *n, struct valu
 		if (n->args[i].kind == ARG_NODE && s->tracked[n->args[i].node])
 			wanted |= 1u << i;
 	s->node = s->t->graph->nodes[s->map[n->id]];
-	ok = grad_rule_run(s->a, s->node->op, &giver, wanted, g, made, s->err);
+	ok = grad_rule_run(s->a, &(struct grad_request){ s->node->op, wanted, g, &giver }, made,
+			   s->err);
 	for (int i = 0; i < MAX_ARGS; i++) {
 		if (ok && made[i].kind == VALUE_TENSOR) {
 			int at = n->args[i].node;

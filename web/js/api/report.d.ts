@@ -1483,6 +1483,8 @@ export interface ReportImport {
   compiles: ReportCompilation[];
   /** processes that wrote the logs */
   processes?: ReportLogProcess[];
+  /** records that compilations counted, by what they are */
+  counted?: Record<string, number>;
   /** records of TORCH_TRACE by kind */
   records?: Record<string, number>;
   /** records of kinds that are not known */
@@ -1699,6 +1701,8 @@ export interface ReportCompilation {
   line?: number;
   /** graph breaks */
   breaks?: number;
+  /** pieces that DDP split graphs into */
+  ddp_pieces?: number;
   /** us: time by phase */
   phases_us?: Record<string, number>;
   /** bytes: the text of the graph */
