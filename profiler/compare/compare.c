@@ -301,23 +301,24 @@ static struct report_setting_difference_list differences_of(const struct pair *p
 
 /* ---- the parts of a comparison */
 
-static struct report_figure *figure_of(const struct pair *p, const struct compared_figure *row)
+static struct report_compared_figure *figure_of(const struct pair *p,
+						const struct compared_figure *row)
 {
-	struct report_figure *to = report_new_figure(1, &p->draft->arena);
+	struct report_compared_figure *to = report_new_compared_figure(1, &p->draft->arena);
 
 	if (to)
 		verdicts_fill(to, row, p->verdicts.family, p->draft);
 	return to;
 }
 
-static struct report_figure_list all_figures(const struct pair *p)
+static struct report_compared_figure_list all_figures(const struct pair *p)
 {
 	size_t n = p->verdicts.rows.len;
-	struct report_figure *all = report_new_figure(n, &p->draft->arena);
+	struct report_compared_figure *all = report_new_compared_figure(n, &p->draft->arena);
 
 	for (size_t i = 0; all && i < n; i++)
 		verdicts_fill(&all[i], &p->verdicts.rows.at[i], p->verdicts.family, p->draft);
-	return (struct report_figure_list){ all, n };
+	return (struct report_compared_figure_list){ all, n };
 }
 
 static struct report_numbers count_words(const struct pair *p, const int counts[VERDICT_COUNT])

@@ -199,9 +199,9 @@ static const char *word_of(const struct compared_figure *j)
 	return verdict_word(j->verdict);
 }
 
-static struct report_figure_side *side(const struct figure *f, struct report_draft *draft)
+static struct report_compared_value *side(const struct figure *f, struct report_draft *draft)
 {
-	struct report_figure_side *to = report_new_figure_side(1, &draft->arena);
+	struct report_compared_value *to = report_new_compared_value(1, &draft->arena);
 	const struct interval *i = &f->value;
 
 	if (!to)
@@ -241,7 +241,7 @@ static const char *why(const struct compared_figure *j, int family, struct repor
 	return j->verdict == VERDICT_AMBIGUOUS ? "its interval reaches over the margin" : "";
 }
 
-void verdicts_fill(struct report_figure *to, const struct compared_figure *j, int family,
+void verdicts_fill(struct report_compared_figure *to, const struct compared_figure *j, int family,
 		   struct report_draft *draft)
 {
 	static const char *const kinds[] = {

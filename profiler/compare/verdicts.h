@@ -25,7 +25,7 @@ bool verdicts_of(const struct figures *a, const struct figures *b, double margin
 void verdicts_finish(struct verdicts *j);
 
 /* As an answer has it. */
-void verdicts_fill(struct report_figure *to, const struct compared_figure *j, int family,
+void verdicts_fill(struct report_compared_figure *to, const struct compared_figure *j, int family,
 		   struct report_draft *draft);
 
 #endif
