@@ -126,7 +126,7 @@ void unit_release(struct unit *unit);
 
 /* unit.c: whether frame f, whose arguments are bound, has the defaults of parameters of the
  * prelude that its code never reads: else UNSUPPORTED. */
-bool unread_keeps_defaults(const struct frame *f, struct err *err);
+bool unused_keep_defaults(const struct frame *f, struct err *err);
 
 /* The slot of a global of `owner` (NULL: the program), made where there is none; -1 when out of
  * memory. */

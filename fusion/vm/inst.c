@@ -10,7 +10,7 @@
 #include "fusion/vm/inst.h"
 #include "fusion/vm/names.h"
 #include "fusion/vm/operators.h"
-#include "fusion/vm/outside.h"
+#include "fusion/vm/absent_modules.h"
 #include "fusion/vm/run.h"
 
 /* ---- tuples, lists, sets, dicts and f-strings as a
@@ -595,7 +595,7 @@ static bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *e
 	bool ok;
 
 	for (int i = 0; i < n; i++)
-		if (outside_is(vm, bases[i]) && outside_may_wait(vm)) {
+		if (absent_module_is(vm, bases[i]) && absent_module_may_wait(vm)) {
 			replace(f, n + 2, value_ref(bases[i]));
 			return true;
 		}
@@ -632,8 +632,8 @@ static bool import(struct vm *vm, struct frame *f, int arg, struct err *err)
 
 	/* the program means to meet the failed import */
 	if (frame_is_tried(f) &&
-	    outside_is(vm, (struct value){ .kind = VALUE_MODULE,
-					   .module = &(struct module){ .name = name } }))
+	    absent_module_is(vm, (struct value){ .kind = VALUE_MODULE,
+						 .module = &(struct module){ .name = name } }))
 		return vm_raise(vm, CLASS_MODULE_NOT_FOUND, err, "No module named '%.*s'",
 				(int)strcspn(name, "."), name);
 	if (!vm_module(vm, name, &m, err))
