@@ -12,7 +12,7 @@
 
 struct lexed {
 	struct arena arena;
-	struct token_list list;
+	struct token_list list = { 0 };
 	const char *source;
 };
 
@@ -290,7 +290,7 @@ static void want_of_memory_is_an_error(void **state)
 	for (size_t limit = 16; !ok; limit += 16) {
 		struct arena arena;
 		struct names names = { .arena = &arena };
-		struct token_list list;
+		struct token_list list = { 0 };
 		struct err err = { 0 };
 
 		arena_init(&arena, limit);

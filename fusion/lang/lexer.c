@@ -710,7 +710,7 @@ static bool close_bracket(struct lexer *lx, char c)
 	if (c != wanted)
 		return lex_fault(lx, ERR_SYNTAX,
 				 "'%c' does not close the '%c' of line %d; '%c' would", c, b->open,
-				 b->line, wanted);
+				 b->line - lx->list->lines_before, wanted);
 	if (lex_at_field_level(lx))
 		lx->fstring[lx->n_fstrings - 1].n_fields--;
 	lx->n_brackets--;
@@ -875,7 +875,7 @@ bool lex(const char *source, size_t len, struct arena *arena, struct names *name
 	struct err memory = { 0 };
 	bool ok = true;
 
-	*list = (struct token_list){ 0 };
+	*list = (struct token_list){ .lines_before = list->lines_before };
 	if (lx)
 		lx->names = names;
 	if (!lx || !load_table(lx))
@@ -884,6 +884,7 @@ bool lex(const char *source, size_t len, struct arena *arena, struct names *name
 	lx->len = len;
 	lx->arena = arena;
 	lx->list = list;
+	lx->line = list->lines_before;
 	lx->err = &memory;
 	lx->at_line_start = true;
 	lx->n_indents = 1;

@@ -33,13 +33,16 @@ struct unit {
 	struct attr_site *sites; /* by instruction */
 	int *handler; /* by instruction: of code->handlers, -1: none; NULL: none at all */
 	struct unit *nested;
+	struct vm_file
+	    *home;        /* files.h: the program's file; NULL: its only one, or our prelude's */
 	bool hidden;      /* of our prelude: stacks, errors and captures leave it out */
 	uint64_t refused; /* parameters that must keep their default (unit.c); 0: none */
 };
 
 struct global {
 	const char *name;
-	const void *owner;    /* a prelude's program; NULL: the user's */
+	const void *owner;    /* a prelude's program, a file of the program; NULL: its first */
+	bool ours;            /* a prelude's */
 	struct value value;   /* UNSET: not assigned */
 	struct value builtin; /* what the name means then; UNSET: nothing */
 };
@@ -84,7 +87,7 @@ struct chunk; /* of stack memory; frames never move */
 
 struct vm {
 	const struct lang_program *program;
-	struct vm_host *host;
+	struct vm_host *host, *first_host;
 	int epoch; /* counts hosts */
 	struct vm_limits limits;
 	struct heap *heap;
@@ -103,8 +106,11 @@ struct vm {
 	struct value handled;          /* the exception whose except block runs; UNSET: none */
 	struct value raised;    /* the exception that an error stands for; UNSET: see its code */
 	struct class **classes; /* classes.c: by enum class_id, NULL: not made yet */
-	const void *owner;      /* whose names unit_prepare() makes slots for */
-	struct world world;     /* modules.c: the clock; torch's modes */
+	const void *owner;      /* whose names unit_prepare() makes slots for: struct global */
+	struct vm_file
+	    *home;           /* whose units it makes; NULL: the program's only file, or a prelude */
+	struct files *files; /* files.c; NULL: the program has one */
+	struct world world;  /* modules.c: the clock; torch's modes */
 	VEC(struct twister) generators; /* random.c: of the module random, by number */
 	struct prelude *prelude;        /* prelude.c: modules written in the workload language */
 	struct generator *dropped;      /* whose finally blocks are to run, the last one first */

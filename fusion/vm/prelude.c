@@ -193,6 +193,7 @@ static bool load(struct vm *vm, int row, struct err *err)
 {
 	struct prelude *p = vm->prelude;
 	const void *owner = vm->owner;
+	struct vm_file *home = vm->home;
 	struct err e = { 0 };
 	bool ok;
 
@@ -209,8 +210,10 @@ static bool load(struct vm *vm, int row, struct err *err)
 	ok = p->of[row].program != NULL;
 	if (ok) {
 		vm->owner = p->of[row].program;
+		vm->home = NULL;
 		ok = unit_prepare(vm, &p->of[row].unit, p->of[row].program->module, &e);
 		vm->owner = owner;
+		vm->home = home;
 	}
 	ok = ok && run(vm, &p->of[row].unit, &e);
 	if (ok)

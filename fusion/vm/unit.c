@@ -452,7 +452,8 @@ bool unit_prepare(struct vm *vm, struct unit *unit, const struct code *code, str
 	struct arena *a = &vm->arena;
 
 	unit->code = code;
-	unit->hidden = vm->owner != NULL;
+	unit->home = vm->home;
+	unit->hidden = vm->owner && !vm->home;
 	unit->refused = unit->hidden ? unread_refused(code, prelude_module(vm)) : 0;
 	if (!find_handlers(vm, unit, err) || !check_code(vm, unit, err))
 		return false;

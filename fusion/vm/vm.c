@@ -7,6 +7,7 @@
 
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
+#include "fusion/vm/files.h"
 #include "fusion/vm/generator.h"
 #include "fusion/vm/operators.h"
 #include "fusion/vm/prelude.h"
@@ -16,11 +17,29 @@ static const int64_t DEFAULT_STEPS = 50 * 1000 * 1000;
 static const size_t DEFAULT_OBJECT_BYTES = (size_t)256 << 20;
 enum { DEFAULT_DEPTH = 1000, STEP_BYTES = 64 };
 
+/* A program of one file is the module `model`. */
+static void name_module(struct vm *vm)
+{
+	const char *doc = vm->program->module->doc;
+	const char *const names[][2] = { { "__name__", "model" },
+					 { "__file__", "/model.py" },
+					 { "__package__", "" },
+					 { "__doc__", doc } };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *text = names[i][1];
+		int slot = vm_global_slot(vm, names[i][0]);
+
+		if (slot >= 0)
+			vm->globals[slot].value = text ? value_str(text, strlen(text))
+						       : value_none();
+	}
+}
+
 struct vm *vm_create(const struct lang_program *program, struct vm_host *host,
 		     const struct vm_limits *limits)
 {
 	struct vm *vm = calloc(1, sizeof(*vm));
-	int name;
 
 	if (!vm)
 		return NULL;
@@ -33,7 +52,7 @@ struct vm *vm_create(const struct lang_program *program, struct vm_host *host,
 	if (vm->limits.object_bytes == 0)
 		vm->limits.object_bytes = DEFAULT_OBJECT_BYTES;
 	vm->program = program;
-	vm->host = host;
+	vm->host = vm->first_host = host;
 	vm->epoch = 1;
 	vm->heap = heap_create(vm->limits.object_bytes);
 	if (!vm->heap) {
@@ -41,9 +60,14 @@ struct vm *vm_create(const struct lang_program *program, struct vm_host *host,
 		return NULL;
 	}
 	vm->heap->vm = vm;
-	name = vm_global_slot(vm, "__name__");
-	if (name >= 0)
-		vm->globals[name].value = value_str("model", strlen("model"));
+	if (program->files) {
+		if (!files_begin(vm)) {
+			vm_destroy(vm);
+			return NULL;
+		}
+	} else {
+		name_module(vm);
+	}
 	if (!unit_prepare(vm, &vm->module, program->module, &vm->broken) &&
 	    vm->broken.code == ERR_MEMORY) {
 		vm_destroy(vm);
@@ -63,6 +87,7 @@ void vm_destroy(struct vm *vm)
 	frame_chunks_free(vm);
 	unit_release(&vm->module);
 	prelude_release(vm);
+	files_release(vm);
 	for (int i = 0; i < vm->n_globals; i++) {
 		value_unref(vm->globals[i].value);
 		value_unref(vm->globals[i].builtin);
@@ -97,8 +122,10 @@ int vm_global_slot(struct vm *vm, const char *name)
 		vm->globals = grown;
 		vm->cap_globals = cap;
 	}
-	vm->globals[vm->n_globals] =
-	    (struct global){ .name = name, .owner = vm->owner, .builtin = builtin_named(vm, name) };
+	vm->globals[vm->n_globals] = (struct global){ .name = name,
+						      .owner = vm->owner,
+						      .ours = vm->owner && !vm->home,
+						      .builtin = builtin_named(vm, name) };
 	return vm->n_globals++;
 }
 
@@ -156,7 +183,8 @@ static bool out_of_steps(struct vm *vm, struct err *err)
 {
 	char count[32], *p = count + sizeof(count) - 1;
 	int64_t n = vm->limits.steps;
-	int line = vm->frame ? vm->frame->inst->line : 0;
+	const struct frame *f = vm->frame;
+	int line = f ? f->inst->line - f->code->lines_before : 0;
 
 	*p = '\0';
 	for (int digits = 0; n > 0 || digits == 0; digits++) {
@@ -251,6 +279,12 @@ bool vm_run_module(struct vm *vm, struct err *err)
 		return false;
 	}
 	begin(vm);
+	if (vm->files) {
+		if (!files_run_entry(vm, err))
+			return false;
+		heap_collect_if_due(vm->heap);
+		return true;
+	}
 	f = frame_push(vm, &vm->module, NULL, err);
 	if (!f)
 		return false;

@@ -80,7 +80,7 @@ json_t *rewrites_try(char *source, size_t len, const struct candidate *before,
 	struct candidate after = { 0 };
 	json_t *gained = NULL;
 
-	changed.program = fusion_parse_in(w->registry, source, len, w->entry, &ignored);
+	changed.program = workload_program(w, source, len, &ignored);
 	if (!changed.program)
 		return NULL;
 	if (candidate_create_beside(&after, before, w, &changed, &ignored) &&

@@ -390,6 +390,13 @@ void settings_program(const json_t *report, struct buf *out)
 	size_t i;
 
 	buf_puts(out, source ? source : "");
+	if (json_object_get(w, "files")) { /* the same whatever their order is */
+		char *files = json_dumps(json_object_get(w, "files"),
+					 JSON_SORT_KEYS | JSON_COMPACT | JSON_ENCODE_ANY);
+
+		buf_puts(out, files ? files : "");
+		free(files);
+	}
 	json_array_foreach(pool_of(json_object_get(w, "sweep")), i, line)
 	    buf_printf(out, "\n%s", json_string_value(line));
 }

@@ -476,6 +476,11 @@ static void add_sources(struct redactor *r, const struct export_run *run)
 	words_add_source(&r->words, run->branch ? run->branch : "");
 	add_name(r, json_object_get(run->workload, "source"));
 	add_name(r, json_object_get(run->workload, "entry"));
+	json_object_foreach(json_object_get(run->workload, "files"), key, value)
+	{
+		words_add_source(&r->words, key);
+		add_name(r, value);
+	}
 	json_array_foreach(json_object_get(json_object_get(sweep, "statements"), "pool"), i, line)
 	    add_name(r, line);
 	json_array_foreach(points, i, line) add_name(r, json_object_get(line, "source"));

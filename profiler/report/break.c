@@ -94,7 +94,8 @@ struct break_place profiler_break_place(const json_t *item)
 						   : NULL;
 	const json_t *columns = json_is_object(cause) ? cause : item;
 
-	return (struct break_place){ .line = whole_field(line, "line"),
+	return (struct break_place){ .file = text_field_or(line, "file", NULL),
+				     .line = whole_field(line, "line"),
 				     .column = whole_field(columns, "column"),
 				     .end_column = whole_field(columns, "end_column") };
 }

@@ -336,7 +336,11 @@ json_t *report_error(const struct err *err)
 {
 	json_t *message = json_string(err->message);
 
-	return json_pack("{s:s, s:o, s:i, s:i}", "code", err_name(err->code), "message",
-			 message ? message : json_string(""), "line", err->line, "column",
-			 err->column);
+	json_t *json = json_pack("{s:s, s:o, s:i, s:i}", "code", err_name(err->code), "message",
+				 message ? message : json_string(""), "line", err->line, "column",
+				 err->column);
+
+	if (err->file[0])
+		json_object_set_new(json, "file", json_string(err->file));
+	return json;
 }

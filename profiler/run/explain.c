@@ -14,6 +14,7 @@
 #include "profiler/measure/candidate.h"
 #include "profiler/report/report.h"
 #include "profiler/report/passes.h"
+#include "profiler/report/places.h"
 #include "profiler/breaks/rewrites.h"
 #include "profiler/report/sizes.h"
 #include "profiler/workload/value_json.h"
@@ -129,6 +130,7 @@ json_t *profiler_explain(const struct workload *w, const struct explain_options 
 	json_object_set_new(out, "op_count", json_integer(count_ops(graphs)));
 	if (json_is_null(json_object_get(out, "error")))
 		try_changes(out, &candidate, &quick, p, options, cpu_begin, base_ns);
+	report_places(out, p->program);
 	json_object_set_new(out, "ms", json_real((double)(clock_ns() - begin) / 1e6));
 	candidate_destroy(&candidate);
 	inputs_destroy(&inputs);

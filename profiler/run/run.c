@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "profiler/report/places.h"
 #include "profiler/report/passes.h"
 #include "profiler/report/report.h"
 
@@ -204,6 +205,21 @@ static bool store_block(void *self, const void *block, size_t len, struct err *e
 	return ok;
 }
 
+/* Last of all: what is measured goes by the engine's lines. */
+static void place_all(const struct run *r, json_t *report)
+{
+	json_t *points = json_object_get(report, "points");
+
+	for (int i = r->first; i < r->end; i++) {
+		const struct point *p = &r->w->points[i];
+		json_t *part = r->w->sweep.kind == SWEEP_NONE
+				   ? report
+				   : json_array_get(points, (size_t)(i - r->first));
+
+		report_places(part, p->program ? p->program : r->w->points[0].program);
+	}
+}
+
 json_t *profiler_run(const struct workload *w, const struct profiler_options *options,
 		     struct err *err)
 {
@@ -249,6 +265,7 @@ json_t *profiler_run(const struct workload *w, const struct profiler_options *op
 	if (options->timing && workload_on_device(w) &&
 	    !each_on_device(&r, run_watch_point, report, err))
 		goto fail;
+	place_all(&r, report);
 	report_copy(device, &r.curve);
 	wall_to(&r.wall, WALL_SETUP);
 	run_finish(&r);
