@@ -145,7 +145,14 @@ $B/gen/torch_script_text.o: profiler/torch/script.py
 $B/gen/torch_worker_text.o: profiler/torch/worker.py
 $B/gen/torch_host_text.o: profiler/torch/host.py
 # Modules that are written in the workload language.
-$(PRELUDES): $B/gen/prelude_%_text.o: fusion/vm/prelude/%.py
+# Beside the text of each are the names that it defines, so that none is parsed to be asked.
+$(PRELUDES): $B/gen/prelude_%_text.o: fusion/vm/prelude/%.py Makefile
+	@mkdir -p $(@D)
+	{ printf '.section .rodata\n.global prelude_$*_text\nprelude_$*_text:\n.incbin "%s"\n.byte 0\n' $<; \
+	printf '.global prelude_$*_text_names\nprelude_$*_text_names:\n.asciz "'; \
+	sed -nE 's/^(class|def) ([A-Za-z0-9_]+)[(:].*/ \2/p; s/^([A-Za-z0-9_]+) = .*/ \1/p' $< | tr -d '\n'; \
+	printf ' "\n.section .note.GNU-stack,"",@progbits\n'; } > $(@:.o=.S)
+	$(CC) -c $(@:.o=.S) -o $@
 $B/gen/%_text.o: Makefile
 	@mkdir -p $(@D)
 	printf '.section .rodata\n.global $*_text\n$*_text:\n.incbin "%s"\n.byte 0\n.section .note.GNU-stack,"",@progbits\n' $(filter-out Makefile,$^) > $(@:.o=.S)

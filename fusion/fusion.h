@@ -45,7 +45,7 @@ struct fusion_options {
 	int threads;                     /* 0: one per core */
 	const char *cache_dir;           /* compiled kernels; NULL: no cache on disk */
 	size_t cache_bytes;              /* of it; 0: BREAKEVEN_CACHE_MIB, else 256 MiB */
-	bool cache_anew;                 /* kernels are compiled even where it has them */
+	bool cache_rebuild;              /* kernels are compiled even where it has them */
 	size_t memory_bytes;             /* limit for tensors; 0: 4 GiB */
 	const struct registry *registry; /* NULL: what is built in */
 	uint64_t passes_disabled;        /* bits of its list: fusion_pass_disable() */
@@ -155,7 +155,7 @@ struct fusion_function {
 };
 bool fusion_entry_function(const struct fusion_program *p, struct fusion_function *out);
 
-/* A mode's own world: runs the module's code, compiles entries as calls come. */
+/* A mode's own variables and compiled entries: runs the module's code, compiles as calls come. */
 struct fusion_session *fusion_session(struct fusion *f, const struct fusion_program *p,
 				      enum fusion_mode mode, struct err *err);
 void fusion_session_destroy(struct fusion_session *s);

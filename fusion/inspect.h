@@ -122,7 +122,7 @@ void fusion_print_symbol(struct buf *out, const struct fusion_arg *a);       /* 
 /* The loops on tensors (policy native) within a graph, in order.  All ints but the line are
  * ids of the graph's nodes, which has those of the bodies too; -1: there is none. */
 struct fusion_carried {
-	int node;   /* what stands for it in the body, which may not read it */
+	int node;   /* the node of the body that has its value, which the body may not read */
 	int start;  /* before the first round */
 	int next;   /* in the next one */
 	int result; /* after the loop, where something reads it */
@@ -221,7 +221,7 @@ struct fusion_watched_step fusion_watched_step(const struct watched *w, int part
 struct fusion_firing {
 	const char *rule; /* "x * 1 is x" */
 	const char *node; /* name of what it was applied to */
-	const char *with; /* name of what stands for it, or is in its kernel; NULL */
+	const char *with; /* name of what replaces it, or is in its kernel; NULL */
 	int line, column; /* in the user's source; 0: nowhere */
 };
 struct fusion_firing fusion_watched_firing(const struct watched *w, int part, int step, int index);

@@ -44,7 +44,7 @@ enum fusion_use {
 /* Memory as it is taken, and for what. */
 struct fusion_memory {
 	enum fusion_use use;
-	bool eager;     /* of the eager op that eager_op() told of last, which has op and line */
+	bool eager;     /* of the eager op that eager_op() named last, which has op and line */
 	int graph;      /* -1: no graph's, or of its backward part */
 	int kernel;     /* of the graph, that writes it first; -1: none, or unknown */
 	int values;     /* of the graph that have a place in it: temporaries in one block */
@@ -62,7 +62,7 @@ struct fusion_observer {
 	void (*compiled)(void *self, int graph, int64_t compile_ns, int kernels, bool cached);
 	/* A launch begins, and has ended.  `library`: it calls an op's own function. */
 	void (*launching)(void *self, bool library);
-	/* Told before launched(): of a device, how many kernels ran for it that are the
+	/* Called before launched(): of a device, how many kernels ran for it that are the
 	 * backend's own, generated or an op's, in the order of their launches. */
 	void (*ran)(void *self, int kernels);
 	void (*launched)(void *self, int graph, int kernel, int64_t begin_ns, int64_t end_ns);

@@ -12,7 +12,7 @@
  *	cc -shared -fPIC -o mine.so mine.c
  *	breakeven run model.json --plugin ./mine.so
  *
- * It links against nothing of ours: what it may call comes as a table of functions.
+ * It links against nothing of Breakeven: what it may call comes as a table of functions.
  * It is loaded when the process starts, from the command line alone; a server hands
  * the flag on to its workers.  A plugin is code that you trust: it runs within the
  * process, with all that this may do.  Where it crashes a worker, the run fails and
@@ -34,8 +34,8 @@
  * ERRORS.  A callback never prints and never ends the process.  What it reports as
  * failed ends the compilation with its words and the plugin's name.
  */
-#ifndef BREAKEVEN_PLUGIN_H
-#define BREAKEVEN_PLUGIN_H
+#ifndef FUSION_PLUGIN_H
+#define FUSION_PLUGIN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -107,10 +107,10 @@ struct be_pass {
 
 	/* Where it runs: before the pass of this name, or right after it. */
 	const char *place;
-	bool behind;
+	bool after;
 
-	/* BE_KEEP; or the id of the node, made now or before, that stands for this one
-	 * from here on: of the same dtype and shape.  The graph that comes out is
+	/* BE_KEEP; or the id of the node, made now or before, that replaces this one:
+	 * of the same dtype and shape.  The graph that comes out is
 	 * verified, and what is wrong is said with the name of the pass. */
 	int (*visit)(const struct be_host *host, struct be_rewrite *rw, const struct be_graph *g,
 		     void *self);

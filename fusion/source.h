@@ -39,7 +39,7 @@ void lang_underline(struct buf *out, const char *source, int line, int column, i
 enum lang_rewrite {
 	REWRITE_WHERE,  /* a branch on a tensor: torch.where over both sides */
 	REWRITE_TENSOR, /* .item() or float() dropped: the tensor itself computes */
-	REWRITE_PRINT,  /* a print moved behind the computation of the return value */
+	REWRITE_PRINT,  /* a print moved to after the computation of the return value */
 	REWRITE_DROP,   /* graph_break(), or a print, left out: the text is missing then */
 };
 

@@ -1,7 +1,7 @@
-/* tests/analyzer.h -- what the analyzer is told of functions in other files (`make tidy`).
+/* tests/analyzer.h -- what the analyzer has to know of functions in other files (`make tidy`).
  *
  * It sees one file at a time.  Those that say what went wrong return false, always, and that
- * is how values are known to be set where nothing failed: told here, for it would otherwise
+ * is how values are known to be set where nothing failed: written here, for it would otherwise
  * follow paths on which they return true.
  */
 #ifndef TESTS_ANALYZER_H
@@ -13,7 +13,7 @@ struct trace;
 struct vm;
 
 /* Functions that take any number of arguments it does not look into; for the others it
- * takes the body that is told here, and the file that has the function may define it again. */
+ * takes the body that is here, and the file that has the function may define it again. */
 #define err_set(...) (err_set(__VA_ARGS__), false)
 #define err_at(...) (err_at(__VA_ARGS__), false)
 #define TOLD extern inline __attribute__((gnu_inline)) bool

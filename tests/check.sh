@@ -11,8 +11,8 @@ say "not formatted (clang-format -i FILE):" \
 say "longer than 1,000 lines:" \
 	"$(git ls-files '*.c' '*.h' '*.js' '*.mjs' '*.py' '*.css' '*.sh' | xargs wc -l | awk '$2 != "total" && $1 > 1000 {print "  " $2 "  " $1}')"
 # Two are one switch each: the loop of the virtual machine, and what its instructions do to the stack.
-say "functions longer than 62 lines:" \
-	"$(echo "$c_files" | grep '\.c$' | grep -v -e vm/run.c -e lang/effect.c | xargs awk 'FNR==1{s=0} /^\{/ {s=FNR} /^\}/ {if (s && FNR-s-1 > 62) print "  " FILENAME ":" s "  " FNR-s-1; s=0}')"
+say "functions longer than 60 lines:" \
+	"$(echo "$c_files" | grep '\.c$' | grep -v -e vm/run.c -e lang/effect.c | xargs awk 'FNR==1{s=0} /^\{/ {s=FNR} /^\}/ {if (s && FNR-s-1 > 60) print "  " FILENAME ":" s "  " FNR-s-1; s=0}')"
 # Those that include a header of the system that is missing (the CUDA Toolkit's, mostly) are named, not compiled.
 headers=$(git ls-files '*.h' | grep -v -e ops_all.h -e ops_some.h -e 'backends/simd/[fgv]' | xargs -n 1 -P "$(nproc)" sh -c '
 	said=$(echo "#include \"$1\"" | LC_ALL=C gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -I. -isystem "$0/include" -isystem "$0/extras/CUPTI/include" -fsyntax-only -x c - 2>&1) && exit
@@ -38,6 +38,7 @@ say "uses symbols of what is above it, or inside the engine:" "$(python3 tests/h
 say "the engine's public headers:" "$(python3 tests/house.py "$B" --list public | sed 's/^./  &/')"
 say "rooms that use each other:" \
 	"$(python3 tests/house.py "$B" --list knots | sed 's/^/  /')"
+say "headers whose guard is not their path:" "$(python3 tests/house.py "$B" --list guards | sed 's/^./  &/')"
 say "headers of a room's inside, included outside of it:" "$(python3 tests/house.py "$B" --list inside | sed 's/^/  /')"
 # The aim is 150, each with its reason; until then it may not grow.
 single=$(python3 tests/house.py "$B" --list single | wc -l)

@@ -176,7 +176,7 @@ def check_line(line, say):
 
 
 def check_span(code, scripts, say):
-    """`scripts`: the text of those that the page names; a flag that stands alone may be theirs."""
+    """`scripts`: the text of those that the page names; a flag without a command may be theirs."""
     if re.match(r"(breakeven|build/breakeven|make|python3|node) ", code):
         check_line(code, say)
     flag = re.match(r"(--?[a-z][\w-]*)( \S+)*$", code)

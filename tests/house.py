@@ -1,4 +1,4 @@
-"""tests/house.py BUILD [--list WHAT] -- does the house stand as it is drawn?  Read from the objects, not only from includes.
+"""tests/house.py BUILD [--list WHAT] -- is the house what it is drawn as?  Read from the objects, not only from includes.
 
 Arrows between rooms (ARROWS below) by the symbols of the objects and by includes; headers of a
 room's inside that are included outside it; public symbols that one file alone uses, which could
@@ -7,7 +7,9 @@ beside the C utilities of fusion/base: "fusion.h" below is these headers.  Needs
 cc.  Prints what breaks a rule, and nothing else.
 --list WHAT: all of arrows, knots, single, inside, includes; unexplained: files whose single functions
 tests/single.txt gives no reason for; public: headers at the top of fusion/ that
-include more than C and each other, or do not compile alone.
+include more than C and each other, or do not compile alone; parameters: functions that
+take more than six; structs: names that several files define; guards: headers whose guard is
+not their path.
 """
 import argparse
 import collections
@@ -192,8 +194,10 @@ class House:
         return [sorted(c) for c in components(graph) if len(c) > 1]
 
     def single(self):
-        """Public symbols that at most one other file uses, or none: those outside the tables of .def and the public headers."""
-        listed = names_of_tables()
+        """Public symbols that at most one other file uses, or none: those outside the tables of .def and the public headers.
+
+        A unit test that calls a function is a file that uses it: the function cannot be static."""
+        listed = names_of_tables() | called_by_tests()
         for p in public_headers():
             listed |= declared(p)
         return sorted(f"{self.defines[n]}: {n}" + (f", used by {next(iter(self.uses[n]))}" if self.uses.get(n) else ", used by none")
@@ -255,6 +259,11 @@ def names_of_tables():
     return words | {p + w for p in prefixes for w in words}
 
 
+def called_by_tests():
+    """Functions that unit tests call."""
+    return {name for path in tracked("tests/*.c", "tests/*.h") for name in re.findall(r"\b([a-z]\w*)\(", without_comments(open(path, errors="replace").read()))}
+
+
 def components(graph):
     """Strongly connected ones (Tarjan)."""
     index, low, stack, on, found = {}, {}, [], set(), []
@@ -283,6 +292,56 @@ def components(graph):
         if v not in index:
             walk(v)
     return found
+
+
+# Each backend defines these as it likes: fusion/backends/backends.h declares them alone.
+OPAQUE = {"executable", "recording"}
+# Functions that others call through a type of their library, which says what they take.
+CALLED_BY_LIBRARIES = ("tests/cuda/", "tests/bench/bench_launch.c")
+MOST_PARAMETERS = 6
+
+
+def tracked(*patterns):
+    return subprocess.check_output(["git", "ls-files", *patterns], text=True).split()
+
+
+def without_comments(text):
+    """The same lines, without comments and strings."""
+    blank = lambda m: re.sub(r"[^\n]", " ", m.group())
+    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', blank, text, flags=re.S)
+
+
+def long_parameter_lists():
+    """Functions with more than MOST_PARAMETERS parameters."""
+    wrong = []
+    for path in tracked("*.c"):
+        if path.startswith(CALLED_BY_LIBRARIES):
+            continue
+        text = without_comments(open(path).read())
+        for m in re.finditer(r"^[a-z][^\n;={}()]*?\b(\w+)\(([^;{}]*?)\)\n\{", text, re.M):
+            n = len(re.sub(r"\([^()]*\)", "", m.group(2)).split(","))
+            if n > MOST_PARAMETERS:
+                wrong.append(f"{path}:{text.count(chr(10), 0, m.start()) + 1}: {m.group(1)} takes {n}")
+    return wrong
+
+
+def repeated_structs():
+    """Names of structs, enums and unions that several files define."""
+    found = collections.defaultdict(set)
+    for path in sources():
+        for name in re.findall(r"^[ \t]*(?:typedef |static |const )*(?:struct|enum|union) (\w+) \{", open(path).read(), re.M):
+            found[name].add(path)
+    return [f"{name}: {' '.join(sorted(files))}" for name, files in sorted(found.items()) if len(files) > 1 and name not in OPAQUE]
+
+
+def wrong_guards():
+    """Headers whose guard is not their path."""
+    wrong = []
+    for path in tracked("*.h"):
+        guard = re.search(r"^#ifndef (\w+_H)\n#define \1\n", open(path).read(), re.M)
+        if guard and guard.group(1) != re.sub(r"[^A-Z0-9]", "_", path.upper()):
+            wrong.append(f"{path}: {guard.group(1)}")
+    return wrong
 
 
 def includes():
@@ -322,10 +381,11 @@ def main():
     sys.setrecursionlimit(10000)
     parse = argparse.ArgumentParser()
     parse.add_argument("build")
-    parse.add_argument("--list", choices=["arrows", "knots", "single", "unexplained", "includes", "inside", "public"])
+    parse.add_argument("--list", choices=["arrows", "knots", "single", "unexplained", "includes", "inside", "public", "parameters", "structs", "guards"])
     args = parse.parse_args()
-    if args.list == "public":
-        print("\n".join(wrong_faces()))
+    of_text = {"public": wrong_faces, "parameters": long_parameter_lists, "structs": repeated_structs, "guards": wrong_guards}
+    if args.list in of_text:
+        print("\n".join(of_text[args.list]()))
         return
     house = House(args.build)
     if args.list == "arrows":

@@ -14,8 +14,9 @@
 
 #define RUN_PASS(w, pass)                                                                          \
 	do {                                                                                       \
+		struct pass_run run_ = { .g = (w)->g };                                            \
 		bool changed_;                                                                     \
-		if (!(pass)((w)->g, &changed_, &(w)->err))                                         \
+		if (!(pass)(&run_, &changed_, &(w)->err))                                          \
 			fail_msg("%s", (w)->err.message);                                          \
 		if (!graph_verify((w)->g, &(w)->err))                                              \
 			fail_msg("%s", (w)->err.message);                                          \
@@ -52,6 +53,7 @@ UNUSED_ static void *values_of(struct world *w, int output, const void *const *i
 	struct arena arena = { 0 };
 	struct graph *g = graph_copy(w->g, &arena);
 	struct known_value value;
+	struct pass_run run = { .g = g };
 	struct node *n;
 	bool changed;
 	char *out;
@@ -63,7 +65,7 @@ UNUSED_ static void *values_of(struct world *w, int output, const void *const *i
 		n->data = inputs[i];
 	}
 	g->n_inputs = 0;
-	if (!pass_decompose(g, &changed, &w->err) || !pass_fold(g, &changed, &w->err))
+	if (!pass_decompose(&run, &changed, &w->err) || !pass_fold(&run, &changed, &w->err))
 		fail_msg("%s", w->err.message);
 	n = g->nodes[g->outputs[output]];
 	assert_true(known_arg(g, &(struct arg){ .kind = ARG_NODE, .node = n->id }, &value));

@@ -44,7 +44,7 @@ suite() {
 	if [ "$status" -eq 0 ]; then
 		printf 'ok    %-44s %4d tests%s, %d s\n' "$name" "$p" "$([ "$s" -gt 0 ] && echo ", $s skipped")" $((SECONDS - began))
 	else
-		# Node tells a failure where it came; the end of its output may be far behind.
+		# Node tells a failure where it came; the end of its output may be far away.
 		printf 'FAIL  %-44s exit %d\n%s\n' "$name" "$status" "$({ grep -A 16 '^not ok' "$log" | head -n 60; tail -n 60 "$log"; } | sed 's/^/      /')"
 	fi
 }

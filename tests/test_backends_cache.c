@@ -276,10 +276,10 @@ static void the_bytes_that_are_kept_count_mend_themselves(void **state)
 		assert_true(folder_bytes() <= env.cache_bytes);
 		assert_true(run_small(&env, 3 + (double)i).cached);
 	}
-	env.cache_anew = true; /* nothing is found, what is stored replaces itself */
+	env.cache_rebuild = true; /* nothing is found, what is stored replaces itself */
 	for (int i = 0; i < 4; i++)
 		assert_false(run_small(&env, 5).cached);
-	env.cache_anew = false;
+	env.cache_rebuild = false;
 	assert_true(run_small(&env, 5).cached);
 	assert_true(folder_bytes() <= env.cache_bytes);
 }

@@ -1,5 +1,5 @@
 /* tests/test_backends_calls.c -- pass pattern_match: what it takes for a call, that the call has
- * the values of the ops that it stands for (on the interpreter), and what it leaves alone.
+ * the values of the ops that it replaces (on the interpreter), and what it leaves alone.
  */
 #include <math.h>
 

@@ -27,9 +27,14 @@ static int64_t out_size(const struct conv *c, int axis)
 	       1;
 }
 
-static double one(const struct conv *c, const float *x, const float *w, int64_t n, int64_t o,
-		  int64_t i, int64_t j)
+/* The element of the result at image n, channel o, row i and column j. */
+struct element {
+	int64_t n, o, i, j;
+};
+
+static double value_at(const struct conv *c, const float *x, const float *w, struct element e)
 {
+	int64_t n = e.n, o = e.o, i = e.i, j = e.j;
 	int64_t in = c->c / c->groups, first = o / (c->o / c->groups) * in;
 	double sum = 0;
 
@@ -86,7 +91,8 @@ static void check(const struct conv *c)
 		for (int64_t o = 0; o < c->o; o++)
 			for (int64_t r = 0; r < rows; r++)
 				for (int64_t k = 0; k < columns; k++, i++) {
-					double want = one(c, x, w, n, o, r, k);
+					double want = value_at(c, x, w,
+							       (struct element){ n, o, r, k });
 
 					if (!(fabs(out[i] - want) <= 1e-5 * (1 + fabs(want))))
 						fail_msg("element %lld of %lldx%lld is %g, not %g",

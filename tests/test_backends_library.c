@@ -35,16 +35,23 @@ static float *input(int64_t n, int64_t shift)
 	return x;
 }
 
-static void product(const float *x, const float *y, double *out, int64_t m, int64_t n, int64_t k,
-		    bool transposed)
+/* x[m, k] by y[k, n]; transposed: by y[n, k]. */
+struct sizes {
+	int64_t m, n, k;
+	bool transposed;
+};
+
+static void product(const float *x, const float *y, double *out, struct sizes s)
 {
+	int64_t m = s.m, n = s.n, k = s.k;
+
 	for (int64_t i = 0; i < m; i++)
 		for (int64_t j = 0; j < n; j++) {
 			double sum = 0;
 
 			for (int64_t p = 0; p < k; p++)
 				sum += (double)x[i * k + p] *
-				       (double)(transposed ? y[j * k + p] : y[p * n + j]);
+				       (double)(s.transposed ? y[j * k + p] : y[p * n + j]);
 			out[i * n + j] = sum;
 		}
 }
@@ -62,7 +69,7 @@ static void check_matmul(int64_t m, int64_t n, int64_t k, bool transposed, bool 
 	else
 		y_id = INPUT(&b, DTYPE_F32, NUM(&b, k), NUM(&b, n));
 	RETURN(&b, ADD(&b, transposed ? OP_linear : OP_matmul, T(x_id), T(y_id)));
-	product(x, y, want, m, n, k, transposed);
+	product(x, y, want, (struct sizes){ m, n, k, transposed });
 	check(&b, (const void *[]){ x, y }, want, m * n, 1e-5);
 	free(want);
 	free(x);
@@ -96,7 +103,8 @@ static void test_matmul_broadcasts(void **state)
 	RETURN(&b, ADD(&b, OP_matmul, T(a), T(c)));
 	for (int i = 0; i < 2; i++)
 		for (int j = 0; j < 5; j++)
-			product(x + i * 12, y + j * 8, want + (i * 5 + j) * 6, 3, 2, 4, false);
+			product(x + i * 12, y + j * 8, want + (i * 5 + j) * 6,
+				(struct sizes){ 3, 2, 4, false });
 	check(&b, (const void *[]){ x, y }, want, 60, 1e-5);
 	free(x);
 	free(y);

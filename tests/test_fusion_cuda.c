@@ -149,7 +149,7 @@ static void what_the_driver_makes_no_graph_of_is_launched_directly(void **state)
 
 /* ---- failures */
 
-/* Fails while the fault stands, with this in the message and at this line. */
+/* Fails while the fault is there, with this in the message and at this line. */
 static void fails(struct stand_in *gpu, const char *order, const char *source, int calls,
 		  const char *text, int line)
 {
@@ -542,7 +542,7 @@ static void a_view_is_written_where_it_lies(void **state)
 	}
 }
 
-/* Whoever cannot tell the difference is told of an index that is out of bounds later. */
+/* A program that cannot see the difference gets the error of an index out of bounds later. */
 static void a_look_up_is_waited_for_where_that_can_be_told(void **state)
 {
 	static const char *const bodies[] = {

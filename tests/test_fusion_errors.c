@@ -65,7 +65,7 @@ static void run_wrong(const struct wrong *w, enum fusion_mode mode)
 	if (w->modes & 1u << mode) {
 		err = engine_fails(&e, &x, 1);
 		check_error(w, &err);
-		err = engine_fails(&e, &x, 1); /* a failed call leaves nothing behind */
+		err = engine_fails(&e, &x, 1); /* a failed call leaves nothing */
 		check_error(w, &err);
 	} else {
 		out = engine_call(&e, &x, 1);

@@ -49,7 +49,7 @@ static void overwritten_guard_words_are_named(void **state)
 		if (!strstr(err.message, cases[i].said) ||
 		    !strstr(err.message, "the kernel fused_add of graph 2"))
 			fail_msg("%s", err.message);
-		assert_true(fence_check(b.fence, &err)); /* told once */
+		assert_true(fence_check(b.fence, &err)); /* reported once */
 		assert_ptr_equal(fence_close(b.fence, b.inside), b.memory);
 		fence_destroy(b.fence);
 	}
@@ -166,7 +166,7 @@ static int64_t nans(struct watched_env *w, struct exec *e, int64_t size, bool re
 {
 	struct record_memory memory = { .allocator = w->env.allocator };
 	struct tensor *x, *y;
-	struct recorded made;
+	struct exec_recorded made;
 	struct err err = { 0 };
 	int64_t most = 0;
 

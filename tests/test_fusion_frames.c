@@ -1,7 +1,7 @@
 /* tests/test_fusion_frames.c -- programs that break, write, restart and resume.
  *
  * Each program runs in eager and in every compiled mode: what it returns, what
- * it prints and what it leaves behind must be the same, call by call.  Graphs
+ * it prints and what it leaves must be the same, call by call.  Graphs
  * of each call and breaks are PyTorch's where PyTorch was asked; the others say
  * what the rules of capture give.
  */

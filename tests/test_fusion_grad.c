@@ -77,9 +77,11 @@ static void close_lab(struct lab *w)
 	allocator_destroy(w->env.allocator);
 }
 
+enum { CASES_BYTES = 1 << 18 };
+
 static char *read_files(const char *const *paths, int n)
 {
-	char *text = calloc(1, 1 << 18);
+	char *text = calloc(1, CASES_BYTES);
 	size_t len = 0;
 
 	for (int i = 0; i < n; i++) {
@@ -87,7 +89,7 @@ static char *read_files(const char *const *paths, int n)
 
 		if (!f)
 			fail_msg("%s cannot be read; tests run in the repository's root", paths[i]);
-		len += fread(text + len, 1, (1 << 18) - 1 - len, f);
+		len += fread(text + len, 1, CASES_BYTES - 1 - len, f);
 		fclose(f);
 	}
 	return text;
@@ -113,6 +115,70 @@ static bool is_tensor_param(const struct op_param *p)
 static bool is_untried(enum op op)
 {
 	return op == OP_matmul_nt || op == OP_reverse || op == OP_floordiv;
+}
+
+/* What an op without a case of its own is called with: "x, y, 1" and two tensors.  A
+ * parameter that must be given is a tensor, or the dim. */
+static bool default_call(const struct op_info *info, char *args, size_t cap, int *tensors)
+{
+	*args = '\0';
+	*tensors = 0;
+	for (int i = 0; i < info->n_params; i++) {
+		const struct op_param *p = &info->params[i];
+		size_t len = strlen(args);
+
+		if (p->optional)
+			continue;
+		if (is_tensor_param(p) && *tensors < 3)
+			snprintf(args + len, cap - len, "%s%c", len ? ", " : "",
+				 "xyz"[(*tensors)++]);
+		else if (strcmp(p->name, "dim") == 0)
+			snprintf(args + len, cap - len, "%s1", len ? ", " : "");
+		else
+			return false;
+	}
+	return *tensors > 0;
+}
+
+/* Adds DEFAULTS to the program: a case for each function of torch that cases.py does not
+ * name.  Without a dim the tensors have all the shapes of pointwise ops. */
+static void add_defaults(char *text)
+{
+	static const char *const shapes[] = { "UNARY_SHAPES", "BINARY_SHAPES",
+					      "[[(2, 3), (2, 3), (2, 3)]]" };
+	static const char *const with_dim[] = { "[[(2, 3)]]", "[[(2, 3), (2, 3)]]",
+						"[[(2, 3), (2, 3), (2, 3)]]" };
+	char *cases = strdup(text), args[64], quoted[80];
+	size_t len = strlen(text);
+	int tensors;
+
+	len += (size_t)snprintf(text + len, CASES_BYTES - len, "\nDEFAULTS = [\n");
+	for (int op = 0; op < OP_COUNT; op++) {
+		const struct op_info *info = op_info((enum op)op);
+		const char *spelt = info->spellings;
+
+		snprintf(quoted, sizeof(quoted), "\"%s\"", info->id);
+		if (strncmp(spelt, "torch.", 6) != 0 || strncmp(spelt, "torch._C.", 9) == 0 ||
+		    strstr(cases, quoted) || is_untried((enum op)op) ||
+		    !default_call(info, args, sizeof(args), &tensors))
+			continue;
+		len += (size_t)snprintf(
+		    text + len, CASES_BYTES - len, "    (%s, %s, lambda %.*s: %.*s(%s)),\n", quoted,
+		    (strchr(args, '1') ? with_dim : shapes)[tensors - 1], 3 * tensors - 2,
+		    "x, y, z", (int)strcspn(spelt, " "), spelt, args);
+	}
+	snprintf(text + len, CASES_BYTES - len, "]\n");
+	free(cases);
+}
+
+/* The program of tests/grad, with a case for every op. */
+static char *read_cases(void)
+{
+	static const char *const paths[] = { "tests/grad/check.py", "tests/grad/cases.py" };
+	char *source = read_files(paths, 2);
+
+	add_defaults(source);
+	return source;
 }
 
 /* Every op is said to have no gradient, or has rules that were run. */
@@ -148,8 +214,7 @@ static int check_table(struct autograd *a, const char *exempt)
 
 static void rules_agree_with_finite_differences(void **state)
 {
-	static const char *const paths[] = { "tests/grad/check.py", "tests/grad/cases.py" };
-	char *source = read_files(paths, 2);
+	char *source = read_cases();
 	struct lang_program *program = compile_source(source);
 	struct value none = value_none(), out;
 	struct err err = { 0 };
@@ -190,8 +255,7 @@ static int compile_case(const struct lang_program *program, enum fusion_mode mod
 
 static void compiled_gradients_agree_with_finite_differences(void **state)
 {
-	static const char *const paths[] = { "tests/grad/check.py", "tests/grad/cases.py" };
-	char *source = read_files(paths, 2);
+	char *source = read_cases();
 	struct lang_program *program = compile_source(source);
 	int n = 1;
 

@@ -1,6 +1,6 @@
 /* tests/test_fusion_nn.c -- torch.nn's classes, in every mode.
  *
- * Each module is compared with the function that it stands for, inside the
+ * Each module is compared with the function that it calls, inside the
  * program: model() gives pairs of tensors that must be the same, bit by bit. */
 #include "tests/engine.h"
 
@@ -288,7 +288,7 @@ static void parameters_begin_as_in_pytorch(void **state)
 	engine_close(&e);
 }
 
-/* An error inside a module's code is told at the program's own line. */
+/* An error inside a module's code is reported at the program's own line. */
 static void errors_stand_in_the_program(void **state)
 {
 	struct engine e = engine_open("interp", FUSION_EAGER,

@@ -63,22 +63,28 @@ static int inner(const struct model *m, int dim)
 	return n;
 }
 
-/* Indices start, start + step, ... of a dim; `drop` takes the one and the dim goes. */
-static void slice(struct world *w, const struct model *of, int dim, int start, int length, int step,
-		  bool drop)
+/* `length` indices start, start + step, ... of a dim; `drop` takes the one and the dim goes. */
+struct cut {
+	int dim, start, length, step;
+	bool drop;
+};
+
+static void slice(struct world *w, const struct model *of, struct cut c)
 {
+	int dim = c.dim;
 	struct model *m = &w->tensors[w->n++];
 	int rest = inner(of, dim), outer = of->n / (rest * of->size[dim]), at = 0;
 
 	*m = (struct model){ .rank = of->rank, .storage = of->storage };
 	memcpy(m->size, of->size, sizeof(m->size));
-	m->size[dim] = length;
+	m->size[dim] = c.length;
 	for (int o = 0; o < outer; o++)
-		for (int k = 0; k < length; k++)
+		for (int k = 0; k < c.length; k++)
 			for (int i = 0; i < rest; i++)
 				m->place[at++] =
-				    of->place[(o * of->size[dim] + start + k * step) * rest + i];
-	if (drop) {
+				    of->place[(o * of->size[dim] + c.start + k * c.step) * rest +
+					      i];
+	if (c.drop) {
 		memmove(m->size + dim, m->size + dim + 1,
 			sizeof(int) * (size_t)(m->rank - dim - 1));
 		m->rank--;
@@ -140,7 +146,7 @@ static void make_view(struct world *w, int t)
 		start = pick(w, size);
 		SAY(w, "t%d = t%d.select(%d, %d)\n", w->n, t, dim,
 		    pick(w, 2) ? start : start - size);
-		slice(w, of, dim, start, 1, 1, true);
+		slice(w, of, (struct cut){ dim, start, 1, 1, true });
 	} else if (size > 0) {
 		start = pick(w, size);
 		end = start + 1 + pick(w, size - start);
@@ -153,7 +159,8 @@ static void make_view(struct world *w, int t)
 		if (step > 1)
 			buf_printf(&w->source, ":%d", step);
 		buf_puts(&w->source, "]\n");
-		slice(w, of, dim, start, (end - start + step - 1) / step, step, false);
+		slice(w, of,
+		      (struct cut){ dim, start, (end - start + step - 1) / step, step, false });
 	} else {
 		SAY(w, "t%d = t%d[...]\n", w->n, t);
 		w->tensors[w->n] = *of;

@@ -12,16 +12,17 @@
 
 struct lexed {
 	struct arena arena;
-	struct token_list list = { 0 };
+	struct token_list list;
 	const char *source;
 };
 
 static void setup(struct lexed *l, const char *source)
 {
-	struct names names = { .arena = &l->arena };
+	struct lang_names names = { .arena = &l->arena };
 	struct err err = { 0 };
 
 	arena_init(&l->arena, 0);
+	l->list = (struct token_list){ 0 };
 	l->source = source;
 	assert_true(lex(source, strlen(source), &l->arena, &names, &l->list, &err));
 }
@@ -289,7 +290,7 @@ static void want_of_memory_is_an_error(void **state)
 	(void)state;
 	for (size_t limit = 16; !ok; limit += 16) {
 		struct arena arena;
-		struct names names = { .arena = &arena };
+		struct lang_names names = { .arena = &arena };
 		struct token_list list = { 0 };
 		struct err err = { 0 };
 

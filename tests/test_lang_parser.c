@@ -25,7 +25,7 @@ static const struct ast_limits usual = { 200, 500000 };
 
 static void parse(struct parsed *p, const char *source, const struct ast_limits *limits)
 {
-	struct names names = { .arena = &p->arena };
+	struct lang_names names = { .arena = &p->arena };
 	struct known_names known;
 	struct token_list list = { 0 };
 
@@ -177,7 +177,7 @@ static void what_is_outside_the_language_is_named(void **state)
 
 static void nodes_span_their_source(void **state)
 {
-	const struct node *sum, *call;
+	const struct ast_node *sum, *call;
 	struct parsed p;
 
 	(void)state;

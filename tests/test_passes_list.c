@@ -3,10 +3,9 @@
 
 #include "fusion/passes/pass.h"
 
-static bool nothing(struct pass_run *run, const struct pass_info *self, bool *changed,
-		    struct err *err)
+static bool nothing(struct pass_run *run, bool *changed, struct err *err)
 {
-	(void)run, (void)self, (void)changed, (void)err;
+	(void)run, (void)changed, (void)err;
 	return true;
 }
 
@@ -23,13 +22,13 @@ static struct pass_info pass_of(const char *name, unsigned needs, unsigned makes
 				   .run = nothing };
 }
 
-static void assert_order_refused(const struct pass_info *pass, const char *place, bool behind,
+static void assert_order_refused(const struct pass_info *pass, const char *place, bool after,
 				 const char *want)
 {
 	struct pass_list list = *pass_list_default();
 	struct err err = { 0 };
 
-	if (pass_list_insert(&list, pass, place, behind, &err))
+	if (pass_list_insert(&list, pass, place, after, &err))
 		fail_msg("%s was taken", pass->name);
 	assert_string_equal(err.message, want);
 	assert_int_equal(list.n, pass_list_default()->n);

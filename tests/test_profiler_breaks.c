@@ -28,7 +28,7 @@ static void gaps_kernels_and_frames_are_what_breaks_cost(void **state)
 
 		assert_int_equal(g->calls, 5);
 		assert_float_equal(g->call_ns, 3000, 1e-6);
-		/* 20 before the first piece and 400 behind the last are of both */
+		/* 20 before the first piece and 400 after the last are of both */
 		assert_float_equal(b[0].gap.statement_ns, 200, 1e-6);
 		assert_float_equal(b[0].gap.guards_ns, 30, 1e-6);
 		assert_float_equal(b[0].gap.alloc_ns, 70, 1e-6);
@@ -158,9 +158,9 @@ static void readings_and_reports_are_taken_off_where_they_stand(void **state)
 	/* the kernel is reported at its end, twice */
 	assert_float_equal(b[0].gap.outputs_ns, 20 - 3 - 2 * 4, 1e-6);
 	/* 80 between the piece and the break, 100 to its guards, 20 to the piece, 50 and 40 in
-	 * it: each between two readings, behind four of them a report */
+	 * it: each between two readings, after four of them a report */
 	assert_float_equal(b[0].gap.frame_ns, 290 - 5 * 3 - 4 * 4, 1e-6);
-	/* of both breaks: 20 behind the guards, 400 behind the last piece */
+	/* of both breaks: 20 after the guards, 400 after the last piece */
 	assert_float_equal(b[0].gap.entry_ns, (420 - 2 * 3 - 2 * 4) / 2.0, 1e-6);
 	/* kernels stand between two readings */
 	assert_float_equal(c.groups.at[0].device_ns, 300 + 300 + 490 - 3 * 3, 1e-6);
@@ -251,7 +251,7 @@ static void memory_counts_as_far_as_it_holds_kernels_up(void **state)
 	assert_float_equal(added_kernel(6000, false), 100, 2);
 	/* t = 1,000, m = 700: c = 934; both 2,000, one (1,867^4 + 1,100^4)^(1/4) = 1,921 */
 	assert_float_equal(added_kernel(1100, false), 100 + 79, 1);
-	/* a number that is read: the kernel behind it waits in one graph too */
+	/* a number that is read: the kernel after it waits in one graph too */
 	assert_float_equal(added_kernel(800, true), 0, 0);
 }
 

@@ -13,6 +13,7 @@
 #include "profiler/compare/figures.h"
 #include "profiler/compare/lines.h"
 #include "profiler/compare/settings.h"
+#include "tests/complete.h"
 
 /* ---- reports */
 
@@ -62,8 +63,9 @@ static json_t *report(double static_us, int launches)
 
 static json_t *compared_with(json_t *a, json_t *b, struct compare_options o)
 {
-	struct compared_run runs[] = { { .head = json_object(), .report = a },
-				       { .head = json_object(), .report = b } };
+	const struct report_record *run = &report_record_run;
+	struct compared_run runs[] = { { .head = json_object(), .report = complete(run, a) },
+				       { .head = json_object(), .report = complete(run, b) } };
 	struct err err = { 0 };
 	json_t *c = compare_runs(runs, 2, &o, &err);
 
@@ -305,10 +307,12 @@ static void what_runs_of_the_same_differ_by_is_in_the_interval(void **state)
 					  { "latency", "eager", NAN, 100 },
 					  { "latency", "eager", NAN, 101 } };
 	json_t *a = report(20, 1), *b = report(26, 1), *c, *f;
-	struct compared_run runs[] = {
-		{ .head = json_object(), .report = a, .repeats = repeats, .n_repeats = 5 },
-		{ .head = json_object(), .report = b }
-	};
+	struct compared_run runs[] = { { .head = json_object(),
+					 .report = complete(&report_record_run, a),
+					 .repeats = repeats,
+					 .n_repeats = 5 },
+				       { .head = json_object(),
+					 .report = complete(&report_record_run, b) } };
 	struct compare_options o = { 0 };
 	struct err err = { 0 };
 
@@ -510,20 +514,20 @@ static void kernels_come_go_and_grow_and_ops_are_counted(void **state)
 
 static void lines_added_and_gone_are_the_fewest(void **state)
 {
-	json_t *d = lines_compare("a\nb\nc\nd\n", "a\nc\nx\nd"), *rows;
+	struct arena arena = { 0 };
+	struct lines d;
 	char shape[16] = "";
 	int len;
 
 	(void)state;
-	rows = json_object_get(d, "lines");
-	for (size_t i = 0; i < json_array_size(rows); i++)
-		strcat(shape, text_at(json_array_get(rows, i), "sign"));
+	assert_true(lines_compare("a\nb\nc\nd\n", "a\nc\nx\nd", &arena, &d));
+	for (size_t i = 0; i < d.n; i++)
+		strcat(shape, d.at[i].sign);
 	assert_string_equal(shape, " - + ");
-	assert_int_equal(json_integer_value(json_object_get(d, "added")), 1);
-	json_decref(d);
-	d = lines_compare("a\n", "a\n");
-	assert_true(json_is_null(json_object_get(d, "lines")));
-	json_decref(d);
+	assert_int_equal(d.added, 1);
+	assert_true(lines_compare("a\n", "a\n", &arena, &d));
+	assert_null(d.at);
+	arena_finish(&arena);
 	assert_memory_equal(lines_at("x\n  y z \t\n", 2, &len), "y z", 3);
 	assert_int_equal(len, 3);
 	lines_at("x\n", 9, &len);
@@ -532,8 +536,10 @@ static void lines_added_and_gone_are_the_fewest(void **state)
 
 static void what_measured_nothing_and_other_metrics_are_refused_in_words(void **state)
 {
-	json_t *a = report(20, 1), *empty = parse("{\"modes\": {}, \"points\": []}");
-	struct compared_run runs[] = { { .head = json_object(), .report = a },
+	json_t *a = report(20, 1),
+	       *empty = parse("{\"breakeven\": 1, \"modes\": {}, \"points\": []}");
+	struct compared_run runs[] = { { .head = json_object(),
+					 .report = complete(&report_record_run, a) },
 				       { .head = json_object(), .report = empty } };
 	struct compare_options o = { 0 };
 	struct err err = { 0 };

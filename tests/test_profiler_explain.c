@@ -261,7 +261,7 @@ static void rounds_of_a_loop_are_launches(void **state)
 	json_decref(many);
 }
 
-/* As PyTorch: the graph ends before the block, and the break stands there. */
+/* As PyTorch: the graph ends before the block, and the break is there. */
 static void a_break_in_a_block_has_the_place_of_the_block(void **state)
 {
 	json_t *e = explain("import torch\ndef model(x):\n    x = x + 1\n    x = x * 2\n    try:\n"
@@ -334,7 +334,7 @@ static void logging_and_warnings_end_a_graph(void **state)
 	json_decref(native);
 }
 
-/* What compiles anew whatever the sizes are is said as such. */
+/* What compiles again whatever the sizes are is said as such. */
 static void a_counter_in_a_guard_is_told_apart_from_sizes(void **state)
 {
 	json_t *e = explain(

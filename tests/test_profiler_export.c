@@ -3,6 +3,7 @@
 
 #include "fusion/base/vec.h"
 #include "profiler/export/export.h"
+#include "tests/complete.h"
 #include "tests/import_file.h"
 
 enum { PIECE = 1 << 18 }; /* that an import is fed */
@@ -308,7 +309,7 @@ static void a_sink_that_fails_ends_the_export_with_its_error(void **state)
 	drop(&s);
 }
 
-/* A slice that ends behind the one it began in is closed with it. */
+/* A slice that ends after the one it began in is closed with it. */
 static void speedscope_clips_what_does_not_nest(void **state)
 {
 	static const int64_t spans[][2] = { { 0, 100 }, { 50, 100 }, { 60, 0 }, { 120, 10 } };
@@ -434,7 +435,7 @@ static void a_redacted_report_has_stand_ins_that_stay_the_same(void **state)
 	    "torch_dynamo_resume_in_walrus_at_5", "ops", "relu");
 	json_t *workload = json_pack("{s:s, s:s}", "policy", "dynamo", "source",
 				     "def f(walrus): # secret\n  return walrus.tusk + 'blubber'\n");
-	struct export_run run = run_of(&s, report);
+	struct export_run run = run_of(&s, complete(&report_record_run, report));
 	struct export_query q = { .redact = true };
 	struct sink out = { 0 };
 	struct err err = { 0 };
@@ -477,7 +478,7 @@ static void a_name_that_no_event_has_is_hidden(void **state)
 	json_t *report = json_pack("{s:{s:[{s:s}], s:[{s:s, s:s}]}, s:{s:{}}}", "import", "heads",
 				   "my_key", "mine", "files", "name", "/home/me/trace.json", "kind",
 				   "kineto", "modes", "none");
-	struct export_run run = run_of(&s, report);
+	struct export_run run = run_of(&s, complete(&report_record_run, report));
 	struct export_query q = { .redact = true, .mode = "none" };
 	struct sink frames = { 0 }, all = { 0 };
 	struct err err = { 0 };

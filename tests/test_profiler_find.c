@@ -18,19 +18,21 @@ static bool keep(void *self, const void *block, size_t len, struct err *err)
 	return true;
 }
 
-static void add(struct timeline_writer *w, uint32_t kind, uint32_t lane, int64_t start, int64_t ns,
-		uint32_t name, uint32_t correlation)
+static void add_event(struct timeline_writer *w, struct timeline_event e)
 {
-	const struct timeline_event e = { .kind = kind,
-					  .lane = lane,
-					  .start_ns = start,
-					  .duration_ns = ns,
-					  .name = name,
-					  .correlation = correlation };
 	struct err err = { 0 };
 
 	assert_true(timeline_writer_add(w, &e, &err));
 }
+
+/* Kind, lane, start, duration, name and correlation of an event. */
+#define ADD(w, k, l, start, ns, n, c)                                                              \
+	add_event(w, (struct timeline_event){ .kind = (k),                                         \
+					      .lane = (l),                                         \
+					      .start_ns = (start),                                 \
+					      .duration_ns = (ns),                                 \
+					      .name = (n),                                         \
+					      .correlation = (c) })
 
 /* Two processes with a host and a stream each; both use the number 9 for a launch. */
 static void write_two_processes(struct buf *out)
@@ -48,15 +50,15 @@ static void write_two_processes(struct buf *out)
 	fused = timeline_writer_name(w,
 				     json_pack("{s:s, s:[s]}", "name", "fused_1", "ops", "relu"));
 	launch = timeline_writer_name(w, json_pack("{s:s}", "name", "launch"));
-	add(w, TIMELINE_LAUNCH, lanes[0], 1000, 5, launch, 9);
-	add(w, TIMELINE_KERNEL, lanes[1], 1010, 100, matmul, 9);
-	add(w, TIMELINE_LAUNCH, lanes[2], 1020, 5, launch, 9);
-	add(w, TIMELINE_KERNEL, lanes[3], 1030, 40, matmul, 9);
-	add(w, TIMELINE_KERNEL, lanes[3], 1050, 60, matmul, 10); /* over the one before */
-	add(w, TIMELINE_KERNEL, lanes[1], 1200, 30, fused, 11);
-	add(w, TIMELINE_KERNEL, lanes[3], 1200, 20, matmul, 12); /* begins with the next */
-	add(w, TIMELINE_KERNEL, lanes[3], 1200, 10, matmul, 13);
-	add(w, TIMELINE_COUNTER, lanes[3], 1300, 10, matmul,
+	ADD(w, TIMELINE_LAUNCH, lanes[0], 1000, 5, launch, 9);
+	ADD(w, TIMELINE_KERNEL, lanes[1], 1010, 100, matmul, 9);
+	ADD(w, TIMELINE_LAUNCH, lanes[2], 1020, 5, launch, 9);
+	ADD(w, TIMELINE_KERNEL, lanes[3], 1030, 40, matmul, 9);
+	ADD(w, TIMELINE_KERNEL, lanes[3], 1050, 60, matmul, 10); /* over the one before */
+	ADD(w, TIMELINE_KERNEL, lanes[1], 1200, 30, fused, 11);
+	ADD(w, TIMELINE_KERNEL, lanes[3], 1200, 20, matmul, 12); /* begins with the next */
+	ADD(w, TIMELINE_KERNEL, lanes[3], 1200, 10, matmul, 13);
+	ADD(w, TIMELINE_COUNTER, lanes[3], 1300, 10, matmul,
 	    0); /* takes no time: not one of them */
 	assert_true(timeline_writer_finish(w, NULL, &err));
 	timeline_writer_destroy(w);
@@ -154,7 +156,7 @@ static void each_is_reached_from_the_one_before_and_back(void **state)
 		seek = from(json_object_get(f, "event"), false);
 		json_decref(f);
 	}
-	f = found(&b, "matmul", seek); /* behind the last */
+	f = found(&b, "matmul", seek); /* after the last */
 	assert_true(json_is_null(json_object_get(f, "event")));
 	json_decref(f);
 	for (int i = 3; i >= 0; i--) {
@@ -200,7 +202,7 @@ static void what_is_found_is_shown_before_what_is_longer(void **state)
 
 	(void)state;
 	for (int i = 0; i < 20000; i++)
-		add(w, TIMELINE_KERNEL, lane, 100 * i, i == 12345 ? 1 : 90,
+		ADD(w, TIMELINE_KERNEL, lane, 100 * i, i == 12345 ? 1 : 90,
 		    i == 12345 ? needle : hay, 0);
 	assert_true(timeline_writer_finish(w, NULL, &err));
 	timeline_writer_destroy(w);

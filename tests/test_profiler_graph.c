@@ -152,7 +152,7 @@ static void clusters_stand_in_each_other_as_modules_loops_and_kernels_do(void **
 				  "out: k3 k_out\n");
 }
 
-/* What goes round is drawn once: from what it was before the loop to what it is behind it. */
+/* What goes round is drawn once: from what it was before the loop to what it is after it. */
 static void a_loop_is_entered_and_left_and_does_not_go_back(void **state)
 {
 	static const char *const edges[] = { "n0 -> n1", "n1 -> n3", "n3 -> n4", "n5 -> n6",
@@ -267,7 +267,7 @@ static void boxes_of_groups_hold_those_of_what_is_in_them(void **state)
 	free(svg);
 }
 
-/* Nodes of modules of three levels that read what stands before them, anywhere. */
+/* Nodes of modules of three levels that read what comes before them, anywhere. */
 static json_t *made(int n, unsigned seed)
 {
 	json_t *nodes = json_array();

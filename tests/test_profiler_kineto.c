@@ -6,6 +6,7 @@
 
 #include "profiler/import/decimal.h"
 #include "profiler/import/repair.h"
+#include "profiler/import/slices.h"
 #include "profiler/timeline/format.h"
 
 #define KERNEL(name, ts, dur, correlation)                                                         \
@@ -79,7 +80,7 @@ static const struct {
 	{ "repaired.commas", 1, 1, TRACE(", " KERNEL("k", "1", "1", "1")) },
 	{ "repaired.commas", 0, 2,
 	  TRACE(KERNEL("k", "1", "1", "1") "\n , " KERNEL("k", "3", "1", "2")) },
-	/* What stands for an event and is no object. */
+	/* In the place of an event: no object. */
 	{ "dropped.broken_json", 4, 1, TRACE("12, null,\"{\", " KERNEL("k", "1", "1", "1") ", x") },
 	{ "repaired.negative_duration", 1, 1, TRACE(KERNEL("k", "1", "-5", "1")) },
 	{ "kept.negative_start", 1, 1, TRACE(KERNEL("k", "-1", "5", "1")) },
@@ -238,7 +239,7 @@ static bool note_start(void *self, const void *block, size_t len, struct err *er
 	return true;
 }
 
-/* 2.6 says behind the events where their clock's zero lies: looked up in a file, lost in a
+/* 2.6 says after the events where the zero of their clock is: looked up in a file, lost in a
  * stream. */
 static void test_base_at_end(void **state)
 {
@@ -369,7 +370,7 @@ static void test_no_log(void **state)
 	assert_refused("GIF89a", 6, "no log that is known");
 	assert_refused("", 0, "is empty");
 	assert_refused("\x1f\x8b\x08", 3, "gzip");
-	/* JSON that is whole and lists no events; one that is cut before them stands in the ledger.
+	/* JSON that is whole and lists no events; one that is cut before them is in the ledger.
 	 */
 	assert_refused("{}", 2, "\"traceEvents\"");
 	assert_refused("{\"a\": [1]}", 10, "\"traceEvents\"");
@@ -404,18 +405,54 @@ static void test_real(void **state)
 	json_decref(r);
 }
 
+static bool count_event(void *self, const char *text, size_t len, struct err *err)
+{
+	(void)text, (void)len, (void)err;
+	++*(int *)self;
+	return true;
+}
+
+/* What is kept is looked at again with the next piece: of blanks nothing is, wherever they are. */
+static void test_blanks_are_read_once(void **state)
+{
+	static const char *const places[][2] = {
+		{ "", "[{},{}]" }, { "[", "{},{}]" }, { "[{}", ",{}]" },
+		{ "[{},", "{}]" }, { "[{},{}", "]" }, { "[{},{}]", "" },
+	};
+	char blanks[4096];
+
+	(void)state;
+	memset(blanks, ' ', sizeof(blanks));
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		struct ledger ledger = { 0 };
+		struct err err = { 0 };
+		struct slices s;
+		int events = 0;
+
+		slices_init(&s, count_event, &events, &ledger);
+		assert_true(slices_feed(&s, places[i][0], strlen(places[i][0]), &err));
+		for (int k = 0; k < 100; k++) {
+			assert_true(slices_feed(&s, blanks, sizeof(blanks), &err));
+			assert_in_range(s.pending.len, 0, 1);
+		}
+		assert_true(slices_feed(&s, places[i][1], strlen(places[i][1]), &err));
+		assert_true(slices_end(&s, &err));
+		assert_int_equal(events, 2);
+		assert_int_equal(ledger.n[LEDGER_COMMA] + ledger.n[LEDGER_BROKEN_EVENT] +
+				     ledger.n[LEDGER_CUT_OFF],
+				 0);
+		slices_finish(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_ledger),
-		cmocka_unit_test(test_pairs_and_bare_lists),
-		cmocka_unit_test(test_regions),
-		cmocka_unit_test(test_compilations_within),
-		cmocka_unit_test(test_base_at_end),
-		cmocka_unit_test(test_decimals),
-		cmocka_unit_test(test_gzip),
-		cmocka_unit_test(test_no_log),
+		cmocka_unit_test(test_counts),      cmocka_unit_test(test_blanks_are_read_once),
+		cmocka_unit_test(test_ledger),      cmocka_unit_test(test_pairs_and_bare_lists),
+		cmocka_unit_test(test_regions),     cmocka_unit_test(test_compilations_within),
+		cmocka_unit_test(test_base_at_end), cmocka_unit_test(test_decimals),
+		cmocka_unit_test(test_gzip),        cmocka_unit_test(test_no_log),
 		cmocka_unit_test(test_real),
 	};
 

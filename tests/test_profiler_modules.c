@@ -113,7 +113,7 @@ static void behind_a_branch_it_is_too(void **state)
 		       "sum Net, gt Net, ne Net, sin Net, cos Net, where Net, exp Net, sub -");
 }
 
-/* What follows a break stands for the frame that was broken, of which it reads no `self`. */
+/* What follows a break belongs to the frame that was broken, of which it reads no `self`. */
 static void behind_a_break_that_reads_no_self_it_is_too(void **state)
 {
 	(void)state;

@@ -109,7 +109,7 @@ static void give(struct timeline_view *v, const struct buf *b, int kind)
 	}
 }
 
-/* What came first is in the file behind 70,000 events of later: more than one chunk holds. */
+/* What came first is in the file after 70,000 events of later: more than one chunk holds. */
 static void events_far_out_of_order_count_in_a_lane_and_in_a_search(void **state)
 {
 	struct timeline_query q = { .t1_ns = -1, .px = 16, .find = "kernel" };

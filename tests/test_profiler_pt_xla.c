@@ -222,7 +222,7 @@ static void test_durations(void **state)
 	assert_duration("07m42s600ms499.000us", INT64_C(401600499000), INT64_C(462600499000));
 	assert_duration("186ms062.970us", 186062970, 186062970);
 	assert_duration("999.250us", 999250, 999250);
-	/* No duration is printed so: it is taken as it stands. */
+	/* No duration is printed so: it is taken as it is. */
 	assert_duration("01s900ms000.000us", 1900000000, 1900000000);
 	assert_duration("1h", 3600000000000, 3600000000000);
 	/* What begins as printed need not end so. */

@@ -93,7 +93,7 @@ static void timed_run_has_latency_split_and_break_even_against_eager(void **stat
 }
 
 /* A rate that each call changes is a guard in static, of which a frame may have eight
- * versions: samples begin behind them.  A trace has no such limit. */
+ * versions: samples begin after them.  A trace has no such limit. */
 #define RATE                                                                                       \
 	"{'name': 'rate', 'threads': 1, 'source': 'import torch\\nrate = [1.0]\\ndef "             \
 	"model(x):\\n    "                                                                         \

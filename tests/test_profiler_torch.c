@@ -227,7 +227,7 @@ static void a_crash_is_told_with_the_end_of_what_it_said(void **state)
 	(void)state;
 	use(FAILING);
 	report = run(BOTH("torch.log1p(x)"), &untimed, &err);
-	assert_non_null(report); /* ours stands */
+	assert_non_null(report); /* ours is there */
 	assert_non_null(json_object_get(json_object_get(report, "modes"), "static"));
 	assert_non_null(strstr(error_of(report), "signal 11"));
 	error = json_object_get(torch_of(report), "error");
@@ -371,7 +371,7 @@ static size_t read_proc(const char *process, const char *file, char *text, size_
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* Whether the process that hang() of the stand-in leaves behind is there; others may be
+/* Whether the process that hang() of the stand-in leaves is there; others may be
  * tested beside. */
 static bool left_behind(void)
 {

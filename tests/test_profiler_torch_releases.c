@@ -169,7 +169,7 @@ static void test_restart_without_a_break(void **state)
 	json_decref(r);
 }
 
-/* The ninth compilation is refused: 2.6 gives its reason to compile anew and nothing else. */
+/* The ninth compilation is refused: 2.6 gives its reason to compile again and nothing else. */
 static void test_refused(void **state)
 {
 	json_t *r = import_one(
@@ -206,7 +206,7 @@ static void test_compiled_autograd(void **state)
 	json_decref(r);
 }
 
-/* torch._dynamo.reset(): ids begin anew, and are other frames. */
+/* torch._dynamo.reset(): ids begin again, and are other frames. */
 static void test_reset(void **state)
 {
 #define AGAIN(frame, compile)                                                                      \

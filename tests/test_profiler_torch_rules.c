@@ -195,7 +195,7 @@ static void an_inlined_break_is_one(void **state)
 }
 
 /* 2.6 has no record of what it steps over: restart_reasons alone tell; two of one frame are
- * two, and one that is met again when the frame is compiled anew stays one. */
+ * two, and one that is met again when the frame is compiled again stays one. */
 static void restart_reasons_that_nothing_states_are_breaks(void **state)
 {
 	static const char reasons[] =
@@ -359,6 +359,32 @@ static void compiled_autograd_is_apart(void **state)
 	json_decref(r);
 }
 
+/* DDPOptimizer cuts a graph where its buckets end: one record for the whole, one for each piece. */
+static void pieces_of_ddp_are_counted_and_are_no_graphs(void **state)
+{
+	struct log l = begin_log(7, ", \"rank\": 0");
+	json_t *r;
+
+	(void)state;
+	graph(&l, "0/0");
+	record(&l, "\"optimize_ddp_split_graph\": {}", "0/0", "class GraphModule");
+	record(&l, "\"optimize_ddp_split_child\": {\"name\": \"submod_0\"}", "0/0",
+	       "class submod_0");
+	record(&l, "\"optimize_ddp_split_child\": {\"name\": \"submod_1\"}", "0/0",
+	       "class submod_1");
+	record(&l, "\"optimize_ddp_split_child\": {\"name\": \"submod_0\"}", "",
+	       "of no compilation");
+	r = import_logs(&l, 1);
+	assert_count(r, "graphs", 1);
+	assert_count(compile_of(r, "0/0", 0), "ddp_pieces", 2);
+	assert_int_equal(json_integer_value(json_object_get(json_object_get(r, "counted"),
+							    "pieces that DDP split graphs into")),
+			 2);
+	assert_count(r, "records.optimize_ddp_split_child", 3);
+	assert_count(r, "ledger.kept.unknown_kind", 0);
+	json_decref(r);
+}
+
 /* Reasons are a list in 2.6, one bare text in 2.14; the ninth compilation is refused and
  * has nothing but its reasons. */
 static void a_recompile_is_a_compilation_with_reasons(void **state)
@@ -425,7 +451,7 @@ static void ranks_and_restarts_are_processes(void **state)
 }
 
 /* One file: a process and what it forked, by turns and by one table of strings; then the
- * same number again, whose table begins anew. */
+ * same number again, whose table begins again. */
 static void a_file_may_hold_several_processes(void **state)
 {
 	struct log l = begin_log(7, "");
@@ -461,7 +487,7 @@ static void a_file_may_hold_several_processes(void **state)
 	json_decref(r);
 }
 
-/* What the design asks of every import stands in every answer. */
+/* What the design asks of every import is in every answer. */
 static void every_answer_has_the_fields_of_the_contract(void **state)
 {
 	static const char *const fields[] = { "kind",       "graphs",  "breaks",
@@ -494,6 +520,7 @@ int main(void)
 		cmocka_unit_test(the_registry_id_is_read_from_every_link),
 		cmocka_unit_test(training_counts_its_forward_and_backward),
 		cmocka_unit_test(compiled_autograd_is_apart),
+		cmocka_unit_test(pieces_of_ddp_are_counted_and_are_no_graphs),
 		cmocka_unit_test(a_recompile_is_a_compilation_with_reasons),
 		cmocka_unit_test(ranks_and_restarts_are_processes),
 		cmocka_unit_test(a_file_may_hold_several_processes),

@@ -216,7 +216,7 @@ static void test_damage(void **state)
 	}
 }
 
-/* Fields that no release has yet, before the kind and behind it. */
+/* Fields that no release has yet, before the kind and after it. */
 static void test_new_fields(void **state)
 {
 	json_t *r = import_one(

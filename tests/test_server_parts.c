@@ -179,7 +179,7 @@ struct words {
 	int n_files;
 };
 
-/* Reads `argv`, which ends with NULL, behind the command's name. */
+/* Reads `argv`, which ends with NULL, after the command's name. */
 static int read_words(struct words *w, const char **argv)
 {
 	int argc = 0, status;

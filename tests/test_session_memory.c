@@ -207,7 +207,7 @@ static void one_result_takes_the_place_of_an_operand_of_two(void **state)
 	builder_destroy(&b);
 }
 
-/* Where memory ends in the middle, nothing is left behind. */
+/* Where memory ends in the middle, nothing is left. */
 static void a_run_that_memory_ends_leaves_nothing(void **state)
 {
 	struct fixture *f = *state;

@@ -163,7 +163,7 @@ static void what_only_a_script_would_run_is_not_checked(void **state)
 		      "unknown-name 6:5 name 'parse' is not defined");
 }
 
-/* Files import what their models never use; the use is refused where it stands. */
+/* Files import what their models never use; the use is refused where it is. */
 static void packages_that_are_left_out_may_be_imported(void **state)
 {
 	(void)state;

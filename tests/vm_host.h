@@ -4,8 +4,8 @@
  * arithmetic writes the old one.  Everything the VM asks is counted or
  * recorded, so a test can say what reached the host and what did not.
  */
-#ifndef TESTS_CAPTURE_HOST_H
-#define TESTS_CAPTURE_HOST_H
+#ifndef TESTS_VM_HOST_H
+#define TESTS_VM_HOST_H
 
 #include <math.h>
 #include <stdarg.h>

@@ -28,7 +28,7 @@ struct generators;
 struct backend_env {
 	const char *cache_dir;     /* NULL: no cache on disk */
 	size_t cache_bytes;        /* of it; 0: 256 MiB */
-	bool cache_anew;           /* kernels are compiled even where it has them */
+	bool cache_rebuild;        /* kernels are compiled even where it has them */
 	const char *compiler;      /* path of the system compiler; NULL: find one on PATH */
 	int compile_timeout_ms;    /* 0: 30 s */
 	struct generators *random; /* of all executables; NULL: numbers that are the same

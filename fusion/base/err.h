@@ -2,7 +2,7 @@
  *
  * A function that can fail takes `struct err *err` last and returns false or
  * NULL.  *err is untouched on success.  The message is complete: it names the
- * thing, the place and the remedy, and can be shown to a user as it stands.
+ * thing, the place and the remedy, and can be shown to a user as it is.
  * It begins in lower case unless a name begins it, clauses are apart by "; ",
  * and no full stop ends it, so that it also fits after "breakeven: ".
  *

@@ -1,6 +1,6 @@
 /* fusion/base/narrow.h -- float16 and bfloat16 as bits; rounds to nearest, ties to even. */
-#ifndef FUSION_GRAPH_NARROW_H
-#define FUSION_GRAPH_NARROW_H
+#ifndef FUSION_BASE_NARROW_H
+#define FUSION_BASE_NARROW_H
 
 #include <stdint.h>
 #include <string.h>

@@ -47,7 +47,7 @@ static int open_folder(const char *path)
 	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Those whose makers have died.  Where folders cannot be locked none can be told. */
+/* Those whose makers have died.  Where folders cannot be locked nobody can say which. */
 static void remove_abandoned(const char *base)
 {
 	DIR *all = opendir(base);

@@ -389,7 +389,7 @@ static void keep_break(struct entry_break *brk, struct trace *t, const struct de
 	memset(&t->brk, 0, sizeof(t->brk));
 }
 
-enum verdict { TRY_AGAIN, SUCCEEDED, GIVE_UP_POINT, GIVE_UP_CALL, FAILED };
+enum attempt_verdict { TRY_AGAIN, SUCCEEDED, GIVE_UP_POINT, GIVE_UP_CALL, FAILED };
 
 /* What cannot be captured is after a return to a frame in which the piece
  * began: what is before the return can. */
@@ -409,7 +409,7 @@ static bool end_at_return(struct attempt *a, const struct entry_source *from)
 }
 
 /* The piece does not get to the break: the next one does. */
-static enum verdict drop_break(struct entry_break *brk, struct trace *t)
+static enum attempt_verdict drop_break(struct entry_break *brk, struct trace *t)
 {
 	free(brk->at.stack.at);
 	memset(brk, 0, sizeof(*brk));
@@ -438,8 +438,8 @@ static bool repeats(const struct attempt *a, struct decision *d)
 	return d->stop < 0 || *at == last->at[last->n - 1];
 }
 
-static enum verdict after_break(struct attempt *a, const struct entry_source *from,
-				struct entry_break *brk)
+static enum attempt_verdict after_break(struct attempt *a, const struct entry_source *from,
+					struct entry_break *brk)
 {
 	struct decision d = decide_break(&a->trace, a->most_frames);
 
@@ -460,8 +460,8 @@ static enum verdict after_break(struct attempt *a, const struct entry_source *fr
 
 /* An exception that the program raises leaves the frame: torch gives up on the
  * code; a fault of an op it only reports. */
-static enum verdict after_error(struct attempt *a, const struct entry_source *from,
-				struct entry_break *brk, const struct err *why)
+static enum attempt_verdict after_error(struct attempt *a, const struct entry_source *from,
+					struct entry_break *brk, const struct err *why)
 {
 	struct trace *t = &a->trace;
 	const struct frame *f = t->vm->frame;
@@ -476,8 +476,8 @@ static enum verdict after_error(struct attempt *a, const struct entry_source *fr
 	return raised || too_large ? GIVE_UP_POINT : GIVE_UP_CALL;
 }
 
-static enum verdict after_failure(struct attempt *a, const struct entry_source *from,
-				  struct entry_break *brk, struct err *why)
+static enum attempt_verdict after_failure(struct attempt *a, const struct entry_source *from,
+					  struct entry_break *brk, struct err *why)
 {
 	const struct decision never = { .outcome = OUTCOME_SKIP };
 	struct trace *t = &a->trace;
@@ -504,8 +504,8 @@ static bool is_worth(const struct attempt *a)
 }
 
 /* What only shows at the end of a capture is at the frame's place. */
-static enum verdict give_up(struct entry_break *brk, const struct entry_source *from,
-			    enum break_id id, const char *message)
+static enum attempt_verdict give_up(struct entry_break *brk, const struct entry_source *from,
+				    enum break_id id, const char *message)
 {
 	const struct frame *f = from->frame;
 	struct fusion_line line = { .line = f->inst->line, .function = f->code->name };
@@ -550,9 +550,10 @@ static bool end_further_out(struct attempt *a, struct entry *e)
 	return true;
 }
 
-static enum verdict conclude(struct attempt *a, struct entry *e,
-			     const struct entry_options *options, const struct entry_source *from,
-			     struct entry_break *brk, struct err *err)
+static enum attempt_verdict conclude(struct attempt *a, struct entry *e,
+				     const struct entry_options *options,
+				     const struct entry_source *from, struct entry_break *brk,
+				     struct err *err)
 {
 	struct err why = { 0 };
 
@@ -586,13 +587,14 @@ static enum verdict conclude(struct attempt *a, struct entry *e,
 	return FAILED;
 }
 
-static enum verdict capture(struct attempt *a, struct entry *e, const struct entry_options *options,
-			    const struct entry_source *from, struct entry_break *brk,
-			    struct err *err)
+static enum attempt_verdict capture(struct attempt *a, struct entry *e,
+				    const struct entry_options *options,
+				    const struct entry_source *from, struct entry_break *brk,
+				    struct err *err)
 {
 	for (int left = MAX_ATTEMPTS; left > 0; left--) {
 		struct err why = { 0 };
-		enum verdict verdict;
+		enum attempt_verdict verdict;
 
 		if (run(a, &e->arena, from, &why))
 			verdict = conclude(a, e, options, from, brk, err);
@@ -646,7 +648,7 @@ enum entry_fate attempt_entry(const struct entry_options *options, struct entry 
 			     .most_frames = VM_MAX_PLACE,
 			     .result = value_none() };
 	int64_t begin = clock_ns();
-	enum verdict verdict;
+	enum attempt_verdict verdict;
 	bool ok;
 
 	e->graph = -1;

@@ -1,6 +1,6 @@
 /* fusion/capture/attempt.h -- private to capture/: captures until one stands. */
-#ifndef FUSION_RUNTIME_ATTEMPT_H
-#define FUSION_RUNTIME_ATTEMPT_H
+#ifndef FUSION_CAPTURE_ATTEMPT_H
+#define FUSION_CAPTURE_ATTEMPT_H
 
 #include "fusion/capture/entry.h"
 

@@ -2,7 +2,7 @@
  *
  * Where the arguments fit an entry of the function's start, and that returns, the virtual
  * machine is not touched: no frame is pushed, nothing is bound.  In mode graphs most guards
- * need not be checked either (struct replay).
+ * need not be checked either (struct entry_replay).
  */
 #include "fusion/capture/capture.h"
 
@@ -31,7 +31,7 @@ static bool is_plain(const struct entry *e)
 	       !r->steps[0].n && !r->steps[0].leaf && !(e->spent && e->spent[0]);
 }
 
-static bool find_inputs(struct replay *r, struct entry *e, int self)
+static bool find_inputs(struct entry_replay *r, struct entry *e, int self)
 {
 	r->inputs = ARENA_ARRAY(&e->arena, int, (size_t)e->n_inputs + 1);
 	for (int i = 0; r->inputs && i < e->n_inputs; i++)
@@ -42,7 +42,7 @@ static bool find_inputs(struct replay *r, struct entry *e, int self)
 }
 
 /* Local `self`, where there is one, is the same object in each call. */
-static void look(struct replay *r, struct entry *e, int self)
+static void look(struct entry_replay *r, struct entry *e, int self)
 {
 	r->ready = true;
 	r->possible = !entry_why_guarded(e) &&
@@ -55,7 +55,7 @@ static void look(struct replay *r, struct entry *e, int self)
  * True where running it changes no object of a program. */
 static bool replay_note(struct session *s, struct entry *e)
 {
-	struct replay *r = &e->replay;
+	struct entry_replay *r = &e->replay;
 
 	if (!s->options.env->changes)
 		return false;
@@ -86,7 +86,7 @@ static struct entry *replay_find(struct session *s, const struct roots *roots, i
 
 /* The last result, where nobody but the recording and `kept` has a part in it: it can be
  * the next one. */
-static struct tensor *last_result(const struct replay *r, const struct exec *exec)
+static struct tensor *last_result(const struct entry_replay *r, const struct exec *exec)
 {
 	const struct vtensor *v = r->kept.tensor;
 	struct tensor *t = exec_recorded_output(exec);
@@ -100,7 +100,7 @@ static struct tensor *last_result(const struct replay *r, const struct exec *exe
 }
 
 /* Wraps what was made (the reference is taken), and keeps it if the recording does. */
-static bool keep_result(struct replay *r, const struct exec *exec, struct tensor *made,
+static bool keep_result(struct entry_replay *r, const struct exec *exec, struct tensor *made,
 			struct value *out)
 {
 	struct value old = r->kept;
@@ -120,7 +120,7 @@ static bool keep_result(struct replay *r, const struct exec *exec, struct tensor
 static bool replay_run(struct entry *e, struct value *out, const struct fusion_observer *observer,
 		       struct err *err)
 {
-	struct replay *r = &e->replay;
+	struct entry_replay *r = &e->replay;
 	struct tensor *into = last_result(r, e->exec), *made;
 
 	e->uses++;
@@ -165,33 +165,40 @@ static struct roots roots_of(const struct session *s, const struct function *f,
 	return roots;
 }
 
-/* *replay: it served the last call, and its guards need not all be checked. */
-static struct entry *find_entry(struct session *s, const struct function *f,
-				const struct value *args, int n, bool *replay)
+/* What serves a call. */
+struct found {
+	struct entry *entry; /* NULL: none does */
+	bool replay;         /* it served the last call, and its guards need not all be checked */
+};
+
+static struct found find_entry(struct session *s, const struct function *f,
+			       const struct value *args, int n)
 {
 	struct resume_point *p = s->start;
 	struct roots roots = roots_of(s, f, args);
-	struct entry *e = s->replayed ? replay_find(s, &roots, n) : NULL;
+	struct found found = { .entry = s->replayed ? replay_find(s, &roots, n) : NULL };
 
-	*replay = e != NULL;
-	if (e)
-		return e;
+	found.replay = found.entry != NULL;
+	if (found.replay)
+		return found;
 	if (!p)
 		p = s->start = resume_point_at(&s->resume_points, NULL, f->code, f->code->insts);
 	if (!p || p->skip || p->n_entries == 0 || !are_locals(f->code, n) || f->disabled ||
 	    f->grad != GRAD_AS_IS) /* its frame sets the mode that guards ask for */
-		return NULL;
-	return resume_point_find(p, &roots, &s->report.counts.guard_checks);
+		return found;
+	found.entry = resume_point_find(p, &roots, &s->report.counts.guard_checks);
+	return found;
 }
 
-static bool run_entry(struct session *s, struct entry *e, bool replay, const struct function *f,
+static bool run_entry(struct session *s, struct found found, const struct function *f,
 		      const struct value *args, struct value *out, struct err *err)
 {
+	struct entry *e = found.entry;
 	struct roots roots = roots_of(s, f, args);
 	bool watched = __builtin_expect(s->report.observer && s->report.observer->piece, 0), ok;
 	int64_t begin = watched ? clock_ns() : 0;
 
-	if (replay && e->replay.plain)
+	if (found.replay && e->replay.plain)
 		ok = replay_run(e, out, s->report.observer, err);
 	else
 		ok = entry_run(e, &roots, s->vm, out, s->report.observer, err);
@@ -202,7 +209,7 @@ static bool run_entry(struct session *s, struct entry *e, bool replay, const str
 	if (ok && e->sets_modes)
 		entry_set_modes(e, s->vm, &s->eager.autocast);
 	if (ok && s->options.mode == FUSION_GRAPHS)
-		s->unchanged = replay || replay_note(s, e);
+		s->unchanged = found.replay || replay_note(s, e);
 	return ok;
 }
 
@@ -228,8 +235,8 @@ bool capture_call(struct session *s, const struct value *args, int n, struct val
 	struct value with_self[MAX_SELF_ARGS];
 	const struct value *all = args;
 	struct frames_found first;
+	struct found found;
 	struct entry *e;
-	bool replay;
 
 	crossing_begin(s, args, n);
 	if (s->self.kind != VALUE_UNSET) {
@@ -240,12 +247,13 @@ bool capture_call(struct session *s, const struct value *args, int n, struct val
 		all = with_self;
 		n++;
 	}
-	e = find_entry(s, f, all, n, &replay);
+	found = find_entry(s, f, all, n);
+	e = found.entry;
 	if (watched)
 		s->report.observer->phase(s->report.observer->self, PHASE_GUARDS, begin,
 					  clock_ns());
 	if (e && entry_returns(e)) {
-		if (run_entry(s, e, replay, f, all, out, err))
+		if (run_entry(s, found, f, all, out, err))
 			return true;
 		return entry_refuted(err) &&
 		       call_refuted(s, args, s->self.kind != VALUE_UNSET ? n - 1 : n, out, err);

@@ -4,8 +4,8 @@
  * compiled modes) points with their entries.  fusion/fusion.h is its
  * public face.
  */
-#ifndef FUSION_CAPTURE_H
-#define FUSION_CAPTURE_H
+#ifndef FUSION_CAPTURE_CAPTURE_H
+#define FUSION_CAPTURE_CAPTURE_H
 
 #include "fusion/eager/eager.h"
 #include "fusion/capture/entry.h"

@@ -244,14 +244,14 @@ static bool may_wait(const struct trace *t, const struct frame *f)
 	return t->native && d.outcome == OUTCOME_RESUME && !d.as_a_whole;
 }
 
-struct search {
+struct break_search {
 	const struct vm *vm;
 	const struct code *wanted, *seen[MAX_SEARCHED];
 	int n;
 };
 
 /* Whether the code, or what it calls by the names of functions, calls the wanted. */
-static bool leads_to(struct search *s, const struct unit *unit)
+static bool leads_to(struct break_search *s, const struct unit *unit)
 {
 	const struct code *code = unit->code;
 
@@ -264,13 +264,15 @@ static bool leads_to(struct search *s, const struct unit *unit)
 	for (int i = 0; i < code->n_insts; i++) {
 		const struct lang_inst *inst = &code->insts[i];
 		struct value v;
+		int slot;
 
 		if (inst->op == CODE_LOAD_DEREF && code == s->wanted &&
 		    strcmp(code->cells[inst->arg], code->name) == 0)
 			return true;
 		if (inst->op != CODE_LOAD_GLOBAL)
 			continue;
-		v = s->vm->globals[unit->globals[inst->arg]].value;
+		slot = vm_global_find(s->vm, unit->owner, code->names[inst->arg]);
+		v = slot >= 0 ? s->vm->globals[slot].value : (struct value){ .kind = VALUE_UNSET };
 		if (v.kind == VALUE_FUNCTION &&
 		    (v.function->code == s->wanted || leads_to(s, v.function->unit)))
 			return true;
@@ -283,7 +285,7 @@ static bool leads_to(struct search *s, const struct unit *unit)
 static bool is_recursive(const struct vm *vm, struct frame *const *frames, int level)
 {
 	const struct unit *unit = frames[level]->unit;
-	struct search search = { .vm = vm, .wanted = unit->code };
+	struct break_search search = { .vm = vm, .wanted = unit->code };
 
 	for (int i = 0; i < level && !unit->hidden; i++)
 		if (frames[i]->code == unit->code)

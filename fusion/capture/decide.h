@@ -1,6 +1,6 @@
 /* fusion/capture/decide.h -- private to capture/: what becomes of a break. */
-#ifndef FUSION_RUNTIME_DECIDE_H
-#define FUSION_RUNTIME_DECIDE_H
+#ifndef FUSION_CAPTURE_DECIDE_H
+#define FUSION_CAPTURE_DECIDE_H
 
 #include "fusion/capture/trace/trace.h"
 

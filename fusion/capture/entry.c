@@ -324,8 +324,8 @@ bool entry_describe(struct entry *e, struct attempt *a, const struct entry_optio
 		return entry_no_memory(err);
 	e->grad_off_after = a->stopped ? t->grad_off_at_stop : t->grad_off;
 	e->autocast_after = t->autocast_mode;
-	e->sets_modes = e->grad_off_after != t->vm->world.grad_off ||
-			e->autocast_after != t->vm->world.autocast;
+	e->sets_modes = e->grad_off_after != t->vm->modes.grad_off ||
+			e->autocast_after != t->vm->modes.autocast;
 	e->graph = t->n_ops > 0 || t->computes_sizes ? 0 : -1; /* the session numbers it */
 	return true;
 }
@@ -730,12 +730,12 @@ bool entry_run(struct entry *e, const struct roots *roots, struct vm *vm, struct
 
 void entry_set_modes(const struct entry *e, struct vm *vm, struct autocast *autocast)
 {
-	struct world *world = &vm->world;
+	struct torch_modes *modes = &vm->modes;
 
 	/* the outermost block ends, or begins, where eager does not see it */
-	if (world->autocast < AUTOCAST_BLOCK)
+	if (modes->autocast < AUTOCAST_BLOCK)
 		autocast_forget(autocast);
-	world->grad_off = e->grad_off_after;
-	world->autocast = e->autocast_after;
-	autocast_settle(autocast, world->autocast);
+	modes->grad_off = e->grad_off_after;
+	modes->autocast = e->autocast_after;
+	autocast_settle(autocast, modes->autocast);
 }

@@ -8,8 +8,8 @@
  * guards, an exec, and a reconstruction for what it leaves.  It serves every call whose
  * values pass the guards.
  */
-#ifndef FUSION_RUNTIME_ENTRY_H
-#define FUSION_RUNTIME_ENTRY_H
+#ifndef FUSION_CAPTURE_ENTRY_H
+#define FUSION_CAPTURE_ENTRY_H
 
 #include "fusion/capture/side_effects.h"
 #include "fusion/capture/backward/backward.h"
@@ -63,7 +63,7 @@ struct prints {
  * arguments may fail.  exec_env.changes counts what may change objects: every call and every
  * question of the engine but those that are replayed here, and so every one of another
  * session too.  Zeroed: nobody has looked at the entry yet. */
-struct replay {
+struct entry_replay {
 	bool ready;    /* it has been looked at */
 	bool possible; /* guards may be left out */
 	int *steps;    /* of the guards: those that arguments may fail */
@@ -116,8 +116,8 @@ struct entry {
 	int64_t uses;
 	int64_t refuted;              /* of the uses: eager ran the piece */
 	struct record_memory *record; /* mode graphs: the session's; NULL */
-	struct recorded recorded;
-	struct replay replay;
+	struct exec_recorded recorded;
+	struct entry_replay replay;
 };
 
 struct entry_options {

@@ -539,20 +539,30 @@ static struct entry *find_entry(struct session *s, struct resume_point *p,
 	return e;
 }
 
-/* An entry that fits, or a new one; NULL: eager goes on (*fate), or an error. */
-static struct entry *entry_for(struct session *s, struct frames_found *first,
-			       struct resume_point *p, struct frame *base,
-			       const struct roots *roots, enum entry_fate *fate, struct err *err)
-{
-	struct entry *e = first->entry;
-	bool none = first->none && p == s->start;
+/* A piece that is about to run. */
+struct frame_piece {
+	struct session *session;
+	struct frames_found *first;
+	struct resume_point *point; /* where it begins */
+	struct frame *base;         /* the outermost frame: those from it on wait in their calls */
+	struct entry *entry;        /* what serves it; NULL: eager does */
+	bool ran;                   /* false: eager goes on */
+};
 
-	*first = (struct frames_found){ 0 };
+/* An entry that fits, or a new one; NULL: eager goes on (*fate), or an error. */
+static struct entry *entry_for(const struct frame_piece *piece, const struct roots *roots,
+			       enum entry_fate *fate, struct err *err)
+{
+	struct session *s = piece->session;
+	struct entry *e = piece->first->entry;
+	bool none = piece->first->none && piece->point == s->start;
+
+	*piece->first = (struct frames_found){ 0 };
 	if (!e && !none)
-		e = find_entry(s, p, roots);
+		e = find_entry(s, piece->point, roots);
 	if (e)
 		return e;
-	e = compile_entry(s, p, base, roots, fate, err);
+	e = compile_entry(s, piece->point, piece->base, roots, fate, err);
 	if (e && !guards_hold(&e->guards, roots)) { /* gathers values */
 		*fate = ENTRY_FAILED;
 		err_set(err, ERR_INTERNAL, "the guards of a new entry do not hold: %s",
@@ -562,36 +572,34 @@ static struct entry *entry_for(struct session *s, struct frames_found *first,
 	return e;
 }
 
-/* The piece that begins at point p, where the frames from `base` on stand.  *ran
- * false: eager goes on. */
-static bool run_piece(struct session *s, struct frames_found *first, struct resume_point *p,
-		      struct frame *base, bool *ran, struct entry **entry, struct value *out,
-		      struct err *err)
+/* Finds its entry and runs it. */
+static bool run_piece(struct frame_piece *piece, struct value *out, struct err *err)
 {
+	struct session *s = piece->session;
 	enum entry_fate fate = ENTRY_SKIP;
 	struct call_roots roots;
+	struct entry *e;
 	bool ok = true;
 
-	*ran = false;
-	if (!p || !call_roots_init(&roots, s->vm->frame, s->vm))
+	if (!piece->point || !call_roots_init(&roots, s->vm->frame, s->vm))
 		return err_set(err, ERR_MEMORY, "out of memory for a call");
-	*entry = p->skip ? NULL : entry_for(s, first, p, base, &roots.roots, &fate, err);
-	if (*entry) {
+	e = piece->entry = piece->point->skip ? NULL : entry_for(piece, &roots.roots, &fate, err);
+	if (e) {
 		bool watched = __builtin_expect(s->report.observer && s->report.observer->piece, 0);
 		int64_t begin;
 
-		crossing_enter(s, *entry);
+		crossing_enter(s, e);
 		begin = watched ? clock_ns() : 0;
-		ok = entry_run(*entry, &roots.roots, s->vm, out, s->report.observer, err);
-		*ran = true;
+		ok = entry_run(e, &roots.roots, s->vm, out, s->report.observer, err);
+		piece->ran = true;
 		if (watched)
-			s->report.observer->piece(s->report.observer->self, (*entry)->graph, begin,
+			s->report.observer->piece(s->report.observer->self, e->graph, begin,
 						  clock_ns());
-		if ((*entry)->exec)
-			s->report.counts.launches += (*entry)->exec->launched;
+		if (e->exec)
+			s->report.counts.launches += e->exec->launched;
 		if (!ok && entry_refuted(err)) {
 			*err = (struct err){ 0 };
-			*ran = false;
+			piece->ran = false;
 			ok = true;
 		}
 	} else {
@@ -676,25 +684,27 @@ static void return_to(struct frame *f, struct value *v)
 	f->inst++;
 }
 
-/* A call of a program's function: `base`, and natively what pieces leave standing
- * in calls from there. */
+/* A call of a program's function: `base`, and natively the frames called from there that
+ * pieces leave unfinished. */
 static bool run_frame(struct session *s, struct frames_found *first, struct frame *base,
 		      struct value *out, struct err *err)
 {
 	struct vm *vm = s->vm;
 
 	for (;;) {
+		struct frame_piece piece = { .session = s, .first = first, .base = base };
 		struct frame *f = vm->frame, *up;
-		struct resume_point *p = NULL;
-		struct entry *e = NULL;
-		bool ran = false, returned = false;
+		bool ran, returned = false;
+		struct entry *e;
 
-		/* our own classes are captured as entries, else only inlined */
+		/* the prelude's functions are captured as entries, else only inlined */
 		if (f == base || !f->unit->hidden) {
-			p = resume_point_of(&s->resume_points, base, f);
-			if (!run_piece(s, first, p, base, &ran, &e, out, err))
+			piece.point = resume_point_of(&s->resume_points, base, f);
+			if (!run_piece(&piece, out, err))
 				return false;
 		}
+		e = piece.entry;
+		ran = piece.ran;
 		if (!ran || !entry_returns(e)) /* what follows runs in the function's grad mode */
 			frame_mark(vm, base);
 		if (ran && e->sets_modes)
@@ -707,7 +717,7 @@ static bool run_frame(struct session *s, struct frames_found *first, struct fram
 			continue;
 		f = vm->frame;
 		up = f->up;
-		if (!run_eager(s, p, ran ? e : NULL, &returned, out, err)) {
+		if (!run_eager(s, piece.point, ran ? e : NULL, &returned, out, err)) {
 			if (f == base || !vm_catch(vm, base, err))
 				return false;
 		} else if (returned && f == base) {
@@ -731,8 +741,8 @@ static bool run_disabled(struct session *s, struct frame *f, struct value *out, 
 	return ok;
 }
 
-/* Our own classes are captured as entries, else only inlined; but for what torch has as
- * a frame, as the step of an optimiser: its text begins with "A frame". */
+/* The prelude's functions are captured as entries, else only inlined; but not what is a frame
+ * in torch, as the step of an optimiser: its docstring begins with "A frame". */
 static bool is_frame(const struct frame *f)
 {
 	const char *doc = f->code->doc;

@@ -6,8 +6,8 @@
  * Following the reconstruction makes fresh containers for each call, and keeps what was
  * one object one object.
  */
-#ifndef FUSION_RUNTIME_RECONSTRUCT_H
-#define FUSION_RUNTIME_RECONSTRUCT_H
+#ifndef FUSION_CAPTURE_RECONSTRUCTION_H
+#define FUSION_CAPTURE_RECONSTRUCTION_H
 
 #include "fusion/capture/trace/trace.h"
 

@@ -4,8 +4,8 @@
  * the object; the same is done to the real object in each call, after the
  * kernels.
  */
-#ifndef FUSION_RUNTIME_EFFECTS_H
-#define FUSION_RUNTIME_EFFECTS_H
+#ifndef FUSION_CAPTURE_SIDE_EFFECTS_H
+#define FUSION_CAPTURE_SIDE_EFFECTS_H
 
 #include "fusion/capture/reconstruction.h"
 

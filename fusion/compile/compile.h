@@ -7,8 +7,8 @@
  * sizes the outputs have.  An eager op's plan, a compiled entry and a lazy trace each own
  * one.  It belongs to one thread; a run calls no malloc but the caching allocator.
  */
-#ifndef FUSION_COMPILE_H
-#define FUSION_COMPILE_H
+#ifndef FUSION_COMPILE_COMPILE_H
+#define FUSION_COMPILE_COMPILE_H
 
 #include "fusion/backends/backends.h"
 #include "fusion/base/arena.h"
@@ -208,7 +208,7 @@ struct record_memory {
 void record_memory_finish(struct record_memory *m); /* recordings first */
 
 /* What came of recording an exec: of one that runs in pieces, of each. */
-struct recorded {
+struct exec_recorded {
 	bool tried;
 	int made, refused; /* recordings */
 	int64_t record_ns;
@@ -217,7 +217,7 @@ struct recorded {
 
 /* Records `e`, which is bound, and has it replayed from now on: e->record.  What
  * cannot be recorded runs as it did. */
-void exec_record(struct exec *e, struct record_memory *memory, struct recorded *out);
+void exec_record(struct exec *e, struct record_memory *memory, struct exec_recorded *out);
 /* Of an exec with a recording: the first output of its last run, where that is kept; NULL. */
 struct tensor *exec_recorded_output(const struct exec *e);
 

@@ -493,7 +493,7 @@ static const char *subject_of(const struct piece *piece)
 	return n->fx[0] ? n->fx : op_info(n->op)->id;
 }
 
-/* Those of a loop's body stand once, however often it runs. */
+/* Those of a loop's body are there once, however often it runs. */
 static bool tell_pieces(struct exec *e, struct session_report *r, int graph, const char *function)
 {
 	for (int i = 0; e && e->parts && i < e->parts->n_pieces; i++) {

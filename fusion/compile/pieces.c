@@ -199,7 +199,7 @@ static void tell_crossed(const struct exec *e, const struct piece *piece,
 		observer->crossed(observer->self, piece->brk, 0, moved);
 }
 
-/* A fallback is what ended the graph's last kernel: it is told as a break is. */
+/* A fallback is what ended the graph's last kernel: the observer hears of it as of a break. */
 static bool run_piece(struct exec *e, const struct piece *piece, const struct exec_call *call,
 		      struct err *err)
 {

@@ -180,14 +180,14 @@ static bool create(struct exec *e, struct record_memory *memory, struct err *err
 	return true;
 }
 
-static bool refuse(struct recorded *out, const char *why)
+static bool refuse(struct exec_recorded *out, const char *why)
 {
 	if (out->refused++ == 0)
 		snprintf(out->why, sizeof(out->why), "%s", why);
 	return false;
 }
 
-static bool record_one(struct exec *e, struct record_memory *memory, struct recorded *out)
+static bool record_one(struct exec *e, struct record_memory *memory, struct exec_recorded *out)
 {
 	struct err err = { 0 };
 	char why[128];
@@ -208,7 +208,7 @@ static bool record_one(struct exec *e, struct record_memory *memory, struct reco
 	return true;
 }
 
-static void record_all(struct exec *e, struct record_memory *memory, struct recorded *out)
+static void record_all(struct exec *e, struct record_memory *memory, struct exec_recorded *out)
 {
 	if (!e->parts) {
 		record_one(e, memory, out);
@@ -218,11 +218,11 @@ static void record_all(struct exec *e, struct record_memory *memory, struct reco
 		record_all(e->parts->pieces[i].exec, memory, out);
 }
 
-void exec_record(struct exec *e, struct record_memory *memory, struct recorded *out)
+void exec_record(struct exec *e, struct record_memory *memory, struct exec_recorded *out)
 {
 	int64_t begin = clock_ns();
 
-	*out = (struct recorded){ .tried = true };
+	*out = (struct exec_recorded){ .tried = true };
 	record_all(e, memory, out);
 	out->record_ns = clock_ns() - begin;
 }

@@ -14,7 +14,7 @@ static bool no_memory(struct err *err)
 	return err_set(err, ERR_MEMORY, "out of memory while watching the passes");
 }
 
-/* Where a graph stands: `inputs` are the names of what its inputs are; NULL: their own. */
+/* Which part a graph is; `inputs`: the names of what its inputs are; NULL: their own. */
 struct watch_place {
 	const char *name, *loop;
 	const char *const *inputs;

@@ -3,8 +3,8 @@
  * Compiling keeps nothing of it.  Whoever wants to see it has the passes run again,
  * over a copy of the graph as it was: they are the same and so is what they do.
  */
-#ifndef FUSION_RUNTIME_WATCH_H
-#define FUSION_RUNTIME_WATCH_H
+#ifndef FUSION_COMPILE_WATCH_H
+#define FUSION_COMPILE_WATCH_H
 
 #include "fusion/base/vec.h"
 #include "fusion/passes/passes.h"

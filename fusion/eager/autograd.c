@@ -21,12 +21,12 @@ void autograd_init(struct autograd *a, struct eager *eager)
 
 bool autograd_enabled(const struct autograd *a)
 {
-	return a->vm && !a->vm->world.grad_off;
+	return a->vm && !a->vm->modes.grad_off;
 }
 
 void autograd_enable(struct autograd *a, bool enabled)
 {
-	a->vm->world.grad_off = !enabled;
+	a->vm->modes.grad_off = !enabled;
 }
 
 bool autograd_error(struct autograd *a, struct err *err, const char *format, ...)

@@ -14,8 +14,8 @@
  * A program that can ask for no gradient is not recorded: its tensors only know
  * that they would have one.
  */
-#ifndef FUSION_RUNTIME_AUTOGRAD_H
-#define FUSION_RUNTIME_AUTOGRAD_H
+#ifndef FUSION_EAGER_AUTOGRAD_H
+#define FUSION_EAGER_AUTOGRAD_H
 
 #include "fusion/base/vec.h"
 #include "fusion/vm/vm.h"

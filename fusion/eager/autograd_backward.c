@@ -631,8 +631,8 @@ bool autograd_backward(struct autograd *a, const struct backward *b, struct err 
 		.a = a, .b = b, .number = ++a->passes, .results = b->results, .err = err
 	};
 	struct vm_host *host = a->vm->host;
-	struct world *world = &a->vm->world;
-	unsigned autocast = world->autocast; /* each gradient is in the dtype of its op */
+	struct torch_modes *modes = &a->vm->modes;
+	unsigned autocast = modes->autocast; /* each gradient is in the dtype of its op */
 	bool before = autograd_enabled(a), ok;
 
 	if (b->inputs && !b->results) {
@@ -641,7 +641,7 @@ bool autograd_backward(struct autograd *a, const struct backward *b, struct err 
 			return torch_no_memory(err);
 	}
 	autograd_enable(a, b->create);
-	world->autocast = 0;
+	modes->autocast = 0;
 	vm_set_host(a->vm, &a->eager->host);
 	ok = run(&p) && hook_inputs(&p);
 	ok = settle(&p, ok);
@@ -650,6 +650,6 @@ bool autograd_backward(struct autograd *a, const struct backward *b, struct err 
 	clear(&p);
 	vm_set_host(a->vm, host);
 	autograd_enable(a, before);
-	world->autocast = autocast;
+	modes->autocast = autocast;
 	return ok;
 }

@@ -8,7 +8,7 @@
 
 enum give { GIVE_G, GIVE_NEEDS, GIVE_VALUE, GIVE_SHAPE, GIVE_DTYPE };
 
-/* What a parameter of a rule stands for. */
+/* What a parameter of a rule is given. */
 struct rule_param {
 	enum give give;
 	int index;  /* of the op's arguments; -1: its result */

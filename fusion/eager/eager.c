@@ -470,7 +470,7 @@ static bool run_plan(struct eager *e, struct eager_plan *plan, const struct sign
 	}
 	if (!inplace) {
 		*out = tensor_wrap(result);
-		if (__builtin_expect(e->world->gpu == GPU_NAMED, 0))
+		if (__builtin_expect(e->modes->gpu == GPU_NAMED, 0))
 			place(s, *out);
 		return out->kind != VALUE_UNSET || torch_no_memory(err);
 	}
@@ -515,7 +515,7 @@ static bool run_cast(struct eager *e, const struct op_call *c, struct value *out
 	struct op_call with = *c;
 	bool any, ok;
 
-	if (!autocast_values(&e->autocast, e->world->autocast,
+	if (!autocast_values(&e->autocast, e->modes->autocast,
 			     &(struct autocast_call){ c->op, c->values, c->n }, &any, cast, err))
 		return false;
 	if (!any)
@@ -528,7 +528,7 @@ static bool run_cast(struct eager *e, const struct op_call *c, struct value *out
 
 bool eager_run(struct eager *e, const struct op_call *c, struct value *out, struct err *err)
 {
-	if (__builtin_expect(autocast_wants(e->world->autocast), 0) && !c->inplace)
+	if (__builtin_expect(autocast_wants(e->modes->autocast), 0) && !c->inplace)
 		return run_cast(e, c, out, err);
 	return run_given(e, c, out, err);
 }

@@ -4,8 +4,8 @@
  * backend whose memory tensors are in.  A tensor value holds memory; an in-place op writes through
  * it, so every name and the caller's argument see the change.
  */
-#ifndef FUSION_RUNTIME_EAGER_H
-#define FUSION_RUNTIME_EAGER_H
+#ifndef FUSION_EAGER_EAGER_H
+#define FUSION_EAGER_EAGER_H
 
 #include "fusion/vm/frame.h"
 #include "fusion/vm/vm.h"
@@ -29,7 +29,7 @@ struct eager {
 	struct plans plans;
 	bool any_number[OP_COUNT]; /* op_takes_any_number() */
 	struct buf *out;           /* what print() writes; borrowed */
-	struct world *world;       /* the VM's modes; borrowed */
+	struct torch_modes *modes; /* the VM's modes; borrowed */
 	struct autocast autocast;
 	struct autograd autograd;
 	int shadows;           /* in which each op is computed too: reference.h; 0: none */
@@ -40,7 +40,7 @@ struct eager {
  * gives all memory. */
 void eager_init(struct eager *e, const struct exec_env *env, uint64_t passes_disabled,
 		struct torch_names *names, struct buf *out);
-void eager_set_world(struct eager *e, struct world *world); /* before the first op */
+void eager_set_modes(struct eager *e, struct torch_modes *modes); /* before the first op */
 void eager_finish(struct eager *e);
 
 /* Whether any number in its place computes the same way, so that it may be an argument of

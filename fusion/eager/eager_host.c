@@ -188,9 +188,9 @@ static bool call(struct eager *e, const struct native *f, const struct arguments
 	if (torch_grad_wants(f->id))
 		return autograd_call(&e->autograd, f, args, out, err);
 	if (torch_control_wants(f)) {
-		bool ok = torch_control_call(f, args, e->world, out, err);
+		bool ok = torch_control_call(f, args, e->modes, out, err);
 
-		autocast_settle(&e->autocast, e->world->autocast);
+		autocast_settle(&e->autocast, e->modes->autocast);
 		return ok;
 	}
 	if (natives_wants(f, args))
@@ -267,7 +267,7 @@ static bool host_call(void *self, const struct native *f, const struct arguments
 	}
 	if (!call(e, f, args, out, err))
 		return false;
-	if (__builtin_expect(e->world && e->world->gpu == GPU_NAMED, 0) &&
+	if (__builtin_expect(e->modes && e->modes->gpu == GPU_NAMED, 0) &&
 	    out->kind == VALUE_TENSOR && names_gpu(f, args))
 		out->tensor->memory->storage->on_gpu = true;
 	for (int i = 0; args->kw && i < args->kw->n; i++)
@@ -527,13 +527,13 @@ static bool keeps_cast(void *self, struct value t)
 }
 
 /* The VM is there when the first program runs. */
-void eager_set_world(struct eager *e, struct world *world)
+void eager_set_modes(struct eager *e, struct torch_modes *modes)
 {
-	e->world = world;
-	e->decomposer.autocast = &world->autocast;
-	e->decomposer.gpu = &world->gpu;
+	e->modes = modes;
+	e->decomposer.autocast = &modes->autocast;
+	e->decomposer.gpu = &modes->gpu;
 	e->autocast = (struct autocast){ .decomposer = &e->decomposer,
-					 .grad_off = &world->grad_off,
+					 .grad_off = &modes->grad_off,
 					 .keeps = keeps_cast };
 }
 

@@ -3,8 +3,8 @@
  * For hosts whose ops are struct op_call: eager and lazy.  Inline, since eager
  * pays for a call at every op.  An operator's spelling is also its name in messages.
  */
-#ifndef FUSION_RUNTIME_OPERATORS_H
-#define FUSION_RUNTIME_OPERATORS_H
+#ifndef FUSION_EAGER_OPERATORS_H
+#define FUSION_EAGER_OPERATORS_H
 
 #include "fusion/eager/eager.h"
 

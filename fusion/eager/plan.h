@@ -5,8 +5,8 @@
  * same place in the program finds its plan by comparing words; others go
  * through a hash table of two generations, which bounds their number.
  */
-#ifndef FUSION_RUNTIME_PLAN_H
-#define FUSION_RUNTIME_PLAN_H
+#ifndef FUSION_EAGER_PLAN_H
+#define FUSION_EAGER_PLAN_H
 
 #include "fusion/vm/value.h"
 #include "fusion/vm/vm.h"
@@ -23,8 +23,8 @@ struct signature {
 	int n;         /* words; over SIGNATURE_WORDS: too long to cache */
 	int n_tensors; /* graph inputs, in the order of the call */
 	struct value tensors[MAX_ARGS];
-	/* Values that are symbols of the plan's graph, bit i for values[i]: numbers that any
-	 * other may stand for; a float by its bits. */
+	/* Values that are symbols of the plan's graph, bit i for values[i]: numbers in whose
+	 * place any other may be; a float by its bits. */
 	unsigned apart;
 	int n_numbers;
 	int64_t numbers[MAX_ARGS];

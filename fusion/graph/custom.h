@@ -33,7 +33,7 @@ struct custom_op {
 	enum custom_shape shape;
 	const char *plugin;
 
-	/* The id of the node that stands for n, made in g, or -1 with *err; NULL: it has
+	/* The id of the node that replaces n, made in g, or -1 with *err; NULL: it has
 	 * a kernel. */
 	int (*expand)(const struct custom_op *self, struct graph *g, const struct node *n,
 		      struct err *err);

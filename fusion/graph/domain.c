@@ -213,8 +213,8 @@ bool domain_place(const struct domain_set *set, struct domain *domain, int from,
 {
 	if (from > 0)
 		return place_all(set, domain, from, places);
-	/* A value that stands alone fits both frames; what its consumers need
-	 * shows later, so the second try takes the other frame. */
+	/* A value without operands fits both frames; what its consumers need is seen
+	 * later, so the second try takes the other frame. */
 	for (int squeezed = 0; squeezed < 2; squeezed++) {
 		domain->squeezed = squeezed;
 		if (place_all(set, domain, 0, places))

@@ -182,7 +182,7 @@ struct graph *graph_copy(const struct graph *g, struct arena *arena);
 
 /* The part of a graph that computes the nodes `outputs`, as a graph in `arena`.
  * Nodes that are not `inside` (by id; NULL: all are) become inputs, constants
- * are copied.  (*inputs)[i] is the node of g that input i stands for.  Symbols
+ * are copied.  (*inputs)[i] is the node of g that input i was.  Symbols
  * keep their indices. */
 struct graph *graph_extract(const struct graph *g, const bool *inside, const int *outputs,
 			    int n_outputs, struct arena *arena, int **inputs);

@@ -20,7 +20,7 @@ struct loop {
 	int n_carried;    /* the first operands */
 	const int *reads; /* by input of the body: its operand */
 	/* By input of the body: the name, in the graph that the loop was captured in, of the node
-	 * that it stands for.  Nodes of the body have the names that they have there. */
+	 * whose value it has.  Nodes of the body have the names that they have there. */
 	const char *const *names;
 };
 

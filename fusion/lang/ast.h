@@ -27,32 +27,32 @@ struct node_info {
 };
 extern const struct node_info node_table[NODE_COUNT];
 
-struct node;
+struct ast_node;
 struct scope;
 
 struct node_list {
-	struct node **at;
+	struct ast_node **at;
 	int n;
 };
 
 struct parameter {
 	const char *name;
-	struct node *annotation, *value; /* either may be NULL; `value` is the default */
+	struct ast_node *annotation, *value; /* either may be NULL; `value` is the default */
 	int line, column;
 };
 
-struct parameters { /* in the order of their place in struct code */
+struct ast_parameters { /* in the order of their place in struct code */
 	struct parameter *at;
 	int n, n_positional_only, n_positional, n_keyword_only;
 	bool has_varargs, has_kwargs;
 };
 
-struct function { /* FUNCTION and LAMBDA */
+struct ast_function { /* FUNCTION and LAMBDA */
 	const char *name;
-	struct parameters parameters;
+	struct ast_parameters parameters;
 	struct node_list decorators;
-	struct node *returns;  /* annotation, or NULL */
-	struct node_list body; /* LAMBDA: one expression */
+	struct ast_node *returns; /* annotation, or NULL */
+	struct node_list body;    /* LAMBDA: one expression */
 	int name_line, name_column;
 	bool is_async;
 	struct scope *scope;
@@ -66,13 +66,13 @@ struct class
 };
 
 struct for_clause { /* for target in over if .. if .. */
-	struct node *target, *over;
+	struct ast_node *target, *over;
 	struct node_list conditions;
 };
 
-struct comprehension {        /* LIST_COMP, SET_COMP, DICT_COMP, GENERATOR */
-	struct node *element; /* the key of a DICT_COMP */
-	struct node *value;   /* DICT_COMP */
+struct comprehension {            /* LIST_COMP, SET_COMP, DICT_COMP, GENERATOR */
+	struct ast_node *element; /* the key of a DICT_COMP */
+	struct ast_node *value;   /* DICT_COMP */
 	struct for_clause *clauses;
 	int n_clauses;
 	struct scope *scope;
@@ -85,7 +85,7 @@ struct import_name {
 	int line, column;
 };
 
-struct import {
+struct ast_import {
 	struct import_name *at;
 	int n;
 	const char *module; /* IMPORT_FROM; NULL in `from . import x` */
@@ -93,13 +93,13 @@ struct import {
 };
 
 struct branch {
-	struct node *test;
+	struct ast_node *test;
 	struct node_list body;
 };
 
-struct handler {           /* except type as name: */
-	struct node *type; /* or NULL */
-	const char *name;  /* or NULL */
+struct handler {               /* except type as name: */
+	struct ast_node *type; /* or NULL */
+	const char *name;      /* or NULL */
 	struct node_list body;
 	int line, column;
 };
@@ -110,18 +110,19 @@ struct try_parts {
 	int n_handlers;
 };
 
-struct match_case {                   /* case pattern as name if guard: */
-	struct node *pattern, *guard; /* a pattern is read as an expression; guard may be NULL */
-	const char *name;             /* or NULL */
+struct match_case { /* case pattern as name if guard: */
+	struct ast_node *pattern,
+	    *guard;       /* a pattern is read as an expression; guard may be NULL */
+	const char *name; /* or NULL */
 	struct node_list body;
 	int line, column;
 };
 
 struct with_item {
-	struct node *context, *target; /* target may be NULL */
+	struct ast_node *context, *target; /* target may be NULL */
 };
 
-struct node {
+struct ast_node {
 	enum node_kind kind;
 	int line, column;         /* 1-based, in characters */
 	int end_line, end_column; /* one past the last character */
@@ -135,42 +136,43 @@ struct node {
 			size_t len;
 		} string;              /* STRING, BYTES */
 		struct node_list list; /* TUPLE LIST SET DELETE FSTRING */
-		struct node *value; /* STARRED YIELD_FROM EXPRESSION; RETURN, YIELD: may be NULL */
+		struct ast_node
+		    *value; /* STARRED YIELD_FROM EXPRESSION; RETURN, YIELD: may be NULL */
 		struct {
-			struct node *value;
-			struct node *spec; /* FSTRING or NULL */
-			char conversion;   /* 'r' 's' 'a' or 0 */
-		} field;                   /* FIELD */
+			struct ast_node *value;
+			struct ast_node *spec; /* FSTRING or NULL */
+			char conversion;       /* 'r' 's' 'a' or 0 */
+		} field;                       /* FIELD */
 		struct {
 			struct node_list keys, values;
 		} dict; /* DICT; a NULL key: **value */
 		struct comprehension *comprehension;
 		struct {
-			struct node *value;
+			struct ast_node *value;
 			const char *name;
 			int line, column; /* of the name */
 		} attribute;              /* ATTRIBUTE */
 		struct {
-			struct node *value, *index;
+			struct ast_node *value, *index;
 		} subscript; /* SUBSCRIPT */
 		struct {
-			struct node *start, *stop, *step;
+			struct ast_node *start, *stop, *step;
 		} slice; /* SLICE, any may be NULL */
 		struct {
-			struct node *callee;
+			struct ast_node *callee;
 			struct node_list arguments;
 		} call; /* CALL */
 		struct {
 			const char *name;
-			struct node *value;
+			struct ast_node *value;
 		} keyword; /* KEYWORD; no name: **value */
 		struct {
 			enum binop op;
-			struct node *left, *right;
+			struct ast_node *left, *right;
 		} binary;
 		struct {
 			enum unop op;
-			struct node *operand;
+			struct ast_node *operand;
 		} unary;
 		struct {
 			bool is_or;
@@ -181,50 +183,50 @@ struct node {
 			enum cmpop *ops;
 		} compare; /* n - 1 ops */
 		struct {
-			struct node *test, *then, *otherwise;
+			struct ast_node *test, *then, *otherwise;
 		} ternary;
 		struct {
-			struct node *target, *value;
+			struct ast_node *target, *value;
 		} walrus;
-		struct function *function; /* LAMBDA FUNCTION */
+		struct ast_function *function; /* LAMBDA FUNCTION */
 		struct {
 			struct node_list targets;
-			struct node *value;
+			struct ast_node *value;
 		} assign;
 		struct {
-			struct node *target, *value;
+			struct ast_node *target, *value;
 			enum binop op;
 		} augmented;
 		struct {
-			struct node *target, *annotation, *value;
+			struct ast_node *target, *annotation, *value;
 		} annotated;
 		struct {
-			struct node *exception, *cause;
+			struct ast_node *exception, *cause;
 		} raise; /* either may be NULL */
 		struct {
-			struct node *test, *message;
+			struct ast_node *test, *message;
 		} assertion;
 		struct {
 			const char **at;
 			int n;
 		} names; /* GLOBAL NONLOCAL */
-		struct import *import;
+		struct ast_import *import;
 		struct {
 			struct branch *branches;
 			int n;
 			struct node_list otherwise;
 		} conditional; /* IF */
 		struct {
-			struct node *test;
+			struct ast_node *test;
 			struct node_list body, otherwise;
 		} loop; /* WHILE */
 		struct {
-			struct node *target, *over;
+			struct ast_node *target, *over;
 			struct node_list body, otherwise;
 		} iteration;               /* FOR */
 		struct try_parts *attempt; /* TRY */
 		struct {
-			struct node *subject;
+			struct ast_node *subject;
 			struct match_case *cases;
 			int n;
 		} match;

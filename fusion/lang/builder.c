@@ -31,7 +31,7 @@ bool out_of_memory(struct builder *b)
 	return err_set(b->c->err, ERR_MEMORY, "out of memory while compiling the program");
 }
 
-bool builder_works(struct builder *b, struct place at)
+bool builder_works(struct builder *b, struct code_place at)
 {
 	if (++b->c->work <= MOST_WORK)
 		return true;
@@ -49,7 +49,7 @@ static void set_depth(struct builder *b, int depth)
 		b->deepest = depth;
 }
 
-bool emit(struct builder *b, struct place at, enum code_op op, int arg)
+bool emit(struct builder *b, struct code_place at, enum code_op op, int arg)
 {
 	struct lang_inst inst = { op, arg, at.line, at.column, at.end_column };
 
@@ -64,7 +64,7 @@ bool emit(struct builder *b, struct place at, enum code_op op, int arg)
 	return true;
 }
 
-bool emit_jump(struct builder *b, struct place at, enum code_op op, struct label *to)
+bool emit_jump(struct builder *b, struct code_place at, enum code_op op, struct label *to)
 {
 	bool dead = b->dead, bound = to->at >= 0;
 	int index = (int)b->insts.len, depth;
@@ -100,13 +100,13 @@ void label_bind(struct builder *b, struct label *label)
 	}
 }
 
-void guard_again(struct builder *b, struct guard *guard)
+void guard_again(struct builder *b, struct code_guard *guard)
 {
 	guard->start = (int)b->insts.len;
 }
 
 /* Inner guards close before outer ones, so the list has the innermost first. */
-bool guard_close(struct builder *b, struct guard *guard)
+bool guard_close(struct builder *b, struct code_guard *guard)
 {
 	struct lang_handler piece = { guard->kind,  guard->start,   (int)b->insts.len, guard->chain,
 				      guard->depth, guard->at.line, guard->at.column };
@@ -117,7 +117,7 @@ bool guard_close(struct builder *b, struct guard *guard)
 	return VEC_PUSH(&b->handlers, piece) || out_of_memory(b);
 }
 
-void guard_bind(struct builder *b, struct guard *guard)
+void guard_bind(struct builder *b, struct code_guard *guard)
 {
 	int next;
 
@@ -164,7 +164,7 @@ static const void *const_key(struct builder *b, const struct lang_const *value)
 	return name;
 }
 
-static bool emit_of_const(struct builder *b, struct place at, enum code_op op,
+static bool emit_of_const(struct builder *b, struct code_place at, enum code_op op,
 			  struct lang_const value)
 {
 	const void *key;
@@ -184,7 +184,7 @@ static bool emit_of_const(struct builder *b, struct place at, enum code_op op,
 	return emit(b, at, op, i);
 }
 
-bool emit_const(struct builder *b, struct place at, struct lang_const value)
+bool emit_const(struct builder *b, struct code_place at, struct lang_const value)
 {
 	return emit_of_const(b, at, CODE_LOAD_CONST, value);
 }
@@ -211,10 +211,10 @@ static bool jumps_since(const struct label *label, size_t first)
 bool builder_refuse(struct builder *b, const struct builder_mark *mark)
 {
 	struct err *err = b->c->err;
-	struct place at = { err->line, err->column, err->column + 1 };
+	struct code_place at = { err->line, err->column, err->column + 1 };
 	struct lang_const why = { .kind = CONST_STR };
 
-	for (const struct block *block = mark->block; block; block = block->outer)
+	for (const struct code_block *block = mark->block; block; block = block->outer)
 		if (jumps_since(block->next, mark->insts) || jumps_since(block->out, mark->insts) ||
 		    (block->guard.chain >= 0 && (size_t)block->guard.chain >= mark->handlers) ||
 		    (size_t)block->guard.start > mark->insts)
@@ -236,7 +236,7 @@ bool builder_refuse(struct builder *b, const struct builder_mark *mark)
 	return emit_of_const(b, at, CODE_REFUSE, why);
 }
 
-bool emit_name(struct builder *b, struct place at, enum code_op op, const char *name)
+bool emit_name(struct builder *b, struct code_place at, enum code_op op, const char *name)
 {
 	int i;
 
@@ -358,7 +358,7 @@ struct code *builder_code(struct builder *b, const char *name, int line)
 	return code;
 }
 
-bool emit_closure(struct builder *b, struct place at, const struct scope *inner)
+bool emit_closure(struct builder *b, struct code_place at, const struct scope *inner)
 {
 	int n = inner->n_cells - inner->n_own_cells;
 
@@ -375,7 +375,7 @@ bool emit_closure(struct builder *b, struct place at, const struct scope *inner)
 	return emit(b, at, CODE_BUILD_TUPLE, n);
 }
 
-bool emit_function(struct builder *b, struct place at, struct code *code)
+bool emit_function(struct builder *b, struct code_place at, struct code *code)
 {
 	int index = (int)b->nested.len;
 

@@ -19,14 +19,14 @@ struct compiler {
 	int lines_before;      /* of the file */
 	struct arena *program; /* code objects live here */
 	struct arena *scratch;
-	struct names keys; /* of constants, to find equal ones */
+	struct lang_names keys; /* of constants, to find equal ones */
 	const struct known_names *known;
 	int work;      /* instructions and statements; a finally block counts each time */
 	int unwinding; /* statements under way that leave blocks, inside each other */
 	struct err *err;
 };
 
-struct place {
+struct code_place {
 	int line, column, end_column;
 };
 
@@ -38,12 +38,12 @@ struct label {
 
 /* The instructions whose errors go to one place.  They need not be in one piece:
  * what leaves a block is outside of it. */
-struct guard {
+struct code_guard {
 	enum handler_kind kind;
 	int start; /* of the piece under way */
 	int depth;
-	int chain;       /* last piece, or -1; each one's target is the one before */
-	struct place at; /* of a `try`; else zero */
+	int chain;            /* last piece, or -1; each one's target is the one before */
+	struct code_place at; /* of a `try`; else zero */
 };
 
 enum block_kind {
@@ -59,12 +59,12 @@ enum block_kind {
 };
 
 /* What return, break and continue leave on their way. */
-struct block {
+struct code_block {
 	enum block_kind kind;
-	struct block *outer;
-	struct place at;
+	struct code_block *outer;
+	struct code_place at;
 	struct label *next, *out;        /* of a loop, for continue and break */
-	struct guard guard;              /* of all but loops and VALUE */
+	struct code_guard guard;         /* of all but loops and VALUE */
 	const struct node_list *finally; /* BLOCK_FINALLY */
 	const char *name;                /* BLOCK_NAMED */
 };
@@ -72,7 +72,7 @@ struct block {
 struct builder {
 	struct compiler *c;
 	const struct scope *scope;
-	struct block *block;
+	struct code_block *block;
 	VEC(struct lang_inst) insts;
 	VEC(struct lang_const) consts;
 	VEC(const char *) names;
@@ -87,16 +87,16 @@ struct builder {
 void builder_init(struct builder *b, struct compiler *c, const struct scope *scope);
 void builder_finish(struct builder *b);
 
-static inline struct place place_of(const struct node *node)
+static inline struct code_place place_of(const struct ast_node *node)
 {
-	return (struct place){ node->line, node->column, node->end_column };
+	return (struct code_place){ node->line, node->column, node->end_column };
 }
 
 /* All that follow: false when out of memory. */
-bool emit(struct builder *b, struct place at, enum code_op op, int arg);
-bool emit_const(struct builder *b, struct place at, struct lang_const value);
-bool emit_name(struct builder *b, struct place at, enum code_op op, const char *name);
-bool emit_jump(struct builder *b, struct place at, enum code_op op, struct label *to);
+bool emit(struct builder *b, struct code_place at, enum code_op op, int arg);
+bool emit_const(struct builder *b, struct code_place at, struct lang_const value);
+bool emit_name(struct builder *b, struct code_place at, enum code_op op, const char *name);
+bool emit_jump(struct builder *b, struct code_place at, enum code_op op, struct label *to);
 
 static inline struct label label_new(void)
 {
@@ -104,29 +104,29 @@ static inline struct label label_new(void)
 }
 void label_bind(struct builder *b, struct label *label); /* here */
 
-void guard_again(struct builder *b, struct guard *guard); /* after a close */
+void guard_again(struct builder *b, struct code_guard *guard); /* after a close */
 /* Errors from here on, which drop the topmost `above` operands and what is yet to
  * come ... */
-static inline void guard_open(struct builder *b, struct guard *guard, enum handler_kind kind,
+static inline void guard_open(struct builder *b, struct code_guard *guard, enum handler_kind kind,
 			      int above)
 {
-	*guard = (struct guard){ .kind = kind, .depth = b->depth - above, .chain = -1 };
+	*guard = (struct code_guard){ .kind = kind, .depth = b->depth - above, .chain = -1 };
 	guard_again(b, guard);
 }
-bool guard_close(struct builder *b, struct guard *guard); /* ... to here */
+bool guard_close(struct builder *b, struct code_guard *guard); /* ... to here */
 /* ... come here, with the exception on the stack.  Where nothing was guarded,
  * what follows cannot be reached. */
-void guard_bind(struct builder *b, struct guard *guard);
+void guard_bind(struct builder *b, struct code_guard *guard);
 
 /* The cells that the code of `inner` takes from here, as a tuple. */
-bool emit_closure(struct builder *b, struct place at, const struct scope *inner);
+bool emit_closure(struct builder *b, struct code_place at, const struct scope *inner);
 /* MAKE_FUNCTION, with what it takes on the stack. */
-bool emit_function(struct builder *b, struct place at, struct code *code);
+bool emit_function(struct builder *b, struct code_place at, struct code *code);
 
 /* How far a code object has come, so that a statement can be taken back. */
 struct builder_mark {
 	size_t insts, nested, handlers, comprehensions;
-	struct block *block;
+	struct code_block *block;
 	int depth, deepest, unwinding;
 	bool dead;
 };
@@ -145,6 +145,6 @@ struct code *builder_code(struct builder *b, const char *name, int line);
 bool out_of_memory(struct builder *b);
 
 /* Counts one more step of the compiler; BOUND where they are too many. */
-bool builder_works(struct builder *b, struct place at);
+bool builder_works(struct builder *b, struct code_place at);
 
 #endif

@@ -14,7 +14,7 @@ bool refuse_at(struct builder *b, int line, int column, const char *what, const 
 		      "%s is outside the language so far; %s", what, instead);
 }
 
-bool refuse(struct builder *b, const struct node *node)
+bool refuse(struct builder *b, const struct ast_node *node)
 {
 	const struct node_info *info = &node_table[node->kind];
 
@@ -23,16 +23,16 @@ bool refuse(struct builder *b, const struct node *node)
 
 /* ---- imports; which modules exist, the host says. ---- */
 
-static struct place name_place(const struct import_name *name)
+static struct code_place name_place(const struct import_name *name)
 {
 	int len = (int)strlen(name->name);
 
-	return (struct place){ name->line, name->column, name->column + len };
+	return (struct code_place){ name->line, name->column, name->column + len };
 }
 
 static bool compile_plain(struct builder *b, const struct import_name *name)
 {
-	struct place at = name_place(name);
+	struct code_place at = name_place(name);
 
 	if (!emit_name(b, at, CODE_IMPORT, name->name))
 		return false;
@@ -47,7 +47,7 @@ static bool compile_plain(struct builder *b, const struct import_name *name)
 
 /* Its features are the language's own, or about annotations, which are never
  * evaluated. */
-static bool compile_future(struct builder *b, const struct import *import)
+static bool compile_future(struct builder *b, const struct ast_import *import)
 {
 	static const char *const features[] = {
 		"annotations",     "division",         "print_function",
@@ -69,11 +69,11 @@ static bool compile_future(struct builder *b, const struct import *import)
 }
 
 /* What is taken from the module on the stack. */
-static bool take_names(struct builder *b, const struct import *import, struct place at)
+static bool take_names(struct builder *b, const struct ast_import *import, struct code_place at)
 {
 	for (int i = 0; i < import->n; i++) {
 		const struct import_name *name = &import->at[i];
-		struct place here = name_place(name);
+		struct code_place here = name_place(name);
 
 		if (!emit(b, here, CODE_COPY, 1) ||
 		    !emit_name(b, here, CODE_LOAD_ATTR, name->name) ||
@@ -84,10 +84,10 @@ static bool take_names(struct builder *b, const struct import *import, struct pl
 }
 
 /* from ..a import b: the module "..a", which the VM looks for. */
-static bool compile_relative(struct builder *b, const struct node *node)
+static bool compile_relative(struct builder *b, const struct ast_node *node)
 {
-	const struct import *import = node->import;
-	struct place at = place_of(node);
+	const struct ast_import *import = node->import;
+	struct code_place at = place_of(node);
 	size_t len = import->module ? strlen(import->module) : 0;
 	char *name = arena_alloc(b->c->program, (size_t)import->level + len + 1);
 
@@ -101,10 +101,10 @@ static bool compile_relative(struct builder *b, const struct node *node)
 	return import->at[0].first ? take_names(b, import, at) : emit(b, at, CODE_IMPORT_STAR, 0);
 }
 
-static bool compile_from(struct builder *b, const struct node *node)
+static bool compile_from(struct builder *b, const struct ast_node *node)
 {
-	const struct import *import = node->import;
-	struct place at = place_of(node);
+	const struct ast_import *import = node->import;
+	struct code_place at = place_of(node);
 
 	if (import->level)
 		return compile_relative(b, node);
@@ -117,7 +117,7 @@ static bool compile_from(struct builder *b, const struct node *node)
 }
 
 /* compile.c */
-static bool compile_import(struct builder *b, const struct node *node)
+static bool compile_import(struct builder *b, const struct ast_node *node)
 {
 	if (node->kind == NODE_IMPORT_FROM)
 		return compile_from(b, node);
@@ -138,15 +138,15 @@ static bool compile_import(struct builder *b, const struct node *node)
 enum { MOST_UNWINDING = 16 };
 
 /* What lies on top of the operands to drop stays on top. */
-static bool keep_top(struct builder *b, struct place at, bool keep)
+static bool keep_top(struct builder *b, struct code_place at, bool keep)
 {
 	return !keep || emit(b, at, CODE_SWAP, 2);
 }
 
 /* A break in the finally block drops the value of the return that runs it. */
-static bool leave_finally(struct builder *b, const struct block *block, bool keep)
+static bool leave_finally(struct builder *b, const struct code_block *block, bool keep)
 {
-	struct block value = { .kind = BLOCK_VALUE, .outer = b->block };
+	struct code_block value = { .kind = BLOCK_VALUE, .outer = b->block };
 	bool ok;
 
 	if (!keep)
@@ -157,7 +157,8 @@ static bool leave_finally(struct builder *b, const struct block *block, bool kee
 	return ok;
 }
 
-static bool leave(struct builder *b, struct place at, const struct block *block, bool keep)
+static bool leave(struct builder *b, struct code_place at, const struct code_block *block,
+		  bool keep)
 {
 	switch (block->kind) {
 	case BLOCK_FOR:
@@ -179,21 +180,22 @@ static bool leave(struct builder *b, struct place at, const struct block *block,
 	}
 }
 
-static bool is_loop(const struct block *block)
+static bool is_loop(const struct code_block *block)
 {
 	return block->kind == BLOCK_WHILE || block->kind == BLOCK_FOR;
 }
 
-static bool has_guard(const struct block *block)
+static bool has_guard(const struct code_block *block)
 {
 	return !is_loop(block) && block->kind != BLOCK_VALUE;
 }
 
 /* Where a finally block never ends, the blocks around it are not left: their guards
  * end there all the same, to begin again after it. */
-static bool leave_blocks(struct builder *b, struct place at, const struct block *until, bool keep)
+static bool leave_blocks(struct builder *b, struct code_place at, const struct code_block *until,
+			 bool keep)
 {
-	for (struct block *block = b->block; block != until; block = block->outer) {
+	for (struct code_block *block = b->block; block != until; block = block->outer) {
 		if (has_guard(block) && !guard_close(b, &block->guard))
 			return false;
 		b->block = block->outer;
@@ -205,15 +207,15 @@ static bool leave_blocks(struct builder *b, struct place at, const struct block 
 
 /* The blocks from the current one up to `until` are left; then the jump. */
 struct way_out {
-	struct block *until; /* NULL: all of the function */
-	bool keep;           /* a value goes along */
+	struct code_block *until; /* NULL: all of the function */
+	bool keep;                /* a value goes along */
 	enum code_op op;
 	struct label *to; /* of a JUMP */
 };
 
-static bool go(struct builder *b, struct place at, const struct way_out *way)
+static bool go(struct builder *b, struct code_place at, const struct way_out *way)
 {
-	struct block *inner = b->block;
+	struct code_block *inner = b->block;
 	bool ok;
 
 	if (b->dead)
@@ -226,48 +228,49 @@ static bool go(struct builder *b, struct place at, const struct way_out *way)
 	ok = leave_blocks(b, at, way->until, way->keep) &&
 	     (way->to ? emit_jump(b, at, way->op, way->to) : emit(b, at, way->op, 0));
 	b->c->unwinding--;
-	for (struct block *block = inner; block != way->until; block = block->outer)
+	for (struct code_block *block = inner; block != way->until; block = block->outer)
 		if (has_guard(block))
 			guard_again(b, &block->guard);
 	b->block = inner;
 	return ok;
 }
 
-static bool compile_return(struct builder *b, const struct node *node)
+static bool compile_return(struct builder *b, const struct ast_node *node)
 {
 	struct way_out way = { .keep = true, .op = CODE_RETURN };
-	struct place at = place_of(node);
+	struct code_place at = place_of(node);
 
 	return (node->value ? compile_expr(b, node->value) : emit_const(b, at, const_none())) &&
 	       go(b, at, &way);
 }
 
-static struct block *loop_around(const struct builder *b)
+static struct code_block *loop_around(const struct builder *b)
 {
-	struct block *block = b->block;
+	struct code_block *block = b->block;
 
 	while (!is_loop(block))
 		block = block->outer;
 	return block;
 }
 
-static bool compile_break(struct builder *b, const struct node *node)
+static bool compile_break(struct builder *b, const struct ast_node *node)
 {
-	struct block *loop = loop_around(b);
+	struct code_block *loop = loop_around(b);
 	struct way_out way = { .until = loop->outer, .op = CODE_JUMP, .to = loop->out };
 
 	return go(b, place_of(node), &way);
 }
 
-static bool compile_continue(struct builder *b, const struct node *node)
+static bool compile_continue(struct builder *b, const struct ast_node *node)
 {
-	struct block *loop = loop_around(b);
+	struct code_block *loop = loop_around(b);
 	struct way_out way = { .until = loop, .op = CODE_JUMP, .to = loop->next };
 
 	return go(b, place_of(node), &way);
 }
 
-static bool compile_loop_body(struct builder *b, const struct node_list *body, struct block *loop)
+static bool compile_loop_body(struct builder *b, const struct node_list *body,
+			      struct code_block *loop)
 {
 	bool ok;
 
@@ -280,10 +283,10 @@ static bool compile_loop_body(struct builder *b, const struct node_list *body, s
 
 /* The test stands before the loop and again at its end, as in CPython up to
  * 3.13: a loop that breaks the graph at its test has a graph before it. */
-static bool compile_while(struct builder *b, const struct node *node)
+static bool compile_while(struct builder *b, const struct ast_node *node)
 {
 	struct label next = label_new(), body = label_new(), done = label_new(), out = label_new();
-	struct block loop = { .kind = BLOCK_WHILE, .next = &next, .out = &out };
+	struct code_block loop = { .kind = BLOCK_WHILE, .next = &next, .out = &out };
 
 	label_bind(b, &next);
 	if (!compile_jump(b, node->loop.test, &done, false))
@@ -299,11 +302,11 @@ static bool compile_while(struct builder *b, const struct node *node)
 	return true;
 }
 
-static bool compile_for(struct builder *b, const struct node *node)
+static bool compile_for(struct builder *b, const struct ast_node *node)
 {
 	struct label next = label_new(), done = label_new(), out = label_new();
-	struct block loop = { .kind = BLOCK_FOR, .next = &next, .out = &out };
-	struct place over = place_of(node->iteration.over);
+	struct code_block loop = { .kind = BLOCK_FOR, .next = &next, .out = &out };
+	struct code_place over = place_of(node->iteration.over);
 
 	if (!compile_expr(b, node->iteration.over) || !emit(b, over, CODE_GET_ITER, 0))
 		return false;
@@ -320,7 +323,7 @@ static bool compile_for(struct builder *b, const struct node *node)
 	return true;
 }
 
-static bool compile_statement(struct builder *b, const struct node *node);
+static bool compile_statement(struct builder *b, const struct ast_node *node);
 
 bool compile_statements(struct builder *b, const struct node_list *statements)
 {
@@ -334,7 +337,7 @@ bool compile_statements(struct builder *b, const struct node_list *statements)
 	return true;
 }
 
-static bool compile_expression(struct builder *b, const struct node *node)
+static bool compile_expression(struct builder *b, const struct ast_node *node)
 {
 	struct lang_const value;
 
@@ -344,16 +347,16 @@ static bool compile_expression(struct builder *b, const struct node *node)
 }
 
 /* value op= right, with the value on the stack */
-static bool in_place(struct builder *b, const struct node *node)
+static bool in_place(struct builder *b, const struct ast_node *node)
 {
 	return compile_expr(b, node->augmented.value) &&
 	       emit(b, place_of(node), CODE_INPLACE_OP, (int)node->augmented.op);
 }
 
-static bool compile_augmented(struct builder *b, const struct node *node)
+static bool compile_augmented(struct builder *b, const struct ast_node *node)
 {
-	const struct node *target = node->augmented.target;
-	struct place at = place_of(target);
+	const struct ast_node *target = node->augmented.target;
+	struct code_place at = place_of(target);
 
 	if (target->kind == NODE_NAME)
 		return compile_load_name(b, at, target->name) && in_place(b, node) &&
@@ -370,7 +373,7 @@ static bool compile_augmented(struct builder *b, const struct node *node)
 	       emit(b, at, CODE_STORE_SUBSCR, 0);
 }
 
-static bool compile_assign(struct builder *b, const struct node *node)
+static bool compile_assign(struct builder *b, const struct ast_node *node)
 {
 	const struct node_list *targets = &node->assign.targets;
 
@@ -386,7 +389,7 @@ static bool compile_assign(struct builder *b, const struct node *node)
 }
 
 /* Annotations are not evaluated; a class keeps a word of them. */
-static struct lang_const annotation_word(const struct node *annotation)
+static struct lang_const annotation_word(const struct ast_node *annotation)
 {
 	while (annotation->kind == NODE_ATTRIBUTE || annotation->kind == NODE_SUBSCRIPT) {
 		if (annotation->kind == NODE_ATTRIBUTE)
@@ -402,10 +405,10 @@ static struct lang_const annotation_word(const struct node *annotation)
 }
 
 /* of an ANN_ASSIGN */
-static bool compile_annotation(struct builder *b, const struct node *node)
+static bool compile_annotation(struct builder *b, const struct ast_node *node)
 {
-	const struct node *target = node->annotated.target;
-	struct place at = place_of(target);
+	const struct ast_node *target = node->annotated.target;
+	struct code_place at = place_of(target);
 
 	if (b->scope->kind != SCOPE_CLASS || target->kind != NODE_NAME || target->in_brackets)
 		return true;
@@ -415,7 +418,7 @@ static bool compile_annotation(struct builder *b, const struct node *node)
 	       emit(b, at, CODE_STORE_SUBSCR, 0);
 }
 
-static bool compile_annotated(struct builder *b, const struct node *node)
+static bool compile_annotated(struct builder *b, const struct ast_node *node)
 {
 	if (node->annotated.value &&
 	    (!compile_expr(b, node->annotated.value) || !compile_store(b, node->annotated.target)))
@@ -423,7 +426,7 @@ static bool compile_annotated(struct builder *b, const struct node *node)
 	return compile_annotation(b, node);
 }
 
-static bool compile_if(struct builder *b, const struct node *node)
+static bool compile_if(struct builder *b, const struct ast_node *node)
 {
 	struct label end = label_new();
 
@@ -444,9 +447,9 @@ static bool compile_if(struct builder *b, const struct node *node)
 	return true;
 }
 
-static bool compile_delete(struct builder *b, const struct node *target)
+static bool compile_delete(struct builder *b, const struct ast_node *target)
 {
-	struct place at = place_of(target);
+	struct code_place at = place_of(target);
 
 	switch (target->kind) {
 	case NODE_NAME:
@@ -469,7 +472,7 @@ static bool compile_delete(struct builder *b, const struct node *target)
 	}
 }
 
-static bool compile_delete_all(struct builder *b, const struct node *node)
+static bool compile_delete_all(struct builder *b, const struct ast_node *node)
 {
 	for (int i = 0; i < node->list.n; i++)
 		if (!compile_delete(b, node->list.at[i]))
@@ -477,18 +480,18 @@ static bool compile_delete_all(struct builder *b, const struct node *node)
 	return true;
 }
 
-static bool compile_raise(struct builder *b, const struct node *node)
+static bool compile_raise(struct builder *b, const struct ast_node *node)
 {
-	const struct node *exception = node->raise.exception, *cause = node->raise.cause;
+	const struct ast_node *exception = node->raise.exception, *cause = node->raise.cause;
 
 	return (!exception || compile_expr(b, exception)) && (!cause || compile_expr(b, cause)) &&
 	       emit(b, place_of(node), CODE_RAISE, (exception != NULL) + (cause != NULL));
 }
 
-static bool compile_assert(struct builder *b, const struct node *node)
+static bool compile_assert(struct builder *b, const struct ast_node *node)
 {
-	const struct node *message = node->assertion.message;
-	struct place at = place_of(node);
+	const struct ast_node *message = node->assertion.message;
+	struct code_place at = place_of(node);
 	struct label holds = label_new();
 
 	if (!compile_jump(b, node->assertion.test, &holds, true) ||
@@ -500,7 +503,7 @@ static bool compile_assert(struct builder *b, const struct node *node)
 	return true;
 }
 
-static bool compile_statement(struct builder *b, const struct node *node)
+static bool compile_statement(struct builder *b, const struct ast_node *node)
 {
 	if (!builder_works(b, place_of(node)))
 		return false;
@@ -553,7 +556,7 @@ static bool compile_statement(struct builder *b, const struct node *node)
 const struct code *compile_module(struct compiler *c, const struct node_list *statements,
 				  const struct scope *scope)
 {
-	struct place end = { 1, 1, 1 };
+	struct code_place end = { 1, 1, 1 };
 	struct code *code = NULL;
 	struct builder b;
 

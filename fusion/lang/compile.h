@@ -14,29 +14,29 @@ const struct code *compile_module(struct compiler *c, const struct node_list *st
 bool compile_statements(struct builder *b, const struct node_list *statements);
 
 /* compile_expr.c: leaves one value */
-bool compile_expr(struct builder *b, const struct node *node);
+bool compile_expr(struct builder *b, const struct ast_node *node);
 
 /* compile_expr.c: a literal, or a tuple of them (that alone needs b); false where
  * it is none */
-bool constant_of(struct builder *b, const struct node *node, struct lang_const *out);
+bool constant_of(struct builder *b, const struct ast_node *node, struct lang_const *out);
 
 /* compile_expr.c */
-bool compile_jump(struct builder *b, const struct node *test, struct label *to, bool when);
+bool compile_jump(struct builder *b, const struct ast_node *test, struct label *to, bool when);
 
 /* compile_store.c: takes the value off the stack */
-bool compile_store(struct builder *b, const struct node *target);
-bool compile_store_name(struct builder *b, struct place at, const char *name);
-bool compile_load_name(struct builder *b, struct place at, const char *name);
-bool compile_delete_name(struct builder *b, struct place at, const char *name);
+bool compile_store(struct builder *b, const struct ast_node *target);
+bool compile_store_name(struct builder *b, struct code_place at, const char *name);
+bool compile_load_name(struct builder *b, struct code_place at, const char *name);
+bool compile_delete_name(struct builder *b, struct code_place at, const char *name);
 
 /* compile_definition.c: FUNCTION and CLASS are stored to their names, LAMBDA stays as a value */
-bool compile_definition(struct builder *b, const struct node *node);
+bool compile_definition(struct builder *b, const struct ast_node *node);
 
 /* compile_block.c: MATCH, TRY and WITH */
-bool compile_block(struct builder *b, const struct node *node);
+bool compile_block(struct builder *b, const struct ast_node *node);
 
 /* "<a list comprehension> is outside the language so far; <write ...>" */
-bool refuse(struct builder *b, const struct node *node);
+bool refuse(struct builder *b, const struct ast_node *node);
 bool refuse_at(struct builder *b, int line, int column, const char *what, const char *instead);
 
 static inline struct lang_const const_none(void)
@@ -53,7 +53,7 @@ static inline struct lang_const const_str(const char *text, size_t len)
  * they begin otherwise, or out of memory. */
 static inline const char *docstring(const struct builder *b, const struct node_list *body)
 {
-	const struct node *first = body->n ? body->at[0] : NULL;
+	const struct ast_node *first = body->n ? body->at[0] : NULL;
 
 	if (!first || first->kind != NODE_EXPRESSION || first->value->kind != NODE_STRING)
 		return NULL;
@@ -61,7 +61,7 @@ static inline const char *docstring(const struct builder *b, const struct node_l
 }
 
 /* `= None`, del: as the name of an except clause ends */
-static inline bool compile_unset_name(struct builder *b, struct place at, const char *name)
+static inline bool compile_unset_name(struct builder *b, struct code_place at, const char *name)
 {
 	return emit_const(b, at, const_none()) && compile_store_name(b, at, name) &&
 	       compile_delete_name(b, at, name);

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static bool reraise_restored(struct builder *b, struct place at, struct guard *guard);
+static bool reraise_restored(struct builder *b, struct code_place at, struct code_guard *guard);
 
 /* ---- with: each item is a block around the rest.
  *
@@ -18,10 +18,10 @@ static bool reraise_restored(struct builder *b, struct place at, struct guard *g
  */
 
 /* On the stack: the exit and the exception. */
-static bool exit_raised(struct builder *b, struct place at)
+static bool exit_raised(struct builder *b, struct code_place at)
 {
 	struct label suppressed = label_new();
-	struct guard guard;
+	struct code_guard guard;
 
 	if (!emit(b, at, CODE_PUSH_EXC, 0))
 		return false;
@@ -34,12 +34,12 @@ static bool exit_raised(struct builder *b, struct place at)
 	return emit(b, at, CODE_POP, 0) && emit(b, at, CODE_POP_EXC, 0) && emit(b, at, CODE_POP, 0);
 }
 
-static bool compile_items(struct builder *b, const struct node *node, int i);
+static bool compile_items(struct builder *b, const struct ast_node *node, int i);
 
-static bool compile_inside(struct builder *b, const struct node *node, int i)
+static bool compile_inside(struct builder *b, const struct ast_node *node, int i)
 {
 	const struct with_item *item = &node->with.items[i];
-	struct place at = place_of(item->context);
+	struct code_place at = place_of(item->context);
 
 	if (!(item->target ? compile_store(b, item->target) : emit(b, at, CODE_POP, 0)))
 		return false;
@@ -47,11 +47,13 @@ static bool compile_inside(struct builder *b, const struct node *node, int i)
 				    : compile_statements(b, &node->with.body);
 }
 
-static bool compile_items(struct builder *b, const struct node *node, int i)
+static bool compile_items(struct builder *b, const struct ast_node *node, int i)
 {
-	const struct node *context = node->with.items[i].context;
-	struct block block = { .kind = BLOCK_WITH, .outer = b->block, .at = place_of(context) };
-	struct place at = block.at;
+	const struct ast_node *context = node->with.items[i].context;
+	struct code_block block = { .kind = BLOCK_WITH,
+				    .outer = b->block,
+				    .at = place_of(context) };
+	struct code_place at = block.at;
 	struct label end = label_new();
 	bool ok = compile_expr(b, context) && emit(b, at, CODE_BEFORE_WITH, 0);
 
@@ -68,7 +70,7 @@ static bool compile_items(struct builder *b, const struct node *node, int i)
 	return true;
 }
 
-static bool compile_with(struct builder *b, const struct node *node)
+static bool compile_with(struct builder *b, const struct ast_node *node)
 {
 	enum { MOST_ITEMS = 20 };
 
@@ -86,18 +88,18 @@ static bool compile_with(struct builder *b, const struct node *node)
  * them, also where it fails later, which Python leaves open.
  */
 
-static bool match_pattern(struct builder *b, const struct node *pattern, struct label *fail);
+static bool match_pattern(struct builder *b, const struct ast_node *pattern, struct label *fail);
 
-static bool is_wildcard(const struct node *pattern)
+static bool is_wildcard(const struct ast_node *pattern)
 {
 	return pattern->kind == NODE_NAME && strcmp(pattern->name, "_") == 0;
 }
 
-static bool match_value(struct builder *b, const struct node *pattern, struct label *fail)
+static bool match_value(struct builder *b, const struct ast_node *pattern, struct label *fail)
 {
 	bool only_one = pattern->kind == NODE_NONE || pattern->kind == NODE_TRUE ||
 			pattern->kind == NODE_FALSE;
-	struct place at = place_of(pattern);
+	struct code_place at = place_of(pattern);
 
 	return compile_expr(b, pattern) &&
 	       emit(b, at, CODE_COMPARE_OP, only_one ? CMP_IS : CMP_EQ) &&
@@ -105,10 +107,10 @@ static bool match_value(struct builder *b, const struct node *pattern, struct la
 }
 
 /* a | b */
-static bool match_either(struct builder *b, const struct node *pattern, struct label *fail)
+static bool match_either(struct builder *b, const struct ast_node *pattern, struct label *fail)
 {
 	struct label next = label_new(), done = label_new();
-	struct place at = place_of(pattern);
+	struct code_place at = place_of(pattern);
 
 	if (!emit(b, at, CODE_COPY, 1) || !match_pattern(b, pattern->binary.left, &next) ||
 	    !emit(b, at, CODE_POP, 0) || !emit_jump(b, at, CODE_JUMP, &done))
@@ -120,15 +122,15 @@ static bool match_either(struct builder *b, const struct node *pattern, struct l
 	return true;
 }
 
-static bool emit_int(struct builder *b, struct place at, int64_t i)
+static bool emit_int(struct builder *b, struct code_place at, int64_t i)
 {
 	return emit_const(b, at, (struct lang_const){ .kind = CONST_INT, .i = i });
 }
 
 /* *rest: a list of what lies from `before` to `after` items before the end. */
-static bool match_rest(struct builder *b, const struct node *name, int before, int after)
+static bool match_rest(struct builder *b, const struct ast_node *name, int before, int after)
 {
-	struct place at = place_of(name);
+	struct code_place at = place_of(name);
 
 	if (is_wildcard(name))
 		return true;
@@ -146,8 +148,8 @@ static bool match_items(struct builder *b, const struct node_list *items, int st
 			struct label *fail)
 {
 	for (int i = 0; i < items->n; i++) {
-		const struct node *item = items->at[i];
-		struct place at = place_of(item);
+		const struct ast_node *item = items->at[i];
+		struct code_place at = place_of(item);
 
 		if (i == star) {
 			if (!match_rest(b, item->value, i, items->n - i - 1))
@@ -162,11 +164,11 @@ static bool match_items(struct builder *b, const struct node_list *items, int st
 	return true;
 }
 
-static bool match_sequence(struct builder *b, const struct node *pattern, struct label *fail)
+static bool match_sequence(struct builder *b, const struct ast_node *pattern, struct label *fail)
 {
 	const struct node_list *items = &pattern->list;
 	struct label drop = label_new(), done = label_new();
-	struct place at = place_of(pattern);
+	struct code_place at = place_of(pattern);
 	int star = items->n;
 
 	for (int i = 0; i < items->n; i++) {
@@ -190,10 +192,10 @@ static bool match_sequence(struct builder *b, const struct node *pattern, struct
 	return true;
 }
 
-static bool match_class(struct builder *b, const struct node *pattern, struct label *fail)
+static bool match_class(struct builder *b, const struct ast_node *pattern, struct label *fail)
 {
 	const struct node_list *arguments = &pattern->call.arguments;
-	struct place at = place_of(pattern);
+	struct code_place at = place_of(pattern);
 
 	if (arguments->n)
 		return refuse_at(
@@ -204,7 +206,7 @@ static bool match_class(struct builder *b, const struct node *pattern, struct la
 	       emit_jump(b, at, CODE_JUMP_IF_FALSE, fail);
 }
 
-static bool match_pattern(struct builder *b, const struct node *pattern, struct label *fail)
+static bool match_pattern(struct builder *b, const struct ast_node *pattern, struct label *fail)
 {
 	struct lang_const value;
 
@@ -233,7 +235,7 @@ static bool match_pattern(struct builder *b, const struct node *pattern, struct 
 
 static bool compile_case(struct builder *b, const struct match_case *one, struct label *end)
 {
-	struct place at = { one->line, one->column, one->column + (int)strlen("case") };
+	struct code_place at = { one->line, one->column, one->column + (int)strlen("case") };
 	struct label next = label_new();
 
 	if (!emit(b, at, CODE_COPY, 1) || !match_pattern(b, one->pattern, &next) ||
@@ -246,7 +248,7 @@ static bool compile_case(struct builder *b, const struct match_case *one, struct
 	return true;
 }
 
-static bool compile_match(struct builder *b, const struct node *node)
+static bool compile_match(struct builder *b, const struct ast_node *node)
 {
 	struct label end = label_new();
 
@@ -269,7 +271,7 @@ static bool compile_match(struct builder *b, const struct node *node)
 	return true;
 }
 
-static bool compile_body(struct builder *b, const struct node_list *body, struct block *block,
+static bool compile_body(struct builder *b, const struct node_list *body, struct code_block *block,
 			 enum handler_kind kind)
 {
 	bool ok;
@@ -285,7 +287,7 @@ static bool compile_body(struct builder *b, const struct node_list *body, struct
 }
 
 /* The end of a handler: the exception handled before is back, this one goes on. */
-static bool reraise_restored(struct builder *b, struct place at, struct guard *guard)
+static bool reraise_restored(struct builder *b, struct code_place at, struct code_guard *guard)
 {
 	guard_bind(b, guard);
 	return emit(b, at, CODE_SWAP, 2) && emit(b, at, CODE_POP_EXC, 0) &&
@@ -293,9 +295,9 @@ static bool reraise_restored(struct builder *b, struct place at, struct guard *g
 }
 
 /* The normal end of a handler, with only the exception before on the stack. */
-static bool handled(struct builder *b, struct place at, const char *name, struct label *end)
+static bool handled(struct builder *b, struct code_place at, const char *name, struct label *end)
 {
-	struct guard *guard = &b->block->guard;
+	struct code_guard *guard = &b->block->guard;
 
 	if (!guard_close(b, guard) || !emit(b, at, CODE_POP_EXC, 0) ||
 	    (name && !compile_unset_name(b, at, name)) || !emit_jump(b, at, CODE_JUMP, end))
@@ -305,10 +307,10 @@ static bool handled(struct builder *b, struct place at, const char *name, struct
 }
 
 /* `except E as name`: the body, with the name unset on every way out. */
-static bool named_body(struct builder *b, const struct handler *handler, struct place at,
+static bool named_body(struct builder *b, const struct handler *handler, struct code_place at,
 		       struct label *end)
 {
-	struct block block = { .kind = BLOCK_NAMED, .at = at, .name = handler->name };
+	struct code_block block = { .kind = BLOCK_NAMED, .at = at, .name = handler->name };
 
 	if (!compile_store_name(b, at, handler->name) ||
 	    !compile_body(b, &handler->body, &block, HANDLER_CLEANUP) ||
@@ -321,7 +323,7 @@ static bool named_body(struct builder *b, const struct handler *handler, struct 
 /* On the stack: the exception before, and this one. */
 static bool compile_handler(struct builder *b, const struct handler *handler, struct label *end)
 {
-	struct place at = { handler->line, handler->column, handler->column + 6 };
+	struct code_place at = { handler->line, handler->column, handler->column + 6 };
 	struct label next = label_new();
 
 	if (handler->type && (!compile_expr(b, handler->type) || !emit(b, at, CODE_EXC_MATCH, 0) ||
@@ -338,10 +340,10 @@ static bool compile_handler(struct builder *b, const struct handler *handler, st
 	return true;
 }
 
-static bool compile_handlers(struct builder *b, const struct try_parts *parts, struct place at,
+static bool compile_handlers(struct builder *b, const struct try_parts *parts, struct code_place at,
 			     struct label *end)
 {
-	struct block block = { .kind = BLOCK_EXCEPT, .outer = b->block, .at = at };
+	struct code_block block = { .kind = BLOCK_EXCEPT, .outer = b->block, .at = at };
 	bool ok = emit(b, at, CODE_PUSH_EXC, 0);
 
 	guard_open(b, &block.guard, HANDLER_CLEANUP, 1);
@@ -353,9 +355,9 @@ static bool compile_handlers(struct builder *b, const struct try_parts *parts, s
 	return ok && reraise_restored(b, at, &block.guard);
 }
 
-static bool compile_except(struct builder *b, const struct try_parts *parts, struct place at)
+static bool compile_except(struct builder *b, const struct try_parts *parts, struct code_place at)
 {
-	struct block body = { .kind = BLOCK_TRY, .at = at };
+	struct code_block body = { .kind = BLOCK_TRY, .at = at };
 	struct label end = label_new();
 
 	if (!compile_body(b, &parts->body, &body, HANDLER_TRY) ||
@@ -369,9 +371,9 @@ static bool compile_except(struct builder *b, const struct try_parts *parts, str
 }
 
 /* The finally block after an error, which goes on when it is through. */
-static bool finally_raised(struct builder *b, const struct try_parts *parts, struct place at)
+static bool finally_raised(struct builder *b, const struct try_parts *parts, struct code_place at)
 {
-	struct block block = { .kind = BLOCK_RAISED, .outer = b->block, .at = at };
+	struct code_block block = { .kind = BLOCK_RAISED, .outer = b->block, .at = at };
 	bool ok = emit(b, at, CODE_PUSH_EXC, 0);
 
 	guard_open(b, &block.guard, HANDLER_CLEANUP, 1);
@@ -382,9 +384,9 @@ static bool finally_raised(struct builder *b, const struct try_parts *parts, str
 	return ok && reraise_restored(b, at, &block.guard);
 }
 
-static bool compile_finally(struct builder *b, const struct try_parts *parts, struct place at)
+static bool compile_finally(struct builder *b, const struct try_parts *parts, struct code_place at)
 {
-	struct block body = { .kind = BLOCK_FINALLY, .outer = b->block, .at = at };
+	struct code_block body = { .kind = BLOCK_FINALLY, .outer = b->block, .at = at };
 	struct label end = label_new();
 	bool ok;
 
@@ -405,16 +407,16 @@ static bool compile_finally(struct builder *b, const struct try_parts *parts, st
 	return true;
 }
 
-static bool compile_try(struct builder *b, const struct node *node)
+static bool compile_try(struct builder *b, const struct ast_node *node)
 {
-	struct place at = { node->line, node->column, node->column + 3 };
+	struct code_place at = { node->line, node->column, node->column + 3 };
 
 	if (node->attempt->finally.n)
 		return compile_finally(b, node->attempt, at);
 	return compile_except(b, node->attempt, at);
 }
 
-bool compile_block(struct builder *b, const struct node *node)
+bool compile_block(struct builder *b, const struct ast_node *node)
 {
 	return node->kind == NODE_MATCH ? compile_match(b, node)
 	       : node->kind == NODE_TRY ? compile_try(b, node)

@@ -7,18 +7,19 @@
 
 #include <string.h>
 
-static bool compile_defaults(struct builder *b, struct place at, const struct parameters *p)
+static bool compile_defaults(struct builder *b, struct code_place at,
+			     const struct ast_parameters *p)
 {
-	struct node tuple = { .kind = NODE_TUPLE,
-			      .line = at.line,
-			      .column = at.column,
-			      .end_column = at.end_column };
+	struct ast_node tuple = { .kind = NODE_TUPLE,
+				  .line = at.line,
+				  .column = at.column,
+				  .end_column = at.end_column };
 	int first = p->n_positional;
-	struct node **values;
+	struct ast_node **values;
 
 	while (first > 0 && p->at[first - 1].value)
 		first--;
-	values = ARENA_ARRAY(b->c->scratch, struct node *, (size_t)(p->n_positional - first));
+	values = ARENA_ARRAY(b->c->scratch, struct ast_node *, (size_t)(p->n_positional - first));
 	if (!values)
 		return out_of_memory(b);
 	for (int i = first; i < p->n_positional; i++)
@@ -28,7 +29,8 @@ static bool compile_defaults(struct builder *b, struct place at, const struct pa
 	return compile_expr(b, &tuple);
 }
 
-static bool compile_keyword_defaults(struct builder *b, struct place at, const struct parameters *p)
+static bool compile_keyword_defaults(struct builder *b, struct code_place at,
+				     const struct ast_parameters *p)
 {
 	int n = 0;
 
@@ -45,10 +47,10 @@ static bool compile_keyword_defaults(struct builder *b, struct place at, const s
 	return n ? emit(b, at, CODE_BUILD_MAP, n) : emit_const(b, at, const_none());
 }
 
-static bool compile_body(struct builder *b, const struct node *node)
+static bool compile_body(struct builder *b, const struct ast_node *node)
 {
 	const struct node_list *body = &node->function->body;
-	struct place end = place_of(body->at[body->n - 1]);
+	struct code_place end = place_of(body->at[body->n - 1]);
 
 	if (node->function->is_async || node->kind == NODE_LAMBDA) {
 		struct builder_mark mark = builder_mark(b);
@@ -80,9 +82,9 @@ static uint64_t unread_parameters(const struct code *code)
 	return unread;
 }
 
-static struct code *function_code(struct builder *outer, const struct node *node)
+static struct code *function_code(struct builder *outer, const struct ast_node *node)
 {
-	const struct function *f = node->function;
+	const struct ast_function *f = node->function;
 	struct code *code = NULL;
 	struct builder b;
 
@@ -119,10 +121,10 @@ static bool call_decorators(struct builder *b, const struct node_list *decorator
 	return true;
 }
 
-static bool compile_function(struct builder *b, const struct node *node)
+static bool compile_function(struct builder *b, const struct ast_node *node)
 {
-	const struct function *f = node->function;
-	struct place at = place_of(node);
+	const struct ast_function *f = node->function;
+	struct code_place at = place_of(node);
 	struct code *code;
 
 	if (node->kind == NODE_FUNCTION) /* the head, not the whole body */
@@ -143,7 +145,7 @@ static bool compile_function(struct builder *b, const struct node *node)
  * the cell for it and returns it, as in CPython.
  */
 
-static bool return_cell(struct builder *b, struct place end)
+static bool return_cell(struct builder *b, struct code_place end)
 {
 	const struct symbol *cell = scope_find(b->scope, b->c->known->class_cell);
 
@@ -152,17 +154,17 @@ static bool return_cell(struct builder *b, struct place end)
 	return emit_const(b, end, const_none());
 }
 
-static bool begin_annotations(struct builder *b, struct place at)
+static bool begin_annotations(struct builder *b, struct code_place at)
 {
 	return !b->scope->annotates ||
 	       (emit(b, at, CODE_BUILD_MAP, 0) &&
 		emit_name(b, at, CODE_STORE_NAME, b->c->known->annotations));
 }
 
-static struct code *class_code(struct builder *outer, const struct node *node)
+static struct code *class_code(struct builder *outer, const struct ast_node *node)
 {
 	const struct node_list *body = &node->class->body;
-	struct place end = place_of(body->at[body->n - 1]);
+	struct code_place end = place_of(body->at[body->n - 1]);
 	struct code *code = NULL;
 	struct builder b;
 
@@ -177,9 +179,9 @@ static struct code *class_code(struct builder *outer, const struct node *node)
 }
 
 /* metaclass=abc.ABCMeta, which only promises methods. */
-static bool is_abc_meta(const struct node *base)
+static bool is_abc_meta(const struct ast_node *base)
 {
-	const struct node *value = base->kind == NODE_KEYWORD ? base->keyword.value : NULL;
+	const struct ast_node *value = base->kind == NODE_KEYWORD ? base->keyword.value : NULL;
 	const char *name = !value                          ? NULL
 			   : value->kind == NODE_NAME      ? value->name
 			   : value->kind == NODE_ATTRIBUTE ? value->attribute.name
@@ -191,7 +193,7 @@ static bool is_abc_meta(const struct node *base)
 static bool compile_bases(struct builder *b, const struct node_list *bases, int *n)
 {
 	for (int i = 0; i < bases->n; i++) {
-		const struct node *base = bases->at[i];
+		const struct ast_node *base = bases->at[i];
 
 		if (is_abc_meta(base))
 			continue;
@@ -210,10 +212,10 @@ static bool compile_bases(struct builder *b, const struct node_list *bases, int 
 	return true;
 }
 
-static bool compile_class(struct builder *b, const struct node *node)
+static bool compile_class(struct builder *b, const struct ast_node *node)
 {
 	const struct class *class = node->class;
-	struct place at = place_of(node);
+	struct code_place at = place_of(node);
 	size_t len = strlen(class->name);
 	struct code *code;
 	int n_bases = 0;
@@ -231,7 +233,7 @@ static bool compile_class(struct builder *b, const struct node *node)
 	       compile_store_name(b, at, class->name);
 }
 
-bool compile_definition(struct builder *b, const struct node *node)
+bool compile_definition(struct builder *b, const struct ast_node *node)
 {
 	return node->kind == NODE_CLASS ? compile_class(b, node) : compile_function(b, node);
 }

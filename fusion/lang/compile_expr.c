@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static int constant_truth(const struct node *node);
+static int constant_truth(const struct ast_node *node);
 
 /* ---- tests: and, or, not, comparisons, a if b else c.
  *
@@ -15,7 +15,8 @@ static int constant_truth(const struct node *node);
  * again; the shape is CPython 3.12's, since graph breaks are told by it.
  */
 
-static bool jump_boolean(struct builder *b, const struct node *node, struct label *to, bool when)
+static bool jump_boolean(struct builder *b, const struct ast_node *node, struct label *to,
+			 bool when)
 {
 	const struct node_list *operands = &node->boolean.operands;
 	bool decides = node->boolean.is_or; /* the truth of an operand that ends it */
@@ -30,7 +31,8 @@ static bool jump_boolean(struct builder *b, const struct node *node, struct labe
 	return true;
 }
 
-static bool jump_ternary(struct builder *b, const struct node *node, struct label *to, bool when)
+static bool jump_ternary(struct builder *b, const struct ast_node *node, struct label *to,
+			 bool when)
 {
 	struct label otherwise = label_new(), end = label_new();
 
@@ -47,18 +49,19 @@ static bool jump_ternary(struct builder *b, const struct node *node, struct labe
 
 /* a < b of a < b < c, with b kept below the result; then a jump to `cleanup`
  * where it is false. */
-static bool compare_link(struct builder *b, const struct node *node, int i)
+static bool compare_link(struct builder *b, const struct ast_node *node, int i)
 {
-	struct place at = place_of(node);
+	struct code_place at = place_of(node);
 
 	return compile_expr(b, node->compare.operands.at[i + 1]) && emit(b, at, CODE_SWAP, 2) &&
 	       emit(b, at, CODE_COPY, 2) && emit(b, at, CODE_COMPARE_OP, (int)node->compare.ops[i]);
 }
 
-static bool jump_compare(struct builder *b, const struct node *node, struct label *to, bool when)
+static bool jump_compare(struct builder *b, const struct ast_node *node, struct label *to,
+			 bool when)
 {
 	struct label cleanup = label_new(), end = label_new();
-	struct place at = place_of(node);
+	struct code_place at = place_of(node);
 	int last = node->compare.operands.n - 1;
 
 	if (!compile_expr(b, node->compare.operands.at[0]))
@@ -81,7 +84,7 @@ static bool jump_compare(struct builder *b, const struct node *node, struct labe
 	return true;
 }
 
-bool compile_jump(struct builder *b, const struct node *test, struct label *to, bool when)
+bool compile_jump(struct builder *b, const struct ast_node *test, struct label *to, bool when)
 {
 	int known = constant_truth(test);
 
@@ -99,12 +102,12 @@ bool compile_jump(struct builder *b, const struct node *test, struct label *to, 
 	       emit_jump(b, place_of(test), when ? CODE_JUMP_IF_TRUE : CODE_JUMP_IF_FALSE, to);
 }
 
-static bool compile_boolean(struct builder *b, const struct node *node)
+static bool compile_boolean(struct builder *b, const struct ast_node *node)
 {
 	const struct node_list *operands = &node->boolean.operands;
 	enum code_op jump = node->boolean.is_or ? CODE_JUMP_IF_TRUE : CODE_JUMP_IF_FALSE;
 	struct label end = label_new();
-	struct place at = place_of(node);
+	struct code_place at = place_of(node);
 
 	for (int i = 0; i < operands->n - 1; i++)
 		if (!compile_expr(b, operands->at[i]) || !emit(b, at, CODE_COPY, 1) ||
@@ -116,10 +119,10 @@ static bool compile_boolean(struct builder *b, const struct node *node)
 	return true;
 }
 
-static bool compile_compare(struct builder *b, const struct node *node)
+static bool compile_compare(struct builder *b, const struct ast_node *node)
 {
 	struct label cleanup = label_new(), end = label_new();
-	struct place at = place_of(node);
+	struct code_place at = place_of(node);
 	int last = node->compare.operands.n - 1;
 
 	if (!compile_expr(b, node->compare.operands.at[0]))
@@ -142,7 +145,7 @@ static bool compile_compare(struct builder *b, const struct node *node)
 	return true;
 }
 
-static bool compile_ternary(struct builder *b, const struct node *node)
+static bool compile_ternary(struct builder *b, const struct ast_node *node)
 {
 	struct label otherwise = label_new(), end = label_new();
 
@@ -163,7 +166,7 @@ static bool compile_ternary(struct builder *b, const struct node *node)
  * arithmetic is left to the run, which reports its errors with their place.
  */
 
-static bool fold_number(const struct node *node, bool negative, struct lang_const *out)
+static bool fold_number(const struct ast_node *node, bool negative, struct lang_const *out)
 {
 	if (node->kind == NODE_FLOAT) {
 		*out = (struct lang_const){ .kind = CONST_FLOAT,
@@ -178,7 +181,7 @@ static bool fold_number(const struct node *node, bool negative, struct lang_cons
 }
 
 /* Looks before memory is taken. */
-static bool is_constant(const struct node *node)
+static bool is_constant(const struct ast_node *node)
 {
 	struct lang_const ignored;
 
@@ -190,7 +193,7 @@ static bool is_constant(const struct node *node)
 	return true;
 }
 
-static bool fold_tuple(struct builder *b, const struct node *node, struct lang_const *out)
+static bool fold_tuple(struct builder *b, const struct ast_node *node, struct lang_const *out)
 {
 	struct lang_const *items;
 
@@ -206,7 +209,7 @@ static bool fold_tuple(struct builder *b, const struct node *node, struct lang_c
 	return true;
 }
 
-bool constant_of(struct builder *b, const struct node *node, struct lang_const *out)
+bool constant_of(struct builder *b, const struct ast_node *node, struct lang_const *out)
 {
 	switch (node->kind) {
 	case NODE_NONE:
@@ -235,7 +238,7 @@ bool constant_of(struct builder *b, const struct node *node, struct lang_const *
 }
 
 /* Its truth: 0 or 1, or -1 where it is not known. */
-static int constant_truth(const struct node *node)
+static int constant_truth(const struct ast_node *node)
 {
 	switch (node->kind) {
 	case NODE_TRUE:
@@ -255,31 +258,32 @@ static int constant_truth(const struct node *node)
 	}
 }
 
-static bool compile_starred_list(struct builder *b, struct place at, struct node *const *items,
-				 int n);
-static bool compile_fstring(struct builder *b, const struct node *node);
-static struct place attribute_place(const struct node *node);
+static bool compile_starred_list(struct builder *b, struct code_place at,
+				 struct ast_node *const *items, int n);
+static bool compile_fstring(struct builder *b, const struct ast_node *node);
+static struct code_place attribute_place(const struct ast_node *node);
 
 /* ---- calls: plain, with keywords, with * and **.
  *
  * As in CPython all positional arguments come first, wherever a *values stands.
  */
 
-struct arguments {
-	struct node **positional, **keywords;
+struct call_arguments {
+	struct ast_node **positional, **keywords;
 	int n_positional, n_keywords;
 	bool unpacks; /* a * or a ** is among them */
 };
 
-static bool sort_arguments(struct builder *b, const struct node_list *list, struct arguments *out)
+static bool sort_arguments(struct builder *b, const struct node_list *list,
+			   struct call_arguments *out)
 {
-	*out = (struct arguments){ 0 };
-	out->positional = ARENA_ARRAY(b->c->scratch, struct node *, (size_t)list->n);
-	out->keywords = ARENA_ARRAY(b->c->scratch, struct node *, (size_t)list->n);
+	*out = (struct call_arguments){ 0 };
+	out->positional = ARENA_ARRAY(b->c->scratch, struct ast_node *, (size_t)list->n);
+	out->keywords = ARENA_ARRAY(b->c->scratch, struct ast_node *, (size_t)list->n);
 	if (!out->positional || !out->keywords)
 		return out_of_memory(b);
 	for (int i = 0; i < list->n; i++) {
-		struct node *one = list->at[i];
+		struct ast_node *one = list->at[i];
 		bool keyword = one->kind == NODE_KEYWORD;
 
 		if (keyword)
@@ -291,12 +295,13 @@ static bool sort_arguments(struct builder *b, const struct node_list *list, stru
 	return true;
 }
 
-static struct lang_const keyword_name(const struct node *keyword)
+static struct lang_const keyword_name(const struct ast_node *keyword)
 {
 	return const_str(keyword->keyword.name, strlen(keyword->keyword.name));
 }
 
-static bool keyword_names(struct builder *b, struct place at, const struct arguments *arguments)
+static bool keyword_names(struct builder *b, struct code_place at,
+			  const struct call_arguments *arguments)
 {
 	int n = arguments->n_keywords;
 	struct lang_const names = { .kind = CONST_TUPLE, .n = n };
@@ -310,7 +315,8 @@ static bool keyword_names(struct builder *b, struct place at, const struct argum
 	return emit_const(b, at, names);
 }
 
-static bool call_plain(struct builder *b, struct place at, const struct arguments *arguments)
+static bool call_plain(struct builder *b, struct code_place at,
+		       const struct call_arguments *arguments)
 {
 	for (int i = 0; i < arguments->n_positional; i++)
 		if (!compile_expr(b, arguments->positional[i]))
@@ -324,7 +330,8 @@ static bool call_plain(struct builder *b, struct place at, const struct argument
 	       emit(b, at, CODE_CALL_KW, arguments->n_positional + arguments->n_keywords);
 }
 
-static bool keyword_dict(struct builder *b, struct place at, const struct arguments *arguments)
+static bool keyword_dict(struct builder *b, struct code_place at,
+			 const struct call_arguments *arguments)
 {
 	bool spread = false;
 
@@ -333,7 +340,7 @@ static bool keyword_dict(struct builder *b, struct place at, const struct argume
 	if (!emit(b, at, CODE_BUILD_MAP, 0))
 		return false;
 	for (int i = 0; i < arguments->n_keywords; i++) {
-		const struct node *one = arguments->keywords[i];
+		const struct ast_node *one = arguments->keywords[i];
 		bool named = one->keyword.name != NULL;
 		bool adds = named && !spread; /* after a ** it may be there already */
 
@@ -347,18 +354,19 @@ static bool keyword_dict(struct builder *b, struct place at, const struct argume
 	return true;
 }
 
-static bool call_unpacked(struct builder *b, struct place at, const struct arguments *arguments)
+static bool call_unpacked(struct builder *b, struct code_place at,
+			  const struct call_arguments *arguments)
 {
 	return compile_starred_list(b, at, arguments->positional, arguments->n_positional) &&
 	       keyword_dict(b, at, arguments) && emit(b, at, CODE_CALL_EX, 0);
 }
 
 /* super() inside a method: super(__class__, its first parameter). */
-static bool call_super(struct builder *b, const struct node *node)
+static bool call_super(struct builder *b, const struct ast_node *node)
 {
 	const char *class = b->c->known->class_cell, *first = b->scope->host->first_parameter;
 	const struct symbol *cell = scope_find(b->scope, class);
-	struct place at = place_of(node);
+	struct code_place at = place_of(node);
 
 	if (!first || !cell || (cell->kind != SYMBOL_FREE && cell->kind != SYMBOL_CELL))
 		return err_at(b->c->err, ERR_UNSUPPORTED, node->line, node->column,
@@ -369,11 +377,12 @@ static bool call_super(struct builder *b, const struct node *node)
 }
 
 /* compile_expr.c */
-static bool compile_call(struct builder *b, const struct node *node)
+static bool compile_call(struct builder *b, const struct ast_node *node)
 {
-	const struct node *callee = node->call.callee;
-	struct place at = callee->kind == NODE_ATTRIBUTE ? attribute_place(callee) : place_of(node);
-	struct arguments arguments;
+	const struct ast_node *callee = node->call.callee;
+	struct code_place at = callee->kind == NODE_ATTRIBUTE ? attribute_place(callee)
+							      : place_of(node);
+	struct call_arguments arguments;
 
 	if (callee->kind == NODE_NAME && callee->name == b->c->known->super &&
 	    !node->call.arguments.n)
@@ -398,7 +407,7 @@ struct display {
 static const struct display list_display = { CODE_BUILD_LIST, CODE_LIST_APPEND, CODE_LIST_EXTEND };
 static const struct display set_display = { CODE_BUILD_SET, CODE_SET_ADD, CODE_SET_UPDATE };
 
-static int first_starred(struct node *const *items, int n)
+static int first_starred(struct ast_node *const *items, int n)
 {
 	int i = 0;
 
@@ -407,8 +416,8 @@ static int first_starred(struct node *const *items, int n)
 	return i;
 }
 
-static bool compile_items(struct builder *b, struct place at, struct node *const *items, int n,
-			  const struct display *display)
+static bool compile_items(struct builder *b, struct code_place at, struct ast_node *const *items,
+			  int n, const struct display *display)
 {
 	int plain = first_starred(items, n);
 
@@ -427,16 +436,16 @@ static bool compile_items(struct builder *b, struct place at, struct node *const
 	return true;
 }
 
-static bool compile_starred_list(struct builder *b, struct place at, struct node *const *items,
-				 int n)
+static bool compile_starred_list(struct builder *b, struct code_place at,
+				 struct ast_node *const *items, int n)
 {
 	return compile_items(b, at, items, n, &list_display);
 }
 
-static bool compile_tuple(struct builder *b, const struct node *node)
+static bool compile_tuple(struct builder *b, const struct ast_node *node)
 {
 	const struct display tuple = { .build = CODE_BUILD_TUPLE };
-	struct place at = place_of(node);
+	struct code_place at = place_of(node);
 
 	if (first_starred(node->list.at, node->list.n) == node->list.n)
 		return compile_items(b, at, node->list.at, node->list.n, &tuple);
@@ -444,10 +453,10 @@ static bool compile_tuple(struct builder *b, const struct node *node)
 	       emit(b, at, CODE_LIST_TO_TUPLE, 0);
 }
 
-static bool compile_dict(struct builder *b, const struct node *node)
+static bool compile_dict(struct builder *b, const struct ast_node *node)
 {
 	const struct node_list *keys = &node->dict.keys, *values = &node->dict.values;
-	struct place at = place_of(node);
+	struct code_place at = place_of(node);
 	int plain = 0;
 
 	for (; plain < keys->n && keys->at[plain]; plain++)
@@ -466,7 +475,7 @@ static bool compile_dict(struct builder *b, const struct node *node)
 }
 
 /* TUPLE LIST SET DICT */
-static bool compile_display(struct builder *b, const struct node *node)
+static bool compile_display(struct builder *b, const struct ast_node *node)
 {
 	const struct node_list *items = &node->list;
 
@@ -481,10 +490,10 @@ static bool compile_display(struct builder *b, const struct node *node)
 	}
 }
 
-static bool compile_field(struct builder *b, const struct node *node)
+static bool compile_field(struct builder *b, const struct ast_node *node)
 {
 	static const char conversions[] = " sra";
-	const struct node *spec = node->field.spec;
+	const struct ast_node *spec = node->field.spec;
 	int argument = spec ? 4 : 0;
 
 	for (int i = 1; i < 4; i++)
@@ -495,14 +504,14 @@ static bool compile_field(struct builder *b, const struct node *node)
 }
 
 /* compile_expr.c */
-static bool compile_fstring(struct builder *b, const struct node *node)
+static bool compile_fstring(struct builder *b, const struct ast_node *node)
 {
 	const struct node_list *parts = &node->list;
 
 	if (!parts->n)
 		return emit_const(b, place_of(node), const_str("", 0));
 	for (int i = 0; i < parts->n; i++) {
-		const struct node *part = parts->at[i];
+		const struct ast_node *part = parts->at[i];
 
 		if (!(part->kind == NODE_FIELD ? compile_field(b, part) : compile_expr(b, part)))
 			return false;
@@ -525,7 +534,7 @@ struct collect {
 static bool compile_element(struct builder *b, const struct collect *what)
 {
 	const struct comprehension *c = what->c;
-	struct place at = place_of(c->element);
+	struct code_place at = place_of(c->element);
 
 	if (!compile_expr(b, c->element) || (c->value && !compile_expr(b, c->value)))
 		return false;
@@ -540,8 +549,8 @@ static bool compile_clause(struct builder *b, const struct collect *what, int i)
 {
 	const struct for_clause *clause = &what->c->clauses[i];
 	struct label next = label_new(), done = label_new();
-	struct place over = place_of(clause->over);
-	const struct node *inner;
+	struct code_place over = place_of(clause->over);
+	const struct ast_node *inner;
 	bool ok;
 
 	label_bind(b, &next);
@@ -564,7 +573,7 @@ static bool compile_clause(struct builder *b, const struct collect *what, int i)
 }
 
 /* Its variables: cells are new each time, and nothing is left of locals. */
-static bool renew_cells(struct builder *b, struct place at, const struct scope *scope)
+static bool renew_cells(struct builder *b, struct code_place at, const struct scope *scope)
 {
 	for (int i = 0; i < scope->n_symbols; i++) {
 		const struct symbol *symbol = &scope->symbols[i];
@@ -576,7 +585,7 @@ static bool renew_cells(struct builder *b, struct place at, const struct scope *
 	return true;
 }
 
-static bool clear_locals(struct builder *b, struct place at, const struct scope *scope)
+static bool clear_locals(struct builder *b, struct code_place at, const struct scope *scope)
 {
 	for (int i = 0; i < scope->n_symbols; i++) {
 		const struct symbol *symbol = &scope->symbols[i];
@@ -589,16 +598,16 @@ static bool clear_locals(struct builder *b, struct place at, const struct scope 
 }
 
 /* compile_expr.c */
-static bool compile_comprehension(struct builder *b, const struct node *node)
+static bool compile_comprehension(struct builder *b, const struct ast_node *node)
 {
 	bool list = node->kind == NODE_LIST_COMP, set = node->kind == NODE_SET_COMP;
 	struct collect what = { node->comprehension, list  ? CODE_LIST_APPEND
 						     : set ? CODE_SET_ADD
 							   : CODE_MAP_ADD };
 	enum code_op build = list ? CODE_BUILD_LIST : set ? CODE_BUILD_SET : CODE_BUILD_MAP;
-	const struct node *over = what.c->clauses[0].over;
+	const struct ast_node *over = what.c->clauses[0].over;
 	const struct scope *outer = b->scope;
-	struct place at = place_of(node);
+	struct code_place at = place_of(node);
 	struct lang_comprehension bounds;
 	bool ok;
 
@@ -613,10 +622,10 @@ static bool compile_comprehension(struct builder *b, const struct node *node)
 	return ok && (VEC_PUSH(&b->comprehensions, bounds) || out_of_memory(b));
 }
 
-static struct code *generator_code(struct builder *outer, const struct node *node)
+static struct code *generator_code(struct builder *outer, const struct ast_node *node)
 {
 	struct collect what = { node->comprehension, CODE_YIELD };
-	struct place at = place_of(node);
+	struct code_place at = place_of(node);
 	struct code *code = NULL;
 	struct builder b;
 
@@ -631,10 +640,10 @@ static struct code *generator_code(struct builder *outer, const struct node *nod
 }
 
 /* compile_expr.c */
-static bool compile_generator(struct builder *b, const struct node *node)
+static bool compile_generator(struct builder *b, const struct ast_node *node)
 {
-	const struct node *over = node->comprehension->clauses[0].over;
-	struct place at = place_of(node);
+	const struct ast_node *over = node->comprehension->clauses[0].over;
+	struct code_place at = place_of(node);
 	struct code *code;
 
 	if (!emit_const(b, at, (struct lang_const){ .kind = CONST_TUPLE }) ||
@@ -647,10 +656,10 @@ static bool compile_generator(struct builder *b, const struct node *node)
 
 /* `yield from` hands on each item; while it pauses, what is sent and thrown goes to the
  * inner generator (vm/generator.c).  Its value is what that one returns. */
-static bool compile_yield_from(struct builder *b, const struct node *node)
+static bool compile_yield_from(struct builder *b, const struct ast_node *node)
 {
 	struct label next = label_new(), done = label_new();
-	struct place at = place_of(node);
+	struct code_place at = place_of(node);
 
 	if (!compile_expr(b, node->value) || !emit(b, at, CODE_GET_ITER, 0) ||
 	    !emit(b, at, CODE_COPY, 1))
@@ -664,9 +673,9 @@ static bool compile_yield_from(struct builder *b, const struct node *node)
 }
 
 /* compile_expr.c */
-static bool compile_yield(struct builder *b, const struct node *node)
+static bool compile_yield(struct builder *b, const struct ast_node *node)
 {
-	struct place at = place_of(node);
+	struct code_place at = place_of(node);
 
 	if (node->kind == NODE_YIELD_FROM)
 		return compile_yield_from(b, node);
@@ -675,9 +684,9 @@ static bool compile_yield(struct builder *b, const struct node *node)
 }
 
 /* An attribute on a line of its own stands at its name. */
-static struct place attribute_place(const struct node *node)
+static struct code_place attribute_place(const struct ast_node *node)
 {
-	struct place at = place_of(node);
+	struct code_place at = place_of(node);
 
 	if (node->attribute.line != node->line) {
 		at.line = node->attribute.line;
@@ -686,36 +695,37 @@ static struct place attribute_place(const struct node *node)
 	return at;
 }
 
-static bool compile_slice_part(struct builder *b, const struct node *slice, const struct node *part)
+static bool compile_slice_part(struct builder *b, const struct ast_node *slice,
+			       const struct ast_node *part)
 {
 	return part ? compile_expr(b, part) : emit_const(b, place_of(slice), const_none());
 }
 
-static bool compile_slice(struct builder *b, const struct node *node)
+static bool compile_slice(struct builder *b, const struct ast_node *node)
 {
-	const struct node *step = node->slice.step;
+	const struct ast_node *step = node->slice.step;
 
 	return compile_slice_part(b, node, node->slice.start) &&
 	       compile_slice_part(b, node, node->slice.stop) && (!step || compile_expr(b, step)) &&
 	       emit(b, place_of(node), CODE_BUILD_SLICE, step ? 3 : 2);
 }
 
-static bool compile_walrus(struct builder *b, const struct node *node)
+static bool compile_walrus(struct builder *b, const struct ast_node *node)
 {
 	return compile_expr(b, node->walrus.value) && emit(b, place_of(node), CODE_COPY, 1) &&
 	       compile_store(b, node->walrus.target);
 }
 
-static bool compile_integer(struct builder *b, const struct node *node)
+static bool compile_integer(struct builder *b, const struct ast_node *node)
 {
 	/* constant_of() has taken all that fit */
 	return err_at(b->c->err, ERR_UNSUPPORTED, node->line, node->column,
 		      "this integer needs more than 64 bits; write it as a float, 1e20");
 }
 
-bool compile_expr(struct builder *b, const struct node *node)
+bool compile_expr(struct builder *b, const struct ast_node *node)
 {
-	struct place at = place_of(node);
+	struct code_place at = place_of(node);
 	struct lang_const value;
 
 	if (constant_of(b, node, &value))

@@ -10,12 +10,12 @@ static const struct symbol *variable(const struct builder *b, const char *name)
 }
 
 /* One thing done with a variable, for each place where it may lie. */
-struct access {
+struct store_access {
 	enum code_op global, namespace, fast, deref;
 };
 
-static bool access_name(struct builder *b, struct place at, const char *name,
-			const struct access *access)
+static bool access_name(struct builder *b, struct code_place at, const char *name,
+			const struct store_access *access)
 {
 	const struct symbol *symbol = variable(b, name);
 
@@ -27,31 +27,31 @@ static bool access_name(struct builder *b, struct place at, const char *name,
 		    symbol->index);
 }
 
-bool compile_load_name(struct builder *b, struct place at, const char *name)
+bool compile_load_name(struct builder *b, struct code_place at, const char *name)
 {
-	static const struct access load = { CODE_LOAD_GLOBAL, CODE_LOAD_NAME, CODE_LOAD_FAST,
-					    CODE_LOAD_DEREF };
+	static const struct store_access load = { CODE_LOAD_GLOBAL, CODE_LOAD_NAME, CODE_LOAD_FAST,
+						  CODE_LOAD_DEREF };
 
 	return access_name(b, at, name, &load);
 }
 
-bool compile_store_name(struct builder *b, struct place at, const char *name)
+bool compile_store_name(struct builder *b, struct code_place at, const char *name)
 {
-	static const struct access store = { CODE_STORE_GLOBAL, CODE_STORE_NAME, CODE_STORE_FAST,
-					     CODE_STORE_DEREF };
+	static const struct store_access store = { CODE_STORE_GLOBAL, CODE_STORE_NAME,
+						   CODE_STORE_FAST, CODE_STORE_DEREF };
 
 	return access_name(b, at, name, &store);
 }
 
-bool compile_delete_name(struct builder *b, struct place at, const char *name)
+bool compile_delete_name(struct builder *b, struct code_place at, const char *name)
 {
-	static const struct access delete = { CODE_DELETE_GLOBAL, CODE_DELETE_NAME,
-					      CODE_DELETE_FAST, CODE_DELETE_DEREF };
+	static const struct store_access delete = { CODE_DELETE_GLOBAL, CODE_DELETE_NAME,
+						    CODE_DELETE_FAST, CODE_DELETE_DEREF };
 
 	return access_name(b, at, name, &delete);
 }
 
-static bool unpack(struct builder *b, const struct node *target)
+static bool unpack(struct builder *b, const struct ast_node *target)
 {
 	enum { MOST_BEFORE = 255 };
 	int n = target->list.n, before = 0;
@@ -67,12 +67,12 @@ static bool unpack(struct builder *b, const struct node *target)
 	return emit(b, place_of(target), CODE_UNPACK_EX, before + 256 * (n - before - 1));
 }
 
-static bool store_items(struct builder *b, const struct node *target)
+static bool store_items(struct builder *b, const struct ast_node *target)
 {
 	if (!unpack(b, target))
 		return false;
 	for (int i = 0; i < target->list.n; i++) {
-		const struct node *item = target->list.at[i];
+		const struct ast_node *item = target->list.at[i];
 
 		if (!compile_store(b, item->kind == NODE_STARRED ? item->value : item))
 			return false;
@@ -80,9 +80,9 @@ static bool store_items(struct builder *b, const struct node *target)
 	return true;
 }
 
-bool compile_store(struct builder *b, const struct node *target)
+bool compile_store(struct builder *b, const struct ast_node *target)
 {
-	struct place at = place_of(target);
+	struct code_place at = place_of(target);
 
 	switch (target->kind) {
 	case NODE_NAME:

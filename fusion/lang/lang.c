@@ -40,6 +40,18 @@ static bool bad_byte(const char *source, const char *at, int lines_before, struc
 		      (unsigned)(unsigned char)*at);
 }
 
+/* Whether eight bytes are ASCII, none of them NUL. */
+static bool is_plain(const char *text, size_t len)
+{
+	const uint64_t high = 0x8080808080808080, ones = 0x0101010101010101;
+	uint64_t bytes;
+
+	if (len < sizeof(bytes))
+		return false;
+	memcpy(&bytes, text, sizeof(bytes));
+	return !((bytes | (bytes - ones)) & high); /* without high bits, a borrow shows a NUL */
+}
+
 static bool check_text(const char *source, size_t len, int lines_before, struct err *err)
 {
 	size_t at = 0;
@@ -48,7 +60,11 @@ static bool check_text(const char *source, size_t len, int lines_before, struct 
 		uint32_t point;
 		int n;
 
-		if ((signed char)source[at] > 0) { /* ASCII, and no NUL */
+		if (is_plain(source + at, len - at)) {
+			at += sizeof(uint64_t);
+			continue;
+		}
+		if ((signed char)source[at] > 0) {
 			at++;
 			continue;
 		}
@@ -69,6 +85,11 @@ static bool copy_source(struct lang_program *p, const char *source, size_t len)
 
 	if (!copy)
 		return false;
+	if (!memchr(source, '\r', len)) {
+		to = len - from;
+		memcpy(copy, source + from, to);
+		from = len;
+	}
 	for (; from < len; from++) {
 		if (source[from] == '\r' && from + 1 < len && source[from + 1] == '\n')
 			continue;
@@ -81,25 +102,24 @@ static bool copy_source(struct lang_program *p, const char *source, size_t len)
 
 static bool find_lines(struct lang_program *p)
 {
+	const char *end = p->source + p->source_len, *at = p->source;
 	int n = 1;
 
-	for (size_t i = 0; i < p->source_len; i++)
-		n += p->source[i] == '\n' && i + 1 < p->source_len;
+	while ((at = memchr(at, '\n', (size_t)(end - at))) && ++at < end)
+		n++;
 	p->lines = ARENA_ARRAY(p->arena, const char *, (size_t)n);
 	if (!p->lines)
 		return false;
-	p->n_lines = 1;
-	p->lines[0] = p->source;
-	for (size_t i = 0; i + 1 < p->source_len; i++)
-		if (p->source[i] == '\n')
-			p->lines[p->n_lines++] = p->source + i + 1;
+	p->lines[0] = at = p->source;
+	for (p->n_lines = 1; p->n_lines < n; p->n_lines++)
+		p->lines[p->n_lines] = at = (char *)memchr(at, '\n', (size_t)(end - at)) + 1;
 	return true;
 }
 
 static bool compile(struct lang_program *p, const struct ast_limits *limits, struct arena *scratch,
 		    struct token_list *list, struct err *err)
 {
-	struct names names = { .arena = p->arena };
+	struct lang_names names = { .arena = p->arena };
 	struct compiler compiler = { .lines_before = list->lines_before,
 				     .program = p->arena,
 				     .scratch = scratch,

@@ -41,7 +41,7 @@ struct lexer {
 	size_t column_pos; /* a place on this line whose column is known */
 	int column;
 	struct arena *arena;
-	struct names *names;
+	struct lang_names *names;
 	struct token_list *list;
 	struct err *err; /* out of memory */
 	bool at_line_start;
@@ -868,7 +868,7 @@ static bool load_table(struct lexer *lx)
 	return true;
 }
 
-bool lex(const char *source, size_t len, struct arena *arena, struct names *names,
+bool lex(const char *source, size_t len, struct arena *arena, struct lang_names *names,
 	 struct token_list *list, struct err *err)
 {
 	struct lexer *lx = ARENA_NEW(arena, struct lexer);

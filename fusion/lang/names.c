@@ -12,7 +12,7 @@
 
 enum { FIRST_CAP = 64, FIRST_MAP_CAP = 8 };
 
-static size_t find_text(const struct names *names, const char *text, size_t len)
+static size_t find_text(const struct lang_names *names, const char *text, size_t len)
 {
 	size_t i = hash_bytes(text, len, 0) & (names->cap - 1);
 
@@ -22,9 +22,9 @@ static size_t find_text(const struct names *names, const char *text, size_t len)
 	return i;
 }
 
-static bool grow_names(struct names *names)
+static bool grow_names(struct lang_names *names)
 {
-	struct names bigger = { .arena = names->arena, .len = names->len };
+	struct lang_names bigger = { .arena = names->arena, .len = names->len };
 
 	bigger.cap = names->cap ? names->cap * 2 : FIRST_CAP;
 	bigger.slots = ARENA_ARRAY(names->arena, struct name *, bigger.cap);
@@ -40,7 +40,7 @@ static bool grow_names(struct names *names)
 	return true;
 }
 
-struct name *names_intern(struct names *names, const char *text, size_t len)
+struct name *names_intern(struct lang_names *names, const char *text, size_t len)
 {
 	struct name *name;
 	size_t i;

@@ -19,14 +19,14 @@ struct name {
 };
 
 /* Strings by content.  A zeroed struct with its arena set is ready. */
-struct names {
+struct lang_names {
 	struct arena *arena;
 	struct name **slots;
 	size_t cap, len;
 };
 
 /* The one entry for this text; NULL when out of memory. */
-struct name *names_intern(struct names *names, const char *text, size_t len);
+struct name *names_intern(struct lang_names *names, const char *text, size_t len);
 
 /* Interned pointers to numbers.  A zeroed struct with its arena set is ready. */
 struct name_map {

@@ -12,9 +12,9 @@ struct order {
 	struct name_map names; /* of keywords */
 };
 
-static struct node *keyword_node(struct parser *p, const struct token *start, const char *name)
+static struct ast_node *keyword_node(struct parser *p, const struct token *start, const char *name)
 {
-	struct node *node = node_start(p, NODE_KEYWORD, start);
+	struct ast_node *node = node_start(p, NODE_KEYWORD, start);
 
 	if (!node)
 		return NULL;
@@ -23,7 +23,7 @@ static struct node *keyword_node(struct parser *p, const struct token *start, co
 	return node->keyword.value ? node_end(p, node) : NULL;
 }
 
-static struct node *parse_keyword(struct parser *p, struct order *seen)
+static struct ast_node *parse_keyword(struct parser *p, struct order *seen)
 {
 	const struct token *name = token_now(p);
 
@@ -38,10 +38,10 @@ static struct node *parse_keyword(struct parser *p, struct order *seen)
 	return keyword_node(p, name, name->name);
 }
 
-static struct node *parse_positional(struct parser *p, const struct order *seen, bool first)
+static struct ast_node *parse_positional(struct parser *p, const struct order *seen, bool first)
 {
 	const struct token *start = token_now(p);
-	struct node *node = parse_named(p);
+	struct ast_node *node = parse_named(p);
 
 	if (!node)
 		return NULL;
@@ -66,10 +66,10 @@ static struct node *parse_positional(struct parser *p, const struct order *seen,
 	return node;
 }
 
-static struct node *parse_argument(struct parser *p, struct order *seen, bool first)
+static struct ast_node *parse_argument(struct parser *p, struct order *seen, bool first)
 {
 	const struct token *start = token_now(p);
-	struct node *node;
+	struct ast_node *node;
 
 	if (accept(p, TOK_DOUBLE_STAR)) {
 		seen->unpacked_dict = true;
@@ -238,7 +238,7 @@ static bool gather(struct parser *p, enum token_kind close, struct gathered *g)
 	return true;
 }
 
-static bool lay_out(struct parser *p, const struct gathered *g, struct parameters *out)
+static bool lay_out(struct parser *p, const struct gathered *g, struct ast_parameters *out)
 {
 	size_t n = g->positional.len, k = g->keyword_only.len;
 
@@ -262,7 +262,7 @@ static bool lay_out(struct parser *p, const struct gathered *g, struct parameter
 	return true;
 }
 
-bool parse_parameters(struct parser *p, enum token_kind close, struct parameters *out)
+bool parse_parameters(struct parser *p, enum token_kind close, struct ast_parameters *out)
 {
 	struct gathered g = { .annotated = close == TOK_RIGHT_PAREN };
 	bool ok = gather(p, close, &g) && lay_out(p, &g, out);

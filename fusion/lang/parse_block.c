@@ -105,9 +105,9 @@ static bool parse_branches(struct parser *p, struct branches *out)
 	return true;
 }
 
-static struct node *parse_if(struct parser *p)
+static struct ast_node *parse_if(struct parser *p)
 {
-	struct node *node = node_start(p, NODE_IF, token_now(p));
+	struct ast_node *node = node_start(p, NODE_IF, token_now(p));
 	struct branches list = { 0 };
 	size_t n;
 	bool ok;
@@ -127,9 +127,9 @@ static struct node *parse_if(struct parser *p)
 	return ok && parse_else(p, &node->conditional.otherwise) ? node_end(p, node) : NULL;
 }
 
-static struct node *parse_while(struct parser *p)
+static struct ast_node *parse_while(struct parser *p)
 {
-	struct node *node = node_start(p, NODE_WHILE, token_now(p));
+	struct ast_node *node = node_start(p, NODE_WHILE, token_now(p));
 	struct head head = head_now(p);
 
 	if (!node)
@@ -142,9 +142,9 @@ static struct node *parse_while(struct parser *p)
 	return node_end(p, node);
 }
 
-static struct node *parse_for(struct parser *p)
+static struct ast_node *parse_for(struct parser *p)
 {
-	struct node *node = node_start(p, NODE_FOR, token_now(p));
+	struct ast_node *node = node_start(p, NODE_FOR, token_now(p));
 	struct head head = head_now(p);
 
 	if (!node)
@@ -230,9 +230,9 @@ static bool parse_try_parts(struct parser *p, struct try_parts *parts, struct he
 	return n || unexpected(p, "'except' or 'finally' is expected after the block of 'try'");
 }
 
-static struct node *parse_try(struct parser *p)
+static struct ast_node *parse_try(struct parser *p)
 {
-	struct node *node = node_start(p, NODE_TRY, token_now(p));
+	struct ast_node *node = node_start(p, NODE_TRY, token_now(p));
 	struct head head = head_now(p);
 	struct handlers list = { 0 };
 	bool ok;
@@ -302,9 +302,9 @@ static bool parse_with_items(struct parser *p, struct with_items *out)
 	return !brackets || accept(p, TOK_RIGHT_PAREN) || item_not_closed(p, ")");
 }
 
-static struct node *parse_with(struct parser *p)
+static struct ast_node *parse_with(struct parser *p)
 {
-	struct node *node = node_start(p, NODE_WITH, token_now(p));
+	struct ast_node *node = node_start(p, NODE_WITH, token_now(p));
 	struct head head = head_now(p);
 	struct with_items list = { 0 };
 	size_t n;
@@ -328,9 +328,9 @@ static struct node *parse_with(struct parser *p)
 }
 
 /* A pattern is read as an expression; what it may be, compile_block.c says. */
-static struct node *parse_pattern_item(struct parser *p)
+static struct ast_node *parse_pattern_item(struct parser *p)
 {
-	struct node *node;
+	struct ast_node *node;
 
 	if (!at(p, TOK_STAR))
 		return parse_operand(p);
@@ -342,10 +342,10 @@ static struct node *parse_pattern_item(struct parser *p)
 }
 
 /* One, or several with commas: a sequence. */
-static struct node *parse_pattern(struct parser *p)
+static struct ast_node *parse_pattern(struct parser *p)
 {
 	const struct token *start = token_now(p);
-	struct node *first = parse_pattern_item(p), *node;
+	struct ast_node *first = parse_pattern_item(p), *node;
 	size_t mark = p->scratch.len;
 
 	if (!first || (!at(p, TOK_COMMA) && first->kind != NODE_STARRED))
@@ -402,9 +402,9 @@ static bool parse_cases(struct parser *p, struct match_cases *out)
 	return true;
 }
 
-static struct node *parse_match(struct parser *p)
+static struct ast_node *parse_match(struct parser *p)
 {
-	struct node *node = node_start(p, NODE_MATCH, token_now(p));
+	struct ast_node *node = node_start(p, NODE_MATCH, token_now(p));
 	struct match_cases list = { 0 };
 	int saved;
 	bool ok;
@@ -452,13 +452,13 @@ static bool no_type_parameters(struct parser *p)
 			"type parameters are outside the language; leave them out");
 }
 
-static struct node *parse_def(struct parser *p, const struct node_list *decorators)
+static struct ast_node *parse_def(struct parser *p, const struct node_list *decorators)
 {
-	struct node *node = node_start(p, NODE_FUNCTION, token_now(p));
+	struct ast_node *node = node_start(p, NODE_FUNCTION, token_now(p));
 	struct head head = head_now(p);
-	struct function *f;
+	struct ast_function *f;
 
-	if (!node || !(f = node->function = PARSER_ARRAY(p, struct function, 1)))
+	if (!node || !(f = node->function = PARSER_ARRAY(p, struct ast_function, 1)))
 		return NULL;
 	advance(p);
 	if (!at(p, TOK_NAME))
@@ -481,9 +481,9 @@ static struct node *parse_def(struct parser *p, const struct node_list *decorato
 	return node_end(p, node);
 }
 
-static struct node *parse_class(struct parser *p, const struct node_list *decorators)
+static struct ast_node *parse_class(struct parser *p, const struct node_list *decorators)
 {
-	struct node *node = node_start(p, NODE_CLASS, token_now(p));
+	struct ast_node *node = node_start(p, NODE_CLASS, token_now(p));
 	struct head head = head_now(p);
 
 	if (!node || !(node->class = PARSER_ARRAY(p, struct class, 1)))
@@ -504,9 +504,9 @@ static struct node *parse_class(struct parser *p, const struct node_list *decora
 }
 
 /* async def, for or with: parsed as the plain form, which the compiler refuses. */
-static struct node *parse_async(struct parser *p, const struct node_list *decorators)
+static struct ast_node *parse_async(struct parser *p, const struct node_list *decorators)
 {
-	struct node *node;
+	struct ast_node *node;
 
 	advance(p);
 	if (at(p, TOK_DEF)) {
@@ -523,7 +523,7 @@ static struct node *parse_async(struct parser *p, const struct node_list *decora
 	return node;
 }
 
-static struct node *parse_decorated(struct parser *p)
+static struct ast_node *parse_decorated(struct parser *p)
 {
 	struct node_list decorators;
 	size_t mark = p->scratch.len;
@@ -545,7 +545,7 @@ static struct node *parse_decorated(struct parser *p)
 	return unexpected(p, "'def' or 'class' is expected after a decorator");
 }
 
-struct node *parse_compound(struct parser *p)
+struct ast_node *parse_compound(struct parser *p)
 {
 	static const struct node_list none;
 

@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct node *parse_disjunction(struct parser *p); /* `or`, and all that binds more */
-static struct node *parse_atom(struct parser *p);
+static struct ast_node *parse_disjunction(struct parser *p); /* `or`, and all that binds more */
+static struct ast_node *parse_atom(struct parser *p);
 
-static struct node *parse_lambda(struct parser *p)
+static struct ast_node *parse_lambda(struct parser *p)
 {
-	struct node *body, *node = node_start(p, NODE_LAMBDA, token_now(p));
+	struct ast_node *body, *node = node_start(p, NODE_LAMBDA, token_now(p));
 	int loops = p->loops;
 	size_t mark;
 
-	if (!node || !(node->function = PARSER_ARRAY(p, struct function, 1)))
+	if (!node || !(node->function = PARSER_ARRAY(p, struct ast_function, 1)))
 		return NULL;
 	advance(p);
 	node->function->name = "<lambda>";
@@ -36,12 +36,12 @@ static struct node *parse_lambda(struct parser *p)
 	return node_end(p, node);
 }
 
-static struct node *parse_unary(struct parser *p);
+static struct ast_node *parse_unary(struct parser *p);
 
-static struct node *parse_ternary(struct parser *p)
+static struct ast_node *parse_ternary(struct parser *p)
 {
 	const struct token *start = token_now(p);
-	struct node *node, *then = parse_disjunction(p);
+	struct ast_node *node, *then = parse_disjunction(p);
 
 	if (!then || !at(p, TOK_IF))
 		return then;
@@ -60,9 +60,9 @@ static struct node *parse_ternary(struct parser *p)
 	return node->ternary.otherwise ? node_end(p, node) : NULL;
 }
 
-struct node *parse_expression(struct parser *p)
+struct ast_node *parse_expression(struct parser *p)
 {
-	struct node *node;
+	struct ast_node *node;
 	int saved;
 
 	if (!parser_enter(p, &saved))
@@ -72,10 +72,10 @@ struct node *parse_expression(struct parser *p)
 	return node;
 }
 
-struct node *parse_named(struct parser *p)
+struct ast_node *parse_named(struct parser *p)
 {
 	const struct token *start = token_now(p);
-	struct node *node, *value = parse_expression(p);
+	struct ast_node *node, *value = parse_expression(p);
 
 	if (!value || !at(p, TOK_WALRUS))
 		return value;
@@ -91,9 +91,9 @@ struct node *parse_named(struct parser *p)
 	return node->walrus.value ? node_end(p, node) : NULL;
 }
 
-static struct node *parse_starred(struct parser *p)
+static struct ast_node *parse_starred(struct parser *p)
 {
-	struct node *node = node_start(p, NODE_STARRED, token_now(p));
+	struct ast_node *node = node_start(p, NODE_STARRED, token_now(p));
 
 	if (!node)
 		return NULL;
@@ -102,26 +102,26 @@ static struct node *parse_starred(struct parser *p)
 	return node->value ? node_end(p, node) : NULL;
 }
 
-struct node *parse_list_item(struct parser *p)
+struct ast_node *parse_list_item(struct parser *p)
 {
 	return at(p, TOK_STAR) ? parse_starred(p) : parse_named(p);
 }
 
-static struct node *parse_item(struct parser *p)
+static struct ast_node *parse_item(struct parser *p)
 {
 	return at(p, TOK_STAR) ? parse_starred(p) : parse_expression(p);
 }
 
-static struct node *parse_target(struct parser *p)
+static struct ast_node *parse_target(struct parser *p)
 {
 	return at(p, TOK_STAR) ? parse_starred(p) : parse_operand(p);
 }
 
 /* One item, or a tuple where commas follow. */
-static struct node *parse_tuple_of(struct parser *p, struct node *(*item)(struct parser *))
+static struct ast_node *parse_tuple_of(struct parser *p, struct ast_node *(*item)(struct parser *))
 {
 	const struct token *start = token_now(p);
-	struct node *node, *first = item(p);
+	struct ast_node *node, *first = item(p);
 	size_t mark = p->scratch.len;
 
 	if (!first)
@@ -142,15 +142,15 @@ static struct node *parse_tuple_of(struct parser *p, struct node *(*item)(struct
 	return list_take(p, mark, &node->list) ? node_end(p, node) : NULL;
 }
 
-struct node *parse_expressions(struct parser *p)
+struct ast_node *parse_expressions(struct parser *p)
 {
 	return parse_tuple_of(p, parse_item);
 }
 
-static struct node *parse_yield(struct parser *p)
+static struct ast_node *parse_yield(struct parser *p)
 {
 	const struct token *start = token_now(p);
-	struct node *node = node_start(p, NODE_YIELD, start);
+	struct ast_node *node = node_start(p, NODE_YIELD, start);
 
 	if (!node)
 		return NULL;
@@ -167,27 +167,27 @@ static struct node *parse_yield(struct parser *p)
 	return p->failed ? NULL : node_end(p, node);
 }
 
-struct node *parse_yield_or_expressions(struct parser *p)
+struct ast_node *parse_yield_or_expressions(struct parser *p)
 {
 	return at(p, TOK_YIELD) ? parse_yield(p) : parse_expressions(p);
 }
 
-struct node *parse_targets(struct parser *p)
+struct ast_node *parse_targets(struct parser *p)
 {
-	struct node *node = parse_tuple_of(p, parse_target);
+	struct ast_node *node = parse_tuple_of(p, parse_target);
 
 	return node && check_target(p, node) ? node : NULL;
 }
 
 /* `not` binds less than comparisons. */
-static struct node *parse_not(struct parser *p);
-static struct node *parse_conjunction(struct parser *p);
+static struct ast_node *parse_not(struct parser *p);
+static struct ast_node *parse_conjunction(struct parser *p);
 
-static struct node *parse_boolean(struct parser *p, enum token_kind word,
-				  struct node *(*operand)(struct parser *))
+static struct ast_node *parse_boolean(struct parser *p, enum token_kind word,
+				      struct ast_node *(*operand)(struct parser *))
 {
 	const struct token *start = token_now(p);
-	struct node *node, *first = operand(p);
+	struct ast_node *node, *first = operand(p);
 	size_t mark = p->scratch.len;
 
 	if (!first || !at(p, word))
@@ -202,12 +202,12 @@ static struct node *parse_boolean(struct parser *p, enum token_kind word,
 	return list_take(p, mark, &node->boolean.operands) ? node_end(p, node) : NULL;
 }
 
-static struct node *parse_disjunction(struct parser *p)
+static struct ast_node *parse_disjunction(struct parser *p)
 {
 	return parse_boolean(p, TOK_OR, parse_conjunction);
 }
 
-static struct node *parse_conjunction(struct parser *p)
+static struct ast_node *parse_conjunction(struct parser *p)
 {
 	return parse_boolean(p, TOK_AND, parse_not);
 }
@@ -248,10 +248,10 @@ static bool take_ops(struct parser *p, size_t mark, enum cmpop **ops)
 	return true;
 }
 
-static struct node *parse_comparison(struct parser *p)
+static struct ast_node *parse_comparison(struct parser *p)
 {
 	const struct token *start = token_now(p);
-	struct node *node, *first = parse_operand(p);
+	struct ast_node *node, *first = parse_operand(p);
 	size_t mark = p->scratch.len, ops_mark = p->ops.len;
 	enum cmpop op;
 
@@ -272,9 +272,9 @@ static struct node *parse_comparison(struct parser *p)
 	return node_end(p, node);
 }
 
-static struct node *parse_not(struct parser *p)
+static struct ast_node *parse_not(struct parser *p)
 {
-	struct node *node;
+	struct ast_node *node;
 	int saved;
 
 	if (!at(p, TOK_NOT))
@@ -300,10 +300,10 @@ static bool parser_link(struct parser *p)
 }
 
 /* Operators of at least this precedence; all of them associate to the left. */
-static struct node *parse_binary(struct parser *p, int precedence)
+static struct ast_node *parse_binary(struct parser *p, int precedence)
 {
 	const struct token *start = token_now(p);
-	struct node *node, *left = parse_unary(p);
+	struct ast_node *node, *left = parse_unary(p);
 	const struct token_info *info;
 
 	while (left && (info = &token_table[token_now(p)->kind])->precedence >= precedence &&
@@ -322,10 +322,10 @@ static struct node *parse_binary(struct parser *p, int precedence)
 	return left;
 }
 
-struct node *parse_operand(struct parser *p)
+struct ast_node *parse_operand(struct parser *p)
 {
 	int beside = p->height;
-	struct node *node;
+	struct ast_node *node;
 
 	p->height = 0;
 	node = parse_binary(p, 1);
@@ -336,7 +336,7 @@ struct node *parse_operand(struct parser *p)
 
 /* ---- calls, subscripts and attributes. ---- */
 
-static bool slice_part(struct parser *p, struct node **part)
+static bool slice_part(struct parser *p, struct ast_node **part)
 {
 	if (at(p, TOK_COLON) || at(p, TOK_COMMA) || at(p, TOK_RIGHT_BRACKET))
 		return true;
@@ -344,10 +344,10 @@ static bool slice_part(struct parser *p, struct node **part)
 	return *part != NULL;
 }
 
-static struct node *parse_slice(struct parser *p)
+static struct ast_node *parse_slice(struct parser *p)
 {
 	const struct token *start = token_now(p);
-	struct node *node, *first = NULL;
+	struct ast_node *node, *first = NULL;
 
 	if (!at(p, TOK_COLON)) {
 		first = parse_list_item(p);
@@ -371,10 +371,10 @@ static struct node *parse_slice(struct parser *p)
 }
 
 /* past "[" .. before "]" */
-static struct node *parse_index(struct parser *p)
+static struct ast_node *parse_index(struct parser *p)
 {
 	const struct token *start = token_now(p);
-	struct node *node, *first;
+	struct ast_node *node, *first;
 	size_t mark = p->scratch.len;
 
 	if (at(p, TOK_RIGHT_BRACKET))
@@ -391,7 +391,7 @@ static struct node *parse_index(struct parser *p)
 	return list_take(p, mark, &node->list) ? node_end(p, node) : NULL;
 }
 
-static bool parse_attribute(struct parser *p, struct node *node)
+static bool parse_attribute(struct parser *p, struct ast_node *node)
 {
 	const struct token *name = token_at(p, 1);
 
@@ -405,7 +405,7 @@ static bool parse_attribute(struct parser *p, struct node *node)
 	return true;
 }
 
-static bool parse_subscript(struct parser *p, struct node *node)
+static bool parse_subscript(struct parser *p, struct ast_node *node)
 {
 	advance(p);
 	node->subscript.index = parse_index(p);
@@ -413,13 +413,13 @@ static bool parse_subscript(struct parser *p, struct node *node)
 }
 
 /* a.b, a[b] and a(b), as many as follow */
-static struct node *parse_trailers(struct parser *p, const struct token *start)
+static struct ast_node *parse_trailers(struct parser *p, const struct token *start)
 {
-	struct node *value = parse_atom(p);
+	struct ast_node *value = parse_atom(p);
 
 	while (value) {
 		enum token_kind kind = token_now(p)->kind;
-		struct node *node;
+		struct ast_node *node;
 		bool ok;
 
 		if (kind != TOK_DOT && kind != TOK_LEFT_BRACKET && kind != TOK_LEFT_PAREN)
@@ -449,10 +449,10 @@ static struct node *parse_trailers(struct parser *p, const struct token *start)
 	return NULL;
 }
 
-static struct node *parse_primary(struct parser *p)
+static struct ast_node *parse_primary(struct parser *p)
 {
 	int beside = p->height;
-	struct node *node;
+	struct ast_node *node;
 
 	p->height = 0;
 	node = parse_trailers(p, token_now(p));
@@ -462,10 +462,10 @@ static struct node *parse_primary(struct parser *p)
 }
 
 /* ** binds tighter than a unary on its left, looser than one on its right. */
-static struct node *parse_power(struct parser *p)
+static struct ast_node *parse_power(struct parser *p)
 {
 	const struct token *start = token_now(p);
-	struct node *node, *left = parse_primary(p);
+	struct ast_node *node, *left = parse_primary(p);
 	int saved;
 
 	if (!left || !at(p, TOK_DOUBLE_STAR))
@@ -481,10 +481,10 @@ static struct node *parse_power(struct parser *p)
 	return node->binary.right ? node_end(p, node) : NULL;
 }
 
-static struct node *parse_unary(struct parser *p)
+static struct ast_node *parse_unary(struct parser *p)
 {
 	enum token_kind kind = token_now(p)->kind;
-	struct node *node;
+	struct ast_node *node;
 	int saved;
 
 	if (kind != TOK_MINUS && kind != TOK_PLUS && kind != TOK_TILDE && kind != TOK_AWAIT)
@@ -505,10 +505,10 @@ static struct node *parse_unary(struct parser *p)
  * includes its brackets, as in CPython, where tracebacks show the same.
  */
 
-static struct node *parse_leaf(struct parser *p, enum node_kind kind)
+static struct ast_node *parse_leaf(struct parser *p, enum node_kind kind)
 {
 	const struct token *token = token_now(p);
-	struct node *node = node_start(p, kind, token);
+	struct ast_node *node = node_start(p, kind, token);
 
 	if (!node)
 		return NULL;
@@ -538,7 +538,7 @@ static bool parse_clause(struct parser *p, struct for_clause *clause)
 		return false;
 	mark = p->scratch.len;
 	while (accept(p, TOK_IF)) {
-		struct node *test = parse_disjunction(p);
+		struct ast_node *test = parse_disjunction(p);
 
 		if (!list_push(p, test))
 			return false;
@@ -567,10 +567,10 @@ static bool parse_clauses(struct parser *p, struct comprehension *c)
 	return true;
 }
 
-struct node *parse_comprehension(struct parser *p, enum node_kind kind, struct node *element,
-				 struct node *value)
+struct ast_node *parse_comprehension(struct parser *p, enum node_kind kind,
+				     struct ast_node *element, struct ast_node *value)
 {
-	struct node *node = node_start(p, kind, token_now(p));
+	struct ast_node *node = node_start(p, kind, token_now(p));
 
 	if (!node)
 		return NULL;
@@ -588,7 +588,7 @@ struct node *parse_comprehension(struct parser *p, enum node_kind kind, struct n
 }
 
 /* Items with commas up to a closing bracket, which stays. */
-static bool parse_items(struct parser *p, struct node *first, const char *close,
+static bool parse_items(struct parser *p, struct ast_node *first, const char *close,
 			struct node_list *list)
 {
 	size_t mark = p->scratch.len;
@@ -606,7 +606,8 @@ static bool parse_items(struct parser *p, struct node *first, const char *close,
 }
 
 /* The node starts at the bracket and ends after its partner. */
-static struct node *close_display(struct parser *p, struct node *node, const struct token *open)
+static struct ast_node *close_display(struct parser *p, struct ast_node *node,
+				      const struct token *open)
 {
 	node->line = open->line;
 	node->column = open->column;
@@ -614,7 +615,7 @@ static struct node *close_display(struct parser *p, struct node *node, const str
 	return node_end(p, node);
 }
 
-static struct node *finish_bracketed(struct parser *p, struct node *inner)
+static struct ast_node *finish_bracketed(struct parser *p, struct ast_node *inner)
 {
 	if (!inner)
 		return NULL;
@@ -624,10 +625,10 @@ static struct node *finish_bracketed(struct parser *p, struct node *inner)
 	return inner;
 }
 
-static struct node *parse_paren(struct parser *p)
+static struct ast_node *parse_paren(struct parser *p)
 {
 	const struct token *open = token_now(p);
-	struct node *node, *first = NULL;
+	struct ast_node *node, *first = NULL;
 
 	advance(p);
 	if (at(p, TOK_YIELD))
@@ -658,10 +659,10 @@ static struct node *parse_paren(struct parser *p)
 	return close_display(p, node, open);
 }
 
-static struct node *parse_list(struct parser *p)
+static struct ast_node *parse_list(struct parser *p)
 {
 	const struct token *open = token_now(p);
-	struct node *node, *first = NULL;
+	struct ast_node *node, *first = NULL;
 
 	advance(p);
 	if (!at(p, TOK_RIGHT_BRACKET) && !(first = parse_list_item(p)))
@@ -679,7 +680,7 @@ static struct node *parse_list(struct parser *p)
 }
 
 /* key: value, or ** value with a NULL key; one pair is two items of scratch. */
-static bool parse_pair(struct parser *p, struct node **key, struct node **value)
+static bool parse_pair(struct parser *p, struct ast_node **key, struct ast_node **value)
 {
 	*key = NULL;
 	if (accept(p, TOK_DOUBLE_STAR)) {
@@ -695,7 +696,7 @@ static bool parse_pair(struct parser *p, struct node **key, struct node **value)
 	return *value != NULL;
 }
 
-static bool take_pairs(struct parser *p, size_t mark, struct node *node)
+static bool take_pairs(struct parser *p, size_t mark, struct ast_node *node)
 {
 	struct node_list both;
 	int n;
@@ -703,8 +704,8 @@ static bool take_pairs(struct parser *p, size_t mark, struct node *node)
 	if (!list_take(p, mark, &both))
 		return false;
 	n = both.n / 2;
-	node->dict.keys.at = PARSER_ARRAY(p, struct node *, n);
-	node->dict.values.at = PARSER_ARRAY(p, struct node *, n);
+	node->dict.keys.at = PARSER_ARRAY(p, struct ast_node *, n);
+	node->dict.values.at = PARSER_ARRAY(p, struct ast_node *, n);
 	if (!node->dict.keys.at || !node->dict.values.at)
 		return false;
 	node->dict.keys.n = node->dict.values.n = n;
@@ -715,7 +716,7 @@ static bool take_pairs(struct parser *p, size_t mark, struct node *node)
 	return true;
 }
 
-static bool push_pair(struct parser *p, struct node *key, struct node *value)
+static bool push_pair(struct parser *p, struct ast_node *key, struct ast_node *value)
 {
 	if (VEC_PUSH(&p->scratch, key) && VEC_PUSH(&p->scratch, value))
 		return true;
@@ -723,10 +724,10 @@ static bool push_pair(struct parser *p, struct node *key, struct node *value)
 }
 
 /* The first pair has been read. */
-static struct node *parse_dict(struct parser *p, const struct token *open, struct node *key,
-			       struct node *value)
+static struct ast_node *parse_dict(struct parser *p, const struct token *open, struct ast_node *key,
+				   struct ast_node *value)
 {
-	struct node *node;
+	struct ast_node *node;
 	size_t mark = p->scratch.len;
 
 	if (key && (at(p, TOK_FOR) || at(p, TOK_ASYNC))) {
@@ -746,10 +747,10 @@ static struct node *parse_dict(struct parser *p, const struct token *open, struc
 	return close_display(p, node, open);
 }
 
-static struct node *parse_brace(struct parser *p)
+static struct ast_node *parse_brace(struct parser *p)
 {
 	const struct token *open = token_now(p);
-	struct node *node, *first, *value;
+	struct ast_node *node, *first, *value;
 
 	advance(p);
 	if (at(p, TOK_RIGHT_BRACE)) {
@@ -783,7 +784,7 @@ static bool is_complex(struct parser *p)
 	return token_now(p)->flags & NUMBER_COMPLEX;
 }
 
-static struct node *parse_atom(struct parser *p)
+static struct ast_node *parse_atom(struct parser *p)
 {
 	switch (token_now(p)->kind) {
 	case TOK_NAME:

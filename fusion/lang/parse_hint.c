@@ -133,9 +133,9 @@ static void *call_without_brackets(struct parser *p, const char *function)
 	return unexpected(p, "%s is a function: write %s(%.*s)", function, function, len, text);
 }
 
-void *statement_goes_on(struct parser *p, const struct node *last)
+void *statement_goes_on(struct parser *p, const struct ast_node *last)
 {
-	const struct node *value = last->kind == NODE_EXPRESSION ? last->value : last;
+	const struct ast_node *value = last->kind == NODE_EXPRESSION ? last->value : last;
 	enum token_kind now = token_now(p)->kind;
 	const char *near = NULL, *known = foreign(p);
 	char text[40];

@@ -90,7 +90,8 @@ static bool parse_names(struct parser *p, bool (*one)(struct parser *, struct im
 	return true;
 }
 
-static bool take_names(struct parser *p, const struct import_names *names, struct import *import)
+static bool take_names(struct parser *p, const struct import_names *names,
+		       struct ast_import *import)
 {
 	import->n = (int)names->names.len;
 	import->at = PARSER_ARRAY(p, struct import_name, import->n);
@@ -100,13 +101,13 @@ static bool take_names(struct parser *p, const struct import_names *names, struc
 	return true;
 }
 
-static struct node *parse_import(struct parser *p)
+static struct ast_node *parse_import(struct parser *p)
 {
-	struct node *node = node_start(p, NODE_IMPORT, token_now(p));
+	struct ast_node *node = node_start(p, NODE_IMPORT, token_now(p));
 	struct import_names names = { 0 };
 	bool ok;
 
-	if (!node || !(node->import = PARSER_ARRAY(p, struct import, 1)))
+	if (!node || !(node->import = PARSER_ARRAY(p, struct ast_import, 1)))
 		return NULL;
 	advance(p);
 	ok = parse_names(p, module_name, false, &names) && take_names(p, &names, node->import);
@@ -117,7 +118,7 @@ static struct node *parse_import(struct parser *p)
 	return ok ? node_end(p, node) : NULL;
 }
 
-static bool parse_from(struct parser *p, struct import *import, struct import_names *names)
+static bool parse_from(struct parser *p, struct ast_import *import, struct import_names *names)
 {
 	const char *first;
 	bool brackets;
@@ -144,13 +145,13 @@ static bool parse_from(struct parser *p, struct import *import, struct import_na
 	return !brackets || accept(p, TOK_RIGHT_PAREN) || item_not_closed(p, ")");
 }
 
-static struct node *parse_import_from(struct parser *p)
+static struct ast_node *parse_import_from(struct parser *p)
 {
-	struct node *node = node_start(p, NODE_IMPORT_FROM, token_now(p));
+	struct ast_node *node = node_start(p, NODE_IMPORT_FROM, token_now(p));
 	struct import_names names = { 0 };
 	bool ok;
 
-	if (!node || !(node->import = PARSER_ARRAY(p, struct import, 1)))
+	if (!node || !(node->import = PARSER_ARRAY(p, struct ast_import, 1)))
 		return NULL;
 	advance(p);
 	ok = parse_from(p, node->import, &names) && take_names(p, &names, node->import);
@@ -163,12 +164,12 @@ static struct node *parse_import_from(struct parser *p)
  * A target is read as an expression and judged once the = is seen.
  */
 
-static bool check_items(struct parser *p, const struct node *target)
+static bool check_items(struct parser *p, const struct ast_node *target)
 {
-	const struct node *star = NULL;
+	const struct ast_node *star = NULL;
 
 	for (int i = 0; i < target->list.n; i++) {
-		const struct node *item = target->list.at[i];
+		const struct ast_node *item = target->list.at[i];
 
 		if (item->kind == NODE_STARRED) {
 			if (star)
@@ -185,7 +186,7 @@ static bool check_items(struct parser *p, const struct node *target)
 	return true;
 }
 
-bool check_target(struct parser *p, const struct node *target)
+bool check_target(struct parser *p, const struct ast_node *target)
 {
 	switch (target->kind) {
 	case NODE_NAME:
@@ -212,7 +213,7 @@ bool check_target(struct parser *p, const struct node *target)
 	}
 }
 
-static bool check_single_target(struct parser *p, const struct node *target, const char *use)
+static bool check_single_target(struct parser *p, const struct ast_node *target, const char *use)
 {
 	if (target->kind == NODE_NAME || target->kind == NODE_ATTRIBUTE ||
 	    target->kind == NODE_SUBSCRIPT)
@@ -221,7 +222,7 @@ static bool check_single_target(struct parser *p, const struct node *target, con
 			"%s cannot be the target of %s", node_table[target->kind].called, use);
 }
 
-static bool check_delete(struct parser *p, const struct node *target)
+static bool check_delete(struct parser *p, const struct ast_node *target)
 {
 	switch (target->kind) {
 	case NODE_NAME:
@@ -240,14 +241,15 @@ static bool check_delete(struct parser *p, const struct node *target)
 	}
 }
 
-static bool is_yield(const struct node *node)
+static bool is_yield(const struct ast_node *node)
 {
 	return node->kind == NODE_YIELD || node->kind == NODE_YIELD_FROM;
 }
 
-static struct node *parse_assign(struct parser *p, const struct token *start, struct node *first)
+static struct ast_node *parse_assign(struct parser *p, const struct token *start,
+				     struct ast_node *first)
 {
-	struct node *value = first, *node = node_start(p, NODE_ASSIGN, start);
+	struct ast_node *value = first, *node = node_start(p, NODE_ASSIGN, start);
 	size_t mark = p->scratch.len;
 
 	if (!node)
@@ -266,10 +268,10 @@ static struct node *parse_assign(struct parser *p, const struct token *start, st
 	return list_take(p, mark, &node->assign.targets) ? node_end(p, node) : NULL;
 }
 
-static struct node *parse_augmented(struct parser *p, const struct token *start,
-				    struct node *target)
+static struct ast_node *parse_augmented(struct parser *p, const struct token *start,
+					struct ast_node *target)
 {
-	struct node *node = node_start(p, NODE_AUG_ASSIGN, start);
+	struct ast_node *node = node_start(p, NODE_AUG_ASSIGN, start);
 	const struct token_info *info = &token_table[token_now(p)->kind];
 
 	if (!node || !check_single_target(p, target, info->text))
@@ -281,10 +283,10 @@ static struct node *parse_augmented(struct parser *p, const struct token *start,
 	return node->augmented.value ? node_end(p, node) : NULL;
 }
 
-static struct node *parse_annotated(struct parser *p, const struct token *start,
-				    struct node *target)
+static struct ast_node *parse_annotated(struct parser *p, const struct token *start,
+					struct ast_node *target)
 {
-	struct node *node = node_start(p, NODE_ANN_ASSIGN, start);
+	struct ast_node *node = node_start(p, NODE_ANN_ASSIGN, start);
 
 	if (!node || !check_single_target(p, target, "an annotation"))
 		return NULL;
@@ -298,10 +300,10 @@ static struct node *parse_annotated(struct parser *p, const struct token *start,
 	return node_end(p, node);
 }
 
-static struct node *parse_expression_statement(struct parser *p)
+static struct ast_node *parse_expression_statement(struct parser *p)
 {
 	const struct token *start = token_now(p);
-	struct node *node, *value = parse_yield_or_expressions(p);
+	struct ast_node *node, *value = parse_yield_or_expressions(p);
 	enum token_kind kind = token_now(p)->kind;
 
 	if (!value)
@@ -322,10 +324,10 @@ static struct node *parse_expression_statement(struct parser *p)
 }
 
 /* break, continue, pass */
-static struct node *parse_word(struct parser *p, enum node_kind kind)
+static struct ast_node *parse_word(struct parser *p, enum node_kind kind)
 {
 	const struct token *word = token_now(p);
-	struct node *node = node_start(p, kind, word);
+	struct ast_node *node = node_start(p, kind, word);
 
 	if (!node)
 		return NULL;
@@ -336,10 +338,10 @@ static struct node *parse_word(struct parser *p, enum node_kind kind)
 	return node_end(p, node);
 }
 
-static struct node *parse_return(struct parser *p)
+static struct ast_node *parse_return(struct parser *p)
 {
 	const struct token *word = token_now(p);
-	struct node *node = node_start(p, NODE_RETURN, word);
+	struct ast_node *node = node_start(p, NODE_RETURN, word);
 
 	if (!node)
 		return NULL;
@@ -352,9 +354,9 @@ static struct node *parse_return(struct parser *p)
 	return node_end(p, node);
 }
 
-static struct node *parse_raise(struct parser *p)
+static struct ast_node *parse_raise(struct parser *p)
 {
-	struct node *node = node_start(p, NODE_RAISE, token_now(p));
+	struct ast_node *node = node_start(p, NODE_RAISE, token_now(p));
 
 	if (!node)
 		return NULL;
@@ -369,9 +371,9 @@ static struct node *parse_raise(struct parser *p)
 	return node_end(p, node);
 }
 
-static struct node *parse_assert(struct parser *p)
+static struct ast_node *parse_assert(struct parser *p)
 {
-	struct node *node = node_start(p, NODE_ASSERT, token_now(p));
+	struct ast_node *node = node_start(p, NODE_ASSERT, token_now(p));
 
 	if (!node)
 		return NULL;
@@ -384,9 +386,9 @@ static struct node *parse_assert(struct parser *p)
 	return node_end(p, node);
 }
 
-static struct node *parse_delete(struct parser *p)
+static struct ast_node *parse_delete(struct parser *p)
 {
-	struct node *node = node_start(p, NODE_DELETE, token_now(p)), *target;
+	struct ast_node *node = node_start(p, NODE_DELETE, token_now(p)), *target;
 	size_t mark = p->scratch.len;
 
 	if (!node)
@@ -403,9 +405,9 @@ static struct node *parse_delete(struct parser *p)
 }
 
 /* global, nonlocal */
-static struct node *parse_scope_names(struct parser *p, enum node_kind kind)
+static struct ast_node *parse_scope_names(struct parser *p, enum node_kind kind)
 {
-	struct node *node = node_start(p, kind, token_now(p));
+	struct ast_node *node = node_start(p, kind, token_now(p));
 	size_t first = p->i + 1, n = 0;
 
 	if (!node)
@@ -440,7 +442,7 @@ static void *block_without_head(struct parser *p)
 	}
 }
 
-static struct node *parse_simple(struct parser *p)
+static struct ast_node *parse_simple(struct parser *p)
 {
 	switch (token_now(p)->kind) {
 	case TOK_PASS:
@@ -478,7 +480,7 @@ static struct node *parse_simple(struct parser *p)
 bool parse_simple_line(struct parser *p)
 {
 	do {
-		struct node *node = parse_simple(p);
+		struct ast_node *node = parse_simple(p);
 
 		if (!list_push(p, node))
 			return false;

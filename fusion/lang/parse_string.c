@@ -170,7 +170,7 @@ static bool decode_string(const struct token *token, const char *source, char *o
  */
 
 /* The text of a token; interned, so that equal strings are one. */
-static bool set_text(struct parser *p, struct node *node, const char *text, size_t len)
+static bool set_text(struct parser *p, struct ast_node *node, const char *text, size_t len)
 {
 	struct name *name = names_intern(p->names, text, len);
 
@@ -181,10 +181,10 @@ static bool set_text(struct parser *p, struct node *node, const char *text, size
 	return true;
 }
 
-static struct node *string_token(struct parser *p)
+static struct ast_node *string_token(struct parser *p)
 {
 	const struct token *token = token_now(p);
-	struct node *node = node_start(p, NODE_STRING, token);
+	struct ast_node *node = node_start(p, NODE_STRING, token);
 	struct err err = { 0 };
 	char *text;
 	size_t len;
@@ -200,15 +200,15 @@ static struct node *string_token(struct parser *p)
 }
 
 /* `{x=}`: the text between the braces, as written, before the value. */
-static struct node *self_documenting(struct parser *p, const struct token *open)
+static struct ast_node *self_documenting(struct parser *p, const struct token *open)
 {
-	struct node *node = node_start(p, NODE_STRING, open);
+	struct ast_node *node = node_start(p, NODE_STRING, open);
 	size_t from = open->start + open->len, to = token_now(p)->start;
 
 	return node && set_text(p, node, p->source + from, to - from) ? node_end(p, node) : NULL;
 }
 
-static bool parse_conversion(struct parser *p, struct node *field)
+static bool parse_conversion(struct parser *p, struct ast_node *field)
 {
 	const struct token *name;
 
@@ -224,9 +224,9 @@ static bool parse_conversion(struct parser *p, struct node *field)
 
 static bool parse_parts(struct parser *p, enum token_kind end);
 
-static bool parse_spec(struct parser *p, struct node *field)
+static bool parse_spec(struct parser *p, struct ast_node *field)
 {
-	struct node *spec;
+	struct ast_node *spec;
 	size_t mark = p->scratch.len;
 
 	if (!at(p, TOK_COLON))
@@ -243,7 +243,7 @@ static bool parse_spec(struct parser *p, struct node *field)
 static bool parse_field(struct parser *p)
 {
 	const struct token *open = token_now(p);
-	struct node *field = node_start(p, NODE_FIELD, open);
+	struct ast_node *field = node_start(p, NODE_FIELD, open);
 	bool documents;
 
 	if (!field)
@@ -304,7 +304,7 @@ static bool push_literal(struct parser *p, bool *is_fstring)
 static bool same_type(struct parser *p, const struct node_list *parts)
 {
 	for (int i = 1; i < parts->n; i++) {
-		const struct node *part = parts->at[i];
+		const struct ast_node *part = parts->at[i];
 
 		if ((part->kind == NODE_BYTES) != (parts->at[0]->kind == NODE_BYTES))
 			return fault_at(p, ERR_SYNTAX, part->line, part->column,
@@ -322,7 +322,7 @@ static bool has_fields(const struct node_list *parts)
 }
 
 /* "a" "b" to "ab"; f"a" is such a string, too. */
-static struct node *join(struct parser *p, struct node *node, const struct node_list *parts)
+static struct ast_node *join(struct parser *p, struct ast_node *node, const struct node_list *parts)
 {
 	size_t len = 0;
 	char *text;
@@ -341,9 +341,9 @@ static struct node *join(struct parser *p, struct node *node, const struct node_
 	return set_text(p, node, text, len) ? node_end(p, node) : NULL;
 }
 
-struct node *parse_strings(struct parser *p)
+struct ast_node *parse_strings(struct parser *p)
 {
-	struct node *node = node_start(p, NODE_FSTRING, token_now(p));
+	struct ast_node *node = node_start(p, NODE_FSTRING, token_now(p));
 	size_t mark = p->scratch.len;
 	bool is_fstring = false;
 	struct node_list parts;

@@ -111,9 +111,9 @@ void *parser_alloc(struct parser *p, size_t count, size_t bytes)
 	return memory ? memory : no_memory(p);
 }
 
-static struct node *node_new(struct parser *p, enum node_kind kind, int line, int column)
+static struct ast_node *node_new(struct parser *p, enum node_kind kind, int line, int column)
 {
-	struct node *node;
+	struct ast_node *node;
 
 	if (++p->nodes > p->max_nodes)
 		return fault_at(p, ERR_BOUND, line, column,
@@ -128,12 +128,12 @@ static struct node *node_new(struct parser *p, enum node_kind kind, int line, in
 	return node;
 }
 
-struct node *node_start(struct parser *p, enum node_kind kind, const struct token *first)
+struct ast_node *node_start(struct parser *p, enum node_kind kind, const struct token *first)
 {
 	return node_new(p, kind, first->line, first->column);
 }
 
-struct node *node_end(struct parser *p, struct node *node)
+struct ast_node *node_end(struct parser *p, struct ast_node *node)
 {
 	const struct token *last = token_before(p);
 
@@ -144,7 +144,7 @@ struct node *node_end(struct parser *p, struct node *node)
 	return node;
 }
 
-bool list_push(struct parser *p, struct node *node)
+bool list_push(struct parser *p, struct ast_node *node)
 {
 	if (!node)
 		return false;
@@ -155,7 +155,7 @@ bool list_take(struct parser *p, size_t mark, struct node_list *list)
 {
 	size_t n = p->scratch.len - mark;
 
-	list->at = PARSER_ARRAY(p, struct node *, n);
+	list->at = PARSER_ARRAY(p, struct ast_node *, n);
 	if (!list->at)
 		return false;
 	if (n)
@@ -192,7 +192,7 @@ static bool parse_module(struct parser *p, struct node_list *module)
 	return list_take(p, 0, module);
 }
 
-bool ast_parse(const struct ast_source *source, struct arena *arena, struct names *names,
+bool ast_parse(const struct ast_source *source, struct arena *arena, struct lang_names *names,
 	       struct node_list *module, struct err *err)
 {
 	enum { HEIGHT_PER_DEPTH = 5 };

@@ -15,15 +15,15 @@ struct parser {
 	const struct token_list *list;
 	size_t i; /* the token under way */
 	struct arena *arena;
-	struct names *names;
+	struct lang_names *names;
 	struct err *err;
 	bool failed;
 	int depth, max_depth;   /* calls of parser_enter() */
 	int height, max_height; /* of the tree under way: see parse_binary() */
 	int nodes, max_nodes;
-	int functions, loops;       /* that the statement under way is in */
-	VEC(struct node *) scratch; /* items of the lists under way */
-	VEC(enum cmpop) ops;        /* of the comparisons under way */
+	int functions, loops;           /* that the statement under way is in */
+	VEC(struct ast_node *) scratch; /* items of the lists under way */
+	VEC(enum cmpop) ops;            /* of the comparisons under way */
 };
 
 struct ast_limits {
@@ -38,7 +38,7 @@ struct ast_source {
 };
 
 /* The statements of the module; its nodes in `arena`, its names in `names`. */
-bool ast_parse(const struct ast_source *source, struct arena *arena, struct names *names,
+bool ast_parse(const struct ast_source *source, struct arena *arena, struct lang_names *names,
 	       struct node_list *module, struct err *err);
 
 /* --- tokens --- */
@@ -76,13 +76,13 @@ bool expect(struct parser *p, enum token_kind kind, const char *where); /* "afte
 bool starts_expression(enum token_kind kind);
 
 /* --- nodes and lists --- */
-struct node *node_start(struct parser *p, enum node_kind kind, const struct token *first);
+struct ast_node *node_start(struct parser *p, enum node_kind kind, const struct token *first);
 /* Ends the node at the last token taken, and returns it. */
-struct node *node_end(struct parser *p, struct node *node);
+struct ast_node *node_end(struct parser *p, struct ast_node *node);
 void *parser_alloc(struct parser *p, size_t count, size_t bytes);
 #define PARSER_ARRAY(p, type, count) ((type *)parser_alloc((p), (size_t)(count), sizeof(type)))
 
-bool list_push(struct parser *p, struct node *node); /* false for NULL too */
+bool list_push(struct parser *p, struct ast_node *node); /* false for NULL too */
 bool list_take(struct parser *p, size_t mark, struct node_list *list);
 
 /* --- limits --- */
@@ -100,35 +100,35 @@ void *no_memory(struct parser *p);
 
 /* parse_hint.c: what the author may have meant */
 void *not_an_expression(struct parser *p);
-void *statement_goes_on(struct parser *p, const struct node *last);
+void *statement_goes_on(struct parser *p, const struct ast_node *last);
 void *not_a_name(struct parser *p, const char *of_what);
 void *colon_missing(struct parser *p, const char *after);
 void *item_not_closed(struct parser *p, const char *close);
 
 /* parse_string.c: literals that stand side by side, as one */
-struct node *parse_strings(struct parser *p);
+struct ast_node *parse_strings(struct parser *p);
 
 /* parse_arguments.c */
 bool parse_arguments(struct parser *p, struct node_list *arguments); /* past "(" .. past ")" */
-bool parse_parameters(struct parser *p, enum token_kind close, struct parameters *out);
+bool parse_parameters(struct parser *p, enum token_kind close, struct ast_parameters *out);
 
 /* parse_expr.c */
-struct node *parse_expression(struct parser *p);
-struct node *parse_named(struct parser *p);       /* may be a walrus */
-struct node *parse_list_item(struct parser *p);   /* may be a walrus or starred */
-struct node *parse_expressions(struct parser *p); /* with commas: a tuple */
-struct node *parse_yield_or_expressions(struct parser *p);
-struct node *parse_targets(struct parser *p); /* of for: stops at `in` */
-struct node *parse_operand(struct parser *p); /* all above comparisons: a | b */
-struct node *parse_comprehension(struct parser *p, enum node_kind kind, struct node *element,
-				 struct node *value);
+struct ast_node *parse_expression(struct parser *p);
+struct ast_node *parse_named(struct parser *p);       /* may be a walrus */
+struct ast_node *parse_list_item(struct parser *p);   /* may be a walrus or starred */
+struct ast_node *parse_expressions(struct parser *p); /* with commas: a tuple */
+struct ast_node *parse_yield_or_expressions(struct parser *p);
+struct ast_node *parse_targets(struct parser *p); /* of for: stops at `in` */
+struct ast_node *parse_operand(struct parser *p); /* all above comparisons: a | b */
+struct ast_node *parse_comprehension(struct parser *p, enum node_kind kind,
+				     struct ast_node *element, struct ast_node *value);
 
 /* parse_stmt.c: may these be assigned to, or deleted? */
-bool check_target(struct parser *p, const struct node *target);
+bool check_target(struct parser *p, const struct ast_node *target);
 
 /* parse_stmt.c, parse_block.c */
-bool parse_statement(struct parser *p);        /* pushes onto the scratch list */
-bool parse_simple_line(struct parser *p);      /* a; b; c NEWLINE: pushes */
-struct node *parse_compound(struct parser *p); /* at its first word, or a `match` that is one */
+bool parse_statement(struct parser *p);            /* pushes onto the scratch list */
+bool parse_simple_line(struct parser *p);          /* a; b; c NEWLINE: pushes */
+struct ast_node *parse_compound(struct parser *p); /* at its first word, or a `match` that is one */
 
 #endif

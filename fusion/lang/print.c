@@ -138,6 +138,15 @@ static bool stands_alone(enum code_op op)
 	}
 }
 
+/* Of the items of a sequence. */
+static void print_counts(struct buf *out, const struct lang_inst *inst)
+{
+	if (inst->op == CODE_MATCH_SEQUENCE)
+		buf_printf(out, "%d%s", inst->arg / 2, inst->arg % 2 ? " or more" : "");
+	else
+		buf_printf(out, "%d before, %d after", inst->arg & 255, inst->arg >> 8);
+}
+
 static void print_argument(struct buf *out, const struct code *code, const struct lang_inst *inst)
 {
 	switch (inst->op) {
@@ -189,10 +198,8 @@ static void print_argument(struct buf *out, const struct code *code, const struc
 		buf_puts(out, inst->arg ? "from" : "");
 		break;
 	case CODE_MATCH_SEQUENCE:
-		buf_printf(out, "%d%s", inst->arg / 2, inst->arg % 2 ? " or more" : "");
-		break;
 	case CODE_UNPACK_EX:
-		buf_printf(out, "%d before, %d after", inst->arg & 255, inst->arg >> 8);
+		print_counts(out, inst);
 		break;
 	case CODE_FORMAT_VALUE:
 		print_format(out, inst->arg);

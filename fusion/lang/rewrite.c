@@ -15,12 +15,12 @@
 #include "fusion/lang/rewrites.h"
 #include "fusion/lang/utf8.h"
 
-static size_t rewrite_line_start(const struct rewrite *r, int line);
-static void rewrite_text(const struct rewrite *r, const struct node *n);
-static int rewrite_indent(const struct rewrite *r, const struct node *statement);
-static bool rewrite_ends_line(const struct rewrite *r, const struct node *statement);
-static void rewrite_free_name(const struct rewrite *r, const char *wanted, char out[32]);
-static bool rewrite_find(const struct rewrite *r, enum node_kind kind, struct place_in *out);
+static size_t rewrite_line_start(const struct source_rewrite *r, int line);
+static void rewrite_text(const struct source_rewrite *r, const struct ast_node *n);
+static int rewrite_indent(const struct source_rewrite *r, const struct ast_node *statement);
+static bool rewrite_ends_line(const struct source_rewrite *r, const struct ast_node *statement);
+static void rewrite_free_name(const struct source_rewrite *r, const char *wanted, char out[32]);
+static bool rewrite_find(const struct source_rewrite *r, enum node_kind kind, struct place_in *out);
 
 /* ---- a branch on a tensor as torch.where.
  *
@@ -54,7 +54,7 @@ static bool harmless_method(const char *name)
 	return len < 2 || name[len - 1] != '_' || name[len - 2] == '_';
 }
 
-static bool pure(const struct node *n, struct reads *reads);
+static bool pure(const struct ast_node *n, struct reads *reads);
 
 static bool pure_list(const struct node_list *list, struct reads *reads)
 {
@@ -65,7 +65,7 @@ static bool pure_list(const struct node_list *list, struct reads *reads)
 }
 
 /* Whether evaluating it changes nothing; notes what it reads. */
-static bool pure(const struct node *n, struct reads *reads)
+static bool pure(const struct ast_node *n, struct reads *reads)
 {
 	if (!n)
 		return true;
@@ -119,18 +119,18 @@ static bool reads_name(const struct reads *reads, const char *name)
 }
 
 /* One name that the branch assigns; NULL: that side leaves it. */
-struct side {
+struct rewrite_side {
 	const char *name;
-	const struct node *then, *otherwise;
+	const struct ast_node *then, *otherwise;
 };
 
 struct sides {
-	struct side at[MOST_SIDES];
+	struct rewrite_side at[MOST_SIDES];
 	int n;
 };
 
 /* `name = value` or `name += value`. */
-static const char *assigned(const struct node *n)
+static const char *assigned(const struct ast_node *n)
 {
 	if (n->kind == NODE_ASSIGN && n->assign.targets.n == 1 &&
 	    n->assign.targets.at[0]->kind == NODE_NAME)
@@ -140,23 +140,23 @@ static const char *assigned(const struct node *n)
 	return NULL;
 }
 
-static struct side *side_of(struct sides *s, const char *name)
+static struct rewrite_side *side_of(struct sides *s, const char *name)
 {
 	for (int i = 0; i < s->n; i++)
 		if (strcmp(s->at[i].name, name) == 0)
 			return &s->at[i];
 	if (s->n == MOST_SIDES)
 		return NULL;
-	s->at[s->n] = (struct side){ .name = name };
+	s->at[s->n] = (struct rewrite_side){ .name = name };
 	return &s->at[s->n++];
 }
 
 static bool collect(struct sides *s, const struct node_list *body, bool then)
 {
 	for (int i = 0; i < body->n; i++) {
-		const struct node *n = body->at[i];
+		const struct ast_node *n = body->at[i];
 		const char *name = assigned(n);
-		struct side *side = name ? side_of(s, name) : NULL;
+		struct rewrite_side *side = name ? side_of(s, name) : NULL;
 
 		if (n->kind == NODE_PASS)
 			continue;
@@ -167,7 +167,7 @@ static bool collect(struct sides *s, const struct node_list *body, bool then)
 	return true;
 }
 
-static const struct node *value_of(const struct node *assignment)
+static const struct ast_node *value_of(const struct ast_node *assignment)
 {
 	return assignment->kind == NODE_ASSIGN ? assignment->assign.value
 					       : assignment->augmented.value;
@@ -192,7 +192,7 @@ static bool independent(const struct sides *s)
 /* A name that one side leaves must have a value before the branch. */
 static bool bound_before(const struct place_in *at, const char *name)
 {
-	const struct parameters *p = &at->function->function->parameters;
+	const struct ast_parameters *p = &at->function->function->parameters;
 
 	for (int i = 0; i < p->n; i++)
 		if (strcmp(p->at[i].name, name) == 0)
@@ -215,7 +215,7 @@ static bool all_bound(const struct place_in *at, const struct sides *s)
 }
 
 /* A comparison is a bool tensor already; where() takes no other. */
-static void put_test(const struct rewrite *r, const struct node *test)
+static void put_test(const struct source_rewrite *r, const struct ast_node *test)
 {
 	bool compares = test->kind == NODE_COMPARE && test->compare.operands.n == 2;
 
@@ -224,7 +224,8 @@ static void put_test(const struct rewrite *r, const struct node *test)
 	buf_puts(r->out, compares ? "" : ") != 0");
 }
 
-static void put_side(const struct rewrite *r, const struct side *s, const struct node *assignment)
+static void put_side(const struct source_rewrite *r, const struct rewrite_side *s,
+		     const struct ast_node *assignment)
 {
 	if (!assignment) {
 		buf_puts(r->out, s->name);
@@ -237,8 +238,8 @@ static void put_side(const struct rewrite *r, const struct side *s, const struct
 		buf_putc(r->out, ')');
 }
 
-static void put_sides(const struct rewrite *r, const struct sides *s, const struct node *test,
-		      const char *indent, int width)
+static void put_sides(const struct source_rewrite *r, const struct sides *s,
+		      const struct ast_node *test, const char *indent, int width)
 {
 	char condition[32];
 
@@ -268,7 +269,7 @@ static bool returns_value(const struct node_list *body)
 }
 
 /* `if c: return a` with `else: return b`, or with `return b` after it. */
-static const struct node *other_return(const struct place_in *at, const struct node *branch)
+static const struct ast_node *other_return(const struct place_in *at, const struct ast_node *branch)
 {
 	const struct node_list *otherwise = &branch->conditional.otherwise;
 	struct node_list rest = { at->block->at + at->index + 1, 1 };
@@ -280,7 +281,7 @@ static const struct node *other_return(const struct place_in *at, const struct n
 	return NULL;
 }
 
-static const struct node *last_of(const struct node *branch)
+static const struct ast_node *last_of(const struct ast_node *branch)
 {
 	const struct node_list *body = branch->conditional.otherwise.n
 					   ? &branch->conditional.otherwise
@@ -290,21 +291,21 @@ static const struct node *last_of(const struct node *branch)
 }
 
 /* The text before and after the lines that are replaced. */
-static void put_before(const struct rewrite *r, const struct node *first)
+static void put_before(const struct source_rewrite *r, const struct ast_node *first)
 {
 	buf_add(r->out, r->source, rewrite_line_start(r, first->line));
 }
 
-static void put_behind(const struct rewrite *r, const struct node *last)
+static void put_behind(const struct source_rewrite *r, const struct ast_node *last)
 {
 	size_t end = rewrite_line_start(r, last->end_line + 1);
 
 	buf_add(r->out, r->source + end, r->len - end);
 }
 
-static bool where_returns(const struct rewrite *r, const struct node *branch,
-			  const struct node *then, const struct node *otherwise, const char *indent,
-			  int width)
+static bool where_returns(const struct source_rewrite *r, const struct ast_node *branch,
+			  const struct ast_node *then, const struct ast_node *otherwise,
+			  const char *indent, int width)
 {
 	struct reads reads = { .n = 0 };
 
@@ -325,10 +326,10 @@ static bool where_returns(const struct rewrite *r, const struct node *branch,
 }
 
 /* `import torch` at the top of the module: the change needs the name. */
-static bool imports_torch(const struct rewrite *r)
+static bool imports_torch(const struct source_rewrite *r)
 {
 	for (int i = 0; i < r->module->n; i++) {
-		const struct node *n = r->module->at[i];
+		const struct ast_node *n = r->module->at[i];
 
 		for (int k = 0; n->kind == NODE_IMPORT && k < n->import->n; k++)
 			if (strcmp(n->import->at[k].first, "torch") == 0 && !n->import->at[k].alias)
@@ -337,12 +338,12 @@ static bool imports_torch(const struct rewrite *r)
 	return false;
 }
 
-static bool rewrite_where(struct rewrite *r)
+static bool rewrite_where(struct source_rewrite *r)
 {
 	struct place_in at;
 	struct sides sides = { .n = 0 };
 	struct reads reads = { .n = 0 };
-	const struct node *branch, *otherwise;
+	const struct ast_node *branch, *otherwise;
 	const struct branch *first;
 	const char *indent;
 	int width;
@@ -371,7 +372,7 @@ static bool rewrite_where(struct rewrite *r)
 enum { DEPTH = 200, NODES = 500000, ARENA_BYTES = 64 << 20, MOST_BYTES = 1 << 20 };
 
 /* Byte offsets. */
-static size_t rewrite_line_start(const struct rewrite *r, int line)
+static size_t rewrite_line_start(const struct source_rewrite *r, int line)
 {
 	const char *at = r->source;
 
@@ -386,7 +387,7 @@ static size_t rewrite_line_start(const struct rewrite *r, int line)
 }
 
 /* Byte offsets. */
-static size_t rewrite_offset(const struct rewrite *r, int line, int column)
+static size_t rewrite_offset(const struct source_rewrite *r, int line, int column)
 {
 	size_t at = rewrite_line_start(r, line);
 
@@ -400,7 +401,7 @@ static size_t rewrite_offset(const struct rewrite *r, int line, int column)
 }
 
 /* The text of an expression, to r->out. */
-static void rewrite_text(const struct rewrite *r, const struct node *n)
+static void rewrite_text(const struct source_rewrite *r, const struct ast_node *n)
 {
 	size_t from = rewrite_offset(r, n->line, n->column),
 	       to = rewrite_offset(r, n->end_line, n->end_column);
@@ -409,7 +410,7 @@ static void rewrite_text(const struct rewrite *r, const struct node *n)
 }
 
 /* The white space before a statement that begins its line; -1: it does not. */
-static int rewrite_indent(const struct rewrite *r, const struct node *statement)
+static int rewrite_indent(const struct source_rewrite *r, const struct ast_node *statement)
 {
 	size_t start = rewrite_line_start(r, statement->line);
 	size_t at = rewrite_offset(r, statement->line, statement->column);
@@ -421,7 +422,7 @@ static int rewrite_indent(const struct rewrite *r, const struct node *statement)
 }
 
 /* Whether nothing but a comment follows the statement on its last line. */
-static bool rewrite_ends_line(const struct rewrite *r, const struct node *statement)
+static bool rewrite_ends_line(const struct source_rewrite *r, const struct ast_node *statement)
 {
 	size_t at = rewrite_offset(r, statement->end_line, statement->end_column);
 
@@ -431,19 +432,21 @@ static bool rewrite_ends_line(const struct rewrite *r, const struct node *statem
 }
 
 /* `wanted`, or with a number after it, so that the source has no such word. */
-static void rewrite_free_name(const struct rewrite *r, const char *wanted, char out[32])
+static void rewrite_free_name(const struct source_rewrite *r, const char *wanted, char out[32])
 {
 	snprintf(out, 32, "%s", wanted);
 	for (int i = 1; strstr(r->source, out) && i < 1000; i++)
 		snprintf(out, 32, "%.19s_%d", wanted, i);
 }
 
-static bool find_in(const struct rewrite *r, enum node_kind kind, const struct node *function,
-		    const struct node_list *block, struct place_in *out);
+static bool find_in(const struct source_rewrite *r, enum node_kind kind,
+		    const struct ast_node *function, const struct node_list *block,
+		    struct place_in *out);
 
 /* In the blocks of a compound statement. */
-static bool find_inside(const struct rewrite *r, enum node_kind kind, const struct node *function,
-			const struct node *n, struct place_in *out)
+static bool find_inside(const struct source_rewrite *r, enum node_kind kind,
+			const struct ast_node *function, const struct ast_node *n,
+			struct place_in *out)
 {
 	switch (n->kind) {
 	case NODE_FUNCTION:
@@ -466,11 +469,12 @@ static bool find_inside(const struct rewrite *r, enum node_kind kind, const stru
 	}
 }
 
-static bool find_in(const struct rewrite *r, enum node_kind kind, const struct node *function,
-		    const struct node_list *block, struct place_in *out)
+static bool find_in(const struct source_rewrite *r, enum node_kind kind,
+		    const struct ast_node *function, const struct node_list *block,
+		    struct place_in *out)
 {
 	for (int i = 0; i < block->n; i++) {
-		const struct node *n = block->at[i];
+		const struct ast_node *n = block->at[i];
 
 		if (n->kind == kind && n->line == r->line) {
 			*out = (struct place_in){ function, block, i };
@@ -483,7 +487,7 @@ static bool find_in(const struct rewrite *r, enum node_kind kind, const struct n
 }
 
 /* The innermost statement of kind `kind` that begins at r->line. */
-static bool rewrite_find(const struct rewrite *r, enum node_kind kind, struct place_in *out)
+static bool rewrite_find(const struct source_rewrite *r, enum node_kind kind, struct place_in *out)
 {
 	return find_in(r, kind, NULL, r->module, out);
 }
@@ -494,7 +498,7 @@ static bool is_name(const struct token *t, const char *name)
 }
 
 /* `.item()` goes; of `float(x)` and `int(x)` the name goes, `(x)` stays. */
-static bool rewrite_tensor(struct rewrite *r)
+static bool rewrite_tensor(struct source_rewrite *r)
 {
 	const struct token *t = r->tokens->tokens.at;
 	size_t n = r->tokens->tokens.len, from = 0;
@@ -524,7 +528,7 @@ static bool rewrite_tensor(struct rewrite *r)
 static bool has_return(const struct node_list *block)
 {
 	for (int i = 0; i < block->n; i++) {
-		const struct node *n = block->at[i];
+		const struct ast_node *n = block->at[i];
 		bool found = n->kind == NODE_RETURN;
 
 		if (n->kind == NODE_IF) {
@@ -546,19 +550,19 @@ static bool has_return(const struct node_list *block)
 	return false;
 }
 
-static bool is_print(const struct node *n)
+static bool is_print(const struct ast_node *n)
 {
-	const struct node *call = n->value;
+	const struct ast_node *call = n->value;
 
 	return call->kind == NODE_CALL && call->call.callee->kind == NODE_NAME &&
 	       strcmp(call->call.callee->name, "print") == 0;
 }
 
 /* Between the print and the return nothing else may leave the function. */
-static const struct node *return_after(const struct place_in *at)
+static const struct ast_node *return_after(const struct place_in *at)
 {
 	struct node_list between = { at->block->at + at->index + 1, at->block->n - at->index - 2 };
-	const struct node *last = at->block->at[at->block->n - 1];
+	const struct ast_node *last = at->block->at[at->block->n - 1];
 
 	if (between.n < 0 || last->kind != NODE_RETURN || !last->value || has_return(&between))
 		return NULL;
@@ -567,10 +571,10 @@ static const struct node *return_after(const struct place_in *at)
 	return last;
 }
 
-static bool rewrite_print(struct rewrite *r)
+static bool rewrite_print(struct source_rewrite *r)
 {
 	struct place_in at;
-	const struct node *print, *last;
+	const struct ast_node *print, *last;
 	size_t print_start, print_end, return_start, return_end;
 	int indent;
 	char name[32];
@@ -607,10 +611,10 @@ static bool rewrite_print(struct rewrite *r)
 }
 
 /* The line goes; `pass` where it was all that its block has. */
-static bool rewrite_drop(struct rewrite *r)
+static bool rewrite_drop(struct source_rewrite *r)
 {
 	struct place_in at;
-	const struct node *n, *call;
+	const struct ast_node *n, *call;
 	size_t start, end;
 	bool explicit;
 
@@ -631,7 +635,7 @@ static bool rewrite_drop(struct rewrite *r)
 	return true;
 }
 
-static bool change(struct rewrite *r, enum lang_rewrite kind)
+static bool change(struct source_rewrite *r, enum lang_rewrite kind)
 {
 	switch (kind) {
 	case REWRITE_WHERE:
@@ -648,7 +652,7 @@ static bool change(struct rewrite *r, enum lang_rewrite kind)
 
 struct lang_rewriter {
 	struct arena arena;
-	struct names names;
+	struct lang_names names;
 	struct token_list tokens;
 	struct node_list module;
 	const char *source;
@@ -687,12 +691,12 @@ void lang_rewriter_destroy(struct lang_rewriter *w)
 
 bool lang_rewrite(const struct lang_rewriter *w, enum lang_rewrite kind, int line, struct buf *out)
 {
-	struct rewrite r = { .source = w->source,
-			     .len = w->len,
-			     .line = line,
-			     .tokens = &w->tokens,
-			     .module = &w->module,
-			     .out = out };
+	struct source_rewrite r = { .source = w->source,
+				    .len = w->len,
+				    .line = line,
+				    .tokens = &w->tokens,
+				    .module = &w->module,
+				    .out = out };
 	size_t before = out->len;
 	bool ok = change(&r, kind) && !out->failed;
 

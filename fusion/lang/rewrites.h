@@ -5,7 +5,7 @@
 #include "fusion/lang/ast.h"
 #include "fusion/lang/token.h"
 
-struct rewrite {
+struct source_rewrite {
 	const char *source;
 	size_t len;
 	int line; /* of the statement to change */
@@ -16,7 +16,7 @@ struct rewrite {
 
 /* A statement, and what it stands in. */
 struct place_in {
-	const struct node *function; /* NULL: the module */
+	const struct ast_node *function; /* NULL: the module */
 	const struct node_list *block;
 	int index;
 };

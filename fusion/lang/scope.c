@@ -28,7 +28,7 @@ static struct symbol *scope_mention(struct scoper *s, struct scope *scope, const
  * Annotations are not evaluated in this language, so they mention nothing.
  */
 
-static bool visit(struct scoper *s, const struct node *node);
+static bool visit(struct scoper *s, const struct ast_node *node);
 
 static bool visit_all(struct scoper *s, const struct node_list *list)
 {
@@ -44,7 +44,7 @@ static bool mention(struct scoper *s, const char *name, unsigned flags)
 }
 
 /* A target of assignment: names are bound, the rest is evaluated. */
-static bool bind(struct scoper *s, const struct node *target, unsigned flags)
+static bool bind(struct scoper *s, const struct ast_node *target, unsigned flags)
 {
 	switch (target->kind) {
 	case NODE_NAME:
@@ -62,7 +62,7 @@ static bool bind(struct scoper *s, const struct node *target, unsigned flags)
 	}
 }
 
-static bool visit_parameters(struct scoper *s, const struct parameters *parameters)
+static bool visit_parameters(struct scoper *s, const struct ast_parameters *parameters)
 {
 	for (int i = 0; i < parameters->n; i++) {
 		const struct parameter *one = &parameters->at[i];
@@ -82,7 +82,7 @@ static bool visit_parameters(struct scoper *s, const struct parameters *paramete
 	return true;
 }
 
-static bool visit_function(struct scoper *s, struct function *f)
+static bool visit_function(struct scoper *s, struct ast_function *f)
 {
 	struct scope *outer = s->now;
 	bool ok;
@@ -112,7 +112,7 @@ static bool visit_class(struct scoper *s, struct class *class)
 	return ok;
 }
 
-static bool visit_iterable(struct scoper *s, const struct node *over)
+static bool visit_iterable(struct scoper *s, const struct ast_node *over)
 {
 	bool ok;
 
@@ -147,7 +147,7 @@ static bool iterable_parameter(struct scoper *s)
 	return true;
 }
 
-static bool visit_comprehension(struct scoper *s, const struct node *node)
+static bool visit_comprehension(struct scoper *s, const struct ast_node *node)
 {
 	struct comprehension *c = node->comprehension;
 	bool generator = node->kind == NODE_GENERATOR, ok;
@@ -162,9 +162,9 @@ static bool visit_comprehension(struct scoper *s, const struct node *node)
 }
 
 /* In a comprehension := binds in the function around it. */
-static bool visit_walrus(struct scoper *s, const struct node *node)
+static bool visit_walrus(struct scoper *s, const struct ast_node *node)
 {
-	const struct node *target = node->walrus.target;
+	const struct ast_node *target = node->walrus.target;
 	struct scope *home = s->now;
 
 	if (s->iterables)
@@ -190,7 +190,7 @@ static bool visit_walrus(struct scoper *s, const struct node *node)
 	return scope_mention(s, home, target->name, SYMBOL_BOUND) != NULL;
 }
 
-static bool declare_one(struct scoper *s, const struct node *node, const char *name)
+static bool declare_one(struct scoper *s, const struct ast_node *node, const char *name)
 {
 	bool global = node->kind == NODE_GLOBAL;
 	const char *word = global ? "global" : "nonlocal";
@@ -216,7 +216,7 @@ static bool declare_one(struct scoper *s, const struct node *node, const char *n
 	return true;
 }
 
-static bool declare(struct scoper *s, const struct node *node)
+static bool declare(struct scoper *s, const struct ast_node *node)
 {
 	if (node->kind == NODE_NONLOCAL && s->now->kind == SCOPE_MODULE)
 		return err_at(s->err, ERR_SYNTAX, node->line, node->column,
@@ -227,9 +227,9 @@ static bool declare(struct scoper *s, const struct node *node)
 	return true;
 }
 
-static bool visit_import(struct scoper *s, const struct node *node)
+static bool visit_import(struct scoper *s, const struct ast_node *node)
 {
-	const struct import *import = node->import;
+	const struct ast_import *import = node->import;
 
 	for (int i = 0; i < import->n; i++) {
 		const struct import_name *name = &import->at[i];
@@ -244,9 +244,9 @@ static bool visit_import(struct scoper *s, const struct node *node)
 	return true;
 }
 
-static bool visit_annotated(struct scoper *s, const struct node *node)
+static bool visit_annotated(struct scoper *s, const struct ast_node *node)
 {
-	const struct node *target = node->annotated.target;
+	const struct ast_node *target = node->annotated.target;
 	const struct symbol *symbol;
 
 	if (target->kind == NODE_NAME && !target->in_brackets) {
@@ -276,7 +276,7 @@ static bool visit_try(struct scoper *s, const struct try_parts *parts)
 	return visit_all(s, &parts->otherwise) && visit_all(s, &parts->finally);
 }
 
-static bool visit_with(struct scoper *s, const struct node *node)
+static bool visit_with(struct scoper *s, const struct ast_node *node)
 {
 	for (int i = 0; i < node->with.n; i++) {
 		const struct with_item *item = &node->with.items[i];
@@ -288,7 +288,7 @@ static bool visit_with(struct scoper *s, const struct node *node)
 }
 
 /* Names in a pattern are bound, but for _ and those with a dot. */
-static bool bind_pattern(struct scoper *s, const struct node *pattern)
+static bool bind_pattern(struct scoper *s, const struct ast_node *pattern)
 {
 	switch (pattern->kind) {
 	case NODE_NAME:
@@ -309,7 +309,7 @@ static bool bind_pattern(struct scoper *s, const struct node *pattern)
 	}
 }
 
-static bool visit_match(struct scoper *s, const struct node *node)
+static bool visit_match(struct scoper *s, const struct ast_node *node)
 {
 	if (!visit(s, node->match.subject))
 		return false;
@@ -324,7 +324,7 @@ static bool visit_match(struct scoper *s, const struct node *node)
 	return true;
 }
 
-static bool visit_dict(struct scoper *s, const struct node *node)
+static bool visit_dict(struct scoper *s, const struct ast_node *node)
 {
 	for (int i = 0; i < node->dict.keys.n; i++)
 		if (!visit(s, node->dict.keys.at[i]) || !visit(s, node->dict.values.at[i]))
@@ -332,7 +332,7 @@ static bool visit_dict(struct scoper *s, const struct node *node)
 	return true;
 }
 
-static bool visit_if(struct scoper *s, const struct node *node)
+static bool visit_if(struct scoper *s, const struct ast_node *node)
 {
 	for (int i = 0; i < node->conditional.n; i++)
 		if (!visit(s, node->conditional.branches[i].test) ||
@@ -341,7 +341,7 @@ static bool visit_if(struct scoper *s, const struct node *node)
 	return visit_all(s, &node->conditional.otherwise);
 }
 
-static bool visit_assign(struct scoper *s, const struct node *node)
+static bool visit_assign(struct scoper *s, const struct ast_node *node)
 {
 	if (!visit(s, node->assign.value))
 		return false;
@@ -351,13 +351,13 @@ static bool visit_assign(struct scoper *s, const struct node *node)
 	return true;
 }
 
-static bool visit_augmented(struct scoper *s, const struct node *node)
+static bool visit_augmented(struct scoper *s, const struct ast_node *node)
 {
 	return visit(s, node->augmented.target) && visit(s, node->augmented.value) &&
 	       bind(s, node->augmented.target, 0);
 }
 
-static bool visit_delete(struct scoper *s, const struct node *node)
+static bool visit_delete(struct scoper *s, const struct ast_node *node)
 {
 	for (int i = 0; i < node->list.n; i++)
 		if (!bind(s, node->list.at[i], 0))
@@ -366,9 +366,9 @@ static bool visit_delete(struct scoper *s, const struct node *node)
 }
 
 /* super() means super(__class__, first parameter). */
-static bool visit_call(struct scoper *s, const struct node *node)
+static bool visit_call(struct scoper *s, const struct ast_node *node)
 {
-	const struct node *callee = node->call.callee;
+	const struct ast_node *callee = node->call.callee;
 
 	const char *first = s->now->host->first_parameter;
 
@@ -380,7 +380,7 @@ static bool visit_call(struct scoper *s, const struct node *node)
 	return visit(s, callee) && visit_all(s, &node->call.arguments);
 }
 
-static bool visit_yield(struct scoper *s, const struct node *node)
+static bool visit_yield(struct scoper *s, const struct ast_node *node)
 {
 	if (s->now->kind == SCOPE_COMPREHENSION)
 		return err_at(s->err, ERR_SYNTAX, node->line, node->column,
@@ -389,7 +389,7 @@ static bool visit_yield(struct scoper *s, const struct node *node)
 	return visit(s, node->value);
 }
 
-static bool visit_expression(struct scoper *s, const struct node *node)
+static bool visit_expression(struct scoper *s, const struct ast_node *node)
 {
 	switch (node->kind) {
 	case NODE_NAME:
@@ -444,7 +444,7 @@ static bool visit_expression(struct scoper *s, const struct node *node)
 	}
 }
 
-static bool visit_loop(struct scoper *s, const struct node *node)
+static bool visit_loop(struct scoper *s, const struct ast_node *node)
 {
 	if (node->kind == NODE_WHILE)
 		return visit(s, node->loop.test) && visit_all(s, &node->loop.body) &&
@@ -454,7 +454,7 @@ static bool visit_loop(struct scoper *s, const struct node *node)
 }
 
 /* Any node, or NULL. */
-static bool visit(struct scoper *s, const struct node *node)
+static bool visit(struct scoper *s, const struct ast_node *node)
 {
 	if (!node)
 		return true;
@@ -713,7 +713,7 @@ static void look_up_hosted(struct scope *scope)
 	}
 }
 
-static bool know(struct names *names, const char *text, const char **out)
+static bool know(struct lang_names *names, const char *text, const char **out)
 {
 	struct name *name = names_intern(names, text, strlen(text));
 
@@ -721,7 +721,7 @@ static bool know(struct names *names, const char *text, const char **out)
 	return name != NULL;
 }
 
-static bool know_names(struct names *names, struct known_names *out)
+static bool know_names(struct lang_names *names, struct known_names *out)
 {
 	return know(names, "super", &out->super) && know(names, "__class__", &out->class_cell) &&
 	       know(names, ".0", &out->iterable) &&
@@ -729,7 +729,7 @@ static bool know_names(struct names *names, struct known_names *out)
 	       know(names, "__annotations__", &out->annotations);
 }
 
-struct scope *scope_analyze(const struct node_list *module, struct names *names,
+struct scope *scope_analyze(const struct node_list *module, struct lang_names *names,
 			    struct known_names *known, struct arena *arena, struct err *err)
 {
 	struct scoper s = { .arena = arena, .known = known, .err = err };

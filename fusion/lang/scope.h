@@ -74,7 +74,7 @@ struct known_names {
 /* Makes the scope of the module and sets that of each function, class and
  * comprehension in the tree; interns the names that the language uses.  NULL with a
  * SYNTAX error where Python has one, or with MEMORY. */
-struct scope *scope_analyze(const struct node_list *module, struct names *names,
+struct scope *scope_analyze(const struct node_list *module, struct lang_names *names,
 			    struct known_names *known, struct arena *arena, struct err *err);
 
 /* NULL where the scope does not mention the name. */

@@ -70,7 +70,7 @@ enum {
 /* `source` is valid UTF-8, lines end in \n, source[len] is NUL; of *list, lines_before is set.
  * False only
  * when out of memory.  The caller frees list->tokens with VEC_FREE either way. */
-bool lex(const char *source, size_t len, struct arena *arena, struct names *names,
+bool lex(const char *source, size_t len, struct arena *arena, struct lang_names *names,
 	 struct token_list *list, struct err *err);
 
 #endif

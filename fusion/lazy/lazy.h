@@ -12,8 +12,8 @@
  * read is a graph input, one that an in-place op changed is DIRTY, its memory is
  * written at the next barrier.  After a full barrier no object is registered.
  */
-#ifndef FUSION_RUNTIME_LAZY_H
-#define FUSION_RUNTIME_LAZY_H
+#ifndef FUSION_LAZY_LAZY_H
+#define FUSION_LAZY_LAZY_H
 
 #include "fusion/base/hash.h"
 #include "fusion/base/vec.h"
@@ -59,7 +59,7 @@ struct lazy_program {
 	struct arena arena;
 	struct graph *captured;
 	struct exec *exec;
-	int *numbers; /* by place in lazy_part.numbers: the symbol that stands for it here */
+	int *numbers; /* by place in lazy_part.numbers: its symbol here */
 	int64_t *vars;
 	int graph; /* its number among the session's graphs; -1: past the bound */
 	int64_t trace_ns, compile_ns, uses;
@@ -216,12 +216,12 @@ void lazy_reach(const struct graph *g, const int *outputs, int n_outputs, bool *
 struct lazy_part {
 	int *inputs; /* of the trace, in order */
 	int n_inputs;
-	int *numbers; /* its symbols that stand for floats, in order of their first use */
+	int *numbers; /* its symbols of floats, in order of their first use */
 	int n_numbers;
 };
 void lazy_part_finish(struct lazy_part *p); /* zeroed is fine */
 
-/* All that tells the part of g that computes `outputs` from another one, as bytes.  False
+/* All in which the part of g that computes `outputs` may differ from another, as bytes.  False
  * when out of memory; *part is to be finished in any case. */
 bool lazy_key(const struct graph *g, const int *outputs, int n_outputs, bool with_names,
 	      struct buf *key, struct lazy_part *part);

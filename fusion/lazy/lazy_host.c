@@ -245,9 +245,9 @@ static bool call(struct lazy *l, const struct native *f, const struct arguments 
 		return true;
 	}
 	if (torch_control_wants(f)) {
-		bool ok = torch_control_call(f, args, l->eager->world, out, err);
+		bool ok = torch_control_call(f, args, l->eager->modes, out, err);
 
-		autocast_settle(&l->autocast, l->eager->world->autocast);
+		autocast_settle(&l->autocast, l->eager->modes->autocast);
 		return ok;
 	}
 	if (natives_wants(f, args))
@@ -530,8 +530,8 @@ void lazy_host_init(struct lazy *l)
 	l->host.print = host_print;
 	l->host.not_known = host_not_known;
 	l->decomposer = (struct decomposer){ .self = l,
-					     .autocast = &l->eager->world->autocast,
-					     .gpu = &l->eager->world->gpu,
+					     .autocast = &l->eager->modes->autocast,
+					     .gpu = &l->eager->modes->gpu,
 					     .host = &l->host,
 					     .run = run_call,
 					     .size = decomposer_size,

@@ -160,7 +160,7 @@ static bool find_program(struct barrier *b, struct err *err)
 	return b->program && (lazy_adopt_modules(l, b->program, b->nodes, b->n) || no_memory(err));
 }
 
-/* Where the program stands, the innermost first; its end has no frame any more. */
+/* Where the program is, the innermost frame first; its end has no frame any more. */
 static bool find_place(const struct lazy *l, struct session_break *brk, struct stack *stack)
 {
 	struct fusion_line last = { .line = l->host.line, .function = l->report->frame };

@@ -1,6 +1,6 @@
 /* fusion/lazy/lazy_trace.c -- ops as nodes of the pending trace.
  *
- * In-place ops are functionalised as in capture: the object stands for a new
+ * In-place ops are functionalised as in capture: the object is a new
  * node, and its memory, where it has some, is written at the barrier.  Where
  * other objects share that memory, the trace is run first and the op at once.
  */
@@ -491,7 +491,7 @@ static bool run(struct lazy *l, const struct op_call *c, struct value *out, stru
 
 bool lazy_op(struct lazy *l, const struct op_call *c, struct value *out, struct err *err)
 {
-	unsigned mode = l->eager->world->autocast;
+	unsigned mode = l->eager->modes->autocast;
 	struct value cast[MAX_ARGS + 1];
 	struct op_call with = *c;
 	bool any = false, ok;

@@ -43,7 +43,7 @@
  * lists before it; a ONE or ROW source in a body is splat.  A bool
  * is 0 or 1, whatever the backend keeps it as.
  *
- * WHAT STANDS WHERE
+ * WHERE INSTRUCTIONS ARE
  *   setup     IMM, LOAD (no stride), OP, CAST           -> ONE
  *   prologue  LOAD (outer strides only), OP, CAST       -> ROW
  *   body      LOAD, OP, CAST, RESTORE -> POINT; REDUCE -> ROW; SAVE, STORE
@@ -96,7 +96,7 @@ enum buffer_kind {
 
 struct buffer {
 	enum buffer_kind kind;
-	int index; /* of the input, or of the first output that it stands for; else -1 */
+	int index; /* of the input, or of the first output that it holds; else -1 */
 	int node;  /* the graph node whose value it holds */
 	enum dtype dtype;
 	struct shape shape;
@@ -151,7 +151,7 @@ struct inst {
 	const struct sym *sym; /* IMM: the symbolic value, else NULL */
 	bool real;             /* IMM of a float dtype: the value is a float's bits */
 	int slot;              /* SAVE, RESTORE; else -1 */
-	int node;              /* the graph node that it stands for, -1: none */
+	int node;              /* the graph node that it computes, -1: none */
 	/* LOAD of a join, in the body of a MAP alone; then `at` has no buffer. */
 	const struct lower_join *join;
 };

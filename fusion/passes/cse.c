@@ -186,8 +186,9 @@ static int share(struct rewrite *rw, struct node *n, struct err *err)
 
 /* needs: nothing; keeps: values, bit for bit; breaks: outputs may become one
  * node (passes.c takes them apart again) */
-bool pass_cse(struct graph *g, bool *changed, struct err *err)
+bool pass_cse(struct pass_run *run, bool *changed, struct err *err)
 {
+	struct graph *g = run->g;
 	size_t cap = 16;
 	struct cse_table table;
 	bool *looked_up = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes + 1);

@@ -17,8 +17,9 @@ static int drop_unread(struct rewrite *rw, struct node *n, struct err *err)
 }
 
 /* needs: arguments before uses; keeps: every value an output needs */
-bool pass_dce(struct graph *g, bool *changed, struct err *err)
+bool pass_dce(struct pass_run *run, bool *changed, struct err *err)
 {
+	struct graph *g = run->g;
 	bool *read = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes);
 
 	if (!read)

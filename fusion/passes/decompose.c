@@ -156,7 +156,7 @@ static int expand_node(struct rewrite *rw, struct node *n, struct err *err)
 
 /* needs: nothing; keeps: values within float rounding; makes: a graph without
  * COMPOSITE nodes */
-bool pass_decompose(struct graph *g, bool *changed, struct err *err)
+bool pass_decompose(struct pass_run *run, bool *changed, struct err *err)
 {
-	return rewrite_run(g, expand_node, NULL, changed, err);
+	return rewrite_run(run->g, expand_node, NULL, changed, err);
 }

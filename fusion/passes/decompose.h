@@ -1,7 +1,7 @@
 /* fusion/passes/decompose.h -- how a COMPOSITE node is written as other ops; private
  * to decompose*.c.
  *
- * decompose_<id>() of a row of ops.def gives the value that stands for the node.
+ * decompose_<id>() of a row of ops.def gives the value that replaces the node.
  * After a failure every step does nothing, so formulas need no checks.
  */
 #ifndef FUSION_PASSES_DECOMPOSE_H

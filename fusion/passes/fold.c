@@ -286,7 +286,7 @@ struct arg known_number(const struct graph *g, enum dtype dtype, const union ele
 	return arg_int(g, dtype_get_int(dtype, element, 0));
 }
 
-/* The node of the new list that stands for n from here on. */
+/* The node of the new list that replaces n. */
 static int replaced(struct graph *g, const struct node *n, int id, struct err *err)
 {
 	if (id < 0) {
@@ -490,7 +490,7 @@ static int fold(struct rewrite *rw, struct node *n, struct err *err)
 
 /* needs: no COMPOSITE nodes (they are left alone); keeps: values, as exact as
  * graph/scalar.h says */
-bool pass_fold(struct graph *g, bool *changed, struct err *err)
+bool pass_fold(struct pass_run *run, bool *changed, struct err *err)
 {
-	return rewrite_run(g, fold, NULL, changed, err);
+	return rewrite_run(run->g, fold, NULL, changed, err);
 }

@@ -511,12 +511,25 @@ static bool order_clusters(struct fuse *f, struct graph *g, int *number, int n_g
 	return true;
 }
 
-/* needs: no COMPOSITE, args before uses; keeps: the graph as it is. */
-bool pass_fuse(struct graph *g, const struct pass_options *options, bool off,
-	       struct pass_result *out, struct err *err)
+/* Whether some kernel computes more than one node. */
+static bool has_fused(const struct pass_result *out)
 {
+	int computed = 0;
+
+	for (int i = 0; i < out->graph->n_nodes; i++)
+		computed += out->group[i] >= 0;
+	return computed > out->n_groups;
+}
+
+/* needs: no COMPOSITE, args before uses; keeps: the graph as it is.  Fills out->group,
+ * out->n_groups and out->why.  no_fusion: every node is a group. */
+bool pass_fuse(struct pass_run *run, bool *changed, struct err *err)
+{
+	struct graph *g = run->g;
+	struct pass_result *out = run->out;
+	bool off = run->no_fusion;
 	struct fuse f = {
-		.g = g, .given_up = options->given_up, .calls = options->calls, .off = off
+		.g = g, .given_up = run->options->given_up, .calls = run->options->calls, .off = off
 	};
 	bool ok = false;
 	int *number;
@@ -541,8 +554,10 @@ bool pass_fuse(struct graph *g, const struct pass_options *options, bool off,
 	for (int id = 0; ok && id < g->n_nodes; id++)
 		if (f.group[id] >= 0)
 			f.group[id] = number[f.group[id]];
-	if (ok)
+	if (ok) {
 		out->group = f.group;
+		*changed = has_fused(out);
+	}
 	arena_finish(&f.scratch);
 	return ok;
 out:

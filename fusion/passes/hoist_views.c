@@ -321,8 +321,9 @@ static int hoist_node(struct rewrite *rw, struct node *n, struct err *err)
 
 /* needs: no COMPOSITE nodes; keeps: values, bit for bit; breaks: leaves nodes that
  * nothing reads */
-bool pass_hoist_views(struct graph *g, bool *changed, struct err *err)
+bool pass_hoist_views(struct pass_run *run, bool *changed, struct err *err)
 {
+	struct graph *g = run->g;
 	int *uses = ARENA_ARRAY(g->arena, int, (size_t)g->n_nodes + 1);
 	struct hoist hoist = { .uses = uses, .fuses = find_fusing(g) };
 

@@ -52,9 +52,11 @@ static const char *needs_copy(const struct graph *g, const struct pass_origin *o
 
 /* needs: nothing; makes: outputs apart, but for one tensor that is returned twice
  * and inputs that are returned as they came */
-bool pass_outputs(struct graph *g, const struct pass_origin *origins, bool *changed,
-		  struct err *err)
+bool pass_outputs(struct pass_run *run, bool *changed, struct err *err)
 {
+	const struct pass_origin *origins = run->origins;
+	struct graph *g = run->g;
+
 	for (int i = 0; i < g->n_outputs; i++) {
 		const char *why = needs_copy(g, origins, i);
 		const struct node *n = g->nodes[g->outputs[i]];

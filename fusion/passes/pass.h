@@ -2,7 +2,7 @@
  *
  * A pass that changes nodes walks the graph once with rewrite_run(): the nodes
  * come in order, their arguments already rewired, and the pass says which node
- * of the new list stands for each.  So ids ascend at all times and nothing has
+ * of the new list replaces each.  So ids ascend at all times and nothing has
  * to be compacted.
  */
 #ifndef FUSION_PASSES_PASS_H
@@ -13,6 +13,7 @@
 /* What a pass works on. */
 struct pass_run {
 	struct graph *g;
+	const struct pass_info *self; /* the pass that runs */
 	const struct pass_options *options;
 	struct pass_result *out;
 	const struct pass_list *list;
@@ -28,34 +29,15 @@ struct pass_origin {
 	struct shape shape;
 };
 
-/* One function a row of passes.def: changes g in place, says whether it did.
- * false with *err when memory is out or an invariant is broken; the graph is
- * then not to be used. */
-typedef bool pass_fn(struct graph *g, bool *changed, struct err *err);
+/* pass_<id>() of each row of passes.def. */
+#define PROPERTY(id, text)
+#define PASS(id, ...) pass_fn pass_##id;
+#include "fusion/passes/passes.def"
+#undef PROPERTY
+#undef PASS
 
-pass_fn pass_decompose;
-pass_fn pass_fold;
-pass_fn pass_simplify;
-pass_fn pass_cse;
-pass_fn pass_hoist_views;
-pass_fn pass_sink_views;
-pass_fn pass_dce;
-pass_fn pass_views;
-
-/* `options` says what the device has calls for. */
-bool pass_pattern_match(struct graph *g, const struct pass_options *options, bool *changed,
-			struct err *err);
-
-/* Gives outputs memory of their own. */
-bool pass_outputs(struct graph *g, const struct pass_origin *origins, bool *changed,
-		  struct err *err);
-
+/* Whether each output has memory of its own; if not, *output is one that has none. */
 bool pass_outputs_hold(const struct graph *g, const struct pass_origin *origins, int *output);
-
-/* Fills out->group, out->n_groups and out->why, changes no node.  `off`: every node
- * is a group. */
-bool pass_fuse(struct graph *g, const struct pass_options *options, bool off,
-	       struct pass_result *out, struct err *err);
 
 /* For fuse: the place of each of `n` groups in the order that holds the least
  * memory; group[node id] is its number in an order that is right.  False when out

@@ -33,56 +33,6 @@ static const struct pass_property properties[PROPERTY_COUNT] = {
 #undef PASS
 };
 
-#define SIMPLE(id)                                                                                 \
-	static bool run_##id(struct pass_run *run, const struct pass_info *self, bool *changed,    \
-			     struct err *err)                                                      \
-	{                                                                                          \
-		(void)self;                                                                        \
-		return pass_##id(run->g, changed, err);                                            \
-	}
-SIMPLE(decompose)
-SIMPLE(fold)
-SIMPLE(simplify)
-SIMPLE(cse)
-SIMPLE(hoist_views)
-SIMPLE(sink_views)
-SIMPLE(dce)
-SIMPLE(views)
-
-static bool run_pattern_match(struct pass_run *run, const struct pass_info *self, bool *changed,
-			      struct err *err)
-{
-	(void)self;
-	return pass_pattern_match(run->g, run->options, changed, err);
-}
-
-static bool run_outputs(struct pass_run *run, const struct pass_info *self, bool *changed,
-			struct err *err)
-{
-	(void)self;
-	return pass_outputs(run->g, run->origins, changed, err);
-}
-
-/* Whether some kernel computes more than one node. */
-static bool has_fused(const struct pass_result *out)
-{
-	int computed = 0;
-
-	for (int i = 0; i < out->graph->n_nodes; i++)
-		computed += out->group[i] >= 0;
-	return computed > out->n_groups;
-}
-
-static bool run_fuse(struct pass_run *run, const struct pass_info *self, bool *changed,
-		     struct err *err)
-{
-	(void)self;
-	if (!pass_fuse(run->g, run->options, run->no_fusion, run->out, err))
-		return false;
-	*changed = has_fused(run->out);
-	return true;
-}
-
 static struct pass_list default_list = {
 	.passes = {
 #define PROPERTY(id, text)
@@ -93,7 +43,7 @@ static struct pass_list default_list = {
 	  .makes = makes_,                                                                         \
 	  .breaks = breaks_,                                                                       \
 	  .after = after_,                                                                         \
-	  .run = run_##id },
+	  .run = pass_##id },
 #include "fusion/passes/passes.def"
 #undef PROPERTY
 #undef PASS
@@ -138,7 +88,7 @@ int pass_list_find(const struct pass_list *list, const char *name)
 /* A pass that is switched off; fuse then groups every node alone. */
 static bool is_off(const struct pass_list *list, uint64_t disabled, int i)
 {
-	return (disabled >> i & 1) != 0 && list->passes[i].run != run_fuse;
+	return (disabled >> i & 1) != 0 && list->passes[i].run != pass_fuse;
 }
 
 /* Who makes the property: a name, for messages. */

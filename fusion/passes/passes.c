@@ -120,7 +120,7 @@ static bool verify(const struct pass_run *run, const struct pass_info *pass, uns
 	return err_set(err, ERR_INTERNAL, "after pass %s: %.400s", pass->name, why.message);
 }
 
-/* ---- the log of who watches: a pass is told by the text of the graph after it, if it changed
+/* ---- the log of who watches: it keeps the text of the graph after a pass, if it changed
  * anything, and by the rules that fired in it, each with its node and line.  Texts and firings
  * are bounded; what is left out is counted. */
 
@@ -235,7 +235,10 @@ static bool run_pass(struct pass_run *run, const struct pass_info *pass, bool *c
 {
 	struct pass_log *log = run->g->log;
 	int64_t begin = log ? clock_ns() : 0;
-	bool ok = pass->run(run, pass, changed, err);
+	bool ok;
+
+	run->self = pass;
+	ok = pass->run(run, changed, err);
 
 	if (log)
 		log->at->ns = clock_ns() - begin;
@@ -282,9 +285,10 @@ bool passes_run(struct graph *g, const struct pass_options *options, struct pass
 
 bool passes_decompose(struct graph *g, struct err *err)
 {
+	struct pass_run run = { .g = g };
 	bool changed;
 
-	return pass_decompose(g, &changed, err);
+	return pass_decompose(&run, &changed, err);
 }
 
 bool passes_watch(struct graph *g, const struct pass_options *options, struct pass_log *log,

@@ -36,6 +36,10 @@ const struct pass_property *pass_property(int index);
 
 struct pass_run; /* pass.h */
 
+/* What a pass is: changes the graph of the run in place, says whether it did.  false
+ * with *err when memory is out or an invariant is broken; the graph is then not to be used. */
+typedef bool pass_fn(struct pass_run *run, bool *changed, struct err *err);
+
 /* A row of passes.def, or a plugin's pass. */
 struct pass_info {
 	const char *name;              /* "cse" */
@@ -43,8 +47,7 @@ struct pass_info {
 	unsigned needs, makes, breaks; /* bits of properties */
 	const char *after;             /* names of passes, by blanks: they come before it */
 	const char *plugin;            /* whose it is; NULL: ours */
-	bool (*run)(struct pass_run *run, const struct pass_info *self, bool *changed,
-		    struct err *err);
+	pass_fn *run;
 	void *data; /* the plugin's own */
 };
 
@@ -109,7 +112,7 @@ bool passes_run(struct graph *g, const struct pass_options *options, struct pass
 struct pass_firing {
 	const char *rule; /* "x * 1 is x" */
 	const char *node; /* name of what it was applied to */
-	const char *with; /* name of what stands for it, or is in its kernel; NULL */
+	const char *with; /* name of what replaces it, or is in its kernel; NULL */
 	int line, column; /* in the user's source; 0: nowhere */
 };
 
@@ -142,15 +145,15 @@ struct pass_log {
 };
 
 /* For passes that come from outside: what pass_info.run of one may call.  `visit` is
- * asked for each node but inputs, in order; n's arguments are already what stands
- * for them in g, where it may add nodes; n itself is not in g yet.  It answers the
- * id that stands for n from here on, PASS_KEEP, or PASS_FAILED with *err. */
+ * given the pass that runs, and asked for each node but inputs, in order; n's arguments are
+ * already what replaced them in g, where it may add nodes; n itself is not in g yet.  It
+ * answers the id that replaces n, PASS_KEEP, or PASS_FAILED with *err. */
 enum { PASS_FAILED = -1, PASS_KEEP = -2 };
-typedef int pass_visit_fn(void *self, struct graph *g, const struct node *n, struct err *err);
-bool pass_visit_all(struct pass_run *run, pass_visit_fn *visit, void *self, bool *changed,
-		    struct err *err);
+typedef int pass_visit_fn(const struct pass_info *pass, struct graph *g, const struct node *n,
+			  struct err *err);
+bool pass_visit_all(struct pass_run *run, pass_visit_fn *visit, bool *changed, struct err *err);
 
-/* Notes that `rule` is applied to n; `with` (NULL: none) is what stands for it, or
+/* Notes that `rule` is applied to n; `with` (NULL: none) is what replaces it, or
  * what it goes together with.  Nothing happens where nobody watches. */
 void pass_note(struct graph *g, const char *rule, const struct node *n, const struct node *with);
 static inline void pass_fired(struct graph *g, const char *rule, const struct node *n,

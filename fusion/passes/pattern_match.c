@@ -322,13 +322,13 @@ static int call(struct rewrite *rw, struct node *n, struct err *err)
 
 /* needs: nothing; keeps: values, but for what the head of this file says; breaks: leaves
  * nodes that nothing reads */
-bool pass_pattern_match(struct graph *g, const struct pass_options *options, bool *changed,
-			struct err *err)
+bool pass_pattern_match(struct pass_run *run, bool *changed, struct err *err)
 {
+	struct graph *g = run->g;
 	struct calls c = { .n_was = 3 * g->n_nodes + 1 };
 
 	*changed = false;
-	if (!options->calls)
+	if (!run->options->calls)
 		return true;
 	g->divides_freely = g->calls = true;
 	c.uses = ARENA_ARRAY(g->arena, int, (size_t)g->n_nodes);

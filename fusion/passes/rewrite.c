@@ -59,21 +59,20 @@ bool rewrite_run(struct graph *g, rewrite_fn *fn, void *state, bool *changed, st
 
 struct visitor {
 	pass_visit_fn *fn;
-	void *self;
+	const struct pass_info *pass;
 };
 
 static int visit_from_outside(struct rewrite *rw, struct node *n, struct err *err)
 {
 	const struct visitor *v = rw->state;
-	int id = v->fn(v->self, rw->g, n, err);
+	int id = v->fn(v->pass, rw->g, n, err);
 
 	return id == PASS_KEEP ? REWRITE_KEEP : id < 0 ? REWRITE_FAILED : id;
 }
 
-bool pass_visit_all(struct pass_run *run, pass_visit_fn *fn, void *self, bool *changed,
-		    struct err *err)
+bool pass_visit_all(struct pass_run *run, pass_visit_fn *fn, bool *changed, struct err *err)
 {
-	struct visitor v = { fn, self };
+	struct visitor v = { fn, run->self };
 
 	return rewrite_run(run->g, visit_from_outside, &v, changed, err);
 }

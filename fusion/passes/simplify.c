@@ -409,7 +409,7 @@ static int simplify(struct rewrite *rw, struct node *n, struct err *err)
 	} else {
 		tidy_args(rw, &r);
 		id = rules[n->op] ? rules[n->op](&r) : REWRITE_KEEP;
-		if (id >= before) /* a new node has the name of the one it stands for */
+		if (id >= before) /* a new node has the name of the one it replaces */
 			rw->g->nodes[id]->name = n->name;
 	}
 	if (id >= 0)
@@ -419,7 +419,7 @@ static int simplify(struct rewrite *rw, struct node *n, struct err *err)
 
 /* needs: no COMPOSITE nodes (they are left alone); keeps: values, as said
  * above; breaks: may leave nodes that nothing reads */
-bool pass_simplify(struct graph *g, bool *changed, struct err *err)
+bool pass_simplify(struct pass_run *run, bool *changed, struct err *err)
 {
-	return rewrite_run(g, simplify, NULL, changed, err);
+	return rewrite_run(run->g, simplify, NULL, changed, err);
 }

@@ -121,7 +121,7 @@ static int sink(struct rewrite *rw, struct node *n, struct err *err)
 
 /* needs: no COMPOSITE nodes; keeps: values, bit for bit; breaks: leaves nodes that
  * nothing reads */
-bool pass_sink_views(struct graph *g, bool *changed, struct err *err)
+bool pass_sink_views(struct pass_run *run, bool *changed, struct err *err)
 {
-	return rewrite_run(g, sink, NULL, changed, err);
+	return rewrite_run(run->g, sink, NULL, changed, err);
 }

@@ -59,7 +59,6 @@ static int settle_join(struct rewrite *rw, struct node *n, struct err *err)
 static int number_in_memory(struct rewrite *rw, const struct node *fill, struct err *err)
 {
 	struct shape none = { 0 };
-	union element element = { 0 };
 	struct known_value known;
 	struct arg x;
 	int id;
@@ -67,8 +66,7 @@ static int number_in_memory(struct rewrite *rw, const struct node *fill, struct 
 	x = arg_node(fill->id);
 	if (!known_arg(rw->g, &x, &known) || !known.uniform)
 		return fill->id;
-	element_store(fill->dtype, &element, 0, &known.element);
-	id = graph_constant(rw->g, fill->dtype, &none, &element);
+	id = graph_constant(rw->g, fill->dtype, &none, &known.element);
 	if (id < 0) {
 		pass_out_of_memory(err);
 		return REWRITE_FAILED;
@@ -180,7 +178,7 @@ static int settle(struct rewrite *rw, struct node *n, struct err *err)
 
 /* needs: nothing; keeps: values; makes: a graph where view_layout() holds for
  * every node */
-bool pass_views(struct graph *g, bool *changed, struct err *err)
+bool pass_views(struct pass_run *run, bool *changed, struct err *err)
 {
-	return rewrite_run(g, settle, NULL, changed, err);
+	return rewrite_run(run->g, settle, NULL, changed, err);
 }

@@ -9,8 +9,8 @@
  *				   .stack = stack, .n_stack = 1 };
  *	session_add_break(s, &b);
  */
-#ifndef FUSION_RUNTIME_REPORT_H
-#define FUSION_RUNTIME_REPORT_H
+#ifndef FUSION_REPORT_REPORT_H
+#define FUSION_REPORT_REPORT_H
 
 #include <stdbool.h>
 #include <stdint.h>

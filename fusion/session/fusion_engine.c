@@ -106,7 +106,7 @@ struct fusion *fusion_create(const struct fusion_options *options, struct err *e
 	f->cache_dir = options->cache_dir ? strdup(options->cache_dir) : NULL;
 	f->env.backend_env = (struct backend_env){ .cache_dir = f->cache_dir,
 						   .cache_bytes = cache_bytes(options),
-						   .cache_anew = options->cache_anew,
+						   .cache_rebuild = options->cache_rebuild,
 						   .compile_timeout_ms = COMPILE_TIMEOUT_MS,
 						   .random = &f->random,
 						   .blas = backend_blas_create() };

@@ -1,6 +1,6 @@
-/* fusion/session/fusion_private.h -- what the files behind fusion.h share. */
-#ifndef FUSION_FUSION_PRIVATE_H
-#define FUSION_FUSION_PRIVATE_H
+/* fusion/session/fusion_private.h -- what the files that implement fusion.h share. */
+#ifndef FUSION_SESSION_FUSION_PRIVATE_H
+#define FUSION_SESSION_FUSION_PRIVATE_H
 
 #include "fusion/backends/backends.h"
 #include "fusion/base/generators.h"

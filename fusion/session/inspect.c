@@ -25,7 +25,7 @@ struct fusion_counts fusion_counts(const struct fusion_session *s)
 				       .cache_hits = c->cache_hits };
 }
 
-static struct fusion_recording recording_of(const struct exec *x, const struct recorded *r)
+static struct fusion_recording recording_of(const struct exec *x, const struct exec_recorded *r)
 {
 	struct record_totals sum = { 0 };
 

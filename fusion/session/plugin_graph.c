@@ -444,49 +444,41 @@ static bool plugin_add_op(struct be_registry *r, const struct be_op *op)
 	return true;
 }
 
-struct visit {
-	const struct pass_info *pass;
-	const struct be_pass *plugin;
-};
-
-static int visit(void *self, struct graph *g, const struct node *n, struct err *err);
-
-static int pass_failed(const struct visit *v, const struct node *n, const struct err *why,
+static int pass_failed(const struct pass_info *pass, const struct node *n, const struct err *why,
 		       struct err *err)
 {
 	err_at(err, ERR_PLUGIN, n->line, n->column,
-	       "pass %s of the plugin %s failed at %%%s: %.300s", v->pass->name, v->pass->plugin,
-	       n->name, why->code != ERR_NONE ? why->message : "it gives no reason");
+	       "pass %s of the plugin %s failed at %%%s: %.300s", pass->name, pass->plugin, n->name,
+	       why->code != ERR_NONE ? why->message : "it gives no reason");
 	return PASS_FAILED;
 }
 
-static int visit(void *self, struct graph *g, const struct node *n, struct err *err)
+static int visit(const struct pass_info *pass, struct graph *g, const struct node *n,
+		 struct err *err)
 {
-	const struct visit *v = self;
+	const struct be_pass *plugin = pass->data;
 	struct err why = { 0 };
 	struct be_rewrite rw = plugin_rewrite(g, n, &why);
 	int before = g->n_nodes;
-	int id = v->plugin->visit(plugin_host(), &rw, &rw.view, v->plugin->self);
+	int id = plugin->visit(plugin_host(), &rw, &rw.view, plugin->self);
 
 	if (id == BE_KEEP)
 		return PASS_KEEP;
 	if (id < 0)
-		return pass_failed(v, n, &why, err);
+		return pass_failed(pass, n, &why, err);
 	if (id >= g->n_nodes) {
 		err_set(&why, ERR_PLUGIN, "it puts node %d in its place, of %d that there are", id,
 			g->n_nodes);
-		return pass_failed(v, n, &why, err);
+		return pass_failed(pass, n, &why, err);
 	}
-	if (id >= before) /* a new node has the name of the one it stands for */
+	if (id >= before) /* a new node has the name of the one it replaces */
 		g->nodes[id]->name = n->name;
 	return id;
 }
 
-static bool run(struct pass_run *run, const struct pass_info *pass, bool *changed, struct err *err)
+static bool run(struct pass_run *run, bool *changed, struct err *err)
 {
-	struct visit v = { pass, pass->data };
-
-	return pass_visit_all(run, visit, &v, changed, err);
+	return pass_visit_all(run, visit, changed, err);
 }
 
 /* "primitive live" -> bits. */
@@ -530,7 +522,7 @@ static bool plugin_add_pass(struct be_registry *r, const struct be_pass *pass)
 	if (!read_properties(pass->needs, &info.needs, &why) ||
 	    !read_properties(pass->makes, &info.makes, &why) ||
 	    !read_properties(pass->breaks, &info.breaks, &why) ||
-	    !pass_list_insert(&r->to->passes, &info, pass->place, pass->behind, &why))
+	    !pass_list_insert(&r->to->passes, &info, pass->place, pass->after, &why))
 		return err_set(r->err, ERR_PLUGIN, "pass %s: %.380s", pass->name, why.message);
 	return true;
 }

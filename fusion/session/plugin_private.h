@@ -1,6 +1,7 @@
-/* fusion/session/plugin_private.h -- what the files behind plugin.h and registry.h share. */
-#ifndef FUSION_PLUGIN_PRIVATE_H
-#define FUSION_PLUGIN_PRIVATE_H
+/* fusion/session/plugin_private.h -- what the files that implement plugin.h and registry.h share.
+ */
+#ifndef FUSION_SESSION_PLUGIN_PRIVATE_H
+#define FUSION_SESSION_PLUGIN_PRIVATE_H
 
 #include <ctype.h>
 #include <string.h>

@@ -352,7 +352,7 @@ static struct arg sample_arg(struct graph *g, const struct op_param *p, int tens
 	case PARAM_STR:
 		return arg_str("mean");
 	case PARAM_INTS:
-		return arg_int(g, 2); /* one may stand for several */
+		return arg_int(g, 2); /* one may be given for several */
 	default:
 		return arg_int(g, 0);
 	}

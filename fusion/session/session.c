@@ -10,7 +10,7 @@
 #include "fusion/vm/outside.h"
 #include "fusion/lazy/lazy.h"
 
-/* The function behind the entry: that of a module is its forward. */
+/* The function of the entry: that of a module is its forward. */
 static bool find_callee(struct session *s, const char *entry, struct err *err)
 {
 	if (!vm_global(s->vm, entry, &s->callee))
@@ -116,17 +116,17 @@ bool session_init(struct session *s, const struct session_options *options,
 		session_finish(s);
 		return err_set(err, ERR_MEMORY, "out of memory for a session");
 	}
-	eager_set_world(&s->eager, &s->vm->world);
-	s->vm->world.gpu = options->env->device ? GPU_NAMED : GPU_ABSENT;
-	s->vm->world.autocast = autocast_none(options->autocast);
+	eager_set_modes(&s->eager, &s->vm->modes);
+	s->vm->modes.gpu = options->env->device ? GPU_NAMED : GPU_ABSENT;
+	s->vm->modes.autocast = autocast_none(options->autocast);
 	s->eager.autograd.vm = s->vm;
 	s->eager.autograd.recording = options->grad || asks(program, AUTOGRAD_GRADIENT);
 	s->eager.autograd.twice = asks(program, AUTOGRAD_TWICE);
 	s->eager.autograd.splits = asks(program, AUTOGRAD_SPLITS);
 	if (vm_run_module(s->vm, err) && find_callee(s, entry, err) && start_lazy(s, err)) {
 		s->eager.launches = 0; /* what the module ran is no call's */
-		if (s->vm->world.gpu == GPU_NAMED)
-			s->vm->world.gpu = GPU_DEFAULT;
+		if (s->vm->modes.gpu == GPU_NAMED)
+			s->vm->modes.gpu = GPU_DEFAULT;
 		return true;
 	}
 	session_finish(s);
@@ -176,7 +176,7 @@ bool session_call(struct session *s, const struct value *args, int n, struct val
 
 	s->report.calls++;
 	s->unchanged = false;
-	s->vm->world.autocast = s->options.autocast;
+	s->vm->modes.autocast = s->options.autocast;
 	if (s->lazy)
 		ok = lazy_call(s->lazy, args, n, out, err);
 	else
@@ -184,7 +184,7 @@ bool session_call(struct session *s, const struct value *args, int n, struct val
 					 : call_eager(s, args, n, out, err);
 	if (!ok) /* a part of what failed may have left its result there */
 		*out = (struct value){ .kind = VALUE_UNSET };
-	s->vm->world.autocast = autocast_none(s->options.autocast);
+	s->vm->modes.autocast = autocast_none(s->options.autocast);
 	autocast_settle(&s->eager.autocast, 0);
 	if (!s->unchanged && s->options.env->changes)
 		++*s->options.env->changes;

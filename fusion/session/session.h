@@ -1,7 +1,8 @@
-/* fusion/session/session.h -- private to session/: a mode's own world, and its calls.
+/* fusion/session/session.h -- private to session/: a mode's own variables and compiled entries, and
+ * its calls.
  */
-#ifndef FUSION_SESSION_H
-#define FUSION_SESSION_H
+#ifndef FUSION_SESSION_SESSION_H
+#define FUSION_SESSION_SESSION_H
 
 #include "fusion/capture/capture.h"
 

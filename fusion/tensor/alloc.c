@@ -50,7 +50,7 @@ struct allocator {
 	VEC(void *) spare[CLASSES];
 	size_t spare_bytes;
 	bool keeps_nothing;                     /* what is freed goes back to the device at once */
-	const struct fusion_observer *observer; /* NULL: nobody is told */
+	const struct fusion_observer *observer; /* NULL: nobody watches */
 	struct fusion_memory label;             /* of what is taken next */
 	struct fence *fence;                    /* NULL: memory is not watched */
 };
@@ -279,7 +279,7 @@ static void *none_left(const struct allocator *a, size_t bytes, struct err *err)
 	return NULL;
 }
 
-/* ---- who is told ---- */
+/* ---- the observer ---- */
 
 static void forget_label(struct allocator *a)
 {

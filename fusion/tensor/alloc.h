@@ -3,8 +3,8 @@
  * The headers of tensors live here, so that making a tensor calls no malloc
  * and the figures of tensor memory hold elements alone.
  */
-#ifndef FUSION_RUNTIME_ALLOC_H
-#define FUSION_RUNTIME_ALLOC_H
+#ifndef FUSION_TENSOR_ALLOC_H
+#define FUSION_TENSOR_ALLOC_H
 
 #include <stddef.h>
 

@@ -5,8 +5,8 @@
  * in between is no error.  A kept tensor shares its memory until the first write: then all
  * that is kept of the storage moves to a copy.
  */
-#ifndef FUSION_RUNTIME_KEEP_H
-#define FUSION_RUNTIME_KEEP_H
+#ifndef FUSION_TENSOR_KEEP_H
+#define FUSION_TENSOR_KEEP_H
 
 #include "fusion/tensor/tensor.h"
 

@@ -6,8 +6,8 @@
  * off by up to half a unit in the last place of the program's own dtype.  A view has the
  * shadows of its storage, under its own sizes and strides.
  */
-#ifndef FUSION_RUNTIME_SHADOW_H
-#define FUSION_RUNTIME_SHADOW_H
+#ifndef FUSION_TENSOR_SHADOW_H
+#define FUSION_TENSOR_SHADOW_H
 
 #include "fusion/tensor/tensor.h"
 

@@ -58,7 +58,7 @@ static bool make_image(struct storage *s, struct err *err)
 				   (double)s->bytes / (1 << 20));
 }
 
-/* Whoever is told of memory is told of its shape. */
+/* Says what shape the next memory has, where an observer watches. */
 static void label(struct allocator *a, const struct tensor *t, enum dtype dtype)
 {
 	struct fusion_memory *what = allocator_label(a);

@@ -8,8 +8,8 @@
  * Where kernels run on a device, storage is the device's and the host reads and
  * writes an IMAGE of it: brought up to date when one of the two asks for it.
  */
-#ifndef FUSION_RUNTIME_TENSOR_H
-#define FUSION_RUNTIME_TENSOR_H
+#ifndef FUSION_TENSOR_TENSOR_H
+#define FUSION_TENSOR_TENSOR_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,10 +24,10 @@
 
 struct fence;
 
-/* From now on the observer's took() and gave() are told; NULL: nobody.  Borrowed. */
+/* From now on the observer's took() and gave() are called; NULL: nobody's.  Borrowed. */
 void allocator_observe(struct allocator *a, const struct fusion_observer *observer);
 /* What the next memory is taken for, to be filled in before it is taken; forgotten then.
- * NULL: nobody is told. */
+ * NULL: nobody watches. */
 struct fusion_memory *allocator_label(struct allocator *a);
 
 /* From now on all memory is watched (backends/memory/memory.h); before any is taken.  Borrowed. */

@@ -3,11 +3,11 @@
  * Running, a view is a struct tensor over its base's storage.  Capturing, it is
  * a tensor object that knows its BASE (a tensor object that has the elements)
  * and the STEPS that lead to it.  A write through either one goes to the base's
- * node; the other views then stand for elements that are out of date and are
- * made again, from the base, when they are read next.
+ * node; the other views are then out of date and are made again, from the base,
+ * when they are read next.
  */
-#ifndef FUSION_RUNTIME_VIEW_H
-#define FUSION_RUNTIME_VIEW_H
+#ifndef FUSION_TENSOR_VIEW_H
+#define FUSION_TENSOR_VIEW_H
 
 #include "fusion/vm/value.h"
 #include "fusion/graph/view.h"

@@ -2,7 +2,7 @@
  *
  * A host casts an op's operands before it runs or traces the op, by the op's class
  * in ops.def, with casts that are ops like others: gradients go through them, back to
- * the dtype that a tensor has.  The MODE is one word of the VM's world.
+ * the dtype that a tensor has.  The MODE is a field of the VM's modes (vm/frame.h).
  *
  * As in torch a parameter's cast is kept until the outermost block ends, so that its
  * uses share one, and its gradient is summed up in the lower dtype.  A parameter that

@@ -16,7 +16,7 @@ struct decomposer {
 	void *self;
 	struct vm_host *host;     /* for arithmetic on symbolic sizes */
 	const unsigned *autocast; /* the mode: autocast.h */
-	enum gpu_use *gpu;        /* the world's */
+	enum gpu_use *gpu;        /* of the VM's modes */
 	/* One op; its name is "fx:getitem", or "fx:" for a part without a name. */
 	bool (*run)(void *self, const struct op_call *call, struct value *out, struct err *err);
 	/* Size of a dim, an INT or SYMINT; rank and dtype of a tensor. */

@@ -317,7 +317,7 @@ static bool places(const struct interpolate_line *l, const struct scale *s, bool
 }
 
 /* A dim that is scaled. */
-struct axis {
+struct interpolate_axis {
 	int rank, dim;
 	const struct scale *scale;
 	bool corners;     /* align_corners */
@@ -326,8 +326,8 @@ struct axis {
 };
 
 /* l * weight, and both added up: x between two neighbours. */
-static bool blend(struct interpolate_line *l, const struct axis *axis, struct interpolate_line *low,
-		  struct interpolate_line *weight)
+static bool blend(struct interpolate_line *l, const struct interpolate_axis *axis,
+		  struct interpolate_line *low, struct interpolate_line *weight)
 {
 	const struct scale *s = axis->scale;
 	int dim = axis->dim;
@@ -353,7 +353,7 @@ static bool blend(struct interpolate_line *l, const struct axis *axis, struct in
 	return ok;
 }
 
-static bool interpolate_linear(struct interpolate_line *l, const struct axis *axis)
+static bool interpolate_linear(struct interpolate_line *l, const struct interpolate_axis *axis)
 {
 	const struct scale *s = axis->scale;
 	struct interpolate_line weight, low;
@@ -410,8 +410,8 @@ static bool interpolate(struct interpolate_line *l, const struct value *v, struc
 		if (!scale_of(l, v, dim, &s))
 			return false;
 		if (nearest ? !interpolate_nearest(l, dim, &s, mode[7] == '-', name)
-			    : !interpolate_linear(
-				  l, &(struct axis){ rank, dim, &s, corners, work, name }))
+			    : !interpolate_linear(l, &(struct interpolate_axis){
+							 rank, dim, &s, corners, work, name }))
 			return false;
 	}
 	return nearest || dtype == work ||

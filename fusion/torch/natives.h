@@ -4,8 +4,8 @@
  * made of ops goes through the host's composer, so it works in every mode;
  * what needs elements only where the host has them.
  */
-#ifndef FUSION_TORCH_TORCH_MORE_H
-#define FUSION_TORCH_TORCH_MORE_H
+#ifndef FUSION_TORCH_NATIVES_H
+#define FUSION_TORCH_NATIVES_H
 
 #include "fusion/base/generators.h"
 #include "fusion/torch/decomposition.h"
@@ -56,7 +56,7 @@ bool data_dependent_call(const struct torch_memory *memory, int id, const char *
 bool masked_select_call(const struct decomposer *c, const char *name, const struct arguments *args,
 			struct value *out, struct err *err);
 
-/* draws.c: whether the GPU's generator draws for a tensor, or for what is made with device=
+/* random.c: whether the GPU's generator draws for a tensor, or for what is made with device=
  * (None: without); "gpu" or "cpu"; and torch.set_default_device(). */
 bool draws_names_gpu(struct value device);
 bool draws_on_gpu(const struct decomposer *c, struct value place);

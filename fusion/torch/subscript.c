@@ -24,7 +24,7 @@ struct subscript {
 	const struct decomposer *c;
 	struct subscript_step steps[MAX_STEPS];
 	int n_steps;
-	struct value index[MAX_RANK]; /* tensors, as they stand; references */
+	struct value index[MAX_RANK]; /* tensors, as given; references */
 	int n_index;
 	bool is_mask;     /* the one index is a bool tensor */
 	int index_dim;    /* of the tensor after the views */
@@ -33,7 +33,7 @@ struct subscript {
 	bool apart;       /* a slice or None was between two tensors, or int and tensor */
 	bool closed;      /* one was after the last of them */
 	int ints;
-	struct value order; /* of the dims, where indices stand apart; UNSET */
+	struct value order; /* of the dims, where indices are not neighbours; UNSET */
 	struct err *err;
 };
 
@@ -340,7 +340,7 @@ static bool take_item(struct subscript *s, struct value t, struct value item, in
 	}
 }
 
-/* Indices that stand apart give the first dims of the result: their dims go there. */
+/* Indices that are not neighbours give the first dims of the result: their dims go there. */
 static bool indices_first(struct subscript *s, int rank)
 {
 	struct value order[MAX_RANK], dims;

@@ -183,14 +183,14 @@ bool torch_control_autocast(const struct native *f, const struct value *args, in
 	return true;
 }
 
-bool torch_control_call(const struct native *f, const struct arguments *args, struct world *world,
-			struct value *out, struct err *err)
+bool torch_control_call(const struct native *f, const struct arguments *args,
+			struct torch_modes *modes, struct value *out, struct err *err)
 {
 	int positional = args->kw ? args->n - args->kw->n : args->n, id = f->id;
 
 	*out = value_none();
 	if (torch_control_is_autocast(f))
-		return torch_control_autocast(f, args->at, args->n, &world->autocast, out, err);
+		return torch_control_autocast(f, args->at, args->n, &modes->autocast, out, err);
 	switch ((enum torch_control)f->id) {
 	case CONTROL_DISABLE:
 	case CONTROL_DISABLE_ONCE:
@@ -221,12 +221,12 @@ bool torch_control_call(const struct native *f, const struct arguments *args, st
 		*out = value_bool(false);
 		return true;
 	case CONTROL_GRAD_MODE: /* no gradients are recorded: it is there to be asked for */
-		*out = value_bool(!world->grad_off);
+		*out = value_bool(!modes->grad_off);
 		if (positional >= 1 && args->at[0].kind == VALUE_BOOL)
-			world->grad_off = !args->at[0].b;
+			modes->grad_off = !args->at[0].b;
 		return true;
 	case CONTROL_IS_GRAD:
-		*out = value_bool(!world->grad_off);
+		*out = value_bool(!modes->grad_off);
 		return true;
 	case CONTROL_GRAD_FUNCTION:
 		if (positional == 2 && args->at[1].kind == VALUE_BOOL)

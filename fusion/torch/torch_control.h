@@ -42,8 +42,8 @@ static inline bool torch_control_wants(const struct native *f)
 
 /* Calls it; a capture answers GRAPH_BREAK, IS_COMPILING and the grad mode itself; it and
  * mode lazy IS_TRACED. */
-bool torch_control_call(const struct native *f, const struct arguments *args, struct world *world,
-			struct value *out, struct err *err);
+bool torch_control_call(const struct native *f, const struct arguments *args,
+			struct torch_modes *modes, struct value *out, struct err *err);
 
 /* The calls of autocast; *mode is the mode of the host. */
 bool torch_control_autocast(const struct native *f, const struct value *args, int n, unsigned *mode,

@@ -107,7 +107,7 @@ const char *torch_binary_name(enum binop op);
 const char *torch_unary_name(enum unop op);
 const char *torch_compare_name(enum cmpop op);
 
-/* UNSUPPORTED: an operator that no op stands for so far. */
+/* UNSUPPORTED: an operator that no op computes so far. */
 bool torch_no_operator(const char *name, struct err *err);
 
 /* x.to(dtype): a plain change of dtype, which is x itself where x has it. */

@@ -335,7 +335,8 @@ static bool settle_deferred(struct vm *vm, struct sum *s, struct err *err)
 		return false;
 	if (finite.kind == VALUE_DEFERRED_BOOL)
 		return op_binary(vm, BIN_AND, finite, some, &some, err) &&
-		       host->pick(host->self, some, all, s->total, &known, &s->total, err);
+		       host->pick(host->self, &(struct host_choice){ some, all, s->total }, &known,
+				  &s->total, err);
 	if (!op_truth(vm, finite, &yes, err) || (yes && !op_truth(vm, some, &yes, err)))
 		return false;
 	if (yes)
@@ -428,8 +429,9 @@ static bool look_for(struct vm *vm, struct value items, bool wanted, struct valu
 			break;
 		ok = vm_spend(vm, 1, err);
 		if (ok && host_may_answer(vm, item))
-			ok = vm_host_here(vm)->any(vm->host->self, wanted, it, item, &answered, out,
-						   err);
+			ok = vm_host_here(vm)->any(vm->host->self,
+						   &(struct any_call){ wanted, it, item },
+						   &answered, out, err);
 		ok = ok && (answered || op_truth(vm, item, &truth, err));
 		value_unref(item);
 	}
@@ -467,7 +469,8 @@ static bool hosted_extreme(struct vm *vm, struct extreme *e, struct value item, 
 	    !(value_is_hosted(item) || value_is_number(item)) ||
 	    !(value_is_hosted(e->best) || value_is_number(e->best)))
 		return true;
-	if (!host->extreme(host->self, e->better == CMP_LT, e->best, item, known, &e->best, err))
+	if (!host->extreme(host->self, e->better == CMP_LT, (struct value[]){ e->best, item },
+			   known, &e->best, err))
 		return false;
 	if (*known)
 		e->best_key = e->best; /* numbers: no references */

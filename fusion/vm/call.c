@@ -816,7 +816,7 @@ static bool vm_call_native(struct vm *vm, struct value callee, const struct argu
 	    (!args->kw || args->kw->n == 0 || rounds_to(callee.native, args->n, args->kw)) &&
 	    is_symbolic(callee.native, args->at, args->n)) {
 		host = vm_host_here(vm);
-		if (!host->math(host->self, callee.native, args->at, args->n, &known, out, err))
+		if (!host->math(host->self, callee.native, args, &known, out, err))
 			return false;
 		if (known)
 			return true;

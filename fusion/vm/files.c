@@ -140,32 +140,9 @@ bool files_have(const struct lang_files *files, const char *name)
 
 /* ---- a file's module. ---- */
 
-/* The global `name` of the file; made where there is none. */
-static int slot_of(struct vm *vm, struct vm_file *f, const char *name)
-{
-	const void *owner = vm->owner;
-	struct vm_file *home = vm->home;
-	int slot;
-
-	vm->owner = f->owner;
-	vm->home = f;
-	slot = vm_global_slot(vm, name);
-	vm->owner = owner;
-	vm->home = home;
-	return slot;
-}
-
-static int slot_find(const struct vm *vm, const struct vm_file *f, const char *name)
-{
-	for (int i = 0; i < vm->n_globals; i++)
-		if (vm->globals[i].owner == f->owner && strcmp(vm->globals[i].name, name) == 0)
-			return i;
-	return -1;
-}
-
 static bool set_text(struct vm *vm, struct vm_file *f, const char *name, const char *text)
 {
-	int slot = slot_of(vm, f, name);
+	int slot = vm_global_slot(vm, f->owner, name);
 
 	if (slot < 0)
 		return false;
@@ -252,7 +229,7 @@ static bool add_entry(struct vm *vm, size_t package_at)
 		return false;
 	f->owner = NULL;
 	f->unit = &vm->module;
-	vm->home = f;
+	vm->module = (struct unit){ .code = file->program->module, .home = f };
 	return set_names(vm, f);
 }
 
@@ -282,8 +259,7 @@ void files_release(struct vm *vm)
 	for (size_t i = 0; i < vm->files->at.len; i++) {
 		struct vm_file *f = vm->files->at.at[i];
 
-		if (f->unit == &f->own && f->own.code)
-			unit_release(&f->own);
+		unit_release(&f->own);
 		value_unref(f->module);
 	}
 	VEC_FREE(&vm->files->at);
@@ -291,13 +267,9 @@ void files_release(struct vm *vm)
 
 /* ---- import. ---- */
 
-/* Its code, made ready to run; what it fails with is the file's own. */
+/* Its code; what it fails with is the file's own. */
 static bool prepare(struct vm *vm, struct vm_file *f, struct err *err)
 {
-	const void *owner = vm->owner;
-	struct vm_file *home = vm->home;
-	bool ok;
-
 	if (f->unit->code)
 		return true;
 	if (!f->file->program) {
@@ -306,16 +278,12 @@ static bool prepare(struct vm *vm, struct vm_file *f, struct err *err)
 	}
 	if (!set_names(vm, f))
 		return vm_out_of_memory(vm, err);
-	vm->owner = f->owner;
-	vm->home = f;
-	ok = unit_prepare(vm, f->unit, f->file->program->module, err);
-	vm->owner = owner;
-	vm->home = home;
-	return ok;
+	f->own = (struct unit){ .code = f->file->program->module, .owner = f->owner, .home = f };
+	return true;
 }
 
 /* Capture imports as Python does, at once: the module's code runs on the VM's first host. */
-static bool run_code(struct vm *vm, const struct unit *unit, struct err *err)
+static bool run_code(struct vm *vm, struct unit *unit, struct err *err)
 {
 	struct vm_evaluator none = { 0 }, evaluator = vm->evaluator;
 	struct vm_host *host = vm->host;
@@ -400,7 +368,7 @@ static bool bind(struct vm *vm, struct vm_file *parent, const char *name, struct
 		 struct err *err)
 {
 	const char *kept = arena_strdup(&vm->arena, name);
-	int slot = kept ? slot_of(vm, parent, kept) : -1;
+	int slot = kept ? vm_global_slot(vm, parent->owner, kept) : -1;
 
 	if (slot < 0)
 		return vm_out_of_memory(vm, err);
@@ -533,7 +501,7 @@ static bool import_below(struct vm *vm, const struct vm_file *f, const char *nam
 static bool ask_getattr(struct vm *vm, const struct vm_file *f, const char *name, struct value *out,
 			bool *found, struct err *err)
 {
-	int slot = slot_find(vm, f, "__getattr__");
+	int slot = vm_global_find(vm, f->owner, "__getattr__");
 	struct value text;
 	bool ok;
 
@@ -570,7 +538,7 @@ bool files_attribute(struct vm *vm, struct attr_site *site, struct value module,
 	struct vm_file *f = module.module->file;
 	bool known_here = site && site->kind == VALUE_MODULE &&
 			  site->module.object == module.object;
-	int slot = known_here ? site->builtin : slot_find(vm, f, name);
+	int slot = known_here ? site->builtin : vm_global_find(vm, f->owner, name);
 	bool found;
 
 	if (slot >= 0) {
@@ -601,12 +569,12 @@ bool files_store(struct vm *vm, struct value module, const char *name, struct va
 		 struct err *err)
 {
 	struct vm_file *f = module.module->file;
-	int slot = slot_find(vm, f, name);
+	int slot = vm_global_find(vm, f->owner, name);
 	const char *kept;
 
 	if (slot < 0) {
 		kept = arena_strdup(&vm->arena, name);
-		slot = kept ? slot_of(vm, f, kept) : -1;
+		slot = kept ? vm_global_slot(vm, f->owner, kept) : -1;
 	}
 	if (slot < 0)
 		return vm_out_of_memory(vm, err);
@@ -623,7 +591,7 @@ static bool take(struct vm *vm, const struct vm_file *home, const struct vm_file
 
 	if (!files_attribute(vm, NULL, from->module, name, &v, err))
 		return false;
-	slot = slot_of(vm, (struct vm_file *)home, name);
+	slot = vm_global_slot(vm, home->owner, name);
 	if (slot < 0) {
 		value_unref(v);
 		return vm_out_of_memory(vm, err);
@@ -647,7 +615,8 @@ static bool take_listed(struct vm *vm, const struct vm_file *home, const struct 
 		kept = arena_strdup(&vm->arena, all->at[i].str->text);
 		if (!kept)
 			return vm_out_of_memory(vm, err);
-		if (slot_find(vm, from, kept) < 0) { /* a module of the package may be listed */
+		if (vm_global_find(vm, from->owner, kept) <
+		    0) { /* a module of the package may be listed */
 			if (!import_below(vm, from, kept, &v, &found, err))
 				return false;
 			if (found)
@@ -663,7 +632,7 @@ static bool import_star(struct vm *vm, const struct vm_file *home, struct value 
 			struct err *err)
 {
 	const struct vm_file *from = module.module->file;
-	int all = slot_find(vm, from, "__all__");
+	int all = vm_global_find(vm, from->owner, "__all__");
 
 	if (all >= 0 && (vm->globals[all].value.kind == VALUE_LIST ||
 			 vm->globals[all].value.kind == VALUE_TUPLE))

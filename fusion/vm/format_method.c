@@ -22,7 +22,7 @@ struct template
 	enum numbering numbering;
 };
 
-struct field {
+struct replacement_field {
 	const char *name, *name_end;
 	char how; /* r s a, 0: none */
 	const char *spec, *spec_end;
@@ -36,8 +36,8 @@ static bool wrong(const struct template *t, struct err *err, const char *text)
 
 /* ---- the parts of a field; *at is after its { */
 
-static bool parse_spec(const struct template *t, const char **at, const char *end, struct field *f,
-		       struct err *err)
+static bool parse_spec(const struct template *t, const char **at, const char *end,
+		       struct replacement_field *f, struct err *err)
 {
 	int depth = 1;
 
@@ -54,12 +54,12 @@ static bool parse_spec(const struct template *t, const char **at, const char *en
 	return wrong(t, err, "unmatched '{' in format spec");
 }
 
-static bool parse_field(const struct template *t, const char **at, const char *end, struct field *f,
-			struct err *err)
+static bool parse_field(const struct template *t, const char **at, const char *end,
+			struct replacement_field *f, struct err *err)
 {
 	char stop;
 
-	*f = (struct field){ .name = *at };
+	*f = (struct replacement_field){ .name = *at };
 	while (*at < end && !strchr("{}:!", **at)) {
 		if (**at == '[')
 			while (*at + 1 < end && **at != ']')
@@ -173,7 +173,8 @@ static bool next_part(struct template *t, const char **at, const char *end, stru
 	return ok;
 }
 
-static bool shown(struct template *t, const struct field *f, struct value *out, struct err *err)
+static bool shown(struct template *t, const struct replacement_field *f, struct value *out,
+		  struct err *err)
 {
 	const char *at = f->name;
 	struct value name;
@@ -228,8 +229,8 @@ static bool converted(struct template *t, char how, struct value *v, struct err 
 static bool expand(struct template *t, const char *at, const char *end, int depth, struct buf *out,
 		   struct err *err);
 
-static bool put_field(struct template *t, const struct field *f, int depth, struct buf *out,
-		      struct err *err)
+static bool put_field(struct template *t, const struct replacement_field *f, int depth,
+		      struct buf *out, struct err *err)
 {
 	struct buf spec = { .limit = out->limit };
 	const char *text = f->spec ? f->spec : "";
@@ -254,7 +255,7 @@ static bool put_field(struct template *t, const struct field *f, int depth, stru
 static bool expand(struct template *t, const char *at, const char *end, int depth, struct buf *out,
 		   struct err *err)
 {
-	struct field f;
+	struct replacement_field f;
 
 	if (depth <= 0)
 		return wrong(t, err, "Max string recursion exceeded");

@@ -99,7 +99,7 @@ bool frame_too_deep(const struct vm *vm, const struct code *code, struct err *er
 		       vm->depth, code->name);
 }
 
-struct frame *frame_push(struct vm *vm, const struct unit *unit, struct function *function,
+struct frame *frame_push(struct vm *vm, struct unit *unit, struct function *function,
 			 struct err *err)
 {
 	const struct code *code = unit->code;
@@ -112,6 +112,8 @@ struct frame *frame_push(struct vm *vm, const struct unit *unit, struct function
 		frame_too_deep(vm, code, err);
 		return NULL;
 	}
+	if (__builtin_expect(!unit->ready, 0) && !unit_prepare(vm, unit, err))
+		return NULL;
 	bytes = (bytes + 15) & ~(size_t)15;
 	f = stack_take(vm, bytes);
 	if (!f) {
@@ -218,7 +220,7 @@ void frame_pop(struct vm *vm)
 	int fixed = f->code->n_locals + f->code->n_cells;
 
 	if (__builtin_expect(f->marked, 0))
-		vm->world.grad_off = f->grad_before;
+		vm->modes.grad_off = f->grad_before;
 	while (f->top > f->stack)
 		value_unref(*--f->top);
 	for (int i = 0; i < fixed; i++)

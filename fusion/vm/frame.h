@@ -25,17 +25,20 @@ struct attr_site {
 	int builtin;
 };
 
-/* A code object made ready to run: one for each, for the VM's life. */
+/* A code object and what it needs to run: one for each, for the VM's life.  All but the first
+ * five is there when its first frame is pushed. */
 struct unit {
 	const struct code *code;
+	const void *owner;    /* of its globals: see struct global */
+	const char *module;   /* of the prelude, whose text it is; NULL */
+	struct vm_file *home; /* the program's file; NULL: its only one, or the prelude's */
+	bool hidden;          /* of the prelude: stacks, errors and captures leave it out */
+	bool ready;
 	struct value *consts;
 	int *globals;            /* by name: slot in vm->globals, -1 for mere attributes */
 	struct attr_site *sites; /* by instruction */
 	int *handler; /* by instruction: of code->handlers, -1: none; NULL: none at all */
 	struct unit *nested;
-	struct vm_file
-	    *home;        /* files.h: the program's file; NULL: its only one, or our prelude's */
-	bool hidden;      /* of our prelude: stacks, errors and captures leave it out */
 	uint64_t refused; /* parameters that must keep their default (unit.c); 0: none */
 };
 
@@ -45,11 +48,12 @@ struct global {
 	bool ours;            /* a prelude's */
 	struct value value;   /* UNSET: not assigned */
 	struct value builtin; /* what the name means then; UNSET: nothing */
+	int next;             /* global_of: one before it with that hash, from 1; 0: none */
 };
 
 struct frame {
 	struct frame *up; /* the caller; NULL at the bottom */
-	const struct unit *unit;
+	struct unit *unit;
 	const struct code *code;      /* unit->code */
 	const struct lang_inst *inst; /* the one that runs */
 	struct function *function;    /* a reference; NULL: the module's code */
@@ -75,15 +79,16 @@ enum gpu_use {
 	GPU_DEFAULT
 };
 
-/* State of the modules time and torch, which begins with each VM. */
-struct world {
-	double clock;      /* seconds */
-	bool grad_off;     /* the grad mode */
+/* What a program sets for all that comes after. */
+struct torch_modes {
+	bool grad_off;
 	unsigned autocast; /* torch/autocast.h has its bits; 0: off */
 	enum gpu_use gpu;
 };
 
 struct chunk; /* of stack memory; frames never move */
+
+enum { GLOBAL_HASHES = 256 };
 
 struct vm {
 	const struct lang_program *program;
@@ -95,43 +100,46 @@ struct vm {
 	struct unit module;
 	struct global *globals;
 	int n_globals, cap_globals;
-	VEC(struct value) modules; /* by name, each once */
-	struct frame *frame;       /* innermost; NULL: idle */
+	int global_of[GLOBAL_HASHES]; /* by hash of the name: the last of them, from 1 */
+	VEC(struct value) modules;    /* by name, each once */
+	struct frame *frame;          /* innermost; NULL: idle */
 	struct chunk *chunk;
 	int depth; /* frames and callbacks */
 	int64_t steps_left;
 	struct vm_evaluator evaluator; /* evaluate NULL: none */
 	bool tensors_have_attributes;  /* the program has set x.foo of a tensor */
-	struct err broken;             /* why the program cannot run at all */
 	struct value handled;          /* the exception whose except block runs; UNSET: none */
 	struct value raised;    /* the exception that an error stands for; UNSET: see its code */
 	struct class **classes; /* classes.c: by enum class_id, NULL: not made yet */
-	const void *owner;      /* whose names unit_prepare() makes slots for: struct global */
-	struct vm_file
-	    *home;           /* whose units it makes; NULL: the program's only file, or a prelude */
-	struct files *files; /* files.c; NULL: the program has one */
-	struct world world;  /* modules.c: the clock; torch's modes */
+	struct files *files;    /* files.c; NULL: the program has one */
+	struct torch_modes modes;
+	double clock;                   /* of module time, which begins with each VM; seconds */
 	VEC(struct twister) generators; /* random.c: of the module random, by number */
 	struct prelude *prelude;        /* prelude.c: modules written in the workload language */
+	bool generators_handle;         /* one was made whose code has a try or with statement */
 	struct generator *dropped;      /* whose finally blocks are to run, the last one first */
 };
 
-/* unit.c: prepares `code` and all that is nested in it; checks that operands,
- * jumps and stack depth are within bounds (INTERNAL, or MEMORY). */
-bool unit_prepare(struct vm *vm, struct unit *unit, const struct code *code, struct err *err);
+/* unit.c: makes a unit whose first five members are set ready to run; checks that operands, jumps
+ * and stack depth are within bounds (INTERNAL, or MEMORY).  What is nested in it waits for frames
+ * of its own: most of a prelude never runs. */
+bool unit_prepare(struct vm *vm, struct unit *unit, struct err *err);
 void unit_release(struct unit *unit);
 
 /* unit.c: whether frame f, whose arguments are bound, has the defaults of parameters of the
  * prelude that its code never reads: else UNSUPPORTED. */
 bool unread_keeps_defaults(const struct frame *f, struct err *err);
 
-/* The slot of a global, made where there is none; -1 when out of memory. */
-int vm_global_slot(struct vm *vm, const char *name);
+/* The slot of a global of `owner` (NULL: the program), made where there is none; -1 when out of
+ * memory. */
+int vm_global_slot(struct vm *vm, const void *owner, const char *name);
+/* -1: there is none. */
+int vm_global_find(const struct vm *vm, const void *owner, const char *name);
 
 /* frame.c: a new innermost frame; RECURSION or MEMORY.  Locals are unset and
  * the function's own cells are not made yet: frame_enter() does that once the
  * arguments are bound. */
-struct frame *frame_push(struct vm *vm, const struct unit *unit, struct function *function,
+struct frame *frame_push(struct vm *vm, struct unit *unit, struct function *function,
 			 struct err *err);
 bool frame_enter(struct vm *vm, struct frame *f, struct err *err);
 /* A function that torch.no_grad() decorates runs in its grad mode, until its frame
@@ -141,8 +149,8 @@ static inline void frame_mark(struct vm *vm, struct frame *f)
 	if (__builtin_expect(!f->function || f->function->grad == GRAD_AS_IS || f->marked, 1))
 		return;
 	f->marked = true;
-	f->grad_before = vm->world.grad_off;
-	vm->world.grad_off = f->function->grad == GRAD_OFF;
+	f->grad_before = vm->modes.grad_off;
+	vm->modes.grad_off = f->function->grad == GRAD_OFF;
 }
 void frame_pop(struct vm *vm);
 void frame_empty(struct frame *f); /* drops its locals and operands */

@@ -140,6 +140,7 @@ bool generator_make(struct vm *vm, struct frame *f, struct value *out, struct er
 	g.generator->capture = vm->host->realize ? vm->host : NULL;
 	g.generator->frame = own;
 	g.generator->code = own->code;
+	vm->generators_handle |= own->unit->handler != NULL;
 	frame_forget(vm);
 	*out = g;
 	return true;

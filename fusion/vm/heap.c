@@ -38,14 +38,14 @@ static void explain(struct value v, void *context)
 		v.object->mark--;
 }
 
-struct sweep {
+struct heap_sweep {
 	struct heap *heap;
 	struct object suspects; /* sentinel: no reference from outside seen so far */
 };
 
 static void reach(struct value v, void *context)
 {
-	struct sweep *sweep = context;
+	struct heap_sweep *sweep = context;
 	struct object *o;
 
 	if (!value_counted(v) || v.object->heap != sweep->heap)
@@ -61,7 +61,7 @@ static void reach(struct value v, void *context)
 }
 
 /* Leaves the dead in sweep->suspects, the living in the heap's list. */
-static void find_dead(struct sweep *sweep)
+static void find_dead(struct heap_sweep *sweep)
 {
 	struct heap *heap = sweep->heap;
 	struct object *o, *next;
@@ -86,7 +86,7 @@ static void find_dead(struct sweep *sweep)
 
 static void collect(struct heap *heap)
 {
-	struct sweep sweep = { .heap = heap };
+	struct heap_sweep sweep = { .heap = heap };
 	struct object *o;
 
 	sweep.suspects.next = sweep.suspects.prev = &sweep.suspects;

@@ -536,7 +536,7 @@ static bool inst_delete_name(struct vm *vm, struct frame *f, int arg, struct err
 
 static bool inst_make_function(struct vm *vm, struct frame *f, int arg, struct err *err)
 {
-	const struct unit *unit = &f->unit->nested[arg];
+	struct unit *unit = &f->unit->nested[arg];
 	struct value defaults = f->top[-3], kw = f->top[-2], closure = f->top[-1], v;
 	int free_cells = unit->code->n_cells - unit->code->n_own_cells;
 

@@ -13,7 +13,7 @@
  * therefore sorted in a copy, which alone holds them meanwhile.
  */
 
-struct entry {
+struct sort_entry {
 	struct value key, item; /* both borrowed from lists that outlive the sort */
 };
 
@@ -24,8 +24,8 @@ struct sorting {
 };
 
 /* Merges the sorted runs [low, middle) and [middle, high) into `to`. */
-static bool merge(const struct sorting *s, const struct entry *from, struct entry *to, int low,
-		  int middle, int high)
+static bool merge(const struct sorting *s, const struct sort_entry *from, struct sort_entry *to,
+		  int low, int middle, int high)
 {
 	int left = low, right = middle;
 
@@ -46,11 +46,11 @@ static bool merge(const struct sorting *s, const struct entry *from, struct entr
 	return true;
 }
 
-static bool merge_sort(const struct sorting *s, struct entry *at, struct entry *spare, int n,
-		       struct entry **sorted)
+static bool merge_sort(const struct sorting *s, struct sort_entry *at, struct sort_entry *spare,
+		       int n, struct sort_entry **sorted)
 {
 	for (int width = 1; width < n; width *= 2) {
-		struct entry *t = at;
+		struct sort_entry *t = at;
 
 		for (int low = 0; low < n; low += 2 * width) {
 			int middle = low + width < n ? low + width : n;
@@ -95,14 +95,14 @@ static bool keys_of(struct vm *vm, const struct list *list, struct value key, st
 
 static bool sort(struct vm *vm, struct list *list, struct value key, bool reverse, struct err *err)
 {
-	size_t n = (size_t)list->len, bytes = 2 * sizeof(struct entry) * n;
-	struct entry *entries, *sorted;
+	size_t n = (size_t)list->len, bytes = 2 * sizeof(struct sort_entry) * n;
+	struct sort_entry *entries, *sorted;
 	struct value keys;
 	bool ok;
 
 	if (n < 2)
 		return true;
-	if (!vm_room(vm, 2 * (int64_t)n, sizeof(struct entry), err) ||
+	if (!vm_room(vm, 2 * (int64_t)n, sizeof(struct sort_entry), err) ||
 	    !keys_of(vm, list, key, &keys, err))
 		return false;
 	entries = malloc(bytes);

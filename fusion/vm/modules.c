@@ -245,7 +245,7 @@ bool warnings_warn(struct vm *vm, const struct builtin_call *call, struct value 
 
 static double tick(struct vm *vm)
 {
-	return vm->world.clock += 1e-6;
+	return vm->clock += 1e-6;
 }
 
 bool time_time(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
@@ -272,6 +272,6 @@ bool time_sleep(struct vm *vm, const struct builtin_call *call, struct value *ou
 		return false;
 	if (!(seconds >= 0))
 		return vm_raise(vm, CLASS_VALUE_ERROR, err, "sleep length must be non-negative");
-	vm->world.clock += seconds;
+	vm->clock += seconds;
 	return true;
 }

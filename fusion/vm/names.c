@@ -83,7 +83,7 @@ bool vm_unknown_name(struct vm *vm, const char *name, struct err *err)
 	struct nearest n = nearest_to(name);
 
 	for (int i = 0; i < vm->n_globals; i++)
-		if (!vm->globals[i].owner && vm->globals[i].value.kind != VALUE_UNSET)
+		if (!vm->globals[i].ours && vm->globals[i].value.kind != VALUE_UNSET)
 			nearest_offer(&n, vm->globals[i].name);
 	offer_builtins(&n);
 	if (vm->frame)
@@ -92,7 +92,7 @@ bool vm_unknown_name(struct vm *vm, const char *name, struct err *err)
 }
 
 /* A name of the module's scope, and what its assignments have in common. */
-struct binding {
+struct name_binding {
 	const char *name;
 	struct value module; /* UNSET: not, or not only, one module */
 	bool other;          /* something else is assigned to it */
@@ -101,7 +101,7 @@ struct binding {
 struct checker {
 	struct vm_host *host;
 	const char *entry;
-	VEC(struct binding) bindings;
+	VEC(struct name_binding) bindings;
 	bool catches_names, catches_attributes; /* it names the class of such errors */
 	const struct lang_files *files;         /* of the program; NULL: it has one */
 	bool stars; /* `import *`: what the names are, only running it tells */
@@ -110,7 +110,7 @@ struct checker {
 	struct err *err;    /* of the instruction under way */
 };
 
-static struct binding *find_binding(struct checker *c, const char *name)
+static struct name_binding *find_binding(struct checker *c, const char *name)
 {
 	for (size_t i = 0; i < c->bindings.len; i++)
 		if (strcmp(c->bindings.at[i].name, name) == 0)
@@ -120,10 +120,10 @@ static struct binding *find_binding(struct checker *c, const char *name)
 
 static bool bind(struct checker *c, const char *name, struct value v)
 {
-	struct binding *b = find_binding(c, name);
+	struct name_binding *b = find_binding(c, name);
 
 	if (!b) {
-		struct binding fresh = { .name = name };
+		struct name_binding fresh = { .name = name };
 
 		if (!VEC_PUSH(&c->bindings, fresh))
 			return err_set(c->err, ERR_MEMORY, "out of memory");
@@ -242,7 +242,7 @@ static bool is_of_module(const char *name)
 static bool load_global(struct checker *c, const struct code *code, const char *name,
 			struct trail *t)
 {
-	struct binding *b = find_binding(c, name);
+	struct name_binding *b = find_binding(c, name);
 
 	if (!b && !c->stars && !builtin_is_name(name) && !is_of_module(name) &&
 	    !(c->catches_names && !is_left_out(name)))
@@ -293,6 +293,15 @@ static bool check_load(struct checker *c, const struct code *code, int i, struct
 	return load_global(c, code, code->names[code->insts[i].arg], t) && check_use(c, code, i, t);
 }
 
+static bool import_star(struct checker *c, const struct trail *t)
+{
+	c->stars = true;
+	return t->top.kind != VALUE_MODULE || t->top.module->name[0] == '.' ||
+	       err_set(c->err, ERR_UNSUPPORTED,
+		       "import * is outside the workload language for %s; name what is imported",
+		       t->top.module->name);
+}
+
 /* `collect`: the first walk learns what is assigned, the second one checks. */
 static bool check_inst(struct checker *c, const struct code *code, int i, bool collect,
 		       struct trail *t)
@@ -311,12 +320,7 @@ static bool check_inst(struct checker *c, const struct code *code, int i, bool c
 		trail_push(t, m);
 		break;
 	case CODE_IMPORT_STAR:
-		c->stars = true;
-		if (t->top.kind == VALUE_MODULE && t->top.module->name[0] != '.')
-			ok = err_set(c->err, ERR_UNSUPPORTED,
-				     "import * is outside the workload language for %s; name what "
-				     "is imported",
-				     t->top.module->name);
+		ok = import_star(c, t);
 		trail_pop(t);
 		break;
 	case CODE_REFUSE:
@@ -390,12 +394,12 @@ static int past_main(const struct code *code, int i)
 
 /* Whether each instruction runs whenever the code does: it is in no branch and no loop, and no
  * branch or loop before it leaves the code. */
-struct reach {
+struct name_reach {
 	int open;    /* up to here the instructions are in a branch */
 	bool leaves; /* such a branch may have left */
 };
 
-static bool reach_next(struct reach *r, const struct code *code, int i)
+static bool reach_next(struct name_reach *r, const struct code *code, int i)
 {
 	const struct lang_inst *inst = &code->insts[i];
 	bool certain = !r->leaves && i >= r->open;
@@ -473,7 +477,7 @@ static bool nested_runs(const struct checker *c, const struct code *code, const 
 static bool check_code(struct checker *c, const struct code *code, bool runs, bool collect)
 {
 	struct trail trail = { 0 };
-	struct reach reach = { 0 };
+	struct name_reach reach = { 0 };
 	bool ok = true;
 
 	for (int i = 0; ok && i < code->n_insts; i++) {

@@ -77,7 +77,7 @@ static bool dunder_binary(struct vm *vm, const struct binary *x, struct value *o
 	return reflected_first || ask(vm, &reflected, out, found, err);
 }
 
-static bool dunder_compare(struct vm *vm, const struct comparison *c, struct value *out,
+static bool dunder_compare(struct vm *vm, const struct value_comparison *c, struct value *out,
 			   bool *found, struct err *err)
 {
 	const char *const *names = compare_names[c->op];
@@ -90,7 +90,7 @@ static bool dunder_compare(struct vm *vm, const struct comparison *c, struct val
 		return *found;
 	if (c->op != CMP_NE)
 		return true;
-	if (!dunder_compare(vm, &(struct comparison){ CMP_EQ, c->a, c->b }, out, found, err))
+	if (!dunder_compare(vm, &(struct value_comparison){ CMP_EQ, c->a, c->b }, out, found, err))
 		return false;
 	if (!*found)
 		return true;
@@ -121,7 +121,7 @@ static bool dunder_truth(struct vm *vm, struct value v, bool *out, struct err *e
 		return true;
 	if (!found)
 		return op_length(vm, v, &r, err) && op_truth(vm, r, out, err);
-	ok = strcmp(value_type_name(r), "bool") == 0 ||
+	ok = r.kind == VALUE_BOOL || strcmp(value_type_name(r), "bool") == 0 ||
 	     vm_raise(vm, CLASS_TYPE_ERROR, err, "__bool__ should return bool, returned %s",
 		      value_type_name(r));
 	ok = ok && op_truth(vm, r, out, err);
@@ -568,7 +568,7 @@ static bool hosted_compare(struct vm *vm, enum cmpop op, struct value a, struct 
 }
 
 /* a op b by the methods of an instance, as a truth; *found as in operators.h. */
-static bool object_compare(struct vm *vm, const struct comparison *c, bool *out, bool *found,
+static bool object_compare(struct vm *vm, const struct value_comparison *c, bool *out, bool *found,
 			   struct err *err)
 {
 	struct value v;
@@ -656,7 +656,8 @@ static bool equal_in(struct vm *vm, struct value a, struct value b, int depth, b
 	if (!deferred_compare(vm, a, b, &found, err))
 		return false;
 	if (a.kind == VALUE_INSTANCE || b.kind == VALUE_INSTANCE) {
-		if (!object_compare(vm, &(struct comparison){ CMP_EQ, a, b }, out, &found, err))
+		if (!object_compare(vm, &(struct value_comparison){ CMP_EQ, a, b }, out, &found,
+				    err))
 			return false;
 		if (found)
 			return true;
@@ -666,7 +667,7 @@ static bool equal_in(struct vm *vm, struct value a, struct value b, int depth, b
 	if (a.kind == b.kind && a.kind == VALUE_DICT)
 		return equal_dicts(vm, a.dict, b.dict, depth, out, err);
 	if (is_set_view(a) || is_set_view(b)) {
-		if (!view_compare(vm, &(struct comparison){ CMP_EQ, a, b }, out, &found, err))
+		if (!view_compare(vm, &(struct value_comparison){ CMP_EQ, a, b }, out, &found, err))
 			return false;
 		if (found)
 			return true;
@@ -715,11 +716,11 @@ static int order_strings(const struct str *a, const struct str *b)
 	return order < 0 ? -1 : 1;
 }
 
-static bool ordered(struct vm *vm, const struct comparison *c, int depth, bool *out,
+static bool ordered(struct vm *vm, const struct value_comparison *c, int depth, bool *out,
 		    struct err *err);
 
 /* Of two sequences: the first items that differ decide, else the lengths. */
-static bool order_items(struct vm *vm, const struct comparison *c, int depth, bool *out,
+static bool order_items(struct vm *vm, const struct value_comparison *c, int depth, bool *out,
 			struct err *err)
 {
 	const struct list *a = c->a.list, *b = c->b.list;
@@ -730,14 +731,14 @@ static bool order_items(struct vm *vm, const struct comparison *c, int depth, bo
 		if (!equal_item(vm, &a->at[i], &b->at[i], depth, &same, err))
 			return false;
 		if (!same)
-			return ordered(vm, &(struct comparison){ c->op, a->at[i], b->at[i] },
+			return ordered(vm, &(struct value_comparison){ c->op, a->at[i], b->at[i] },
 				       depth + 1, out, err);
 	}
 	*out = order_holds(c->op, a->len < b->len ? -1 : a->len > b->len);
 	return true;
 }
 
-static bool ordered(struct vm *vm, const struct comparison *c, int depth, bool *out,
+static bool ordered(struct vm *vm, const struct value_comparison *c, int depth, bool *out,
 		    struct err *err)
 {
 	struct value a = c->a, b = c->b;
@@ -777,7 +778,7 @@ static bool ordered(struct vm *vm, const struct comparison *c, int depth, bool *
 bool op_less(struct vm *vm, struct value a, struct value b, bool *out, struct err *err)
 {
 	return order_numbers(CMP_LT, a, b, out) ||
-	       ordered(vm, &(struct comparison){ CMP_LT, a, b }, 0, out, err);
+	       ordered(vm, &(struct value_comparison){ CMP_LT, a, b }, 0, out, err);
 }
 
 bool op_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, struct value *out,
@@ -804,7 +805,8 @@ bool op_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, st
 			return host->compare(host->self, op, a, b, out, err);
 		}
 		if (a.kind == VALUE_INSTANCE || b.kind == VALUE_INSTANCE) {
-			if (!dunder_compare(vm, &(struct comparison){ op, a, b }, out, &holds, err))
+			if (!dunder_compare(vm, &(struct value_comparison){ op, a, b }, out, &holds,
+					    err))
 				return false;
 			if (holds)
 				return true;
@@ -813,7 +815,7 @@ bool op_compare(struct vm *vm, enum cmpop op, struct value a, struct value b, st
 			ok = op_equal(vm, a, b, &holds, err);
 			holds = holds == (op == CMP_EQ);
 		} else if (!order_numbers(op, a, b, &holds)) {
-			ok = ordered(vm, &(struct comparison){ op, a, b }, 0, &holds, err);
+			ok = ordered(vm, &(struct value_comparison){ op, a, b }, 0, &holds, err);
 		}
 	}
 	if (ok)

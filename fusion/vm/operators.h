@@ -54,7 +54,7 @@ bool number_whole(struct vm *vm, double f, struct value *out, struct err *err);
 int number_order(struct value a, struct value b);
 
 /* operators.c: a op b, and a op= b. */
-struct comparison { /* a op b */
+struct value_comparison { /* a op b */
 	enum cmpop op;
 	struct value a, b;
 };
@@ -141,7 +141,7 @@ bool view_binary(struct vm *vm, enum binop op, struct value a, struct value b, s
 		 struct err *err);
 bool view_contains(struct vm *vm, const struct iter *view, struct value item, bool *out,
 		   struct err *err);
-bool view_compare(struct vm *vm, const struct comparison *c, bool *out, bool *found,
+bool view_compare(struct vm *vm, const struct value_comparison *c, bool *out, bool *found,
 		  struct err *err);
 
 #endif

@@ -22,7 +22,8 @@ const char *outside_advice(const char *module)
 	size_t len = strcspn(module, ".");
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (strncmp(rows[i].package, module, len) == 0 && rows[i].package[len] == '\0')
+		if (rows[i].package[0] == module[0] && strncmp(rows[i].package, module, len) == 0 &&
+		    rows[i].package[len] == '\0')
 			return rows[i].advice;
 	return NULL;
 }

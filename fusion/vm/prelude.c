@@ -7,14 +7,17 @@
 
 #include "fusion/vm/run.h"
 
-#define PRELUDE(module, text) extern const char text[];
+#define PRELUDE(module, text) extern const char text[], text##_names[];
 #include "fusion/vm/preludes.def"
 #undef PRELUDE
 
 static const struct {
-	const char *module, *text;
+	const char *module;
+	size_t len; /* of the module's name */
+	const char *text;
+	const char *names; /* that the text defines, each between spaces: the Makefile finds them */
 } rows[] = {
-#define PRELUDE(module, text) { module, text },
+#define PRELUDE(module, text) { module, sizeof(module) - 1, text, text##_names },
 #include "fusion/vm/preludes.def"
 #undef PRELUDE
 };
@@ -91,47 +94,40 @@ void prelude_programs_destroy(struct prelude_programs *p)
 	free(p);
 }
 
-/* Whether what lies before `at` is a line's beginning and `word`. */
-static bool behind_word(const char *text, const char *at, const char *word)
-{
-	size_t len = strlen(word);
-
-	return (size_t)(at - text) > len && at[-1 - (ptrdiff_t)len] == '\n' &&
-	       memcmp(at - len, word, len) == 0;
-}
-
-/* Whether a line of the text begins a class or function of the name, or assigns it. */
-static bool defines(const char *text, const char *name)
+/* Whether a line of the row's text begins a class or function of the name, or assigns it. */
+static bool defines(int row, const char *name)
 {
 	size_t len = strlen(name);
 
-	for (const char *at = strstr(text, name); at; at = strstr(at + len, name)) {
-		char next = at[len];
-
-		if ((behind_word(text, at, "class ") && (next == '(' || next == ':')) ||
-		    (behind_word(text, at, "def ") && next == '(') ||
-		    (behind_word(text, at, "") && strncmp(at + len, " = ", 3) == 0))
+	for (const char *at = strstr(rows[row].names + 1, name); at; at = strstr(at + len, name))
+		if (at[-1] == ' ' && at[len] == ' ')
 			return true;
-	}
 	return false;
 }
 
-/* The row whose text defines the name, -1.  By the text alone: a check asks for
- * every name that a program uses, and to compile for each would take longer
- * than all else. */
+static bool is_of(int row, const char *module, size_t len)
+{
+	return rows[row].len == len && memcmp(rows[row].module, module, len) == 0;
+}
+
+/* The row whose text defines the name, -1.  A check asks for every name that a program uses:
+ * nothing is compiled for it. */
 static int row_of(const char *module, const char *name)
 {
+	size_t len = strlen(module);
+
 	for (int i = 0; i < COUNT; i++)
-		if (strcmp(rows[i].module, module) == 0 && may_define(i, name) &&
-		    defines(rows[i].text, name))
+		if (is_of(i, module, len) && may_define(i, name) && defines(i, name))
 			return i;
 	return -1;
 }
 
 bool prelude_has_module(const char *module)
 {
+	size_t len = strlen(module);
+
 	for (int i = 0; i < COUNT; i++)
-		if (strcmp(rows[i].module, module) == 0)
+		if (is_of(i, module, len))
 			return true;
 	return false;
 }
@@ -192,8 +188,6 @@ static struct prelude *prepare(const struct vm *vm)
 static bool load(struct vm *vm, int row, struct err *err)
 {
 	struct prelude *p = vm->prelude;
-	const void *owner = vm->owner;
-	struct vm_file *home = vm->home;
 	struct err e = { 0 };
 	bool ok;
 
@@ -209,13 +203,12 @@ static bool load(struct vm *vm, int row, struct err *err)
 	p->of[row].program = compile(p->programs, row, &e);
 	ok = p->of[row].program != NULL;
 	if (ok) {
-		vm->owner = p->of[row].program;
-		vm->home = NULL;
-		ok = unit_prepare(vm, &p->of[row].unit, p->of[row].program->module, &e);
-		vm->owner = owner;
-		vm->home = home;
+		p->of[row].unit = (struct unit){ .code = p->of[row].program->module,
+						 .owner = p->of[row].program,
+						 .module = rows[row].module,
+						 .hidden = true };
+		ok = run(vm, &p->of[row].unit, &e);
 	}
-	ok = ok && run(vm, &p->of[row].unit, &e);
 	if (ok)
 		return true;
 	faulty(row, &e);
@@ -242,13 +235,9 @@ static const struct known *find_known(const struct vm *vm, const char *module, c
 
 static int find_global(const struct vm *vm, int row, const char *name)
 {
-	const void *owner = vm->prelude->of[row].program;
+	int slot = vm_global_find(vm, vm->prelude->of[row].program, name);
 
-	for (int i = 0; i < vm->n_globals; i++)
-		if (vm->globals[i].owner == owner && strcmp(vm->globals[i].name, name) == 0 &&
-		    vm->globals[i].value.kind != VALUE_UNSET)
-			return i;
-	return -1;
+	return slot >= 0 && vm->globals[slot].value.kind != VALUE_UNSET ? slot : -1;
 }
 
 bool prelude_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
@@ -270,14 +259,6 @@ bool prelude_attribute(struct vm *vm, const char *module, const char *name, stru
 	*found = true;
 	*out = value_ref(vm->globals[fresh.global].value);
 	return true;
-}
-
-const char *prelude_module(const struct vm *vm)
-{
-	for (int i = 0; vm->owner && vm->prelude && i < COUNT; i++)
-		if (vm->prelude->of[i].program == vm->owner)
-			return rows[i].module;
-	return NULL;
 }
 
 void prelude_release(struct vm *vm)

@@ -14,18 +14,15 @@
 struct prelude_programs *prelude_programs_create(void);    /* NULL: out of memory */
 void prelude_programs_destroy(struct prelude_programs *p); /* after its VMs; NULL is fine */
 
-/* Whether the prelude of that module defines the name; for checks before a run. */
 /* Whether a prelude has names of the module. */
 bool prelude_has_module(const char *module);
 
+/* Whether the prelude of that module defines the name; for checks before a run. */
 bool prelude_defines(const char *module, const char *name);
 
 /* module.name; *found false where its prelude, if any, has no such name. */
 bool prelude_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
 		       bool *found, struct err *err);
-
-/* The module whose text is being made ready or run first; NULL: the program's own. */
-const char *prelude_module(const struct vm *vm);
 
 void prelude_release(struct vm *vm);
 

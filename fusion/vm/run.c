@@ -313,7 +313,7 @@ static inline bool host_may_branch(const struct vm *vm, struct value condition)
 	       vm->host->branch;
 }
 
-/* RETURN or YIELD of the frame that a run is about. */
+/* YIELD of the frame that a run is about, or RETURN where generators may have to be closed. */
 static enum run_end leave(struct vm *vm, struct frame *f, const struct lang_inst *inst,
 			  struct value *out, struct err *err)
 {
@@ -517,10 +517,14 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 			continue;
 		case CODE_RETURN:
 		case CODE_YIELD:
-			if (f == base)
+			if (f == base && (inst->op == CODE_YIELD || vm->generators_handle))
 				return leave(vm, f, inst, out, err);
 			v = *--f->top;
 			frame_pop(vm);
+			if (f == base) {
+				*out = v;
+				return RUN_RETURNED;
+			}
 			f = vm->frame;
 			*f->top++ = v;
 			pc = f->inst + 1;

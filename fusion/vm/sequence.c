@@ -18,12 +18,12 @@ static bool op_position(struct vm *vm, struct value index, const char *type, int
 
 /* ---- o[index] = v and del o[index]. ---- */
 
-struct gap { /* in a list */
+struct cut_gap { /* in a list */
 	int from, n;
 };
 
 /* Items of `items`, referenced, take the place of those in the gap; NULL: none do. */
-static bool splice(struct vm *vm, struct list *list, struct gap gap, const struct list *items,
+static bool splice(struct vm *vm, struct list *list, struct cut_gap gap, const struct list *items,
 		   struct err *err)
 {
 	int from = gap.from, gone = gap.n, n = items ? items->len : 0;
@@ -86,8 +86,8 @@ static bool store_slice(struct vm *vm, struct list *list, const struct slice *s,
 	if (ok && cut.step != 1)
 		ok = store_stepped(vm, list, &cut, items.list, err);
 	else if (ok)
-		ok = splice(vm, list, (struct gap){ (int)cut.start, (int)cut.count }, items.list,
-			    err);
+		ok = splice(vm, list, (struct cut_gap){ (int)cut.start, (int)cut.count },
+			    items.list, err);
 	value_unref(items);
 	return ok;
 }
@@ -151,15 +151,16 @@ static bool delete_from_list(struct vm *vm, struct list *list, struct value inde
 
 	if (index.kind != VALUE_SLICE)
 		return op_position(vm, index, "list assignment", list->len, &at, err) &&
-		       splice(vm, list, (struct gap){ (int)at, 1 }, NULL, err);
+		       splice(vm, list, (struct cut_gap){ (int)at, 1 }, NULL, err);
 	if (!op_cut(vm, index.slice, list->len, &cut, err))
 		return false;
 	if (cut.step == 1)
-		return splice(vm, list, (struct gap){ (int)cut.start, (int)cut.count }, NULL, err);
+		return splice(vm, list, (struct cut_gap){ (int)cut.start, (int)cut.count }, NULL,
+			      err);
 	for (int64_t i = 0; i < cut.count; i++) { /* from the end, so that places stay */
 		int64_t k = cut.step > 0 ? cut.count - 1 - i : i;
 
-		if (!splice(vm, list, (struct gap){ (int)(cut.start + k * cut.step), 1 }, NULL,
+		if (!splice(vm, list, (struct cut_gap){ (int)(cut.start + k * cut.step), 1 }, NULL,
 			    err))
 			return false;
 	}
@@ -336,12 +337,12 @@ bool op_make_key(struct vm *vm, struct value *key, struct err *err)
 }
 
 /* Where a bound of a slice may be: one below 0 counts from n, others are cut to the range. */
-struct bounds {
+struct cut_bounds {
 	int64_t n, lowest, highest;
 };
 
-static bool slice_bound(struct vm *vm, struct value v, int64_t fallback, const struct bounds *in,
-			int64_t *out, struct err *err)
+static bool slice_bound(struct vm *vm, struct value v, int64_t fallback,
+			const struct cut_bounds *in, int64_t *out, struct err *err)
 {
 	int64_t i;
 
@@ -361,7 +362,7 @@ static bool op_cut(struct vm *vm, const struct slice *s, int64_t n, struct cut *
 		   struct err *err)
 {
 	int64_t step = 1, start, stop;
-	struct bounds in;
+	struct cut_bounds in;
 	struct range r;
 
 	if (s->step.kind != VALUE_NONE && !op_index(vm, s->step, "slice indices", &step, err))
@@ -370,7 +371,7 @@ static bool op_cut(struct vm *vm, const struct slice *s, int64_t n, struct cut *
 		return err_set(err, ERR_VALUE, "slice step cannot be zero");
 	if (step < -INT64_MAX)
 		step = -INT64_MAX;
-	in = (struct bounds){ n, step > 0 ? 0 : -1, step > 0 ? n : n - 1 };
+	in = (struct cut_bounds){ n, step > 0 ? 0 : -1, step > 0 ? n : n - 1 };
 	if (!slice_bound(vm, s->start, step > 0 ? in.lowest : in.highest, &in, &start, err) ||
 	    !slice_bound(vm, s->stop, step > 0 ? in.highest : in.lowest, &in, &stop, err))
 		return false;

@@ -216,10 +216,6 @@ static int needs(const struct lang_inst *inst)
 		return inst->arg;
 	case CODE_BUILD_MAP:
 		return 2 * inst->arg;
-	case CODE_CALL:
-		return inst->arg + 1;
-	case CODE_CALL_KW:
-		return inst->arg + 2;
 	case CODE_BINARY_OP:
 	case CODE_INPLACE_OP:
 	case CODE_COMPARE_OP:
@@ -233,6 +229,7 @@ static int needs(const struct lang_inst *inst)
 	case CODE_CALL_EX:
 	case CODE_WITH_EXCEPT:
 		return 3;
+	case CODE_CALL:
 	case CODE_LIST_APPEND:
 	case CODE_SET_ADD:
 	case CODE_LIST_EXTEND:
@@ -240,6 +237,7 @@ static int needs(const struct lang_inst *inst)
 	case CODE_DICT_UPDATE:
 	case CODE_DICT_MERGE:
 		return inst->arg + 1;
+	case CODE_CALL_KW:
 	case CODE_MAP_ADD:
 	case CODE_MAKE_CLASS:
 		return inst->arg + 2;
@@ -447,16 +445,14 @@ static bool names_global(enum code_op op)
 	}
 }
 
-bool unit_prepare(struct vm *vm, struct unit *unit, const struct code *code, struct err *err)
+static bool prepare(struct vm *vm, struct unit *unit, struct err *err)
 {
+	const struct code *code = unit->code;
 	struct arena *a = &vm->arena;
 
-	unit->code = code;
-	unit->home = vm->home;
-	unit->hidden = vm->owner && !vm->home;
-	unit->refused = unit->hidden ? unread_refused(code, prelude_module(vm)) : 0;
 	if (!find_handlers(vm, unit, err) || !check_code(vm, unit, err))
 		return false;
+	unit->refused = unread_refused(code, unit->module);
 	unit->consts = ARENA_ARRAY(a, struct value, (size_t)code->n_consts);
 	unit->globals = ARENA_ARRAY(a, int, (size_t)code->n_names);
 	unit->sites = ARENA_ARRAY(a, struct attr_site, (size_t)code->n_insts);
@@ -464,6 +460,13 @@ bool unit_prepare(struct vm *vm, struct unit *unit, const struct code *code, str
 	if (!unit->consts || !unit->globals || !unit->sites || !unit->nested)
 		return vm_out_of_memory(vm, err);
 	memset(unit->globals, 0xff, sizeof(int) * (size_t)code->n_names);
+	for (int i = 0; i < code->n_nested; i++) {
+		unit->nested[i].code = code->nested[i];
+		unit->nested[i].owner = unit->owner;
+		unit->nested[i].module = unit->module;
+		unit->nested[i].home = unit->home;
+		unit->nested[i].hidden = unit->hidden;
+	}
 	for (int i = 0; i < code->n_consts; i++)
 		if (!prepare_const(vm, &code->consts[i], &unit->consts[i]))
 			return vm_out_of_memory(vm, err);
@@ -472,14 +475,24 @@ bool unit_prepare(struct vm *vm, struct unit *unit, const struct code *code, str
 
 		if (!names_global(inst->op) || unit->globals[inst->arg] >= 0)
 			continue;
-		unit->globals[inst->arg] = vm_global_slot(vm, code->names[inst->arg]);
+		unit->globals[inst->arg] = vm_global_slot(vm, unit->owner, code->names[inst->arg]);
 		if (unit->globals[inst->arg] < 0)
 			return vm_out_of_memory(vm, err);
+		vm->globals[unit->globals[inst->arg]].ours = unit->hidden;
 	}
-	for (int i = 0; i < code->n_nested; i++)
-		if (!unit_prepare(vm, &unit->nested[i], code->nested[i], err))
-			return false;
 	return true;
+}
+
+bool unit_prepare(struct vm *vm, struct unit *unit, struct err *err)
+{
+	unit->ready = prepare(vm, unit, err);
+	if (!unit->ready) {
+		unit_release(unit);
+		unit->consts = NULL;
+		unit->sites = NULL;
+		unit->nested = NULL;
+	}
+	return unit->ready;
 }
 
 void unit_release(struct unit *unit)

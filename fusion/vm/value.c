@@ -487,6 +487,22 @@ bool value_list_push(struct list *list, struct value v)
 	return true;
 }
 
+static const char *iterator_type_name(const struct iter *iter)
+{
+	static const char *const names[] = {
+		[ITER_SEQUENCE] = "iterator",
+		[ITER_REVERSED] = "reversed",
+		[ITER_ENUMERATE] = "enumerate",
+		[ITER_ZIP] = "zip",
+		[ITER_MAP] = "map",
+		[ITER_VALUES] = "dict_values",
+		[ITER_ITEMS] = "dict_items",
+	};
+
+	return iter->view && iter->iter_kind == ITER_SEQUENCE ? "dict_keys"
+							      : names[iter->iter_kind];
+}
+
 const char *value_type_name(struct value v)
 {
 	static const char *const names[] = {
@@ -528,16 +544,6 @@ const char *value_type_name(struct value v)
 		[DESCRIPTOR_SUPER] = "super",
 	};
 
-	static const char *const iterators[] = {
-		[ITER_SEQUENCE] = "iterator",
-		[ITER_REVERSED] = "reversed",
-		[ITER_ENUMERATE] = "enumerate",
-		[ITER_ZIP] = "zip",
-		[ITER_MAP] = "map",
-		[ITER_VALUES] = "dict_values",
-		[ITER_ITEMS] = "dict_items",
-	};
-
 	if (v.kind == VALUE_INSTANCE)
 		return v.instance->class->name;
 	if (v.kind == VALUE_DESCRIPTOR)
@@ -547,9 +553,7 @@ const char *value_type_name(struct value v)
 	if (v.kind == VALUE_TUPLE && v.list->class)
 		return v.list->class->name;
 	if (v.kind == VALUE_ITER)
-		return v.iter->view && v.iter->iter_kind == ITER_SEQUENCE
-			   ? "dict_keys"
-			   : iterators[v.iter->iter_kind];
+		return iterator_type_name(v.iter);
 	return names[v.kind];
 }
 

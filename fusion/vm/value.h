@@ -113,7 +113,7 @@ struct function {
 	struct list *defaults;      /* tuple; may be NULL */
 	struct dict *kwdefaults;    /* may be NULL */
 	struct list *closure;       /* tuple of cells; may be NULL */
-	const struct unit *unit;    /* the VM's: constants and caches of `code` */
+	struct unit *unit;          /* the VM's: constants and caches of `code` */
 	struct dict *attributes;    /* f.name = v; NULL: none */
 	enum disable_mark disabled; /* torch.compiler.disable: runs as written, never captured */
 	enum grad_mark grad;        /* torch.no_grad() and its kin decorate it */

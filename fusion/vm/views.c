@@ -78,7 +78,7 @@ static bool within(struct vm *vm, struct value a, struct value b, bool *out, str
 }
 
 /* *found false: one of them is no view, or the other no set. */
-bool view_compare(struct vm *vm, const struct comparison *c, bool *out, bool *found,
+bool view_compare(struct vm *vm, const struct value_comparison *c, bool *out, bool *found,
 		  struct err *err)
 {
 	struct value a = c->a, b = c->b, n, m;

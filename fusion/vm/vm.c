@@ -28,7 +28,7 @@ static void name_module(struct vm *vm)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const char *text = names[i][1];
-		int slot = vm_global_slot(vm, names[i][0]);
+		int slot = vm_global_slot(vm, NULL, names[i][0]);
 
 		if (slot >= 0)
 			vm->globals[slot].value = text ? value_str(text, strlen(text))
@@ -68,11 +68,7 @@ struct vm *vm_create(const struct lang_program *program, struct vm_host *host,
 	} else {
 		name_module(vm);
 	}
-	if (!unit_prepare(vm, &vm->module, program->module, &vm->broken) &&
-	    vm->broken.code == ERR_MEMORY) {
-		vm_destroy(vm);
-		return NULL;
-	}
+	vm->module.code = program->module;
 	return vm;
 }
 
@@ -105,15 +101,32 @@ void vm_destroy(struct vm *vm)
 	free(vm);
 }
 
-int vm_global_slot(struct vm *vm, const char *name)
+static unsigned hash_of(const char *name)
 {
-	struct global *grown;
-	int cap;
+	unsigned hash = 0;
 
-	for (int i = 0; i < vm->n_globals; i++)
-		if (vm->globals[i].owner == vm->owner && vm->globals[i].name[0] == name[0] &&
-		    strcmp(vm->globals[i].name, name) == 0)
-			return i;
+	while (*name)
+		hash = hash * 31 + (unsigned char)*name++;
+	return hash % GLOBAL_HASHES;
+}
+
+int vm_global_find(const struct vm *vm, const void *owner, const char *name)
+{
+	int slot = vm->global_of[hash_of(name)] - 1;
+
+	while (slot >= 0 &&
+	       (vm->globals[slot].owner != owner || strcmp(vm->globals[slot].name, name) != 0))
+		slot = vm->globals[slot].next - 1;
+	return slot;
+}
+
+int vm_global_slot(struct vm *vm, const void *owner, const char *name)
+{
+	int cap, slot = vm_global_find(vm, owner, name), *of;
+	struct global *grown;
+
+	if (slot >= 0)
+		return slot;
 	if (vm->n_globals == vm->cap_globals) {
 		cap = vm->cap_globals ? vm->cap_globals * 2 : 32;
 		grown = realloc(vm->globals, sizeof(*grown) * (size_t)cap);
@@ -122,24 +135,23 @@ int vm_global_slot(struct vm *vm, const char *name)
 		vm->globals = grown;
 		vm->cap_globals = cap;
 	}
-	vm->globals[vm->n_globals] = (struct global){ .name = name,
-						      .owner = vm->owner,
-						      .ours = vm->owner && !vm->home,
-						      .builtin = builtin_named(vm, name) };
-	return vm->n_globals++;
+	of = &vm->global_of[hash_of(name)];
+	slot = vm->n_globals++;
+	vm->globals[slot] = (struct global){
+		.name = name, .owner = owner, .builtin = builtin_named(vm, name), .next = *of
+	};
+	*of = slot + 1;
+	return slot;
 }
 
 bool vm_global(const struct vm *vm, const char *name, struct value *out)
 {
-	for (int i = 0; i < vm->n_globals; i++) {
-		if (vm->globals[i].owner || strcmp(vm->globals[i].name, name) != 0)
-			continue;
-		if (vm->globals[i].value.kind == VALUE_UNSET)
-			return false;
-		*out = vm->globals[i].value;
-		return true;
-	}
-	return false;
+	int slot = vm_global_find(vm, NULL, name);
+
+	if (slot < 0 || vm->globals[slot].value.kind == VALUE_UNSET)
+		return false;
+	*out = vm->globals[slot].value;
+	return true;
 }
 
 void vm_set_host(struct vm *vm, struct vm_host *host)
@@ -273,11 +285,6 @@ bool vm_run_module(struct vm *vm, struct err *err)
 	struct value none;
 	struct frame *f;
 
-	if (vm->broken.code != ERR_NONE) {
-		if (err)
-			*err = vm->broken;
-		return false;
-	}
 	begin(vm);
 	if (vm->files) {
 		if (!files_run_entry(vm, err))

@@ -32,6 +32,13 @@ struct binary { /* a op b, or a op= b */
 	bool inplace;
 	struct value a, b;
 };
+struct host_choice { /* a where the condition holds, else b */
+	struct value condition, a, b;
+};
+struct any_call { /* any(), or all(), that has come to an item of an iterator */
+	bool any;
+	struct value it, item;
+};
 
 /* Every function: true, or false with *err (line and column are filled in by
  * the VM where the host leaves them 0).  `self` is the host's context. */
@@ -125,16 +132,15 @@ struct vm_host {
 	bool (*closure)(void *self, struct function *f, struct list **cells, struct err *err);
 	/* A function of math, abs() or round(), with a number of the host among its
 	 * arguments.  *known false, or NULL: they are turned into plain numbers. */
-	bool (*math)(void *self, const struct native *f, const struct value *args, int n,
-		     bool *known, struct value *out, struct err *err);
+	bool (*math)(void *self, const struct native *f, const struct arguments *args, bool *known,
+		     struct value *out, struct err *err);
 	/* max() of two numbers (min() where `least`), one of them the host's; *known
 	 * false, or NULL: they are compared. */
-	bool (*extreme)(void *self, bool least, struct value a, struct value b, bool *known,
+	bool (*extreme)(void *self, bool least, const struct value *two, bool *known,
 			struct value *out, struct err *err);
-	/* a where the condition (a DEFERRED_BOOL) holds, else b; *known false: they are no
-	 * two numbers of one type. */
-	bool (*pick)(void *self, struct value condition, struct value a, struct value b,
-		     bool *known, struct value *out, struct err *err);
+	/* The condition is a DEFERRED_BOOL; *known false: they are no two numbers of one type. */
+	bool (*pick)(void *self, const struct host_choice *c, bool *known, struct value *out,
+		     struct err *err);
 	/* Numbers may be the graph's results (DEFERRED_INT and so on): policy native. */
 	bool defers_numbers;
 	/* Before a builtin runs that builtins.def marks as impure (print, id):
@@ -150,11 +156,10 @@ struct vm_host {
 	 * *handled: the host went both ways (vm_run_side), and f goes on at f->inst;
 	 * else truth() is asked.  NULL: never. */
 	bool (*branch)(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err);
-	/* any() (`any`) or all() has come to an item, a TENSOR or deferred number, of the
-	 * iterator `it`.  *handled: *out is the answer, of this item and the ones after
-	 * it; else truth() is asked.  NULL: never. */
-	bool (*any)(void *self, bool any, struct value it, struct value item, bool *handled,
-		    struct value *out, struct err *err);
+	/* The item is a TENSOR or a deferred number.  *handled: *out is the answer, of this
+	 * item and the ones after it; else truth() is asked.  NULL: never. */
+	bool (*any)(void *self, const struct any_call *call, bool *handled, struct value *out,
+		    struct err *err);
 	/* Where the instruction that runs stands; set by the VM before each host
 	 * call, so that graph nodes and errors know their line. */
 	int line, column;

@@ -1,11 +1,10 @@
-/* profiler/compare/compare.c -- did it change, and because of what?. */
+/* profiler/compare/compare.c -- did it change, and because of what? */
 #include "profiler/compare/compare.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/compare/compare.h"
 #include "profiler/compare/judged.h"
 #include "profiler/compare/lines.h"
 #include "profiler/compare/settings.h"
@@ -16,119 +15,115 @@
 
 enum { MOST_ITEMS = 2000 }; /* compared of a mode */
 
-static json_t *of_place(struct place at)
+json_t *compare_number(double x)
 {
-	return json_pack("{s:s, s:o}", "mode", at.mode, "n",
-			 at.n ? json_incref((json_t *)at.n) : json_null());
+	if (!isfinite(x))
+		return json_null();
+	return x == (double)(int64_t)x ? json_integer((json_int_t)x) : json_real(x);
 }
 
-static json_t *kept_or_null(const json_t *value)
+static json_t *of_place(const struct changes *c)
 {
-	return value ? json_incref((json_t *)value) : json_null();
+	return json_pack("{s:s, s:o}", "mode", c->mode, "n", compare_number(c->n));
 }
 
 /* ---- breaks */
 
-static const char *line_of(const json_t *item, const char *source, int *line, int *len)
+static const char *line_of(const struct report_break *b, const char *source, int *line, int *len)
 {
-	*line = profiler_break_place(item).line;
+	*line = profiler_place_of(b).line;
 	return lines_at(source, *line, len);
 }
 
-static bool same_break(const json_t *x, const char *in_x, const json_t *y, const char *in_y)
+static bool same_text(const char *a, const char *b)
 {
-	static const char *const keys[] = { "stage", "kind", "gb" };
-	const char *text_x, *text_y;
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool same_break(const struct changes *c, const struct report_break *x,
+		       const struct report_break *y)
+{
 	int line, len_x, len_y;
+	const char *text_x = line_of(x, c->source_a, &line, &len_x),
+		   *text_y = line_of(y, c->source_b, &line, &len_y);
 
-	for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
-		json_t *of_x = json_object_get(x, keys[k]), *of_y = json_object_get(y, keys[k]);
-
-		if (!(of_x == of_y || (of_x && of_y && json_equal(of_x, of_y))))
-			return false;
-	}
-	text_x = line_of(x, in_x, &line, &len_x);
-	text_y = line_of(y, in_y, &line, &len_y);
-	return len_x == len_y && memcmp(text_x, text_y, (size_t)len_x) == 0;
+	return strcmp(x->stage, y->stage) == 0 && strcmp(x->kind, y->kind) == 0 &&
+	       same_text(x->gb, y->gb) && len_x == len_y &&
+	       memcmp(text_x, text_y, (size_t)len_x) == 0;
 }
 
-static json_t *break_side(const json_t *item, int line)
+static json_t *break_side(const struct report_break *b, int line)
 {
-	if (!item)
+	const struct report_break_cost *cost = b ? b->cost : NULL;
+
+	if (!b)
 		return json_null();
-	return json_pack("{s:i, s:o, s:o, s:o}", "line", line, "count",
-			 kept_or_null(json_object_get(item, "count")), "cost_us",
-			 kept_or_null(json_object_get(item, "cost_us")), "ci_us",
-			 kept_or_null(json_object_get(json_object_get(item, "cost"), "ci_us")));
+	return json_pack("{s:i, s:I, s:o, s:o}", "line", line, "count", (json_int_t)b->count,
+			 "cost_us", b->has.cost_us ? json_real(b->cost_us) : json_null(), "ci_us",
+			 cost ? json_pack("[f, f]", cost->ci_us.low, cost->ci_us.high)
+			      : json_null());
 }
 
-static void add_break(json_t *list, struct place at, const json_t *x, const char *in_x,
-		      const json_t *y, const char *in_y)
+static void add_break(struct changes *c, const struct report_break *x, const struct report_break *y)
 {
-	const json_t *either = y ? y : x;
+	const struct report_break *either = y ? y : x;
 	int line_x = 0, line_y = 0, len = 0;
-	const char *text = x ? line_of(x, in_x, &line_x, &len) : "";
-	json_t *row = of_place(at), *words;
+	const char *text = x ? line_of(x, c->source_a, &line_x, &len) : "";
+	json_t *row = of_place(c), *words;
 
 	if (y)
-		text = line_of(y, in_y, &line_y, &len);
+		text = line_of(y, c->source_b, &line_y, &len);
 	words = json_stringn(text, (size_t)len);
 	json_object_set_new(row, "change", json_string(!x ? "added" : y ? "kept" : "gone"));
-	json_object_set_new(row, "stage", kept_or_null(json_object_get(either, "stage")));
-	json_object_set_new(row, "kind", kept_or_null(json_object_get(either, "kind")));
-	json_object_set_new(row, "gb", kept_or_null(json_object_get(either, "gb")));
+	json_object_set_new(row, "stage", json_string(either->stage));
+	json_object_set_new(row, "kind", json_string(either->kind));
+	json_object_set_new(row, "gb", either->gb ? json_string(either->gb) : json_null());
 	json_object_set_new(row, "text", words ? words : json_string(""));
 	json_object_set_new(row, "a", break_side(x, line_x));
 	json_object_set_new(row, "b", break_side(y, line_y));
-	json_array_append_new(list, row);
+	json_array_append_new(c->breaks, row);
 }
 
 /* {"change": "added", "gone" or "kept", "stage", "kind", "gb", "text" (of the line), "a"
  * and "b": {"line", "count", "cost_us", "ci_us"} or null}.  The same break is one of the
- * same stage, kind and registry id at a line of the same text, wherever that stands now. */
-static void changes_breaks(json_t *list, struct place at, struct measured a, struct measured b)
+ * same stage, kind and registry id at a line of the same text, wherever that is now. */
+static void changes_breaks(struct changes *c)
 {
-	const json_t *in_a = json_object_get(a.mode, "breaks"),
-		     *in_b = json_object_get(b.mode, "breaks");
+	struct report_break_list in_a = c->a->breaks, in_b = c->b->breaks;
 	bool met[MOST_ITEMS] = { false };
 
-	for (size_t i = 0; i < json_array_size(in_a) && i < MOST_ITEMS; i++) {
-		const json_t *x = json_array_get(in_a, i), *y = NULL;
+	for (size_t i = 0; i < in_a.n && i < MOST_ITEMS; i++) {
+		const struct report_break *y = NULL;
 
-		for (size_t k = 0; !y && k < json_array_size(in_b) && k < MOST_ITEMS; k++)
-			if (!met[k] && same_break(x, a.source, json_array_get(in_b, k), b.source)) {
-				y = json_array_get(in_b, k);
+		for (size_t k = 0; !y && k < in_b.n && k < MOST_ITEMS; k++)
+			if (!met[k] && same_break(c, &in_a.at[i], &in_b.at[k])) {
+				y = &in_b.at[k];
 				met[k] = true;
 			}
-		add_break(list, at, x, a.source, y, b.source);
+		add_break(c, &in_a.at[i], y);
 	}
-	for (size_t k = 0; k < json_array_size(in_b) && k < MOST_ITEMS; k++)
+	for (size_t k = 0; k < in_b.n && k < MOST_ITEMS; k++)
 		if (!met[k])
-			add_break(list, at, NULL, a.source, json_array_get(in_b, k), b.source);
+			add_break(c, NULL, &in_b.at[k]);
 }
 
 /* ---- graphs */
 
-/* How often each op stands in the graphs. */
-static json_t *ops_of(const json_t *graphs)
+/* How often each op is in the graphs: a count for each name. */
+static json_t *ops_of(struct report_graph_list graphs)
 {
 	json_t *counts = json_object();
-	const json_t *graph, *op;
-	size_t i, k;
 
-	json_array_foreach(graphs, i, graph)
-	{
-		json_array_foreach(json_object_get(graph, "ops"), k, op)
-		{
-			const char *name = json_string_value(op);
-			json_t *n = name ? json_object_get(counts, name) : NULL;
+	for (size_t i = 0; i < graphs.n; i++)
+		for (size_t k = 0; k < graphs.at[i].ops.n; k++) {
+			const char *name = graphs.at[i].ops.at[k];
+			json_t *n = json_object_get(counts, name);
 
 			if (n)
 				json_integer_set(n, json_integer_value(n) + 1);
-			else if (name)
+			else
 				json_object_set_new(counts, name, json_integer(1));
 		}
-	}
 	return counts;
 }
 
@@ -151,22 +146,20 @@ static void add_ops(json_t *list, const json_t *x, const json_t *y, bool missing
 }
 
 /* {"a" and "b": numbers of graphs, "ops": [{"op", "a", "b"}]} where they differ. */
-static void changes_graphs(json_t *list, struct place at, struct measured a, struct measured b)
+static void changes_graphs(struct changes *c)
 {
-	const json_t *in_a = json_object_get(a.mode, "graphs"),
-		     *in_b = json_object_get(b.mode, "graphs");
-	size_t n_a = json_array_size(in_a), n_b = json_array_size(in_b);
-	json_t *ops_a = ops_of(in_a), *ops_b = ops_of(in_b), *ops = json_array();
+	size_t n_a = c->a->graphs.n, n_b = c->b->graphs.n;
+	json_t *ops_a = ops_of(c->a->graphs), *ops_b = ops_of(c->b->graphs), *ops = json_array();
 
 	add_ops(ops, ops_a, ops_b, false);
 	add_ops(ops, ops_b, ops_a, true);
 	if (json_array_size(ops) || n_a != n_b) {
-		json_t *row = of_place(at);
+		json_t *row = of_place(c);
 
 		json_object_set_new(row, "a", json_integer((json_int_t)n_a));
 		json_object_set_new(row, "b", json_integer((json_int_t)n_b));
 		json_object_set(row, "ops", ops);
-		json_array_append_new(list, row);
+		json_array_append_new(c->graphs, row);
 	}
 	json_decref(ops);
 	json_decref(ops_a);
@@ -178,12 +171,13 @@ static const double confidence = 0.95;
 /* Two runs on their way to a comparison. */
 struct pair {
 	const struct compared_run *run_a, *run_b;
-	const json_t *a, *b; /* their reports */
+	const struct report_run *a, *b; /* their reports */
 	const struct compare_options *o;
 	double margin;
+	struct arena *arena;
 	struct figures in_a, in_b;
 	struct judgement judged;
-	json_t *differences;
+	struct differences differences;
 	json_t *out;
 };
 
@@ -268,15 +262,24 @@ static const struct judged *control_of(const struct judgement *j, const struct j
 
 static bool differs(const struct pair *p, const char *key)
 {
-	const json_t *d;
-	size_t i;
-
-	json_array_foreach(p->differences, i, d)
-	{
-		if (strcmp(json_string_value(json_object_get(d, "key")), key) == 0)
+	for (size_t i = 0; i < p->differences.rows.len; i++)
+		if (strcmp(p->differences.rows.at[i].key, key) == 0)
 			return true;
-	}
 	return false;
+}
+
+static json_t *differences_json(const struct differences *d)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < d->rows.len; i++) {
+		const struct difference *row = &d->rows.at[i];
+
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:b}", "key", row->key,
+						      "title", row->title, "a", row->a, "b", row->b,
+						      "matters", row->matters));
+	}
+	return list;
 }
 
 /* ---- the parts of a comparison */
@@ -330,75 +333,84 @@ static json_t *only_in(const struct figures *x, const struct figures *y)
 	return list;
 }
 
-static const char *source_of(const json_t *report, const json_t *point)
+static const char *source_of(const struct report_run *run, const struct report_point *point)
 {
-	const char *own = json_string_value(json_object_get(point, "source"));
-	const char *all = json_string_value(
-	    json_object_get(json_object_get(report, "workload"), "source"));
+	const char *all = run->workload ? run->workload->source : NULL;
 
-	return own ? own : all ? all : "";
+	return point->source ? point->source : all ? all : "";
 }
 
 /* The last point that both have, and its counterpart. */
-static bool last_points(const struct pair *p, const json_t **a, const json_t **b)
+static bool last_points(const struct pair *p, struct report_point *a, struct report_point *b)
 {
-	for (size_t i = report_point_count(p->a); i-- > 0;) {
-		const json_t *n;
-
-		*a = report_point(p->a, i);
-		n = json_object_get(*a, "n");
-		for (size_t k = report_point_count(p->b); k-- > 0;) {
-			const json_t *m;
-
-			*b = report_point(p->b, k);
-			m = json_object_get(*b, "n");
-			if ((!n && !m) || (n && m && json_equal((json_t *)n, (json_t *)m)))
+	for (size_t i = figures_points(p->a); i-- > 0;) {
+		*a = figures_point(p->a, i);
+		for (size_t k = figures_points(p->b); k-- > 0;) {
+			*b = figures_point(p->b, k);
+			if (a->n == b->n || (isnan(a->n) && isnan(b->n)))
 				return true;
 		}
 	}
 	return false;
 }
 
-/* Line by line; of a sweep what ran at the last point, with the statements it put in. */
-static void put_source(struct pair *p)
+static json_t *line_json(const struct line_change *l)
 {
-	const json_t *a = p->a, *b = p->b;
-	json_t *lines, *n;
+	return json_pack("{s:s, s:o, s:o, s:s}", "sign", l->sign, "a",
+			 l->in_a ? json_integer(l->in_a) : json_null(), "b",
+			 l->in_b ? json_integer(l->in_b) : json_null(), "text", l->text);
+}
+
+/* Line by line; of a sweep what ran at the last point, with the statements it put in. */
+static bool put_source(struct pair *p, struct err *err)
+{
+	struct report_point a, b;
+	struct lines lines;
+	json_t *list = NULL;
 
 	if (!last_points(p, &a, &b))
-		a = p->a, b = p->b;
-	lines = lines_compare(source_of(p->a, a), source_of(p->b, b));
-	n = json_object_get(a, "n");
-	json_object_set_new(lines, "n", n ? json_incref(n) : json_null());
-	set(p, "source", lines);
+		a = b = (struct report_point){ .n = NAN };
+	if (!lines_compare(source_of(p->a, &a), source_of(p->b, &b), p->arena, &lines))
+		return err_set(err, ERR_MEMORY, "out of memory for lines");
+	for (size_t i = 0; i < lines.n; i++) {
+		list = list ? list : json_array();
+		json_array_append_new(list, line_json(&lines.at[i]));
+	}
+	set(p, "source",
+	    json_pack("{s:o, s:o, s:o, s:o}", "added",
+		      lines.counted ? json_integer(lines.added) : json_null(), "gone",
+		      lines.counted ? json_integer(lines.gone) : json_null(), "lines",
+		      list ? list : json_null(), "n", compare_number(a.n)));
+	return true;
 }
 
 static bool put_changes(struct pair *p, struct err *err)
 {
-	json_t *breaks = json_array(), *kernels = json_array(), *graphs = json_array(), *m;
-	const json_t *a, *b;
+	struct changes c = { .breaks = json_array(),
+			     .graphs = json_array(),
+			     .kernels = json_array() };
+	struct report_point a, b;
 	bool ok = true;
-	const char *mode;
-	int same = 0;
 
-	if (last_points(p, &a, &b))
-		json_object_foreach(json_object_get(a, "modes"), mode, m)
-		{
-			struct place at = { mode, json_object_get(a, "n") };
-			struct measured x = { m, source_of(p->a, a) };
-			struct measured y = { json_object_get(json_object_get(b, "modes"), mode),
-					      source_of(p->b, b) };
-
-			if (!y.mode || !ok)
+	if (last_points(p, &a, &b)) {
+		c.n = a.n;
+		c.source_a = source_of(p->a, &a);
+		c.source_b = source_of(p->b, &b);
+		for (size_t i = 0; ok && i < a.modes.n; i++) {
+			c.mode = a.modes.keys[i];
+			c.a = &a.modes.at[i];
+			c.b = report_get(b.modes, c.mode);
+			if (!c.b)
 				continue;
-			changes_breaks(breaks, at, x, y);
-			changes_graphs(graphs, at, x, y);
-			ok = changes_kernels(kernels, at, x, y, p->margin, &same, err);
+			changes_breaks(&c);
+			changes_graphs(&c);
+			ok = changes_kernels(&c, p->margin, err);
 		}
-	set(p, "breaks", breaks);
-	set(p, "kernels", kernels);
-	set(p, "kernels_same", json_integer(same));
-	set(p, "graphs", graphs);
+	}
+	set(p, "breaks", c.breaks);
+	set(p, "kernels", c.kernels);
+	set(p, "kernels_same", json_integer(c.kernels_same));
+	set(p, "graphs", c.graphs);
 	return ok;
 }
 
@@ -414,56 +426,67 @@ static bool put_compared(struct pair *p, struct err *err)
 	set(p, "only",
 	    json_pack("{s:o, s:o}", "a", only_in(&p->in_a, &p->in_b), "b",
 		      only_in(&p->in_b, &p->in_a)));
-	put_source(p);
-	return put_changes(p, err);
+	return put_source(p, err) && put_changes(p, err);
 }
 
-static json_t *compare_pair(const struct compared_run *a, const struct compared_run *b,
-			    const char *label, const struct compare_options *o, double margin,
-			    struct err *err)
+/* {"a", "b", "comparable", ...}: see compare.h. */
+static bool put_pair(struct pair *p, const char *label, struct err *err)
 {
-	struct pair p = {
-		.run_a = a, .run_b = b, .a = a->report, .b = b->report, .o = o, .margin = margin
-	};
 	struct buf refused;
 	bool bars, ok = true;
 
 	buf_init(&refused, 4096);
-	p.differences = settings_differences(a->report, b->report);
-	bars = settings_refusal(p.differences, &refused);
-	p.out = json_pack("{s:s, s:s, s:b, s:b, s:o, s:O}", "a", "A", "b", label, "comparable",
-			  !bars, "forced", bars && o->force, "refused",
-			  bars ? json_string(refused.data) : json_null(), "differences",
-			  p.differences);
-	if (!p.out)
-		ok = err_set(err, ERR_MEMORY, "out of memory for a comparison");
-	else if (bars && !o->force)
-		set(&p, "verdict", json_string("REFUSED"));
-	else
-		ok = put_compared(&p, err);
+	bars = settings_refusal(&p->differences, &refused);
+	p->out = json_pack("{s:s, s:s, s:b, s:b, s:o, s:o}", "a", "A", "b", label, "comparable",
+			   !bars, "forced", bars && p->o->force, "refused",
+			   bars ? json_string(refused.data) : json_null(), "differences",
+			   differences_json(&p->differences));
 	buf_finish(&refused);
-	json_decref(p.differences);
-	figures_finish(&p.in_a);
-	figures_finish(&p.in_b);
-	judgement_finish(&p.judged);
+	if (!p->out)
+		ok = err_set(err, ERR_MEMORY, "out of memory for a comparison");
+	else if (bars && !p->o->force)
+		set(p, "verdict", json_string("REFUSED"));
+	else
+		ok = put_compared(p, err);
+	return ok;
+}
+
+/* Finishes the pair; NULL with an error. */
+static json_t *compare_pair(struct pair *p, const char *label, struct err *err)
+{
+	bool ok = settings_differences(p->a, p->b, p->arena, &p->differences, err) &&
+		  put_pair(p, label, err);
+
+	differences_finish(&p->differences);
+	figures_finish(&p->in_a);
+	figures_finish(&p->in_b);
+	judgement_finish(&p->judged);
 	if (ok)
-		return p.out;
-	json_decref(p.out);
+		return p->out;
+	json_decref(p->out);
 	return NULL;
 }
 
 /* ---- all of them */
 
-static bool check(const struct compared_run *runs, int n, const struct compare_options *o,
-		  struct err *err)
+/* What is compared, read. */
+struct compared {
+	const struct compared_run *runs;
+	const struct report_run *reports[COMPARE_MAX_RUNS];
+	int n;
+	struct arena arena;
+};
+
+static bool read_runs(struct compared *s, const struct compare_options *o, struct err *err)
 {
 	if (o->metric && strcmp(o->metric, "latency") != 0 && strcmp(o->metric, "speedup") != 0)
 		return err_set(err, ERR_BAD_REQUEST, "metric %.40s: latency or speedup is needed",
 			       o->metric);
-	for (int i = 0; i < n; i++) {
-		const json_t *first = report_point(runs[i].report, 0);
-
-		if (json_object_size(json_object_get(first, "modes")) == 0)
+	for (int i = 0; i < s->n; i++) {
+		s->reports[i] = report_read_run(s->runs[i].report, &s->arena, err);
+		if (!s->reports[i])
+			return false;
+		if (figures_point(s->reports[i], 0).modes.n == 0)
 			return err_set(err, ERR_BAD_REQUEST,
 				       "run %c measured no mode of a workload: there is nothing to "
 				       "compare",
@@ -506,29 +529,34 @@ static json_t *runs_json(const struct compared_run *runs, int n)
 }
 
 /* What A's points vary, without the lines of a pool; null where it has one point. */
-static json_t *sweep_of(const json_t *report)
+static json_t *sweep_of(const struct report_run *run)
 {
-	const json_t *sweep = json_object_get(json_object_get(report, "workload"), "sweep");
-	const json_t *input = json_object_get(sweep, "input");
+	const struct report_sweep *sweep = run->workload ? run->workload->sweep : NULL;
 
-	if (input)
-		return json_pack("{s:{s:O?, s:O?}}", "input", "arg", json_object_get(input, "arg"),
-				 "dim", json_object_get(input, "dim"));
-	return json_is_object(sweep) ? json_pack("{s:{}}", "statements") : json_null();
+	if (sweep && sweep->input)
+		return json_pack("{s:{s:I, s:I}}", "input", "arg", (json_int_t)sweep->input->arg,
+				 "dim", (json_int_t)sweep->input->dim);
+	return sweep ? json_pack("{s:{}}", "statements") : json_null();
 }
 
-json_t *compare_runs(const struct compared_run *runs, int n, const struct compare_options *o,
-		     struct err *err)
+static json_t *compare_all(struct compared *s, const struct compare_options *o, struct err *err)
 {
 	double margin = o->margin > 0 ? o->margin : RATIO_MARGIN;
 	json_t *comparisons, *refused = json_null();
 
-	if (!check(runs, n, o, err))
+	if (!read_runs(s, o, err))
 		return NULL;
 	comparisons = json_array();
-	for (int i = 1; i < n; i++) {
+	for (int i = 1; i < s->n; i++) {
 		const char label[2] = { (char)('A' + i), '\0' };
-		json_t *one = compare_pair(&runs[0], &runs[i], label, o, margin, err);
+		struct pair p = { .run_a = &s->runs[0],
+				  .run_b = &s->runs[i],
+				  .a = s->reports[0],
+				  .b = s->reports[i],
+				  .o = o,
+				  .margin = margin,
+				  .arena = &s->arena };
+		json_t *one = compare_pair(&p, label, err);
 
 		if (!one) {
 			json_decref(comparisons);
@@ -541,6 +569,16 @@ json_t *compare_runs(const struct compared_run *runs, int n, const struct compar
 	return json_pack("{s:f, s:f, s:s, s:b, s:O, s:o, s:o, s:o}", "margin", margin, "confidence",
 			 confidence, "verdict", worst(comparisons), "comparable",
 			 json_is_null(refused), "refused", refused, "sweep",
-			 sweep_of(runs[0].report), "runs", runs_json(runs, n), "comparisons",
+			 sweep_of(s->reports[0]), "runs", runs_json(s->runs, s->n), "comparisons",
 			 comparisons);
+}
+
+json_t *compare_runs(const struct compared_run *runs, int n, const struct compare_options *o,
+		     struct err *err)
+{
+	struct compared s = { .runs = runs, .n = n };
+	json_t *json = compare_all(&s, o, err);
+
+	arena_finish(&s.arena);
+	return json;
 }

@@ -53,27 +53,24 @@ struct compare_options {
 json_t *compare_runs(const struct compared_run *runs, int n, const struct compare_options *o,
 		     struct err *err);
 
-/* breaks, kernels and graphs that came, went or changed.
- *
- * Each compares one mode at one point of two reports, and appends to a list what is not
- * as it was; every entry has `mode` and `n` (null without a sweep).
- */
-/* One side of a mode at a point. */
-struct measured {
-	const json_t *mode; /* M of the report */
-	const char *source; /* that lines of the point count in */
-};
-
-struct place {
+/* Breaks, kernels and graphs that came, went or changed: of one mode after another, of which the
+ * caller sets what is compared. */
+struct changes {
 	const char *mode;
-	const json_t *n; /* NULL: no sweep */
+	double n; /* the point of the sweep; NAN: no sweep */
+	const struct report_mode *a, *b;
+	const char *source_a, *source_b;   /* that lines of the mode count in */
+	json_t *breaks, *graphs, *kernels; /* lists: every entry has `mode` and `n` (or null) */
+	int kernels_same;                  /* kernels that are as they were */
 };
 
 /* {"change": "added", "gone", "slower" or "faster", "name", "form", "ops", "a" and "b":
  * {"us", "ci_us"} or null, "ratio", "ci"}.  Kernels are matched by their names, in order;
- * which of them are slower stands at 5 % for all of them together, beyond the margin.
- * Returns how many are as they were. */
-bool changes_kernels(json_t *list, struct place at, struct measured a, struct measured b,
-		     double margin, int *same, struct err *err);
+ * which of them are slower holds at 5 % for all of them together, beyond the margin.  False with
+ * MEMORY. */
+bool changes_kernels(struct changes *c, double margin, struct err *err);
+
+/* A whole number without a fraction; null where there is none. */
+json_t *compare_number(double x);
 
 #endif

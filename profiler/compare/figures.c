@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/fields/json.h"
 #include "profiler/numbers/numbers.h"
 
 static const struct metric_info metrics[METRIC_COUNT] = {
@@ -37,82 +36,79 @@ bool metric_from_name(const char *name, enum figure_metric *out, struct err *err
 		       metric_names);
 }
 
-size_t report_point_count(const json_t *report)
+size_t figures_points(const struct report_run *run)
 {
-	size_t n = json_array_size(json_object_get(report, "points"));
-
-	return n ? n : 1;
+	return run->points.n ? run->points.n : 1;
 }
 
-const json_t *report_point(const json_t *report, size_t i)
+struct report_point figures_point(const struct report_run *run, size_t i)
 {
-	const json_t *points = json_object_get(report, "points");
+	struct report_point whole = { .n = NAN,
+				      .modes = run->modes,
+				      .break_even = run->break_even };
 
-	return json_array_size(points) ? json_array_get(points, i) : report;
+	return run->points.n ? run->points.at[i] : whole;
 }
 
-static double size_of(const json_t *m, const char *key)
+static double kernels_of(const struct report_mode *m)
 {
-	const json_t *list = json_object_get(m, key);
-
-	return json_is_array(list) ? (double)json_array_size(list) : (double)NAN;
-}
-
-static double kernels_of(const json_t *m)
-{
-	const json_t *graphs = json_object_get(m, "graphs"), *graph;
 	double n = 0;
-	size_t i;
 
-	if (!json_is_array(graphs))
-		return NAN;
-	json_array_foreach(graphs, i, graph)
-	    n += (double)json_array_size(json_object_get(graph, "kernels"));
+	for (size_t i = 0; i < m->graphs.n; i++)
+		n += (double)m->graphs.at[i].kernels.n;
 	return n;
 }
 
-/* A median with its interval and the rounds behind it. */
-static void read_timed(struct figure *f, const json_t *from, const char *mid, const char *ends,
-		       double samples)
+static struct interval timed(double mid, struct report_interval ends)
 {
-	f->value = (struct interval){ number_end(from, ends, 0), number_field(from, mid),
-				      number_end(from, ends, 1) };
-	f->samples = isfinite(samples) ? (int)samples : 0;
+	return (struct interval){ ends.low, mid, ends.high };
 }
 
-static void read_figure(struct figure *f, const json_t *m, const json_t *paid)
+/* `paid` is NULL where nothing was compared with eager. */
+static void read_figure(struct figure *f, const struct report_mode *m,
+			const struct report_comparison *paid)
 {
-	const json_t *latency = json_object_get(m, "latency");
+	const struct report_latency *latency = m->latency;
 	double *value = &f->value.mid;
 
 	f->value = (struct interval){ NAN, NAN, NAN };
 	switch (f->metric) {
 	case METRIC_latency:
-		read_timed(f, latency, "median_us", "ci_us", number_field(latency, "n"));
+		if (latency)
+			f->value = timed(latency->median_us, latency->ci_us);
+		f->samples = latency ? (int)latency->n : 0;
 		break;
 	case METRIC_speedup:
-		read_timed(f, paid, "speedup", "speedup_ci", number_field(latency, "n"));
+		if (paid)
+			f->value = timed(paid->speedup, paid->speedup_ci);
+		f->samples = latency ? (int)latency->n : 0;
 		break;
 	case METRIC_compile_ms:
-		*value = number_field(m, "compile_ms");
+		*value = m->compile_ms;
 		break;
 	case METRIC_guard_us:
-		*value = number_field(json_object_get(m, "split_us"), "guards");
+		*value = m->split_us ? m->split_us->guards : (double)NAN;
 		break;
 	case METRIC_launches:
-		*value = number_field(m, "launches");
+		*value = m->launches;
 		break;
 	case METRIC_kernels:
 		*value = kernels_of(m);
 		break;
 	case METRIC_peak_bytes:
-		*value = number_field(m, "peak_bytes");
+		*value = m->has.peak_bytes ? (double)m->peak_bytes : (double)NAN;
 		break;
 	case METRIC_graphs:
+		*value = (double)m->graphs.n;
+		break;
 	case METRIC_breaks:
+		*value = (double)m->breaks.n;
+		break;
 	case METRIC_recompiles:
+		*value = (double)m->recompiles.n;
+		break;
 	case METRIC_guards:
-		*value = size_of(m, metrics[f->metric].name);
+		*value = m->has.guards ? (double)m->guards.n : (double)NAN;
 		break;
 	case METRIC_COUNT:
 		break;
@@ -128,37 +124,33 @@ static bool applies(enum figure_metric metric, const char *mode)
 	return of_all || strcmp(mode, "eager") != 0;
 }
 
-static bool add_mode(struct figures *out, const json_t *point, const char *mode, const json_t *m)
+static bool add_mode(struct figures *out, const struct report_point *point, size_t mode)
 {
-	const json_t *paid = json_object_get(json_object_get(point, "break_even"), mode);
+	const struct report_mode *m = &point->modes.at[mode];
+	const char *name = point->modes.keys[mode];
+	const struct report_comparison *paid = report_get(point->break_even, name);
 
 	for (int i = 0; i < METRIC_COUNT; i++) {
-		struct figure f = { .metric = (enum figure_metric)i,
-				    .mode = mode,
-				    .n = number_field(point, "n") };
+		struct figure f = { .metric = (enum figure_metric)i, .mode = name, .n = point->n };
 
-		if (!applies(f.metric, mode))
+		if (!applies(f.metric, name))
 			continue;
 		read_figure(&f, m, paid);
-		f.disagrees = json_is_false(json_object_get(m, "agrees"));
+		f.disagrees = m->has.agrees && !m->agrees;
 		if (isfinite(f.value.mid) && !VEC_PUSH(&out->rows, f))
 			return false;
 	}
 	return true;
 }
 
-bool figures_of(const json_t *report, struct figures *out, struct err *err)
+bool figures_of(const struct report_run *run, struct figures *out, struct err *err)
 {
-	for (size_t i = 0; i < report_point_count(report); i++) {
-		const json_t *point = report_point(report, i);
-		const char *mode;
-		json_t *m;
+	for (size_t i = 0; i < figures_points(run); i++) {
+		struct report_point point = figures_point(run, i);
 
-		json_object_foreach(json_object_get(point, "modes"), mode, m)
-		{
-			if (!add_mode(out, point, mode, m))
+		for (size_t k = 0; k < point.modes.n; k++)
+			if (!add_mode(out, &point, k))
 				return err_set(err, ERR_MEMORY, "out of memory for figures");
-		}
 	}
 	return true;
 }

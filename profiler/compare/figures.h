@@ -6,11 +6,11 @@
 #ifndef PROFILER_COMPARE_FIGURES_H
 #define PROFILER_COMPARE_FIGURES_H
 
-#include <jansson.h>
 #include <stdbool.h>
 
 #include "fusion/base/err.h"
 #include "fusion/base/vec.h"
+#include "profiler/fields/fields.h"
 #include "profiler/measure/stats.h"
 
 enum figure_kind { FIGURE_TIMED, FIGURE_ONCE, FIGURE_COUNTED };
@@ -50,11 +50,11 @@ struct figures {
 
 /* Of every mode at every point, in the order of the report, whose texts are borrowed.
  * What was not measured is left out.  False with MEMORY; finish in any case. */
-bool figures_of(const json_t *report, struct figures *out, struct err *err);
+bool figures_of(const struct report_run *run, struct figures *out, struct err *err);
 void figures_finish(struct figures *f);
 
 /* Sets repeats and spread of the TIMED ones from values of the same workload, settings and
- * version, each from a run of its own, those of one figure behind each other.  The interval
+ * version, each from a run of its own, those of one figure one after another.  The interval
  * of one process does not hold what differs from process to process: with k >= 3 values the
  * next lies within t(k - 1) deviations of their logs (Student's t, 95 %). */
 struct repeat {
@@ -66,8 +66,9 @@ void figures_spread(struct figures *f, const struct repeat *repeats, int n);
 /* That of the same metric, mode and point; NULL: none. */
 const struct figure *figures_find(const struct figures *f, const struct figure *like);
 
-/* The points of a report: those of its sweep, or the report itself. */
-size_t report_point_count(const json_t *report);
-const json_t *report_point(const json_t *report, size_t i);
+/* The points of a report: those of its sweep, or one with the modes of the report itself,
+ * whose n is NAN. */
+size_t figures_points(const struct report_run *run);
+struct report_point figures_point(const struct report_run *run, size_t i);
 
 #endif

@@ -188,7 +188,8 @@ void judgement_finish(struct judgement *j)
 	VEC_FREE(&j->rows);
 }
 
-const char *judged_word(const struct judged *j)
+/* "FASTER", or of what is counted "LESS", "SAME", "MORE". */
+static const char *word_of(const struct judged *j)
 {
 	double a = j->a.value.mid, b = j->b.value.mid;
 
@@ -252,5 +253,5 @@ json_t *judged_json(const struct judged *j, int family)
 	    "title", m->title, "unit", m->unit, "kind", kinds[m->kind], "mode", j->a.mode, "n", n,
 	    "points", j->points, "a", side(&j->a), "b", side(&j->b), "ratio",
 	    none ? json_null() : number(j->ratio.mid), "ci", none ? json_null() : ends(&j->ratio),
-	    "verdict", judged_word(j), "why", why(j, family));
+	    "verdict", word_of(j), "why", why(j, family));
 }

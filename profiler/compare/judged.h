@@ -23,9 +23,6 @@ bool judge_figures(const struct figures *a, const struct figures *b, double marg
 		   struct judgement *out, struct err *err);
 void judgement_finish(struct judgement *j);
 
-/* "FASTER", or of what is counted "LESS", "SAME", "MORE". */
-const char *judged_word(const struct judged *j);
-
 /* As compare.h shows it. */
 json_t *judged_json(const struct judged *j, int family);
 

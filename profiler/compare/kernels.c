@@ -5,8 +5,6 @@
 
 #include "profiler/compare/compare.h"
 #include "profiler/compare/ratio.h"
-#include "profiler/fields/json.h"
-#include "profiler/numbers/numbers.h"
 
 enum { MOST_KERNELS = 2000 }; /* compared of a mode */
 
@@ -16,49 +14,44 @@ static const double clock_step_us = 0.02;
 static const double family_error = 0.05;
 
 struct pair {
-	const json_t *a, *b; /* NULL: there is none */
-	bool timed;          /* `ratio` is set */
+	const struct report_kernel *a, *b; /* NULL: there is none */
+	bool timed;                        /* `ratio` is set */
 	struct interval ratio;
 	double chance;
-	bool stands;
+	bool holds; /* it is slower or faster, judged with all others */
 };
 
 /* What is compared: all kernels of a, then those of b that a has not. */
 struct pairs {
 	struct pair at[2 * MOST_KERNELS];
-	const json_t *in_b[MOST_KERNELS];
+	const struct report_kernel *in_b[MOST_KERNELS];
 	bool met[MOST_KERNELS];
 	int n;
 };
 
 /* All kernels of the mode's graphs. */
-static int gather(const json_t *m, const json_t **out)
+static int gather(const struct report_mode *m, const struct report_kernel **out)
 {
-	const json_t *graph, *kernel;
-	size_t i, k;
 	int n = 0;
 
-	json_array_foreach(json_object_get(m, "graphs"), i, graph)
-	{
-		json_array_foreach(json_object_get(graph, "kernel_details"), k, kernel)
-		{
-			if (n < MOST_KERNELS)
-				out[n++] = kernel;
-		}
+	for (size_t i = 0; i < m->graphs.n; i++) {
+		struct report_kernel_list kernels = m->graphs.at[i].kernel_details;
+
+		for (size_t k = 0; k < kernels.n && n < MOST_KERNELS; k++)
+			out[n++] = &kernels.at[k];
 	}
 	return n;
 }
 
-static bool time_of(const json_t *kernel, struct interval *out)
+static bool time_of(const struct report_kernel *k, struct interval *out)
 {
-	*out = (struct interval){ number_end(kernel, "ci_us", 0), number_field(kernel, "median_us"),
-				  number_end(kernel, "ci_us", 1) };
-	out->low = fmax(out->low - clock_step_us, out->mid / 100);
-	out->high += clock_step_us;
-	return number_field(kernel, "seen") >= STATS_MIN_SAMPLES && out->mid > 0;
+	*out = (struct interval){ fmax(k->ci_us.low - clock_step_us, k->median_us / 100),
+				  k->median_us, k->ci_us.high + clock_step_us };
+	return k->seen >= STATS_MIN_SAMPLES && out->mid > 0;
 }
 
-static struct pair pair_of(const json_t *a, const json_t *b, double margin)
+static struct pair pair_of(const struct report_kernel *a, const struct report_kernel *b,
+			   double margin)
 {
 	struct pair p = { .a = a, .b = b, .chance = 1 };
 	struct interval x, y;
@@ -69,24 +62,17 @@ static struct pair pair_of(const json_t *a, const json_t *b, double margin)
 	return p;
 }
 
-static bool same_name(const json_t *a, const json_t *b)
+static void match(struct pairs *p, const struct report_mode *a, const struct report_mode *b,
+		  double margin)
 {
-	const char *x = json_string_value(json_object_get(a, "name")),
-		   *y = json_string_value(json_object_get(b, "name"));
-
-	return x && y && strcmp(x, y) == 0;
-}
-
-static void match(struct pairs *p, const json_t *a, const json_t *b, double margin)
-{
-	const json_t *in_a[MOST_KERNELS];
+	const struct report_kernel *in_a[MOST_KERNELS];
 	int n_a = gather(a, in_a), n_b = gather(b, p->in_b);
 
 	for (int i = 0; i < n_a; i++) {
-		const json_t *found = NULL;
+		const struct report_kernel *found = NULL;
 
 		for (int k = 0; !found && k < n_b; k++)
-			if (!p->met[k] && same_name(in_a[i], p->in_b[k])) {
+			if (!p->met[k] && strcmp(in_a[i]->name, p->in_b[k]->name) == 0) {
 				found = p->in_b[k];
 				p->met[k] = true;
 			}
@@ -101,67 +87,62 @@ static void match(struct pairs *p, const json_t *a, const json_t *b, double marg
 static bool judge(struct pairs *p, struct err *err)
 {
 	double *chance = calloc((size_t)p->n + 1, sizeof(*chance));
-	bool *stands = calloc((size_t)p->n + 1, sizeof(*stands)), ok;
+	bool *holds = calloc((size_t)p->n + 1, sizeof(*holds)), ok;
 	int n = 0;
 
 	for (int i = 0; chance && i < p->n; i++)
 		if (p->at[i].timed)
 			chance[n++] = p->at[i].chance;
-	ok = chance && stands && ratio_holm(chance, n, family_error, stands);
+	ok = chance && holds && ratio_holm(chance, n, family_error, holds);
 	for (int i = 0, k = 0; ok && i < p->n; i++)
-		p->at[i].stands = p->at[i].timed && stands[k++];
+		p->at[i].holds = p->at[i].timed && holds[k++];
 	free(chance);
-	free(stands);
+	free(holds);
 	return ok || err_set(err, ERR_MEMORY, "out of memory for kernels");
 }
 
-static json_t *side(const json_t *kernel)
+static json_t *side(const struct report_kernel *k)
 {
-	const json_t *us = json_object_get(kernel, "median_us"),
-		     *ends = json_object_get(kernel, "ci_us");
-
-	if (!kernel)
+	if (!k)
 		return json_null();
-	return json_pack("{s:o, s:o}", "us", us ? json_incref((json_t *)us) : json_null(), "ci_us",
-			 ends ? json_incref((json_t *)ends) : json_null());
+	return json_pack(
+	    "{s:o, s:o}", "us", k->has.median_us ? json_real(k->median_us) : json_null(), "ci_us",
+	    k->has.ci_us ? json_pack("[f, f]", k->ci_us.low, k->ci_us.high) : json_null());
 }
 
-static void add(json_t *list, struct place at, const struct pair *p)
+static void add(const struct changes *c, const struct pair *p)
 {
-	static const char *const facts[] = { "name", "form", "ops", "why" };
-	const json_t *either = p->b ? p->b : p->a;
-	json_t *row = json_pack("{s:s, s:o, s:s, s:o, s:o}", "mode", at.mode, "n",
-				at.n ? json_incref((json_t *)at.n) : json_null(), "change",
+	const struct report_kernel *either = p->b ? p->b : p->a;
+	json_t *row = json_pack("{s:s, s:o, s:s, s:o, s:o, s:s, s:s, s:I, s:s}", "mode", c->mode,
+				"n", compare_number(c->n), "change",
 				!p->a              ? "added"
 				: !p->b            ? "gone"
 				: p->ratio.mid > 1 ? "slower"
 						   : "faster",
-				"a", side(p->a), "b", side(p->b));
+				"a", side(p->a), "b", side(p->b), "name", either->name, "form",
+				either->form, "ops", (json_int_t)either->ops, "why", either->why);
 
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		json_object_set(row, facts[i], json_object_get(either, facts[i]));
 	if (p->timed) {
 		json_object_set_new(row, "ratio", json_real(p->ratio.mid));
 		json_object_set_new(row, "ci", json_pack("[f, f]", p->ratio.low, p->ratio.high));
 	}
-	json_array_append_new(list, row);
+	json_array_append_new(c->kernels, row);
 }
 
-bool changes_kernels(json_t *list, struct place at, struct measured a, struct measured b,
-		     double margin, int *same, struct err *err)
+bool changes_kernels(struct changes *c, double margin, struct err *err)
 {
 	struct pairs *p = calloc(1, sizeof(*p));
 	bool ok;
 
 	if (!p)
 		return err_set(err, ERR_MEMORY, "out of memory for kernels");
-	match(p, a.mode, b.mode, margin);
+	match(p, c->a, c->b, margin);
 	ok = judge(p, err);
 	for (int i = 0; ok && i < p->n; i++) {
-		if (!p->at[i].a || !p->at[i].b || p->at[i].stands)
-			add(list, at, &p->at[i]);
+		if (!p->at[i].a || !p->at[i].b || p->at[i].holds)
+			add(c, &p->at[i]);
 		else
-			++*same;
+			c->kernels_same++;
 	}
 	free(p);
 	return ok;

@@ -8,13 +8,13 @@
 
 enum { MOST_LINES = 2000 };
 
-struct line {
+struct source_line {
 	const char *text;
 	size_t len;
 };
 
 /* At most `most` lines; returns how many the text has. */
-static int split(const char *text, struct line *out, int most)
+static int split(const char *text, struct source_line *out, int most)
 {
 	int n = 0;
 
@@ -22,30 +22,21 @@ static int split(const char *text, struct line *out, int most)
 		size_t len = strcspn(text, "\n");
 
 		if (n < most)
-			out[n] = (struct line){ text, len };
+			out[n] = (struct source_line){ text, len };
 		n++;
 		text += len + (text[len] == '\n');
 	}
 	return n;
 }
 
-static bool same(const struct line *a, const struct line *b)
+static bool same(const struct source_line *a, const struct source_line *b)
 {
 	return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
 }
 
-static void put(json_t *list, const char *sign, int a, int b, const struct line *l)
-{
-	json_t *text = json_stringn(l->text, l->len);
-
-	json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o}", "sign", sign, "a",
-					      a ? json_integer(a) : json_null(), "b",
-					      b ? json_integer(b) : json_null(), "text",
-					      text ? text : json_string("")));
-}
-
 /* common[i * (n_b + 1) + j]: lines in common from a[i] and b[j] on. */
-static void fill(uint16_t *common, const struct line *a, int n_a, const struct line *b, int n_b)
+static void fill(uint16_t *common, const struct source_line *a, int n_a,
+		 const struct source_line *b, int n_b)
 {
 	int row = n_b + 1;
 
@@ -60,53 +51,74 @@ static void fill(uint16_t *common, const struct line *a, int n_a, const struct l
 		}
 }
 
-static json_t *walk(const uint16_t *common, const struct line *a, int n_a, const struct line *b,
-		    int n_b)
-{
-	json_t *list = json_array();
-	int row = n_b + 1, i = 0, j = 0, gone = 0, added = 0;
+/* Two texts, cut into lines. */
+struct cut {
+	const struct source_line *a, *b;
+	int n_a, n_b;
+};
 
-	while (i < n_a || j < n_b) {
-		if (i < n_a && j < n_b && same(&a[i], &b[j])) {
-			put(list, " ", i + 1, j + 1, &b[j]);
-			i++, j++;
-		} else if (i < n_a &&
-			   (j == n_b || common[(i + 1) * row + j] >= common[i * row + j + 1])) {
-			put(list, "-", i + 1, 0, &a[i]);
-			i++, gone++;
-		} else {
-			put(list, "+", 0, j + 1, &b[j]);
-			j++, added++;
-		}
-	}
-	return json_pack("{s:i, s:i, s:o}", "added", added, "gone", gone, "lines", list);
+static bool put(struct lines *out, struct line_change change, const struct source_line *l,
+		struct arena *arena)
+{
+	change.text = arena_strndup(arena, l->text, l->len);
+	out->at[out->n++] = change;
+	return change.text != NULL;
 }
 
-json_t *lines_compare(const char *a, const char *b)
+static bool walk(const uint16_t *common, const struct cut *c, struct arena *arena,
+		 struct lines *out)
 {
-	struct line *lines = calloc(2 * MOST_LINES, sizeof(*lines));
-	uint16_t *common = NULL;
-	json_t *json = NULL;
+	int row = c->n_b + 1, i = 0, j = 0;
+	bool ok = true;
 
-	if (lines) {
-		int n_a = split(a, lines, MOST_LINES),
-		    n_b = split(b, lines + MOST_LINES, MOST_LINES);
-
-		if (strcmp(a, b) == 0) {
-			json = json_pack("{s:i, s:i, s:n}", "added", 0, "gone", 0, "lines");
-		} else if (n_a > MOST_LINES || n_b > MOST_LINES) {
-			json = json_pack("{s:n, s:n, s:n}", "added", "gone", "lines");
+	while (ok && (i < c->n_a || j < c->n_b)) {
+		if (i < c->n_a && j < c->n_b && same(&c->a[i], &c->b[j])) {
+			ok = put(out, (struct line_change){ " ", i + 1, j + 1, NULL }, &c->b[j],
+				 arena);
+			i++, j++;
+		} else if (i < c->n_a &&
+			   (j == c->n_b || common[(i + 1) * row + j] >= common[i * row + j + 1])) {
+			ok = put(out, (struct line_change){ "-", i + 1, 0, NULL }, &c->a[i], arena);
+			i++, out->gone++;
 		} else {
-			common = calloc((size_t)(n_a + 1) * (size_t)(n_b + 1), sizeof(*common));
-			if (common) {
-				fill(common, lines, n_a, lines + MOST_LINES, n_b);
-				json = walk(common, lines, n_a, lines + MOST_LINES, n_b);
-			}
+			ok = put(out, (struct line_change){ "+", 0, j + 1, NULL }, &c->b[j], arena);
+			j++, out->added++;
 		}
 	}
+	return ok;
+}
+
+static bool compare(const struct cut *c, struct arena *arena, struct lines *out)
+{
+	uint16_t *common = calloc((size_t)(c->n_a + 1) * (size_t)(c->n_b + 1), sizeof(*common));
+	bool ok = common != NULL;
+
+	out->at = ARENA_ARRAY(arena, struct line_change, (size_t)(c->n_a + c->n_b));
+	ok = ok && out->at;
+	if (ok) {
+		fill(common, c->a, c->n_a, c->b, c->n_b);
+		ok = walk(common, c, arena, out);
+	}
 	free(common);
+	return ok;
+}
+
+bool lines_compare(const char *a, const char *b, struct arena *arena, struct lines *out)
+{
+	struct source_line *lines = calloc(2 * MOST_LINES, sizeof(*lines));
+	struct cut c = { .a = lines, .b = lines + MOST_LINES };
+	bool ok = lines != NULL;
+
+	*out = (struct lines){ 0 };
+	if (ok) {
+		c.n_a = split(a, lines, MOST_LINES);
+		c.n_b = split(b, lines + MOST_LINES, MOST_LINES);
+		out->counted = strcmp(a, b) == 0 || (c.n_a <= MOST_LINES && c.n_b <= MOST_LINES);
+		if (out->counted && strcmp(a, b) != 0)
+			ok = compare(&c, arena, out);
+	}
 	free(lines);
-	return json;
+	return ok;
 }
 
 const char *lines_at(const char *text, int number, int *len)

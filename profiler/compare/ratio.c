@@ -28,27 +28,27 @@ double ratio_chance(const struct interval *ratio, double margin)
 	return erfc(1.96 * beyond / half / sqrt(2));
 }
 
-struct place {
+struct ranked {
 	double chance;
 	int at;
 };
 
 static int by_chance(const void *a, const void *b)
 {
-	double x = ((const struct place *)a)->chance, y = ((const struct place *)b)->chance;
+	double x = ((const struct ranked *)a)->chance, y = ((const struct ranked *)b)->chance;
 
 	return (x > y) - (x < y);
 }
 
 bool ratio_holm(const double *chance, int n, double alpha, bool *stands)
 {
-	struct place *order = calloc((size_t)n + 1, sizeof(*order));
+	struct ranked *order = calloc((size_t)n + 1, sizeof(*order));
 	bool goes_on = true;
 
 	if (!order)
 		return false;
 	for (int i = 0; i < n; i++)
-		order[i] = (struct place){ chance[i], i };
+		order[i] = (struct ranked){ chance[i], i };
 	qsort(order, (size_t)n, sizeof(*order), by_chance);
 	for (int i = 0; i < n; i++) {
 		goes_on = goes_on && order[i].chance <= alpha / (n - i);

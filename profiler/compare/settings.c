@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "profiler/compare/lines.h"
+#include "profiler/fields/json.h"
 
 enum {
 	SHOWN_BYTES = 80,
@@ -18,26 +19,46 @@ enum {
 };
 
 struct setting {
-	const char *key, *where, *title;
+	const char *key, *title;
+	const struct report_record *where;
+	size_t at; /* of the record in a report */
 	bool matters;
 };
 
 static const struct setting settings[] = {
-#define SETTING(key, where, matters, title) { #key, #where, title, matters },
+#define SETTING(key, where, matters, title)                                                        \
+	{ #key, title, &report_record_##where, offsetof(struct report_run, where), matters },
 #include "profiler/compare/settings.def"
 #undef SETTING
 };
 
+/* As the report has it; NULL where it has none. */
+static const json_t *value_of(const struct setting *s, const struct report_run *run)
+{
+	const void *from = *(const void *const *)((const char *)run + s->at);
+
+	return report_found(report_field(s->where, s->key), s->where, from);
+}
+
 /* At most so many bytes, cut between characters. */
-static json_t *shortened(const char *text, size_t most)
+static const char *shortened(struct arena *arena, const char *text, size_t most)
 {
 	size_t len = strlen(text);
 
 	if (len <= most)
-		return json_string(text);
+		return arena_strdup(arena, text);
 	for (len = most; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80;)
 		len--;
-	return json_sprintf("%.*s...", (int)len, text);
+	return arena_printf(arena, "%.*s...", (int)len, text);
+}
+
+/* The same of a text that was written for it; frees that. */
+static const char *shortened_buf(struct arena *arena, struct buf *text, size_t most)
+{
+	const char *kept = shortened(arena, text->data && text->len ? text->data : "none", most);
+
+	buf_finish(text);
+	return kept;
 }
 
 /* Values as people read them: a list is its items, an object what its keys say. */
@@ -76,134 +97,109 @@ static void describe_plain(struct buf *out, const json_t *value, int depth)
 	}
 }
 
-static json_t *describe_any(const json_t *value, size_t most)
+static const char *describe_any(struct arena *arena, const json_t *value, size_t most)
 {
 	struct buf text;
-	json_t *json;
 
 	buf_init(&text, DESCRIBED_BYTES);
 	describe_plain(&text, value, 0);
-	json = shortened(text.data && text.len ? text.data : "none", most);
-	buf_finish(&text);
-	return json;
+	return shortened_buf(arena, &text, most);
 }
 
-/* "float32[8,16]" of a value; what it says where it is no tensor. */
-static void describe_value(struct buf *out, const json_t *value)
+/* "float32[8,16]" of an argument as it was posted; what it says where it is no tensor. */
+static void describe_value(struct arena *arena, struct buf *out, const json_t *value)
 {
 	const json_t *t = json_object_get(value, "random"), *size;
-	const char *dtype;
 	size_t i;
 
 	if (!t)
 		t = json_object_get(value, "tensor");
-	dtype = json_string_value(json_object_get(t, "dtype"));
 	if (!t) {
 		const json_t *plain = json_object_get(value, "value");
-		json_t *said = describe_any(plain ? plain : value, SHOWN_VALUE_BYTES);
+		const char *said = describe_any(arena, plain ? plain : value, SHOWN_VALUE_BYTES);
 
-		buf_puts(out, json_string_value(said));
-		json_decref(said);
+		buf_puts(out, said ? said : "");
 		return;
 	}
-	buf_printf(out, "%s[", dtype ? dtype : "");
+	buf_printf(out, "%s[", text_field(t, "dtype"));
 	json_array_foreach(json_object_get(t, "shape"), i, size)
 	    buf_printf(out, "%s%lld", i ? "," : "", (long long)json_integer_value(size));
 	buf_puts(out, "]");
 }
 
 /* "float32[8,16], float32[16] and 2 more calls" */
-static json_t *describe_calls(const json_t *calls)
+static const char *describe_calls(struct arena *arena, const json_t *calls)
 {
 	const json_t *first = json_array_get(calls, 0), *value;
 	size_t i, n = json_array_size(calls);
 	struct buf text;
-	json_t *json;
 
 	buf_init(&text, 4096);
 	json_array_foreach(first, i, value)
 	{
 		if (i < SHOWN_INPUTS) {
 			buf_puts(&text, i ? ", " : "");
-			describe_value(&text, value);
+			describe_value(arena, &text, value);
 		}
 	}
 	if (i > SHOWN_INPUTS)
 		buf_printf(&text, " and %zu more", i - SHOWN_INPUTS);
 	if (n > 1)
 		buf_printf(&text, "; %zu calls", n);
-	json = shortened(text.data && text.len ? text.data : "none", SHOWN_BYTES);
-	buf_finish(&text);
-	return json;
+	return shortened_buf(arena, &text, SHOWN_BYTES);
 }
 
 /* "n = 1 to 30, 7 points", "dim 0 of input 1 from 16 to 4096, 5 points" */
-static json_t *describe_sweep(const json_t *sweep)
+static const char *describe_sweep(struct arena *arena, const struct report_sweep *sweep)
 {
-	const json_t *input = json_object_get(sweep, "input");
-	const json_t *list = input
-				 ? json_object_get(input, "sizes")
-				 : json_object_get(json_object_get(sweep, "statements"), "counts");
-	size_t n = json_array_size(list);
-	struct buf text;
-	json_t *json;
+	const struct report_sizes *input = sweep ? sweep->input : NULL;
+	struct report_integers n = input                        ? input->sizes
+				   : sweep && sweep->statements ? sweep->statements->counts
+								: (struct report_integers){ 0 };
+	char points[80];
 
-	if (!n)
-		return json_string("none");
-	buf_init(&text, 256);
-	if (input)
-		buf_printf(&text, "dim %d of input %d from ",
-			   (int)json_integer_value(json_object_get(input, "dim")),
-			   (int)json_integer_value(json_object_get(input, "arg")));
-	else
-		buf_puts(&text, "n = ");
-	buf_printf(&text, "%.6g to %.6g, %zu points", json_number_value(json_array_get(list, 0)),
-		   json_number_value(json_array_get(list, n - 1)), n);
-	json = json_string(text.data ? text.data : "");
-	buf_finish(&text);
-	return json;
+	if (!n.n)
+		return "none";
+	snprintf(points, sizeof(points), "%.6g to %.6g, %zu points", (double)n.at[0],
+		 (double)n.at[n.n - 1], n.n);
+	return input ? arena_printf(arena, "dim %d of input %d from %s", (int)input->dim,
+				    (int)input->arg, points)
+		     : arena_printf(arena, "n = %s", points);
 }
 
 /* The passes that a workload switches off: {"cse": false} is "cse". */
-static json_t *passes_off(const json_t *value)
+static const char *describe_passes(struct arena *arena, const json_t *value)
 {
-	json_t *off = json_array(), *on;
+	struct buf text;
 	const char *key;
+	json_t *on;
 
+	buf_init(&text, DESCRIBED_BYTES);
 	json_object_foreach((json_t *)value, key, on)
 	{
 		if (json_is_false(on))
-			json_array_append_new(off, json_string(key));
+			buf_printf(&text, "%s%s", text.len ? ", " : "", key);
 	}
-	return off;
+	return shortened_buf(arena, &text, SHOWN_BYTES);
 }
 
-static json_t *describe(const char *key, const json_t *value)
+static const char *describe(struct arena *arena, const char *key, const json_t *value)
 {
-	json_t *json;
+	const char *text = json_string_value(value);
 
 	if (strcmp(key, "calls") == 0)
-		return describe_calls(value);
-	if (strcmp(key, "sweep") == 0)
-		return describe_sweep(value);
+		return describe_calls(arena, value);
 	if (!value || json_is_null(value))
-		return json_string(strcmp(key, "seconds") == 0 ? "the default" : "none");
+		return strcmp(key, "seconds") == 0 ? "the default" : "none";
 	if (strcmp(key, "commit") == 0 && json_string_length(value) >= 40)
-		return json_sprintf("%.12s%s", json_string_value(value),
-				    json_string_value(value) + 40);
-	if (json_is_string(value))
-		return shortened(json_string_length(value) ? json_string_value(value) : "none",
-				 SHOWN_BYTES);
+		return arena_printf(arena, "%.12s%s", text, text + 40);
+	if (text)
+		return *text ? shortened(arena, text, SHOWN_BYTES) : "none";
 	if (strcmp(key, "params") == 0)
-		return json_sprintf("%zu of them", json_object_size(value));
-	if (strcmp(key, "passes") == 0 && json_is_object(value)) {
-		json_t *off = passes_off(value);
-
-		json = describe_any(off, SHOWN_BYTES);
-		json_decref(off);
-		return json;
-	}
-	return describe_any(value, SHOWN_BYTES);
+		return arena_printf(arena, "%zu of them", json_object_size(value));
+	if (strcmp(key, "passes") == 0 && json_is_object(value))
+		return describe_passes(arena, value);
+	return describe_any(arena, value, SHOWN_BYTES);
 }
 
 /* What is left out means the same as null, false, and the policy dynamo. */
@@ -216,21 +212,68 @@ static bool says_nothing(const char *key, const json_t *value)
 			 (strcmp(key, "entry") == 0 && strcmp(text, "model") == 0)));
 }
 
-/* The lines that a sweep puts into the source: part of the program, not of its settings. */
-static const json_t *pool_of(const json_t *sweep)
-{
-	return json_object_get(json_object_get(sweep, "statements"), "pool");
-}
-
 static bool alike(const char *key, const json_t *a, const json_t *b)
 {
-	const json_t *counts_a = json_object_get(json_object_get(a, "statements"), "counts");
-	const json_t *counts_b = json_object_get(json_object_get(b, "statements"), "counts");
-
-	if (strcmp(key, "sweep") == 0 && counts_a && counts_b)
-		return json_equal((json_t *)counts_a, (json_t *)counts_b);
 	return (says_nothing(key, a) && says_nothing(key, b)) ||
 	       (a && b && json_equal((json_t *)a, (json_t *)b));
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+/* ---- sweeps ---- */
+
+static const struct report_sweep *sweep_of(const struct report_run *run)
+{
+	return run->workload ? run->workload->sweep : NULL;
+}
+
+static const struct report_statements *statements_of(const struct report_run *run)
+{
+	const struct report_sweep *sweep = sweep_of(run);
+
+	return sweep ? sweep->statements : NULL;
+}
+
+static bool same_integers(struct report_integers a, struct report_integers b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.at, b.at, a.n * sizeof(*a.at)) == 0);
+}
+
+static bool same_sweep(const struct report_run *a, const struct report_run *b)
+{
+	const struct report_sweep *x = sweep_of(a), *y = sweep_of(b);
+
+	if (statements_of(a) && statements_of(b))
+		return same_integers(x->statements->counts, y->statements->counts);
+	return x && y ? json_equal((json_t *)x->json, (json_t *)y->json) : x == y;
+}
+
+/* The lines that a sweep puts into the source: part of the program, not of its settings. */
+static struct report_texts pool_of(const struct report_run *run)
+{
+	const struct report_statements *s = statements_of(run);
+
+	return s ? s->pool : (struct report_texts){ 0 };
+}
+
+static bool has_pool(const struct report_run *run)
+{
+	const struct report_statements *s = statements_of(run);
+
+	return s && s->has.pool;
+}
+
+static bool same_pool(const struct report_run *a, const struct report_run *b)
+{
+	struct report_texts x = pool_of(a), y = pool_of(b);
+	bool same = x.n == y.n;
+
+	for (size_t i = 0; same && i < x.n; i++)
+		same = strcmp(x.at[i], y.at[i]) == 0;
+	return same;
 }
 
 /* Not known is no difference that forbids anything. */
@@ -242,137 +285,161 @@ static bool known(const json_t *value)
 }
 
 /* Sweeps of one kind have points in common, which are compared; of two kinds, none. */
-static bool other_sweep(const json_t *a, const json_t *b)
+static bool other_sweep(const struct report_sweep *a, const struct report_sweep *b)
 {
-	const json_t *x = json_object_get(a, "input"), *y = json_object_get(b, "input");
-
-	if (!json_is_object(a) || !json_is_object(b) || !x != !y)
+	if (!a || !b || !a->input != !b->input)
 		return true;
-	return x && (!json_equal(json_object_get(x, "arg"), json_object_get(y, "arg")) ||
-		     !json_equal(json_object_get(x, "dim"), json_object_get(y, "dim")));
+	return a->input && (a->input->arg != b->input->arg || a->input->dim != b->input->dim);
 }
 
-static void add(json_t *list, const char *key, const char *title, json_t *a, json_t *b,
-		bool matters)
+/* ---- what differs ---- */
+
+/* Two reports on their way to a list. */
+struct search {
+	const struct report_run *a, *b;
+	struct arena *arena;
+	struct differences *out;
+};
+
+/* A text is NULL where there was no memory for it. */
+static bool add(struct search *s, struct difference d)
 {
-	json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o, s:b}", "key", key, "title",
-					      title, "a", a, "b", b, "matters", matters));
+	return d.a && d.b && VEC_PUSH(&s->out->rows, d);
 }
 
-static void add_setting(json_t *list, const struct setting *s, const json_t *a, const json_t *b)
+static bool add_setting(struct search *s, const struct setting *setting)
 {
-	bool matters = s->matters, of_workload = strcmp(s->where, "workload") == 0;
+	const json_t *a = value_of(setting, s->a), *b = value_of(setting, s->b);
+	bool of_workload = setting->where == &report_record_workload;
 
-	if (alike(s->key, a, b))
-		return;
-	if (strcmp(s->key, "sweep") == 0)
-		matters = other_sweep(a, b);
-	add(list, s->key, s->title, describe(s->key, a), describe(s->key, b),
-	    matters && (of_workload || (known(a) && known(b))));
+	if (alike(setting->key, a, b))
+		return true;
+	return add(s, (struct difference){ .key = setting->key,
+					   .title = setting->title,
+					   .a = describe(s->arena, setting->key, a),
+					   .b = describe(s->arena, setting->key, b),
+					   .matters = setting->matters &&
+						      (of_workload || (known(a) && known(b))) });
 }
 
-static const char *plural(json_int_t n)
+static bool add_sweep(struct search *s, const struct setting *setting)
+{
+	const struct report_sweep *a = sweep_of(s->a), *b = sweep_of(s->b);
+
+	return same_sweep(s->a, s->b) ||
+	       add(s, (struct difference){ .key = setting->key,
+					   .title = setting->title,
+					   .a = describe_sweep(s->arena, a),
+					   .b = describe_sweep(s->arena, b),
+					   .matters = other_sweep(a, b) });
+}
+
+static const char *plural(int64_t n)
 {
 	return n == 1 ? "" : "s";
 }
 
 /* "8 lines" and "1 line added, 2 gone". */
-static void add_source(json_t *list, const char *a, const char *b)
+static bool add_source(struct search *s, const char *a, const char *b)
 {
-	json_t *changed = lines_compare(a ? a : "", b ? b : ""), *words;
-	json_int_t added = json_integer_value(json_object_get(changed, "added")),
-		   gone = json_integer_value(json_object_get(changed, "gone")), n = 0;
+	const char *words = "changed";
+	struct lines lines;
+	int n = 0;
+
+	if (!lines_compare(a ? a : "", b ? b : "", s->arena, &lines))
+		return false;
 
 	for (const char *at = a; at && *at; at += strcspn(at, "\n"), at += *at == '\n')
 		n++;
-	words = json_is_integer(json_object_get(changed, "added"))
-		    ? json_sprintf("%lld line%s added, %lld gone", (long long)added, plural(added),
-				   (long long)gone)
-		    : json_string("changed");
-	add(list, "source", "source", json_sprintf("%lld line%s", (long long)n, plural(n)), words,
-	    false);
-	json_decref(changed);
+	if (lines.counted)
+		words = arena_printf(s->arena, "%d line%s added, %d gone", lines.added,
+				     plural(lines.added), lines.gone);
+	return add(s, (struct difference){ .key = "source",
+					   .title = "source",
+					   .a = arena_printf(s->arena, "%d line%s", n, plural(n)),
+					   .b = words });
 }
 
 /* "20 lines: x = x + 0.1; x = torch.sin(x); ..." */
-static json_t *describe_pool(const json_t *pool)
+static const char *describe_pool(struct arena *arena, struct report_texts pool)
 {
 	struct buf text;
-	const json_t *line;
-	json_t *json;
-	size_t i;
 
 	buf_init(&text, 4096);
-	buf_printf(&text, "%zu line%s: ", json_array_size(pool),
-		   plural((json_int_t)json_array_size(pool)));
-	json_array_foreach(pool, i, line)
-	    buf_printf(&text, "%s%s", i ? "; " : "", json_string_value(line));
-	json = shortened(text.data ? text.data : "", SHOWN_BYTES);
-	buf_finish(&text);
-	return json;
+	buf_printf(&text, "%zu line%s: ", pool.n, plural((int64_t)pool.n));
+	for (size_t i = 0; i < pool.n; i++)
+		buf_printf(&text, "%s%s", i ? "; " : "", pool.at[i]);
+	return shortened_buf(arena, &text, SHOWN_BYTES);
+}
+
+static const char *name_or_none(struct arena *arena, const char *name)
+{
+	return name && *name ? shortened(arena, name, SHOWN_BYTES) : "none";
 }
 
 /* The workload itself: its name, its source, and what a sweep puts into it. */
-static void add_program(json_t *list, const json_t *a, const json_t *b)
+static bool add_program(struct search *s)
 {
-	const json_t *pool_a = pool_of(json_object_get(a, "sweep"));
-	const json_t *pool_b = pool_of(json_object_get(b, "sweep"));
-	const json_t *name_a = json_object_get(a, "name"), *name_b = json_object_get(b, "name");
-	bool other_pool = pool_a && pool_b && !json_equal((json_t *)pool_a, (json_t *)pool_b);
-	bool same_name = alike("name", name_a, name_b);
-	bool same_source = alike("source", json_object_get(a, "source"),
-				 json_object_get(b, "source"));
+	static const struct report_workload none;
+	const struct report_workload *a = s->a->workload ? s->a->workload : &none,
+				     *b = s->b->workload ? s->b->workload : &none;
+	bool other_pool = has_pool(s->a) && has_pool(s->b) && !same_pool(s->a, s->b);
+	bool same_source = same_text(a->source, b->source), ok = true;
 
-	if (!same_name)
-		add(list, "workload", "workload", describe("name", name_a),
-		    describe("name", name_b), !same_source || other_pool);
-	if (!same_source)
-		add_source(list, json_string_value(json_object_get(a, "source")),
-			   json_string_value(json_object_get(b, "source")));
-	if (other_pool)
-		add(list, "pool", "statements", describe_pool(pool_a), describe_pool(pool_b),
-		    false);
+	if (!same_text(a->name, b->name))
+		ok = add(s, (struct difference){ .key = "workload",
+						 .title = "workload",
+						 .a = name_or_none(s->arena, a->name),
+						 .b = name_or_none(s->arena, b->name),
+						 .matters = !same_source || other_pool });
+	if (ok && !same_source)
+		ok = add_source(s, a->source, b->source);
+	if (ok && other_pool)
+		ok = add(s, (struct difference){ .key = "pool",
+						 .title = "statements",
+						 .a = describe_pool(s->arena, pool_of(s->a)),
+						 .b = describe_pool(s->arena, pool_of(s->b)) });
+	return ok;
 }
 
-json_t *settings_differences(const json_t *a, const json_t *b)
+bool settings_differences(const struct report_run *a, const struct report_run *b,
+			  struct arena *arena, struct differences *out, struct err *err)
 {
-	json_t *list = json_array();
+	struct search s = { a, b, arena, out };
+	bool ok = add_program(&s);
 
-	add_program(list, json_object_get(a, "workload"), json_object_get(b, "workload"));
-	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
-		const struct setting *s = &settings[i];
-		const json_t *in_a = json_object_get(a, s->where),
-			     *in_b = json_object_get(b, s->where);
-
-		add_setting(list, s, json_object_get(in_a, s->key), json_object_get(in_b, s->key));
-	}
-	return list;
+	for (size_t i = 0; ok && i < sizeof(settings) / sizeof(settings[0]); i++)
+		ok = strcmp(settings[i].key, "sweep") == 0 ? add_sweep(&s, &settings[i])
+							   : add_setting(&s, &settings[i]);
+	return ok || err_set(err, ERR_MEMORY, "out of memory for what differs");
 }
 
-bool settings_refusal(const json_t *differences, struct buf *out)
+void differences_finish(struct differences *d)
 {
-	const json_t *d;
+	VEC_FREE(&d->rows);
+}
+
+bool settings_refusal(const struct differences *d, struct buf *out)
+{
 	bool any = false;
-	size_t i;
 
-	json_array_foreach(differences, i, d)
-	{
-		if (!json_is_true(json_object_get(d, "matters")))
+	for (size_t i = 0; i < d->rows.len; i++) {
+		const struct difference *row = &d->rows.at[i];
+
+		if (!row->matters)
 			continue;
-		buf_printf(out, "%s%s %s against %s", any ? "; " : "not comparable: ",
-			   json_string_value(json_object_get(d, "title")),
-			   json_string_value(json_object_get(d, "a")),
-			   json_string_value(json_object_get(d, "b")));
+		buf_printf(out, "%s%s %s against %s", any ? "; " : "not comparable: ", row->title,
+			   row->a, row->b);
 		any = true;
 	}
 	return any;
 }
 
-void settings_key(const json_t *report, struct buf *out)
+void settings_key(const struct report_run *run, struct buf *out)
 {
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
 		const struct setting *s = &settings[i];
-		const json_t *value = json_object_get(json_object_get(report, s->where), s->key);
+		const json_t *value = value_of(s, run);
 		char *text;
 
 		if (!s->matters || strcmp(s->key, "sweep") == 0 || says_nothing(s->key, value))
@@ -383,20 +450,19 @@ void settings_key(const json_t *report, struct buf *out)
 	}
 }
 
-void settings_program(const json_t *report, struct buf *out)
+void settings_program(const struct report_run *run, struct buf *out)
 {
-	const json_t *w = json_object_get(report, "workload"), *line;
-	const char *source = json_string_value(json_object_get(w, "source"));
-	size_t i;
+	const char *source = run->workload ? run->workload->source : NULL;
+	struct report_texts pool = pool_of(run);
 
 	buf_puts(out, source ? source : "");
-	if (json_object_get(w, "files")) { /* the same whatever their order is */
-		char *files = json_dumps(json_object_get(w, "files"),
+	if (run->workload && run->workload->files.n) { /* the same whatever their order is */
+		char *files = json_dumps(json_object_get(run->workload->json, "files"),
 					 JSON_SORT_KEYS | JSON_COMPACT | JSON_ENCODE_ANY);
 
 		buf_puts(out, files ? files : "");
 		free(files);
 	}
-	json_array_foreach(pool_of(json_object_get(w, "sweep")), i, line)
-	    buf_printf(out, "\n%s", json_string_value(line));
+	for (size_t i = 0; i < pool.n; i++)
+		buf_printf(out, "\n%s", pool.at[i]);
 }

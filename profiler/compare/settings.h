@@ -3,26 +3,42 @@
 #ifndef PROFILER_COMPARE_SETTINGS_H
 #define PROFILER_COMPARE_SETTINGS_H
 
-#include <jansson.h>
 #include <stdbool.h>
 
+#include "fusion/base/arena.h"
 #include "fusion/base/buf.h"
+#include "fusion/base/err.h"
+#include "fusion/base/vec.h"
+#include "profiler/fields/fields.h"
 
-/* [{"key", "title", "a", "b", "matters"}]: texts of both sides; [] where they are alike.
- * Another name and another source together are another workload, which matters; another
- * source under the same name is a new version of it. */
-json_t *settings_differences(const json_t *a, const json_t *b);
+struct difference {
+	const char *key, *title;
+	const char *a, *b; /* what each side has, in words */
+	bool matters;      /* it forbids a comparison */
+};
 
-/* Appends "not comparable: threads 1 against 16" where one of those matters; the others
- * of them behind it.  Returns whether one does. */
-bool settings_refusal(const json_t *differences, struct buf *out);
+/* Texts are the arena's, or of the program. */
+struct differences {
+	VEC(struct difference) rows;
+};
+
+/* Those of two reports; none where they are alike.  Another name and another source together
+ * are another workload, which matters; another source under the same name is a new version of
+ * it.  False with MEMORY; finish in any case. */
+bool settings_differences(const struct report_run *a, const struct report_run *b,
+			  struct arena *arena, struct differences *out, struct err *err);
+void differences_finish(struct differences *d);
+
+/* Appends "not comparable: threads 1 against 16; device cpu against cuda" where some of those
+ * matter.  Returns whether one does. */
+bool settings_refusal(const struct differences *d, struct buf *out);
 
 /* Appends the values of the settings that matter, sweep apart: equal texts mean that runs
  * of the same workload are comparable. */
-void settings_key(const json_t *report, struct buf *out);
+void settings_key(const struct report_run *run, struct buf *out);
 
 /* The program itself, as text: the source, and the lines that a sweep puts into it.  Equal
  * where two runs are of the same. */
-void settings_program(const json_t *report, struct buf *out);
+void settings_program(const struct report_run *run, struct buf *out);
 
 #endif

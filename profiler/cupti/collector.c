@@ -72,10 +72,8 @@ struct collector {
 	struct wire_counts counts;
 };
 
-/* Both with `turn` held.  Hands a full batch on. */
-void records_send(struct collector *c);
-
-void records_send(struct collector *c)
+/* Hands a batch on; with `turn` held. */
+static void records_send(struct collector *c)
 {
 	if (c->n_batch)
 		c->sink.events(c->sink.self, c->batch, c->n_batch);

@@ -330,22 +330,31 @@ static void write_span(struct chrome *c, const struct timeline_event *e)
 	out_puts(c->out, "}},\n");
 }
 
+static void write_text(struct chrome *c, const char *key, const char *text)
+{
+	out_printf(c->out, ",\"%s\":", key);
+	out_text(c->out, text);
+}
+
 /* Why the graph ended, where its slice is. */
 static void write_break(struct chrome *c, const struct timeline_event *e)
 {
-	static const char *const keys[] = { "stage", "kind", "outcome", "gb", "message", "hint" };
 	const json_t *row = json_array_get(c->job->tables.names, e->name);
-	const json_t *b = job_break(c->job, e->lane,
-				    json_integer_value(json_object_get(row, "break")));
+	const struct report_break *b = job_break(c->job, e->lane,
+						 json_integer_value(json_object_get(row, "break")));
 
 	out_puts(c->out, "{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"mark\",\"name\":");
 	out_text(c->out, job_name(c->job, e->name));
 	write_place(c, e);
 	out_puts(c->out, ",\"args\":{\"line\":");
 	out_json(c->out, json_object_get(row, "line"));
-	for (size_t i = 0; b && i < sizeof(keys) / sizeof(keys[0]); i++) {
-		out_printf(c->out, ",\"%s\":", keys[i]);
-		out_json(c->out, json_object_get(b, keys[i]));
+	if (b) {
+		write_text(c, "stage", b->stage);
+		write_text(c, "kind", b->kind);
+		write_text(c, "outcome", b->outcome);
+		write_text(c, "gb", b->gb);
+		write_text(c, "message", b->message);
+		write_text(c, "hint", b->hint);
 	}
 	out_puts(c->out, "}},\n");
 }
@@ -470,7 +479,7 @@ static void write_head(struct chrome *c)
 	if (c->begin_ns < 0 || c->begin_ns >= TIMELINE_MAX_NS / 2)
 		c->begin_ns = 0;
 	json_object_set_new(own, "export", json_integer(1));
-	json_object_set(own, "run", c->job->head);
+	json_object_set(own, "run", c->job->head_json);
 	json_object_set_new(own, "facts", slim_facts(c->job->tables.facts));
 	json_object_set_new(own, "report", slim_report(c->job->report));
 	json_object_set(own, "workload", c->job->workload ? c->job->workload : null);

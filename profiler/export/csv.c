@@ -20,13 +20,24 @@ static void text_cell(struct out *o, const char *text)
 	out_puts(o, ",");
 }
 
-static void number_cell(struct out *o, const json_t *number)
+static void count_cell(struct out *o, bool has, int64_t count)
 {
-	if (json_is_integer(number))
-		out_printf(o, "%lld", (long long)json_integer_value(number));
-	else if (json_is_real(number) && isfinite(json_real_value(number)))
-		out_printf(o, "%.15g", json_real_value(number));
+	if (has)
+		out_printf(o, "%lld", (long long)count);
 	out_puts(o, ",");
+}
+
+static void number_cell(struct out *o, double x)
+{
+	if (isfinite(x))
+		out_printf(o, "%.15g", x);
+	out_puts(o, ",");
+}
+
+static void interval_cells(struct out *o, struct report_interval ci)
+{
+	number_cell(o, ci.low);
+	number_cell(o, ci.high);
 }
 
 /* ---- kernels ---- */
@@ -53,12 +64,13 @@ static void list_cell(struct out *o, const json_t *list)
 
 static void kernel_row(struct export_job *job, const struct kernel_total *t)
 {
-	const json_t *lane = job_lane(job, t->lane),
-		     *name = json_array_get(job->tables.names, t->name);
+	const json_t *lane = job_lane(job, t->lane), *n = json_object_get(lane, "n"),
+		     *name = json_array_get(job->tables.names, t->name),
+		     *graph = json_object_get(name, "graph");
 	struct out *o = &job->out;
 
 	text_cell(o, json_string_value(json_object_get(lane, "mode")));
-	number_cell(o, json_object_get(lane, "n"));
+	count_cell(o, json_is_integer(n), json_integer_value(n));
 	text_cell(o, json_string_value(json_object_get(lane, "name")));
 	text_cell(o, timeline_kind_name(t->kind));
 	text_cell(o, job_name(job, t->name));
@@ -67,7 +79,7 @@ static void kernel_row(struct export_job *job, const struct kernel_total *t)
 	out_printf(o, ",%.6g,", (double)t->sum_ns / 1e3 / (double)t->events);
 	out_us(o, t->most_ns);
 	out_printf(o, ",%lld,", (long long)t->bytes);
-	number_cell(o, json_object_get(name, "graph"));
+	count_cell(o, json_is_integer(graph), json_integer_value(graph));
 	list_cell(o, json_object_get(name, "lines"));
 	out_puts(o, ",");
 	list_cell(o, json_object_get(name, "ops"));
@@ -90,39 +102,54 @@ static bool write_kernels(struct export_job *job, struct err *err)
 
 /* ---- modes ---- */
 
-static const json_t *in(const json_t *json, const char *key, const char *inner)
+static void latency_cells(struct out *o, const struct report_latency *latency)
 {
-	return json_object_get(json_object_get(json, key), inner);
+	number_cell(o, latency ? latency->median_us : (double)NAN);
+	interval_cells(o, latency ? latency->ci_us : (struct report_interval){ NAN, NAN });
+	count_cell(o, latency && latency->has.n, latency ? latency->n : 0);
+}
+
+static void split_cells(struct out *o, const struct report_split *split)
+{
+	static const struct report_split none = { .guards = NAN,
+						  .dispatch = NAN,
+						  .alloc = NAN,
+						  .launch = NAN,
+						  .kernel = NAN,
+						  .rest = NAN };
+
+	split = split ? split : &none;
+	number_cell(o, split->guards);
+	number_cell(o, split->dispatch);
+	number_cell(o, split->alloc);
+	number_cell(o, split->launch);
+	number_cell(o, split->kernel);
+	number_cell(o, split->rest);
 }
 
 static bool mode_row(void *self, const struct job_mode *at)
 {
-	static const char *const parts[] = { "guards", "dispatch", "alloc",
-					     "launch", "kernel",   "rest" };
-	const json_t *m = at->report, *paid = at->break_even;
-	const json_t *ci = in(m, "latency", "ci_us"), *ratio = json_object_get(paid, "speedup_ci");
+	static const struct report_comparison none = { .speedup = NAN,
+						       .speedup_ci = { NAN, NAN },
+						       .calls_to_repay = NAN };
+	const struct report_mode *m = at->m;
+	const struct report_comparison *paid = at->paid ? at->paid : &none;
 	struct out *o = self;
 
 	text_cell(o, at->mode);
-	number_cell(o, at->n);
+	count_cell(o, at->has_n, at->n);
 	text_cell(o, at->engine ? at->engine : "breakeven");
-	number_cell(o, in(m, "latency", "median_us"));
-	number_cell(o, json_array_get(ci, 0));
-	number_cell(o, json_array_get(ci, 1));
-	number_cell(o, in(m, "latency", "n"));
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		number_cell(o, in(m, "split_us", parts[i]));
-	number_cell(o, json_object_get(m, "launches"));
-	number_cell(o, json_object_get(m, "compile_ms"));
-	number_cell(o, json_object_get(m, "peak_bytes"));
-	out_printf(o, "%zu,%zu,", json_array_size(json_object_get(m, "graphs")),
-		   json_array_size(json_object_get(m, "breaks")));
-	number_cell(o, json_object_get(paid, "speedup"));
-	number_cell(o, json_array_get(ratio, 0));
-	number_cell(o, json_array_get(ratio, 1));
-	text_cell(o, json_string_value(json_object_get(paid, "verdict")));
-	number_cell(o, json_object_get(paid, "calls_to_repay"));
-	out_cell(o, json_string_value(in(m, "latency", "noise")));
+	latency_cells(o, m->latency);
+	split_cells(o, m->split_us);
+	number_cell(o, m->launches);
+	number_cell(o, m->compile_ms);
+	count_cell(o, m->has.peak_bytes, m->peak_bytes);
+	out_printf(o, "%zu,%zu,", m->graphs.n, at->breaks);
+	number_cell(o, paid->speedup);
+	interval_cells(o, paid->speedup_ci);
+	text_cell(o, paid->verdict);
+	number_cell(o, paid->calls_to_repay);
+	out_cell(o, m->latency ? m->latency->noise : NULL);
 	end_row(o);
 	return true;
 }
@@ -140,49 +167,32 @@ static void write_modes(struct export_job *job)
 
 /* ---- breaks ---- */
 
-static void break_row(struct out *o, const char *mode, const json_t *n, const json_t *b)
+static void break_row(void *self, const struct job_break *b)
 {
-	static const char *const texts[] = { "stage", "kind", "outcome", "gb" };
-	const json_t *cost = json_object_get(b, "cost_us");
+	struct out *o = self;
 
-	text_cell(o, mode);
-	number_cell(o, n);
-	text_cell(o, json_string_value(json_object_get(b, "file")));
-	out_printf(o, "%lld,", (long long)job_break_line(b));
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		text_cell(o, json_string_value(json_object_get(b, texts[i])));
-	number_cell(o, json_object_get(b, "graph"));
-	number_cell(o, json_object_get(b, "count"));
-	number_cell(o, json_is_number(cost) ? cost : in(b, "cost", "host_us_per_call"));
-	text_cell(o, json_string_value(json_object_get(b, "message")));
-	out_cell(o, json_string_value(json_object_get(b, "hint")));
+	text_cell(o, b->mode);
+	count_cell(o, b->has_n, b->n);
+	text_cell(o, b->file);
+	count_cell(o, true, b->line);
+	text_cell(o, b->stage);
+	text_cell(o, b->kind);
+	text_cell(o, b->outcome);
+	text_cell(o, b->gb);
+	count_cell(o, b->has_graph, b->graph);
+	count_cell(o, true, b->count);
+	number_cell(o, b->cost_us);
+	text_cell(o, b->message);
+	out_cell(o, b->hint);
 	end_row(o);
-}
-
-static bool break_rows(void *self, const struct job_mode *at)
-{
-	const json_t *item;
-	size_t i;
-
-	if (at->engine)
-		return false;
-	json_array_foreach(json_object_get(at->report, "breaks"), i, item)
-	    break_row(self, at->mode, at->n, item);
-	return true;
 }
 
 static void write_breaks(struct export_job *job)
 {
-	const json_t *item, *imported = json_object_get(job->report, "import");
-	size_t i;
-
 	out_puts(&job->out,
 		 "mode,n,file,line,stage,kind,outcome,gb,graph,count,cost_us,message,hint");
 	end_row(&job->out);
-	job_modes(job, break_rows, &job->out);
-	json_array_foreach(json_object_get(imported, "breaks"), i, item)
-	    break_row(&job->out, json_string_value(json_object_get(item, "mode")),
-		      json_object_get(item, "n"), item);
+	job_breaks(job, break_row, &job->out);
 }
 
 bool export_csv(struct export_job *job, struct err *err)

@@ -17,11 +17,11 @@ bool export_json(struct export_job *job, struct err *err)
 
 	(void)err;
 	out_puts(&job->out, "{\"breakeven\":1,\"run\":");
-	out_json(&job->out, job->head);
+	out_json(&job->out, job->head_json);
 	out_puts(&job->out, ",\"environment\":");
 	out_json(&job->out, job->environment);
 	/* A report names its workload; a run that has none was posted with one. */
-	if (!json_object_get(job->report, "workload")) {
+	if (!job->found || !job->found->workload) {
 		out_puts(&job->out, ",\"workload\":");
 		out_json(&job->out, job->workload);
 	}
@@ -88,22 +88,41 @@ static bool lane_wanted(const struct export_query *q, const json_t *lane)
 	return !q->has_n || (json_is_integer(n) && json_integer_value(n) == q->n);
 }
 
-static json_t *head_json(const struct export_run *run)
+static json_t *head_json(const struct export_run *run, struct arena *arena)
 {
-	json_t *head = json_pack(
-	    "{s:I, s:s?, s:s?, s:s?, s:s?, s:s?, s:s?, s:I, s:s?, s:s?}", "id", (json_int_t)run->id,
-	    "name", run->name, "project", run->project, "status", run->status, "device",
-	    run->device, "commit", run->commit, "branch", run->branch, "created_ns",
-	    (json_int_t)run->created_ns, "error", run->error, "breakeven", run->version);
+	struct report_exported_run *head = report_new_exported_run(1, arena);
 
-	if (head && run->redacted)
-		json_object_set_new(head, "redacted", json_true());
-	if (head && run->error_code) {
-		json_object_set_new(head, "error_code", json_string(run->error_code));
-		json_object_set_new(head, "error_line", json_integer(run->error_line));
-		json_object_set_new(head, "error_column", json_integer(run->error_column));
+	if (!head)
+		return NULL;
+	REPORT_SET(head, id, run->id);
+	REPORT_SET_OR_NULL(head, name, run->name, run->name);
+	REPORT_SET_OR_NULL(head, project, run->project, run->project);
+	REPORT_SET_OR_NULL(head, status, run->status, run->status);
+	REPORT_SET_OR_NULL(head, device, run->device, run->device);
+	REPORT_SET_OR_NULL(head, commit, run->commit, run->commit);
+	REPORT_SET_OR_NULL(head, branch, run->branch, run->branch);
+	REPORT_SET(head, created_ns, run->created_ns);
+	REPORT_SET_OR_NULL(head, error, run->error, run->error);
+	REPORT_SET_OR_NULL(head, breakeven, run->version, run->version);
+	if (run->redacted)
+		REPORT_SET(head, redacted, true);
+	if (run->error_code) {
+		REPORT_SET(head, error_code, run->error_code);
+		REPORT_SET(head, error_line, run->error_line);
+		REPORT_SET(head, error_column, run->error_column);
 	}
-	return head;
+	return report_write_exported_run(head);
+}
+
+/* What writers see: what the job has by now, redacted or not. */
+static bool read(struct export_job *job, struct err *err)
+{
+	job->head = report_read_exported_run(job->head_json, &job->arena, err);
+	if (job->workload)
+		job->posted = report_read_workload(job->workload, &job->arena, err);
+	if (job->report)
+		job->found = report_read_run(job->report, &job->arena, err);
+	return job->head && (job->posted || !job->workload) && (job->found || !job->report);
 }
 
 struct parts {
@@ -127,8 +146,8 @@ static bool note_part(void *self, const struct job_mode *at)
 	char n[24];
 
 	add_once(&p->modes, at->mode);
-	if (json_is_integer(at->n)) {
-		snprintf(n, sizeof(n), "%lld", (long long)json_integer_value(at->n));
+	if (at->has_n) {
+		snprintf(n, sizeof(n), "%lld", (long long)at->n);
 		add_once(&p->points, n);
 	}
 	return true;
@@ -180,7 +199,7 @@ static bool load(struct export_job *job, struct err *err)
 
 	if (!run->blocks(run->store, TIMELINE_TABLES, add_tables, &job->tables, err))
 		return false;
-	job->head = head_json(run);
+	job->head_json = head_json(run, &job->arena);
 	job->workload = json_incref((json_t *)run->workload);
 	job->report = json_incref((json_t *)run->report);
 	job->environment = json_incref((json_t *)run->environment);
@@ -188,14 +207,16 @@ static bool load(struct export_job *job, struct err *err)
 	job->n_names = json_array_size(job->tables.names);
 	job->n_shapes = json_array_size(job->tables.shapes);
 	job->wanted = calloc(job->n_lanes + 1, sizeof(*job->wanted));
-	if (!job->head || !job->wanted)
+	if (!job->head_json || !job->wanted)
 		return err_set(err, ERR_MEMORY, "out of memory for an export");
 	for (size_t i = 0; i < job->n_lanes; i++)
 		job->wanted[i] = lane_wanted(job->query, job_lane(job, i));
-	if (!has_part(job, err))
+	if (!read(job, err) || !has_part(job, err))
 		return false;
-	return !job->query->redact || redact_job(job) ||
-	       err_set(err, ERR_MEMORY, "out of memory for an export");
+	if (!job->query->redact)
+		return true;
+	return redact_job(job) ? read(job, err)
+			       : err_set(err, ERR_MEMORY, "out of memory for an export");
 }
 
 bool export_write(const struct export_format *f, const struct export_run *run,
@@ -206,11 +227,12 @@ bool export_write(const struct export_format *f, const struct export_run *run,
 
 	if (out_init(&job.out, put, self, gzip, err))
 		ok = out_finish(&job.out, load(&job, err) && f->write(&job, err), err);
-	json_decref(job.head);
+	json_decref(job.head_json);
 	json_decref(job.workload);
 	json_decref(job.report);
 	json_decref(job.environment);
 	timeline_tables_finish(&job.tables);
+	arena_finish(&job.arena);
 	free(job.wanted);
 	return ok;
 }

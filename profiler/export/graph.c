@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "profiler/export/graph_groups.h"
-#include "profiler/fields/json.h"
 
 void graph_finish(struct drawn_graph *g)
 {
@@ -19,29 +18,29 @@ void graph_finish(struct drawn_graph *g)
 
 /* ---- which ---- */
 
-struct sought {
+struct sought_graph {
 	const struct export_query *query;
-	const json_t *graph, *n;
+	const struct report_graph *graph;
+	bool has_n;
+	int64_t n;
 	const char *mode;
 	struct buf there; /* modes that have graphs */
 };
 
 static bool seek(void *self, const struct job_mode *at)
 {
-	struct sought *s = self;
-	const json_t *graphs = json_object_get(at->report, "graphs"), *graph;
-	size_t i;
+	struct sought_graph *s = self;
+	struct report_graph_list graphs = at->m->graphs;
 
-	if (at->engine || json_array_size(graphs) == 0)
+	if (at->engine || graphs.n == 0)
 		return true;
 	if (!s->there.data || !strstr(s->there.data, at->mode))
 		buf_printf(&s->there, "%s%s", s->there.len ? ", " : "", at->mode);
-	json_array_foreach(graphs, i, graph)
-	{
-		if (json_integer_value(json_object_get(graph, "id")) != s->query->graph ||
-		    json_array_size(json_object_get(graph, "nodes")) == 0)
+	for (size_t i = 0; i < graphs.n; i++) {
+		if (graph_id(&graphs.at[i]) != s->query->graph || graphs.at[i].nodes.n == 0)
 			continue;
-		s->graph = graph;
+		s->graph = &graphs.at[i];
+		s->has_n = at->has_n;
 		s->n = at->n;
 		s->mode = at->mode;
 		return false;
@@ -49,26 +48,26 @@ static bool seek(void *self, const struct job_mode *at)
 	return true;
 }
 
-static json_t *title_of(const struct sought *s)
+static json_t *title_of(const struct sought_graph *s)
 {
-	const char *frame = json_string_value(json_object_get(s->graph, "frame"));
-	long long id = (long long)json_integer_value(json_object_get(s->graph, "id"));
+	const char *frame = s->graph->frame ? s->graph->frame : "?";
+	long long id = (long long)graph_id(s->graph);
 
-	if (s->n)
-		return json_sprintf("%s, n = %lld: graph %lld of %s", s->mode,
-				    (long long)json_integer_value(s->n), id, frame ? frame : "?");
-	return json_sprintf("%s: graph %lld of %s", s->mode, id, frame ? frame : "?");
+	if (s->has_n)
+		return json_sprintf("%s, n = %lld: graph %lld of %s", s->mode, (long long)s->n, id,
+				    frame);
+	return json_sprintf("%s: graph %lld of %s", s->mode, id, frame);
 }
 
 /* ---- nodes and edges ---- */
 
-int graph_find(const struct drawn_graph *g, json_int_t id)
+int graph_find(const struct drawn_graph *g, int64_t id)
 {
 	/* Ids are places, mostly. */
-	if (id >= 0 && id < (json_int_t)g->nodes.len && g->nodes.at[id].id == id)
+	if (id >= 0 && id < (int64_t)g->nodes.len && g->nodes.at[id].of->id == id)
 		return (int)id;
 	for (size_t i = 0; i < g->nodes.len; i++)
-		if (g->nodes.at[i].id == id)
+		if (g->nodes.at[i].of->id == id)
 			return (int)i;
 	return -1;
 }
@@ -80,6 +79,7 @@ static bool add_edge(struct drawn_graph *g, int from, int to)
 	       VEC_PUSH(&g->edges, (struct graph_edge){ from, to });
 }
 
+/* Arguments are free JSON: tensors as {"node": id}, in lists too. */
 static bool add_edges(struct drawn_graph *g, const json_t *args, int to)
 {
 	const json_t *item, *node;
@@ -97,56 +97,52 @@ static bool add_edges(struct drawn_graph *g, const json_t *args, int to)
 	return true;
 }
 
-static void read_instead(struct drawn_graph *g, const json_t *id, const json_t *first,
-			 const json_t *second)
+/* The node with that id reads others instead of its arguments; -1: no other. */
+static void read_instead(struct drawn_graph *g, int node, int first, int second)
 {
-	int node = json_is_integer(id) ? graph_find(g, json_integer_value(id)) : -1;
-
 	if (node < 0 || !g->nodes.at)
 		return;
-	g->nodes.at[node].instead[0] = graph_find(g, json_integer_value(first));
-	if (second)
-		g->nodes.at[node].instead[1] = graph_find(g, json_integer_value(second));
+	g->nodes.at[node].instead[0] = first;
+	if (second >= 0)
+		g->nodes.at[node].instead[1] = second;
 }
 
 /* What a loop leaves is what its body makes; the loop itself represents its tests. */
-static void join_loops(struct drawn_graph *g, const json_t *loops)
+static void join_loops(struct drawn_graph *g, struct report_subgraph_list loops)
 {
-	const json_t *loop, *carried;
-	size_t i, k;
+	for (size_t i = 0; i < loops.n; i++) {
+		const struct report_subgraph *loop = &loops.at[i];
 
-	json_array_foreach(loops, i, loop)
-	{
-		read_instead(g, json_object_get(loop, "node"), json_object_get(loop, "first"),
-			     json_object_get(loop, "again"));
-		json_array_foreach(json_object_get(loop, "carried"), k, carried) read_instead(
-		    g, json_object_get(carried, "result"), json_object_get(carried, "next"), NULL);
+		read_instead(g, graph_find(g, loop->node), graph_find(g, loop->first),
+			     graph_find(g, loop->again));
+		for (size_t k = 0; k < loop->carried.n; k++) {
+			const struct report_carried *c = &loop->carried.at[k];
+
+			if (c->has.result)
+				read_instead(g, graph_find(g, c->result), graph_find(g, c->next),
+					     -1);
+		}
 	}
 }
 
-static bool fill(struct drawn_graph *g, const json_t *graph)
+static bool fill(struct drawn_graph *g, const struct report_graph *graph)
 {
-	const json_t *node;
-	size_t i;
-
-	json_array_foreach(json_object_get(graph, "nodes"), i, node)
-	{
-		const char *op = json_string_value(json_object_get(node, "op"));
-		struct graph_node row = { .json = node,
-					  .id = json_integer_value(json_object_get(node, "id")),
-					  .is_input = op && strcmp(op, "placeholder") == 0,
+	for (size_t i = 0; i < graph->nodes.n; i++) {
+		const struct report_node *node = &graph->nodes.at[i];
+		struct graph_node row = { .of = node,
+					  .is_input = strcmp(node->op, "placeholder") == 0,
 					  .instead = { -1, -1 } };
 
-		if (op && strcmp(op, "loop_operands") == 0)
+		if (strcmp(node->op, "loop_operands") == 0)
 			continue;
 		if (!VEC_PUSH(&g->nodes, row))
 			return false;
 	}
-	join_loops(g, json_object_get(graph, "subgraphs"));
-	for (i = 0; i < g->nodes.len; i++) {
+	join_loops(g, graph->subgraphs);
+	for (size_t i = 0; i < g->nodes.len; i++) {
 		const struct graph_node *n = &g->nodes.at[i];
 
-		if (n->instead[0] < 0 ? !add_edges(g, json_object_get(n->json, "args"), (int)i)
+		if (n->instead[0] < 0 ? !add_edges(g, n->of->args, (int)i)
 				      : !add_edge(g, n->instead[0], (int)i) ||
 					    !add_edge(g, n->instead[1], (int)i))
 			return false;
@@ -156,22 +152,22 @@ static bool fill(struct drawn_graph *g, const json_t *graph)
 
 bool graph_load(const struct export_job *job, struct drawn_graph *g, struct err *err)
 {
-	struct sought s = { .query = job->query };
-	const json_t *nodes;
+	struct sought_graph s = { .query = job->query };
+	size_t nodes;
 	bool ok;
 
 	*g = (struct drawn_graph){ 0 };
 	buf_init(&s.there, 0);
 	job_modes(job, seek, &s);
-	nodes = json_object_get(s.graph, "nodes");
+	nodes = s.graph ? s.graph->nodes.n : 0;
 	if (!s.graph)
 		err_set(err, ERR_NOT_FOUND, "run %lld has no graph %lld to draw there%s%.200s",
 			(long long)job->run->id, (long long)job->query->graph,
 			s.there.len ? "; modes with graphs: " : ": no mode captured any",
 			s.there.len ? s.there.data : "");
-	else if (json_array_size(nodes) > GRAPH_MAX_NODES)
-		err_set(err, ERR_TOO_LARGE, "the graph has %zu nodes; at most %d are drawn",
-			json_array_size(nodes), GRAPH_MAX_NODES);
+	else if (nodes > GRAPH_MAX_NODES)
+		err_set(err, ERR_TOO_LARGE, "the graph has %zu nodes; at most %d are drawn", nodes,
+			GRAPH_MAX_NODES);
 	else if (!fill(g, s.graph))
 		err_set(err, ERR_MEMORY, "out of memory for a graph");
 	else
@@ -192,8 +188,8 @@ const char *graph_group_name(enum graph_group_kind kind)
 
 json_t *graph_about(const struct graph_node *node)
 {
-	return json_sprintf("%s %s", text_field(node->json, "dtype"),
-			    text_field(node->json, "shape"));
+	return json_sprintf("%s %s", node->of->dtype ? node->of->dtype : "",
+			    node->of->shape ? node->of->shape : "");
 }
 
 /* ---- DOT ---- */
@@ -217,20 +213,19 @@ static void indent(struct out *o, int depth)
 static void dot_node(struct out *o, const struct graph_node *node, size_t i, int depth)
 {
 	json_t *about = graph_about(node);
-	json_int_t line = json_integer_value(json_object_get(node->json, "line"));
+	const struct report_node *of = node->of;
 
 	indent(o, depth);
 	out_printf(o, "n%zu [label=\"", i);
-	dot_text(o, text_field(node->json, "name"));
-	if (!node->is_input &&
-	    strcmp(text_field(node->json, "op"), text_field(node->json, "name")) != 0) {
+	dot_text(o, of->name);
+	if (!node->is_input && strcmp(of->op, of->name) != 0) {
 		out_puts(o, " = ");
-		dot_text(o, text_field(node->json, "op"));
+		dot_text(o, of->op);
 	}
 	out_puts(o, "\\n");
 	dot_text(o, json_string_value(about));
-	if (line > 0)
-		out_printf(o, "\\nline %lld", (long long)line);
+	if (of->line > 0)
+		out_printf(o, "\\nline %lld", (long long)of->line);
 	out_printf(o, "\"%s];\n", node->is_input ? ", shape=ellipse" : "");
 	json_decref(about);
 }

@@ -8,8 +8,7 @@
 enum { GRAPH_MAX_NODES = 2000, GRAPH_MAX_EDGES = 20000 };
 
 struct graph_node {
-	const json_t *json; /* borrowed */
-	json_int_t id;
+	const struct report_node *of;
 	bool is_input;
 	int instead[2]; /* nodes that it reads instead of its arguments; -1: none */
 	int group;      /* the innermost; -1 */
@@ -18,7 +17,7 @@ struct graph_node {
 
 enum graph_group_kind { GROUP_MODULE, GROUP_LOOP, GROUP_KERNEL };
 
-/* Groups stand after those that they are in. */
+/* Groups come after those that they are in. */
 struct graph_group {
 	enum graph_group_kind kind;
 	int parent;  /* -1 */
@@ -44,7 +43,13 @@ bool graph_load(const struct export_job *job, struct drawn_graph *g, struct err 
 void graph_finish(struct drawn_graph *g);
 
 /* The place of the node with that id; -1. */
-int graph_find(const struct drawn_graph *g, json_int_t id);
+int graph_find(const struct drawn_graph *g, int64_t id);
+
+/* Its number within the mode. */
+static inline int64_t graph_id(const struct report_graph *graph)
+{
+	return graph->has.id ? (int64_t)graph->id : 0;
+}
 
 /* "module", "loop", "kernel". */
 const char *graph_group_name(enum graph_group_kind kind);

@@ -4,18 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/fields/json.h"
-
 enum { MAX_PARTS = 64, MAX_KERNEL = 1000000 }; /* of a path: modules and loops */
 
 /* Of a path: a module's name, or a loop (>= 0). */
-struct part {
+struct path_part {
 	const char *text;
 	size_t len;
 	int loop;
 };
 
-struct loop {
+struct loop_group {
 	int node, parent, group; /* -1 */
 };
 
@@ -26,8 +24,8 @@ struct copy {
 
 struct grouper {
 	struct drawn_graph *g;
-	const json_t *graph;
-	VEC(struct loop) loops;
+	const struct report_graph *graph;
+	VEC(struct loop_group) loops;
 	int *loop_of;   /* by node: the innermost; -1 */
 	int *kernel_of; /* by node: its number; -1 */
 	VEC(struct copy) copies;
@@ -90,95 +88,96 @@ static int loop_depth(const struct grouper *gr, int loop)
 	return depth;
 }
 
-static void note_member(struct grouper *gr, const json_t *id, int loop)
+static void note_member(struct grouper *gr, int64_t id, int loop)
 {
-	int node = json_is_integer(id) ? graph_find(gr->g, json_integer_value(id)) : -1;
+	int node = graph_find(gr->g, id);
 
 	if (node >= 0 &&
 	    (gr->loop_of[node] < 0 || loop_depth(gr, loop) > loop_depth(gr, gr->loop_of[node])))
 		gr->loop_of[node] = loop;
 }
 
+static void note_members(struct grouper *gr, const struct report_subgraph *s, int loop)
+{
+	note_member(gr, s->node, loop);
+	for (size_t i = 0; i < s->nodes.n; i++)
+		note_member(gr, s->nodes.at[i], loop);
+	for (size_t i = 0; i < s->carried.n; i++) {
+		const struct report_carried *c = &s->carried.at[i];
+
+		if (c->has.node)
+			note_member(gr, c->node, loop);
+		if (c->has.result)
+			note_member(gr, c->result, loop);
+	}
+}
+
 static bool find_loops(struct grouper *gr)
 {
-	const json_t *all = json_object_get(gr->graph, "subgraphs"), *s, *item;
-	size_t i, k;
+	struct report_subgraph_list all = gr->graph->subgraphs;
 
-	json_array_foreach(all, i, s)
-	{
-		const json_t *parent = json_object_get(s, "parent");
-		json_int_t up = json_is_integer(parent) ? json_integer_value(parent) : -1;
-		struct loop loop = { graph_find(gr->g,
-						json_integer_value(json_object_get(s, "node"))),
-				     up < (json_int_t)json_array_size(all) ? (int)up : -1, -1 };
+	for (size_t i = 0; i < all.n; i++) {
+		const struct report_subgraph *s = &all.at[i];
+		int64_t up = s->has.parent ? s->parent : -1;
+		struct loop_group loop = { graph_find(gr->g, s->node),
+					   up < (int64_t)all.n ? (int)up : -1, -1 };
 
 		if (!VEC_PUSH(&gr->loops, loop))
 			return false;
 	}
-	json_array_foreach(all, i, s)
-	{
-		note_member(gr, json_object_get(s, "node"), (int)i);
-		json_array_foreach(json_object_get(s, "nodes"), k, item)
-		    note_member(gr, item, (int)i);
-		json_array_foreach(json_object_get(s, "carried"), k, item)
-		{
-			note_member(gr, json_object_get(item, "node"), (int)i);
-			note_member(gr, json_object_get(item, "result"), (int)i);
-		}
-	}
+	for (size_t i = 0; i < all.n; i++)
+		note_members(gr, &all.at[i], (int)i);
 	return true;
 }
 
 /* ---- modules */
 
-static bool same_part(const struct part *a, const struct part *b)
+static bool same_part(const struct path_part *a, const struct path_part *b)
 {
 	return a->loop == b->loop && a->len == b->len &&
 	       (a->loop >= 0 || memcmp(a->text, b->text, a->len) == 0);
 }
 
-static int split_module(const char *module, struct part parts[MAX_PARTS])
+static int split_module(const struct graph_node *node, struct path_part parts[MAX_PARTS])
 {
+	const char *module = node->of->module ? node->of->module : "";
 	int n = 0;
 
 	while (*module && n < MAX_PARTS / 2) {
 		size_t len = strcspn(module, "/");
 
-		parts[n++] = (struct part){ module, len, -1 };
+		parts[n++] = (struct path_part){ module, len, -1 };
 		module += len + (module[len] == '/');
 	}
 	return n;
 }
 
 /* A loop is below the modules that its own node is of. */
-static int parts_of(const struct grouper *gr, int node, struct part parts[MAX_PARTS])
+static int parts_of(const struct grouper *gr, int node, struct path_part parts[MAX_PARTS])
 {
-	int n = split_module(text_field(gr->g->nodes.at[node].json, "module"), parts);
+	int n = split_module(&gr->g->nodes.at[node], parts);
 	int loop = gr->loop_of[node];
-	struct part modules[MAX_PARTS], around[MAX_PARTS];
+	struct path_part modules[MAX_PARTS], around[MAX_PARTS];
 	int n_modules = n;
 
 	memcpy(modules, parts, sizeof(*parts) * (size_t)n);
 	for (; loop >= 0 && n < MAX_PARTS; loop = gr->loops.at[loop].parent) {
 		int of = gr->loops.at[loop].node, depth = 0;
-		int n_around = of < 0 ? 0
-				      : split_module(text_field(gr->g->nodes.at[of].json, "module"),
-						     around);
+		int n_around = of < 0 ? 0 : split_module(&gr->g->nodes.at[of], around);
 
 		while (depth < n_around && depth < n_modules &&
 		       same_part(&around[depth], &modules[depth]))
 			depth++;
 		memmove(parts + depth + 1, parts + depth, sizeof(*parts) * (size_t)(n - depth));
-		parts[depth] = (struct part){ .loop = loop };
+		parts[depth] = (struct path_part){ .loop = loop };
 		n++;
 	}
 	return n;
 }
 
-static int open_part(struct grouper *gr, const struct part *part, int parent)
+static int open_part(struct grouper *gr, const struct path_part *part, int parent)
 {
-	struct loop *loop = part->loop >= 0 ? &gr->loops.at[part->loop] : NULL;
-	const json_t *of;
+	struct loop_group *loop = part->loop >= 0 ? &gr->loops.at[part->loop] : NULL;
 	char *title;
 
 	if (!loop) {
@@ -189,9 +188,8 @@ static int open_part(struct grouper *gr, const struct part *part, int parent)
 	}
 	if (loop->group >= 0)
 		return loop->group;
-	of = json_array_get(json_object_get(gr->graph, "subgraphs"), (size_t)part->loop);
-	title = numbered("while loop, line ",
-			 (long long)json_integer_value(json_object_get(of, "line")), "");
+	title = numbered("while loop, line ", (long long)gr->graph->subgraphs.at[part->loop].line,
+			 "");
 	loop->group = add_group(gr->g, GROUP_LOOP, parent, title);
 	return loop->group;
 }
@@ -199,7 +197,7 @@ static int open_part(struct grouper *gr, const struct part *part, int parent)
 /* Nothing is computed for it: it is drawn with what reads it. */
 static bool is_given(const struct graph_node *n)
 {
-	const char *op = text_field(n->json, "op");
+	const char *op = n->of->op;
 
 	return n->is_input || strcmp(op, "constant") == 0 || strcmp(op, "tensor") == 0;
 }
@@ -208,7 +206,7 @@ static bool is_given(const struct graph_node *n)
  * reads, by way of others, what it made itself. */
 static bool find_modules(struct grouper *gr)
 {
-	struct part stack[MAX_PARTS], parts[MAX_PARTS];
+	struct path_part stack[MAX_PARTS], parts[MAX_PARTS];
 	int groups[MAX_PARTS], depth = 0;
 
 	for (size_t i = 0; i < gr->g->nodes.len; i++) {
@@ -259,33 +257,33 @@ static void read_kernels(struct grouper *gr, const json_t *by_name, const char *
 	}
 }
 
+/* The graph after its last pass; NULL: unknown. */
+static const char *last_text(const struct report_pass_part *part)
+{
+	for (size_t k = part->steps.n; k-- > 0;)
+		if (part->steps.at[k].after)
+			return part->steps.at[k].after;
+	return NULL;
+}
+
 static bool find_kernels(struct grouper *gr)
 {
-	const json_t *parts = json_object_get(gr->graph, "passes"), *part, *step;
+	struct report_pass_part_list parts = gr->graph->passes;
 	json_t *by_name = json_object();
-	size_t i, k;
 
-	for (i = 0; by_name && i < gr->g->nodes.len; i++)
+	for (size_t i = 0; by_name && i < gr->g->nodes.len; i++)
 		if (!is_given(&gr->g->nodes.at[i]))
-			json_object_set_new(by_name, text_field(gr->g->nodes.at[i].json, "name"),
+			json_object_set_new(by_name, gr->g->nodes.at[i].of->name,
 					    json_integer((json_int_t)i));
-	json_array_foreach(parts, i, part)
-	{
-		const json_t *first = json_object_get(part, "first_kernel");
-		json_int_t number = json_integer_value(first);
-		const char *text = NULL, *after;
+	for (size_t i = 0; by_name && i < parts.n; i++) {
+		const struct report_pass_part *part = &parts.at[i];
+		int64_t first = part->first_kernel;
 
-		if (strncmp(text_field(part, "part"), "backward", 8) == 0 || number < 0 ||
-		    number > MAX_KERNEL ||
-		    (!first && json_array_size(parts) > 1)) /* numbered by themselves */
+		if (strncmp(part->part, "backward", 8) == 0 || first < 0 || first > MAX_KERNEL ||
+		    (!part->has.first_kernel && parts.n > 1)) /* numbered by themselves */
 			continue;
-		json_array_foreach(json_object_get(part, "steps"), k, step)
-		{
-			after = json_string_value(json_object_get(step, "after"));
-			text = after ? after : text;
-		}
-		if (by_name && text)
-			read_kernels(gr, by_name, text, (int)number);
+		if (last_text(part))
+			read_kernels(gr, by_name, last_text(part), (int)first);
 	}
 	json_decref(by_name);
 	return by_name != NULL;
@@ -312,14 +310,14 @@ static int copy_into(struct grouper *gr, int kernel, int group, int around)
 static bool place_kernel(struct grouper *gr, int number, size_t first)
 {
 	struct drawn_graph *g = gr->g;
-	const char *name = json_string_value(
-	    json_array_get(json_object_get(gr->graph, "kernels"), (size_t)number));
+	struct report_texts names = gr->graph->kernels;
+	const char *name = (size_t)number < names.n ? names.at[number] : "";
 	int around = g->nodes.at[first].group, kernel;
 
 	for (size_t i = first; i < g->nodes.len; i++)
 		if (gr->kernel_of[i] == number)
 			around = around_both(g, around, g->nodes.at[i].group);
-	kernel = add_group(g, GROUP_KERNEL, around, numbered("k", number, name ? name : ""));
+	kernel = add_group(g, GROUP_KERNEL, around, numbered("k", number, name));
 	for (size_t i = first; kernel >= 0 && i < g->nodes.len; i++) {
 		if (gr->kernel_of[i] != number)
 			continue;
@@ -374,7 +372,7 @@ static void count_nodes(struct drawn_graph *g)
 			g->groups.at[k].n_nodes++;
 }
 
-bool graph_group(struct drawn_graph *g, const json_t *graph)
+bool graph_group(struct drawn_graph *g, const struct report_graph *graph)
 {
 	struct grouper gr = { .g = g, .graph = graph };
 	bool ok;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "profiler/export/graph.h"
-#include "profiler/fields/json.h"
 #include "profiler/layout/layout.h"
 
 enum {
@@ -66,19 +65,18 @@ static void draw_node(const struct drawing *d, size_t i, struct out *o)
 {
 	const struct graph_node *node = &d->g->nodes.at[i];
 	const struct layout_rect *r = &d->l->boxes[i];
-	json_int_t line = json_integer_value(json_object_get(node->json, "line"));
 	json_t *about = graph_about(node);
 
 	out_printf(o, "<g class=\"%s\"><title>", node->is_input ? "input" : "op");
-	out_xml(o, text_field(node->json, "op"));
-	if (line > 0)
-		out_printf(o, ", line %lld", (long long)line);
+	out_xml(o, node->of->op);
+	if (node->of->line > 0)
+		out_printf(o, ", line %lld", (long long)node->of->line);
 	out_printf(o,
 		   "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.0f\" rx=\"%d\"/>"
 		   "<text x=\"%.1f\" y=\"%.1f\">",
 		   r->x, r->y, r->width, r->height, node->is_input ? 19 : 3, r->x + r->width / 2,
 		   r->y + 16);
-	out_xml(o, text_field(node->json, "name"));
+	out_xml(o, node->of->name);
 	out_printf(o, "</text><text class=\"about\" x=\"%.1f\" y=\"%.1f\">", r->x + r->width / 2,
 		   r->y + 30);
 	out_xml(o, json_string_value(about));
@@ -147,7 +145,7 @@ static void draw(const struct drawing *d, struct out *o)
 static double node_width(const struct graph_node *node)
 {
 	json_t *about = graph_about(node);
-	size_t len = strlen(text_field(node->json, "name"));
+	size_t len = strlen(node->of->name);
 	size_t more = strlen(json_string_value(about));
 
 	json_decref(about);

@@ -12,19 +12,18 @@
 
 #include "fusion/base/vec.h"
 #include "profiler/export/graph.h"
-#include "profiler/fields/json.h"
 
 /* ---- curves over the points of a sweep, as inline SVG. ---- */
 
 enum { WIDTH = 640, HEIGHT = 260, LEFT = 52, RIGHT = 108, TOP = 12, BOTTOM = 30, TICKS = 5 };
 
-struct point {
+struct plotted_point {
 	double n, mid, low, high;
 };
 
 struct series {
 	const char *mode, *engine;
-	VEC(struct point) points;
+	VEC(struct plotted_point) points;
 	double label_y;
 };
 
@@ -50,19 +49,22 @@ static struct series *series_of(struct chart *c, const struct job_mode *at)
 static bool gather(void *self, const struct job_mode *at)
 {
 	struct chart *c = self;
-	const json_t *latency = json_object_get(at->report, "latency");
-	const json_t *of = c->is_speedup ? at->break_even : latency;
-	const json_t *mid = json_object_get(of, c->is_speedup ? "speedup" : "median_us");
-	const json_t *ci = json_object_get(of, c->is_speedup ? "speedup_ci" : "ci_us");
-	struct point p = { .n = (double)json_integer_value(at->n), .mid = json_number_value(mid) };
+	const struct report_latency *latency = at->m->latency;
+	struct report_interval ci = { NAN, NAN };
+	struct plotted_point p = { .n = (double)at->n, .mid = NAN };
 	struct series *s;
 
-	if (!json_is_integer(at->n) || !json_is_number(mid) || !isfinite(p.mid))
+	if (c->is_speedup && at->paid) {
+		p.mid = at->paid->speedup;
+		ci = at->paid->speedup_ci;
+	} else if (!c->is_speedup && latency) {
+		p.mid = latency->median_us;
+		ci = latency->ci_us;
+	}
+	if (!at->has_n || !isfinite(p.mid))
 		return true;
-	p.low = json_is_number(json_array_get(ci, 0)) ? json_number_value(json_array_get(ci, 0))
-						      : p.mid;
-	p.high = json_is_number(json_array_get(ci, 1)) ? json_number_value(json_array_get(ci, 1))
-						       : p.mid;
+	p.low = isnan(ci.low) ? p.mid : ci.low;
+	p.high = isnan(ci.high) ? p.mid : ci.high;
 	s = series_of(c, at);
 	if (!s || !VEC_PUSH(&s->points, p))
 		return false;
@@ -135,7 +137,7 @@ static const char *class_of(const char *mode)
 static void draw_series(const struct chart *c, const struct series *s, struct out *o)
 {
 	const char *class = class_of(s->mode);
-	const struct point *last = &s->points.at[s->points.len - 1];
+	const struct plotted_point *last = &s->points.at[s->points.len - 1];
 
 	out_printf(o, "<polyline class=\"s c-%s d-%s\" points=\"", class,
 		   s->engine ? "published" : class);
@@ -144,7 +146,7 @@ static void draw_series(const struct chart *c, const struct series *s, struct ou
 			   y_of(c, s->points.at[i].mid));
 	out_puts(o, "\"/>\n");
 	for (size_t i = 0; i < s->points.len; i++) {
-		const struct point *p = &s->points.at[i];
+		const struct plotted_point *p = &s->points.at[i];
 
 		out_printf(o,
 			   "<line class=\"w c-%s\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" "
@@ -221,7 +223,7 @@ static void draw(struct export_job *job, bool is_speedup)
 /* Latencies over n, and speedups; nothing where there is no sweep. */
 static void html_curves(struct export_job *job)
 {
-	if (json_array_size(json_object_get(job->report, "points")) < 2)
+	if (!job->found || job->found->points.n < 2)
 		return;
 	out_puts(&job->out, "<section class=\"two\" aria-label=\"Curves\">\n");
 	draw(job, false);
@@ -239,47 +241,45 @@ enum { PAGE_GRAPHS = 12, PAGE_GRAPH_NODES = 400 };
 
 struct chosen {
 	const char *mode;
-	const json_t *n, *graphs;
+	bool has_n;
+	int64_t n;
+	struct report_graph_list graphs;
 };
 
-static bool has_nodes(const json_t *graphs)
+static bool has_nodes(const struct report_graph_list *graphs)
 {
-	const json_t *graph;
-	size_t i;
-
-	json_array_foreach((json_t *)graphs, i, graph)
-	{
-		if (json_array_size(json_object_get(graph, "nodes")) > 0)
+	for (size_t i = 0; i < graphs->n; i++)
+		if (graphs->at[i].nodes.n > 0)
 			return true;
-	}
 	return false;
 }
 
 static bool choose(void *self, const struct job_mode *at)
 {
-	const json_t *graphs = json_object_get(at->report, "graphs");
 	struct chosen *c = self;
+	bool other = at->has_n != c->has_n || at->n != c->n;
 
 	if (at->engine)
 		return false; /* ours come first */
 	/* The last point of the sweep; there static, where it is. */
-	if (has_nodes(graphs) && (!c->mode || at->n != c->n || strcmp(at->mode, "static") == 0))
-		*c = (struct chosen){ at->mode, at->n, graphs };
+	if (has_nodes(&at->m->graphs) && (!c->mode || other || strcmp(at->mode, "static") == 0))
+		*c = (struct chosen){ at->mode, at->has_n, at->n, at->m->graphs };
 	return true;
 }
 
 /* One graph, of its own heading; a table's row of text alone would not show its shape. */
-static bool draw_one(const struct export_job *job, const struct chosen *c, json_int_t id, int place,
-		     struct out *o, struct err *err)
+static bool draw_one(struct export_job *job, const struct chosen *c, int64_t id, int place,
+		     struct err *err)
 {
 	struct export_query query = *job->query;
 	struct export_job of = *job;
+	struct out *o = &job->out;
 	struct drawn_graph g;
 	bool ok;
 
 	query.mode = c->mode;
-	query.has_n = json_is_integer(c->n);
-	query.n = json_integer_value(c->n);
+	query.has_n = c->has_n;
+	query.n = c->n;
 	query.graph = id;
 	of.query = &query;
 	ok = graph_load(&of, &g, err);
@@ -303,10 +303,8 @@ static bool html_graphs(struct export_job *job, struct err *err)
 {
 	struct chosen c = { 0 };
 	struct out *o = &job->out;
-	const json_t *graph;
 	int drawn = 0, left = 0;
 	bool ok = true;
-	size_t i;
 
 	job_modes(job, choose, &c);
 	if (!c.mode)
@@ -314,17 +312,15 @@ static bool html_graphs(struct export_job *job, struct err *err)
 	out_puts(o, "<section><h2>Graphs <span class=\"note\">as mode ");
 	out_xml(o, c.mode);
 	out_puts(o, " captured them, in boxes by module, loop and kernel</span></h2>\n");
-	json_array_foreach((json_t *)c.graphs, i, graph)
-	{
-		size_t nodes = json_array_size(json_object_get(graph, "nodes"));
+	for (size_t i = 0; ok && i < c.graphs.n; i++) {
+		const struct report_graph *graph = &c.graphs.at[i];
 
-		if (!ok || nodes == 0)
+		if (graph->nodes.n == 0)
 			continue;
-		if (drawn == PAGE_GRAPHS || nodes > PAGE_GRAPH_NODES)
+		if (drawn == PAGE_GRAPHS || graph->nodes.n > PAGE_GRAPH_NODES)
 			left++;
 		else
-			ok = draw_one(job, &c, json_integer_value(json_object_get(graph, "id")),
-				      drawn++, o, err);
+			ok = draw_one(job, &c, graph_id(graph), drawn++, err);
 	}
 	if (left)
 		out_printf(
@@ -410,44 +406,46 @@ static void fact(struct out *o, const char *name, const char *value)
 
 static void write_head(struct export_job *job)
 {
-	const json_t *device = json_object_get(job->report, "device");
-	int64_t created = json_integer_value(json_object_get(job->head, "created_ns"));
-	time_t at = (time_t)(created / 1000000000);
+	const struct report_exported_run *head = job->head;
+	const struct report_device *device = job->found ? job->found->device : NULL;
+	const struct report_workload *posted = job->posted;
+	time_t at = (time_t)(head->created_ns / 1000000000);
 	struct out *o = &job->out;
 	char when[32] = "";
 	struct tm tm;
 
-	if (created > 0 && gmtime_r(&at, &tm))
+	if (head->created_ns > 0 && gmtime_r(&at, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M UTC", &tm);
 	out_puts(o, "<header class=\"run\"><h1>");
-	out_xml(o, text_field(job->head, "name"));
+	out_xml(o, head->name);
 	out_printf(o, " <span class=\"mono\">#%lld</span></h1>\n<dl>", (long long)job->run->id);
-	fact(o, "Status", text_field(job->head, "status"));
-	fact(o, "Device",
-	     json_is_object(device) ? text_field(device, "name") : text_field(job->head, "device"));
-	fact(o, "Backend", text_field(device, "backend"));
-	fact(o, "Policy", text_field(job->workload, "policy"));
-	fact(o, "Autocast", text_field(job->workload, "autocast"));
-	fact(o, "Project", text_field(job->head, "project"));
-	fact(o, "Commit", text_field(job->head, "commit"));
-	fact(o, "Branch", text_field(job->head, "branch"));
+	fact(o, "Status", head->status);
+	fact(o, "Device", device ? device->name : head->device);
+	fact(o, "Backend", device ? device->backend : NULL);
+	fact(o, "Policy", posted ? posted->policy : NULL);
+	fact(o, "Autocast", posted ? posted->autocast : NULL);
+	fact(o, "Project", head->project);
+	fact(o, "Commit", head->commit);
+	fact(o, "Branch", head->branch);
 	fact(o, "Run", when);
-	fact(o, "Redacted",
-	     json_is_true(json_object_get(job->head, "redacted"))
-		 ? "source, paths and names are left out"
-		 : "");
+	fact(o, "Redacted", head->redacted ? "source, paths and names are left out" : NULL);
 	out_puts(o, "</dl></header>\n");
+}
+
+static bool has_error(const struct export_job *job)
+{
+	return job->head->error && *job->head->error;
 }
 
 /* The answer first: what failed, the verdicts, or what an import holds. */
 static void write_answer(struct export_job *job)
 {
-	const char *error = text_field(job->head, "error"), *line = job->run->verdicts;
+	const char *line = job->run->verdicts;
 	struct out *o = &job->out;
 
-	if (*error) {
+	if (has_error(job)) {
 		out_puts(o, "<p class=\"verdict\">The run failed</p>\n<div class=\"well fault\">");
-		out_xml(o, error);
+		out_xml(o, job->head->error);
 		out_puts(o, "</div>\n");
 	}
 	for (size_t n; line && *line; line += n) {
@@ -463,19 +461,19 @@ static void write_answer(struct export_job *job)
 
 static bool has_answer(const struct export_job *job)
 {
-	return *text_field(job->head, "error") || (job->run->verdicts && *job->run->verdicts);
+	return has_error(job) || (job->run->verdicts && *job->run->verdicts);
 }
 
 static void write_nothing(struct export_job *job)
 {
-	const json_t *imported = json_object_get(job->report, "import");
+	const struct report_run *found = job->found;
 
-	if (imported || has_answer(job))
+	if ((found && found->import) || has_answer(job))
 		return;
 	out_puts(&job->out, "<p class=\"verdict\">");
-	if (!job->report)
+	if (!found)
 		out_puts(&job->out, "This run has no report.");
-	else if (json_object_get(job->report, "trace"))
+	else if (found->trace || found->written.trace == REPORT_NULL)
 		out_puts(&job->out, "A recording: what ran, and for how long.");
 	else
 		out_puts(&job->out, "Nothing was compared: there is no verdict without eager and "
@@ -493,7 +491,7 @@ bool export_html(struct export_job *job, struct err *err)
 		    "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
 		    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		    "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
-	out_xml(o, text_field(job->head, "name"));
+	out_xml(o, job->head->name);
 	out_printf(o, " #%lld</title>\n<style>\n", (long long)job->run->id);
 	out_puts(o, style);
 	out_puts(o, "</style>\n</head>\n<body>\n<main>\n");
@@ -501,12 +499,8 @@ bool export_html(struct export_job *job, struct err *err)
 	write_answer(job);
 	write_nothing(job);
 	html_curves(job);
-	html_modes(job);
-	html_imported(job);
-	html_breaks(job);
-	html_source(job);
-	ok = html_graphs(job, err) && html_kernels(job, err);
-	html_environment(job);
+	html_results(job);
+	ok = html_graphs(job, err) && html_device(job, err);
 	out_puts(o, "</main>\n<footer>Written by Breakeven ");
 	out_xml(o, job->run->version);
 	out_puts(o,

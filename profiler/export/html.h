@@ -4,24 +4,10 @@
 
 #include "profiler/export/job.h"
 
-/* html_tables.c: each is a section with its heading, or nothing where it has no row. */
-void html_modes(struct export_job *job);
-void html_source(struct export_job *job);
-void html_breaks(struct export_job *job);
-void html_imported(struct export_job *job);
-bool html_kernels(struct export_job *job, struct err *err);
-
-void html_environment(struct export_job *job);
-
-/* <td class=CLASS>, with the text or the number in it; NAN and no number: empty. */
-void html_cell(struct out *o, const char *class, const char *text);
-void html_number(struct out *o, const json_t *number, const char *unit);
-/* "12.3 (12.1-12.4)": a figure with its interval, under one head. */
-void html_interval(struct out *o, const json_t *mid, const json_t *interval, const char *unit);
-
-/* <section> with a heading, its note and a table's head: names split by '|', "r:" in
- * front of those that are numbers; and their end. */
-void html_table(struct out *o, const char *title, const char *note, const char *heads);
-void html_table_end(struct out *o);
+/* html_tables.c: sections with a table each, where it has rows.  Modes, what a log had,
+ * breaks, the source. */
+void html_results(struct export_job *job);
+/* Kernels, the machine. */
+bool html_device(struct export_job *job, struct err *err);
 
 #endif

@@ -7,10 +7,12 @@
 #include "profiler/export/kernels.h"
 #include "profiler/fields/json.h"
 #include "profiler/numbers/numbers.h"
+#include "profiler/profiler.h"
 
 enum { MOST_ROWS = 500 };
 
-void html_cell(struct out *o, const char *class, const char *text)
+/* <td class=CLASS>, with the text in it; NULL: empty. */
+static void text_cell(struct out *o, const char *class, const char *text)
 {
 	out_printf(o, "<td%s%s%s>", *class ? " class=\"" : "", class, *class ? "\"" : "");
 	out_xml(o, text);
@@ -18,44 +20,58 @@ void html_cell(struct out *o, const char *class, const char *text)
 }
 
 /* What is counted is whole. */
-static void put_number(struct out *o, const json_t *number)
+static void put_count(struct out *o, int64_t count)
 {
-	double value = json_number_value(number);
 	char text[NUMBER_BYTES];
 
-	if (!json_is_number(number) || !isfinite(value))
-		return;
-	if (json_is_integer(number))
-		number_print(text, value, 1);
-	else
-		number_short(text, value);
+	number_print(text, (double)count, 1);
 	out_puts(o, text);
 }
 
-void html_number(struct out *o, const json_t *number, const char *unit)
+static void count_cell(struct out *o, bool has, int64_t count)
 {
 	out_puts(o, "<td class=\"r\">");
-	put_number(o, number);
-	if (json_is_number(number))
-		out_puts(o, unit);
+	if (has)
+		put_count(o, count);
 	out_puts(o, "</td>");
 }
 
-void html_interval(struct out *o, const json_t *mid, const json_t *interval, const char *unit)
+/* A figure and its unit; NAN: empty. */
+static void number_cell(struct out *o, double x, const char *unit)
 {
-	const json_t *low = json_array_get(interval, 0), *high = json_array_get(interval, 1);
+	char text[NUMBER_BYTES] = "";
+
+	if (isfinite(x))
+		number_short(text, x);
+	out_printf(o, "<td class=\"r\">%s%s</td>", text, isfinite(x) ? unit : "");
+}
+
+/* A number of the workload's, or of launches: counted where it is whole. */
+static void amount_cell(struct out *o, double x)
+{
+	if (x == round(x))
+		count_cell(o, true, (int64_t)x);
+	else
+		number_cell(o, x, "");
+}
+
+/* "12.3 (12.1-12.4)": a figure with its interval, under one head. */
+static void interval_cell(struct out *o, double mid, struct report_interval ci, const char *unit)
+{
 	struct number_triple t;
 
-	if (!json_is_number(mid) || !json_is_number(low) || !json_is_number(high)) {
-		html_number(o, mid, unit);
+	if (isnan(mid) || isnan(ci.low) || isnan(ci.high)) {
+		number_cell(o, mid, unit);
 		return;
 	}
-	number_triple(&t, json_number_value(mid), json_number_value(low), json_number_value(high));
+	number_triple(&t, mid, ci.low, ci.high);
 	out_printf(o, "<td class=\"r\">%s%s <span class=\"ci\">(%s–%s)</span></td>", t.mid, unit,
 		   t.low, t.high);
 }
 
-void html_table(struct out *o, const char *title, const char *note, const char *heads)
+/* <section> with a heading, its note and a table's head: names split by '|', "r:" in
+ * front of those that are numbers. */
+static void begin_table(struct out *o, const char *title, const char *note, const char *heads)
 {
 	out_printf(o, "<section aria-label=\"%s\"><h2>%s</h2>", title, title);
 	if (*note)
@@ -74,7 +90,7 @@ void html_table(struct out *o, const char *title, const char *note, const char *
 	out_puts(o, "</tr></thead>\n<tbody>\n");
 }
 
-void html_table_end(struct out *o)
+static void end_table(struct out *o)
 {
 	out_puts(o, "</tbody></table></div></section>\n");
 }
@@ -88,15 +104,10 @@ static void row_head(struct out *o, const char *text)
 
 /* ---- modes ---- */
 
-static const json_t *in(const json_t *json, const char *key, const char *inner)
-{
-	return json_object_get(json_object_get(json, key), inner);
-}
-
 static void verdict_cell(struct out *o, const char *verdict)
 {
 	out_puts(o, "<td>");
-	if (*verdict) {
+	if (verdict) {
 		out_puts(o, "<span class=\"chip ");
 		out_xml(o, verdict);
 		out_puts(o, "\">");
@@ -106,57 +117,57 @@ static void verdict_cell(struct out *o, const char *verdict)
 	out_puts(o, "</td>");
 }
 
-static void repay_cell(struct out *o, const json_t *paid)
+static void repay_cell(struct out *o, const struct report_comparison *paid)
 {
-	const json_t *calls = json_object_get(paid, "calls_to_repay");
-
-	if (json_is_number(calls))
-		html_number(o, calls, " calls");
+	if (paid && paid->has.calls_to_repay)
+		number_cell(o, paid->calls_to_repay, " calls");
 	else
-		html_cell(o, "r", text_field(paid, "repay"));
+		text_cell(o, "r", paid ? paid->repay : NULL);
 }
 
 static bool mode_row(void *self, const struct job_mode *at)
 {
-	const json_t *m = at->report, *paid = at->break_even;
-	json_t *breaks = json_integer((json_int_t)json_array_size(json_object_get(m, "breaks")));
+	static const struct report_interval unknown = { NAN, NAN };
+	const struct report_mode *m = at->m;
+	const struct report_latency *latency = m->latency;
+	const struct report_split *split = m->split_us;
 	struct out *o = self;
 	char name[128];
 
 	snprintf(name, sizeof(name), "%.60s%s%.40s", at->mode, at->engine ? ", " : "",
 		 at->engine ? at->engine : "");
 	row_head(o, name);
-	html_number(o, at->n, "");
-	html_interval(o, in(m, "latency", "median_us"), in(m, "latency", "ci_us"), "");
-	html_interval(o, json_object_get(paid, "speedup"), json_object_get(paid, "speedup_ci"),
-		      "x");
-	verdict_cell(o, text_field(paid, "verdict"));
-	html_number(o, json_object_get(m, "compile_ms"), "");
-	repay_cell(o, paid);
-	html_number(o, json_object_get(m, "launches"), "");
-	html_number(o, breaks, "");
-	html_number(o, json_object_get(m, "peak_bytes"), "");
-	html_number(o, in(m, "split_us", "guards"), "");
-	html_number(o, in(m, "split_us", "dispatch"), "");
-	html_number(o, in(m, "split_us", "launch"), "");
-	html_number(o, in(m, "split_us", "kernel"), "");
+	count_cell(o, at->has_n, at->n);
+	interval_cell(o, latency ? latency->median_us : (double)NAN,
+		      latency ? latency->ci_us : unknown, "");
+	interval_cell(o, at->paid ? at->paid->speedup : (double)NAN,
+		      at->paid ? at->paid->speedup_ci : unknown, "x");
+	verdict_cell(o, at->paid ? at->paid->verdict : NULL);
+	number_cell(o, m->compile_ms, "");
+	repay_cell(o, at->paid);
+	amount_cell(o, m->launches);
+	count_cell(o, true, (int64_t)at->breaks);
+	count_cell(o, m->has.peak_bytes, m->peak_bytes);
+	number_cell(o, split ? split->guards : (double)NAN, "");
+	number_cell(o, split ? split->dispatch : (double)NAN, "");
+	number_cell(o, split ? split->launch : (double)NAN, "");
+	number_cell(o, split ? split->kernel : (double)NAN, "");
 	out_puts(o, "</tr>\n");
-	json_decref(breaks);
 	return true;
 }
 
 /* Below the table: as a column it would be cut off. */
 static bool noise_line(void *self, const struct job_mode *at)
 {
-	const char *noise = text_field(json_object_get(at->report, "latency"), "noise");
+	const char *noise = at->m->latency ? at->m->latency->noise : NULL;
 	struct out *o = self;
 
-	if (!*noise)
+	if (!noise || !*noise)
 		return true;
 	out_puts(o, "<p class=\"note\">");
 	out_xml(o, at->mode);
-	if (json_is_integer(at->n))
-		out_printf(o, ", n = %lld", (long long)json_integer_value(at->n));
+	if (at->has_n)
+		out_printf(o, ", n = %lld", (long long)at->n);
 	out_puts(o, ": ");
 	out_xml(o, noise);
 	out_puts(o, "</p>\n");
@@ -170,19 +181,19 @@ static bool is_there(void *self, const struct job_mode *at)
 	return false;
 }
 
-void html_modes(struct export_job *job)
+static void put_modes(struct export_job *job)
 {
 	bool any = false;
 
 	job_modes(job, is_there, &any);
 	if (!any)
 		return;
-	html_table(&job->out, "Modes", "",
-		   "Mode|r:n|r:Median, us|r:Over eager|Verdict|r:Compiled in, ms|r:Repaid after|"
-		   "r:Launches|r:Breaks|r:Peak bytes|r:Guards, us|r:Dispatch, us|r:Launch, us|"
-		   "r:Kernels, us");
+	begin_table(&job->out, "Modes", "",
+		    "Mode|r:n|r:Median, us|r:Over eager|Verdict|r:Compiled in, ms|r:Repaid after|"
+		    "r:Launches|r:Breaks|r:Peak bytes|r:Guards, us|r:Dispatch, us|r:Launch, us|"
+		    "r:Kernels, us");
 	job_modes(job, mode_row, &job->out);
-	html_table_end(&job->out);
+	end_table(&job->out);
 	job_modes(job, noise_line, &job->out);
 }
 
@@ -193,103 +204,87 @@ struct breaks {
 	int rows;
 };
 
-static void break_row(struct breaks *b, const char *mode, const json_t *n, const json_t *item)
+static void break_row(void *self, const struct job_break *item)
 {
-	const json_t *cost = json_object_get(item, "cost_us");
+	struct breaks *b = self;
 	struct out *o = b->out;
+	const char *file = item->file ? item->file : "";
 	char place[300];
 
 	if (b->rows++ == 0)
-		html_table(
+		begin_table(
 		    o, "Breaks", "What ends a graph, and what it costs a call.",
 		    "Line|Mode|r:n|Stage|Kind|Registry|Outcome|r:Met|r:Cost, us|Message|Hint");
 	if (b->rows > MOST_ROWS)
 		return;
-	snprintf(place, sizeof(place), "%.250s%s%lld", text_field(item, "file"),
-		 *text_field(item, "file") ? ":" : "", (long long)job_break_line(item));
+	snprintf(place, sizeof(place), "%.250s%s%lld", file, *file ? ":" : "",
+		 (long long)item->line);
 	row_head(o, place);
-	html_cell(o, "", mode);
-	html_number(o, n, "");
-	html_cell(o, "", text_field(item, "stage"));
-	html_cell(o, "", text_field(item, "kind"));
-	html_cell(o, "mono", text_field(item, "gb"));
-	html_cell(o, "", text_field(item, "outcome"));
-	html_number(o, json_object_get(item, "count"), "");
-	html_number(o, json_is_number(cost) ? cost : in(item, "cost", "host_us_per_call"), "");
-	html_cell(o, "wrap", text_field(item, "message"));
-	html_cell(o, "wrap", text_field(item, "hint"));
+	text_cell(o, "", item->mode);
+	count_cell(o, item->has_n, item->n);
+	text_cell(o, "", item->stage);
+	text_cell(o, "", item->kind);
+	text_cell(o, "mono", item->gb);
+	text_cell(o, "", item->outcome);
+	count_cell(o, true, item->count);
+	number_cell(o, item->cost_us, "");
+	text_cell(o, "wrap", item->message);
+	text_cell(o, "wrap", item->hint);
 	out_puts(o, "</tr>\n");
 }
 
-static bool break_rows(void *self, const struct job_mode *at)
+static void put_breaks(struct export_job *job)
 {
-	const json_t *item;
-	size_t i;
-
-	json_array_foreach(json_object_get(at->report, "breaks"), i, item)
-	    break_row(self, at->mode, at->n, item);
-	return at->engine == NULL;
-}
-
-void html_breaks(struct export_job *job)
-{
-	const json_t *imported = json_object_get(job->report, "import"), *item;
 	struct breaks b = { .out = &job->out };
-	size_t i;
 
-	job_modes(job, break_rows, &b);
-	json_array_foreach(json_object_get(imported, "breaks"), i, item)
-	    break_row(&b, text_field(item, "mode"), json_object_get(item, "n"), item);
+	job_breaks(job, break_row, &b);
 	if (b.rows)
-		html_table_end(&job->out);
+		end_table(&job->out);
 }
 
 /* ---- the source, with its breaks ---- */
 
 struct at_line {
-	const json_t *found;
-	json_int_t line;
+	int line;
+	const struct report_break *found;
 };
 
 static bool seek_line(void *self, const struct job_mode *at)
 {
 	struct at_line *s = self;
-	const json_t *item;
-	size_t i;
+	struct report_break_list breaks = at->m->breaks;
 
-	json_array_foreach(json_object_get(at->report, "breaks"), i, item)
-	{
-		if (job_break_line(item) == s->line)
-			s->found = item;
-	}
+	for (size_t i = 0; i < breaks.n; i++)
+		if (profiler_place_of(&breaks.at[i]).line == s->line)
+			s->found = &breaks.at[i];
 	return !s->found && !at->engine;
 }
 
-void html_source(struct export_job *job)
+static void put_source(struct export_job *job)
 {
-	const char *at = text_field(job->workload, "source");
+	const char *at = job->posted ? job->posted->source : NULL;
 	struct out *o = &job->out;
 
-	if (!*at)
+	if (!at || !*at)
 		return;
 	out_puts(o, "<section aria-label=\"Source\"><h2>Source</h2><div class=\"well\" "
 		    "tabindex=\"0\"><ol class=\"code mono\">\n");
-	for (json_int_t line = 1; *at; line++) {
+	for (int line = 1; *at; line++) {
 		struct at_line s = { .line = line };
 		size_t n = strcspn(at, "\n");
 		json_t *text = json_stringn(at, n);
 
 		job_modes(job, seek_line, &s);
-		out_printf(o, "<li%s><span class=\"ln\">%lld</span><span>",
-			   s.found ? " class=\"hit\"" : "", (long long)line);
+		out_printf(o, "<li%s><span class=\"ln\">%d</span><span>",
+			   s.found ? " class=\"hit\"" : "", line);
 		out_xml(o, json_string_value(text));
 		out_puts(o, "</span></li>\n");
 		if (s.found) {
 			out_puts(o, "<li class=\"hit\"><span class=\"ln\"></span><span "
 				    "class=\"why\">");
-			out_xml(o, text_field(s.found, "kind"));
+			out_xml(o, s.found->kind);
 			out_puts(o, ": ");
-			out_xml(o, text_field(s.found, "message"));
+			out_xml(o, s.found->message);
 			out_puts(o, "</span></li>\n");
 		}
 		json_decref(text);
@@ -302,15 +297,15 @@ void html_source(struct export_job *job)
 
 static void kernel_row(struct export_job *job, const struct kernel_total *t)
 {
-	const json_t *lane = job_lane(job, t->lane);
+	const json_t *lane = job_lane(job, t->lane), *n = json_object_get(lane, "n");
 	struct out *o = &job->out;
 	char count[NUMBER_BYTES], sum[NUMBER_BYTES], mean[NUMBER_BYTES], most[NUMBER_BYTES];
 
 	row_head(o, job_name(job, t->name));
-	html_cell(o, "", timeline_kind_name(t->kind));
-	html_cell(o, "", text_field(lane, "mode"));
-	html_number(o, json_object_get(lane, "n"), "");
-	html_cell(o, "", text_field(lane, "name"));
+	text_cell(o, "", timeline_kind_name(t->kind));
+	text_cell(o, "", text_field(lane, "mode"));
+	count_cell(o, json_is_integer(n), json_integer_value(n));
+	text_cell(o, "", text_field(lane, "name"));
 	number_print(count, (double)t->events, 1);
 	number_short(sum, (double)t->sum_ns / 1e3);
 	number_short(mean, (double)t->sum_ns / 1e3 / (double)t->events);
@@ -319,7 +314,7 @@ static void kernel_row(struct export_job *job, const struct kernel_total *t)
 	out_printf(o, "<td class=\"r\">%s</td><td class=\"r\">%s</td></tr>\n", mean, most);
 }
 
-bool html_kernels(struct export_job *job, struct err *err)
+static bool put_kernels(struct export_job *job, struct err *err)
 {
 	struct kernels k;
 	bool ok = kernels_gather(&k, job, err);
@@ -329,11 +324,11 @@ bool html_kernels(struct export_job *job, struct err *err)
 		number_short(sum, (double)k.sum_ns / 1e3);
 		snprintf(note, sizeof(note), "%lld recorded, %s us in all%s", (long long)k.events,
 			 sum, k.n > MOST_ROWS ? "; the 500 that took longest" : "");
-		html_table(&job->out, "Kernels", note,
-			   "Kernel|Kind|Mode|r:n|Lane|r:Count|r:Sum, us|r:Mean, us|r:Longest, us");
+		begin_table(&job->out, "Kernels", note,
+			    "Kernel|Kind|Mode|r:n|Lane|r:Count|r:Sum, us|r:Mean, us|r:Longest, us");
 		for (size_t i = 0; i < k.n && i < MOST_ROWS; i++)
 			kernel_row(job, &k.slots[i]);
-		html_table_end(&job->out);
+		end_table(&job->out);
 	}
 	kernels_finish(&k);
 	return ok;
@@ -341,105 +336,114 @@ bool html_kernels(struct export_job *job, struct err *err)
 
 /* ---- what was imported ---- */
 
-static void write_sums(struct export_job *job, const json_t *imported)
+static void write_sums(struct export_job *job, const struct report_import *import)
 {
 	char sum[NUMBER_BYTES];
 
-	number_short(sum, json_number_value(in(imported, "kernels", "total_us")));
+	number_short(sum, import->kernels->total_us);
 	out_printf(
 	    &job->out,
 	    "<p class=\"verdict\">%lld graphs, %zu compilations, %zu breaks, %zu recompiles, "
 	    "%lld kernels of %s us</p>\n",
-	    (long long)json_integer_value(json_object_get(imported, "graphs")),
-	    json_array_size(json_object_get(imported, "compiles")),
-	    json_array_size(json_object_get(imported, "breaks")),
-	    json_array_size(json_object_get(imported, "recompiles")),
-	    (long long)json_integer_value(in(imported, "kernels", "count")), sum);
+	    (long long)import->graphs, import->compiles.n, import->breaks.n, import->recompiles.n,
+	    (long long)import->kernels->count, sum);
 }
 
-static void write_recompiles(struct out *o, const json_t *list)
+static void write_recompiles(struct out *o, struct report_import_recompile_list list)
 {
-	const json_t *item;
-	size_t i;
-
-	if (json_array_size(list) == 0)
+	if (list.n == 0)
 		return;
-	html_table(o, "Recompiles", "", "Id|Frame|Reason");
-	json_array_foreach(list, i, item)
-	{
-		if (i == MOST_ROWS)
-			break;
-		row_head(o, text_field(item, "compile"));
-		html_cell(o, "", text_field(item, "frame"));
-		html_cell(o, "wrap", text_field(item, "reason"));
+	begin_table(o, "Recompiles", "", "Id|Frame|Reason");
+	for (size_t i = 0; i < list.n && i < MOST_ROWS; i++) {
+		row_head(o, list.at[i].compile);
+		text_cell(o, "", list.at[i].frame);
+		text_cell(o, "wrap", list.at[i].reason);
 		out_puts(o, "</tr>\n");
 	}
-	html_table_end(o);
+	end_table(o);
 }
 
-static void write_ledger(struct out *o, const json_t *ledger)
+static void write_ledger(struct out *o, const struct report_ledger *ledger)
 {
-	static const char *const fates[] = { "dropped", "repaired", "kept" };
+	const struct {
+		const char *fate;
+		const struct report_numbers *counts;
+	} fates[] = { { "dropped", &ledger->dropped },
+		      { "repaired", &ledger->repaired },
+		      { "kept", &ledger->kept } };
 	bool any = false;
 
-	for (size_t i = 0; i < sizeof(fates) / sizeof(fates[0]); i++) {
-		const char *name;
-		json_t *n;
+	for (size_t i = 0; i < sizeof(fates) / sizeof(fates[0]); i++)
+		for (size_t k = 0; k < fates[i].counts->n; k++) {
+			const char *name = fates[i].counts->keys[k];
+			const char **what = report_get(ledger->what, name);
+			double n = fates[i].counts->at[k];
 
-		json_object_foreach(json_object_get(ledger, fates[i]), name, n)
-		{
-			const char *what = text_field(json_object_get(ledger, "what"), name);
-
-			if (json_integer_value(n) <= 0 || strcmp(name, "windows") == 0)
+			if (n <= 0 || strcmp(name, "windows") == 0)
 				continue;
 			if (!any)
-				html_table(o, "Ledger", "What was lost, mended or doubtful.",
-					   "What|Fate|r:Count");
+				begin_table(o, "Ledger", "What was lost, mended or doubtful.",
+					    "What|Fate|r:Count");
 			any = true;
-			row_head(o, *what ? what : name);
-			html_cell(o, "", fates[i]);
-			html_number(o, n, "");
+			row_head(o, what && **what ? *what : name);
+			text_cell(o, "", fates[i].fate);
+			count_cell(o, true, (int64_t)n);
 			out_puts(o, "</tr>\n");
 		}
-	}
 	if (any)
-		html_table_end(o);
+		end_table(o);
 	else
 		out_puts(o, "<section><h2>Ledger</h2><p>Nothing was dropped, mended or doubtful."
 			    "</p></section>\n");
 }
 
-void html_imported(struct export_job *job)
+static void put_imported(struct export_job *job)
 {
-	const json_t *imported = json_object_get(job->report, "import");
+	const struct report_import *import = job->found ? job->found->import : NULL;
 
-	if (!imported)
+	if (!import)
 		return;
-	write_sums(job, imported);
-	write_ledger(&job->out, json_object_get(imported, "ledger"));
-	write_recompiles(&job->out, json_object_get(imported, "recompiles"));
+	write_sums(job, import);
+	write_ledger(&job->out, import->ledger);
+	write_recompiles(&job->out, import->recompiles);
 }
 
 /* ---- the machine ---- */
 
-void html_environment(struct export_job *job)
+static void put_environment(struct export_job *job)
 {
 	const char *key;
 	json_t *value;
 
 	if (json_object_size(job->environment) == 0)
 		return;
-	html_table(&job->out, "Machine", "Runs whose machines differ are not comparable.",
-		   "What|Value");
+	begin_table(&job->out, "Machine", "Runs whose machines differ are not comparable.",
+		    "What|Value");
 	json_object_foreach(job->environment, key, value)
 	{
 		row_head(&job->out, key);
 		out_puts(&job->out, "<td>");
 		if (json_is_string(value))
 			out_xml(&job->out, json_string_value(value));
-		else
-			put_number(&job->out, value);
+		else if (json_is_integer(value))
+			put_count(&job->out, json_integer_value(value));
 		out_puts(&job->out, "</td></tr>\n");
 	}
-	html_table_end(&job->out);
+	end_table(&job->out);
+}
+
+void html_results(struct export_job *job)
+{
+	put_modes(job);
+	put_imported(job);
+	put_breaks(job);
+	put_source(job);
+}
+
+bool html_device(struct export_job *job, struct err *err)
+{
+	bool ok = put_kernels(job, err);
+
+	put_environment(job);
+	return ok;
 }

@@ -1,9 +1,12 @@
 /* profiler/export/job.c -- one export under way, as its writer sees it. */
 #include "profiler/export/job.h"
 
+#include <math.h>
 #include <string.h>
 
-struct reading {
+#include "profiler/profiler.h"
+
+struct timeline_reading {
 	struct export_job *job;
 	struct timeline_chunk chunk;
 	job_event_fn *each;
@@ -13,7 +16,7 @@ struct reading {
 
 static bool read_chunk(void *self, const void *block, size_t len, struct err *err)
 {
-	struct reading *r = self;
+	struct timeline_reading *r = self;
 	const struct export_job *job = r->job;
 	const struct timeline_chunk *c = &r->chunk;
 	struct timeline_block b;
@@ -42,11 +45,11 @@ bool job_events(struct export_job *job, job_event_fn *each, void *self, struct e
 {
 	const struct export_query *q = job->query;
 	int64_t begin = q->has_window ? job_begin_ns(job) : 0;
-	struct reading r = { .job = job,
-			     .each = each,
-			     .self = self,
-			     .t0_ns = q->has_window ? begin + q->t0_ns : INT64_MIN,
-			     .t1_ns = q->has_window ? begin + q->t1_ns : INT64_MAX };
+	struct timeline_reading r = { .job = job,
+				      .each = each,
+				      .self = self,
+				      .t0_ns = q->has_window ? begin + q->t0_ns : INT64_MIN,
+				      .t1_ns = q->has_window ? begin + q->t1_ns : INT64_MAX };
 	bool ok = timeline_chunk_create(&r.chunk, err) &&
 		  job->run->blocks(job->run->store, TIMELINE_CHUNK, read_chunk, &r, err);
 
@@ -107,37 +110,46 @@ json_t *job_lane_title(const struct export_job *job, size_t lane)
 	return mode ? json_sprintf("%s: %s", mode, name) : json_string(name);
 }
 
-static bool each_mode(const struct export_job *job, struct job_mode at, const json_t *of,
-		      job_mode_fn *each, void *self)
+static bool is_wanted(const struct export_job *job, const struct job_mode *at)
 {
 	const struct export_query *q = job->query;
-	json_t *m;
 
-	if (q->has_n && (!json_is_integer(at.n) || json_integer_value(at.n) != q->n))
-		return true;
-	json_object_foreach(json_object_get(of, "modes"), at.mode, m)
-	{
-		at.report = m;
-		at.break_even = json_object_get(json_object_get(of, "break_even"), at.mode);
-		if ((!q->mode || strcmp(q->mode, at.mode) == 0) && !each(self, &at))
+	return (!q->has_n || (at->has_n && at->n == q->n)) &&
+	       (!q->mode || strcmp(q->mode, at->mode) == 0);
+}
+
+static bool each_mode(const struct export_job *job, struct job_mode at,
+		      const struct report_mode_map *modes, const struct report_comparison_map *paid,
+		      job_mode_fn *each, void *self)
+{
+	for (size_t i = 0; i < modes->n; i++) {
+		at.mode = modes->keys[i];
+		at.m = &modes->at[i];
+		at.breaks = at.m->breaks.n;
+		at.paid = report_get(*paid, at.mode);
+		if (is_wanted(job, &at) && !each(self, &at))
 			return false;
 	}
 	return true;
 }
 
-static bool each_of_engine(const struct export_job *job, const char *engine, const json_t *report,
-			   job_mode_fn *each, void *self)
+static bool each_torch_mode(const struct export_job *job, struct job_mode at,
+			    const struct report_torch_mode_map *modes,
+			    const struct report_comparison_map *paid, job_mode_fn *each, void *self)
 {
-	const json_t *points = json_object_get(report, "points"), *point;
-	struct job_mode at = { .engine = engine };
-	size_t i;
+	for (size_t i = 0; i < modes->n; i++) {
+		const struct report_torch_mode *m = &modes->at[i];
+		struct report_mode same = { .latency = m->latency,
+					    .compile_ms = m->compile_ms,
+					    .peak_bytes = m->peak_bytes,
+					    .launches = NAN };
 
-	if (!each_mode(job, at, report, each, self))
-		return false;
-	json_array_foreach(points, i, point)
-	{
-		at.n = json_object_get(point, "n");
-		if (!each_mode(job, at, point, each, self))
+		same.has.peak_bytes = m->has.peak_bytes;
+		at.mode = modes->keys[i];
+		at.m = &same;
+		at.breaks = m->breaks.n;
+		at.paid = report_get(*paid, at.mode);
+		if (is_wanted(job, &at) && !each(self, &at))
 			return false;
 	}
 	return true;
@@ -145,54 +157,123 @@ static bool each_of_engine(const struct export_job *job, const char *engine, con
 
 void job_modes(const struct export_job *job, job_mode_fn *each, void *self)
 {
-	const char *engine;
-	json_t *of;
+	const struct report_run *r = job->found;
+	const struct report_torch *torch = r && r->engines ? r->engines->torch : NULL;
+	struct job_mode at = { 0 };
 
-	if (!each_of_engine(job, NULL, job->report, each, self))
+	if (!r || !each_mode(job, at, &r->modes, &r->break_even, each, self))
 		return;
-	json_object_foreach(json_object_get(job->report, "engines"), engine, of)
-	{
-		if (!each_of_engine(job, engine, of, each, self))
+	at.has_n = true;
+	for (size_t i = 0; i < r->points.n; i++) {
+		const struct report_point *point = &r->points.at[i];
+
+		at.n = (int64_t)point->n;
+		if (!each_mode(job, at, &point->modes, &point->break_even, each, self))
+			return;
+	}
+	at = (struct job_mode){ .engine = "torch" };
+	if (!torch || !each_torch_mode(job, at, &torch->modes, &torch->break_even, each, self))
+		return;
+	for (size_t i = 0; i < torch->points.n; i++) {
+		const struct report_torch_point *point = &torch->points.at[i];
+
+		at.has_n = point->has.n;
+		at.n = point->has.n ? (int64_t)point->n : 0;
+		if (!each_torch_mode(job, at, &point->modes, &point->break_even, each, self))
 			return;
 	}
 }
 
 struct sought {
 	const char *mode;
-	const json_t *n, *report;
+	bool has_n;
+	int64_t n;
+	const struct report_mode *found;
 };
 
 static bool seek(void *self, const struct job_mode *at)
 {
 	struct sought *s = self;
-	bool same = !at->engine && strcmp(at->mode, s->mode) == 0 &&
-		    (s->n == at->n || json_equal(s->n, at->n));
+	bool same = !at->engine && strcmp(at->mode, s->mode) == 0 && s->has_n == at->has_n &&
+		    s->n == at->n;
 
-	s->report = same ? at->report : s->report;
+	s->found = same ? at->m : s->found;
 	return !same;
 }
 
-const json_t *job_break(const struct export_job *job, size_t lane, json_int_t index)
+const struct report_break *job_break(const struct export_job *job, size_t lane, json_int_t index)
 {
-	const json_t *row = job_lane(job, lane);
+	const json_t *row = job_lane(job, lane), *n = json_object_get(row, "n");
 	struct sought s = { .mode = json_string_value(json_object_get(row, "mode")),
-			    .n = json_object_get(row, "n") };
+			    .has_n = json_is_integer(n),
+			    .n = json_integer_value(n) };
 
 	if (!s.mode || index < 0)
 		return NULL;
 	job_modes(job, seek, &s);
-	return json_array_get(json_object_get(s.report, "breaks"), (size_t)index);
+	return s.found && (size_t)index < s.found->breaks.n ? &s.found->breaks.at[index] : NULL;
 }
 
-json_int_t job_break_line(const json_t *item)
-{
-	const json_t *cause = json_object_get(item, "cause"),
-		     *stack = json_object_get(item, "stack"), *line = json_object_get(item, "line");
-	size_t n = json_array_size(stack);
+struct walk {
+	job_break_fn *each;
+	void *self;
+};
 
-	if (json_is_object(cause))
-		line = json_object_get(cause, "line");
-	else if (n)
-		line = json_object_get(json_array_get(stack, n - 1), "line");
-	return json_integer_value(line);
+static bool each_break(void *self, const struct job_mode *at)
+{
+	const struct walk *w = self;
+	struct report_break_list breaks = at->m->breaks;
+
+	for (size_t i = 0; !at->engine && i < breaks.n; i++) {
+		const struct report_break *b = &breaks.at[i];
+
+		w->each(w->self, &(struct job_break){ .mode = at->mode,
+						      .has_n = at->has_n,
+						      .n = at->n,
+						      .line = profiler_place_of(b).line,
+						      .stage = b->stage,
+						      .kind = b->kind,
+						      .outcome = b->outcome,
+						      .gb = b->gb,
+						      .message = b->message,
+						      .hint = b->hint,
+						      .has_graph = b->has.graph,
+						      .graph = b->graph,
+						      .count = b->count,
+						      .cost_us = b->cost_us });
+	}
+	return !at->engine;
+}
+
+/* The line that a break of a log is at: that of its cause, of its innermost call, or its own. */
+static int64_t line_of(const struct report_import_break *b)
+{
+	return b->cause ? b->cause->line : b->stack.n ? b->stack.at[b->stack.n - 1].line : b->line;
+}
+
+void job_breaks(const struct export_job *job, job_break_fn *each, void *self)
+{
+	const struct report_import *import = job->found ? job->found->import : NULL;
+
+	job_modes(job, each_break, &(struct walk){ each, self });
+	for (size_t i = 0; import && i < import->breaks.n; i++) {
+		const struct report_import_break *b = &import->breaks.at[i];
+		double host_us = b->cost ? b->cost->host_us_per_call : (double)NAN;
+
+		each(self, &(struct job_break){ .mode = b->mode,
+						.has_n = b->has.n,
+						.n = b->has.n ? (int64_t)b->n : 0,
+						.file = b->file,
+						.line = line_of(b),
+						.stage = b->stage,
+						.kind = b->kind,
+						.outcome = b->outcome,
+						.gb = b->gb,
+						.message = b->message,
+						.hint = b->hint,
+						.has_graph = b->has.graph,
+						.graph = b->graph,
+						.count = b->count,
+						.cost_us = b->has.cost_us ? b->cost_us : host_us });
+	}
 }

@@ -8,12 +8,18 @@
 
 #include "profiler/export/export.h"
 #include "profiler/export/out.h"
+#include "profiler/fields/fields.h"
 
 struct export_job {
 	const struct export_run *run; /* its JSON below is to be read, not this one's */
 	const struct export_query *query;
-	json_t *head;                            /* id, name, status, ... and the error */
 	json_t *workload, *report, *environment; /* NULL: none */
+	json_t *head_json;
+	/* The same, read. */
+	const struct report_exported_run *head; /* id, name, status, ... and the error */
+	const struct report_workload *posted;   /* NULL: none */
+	const struct report_run *found;         /* NULL: none */
+	struct arena arena;
 	struct timeline_tables tables;
 	size_t n_lanes, n_names, n_shapes;
 	bool *wanted; /* lanes that the query asks for */
@@ -41,8 +47,11 @@ json_t *job_lane_title(const struct export_job *job, size_t lane);
 struct job_mode {
 	const char *engine; /* NULL: our own */
 	const char *mode;
-	const json_t *n; /* NULL: no sweep */
-	const json_t *report, *break_even;
+	bool has_n;
+	int64_t n;                            /* of a sweep */
+	const struct report_mode *m;          /* of another engine: what that has of it too */
+	size_t breaks;                        /* how many: those of another engine are not in `m` */
+	const struct report_comparison *paid; /* against eager; NULL: not compared */
 };
 
 /* Those that the query asks for, one by one, our own first.  Ends where `each` returns
@@ -51,10 +60,24 @@ typedef bool job_mode_fn(void *self, const struct job_mode *at);
 void job_modes(const struct export_job *job, job_mode_fn *each, void *self);
 
 /* The break of a lane's mode with that number; NULL: none. */
-const json_t *job_break(const struct export_job *job, size_t lane, json_int_t index);
+const struct report_break *job_break(const struct export_job *job, size_t lane, json_int_t index);
 
-/* The line that a break of a report is at; 0: unknown. */
-json_int_t job_break_line(const json_t *item);
+/* A break of a mode, or of a log: a row of a table. */
+struct job_break {
+	const char *mode; /* NULL: unknown, as with other texts */
+	bool has_n;
+	int64_t n;
+	const char *file;
+	int64_t line; /* 0: unknown */
+	const char *stage, *kind, *outcome, *gb, *message, *hint;
+	bool has_graph;
+	int64_t graph, count;
+	double cost_us; /* NAN: unknown */
+};
+
+/* Those of our own modes, then those of logs. */
+typedef void job_break_fn(void *self, const struct job_break *b);
+void job_breaks(const struct export_job *job, job_break_fn *each, void *self);
 
 #define FORMAT(name, extension, type, title)                                                       \
 	bool export_##name(struct export_job *job, struct err *err);

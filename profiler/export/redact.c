@@ -412,6 +412,8 @@ static json_t *redact(struct redactor *r, const char *key, const json_t *value)
 		return json_is_integer(value) ? json_incref((json_t *)value) : json_null();
 	if (fate == FATE_WHOLE)
 		return json_incref((json_t *)value);
+	if (json_is_object(value) && strcmp(key, "files") == 0) /* texts of a program by path */
+		return json_null();
 	if (!json_is_object(value) && !json_is_array(value))
 		return json_incref((json_t *)value);
 	r->names = names_in(r, key, value);
@@ -611,10 +613,10 @@ bool redact_job(struct export_job *job)
 		replace(&r, &job->report, "report");
 		replace(&r, &job->workload, "workload");
 		replace(&r, &job->environment, "environment");
-		replace(&r, &job->head, "run");
-		json_object_set_new(job->head, "name",
+		replace(&r, &job->head_json, "run");
+		json_object_set_new(job->head_json, "name",
 				    json_sprintf("run %lld", (long long)run->id));
-		json_object_set_new(job->head, "redacted", json_true());
+		json_object_set_new(job->head_json, "redacted", json_true());
 		ok = redact_tables(&r, job);
 	}
 	words_finish(&r.words);

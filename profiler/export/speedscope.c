@@ -12,7 +12,7 @@
 /* Of one file: speedscope itself holds it all. */
 enum { SPEEDSCOPE_EVENTS = 1 << 20 };
 
-struct slice {
+struct open_slice {
 	int64_t start_ns, end_ns;
 	uint32_t lane, name;
 };
@@ -20,7 +20,7 @@ struct slice {
 struct speedscope {
 	struct export_job *job;
 	struct out *out;
-	VEC(struct slice) slices;
+	VEC(struct open_slice) slices;
 	int64_t begin_ns;
 };
 
@@ -35,15 +35,15 @@ static bool gather(void *self, const struct timeline_event *e, struct err *err)
 			       "speedscope takes at most %d events here; ask for a part with mode= "
 			       "and n=, or for the Chrome trace, which takes any number",
 			       SPEEDSCOPE_EVENTS);
-	return VEC_PUSH(&s->slices, (struct slice){ e->start_ns, e->start_ns + e->duration_ns,
-						    e->lane, e->name }) ||
+	return VEC_PUSH(&s->slices, (struct open_slice){ e->start_ns, e->start_ns + e->duration_ns,
+							 e->lane, e->name }) ||
 	       err_set(err, ERR_MEMORY, "out of memory for the events");
 }
 
 /* Lane by lane, and there what holds others first. */
 static int compare(const void *a, const void *b)
 {
-	const struct slice *x = a, *y = b;
+	const struct open_slice *x = a, *y = b;
 
 	if (x->lane != y->lane)
 		return x->lane < y->lane ? -1 : 1;
@@ -76,14 +76,14 @@ static void write_mark(struct speedscope *s, char type, uint32_t name, int64_t a
 /* The frames of a lane as they open and close. */
 static bool write_marks(struct speedscope *s, size_t from, size_t to)
 {
-	VEC(struct slice) open = { 0 };
+	VEC(struct open_slice) open = { 0 };
 	bool first = true, ok = true;
 
 	for (size_t i = from; ok && i < to; i++) {
-		struct slice slice = s->slices.at[i];
+		struct open_slice slice = s->slices.at[i];
 
 		while (open.len && open.at[open.len - 1].end_ns <= slice.start_ns) {
-			struct slice last = open.at[--open.len];
+			struct open_slice last = open.at[--open.len];
 
 			write_mark(s, 'C', last.name, last.end_ns, &first);
 		}
@@ -93,7 +93,7 @@ static bool write_marks(struct speedscope *s, size_t from, size_t to)
 		ok = VEC_PUSH(&open, slice);
 	}
 	while (open.len) {
-		struct slice last = open.at[--open.len];
+		struct open_slice last = open.at[--open.len];
 
 		write_mark(s, 'C', last.name, last.end_ns, &first);
 	}
@@ -108,7 +108,7 @@ static int64_t count_clipped(const struct speedscope *s, size_t from, size_t to,
 
 	*end_ns = reach;
 	for (size_t i = from + 1; i < to; i++) {
-		const struct slice *x = &s->slices.at[i];
+		const struct open_slice *x = &s->slices.at[i];
 
 		n += x->start_ns < reach && x->end_ns > reach;
 		reach = x->start_ns >= reach || x->end_ns > reach ? x->end_ns : reach;
@@ -181,7 +181,7 @@ bool export_speedscope(struct export_job *job, struct err *err)
 			 "\"exporter\":");
 		out_text(s.out, job->run->version ? job->run->version : "breakeven");
 		out_puts(s.out, ",\"name\":");
-		out_json(s.out, json_object_get(job->head, "name"));
+		out_text(s.out, job->head->name);
 		out_puts(s.out, ",\n\"shared\":{\"frames\":[");
 		for (size_t i = 0; i < job->n_names; i++) {
 			out_puts(s.out, i ? ",\n" : "");

@@ -86,6 +86,15 @@ const struct report_field *report_field(const struct report_record *record, cons
 	return NULL;
 }
 
+const json_t *report_found(const struct report_field *field, const struct report_record *record,
+			   const void *from)
+{
+	const char *at = from;
+
+	return at ? json_object_get(*(const json_t *const *)(at + record->json), field->name)
+		  : NULL;
+}
+
 /* ---- types ---- */
 
 /* Every list and map begins with these members; a list ends with `n`. */

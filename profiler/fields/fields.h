@@ -153,6 +153,15 @@ enum report_form { REPORT_PLAIN, REPORT_NULL, REPORT_WHOLE };
 	((record)->has.name = true, (record)->written.name = REPORT_PLAIN,                         \
 	 (record)->name = (__VA_ARGS__))
 
+/* The same where something holds; else nothing changes. */
+#define REPORT_SET_IF(record, name, holds, ...)                                                    \
+	((holds) ? (void)REPORT_SET(record, name, __VA_ARGS__) : (void)0)
+
+/* The same where there is a value; else the field is null. */
+#define REPORT_SET_OR_NULL(record, name, exists, ...)                                              \
+	((exists) ? (void)REPORT_SET(record, name, __VA_ARGS__)                                    \
+		  : (void)((record)->written.name = REPORT_NULL))
+
 /* The place of a key; n where it is not there. */
 size_t report_key(const char *const *keys, size_t n, const char *key);
 
@@ -222,6 +231,11 @@ extern const int n_report_records;
 
 /* NULL where the record has no such field. */
 const struct report_field *report_field(const struct report_record *record, const char *name);
+
+/* What the document has for a field that the struct was read from, whatever its type; NULL where
+ * it has nothing, or where there is no struct. */
+const json_t *report_found(const struct report_field *field, const struct report_record *record,
+			   const void *from);
 
 /* Whether the table allows the value there. */
 bool report_accepts(const struct report_field *field, const json_t *value);

@@ -445,7 +445,7 @@ static bool note_span(struct kineto *k, const struct category *c, const struct k
 {
 	static const char region[] = "Torch-Compiled Region: ", call[] = "## Call CompiledFxGraph ";
 	const char *name = e->name.data ? e->name.data : "";
-	struct span span = { e->ts_ns, e->dur_ns, lane, SPAN_PLAIN, 0, correlation };
+	struct import_span span = { e->ts_ns, e->dur_ns, lane, SPAN_PLAIN, 0, correlation };
 
 	if (c->lane == LANE_DEVICE) {
 		span.kind = SPAN_DEVICE;

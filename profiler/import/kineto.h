@@ -1,6 +1,6 @@
 /* profiler/import/kineto.h -- private: one event of a Chrome trace, from its text. */
-#ifndef PROFILER_IMPORT_KINETO_EVENT_H
-#define PROFILER_IMPORT_KINETO_EVENT_H
+#ifndef PROFILER_IMPORT_KINETO_H
+#define PROFILER_IMPORT_KINETO_H
 
 #include <stdbool.h>
 #include <stddef.h>

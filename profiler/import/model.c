@@ -190,7 +190,7 @@ struct open_span {
 	bool within; /* a compilation */
 };
 
-struct walk {
+struct lane_walk {
 	struct regions *r;
 	VEC(struct open_span) open;
 	int64_t lookups, lookup_ns; /* that no region has taken yet */
@@ -224,7 +224,7 @@ int regions_find(struct regions *r, const char *pid, const char *id)
 /* By lane, then start, then the longest first, which holds the others. */
 static int compare_spans(const void *a, const void *b)
 {
-	const struct span *x = a, *y = b;
+	const struct import_span *x = a, *y = b;
 
 	if (x->lane != y->lane)
 		return x->lane < y->lane ? -1 : 1;
@@ -233,7 +233,7 @@ static int compare_spans(const void *a, const void *b)
 	return (x->duration_ns < y->duration_ns) - (x->duration_ns > y->duration_ns);
 }
 
-static void close_span(struct walk *w)
+static void close_span(struct lane_walk *w)
 {
 	const struct open_span *s = &w->open.at[--w->open.len];
 	struct region *region = s->region >= 0 ? &w->r->rows.at[s->region] : NULL;
@@ -254,7 +254,7 @@ static void close_span(struct walk *w)
 		w->open.at[w->open.len - 1].inner_ns += counts ? s->duration_ns : s->inner_ns;
 }
 
-static void begin_region(struct walk *w, int number)
+static void begin_region(struct lane_walk *w, int number)
 {
 	if (number < 0)
 		return;
@@ -275,7 +275,7 @@ static bool note_launch(struct regions *r, int region, uint32_t correlation)
 	return VEC_PUSH(&r->launches, (struct region_link){ correlation, (uint32_t)region, 0 });
 }
 
-static bool open_span(struct walk *w, const struct span *s)
+static bool open_span(struct lane_walk *w, const struct import_span *s)
 {
 	int64_t end = s->start_ns + s->duration_ns;
 	struct open_span o = { .end_ns = end, .duration_ns = s->duration_ns, .kind = s->kind };
@@ -303,7 +303,7 @@ static bool open_span(struct walk *w, const struct span *s)
 
 static bool look_through(struct regions *r)
 {
-	struct walk w = { .r = r };
+	struct lane_walk w = { .r = r };
 	bool ok = true;
 
 	if (r->window.len)
@@ -324,7 +324,7 @@ static bool look_through(struct regions *r)
 	return ok;
 }
 
-bool regions_add(struct regions *r, struct span span)
+bool regions_add(struct regions *r, struct import_span span)
 {
 	return (r->window.len < REGION_WINDOW || look_through(r)) && VEC_PUSH(&r->window, span);
 }

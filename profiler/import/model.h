@@ -162,7 +162,7 @@ enum span_kind {
 	SPAN_DEVICE
 };
 
-struct span {
+struct import_span {
 	int64_t start_ns, duration_ns;
 	uint32_t lane;
 	uint32_t kind : 3, number : 29; /* of a region */
@@ -187,7 +187,7 @@ struct region_link { /* of a launch to its region, or of a kernel to its time */
 /* Zeroed is empty. */
 struct regions {
 	VEC(struct region) rows;
-	VEC(struct span) window;
+	VEC(struct import_span) window;
 	VEC(struct region_link) launches, kernels;
 	int64_t links_left_out; /* past REGION_MAX_LINKS */
 	struct ledger *ledger;
@@ -197,7 +197,7 @@ struct regions {
 int regions_find(struct regions *r, const char *pid, const char *id);
 
 /* Adds a span; looks the window through where it is full. */
-bool regions_add(struct regions *r, struct span span);
+bool regions_add(struct regions *r, struct import_span span);
 
 /* A kernel's time, for the region that launched it. */
 bool regions_kernel(struct regions *r, uint32_t correlation, int64_t ns);

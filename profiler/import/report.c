@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/fields/fields.h"
 #include "profiler/import/own.h"
 
 enum { MAX_MODELS = 1000 };
@@ -410,8 +411,40 @@ static json_t *rows_json(const struct compiles *c)
 	return list;
 }
 
+/* What compilations counted, as sums: {what it is: how many}; new. */
+static json_t *counted_json(const struct compiles *c)
+{
+	static const struct {
+		const char *name;
+		size_t offset; /* unused: a field that import.def lacks does not compile */
+	} counts[] = {
+#define KIND(name, handler)
+#define COUNT(name, field) { #field, offsetof(struct report_compilation, field) },
+#include "profiler/import/torch_kinds.def"
+#undef KIND
+#undef COUNT
+	};
+	json_t *sums = json_object(), *row;
+	const char *key;
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		const char *name = counts[i].name;
+		json_int_t n = 0;
+
+		json_object_foreach(c->rows, key, row)
+		    n += json_integer_value(json_object_get(row, name));
+		if (n)
+			json_object_set_new(sums,
+					    report_field(&report_record_compilation, name)->meaning,
+					    json_integer(n));
+	}
+	return sums;
+}
+
 static void add_compiles(struct model *m, json_t *report)
 {
+	json_t *counted = counted_json(&m->compiles);
+
 	compiles_settle(&m->compiles);
 	json_object_set_new(report, "joined", json_integer(join_regions(m)));
 	json_object_set_new(report, "breaks", breaks_json(m));
@@ -420,6 +453,9 @@ static void add_compiles(struct model *m, json_t *report)
 	json_object_set(report, "processes", m->compiles.processes);
 	json_object_set(report, "records", m->compiles.kinds);
 	json_object_set(report, "unknown_records", m->compiles.unknown);
+	if (json_object_size(counted) > 0)
+		json_object_set(report, "counted", counted);
+	json_decref(counted);
 }
 
 /* Breaks of the lowering stand after those of the capture. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "fusion/base/hash.h"
-#include "profiler/import/slices.h"
 #include "profiler/import/repair.h"
 
 void asyncs_finish(struct asyncs *a)
@@ -259,12 +258,12 @@ void slices_finish(struct slices *s)
 	buf_finish(&s->head);
 }
 
-/* The byte before `at` that is no space; 0: none is left. */
+/* The byte before `at` that is no space; 0: there was none. */
 static char before(const struct slices *s, size_t at)
 {
 	while (at > 0 && isspace((unsigned char)s->pending.data[at - 1]))
 		at--;
-	return at > 0 ? s->pending.data[at - 1] : '\0';
+	return at > 0 ? s->pending.data[at - 1] : s->dropped;
 }
 
 /* Where the next event may begin after a broken one: an object that follows another or
@@ -323,19 +322,19 @@ static bool hand_on(struct slices *s, size_t end, struct err *err)
 	return true;
 }
 
-/* Drops what is scanned; keeps the event that is under way, and the last byte that an
- * object may want to look back at. */
+/* Drops what is scanned, but for the event that has not ended; an object may ask for the last
+ * byte that is gone. */
 static void drop_scanned(struct slices *s)
 {
-	size_t keep = s->in_event ? s->start : s->at;
+	size_t gone = s->in_event ? s->start : s->at;
 
-	while (keep > 0 && isspace((unsigned char)s->pending.data[keep - 1]))
-		keep--;
-	keep -= keep > 0;
-	memmove(s->pending.data, s->pending.data + keep, s->pending.len - keep);
-	s->pending.len -= keep;
-	s->at -= keep;
-	s->start -= s->in_event ? keep : 0;
+	if (gone == 0)
+		return;
+	s->dropped = before(s, gone);
+	memmove(s->pending.data, s->pending.data + gone, s->pending.len - gone);
+	s->pending.len -= gone;
+	s->at -= gone;
+	s->start -= s->in_event ? gone : 0;
 }
 
 /* Bytes that end a walk: outside of strings the brackets and the quote, within them the

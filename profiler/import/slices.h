@@ -26,6 +26,7 @@ struct slices {
 	struct ledger *ledger;
 	struct buf pending; /* what is not handed on yet: its first byte is `at` 0 */
 	struct buf head;    /* the file without its events */
+	char dropped;       /* the last byte before pending that is no space; 0: none */
 	size_t at;          /* scanned so far, of pending */
 	size_t start;       /* of the event in pending */
 	int depth;          /* brackets that are open */

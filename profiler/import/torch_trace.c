@@ -752,13 +752,16 @@ static bool take_artifact(struct torch_item *item, struct err *err)
 
 /* ---- records ---- */
 
-static const struct {
+static const struct torch_kind {
 	const char *name;
 	torch_take_fn *take;
+	const char *counts; /* a field of the compilation; NULL: none */
 } kinds[] = {
-#define KIND(name, handler) { name, take_##handler },
+#define KIND(name, handler) { name, take_##handler, NULL },
+#define COUNT(name, field) { name, take_none, #field },
 #include "profiler/import/torch_kinds.def"
 #undef KIND
+#undef COUNT
 };
 
 static bool is_context(const char *key)
@@ -827,33 +830,33 @@ static void count_kind(json_t *counts, const char *kind)
 		    json_integer(1 + json_integer_value(json_object_get(counts, kind))));
 }
 
-static torch_take_fn *handler_of(const char *kind)
+static const struct torch_kind *kind_of(const char *name)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strcmp(kinds[i].name, kind) == 0)
-			return kinds[i].take;
+		if (strcmp(kinds[i].name, name) == 0)
+			return &kinds[i];
 	return NULL;
 }
 
 /* A record has one kind; a field of tomorrow beside it must not hide one that is known. */
-static torch_take_fn *find_kind(struct torch_item *item)
+static const struct torch_kind *find_kind(struct torch_item *item)
 {
-	torch_take_fn *take = NULL, *found;
+	const struct torch_kind *kind = NULL, *found;
 	const char *key;
 	json_t *value;
 
 	json_object_foreach((json_t *)item->record->json, key, value)
 	{
-		if (is_context(key) || take)
+		if (is_context(key) || kind)
 			continue;
-		found = handler_of(key);
+		found = kind_of(key);
 		if (found || !item->kind) {
 			item->kind = key;
 			item->meta = value;
-			take = found;
+			kind = found;
 		}
 	}
-	return take;
+	return kind;
 }
 
 static bool take_record(void *self, const struct torch_record *record, struct err *err)
@@ -862,13 +865,13 @@ static bool take_record(void *self, const struct torch_record *record, struct er
 	struct compiles *c = &t->m->compiles;
 	struct torch_item item = { .t = t, .record = record };
 	json_int_t attempt = json_integer_value(json_object_get(record->json, "attempt"));
-	torch_take_fn *take;
+	const struct torch_kind *kind;
 
 	if (!find_writer(t, record->pid, err))
 		return false;
 	note_rank(t, record->json);
 	read_id(&item);
-	take = find_kind(&item);
+	kind = find_kind(&item);
 	if (!item.kind) {
 		t->m->ledger.n[LEDGER_BROKEN_RECORD]++;
 		return true;
@@ -879,8 +882,10 @@ static bool take_record(void *self, const struct torch_record *record, struct er
 	if (attempt > 0)
 		note_attempt(&item, attempt);
 	count_kind(c->kinds, item.kind);
-	if (take)
-		return take(&item, err);
+	if (kind && kind->counts && item.row)
+		compiles_add(item.row, kind->counts, 1);
+	if (kind)
+		return kind->take(&item, err);
 	t->m->ledger.n[LEDGER_UNKNOWN_KIND]++;
 	count_kind(c->unknown, item.kind);
 	return true;

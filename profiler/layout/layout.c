@@ -29,7 +29,7 @@ struct item {
 };
 
 /* An item, or where an edge passes a layer. */
-struct place {
+struct layout_place {
 	int item; /* -1: none */
 	int layer;
 	double x, width, wanted; /* x of its middle */
@@ -57,7 +57,7 @@ struct layer {
 struct layout_level {
 	VEC(struct item) items;
 	VEC(struct join) joins;
-	VEC(struct place) places;
+	VEC(struct layout_place) places;
 	VEC(struct link) links; /* by the layer of `upper` once they are sorted */
 	int *order;             /* places, layer by layer */
 	struct layer *layers;   /* n_layers + 1 of them */
@@ -268,7 +268,7 @@ static bool add_way(struct layout_level *d, struct join *e)
 
 	for (; layer < end && d->places.len < MAX_PLACES; layer++) {
 		int lower = (int)d->places.len;
-		struct place place = {
+		struct layout_place place = {
 			.item = -1, .layer = layer, .width = LINE_WIDTH, .next = -1
 		};
 
@@ -288,10 +288,10 @@ static bool add_way(struct layout_level *d, struct join *e)
 static bool add_places(struct layout_level *d)
 {
 	for (size_t i = 0; i < d->items.len; i++)
-		if (!VEC_PUSH(&d->places, (struct place){ .item = (int)i,
-							  .layer = d->items.at[i].layer,
-							  .width = d->items.at[i].width,
-							  .next = -1 }))
+		if (!VEC_PUSH(&d->places, (struct layout_place){ .item = (int)i,
+								 .layer = d->items.at[i].layer,
+								 .width = d->items.at[i].width,
+								 .next = -1 }))
 			return false;
 	for (size_t i = 0; i < d->joins.len; i++)
 		if (!add_way(d, &d->joins.at[i]))
@@ -346,7 +346,7 @@ static void pack_layer(struct layout_level *d, const struct layer *layer)
 		sum += d->places.at[d->order[i]].width + GAP;
 	at = -sum / 2;
 	for (int i = layer->first_place; i < layer[1].first_place; i++) {
-		struct place *p = &d->places.at[d->order[i]];
+		struct layout_place *p = &d->places.at[d->order[i]];
 
 		p->x = at + (p->width + GAP) / 2;
 		at += p->width + GAP;
@@ -371,7 +371,7 @@ static void find_wanted(struct layout_level *d, int layer, bool above, int *coun
 		counts[of]++;
 	}
 	for (int i = d->layers[layer].first_place; i < d->layers[layer + 1].first_place; i++) {
-		struct place *p = &d->places.at[d->order[i]];
+		struct layout_place *p = &d->places.at[d->order[i]];
 
 		p->wanted = counts[d->order[i]] ? p->wanted / counts[d->order[i]] : p->x;
 	}
@@ -400,7 +400,7 @@ static void place_layer(struct layout_level *d, const struct layer *layer)
 	double edge = -1e9, off = 0;
 
 	for (int i = from; i < to; i++) {
-		struct place *p = &d->places.at[d->order[i]];
+		struct layout_place *p = &d->places.at[d->order[i]];
 		double least = edge + GAP + p->width / 2;
 
 		p->x = i == from || p->wanted > least ? p->wanted : least;
@@ -439,7 +439,7 @@ static double place_band(struct layout_level *d, int from, int to, double left)
 	double low = 0, high = 0;
 
 	for (int i = first; i < end; i++) {
-		const struct place *p = &d->places.at[d->order[i]];
+		const struct layout_place *p = &d->places.at[d->order[i]];
 
 		low = i == first || p->x - p->width / 2 < low ? p->x - p->width / 2 : low;
 		high = i == first || p->x + p->width / 2 > high ? p->x + p->width / 2 : high;
@@ -709,7 +709,7 @@ void layout_edge_path(const struct layout *l, int edge, struct buf *out)
 		const struct layout_level *d = way.legs[i].level;
 
 		for (int k = way.legs[i].place; k >= 0; k = d->places.at[k].next) {
-			const struct place *p = &d->places.at[k];
+			const struct layout_place *p = &d->places.at[k];
 
 			if (p->layer > 0)
 				enter_layer(&way, d, p->layer);

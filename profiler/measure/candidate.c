@@ -202,7 +202,7 @@ bool candidate_create_with(struct candidate *candidate, const struct workload *w
 		.backend = w->backend,
 		.threads = w->threads,
 		.cache_dir = with->cache.dir,
-		.cache_anew = with->cache.again,
+		.cache_rebuild = with->cache.again,
 		.memory_bytes = with->memory_bytes,
 		.references = with->references,
 		.policy = w->policy,

@@ -16,27 +16,27 @@
 
 enum { MAX_CALLS = 500, MIN_CALLS = 8, MAX_OPEN = 4096, WATCH_NS = 30 * 1000 * 1000 };
 
-struct piece {
+struct split_piece {
 	int64_t begin_ns, end_ns;
 	double cost_ns; /* of the reports made between the two */
 };
 
-struct watcher {
+struct split_watcher {
 	double self_ns[PHASE_COUNT];
-	struct piece open[MAX_OPEN];
+	struct split_piece open[MAX_OPEN];
 	int n_open;
 	double clock_ns, report_ns; /* a reading of the clock; a whole report */
 };
 
 static void on_phase(void *self, enum fusion_phase phase, int64_t begin_ns, int64_t end_ns)
 {
-	struct watcher *w = self;
-	struct piece piece = { begin_ns, end_ns, w->report_ns };
+	struct split_watcher *w = self;
+	struct split_piece piece = { begin_ns, end_ns, w->report_ns };
 	double own = (double)(end_ns - begin_ns) - w->clock_ns;
 
 	while (w->n_open && w->open[w->n_open - 1].begin_ns >= begin_ns &&
 	       w->open[w->n_open - 1].end_ns <= end_ns) {
-		const struct piece *child = &w->open[--w->n_open];
+		const struct split_piece *child = &w->open[--w->n_open];
 
 		/* What the child reported lies inside it; its last report and
 		 * its first reading stand in the parent. */
@@ -48,7 +48,7 @@ static void on_phase(void *self, enum fusion_phase phase, int64_t begin_ns, int6
 		w->open[w->n_open++] = piece;
 }
 
-static void keep_call(struct watcher *w, struct split *out, double duration_ns)
+static void keep_call(struct split_watcher *w, struct split *out, double duration_ns)
 {
 	double cost = w->clock_ns;
 
@@ -60,8 +60,8 @@ static void keep_call(struct watcher *w, struct split *out, double duration_ns)
 	out->calls = 1;
 }
 
-static bool watch_calls(struct candidate *candidate, struct watcher *w, struct split *calls, int *n,
-			struct err *err)
+static bool watch_calls(struct candidate *candidate, struct split_watcher *w, struct split *calls,
+			int *n, struct err *err)
 {
 	int64_t start = clock_ns();
 
@@ -111,7 +111,7 @@ static void average(struct split *calls, int n, struct split *out)
 
 bool split_measure(struct candidate *candidate, struct split *out, struct err *err)
 {
-	struct watcher *w = calloc(1, sizeof(*w));
+	struct split_watcher *w = calloc(1, sizeof(*w));
 	struct split *calls = calloc(MAX_CALLS, sizeof(*calls));
 	struct fusion_observer observer = { .self = w, .phase = on_phase };
 	bool ok = false;

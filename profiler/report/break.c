@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "profiler/fields/fields.h"
 #include "profiler/fields/json.h"
 #include "profiler/profiler.h"
 
@@ -82,6 +83,19 @@ json_t *breaks_to_json(const struct fusion_session *s)
 	for (int i = 0; i < fusion_break_count(s); i++)
 		json_array_append_new(list, break_json(s, i));
 	return list;
+}
+
+struct break_place profiler_place_of(const struct report_break *b)
+{
+	const struct report_cause *cause = b->cause;
+	size_t n = b->stack.n;
+
+	if (cause)
+		return (struct break_place){ cause->file, (int)cause->line, (int)cause->column,
+					     (int)cause->end_column };
+	return (struct break_place){ n ? b->stack.at[n - 1].file : NULL,
+				     n ? (int)b->stack.at[n - 1].line : 0, (int)b->column,
+				     (int)b->end_column };
 }
 
 struct break_place profiler_break_place(const json_t *item)

@@ -27,7 +27,7 @@ static bool sweep_break_even(struct run *r, json_t *break_even, struct err *err)
 		    !r->kept[r->first].sample_us[mode])
 			continue;
 		for (int i = 0; i < n; i++) {
-			const struct kept *kept = &r->kept[r->first + i];
+			const struct kept_point *kept = &r->kept[r->first + i];
 
 			curve[i] = (struct curve_point){
 				.n = kept->n,

@@ -15,7 +15,7 @@
 #include "profiler/workload/workload.h"
 
 /* What is kept of a point for the crossover. */
-struct kept {
+struct kept_point {
 	double n;
 	int rounds;
 	double *sample_us[FUSION_MODE_COUNT]; /* NULL: mode not in the run */
@@ -30,7 +30,7 @@ struct run {
 	int first, end; /* points to run */
 	int point;      /* the one at work */
 	int64_t begin_ns, reported_ns;
-	struct kept *kept;
+	struct kept_point *kept;
 	struct allclose agreements[FUSION_MODE_COUNT]; /* of the point at work, with eager */
 	struct reference reference;                    /* of the point at work */
 	/* Eager's timed calls gave the same when they were made again before anything was timed.

@@ -50,7 +50,7 @@ static bool compare_modes(const struct run *r, const struct candidate *candidate
 /* Takes the samples over from the candidates. */
 static void keep_samples(struct run *r, struct candidate *candidates, int n)
 {
-	struct kept *kept = &r->kept[r->point];
+	struct kept_point *kept = &r->kept[r->point];
 
 	kept->n = (double)r->w->points[r->point].n;
 	kept->rounds = candidates[0].n_samples;

@@ -3,41 +3,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/fields/json.h"
 #include "profiler/suite/suite.h"
 
-/* A text that outlives the report. */
-static const char *kept_text(const json_t *json, const char *field, const char *otherwise,
-			     struct arena *arena)
+/* A text that outlives the report; NULL: `otherwise`. */
+static const char *kept_text(const char *text, const char *otherwise, struct arena *arena)
 {
-	return arena_strdup(arena, text_field_or(json, field, otherwise));
+	return arena_strdup(arena, text ? text : otherwise);
 }
 
-/* Breaks of a stage, in a mode of a report. */
-static int breaks_of(const json_t *m, const char *stage)
+static int breaks_of(struct report_break_list breaks, const char *stage)
 {
-	json_t *list = json_object_get(m, "breaks"), *item;
-	size_t i;
 	int n = 0;
 
-	json_array_foreach(list, i, item)
-	{
-		const char *of = json_string_value(json_object_get(item, "stage"));
-
-		n += of && strcmp(of, stage) == 0;
-	}
+	for (size_t i = 0; i < breaks.n; i++)
+		n += strcmp(breaks.at[i].stage, stage) == 0;
 	return n;
 }
 
-static struct suite_result blank(const json_t *workload, int place, int64_t run, const char *mode,
+static const struct interval no_speedup = { NAN, NAN, NAN };
+
+static struct suite_result blank(const char *policy, int place, int64_t run, const char *mode,
 				 struct arena *arena)
 {
 	return (struct suite_result){ .workload = place,
 				      .run = run,
 				      .engine = "breakeven",
-				      .policy = kept_text(workload, "policy", "dynamo", arena),
+				      .policy = kept_text(policy, "dynamo", arena),
 				      .mode = arena_strdup(arena, mode),
-				      .speedup = { NAN, NAN, NAN },
+				      .speedup = no_speedup,
 				      .median_us = NAN,
 				      .compile_ms = NAN,
 				      .launches = NAN,
@@ -49,184 +42,175 @@ static struct suite_result blank(const json_t *workload, int place, int64_t run,
 				      .recompiles = -1 };
 }
 
-/* The mode at the first point at which its values are not eager's, or as it is in m. */
-static const json_t *disagreeing(const json_t *report, const char *mode, const json_t *m)
+static bool disagrees(const struct report_mode *m)
 {
-	const json_t *point;
-	size_t i;
+	return m->has.agrees && !m->agrees;
+}
 
-	json_array_foreach(json_object_get(report, "points"), i, point)
-	{
-		const json_t *of = json_object_get(json_object_get(point, "modes"), mode);
+/* The mode at the first point at which its values are not eager's, or as it is in m. */
+static const struct report_mode *disagreeing(const struct report_run *run, const char *mode,
+					     const struct report_mode *m)
+{
+	for (size_t i = 0; i < run->points.n; i++) {
+		const struct report_mode *of = report_get(run->points.at[i].modes, mode);
 
-		if (json_is_false(json_object_get(of, "agrees")))
+		if (of && disagrees(of))
 			return of;
 	}
 	return m;
 }
 
-static void read_mode(const json_t *m, const json_t *comparison, struct suite_result *r,
-		      struct arena *arena)
+/* A mode against eager; NULL: it was not compared. */
+static void read_comparison(const struct report_comparison *c, struct suite_result *r,
+			    struct arena *arena)
 {
-	const json_t *ci = json_object_get(comparison, "speedup_ci");
-	const char *verdict = json_string_value(json_object_get(comparison, "verdict"));
+	bool few = c && c->verdict && strcmp(c->verdict, "NOT ENOUGH") == 0;
 
-	r->status = SUITE_PASS;
-	if (comparison)
-		r->speedup = (struct interval){ .low = json_number_value(json_array_get(ci, 0)),
-						.mid = number_field(comparison, "speedup"),
-						.high = json_number_value(json_array_get(ci, 1)) };
-	if (!(r->speedup.low > 0) || !verdict || strcmp(verdict, "NOT ENOUGH") == 0)
-		r->speedup = (struct interval){ NAN, NAN, NAN };
-	if (verdict && strcmp(verdict, "NOT ENOUGH") == 0 && !r->reason)
+	if (c && c->verdict && !few && c->speedup_ci.low > 0)
+		r->speedup = (struct interval){ c->speedup_ci.low, c->speedup, c->speedup_ci.high };
+	if (few && !r->reason)
 		r->reason = arena_strdup(arena,
 					 "too few samples for a speedup: give it more seconds");
-	r->median_us = number_field(json_object_get(m, "latency"), "median_us");
-	r->compile_ms = number_field(m, "compile_ms");
-	r->launches = number_field(m, "launches");
-	r->peak_bytes = number_field(m, "peak_bytes");
-	r->max_abs_error = number_field(m, "max_abs_error");
-	r->graphs = (int)json_array_size(json_object_get(m, "graphs"));
-	r->capture_breaks = breaks_of(m, "capture");
-	r->lowering_breaks = breaks_of(m, "lowering");
-	r->recompiles = (int)json_array_size(json_object_get(m, "recompiles"));
+}
+
+static void read_mode(const struct report_mode *m, const struct report_comparison *c,
+		      struct suite_result *r, struct arena *arena)
+{
+	r->status = SUITE_PASS;
+	read_comparison(c, r, arena);
+	r->median_us = m->latency ? m->latency->median_us : (double)NAN;
+	r->compile_ms = m->compile_ms;
+	r->launches = m->launches;
+	r->peak_bytes = m->has.peak_bytes ? (double)m->peak_bytes : (double)NAN;
+	r->max_abs_error = m->max_abs_error;
+	r->graphs = (int)m->graphs.n;
+	r->capture_breaks = breaks_of(m->breaks, "capture");
+	r->lowering_breaks = breaks_of(m->breaks, "lowering");
+	r->recompiles = (int)m->recompiles.n;
 }
 
 /* What disagrees has no speedup. */
-static void read_agreement(const json_t *m, struct suite_result *r, struct arena *arena)
+static void read_agreement(const struct report_mode *m, struct suite_result *r, struct arena *arena)
 {
-	if (!json_is_false(json_object_get(m, "agrees")))
+	if (!disagrees(m))
 		return;
 	r->status = SUITE_DISAGREES;
-	r->reason = kept_text(m, "disagreement", "its values are not eager's", arena);
-	r->max_abs_error = number_field(m, "max_abs_error");
-	r->speedup = (struct interval){ NAN, NAN, NAN };
+	r->reason = kept_text(m->disagreement, "its values are not eager's", arena);
+	r->max_abs_error = m->max_abs_error;
+	r->speedup = no_speedup;
 }
 
-static const char *failure_of(const json_t *error, struct arena *arena)
+static const char *failure_of(const struct report_failure *f, struct arena *arena)
 {
-	const char *message = kept_text(error, "message", "it failed", arena);
-	int line = (int)json_integer_value(json_object_get(error, "line"));
-
-	return line > 0 ? arena_printf(arena, "line %d: %s", line, message) : message;
+	return f->line > 0 ? arena_printf(arena, "line %d: %s", (int)f->line, f->message)
+			   : arena_strdup(arena, f->message);
 }
 
-/* The last point of a sweep, or the report itself. */
-static const json_t *last_of(const json_t *report)
+/* A mode of engine torch: it is judged by our eager's values, where those can be the same.  A
+ * build whose random numbers are others has a note. */
+static void read_torch_mode(const struct report_torch_mode *m, const struct report_comparison *c,
+			    const struct report_torch_build *build, struct suite_result *r,
+			    struct arena *arena)
 {
-	const json_t *points = json_object_get(report, "points");
-	size_t n = json_array_size(points);
+	bool differs = m->values && !m->values->agree;
 
-	return n ? json_array_get(points, n - 1) : report;
-}
-
-/* A mode of engine torch: it is judged by our eager's values, where those can be the same. */
-static void read_torch_mode(const json_t *m, const json_t *comparison, const json_t *note,
-			    struct suite_result *r, struct arena *arena)
-{
-	const json_t *values = json_object_get(m, "values"), *error = json_object_get(m, "error");
-
-	read_mode(m, comparison, r, arena);
-	r->policy = "dynamo"; /* the original */
-	r->graphs = r->recompiles = -1;
-	if (!json_is_array(json_object_get(m, "breaks")))
-		r->capture_breaks = -1;
-	else
-		r->capture_breaks = (int)json_array_size(json_object_get(m, "breaks"));
-	r->lowering_breaks = -1;
-	r->max_abs_error = number_field(values, "max_abs_error");
-	if (json_is_false(json_object_get(values, "agree")) &&
-	    json_is_true(json_object_get(m, "draws")) && json_is_string(note)) {
+	r->status = SUITE_PASS;
+	read_comparison(c, r, arena);
+	r->median_us = m->latency ? m->latency->median_us : (double)NAN;
+	r->compile_ms = m->compile_ms;
+	r->peak_bytes = m->has.peak_bytes ? (double)m->peak_bytes : (double)NAN;
+	r->capture_breaks = m->has.breaks ? (int)m->breaks.n : -1;
+	r->max_abs_error = m->values ? m->values->max_abs_error : (double)NAN;
+	if (differs && m->draws && build && build->note) {
 		r->reason = arena_printf(arena, "values are not compared: it draws, and %s",
-					 json_string_value(note));
-	} else if (json_is_false(json_object_get(values, "agree"))) {
+					 build->note);
+	} else if (differs) {
 		r->status = SUITE_DISAGREES;
-		r->reason = kept_text(values, "first", "its values are not ours", arena);
-		r->speedup = (struct interval){ NAN, NAN, NAN };
+		r->reason = kept_text(m->values->first, "its values are not ours", arena);
+		r->speedup = no_speedup;
 	}
-	if (json_is_object(error)) {
+	if (m->error) {
 		r->status = SUITE_FAILED;
-		r->reason = failure_of(error, arena);
-	} else if (json_is_string(error)) {
-		r->status = SUITE_FAILED;
-		r->reason = kept_text(m, "error", "it failed", arena);
+		r->reason = kept_text(m->error, "it failed", arena);
 	}
 }
 
-/* `engines.torch`; where that failed as a whole, a failure in each of the workload's
- * modes that it has. */
-static int torch_results(const json_t *report, struct suite_result first, struct arena *arena,
-			 struct suite_result *out, int most)
+/* Where torch failed as a whole: a failure in each of the workload's modes that it has. */
+static int torch_failures(const struct report_run *run, const struct suite_result *first,
+			  struct arena *arena, struct suite_result *out, int most)
 {
-	const json_t *torch = json_object_get(json_object_get(report, "engines"), "torch");
-	const json_t *error = json_object_get(torch, "error"), *at = last_of(torch);
-	json_t *modes = json_object_get(at, "modes"), *m;
-	const char *mode;
-	size_t i;
+	struct report_texts modes = run->workload ? run->workload->modes
+						  : (struct report_texts){ 0 };
 	int n = 0;
 
-	first.engine = "torch";
-	first.policy = "dynamo";
-	if (json_is_object(error)) {
-		json_array_foreach(json_object_get(json_object_get(report, "workload"), "modes"), i,
-				   m)
-		{
-			const char *name = json_string_value(m);
-
-			if (n == most || !name || strcmp(name, "lazy") == 0)
-				continue;
-			out[n] = first;
-			out[n].mode = arena_strdup(arena, name);
-			out[n].status = SUITE_FAILED;
-			out[n++].reason = failure_of(error, arena);
-		}
-		return n;
-	}
-	json_object_foreach(modes, mode, m)
-	{
-		if (n == most)
-			return n;
-		out[n] = first;
-		out[n].mode = arena_strdup(arena, mode);
-		read_torch_mode(m, json_object_get(json_object_get(at, "break_even"), mode),
-				json_object_get(json_object_get(torch, "build"), "note"), &out[n++],
-				arena);
+	for (size_t i = 0; i < modes.n && n < most; i++) {
+		if (strcmp(modes.at[i], "lazy") == 0)
+			continue;
+		out[n] = *first;
+		out[n].mode = arena_strdup(arena, modes.at[i]);
+		out[n].status = SUITE_FAILED;
+		out[n++].reason = failure_of(run->engines->torch->error, arena);
 	}
 	return n;
 }
 
-int suite_results_of_report(const json_t *report, int workload, int64_t run, struct arena *arena,
-			    struct suite_result *out, int most)
+static int torch_results(const struct report_run *run, struct suite_result first,
+			 struct arena *arena, struct suite_result *out, int most)
 {
-	const json_t *json = json_object_get(report, "workload"), *at = last_of(report);
-	json_t *break_even = json_object_get(at, "break_even"), *m;
-	const char *mode;
+	const struct report_torch *torch = run->engines ? run->engines->torch : NULL;
+	const struct report_torch_point *last;
+	struct report_torch_mode_map modes;
+	struct report_comparison_map paid;
 	int n = 0;
 
-	json_object_foreach(json_object_get(at, "modes"), mode, m)
-	{
-		if (n == most)
-			return n;
-		out[n] = blank(json, workload, run, mode, arena);
-		read_mode(m, json_object_get(break_even, mode), &out[n], arena);
-		read_agreement(disagreeing(report, mode, m), &out[n++], arena);
+	if (!torch)
+		return 0;
+	first.engine = "torch";
+	first.policy = "dynamo"; /* the original */
+	if (torch->error)
+		return torch_failures(run, &first, arena, out, most);
+	last = torch->points.n ? &torch->points.at[torch->points.n - 1] : NULL;
+	modes = last ? last->modes : torch->modes;
+	paid = last ? last->break_even : torch->break_even;
+	for (; n < most && (size_t)n < modes.n; n++) {
+		out[n] = first;
+		out[n].mode = arena_strdup(arena, modes.keys[n]);
+		read_torch_mode(&modes.at[n], report_get(paid, modes.keys[n]), torch->build,
+				&out[n], arena);
 	}
-	json_object_foreach(json_object_get(report, "failed"), mode, m)
-	{
-		if (n == most)
-			return n;
-		out[n] = blank(json, workload, run, mode, arena);
+	return n;
+}
+
+int suite_results_of_report(const struct report_run *run, int workload, int64_t id,
+			    struct arena *arena, struct suite_result *out, int most)
+{
+	const struct report_point *last = run->points.n ? &run->points.at[run->points.n - 1] : NULL;
+	struct report_mode_map modes = last ? last->modes : run->modes;
+	struct report_comparison_map paid = last ? last->break_even : run->break_even;
+	const char *policy = run->workload ? run->workload->policy : NULL;
+	int n = 0;
+
+	for (size_t i = 0; i < modes.n && n < most; i++) {
+		const char *mode = modes.keys[i];
+
+		out[n] = blank(policy, workload, id, mode, arena);
+		read_mode(&modes.at[i], report_get(paid, mode), &out[n], arena);
+		read_agreement(disagreeing(run, mode, &modes.at[i]), &out[n++], arena);
+	}
+	for (size_t i = 0; i < run->failed.n && n < most; i++) {
+		out[n] = blank(policy, workload, id, run->failed.keys[i], arena);
 		out[n].status = SUITE_FAILED;
-		out[n++].reason = failure_of(m, arena);
+		out[n++].reason = failure_of(&run->failed.at[i], arena);
 	}
-	return n + torch_results(report, blank(json, workload, run, "", arena), arena, out + n,
-				 most - n);
+	return n +
+	       torch_results(run, blank(policy, workload, id, "", arena), arena, out + n, most - n);
 }
 
 int suite_results_of_failure(const json_t *workload_json, int workload, int64_t run,
 			     enum suite_status status, const char *reason, struct arena *arena,
 			     struct suite_result *out, int most)
 {
+	const char *policy = json_string_value(json_object_get(workload_json, "policy"));
 	json_t *mode;
 	size_t i;
 	int n = 0;
@@ -235,7 +219,7 @@ int suite_results_of_failure(const json_t *workload_json, int workload, int64_t 
 	{
 		if (n == most || !json_is_string(mode))
 			continue;
-		out[n] = blank(workload_json, workload, run, json_string_value(mode), arena);
+		out[n] = blank(policy, workload, run, json_string_value(mode), arena);
 		out[n].status = status;
 		out[n++].reason = reason ? arena_strdup(arena, reason) : NULL;
 	}

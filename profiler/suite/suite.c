@@ -95,81 +95,84 @@ static bool table_fill(struct table *t, const struct suite_result *results, int 
 	return true;
 }
 
-static json_t *real_or_null(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *count_or_null(int n)
-{
-	return n >= 0 ? json_integer(n) : json_null();
-}
-
-static json_t *interval_json(const struct interval *i)
-{
-	return isfinite(i->mid) && isfinite(i->low) && isfinite(i->high)
-		   ? json_pack("[f, f]", i->low, i->high)
-		   : json_null();
-}
+/* ---- the report ---- */
 
 /* Of those with a speedup, of the common set alone or of all. */
-static json_t *geomean_json(const struct table *t, const struct column *c, bool common_only)
+static bool fill_geomean(const struct table *t, const struct column *c, bool common_only,
+			 struct report_suite_geomean *to)
 {
 	struct interval *ratios = calloc((size_t)t->n_workloads + 1, sizeof(*ratios)), mean;
-	json_t *json;
 	int n = 0;
 
-	for (int w = 0; ratios && w < t->n_workloads; w++)
+	if (!ratios)
+		return false;
+	for (int w = 0; w < t->n_workloads; w++)
 		if (!isnan(speedup_of(c->results[w])) && (!common_only || t->common[w]))
 			ratios[n++] = c->results[w]->speedup;
 	mean = n ? suite_geomean(ratios, n) : (struct interval){ .mid = NAN };
 	free(ratios);
-	json = json_pack("{s:i, s:o, s:o}", "n", n, "speedup", real_or_null(mean.mid), "speedup_ci",
-			 interval_json(&mean));
-	return json;
+	REPORT_SET(to, n, n);
+	REPORT_SET_IF(to, speedup, isfinite(mean.mid), mean.mid);
+	REPORT_SET_IF(to, speedup_ci,
+		      isfinite(mean.mid) && isfinite(mean.low) && isfinite(mean.high),
+		      (struct report_interval){ mean.low, mean.high });
+	return true;
 }
 
-static json_t *quantiles_json(double *speedups, int n)
+static bool fill_geomeans(const struct table *t, const struct column *c,
+			  struct report_suite_column *to, struct arena *arena)
 {
-	static const struct {
-		const char *name;
-		double q;
-	} wanted[] = {
-		{ "min", 0 }, { "q25", 0.25 }, { "median", 0.5 }, { "q75", 0.75 }, { "max", 1 }
-	};
-	json_t *json = json_object();
+	struct report_suite_geomeans *both = report_new_suite_geomeans(1, arena);
+	struct report_suite_geomean *each = report_new_suite_geomean(2, arena);
 
-	stats_sort(speedups, n);
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-		json_object_set_new(json, wanted[i].name,
-				    json_real(stats_quantile(speedups, n, wanted[i].q)));
-	return json;
+	if (!both || !each || !fill_geomean(t, c, true, &each[0]) ||
+	    !fill_geomean(t, c, false, &each[1]))
+		return false;
+	REPORT_SET(both, common, &each[0]);
+	REPORT_SET(both, own, &each[1]);
+	REPORT_SET(to, geomean, both);
+	return true;
 }
 
-static void add_distribution(const struct table *t, const struct column *c, json_t *json)
+static bool fill_distribution(const struct table *t, const struct column *c,
+			      struct report_suite_column *to, struct arena *arena)
 {
-	double *speedups = calloc((size_t)t->n_workloads + 1, sizeof(double));
+	struct report_suite_quantiles *q = report_new_suite_quantiles(1, arena);
+	double *speedups = ARENA_ARRAY(arena, double, (size_t)t->n_workloads + 1);
+	int64_t *bars = ARENA_ARRAY(arena, int64_t, SUITE_BUCKETS);
 	int counts[SUITE_BUCKETS], n = 0;
-	json_t *histogram = json_array();
 
-	for (int w = 0; speedups && w < t->n_workloads; w++)
+	if (!q || !speedups || !bars)
+		return false;
+	for (int w = 0; w < t->n_workloads; w++)
 		if (!isnan(speedup_of(c->results[w])))
 			speedups[n++] = speedup_of(c->results[w]);
+	if (n == 0)
+		return true;
 	suite_histogram(speedups, n, counts);
 	for (int i = 0; i < SUITE_BUCKETS; i++)
-		json_array_append_new(histogram, json_integer(counts[i]));
-	json_object_set_new(json, "quantiles", n ? quantiles_json(speedups, n) : json_null());
-	json_object_set_new(json, "histogram", n ? json_incref(histogram) : json_null());
-	json_decref(histogram);
-	free(speedups);
+		bars[i] = counts[i];
+	stats_sort(speedups, n);
+	REPORT_SET(q, min, stats_quantile(speedups, n, 0));
+	REPORT_SET(q, q25, stats_quantile(speedups, n, 0.25));
+	REPORT_SET(q, median, stats_quantile(speedups, n, 0.5));
+	REPORT_SET(q, q75, stats_quantile(speedups, n, 0.75));
+	REPORT_SET(q, max, stats_quantile(speedups, n, 1));
+	REPORT_SET(to, quantiles, q);
+	REPORT_SET(to, histogram, (struct report_integers){ bars, SUITE_BUCKETS });
+	return true;
 }
 
 /* Sums over what ran. */
-static void add_totals(const struct table *t, const struct column *c, json_t *json)
+static bool fill_totals(const struct table *t, const struct column *c,
+			struct report_suite_column *to, struct arena *arena)
 {
+	struct report_suite_breaks *breaks = report_new_suite_breaks(1, arena);
+	int64_t capture = 0, lowering = 0, recompiles = 0;
 	double compile_ms = 0;
-	int capture = 0, lowering = 0, recompiles = 0;
 
+	if (!breaks)
+		return false;
 	for (int w = 0; w < t->n_workloads; w++) {
 		const struct suite_result *r = c->results[w];
 
@@ -180,109 +183,159 @@ static void add_totals(const struct table *t, const struct column *c, json_t *js
 		lowering += r->lowering_breaks > 0 ? r->lowering_breaks : 0;
 		recompiles += r->recompiles > 0 ? r->recompiles : 0;
 	}
-	json_object_set_new(json, "compile_ms", json_real(compile_ms));
-	json_object_set_new(json, "breaks",
-			    json_pack("{s:i, s:i}", "capture", capture, "lowering", lowering));
-	json_object_set_new(json, "recompiles", json_integer(recompiles));
+	REPORT_SET(breaks, capture, capture);
+	REPORT_SET(breaks, lowering, lowering);
+	REPORT_SET(to, compile_ms, compile_ms);
+	REPORT_SET(to, breaks, breaks);
+	REPORT_SET(to, recompiles, recompiles);
+	return true;
 }
 
-static json_t *column_json(const struct table *t, const struct column *c)
+static bool fill_column(const struct table *t, const struct column *c,
+			struct report_suite_column *to, struct arena *arena)
 {
-	int ended = c->counts[SUITE_PASS] + c->counts[SUITE_DISAGREES] + c->counts[SUITE_FAILED];
-	json_t *json = json_pack("{s:s, s:s, s:s, s:i}", "engine", c->engine, "policy", c->policy,
-				 "mode", c->mode, "workloads", t->n_workloads);
+	const int *n = c->counts;
+	int ended = n[SUITE_PASS] + n[SUITE_DISAGREES] + n[SUITE_FAILED];
 
-	for (int s = 0; s < SUITE_STATUS_COUNT; s++)
-		json_object_set_new(json, status_names[s], json_integer(c->counts[s]));
-	json_object_set_new(json, "pass_rate",
-			    ended ? json_real((double)c->counts[SUITE_PASS] / ended) : json_null());
-	json_object_set_new(json, "geomean",
-			    json_pack("{s:o, s:o}", "common", geomean_json(t, c, true), "own",
-				      geomean_json(t, c, false)));
-	add_distribution(t, c, json);
-	add_totals(t, c, json);
-	return json;
+	REPORT_SET(to, engine, c->engine);
+	REPORT_SET(to, policy, c->policy);
+	REPORT_SET(to, mode, c->mode);
+	REPORT_SET(to, workloads, t->n_workloads);
+	REPORT_SET(to, pass, n[SUITE_PASS]);
+	REPORT_SET(to, disagrees, n[SUITE_DISAGREES]);
+	REPORT_SET(to, failed, n[SUITE_FAILED]);
+	REPORT_SET(to, cancelled, n[SUITE_CANCELLED]);
+	REPORT_SET(to, waiting, n[SUITE_WAITING]);
+	if (ended)
+		REPORT_SET(to, pass_rate, (double)n[SUITE_PASS] / ended);
+	return fill_geomeans(t, c, to, arena) && fill_distribution(t, c, to, arena) &&
+	       fill_totals(t, c, to, arena);
 }
 
-static json_t *result_json(const struct suite_result *r)
+static bool fill_result(const struct suite_result *r, struct report_suite_result *to,
+			struct arena *arena)
 {
-	json_t *json = json_pack(
-	    "{s:s, s:s, s:s, s:s, s:s?, s:o, s:o, s:o, s:o, s:o}", "engine", r->engine, "policy",
-	    r->policy, "mode", r->mode, "status", status_names[r->status], "reason", r->reason,
-	    "run", r->run ? json_integer(r->run) : json_null(), "speedup",
-	    real_or_null(r->speedup.mid), "speedup_ci", interval_json(&r->speedup), "median_us",
-	    real_or_null(r->median_us), "compile_ms", real_or_null(r->compile_ms));
+	struct report_suite_breaks *breaks = report_new_suite_breaks(1, arena);
 
-	json_object_set_new(json, "launches", real_or_null(r->launches));
-	json_object_set_new(json, "peak_bytes", real_or_null(r->peak_bytes));
-	json_object_set_new(json, "max_abs_error", real_or_null(r->max_abs_error));
-	json_object_set_new(json, "graphs", count_or_null(r->graphs));
-	json_object_set_new(json, "breaks",
-			    json_pack("{s:o, s:o}", "capture", count_or_null(r->capture_breaks),
-				      "lowering", count_or_null(r->lowering_breaks)));
-	json_object_set_new(json, "recompiles", count_or_null(r->recompiles));
-	return json;
+	if (!breaks)
+		return false;
+	REPORT_SET_IF(breaks, capture, r->capture_breaks >= 0, r->capture_breaks);
+	REPORT_SET_IF(breaks, lowering, r->lowering_breaks >= 0, r->lowering_breaks);
+	REPORT_SET(to, engine, r->engine);
+	REPORT_SET(to, policy, r->policy);
+	REPORT_SET(to, mode, r->mode);
+	REPORT_SET(to, status, status_names[r->status]);
+	if (r->reason)
+		REPORT_SET(to, reason, r->reason);
+	if (r->run)
+		REPORT_SET(to, run, r->run);
+	REPORT_SET_IF(to, speedup, isfinite(r->speedup.mid), r->speedup.mid);
+	REPORT_SET_IF(to, speedup_ci,
+		      isfinite(r->speedup.mid) && isfinite(r->speedup.low) &&
+			  isfinite(r->speedup.high),
+		      (struct report_interval){ r->speedup.low, r->speedup.high });
+	REPORT_SET_IF(to, median_us, isfinite(r->median_us), r->median_us);
+	REPORT_SET_IF(to, compile_ms, isfinite(r->compile_ms), r->compile_ms);
+	REPORT_SET_IF(to, launches, isfinite(r->launches), r->launches);
+	REPORT_SET_IF(to, peak_bytes, isfinite(r->peak_bytes), r->peak_bytes);
+	REPORT_SET_IF(to, max_abs_error, isfinite(r->max_abs_error), r->max_abs_error);
+	REPORT_SET_IF(to, graphs, r->graphs >= 0, r->graphs);
+	REPORT_SET(to, breaks, breaks);
+	REPORT_SET_IF(to, recompiles, r->recompiles >= 0, r->recompiles);
+	return true;
 }
 
-static json_t *workloads_json(const struct table *t, const char *const *names)
+static bool fill_workload(const struct table *t, int w, struct report_suite_workload *to,
+			  struct arena *arena)
 {
-	json_t *list = json_array();
+	struct report_suite_result *results = report_new_suite_result((size_t)t->n_columns, arena);
+	size_t n = 0;
+	bool ok = results != NULL;
 
-	for (int w = 0; w < t->n_workloads; w++) {
-		json_t *results = json_array();
+	for (int c = 0; ok && c < t->n_columns; c++)
+		if (t->columns[c].results[w])
+			ok = fill_result(t->columns[c].results[w], &results[n++], arena);
+	REPORT_SET(to, common, t->common[w]);
+	REPORT_SET(to, results, (struct report_suite_result_list){ results, n });
+	return ok;
+}
 
-		for (int c = 0; c < t->n_columns; c++)
-			if (t->columns[c].results[w])
-				json_array_append_new(results,
-						      result_json(t->columns[c].results[w]));
-		json_array_append_new(list, json_pack("{s:s, s:b, s:o}", "name", names[w], "common",
-						      t->common[w], "results", results));
+static bool fill_workloads(const struct table *t, const char *const *names, struct report_suite *to,
+			   struct arena *arena)
+{
+	struct report_suite_workload *all = report_new_suite_workload((size_t)t->n_workloads,
+								      arena);
+	bool ok = all != NULL;
+
+	for (int w = 0; ok && w < t->n_workloads; w++) {
+		REPORT_SET(&all[w], name, names[w]);
+		ok = fill_workload(t, w, &all[w], arena);
 	}
-	return list;
+	REPORT_SET(to, workloads,
+		   (struct report_suite_workload_list){ all, (size_t)t->n_workloads });
+	return ok;
+}
+
+static bool fill_columns(const struct table *t, struct report_suite *to, struct arena *arena)
+{
+	struct report_suite_column *all = report_new_suite_column((size_t)t->n_columns, arena);
+	bool ok = all != NULL;
+
+	for (int c = 0; ok && c < t->n_columns; c++)
+		ok = fill_column(t, &t->columns[c], &all[c], arena);
+	REPORT_SET(to, columns, (struct report_suite_column_list){ all, (size_t)t->n_columns });
+	return ok;
 }
 
 /* Results by status, over all columns. */
-static json_t *progress_json(const struct table *t)
+static void fill_progress(const struct table *t, struct report_suite_progress *to)
 {
-	json_t *json = json_object();
+	int n[SUITE_STATUS_COUNT] = { 0 };
 
-	for (int s = 0; s < SUITE_STATUS_COUNT; s++) {
-		int n = 0;
-
-		for (int c = 0; c < t->n_columns; c++)
-			n += t->columns[c].counts[s];
-		json_object_set_new(json, status_names[s], json_integer(n));
-	}
-	return json;
+	for (int c = 0; c < t->n_columns; c++)
+		for (int s = 0; s < SUITE_STATUS_COUNT; s++)
+			n[s] += t->columns[c].counts[s];
+	REPORT_SET(to, pass, n[SUITE_PASS]);
+	REPORT_SET(to, disagrees, n[SUITE_DISAGREES]);
+	REPORT_SET(to, failed, n[SUITE_FAILED]);
+	REPORT_SET(to, cancelled, n[SUITE_CANCELLED]);
+	REPORT_SET(to, waiting, n[SUITE_WAITING]);
 }
 
-static json_t *edges_json(void)
+static bool fill(const struct table *t, const char *const *names, struct report_suite *to,
+		 struct arena *arena)
 {
-	json_t *edges = json_array();
+	struct report_suite_common *common = report_new_suite_common(1, arena);
+	struct report_suite_progress *progress = report_new_suite_progress(1, arena);
+	double *edges = ARENA_ARRAY(arena, double, SUITE_BUCKETS);
 
+	if (!common || !progress || !edges)
+		return false;
 	for (int i = 1; i < SUITE_BUCKETS; i++)
-		json_array_append_new(edges, json_real(suite_edge(i)));
-	return edges;
+		edges[i - 1] = suite_edge(i);
+	REPORT_SET(common, n, t->n_common);
+	REPORT_SET(common, of, t->n_workloads);
+	fill_progress(t, progress);
+	REPORT_SET(to, breakeven_suite, 1);
+	REPORT_SET(to, common, common);
+	REPORT_SET(to, histogram_edges, (struct report_reals){ edges, SUITE_BUCKETS - 1 });
+	REPORT_SET(to, results, progress);
+	return fill_columns(t, to, arena) && fill_workloads(t, names, to, arena);
 }
 
 json_t *suite_report(const char *const *names, int n_workloads, const struct suite_result *results,
 		     int n_results, struct err *err)
 {
 	struct table t = { .n_workloads = n_workloads };
-	json_t *columns = json_array(), *report = NULL;
+	struct arena arena = { 0 };
+	struct report_suite *to = report_new_suite(1, &arena);
+	json_t *report = NULL;
 
-	if (table_fill(&t, results, n_results)) {
-		for (int c = 0; c < t.n_columns; c++)
-			json_array_append_new(columns, column_json(&t, &t.columns[c]));
-		report = json_pack("{s:i, s:O, s:o, s:o, s:o, s:o}", "breakeven_suite", 1,
-				   "columns", columns, "common",
-				   json_pack("{s:i, s:i}", "n", t.n_common, "of", n_workloads),
-				   "histogram_edges", edges_json(), "results", progress_json(&t),
-				   "workloads", workloads_json(&t, names));
-	}
+	if (to && table_fill(&t, results, n_results) && fill(&t, names, to, &arena))
+		report = report_write_suite(to);
 	if (!report)
 		err_set(err, ERR_MEMORY, "out of memory for the report of a suite");
-	json_decref(columns);
 	table_finish(&t);
+	arena_finish(&arena);
 	return report;
 }

@@ -13,6 +13,7 @@
 
 #include "fusion/base/arena.h"
 #include "fusion/base/err.h"
+#include "profiler/fields/fields.h"
 #include "profiler/measure/stats.h"
 
 enum suite_status {
@@ -40,11 +41,11 @@ struct suite_result {
 
 enum { SUITE_MAX_WORKLOADS = 1000 };
 
-/* The results of one run, read from its report: the modes at the last point of a sweep,
+/* The results of one run, by its report: the modes at the last point of a sweep,
  * and those that failed (`failed` of the report).  Returns how many, at most `most`;
  * texts live in `arena`. */
-int suite_results_of_report(const json_t *report, int workload, int64_t run, struct arena *arena,
-			    struct suite_result *out, int most);
+int suite_results_of_report(const struct report_run *run, int workload, int64_t id,
+			    struct arena *arena, struct suite_result *out, int most);
 
 /* The results of a run that has none of its own, one for each of its modes. */
 int suite_results_of_failure(const json_t *workload_json, int workload, int64_t run,

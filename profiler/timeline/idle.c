@@ -16,14 +16,14 @@ enum { MAX_SOURCES = 64, MAX_PARTS = 64, MAX_PENDING = 4 * TIMELINE_CHUNK_EVENTS
 enum { BUSY = IDLE_CAUSE_COUNT, IN_CALL, NOTHING };
 
 /* Whose host it is: a process, or a file of a log. */
-struct source {
+struct idle_source {
 	json_int_t key;
 	bool has_calls, has_devices;
 	int64_t until_ns[IDLE_CAUSE_COUNT], call_until_ns;
 	uint32_t break_name;
 };
 
-struct device {
+struct idle_device {
 	json_int_t number;
 	int source;
 	uint32_t lane;
@@ -51,33 +51,11 @@ struct idle {
 	struct idle_lane *lanes;
 	size_t n_lanes, n_names;
 	uint8_t *what[2]; /* of a name, as an API call and as an op; NOTHING: not yet looked at */
-	struct source sources[MAX_SOURCES];
-	struct device devices[IDLE_MAX_DEVICES];
+	struct idle_source sources[MAX_SOURCES];
+	struct idle_device devices[IDLE_MAX_DEVICES];
 	int n_sources, n_devices, left_out;
 	VEC(struct pending) pending;
 };
-
-const char *idle_cause_name(enum idle_cause cause)
-{
-	static const char *const names[] = {
-#define CAUSE(id, name, label) name,
-#include "profiler/timeline/idle.def"
-#undef CAUSE
-	};
-
-	return names[cause];
-}
-
-const char *idle_cause_label(enum idle_cause cause)
-{
-	static const char *const labels[] = {
-#define CAUSE(id, name, label) label,
-#include "profiler/timeline/idle.def"
-#undef CAUSE
-	};
-
-	return labels[cause];
-}
 
 /* ---- lanes ---- */
 
@@ -92,7 +70,7 @@ static int find_source(struct idle *d, const json_t *row)
 			return i;
 	if (d->n_sources == MAX_SOURCES)
 		return -1;
-	d->sources[d->n_sources] = (struct source){ .key = key, .call_until_ns = INT64_MIN };
+	d->sources[d->n_sources] = (struct idle_source){ .key = key, .call_until_ns = INT64_MIN };
 	for (int i = 0; i < IDLE_CAUSE_COUNT; i++)
 		d->sources[d->n_sources].until_ns[i] = INT64_MIN;
 	return d->n_sources++;
@@ -109,11 +87,11 @@ static int find_device(struct idle *d, const json_t *row, int source, uint32_t l
 		d->left_out++;
 		return -1;
 	}
-	d->devices[d->n_devices] = (struct device){ .number = number,
-						    .source = source,
-						    .lane = lane,
-						    .busy_until_ns = INT64_MIN,
-						    .now_ns = d->t0_ns };
+	d->devices[d->n_devices] = (struct idle_device){ .number = number,
+							 .source = source,
+							 .lane = lane,
+							 .busy_until_ns = INT64_MIN,
+							 .now_ns = d->t0_ns };
 	d->sources[source].has_devices = true;
 	return d->n_devices++;
 }
@@ -250,7 +228,7 @@ static uint8_t what_of(struct idle *d, const struct timeline_chunk *c, int i)
 
 /* ---- gaps ---- */
 
-static void give_parts(struct idle *d, struct device *v)
+static void give_parts(struct idle *d, struct idle_device *v)
 {
 	for (int i = 0; i < v->n_parts; i++)
 		d->put(d->self, &v->parts[i]);
@@ -258,7 +236,7 @@ static void give_parts(struct idle *d, struct device *v)
 }
 
 /* After the last kernel of a call; `parts` begin at that. */
-static void mark_end(struct device *v)
+static void mark_end(struct idle_device *v)
 {
 	int n = 0;
 
@@ -275,10 +253,10 @@ static void mark_end(struct device *v)
 	v->n_parts = n;
 }
 
-static void add_part(struct idle *d, struct device *v, enum idle_cause cause, int64_t from_ns,
+static void add_part(struct idle *d, struct idle_device *v, enum idle_cause cause, int64_t from_ns,
 		     int64_t to_ns)
 {
-	const struct source *s = &d->sources[v->source];
+	const struct idle_source *s = &d->sources[v->source];
 	struct idle_part p = { from_ns, to_ns, cause, 0, v->lane, (int)(v - d->devices) };
 	struct idle_part *last = v->n_parts ? &v->parts[v->n_parts - 1] : NULL;
 
@@ -293,7 +271,7 @@ static void add_part(struct idle *d, struct device *v, enum idle_cause cause, in
 }
 
 /* What the host does at `at_ns`, and until when at most. */
-static enum idle_cause doing(const struct source *s, int64_t at_ns, int64_t *until_ns)
+static enum idle_cause doing(const struct idle_source *s, int64_t at_ns, int64_t *until_ns)
 {
 	for (int i = 0; i < IDLE_PYTHON; i++)
 		if (s->until_ns[i] > at_ns) {
@@ -308,9 +286,9 @@ static enum idle_cause doing(const struct source *s, int64_t at_ns, int64_t *unt
 }
 
 /* The device up to `to_ns`, with nothing new in between. */
-static void advance(struct idle *d, struct device *v, int64_t to_ns)
+static void advance(struct idle *d, struct idle_device *v, int64_t to_ns)
 {
-	const struct source *s = &d->sources[v->source];
+	const struct idle_source *s = &d->sources[v->source];
 
 	to_ns = to_ns < d->t1_ns ? to_ns : d->t1_ns;
 	if (v->busy_until_ns > v->now_ns)
@@ -329,7 +307,7 @@ static void advance(struct idle *d, struct device *v, int64_t to_ns)
 	}
 }
 
-static void start_kernel(struct idle *d, struct device *v, const struct pending *e)
+static void start_kernel(struct idle *d, struct idle_device *v, const struct pending *e)
 {
 	/* what was idle is reported already */
 	d->late += e->start_ns < v->now_ns && v->now_ns > d->t0_ns && v->busy_until_ns < v->now_ns;
@@ -342,7 +320,7 @@ static void start_kernel(struct idle *d, struct device *v, const struct pending 
 static void change_host(struct idle *d, const struct pending *e, bool all)
 {
 	for (int i = 0; i < d->n_devices; i++) {
-		struct device *v = &d->devices[i];
+		struct idle_device *v = &d->devices[i];
 
 		if (!all && v->source != e->source)
 			continue;
@@ -355,7 +333,7 @@ static void change_host(struct idle *d, const struct pending *e, bool all)
 	}
 }
 
-static void begin_on_host(struct source *s, const struct pending *e)
+static void begin_on_host(struct idle_source *s, const struct pending *e)
 {
 	int64_t *until = e->what == IN_CALL ? &s->call_until_ns : &s->until_ns[e->what];
 
@@ -433,7 +411,7 @@ int64_t idle_finish(struct idle *d)
 {
 	take_before(d, INT64_MAX);
 	for (int i = 0; i < d->n_devices; i++) {
-		struct device *v = &d->devices[i];
+		struct idle_device *v = &d->devices[i];
 
 		advance(d, v, d->t1_ns);
 		if (v->n_parts > 0 &&

@@ -19,8 +19,6 @@ enum idle_cause {
 #undef CAUSE
 	IDLE_CAUSE_COUNT
 };
-const char *idle_cause_name(enum idle_cause cause);
-const char *idle_cause_label(enum idle_cause cause);
 
 enum { IDLE_MAX_DEVICES = 64 };
 

@@ -692,14 +692,20 @@ static void add_idle(void *self, const struct idle_part *p);
 /* A name for each cause, after those of the tables. */
 static bool add_causes(struct timeline_view *v)
 {
+	static const struct {
+		const char *name, *label;
+	} causes[] = {
+#define CAUSE(id, name, label) { name, label },
+#include "profiler/timeline/idle.def"
+#undef CAUSE
+	};
 	bool ok = v->tables.names || (v->tables.names = json_array());
 
 	v->idle_names = (uint32_t)json_array_size(v->tables.names);
 	for (int i = 0; ok && i < IDLE_CAUSE_COUNT; i++)
 		ok = json_array_append_new(v->tables.names,
-					   json_pack("{s:s, s:s}", "name",
-						     idle_cause_label((enum idle_cause)i), "idle",
-						     idle_cause_name((enum idle_cause)i))) == 0;
+					   json_pack("{s:s, s:s}", "name", causes[i].label, "idle",
+						     causes[i].name)) == 0;
 	return ok;
 }
 

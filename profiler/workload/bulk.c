@@ -41,7 +41,7 @@ static int64_t block_end(int64_t block, int64_t n)
 
 /* ---- bytes */
 
-struct bytes {
+struct bulk_bytes {
 	const char *a, *b;
 	char *to;
 	int64_t n;
@@ -50,7 +50,7 @@ struct bytes {
 
 static void compare_bytes(void *context, int64_t begin, int64_t end, int thread)
 {
-	struct bytes *x = context;
+	struct bulk_bytes *x = context;
 	int64_t from = begin * BULK_BLOCK, to = block_end(end - 1, x->n);
 
 	(void)thread;
@@ -60,7 +60,7 @@ static void compare_bytes(void *context, int64_t begin, int64_t end, int thread)
 
 bool bulk_same(const void *a, const void *b, int64_t bytes, int threads)
 {
-	struct bytes x = { .a = a, .b = b, .n = bytes };
+	struct bulk_bytes x = { .a = a, .b = b, .n = bytes };
 
 	if (bytes > 0)
 		bulk_run(threads, bytes / 4, blocks_of(bytes), compare_bytes, &x);
@@ -69,7 +69,7 @@ bool bulk_same(const void *a, const void *b, int64_t bytes, int threads)
 
 static void copy_bytes(void *context, int64_t begin, int64_t end, int thread)
 {
-	struct bytes *x = context;
+	struct bulk_bytes *x = context;
 	int64_t from = begin * BULK_BLOCK, to = block_end(end - 1, x->n);
 
 	(void)thread;
@@ -78,7 +78,7 @@ static void copy_bytes(void *context, int64_t begin, int64_t end, int thread)
 
 void bulk_copy(void *to, const void *from, int64_t bytes)
 {
-	struct bytes x = { .a = from, .to = to, .n = bytes };
+	struct bulk_bytes x = { .a = from, .to = to, .n = bytes };
 
 	if (bytes > 0)
 		bulk_run(0, bytes / 4, blocks_of(bytes), copy_bytes, &x);

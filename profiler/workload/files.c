@@ -85,8 +85,11 @@ static bool find_entry(struct workload *w, const char *entry, struct err *err)
 {
 	const char *colon = strrchr(entry, ':');
 	size_t len = colon ? (size_t)(colon - entry) : strlen(entry);
-	struct nearest near = nearest_to(entry);
+	char path_text[WORKLOAD_MAX_PATH_BYTES + 1];
+	struct nearest near;
 
+	snprintf(path_text, sizeof(path_text), "%.*s", (int)len, entry);
+	near = nearest_to(path_text);
 	if (len < 3 || strncmp(entry + len - 3, ".py", 3) != 0)
 		return err_set(
 		    err, ERR_WORKLOAD,

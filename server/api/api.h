@@ -1,7 +1,7 @@
 /* server/api/api.h -- what the rest of the server sees of the API: its routes, and what commands
  * share with them. */
-#ifndef SERVER_API_H
-#define SERVER_API_H
+#ifndef SERVER_API_API_H
+#define SERVER_API_API_H
 
 #include "db/db.h"
 #include "profiler/compare/compare.h"

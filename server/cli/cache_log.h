@@ -1,6 +1,6 @@
 /* server/cli/cache_log.h -- what a run found wrong with the cache of kernels. */
-#ifndef SERVER_CACHE_LOG_H
-#define SERVER_CACHE_LOG_H
+#ifndef SERVER_CLI_CACHE_LOG_H
+#define SERVER_CLI_CACHE_LOG_H
 
 #include <jansson.h>
 

@@ -5,8 +5,8 @@
  * 0 done, 1 the work failed, 2 wrong flags.  Results go to stdout, messages to
  * stderr.  Only main() ends the process.
  */
-#ifndef SERVER_CLI_H
-#define SERVER_CLI_H
+#ifndef SERVER_CLI_CLI_H
+#define SERVER_CLI_CLI_H
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 

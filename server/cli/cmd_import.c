@@ -39,11 +39,12 @@ static void print_totals(const json_t *report, const char *field, const char *ti
 	}
 }
 
-/* What a compile log says: breaks by place, then recompiles. */
+/* What a compile log says: breaks by place, recompiles, counts. */
 static void print_compiles(const json_t *report, FILE *out)
 {
 	const json_t *breaks = json_object_get(report, "breaks"), *row;
-	const json_t *recompiles = json_object_get(report, "recompiles");
+	const json_t *recompiles = json_object_get(report, "recompiles"), *n;
+	const char *what;
 	size_t i;
 
 	if (json_array_size(json_object_get(report, "compiles")) == 0)
@@ -65,6 +66,8 @@ static void print_compiles(const json_t *report, FILE *out)
 	json_array_foreach((json_t *)recompiles, i, row)
 		fprintf(out, "  recompiled %s (%s): %s\n", text_field(row, "frame"),
 			text_field(row, "compile"), text_field(row, "reason"));
+	json_object_foreach(json_object_get(report, "counted"), what, n)
+		fprintf(out, "  %lld %s\n", (long long)json_integer_value(n), what);
 }
 
 static void print_count(const json_t *n, FILE *out)

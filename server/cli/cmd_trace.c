@@ -40,7 +40,7 @@ struct trace_flags {
 };
 
 /* Where the program reaches us; all of it goes at the end. */
-struct meeting {
+struct trace_meeting {
 	char folder[40], socket[64], torch[4096];
 	bool own_torch; /* TORCH_TRACE was set here, not by the user */
 	int listener;
@@ -118,7 +118,7 @@ static int listen_at(const char *path)
 	return -1;
 }
 
-static pid_t start(const struct trace_flags *f, const char *library, const struct meeting *m)
+static pid_t start(const struct trace_flags *f, const char *library, const struct trace_meeting *m)
 {
 	pid_t pid = fork();
 
@@ -174,7 +174,7 @@ static int attend(int listener, pid_t child, struct traced *t, struct err *err)
 	return status;
 }
 
-static bool meet(struct meeting *m, struct err *err)
+static bool meet(struct trace_meeting *m, struct err *err)
 {
 	const char *torch = getenv("TORCH_TRACE");
 
@@ -192,7 +192,7 @@ static bool meet(struct meeting *m, struct err *err)
 					   m->folder, strerror(errno));
 }
 
-static void part(const struct meeting *m)
+static void part(const struct trace_meeting *m)
 {
 	DIR *dir = m->own_torch ? opendir(m->torch) : NULL;
 
@@ -254,7 +254,7 @@ static void set_import(struct import *im, bool ok, struct poster *p, const struc
 
 /* What a PyTorch child compiled, read as `breakeven import` reads it: its breaks are
  * shown with its kernels. */
-static void add_import(const struct meeting *m, struct poster *p)
+static void add_import(const struct trace_meeting *m, struct poster *p)
 {
 	struct err err = { 0 };
 	struct import *im = import_create(NULL, NULL, 0, &err);
@@ -328,7 +328,7 @@ static bool finish(const struct trace_flags *f, struct traced *t, struct poster 
 
 static int trace(const struct trace_flags *f, const char *library)
 {
-	struct meeting m = { 0 };
+	struct trace_meeting m = { 0 };
 	struct err err = { 0 };
 	struct traced *t = traced_create(f->out, &err);
 	struct poster *p = t && f->post ? begin_post(f, &err) : NULL;

@@ -1,6 +1,6 @@
 /* server/cli/explain_text.h -- what `breakeven explain` prints. */
-#ifndef SERVER_EXPLAIN_TEXT_H
-#define SERVER_EXPLAIN_TEXT_H
+#ifndef SERVER_CLI_EXPLAIN_TEXT_H
+#define SERVER_CLI_EXPLAIN_TEXT_H
 
 #include <jansson.h>
 #include <stdbool.h>

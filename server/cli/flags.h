@@ -3,8 +3,8 @@
  * `--name VALUE` and `--name=VALUE` mean the same; flags and words may come in any
  * order; --help and -h, wherever they are, print the help.
  */
-#ifndef SERVER_FLAGS_H
-#define SERVER_FLAGS_H
+#ifndef SERVER_CLI_FLAGS_H
+#define SERVER_CLI_FLAGS_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* server/cli/heap.h -- memory of a command that lives for milliseconds, or compiles. */
-#ifndef SERVER_HEAP_H
-#define SERVER_HEAP_H
+#ifndef SERVER_CLI_HEAP_H
+#define SERVER_CLI_HEAP_H
 
 /* Takes the heap at once, in huge pages where the system has them: page by page a
  * third of the time of `explain` would go into faults.  Before threads begin. */

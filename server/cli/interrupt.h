@@ -1,6 +1,6 @@
 /* server/cli/interrupt.h -- Ctrl-C for commands that run something here. */
-#ifndef SERVER_INTERRUPT_H
-#define SERVER_INTERRUPT_H
+#ifndef SERVER_CLI_INTERRUPT_H
+#define SERVER_CLI_INTERRUPT_H
 
 #include <signal.h>
 

@@ -1,6 +1,6 @@
 /* server/cli/post.h -- posts to a Breakeven server, by libcurl, which is loaded when wanted. */
-#ifndef SERVER_POST_H
-#define SERVER_POST_H
+#ifndef SERVER_CLI_POST_H
+#define SERVER_CLI_POST_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * The file is the queue: a server that is slow or away for a while holds nobody up and
  * takes no memory here.
  */
-#ifndef SERVER_POSTER_H
-#define SERVER_POSTER_H
+#ifndef SERVER_CLI_POSTER_H
+#define SERVER_CLI_POSTER_H
 
 #include <jansson.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* server/cli/suite_compare_text.h -- a comparison of two suites as text. */
-#ifndef SERVER_SUITE_COMPARE_TEXT_H
-#define SERVER_SUITE_COMPARE_TEXT_H
+#ifndef SERVER_CLI_SUITE_COMPARE_TEXT_H
+#define SERVER_CLI_SUITE_COMPARE_TEXT_H
 
 #include <jansson.h>
 

@@ -193,7 +193,7 @@ static void print_place(const struct workload_file *f, const json_t *json, const
 	buf_finish(&text);
 }
 
-struct shown {
+struct source_shown {
 	const struct workload_file *file;
 	const json_t *json;
 	const struct err *first;
@@ -201,7 +201,7 @@ struct shown {
 
 static void print_other(void *self, const struct err *problem, bool certain)
 {
-	const struct shown *s = self;
+	const struct source_shown *s = self;
 
 	if (certain && (problem->line != s->first->line || problem->column != s->first->column))
 		print_place(s->file, s->json, problem);
@@ -210,7 +210,7 @@ static void print_other(void *self, const struct err *problem, bool certain)
 void workload_file_error(const struct workload_file *f, const char *command, const json_t *json,
 			 const struct registry *registry, const struct err *err)
 {
-	struct shown shown;
+	struct source_shown shown;
 
 	if (!workload_text(json, NULL) || err->line <= 0) {
 		bool missing = (is_python(f) || is_folder(f)) &&
@@ -223,6 +223,6 @@ void workload_file_error(const struct workload_file *f, const char *command, con
 		return;
 	}
 	print_place(f, json, err);
-	shown = (struct shown){ f, json, err };
+	shown = (struct source_shown){ f, json, err };
 	workload_problems(json, registry, print_other, &shown);
 }

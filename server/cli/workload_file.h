@@ -1,6 +1,6 @@
 /* server/cli/workload_file.h -- the FILE of `breakeven run` and `explain`. */
-#ifndef SERVER_WORKLOAD_FILE_H
-#define SERVER_WORKLOAD_FILE_H
+#ifndef SERVER_CLI_WORKLOAD_FILE_H
+#define SERVER_CLI_WORKLOAD_FILE_H
 
 #include <jansson.h>
 #include <stdbool.h>

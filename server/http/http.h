@@ -4,8 +4,8 @@
  * route's handler, and sends what it left in the reply or the error.  All
  * memory of a request is in its arena.
  */
-#ifndef SERVER_HTTP_H
-#define SERVER_HTTP_H
+#ifndef SERVER_HTTP_HTTP_H
+#define SERVER_HTTP_HTTP_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* server/http/pages.h -- the page and its files. */
-#ifndef SERVER_PAGES_H
-#define SERVER_PAGES_H
+#ifndef SERVER_HTTP_PAGES_H
+#define SERVER_HTTP_PAGES_H
 
 #include "server/http/http.h"
 

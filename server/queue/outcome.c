@@ -10,6 +10,7 @@
 #include "fusion/fusion.h"
 #include "profiler/compare/figures.h"
 #include "profiler/compare/settings.h"
+#include "profiler/fields/fields.h"
 #include "profiler/suite/suite.h"
 #include "server/queue/queue.h"
 
@@ -123,32 +124,32 @@ static bool counts(const struct figure *f)
 	return !f->disagrees || metric_info(f->metric)->kind == FIGURE_COUNTED;
 }
 
-static const char *hash_of(const json_t *report, void (*write)(const json_t *, struct buf *),
+static const char *hash_of(const struct report_run *run,
+			   void (*write)(const struct report_run *, struct buf *),
 			   struct arena *arena)
 {
 	char hash[HASH_HEX_BYTES];
 	struct buf text;
 
 	buf_init(&text, 0);
-	write(report, &text);
+	write(run, &text);
 	hash_hex(text.data ? text.data : "", text.len, hash);
 	buf_finish(&text);
 	return arena_strdup(arena, hash);
 }
 
 /* Texts of modes are the report's. */
-static bool read_figures(const json_t *report, struct arena *arena, struct run_figures *out,
+static bool read_figures(const struct report_run *run, struct arena *arena, struct run_figures *out,
 			 struct err *err)
 {
 	struct figures figures = { 0 };
 	struct run_figure *rows = NULL;
-	bool ok = figures_of(report, &figures, err);
+	bool ok = figures_of(run, &figures, err);
 
 	if (ok) {
 		rows = ARENA_ARRAY(arena, struct run_figure, figures.rows.len + 1);
-		*out = (struct run_figures){ .source_hash = hash_of(report, settings_program,
-								    arena),
-					     .settings_hash = hash_of(report, settings_key, arena),
+		*out = (struct run_figures){ .source_hash = hash_of(run, settings_program, arena),
+					     .settings_hash = hash_of(run, settings_key, arena),
 					     .at = rows };
 		ok = (rows && out->source_hash && out->settings_hash) ||
 		     err_set(err, ERR_MEMORY, "out of memory for figures");
@@ -185,11 +186,11 @@ static struct run_result result_row(const struct suite_result *r)
 	};
 }
 
-static bool read_results(const json_t *report, struct arena *arena, struct run_outcome *out,
+static bool read_results(const struct report_run *run, struct arena *arena, struct run_outcome *out,
 			 struct err *err)
 {
 	struct suite_result results[MOST_RESULTS];
-	int n = suite_results_of_report(report, 0, 0, arena, results, MOST_RESULTS);
+	int n = suite_results_of_report(run, 0, 0, arena, results, MOST_RESULTS);
 	struct run_result *rows = ARENA_ARRAY(arena, struct run_result, (size_t)n + 1);
 
 	for (int i = 0; rows && i < n; i++)
@@ -201,15 +202,28 @@ static bool read_results(const json_t *report, struct arena *arena, struct run_o
 
 /* ---- all of it ---- */
 
+/* One that an older version wrote in another form has no figures. */
+static const struct report_run *read_run(const json_t *report, struct arena *arena)
+{
+	const struct report_run *run = report_read_run(report, arena, NULL);
+
+	return run ? run : report_new_run(1, arena);
+}
+
 bool outcome_read(struct outcome *o, const char *report, size_t len, struct err *err)
 {
+	const struct report_run *run;
+
 	if (o->stored.report)
 		return true;
 	outcome_finish(o);
 	o->report = json_loadb(report, len, 0, NULL);
+	run = read_run(o->report, &o->arena);
+	if (!run)
+		return err_set(err, ERR_MEMORY, "out of memory for a report");
 	summary_of_report(o->report, &o->arena, &o->stored.summary);
-	if (!read_figures(o->report, &o->arena, &o->stored.figures, err) ||
-	    (o->report && !read_results(o->report, &o->arena, &o->stored, err)))
+	if (!read_figures(run, &o->arena, &o->stored.figures, err) ||
+	    (o->report && !read_results(run, &o->arena, &o->stored, err)))
 		return false;
 	o->stored.report = report;
 	o->stored.report_len = len;
@@ -231,9 +245,10 @@ static bool catch_up(struct db *db, int64_t run, struct err *err)
 	struct arena arena = { 0 };
 	bool ok = db_report_get(db, run, &report, &environment, err);
 	json_t *json = ok ? json_loadb(report.data, report.len, 0, NULL) : NULL;
+	const struct report_run *read = read_run(json, &arena);
 
-	ok = ok && read_figures(json, &arena, &figures, err) &&
-	     db_figures_put(db, run, &figures, err);
+	ok = ok && (read || err_set(err, ERR_MEMORY, "out of memory for a report")) &&
+	     read_figures(read, &arena, &figures, err) && db_figures_put(db, run, &figures, err);
 	json_decref(json);
 	arena_finish(&arena);
 	buf_finish(&report);

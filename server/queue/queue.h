@@ -5,8 +5,8 @@
  *	enqueue(), suite_store_plan(), jobs_wake(): there is something to do
  *	worker_start(), message_*(): a process of its own for one job, and what the two say
  */
-#ifndef SERVER_QUEUE_H
-#define SERVER_QUEUE_H
+#ifndef SERVER_QUEUE_QUEUE_H
+#define SERVER_QUEUE_QUEUE_H
 
 #include <jansson.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* server/text/text.h -- what the server prints and what is embedded in it: reports and breaks as
  * text, help, its version, the files of the page and the programs that come with it. */
-#ifndef SERVER_TEXT_H
-#define SERVER_TEXT_H
+#ifndef SERVER_TEXT_TEXT_H
+#define SERVER_TEXT_TEXT_H
 
 #include <jansson.h>
 #include <stdbool.h>

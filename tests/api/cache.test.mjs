@@ -62,7 +62,7 @@ test('processes that begin at once on a cold cache all compute the same and leav
     assert.deepEqual((await start(cache)).built, zeros);
 });
 
-test('a truncated object is told in a line, compiled again, and mended', async () => {
+test('a truncated object is reported in a line, compiled again, and mended', async () => {
     const cache = join(folder, 'damaged');
     const cold = await start(cache);
     for (const name of await files(cache, '.so'))
@@ -75,7 +75,7 @@ test('a truncated object is told in a line, compiled again, and mended', async (
     assert.equal(after.stderr, '');
 });
 
-test('a cache that cannot be used is told, and every value is right all the same', async () => {
+test('a cache that cannot be used is reported, and every value is right all the same', async () => {
     const good = await start(join(folder, 'good'));
     const { outputs, built, stderr } = await start(file); // no folder
     assert.deepEqual(outputs, good.outputs);

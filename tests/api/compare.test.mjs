@@ -32,7 +32,7 @@ const command = (...args) => spawnSync(binary, ['compare', ...args], { encoding:
 const store = () => ['--db', join(server.home, 'store.db')];
 const figure = (c, metric, mode) => c.figures.find((f) => f.metric === metric && f.mode === mode);
 
-test('a run beside itself is not told from it', async () => {
+test('a run beside itself does not differ from it', async () => {
     const { status, body } = await compare(`a=${ids[0]}&b=${ids[0]}`);
     assert.equal(status, 200);
     assert.equal(body.verdict, 'SAME');

@@ -313,7 +313,7 @@ test('DOT and SVG hold modules, loops and kernels in each other; graphviz reads 
     const { id } = (await postRun(server, { ...workload('', { backend: 'interp', modes: ['static'], policy: 'native' }), source })).body;
     await waitFor(server, id);
     const dot = await textOf(id, 'dot');
-    // What each line of a cluster stands in.
+    // The cluster that each line is in.
     const within = {};
     const open = [];
     for (const line of dot.split('\n')) {

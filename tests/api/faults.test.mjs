@@ -1,5 +1,5 @@
 // tests/api/faults.test.mjs -- runs on a GPU that fails, and on none: a driver that does
-// nothing but fail by order (tests/cuda) stands for the real one.
+// nothing but fail by order (tests/cuda) takes the place of the real one.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

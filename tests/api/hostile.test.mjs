@@ -85,7 +85,7 @@ for (const [name, bytes, wanted] of [
     });
 }
 
-test('a request hidden behind two lengths or chunks is never answered', async () => {
+test('a request smuggled by two lengths or chunks is never answered', async () => {
     const hidden = 'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n';
     const open = 'POST /api/v1/runs HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
     for (const bytes of [

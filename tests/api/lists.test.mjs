@@ -1,7 +1,7 @@
 // tests/api/lists.test.mjs -- ops, backends and passes, by the API and on the command line; passes switched off.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -82,8 +82,11 @@ test('GET /backends says what works here, and why not', async () => {
 });
 
 test('GET /passes has the order, with needs and effects', async () => {
+    const table = await readFile(new URL('../../fusion/passes/passes.def', import.meta.url), 'utf8');
+    const order = [...table.matchAll(/^PASS\((\w+)/gm)].map((m) => m[1]);
+    assert.ok(order.length > 10);
     const { body } = await getJson(`${server.url}/api/v1/passes`);
-    assert.deepEqual(body.passes.map((p) => p.name), ['pattern_match', 'decompose', 'fold', 'simplify', 'cse', 'hoist_views', 'sink_views', 'dce', 'views', 'outputs', 'fuse']);
+    assert.deepEqual(body.passes.map((p) => p.name), order);
     assert.deepEqual(body.passes.filter((p) => p.required).map((p) => p.name), ['decompose', 'views', 'outputs']);
     assert.deepEqual(body.passes.at(-1).needs, ['primitive', 'strided', 'apart']);
     assert.match(body.passes.find((p) => p.name === 'decompose').why_required, /pass fold needs a graph in which/);

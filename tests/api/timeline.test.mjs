@@ -44,7 +44,7 @@ test('a mode has its calls, its host and its kernels, with ops and lines', async
     assert.equal(v.slices[0].start >= 0, true);
 });
 
-test('memory in use is a lane of its own: of a call no more than its peak, and back behind it', async () => {
+test('memory in use is a lane of its own: of a call no more than its peak, and back after it', async () => {
     const { body } = await getJson(`${server.url}/api/v1/runs/${run}`);
     const v = await view(run, 'mode=static');
     const samples = kinds(v, 'counter');

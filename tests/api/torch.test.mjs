@@ -20,7 +20,7 @@ const startWith = (folders) => {
 let server;
 afterEach(() => delete process.env.PYTHONPATH);
 
-/** What exp() of the failing stand-in leaves behind, unless its group is ended; others may be tested beside. */
+/** What exp() of the failing stand-in leaves, unless its group is ended; others may be tested beside. */
 const leftBehind = () => readdirSync('/proc').some((pid) => {
     try {
         const of = (file) => readFileSync(`/proc/${pid}/${file}`, 'latin1');
@@ -50,7 +50,7 @@ test('a torch that is too old is said at the start, and to who posts', async () 
     await server.stop();
 });
 
-test('its report stands in ours; its failure is told and fails nothing', async () => {
+test('its report is in ours; its failure is reported and fails nothing', async () => {
     server = await startWith(`${PLAIN}/failing:${PLAIN}`);
     const { body } = await getJson(`${server.url}/api/v1/backends`);
     assert.equal(body.engines[0].version, '2.11.0+stand.in');

@@ -33,6 +33,7 @@ static const struct statement seed[] = {
 	{ OP_cos, 0 },     { OP_add, 0.2 },   { OP_relu, 0 },    { OP_sub, 0.1 }, { OP_mul, 0.5 },
 	{ OP_exp, 0 },     { OP_add, 0.3 },   { OP_sigmoid, 0 },
 };
+enum { N_SEED = sizeof(seed) / sizeof(*seed) };
 static const struct statement cheap[] = { { OP_add, 0.1 }, { OP_mul, 1.1 }, { OP_relu, 0 } };
 
 static void stop(const struct err *err)
@@ -52,16 +53,23 @@ struct way {
 	double ns[ROUNDS];
 };
 
-static struct graph *make_graph(struct arena *arena, const struct statement *chain, int n,
-				int length, int64_t size)
+/* Statements one after the other, n of them over and over until there are `length`; on a
+ * tensor of so many elements. */
+struct chain {
+	const struct statement *at;
+	int n, length;
+	int64_t size;
+};
+
+static struct graph *make_graph(struct arena *arena, const struct chain *c)
 {
 	struct graph *g = graph_create(arena);
-	struct shape shape = { .rank = 1, .size = { sym_const(g->syms, size) } };
+	struct shape shape = { .rank = 1, .size = { sym_const(g->syms, c->size) } };
 	int x = graph_input(g, DTYPE_F32, &shape, NULL);
 	struct err err = { 0 };
 
-	for (int i = 0; i < length && x >= 0; i++) {
-		const struct statement *s = &chain[i % n];
+	for (int i = 0; i < c->length && x >= 0; i++) {
+		const struct statement *s = &c->at[i % c->n];
 		struct arg args[2] = { arg_node(x), arg_float(s->number) };
 
 		x = graph_add(g, &(struct node_spec){ s->op, args, s->number != 0 ? 2 : 1, 0, 0 },
@@ -76,8 +84,7 @@ static struct graph *make_graph(struct arena *arena, const struct statement *cha
 	return g;
 }
 
-static void open_way(struct way *w, const char *backend, bool fused, const struct statement *chain,
-		     int n, int length, int64_t size)
+static void open_way(struct way *w, const char *backend, bool fused, const struct chain *c)
 {
 	struct pass_options options = { .no_fusion = !fused };
 	struct backend_env env = { .compile_timeout_ms = 20000 };
@@ -85,7 +92,7 @@ static void open_way(struct way *w, const char *backend, bool fused, const struc
 	struct err err = { 0 };
 
 	*w = (struct way){ .backend = backend_find(backend) };
-	if (!passes_run(make_graph(&w->arena, chain, n, length, size), &options, &result, &err))
+	if (!passes_run(make_graph(&w->arena, c), &options, &result, &err))
 		stop(&err);
 	w->l = lower_graph(result.graph, result.group, result.why, &w->arena, &err);
 	if (!w->l)
@@ -95,9 +102,9 @@ static void open_way(struct way *w, const char *backend, bool fused, const struc
 		stop(&err);
 	w->buffers = calloc((size_t)w->l->n_buffers, sizeof(*w->buffers));
 	for (int i = 0; i < w->l->n_buffers; i++) {
-		float *memory = aligned_alloc(64, (size_t)(size * 4 + 127) / 64 * 64);
+		float *memory = aligned_alloc(64, (size_t)(c->size * 4 + 127) / 64 * 64);
 
-		for (int64_t j = 0; j < size; j++)
+		for (int64_t j = 0; j < c->size; j++)
 			memory[j] = (float)(j % 200) / 100 - 1;
 		w->buffers[i] = memory;
 	}
@@ -140,15 +147,14 @@ static void print_ratio(const struct way *w, const struct way *base, const char 
 	       ns[ROUNDS / 2], ratio[ROUNDS / 2], ratio[ROUNDS / 4], ratio[ROUNDS * 3 / 4]);
 }
 
-static void compare(const char *title, const struct statement *chain, int n, int length,
-		    int64_t size)
+static void compare(const char *title, const struct chain *c)
 {
-	int64_t calls = size < 4096 ? 200 : 1;
+	int64_t calls = c->size < 4096 ? 200 : 1;
 	struct way ways[WAYS];
 
-	open_way(&ways[0], "interp", false, chain, n, length, size);
-	open_way(&ways[1], "interp", true, chain, n, length, size);
-	open_way(&ways[2], "cpu", true, chain, n, length, size);
+	open_way(&ways[0], "interp", false, c);
+	open_way(&ways[1], "interp", true, c);
+	open_way(&ways[2], "cpu", true, c);
 	for (int w = 0; w < WAYS; w++)
 		launch(&ways[w], 3);
 	for (int r = 0; r < ROUNDS; r++)
@@ -158,8 +164,8 @@ static void compare(const char *title, const struct statement *chain, int n, int
 			launch(&ways[w], calls);
 			ways[w].ns[r] = (double)(clock_ns() - begin) / (double)calls;
 		}
-	printf("%s, %d statements, %lld elements (compiled in %.1f ms)\n", title, length,
-	       (long long)size, (double)ways[2].stats.compile_ns / 1e6);
+	printf("%s, %d statements, %lld elements (compiled in %.1f ms)\n", title, c->length,
+	       (long long)c->size, (double)ways[2].stats.compile_ns / 1e6);
 	for (int w = 0; w < WAYS; w++)
 		print_ratio(&ways[w], &ways[0], way_names[w]);
 	for (int w = 0; w < WAYS; w++)
@@ -174,8 +180,7 @@ static void cold_compile(int times)
 	for (int i = 0; i < times; i++) {
 		struct way w;
 
-		open_way(&w, "cpu", true, seed, sizeof(seed) / sizeof(*seed),
-			 sizeof(seed) / sizeof(*seed), 128);
+		open_way(&w, "cpu", true, &(struct chain){ seed, N_SEED, N_SEED, 128 });
 		ms[i] = (double)w.stats.compile_ns / 1e6;
 		if (i == 0 && getenv("SHOW_SOURCE"))
 			puts(w.stats.source);
@@ -198,10 +203,9 @@ int main(void)
 	printf("vector unit %s\n", backend_vector_unit());
 	cold_compile(15);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-		compare("seed's pool", seed, sizeof(seed) / sizeof(*seed),
-			sizeof(seed) / sizeof(*seed), sizes[i]);
-		compare("cheap pool", cheap, 3, STATEMENTS, sizes[i]);
-		compare("one op", cheap, 3, 1, sizes[i]);
+		compare("seed's pool", &(struct chain){ seed, N_SEED, N_SEED, sizes[i] });
+		compare("cheap pool", &(struct chain){ cheap, 3, STATEMENTS, sizes[i] });
+		compare("one op", &(struct chain){ cheap, 3, 1, sizes[i] });
 	}
 	return 0;
 }

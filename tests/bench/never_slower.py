@@ -9,7 +9,7 @@ on so many threads: eager's median, and for each mode its time over eager's with
 interval, the calls after which its compilation is repaid, and a mark where the interval
 lies above 1.  What is marked is measured again, twice; it stays marked where every time
 said so.  --oracle N takes every N-th of the recorded programs as well: most take a few
-microseconds a call, guards included.  --check exits 1 where a mark stands.
+microseconds a call, guards included.  --check exits 1 where there is a mark.
 """
 import argparse
 import glob

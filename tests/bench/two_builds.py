@@ -6,7 +6,7 @@
 Every workload of tests/workloads and every model runs in both builds, one after the other, in
 each round; which of them is first alternates.  A line is a workload, a point and a mode: the
 time of a call in OLD, and NEW's over OLD's, the median of the rounds with the smallest and the
-largest.  A mark stands where all rounds are above the limit; what is marked is measured again
+largest.  A mark says that all rounds are above the limit; what is marked is measured again
 once.  What one of them cannot run is named.
 --part 1/4 takes every fourth workload, the first of them at first: parts run side by side on cores of
 their own (taskset).  Prints figures, asserts nothing.

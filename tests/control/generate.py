@@ -60,7 +60,7 @@ SIMPLE = ["print(1)", "print(2)", "x = n(); print(x)", "boom()", "a, *b = n(), n
 
 
 class Flow:
-    """Blocks of statements; what may stand in one is told by where it stands."""
+    """Blocks of statements; what one may have depends on where it is."""
 
     def __init__(self, seed):
         self.r = random.Random(seed)

@@ -56,12 +56,12 @@ static struct launch *node_at(struct graph *g, CUgraphNode node)
 }
 
 /* After the one that was added last, and no other. */
-static CUresult add_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *behind, size_t n,
+static CUresult add_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
 			 const struct launch *l)
 {
 	struct graph *g = (struct graph *)graph;
 
-	if (n != (g->n > 0) || (n && (struct launch *)*behind != &g->node[g->n - 1]) ||
+	if (n != (g->n > 0) || (n && (struct launch *)*before != &g->node[g->n - 1]) ||
 	    g->n == MAX_NODES)
 		return CUDA_ERROR_INVALID_VALUE;
 	g->node[g->n] = *l;
@@ -70,20 +70,20 @@ static CUresult add_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *be
 	return state.sticky;
 }
 
-CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *behind, size_t n,
+CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
 			      const CUDA_KERNEL_NODE_PARAMS *params)
 {
 	struct launch l;
 	CUresult result = describe(&l, params);
 
-	return result == CUDA_SUCCESS ? add_node(node, graph, behind, n, &l) : result;
+	return result == CUDA_SUCCESS ? add_node(node, graph, before, n, &l) : result;
 }
 
-CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *behind,
+CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,
 				  size_t n, CUgraph child)
 {
 	const struct launch l = { .within = clone((struct graph *)child) };
-	CUresult result = add_node(node, graph, behind, n, &l);
+	CUresult result = add_node(node, graph, before, n, &l);
 
 	if (result == CUDA_ERROR_INVALID_VALUE)
 		free_graph(l.within);

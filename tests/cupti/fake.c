@@ -5,7 +5,7 @@
  * FAKE_KERNELS are, in steps of FAKE_STEP a flush (half at most where there is FAKE_UNTIL, and
  * all at the end), with an NVTX range
  * around each thousand, as many allocations as FAKE_MEMORY and copies to the next GPU as
- * FAKE_PEERS.  FAKE_DROPPED more are told as dropped, FAKE_TIMELESS have no times, the
+ * FAKE_PEERS.  FAKE_DROPPED more are reported as dropped, FAKE_TIMELESS have no times, the
  * FAKE_UNSEENth kernel is missing, FAKE_HOLDER names who else records, FAKE_DEVICES take turns by
  * pairs.  Kernels that a CUDA graph launched have one correlation, and their place as the node.
  */
@@ -28,7 +28,7 @@ static uint8_t *buffer;
 static size_t bytes, used;
 static bool kinds[CUPTI_ACTIVITY_KIND_COUNT];
 
-/* The launches of the driver that stands in, by their place in its log. */
+/* The launches of the driver of the tests, by their place in its log. */
 static const char *(*launched)(void);
 static int (*graph_at)(size_t place);
 static void (*forget)(void);

@@ -1,8 +1,8 @@
 /* tests/cupti/launch_cost.c [ROUNDS] [settings [NAME,NAME]] -- what a launch costs more while CUPTI
  * records, on a GPU.
  *
- * An empty kernel in bursts of 200 with a wait behind each, and back to back, 20,000 before a
- * wait: there the device is what takes the time, and what a host does more hides behind it.
+ * An empty kernel in bursts of 200 with a wait after each, and back to back, 20,000 before a
+ * wait: there the device is what takes the time, and what a host does more hides in it.
  * In processes of its own, in turn: with CUPTI alone (kernels, its own defaults, records thrown
  * away), with the collector as a run of ours uses it, and as the injection library does.  Each
  * process first launches without CUPTI, on the same core, and the growth is taken within it: from
@@ -297,7 +297,7 @@ static struct gpu open_gpu(void)
 	return g;
 }
 
-/* Microseconds of a launch, its share of the wait behind them included. */
+/* Microseconds of a launch, its share of the wait after them included. */
 static double launch_us(const struct gpu *g, enum shape shape)
 {
 	int n = shapes[shape].launches, times = shapes[shape].times;

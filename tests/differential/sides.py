@@ -1,4 +1,4 @@
-"""Branches and loops that decide by values in a tensor, and what their sides leave behind.
+"""Branches and loops that decide by values in a tensor, and what their sides leave.
 
 A graph may hold both sides of such a branch, or a whole loop: then what the sides leave, a
 value of any kind, an object that was changed, becomes one.  Each kind is left here, in equal

@@ -91,7 +91,7 @@ export const sourceOf = (page) => page.locator("#source .cm-line").evaluateAll((
 /** The number of the line that the caret is in. */
 export const caretLine = async (page) => Number(await page.locator(".cm-activeLineGutter").innerText());
 
-/** The numbers behind a table twin: {series: [[n, value, low, high], ...]}. */
+/** The numbers of a table twin: {series: [[n, value, low, high], ...]}. */
 export function twinNumbers(page, id) {
   return page.evaluate((name) => {
     const table = document.querySelector(`#${name} table`);

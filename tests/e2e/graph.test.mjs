@@ -167,7 +167,7 @@ test("of a graph that runs in pieces each can be drawn", async () => {
   await open(page, pieces);
   const choice = page.getByRole("combobox", { name: /Piece of/ });
   assert.ok((await choice.locator("option").count()) >= 3);
-  // All pieces as one graph: the op that falls back stands between them, in no kernel.
+  // All pieces as one graph: the op that falls back is between them, in no kernel.
   assert.equal(await choice.locator("option:checked").innerText(), "all pieces");
   const all = await boxes(page);
   for (const id of ["relu", "cumsum", "tanh", "open 0", "open 2"]) assert.ok(all.includes(id), `${id} in ${all}`);
@@ -187,7 +187,7 @@ test("a loop on a tensor is a box that opens and closes, with its kernels, by mo
   const box = "loop while_loop";
   await page.locator(`[data-node="open ${box}"]`).waitFor();
   assert.match(await page.locator(".picture .small.sub").first().innerText(), /\d+ nodes, \d+ kernels, 1 loop/);
-  // What goes round stands inside, with what it is in the next round; so do the kernels of the body.
+  // What goes round is inside, with what it is in the next round; so are the kernels of the body.
   await page.locator('[data-node="loop_carried"] rect').click({ force: true });
   const side = page.locator(".graphside");
   assert.match(await side.innerText(), /Result\s+float32 8\u00d716[^]*Next round\s+mul/);
@@ -196,7 +196,7 @@ test("a loop on a tensor is a box that opens and closes, with its kernels, by mo
   await page.locator(`[data-node="${box}"]`).waitFor();
   assert.ok(!(await boxes(page)).some((b) => b === "loop_carried" || b === `open ${box}`));
   assert.match(await side.innerText(), /while loop, line 6[^]*Source\s+line/);
-  // What a closed loop reads and leaves is told on its edges.
+  // What a closed loop reads and leaves is on its edges.
   assert.match(await page.locator(".graph .size.on").first().textContent(), /float32 8\u00d716, 512 B|tensors/);
   await page.locator(".graph").focus();
   await page.keyboard.press("Enter");
@@ -221,7 +221,7 @@ test("a loop on a tensor is a box that opens and closes, with its kernels, by mo
   assert.deepEqual(complaints, []);
 });
 
-test("by module a loop stands in the module whose call it is, with the modules that it calls", async () => {
+test("by module a loop is in the module whose call it is, with the modules that it calls", async () => {
   const { page, complaints } = await openPage(browser);
   await open(page, looped, "&by=modules");
   const loop = "loop while_loop";

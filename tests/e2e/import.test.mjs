@@ -29,7 +29,7 @@ test("a compile log and its trace are one run: breaks with their costs, compilat
   await page.goto(`${server.url}/runs/1`);
   await page.locator(".tl canvas").waitFor();
   assert.match(await page.locator(".ledger").innerText(), /6 kernels recorded\s+1 dropped/);
-  await page.getByRole("region", { name: "Breaks of the log", exact: true }).waitFor(); // behind the canvas
+  await page.getByRole("region", { name: "Breaks of the log", exact: true }).waitFor(); // after the canvas
   const breaks = await rows(page, "Breaks");
   assert.deepEqual(breaks.map((r) => r[0]), ["/w/m.py:10", "/w/m.py:5", "/w/m.py:22", "/w/m.py:33"]);
   assert.deepEqual(breaks[0].slice(1, 7), ["data-dependent-branch", "GB0170", "resume", "4", "130 us", "9 us"]);
@@ -70,7 +70,7 @@ test("ops of a thread that lie inside each other are levels, each pointed at in 
     await canvas.click({ position: { x: width / 2, y: 79 + 18 * level } });
     await page.getByRole("heading", { name, exact: true }).waitFor();
   }
-  // What a search finds stands in its level too.
+  // What a search finds is in its level too.
   await page.getByLabel("Find events by name").fill("middle");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "middle", exact: true }).waitFor();

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { postRun, startServer, waitFor, workload } from "../api/harness.mjs";
 import { openPage, sound, startBrowser } from "./browser.mjs";
 
-// Line 4 is in graph 0 and breaks, line 5 is in the graph behind it.
+// Line 4 is in graph 0 and breaks, line 5 is in the graph after it.
 const BODY = "    if x.abs().sum() > 1:\n        x = torch.relu(x) * 2\n    return torch.softmax(x, -1)";
 let server, browser, run;
 before(async () => {

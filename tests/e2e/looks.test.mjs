@@ -41,7 +41,7 @@ const watchShifts = () => {
   }).observe({ type: "layout-shift", buffered: true });
 };
 
-/** What is wrong with the page as it stands. @param {any} page @returns {Promise<string[]>} */
+/** What is wrong with the page as it is. @param {any} page @returns {Promise<string[]>} */
 async function faults(page) {
   const shifts = await page.evaluate(() => globalThis.shifts);
   const moved = shifts.reduce((sum, s) => sum + s.value, 0);

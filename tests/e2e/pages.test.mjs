@@ -145,7 +145,7 @@ test("the run by keyboard: views, charts or tables, zoom, help", async () => {
   await page.locator("#verdict").waitFor();
 });
 
-test("a head explains itself where it stands, by keys, and the help has every term", async () => {
+test("a head explains itself where it is, by keys, and the help has every term", async () => {
   const { page } = await openPage(browser);
   await page.goto(`${server.url}/runs/${done}`);
   const word = page.locator("#modes-table").getByRole("button", { name: "Repaid after" });

@@ -1,7 +1,7 @@
 // tests/e2e/passes.test.mjs -- the passes of a run, the ops, and the form's switches, in a real browser.
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
-import { postRun, randn, startServer, waitFor, workload } from "../api/harness.mjs";
+import { getJson, postRun, randn, startServer, waitFor, workload } from "../api/harness.mjs";
 import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
 
 let server, browser, run, eager;
@@ -24,14 +24,14 @@ after(async () => {
   await server?.stop();
 });
 
-test("each pass has its state, its rules with lines, and the graph before and behind it", async () => {
+test("each pass has its state, its rules with lines, and the graph before and after it", async () => {
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/runs/${run}/passes?mode=static`);
   await page.locator(".passes").waitFor();
-  assert.match(await page.locator(".verdict").innerText(), /nodes became \d+ nodes in \d+ kernels?: \d of 11 passes changed the graph of static\./);
+  assert.match(await page.locator(".verdict").innerText(), /nodes became \d+ nodes in \d+ kernels?: \d of \d+ passes changed the graph of static\./);
   assert.match(await page.locator(".verdict .how").innerText(), /Switched off in this run: hoist_views\./);
   const names = await page.locator(".passes .kind").allInnerTexts();
-  assert.deepEqual(names, ["pattern_match", "decompose", "fold", "simplify", "cse", "hoist_views", "sink_views", "dce", "views", "outputs", "fuse"]);
+  assert.deepEqual(names, (await getJson(`${server.url}/api/v1/passes`)).body.passes.map((p) => p.name));
   const states = Object.fromEntries(names.map((n, i) => [n, i]));
   assert.match(await page.locator(".passes > li").nth(states.hoist_views).innerText(), /switched off/);
   assert.match(await page.locator(".passes > li").nth(states.fold).innerText(), /unchanged/);
@@ -80,7 +80,7 @@ test("a run without graphs says so and offers what would have some", async () =>
   assert.equal(await page.locator('[data-mode="static"]').isChecked(), true);
 });
 
-test("the ops are listed and filtered; what the filter is stands in the address", async () => {
+test("the ops are listed and filtered; the filter is in the address", async () => {
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/ops`);
   await page.locator(".optable").waitFor();

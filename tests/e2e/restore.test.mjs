@@ -1,5 +1,5 @@
 // tests/e2e/restore.test.mjs -- runs that came back from their exports, in a real browser: what they
-// were, that they are told apart, and the ledger over every view.
+// were, that they are distinguished, and the ledger over every view.
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -39,7 +39,7 @@ after(async () => {
   await server?.stop();
 });
 
-test("the ledger stands over every view of a run that came from a file, and of no other", async () => {
+test("the ledger is above every view of a run that came from a file, and of no other", async () => {
   const { page, complaints } = await openPage(browser);
   for (const tab of ["", "timeline", "memory", "breaks"]) {
     await page.goto(`${server.url}/runs/${ids.back}${tab ? `/${tab}` : ""}`);

@@ -88,7 +88,7 @@ async function filled(server) {
   return ids;
 }
 
-/** A run that is caught in the act, one that waits behind it and one that was stopped; earlier ones end. @param {any} server */
+/** A run that is caught in the act, one that waits after it and one that was stopped; earlier ones end. @param {any} server */
 export async function underWay(server) {
   const { runs } = (await getJson(`${server.url}/api/v1/runs`)).body;
   for (const r of runs) await fetch(`${server.url}/api/v1/runs/${r.id}`, { method: "DELETE" });

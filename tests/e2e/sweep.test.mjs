@@ -206,7 +206,7 @@ test("graphs list the report's ops and guards", async () => {
   await page.waitForURL(/\/graphs/);
   const last = report.points.at(-1).modes.static;
   await page.getByLabel("Point", { exact: true }).selectOption({ label: "n = 30" });
-  const listed = page.locator(".ops li code"); // behind the picture
+  const listed = page.locator(".ops li code"); // after the picture
   await listed.nth(last.graphs[0].ops.length - 1).waitFor();
   assert.deepEqual(await listed.allTextContents(), last.graphs[0].ops);
   const text = await page.locator("#run-body").textContent();

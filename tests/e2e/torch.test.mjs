@@ -83,7 +83,7 @@ for (const width of [1440, 390])
     assert.deepEqual(complaints, []);
   });
 
-test("its failure has its message and what it said last; ours stands", async () => {
+test("its failure has its message and what it said last; ours is there", async () => {
   const { page, complaints } = await openPage(browser);
   await page.goto(`${server.url}/runs/${crashed}`);
   await page.locator("#torch-error").waitFor();

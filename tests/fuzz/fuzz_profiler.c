@@ -1,6 +1,6 @@
 /* tests/fuzz/fuzz_profiler.c -- libFuzzer entry of timelines: blocks of strangers.
  *
- * The bytes are blocks one behind the other, and what is to be changed in blocks
+ * The bytes are blocks one after the other, and what is to be changed in blocks
  * that the writer makes.  With the hash put right (else none would get past it) each
  * is read, and a window and an export are made of all.
  */

@@ -1,6 +1,6 @@
 # tests/grad/check.py -- gradients against finite differences, in float64.
 #
-# Stands before cases.py, whose CASES name an op of ops.def, shapes of its float
+# It comes before cases.py, whose CASES name an op of ops.def, shapes of its float
 # arguments and a function of them.  model() prints a line for each that fails.
 import math
 import _grads

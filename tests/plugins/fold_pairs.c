@@ -59,7 +59,7 @@ static const struct be_pass pass = {
 	.needs = "primitive",
 	.breaks = "live strided apart",
 	.place = "simplify",
-	.behind = true,
+	.after = true,
 	.visit = visit,
 };
 

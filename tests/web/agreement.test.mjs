@@ -14,7 +14,7 @@ const report = {
   break_even: { static: { side: "disagrees", crossover_n: null } },
 };
 
-test("a mode that is wrong is told once, with its other points and the values that part", () => {
+test("a mode that is wrong is reported once, with its other points and the values that part", () => {
   const all = disagreeing(report);
   assert.deepEqual(all.map((w) => [w.mode, w.n]), [["static", 1], ["static", 5]]);
   assert.deepEqual(byMode(all).map(({ first, also }) => [first.n, also]), [[1, " Also at n = 5."]]);

@@ -32,7 +32,7 @@ test("a refusal names the field", () => {
   assert.deepEqual(how(p), []);
 });
 
-test("breaks that came stand behind the claim with what they cost, of its mode alone", () => {
+test("new breaks follow the claim with what they cost, of its mode alone", () => {
   const f = figure("latency", "static", 10, 20, { verdict: "SLOWER" });
   const brk = (change, mode, cost_us) => ({ change, mode, a: change === "gone" ? { cost_us } : null, b: change === "added" ? { cost_us } : null });
   assert.match(said(pair(f, { breaks: [brk("added", "static", 25), brk("added", "static", 26.4), brk("added", "dynamic", 9)] })), / 2 new breaks cost 51\.4 us a call\.$/);

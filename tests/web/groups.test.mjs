@@ -40,7 +40,7 @@ test("modules stand within each other; one that is called again is a group for e
   assert.equal(chains.get("last"), undefined);
 });
 
-test("a parameter stands in the innermost module of all that read it", () => {
+test("a parameter is in the innermost module of all that read it", () => {
   const { chains } = moduleGroups(parsed);
   assert.deepEqual(chains.get("w")?.at(-1), "module Net/a.0:Block/up:Linear");
   assert.deepEqual(chains.get("v"), ["module Net"]);

@@ -36,7 +36,7 @@ test("runs are called by their commit", () => {
   assert.equal(baselineOf(history([point(1, null, {}, { baseline: true })])), null);
 });
 
-test("a point says its run, its figure, how it stands to the baseline, what changed and what was noted", () => {
+test("a point says its run, its figure, how it compares with the baseline, what changed and what was noted", () => {
   const at = (id, value, extra, run) => point(id, value, extra, { created_ns: 1.7e18, ...run });
   const h = history([at(1, 4, {}, { baseline: true, commit: "0123456789", branch: "main" }), at(2, null), at(3, 6, { source: "s2", n: null }, { note: "new\n  driver" })]);
   const { title, lines } = tip(h, 1);

@@ -28,7 +28,7 @@ test("a moment holds what was taken and not given back", () => {
   assert.deepEqual(at(4), [180, 100, ["cos", "add"]]);
 });
 
-test("the moment at a time is the last that is not behind it", () => {
+test("the moment at a time is the last that is not after it", () => {
   const m = eager();
   assert.deepEqual([0, 0.9, 1, 2.5, 4, 99].map((us) => memory.momentAt(m, us)), [0, 0, 1, 2, 4, 4]);
 });

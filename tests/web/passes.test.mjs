@@ -46,7 +46,7 @@ test("a report of before says passes by the names they have today", () => {
   assert.deepEqual(rows.map((r) => r.name), ["pattern_match", "hoist_views", "sink_views", "sink"]);
 });
 
-test("behind a graph that was left out nothing is compared", () => {
+test("after a graph that was left out nothing is compared", () => {
   const cut = structuredClone(part);
   cut.steps[1].after = null;
   const rows = passRows(cut);
@@ -75,7 +75,7 @@ test("a difference keeps order, and both texts can be read from it", () => {
   assert.deepEqual(lines.filter((x) => x.kind !== "same"), [{ kind: "del", text: "%n7" }]);
 });
 
-test("long runs of unchanged lines are folded, what stands about a change is not", () => {
+test("long runs of unchanged lines are folded, what surrounds a change is not", () => {
   const rows = Array.from({ length: 12 }, (_, i) => ({ same: i !== 6, i }));
   assert.deepEqual(folded(rows).map((x) => (typeof x === "number" ? -x : x.i)), [-4, 4, 5, 6, 7, 8, -3]);
 });

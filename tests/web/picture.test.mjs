@@ -23,7 +23,7 @@ test("a text gives nodes, what each reads, its line and its kernel", () => {
   assert.deepEqual([kernels, outputs], [["0", "1"], ["mm"]]);
 });
 
-test("steps are the graph as captured and behind each pass that changed it, with what that removed", () => {
+test("steps are the graph as captured and after each pass that changed it, with what that removed", () => {
   const all = steps(graph, 0);
   assert.deepEqual(all.map((s) => s.title), ["As captured", "After fuse"]);
   assert.deepEqual(all[1].nodes.filter((n) => n.gone).map((n) => n.id), ["soft"]);

@@ -26,7 +26,7 @@ test("names of kernels that lie close stand below each other, at the edge to the
   assert.equal(r.roof, null);
 });
 
-test("of many kernels that lie close no name stands over another, over a point or over the roof's", () => {
+test("of many kernels that lie close no name covers another, a point or the roof's", () => {
   const rows = Array.from({ length: 12 }, (_, i) => kernel(`fused_name_${i}`, 0.5 + i / 40, 8 + (i % 3), { median: i }));
   const { points } = roofline(rows, 100, 560, 260);
   const named = points.filter((p) => p.label);

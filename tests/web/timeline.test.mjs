@@ -178,7 +178,7 @@ test("host threads of a trace nest: what lies inside another is a level below, a
   assert.deepEqual([outer, ...inner, arrow].map((s) => levelOf(view, s)), [0, 1, 2, 3, 1, 0]);
   assert.deepEqual(deep.map((s) => levelOf(view, s)), [0, 1, 2, 3, 4, 5, 5, 5, 5]);
   assert.equal(levelOf(view, { ...inner[1] }), 2); // as a search gives it
-  assert.equal(levelOf(view, view.slices.at(-1)), 0); // behind all of them
+  assert.equal(levelOf(view, view.slices.at(-1)), 0); // after all of them
 });
 
 test("a kernel and its launch find each other", () => {

@@ -49,7 +49,7 @@ test("a loop holds its body, what goes round, its test and what it leaves; nothi
   assert.deepEqual(loopsOf({ nodes }).all.size, 0);
 });
 
-test("a loop within a loop stands in both", () => {
+test("a loop within a loop is in both", () => {
   const inner = { ...loop, parent: 1, node: 6, nodes: [5], carried: [] };
   const outer = { ...loop, nodes: [4, 5, 6] };
   const { chains, all } = loopsOf({ nodes, subgraphs: [inner, outer] });
@@ -108,7 +108,7 @@ test("a loop is a group around its kernels; closed it is one box, with what it r
   assert.deepEqual(open.boxes.filter((b) => b.group === "1").map((b) => b.id), ["cos", "mul"]);
 });
 
-test("by module a loop stands in the module whose call it is, a parameter that it reads outside", () => {
+test("by module a loop is in the module whose call it is, a parameter that it reads outside", () => {
   const groups = moduleGroups(wholeSteps(graph)[2]);
   assert.deepEqual(groups.chains.get("cos"), ["module Net", "loop while_loop", "module Net/loop while_loop/a:A"]);
   assert.deepEqual(groups.chains.get("loop_result"), ["module Net", "loop while_loop"]);

@@ -109,7 +109,7 @@ test("entries are the functions and classes at the margin", () => {
   );
 });
 
-test("the line of three dots is found only where it stands alone", () => {
+test("the line of three dots is found only where it is alone", () => {
   assert.equal(hasDots("def model(x):\n    ...\n"), true);
   assert.equal(hasDots("x[..., 0]"), false);
 });
@@ -229,7 +229,7 @@ test("guards belong to their graph, inputs come from the nodes", () => {
   assert.deepEqual(a.kernels, [{ name: "k", about, why: "the first", lines: [3] }]);
 });
 
-test("a recording is told in sentences, and what could not be recorded with the reason", () => {
+test("a recording is described in sentences, and what could not be recorded with the reason", () => {
   const none = { made: 0, refused: 0, why_not: null, because: null, direct: 0, why_direct: null, replays: 0, pointed: 0, guards_left_out: 0, why_guards: null, held_bytes: 0 };
   const made = { ...none, made: 1, replays: 7, pointed: 2, guards_left_out: 5, held_bytes: 512, because: "x.size(0) is 5, was 4", direct: 1, why_direct: "cumsum runs on the host, between two copies" };
   const refused = { ...none, refused: 1, why_not: "the backend b cannot record launches", why_guards: "it prints" };

@@ -204,7 +204,7 @@ static void *load_locked(struct cache *c, const char *key, const char *source, s
 {
 	void *found;
 
-	if (c->folder < 0 || c->anew)
+	if (c->folder < 0 || c->rebuild)
 		return NULL;
 	flock(c->folder, LOCK_SH); /* where that does not work hashes tell */
 	found = load(c, key, source, len, bytes);

@@ -24,7 +24,7 @@ enum { CACHE_DEFAULT_MIB = 256 };
 struct cache {
 	int folder; /* descriptor, -1: no cache */
 	bool writable;
-	bool anew;         /* set by who opened it: nothing is found */
+	bool rebuild;      /* set by who opened it: nothing is found */
 	size_t most_bytes; /* of all entries */
 	char path[PATH_MAX];
 	char note[256]; /* why there is none, or what is wrong with it or an entry; or empty */

@@ -338,7 +338,7 @@ static char *take_cubin(struct executable *exe, const char *source, bool *cached
 	hash_hex(all.data, all.len, key);
 	buf_finish(&all);
 	cache_open(&cache, exe->cache_dir, exe->cache_bytes);
-	cache.anew = exe->cache_anew;
+	cache.rebuild = exe->cache_rebuild;
 	cubin = cache_read(&cache, key, source, len, bytes);
 	*cached = cubin != NULL;
 	if (!cubin) {
@@ -465,7 +465,7 @@ static struct executable *compile(const struct backend_env *env, const struct lo
 	exe->random = env->random;
 	exe->cache_dir = env->cache_dir;
 	exe->cache_bytes = env->cache_bytes;
-	exe->cache_anew = env->cache_anew;
+	exe->cache_rebuild = env->cache_rebuild;
 	if (!prepare(exe, err)) {
 		destroy(exe);
 		return NULL;

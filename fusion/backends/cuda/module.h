@@ -27,7 +27,7 @@ struct executable {
 	struct generators *random;
 	const char *cache_dir; /* borrowed; NULL: no cache */
 	size_t cache_bytes;
-	bool cache_anew;
+	bool cache_rebuild;
 	char *note; /* why it is not used; NULL */
 	struct version wide, narrow;
 	struct library_call *libraries;        /* of each kernel; used by LIBRARY ones */

@@ -219,7 +219,7 @@ void cuda_point(struct recording *r, int buffer, void *memory)
 		r->steps[i].stale |= uses(r, &r->steps[i], buffer);
 }
 
-static CUresult give_anew(struct recording *r, const struct cuda_step *step)
+static CUresult give_again(struct recording *r, const struct cuda_step *step)
 {
 	const struct cuda_api *api = &r->exe->device->api;
 	CUDA_KERNEL_NODE_PARAMS launch;
@@ -247,7 +247,7 @@ static void refresh(struct recording *r)
 	for (int i = 0; i < r->n_steps && result == CUDA_SUCCESS; i++) {
 		if (!r->steps[i].stale)
 			continue;
-		result = give_anew(r, &r->steps[i]);
+		result = give_again(r, &r->steps[i]);
 		r->steps[i].stale = false;
 	}
 	r->stale = false;
@@ -258,8 +258,8 @@ static void refresh(struct recording *r)
 	make(r);
 }
 
-/* Numbers are drawn by what a launch is told: each replay's are others. */
-static void draw_anew(struct recording *r)
+/* A launch has the state of the generator as an argument: each replay gets its own. */
+static void draw_again(struct recording *r)
 {
 	for (int i = 0; i < r->n_steps; i++) {
 		const struct cuda_library *library = r->exe->on_device[r->steps[i].kernel];
@@ -276,7 +276,7 @@ static bool ready(struct recording *r)
 	if (r->exe->device->blocking)
 		return false;
 	if (r->draws && r->state == GRAPH)
-		draw_anew(r);
+		draw_again(r);
 	if (__builtin_expect(r->state == FRESH, 0))
 		make(r);
 	else if (r->stale)

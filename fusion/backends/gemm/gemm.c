@@ -481,36 +481,31 @@ static int64_t strip_at(const struct gemm *g, const struct gemm_block *x, int64_
 	return g->run ? gemm_least(rows, g->run - (x->at.i0 + i) % g->run) : rows;
 }
 
-static struct gemm_left read_rows(const struct gemm *g, const struct gemm_block *x,
-				  const struct gemm_strip *s, int64_t place)
+/* Strip s, whose rows are known, by k from k0 on: read where it lies, or copied to `place`
+ * among the strips. */
+static void open_strip(const struct gemm *g, const struct gemm_block *x, struct gemm_strip *s,
+		       int64_t place, int64_t k0, int64_t k)
 {
-	size_t bytes = (size_t)(g->strip * GEMM_STRIP_STEP) * gemm_panel_bytes(g->dtype);
+	size_t bytes = gemm_panel_bytes(g->dtype);
 	int64_t first = x->at.i0 + s->i;
 
+	s->k0 = k0;
+	s->k = k;
 	if (g->run)
-		return (struct gemm_left){ .at = (const float *)(const void *)x->a +
-						 axis_at(&g->row, 0, first),
-					   .row = g->run_step,
-					   .where = g->k.table[0] + s->k0 };
-	if (g->low)
-		return (struct gemm_left){
-			.at = x->a +
-			      (size_t)(first * g->row.step[0] + s->k0) * gemm_panel_bytes(g->dtype),
+		s->left = (struct gemm_left){ .at = (const float *)(const void *)x->a +
+						    axis_at(&g->row, 0, first),
+					      .row = g->run_step,
+					      .where = g->k.table[0] + k0 };
+	else if (g->low)
+		s->left = (struct gemm_left){
+			.at = x->a + (size_t)(first * g->row.step[0] + k0) * bytes,
 			.row = g->row.step[0],
 			.step = 1,
 		};
-	return gemm_copy_strip(g, x->strips + (size_t)place * bytes, x->a,
-			       &(struct gemm_part){ first, s->rows, s->k0, s->k });
-}
-
-/* The strip from row i of the block on, where it lies or copied to `place` among strips. */
-static struct gemm_strip open_strip(const struct gemm *g, const struct gemm_block *x, int64_t i,
-				    int64_t place, int64_t k0, int64_t k)
-{
-	struct gemm_strip s = { .i = i, .rows = strip_at(g, x, i), .k0 = k0, .k = k };
-
-	s.left = read_rows(g, x, &s, place);
-	return s;
+	else
+		s->left = gemm_copy_strip(
+		    g, x->strips + (size_t)(place * g->strip * GEMM_STRIP_STEP) * bytes, x->a,
+		    &(struct gemm_part){ first, s->rows, k0, k });
 }
 
 /* Few columns stay in the first caches, and each strip of rows goes by from end to
@@ -520,10 +515,10 @@ static void multiply_few(const struct gemm *g, const struct gemm_block *x, int64
 	struct gemm_strip s;
 	int64_t end = k0 + k;
 
-	for (int64_t i = 0; i < x->at.m; i += s.rows) {
-		s.rows = strip_at(g, x, i);
+	for (s.i = 0; s.i < x->at.m; s.i += s.rows) {
+		s.rows = strip_at(g, x, s.i);
 		for (int64_t at = k0; at < end; at += GEMM_K_BLOCK) {
-			s = open_strip(g, x, i, 0, at, gemm_least(end - at, GEMM_K_BLOCK));
+			open_strip(g, x, &s, 0, at, gemm_least(end - at, GEMM_K_BLOCK));
 			for (int64_t j = 0; j < x->at.n; j += g->columns)
 				multiply_tile(g, x, &s, j);
 		}
@@ -545,8 +540,11 @@ static void multiply(const struct gemm *g, const struct gemm_block *x, int64_t k
 		int64_t n = 0;
 
 		k = gemm_least(end - k0, GEMM_K_BLOCK);
-		for (int64_t i = 0; i < x->at.m; i += strips[n++].rows)
-			strips[n] = open_strip(g, x, i, n, k0, k);
+		for (int64_t i = 0; i < x->at.m; i += strips[n++].rows) {
+			strips[n].i = i;
+			strips[n].rows = strip_at(g, x, i);
+			open_strip(g, x, &strips[n], n, k0, k);
+		}
 		for (int64_t j = 0; j < x->at.n; j += g->columns)
 			for (int64_t s = 0; s < n; s++)
 				multiply_tile(g, x, &strips[s], j);

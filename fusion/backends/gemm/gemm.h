@@ -11,7 +11,7 @@
 /* ---- OpenBLAS, where the system has it (blas.c)
  *
  * Found by dlopen() when the first product of matrices wants it, and never
- * closed: its threads could not be stopped safely.  It is told to use one thread
+ * closed: its threads could not be stopped safely.  It is set to use one thread
  * a call, since our pool shares a product out; so no more threads run than were
  * asked for.
  */

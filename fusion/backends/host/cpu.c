@@ -70,7 +70,7 @@ static bool write_source(const char *workshop, const struct buf *source, struct 
 }
 
 /* The C of a graph's kernels, and what compiles and keeps it. */
-struct build {
+struct cpu_build {
 	const struct buf *source;
 	int vector_bytes, timeout_ms;
 	struct toolchain toolchain;
@@ -79,7 +79,7 @@ struct build {
 };
 
 /* Compiles and loads; the workshop is gone afterwards. */
-static void *build_object(const struct build *b, struct err *err)
+static void *build_object(const struct cpu_build *b, struct err *err)
 {
 	char workshop[PATH_MAX], path[PATH_MAX + 16];
 	void *handle = NULL;
@@ -146,16 +146,16 @@ static bool has_kernels(const struct executable *exe)
 static bool load(const struct backend_env *env, struct executable *exe, const struct buf *source,
 		 struct compile_stats *stats, struct err *err)
 {
-	struct build b = { .source = source,
-			   .vector_bytes = exe->kernels->vector_bytes,
-			   .timeout_ms = env->compile_timeout_ms };
+	struct cpu_build b = { .source = source,
+			       .vector_bytes = exe->kernels->vector_bytes,
+			       .timeout_ms = env->compile_timeout_ms };
 
 	if (!toolchain_find(&b.toolchain, env->compiler, err))
 		return false;
 	if (!make_key(b.key, source, &b.toolchain, b.vector_bytes))
 		return err_set(err, ERR_MEMORY, "The generated C does not fit in memory.");
 	cache_open(&b.cache, env->cache_dir, env->cache_bytes);
-	b.cache.anew = env->cache_anew;
+	b.cache.rebuild = env->cache_rebuild;
 	exe->handle = cache_load(&b.cache, b.key, source->data, source->len);
 	stats->cached = exe->handle != NULL;
 	if (!exe->handle)

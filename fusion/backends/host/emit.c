@@ -496,14 +496,6 @@ static size_t emit_part(struct buf *out, const struct schedule *s, int kernel, i
 	return s->scratch_bytes;
 }
 
-bool part_has_code(const struct part *part)
-{
-	for (int i = 0; i < part->n; i++)
-		if (part->insts[i].kind != INST_IMM)
-			return true;
-	return false;
-}
-
 bool emit_source(struct buf *out, struct plan *const *plans, int n_plans, int vector_bytes,
 		 struct err *err)
 {

@@ -43,7 +43,13 @@ bool schedule_part(struct schedule *s, const struct plan *plan, const struct par
 void schedule_finish(struct schedule *s);
 
 /* Whether a part has anything to run. */
-bool part_has_code(const struct part *part);
+static inline bool part_has_code(const struct part *part)
+{
+	for (int i = 0; i < part->n; i++)
+		if (part->insts[i].kind != INST_IMM)
+			return true;
+	return false;
+}
 
 /* The whole translation unit.  `scratch[k]` is filled for plan k's parts in
  * turn, by plan->code[i].scratch_bytes.  False: out of memory. */

@@ -199,14 +199,15 @@ static void run_read(const struct library_call *call, void *const *buffers, stru
 }
 
 /* x[..., i, j, ...] from `dim` on. */
-struct indexing {
+struct index_operands {
 	const struct operand *x;
 	const struct operand *part; /* the result; or the value that is written there */
 	int dim, first_index;       /* the argument that is the first index */
 	bool read;
 };
 
-static bool bind_indices(struct library_call *call, const struct indexing *how, struct err *err)
+static bool bind_indices(struct library_call *call, const struct index_operands *how,
+			 struct err *err)
 {
 	struct lookup *l = new_lookup(call, err);
 	const struct operand *x = how->x, *part = how->part;
@@ -243,7 +244,8 @@ static bool bind_index(struct library_call *call, struct err *err)
 	const struct operand *x = &call->arg[0];
 
 	return bind_indices(
-	    call, &(struct indexing){ x, &call->out, library_dim(call, 1, x->rank), 2, true }, err);
+	    call, &(struct index_operands){ x, &call->out, library_dim(call, 1, x->rank), 2, true },
+	    err);
 }
 
 /* index_select: an index without dims counts as one of a single element. */
@@ -389,7 +391,8 @@ static bool bind_index_put(struct library_call *call, struct err *err)
 	const struct operand *x = &call->out;
 
 	return bind_indices(
-	    call, &(struct indexing){ x, &call->arg[2], library_dim(call, 1, x->rank), 3, false },
+	    call,
+	    &(struct index_operands){ x, &call->arg[2], library_dim(call, 1, x->rank), 3, false },
 	    err);
 }
 

@@ -183,7 +183,7 @@ static void note(struct fence *g, const struct guarded *at, bool after, int firs
 			at->writer[0] ? at->writer : "no kernel that is known of");
 }
 
-/* One side of a block; once it was told it is as it was. */
+/* One side of a block; once it was reported it is filled again. */
 static void look_at(struct fence *g, const struct guarded *at, bool after)
 {
 	char *where = after ? at->memory + at->bytes : at->memory - FENCE_BYTES;

@@ -36,7 +36,7 @@ struct device_memory {
 	 * that is waited for, hold the same bytes; waits.  NULL: it cannot look. */
 	bool (*same)(void *self, const void *a, const void *b, size_t bytes);
 	void (*wait)(void *self); /* until all that was asked for is done */
-	/* Whether a kernel that finds an index out of bounds in its data may be told of later
+	/* Whether a kernel that finds an index out of bounds in its data may be reported later
 	 * than by fault() of its executable, which waits: by check(), after a wait() at the
 	 * latest.  The elements that it was to write are as they were. */
 	void (*late)(void *self, bool late);

@@ -160,8 +160,8 @@
 	      PUT(value))
 #define UNARY_LOGIC(id, value) ON_ONE(id, value)
 #define BINARY_LOGIC(id, value) ON_TWO(id, value)
-#define UNARY_SAME(id, value) UNARY_SAME_##id(id, value)
-#define BINARY_SAME(id, value) BINARY_SAME_##id(id, value)
+#define UNARY_SAME(id, value) KERNEL_OF(BOOLS_##id)(id, value)
+#define BINARY_SAME(id, value) KERNEL_OF(BOOLS_##id)(id, value)
 #define UNARY_FLOAT(id, value)
 #define BINARY_FLOAT(id, value)
 #define UNARY_BOOL(id, value) ON_ONE(id, value)
@@ -196,34 +196,17 @@
 			SAVE(b1, to, j, BYTES(1, all));                                            \
 		}                                                                                  \
 	}
-/* The rows with rule SAME that bools have: ~ & | ^ and copies. */
-#define UNARY_SAME_neg(id, value)
-#define UNARY_SAME_abs(id, value)
-#define UNARY_SAME_relu(id, value)
-#define UNARY_SAME_square(id, value)
-#define UNARY_SAME_floor(id, value)
-#define UNARY_SAME_ceil(id, value)
-#define UNARY_SAME_round(id, value)
-#define UNARY_SAME_trunc(id, value)
-#define UNARY_SAME_sign(id, value)
-#define UNARY_SAME_clone(id, value) ON_ONE(id, value)
-#define UNARY_SAME_contiguous(id, value) ON_ONE(id, value)
-#define UNARY_SAME_invert(id, value) ON_ONE(id, value)
-#define BINARY_SAME_add(id, value)
-#define BINARY_SAME_sub(id, value)
-#define BINARY_SAME_mul(id, value)
-#define BINARY_SAME_floordiv(id, value)
-#define BINARY_SAME_mod(id, value)
-#define BINARY_SAME_fmod(id, value)
-#define BINARY_SAME_pow(id, value)
-#define BINARY_SAME_lshift(id, value)
-#define BINARY_SAME_rshift(id, value)
-#define BINARY_SAME_gcd(id, value)
-#define BINARY_SAME_minimum(id, value)
-#define BINARY_SAME_maximum(id, value)
-#define BINARY_SAME_and_(id, value) ON_TWO(id, value)
-#define BINARY_SAME_or_(id, value) ON_TWO(id, value)
-#define BINARY_SAME_xor_(id, value) ON_TWO(id, value)
+/* The rows with rule SAME that bools have: ~ & | ^ and copies.  KERNEL_OF() gives what
+ * follows the comma of a row's line here, and NO_KERNEL where there is no line. */
+#define BOOLS_clone , ON_ONE
+#define BOOLS_contiguous , ON_ONE
+#define BOOLS_invert , ON_ONE
+#define BOOLS_and_ , ON_TWO
+#define BOOLS_or_ , ON_TWO
+#define BOOLS_xor_ , ON_TWO
+#define SECOND(first, second, ...) second
+#define KERNEL_OF(...) SECOND(__VA_ARGS__, NO_KERNEL, )
+#define NO_KERNEL(id, value)
 #include "fusion/graph/ops.def"
 #undef UNARY
 #undef BINARY

@@ -1,7 +1,7 @@
 /* fusion/backends/simd/simd.h -- the interpreter's loops, one table per vector unit.
  *
  * All of them round their count up to whole vectors: source and destination
- * have room for that.  Only what a reduction leaves behind is exact.
+ * have room for that.  Only what a reduction leaves is exact.
  */
 #ifndef FUSION_BACKENDS_SIMD_SIMD_H
 #define FUSION_BACKENDS_SIMD_SIMD_H

@@ -240,8 +240,9 @@ static bool run_backward(struct grad_node *node, const struct value *given, stru
 	if (!watch_check(&data->watch, g, node->came, err))
 		return false;
 	if (autograd_enabled(g->autograd))
-		return double_backward_run(g, &data->double_backward, node, data->vars, given, made,
-					   err);
+		return double_backward_run(&(struct double_backward_run){ g, &data->double_backward,
+									  node, data->vars, given },
+					   made, err);
 	inputs = calloc((size_t)g->n_reads + (size_t)g->n_wanted + 1, sizeof(struct tensor *));
 	if (!inputs)
 		return no_memory(err);

@@ -6,8 +6,8 @@
  * and the results of a call share a node of the tape, which runs the backward
  * part.  That one is compiled when it is first asked for.
  */
-#ifndef FUSION_CAPTURE_BACKWARD_H
-#define FUSION_CAPTURE_BACKWARD_H
+#ifndef FUSION_CAPTURE_BACKWARD_BACKWARD_H
+#define FUSION_CAPTURE_BACKWARD_BACKWARD_H
 
 #include "fusion/eager/autograd.h"
 #include "fusion/compile/compile.h"
@@ -64,9 +64,9 @@ struct entry_grad {
 	uint64_t passes_disabled;
 	struct lowering lowering;
 	struct arena *arena;
-	struct exec *exec;            /* NULL: not compiled yet */
-	struct record_memory *record; /* mode graphs; NULL */
-	struct recorded recorded;     /* of the backward part */
+	struct exec *exec;             /* NULL: not compiled yet */
+	struct record_memory *record;  /* mode graphs; NULL */
+	struct exec_recorded recorded; /* of the backward part */
 	int n_vars;
 	int64_t compile_ns;
 	int64_t uses;
@@ -106,9 +106,15 @@ void double_backward_forget(struct double_backward_call *call); /* zeroed is fin
 /* The gradients of a call op by op, each with its place on the tape; as
  * grad_custom.run.  The whole forward part is computed again: what was saved has
  * lost its place. */
-bool double_backward_run(const struct entry_grad *g, const struct double_backward_call *call,
-			 struct grad_node *node, const int64_t *vars, const struct value *given,
-			 struct value *made, struct err *err);
+struct double_backward_run {
+	const struct entry_grad *g;
+	const struct double_backward_call *call;
+	struct grad_node *node;
+	const int64_t *vars; /* the call's symbolic sizes */
+	const struct value *given;
+};
+bool double_backward_run(const struct double_backward_run *run, struct value *made,
+			 struct err *err);
 
 /* Versions as a call has left them: after entry_grad_note() and all that the call writes. */
 struct watch_call {

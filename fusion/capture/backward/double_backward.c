@@ -151,22 +151,19 @@ void double_backward_forget(struct double_backward_call *call)
 
 /* ---- running */
 
-struct double_backward_run {
+struct double_backward_state {
+	const struct double_backward_run *run;
 	const struct entry_grad *g;
-	const struct double_backward_call *call;
-	struct grad_node *node;
-	const int64_t *vars;
-	const struct value *given;
 	struct value *values; /* by node of the graph: references */
 	struct err *err;
 };
 
-static bool no_memory(struct double_backward_run *r)
+static bool no_memory(struct double_backward_state *r)
 {
 	return out_of_memory(r->err);
 }
 
-static bool wrap(struct double_backward_run *r, struct tensor *t, struct value *out)
+static bool wrap(struct double_backward_state *r, struct tensor *t, struct value *out)
 {
 	if (!t)
 		return false;
@@ -174,23 +171,24 @@ static bool wrap(struct double_backward_run *r, struct tensor *t, struct value *
 	return out->kind != VALUE_UNSET || no_memory(r);
 }
 
-static bool read_input(struct double_backward_run *r, const struct back_input *from,
+static bool read_input(struct double_backward_state *r, const struct back_input *from,
 		       struct value *out)
 {
 	struct autograd *a = r->g->autograd;
-	const struct grad_arg *saved = &r->node->args[r->g->n_wanted + from->index];
+	const struct grad_arg *saved = &r->run->node->args[r->g->n_wanted + from->index];
 
 	switch (from->kind) {
 	case BACK_TANGENT:
-		if (r->given[from->index].kind != VALUE_TENSOR)
-			return wrap(r, entry_grad_zeros(r->g, r->node, from->index, r->err), out);
-		*out = value_ref(r->given[from->index]);
+		if (r->run->given[from->index].kind != VALUE_TENSOR)
+			return wrap(r, entry_grad_zeros(r->g, r->run->node, from->index, r->err),
+				    out);
+		*out = value_ref(r->run->given[from->index]);
 		return true;
 	case BACK_SAVED:
 		return grad_check(a, saved, r->err) && wrap(r, tensor_ref(saved->saved), out);
 	default:
-		*out = value_ref(r->call->inputs[from->index]);
-		if (r->call->versions[from->index] != out->tensor->memory->storage->version)
+		*out = value_ref(r->run->call->inputs[from->index]);
+		if (r->run->call->versions[from->index] != out->tensor->memory->storage->version)
 			return autograd_error(a, r->err,
 					      "one of the variables needed for gradient "
 					      "computation has been modified "
@@ -202,24 +200,24 @@ static bool read_input(struct double_backward_run *r, const struct back_input *f
 	}
 }
 
-static bool ints_value(struct double_backward_run *r, const struct arg *arg, struct value *out)
+static bool ints_value(struct double_backward_state *r, const struct arg *arg, struct value *out)
 {
 	struct value items[MAX_RANK];
 
 	for (int i = 0; i < arg->n; i++)
-		items[i] = value_int(sym_eval(arg->ints[i], r->vars));
+		items[i] = value_int(sym_eval(arg->ints[i], r->run->vars));
 	*out = value_tuple(items, arg->n);
 	return out->kind != VALUE_UNSET || no_memory(r);
 }
 
-static bool argument(struct double_backward_run *r, const struct arg *arg, struct value *out)
+static bool argument(struct double_backward_state *r, const struct arg *arg, struct value *out)
 {
 	switch (arg->kind) {
 	case ARG_NODE:
 		*out = value_ref(r->values[arg->node]);
 		return true;
 	case ARG_INT:
-		*out = value_int(sym_eval(arg->sym, r->vars));
+		*out = value_int(sym_eval(arg->sym, r->run->vars));
 		return true;
 	case ARG_INTS:
 		return ints_value(r, arg, out);
@@ -229,13 +227,13 @@ static bool argument(struct double_backward_run *r, const struct arg *arg, struc
 	}
 }
 
-static bool constant(struct double_backward_run *r, const struct node *n, struct value *out)
+static bool constant(struct double_backward_state *r, const struct node *n, struct value *out)
 {
 	int64_t size[MAX_RANK];
 	struct tensor *t;
 
 	for (int d = 0; d < n->shape.rank; d++)
-		size[d] = sym_eval(n->shape.size[d], r->vars);
+		size[d] = sym_eval(n->shape.size[d], r->run->vars);
 	t = tensor_create(r->g->env->allocator, n->dtype, n->shape.rank, size, r->err);
 	if (t)
 		memcpy(tensor_host_writes(t), n->data, t->storage->bytes);
@@ -243,7 +241,7 @@ static bool constant(struct double_backward_run *r, const struct node *n, struct
 }
 
 /* Positions first, then the rest by their names. */
-static bool run_op(struct double_backward_run *r, const struct node *n, struct value *args,
+static bool run_op(struct double_backward_state *r, const struct node *n, struct value *args,
 		   struct value *out)
 {
 	const struct op_info *info = op_info(n->op);
@@ -272,7 +270,7 @@ static bool run_op(struct double_backward_run *r, const struct node *n, struct v
 	return ok;
 }
 
-static bool compute(struct double_backward_run *r, const struct node *n, struct value *out)
+static bool compute(struct double_backward_state *r, const struct node *n, struct value *out)
 {
 	struct value args[MAX_ARGS];
 	bool ok = true;
@@ -290,11 +288,10 @@ static bool compute(struct double_backward_run *r, const struct node *n, struct 
 	return ok;
 }
 
-bool double_backward_run(const struct entry_grad *g, const struct double_backward_call *call,
-			 struct grad_node *node, const int64_t *vars, const struct value *given,
-			 struct value *made, struct err *err)
+bool double_backward_run(const struct double_backward_run *run, struct value *made, struct err *err)
 {
-	struct double_backward_run r = { g, call, node, vars, given, NULL, err };
+	const struct entry_grad *g = run->g;
+	struct double_backward_state r = { run, g, NULL, err };
 	const struct graph *graph = g->double_backward ? g->double_backward->g : NULL;
 	bool ok = true;
 	int n = 0;

@@ -6,8 +6,8 @@
  * hands to the backward part: all else that the backward part reads is computed
  * again there.
  */
-#ifndef FUSION_RUNTIME_JOINT_H
-#define FUSION_RUNTIME_JOINT_H
+#ifndef FUSION_CAPTURE_BACKWARD_JOINT_H
+#define FUSION_CAPTURE_BACKWARD_JOINT_H
 
 #include "fusion/capture/trace/trace.h"
 

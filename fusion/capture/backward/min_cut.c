@@ -24,8 +24,12 @@ struct min_cut {
 	int n_edges, cap_edges;
 	int *first, *level, *at, *queue;
 	int n; /* vertices: two for each node, source, sink */
+	int source, sink;
 	int n_forward;
-	struct err *err;
+	/* by node */
+	bool *late;   /* it waits for a tangent */
+	bool *needed; /* gradients are made of it */
+	bool *result; /* the forward part returns it */
 };
 
 static int inside(int node)
@@ -46,14 +50,14 @@ static void join(struct min_cut *c, int from, int to, int64_t room)
 	c->first[to] = c->n_edges++;
 }
 
-static bool find_levels(struct min_cut *c, int source, int sink)
+static bool find_levels(struct min_cut *c)
 {
 	int head = 0, tail = 0;
 
 	for (int i = 0; i < c->n; i++)
 		c->level[i] = -1;
-	c->level[source] = 0;
-	c->queue[tail++] = source;
+	c->level[c->source] = 0;
+	c->queue[tail++] = c->source;
 	while (head < tail) {
 		int v = c->queue[head++];
 
@@ -64,16 +68,16 @@ static bool find_levels(struct min_cut *c, int source, int sink)
 			c->queue[tail++] = c->edges[e].to;
 		}
 	}
-	return c->level[sink] >= 0;
+	return c->level[c->sink] >= 0;
 }
 
 /* One augmenting path along the levels, without recursion: `queue` is the path. */
-static int64_t augment(struct min_cut *c, int source, int sink)
+static int64_t augment(struct min_cut *c)
 {
 	int64_t room = ENDLESS;
-	int depth = 0, v = source;
+	int depth = 0, v = c->source;
 
-	while (v != sink) {
+	while (v != c->sink) {
 		int e = c->at[v];
 
 		while (e >= 0 &&
@@ -101,25 +105,25 @@ static int64_t augment(struct min_cut *c, int source, int sink)
 	return room;
 }
 
-static void saturate(struct min_cut *c, int source, int sink)
+static void saturate(struct min_cut *c)
 {
-	while (find_levels(c, source, sink)) {
+	while (find_levels(c)) {
 		memcpy(c->at, c->first, sizeof(int) * (size_t)c->n);
-		while (augment(c, source, sink) > 0)
+		while (augment(c) > 0)
 			;
 	}
 }
 
 /* From where the sink can still be reached; of several cheapest cuts that is the one
  * after which the least is computed again.  In `level`: 0 where so, else -1. */
-static void find_sink_side(struct min_cut *c, int sink)
+static void find_sink_side(struct min_cut *c)
 {
 	int head = 0, tail = 0;
 
 	for (int i = 0; i < c->n; i++)
 		c->level[i] = -1;
-	c->level[sink] = 0;
-	c->queue[tail++] = sink;
+	c->level[c->sink] = 0;
+	c->queue[tail++] = c->sink;
 	while (head < tail)
 		for (int e = c->first[c->queue[head++]]; e >= 0; e = c->edges[e].next) {
 			int from = c->edges[e].to;
@@ -228,23 +232,22 @@ static bool make_vertices(struct min_cut *c, const struct graph *g)
 	return true;
 }
 
-static void add_node(struct min_cut *c, const struct node *n, const bool *late, const bool *needed,
-		     const bool *result, int source, int sink)
+static void add_node(struct min_cut *c, const struct node *n)
 {
 	const struct graph *g = c->g;
 
-	if (!needed[n->id])
+	if (!c->needed[n->id])
 		return;
-	if (late[n->id]) {
+	if (c->late[n->id]) {
 		for (int i = 0; i < n->n_args; i++)
-			if (n->args[i].kind == ARG_NODE && !late[n->args[i].node])
-				join(c, outside(n->args[i].node), sink, ENDLESS);
+			if (n->args[i].kind == ARG_NODE && !c->late[n->args[i].node])
+				join(c, outside(n->args[i].node), c->sink, ENDLESS);
 		return;
 	}
-	join(c, inside(n->id), outside(n->id), weight(g, n, result));
+	join(c, inside(n->id), outside(n->id), weight(g, n, c->result));
 	/* what a rule computes is part of the backward pass, in eager too */
 	if (n->op == OP_input || (n->id < c->n_forward && is_dear(n)))
-		join(c, source, inside(n->id), ENDLESS);
+		join(c, c->source, inside(n->id), ENDLESS);
 	for (int i = 0; i < n->n_args; i++)
 		if (n->args[i].kind == ARG_NODE)
 			join(c, outside(n->args[i].node), inside(n->id), ENDLESS);
@@ -253,26 +256,28 @@ static void add_node(struct min_cut *c, const struct node *n, const bool *late, 
 bool min_cut(const struct joint *j, const struct graph *captured, bool **save, struct err *err)
 {
 	const struct graph *g = j->g;
-	bool *late = find_late(j, captured), *needed = find_needed(j, captured);
-	bool *result = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes + 1);
-	struct min_cut c = { .n_forward = j->n_forward, .err = err };
-	int source = 2 * g->n_nodes, sink = source + 1;
+	struct min_cut c = { .source = 2 * g->n_nodes,
+			     .sink = 2 * g->n_nodes + 1,
+			     .n_forward = j->n_forward,
+			     .late = find_late(j, captured),
+			     .needed = find_needed(j, captured),
+			     .result = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes + 1) };
 
 	*save = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes + 1);
-	if (!late || !needed || !result || !*save || !make_vertices(&c, g))
+	if (!c.late || !c.needed || !c.result || !*save || !make_vertices(&c, g))
 		return trace_no_memory(err);
 	for (int i = 0; i < captured->n_outputs; i++)
-		result[j->outputs[i]] = true;
+		c.result[j->outputs[i]] = true;
 	for (int id = 0; id < g->n_nodes; id++)
-		add_node(&c, g->nodes[id], late, needed, result, source, sink);
+		add_node(&c, g->nodes[id]);
 	/* a gradient may be a value that waits for nothing */
 	for (int i = 0; i < captured->n_inputs; i++)
-		if (j->grads[i] >= 0 && !late[j->grads[i]])
-			join(&c, outside(j->grads[i]), sink, ENDLESS);
-	saturate(&c, source, sink);
-	find_sink_side(&c, sink);
+		if (j->grads[i] >= 0 && !c.late[j->grads[i]])
+			join(&c, outside(j->grads[i]), c.sink, ENDLESS);
+	saturate(&c);
+	find_sink_side(&c);
 	for (int id = 0; id < g->n_nodes; id++)
-		(*save)[id] = needed[id] && !late[id] && c.level[inside(id)] < 0 &&
+		(*save)[id] = c.needed[id] && !c.late[id] && c.level[inside(id)] < 0 &&
 			      c.level[outside(id)] >= 0;
 	return true;
 }

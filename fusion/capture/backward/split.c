@@ -392,10 +392,15 @@ static bool is_written(const struct entry *e, const struct trace *t, int input)
 	return false;
 }
 
-/* The backward part, and what it reads; *handed are the nodes that the forward part
- * hands over, n of them. */
+/* The nodes that the forward part hands to the backward part. */
+struct handed {
+	int *nodes;
+	int n;
+};
+
+/* The backward part, and what it reads. */
 static bool make_backward(struct entry *e, const struct trace *t, struct entry_grad *g,
-			  const struct joint *j, const bool *save, int *handed, int *n)
+			  const struct joint *j, const bool *save, struct handed *handed)
 {
 	bool *inside = ARENA_ARRAY(g->arena, bool, (size_t)j->g->n_nodes + 1);
 	int *grads = ARENA_ARRAY(g->arena, int, (size_t)g->n_wanted + 1), *reads = NULL;
@@ -427,8 +432,8 @@ static bool make_backward(struct entry *e, const struct trace *t, struct entry_g
 			*read = (struct back_input){ BACK_INPUT, input };
 			continue;
 		}
-		*read = (struct back_input){ BACK_SAVED, e->captured->n_outputs + *n };
-		handed[(*n)++] = reads[i];
+		*read = (struct back_input){ BACK_SAVED, e->captured->n_outputs + handed->n };
+		handed->nodes[handed->n++] = reads[i];
 	}
 	if (g->autograd->twice &&
 	    !(g->double_backward = double_backward_make(e, g, j, save, reads)))
@@ -441,18 +446,18 @@ static bool make_backward(struct entry *e, const struct trace *t, struct entry_g
 }
 
 static bool make_forward(struct entry *e, struct entry_grad *g, const struct joint *j,
-			 const int *handed, int n)
+			 const struct handed *handed)
 {
 	const struct graph *c = e->captured;
-	int *outputs = ARENA_ARRAY(g->arena, int, (size_t)(c->n_outputs + n) + 1), *reads;
+	int *outputs = ARENA_ARRAY(g->arena, int, (size_t)(c->n_outputs + handed->n) + 1), *reads;
 
 	if (!outputs)
 		return false;
 	for (int i = 0; i < c->n_outputs; i++)
 		outputs[i] = j->outputs[i];
-	for (int i = 0; i < n; i++)
-		outputs[c->n_outputs + i] = handed[i];
-	g->n_outputs = c->n_outputs + n;
+	for (int i = 0; i < handed->n; i++)
+		outputs[c->n_outputs + i] = handed->nodes[i];
+	g->n_outputs = c->n_outputs + handed->n;
 	g->forward = graph_extract(j->g, NULL, outputs, g->n_outputs, g->arena, &reads);
 	g->outputs = ARENA_ARRAY(g->arena, struct tensor *, (size_t)g->n_outputs + 1);
 	if (!g->forward || !g->outputs)
@@ -469,7 +474,7 @@ static bool make_forward(struct entry *e, struct entry_grad *g, const struct joi
 static bool split(struct entry *e, const struct trace *t, struct entry_grad *g, struct joint *j,
 		  struct err *err)
 {
-	int *handed = ARENA_ARRAY(g->arena, int, (size_t)j->g->n_nodes + 1), n = 0;
+	struct handed handed = { .nodes = ARENA_ARRAY(g->arena, int, (size_t)j->g->n_nodes + 1) };
 	bool *save;
 
 	/* what a backend leaves to others, or the workload denies, keeps its name */
@@ -478,21 +483,27 @@ static bool split(struct entry *e, const struct trace *t, struct entry_grad *g, 
 		return false;
 	if (!min_cut(j, e->captured, &save, err))
 		return false;
-	if (!handed || !make_maps(e, g, j) || !make_backward(e, t, g, j, save, handed, &n) ||
-	    !make_forward(e, g, j, handed, n))
+	if (!handed.nodes || !make_maps(e, g, j) || !make_backward(e, t, g, j, save, &handed) ||
+	    !make_forward(e, g, j, &handed))
 		return no_memory(err);
 	return true;
 }
 
 /* Results whose backward pass the piece has run: eager says so where another one is
- * asked for.  *again: one has a gradient for a leaf that the piece makes, which an
- * entry cannot hand out. */
-static bool find_spent(struct entry *e, struct trace *t, const bool *wanted, const bool *tracked,
-		       const int *leaf, bool *double_backward, struct err *err)
+ * asked for.  *leaf_has_grad: one has a gradient for a leaf
+ * that the piece makes, which an entry cannot hand out. */
+struct tracking {
+	bool *wanted;  /* by input of the graph: it requires a gradient */
+	bool *tracked; /* by node: so does it */
+	int *leaf;     /* by node: trace_leaf_map() */
+};
+
+static bool find_spent(struct entry *e, struct trace *t, const struct tracking *by,
+		       bool *leaf_has_grad, struct err *err)
 {
 	const struct graph *c = e->captured;
 	bool *fresh = ARENA_ARRAY(&e->arena, bool, (size_t)c->n_nodes + 1), *stops;
-	bool *whole = joint_tracked(t, c, wanted, true, err);
+	bool *whole = joint_tracked(t, c, by->wanted, true, err);
 
 	if (!whole)
 		return false;
@@ -503,14 +514,14 @@ static bool find_spent(struct entry *e, struct trace *t, const bool *wanted, con
 	for (size_t i = 0; i < t->spent.len; i++)
 		stops[t->spent.at[i]] = true;
 	for (int id = 0; id < c->n_nodes; id++)
-		fresh[id] = leaf[id] >= c->n_inputs;
+		fresh[id] = by->leaf[id] >= c->n_inputs;
 	if (!sweep_spread(t->autograd, c, fresh, stops, err))
 		return false;
 	for (int i = 0; i < c->n_outputs; i++) {
 		int of = c->outputs[i];
 
-		e->spent[i] = leaf[of] < 0 && whole[of] && !tracked[of];
-		*double_backward |= leaf[of] < 0 && fresh[of];
+		e->spent[i] = by->leaf[of] < 0 && whole[of] && !by->tracked[of];
+		*leaf_has_grad |= by->leaf[of] < 0 && fresh[of];
 	}
 	return true;
 }
@@ -536,38 +547,38 @@ bool entry_grad_make(struct entry *e, struct attempt *a, const struct entry_opti
 {
 	struct trace *t = &a->trace;
 	const struct graph *c = e->captured;
-	bool *wanted, *tracked, any = false, double_backward = false;
+	bool any = false, leaf_has_grad = false;
+	struct tracking by = { 0 };
 	struct entry_grad *g;
 	struct joint j;
-	int *leaf;
 
 	if (!options->autograd->recording || c->n_outputs == 0)
 		return true;
-	wanted = ARENA_ARRAY(&e->arena, bool, (size_t)c->n_inputs + 1);
-	leaf = trace_leaf_map(t, c);
-	if (!wanted || !leaf)
+	by.wanted = ARENA_ARRAY(&e->arena, bool, (size_t)c->n_inputs + 1);
+	by.leaf = trace_leaf_map(t, c);
+	if (!by.wanted || !by.leaf)
 		return no_memory(err);
 	for (int i = 0; i < c->n_inputs; i++)
-	wanted[i] = requires(input_value(t, i)) &&
-		    dtype_category(c->nodes[c->inputs[i]]->dtype) == CATEGORY_FLOAT;
-	tracked = joint_tracked(t, c, wanted, false, err);
-	if (!tracked || !find_spent(e, t, wanted, tracked, leaf, &double_backward, err))
+	by.wanted[i] = requires(input_value(t, i)) &&
+		       dtype_category(c->nodes[c->inputs[i]]->dtype) == CATEGORY_FLOAT;
+	by.tracked = joint_tracked(t, c, by.wanted, false, err);
+	if (!by.tracked || !find_spent(e, t, &by, &leaf_has_grad, err))
 		return false;
-	if (double_backward) {
+	if (leaf_has_grad) {
 		t->restart = t->no_leaves = true;
 		return err_set(err, ERR_BREAK, "a leaf is made outside of the graph");
 	}
-	if (!writes_are_plain(e, t, tracked, leaf))
+	if (!writes_are_plain(e, t, by.tracked, by.leaf))
 		return err_set(err, ERR_UNSUPPORTED,
 			       "a tensor that requires a gradient is written in place");
 	for (int i = 0; i < c->n_outputs; i++)
-		any |= tracked[c->outputs[i]] && leaf[c->outputs[i]] < 0;
+		any |= by.tracked[c->outputs[i]] && by.leaf[c->outputs[i]] < 0;
 	if (!any)
 		return true;
 	g = new_grad(e, options);
 	if (!g)
 		return no_memory(err);
-	if (!joint_build(&j, t, c, wanted, err) || !split(e, t, g, &j, err))
+	if (!joint_build(&j, t, c, by.wanted, err) || !split(e, t, g, &j, err))
 		return false;
 	if (!watch_make(e, g, t, j.saved))
 		return no_memory(err);

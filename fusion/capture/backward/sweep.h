@@ -5,8 +5,8 @@
  * well.  joint.c sweeps over a copy of a captured graph, traced.c over the graph that
  * is being captured.
  */
-#ifndef FUSION_RUNTIME_SWEEP_H
-#define FUSION_RUNTIME_SWEEP_H
+#ifndef FUSION_CAPTURE_BACKWARD_SWEEP_H
+#define FUSION_CAPTURE_BACKWARD_SWEEP_H
 
 #include "fusion/eager/autograd.h"
 #include "fusion/capture/trace/trace.h"

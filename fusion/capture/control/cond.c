@@ -512,18 +512,22 @@ static int add_two(struct trace *t, enum op op, int a, int b, struct err *err)
 			 err);
 }
 
-/* One more item.  *decided: the answer is `any`, whatever the others are; *known
- * false: it has no truth that could be computed. */
-static bool take(struct trace *t, bool any, struct value item, int *node, bool *known,
-		 bool *decided, struct err *err)
+struct truths {
+	bool any;
+	int node;     /* of the items so far; -1: the graph computes none */
+	bool decided; /* the answer is `any`, whatever the others are */
+	bool known;   /* false: an item has no truth that could be computed */
+};
+
+/* One more item. */
+static bool take(struct trace *t, struct truths *s, struct value item, struct err *err)
 {
 	struct value condition;
 	int truth;
 
-	*known = true;
 	if (item.kind == VALUE_INSTANCE ||
 	    (item.kind == VALUE_TENSOR && !trace_is_single(t, item))) {
-		*known = false;
+		s->known = false;
 		return true;
 	}
 	if (item.kind != VALUE_TENSOR && !trace_is_deferred(t, item)) {
@@ -531,7 +535,7 @@ static bool take(struct trace *t, bool any, struct value item, int *node, bool *
 
 		if (!op_truth(t->vm, item, &is, err))
 			return false;
-		*decided = is == any;
+		s->decided = is == s->any;
 		return true;
 	}
 	if (!cond_test(t, item, OP_ne, &condition, err))
@@ -539,20 +543,20 @@ static bool take(struct trace *t, bool any, struct value item, int *node, bool *
 	truth = trace_node(t, condition, err);
 	value_unref(condition);
 	if (truth >= 0)
-		*node = *node < 0
-			    ? truth
-			    : add_two(t, any ? OP_logical_or : OP_logical_and, *node, truth, err);
-	return truth >= 0 && *node >= 0;
+		s->node = s->node < 0 ? truth
+				      : add_two(t, s->any ? OP_logical_or : OP_logical_and, s->node,
+						truth, err);
+	return truth >= 0 && s->node >= 0;
 }
 
-static bool cond_any(void *self, bool any, struct value it, struct value first, bool *handled,
-		     struct value *out, struct err *err)
+static bool cond_any(void *self, const struct any_call *call, bool *handled, struct value *out,
+		     struct err *err)
 {
 	struct trace *t = self;
+	struct value it = call->it, item = value_ref(call->item);
+	struct truths s = { .any = call->any, .node = -1, .known = true };
 	int64_t position = it.iter->position;
-	struct value item = value_ref(first);
-	bool ok = true, more = true, known = true, decided = false;
-	int node = -1;
+	bool ok = true, more = true;
 
 	*handled = false;
 	if (!t->native || !has_items(it)) {
@@ -560,19 +564,19 @@ static bool cond_any(void *self, bool any, struct value it, struct value first, 
 		return true;
 	}
 	while (ok && more) {
-		ok = take(t, any, item, &node, &known, &decided, err);
+		ok = take(t, &s, item, err);
 		value_unref(item);
-		if (!ok || !known || decided)
+		if (!ok || !s.known || s.decided)
 			break;
 		ok = vm_spend(t->vm, 1, err) && op_next(t->vm, it.iter, &item, &more, err);
 	}
-	if (ok && !known)
+	if (ok && !s.known)
 		it.iter->position = position;
-	*handled = ok && known;
-	if (*handled && (decided || node < 0)) /* no item is computed by the graph */
-		*out = value_bool(decided == any);
+	*handled = ok && s.known;
+	if (*handled && (s.decided || s.node < 0)) /* no item is computed by the graph */
+		*out = value_bool(s.decided == s.any);
 	else if (*handled)
-		*out = deferred_value(t, node);
+		*out = deferred_value(t, s.node);
 	return ok;
 }
 

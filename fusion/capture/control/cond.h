@@ -8,8 +8,8 @@
  *
  * cond.c runs the sides, cond_state.c saves and puts back, cond_merge.c chooses.
  */
-#ifndef FUSION_RUNTIME_FORK_H
-#define FUSION_RUNTIME_FORK_H
+#ifndef FUSION_CAPTURE_CONTROL_COND_H
+#define FUSION_CAPTURE_CONTROL_COND_H
 
 #include "fusion/capture/trace/trace.h"
 

@@ -359,7 +359,9 @@ static bool merge(struct merger *m, struct value a, struct value b, int depth, s
 	if (b.kind == VALUE_SYMINT || b.kind == VALUE_SYMBOOL)
 		return trace_pin_value(m->t, b, m->err);
 	if (!cond_same(m->t, a, b) &&
-	    (!deferred_choose(m->t, m->k->condition, a, b, &known, out, m->err) || known))
+	    (!deferred_choose(m->t, &(struct host_choice){ m->k->condition, a, b }, &known, out,
+			      m->err) ||
+	     known))
 		return known;
 	if (a.kind != b.kind)
 		return refuse_kinds(m, a, b);

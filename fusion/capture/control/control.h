@@ -2,8 +2,8 @@
  *
  * A trace reaches them by its struct trace_control.
  */
-#ifndef FUSION_CAPTURE_CONTROL_H
-#define FUSION_CAPTURE_CONTROL_H
+#ifndef FUSION_CAPTURE_CONTROL_CONTROL_H
+#define FUSION_CAPTURE_CONTROL_CONTROL_H
 
 #include "fusion/capture/trace/trace.h"
 

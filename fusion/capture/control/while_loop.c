@@ -556,10 +556,18 @@ static bool check_first(struct while_loop *l, int index, struct err *err)
 	return true;
 }
 
-/* A place that held `before`: numbers and tensors go round. */
-static bool check_value(struct while_loop *l, struct carried_place note, struct value before,
-			struct value now, const char *name, bool *found, struct err *err)
+/* What a round has changed. */
+struct changed_place {
+	struct carried_place place;
+	const char *name; /* for messages */
+	struct value before, now;
+};
+
+/* A loop can carry numbers and tensors. */
+static bool check_value(struct while_loop *l, const struct changed_place *c, bool *found,
+			struct err *err)
 {
+	struct value before = c->before, now = c->now;
 	struct trace *t = l->t;
 
 	if ((before.kind == VALUE_LAZY && !variables_read(t, (int)before.i, &before, err)) ||
@@ -568,8 +576,8 @@ static bool check_value(struct while_loop *l, struct carried_place note, struct 
 	if (before.kind == VALUE_TENSOR
 		? now.kind == VALUE_TENSOR
 		: number_type(before) != VALUE_UNSET && number_type(before) == number_type(now))
-		return note_place(l, note.kind, note.index, note.item, found, err);
-	return cond_refuse(&l->k, "`%s` (%s) changes from round to round", name,
+		return note_place(l, c->place.kind, c->place.index, c->place.item, found, err);
+	return cond_refuse(&l->k, "`%s` (%s) changes from round to round", c->name,
 			   value_type_name(before));
 }
 
@@ -581,8 +589,11 @@ static bool check_local(struct while_loop *l, int index, bool *found, struct err
 		return true;
 	if (before.kind == VALUE_UNSET)
 		return check_first(l, index, err);
-	return check_value(l, (struct carried_place){ CARRIED_LOCAL, index, 0 }, before, now,
-			   l->k.frame->code->locals[index], found, err);
+	return check_value(
+	    l,
+	    &(struct changed_place){
+		{ CARRIED_LOCAL, index, 0 }, l->k.frame->code->locals[index], before, now },
+	    found, err);
 }
 
 static bool check_frame(struct while_loop *l, bool *found, struct err *err)
@@ -651,8 +662,11 @@ static bool check_globals(struct while_loop *l, bool *found, struct err *err)
 
 		if (cond_same(t, before, now) || is_carried(l, CARRIED_GLOBAL, index, 0))
 			continue;
-		if (!check_value(l, (struct carried_place){ CARRIED_GLOBAL, index, 0 }, before, now,
-				 t->vm->globals[index].name, found, err))
+		if (!check_value(
+			l,
+			&(struct changed_place){
+			    { CARRIED_GLOBAL, index, 0 }, t->vm->globals[index].name, before, now },
+			found, err))
 			return false;
 	}
 	return true;
@@ -662,23 +676,24 @@ static bool check_globals(struct while_loop *l, bool *found, struct err *err)
 static bool check_items(struct while_loop *l, const struct cond_content *before,
 			const struct cond_content *now, bool *found, struct err *err)
 {
-	struct carried_place note = { CARRIED_PART, while_object_index(l->t, before->object), 0 };
+	int object = while_object_index(l->t, before->object);
 	const char *type = value_type_name(before->object);
 
 	if (before->n != now->n)
 		return cond_refuse(&l->k, "a round gives a %s another length", type);
 	for (int i = 0; i < before->n; i++) {
-		note.item = i;
+		struct changed_place c = { .place = { CARRIED_PART, object, i },
+					   .name = type,
+					   .before = before->values[i],
+					   .now = now->values[i] };
+
 		if (before->keys && !cond_same(l->t, before->keys[i], now->keys[i]))
 			return cond_refuse(&l->k, "a round gives a %s other keys", type);
-		if (cond_same(l->t, before->values[i], now->values[i]) ||
-		    is_carried(l, CARRIED_PART, note.index, i))
+		if (cond_same(l->t, c.before, c.now) || is_carried(l, CARRIED_PART, object, i))
 			continue;
-		if (!check_value(l, note, before->values[i], now->values[i],
-				 before->keys && before->keys[i].kind == VALUE_STR
-				     ? before->keys[i].str->text
-				     : type,
-				 found, err))
+		if (before->keys && before->keys[i].kind == VALUE_STR)
+			c.name = before->keys[i].str->text;
+		if (!check_value(l, &c, found, err))
 			return false;
 	}
 	return true;

@@ -1,6 +1,6 @@
 /* fusion/capture/control/while_loop.h -- private to control/: loops on tensors. */
-#ifndef FUSION_CAPTURE_WHILE_LOOP_H
-#define FUSION_CAPTURE_WHILE_LOOP_H
+#ifndef FUSION_CAPTURE_CONTROL_WHILE_LOOP_H
+#define FUSION_CAPTURE_CONTROL_WHILE_LOOP_H
 
 #include "fusion/capture/control/cond.h"
 

@@ -120,9 +120,18 @@ static bool check_object(struct guards *g, const struct guard *at, struct value 
 	}
 }
 
-static bool modes_hold(const struct guards *g, const struct world *world)
+static bool modes_hold(const struct guards *g, const struct torch_modes *modes)
 {
-	return world->grad_off == g->grad_off && (world->autocast & AUTOCAST_STATE) == g->autocast;
+	return modes->grad_off == g->grad_off && (modes->autocast & AUTOCAST_STATE) == g->autocast;
+}
+
+static bool disjoint(const struct guards *g, const struct guard *at)
+{
+	struct value a = g->values[at->source], b = g->values[at->other];
+
+	return a.kind != VALUE_TENSOR
+		   ? a.object != b.object
+		   : !tensors_overlap(tensor_of(g, at->source), tensor_of(g, at->other));
 }
 
 static bool check(struct guards *g, const struct guard *at, const struct roots *roots)
@@ -169,9 +178,7 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 	case GUARD_IDENTICAL:
 		return identical(g->values[at->source], g->values[at->other]);
 	case GUARD_DISJOINT:
-		return g->values[at->source].kind != VALUE_TENSOR
-			   ? g->values[at->source].object != g->values[at->other].object
-			   : !tensors_overlap(tensor_of(g, at->source), tensor_of(g, at->other));
+		return disjoint(g, at);
 	case GUARD_ALIAS:
 		return sources_same_tensor(tensor_of(g, at->source), tensor_of(g, at->other));
 	case GUARD_OTHER:
@@ -181,7 +188,7 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 		       tensor_of(g, at->source)->offset - tensor_of(g, at->other)->offset ==
 			   at->number;
 	case GUARD_MODES:
-		return modes_hold(g, &roots->vm->world);
+		return modes_hold(g, &roots->vm->modes);
 	case GUARD_CONDITION:
 		return size_condition_holds(&g->conditions[at->number], g->vars) ==
 		       g->conditions[at->number].outcome;
@@ -276,7 +283,7 @@ static inline bool check_tensor(struct guards *g, const struct guard_step *step,
 
 bool guards_hold(struct guards *g, const struct roots *roots)
 {
-	if (__builtin_expect(!modes_hold(g, &roots->vm->world), 0))
+	if (__builtin_expect(!modes_hold(g, &roots->vm->modes), 0))
 		return false;
 	for (int i = 0; i < g->n_steps; i++) {
 		const struct guard_step *step = &g->steps[i];
@@ -290,7 +297,7 @@ bool guards_hold(struct guards *g, const struct roots *roots)
 
 bool guards_hold_among(struct guards *g, const struct roots *roots, const int *steps, int n)
 {
-	if (__builtin_expect(!modes_hold(g, &roots->vm->world), 0))
+	if (__builtin_expect(!modes_hold(g, &roots->vm->modes), 0))
 		return false;
 	for (int i = 0; i < n; i++) {
 		const struct guard_step *step = &g->steps[steps[i]];

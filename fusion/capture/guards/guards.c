@@ -67,12 +67,9 @@ static struct guard type_guard(const struct source *s, int source)
 		guard.kind = GUARD_NATIVE;
 		break;
 	case VALUE_MODULE:
-		guard.kind = GUARD_MODULE;
-		guard.pointer = s->value.object;
-		break;
 	case VALUE_CLASS:
 	case VALUE_DESCRIPTOR:
-		guard.kind = GUARD_OBJECT;
+		guard.kind = s->kind == VALUE_MODULE ? GUARD_MODULE : GUARD_OBJECT;
 		guard.pointer = s->value.object;
 		break;
 	case VALUE_INSTANCE:
@@ -359,8 +356,8 @@ bool guards_create(struct guards *g, const struct trace *t, struct arena *arena)
 	int64_t *was;
 
 	g->sources = t->sources;
-	g->grad_off = t->vm->world.grad_off;
-	g->autocast = t->vm->world.autocast & AUTOCAST_STATE;
+	g->grad_off = t->vm->modes.grad_off;
+	g->autocast = t->vm->modes.autocast & AUTOCAST_STATE;
 	g->n_vars = (int)t->homes.len;
 	g->homes = ARENA_ARRAY(arena, struct guard_home, (size_t)g->n_vars + 1);
 	g->vars = ARENA_ARRAY(arena, int64_t, (size_t)g->n_vars + 1);

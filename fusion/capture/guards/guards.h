@@ -4,8 +4,8 @@
  * by safety first (a size is read only after the rank was checked), then by
  * what differs most often.  Checking also gathers the symbols' values.
  */
-#ifndef FUSION_RUNTIME_GUARDS_H
-#define FUSION_RUNTIME_GUARDS_H
+#ifndef FUSION_CAPTURE_GUARDS_GUARDS_H
+#define FUSION_CAPTURE_GUARDS_GUARDS_H
 
 #include "fusion/observer.h" /* struct fusion_symbol */
 #include "fusion/capture/sources/sources.h"

@@ -179,6 +179,14 @@ static void keys_text(const struct dict *dict, struct buf *out)
 	buf_puts(out, "]");
 }
 
+static void object_text(const char *name, struct value was, struct buf *out)
+{
+	if (was.kind == VALUE_CLASS)
+		buf_printf(out, "%s is the class %s", name, was.class->name);
+	else
+		buf_printf(out, "%s is the property that it was", name);
+}
+
 /* The type of a source, or its value. */
 static void source_text(const struct guards *g, const struct guard *at, struct buf *out)
 {
@@ -208,10 +216,7 @@ static void source_text(const struct guards *g, const struct guard *at, struct b
 		buf_printf(out, "%s is %s", name, at->kind == GUARD_INT ? "an int" : "a float");
 		return;
 	case GUARD_OBJECT:
-		if (was.kind == VALUE_CLASS)
-			buf_printf(out, "%s is the class %s", name, was.class->name);
-		else
-			buf_printf(out, "%s is the property that it was", name);
+		object_text(name, was, out);
 		return;
 	case GUARD_FUNCTION:
 		buf_printf(out, "%s is the function %s", name,
@@ -529,7 +534,7 @@ static void source_reason(const struct guards *g, const struct guard *at, const 
 	}
 }
 
-static void modes_reason(const struct guards *g, const struct world *now, struct buf *out)
+static void modes_reason(const struct guards *g, const struct torch_modes *now, struct buf *out)
 {
 	if (now->grad_off != g->grad_off) {
 		buf_printf(out, "torch.is_grad_enabled() is %s, was %s",
@@ -549,7 +554,7 @@ void guards_reason(const struct guards *g, int index, const struct roots *roots,
 	if (at->kind == GUARD_CONDITION) {
 		condition_reason(g, at->number, out);
 	} else if (at->kind == GUARD_MODES) {
-		modes_reason(g, &roots->vm->world, out);
+		modes_reason(g, &roots->vm->modes, out);
 	} else if (at->kind < GUARD_RANK) {
 		source_reason(g, at, roots, out);
 	} else if (g->sources->at[at->source].kind != VALUE_TENSOR) {

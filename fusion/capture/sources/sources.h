@@ -11,8 +11,8 @@
  * merges outlast an attempt at capture: the next one starts with what the last
  * one learned.
  */
-#ifndef FUSION_RUNTIME_SOURCES_H
-#define FUSION_RUNTIME_SOURCES_H
+#ifndef FUSION_CAPTURE_SOURCES_SOURCES_H
+#define FUSION_CAPTURE_SOURCES_SOURCES_H
 
 #include "fusion/base/vec.h"
 #include <stddef.h>

@@ -180,23 +180,25 @@ static int of_math(struct trace *t, const char *name, const struct value *args, 
 	return finite_node(t, x, err);
 }
 
-bool deferred_extreme(struct trace *t, bool least, struct value a, struct value b, bool *known,
+bool deferred_extreme(struct trace *t, bool least, const struct value *two, bool *known,
 		      struct value *out, struct err *err)
 {
-	struct value test;
+	struct host_choice c = { .a = two[1], .b = two[0] };
 
-	*known = deferred_type(a) != VALUE_UNSET && deferred_type(a) == deferred_type(b);
-	return !*known || (deferred_compare(t, least ? CMP_LT : CMP_GT, b, a, &test, err) &&
-			   deferred_pick(t, test, b, a, known, out, err));
+	*known = deferred_type(c.a) != VALUE_UNSET && deferred_type(c.a) == deferred_type(c.b);
+	return !*known ||
+	       (deferred_compare(t, least ? CMP_LT : CMP_GT, c.a, c.b, &c.condition, err) &&
+		deferred_pick(t, &c, known, out, err));
 }
 
 static bool deferred_finish(struct trace *t, int node, struct value *out);
 
-bool deferred_math(struct trace *t, const struct native *f, const struct value *args, int n,
+bool deferred_math(struct trace *t, const struct native *f, const struct arguments *call,
 		   bool *known, struct value *out, struct err *err)
 {
 	const struct builtin *row = builtin_row(f->id);
-	int node = -1;
+	const struct value *args = call->at;
+	int node = -1, n = call->n;
 
 	*known = false;
 	for (int i = 0; i < n; i++)
@@ -215,20 +217,20 @@ bool deferred_math(struct trace *t, const struct native *f, const struct value *
 	return !*known || deferred_finish(t, node, out);
 }
 
-bool deferred_pick(void *self, struct value condition, struct value a, struct value b, bool *known,
-		   struct value *out, struct err *err)
+bool deferred_pick(void *self, const struct host_choice *c, bool *known, struct value *out,
+		   struct err *err)
 {
 	struct trace *t = self;
-	struct value test;
+	struct host_choice test = *c;
 	bool ok;
 
-	*known = t->native && condition.kind == VALUE_DEFERRED_BOOL && !value_is_text(a);
+	*known = t->native && c->condition.kind == VALUE_DEFERRED_BOOL && !value_is_text(c->a);
 	if (!*known)
 		return true;
-	if (!trace_wrap(t, (int)condition.i, &test, err))
+	if (!trace_wrap(t, (int)c->condition.i, &test.condition, err))
 		return false;
-	ok = deferred_choose(t, test, a, b, known, out, err);
-	value_unref(test);
+	ok = deferred_choose(t, &test, known, out, err);
+	value_unref(test.condition);
 	return ok;
 }
 
@@ -804,20 +806,20 @@ enum value_kind deferred_type(struct value v)
 	}
 }
 
-bool deferred_choose(struct trace *t, struct value condition, struct value a, struct value b,
-		     bool *known, struct value *out, struct err *err)
+bool deferred_choose(struct trace *t, const struct host_choice *c, bool *known, struct value *out,
+		     struct err *err)
 {
+	struct value a = c->a, b = c->b;
 	struct arg args[3];
 	int test, x, y;
 
 	*known = value_is_text(a) && value_is_text(b) && t->cond;
 	if (*known)
-		return *known = deferred_text_choose(t, condition, a, b, t->control->innermost(t),
-						     out, err);
+		return *known = deferred_text_choose(t, c, t->control->innermost(t), out, err);
 	*known = deferred_type(a) != VALUE_UNSET && deferred_type(a) == deferred_type(b);
 	if (!*known)
 		return true;
-	test = trace_node(t, condition, err);
+	test = trace_node(t, c->condition, err);
 	x = deferred_node(t, a, err);
 	y = deferred_node(t, b, err);
 	if (test < 0 || x < 0 || y < 0)

@@ -128,14 +128,14 @@ static bool deferred_text_make(struct trace *t, const char *bytes, size_t len, s
 	return VEC_PUSH(&t->texts, text) || trace_no_memory(err);
 }
 
-bool deferred_text_choose(struct trace *t, struct value condition, struct value a, struct value b,
+bool deferred_text_choose(struct trace *t, const struct host_choice *c,
 			  const struct lang_inst *branch, struct value *out, struct err *err)
 {
 	struct text_gap gap = { .kind = GAP_CHOICE,
-				.of = { value_ref(a), value_ref(b) },
+				.of = { value_ref(c->a), value_ref(c->b) },
 				.branch = branch };
 	struct buf text = { 0 };
-	int node = trace_node(t, condition, err);
+	int node = trace_node(t, c->condition, err);
 	bool known = false, ok;
 
 	gap.value = (struct value){ .kind = VALUE_DEFERRED_BOOL, .i = node };

@@ -224,10 +224,12 @@ static bool logarithm_to(struct trace *t, struct value x, struct value base, str
 }
 
 /* One that is no function of the C library. */
-static bool other_math(struct trace *t, const char *name, const struct value *args, int n,
-		       bool *known, struct value *out, struct err *err)
+static bool other_math(struct trace *t, const char *name, const struct arguments *call, bool *known,
+		       struct value *out, struct err *err)
 {
 	static const char *const names[] = { "trunc", "floor", "ceil" };
+	const struct value *args = call->at;
+	int n = call->n;
 
 	for (int i = 0; i < 3; i++) {
 		if (strcmp(name, names[i]) != 0 || n != 1)
@@ -252,17 +254,18 @@ static bool other_math(struct trace *t, const char *name, const struct value *ar
 	return true;
 }
 
-bool trace_math(void *self, const struct native *f, const struct value *args, int n, bool *known,
+bool trace_math(void *self, const struct native *f, const struct arguments *call, bool *known,
 		struct value *out, struct err *err)
 {
 	struct trace *t = self;
 	const char *name = builtin_row(f->id)->name;
-	int function = n == 1 || n == 2 ? symreal_function(name, n) : -1;
+	const struct value *args = call->at;
+	int n = call->n, function = n == 1 || n == 2 ? symreal_function(name, n) : -1;
 
 	*known = false;
 	for (int i = 0; i < n; i++)
 		if (trace_is_deferred(t, args[i]))
-			return deferred_math(t, f, args, n, known, out, err);
+			return deferred_math(t, f, call, known, out, err);
 	for (int i = 0; i < n; i++)
 		if (args[i].kind == VALUE_SYMBOOL ||
 		    (!value_is_number(args[i]) && args[i].kind != VALUE_NONE &&
@@ -272,22 +275,23 @@ bool trace_math(void *self, const struct native *f, const struct value *args, in
 	if (strcmp(name, "round") == 0)
 		return round_number(t, args, n, known, out, err);
 	if (function < 0)
-		return other_math(t, name, args, n, known, out, err);
+		return other_math(t, name, call, known, out, err);
 	return give(t,
 		    symreal_call(t->graph->syms, function, trace_real(t, args[0]),
 				 n == 2 ? trace_real(t, args[1]) : NULL),
 		    args[0], args[n - 1], out, err);
 }
 
-bool trace_extreme(void *self, bool least, struct value a, struct value b, bool *known,
-		   struct value *out, struct err *err)
+bool trace_extreme(void *self, bool least, const struct value *two, bool *known, struct value *out,
+		   struct err *err)
 {
 	struct trace *t = self;
+	struct value a = two[0], b = two[1];
 	struct symtab *syms = t->graph->syms;
 	const struct sym *s;
 
 	if (trace_is_deferred(t, a) || trace_is_deferred(t, b))
-		return deferred_extreme(t, least, a, b, known, out, err);
+		return deferred_extreme(t, least, two, known, out, err);
 	/* of an int and a float, which type it is depends on which is more */
 	*known = is_int(a) && is_int(b) && a.kind != VALUE_BOOL && b.kind != VALUE_BOOL;
 	if (!*known)

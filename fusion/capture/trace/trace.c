@@ -155,9 +155,9 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 	t->asserts.len = 0;
 	t->restart = false;
 	t->n_ops = t->n_tensors = t->n_writes = 0;
-	t->grad_off = t->grad_off_first = vm->world.grad_off;
-	t->autocast_mode = vm->world.autocast;
-	t->decomposer.gpu = &vm->world.gpu;
+	t->grad_off = t->grad_off_first = vm->modes.grad_off;
+	t->autocast_mode = vm->modes.autocast;
+	t->decomposer.gpu = &vm->modes.gpu;
 	autocast_forget(&t->autocast);
 	t->birth = vm->heap->births;
 	t->vm = vm;

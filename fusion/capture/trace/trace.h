@@ -9,8 +9,8 @@
  * `restart` set where a fact was noted that helps the next one (a size is
  * pinned, two are equal), or with a BREAK noted where no attempt gets further.
  */
-#ifndef FUSION_RUNTIME_TRACE_H
-#define FUSION_RUNTIME_TRACE_H
+#ifndef FUSION_CAPTURE_TRACE_TRACE_H
+#define FUSION_CAPTURE_TRACE_TRACE_H
 
 #include "fusion/base/vec.h"
 #include "fusion/vm/format.h"
@@ -149,8 +149,8 @@ struct trace;
 struct trace_control {
 	/* vm_host.branch, vm_host.any */
 	bool (*branch)(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err);
-	bool (*any)(void *self, bool any, struct value it, struct value first, bool *handled,
-		    struct value *out, struct err *err);
+	bool (*any)(void *self, const struct any_call *call, bool *handled, struct value *out,
+		    struct err *err);
 	/* An in-place op on the tensor.  False with *err: it may mean another one. */
 	bool (*may_write)(struct trace *t, struct value tensor, struct err *err);
 	/* A tensor object is about to stand for another node; false when out of memory. */
@@ -331,10 +331,10 @@ bool trace_real_binary(struct trace *t, enum binop op, struct value a, struct va
 		       struct value *out, struct err *err);
 
 /* Callbacks of the host. */
-bool trace_math(void *self, const struct native *f, const struct value *args, int n, bool *known,
+bool trace_math(void *self, const struct native *f, const struct arguments *args, bool *known,
 		struct value *out, struct err *err);
-bool trace_extreme(void *self, bool least, struct value a, struct value b, bool *known,
-		   struct value *out, struct err *err);
+bool trace_extreme(void *self, bool least, const struct value *two, bool *known, struct value *out,
+		   struct err *err);
 bool trace_cast(struct trace *t, enum value_kind kind, struct value a, struct value *out,
 		struct err *err);
 
@@ -362,17 +362,17 @@ bool deferred_compare(struct trace *t, enum cmpop op, struct value a, struct val
 		      struct value *out, struct err *err);
 bool deferred_invert(struct trace *t, struct value a, struct value *out, struct err *err);
 /* deferred.c: trace_math() and trace_extreme() of deferred numbers; vm_host.pick */
-bool deferred_math(struct trace *t, const struct native *f, const struct value *args, int n,
+bool deferred_math(struct trace *t, const struct native *f, const struct arguments *args,
 		   bool *known, struct value *out, struct err *err);
-bool deferred_extreme(struct trace *t, bool least, struct value a, struct value b, bool *known,
+bool deferred_extreme(struct trace *t, bool least, const struct value *two, bool *known,
 		      struct value *out, struct err *err);
-bool deferred_pick(void *self, struct value condition, struct value a, struct value b, bool *known,
-		   struct value *out, struct err *err);
+bool deferred_pick(void *self, const struct host_choice *c, bool *known, struct value *out,
+		   struct err *err);
 bool deferred_full(struct trace *t, const struct op_call *call, bool *known, struct value *out,
 		   struct err *err);
-/* One of two numbers of one type; *known false: they are not. */
-bool deferred_choose(struct trace *t, struct value condition, struct value a, struct value b,
-		     bool *known, struct value *out, struct err *err);
+/* One of two numbers of one type, by a tensor's truth; *known false: they are not. */
+bool deferred_choose(struct trace *t, const struct host_choice *c, bool *known, struct value *out,
+		     struct err *err);
 /* An operation failed that had one of these among its operands: then it is a
  * break there, and true. */
 bool deferred_fault(struct trace *t, struct err *why);
@@ -520,12 +520,12 @@ bool variables_claim(struct trace *t, int source, struct value stand_in);
 /* trace/view.c: tensors from outside that share memory. */
 
 /* Of tensors of which one is written, once an attempt is through. */
-enum overlap {
+enum trace_overlap {
 	OVERLAP_NONE,    /* or the attempt knew of it */
 	OVERLAP_COVERED, /* sources are views of one another: the next attempt knows */
 	OVERLAP_UNKNOWN, /* no tensor covers the others */
 };
-enum overlap overlap_find(struct trace *t);
+enum trace_overlap overlap_find(struct trace *t);
 
 /* The stand-in of a source that is a view of another one. */
 bool overlap_stand_in(struct trace *t, int source, struct value *out, struct err *err);
@@ -598,7 +598,7 @@ struct deferred_text {
 };
 
 /* One of two texts. */
-bool deferred_text_choose(struct trace *t, struct value condition, struct value a, struct value b,
+bool deferred_text_choose(struct trace *t, const struct host_choice *c,
 			  const struct lang_inst *branch, struct value *out, struct err *err);
 /* The program needs it now: pins what numbers of the call it shows, gives up a
  * branch, or is a break.  Always false. */

@@ -375,10 +375,10 @@ static bool meet(const struct trace *t, int a, int b)
 					 (tensor_numel(x) == 0 || tensor_numel(y) == 0));
 }
 
-enum overlap overlap_find(struct trace *t)
+enum trace_overlap overlap_find(struct trace *t)
 {
 	struct sources *s = t->sources;
-	enum overlap found = OVERLAP_NONE;
+	enum trace_overlap found = OVERLAP_NONE;
 
 	for (int i = 0; i < s->n; i++) {
 		if (!is_tensor(&s->at[i]) || !s->at[i].written)

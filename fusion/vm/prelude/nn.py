@@ -2,8 +2,8 @@
 # a tensor that Parameter() made, one whose name register_buffer() noted, and an
 # instance of Module.
 import torch
+import _module_parts
 import _prelude
-from _module_parts import Handle, IncompatibleKeys, Registry
 
 Parameter = _prelude.Parameter
 
@@ -75,7 +75,7 @@ class Module:
         if "_hooks" not in vars(self):
             self._hooks = {"before": [], "after": []}
         self._hooks[when].insert(0 if prepend else len(self._hooks[when]), hook)
-        return Handle(self._hooks[when], hook)
+        return _module_parts.Handle(self._hooks[when], hook)
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
         return self._hook("before", (hook, with_kwargs), prepend)
@@ -89,7 +89,7 @@ class Module:
         if "_load_hooks" not in vars(self):
             _prelude.set(self, "_load_hooks", {"before": [], "after": []})
         self._load_hooks[when].append(hook)
-        return Handle(self._load_hooks[when], hook)
+        return _module_parts.Handle(self._load_hooks[when], hook)
 
     def _register_load_state_dict_pre_hook(self, hook, with_module=False):
         return self._load_hook("before", (hook, with_module))
@@ -113,7 +113,7 @@ class Module:
         if child is not _NOTHING:
             return child
         if name == "_parameters" or name == "_buffers" or name == "_modules":
-            return Registry(self, name[1:])
+            return _module_parts.Registry(self, name[1:])
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def register_buffer(self, name, tensor, persistent=True):
@@ -254,7 +254,7 @@ class Module:
         if wrong:
             lines = "\n\t".join(wrong)
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{lines}")
-        keys = IncompatibleKeys(missing, unexpected)
+        keys = _module_parts.IncompatibleKeys(missing, unexpected)
         for _, module in self._walk("", []):
             for hook in vars(module).get("_load_hooks", {"after": []})["after"]:
                 hook(module, keys)
@@ -474,108 +474,3 @@ class ModuleList(_Container):
 
     def __contains__(self, module):
         return any([each is module for each in self.children()])
-
-
-class ModuleDict(Module):
-    def __init__(self, modules=None):
-        self.update({} if modules is None else modules)
-
-    def update(self, modules):
-        for name, module in modules.items() if isinstance(modules, dict) else modules:
-            setattr(self, name, module)
-
-    def __getitem__(self, name):
-        return getattr(self, name)
-
-    def __setitem__(self, name, module):
-        setattr(self, name, module)
-
-    def __delitem__(self, name):
-        delattr(self, name)
-
-    def pop(self, name):
-        module = self[name]
-        del self[name]
-        return module
-
-    def clear(self):
-        for name in self.keys():
-            del self[name]
-
-    def __len__(self):
-        return len(self._own("modules"))
-
-    def __iter__(self):
-        return iter(self.keys())
-
-    def __contains__(self, name):
-        return name in self.keys()
-
-    def keys(self):
-        return [name for name, _ in self._own("modules")]
-
-    def values(self):
-        return [module for _, module in self._own("modules")]
-
-    def items(self):
-        return self._own("modules")
-
-
-def _parameter(value):
-    return value if _prelude.is_parameter(value) else Parameter(value)
-
-
-class ParameterList(Module):
-    def __init__(self, values=None):
-        self.extend(() if values is None else values)
-
-    def append(self, value):
-        setattr(self, str(len(self)), _parameter(value))
-        return self
-
-    def __setitem__(self, index, value):
-        setattr(self, self._own("parameters")[index][0], _parameter(value))
-
-    def extend(self, values):
-        for value in values:
-            self.append(value)
-        return self
-
-    def __len__(self):
-        return len(self._own("parameters"))
-
-    def __iter__(self):
-        return iter([value for _, value in self._own("parameters")])
-
-    def __getitem__(self, index):
-        return [value for _, value in self._own("parameters")][index]
-
-
-class ParameterDict(Module):
-    def __init__(self, values=None):
-        for name, value in ({} if values is None else values).items():
-            setattr(self, name, _parameter(value))
-
-    def __getitem__(self, name):
-        return getattr(self, name)
-
-    def __setitem__(self, name, value):
-        setattr(self, name, _parameter(value))
-
-    def keys(self):
-        return [name for name, _ in self._own("parameters")]
-
-    def values(self):
-        return [value for _, value in self._own("parameters")]
-
-    def items(self):
-        return self._own("parameters")
-
-    def __iter__(self):
-        return iter(self.keys())
-
-    def __len__(self):
-        return len(self._own("parameters"))
-
-    def __contains__(self, name):
-        return name in self.keys()

@@ -317,7 +317,7 @@ CONSTRUCTS = [
 ]
 
 # Messages that differ from one release of CPython to the next, or that say the same in
-# other words here: what stands first is read as what stands second.
+# other words here: the first is read as the second.
 MESSAGES = [(re.compile(a), b) for a, b in [
     (r"(?:__main__\.)?(?:\w+\.)*<locals>\.", ""), (r"__main__\.", ""),  # as at the top of a file
     (r"\w+\(\) (argument after |got multiple values for keyword)", r"\1"),  # the function's name

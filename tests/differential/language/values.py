@@ -165,7 +165,7 @@ class Values:
             lambda: f"list(itertools.accumulate({x()}))", lambda: f"list(itertools.chain({x()}, {x()}))", lambda: f"list(itertools.islice({x()}, {r.randint(0, 3)}))", lambda: f"[len(s) for s in {e('strs', d - 1)}]")
 
     def with_name(self, kind, name):
-        """An expression in which `name` is an int that stands in scope."""
+        """An expression in which `name` is an int of the scope."""
         kept = self.names.get("int", [])
         self.names["int"] = kept + [name] * 3
         made = self.of(kind, 1)

@@ -1507,6 +1507,8 @@ export interface ReportImport {
   compiles: ReportCompilation[];
   /** processes that wrote the logs */
   processes?: ReportLogProcess[];
+  /** records that compilations counted, by what they are */
+  counted?: Record<string, number>;
   /** records of TORCH_TRACE by kind */
   records?: Record<string, number>;
   /** records of kinds that are not known */
@@ -1723,6 +1725,8 @@ export interface ReportCompilation {
   line?: number;
   /** graph breaks */
   breaks?: number;
+  /** pieces that DDP split graphs into */
+  ddp_pieces?: number;
   /** us: time by phase */
   phases_us?: Record<string, number>;
   /** bytes: the text of the graph */

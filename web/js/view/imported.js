@@ -69,6 +69,12 @@ function compilations(i) {
   );
 }
 
+/** What compilations counted, in the words of the table of fields. @param {Imported} i */
+function counted(i) {
+  const rows = Object.entries(i.counted ?? {}).map(([what, n]) => [h("th", { scope: "row" }, what), right(count(n))]);
+  return table("Counted", ["What", ["Count", "r"]], rows);
+}
+
 /** @param {string} title @param {Totals | undefined} totals */
 function byName(title, totals) {
   const name = (/** @type {string} */ text) => h("th", { scope: "row" }, h("span", { class: "clip", title: text }, text));
@@ -157,6 +163,7 @@ export function importedSections(i, of = { ledger: true }) {
     breaks(i),
     table("Recompiles", ["Id", "Frame", "Reason"], anew),
     compilations(i),
+    counted(i),
     ...xla(i),
     byName("Kernels", i.kernels),
     byName("Copies", i.copies),

@@ -87,7 +87,7 @@ struct device {
 	void (*closers[CUDA_CLOSERS])(struct device *d);
 	int n_closers;
 	struct cuda_fault *fault; /* memory of the host that kernels write to */
-	struct err index_fault;   /* what it said, until it is told; .code 0: nothing */
+	struct err index_fault;   /* what it said, until it is reported; .code 0: nothing */
 	bool late;                /* memory.late() */
 	struct cuda_same *same;   /* comparisons; NULL: not wanted yet */
 	uint64_t workspace;       /* of cuBLAS */
@@ -118,7 +118,7 @@ static inline void cuda_on_close(struct device *d, void (*close)(struct device *
 bool cuda_check(struct device *d, CUresult result, const char *what);
 
 /* The same for the launch of a kernel, which is a suspect from now on.  (Those of a
- * library's are told too.) */
+ * library are named too.) */
 static inline void cuda_suspect(struct device *d, const struct lowered *l, int kernel)
 {
 	d->suspects[d->launched++ % CUDA_SUSPECTS] = (struct suspect){ l, kernel };

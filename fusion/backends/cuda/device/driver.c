@@ -127,8 +127,8 @@ static void explain(const struct cuda_api *api, nvrtcProgram program, nvrtcResul
 	free(log);
 }
 
-/* A fused kernel must give the bits of its ops one by one: no contraction.  Of what is
- * wrong only errors are told: a log is cut off.  The last two are of 12.9 and later:
+/* A fused kernel must give the bits of its ops one by one: no contraction.  Only errors
+ * are reported: a log is cut off.  The last two are of 12.9 and later:
  * NVRTC's own cache gains nothing beside ours, and without textures and the like it has
  * less to read. */
 static const char *const fixed_options[] = { "--fmad=false", "--std=c++17", "--disable-warnings",

@@ -164,7 +164,7 @@ static inline void cuda_launch_point(struct cuda_launch *l, void *const *buffers
 		l->values[i] = (uint64_t)buffers[l->kernel->buffers[i]];
 }
 
-/* It begins at its end, if it can and is told to. */
+/* Where `backward` asks for it and the kernel can, it begins at its end. */
 static inline void cuda_launch_turn(struct cuda_launch *l, bool backward)
 {
 	if (l->kernel->turns)

@@ -1,5 +1,5 @@
-/* fusion/backends/cuda/library/args.h -- what the kernels of ops with a function of their own are
- * told: read by C, and pasted in front of library.cu for NVRTC.
+/* fusion/backends/cuda/library/args.h -- the arguments of kernels of ops with a function of their
+ * own: read by C, and pasted in front of library.cu for NVRTC.
  */
 #ifndef FUSION_BACKENDS_CUDA_LIBRARY_ARGS_H
 #define FUSION_BACKENDS_CUDA_LIBRARY_ARGS_H

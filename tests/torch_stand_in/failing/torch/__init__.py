@@ -12,7 +12,7 @@ sys.path.pop(0)
 
 
 def hang(_):
-    os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "3600")  # a compiler that would be left behind
+    os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "3600")  # a compiler that would be left
     while True:
         pass
 

@@ -1,4 +1,4 @@
-/* tests/test_backends_behind.c -- what is computed after a product of matrices, block
+/* tests/test_backends_epilogue.c -- what is computed after a product of matrices, block
  * by block: the bits are those of one kernel an op, on both backends, with any number
  * of threads.
  */

@@ -1,4 +1,5 @@
-/* tests/test_backends_draws.c -- what is drawn from a GPU's generator is what PyTorch draws there.
+/* tests/test_backends_gpu_random.c -- what is drawn from a GPU's generator is what PyTorch draws
+ * there.
  *
  * Made on the host, as where a kernel of a run on a GPU stays there.  Sines and logarithms of
  * float32 are other functions than the GPU's fast ones, which differ by rounding.
@@ -27,7 +28,7 @@ struct row {
 static const struct row rows[] = {
 #define DRAW(op, draws, dtype, n, a, b, offset, i, x, j, y, k, z)                                  \
 	{ op, draws, dtype, n, (double)(a), (double)(b), offset, { { i, x }, { j, y }, { k, z } } },
-#include "tests/draws_gpu.def"
+#include "tests/gpu_random.def"
 #undef DRAW
 };
 

@@ -1,4 +1,4 @@
-/* fusion/torch/draws.c -- rand and its like, and whose generator draws: see enum
+/* fusion/torch/random.c -- rand and its like, and whose generator draws: see enum
  * gpu_use. */
 #include <string.h>
 

@@ -1,0 +1,109 @@
+# torch.nn: modules and parameters by name or in a list.  Few programs have any, so that nn.py is
+# parsed without them.
+import _prelude
+from torch.nn import Module, Parameter
+
+
+class ModuleDict(Module):
+    def __init__(self, modules=None):
+        self.update({} if modules is None else modules)
+
+    def update(self, modules):
+        for name, module in modules.items() if isinstance(modules, dict) else modules:
+            setattr(self, name, module)
+
+    def __getitem__(self, name):
+        return getattr(self, name)
+
+    def __setitem__(self, name, module):
+        setattr(self, name, module)
+
+    def __delitem__(self, name):
+        delattr(self, name)
+
+    def pop(self, name):
+        module = self[name]
+        del self[name]
+        return module
+
+    def clear(self):
+        for name in self.keys():
+            del self[name]
+
+    def __len__(self):
+        return len(self._own("modules"))
+
+    def __iter__(self):
+        return iter(self.keys())
+
+    def __contains__(self, name):
+        return name in self.keys()
+
+    def keys(self):
+        return [name for name, _ in self._own("modules")]
+
+    def values(self):
+        return [module for _, module in self._own("modules")]
+
+    def items(self):
+        return self._own("modules")
+
+
+def _parameter(value):
+    return value if _prelude.is_parameter(value) else Parameter(value)
+
+
+class ParameterList(Module):
+    def __init__(self, values=None):
+        self.extend(() if values is None else values)
+
+    def append(self, value):
+        setattr(self, str(len(self)), _parameter(value))
+        return self
+
+    def __setitem__(self, index, value):
+        setattr(self, self._own("parameters")[index][0], _parameter(value))
+
+    def extend(self, values):
+        for value in values:
+            self.append(value)
+        return self
+
+    def __len__(self):
+        return len(self._own("parameters"))
+
+    def __iter__(self):
+        return iter([value for _, value in self._own("parameters")])
+
+    def __getitem__(self, index):
+        return [value for _, value in self._own("parameters")][index]
+
+
+class ParameterDict(Module):
+    def __init__(self, values=None):
+        for name, value in ({} if values is None else values).items():
+            setattr(self, name, _parameter(value))
+
+    def __getitem__(self, name):
+        return getattr(self, name)
+
+    def __setitem__(self, name, value):
+        setattr(self, name, _parameter(value))
+
+    def keys(self):
+        return [name for name, _ in self._own("parameters")]
+
+    def values(self):
+        return [value for _, value in self._own("parameters")]
+
+    def items(self):
+        return self._own("parameters")
+
+    def __iter__(self):
+        return iter(self.keys())
+
+    def __len__(self):
+        return len(self._own("parameters"))
+
+    def __contains__(self, name):
+        return name in self.keys()
