@@ -9,7 +9,7 @@ cc.  Prints what breaks a rule, and nothing else.
 tests/single.txt gives no reason for; public: headers at the top of fusion/ that
 include more than C and each other, or do not compile alone; parameters: functions that
 take more than six; structs: names that several files define; guards: headers whose guard is
-not their path.
+not their path; private: headers that say so and are included elsewhere.
 """
 import argparse
 import collections
@@ -344,6 +344,20 @@ def wrong_guards():
     return wrong
 
 
+def wrong_privates():
+    """Headers that call themselves private to a folder, and are included outside of it."""
+    used = collections.defaultdict(set)
+    for path, header in includes():
+        used[header].add(path)
+    wrong = []
+    for path in sources():
+        private = re.match(r"/\* \S+ -- private(?: to ([\w/]+?)/?)?:", open(path).read())
+        if private:
+            folder = f"/{private.group(1)}/" if private.group(1) else f"/{os.path.dirname(path)}/"
+            wrong += [f"{path} is private, {user} includes it" for user in sorted(used[path]) if folder not in f"/{user}"]
+    return wrong
+
+
 def includes():
     """(file, header it includes), rooted ones."""
     for path in sources():
@@ -381,9 +395,9 @@ def main():
     sys.setrecursionlimit(10000)
     parse = argparse.ArgumentParser()
     parse.add_argument("build")
-    parse.add_argument("--list", choices=["arrows", "knots", "single", "unexplained", "includes", "inside", "public", "parameters", "structs", "guards"])
+    parse.add_argument("--list", choices=["arrows", "knots", "single", "unexplained", "includes", "inside", "public", "parameters", "structs", "guards", "private"])
     args = parse.parse_args()
-    of_text = {"public": wrong_faces, "parameters": long_parameter_lists, "structs": repeated_structs, "guards": wrong_guards}
+    of_text = {"public": wrong_faces, "parameters": long_parameter_lists, "structs": repeated_structs, "guards": wrong_guards, "private": wrong_privates}
     if args.list in of_text:
         print("\n".join(of_text[args.list]()))
         return

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "profiler/export/export.h"
+#include "tests/complete.h"
 #include "tests/report_help.h"
 
 static bool put(void *self, const void *bytes, size_t len, struct err *err)
@@ -24,9 +25,11 @@ static char *drawn(const char *format, json_t *graph)
 {
 	static const struct export_query all;
 	json_t *report = json_pack("{s:{s:{s:[o]}}}", "modes", "static", "graphs", graph);
-	struct export_run run = {
-		.id = 1, .name = "run", .status = "done", .report = report, .blocks = no_blocks
-	};
+	struct export_run run = { .id = 1,
+				  .name = "run",
+				  .status = "done",
+				  .report = complete(&report_record_run, report),
+				  .blocks = no_blocks };
 	struct err err = { 0 };
 	struct buf text;
 

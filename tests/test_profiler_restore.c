@@ -26,8 +26,11 @@ static void begin(struct case_of *c, enum fusion_mode mode)
 	if (!c->w)
 		fail_msg("%s", err.message);
 	assert_true(inputs_create(&c->inputs, c->w, &c->w->points[0], &err));
-	if (!candidate_create(&c->candidate, c->w, &c->w->points[0], mode, &c->inputs,
-			      (struct candidate_cache){ 0 }, &err))
+	if (!candidate_create(
+		&c->candidate,
+		&(struct candidate_spec){
+		    .w = c->w, .p = &c->w->points[0], .mode = mode, .originals = &c->inputs },
+		&err))
 		fail_msg("%s", err.message);
 }
 

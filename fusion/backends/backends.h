@@ -31,8 +31,7 @@ struct backend_env {
 	bool cache_rebuild;        /* kernels are compiled even where it has them */
 	const char *compiler;      /* path of the system compiler; NULL: find one on PATH */
 	int compile_timeout_ms;    /* 0: 30 s */
-	struct generators *random; /* of all executables; NULL: numbers that are the same
-				    * each time */
+	struct generators *random; /* of all executables; NULL: the same numbers each time */
 	const char *vector_unit;   /* one that this machine has; NULL: the best */
 	struct blas *blas;         /* backend_blas_create(); NULL: our own products of matrices */
 	struct device *device;     /* of backend->open(); NULL: kernels run on the host */
@@ -117,8 +116,9 @@ struct backend {
 	void (*launch)(struct executable *exe, int kernel, void *const *buffers, struct pool *pool,
 		       bool backward);
 
-	/* Whether the launches since the last question kept to bounds that only
-	 * their data decides, as of an index; VALUE otherwise, with the place. */
+	/* Whether the launches since the last call of it stayed within bounds that
+	 * only their data decides, such as those of an index; VALUE otherwise, with
+	 * the place. */
 	bool (*fault)(struct executable *exe, struct err *err);
 
 	void (*destroy)(struct executable *exe); /* NULL is fine */
@@ -127,7 +127,7 @@ struct backend {
 	 * with the memory it was given: nothing is looked up again.  All are NULL where
 	 * the backend cannot; launch() then serves. */
 
-	/* `buffers` as for launch(), copied; NULL where point() will tell before the first
+	/* `buffers` as for launch(), copied; NULL where point() gives them before the first
 	 * replay.  Good until the executable is bound again, and to be erased before it
 	 * is destroyed.  NULL with MEMORY or UNSUPPORTED. */
 	struct recording *(*record)(struct executable *exe, void *const *buffers, struct err *err);
@@ -135,9 +135,9 @@ struct backend {
 	/* lowered->buffers[buffer] lies elsewhere from the next replay on. */
 	void (*point)(struct recording *r, int buffer, void *memory);
 
-	/* All launches in order, each the other way round than the one before; or, for
-	 * whoever watches, the one of `kernel` (-1: all).  The same results as those
-	 * of launch(), to the bit; fault() tells of it likewise. */
+	/* All launches in order, each in the other direction than the one before; or, for
+	 * an observer, the one of `kernel` (-1: all).  The same results as those
+	 * of launch(), to the bit; fault() reports on it likewise. */
 	void (*replay)(struct recording *r, int kernel, struct pool *pool, bool backward);
 
 	/* Readies a replay() of all.  True where that is one launch, a CUDA graph: into
@@ -146,7 +146,7 @@ struct backend {
 	 * backends that have no such thing. */
 	bool (*whole)(struct recording *r, int *counts);
 
-	/* Why replay() launches kernel by kernel (one thing cannot
+	/* Why replay() launches kernel by kernel (a CUDA graph cannot
 	 * be made), owned by the recording and known once it was replayed; NULL: it does
 	 * not.  NULL of backends that have nothing else. */
 	const char *(*why_direct)(const struct recording *r);

@@ -26,8 +26,8 @@ struct exec_env {
 	int64_t rounds;                    /* of a loop in a run; 0: as many as are allowed */
 	const struct custom_ops *custom;   /* ops of plugins; NULL: none */
 	const struct pass_list *passes;    /* NULL: pass_list_default() */
-	int64_t *changes; /* of objects of programs: goes up with all that may change some,
-			   * in any session of the engine; NULL: nobody counts */
+	int64_t *changes;             /* counts what may have changed an object of a program, in any
+				       * session of the engine; NULL: nobody counts */
 	const struct backend *device; /* whose memory tensors are in; NULL: the host's */
 };
 
@@ -37,7 +37,7 @@ static inline const struct backend *exec_eager_backend(const struct exec_env *en
 	return env->device ? env->device : backend_find("interp");
 }
 
-/* What a backend must not lower beside what it says itself; borrowed. */
+/* What a backend must not lower, besides what it cannot; borrowed. */
 struct lowering {
 	const char *const *deny; /* ops: by id, FX target name or spelling */
 	int n_deny;
@@ -128,8 +128,8 @@ struct exec {
 	int64_t *vars; /* values that the executable is bound to */
 	int n_vars;
 	bool bound;
-	bool fixed;    /* no size depends on them: numbers alone do */
-	bool laid_out; /* sizes and offsets are there */
+	bool fixed;    /* sizes do not depend on them, only numbers do */
+	bool laid_out; /* sizes and offsets are computed */
 };
 
 /* Compiles `g`, which it changes, in pieces where the backend or options->lowering asks for

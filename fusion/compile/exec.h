@@ -12,8 +12,8 @@
 struct exec *exec_create(const struct compile_options *options, struct graph *g,
 			 struct lowered *lowered, struct arena *arena, struct err *err);
 
-/* Tells whoever watches memory that the next memory is for this buffer, or for all temporaries
- * in one block (buffer -1), in a run of `graph` (-1: of none). */
+/* Names the use of the next memory, for an observer: this buffer, or all temporaries in one block
+ * (buffer -1), in a run of `graph` (-1: of none). */
 void exec_label(const struct exec *e, int buffer, enum fusion_use use, int graph);
 
 /* The fence around the memory of an exec (backends/memory/memory.h); NULL: there is none. */

@@ -1,4 +1,4 @@
-/* fusion/eager/autograd.h -- private to eager/: gradients of what eager ran.
+/* fusion/eager/autograd.h -- gradients of what eager ran.
  *
  * While the grad mode is on, an op on a tensor that requires a gradient leaves a
  * GRAD NODE: the op, its arguments as far as its rule needs their elements, and
@@ -144,9 +144,10 @@ void autograd_enable(struct autograd *a, bool enabled);
 /* Whether gradients go through the op: a comparison does not ask what made its operands. */
 bool autograd_differentiable(struct autograd *a, enum op op, bool inplace, bool *out,
 			     struct err *err);
-/* Of an op that mode lazy puts off, where nothing is recorded: eager's refusal of a write to
- * what split(), chunk() or unbind() gave, and of its use after one; that `out` of that dtype
- * would require a gradient, and is such a part; that its elements are written, or there. */
+/* For mode lazy, which runs ops later and records none.  The first refuses what eager does: a
+ * write to what split(), chunk() or unbind() gave, and its use after such a write.  The second
+ * notes that `out`, of that dtype, would require a gradient, and is such a part; the others
+ * that its elements were written, or computed. */
 bool autograd_check_deferred(struct autograd *a, const struct op_call *c, struct err *err);
 bool autograd_note_deferred(struct autograd *a, const struct op_call *c, enum dtype dtype,
 			    struct value out, struct err *err);
@@ -184,9 +185,9 @@ bool autograd_set_gradient(struct autograd *a, struct value t, struct value v, s
 /* "AddBackward0"; NULL: a leaf. */
 const char *autograd_name(struct value t, char text[80]);
 
-/* Where the gradient of t goes; leaf UNSET and node NULL: nowhere.  The caller's. */
 /* A view whose base got another value is a part of that one from now on. */
 bool autograd_renew(struct autograd *a, struct value t, struct err *err);
+/* Where the gradient of t goes; leaf UNSET and node NULL: nowhere.  The caller's. */
 bool autograd_source(struct autograd *a, struct value t, struct grad_source *out, struct err *err);
 void grad_source_drop(struct grad_source *s);
 
@@ -221,7 +222,7 @@ bool autograd_error(struct autograd *a, struct err *err, const char *format, ...
  * *known false: the op has no gradient. */
 bool grad_rule_needs(struct autograd *a, enum op op, unsigned wanted, bool *known, unsigned *needs,
 		     struct err *err);
-/* Which of those a write makes an error of, as PyTorch's autograd saves them itself; after
+/* To which of those a write is an error, since PyTorch's autograd saves them itself; after
  * grad_rule_needs(). */
 unsigned grad_rule_watches(struct autograd *a, enum op op, unsigned wanted);
 

@@ -1,4 +1,4 @@
-/* fusion/eager/eager.h -- private to eager/: the host that computes at once.
+/* fusion/eager/eager.h -- the host that computes at once.
  *
  * Every op runs as one kernel when the VM reaches it, of the interpreter or of the
  * backend whose memory tensors are in.  A tensor value holds memory; an in-place op writes through

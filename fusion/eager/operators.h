@@ -1,4 +1,4 @@
-/* fusion/eager/operators.h -- private to eager/: operators as calls of ops.
+/* fusion/eager/operators.h -- operators as calls of ops.
  *
  * For hosts whose ops are struct op_call: eager and lazy.  Inline, since eager
  * pays for a call at every op.  An operator's spelling is also its name in messages.

@@ -1,4 +1,4 @@
-/* fusion/lazy/lazy.h -- private to lazy/: mode lazy, ops that gather in a trace.
+/* fusion/lazy/lazy.h -- mode lazy, ops that gather in a trace.
  *
  * The program runs for real, but an op on tensors only appends a node.  At a
  * BARRIER -- a value is read, an op needs elements, the call ends -- what is
@@ -66,7 +66,7 @@ struct lazy_program {
 	bool unplaced; /* its nodes have no modules: lazy_modules.off */
 };
 
-/* Why the trace was run. */
+/* Why the trace ran. */
 struct lazy_reason {
 	enum break_id id;    /* BREAK_STEP_END: the call ended */
 	const char *subject; /* ".item()"; NULL */
@@ -82,8 +82,8 @@ struct lazy_event {
 	char hex[HASH_HEX_BYTES];
 };
 
-/* Whose call nodes are part of is for reports, and an op of every call is traced: it is
- * looked for until so many calls in a row have compiled nothing. */
+/* The modules of nodes are for reports alone.  They are looked up until so many calls in a row
+ * have compiled nothing. */
 struct lazy_modules {
 	int quiet;             /* calls in a row that compiled nothing */
 	bool off;              /* of the call under way */
@@ -110,7 +110,7 @@ struct lazy {
 	VEC(int64_t) numbers;        /* by symbol: the bits of a float */
 	VEC(int) unsure;             /* nodes that may fail where they run, and have not run */
 	int n_dirty;
-	bool faulted; /* an op of this call failed where it ran: no try there was around it */
+	bool faulted; /* an op of this call failed when it ran; no try is around it */
 	int64_t begin_ns;
 	struct lazy_modules modules;
 
@@ -139,7 +139,7 @@ void lazy_destroy(struct lazy *l); /* NULL is fine; no call is under way */
 /* A call, from its arguments to materialised results. */
 bool lazy_call(struct lazy *l, const struct value *args, int n, struct value *out, struct err *err);
 
-/* What was run and why, in the words of PT_XLA_DEBUG_LEVEL=2. */
+/* What ran and why, as PT_XLA_DEBUG_LEVEL=2 prints it. */
 void lazy_print(const struct lazy *l, struct buf *out);
 const char *lazy_cause(struct lazy_reason why);
 
@@ -193,7 +193,7 @@ bool lazy_place(struct lazy *l);
 void lazy_modules_begin(struct lazy_modules *m);
 void lazy_modules_end(struct lazy_modules *m, bool compiled);
 
-/* The program, which was compiled while nobody looked, learns the modules of its nodes from
+/* The program, which was compiled without modules, learns the modules of its nodes from
  * the pending trace, which it serves for `outputs`.  False when out of memory. */
 bool lazy_adopt_modules(const struct lazy *l, struct lazy_program *p, const int *outputs,
 			int n_outputs);

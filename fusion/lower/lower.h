@@ -17,6 +17,9 @@
  *         (usually the one with unit strides); a row is one index of the dims
  *         before it and one tile of columns; the reduced space is walked point
  *         by point in row-major order.
+ *         `pairs`: one stage over one reduced dim, of float32 alone; each load of the body
+ *         stands still along dim n_outer-1 or n_outer-2, so that rows of one operand meet
+ *         rows of another, as distances do.
  *   LIBRARY  one node run by its own function (cumsum): no dims, no stages.
  * A MAP or ROWS may begin with a product of matrices (`library`): its function is
  * run first, and the rest walks its result, which the kernel loads from
@@ -175,6 +178,7 @@ enum kernel_form { FORM_MAP, FORM_ROWS, FORM_COLS, FORM_LIBRARY };
 struct kernel {
 	enum kernel_form form;
 	const char *name; /* "fused_add_sin_sum": a C identifier, unique in the graph */
+	bool pairs;       /* a COLS, see above */
 	int n_dims, n_outer;
 	const struct sym *extent[MAX_RANK];
 	struct inst *setup; /* once a launch */

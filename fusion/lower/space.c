@@ -14,6 +14,9 @@ enum {
 	SHORT_ROW = 32,
 	/* Fewer columns than this are not worth a tile of their own. */
 	FEW_COLUMNS = 8,
+	/* Pairs: rows of either operand, and of both together. */
+	LEAST_PAIR_ROWS = 16,
+	LEAST_PAIRS = 1 << 12,
 };
 
 static void collect(struct build *b, inst_list *list)
@@ -113,6 +116,56 @@ static enum kernel_form choose_form(const struct build *b, const struct kernel *
 	return columns < FEW_COLUMNS && row >= 8 * columns ? FORM_ROWS : FORM_COLS;
 }
 
+static bool stands_still(const struct access *at, int d)
+{
+	return sym_is(at->stride[d], 0);
+}
+
+/* Whether a body reads, computes and folds as pairs of rows want it.  moves: the outer dims of
+ * a pair along which some load moves. */
+static bool pairs_inst(const struct build *b, const struct kernel *k, const struct inst *inst,
+		       bool moves[2])
+{
+	int column = k->n_outer - 1;
+
+	if (inst->dtype != DTYPE_F32)
+		return false;
+	for (int i = 0; i < 3; i++)
+		if (inst->src[i] >= 0 && (b->regs.at[inst->src[i]].home.level == LEVEL_ROW ||
+					  b->regs.at[inst->src[i]].dtype != DTYPE_F32))
+			return false;
+	switch (inst->kind) {
+	case INST_LOAD:
+		moves[0] |= !stands_still(&inst->at, column - 1);
+		moves[1] |= !stands_still(&inst->at, column);
+		return !inst->join &&
+		       (stands_still(&inst->at, column - 1) || stands_still(&inst->at, column));
+	case INST_OP:
+		return true;
+	case INST_REDUCE:
+		return inst->op == OP_sum || inst->op == OP_amax || inst->op == OP_amin;
+	default:
+		return false;
+	}
+}
+
+static bool has_pairs(const struct build *b, const struct kernel *k)
+{
+	bool moves[2] = { false };
+	int64_t rows, columns;
+
+	if (k->n_outer < 2 || k->n_dims != k->n_outer + 1 || b->n_stages != 1 || b->slots.len > 0)
+		return false;
+	rows = sym_hint(b->g->syms, k->extent[k->n_outer - 2]);
+	columns = sym_hint(b->g->syms, k->extent[k->n_outer - 1]);
+	if (rows < LEAST_PAIR_ROWS || columns < LEAST_PAIR_ROWS || rows * columns < LEAST_PAIRS)
+		return false;
+	for (size_t i = 0; i < b->body[0].len; i++)
+		if (!pairs_inst(b, k, &b->body[0].at[i], moves))
+			return false;
+	return moves[0] && moves[1];
+}
+
 bool space_choose(struct build *b, struct kernel *k)
 {
 	int order[MAX_RANK] = { 0 };
@@ -124,6 +177,7 @@ bool space_choose(struct build *b, struct kernel *k)
 	collapse(b, k);
 	for (int i = k->n_dims; i < MAX_RANK; i++)
 		k->extent[i] = NULL;
-	k->form = choose_form(b, k);
+	k->pairs = has_pairs(b, k);
+	k->form = k->pairs ? FORM_COLS : choose_form(b, k);
 	return !b->failed;
 }

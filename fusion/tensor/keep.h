@@ -1,4 +1,4 @@
-/* fusion/tensor/keep.h -- private to tensor/: tensors that stay as they are while the
+/* fusion/tensor/keep.h -- tensors that stay as they are while the
  * program writes to their memory.
  *
  * A backward part may read an input of its piece that eager would not have saved: a write to it

@@ -1,4 +1,4 @@
-/* fusion/tensor/shadow.h -- private to tensor/: a tensor's elements in float64, beside it.
+/* fusion/tensor/shadow.h -- a tensor's elements in float64, beside it.
  *
  * Where a program runs as a reference, a storage of floating point elements has
  * SHADOWS, storages of as many float64 elements: shadow 0 holds what the program would

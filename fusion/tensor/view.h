@@ -1,4 +1,4 @@
-/* fusion/tensor/view.h -- private to tensor/: tensors that share memory.
+/* fusion/tensor/view.h -- tensors that share memory.
  *
  * Running, a view is a struct tensor over its base's storage.  Capturing, it is
  * a tensor object that knows its BASE (a tensor object that has the elements)

@@ -1,4 +1,4 @@
-/* fusion/torch/autocast.h -- private to torch/: torch.autocast, in every host.
+/* fusion/torch/autocast.h -- torch.autocast, in every host.
  *
  * A host casts an op's operands before it runs or traces the op, by the op's class
  * in ops.def, with casts that are ops like others: gradients go through them, back to

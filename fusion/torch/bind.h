@@ -1,4 +1,4 @@
-/* fusion/torch/bind.h -- private to torch/: from a call to an op's arguments.
+/* fusion/torch/bind.h -- from a call to an op's arguments.
  *
  * The user writes torch.sum(x, dim=1); a node wants one argument for each
  * parameter of the op's row in ops.def.  Binding matches positions and names,

@@ -1,4 +1,4 @@
-/* fusion/torch/convert.h -- private to torch/: x.to(), x.type(), x.half() and their
+/* fusion/torch/convert.h -- x.to(), x.type(), x.half() and their
  * like, and how a dtype is spelt: torch.float16, int, torch.LongTensor, "torch.LongTensor".
  */
 #ifndef FUSION_TORCH_CONVERT_H

@@ -1,4 +1,4 @@
-/* fusion/torch/decomposition.h -- private to torch/: calls that are several ops.
+/* fusion/torch/decomposition.h -- calls that are several ops.
  *
  * x[1:, None], x[i] = v, torch.cat(list), x.chunk(2) do not fit a row of ops.def:
  * they are put together from rows here, once for all hosts.  The parts bear no

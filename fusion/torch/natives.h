@@ -1,4 +1,4 @@
-/* fusion/torch/natives.h -- private to torch/: functions of torch that are no ops.
+/* fusion/torch/natives.h -- functions of torch that are no ops.
  *
  * Each host asks natives_wants() before it takes a call for an op.  What is
  * made of ops goes through the host's composer, so it works in every mode;

@@ -1,4 +1,4 @@
-/* fusion/torch/numbers.h -- private to torch/: tensors where a function takes
+/* fusion/torch/numbers.h -- tensors where a function takes
  * numbers, as x.narrow(0, start, 2) or torch.zeros(n) of tensors. */
 #ifndef FUSION_TORCH_NUMBERS_H
 #define FUSION_TORCH_NUMBERS_H

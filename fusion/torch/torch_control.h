@@ -1,4 +1,4 @@
-/* fusion/torch/torch_control.h -- private to torch/: how a program steers its capture.
+/* fusion/torch/torch_control.h -- how a program steers its capture.
  *
  * torch.compile, torch.compiler and torch._dynamo: functions that compute
  * nothing.  A program marks functions and tensors with them, or asks for a

@@ -1,4 +1,4 @@
-/* fusion/torch/torch_host.h -- private to torch/: what `torch` and a tensor offer.
+/* fusion/torch/torch_host.h -- what `torch` and a tensor offer.
  *
  * Names are the same in every mode, so eager and capturing hosts share them: a
  * looked-up function is a VALUE_NATIVE whose id is an op of ops.def, or one of

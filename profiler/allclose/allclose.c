@@ -455,14 +455,18 @@ static void compare_call(struct walk *w, int call)
 					       r ? r->param_grads[call] : unset });
 }
 
-static const char *printed(const json_t *m, int call)
+/* The calls of both in the report, which has what they printed. */
+struct printed {
+	struct report_call_list ours, theirs;
+};
+
+static const char *text_of(struct report_call_list calls, int call)
 {
-	return json_string_value(
-	    json_object_get(json_array_get(json_object_get(m, "calls"), (size_t)call), "stdout"));
+	return (size_t)call < calls.n ? calls.at[call].stdout : NULL;
 }
 
-/* What was printed by the calls in order is in the report. */
-static void compare_all(struct walk *w, const json_t *m, const json_t *other_m)
+/* `printed` NULL: what calls printed is still in the sessions. */
+static void compare_all(struct walk *w, const struct printed *printed)
 {
 	const struct candidate *ours = w->pair->ours, *theirs = w->pair->theirs;
 	const int *timed = theirs->timed;
@@ -474,25 +478,26 @@ static void compare_all(struct walk *w, const json_t *m, const json_t *other_m)
 		if (ours->outputs[call].kind == VALUE_UNSET)
 			continue;
 		compare_call(w, call);
-		if (m)
-			compare_text(w, printed(m, call), printed(other_m, call));
+		if (printed)
+			compare_text(w, text_of(printed->ours, call),
+				     text_of(printed->theirs, call));
 	}
 	w->call = -1;
 	if (w->stage == STAGE_TIMED)
 		return;
 	compare_kept(w);
-	if (!m)
+	if (!printed)
 		compare_text(w, fusion_stdout(ours->session)->data,
 			     fusion_stdout(theirs->session)->data);
 }
 
 static void allclose_stage(struct allclose *a, const struct allclose_pair *pair,
-			   enum reference_stage stage, const json_t *m, const json_t *other_m)
+			   enum reference_stage stage, const struct printed *printed)
 {
 	struct allclose before = *a;
 	struct walk w = { .a = a, .pair = pair, .stage = stage };
 
-	compare_all(&w, m, other_m);
+	compare_all(&w, printed);
 	if (a->differing > before.differing && pair->reference) {
 		w.reference = reference_at(pair->reference, stage);
 		if (!w.reference)
@@ -500,21 +505,21 @@ static void allclose_stage(struct allclose *a, const struct allclose_pair *pair,
 				 pair->reference->why_not);
 		if (w.reference) {
 			*a = before;
-			compare_all(&w, m, other_m);
+			compare_all(&w, printed);
 		}
 	}
 	a->calls[stage] += stage == STAGE_TIMED ? pair->theirs->n_timed
 						: pair->theirs->originals->n_calls;
 }
 
-void allclose_in_order(struct allclose *a, const struct allclose_pair *pair, const json_t *m,
-		       const json_t *other_m)
+void allclose_in_order(struct allclose *a, const struct allclose_pair *pair,
+		       struct report_call_list ours, struct report_call_list theirs)
 {
-	allclose_stage(a, pair, STAGE_IN_ORDER, m, other_m);
+	allclose_stage(a, pair, STAGE_IN_ORDER, &(struct printed){ ours, theirs });
 }
 
 void allclose_later(struct allclose *a, const struct allclose_pair *pair,
 		    enum reference_stage stage)
 {
-	allclose_stage(a, pair, stage, NULL, NULL);
+	allclose_stage(a, pair, stage, NULL);
 }

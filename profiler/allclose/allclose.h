@@ -1,4 +1,4 @@
-/* profiler/allclose/allclose.h -- private: whether a mode gives what eager gives.
+/* profiler/allclose/allclose.h -- whether a mode gives what eager gives.
  *
  * All that a call gives is compared, element by element over whole tensors: its output,
  * what it left in its arguments, gradients of arguments and parameters, what it printed;
@@ -14,10 +14,9 @@
 #ifndef PROFILER_ALLCLOSE_ALLCLOSE_H
 #define PROFILER_ALLCLOSE_ALLCLOSE_H
 
-#include <jansson.h>
-
 #include "profiler/allclose/difference.h"
 #include "profiler/allclose/reference.h"
+#include "profiler/fields/fields.h"
 #include "profiler/measure/candidate.h"
 
 enum allclose_verdict { ALLCLOSE_EXACT, ALLCLOSE_WITHIN_DTYPE, ALLCLOSE_NOT };
@@ -54,18 +53,32 @@ struct allclose_pair {
 	struct reference *reference;
 };
 
-/* Compares what both candidates still have of the calls made once in order; `m` and `other_m`
- * are the modes of the report, with their calls. */
-void allclose_in_order(struct allclose *a, const struct allclose_pair *pair, const json_t *m,
-		       const json_t *other_m);
+/* Compares what both candidates still have of the calls made once in order; `ours` and `theirs`
+ * are those calls in the report. */
+void allclose_in_order(struct allclose *a, const struct allclose_pair *pair,
+		       struct report_call_list ours, struct report_call_list theirs);
 
 /* Compares outputs and all else of the calls that both candidates have just made, in this state
  * of the reference. */
 void allclose_later(struct allclose *a, const struct allclose_pair *pair,
 		    enum reference_stage stage);
 
-/* Sets `agreement`, `agrees` and max_abs_error of the mode m and, where it disagrees,
- * `disagreement`, a sentence. */
-void allclose_report(const struct allclose *a, const char *whose, json_t *m);
+/* What a report has of it, under these names.  `disagreement`, a sentence, is NULL where there is
+ * none. */
+struct allclose_found {
+	struct report_agreement *agreement;
+	double max_abs_error;
+	bool agrees;
+	const char *disagreement;
+};
+struct allclose_found allclose_report(const struct allclose *a, const char *whose,
+				      struct report_draft *draft);
+
+/* Sets these fields of a mode, or of a change. */
+#define ALLCLOSE_SET(to, found)                                                                    \
+	(REPORT_SET(to, agreement, (found).agreement),                                             \
+	 REPORT_SET(to, max_abs_error, (found).max_abs_error),                                     \
+	 REPORT_SET(to, agrees, (found).agrees), (to)->has.disagreement = false,                   \
+	 REPORT_SET_IF(to, disagreement, (found).disagreement, (found).disagreement))
 
 #endif

@@ -1,4 +1,4 @@
-/* profiler/allclose/difference.h -- private: whether two tensors differ, where, and whether their
+/* profiler/allclose/difference.h -- whether two tensors differ, where, and whether their
  *dtype allows it.
  *
  * Numbers that are not the same to the bit are judged by their distance to what float64

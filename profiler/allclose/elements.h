@@ -1,4 +1,4 @@
-/* profiler/allclose/elements.h -- private: elements of a tensor as doubles, a run of them at a
+/* profiler/allclose/elements.h -- elements of a tensor as doubles, a run of them at a
  * time.
  */
 #ifndef PROFILER_ALLCLOSE_ELEMENTS_H

@@ -43,13 +43,15 @@ static bool make_calls(struct candidate *candidate, struct err *err)
 
 static bool make(struct reference *r, struct err *err)
 {
-	struct candidate_options options = { .cache = { .dir = r->cache_dir },
+	const struct candidate_spec spec = { .w = r->w,
+					     .p = r->p,
+					     .mode = FUSION_EAGER,
+					     .originals = r->inputs,
+					     .cache = { .dir = r->cache_dir },
 					     .references = r->n,
 					     .memory_bytes = most_bytes };
 
-	return candidate_create_with(&r->candidate, r->w, r->p, FUSION_EAGER, r->inputs, &options,
-				     err) &&
-	       make_calls(&r->candidate, err);
+	return candidate_create(&r->candidate, &spec, err) && make_calls(&r->candidate, err);
 }
 
 /* On to the next stage. */

@@ -1,4 +1,4 @@
-/* profiler/allclose/reference.h -- private: the program in float64, made when something differs.
+/* profiler/allclose/reference.h -- the program in float64, made when something differs.
  *
  * It makes the calls that the candidates have made, in the same stages, so that what it keeps
  * between calls is what they keep.

@@ -6,15 +6,6 @@
 #include "fusion/base/buf.h"
 #include "profiler/allclose/allclose.h"
 
-static json_t *number(double x)
-{
-	if (isnan(x))
-		return json_string("nan");
-	if (isinf(x))
-		return json_string(x > 0 ? "inf" : "-inf");
-	return json_real(x);
-}
-
 /* As many digits as tell two numbers of the dtype apart. */
 static void put_number(struct buf *out, double x, enum dtype dtype)
 {
@@ -89,70 +80,86 @@ static void put_within(struct buf *out, const struct allclose *a, const char *wh
 		buf_puts(out, ": within the bound of its dtype");
 }
 
-static json_t *where_json(const struct allclose_where *w)
+static struct report_difference *difference_of(const struct allclose_where *w,
+					       struct report_draft *draft)
 {
-	json_t *index = json_null(), *json;
+	struct report_difference *to = report_new_difference(1, &draft->arena);
+	bool indexed = w->at.index >= 0 && w->rank >= 0 && !w->why[0];
+	int64_t *index = ARENA_ARRAY(&draft->arena, int64_t, MAX_RANK);
 
-	if (w->at.index >= 0 && w->rank >= 0 && !w->why[0]) {
-		index = json_array();
-		for (int d = 0; d < w->rank; d++)
-			json_array_append_new(index, json_integer(w->index[d]));
-	}
-	json = json_pack("{s:o, s:s, s:s, s:o, s:s?}", "call",
-			 w->call < 0 ? json_null() : json_integer(w->call), "when", w->when, "what",
-			 w->what, "index", index, "why", w->why[0] ? w->why : NULL);
-	if (json && w->at.index >= 0) {
-		json_object_set_new(json, "ours", number(w->at.ours));
-		json_object_set_new(json, "eager", number(w->at.theirs));
-		json_object_set_new(json, "reference",
-				    isnan(w->at.reference) ? json_null() : number(w->at.reference));
-		json_object_set_new(json, "allowed", number(w->at.allowed));
-	}
-	return json;
+	if (!to)
+		return NULL;
+	for (int d = 0; index && indexed && d < w->rank; d++)
+		index[d] = w->index[d];
+	REPORT_SET_OR_NULL(to, call, w->call >= 0, w->call);
+	REPORT_SET(to, when, w->when);
+	REPORT_SET(to, what, report_draft_text(draft, w->what));
+	REPORT_SET_OR_NULL(to, index, indexed, (struct report_integers){ index, (size_t)w->rank });
+	REPORT_SET_OR_NULL(to, why, w->why[0], report_draft_text(draft, w->why));
+	if (w->at.index < 0)
+		return to;
+	REPORT_SET(to, ours, w->at.ours);
+	REPORT_SET(to, eager, w->at.theirs);
+	REPORT_SET_OR_NULL(to, reference, !isnan(w->at.reference), w->at.reference);
+	REPORT_SET(to, allowed, w->at.allowed);
+	return to;
 }
 
-static json_t *agreement_json(const struct allclose *a, const char *text)
+static struct report_agreement_calls *calls_of(const struct allclose *a, struct report_draft *draft)
+{
+	struct report_agreement_calls *to = report_new_agreement_calls(1, &draft->arena);
+
+	if (!to)
+		return NULL;
+	REPORT_SET(to, in_order, a->calls[STAGE_IN_ORDER]);
+	REPORT_SET(to, one_behind_another, a->calls[STAGE_BURST]);
+	REPORT_SET(to, after_timing, a->calls[STAGE_TIMED]);
+	return to;
+}
+
+static struct report_agreement *agreement_of(const struct allclose *a, const char *text,
+					     struct report_draft *draft)
 {
 	static const char *const verdicts[] = { "exact", "within_dtype", "disagrees" };
 	static const char *const rules[] = { "bits", "bound", "float64" };
-	bool exact = a->verdict == ALLCLOSE_EXACT;
-	json_t *said = json_string(text);
-	json_t *json = json_pack(
-	    "{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:s?, s:{s:i, s:i, s:i}, s:s?}",
-	    "verdict", verdicts[a->verdict], "judge", rules[a->rule], "values",
-	    (json_int_t)a->values, "elements", (json_int_t)a->elements, "differing",
-	    (json_int_t)a->differing, "largest_error", number(a->error), "eager_error",
-	    a->rule == DIFFERENCE_FLOAT64 ? number(a->theirs_error) : json_null(), "over_allowed",
-	    exact ? json_null() : number(a->excess), "where",
-	    exact ? json_null() : where_json(&a->where), "text",
-	    said && !exact ? json_incref(said) : json_null(), "no_reference",
-	    a->no_reference[0] ? a->no_reference : NULL, "calls", "in_order",
-	    a->calls[STAGE_IN_ORDER], "one_behind_another", a->calls[STAGE_BURST], "after_timing",
-	    a->calls[STAGE_TIMED], "not_timed", a->not_timed[0] ? a->not_timed : NULL);
+	struct report_agreement *to = report_new_agreement(1, &draft->arena);
+	bool exact = a->verdict == ALLCLOSE_EXACT, judged = a->rule == DIFFERENCE_FLOAT64;
 
-	json_decref(said);
-	return json;
+	if (!to)
+		return NULL;
+	REPORT_SET(to, verdict, verdicts[a->verdict]);
+	REPORT_SET(to, judge, rules[a->rule]);
+	REPORT_SET(to, values, a->values);
+	REPORT_SET(to, elements, a->elements);
+	REPORT_SET(to, differing, a->differing);
+	REPORT_SET(to, largest_error, a->error);
+	REPORT_SET_IF(to, eager_error, judged, a->theirs_error);
+	REPORT_SET_IF(to, over_allowed, !exact, a->excess);
+	REPORT_SET_IF(to, where, !exact, difference_of(&a->where, draft));
+	REPORT_SET_OR_NULL(to, text, !exact, text);
+	REPORT_SET_OR_NULL(to, no_reference, a->no_reference[0],
+			   report_draft_text(draft, a->no_reference));
+	REPORT_SET(to, calls, calls_of(a, draft));
+	REPORT_SET_OR_NULL(to, not_timed, a->not_timed[0], report_draft_text(draft, a->not_timed));
+	return to;
 }
 
-void allclose_report(const struct allclose *a, const char *whose, json_t *m)
+struct allclose_found allclose_report(const struct allclose *a, const char *whose,
+				      struct report_draft *draft)
 {
-	bool ok = a->verdict != ALLCLOSE_NOT;
+	struct allclose_found found = { .agrees = a->verdict != ALLCLOSE_NOT,
+					.max_abs_error = a->output_error };
+	const char *said;
 	struct buf text;
 
 	buf_init(&text, 1024);
-	if (!ok)
+	if (!found.agrees)
 		put_disagreement(&text, a, whose);
 	else if (a->verdict == ALLCLOSE_WITHIN_DTYPE)
 		put_within(&text, a, whose);
-	json_object_set_new(m, "agreement", agreement_json(a, text.data ? text.data : ""));
-	json_object_set_new(m, "max_abs_error", number(a->output_error));
-	json_object_set_new(m, "agrees", json_boolean(ok));
-	json_object_del(m, "disagreement");
-	if (!ok) {
-		json_t *said = json_string(text.data ? text.data : "");
-
-		json_object_set_new(m, "disagreement",
-				    said ? said : json_string("its values differ"));
-	}
+	said = report_draft_text(draft, text.data ? text.data : "");
 	buf_finish(&text);
+	found.agreement = agreement_of(a, said, draft);
+	found.disagreement = found.agrees ? NULL : said;
+	return found;
 }

@@ -11,7 +11,9 @@
 #include "profiler/measure/candidate.h"
 #include "profiler/measure/measure.h"
 #include "profiler/recorder/recorder.h"
+#include "profiler/profiler.h"
 #include "profiler/report/break.h"
+#include "profiler/report/report.h"
 
 /* ---- the same function without its breaks.
  *
@@ -152,16 +154,13 @@ static int by_line(const void *a, const void *b)
 
 static int find_wanted(const struct candidate *again, struct wanted *list)
 {
-	json_t *breaks = breaks_to_json(again->session), *item;
+	struct report_draft draft = { 0 };
+	struct report_break_list breaks = breaks_of_session(again->session, &draft);
 	int n = 0;
-	size_t i;
 
-	json_array_foreach(breaks, i, item)
-	{
-		struct wanted want = { .line = profiler_break_place(item).line };
-		bool known = n == MOST ||
-			     !rewrites_kind(json_string_value(json_object_get(item, "kind")),
-					    &want.kind);
+	for (size_t i = 0; breaks.at && i < breaks.n; i++) {
+		struct wanted want = { .line = profiler_place_of(&breaks.at[i]).line };
+		bool known = n == MOST || !rewrites_kind(breaks.at[i].kind, &want.kind);
 
 		for (int k = 0; k < n; k++)
 			known |= list[k].line == want.line;
@@ -170,7 +169,7 @@ static int find_wanted(const struct candidate *again, struct wanted *list)
 		if (!known)
 			list[n++] = want;
 	}
-	json_decref(breaks);
+	report_draft_finish(&draft);
 	qsort(list, (size_t)n, sizeof(*list), by_line);
 	return n;
 }
@@ -180,7 +179,8 @@ static bool make(struct text *t, struct wanted *list, int n, const struct candid
 		 const struct workload *quick, int *left)
 {
 	struct text next = { 0 };
-	json_t *gain = NULL;
+	struct rewrites_gain gain;
+	bool gained = false;
 	int made = 0;
 
 	if (text_create(&next, t->source.data, t->source.len)) {
@@ -189,19 +189,18 @@ static bool make(struct text *t, struct wanted *list, int n, const struct candid
 			made += list[i].made = change(&next, list[i].kind, list[i].line);
 	}
 	if (made)
-		gain = rewrites_try(next.source.data, next.source.len, again, quick, false);
+		gained = rewrites_try(&next.source, again, quick, false, &gain);
 	for (int i = 0; i < n; i++)
-		list[i].made &= gain != NULL;
-	if (gain) {
+		list[i].made &= gained;
+	if (gained) {
 		struct text old = *t;
 
-		*left = (int)json_integer_value(json_array_get(json_object_get(gain, "breaks"), 1));
+		*left = (int)gain.breaks.after;
 		*t = next;
 		next = old;
 	}
 	text_finish(&next);
-	json_decref(gain);
-	return gain != NULL;
+	return gained;
 }
 
 static bool note(struct counterfactual *c, struct text *t, const struct wanted *list, int n)
@@ -520,9 +519,9 @@ static bool has_costs(const struct candidate *candidate)
 /* Seconds of sampling the function with breaks and the one without. */
 static const double check_s = 0.6;
 
-static json_t *us_interval(const struct interval *i)
+static struct report_interval us_interval(const struct interval *i)
 {
-	return json_pack("[f, f]", i->low / 1000, i->high / 1000);
+	return (struct report_interval){ i->low / 1000, i->high / 1000 };
 }
 
 static int by_cost(const void *a, const void *b)
@@ -564,40 +563,48 @@ static struct break_sample mean_of(const struct break_costs *c, int index)
 }
 
 /* Parts that add up to the median: each has its share of the mean. */
-static json_t *cost_json(const struct costed *p, int index, const struct interval *cost)
+static struct report_break_cost *cost_of(const struct costed *p, int index,
+					 const struct interval *cost, struct report_draft *draft)
 {
 	bool fused = p->gone && p->gone[index];
 	struct break_sample s = mean_of(&p->costs, index);
-	const struct bytes *bytes = &p->bytes[index];
 	double idle = gap_parts_sum(&s.gap), all = idle + s.kernel_ns;
 	double scale = all != 0 ? cost->mid / all / 1000 : 0;
-	json_t *json = json_pack(
-	    "{s:o, s:f, s:f, s:s, s:f, s:f, s:f, s:f, s:I, s:I}", "ci_us", us_interval(cost),
-	    "idle_us", idle * scale, "kernel_us", s.kernel_ns * scale, "kernel_from",
-	    fused ? "fused" : "estimate", "met", s.met, "launches", s.kernels + s.eager, "guards",
-	    s.guards, "eager_launches", s.eager, "moved_bytes", (json_int_t)p->moved_bytes[index],
-	    "kept_bytes", (json_int_t)bytes->kept);
+	struct report_break_cost *to = report_new_break_cost(1, &draft->arena);
 
-#define PART(name, what) json_object_set_new(json, #name "_us", json_real(s.gap.name##_ns *scale));
+	if (!to)
+		return NULL;
+	REPORT_SET(to, ci_us, us_interval(cost));
+	REPORT_SET(to, idle_us, idle * scale);
+	REPORT_SET(to, kernel_us, s.kernel_ns * scale);
+	REPORT_SET(to, kernel_from, fused ? "fused" : "estimate");
+	REPORT_SET(to, met, s.met);
+	REPORT_SET(to, launches, s.kernels + s.eager);
+	REPORT_SET(to, guards, s.guards);
+	REPORT_SET(to, eager_launches, s.eager);
+	REPORT_SET(to, moved_bytes, (int64_t)p->moved_bytes[index]);
+	REPORT_SET(to, kept_bytes, (int64_t)p->bytes[index].kept);
+#define PART(name, what) REPORT_SET(to, name##_us, s.gap.name##_ns *scale);
 	GAP_PARTS(PART)
 #undef PART
-	return json;
+	return to;
 }
 
-static bool report_each(const struct costed *p, json_t *breaks)
+static bool report_each(const struct costed *p, struct report_break_list breaks,
+			struct report_draft *draft)
 {
 	const struct break_costs *c = &p->costs;
 
-	for (int i = 0; i < c->n_breaks && i < (int)json_array_size(breaks); i++) {
-		json_t *item = json_array_get(breaks, (size_t)i);
+	for (int i = 0; i < c->n_breaks && i < (int)breaks.n; i++) {
+		struct report_break *b = &breaks.at[i];
 		struct interval cost;
 
 		if (!break_costs_interval(c, NULL, i, &cost))
 			return false;
 		if (mean_of(c, i).met <= 0) /* the timed calls do not come there */
 			continue;
-		json_object_set_new(item, "cost_us", json_real(cost.mid / 1000));
-		json_object_set_new(item, "cost", cost_json(p, i, &cost));
+		REPORT_SET(b, cost_us, cost.mid / 1000);
+		REPORT_SET(b, cost, cost_of(p, i, &cost, draft));
 	}
 	return true;
 }
@@ -653,29 +660,36 @@ static bool time_both(struct candidate *with, struct candidate *without, struct 
 	return ok;
 }
 
-static json_t *check_json(const struct break_check *check, const struct interval *said)
+static struct report_unbroken *unbroken_of(const struct break_check *check,
+					   const struct interval *said, struct report_draft *draft)
 {
 	const struct counterfactual *counterfactual = &check->counterfactual;
 	const struct interval *saved = &check->saved, *without = &check->median[0];
-	json_t *lines = json_array();
+	struct report_unbroken *to = report_new_unbroken(1, &draft->arena);
 	double said_us = said->mid / 1000;
 	bool certain = saved->low > 0; /* else the difference may be none */
 	double ratio = saved->mid != 0 ? said_us / saved->mid : 0;
 	bool agrees = (ratio >= 0.8 && ratio <= 1.2) ||
 		      (said->low / 1000 <= saved->high && saved->low <= said->high / 1000);
 
-	for (int i = 0; i < counterfactual->n; i++)
-		json_array_append_new(lines, json_integer(counterfactual->lines[i]));
-	return json_pack("{s:s, s:o, s:i, s:f, s:o, s:f, s:[f, f], s:f, s:o, s:o, s:b, s:b}",
-			 "source", counterfactual->source.data, "lines", lines, "breaks_left",
-			 counterfactual->left, "explained_us", said_us, "explained_ci_us",
-			 us_interval(said), "measured_us", saved->mid, "measured_ci_us", saved->low,
-			 saved->high, "median_us", without->mid, "ratio",
-			 certain ? json_real(ratio) : json_null(), "ratio_ci",
-			 certain ? json_pack("[f, f]", said->low / 1000 / saved->high,
-					     said->high / 1000 / saved->low)
-				 : json_null(),
-			 "agrees", agrees, "allowed", check->allowed);
+	if (!to)
+		return NULL;
+	REPORT_SET(to, source, report_draft_text(draft, counterfactual->source.data));
+	REPORT_SET(to, lines,
+		   report_draft_integers(draft, counterfactual->lines, counterfactual->n));
+	REPORT_SET(to, breaks_left, counterfactual->left);
+	REPORT_SET(to, explained_us, said_us);
+	REPORT_SET(to, explained_ci_us, us_interval(said));
+	REPORT_SET(to, measured_us, saved->mid);
+	REPORT_SET(to, measured_ci_us, report_interval_of(saved));
+	REPORT_SET(to, median_us, without->mid);
+	REPORT_SET_IF(to, ratio, certain, ratio);
+	REPORT_SET_IF(to, ratio_ci, certain,
+		      (struct report_interval){ said->low / 1000 / saved->high,
+						said->high / 1000 / saved->low });
+	REPORT_SET(to, agrees, agrees);
+	REPORT_SET(to, allowed, check->allowed);
+	return to;
 }
 
 /* A candidate of the changed program; its point borrows the source. */
@@ -692,8 +706,12 @@ static bool create_without(const struct break_run *run, const struct candidate *
 	out->point.program = workload_program(run->w, counterfactual->source.data,
 					      counterfactual->source.len, err);
 	return out->point.program &&
-	       candidate_create(&out->candidate, &w, &out->point, candidate->mode,
-				candidate->originals, (struct candidate_cache){ 0 }, err) &&
+	       candidate_create(&out->candidate,
+				&(struct candidate_spec){ .w = &w,
+							  .p = &out->point,
+							  .mode = candidate->mode,
+							  .originals = candidate->originals },
+				err) &&
 	       make_calls(&out->candidate, err);
 }
 
@@ -788,90 +806,109 @@ void break_check_finish(struct break_check *c)
 }
 
 /* Beside what was timed, what those breaks are said to cost; null where it is not known. */
-static json_t *compare(const struct break_check *check, struct costed *with, struct costed *left,
-		       struct err *err)
+static bool compare(struct report_break_costs *to, const struct break_check *check,
+		    struct costed *with, struct costed *left, struct report_draft *draft)
 {
 	struct interval said;
 
+	REPORT_SET_OR_NULL(to, without, false, NULL);
 	if (!check->known)
-		return json_null();
+		return true;
 	/* the machine may have had another pace then */
 	break_costs_scale(&with->costs, check->median[1].mid * 1000);
 	break_costs_scale(&left->costs, check->median[0].mid * 1000);
 	/* of those that are gone: some may be left, as a print that was moved */
-	if (break_costs_interval(&with->costs, &left->costs, -1, &said))
-		return check_json(check, &said);
-	err_set(err, ERR_MEMORY, "out of memory for the run");
-	return NULL;
+	if (!break_costs_interval(&with->costs, &left->costs, -1, &said))
+		return false;
+	REPORT_SET(to, without, unbroken_of(check, &said, draft));
+	return true;
 }
 
 /* What watching has added to a call, which is in no cost: by what it was taken off. */
-static json_t *watching_json(const struct break_costs *c)
+static struct report_watching *watching_of(const struct break_costs *c, struct report_draft *draft)
 {
-	const json_t *facts = c->of->tables.facts;
+	const json_t *facts = c->of->tables.facts, *clock_ns = json_object_get(facts, "clock_ns"),
+		     *tell_ns = json_object_get(facts, "tell_ns");
+	struct report_watching *to = report_new_watching(1, &draft->arena);
 	double added = 0;
 
 	for (size_t i = 0; i < c->groups.len; i++)
 		added += c->groups.at[i].watch_ns / (double)c->groups.len / 1000;
-	return json_pack("{s:f, s:O, s:O}", "added_us", added, "reading_ns",
-			 json_object_get(facts, "clock_ns"), "report_ns",
-			 json_object_get(facts, "tell_ns"));
+	if (!to)
+		return NULL;
+	REPORT_SET(to, added_us, added);
+	REPORT_SET_IF(to, reading_ns, json_is_number(clock_ns), json_number_value(clock_ns));
+	REPORT_SET_IF(to, report_ns, json_is_number(tell_ns), json_number_value(tell_ns));
+	return to;
 }
 
-static bool report(const struct break_check *check, struct costed *p, struct costed *left,
-		   json_t *m, struct err *err)
+static bool fill_costs(struct report_break_costs *to, const struct break_check *check,
+		       struct costed *p, struct costed *left, struct report_draft *draft)
 {
 	const struct break_costs *c = &p->costs;
 	struct interval all;
-	json_t *without;
 	int calls = 0;
 
-	if (c->groups.len == 0) /* the timed calls meet none */
-		return true;
-	if (!report_each(p, json_object_get(m, "breaks")) ||
-	    !break_costs_interval(c, NULL, -1, &all))
-		return err_set(err, ERR_MEMORY, "out of memory for the run");
+	if (!break_costs_interval(c, NULL, -1, &all))
+		return false;
 	for (size_t i = 0; i < c->groups.len; i++)
 		calls += c->groups.at[i].calls;
-	without = compare(check, p, left, err);
-	if (!without)
+	REPORT_SET(to, sum_us, all.mid / 1000);
+	REPORT_SET(to, ci_us, us_interval(&all));
+	REPORT_SET(to, calls, calls);
+	REPORT_SET(to, groups, (int64_t)c->groups.len);
+	REPORT_SET(to, watching, watching_of(c, draft));
+	if (!compare(to, check, p, left, draft))
 		return false;
-	json_object_set_new(m, "break_cost",
-			    json_pack("{s:f, s:o, s:i, s:i, s:o, s:o}", "sum_us", all.mid / 1000,
-				      "ci_us", us_interval(&all), "calls", calls, "groups",
-				      (int)c->groups.len, "watching", watching_json(c), "without",
-				      without));
-	if (c->turn.seen > 0)
-		json_object_set_new(json_object_get(m, "break_cost"), "turnaround_us",
-				    json_real(c->turn.ns / 1000));
+	REPORT_SET_IF(to, turnaround_us, c->turn.seen > 0, c->turn.ns / 1000);
+	return true;
+}
+
+static bool report(const struct break_check *check, struct costed *p, struct costed *left,
+		   struct report_mode *m, struct report_draft *draft)
+{
+	struct report_break_costs *to;
+
+	if (p->costs.groups.len == 0) /* the timed calls meet none */
+		return true;
+	to = report_new_break_costs(1, &draft->arena);
+	if (!to || !report_each(p, m->breaks, draft) || !fill_costs(to, check, p, left, draft))
+		return false;
+	REPORT_SET(m, break_cost, to);
 	return true;
 }
 
 /* Breaks on the lines that the changed function has without them, and denied ops that it
  * may lower. */
 static bool find_gone(struct costed *p, const struct candidate *candidate,
-		      const struct break_check *check, const json_t *breaks)
+		      const struct break_check *check, struct report_break_list breaks)
 {
 	const struct counterfactual *counterfactual = &check->counterfactual;
 
 	p->gone = calloc((size_t)p->costs.n_breaks + 1, sizeof(*p->gone));
 	for (int i = 0; p->gone && i < p->costs.n_breaks; i++) {
-		const json_t *item = json_array_get(breaks, (size_t)i);
+		int line = i < (int)breaks.n ? profiler_place_of(&breaks.at[i]).line : 0;
 
 		p->gone[i] = check->allowed && is_denied(candidate, i);
 		for (int k = 0; k < counterfactual->n; k++)
-			p->gone[i] |= profiler_break_place(item).line == counterfactual->lines[k];
+			p->gone[i] |= line == counterfactual->lines[k];
 	}
 	return p->gone != NULL;
 }
 
-/* Of the candidate, and beside it of the function without breaks where that is known. */
-static bool read_costs(const struct break_run *run, struct break_sides *s,
-		       const struct break_check *check, const json_t *m, struct costed *with,
-		       struct costed *without, struct err *err)
+/* A candidate, and where its function is known without breaks that one beside it. */
+struct costed_pair {
+	struct break_sides sides;
+	struct costed with, without;
+};
+
+static bool read_costs(const struct break_run *run, struct costed_pair *pair,
+		       const struct break_check *check, const struct report_mode *m,
+		       struct err *err)
 {
-	double call_us = json_number_value(
-	    json_object_get(json_object_get(m, "latency"), "median_us"));
+	struct break_sides *s = &pair->sides;
+	struct costed *with = &pair->with, *without = &pair->without;
+	double call_us = m->latency ? m->latency->median_us : 0;
 	struct turnaround turn;
 
 	if (!costed_init(with, s->candidate[0], err) ||
@@ -886,7 +923,7 @@ static bool read_costs(const struct break_run *run, struct break_sides *s,
 	break_costs_take_host(&with->costs, &check->host[1]);
 	break_costs_take_host(&without->costs, &check->host[0]);
 	if (s->n > 1) {
-		if (!find_gone(with, s->candidate[0], check, json_object_get(m, "breaks")))
+		if (!find_gone(with, s->candidate[0], check, m->breaks))
 			return err_set(err, ERR_MEMORY, "out of memory for the run");
 		break_costs_fuse(&with->costs, &without->costs, with->gone);
 	}
@@ -895,24 +932,24 @@ static bool read_costs(const struct break_run *run, struct break_sides *s,
 }
 
 bool break_run_report(const struct break_run *run, struct candidate *candidate,
-		      struct break_check *check, json_t *m, struct err *err)
+		      struct break_check *check, struct report_mode *m, struct err *err)
 {
-	struct break_sides s = { .candidate = { candidate }, .n = 1 };
-	struct costed with = { 0 }, without = { 0 };
+	struct costed_pair pair = { .sides = { .candidate = { candidate }, .n = 1 } };
 	bool ok = true;
 
 	if (!has_costs(candidate))
 		return true;
 	if (check->known) {
-		s.candidate[s.n++] = &check->run.candidate;
+		pair.sides.candidate[pair.sides.n++] = &check->run.candidate;
 		ok = check->run.point.program ||
 		     create_without(run, candidate, check, &check->run, err);
 	}
-	ok = ok && read_costs(run, &s, check, m, &with, &without, err) &&
-	     report(check, &with, &without, m, err);
-	costed_finish(&with);
-	costed_finish(&without);
-	break_sides_finish(&s);
+	ok = ok && read_costs(run, &pair, check, m, err) &&
+	     (report(check, &pair.with, &pair.without, m, run->draft) ||
+	      err_set(err, ERR_MEMORY, "out of memory for the run"));
+	costed_finish(&pair.with);
+	costed_finish(&pair.without);
+	break_sides_finish(&pair.sides);
 	counterfactual_run_destroy(&check->run);
 	return ok;
 }

@@ -1,4 +1,4 @@
-/* profiler/breaks/breaks.h -- private: the costs of a mode's breaks, and their check.
+/* profiler/breaks/breaks.h -- the costs of a mode's breaks, and their check.
  *
  * The costs come from timelines (cost.h), one of a few milliseconds at a time,
  * so that their interval holds what changes from one to the next.  Where the source
@@ -10,9 +10,8 @@
 #ifndef PROFILER_BREAKS_BREAKS_H
 #define PROFILER_BREAKS_BREAKS_H
 
-#include <jansson.h>
-
 #include "profiler/cost/cost.h"
+#include "profiler/fields/fields.h"
 #include "profiler/measure/candidate.h"
 #include "profiler/measure/stats.h"
 #include "profiler/roofline/copy_curve.h"
@@ -30,6 +29,7 @@ struct break_run {
 	const struct workload *w;
 	const struct point *p;
 	const struct copy_curve *curve; /* its n may be 0 */
+	struct report_draft *draft;
 };
 
 /* The function without breaks, as it was timed. */
@@ -58,11 +58,11 @@ bool break_check_time(const struct break_run *run, struct candidate *candidate,
 void break_check_drop_candidate(struct break_check *c);
 void break_check_finish(struct break_check *c); /* both: zeroed is fine */
 
-/* Watches the candidate, and adds to each of m's `breaks` its `cost_us` and `cost`, and to m
+/* Watches the candidate, and sets of each of m's breaks its `cost_us` and `cost`, and of m
  * `break_cost`.  Does nothing where the candidate has no breaks, or does not capture.  False with
  * *err.
  */
 bool break_run_report(const struct break_run *run, struct candidate *candidate,
-		      struct break_check *check, json_t *m, struct err *err);
+		      struct break_check *check, struct report_mode *m, struct err *err);
 
 #endif

@@ -25,7 +25,8 @@ struct change {
 	const struct point *p;
 	struct point before;
 	struct candidate candidates[2];
-	json_t *calls[2]; /* as in a report: what was printed is there */
+	struct report_call_list calls[2]; /* as in a report: what was printed is there */
+	struct report_draft *draft;
 	bool agrees;
 	const struct inputs *inputs;
 };
@@ -34,7 +35,11 @@ static bool make_calls(struct change *c, int side, struct err *err)
 {
 	struct candidate *candidate = &c->candidates[side];
 
-	c->calls[side] = json_pack("{s:[]}", "calls");
+	c->calls[side] = (struct report_call_list){
+		report_new_call((size_t)candidate->originals->n_calls, &c->draft->arena), 0
+	};
+	if (!c->calls[side].at)
+		return err_set(err, ERR_MEMORY, "out of memory for the run");
 	for (int i = 0; i < candidate->originals->n_calls; i++) {
 		struct fusion_counts was = fusion_counts(candidate->session), now;
 
@@ -44,10 +49,11 @@ static bool make_calls(struct change *c, int side, struct err *err)
 			return false;
 		now = fusion_counts(candidate->session);
 		candidate->launches = (double)(now.launches - was.launches);
-		json_array_append_new(
-		    json_object_get(c->calls[side], "calls"),
-		    report_call(&(struct report_of_call){
-			.candidate = candidate, .call = i, .before = was, .after = now }));
+		report_call_fill(
+		    &c->calls[side].at[c->calls[side].n++],
+		    &(struct report_of_call){
+			.candidate = candidate, .call = i, .before = was, .after = now },
+		    c->draft);
 		buf_clear(fusion_stdout(candidate->session));
 		if (!candidate_note_writes(candidate, i, err) ||
 		    !fusion_wait(candidate->engine, err)) /* all that was read is so */
@@ -59,49 +65,45 @@ static bool make_calls(struct change *c, int side, struct err *err)
 static bool make_candidate(struct change *c, int side, enum fusion_mode mode,
 			   const struct inputs *inputs, struct err *err)
 {
-	return candidate_create(&c->candidates[side], c->w, side == BEFORE ? &c->before : c->p,
-				mode, inputs,
-				(struct candidate_cache){ .dir = c->options->cache_dir }, err) &&
-	       make_calls(c, side, err);
-}
+	const struct candidate_spec spec = { .w = c->w,
+					     .p = side == BEFORE ? &c->before : c->p,
+					     .mode = mode,
+					     .originals = inputs,
+					     .cache = { .dir = c->options->cache_dir } };
 
-static json_t *both(double before, double after)
-{
-	return json_pack("[f, f]", before, after);
+	return candidate_create(&c->candidates[side], &spec, err) && make_calls(c, side, err);
 }
 
 /* Whether both give the same; before it is forgotten.  The old program is the reference. */
-static void compare_values(struct change *c, json_t *m)
+static void compare_values(struct change *c, struct report_change *to)
 {
 	struct reference reference = {
 		.w = c->w, .p = &c->before, .inputs = c->inputs, .cache_dir = c->options->cache_dir
 	};
 	struct allclose_pair pair = { &c->candidates[AFTER], &c->candidates[BEFORE],
 				      "the old program's", &reference };
-	struct allclose found = { 0 };
+	struct allclose_found found;
+	struct allclose all = { 0 };
 
-	allclose_in_order(&found, &pair, c->calls[AFTER], c->calls[BEFORE]);
-	allclose_report(&found, pair.whose, m);
-	c->agrees = found.verdict != ALLCLOSE_NOT;
+	allclose_in_order(&all, &pair, c->calls[AFTER], c->calls[BEFORE]);
+	found = allclose_report(&all, pair.whose, c->draft);
+	ALLCLOSE_SET(to, found);
+	c->agrees = found.agrees;
 	reference_finish(&reference);
 }
 
-static json_t *values_json(struct change *c)
+static void fill_values(struct change *c, struct report_change *to)
 {
 	const struct candidate *before = &c->candidates[BEFORE], *after = &c->candidates[AFTER];
-	json_t *m = json_object();
 
-	json_object_update(m, c->calls[AFTER]);
-	compare_values(c, m);
-	json_object_del(m, "calls");
-	json_object_set_new(m, "graphs",
-			    json_pack("[i, i]", fusion_graph_count(before->session),
-				      fusion_graph_count(after->session)));
-	json_object_set_new(m, "breaks",
-			    json_pack("[i, i]", fusion_break_count(before->session),
-				      fusion_break_count(after->session)));
-	json_object_set_new(m, "launches", both(before->launches, after->launches));
-	return m;
+	compare_values(c, to);
+	REPORT_SET(to, graphs,
+		   (struct report_counts){ fusion_graph_count(before->session),
+					   fusion_graph_count(after->session) });
+	REPORT_SET(to, breaks,
+		   (struct report_counts){ fusion_break_count(before->session),
+					   fusion_break_count(after->session) });
+	REPORT_SET(to, launches, (struct report_pair){ before->launches, after->launches });
 }
 
 static bool on_tick(void *self, const struct candidate *candidate, int round, double share)
@@ -113,12 +115,26 @@ static bool on_tick(void *self, const struct candidate *candidate, int round, do
 	       c->options->progress(c->options->self, 0, "before and after the change", -1);
 }
 
-static json_t *interval_json(const struct interval *i)
+static bool fill_times(struct change *c, struct report_change *to, const struct interval median[2],
+		       const struct comparison *found)
 {
-	return json_pack("[f, f]", i->low, i->high);
+	struct report_interval *ci = ARENA_ARRAY(&c->draft->arena, struct report_interval, 2);
+
+	if (!ci)
+		return false;
+	ci[BEFORE] = report_interval_of(&median[BEFORE]);
+	ci[AFTER] = report_interval_of(&median[AFTER]);
+	REPORT_SET(to, median_us, (struct report_pair){ median[BEFORE].mid, median[AFTER].mid });
+	REPORT_SET(to, ci_us, (struct report_intervals){ ci, 2 });
+	REPORT_SET(to, saved_us, found->saved_us.mid);
+	REPORT_SET(to, saved_ci_us, report_interval_of(&found->saved_us));
+	REPORT_SET(to, speedup, found->speedup.mid);
+	REPORT_SET(to, speedup_ci, report_interval_of(&found->speedup));
+	REPORT_SET(to, verdict, verdict_word(found->verdict));
+	return true;
 }
 
-static bool time_both(struct change *c, json_t *m, struct err *err)
+static bool time_both(struct change *c, struct report_change *to, struct err *err)
 {
 	const struct measure_watch watch = { .tick = on_tick, .self = c };
 	struct candidate *before = &c->candidates[BEFORE], *after = &c->candidates[AFTER];
@@ -133,18 +149,10 @@ static bool time_both(struct change *c, json_t *m, struct err *err)
 	    !stats_median(after->sample_us, after->n_samples, &median[AFTER]) ||
 	    !break_even_compare(before->sample_us, after->sample_us, after->n_samples, 0, &found))
 		return err_set(err, ERR_MEMORY, "out of memory for the run");
-	json_object_set_new(m, "median_us", both(median[BEFORE].mid, median[AFTER].mid));
-	json_object_set_new(
-	    m, "ci_us",
-	    json_pack("[o, o]", interval_json(&median[BEFORE]), interval_json(&median[AFTER])));
-	json_object_set_new(m, "saved_us", json_real(found.saved_us.mid));
-	json_object_set_new(m, "saved_ci_us", interval_json(&found.saved_us));
-	json_object_set_new(m, "speedup", json_real(found.speedup.mid));
-	json_object_set_new(m, "speedup_ci", interval_json(&found.speedup));
 	if (!c->agrees)
 		found.verdict = VERDICT_DISAGREES;
-	json_object_set_new(m, "verdict", json_string(verdict_word(found.verdict)));
-	return true;
+	return fill_times(c, to, median, &found) ||
+	       err_set(err, ERR_MEMORY, "out of memory for the run");
 }
 
 static void drop(struct change *c)
@@ -152,99 +160,106 @@ static void drop(struct change *c)
 	for (int side = 0; side < 2; side++) {
 		candidate_destroy(&c->candidates[side]);
 		c->candidates[side] = (struct candidate){ 0 };
-		json_decref(c->calls[side]);
-		c->calls[side] = NULL;
 	}
 }
 
-/* NULL with *err: of the program after the change, or of the run. */
-static json_t *run_mode(struct change *c, enum fusion_mode mode, const struct inputs *inputs,
-			struct err *err)
+static bool fail_before(struct change *c, struct report_change *to, const struct err *why)
+{
+	struct report_failure *failure = report_new_failure(1, &c->draft->arena);
+
+	if (!failure)
+		return false;
+	report_error(failure, why, c->draft);
+	REPORT_SET(to, error, failure);
+	return true;
+}
+
+/* False with *err: of the program after the change, or of the run. */
+static bool run_mode(struct change *c, enum fusion_mode mode, struct report_change *to,
+		     struct err *err)
 {
 	struct err why = { 0 };
-	json_t *m = NULL;
+	bool ok = make_candidate(c, AFTER, mode, c->inputs, err);
 
-	c->inputs = inputs;
-	if (make_candidate(c, AFTER, mode, inputs, err)) {
-		if (!make_candidate(c, BEFORE, mode, inputs, &why))
-			m = json_pack("{s:o}", "error", report_error(&why));
-		else
-			m = values_json(c);
-		if (!why.code && c->options->timing && !time_both(c, m, err)) {
-			json_decref(m);
-			m = NULL;
-		}
+	if (ok && !make_candidate(c, BEFORE, mode, c->inputs, &why)) {
+		ok = fail_before(c, to, &why) ||
+		     err_set(err, ERR_MEMORY, "out of memory for the run");
+	} else if (ok) {
+		fill_values(c, to);
+		ok = !c->options->timing || time_both(c, to, err);
 	}
 	drop(c);
-	return m;
+	return ok;
 }
 
-static json_t *run_point(struct change *c, struct err *err)
+static bool run_point(struct change *c, struct report_change_map *to, struct err *err)
 {
-	json_t *modes = json_object();
+	int n = c->w->n_modes;
 	struct inputs inputs;
+	bool ok = true;
 
-	if (!inputs_create(&inputs, c->w, c->p, err)) {
-		json_decref(modes);
-		return NULL;
-	}
-	for (int k = 0; modes && k < c->w->n_modes; k++) {
-		json_t *m = run_mode(c, c->w->modes[k], &inputs, err);
-
-		if (!m) {
-			json_decref(modes);
-			modes = NULL;
-		} else {
-			json_object_set_new(modes, fusion_mode_name(c->w->modes[k]), m);
-		}
+	to->at = report_new_change((size_t)n, &c->draft->arena);
+	to->keys = ARENA_ARRAY(&c->draft->arena, const char *, (size_t)n);
+	if (!to->at || !to->keys)
+		return err_set(err, ERR_MEMORY, "out of memory for the run");
+	if (!inputs_create(&inputs, c->w, c->p, err))
+		return false;
+	c->inputs = &inputs;
+	for (int k = 0; ok && k < n; k++) {
+		to->keys[k] = fusion_mode_name(c->w->modes[k]);
+		ok = run_mode(c, c->w->modes[k], &to->at[k], err);
+		to->n++;
 	}
 	inputs_destroy(&inputs);
-	return modes;
+	return ok;
 }
 
-json_t *change_run(const struct workload *w, const struct profiler_options *options,
-		   struct err *err)
+bool change_run(const struct workload *w, const struct profiler_options *options,
+		struct changes_made *out, struct err *err)
 {
-	struct change c = { .w = w, .options = options };
-	json_t *all;
+	struct change c = { .w = w, .options = options, .draft = &out->draft };
 	struct err why = { 0 };
 
 	if (!w->before.program)
-		return json_null();
-	all = json_array();
+		return true;
+	out->points = ARENA_ARRAY(&out->draft.arena, struct report_change_map, (size_t)w->n_points);
+	if (!out->points)
+		return err_set(err, ERR_MEMORY, "out of memory for the run");
 	for (int i = 0; i < w->n_points && !why.code; i++) {
-		json_t *modes;
-
 		c.p = &w->points[i];
 		if (options->only && c.p->n != options->at)
 			continue;
 		c.before = w->before;
 		c.before.n = c.p->n;
-		modes = run_point(&c, &why);
-		if (modes)
-			json_array_append_new(all, modes);
+		if (run_point(&c, &out->points[out->n], &why))
+			out->n++;
 	}
 	if (!why.code)
-		return all;
-	json_decref(all);
+		return true;
+	out->n = 0;
 	if (why.code != ERR_CANCELLED && why.code != ERR_MEMORY)
-		return json_null();
+		return true;
 	*err = why;
-	return NULL;
+	return false;
 }
 
-void change_put(json_t *report, const json_t *changes)
+void change_finish(struct changes_made *made)
 {
-	const json_t *points = json_object_get(report, "points"), *of;
-	size_t i;
+	report_draft_finish(&made->draft);
+}
 
-	json_array_foreach((json_t *)changes, i, of)
-	{
-		const json_t *place = json_array_size(points) ? json_array_get(points, i) : report;
-		const char *mode;
-		json_t *change;
+void change_put(struct report_run *report, const struct changes_made *made)
+{
+	for (size_t i = 0; i < made->n; i++) {
+		const struct report_change_map *of = &made->points[i];
+		struct report_mode_map modes = i < report->points.n ? report->points.at[i].modes
+								    : report->modes;
 
-		json_object_foreach((json_t *)of, mode, change) json_object_set(
-		    json_object_get(json_object_get(place, "modes"), mode), "change", change);
+		for (size_t k = 0; k < of->n; k++) {
+			struct report_mode *m = report_get(modes, of->keys[k]);
+
+			if (m)
+				REPORT_SET(m, change, &of->at[k]);
+		}
 	}
 }

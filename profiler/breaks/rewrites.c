@@ -13,6 +13,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/base/vec.h"
 #include "fusion/source.h"
+#include "profiler/profiler.h"
 #include "profiler/workload/value_json.h"
 
 static const double most_error = 1e-5; /* of float32 results, an op's rounding apart */
@@ -60,35 +61,36 @@ static bool same_calls(struct candidate *after, const struct candidate *before, 
 }
 
 /* Fewer of one, and not more of the other. */
-static json_t *gain(const struct candidate *before, const struct candidate *after)
+static bool gains(const struct candidate *before, const struct candidate *after,
+		  struct rewrites_gain *to)
 {
-	int graphs[2] = { fusion_graph_count(before->session), fusion_graph_count(after->session) };
-	int breaks[2] = { fusion_break_count(before->session), fusion_break_count(after->session) };
+	struct report_counts graphs = { fusion_graph_count(before->session),
+					fusion_graph_count(after->session) };
+	struct report_counts breaks = { fusion_break_count(before->session),
+					fusion_break_count(after->session) };
 
-	if (graphs[1] > graphs[0] + (breaks[1] < breaks[0]) || breaks[1] > breaks[0] ||
-	    (graphs[1] >= graphs[0] && breaks[1] >= breaks[0]))
-		return NULL;
-	return json_pack("{s:[i, i], s:[i, i]}", "graphs", graphs[0], graphs[1], "breaks",
-			 breaks[0], breaks[1]);
+	*to = (struct rewrites_gain){ graphs, breaks };
+	return graphs.after <= graphs.before + (breaks.after < breaks.before) &&
+	       breaks.after <= breaks.before &&
+	       (graphs.after < graphs.before || breaks.after < breaks.before);
 }
 
-json_t *rewrites_try(char *source, size_t len, const struct candidate *before,
-		     const struct workload *w, bool printed)
+bool rewrites_try(const struct buf *source, const struct candidate *before,
+		  const struct workload *w, bool printed, struct rewrites_gain *gain)
 {
 	struct err ignored = { 0 };
-	struct point changed = { .source = source };
+	struct point changed = { .source = source->data };
 	struct candidate after = { 0 };
-	json_t *gained = NULL;
+	bool ok;
 
-	changed.program = workload_program(w, source, len, &ignored);
+	changed.program = workload_program(w, source->data, source->len, &ignored);
 	if (!changed.program)
-		return NULL;
-	if (candidate_create_beside(&after, before, w, &changed, &ignored) &&
-	    same_calls(&after, before, printed))
-		gained = gain(before, &after);
+		return false;
+	ok = candidate_create_beside(&after, before, w, &changed, &ignored) &&
+	     same_calls(&after, before, printed) && gains(before, &after, gain);
 	candidate_destroy(&after);
 	fusion_program_destroy(changed.program);
-	return gained;
+	return ok;
 }
 
 /* A change of the source that may take a break away: its bytes from `from` to `to`
@@ -120,11 +122,11 @@ static void find_bytes(struct proposal *c, const char *source)
 	c->bytes = m - same;
 }
 
-static void add(struct proposals *all, const json_t *item)
+static void add(struct proposals *all, const struct report_break *b)
 {
-	struct proposal c = { .line = profiler_break_place(item).line };
+	struct proposal c = { .line = profiler_place_of(b).line };
 
-	if (!rewrites_kind(json_string_value(json_object_get(item, "kind")), &c.kind))
+	if (!rewrites_kind(b->kind, &c.kind))
 		return;
 	for (size_t i = 0; i < all->list.len; i++)
 		if (all->list.at[i].line == c.line)
@@ -138,33 +140,46 @@ static void add(struct proposals *all, const json_t *item)
 	buf_finish(&c.changed);
 }
 
-static void note(json_t *breaks, const struct proposal *c, json_t *gained)
+/* `together`: how many changes were run as one; 0: this one alone. */
+static struct report_rewrite_gain *gain_of(const struct rewrites_gain *gain, size_t together,
+					   struct report_draft *draft)
+{
+	struct report_rewrite_gain *to = report_new_rewrite_gain(1, &draft->arena);
+
+	if (!to)
+		return NULL;
+	REPORT_SET(to, graphs, gain->graphs);
+	REPORT_SET(to, breaks, gain->breaks);
+	REPORT_SET_IF(to, together, together, (int64_t)together);
+	return to;
+}
+
+static void note(struct report_break_list breaks, const struct proposal *c,
+		 struct report_rewrite_gain *gain, struct report_draft *draft)
 {
 	enum lang_rewrite kind;
-	size_t i;
-	json_t *item;
 
-	json_array_foreach(breaks, i, item)
-	{
-		if (profiler_break_place(item).line != c->line ||
-		    !rewrites_kind(json_string_value(json_object_get(item, "kind")), &kind) ||
+	for (size_t i = 0; i < breaks.n; i++) {
+		struct report_break *b = &breaks.at[i];
+
+		if (profiler_place_of(b).line != c->line || !rewrites_kind(b->kind, &kind) ||
 		    kind != c->kind)
 			continue;
-		json_object_set_new(item, "rewrite", json_string(c->changed.data));
-		json_object_set(item, "rewrite_gain", gained);
+		REPORT_SET(b, rewrite, report_draft_text(draft, c->changed.data));
+		REPORT_SET(b, rewrite_gain, gain);
 	}
 }
 
-static void try_each(json_t *breaks, const struct proposals *all, const struct candidate *candidate,
-		     const struct workload *w, int64_t end_ns)
+static void try_each(struct report_break_list breaks, const struct proposals *all,
+		     const struct rewrites_of *of, int64_t end_ns, struct report_draft *draft)
 {
+	struct rewrites_gain gain;
+
 	for (size_t i = 0; i < all->list.len && clock_cpu_ns() < end_ns; i++) {
 		const struct proposal *c = &all->list.at[i];
-		json_t *gained = rewrites_try(c->changed.data, c->changed.len, candidate, w, true);
 
-		if (gained)
-			note(breaks, c, gained);
-		json_decref(gained);
+		if (rewrites_try(&c->changed, of->candidate, of->w, true, &gain))
+			note(breaks, c, gain_of(&gain, 0, draft), draft);
 	}
 }
 
@@ -195,70 +210,62 @@ static bool put_together(struct proposals *all, struct buf *out)
 	return !out->failed;
 }
 
-static void try_together(json_t *breaks, struct proposals *all, const struct candidate *candidate,
-			 const struct workload *w)
+static void try_together(struct report_break_list breaks, struct proposals *all,
+			 const struct rewrites_of *of, struct report_draft *draft)
 {
-	json_t *gained = NULL;
+	struct report_rewrite_gain *shared;
+	struct rewrites_gain gain;
 	struct buf source;
 
 	buf_init(&source, WORKLOAD_MAX_SOURCE_BYTES);
-	if (put_together(all, &source))
-		gained = rewrites_try(source.data, source.len, candidate, w, true);
-	if (gained)
-		json_object_set_new(gained, "together", json_integer((json_int_t)all->list.len));
-	for (size_t i = 0; gained && i < all->list.len; i++)
-		note(breaks, &all->list.at[i], gained);
-	json_decref(gained);
+	if (put_together(all, &source) &&
+	    rewrites_try(&source, of->candidate, of->w, true, &gain)) {
+		shared = gain_of(&gain, all->list.len, draft);
+		for (size_t i = 0; i < all->list.len; i++)
+			note(breaks, &all->list.at[i], shared, draft);
+	}
 	buf_finish(&source);
 }
 
-static void find_candidates(struct proposals *all, const json_t *breaks)
+static void find_candidates(struct proposals *all, struct report_break_list breaks)
 {
 	struct lang_rewriter *rewriter = lang_rewriter_create(all->source, strlen(all->source));
-	size_t i;
-	json_t *item;
 
 	all->rewriter = rewriter;
-	json_array_foreach((json_t *)breaks, i, item)
-	{
-		if (rewriter)
-			add(all, item);
-	}
+	for (size_t i = 0; rewriter && i < breaks.n; i++)
+		add(all, &breaks.at[i]);
 	lang_rewriter_destroy(rewriter);
 }
 
 /* Whether a change could be offered for any of them. */
-static bool any_could(json_t *breaks)
+static bool any_could(struct report_break_list breaks)
 {
 	enum lang_rewrite kind;
 	bool any = false;
-	size_t i;
-	json_t *item;
 
-	json_array_foreach(breaks, i, item)
-	{
-		json_object_set_new(item, "rewrite", json_null());
-		any |= rewrites_kind(json_string_value(json_object_get(item, "kind")), &kind);
+	for (size_t i = 0; i < breaks.n; i++) {
+		breaks.at[i].written.rewrite = REPORT_NULL;
+		any |= rewrites_kind(breaks.at[i].kind, &kind);
 	}
 	return any;
 }
 
-bool rewrites_offer(json_t *breaks, const struct candidate *candidate, const struct workload *w,
-		    const struct point *p, double limit_ms, int64_t base_ns)
+bool rewrites_offer(struct report_break_list breaks, const struct rewrites_of *of,
+		    struct report_draft *draft)
 {
-	int64_t left_ns = limit_ms < 0 ? INT64_MAX / 2 : (int64_t)(limit_ms * 1e6);
+	int64_t left_ns = of->limit_ms < 0 ? INT64_MAX / 2 : (int64_t)(of->limit_ms * 1e6);
 	int64_t end_ns = clock_cpu_ns() + left_ns;
-	struct proposals all = { .source = point_source(w, p) };
+	struct proposals all = { .source = point_source(of->w, of->p) };
 
 	if (!any_could(breaks))
 		return true;
-	if (base_ns > left_ns)
+	if (of->base_ns > left_ns)
 		return false;
 	find_candidates(&all, breaks);
-	if ((int64_t)all.list.len * base_ns <= left_ns)
-		try_each(breaks, &all, candidate, w, end_ns);
+	if ((int64_t)all.list.len * of->base_ns <= left_ns)
+		try_each(breaks, &all, of, end_ns, draft);
 	else
-		try_together(breaks, &all, candidate, w);
+		try_together(breaks, &all, of, draft);
 	for (size_t i = 0; i < all.list.len; i++)
 		buf_finish(&all.list.at[i].changed);
 	VEC_FREE(&all.list);
@@ -278,23 +285,28 @@ static bool make_calls(struct candidate *candidate)
 bool rewrites_again(struct candidate *again, const struct candidate *candidate,
 		    const struct workload *quick, const struct point *p)
 {
+	const struct candidate_spec spec = {
+		.w = quick, .p = p, .mode = candidate->mode, .originals = candidate->originals
+	};
 	struct err ignored = { 0 };
 
-	return candidate_create(again, quick, p, candidate->mode, candidate->originals,
-				(struct candidate_cache){ 0 }, &ignored) &&
-	       make_calls(again);
+	return candidate_create(again, &spec, &ignored) && make_calls(again);
 }
 
-void rewrites_offer_run(json_t *breaks, const struct candidate *candidate, const struct workload *w,
-			const struct point *p, double limit_ms)
+void rewrites_offer_run(struct report_break_list breaks, const struct rewrites_of *of,
+			struct report_draft *draft)
 {
-	struct workload quick = workload_quick(w);
-	int64_t begin = clock_cpu_ns(), base_ns;
+	struct workload quick = workload_quick(of->w);
+	int64_t begin = clock_cpu_ns();
 	struct candidate again = { 0 };
 
-	if (any_could(breaks) && rewrites_again(&again, candidate, &quick, p)) {
-		base_ns = clock_cpu_ns() - begin;
-		rewrites_offer(breaks, &again, &quick, p, limit_ms, base_ns);
+	if (any_could(breaks) && rewrites_again(&again, of->candidate, &quick, of->p)) {
+		struct rewrites_of quicker = *of;
+
+		quicker.candidate = &again;
+		quicker.w = &quick;
+		quicker.base_ns = clock_cpu_ns() - begin;
+		rewrites_offer(breaks, &quicker, draft);
 	}
 	candidate_destroy(&again);
 }

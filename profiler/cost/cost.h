@@ -1,4 +1,4 @@
-/* profiler/cost/cost.h -- private: what a graph break costs, read from a timeline.
+/* profiler/cost/cost.h -- what a graph break costs, read from a timeline.
  *
  * The time between the last kernel of a piece and the first of the next is there
  * because the graph ended: the device has nothing to do, the host leaves the piece,

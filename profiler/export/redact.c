@@ -386,7 +386,12 @@ static json_t *redact_object(struct redactor *r, const json_t *value)
 	const char *key;
 
 	json_object_foreach((json_t *)value, key, item)
-	    json_object_set_new(out, key, redact(r, key, item));
+	{
+		bool texts = strcmp(key, "files") == 0 && json_is_object(item);
+
+		/* of a program of several files its texts by path */
+		json_object_set_new(out, key, texts ? json_null() : redact(r, key, item));
+	}
 	return out;
 }
 
@@ -412,8 +417,6 @@ static json_t *redact(struct redactor *r, const char *key, const json_t *value)
 		return json_is_integer(value) ? json_incref((json_t *)value) : json_null();
 	if (fate == FATE_WHOLE)
 		return json_incref((json_t *)value);
-	if (json_is_object(value) && strcmp(key, "files") == 0) /* texts of a program by path */
-		return json_null();
 	if (!json_is_object(value) && !json_is_array(value))
 		return json_incref((json_t *)value);
 	r->names = names_in(r, key, value);

@@ -465,7 +465,60 @@ void *report_read(const struct report_record *record, const json_t *json, struct
 	return to && read_record(&r, NULL, record, json, to) ? to : NULL;
 }
 
+/* ---- reports in the making ---- */
+
+void report_draft_finish(struct report_draft *draft)
+{
+	for (size_t i = 0; i < draft->values.len; i++)
+		json_decref(draft->values.at[i]);
+	VEC_FREE(&draft->values);
+	arena_finish(&draft->arena);
+}
+
+json_t *report_draft_value(struct report_draft *draft, json_t *value)
+{
+	if (value && VEC_PUSH(&draft->values, value))
+		return value;
+	json_decref(value);
+	return NULL;
+}
+
+const char *report_draft_text(struct report_draft *draft, const char *text)
+{
+	return text ? arena_strdup(&draft->arena, text) : NULL;
+}
+
+struct report_integers report_draft_integers(struct report_draft *draft, const int *from, int n)
+{
+	int64_t *at = ARENA_ARRAY(&draft->arena, int64_t, (size_t)n + 1);
+
+	for (int i = 0; at && i < n; i++)
+		at[i] = from[i];
+	return (struct report_integers){ at, (size_t)n };
+}
+
+struct report_texts report_draft_texts(struct report_draft *draft, const char *const *from, int n)
+{
+	const char **at = ARENA_ARRAY(&draft->arena, const char *, (size_t)n + 1);
+
+	for (int i = 0; at && i < n; i++)
+		at[i] = report_draft_text(draft, from[i]);
+	return (struct report_texts){ at, (size_t)n };
+}
+
 /* ---- writing ---- */
+
+static json_t *write_real(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *write_text(const char *text)
+{
+	json_t *json = text ? json_string(text) : NULL;
+
+	return json || !text ? json : json_string("");
+}
 
 static json_t *write_float(double x)
 {
@@ -478,6 +531,8 @@ static json_t *write_float(double x)
 
 static json_t *write_number(double x)
 {
+	if (!isfinite(x))
+		return json_null();
 	return x == (double)(int64_t)x ? json_integer((json_int_t)x) : json_real(x);
 }
 
@@ -491,7 +546,7 @@ static json_t *write_one(enum report_type type, const struct report_record *of, 
 	case REPORT_INTEGER:
 		return json_integer(*(const int64_t *)from);
 	case REPORT_REAL:
-		return json_real(*(const double *)from);
+		return write_real(*(const double *)from);
 	case REPORT_NUMBER:
 		return write_number(*(const double *)from);
 	case REPORT_FLOAT:
@@ -499,11 +554,13 @@ static json_t *write_one(enum report_type type, const struct report_record *of, 
 	case REPORT_FLAG:
 		return json_boolean(*(const bool *)from);
 	case REPORT_TEXT:
-		return json_string(*(const char *const *)from);
+		return write_text(*(const char *const *)from);
 	case REPORT_VALUE:
 		return json_incref(*(json_t *const *)from);
 	case REPORT_INTERVAL:
 	case REPORT_PAIR:
+		if (!isfinite(interval->low) || !isfinite(interval->high))
+			return json_null();
 		return json_pack("[f, f]", interval->low, interval->high);
 	case REPORT_COUNTS:
 		return json_pack("[I, I]", (json_int_t)counts->before, (json_int_t)counts->after);
@@ -520,6 +577,7 @@ static json_t *write_many(const struct report_field *field, const char *from)
 	struct many many = { 0 };
 
 	memcpy(&many, from, keyed ? sizeof(many) : offsetof(struct many, keys));
+	ok = many.n == 0 || (many.at && (!keyed || many.keys));
 	for (size_t i = 0; ok && i < many.n; i++) {
 		json_t *item = write_one(element_type(field->type), field->of,
 					 (const char *)many.at + i * bytes);
@@ -565,7 +623,7 @@ static bool add_unknown(const struct report_record *record, const json_t *docume
 json_t *report_write(const struct report_record *record, const void *from)
 {
 	const char *at = from;
-	json_t *json = json_object();
+	json_t *json = at ? json_object() : NULL;
 	bool ok = json != NULL;
 
 	for (int i = 0; ok && i < record->n_fields; i++) {

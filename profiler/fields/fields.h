@@ -32,6 +32,7 @@
 
 #include "fusion/base/arena.h"
 #include "fusion/base/err.h"
+#include "fusion/base/vec.h"
 
 /* Structs of one document; a larger one is refused. */
 enum { REPORT_MOST_BYTES = 512 * 1024 * 1024 };
@@ -172,6 +173,27 @@ size_t report_key(const char *const *keys, size_t n, const char *key);
 		at_ < (map).n ? &(map).at[at_] : NULL;                                             \
 	})
 
+/* ---- reports in the making */
+
+/* Where the structs and texts of a report live that is being filled in, and the free JSON in it.
+ * Zeroed is empty.  Whoever fills a report in need not ask whether there was memory: a record, a
+ * text or a list that is NULL for want of it makes report_write() fail. */
+struct report_draft {
+	struct arena arena;
+	VEC(json_t *) values;
+};
+void report_draft_finish(struct report_draft *draft);
+
+/* Takes free JSON over; NULL where there is none, or no memory for it. */
+json_t *report_draft_value(struct report_draft *draft, json_t *value);
+
+/* A copy of a text; NULL of NULL. */
+const char *report_draft_text(struct report_draft *draft, const char *text);
+
+/* Copies. */
+struct report_integers report_draft_integers(struct report_draft *draft, const int *from, int n);
+struct report_texts report_draft_texts(struct report_draft *draft, const char *const *from, int n);
+
 /* ---- what the table says */
 
 enum report_type {
@@ -250,7 +272,8 @@ void *report_read(const struct report_record *record, const json_t *json, struct
 
 /* A new object: fields in the order of the table, then those of the document that are not in
  * the table.  What was read comes out as it was, but for whole numbers in lists of real ones,
- * which become real.  NULL when out of memory. */
+ * which become real.  A text that is no UTF-8 is empty, a real number that is not finite null.
+ * NULL of NULL, and when out of memory. */
 json_t *report_write(const struct report_record *record, const void *from);
 
 /* n of them, whose fields have no value yet; those that are null where they have none are

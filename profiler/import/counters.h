@@ -1,4 +1,4 @@
-/* profiler/import/counters.h -- private: counters of a trace, each a series of the timeline.
+/* profiler/import/counters.h -- counters of a trace, each a series of the timeline.
  *
  * A series is a lane of the role "counter" with events of the kind counter: `start_ns` and
  * `bytes` are a sample's time and value, `duration_ns` how long it holds (up to the next

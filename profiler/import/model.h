@@ -1,4 +1,4 @@
-/* profiler/import/model.h -- private: what the readers of logs fill in together.
+/* profiler/import/model.h -- what the readers of logs fill in together.
  *
  * One of these for an import, however many files and kinds it has: that is where
  * a trace and the compile log of the same process meet (report.c).

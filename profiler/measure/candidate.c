@@ -184,27 +184,17 @@ static bool fill(struct candidate *candidate, const struct workload *w, const st
 	       copy_args(candidate, err);
 }
 
-bool candidate_create(struct candidate *candidate, const struct workload *w, const struct point *p,
-		      enum fusion_mode mode, const struct inputs *originals,
-		      struct candidate_cache cache, struct err *err)
+bool candidate_create(struct candidate *candidate, const struct candidate_spec *spec,
+		      struct err *err)
 {
-	struct candidate_options options = { .cache = cache };
-
-	return candidate_create_with(candidate, w, p, mode, originals, &options, err);
-}
-
-bool candidate_create_with(struct candidate *candidate, const struct workload *w,
-			   const struct point *p, enum fusion_mode mode,
-			   const struct inputs *originals, const struct candidate_options *with,
-			   struct err *err)
-{
+	const struct workload *w = spec->w;
 	struct fusion_options options = {
 		.backend = w->backend,
 		.threads = w->threads,
-		.cache_dir = with->cache.dir,
-		.cache_rebuild = with->cache.again,
-		.memory_bytes = with->memory_bytes,
-		.references = with->references,
+		.cache_dir = spec->cache.dir,
+		.cache_rebuild = spec->cache.again,
+		.memory_bytes = spec->memory_bytes,
+		.references = spec->references,
 		.policy = w->policy,
 		.deny = w->deny,
 		.n_deny = w->n_deny,
@@ -215,9 +205,10 @@ bool candidate_create_with(struct candidate *candidate, const struct workload *w
 		.poison = w->poison,
 	};
 
-	*candidate = (struct candidate){ .mode = mode, .originals = originals, .grad = w->grad };
+	*candidate =
+	    (struct candidate){ .mode = spec->mode, .originals = spec->originals, .grad = w->grad };
 	candidate->engine = fusion_create(&options, err);
-	return candidate->engine && fill(candidate, w, p, err);
+	return candidate->engine && fill(candidate, w, spec->p, err);
 }
 
 bool candidate_create_beside(struct candidate *candidate, const struct candidate *with,

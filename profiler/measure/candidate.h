@@ -1,4 +1,4 @@
-/* profiler/measure/candidate.h -- private: one mode of one point, with a world of its own.
+/* profiler/measure/candidate.h -- one mode of one point, with a world of its own.
  *
  * A candidate has its own engine, session and copies of the inputs, so that no mode
  * profits from another's caches or frees its memory.  The inputs that its
@@ -71,19 +71,18 @@ struct candidate_cache {
 	bool again; /* they are compiled even so: what that takes is measured */
 };
 
-struct candidate_options {
+struct candidate_spec {
+	const struct workload *w;
+	const struct point *p;
+	enum fusion_mode mode;
+	const struct inputs *originals;
 	struct candidate_cache cache;
 	int references;      /* fusion_options.references */
 	size_t memory_bytes; /* likewise */
 };
 
-bool candidate_create(struct candidate *candidate, const struct workload *w, const struct point *p,
-		      enum fusion_mode mode, const struct inputs *originals,
-		      struct candidate_cache cache, struct err *err);
-bool candidate_create_with(struct candidate *candidate, const struct workload *w,
-			   const struct point *p, enum fusion_mode mode,
-			   const struct inputs *originals, const struct candidate_options *options,
-			   struct err *err);
+bool candidate_create(struct candidate *candidate, const struct candidate_spec *spec,
+		      struct err *err);
 
 /* The same of another program, on the engine and for the inputs of `with`: where
  * nothing is measured. */

@@ -12,6 +12,7 @@
 
 #include "fusion/base/ask.h"
 #include "fusion/fusion.h"
+#include "profiler/measure/measure.h"
 #include "profiler/profiler.h"
 
 /* The first line of a file, without its end; false where there is none. */
@@ -61,8 +62,9 @@ static int cores(void)
 	return (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-json_t *profiler_environment(const char *version)
+struct report_environment *environment_find(const char *version, struct report_draft *draft)
 {
+	struct report_environment *to = report_new_environment(1, &draft->arena);
 	char model[160], governor[64], compiler[160], kernel[160];
 	struct utsname uts;
 
@@ -76,8 +78,24 @@ json_t *profiler_environment(const char *version)
 	snprintf(kernel, sizeof(kernel), "unknown");
 	if (uname(&uts) == 0)
 		snprintf(kernel, sizeof(kernel), "%s %s", uts.sysname, uts.release);
-	return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:s}", "cpu", model, "cores", cores(),
-			 "governor", governor, "vector_unit", fusion_vector_unit(), "compiler",
-			 compiler, "kernel", kernel, "libc", gnu_get_libc_version(), "breakeven",
-			 version ? version : "unknown");
+	if (!to)
+		return NULL;
+	REPORT_SET(to, cpu, report_draft_text(draft, model));
+	REPORT_SET(to, cores, cores());
+	REPORT_SET(to, governor, report_draft_text(draft, governor));
+	REPORT_SET(to, vector_unit, fusion_vector_unit());
+	REPORT_SET(to, compiler, report_draft_text(draft, compiler));
+	REPORT_SET(to, kernel, report_draft_text(draft, kernel));
+	REPORT_SET(to, libc, gnu_get_libc_version());
+	REPORT_SET(to, breakeven, version ? version : "unknown");
+	return to;
+}
+
+json_t *profiler_environment(const char *version)
+{
+	struct report_draft draft = { 0 };
+	json_t *json = report_write_environment(environment_find(version, &draft));
+
+	report_draft_finish(&draft);
+	return json;
 }

@@ -1,4 +1,4 @@
-/* profiler/measure/measure.h -- private: times the candidates of a point against each other.
+/* profiler/measure/measure.h -- times the candidates of a point against each other.
  *
  * A round takes one sample of every candidate, in an order drawn each time, so drift of
  * the machine hits all alike and sample i of two candidates forms a pair.  A sample
@@ -59,5 +59,8 @@ double measure_clock_cost_ns(void);
 double measure_reporting_ns(void (*phase)(void *self, enum fusion_phase, int64_t begin_ns,
 					  int64_t end_ns),
 			    void *self, int *kept);
+
+/* CPU, cores, compiler, ... (profiler.h); the version is borrowed.  NULL when out of memory. */
+struct report_environment *environment_find(const char *version, struct report_draft *draft);
 
 #endif

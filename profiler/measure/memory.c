@@ -55,15 +55,22 @@ static int largest_first(const void *a, const void *b)
 	return m != n ? (m < n ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-static json_t *held_json(const struct held *h)
+static struct report_integers shape_of(const int64_t *size, int rank, struct report_draft *draft)
 {
-	json_t *shape = json_array(), *name = json_string(h->name);
+	int64_t *at = ARENA_ARRAY(&draft->arena, int64_t, (size_t)rank + 1);
 
-	for (int d = 0; d < h->t->rank; d++)
-		json_array_append_new(shape, json_integer(h->t->size[d]));
-	return json_pack("{s:s, s:o, s:s, s:o, s:I}", "kind", h->kind, "name",
-			 name ? name : json_string(""), "dtype", dtype_name(h->t->dtype), "shape",
-			 shape, "bytes", (json_int_t)fusion_tensor_bytes(h->t));
+	for (int d = 0; at && d < rank; d++)
+		at[d] = size[d];
+	return (struct report_integers){ at, (size_t)rank };
+}
+
+static void fill_held(struct report_held *to, const struct held *h, struct report_draft *draft)
+{
+	REPORT_SET(to, kind, h->kind);
+	REPORT_SET(to, name, report_draft_text(draft, h->name));
+	REPORT_SET(to, dtype, dtype_name(h->t->dtype));
+	REPORT_SET(to, shape, shape_of(h->t->size, h->t->rank, draft));
+	REPORT_SET(to, bytes, (int64_t)fusion_tensor_bytes(h->t));
 }
 
 /* Bytes of the arguments of other calls: they are there all the time. */
@@ -81,15 +88,16 @@ static int64_t other_inputs(struct holding *l, const struct candidate *candidate
 	return bytes;
 }
 
-/* Adds `held`, `other_inputs_bytes` and `other_bytes` (memory.h) to json, which together
+/* Sets `held`, `other_inputs_bytes` and `other_bytes`, which together
  * are `held_bytes`: the storages of the call's arguments and of what the program keeps with
  * its gradients, each once, largest first, and the rest. */
-static void memory_held_report(const struct candidate *candidate, int call, int64_t held_bytes,
-			       json_t *json)
+static void fill_all_held(struct report_memory *to, const struct candidate *candidate, int call,
+			  struct report_draft *draft)
 {
 	struct holding l = { .allocator = fusion_allocator(candidate->engine), .kind = "input" };
-	json_t *rows = json_array();
-	int64_t others, rest = held_bytes;
+	int64_t others, rest = to->held_bytes;
+	struct report_held *rows;
+	size_t n;
 
 	for (int k = 0; k < candidate->originals->n_args[call]; k++) {
 		const char *name = fusion_parameter_name(candidate->session, k);
@@ -100,13 +108,15 @@ static void memory_held_report(const struct candidate *candidate, int call, int6
 	others = other_inputs(&l, candidate, call);
 	if (l.all.len > 0)
 		qsort(l.all.at, l.all.len, sizeof(*l.all.at), largest_first);
-	for (size_t i = 0; i < l.all.len && i < MEMORY_MAX_HELD; i++) {
-		json_array_append_new(rows, held_json(&l.all.at[i]));
-		rest -= (int64_t)fusion_tensor_bytes(l.all.at[i].t);
+	n = l.all.len < MEMORY_MAX_HELD ? l.all.len : MEMORY_MAX_HELD;
+	rows = report_new_held(n, &draft->arena);
+	for (size_t i = 0; rows && i < n; i++) {
+		fill_held(&rows[i], &l.all.at[i], draft);
+		rest -= rows[i].bytes;
 	}
-	json_object_set_new(json, "held", rows);
-	json_object_set_new(json, "other_inputs_bytes", json_integer(others));
-	json_object_set_new(json, "other_bytes", json_integer(rest - others));
+	REPORT_SET(to, held, (struct report_held_list){ rows, n });
+	REPORT_SET(to, other_inputs_bytes, others);
+	REPORT_SET(to, other_bytes, rest - others);
 	VEC_FREE(&l.all);
 }
 
@@ -303,7 +313,7 @@ static bool watch_call(struct candidate *candidate, int call, struct watcher *w,
 	return true;
 }
 
-/* ---- what was reported, as JSON ---- */
+/* ---- what was reported ---- */
 
 static double us(const struct watcher *w, int64_t at_ns)
 {
@@ -316,13 +326,15 @@ static bool at_peak(const struct watcher *w, const struct taken *t)
 }
 
 /* All of it where it fits, else the highest and the last of each of even spans of time. */
-static json_t *curve_json(const struct watcher *w)
+static struct report_memory_curve *curve_of(const struct watcher *w, struct report_draft *draft)
 {
-	json_t *at = json_array(), *bytes = json_array();
-	size_t n = w->steps.len, spans = MEMORY_MAX_STEPS / 2, i = 0;
+	struct report_memory_curve *to = report_new_memory_curve(1, &draft->arena);
+	size_t n = w->steps.len, spans = MEMORY_MAX_STEPS / 2, i = 0, m = 0;
+	double *at = ARENA_ARRAY(&draft->arena, double, n + 1);
+	int64_t *bytes = ARENA_ARRAY(&draft->arena, int64_t, n + 1);
 	double span_us = us(w, w->end_ns) / (double)spans;
 
-	while (i < n) {
+	while (at && bytes && i < n) {
 		size_t high = i, last = i;
 
 		if (n > MEMORY_MAX_STEPS && span_us > 0) {
@@ -334,15 +346,20 @@ static json_t *curve_json(const struct watcher *w)
 					high = last;
 		}
 		for (size_t k = high; k <= last; k += last > high ? last - high : 1) {
-			json_array_append_new(at, json_real(us(w, w->steps.at[k].at_ns)));
-			json_array_append_new(bytes, json_integer(w->steps.at[k].bytes));
+			at[m] = us(w, w->steps.at[k].at_ns);
+			bytes[m++] = w->steps.at[k].bytes;
 		}
 		i = last + 1;
 	}
-	return json_pack("{s:o, s:o}", "at_us", at, "bytes", bytes);
+	if (!to || !at || !bytes)
+		return NULL;
+	REPORT_SET(to, at_us, (struct report_reals){ at, m });
+	REPORT_SET(to, bytes, (struct report_integers){ bytes, m });
+	return to;
 }
 
-static json_t *tensor_json(const struct watcher *w, const struct taken *t)
+static void fill_tensor(struct report_memory_tensor *to, const struct watcher *w,
+			const struct taken *t, struct report_draft *draft)
 {
 	static const char *const uses[USE_COUNT] = { [USE_OTHER] = "other",
 						     [USE_OUTPUT] = "output",
@@ -351,18 +368,20 @@ static json_t *tensor_json(const struct watcher *w, const struct taken *t)
 						     [USE_RECORDING] = "recording" };
 	const struct fusion_memory *what = &t->what;
 	bool known = what->rank >= 0, graph = what->graph >= 0;
-	json_t *shape = known ? json_array() : json_null();
 
-	for (int d = 0; d < what->rank; d++)
-		json_array_append_new(shape, json_integer(what->size[d]));
-	return json_pack(
-	    "{s:s?, s:o, s:s, s:b, s:o, s:o, s:i, s:s?, s:o, s:I, s:f, s:o, s:b}", "op", what->op,
-	    "line", what->line ? json_integer(what->line) : json_null(), "use", uses[what->use],
-	    "eager", what->eager, "graph", graph ? json_integer(what->graph) : json_null(),
-	    "kernel", graph && what->kernel >= 0 ? json_integer(what->kernel) : json_null(),
-	    "values", what->values, "dtype", known ? dtype_name(what->dtype) : NULL, "shape", shape,
-	    "bytes", (json_int_t)t->bytes, "from_us", us(w, t->from_ns), "to_us",
-	    t->to_ns ? json_real(us(w, t->to_ns)) : json_null(), "at_peak", at_peak(w, t));
+	REPORT_SET_IF(to, op, what->op, report_draft_text(draft, what->op));
+	REPORT_SET_IF(to, line, what->line, what->line);
+	REPORT_SET(to, use, uses[what->use]);
+	REPORT_SET(to, eager, what->eager);
+	REPORT_SET_IF(to, graph, graph, what->graph);
+	REPORT_SET_IF(to, kernel, graph && what->kernel >= 0, what->kernel);
+	REPORT_SET(to, values, what->values);
+	REPORT_SET_IF(to, dtype, known, dtype_name(what->dtype));
+	REPORT_SET_IF(to, shape, known, shape_of(what->size, what->rank, draft));
+	REPORT_SET(to, bytes, t->bytes);
+	REPORT_SET(to, from_us, us(w, t->from_ns));
+	REPORT_SET_IF(to, to_us, t->to_ns, us(w, t->to_ns));
+	REPORT_SET(to, at_peak, at_peak(w, t));
 }
 
 struct choice {
@@ -399,62 +418,79 @@ static bool choose_rows(struct watcher *w, size_t rows, struct err *err)
 	return true;
 }
 
-static void add_tensors(const struct watcher *w, json_t *json)
+static void fill_tensors(struct report_memory *to, const struct watcher *w,
+			 struct report_draft *draft)
 {
-	json_t *tensors = json_array();
+	struct report_memory_left_out *rest = report_new_memory_left_out(1, &draft->arena);
 	int64_t left_out = w->lost, bytes = w->lost_bytes, peak_bytes = 0, taken_bytes = 0;
+	struct report_memory_tensor *rows;
+	size_t n = 0, at = 0;
 
-	for (size_t i = 0; i < w->taken.len; i++) {
+	for (size_t i = 0; i < w->taken.len; i++)
+		n += w->taken.at[i].shown;
+	rows = report_new_memory_tensor(n, &draft->arena);
+	for (size_t i = 0; rows && i < w->taken.len; i++) {
 		const struct taken *t = &w->taken.at[i];
 
 		taken_bytes += at_peak(w, t) ? t->bytes : 0;
 		if (t->shown) {
-			json_array_append_new(tensors, tensor_json(w, t));
+			fill_tensor(&rows[at++], w, t, draft);
 			continue;
 		}
 		left_out++;
 		bytes += t->bytes;
 		peak_bytes += at_peak(w, t) ? t->bytes : 0;
 	}
-	json_object_set_new(json, "tensors", tensors);
-	json_object_set_new(
-	    json, "held_at_peak_bytes",
-	    json_integer(json_integer_value(json_object_get(json, "peak_bytes")) - taken_bytes));
-	json_object_set_new(json, "left_out",
-			    json_pack("{s:I, s:I, s:I}", "tensors", (json_int_t)left_out, "bytes",
-				      (json_int_t)bytes, "peak_bytes", (json_int_t)peak_bytes));
+	if (rest) {
+		REPORT_SET(rest, tensors, left_out);
+		REPORT_SET(rest, bytes, bytes);
+		REPORT_SET(rest, peak_bytes, peak_bytes);
+	}
+	REPORT_SET(to, tensors, (struct report_memory_tensor_list){ rows, n });
+	REPORT_SET(to, held_at_peak_bytes, to->peak_bytes - taken_bytes);
+	REPORT_SET(to, left_out, rest);
 }
 
-static json_t *memory_json(const struct watcher *w, int call)
+static struct report_memory *memory_of(const struct watcher *w, int call,
+				       struct report_draft *draft)
 {
 	const struct step none = { w->begin_ns, w->held_bytes };
 	const struct step *peak = w->peak < 0 ? &none : &w->steps.at[w->peak];
+	struct report_memory *to = report_new_memory(1, &draft->arena);
 
-	return json_pack("{s:i, s:f, s:I, s:I, s:f, s:I, s:o, s:I}", "call", call, "duration_us",
-			 us(w, w->end_ns), "held_bytes", (json_int_t)w->held_bytes, "peak_bytes",
-			 (json_int_t)peak->bytes, "peak_us", us(w, peak->at_ns), "left_bytes",
-			 (json_int_t)w->left_bytes, "curve", curve_json(w), "events",
-			 (json_int_t)w->steps.len);
+	if (!to)
+		return NULL;
+	REPORT_SET(to, call, call);
+	REPORT_SET(to, duration_us, us(w, w->end_ns));
+	REPORT_SET(to, held_bytes, w->held_bytes);
+	REPORT_SET(to, peak_bytes, peak->bytes);
+	REPORT_SET(to, peak_us, us(w, peak->at_ns));
+	REPORT_SET(to, left_bytes, w->left_bytes);
+	REPORT_SET(to, curve, curve_of(w, draft));
+	REPORT_SET(to, events, (int64_t)w->steps.len);
+	return to;
 }
 
-bool memory_report(struct candidate *candidate, int candidates, json_t *m, struct err *err)
+struct report_memory *memory_report(struct candidate *candidate, int candidates,
+				    struct report_draft *draft, struct err *err)
 {
 	int rows = MEMORY_ALL_ROWS / (candidates > 0 ? candidates : 1), call;
+	struct report_memory *to = NULL;
 	struct watcher w = { 0 };
-	json_t *json;
 
 	rows = rows > MEMORY_MOST_ROWS ? MEMORY_MOST_ROWS : rows;
 	rows = rows < MEMORY_LEAST_ROWS ? MEMORY_LEAST_ROWS : rows;
-	if (!choose_call(candidate, &call, err) || !watch_call(candidate, call, &w, err) ||
-	    !choose_rows(&w, (size_t)rows, err)) {
-		finish(&w);
-		return false;
+	if (choose_call(candidate, &call, err) && watch_call(candidate, call, &w, err) &&
+	    choose_rows(&w, (size_t)rows, err)) {
+		buf_clear(fusion_stdout(candidate->session));
+		to = memory_of(&w, call, draft);
+		if (to) {
+			fill_tensors(to, &w, draft);
+			fill_all_held(to, candidate, call, draft);
+		} else {
+			err_set(err, ERR_MEMORY, "out of memory for the run");
+		}
 	}
-	buf_clear(fusion_stdout(candidate->session));
-	json = memory_json(&w, call);
-	add_tensors(&w, json);
-	memory_held_report(candidate, call, w.held_bytes, json);
-	json_object_set_new(m, "memory", json);
 	finish(&w);
-	return true;
+	return to;
 }

@@ -6,20 +6,20 @@
 #include "profiler/measure/break_even.h"
 #include "profiler/workload/value_json.h"
 
-static bool make_calls(struct candidate *plain, const struct workload *w, const struct point *p,
-		       enum fusion_mode mode, const struct inputs *originals,
-		       struct candidate_cache cache, struct err *err)
+/* A candidate without autocast, and its calls. */
+static bool make_calls(struct candidate *plain, struct candidate_spec spec, struct err *err)
 {
-	struct workload without = *w;
+	struct workload without = *spec.w;
 	struct allocator *a;
 
 	without.autocast = (enum dtype)0;
-	if (!candidate_create(plain, &without, p, mode, originals, cache, err))
+	spec.w = &without;
+	if (!candidate_create(plain, &spec, err))
 		return false;
 	a = fusion_allocator(plain->engine);
 	plain->held_bytes = (int64_t)allocator_used_bytes(a);
 	allocator_reset_peak(a);
-	for (int i = 0; i < originals->n_calls; i++) {
+	for (int i = 0; i < spec.originals->n_calls; i++) {
 		if (!candidate_call(plain, i, &plain->outputs[i], err))
 			return false;
 		buf_clear(fusion_stdout(plain->session));
@@ -75,86 +75,90 @@ static double samples_of(const struct candidate *candidate)
 	return all / candidate->n_timed;
 }
 
-static json_t *side(const struct candidate *candidate)
+static struct report_mixed_side *side(const struct candidate *candidate, struct report_draft *draft)
 {
-	struct interval i;
+	struct report_mixed_side *to = report_new_mixed_side(1, &draft->arena);
 	double samples = samples_of(candidate);
-	json_t *json = json_pack("{s:I, s:I}", "peak_bytes", (json_int_t)candidate->peak_bytes,
-				 "activation_bytes",
-				 (json_int_t)(candidate->peak_bytes - candidate->held_bytes));
+	struct interval i;
 
+	if (!to)
+		return NULL;
+	REPORT_SET(to, peak_bytes, candidate->peak_bytes);
+	REPORT_SET(to, activation_bytes, candidate->peak_bytes - candidate->held_bytes);
 	if (candidate->n_samples == 0 ||
 	    !stats_median(candidate->sample_us, candidate->n_samples, &i))
-		return json;
-	json_object_set_new(json, "median_us", json_real(i.mid));
-	json_object_set_new(json, "ci_us", json_pack("[f, f]", i.low, i.high));
-	json_object_set_new(json, "samples_per_s",
-			    samples > 0 ? json_real(samples / i.mid * 1e6) : json_null());
-	return json;
+		return to;
+	REPORT_SET(to, median_us, i.mid);
+	REPORT_SET(to, ci_us, (struct report_interval){ i.low, i.high });
+	REPORT_SET_OR_NULL(to, samples_per_s, samples > 0, samples / i.mid * 1e6);
+	return to;
 }
 
-static json_t *mode_json(const struct candidate *with, const struct candidate *without,
-			 double error, struct err *err)
+static bool fill_mode(struct report_mixed_mode *to, const struct candidate *with,
+		      const struct candidate *without, double error, struct report_draft *draft)
 {
 	int64_t before = without->peak_bytes - without->held_bytes;
 	int64_t after = with->peak_bytes - with->held_bytes;
-	json_t *json = json_pack(
-	    "{s:o, s:o, s:o, s:o}", "with", side(with), "without", side(without),
-	    "activation_ratio",
-	    before > 0 ? json_real((double)after / (double)before) : json_null(), "max_abs_error",
-	    isnan(error) ? json_string("nan") : json_real(error));
 	struct comparison c;
 
+	REPORT_SET(to, with, side(with, draft));
+	REPORT_SET(to, without, side(without, draft));
+	REPORT_SET_IF(to, activation_ratio, before > 0, (double)after / (double)before);
+	REPORT_SET(to, max_abs_error, error);
 	if (with->n_samples == 0)
-		return json;
-	if (!break_even_compare(without->sample_us, with->sample_us, with->n_samples, 0, &c)) {
-		json_decref(json);
-		err_set(err, ERR_MEMORY, "out of memory for the run");
-		return NULL;
-	}
-	json_object_set_new(json, "speedup", json_real(c.speedup.mid));
-	json_object_set_new(json, "speedup_ci", json_pack("[f, f]", c.speedup.low, c.speedup.high));
-	json_object_set_new(json, "verdict", json_string(verdict_word(c.verdict)));
-	return json;
+		return true;
+	if (!break_even_compare(without->sample_us, with->sample_us, with->n_samples, 0, &c))
+		return false;
+	REPORT_SET(to, speedup, c.speedup.mid);
+	REPORT_SET(to, speedup_ci, (struct report_interval){ c.speedup.low, c.speedup.high });
+	REPORT_SET(to, verdict, verdict_word(c.verdict));
+	return true;
 }
 
-bool mixed_create(struct mixed *m, const struct workload *w, const struct point *p,
-		  const struct candidate *with, const struct inputs *originals,
-		  struct candidate_cache cache, struct err *err)
+bool mixed_create(struct mixed *m, const struct candidate_spec *spec, const struct candidate *with,
+		  struct report_draft *draft, struct err *err)
 {
-	int64_t batch = batch_of(originals, 0);
+	int64_t batch = batch_of(spec->originals, 0);
+	int n = spec->w->n_modes;
 	struct err why = { 0 };
 
-	m->json = json_pack("{s:s, s:o, s:n, s:{}}", "dtype", dtype_name(w->autocast), "batch",
-			    batch > 0 ? json_integer(batch) : json_null(), "error", "modes");
-	if (!m->json)
+	m->section = report_new_mixed(1, &draft->arena);
+	if (!m->section)
 		return err_set(err, ERR_MEMORY, "out of memory for the report");
-	for (m->n = 0; m->n < w->n_modes; m->n++) {
+	REPORT_SET(m->section, dtype, dtype_name(spec->w->autocast));
+	REPORT_SET_IF(m->section, batch, batch > 0, batch);
+	REPORT_SET(m->section, modes, (struct report_mixed_mode_map){ 0 });
+	for (m->n = 0; m->n < n; m->n++) {
 		struct candidate *plain = &m->plain[m->n];
+		struct candidate_spec of = *spec;
 
-		if (!make_calls(plain, w, p, with[m->n].mode, originals, cache, &why))
+		of.mode = with[m->n].mode;
+		if (!make_calls(plain, of, &why))
 			break;
 		m->error[m->n] = error_of(&with[m->n], plain);
 	}
-	if (m->n == w->n_modes)
+	if (m->n == n)
 		return true;
 	for (int k = 0; k <= m->n; k++)
 		candidate_destroy(&m->plain[k]);
 	m->n = 0;
-	json_object_set_new(m->json, "error", json_string(why.message));
+	REPORT_SET(m->section, error, report_draft_text(draft, why.message));
 	return true;
 }
 
-bool mixed_report(struct mixed *m, const struct candidate *with, struct err *err)
+bool mixed_report(struct mixed *m, const struct candidate *with, struct report_draft *draft,
+		  struct err *err)
 {
-	json_t *modes = json_object_get(m->json, "modes");
+	struct report_mixed_mode *modes = report_new_mixed_mode((size_t)m->n, &draft->arena);
+	const char **names = ARENA_ARRAY(&draft->arena, const char *, (size_t)m->n + 1);
+	bool ok = modes && names;
 
-	for (int k = 0; k < m->n; k++) {
-		json_t *mode = mode_json(&with[k], &m->plain[k], m->error[k], err);
-
-		if (!mode)
-			return false;
-		json_object_set_new(modes, fusion_mode_name(with[k].mode), mode);
+	for (int k = 0; ok && k < m->n; k++) {
+		names[k] = fusion_mode_name(with[k].mode);
+		ok = fill_mode(&modes[k], &with[k], &m->plain[k], m->error[k], draft);
 	}
-	return true;
+	if (m->section)
+		REPORT_SET(m->section, modes,
+			   (struct report_mixed_mode_map){ modes, (size_t)m->n, names });
+	return ok || err_set(err, ERR_MEMORY, "out of memory for the run");
 }

@@ -1,4 +1,4 @@
-/* profiler/measure/mixed.h -- private: what autocast saved, mode by mode.
+/* profiler/measure/mixed.h -- what autocast saved, mode by mode.
  *
  * A workload with `autocast` is run twice in each mode, with it and without, and the
  * two are timed in the same rounds.  Bytes are those of the calls once in order.
@@ -6,6 +6,7 @@
 #ifndef PROFILER_MEASURE_MIXED_H
 #define PROFILER_MEASURE_MIXED_H
 
+#include "profiler/fields/fields.h"
 #include "profiler/measure/candidate.h"
 
 struct mixed {
@@ -13,22 +14,19 @@ struct mixed {
 	    *plain; /* w->n_modes candidates of the caller's, zeroed; NULL: no autocast */
 	int n;      /* of them, that are made */
 	double error[FUSION_MODE_COUNT];
-	json_t *json; /* the section; borrowed by the report */
+	struct report_mixed *section; /* NULL: no autocast */
 };
 
 /* The candidates of a point without autocast, with their calls made, beside those `with` it,
- * whose outputs are still there.  Where the program fails without it the section says
- * so and n is 0: that is no fault of the run.  False: out of memory. */
-bool mixed_create(struct mixed *m, const struct workload *w, const struct point *p,
-		  const struct candidate *with, const struct inputs *originals,
-		  struct candidate_cache cache, struct err *err);
+ * whose outputs are still there; `spec` is that of each, but for its mode.  Where the program fails
+ * without it the section says so and n is 0: that is no fault of the run.  False: out of memory. */
+bool mixed_create(struct mixed *m, const struct candidate_spec *spec, const struct candidate *with,
+		  struct report_draft *draft, struct err *err);
 
-/* Fills in {"dtype", "batch", "error", "modes": {MODE: {"with", "without",
- * "activation_ratio", "max_abs_error", and where both were timed "speedup", "speedup_ci",
- * "verdict"}}}.  A side has "peak_bytes", "activation_bytes" (what the calls added to
- * inputs and parameters) and, where it was timed, "median_us", "ci_us" and
- * "samples_per_s": samples are the first size of the first tensor of a call, which is
- * `batch` in the first; null where there is none. */
-bool mixed_report(struct mixed *m, const struct candidate *with, struct err *err);
+/* Fills in the section's modes: both sides of each and, where both were timed, what autocast saved.
+ * `samples_per_s` counts the first size of the first tensor of a call, which is `batch` in the
+ * first. */
+bool mixed_report(struct mixed *m, const struct candidate *with, struct report_draft *draft,
+		  struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* profiler/measure/split.h -- private: where the time of one call goes.
+/* profiler/measure/split.h -- where the time of one call goes.
  *
  * An observed run of its own, after the latencies were taken: watching costs
  * time, so no latency is ever taken while somebody watches.

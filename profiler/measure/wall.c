@@ -5,12 +5,6 @@
 
 #include "fusion/base/clock.h"
 
-static const char *const names[WALL_PARTS] = {
-	[WALL_OTHER] = "other",     [WALL_SETUP] = "setup",         [WALL_COMPILE] = "compile",
-	[WALL_WARM_UP] = "warm_up", [WALL_MEASURING] = "measuring", [WALL_COMPARING] = "comparing",
-	[WALL_STORING] = "storing",
-};
-
 void wall_begin(struct wall *wall)
 {
 	*wall = (struct wall){ .since_ns = clock_ns() };
@@ -44,18 +38,19 @@ void wall_move(struct wall *wall, enum wall_part other, int64_t ns)
 	wall->ns[other] += ns;
 }
 
-json_t *wall_json(struct wall *wall)
+void wall_report(struct wall *wall, struct report_wall *to)
 {
-	json_t *json = json_object();
-	double total = 0;
+	double ms[WALL_PARTS], total = 0;
 
 	wall_to(wall, wall->part);
-	for (int i = WALL_SETUP; i <= WALL_PARTS; i++) {
-		int part = i % WALL_PARTS; /* the rest comes last */
-
-		json_object_set_new(json, names[part], json_real((double)wall->ns[part] * 1e-6));
-		total += (double)wall->ns[part] * 1e-6;
-	}
-	json_object_set_new(json, "total", json_real(total));
-	return json;
+	for (int i = 0; i < WALL_PARTS; i++)
+		total += ms[i] = (double)wall->ns[i] * 1e-6;
+	REPORT_SET(to, setup, ms[WALL_SETUP]);
+	REPORT_SET(to, compile, ms[WALL_COMPILE]);
+	REPORT_SET(to, warm_up, ms[WALL_WARM_UP]);
+	REPORT_SET(to, measuring, ms[WALL_MEASURING]);
+	REPORT_SET(to, comparing, ms[WALL_COMPARING]);
+	REPORT_SET(to, storing, ms[WALL_STORING]);
+	REPORT_SET(to, other, ms[WALL_OTHER]);
+	REPORT_SET(to, total, total);
 }

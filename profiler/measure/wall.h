@@ -5,8 +5,9 @@
 #ifndef PROFILER_MEASURE_WALL_H
 #define PROFILER_MEASURE_WALL_H
 
-#include <jansson.h>
 #include <stdint.h>
+
+#include "profiler/fields/fields.h"
 
 enum wall_part {
 	WALL_OTHER,     /* what is none of the others: the environment, JSON */
@@ -33,7 +34,6 @@ enum wall_part wall_to(struct wall *wall, enum wall_part part);
 /* So much of what the part under way has taken so far was the other's; all of it at most. */
 void wall_move(struct wall *wall, enum wall_part other, int64_t ns);
 
-/* {"setup": ms, ..., "total": ms}. */
-json_t *wall_json(struct wall *wall);
+void wall_report(struct wall *wall, struct report_wall *to);
 
 #endif

@@ -1,4 +1,4 @@
-/* profiler/recorder/recorder.h -- private: calls of measured candidates as a timeline.
+/* profiler/recorder/recorder.h -- calls of measured candidates as a timeline.
  *
  * A recording is a run of its own, after the latencies: watching costs time.  What
  * the engine reports to its observer is kept in memory that is there before, and becomes

@@ -1,4 +1,4 @@
-/* profiler/recorder/watch_cost.h -- private: what watching has added to a span of a timeline.
+/* profiler/recorder/watch_cost.h -- what watching has added to a span of a timeline.
  *
  * An event is two readings of the clock and one report.  Between two readings that stand
  * in a timeline lies the time of one, and that of each reading between them, and what was

@@ -1,88 +1,102 @@
-/* profiler/report/break.c -- breaks, frames and their compiled versions as JSON. */
+/* profiler/report/break.c -- breaks, frames and their compiled versions. */
 #include "profiler/report/break.h"
 
 #include <stdio.h>
 
-#include "profiler/fields/fields.h"
 #include "profiler/fields/json.h"
 #include "profiler/profiler.h"
 
 enum { MOST_BARRIERS = 500 }; /* listed of mode lazy */
 
-static json_t *text_or_null(const char *text)
+/* A message that is written into a buffer; frees that. */
+static const char *kept(struct buf *text, struct report_draft *draft)
 {
-	json_t *json = text ? json_string(text) : NULL;
+	const char *copy = report_draft_text(draft, text->data ? text->data : "");
 
-	return json ? json : json_null();
+	buf_finish(text);
+	return copy;
 }
 
-static json_t *index_or_null(int index)
-{
-	return index >= 0 ? json_integer(index) : json_null();
-}
-
-static json_t *message_json(const struct fusion_session *s, int index)
+static const char *message_of(const struct fusion_session *s, int index, struct report_draft *draft)
 {
 	struct buf text;
-	json_t *json;
 
 	buf_init(&text, 4096);
 	fusion_break_message(s, index, &text);
-	json = json_string(text.data ? text.data : "");
-	buf_finish(&text);
-	return json ? json : json_string("");
+	return kept(&text, draft);
 }
 
-static json_t *stack_json(const struct fusion_break *b)
+static struct report_stack_line_list stack_of(const struct fusion_break *b,
+					      struct report_draft *draft)
 {
-	json_t *list = json_array();
+	struct report_stack_line *lines = report_new_stack_line((size_t)b->n_stack, &draft->arena);
 
-	for (int i = 0; i < b->n_stack; i++)
-		json_array_append_new(list, json_pack("{s:i, s:s}", "line", b->stack[i].line,
-						      "function", b->stack[i].function));
-	return list;
+	for (int i = 0; lines && i < b->n_stack; i++) {
+		REPORT_SET(&lines[i], line, b->stack[i].line);
+		REPORT_SET(&lines[i], function, report_draft_text(draft, b->stack[i].function));
+	}
+	return (struct report_stack_line_list){ lines, (size_t)b->n_stack };
 }
 
-/* Why the frame could not go on behind the break; null where it did. */
-static json_t *because_json(const struct fusion_break *b)
+/* Why the frame could not go on after the break. */
+static struct report_because *because_of(const struct fusion_break *b, struct report_draft *draft)
 {
-	if (!b->because)
-		return json_null();
-	return json_pack("{s:s, s:o, s:o}", "message", b->because, "hint",
-			 text_or_null(b->because_hint), "gb", text_or_null(b->because_gb));
+	struct report_because *to = report_new_because(1, &draft->arena);
+
+	if (!to)
+		return NULL;
+	REPORT_SET(to, message, report_draft_text(draft, b->because));
+	REPORT_SET_OR_NULL(to, hint, b->because_hint, report_draft_text(draft, b->because_hint));
+	REPORT_SET_OR_NULL(to, gb, b->because_gb, report_draft_text(draft, b->because_gb));
+	return to;
 }
 
 /* Where the cause is, if the break's own place is the block around it. */
-static json_t *cause_json(const struct fusion_break *b)
+static struct report_cause *cause_of(const struct fusion_break *b, struct report_draft *draft)
 {
-	if (b->cause.line <= 0)
-		return json_null();
-	return json_pack("{s:i, s:s, s:i, s:i}", "line", b->cause.line, "function",
-			 b->cause.function, "column", b->cause_column, "end_column",
-			 b->cause_end_column);
+	struct report_cause *to = report_new_cause(1, &draft->arena);
+
+	if (!to)
+		return NULL;
+	REPORT_SET(to, line, b->cause.line);
+	REPORT_SET(to, function, report_draft_text(draft, b->cause.function));
+	REPORT_SET(to, column, b->cause_column);
+	REPORT_SET(to, end_column, b->cause_end_column);
+	return to;
 }
 
-static json_t *break_json(const struct fusion_session *s, int index)
+static void fill_break(struct report_break *to, const struct fusion_session *s, int index,
+		       struct report_draft *draft)
 {
 	struct fusion_break b = fusion_break(s, index);
 
-	return json_pack(
-	    "{s:s, s:s, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:I, s:o}",
-	    "stage", b.stage, "kind", b.kind, "outcome", b.outcome, "gb", text_or_null(b.gb),
-	    "call", (json_int_t)b.call, "graph", index_or_null(b.graph), "message",
-	    message_json(s, index), "hint", text_or_null(b.hint), "because", because_json(&b),
-	    "subject", text_or_null(b.subject), "stack", stack_json(&b), "column", b.column,
-	    "end_column", b.end_column, "cause", cause_json(&b), "count", (json_int_t)b.count,
-	    "cost_us", b.cost_ns >= 0 ? json_real((double)b.cost_ns / 1000) : json_null());
+	REPORT_SET(to, stage, report_draft_text(draft, b.stage));
+	REPORT_SET(to, kind, report_draft_text(draft, b.kind));
+	REPORT_SET(to, outcome, report_draft_text(draft, b.outcome));
+	REPORT_SET_OR_NULL(to, gb, b.gb, report_draft_text(draft, b.gb));
+	REPORT_SET(to, call, b.call);
+	REPORT_SET_OR_NULL(to, graph, b.graph >= 0, b.graph);
+	REPORT_SET(to, message, message_of(s, index, draft));
+	REPORT_SET_OR_NULL(to, hint, b.hint, report_draft_text(draft, b.hint));
+	REPORT_SET_OR_NULL(to, because, b.because, because_of(&b, draft));
+	REPORT_SET_OR_NULL(to, subject, b.subject, report_draft_text(draft, b.subject));
+	REPORT_SET(to, stack, stack_of(&b, draft));
+	REPORT_SET(to, column, b.column);
+	REPORT_SET(to, end_column, b.end_column);
+	REPORT_SET_OR_NULL(to, cause, b.cause.line > 0, cause_of(&b, draft));
+	REPORT_SET(to, count, b.count);
+	REPORT_SET_OR_NULL(to, cost_us, b.cost_ns >= 0, (double)b.cost_ns / 1000);
 }
 
-json_t *breaks_to_json(const struct fusion_session *s)
+struct report_break_list breaks_of_session(const struct fusion_session *s,
+					   struct report_draft *draft)
 {
-	json_t *list = json_array();
+	size_t n = (size_t)fusion_break_count(s);
+	struct report_break *all = report_new_break(n, &draft->arena);
 
-	for (int i = 0; i < fusion_break_count(s); i++)
-		json_array_append_new(list, break_json(s, i));
-	return list;
+	for (size_t i = 0; all && i < n; i++)
+		fill_break(&all[i], s, (int)i, draft);
+	return (struct report_break_list){ all, n };
 }
 
 struct break_place profiler_place_of(const struct report_break *b)
@@ -114,72 +128,107 @@ struct break_place profiler_break_place(const json_t *item)
 				     .end_column = whole_field(columns, "end_column") };
 }
 
-static json_t *entry_json(const struct fusion_entry_info *e, int frame_id)
+static struct report_symbol_list symbols_of(const struct fusion_entry_info *e,
+					    struct report_draft *draft)
 {
-	json_t *guards = json_array(), *symbols = json_array();
-	char compile[32];
+	struct report_symbol *all = report_new_symbol((size_t)e->n_symbols, &draft->arena);
 
-	for (int i = 0; i < e->n_guards; i++)
-		json_array_append_new(guards, json_string(e->guards[i]));
-	for (int i = 0; i < e->n_symbols; i++)
-		json_array_append_new(symbols,
-				      json_pack("{s:s, s:s, s:o}", "name", e->symbols[i].name,
-						"source", e->symbols[i].source, "range",
-						text_or_null(e->symbols[i].range)));
-	snprintf(compile, sizeof(compile), "%d/%d", frame_id, e->compile_id);
-	return json_pack("{s:s, s:o, s:I, s:f, s:I, s:I, s:o, s:o, s:o}", "compile", compile,
-			 "graph", index_or_null(e->graph), "call", (json_int_t)e->call,
-			 "compile_ms", (double)e->compile_ns / 1e6, "uses", (json_int_t)e->uses,
-			 "bail_outs", (json_int_t)e->refuted, "reason", text_or_null(e->reason),
-			 "guards", guards, "symbols", symbols);
+	for (int i = 0; all && i < e->n_symbols; i++) {
+		const char *range = e->symbols[i].range;
+
+		REPORT_SET(&all[i], name, report_draft_text(draft, e->symbols[i].name));
+		REPORT_SET(&all[i], source, report_draft_text(draft, e->symbols[i].source));
+		REPORT_SET_OR_NULL(&all[i], range, range, report_draft_text(draft, range));
+	}
+	return (struct report_symbol_list){ all, (size_t)e->n_symbols };
 }
 
-json_t *tree_to_json(const struct fusion_session *s)
+static void fill_entry(struct report_entry *to, const struct fusion_entry_info *e, int frame_id,
+		       struct report_draft *draft)
 {
-	json_t *list = json_array();
+	REPORT_SET(to, compile, arena_printf(&draft->arena, "%d/%d", frame_id, e->compile_id));
+	REPORT_SET_OR_NULL(to, graph, e->graph >= 0, e->graph);
+	REPORT_SET(to, call, e->call);
+	REPORT_SET(to, compile_ms, (double)e->compile_ns / 1e6);
+	REPORT_SET(to, uses, e->uses);
+	REPORT_SET(to, bail_outs, e->refuted);
+	REPORT_SET_OR_NULL(to, reason, e->reason, report_draft_text(draft, e->reason));
+	REPORT_SET(to, guards, report_draft_texts(draft, e->guards, e->n_guards));
+	REPORT_SET(to, symbols, symbols_of(e, draft));
+}
 
-	for (int i = 0; i < fusion_frame_count(s); i++) {
+/* The compiled versions of a frame, which is one of the session's. */
+static struct report_entry_list entries_of(const struct fusion_session *s, int frame,
+					   struct report_draft *draft)
+{
+	int n = 0, all = fusion_entry_count(s);
+	struct report_entry *list;
+
+	for (int i = 0; i < all; i++)
+		n += fusion_entry(s, i).frame == frame;
+	list = report_new_entry((size_t)n, &draft->arena);
+	for (int i = 0, at = 0; list && i < all; i++) {
+		struct fusion_entry_info e = fusion_entry(s, i);
+
+		if (e.frame == frame)
+			fill_entry(&list[at++], &e, fusion_frame(s, frame).frame_id, draft);
+	}
+	return (struct report_entry_list){ list, (size_t)n };
+}
+
+struct report_frame_list tree_of_session(const struct fusion_session *s, struct report_draft *draft)
+{
+	int n = fusion_frame_count(s);
+	struct report_frame *all = report_new_frame((size_t)n, &draft->arena);
+
+	for (int i = 0; all && i < n; i++) {
 		struct fusion_frame_info f = fusion_frame(s, i);
 
-		json_array_append_new(list,
-				      json_pack("{s:s, s:i, s:i, s:b, s:b, s:[]}", "frame", f.name,
-						"id", f.frame_id, "line", f.line, "skipped",
-						f.skipped, "run_only", f.run_only, "entries"));
+		REPORT_SET(&all[i], frame, report_draft_text(draft, f.name));
+		REPORT_SET(&all[i], id, f.frame_id);
+		REPORT_SET(&all[i], line, f.line);
+		REPORT_SET(&all[i], skipped, f.skipped);
+		REPORT_SET(&all[i], run_only, f.run_only);
+		REPORT_SET(&all[i], entries, entries_of(s, i, draft));
 	}
-	for (int i = 0; i < fusion_entry_count(s); i++) {
-		struct fusion_entry_info e = fusion_entry(s, i);
-		json_t *frame = json_array_get(list, (size_t)e.frame);
-
-		json_array_append_new(json_object_get(frame, "entries"),
-				      entry_json(&e, fusion_frame(s, e.frame).frame_id));
-	}
-	return list;
+	return (struct report_frame_list){ all, (size_t)n };
 }
 
-static json_t *barrier_json(const struct fusion_session *s, int index)
+static void fill_barrier(struct report_trace_run *to, const struct fusion_session *s, int index,
+			 struct report_draft *draft)
 {
 	struct fusion_barrier b = fusion_barrier(s, index);
 	struct buf text;
-	json_t *json;
+	bool said;
 
 	buf_init(&text, 4096);
 	fusion_barrier_message(s, index, &text);
-	json = json_pack("{s:I, s:i, s:s, s:s, s:o, s:b, s:s, s:o, s:i, s:i}", "call",
-			 (json_int_t)b.call, "line", b.line, "function", b.function, "cause",
-			 b.cause, "message", text.len ? text_or_null(text.data) : json_null(),
-			 "compiled", b.compiled, "hash", b.hash, "graph", index_or_null(b.graph),
-			 "inputs", b.n_inputs, "outputs", b.n_outputs);
-	buf_finish(&text);
-	return json;
+	said = text.len > 0;
+	REPORT_SET(to, call, b.call);
+	REPORT_SET(to, line, b.line);
+	REPORT_SET(to, function, report_draft_text(draft, b.function));
+	REPORT_SET(to, cause, report_draft_text(draft, b.cause));
+	REPORT_SET_OR_NULL(to, message, said, kept(&text, draft));
+	REPORT_SET(to, compiled, b.compiled);
+	REPORT_SET(to, hash, report_draft_text(draft, b.hash));
+	REPORT_SET_OR_NULL(to, graph, b.graph >= 0, b.graph);
+	REPORT_SET(to, inputs, b.n_inputs);
+	REPORT_SET(to, outputs, b.n_outputs);
+	if (!said)
+		buf_finish(&text);
 }
 
-json_t *lazy_to_json(const struct fusion_session *s)
+struct report_lazy *lazy_of_session(const struct fusion_session *s, struct report_draft *draft)
 {
 	int n = fusion_barrier_count(s), listed = n < MOST_BARRIERS ? n : MOST_BARRIERS;
-	json_t *runs = json_array();
+	struct report_trace_run *runs = report_new_trace_run((size_t)listed, &draft->arena);
+	struct report_lazy *to = report_new_lazy(1, &draft->arena);
 
-	for (int i = 0; i < listed; i++)
-		json_array_append_new(runs, barrier_json(s, i));
-	return json_pack("{s:o, s:I}", "runs", runs, "left_out",
-			 (json_int_t)fusion_barriers_left_out(s) + n - listed);
+	for (int i = 0; runs && i < listed; i++)
+		fill_barrier(&runs[i], s, i, draft);
+	if (!to)
+		return NULL;
+	REPORT_SET(to, runs, (struct report_trace_run_list){ runs, (size_t)listed });
+	REPORT_SET(to, left_out, fusion_barriers_left_out(s) + n - listed);
+	return to;
 }

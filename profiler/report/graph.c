@@ -64,7 +64,16 @@ static json_t *arg_json(const struct fusion_arg *a)
 	return json_null();
 }
 
-static json_t *node_json(const struct graph *g, int id)
+static const char *text_of(struct buf *text, struct report_draft *draft)
+{
+	const char *kept = arena_strndup(&draft->arena, text->data ? text->data : "", text->len);
+
+	buf_finish(text);
+	return kept;
+}
+
+static void fill_node(struct report_node *to, const struct graph *g, int id,
+		      struct report_draft *draft)
 {
 	struct fusion_node n = fusion_node(g, id);
 	json_t *args = json_array();
@@ -77,104 +86,158 @@ static json_t *node_json(const struct graph *g, int id)
 	}
 	buf_init(&shape, 4096);
 	fusion_node_shape(g, id, &shape);
-	return json_pack("{s:i, s:s, s:s, s:s, s:o, s:i, s:i, s:o, s:s?}", "id", id, "name", n.name,
-			 "op",
-			 n.kind == FUSION_PLACEHOLDER ? "placeholder"
-			 : n.fx[0]                    ? n.fx
-						      : n.op,
-			 "dtype", dtype_name(n.dtype), "shape", buf_json(&shape), "line", n.line,
-			 "column", n.column, "args", args, "module", n.module);
+	REPORT_SET(to, id, id);
+	REPORT_SET(to, name, report_draft_text(draft, n.name));
+	REPORT_SET(to, op,
+		   report_draft_text(draft, n.kind == FUSION_PLACEHOLDER ? "placeholder"
+					    : n.fx[0]                    ? n.fx
+									 : n.op));
+	REPORT_SET(to, dtype, dtype_name(n.dtype));
+	REPORT_SET(to, shape, text_of(&shape, draft));
+	REPORT_SET(to, line, n.line);
+	REPORT_SET(to, column, n.column);
+	REPORT_SET(to, args, report_draft_value(draft, args));
+	REPORT_SET_OR_NULL(to, module, n.module, report_draft_text(draft, n.module));
 }
 
-static json_t *source_json(const char *source)
+/* Generated code; NULL: there is none. */
+static const char *source_of(const char *source, struct report_draft *draft)
 {
 	struct buf text;
 
 	if (!source)
-		return json_null();
+		return NULL;
 	buf_init(&text, 0);
 	buf_printf(&text, "%.*s", REPORT_MAX_SOURCE_BYTES, source);
 	if (text.len >= REPORT_MAX_SOURCE_BYTES)
 		buf_puts(&text, "\n/* the rest is left out: 64 KiB a graph are kept */\n");
-	return buf_json(&text);
+	return text_of(&text, draft);
 }
 
 /* Bytes are under the sizes of the capture. */
-static json_t *kernel_json(const struct fusion_kernel *k)
+static void fill_kernel(struct report_kernel *to, const struct fusion_kernel *k,
+			struct report_draft *draft)
 {
-	json_t *lines = json_array();
-
-	for (int i = 0; i < k->n_lines; i++)
-		json_array_append_new(lines, json_integer(k->lines[i]));
-	return json_pack("{s:s, s:s, s:s, s:i, s:o, s:I, s:I, s:I, s:b}", "name", k->name, "form",
-			 k->form, "why", k->why, "ops", k->n_ops, "lines", lines, "read_bytes",
-			 (json_int_t)k->read_bytes, "written_bytes", (json_int_t)k->written_bytes,
-			 "saved_bytes", (json_int_t)k->saved_bytes, "copies", k->copies);
+	REPORT_SET(to, name, report_draft_text(draft, k->name));
+	REPORT_SET(to, form, k->form);
+	REPORT_SET(to, why, report_draft_text(draft, k->why));
+	REPORT_SET(to, ops, k->n_ops);
+	REPORT_SET(to, lines, report_draft_integers(draft, k->lines, k->n_lines));
+	REPORT_SET(to, read_bytes, k->read_bytes);
+	REPORT_SET(to, written_bytes, k->written_bytes);
+	REPORT_SET(to, saved_bytes, k->saved_bytes);
+	REPORT_SET(to, copies, k->copies);
 }
 
-/* Mode graphs; null where nothing was to be recorded. */
-static json_t *recording_json(const struct fusion_recording *r)
+/* Mode graphs; NULL where nothing was to be recorded. */
+static struct report_recording *recording_of(const struct fusion_recording *r,
+					     struct report_draft *draft)
 {
-	if (!r->tried)
-		return json_null();
-	return json_pack("{s:b, s:i, s:i, s:s?, s:i, s:s?, s:s?, s:f, s:I, s:I, s:I, s:s?, s:I}",
-			 "recorded", r->made > 0, "made", r->made, "refused", r->refused, "why_not",
-			 r->why_not, "direct", r->direct, "why_direct", r->why_direct, "because",
-			 r->because, "record_us", (double)r->record_ns / 1000, "replays",
-			 (json_int_t)r->replays, "pointed", (json_int_t)r->pointed,
-			 "guards_left_out", (json_int_t)r->left_out, "why_guards", r->why_guards,
-			 "held_bytes", (json_int_t)r->held_bytes);
+	struct report_recording *to = report_new_recording(1, &draft->arena);
+
+	if (!to)
+		return NULL;
+	REPORT_SET(to, recorded, r->made > 0);
+	REPORT_SET(to, made, r->made);
+	REPORT_SET(to, refused, r->refused);
+	REPORT_SET_IF(to, why_not, r->why_not, report_draft_text(draft, r->why_not));
+	REPORT_SET(to, direct, r->direct);
+	REPORT_SET_IF(to, why_direct, r->why_direct, report_draft_text(draft, r->why_direct));
+	REPORT_SET_IF(to, because, r->because, report_draft_text(draft, r->because));
+	REPORT_SET(to, record_us, (double)r->record_ns / 1000);
+	REPORT_SET(to, replays, r->replays);
+	REPORT_SET(to, pointed, r->pointed);
+	REPORT_SET(to, guards_left_out, r->left_out);
+	REPORT_SET_IF(to, why_guards, r->why_guards, report_draft_text(draft, r->why_guards));
+	REPORT_SET(to, held_bytes, r->held_bytes);
+	return to;
 }
 
-static json_t *outputs_json(const struct graph *g)
+static struct report_integers outputs_of(const struct graph *g, struct report_draft *draft)
 {
-	json_t *list = json_array();
+	int n = fusion_output_count(g);
+	int64_t *at = ARENA_ARRAY(&draft->arena, int64_t, (size_t)n + 1);
 
-	for (int i = 0; i < fusion_output_count(g); i++)
-		json_array_append_new(list, json_integer(fusion_output(g, i)));
-	return list;
+	for (int i = 0; at && i < n; i++)
+		at[i] = fusion_output(g, i);
+	return (struct report_integers){ at, (size_t)n };
 }
 
-json_t *graph_to_json(const struct fusion_graph_info *info, int id, bool brief)
+static void fill_nodes(struct report_graph *to, const struct graph *g, bool brief,
+		       struct report_draft *draft)
 {
-	json_t *ops = json_array(), *nodes = json_array(), *kernels = json_array(), *json;
-	json_t *details = json_array();
-	char compile[32];
+	int n = fusion_node_count(g);
+	struct report_node *nodes = report_new_node(brief ? 0 : (size_t)n, &draft->arena);
+	const char **ops = ARENA_ARRAY(&draft->arena, const char *, (size_t)n + 1);
+	size_t n_ops = 0;
 
-	for (int i = 0; i < fusion_node_count(info->captured); i++) {
-		struct fusion_node n = fusion_node(info->captured, i);
+	for (int i = 0; i < n && nodes && ops; i++) {
+		struct fusion_node node = fusion_node(g, i);
 
 		if (!brief)
-			json_array_append_new(nodes, node_json(info->captured, i));
-		if (n.kind == FUSION_OP && n.fx[0])
-			json_array_append_new(ops, json_string(n.fx));
+			fill_node(&nodes[i], g, i, draft);
+		if (node.kind == FUSION_OP && node.fx[0])
+			ops[n_ops++] = report_draft_text(draft, node.fx);
 	}
-	for (int i = 0; i < info->n_kernels; i++) {
+	REPORT_SET(to, ops, (struct report_texts){ ops, n_ops });
+	REPORT_SET(to, nodes, (struct report_node_list){ nodes, brief ? 0 : (size_t)n });
+}
+
+static void fill_kernels(struct report_graph *to, const struct fusion_graph_info *info,
+			 struct report_draft *draft)
+{
+	size_t n = (size_t)info->n_kernels;
+	struct report_kernel *details = report_new_kernel(n, &draft->arena);
+	const char **names = ARENA_ARRAY(&draft->arena, const char *, n + 1);
+
+	for (int i = 0; details && names && i < info->n_kernels; i++) {
 		struct fusion_kernel k = fusion_kernel(info, i);
 
-		json_array_append_new(kernels, json_string(k.name));
-		json_array_append_new(details, kernel_json(&k));
+		fill_kernel(&details[i], &k, draft);
+		names[i] = details[i].name;
 	}
-	snprintf(compile, sizeof(compile), "%d/%d", info->frame_id, info->compile_id);
-	json = json_pack("{s:i, s:s, s:s, s:o, s:i, s:o, s:o, s:o, s:f, s:b, s:I}", "id", id,
-			 "frame", info->frame, "compile", compile, "ops", ops, "placeholders",
-			 info->n_placeholders, "nodes", nodes, "kernels", kernels, "lowered",
-			 source_json(info->source), "compile_ms", (double)info->compile_ns / 1e6,
-			 "cached", info->cached, "uses", (json_int_t)info->uses);
-	json_object_set_new(json, "kernel_details", details);
+	REPORT_SET(to, kernels, (struct report_texts){ names, n });
+	REPORT_SET(to, kernel_details, (struct report_kernel_list){ details, n });
+}
+
+static struct report_compile_parts *parts_of(const struct fusion_graph_info *info,
+					     struct report_draft *draft)
+{
+	struct report_compile_parts *to = report_new_compile_parts(1, &draft->arena);
+
+	if (!to)
+		return NULL;
+	REPORT_SET(to, capture, (double)info->capture_ns / 1e6);
+	REPORT_SET(to, passes, (double)info->passes_ns / 1e6);
+	REPORT_SET(to, backend, (double)info->backend_ns / 1e6);
+	return to;
+}
+
+void graph_fill(struct report_graph *to, const struct fusion_graph_info *info, int id, bool brief,
+		struct report_draft *draft)
+{
+	const struct fusion_recording *forward = &info->recording, *backward = &info->backward;
+
+	REPORT_SET(to, id, id);
+	REPORT_SET(to, frame, report_draft_text(draft, info->frame));
+	REPORT_SET(to, compile,
+		   arena_printf(&draft->arena, "%d/%d", info->frame_id, info->compile_id));
+	REPORT_SET(to, placeholders, info->n_placeholders);
+	fill_nodes(to, info->captured, brief, draft);
+	fill_kernels(to, info, draft);
+	REPORT_SET_OR_NULL(to, lowered, info->source, source_of(info->source, draft));
+	REPORT_SET(to, compile_ms, (double)info->compile_ns / 1e6);
+	REPORT_SET(to, cached, info->cached);
+	REPORT_SET(to, uses, info->uses);
 	if (!brief) {
-		json_object_set_new(json, "outputs", outputs_json(info->captured));
-		json_object_set_new(json, "subgraphs", subgraphs_json(info->captured));
+		REPORT_SET(to, outputs, outputs_of(info->captured, draft));
+		REPORT_SET(to, subgraphs, subgraphs_of(info->captured, draft));
 	}
-	if (info->cache_note)
-		json_object_set_new(json, "cache_note", json_string(info->cache_note));
-	if (info->recording.tried || info->backward.tried) {
-		json_object_set_new(json, "recording", recording_json(&info->recording));
-		json_object_set_new(json, "backward_recording", recording_json(&info->backward));
+	REPORT_SET_IF(to, cache_note, info->cache_note, report_draft_text(draft, info->cache_note));
+	if (forward->tried || backward->tried) {
+		REPORT_SET_OR_NULL(to, recording, forward->tried, recording_of(forward, draft));
+		REPORT_SET_OR_NULL(to, backward_recording, backward->tried,
+				   recording_of(backward, draft));
 	}
-	json_object_set_new(json, "compile_parts_ms",
-			    json_pack("{s:f, s:f, s:f}", "capture", (double)info->capture_ns / 1e6,
-				      "passes", (double)info->passes_ns / 1e6, "backend",
-				      (double)info->backend_ns / 1e6));
-	return json;
+	REPORT_SET(to, compile_parts_ms, parts_of(info, draft));
 }

@@ -1,12 +1,12 @@
-/* profiler/report/graph.h -- private: one captured graph as JSON. */
+/* profiler/report/graph.h -- private: one captured graph as a report has it. */
 #ifndef PROFILER_REPORT_GRAPH_H
 #define PROFILER_REPORT_GRAPH_H
 
-#include <jansson.h>
-
 #include "fusion/fusion.h"
+#include "profiler/fields/fields.h"
 
 /* An entry of a mode's `graphs`, under the given id; `brief`: without its nodes. */
-json_t *graph_to_json(const struct fusion_graph_info *info, int id, bool brief);
+void graph_fill(struct report_graph *to, const struct fusion_graph_info *info, int id, bool brief,
+		struct report_draft *draft);
 
 #endif

@@ -1,102 +1,113 @@
-/* profiler/report/passes.c -- what each pass did to each graph, as JSON. */
+/* profiler/report/passes.c -- what each pass did to each graph. */
 #include "profiler/report/passes.h"
 
 #include <string.h>
 
-static json_t *text_json(const char *text)
+/* The entry for the rule, made where it is new; there is room for it. */
+static struct report_rule *rule_of(struct report_rule_list *rules, const char *name,
+				   struct report_draft *draft)
 {
-	return text ? json_string(text) : json_null();
-}
+	struct report_rule *rule = rules->at;
 
-/* The entry of `rules` for the rule, made where it is new. */
-static json_t *rule_of(json_t *rules, const char *name)
-{
-	json_t *rule;
-	size_t i;
-
-	json_array_foreach(rules, i, rule)
-	{
-		if (strcmp(json_string_value(json_object_get(rule, "rule")), name) == 0)
+	for (; rule < rules->at + rules->n; rule++)
+		if (rule->rule && strcmp(rule->rule, name) == 0)
 			return rule;
-	}
-	rule = json_pack("{s:s, s:i, s:[]}", "rule", name, "count", 0, "at");
-	json_array_append_new(rules, rule);
+	rules->n++;
+	REPORT_SET(rule, rule, report_draft_text(draft, name));
+	REPORT_SET(rule, count, 0);
+	REPORT_SET(rule, at,
+		   (struct report_rule_place_list){
+		       report_new_rule_place(PASSES_PLACES, &draft->arena), 0 });
 	return rule;
 }
 
-static json_t *rules_json(const struct watched *w, int part, int step)
+static void add_place(struct report_rule *rule, const struct fusion_firing *f,
+		      struct report_draft *draft)
+{
+	struct report_rule_place *place;
+
+	if (!rule->at.at || rule->at.n == PASSES_PLACES)
+		return;
+	place = &rule->at.at[rule->at.n++];
+	REPORT_SET(place, node, report_draft_text(draft, f->node));
+	REPORT_SET_OR_NULL(place, with, f->with, report_draft_text(draft, f->with));
+	REPORT_SET(place, line, f->line);
+	REPORT_SET(place, column, f->column);
+}
+
+static struct report_rule_list rules_of(const struct watched *w, int part, int step,
+					struct report_draft *draft)
 {
 	int n = fusion_watched_step(w, part, step).n_firings;
-	json_t *rules = json_array();
+	struct report_rule_list rules = { report_new_rule((size_t)n, &draft->arena), 0 };
 
+	if (!rules.at)
+		return (struct report_rule_list){ NULL, (size_t)n };
 	for (int i = 0; i < n; i++) {
 		struct fusion_firing f = fusion_watched_firing(w, part, step, i);
-		json_t *rule = rule_of(rules, f.rule), *at = json_object_get(rule, "at");
-		json_int_t count = json_integer_value(json_object_get(rule, "count"));
+		struct report_rule *rule = rule_of(&rules, f.rule, draft);
 
-		json_object_set_new(rule, "count", json_integer(count + 1));
-		if (json_array_size(at) < PASSES_PLACES)
-			json_array_append_new(at, json_pack("{s:s, s:o, s:i, s:i}", "node", f.node,
-							    "with", text_json(f.with), "line",
-							    f.line, "column", f.column));
+		rule->count++;
+		add_place(rule, &f, draft);
 	}
 	return rules;
 }
 
-static json_t *step_json(const struct watched *w, int part, int index)
+static void fill_step(struct report_pass_step *to, const struct watched *w, int part, int index,
+		      struct report_draft *draft)
 {
 	struct fusion_watched_step step = fusion_watched_step(w, part, index);
 
-	return json_pack("{s:s, s:o, s:b, s:b, s:i, s:f, s:o, s:I, s:o}", "pass", step.name,
-			 "plugin", text_json(step.plugin), "off", step.off, "changed", step.changed,
-			 "nodes", step.n_nodes, "us", (double)step.ns / 1000, "rules",
-			 rules_json(w, part, index), "rules_left_out",
-			 (json_int_t)step.firings_left_out, "after", text_json(step.after));
+	REPORT_SET(to, pass, report_draft_text(draft, step.name));
+	REPORT_SET_OR_NULL(to, plugin, step.plugin, report_draft_text(draft, step.plugin));
+	REPORT_SET(to, off, step.off);
+	REPORT_SET(to, changed, step.changed);
+	REPORT_SET(to, nodes, step.n_nodes);
+	REPORT_SET(to, us, (double)step.ns / 1000);
+	REPORT_SET(to, rules, rules_of(w, part, index, draft));
+	REPORT_SET(to, rules_left_out, step.firings_left_out);
+	REPORT_SET_OR_NULL(to, after, step.after, report_draft_text(draft, step.after));
 }
 
-static json_t *names_json(const char *const *names, int n)
-{
-	json_t *list = json_array();
-
-	for (int i = 0; i < n; i++)
-		json_array_append_new(list, json_string(names[i]));
-	return list;
-}
-
-static json_t *part_json(const struct watched *w, int index)
+static void fill_part(struct report_pass_part *to, const struct watched *w, int index,
+		      struct report_draft *draft)
 {
 	struct fusion_watched_part part = fusion_watched_part(w, index);
-	json_t *steps = json_array();
+	struct report_pass_step *steps = report_new_pass_step((size_t)part.n_steps, &draft->arena);
 
-	for (int i = 0; i < part.n_steps; i++)
-		json_array_append_new(steps, step_json(w, index, i));
-	return json_pack("{s:s, s:s?, s:o, s:o, s:i, s:i, s:i, s:o, s:o, s:I}", "part", part.name,
-			 "loop", part.loop, "takes", names_json(part.takes, part.n_takes), "gives",
-			 names_json(part.gives, part.n_gives), "first_kernel", part.first_kernel,
-			 "n_kernels", part.n_kernels, "nodes", part.n_nodes, "before",
-			 text_json(part.before), "steps", steps, "left_out_bytes",
-			 (json_int_t)part.left_out_bytes);
+	for (int i = 0; steps && i < part.n_steps; i++)
+		fill_step(&steps[i], w, index, i, draft);
+	REPORT_SET(to, part, report_draft_text(draft, part.name));
+	REPORT_SET_OR_NULL(to, loop, part.loop, report_draft_text(draft, part.loop));
+	REPORT_SET(to, takes, report_draft_texts(draft, part.takes, part.n_takes));
+	REPORT_SET(to, gives, report_draft_texts(draft, part.gives, part.n_gives));
+	REPORT_SET(to, first_kernel, part.first_kernel);
+	REPORT_SET(to, n_kernels, part.n_kernels);
+	REPORT_SET(to, nodes, part.n_nodes);
+	REPORT_SET_OR_NULL(to, before, part.before, report_draft_text(draft, part.before));
+	REPORT_SET(to, steps, (struct report_pass_step_list){ steps, (size_t)part.n_steps });
+	REPORT_SET(to, left_out_bytes, (int64_t)part.left_out_bytes);
 }
 
-void report_passes(json_t *m, const struct candidate *candidate, size_t *left_bytes)
+void report_passes(struct report_graph_list graphs, const struct candidate *candidate,
+		   size_t *left_bytes, struct report_draft *draft)
 {
-	json_t *graph;
-	size_t i;
-
-	json_array_foreach(json_object_get(m, "graphs"), i, graph)
-	{
+	for (size_t i = 0; i < graphs.n; i++) {
 		size_t bytes = PASSES_GRAPH_BYTES < *left_bytes ? PASSES_GRAPH_BYTES : *left_bytes;
-		json_t *parts = json_array();
 		struct err err = { 0 };
 		struct watched *w = fusion_watch_passes(candidate->session, (int)i, &bytes, &err);
+		int n = w ? fusion_watched_count(w) : 1;
+		struct report_pass_part *parts = report_new_pass_part((size_t)n, &draft->arena);
 
-		if (!w)
-			json_array_append_new(
-			    parts, json_pack("{s:s, s:s}", "part", "", "error", err.message));
-		for (int k = 0; w && k < fusion_watched_count(w); k++)
-			json_array_append_new(parts, part_json(w, k));
+		if (parts && !w) {
+			REPORT_SET(&parts[0], part, "");
+			REPORT_SET(&parts[0], error, report_draft_text(draft, err.message));
+		}
+		for (int k = 0; parts && w && k < n; k++)
+			fill_part(&parts[k], w, k, draft);
 		*left_bytes -= bytes;
-		json_object_set_new(graph, "passes", parts);
+		REPORT_SET(&graphs.at[i], passes,
+			   (struct report_pass_part_list){ parts, (size_t)n });
 		fusion_watched_destroy(w);
 	}
 }

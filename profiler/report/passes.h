@@ -1,7 +1,8 @@
-/* profiler/report/passes.h -- private: what each pass did to each graph, as JSON. */
+/* profiler/report/passes.h -- what each pass did to each graph. */
 #ifndef PROFILER_REPORT_PASSES_H
 #define PROFILER_REPORT_PASSES_H
 
+#include "profiler/fields/fields.h"
 #include "profiler/measure/candidate.h"
 
 enum {
@@ -10,10 +11,10 @@ enum {
 	PASSES_PLACES = 50,                /* of one rule in one pass */
 };
 
-/* Adds `passes` to every graph of m, whose graphs are the candidate's: a list of parts,
- * each with `before` and its `steps`.  *left_bytes is what the report may still
+/* Sets `passes` of every graph; they are the candidate's.  *left_bytes is what the report may still
  * hold; texts past it are left out, and their bytes counted.  A pass that fails
  * now, as a plugin's may, leaves its message in `error`. */
-void report_passes(json_t *m, const struct candidate *candidate, size_t *left_bytes);
+void report_passes(struct report_graph_list graphs, const struct candidate *candidate,
+		   size_t *left_bytes, struct report_draft *draft);
 
 #endif

@@ -75,3 +75,20 @@ void report_places(json_t *tree, const struct fusion_program *program)
 	if (program && fusion_place(program, 1, &there))
 		walk(tree, program);
 }
+
+void report_places_of_run(json_t *report, const struct workload *w)
+{
+	json_t *points = json_object_get(report, "points"), *item;
+	size_t i;
+
+	if (w->sweep.kind != SWEEP_STATEMENTS) { /* one program */
+		report_places(report, w->points[0].program);
+		return;
+	}
+	json_array_foreach(points, i, item)
+	{
+		for (int k = 0; k < w->n_points; k++)
+			if (w->points[k].n == json_integer_value(json_object_get(item, "n")))
+				report_places(item, w->points[k].program);
+	}
+}

@@ -1,4 +1,4 @@
-/* profiler/report/report.c -- candidates, statistics and comparisons as JSON. */
+/* profiler/report/report.c -- candidates, statistics and comparisons as a report has them. */
 #include "profiler/report/report.h"
 
 #include <math.h>
@@ -10,11 +10,6 @@
 #include "profiler/workload/value_json.h"
 
 enum { LATER_GRAPHS = 32 };
-
-static json_t *interval_json(double low, double high)
-{
-	return json_pack("[f, f]", low, high);
-}
 
 static bool as_it_was(const struct candidate *candidate, int call, int k)
 {
@@ -32,7 +27,7 @@ static json_t *inputs_after(const struct candidate *candidate, int call, bool wh
 	return list;
 }
 
-/* A tensor whose bits another candidate's has is summed up there. */
+/* A tensor whose bits another candidate's has is summed up there.  New. */
 static json_t *output_json(const struct report_of_call *r)
 {
 	struct value out = r->candidate->outputs[r->call];
@@ -42,7 +37,7 @@ static json_t *output_json(const struct report_of_call *r)
 		like = r->like->outputs[r->call];
 	if (value_alike(out, like) &&
 	    tensor_same_on_device(fusion_tensor(like), fusion_tensor(out)))
-		return json_incref(json_object_get(r->like_entry, "output"));
+		return json_incref(r->like_entry->output);
 	return value_to_json(out, r->whole);
 }
 
@@ -89,24 +84,32 @@ static json_t *param_grads_json(const struct candidate *candidate, bool whole)
 	return json_null();
 }
 
-json_t *report_call(const struct report_of_call *r)
+/* JSON texts end at their length, C's at a zero byte: the bytes after one are left out. */
+static const char *printed(const struct candidate *candidate, struct report_draft *draft)
+{
+	const struct buf *text = fusion_stdout(candidate->session);
+
+	return arena_strndup(&draft->arena, text->data ? text->data : "", text->len);
+}
+
+void report_call_fill(struct report_call *to, const struct report_of_call *r,
+		      struct report_draft *draft)
 {
 	const struct fusion_counts *before = &r->before, *after = &r->after;
 	const struct candidate *candidate = r->candidate;
 	int call = r->call;
 	bool whole = r->whole;
-	struct buf *printed = fusion_stdout(candidate->session);
-	json_t *text = json_stringn(printed->data ? printed->data : "", printed->len);
 
-	return json_pack("{s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:o}", "new_graphs",
-			 (json_int_t)(after->graphs - before->graphs), "compiles",
-			 (json_int_t)(after->kernels_built - before->kernels_built), "launches",
-			 (json_int_t)(after->launches - before->launches), "eager_fallback",
-			 after->eager_fallbacks > before->eager_fallbacks, "output", output_json(r),
-			 "inputs_after", inputs_after(candidate, call, whole), "grads",
-			 grads_json(candidate, call, whole), "param_grads",
-			 param_grads_json(candidate, whole), "stdout",
-			 text ? text : json_string(""));
+	REPORT_SET(to, new_graphs, after->graphs - before->graphs);
+	REPORT_SET(to, compiles, after->kernels_built - before->kernels_built);
+	REPORT_SET(to, launches, after->launches - before->launches);
+	REPORT_SET(to, eager_fallback, after->eager_fallbacks > before->eager_fallbacks);
+	REPORT_SET(to, output, report_draft_value(draft, output_json(r)));
+	REPORT_SET(to, inputs_after,
+		   report_draft_value(draft, inputs_after(candidate, call, whole)));
+	REPORT_SET(to, grads, report_draft_value(draft, grads_json(candidate, call, whole)));
+	REPORT_SET(to, param_grads, report_draft_value(draft, param_grads_json(candidate, whole)));
+	REPORT_SET(to, stdout, printed(candidate, draft));
 }
 
 double report_compile_us(const struct candidate *candidate)
@@ -118,171 +121,244 @@ double report_compile_us(const struct candidate *candidate)
 	return us;
 }
 
-static json_t *noise_json(const double *sample_us, int n, int64_t compiled)
+/* What makes samples doubtful; NULL: nothing does. */
+static const char *noise_of(const struct report_samples *s, struct report_draft *draft)
 {
 	char noise[512];
-	bool noisy = stats_noise(sample_us, n, noise, sizeof(noise));
+	bool noisy = s->n > 0 && stats_noise(s->us, s->n, noise, sizeof(noise));
 
-	if (compiled)
-		return json_sprintf("Calls still compile (%lld graphs and kernels in the "
+	if (s->n > 0 && s->compiled)
+		return arena_printf(&draft->arena,
+				    "Calls still compile (%lld graphs and kernels in the "
 				    "samples): see recompiles.%s%s",
-				    (long long)compiled, noisy ? " " : "", noisy ? noise : "");
-	return noisy ? json_string(noise) : json_null();
+				    (long long)s->compiled, noisy ? " " : "", noisy ? noise : "");
+	return noisy ? arena_strdup(&draft->arena, noise) : NULL;
 }
 
-json_t *report_samples(const double *sample_us, int n, int64_t calls_a_sample, int64_t compiled)
+struct report_latency *report_latency_of(const struct report_samples *s, struct report_draft *draft)
 {
-	json_t *list = json_array();
+	struct report_latency *l = report_new_latency(1, &draft->arena);
+	int64_t *ns = ARENA_ARRAY(&draft->arena, int64_t, (size_t)s->n + 1);
+	const char *noise = noise_of(s, draft);
 	struct interval i = { 0 };
 
-	for (int k = 0; k < n; k++)
-		json_array_append_new(list, json_integer(llround(sample_us[k] * 1000)));
-	if (n > 0)
-		stats_median(sample_us, n, &i);
-	return json_pack("{s:f, s:o, s:i, s:I, s:I, s:o, s:o}", "median_us", i.mid, "ci_us",
-			 interval_json(i.low, i.high), "n", n, "calls_a_sample",
-			 (json_int_t)calls_a_sample, "compiled", (json_int_t)compiled, "samples_ns",
-			 list, "noise", n > 0 ? noise_json(sample_us, n, compiled) : json_null());
+	for (int k = 0; ns && k < s->n; k++)
+		ns[k] = llround(s->us[k] * 1000);
+	if (s->n > 0)
+		stats_median(s->us, s->n, &i);
+	if (!l)
+		return NULL;
+	REPORT_SET(l, median_us, i.mid);
+	REPORT_SET(l, ci_us, report_interval_of(&i));
+	REPORT_SET(l, n, s->n);
+	REPORT_SET(l, calls_a_sample, s->calls_a_sample);
+	REPORT_SET(l, compiled, s->compiled);
+	REPORT_SET(l, samples_ns, (struct report_integers){ ns, (size_t)s->n });
+	REPORT_SET_OR_NULL(l, noise, noise, noise);
+	return l;
 }
 
-static json_t *add_graph(json_t *m, const struct fusion_session *s, int id, bool brief)
+/* Fills in graphs from `first` on, and their guards; m has room for all. */
+static void add_graphs(struct report_mode *m, const struct fusion_session *s, int first, bool brief,
+		       struct report_draft *draft)
 {
-	struct fusion_graph_info info = fusion_graph(s, id);
-	json_t *graph = graph_to_json(&info, id, brief), *guards = json_object_get(m, "guards");
+	for (int id = first; id < (int)m->graphs.n; id++) {
+		struct fusion_graph_info info = fusion_graph(s, id);
 
-	json_array_append_new(json_object_get(m, "graphs"), graph);
-	for (int g = 0; g < info.n_guards && !brief; g++)
-		json_array_append_new(guards,
-				      json_pack("{s:i, s:s}", "graph", id, "text", info.guards[g]));
-	return graph;
+		graph_fill(&m->graphs.at[id], &info, id, brief, draft);
+		for (int g = 0; g < info.n_guards && !brief; g++) {
+			struct report_guard *guard = &m->guards.at[m->guards.n++];
+
+			REPORT_SET(guard, graph, id);
+			REPORT_SET(guard, text, report_draft_text(draft, info.guards[g]));
+		}
+	}
+}
+
+/* Room for the graphs up to `n`, and for their guards; those that are there stay. */
+static bool make_room(struct report_mode *m, const struct fusion_session *s, int n,
+		      struct report_draft *draft)
+{
+	struct report_graph *graphs = report_new_graph((size_t)n, &draft->arena);
+	size_t n_guards = m->guards.n;
+	struct report_guard *guards;
+
+	for (int id = (int)m->graphs.n; id < n; id++)
+		n_guards += (size_t)fusion_graph(s, id).n_guards;
+	guards = report_new_guard(n_guards, &draft->arena);
+	if (!graphs || !guards)
+		return false;
+	if (m->graphs.n)
+		memcpy(graphs, m->graphs.at, m->graphs.n * sizeof(*graphs));
+	if (m->guards.n)
+		memcpy(guards, m->guards.at, m->guards.n * sizeof(*guards));
+	REPORT_SET(m, graphs, (struct report_graph_list){ graphs, (size_t)n });
+	REPORT_SET(m, guards, (struct report_guard_list){ guards, m->guards.n });
+	return true;
 }
 
 /* What was compiled since the calls were made once, as by an optimiser that had no
  * momentum before its first step: that is what was timed. */
-static void add_later_graphs(json_t *m, const struct candidate *candidate)
+static bool add_later_graphs(struct report_mode *m, const struct candidate *candidate,
+			     struct report_draft *draft)
 {
-	int n = fusion_graph_count(candidate->session);
-	int first = (int)json_array_size(json_object_get(m, "graphs"));
+	int n = fusion_graph_count(candidate->session), first = (int)m->graphs.n;
 
-	for (int i = first; i < n && i < first + LATER_GRAPHS; i++)
-		json_object_set_new(add_graph(m, candidate->session, i, false), "later",
-				    json_true());
+	n = n < first + LATER_GRAPHS ? n : first + LATER_GRAPHS;
+	if (n <= first)
+		return true;
+	if (!make_room(m, candidate->session, n, draft))
+		return false;
+	add_graphs(m, candidate->session, first, false, draft);
+	for (int i = first; i < n; i++)
+		REPORT_SET(&m->graphs.at[i], later, true);
+	return true;
 }
 
 /* How inputs that the program writes were put back. */
-static json_t *restored_json(const struct candidate *candidate)
+static struct report_restored *restored(const struct candidate *candidate,
+					struct report_draft *draft)
 {
-	return json_pack("{s:s, s:i, s:I, s:I}", "where",
-			 fusion_device_name(candidate->engine) ? "device" : "host", "sets",
-			 candidate->most_sets > 0 ? candidate->most_sets : 1, "arguments",
-			 (json_int_t)candidate->restores, "copied_on_device",
-			 (json_int_t)candidate->restored_on_device);
+	struct report_restored *r = report_new_restored(1, &draft->arena);
+
+	if (!r)
+		return NULL;
+	REPORT_SET(r, where, fusion_device_name(candidate->engine) ? "device" : "host");
+	REPORT_SET(r, sets, candidate->most_sets > 0 ? candidate->most_sets : 1);
+	REPORT_SET(r, arguments, candidate->restores);
+	REPORT_SET(r, copied_on_device, candidate->restored_on_device);
+	return r;
 }
 
-void report_latency(json_t *m, const struct candidate *candidate, const struct split *split)
+static struct report_split *split_of(const struct split *split, double median_us,
+				     struct report_draft *draft)
 {
-	static const char *const names[PHASE_COUNT] = {
-		[PHASE_GUARDS] = "guards", [PHASE_DISPATCH] = "dispatch", [PHASE_ALLOC] = "alloc",
-		[PHASE_LAUNCH] = "launch", [PHASE_KERNEL] = "kernel",
-	};
-	json_t *latency = report_samples(candidate->sample_us, candidate->n_samples,
-					 candidate->cycles * candidate->n_timed,
-					 candidate->compiled);
-	json_t *parts = json_object();
-	double median_us = json_number_value(json_object_get(latency, "median_us"));
+	struct report_split *parts = report_new_split(1, &draft->arena);
 	double rest = median_us, scale = 1;
 
-	json_object_set_new(m, "latency", latency);
 	/* The watched call may have met a slower moment of the machine than the
 	 * latency: its parts then count by their shares, so that they add up. */
 	if (split->observed_us > median_us)
 		scale = median_us / split->observed_us;
-	for (int p = 0; p < PHASE_COUNT; p++) {
-		json_object_set_new(parts, names[p], json_real(split->phase_us[p] * scale));
+	for (int p = 0; p < PHASE_COUNT; p++)
 		rest -= split->phase_us[p] * scale;
-	}
-	json_object_set_new(parts, "rest", json_real(fmax(rest, 0)));
-	json_object_set_new(parts, "observed", json_real(split->observed_us));
-	json_object_set_new(m, "split_us", parts);
-	json_object_set_new(m, "launches",
-			    candidate->launches == floor(candidate->launches)
-				? json_integer((json_int_t)candidate->launches)
-				: json_real(candidate->launches));
+	if (!parts)
+		return NULL;
+	REPORT_SET(parts, guards, split->phase_us[PHASE_GUARDS] * scale);
+	REPORT_SET(parts, dispatch, split->phase_us[PHASE_DISPATCH] * scale);
+	REPORT_SET(parts, alloc, split->phase_us[PHASE_ALLOC] * scale);
+	REPORT_SET(parts, launch, split->phase_us[PHASE_LAUNCH] * scale);
+	REPORT_SET(parts, kernel, split->phase_us[PHASE_KERNEL] * scale);
+	REPORT_SET(parts, rest, fmax(rest, 0));
+	REPORT_SET(parts, observed, split->observed_us);
+	return parts;
+}
+
+bool report_latency(struct report_mode *m, const struct candidate *candidate,
+		    const struct split *split, struct report_draft *draft)
+{
+	const struct report_samples samples = { .us = candidate->sample_us,
+						.n = candidate->n_samples,
+						.calls_a_sample = candidate->cycles *
+								  candidate->n_timed,
+						.compiled = candidate->compiled };
+	struct report_latency *latency = report_latency_of(&samples, draft);
+
+	if (!latency)
+		return false;
+	REPORT_SET(m, latency, latency);
+	REPORT_SET(m, split_us, split_of(split, latency->median_us, draft));
+	REPORT_SET(m, launches, candidate->launches);
 	if (candidate->writes)
-		json_object_set_new(m, "restored", restored_json(candidate));
-	add_later_graphs(m, candidate);
+		REPORT_SET(m, restored, restored(candidate, draft));
+	return add_later_graphs(m, candidate, draft);
 }
 
 /* Both stages side by side, and what mode lazy did. */
-static json_t *counts_json(const struct fusion_session *s)
+static struct report_mode_counts *counts_of(const struct fusion_session *s,
+					    struct report_draft *draft)
 {
+	struct report_mode_counts *to = report_new_mode_counts(1, &draft->arena);
 	struct fusion_counts c = fusion_counts(s);
 
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "captured", (json_int_t)c.graphs,
-			 "lowered", (json_int_t)c.lowered, "launches", (json_int_t)c.launches,
-			 "eager_fallbacks", (json_int_t)c.eager_fallbacks, "executions",
-			 (json_int_t)c.executions, "cache_hits", (json_int_t)c.cache_hits);
+	if (!to)
+		return NULL;
+	REPORT_SET(to, captured, c.graphs);
+	REPORT_SET(to, lowered, c.lowered);
+	REPORT_SET(to, launches, c.launches);
+	REPORT_SET(to, eager_fallbacks, c.eager_fallbacks);
+	REPORT_SET(to, executions, c.executions);
+	REPORT_SET(to, cache_hits, c.cache_hits);
+	return to;
 }
 
-void report_graphs(json_t *m, const struct candidate *candidate, bool brief)
+static struct report_recompile_list recompiles_of(const struct fusion_session *s,
+						  struct report_draft *draft)
 {
-	const struct fusion_session *s = candidate->session;
-	json_t *recompiles = json_array();
-	bool cached = fusion_graph_count(s) > 0;
+	int n = fusion_recompile_count(s);
+	struct report_recompile *all = report_new_recompile((size_t)n, &draft->arena);
 
-	json_object_set_new(m, "graphs", json_array());
-	json_object_set_new(m, "guards", json_array());
-	for (int i = 0; i < fusion_graph_count(s); i++) {
-		add_graph(m, s, i, brief);
-		cached = cached && fusion_graph(s, i).cached;
-	}
-	for (int i = 0; i < fusion_recompile_count(s); i++) {
+	for (int i = 0; all && i < n; i++) {
 		struct fusion_recompile r = fusion_recompile(s, i);
 
-		json_array_append_new(recompiles,
-				      json_pack("{s:I, s:s, s:s}", "call", (json_int_t)r.call,
-						"frame", r.frame, "reason", r.reason));
+		REPORT_SET(&all[i], call, r.call);
+		REPORT_SET(&all[i], frame, report_draft_text(draft, r.frame));
+		REPORT_SET(&all[i], reason, report_draft_text(draft, r.reason));
 	}
-	json_object_set_new(m, "breaks", breaks_to_json(s));
-	json_object_set_new(m, "tree", tree_to_json(s));
+	return (struct report_recompile_list){ all, (size_t)n };
+}
+
+bool report_graphs(struct report_mode *m, const struct candidate *candidate, bool brief,
+		   struct report_draft *draft)
+{
+	const struct fusion_session *s = candidate->session;
+	int n = fusion_graph_count(s);
+	bool cached = n > 0;
+
+	if (!make_room(m, s, n, draft))
+		return false;
+	add_graphs(m, s, 0, brief, draft);
+	for (int i = 0; i < n; i++)
+		cached = cached && fusion_graph(s, i).cached;
+	REPORT_SET(m, breaks, breaks_of_session(s, draft));
+	REPORT_SET(m, tree, tree_of_session(s, draft));
 	if (candidate->mode == FUSION_LAZY)
-		json_object_set_new(m, "lazy", lazy_to_json(s));
-	json_object_set_new(m, "counts", counts_json(s));
-	json_object_set_new(m, "recompiles", recompiles);
-	json_object_set_new(m, "compile_ms", json_real(report_compile_us(candidate) / 1000));
-	json_object_set_new(m, "cached", json_boolean(cached));
+		REPORT_SET(m, lazy, lazy_of_session(s, draft));
+	REPORT_SET(m, counts, counts_of(s, draft));
+	REPORT_SET(m, recompiles, recompiles_of(s, draft));
+	REPORT_SET(m, compile_ms, report_compile_us(candidate) / 1000);
+	REPORT_SET(m, cached, cached);
+	return m->breaks.n == 0 || m->breaks.at;
 }
 
-json_t *report_comparison(const struct comparison *c, double compile_us)
+void report_comparison(struct report_comparison *to, const struct comparison *c, double compile_us)
 {
-	bool after = c->repay == REPAY_AFTER;
+	bool known = c->verdict != VERDICT_DISAGREES, after = known && c->repay == REPAY_AFTER;
 
-	if (c->verdict == VERDICT_DISAGREES)
-		return json_pack("{s:n, s:n, s:s, s:n, s:n, s:s, s:n, s:n, s:f, s:n, s:n}",
-				 "speedup", "speedup_ci", "verdict", verdict_word(c->verdict),
-				 "calls_to_repay", "calls_to_repay_ci", "repay",
-				 repay_word(REPAY_UNKNOWN), "saved_us", "saved_ci_us", "compile_ms",
-				 compile_us / 1000, "crossover_n", "crossover_ci");
-	return json_pack("{s:f, s:o, s:s, s:o, s:o, s:s, s:f, s:o, s:f, s:n, s:n}", "speedup",
-			 c->speedup.mid, "speedup_ci",
-			 interval_json(c->speedup.low, c->speedup.high), "verdict",
-			 verdict_word(c->verdict), "calls_to_repay",
-			 after ? json_real(c->calls_to_repay) : json_null(), "calls_to_repay_ci",
-			 after ? interval_json(c->calls_ci[0], c->calls_ci[1]) : json_null(),
-			 "repay", repay_word(c->repay), "saved_us", c->saved_us.mid, "saved_ci_us",
-			 interval_json(c->saved_us.low, c->saved_us.high), "compile_ms",
-			 compile_us / 1000, "crossover_n", "crossover_ci");
+	REPORT_SET_OR_NULL(to, speedup, known, c->speedup.mid);
+	REPORT_SET_OR_NULL(to, speedup_ci, known, report_interval_of(&c->speedup));
+	REPORT_SET(to, verdict, verdict_word(c->verdict));
+	REPORT_SET_OR_NULL(to, calls_to_repay, after, c->calls_to_repay);
+	REPORT_SET_OR_NULL(to, calls_to_repay_ci, after,
+			   (struct report_interval){ c->calls_ci[0], c->calls_ci[1] });
+	REPORT_SET(to, repay, repay_word(known ? c->repay : REPAY_UNKNOWN));
+	REPORT_SET_OR_NULL(to, saved_us, known, c->saved_us.mid);
+	REPORT_SET_OR_NULL(to, saved_ci_us, known, report_interval_of(&c->saved_us));
+	REPORT_SET(to, compile_ms, compile_us / 1000);
+	REPORT_SET_OR_NULL(to, crossover_n, false, NAN);
+	REPORT_SET_OR_NULL(to, crossover_ci, false, (struct report_interval){ NAN, NAN });
 }
 
-json_t *report_crossover(const struct crossover *c)
+void report_crossover(struct report_comparison *to, const struct crossover *c)
 {
-	return json_pack("{s:o, s:o, s:s, s:i}", "crossover_n",
-			 c->found ? json_real(c->n) : json_null(), "crossover_ci",
-			 c->found ? interval_json(c->low, c->high) : json_null(), "side",
-			 side_word(c->side), "meetings", c->meetings);
+	REPORT_SET_OR_NULL(to, crossover_n, c->found, c->n);
+	REPORT_SET_OR_NULL(to, crossover_ci, c->found, (struct report_interval){ c->low, c->high });
+	REPORT_SET(to, side, side_word(c->side));
+	REPORT_SET(to, meetings, c->meetings);
 }
 
-json_t *report_reproduce(const struct workload *w, const struct point *p, enum fusion_mode mode)
+const char *report_reproduce(const struct workload *w, const struct point *p, enum fusion_mode mode,
+			     struct report_draft *draft)
 {
 	char file[80], at[32] = "", threads[32] = "", backend[32] = "";
 	size_t len = 0;
@@ -299,48 +375,50 @@ json_t *report_reproduce(const struct workload *w, const struct point *p, enum f
 		snprintf(threads, sizeof(threads), " --threads %d", w->threads);
 	if (w->backend)
 		snprintf(backend, sizeof(backend), " --backend %s", w->backend);
-	return json_sprintf("breakeven run %s.json --modes %s%s%s%s%s%s", file,
+	return arena_printf(&draft->arena, "breakeven run %s.json --modes %s%s%s%s%s%s", file,
 			    mode == FUSION_EAGER ? "" : "eager,", fusion_mode_name(mode), at,
 			    threads, backend, w->torch ? " --engine breakeven" : "");
 }
 
-void report_device(json_t *device, const struct fusion *engine)
+void report_device(struct report_device *device, const struct fusion *engine,
+		   struct report_draft *draft)
 {
-	const char *note = fusion_backend_note(engine);
+	const char *note = fusion_backend_note(engine), *name = fusion_device_name(engine);
 
-	json_object_set_new(device, "backend", json_string(fusion_backend_name(engine)));
-	if (fusion_device_name(engine)) {
-		json_object_set_new(device, "kind", json_string("cuda"));
-		json_object_set_new(device, "name", json_string(fusion_device_name(engine)));
-	}
-	json_object_set_new(device, "backend_note", note ? json_string(note) : json_null());
-	json_object_set_new(device, "threads", json_integer(fusion_threads(engine)));
+	REPORT_SET(device, backend, report_draft_text(draft, fusion_backend_name(engine)));
+	REPORT_SET_IF(device, kind, name, "cuda");
+	REPORT_SET_IF(device, name, name, report_draft_text(draft, name));
+	REPORT_SET_OR_NULL(device, backend_note, note, report_draft_text(draft, note));
+	REPORT_SET(device, threads, fusion_threads(engine));
 }
 
-void report_order(json_t *mode, const struct fusion *engine)
+void report_order(struct report_mode *m, const struct fusion *engine, struct report_draft *draft)
 {
+	struct report_order *to;
 	struct device_order o;
 
 	if (!fusion_device_order(engine, &o))
 		return;
-	json_object_set_new(mode, "order",
-			    json_pack("{s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "streams",
-				      o.streams, "events", o.events, "launches",
-				      (json_int_t)o.launches, "graph_launches",
-				      (json_int_t)o.graphs, "library_calls", (json_int_t)o.calls,
-				      "copies", (json_int_t)o.copies, "sets", (json_int_t)o.sets,
-				      "waits", (json_int_t)o.waits));
+	to = report_new_order(1, &draft->arena);
+	REPORT_SET(m, order, to);
+	if (!to)
+		return;
+	REPORT_SET(to, streams, o.streams);
+	REPORT_SET(to, events, o.events);
+	REPORT_SET(to, launches, o.launches);
+	REPORT_SET(to, graph_launches, o.graphs);
+	REPORT_SET(to, library_calls, o.calls);
+	REPORT_SET(to, copies, o.copies);
+	REPORT_SET(to, sets, o.sets);
+	REPORT_SET(to, waits, o.waits);
 }
 
-json_t *report_error(const struct err *err)
+void report_error(struct report_failure *to, const struct err *err, struct report_draft *draft)
 {
-	json_t *message = json_string(err->message);
-
-	json_t *json = json_pack("{s:s, s:o, s:i, s:i}", "code", err_name(err->code), "message",
-				 message ? message : json_string(""), "line", err->line, "column",
-				 err->column);
-
+	REPORT_SET(to, code, err_name(err->code));
+	REPORT_SET(to, message, report_draft_text(draft, err->message));
+	REPORT_SET(to, line, err->line);
+	REPORT_SET(to, column, err->column);
 	if (err->file[0])
-		json_object_set_new(json, "file", json_string(err->file));
-	return json;
+		REPORT_SET(to, file, report_draft_text(draft, err->file));
 }

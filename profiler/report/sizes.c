@@ -14,15 +14,17 @@
 #include "profiler/workload/spec.h"
 #include "profiler/workload/value_json.h"
 
-enum { MAX_GROUPS = 8, MAX_CHANGED_ELEMENTS = 1 << 22 };
+enum { MAX_GROUPS = 8, MOST_TRIES = 2 * MAX_GROUPS + 3, MAX_CHANGED_ELEMENTS = 1 << 22 };
 
 struct
 try {
 	const struct candidate *candidate;
 	const struct workload *w;
 	const struct point *p;
-	json_t *specs;           /* of the first call */
-	json_t *list;            /* results */
+	json_t *specs; /* of the first call */
+	struct report_draft *draft;
+	struct report_size_try *list; /* results: MOST_TRIES */
+	size_t n;
 	int64_t end_ns, base_ns; /* when to stop; what a session and its first call take */
 	bool limited;
 };
@@ -116,7 +118,7 @@ static bool call_once(const struct try *t, struct fusion_session *s, const json_
 }
 
 /* Asks the guards of the entries that are there; nothing is run. */
-static void probe(const struct try *t, const json_t *changed, json_t *row)
+static void probe(const struct try *t, const json_t *changed, struct report_size_try *row)
 {
 	struct err ignored = { 0 };
 	struct call_args args;
@@ -127,26 +129,17 @@ static void probe(const struct try *t, const json_t *changed, json_t *row)
 		return;
 	buf_init(&why, 4096);
 	found = fusion_probe(t->candidate->session, args.at, args.n, &why);
-	if (found != FUSION_UNKNOWN)
-		json_object_set_new(
-		    row, "result",
-		    json_string(found == FUSION_FOUND ? "same entry" : "recompiled"));
-	if (found == FUSION_MISSED && why.data)
-		json_object_set_new(row, "reason", json_string(why.data));
+	REPORT_SET_IF(row, result, found != FUSION_UNKNOWN,
+		      found == FUSION_FOUND ? "same entry" : "recompiled");
+	REPORT_SET_IF(row, reason, found == FUSION_MISSED && why.data,
+		      report_draft_text(t->draft, why.data));
 	buf_finish(&why);
 	drop_args(&args);
 }
 
-/* Of the first frame that did not fit: the others follow from it. */
-static json_t *first_reason(const struct fusion_session *s, int since)
-{
-	return fusion_recompile_count(s) > since ? json_string(fusion_recompile(s, since).reason)
-						 : json_null();
-}
-
 /* What the changed call leads to, and `then`, where a third call is made. */
 static void try_in(const struct try *t, struct fusion_session *s, const json_t *changed,
-		   const json_t *third, json_t *row)
+		   const json_t *third, struct report_size_try *row)
 {
 	int64_t graphs, again;
 	struct err err = { 0 };
@@ -157,40 +150,41 @@ static void try_in(const struct try *t, struct fusion_session *s, const json_t *
 	recompiles = fusion_recompile_count(s);
 	entries = fusion_entry_count(s);
 	if (!call_once(t, s, changed, &graphs, &err)) {
-		json_object_set_new(row, "result", json_string("error"));
-		json_object_set_new(row, "reason", json_string(err.message));
+		REPORT_SET(row, result, "error");
+		REPORT_SET(row, reason, report_draft_text(t->draft, err.message));
 		return;
 	}
 	if (fusion_recompile_count(s) == recompiles && graphs == 0 &&
 	    fusion_entry_count(s) == entries) {
-		json_object_set_new(row, "result", json_string("same entry"));
+		REPORT_SET(row, result, "same entry");
 		return;
 	}
-	json_object_set_new(
-	    row, "result",
-	    json_string(fusion_recompile_count(s) > recompiles ? "recompiled" : "new frames"));
-	json_object_set_new(row, "new_graphs", json_integer(graphs));
-	json_object_set_new(row, "reason", first_reason(s, recompiles));
+	REPORT_SET(row, result,
+		   fusion_recompile_count(s) > recompiles ? "recompiled" : "new frames");
+	REPORT_SET(row, new_graphs, graphs);
+	/* Of the first frame that did not fit: the others follow from it. */
+	REPORT_SET_IF(row, reason, fusion_recompile_count(s) > recompiles,
+		      report_draft_text(t->draft, fusion_recompile(s, recompiles).reason));
 	recompiles = fusion_recompile_count(s);
 	if (third && call_once(t, s, third, &again, &err))
-		json_object_set_new(row, "then",
-				    json_string(again || fusion_recompile_count(s) > recompiles
-						    ? "recompiled again"
-						    : "same entry"));
+		REPORT_SET(row, then,
+			   again || fusion_recompile_count(s) > recompiles ? "recompiled again"
+									   : "same entry");
 }
 
 /* Takes over `changed` and `third` (both may be NULL). */
-static void add_try(struct try *t, const char *change, json_t *where, json_t *changed,
+static void add_try(struct try *t, const char *change, struct report_texts where, json_t *changed,
 		    json_t *third)
 {
-	json_t *row = json_pack("{s:s, s:o, s:s, s:n, s:n, s:n}", "change", change, "where", where,
-				"result", "not tried", "new_graphs", "reason", "then");
+	struct report_size_try *row = &t->list[t->n++];
 	struct fusion_session *s = NULL;
 	struct err err = { 0 };
 
 	int64_t begin = clock_cpu_ns();
 
-	json_array_append_new(t->list, row);
+	REPORT_SET(row, change, report_draft_text(t->draft, change));
+	REPORT_SET(row, where, where);
+	REPORT_SET(row, result, "not tried");
 	if (changed && t->limited && begin + t->base_ns > t->end_ns)
 		probe(t, changed, row);
 	else if (changed)
@@ -206,35 +200,41 @@ static void add_try(struct try *t, const char *change, json_t *where, json_t *ch
 }
 
 /* "x.size(0)" of each dim of the size. */
-static json_t *dims_of(const struct try *t, int64_t size)
+static struct report_texts dims_of(const struct try *t, int64_t size)
 {
-	json_t *names = json_array();
+	struct arena *arena = &t->draft->arena;
+	const char **names = ARENA_ARRAY(arena, const char *,
+					 json_array_size(t->specs) * MAX_RANK + 1);
+	size_t n = 0;
 
-	for (size_t k = 0; k < json_array_size(t->specs); k++) {
+	for (size_t k = 0; names && k < json_array_size(t->specs); k++) {
 		json_t *shape = json_object_get(fields_of(json_array_get(t->specs, k)), "shape");
 		const char *name = fusion_parameter_name(t->candidate->session, (int)k);
 
-		for (size_t d = 0; d < json_array_size(shape); d++)
+		for (size_t d = 0; d < json_array_size(shape) && d < MAX_RANK; d++)
 			if (json_integer_value(json_array_get(shape, d)) == size)
-				json_array_append_new(
-				    names, name ? json_sprintf("%s.size(%zu)", name, d)
-						: json_sprintf("args[%zu].size(%zu)", k, d));
+				names[n++] = name
+						 ? arena_printf(arena, "%s.size(%zu)", name, d)
+						 : arena_printf(arena, "args[%zu].size(%zu)", k, d);
 	}
-	return names;
+	return (struct report_texts){ names, n };
 }
 
-/* A program that changes what its guards read compiles anew whatever the sizes are:
+/* A program that changes what its guards read compiles again whatever the sizes are:
  * that is said first. */
-static void try_again(const struct try *t)
+static void try_again(struct try *t)
 {
-	json_t *row = json_pack("{s:s, s:[], s:s, s:n, s:n, s:n}", "change", "none", "where",
-				"result", "not tried", "new_graphs", "reason", "then");
+	struct report_size_try *row = &t->list[0];
 
+	REPORT_SET(row, result, "not tried");
 	probe(t, t->specs, row);
-	if (strcmp(json_string_value(json_object_get(row, "result")), "recompiled") == 0)
-		json_array_append_new(t->list, row);
-	else
-		json_decref(row);
+	if (strcmp(row->result, "recompiled") != 0) {
+		*row = t->list[1]; /* which has nothing yet */
+		return;
+	}
+	REPORT_SET(row, change, "none");
+	REPORT_SET(row, where, (struct report_texts){ NULL, 0 });
+	t->n = 1;
 }
 
 static void try_size(struct try *t, int64_t size)
@@ -279,42 +279,45 @@ static void try_form(struct try *t)
 		json_t *fields = fields_of(json_array_get(t->specs, k));
 		const char *dtype = json_string_value(json_object_get(fields, "dtype"));
 		const char *name = fusion_parameter_name(t->candidate->session, (int)k);
+		struct report_texts where;
 		json_t *copy;
 
+		name = name ? name : "args";
 		if (!fields || (dtype && strcmp(dtype, "float32") != 0))
 			continue;
 		copy = json_deep_copy(t->specs);
 		json_object_set_new(fields_of(json_array_get(copy, k)), "dtype",
 				    json_string("float64"));
-		add_try(t, "float32 to float64", json_pack("[s]", name ? name : "args"), copy,
-			NULL);
+		where = report_draft_texts(t->draft, &name, 1);
+		add_try(t, "float32 to float64", where, copy, NULL);
 		copy = json_deep_copy(t->specs);
 		json_array_insert_new(json_object_get(fields_of(json_array_get(copy, k)), "shape"),
 				      0, json_integer(1));
-		add_try(t, "a dimension more", json_pack("[s]", name ? name : "args"), copy, NULL);
+		add_try(t, "a dimension more", where, copy, NULL);
 		return;
 	}
 }
 
-json_t *sizes_try(const struct candidate *candidate, const struct workload *w,
-		  const struct point *p, double limit_ms, int64_t base_ns)
+struct report_size_try_list sizes_try(const struct sizes_of *of, struct report_draft *draft)
 {
 	struct err ignored = { 0 };
-	json_t *calls = workload_calls(w, p, &ignored);
-	struct try t = { .candidate = candidate,
-			 .w = w,
-			 .p = p,
+	json_t *calls = workload_calls(of->w, of->p, &ignored);
+	struct try t = { .candidate = of->candidate,
+			 .w = of->w,
+			 .p = of->p,
 			 .specs = json_array_get(calls, 0),
-			 .list = json_array(),
-			 .limited = limit_ms >= 0,
-			 .base_ns = 2 * base_ns, /* two calls, or three */
-			 .end_ns = clock_cpu_ns() + (int64_t)(limit_ms * 1e6) };
+			 .draft = draft,
+			 .list = report_new_size_try(MOST_TRIES, &draft->arena),
+			 .limited = of->limit_ms >= 0,
+			 .base_ns = 2 * of->base_ns, /* two calls, or three */
+			 .end_ns = clock_cpu_ns() + (int64_t)(of->limit_ms * 1e6) };
 
-	if (t.specs && t.candidate->mode != FUSION_EAGER && t.candidate->mode != FUSION_LAZY) {
+	if (t.list && t.specs && t.candidate->mode != FUSION_EAGER &&
+	    t.candidate->mode != FUSION_LAZY) {
 		try_again(&t);
 		try_sizes(&t);
 		try_form(&t);
 	}
 	json_decref(calls);
-	return t.list;
+	return (struct report_size_try_list){ t.list, t.list ? t.n : 1 };
 }

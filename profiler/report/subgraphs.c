@@ -1,55 +1,48 @@
-/* profiler/report/subgraphs.c -- the loops within a captured graph, as JSON. */
+/* profiler/report/subgraphs.c -- the loops within a captured graph. */
 #include "profiler/report/subgraphs.h"
 
-static json_t *id_json(int id)
+static struct report_carried_list carried_of(const struct fusion_loop *l,
+					     struct report_draft *draft)
 {
-	return id >= 0 ? json_integer(id) : json_null();
-}
+	struct report_carried *all = report_new_carried((size_t)l->n_carried, &draft->arena);
 
-static json_t *ids_json(const int *ids, int n)
-{
-	json_t *list = json_array();
-
-	for (int i = 0; i < n; i++)
-		json_array_append_new(list, id_json(ids[i]));
-	return list;
-}
-
-static json_t *carried_json(const struct fusion_loop *l)
-{
-	json_t *list = json_array();
-
-	for (int i = 0; i < l->n_carried; i++) {
+	for (int i = 0; all && i < l->n_carried; i++) {
 		const struct fusion_carried *c = &l->carried[i];
 
-		json_array_append_new(list,
-				      json_pack("{s:o, s:o, s:o, s:o}", "node", id_json(c->node),
-						"start", id_json(c->start), "next",
-						id_json(c->next), "result", id_json(c->result)));
+		REPORT_SET_OR_NULL(&all[i], node, c->node >= 0, c->node);
+		REPORT_SET_OR_NULL(&all[i], start, c->start >= 0, c->start);
+		REPORT_SET_OR_NULL(&all[i], next, c->next >= 0, c->next);
+		REPORT_SET_OR_NULL(&all[i], result, c->result >= 0, c->result);
 	}
-	return list;
+	return (struct report_carried_list){ all, (size_t)l->n_carried };
 }
 
-static json_t *loop_json(const struct fusion_loop *l)
+static void fill_loop(struct report_subgraph *to, const struct fusion_loop *l,
+		      struct report_draft *draft)
 {
-	return json_pack("{s:s, s:i, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "kind", "while_loop",
-			 "node", l->node, "parent", id_json(l->parent), "line", l->line, "first",
-			 id_json(l->first), "again", id_json(l->again), "carried", carried_json(l),
-			 "reads", ids_json(l->reads, l->n_reads), "nodes",
-			 ids_json(l->nodes, l->n_nodes), "condition",
-			 ids_json(l->condition, l->n_condition));
+	REPORT_SET(to, kind, "while_loop");
+	REPORT_SET(to, node, l->node);
+	REPORT_SET_OR_NULL(to, parent, l->parent >= 0, l->parent);
+	REPORT_SET(to, line, l->line);
+	REPORT_SET_OR_NULL(to, first, l->first >= 0, l->first);
+	REPORT_SET_OR_NULL(to, again, l->again >= 0, l->again);
+	REPORT_SET(to, carried, carried_of(l, draft));
+	REPORT_SET(to, reads, report_draft_integers(draft, l->reads, l->n_reads));
+	REPORT_SET(to, nodes, report_draft_integers(draft, l->nodes, l->n_nodes));
+	REPORT_SET(to, condition, report_draft_integers(draft, l->condition, l->n_condition));
 }
 
-json_t *subgraphs_json(const struct graph *g)
+struct report_subgraph_list subgraphs_of(const struct graph *g, struct report_draft *draft)
 {
 	struct fusion_loops *loops = fusion_loops(g);
-	json_t *list = json_array();
+	int n = loops ? fusion_loop_count(loops) : 0;
+	struct report_subgraph *all = report_new_subgraph((size_t)n, &draft->arena);
 
-	for (int i = 0; loops && i < fusion_loop_count(loops); i++) {
+	for (int i = 0; all && i < n; i++) {
 		struct fusion_loop l = fusion_loop(loops, i);
 
-		json_array_append_new(list, loop_json(&l));
+		fill_loop(&all[i], &l, draft);
 	}
 	fusion_loops_destroy(loops);
-	return list;
+	return (struct report_subgraph_list){ all, (size_t)n };
 }

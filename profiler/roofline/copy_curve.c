@@ -188,8 +188,11 @@ bool copy_curve_measure(struct copy_curve *c, const struct workload *w, int64_t 
 
 	*c = (struct copy_curve){ .cache_bytes = cache_bytes };
 	ok = copy && inputs_create(&inputs, copy, &copy->points[0], err) &&
-	     candidate_create(&candidate, copy, &copy->points[0], mode, &inputs,
-			      (struct candidate_cache){ 0 }, err) &&
+	     candidate_create(
+		 &candidate,
+		 &(struct candidate_spec){
+		     .w = copy, .p = &copy->points[0], .mode = mode, .originals = &inputs },
+		 err) &&
 	     warm(&candidate, n, err) && watch(&candidate, elements, n, device, c, err);
 	for (int i = 0; ok && i < n; i++)
 		c->bytes[i] = bytes_of(elements[i]);

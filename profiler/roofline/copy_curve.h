@@ -1,4 +1,4 @@
-/* profiler/roofline/copy_curve.h -- private: how long this device takes to move bytes.
+/* profiler/roofline/copy_curve.h -- how long this device takes to move bytes.
  *
  * A kernel `y = x + 1` reads and writes as many bytes as a copy does; it is compiled
  * and launched as any other of the run, by the same backend, with the same threads.

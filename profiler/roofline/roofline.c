@@ -66,38 +66,43 @@ static bool record(struct candidate *candidate, struct timeline_events *seen, st
 
 /* ---- the report ---- */
 
-static void add_achieved(json_t *to, const struct copy_curve *curve, const struct fusion_kernel *k,
-			 int64_t operations, const struct interval *us, int seen)
-{
-	double bytes = (double)(k->read_bytes + k->written_bytes);
+/* What kernels were seen to take. */
+struct watched {
+	const struct copy_curve *curve;
+	const struct candidate *candidate;
+	struct timeline_events seen;
+	double less_ns; /* of each duration: what the clock itself takes */
+};
 
-	json_object_set_new(to, "median_us", json_real(us->mid));
-	json_object_set_new(to, "ci_us", json_pack("[f, f]", us->low, us->high));
-	json_object_set_new(to, "seen", json_integer(seen));
-	json_object_set_new(to, "bandwidth_gbps", json_real(bytes / us->mid / 1e3));
-	if (operations >= 0)
-		json_object_set_new(to, "rate_gflops",
-				    json_real((double)operations / us->mid / 1e3));
-	if (bytes <= 0 || !copy_curve_reaches(curve, (int64_t)bytes) || curve->n == 0)
+static void add_achieved(struct report_kernel *to, const struct watched *w,
+			 const struct interval *us, int seen)
+{
+	double bytes = (double)(to->read_bytes + to->written_bytes);
+
+	REPORT_SET(to, median_us, us->mid);
+	REPORT_SET(to, ci_us, (struct report_interval){ us->low, us->high });
+	REPORT_SET(to, seen, seen);
+	REPORT_SET(to, bandwidth_gbps, bytes / us->mid / 1e3);
+	REPORT_SET_IF(to, rate_gflops, to->has.operations, (double)to->operations / us->mid / 1e3);
+	if (bytes <= 0 || !copy_curve_reaches(w->curve, (int64_t)bytes) || w->curve->n == 0)
 		return;
-	json_object_set_new(to, "copy_share",
-			    json_real(copy_curve_ns(curve, bytes) / 1000 / us->mid));
+	REPORT_SET(to, copy_share, copy_curve_ns(w->curve, bytes) / 1000 / us->mid);
 	/* Its operands, and the copy's, may lie where they were just written. */
-	json_object_set_new(to, "copy_in",
-			    json_string(bytes <= (double)curve->cache_bytes ? "cache" : "memory"));
+	REPORT_SET(to, copy_in, bytes <= (double)w->curve->cache_bytes ? "cache" : "memory");
 }
 
-static void add_use(json_t *to, const struct candidate *candidate, int graph, int kernel)
+static void add_use(struct report_kernel *to, const struct candidate *candidate, int graph,
+		    int kernel)
 {
 	struct kernel_use use;
 
 	if (!fusion_kernel_use(candidate->session, graph, kernel, &use))
 		return;
-	json_object_set_new(to, "registers", json_integer(use.registers));
-	json_object_set_new(to, "shared_bytes", json_integer(use.shared_bytes));
-	json_object_set_new(to, "local_bytes", json_integer(use.local_bytes));
-	json_object_set_new(to, "block_threads", json_integer(use.block_threads));
-	json_object_set_new(to, "occupancy", json_real(use.occupancy));
+	REPORT_SET(to, registers, use.registers);
+	REPORT_SET(to, shared_bytes, use.shared_bytes);
+	REPORT_SET(to, local_bytes, use.local_bytes);
+	REPORT_SET(to, block_threads, use.block_threads);
+	REPORT_SET(to, occupancy, use.occupancy);
 }
 
 /* Bytes and operations are those of the capture: durations of other sizes say nothing
@@ -107,73 +112,61 @@ static bool has_one_size(const struct candidate *candidate, const struct fusion_
 	return candidate->n_timed == 1 || !fusion_has_symbols(info->captured);
 }
 
-static bool report_kernel(const struct copy_curve *curve, const struct candidate *candidate,
-			  const struct timeline_events *seen, double less_ns, int graph, int kernel,
-			  json_t *to)
+static bool report_kernel(struct report_kernel *to, const struct watched *w, int graph, int kernel)
 {
-	struct fusion_graph_info info = fusion_graph(candidate->session, graph);
-	struct fusion_kernel k = fusion_kernel(&info, kernel);
+	struct fusion_graph_info info = fusion_graph(w->candidate->session, graph);
 	int64_t operations = fusion_kernel_operations(&info, kernel);
-	int64_t bytes = k.read_bytes + k.written_bytes;
+	int64_t bytes = to->read_bytes + to->written_bytes;
 	struct durations d = { 0 };
 	struct interval us;
 	bool ok = true;
 
-	json_object_set_new(to, "operations",
-			    operations < 0 ? json_null() : json_integer(operations));
-	json_object_set_new(to, "intensity",
-			    operations < 0 || bytes <= 0
-				? json_null()
-				: json_real((double)operations / (double)bytes));
-	add_use(to, candidate, graph, kernel);
-	if (has_one_size(candidate, &info)) {
-		ok = find_durations(seen, graph, k.name, less_ns, &d);
+	REPORT_SET_OR_NULL(to, operations, operations >= 0, operations);
+	REPORT_SET_OR_NULL(to, intensity, operations >= 0 && bytes > 0,
+			   (double)operations / (double)bytes);
+	add_use(to, w->candidate, graph, kernel);
+	if (has_one_size(w->candidate, &info)) {
+		ok = find_durations(&w->seen, graph, to->name, w->less_ns, &d);
 		if (ok && d.us.len > 0 && stats_median(d.us.at, (int)d.us.len, &us))
-			add_achieved(to, curve, &k, operations, &us, (int)d.us.len);
+			add_achieved(to, w, &us, (int)d.us.len);
 	}
 	VEC_FREE(&d.us);
 	return ok;
 }
 
-void report_copy(json_t *device, const struct copy_curve *curve)
+void report_copy(struct report_device *device, const struct copy_curve *curve,
+		 struct report_draft *draft)
 {
-	json_t *points = json_array();
+	json_t *points;
 
-	if (curve->n == 0) {
-		json_decref(points);
+	if (curve->n == 0)
 		return;
-	}
+	points = json_array();
 	for (int i = 0; i < curve->n; i++)
 		json_array_append_new(
 		    points, json_pack("[I, f]", (json_int_t)curve->bytes[i], curve->ns[i] / 1000));
-	if (curve->whole)
-		json_object_set_new(device, "copy_gbps",
-				    json_real(copy_curve_bandwidth(curve) / 1e9));
-	json_object_set_new(device, "copy_curve", points);
-	json_object_set_new(device, "cache_bytes", json_integer((json_int_t)curve->cache_bytes));
+	REPORT_SET_IF(device, copy_gbps, curve->whole, copy_curve_bandwidth(curve) / 1e9);
+	REPORT_SET(device, copy_curve, report_draft_value(draft, points));
+	REPORT_SET(device, cache_bytes, curve->cache_bytes);
 }
 
-bool roofline_report(const struct copy_curve *curve, struct candidate *candidate, json_t *m,
-		     struct err *err)
+bool roofline_report(const struct copy_curve *curve, struct candidate *candidate,
+		     struct report_graph_list graphs, struct err *err)
 {
-	json_t *graphs = json_object_get(m, "graphs"), *graph;
-	double less_ns = fusion_device_name(candidate->engine) ? 0 : measure_clock_cost_ns();
-	struct timeline_events seen = { 0 };
+	struct watched w = { .curve = curve, .candidate = candidate };
 	bool ok;
-	size_t g;
 
-	if (json_array_size(graphs) == 0)
+	if (graphs.n == 0)
 		return true;
-	ok = record(candidate, &seen, err);
-	json_array_foreach(graphs, g, graph)
-	{
-		json_t *details = json_object_get(graph, "kernel_details");
+	w.less_ns = fusion_device_name(candidate->engine) ? 0 : measure_clock_cost_ns();
+	ok = record(candidate, &w.seen, err);
+	for (size_t g = 0; g < graphs.n; g++) {
+		struct report_kernel_list kernels = graphs.at[g].kernel_details;
 
-		for (size_t k = 0; ok && k < json_array_size(details); k++)
-			ok = report_kernel(curve, candidate, &seen, less_ns, (int)g, (int)k,
-					   json_array_get(details, k)) ||
+		for (size_t k = 0; ok && k < kernels.n; k++)
+			ok = report_kernel(&kernels.at[k], &w, (int)g, (int)k) ||
 			     err_set(err, ERR_MEMORY, "out of memory for the run");
 	}
-	timeline_events_finish(&seen);
+	timeline_events_finish(&w.seen);
 	return ok;
 }

@@ -1,4 +1,4 @@
-/* profiler/roofline/roofline.h -- private: how far kernels are from what the machine allows.
+/* profiler/roofline/roofline.h -- how far kernels are from what the machine allows.
  *
  * OPERATIONS are those of fusion_kernel_operations().
  *
@@ -15,20 +15,17 @@
 #ifndef PROFILER_ROOFLINE_ROOFLINE_H
 #define PROFILER_ROOFLINE_ROOFLINE_H
 
-#include <jansson.h>
-
+#include "profiler/fields/fields.h"
 #include "profiler/roofline/copy_curve.h"
 #include "profiler/measure/candidate.h"
 
-/* Adds to each of m's graphs' `kernel_details` what is known: `operations`, `intensity`,
- * `median_us`, `ci_us`, `seen`, `bandwidth_gbps`, `rate_gflops`, `copy_share`, and of a
- * GPU `registers`, `shared_bytes`, `local_bytes`, `block_threads`, `occupancy`.  Records
- * a few calls of the candidate.  False with *err. */
-bool roofline_report(const struct copy_curve *curve, struct candidate *candidate, json_t *m,
-		     struct err *err);
+/* Sets of each kernel what is known: operations, and what it took in a few calls of the candidate
+ * that it records.  False with *err. */
+bool roofline_report(const struct copy_curve *curve, struct candidate *candidate,
+		     struct report_graph_list graphs, struct err *err);
 
-/* Adds to the report's device what copying takes: `copy_gbps`, and `copy_curve`, pairs of
- * bytes (read and written) and microseconds. */
-void report_copy(json_t *device, const struct copy_curve *curve);
+/* Sets what copying takes: pairs of bytes (read and written) and microseconds. */
+void report_copy(struct report_device *device, const struct copy_curve *curve,
+		 struct report_draft *draft);
 
 #endif

@@ -20,54 +20,50 @@
 #include "profiler/workload/value_json.h"
 
 /* The calls in order; a program's own error ends them and is reported. */
-static json_t *explain_calls(struct candidate *candidate, json_t *out)
+static bool explain_calls(struct candidate *candidate, struct report_explain *out,
+			  struct report_draft *draft)
 {
-	json_t *calls = json_array();
+	int n = candidate->originals->n_calls;
+	struct report_call *calls = report_new_call((size_t)n, &draft->arena);
+	struct report_failure *error = report_new_failure(1, &draft->arena);
+	bool ok = true;
+	int i;
 
-	json_object_set_new(out, "calls", calls);
-	for (int i = 0; i < candidate->originals->n_calls; i++) {
+	if (!calls || !error)
+		return false;
+	for (i = 0; i < n; i++) {
 		int64_t before = fusion_counts(candidate->session).graphs;
 		struct err err = { 0 };
 
-		if (!candidate_call(candidate, i, &candidate->outputs[i], &err)) {
-			json_t *error = report_error(&err);
-
-			json_object_set_new(error, "call", json_integer(i));
-			return error;
+		ok = candidate_call(candidate, i, &candidate->outputs[i], &err);
+		if (!ok) {
+			report_error(error, &err, draft);
+			REPORT_SET(error, call, i);
+			REPORT_SET(out, error, error);
+			break;
 		}
-		json_array_append_new(
-		    calls,
-		    json_pack("{s:I}", "new_graphs",
-			      (json_int_t)(fusion_counts(candidate->session).graphs - before)));
+		REPORT_SET(&calls[i], new_graphs,
+			   fusion_counts(candidate->session).graphs - before);
 	}
-	return json_null();
+	REPORT_SET(out, calls, (struct report_call_list){ calls, (size_t)i });
+	return true;
 }
 
-static int count_ops(const json_t *graphs)
+static int count_ops(struct report_graph_list graphs)
 {
-	int n = 0;
-	size_t i;
-	json_t *graph;
+	size_t n = 0;
 
-	json_array_foreach((json_t *)graphs, i, graph)
-	{
-		n += (int)json_array_size(json_object_get(graph, "ops"));
-	}
-	return n;
+	for (size_t i = 0; i < graphs.n; i++)
+		n += graphs.at[i].ops.n;
+	return (int)n;
 }
 
-static int count_breaks(const json_t *breaks)
+static int count_breaks(struct report_break_list breaks)
 {
 	int n = 0;
-	size_t i;
-	json_t *item;
 
-	json_array_foreach((json_t *)breaks, i, item)
-	{
-		const char *stage = json_string_value(json_object_get(item, "stage"));
-
-		n += stage && strcmp(stage, "capture") == 0;
-	}
+	for (size_t i = 0; i < breaks.n; i++)
+		n += strcmp(breaks.at[i].stage, "capture") == 0;
 	return n;
 }
 
@@ -79,60 +75,116 @@ static double left_ms(double limit_ms, int64_t begin)
 	return limit_ms < 0 ? -1 : fmax(left, 0);
 }
 
-/* What could be otherwise: the source, the sizes.  `base_ns`: what a session and
- * its calls take, a try about as long. */
-static void try_changes(json_t *out, const struct candidate *candidate, const struct workload *w,
-			const struct point *p, const struct explain_options *options, int64_t begin,
-			int64_t base_ns)
-{
-	bool tried = options->rewrites_ms == 0 ||
-		     rewrites_offer(json_object_get(out, "breaks"), candidate, w, p,
-				    left_ms(options->rewrites_ms, begin), base_ns);
+/* An explanation under way. */
+struct explaining {
+	struct report_explain *out;
+	struct report_draft *draft;
+	struct candidate candidate;
+	struct workload quick;
+	const struct workload *w;
+	const struct explain_options *options;
+	int64_t cpu_begin_ns;
+	int64_t base_ns; /* what a session and its calls take: a try about as long */
+};
 
-	json_object_set_new(out, "rewrites_tried", json_boolean(tried));
-	if (options->sizes_ms != 0)
-		json_object_set_new(
-		    out, "sizes",
-		    sizes_try(candidate, w, p, left_ms(options->sizes_ms, begin), base_ns));
+/* What could be otherwise: the source, the sizes. */
+static void try_changes(struct explaining *x)
+{
+	const struct explain_options *options = x->options;
+	const struct point *p = &x->w->points[0];
+	const struct rewrites_of rewrites = { .candidate = &x->candidate,
+					      .w = &x->quick,
+					      .p = p,
+					      .limit_ms = left_ms(options->rewrites_ms,
+								  x->cpu_begin_ns),
+					      .base_ns = x->base_ns };
+	struct sizes_of sizes = {
+		.candidate = &x->candidate, .w = &x->quick, .p = p, .base_ns = x->base_ns
+	};
+
+	REPORT_SET(x->out, rewrites_tried,
+		   options->rewrites_ms == 0 ||
+		       rewrites_offer(x->out->breaks, &rewrites, x->draft));
+	sizes.limit_ms = left_ms(options->sizes_ms, x->cpu_begin_ns);
+	REPORT_SET_IF(x->out, sizes, options->sizes_ms != 0, sizes_try(&sizes, x->draft));
+}
+
+/* What capture made, as a mode of a run has it. */
+static bool put_graphs(struct explaining *x)
+{
+	struct report_explain *out = x->out;
+	struct report_mode *m = report_new_mode(1, &x->draft->arena);
+	size_t passes_bytes = PASSES_REPORT_BYTES;
+
+	if (!m || !report_graphs(m, &x->candidate, x->options->brief, x->draft))
+		return false;
+	if (x->options->passes)
+		report_passes(m->graphs, &x->candidate, &passes_bytes, x->draft);
+	REPORT_SET(out, graphs, m->graphs);
+	REPORT_SET(out, guards, m->guards);
+	REPORT_SET(out, breaks, m->breaks);
+	REPORT_SET(out, tree, m->tree);
+	REPORT_SET_IF(out, lazy, m->has.lazy, m->lazy);
+	REPORT_SET(out, counts, m->counts);
+	REPORT_SET(out, recompiles, m->recompiles);
+	REPORT_SET(out, compile_ms, m->compile_ms);
+	REPORT_SET(out, cached, m->cached);
+	REPORT_SET(out, graph_count, (int64_t)m->graphs.n);
+	REPORT_SET(out, graph_break_count, count_breaks(m->breaks));
+	REPORT_SET(out, op_count, count_ops(m->graphs));
+	return true;
+}
+
+/* False when out of memory. */
+static bool explain(struct explaining *x)
+{
+	struct report_explain *out = x->out = report_new_explain(1, &x->draft->arena);
+	int64_t begin_ns = clock_ns();
+
+	if (!out)
+		return false;
+	REPORT_SET(out, breakeven, 1);
+	REPORT_SET(out, name, report_draft_text(x->draft, x->w->name));
+	REPORT_SET(out, mode, fusion_mode_name(x->options->mode));
+	REPORT_SET(out, policy, fusion_policy_name(x->w->policy));
+	if (!explain_calls(&x->candidate, out, x->draft))
+		return false;
+	x->base_ns = clock_cpu_ns() - x->cpu_begin_ns;
+	if (!put_graphs(x))
+		return false;
+	if (!out->error)
+		try_changes(x);
+	REPORT_SET(out, ms, (double)(clock_ns() - begin_ns) / 1e6);
+	return true;
 }
 
 json_t *profiler_explain(const struct workload *w, const struct explain_options *options,
 			 struct err *err)
 {
-	struct workload quick = workload_quick(w);
-	const struct point *p = &w->points[0];
-	struct candidate candidate = { 0 };
+	struct report_draft draft = { 0 };
+	struct explaining x = { .draft = &draft,
+				.quick = workload_quick(w),
+				.w = w,
+				.options = options,
+				.cpu_begin_ns = clock_cpu_ns() };
+	struct candidate_spec spec = { .w = &x.quick, .p = &w->points[0], .mode = options->mode };
 	struct inputs inputs;
-	json_t *out, *graphs;
-	int64_t begin = clock_ns(), cpu_begin = clock_cpu_ns(), base_ns;
-	size_t passes_bytes = PASSES_REPORT_BYTES;
+	json_t *json = NULL;
 
-	if (!inputs_create(&inputs, w, p, err))
+	if (!inputs_create(&inputs, w, spec.p, err))
 		return NULL;
-	if (!candidate_create(&candidate, &quick, p, options->mode, &inputs,
-			      (struct candidate_cache){ 0 }, err)) {
-		sweep_locate(w, p, err);
-		candidate_destroy(&candidate);
-		inputs_destroy(&inputs);
-		return NULL;
+	spec.originals = &inputs;
+	if (!candidate_create(&x.candidate, &spec, err)) {
+		sweep_locate(w, spec.p, err);
+	} else {
+		json = explain(&x) ? report_write_explain(x.out) : NULL;
+		if (json)
+			report_places(json, spec.p->program);
+		else
+			err_set(err, ERR_MEMORY, "out of memory for what capture makes");
 	}
-	out = json_pack("{s:i, s:s, s:s, s:s}", "breakeven", 1, "name", w->name, "mode",
-			fusion_mode_name(options->mode), "policy", fusion_policy_name(w->policy));
-	json_object_set_new(out, "error", explain_calls(&candidate, out));
-	base_ns = clock_cpu_ns() - cpu_begin;
-	report_graphs(out, &candidate, options->brief);
-	if (options->passes)
-		report_passes(out, &candidate, &passes_bytes);
-	graphs = json_object_get(out, "graphs");
-	json_object_set_new(out, "graph_count", json_integer((json_int_t)json_array_size(graphs)));
-	json_object_set_new(out, "graph_break_count",
-			    json_integer(count_breaks(json_object_get(out, "breaks"))));
-	json_object_set_new(out, "op_count", json_integer(count_ops(graphs)));
-	if (json_is_null(json_object_get(out, "error")))
-		try_changes(out, &candidate, &quick, p, options, cpu_begin, base_ns);
-	report_places(out, p->program);
-	json_object_set_new(out, "ms", json_real((double)(clock_ns() - begin) / 1e6));
-	candidate_destroy(&candidate);
+	candidate_destroy(&x.candidate);
 	inputs_destroy(&inputs);
-	return out;
+	report_draft_finish(&draft);
+	return json;
 }

@@ -2,6 +2,7 @@
  *
  * That gives the outputs and the effects, which are compared with eager's.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,27 +53,45 @@ static void charge_compile(struct candidate *candidate, int call, double us)
 }
 
 /* Of all calls: none has found anything, or the run would have ended. */
-static json_t *memory_checks(const struct candidate *candidate)
+static struct report_memory_checks *memory_checks(const struct candidate *candidate,
+						  struct report_draft *draft)
 {
 	struct fence_counts counts = fusion_fence_counts(candidate->engine);
+	struct report_memory_checks *to = report_new_memory_checks(1, &draft->arena);
 
-	return json_pack("{s:I, s:I}", "blocks", (json_int_t)counts.blocks, "looks",
-			 (json_int_t)counts.looks);
+	if (!to)
+		return NULL;
+	REPORT_SET(to, blocks, (int64_t)counts.blocks);
+	REPORT_SET(to, looks, (int64_t)counts.looks);
+	return to;
+}
+
+/* What the report has of a call that was made. */
+static void note_call(struct run *r, struct report_mode *m, struct report_of_call *made)
+{
+	const struct report_mode *eager = made->like ? run_mode(r, FUSION_EAGER) : NULL;
+
+	made->whole = !r->options->timing && !r->options->brief;
+	if (eager)
+		made->like_entry = &eager->calls.at[made->call];
+	report_call_fill(&m->calls.at[m->calls.n++], made, r->draft);
+	buf_clear(fusion_stdout(made->candidate->session));
 }
 
 /* The calls once in order. */
 static bool run_calls(struct run *r, struct candidate *candidate, const struct candidate *eager,
-		      json_t *modes, json_t *m, struct err *err)
+		      struct report_mode *m, struct err *err)
 {
-	const json_t *eager_calls = json_object_get(json_object_get(modes, "eager"), "calls");
+	int n = candidate->originals->n_calls;
+	struct report_call *calls = report_new_call((size_t)n, &r->draft->arena);
 	struct allocator *a = fusion_allocator(candidate->engine);
-	bool whole = !r->options->timing && !r->options->brief;
-	json_t *calls = json_array();
 
-	json_object_set_new(m, "calls", calls);
+	if (!calls)
+		return err_set(err, ERR_MEMORY, "out of memory for the report");
+	REPORT_SET(m, calls, (struct report_call_list){ calls, 0 });
 	candidate->held_bytes = (int64_t)allocator_used_bytes(a);
 	allocator_reset_peak(a);
-	for (int i = 0; i < candidate->originals->n_calls; i++) {
+	for (int i = 0; i < n; i++) {
 		struct fusion_counts before = fusion_counts(candidate->session), after;
 		double compiled_us = report_compile_us(candidate);
 		int64_t begin = clock_ns();
@@ -94,25 +113,21 @@ static bool run_calls(struct run *r, struct candidate *candidate, const struct c
 		candidate->launches = (double)(after.launches - before.launches);
 		if (!candidate_note_writes(candidate, i, err))
 			return false;
-		json_array_append_new(calls,
-				      report_call(&(struct report_of_call){
-					  .candidate = candidate,
-					  .call = i,
-					  .before = before,
-					  .after = after,
-					  .whole = whole,
-					  .like = eager,
-					  .like_entry = json_array_get(eager_calls, (size_t)i) }));
-		buf_clear(fusion_stdout(candidate->session));
+		note_call(r, m,
+			  &(struct report_of_call){ .candidate = candidate,
+						    .call = i,
+						    .before = before,
+						    .after = after,
+						    .like = eager });
 		if (!fusion_wait(candidate->engine, err)) /* all that was read is so */
 			return false;
 	}
 	candidate->peak_bytes = (int64_t)allocator_peak_bytes(a);
 	if (r->w->poison)
-		json_object_set_new(m, "memory_checks", memory_checks(candidate));
-	report_order(m, candidate->engine);
-	json_object_set_new(m, "peak_bytes", json_integer(candidate->peak_bytes));
-	json_object_set_new(m, "launches", json_integer((json_int_t)candidate->launches));
+		REPORT_SET(m, memory_checks, memory_checks(candidate, r->draft));
+	report_order(m, candidate->engine, r->draft);
+	REPORT_SET(m, peak_bytes, candidate->peak_bytes);
+	REPORT_SET(m, launches, floor(candidate->launches));
 	return true;
 }
 
@@ -121,74 +136,112 @@ struct candidate_cache run_kernel_cache(const struct run *r, bool timed)
 	return (struct candidate_cache){ .dir = r->options->cache_dir, .again = timed };
 }
 
-/* Candidates with autocast have others beside them, without it; `place` gets the section. */
-static bool run_mixed(struct run *r, struct mixed *mixed, const struct candidate *candidates,
-		      const struct inputs *inputs, json_t *place, struct err *err)
+static struct candidate_spec spec_of(const struct run *r, enum fusion_mode mode,
+				     const struct inputs *inputs)
 {
+	return (struct candidate_spec){ .w = r->w,
+					.p = &r->w->points[r->point],
+					.mode = mode,
+					.originals = inputs,
+					.cache = run_kernel_cache(r, r->options->timing) };
+}
+
+/* Candidates with autocast have others beside them, without it. */
+static bool run_mixed(struct run *r, struct mixed *mixed, const struct candidate *candidates,
+		      const struct inputs *inputs, struct err *err)
+{
+	const struct candidate_spec spec = spec_of(r, FUSION_EAGER, inputs);
 	bool ok;
 
 	if (!r->w->autocast)
 		return true;
-	ok = mixed_create(mixed, r->w, &r->w->points[r->point], candidates, inputs,
-			  run_kernel_cache(r, r->options->timing), err);
-	if (mixed->json)
-		json_object_set_new(place, "autocast", mixed->json);
+	ok = mixed_create(mixed, &spec, candidates, r->draft, err);
+	REPORT_SET_IF(run_place(r), autocast, mixed->section, mixed->section);
 	return ok;
+}
+
+struct report_comparison *run_comparison(struct report_comparison_map *map, enum fusion_mode mode)
+{
+	map->keys[map->n] = fusion_mode_name(mode);
+	return &map->at[map->n++];
+}
+
+/* How the values of the calls in order lie to eager's. */
+static void agree_in_order(struct run *r, const struct candidate *candidate,
+			   const struct candidate *eager, struct report_mode *m)
+{
+	struct allclose *a = &r->agreements[candidate->mode];
+	struct allclose_pair pair = { candidate, eager, "eager's", &r->reference };
+	struct allclose_found found;
+
+	allclose_in_order(a, &pair, m->calls, run_mode(r, FUSION_EAGER)->calls);
+	found = allclose_report(a, pair.whose, r->draft);
+	ALLCLOSE_SET(m, found);
 }
 
 /* The calls of one mode, and what capture and compiling made of them. */
 static bool run_candidate(struct run *r, struct candidate *candidates, int k,
-			  const struct inputs *inputs, json_t *modes, struct err *err)
+			  const struct inputs *inputs, struct err *err)
 {
-	const struct point *p = &r->w->points[r->point];
-	enum fusion_mode mode = r->w->modes[k];
+	struct candidate *candidate = &candidates[k];
+	const struct candidate_spec spec = spec_of(r, r->w->modes[k], inputs);
 	const struct candidate *eager = k > 0 && candidates[0].mode == FUSION_EAGER ? candidates
 										    : NULL;
 	int64_t begin = clock_cpu_ns(); /* the C compiler is another process */
-	json_t *m = json_object();
+	struct report_mode_map *modes = &run_place(r)->modes;
+	struct report_mode *m = &modes->at[modes->n];
 
-	json_object_set_new(modes, fusion_mode_name(mode), m);
+	modes->keys[modes->n++] = fusion_mode_name(spec.mode);
 	wall_to(&r->wall, WALL_SETUP);
-	if (!candidate_create(&candidates[k], r->w, p, mode, inputs,
-			      run_kernel_cache(r, r->options->timing), err) ||
-	    !run_calls(r, &candidates[k], eager, modes, m, err))
+	if (!candidate_create(candidate, &spec, err) || !run_calls(r, candidate, eager, m, err))
 		return false;
 	wall_to(&r->wall, WALL_COMPARING);
-	if (mode == FUSION_EAGER)
-		r->reference.calls_s = candidates[k].calls_s;
-	if (eager) {
-		struct allclose_pair pair = { &candidates[k], eager, "eager's", &r->reference };
-
-		allclose_in_order(&r->agreements[mode], &pair, m, json_object_get(modes, "eager"));
-		allclose_report(&r->agreements[mode], pair.whose, m);
-	}
+	if (spec.mode == FUSION_EAGER)
+		r->reference.calls_s = candidate->calls_s;
+	if (eager)
+		agree_in_order(r, candidate, eager, m);
 	wall_to(&r->wall, WALL_OTHER);
-	report_graphs(m, &candidates[k], false);
+	if (!report_graphs(m, candidate, false, r->draft))
+		return err_set(err, ERR_MEMORY, "out of memory for the report");
 	if (r->options->passes)
-		report_passes(m, &candidates[k], &r->passes_bytes);
+		report_passes(m->graphs, candidate, &r->passes_bytes, r->draft);
 	if (clock_cpu_ns() - begin < quick_calls_ns)
-		rewrites_offer_run(json_object_get(m, "breaks"), &candidates[k], r->w, p,
-				   rewrites_ms);
+		rewrites_offer_run(
+		    m->breaks,
+		    &(struct rewrites_of){
+			.candidate = candidate, .w = r->w, .p = spec.p, .limit_ms = rewrites_ms },
+		    r->draft);
+	return true;
+}
+
+/* Adds the mode that failed to the report, in place of what it has of it. */
+static bool note_failure(struct run *r, enum fusion_mode mode, const struct err *err)
+{
+	struct report_failure_map *failed = &r->report->failed;
+	struct report_mode_map *modes = &run_place(r)->modes;
+
+	if (!failed->at) {
+		failed->at = report_new_failure(FUSION_MODE_COUNT, &r->draft->arena);
+		failed->keys = ARENA_ARRAY(&r->draft->arena, const char *, FUSION_MODE_COUNT);
+		r->report->has.failed = true;
+	}
+	modes->at[--modes->n] = modes->at[FUSION_MODE_COUNT]; /* which nothing ever fills in */
+	if (!failed->at || !failed->keys)
+		return false;
+	failed->keys[failed->n] = fusion_mode_name(mode);
+	report_error(&failed->at[failed->n++], err, r->draft);
 	return true;
 }
 
 /* Where the workload wants that: a mode that fails, eager having passed, is left out
  * with its error.  A device that failed serves no other mode either. */
-static bool leave_out(struct run *r, struct candidate *candidate, int k, json_t *place,
-		      json_t *modes, struct err *err)
+static bool leave_out(struct run *r, struct candidate *candidate, int k, struct err *err)
 {
-	const char *name = fusion_mode_name(r->w->modes[k]);
-	json_t *failed = json_object_get(place, "failed");
-
 	if (!r->w->keep_going || k == 0 || r->w->sweep.kind != SWEEP_NONE ||
 	    err->code == ERR_CANCELLED || err->code == ERR_DEVICE)
 		return false;
-	if (!failed) {
-		failed = json_object();
-		json_object_set_new(place, "failed", failed);
-	}
-	json_object_set_new(failed, name, report_error(err));
-	json_object_del(modes, name);
+	if (!note_failure(r, r->w->modes[k], err))
+		return err_set(err, ERR_MEMORY, "out of memory for the report");
 	candidate_destroy(candidate);
 	*candidate = (struct candidate){ 0 };
 	for (int i = k + 1; i < r->own.n_modes; i++)
@@ -199,27 +252,44 @@ static bool leave_out(struct run *r, struct candidate *candidate, int k, json_t 
 }
 
 static bool run_candidates(struct run *r, struct candidate *candidates, const struct inputs *inputs,
-			   json_t *place, json_t *modes, json_t *break_even, struct err *err)
+			   struct err *err)
 {
 	struct mixed mixed = { 0 };
 
 	for (int k = 0; k < r->w->n_modes; k++) {
-		if (run_candidate(r, candidates, k, inputs, modes, err))
+		if (run_candidate(r, candidates, k, inputs, err))
 			continue;
-		if (!leave_out(r, &candidates[k], k, place, modes, err))
+		if (!leave_out(r, &candidates[k], k, err))
 			return false;
 		k--;
 	}
 	mixed.plain = candidates + r->w->n_modes;
 	wall_to(&r->wall, WALL_WARM_UP);
-	if (!run_mixed(r, &mixed, candidates, inputs, place, err))
+	if (!run_mixed(r, &mixed, candidates, inputs, err))
 		return false;
-	return r->options->timing ? run_time_point(r, candidates, &mixed, modes, break_even, err)
-				  : mixed_report(&mixed, candidates, err);
+	return r->options->timing ? run_time_point(r, candidates, &mixed, err)
+				  : mixed_report(&mixed, candidates, r->draft, err);
 }
 
-bool run_point(struct run *r, json_t *place, json_t *modes, json_t *break_even, json_t *device,
-	       struct err *err)
+/* Room for every mode, and for its comparison with eager where that is run. */
+static bool open_place(struct run *r, struct err *err)
+{
+	struct arena *arena = &r->draft->arena;
+	struct report_point *place = run_place(r);
+	struct report_mode *modes = report_new_mode(FUSION_MODE_COUNT + 1, arena);
+	const char **names = ARENA_ARRAY(arena, const char *, FUSION_MODE_COUNT);
+	struct report_comparison *even = report_new_comparison(FUSION_MODE_COUNT, arena);
+	const char **of = ARENA_ARRAY(arena, const char *, FUSION_MODE_COUNT);
+
+	if (!modes || !names || !even || !of)
+		return err_set(err, ERR_MEMORY, "out of memory for the report");
+	REPORT_SET(place, modes, (struct report_mode_map){ modes, 0, names });
+	REPORT_SET_IF(place, break_even, r->w->modes[0] == FUSION_EAGER,
+		      (struct report_comparison_map){ even, 0, of });
+	return true;
+}
+
+bool run_point(struct run *r, struct err *err)
 {
 	struct candidate candidates[MEASURE_MAX_CANDIDATES] = { { 0 } };
 	const struct point *p = &r->w->points[r->point];
@@ -228,17 +298,17 @@ bool run_point(struct run *r, json_t *place, json_t *modes, json_t *break_even, 
 
 	wall_to(&r->wall, WALL_SETUP);
 	inputs = run_inputs(r, err);
-	if (!inputs)
+	if (!inputs || !open_place(r, err))
 		return false;
 	memset(r->agreements, 0, sizeof(r->agreements));
 	r->reference = (struct reference){
 		.w = r->w, .p = p, .inputs = inputs, .cache_dir = r->options->cache_dir
 	};
-	ok = run_candidates(r, candidates, inputs, place, modes, break_even, err);
+	ok = run_candidates(r, candidates, inputs, err);
 	if (!ok)
 		sweep_locate(r->w, p, err);
 	if (candidates[0].engine)
-		report_device(device, candidates[0].engine);
+		report_device(r->report->device, candidates[0].engine, r->draft);
 	for (int mode = 0; mode < FUSION_MODE_COUNT; mode++) /* they are for these inputs */
 		break_check_drop_candidate(&r->kept[r->point].checks[mode]);
 	reference_finish(&r->reference);

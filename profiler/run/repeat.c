@@ -111,12 +111,11 @@ static bool repeats(struct candidate *eager, bool *same, struct err *err)
 	return ok;
 }
 
-bool run_agree_before(struct run *r, struct candidate *candidates, json_t *modes, struct err *err)
+bool run_agree_before(struct run *r, struct candidate *candidates, struct err *err)
 {
 	int cycles = r->reference.burst = burst_of(candidates[0].calls_s);
 	struct err ignored = { 0 };
 
-	(void)modes;
 	r->repeats = true;
 	/* A program may not be one that can be called again and again. */
 	if (candidates[0].mode != FUSION_EAGER || cycles == 0 || r->w->n_modes < 2 ||
@@ -139,7 +138,7 @@ bool run_agree_before(struct run *r, struct candidate *candidates, json_t *modes
 	return true;
 }
 
-bool run_agree_after(struct run *r, struct candidate *candidates, json_t *modes, struct err *err)
+bool run_agree_after(struct run *r, struct candidate *candidates, struct err *err)
 {
 	bool same = false;
 
@@ -151,6 +150,7 @@ bool run_agree_after(struct run *r, struct candidate *candidates, json_t *modes,
 		struct allclose_pair pair = pair_of(r, candidates, k);
 		enum fusion_mode mode = candidates[k].mode;
 		struct allclose *a = &r->agreements[mode];
+		struct allclose_found found;
 
 		if (same && !make_timed(&candidates[k], err))
 			return false;
@@ -160,8 +160,10 @@ bool run_agree_after(struct run *r, struct candidate *candidates, json_t *modes,
 			snprintf(a->not_timed, sizeof(a->not_timed),
 				 "each call changes what the next one gives");
 		candidate_drop_results(&candidates[k]);
-		allclose_report(a, pair.whose, json_object_get(modes, fusion_mode_name(mode)));
-		r->kept[r->point].disagrees[mode] = a->verdict == ALLCLOSE_NOT;
+		found = allclose_report(a, pair.whose, r->draft);
+		if (run_mode(r, mode))
+			ALLCLOSE_SET(run_mode(r, mode), found);
+		r->kept[r->point].disagrees[mode] = !found.agrees;
 	}
 	reference_rest(&r->reference);
 	candidate_drop_results(&candidates[0]);

@@ -14,7 +14,7 @@
 #include "profiler/report/report.h"
 
 /* The crossover of every mode against eager, over the points that were run. */
-static bool sweep_break_even(struct run *r, json_t *break_even, struct err *err)
+static bool sweep_break_even(struct run *r, struct err *err)
 {
 	struct curve_point curve[WORKLOAD_MAX_POINTS];
 	int n = r->end - r->first;
@@ -39,44 +39,60 @@ static bool sweep_break_even(struct run *r, json_t *break_even, struct err *err)
 		}
 		if (!disagrees && !break_even_crossover(curve, n, &c))
 			return err_set(err, ERR_MEMORY, "out of memory for the run");
-		json_object_set_new(break_even, fusion_mode_name((enum fusion_mode)mode),
-				    report_crossover(&c));
+		report_crossover(run_comparison(&r->report->break_even, (enum fusion_mode)mode),
+				 &c);
 	}
 	return true;
 }
 
-static bool run_points(struct run *r, json_t *report, json_t *device, struct err *err)
+/* Room for the points, and for the crossovers of the modes. */
+static bool open_places(struct run *r, struct err *err)
 {
-	json_t *points = json_object_get(report, "points");
-	json_t *top = json_object_get(report, "break_even");
+	struct arena *arena = &r->draft->arena;
+	size_t n = (size_t)(r->end - r->first);
+	struct report_comparison *even = report_new_comparison(FUSION_MODE_COUNT, arena);
+	const char **of = ARENA_ARRAY(arena, const char *, FUSION_MODE_COUNT);
 
+	r->places = report_new_point(n, arena);
+	if (!r->places || !even || !of)
+		return err_set(err, ERR_MEMORY, "out of memory for the report");
+	REPORT_SET(r->report, modes, (struct report_mode_map){ 0 });
+	REPORT_SET(r->report, points,
+		   (struct report_point_list){ r->places, r->w->sweep.kind == SWEEP_NONE ? 0 : n });
+	REPORT_SET_IF(r->report, break_even, r->w->modes[0] == FUSION_EAGER,
+		      (struct report_comparison_map){ even, 0, of });
+	return true;
+}
+
+/* Without a sweep the one point is the report itself. */
+static void move_up(struct run *r)
+{
+	const struct report_point *place = &r->places[0];
+
+	REPORT_SET(r->report, modes, place->modes);
+	REPORT_SET_IF(r->report, break_even, place->has.break_even, place->break_even);
+	REPORT_SET_IF(r->report, autocast, place->has.autocast, place->autocast);
+}
+
+static bool run_points(struct run *r, struct err *err)
+{
+	bool swept = r->w->sweep.kind != SWEEP_NONE;
+
+	if (!open_places(r, err))
+		return false;
 	for (r->point = r->first; r->point < r->end; r->point++) {
 		const struct point *p = &r->w->points[r->point];
-		json_t *modes = json_object_get(report, "modes"), *break_even = top;
-		json_t *place = report;
 
-		if (r->w->sweep.kind != SWEEP_NONE) {
-			modes = json_object();
-			break_even = json_object();
-			json_array_append_new(points, json_pack("{s:I, s:s, s:o, s:o}", "n",
-								(json_int_t)p->n, "source",
-								point_source(r->w, p), "modes",
-								modes, "break_even", break_even));
-			place = json_array_get(points, json_array_size(points) - 1);
-		}
-		if (!run_point(r, place, modes, break_even, device, err))
+		REPORT_SET(run_place(r), n, (double)p->n);
+		REPORT_SET(run_place(r), source,
+			   report_draft_text(r->draft, point_source(r->w, p)));
+		if (!run_point(r, err))
 			return false;
-		if (r->w->modes[0] != FUSION_EAGER)
-			json_object_del(json_array_get(points, json_array_size(points) - 1),
-					"break_even");
 	}
-	if (r->w->modes[0] != FUSION_EAGER) {
-		json_object_del(report, "break_even"); /* there is nothing to compare with */
-		return true;
-	}
-	if (r->w->sweep.kind == SWEEP_NONE || !r->options->timing)
-		return true;
-	return sweep_break_even(r, top, err);
+	if (!swept)
+		move_up(r);
+	return !swept || !r->options->timing || r->w->modes[0] != FUSION_EAGER ||
+	       sweep_break_even(r, err);
 }
 
 const struct inputs *run_inputs(struct run *r, struct err *err)
@@ -95,12 +111,16 @@ const struct inputs *run_inputs(struct run *r, struct err *err)
 static bool warm_candidate(struct run *r, struct candidate *candidate, enum fusion_mode mode,
 			   const struct inputs *inputs, struct err *err)
 {
-	const struct point *p = &r->w->points[r->point];
+	const struct candidate_spec spec = { .w = r->w,
+					     .p = &r->w->points[r->point],
+					     .mode = mode,
+					     .originals = inputs,
+					     .cache = run_kernel_cache(r, false) };
 
 	if (r->options->progress &&
 	    !r->options->progress(r->options->self, 0.99, "timelines of the device", -1))
 		return err_set(err, ERR_CANCELLED, "the run was cancelled");
-	if (!candidate_create(candidate, r->w, p, mode, inputs, run_kernel_cache(r, false), err))
+	if (!candidate_create(candidate, &spec, err))
 		return false;
 	for (int i = 0; i < inputs->n_calls; i++) {
 		if (!candidate_call(candidate, i, &candidate->outputs[i], err) ||
@@ -110,22 +130,12 @@ static bool warm_candidate(struct run *r, struct candidate *candidate, enum fusi
 	return candidate_forget(candidate, err);
 }
 
-static json_t *modes_of_point(const struct run *r, json_t *report)
-{
-	const json_t *points = json_object_get(report, "points");
-
-	return json_object_get(r->w->sweep.kind == SWEEP_NONE
-				   ? report
-				   : json_array_get(points, (size_t)(r->point - r->first)),
-			       "modes");
-}
-
 /* On a GPU CUPTI is in the process from here on, and a launch costs more: a run of its
  * own, after all that is measured. */
 static bool each_on_device(struct run *r,
-			   bool (*watch)(struct run *r, struct candidate *candidates, json_t *modes,
+			   bool (*watch)(struct run *r, struct candidate *candidates,
 					 struct err *err),
-			   json_t *report, struct err *err)
+			   struct err *err)
 {
 	bool ok = true;
 
@@ -139,7 +149,7 @@ static bool each_on_device(struct run *r,
 		for (int k = 0; ok && k < r->w->n_modes; k++)
 			ok = warm_candidate(r, &candidates[k], r->w->modes[k], inputs, err);
 		wall_to(&r->wall, WALL_MEASURING);
-		ok = ok && watch(r, candidates, modes_of_point(r, report), err);
+		ok = ok && watch(r, candidates, err);
 		for (int k = 0; k < MEASURE_MAX_CANDIDATES; k++)
 			candidate_destroy(&candidates[k]);
 	}
@@ -147,18 +157,11 @@ static bool each_on_device(struct run *r,
 	return ok;
 }
 
-static bool record_candidates(struct run *r, struct candidate *candidates, json_t *modes,
-			      struct err *err)
-{
-	(void)modes;
-	return run_record_point(r, candidates, err);
-}
-
-static bool watch_device(struct run *r, json_t *report, struct err *err)
+static bool watch_device(struct run *r, struct err *err)
 {
 	if (r->recorder) {
 		recorder_begin_device(r->recorder, r->w->record_api);
-		if (!each_on_device(r, record_candidates, report, err))
+		if (!each_on_device(r, run_record_point, err))
 			return false;
 	}
 	return true;
@@ -205,31 +208,83 @@ static bool store_block(void *self, const void *block, size_t len, struct err *e
 	return ok;
 }
 
-/* Last of all: what is measured goes by the engine's lines. */
-static void place_all(const struct run *r, json_t *report)
+static struct report_device *device_of(const struct report_environment *environment,
+				       struct report_draft *draft)
 {
-	json_t *points = json_object_get(report, "points");
+	struct report_device *device = report_new_device(1, &draft->arena);
 
-	for (int i = r->first; i < r->end; i++) {
-		const struct point *p = &r->w->points[i];
-		json_t *part = r->w->sweep.kind == SWEEP_NONE
-				   ? report
-				   : json_array_get(points, (size_t)(i - r->first));
-
-		report_places(part, p->program ? p->program : r->w->points[0].program);
-	}
+	if (!device)
+		return NULL;
+	REPORT_SET(device, kind, "cpu");
+	REPORT_SET(device, name, environment->cpu);
+	REPORT_SET(device, vector_unit, environment->vector_unit);
+	return device;
 }
 
-json_t *profiler_run(const struct workload *w, const struct profiler_options *options,
-		     struct err *err)
+/* What the report says before anything is run. */
+static bool open_report(struct run *r, struct err *err)
+{
+	struct report_run *to = r->report = report_new_run(1, &r->draft->arena);
+	struct report_environment *environment = environment_find(r->options->version, r->draft);
+
+	if (!to || !environment)
+		return err_set(err, ERR_MEMORY, "out of memory for the report");
+	REPORT_SET(to, breakeven, 1);
+	REPORT_SET(to, workload, report_read_workload(r->w->json, &r->draft->arena, err));
+	REPORT_SET(to, device, device_of(environment, r->draft));
+	REPORT_SET(to, environment, environment);
+	if (!to->workload)
+		return false;
+	return to->device || err_set(err, ERR_MEMORY, "out of memory for the report");
+}
+
+static bool close_report(struct run *r, struct err *err)
+{
+	struct report_wall *wall = report_new_wall(1, &r->draft->arena);
+
+	if (!wall)
+		return err_set(err, ERR_MEMORY, "out of memory for the report");
+	report_copy(r->report->device, &r->curve, r->draft);
+	wall_report(&r->wall, wall);
+	REPORT_SET(r->report, seconds, (double)(clock_ns() - r->begin_ns) * 1e-9);
+	REPORT_SET(r->report, wall_ms, wall);
+	return true;
+}
+
+static bool run_all(struct run *r, struct err *err)
+{
+	const struct workload *w = r->w;
+	bool timed = r->options->timing;
+
+	wall_begin(&r->wall);
+	if (!choose_points(r, err) || !open_report(r, err))
+		return false;
+	r->kept = calloc((size_t)w->n_points, sizeof(*r->kept));
+	if (!r->kept)
+		return err_set(err, ERR_MEMORY, "out of memory for the report");
+	if (timed && r->options->timeline) {
+		r->recorder = recorder_create(store_block, r, (r->end - r->first) * w->n_modes,
+					      err);
+		if (!r->recorder)
+			return false;
+	}
+	/* CUPTI has one subscriber: breaks are watched when the recorder is done with it. */
+	return run_points(r, err) && (!workload_on_device(w) || watch_device(r, err)) &&
+	       (!r->recorder || recorder_finish(r->recorder, err)) &&
+	       (!timed || !workload_on_device(w) || each_on_device(r, run_watch_point, err));
+}
+
+struct report_run *run_workload(const struct workload *w, const struct profiler_options *options,
+				struct report_draft *draft, struct err *err)
 {
 	struct run r = { .w = &r.own,
 			 .own = *w,
 			 .options = options,
 			 .begin_ns = clock_ns(),
 			 .inputs_of = -1,
-			 .passes_bytes = PASSES_REPORT_BYTES };
-	json_t *environment, *device, *report = NULL;
+			 .passes_bytes = PASSES_REPORT_BYTES,
+			 .draft = draft };
+	bool ok;
 
 	if (w->poison && options->timing) {
 		err_set(err, ERR_WORKLOAD,
@@ -237,43 +292,23 @@ json_t *profiler_run(const struct workload *w, const struct profiler_options *op
 			"of the time: leave it out, or use breakeven run FILE --poison");
 		return NULL;
 	}
-	wall_begin(&r.wall);
-	if (!choose_points(&r, err))
-		return NULL;
-	environment = profiler_environment(options->version);
-	device = json_pack("{s:s, s:O, s:O}", "kind", "cpu", "name",
-			   json_object_get(environment, "cpu"), "vector_unit",
-			   json_object_get(environment, "vector_unit"));
-	report = json_pack("{s:i, s:O, s:o, s:o, s:{}, s:[], s:{}}", "breakeven", 1, "workload",
-			   w->json, "device", device, "environment", environment, "modes", "points",
-			   "break_even");
-	r.kept = calloc((size_t)w->n_points, sizeof(*r.kept));
-	if (!report || !r.kept) {
-		err_set(err, ERR_MEMORY, "out of memory for the report");
-		goto fail;
-	}
-	if (options->timing && options->timeline) {
-		r.recorder = recorder_create(store_block, &r, (r.end - r.first) * w->n_modes, err);
-		if (!r.recorder)
-			goto fail;
-	}
-	if (!run_points(&r, report, device, err) ||
-	    (workload_on_device(w) && !watch_device(&r, report, err)) ||
-	    (r.recorder && !recorder_finish(r.recorder, err)))
-		goto fail;
-	/* CUPTI has one subscriber: the recorder above is done with it */
-	if (options->timing && workload_on_device(w) &&
-	    !each_on_device(&r, run_watch_point, report, err))
-		goto fail;
-	place_all(&r, report);
-	report_copy(device, &r.curve);
+	ok = run_all(&r, err);
 	wall_to(&r.wall, WALL_SETUP);
 	run_finish(&r);
-	json_object_set_new(report, "seconds", json_real((double)(clock_ns() - r.begin_ns) * 1e-9));
-	json_object_set_new(report, "wall_ms", wall_json(&r.wall));
-	return report;
-fail:
-	json_decref(report);
-	run_finish(&r);
-	return NULL;
+	return ok && close_report(&r, err) ? r.report : NULL;
+}
+
+json_t *profiler_run(const struct workload *w, const struct profiler_options *options,
+		     struct err *err)
+{
+	struct report_draft draft = { 0 };
+	struct report_run *report = run_workload(w, options, &draft, err);
+	json_t *json = report ? report_write_run(report) : NULL;
+
+	if (json)
+		report_places_of_run(json, w);
+	if (report && !json)
+		err_set(err, ERR_MEMORY, "out of memory for the report");
+	report_draft_finish(&draft);
+	return json;
 }

@@ -8,6 +8,7 @@
 
 #include "profiler/allclose/allclose.h"
 #include "profiler/breaks/breaks.h"
+#include "profiler/fields/fields.h"
 #include "profiler/measure/measure.h"
 #include "profiler/measure/mixed.h"
 #include "profiler/roofline/roofline.h"
@@ -43,7 +44,27 @@ struct run {
 	struct inputs inputs; /* of the point that was last asked for */
 	int inputs_of;        /* that point; -1: there is none */
 	size_t passes_bytes;  /* of texts of graphs that the report may still hold */
+	struct report_run *report;
+	struct report_point *places; /* what the report has of each point that is run; of a workload
+				      * without a sweep it goes to the top */
+	struct report_draft *draft;
 };
+
+/* The whole run, as profiler_run(), in a draft.  NULL with *err. */
+struct report_run *run_workload(const struct workload *w, const struct profiler_options *options,
+				struct report_draft *draft, struct err *err);
+
+/* What the report has of the point at work. */
+static inline struct report_point *run_place(const struct run *r)
+{
+	return &r->places[r->point - r->first];
+}
+
+/* What it has of a mode there; NULL: nothing. */
+static inline struct report_mode *run_mode(const struct run *r, enum fusion_mode mode)
+{
+	return report_get(run_place(r)->modes, fusion_mode_name(mode));
+}
 
 /* Of a point's time, the calls in order and compiling: a guess, for the progress bar. */
 #define RUN_CALLS_SHARE 0.25
@@ -55,29 +76,30 @@ bool run_tell(struct run *r, const char *mode, int round, double share);
  * *err. */
 const struct inputs *run_inputs(struct run *r, struct err *err);
 
-/* The point at work: its calls in every mode and, where the run is timed, what they take.
- * `place` is what the report has of it, `modes` and `break_even` are inside; `device` is
- * filled in. */
-bool run_point(struct run *r, json_t *place, json_t *modes, json_t *break_even, json_t *device,
-	       struct err *err);
+/* The point at work: its calls in every mode and, where the run is timed, what they take.  Fills in
+ * its place and the device. */
+bool run_point(struct run *r, struct err *err);
+
+/* Room in a map of modes for one more. */
+struct report_comparison *run_comparison(struct report_comparison_map *map, enum fusion_mode mode);
 
 /* A timed run compiles cold: compile_ms is what a first user pays. */
 struct candidate_cache run_kernel_cache(const struct run *r, bool timed);
 
 /* repeat.c.  Calls that follow each other without a wait, before anything is timed; and
- * the timed calls once more after it: both add to the agreements and to m. */
-bool run_agree_before(struct run *r, struct candidate *candidates, json_t *modes, struct err *err);
-bool run_agree_after(struct run *r, struct candidate *candidates, json_t *modes, struct err *err);
+ * the timed calls once more after it: both add to the agreements and to what the report has. */
+bool run_agree_before(struct run *r, struct candidate *candidates, struct err *err);
+bool run_agree_after(struct run *r, struct candidate *candidates, struct err *err);
 
 /* Times the candidates of the modes and of `mixed`, which have made their calls, against each
  * other; on the host they are watched too. */
-bool run_time_point(struct run *r, struct candidate *candidates, struct mixed *mixed, json_t *modes,
-		    json_t *break_even, struct err *err);
+bool run_time_point(struct run *r, struct candidate *candidates, struct mixed *mixed,
+		    struct err *err);
 
 /* The timelines of a point, once nothing of it is measured any more. */
 bool run_record_point(struct run *r, struct candidate *candidates, struct err *err);
 
 /* What breaks cost and how far kernels are from what memory allows, by timelines. */
-bool run_watch_point(struct run *r, struct candidate *candidates, json_t *modes, struct err *err);
+bool run_watch_point(struct run *r, struct candidate *candidates, struct err *err);
 
 #endif

@@ -25,8 +25,10 @@ static bool on_tick(void *self, const struct candidate *candidate, int round, do
 }
 
 static bool compare_modes(const struct run *r, const struct candidate *candidates, int n,
-			  json_t *break_even, struct err *err)
+			  struct err *err)
 {
+	struct report_comparison_map *break_even = &run_place(r)->break_even;
+
 	for (int k = 1; k < n && candidates[0].mode == FUSION_EAGER; k++) {
 		double compile_us = candidates[k].timed_compile_us;
 		struct comparison c = { .verdict = VERDICT_DISAGREES };
@@ -34,15 +36,14 @@ static bool compare_modes(const struct run *r, const struct candidate *candidate
 		if (compile_us <= 0) /* they found what other calls had compiled */
 			compile_us = report_compile_us(&candidates[k]);
 		if (r->kept[r->point].disagrees[candidates[k].mode]) {
-			json_object_set_new(break_even, fusion_mode_name(candidates[k].mode),
-					    report_comparison(&c, compile_us));
+			report_comparison(run_comparison(break_even, candidates[k].mode), &c,
+					  compile_us);
 			continue;
 		}
 		if (!break_even_compare(candidates[0].sample_us, candidates[k].sample_us,
 					candidates[0].n_samples, compile_us, &c))
 			return err_set(err, ERR_MEMORY, "out of memory for the run");
-		json_object_set_new(break_even, fusion_mode_name(candidates[k].mode),
-				    report_comparison(&c, compile_us));
+		report_comparison(run_comparison(break_even, candidates[k].mode), &c, compile_us);
 	}
 	return true;
 }
@@ -121,25 +122,50 @@ static bool measure_copies(struct run *r, const struct candidate *candidates, st
 				  copy_cache_bytes(candidates[0].engine), err);
 }
 
-bool run_watch_point(struct run *r, struct candidate *candidates, json_t *modes, struct err *err)
+bool run_watch_point(struct run *r, struct candidate *candidates, struct err *err)
 {
-	struct break_run run = { .w = r->w, .p = &r->w->points[r->point], .curve = &r->curve };
+	struct break_run run = {
+		.w = r->w, .p = &r->w->points[r->point], .curve = &r->curve, .draft = r->draft
+	};
 
 	if (!measure_copies(r, candidates, err))
 		return false;
 	for (int k = 0; k < r->w->n_modes; k++) {
-		json_t *m = json_object_get(modes, fusion_mode_name(candidates[k].mode));
+		struct report_mode *m = run_mode(r, candidates[k].mode);
 
+		if (!m)
+			continue;
 		if (!break_run_report(&run, &candidates[k],
 				      &r->kept[r->point].checks[candidates[k].mode], m, err) ||
-		    !roofline_report(&r->curve, &candidates[k], m, err))
+		    !roofline_report(&r->curve, &candidates[k], m->graphs, err))
 			return false;
 	}
 	return true;
 }
 
-bool run_time_point(struct run *r, struct candidate *candidates, struct mixed *mixed, json_t *modes,
-		    json_t *break_even, struct err *err)
+/* What a call of the mode goes to, in time and in memory. */
+static bool watch_calls(struct run *r, struct candidate *candidate, struct err *err)
+{
+	int n = (r->end - r->first) * r->w->n_modes;
+	struct report_mode *m = run_mode(r, candidate->mode);
+	struct split split;
+
+	if (!m)
+		return true;
+	if (!split_measure(candidate, &split, err))
+		return false;
+	REPORT_SET(m, memory, memory_report(candidate, n, r->draft, err));
+	if (!m->memory)
+		return false;
+	if (!report_latency(m, candidate, &split, r->draft))
+		return err_set(err, ERR_MEMORY, "out of memory for the report");
+	REPORT_SET(m, reproduce,
+		   report_reproduce(r->w, &r->w->points[r->point], candidate->mode, r->draft));
+	return true;
+}
+
+bool run_time_point(struct run *r, struct candidate *candidates, struct mixed *mixed,
+		    struct err *err)
 {
 	struct measure_watch watch = { .tick = on_tick, .self = r, .wall = &r->wall };
 	int n = r->w->n_modes, all = n + mixed->n;
@@ -148,7 +174,7 @@ bool run_time_point(struct run *r, struct candidate *candidates, struct mixed *m
 			      : fmin(point_budget_s, total_budget_s / (r->end - r->first));
 
 	wall_to(&r->wall, WALL_COMPARING);
-	if (!run_agree_before(r, candidates, modes, err))
+	if (!run_agree_before(r, candidates, err))
 		return false;
 	wall_to(&r->wall, WALL_WARM_UP);
 	for (int k = 0; k < all; k++)
@@ -157,29 +183,20 @@ bool run_time_point(struct run *r, struct candidate *candidates, struct mixed *m
 	if (!measure_candidates(candidates, all, budget_s * all / n, &watch, err))
 		return false;
 	wall_to(&r->wall, WALL_COMPARING);
-	if (!run_agree_after(r, candidates, modes, err))
+	if (!run_agree_after(r, candidates, err))
 		return false;
 	wall_to(&r->wall, WALL_MEASURING);
-	for (int k = 0; k < n; k++) {
-		json_t *m = json_object_get(modes, fusion_mode_name(candidates[k].mode));
-		struct split split;
-
-		if (!split_measure(&candidates[k], &split, err) ||
-		    !memory_report(&candidates[k], (r->end - r->first) * n, m, err))
+	for (int k = 0; k < n; k++)
+		if (!watch_calls(r, &candidates[k], err))
 			return false;
-		report_latency(m, &candidates[k], &split);
-		json_object_set_new(
-		    m, "reproduce",
-		    report_reproduce(r->w, &r->w->points[r->point], candidates[k].mode));
-	}
-	if (!compare_modes(r, candidates, n, break_even, err) ||
-	    !mixed_report(mixed, candidates, err))
+	if (!compare_modes(r, candidates, n, err) ||
+	    !mixed_report(mixed, candidates, r->draft, err))
 		return false;
 	keep_samples(r, candidates, n);
 	if (!check_breaks(r, candidates, err))
 		return false;
 	if (workload_on_device(r->w)) /* CUPTI comes when all is measured */
 		return true;
-	return run_watch_point(r, candidates, modes, err) &&
+	return run_watch_point(r, candidates, err) &&
 	       (!r->recorder || run_record_point(r, candidates, err));
 }

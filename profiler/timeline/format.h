@@ -1,4 +1,4 @@
-/* profiler/timeline/format.h -- private: a block's head as it lies in a file. */
+/* profiler/timeline/format.h -- a block's head as it lies in a file. */
 #ifndef PROFILER_TIMELINE_FORMAT_H
 #define PROFILER_TIMELINE_FORMAT_H
 

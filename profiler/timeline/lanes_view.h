@@ -1,4 +1,4 @@
-/* profiler/timeline/lanes_view.h -- private: all of a timeline in memory, and one set of its lanes.
+/* profiler/timeline/lanes_view.h -- all of a timeline in memory, and one set of its lanes.
  *
  * For what is computed from a short recording; whoever looks at a long one asks for a
  * window (timeline.h).

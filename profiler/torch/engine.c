@@ -1,6 +1,4 @@
 /* profiler/torch/engine.c -- the workload by real PyTorch, for the same report. */
-#include "profiler/workload/workload.h"
-
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,9 +9,12 @@
 #include <unistd.h>
 
 #include "fusion/base/clock.h"
+#include "profiler/report/places.h"
 #include "profiler/breaks/change.h"
+#include "profiler/fields/json.h"
 #include "profiler/import/import.h"
 #include "profiler/report/report.h"
+#include "profiler/run/run.h"
 #include "profiler/torch/child.h"
 #include "profiler/torch/host.h"
 #include "profiler/torch/values.h"
@@ -37,43 +38,64 @@ static bool samples_read(const json_t *row, struct samples *out)
 }
 
 /* Its median over ours; the interval is as wide as both allow, for the two were not
- * measured in one round. */
-static json_t *over_ours(const json_t *theirs, const json_t *ours)
+ * measured in one round.  Null where ours was not measured. */
+static json_t *over_ours(const struct report_latency *theirs, const struct report_latency *ours)
 {
-	const json_t *a = json_object_get(theirs, "ci_us"), *b = json_object_get(ours, "ci_us");
-	double mid = json_number_value(json_object_get(ours, "median_us"));
-	double low = json_number_value(json_array_get(b, 0));
-	double high = json_number_value(json_array_get(b, 1));
+	struct report_over_ours to = { 0 };
 
-	if (!(mid > 0) || !(low > 0))
+	if (!ours || !(ours->median_us > 0) || !(ours->ci_us.low > 0))
 		return json_null();
-	return json_pack("{s:f, s:[f, f]}", "ratio",
-			 json_number_value(json_object_get(theirs, "median_us")) / mid, "ci",
-			 json_number_value(json_array_get(a, 0)) / high,
-			 json_number_value(json_array_get(a, 1)) / low);
+	REPORT_SET(&to, ratio, theirs->median_us / ours->median_us);
+	REPORT_SET(&to, ci,
+		   (struct report_interval){ theirs->ci_us.low / ours->ci_us.high,
+					     theirs->ci_us.high / ours->ci_us.low });
+	return report_write_over_ours(&to);
 }
 
-/* report.c: the row of a mode as the process sent it, and the row of the same mode of Breakeven at
+static json_t *comparison_json(const struct comparison *c, double compile_us)
+{
+	struct report_comparison to = { 0 };
+
+	report_comparison(&to, c, compile_us);
+	return report_write_comparison(&to);
+}
+
+static json_t *crossover_json(const struct crossover *c)
+{
+	struct report_comparison to = { 0 };
+
+	report_crossover(&to, c);
+	return report_write_comparison(&to);
+}
+
+/* The row of a mode as the process sent it, and the same mode of Breakeven at
  * that point (NULL: not measured), as the report has it.  New. */
-static json_t *torch_mode_json(const json_t *row, const json_t *ours)
+static json_t *torch_mode_json(const json_t *row, const struct report_mode *ours)
 {
 	static const char *const same[] = { "compile_ms", "peak_bytes", "first_call_ms",
 					    "frames",     "draws",      "error" };
-	json_t *m = json_object(), *latency;
+	struct report_draft draft = { 0 };
+	json_t *m = json_object();
 	struct samples s;
 
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
 		if (json_object_get(row, same[i]))
 			json_object_set(m, same[i], json_object_get(row, same[i]));
 	if (json_object_get(row, "samples_ns") && samples_read(row, &s)) {
-		latency = report_samples(s.us, s.n,
-					 json_integer_value(json_object_get(row, "calls_a_sample")),
-					 json_integer_value(json_object_get(row, "compiled")));
-		json_object_set_new(m, "latency", latency);
-		json_object_set_new(m, "over_ours",
-				    over_ours(latency, json_object_get(ours, "latency")));
+		const struct report_samples samples = { .us = s.us,
+							.n = s.n,
+							.calls_a_sample = whole_field(
+							    row, "calls_a_sample"),
+							.compiled = whole_field(row, "compiled") };
+		const struct report_latency *latency = report_latency_of(&samples, &draft);
+
+		json_object_set_new(m, "latency", report_write_latency(latency));
+		if (latency)
+			json_object_set_new(m, "over_ours",
+					    over_ours(latency, ours ? ours->latency : NULL));
 		free(s.us);
 	}
+	report_draft_finish(&draft);
 	return m;
 }
 
@@ -100,7 +122,7 @@ static bool torch_point_even(const json_t *rows, json_t *out)
 		     (s.n != eager.n || s.n == 0 ||
 		      break_even_compare(eager.us, s.us, s.n, compile_us, &c));
 		if (ok && s.n == eager.n && s.n > 0)
-			json_object_set_new(out, mode, report_comparison(&c, compile_us));
+			json_object_set_new(out, mode, comparison_json(&c, compile_us));
 		free(s.us);
 	}
 	free(eager.us);
@@ -133,7 +155,7 @@ static bool mode_even(const json_t *messages, const char *mode, struct samples (
 		};
 	}
 	if (ok && n > 0 && (ok = break_even_crossover(curve, n, &c)))
-		json_object_set_new(out, mode, report_crossover(&c));
+		json_object_set_new(out, mode, crossover_json(&c));
 	for (i = 0; i < json_array_size(messages); i++) {
 		free(all[i][0].us);
 		free(all[i][1].us);
@@ -181,10 +203,10 @@ static void torch_mark_disagreeing(json_t *modes, json_t *even)
 			continue;
 		json_object_set_new(m, "over_ours", json_null());
 		if (json_object_get(old, "side"))
-			json_object_set_new(even, mode, report_crossover(&no_crossover));
+			json_object_set_new(even, mode, crossover_json(&no_crossover));
 		else if (old)
 			json_object_set_new(even, mode,
-					    report_comparison(&no_comparison, compile_ms * 1000));
+					    comparison_json(&no_comparison, compile_ms * 1000));
 	}
 }
 
@@ -249,7 +271,7 @@ static const double ours_share = 0.5, timed_share = 0.85;
 struct engine {
 	const struct workload *w;
 	const struct profiler_options *options;
-	const json_t *ours;
+	const struct report_run *ours;
 	const char *socket; /* of the host */
 	struct scratch folder;
 	struct torch_limits limits;
@@ -421,8 +443,13 @@ static bool compare_point(const struct engine *e, const struct point *p, const j
 	if (!inputs_create(&inputs, e->w, p, err))
 		return false;
 	what.bytes = bytes = map_values(message, &what.n_bytes);
-	ok = candidate_create(&candidate, e->w, p, FUSION_EAGER, &inputs,
-			      (struct candidate_cache){ .dir = e->options->cache_dir }, err) &&
+	ok = candidate_create(&candidate,
+			      &(struct candidate_spec){ .w = e->w,
+							.p = p,
+							.mode = FUSION_EAGER,
+							.originals = &inputs,
+							.cache = { .dir = e->options->cache_dir } },
+			      err) &&
 	     compare_calls(&candidate, rows, all, &what, err);
 	if (bytes)
 		munmap(bytes, what.n_bytes);
@@ -449,20 +476,15 @@ static const struct point *point_of(const struct engine *e, const json_t *messag
 	return &e->w->points[0];
 }
 
-/* Our modes at the point; NULL: it was not measured. */
-static const json_t *ours_at(const struct engine *e, const struct point *p)
+/* Our modes at the point; none where it was not measured. */
+static struct report_mode_map ours_at(const struct engine *e, const struct point *p)
 {
-	const json_t *item, *points = json_object_get(e->ours, "points");
-	size_t i;
-
 	if (e->w->sweep.kind == SWEEP_NONE)
-		return json_object_get(e->ours, "modes");
-	json_array_foreach((json_t *)points, i, item)
-	{
-		if (json_integer_value(json_object_get(item, "n")) == p->n)
-			return json_object_get(item, "modes");
-	}
-	return NULL;
+		return e->ours->modes;
+	for (size_t i = 0; i < e->ours->points.n; i++)
+		if (e->ours->points.at[i].n == (double)p->n)
+			return e->ours->points.at[i].modes;
+	return (struct report_mode_map){ 0 };
 }
 
 static bool add_point(struct engine *e, const json_t *message, struct err *err)
@@ -471,6 +493,7 @@ static bool add_point(struct engine *e, const json_t *message, struct err *err)
 	const struct point *p = point_of(e, message);
 	json_t *modes = json_object_get(e->report, "modes");
 	json_t *even = json_object_get(e->report, "break_even");
+	struct report_mode_map ours = ours_at(e, p);
 	const char *mode;
 
 	if (e->w->sweep.kind != SWEEP_NONE) {
@@ -480,8 +503,8 @@ static bool add_point(struct engine *e, const json_t *message, struct err *err)
 				      json_pack("{s:I, s:o, s:o}", "n", (json_int_t)p->n, "modes",
 						modes, "break_even", even));
 	}
-	json_object_foreach((json_t *)rows, mode, row) json_object_set_new(
-	    modes, mode, torch_mode_json(row, json_object_get(ours_at(e, p), mode)));
+	json_object_foreach((json_t *)rows, mode, row)
+	    json_object_set_new(modes, mode, torch_mode_json(row, report_get(ours, mode)));
 	if (!torch_point_even(rows, even))
 		return err_set(err, ERR_MEMORY, "out of memory for the run");
 	if (!compare_point(e, p, message, modes, err))
@@ -596,23 +619,10 @@ static bool run_hosted(struct engine *e, int wall_s, struct err *err)
 	return ok;
 }
 
-/* `engines.torch` of the report `ours`:
- *
- *	error       null, or {"code", "message", "detail"}: the end of its standard error
- *	version, python, executable, cuda, device_name, threads, first_compile_ms, seconds
- *	modes, points, break_even   as the report has them at its top, of torch's modes
- *	log         what `breakeven import --json` prints of its TORCH_TRACE and its Chrome
- *	            trace; null where there is none
- *	log_error   why not, or null
- *	trace       {"points", "calls", "table", "failed"}: what was watched, and what
- *	            torch.profiler itself sums up
- *
- * A mode: latency, compile_ms, peak_bytes (null on the CPU), first_call_ms, frames,
- * draws, values {"agree", ...} against our eager, over_ours {"ratio", "ci"}, breaks; or
- * error.  A failure of torch is no failure of the run: it is reported there.  NULL with
- * CANCELLED or MEMORY. */
+/* `engines.torch` of the report `ours`.  A failure of torch is no failure of the run: it is
+ * reported there.  NULL with CANCELLED or MEMORY. */
 static json_t *torch_engine_run(const struct workload *w, const struct profiler_options *options,
-				const json_t *ours, int wall_s, struct err *err)
+				const struct report_run *ours, int wall_s, struct err *err)
 {
 	struct engine e = { .w = w,
 			    .options = options,
@@ -666,48 +676,67 @@ static bool put_block(void *self, const void *block, size_t len, struct err *err
 	return h->options->timeline(h->options->self, block, len, err);
 }
 
-static json_t *run_engines(const struct workload *w, const struct profiler_options *options,
-			   struct err *err)
+static bool run_torch(const struct workload *w, const struct profiler_options *options,
+		      struct report_run *report, struct report_draft *draft, struct err *err)
+{
+	struct report_engines *engines = report_new_engines(1, &draft->arena);
+	int64_t ours_ns = (int64_t)(report->seconds * 1e9);
+	int wall_s = options->wall_s ? options->wall_s - (int)(ours_ns / 1000000000) : TORCH_WALL_S;
+	json_t *torch = torch_engine_run(w, options, report, wall_s, err);
+
+	if (!torch)
+		return false;
+	torch = report_draft_value(draft, torch);
+	if (!torch || !engines)
+		return err_set(err, ERR_MEMORY, "out of memory for the report");
+	REPORT_SET(engines, torch, report_read_torch(torch, &draft->arena, err));
+	REPORT_SET(report, engines, engines);
+	return engines->torch != NULL;
+}
+
+static struct report_run *run_engines(const struct workload *w,
+				      const struct profiler_options *options,
+				      struct report_draft *draft, struct err *err)
 {
 	struct halved half = { options };
 	struct profiler_options first = *options;
 	int64_t begin_ns = clock_ns();
-	json_t *report, *torch;
-	int wall_s = TORCH_WALL_S;
+	struct report_run *report;
 
 	if (!w->torch)
-		return profiler_run(w, options, err);
+		return run_workload(w, options, draft, err);
 	first.self = &half;
 	first.progress = options->progress ? tell_half : NULL;
 	first.timeline = options->timeline ? put_block : NULL;
-	report = profiler_run(w, &first, err);
-	if (!report)
+	report = run_workload(w, &first, draft, err);
+	if (!report || !run_torch(w, options, report, draft, err))
 		return NULL;
-	if (options->wall_s)
-		wall_s = options->wall_s - (int)((clock_ns() - begin_ns) / 1000000000);
-	torch = torch_engine_run(w, options, report, wall_s, err);
-	if (!torch) {
-		json_decref(report);
-		return NULL;
-	}
-	json_object_set_new(report, "engines", json_pack("{s:o}", "torch", torch));
-	json_object_set_new(report, "seconds", json_real((double)(clock_ns() - begin_ns) * 1e-9));
+	REPORT_SET(report, seconds, (double)(clock_ns() - begin_ns) * 1e-9);
 	return report;
 }
 
 json_t *profiler_run_engines(const struct workload *w, const struct profiler_options *options,
 			     struct err *err)
 {
-	/* First: once CUPTI is in the process a launch costs more. */
-	json_t *changes = change_run(w, options, err), *report;
+	struct report_draft draft = { 0 };
+	struct changes_made changes = { 0 };
+	struct report_run *report = NULL;
+	json_t *json = NULL;
 
-	if (!changes)
-		return NULL;
-	report = run_engines(w, options, err);
-	if (report)
-		change_put(report, changes);
-	json_decref(changes);
-	return report;
+	/* First: once CUPTI is in the process a launch costs more. */
+	if (change_run(w, options, &changes, err))
+		report = run_engines(w, options, &draft, err);
+	if (report) {
+		change_put(report, &changes);
+		json = report_write_run(report);
+		if (json)
+			report_places_of_run(json, w);
+		if (!json)
+			err_set(err, ERR_MEMORY, "out of memory for the report");
+	}
+	change_finish(&changes);
+	report_draft_finish(&draft);
+	return json;
 }
 
 /* ---- is it there */

@@ -1,4 +1,4 @@
-/* profiler/workload/bulk.h -- private: loops over the elements of large tensors, by all threads.
+/* profiler/workload/bulk.h -- loops over the elements of large tensors, by all threads.
  *
  * What comes out does not depend on how many threads there are: sums are taken in blocks of
  * BULK_BLOCK elements, and the blocks are added up in order.

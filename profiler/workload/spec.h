@@ -1,4 +1,4 @@
-/* profiler/workload/spec.h -- private: the JSON values of a workload, before they exist.
+/* profiler/workload/spec.h -- the JSON values of a workload, before they exist.
  *
  * A spec is {"tensor": ...}, {"random": ...}, {"value": ...}, {"tuple": [...]},
  * {"list": [...]} or {"dict": {...}}.  Checking one allocates no tensor, so a

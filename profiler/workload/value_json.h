@@ -1,4 +1,4 @@
-/* profiler/workload/value_json.h -- private: values of a program from JSON and to JSON. */
+/* profiler/workload/value_json.h -- values of a program from JSON and to JSON. */
 #ifndef PROFILER_WORKLOAD_VALUE_JSON_H
 #define PROFILER_WORKLOAD_VALUE_JSON_H
 

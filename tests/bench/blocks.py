@@ -1,7 +1,7 @@
 """tests/bench/blocks.py [BINARY] -- blocks that nobody tuned for, PyTorch beside Breakeven.
 
     python3 tests/bench/blocks.py build/breakeven [--device cuda] [--threads 16] [--only a,b] [--part 1/3] [--rounds 1]
-                                  [--autotune] [--ours] [--kernels] [--seconds 0.15] [--json FILE]
+                                  [--autotune] [--ours] [--kernels] [--before OLD] [--seconds 0.15] [--json FILE]
 
 Each block runs in torch eager, torch.compile(dynamic=False) and mode "reduce-overhead" (a CPU
 has none; --autotune: "max-autotune-no-cudagraphs" for products, convolutions and attention
@@ -10,7 +10,7 @@ one run.  A ratio is our best mode over PyTorch's best; its spread is that of th
 all blocks are compiled side by side in processes of their own, so that the measuring one finds
 PyTorch's kernels in its cache.  On a GPU PyTorch's time is the mean of a batch between two
 events, the median of 5; ours is the report's median.  --ours leaves PyTorch out, --kernels
-prints where our time goes.  Needs torch and a C++ compiler; without --device cuda no GPU.
+prints where our time goes, --before measures another build beside this one.  Needs torch and a C++ compiler; without --device cuda no GPU.
 """
 import argparse
 import json
@@ -238,14 +238,14 @@ def sample_us(call, device):
     return sorted(batch(n) for _ in range(5))[2]
 
 
-def run_ours(name, arguments):
+def run_ours(binary, name, arguments):
     modes = ["static"] + (["graphs"] if arguments.device == "cuda" else [])
     workload = {"name": name, "source": PREFIX + BLOCKS[name][0], "device": arguments.device, "modes": modes, "threads": arguments.threads,
                 "calls": [[{"random": s} for s in inputs(name, arguments.device)]], "seconds": arguments.seconds}
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(workload, file)
         file.flush()
-        done = subprocess.run([arguments.binary, "run", file.name, "--json"], capture_output=True, text=True)
+        done = subprocess.run([binary, "run", file.name, "--json"], capture_output=True, text=True)
     try:
         report = json.loads(done.stdout)
     except ValueError:
@@ -266,18 +266,21 @@ def kernels_of(mode):
 
 def measure(name, arguments):
     sides = {} if arguments.ours else sides_of(name, arguments)
-    ours, theirs, ratios, static = {}, {}, [], None
+    ours, theirs, before, ratios, static = {}, {}, {}, [], None
     for _ in range(arguments.rounds):
         round_ = {mode: sample_us(call, arguments.device) for mode, call in sides.items()}
-        mine, static = run_ours(name, arguments)
-        for kept, found in ((theirs, round_), (ours, mine)):
+        mine, static = run_ours(arguments.binary, name, arguments)
+        old = run_ours(arguments.before, name, arguments)[0] if arguments.before else {}
+        for kept, found in ((theirs, round_), (ours, mine), (before, old)):
             for mode, us in found.items():
                 kept.setdefault(mode, []).append(us)
         if round_ and mine:
             ratios.append(min(mine.values()) / min(round_.values()))
     middle = lambda side: {mode: sorted(us)[len(us) // 2] for mode, us in side.items()}
-    row = {"name": name, "ours": middle(ours), "theirs": middle(theirs), "ratios": sorted(ratios)}
+    row = {"name": name, "ours": middle(ours), "before": middle(before), "theirs": middle(theirs), "ratios": sorted(ratios)}
     text = " ".join("%s %.1f" % pair for pair in row["ours"].items()) + " | " + " ".join("%s %.1f" % pair for pair in row["theirs"].items())
+    if before:
+        text += " | before " + " ".join("%s %.1f" % pair for pair in row["before"].items())
     if ratios:
         text = "%6.3f (%.3f-%.3f)  " % (row["ratios"][len(ratios) // 2], row["ratios"][0], row["ratios"][-1]) + text
     print("%-18s %s" % (name, text), flush=True)
@@ -308,6 +311,7 @@ def main():
     parser.add_argument("--autotune", action="store_true")
     parser.add_argument("--ours", action="store_true")
     parser.add_argument("--kernels", action="store_true")
+    parser.add_argument("--before", metavar="OLD")
     parser.add_argument("--json")
     parser.add_argument("--compile", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -329,6 +333,10 @@ def main():
     if found:
         print("%d blocks: geometric mean %.3f, the worst %.2f, ahead in %d" % (
             len(found), math.exp(sum(map(math.log, found)) / len(found)), max(found), sum(r < 1 for r in found)))
+    both = [min(r["before"].values()) / min(r["theirs"].values()) for r in rows if r["before"] and r["theirs"]]
+    if both:
+        print("%d blocks before: geometric mean %.3f, the worst %.2f, ahead in %d" % (
+            len(both), math.exp(sum(map(math.log, both)) / len(both)), max(both), sum(r < 1 for r in both)))
     if arguments.json:
         with open(arguments.json, "w") as file:
             json.dump(rows, file)

@@ -111,6 +111,12 @@ PROGRAMS = {
     "convolutions": ("F.conv2d(a, b, None, 1, 1), F.conv2d(a, b, c, (2, 1), 0, 2), F.conv2d(a, b[:, :2], None, 1, (0, 2), 1, 2), F.conv2d(a.double(), b.double()), "
                      "F.conv2d(a.transpose(2, 3), b.transpose(2, 3)), F.conv1d(a[:, :, 0], b[:, :, 0])",
                      [tensor(2, 4, 9, 10), tensor(6, 4, 3, 3), tensor(6)]),
+    # Rows of one operand meet rows of another: whole squares and edges, a batch, strides, few points and odd ones, more loads than there is room for.
+    "pairs": ("torch.sqrt(((a[:, None] - b[None]) ** 2).sum(-1)), (a.unsqueeze(1) - b).abs().sum(-1) * 0.5 + a[:, :1], (a[:, None, :3] - b[None, :, :3]).abs().amax(-1), "
+              "(a.t()[:64, None, :77] * b.t()[:64]).sum(-1), (a[:, None, ::2] * b[:, ::2]).sum(-1), (a[:, None].float() * b + 1.5).amin(2), "
+              "((c[:, :, None] - c[:, None]) ** 2).sum(-1), (c[:, :, None] * b[None, None, :70, :33]).sum(-1), torch.exp(-((a[:, None, :32] - b[:, :32]) ** 2).sum(-1) * 0.01), "
+              "(a[:, None] * b + (a * 2 + 1)[:, None]).sum(-1), (torch.relu(a[:, None] - b) * a[0] * b[0] * a[1] * b[1] * a[2]).sum(-1), ((a[:, None] - b) * a[:, None, :1]).sum(-1)",
+              [tensor(130, 65), tensor(77, 65, seed=3), tensor(3, 70, 33, seed=4)]),
     "waves": ("torch.sin(a), torch.cos(a * 100), torch.sin(a * 1e5), torch.cos(a * 1e6), torch.sin(a * 3e37), torch.cos(-a * 1e30), torch.sin(b), torch.cos(b), "
               "torch.sin(torch.sin(a) * 1.1), torch.cos(torch.sigmoid(a) + 0.4), torch.cos(torch.relu(torch.cos(a) - 0.2)), torch.cos(torch.exp(torch.sin(a)) * 2), "
               "torch.sin(torch.tanh(b) * 3), torch.sigmoid(a * 60), torch.sigmoid(b), torch.sin(a * 0.5).sum(), torch.cos(a).mean(1), torch.erf(a), torch.erf(b), "

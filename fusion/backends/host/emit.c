@@ -469,6 +469,95 @@ static void put_pointers(struct emitter *e)
 	}
 }
 
+/* ---- the body of pairs (lower.h): `columns` vectors of columns at a time, with their sums in
+ * registers over all points of the call
+ */
+
+enum { PAIR_VECTORS = 4 };
+
+static const struct reg *pair_source(const struct emitter *e, const struct inst *inst, int i)
+{
+	return inst->src[i] >= 0 ? &kernel_of(e)->regs[inst->src[i]] : NULL;
+}
+
+/* One instruction for vector v of the columns. */
+static void put_pair_inst(struct emitter *e, const struct inst *inst, int i, int v)
+{
+	const struct op_info *info = op_info(inst->op);
+	char names[3][32];
+	const char *args[3] = { names[0], names[1], names[2] };
+
+	if (inst->kind == INST_LOAD) {
+		buf_printf(e->out, "\t\tconst f32 r%d_%d = ", inst->dst, v);
+		if (sym_is(inst->at.stride[kernel_of(e)->n_outer - 1], 0))
+			buf_printf(e->out, "SPLAT(f32, a%d[k]);\n", e->s->place_of[i]);
+		else
+			buf_printf(e->out, "LOAD(f32, a%d, k * width + j + %d * L4);\n",
+				   e->s->place_of[i], v);
+		return;
+	}
+	for (int k = 0; k < 3; k++) {
+		const struct reg *reg = pair_source(e, inst, k);
+
+		snprintf(names[k], sizeof(names[k]),
+			 reg && reg->level == LEVEL_POINT ? "r%d_%d" : "r%d", inst->src[k], v);
+	}
+	if (inst->kind == INST_REDUCE) {
+		memcpy(names[1], names[0], sizeof(names[1]));
+		snprintf(names[0], sizeof(names[0]), "c%d_%d", e->s->reduction[i], v);
+		buf_printf(e->out, "\t\t%s = ", names[0]);
+	} else {
+		buf_printf(e->out, "\t\tconst f32 r%d_%d = ", inst->dst, v);
+	}
+	put_value(e, info->value, DTYPE_F32, args);
+	buf_puts(e->out, ";\n");
+}
+
+static void put_pair_columns(struct emitter *e, int vectors)
+{
+	const struct part *part = e->s->part;
+
+	buf_printf(e->out, "\tfor (; j + %d * L4 <= width; j += %d * L4) {\n", vectors, vectors);
+	for (int c = 0; c < part->n_reduces; c++)
+		for (int v = 0; v < vectors; v++)
+			buf_printf(e->out,
+				   "\tf32 c%d_%d = LOAD(f32, (float *)t->acc[%d], j + %d * L4);\n",
+				   c, v, c, v);
+	buf_puts(e->out, "\tfor (long k = 0; k < n; k++) {\n");
+	for (int i = 0; i < part->n; i++)
+		for (int v = 0; v < vectors; v++)
+			put_pair_inst(e, &part->insts[i], i, v);
+	buf_puts(e->out, "\t}\n");
+	for (int c = 0; c < part->n_reduces; c++)
+		for (int v = 0; v < vectors; v++)
+			buf_printf(e->out,
+				   "\tSAVE(f32, (float *)t->acc[%d], j + %d * L4, c%d_%d);\n", c, v,
+				   c, v);
+	buf_puts(e->out, "\t}\n");
+}
+
+static void put_pairs(struct emitter *e)
+{
+	const struct kernel *k = kernel_of(e);
+	const struct part *part = e->s->part;
+	struct emit_loop loop = { .width = 4 };
+
+	e->loop = &loop;
+	e->at = "0";
+	buf_puts(e->out, "\tconst long width = t->width;\n\tlong j = 0;\n");
+	memset(e->declared, 0, (size_t)k->n_regs);
+	for (int i = 0; i < part->n; i++)
+		for (int s = 0; s < 3; s++) {
+			const struct reg *reg = pair_source(e, &part->insts[i], s);
+
+			if (reg && reg->level == LEVEL_ONE)
+				need(e, part->insts[i].src[s]);
+		}
+	put_pair_columns(e, PAIR_VECTORS);
+	put_pair_columns(e, 1);
+	e->loop = NULL;
+}
+
 /* The function of one part; returns the scratch that it needs. */
 static size_t emit_part(struct buf *out, const struct schedule *s, int kernel, int index)
 {
@@ -486,6 +575,12 @@ static size_t emit_part(struct buf *out, const struct schedule *s, int kernel, i
 	buf_printf(out, "void k%dp%d(const void *code, const struct tile *t)\n{\n", kernel, index);
 	buf_puts(out, "\tconst long n = t->n;\n");
 	put_pointers(&e);
+	if (s->plan->kernel->pairs && s->part->body) {
+		put_pairs(&e);
+		buf_puts(out, "\tDONE();\n}\n");
+		free(e.uniform);
+		return 0;
+	}
 	for (int l = 0; l < s->n_loops; l++)
 		put_loop(&e, l);
 	for (int i = 0; i < s->part->n; i++)
@@ -511,6 +606,7 @@ bool emit_source(struct buf *out, struct plan *const *plans, int n_plans, int ve
 				out->failed = true;
 			else
 				plans[k]->code[i].scratch_bytes = emit_part(out, &s, k, i);
+			plans[k]->code[i].pairs = plans[k]->kernel->pairs && s.part->body;
 			schedule_finish(&s);
 		}
 	return !out->failed || err_set(err, ERR_MEMORY, "The generated C does not fit in memory.");

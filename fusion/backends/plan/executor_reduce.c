@@ -260,7 +260,7 @@ void executor_rows(struct plan *p, void *const *buffers, struct pool *pool)
  * A tile of columns walks the reduced points.  Where the columns are few, a call
  * takes several points: n is then a multiple of the width.  Sums stay in the
  * dtype for REDUCE_RUN points and are then joined to wide ones; chunks of
- * COLUMN_CHUNK points are joined in order, so threads change no result.
+ * points are joined in order, so threads change no result.
  */
 
 struct cols {
@@ -308,8 +308,8 @@ static void run_column_chunk(const struct plan_run *run, int stage, struct tile_
 	const struct plan *p = run->plan;
 	struct plan_worker *self = run->self;
 	const struct part *body = &p->parts[part_body(stage)];
-	int64_t point = chunk * COLUMN_CHUNK, group = group_of(p, t);
-	int64_t end = point + COLUMN_CHUNK < p->points ? point + COLUMN_CHUNK : p->points;
+	int64_t point = chunk * p->column_chunk, group = group_of(p, t);
+	int64_t end = point + p->column_chunk < p->points ? point + p->column_chunk : p->points;
 
 	first_values(body, partial, t.width);
 	while (point < end) {
@@ -368,7 +368,7 @@ static void run_column_stage(struct plan *p, int stage, struct plan_worker *w, v
 {
 	const struct plan_run run = { p, w, w, buffers };
 	const struct part *body = &p->parts[part_body(stage)];
-	int64_t chunks = (p->points + COLUMN_CHUNK - 1) / COLUMN_CHUNK;
+	int64_t chunks = (p->points + p->column_chunk - 1) / p->column_chunk;
 
 	repeat_rows(p, w, t);
 	first_values(body, w->total, t.width);
@@ -432,25 +432,184 @@ static void items_range(void *context, int64_t begin, int64_t end, int thread)
 		run_item(cols, &cols->plan->workers[thread], item, NULL);
 }
 
+/* ---- COLS whose rows of one operand meet rows of another
+ *
+ * A worker puts the rows that columns stand for side by side once, point by point: a panel.
+ * Then each row of the other operand meets all of it, REDUCE_RUN points a call, with the
+ * columns' sums in registers.
+ */
+
+enum { PANEL_STRIP = 16 };
+
+struct pairs {
+	struct plan *plan;
+	void *const *buffers;
+	int64_t rows;  /* of the other operand: the last of the outer dims */
+	int64_t tiles; /* of columns */
+};
+
+static bool is_panel(const struct plan_place *at)
+{
+	return at->column_step != 0;
+}
+
+/* panel[point * width + column]; the columns that fill up the last vector are 0. */
+static void fill_panel(const struct plan *p, const struct plan_place *at, const float *from,
+		       int64_t columns, float *panel)
+{
+	int64_t width = plan_whole_vectors(columns);
+
+	for (int64_t j = 0; j < width; j += PANEL_STRIP)
+		for (int64_t k = 0; k < p->points; k++) {
+			const float *in = from + j * at->column_step + k * at->point_step;
+			float *out = panel + k * width + j;
+
+			for (int64_t i = 0; i < PANEL_STRIP; i++)
+				out[i] = j + i < columns ? in[i * at->column_step] : 0;
+		}
+}
+
+static void fill_panels(const struct plan *p, struct plan_worker *w, void *const *buffers,
+			int64_t column, int64_t width)
+{
+	const struct part *body = &p->parts[part_body(0)];
+	const int64_t *base = w->base + (body->places - p->places);
+
+	for (int k = 0; k < body->n_places; k++) {
+		const struct plan_place *at = &body->places[k];
+
+		if (is_panel(at))
+			fill_panel(p, at,
+				   (const float *)place_start(
+				       p, at, base[k] + column * at->column_step, buffers),
+				   width, w->panel[k]);
+	}
+}
+
+/* The points of a row side by side. */
+static float *open_row(const struct plan *p, const struct plan_place *at, int64_t base,
+		       void *const *buffers, float *room)
+{
+	float *from = (float *)place_start(p, at, base, buffers);
+
+	if (at->point_step == 1)
+		return from;
+	for (int64_t k = 0; k < p->points; k++)
+		room[k] = from[k * at->point_step];
+	return room;
+}
+
+static void run_pairs_body(const struct plan *p, struct plan_worker *w, void *const *buffers,
+			   int64_t columns)
+{
+	const struct part *body = &p->parts[part_body(0)];
+	const struct tile_code *code = &p->code[part_body(0)];
+	const int64_t *base = w->base + (body->places - p->places);
+	int64_t width = plan_whole_vectors(columns);
+	void *at[MAX_PLACES];
+	struct tile tile = { .at = at, .reg = w->reg, .acc = w->acc, .width = width };
+
+	for (int k = 0; k < body->n_places; k++)
+		at[k] = is_panel(&body->places[k])
+			    ? w->panel[k]
+			    : open_row(p, &body->places[k], base[k], buffers, w->panel[k]);
+	for (int r = 0; r < body->n_reduces; r++)
+		for (int64_t j = 0; j < columns; j++)
+			w->total[r * columns + j] = body->reducers[r]->first;
+	for (int64_t point = 0; point < p->points; point += tile.n) {
+		tile.n = p->points - point < REDUCE_RUN ? p->points - point : REDUCE_RUN;
+		for (int r = 0; r < body->n_reduces; r++)
+			number_fill(DTYPE_F32, w->acc[r], body->reducers[r]->first, width);
+		code->run(code->code, &tile);
+		for (int r = 0; r < body->n_reduces; r++)
+			body->reducers[r]->widen(w->total + r * columns, w->acc[r], columns);
+		for (int k = 0; k < body->n_places; k++)
+			at[k] = (float *)at[k] + tile.n * (is_panel(&body->places[k]) ? width : 1);
+	}
+	for (int r = 0; r < body->n_reduces; r++)
+		number_narrow(DTYPE_F32, w->reg[body->reduces[r]->dst], w->total + r * columns,
+			      columns);
+}
+
+/* Items are rows of one tile of columns, then the next tile's. */
+static void pairs_range(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct pairs *pairs = context;
+	struct plan *p = pairs->plan;
+	struct plan_worker *w = &p->workers[thread];
+	const struct plan_run run = { p, w, w, pairs->buffers };
+	int64_t filled = -1;
+
+	for (int64_t item = begin; item < end; item++) {
+		int64_t square = item / pairs->rows, tile = square % pairs->tiles;
+		int64_t row = square / pairs->tiles * pairs->rows + item % pairs->rows;
+		int64_t column = tile * p->width;
+		struct plan_span post = { .begin = column };
+
+		post.n = p->columns - column < p->width ? p->columns - column : p->width;
+		executor_row(p, w, row);
+		if (square != filled)
+			fill_panels(p, w, pairs->buffers, column, post.n);
+		filled = square;
+		if (p->parts[PART_PROLOGUE].n)
+			executor_part(&run, PART_PROLOGUE, &post);
+		run_pairs_body(p, w, pairs->buffers, post.n);
+		if (p->parts[part_post(0)].n)
+			executor_part(&run, part_post(0), &post);
+	}
+}
+
+static void run_pairs(struct plan *p, void *const *buffers, struct pool *pool)
+{
+	struct pairs pairs = { .plan = p, .buffers = buffers };
+	int64_t items, grain;
+
+	if (p->columns == 0 || p->rows == 0)
+		return;
+	pairs.rows = p->outer_extent[p->n_outer_dims - 1];
+	pairs.tiles = (p->columns + p->width - 1) / p->width;
+	items = p->rows * pairs.tiles;
+	if (p->n_workers == 1) {
+		pairs_range(&pairs, 0, items, 0);
+		return;
+	}
+	grain = p->grain / (p->points * p->width + 1);
+	if (grain < (items + p->n_workers - 1) / p->n_workers)
+		grain = (items + p->n_workers - 1) / p->n_workers;
+	pool_run(pool, items, grain, pairs_range, &pairs);
+}
+
+/* Tiles of columns, all rows'. */
+static int64_t count_items(const struct plan *p, int64_t width)
+{
+	return p->rows * ((p->columns + width - 1) / width);
+}
+
 void executor_cols(struct plan *p, void *const *buffers, struct pool *pool)
 {
 	struct cols cols = { .plan = p, .buffers = buffers, .width = p->width };
 	int64_t items, grain;
 	int threads = p->n_workers > 1 ? pool_threads(pool) : 1;
 
+	if (plan_has_pairs(p)) {
+		run_pairs(p, buffers, pool);
+		return;
+	}
 	if (p->columns == 0)
 		return;
 	/* Narrower tiles where that gives each thread some: columns are independent. */
-	while (cols.width >= 256 &&
-	       p->rows * ((p->columns + cols.width - 1) / cols.width) < threads)
+	while (cols.width >= 256 && count_items(p, cols.width) < threads)
 		cols.width = (cols.width / 2 + 63) / 64 * 64;
-	cols.tiles = (p->columns + cols.width - 1) / cols.width;
-	items = p->rows * cols.tiles;
+	items = count_items(p, cols.width);
 	if (threads > 1 && items < threads && p->chunks) {
+		cols.width = p->width;
+		cols.tiles = (p->columns + cols.width - 1) / cols.width;
+		items = p->rows * cols.tiles;
 		for (int64_t item = 0; item < items; item++)
 			run_item(&cols, &p->workers[0], item, pool);
 		return;
 	}
+	cols.tiles = (p->columns + cols.width - 1) / cols.width;
 	if (p->n_workers == 1) {
 		items_range(&cols, 0, items, 0);
 		return;

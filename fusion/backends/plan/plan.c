@@ -288,6 +288,8 @@ static void bind_place(struct plan *p, struct plan_place *at, bool body, const i
 		at->points *= extent[d];
 	}
 	if (k->form == FORM_COLS) {
+		at->point_step = stride[k->n_dims - 1];
+		at->column_step = stride[outer];
 		at->n_inner = add_dim(at->inner, at->n_inner, extent[outer], stride[outer]);
 		at->points *= extent[outer];
 	}
@@ -327,6 +329,31 @@ static int64_t grain_of(const struct plan *p)
 	int64_t cost = plan_cost(p->kernel);
 
 	return cost < 4 ? 16 * 1024 : cost > 64 ? 1024 : 64 * 1024 / cost;
+}
+
+/* Pairs: columns whose points fit into a panel of PANEL_BYTES, which stays in a cache. */
+static int64_t pairs_width(const struct plan *p)
+{
+	int64_t lanes = VECTOR_MAX / 4, width = PANEL_BYTES / 4 / (p->points + 1) / lanes * lanes;
+
+	width = width < lanes ? lanes : width;
+	width = width > p->tile ? p->tile : width;
+	return width < p->columns ? width : p->columns;
+}
+
+static size_t panel_bytes(const struct plan *p)
+{
+	return (size_t)(p->points + 1) * (size_t)plan_whole_vectors(p->width) * 4;
+}
+
+/* Of the reduced points alone: threads change no result. */
+static int64_t column_chunk_of(int64_t points)
+{
+	int64_t chunk = COLUMN_CHUNK;
+
+	while (chunk > COLUMN_CHUNK_LEAST && points / chunk < COLUMN_CHUNKS)
+		chunk /= 2;
+	return chunk;
 }
 
 /* Long tiles save calls; short ones keep temporaries in the first cache. */
@@ -380,6 +407,13 @@ static size_t lay_out_worker(const struct plan *p, struct plan_worker *w, unsign
 	w->slot = take(memory, &at, sizeof(void *) * (size_t)(k->n_slots + 1));
 	w->base = take(memory, &at, sizeof(int64_t) * (size_t)(p->n_places + 1));
 	w->quick = take(memory, &at, sizeof(char *) * (size_t)(p->n_places + 1));
+	w->panel = take(memory, &at, sizeof(float *) * MAX_PLACES);
+	for (int i = 0; plan_has_pairs(p) && i < p->parts[part_body(0)].n_places; i++) {
+		void *panel = take(memory, &at, panel_bytes(p));
+
+		if (memory)
+			w->panel[i] = panel;
+	}
 	w->staging = take(memory, &at, (size_t)p->most_places * ((size_t)p->tile * 8 + VECTOR_MAX));
 	w->scratch = take(memory, &at, scratch_bytes(p));
 	w->partial = take(memory, &at, sizeof(union number) * (size_t)p->most_reduces * columns);
@@ -399,7 +433,7 @@ static size_t lay_out_worker(const struct plan *p, struct plan_worker *w, unsign
 	}
 	for (int s = 0; s < k->n_slots; s++) {
 		/* Columns: each chunk of points ends with room for a last vector. */
-		size_t pad = cols ? ((size_t)p->points / COLUMN_CHUNK + 2) * COLUMN_PAD * 8
+		size_t pad = cols ? ((size_t)(p->points / p->column_chunk) + 2) * COLUMN_PAD * 8
 				  : VECTOR_MAX;
 		void *slot = take(memory, &at, slot_points * dtype_bytes(k->slot_dtype[s]) + pad);
 
@@ -447,7 +481,7 @@ static bool make_workers(struct plan *p, struct err *err)
 static bool make_chunks(struct plan *p, struct err *err)
 {
 	bool cols = p->kernel->form == FORM_COLS;
-	int64_t chunk = cols ? COLUMN_CHUNK : CHUNK, chunks = (p->points + chunk - 1) / chunk;
+	int64_t chunk = cols ? p->column_chunk : CHUNK, chunks = (p->points + chunk - 1) / chunk;
 	size_t count;
 
 	if (p->kernel->form == FORM_MAP || p->n_workers == 1 || chunks < 2 ||
@@ -578,7 +612,8 @@ bool plan_bind(struct plan *p, const int64_t *vars, struct err *err)
 			bind_place(p, &p->parts[i].places[j], p->parts[i].body, extent, vars);
 	p->grain = grain_of(p);
 	p->tile = tile_of(p);
-	p->width = p->columns < p->tile ? p->columns : p->tile;
+	p->width = plan_has_pairs(p) ? pairs_width(p) : p->columns < p->tile ? p->columns : p->tile;
+	p->column_chunk = column_chunk_of(p->points);
 	bind_constants(p, vars);
 	if (!make_workers(p, err) || !make_chunks(p, err))
 		return false;

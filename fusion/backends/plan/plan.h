@@ -20,12 +20,15 @@
 #include "fusion/lower/lower.h"
 
 enum {
-	VECTOR_MAX = 64,             /* bytes of the widest vector */
-	MAX_PLACES = 192,            /* accesses in one part */
-	MAX_REDUCES = 32,            /* reductions in one part */
-	LONG_TILE = 4096,            /* points of a tile where nothing but registers holds them */
-	CHUNK = 32 * 1024,           /* points of a row that one thread reduces in one go */
-	COLUMN_CHUNK = 2048,         /* COLS: the same, reduced points */
+	VECTOR_MAX = 64,          /* bytes of the widest vector */
+	MAX_PLACES = 192,         /* accesses in one part */
+	MAX_REDUCES = 32,         /* reductions in one part */
+	LONG_TILE = 4096,         /* points of a tile where nothing but registers holds them */
+	CHUNK = 32 * 1024,        /* points of a row that one thread reduces in one go */
+	COLUMN_CHUNK = 2048,      /* COLS: the same, reduced points, at most */
+	COLUMN_CHUNK_LEAST = 128, /* ... and at least, where that makes COLUMN_CHUNKS */
+	COLUMN_CHUNKS = 64,
+	PANEL_BYTES = 64 << 10,      /* pairs: of the rows that columns stand for */
 	BACKWARD_POINTS = 32 * 1024, /* MAP: walked in one go where the whole is walked backward */
 	COLUMN_PAD = 64,             /* COLS: elements between the chunks of a slot */
 	MAX_WORKERS = 64,
@@ -50,7 +53,9 @@ struct plan_place {
 	int64_t offset;
 	int n_outer, n_inner;
 	struct plan_walk outer[MAX_RANK], inner[MAX_RANK];
-	int64_t points;        /* of the inner dims */
+	int64_t points; /* of the inner dims */
+	int64_t point_step,
+	    column_step;       /* COLS of pairs: from a reduced point, or a column, to the next */
 	int64_t row_bytes;     /* quick ROWS: from one row of a run to the next */
 	bool direct;           /* one run of stride 1 */
 	bool whole;            /* ... and all of its buffer */
@@ -85,6 +90,9 @@ struct tile_code {
 	void (*run)(const void *code, const struct tile *t);
 	const void *code;
 	size_t scratch_bytes; /* tiles in memory; then n <= TILE_ELEMENTS */
+	/* The body of pairs: a place is the points of a row, or of so many columns side by side,
+	 * and the accumulators' columns fill whole vectors. */
+	bool pairs;
 };
 
 /* What one thread needs. */
@@ -96,6 +104,7 @@ struct plan_worker {
 	int64_t *base; /* of each place of each part: the row's offset */
 	unsigned char **slot;
 	char **quick;          /* of each place: where its row lies now */
+	float **panel;         /* pairs: of each place of the body, the points that it meets */
 	union number *partial; /* of a chunk: [reduce] or [reduce][column] */
 	union number *total;   /* of a row, likewise */
 	size_t room_bytes;     /* from `staging` on, all that no launch finds as another left it */
@@ -120,6 +129,7 @@ struct plan {
 	int64_t rows, points, columns; /* points: of the tile axis; COLS: reduced */
 	int64_t tile;                  /* points a call at most */
 	int64_t width;                 /* COLS: columns of a tile */
+	int64_t column_chunk;          /* COLS: points that one thread reduces in one go */
 	int64_t grain;                 /* points that are worth a thread */
 	int64_t tiles, tiles_grain;    /* MAP: the same in tiles */
 	bool flat;                     /* MAP: every place is a plain pointer */
@@ -205,6 +215,19 @@ void executor_part(const struct plan_run *run, int part, const struct plan_span 
 void executor_row(const struct plan *p, struct plan_worker *w, int64_t row);
 void executor_rows(struct plan *p, void *const *buffers, struct pool *pool);
 void executor_cols(struct plan *p, void *const *buffers, struct pool *pool);
+/* Whether it is a COLS whose body's code is of pairs. */
+static inline bool plan_has_pairs(const struct plan *p)
+{
+	return p->kernel->pairs && p->code[part_body(0)].pairs;
+}
+
+/* Columns of float32 that fill vectors of any size. */
+static inline int64_t plan_whole_vectors(int64_t columns)
+{
+	const int64_t lanes = VECTOR_MAX / 4;
+
+	return (columns + lanes - 1) / lanes * lanes;
+}
 /* A quick ROWS of one worker, for recordings: `start` is where the first row of each
  * place lies. */
 void executor_rows_from(const struct plan *p, char *const *start);

@@ -14,7 +14,7 @@ const MOST_POINTS = 12;
 export const disagreeing = (report) =>
   pointsOf(report).flatMap((p) => Object.entries(p.modes).flatMap(([mode, m]) => (m.agrees === false ? [{ mode, n: typeof p.n === "number" ? p.n : null, m }] : [])));
 
-/** What PyTorch's modes give other than ours. @param {Report} report @returns {{mode: string, n: number | null, text: string}[]} */
+/** Which of PyTorch's modes give other values than Breakeven's. @param {Report} report @returns {{mode: string, n: number | null, text: string}[]} */
 export function torchDisagreeing(report) {
   const t = report.engines?.torch;
   const points = t?.points?.length ? t.points : t ? [{ n: null, modes: t.modes ?? {} }] : [];

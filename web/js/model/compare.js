@@ -1,7 +1,7 @@
 // js/model/compare.js -- what the page says of two runs: the sentence, the rows, the curves.
 //
 // A ratio is B over A.  The words claim what the interval holds, and no cause: what changed
-// stands beside it.
+// is beside it.
 
 import { duration, number, bytes, plain, plural, ratio, timeUnit, withInterval } from "./format.js";
 

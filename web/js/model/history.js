@@ -1,6 +1,6 @@
 // js/model/history.js -- a workload over its runs: what the page says, and where its line breaks.
 //
-// Nothing here looks for change points: the runs stand as they were measured.  A line joins two
+// Nothing here looks for change points: the runs are as they were measured.  A line joins two
 // runs only where both are of the same source and comparable; between others lies a break in the
 // line, with its reason.
 
@@ -53,7 +53,7 @@ export function how(h) {
   const all = h.points ?? [];
   const without = all.filter((p) => p.value === null);
   const failed = without.filter((p) => p.run.status === "failed").length;
-  const out = ["Change points are not computed: the runs stand as they were measured, oldest at the left."];
+  const out = ["Change points are not computed: the runs are as they were measured, oldest at the left."];
   if (!baselineOf(h)) out.push("No run is marked as the baseline.");
   if (failed) out.push(`${plural(failed, "run")} failed.`);
   const wrong = without.filter((p) => p.run.summary?.verdict === "DISAGREES").length;

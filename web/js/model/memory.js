@@ -17,7 +17,7 @@ import { plain } from "./format.js";
  *   what is not listed
  */
 
-/** How many moments of the call can be looked at: before it, and behind each event. @param {Memory} m */
+/** How many moments of the call can be looked at: before it, and after each event. @param {Memory} m */
 export const moments = (m) => m.curve.at_us.length + 1;
 
 /** @param {Memory} m @param {number} i of moments(); 0: before the first event */
@@ -29,7 +29,7 @@ export const momentBytes = (m, i) => (i === 0 ? m.held_bytes : m.curve.bytes[i -
 /** The moment of the peak: the first at which so much is in use. @param {Memory} m */
 export const peakMoment = (m) => m.curve.bytes.indexOf(m.peak_bytes) + 1;
 
-/** The last moment that is not behind a time. @param {Memory} m @param {number} us */
+/** The last moment that is not after a time. @param {Memory} m @param {number} us */
 export function momentAt(m, us) {
   let [lo, hi] = [0, m.curve.at_us.length];
   while (lo < hi) {

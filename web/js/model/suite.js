@@ -41,7 +41,7 @@ export function notPassed(c) {
 export const resultOf = (w, c) => w.results.find((r) => columnKey(r) === columnKey(c));
 
 /**
- * The result whose breaks stand for a policy: mode static of our engine, else its first compiled one.
+ * The result whose breaks stand for a policy: mode static of Breakeven, else its first compiled one.
  * @param {SuiteWorkload} w @param {string} policy
  */
 export function breaksOf(w, policy) {
@@ -86,7 +86,7 @@ function sortValue(w, key) {
   return r && r.status === "pass" ? r.speedup : null;
 }
 
-/** Sorted anew; what has no value comes last, either way. @param {readonly SuiteWorkload[]} workloads @param {Order} order */
+/** Sorted again; what has no value comes last, either way. @param {readonly SuiteWorkload[]} workloads @param {Order} order */
 export function sorted(workloads, order) {
   const sign = order.down ? -1 : 1;
   return [...workloads].sort((a, b) => {

@@ -20,7 +20,7 @@ export function disagreements(run) {
   const ours = run.report ? disagreeing(run.report) : [];
   const theirs = run.report ? torchDisagreeing(run.report) : [];
   if (!ours.length && !theirs.length) return null;
-  const head = ours.length ? spoken(claim(ours)) : [h("b", {}, "PyTorch's values are not ours"), "."];
+  const head = ours.length ? spoken(claim(ours)) : [h("b", {}, "PyTorch's values are not Breakeven's"), "."];
   return h(
     "section",
     { id: "disagreements", class: "wrong", role: "alert", "aria-label": "Values that are not eager's" },

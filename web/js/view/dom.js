@@ -81,7 +81,7 @@ export function button(label, act, attributes = {}) {
 /** @param {string} cls chip class @param {string} word */
 export const chip = (cls, word) => h("span", { class: `chip ${cls}` }, word);
 
-/** A message as it was written: what stands in backticks is code. @param {string} text @returns {Child[]} */
+/** A message as it was written: what is in backticks is code. @param {string} text @returns {Child[]} */
 export function prose(text) {
   return text.split(/`([^`]+)`/).map((t, i) => (i % 2 ? h("code", {}, t) : t));
 }
@@ -234,7 +234,7 @@ export function copyButton(text, name) {
   return b;
 }
 
-/** Once what stands in the page has been painted; a page that nobody sees is not, and does not wait long. */
+/** Once what is in the page has been painted; a page that nobody sees is not, and does not wait long. */
 export const painted = () =>
   new Promise((done) => {
     requestAnimationFrame(() => setTimeout(done));

@@ -46,7 +46,7 @@ export async function historyView(ctx) {
 const heading = (title, ...more) => h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, title)), ...more);
 
 function empty() {
-  const text = "A workload keeps its name from run to run; its figures over time and commits stand here from the first run on.";
+  const text = "A workload keeps its name from run to run; its figures over time and commits are here from the first run on.";
   return stateWell("No runs yet", h("p", {}, text), h("div", { class: "acts" }, h("a", { class: "btn primary", href: "/new" }, "New run")));
 }
 

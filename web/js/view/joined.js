@@ -107,7 +107,7 @@ export function lineLinks(run, lines) {
   ]);
 }
 
-/** Marks what stands for the picked line, and keeps it so: rows and items with `data-lines`.
+/** Marks what belongs to the picked line, and keeps it so: rows and items with `data-lines`.
  * @param {AbortSignal} signal @param {HTMLElement} place @returns {() => void} to be called where its rows are other ones */
 export function markLines(signal, place) {
   const mark = () => {

@@ -55,7 +55,7 @@ const memoryOf = (point, mode) => point.modes[mode]?.memory ?? null;
 /** @param {import("../api/types.js").Run} run */
 function noRecord(run) {
   const again = h("a", { class: "btn primary", href: `/new?from=${encodeURIComponent(run.id)}` }, "Edit and run again");
-  const why = h("p", {}, "Memory is watched for one call behind the latencies. This run was not timed, or is older than that record; its peaks stand in the overview.");
+  const why = h("p", {}, "Memory is watched for one call after the latencies. This run was not timed, or is older than that record; its peaks are in the overview.");
   return stateWell("This run has no record of memory", why, h("div", { class: "acts" }, again));
 }
 

@@ -164,7 +164,7 @@ export class GraphPicture {
     return h("div", { class: "slider" }, input, h("div", { class: "ticks", "aria-hidden": "true" }, names));
   }
 
-  /** Another graph behind another pass, or other kernels open. @param {boolean} whole */
+  /** The graph after another pass, or other kernels open. @param {boolean} whole */
   #swap(whole) {
     if (whole) this.only = null;
     this.groups = this.#grouped();
@@ -411,7 +411,7 @@ export class GraphPicture {
     this.#swap(true);
   }
 
-  /** The next node behind the picked one whose name or op has the text. @param {string} text */
+  /** The next node after the picked one whose name or op has the text. @param {string} text */
   async #find(text) {
     const wanted = text.trim().toLowerCase();
     const { nodes } = this.drawn;

@@ -1,4 +1,4 @@
-// js/view/torch.js -- PyTorch beside ours, on the overview: its rows at a point, and how it ended.
+// js/view/torch.js -- PyTorch beside Breakeven, on the overview: its rows at a point, and how it ended.
 
 import { h, chip, ci } from "./dom.js";
 import { clamped } from "./cards.js";
@@ -72,7 +72,7 @@ export function failure(t) {
   return h("div", { class: "notice", id: "torch-error" }, h("p", {}, h("b", {}, "PyTorch failed."), ` ${t.error.message}`), detail);
 }
 
-/** What stands on the overview: how it ended, and whether it computes the same.
+/** What is on the overview: how it ended, and whether it computes the same.
  * @param {import("../api/types.js").Run} run @param {import("../api/types.js").Report} report @returns {Child[]} */
 function lines(run, report) {
   const t = torchOf(report);

@@ -3,68 +3,15 @@
  * Values are named r<register>, buffers b<buffer>, coordinates x<dim>.  Nothing
  * of the user's reaches the text: names are numbers, values literals.
  */
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
 #include "fusion/backends/cuda/kernel/kernel.h"
-#include "fusion/backends/simd/simd.h"
+#include "fusion/backends/cuda/kernel/text.h"
 
-struct emit_text {
-	struct buf *out;
-	struct cuda_kernel *c;
-};
-
-static inline bool text_is_float(enum dtype dtype)
+/* The value of element expression `from`, as it is in a register. */
+static void text_from_memory(struct emit_text *t, enum dtype dtype, const char *from)
 {
-	return dtype_category(dtype) == CATEGORY_FLOAT;
-}
-
-/* An element in memory; what intrinsics.cu has a short name for is called so. */
-static const char *text_element(enum dtype dtype)
-{
-	return dtype == DTYPE_F32   ? "f32"
-	       : dtype == DTYPE_F64 ? "f64"
-	       : dtype == DTYPE_I64 ? "i64"
-				    : intrinsics_element(dtype);
-}
-
-/* "f32", "bool": a value. */
-static const char *text_value(enum dtype dtype)
-{
-	return dtype == DTYPE_BOOL ? "bool" : text_element(dtype);
-}
-
-/* How words of ops.def are called for it: "f32", "f64", "i64" or "mask". */
-static const char *text_suffix(enum dtype dtype)
-{
-	return dtype == DTYPE_BOOL  ? "mask"
-	       : dtype == DTYPE_F32 ? "f32"
-	       : dtype == DTYPE_F64 ? "f64"
-				    : "i64";
-}
-
-static enum dtype dtype_of(const struct emit_text *t, int r)
-{
-	return t->c->kernel->regs[r].dtype;
-}
-
-/* A literal, or the parameter that it becomes. */
-static void text_number(struct emit_text *t, const struct sym *s)
-{
-	size_t i = 0;
-
-	if (sym_is_const(s)) {
-		buf_printf(t->out, "%" PRId64, s->value);
-		if (s->value > INT32_MAX || s->value < INT32_MIN)
-			buf_puts(t->out, "LL");
-		return;
-	}
-	while (i < t->c->numbers.len && t->c->numbers.at[i] != s)
-		i++;
-	if (i == t->c->numbers.len && !VEC_PUSH(&t->c->numbers, s))
-		t->out->failed = true;
-	buf_printf(t->out, "z%zu", i);
+	buf_printf(t->out, dtype == DTYPE_BOOL ? "%s != 0" : "%s", from);
 }
 
 /* x<first>.. x<last - 1>: where `flat` lies in the dims [first, last). */
@@ -87,200 +34,9 @@ static void text_coordinates(struct emit_text *t, const struct sym *const *exten
 	}
 }
 
-/* b<buffer> + where the access lies at x0, x1, ... */
-static void text_address(struct emit_text *t, const struct access *at, int n_dims, const char *name)
-{
-	buf_printf(t->out, "b%d", at->buffer);
-	if (!sym_is(at->offset, 0)) {
-		buf_puts(t->out, " + ");
-		text_number(t, at->offset);
-	}
-	for (int d = 0; d < n_dims; d++) {
-		if (!at->stride[d] || sym_is(at->stride[d], 0))
-			continue;
-		buf_printf(t->out, " + (i64)%s%d", name, d);
-		if (!sym_is(at->stride[d], 1)) {
-			buf_puts(t->out, " * ");
-			text_number(t, at->stride[d]);
-		}
-	}
-}
-
-/* The value of element expression `from`, as it is in a register. */
-static void text_from_memory(struct emit_text *t, enum dtype dtype, const char *from)
-{
-	buf_printf(t->out, dtype == DTYPE_BOOL ? "%s != 0" : "%s", from);
-}
-
-static void put_imm(struct emit_text *t, const struct inst *inst)
-{
-	const char *type = text_suffix(inst->dtype);
-
-	if (inst->sym) {
-		buf_printf(t->out, "(%s)%s", text_value(inst->dtype),
-			   inst->real ? "__longlong_as_double(" : "");
-		text_number(t, inst->sym);
-		buf_puts(t->out, inst->real ? ")" : "");
-	} else if (inst->dtype == DTYPE_BOOL) {
-		buf_puts(t->out, inst->imm_i ? "true" : "false");
-	} else if (!text_is_float(inst->dtype)) {
-		buf_printf(t->out, "(%s)0x%" PRIx64 "ULL", text_value(inst->dtype),
-			   (uint64_t)inst->imm_i);
-	} else if (isnan(inst->imm_f)) {
-		buf_printf(t->out, "NAN_%s", type);
-	} else if (isinf(inst->imm_f)) {
-		buf_printf(t->out, "%sINF_%s", inst->imm_f < 0 ? "-" : "", type);
-	} else if (inst->dtype == DTYPE_F32) {
-		buf_printf(t->out, "%af", (double)(float)inst->imm_f);
-	} else {
-		buf_printf(t->out, "%a", inst->imm_f);
-	}
-}
-
-static void put_cast(struct emit_text *t, const struct inst *inst)
-{
-	enum dtype from = dtype_of(t, inst->src[0]), to = inst->dtype;
-	int r = inst->src[0];
-
-	if (to == DTYPE_BOOL)
-		buf_printf(t->out, "r%d != 0", r);
-	else if (from == DTYPE_F16 || from == DTYPE_BF16)
-		buf_printf(t->out, "%s_to_f32(r%d)", from == DTYPE_F16 ? "half" : "bfloat", r);
-	else if (to == DTYPE_F16 || to == DTYPE_BF16)
-		buf_printf(t->out, "f32_to_%s(r%d)", to == DTYPE_F16 ? "half" : "bfloat", r);
-	else if (text_is_float(from) && !text_is_float(to))
-		buf_printf(t->out, "(%s)to_i64(r%d)", text_value(to), r);
-	else
-		buf_printf(t->out, "(%s)r%d", text_value(to), r);
-}
-
-/* Ops that have a word good enough for what is stored in 16 bits. */
-static const char *quick_word(enum op op)
-{
-	return op == OP_truediv ? "quick_quotient"
-	       : op == OP_sqrt  ? "quick_sqrt"
-	       : op == OP_rsqrt ? "quick_rsqrt"
-	       : op == OP_tanh  ? "quick_tanh"
-				: NULL;
-}
-
-/* Ops that have a shorter word where their operand or the kernel's results allow it, or at
- * all. */
-static bool put_short(struct emit_text *t, const struct inst *inst)
-{
-	bool wave = inst->op == OP_sin || inst->op == OP_cos;
-
-	if (inst->kind != INST_OP || dtype_of(t, inst->src[0]) != DTYPE_F32)
-		return false;
-	if (t->c->narrow && quick_word(inst->op))
-		buf_printf(t->out, inst->src[1] < 0 ? "%s(r%d)" : "%s(r%d, r%d)",
-			   quick_word(inst->op), inst->src[0], inst->src[1]);
-	else if (wave && cuda_is_near(t->c->kernel, inst->src[0]))
-		buf_printf(t->out, "near_%s(r%d)", inst->op == OP_cos ? "cos" : "sin",
-			   inst->src[0]);
-	else if (inst->op == OP_sigmoid)
-		buf_printf(t->out, "sigmoid_f32(r%d)", inst->src[0]);
-	else
-		return false;
-	return true;
-}
-
-/* `inst` (IMM, OP, CAST) as the declaration of its register. */
-static void text_compute(struct emit_text *t, const struct inst *inst)
-{
-	int last = inst->src[2] >= 0 ? 2 : inst->src[1] >= 0 ? 1 : 0;
-	char names[3][16];
-	const char *args[3] = { names[0], names[1], names[2] };
-
-	for (int k = 0; k < 3; k++)
-		snprintf(names[k], sizeof(names[k]), "r%d", inst->src[k]);
-	buf_printf(t->out, "\tconst %s r%d = ", text_value(inst->dtype), inst->dst);
-	if (inst->kind == INST_IMM) {
-		put_imm(t, inst);
-	} else if (inst->kind == INST_CAST) {
-		put_cast(t, inst);
-	} else if (!put_short(t, inst)) {
-		enum dtype type = dtype_of(t, inst->src[last]);
-
-		intrinsics_put(t->out, op_info(inst->op)->value, text_suffix(type),
-			       type == DTYPE_BOOL, args);
-	}
-	buf_puts(t->out, ";\n");
-}
-
-/* One element: LOAD above LEVEL_POINT. */
-static void text_load_one(struct emit_text *t, const struct inst *inst)
-{
-	buf_printf(t->out, "\tconst %s r%d = *(", text_value(inst->dtype), inst->dst);
-	text_address(t, &inst->at, t->c->kernel->n_dims, "x");
-	buf_printf(t->out, ")%s;\n", inst->dtype == DTYPE_BOOL ? " != 0" : "");
-}
-
-/* And STORE of such a register. */
-static void text_store_one(struct emit_text *t, const struct inst *inst)
-{
-	buf_puts(t->out, "\t*(");
-	text_address(t, &inst->at, t->c->kernel->n_dims, "x");
-	buf_printf(t->out, ") = r%d;\n", inst->src[0]);
-}
-
-/* `op` of two values as a call of intrinsics: of the partial results of a reduction. */
-static void text_join(struct emit_text *t, enum op op, enum dtype dtype, const char *a,
-		      const char *b)
-{
-	if (dtype == DTYPE_F32 && (op == OP_amax || op == OP_amin)) {
-		buf_printf(t->out, "%s_nan(%s, %s)", op == OP_amax ? "max" : "min", a, b);
-		return;
-	}
-	intrinsics_put(t->out, op_info(op)->value, text_suffix(dtype), dtype == DTYPE_BOOL,
-		       (const char *[3]){ a, b, "" });
-}
-
-static void text_first(struct emit_text *t, enum op op, enum dtype dtype)
-{
-	intrinsics_put(t->out, op_info(op)->first, text_suffix(dtype), dtype == DTYPE_BOOL,
-		       (const char *[3]){ "", "", "" });
-}
-
 /* ---- what a stage finds of a row or a column: lanes, threads
  * and blocks joined.
  */
-
-/* Joined in a wide type, rounded once: what threads have found, then blocks. */
-static const char *wide(const struct inst *inst)
-{
-	bool exact = inst->op == OP_amax || inst->op == OP_amin;
-
-	if (inst->dtype == DTYPE_BOOL)
-		return "bool";
-	if (!text_is_float(inst->dtype))
-		return "i64";
-	return exact && inst->dtype == DTYPE_F32 ? "f32" : "f64";
-}
-
-static enum dtype wide_dtype(const struct inst *inst)
-{
-	const char *name = wide(inst);
-
-	return name[0] == 'b'   ? DTYPE_BOOL
-	       : name[0] == 'i' ? DTYPE_I64
-	       : name[1] == '3' ? DTYPE_F32
-				: DTYPE_F64;
-}
-
-/* struct j<n>: the reduction as a type that intrinsics.cu takes. */
-static void put_joiner(struct emit_text *t, const struct inst *inst)
-{
-	const char *type = wide(inst);
-	enum dtype dtype = wide_dtype(inst);
-
-	buf_printf(t->out, "\tstruct j%d {\n\tstatic __device__ %s join(%s a, %s b) { return ",
-		   inst->dst, type, type, type);
-	text_join(t, inst->op, dtype, "a", "b");
-	buf_printf(t->out, "; }\n\tstatic __device__ %s first() { return ", type);
-	text_first(t, inst->op, dtype);
-	buf_puts(t->out, "; }\n\t};\n");
-}
 
 /* Sums of float32 side by side are joined at each step, or after a few of them: a lane
  * that adds up many like numbers rounds each time in the same way. */
@@ -333,7 +89,7 @@ static void text_accumulators(struct emit_text *t, const struct stage *stage)
 
 		if (inst->kind != INST_REDUCE)
 			continue;
-		put_joiner(t, inst);
+		text_joiner(t, inst);
 		buf_printf(t->out, "\t%s c%d[%d];\n\tfor (int j = 0; j < %d; j++) c%d[j] = ",
 			   text_value(inst->dtype), inst->dst, t->c->lanes, t->c->lanes, inst->dst);
 		text_first(t, inst->op, inst->dtype);
@@ -402,7 +158,7 @@ static void text_results(struct emit_text *t, const struct stage *stage)
 			buf_printf(t->out,
 				   "\t%s w%d = c%d[0];\n\tfor (int j = 1; j < %d; j++) w%d = "
 				   "j%d::join(w%d, c%d[j]);\n",
-				   wide(inst), r, r, t->c->lanes, r, r, r, r);
+				   text_wide(inst), r, r, t->c->lanes, r, r, r, r);
 	}
 	put_joins(t, stage, team);
 	for (int i = 0; i < stage->n_body; i++)
@@ -760,22 +516,6 @@ static void put_map_turned(struct emit_text *t)
 	put_turned(t, INST_STORE);
 }
 
-/* A prologue, or a post: once a row (COLS: once a column). */
-static void put_once(struct emit_text *t, const struct inst *insts, int n)
-{
-	for (int i = 0; i < n; i++)
-		if (insts[i].kind == INST_LOAD)
-			text_load_one(t, &insts[i]);
-		else if (insts[i].kind != INST_STORE)
-			text_compute(t, &insts[i]);
-	for (int i = 0; i < n; i++)
-		if (insts[i].kind == INST_STORE) {
-			buf_puts(t->out, "\tif (first_of_team && live) {");
-			text_store_one(t, &insts[i]);
-			buf_puts(t->out, "\t}\n");
-		}
-}
-
 /* "if (live && p < points) {", as far as that is not known: a load after a branch waits
  * for it, and what compares takes time to compile. */
 static const char *if_there(const struct cuda_kernel *c)
@@ -898,12 +638,12 @@ static void put_stages(struct emit_text *t, const char *thread)
 	put_share(t);
 	put_slots(t);
 	put_kept_loads(t, thread);
-	put_once(t, k->prologue, k->n_prologue);
+	text_once(t, k->prologue, k->n_prologue);
 	for (int s = 0; s < k->n_stages; s++) {
 		text_accumulators(t, &k->stages[s]);
 		put_points(t, &k->stages[s], thread);
 		text_results(t, &k->stages[s]);
-		put_once(t, k->stages[s].post, k->stages[s].n_post);
+		text_once(t, k->stages[s].post, k->stages[s].n_post);
 	}
 }
 
@@ -974,15 +714,13 @@ void cuda_kernel_emit(struct buf *out, struct cuda_kernel *c)
 	int threads = k->form == FORM_COLS ? c->threads * c->columns : c->threads * c->rows_a_block;
 
 	buf_init(&body, 0);
-	for (int i = 0; i < k->n_setup; i++)
-		if (k->setup[i].kind == INST_LOAD)
-			text_load_one(&t, &k->setup[i]);
-		else
-			text_compute(&t, &k->setup[i]);
+	text_once(&t, k->setup, k->n_setup);
 	if (c->turned_dim >= 0)
 		put_map_turned(&t);
 	else if (k->form == FORM_MAP)
 		put_map(&t);
+	else if (c->pairs)
+		cuda_pairs_emit(&t);
 	else if (k->form == FORM_ROWS)
 		put_rows(&t);
 	else

@@ -317,6 +317,19 @@ static void choose_lanes(struct cuda_kernel *c, const struct census *n, int most
 		c->lanes /= 2;
 }
 
+/* A square of pairs has each of their rows in shared memory. */
+static void choose_pairs(struct cuda_kernel *c)
+{
+	const struct kernel *k = c->kernel;
+	int loads = 0;
+
+	for (int i = 0; k->pairs && i < k->stages[0].n_body; i++)
+		loads += k->stages[0].body[i].kind == INST_LOAD;
+	c->pairs = loads > 0 && loads <= CUDA_PAIR_LOADS;
+	if (c->pairs)
+		c->threads = c->columns = CUDA_PAIR_THREADS;
+}
+
 /* ---- accesses along another dim than the walk's last */
 
 bool cuda_is_turned(const struct cuda_kernel *c, const struct inst *inst)
@@ -327,20 +340,6 @@ bool cuda_is_turned(const struct cuda_kernel *c, const struct inst *inst)
 	       (inst->kind == INST_LOAD || inst->kind == INST_STORE) &&
 	       sym_is(inst->at.stride[c->turned_dim], 1) && !sym_is(inst->at.stride[last], 0) &&
 	       !sym_is(inst->at.stride[last], 1);
-}
-
-int64_t cuda_kernel_squares(const struct cuda_kernel *c, const int64_t *vars)
-{
-	const struct kernel *k = c->kernel;
-	int64_t side = CUDA_TURN_THREADS * c->lanes, blocks = 1;
-
-	for (int d = 0; d < k->n_dims; d++) {
-		int64_t extent = sym_eval(k->extent[d], vars);
-
-		blocks *= d == c->turned_dim || d == k->n_dims - 1 ? (extent + side - 1) / side
-								   : extent;
-	}
-	return blocks;
 }
 
 /* The dim along which all accesses lie that are strided in the last one; -1. */
@@ -480,6 +479,7 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 	e = cuda_kernel_extent(k, vars);
 	choose_lanes(c, &n, lanes, &e, vars);
 	choose_threads(c, &e);
+	choose_pairs(c);
 	n.points = e.points * e.rows;
 	choose_turned(c, &n, lanes, vars);
 	if (k->n_stages > 0 && k->form != FORM_MAP)
@@ -488,6 +488,7 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 	c->splits = k->n_stages == 1 && k->form != FORM_MAP && k->n_slots == 0 && c->n_reduces > 0;
 	if (c->splits && k->form == FORM_ROWS && c->threads <= 32)
 		c->splits = false; /* short rows */
+	c->splits &= !c->pairs;
 	if (known(k) && e.points <= 2 * (int64_t)c->threads * c->lanes)
 		c->splits = false; /* for set_grid() too; its text takes long to compile */
 	c->turns = k->form != FORM_COLS && c->turned_dim < 0 && c->lanes > 1 && !c->splits &&

@@ -7,7 +7,8 @@
  *   ROWS  `threads` of one block share a row; a block has `rows_a_block` of them;
  *         with blocks to spare, several share a row (`split`), and the last one
  *         to finish joins what they have found, in order
- *   COLS  a block has `columns` columns side by side and `threads` on each of them
+ *   COLS  a block has `columns` columns side by side and `threads` on each of them; of
+ *         `pairs`, a square of CUDA_PAIR_SIDE rows and columns, a thread several of them
  * Sizes that are known are literals of the text, others are parameters.
  */
 #ifndef FUSION_BACKENDS_CUDA_KERNEL_KERNEL_H
@@ -46,6 +47,11 @@ enum {
 	CUDA_TURN_LEAST = 16, /* of both dims */
 	CUDA_TURN_POINTS = 1 << 14,
 	CUDA_TURN_MOST = 4, /* accesses of a kernel that turn */
+	/* COLS of pairs: rows and columns of a block, of its threads along each, of a thread. */
+	CUDA_PAIR_SIDE = 64,
+	CUDA_PAIR_THREADS = 16,
+	CUDA_PAIR_EACH = 4,
+	CUDA_PAIR_LOADS = 4, /* each has 8 KiB of shared memory */
 	/* Of an access of so many only the end is in the cache after it (60 MB on an H200). */
 	CUDA_PASSING_BYTES = 64 << 20,
 	/* Rows of so many points have threads of two loads each, where that is at most these
@@ -74,6 +80,7 @@ struct cuda_kernel {
 	bool turns;     /* its blocks can begin at the end, where much is in memory */
 	bool registers; /* slots are in registers */
 	bool few_steps; /* a thread's sums of float32 are joined after its steps */
+	bool pairs;     /* COLS: a block has rows of two operands, see above */
 	int turned_dim; /* MAP: the dim along which some accesses lie; -1: none turn */
 	int n_kept;     /* accesses that a thread keeps from stage to stage */
 	const struct access *kept[CUDA_MAX_KEPT];
@@ -113,8 +120,6 @@ static inline bool cuda_kernel_strides(const struct cuda_kernel *c)
 
 /* Whether an access of a body passes through shared memory (turned_dim). */
 bool cuda_is_turned(const struct cuda_kernel *c, const struct inst *inst);
-/* How many squares there are along each of the two dims, times all others: blocks. */
-int64_t cuda_kernel_squares(const struct cuda_kernel *c, const int64_t *vars);
 
 /* Which of the kept accesses a load is; -1: none. */
 int cuda_kept(const struct cuda_kernel *c, const struct inst *inst);

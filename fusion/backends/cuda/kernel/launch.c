@@ -59,6 +59,22 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* How many squares there are along each of their two dims, times all others: blocks. */
+static int64_t count_squares(const struct cuda_kernel *c, const int64_t *vars)
+{
+	const struct kernel *k = c->kernel;
+	int64_t side = c->pairs ? CUDA_PAIR_SIDE : CUDA_TURN_THREADS * c->lanes, blocks = 1;
+
+	for (int d = 0; d < (c->pairs ? k->n_outer : k->n_dims); d++) {
+		int64_t extent = sym_eval(k->extent[d], vars);
+		bool squared = c->pairs ? d >= k->n_outer - 2
+					: d == c->turned_dim || d == k->n_dims - 1;
+
+		blocks *= squared ? (extent + side - 1) / side : extent;
+	}
+	return blocks;
+}
+
 /* Blocks that are resident at once keep a whole device busy. */
 static void set_grid(struct cuda_launch *l, const struct device *d, const struct cuda_extent *e,
 		     const int64_t *vars)
@@ -67,8 +83,8 @@ static void set_grid(struct cuda_launch *l, const struct device *d, const struct
 	int64_t step = (int64_t)k->threads * k->lanes, resident, groups, split = 1;
 
 	resident = (int64_t)d->multiprocessors * l->resident;
-	if (k->turned_dim >= 0) {
-		groups = cuda_kernel_squares(k, vars);
+	if (k->turned_dim >= 0 || k->pairs) {
+		groups = count_squares(k, vars);
 	} else if (k->kernel->form == FORM_MAP) {
 		groups = ceil_div(e->points * e->rows, step);
 		/* Blocks that come when others have gone leave less idle at the end than those
