@@ -25,7 +25,7 @@
  * @typedef {{boxes: PictureBox[], edges: [string, string][], labels: Record<string, string>, full: Record<string, string>,
  *   parents: Record<string, string | null>}} Picture by edge: bytes, and all that is known; parents of open groups
  */
-import { bytes, plural } from "./format.js";
+import { bytes, duration, plural } from "./format.js";
 import { closedId, groupOfBox, kernelGroups } from "./groups.js";
 import { loopsOf } from "./loops.js";
 import { passName } from "./passes.js";
@@ -212,9 +212,10 @@ function nameBox(b, d, g, groups) {
   if (group && group.kind !== "kernel")
     [b.kind, b.title, b.sub] = [group.kind, group.title, plural(b.nodes.filter((n) => n.op !== "input" && n.op !== "loop_carried").length, "op")];
   else if (group) {
-    b.kind = kernelOf(g, d, b.id.slice(7))?.form === "library" ? "library" : "kernel";
+    const about = kernelOf(g, d, b.id.slice(7));
+    b.kind = about?.form === "library" ? "library" : "kernel";
     b.title = `${group.title} ${[...new Set(b.nodes.map((n) => n.op))].join(" ")}`;
-    b.sub = plural(b.nodes.length, "op");
+    b.sub = `${plural(b.nodes.length, "op")}${about?.median_us ? `  ${duration(about.median_us)}` : ""}`;
   }
   b.w = widthOf(b.title, b.sub);
 }

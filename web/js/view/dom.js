@@ -5,6 +5,7 @@
 // refused, as the Content-Security-Policy would drop them silently.
 
 import { GLOSSARY, termOf } from "../model/glossary.js";
+import { intervalOf, unbroken } from "../model/sentence.js";
 import { toggleTerm } from "./term.js";
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
@@ -86,8 +87,12 @@ export function prose(text) {
   return text.split(/`([^`]+)`/).map((t, i) => (i % 2 ? h("code", {}, t) : t));
 }
 
-/** A sentence: its claim in bold, intervals in grey. @param {readonly import("../model/verdict.js").Part[]} parts */
-export const spoken = (parts) => parts.map((p) => (p.b ? h("b", {}, p.t) : p.ci ? h("span", { class: "ci" }, p.t) : p.t));
+/** A sentence: its claim in bold, intervals in grey. @param {readonly import("../model/sentence.js").Part[]} parts */
+export const spoken = (parts) =>
+  parts.map(({ text, as }) => (as === "claim" ? h("b", {}, unbroken(text)) : as === "interval" ? h("span", { class: "ci" }, text) : unbroken(text)));
+
+/** A figure of the findings with its interval. @param {import("../api/report.js").ReportFigure} f @returns {Child[]} */
+export const figure = (f) => [h("span", { class: "num-strong" }, f.text), ...ci(intervalOf(f))];
 
 /** Interval in grey, with its space; nothing where there is none. @param {string} text @returns {Child[]} */
 export const ci = (text) => (text ? [" ", h("span", { class: "ci" }, text)] : []);

@@ -6,7 +6,7 @@ import { onPick, pick, picked } from "./pick.js";
 import { duration, number, plural } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { joinLines, sharedQuery, shownOf } from "../model/selection.js";
-import { headline } from "../model/verdict.js";
+import { headline } from "../model/modes.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("../model/selection.js").Joined} Joined */
