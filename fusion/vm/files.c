@@ -10,7 +10,7 @@
 #include "fusion/vm/inst.h"
 #include "fusion/vm/modules.h"
 #include "fusion/vm/operators.h"
-#include "fusion/vm/outside.h"
+#include "fusion/vm/absent_modules.h"
 #include "fusion/vm/run.h"
 
 enum { PATH_BYTES = 512 };
@@ -661,8 +661,8 @@ static bool import_module(struct vm *vm, struct frame *f, int arg, struct err *e
 	}
 	/* the program means to meet the failed import */
 	if (frame_is_tried(f) &&
-	    outside_is(vm, (struct value){ .kind = VALUE_MODULE,
-					   .module = &(struct module){ .name = name } }))
+	    absent_module_is(vm, (struct value){ .kind = VALUE_MODULE,
+						 .module = &(struct module){ .name = name } }))
 		return vm_raise(vm, CLASS_MODULE_NOT_FOUND, err, "No module named '%.*s'",
 				(int)strcspn(name, "."), name);
 	if (!vm_module(vm, name, &m, err))

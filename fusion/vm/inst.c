@@ -11,7 +11,7 @@
 #include "fusion/vm/inst.h"
 #include "fusion/vm/names.h"
 #include "fusion/vm/operators.h"
-#include "fusion/vm/outside.h"
+#include "fusion/vm/absent_modules.h"
 #include "fusion/vm/run.h"
 
 /* ---- tuples, lists, sets, dicts and f-strings as a
@@ -575,10 +575,12 @@ static bool run_body(struct vm *vm, struct function *body, struct value namespac
 static bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *err)
 {
 	struct value *bases = f->top - n, body = bases[-2], namespace, cell, r;
+	const struct dict *keywords = n > 0 && bases[n - 1].kind == VALUE_DICT ? bases[n - 1].dict
+									       : NULL;
 	bool ok;
 
 	for (int i = 0; i < n; i++)
-		if (outside_is(vm, bases[i]) && outside_may_wait(vm)) {
+		if (absent_module_is(vm, bases[i]) && absent_module_may_wait(vm)) {
 			replace(f, n + 2, value_ref(bases[i]));
 			return true;
 		}
@@ -592,7 +594,9 @@ static bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *e
 		return false;
 	ok = run_body(vm, body.function, namespace, &cell, err);
 	if (ok) {
-		ok = class_make(vm, &(struct class_parts){ bases[-1], bases, n, namespace.dict },
+		ok = class_make(vm,
+				&(struct class_parts){ bases[-1], bases, n - (keywords != NULL),
+						       namespace.dict, keywords },
 				&r, err);
 		if (ok)
 			r.class->hidden = f->unit->hidden;
