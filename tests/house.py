@@ -88,7 +88,7 @@ PUBLIC = {
     "profiler/import": "counters model",
     "profiler/measure": "break_even candidate memory mixed split stats",
     "profiler/recorder": "traced watch_cost",
-    "profiler/report": "break passes sizes",
+    "profiler/report": "break passes places sizes",
     "profiler/roofline": "copy_curve",
     "profiler/timeline": "format lanes_view",
     "profiler/torch": "host",
