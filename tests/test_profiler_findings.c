@@ -330,7 +330,7 @@ static void autocast_is_told_as_plainly_where_it_loses(void **state)
 
 	(void)state;
 	assert_string_equal(
-	    found.f->points.at[0].autocast,
+	    found.f->points.at[0].autocast->sentence,
 	    "Autocast is faster in static and dynamic and slower in eager. In auto no difference "
 	    "can be told. It takes less memory in static and dynamic and more in eager: the copies "
 	    "that it casts outweigh the smaller results.");
