@@ -3,7 +3,7 @@
 # `make deps` installs (root or sudo), or prints the line that would.  A plain
 # `make` only looks, and names what is missing.
 
-APT_BUILD := gcc make pkg-config libc6-dev libmicrohttpd-dev libjansson-dev libsqlite3-dev libxxhash-dev libzstd-dev libyajl-dev zlib1g-dev
+APT_BUILD := gcc make pkg-config libc6-dev libmicrohttpd-dev libjansson-dev libsqlite3-dev libxxhash-dev libzstd-dev libyajl-dev libpcre2-dev zlib1g-dev
 APT_WEB   := nodejs npm
 # Not needed: large products of matrices are faster with it.
 APT_SPEED := libopenblas0-pthread

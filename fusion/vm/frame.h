@@ -107,8 +107,9 @@ struct vm {
 	struct vm_evaluator evaluator; /* evaluate NULL: none */
 	bool tensors_have_attributes;  /* the program has set x.foo of a tensor */
 	struct value handled;          /* the exception whose except block runs; UNSET: none */
-	struct value raised;    /* the exception that an error stands for; UNSET: see its code */
-	struct class **classes; /* classes.c: by enum class_id, NULL: not made yet */
+	struct value raised;     /* the exception that an error stands for; UNSET: see its code */
+	struct class **classes;  /* classes.c: by enum class_id, NULL: not made yet */
+	struct regexes *regexes; /* regex.c: patterns that were compiled; NULL: none */
 	struct torch_modes modes;
 	double clock;                   /* of module time, which begins with each VM; seconds */
 	VEC(struct twister) generators; /* random.c: of the module random, by number */

@@ -590,6 +590,8 @@ static bool run_body(struct vm *vm, struct function *body, struct value namespac
 static bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *err)
 {
 	struct value *bases = f->top - n, body = bases[-2], namespace, cell, r;
+	const struct dict *keywords = n > 0 && bases[n - 1].kind == VALUE_DICT ? bases[n - 1].dict
+									       : NULL;
 	bool ok;
 
 	for (int i = 0; i < n; i++)
@@ -607,7 +609,9 @@ static bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *e
 		return false;
 	ok = run_body(vm, body.function, namespace, &cell, err);
 	if (ok) {
-		ok = class_make(vm, &(struct class_parts){ bases[-1], bases, n, namespace.dict },
+		ok = class_make(vm,
+				&(struct class_parts){ bases[-1], bases, n - (keywords != NULL),
+						       namespace.dict, keywords },
 				&r, err);
 		if (ok)
 			r.class->hidden = f->unit->hidden;

@@ -336,6 +336,19 @@ class EmbeddingBag(Module):
             weight[padding_idx] = 0.0
         self.weight = Parameter(weight if dtype is None else weight.to(dtype))
 
+    @classmethod
+    def from_pretrained(
+        cls, embeddings, freeze=True, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode="mean",
+        sparse=False, include_last_offset=False, padding_idx=None,
+    ):
+        assert embeddings.dim() == 2, "Embeddings parameter is expected to be 2-dimensional"
+        made = cls(
+            embeddings.size(0), embeddings.size(1), max_norm, norm_type, scale_grad_by_freq, mode, sparse,
+            embeddings, include_last_offset, padding_idx,
+        )
+        made.weight.requires_grad = not freeze
+        return made
+
     def forward(self, input, offsets=None, per_sample_weights=None):
         return F.embedding_bag(
             input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq,
