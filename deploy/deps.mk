@@ -11,7 +11,7 @@ APT_SPEED := libopenblas0-pthread
 APT_POST  := libcurl4-openssl-dev
 APT_TEST  := g++ clang lld clang-format clang-tidy libclang-rt-14-dev libcmocka-dev python3 chromium procps
 
-HEADERS_NEEDED := microhttpd.h jansson.h sqlite3.h xxhash.h zstd.h yajl/yajl_parse.h zlib.h
+HEADERS_NEEDED := microhttpd.h jansson.h sqlite3.h xxhash.h zstd.h yajl/yajl_parse.h pcre2.h zlib.h
 missing = $(strip $(foreach h,$(HEADERS_NEEDED),$(if $(wildcard /usr/include/$h /usr/include/*/$h /usr/local/include/$h),,$h)))
 
 deps:

@@ -67,30 +67,19 @@ static bool compile_body(struct builder *b, const struct ast_node *node)
 	       emit(b, end, CODE_RETURN, 0);
 }
 
-/* Kept like a constant; a text with NULs is cut. */
-static const char *docstring(struct builder *b, const struct ast_node *node)
-{
-	const struct ast_node *first = node->function->body.at[0];
-
-	if (node->kind == NODE_LAMBDA || first->kind != NODE_EXPRESSION ||
-	    first->value->kind != NODE_STRING)
-		return NULL;
-	return arena_strdup(b->c->program, first->value->string.text);
-}
-
 /* What one captures for an inner function counts as read. */
-static uint64_t unread_parameters(const struct code *code)
+static uint64_t unused_parameters(const struct code *code)
 {
 	int n = code->n_positional + code->n_keyword_only + code->has_varargs + code->has_kwargs;
-	uint64_t unread = n >= 64 ? UINT64_MAX : ((uint64_t)1 << n) - 1;
+	uint64_t unused = n >= 64 ? UINT64_MAX : ((uint64_t)1 << n) - 1;
 
 	for (int i = 0; i < code->n_own_cells; i++)
 		if (code->cell_local[i] >= 0 && code->cell_local[i] < 64)
-			unread &= ~((uint64_t)1 << code->cell_local[i]);
+			unused &= ~((uint64_t)1 << code->cell_local[i]);
 	for (int i = 0; i < code->n_insts; i++)
 		if (code->insts[i].op == CODE_LOAD_FAST && code->insts[i].arg < 64)
-			unread &= ~((uint64_t)1 << code->insts[i].arg);
-	return unread;
+			unused &= ~((uint64_t)1 << code->insts[i].arg);
+	return unused;
 }
 
 static struct code *function_code(struct builder *outer, const struct ast_node *node)
@@ -105,13 +94,14 @@ static struct code *function_code(struct builder *outer, const struct ast_node *
 	builder_finish(&b);
 	if (!code)
 		return NULL;
-	code->doc = docstring(outer, node);
+	if (node->kind != NODE_LAMBDA)
+		code->doc = docstring(outer, &f->body);
 	code->n_positional_only = f->parameters.n_positional_only;
 	code->n_positional = f->parameters.n_positional;
 	code->n_keyword_only = f->parameters.n_keyword_only;
 	code->has_varargs = f->parameters.has_varargs;
 	code->has_kwargs = f->parameters.has_kwargs;
-	code->unread = unread_parameters(code);
+	code->unused = unused_parameters(code);
 	return code;
 }
 

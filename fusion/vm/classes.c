@@ -11,7 +11,7 @@
 
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/operators.h"
-#include "fusion/vm/outside.h"
+#include "fusion/vm/absent_modules.h"
 #include "fusion/vm/prelude.h"
 
 static const struct {
@@ -224,7 +224,7 @@ static bool bad_base(struct vm *vm, struct value base, struct err *err)
 			       "a class cannot derive from %s here; keep one in an attribute of "
 			       "the class instead",
 			       base.native->name);
-	if (!outside_refused(vm, base, err))
+	if (!absent_module_refused(vm, base, err))
 		return false;
 	return vm_raise(vm, CLASS_TYPE_ERROR, err, "a class cannot derive from a %s",
 			value_type_name(base));

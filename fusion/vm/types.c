@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fusion/vm/outside.h"
+#include "fusion/vm/absent_modules.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
@@ -229,7 +229,7 @@ static bool is_instance(struct vm *vm, struct value v, struct value type, int de
 		return *out || v.kind != VALUE_INSTANCE ||
 		       stands_in(vm, v.instance->class, type, out, err);
 	default: /* nothing is an instance of what is not there */
-		return outside_is(vm, type) || not_a_type(vm, err);
+		return absent_module_is(vm, type) || not_a_type(vm, err);
 	}
 }
 

@@ -1,7 +1,7 @@
 # torch.nn: recurrent layers and their cells.
 import math
 
-import _draws
+import _random_numbers
 import _prelude
 import torch
 import torch.nn.functional as F
@@ -9,7 +9,7 @@ from torch.nn import Module, Parameter
 
 
 def _uniform(shape, bound, dtype, device):
-    return Parameter(_draws.even(shape, bound, dtype, device))
+    return Parameter(_random_numbers.even(shape, bound, dtype, device))
 
 
 class RNNCellBase(Module):

@@ -45,9 +45,11 @@ export interface ReportWorkload {
   name?: string | null;
   /** the Python program */
   source?: string | null;
+  /** a program of several files: their texts by path; it has no `source` */
+  files?: Record<string, string> | null;
   /** the program that `source` is a change of: it runs beside it */
   before?: string | null;
-  /** the function that is called */
+  /** the function that is called; with `files`, the file and the function, `train.py:model` */
   entry?: string | null;
   /** the arguments of each call: a list of lists of values */
   calls?: unknown;
@@ -213,6 +215,8 @@ export interface ReportFailure {
   line?: number | null;
   /** its column; 0: none */
   column?: number | null;
+  /** the file of the line, of a program of several */
+  file?: string;
   /** the call that ended with it */
   call?: number;
   /** the end of what the other process printed as errors */
@@ -615,6 +619,8 @@ export interface ReportNode {
   shape?: string;
   /** of the source */
   line?: number;
+  /** the file of the line, of a program of several */
+  file?: string;
   /** of the source */
   column?: number;
   /** a list: tensors as {"node": id}, the rest as plain values */
@@ -633,6 +639,8 @@ export interface ReportSubgraph {
   parent: number | null;
   /** of the source */
   line: number;
+  /** the file of the line, of a program of several */
+  file?: string;
   /** whether there is a first round */
   first: number | null;
   /** whether there is another round: computed in each */
@@ -671,6 +679,8 @@ export interface ReportKernel {
   ops: number;
   /** of the source */
   lines: number[];
+  /** the file of each line, of a program of several */
+  files?: string[];
   /** bytes: read by a launch */
   read_bytes: number;
   /** bytes: written by a launch */
@@ -815,6 +825,8 @@ export interface ReportRulePlace {
   with?: string | null;
   /** of the source */
   line: number;
+  /** the file of the line, of a program of several */
+  file?: string;
   /** of the source */
   column: number;
 }
@@ -835,6 +847,8 @@ export interface ReportFrame {
   id?: number;
   /** where it begins */
   line?: number;
+  /** the file of the line, of a program of several */
+  file?: string;
   /** whether it is always run without capture */
   skipped?: boolean;
   /** whether it is compiled no more: what is compiled is used */
@@ -899,6 +913,8 @@ export interface ReportTraceRun {
   call: number;
   /** of the source */
   line: number;
+  /** the file of the line, of a program of several */
+  file?: string;
   /** the function */
   function: string;
   /** as PyTorch/XLA names it */
@@ -975,6 +991,8 @@ export interface ReportStackLine {
   line: number;
   /** the function */
   function: string;
+  /** the file of the line, of a program of several */
+  file?: string;
 }
 
 /** where the cause of a break is */
@@ -987,6 +1005,8 @@ export interface ReportCause {
   column: number;
   /** one past its end */
   end_column: number;
+  /** the file of the line, of a program of several */
+  file?: string;
 }
 
 /** what a break costs a call; the parts of idle_us, and kernel_us, add up to cost_us */
@@ -1075,6 +1095,8 @@ export interface ReportUnbroken {
   source?: string | null;
   /** lines whose breaks are gone */
   lines: number[];
+  /** the file of each line, of a program of several */
+  files?: string[];
   /** breaks that are left */
   breaks_left: number;
   /** us: what the costs of its breaks add up to */
@@ -1143,6 +1165,8 @@ export interface ReportMemoryTensor {
   op: string | null;
   /** of the source */
   line: number | null;
+  /** the file of the line, of a program of several */
+  file?: string;
   /** output, temporary, constant, recording or other */
   use: string;
   /** whether its op ran by itself */
