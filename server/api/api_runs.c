@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "profiler/fields/fields.h"
-#include "profiler/findings/findings.h"
-#include "profiler/findings/skim.h"
 #include "profiler/profiler.h"
+#include "server/api/findings_cache.h"
 #include "server/api/routes.h"
 #include "server/queue/queue.h"
 
@@ -328,35 +327,15 @@ bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 	return true;
 }
 
-/* What the report's figures say, as text; "null" where it has no modes. */
-static char *findings_text(const struct buf *report, struct arena *arena, struct err *err)
-{
-	json_t *json = report->len ? report_skim(report->data, report->len) : NULL, *found;
-	const struct report_run *run = json ? report_read_run(json, arena, NULL) : NULL;
-	const struct report_findings *f = NULL;
-	char *text = NULL;
-
-	if (run && (run->modes.n || run->points.n))
-		f = findings_make(run, arena, err);
-	if (err->code == ERR_NONE) {
-		found = f ? report_write_findings(f) : json_null();
-		text = json_dumps(found, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
-		json_decref(found);
-	}
-	json_decref(json);
-	return text;
-}
-
 /* The report is stored as JSON text and put in as it is: writing it again would take longer than
  * all else here. */
 static bool splice(json_t *head, const struct buf *report, const struct buf *environment,
-		   struct req *req, struct reply *reply, struct err *err)
+		   const char *findings, struct reply *reply, struct err *err)
 {
 	char *text = json_dumps(head, JSON_COMPACT | JSON_ENSURE_ASCII);
-	char *findings = findings_text(report, req->arena, err);
 	struct buf out = { 0 };
 
-	if (text && findings) {
+	if (text) {
 		buf_add(&out, text, strlen(text) - 1); /* without its last brace */
 		buf_puts(&out, ",\"environment\":");
 		buf_puts(&out, environment->len ? environment->data : "null");
@@ -367,11 +346,9 @@ static bool splice(json_t *head, const struct buf *report, const struct buf *env
 		buf_putc(&out, '}');
 	}
 	reply->text_len = out.len;
-	reply->text = text && findings ? buf_steal(&out) : NULL;
+	reply->text = text ? buf_steal(&out) : NULL;
 	free(text);
-	free(findings);
-	return reply->text ||
-	       (err->code == ERR_NONE && err_set(err, ERR_MEMORY, "out of memory for the report"));
+	return reply->text || err_set(err, ERR_MEMORY, "out of memory for the report");
 }
 
 bool api_run_get(struct req *req, struct reply *reply, struct err *err)
@@ -386,8 +363,10 @@ bool api_run_get(struct req *req, struct reply *reply, struct err *err)
 	ok = run.status != RUN_DONE || db_report_get(req->app->db, id, &report, &environment, err);
 	if (ok) {
 		json_t *head = run_head_json(req->app, &run);
+		char *findings = findings_text(req->app->findings, id, &report, req->arena, err);
 
-		ok = splice(head, &report, &environment, req, reply, err);
+		ok = findings && splice(head, &report, &environment, findings, reply, err);
+		free(findings);
 		json_decref(head);
 	}
 	buf_finish(&report);

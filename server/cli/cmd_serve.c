@@ -121,6 +121,7 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 		return false;
 	app.torch = lists_torch(o->torch_python);
 	tell_torch(o, app.torch);
+	app.findings = findings_cache_new();
 	app.events = events_create(run_event, &app);
 	if (!app.events)
 		err_set(err, ERR_MEMORY, "out of memory while starting");
@@ -146,6 +147,7 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	http_stop(http);
 	jobs_stop(app.jobs);
 	events_destroy(app.events);
+	findings_cache_destroy(app.findings);
 	db_close(app.db);
 	json_decref(app.torch);
 	return ok;

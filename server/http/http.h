@@ -27,6 +27,7 @@ struct app {
 	struct db *db;
 	struct jobs *jobs;
 	struct events *events;
+	struct findings_cache *findings; /* NULL: made for each answer */
 	const struct registry *registry; /* what the engine has */
 	json_t *torch;                   /* engine torch, as lists_torch() found it at the start */
 	int64_t started_ns;
