@@ -8,7 +8,7 @@
 #   make tidy         the analyzer (clang-tidy), which takes minutes
 #   make differential random programs, every mode against eager, for SECONDS (DIFFERENTIAL="--torch python3": eager against PyTorch)
 #   make fuzz         the fuzz targets, FUZZ_SECONDS each
-#   make trial-NAME   what a release goes through: differential, fuzz, sanitize, busy; TRIAL_SECONDS each
+#   make trial-NAME   what a release goes through: differential, fuzz, sanitize, busy (TRIAL_SECONDS each), walks
 #   make install      the program, its library for other processes, headers for plugins and manual pages (PREFIX, DESTDIR)
 #   make deps         Debian packages and npm files that the above need
 #   V=1 shows the commands; CC=clang, SAN=1 (address and undefined), SAN=thread, B=other-build-folder
@@ -45,7 +45,7 @@ ALL_CFLAGS += $(CUDA_INCLUDES)
 endif
 CUPTI_HEADERS := $(if $(CUDA_HOME),$(firstword $(wildcard $(CUDA_HOME)/include/cupti.h $(CUDA_HOME)/extras/CUPTI/include/cupti.h)))
 
-# A folder is an archive; it may use those to its right (README, "The house").
+# A folder is an archive; it may use those to its right (web/docs/architecture.md).
 FOLDERS := server db profiler session capture lazy eager compile torch tensor report vm backends passes lower graph lang base
 
 dir_server := server
@@ -57,7 +57,7 @@ $(foreach f,session capture lazy eager compile torch tensor report vm backends p
 rooms_capture := sources trace guards control backward
 rooms_backends := memory simd cache plan gemm library host $(if $(CUDA_HOME),cuda cuda/device cuda/kernel cuda/library,cuda/absent)
 rooms_server := cli api http queue text
-rooms_profiler := fields lists run numbers layout workload measure allclose recorder roofline cost breaks timeline report suite import torch export compare $(if $(CUPTI_HEADERS),cupti,cupti/absent)
+rooms_profiler := fields lists run numbers findings layout workload measure allclose recorder roofline cost breaks timeline report suite import torch export compare $(if $(CUPTI_HEADERS),cupti,cupti/absent)
 sources = $(filter-out server/main.c fusion/backends/simd/kernels.c,$(wildcard $(dir_$1)/*.c) $(wildcard $(rooms_$1:%=$(dir_$1)/%/*.c)))
 objects = $(patsubst %.c,$B/%.o,$(call sources,$1)) $(extra_$1)
 
@@ -74,8 +74,6 @@ PRELUDES := $(patsubst fusion/vm/prelude/%.py,$B/gen/prelude_%_text.o,$(wildcard
 extra_vm := $(PRELUDES)
 extra_profiler := $B/gen/torch_script_text.o $B/gen/torch_worker_text.o $B/gen/torch_host_text.o
 extra_db := $B/gen/migrations.o
-
-
 
 .PHONY: all run test bench check fuzz deps clean tests web install
 .SECONDARY:

@@ -48,6 +48,7 @@ say "web/js/api/report.d.ts differs from profiler/fields/report.def (make writes
 	"$([ ! -x "$B/gen/manual" ] || "$B/gen/manual" types | cmp - web/js/api/report.d.ts 2>&1)"
 say "the picture of the house:" "$(python3 tests/house_picture.py "$B" --check 2>&1)"
 say "comments and documents that name files that are not there:" "$(python3 tests/references.py 2>&1)"
+say "changes that web/docs/additions.md shows:" "$(python3 tests/walks.py 2>&1)"
 say "documentation that names what is not there:" "$(python3 tests/docs.py 2>&1)"
 
 skipped=$(echo "$headers" | grep -c '^skipped')

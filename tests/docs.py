@@ -114,13 +114,13 @@ def check_links(path, text, say):
             say(f"link to {target}: no such heading")
 
 
-def check_paths(code, say):
+def check_paths(code, say, added=()):
     for word in re.findall(r"(?<![\w./~-])(?:build/)?(?:%s)(?:/[\w.*-]+)+" % "|".join(TOP), code):
         if word.startswith("build/"):
             built = re.sub(r"^build/", "", word)
-            known = glob.glob(built + ".c") or glob.glob(built + ".py") or glob.glob(built) or built.startswith("gen/")
+            known = built + ".c" in added or glob.glob(built + ".c") or glob.glob(built + ".py") or glob.glob(built) or built.startswith("gen/")
         else:
-            known = glob.glob(word.rstrip("."))
+            known = word in added or glob.glob(word.rstrip("."))
         if not known:
             say(f"{word}: no such file")
 
@@ -190,11 +190,12 @@ def check_page(path):
     def say(what):
         wrong.append(f"{path}: {what}")
 
+    added = re.findall(r"^\+\+\+ b/(\S+)", text, re.M)  # by the changes that the page shows
     check_links(path, text, say)
     for language, block in blocks(text):
         # The lines of a diff are of a change that is an example; those of a program are the user's.
         if language in ("sh", ""):
-            check_paths(block, say)
+            check_paths(block, say, added)
             check_routes(block, say)
             for line in block.splitlines():
                 check_line(line.split("#")[0] if line.startswith("make") else line, say)

@@ -1,6 +1,6 @@
 """tests/references.py -- every file that a comment or a document names is there.
 
-Read are the comments of C, JavaScript, Python and shell files, and documents whole.  A name
+Read are the comments of C, JavaScript, Python and shell files, and documents but for changes that they show.  A name
 resolves to a tracked file that ends with it, or (one that begins with a dot) to one beside its reader.
 A file that begins with its own path has that path.
 """
@@ -18,7 +18,7 @@ PARTS = {
 }
 # What examples call the user's own files, and what the text says "for example" of.
 EXAMPLES = {"model.py", "train.py", "gate.py", "experiment.py", "dir/chain.py", "mine.c", "folder/kernel.c", "NAME.py", "scope_N.py", "control_N.py",
-            "self.h", "key.c", "same_max.c", "../api/types.js", "fusion/vm/x.c", "fusion/capture/trace/x.c", "server/api/x.c"}
+            "self.h", "key.c", "cube.py", "absorb.py", "torch/_dynamo/x.py", "../api/types.js", "fusion/vm/x.c", "fusion/capture/trace/x.c", "server/api/x.c"}
 # Files of other projects: what is described, or is read on the user's machine.
 OTHERS = {"Chart.js", "cmocka.h", "cudnn.h", "cudnn_graph_v9.h", "cudnn_ops_v9.h", "cudnn_cnn_v9.h", "DistributionTemplates.h", "native/cuda/Dropout.cu",
           "aten/src/ATen/autocast_mode.h", "torch/_dynamo/convert_frame.py"}
@@ -42,6 +42,8 @@ def main():
         if not pattern:
             continue
         text = open(path, errors="replace").read()
+        # The lines of a change that is shown are held by tests/walks.py.
+        text = re.sub(r"(?ms)^```diff$.*?^```$", lambda m: "\n" * m[0].count("\n"), text) if path.endswith(".md") else text
         own = OWN.match(text[text.find("\n") + 1:] if text.startswith("#!") else text)
         if own and not path.endswith(own.group(1)):
             wrong.append(f"{path}:1: calls itself {own.group(1)}")

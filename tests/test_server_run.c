@@ -15,103 +15,13 @@
 #include <jansson.h>
 
 #include "server/cli/cli.h"
-#include "profiler/numbers/numbers.h"
 #include "server/text/text.h"
-
-static void numbers_have_three_digits_and_commas(void **state)
-{
-	static const struct {
-		double x;
-		const char *want;
-	} cases[] = {
-		{ 183, "183" },           { 25.6, "25.6" },    { 9.114, "9.11" },
-		{ 2990, "2,990" },        { 0.5064, "0.506" }, { 0, "0" },
-		{ 1234567, "1,230,000" }, { 12, "12" },        { 0.01234, "0.0123" },
-		{ -4.567, "-4.57" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char got[NUMBER_BYTES];
-
-		number_short(got, cases[i].x);
-		assert_string_equal(got, cases[i].want);
-	}
-}
-
-static void interval_takes_digits_away(void **state)
-{
-	char got[NUMBER_BYTES];
-
-	(void)state;
-	number_print(got, 4.1234, number_step(4.1234, 0.2));
-	assert_string_equal(got, "4.1");
-	number_print(got, 7.634, number_step(7.634, 0.095));
-	assert_string_equal(got, "7.63");
-	number_print(got, 152.4, number_step(152.4, 33));
-	assert_string_equal(got, "150");
-	number_print(got, 1.4, number_step(1.4, 30)); /* however wide: it does not read as 0 */
-	assert_string_equal(got, "1");
-}
-
-/* A report with one compiled mode; `b` is its break_even, `top` the sweep's. */
-static char *table_of(const char *b, const char *top)
-{
-	const char *m = "{\"latency\": {\"median_us\": 10, \"ci_us\": [9.9, 10.1], \"noise\": "
-			"null}, \"launches\": 1, \"compile_ms\": 62, \"peak_bytes\": 1024}";
-	char text[4096];
-	json_t *report;
-	struct buf out;
-
-	snprintf(text, sizeof(text),
-		 "{\"points\": [{\"n\": 1, \"modes\": {\"eager\": %s, \"static\": %s}, "
-		 "\"break_even\": {\"static\": %s}}, {\"n\": 30, \"modes\": {\"eager\": %s, "
-		 "\"static\": %s}, \"break_even\": {\"static\": %s}}], \"break_even\": "
-		 "{\"static\": %s}, \"device\": {\"name\": \"a CPU\", \"threads\": 1}}",
-		 m, m, b, m, m, b, top);
-	report = json_loads(text, 0, NULL);
-	assert_non_null(report);
-	buf_init(&out, 0);
-	run_table_print(&out, report);
-	json_decref(report);
-	return buf_steal(&out);
-}
 
 static void has(char *table, const char *part)
 {
 	if (!strstr(table, part))
 		fail_msg("no \"%s\" in\n%s", part, table);
 	free(table);
-}
-
-static void sentence_says_when_compiling_pays(void **state)
-{
-	(void)state;
-	has(table_of("{\"speedup\": 4.1, \"speedup_ci\": [3.9, 4.3], \"verdict\": \"FASTER\", "
-		     "\"repay\": \"after\", \"calls_to_repay\": 2990, \"compile_ms\": 62}",
-		     "{\"side\": \"above\", \"crossover_n\": 3.2, \"crossover_ci\": [2.8, 3.5], "
-		     "\"meetings\": 1}"),
-	    "static is 4.1x (3.9–4.3) faster than eager at n = 30; it pays for its 62 ms of "
-	    "compiling after 2,990 calls. Below n = 3.2 (2.8–3.5) stay with eager.\n");
-}
-
-static void sentence_says_when_it_never_pays(void **state)
-{
-	(void)state;
-	has(table_of("{\"speedup\": 0.5, \"speedup_ci\": [0.4, 0.6], \"verdict\": \"SLOWER\", "
-		     "\"repay\": \"never\", \"calls_to_repay\": null, \"compile_ms\": 62}",
-		     "{\"side\": \"never\", \"crossover_n\": null, \"meetings\": 0}"),
-	    "slower than eager at n = 30; its 62 ms of compiling are never repaid. It is not "
-	    "faster at any n of the sweep.\n");
-}
-
-static void sentence_admits_what_cannot_be_told(void **state)
-{
-	(void)state;
-	has(table_of("{\"speedup\": 1.0, \"speedup_ci\": [0.9, 1.1], \"verdict\": \"AMBIGUOUS\", "
-		     "\"repay\": \"unknown\", \"calls_to_repay\": null, \"compile_ms\": 62}",
-		     "{\"side\": \"never\", \"crossover_n\": null, \"meetings\": 0}"),
-	    "Whether static is faster than eager cannot be told, 1.0x (0.9–1.1)");
 }
 
 /* Runs the command in a child; what it wrote (stdout first) is the caller's. */
@@ -258,12 +168,7 @@ static void autocast_has_its_table(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_have_three_digits_and_commas),
-		cmocka_unit_test(interval_takes_digits_away),
 		cmocka_unit_test(autocast_has_its_table),
-		cmocka_unit_test(sentence_says_when_compiling_pays),
-		cmocka_unit_test(sentence_says_when_it_never_pays),
-		cmocka_unit_test(sentence_admits_what_cannot_be_told),
 		cmocka_unit_test(wrong_flags_exit_2),
 		cmocka_unit_test(python_file_runs_and_its_fault_has_a_caret),
 		cmocka_unit_test(file_that_is_not_json_names_its_line),

@@ -2,7 +2,7 @@
  * memory back. */
 #include "tests/vm_host.h"
 
-#include "fusion/vm/heap.h"
+#include "fusion/vm/value.h"
 
 static void recursion_ends_at_a_depth_of_1000_at_the_call(void **state)
 {

@@ -2,8 +2,6 @@
  * compiler should make. */
 #include "tests/vm_host.h"
 
-#include "fusion/vm/heap.h"
-
 static void assert_prints(struct value v, const char *wanted)
 {
 	struct buf text = { 0 };

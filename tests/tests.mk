@@ -84,6 +84,13 @@ TRIALS := trial-differential trial-fuzz trial-sanitize trial-busy
 $(TRIALS): test-built
 	@bash tests/trial.sh $(@:trial-%=%) $(TRIAL_SECONDS) $B
 
+# The changes of web/docs/additions.md, built and tried in a copy.
+.PHONY: trial-walks cuda-stand-ins
+trial-walks: deps-test
+	@$(MAKE) --no-print-directory $(JOBS) all cuda-stand-ins $(WEB_MODULES)
+	@bash tests/trial.sh walks 0 $B
+cuda-stand-ins: $(STAND_INS)
+
 fuzz: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) $(FAULTS) $(FUZZERS)
 	@for f in $(FUZZERS); do sh tests/fuzz/run.sh $$f $(FUZZ_SECONDS) || exit 1; done

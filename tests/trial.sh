@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/trial.sh NAME SECONDS BUILD -- a long trial, as a release goes through (README): what was built is tried
+# tests/trial.sh NAME SECONDS BUILD -- a long trial, as a release goes through (web/docs/contributing.md): what was built is tried
 # for so long, and the last line says what held, of which commit, where and when.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -12,6 +12,7 @@ try() { # COMMAND...: goes on after a failure
 began=$SECONDS
 case $name in
 differential) try python3 tests/differential/run.py "$B/breakeven" --seconds "$seconds" ;;
+walks) try python3 tests/walks.py --try "$B" ;;
 fuzz)
 	for target in build-asan/fuzz/fuzz_*; do try sh tests/fuzz/run.sh "$target" "$seconds"; done
 	;;
@@ -29,7 +30,7 @@ busy) # beside loops that want every core: no test may depend on how much of it 
 	try bash tests/run.sh "$B"
 	;;
 *)
-	echo "tests/trial.sh: no trial $name: differential, fuzz, sanitize or busy"
+	echo "tests/trial.sh: no trial $name: differential, walks, fuzz, sanitize or busy"
 	exit 2
 	;;
 esac

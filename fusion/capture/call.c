@@ -238,7 +238,6 @@ bool capture_call(struct session *s, const struct value *args, int n, struct val
 	struct found found;
 	struct entry *e;
 
-	crossing_begin(s, args, n);
 	if (s->self.kind != VALUE_UNSET) {
 		if (n >= MAX_SELF_ARGS)
 			return frames_call(s, args, n, (struct frames_found){ 0 }, out, err);

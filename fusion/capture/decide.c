@@ -194,14 +194,6 @@ static const struct lang_comprehension *around(const struct code *code, int inst
 	return NULL;
 }
 
-int decide_comprehension_end(const struct code *code, int inst)
-{
-	for (int i = code->n_comprehensions - 1; i >= 0; i--)
-		if (inst == code->comprehensions[i].start)
-			return code->comprehensions[i].end;
-	return -1;
-}
-
 /* Whether a frame can go on after the instruction that it is at. */
 static struct decision decide_frame(const struct trace *t, const struct frame *f)
 {

@@ -18,10 +18,6 @@ struct decision {
  * the one where it began. */
 struct decision decide_break(const struct trace *t, int most_frames);
 
-/* Where the comprehension ends that begins at `inst`; -1: none begins there.  A
- * break inside one ends the piece before it. */
-int decide_comprehension_end(const struct code *code, int inst);
-
 /* A stop before the try statement that `stop` is in, for a piece that never gets
  * there: an exception leads past it.  -1: there is none. */
 int decide_before_try(const struct code *code, int stop);

@@ -1,6 +1,6 @@
-/* fusion/capture/entry.c -- makes an entry of an attempt, and runs it.
+/* fusion/capture/entry.c -- compiles an entry, and runs it.
  *
- * The piece's results, and what in-place ops wrote, are outputs of the graph.  A run copies
+ * A run copies
  * what was written into its argument when all kernels are done, for they may still read the old
  * elements.  Where the kernel that makes it is the last to do so, the kernel writes it there.
  */
@@ -11,340 +11,14 @@
 
 #include "fusion/base/clock.h"
 #include "fusion/base/generators.h"
-#include "fusion/capture/attempt.h"
 #include "fusion/tensor/keep.h"
-#include "fusion/torch/autocast.h"
-#include "fusion/vm/call_path.h"
-#include "fusion/vm/frame.h"
+#include "fusion/vm/classes.h"
 
 enum { LEAST_BYTES = 4096 }; /* less is copied as fast as it is looked at */
 
 bool entry_no_memory(struct err *err)
 {
 	return err_set(err, ERR_MEMORY, "out of memory while compiling the call");
-}
-
-/* ---- What an attempt has found. */
-
-struct marker {
-	bool *used; /* by symbol */
-	int n;
-};
-
-static void mark_var(void *self, int var)
-{
-	struct marker *m = self;
-
-	m->n += !m->used[var];
-	m->used[var] = true;
-}
-
-/* As FX counts them: inputs that are used, and distinct symbols in their sizes. */
-static bool count_placeholders(struct entry *e, int n_vars)
-{
-	struct marker m = { .used = ARENA_ARRAY(&e->arena, bool, (size_t)n_vars + 1) };
-
-	if (!m.used)
-		return false;
-	for (int i = 0; i < e->captured->n_inputs; i++) {
-		const struct node *n = e->captured->nodes[e->captured->inputs[i]];
-
-		if (e->inputs[i].real)
-			symreal_each_var(e->inputs[i].real, mark_var, &m);
-		else
-			e->n_placeholders++;
-		for (int d = 0; d < n->shape.rank; d++)
-			sym_each_var(n->shape.size[d], mark_var, &m);
-	}
-	for (int i = 0; i < e->sources.n; i++) /* views of an input, which FX hands over as well */
-		e->n_placeholders += e->sources.at[i].live && e->sources.at[i].view_of >= 0;
-	e->n_placeholders += m.n;
-	return true;
-}
-
-static bool keep_inputs(struct entry *e, const struct trace *t, struct allocator *allocator)
-{
-	size_t n = t->inputs.len;
-
-	e->inputs = ARENA_ARRAY(&e->arena, struct trace_input, n + 1);
-	e->lifted = ARENA_ARRAY(&e->arena, struct value, n + 1);
-	e->numbers = ARENA_ARRAY(&e->arena, struct tensor *, n + 1);
-	e->input_tensors = ARENA_ARRAY(&e->arena, struct tensor *, n + 1);
-	if (!e->inputs || !e->lifted || !e->numbers || !e->input_tensors)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		const struct trace_input *in = &t->inputs.at[i];
-
-		e->inputs[i] = *in;
-		e->n_inputs = (int)i + 1;
-		if (in->lifted >= 0)
-			e->lifted[i] = value_ref(t->lifted.at[in->lifted].value);
-		if (!in->real && (in->source < 0 || t->sources->at[in->source].kind != VALUE_FLOAT))
-			continue;
-		e->numbers[i] = tensor_create(allocator, DTYPE_F64, 0, NULL, NULL);
-		if (!e->numbers[i])
-			return false;
-	}
-	return true;
-}
-
-/* Adds what in-place ops changed to the graph's outputs. */
-static bool keep_writes(struct entry *e, const struct trace *t, struct reconstruction_builder *b)
-{
-	size_t most = (size_t)t->sources->n + t->lifted.len;
-
-	e->writes = ARENA_ARRAY(&e->arena, struct entry_write, most + 1);
-	if (!e->writes)
-		return false;
-	for (int i = 0; i < t->sources->n; i++) {
-		if (!t->sources->at[i].written || t->sources->at[i].kind != VALUE_TENSOR ||
-		    t->sources->at[i].same_as >= 0)
-			continue;
-		e->writes[e->n_writes++] = (struct entry_write){ .source = i,
-								 .output = (int)b->outputs.len };
-		if (!VEC_PUSH(&b->outputs, t->sources->at[i].stand_in.tensor->node))
-			return false;
-	}
-	for (size_t i = 0; i < t->lifted.len; i++) {
-		if (!t->lifted.at[i].written)
-			continue;
-		e->writes[e->n_writes++] = (struct entry_write){ .source = -1,
-								 .lifted = value_ref(
-								     t->lifted.at[i].value),
-								 .output = (int)b->outputs.len };
-		if (!VEC_PUSH(&b->outputs, t->lifted.at[i].node))
-			return false;
-	}
-	return true;
-}
-
-static bool keep_asserts(struct entry *e, const struct trace *t, struct reconstruction_builder *b)
-{
-	size_t n = t->asserts.len;
-
-	e->asserts = ARENA_ARRAY(&e->arena, int, n + 1);
-	if (!e->asserts)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		e->asserts[i] = (int)b->outputs.len;
-		if (!VEC_PUSH(&b->outputs, t->asserts.at[i]))
-			return false;
-	}
-	e->n_asserts = (int)n;
-	return true;
-}
-
-/* The module whose method the frame runs, though nothing reads it any more: what is captured
- * of the frame later says whose it is.  Not one that the call itself has made; NULL. */
-static struct instance *unread_module(const struct reconstruction_builder *b, const struct frame *f,
-				      const bool *live)
-{
-	struct instance *m = f->code->n_locals > 0 && !live[0] ? call_path_module(f) : NULL;
-
-	return m && variables_source(b->trace, value_of(m)) >= 0 ? m : NULL;
-}
-
-/* Locals that changed. */
-static bool add_locals(struct entry_frame *to, struct reconstruction_builder *b,
-		       const struct frame *f, int calls, struct arena *arena)
-{
-	const bool *live = live_locals(f->code, (int)(f->inst - f->code->insts), arena);
-	const struct sources *s = b->trace->sources;
-	struct instance *unread;
-
-	to->places = ARENA_ARRAY(arena, struct entry_place, (size_t)f->code->n_locals + 1);
-	if (!live || !to->places)
-		return entry_no_memory(b->err);
-	unread = unread_module(b, f, live);
-	for (int i = 0; i < f->code->n_locals; i++) {
-		struct entry_place place = { .index = i, .step = -1 };
-		struct value v = f->locals[i];
-
-		if (f->shadow_of && v.kind == VALUE_LAZY &&
-		    source_is_root(&s->at[v.i], SOURCE_LOCAL, calls, i))
-			continue;
-		if (i == 0 && unread) {
-			if (f->shadow_of) /* it has it */
-				continue;
-			v = value_of(unread);
-		}
-		if ((live[i] || (i == 0 && unread)) && v.kind != VALUE_UNSET) {
-			place.step = reconstruction_add(b, v);
-			if (place.step < 0)
-				return false;
-		}
-		if (f->shadow_of || place.step >= 0)
-			to->places[to->n_places++] = place;
-	}
-	return true;
-}
-
-static bool add_values(const struct value *at, int n, int **steps, struct reconstruction_builder *b,
-		       struct arena *arena)
-{
-	*steps = ARENA_ARRAY(arena, int, (size_t)n + 1);
-	if (!*steps)
-		return entry_no_memory(b->err);
-	for (int i = 0; i < n; i++) {
-		(*steps)[i] = reconstruction_add(b, at[i]);
-		if ((*steps)[i] < 0)
-			return false;
-	}
-	return true;
-}
-
-/* What a frame has when it goes on: locals, all operands; a new one also its
- * function and cells. */
-static bool add_frame(struct entry_frame *to, struct reconstruction_builder *b,
-		      const struct frame *f, int calls, struct arena *arena)
-{
-	to->function = -1;
-	to->inst = f->inst;
-	to->n_operands = (int)(f->top - f->stack);
-	if (!f->shadow_of) {
-		to->n_cells = f->code->n_cells;
-		to->function = reconstruction_add(b, value_of(f->function));
-		if (to->function < 0 || !add_values(f->cells, to->n_cells, &to->cells, b, arena))
-			return false;
-	}
-	return add_locals(to, b, f, calls, arena) &&
-	       add_values(f->stack, to->n_operands, &to->operands, b, arena);
-}
-
-/* Frames that wait in the call where the piece found them are as they were. */
-static bool add_frames(struct entry *e, struct reconstruction_builder *b, const struct attempt *a)
-{
-	const struct frame *last = attempt_last(a, &e->n_left), *f = a->trace.vm->frame;
-	int n = 1;
-
-	for (; f != last; f = f->up)
-		n++;
-	e->frames = ARENA_ARRAY(&e->arena, struct entry_frame, (size_t)n);
-	if (!e->frames)
-		return entry_no_memory(b->err);
-	e->n_frames = n;
-	for (f = a->trace.vm->frame; n-- > 0; f = f->up)
-		if (!add_frame(&e->frames[n], b, f, e->n_left, &e->arena))
-			return false;
-	return true;
-}
-
-static bool add_end(struct entry *e, struct reconstruction_builder *b, const struct attempt *a)
-{
-	e->rest_eager = a->stopped && a->rest_eager;
-	e->at_return = a->stopped && (a->idle || a->ends_at_return);
-	if (a->stopped)
-		return add_frames(e, b, a);
-	e->result = reconstruction_add(b, a->result);
-	return e->result >= 0;
-}
-
-/* As torch: an item that nothing takes is no call, as one half of x.max(dim). */
-static bool drop_items(struct graph *g, const struct reconstruction_builder *b)
-{
-	int *readers = ARENA_ARRAY(g->arena, int, (size_t)g->n_nodes + 1);
-
-	if (!readers)
-		return false;
-	for (int i = 0; i < g->n_outputs; i++)
-		readers[g->outputs[i]]++;
-	for (size_t i = 0; i < b->viewed.len; i++)
-		readers[b->viewed.at[i]]++;
-	for (int i = g->n_nodes - 1; i >= 0; i--) {
-		const struct node *n = g->nodes[i];
-
-		if (readers[i] == 0 && strcmp(n->fx, "getitem") == 0) {
-			if (!graph_set_fx(g, i, ""))
-				return false;
-			continue;
-		}
-		for (int a = 0; a < n->n_args; a++)
-			if (n->args[a].kind == ARG_NODE)
-				readers[n->args[a].node]++;
-	}
-	return true;
-}
-
-/* The trace's prints, with texts and conditions in the reconstruction. */
-static bool describe_print(struct entry_print *to, const struct traced_print *p,
-			   struct reconstruction_builder *b)
-{
-	struct value condition = { .kind = VALUE_DEFERRED_BOOL, .i = p->condition };
-
-	*to = (struct entry_print){ .condition = -1 };
-	if (p->condition >= 0) {
-		to->condition = reconstruction_add(b, condition);
-		if (to->condition < 0)
-			return false;
-	}
-	to->text = reconstruction_add(b, p->text);
-	return to->text >= 0;
-}
-
-static bool prints_describe(struct prints *p, struct reconstruction_builder *b, struct arena *arena)
-{
-	const struct trace *t = b->trace;
-
-	p->n = 0;
-	p->at = ARENA_ARRAY(arena, struct entry_print, t->prints.len + 1);
-	if (!p->at)
-		return trace_no_memory(b->err);
-	for (size_t i = 0; i < t->prints.len; i++, p->n++)
-		if (!describe_print(&p->at[i], &t->prints.at[i], b))
-			return false;
-	return true;
-}
-
-bool entry_describe(struct entry *e, struct attempt *a, const struct entry_options *options,
-		    struct err *err)
-{
-	struct trace *t = &a->trace;
-	struct reconstruction_builder b = { .trace = t, .err = err, .returns = !a->stopped };
-	bool ok = add_end(e, &b, a) && effects_find(&e->effects, &b, &e->arena) &&
-		  prints_describe(&e->prints, &b, &e->arena) &&
-		  (!t->failed || entry_no_memory(err));
-
-	e->captured = t->graph;
-	if (ok && (!keep_writes(e, t, &b) || !keep_asserts(e, t, &b) ||
-		   !graph_set_outputs(t->graph, b.outputs.at, (int)b.outputs.len) ||
-		   !drop_items(t->graph, &b)))
-		ok = entry_no_memory(err);
-	e->n_outputs = ok ? (int)b.outputs.len : 0;
-	ok = ok && entry_grad_make(e, a, options, err);
-	if (ok && !keep_inputs(e, t, options->env->allocator)) /* the gradient may have its own */
-		ok = entry_no_memory(err);
-	e->autograd = t->autograd;
-	e->record = options->record;
-	ok = reconstruction_create(&e->reconstruction, &b, &e->arena, ok);
-	if (!ok)
-		return false;
-	e->output_tensors = ARENA_ARRAY(&e->arena, struct tensor *, (size_t)e->n_outputs + 1);
-	if (!e->output_tensors || !guards_create(&e->guards, t, &e->arena) ||
-	    !count_placeholders(e, (int)t->homes.len))
-		return entry_no_memory(err);
-	e->grad_off_after = a->stopped ? t->grad_off_at_stop : t->grad_off;
-	e->autocast_after = t->autocast_mode;
-	e->sets_modes = e->grad_off_after != t->vm->modes.grad_off ||
-			e->autocast_after != t->vm->modes.autocast;
-	e->graph = t->n_ops > 0 || t->computes_sizes ? 0 : -1; /* the session numbers it */
-	return true;
-}
-
-void entry_undescribe(struct entry *e)
-{
-	reconstruction_finish(&e->reconstruction);
-	effects_finish(&e->effects);
-	for (int i = 0; i < e->n_inputs; i++) {
-		value_unref(e->lifted[i]);
-		tensor_unref(e->numbers[i]);
-	}
-	for (int i = 0; i < e->n_writes; i++)
-		value_unref(e->writes[i].lifted);
-	memset(&e->reconstruction, 0, sizeof(e->reconstruction));
-	memset(&e->effects, 0, sizeof(e->effects));
-	memset(&e->prints, 0, sizeof(e->prints));
-	e->spent = NULL;
-	e->n_inputs = e->n_writes = e->n_asserts = e->n_frames = e->n_left = 0;
 }
 
 /* ---- Results that are written where they belong at once.
@@ -497,14 +171,7 @@ void entry_destroy(struct entry *e)
 		value_unref(e->replay.kept);
 	exec_destroy(e->exec);
 	entry_grad_finish(e->grad);
-	reconstruction_finish(&e->reconstruction);
-	effects_finish(&e->effects);
-	for (int i = 0; i < e->n_inputs; i++) {
-		value_unref(e->lifted[i]);
-		tensor_unref(e->numbers[i]);
-	}
-	for (int i = 0; i < e->n_writes; i++)
-		value_unref(e->writes[i].lifted);
+	entry_undescribe(e);
 	sources_finish(&e->sources);
 	arena_finish(&e->arena);
 	free(e);
@@ -523,6 +190,131 @@ const char *entry_why_guarded(const struct entry *e)
 	if (e->guards.n_vars > 0)
 		return "its sizes or numbers are symbols";
 	return NULL;
+}
+
+/* ---- Side effects of a run. */
+
+static bool replace_items(struct list *list, const struct list *with)
+{
+	struct value old = value_list(list->at, list->len);
+	bool ok = old.kind != VALUE_UNSET;
+
+	while (ok && list->len > 0)
+		value_unref(list->at[--list->len]);
+	for (int i = 0; ok && i < with->len; i++)
+		ok = value_list_push(list, with->at[i]);
+	value_unref(old);
+	return ok;
+}
+
+static bool replace_keys(struct dict *dict, const struct dict *with)
+{
+	bool ok = true;
+
+	while (dict->len > 0)
+		value_dict_remove(dict, dict->keys[dict->len - 1]);
+	for (int i = 0; ok && i < with->len; i++)
+		ok = value_dict_set(dict, with->keys[i], value_none());
+	return ok;
+}
+
+static struct dict *entries_of(struct value object)
+{
+	struct value fresh;
+	struct dict **own;
+
+	if (object.kind == VALUE_DICT)
+		return object.dict;
+	if (object.kind == VALUE_CLASS)
+		return object.class->attributes;
+	own = object.kind == VALUE_FUNCTION ? &object.function->attributes
+					    : &object.instance->attributes;
+	if (!*own) {
+		fresh = value_dict();
+		*own = fresh.kind == VALUE_DICT ? fresh.dict : NULL;
+	}
+	return *own;
+}
+
+static void put(struct value *place, struct value v)
+{
+	struct value old = *place;
+
+	*place = value_ref(v);
+	value_unref(old);
+}
+
+static bool apply(const struct effect *e, struct value object, struct value v,
+		  const struct value *made, const struct reconstruction_call *call)
+{
+	struct dict *dict;
+	struct value key = e->key_step >= 0 ? made[e->key_step] : e->key;
+
+	switch (e->kind) {
+	case EFFECT_ITEMS:
+		return replace_items(object.list, v.list);
+	case EFFECT_KEYS:
+		return replace_keys(object.dict, v.dict);
+	case EFFECT_STORE:
+	case EFFECT_REMOVE:
+		dict = entries_of(object);
+		if (!dict || (e->kind == EFFECT_STORE && !value_dict_set(dict, key, v)))
+			return false;
+		if (e->kind == EFFECT_REMOVE)
+			value_dict_remove(dict, key);
+		if (object.kind == VALUE_CLASS)
+			class_note(object.class);
+		return true;
+	case EFFECT_CONTENT:
+		put(&object.cell->content, v);
+		return true;
+	case EFFECT_GLOBAL:
+		put(&call->vm->globals[e->number].value, v);
+		return true;
+	case EFFECT_POSITION:
+		object.iter->position = e->number;
+		return true;
+	case EFFECT_GRAD:
+		return autograd_set_gradient(call->autograd, object, v, NULL);
+	}
+	return true;
+}
+
+/* What an effect is done to; a reference. */
+static struct value object_of(const struct effect *e, const struct reconstruction *r,
+			      const struct reconstruction_call *call)
+{
+	if (e->source >= 0)
+		return value_ref(source_value(call->sources, e->source, call->roots));
+	return e->kind == EFFECT_GRAD ? value_ref(r->made[e->number]) : value_none();
+}
+
+/* Does them to the objects of a call; parts by reconstruction_follow(). */
+static bool effects_apply(const struct effects *e, const struct reconstruction *r,
+			  const struct reconstruction_call *call, struct err *err)
+{
+	/* all objects first: an effect may cut the way to the next one */
+	struct value few[8], *objects = few;
+	bool ok = true;
+
+	if (e->n > 8)
+		objects = calloc((size_t)e->n, sizeof(*objects));
+	if (!objects)
+		return err_set(err, ERR_MEMORY, "out of memory for the result");
+	for (int i = 0; i < e->n; i++)
+		objects[i] = object_of(&e->at[i], r, call);
+	for (int i = 0; i < e->n && ok; i++) {
+		struct value v = { .kind = VALUE_UNSET };
+
+		if (e->at[i].step >= 0)
+			v = r->made[e->at[i].step];
+		ok = apply(&e->at[i], objects[i], v, r->made, call);
+	}
+	for (int i = 0; i < e->n; i++)
+		value_unref(objects[i]);
+	if (objects != few)
+		free(objects);
+	return ok || err_set(err, ERR_MEMORY, "out of memory for the result");
 }
 
 /* ---- A run. */

@@ -11,12 +11,37 @@
 #ifndef FUSION_CAPTURE_ENTRY_H
 #define FUSION_CAPTURE_ENTRY_H
 
-#include "fusion/capture/side_effects.h"
 #include "fusion/capture/backward/backward.h"
 #include "fusion/compile/compile.h"
 #include "fusion/capture/guards/guards.h"
 #include "fusion/capture/trace/trace.h"
 #include "fusion/capture/reconstruction.h"
+
+/* What the piece did to objects of the program: done again in each call, after the kernels. */
+enum effect_kind {
+	EFFECT_ITEMS,    /* the list's items are those of the list made by `step` */
+	EFFECT_KEYS,     /* the same for a set */
+	EFFECT_STORE,    /* dict, instance or class: key is what `step` made */
+	EFFECT_REMOVE,   /* ... the key is gone */
+	EFFECT_CONTENT,  /* a cell's; step -1: unset */
+	EFFECT_GLOBAL,   /* number: the global; step -1: unset */
+	EFFECT_POSITION, /* an iterator's: number */
+	EFFECT_GRAD,     /* a tensor's .grad; source -1: of what step `number` made */
+};
+
+struct effect {
+	enum effect_kind kind;
+	int source; /* the object */
+	int step;   /* of the reconstruction */
+	int64_t number;
+	struct value key; /* a reference */
+	int key_step;     /* of the reconstruction, where the key is an object; -1 */
+};
+
+struct effects {
+	struct effect *at;
+	int n;
+};
 
 struct entry_write {         /* a tensor from outside that the piece changed */
 	int source;          /* -1: a lifted one */

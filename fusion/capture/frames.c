@@ -109,7 +109,8 @@ static bool wanted(const struct session *s)
 	return __builtin_expect(s->report.observer && s->report.observer->crossed, 0);
 }
 
-void crossing_begin(struct session *s, const struct value *args, int n)
+/* A call begins. */
+static void crossing_begin(struct session *s, const struct value *args, int n)
 {
 	struct crossing *c = &s->crossing;
 
@@ -617,11 +618,21 @@ static bool run_rest(struct session *s, struct frame *f, struct value *out, stru
 	return vm_run_until(s->vm, f, -1, &stopped, out, err);
 }
 
+/* Where the comprehension ends that begins at `inst`; -1: none begins there.  A break inside one
+ * ends the piece before it. */
+static int comprehension_end(const struct code *code, int inst)
+{
+	for (int i = code->n_comprehensions - 1; i >= 0; i--)
+		if (inst == code->comprehensions[i].start)
+			return code->comprehensions[i].end;
+	return -1;
+}
+
 /* What ended a piece, in eager: an instruction, or a whole comprehension. */
 static bool run_between(struct session *s, struct frame *f, bool *returned, struct value *out,
 			struct err *err)
 {
-	int end = decide_comprehension_end(f->code, (int)(f->inst - f->code->insts));
+	int end = comprehension_end(f->code, (int)(f->inst - f->code->insts));
 	enum vm_step how;
 	bool stopped, ok;
 
@@ -780,6 +791,7 @@ bool frames_call(struct session *s, const struct value *args, int n, struct fram
 	struct vm_evaluator evaluator = { .self = &call, .evaluate = evaluate };
 	bool ok;
 
+	crossing_begin(s, args, n);
 	vm_set_evaluator(s->vm, &evaluator);
 	ok = vm_call(s->vm, s->callee, &(struct arguments){ args, n, NULL }, out, err);
 	vm_set_evaluator(s->vm, NULL);

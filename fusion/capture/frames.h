@@ -34,9 +34,6 @@ struct crossing {              /* zeroed: nothing was met */
 	int index;             /* of that break; -1: none yet */
 };
 
-/* A call begins; all three are for s->observer->crossed alone. */
-void crossing_begin(struct session *s, const struct value *args, int n);
-
 /* What is known of the frame that a call pushes first: the entry that serves it, or that
  * none does.  Zeroed: nothing. */
 struct frames_found {

@@ -7,7 +7,7 @@
 
 #include "fusion/source.h"
 #include "fusion/lang/lang.h"
-#include "fusion/lang/utf8.h"
+#include "fusion/base/utf8.h"
 
 enum { BEFORE = 60, AFTER = 60 }; /* characters of a long line around the column */
 

@@ -11,7 +11,7 @@
 #include "fusion/base/arena.h"
 #include "fusion/lang/compile.h"
 #include "fusion/lang/parser.h"
-#include "fusion/lang/utf8.h"
+#include "fusion/base/utf8.h"
 
 enum {
 	SOURCE_BYTES = 1 << 20,

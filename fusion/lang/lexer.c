@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "fusion/lang/utf8.h"
+#include "fusion/base/utf8.h"
 
 struct bracket {
 	char open;
@@ -69,6 +69,79 @@ static bool lex_fault(struct lexer *lx, enum err_code code, const char *format, 
     __attribute__((format(printf, 3, 4)));
 static bool lex_fault_at(struct lexer *lx, enum err_code code, int line, int column,
 			 const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* ---- the characters of names: letters of the scripts that programs are written in.  Names are
+ * compared byte by byte, without normalization. */
+
+/* Code points from first to last are letters. */
+static const struct {
+	uint32_t first, last;
+} letters[] = {
+	{ 0xaa, 0xaa },     { 0xba, 0xba },     { 0xc0, 0xd6 },     { 0xd8, 0xf6 },
+	{ 0xf8, 0x2c1 },    { 0x370, 0x373 },   { 0x376, 0x377 },   { 0x37b, 0x37d },
+	{ 0x386, 0x386 },   { 0x388, 0x3ff },   { 0x400, 0x481 },   { 0x48a, 0x52f },
+	{ 0x531, 0x556 },   { 0x561, 0x587 },   { 0x5d0, 0x5ea },   { 0x620, 0x64a },
+	{ 0x904, 0x939 },   { 0xe01, 0xe30 },   { 0x10d0, 0x10fa }, { 0x1e00, 0x1f15 },
+	{ 0x3041, 0x3096 }, { 0x30a1, 0x30fa }, { 0x3400, 0x4dbf }, { 0x4e00, 0x9fff },
+	{ 0xac00, 0xd7a3 },
+};
+
+static bool starts_name(uint32_t point)
+{
+	if (point < 0x80)
+		return point == '_' || (point >= 'a' && point <= 'z') ||
+		       (point >= 'A' && point <= 'Z');
+	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
+		if (point >= letters[i].first && point <= letters[i].last)
+			return true;
+	return false;
+}
+
+static bool continues_name(uint32_t point)
+{
+	return starts_name(point) || (point >= '0' && point <= '9') ||
+	       (point >= 0x300 && point <= 0x36f); /* combining accents */
+}
+
+static const struct {
+	uint32_t point;
+	const char *instead;
+} lookalikes[] = {
+	{ 0x2018, "'" },
+	{ 0x2019, "'" },
+	{ 0x201c, "\"" },
+	{ 0x201d, "\"" },
+	{ 0x2013, "-" },
+	{ 0x2014, "-" },
+	{ 0x2212, "-" },
+	{ 0x2010, "-" },
+	{ 0xd7, "*" },
+	{ 0xf7, "/" },
+	{ 0x2264, "<=" },
+	{ 0x2265, ">=" },
+	{ 0x2260, "!=" },
+	{ 0x2026, "..." },
+	{ 0xff08, "(" },
+	{ 0xff09, ")" },
+	{ 0xff0c, "," },
+	{ 0xff1a, ":" },
+	{ 0xff1b, ";" },
+	{ 0xff1d, "=" },
+	{ 0xa0, "a space" },
+	{ 0x3000, "a space" },
+	{ 0xb5, "\xce\xbc (U+03BC)" },
+	{ 0x200b, "nothing" },
+};
+
+/* What to type instead of a character that only looks like Python; NULL where nothing comes to
+ * mind. */
+static const char *lookalike(uint32_t point)
+{
+	for (size_t i = 0; i < sizeof(lookalikes) / sizeof(lookalikes[0]); i++)
+		if (lookalikes[i].point == point)
+			return lookalikes[i].instead;
+	return NULL;
+}
 
 /* ---- line ends, indentation and the end of the file.
  *
@@ -227,7 +300,7 @@ static bool ends_well(struct lexer *lx)
 	uint32_t point;
 
 	if (lx->pos == lx->len || !utf8_decode(lx->source + lx->pos, lx->len - lx->pos, &point) ||
-	    !utf8_continues_name(point))
+	    !continues_name(point))
 		return true;
 	if ((point == 'j' || point == 'J') && !(lx->start.flags & NUMBER_COMPLEX)) {
 		lx->start.flags |= NUMBER_COMPLEX;
@@ -673,7 +746,7 @@ static bool lex_name(struct lexer *lx)
 	while (lx->pos < lx->len && is_plain(lx->source[lx->pos]))
 		lx->pos++;
 	while ((n = utf8_decode(lx->source + lx->pos, lx->len - lx->pos, &point)) &&
-	       utf8_continues_name(point))
+	       continues_name(point))
 		lx->pos += (size_t)n;
 	name = names_intern(lx->names, lx->source + lx->start.start, lx->pos - lx->start.start);
 	if (!name)
@@ -750,7 +823,7 @@ static bool unknown_character(struct lexer *lx)
 {
 	uint32_t point = 0;
 	int n = utf8_decode(lx->source + lx->pos, lx->len - lx->pos, &point);
-	const char *instead = utf8_lookalike(point);
+	const char *instead = lookalike(point);
 
 	if (instead)
 		return lex_fault(lx, ERR_SYNTAX,
@@ -814,7 +887,7 @@ static bool lex_token(struct lexer *lx)
 	if ((c >= '0' && c <= '9') ||
 	    (c == '.' && lex_peek(lx, 1) >= '0' && lex_peek(lx, 1) <= '9'))
 		return lex_number(lx);
-	if (utf8_decode(lx->source + lx->pos, lx->len - lx->pos, &point) && utf8_starts_name(point))
+	if (utf8_decode(lx->source + lx->pos, lx->len - lx->pos, &point) && starts_name(point))
 		return lex_name(lx);
 	return lex_operator(lx);
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "fusion/lang/utf8.h"
+#include "fusion/base/utf8.h"
 
 /* ---- escapes of string literals.
  *
@@ -17,23 +17,6 @@ struct decoder {
 	char *out;
 	struct err *err;
 };
-
-/* The character in UTF-8; how many bytes. */
-static int utf8_encode(uint32_t point, char out[4])
-{
-	int n = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-
-	if (n == 1) {
-		out[0] = (char)point;
-		return 1;
-	}
-	for (int i = n - 1; i > 0; i--) {
-		out[i] = (char)(0x80 | (point & 0x3f));
-		point >>= 6;
-	}
-	out[0] = (char)((0xf00u >> n & 0xf0) | point);
-	return n;
-}
 
 static int hex_value(char c)
 {

@@ -13,7 +13,7 @@
 #include "fusion/lang/names.h"
 #include "fusion/lang/parser.h"
 #include "fusion/lang/rewrites.h"
-#include "fusion/lang/utf8.h"
+#include "fusion/base/utf8.h"
 
 static size_t rewrite_line_start(const struct source_rewrite *r, int line);
 static void rewrite_text(const struct source_rewrite *r, const struct ast_node *n);

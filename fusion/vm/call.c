@@ -562,16 +562,6 @@ static bool call(struct vm *vm, struct frame *f, struct value *slot, struct argu
 	return realize(vm, &f->top[-1], err);
 }
 
-bool inst_call(struct vm *vm, struct frame *f, int n, struct err *err)
-{
-	struct value *slot = f->top - n - 1;
-	struct arguments args = { slot + 1, n, NULL };
-
-	if (slot->kind == VALUE_FUNCTION)
-		return call_function(vm, f, slot->function, &args, slot, err);
-	return call(vm, f, slot, &args, slot, err);
-}
-
 static bool call_with_names(struct vm *vm, struct frame *f, int n, struct err *err)
 {
 	struct value names = f->top[-1], *args = f->top - 1 - n;
@@ -626,10 +616,18 @@ static bool call_spread(struct vm *vm, struct frame *f, struct err *err)
 	return ok;
 }
 
-bool inst_call_rare(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err)
+bool inst_call(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err)
 {
-	return inst->op == CODE_CALL_KW ? call_with_names(vm, f, inst->arg, err)
-					: call_spread(vm, f, err);
+	struct value *slot = f->top - inst->arg - 1;
+	struct arguments args = { slot + 1, inst->arg, NULL };
+
+	if (__builtin_expect(inst->op == CODE_CALL_KW, 0))
+		return call_with_names(vm, f, inst->arg, err);
+	if (__builtin_expect(inst->op == CODE_CALL_EX, 0))
+		return call_spread(vm, f, err);
+	if (slot->kind == VALUE_FUNCTION)
+		return call_function(vm, f, slot->function, &args, slot, err);
+	return call(vm, f, slot, &args, slot, err);
 }
 
 /* Builtins that only hand on what they get from argument `first` on, keywords

@@ -11,7 +11,6 @@
 #include "fusion/base/hash.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
-#include "fusion/vm/heap.h"
 #include "fusion/vm/operators.h"
 #include "fusion/vm/value.h"
 

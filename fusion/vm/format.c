@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/utf8.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/format.h"
@@ -106,8 +107,7 @@ void format_pad(struct buf *out, const struct format_spec *s, char usual, const 
 	char align = s->align ? s->align : s->zeros && usual == '>' ? '=' : usual;
 	int64_t chars = (int64_t)strlen(prefix), gap, left;
 
-	for (size_t i = 0; i < len; i++)
-		chars += ((unsigned char)text[i] & 0xc0) != 0x80;
+	chars += utf8_count(text, text + len);
 	gap = s->width > chars ? s->width - chars : 0;
 	left = align == '>' ? gap : align == '^' ? gap / 2 : 0;
 	fill(out, s, left);

@@ -12,7 +12,7 @@
 #include "fusion/base/arena.h"
 #include "fusion/base/twister.h"
 #include "fusion/base/vec.h"
-#include "fusion/vm/heap.h"
+#include "fusion/vm/value.h"
 #include "fusion/vm/vm.h"
 
 /* What LOAD_ATTR found the last time at its place: torch.sin is looked up once,

@@ -44,10 +44,8 @@ static inline bool result(struct vm *vm, struct frame *f, int n, struct value v,
  * definitions; and the slow way of LOAD_FAST, LOAD_GLOBAL and LOAD_DEREF. */
 bool inst_other(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err);
 
-/* call.c: a call of a program's function leaves its frame as vm->frame, unless
- * the evaluator ran it; any other is done when this returns. */
-bool inst_call(struct vm *vm, struct frame *f, int n, struct err *err);
-/* CALL_KW and CALL_EX. */
-bool inst_call_rare(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err);
+/* call.c: CALL, CALL_KW and CALL_EX.  A call of a program's function leaves its frame as
+ * vm->frame, unless the evaluator ran it; any other is done when this returns. */
+bool inst_call(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err);
 
 #endif

@@ -1,6 +1,8 @@
 /* fusion/vm/letters.c -- what Python knows of characters: letters, case, digits, blanks. */
 #include "fusion/vm/letters.h"
 
+#include "fusion/base/utf8.h"
+
 static const struct {
 	uint32_t first, last;
 	unsigned kind;
@@ -67,16 +69,9 @@ unsigned char_kind(uint32_t c)
 
 uint32_t char_at(const char *at, const char *end, size_t *bytes)
 {
-	const unsigned char *p = (const unsigned char *)at;
-	size_t n = 1;
-	uint32_t c = *p;
+	uint32_t c = (unsigned char)*at;
+	int n = utf8_decode(at, (size_t)(end - at), &c);
 
-	while (at + n < end && (p[n] & 0xc0) == 0x80)
-		n++;
-	if (n > 1)
-		c &= 0xffu >> (n + 1);
-	for (size_t i = 1; i < n; i++)
-		c = c << 6 | (p[i] & 0x3fu);
-	*bytes = n;
+	*bytes = n > 0 ? (size_t)n : 1;
 	return c;
 }

@@ -1,4 +1,5 @@
 /* fusion/vm/methods_case.c -- methods of strings that look at letters and their case. */
+#include "fusion/base/utf8.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/letters.h"
 #include "fusion/vm/operators.h"
@@ -162,20 +163,11 @@ static uint32_t other_case(uint32_t c)
 	return c ^ 0x20; /* ASCII, Latin-1; Cyrillic is 0x20 higher */
 }
 
-static void put_utf8(struct buf *out, uint32_t c)
+static void put_character(struct buf *out, uint32_t c)
 {
-	if (c < 0x80) {
-		buf_putc(out, (char)c);
-	} else if (c < 0x800) {
-		buf_putc(out, (char)(0xc0 | c >> 6));
-		buf_putc(out, (char)(0x80 | (c & 0x3f)));
-	} else {
-		if (c >= 0x10000)
-			buf_putc(out, (char)(0xf0 | c >> 18));
-		buf_putc(out, (char)(c >= 0x10000 ? 0x80 | (c >> 12 & 0x3f) : 0xe0 | c >> 12));
-		buf_putc(out, (char)(0x80 | (c >> 6 & 0x3f)));
-		buf_putc(out, (char)(0x80 | (c & 0x3f)));
-	}
+	char bytes[4];
+
+	buf_add(out, bytes, (size_t)utf8_encode(c, bytes));
 }
 
 /* Appends the character in that case. */
@@ -187,13 +179,13 @@ static void put_in_case(struct buf *out, uint32_t c, enum letter_case how)
 	if (c == 0xdf && how != CASE_LOWER)
 		buf_puts(out, how == CASE_UPPER ? "SS" : how == CASE_TITLE ? "Ss" : "ss");
 	else if (c == 0xb5 && how == CASE_FOLD)
-		put_utf8(out, 0x3bc);
+		put_character(out, 0x3bc);
 	else if (c >= 0x410 && c <= 0x44f && (kind & (raise ? CHAR_LOWER : CHAR_UPPER)))
-		put_utf8(out, raise ? c - 0x20 : c + 0x20);
+		put_character(out, raise ? c - 0x20 : c + 0x20);
 	else if (kind & (raise ? CHAR_LOWER : CHAR_UPPER))
-		put_utf8(out, other_case(c));
+		put_character(out, other_case(c));
 	else
-		put_utf8(out, c);
+		put_character(out, c);
 }
 
 /* `first` for the first character (of each word), `rest` for the others. */

@@ -1,6 +1,7 @@
 /* fusion/vm/methods_str.c -- methods of str that look for texts, cut and join. */
 #include <string.h>
 
+#include "fusion/base/utf8.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/letters.h"
@@ -82,8 +83,8 @@ static bool find(struct vm *vm, const struct builtin_call *call, bool last, stru
 	if (!need_text(vm, call, err) || !bounds(vm, call, &r, err))
 		return false;
 	found = !r.valid ? NULL : (last ? last_in : first_in)(&r, call->args[0].str);
-	for (const char *p = r.whole; found && p < found; p++)
-		at += ((unsigned char)*p & 0xc0) != 0x80;
+	if (found)
+		at = utf8_count(r.whole, found);
 	*out = value_int(found ? at : -1);
 	return true;
 }
@@ -122,11 +123,8 @@ bool str_count(struct vm *vm, const struct builtin_call *call, struct value *out
 	if (!need_text(vm, call, err) || !bounds(vm, call, &r, err))
 		return false;
 	part = call->args[0].str;
-	if (part->len == 0) {
-		n = r.valid;
-		for (const char *p = r.at; p < r.end; p++)
-			n += ((unsigned char)*p & 0xc0) != 0x80;
-	}
+	if (part->len == 0)
+		n = r.valid + utf8_count(r.at, r.end);
 	for (const char *p; part->len > 0 && r.valid && (p = first_in(&r, part)); n++)
 		r.at = p + part->len;
 	*out = value_int(n);

@@ -504,12 +504,9 @@ static INLINE enum run_end interpret(struct vm *vm, const struct frame *base,
 			pc = f->code->insts + inst->arg;
 			continue;
 		case CODE_CALL:
-			TRY(inst_call(vm, f, inst->arg, err));
-			goto called;
 		case CODE_CALL_KW:
 		case CODE_CALL_EX:
-			TRY(inst_call_rare(vm, f, inst, err));
-		called:
+			TRY(inst_call(vm, f, inst, err));
 			if (vm->frame == f)
 				break;
 			f = vm->frame;

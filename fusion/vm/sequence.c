@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "fusion/base/utf8.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
@@ -208,11 +209,7 @@ int64_t range_length(const struct range *r)
 
 int64_t str_length(const struct str *s)
 {
-	int64_t n = 0;
-
-	for (size_t i = 0; i < s->len; i++)
-		n += ((unsigned char)s->text[i] & 0xc0) != 0x80;
-	return n;
+	return utf8_count(s->text, s->text + s->len);
 }
 
 static size_t str_offset(const struct str *s, int64_t at)

@@ -259,4 +259,45 @@ typedef void value_print_fn(void *context, struct buf *out, struct value tensor)
 void value_print_with(struct buf *out, struct value v, bool plain, value_print_fn *tensor,
 		      void *context);
 
+/* ---- The heap of a VM: counts its objects and frees their cycles.
+ *
+ * Reference counts free all but objects that hold one another (a local function that calls
+ * itself is in its own closure).  A collection finds those by trial deletion, as CPython does: an
+ * object whose references all come from objects of the heap, none of which is held from outside,
+ * is dead.  So any C code that holds a reference keeps its object alive, and collecting is safe
+ * at any time. */
+struct heap {
+	size_t used_bytes, limit_bytes;
+	int objects;     /* adopted and alive */
+	unsigned births; /* adopted so far */
+	int threshold;   /* heap_collect_if_due() collects beyond this many */
+	bool closed;     /* the VM is gone; the last object frees the heap */
+	bool collecting;
+	struct vm *vm;      /* NULL: it runs no more */
+	struct object list; /* sentinel of the ring of objects */
+};
+
+struct heap *heap_create(size_t limit_bytes); /* NULL: out of memory */
+
+/* The VM's part ends.  What a caller still holds lives on. */
+void heap_close(struct heap *heap);
+
+/* Counts `bytes` more; false where the limit forbids it even after a
+ * collection.  heap_uncharge() takes them back. */
+bool heap_charge(struct heap *heap, size_t bytes);
+void heap_uncharge(struct heap *heap, size_t bytes);
+
+/* Takes an object in and charges its size; one that is in a heap stays there. */
+bool heap_adopt(struct heap *heap, struct object *object);
+
+/* Collects where many objects came since the last time. */
+void heap_collect_if_due(struct heap *heap);
+
+/* Bytes of an object with what it owns alone; drops the values of a list, dict or cell. */
+size_t object_bytes(const struct object *object);
+void object_clear(struct object *object);
+
+/* For what has a part in an object: calls `visit` on every value that it references. */
+typedef void object_visit_fn(struct value v, void *context);
+
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/utf8.h"
 #include "fusion/vm/value.h"
 
 enum { DEEPEST = 100, DIGITS = 17 };
@@ -84,41 +85,19 @@ static void print_float(struct buf *out, double f)
 		buf_puts(out, ".0");
 }
 
-/* Bytes of the UTF-8 sequence at `p`, its code point in *c; 0 if broken. */
-static int decode(const unsigned char *p, size_t left, unsigned *c)
-{
-	int n = p[0] < 0x80   ? 1
-		: p[0] < 0xc2 ? 0
-		: p[0] < 0xe0 ? 2
-		: p[0] < 0xf0 ? 3
-		: p[0] < 0xf5 ? 4
-			      : 0;
-
-	if (n == 0 || (size_t)n > left)
-		return 0;
-	*c = n == 1 ? p[0] : p[0] & (0xffu >> (n + 1));
-	for (int i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-		*c = *c << 6 | (p[i] & 0x3fu);
-	}
-	return n;
-}
-
 static void print_str(struct buf *out, const struct str *s)
 {
 	char quote = memchr(s->text, '\'', s->len) && !memchr(s->text, '"', s->len) ? '"' : '\'';
-	const unsigned char *p = (const unsigned char *)s->text;
+	const char *p = s->text;
+	uint32_t c;
 	int step;
 
 	buf_putc(out, quote);
 	for (size_t i = 0; i < s->len; i += (size_t)step) {
-		unsigned c = 0;
-
-		step = decode(p + i, s->len - i, &c);
+		step = utf8_decode(p + i, s->len - i, &c);
 		if (step == 0) { /* no text: shown byte by byte */
 			step = 1;
-			buf_printf(out, "\\x%02x", p[i]);
+			buf_printf(out, "\\x%02x", (unsigned)(unsigned char)p[i]);
 		} else if (c == (unsigned char)quote || c == '\\') {
 			buf_printf(out, "\\%c", (char)c);
 		} else if (c == '\n' || c == '\r' || c == '\t') {

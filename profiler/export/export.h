@@ -31,8 +31,6 @@ struct export_run {
 	const char *error, *error_code; /* a failed run's message, and its name in errors.def */
 	int error_line, error_column;   /* 0: of no place */
 	bool redacted;                  /* it came from a file that had left out its source */
-	const char
-	    *verdicts; /* of its modes, a sentence a line; names of modes and figures alone */
 	const json_t *workload, *report, *environment;
 	export_blocks_fn *blocks;
 	void *store;

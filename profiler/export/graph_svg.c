@@ -44,11 +44,18 @@ static void draw_group(const struct drawing *d, size_t i, struct out *o)
 	out_printf(o, "<g class=\"%s\"><title>", graph_group_name(group->kind));
 	out_xml(o, group->title);
 	out_printf(o,
-		   "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"3\"/>"
-		   "<text class=\"label\" x=\"%.1f\" y=\"%.1f\">",
-		   r->x, r->y, r->width, r->height, r->x + 8, r->y + 14);
-	draw_label(o, group->title, r->width - 16);
-	out_puts(o, "</text></g>\n");
+		   "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+		   "rx=\"3\"/></g>\n",
+		   r->x, r->y, r->width, r->height);
+}
+
+static void draw_group_title(const struct drawing *d, size_t i, struct out *o)
+{
+	const struct layout_rect *r = &d->l->groups[i];
+
+	out_printf(o, "<text class=\"label\" x=\"%.1f\" y=\"%.1f\">", r->x + 8, r->y + 14);
+	draw_label(o, d->g->groups.at[i].title, r->width - 16);
+	out_puts(o, "</text>\n");
 }
 
 static void draw_edge(const struct drawing *d, size_t e, struct out *o)
@@ -90,17 +97,18 @@ static const char style[] =
     "text-anchor:middle;fill:currentColor}.about{fill:#666a72}"
     ".head{font:600 12px system-ui,sans-serif;text-anchor:start}rect{fill:#fff;stroke:#85888c}"
     ".input rect{fill:#f1f1ee}.edge{fill:none;stroke:#85888c}marker path{fill:#85888c}"
-    ".label{font:11px system-ui,sans-serif;text-anchor:start;fill:#4d5158}"
+    ".label{font:11px system-ui,sans-serif;text-anchor:start;fill:#4d5158;paint-order:stroke;"
+    "stroke:#fff;stroke-width:4px}"
     ".module rect{fill:#16181b;fill-opacity:.04}.kernel rect{fill:#2f7d95;fill-opacity:.1;"
     "stroke:#2f7d95;stroke-width:1.5}.loop rect{fill:none;stroke:#4d5158;stroke-width:1.5;"
     "stroke-dasharray:7 3}"
     "@media(prefers-color-scheme:dark){svg{background:#17191c;color:#eceef0}"
     ".about{fill:#90949c}rect{fill:#17191c;stroke:#6d727a}.input rect{fill:#1d2024}"
-    ".edge{stroke:#6d727a}marker path{fill:#6d727a}.label{fill:#b3b7be}"
+    ".edge{stroke:#6d727a}marker path{fill:#6d727a}.label{fill:#b3b7be;stroke:#17191c}"
     ".module rect{fill:#eceef0}.kernel rect{fill:#5db4cd;stroke:#5db4cd}"
     ".loop rect{stroke:#b3b7be}}</style>\n";
 
-/* Groups from the outside in, over them edges, over these nodes. */
+/* Groups from the outside in, over them edges, over these the groups' titles and nodes. */
 static void draw_all(const struct drawing *d, struct out *o)
 {
 	const struct drawn_graph *g = d->g;
@@ -111,6 +119,9 @@ static void draw_all(const struct drawing *d, struct out *o)
 			draw_group(d, i, o);
 	for (size_t e = 0; e < g->edges.len; e++)
 		draw_edge(d, e, o);
+	for (size_t i = 0; i < g->groups.len; i++)
+		if (g->groups.at[i].n_nodes > 0)
+			draw_group_title(d, i, o);
 	for (size_t i = 0; i < g->nodes.len; i++)
 		draw_node(d, i, o);
 	out_puts(o, "</g>\n");

@@ -382,7 +382,8 @@ static const char style[] =
     ".gr text{font:11px ui-monospace,monospace;text-anchor:middle;fill:var(--ink)}"
     ".gr .about{font-size:10px;fill:var(--ink3)}.gr .head{display:none}"
     ".gr rect{fill:var(--well);stroke:var(--edge)}.gr .input rect{fill:var(--sunk)}"
-    ".gr .label{text-anchor:start;fill:var(--ink2);font-family:inherit}"
+    ".gr .label{text-anchor:start;fill:var(--ink2);font-family:inherit;paint-order:stroke;"
+    "stroke:var(--well);stroke-width:4px}"
     ".gr .module>rect{fill:var(--ink);fill-opacity:.04}.gr .kernel>rect{fill:var(--fused);"
     "fill-opacity:.1;stroke:var(--fused);stroke-width:1.5}.gr .loop>rect{fill:none;"
     "stroke:var(--ink2);stroke-width:1.5;stroke-dasharray:7 3}"
@@ -437,38 +438,25 @@ static bool has_error(const struct export_job *job)
 	return job->head->error && *job->head->error;
 }
 
-/* The answer first: what failed, the verdicts, or what an import holds. */
-static void write_answer(struct export_job *job)
+static void write_sentence(struct out *o, const struct report_sentence_part_list *sentence)
 {
-	const char *line = job->run->verdicts;
-	struct out *o = &job->out;
+	out_puts(o, "<p class=\"verdict\">");
+	for (size_t i = 0; i < sentence->n; i++) {
+		const struct report_sentence_part *part = &sentence->at[i];
+		bool interval = part->has.as && strcmp(part->as, "interval") == 0;
 
-	if (has_error(job)) {
-		out_puts(o, "<p class=\"verdict\">The run failed</p>\n<div class=\"well fault\">");
-		out_xml(o, job->head->error);
-		out_puts(o, "</div>\n");
+		out_puts(o, interval ? "<span class=\"ci\">" : "");
+		out_xml(o, part->text);
+		out_puts(o, interval ? "</span>" : "");
 	}
-	for (size_t n; line && *line; line += n) {
-		json_t *text = json_stringn(line, n = strcspn(line, "\n"));
-
-		out_puts(o, "<p class=\"verdict\">");
-		out_xml(o, json_string_value(text));
-		out_puts(o, "</p>\n");
-		json_decref(text);
-		n += line[n] == '\n';
-	}
-}
-
-static bool has_answer(const struct export_job *job)
-{
-	return has_error(job) || (job->run->verdicts && *job->run->verdicts);
+	out_puts(o, "</p>\n");
 }
 
 static void write_nothing(struct export_job *job)
 {
 	const struct report_run *found = job->found;
 
-	if ((found && found->import) || has_answer(job))
+	if ((found && found->import) || has_error(job))
 		return;
 	out_puts(&job->out, "<p class=\"verdict\">");
 	if (!found)
@@ -481,11 +469,39 @@ static void write_nothing(struct export_job *job)
 	out_puts(&job->out, "</p>\n");
 }
 
+/* The answer first: what failed, the verdicts, or what an import holds. */
+static void write_answer(struct export_job *job, const struct report_findings *found)
+{
+	const struct report_sentence_part_list *sentence;
+	struct out *o = &job->out;
+
+	if (has_error(job)) {
+		out_puts(o, "<p class=\"verdict\">The run failed</p>\n<div class=\"well fault\">");
+		out_xml(o, job->head->error);
+		out_puts(o, "</div>\n");
+	}
+	if (!found)
+		write_nothing(job);
+	for (size_t i = 0; found && (sentence = findings_sentence(found, i)); i++)
+		write_sentence(o, sentence);
+}
+
+/* NULL where there are no modes. */
+static const struct report_findings *find(struct export_job *job, struct err *err)
+{
+	const struct report_run *run = job->found;
+
+	return run && (run->modes.n || run->points.n) ? findings_make(run, &job->arena, err) : NULL;
+}
+
 bool export_html(struct export_job *job, struct err *err)
 {
+	const struct report_findings *found = find(job, err);
 	struct out *o = &job->out;
 	bool ok;
 
+	if (err->code != ERR_NONE)
+		return false;
 	out_puts(o, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 		    "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
@@ -496,10 +512,9 @@ bool export_html(struct export_job *job, struct err *err)
 	out_puts(o, style);
 	out_puts(o, "</style>\n</head>\n<body>\n<main>\n");
 	write_head(job);
-	write_answer(job);
-	write_nothing(job);
+	write_answer(job, found);
 	html_curves(job);
-	html_results(job);
+	html_results(job, found);
 	ok = html_graphs(job, err) && html_device(job, err);
 	out_puts(o, "</main>\n<footer>Written by Breakeven ");
 	out_xml(o, job->run->version);

@@ -3,10 +3,11 @@
 #define PROFILER_EXPORT_HTML_H
 
 #include "profiler/export/job.h"
+#include "profiler/findings/findings.h"
 
 /* html_tables.c: sections with a table each, where it has rows.  Modes, what a log had,
  * breaks, the source. */
-void html_results(struct export_job *job);
+void html_results(struct export_job *job, const struct report_findings *found);
 /* Kernels, the machine. */
 bool html_device(struct export_job *job, struct err *err);
 

@@ -36,37 +36,23 @@ static void count_cell(struct out *o, bool has, int64_t count)
 	out_puts(o, "</td>");
 }
 
-/* A figure and its unit; NAN: empty. */
-static void number_cell(struct out *o, double x, const char *unit)
+/* NAN: empty. */
+static void number_cell(struct out *o, double x)
 {
 	char text[NUMBER_BYTES] = "";
 
 	if (isfinite(x))
 		number_short(text, x);
-	out_printf(o, "<td class=\"r\">%s%s</td>", text, isfinite(x) ? unit : "");
+	out_printf(o, "<td class=\"r\">%s</td>", text);
 }
 
-/* A number of the workload's, or of launches: counted where it is whole. */
-static void amount_cell(struct out *o, double x)
+/* "12.3 (12.1-12.4)": a figure with its interval, under one head; NULL: empty. */
+static void figure_cell(struct out *o, const struct report_figure *f)
 {
-	if (x == round(x))
-		count_cell(o, true, (int64_t)x);
-	else
-		number_cell(o, x, "");
-}
-
-/* "12.3 (12.1-12.4)": a figure with its interval, under one head. */
-static void interval_cell(struct out *o, double mid, struct report_interval ci, const char *unit)
-{
-	struct number_triple t;
-
-	if (isnan(mid) || isnan(ci.low) || isnan(ci.high)) {
-		number_cell(o, mid, unit);
-		return;
-	}
-	number_triple(&t, mid, ci.low, ci.high);
-	out_printf(o, "<td class=\"r\">%s%s <span class=\"ci\">(%s–%s)</span></td>", t.mid, unit,
-		   t.low, t.high);
+	out_printf(o, "<td class=\"r\">%s", f ? f->text : "");
+	if (f && f->low)
+		out_printf(o, " <span class=\"ci\">(%s–%s)</span>", f->low, f->high);
+	out_puts(o, "</td>");
 }
 
 /* <section> with a heading, its note and a table's head: names split by '|', "r:" in
@@ -117,41 +103,52 @@ static void verdict_cell(struct out *o, const char *verdict)
 	out_puts(o, "</td>");
 }
 
-static void repay_cell(struct out *o, const struct report_comparison *paid)
+struct modes {
+	struct out *out;
+	const struct report_findings *found;
+};
+
+/* What is said of a mode of the run. */
+static const struct report_findings_mode *said_of(const struct report_findings *found,
+						  const struct job_mode *at)
 {
-	if (paid && paid->has.calls_to_repay)
-		number_cell(o, paid->calls_to_repay, " calls");
-	else
-		text_cell(o, "r", paid ? paid->repay : NULL);
+	const struct report_findings_point_list *points = at->engine ? &found->torch
+								     : &found->points;
+
+	for (size_t i = 0; i < points->n; i++)
+		if (points->at[i].has.n == at->has_n &&
+		    (!at->has_n || points->at[i].n == (double)at->n))
+			return report_get(points->at[i].modes, at->mode);
+	return NULL;
 }
 
 static bool mode_row(void *self, const struct job_mode *at)
 {
-	static const struct report_interval unknown = { NAN, NAN };
+	static const struct report_findings_mode nothing;
+	const struct modes *modes = self;
+	const struct report_findings_mode *said = said_of(modes->found, at);
 	const struct report_mode *m = at->m;
-	const struct report_latency *latency = m->latency;
 	const struct report_split *split = m->split_us;
-	struct out *o = self;
+	struct out *o = modes->out;
 	char name[128];
 
+	said = said ? said : &nothing;
 	snprintf(name, sizeof(name), "%.60s%s%.40s", at->mode, at->engine ? ", " : "",
 		 at->engine ? at->engine : "");
 	row_head(o, name);
 	count_cell(o, at->has_n, at->n);
-	interval_cell(o, latency ? latency->median_us : (double)NAN,
-		      latency ? latency->ci_us : unknown, "");
-	interval_cell(o, at->paid ? at->paid->speedup : (double)NAN,
-		      at->paid ? at->paid->speedup_ci : unknown, "x");
-	verdict_cell(o, at->paid ? at->paid->verdict : NULL);
-	number_cell(o, m->compile_ms, "");
-	repay_cell(o, at->paid);
-	amount_cell(o, m->launches);
+	figure_cell(o, said->median);
+	figure_cell(o, said->speedup);
+	verdict_cell(o, said->verdict);
+	text_cell(o, "r", said->compile);
+	text_cell(o, "r", said->repaid);
+	text_cell(o, "r", said->launches);
 	count_cell(o, true, (int64_t)at->breaks);
-	count_cell(o, m->has.peak_bytes, m->peak_bytes);
-	number_cell(o, split ? split->guards : (double)NAN, "");
-	number_cell(o, split ? split->dispatch : (double)NAN, "");
-	number_cell(o, split ? split->launch : (double)NAN, "");
-	number_cell(o, split ? split->kernel : (double)NAN, "");
+	text_cell(o, "r", said->peak);
+	number_cell(o, split ? split->guards : (double)NAN);
+	number_cell(o, split ? split->dispatch : (double)NAN);
+	number_cell(o, split ? split->launch : (double)NAN);
+	number_cell(o, split ? split->kernel : (double)NAN);
 	out_puts(o, "</tr>\n");
 	return true;
 }
@@ -174,25 +171,20 @@ static bool noise_line(void *self, const struct job_mode *at)
 	return true;
 }
 
-static bool is_there(void *self, const struct job_mode *at)
+static void put_modes(struct export_job *job, const struct report_findings *found)
 {
-	(void)at;
-	*(bool *)self = true;
-	return false;
-}
+	struct modes modes = { &job->out, found };
+	char heads[300];
 
-static void put_modes(struct export_job *job)
-{
-	bool any = false;
-
-	job_modes(job, is_there, &any);
-	if (!any)
+	if (!found)
 		return;
-	begin_table(&job->out, "Modes", "",
-		    "Mode|r:n|r:Median, us|r:Over eager|Verdict|r:Compiled in, ms|r:Repaid after|"
-		    "r:Launches|r:Breaks|r:Peak bytes|r:Guards, us|r:Dispatch, us|r:Launch, us|"
-		    "r:Kernels, us");
-	job_modes(job, mode_row, &job->out);
+	snprintf(heads, sizeof(heads),
+		 "Mode|r:n|r:Median, %s|r:Over eager|Verdict|r:Compiled in, %s|r:Repaid after, "
+		 "calls|r:Launches|r:Breaks|r:Peak, %s|r:Guards, us|r:Dispatch, us|r:Launch, us|"
+		 "r:Kernels, us",
+		 found->time_unit, found->compile_unit, found->bytes_unit);
+	begin_table(&job->out, "Modes", "", heads);
+	job_modes(job, mode_row, &modes);
 	end_table(&job->out);
 	job_modes(job, noise_line, &job->out);
 }
@@ -227,7 +219,7 @@ static void break_row(void *self, const struct job_break *item)
 	text_cell(o, "mono", item->gb);
 	text_cell(o, "", item->outcome);
 	count_cell(o, true, item->count);
-	number_cell(o, item->cost_us, "");
+	number_cell(o, item->cost_us);
 	text_cell(o, "wrap", item->message);
 	text_cell(o, "wrap", item->hint);
 	out_puts(o, "</tr>\n");
@@ -382,7 +374,7 @@ static void write_ledger(struct out *o, const struct report_ledger *ledger)
 			if (n <= 0 || strcmp(name, "windows") == 0)
 				continue;
 			if (!any)
-				begin_table(o, "Ledger", "What was lost, mended or doubtful.",
+				begin_table(o, "Ledger", "What was lost, repaired or doubtful.",
 					    "What|Fate|r:Count");
 			any = true;
 			row_head(o, what && **what ? *what : name);
@@ -393,7 +385,7 @@ static void write_ledger(struct out *o, const struct report_ledger *ledger)
 	if (any)
 		end_table(o);
 	else
-		out_puts(o, "<section><h2>Ledger</h2><p>Nothing was dropped, mended or doubtful."
+		out_puts(o, "<section><h2>Ledger</h2><p>Nothing was dropped, repaired or doubtful."
 			    "</p></section>\n");
 }
 
@@ -432,9 +424,9 @@ static void put_environment(struct export_job *job)
 	end_table(&job->out);
 }
 
-void html_results(struct export_job *job)
+void html_results(struct export_job *job, const struct report_findings *found)
 {
-	put_modes(job);
+	put_modes(job, found);
 	put_imported(job);
 	put_breaks(job);
 	put_source(job);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/utf8.h"
 #include "fusion/base/hash.h"
 
 /* ---- names that come again, each once, with its totals. ---- */
@@ -19,27 +20,6 @@ static void names_finish(struct names *n)
 	*n = (struct names){ 0 };
 }
 
-/* The length of the UTF-8 sequence at text; 0: it is none. */
-static size_t utf8_length(const unsigned char *text, size_t len)
-{
-	size_t n = *text < 0x80   ? 1
-		   : *text < 0xc2 ? 0
-		   : *text < 0xe0 ? 2
-		   : *text < 0xf0 ? 3
-		   : *text < 0xf5 ? 4
-				  : 0;
-
-	if (n == 0 || n > len)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	if ((*text == 0xe0 && text[1] < 0xa0) || (*text == 0xed && text[1] >= 0xa0) ||
-	    (*text == 0xf0 && text[1] < 0x90) || (*text == 0xf4 && text[1] >= 0x90))
-		return 0;
-	return n;
-}
-
 json_t *json_of_text(const char *text, size_t len, bool *bad)
 {
 	json_t *json = json_stringn(text, len);
@@ -50,7 +30,9 @@ json_t *json_of_text(const char *text, size_t len, bool *bad)
 	*bad = true;
 	buf_init(&mended, 0);
 	for (size_t at = 0, n; at < len; at += n ? n : 1) {
-		n = utf8_length((const unsigned char *)text + at, len - at);
+		uint32_t point;
+
+		n = (size_t)utf8_decode(text + at, len - at, &point);
 		if (n)
 			buf_add(&mended, text + at, n);
 		else

@@ -82,8 +82,8 @@ json_t *lists_torch(const char *python)
 	if (!python)
 		err_set(&why, ERR_NO_DEVICE, TORCH_SWITCHED_OFF);
 	row = json_pack("{s:s, s:s, s:b, s:o}", "name", "torch", "purpose",
-			"PyTorch itself, in a process of its own, beside ours", "available",
-			found != NULL, "why_not", text_json(found ? NULL : why.message));
+			"PyTorch itself, in a process of its own", "available", found != NULL,
+			"why_not", text_json(found ? NULL : why.message));
 	if (found)
 		json_object_update(row, found);
 	json_decref(found);

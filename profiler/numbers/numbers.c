@@ -1,38 +1,62 @@
-/* profiler/numbers/numbers.c -- numbers as people read them, on a terminal and in a report of one
- * file. */
+/* profiler/numbers/numbers.c -- numbers as people read them: digits, steps and units. */
 #include "profiler/numbers/numbers.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "profiler/fields/json.h"
 
-static double power_of_ten(double x)
+enum { SMALLEST = -12, LARGEST = 21 }; /* powers of ten between which numbers are printed */
+
+/* Of the first digit of x, once it is rounded to so many. */
+static int exponent_of(double x, int digits)
 {
-	return pow(10, floor(log10(x) + 1e-12));
+	char text[NUMBER_BYTES];
+
+	if (!isfinite(x))
+		return 0;
+	snprintf(text, sizeof(text), "%.*e", digits - 1, fabs(x));
+	return (int)strtol(strchr(text, 'e') + 1, NULL, 10);
 }
 
 double number_step(double mid, double half_width)
 {
-	double step = mid != 0 ? power_of_ten(fabs(mid)) / 100 : 1;
+	int step = mid != 0 ? exponent_of(mid, 3) - 2 : -2;
 
-	if (half_width > 0 && power_of_ten(half_width) > step)
-		step = power_of_ten(half_width);
-	return mid != 0 ? fmin(step, power_of_ten(fabs(mid))) : step;
+	/* 12 digits: half of what was computed of decimal ends is that of the ends */
+	if (half_width > 0 && exponent_of(half_width, 12) > step)
+		step = exponent_of(half_width, 12);
+	if (mid > 0 && exponent_of(mid, 12) < step)
+		step = exponent_of(mid, 12);
+	return pow(10, step);
+}
+
+/* x rounded to 10^step, halves away from 0, without its sign. */
+static double rounded(double x, int step)
+{
+	double unit = pow(10, abs(step));
+
+	return step < 0 ? round(fabs(x) * unit) / unit : round(fabs(x) / unit) * unit;
 }
 
 void number_print(char out[NUMBER_BYTES], double x, double step)
 {
-	int decimals = step < 1 ? (int)lround(-log10(step)) : 0;
-	double rounded = step > 0 ? round(x / step) * step : x;
-	char digits[NUMBER_BYTES];
+	int power = step > 0 ? (int)fmin(fmax(lround(log10(step)), SMALLEST), LARGEST) : 0;
+	double near = rounded(x, power);
 	size_t len, whole, at = 0;
+	char digits[NUMBER_BYTES];
 
-	snprintf(digits, sizeof(digits), "%.*f", decimals > 12 ? 12 : decimals, fabs(rounded));
+	if (!isfinite(x) || near >= 1e21) {
+		strcpy(out, "unknown");
+		return;
+	}
+	snprintf(digits, sizeof(digits), "%.*f", power < 0 ? -power : 0, near);
 	len = strlen(digits);
 	whole = strcspn(digits, ".");
-	if (rounded < 0)
+	if (x < 0 && near > 0)
 		out[at++] = '-';
 	for (size_t i = 0; i < len && at < NUMBER_BYTES - 2; i++) {
 		if (i > 0 && i < whole && (whole - i) % 3 == 0)
@@ -47,6 +71,38 @@ void number_short(char out[NUMBER_BYTES], double x)
 	double step = number_step(x, 0);
 
 	number_print(out, x, x == round(x) ? fmax(step, 1) : step);
+}
+
+void number_plain(char out[NUMBER_BYTES], double x)
+{
+	int power = x != 0 && isfinite(x) ? exponent_of(x, 6) - 5 : 0;
+
+	number_print(out, x, pow(10, power));
+	if (!strchr(out, '.'))
+		return;
+	for (size_t len = strlen(out); out[len - 1] == '0' || out[len - 1] == '.'; len--) {
+		bool point = out[len - 1] == '.';
+
+		out[len - 1] = '\0';
+		if (point)
+			break;
+	}
+}
+
+void number_error(char out[NUMBER_BYTES], double x)
+{
+	int e = exponent_of(x, 2);
+
+	if (isnan(x)) {
+		strcpy(out, "nan");
+		return;
+	}
+	if (x == 0 || isinf(x)) {
+		strcpy(out, x == 0 ? "0" : x > 0 ? "inf" : "-inf");
+		return;
+	}
+	snprintf(out, NUMBER_BYTES, "%s%.1fe%d", x < 0 ? "-" : "", rounded(x, e - 1) / pow(10, e),
+		 e);
 }
 
 void number_triple(struct number_triple *t, double mid, double low, double high)
@@ -73,4 +129,44 @@ void number_interval(char out[4 * NUMBER_BYTES], const json_t *object, const cha
 		snprintf(out, 4 * NUMBER_BYTES, "%s%s", t.mid, suffix);
 	else
 		snprintf(out, 4 * NUMBER_BYTES, "%s%s (%s-%s)", t.mid, suffix, t.low, t.high);
+}
+
+struct number_unit number_time_unit(double most_us)
+{
+	static const struct number_unit units[] = {
+		{ "us", 1 }, { "ms", 1e3 }, { "s", 1e6 }, { "min", 60e6 }
+	};
+
+	return units[most_us < 10e3 ? 0 : most_us < 10e6 ? 1 : most_us < 600e6 ? 2 : 3];
+}
+
+struct number_unit number_bytes_unit(double least, double most)
+{
+	static const struct number_unit units[] = {
+		{ "B", 1 }, { "kB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }
+	};
+	int at = most < 1e3 ? 0 : most < 1e6 ? 1 : most < 1e9 ? 2 : 3;
+	double digits = least / units[at > 0 ? at - 1 : 0].scale;
+
+	return units[at > 0 && digits >= 0.1 && digits < 10 ? at - 1 : at];
+}
+
+/* "16.8 MB" */
+static void in_unit(char out[NUMBER_BYTES], double x, struct number_unit unit)
+{
+	size_t len;
+
+	number_short(out, x / unit.scale);
+	len = strlen(out);
+	snprintf(out + len, NUMBER_BYTES - len, " %s", unit.name);
+}
+
+void number_duration(char out[NUMBER_BYTES], double us)
+{
+	in_unit(out, us, number_time_unit(us));
+}
+
+void number_bytes(char out[NUMBER_BYTES], double bytes)
+{
+	in_unit(out, bytes, number_bytes_unit(bytes, bytes));
 }

@@ -1,9 +1,9 @@
-/* profiler/numbers/numbers.h -- numbers as people read them, on a terminal and in a report of one
- * file.
+/* profiler/numbers/numbers.h -- numbers as people read them, on a terminal, in a report of one file
+ * and in the findings that a page shows.
  *
- * At most 3 significant digits, thousands with a comma, no exponent; beside an
- * interval no digit finer than its half-width.  The page has the same rules in
- * its own words.
+ * At most 3 significant digits, thousands with a comma, no exponent; beside an interval no digit
+ * finer than its half-width.  The page writes what depends on the pointer by the same rules
+ * (web/js/model/format.js); tests/numbers.json has the cases that both are held against.
  */
 #ifndef PROFILER_NUMBERS_NUMBERS_H
 #define PROFILER_NUMBERS_NUMBERS_H
@@ -15,14 +15,20 @@ enum { NUMBER_BYTES = 48 };
 
 /* The last digit worth printing of `mid`: the power of ten that leaves 3
  * significant digits, or the largest one not above `half_width` where that is
- * coarser (0: no interval), but never so coarse that `mid` reads as 0. */
+ * coarser (0: no interval), but never so coarse that a `mid` above 0 reads as 0. */
 double number_step(double mid, double half_width);
 
-/* x rounded to step: "2,990", "7.63", "0.506". */
+/* x rounded to step, a power of ten: "2,990", "7.63", "0.506".  "unknown" of what is not finite. */
 void number_print(char out[NUMBER_BYTES], double x, double step);
 
 /* The two together, without an interval; a whole number stays one: "12". */
 void number_short(char out[NUMBER_BYTES], double x);
+
+/* Up to 6 significant digits, without zeros that say nothing: "0.5", "30", "1,024". */
+void number_plain(char out[NUMBER_BYTES], double x);
+
+/* An error bound: "4.8e-7"; "0" where the bits agree, "nan". */
+void number_error(char out[NUMBER_BYTES], double x);
 
 /* A figure and its interval, all in the digits that the interval allows. */
 struct number_triple {
@@ -34,5 +40,22 @@ void number_triple(struct number_triple *t, double mid, double low, double high)
  * a figure. */
 void number_interval(char out[4 * NUMBER_BYTES], const json_t *object, const char *mid_key,
 		     const char *ci_key, const char *suffix);
+
+struct number_unit {
+	const char *name; /* "us" */
+	double scale;     /* how much one of it is */
+};
+
+/* For a column of times whose longest is `most_us`: us below 10 ms, ms below 10 s, s below 10 min.
+ */
+struct number_unit number_time_unit(double most_us);
+
+/* For a column of bytes: that of its largest, or the next smaller where its smallest above 0
+ * would begin with zeros (4 B beside 1,540 B, not 0.004 kB beside 1.54 kB). */
+struct number_unit number_bytes_unit(double least, double most);
+
+/* In their own unit: "470 ms", "16.8 MB". */
+void number_duration(char out[NUMBER_BYTES], double us);
+void number_bytes(char out[NUMBER_BYTES], double bytes);
 
 #endif

@@ -126,7 +126,7 @@ static void read_torch_mode(const struct report_torch_mode *m, const struct repo
 					 build->note);
 	} else if (differs) {
 		r->status = SUITE_DISAGREES;
-		r->reason = kept_text(m->values->first, "its values are not ours", arena);
+		r->reason = kept_text(m->values->first, "its values are not Breakeven's", arena);
 		r->speedup = no_speedup;
 	}
 	if (m->error) {

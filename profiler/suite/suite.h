@@ -52,7 +52,7 @@ int suite_results_of_failure(const json_t *workload_json, int workload, int64_t 
 			     enum suite_status status, const char *reason, struct arena *arena,
 			     struct suite_result *out, int most);
 
-/* {"columns", "common", "workloads", "breaks", "progress"}: see README's suites.  names
+/* {"columns", "common", "workloads", "breaks", "progress"}: see web/docs/suites.md.  names
  * has the n_workloads names.  New; NULL when out of memory. */
 json_t *suite_report(const char *const *names, int n_workloads, const struct suite_result *results,
 		     int n_results, struct err *err);

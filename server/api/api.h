@@ -38,7 +38,6 @@ void loaded_finish(struct loaded_runs *l);
 struct stored_run {
 	struct export_run run;
 	json_t *workload, *report, *environment;
-	struct buf verdicts;
 	struct db *db;
 };
 

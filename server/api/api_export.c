@@ -91,8 +91,6 @@ bool stored_run_load(struct stored_run *s, struct db *db, int64_t id, struct are
 	s->run.redacted = is_redacted(run.imported);
 	if (run.status == RUN_DONE && !load_report(s, err))
 		return false;
-	run_table_sentences(&s->verdicts, s->report);
-	s->run.verdicts = s->verdicts.data;
 	s->run.workload = s->workload;
 	s->run.report = s->report;
 	s->run.environment = s->environment;
@@ -101,7 +99,6 @@ bool stored_run_load(struct stored_run *s, struct db *db, int64_t id, struct are
 
 void stored_run_finish(struct stored_run *s)
 {
-	buf_finish(&s->verdicts);
 	json_decref(s->workload);
 	json_decref(s->report);
 	json_decref(s->environment);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/fields/fields.h"
+#include "profiler/findings/findings.h"
 #include "profiler/profiler.h"
 #include "server/api/routes.h"
 #include "server/queue/queue.h"
@@ -325,26 +327,50 @@ bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 	return true;
 }
 
-/* The report is stored as JSON text and put in as it is: parsing it only to
- * write it out again would take longer than all else here. */
+/* What the report's figures say, as text; "null" where it has no modes. */
+static char *findings_text(const struct buf *report, struct arena *arena, struct err *err)
+{
+	json_t *json = report->len ? json_loadb(report->data, report->len, 0, NULL) : NULL, *found;
+	const struct report_run *run = json ? report_read_run(json, arena, NULL) : NULL;
+	const struct report_findings *f = NULL;
+	char *text = NULL;
+
+	if (run && (run->modes.n || run->points.n))
+		f = findings_make(run, arena, err);
+	if (err->code == ERR_NONE) {
+		found = f ? report_write_findings(f) : json_null();
+		text = json_dumps(found, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
+		json_decref(found);
+	}
+	json_decref(json);
+	return text;
+}
+
+/* The report is stored as JSON text and put in as it is: writing it again would take longer than
+ * all else here. */
 static bool splice(json_t *head, const struct buf *report, const struct buf *environment,
-		   struct reply *reply, struct err *err)
+		   struct req *req, struct reply *reply, struct err *err)
 {
 	char *text = json_dumps(head, JSON_COMPACT | JSON_ENSURE_ASCII);
+	char *findings = findings_text(report, req->arena, err);
 	struct buf out = { 0 };
 
-	if (text) {
+	if (text && findings) {
 		buf_add(&out, text, strlen(text) - 1); /* without its last brace */
 		buf_puts(&out, ",\"environment\":");
 		buf_puts(&out, environment->len ? environment->data : "null");
 		buf_puts(&out, ",\"report\":");
 		buf_puts(&out, report->len ? report->data : "null");
+		buf_puts(&out, ",\"findings\":");
+		buf_puts(&out, findings);
 		buf_putc(&out, '}');
 	}
-	free(text);
 	reply->text_len = out.len;
-	reply->text = text ? buf_steal(&out) : NULL;
-	return reply->text || err_set(err, ERR_MEMORY, "out of memory for the report");
+	reply->text = text && findings ? buf_steal(&out) : NULL;
+	free(text);
+	free(findings);
+	return reply->text ||
+	       (err->code == ERR_NONE && err_set(err, ERR_MEMORY, "out of memory for the report"));
 }
 
 bool api_run_get(struct req *req, struct reply *reply, struct err *err)
@@ -360,7 +386,7 @@ bool api_run_get(struct req *req, struct reply *reply, struct err *err)
 	if (ok) {
 		json_t *head = run_head_json(req->app, &run);
 
-		ok = splice(head, &report, &environment, reply, err);
+		ok = splice(head, &report, &environment, req, reply, err);
 		json_decref(head);
 	}
 	buf_finish(&report);

@@ -165,7 +165,7 @@ static bool read_span(struct req *req, struct timeline_query *q, struct err *err
 	    !req_query_int(req, "t1", (struct req_range){ 0, TIMELINE_MAX_NS, -1 }, &q->t1_ns, err))
 		return false;
 	return (q->t1_ns < 0 || q->t0_ns <= q->t1_ns) ||
-	       err_set(err, ERR_BAD_REQUEST, "t0=%lld is behind t1=%lld", (long long)q->t0_ns,
+	       err_set(err, ERR_BAD_REQUEST, "t0=%lld is after t1=%lld", (long long)q->t0_ns,
 		       (long long)q->t1_ns);
 }
 

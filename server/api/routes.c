@@ -65,13 +65,15 @@ static json_t *types_json(const struct route *r)
 /* What a route answers, where the table of reports describes it; NULL: it does not. */
 static json_t *answer_schema(const struct route *r)
 {
-	static const char report[] = "#/components/schemas/ReportRun";
+	static const char report[] = "#/components/schemas/ReportRun",
+			  findings[] = "#/components/schemas/ReportFindings";
 
 	if (r->handler == api_run_report)
 		return json_pack("{s:s}", "$ref", report);
 	if (r->handler == api_run_get)
-		return json_pack("{s:s, s:{s:{s:[{s:s}, {s:s}]}}}", "type", "object", "properties",
-				 "report", "anyOf", "$ref", report, "type", "null");
+		return json_pack("{s:s, s:{s:{s:[{s:s}, {s:s}]}, s:{s:[{s:s}, {s:s}]}}}", "type",
+				 "object", "properties", "report", "anyOf", "$ref", report, "type",
+				 "null", "findings", "anyOf", "$ref", findings, "type", "null");
 	return NULL;
 }
 

@@ -113,7 +113,7 @@ static void print_step(struct buf *out, const json_t *step, const char **before,
 	json_t *rule;
 	size_t i;
 
-	buf_printf(out, "    %-10s ", text_field(step, "pass"));
+	buf_printf(out, "    %-13s ", text_field(step, "pass"));
 	if (json_is_true(json_object_get(step, "off"))) {
 		buf_puts(out, "switched off\n");
 		return;

@@ -216,7 +216,7 @@ static void print_pass_list(const json_t *list)
 	json_t *p;
 
 	json_array_foreach((json_t *)list, i, p) {
-		printf("%-10s %s\n           needs ", text_field(p, "name"),
+		printf("%-13s %s\n              needs ", text_field(p, "name"),
 		       text_field(p, "purpose"));
 		print_words(json_object_get(p, "needs"), "nothing");
 		printf("; makes ");
@@ -224,14 +224,14 @@ static void print_pass_list(const json_t *list)
 		printf("; breaks ");
 		print_words(json_object_get(p, "breaks"), "nothing");
 		if (json_array_size(json_object_get(p, "after"))) {
-			printf("; behind ");
+			printf("; after ");
 			print_words(json_object_get(p, "after"), "");
 		}
 		putchar('\n');
 		if (json_is_true(json_object_get(p, "required")))
-			printf("           cannot be switched off\n");
+			printf("              cannot be switched off\n");
 		if (*text_field(p, "plugin"))
-			printf("           plugin %s\n", text_field(p, "plugin"));
+			printf("              plugin %s\n", text_field(p, "plugin"));
 	}
 }
 

@@ -150,7 +150,6 @@ static bool write_run(struct run_post *p, const json_t *report, struct buf *out,
 	const json_t *workload = json_object_get(report, "workload");
 	const struct export_format *format = export_format_find("chrome_gz", err);
 	const struct export_query all = { 0 };
-	struct buf verdicts = { 0 };
 	struct timespec now;
 	struct export_run run = {
 		.name = text_field_or(workload, "name", "workload"),
@@ -166,15 +165,10 @@ static bool write_run(struct run_post *p, const json_t *report, struct buf *out,
 		.blocks = give_blocks,
 		.store = p,
 	};
-	bool ok;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	run.created_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-	run_table_sentences(&verdicts, report);
-	run.verdicts = verdicts.data;
-	ok = format && export_write(format, &run, &all, add, out, err);
-	buf_finish(&verdicts);
-	return ok;
+	return format && export_write(format, &run, &all, add, out, err);
 }
 
 static bool run_post_send(struct run_post *p, const json_t *report, int64_t *id, struct err *err)

@@ -13,13 +13,13 @@ enum { MOST_SHOWN = 100 };
 static const char *outcome_words(const char *outcome)
 {
 	static const char *const words[][2] = {
-		{ "resume", "runs in eager, and the function is captured again behind it" },
+		{ "resume", "runs in eager, and the function is captured again after it" },
 		{ "jump", "each side is captured when it is first taken" },
 		{ "step", "the rest of the function runs in eager" },
 		{ "skip", "the whole function runs in eager" },
 		{ "inline", "the caller stops before its call; the callee is captured by itself" },
 		{ "barrier", "the pending trace is run" },
-		{ "ordered", "runs behind its graph, in order" },
+		{ "ordered", "runs after its graph, in order" },
 	};
 
 	for (size_t i = 0; outcome && i < sizeof(words) / sizeof(words[0]); i++)

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/fields/fields.h"
+#include "profiler/findings/findings.h"
 #include "profiler/numbers/numbers.h"
 
 /* ---- what a change of the program did ---- */
@@ -215,7 +217,7 @@ static void torch_text_print(struct buf *out, const json_t *report)
 	if (version)
 		buf_printf(out, "PyTorch %s%s%s\n%s%-8s  %-24s  %-20s  %-22s  %10s  %s\n", version,
 			   device ? ", " : "", device ? device : "", n ? "     n  " : "", "mode",
-			   "us", "speedup over its eager", "its time over ours", "compile ms",
+			   "us", "speedup over its eager", "time over Breakeven's", "compile ms",
 			   "values");
 	note = json_string_value(json_object_get(json_object_get(t, "build"), "note"));
 	do {
@@ -237,187 +239,84 @@ static void torch_text_print(struct buf *out, const json_t *report)
 
 enum { MAX_WARNINGS = 4 };
 
-static void ratio_sentence(struct buf *out, const char *mode, const json_t *b)
+static void print_sentences(struct buf *out, const struct report_findings *found)
 {
-	const char *verdict = json_string_value(json_object_get(b, "verdict"));
-	double mid = number_field(b, "speedup"), low = number_end(b, "speedup_ci", 0),
-	       high = number_end(b, "speedup_ci", 1);
-	struct number_triple t;
+	const struct report_sentence_part_list *sentence;
 
-	if (!verdict)
-		return;
-	if (strcmp(verdict, "DISAGREES") == 0) {
-		buf_printf(out, "%s DISAGREES: its values are not eager's", mode);
-		return;
-	}
-	if (strcmp(verdict, "SLOWER") == 0) {
-		number_triple(&t, 1 / mid, 1 / high, 1 / low);
-		buf_printf(out, "%s is %sx (%s–%s) slower than eager", mode, t.mid, t.low, t.high);
-		return;
-	}
-	number_triple(&t, mid, low, high);
-	if (strcmp(verdict, "FASTER") == 0)
-		buf_printf(out, "%s is %sx (%s–%s) faster than eager", mode, t.mid, t.low, t.high);
-	else if (strcmp(verdict, "SAME") == 0)
-		buf_printf(out, "%s is as fast as eager, %sx (%s–%s)", mode, t.mid, t.low, t.high);
-	else if (strcmp(verdict, "AMBIGUOUS") == 0)
-		buf_printf(out, "Whether %s is faster than eager cannot be told, %sx (%s–%s)", mode,
-			   t.mid, t.low, t.high);
-	else
-		buf_printf(out, "There are not enough samples to compare %s with eager", mode);
-}
-
-static void repay_sentence(struct buf *out, const json_t *b)
-{
-	const char *repay = json_string_value(json_object_get(b, "repay"));
-	char ms[NUMBER_BYTES], calls[NUMBER_BYTES];
-
-	number_short(ms, number_field(b, "compile_ms"));
-	number_short(calls, number_field(b, "calls_to_repay"));
-	if (repay && strcmp(repay, "after") == 0)
-		buf_printf(out, "; it pays for its %s ms of compiling after %s calls", ms, calls);
-	else if (repay && strcmp(repay, "never") == 0)
-		buf_printf(out, "; its %s ms of compiling are never repaid", ms);
-}
-
-static void crossover_sentence(struct buf *out, const json_t *points, const json_t *c)
-{
-	const char *side = json_string_value(json_object_get(c, "side"));
-	double n = number_field(c, "crossover_n");
-	struct number_triple t;
-
-	if (!side || json_array_size(points) < 2 || strcmp(side, "disagrees") == 0)
-		return;
-	if (strcmp(side, "always") == 0) {
-		buf_printf(out, " It is not slower at any n of the sweep.");
-	} else if (strcmp(side, "never") == 0) {
-		buf_printf(out, " It is not faster at any n of the sweep.");
-	} else {
-		number_triple(&t, n, number_end(c, "crossover_ci", 0),
-			      number_end(c, "crossover_ci", 1));
-		if (number_field(c, "meetings") > 1) {
-			buf_printf(
-			    out, " The two cross %.0f times; from n = %s (%s–%s) on %s is faster.",
-			    number_field(c, "meetings"), t.mid, t.low, t.high,
-			    strcmp(side, "above") == 0 ? "it" : "eager");
-			return;
-		}
-		buf_printf(out, " %s n = %s (%s–%s) stay with eager.",
-			   strcmp(side, "above") == 0 ? "Below" : "Above", t.mid, t.low, t.high);
-	}
-}
-
-void run_table_sentences(struct buf *out, const json_t *report)
-{
-	const json_t *points = json_object_get(report, "points");
-	size_t n = json_array_size(points);
-	const json_t *last = n ? json_array_get(points, n - 1) : report;
-	const char *mode;
-	json_t *b;
-
-	json_object_foreach(json_object_get(last, "break_even"), mode, b)
-	{
-		const json_t *top = json_object_get(json_object_get(report, "break_even"), mode);
-
-		ratio_sentence(out, mode, b);
-		if (n)
-			buf_printf(out, " at n = %" JSON_INTEGER_FORMAT,
-				   json_integer_value(json_object_get(last, "n")));
-		repay_sentence(out, b);
-		buf_puts(out, ".");
-		crossover_sentence(out, points, top);
+	for (size_t i = 0; (sentence = findings_sentence(found, i)); i++) {
+		findings_say(out, sentence);
 		buf_putc(out, '\n');
 	}
 }
 
-/* Latencies of a table share one unit: us below 10 ms. */
-static double unit_of(const json_t *report)
+static const char *shown(const char *text)
 {
-	const json_t *points = json_object_get(report, "points");
-	double most = 0;
-
-	for (size_t i = 0; i == 0 || i < json_array_size(points); i++) {
-		const json_t *at = json_array_size(points) ? json_array_get(points, i) : report;
-		const char *mode;
-		json_t *m;
-
-		json_object_foreach(json_object_get(at, "modes"), mode, m)
-		{
-			most = fmax(most, number_field(json_object_get(m, "latency"), "median_us"));
-		}
-	}
-	return most < 10000 ? 1 : 1000;
+	return text ? text : "";
 }
 
-static void speedup_columns(struct buf *out, const json_t *b)
+/* "3.54-3.55"; "" where none was measured. */
+static void print_range(char out[2 * NUMBER_BYTES + 4], const struct report_figure *f)
 {
-	const char *verdict = json_string_value(json_object_get(b, "verdict"));
-	const char *repay = json_string_value(json_object_get(b, "repay"));
-	struct number_triple t;
-	char range[2 * NUMBER_BYTES + 4], ratio[NUMBER_BYTES + 2], calls[NUMBER_BYTES];
-
-	if (verdict && strcmp(verdict, "DISAGREES") == 0) {
-		buf_printf(out, "  %8s  %-13s  %s", "", "", verdict);
-		return;
-	}
-	number_triple(&t, number_field(b, "speedup"), number_end(b, "speedup_ci", 0),
-		      number_end(b, "speedup_ci", 1));
-	snprintf(ratio, sizeof(ratio), "%sx", t.mid);
-	snprintf(range, sizeof(range), "%s-%s", t.low, t.high);
-	number_short(calls, number_field(b, "calls_to_repay"));
-	buf_printf(out, "  %8s  %-13s  %-10s  %12s", ratio, range, verdict ? verdict : "",
-		   repay && strcmp(repay, "after") == 0 ? calls
-		   : repay                              ? repay
-							: "");
+	out[0] = '\0';
+	if (f && f->low)
+		snprintf(out, 2 * NUMBER_BYTES + 4, "%s-%s", f->low, f->high);
 }
 
-static void print_row(struct buf *out, const json_t *at, bool sweep, const char *mode,
-		      const json_t *m, double unit)
+static void print_row(struct buf *out, const struct report_findings_point *at, size_t i)
 {
-	const json_t *latency = json_object_get(m, "latency");
-	const json_t *b = json_object_get(json_object_get(at, "break_even"), mode);
-	char launches[NUMBER_BYTES], compile[NUMBER_BYTES], peak[NUMBER_BYTES];
-	char range[2 * NUMBER_BYTES + 4];
-	struct number_triple t;
+	const struct report_findings_mode *m = &at->modes.at[i];
+	char n[NUMBER_BYTES], range[2 * NUMBER_BYTES + 4];
 
-	if (sweep)
-		buf_printf(out, "%6" JSON_INTEGER_FORMAT "  ",
-			   json_integer_value(json_object_get(at, "n")));
-	number_triple(&t, number_field(latency, "median_us") / unit,
-		      number_end(latency, "ci_us", 0) / unit,
-		      number_end(latency, "ci_us", 1) / unit);
-	snprintf(range, sizeof(range), "%s-%s", t.low, t.high);
-	number_short(launches, number_field(m, "launches"));
-	number_short(compile, number_field(b ? b : m, "compile_ms")); /* what is repaid */
-	number_short(peak, number_field(m, "peak_bytes") / 1000);
-	buf_printf(out, "%-8s  %8s  %-15s  %8s  %10s  %10s", mode, t.mid, range, launches, peak,
-		   compile);
-	if (b)
-		speedup_columns(out, b);
+	if (at->has.n) {
+		number_plain(n, at->n);
+		buf_printf(out, "%6s  ", n);
+	}
+	print_range(range, m->median);
+	buf_printf(out, "%-8s  %8s  %-15s  %8s  %10s  %10s", at->modes.keys[i],
+		   m->median ? m->median->text : "", range, shown(m->launches), shown(m->peak),
+		   shown(m->compile));
+	print_range(range, m->speedup);
+	if (m->verdict && !m->speedup)
+		buf_printf(out, "  %8s  %-13s  %s", "", "", m->verdict);
+	else if (m->verdict)
+		buf_printf(out, "  %8s  %-13s  %-10s  %12s", m->speedup->text, range, m->verdict,
+			   shown(m->repaid));
 	buf_putc(out, '\n');
 }
 
-static void print_timed(struct buf *out, const json_t *report)
+static void print_timed(struct buf *out, const struct report_findings *found)
 {
-	const json_t *points = json_object_get(report, "points");
-	size_t n = json_array_size(points);
-	double unit = unit_of(report);
+	char peak[NUMBER_BYTES], compile[NUMBER_BYTES];
 
-	if (n)
+	snprintf(peak, sizeof(peak), "peak %s", found->bytes_unit);
+	snprintf(compile, sizeof(compile), "compile %s", found->compile_unit);
+	if (found->points.at[0].has.n)
 		buf_printf(out, "%6s  ", "n");
 	buf_printf(out, "%-8s  %8s  %-15s  %8s  %10s  %10s  %8s  %-13s  %-10s  %12s\n", "mode",
-		   unit > 1 ? "ms" : "us", "95 %", "launches", "peak kB", "compile ms", "speedup",
-		   "95 %", "verdict", "repaid after");
-	for (size_t i = 0; i == 0 || i < n; i++) {
-		const json_t *at = n ? json_array_get(points, i) : report;
-		const char *mode;
-		json_t *m;
+		   found->time_unit, "95 %", "launches", peak, compile, "speedup", "95 %",
+		   "verdict", "repaid after");
+	for (size_t i = 0; i < found->points.n; i++)
+		for (size_t k = 0; k < found->points.at[i].modes.n; k++)
+			print_row(out, &found->points.at[i], k);
+}
 
-		json_object_foreach(json_object_get(at, "modes"), mode, m)
-		{
-			print_row(out, at, n > 0, mode, m, unit);
-		}
+/* The answer, and the table of what was timed. */
+static void print_findings(struct buf *out, const json_t *report)
+{
+	struct arena arena = { 0 };
+	struct err err = { 0 };
+	const struct report_run *run = report_read_run(report, &arena, &err);
+	const struct report_findings *found = run ? findings_make(run, &arena, &err) : NULL;
+
+	if (found) {
+		print_sentences(out, found);
+		buf_putc(out, '\n');
+		print_timed(out, found);
+	} else {
+		buf_printf(out, "%s\n", err.message);
 	}
+	buf_putc(out, '\n');
+	arena_finish(&arena);
 }
 
 /* Of the modes of a point; nothing where memory was not watched. */
@@ -657,10 +556,7 @@ void run_table_print(struct buf *out, const json_t *report)
 
 	print_disagreements(out, report);
 	if (json_object_get(m, "latency")) {
-		run_table_sentences(out, report);
-		buf_putc(out, '\n');
-		print_timed(out, report);
-		buf_putc(out, '\n');
+		print_findings(out, report);
 		print_within(out, report);
 		print_warnings(out, report);
 	} else {

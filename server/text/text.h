@@ -24,9 +24,6 @@ void run_table_print(struct buf *out, const json_t *report);
 /* Whether every mode at every point gives eager's values. */
 bool run_table_agrees(const json_t *report);
 
-/* The verdicts alone, a line each. */
-void run_table_sentences(struct buf *out, const json_t *report);
-
 /* Why engine torch failed, one line; NULL where it did not, or was not asked for. */
 const char *torch_text_error(const json_t *report);
 

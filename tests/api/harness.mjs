@@ -79,6 +79,8 @@ async function checkReport(url, body) {
     const { origin } = new URL(url);
     if (!schemas.has(origin)) schemas.set(origin, (await (await fetch(`${origin}/api/v1/openapi.json`)).json()).components.schemas);
     assert.deepEqual(faults(body.report, { $ref: '#/components/schemas/ReportRun' }, schemas.get(origin)).slice(0, 5), [], url);
+    if (Object.keys(body.report.modes ?? {}).length || body.report.points?.length)
+        assert.deepEqual(faults(body.findings, { $ref: '#/components/schemas/ReportFindings' }, schemas.get(origin)).slice(0, 5), [], url);
 }
 
 export const postRun = (server, workload, type = 'application/json') => getJson(`${server.url}/api/v1/runs`, {

@@ -110,7 +110,7 @@ test('the trace is one that Perfetto reads', async () => {
 });
 
 test('what is asked wrongly is refused with the parameter named', async () => {
-    for (const [query, message] of [['mode=fast', /mode=fast: one of eager, static, dynamic/], ['t0=x', /t0/], ['t0=9&t1=5', /t0=9 is behind t1=5/], ['px=0', /px/], ['n=one', /n=/]]) {
+    for (const [query, message] of [['mode=fast', /mode=fast: one of eager, static, dynamic/], ['t0=x', /t0/], ['t0=9&t1=5', /t0=9 is after t1=5/], ['px=0', /px/], ['n=one', /n=/]]) {
         const { status, body } = await getJson(url(run, query));
         assert.equal(status, 400, query);
         assert.match(body.error.message, message);

@@ -181,6 +181,24 @@ test("of a graph that runs in pieces each can be drawn", async () => {
   assert.deepEqual(complaints, []);
 });
 
+test("no edge runs over the title of an open kernel, and no box is narrower than what it says", async () => {
+  const { page } = await openPage(browser);
+  await page.goto(`${server.url}/runs/1/graphs`);
+  await page.locator(".graph [data-node]").first().waitFor();
+  const outside = () =>
+    page.locator(".graph").first().evaluate((stage) =>
+      [...stage.querySelectorAll("g.box")].filter((g) => [...g.querySelectorAll("text")].some((t) => t.getBBox().x + t.getBBox().width > g.querySelector("rect").getBBox().x + g.querySelector("rect").getBBox().width)).map((g) => g.textContent));
+  await page.getByRole("button", { name: "Close all" }).first().click();
+  await page.locator('.graph [data-node^="kernel "]').first().waitFor();
+  assert.deepEqual(await outside(), []);
+  await page.getByRole("button", { name: "Open all" }).first().click();
+  await page.locator('.graph [data-node^="open "]').first().waitFor();
+  assert.deepEqual(await outside(), []);
+  const drawn = await page.locator(".graph").first().evaluate((stage) => [...stage.querySelectorAll("path.edge, g.open text, text.title")].map((e) => e.tagName));
+  assert.ok(drawn.includes("path") && drawn.includes("text"));
+  assert.ok(drawn.lastIndexOf("path") < drawn.indexOf("text"), "titles are drawn over edges");
+});
+
 test("a loop on a tensor is a box that opens and closes, with its kernels, by mouse and by keyboard", async () => {
   const { page, complaints } = await openPage(browser);
   await open(page, loops);

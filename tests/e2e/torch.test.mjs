@@ -40,7 +40,7 @@ for (const [width, theme] of [
     await page.locator("#modes-table").waitFor();
     const names = await page.locator("#modes-table tbody th").allTextContents();
     assert.deepEqual(names.slice(0, 4), ["eager", "static", "eager torch", "static torch"]);
-    assert.match(await page.locator("#torch-values").textContent(), /PyTorch 2\.11\.0\+stand\.in: Its values (agree with|equal) ours/);
+    assert.match(await page.locator("#torch-values").textContent(), /PyTorch 2\.11\.0\+stand\.in: Its values (agree with|equal) Breakeven's/);
     assert.equal(await page.locator('[data-overlay="torch"]').isChecked(), true);
     const heads = await page.locator("#speedup-table thead th").allTextContents();
     assert.ok(heads.includes("static") && heads.includes("static, torch"), heads.join());

@@ -3,7 +3,7 @@ import test from "node:test";
 import assert from "node:assert/strict";
 import { axisOf, compareUrl, excerpt, figureName, figureText, how, pointsIn, ratioText, rowsAt, sentence, sideText, tally, tone } from "../../web/js/model/compare.js";
 import { latencies, ratios, sweptModes } from "../../web/js/model/compare_curves.js";
-import { asText } from "../../web/js/model/verdict.js";
+import { asText } from "../../web/js/model/sentence.js";
 
 const side = (value, ci = null, repeats = 0) => ({ value, ci, samples: ci ? 30 : 0, repeats });
 const figure = (metric, mode, a, b, extra = {}) => ({

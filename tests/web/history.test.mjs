@@ -2,7 +2,7 @@
 import test from "node:test";
 import assert from "node:assert/strict";
 import { baselineOf, how, label, measured, parting, sentence, tip, valueAxis } from "../../web/js/model/history.js";
-import { asText } from "../../web/js/model/verdict.js";
+import { asText } from "../../web/js/model/sentence.js";
 
 const point = (id, value, extra = {}, run = {}) => ({ run: { id, status: "done", commit: "", note: "", baseline: false, ...run }, source: "s1", settings: "e1", n: null, value, ci: value && [value * 0.99, value * 1.01], samples: 30, ...extra });
 const history = (points, extra = {}) => ({ workload: "chain", workloads: [], metric: "speedup", title: "speedup over eager", unit: "x", mode: "static", more_is_better: true, points, total: points.length, pending: false, ...extra });

@@ -47,17 +47,6 @@ test("lines stand side by side in the order of the source, what has none last", 
   ]);
 });
 
-test("the sentence compares with eager, and says where they are alike", () => {
-  const size = (b) => `${b} B`;
-  const say = (m, e) => memory.memoryFinding("static", m, e, size).map((p) => p.t).join("");
-  assert.equal(say(eager(), null), "A call in static adds 80 B at its peak to the 100 B held before it; the largest there is 40 B by sin, line 3.");
-  assert.match(say(eager(), eager()), / Eager adds as much\.$/);
-  assert.match(say(eager(), { ...eager(), peak_bytes: 260 }), / Eager adds 160 B, 2x as much\.$/);
-  assert.match(say(eager(), { ...eager(), peak_bytes: 140 }), / Eager adds only 40 B: static takes 2x as much\.$/);
-  assert.match(say({ ...eager(), held_bytes: 150, peak_bytes: 150 }, eager()), /held before it, but between calls it keeps 50 B more than eager\. Eager adds 80 B\.$/);
-  assert.equal(say({ ...eager(), peak_bytes: 100 }, null), "A call in static needs no memory beyond what is held before it.");
-});
-
 test("who writes a tensor, and sizes below a column's digits", () => {
   const who = (more) => memory.whoOf({ ...tensor("a", 1, 4, 0, 1, true), ...more });
   assert.deepEqual([who({ eager: true }), who({ graph: 2, kernel: 1 }), who({ graph: 2 }), who({ use: "other" }), who({})],

@@ -2,7 +2,7 @@
 import test from "node:test";
 import assert from "node:assert/strict";
 import { breakText, bucketNames, buckets, columnName, failures, finding, notPassed, passRate, sorted } from "../../web/js/model/suite.js";
-import { asText } from "../../web/js/model/verdict.js";
+import { asText } from "../../web/js/model/sentence.js";
 import { ratio } from "../../web/js/model/format.js";
 
 const column = (mode, speedup, extra = {}) => ({

@@ -34,14 +34,14 @@ test("without a sweep there is one point and no curve", () => {
 });
 
 test("the sentence says whether values agree, and where they part first", () => {
-  assert.equal(valuesSentence(engine([point(1, 1, 1)])), "Its values agree with ours within 1.0e-7, over 20 numbers.");
+  assert.equal(valuesSentence(engine([point(1, 1, 1)])), "Its values agree with Breakeven's within 1.0e-7, over 20 numbers.");
   const equal = engine([point(1, 1, 1)]);
   for (const m of Object.values(equal.points[0].modes)) m.values = { ...values, max_abs_error: 0 };
-  assert.match(valuesSentence(equal), /^Its values equal ours, over \d+ numbers\.$/);
+  assert.match(valuesSentence(equal), /^Its values equal Breakeven's, over \d+ numbers\.$/);
   const apart = { values: { ...values, agree: false, first: "calls[0].output: 1, torch has 2", stdout_same: false }, draws: true };
   assert.equal(
     valuesSentence(engine([point(1, 1, 1, apart)])),
     "Values differ in 1 of 2: static at n = 1, calls[0].output: 1, torch has 2. The program draws random numbers, of which each engine has its own. What it prints differs.",
   );
-  assert.equal(valuesSentence(engine([])), "Its values could not be compared with ours.");
+  assert.equal(valuesSentence(engine([])), "Its values could not be compared with Breakeven's.");
 });

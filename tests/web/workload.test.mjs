@@ -235,11 +235,11 @@ test("a recording is described in sentences, and what could not be recorded with
   const refused = { ...none, refused: 1, why_not: "the backend b cannot record launches", why_guards: "it prints" };
   const [a, b, c] = graphRows({ graphs: [{ recording: made, backward_recording: { ...made, made: 2, because: null } }, { recording: refused }, {}] });
   assert.deepEqual(a.recording, [
-    "1 recording, replayed 7 times; 2 pointers set anew; 512 B held between calls",
+    "1 recording, replayed 7 times; 2 pointers set again; 512 B held between calls",
     "Launched kernel by kernel: cumsum runs on the host, between two copies",
-    "Recorded anew: x.size(0) is 5, was 4",
+    "Recorded again: x.size(0) is 5, was 4",
     "Guards of the program's objects left out in 5 calls",
-    "Backward: 2 recordings, replayed 7 times; 2 pointers set anew; 512 B held between calls",
+    "Backward: 2 recordings, replayed 7 times; 2 pointers set again; 512 B held between calls",
     "Backward: 1 recording launched kernel by kernel: cumsum runs on the host, between two copies",
   ]);
   assert.deepEqual(b.recording, [

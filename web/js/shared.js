@@ -24,6 +24,6 @@ import "./model/selection.js";
 import "./model/source.js";
 import "./model/split.js";
 import "./model/timeline.js";
-import "./model/verdict.js";
+import "./model/sentence.js";
 import "./model/window.js";
 import "./model/workload.js";

@@ -97,7 +97,7 @@ struct source {
 	bool touched;          /* a tensor: its sizes, dtype or elements mattered */
 	bool grad_read;        /* a tensor: whether it requires a gradient mattered */
 	bool leaf_read;        /* a tensor: whether it is a leaf mattered */
-	bool written;          /* a tensor: an in-place op changed it; else: side_effects.c */
+	bool written;          /* a tensor: an in-place op changed it; else: entry_describe.c */
 	int var;               /* of a symbolic int: its symbol; -1 */
 };
 

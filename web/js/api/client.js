@@ -157,7 +157,7 @@ const AGAIN_MS = 3000;
 
 /**
  * Follows a run's events until it ends or the signal aborts.  The browser reconnects by itself after a lost
- * connection; after an answer that is none it gives up, and is asked anew.
+ * connection; after an answer that is none it gives up, and is asked again.
  * @param {string} id @param {AbortSignal} signal
  * @param {(p: import("./types.js").Progress) => void} onProgress
  * @param {() => void} onEnd

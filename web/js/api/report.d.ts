@@ -1277,7 +1277,7 @@ export interface ReportTorchMode {
   error?: string;
   /** the time of a call */
   latency?: ReportLatency;
-  /** its time over ours; null where values differ or ours was not measured */
+  /** its time over Breakeven's; null where values differ or Breakeven's was not measured */
   over_ours?: ReportOverOurs | null;
   /** its values against our eager's */
   values?: ReportTorchValues;
@@ -1285,7 +1285,7 @@ export interface ReportTorchMode {
   breaks?: ReportImportBreak[];
 }
 
-/** PyTorch's time over ours, of the same mode at the same point */
+/** PyTorch's time over Breakeven's, of the same mode at the same point */
 export interface ReportOverOurs {
   /** x: of the medians */
   ratio: number;
@@ -1361,7 +1361,7 @@ export interface ReportTrace {
   torch_trace_bytes?: number;
   /** logs that were too many */
   torch_trace_left_out?: number;
-  /** what reading the logs lost and mended */
+  /** what reading the logs lost and repaired */
   ledger?: ReportLedger;
   /** the processes */
   processes?: ReportTracedProcess[];
@@ -1525,7 +1525,7 @@ export interface ReportImport {
   counters?: ReportCounter[];
   /** kernels that a CUDA graph launched */
   graph_kernels?: number;
-  /** what was lost and mended */
+  /** what was lost and repaired */
   ledger: ReportLedger;
   /** the run that an export of Breakeven was */
   exported?: ReportExportedRun;
@@ -1925,11 +1925,11 @@ export interface ReportCounter {
   last: number;
 }
 
-/** what reading logs lost and mended, by kind (profiler/import/ledger.def) */
+/** what reading logs lost and repaired, by kind (profiler/import/ledger.def) */
 export interface ReportLedger {
   /** kept, though something was odd */
   kept?: Record<string, number>;
-  /** mended */
+  /** repaired */
   repaired?: Record<string, number>;
   /** lost */
   dropped?: Record<string, number>;
@@ -2259,4 +2259,110 @@ export interface ReportSuiteResult {
   breaks: ReportSuiteBreaks;
   /** recompiles */
   recompiles: number | null;
+}
+
+/** what a run's figures say, as it is shown: made from the report with each answer, never stored */
+export interface ReportFindings {
+  /** the sentence that opens a run: of `mode`, at the last point */
+  answer: ReportSentencePart[];
+  /** the mode that it speaks of: static, else the first compiled one; null without one */
+  mode: string | null;
+  /** of all medians: us, ms, s or min */
+  time_unit: string;
+  /** of all compile times: ms, s or min */
+  compile_unit: string;
+  /** of all peaks: B, kB, MB or GB */
+  bytes_unit: string;
+  /** as the points of the report; one without a sweep */
+  points: ReportFindingsPoint[];
+  /** the same of PyTorch's points */
+  torch: ReportFindingsPoint[];
+  /** what makes figures doubtful; what several have in common is one */
+  warnings: ReportWarning[];
+  /** which modes give other values than eager; empty where none does */
+  wrong: ReportSentencePart[];
+  /** each of them, and where */
+  wrong_modes: ReportWrongMode[];
+  /** modes of PyTorch that give other values than ours */
+  wrong_torch: ReportWrongMode[];
+}
+
+/** a part of a sentence; its parts joined are its text */
+export interface ReportSentencePart {
+  /** the words */
+  text: string;
+  /** claim: what it claims; interval: how sure that is; plain without */
+  as?: string;
+}
+
+/** what is said of a point */
+export interface ReportFindingsPoint {
+  /** how many statements, or the size; null without a sweep */
+  n: number | null;
+  /** how it was measured, and whether values agree */
+  how: string;
+  /** each mode */
+  modes: Record<string, ReportFindingsMode>;
+  /** what autocast saved or cost, in a sentence */
+  autocast?: string;
+}
+
+/** what is said of a mode at a point; null: nothing was measured */
+export interface ReportFindingsMode {
+  /** FASTER, SLOWER, SAME, AMBIGUOUS, NOT ENOUGH or DISAGREES; null: it is held against nothing */
+  verdict: string | null;
+  /** the same with its figures; at the last point of a sweep, where the curves cross too */
+  sentence: ReportSentencePart[];
+  /** the time of a call, in time_unit */
+  median: ReportFigure | null;
+  /** eager's time over the mode's: 3.55x */
+  speedup: ReportFigure | null;
+  /** the compiling that has to be repaid, in compile_unit */
+  compile: string | null;
+  /** after how many calls, or at once, never or unknown */
+  repaid: string | null;
+  /** launches of kernels a call */
+  launches: string | null;
+  /** most memory of tensors in use at once, in bytes_unit */
+  peak: string | null;
+  /** the largest difference of an output from eager's */
+  error: string | null;
+  /** what memory a call takes; where it was watched */
+  memory?: ReportSentencePart[];
+}
+
+/** a figure in the digits that its interval allows */
+export interface ReportFigure {
+  /** the figure */
+  text: string;
+  /** the lower end of its interval; null without one */
+  low: string | null;
+  /** the upper end */
+  high: string | null;
+}
+
+/** what a reader should know before a figure is trusted */
+export interface ReportWarning {
+  /** the modes, and at which n */
+  title: string;
+  /** what it is */
+  text: string;
+}
+
+/** a mode whose values are not those they should be */
+export interface ReportWrongMode {
+  /** the mode, and at which n first */
+  place: string;
+  /** what differs there, and at which other points */
+  text: string;
+  /** the value that differs most, by whose it is; none where structures differ */
+  values: ReportNamedValue[];
+}
+
+/** a value and whose it is */
+export interface ReportNamedValue {
+  /** This mode, Eager, float64, Beyond what is allowed */
+  name: string;
+  /** the value */
+  value: string;
 }

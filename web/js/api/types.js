@@ -85,6 +85,7 @@
  * @typedef {import("./report.js").ReportMode} ModeReport
  * @typedef {import("./report.js").ReportOrder} Order
  * @typedef {import("./report.js").ReportAgreement} Agreement
+ * @typedef {import("./report.js").ReportFindings} Findings what the figures say
  * @typedef {import("./report.js").ReportComparison} BreakEven
  * @typedef {import("./report.js").ReportMixedSide} MixedSide
  * @typedef {import("./report.js").ReportMixedMode} MixedMode
@@ -183,7 +184,7 @@
  * @typedef {Progress & RunFacts} RunRow
  * @typedef {Record<"project" | "tag" | "device" | "status" | "verdict", [string, number][]>} Facets values, and how many runs have each
  * @typedef {{runs: RunRow[], next?: string | null, total?: number, facets?: Facets}} RunList
- * @typedef {{report?: Report | null, workload?: Workload, environment?: Record<string, unknown> | null}} RunBody
+ * @typedef {{report?: Report | null, workload?: Workload, environment?: Record<string, unknown> | null, findings?: Findings | null}} RunBody findings: null where nothing was measured
  * @typedef {RunRow & RunBody} Run
  * @typedef {{name: string, title: string, group?: string, workload: Workload}} Example
  */

@@ -50,13 +50,13 @@ export const COST_PARTS = [
 
 /** What each outcome means for the rest of the program. */
 const OUTCOMES = /** @type {Record<string, string>} */ ({
-  resume: "It runs in eager; the function is captured again behind it.",
+  resume: "It runs in eager; the function is captured again after it.",
   jump: "Each side is captured when it is first taken.",
   step: "The rest of the function runs in eager.",
   skip: "The whole function runs in eager.",
   inline: "The caller stops before its call; the callee is captured by itself.",
   barrier: "The pending trace is run.",
-  ordered: "It runs behind its graph, in order.",
+  ordered: "It runs after its graph, in order.",
 });
 
 /**
@@ -291,7 +291,7 @@ export function problemsOf(check) {
 
 /**
  * What all breaks cost a call; nothing, where one graph's kernels would take longer than the pieces do.
- * `interval` stands between `before` and `rest`.
+ * `interval` is between `before` and `rest`.
  * @param {import("../api/types.js").BreakCosts} all @param {number} n @param {string} mode @param {number} [callUs]
  */
 export function costClaim(all, n, mode, callUs) {

@@ -1,13 +1,13 @@
 // js/model/compare.js -- what the page says of two runs: the sentence, the rows, the curves.
 //
 // A ratio is B over A.  The words claim what the interval holds, and no cause: what changed
-// stands beside it.
+// is beside it.
 
 import { duration, number, bytes, plain, plural, ratio, timeUnit, withInterval } from "./format.js";
 
 /** @typedef {import("../api/compare/types.js").Pair} Pair */
 /** @typedef {import("../api/compare/types.js").Figure} Figure */
-/** @typedef {import("./verdict.js").Part} Part */
+/** @typedef {import("./sentence.js").Part} Part */
 
 const NBSP = "\u00a0";
 
@@ -55,15 +55,15 @@ function latencyClaim(f, b) {
   const [lo, hi] = f.ci ?? [f.ratio ?? 1, f.ratio ?? 1];
   switch (f.verdict) {
     case "SLOWER":
-      return [{ t: `${b} takes ${r.text}`, b: true }, { t: ` ${r.interval} `, ci: true }, { t: "as long as A", b: true }, { t: where }];
+      return [{ text: `${b} takes ${r.text}`, as: "claim" }, { text: ` ${r.interval} `, as: "interval" }, { text: "as long as A", as: "claim" }, { text: where }];
     case "FASTER": {
       const fast = ratio(1 / (f.ratio ?? 1), [1 / hi, 1 / lo]);
-      return [{ t: `${b} is ${fast.text}`, b: true }, { t: ` ${fast.interval} `, ci: true }, { t: "faster than A", b: true }, { t: where }];
+      return [{ text: `${b} is ${fast.text}`, as: "claim" }, { text: ` ${fast.interval} `, as: "interval" }, { text: "faster than A", as: "claim" }, { text: where }];
     }
     case "SAME":
-      return [{ t: `${b} is as fast as A`, b: true }, { t: ` under ${f.mode}${at(f.n)}: ${r.text}` }, { t: ` ${r.interval}`, ci: true }, { t: "." }];
+      return [{ text: `${b} is as fast as A`, as: "claim" }, { text: ` under ${f.mode}${at(f.n)}: ${r.text}` }, { text: ` ${r.interval}`, as: "interval" }, { text: "." }];
     default:
-      return [{ t: `${b} may take anywhere from ${ratio(lo, f.ci).text} to ${ratio(hi, f.ci).text}`, b: true }, { t: ` as long as A under ${f.mode}${at(f.n)}, so no verdict is given.` }];
+      return [{ text: `${b} may take anywhere from ${ratio(lo, f.ci).text} to ${ratio(hi, f.ci).text}`, as: "claim" }, { text: ` as long as A under ${f.mode}${at(f.n)}, so no verdict is given.` }];
   }
 }
 
@@ -71,10 +71,10 @@ function latencyClaim(f, b) {
 function speedupClaim(f, b) {
   const r = ratio(f.ratio ?? 1, f.ci);
   return [
-    { t: `The speedup of ${f.mode} over eager in ${b} is ${r.text}`, b: true },
-    { t: ` ${r.interval} `, ci: true },
-    { t: "of A's", b: true },
-    { t: `${at(f.n)}: ${sides(f)}.` },
+    { text: `The speedup of ${f.mode} over eager in ${b} is ${r.text}`, as: "claim" },
+    { text: ` ${r.interval} `, as: "interval" },
+    { text: "of A's", as: "claim" },
+    { text: `${at(f.n)}: ${sides(f)}.` },
   ];
 }
 
@@ -88,11 +88,11 @@ function breakClaim(pair, f) {
   const parts = [];
   if (added.length) {
     const us = cost(added, "b");
-    parts.push({ t: ` ${plural(added.length, "new break")}`, b: true }, { t: us === null ? "." : ` cost ${duration(us)} a call.` });
+    parts.push({ text: ` ${plural(added.length, "new break")}`, as: "claim" }, { text: us === null ? "." : ` cost ${duration(us)} a call.` });
   }
   if (gone.length) {
     const us = cost(gone, "a");
-    parts.push({ t: ` ${plural(gone.length, "break")} gone`, b: true }, { t: us === null ? "." : `, which cost ${duration(us)} a call.` });
+    parts.push({ text: ` ${plural(gone.length, "break")} gone`, as: "claim" }, { text: us === null ? "." : `, which cost ${duration(us)} a call.` });
   }
   return parts;
 }
@@ -100,11 +100,11 @@ function breakClaim(pair, f) {
 /** The sentence that opens a comparison. @param {Pair} pair @returns {Part[]} */
 export function sentence(pair) {
   if (pair.verdict === "REFUSED")
-    return [{ t: `${pair.b} and A are ${(pair.refused ?? "not comparable").split(":")[0]}`, b: true }, { t: `:${(pair.refused ?? ":").split(":").slice(1).join(":")}.` }];
+    return [{ text: `${pair.b} and A are ${(pair.refused ?? "not comparable").split(":")[0]}`, as: "claim" }, { text: `:${(pair.refused ?? ":").split(":").slice(1).join(":")}.` }];
   const f = pair.headline;
-  if (!f) return [{ t: `${pair.b} and A have no timed figure in common`, b: true }, { t: ": there is nothing to judge." }];
-  if (pair.verdict === "DISAGREES") return [{ t: `${f.mode} compares with nothing`, b: true }, { t: `${at(f.n)}: ${f.why ?? "its values are not eager's"}.` }];
-  if (pair.verdict === "NOT ENOUGH") return [{ t: `Too few rounds to tell ${pair.b} from A`, b: true }, { t: ` under ${f.mode}${at(f.n)}: ${sides(f)}.` }];
+  if (!f) return [{ text: `${pair.b} and A have no timed figure in common`, as: "claim" }, { text: ": there is nothing to judge." }];
+  if (pair.verdict === "DISAGREES") return [{ text: `${f.mode} compares with nothing`, as: "claim" }, { text: `${at(f.n)}: ${f.why ?? "its values are not eager's"}.` }];
+  if (pair.verdict === "NOT ENOUGH") return [{ text: `Too few rounds to tell ${pair.b} from A`, as: "claim" }, { text: ` under ${f.mode}${at(f.n)}: ${sides(f)}.` }];
   return [...(f.metric === "speedup" ? speedupClaim : latencyClaim)(f, pair.b), ...breakClaim(pair, f)];
 }
 

@@ -1,48 +1,62 @@
-// js/model/format.js -- numbers as the page writes them.
+// js/model/format.js -- numbers that depend on the pointer or on what is picked, as the server writes all
+// others (profiler/numbers/numbers.h): tests/numbers.json has the cases that both are held against.
 //
 // At most three significant digits; beside an interval no digit finer than its
 // half-width.  The step is chosen once and shared by median and ends, so that
 // "7.1x (7.0–7.3)" never shows a digit the measurement does not hold.
 
-/** The half-width's power of ten, or the third significant digit's where that is coarser.
- * @param {number} value @param {number} [lo] @param {number} [hi] @returns {number} */
-export function stepOf(value, lo, hi) {
-  const size = Math.abs(Number(value.toPrecision(3)));
-  const third = size === 0 ? 0.01 : 10 ** (Math.floor(Math.log10(size) + 1e-12) - 2);
-  if (lo === undefined || hi === undefined) return third;
-  const half = Math.abs(hi - lo) / 2;
-  if (!(half > 0)) return third;
-  return Math.max(third, 10 ** Math.floor(Math.log10(half) + 1e-12));
+const [SMALLEST, LARGEST] = [-12, 21]; // powers of ten between which numbers are printed
+
+/** The power of ten of the first digit of x, once it is rounded to so many. @param {number} x @param {number} digits */
+const exponentOf = (x, digits) => (Number.isFinite(x) ? Number(x.toExponential(digits - 1).split("e")[1]) : 0);
+
+/** @param {number} exponent */
+const powerOfTen = (exponent) => Number(`1e${exponent}`);
+
+/** The half-width's power of ten, or the third significant digit's where that is coarser; never so coarse that a value
+ * above 0 reads as 0. @param {number} value @param {number} [lo] @param {number} [hi] @returns {number} */
+export function stepOf(value, lo = 0, hi = 0) {
+  let step = value !== 0 ? exponentOf(value, 3) - 2 : -2;
+  const half = (hi - lo) / 2;
+  if (half > 0) step = Math.max(step, exponentOf(half, 12));
+  if (value > 0) step = Math.min(step, exponentOf(value, 12));
+  return powerOfTen(step);
+}
+
+/** x rounded to 10^step, halves away from 0, without its sign. @param {number} x @param {number} step */
+function rounded(x, step) {
+  const unit = powerOfTen(Math.abs(step));
+  return step < 0 ? Math.round(Math.abs(x) * unit) / unit : Math.round(Math.abs(x) / unit) * unit;
 }
 
 /** A number rounded to a step (a power of ten), thousands with a comma.
  * @param {number} value @param {number} step @returns {string} */
 export function toStep(value, step) {
-  const decimals = Math.max(0, Math.round(-Math.log10(step)));
-  const near = step >= 1 ? Math.round(value / step) * step : value;
-  const whole = Number(near.toFixed(decimals)) || 0; // no -0
-  return grouped(whole.toFixed(decimals));
+  const power = step > 0 ? Math.min(Math.max(Math.round(Math.log10(step)), SMALLEST), LARGEST) : 0;
+  const near = rounded(value, power);
+  if (!Number.isFinite(value) || near >= 1e21) return "unknown";
+  return (value < 0 && near > 0 ? "-" : "") + grouped(near.toFixed(power < 0 ? -power : 0));
 }
 
 /** With a comma for each thousand.  toLocaleString() makes a formatter at each call, the first of them for tens of
  * milliseconds: longer than a page may take to its first frame. @param {string} digits */
 const grouped = (digits) => digits.replace(/^(-?\d+)/, (whole) => whole.replace(/\B(?=(?:\d{3})+$)/g, ","));
 
-/** At most three significant digits: 183, 25.6, 9.11, 2,990. @param {number} value */
+/** At most three significant digits: 183, 25.6, 9.11, 2,990; a whole number stays one. @param {number} value */
 export function number(value) {
-  if (!Number.isFinite(value)) return "unknown";
-  if (Number.isInteger(value) && Math.abs(value) < 1000) return String(value);
-  return toStep(value, stepOf(value));
+  const step = stepOf(value);
+  return toStep(value, Number.isInteger(value) ? Math.max(step, 1) : step);
 }
 
-/** A number as it stands, without digits it does not need: 0.5, 30, 1,024. @param {number} value */
+/** Up to six significant digits, without zeros that say nothing: 0.5, 30, 1,024. @param {number} value */
 export function plain(value) {
-  return Number(value.toPrecision(6)).toLocaleString("en-US", { maximumFractionDigits: 10 });
+  const text = toStep(value, powerOfTen(value !== 0 ? exponentOf(value, 6) - 5 : 0));
+  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
 /** Counts are exact, with thousands. @param {number} value */
 export function count(value) {
-  return grouped(String(Math.round(value) || 0));
+  return toStep(value, 1);
 }
 
 /** @param {number} n @param {string} one @param {string} [many] @returns {string} */
@@ -68,10 +82,8 @@ export function withInterval(value, ci, how = {}) {
     return { text: toStep(v, stepOf(v)) + suffix, interval: "" };
   }
   const [lo, hi] = [ci[0] / scale, ci[1] / scale];
-  const wide = stepOf(v, lo, hi);
-  // However wide the interval is, a value above 0 does not read as 0.
-  const step = v > 0 ? Math.min(wide, 10 ** Math.floor(Math.log10(v) + 1e-12)) : wide;
-  return { text: toStep(v, step) + suffix, interval: lo < 0 ? `(${toStep(lo, step)} to ${toStep(hi, step)})` : `(${toStep(lo, step)}–${toStep(hi, step)})` };
+  const step = stepOf(v, lo, hi);
+  return { text: toStep(v, step) + suffix, interval: `(${toStep(lo, step)}${lo < 0 ? " to " : "–"}${toStep(hi, step)})` };
 }
 
 /** A ratio with its interval: 7.1x (7.0–7.3). @param {number} value @param {readonly number[] | null} [ci] */
@@ -160,7 +172,8 @@ export const shareText = (percent, value) => (percent === 0 && value > 0 ? "<1 %
  */
 export function smallError(value) {
   if (typeof value !== "number") return value;
-  return value === 0 ? "0" : value.toExponential(1).replace("e+", "e");
+  const e = exponentOf(value, 2);
+  return value === 0 ? "0" : `${value < 0 ? "-" : ""}${(rounded(value, e - 1) / powerOfTen(e)).toFixed(1)}e${e}`;
 }
 
 /** Age in lists: now, 5 min, 2 h, 1 d. @param {number} thenMs @param {number} nowMs */

@@ -1,4 +1,4 @@
-// js/model/glossary.js -- what the words mean that stand in heads and sentences; the help
+// js/model/glossary.js -- what the words mean that are in heads and sentences; the help
 // lists them all.
 
 /** @type {Record<string, string>} */
@@ -8,7 +8,7 @@ export const GLOSSARY = {
   Median: "Of the rounds' mean times of a call, half are below it. In brackets its 95 % interval.",
   Compile: "Capturing, passes, lowering and the compiler, together: what the first call pays.",
   "Repaid after": "Calls after which the time saved has paid for the compiling; never, where a call saves nothing.",
-  "Meets eager": "The n of the sweep at which the mode is as fast as eager. A row of the list has the figures at the largest n, which stands behind it.",
+  "Meets eager": "The n of the sweep at which the mode is as fast as eager. A row of the list has the figures at the largest n, which follows it.",
   Launches: "Kernels that a call starts, one after another.",
   Peak: "The most tensor memory in use at once, inputs and parameters included.",
   "Max error": "The largest difference of an output from eager's, over all elements.",
@@ -34,10 +34,10 @@ export const WORDS = {
   Graphs: "Static, its launches recorded once and replayed; mode=\"reduce-overhead\".",
   Lazy: "Ops gather in a trace that runs when a value is read or the call ends; PyTorch/XLA.",
   Graph: "What was captured of the program in one piece, and is compiled as one.",
-  Break: "A place where a graph has to end: what follows is captured anew, or runs in eager.",
+  Break: "A place where a graph has to end: what follows is captured again, or runs in eager.",
   Guard: "What a compiled version takes for granted of its inputs; checked in each call.",
   Recompile: "A guard failed in every version, so that the frame was compiled once more.",
-  Frame: "A function, or the place in it where capture goes on behind a break.",
+  Frame: "A function, or the place in it where capture goes on after a break.",
   Policy: "dynamo breaks where torch.compile would; native breaks as little as this engine can.",
   Fused: "Several ops in one kernel: what lies between them never goes to memory.",
   Fallback: "An op that the backend cannot lower: a library call between two pieces of a graph.",

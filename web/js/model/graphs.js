@@ -64,10 +64,10 @@ function recordingLines(r, part = "") {
   const lines = [];
   if (r.made)
     lines.push(
-      `${plural(r.made, "recording")}, replayed ${plural(r.replays, "time")}; ${plural(r.pointed, "pointer")} set anew; ${bytes(r.held_bytes)} held between calls`,
+      `${plural(r.made, "recording")}, replayed ${plural(r.replays, "time")}; ${plural(r.pointed, "pointer")} set again; ${bytes(r.held_bytes)} held between calls`,
     );
   if (r.direct) lines.push(`${r.direct < r.made ? `${plural(r.direct, "recording")} launched` : "Launched"} kernel by kernel: ${r.why_direct}`);
-  if (r.because) lines.push(`Recorded anew: ${r.because}`);
+  if (r.because) lines.push(`Recorded again: ${r.because}`);
   if (r.refused)
     lines.push(`${r.made ? `${plural(r.refused, "piece")} not recorded` : "Not recorded"}, runs as in static: ${r.why_not}`);
   if (!r.made && !r.refused) lines.push("Nothing to record: no kernel is launched");

@@ -86,7 +86,7 @@ export function moduleGroups({ nodes, loops = new Map() }) {
 /** Nothing is computed for it. @param {Node} n */
 const isGiven = (n) => n.op === "input" || n.op === "constant" || n.op === "tensor";
 
-/** A parameter stands in the innermost module that holds all that read it.
+/** A parameter is in the innermost module that holds all that read it.
  * @param {readonly Node[]} nodes @param {Groups} groups */
 function placeGiven(nodes, groups) {
   const given = new Set(nodes.flatMap((n) => (isGiven(n) ? [n.id] : [])));

@@ -67,7 +67,7 @@ const FITS = [
   [/^len\(/, () => "The length is burned in. Stack the list into one tensor: its size can be a symbol."],
   [/^list\(/, () => "The keys are burned in: give the dict the same keys, in the same order, in every call."],
   [/ is -?\d+, was -?\d+$/, (_, mode) => (mode === "static" || mode === "graphs" ? "The int is burned in. Mode auto makes one that changes a symbol; as a tensor its value is no guard." : "The int is burned in. As a tensor its value is no guard.")],
-  [/ is -?[\d.e+-]+, was -?[\d.e+-]+$/, () => "The number is burned in, so each new one compiles anew. Keep it a tensor (no .item(), no float()): its value is then no guard."],
+  [/ is -?[\d.e+-]+, was -?[\d.e+-]+$/, () => "The number is burned in, so each new one compiles again. Keep it a tensor (no .item(), no float()): its value is then no guard."],
   [/ is (an?|the) [^,]*, was |is another /, () => "It is another object than before: keep one, and give what differs as an argument."],
 ];
 

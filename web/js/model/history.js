@@ -1,6 +1,6 @@
 // js/model/history.js -- a workload over its runs: what the page says, and where its line breaks.
 //
-// Nothing here looks for change points: the runs stand as they were measured.  A line joins two
+// Nothing here looks for change points: the runs are as they were measured.  A line joins two
 // runs only where both are of the same source and comparable; between others lies a break in the
 // line, with its reason.
 
@@ -9,7 +9,7 @@ import { date, plain, plural, timeUnit, withInterval } from "./format.js";
 
 /** @typedef {import("../api/compare/types.js").History} History */
 /** @typedef {import("../api/compare/types.js").HistoryPoint} HistoryPoint */
-/** @typedef {import("./verdict.js").Part} Part */
+/** @typedef {import("./sentence.js").Part} Part */
 
 /** What a run is called on the axis: its commit, else its number. @param {HistoryPoint} p */
 export const label = (p) => (p.run.commit ? p.run.commit.slice(0, 7) : `#${p.run.id}`);
@@ -36,16 +36,16 @@ export function what(h, p) {
 export function sentence(h) {
   const all = measured(h);
   const newest = all[all.length - 1];
-  if (!newest) return [{ t: "No run of it has this figure", b: true }, { t: "." }];
+  if (!newest) return [{ text: "No run of it has this figure", as: "claim" }, { text: "." }];
   const t = figureText(h.unit ?? "", newest.value ?? 0, newest.ci);
   /** @type {Part[]} */
-  const parts = [{ t: `${what(h, newest)}: ${t.text}`, b: true }, { t: ` ${t.interval}`, ci: true }, { t: ` in the newest of ${plural(all.length, "run")}` }];
+  const parts = [{ text: `${what(h, newest)}: ${t.text}`, as: "claim" }, { text: ` ${t.interval}`, as: "interval" }, { text: ` in the newest of ${plural(all.length, "run")}` }];
   const base = baselineOf(h);
   if (base && base !== newest) {
     const b = figureText(h.unit ?? "", base.value ?? 0, base.ci);
-    parts.push({ t: `; the baseline #${base.run.id} has ` }, { t: b.text, b: true }, { t: ` ${b.interval}`, ci: true });
+    parts.push({ text: `; the baseline #${base.run.id} has ` }, { text: b.text, as: "claim" }, { text: ` ${b.interval}`, as: "interval" });
   }
-  return [...parts, { t: base === newest ? ", which is the baseline." : "." }];
+  return [...parts, { text: base === newest ? ", which is the baseline." : "." }];
 }
 
 /** What the page cannot say, and what it leaves out. @param {History} h */
@@ -53,7 +53,7 @@ export function how(h) {
   const all = h.points ?? [];
   const without = all.filter((p) => p.value === null);
   const failed = without.filter((p) => p.run.status === "failed").length;
-  const out = ["Change points are not computed: the runs stand as they were measured, oldest at the left."];
+  const out = ["Change points are not computed: the runs are as they were measured, oldest at the left."];
   if (!baselineOf(h)) out.push("No run is marked as the baseline.");
   if (failed) out.push(`${plural(failed, "run")} failed.`);
   const wrong = without.filter((p) => p.run.summary?.verdict === "DISAGREES").length;

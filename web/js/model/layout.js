@@ -22,7 +22,7 @@ const ALONG = [0.5, 0.35, 0.65, 0.2, 0.8];
 /** @returns {Laid} */
 export const nothingLaid = () => ({ boxes: {}, groups: {}, paths: {}, width: 0, height: 0 });
 
-/** The groups that boxes stand in, each after the one that it is in. @param {Shown} p @returns {string[]} */
+/** The groups that boxes are in, each after the one that it is in. @param {Shown} p @returns {string[]} */
 function groupsOf(p) {
   /** @type {Set<string>} */
   const found = new Set();

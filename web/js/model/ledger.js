@@ -1,4 +1,4 @@
-// js/model/ledger.js -- what an import lost, mended or could not vouch for.
+// js/model/ledger.js -- what an import lost, repaired or could not vouch for.
 
 /** @typedef {import("../api/types.js").Ledger} Ledger */
 

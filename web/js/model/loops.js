@@ -1,4 +1,4 @@
-// js/model/loops.js -- loops on tensors (policy native) within a captured graph: what stands in which, and
+// js/model/loops.js -- loops on tensors (policy native) within a captured graph: what is in which, and
 // what each reads.  The graph itself goes round; a picture of it does not: what a round leaves for the next
 // one is told beside the node, not drawn.
 
@@ -6,7 +6,7 @@
 /**
  * @typedef {object} Loops nodes by name
  * @property {Map<string, Loop>} all by id
- * @property {Map<string, string[]>} chains by node: the loops that it stands in, outermost first
+ * @property {Map<string, string[]>} chains by node: the loops that it is in, outermost first
  * @property {Map<string, string[]>} reads by node: what it reads instead of what its arguments say
  * @property {Map<string, string>} next by node that goes round: what it is in the next round
  * @property {Set<string>} tests nodes that only say whether there is another round
@@ -32,7 +32,7 @@ export function loopsOf(g) {
     const carried = s.carried.flatMap((c) => (c.node === null ? [] : [c.node]));
     for (const id of [s.node, ...s.nodes, ...carried, ...results]) {
       const at = name(id);
-      // A loop within it, and what that leaves, stand deeper.
+      // A loop within it, and what that leaves, are deeper.
       if ((found.chains.get(at)?.length ?? 0) < chain.length) found.chains.set(at, chain);
     }
     for (const c of s.carried) {

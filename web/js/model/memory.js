@@ -3,8 +3,6 @@
 // Bytes are exact, so they carry no interval.  Of a call with very many tensors the report
 // lists the largest: what is left out has its own row, so that every sum adds up.
 
-import { plain } from "./format.js";
-
 /**
  * @typedef {import("../api/report.js").ReportMemoryTensor} MemoryTensor
  * @typedef {import("../api/report.js").ReportHeld} Held
@@ -17,7 +15,7 @@ import { plain } from "./format.js";
  *   what is not listed
  */
 
-/** How many moments of the call can be looked at: before it, and behind each event. @param {Memory} m */
+/** How many moments of the call can be looked at: before it, and after each event. @param {Memory} m */
 export const moments = (m) => m.curve.at_us.length + 1;
 
 /** @param {Memory} m @param {number} i of moments(); 0: before the first event */
@@ -29,7 +27,7 @@ export const momentBytes = (m, i) => (i === 0 ? m.held_bytes : m.curve.bytes[i -
 /** The moment of the peak: the first at which so much is in use. @param {Memory} m */
 export const peakMoment = (m) => m.curve.bytes.indexOf(m.peak_bytes) + 1;
 
-/** The last moment that is not behind a time. @param {Memory} m @param {number} us */
+/** The last moment that is not after a time. @param {Memory} m @param {number} us */
 export function momentAt(m, us) {
   let [lo, hi] = [0, m.curve.at_us.length];
   while (lo < hi) {
@@ -131,40 +129,8 @@ export function whoOf(t) {
   return t.use === "other" ? "the host" : "a graph's backward part";
 }
 
-/** @typedef {{t: string, b?: boolean}} Part */
-
-/**
- * The answer, in a sentence or two.
- * @param {string} mode @param {Memory} m @param {Memory | null} eager
- * @param {(bytes: number) => string} size
- * @returns {Part[]}
- */
-export function memoryFinding(mode, m, eager, size) {
-  const own = added(m);
-  /** @type {Part[]} */
-  const parts = [];
-  if (!own) parts.push({ t: `A call in ${mode} needs no memory beyond what is held before it`, b: true }, { t: "." });
-  else {
-    parts.push({ t: `A call in ${mode} adds ${size(own)}`, b: true }, { t: ` at its peak to the ${size(m.held_bytes)} held before it` });
-    const first = momentOf(m, peakMoment(m)).rows[0];
-    const where = first ? `; the largest there is ${size(first.bytes)} by ${whatOf(first.at)}${first.at.line ? `, line ${first.at.line}` : ""}` : "";
-    parts.push({ t: `${where}.` });
-  }
-  if (!eager || eager === m) return parts;
-  const more = m.held_bytes - eager.held_bytes;
-  if (more > own / 100 && more > 0) parts[parts.length - 1] = { t: `${parts[parts.length - 1].t.slice(0, -1)}, but between calls it keeps ${size(more)} more than eager.` };
-  const other = added(eager);
-  if (own === other) parts.push({ t: " Eager adds " }, { t: "as much", b: true }, { t: "." });
-  else if (own < other) parts.push({ t: " Eager adds " }, { t: size(other), b: true }, { t: own ? `, ${ratioText(other / own)} as much.` : "." });
-  else parts.push({ t: " Eager adds only " }, { t: size(other), b: true }, { t: other ? `: ${mode} takes ${ratioText(own / other)} as much.` : "." });
-  return parts;
-}
-
 /**
  * Bytes in a column's unit; what its digits do not reach is said to be less.
  * @param {number} b @param {{scale: number}} unit @param {(v: number) => string} write
  */
 export const inUnit = (b, unit, write) => (b > 0 && b < unit.scale / 1000 ? "<0.001" : write(b / unit.scale));
-
-/** @param {number} r */
-const ratioText = (r) => `${plain(Number(r.toPrecision(3)))}x`;

@@ -57,3 +57,10 @@ export function letters(names) {
   const has = new Set(names);
   return MODES.map((m) => (has.has(m.name) ? m.letter : "·")).join("");
 }
+
+/** Which mode a view opens with: static where it was measured, else the first compiled one.
+ * @param {Iterable<string>} names @returns {string | null} */
+export function headline(names) {
+  const compiled = inOrder(names).filter((n) => n !== "eager");
+  return compiled.includes("static") ? "static" : (compiled[0] ?? null);
+}

@@ -1,4 +1,4 @@
-// js/model/ops.js -- the list of ops: filters, and what stands in their rows.
+// js/model/ops.js -- the list of ops: filters, and what is in their rows.
 
 import { plural } from "./format.js";
 
@@ -7,7 +7,7 @@ import { plural } from "./format.js";
 
 const ALL_DTYPES = 10;
 
-/** Every word has to stand in a name, a spelling or the line about it; F. is torch.nn.functional. */
+/** Every word has to be in a name, a spelling or the line about it; F. is torch.nn.functional. */
 /** @param {readonly Op[]} ops @param {OpFilter} f @returns {Op[]} */
 export function filterOps(ops, f) {
   const words = f.text
@@ -29,7 +29,7 @@ export function filterOps(ops, f) {
 /** @param {readonly Op[]} ops @returns {string[]} */
 export const kindsOf = (ops) => [...new Set(ops.map((op) => op.kind))].sort();
 
-/** Which dtypes, in few words; all of them stand in the cell's title. @param {readonly string[]} dtypes */
+/** Which dtypes, in few words; all of them are in the cell's title. @param {readonly string[]} dtypes */
 export function dtypesText(dtypes) {
   if (!dtypes.length) return "no: a call";
   if (dtypes.length === ALL_DTYPES) return "all dtypes";

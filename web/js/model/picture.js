@@ -1,4 +1,4 @@
-// js/model/picture.js -- a graph as boxes and edges: read from its text behind a pass,
+// js/model/picture.js -- a graph as boxes and edges: read from its text after a pass,
 // with kernels closed to one box or open, or the neighbourhood of one node.
 
 /** @typedef {import("../api/types.js").Graph} Graph */
@@ -14,7 +14,7 @@
  * @property {string | null} kernel number of its kernel
  * @property {string} [module] whose call it is part of: "Net/head:Linear"
  * @property {boolean} gone the pass has removed it
- * @property {string[]} [loops] that it stands in, outermost first
+ * @property {string[]} [loops] that it is in, outermost first
  * @property {boolean} [test] it only says whether there is another round of the innermost
  * @property {string} [next] what goes round: the node that it is in the next round
  *
@@ -25,7 +25,7 @@
  * @typedef {{boxes: PictureBox[], edges: [string, string][], labels: Record<string, string>, full: Record<string, string>,
  *   parents: Record<string, string | null>}} Picture by edge: bytes, and all that is known; parents of open groups
  */
-import { bytes, plural } from "./format.js";
+import { bytes, duration, plural } from "./format.js";
 import { closedId, groupOfBox, kernelGroups } from "./groups.js";
 import { loopsOf } from "./loops.js";
 import { passName } from "./passes.js";
@@ -67,7 +67,7 @@ export function parseGraph(text) {
   return { nodes, kernels, outputs };
 }
 
-/** The graph as it was captured, from the report's list: what a loop reads stands at its body. @param {Graph} g @returns {Node[]} */
+/** The graph as it was captured, from the report's list: what a loop reads is at its body. @param {Graph} g @returns {Node[]} */
 export function capturedNodes(g) {
   const list = g.nodes ?? [];
   const name = new Map(list.map((n) => [n.id, n.name]));
@@ -96,7 +96,7 @@ export function once(make) {
 }
 
 /**
- * The graph as captured, and behind each pass that changed it.  What a pass removed is there once more, `gone`.
+ * The graph as captured, and after each pass that changed it.  What a pass removed is there once more, `gone`.
  * A step is read when it is looked at: of thousands of nodes each takes as long as the picture.
  * @param {Graph} g
  * @param {number} part of a graph that runs in pieces
@@ -212,9 +212,10 @@ function nameBox(b, d, g, groups) {
   if (group && group.kind !== "kernel")
     [b.kind, b.title, b.sub] = [group.kind, group.title, plural(b.nodes.filter((n) => n.op !== "input" && n.op !== "loop_carried").length, "op")];
   else if (group) {
-    b.kind = kernelOf(g, d, b.id.slice(7))?.form === "library" ? "library" : "kernel";
+    const about = kernelOf(g, d, b.id.slice(7));
+    b.kind = about?.form === "library" ? "library" : "kernel";
     b.title = `${group.title} ${[...new Set(b.nodes.map((n) => n.op))].join(" ")}`;
-    b.sub = plural(b.nodes.length, "op");
+    b.sub = `${plural(b.nodes.length, "op")}${about?.median_us ? `  ${duration(about.median_us)}` : ""}`;
   }
   b.w = widthOf(b.title, b.sub);
 }

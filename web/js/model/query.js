@@ -1,7 +1,7 @@
 // js/model/query.js -- the search box's words to the list's parameters.
 //
 // "device:cpu tag:nightly softmax" filters by field and searches the rest; a word with a
-// colon that names no field, or no verdict there is, is searched as it stands.  Quotes hold
+// colon that names no field, or no verdict there is, is searched as it is.  Quotes hold
 // a value with spaces.
 
 const FIELDS = ["verdict", "project", "tag", "device"];
@@ -14,7 +14,7 @@ export const VERDICTS = { faster: "faster than eager", slower: "slower than eage
 /** @param {string} text */
 const wordsOf = (text) => text.match(/[a-z]+:"[^"]*"|\S+/g) ?? [];
 
-/** The field and value of a word; null where it is searched as it stands. @param {string} word */
+/** The field and value of a word; null where it is searched as it is. @param {string} word */
 function fieldOf(word) {
   const m = /^([a-z]+):(?:"([^"]*)"|(.+))$/.exec(word);
   const value = m?.[2] ?? m?.[3] ?? "";

@@ -39,8 +39,8 @@ export function repaidOf(point, by = "") {
   return inOrder(Object.keys(point.modes)).flatMap((mode) => {
     const [m, b] = [point.modes[mode], point.break_even?.[mode]];
     if (mode === "eager" || !b || typeof b.speedup !== "number" || !m.latency || !(Number(m.compile_ms) > 0)) return [];
-    const saved = b.saved_us ?? eager * (1 - 1 / b.speedup);
-    return [{ mode, by, compile_us: Number(m.compile_ms) * 1e3, each_us: m.latency.median_us, saved, saved_ci: b.saved_ci_us ?? null, calls: b.calls_to_repay ?? null, calls_ci: b.calls_to_repay_ci ?? null, repay: b.repay ?? (b.calls_to_repay ? "after" : "never") }];
+    const compile_us = (b.compile_ms ?? Number(m.compile_ms)) * 1e3;
+    return [{ mode, by, compile_us, each_us: m.latency.median_us, saved: b.saved_us ?? 0, saved_ci: b.saved_ci_us ?? null, calls: b.calls_to_repay ?? null, calls_ci: b.calls_to_repay_ci ?? null, repay: b.repay ?? "unknown" }];
   });
 }
 

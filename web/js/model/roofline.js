@@ -1,4 +1,4 @@
-// js/model/roofline.js -- where kernels stand under the roof that memory is: rates over
+// js/model/roofline.js -- where kernels are under the roof that memory is: rates over
 // arithmetic intensity, both axes by powers of ten.
 
 /** @typedef {import("./kernels.js").KernelFacts} KernelFacts */
@@ -54,7 +54,7 @@ function ticks([low, high], place) {
 const meet = (a, b) => a.x < b.x + b.wide && b.x < a.x + a.wide && a.y < b.y + b.high && b.y < a.y + a.high;
 
 /**
- * Names beside the points, where neither another name nor a point stands: at the right or the left, else some lines up
+ * Names beside the points, where neither another name nor a point is: at the right or the left, else some lines up
  * or down, with a line from the point.  One that fits nowhere is left out: the table has it.
  * @param {RoofPoint[]} points @param {number} width @param {number} height @param {Box[]} taken
  */
@@ -108,7 +108,7 @@ function roofOf(gbps, xs, ys, x, y) {
   return from < to ? { x1: x(from), y1: y(gbps * from), x2: x(to), y2: y(gbps * to) } : null;
 }
 
-/** Where the name of the roof stands: above the middle of its line, at the left. @param {{x1: number, y1: number, x2: number, y2: number}} r @returns {Box} */
+/** Where the name of the roof is: above the middle of its line, at the left. @param {{x1: number, y1: number, x2: number, y2: number}} r @returns {Box} */
 function nameOf({ x1, y1, x2, y2 }) {
   const wide = ROOF_LETTERS * LETTER;
   return { x: (x1 + x2) / 2 - BESIDE - wide, y: (y1 + y2) / 2 - 18, wide, high: LINE + 4 };

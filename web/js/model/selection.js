@@ -1,6 +1,6 @@
 // js/model/selection.js -- what is picked in a run: one thing, the same on every view.
 //
-// It stands in the address.  A source line is what all views have in common: whatever is picked
+// It is in the address.  A source line is what all views have in common: whatever is picked
 // names its line, and marks what else comes from there.
 
 import { breakRows } from "./breaks.js";

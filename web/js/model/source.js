@@ -95,5 +95,5 @@ function splitTop(text) {
   return out;
 }
 
-/** Whether the sweep's line of three dots stands somewhere. @param {string} source */
+/** Whether the sweep's line of three dots is somewhere. @param {string} source */
 export const hasDots = (source) => /^[ \t]*\.\.\.[ \t]*$/m.test(source);

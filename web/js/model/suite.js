@@ -41,7 +41,7 @@ export function notPassed(c) {
 export const resultOf = (w, c) => w.results.find((r) => columnKey(r) === columnKey(c));
 
 /**
- * The result whose breaks stand for a policy: mode static of our engine, else its first compiled one.
+ * The result whose breaks stand for a policy: mode static of Breakeven, else its first compiled one.
  * @param {SuiteWorkload} w @param {string} policy
  */
 export function breaksOf(w, policy) {
@@ -86,7 +86,7 @@ function sortValue(w, key) {
   return r && r.status === "pass" ? r.speedup : null;
 }
 
-/** Sorted anew; what has no value comes last, either way. @param {readonly SuiteWorkload[]} workloads @param {Order} order */
+/** Sorted again; what has no value comes last, either way. @param {readonly SuiteWorkload[]} workloads @param {Order} order */
 export function sorted(workloads, order) {
   const sign = order.down ? -1 : 1;
   return [...workloads].sort((a, b) => {
@@ -154,19 +154,19 @@ function passing(columns) {
   return most && ran ? `Every workload that ran passes; ${count(most - ran)} of ${count(most)} did not run.` : "None has run in every column.";
 }
 
-/** The sentence over a suite. @param {Suite} suite @returns {import("./verdict.js").Part[]} */
+/** The sentence over a suite. @param {Suite} suite @returns {import("./sentence.js").Part[]} */
 export function finding(suite) {
   const { columns, common } = suite.report;
   const best = compared(columns)
     .filter((c) => c.geomean.common.speedup !== null)
     .sort((a, b) => (b.geomean.common.speedup ?? 0) - (a.geomean.common.speedup ?? 0))[0];
   const passes = passing(columns);
-  if (!best || best.geomean.common.speedup === null) return [{ t: "No speedup to compare yet.", b: true }, { t: ` ${passes}` }];
+  if (!best || best.geomean.common.speedup === null) return [{ text: "No speedup to compare yet.", as: "claim" }, { text: ` ${passes}` }];
   const r = ratio(best.geomean.common.speedup, best.geomean.common.speedup_ci);
   return [
-    { t: `${columnName(best)} is the fastest: ${r.text}`, b: true },
-    { t: ` ${r.interval} `, ci: true },
-    { t: "over eager", b: true },
-    { t: `, the geometric mean of the ${plural(common.n, "workload")} that all columns have in common. ${passes}` },
+    { text: `${columnName(best)} is the fastest: ${r.text}`, as: "claim" },
+    { text: ` ${r.interval} `, as: "interval" },
+    { text: "over eager", as: "claim" },
+    { text: `, the geometric mean of the ${plural(common.n, "workload")} that all columns have in common. ${passes}` },
   ];
 }

@@ -37,7 +37,7 @@ import { columnName } from "./suite.js";
  */
 /** @typedef {{name: string, r: ComparedResult}} Row */
 
-/** All results of both, one behind the other. @param {ComparedSuites} c @returns {Row[]} */
+/** All results of both, one after the other. @param {ComparedSuites} c @returns {Row[]} */
 export const rowsOf = (c) => c.workloads.flatMap((w) => w.results.map((r) => ({ name: w.name, r })));
 
 /** What passed and does not now, then what was fixed. @param {ComparedSuites} c @returns {Row[]} */

@@ -315,7 +315,7 @@ export function sliceAt(slices, lane, t, slack) {
   for (const s of slices) {
     if (s.lane !== lane || s.start > t + slack || s.start + s.duration < t - slack) continue;
     const away = Math.max(0, s.start - t, t - s.start - s.duration);
-    // What is inside another lies behind it in the list, and is drawn above it.
+    // What is inside another comes after it in the list, and is drawn above it.
     if (away < nearest || (away === nearest && best && s.duration <= best.duration)) [best, nearest] = [s, away];
   }
   return best;

@@ -1,7 +1,7 @@
 // js/model/torch.js -- what PyTorch itself made of the same workload: `engines.torch`.
 //
-// Its report has the shape of ours, so its curves are made by the same functions
-// and laid over ours as series that were measured by another.
+// Its report has the shape of Breakeven's, so its curves are made by the same functions
+// and laid over Breakeven's as series of another engine.
 
 import { latencySeries, meeting, speedupSeries } from "./curves.js";
 import { count, smallError } from "./format.js";
@@ -13,10 +13,10 @@ import { count, smallError } from "./format.js";
 /** @param {import("../api/types.js").Report | null | undefined} report @returns {TorchEngine | null} */
 export const torchOf = (report) => report?.engines?.torch ?? null;
 
-/** Its points, as pointsOf() has ours. @param {TorchEngine} t @returns {TorchPoint[]} */
+/** Its points, as pointsOf() has Breakeven's. @param {TorchEngine} t @returns {TorchPoint[]} */
 export const torchPoints = (t) => (t.points.length ? t.points : [{ n: null, modes: t.modes, break_even: t.break_even }]);
 
-/** Its modes at a point of ours. @param {TorchEngine | null} t @param {number | null | undefined} n
+/** Its modes at a point of Breakeven's. @param {TorchEngine | null} t @param {number | null | undefined} n
  * @returns {TorchPoint | null} */
 export const torchAt = (t, n) => (t ? (torchPoints(t).find((p) => (p.n ?? null) === (n ?? null)) ?? null) : null);
 
@@ -24,7 +24,7 @@ export const torchAt = (t, n) => (t ? (torchPoints(t).find((p) => (p.n ?? null) 
 const asTorch = (series) =>
   series.map((s) => ({ ...s, key: `${s.key}-torch`, label: `${s.label}, torch`, imported: true }));
 
-/** Its curves, to lay over ours; null where it measured no sweep.
+/** Its curves, to lay over Breakeven's; null where it measured no sweep.
  * @param {TorchEngine | null} t @returns {import("./published.js").Overlay | null} */
 export function torchOverlay(t) {
   const report = /** @type {import("../api/types.js").Report} */ (/** @type {unknown} */ ({ points: t?.points ?? [] }));
@@ -48,10 +48,10 @@ export function torchOverlay(t) {
 export const torchRows = (t) =>
   torchPoints(t).flatMap((p) => Object.entries(p.modes).map(([mode, m]) => ({ mode, n: p.n ?? null, m })));
 
-/** Do its values equal ours? One sentence. @param {TorchEngine} t */
+/** Do its values equal Breakeven's? One sentence. @param {TorchEngine} t */
 export function valuesSentence(t) {
   const rows = torchRows(t).filter(({ m }) => m.values);
-  if (!rows.length) return "Its values could not be compared with ours.";
+  if (!rows.length) return "Its values could not be compared with Breakeven's.";
   const apart = rows.filter(({ m }) => !m.values?.agree);
   const compared = rows.reduce((sum, { m }) => sum + (m.values?.elements ?? 0), 0);
   const left = rows.reduce((sum, { m }) => sum + (m.values?.left_out ?? 0), 0);
@@ -64,6 +64,6 @@ export function valuesSentence(t) {
     return `Values differ in ${apart.length} of ${rows.length}: ${where}, ${m.values?.first ?? "nothing could be compared"}.${drawn}${prints}${rest}`;
   }
   const most = Math.max(...rows.map(({ m }) => m.values?.max_abs_error ?? 0));
-  const how = most > 0 ? `agree with ours within ${smallError(most)}` : "equal ours";
+  const how = most > 0 ? `agree with Breakeven's within ${smallError(most)}` : "equal Breakeven's";
   return `Its values ${how}, over ${count(compared)} numbers.${prints}${rest}`;
 }

@@ -1,4 +1,4 @@
-// js/model/whole.js -- a graph that runs in pieces, as one: each piece behind a pass, joined with what no piece
+// js/model/whole.js -- a graph that runs in pieces, as one: each piece after a pass, joined with what no piece
 // computes (inputs, loops, ops that fall back to eager) by the names that both have in the captured graph.
 
 import { loopId, loopsOf } from "./loops.js";
@@ -23,7 +23,7 @@ function piecesOf(g) {
 export const isInPieces = (g) => piecesOf(g).length > 0;
 
 /**
- * The graph as captured, and behind each pass that changed one of its pieces.
+ * The graph as captured, and after each pass that changed one of its pieces.
  * @param {Graph} g
  * @returns {Drawn[]}
  */
@@ -51,7 +51,7 @@ export function wholeSteps(g) {
   });
 }
 
-/** Its text behind the pass at that place, -1: before all. @param {PassPart} p @param {number} last */
+/** Its text after the pass at that place, -1: before all. @param {PassPart} p @param {number} last */
 function textAt(p, last) {
   const steps = (p.steps ?? []).slice(0, last + 1);
   return steps.findLast((s) => s.after)?.after ?? p.before ?? "";
@@ -97,7 +97,7 @@ function join(g, list, pieces) {
   const { chains, tests } = loopsOf(g);
   /** @type {Map<string, Node>} */
   const out = new Map();
-  /** What no piece computes, behind what it reads. @param {string} name */
+  /** What no piece computes, after what it reads. @param {string} name */
   const addGlue = (name) => {
     const n = captured.get(name);
     if (!n || given.has(name) || out.has(name)) return;

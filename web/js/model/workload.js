@@ -70,7 +70,7 @@ export function exampleGroups(all) {
   return [...groups.slice(2), groups[1], groups[0]].filter((g) => g.examples.length);
 }
 
-/** Those in whose name, title, group or tags each word stands, in any case. @template {import("../api/types.js").Example} E @param {readonly E[]} all @param {string} text @returns {E[]} */
+/** Those that have each word in name, title, group or tags, in any case. @template {import("../api/types.js").Example} E @param {readonly E[]} all @param {string} text @returns {E[]} */
 export function findExamples(all, text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const said = (/** @type {E} */ e) => [e.name, e.title, e.group ?? "", ...(e.workload.tags ?? [])].join(" ").toLowerCase();
@@ -155,7 +155,7 @@ export function toForm(w, parametersOf) {
 }
 
 /**
- * Whole numbers, comma or space between; null where something else stands there.
+ * Whole numbers, comma or space between; null where there is something else.
  * @param {string} text
  * @param {number} least
  * @returns {number[] | null}
@@ -248,7 +248,7 @@ export function fromForm(f) {
   if (f.sweep === "statements" && !dots)
     errors.push({
       field: "sweep",
-      message: "The source has no line ... where the statements would stand. Add it to the body of the function.",
+      message: "The source has no line ... for the statements. Add it to the body of the function.",
     });
   const tags = f.tags
     .split(",")

@@ -108,7 +108,7 @@ function verdict(m, rows, mode) {
   else if (cuts) add(line, h("b", {}, `${plural(cuts, "break")} in ${mode}`), graphsToo);
   else add(line, h("b", {}, `${mode} captured without a break`), `: ${plural(graphs, "graph")}.`);
   if (fallbacks) add(line, ` ${plural(fallbacks, "op")} fell back to a library call in lowering.`);
-  const how = "A break is where a graph has to end: what follows is captured anew, or runs in eager.";
+  const how = "A break is where a graph has to end: what follows is captured again, or runs in eager.";
   const method = m.break_cost ? costMethod(m.break_cost) : how;
   return h("section", { class: "verdict", "aria-label": "Verdict" }, line, h("p", { class: "how" }, method));
 }

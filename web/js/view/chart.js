@@ -152,7 +152,7 @@ export class ChartFigure {
     this.draw();
   }
 
-  /** Draws it anew; the frame must stand in the page. */
+  /** Draws it again; the frame must be in the page. */
   async draw() {
     const Chart = await chartLibrary();
     if (this.#signal.aborted) return undefined;

@@ -22,7 +22,7 @@ const NARROW_CHARS = 32;
  * @property {Series[]} series
  * @property {import("../model/curves.js").Crossing[]} crossings
  * @property {string} xTitle
- * @property {string} [by] what stands on the x axis, "n" where left out
+ * @property {string} [by] what is on the x axis, "n" where left out
  * @property {boolean} ratio ratios (log by default, 1x marked) or times
  * @property {number} [margin] ratios of two runs: within it of 1x they are the same
  * @property {import("../model/format.js").Unit} unit

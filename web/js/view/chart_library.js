@@ -1,5 +1,5 @@
 // js/view/chart_library.js -- Chart.js, when the first chart is drawn: pages without one, and what
-// stands above it on those with one, do not wait for it.
+// is above it on those with one, do not wait for it.
 
 import { h } from "./dom.js";
 

@@ -4,7 +4,7 @@
 import { h, add, select } from "./dom.js";
 import { remember } from "./router.js";
 import { pointName } from "./modes_table.js";
-import { headline } from "../model/verdict.js";
+import { headline } from "../model/modes.js";
 
 /**
  * The bar, and below it what `draw` makes of the chosen point and mode.

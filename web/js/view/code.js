@@ -1,6 +1,6 @@
 // js/view/code.js -- source text with line numbers, in one colour.
 //
-// Keywords are bold and comments grey; an error stands below its line with a
+// Keywords are bold and comments grey; an error is below its line with a
 // caret under its column.
 
 import { h, add } from "./dom.js";

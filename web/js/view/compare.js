@@ -1,6 +1,6 @@
 // js/view/compare.js -- runs side by side: the verdict, its figures, and what changed with them.
 
-import { h, add, button, chip, ci, headRow, loadStyle, scroller, section, segmented, select, stateWell } from "./dom.js";
+import { h, add, button, chip, ci, headRow, loadStyle, scroller, section, segmented, select, spoken, stateWell } from "./dom.js";
 import { go, remember } from "./router.js";
 import { axisHead, modeMark, ratioAxis, whisker } from "./marks.js";
 import { curvesSection } from "./compare_curves.js";
@@ -9,7 +9,7 @@ import { ComparedRuns, runsOf } from "./compare_runs.js";
 import { ApiError, getComparison, getRun, listRuns } from "../api/client.js";
 import { axisOf, compareUrl, figureName, how, pointsIn, ratioText, rowsAt, sentence, sideText, tone } from "../model/compare.js";
 import { plain, plural } from "../model/format.js";
-import { chipClass } from "../model/verdict.js";
+import { chipClass } from "../model/sentence.js";
 
 /** @typedef {import("../api/compare/types.js").Comparison} Comparison */
 /** @typedef {import("../api/compare/types.js").Pair} Pair */
@@ -110,7 +110,7 @@ function page(ctx, all, pair, ids, signal) {
 
 /** @param {Context} ctx @param {Comparison} all @param {Pair} pair @param {string[]} ids */
 function verdict(ctx, all, pair, ids) {
-  const parts = sentence(pair).map((p) => (p.b ? h("b", {}, p.t) : p.ci ? h("span", { class: "ci" }, p.t) : p.t));
+  const parts = spoken(sentence(pair));
   const el = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", { id: "verdict" }, chip(chipClass(pair.verdict), pair.verdict), " ", parts));
   if (pair.forced) add(el, h("p", { class: "notice" }, h("b", {}, "Compared all the same. "), `They are ${pair.refused}.`));
   const margin = plain(100 * all.margin);

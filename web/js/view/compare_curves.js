@@ -69,7 +69,7 @@ export function curvesSection(all, pair, asked, signal) {
     shown = figures(all, mode ? pairs : [pair], mode, pair.headline?.metric ?? "latency", drawn.signal);
     place.replaceChildren();
     add(place, shown.map((f) => f.figure));
-    // Chart.js measures its frame, which must stand in the page first.
+    // Chart.js measures its frame, which must be in the page first.
     requestAnimationFrame(() => drawn.signal.aborted || shown.forEach((f) => f.draw()));
   };
   signal.addEventListener("abort", () => drawn.abort(), { once: true });

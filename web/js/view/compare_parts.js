@@ -67,7 +67,7 @@ export function graphsPart(pair) {
     return h("tr", {}, h("th", { scope: "row" }, g.mode), h("td", { class: "r", data: { label: "A" } }, String(g.a)), h("td", { class: "r", data: { label: pair.b } }, String(g.b)), h("td", { class: "wrap" }, ops ? h("code", {}, ops) : "the same ops, cut elsewhere"));
   });
   const n = pair.graphs?.[0]?.n ?? null;
-  return part("Graphs", rows.length ? `number of graphs and their ops${at(n)}` : "", rows, ["Mode", ["A", "r"], [pair.b, "r"], "Ops, by how often they stand"], "The same graphs of the same ops.");
+  return part("Graphs", rows.length ? `number of graphs and their ops${at(n)}` : "", rows, ["Mode", ["A", "r"], [pair.b, "r"], "Ops, by how often they occur"], "The same graphs of the same ops.");
 }
 
 /** @param {Pair} pair */

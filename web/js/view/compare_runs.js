@@ -25,7 +25,7 @@ export async function runsOf(ids, signal) {
   return found.map(({ runs }, i) => runs[0] ?? { id: ids[i], name: "no such run", created_ns: 0 });
 }
 
-/** The runs of a comparison as they stand in the address. */
+/** The runs of a comparison as they are in the address. */
 export class ComparedRuns {
   #ctx;
   #runs;
@@ -41,7 +41,7 @@ export class ComparedRuns {
     return this.#runs.map((r) => String(r.id));
   }
 
-  /** What differs may not matter between other runs: what forces a comparison is asked for anew.
+  /** What differs may not matter between other runs: what forces a comparison is asked for again.
    * @param {string[]} ids */
   #open(ids) {
     const query = new URLSearchParams(this.#ctx.query);

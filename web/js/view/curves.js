@@ -2,7 +2,7 @@
 // elsewhere to lay over.
 //
 // A published series fits only the sweep it was measured on, so the chooser
-// stands there for sweeps over statements alone.
+// is there for sweeps over statements alone.
 
 import { h } from "./dom.js";
 import { ChartFigure } from "./chart.js";
@@ -89,7 +89,7 @@ export function curvesSection(run, report, mode, signal, here) {
     figures.map((f) => f.figure),
   );
   const el = h("section", { class: "sec", "aria-label": "Curves" }, frames, overlays.elements);
-  // Chart.js measures its frame, which must stand in the page first.
+  // Chart.js measures its frame, which must be in the page first.
   requestAnimationFrame(() => {
     if (!signal.aborted) redraw();
   });

@@ -5,6 +5,7 @@
 // refused, as the Content-Security-Policy would drop them silently.
 
 import { GLOSSARY, termOf } from "../model/glossary.js";
+import { intervalOf, unbroken } from "../model/sentence.js";
 import { toggleTerm } from "./term.js";
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
@@ -81,13 +82,17 @@ export function button(label, act, attributes = {}) {
 /** @param {string} cls chip class @param {string} word */
 export const chip = (cls, word) => h("span", { class: `chip ${cls}` }, word);
 
-/** A message as it was written: what stands in backticks is code. @param {string} text @returns {Child[]} */
+/** A message as it was written: what is in backticks is code. @param {string} text @returns {Child[]} */
 export function prose(text) {
   return text.split(/`([^`]+)`/).map((t, i) => (i % 2 ? h("code", {}, t) : t));
 }
 
-/** A sentence: its claim in bold, intervals in grey. @param {readonly import("../model/verdict.js").Part[]} parts */
-export const spoken = (parts) => parts.map((p) => (p.b ? h("b", {}, p.t) : p.ci ? h("span", { class: "ci" }, p.t) : p.t));
+/** A sentence: its claim in bold, intervals in grey. @param {readonly import("../model/sentence.js").Part[]} parts */
+export const spoken = (parts) =>
+  parts.map(({ text, as }) => (as === "claim" ? h("b", {}, unbroken(text)) : as === "interval" ? h("span", { class: "ci" }, text) : unbroken(text)));
+
+/** A figure of the findings with its interval. @param {import("../api/report.js").ReportFigure} f @returns {Child[]} */
+export const figure = (f) => [h("span", { class: "num-strong" }, f.text), ...ci(intervalOf(f))];
 
 /** Interval in grey, with its space; nothing where there is none. @param {string} text @returns {Child[]} */
 export const ci = (text) => (text ? [" ", h("span", { class: "ci" }, text)] : []);
@@ -234,7 +239,7 @@ export function copyButton(text, name) {
   return b;
 }
 
-/** Once what stands in the page has been painted; a page that nobody sees is not, and does not wait long. */
+/** Once what is in the page has been painted; a page that nobody sees is not, and does not wait long. */
 export const painted = () =>
   new Promise((done) => {
     requestAnimationFrame(() => setTimeout(done));

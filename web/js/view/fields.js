@@ -185,7 +185,7 @@ export function precisionPart(f, changed) {
     f.autocast = v;
     changed();
   });
-  const hint = "Each call stands in torch.autocast; every mode is measured without it too, in the same rounds.";
+  const hint = "Each call runs inside torch.autocast; every mode is measured without it too, in the same rounds.";
   const grad = h("input", { type: "checkbox", id: "grad" });
   grad.checked = f.grad;
   grad.addEventListener("change", () => {
@@ -197,7 +197,7 @@ export function precisionPart(f, changed) {
 }
 
 /**
- * PyTorch beside ours, where the server has it; of a run that had it elsewhere too.
+ * PyTorch beside Breakeven, where the server has it; of a run that had it elsewhere too.
  * @param {Form} f
  * @param {() => void} changed
  * @param {readonly import("../api/types.js").EngineInfo[]} engines
@@ -212,7 +212,7 @@ export function enginePart(f, changed, engines) {
     changed();
   });
   const hint = torch?.available
-    ? `PyTorch ${torch.version} of this server runs the same modes in a process of its own, behind ours; compiling takes it longer.`
+    ? `PyTorch ${torch.version} of this server runs the same modes in a process of its own, after Breakeven's; compiling takes it longer.`
     : `This server has no PyTorch: ${torch?.why_not ?? "it is switched off"}`;
   return h("fieldset", {}, h("legend", {}, "Engines"), h("label", {}, box, " PyTorch too"), h("p", { class: "hint" }, hint));
 }
@@ -277,7 +277,7 @@ function sweepFields(f, changed) {
     return [
       above("Pool, one statement a line", bound("textarea", f, "pool", changed, pool)),
       above("Counts", textField(f, "counts", "Counts", changed, { class: "field mono" })),
-      h("p", { class: "hint" }, "The first n statements, cycling, stand where the source has a line of three dots."),
+      h("p", { class: "hint" }, "The first n statements, cycling, take the place of a line of three dots."),
     ];
   }
   if (f.sweep === "input") {

@@ -1,7 +1,7 @@
 // js/view/frame.js -- what every view shares: theme, keyboard help, jobs.
 //
 // Keys work only outside fields and while no dialog is open; the views add
-// their own through onKeys, so this rule stands in one place.
+// their own through onKeys, so this rule is in one place.
 
 import { h } from "./dom.js";
 import { startTerms } from "./term.js";
@@ -75,14 +75,14 @@ function startTheme() {
   label();
 }
 
-/** Says that the server is gone for as long as it is; then views that wait for it are asked anew. */
+/** Says that the server is gone for as long as it is; then views that wait for it are asked again. */
 function tellOffline() {
   const note = h("p", { id: "offline", class: "toast", role: "status", hidden: true });
   document.body.append(note);
   return (/** @type {boolean} */ gone) => {
     if (note.hidden !== gone) return;
     note.hidden = !gone;
-    note.textContent = gone ? `No answer from ${location.host}. It is asked again every ${EVERY_MS / 1000} s; what stands here is from before.` : "";
+    note.textContent = gone ? `No answer from ${location.host}. It is asked again every ${EVERY_MS / 1000} s; what is shown here is from before.` : "";
     if (!gone) dispatchEvent(new Event("serverback"));
   };
 }

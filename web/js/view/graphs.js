@@ -77,7 +77,7 @@ async function graphList(page, place, point, mode, device) {
   const again = m.recompiles ?? [];
   const first = firstShown(m.graphs ?? []);
   const parts = graphs.map((g, i) => graphSection(g, pictureFor(page, point, mode, m.graphs?.[i] ?? {}, g.title, i, i === first)));
-  // In their order: what stands above is whole before anything comes below it.
+  // In their order: what is above is whole before anything comes below it.
   for (const [i, { section, lists }] of parts.entries()) {
     add(place, section);
     for (const column of columnsOf(page, graphs[i])) {

@@ -49,7 +49,7 @@ function parts(run, point, mode) {
 /** @param {import("../api/types.js").Run} run */
 function lazy(run) {
   const traces = h("a", { class: "btn", href: `/runs/${encodeURIComponent(run.id)}/breaks?mode=lazy` }, "Traces that were run");
-  return stateWell("Mode lazy has no guards", h("p", {}, "Every call records its ops anew, and the trace is found by its hash: another size is another hash, and is compiled."), h("div", { class: "acts" }, traces));
+  return stateWell("Mode lazy has no guards", h("p", {}, "Every call records its ops again, and the trace is found by its hash: another size is another hash, and is compiled."), h("div", { class: "acts" }, traces));
 }
 
 /** @param {GuardTree} tree @param {import("../api/types.js").ModeReport} m @param {string} mode */
@@ -62,7 +62,7 @@ function verdict(tree, m, mode) {
   } else add(line, h("b", {}, `No guard failed in ${mode}`), `: ${plural(tree.versions, "version")} ${tree.versions === 1 ? "serves" : "serve"} every call.`);
   const all = tree.frames.reduce((sum, f) => sum + f.versions.reduce((n, v) => n + v.guards.length, 0), 0);
   const cost = m.split_us?.guards !== undefined ? ` Looking for a version takes ${number(m.split_us.guards)} us of a call.` : "";
-  const how = `A version is used where all its guards hold; where none fits, the frame is compiled anew. ${plural(all, "guard")} in all. Uses are those of the calls in order, before timing.${cost}`;
+  const how = `A version is used where all its guards hold; where none fits, the frame is compiled again. ${plural(all, "guard")} in all. Uses are those of the calls in order, before timing.${cost}`;
   return h("section", { class: "verdict", "aria-label": "Verdict" }, line, h("p", { class: "how" }, how));
 }
 

@@ -1,6 +1,6 @@
 // js/view/history.js -- a workload over its runs and commits: a curve, the runs, notes and the baseline.
 
-import { h, add, button, chip, ci, headRow, loadStyle, scroller, section, select, stateWell, toast } from "./dom.js";
+import { h, add, button, chip, ci, headRow, loadStyle, scroller, section, select, spoken, stateWell, toast } from "./dom.js";
 import { historyChart } from "./history_chart.js";
 import { go } from "./router.js";
 import { getHistory, patchRun } from "../api/client.js";
@@ -46,7 +46,7 @@ export async function historyView(ctx) {
 const heading = (title, ...more) => h("div", { class: "head" }, h("div", { class: "titles" }, h("h1", {}, title)), ...more);
 
 function empty() {
-  const text = "A workload keeps its name from run to run; its figures over time and commits stand here from the first run on.";
+  const text = "A workload keeps its name from run to run; its figures over time and commits are here from the first run on.";
   return stateWell("No runs yet", h("p", {}, text), h("div", { class: "acts" }, h("a", { class: "btn primary", href: "/new" }, "New run")));
 }
 
@@ -56,7 +56,7 @@ function page(data, asked, signal, again) {
   const title = h("h1", {}, data.workload, h("span", { class: "dim" }, ` over ${plural(n, "run")}`));
   const head = h("div", { class: "head" }, h("div", { class: "titles" }, title), choices(data, asked));
   if (!n) return [head, nothing(data)];
-  const parts = sentence(data).map((p) => (p.b ? h("b", {}, p.t) : p.ci ? h("span", { class: "ci" }, p.t) : p.t));
+  const parts = spoken(sentence(data));
   const verdict = h("section", { class: "verdict", "aria-label": "Finding" }, h("p", { id: "verdict" }, parts), h("p", { class: "how" }, how(data)));
   const chart = measured(data).length ? h("section", { class: "sec", "aria-label": "Curve" }, historyChart(data, signal)) : null;
   return [head, verdict, chart, runs(data, again)].filter((x) => x !== null);
@@ -108,7 +108,7 @@ function runs(data, again) {
 const capital = (s) => s.slice(0, 1).toUpperCase() + s.slice(1);
 
 /** Which run a button is of, for who does not see its row. @param {string | number} id */
-const spoken = (id) => h("span", { class: "vh" }, ` #${id}`);
+const number = (id) => h("span", { class: "vh" }, ` #${id}`);
 
 /**
  * @param {History} data @param {HistoryPoint} p @param {HistoryPoint | null} before the last that has the figure
@@ -122,10 +122,10 @@ function row(data, p, before, base, again) {
   const commit = run.commit ? h("span", { class: "mono", title: run.commit }, run.commit.slice(0, 7), run.commit.endsWith("-dirty") ? "-dirty" : "") : h("span", { class: "dim" }, "none given");
   const changed = p.value === null ? "" : before ? parting(before, p) || "same source and settings" : h("span", { class: "dim" }, "none before it");
   const against = base && base !== p ? base : before;
-  const link = against && p.value !== null && against.value !== null ? h("a", { class: "btn", href: compareUrl([against.run.id, run.id]) }, `Compare with ${base && against === base ? "baseline" : `#${against.run.id}`}`, spoken(run.id)) : null;
+  const link = against && p.value !== null && against.value !== null ? h("a", { class: "btn", href: compareUrl([against.run.id, run.id]) }, `Compare with ${base && against === base ? "baseline" : `#${against.run.id}`}`, number(run.id)) : null;
   const mark = p.value === null ? null : button(run.baseline ? "No baseline" : "Baseline", () => save(run.id, { baseline: !run.baseline }, again));
   const note = button(run.note ? "Edit note" : "Note", () => editNote(run, again));
-  for (const b of [mark, note]) if (b) add(b, spoken(run.id));
+  for (const b of [mark, note]) if (b) add(b, number(run.id));
   return h(
     "tr",
     { class: run.baseline ? "base" : null, data: { run: String(run.id) } },

@@ -39,7 +39,7 @@ function notes(chart, all) {
   });
 }
 
-/** What stands under and over the line. @param {History} data */
+/** What is under and over the line. @param {History} data */
 function marks(data) {
   const all = measured(data);
   return {

@@ -6,7 +6,7 @@ import { onPick, pick, picked } from "./pick.js";
 import { duration, number, plural } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { joinLines, sharedQuery, shownOf } from "../model/selection.js";
-import { headline } from "../model/verdict.js";
+import { headline } from "../model/modes.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /** @typedef {import("../model/selection.js").Joined} Joined */
@@ -107,7 +107,7 @@ export function lineLinks(run, lines) {
   ]);
 }
 
-/** Marks what stands for the picked line, and keeps it so: rows and items with `data-lines`.
+/** Marks what belongs to the picked line, and keeps it so: rows and items with `data-lines`.
  * @param {AbortSignal} signal @param {HTMLElement} place @returns {() => void} to be called where its rows are other ones */
 export function markLines(signal, place) {
   const mark = () => {

@@ -13,7 +13,7 @@ const BAR = 72;
 const MOST_LINES = 3;
 const FEW_ROWS = 60;
 
-/** What a word of the head means, where it stands. @type {[string, string][]} */
+/** What a word of the head means, where it is. @type {[string, string][]} */
 const TERMS = [
   ["Of copy", "the time of a kernel that only moves as many bytes, over the kernel's own: near 100 % memory holds it up, above it the bytes were in a nearer cache"],
   ["Operations", "those of the graph: 2 for each pair that a product multiplies and adds, 1 for each element of any other op, views and copies none"],

@@ -1,4 +1,4 @@
-// js/view/ledger.js -- what an import lost, mended or could not vouch for: over the charts of every
+// js/view/ledger.js -- what an import lost, repaired or could not vouch for: over the charts of every
 // view of its run.
 
 import { h, headRow, scroller } from "./dom.js";
@@ -14,9 +14,9 @@ export function ledgerNote(run) {
   if (!ledger) return null;
   const rows = ledgerRows(ledger);
   const name = h("b", {}, "Loss ledger");
-  if (!rows.length) return h("p", { class: "lost" }, name, " of the import: nothing was dropped, mended or doubtful.");
+  if (!rows.length) return h("p", { class: "lost" }, name, " of the import: nothing was dropped, repaired or doubtful.");
   const sums = ledgerSums(ledger);
-  const words = [sums.dropped ? `${count(sums.dropped)} dropped` : "", sums.repaired ? `${count(sums.repaired)} mended` : "", sums.kept ? `${count(sums.kept)} kept but doubtful` : ""];
+  const words = [sums.dropped ? `${count(sums.dropped)} dropped` : "", sums.repaired ? `${count(sums.repaired)} repaired` : "", sums.kept ? `${count(sums.kept)} kept but doubtful` : ""];
   const body = rows.map((r) => h("tr", {}, h("th", { scope: "row" }, r.what), h("td", {}, r.fate), h("td", { class: "r" }, count(r.n))));
   const table = h("table", {}, headRow(["What", "Fate", ["Count", "r"]]), h("tbody", {}, body));
   return h("details", { class: "lost" }, h("summary", {}, name, ` of the import: ${words.filter(Boolean).join(", ")}`), scroller("Loss ledger, table", table));

@@ -1,7 +1,7 @@
 // js/view/memory.js -- tensor memory of a run: over one call and at any moment of it, by
 // tensor and source line, each mode beside eager.
 
-import { add, button, h, headRow, loadStyle, scroller, segmented, stateWell, svg } from "./dom.js";
+import { add, button, h, headRow, loadStyle, scroller, segmented, spoken, stateWell, svg } from "./dom.js";
 import { chosen } from "./choose.js";
 import { markLines, viewUrl } from "./joined.js";
 import { MemoryChart } from "./memory_chart.js";
@@ -55,7 +55,7 @@ const memoryOf = (point, mode) => point.modes[mode]?.memory ?? null;
 /** @param {import("../api/types.js").Run} run */
 function noRecord(run) {
   const again = h("a", { class: "btn primary", href: `/new?from=${encodeURIComponent(run.id)}` }, "Edit and run again");
-  const why = h("p", {}, "Memory is watched for one call behind the latencies. This run was not timed, or is older than that record; its peaks stand in the overview.");
+  const why = h("p", {}, "Memory is watched for one call after the latencies. This run was not timed, or is older than that record; its peaks are in the overview.");
   return stateWell("This run has no record of memory", why, h("div", { class: "acts" }, again));
 }
 
@@ -64,16 +64,16 @@ function parts(s) {
   const eager = s.mode === "eager" ? null : memoryOf(s.point, "eager");
   const byLine = linesSection(s, eager);
   markLines(s.signal, byLine);
-  return [verdict(s, eager), chartSection(s, eager), byLine, modesSection(s.point), heldSection(s.m)];
+  return [verdict(s), chartSection(s, eager), byLine, modesSection(s.point), heldSection(s.m)];
 }
 
-/** @param {Shown} s @param {Memory | null} eager */
-function verdict(s, eager) {
-  const finding = memory.memoryFinding(s.mode, s.m, eager, bytes).map((p) => (p.b ? h("b", {}, p.t) : p.t));
+/** @param {Shown} s */
+function verdict(s) {
+  const said = s.run.findings?.points.find((p) => (p.n ?? null) === (s.point.n ?? null))?.modes[s.mode]?.memory ?? [];
   const calls = s.run.workload?.calls?.length ?? 1;
   const which = calls > 1 ? `Call ${s.m.call}, of those that were timed the one with the highest peak` : "One call";
   const how = `${which}, watched by itself when all was compiled and timed: ${plural(s.m.events, "event")} of the allocator, ${plural(memory.tensorCount(s.m), "tensor")}. Bytes are exact; times are those of a watched call, which takes longer.`;
-  return h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, finding), h("p", { class: "how" }, how));
+  return h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(said)), h("p", { class: "how" }, how));
 }
 
 /** @param {Shown} s @param {Memory | null} eager */

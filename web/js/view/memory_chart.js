@@ -95,7 +95,7 @@ export class MemoryChart {
     this.#choose(moment, true);
   }
 
-  /** @param {number} moment @param {boolean} slide the slider does not stand there yet */
+  /** @param {number} moment @param {boolean} slide the slider is not there yet */
   #choose(moment, slide) {
     this.#moment = moment;
     if (slide) this.#slider.value = String(momentTime(this.#lines[0].memory, moment));

@@ -8,7 +8,7 @@ export function missingView(ctx) {
   ctx.main.replaceChildren(
     nothingHere("No page has this address", [
       location.pathname,
-      " names no view. Runs stand under /runs, one run under /runs/ and its number.",
+      " names no view. Runs are under /runs, one run under /runs/ and its number.",
     ]),
   );
 }

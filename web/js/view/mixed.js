@@ -6,8 +6,7 @@
 import { h, chip, ci, headRow, scroller, section } from "./dom.js";
 import { axisHead, modeMark, ratioAxis, whisker } from "./marks.js";
 import { bytesUnit, number, plural, ratio, smallError, timeUnit, withInterval } from "../model/format.js";
-import { mixedSentence } from "../model/mixed.js";
-import { chipClass } from "../model/verdict.js";
+import { chipClass } from "../model/sentence.js";
 import { pointName } from "./modes_table.js";
 
 /** @typedef {import("../api/types.js").Mixed} Mixed */
@@ -24,9 +23,10 @@ const dim = (text) => h("span", { class: "dim" }, text);
  * @param {import("../api/types.js").Point} point
  * @param {readonly string[]} modes
  * @param {boolean} swept
+ * @param {string} said what it saved
  * @returns {HTMLElement[]} none where the workload has no autocast
  */
-export function mixedSection(point, modes, swept) {
+export function mixedSection(point, modes, swept, said) {
   const mixed = point.autocast;
   if (!mixed) return [];
   const title = `Autocast to ${mixed.dtype}${swept ? ` at ${pointName(point)}` : ""}`;
@@ -37,7 +37,7 @@ export function mixedSection(point, modes, swept) {
   const shown = modes.filter((m) => mixed.modes[m]);
   const note = mixed.batch ? `a call has ${plural(mixed.batch, "sample")}` : "a call has no batch to count";
   const table = mixedTable(title, mixed, shown);
-  return [section(title, note, null, h("p", { id: "mixed-verdict", class: "sub" }, mixedSentence(mixed, shown)), scroller(`${title}, table`, table))];
+  return [section(title, note, null, h("p", { id: "mixed-verdict", class: "sub" }, said), scroller(`${title}, table`, table))];
 }
 
 /** @param {string} title @param {Mixed} mixed @param {readonly string[]} modes */

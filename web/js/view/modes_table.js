@@ -1,32 +1,18 @@
 // js/view/modes_table.js -- the modes at one point: medians, ratios with their
 // whisker, what compiling costs and when it is repaid.
 
-import { h, chip, ci, headRow, prose, scroller, section, select } from "./dom.js";
+import { h, chip, figure, headRow, prose, scroller, section, select } from "./dom.js";
 import { axisHead, modeMark, ratioAxis, whisker } from "./marks.js";
-import {
-  bytesUnit,
-  calls,
-  duration,
-  number,
-  plain,
-  ratio,
-  smallError,
-  timeUnit,
-  withInterval,
-} from "../model/format.js";
-import { chipClass, DISAGREES, wordOf } from "../model/verdict.js";
+import { plain } from "../model/format.js";
+import { chipClass, DISAGREES } from "../model/sentence.js";
 import { BUILT } from "../model/modes.js";
 
 /** @typedef {import("../api/types.js").Point} Point */
 /** @typedef {import("../api/types.js").ModeReport} ModeReport */
-/** @typedef {import("../api/types.js").BreakEven} BreakEven */
 /** @typedef {import("./dom.js").Child} Child */
-/**
- * @typedef {object} Columns what all rows share
- * @property {import("./marks.js").RatioAxis} axis
- * @property {import("../model/format.js").Unit} time
- * @property {import("../model/format.js").Unit} bytes
- */
+/** @typedef {import("../api/report.js").ReportFindingsMode} Said */
+/** @typedef {{run: import("../api/types.js").Run, points: readonly Point[], at: number, modes: readonly string[],
+ *   said: import("../api/types.js").Findings}} Shown at: the point that is shown */
 
 /** @param {Point} p */
 export const pointName = (p) => (typeof p.n === "number" ? `n = ${plain(p.n)}` : "this input");
@@ -37,51 +23,40 @@ const dim = (text) => h("span", { class: "dim" }, text);
 /** @param {Child | readonly Child[]} content */
 const right = (content) => h("td", { class: "r" }, content);
 
-/** @param {{text: string, interval: string}} v @returns {Child[]} */
-const strong = (v) => [h("span", { class: "num-strong" }, v.text), ...ci(v.interval)];
-
 /**
- * @param {import("../api/types.js").Run} run
- * @param {readonly Point[]} points
- * @param {number} at the point that is shown
- * @param {readonly string[]} modes
+ * @param {Shown} shown
  * @param {(i: number) => void} choose
  * @param {import("./torch.js").TorchPart} [torch] PyTorch's rows at that point
  */
-export function modesSection(run, points, at, modes, choose, torch) {
+export function modesSection({ run, points, at, modes, said }, choose, torch) {
   const p = points[at];
   const title = points.length > 1 ? `Modes at ${pointName(p)}` : "Modes";
-  const measured = modes.flatMap((m) => (p.modes[m] ? [p.modes[m]] : []));
-  const columns = {
-    axis: ratioAxis(
-      [...Object.values(p.break_even ?? {}), ...Object.values(torch?.point?.break_even ?? {})].flatMap((b) =>
-        typeof b.speedup === "number" ? [b.speedup, ...(b.speedup_ci ?? [])] : [],
-      ),
-      200,
+  const axis = ratioAxis(
+    [...Object.values(p.break_even ?? {}), ...Object.values(torch?.point?.break_even ?? {})].flatMap((b) =>
+      typeof b.speedup === "number" ? [b.speedup, ...(b.speedup_ci ?? [])] : [],
     ),
-    time: timeUnit([...measured, ...Object.values(torch?.point?.modes ?? {})].map((m) => m.latency?.median_us ?? 0)),
-    bytes: bytesUnit(measured.map((m) => m.peak_bytes ?? 0)),
-  };
+    200,
+  );
   const head = headRow([
     "Mode",
-    [`Median, ${columns.time.name}`, "r"],
+    [`Median, ${said.time_unit}`, "r"],
     ["Speedup", "r"],
-    [axisHead(columns.axis), "", "Speedup interval"],
-    ["Compile", "r"],
-    ["Repaid after", "r"],
+    [axisHead(axis), "", "Speedup interval"],
+    [`Compile, ${said.compile_unit}`, "r"],
+    ["Repaid after, calls", "r"],
     ["Launches", "r"],
-    [`Peak, ${columns.bytes.name}`, "r"],
+    [`Peak, ${said.bytes_unit}`, "r"],
     ["Max error", "r"],
     "Verdict",
   ]);
-  const rows = modes.map((m) => h("tr", {}, h("th", { scope: "row" }, modeMark(m)), cells(p, m, columns)));
+  const rows = modes.map((m) => h("tr", {}, h("th", { scope: "row" }, modeMark(m)), cells(p, m, said.points[at].modes[m], axis)));
   const failed = run.report?.failed ?? {};
   for (const [m, why] of Object.entries(failed)) rows.push(failedRow(m, why));
   const body = h(
     "tbody",
     {},
     rows,
-    torch?.rows(columns) ?? null,
+    torch?.rows(axis) ?? null,
     missingRow(
       run,
       BUILT.filter((m) => !modes.includes(m) && !(m in failed)),
@@ -136,15 +111,15 @@ function failedRow(mode, why) {
 /**
  * @param {Point} p
  * @param {string} name
- * @param {Columns} columns
+ * @param {Said | undefined} said
+ * @param {import("./marks.js").RatioAxis} axis
  */
-function cells(p, name, columns) {
+function cells(p, name, said, axis) {
   const m = p.modes[name];
-  if (!m) return [h("td", { class: "dim", colspan: 9 }, "not measured at this point")];
-  const l = m.latency;
-  const median = l ? strong(withInterval(l.median_us, l.ci_us, { scale: columns.time.scale })) : dim("not timed");
-  const launches = m.launches === undefined ? dim("unknown") : number(m.launches);
-  const peak = m.peak_bytes === undefined ? dim("unknown") : number(m.peak_bytes / columns.bytes.scale);
+  if (!m || !said) return [h("td", { class: "dim", colspan: 9 }, "not measured at this point")];
+  const median = said.median ? figure(said.median) : dim("not timed");
+  const launches = said.launches ?? dim("unknown");
+  const peak = said.peak ?? dim("unknown");
   if (name === "eager") {
     return [
       right(median),
@@ -158,29 +133,22 @@ function cells(p, name, columns) {
       h("td", {}, dim("baseline")),
     ];
   }
-  const differs = m.agrees === false;
-  const b = differs ? undefined : p.break_even?.[name];
-  const word = differs ? DISAGREES : wordOf(b, l?.n);
-  const speedup = b?.speedup ?? null;
-  const compile = m.compile_ms === undefined ? dim("unknown") : duration(m.compile_ms * 1e3);
-  const none = dim(differs ? "none" : "no baseline");
-  const error = m.max_abs_error === undefined ? dim("unknown") : smallError(m.max_abs_error);
+  const none = dim(said.verdict === DISAGREES ? "none" : "no baseline");
   return [
     right(median),
-    right(speedup === null ? none : strong(ratio(speedup, b?.speedup_ci))),
-    h("td", {}, speedup === null ? null : whisker(columns.axis, speedup, b?.speedup_ci, word)),
-    right(compile),
-    right(differs ? none : repaid(b)),
+    right(said.speedup ? figure(said.speedup) : none),
+    h("td", {}, said.speedup ? speedupWhisker(axis, p.break_even?.[name], said) : null),
+    right(said.compile ?? dim("unknown")),
+    right(said.verdict === DISAGREES ? none : repaid(said)),
     right(launches),
     right(peak),
-    right(error),
-    h("td", {}, differs || b ? chip(chipClass(word), word) : none),
+    right(said.error ?? dim("unknown")),
+    h("td", {}, said.verdict ? chip(chipClass(said.verdict), said.verdict) : none),
   ];
 }
 
-/** @param {BreakEven | undefined} b */
-function repaid(b) {
-  if (!b || b.repay === "unknown") return dim("unknown");
-  if (typeof b.calls_to_repay !== "number") return "never";
-  return b.calls_to_repay < 1 ? "at once" : calls(b.calls_to_repay);
-}
+/** @param {import("./marks.js").RatioAxis} axis @param {import("../api/types.js").BreakEven | undefined} b @param {Said} said */
+export const speedupWhisker = (axis, b, said) => (typeof b?.speedup === "number" ? whisker(axis, b.speedup, b.speedup_ci, said.verdict ?? "") : null);
+
+/** @param {Said} said */
+export const repaid = ({ repaid: after }) => (after && after !== "unknown" ? after : dim("unknown"));

@@ -263,7 +263,7 @@ class NewPage {
     );
   }
 
-  /** The settings, made anew: after loading, and when the parameters' names change. */
+  /** The settings, made again: after loading, and when the parameters' names change. */
   #fields() {
     const changed = () => {
       this.#untouched = false;

@@ -79,7 +79,7 @@ export class Overlays {
     this.#sources.hidden = this.on.size === 0;
   }
 
-  /** Shown anew, and remembered. */
+  /** Shown again, and remembered. */
   #tell() {
     const keys = [...this.on].map((x) => x.key).filter((k) => !k.startsWith("file:"));
     remember({ over: keys.join(",") || (this.#offered.some((x) => x.here) ? "none" : "") });

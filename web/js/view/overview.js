@@ -5,14 +5,14 @@
 // the modes are painted before anything else is made, and the curves' script comes
 // meanwhile.
 
-import { h, add, button, copyButton, download, headRow, painted, scroller, section, spoken } from "./dom.js";
+import { h, add, button, copyButton, download, headRow, painted, scroller, section, spoken, stateWell } from "./dom.js";
 import { remember } from "./router.js";
 import { onKeys } from "./frame.js";
 import { modesSection, pointName } from "./modes_table.js";
 import { mixedSection } from "./mixed.js";
 import { splitSection } from "./split.js";
 import { count } from "../model/format.js";
-import { headline, how, sentence, warnings } from "../model/verdict.js";
+import { unbroken } from "../model/sentence.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { fileStem, runLine } from "../model/commands.js";
 import { machineFacts, orderFacts, wallTime } from "../model/machine.js";
@@ -38,10 +38,12 @@ export async function overview(ctx, body, run, report) {
   const points = pointsOf(report);
   const last = points.length - 1;
   const modes = modesOf(points);
-  const mode = headline(modes);
+  const said = run.findings;
+  if (!said) return add(body, stateWell("Nothing was measured in this run", h("p", {}, "Its report has no modes.")));
+  const { mode } = said;
   const [modesPlace, mixedPlace, repayPlace, splitPlace, againPlace] = [h("div"), h("div"), h("div"), h("div"), h("div")];
   const its = (/** @type {number} */ at) => torch?.torchPart(run, report, points[at].n);
-  const fillModes = (/** @type {number} */ at) => modesPlace.replaceChildren(modesSection(run, points, at, modes, choose, its(at)));
+  const fillModes = (/** @type {number} */ at) => modesPlace.replaceChildren(modesSection({ run, points, at, modes, said }, choose, its(at)));
   /** @type {typeof import("./repay.js") | null} */
   let repay = null;
   let drawn = new AbortController();
@@ -50,7 +52,7 @@ export async function overview(ctx, body, run, report) {
     drawn.abort();
     drawn = new AbortController();
     repayPlace.replaceChildren(...(repay?.repaySection(run, points[at], mode, drawn.signal, its(at)?.point) ?? []));
-    mixedPlace.replaceChildren(...mixedSection(points[at], modes, points.length > 1));
+    mixedPlace.replaceChildren(...mixedSection(points[at], modes, points.length > 1, said.points[at].autocast ?? ""));
     splitPlace.replaceChildren(...splitSection(points[at], modes));
     againPlace.replaceChildren(againSection(run, report, points[at], modes));
   };
@@ -64,7 +66,7 @@ export async function overview(ctx, body, run, report) {
     fillRest(at);
   };
   fillModes(shown);
-  add(body, verdictSection(report, points[last], mode), modesPlace);
+  add(body, verdictSection(said), modesPlace);
   await painted();
   const [sweep, calls] = await coming;
   if (ctx.signal.aborted) return;
@@ -75,14 +77,10 @@ export async function overview(ctx, body, run, report) {
   if (curves) onKeys(ctx.signal, { t: () => curves.toggle() });
 }
 
-/**
- * @param {Report} report
- * @param {Point} point
- * @param {string | null} mode
- */
-function verdictSection(report, point, mode) {
-  const method = h("p", { class: "how" }, how(point));
-  return h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", { id: "verdict" }, spoken(sentence(report, point, mode))), method);
+/** @param {import("../api/types.js").Findings} said */
+function verdictSection(said) {
+  const method = h("p", { class: "how" }, said.points[said.points.length - 1].how);
+  return h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", { id: "verdict" }, spoken(said.answer)), method);
 }
 
 /**
@@ -122,7 +120,7 @@ function againSection(run, report, point, modes) {
  * @param {Point} point the last
  */
 function notesSection(run, report, point) {
-  const all = warnings(report);
+  const all = run.findings?.warnings ?? [];
   const title = all.length ? `Warnings (${all.length})` : "Warnings";
   const facts = machineFacts(report.device, run.environment ?? report.environment);
   const wall = wallTime(report.wall_ms);
@@ -134,11 +132,11 @@ function notesSection(run, report, point) {
   return h("section", { class: "sec two", "aria-label": "Warnings and machine" }, left, machine);
 }
 
-/** @param {readonly import("../model/verdict.js").Warning[]} all */
+/** @param {readonly import("../api/report.js").ReportWarning[]} all */
 function warningList(all) {
   const list = h("div");
-  const notice = (/** @type {import("../model/verdict.js").Warning} */ w) =>
-    h("div", { class: "notice" }, h("p", {}, h("b", {}, w.title), " ", w.text));
+  const notice = (/** @type {import("../api/report.js").ReportWarning} */ w) =>
+    h("div", { class: "notice" }, h("p", {}, h("b", {}, unbroken(w.title)), " ", w.text));
   const fill = (/** @type {number} */ most) => {
     list.replaceChildren(...all.slice(0, most).map(notice));
     if (all.length > most)

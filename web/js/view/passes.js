@@ -1,5 +1,5 @@
 // js/view/passes.js -- what each pass did to the graphs of one mode: which rules
-// fired where, and the graph before and behind it side by side.
+// fired where, and the graph before and after it side by side.
 
 import { h, add, scroller, stateWell } from "./dom.js";
 import { chosen } from "./choose.js";
@@ -154,7 +154,7 @@ function difference(r, title) {
   const lines = diffLines(r.before, r.after);
   if (lines.every((x) => x.kind === "same"))
     return h("p", { class: "small sub" }, "The text of the graph is the same.");
-  // Two columns of code have no room on a narrow screen: there the lines that came stand below those that went.
+  // Two columns of code have no room on a narrow screen: there the lines that came are below those that went.
   const narrow = matchMedia("(max-width: 640px)").matches;
   const heads = narrow ? ["", `Before and after ${r.name}`] : ["", "Before", "", `After ${r.name}`];
   const tbody = h("tbody");

@@ -164,7 +164,7 @@ export class GraphPicture {
     return h("div", { class: "slider" }, input, h("div", { class: "ticks", "aria-hidden": "true" }, names));
   }
 
-  /** Another graph behind another pass, or other kernels open. @param {boolean} whole */
+  /** The graph after another pass, or other kernels open. @param {boolean} whole */
   #swap(whole) {
     if (whole) this.only = null;
     this.groups = this.#grouped();
@@ -293,12 +293,14 @@ export class GraphPicture {
     const [x1, y1] = [x0 + (w * (1 + 2 * MARGIN)) / view.scale, y0 + (height * (1 + 2 * MARGIN)) / view.scale];
     const seen = (/** @type {import("../model/layout.js").Rect} */ r) => r && r.x < x1 && r.x + r.w > x0 && r.y < y1 && r.y + r.h > y0;
     const layer = svg("g", { transform: `translate(${view.x} ${view.y}) scale(${view.scale})` });
-    for (const [k, r] of Object.entries(laid.groups)) if (seen(r)) add(layer, this.#group(k, r));
+    const groups = Object.entries(laid.groups).filter(([, r]) => seen(r));
+    add(layer, groups.map(([k, r]) => this.#group(k, r)));
     const afar = view.scale < AFAR;
     const lines = picture.edges.filter(([a, b]) => seen(laid.boxes[a]) || seen(laid.boxes[b]));
     add(layer, afar ? svg("path", { class: "edge", d: lines.map((e) => laid.paths[e.join("\n")]).join("") }) : null);
     const edges = afar ? [] : lines.map((e) => this.#edge(e));
     add(layer, edges.map(([path]) => path));
+    add(layer, groups.map(([k, r]) => this.#groupTitle(k, r))); // no edge over it
     const boxes = picture.boxes.filter((b) => seen(laid.boxes[b.id]));
     if (afar) {
       for (const kind of ["op", "input", "kernel", "library", "module", "loop", "gone"])
@@ -315,27 +317,29 @@ export class GraphPicture {
 
   /** @param {string} k @param {import("../model/layout.js").Rect} r */
   #group(k, r) {
+    const { kind = "kernel" } = this.groups.all.get(k) ?? {};
+    const form = kind === "kernel" && this.#kernel(k)?.form === "library" ? "library" : kind;
+    return svg("g", { class: `open g-${form}`, "data-node": `open ${k}` }, svg("rect", { x: r.x, y: r.y, width: r.w, height: r.h, rx: 3 }));
+  }
+
+  /** @param {string} k @param {import("../model/layout.js").Rect} r */
+  #groupTitle(k, r) {
     const { kind = "kernel", title = "" } = this.groups.all.get(k) ?? {};
-    const about = kind === "kernel" ? this.#kernel(k) : undefined;
-    const time = about?.median_us ? `  ${duration(about.median_us)}` : "";
-    const form = about?.form === "library" ? "library" : kind;
+    const us = kind === "kernel" ? this.#kernel(k)?.median_us : 0;
     const most = Math.floor((r.w - 12) / 6.6);
-    const el = svg("g", { class: `open g-${form}`, "data-node": `open ${k}` });
-    add(el, svg("rect", { x: r.x, y: r.y, width: r.w, height: r.h, rx: 3 }), svg("text", { x: r.x + 8, y: r.y + 16 }, `${title.length > most ? `${title.slice(0, most - 1)}\u2026` : title}${time}`));
-    return el;
+    return svg("text", { class: "title", x: r.x + 8, y: r.y + 16 }, `${title.length > most ? `${title.slice(0, most - 1)}\u2026` : title}${us ? `  ${duration(us)}` : ""}`);
   }
 
   /** @param {PictureBox} b */
   #boxShape(b) {
     const r = this.laid.boxes[b.id];
-    const time = b.id.startsWith("kernel ") ? this.#kernel(b.id.slice(7))?.median_us : null;
     const joined = this.line > 0 && b.nodes.some((n) => n.line === this.line);
     const el = svg("g", { class: `box g-${b.kind}${joined ? " joined" : ""}${b.id === this.picked ? " on" : ""}`, "data-node": b.id });
     const most = Math.floor((r.w - 14) / 7.3);
     const title = b.title.length > most ? `${b.title.slice(0, most - 1)}\u2026` : b.title;
     add(el, svg("rect", { x: r.x, y: r.y, width: r.w, height: r.h, rx: 2 }),
       svg("text", { class: "op", x: r.x + 8, y: r.y + 17 }, title),
-      svg("text", { class: "about", x: r.x + 8, y: r.y + 32 }, time ? `${b.sub}  ${duration(time)}` : b.sub));
+      svg("text", { class: "about", x: r.x + 8, y: r.y + 32 }, b.sub));
     return el;
   }
 
@@ -411,7 +415,7 @@ export class GraphPicture {
     this.#swap(true);
   }
 
-  /** The next node behind the picked one whose name or op has the text. @param {string} text */
+  /** The next node after the picked one whose name or op has the text. @param {string} text */
   async #find(text) {
     const wanted = text.trim().toLowerCase();
     const { nodes } = this.drawn;

@@ -124,7 +124,7 @@ export function problem(e) {
       h(
         "div",
         { class: "acts" },
-        // Loaded anew (a target is left to the browser): a script that did not come is not asked for twice.
+        // Loaded again (a target is left to the browser): a script that did not come is not asked for twice.
         h("a", { class: "btn primary", href: location.pathname + location.search, target: "_self" }, "Try again"),
         h("a", { class: "btn", href: "/runs" }, "All runs"),
       ),

@@ -7,7 +7,7 @@ import { h, add, chip, loadStyle } from "./dom.js";
 import { listRuns } from "../api/client.js";
 import { age, plural, ratio } from "../model/format.js";
 import { parseQuery } from "../model/query.js";
-import { chipClass } from "../model/verdict.js";
+import { chipClass } from "../model/sentence.js";
 
 /** @typedef {import("../api/types.js").RunRow} RunRow */
 /**

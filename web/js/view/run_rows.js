@@ -4,7 +4,7 @@
 import { button, h, chip, ci, headRow, prose } from "./dom.js";
 import { axisHead, progressBar, ratioAxis, sparkline, whisker } from "./marks.js";
 import { about, age, calls, count, number, plain, ratio, stamp, timeUnit } from "../model/format.js";
-import { chipClass } from "../model/verdict.js";
+import { chipClass } from "../model/sentence.js";
 import { inOrder, letters } from "../model/modes.js";
 import { nextSort } from "../model/window.js";
 

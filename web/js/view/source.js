@@ -1,4 +1,4 @@
-// js/view/source.js -- the program as it was posted, or as it stood at a point; beside it
+// js/view/source.js -- the program as it was posted, or as it was at a point; beside it
 // what comes from the picked line.
 
 import { h, add, copyButton, download, select, stateWell } from "./dom.js";
@@ -65,7 +65,7 @@ export function sourceTab(ctx, body, run) {
 
 /** @param {readonly string[]} pool @param {readonly number[]} counts */
 function poolSection(pool, counts) {
-  const about = h("p", {}, `the first n, cycling, stand where the source has ...; n = ${counts.join(", ")}`);
+  const about = h("p", {}, `the first n, cycling, take the place of ... in the source; n = ${counts.join(", ")}`);
   const head = h("header", {}, h("h2", {}, "Pool of statements"), about);
   return h("section", { class: "sec gap", "aria-label": "What the sweep puts in" }, head, codeWell(pool.join("\n"), "Pool of statements"));
 }

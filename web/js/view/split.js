@@ -7,7 +7,7 @@ import { h, headRow, scroller, section, svg } from "./dom.js";
 import { modeMark } from "./marks.js";
 import { duration, number, plain, shares, stepOf, timeUnit, toStep } from "../model/format.js";
 import { PARTS, addUp, splitRows, summary } from "../model/split.js";
-import { headline } from "../model/verdict.js";
+import { headline } from "../model/modes.js";
 
 const WIDTH = 260;
 

@@ -7,7 +7,7 @@ import { compareSuites } from "../api/suites.js";
 import { count, plural, ratio, stamp } from "../model/format.js";
 import { columnName } from "../model/suite.js";
 import { changed, comparison, turned } from "../model/suite_compare.js";
-import { chipClass } from "../model/verdict.js";
+import { chipClass } from "../model/sentence.js";
 
 /** @typedef {import("../model/suite_compare.js").ComparedSuites} ComparedSuites */
 /** @typedef {import("../model/suite_compare.js").ComparedResult} ComparedResult */

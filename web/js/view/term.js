@@ -1,4 +1,4 @@
-// js/view/term.js -- words that explain themselves where they stand, by pointer or by keys.
+// js/view/term.js -- words that explain themselves where they are, by pointer or by keys.
 //
 // One popover for all, which index.html has: it covers the page and moves nothing.  The
 // same press, Escape, a press elsewhere or scrolling closes it.

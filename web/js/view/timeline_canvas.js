@@ -282,7 +282,7 @@ export class TimelineCanvas {
 
   /** @param {Slice} slice */
   fit(slice) {
-    // Calls stand side by side: what is beside one is another.
+    // Calls are side by side: what is beside one is another.
     const margin = slice.kind === "call" ? 0 : Math.max(slice.duration * 0.06, LEAST_NS);
     this.show(slice.start - margin, slice.start + slice.duration + margin);
   }

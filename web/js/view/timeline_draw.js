@@ -1,7 +1,7 @@
 // js/view/timeline_draw.js -- lanes, ruler and overview of a timeline on a canvas.
 //
 // Draws what it is given and keeps nothing; colours are the CSS tokens.  A label
-// stands only where it fits.
+// is only where it fits.
 
 import { token } from "./dom.js";
 import { drawIdle, idleToken, IDLE_INSET } from "./timeline_idle.js";
@@ -95,7 +95,7 @@ export function rowsOf(view, levels) {
   });
 }
 
-/** By process as they came, its GPUs' streams behind what its host did. @param {readonly LaneInfo[]} lanes */
+/** By process as they came, its GPUs' streams after what its host did. @param {readonly LaneInfo[]} lanes */
 function inProcesses(lanes) {
   const order = [...new Set(lanes.map((l) => l.pid))];
   const key = (/** @type {LaneInfo} */ l) => [order.indexOf(l.pid), l.pid === undefined ? 0 : ["kernels", "counter"].indexOf(l.role ?? "") + 1, l.device ?? -1, l.stream ?? -1];
@@ -108,7 +108,7 @@ function inProcesses(lanes) {
   });
 }
 
-/** Where a level of a lane stands. @param {Row} row @param {number} level */
+/** Where a level of a lane is. @param {Row} row @param {number} level */
 const placeOf = (row, level) =>
   row.deep > 1 ? { y: row.y + 3 + Math.min(level, row.deep - 1) * LEVEL, height: LEVEL - 1 } : { y: row.y + 3, height: row.height - 6 };
 
@@ -336,7 +336,7 @@ function drawSeries(g, s, row) {
   g.fillText(range, leftOf(s.width) + 4, row.y + 9);
 }
 
-/** What a break is, behind its mark, where there is room up to the next.
+/** What a break is, to the right of its mark, where there is room up to the next.
  * @param {CanvasRenderingContext2D} g @param {Scene} s @param {Row} row */
 function drawBreakNames(g, s, row) {
   const breaks = (lanesOfView(s.view).get(row.id) ?? []).filter((e) => e.kind === "break");

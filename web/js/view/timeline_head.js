@@ -1,4 +1,4 @@
-// js/view/timeline_head.js -- what stands above the canvas of a timeline, and the ledger below it.
+// js/view/timeline_head.js -- what is above the canvas of a timeline, and the ledger below it.
 
 import { h, button } from "./dom.js";
 import { idleSwatch } from "./timeline_idle.js";

@@ -61,7 +61,7 @@ function hatch(g, colour) {
 /**
  * A gap, lower than what runs; its time where there is room.
  * @param {CanvasRenderingContext2D} g @param {View} view @param {Slice} e @param {number} x @param {number} width
- * @param {{y: number, height: number}} row @param {boolean} pointed @param {[number, number]} sight where a label may stand
+ * @param {{y: number, height: number}} row @param {boolean} pointed @param {[number, number]} sight where a label may be
  */
 export function drawIdle(g, view, e, x, width, row, pointed, sight) {
   const colour = token(idleToken(view, e));

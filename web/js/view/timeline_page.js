@@ -77,7 +77,7 @@ export class TimelinePage {
     signal.addEventListener("abort", () => clearTimeout(this.#waiting), { once: true });
   }
 
-  /** The canvas at once, the numbers behind its first frame. @param {HTMLElement} place */
+  /** The canvas at once, the numbers after its first frame. @param {HTMLElement} place */
   show(place) {
     const keys = "W and S zoom, A and D pan, F fits what is pointed at or selected, M selects it, [ and ] and Shift with an arrow move the ends of the selection, slash finds, Enter goes to the next found, N and P step a call, full stop and comma a kernel, 0 shows all. The tables below hold the numbers.";
     const acts = {

@@ -1,10 +1,10 @@
-// js/view/torch.js -- PyTorch beside ours, on the overview: its rows at a point, and how it ended.
+// js/view/torch.js -- PyTorch beside Breakeven, on the overview: its rows at a point, and how it ended.
 
-import { h, chip, ci } from "./dom.js";
+import { h, chip, figure } from "./dom.js";
 import { clamped } from "./cards.js";
-import { modeMark, whisker } from "./marks.js";
-import { calls, duration, number, ratio, smallError, withInterval } from "../model/format.js";
-import { chipClass, DISAGREES, wordOf } from "../model/verdict.js";
+import { modeMark } from "./marks.js";
+import { repaid, speedupWhisker } from "./modes_table.js";
+import { chipClass, DISAGREES } from "../model/sentence.js";
 import { inOrder } from "../model/modes.js";
 import { torchAt, torchOf, torchOverlay, torchRows, valuesSentence } from "../model/torch.js";
 
@@ -20,46 +20,39 @@ const right = (content) => h("td", { class: "r" }, content);
 /** @param {string} mode */
 const name = (mode) => h("th", { scope: "row" }, modeMark(mode), " ", chip("plain", "torch"));
 
-/** @param {TorchMode} m */
-function error(m) {
-  if (!m.values) return dim("not compared");
-  return m.values.agree ? smallError(m.values.max_abs_error) : chip("disagrees", DISAGREES);
-}
-
 /** Why a mode failed, in place of its figures. @param {string} error @param {number} columns */
 export const failedCell = (error, columns) => h("td", { class: "sub said", colspan: columns }, clamped(`failed: ${error}`));
+
+/** What is said of PyTorch's modes at a point of ours. @param {import("../api/types.js").Run} run @param {number | null | undefined} n */
+export const torchSaid = (run, n) => run.findings?.torch.find((p) => (p.n ?? null) === (n ?? null))?.modes ?? {};
 
 /**
  * A row of the table of modes: its error is against our eager.
  * @param {TorchPoint} p
  * @param {string} mode
- * @param {import("./modes_table.js").Columns} columns
+ * @param {import("./modes_table.js").Said} said
+ * @param {import("./marks.js").RatioAxis} axis
  */
-function modeRow(p, mode, columns) {
+function modeRow(p, mode, said, axis) {
   const m = p.modes[mode];
   if (m.error) return h("tr", {}, name(mode), failedCell(m.error, 9));
-  const l = m.latency;
-  const t = l ? withInterval(l.median_us, l.ci_us, { scale: columns.time.scale }) : null;
-  const b = p.break_even?.[mode];
-  const differs = m.values?.agree === false;
-  const speedup = differs ? null : (b?.speedup ?? null);
-  const r = speedup === null ? null : ratio(speedup, b?.speedup_ci);
-  const word = differs ? DISAGREES : wordOf(b, l?.n);
+  const differs = said.verdict === DISAGREES;
   const base = mode === "eager";
-  const repaid = !b || typeof b.calls_to_repay !== "number" ? (b?.repay === "never" ? "never" : dim("unknown")) : calls(b.calls_to_repay);
+  const word = said.verdict ? chip(chipClass(said.verdict), said.verdict) : null;
+  const error = differs ? chip("disagrees", DISAGREES) : (said.error ?? dim("not compared"));
   return h(
     "tr",
     { class: "torch" },
     name(mode),
-    right(t ? [h("span", { class: "num-strong" }, t.text), ...ci(t.interval)] : dim("not timed")),
-    right(base && !differs ? "1x" : r ? [h("span", { class: "num-strong" }, r.text), ...ci(r.interval)] : dim(differs ? "none" : "no baseline")),
-    h("td", {}, speedup === null ? null : whisker(columns.axis, speedup, b?.speedup_ci, word)),
-    right(base || m.compile_ms === undefined ? dim(base ? "none" : "unknown") : duration(m.compile_ms * 1e3)),
-    right(base ? dim("baseline") : differs ? dim("none") : repaid),
+    right(said.median ? figure(said.median) : dim("not timed")),
+    right(base && !differs ? "1x" : said.speedup ? figure(said.speedup) : dim(differs ? "none" : "no baseline")),
+    h("td", {}, said.speedup ? speedupWhisker(axis, p.break_even?.[mode], said) : null),
+    right(base ? dim("none") : (said.compile ?? dim("unknown"))),
+    right(base ? dim("baseline") : differs ? dim("none") : repaid(said)),
     right(dim("not counted")),
-    right(typeof m.peak_bytes === "number" ? number(m.peak_bytes / columns.bytes.scale) : dim("not counted")),
-    right(error(m)),
-    h("td", {}, differs ? chip(chipClass(word), word) : base ? dim("baseline") : b ? chip(chipClass(word), word) : dim("no baseline")),
+    right(said.peak ?? dim("not counted")),
+    right(error),
+    h("td", {}, differs ? word : base ? dim("baseline") : (word ?? dim("no baseline"))),
   );
 }
 
@@ -72,7 +65,7 @@ export function failure(t) {
   return h("div", { class: "notice", id: "torch-error" }, h("p", {}, h("b", {}, "PyTorch failed."), ` ${t.error.message}`), detail);
 }
 
-/** What stands on the overview: how it ended, and whether it computes the same.
+/** What is on the overview: how it ended, and whether it computes the same.
  * @param {import("../api/types.js").Run} run @param {import("../api/types.js").Report} report @returns {Child[]} */
 function lines(run, report) {
   const t = torchOf(report);
@@ -81,7 +74,7 @@ function lines(run, report) {
   return [failure(t), torchRows(t).length ? h("p", { class: "sub", id: "torch-values" }, `PyTorch ${t.version}: ${valuesSentence(t)} `, more) : null];
 }
 
-/** @typedef {{point: TorchPoint | null, rows: (columns: import("./modes_table.js").Columns) => HTMLElement[], lines: Child[]}} TorchPart */
+/** @typedef {{point: TorchPoint | null, rows: (axis: import("./marks.js").RatioAxis) => HTMLElement[], lines: Child[]}} TorchPart */
 
 /**
  * What the table of modes has of it.
@@ -92,8 +85,9 @@ function lines(run, report) {
  */
 export function torchPart(run, report, n) {
   const point = torchAt(torchOf(report), n);
-  const rows = (/** @type {import("./modes_table.js").Columns} */ columns) =>
-    point ? inOrder(Object.keys(point.modes)).map((m) => modeRow(point, m, columns)) : [];
+  const said = torchSaid(run, n);
+  const rows = (/** @type {import("./marks.js").RatioAxis} */ axis) =>
+    point ? inOrder(Object.keys(point.modes)).map((m) => modeRow(point, m, said[m], axis)) : [];
   return { point, rows, lines: lines(run, report) };
 }
 

@@ -4,8 +4,8 @@
 import { chip, h, ci, headRow, scroller, section } from "./dom.js";
 import { modeMark } from "./marks.js";
 import { importedSections } from "./imported.js";
-import { failedCell, failure } from "./torch.js";
-import { duration, number, plain, ratio, smallError, withInterval } from "../model/format.js";
+import { failedCell, failure, torchSaid } from "./torch.js";
+import { duration, number, plain, ratio, smallError } from "../model/format.js";
 import { torchOf, torchRows, valuesSentence } from "../model/torch.js";
 
 /** @typedef {import("../api/types.js").TorchEngine} TorchEngine */
@@ -17,21 +17,22 @@ const AGREE = { exact: "the same", within_dtype: "agree, within what the dtype a
 /** @param {Child | readonly Child[]} content */
 const right = (content) => h("td", { class: "r" }, content);
 
-/** @param {TorchEngine} t */
-function valuesTable(t) {
+/** @param {import("../api/types.js").Run} run @param {TorchEngine} t */
+function valuesTable(run, t) {
   const rows = torchRows(t).map(({ mode, n, m }) => {
     const at = right(n === null ? "" : plain(n));
     if (m.error) return h("tr", {}, h("th", { scope: "row" }, modeMark(mode)), at, failedCell(m.error, 8));
     const o = m.over_ours;
+    const said = torchSaid(run, n)[mode];
     const times = o ? ratio(o.ratio, o.ci) : null;
     return h(
       "tr",
       {},
       h("th", { scope: "row" }, modeMark(mode)),
       at,
-      right(m.latency ? withInterval(m.latency.median_us, m.latency.ci_us).text : ""),
+      right(said?.median?.text ?? ""),
       right(times ? [times.text, ...ci(times.interval)] : ""),
-      right(m.compile_ms === undefined || mode === "eager" ? "none" : duration(m.compile_ms * 1e3)),
+      right(mode === "eager" ? "none" : (said?.compile ?? "none")),
       right(m.frames ?? ""),
       right(m.values ? number(m.values.elements) : ""),
       right(m.values ? smallError(m.values.max_abs_error) : ""),
@@ -39,8 +40,8 @@ function valuesTable(t) {
       h("td", { class: "wrap" }, m.values?.agree ? AGREE[m.values.verdict ?? ""] ?? "agree" : [chip("disagrees", "DISAGREES"), " ", m.values?.first ?? ""]),
     );
   });
-  const head = headRow(["Mode", ["n", "r"], ["Median, us", "r"], ["Over ours", "r"], ["Compile", "r"], ["Frames", "r"], ["Compared", "r"], ["Largest error", "r"], ["Of the largest", "r"], "Values"]);
-  const note = "its time over ours in the same mode; its values against our eager mode's";
+  const head = headRow(["Mode", ["n", "r"], [`Median, ${run.findings?.time_unit ?? "us"}`, "r"], ["Over Breakeven", "r"], [`Compile, ${run.findings?.compile_unit ?? "ms"}`, "r"], ["Frames", "r"], ["Compared", "r"], ["Largest error", "r"], ["Of the largest", "r"], "Values"]);
+  const note = "its time over Breakeven's in the same mode; its values against Breakeven's eager";
   return section("Modes", note, null, h("p", { class: "sub" }, valuesSentence(t)), scroller("Modes of PyTorch, table", h("table", { id: "torch-table" }, head, h("tbody", {}, rows))));
 }
 
@@ -84,13 +85,13 @@ function facts(t) {
  * The tab of the engine.
  * @param {import("./router.js").Context} _ctx
  * @param {HTMLElement} body
- * @param {import("../api/types.js").Run} _run
+ * @param {import("../api/types.js").Run} run
  * @param {import("../api/types.js").Report} report
  */
-export function torchTab(_ctx, body, _run, report) {
+export function torchTab(_ctx, body, run, report) {
   const t = torchOf(report);
   if (!t) return body.append(h("p", { class: "sub" }, "This run was not given to PyTorch: its workload names no engine torch."));
   const why = t.log_error ? h("p", { class: "sub" }, `Its log and trace are missing: ${t.log_error.message}`) : null;
-  const parts = [failure(t), facts(t), torchRows(t).length ? valuesTable(t) : null, breaksTable(t), why, ...(t.log ? importedSections(t.log) : [])];
+  const parts = [failure(t), facts(t), torchRows(t).length ? valuesTable(run, t) : null, breaksTable(t), why, ...(t.log ? importedSections(t.log) : [])];
   return body.append(...parts.filter((p) => p !== null));
 }

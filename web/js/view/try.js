@@ -8,7 +8,7 @@ import { remember } from "./router.js";
 import { deleteRun, followRun, getRun, postRun } from "../api/client.js";
 import { about, ratio } from "../model/format.js";
 import { changeOf, changeRows, tryWorkload, valuesText } from "../model/try.js";
-import { chipClass } from "../model/verdict.js";
+import { chipClass } from "../model/sentence.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
 /**

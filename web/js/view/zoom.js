@@ -23,7 +23,7 @@ export class Zoom {
   /**
    * @param {HTMLCanvasElement} canvas
    * @param {AbortSignal} signal
-   * @param {(range: Range, zoomed: boolean) => void} changed called before the chart is drawn anew
+   * @param {(range: Range, zoomed: boolean) => void} changed called before the chart is drawn again
    */
   constructor(canvas, signal, changed) {
     this.#canvas = canvas;

@@ -5,7 +5,7 @@
  * @typedef {object} Side of a figure
  * @property {number | null} value
  * @property {Interval | null} ci
- * @property {number} samples rounds behind the interval
+ * @property {number} samples rounds that the interval is of
  * @property {number} repeats runs whose spread the ratio holds; 0: none
  *
  * @typedef {object} Figure of two runs

@@ -1,0 +1,55 @@
+/* fusion/base/utf8.c -- see utf8.h. */
+#include "fusion/base/utf8.h"
+
+int utf8_decode(const char *text, size_t len, uint32_t *point)
+{
+	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	const unsigned char *s = (const unsigned char *)text;
+	uint32_t value;
+	int n;
+
+	if (!len)
+		return 0;
+	if (s[0] < 0x80) {
+		*point = s[0];
+		return 1;
+	}
+	n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+	if (s[0] < 0xc2 || s[0] > 0xf4 || (size_t)n > len)
+		return 0;
+	value = s[0] & (0x7fu >> n);
+	for (int i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		value = value << 6 | (s[i] & 0x3f);
+	}
+	if (value < smallest[n] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000))
+		return 0;
+	*point = value;
+	return n;
+}
+
+int utf8_encode(uint32_t point, char out[4])
+{
+	int n = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+
+	if (n == 1) {
+		out[0] = (char)point;
+		return 1;
+	}
+	for (int i = n - 1; i > 0; i--) {
+		out[i] = (char)(0x80 | (point & 0x3f));
+		point >>= 6;
+	}
+	out[0] = (char)((0xf00u >> n & 0xf0) | point);
+	return n;
+}
+
+int utf8_count(const char *from, const char *to)
+{
+	int n = 0;
+
+	for (; from < to; from++)
+		n += ((unsigned char)*from & 0xc0) != 0x80;
+	return n;
+}

@@ -1,0 +1,100 @@
+// tests/e2e/alike.test.mjs -- one run reads alike on the page, on a terminal, in the report of one file and
+// in the answer of the server.
+import test, { after, before } from "node:test";
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { binary, getJson, startServer, sweep } from "../api/harness.mjs";
+import { openPage, startBrowser } from "./browser.mjs";
+
+let server, browser, page, text, html, said;
+before(async () => {
+  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+  const file = join(server.home, "alike.json");
+  writeFileSync(file, JSON.stringify({ ...sweep([1, 30]), name: "alike", modes: ["eager", "static", "dynamic"], backend: "interp" }));
+  text = await new Promise((done) => {
+    const child = spawn(binary, ["run", file, "--post", server.url]);
+    let out = "";
+    child.stdout.on("data", (bytes) => (out += bytes));
+    child.on("close", () => done(out));
+  });
+  ({ body: { findings: said } } = await getJson(`${server.url}/api/v1/runs/1`));
+  ({ page } = await openPage(browser));
+  html = await openPage(browser);
+  await html.page.setContent(await (await fetch(`${server.url}/api/v1/runs/1/export?format=html`)).text());
+  html = html.page;
+  await page.goto(`${server.url}/runs/1`);
+  await page.locator("#modes-table").waitFor();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const textOf = (parts) => parts.map((p) => p.text).join("");
+/** As a reader sees it: a space is a space. @param {string} s */
+const plain = (s) => s.replace(/\s+/g, " ").trim();
+const last = () => said.points.at(-1).modes;
+
+test("the sentences", async () => {
+  const sentences = Object.values(last()).map((m) => textOf(m.sentence)).filter(Boolean);
+  assert.equal(sentences.length, 2);
+  assert.deepEqual(text.split("\n").slice(0, 2), sentences);
+  assert.deepEqual((await html.locator("p.verdict").allInnerTexts()).map(plain), sentences);
+  assert.equal(plain(await page.locator("#verdict").innerText()), textOf(said.answer));
+  assert.equal(textOf(said.answer), sentences[0], "static is what a run is about");
+});
+
+/** The table of modes at the last point: [mode, median, its interval, speedup, its interval, verdict, compile, repaid, launches, peak]. */
+const want = () =>
+  Object.entries(last()).map(([mode, m]) => {
+    const own = mode !== "eager";
+    const interval = (f) => (f?.low ? `${f.low}–${f.high}` : "");
+    return [mode, m.median.text, interval(m.median), own ? m.speedup.text : "", own ? interval(m.speedup) : "", m.verdict ?? "", own ? m.compile : "", own ? m.repaid : "", m.launches, m.peak];
+  });
+
+const split = (cell) => {
+  const [, figure, interval = ""] = /^(\S+)(?: \((.*)\))?$/.exec(plain(cell)) ?? ["", "", ""];
+  return [figure, interval];
+};
+
+test("the figures on a terminal", () => {
+  const head = text.split("\n").find((l) => / n {2}mode/.test(l));
+  for (const unit of [said.time_unit, `peak ${said.bytes_unit}`, `compile ${said.compile_unit}`]) assert.ok(head.includes(unit), head);
+  const rows = text.split("\n").filter((l) => /^ +30 {2}\w/.test(l)).map((l) => l.trim().split(/\s{2,}/));
+  assert.deepEqual(
+    rows.map(([, mode, median, range, launches, peak, compile, speedup = "", times = "", verdict = "", repaid = ""]) => {
+      const own = mode !== "eager";
+      return [mode, median, range.replace("-", "–"), speedup, times.replace("-", "–"), verdict, own ? compile : "", repaid, launches, peak];
+    }),
+    want(),
+  );
+});
+
+test("the figures in the report of one file", async () => {
+  const heads = (await html.locator("section[aria-label=Modes] th[scope=col]").allInnerTexts()).join("|");
+  for (const head of [`Median, ${said.time_unit}`, `Compiled in, ${said.compile_unit}`, `Peak, ${said.bytes_unit}`]) assert.ok(heads.includes(head), heads);
+  const rows = await html.locator("section[aria-label=Modes] tbody tr").evaluateAll((all) => all.map((r) => [...r.children].map((c) => c.innerText)));
+  assert.deepEqual(
+    rows.filter((r) => r[1] === "30").map(([mode, , median, speedup, verdict, compile, repaid, launches, , peak]) => {
+      const own = mode !== "eager";
+      return [mode, ...split(median), ...split(speedup), verdict, own ? compile : "", repaid, launches, peak];
+    }),
+    want(),
+  );
+});
+
+test("the figures on the page", async () => {
+  const heads = (await page.locator("#modes-table thead th").allInnerTexts()).join("|");
+  for (const head of [`Median, ${said.time_unit}`, `Compile, ${said.compile_unit}`, `Peak, ${said.bytes_unit}`]) assert.ok(heads.includes(head), heads);
+  const rows = await page.locator("#modes-table tbody tr").evaluateAll((all) => all.map((r) => [...r.children].map((c) => c.innerText)));
+  assert.deepEqual(
+    rows.filter((r) => r.length === 10).map(([mode, median, speedup, , compile, repaid, launches, peak, error, verdict]) => {
+      const own = plain(mode) !== "eager";
+      if (own) assert.equal(error, last()[plain(mode)].error);
+      return [plain(mode), ...split(median), ...(own ? split(speedup) : ["", ""]), own ? verdict : "", own ? compile : "", own ? repaid : "", launches, peak];
+    }),
+    want(),
+  );
+});

@@ -1,0 +1,20 @@
+// js/model/sentence.js -- sentences in parts: the server's findings, and those of comparisons, suites and histories.
+
+/** @typedef {import("../api/report.js").ReportSentencePart} Part claim: in bold; interval: in grey; plain without */
+
+export const DISAGREES = "DISAGREES";
+
+/** The CSS class of a verdict or status word. @param {string} word */
+export function chipClass(word) {
+  return word.toLowerCase().replace(/[^a-z]/g, "");
+}
+
+/** @param {readonly Part[]} parts @returns {string} */
+export const asText = (parts) => parts.map((p) => p.text).join("").replace(/\u00a0/g, " ");
+
+/** An equation and a figure with its unit stay on one line. @param {string} text */
+export const unbroken = (text) => text.replace(/ = (?=\d)/g, "\u00a0=\u00a0").replace(/(\d) (us|ms|s|min|B|kB|MB|GB)(?![\w-])/g, "$1\u00a0$2");
+
+/** "(3.54–3.55)", with a word where an end is negative; "" where none was measured.
+ * @param {import("../api/report.js").ReportFigure | null | undefined} f */
+export const intervalOf = (f) => (f?.low ? `(${f.low}${f.low.startsWith("-") ? " to " : "–"}${f.high})` : "");
