@@ -470,14 +470,14 @@ static json_t *compare_pair(struct pair *p, const char *label, struct err *err)
 /* ---- all of them */
 
 /* What is compared, read. */
-struct compared {
+struct run_compared {
 	const struct compared_run *runs;
 	const struct report_run *reports[COMPARE_MAX_RUNS];
 	int n;
 	struct arena arena;
 };
 
-static bool read_runs(struct compared *s, const struct compare_options *o, struct err *err)
+static bool read_runs(struct run_compared *s, const struct compare_options *o, struct err *err)
 {
 	if (o->metric && strcmp(o->metric, "latency") != 0 && strcmp(o->metric, "speedup") != 0)
 		return err_set(err, ERR_BAD_REQUEST, "metric %.40s: latency or speedup is needed",
@@ -539,7 +539,7 @@ static json_t *sweep_of(const struct report_run *run)
 	return sweep ? json_pack("{s:{}}", "statements") : json_null();
 }
 
-static json_t *compare_all(struct compared *s, const struct compare_options *o, struct err *err)
+static json_t *compare_all(struct run_compared *s, const struct compare_options *o, struct err *err)
 {
 	double margin = o->margin > 0 ? o->margin : RATIO_MARGIN;
 	json_t *comparisons, *refused = json_null();
@@ -576,7 +576,7 @@ static json_t *compare_all(struct compared *s, const struct compare_options *o, 
 json_t *compare_runs(const struct compared_run *runs, int n, const struct compare_options *o,
 		     struct err *err)
 {
-	struct compared s = { .runs = runs, .n = n };
+	struct run_compared s = { .runs = runs, .n = n };
 	json_t *json = compare_all(&s, o, err);
 
 	arena_finish(&s.arena);
