@@ -138,7 +138,7 @@ struct code {
 	int n_positional, n_keyword_only;
 	int n_positional_only; /* so many of n_positional cannot be named in a call */
 	bool has_varargs, has_kwargs;
-	uint64_t unread; /* parameters that the code never loads, by their local; the first 64 */
+	uint64_t unused; /* parameters that the code never loads, by their local; the first 64 */
 	/* Comprehensions have theirs here, too: a name may be there twice.
 	 * Cells: n_own are made on entry (cell_local[i] is the parameter whose
 	 * value it takes over, or -1), the rest come from the closure. */

@@ -118,6 +118,7 @@ static bool widen(struct expand *e, struct node *wide)
 			*arg = expand_cast(e, *arg, dtype_wide(dtype));
 	}
 	e->n = wide;
+	e->widened = true;
 	return !e->failed;
 }
 

@@ -13,7 +13,8 @@ struct expand {
 	struct graph *g;
 	const struct node *n;
 	struct err *err;
-	bool failed; /* *err is set; what follows does nothing */
+	bool failed;  /* *err is set; what follows does nothing */
+	bool widened; /* n is a copy on float32, whose result will be rounded to the node's dtype */
 };
 
 typedef struct arg decompose_fn(struct expand *e);

@@ -137,13 +137,27 @@ struct arg decompose_kl_div(struct expand *e)
 	return reduced(e, sub(e, loss, mul(e, target, x)));
 }
 
+/* The scores as they were before they became float32: the loss looks up a few of them. */
+static struct arg narrow_scores(const struct expand *e)
+{
+	const struct node *x = expand_operand(e), *from;
+
+	if (!e->widened || x->op != OP_to || x->dtype != DTYPE_F32 ||
+	    expand_arg(e, "weight").kind == ARG_NODE)
+		return e->n->args[0];
+	from = e->g->nodes[x->args[0].node];
+	return dtype_wide(from->dtype) == DTYPE_F32 ? x->args[0] : e->n->args[0];
+}
+
 /* `base` and `even` as class_loss in ops.def has them. */
 static struct arg class_loss(struct expand *e, struct arg base, struct arg even, double smooth)
 {
+	struct arg x = even.kind == ARG_NODE ? e->n->args[0] : narrow_scores(e);
+
 	return expand_op(e, OP_class_loss,
-			 (struct arg[]){ e->n->args[0], e->n->args[1], expand_arg(e, "weight"),
-					 base, even, expand_arg(e, "ignore_index"),
-					 arg_float(smooth), expand_arg(e, "reduction") },
+			 (struct arg[]){ x, e->n->args[1], expand_arg(e, "weight"), base, even,
+					 expand_arg(e, "ignore_index"), arg_float(smooth),
+					 expand_arg(e, "reduction") },
 			 8);
 }
 

@@ -8,6 +8,9 @@
  * A cat is read from memory too.  What is done to its parts, each alone, may be done after it,
  * each element by the steps of its part: a GPU chooses between values sooner than it stores
  * one.
+ *
+ * What gather reads of a pointwise op is the op of what it reads of the operands: where that
+ * is a few elements of many, they alone are computed.
  */
 #include <string.h>
 
@@ -301,6 +304,120 @@ static int hoist_cat(struct rewrite *rw, const struct node *cat, struct err *err
 	return value;
 }
 
+/* ---- gather: few elements of what ops on many make */
+
+enum { GATHER_DEPTH = 6, GATHER_NODES = 16, GATHER_FEW = 4 };
+
+struct few {
+	struct rewrite *rw;
+	const struct node *gather;
+	int dim;
+	int left; /* nodes that may still be made */
+	struct err *err;
+};
+
+/* Whether the elements beside each other along the gather's dim have one value of x, and
+ * x has those of all other dims that it has at all. */
+static bool is_even(const struct few *f, const struct node *of, const struct node *x)
+{
+	int at = f->dim - (of->shape.rank - x->shape.rank);
+
+	return at < 0 || sym_is(x->shape.size[at], 1);
+}
+
+/* Whether each operand is gathered as the result is, or the same for what is gathered. */
+static bool gathers(const struct few *f, const struct node *of)
+{
+	const struct graph *g = f->rw->g;
+
+	if (op_info(of->op)->kind != KIND_POINTWISE || of->weak)
+		return false;
+	for (int a = 0; a < of->n_args; a++) {
+		const struct node *x = of->args[a].kind == ARG_NODE ? g->nodes[of->args[a].node]
+								    : NULL;
+
+		if (x && !shape_equal(&x->shape, &of->shape) && !is_even(f, of, x))
+			return false;
+	}
+	return true;
+}
+
+static int gather_from(struct few *f, int x)
+{
+	const struct node *gather = f->gather;
+	struct arg args[MAX_ARGS];
+
+	for (int a = 0; a < gather->n_args; a++)
+		args[a] = gather->args[a];
+	args[0] = arg_node(x);
+	f->left--;
+	return graph_add(
+	    f->rw->g,
+	    &(struct node_spec){ gather->op, args, gather->n_args, gather->line, gather->column },
+	    f->err);
+}
+
+/* What is gathered of x; -1 with *err. */
+static int gather_few(struct few *f, int x, int depth)
+{
+	struct graph *g = f->rw->g;
+	const struct node *of = g->nodes[x];
+	struct arg args[MAX_ARGS];
+
+	if (depth == 0 || f->left <= 0 || !gathers(f, of))
+		return gather_from(f, x);
+	for (int a = 0; a < of->n_args; a++) {
+		const struct node *operand;
+
+		args[a] = of->args[a];
+		operand = args[a].kind == ARG_NODE ? g->nodes[args[a].node] : NULL;
+		if (!operand || !shape_equal(&operand->shape, &of->shape))
+			continue;
+		args[a].node = gather_few(f, args[a].node, depth - 1);
+		if (args[a].node < 0)
+			return -1;
+	}
+	f->left--;
+	return graph_add(g, &(struct node_spec){ of->op, args, of->n_args, of->line, of->column },
+			 f->err);
+}
+
+static double hint_numel(const struct graph *g, const struct shape *s)
+{
+	double n = 1;
+
+	for (int d = 0; d < s->rank; d++)
+		n *= (double)sym_hint(g->syms, s->size[d]);
+	return n;
+}
+
+static int hoist_gather(struct rewrite *rw, const struct node *n, struct err *err)
+{
+	struct graph *g = rw->g;
+	const struct node *of = g->nodes[n->args[0].node];
+	struct few few = { .rw = rw, .gather = n, .left = GATHER_NODES, .err = err };
+	int before = g->n_nodes, id;
+
+	few.dim = (int)n->args[1].sym->value;
+	few.dim += few.dim < 0 ? n->shape.rank : 0;
+	if (n->shape.rank == 0 || !gathers(&few, of) ||
+	    GATHER_FEW * hint_numel(g, &n->shape) > hint_numel(g, &of->shape))
+		return REWRITE_KEEP;
+	for (int d = 0; d < n->shape.rank; d++)
+		if (d != few.dim && n->shape.size[d] != of->shape.size[d])
+			return REWRITE_KEEP;
+	id = gather_few(&few, of->id, GATHER_DEPTH);
+	if (id < 0)
+		return REWRITE_FAILED;
+	if (g->nodes[id]->dtype != n->dtype || !shape_equal(&g->nodes[id]->shape, &n->shape)) {
+		g->n_nodes = before;
+		return REWRITE_KEEP;
+	}
+	pass_fired(g, "gather of the operands", n, of);
+	g->nodes[id]->name = n->name;
+	return id;
+}
+
 static int hoist_node(struct rewrite *rw, struct node *n, struct err *err)
 {
 	struct hoist *hoist = rw->state;
@@ -311,6 +428,8 @@ static int hoist_node(struct rewrite *rw, struct node *n, struct err *err)
 		id = hoist_view(rw, n, err);
 	else if (n->op == OP_cat && rw->g->calls)
 		id = hoist_cat(rw, n, err);
+	else if (n->op == OP_gather)
+		id = hoist_gather(rw, n, err);
 	if (id == REWRITE_FAILED)
 		return id;
 	if (note_uses(hoist, rw->g, id == REWRITE_KEEP ? rw->g->n_nodes : id, uses))

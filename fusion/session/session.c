@@ -7,7 +7,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/base/generators.h"
 #include "fusion/vm/classes.h"
-#include "fusion/vm/outside.h"
+#include "fusion/vm/absent_modules.h"
 #include "fusion/lazy/lazy.h"
 
 /* The function of the entry: that of a module is its forward. */
@@ -31,7 +31,7 @@ static bool find_callee(struct session *s, const char *entry, struct err *err)
 	}
 	if (vm_callable(s->vm, s->callee, &s->function, &s->self))
 		return true;
-	if (!outside_refused(s->vm, s->callee, err))
+	if (!absent_module_refused(s->vm, s->callee, err))
 		return false;
 	return err_set(err, ERR_TYPE,
 		       "%s is of type %s; the entry of a workload is a function or an nn.Module",

@@ -319,6 +319,9 @@ static bool absent_attribute(struct vm *vm, const char *module, const char *name
 				name, module);
 	if (is_from_import(vm->frame) || is_imported(vm, module, name))
 		return module_file(vm, module, name, out, err);
+	if (why.code == ERR_NAME && vm->frame && frame_is_tried(vm->frame))
+		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "module '%s' has no attribute '%s'",
+				module, name);
 	*err = why;
 	return false;
 }

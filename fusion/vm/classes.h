@@ -25,6 +25,8 @@ struct class_parts {
 	const struct value *bases;
 	int n_bases;
 	struct dict *attributes;
+	const struct dict
+	    *keywords; /* class C(B, name=value): for __init_subclass__; may be NULL */
 };
 bool class_make(struct vm *vm, const struct class_parts *parts, struct value *out, struct err *err);
 

@@ -107,8 +107,9 @@ struct vm {
 	struct vm_evaluator evaluator; /* evaluate NULL: none */
 	bool tensors_have_attributes;  /* the program has set x.foo of a tensor */
 	struct value handled;          /* the exception whose except block runs; UNSET: none */
-	struct value raised;    /* the exception that an error stands for; UNSET: see its code */
-	struct class **classes; /* classes.c: by enum class_id, NULL: not made yet */
+	struct value raised;     /* the exception that an error stands for; UNSET: see its code */
+	struct class **classes;  /* classes.c: by enum class_id, NULL: not made yet */
+	struct regexes *regexes; /* regex.c: patterns that were compiled; NULL: none */
 	struct torch_modes modes;
 	double clock;                   /* of module time, which begins with each VM; seconds */
 	VEC(struct twister) generators; /* random.c: of the module random, by number */
@@ -125,7 +126,7 @@ void unit_release(struct unit *unit);
 
 /* unit.c: whether frame f, whose arguments are bound, has the defaults of parameters of the
  * prelude that its code never reads: else UNSUPPORTED. */
-bool unread_keeps_defaults(const struct frame *f, struct err *err);
+bool unused_keep_defaults(const struct frame *f, struct err *err);
 
 /* The slot of a global of `owner` (NULL: the program), made where there is none; -1 when out of
  * memory. */

@@ -10,7 +10,7 @@
 #include "fusion/vm/inst.h"
 #include "fusion/vm/names.h"
 #include "fusion/vm/operators.h"
-#include "fusion/vm/outside.h"
+#include "fusion/vm/absent_modules.h"
 #include "fusion/vm/run.h"
 
 /* ---- tuples, lists, sets, dicts and f-strings as a
@@ -590,10 +590,12 @@ static bool run_body(struct vm *vm, struct function *body, struct value namespac
 static bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *err)
 {
 	struct value *bases = f->top - n, body = bases[-2], namespace, cell, r;
+	const struct dict *keywords = n > 0 && bases[n - 1].kind == VALUE_DICT ? bases[n - 1].dict
+									       : NULL;
 	bool ok;
 
 	for (int i = 0; i < n; i++)
-		if (outside_is(vm, bases[i]) && outside_may_wait(vm)) {
+		if (absent_module_is(vm, bases[i]) && absent_module_may_wait(vm)) {
 			replace(f, n + 2, value_ref(bases[i]));
 			return true;
 		}
@@ -607,7 +609,9 @@ static bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *e
 		return false;
 	ok = run_body(vm, body.function, namespace, &cell, err);
 	if (ok) {
-		ok = class_make(vm, &(struct class_parts){ bases[-1], bases, n, namespace.dict },
+		ok = class_make(vm,
+				&(struct class_parts){ bases[-1], bases, n - (keywords != NULL),
+						       namespace.dict, keywords },
 				&r, err);
 		if (ok)
 			r.class->hidden = f->unit->hidden;
@@ -628,8 +632,8 @@ static bool import(struct vm *vm, struct frame *f, int arg, struct err *err)
 
 	/* the program means to meet the failed import */
 	if (frame_is_tried(f) &&
-	    outside_is(vm, (struct value){ .kind = VALUE_MODULE,
-					   .module = &(struct module){ .name = name } }))
+	    absent_module_is(vm, (struct value){ .kind = VALUE_MODULE,
+						 .module = &(struct module){ .name = name } }))
 		return vm_raise(vm, CLASS_MODULE_NOT_FOUND, err, "No module named '%.*s'",
 				(int)strcspn(name, "."), name);
 	if (!vm_module(vm, name, &m, err))

@@ -11,6 +11,7 @@
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/frame.h"
+#include "fusion/vm/namedtuple.h"
 #include "fusion/vm/operators.h"
 
 /* Its own attributes, made where there are none yet; a new reference. */
@@ -830,6 +831,8 @@ bool class_attribute(struct vm *vm, struct value o, const char *name, struct val
 
 	if (place)
 		return bind_place(vm, place, UNSET, o.class, out, err);
+	if (o.class->names && strcmp(name, "_make") == 0)
+		return namedtuple_make(vm, o, out, err);
 	if (strcmp(name, "__name__") == 0 || strcmp(name, "__qualname__") == 0)
 		return vm_keep(vm, value_str(o.class->name, strlen(o.class->name)), out, err);
 	if (strcmp(name, "__module__") == 0)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "fusion/vm/builtins.h"
-#include "fusion/vm/outside.h"
+#include "fusion/vm/absent_modules.h"
 #include "fusion/vm/prelude.h"
 #include "fusion/base/nearest.h"
 
@@ -167,7 +167,7 @@ static bool attribute(struct checker *c, struct value *o, const char *name,
 	if (strcmp(name, "__name__") == 0) {
 		; /* every module has one */
 	} else if (!module_exists(c->host, module) ||
-		   (outside_advice(module) && !prelude_defines(module, name))) {
+		   (absent_module_advice(module) && !prelude_defines(module, name))) {
 		ok = absent_attribute(c, module, name, &found);
 	} else if (module_is_file(module, name)) {
 		; /* followed no further */
@@ -275,7 +275,7 @@ static bool check_use(struct checker *c, const struct code *code, int i, const s
 	if (t->top.kind != VALUE_MODULE || code->has_namespace ||
 	    strcmp(code->name, "<module>") == 0 || !is_called(code, i))
 		return true;
-	return outside_refused_by_name(c->host, t->top.module->name, c->err);
+	return absent_module_refused_by_name(c->host, t->top.module->name, c->err);
 }
 
 static bool check_load(struct checker *c, const struct code *code, int i, struct trail *t)

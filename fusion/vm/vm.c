@@ -10,6 +10,7 @@
 #include "fusion/vm/generator.h"
 #include "fusion/vm/operators.h"
 #include "fusion/vm/prelude.h"
+#include "fusion/vm/regex.h"
 #include "fusion/vm/run.h"
 
 static const int64_t DEFAULT_STEPS = 50 * 1000 * 1000;
@@ -69,6 +70,7 @@ void vm_destroy(struct vm *vm)
 	vm_forget_raised(vm);
 	VEC_FREE(&vm->generators);
 	classes_release(vm);
+	regexes_release(vm);
 	VEC_FREE(&vm->modules);
 	free(vm->globals);
 	heap_close(vm->heap);

@@ -323,7 +323,7 @@ static inline bool trace_is_real(struct value v)
 {
 	return v.kind == VALUE_FLOAT || v.kind == VALUE_SYMREAL || v.kind == VALUE_SYMFLOAT;
 }
-/* A number that is not late as a float's expression; NULL when out of memory. */
+/* A number that is not deferred as a float's expression; NULL when out of memory. */
 const struct symreal *trace_real(struct trace *t, struct value v);
 struct value trace_real_value(const struct symreal *r);
 int trace_real_node(struct trace *t, const struct symreal *r, struct err *err); /* -1 */

@@ -373,6 +373,15 @@ WORD f32 quick_rsqrt(f32 x)
 	asm("rsqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
 	return y;
 }
+// To 1e-5 where it is finite: 2^(x / ln 2), whose exponent is rounded once.
+WORD f32 quick_exp(f32 x)
+{
+	const f32 q = x * 1.4426950408889634f;
+	f32 rest;
+
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(rest) : "f"(q));
+	return rest;
+}
 // Below a quarter its series, beyond 1 - 2 / (1 + exp(2x)).
 WORD f32 quick_tanh(f32 x)
 {

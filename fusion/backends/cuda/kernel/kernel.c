@@ -116,11 +116,28 @@ static void note_buffer(struct census *n, int buffer)
 	}
 }
 
+/* Whether a value's last bits may decide between results that are far apart. */
+static bool is_jump(const struct kernel *k, const struct inst *inst)
+{
+	static const enum op jumps[] = { OP_floor, OP_ceil,     OP_trunc, OP_round,
+					 OP_sign,  OP_floordiv, OP_mod,   OP_fmod };
+
+	if (inst->kind != INST_OP && inst->kind != INST_CAST)
+		return false;
+	for (size_t i = 0; inst->kind == INST_OP && i < sizeof(jumps) / sizeof(*jumps); i++)
+		if (inst->op == jumps[i])
+			return true;
+	return dtype_category(inst->dtype) != CATEGORY_FLOAT &&
+	       dtype_category(k->regs[inst->src[0]].dtype) == CATEGORY_FLOAT;
+}
+
 static void note_inst(void *self, const struct inst *inst, bool body)
 {
 	struct census *n = self;
 	const struct kernel *k = n->c->kernel;
 	int bytes = (int)dtype_bytes(inst->dtype);
+
+	n->c->narrow &= !is_jump(k, inst);
 
 	if (inst->kind != INST_LOAD && inst->kind != INST_STORE)
 		return;
@@ -464,9 +481,12 @@ bool cuda_kernel_plan(struct cuda_kernel *c, const struct lowered *l, int index,
 	int64_t *vars = hints(l->graph->syms), steps;
 	struct cuda_extent e;
 
-	*c = (struct cuda_kernel){
-		.lowered = l, .kernel = k, .index = index, .rows_a_block = 1, .turned_dim = -1
-	};
+	*c = (struct cuda_kernel){ .lowered = l,
+				   .kernel = k,
+				   .index = index,
+				   .rows_a_block = 1,
+				   .turned_dim = -1,
+				   .narrow = true };
 	n.seen = calloc((size_t)l->n_buffers + 1, sizeof(bool));
 	c->buffers = calloc((size_t)l->n_buffers + 1, sizeof(int));
 	c->stored = calloc((size_t)l->n_buffers + 1, sizeof(bool));

@@ -84,9 +84,9 @@ struct cuda_kernel {
 	int turned_dim; /* MAP: the dim along which some accesses lie; -1: none turn */
 	int n_kept;     /* accesses that a thread keeps from stage to stage */
 	const struct access *kept[CUDA_MAX_KEPT];
-	bool narrow;                     /* it stores float16 and bfloat16 alone */
-	bool *stored;                    /* by buffer: it is written here */
-	int n_buffers, *buffers;         /* parameters: first the addresses, */
+	bool narrow;             /* it stores float16 and bfloat16 alone, and cuts nothing off */
+	bool *stored;            /* by buffer: it is written here */
+	int n_buffers, *buffers; /* parameters: first the addresses, */
 	VEC(const struct sym *) numbers; /* then the numbers, 8 bytes each; */
 	/* then, where it splits: partial results, counters; where slots are not in
 	 * registers: the memory of slots, or NULL for shared memory; where it turns: whether

@@ -128,6 +128,7 @@ static const char *quick_word(enum op op)
 	       : op == OP_sqrt  ? "quick_sqrt"
 	       : op == OP_rsqrt ? "quick_rsqrt"
 	       : op == OP_tanh  ? "quick_tanh"
+	       : op == OP_exp   ? "quick_exp"
 				: NULL;
 }
 
