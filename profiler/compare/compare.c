@@ -273,7 +273,7 @@ static json_t *differences_json(const struct differences *d)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < d->rows.len; i++) {
-		const struct difference *row = &d->rows.at[i];
+		const struct setting_difference *row = &d->rows.at[i];
 
 		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:b}", "key", row->key,
 						      "title", row->title, "a", row->a, "b", row->b,
