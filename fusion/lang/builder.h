@@ -131,7 +131,7 @@ struct builder_mark {
 };
 struct builder_mark builder_mark(const struct builder *b);
 
-/* Takes back what a statement has emitted since the mark; in its place stands an
+/* Takes back what a statement has emitted since the mark; in its place comes an
  * instruction that fails, where it is reached, with the message of c->err, which is then
  * empty.  False where something outside of the statement already refers to what it
  * emitted (c->err is then unchanged, and the statement around it can be taken back), or

@@ -281,7 +281,7 @@ static bool compile_loop_body(struct builder *b, const struct node_list *body,
 	return ok;
 }
 
-/* The test stands before the loop and again at its end, as in CPython up to
+/* The test comes before the loop and again at its end, as in CPython up to
  * 3.13: a loop that breaks the graph at its test has a graph before it. */
 static bool compile_while(struct builder *b, const struct ast_node *node)
 {

@@ -117,7 +117,7 @@ struct lang_comprehension {
 };
 
 /* One function, lambda, class body, generator expression or the module itself.
- * List, set and dict comprehensions run inside the code that they stand in, as
+ * List, set and dict comprehensions run inside the code around them, as
  * in CPython 3.12. */
 struct code {
 	const char *name;  /* "model", "<module>", "<lambda>" */

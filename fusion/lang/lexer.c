@@ -230,7 +230,7 @@ static bool lex_line_start(struct lexer *lx)
 	return indent_to(lx, column, alt);
 }
 
-/* Each handles what stands at pos; false on a fault. */
+/* Each handles what is at pos; false on a fault. */
 static bool lex_finish(struct lexer *lx)
 {
 	size_t n = lx->list->tokens.len;
@@ -263,7 +263,7 @@ static bool lex_finish(struct lexer *lx)
 /* ---- numeric literals, as CPython takes them.
  *
  * -9223372036854775808 is a minus and 9223372036854775808: that one magnitude above
- * INT64_MAX is judged where the minus is known.  What 64 bits cannot hold is UINT64_MAX
+ * INT64_MAX is checked where the minus is known.  What 64 bits cannot hold is UINT64_MAX
  * here, which the compiler refuses.
  */
 
@@ -386,7 +386,7 @@ static bool emit_float(struct lexer *lx)
 	return lex_emit(lx, TOK_FLOAT) != NULL;
 }
 
-/* Each handles what stands at pos; false on a fault. */
+/* Each handles what is at pos; false on a fault. */
 static bool lex_number(struct lexer *lx)
 {
 	bool is_float = false;
@@ -511,7 +511,7 @@ static bool plain_string(struct lexer *lx, char quote)
 	return lex_emit(lx, TOK_STRING) != NULL;
 }
 
-/* Each handles what stands at pos; false on a fault. */
+/* Each handles what is at pos; false on a fault. */
 static bool lex_string(struct lexer *lx, size_t prefix_len)
 {
 	bool is_fstring = false, triple;
@@ -624,7 +624,7 @@ static bool after_text(struct lexer *lx, struct fstring *f)
 	return lex_emit(lx, TOK_FSTRING_END) != NULL;
 }
 
-/* Each handles what stands at pos; false on a fault. */
+/* Each handles what is at pos; false on a fault. */
 static bool lex_fstring_text(struct lexer *lx)
 {
 	struct fstring *f = &lx->fstring[lx->n_fstrings - 1];

@@ -1,8 +1,8 @@
 /* fusion/vm/absent_modules.h -- packages that the language leaves out, by absent_modules.def.
  *
  * A program may import them: a published file often imports what its model never
- * uses.  Such a module's attributes are modules of the same kind, and whoever calls
- * one, derives from it or computes with it is told at that line. */
+ * uses.  Such a module's attributes are modules of the same kind, and what calls
+ * one, derives from it or computes with it is an error at that line. */
 #ifndef FUSION_VM_ABSENT_MODULES_H
 #define FUSION_VM_ABSENT_MODULES_H
 
@@ -11,7 +11,7 @@
 /* What to write instead of "einops.layers.torch"; NULL where the package is none of them. */
 const char *absent_module_advice(const char *module);
 
-/* Whether v stands for something that is not there: a module that nobody has, or what is taken
+/* Whether v stands for something that is not there: a module that does not exist, or what is taken
  * from it. */
 bool absent_module_is(struct vm *vm, struct value v);
 

@@ -82,7 +82,7 @@ static bool missing(const struct frame *f, int from, int to, const char *kind, s
 	return false;
 }
 
-/* A keyword that names no parameter: wrong, but those for positional-only ones are told first. */
+/* A keyword that names no parameter: wrong, but those for positional-only ones come first. */
 static bool not_a_keyword(const struct code *code, const struct keywords *kw, const char *name,
 			  struct err *err)
 {
@@ -197,7 +197,7 @@ bool frame_bind(struct vm *vm, struct frame *f, const struct arguments *args, st
 
 /* ---- calls of methods, classes and instances.
  *
- * What ends in a program's function is told by vm_callable(), so that the
+ * vm_callable() says what ends in a program's function, so that the
  * interpreter can switch frames; all else is called from here.
  */
 

@@ -69,8 +69,8 @@ struct frame {
 };
 
 /* Whose generator draws, where the run is on a GPU: what is made before the first call is made
- * on the CPU and moved, unless the program names the GPU; PyTorch beside us does so.  Within
- * calls all is on the GPU. */
+ * on the CPU and moved, unless the program names the GPU; PyTorch, when it runs beside Breakeven,
+ * does so.  Within calls all is on the GPU. */
 enum gpu_use {
 	GPU_ABSENT,
 	GPU_NAMED, /* by device= */
@@ -181,7 +181,7 @@ const struct frame *vm_visible_frame(const struct vm *vm);
  * manager may end an error. */
 bool frame_is_tried(const struct frame *f);
 
-/* The host, told where the program stands. */
+/* The host, after it is given the place of the instruction that runs. */
 struct vm_host *vm_host_here(struct vm *vm);
 
 /* The module of that name, borrowed; NAME where there is none. */

@@ -641,16 +641,16 @@ static bool ask_getattr(struct vm *vm, struct value o, const char *name, struct 
 }
 
 /* What the class has instead (NULL: nothing) counts as long as the instance has none
- * of its own.  Nobody gives the modules of our prelude methods of their own. */
+ * of its own.  No program gives the modules of the prelude methods of their own. */
 static bool note_absent(struct vm *vm, struct value o, const char *name, const struct value *place,
 			struct err *err)
 {
 	const struct frame *f = vm->frame;
-	bool ours = (f && f->unit->hidden) || o.instance->class->hidden;
+	bool prelude = (f && f->unit->hidden) || o.instance->class->hidden;
 	bool method = place && (place->kind == VALUE_FUNCTION || place->kind == VALUE_NATIVE ||
 				place->kind == VALUE_DESCRIPTOR || place->kind == VALUE_LAZY);
 
-	if (!vm->host->absent || (ours && method))
+	if (!vm->host->absent || (prelude && method))
 		return true;
 	return vm->host->absent(vm->host->self, o, name, err);
 }

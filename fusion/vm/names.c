@@ -156,7 +156,7 @@ static bool absent_attribute(struct checker *c, const char *owner, const char *n
 }
 
 /* o.name, where o is a module; *o becomes what it gives if that is a module,
- * else UNSET.  `at` is told to the host, as when running. */
+ * else UNSET.  The host gets the line of `at`, as when running. */
 static bool attribute(struct checker *c, struct value *o, const char *name,
 		      const struct lang_inst *at, bool from_import)
 {

@@ -304,7 +304,7 @@ static bool fix_sizes(struct vm *vm, struct value *v, struct err *err)
 		return text_needed(vm, *v, err);
 	if (v->kind != VALUE_TENSOR && value_is_hosted(*v))
 		return host->to_number(host->self, value_plain_kind(*v), *v, v, err);
-	/* the members of an enum are each but once */
+	/* each member of an enum is there once */
 	if (v->kind == VALUE_INSTANCE && !may_be_key(vm, v->instance->class, err))
 		return false;
 	if (!realize(vm, v, err))

@@ -115,7 +115,7 @@ static void read_outputs(struct joint *j, const struct graph *captured)
 			j->grads[i] = j->g->outputs[n++];
 }
 
-/* Where among the inputs a node stands. */
+/* The place of a node among the inputs. */
 static int input_place(const struct graph *g, int node)
 {
 	int place = 0;
@@ -232,7 +232,7 @@ static bool begin_order(struct joint_sort *o, const bool *needs_tangent)
 	return true;
 }
 
-/* The same graph, in which what waits for no tangent stands right before its first
+/* The same graph, in which what waits for no tangent comes right before its first
  * use: computed again close by, it is held for a short time.  `needs_tangent` says of the
  * inputs which are tangents.  Inputs keep their places.  NULL when out of memory. */
 static struct graph *joint_order(const struct graph *g, const bool *needs_tangent)
@@ -358,7 +358,7 @@ static bool make_maps(struct entry *e, struct entry_grad *g, const struct joint 
 }
 
 /* Which of the entry's inputs a node is, -1: none.  After those of the captured
- * graph stand numbers that the rules alone compute with. */
+ * graph come numbers that the rules alone compute with. */
 int entry_grad_input(const struct entry *e, const struct joint *j, int node)
 {
 	int index = 0;
