@@ -47,7 +47,7 @@ static void resume_point_name(const struct resume_point *p, struct buf *out)
 		buf_puts(out, p->code->name);
 	else
 		buf_printf(out, "torch_dynamo_resume_in_%s_at_%d", p->code->name,
-			   p->code->insts[p->inst].line);
+			   p->code->insts[p->inst].line - p->code->lines_before);
 }
 
 /* A new entry, to the front; false when out of memory. */

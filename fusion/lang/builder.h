@@ -16,6 +16,7 @@
 
 /* What all code objects of a program share. */
 struct compiler {
+	int lines_before;      /* of the file */
 	struct arena *program; /* code objects live here */
 	struct arena *scratch;
 	struct lang_names keys; /* of constants, to find equal ones */

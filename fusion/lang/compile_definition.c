@@ -67,17 +67,6 @@ static bool compile_body(struct builder *b, const struct ast_node *node)
 	       emit(b, end, CODE_RETURN, 0);
 }
 
-/* Kept like a constant; a text with NULs is cut. */
-static const char *docstring(struct builder *b, const struct ast_node *node)
-{
-	const struct ast_node *first = node->function->body.at[0];
-
-	if (node->kind == NODE_LAMBDA || first->kind != NODE_EXPRESSION ||
-	    first->value->kind != NODE_STRING)
-		return NULL;
-	return arena_strdup(b->c->program, first->value->string.text);
-}
-
 /* What one captures for an inner function counts as read. */
 static uint64_t unused_parameters(const struct code *code)
 {
@@ -105,7 +94,8 @@ static struct code *function_code(struct builder *outer, const struct ast_node *
 	builder_finish(&b);
 	if (!code)
 		return NULL;
-	code->doc = docstring(outer, node);
+	if (node->kind != NODE_LAMBDA)
+		code->doc = docstring(outer, &f->body);
 	code->n_positional_only = f->parameters.n_positional_only;
 	code->n_positional = f->parameters.n_positional;
 	code->n_keyword_only = f->parameters.n_keyword_only;

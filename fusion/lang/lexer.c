@@ -783,7 +783,7 @@ static bool close_bracket(struct lexer *lx, char c)
 	if (c != wanted)
 		return lex_fault(lx, ERR_SYNTAX,
 				 "'%c' does not close the '%c' of line %d; '%c' would", c, b->open,
-				 b->line, wanted);
+				 b->line - lx->list->lines_before, wanted);
 	if (lex_at_field_level(lx))
 		lx->fstring[lx->n_fstrings - 1].n_fields--;
 	lx->n_brackets--;
@@ -948,7 +948,7 @@ bool lex(const char *source, size_t len, struct arena *arena, struct lang_names 
 	struct err memory = { 0 };
 	bool ok = true;
 
-	*list = (struct token_list){ 0 };
+	*list = (struct token_list){ .lines_before = list->lines_before };
 	if (lx)
 		lx->names = names;
 	if (!lx || !load_table(lx))
@@ -957,6 +957,7 @@ bool lex(const char *source, size_t len, struct arena *arena, struct lang_names 
 	lx->len = len;
 	lx->arena = arena;
 	lx->list = list;
+	lx->line = list->lines_before;
 	lx->err = &memory;
 	lx->at_line_start = true;
 	lx->n_indents = 1;

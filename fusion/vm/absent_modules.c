@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fusion/vm/files.h"
 #include "fusion/vm/modules.h"
 #include "fusion/vm/operators.h"
 #include "fusion/vm/prelude.h"
@@ -80,5 +81,6 @@ bool absent_module_may_wait(const struct vm *vm)
 {
 	const struct frame *f = vm->frame;
 
-	return f && (f->code->has_namespace || f->code == vm->module.code);
+	return f && (f->code->has_namespace || f->code == vm->module.code ||
+		     files_is_module_code(f->unit));
 }

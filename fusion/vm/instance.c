@@ -10,6 +10,7 @@
 #include "fusion/base/nearest.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
+#include "fusion/vm/files.h"
 #include "fusion/vm/frame.h"
 #include "fusion/vm/namedtuple.h"
 #include "fusion/vm/operators.h"
@@ -362,6 +363,8 @@ static bool store_of_tensor(struct vm *vm, struct value o, const char *name, str
 bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct value v,
 			struct err *err)
 {
+	if (o.kind == VALUE_MODULE && o.module->file)
+		return files_store(vm, o, name, v, err);
 	switch (o.kind) {
 	case VALUE_INSTANCE:
 		if (o.instance->class->has_setattr)
@@ -435,6 +438,8 @@ bool op_delete_attribute(struct vm *vm, struct value o, const char *name, struct
 {
 	bool found;
 
+	if (o.kind == VALUE_MODULE && o.module->file)
+		return files_store(vm, o, name, UNSET, err);
 	switch (o.kind) {
 	case VALUE_INSTANCE:
 		if (!ask_delattr(vm, o, name, &found, err))

@@ -464,6 +464,7 @@ static bool prepare(struct vm *vm, struct unit *unit, struct err *err)
 		unit->nested[i].code = code->nested[i];
 		unit->nested[i].owner = unit->owner;
 		unit->nested[i].module = unit->module;
+		unit->nested[i].home = unit->home;
 		unit->nested[i].hidden = unit->hidden;
 	}
 	for (int i = 0; i < code->n_consts; i++)
@@ -477,6 +478,7 @@ static bool prepare(struct vm *vm, struct unit *unit, struct err *err)
 		unit->globals[inst->arg] = vm_global_slot(vm, unit->owner, code->names[inst->arg]);
 		if (unit->globals[inst->arg] < 0)
 			return vm_out_of_memory(vm, err);
+		vm->globals[unit->globals[inst->arg]].ours = unit->hidden;
 	}
 	return true;
 }

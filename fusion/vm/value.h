@@ -129,7 +129,8 @@ struct native { /* torch.sin, x.sum, len: `id` is the host's or builtins' */
 
 struct module {
 	struct object head;
-	const char *name; /* "torch.nn.functional" */
+	const char *name;     /* "torch.nn.functional" */
+	struct vm_file *file; /* files.h: it is the program's own; NULL */
 };
 
 struct tensor;

@@ -235,12 +235,15 @@ bool cond_side_failed(struct cond *k, struct err *err)
 {
 	struct trace *t = k->trace;
 	int line = t->vm->frame ? t->vm->frame->inst->line : 0;
+	const struct lang_file *file;
 
 	if (t->restart && t->brk.id == BREAK_NONE)
 		return false;
 	if (t->brk.id != BREAK_NONE) {
 		if (t->brk.stack.len > 0)
 			line = t->brk.stack.at[0].line;
+		file = lang_file_at(t->vm->program->files, line);
+		line -= file ? file->lines_before : 0;
 		return cond_refuse(k, "a side of it ends the graph by itself, in line %d", line);
 	}
 	if (err->code == ERR_MEMORY || err->code == ERR_INTERNAL || err->code == ERR_CANCELLED ||

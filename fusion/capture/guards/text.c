@@ -458,7 +458,7 @@ static void identity_reason(const struct guards *g, const struct guard *at, stru
 /* "the function g (line 4)" */
 static void function_text(const struct code *code, struct buf *out)
 {
-	buf_printf(out, "the function %s (line %d)", code->name, code->line);
+	buf_printf(out, "the function %s (line %d)", code->name, code->line - code->lines_before);
 }
 
 /* Of the same kind, but not the one that it was. */

@@ -701,7 +701,7 @@ bool variables_load_global(void *self, int index, const char *name, struct value
 	struct variables_global *g;
 	size_t at;
 
-	if (t->vm->globals[index].owner) { /* the prelude's: nobody changes them */
+	if (t->vm->globals[index].ours) { /* the prelude's: nobody changes them */
 		*out = value_ref(real);
 		return true;
 	}
@@ -730,7 +730,7 @@ bool variables_store_global(void *self, int index, const char *name, struct valu
 	struct variables_global *g;
 	struct value old;
 
-	if (real->owner) { /* the prelude is being loaded */
+	if (real->ours) { /* the prelude is being loaded */
 		old = real->value;
 		real->value = value_ref(v);
 		value_unref(old);
