@@ -115,9 +115,25 @@ int fusion_threads(const struct fusion *f);
  * runs whenever the program does.  Source is copied. */
 struct fusion_program *fusion_parse(const char *source, size_t len, const char *entry,
 				    struct err *err);
-/* The same where plugins add ops; `registry` may be NULL. */
-struct fusion_program *fusion_parse_in(const struct registry *registry, const char *source,
-				       size_t len, const char *entry, struct err *err);
+
+/* A program of one file or several: texts by their path in the program's folder ("models/unet.py").
+ * The one with the entry must compile; the others, which it may import, fail where they are. */
+struct fusion_file {
+	const char *path, *text;
+	size_t len;
+};
+struct fusion_files {
+	const struct fusion_file *at;
+	int n, entry; /* index of the file with the entry */
+};
+/* The same where plugins add ops; `registry` may be NULL.  All is copied. */
+struct fusion_program *fusion_parse_in(const struct registry *registry,
+				       const struct fusion_files *files, const char *entry,
+				       struct err *err);
+/* Where something of such a program fails, *err has the file and the line in it.  Elsewhere
+ * (fusion/inspect.h) lines count on from file to file, the entry's first.  The file that `line` is
+ * in, the program's string, and its line there; of a program of one file NULL, and the line. */
+const char *fusion_place(const struct fusion_program *p, int line, int *line_there);
 void fusion_program_destroy(struct fusion_program *p);
 
 /* What the program fails with if it comes there: the i-th place, by line; false past the last. */
@@ -126,7 +142,7 @@ bool fusion_program_warning(const struct fusion_program *p, int i, struct err *o
 /* All that can be seen without running, by line: at most 64 problems, and one of syntax alone.
  * `certain`: fusion_parse_in() refuses the source for it. */
 typedef void fusion_problem_fn(void *self, const struct err *problem, bool certain);
-void fusion_problems(const struct registry *registry, const char *source, size_t len,
+void fusion_problems(const struct registry *registry, const struct fusion_files *files,
 		     const char *entry, fusion_problem_fn *each, void *self);
 
 /* The last function of the entry's name at the top of the source; false: there is

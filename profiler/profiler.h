@@ -54,6 +54,24 @@ enum fusion_mode workload_explained_mode(const struct workload *w);
 json_t *workload_from_python(const char *name, const char *source, const char *const *inputs, int n,
 			     struct err *err);
 
+/* Whether `path` may be that of a file of a program: within its folder, a .py, and of bounded
+ * length and depth; WORKLOAD or BOUND. */
+bool workload_path_check(const char *path, struct err *err);
+
+/* The text of a file of a workload's JSON; of "" or NULL its source, or the file of its entry.
+ * Borrowed; NULL: it has none. */
+const char *workload_text(const json_t *workload, const char *file);
+
+/* The files of a workload's JSON, {path: text}, borrowed; NULL where it has a source alone. */
+const json_t *workload_files(const json_t *workload);
+
+/* Makes a workload of one source, as workload_from_python() does, one of `files` (taken over),
+ * whose `entry`, "train.py:model", has that source. */
+void workload_set_files(json_t *workload, json_t *files, const char *entry);
+
+/* The text of an entry's file, of "train.py:model" that of train.py; NULL: there is none. */
+const char *workload_entry_text(const json_t *files, const char *entry);
+
 /* Whether they have the names of the entry's arguments; false with WORKLOAD. */
 bool workload_check_inputs(const struct workload *w, const char *const *inputs, int n,
 			   struct err *err);
@@ -126,6 +144,7 @@ json_t *profiler_explain(const struct workload *w, const struct explain_options 
 /* Where a break of a report is to be looked for: its cause, else the innermost line
  * of its stack.  Columns are 0 where they are unknown. */
 struct break_place {
+	const char *file; /* of the report's; NULL: the program has one */
 	int line, column, end_column;
 };
 struct report_break;

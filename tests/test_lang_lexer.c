@@ -22,6 +22,7 @@ static void setup(struct lexed *l, const char *source)
 	struct err err = { 0 };
 
 	arena_init(&l->arena, 0);
+	l->list = (struct token_list){ 0 };
 	l->source = source;
 	assert_true(lex(source, strlen(source), &l->arena, &names, &l->list, &err));
 }
@@ -290,7 +291,7 @@ static void want_of_memory_is_an_error(void **state)
 	for (size_t limit = 16; !ok; limit += 16) {
 		struct arena arena;
 		struct lang_names names = { .arena = &arena };
-		struct token_list list;
+		struct token_list list = { 0 };
 		struct err err = { 0 };
 
 		arena_init(&arena, limit);

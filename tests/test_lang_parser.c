@@ -27,7 +27,7 @@ static void parse(struct parsed *p, const char *source, const struct ast_limits 
 {
 	struct lang_names names = { .arena = &p->arena };
 	struct known_names known;
-	struct token_list list;
+	struct token_list list = { 0 };
 
 	*p = (struct parsed){ 0 };
 	assert_true(lex(source, strlen(source), &p->arena, &names, &list, &p->err));

@@ -367,7 +367,7 @@ static void assert_refused(const char *bytes, size_t len, const char *words)
 static void test_no_log(void **state)
 {
 	(void)state;
-	assert_refused("GIF89a", 6, "no log that is known");
+	assert_refused("GIF89a", 6, "not a log of a known kind");
 	assert_refused("", 0, "is empty");
 	assert_refused("\x1f\x8b\x08", 3, "gzip");
 	/* JSON that is whole and lists no events; one that is cut before them is in the ledger.

@@ -302,7 +302,7 @@ static void unknown_names_are_answered_with_a_near_one(void **state)
 		    "with a value in enclosing scope");
 }
 
-/* outside.def: where such a package is used, not where it is imported. */
+/* absent_modules.def: where such a package is used, not where it is imported. */
 static void a_package_that_is_left_out_is_refused_where_it_is_used(void **state)
 {
 	(void)state;

@@ -23,6 +23,7 @@ fill(struct err *err, enum err_code code, int line, int column, const char *form
 	err->code = code;
 	err->line = line;
 	err->column = column;
+	err->file[0] = '\0';
 	vsnprintf(err->message, sizeof(err->message), format, args);
 }
 

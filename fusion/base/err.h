@@ -24,12 +24,13 @@ enum err_code {
 	ERR_COUNT
 };
 
-enum { ERR_MESSAGE_BYTES = 512 };
+enum { ERR_MESSAGE_BYTES = 512, ERR_FILE_BYTES = 128 };
 
 struct err {
 	enum err_code code;
-	int line;   /* 1-based line in the user's source, 0 where there is none */
-	int column; /* 1-based column, 0 where there is none */
+	int line;                  /* 1-based line in the user's source, 0 where there is none */
+	int column;                /* 1-based column, 0 where there is none */
+	char file[ERR_FILE_BYTES]; /* that the line is of, in a program of several; "" */
 	char message[ERR_MESSAGE_BYTES];
 };
 

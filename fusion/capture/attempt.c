@@ -1,4 +1,5 @@
-/* fusion/capture/attempt.c -- runs a piece under the capturing host, until it stands.
+/* fusion/capture/attempt.c -- runs a piece under the capturing host, again until a capture
+ * succeeds.
  *
  * An attempt that fails has taught something: a size is pinned, two are equal,
  * or the piece has to end before some instruction.  The next one starts again,

@@ -1,4 +1,4 @@
-/* fusion/capture/attempt.h -- private to capture/: captures until one stands. */
+/* fusion/capture/attempt.h -- private to capture/: captures again until one succeeds. */
 #ifndef FUSION_CAPTURE_ATTEMPT_H
 #define FUSION_CAPTURE_ATTEMPT_H
 
@@ -13,14 +13,14 @@ struct attempt {
 	int most_frames;                         /* that may be where it ends */
 	bool rest_eager;                         /* ... because nothing after it can be captured */
 	bool has_shadow_frames;                  /* the frames have got their stand-ins */
-	bool stopped;                            /* it ended at a stop; its frames still stand */
+	bool stopped;        /* it ended at a stop; its frames are still there */
 	bool idle;           /* ... where the innermost frame returned, with nothing computed */
 	bool never_idle;     /* what it returned cannot be kept */
 	bool ends_at_return; /* ... of a frame in which it began: nothing is between */
 	struct value result;
 };
 
-/* Of the frames in which the piece begins, the innermost that still stands; how
+/* Of the frames in which the piece begins, the innermost that is still there; how
  * many calls out it is. */
 static inline struct frame *attempt_last(const struct attempt *a, int *calls)
 {

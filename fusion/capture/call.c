@@ -84,7 +84,7 @@ static struct entry *replay_find(struct session *s, const struct roots *roots, i
 	return e;
 }
 
-/* The last result, where nobody but the recording and `kept` has a part in it: it can be
+/* The last result, where only the recording and `kept` refer to it: it can be
  * the next one. */
 static struct tensor *last_result(const struct entry_replay *r, const struct exec *exec)
 {

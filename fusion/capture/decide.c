@@ -101,7 +101,7 @@ static bool computes(enum code_op op)
 	}
 }
 
-/* The exit of a manager that our prelude defines (torch.no_grad). */
+/* The exit of a manager that the prelude defines (torch.no_grad). */
 static bool is_ours(struct value leave)
 {
 	return leave.kind == VALUE_METHOD && leave.method->self.kind == VALUE_INSTANCE &&

@@ -13,7 +13,7 @@ struct decision {
 	struct vm_place place; /* where the next attempt ends: stop, in that frame */
 };
 
-/* For the break noted in t->brk, while the frames still stand.  Policy native
+/* For the break noted in t->brk, while the frames are still there.  Policy native
  * ends the piece in the innermost of `most_frames` that can go on, TorchDynamo in
  * the one where it began. */
 struct decision decide_break(const struct trace *t, int most_frames);

@@ -99,7 +99,7 @@ static void in_place_plan(struct entry *e)
 	}
 }
 
-/* Whether the memory is of the output's form, and nobody else's in this call. */
+/* Whether the memory is of the output's form, and no other output's in this call. */
 static bool fits(const struct entry *e, const struct entry_write *w, const struct tensor *t)
 {
 	const struct exec_output *out = &e->exec->outputs[w->output];

@@ -87,7 +87,7 @@ struct prints {
  * change an object of a program, what held then holds now: the next call checks only what its
  * arguments may fail.  exec_env.changes counts what may change objects: every call and every
  * question of the engine but those that are replayed here, and so every one of another
- * session too.  Zeroed: nobody has looked at the entry yet. */
+ * session too.  Zeroed: the entry has not been looked at yet. */
 struct entry_replay {
 	bool ready;    /* it has been looked at */
 	bool possible; /* guards may be left out */

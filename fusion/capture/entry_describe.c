@@ -451,7 +451,7 @@ static bool keep_asserts(struct entry *e, const struct trace *t, struct reconstr
 
 /* The module whose method the frame runs, though nothing reads it any more: what is captured
  * of the frame later says whose it is.  Not one that the call itself has made; NULL. */
-static struct instance *unread_module(const struct reconstruction_builder *b, const struct frame *f,
+static struct instance *unused_module(const struct reconstruction_builder *b, const struct frame *f,
 				      const bool *live)
 {
 	struct instance *m = f->code->n_locals > 0 && !live[0] ? call_path_module(f) : NULL;
@@ -465,12 +465,12 @@ static bool add_locals(struct entry_frame *to, struct reconstruction_builder *b,
 {
 	const bool *live = live_locals(f->code, (int)(f->inst - f->code->insts), arena);
 	const struct sources *s = b->trace->sources;
-	struct instance *unread;
+	struct instance *unused;
 
 	to->places = ARENA_ARRAY(arena, struct entry_place, (size_t)f->code->n_locals + 1);
 	if (!live || !to->places)
 		return entry_no_memory(b->err);
-	unread = unread_module(b, f, live);
+	unused = unused_module(b, f, live);
 	for (int i = 0; i < f->code->n_locals; i++) {
 		struct entry_place place = { .index = i, .step = -1 };
 		struct value v = f->locals[i];
@@ -478,12 +478,12 @@ static bool add_locals(struct entry_frame *to, struct reconstruction_builder *b,
 		if (f->shadow_of && v.kind == VALUE_LAZY &&
 		    source_is_root(&s->at[v.i], SOURCE_LOCAL, calls, i))
 			continue;
-		if (i == 0 && unread) {
+		if (i == 0 && unused) {
 			if (f->shadow_of) /* it has it */
 				continue;
-			v = value_of(unread);
+			v = value_of(unused);
 		}
-		if ((live[i] || (i == 0 && unread)) && v.kind != VALUE_UNSET) {
+		if ((live[i] || (i == 0 && unused)) && v.kind != VALUE_UNSET) {
 			place.step = reconstruction_add(b, v);
 			if (place.step < 0)
 				return false;

@@ -47,7 +47,7 @@ static void resume_point_name(const struct resume_point *p, struct buf *out)
 		buf_puts(out, p->code->name);
 	else
 		buf_printf(out, "torch_dynamo_resume_in_%s_at_%d", p->code->name,
-			   p->code->insts[p->inst].line);
+			   p->code->insts[p->inst].line - p->code->lines_before);
 }
 
 /* A new entry, to the front; false when out of memory. */
@@ -205,7 +205,7 @@ static void crossing_finish(struct crossing *c)
 	VEC_FREE(&c->held.list);
 }
 
-/* ---- A new entry: why, and what is told of it. */
+/* ---- A new entry: why, and what the report has of it. */
 
 static bool note_recompile(struct session *s, const struct resume_point *p, const char *reason)
 {
@@ -260,7 +260,7 @@ static bool count_entry(struct session *s, struct entry *e)
 }
 
 /* The point as a frame of the report. */
-static bool tell_resume_point(struct session *s, struct resume_point *p)
+static bool note_frame(struct session *s, struct resume_point *p)
 {
 	struct session_frame frame = { .line = p->code->insts[p->inst].line };
 	struct buf name;
@@ -278,44 +278,44 @@ static bool tell_resume_point(struct session *s, struct resume_point *p)
 	return ok;
 }
 
-static bool tell_entry(struct session *s, const struct resume_point *p, const struct entry *e,
+static bool note_entry(struct session *s, const struct resume_point *p, const struct entry *e,
 		       const char *reason)
 {
-	struct session_entry told = { .frame = p->frame_index,
-				      .compile_id = e->compile_id,
-				      .graph = e->graph,
-				      .call = s->report.calls - 1,
-				      .compile_ns = e->compile_ns,
-				      .reason = reason,
-				      .uses = &e->uses,
-				      .refuted = &e->refuted,
-				      .guards = e->guards.texts,
-				      .n_guards = e->guards.n };
+	struct session_entry row = { .frame = p->frame_index,
+				     .compile_id = e->compile_id,
+				     .graph = e->graph,
+				     .call = s->report.calls - 1,
+				     .compile_ns = e->compile_ns,
+				     .reason = reason,
+				     .uses = &e->uses,
+				     .refuted = &e->refuted,
+				     .guards = e->guards.texts,
+				     .n_guards = e->guards.n };
 	struct arena scratch = { 0 };
 	struct fusion_symbol *symbols;
-	bool ok = guards_symbols(&e->guards, &scratch, &symbols, &told.n_symbols);
+	bool ok = guards_symbols(&e->guards, &scratch, &symbols, &row.n_symbols);
 
-	told.symbols = symbols;
-	ok = ok && report_add_entry(&s->report, &told);
+	row.symbols = symbols;
+	ok = ok && report_add_entry(&s->report, &row);
 	arena_finish(&scratch);
 	return ok;
 }
 
 /* *index: its place in the report; -1: it is no break. */
-static bool tell_break(struct session *s, struct entry_break *b, int graph, int *index)
+static bool note_break(struct session *s, struct entry_break *b, int graph, int *index)
 {
-	struct session_break told = { .stage = STAGE_CAPTURE,
-				      .id = b->at.id,
-				      .outcome = b->outcome,
-				      .because = b->because,
-				      .subject = b->at.subject[0] ? b->at.subject : NULL,
-				      .message = b->at.message[0] ? b->at.message : NULL,
-				      .call = s->report.calls - 1,
-				      .graph = graph,
-				      .n_stack = (int)b->at.stack.len,
-				      .column = b->at.column,
-				      .end_column = b->at.end_column,
-				      .cause = b->cause };
+	struct session_break row = { .stage = STAGE_CAPTURE,
+				     .id = b->at.id,
+				     .outcome = b->outcome,
+				     .because = b->because,
+				     .subject = b->at.subject[0] ? b->at.subject : NULL,
+				     .message = b->at.message[0] ? b->at.message : NULL,
+				     .call = s->report.calls - 1,
+				     .graph = graph,
+				     .n_stack = (int)b->at.stack.len,
+				     .column = b->at.column,
+				     .end_column = b->at.end_column,
+				     .cause = b->cause };
 	size_t n = b->at.stack.len;
 
 	*index = -1;
@@ -327,10 +327,10 @@ static bool tell_break(struct session *s, struct entry_break *b, int graph, int 
 		b->at.stack.at[i] = b->at.stack.at[n - 1 - i];
 		b->at.stack.at[n - 1 - i] = line;
 	}
-	told.stack = b->at.stack.at;
+	row.stack = b->at.stack.at;
 	/* natively rounds of a loop come to the same place again and again */
-	return (s->options.policy == FUSION_NATIVE && report_again(&s->report, &told, index)) ||
-	       report_add_break(&s->report, &told, index);
+	return (s->options.policy == FUSION_NATIVE && report_again(&s->report, &row, index)) ||
+	       report_add_break(&s->report, &row, index);
 }
 
 /* Past the limits nothing is compiled any more. */
@@ -343,7 +343,7 @@ static bool refuse(struct session *s, struct resume_point *p)
 
 	if (p->run_only)
 		return true;
-	if (!tell_resume_point(s, p))
+	if (!note_frame(s, p))
 		return false;
 	p->run_only = true;
 	s->report.frames.at[p->frame_index].run_only = true;
@@ -357,7 +357,7 @@ static bool refuse(struct session *s, struct resume_point *p)
 		b.at.end_column = p->code->insts[p->inst].end_column;
 	}
 	snprintf(b.at.subject, sizeof(b.at.subject), "%s", p->code->name);
-	ok = VEC_PUSH(&b.at.stack, line) && tell_break(s, &b, -1, &p->broke) &&
+	ok = VEC_PUSH(&b.at.stack, line) && note_break(s, &b, -1, &p->broke) &&
 	     note_recompile(s, p, reason);
 	VEC_FREE(&b.at.stack);
 	return ok;
@@ -442,14 +442,14 @@ static struct entry *create(struct session *s, struct resume_point *p, struct fr
 	return NULL;
 }
 
-static bool tell(struct session *s, struct resume_point *p, struct entry *e,
-		 struct entry_break *brk, const char *reason)
+static bool note_compiled(struct session *s, struct resume_point *p, struct entry *e,
+			  struct entry_break *brk, const char *reason)
 {
-	if (!tell_resume_point(s, p))
+	if (!note_frame(s, p))
 		return false;
-	if (e && (!resume_point_add(p, e) || !count_entry(s, e) || !tell_entry(s, p, e, reason)))
+	if (e && (!resume_point_add(p, e) || !count_entry(s, e) || !note_entry(s, p, e, reason)))
 		return false;
-	return tell_break(s, brk, e && brk->ended ? e->graph : -1, e ? &e->broke : &p->broke);
+	return note_break(s, brk, e && brk->ended ? e->graph : -1, e ? &e->broke : &p->broke);
 }
 
 static struct entry *compile_entry(struct session *s, struct resume_point *p, struct frame *base,
@@ -477,7 +477,8 @@ static struct entry *compile_entry(struct session *s, struct resume_point *p, st
 		e = create(s, p, base, &brk, fate, err);
 		s->n_compiled += e != NULL;
 		p->skip |= *fate == ENTRY_SKIP;
-		ok = *fate == ENTRY_FAILED || tell(s, p, e, &brk, reason.len ? reason.data : NULL);
+		ok = *fate == ENTRY_FAILED ||
+		     note_compiled(s, p, e, &brk, reason.len ? reason.data : NULL);
 	}
 	if (p->skip && p->frame_index >= 0)
 		s->report.frames.at[p->frame_index].skipped = true;

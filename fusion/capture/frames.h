@@ -4,9 +4,9 @@
  * function comes here.  A frame is run piece by piece; between two pieces the
  * VM executes one instruction, whose own calls come here again.
  *
- * A point is the start of a function, or an instruction where a frame goes on
+ * A resume point is the start of a function, or an instruction where a frame goes on
  * after a break ("torch_dynamo_resume_in_model_at_4").  Natively callers wait for
- * that frame: then the point is one of this chain of calls alone.  Each has
+ * that frame: then the resume point is one of this chain of calls alone.  Each has
  * entries of its own, and its own memory of what it was given.
  */
 #ifndef FUSION_CAPTURE_FRAMES_H

@@ -397,8 +397,8 @@ static bool node_object(struct autograd *a, const char *name, struct value *out,
 	struct value text = value_str(name, strlen(name)), none = value_dict(), class;
 	bool ok = (text.kind != VALUE_UNSET && none.kind != VALUE_UNSET) || torch_no_memory(err);
 
-	ok = ok &&
-	     class_make(a->vm, &(struct class_parts){ text, NULL, 0, none.dict }, &class, err);
+	ok = ok && class_make(a->vm, &(struct class_parts){ .name = text, .attributes = none.dict },
+			      &class, err);
 	value_unref(text);
 	value_unref(none);
 	if (!ok)

@@ -333,6 +333,7 @@ struct code *builder_code(struct builder *b, const char *name, int line)
 	}
 	code->name = name;
 	code->line = line;
+	code->lines_before = b->c->lines_before;
 	code->n_insts = (int)b->insts.len;
 	code->n_consts = (int)b->consts.len;
 	code->n_names = (int)b->names.len;

@@ -16,6 +16,7 @@
 
 /* What all code objects of a program share. */
 struct compiler {
+	int lines_before;      /* of the file */
 	struct arena *program; /* code objects live here */
 	struct arena *scratch;
 	struct lang_names keys; /* of constants, to find equal ones */
@@ -131,7 +132,7 @@ struct builder_mark {
 };
 struct builder_mark builder_mark(const struct builder *b);
 
-/* Takes back what a statement has emitted since the mark; in its place stands an
+/* Takes back what a statement has emitted since the mark; in its place comes an
  * instruction that fails, where it is reached, with the message of c->err, which is then
  * empty.  False where something outside of the statement already refers to what it
  * emitted (c->err is then unchanged, and the statement around it can be taken back), or

@@ -83,7 +83,7 @@ static bool take_names(struct builder *b, const struct ast_import *import, struc
 	return emit(b, at, CODE_POP, 0);
 }
 
-/* from ..a import b: the module "..a", which the VM looks for.  import * takes no names of it. */
+/* from ..a import b: the module "..a", which the VM looks for. */
 static bool compile_relative(struct builder *b, const struct ast_node *node)
 {
 	const struct ast_import *import = node->import;
@@ -98,7 +98,7 @@ static bool compile_relative(struct builder *b, const struct ast_node *node)
 	name[(size_t)import->level + len] = '\0';
 	if (!emit_name(b, at, CODE_IMPORT, name))
 		return false;
-	return import->at[0].first ? take_names(b, import, at) : emit(b, at, CODE_POP, 0);
+	return import->at[0].first ? take_names(b, import, at) : emit(b, at, CODE_IMPORT_STAR, 0);
 }
 
 static bool compile_from(struct builder *b, const struct ast_node *node)
@@ -111,8 +111,8 @@ static bool compile_from(struct builder *b, const struct ast_node *node)
 	if (strcmp(import->module, "__future__") == 0)
 		return compile_future(b, import);
 	if (!import->at[0].first)
-		return refuse_at(b, import->at[0].line, import->at[0].column, "import *",
-				 "name what is imported");
+		return emit_name(b, at, CODE_IMPORT, import->module) &&
+		       emit(b, name_place(&import->at[0]), CODE_IMPORT_STAR, 0);
 	return emit_name(b, at, CODE_IMPORT, import->module) && take_names(b, import, at);
 }
 
@@ -281,7 +281,7 @@ static bool compile_loop_body(struct builder *b, const struct node_list *body,
 	return ok;
 }
 
-/* The test stands before the loop and again at its end, as in CPython up to
+/* The test comes before the loop and again at its end, as in CPython up to
  * 3.13: a loop that breaks the graph at its test has a graph before it. */
 static bool compile_while(struct builder *b, const struct ast_node *node)
 {
@@ -565,7 +565,9 @@ const struct code *compile_module(struct compiler *c, const struct node_list *st
 	builder_init(&b, c, scope);
 	if (compile_statements(&b, statements) && emit_const(&b, end, const_none()) &&
 	    emit(&b, end, CODE_RETURN, 0))
-		code = builder_code(&b, "<module>", 1);
+		code = builder_code(&b, "<module>", 1 + c->lines_before);
+	if (code)
+		code->doc = docstring(&b, statements);
 	builder_finish(&b);
 	return code;
 }

@@ -49,6 +49,17 @@ static inline struct lang_const const_str(const char *text, size_t len)
 	return (struct lang_const){ .kind = CONST_STR, .n = (int)len, .str = text };
 }
 
+/* The string that the statements begin with, kept like a constant; a text with NULs is cut. NULL:
+ * they begin otherwise, or out of memory. */
+static inline const char *docstring(const struct builder *b, const struct node_list *body)
+{
+	const struct ast_node *first = body->n ? body->at[0] : NULL;
+
+	if (!first || first->kind != NODE_EXPRESSION || first->value->kind != NODE_STRING)
+		return NULL;
+	return arena_strdup(b->c->program, first->value->string.text);
+}
+
 /* `= None`, del: as the name of an except clause ends */
 static inline bool compile_unset_name(struct builder *b, struct code_place at, const char *name)
 {

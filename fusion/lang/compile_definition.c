@@ -67,30 +67,19 @@ static bool compile_body(struct builder *b, const struct ast_node *node)
 	       emit(b, end, CODE_RETURN, 0);
 }
 
-/* Kept like a constant; a text with NULs is cut. */
-static const char *docstring(struct builder *b, const struct ast_node *node)
-{
-	const struct ast_node *first = node->function->body.at[0];
-
-	if (node->kind == NODE_LAMBDA || first->kind != NODE_EXPRESSION ||
-	    first->value->kind != NODE_STRING)
-		return NULL;
-	return arena_strdup(b->c->program, first->value->string.text);
-}
-
 /* What one captures for an inner function counts as read. */
-static uint64_t unread_parameters(const struct code *code)
+static uint64_t unused_parameters(const struct code *code)
 {
 	int n = code->n_positional + code->n_keyword_only + code->has_varargs + code->has_kwargs;
-	uint64_t unread = n >= 64 ? UINT64_MAX : ((uint64_t)1 << n) - 1;
+	uint64_t unused = n >= 64 ? UINT64_MAX : ((uint64_t)1 << n) - 1;
 
 	for (int i = 0; i < code->n_own_cells; i++)
 		if (code->cell_local[i] >= 0 && code->cell_local[i] < 64)
-			unread &= ~((uint64_t)1 << code->cell_local[i]);
+			unused &= ~((uint64_t)1 << code->cell_local[i]);
 	for (int i = 0; i < code->n_insts; i++)
 		if (code->insts[i].op == CODE_LOAD_FAST && code->insts[i].arg < 64)
-			unread &= ~((uint64_t)1 << code->insts[i].arg);
-	return unread;
+			unused &= ~((uint64_t)1 << code->insts[i].arg);
+	return unused;
 }
 
 static struct code *function_code(struct builder *outer, const struct ast_node *node)
@@ -105,13 +94,14 @@ static struct code *function_code(struct builder *outer, const struct ast_node *
 	builder_finish(&b);
 	if (!code)
 		return NULL;
-	code->doc = docstring(outer, node);
+	if (node->kind != NODE_LAMBDA)
+		code->doc = docstring(outer, &f->body);
 	code->n_positional_only = f->parameters.n_positional_only;
 	code->n_positional = f->parameters.n_positional;
 	code->n_keyword_only = f->parameters.n_keyword_only;
 	code->has_varargs = f->parameters.has_varargs;
 	code->has_kwargs = f->parameters.has_kwargs;
-	code->unread = unread_parameters(code);
+	code->unused = unused_parameters(code);
 	return code;
 }
 
@@ -208,9 +198,7 @@ static bool compile_bases(struct builder *b, const struct node_list *bases, int 
 		if (is_abc_meta(base))
 			continue;
 		if (base->kind == NODE_KEYWORD)
-			return refuse_at(b, base->line, base->column,
-					 "a keyword of a class, such as a metaclass,",
-					 "leave it out");
+			continue;
 		if (base->kind == NODE_STARRED)
 			return refuse_at(b, base->line, base->column,
 					 "* among the bases of a class",
@@ -220,6 +208,32 @@ static bool compile_bases(struct builder *b, const struct node_list *bases, int 
 		(*n)++;
 	}
 	return true;
+}
+
+/* class C(Base, name=value): the keywords as one more operand, a dict. */
+static bool compile_class_keywords(struct builder *b, const struct node_list *arguments, int *n)
+{
+	int keywords = 0;
+
+	for (int i = 0; i < arguments->n; i++) {
+		const struct ast_node *one = arguments->at[i];
+
+		if (one->kind != NODE_KEYWORD || is_abc_meta(one))
+			continue;
+		if (!one->keyword.name)
+			return refuse_at(b, one->line, one->column,
+					 "** among the arguments of a class",
+					 "name the keywords one by one");
+		if (!emit_const(b, place_of(one),
+				const_str(one->keyword.name, strlen(one->keyword.name))) ||
+		    !compile_expr(b, one->keyword.value))
+			return false;
+		keywords++;
+	}
+	if (!keywords)
+		return true;
+	(*n)++;
+	return emit(b, place_of(arguments->at[arguments->n - 1]), CODE_BUILD_MAP, keywords);
 }
 
 static bool compile_class(struct builder *b, const struct ast_node *node)
@@ -239,6 +253,7 @@ static bool compile_class(struct builder *b, const struct ast_node *node)
 	return code && emit_function(b, at, code) &&
 	       emit_const(b, at, const_str(class->name, len)) &&
 	       compile_bases(b, &class->arguments, &n_bases) &&
+	       compile_class_keywords(b, &class->arguments, &n_bases) &&
 	       emit(b, at, CODE_MAKE_CLASS, n_bases) && call_decorators(b, &class->decorators) &&
 	       compile_store_name(b, at, class->name);
 }

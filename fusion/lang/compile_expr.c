@@ -1,7 +1,7 @@
 /* fusion/lang/compile_expr.c -- expressions, evaluated left to right.
  *
- * An instruction stands at its whole expression, as in CPython; an attribute
- * on a line of its own (a chain in brackets) stands at its name.
+ * The place of an instruction is its whole expression, as in CPython; an attribute
+ * on a line of its own (a chain in brackets) has the place of its name.
  */
 #include "fusion/lang/compile.h"
 
@@ -12,7 +12,7 @@ static int constant_truth(const struct ast_node *node);
 /* ---- tests: and, or, not, comparisons, a if b else c.
  *
  * A test is compiled to jumps right away, never to a bool that is tested
- * again; the shape is CPython 3.12's, since graph breaks are told by it.
+ * again; the shape is CPython 3.12's, since graph breaks depend on it.
  */
 
 static bool jump_boolean(struct builder *b, const struct ast_node *node, struct label *to,
@@ -265,7 +265,7 @@ static struct code_place attribute_place(const struct ast_node *node);
 
 /* ---- calls: plain, with keywords, with * and **.
  *
- * As in CPython all positional arguments come first, wherever a *values stands.
+ * As in CPython all positional arguments come first, wherever a *values is.
  */
 
 struct call_arguments {
@@ -521,7 +521,7 @@ static bool compile_fstring(struct builder *b, const struct ast_node *node)
 
 /* ---- comprehensions, generator expressions, yield.
  *
- * A comprehension is a loop right where it stands, as in CPython 3.12: on the
+ * A comprehension is a loop in the code around it, as in CPython 3.12: on the
  * stack lie what it collects, then an iterator for each `for`.  A generator
  * expression is a function whose parameter is the first iterator.
  */
@@ -683,7 +683,7 @@ static bool compile_yield(struct builder *b, const struct ast_node *node)
 	       emit(b, at, CODE_YIELD, 0);
 }
 
-/* An attribute on a line of its own stands at its name. */
+/* The place of an attribute on a line of its own is its name. */
 static struct code_place attribute_place(const struct ast_node *node)
 {
 	struct code_place at = place_of(node);

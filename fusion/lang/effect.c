@@ -35,6 +35,7 @@ int code_effect(enum code_op op, int arg)
 	case CODE_POP:
 	case CODE_RETURN:
 	case CODE_DELETE_ATTR:
+	case CODE_IMPORT_STAR:
 	case CODE_LIST_APPEND:
 	case CODE_SET_ADD:
 	case CODE_LIST_EXTEND:

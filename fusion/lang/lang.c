@@ -21,10 +21,10 @@ enum {
 };
 
 /* The place of a byte that cannot be read; everything before it can. */
-static bool bad_byte(const char *source, const char *at, struct err *err)
+static bool bad_byte(const char *source, const char *at, int lines_before, struct err *err)
 {
 	const char *line = source;
-	int n = 1;
+	int n = lines_before + 1;
 
 	for (const char *c = source; c < at; c++) {
 		if (*c == '\n' || (*c == '\r' && c[1] != '\n')) {
@@ -52,7 +52,7 @@ static bool is_plain(const char *text, size_t len)
 	return !((bytes | (bytes - ones)) & high); /* without high bits, a borrow shows a NUL */
 }
 
-static bool check_text(const char *source, size_t len, struct err *err)
+static bool check_text(const char *source, size_t len, int lines_before, struct err *err)
 {
 	size_t at = 0;
 
@@ -71,7 +71,7 @@ static bool check_text(const char *source, size_t len, struct err *err)
 		n = utf8_decode(source + at, len - at, &point);
 
 		if (!n || !point)
-			return bad_byte(source, source + at, err);
+			return bad_byte(source, source + at, lines_before, err);
 		at += (size_t)n;
 	}
 	return true;
@@ -120,9 +120,11 @@ static bool compile(struct lang_program *p, const struct ast_limits *limits, str
 		    struct token_list *list, struct err *err)
 {
 	struct lang_names names = { .arena = p->arena };
-	struct compiler compiler = {
-		.program = p->arena, .scratch = scratch, .keys.arena = scratch, .err = err
-	};
+	struct compiler compiler = { .lines_before = list->lines_before,
+				     .program = p->arena,
+				     .scratch = scratch,
+				     .keys.arena = scratch,
+				     .err = err };
 	struct known_names known;
 	struct node_list module;
 	struct scope *scope;
@@ -161,7 +163,7 @@ struct lang_program *lang_compile(const char *source, size_t len, const struct l
 	size_t most = limits && limits->source_bytes ? limits->source_bytes : SOURCE_BYTES;
 	struct ast_limits ast = { limits && limits->depth ? limits->depth : DEPTH,
 				  limits && limits->nodes ? limits->nodes : NODES };
-	struct token_list list = { 0 };
+	struct token_list list = { .lines_before = limits ? limits->lines_before : 0 };
 	struct lang_program *p;
 	struct arena scratch;
 
@@ -170,7 +172,8 @@ struct lang_program *lang_compile(const char *source, size_t len, const struct l
 			most);
 		return NULL;
 	}
-	if (!check_text(source, len, err) || !(p = program_new(source, len, err)))
+	if (!check_text(source, len, list.lines_before, err) ||
+	    !(p = program_new(source, len, err)))
 		return NULL;
 	arena_init(&scratch, ARENA_BYTES);
 	if (!compile(p, &ast, &scratch, &list, err)) {

@@ -117,13 +117,14 @@ struct lang_comprehension {
 };
 
 /* One function, lambda, class body, generator expression or the module itself.
- * List, set and dict comprehensions run inside the code that they stand in, as
+ * List, set and dict comprehensions run inside the code around them, as
  * in CPython 3.12. */
 struct code {
 	const char *name;  /* "model", "<module>", "<lambda>" */
 	const char *doc;   /* the string that its body begins with; NULL */
 	const char *owner; /* the class whose method it is; NULL */
 	int line;          /* where it is defined */
+	int lines_before;  /* its file's: a line of that is so much less */
 	struct lang_inst *insts;
 	int n_insts;
 	int stack_depth; /* deepest operand stack */
@@ -138,7 +139,7 @@ struct code {
 	int n_positional, n_keyword_only;
 	int n_positional_only; /* so many of n_positional cannot be named in a call */
 	bool has_varargs, has_kwargs;
-	uint64_t unread; /* parameters that the code never loads, by their local; the first 64 */
+	uint64_t unused; /* parameters that the code never loads, by their local; the first 64 */
 	/* Comprehensions have theirs here, too: a name may be there twice.
 	 * Cells: n_own are made on entry (cell_local[i] is the parameter whose
 	 * value it takes over, or -1), the rest come from the closure. */
@@ -163,6 +164,21 @@ struct lang_limits {
 	size_t source_bytes; /* 0: 1 MiB */
 	int depth;           /* 0: 200, nesting of expressions and blocks */
 	int nodes;           /* 0: 500,000 */
+	int lines_before;    /* lines are counted from here: of the program's other files */
+};
+
+/* A program of several files counts its lines through all of them, as Go's token.FileSet does,
+ * so that a line number alone says where something is. */
+struct lang_file {
+	const char *path;                   /* "models/unet.py" */
+	const struct lang_program *program; /* NULL: it does not compile */
+	struct err failed;                  /* why */
+	int lines_before, n_lines;
+};
+struct lang_files {
+	struct lang_file *at; /* the entry's is the first */
+	int n;
+	struct arena *arena; /* owns the list and its paths */
 };
 
 struct lang_program {
@@ -171,7 +187,8 @@ struct lang_program {
 	const char **lines; /* start of each line; lines[i] is line i+1 */
 	int n_lines;
 	const struct code *module;
-	struct arena *arena; /* owns all of it */
+	struct arena *arena;            /* owns all of it but `files` */
+	const struct lang_files *files; /* it begins a program of several, borrowed; NULL */
 };
 
 /* The source is copied; lines may end in \n, \r\n or \r, columns count
@@ -181,6 +198,19 @@ struct lang_program {
 struct lang_program *lang_compile(const char *source, size_t len, const struct lang_limits *limits,
 				  struct err *err);
 void lang_destroy(struct lang_program *p); /* NULL is fine */
+
+/* Compiles the files, `entry` first: that one must compile, the others fail when they are
+ * imported.  What it returns is the entry's program, for lang_files_destroy(). */
+struct lang_text {
+	const char *path, *text;
+	size_t len;
+};
+struct lang_program *lang_compile_files(const struct lang_text *texts, int n, int entry,
+					struct err *err);
+void lang_files_destroy(struct lang_program *p); /* also of a program of one file; NULL is fine */
+
+/* The file of a line that is counted through all; NULL: it has no such line. */
+const struct lang_file *lang_file_at(const struct lang_files *files, int line);
 
 /* One instruction a line, for tests. */
 void lang_print(struct buf *out, const struct code *code);

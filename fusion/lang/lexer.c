@@ -230,7 +230,7 @@ static bool lex_line_start(struct lexer *lx)
 	return indent_to(lx, column, alt);
 }
 
-/* Each handles what stands at pos; false on a fault. */
+/* Each handles what is at pos; false on a fault. */
 static bool lex_finish(struct lexer *lx)
 {
 	size_t n = lx->list->tokens.len;
@@ -263,7 +263,7 @@ static bool lex_finish(struct lexer *lx)
 /* ---- numeric literals, as CPython takes them.
  *
  * -9223372036854775808 is a minus and 9223372036854775808: that one magnitude above
- * INT64_MAX is judged where the minus is known.  What 64 bits cannot hold is UINT64_MAX
+ * INT64_MAX is checked where the minus is known.  What 64 bits cannot hold is UINT64_MAX
  * here, which the compiler refuses.
  */
 
@@ -386,7 +386,7 @@ static bool emit_float(struct lexer *lx)
 	return lex_emit(lx, TOK_FLOAT) != NULL;
 }
 
-/* Each handles what stands at pos; false on a fault. */
+/* Each handles what is at pos; false on a fault. */
 static bool lex_number(struct lexer *lx)
 {
 	bool is_float = false;
@@ -511,7 +511,7 @@ static bool plain_string(struct lexer *lx, char quote)
 	return lex_emit(lx, TOK_STRING) != NULL;
 }
 
-/* Each handles what stands at pos; false on a fault. */
+/* Each handles what is at pos; false on a fault. */
 static bool lex_string(struct lexer *lx, size_t prefix_len)
 {
 	bool is_fstring = false, triple;
@@ -624,7 +624,7 @@ static bool after_text(struct lexer *lx, struct fstring *f)
 	return lex_emit(lx, TOK_FSTRING_END) != NULL;
 }
 
-/* Each handles what stands at pos; false on a fault. */
+/* Each handles what is at pos; false on a fault. */
 static bool lex_fstring_text(struct lexer *lx)
 {
 	struct fstring *f = &lx->fstring[lx->n_fstrings - 1];
@@ -783,7 +783,7 @@ static bool close_bracket(struct lexer *lx, char c)
 	if (c != wanted)
 		return lex_fault(lx, ERR_SYNTAX,
 				 "'%c' does not close the '%c' of line %d; '%c' would", c, b->open,
-				 b->line, wanted);
+				 b->line - lx->list->lines_before, wanted);
 	if (lex_at_field_level(lx))
 		lx->fstring[lx->n_fstrings - 1].n_fields--;
 	lx->n_brackets--;
@@ -948,7 +948,7 @@ bool lex(const char *source, size_t len, struct arena *arena, struct lang_names 
 	struct err memory = { 0 };
 	bool ok = true;
 
-	*list = (struct token_list){ 0 };
+	*list = (struct token_list){ .lines_before = list->lines_before };
 	if (lx)
 		lx->names = names;
 	if (!lx || !load_table(lx))
@@ -957,6 +957,7 @@ bool lex(const char *source, size_t len, struct arena *arena, struct lang_names 
 	lx->len = len;
 	lx->arena = arena;
 	lx->list = list;
+	lx->line = list->lines_before;
 	lx->err = &memory;
 	lx->at_line_start = true;
 	lx->n_indents = 1;

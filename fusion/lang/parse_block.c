@@ -28,7 +28,7 @@ static bool indented_block(struct parser *p, const struct head *head)
 				"an indented block is expected after this '%s'", head->word);
 	if (!at(p, TOK_INDENT))
 		return unexpected(p, "an indented block is expected after the '%s' of line %d",
-				  head->word, head->line);
+				  head->word, head->line - p->list->lines_before);
 	advance(p);
 	while (!at(p, TOK_DEDENT)) {
 		if (at(p, TOK_ERROR))

@@ -159,9 +159,9 @@ static struct ast_node *parse_import_from(struct parser *p)
 	return ok ? node_end(p, node) : NULL;
 }
 
-/* ---- what may stand left of = and after del.
+/* ---- what may be on the left of = and after del.
  *
- * A target is read as an expression and judged once the = is seen.
+ * A target is read as an expression and checked once the = is seen.
  */
 
 static bool check_items(struct parser *p, const struct ast_node *target)

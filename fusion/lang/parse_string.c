@@ -8,7 +8,7 @@
 /* ---- escapes of string literals.
  *
  * An escape is never longer decoded than written, so `out` as long as the
- * token is enough.  An unknown escape (\d) stays as it stands, as in Python.
+ * token is enough.  An unknown escape (\d) stays as it is, as in Python.
  */
 
 struct decoder {

@@ -86,7 +86,7 @@ bool list_push(struct parser *p, struct ast_node *node); /* false for NULL too *
 bool list_take(struct parser *p, size_t mark, struct node_list *list);
 
 /* --- limits --- */
-/* Around whatever recurses; `saved` carries the height of what stands beside it. */
+/* Around whatever recurses; `saved` carries the height of what is beside it. */
 bool parser_enter(struct parser *p, int *saved);
 void parser_leave(struct parser *p, int saved);
 
@@ -105,7 +105,7 @@ void *not_a_name(struct parser *p, const char *of_what);
 void *colon_missing(struct parser *p, const char *after);
 void *item_not_closed(struct parser *p, const char *close);
 
-/* parse_string.c: literals that stand side by side, as one */
+/* parse_string.c: adjacent literals, as one */
 struct ast_node *parse_strings(struct parser *p);
 
 /* parse_arguments.c */

@@ -119,6 +119,7 @@ static bool stands_alone(enum code_op op)
 	case CODE_GET_ITER:
 	case CODE_POP:
 	case CODE_RETURN:
+	case CODE_IMPORT_STAR:
 	case CODE_DELETE_SUBSCR:
 	case CODE_LIST_TO_TUPLE:
 	case CODE_CALL_EX:

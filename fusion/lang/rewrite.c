@@ -567,7 +567,7 @@ static const struct ast_node *return_after(const struct place_in *at)
 	if (between.n < 0 || last->kind != NODE_RETURN || !last->value || has_return(&between))
 		return NULL;
 	if (between.n == 0 && last->value->kind == NODE_NAME)
-		return NULL; /* it stands there already */
+		return NULL; /* it is there already */
 	return last;
 }
 

@@ -14,7 +14,7 @@ struct source_rewrite {
 	struct buf *out;
 };
 
-/* A statement, and what it stands in. */
+/* A statement, and the block around it. */
 struct place_in {
 	const struct ast_node *function; /* NULL: the module */
 	const struct node_list *block;

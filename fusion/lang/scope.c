@@ -591,7 +591,7 @@ static bool is_function(const struct scope *scope)
 }
 
 /* The function around `scope` whose own variable this is, or NULL: global.
- * __class__ is the class around a method, for all that stands in the method. */
+ * __class__ is the class around a method, for all code in the method. */
 static struct scope *owner(const struct scoper *s, const struct scope *scope, const char *name)
 {
 	for (struct scope *outer = scope->parent; outer; outer = outer->parent) {

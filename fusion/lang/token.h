@@ -54,6 +54,7 @@ struct token {
 };
 
 struct token_list {
+	int lines_before;           /* of the files before this one; its first line is one more */
 	VEC(struct token) tokens;   /* ends with END or ERROR */
 	struct err fault;           /* of an ERROR token */
 	int open_line, open_column; /* the bracket that the fault says is never closed, or 0 */
@@ -66,7 +67,8 @@ enum {
 	LEX_FIELDS = 3, /* a field in a format spec in a format spec */
 };
 
-/* `source` is valid UTF-8, lines end in \n, source[len] is NUL.  False only
+/* `source` is valid UTF-8, lines end in \n, source[len] is NUL; of *list, lines_before is set.
+ * False only
  * when out of memory.  The caller frees list->tokens with VEC_FREE either way. */
 bool lex(const char *source, size_t len, struct arena *arena, struct lang_names *names,
 	 struct token_list *list, struct err *err);

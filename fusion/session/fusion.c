@@ -95,7 +95,9 @@ static bool check_entry(const struct code *module, const char *entry, struct err
 struct fusion_program *fusion_parse(const char *source, size_t len, const char *entry,
 				    struct err *err)
 {
-	return fusion_parse_in(NULL, source, len, entry, err);
+	const struct fusion_file file = { .path = "", .text = source, .len = len };
+
+	return fusion_parse_in(NULL, &(struct fusion_files){ &file, 1, 0 }, entry, err);
 }
 
 static struct fusion_program *parse_failed(struct fusion_program *p)
@@ -104,9 +106,32 @@ static struct fusion_program *parse_failed(struct fusion_program *p)
 	return NULL;
 }
 
+/* A file without a path is a program of its own. */
+static struct lang_program *compile(const struct fusion_files *files, struct err *err)
+{
+	const struct fusion_file *first = &files->at[files->entry];
+	struct lang_text *texts;
+	struct lang_program *p;
+
+	if (files->n == 1 && first->path[0] == '\0')
+		return lang_compile(first->text, first->len, NULL, err);
+	texts = calloc((size_t)files->n, sizeof(*texts));
+	if (!texts) {
+		err_set(err, ERR_MEMORY, "out of memory for the program's files");
+		return NULL;
+	}
+	for (int i = 0; i < files->n; i++)
+		texts[i] = (struct lang_text){ files->at[i].path, files->at[i].text,
+					       files->at[i].len };
+	p = lang_compile_files(texts, files->n, files->entry, err);
+	free(texts);
+	return p;
+}
+
 /* With what is wrong with it in `problems`. */
-static struct fusion_program *parse(const struct registry *registry, const char *source, size_t len,
-				    const char *entry, struct err *err)
+static struct fusion_program *parse(const struct registry *registry,
+				    const struct fusion_files *files, const char *entry,
+				    struct err *err)
 {
 	struct fusion_program *p = calloc(1, sizeof(*p));
 	struct torch_names names;
@@ -117,7 +142,7 @@ static struct fusion_program *parse(const struct registry *registry, const char 
 		err_set(err, ERR_MEMORY, "out of memory for a program");
 		return parse_failed(p);
 	}
-	p->lang = lang_compile(source, len, NULL, err);
+	p->lang = compile(files, err);
 	if (!p->lang)
 		return parse_failed(p);
 	torch_names_init(&names);
@@ -128,17 +153,30 @@ static struct fusion_program *parse(const struct registry *registry, const char 
 	return ok ? p : parse_failed(p);
 }
 
-struct fusion_program *fusion_parse_in(const struct registry *registry, const char *source,
-				       size_t len, const char *entry, struct err *err)
+struct fusion_program *fusion_parse_in(const struct registry *registry,
+				       const struct fusion_files *files, const char *entry,
+				       struct err *err)
 {
-	struct fusion_program *p = parse(registry, source, len, entry, err);
+	struct fusion_program *p = parse(registry, files, entry, err);
 
 	for (int i = 0; p && i < p->problems.n; i++)
 		if (p->problems.at[i].certain) {
-			*err = p->problems.at[i].err;
+			fusion_program_warning(p, i, err);
 			return parse_failed(p);
 		}
 	return p && check_entry(p->lang->module, entry, err) ? p : parse_failed(p);
+}
+
+/* Lines of a program of several files become those of the file. */
+static bool placed(const struct lang_program *program, bool ok, struct err *err)
+{
+	const struct lang_file *f = ok ? NULL : lang_file_at(program->files, err->line);
+
+	if (f) {
+		snprintf(err->file, sizeof(err->file), "%s", f->path);
+		err->line -= f->lines_before;
+	}
+	return ok;
 }
 
 bool fusion_program_warning(const struct fusion_program *p, int i, struct err *out)
@@ -146,18 +184,29 @@ bool fusion_program_warning(const struct fusion_program *p, int i, struct err *o
 	if (i < 0 || i >= p->problems.n)
 		return false;
 	*out = p->problems.at[i].err;
+	placed(p->lang, false, out);
 	return true;
 }
 
-void fusion_problems(const struct registry *registry, const char *source, size_t len,
+const char *fusion_place(const struct fusion_program *p, int line, int *line_there)
+{
+	const struct lang_file *f = lang_file_at(p->lang->files, line);
+
+	*line_there = f ? line - f->lines_before : line;
+	return f ? f->path : NULL;
+}
+
+void fusion_problems(const struct registry *registry, const struct fusion_files *files,
 		     const char *entry, fusion_problem_fn *each, void *self)
 {
 	struct err err = { 0 };
-	struct fusion_program *p = parse(registry, source, len, entry, &err);
+	struct fusion_program *p = parse(registry, files, entry, &err);
 	bool named = true;
 
-	for (int i = 0; p && i < p->problems.n; i++)
+	for (int i = 0; p && i < p->problems.n; i++) {
+		placed(p->lang, false, &p->problems.at[i].err);
 		each(self, &p->problems.at[i].err, p->problems.at[i].certain);
+	}
 	if (p)
 		named = check_entry(p->lang->module, entry, &err);
 	if (!p || !named)
@@ -169,7 +218,7 @@ void fusion_program_destroy(struct fusion_program *p)
 {
 	if (!p)
 		return;
-	lang_destroy(p->lang);
+	lang_files_destroy(p->lang);
 	free(p->entry);
 	free(p);
 }
@@ -211,7 +260,7 @@ struct fusion_session *fusion_session(struct fusion *f, const struct fusion_prog
 
 	if (!s)
 		err_set(err, ERR_MEMORY, "out of memory for a session");
-	else if (session_init(&s->session, &options, p->lang, p->entry, err))
+	else if (placed(p->lang, session_init(&s->session, &options, p->lang, p->entry, err), err))
 		return s;
 	free(s);
 	return NULL;
@@ -301,7 +350,8 @@ bool fusion_call(struct fusion_session *s, const struct value *args, int n, stru
 		 struct err *err)
 {
 	let_device_be_late(s);
-	return all_well(s, session_call(&s->session, args, n, out, err), out, err);
+	return placed(s->session.vm->program,
+		      all_well(s, session_call(&s->session, args, n, out, err), out, err), err);
 }
 
 bool fusion_require_grad(struct fusion_session *s, struct value v, struct err *err)
@@ -314,7 +364,9 @@ bool fusion_backward(struct fusion_session *s, struct value out, struct err *err
 {
 	note_change(s);
 	let_device_be_late(s);
-	return all_well(s, autograd_from(&s->session.eager.autograd, out, err), NULL, err);
+	return placed(s->session.vm->program,
+		      all_well(s, autograd_from(&s->session.eager.autograd, out, err), NULL, err),
+		      err);
 }
 
 _Static_assert((int)FUSION_MOST_REFERENCES == (int)MAX_SHADOWS, "one number");

@@ -203,7 +203,7 @@ void session_tensors(const struct session *s, session_tensor_fn *each, void *sel
 	if (s->callee.kind == VALUE_INSTANCE)
 		visit(&r, s->callee, 0, 0);
 	for (int i = 0; i < s->vm->n_globals; i++)
-		if (!s->vm->globals[i].owner)
+		if (!s->vm->globals[i].ours)
 			below(&r, s->vm->globals[i].value, 0, s->vm->globals[i].name, 0, 0);
 	VEC_FREE(&r.seen);
 }

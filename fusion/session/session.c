@@ -7,7 +7,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/base/generators.h"
 #include "fusion/vm/classes.h"
-#include "fusion/vm/outside.h"
+#include "fusion/vm/absent_modules.h"
 #include "fusion/lazy/lazy.h"
 
 /* The function of the entry: that of a module is its forward. */
@@ -31,7 +31,7 @@ static bool find_callee(struct session *s, const char *entry, struct err *err)
 	}
 	if (vm_callable(s->vm, s->callee, &s->function, &s->self))
 		return true;
-	if (!outside_refused(s->vm, s->callee, err))
+	if (!absent_module_refused(s->vm, s->callee, err))
 		return false;
 	return err_set(err, ERR_TYPE,
 		       "%s is of type %s; the entry of a workload is a function or an nn.Module",
@@ -72,6 +72,27 @@ static bool is_blind(const struct code *code)
 	return true;
 }
 
+static bool all_blind(const struct lang_program *program)
+{
+	const struct lang_files *files = program->files;
+
+	for (int i = 1; files && i < files->n; i++)
+		if (files->at[i].program && !is_blind(files->at[i].program->module))
+			return false;
+	return is_blind(program->module);
+}
+
+/* Whether any file of the program asks for it. */
+static bool asks(const struct lang_program *program, enum autograd_word what)
+{
+	const struct lang_files *files = program->files;
+
+	for (int i = 1; files && i < files->n; i++)
+		if (files->at[i].program && autograd_asked(files->at[i].program->module, what))
+			return true;
+	return autograd_asked(program->module, what);
+}
+
 bool session_init(struct session *s, const struct session_options *options,
 		  const struct lang_program *program, const char *entry, struct err *err)
 {
@@ -80,7 +101,7 @@ bool session_init(struct session *s, const struct session_options *options,
 	s->options = *options;
 	s->record.allocator = options->env->allocator;
 	s->report.frame = entry;
-	s->blind = is_blind(program->module);
+	s->blind = all_blind(program);
 	s->callee = s->function = value_none();
 	s->self = (struct value){ .kind = VALUE_UNSET };
 	buf_init(&s->out, MAX_STDOUT);
@@ -99,10 +120,9 @@ bool session_init(struct session *s, const struct session_options *options,
 	s->vm->modes.gpu = options->env->device ? GPU_NAMED : GPU_ABSENT;
 	s->vm->modes.autocast = autocast_none(options->autocast);
 	s->eager.autograd.vm = s->vm;
-	s->eager.autograd.recording = options->grad ||
-				      autograd_asked(program->module, AUTOGRAD_GRADIENT);
-	s->eager.autograd.twice = autograd_asked(program->module, AUTOGRAD_TWICE);
-	s->eager.autograd.splits = autograd_asked(program->module, AUTOGRAD_SPLITS);
+	s->eager.autograd.recording = options->grad || asks(program, AUTOGRAD_GRADIENT);
+	s->eager.autograd.twice = asks(program, AUTOGRAD_TWICE);
+	s->eager.autograd.splits = asks(program, AUTOGRAD_SPLITS);
 	if (vm_run_module(s->vm, err) && find_callee(s, entry, err) && start_lazy(s, err)) {
 		s->eager.launches = 0; /* what the module ran is no call's */
 		if (s->vm->modes.gpu == GPU_NAMED)

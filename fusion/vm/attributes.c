@@ -7,6 +7,7 @@
 #include "fusion/vm/placement.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
+#include "fusion/vm/files.h"
 #include "fusion/vm/namedtuple.h"
 #include "fusion/base/nearest.h"
 #include "fusion/vm/operators.h"
@@ -319,6 +320,9 @@ static bool absent_attribute(struct vm *vm, const char *module, const char *name
 				name, module);
 	if (is_from_import(vm->frame) || is_imported(vm, module, name))
 		return module_file(vm, module, name, out, err);
+	if (why.code == ERR_NAME && vm->frame && frame_is_tried(vm->frame))
+		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err, "module '%s' has no attribute '%s'",
+				module, name);
 	*err = why;
 	return false;
 }
@@ -677,7 +681,8 @@ bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const c
 	}
 	switch (o.kind) {
 	case VALUE_MODULE:
-		return module_attribute(vm, site, o, name, out, err);
+		return o.module->file ? files_attribute(vm, site, o, name, out, err)
+				      : module_attribute(vm, site, o, name, out, err);
 	case VALUE_TENSOR:
 		if (strcmp(name, "__class__") != 0)
 			return tensor_attribute(vm, o, name, out, err);

@@ -153,7 +153,7 @@ static int prefix_base(const char *digits)
 	return letter == 'b' ? 2 : letter == 'o' ? 8 : letter == 'x' ? 16 : 10;
 }
 
-/* Takes the underscores from between the digits; false where one stands elsewhere. */
+/* Takes the underscores from between the digits; false where one is elsewhere. */
 static bool join_digits(char *digits)
 {
 	char *to = digits;

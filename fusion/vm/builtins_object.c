@@ -269,6 +269,17 @@ bool builtin_next(struct vm *vm, const struct builtin_call *call, struct value *
 	return true;
 }
 
+bool builtin_method(struct vm *vm, const struct builtin_call *call, struct value *out,
+		    struct err *err)
+{
+	struct value f = call->args[0];
+
+	if (f.kind != VALUE_FUNCTION && f.kind != VALUE_NATIVE)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"first argument must be a function, not '%s'", value_type_name(f));
+	return vm_keep(vm, value_method(f, call->args[1]), out, err);
+}
+
 bool builtin_slice(struct vm *vm, const struct builtin_call *call, struct value *out,
 		   struct err *err)
 {

@@ -16,7 +16,7 @@
 #include "fusion/vm/inst.h"
 #include "fusion/vm/namedtuple.h"
 #include "fusion/vm/operators.h"
-#include "fusion/vm/outside.h"
+#include "fusion/vm/absent_modules.h"
 #include "fusion/vm/run.h"
 
 static bool vm_call_native(struct vm *vm, struct value callee, const struct arguments *args,
@@ -82,7 +82,7 @@ static bool missing(const struct frame *f, int from, int to, const char *kind, s
 	return false;
 }
 
-/* A keyword that names no parameter: wrong, but those for positional-only ones are told first. */
+/* A keyword that names no parameter: wrong, but those for positional-only ones come first. */
 static bool not_a_keyword(const struct code *code, const struct keywords *kw, const char *name,
 			  struct err *err)
 {
@@ -190,14 +190,14 @@ bool frame_bind(struct vm *vm, struct frame *f, const struct arguments *args, st
 		for (int i = 0; i < args->n; i++)
 			f->locals[i] = value_ref(args->at[i]);
 	}
-	if (__builtin_expect(f->unit->refused != 0, 0) && !unread_keeps_defaults(f, err))
+	if (__builtin_expect(f->unit->refused != 0, 0) && !unused_keep_defaults(f, err))
 		return false;
 	return frame_enter(vm, f, err);
 }
 
 /* ---- calls of methods, classes and instances.
  *
- * What ends in a program's function is told by vm_callable(), so that the
+ * vm_callable() says what ends in a program's function, so that the
  * interpreter can switch frames; all else is called from here.
  */
 
@@ -287,7 +287,7 @@ bool vm_callable(struct vm *vm, struct value callee, struct value *function, str
 
 static bool not_callable(struct vm *vm, struct value v, struct err *err)
 {
-	if (!outside_refused(vm, v, err))
+	if (!absent_module_refused(vm, v, err))
 		return false;
 	return vm_raise(vm, CLASS_TYPE_ERROR, err, "'%s' object is not callable",
 			value_type_name(v));
@@ -336,7 +336,7 @@ static bool object_call(struct vm *vm, struct value callee, const struct argumen
 	else if (callee.kind == VALUE_DESCRIPTOR &&
 		 callee.descriptor->descriptor_kind == DESCRIPTOR_STATIC)
 		ok = vm_invoke(vm, callee.descriptor->get, args, out, err);
-	else if (outside_is(vm, callee) && outside_may_wait(vm))
+	else if (absent_module_is(vm, callee) && absent_module_may_wait(vm))
 		*out = value_ref(callee), ok = true;
 	else
 		ok = not_callable(vm, callee, err);
@@ -750,14 +750,14 @@ static bool holds_instance(struct value v)
 		v.list->at[0].kind == VALUE_INSTANCE);
 }
 
-/* An array of numpy as the tensor that it is around, and a list of arrays as one tensor; *out is
- * the caller's. */
+/* An array of numpy as the tensor that it is around, an instance of a class that derives from
+ * list as its list, and a list of arrays as one tensor; *out is the caller's. */
 static bool open_array(struct vm *vm, struct value v, struct value *out, struct err *err)
 {
 	bool found = false;
 
 	if (v.kind == VALUE_INSTANCE) {
-		if (!instance_call(vm, &(struct method_call){ &v, "_as_tensor", NULL, 0 }, out,
+		if (!instance_call(vm, &(struct method_call){ &v, "_as_argument", NULL, 0 }, out,
 				   &found, err))
 			return false;
 	} else if (holds_instance(v)) {

@@ -1,6 +1,6 @@
 /* fusion/vm/call_path.c -- which module of the program is at work.
  *
- * Instances are told apart by where they lie.  A capture's stand-ins hold only what has
+ * Two instances are one where their addresses are.  A capture's stand-ins hold only what has
  * been read of them so far, so names are looked up in what they stand for.
  */
 #include "fusion/vm/call_path.h"
@@ -77,7 +77,7 @@ static bool add_name(const struct instance *parent, const struct instance *child
 	return steps <= MOST_DEPTH;
 }
 
-/* What parts a path from another does not stand in a name of it. */
+/* A name holds none of the characters that separate parts of a path. */
 static void clean(struct buf *out, size_t from)
 {
 	if (out->len > from + MOST_BYTES)

@@ -35,7 +35,7 @@ bool call_path_equal(const struct call_path *a, const struct call_path *b);
 void call_path_print(const struct call_path *p, struct buf *out);
 
 /* The module whose method the frame runs, borrowed; NULL: there is none, or the program is
- * done with it and nobody kept it. */
+ * done with it and no value kept it. */
 struct instance *call_path_module(const struct frame *f);
 
 /* The frame runs a method of the same module as `like`: itself, or what it stands for.  Not

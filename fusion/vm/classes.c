@@ -4,12 +4,15 @@
  * which is linearised as Python does (C3). */
 #include "fusion/vm/classes.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/operators.h"
-#include "fusion/vm/outside.h"
+#include "fusion/vm/absent_modules.h"
+#include "fusion/vm/prelude.h"
 
 static const struct {
 	const char *name;
@@ -196,6 +199,24 @@ static bool linearise(struct vm *vm, struct merge *m, struct value *out, struct 
 	return ok;
 }
 
+/* dict, list and their kin: the class of fusion/vm/prelude/bases.py that stands for the type. */
+static bool base_of_type(struct vm *vm, struct value type, struct value *out, bool *found,
+			 struct err *err)
+{
+	char name[16];
+
+	*found = false;
+	if (!type.native->builtin || strlen(type.native->name) >= sizeof(name))
+		return true;
+	if (strcmp(type.native->name, "TypedDict") == 0)
+		return prelude_attribute(vm, "_bases", "Dict", out, found, err);
+	if (!native_is_type(type.native))
+		return true;
+	snprintf(name, sizeof(name), "%s", type.native->name);
+	name[0] = (char)toupper((unsigned char)name[0]);
+	return prelude_attribute(vm, "_bases", name, out, found, err);
+}
+
 static bool bad_base(struct vm *vm, struct value base, struct err *err)
 {
 	if (base.kind == VALUE_NATIVE)
@@ -203,7 +224,7 @@ static bool bad_base(struct vm *vm, struct value base, struct err *err)
 			       "a class cannot derive from %s here; keep one in an attribute of "
 			       "the class instead",
 			       base.native->name);
-	if (!outside_refused(vm, base, err))
+	if (!absent_module_refused(vm, base, err))
 		return false;
 	return vm_raise(vm, CLASS_TYPE_ERROR, err, "a class cannot derive from a %s",
 			value_type_name(base));
@@ -262,6 +283,29 @@ static bool merge_bases(struct vm *vm, const struct value *bases, int n, struct 
 	while (n > 0)
 		value_unref(chains[--n]);
 	value_unref(own);
+	return ok;
+}
+
+static bool order_bases(struct vm *vm, const struct class_parts *parts, struct value *mro,
+			struct err *err)
+{
+	struct value bases[MOST_BASES];
+	bool ok = true, found;
+	int n = 0;
+
+	for (; ok && n < parts->n_bases; n++) {
+		bases[n] = parts->bases[n];
+		found = false;
+		if (bases[n].kind == VALUE_NATIVE)
+			ok = base_of_type(vm, bases[n], &bases[n], &found, err);
+		if (ok && !found)
+			value_ref(bases[n]);
+		if (!ok)
+			break;
+	}
+	ok = ok && merge_bases(vm, bases, n, mro, err);
+	while (n > 0)
+		value_unref(bases[--n]);
 	return ok;
 }
 
@@ -342,19 +386,61 @@ static bool bind_class_methods(struct vm *vm, struct class *c, struct err *err)
 }
 
 /* The bases' __init_subclass__. */
-static bool tell_bases(struct vm *vm, struct value class, struct err *err)
+static bool tell_bases(struct vm *vm, struct value class, const struct dict *keywords,
+		       struct err *err)
 {
 	const struct list *mro = class.class->mro;
-	struct value *place = NULL, none;
+	struct value *place = NULL, none, *args;
+	struct keywords kw;
+	bool ok;
 
 	for (int i = 0; mro && !place && i < mro->len; i++)
 		place = value_dict_find(mro->at[i].class->attributes, "__init_subclass__");
 	if (!place || place->kind != VALUE_DESCRIPTOR)
-		return true;
-	if (!vm_invoke(vm, place->descriptor->get, &(struct arguments){ &class, 1, NULL }, &none,
-		       err))
+		return !keywords || keywords->len == 0 ||
+		       vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"%s.__init_subclass__() takes no keyword arguments",
+				class.class->name);
+	kw = (struct keywords){ keywords ? keywords->len : 0, keywords ? keywords->keys : NULL };
+	args = malloc(sizeof(*args) * ((size_t)kw.n + 1));
+	if (!args)
+		return vm_out_of_memory(vm, err);
+	args[0] = class;
+	for (int i = 0; i < kw.n; i++)
+		args[i + 1] = keywords->values[i];
+	ok = vm_invoke(vm, place->descriptor->get,
+		       &(struct arguments){ args, kw.n + 1, kw.n ? &kw : NULL }, &none, err);
+	free(args);
+	if (ok)
+		value_unref(none);
+	return ok;
+}
+
+/* metaclass=type says what is so anyway; TypedDict's total=False is a promise.  Neither is for
+ * __init_subclass__. */
+static bool take_own_keywords(struct vm *vm, const struct class_parts *parts, struct value *out,
+			      struct err *err)
+{
+	if (!vm_keep(vm, value_dict(), out, err))
 		return false;
-	value_unref(none);
+	for (int i = 0; parts->keywords && i < parts->keywords->len; i++) {
+		struct value key = parts->keywords->keys[i], v = parts->keywords->values[i];
+
+		if (strcmp(key.str->text, "metaclass") == 0) {
+			if (v.kind == VALUE_NATIVE)
+				continue;
+			value_unref(*out);
+			return err_set(err, ERR_UNSUPPORTED,
+				       "a metaclass is outside the language so far; write a class "
+				       "decorator or __init_subclass__");
+		}
+		if (strcmp(key.str->text, "total") == 0)
+			continue;
+		if (!value_dict_set(out->dict, key, v)) {
+			value_unref(*out);
+			return vm_out_of_memory(vm, err);
+		}
+	}
 	return true;
 }
 
@@ -380,18 +466,21 @@ static bool tell_attributes(struct vm *vm, struct value class, const struct dict
 bool class_make(struct vm *vm, const struct class_parts *parts, struct value *out, struct err *err)
 {
 	struct dict *attributes = parts->attributes;
-	int n = parts->n_bases;
-	struct value mro = { .kind = VALUE_UNSET }, v;
+	struct value mro = { .kind = VALUE_UNSET }, v, keywords;
 	bool ok;
 
-	if (n > MOST_BASES)
+	if (parts->n_bases > MOST_BASES)
 		return err_set(err, ERR_BOUND, "a class has at most %d bases", MOST_BASES);
-	if (n > 0 && !merge_bases(vm, parts->bases, n, &mro, err))
+	if (parts->n_bases > 0 && !order_bases(vm, parts, &mro, err))
 		return false;
 	ok = keep_class(vm, value_class(parts->name, mro), &v, err);
 	value_unref(mro);
 	if (!ok)
 		return false;
+	if (!take_own_keywords(vm, parts, &keywords, err)) {
+		value_unref(v);
+		return false;
+	}
 	v.class->hidden = vm->frame && vm->frame->unit->hidden;
 	for (int i = 0; ok && i < attributes->len; i++)
 		ok = value_dict_set(v.class->attributes, attributes->keys[i],
@@ -403,7 +492,8 @@ bool class_make(struct vm *vm, const struct class_parts *parts, struct value *ou
 		ok = store_named(vm, v.class->attributes, "__hash__", value_none(), err);
 	if (ok)
 		class_note(v.class);
-	ok = ok && tell_attributes(vm, v, attributes, err) && tell_bases(vm, v, err);
+	ok = ok && tell_attributes(vm, v, attributes, err) && tell_bases(vm, v, keywords.dict, err);
+	value_unref(keywords);
 	if (ok)
 		*out = v;
 	else

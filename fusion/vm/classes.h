@@ -25,6 +25,8 @@ struct class_parts {
 	const struct value *bases;
 	int n_bases;
 	struct dict *attributes;
+	const struct dict
+	    *keywords; /* class C(B, name=value): for __init_subclass__; may be NULL */
 };
 bool class_make(struct vm *vm, const struct class_parts *parts, struct value *out, struct err *err);
 
@@ -54,7 +56,7 @@ bool class_derives_from(const struct class *class, enum class_id id);
 bool class_call(struct vm *vm, struct class *class, const struct arguments *args, struct value *out,
 		struct err *err);
 
-/* The program's function that a call of `callee` runs, and what stands before
+/* The program's function that a call of `callee` runs, and what comes before
  * the arguments (UNSET: nothing): of functions, bound methods, instances with
  * __call__ and modules with forward.  Both are new references.  False: callee
  * is something else (a class, a native, not callable), for vm_call_native(). */

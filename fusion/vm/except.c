@@ -125,7 +125,7 @@ static void text_close_gaps(struct buf *text)
 	text->len = (size_t)(to - text->data);
 }
 
-/* What a program sees of a message: without our guess at what was meant. */
+/* What a program sees of a message: without the suggestion of what was meant. */
 static const char *exception_words(const char *message, char text[ERR_MESSAGE_BYTES])
 {
 	char *end;

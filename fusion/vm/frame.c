@@ -1,4 +1,4 @@
-/* fusion/vm/frame.c -- frames and the memory they stand in.
+/* fusion/vm/frame.c -- frames and their memory.
  *
  * Chunks are kept once made: a loop that calls a function does not call
  * malloc.  A frame with its locals, cells and operands lies within one chunk. */

@@ -26,12 +26,13 @@ struct attr_site {
 };
 
 /* A code object and what it needs to run: one for each, for the VM's life.  All but the first
- * four is there when its first frame is pushed. */
+ * five is there when its first frame is pushed. */
 struct unit {
 	const struct code *code;
-	const void *owner;  /* a prelude's program; NULL: the user's */
-	const char *module; /* whose text that is */
-	bool hidden;        /* of the prelude: stacks, errors and captures leave it out */
+	const void *owner;    /* of its globals: see struct global */
+	const char *module;   /* of the prelude, whose text it is; NULL */
+	struct vm_file *home; /* the program's file; NULL: its only one, or the prelude's */
+	bool hidden;          /* of the prelude: stacks, errors and captures leave it out */
 	bool ready;
 	struct value *consts;
 	int *globals;            /* by name: slot in vm->globals, -1 for mere attributes */
@@ -43,7 +44,8 @@ struct unit {
 
 struct global {
 	const char *name;
-	const void *owner;    /* a prelude's program; NULL: the user's */
+	const void *owner;    /* a prelude's program, a file of the program; NULL: its first */
+	bool ours;            /* a prelude's */
 	struct value value;   /* UNSET: not assigned */
 	struct value builtin; /* what the name means then; UNSET: nothing */
 	int next;             /* global_of: one before it with that hash, from 1; 0: none */
@@ -69,8 +71,8 @@ struct frame {
 };
 
 /* Whose generator draws, where the run is on a GPU: what is made before the first call is made
- * on the CPU and moved, unless the program names the GPU; PyTorch beside us does so.  Within
- * calls all is on the GPU. */
+ * on the CPU and moved, unless the program names the GPU; PyTorch, when it runs beside Breakeven,
+ * does so.  Within calls all is on the GPU. */
 enum gpu_use {
 	GPU_ABSENT,
 	GPU_NAMED, /* by device= */
@@ -90,7 +92,7 @@ enum { GLOBAL_HASHES = 256 };
 
 struct vm {
 	const struct lang_program *program;
-	struct vm_host *host;
+	struct vm_host *host, *first_host;
 	int epoch; /* counts hosts */
 	struct vm_limits limits;
 	struct heap *heap;
@@ -107,8 +109,10 @@ struct vm {
 	struct vm_evaluator evaluator; /* evaluate NULL: none */
 	bool tensors_have_attributes;  /* the program has set x.foo of a tensor */
 	struct value handled;          /* the exception whose except block runs; UNSET: none */
-	struct value raised;    /* the exception that an error stands for; UNSET: see its code */
-	struct class **classes; /* classes.c: by enum class_id, NULL: not made yet */
+	struct value raised;     /* the exception that an error stands for; UNSET: see its code */
+	struct class **classes;  /* classes.c: by enum class_id, NULL: not made yet */
+	struct regexes *regexes; /* regex.c: patterns that were compiled; NULL: none */
+	struct files *files;     /* files.c; NULL: the program has one */
 	struct torch_modes modes;
 	double clock;                   /* of module time, which begins with each VM; seconds */
 	VEC(struct twister) generators; /* random.c: of the module random, by number */
@@ -117,7 +121,7 @@ struct vm {
 	struct generator *dropped;      /* whose finally blocks are to run, the last one first */
 };
 
-/* unit.c: makes a unit whose first four members are set ready to run; checks that operands, jumps
+/* unit.c: makes a unit whose first five members are set ready to run; checks that operands, jumps
  * and stack depth are within bounds (INTERNAL, or MEMORY).  What is nested in it waits for frames
  * of its own: most of a prelude never runs. */
 bool unit_prepare(struct vm *vm, struct unit *unit, struct err *err);
@@ -125,7 +129,7 @@ void unit_release(struct unit *unit);
 
 /* unit.c: whether frame f, whose arguments are bound, has the defaults of parameters of the
  * prelude that its code never reads: else UNSUPPORTED. */
-bool unread_keeps_defaults(const struct frame *f, struct err *err);
+bool unused_keep_defaults(const struct frame *f, struct err *err);
 
 /* The slot of a global of `owner` (NULL: the program), made where there is none; -1 when out of
  * memory. */
@@ -180,7 +184,7 @@ const struct frame *vm_visible_frame(const struct vm *vm);
  * manager may end an error. */
 bool frame_is_tried(const struct frame *f);
 
-/* The host, told where the program stands. */
+/* The host, after it is given the place of the instruction that runs. */
 struct vm_host *vm_host_here(struct vm *vm);
 
 /* The module of that name, borrowed; NAME where there is none. */

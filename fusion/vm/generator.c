@@ -291,7 +291,7 @@ static bool generator_resume(struct vm *vm, struct generator *g, const struct re
 	*more = false;
 	if (g->running)
 		return vm_raise(vm, CLASS_VALUE_ERROR, err, "generator already executing");
-	if (!f) { /* what it returned is told but once */
+	if (!f) { /* what it returned is given once only */
 		store(&g->returned, (struct value){ .kind = VALUE_UNSET });
 		return with->thrown.kind == VALUE_UNSET || except_throw(vm, with->thrown, err);
 	}
@@ -336,7 +336,7 @@ bool generator_dropped(struct generator *g)
 	return true;
 }
 
-/* What it raises then, nobody catches; what no program may catch ends the run. */
+/* No code catches what it raises then; what no program may catch ends the run. */
 static bool close_dropped(struct vm *vm, struct generator *g, struct err *err)
 {
 	struct value e, v;

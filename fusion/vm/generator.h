@@ -3,7 +3,7 @@
  * A generator's frame lies in memory of its own and is linked onto the VM's
  * stack while it runs.  One that the program drops before its end is closed, for its
  * finally blocks to run: not where the last reference goes, which may be anywhere in
- * our C code, but before the next instruction.
+ * the machine's C code, but before the next instruction.
  */
 #ifndef FUSION_VM_GENERATOR_H
 #define FUSION_VM_GENERATOR_H

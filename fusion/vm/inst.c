@@ -6,11 +6,12 @@
 
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/except.h"
+#include "fusion/vm/files.h"
 #include "fusion/vm/generator.h"
 #include "fusion/vm/inst.h"
 #include "fusion/vm/names.h"
 #include "fusion/vm/operators.h"
-#include "fusion/vm/outside.h"
+#include "fusion/vm/absent_modules.h"
 #include "fusion/vm/run.h"
 
 /* ---- tuples, lists, sets, dicts and f-strings as a
@@ -435,22 +436,9 @@ static bool inst_load_global(struct vm *vm, struct frame *f, int arg, struct err
 	return true;
 }
 
-static bool set_global(struct vm *vm, int slot, struct value v, struct err *err)
-{
-	struct vm_host *host = vm->host;
-	struct global *g = &vm->globals[slot];
-
-	if (host->store_global && !g->owner) {
-		vm_host_here(vm);
-		return host->store_global(host->self, slot, g->name, v, err);
-	}
-	store(&g->value, value_ref(v));
-	return true;
-}
-
 static bool inst_store_global(struct vm *vm, struct frame *f, int arg, struct err *err)
 {
-	if (!set_global(vm, f->unit->globals[arg], f->top[-1], err))
+	if (!global_store(vm, f->unit->globals[arg], f->top[-1], err))
 		return false;
 	value_unref(*--f->top);
 	return true;
@@ -459,18 +447,15 @@ static bool inst_store_global(struct vm *vm, struct frame *f, int arg, struct er
 static bool inst_delete_global(struct vm *vm, struct frame *f, int arg, struct err *err)
 {
 	int slot = f->unit->globals[arg];
-	struct vm_host *host = vm->host;
-	struct value real = vm->globals[slot].value, v = real;
+	struct value v;
 
-	if (!host->load_global || vm->globals[slot].owner)
-		value_ref(v);
-	else if (!host->load_global(host->self, slot, vm->globals[slot].name, real, &v, err))
+	if (!global_load(vm, slot, &v, err))
 		return false;
 	if (v.kind == VALUE_UNSET)
 		return vm_raise(vm, CLASS_NAME_ERROR, err, "name '%s' is not defined",
 				f->code->names[arg]);
 	value_unref(v);
-	return set_global(vm, slot, (struct value){ .kind = VALUE_UNSET }, err);
+	return global_store(vm, slot, (struct value){ .kind = VALUE_UNSET }, err);
 }
 
 static bool inst_load_deref(struct vm *vm, struct frame *f, int arg, struct err *err)
@@ -590,10 +575,12 @@ static bool run_body(struct vm *vm, struct function *body, struct value namespac
 static bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *err)
 {
 	struct value *bases = f->top - n, body = bases[-2], namespace, cell, r;
+	const struct dict *keywords = n > 0 && bases[n - 1].kind == VALUE_DICT ? bases[n - 1].dict
+									       : NULL;
 	bool ok;
 
 	for (int i = 0; i < n; i++)
-		if (outside_is(vm, bases[i]) && outside_may_wait(vm)) {
+		if (absent_module_is(vm, bases[i]) && absent_module_may_wait(vm)) {
 			replace(f, n + 2, value_ref(bases[i]));
 			return true;
 		}
@@ -607,7 +594,9 @@ static bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *e
 		return false;
 	ok = run_body(vm, body.function, namespace, &cell, err);
 	if (ok) {
-		ok = class_make(vm, &(struct class_parts){ bases[-1], bases, n, namespace.dict },
+		ok = class_make(vm,
+				&(struct class_parts){ bases[-1], bases, n - (keywords != NULL),
+						       namespace.dict, keywords },
 				&r, err);
 		if (ok)
 			r.class->hidden = f->unit->hidden;
@@ -619,23 +608,6 @@ static bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *e
 	if (ok)
 		replace(f, n + 2, r);
 	return ok;
-}
-
-static bool import(struct vm *vm, struct frame *f, int arg, struct err *err)
-{
-	const char *name = f->code->names[arg];
-	struct value m;
-
-	/* the program means to meet the failed import */
-	if (frame_is_tried(f) &&
-	    outside_is(vm, (struct value){ .kind = VALUE_MODULE,
-					   .module = &(struct module){ .name = name } }))
-		return vm_raise(vm, CLASS_MODULE_NOT_FOUND, err, "No module named '%.*s'",
-				(int)strcspn(name, "."), name);
-	if (!vm_module(vm, name, &m, err))
-		return false;
-	*f->top++ = value_ref(m);
-	return true;
 }
 
 static bool delete_attr(struct vm *vm, struct frame *f, int arg, struct err *err)
@@ -702,7 +674,8 @@ static bool statement(struct vm *vm, struct frame *f, const struct lang_inst *in
 	case CODE_DELETE_NAME:
 		return inst_delete_name(vm, f, arg, err);
 	case CODE_IMPORT:
-		return import(vm, f, arg, err);
+	case CODE_IMPORT_STAR:
+		return inst_import(vm, f, inst, err);
 	case CODE_REFUSE:
 		return err_set(err, ERR_UNSUPPORTED, "%s", f->code->consts[arg].str);
 	case CODE_RETURNED:

@@ -40,6 +40,35 @@ static inline bool result(struct vm *vm, struct frame *f, int n, struct value v,
 	return realize(vm, &f->top[-1], err);
 }
 
+/* A global as the host has it: a reference, or UNSET; and its new value, UNSET to delete it. */
+static inline bool global_load(struct vm *vm, int slot, struct value *out, struct err *err)
+{
+	const struct global *g = &vm->globals[slot];
+	struct vm_host *host = vm->host;
+
+	*out = g->value;
+	if (!host->load_global || g->ours) {
+		value_ref(*out);
+		return true;
+	}
+	vm_host_here(vm);
+	return host->load_global(host->self, slot, g->name, g->value, out, err) &&
+	       realize(vm, out, err);
+}
+
+static inline bool global_store(struct vm *vm, int slot, struct value v, struct err *err)
+{
+	struct vm_host *host = vm->host;
+	struct global *g = &vm->globals[slot];
+
+	if (host->store_global && !g->ours) {
+		vm_host_here(vm);
+		return host->store_global(host->self, slot, g->name, v, err);
+	}
+	store(&g->value, value_ref(v));
+	return true;
+}
+
 /* Any instruction that the loop does not run itself: displays, comprehensions, unpacking,
  * definitions; and the slow way of LOAD_FAST, LOAD_GLOBAL and LOAD_DEREF. */
 bool inst_other(struct vm *vm, struct frame *f, const struct lang_inst *inst, struct err *err);

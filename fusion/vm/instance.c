@@ -10,7 +10,9 @@
 #include "fusion/base/nearest.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
+#include "fusion/vm/files.h"
 #include "fusion/vm/frame.h"
+#include "fusion/vm/namedtuple.h"
 #include "fusion/vm/operators.h"
 
 /* Its own attributes, made where there are none yet; a new reference. */
@@ -361,6 +363,8 @@ static bool store_of_tensor(struct vm *vm, struct value o, const char *name, str
 bool op_store_attribute(struct vm *vm, struct value o, const char *name, struct value v,
 			struct err *err)
 {
+	if (o.kind == VALUE_MODULE && o.module->file)
+		return files_store(vm, o, name, v, err);
 	switch (o.kind) {
 	case VALUE_INSTANCE:
 		if (o.instance->class->has_setattr)
@@ -434,6 +438,8 @@ bool op_delete_attribute(struct vm *vm, struct value o, const char *name, struct
 {
 	bool found;
 
+	if (o.kind == VALUE_MODULE && o.module->file)
+		return files_store(vm, o, name, UNSET, err);
 	switch (o.kind) {
 	case VALUE_INSTANCE:
 		if (!ask_delattr(vm, o, name, &found, err))
@@ -640,16 +646,16 @@ static bool ask_getattr(struct vm *vm, struct value o, const char *name, struct 
 }
 
 /* What the class has instead (NULL: nothing) counts as long as the instance has none
- * of its own.  Nobody gives the modules of our prelude methods of their own. */
+ * of its own.  No program gives the modules of the prelude methods of their own. */
 static bool note_absent(struct vm *vm, struct value o, const char *name, const struct value *place,
 			struct err *err)
 {
 	const struct frame *f = vm->frame;
-	bool ours = (f && f->unit->hidden) || o.instance->class->hidden;
+	bool prelude = (f && f->unit->hidden) || o.instance->class->hidden;
 	bool method = place && (place->kind == VALUE_FUNCTION || place->kind == VALUE_NATIVE ||
 				place->kind == VALUE_DESCRIPTOR || place->kind == VALUE_LAZY);
 
-	if (!vm->host->absent || (ours && method))
+	if (!vm->host->absent || (prelude && method))
 		return true;
 	return vm->host->absent(vm->host->self, o, name, err);
 }
@@ -830,6 +836,8 @@ bool class_attribute(struct vm *vm, struct value o, const char *name, struct val
 
 	if (place)
 		return bind_place(vm, place, UNSET, o.class, out, err);
+	if (o.class->names && strcmp(name, "_make") == 0)
+		return namedtuple_make(vm, o, out, err);
 	if (strcmp(name, "__name__") == 0 || strcmp(name, "__qualname__") == 0)
 		return vm_keep(vm, value_str(o.class->name, strlen(o.class->name)), out, err);
 	if (strcmp(name, "__module__") == 0)

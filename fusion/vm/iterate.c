@@ -5,11 +5,11 @@
 #include "fusion/vm/classes.h"
 #include "fusion/vm/generator.h"
 #include "fusion/vm/operators.h"
-#include "fusion/vm/outside.h"
+#include "fusion/vm/absent_modules.h"
 
 static bool not_iterable(struct vm *vm, struct value v, struct err *err)
 {
-	return outside_refused(vm, v, err) &&
+	return absent_module_refused(vm, v, err) &&
 	       err_set(err, ERR_TYPE, "'%s' object is not iterable", value_type_name(v));
 }
 

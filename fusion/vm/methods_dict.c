@@ -111,7 +111,7 @@ bool dict_setdefault(struct vm *vm, const struct builtin_call *call, struct valu
 	return true;
 }
 
-/* What has no length, or another, is told by its number, as Python does. */
+/* An error names what has no length, or another one, by its number, as Python does. */
 static bool is_pair(struct vm *vm, struct value item, int at, struct err *err)
 {
 	struct value n;

@@ -12,7 +12,7 @@
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
-#include "fusion/vm/outside.h"
+#include "fusion/vm/absent_modules.h"
 #include "fusion/vm/prelude.h"
 
 static const char *const modules[] = {
@@ -21,7 +21,7 @@ static const char *const modules[] = {
 	"functools",     "itertools",  "operator",    "dataclasses",
 	"enum",          "contextlib", "abc",         "logging",
 	"numbers",       "__future__", "_prelude",    "_grads",
-	"_module_parts", "_autocast",  "_reduction",  "_draws",
+	"_module_parts", "_autocast",  "_reduction",  "_random_numbers",
 	"_dtypes",       "inspect",    "types",       "typing_extensions"
 };
 
@@ -30,7 +30,7 @@ bool module_is_native(const char *name)
 	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
 		if (strcmp(modules[i], name) == 0)
 			return true;
-	return outside_advice(name) != NULL;
+	return absent_module_advice(name) != NULL;
 }
 
 /* torch.ops.name, which a plugin has brought. */
@@ -201,11 +201,11 @@ bool native_attribute(struct vm *vm, const char *module, const char *name, struc
 	if (id >= 0)
 		return !vm || vm_keep(vm, builtin_value(id, (struct value){ 0 }), out, err);
 	if (!vm)
-		return prelude_defines(module, name) || outside_advice(module) ||
+		return prelude_defines(module, name) || absent_module_advice(module) ||
 		       unknown(module, name, err);
 	if (!prelude_attribute(vm, module, name, out, &found, err))
 		return false;
-	if (!found && outside_advice(module))
+	if (!found && absent_module_advice(module))
 		return module_file(vm, module, name, out, err);
 	return found || unknown(module, name, err);
 }

@@ -11,7 +11,7 @@ enum { MODULE_NAME_BYTES = 256 };
  * torch.ops.name, too). */
 bool module_exists(struct vm_host *host, const char *name);
 
-/* Whether the module is ours: a prelude's, or rows. */
+/* Whether the machine has the module: a prelude's, or rows. */
 bool module_is_native(const char *name);
 
 /* torch.dtype and torch.Size: types that the VM itself knows.  `vm` NULL: only

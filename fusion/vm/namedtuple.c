@@ -10,6 +10,7 @@
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
+#include "fusion/vm/prelude.h"
 
 enum { MOST_FIELDS = 1000 };
 
@@ -119,8 +120,9 @@ bool collections_namedtuple(struct vm *vm, const struct builtin_call *call, stru
 		return false;
 	ok = vm_keep(vm, value_dict(), &none, err);
 	if (ok) {
-		ok = class_make(vm, &(struct class_parts){ call->args[0], NULL, 0, none.dict }, &v,
-				err);
+		ok = class_make(
+		    vm, &(struct class_parts){ .name = call->args[0], .attributes = none.dict }, &v,
+		    err);
 		value_unref(none);
 	}
 	if (ok) {
@@ -273,6 +275,18 @@ bool tuple_replace(struct vm *vm, const struct builtin_call *call, struct value 
 	}
 	*out = v;
 	return true;
+}
+
+bool namedtuple_make(struct vm *vm, struct value class, struct value *out, struct err *err)
+{
+	struct value f;
+	bool found, ok;
+
+	if (!prelude_attribute(vm, "_bases", "make_named", &f, &found, err))
+		return false;
+	ok = vm_keep(vm, value_method(f, class), out, err);
+	value_unref(f);
+	return ok;
 }
 
 bool namedtuple_attribute(struct vm *vm, const struct list *t, const char *name, struct value *out,

@@ -8,6 +8,9 @@
 bool namedtuple_new(struct vm *vm, struct class *class, const struct arguments *args,
 		    struct value *out, struct err *err);
 
+/* P._make of the class P, which takes the items as one iterable. */
+bool namedtuple_make(struct vm *vm, struct value class, struct value *out, struct err *err);
+
 /* t.name; *found false where there is no such field. */
 bool namedtuple_attribute(struct vm *vm, const struct list *t, const char *name, struct value *out,
 			  bool *found, struct err *err);

@@ -12,7 +12,8 @@
 #include <string.h>
 
 #include "fusion/vm/builtins.h"
-#include "fusion/vm/outside.h"
+#include "fusion/vm/absent_modules.h"
+#include "fusion/vm/files.h"
 #include "fusion/vm/prelude.h"
 #include "fusion/base/nearest.h"
 
@@ -82,7 +83,7 @@ bool vm_unknown_name(struct vm *vm, const char *name, struct err *err)
 	struct nearest n = nearest_to(name);
 
 	for (int i = 0; i < vm->n_globals; i++)
-		if (!vm->globals[i].owner && vm->globals[i].value.kind != VALUE_UNSET)
+		if (!vm->globals[i].ours && vm->globals[i].value.kind != VALUE_UNSET)
 			nearest_offer(&n, vm->globals[i].name);
 	offer_builtins(&n);
 	if (vm->frame)
@@ -102,6 +103,8 @@ struct checker {
 	const char *entry;
 	VEC(struct name_binding) bindings;
 	bool catches_names, catches_attributes; /* it names the class of such errors */
+	const struct lang_files *files;         /* of the program; NULL: it has one */
+	bool stars; /* `import *`: what the names are, only running it tells */
 	struct vm_problems *problems;
 	struct arena arena; /* names of what is not there */
 	struct err *err;    /* of the instruction under way */
@@ -156,7 +159,7 @@ static bool absent_attribute(struct checker *c, const char *owner, const char *n
 }
 
 /* o.name, where o is a module; *o becomes what it gives if that is a module,
- * else UNSET.  `at` is told to the host, as when running. */
+ * else UNSET.  The host gets the line of `at`, as when running. */
 static bool attribute(struct checker *c, struct value *o, const char *name,
 		      const struct lang_inst *at, bool from_import)
 {
@@ -167,7 +170,7 @@ static bool attribute(struct checker *c, struct value *o, const char *name,
 	if (strcmp(name, "__name__") == 0) {
 		; /* every module has one */
 	} else if (!module_exists(c->host, module) ||
-		   (outside_advice(module) && !prelude_defines(module, name))) {
+		   (absent_module_advice(module) && !prelude_defines(module, name))) {
 		ok = absent_attribute(c, module, name, &found);
 	} else if (module_is_file(module, name)) {
 		; /* followed no further */
@@ -229,13 +232,20 @@ static void trail_clear(struct trail *t)
 	trail_pop(t);
 }
 
+/* What a module has of itself. */
+static bool is_of_module(const char *name)
+{
+	return strcmp(name, "__name__") == 0 || strcmp(name, "__file__") == 0 ||
+	       strcmp(name, "__package__") == 0 || strcmp(name, "__doc__") == 0;
+}
+
 static bool load_global(struct checker *c, const struct code *code, const char *name,
 			struct trail *t)
 {
 	struct name_binding *b = find_binding(c, name);
 
-	if (!b && !builtin_is_name(name) && strcmp(name, "__name__") != 0 &&
-	    strcmp(name, "__file__") != 0 && !(c->catches_names && !is_left_out(name)))
+	if (!b && !c->stars && !builtin_is_name(name) && !is_of_module(name) &&
+	    !(c->catches_names && !is_left_out(name)))
 		return undefined(c, code, name);
 	if (b && !b->other && b->module.kind == VALUE_MODULE)
 		trail_push(t, value_ref(b->module));
@@ -275,12 +285,21 @@ static bool check_use(struct checker *c, const struct code *code, int i, const s
 	if (t->top.kind != VALUE_MODULE || code->has_namespace ||
 	    strcmp(code->name, "<module>") == 0 || !is_called(code, i))
 		return true;
-	return outside_refused_by_name(c->host, t->top.module->name, c->err);
+	return absent_module_refused_by_name(c->host, t->top.module->name, c->err);
 }
 
 static bool check_load(struct checker *c, const struct code *code, int i, struct trail *t)
 {
 	return load_global(c, code, code->names[code->insts[i].arg], t) && check_use(c, code, i, t);
+}
+
+static bool import_star(struct checker *c, const struct trail *t)
+{
+	c->stars = true;
+	return t->top.kind != VALUE_MODULE || t->top.module->name[0] == '.' ||
+	       err_set(c->err, ERR_UNSUPPORTED,
+		       "import * is outside the workload language for %s; name what is imported",
+		       t->top.module->name);
 }
 
 /* `collect`: the first walk learns what is assigned, the second one checks. */
@@ -294,9 +313,15 @@ static bool check_inst(struct checker *c, const struct code *code, int i, bool c
 
 	switch (inst->op) {
 	case CODE_IMPORT:
-		if (!import(c, code->names[inst->arg], &m))
+		name = code->names[inst->arg];
+		m = (struct value){ .kind = VALUE_UNSET };
+		if (!files_have(c->files, name) && !import(c, name, &m))
 			return false;
 		trail_push(t, m);
+		break;
+	case CODE_IMPORT_STAR:
+		ok = import_star(c, t);
+		trail_pop(t);
 		break;
 	case CODE_REFUSE:
 		ok = err_set(c->err, ERR_UNSUPPORTED, "%s", code->consts[inst->arg].str);
@@ -477,23 +502,41 @@ static bool check_code(struct checker *c, const struct code *code, bool runs, bo
 	return ok;
 }
 
+static bool check_file(struct checker *c, const struct lang_program *program, bool first)
+{
+	bool ok;
+
+	c->stars = false;
+	ok = check_code(c, program->module, first, true) &&
+	     check_code(c, program->module, first, false);
+	for (size_t i = 0; i < c->bindings.len; i++)
+		value_unref(c->bindings.at[i].module);
+	VEC_FREE(&c->bindings);
+	return ok;
+}
+
 bool vm_check(const struct lang_program *program, struct vm_host *host, const char *entry,
 	      struct vm_problems *out, struct err *err)
 {
 	struct err found = { 0 };
-	struct checker c = { .host = host, .entry = entry, .problems = out, .err = &found };
+	const struct lang_files *files = program->files;
+	struct checker c = {
+		.host = host, .entry = entry, .problems = out, .files = files, .err = &found
+	};
 	bool ok;
 
 	out->n = 0;
 	arena_init(&c.arena, NAMES_BYTES);
-	ok = check_code(&c, program->module, true, true) &&
-	     check_code(&c, program->module, true, false);
+	ok = check_file(&c, program, true);
+	for (int i = 1; ok && files && i < files->n; i++) { /* which of them run, nobody knows */
+		if (files->at[i].program)
+			ok = check_file(&c, files->at[i].program, false);
+		else
+			add_problem(out, &files->at[i].failed, false);
+	}
 	if (!ok && err)
 		*err = found;
 	qsort(out->at, (size_t)out->n, sizeof(out->at[0]), compare_problems);
-	for (size_t i = 0; i < c.bindings.len; i++)
-		value_unref(c.bindings.at[i].module);
-	VEC_FREE(&c.bindings);
 	arena_finish(&c.arena);
 	return ok;
 }

@@ -1,7 +1,7 @@
 /* fusion/vm/numbers.c -- int, float and bool arithmetic.
  *
  * Python's: // and % round toward minus infinity, / of ints is a float, ints
- * to a negative power are floats.  Python's ints grow without bound and ours
+ * to a negative power are floats.  Python's ints grow without bound and these
  * do not, so a result beyond 64 bits is an error and never a wrapped number. */
 #include <math.h>
 

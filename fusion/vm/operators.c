@@ -1,7 +1,7 @@
 /* fusion/vm/operators.c -- operators on any values: who computes, and
  * in what order sequences are compared. */
 #include "fusion/vm/operators.h"
-#include "fusion/vm/outside.h"
+#include "fusion/vm/absent_modules.h"
 
 #include <string.h>
 
@@ -218,7 +218,7 @@ static bool is_sequence(struct value v)
 static bool unsupported(struct vm *vm, enum binop op, bool inplace, struct value a, struct value b,
 			struct err *err)
 {
-	return outside_refused(vm, a, err) && outside_refused(vm, b, err) &&
+	return absent_module_refused(vm, a, err) && absent_module_refused(vm, b, err) &&
 	       err_set(err, ERR_TYPE, "unsupported operand type(s) for %s%s: '%s' and '%s'",
 		       binop_symbol(op),
 		       inplace         ? "="

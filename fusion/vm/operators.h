@@ -1,6 +1,6 @@
 /* fusion/vm/operators.h -- what instructions do to values.
  *
- * Python's semantics, the same whoever asks (the interpreter loop or a
+ * Python's semantics, the same for every caller (the interpreter loop or a
  * builtin).  Operands are borrowed, *out is the caller's reference.  Where an
  * operand is a tensor or a symbolic size the host decides.
  */

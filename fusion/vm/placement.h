@@ -10,7 +10,7 @@
 #include "fusion/base/err.h"
 #include "fusion/vm/value.h"
 
-/* Whether the text names a device: *index is what stands after its colon, or None. */
+/* Whether the text names a device: *index is what follows its colon, or None. */
 bool placement_device(const char *text, struct value *index);
 
 /* device, layout, pin_memory, non_blocking, memory_format */

@@ -137,7 +137,7 @@ bool prelude_defines(const char *module, const char *name)
 	return row_of(module, name) >= 0;
 }
 
-/* An error here is ours, not the program's: its place means nothing there. */
+/* An error here is a fault of the prelude, not of the program, where its place means nothing. */
 static bool faulty(int row, struct err *err)
 {
 	struct err e = *err;
@@ -213,7 +213,7 @@ static bool load(struct vm *vm, int row, struct err *err)
 		return true;
 	faulty(row, &e);
 	if (p->of[row].program && e.code != ERR_BREAK)
-		p->of[row].failed = e; /* half of it stands: it is not run twice */
+		p->of[row].failed = e; /* half of it has run: it is not run twice */
 	if (err)
 		*err = e;
 	return false;

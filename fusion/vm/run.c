@@ -169,7 +169,7 @@ static inline bool for_iter(struct vm *vm, struct frame *f, bool *more, struct e
 
 enum run_end { RUN_FAILED, RUN_RETURNED, RUN_STOPPED, RUN_YIELDED };
 
-/* Gives the error the place where the program stands. */
+/* Gives the error the place of the instruction that runs. */
 static void locate(struct vm *vm, struct err *err)
 {
 	const struct frame *f = vm_visible_frame(vm);
@@ -281,7 +281,7 @@ struct stop {
 	bool one;        /* after one instruction of base */
 };
 
-/* Whether the frames from f out to `base` stand in the calls of the place. */
+/* Whether the frames from f out to `base` are in the calls of the place. */
 static bool in_calls(const struct vm_place *place, const struct frame *base, const struct frame *f)
 {
 	int i = place->n - 1;

@@ -9,7 +9,7 @@
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
-#include "fusion/vm/outside.h"
+#include "fusion/vm/absent_modules.h"
 #include "fusion/vm/operators.h"
 
 static bool op_cut(struct vm *vm, const struct slice *s, int64_t n, struct cut *out,
@@ -304,7 +304,7 @@ static bool fix_sizes(struct vm *vm, struct value *v, struct err *err)
 		return text_needed(vm, *v, err);
 	if (v->kind != VALUE_TENSOR && value_is_hosted(*v))
 		return host->to_number(host->self, value_plain_kind(*v), *v, v, err);
-	/* the members of an enum are each but once */
+	/* each member of an enum is there once */
 	if (v->kind == VALUE_INSTANCE && !may_be_key(vm, v->instance->class, err))
 		return false;
 	if (!realize(vm, v, err))
@@ -507,11 +507,11 @@ static bool subscript_other(struct vm *vm, struct value o, struct value index, s
 		*out = value_ref(o);
 		return true;
 	}
-	if (outside_is(vm, o) && outside_may_wait(vm)) {
+	if (absent_module_is(vm, o) && absent_module_may_wait(vm)) {
 		*out = value_ref(o);
 		return true;
 	}
-	if (!outside_refused(vm, o, err))
+	if (!absent_module_refused(vm, o, err))
 		return false;
 	return vm_raise(vm, CLASS_TYPE_ERROR, err, "'%s' object is not subscriptable",
 			value_type_name(o));

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fusion/vm/outside.h"
+#include "fusion/vm/absent_modules.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
@@ -106,6 +106,14 @@ static int promises_of(struct value v)
 }
 
 static const struct {
+	const char *type;
+	int what;
+} promised[] = {
+	{ "dict", MAPPING }, { "list", SEQUENCE }, { "tuple", SEQUENCE }, { "str", SEQUENCE },
+	{ "set", SETS },     { "int", NUMBER },    { "float", NUMBER },
+};
+
+static const struct {
 	const char *name, *method; /* an instance's, that shows the promise; NULL: none does */
 	int promise;
 } promises[] = {
@@ -124,6 +132,22 @@ static const struct {
 	{ "Sized", "__len__", SIZED },
 };
 
+/* What the type promises that an instance's class derives from. */
+static bool keeps_by_type(struct vm *vm, struct value v, int promise, bool *out, struct err *err)
+{
+	struct value *place;
+
+	if (!class_find(vm, v.instance->class, "__builtin__", &place, err))
+		return false;
+	*out = false;
+	for (size_t i = 0;
+	     place && place->kind == VALUE_NATIVE && i < sizeof(promised) / sizeof(promised[0]);
+	     i++)
+		if (strcmp(promised[i].type, place->native->name) == 0)
+			*out = (promised[i].what & promise) != 0;
+	return true;
+}
+
 /* isinstance(v, Iterable) and its like; *known false for another name. */
 static bool keeps_promise(struct vm *vm, struct value v, const struct native *f, bool *known,
 			  bool *out, struct err *err)
@@ -140,13 +164,27 @@ static bool keeps_promise(struct vm *vm, struct value v, const struct native *f,
 		*out = (promises_of(v) & promises[i].promise) != 0;
 		if (strcmp(f->name, "List") == 0 || strcmp(f->name, "Tuple") == 0)
 			*out = v.kind == (f->name[0] == 'L' ? VALUE_LIST : VALUE_TUPLE);
-		if (v.kind != VALUE_INSTANCE || !promises[i].method)
+		if (v.kind == VALUE_INSTANCE && !promises[i].method)
+			return keeps_by_type(vm, v, promises[i].promise, out, err);
+		if (v.kind != VALUE_INSTANCE)
 			return true;
 		if (!class_find(vm, v.instance->class, promises[i].method, &place, err))
 			return false;
 		*out = place != NULL;
 		return true;
 	}
+	return true;
+}
+
+/* Whether the class, or one that it derives from, stands for the type: class C(dict). */
+static bool stands_in(struct vm *vm, struct class *class, struct value type, bool *out,
+		      struct err *err)
+{
+	struct value *place;
+
+	if (!class_find(vm, class, "__builtin__", &place, err))
+		return false;
+	*out = place && value_equal(*place, type);
 	return true;
 }
 
@@ -188,9 +226,10 @@ static bool is_instance(struct vm *vm, struct value v, struct value type, int de
 		if (!native_is_type(type.native))
 			return not_a_type(vm, err);
 		*out = is_of_native(v, type.native);
-		return true;
+		return *out || v.kind != VALUE_INSTANCE ||
+		       stands_in(vm, v.instance->class, type, out, err);
 	default: /* nothing is an instance of what is not there */
-		return outside_is(vm, type) || not_a_type(vm, err);
+		return absent_module_is(vm, type) || not_a_type(vm, err);
 	}
 }
 
@@ -233,7 +272,7 @@ static bool is_subclass(struct vm *vm, struct value class, struct value base, in
 	}
 	*out = false;
 	if (class.kind == VALUE_CLASS && base.kind == VALUE_NATIVE && native_is_type(base.native))
-		return true;
+		return stands_in(vm, class.class, base, out, err);
 	return vm_raise(vm, CLASS_TYPE_ERROR, err, "issubclass() arg 1 must be a class");
 }
 

@@ -15,10 +15,10 @@ enum { MANY = 64 };
 
 static const struct {
 	const char *module, *function, *parameter, *why;
-} any[] = {
-#define ANY(module, function, parameter, why) { module, function, parameter, why },
-#include "fusion/vm/unread.def"
-#undef ANY
+} unused[] = {
+#define UNUSED(module, function, parameter, why) { module, function, parameter, why },
+#include "fusion/vm/unused.def"
+#undef UNUSED
 };
 
 static bool fits(const char *pattern, const char *name)
@@ -30,10 +30,10 @@ static bool is_free(const char *module, const char *function, const char *parame
 {
 	const char *method = strchr(function, '.');
 
-	for (size_t i = 0; i < sizeof(any) / sizeof(any[0]); i++)
-		if (fits(any[i].module, module) && fits(any[i].parameter, parameter) &&
-		    (fits(any[i].function, function) ||
-		     (method && strcmp(any[i].function, method + 1) == 0)))
+	for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]); i++)
+		if (fits(unused[i].module, module) && fits(unused[i].parameter, parameter) &&
+		    (fits(unused[i].function, function) ||
+		     (method && strcmp(unused[i].function, method + 1) == 0)))
 			return true;
 	return false;
 }
@@ -45,9 +45,9 @@ static bool is_self(const struct code *code)
 }
 
 /* The parameters of a function of `module` that must keep their default. */
-static uint64_t unread_refused(const struct code *code, const char *module)
+static uint64_t unused_refused(const struct code *code, const char *module)
 {
-	uint64_t refused = code->unread;
+	uint64_t refused = code->unused;
 	char function[160];
 
 	if (!refused || !module)
@@ -123,7 +123,7 @@ static bool same(struct value a, struct value b)
 	return a.kind == b.kind && a.kind != VALUE_TENSOR ? value_equal(a, b) : false;
 }
 
-bool unread_keeps_defaults(const struct frame *f, struct err *err)
+bool unused_keep_defaults(const struct frame *f, struct err *err)
 {
 	const struct code *code = f->code;
 	int named = code->n_positional + code->n_keyword_only;
@@ -452,7 +452,7 @@ static bool prepare(struct vm *vm, struct unit *unit, struct err *err)
 
 	if (!find_handlers(vm, unit, err) || !check_code(vm, unit, err))
 		return false;
-	unit->refused = unread_refused(code, unit->module);
+	unit->refused = unused_refused(code, unit->module);
 	unit->consts = ARENA_ARRAY(a, struct value, (size_t)code->n_consts);
 	unit->globals = ARENA_ARRAY(a, int, (size_t)code->n_names);
 	unit->sites = ARENA_ARRAY(a, struct attr_site, (size_t)code->n_insts);
@@ -464,6 +464,7 @@ static bool prepare(struct vm *vm, struct unit *unit, struct err *err)
 		unit->nested[i].code = code->nested[i];
 		unit->nested[i].owner = unit->owner;
 		unit->nested[i].module = unit->module;
+		unit->nested[i].home = unit->home;
 		unit->nested[i].hidden = unit->hidden;
 	}
 	for (int i = 0; i < code->n_consts; i++)
@@ -477,6 +478,7 @@ static bool prepare(struct vm *vm, struct unit *unit, struct err *err)
 		unit->globals[inst->arg] = vm_global_slot(vm, unit->owner, code->names[inst->arg]);
 		if (unit->globals[inst->arg] < 0)
 			return vm_out_of_memory(vm, err);
+		vm->globals[unit->globals[inst->arg]].ours = unit->hidden;
 	}
 	return true;
 }

@@ -129,7 +129,8 @@ struct native { /* torch.sin, x.sum, len: `id` is the host's or builtins' */
 
 struct module {
 	struct object head;
-	const char *name; /* "torch.nn.functional" */
+	const char *name;     /* "torch.nn.functional" */
+	struct vm_file *file; /* files.h: it is the program's own; NULL */
 };
 
 struct tensor;
@@ -170,7 +171,7 @@ struct class
 	struct list *mro;        /* tuple of all its bases; NULL: none but object */
 	struct dict *attributes; /* by name; never NULL */
 	enum class_id builtin;
-	bool hidden;              /* of our prelude: stacks and guards leave it out */
+	bool hidden;              /* of the prelude: stacks and guards leave it out */
 	bool has_data;            /* it or a base has a property, or an attribute with __set__
 				   * or __delete__: asked before the instance */
 	bool has_getattribute;    /* it or a base has __getattribute__ */

@@ -1,7 +1,7 @@
 /* fusion/vm/value_print.c -- values as Python prints them.
  *
  * A value may hold itself, or hold one list twice at each of many levels:
- * ancestors are told apart, depth is bounded, and a full buffer ends it all. */
+ * ancestors are recognised, depth is bounded, and a full buffer ends it all. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

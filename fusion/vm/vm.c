@@ -7,20 +7,40 @@
 
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
+#include "fusion/vm/files.h"
 #include "fusion/vm/generator.h"
 #include "fusion/vm/operators.h"
 #include "fusion/vm/prelude.h"
+#include "fusion/vm/regex.h"
 #include "fusion/vm/run.h"
 
 static const int64_t DEFAULT_STEPS = 50 * 1000 * 1000;
 static const size_t DEFAULT_OBJECT_BYTES = (size_t)256 << 20;
 enum { DEFAULT_DEPTH = 1000, STEP_BYTES = 64 };
 
+/* A program of one file is the module `model`. */
+static void name_module(struct vm *vm)
+{
+	const char *doc = vm->program->module->doc;
+	const char *const names[][2] = { { "__name__", "model" },
+					 { "__file__", "/model.py" },
+					 { "__package__", "" },
+					 { "__doc__", doc } };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *text = names[i][1];
+		int slot = vm_global_slot(vm, NULL, names[i][0]);
+
+		if (slot >= 0)
+			vm->globals[slot].value = text ? value_str(text, strlen(text))
+						       : value_none();
+	}
+}
+
 struct vm *vm_create(const struct lang_program *program, struct vm_host *host,
 		     const struct vm_limits *limits)
 {
 	struct vm *vm = calloc(1, sizeof(*vm));
-	int name;
 
 	if (!vm)
 		return NULL;
@@ -33,7 +53,7 @@ struct vm *vm_create(const struct lang_program *program, struct vm_host *host,
 	if (vm->limits.object_bytes == 0)
 		vm->limits.object_bytes = DEFAULT_OBJECT_BYTES;
 	vm->program = program;
-	vm->host = host;
+	vm->host = vm->first_host = host;
 	vm->epoch = 1;
 	vm->heap = heap_create(vm->limits.object_bytes);
 	if (!vm->heap) {
@@ -41,9 +61,14 @@ struct vm *vm_create(const struct lang_program *program, struct vm_host *host,
 		return NULL;
 	}
 	vm->heap->vm = vm;
-	name = vm_global_slot(vm, NULL, "__name__");
-	if (name >= 0)
-		vm->globals[name].value = value_str("model", strlen("model"));
+	if (program->files) {
+		if (!files_begin(vm)) {
+			vm_destroy(vm);
+			return NULL;
+		}
+	} else {
+		name_module(vm);
+	}
 	vm->module.code = program->module;
 	return vm;
 }
@@ -59,6 +84,7 @@ void vm_destroy(struct vm *vm)
 	frame_chunks_free(vm);
 	unit_release(&vm->module);
 	prelude_release(vm);
+	files_release(vm);
 	for (int i = 0; i < vm->n_globals; i++) {
 		value_unref(vm->globals[i].value);
 		value_unref(vm->globals[i].builtin);
@@ -69,6 +95,7 @@ void vm_destroy(struct vm *vm)
 	vm_forget_raised(vm);
 	VEC_FREE(&vm->generators);
 	classes_release(vm);
+	regexes_release(vm);
 	VEC_FREE(&vm->modules);
 	free(vm->globals);
 	heap_close(vm->heap);
@@ -170,7 +197,8 @@ static bool out_of_steps(struct vm *vm, struct err *err)
 {
 	char count[32], *p = count + sizeof(count) - 1;
 	int64_t n = vm->limits.steps;
-	int line = vm->frame ? vm->frame->inst->line : 0;
+	const struct frame *f = vm->frame;
+	int line = f ? f->inst->line - f->code->lines_before : 0;
 
 	*p = '\0';
 	for (int digits = 0; n > 0 || digits == 0; digits++) {
@@ -260,6 +288,12 @@ bool vm_run_module(struct vm *vm, struct err *err)
 	struct frame *f;
 
 	begin(vm);
+	if (vm->files) {
+		if (!files_run_entry(vm, err))
+			return false;
+		heap_collect_if_due(vm->heap);
+		return true;
+	}
 	f = frame_push(vm, &vm->module, NULL, err);
 	if (!f)
 		return false;

@@ -117,9 +117,9 @@ struct vm_host {
 	bool (*load_global)(void *self, int slot, const char *name, struct value real,
 			    struct value *out, struct err *err);
 	/* An instance has no attribute `name` of its own, and the program learned so;
-	 * false: out of memory.  NULL: nobody needs to know. */
+	 * false: out of memory.  NULL: it is not asked. */
 	bool (*absent)(void *self, struct value o, const char *name, struct err *err);
-	/* The program gets the dict of all that an instance holds.  NULL: nobody needs to know. */
+	/* The program gets the dict of all that an instance holds.  NULL: it is not asked. */
 	bool (*whole)(void *self, struct value o, struct err *err);
 	/* UNSET deletes it.  NULL: the VM stores. */
 	bool (*store_global)(void *self, int slot, const char *name, struct value v,
@@ -160,7 +160,7 @@ struct vm_host {
 	 * item and the ones after it; else truth() is asked.  NULL: never. */
 	bool (*any)(void *self, const struct any_call *call, bool *handled, struct value *out,
 		    struct err *err);
-	/* Where the instruction that runs stands; set by the VM before each host
+	/* The place of the instruction that runs; set by the VM before each host
 	 * call, so that graph nodes and errors know their line. */
 	int line, column;
 };
@@ -220,7 +220,7 @@ bool vm_run_until(struct vm *vm, struct frame *f, int stop, bool *stopped, struc
 		  struct err *err);
 
 /* A PLACE in a chain of calls: before at[n - 1] of the innermost frame, while the
- * frames around it, outermost first, stand in their calls at[0], at[1], ... */
+ * frames around it, outermost first, are in their calls at[0], at[1], ... */
 enum { VM_MAX_PLACE = 32 };
 struct vm_place {
 	const struct lang_inst *at[VM_MAX_PLACE];
@@ -241,7 +241,7 @@ bool vm_run_to(struct vm *vm, struct frame *f, struct vm_places to, bool *stoppe
  * clear; else all is as it was. */
 bool vm_catch(struct vm *vm, struct frame *f, struct err *err);
 
-/* Runs f, the innermost frame, from f->inst on until it stands before one of the
+/* Runs f, the innermost frame, from f->inst on until it is before one of the
  * instructions that `stops` (by number) marks; f->inst is that one.  On failure
  * as vm_run_until(). */
 bool vm_run_side(struct vm *vm, struct frame *f, const bool *stops, struct err *err);

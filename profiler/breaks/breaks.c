@@ -703,8 +703,8 @@ static bool create_without(const struct break_run *run, const struct candidate *
 	if (check->allowed)
 		w.n_deny = 0;
 	out->point = (struct point){ .n = run->p->n, .source = counterfactual->source.data };
-	out->point.program = fusion_parse_in(run->w->registry, counterfactual->source.data,
-					     counterfactual->source.len, run->w->entry, err);
+	out->point.program = workload_program(run->w, counterfactual->source.data,
+					      counterfactual->source.len, err);
 	return out->point.program &&
 	       candidate_create(&out->candidate,
 				&(struct candidate_spec){ .w = &w,

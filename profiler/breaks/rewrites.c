@@ -83,8 +83,7 @@ bool rewrites_try(const struct buf *source, const struct candidate *before,
 	struct candidate after = { 0 };
 	bool ok;
 
-	changed.program = fusion_parse_in(w->registry, source->data, source->len, w->entry,
-					  &ignored);
+	changed.program = workload_program(w, source->data, source->len, &ignored);
 	if (!changed.program)
 		return false;
 	ok = candidate_create_beside(&after, before, w, &changed, &ignored) &&

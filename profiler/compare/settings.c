@@ -456,6 +456,13 @@ void settings_program(const struct report_run *run, struct buf *out)
 	struct report_texts pool = pool_of(run);
 
 	buf_puts(out, source ? source : "");
+	if (run->workload && run->workload->files.n) { /* the same whatever their order is */
+		char *files = json_dumps(json_object_get(run->workload->json, "files"),
+					 JSON_SORT_KEYS | JSON_COMPACT | JSON_ENCODE_ANY);
+
+		buf_puts(out, files ? files : "");
+		free(files);
+	}
 	for (size_t i = 0; i < pool.n; i++)
 		buf_printf(out, "\n%s", pool.at[i]);
 }

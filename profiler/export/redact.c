@@ -386,7 +386,12 @@ static json_t *redact_object(struct redactor *r, const json_t *value)
 	const char *key;
 
 	json_object_foreach((json_t *)value, key, item)
-	    json_object_set_new(out, key, redact(r, key, item));
+	{
+		bool texts = strcmp(key, "files") == 0 && json_is_object(item);
+
+		/* of a program of several files its texts by path */
+		json_object_set_new(out, key, texts ? json_null() : redact(r, key, item));
+	}
 	return out;
 }
 
@@ -476,6 +481,11 @@ static void add_sources(struct redactor *r, const struct export_run *run)
 	words_add_source(&r->words, run->branch ? run->branch : "");
 	add_name(r, json_object_get(run->workload, "source"));
 	add_name(r, json_object_get(run->workload, "entry"));
+	json_object_foreach(json_object_get(run->workload, "files"), key, value)
+	{
+		words_add_source(&r->words, key);
+		add_name(r, value);
+	}
 	json_array_foreach(json_object_get(json_object_get(sweep, "statements"), "pool"), i, line)
 	    add_name(r, line);
 	json_array_foreach(points, i, line) add_name(r, json_object_get(line, "source"));

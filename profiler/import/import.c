@@ -192,7 +192,7 @@ static bool recognise(struct import *im, struct err *err)
 	if (!im->reader)
 		return err_set(
 		    err, ERR_UNSUPPORTED,
-		    "%.200s is no log that is known; a Chrome trace begins with { or [, a "
+		    "%.200s is not a log of a known kind; a Chrome trace begins with { or [, a "
 		    "line of TORCH_TRACE with V and a date, PT_XLA_DEBUG says Compilation "
 		    "Analysis: or Execution Analysis:, a metrics report Metric:",
 		    im->name);

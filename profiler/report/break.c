@@ -105,9 +105,10 @@ struct break_place profiler_place_of(const struct report_break *b)
 	size_t n = b->stack.n;
 
 	if (cause)
-		return (struct break_place){ (int)cause->line, (int)cause->column,
+		return (struct break_place){ cause->file, (int)cause->line, (int)cause->column,
 					     (int)cause->end_column };
-	return (struct break_place){ n ? (int)b->stack.at[n - 1].line : 0, (int)b->column,
+	return (struct break_place){ n ? b->stack.at[n - 1].file : NULL,
+				     n ? (int)b->stack.at[n - 1].line : 0, (int)b->column,
 				     (int)b->end_column };
 }
 
@@ -121,7 +122,8 @@ struct break_place profiler_break_place(const json_t *item)
 						   : NULL;
 	const json_t *columns = json_is_object(cause) ? cause : item;
 
-	return (struct break_place){ .line = whole_field(line, "line"),
+	return (struct break_place){ .file = text_field_or(line, "file", NULL),
+				     .line = whole_field(line, "line"),
 				     .column = whole_field(columns, "column"),
 				     .end_column = whole_field(columns, "end_column") };
 }

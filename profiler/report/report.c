@@ -419,4 +419,6 @@ void report_error(struct report_failure *to, const struct err *err, struct repor
 	REPORT_SET(to, message, report_draft_text(draft, err->message));
 	REPORT_SET(to, line, err->line);
 	REPORT_SET(to, column, err->column);
+	if (err->file[0])
+		REPORT_SET(to, file, report_draft_text(draft, err->file));
 }

@@ -14,6 +14,7 @@
 #include "profiler/measure/candidate.h"
 #include "profiler/report/report.h"
 #include "profiler/report/passes.h"
+#include "profiler/report/places.h"
 #include "profiler/breaks/rewrites.h"
 #include "profiler/report/sizes.h"
 #include "profiler/workload/value_json.h"
@@ -177,7 +178,9 @@ json_t *profiler_explain(const struct workload *w, const struct explain_options 
 		sweep_locate(w, spec.p, err);
 	} else {
 		json = explain(&x) ? report_write_explain(x.out) : NULL;
-		if (!json)
+		if (json)
+			report_places(json, spec.p->program);
+		else
 			err_set(err, ERR_MEMORY, "out of memory for what capture makes");
 	}
 	candidate_destroy(&x.candidate);

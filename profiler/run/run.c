@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "profiler/report/places.h"
 #include "profiler/report/passes.h"
 #include "profiler/report/report.h"
 
@@ -304,6 +305,8 @@ json_t *profiler_run(const struct workload *w, const struct profiler_options *op
 	struct report_run *report = run_workload(w, options, &draft, err);
 	json_t *json = report ? report_write_run(report) : NULL;
 
+	if (json)
+		report_places_of_run(json, w);
 	if (report && !json)
 		err_set(err, ERR_MEMORY, "out of memory for the report");
 	report_draft_finish(&draft);

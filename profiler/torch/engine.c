@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fusion/base/clock.h"
+#include "profiler/report/places.h"
 #include "profiler/breaks/change.h"
 #include "profiler/fields/json.h"
 #include "profiler/import/import.h"
@@ -728,6 +729,8 @@ json_t *profiler_run_engines(const struct workload *w, const struct profiler_opt
 	if (report) {
 		change_put(report, &changes);
 		json = report_write_run(report);
+		if (json)
+			report_places_of_run(json, w);
 		if (!json)
 			err_set(err, ERR_MEMORY, "out of memory for the report");
 	}

@@ -228,7 +228,10 @@ void sweep_locate(const struct workload *w, const struct point *p, struct err *e
 	int first = w->sweep.line;
 	char message[ERR_MESSAGE_BYTES];
 
-	if (!err || w->sweep.kind != SWEEP_STATEMENTS || err->line < first)
+	bool elsewhere = err && err->file[0] &&
+			 strcmp(err->file, w->files.at[w->files.entry].path) != 0;
+
+	if (!err || elsewhere || w->sweep.kind != SWEEP_STATEMENTS || err->line < first)
 		return;
 	if (err->line >= first + p->n) {
 		err->line -= (int)p->n - 1;

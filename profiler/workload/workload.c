@@ -57,15 +57,13 @@ static bool deny_read(struct workload *w, struct err *err)
 	return true;
 }
 
-/* Neither missing nor null. */
-static bool field_given(const json_t *value)
+bool field_given(const json_t *value)
 {
 	return value && !json_is_null(value);
 }
 
-/* A string field of at most `most` bytes, or `otherwise`; borrowed. */
-static bool field_string(const json_t *json, const char *field, const char *otherwise, size_t most,
-			 const char **out, struct err *err)
+bool field_string(const json_t *json, const char *field, const char *otherwise, size_t most,
+		  const char **out, struct err *err)
 {
 	const json_t *value = json_object_get(json, field);
 	const char *text = json_string_value(value);
@@ -169,6 +167,9 @@ static bool read_engines(struct workload *w, struct err *err)
 				       "torch",
 				       i, name ? name : "(not a string)");
 	}
+	if (w->torch && workload_files(w->json))
+		return err_set(err, ERR_WORKLOAD,
+			       "engines: torch runs programs of one file; leave it out");
 	return ours || err_set(err, ERR_WORKLOAD,
 			       "engines must hold breakeven: what torch measures is laid over it");
 }
@@ -331,7 +332,7 @@ static const char *const known_fields[] = {
 	"name",       "source",     "entry",   "calls",   "params",   "modes",  "device",
 	"backend",    "threads",    "policy",  "grad",    "autocast", "passes", "deny",
 	"sweep",      "time",       "project", "tags",    "commit",   "branch", "title",
-	"record_api", "keep_going", "seconds", "engines", "before",   "poison",
+	"record_api", "keep_going", "seconds", "engines", "before",   "poison", "files",
 };
 enum { N_FIELDS = sizeof(known_fields) / sizeof(known_fields[0]) };
 
@@ -513,7 +514,7 @@ static bool parse_programs(struct workload *w, struct err *err)
 
 		if (i > 0 && !p->source)
 			break; /* an input sweep: one program for all points */
-		p->program = fusion_parse_in(w->registry, source, strlen(source), w->entry, err);
+		p->program = workload_program(w, source, strlen(source), err);
 		if (!p->program) {
 			sweep_locate(w, p, err);
 			return false;
@@ -526,12 +527,13 @@ void workload_problems(const json_t *json, const struct registry *registry,
 		       void (*each)(void *self, const struct err *problem, bool certain),
 		       void *self)
 {
-	const char *source = json_string_value(json_object_get(json, "source"));
-	const char *entry = json_string_value(json_object_get(json, "entry"));
+	struct workload w = { .json = (json_t *)json, .registry = registry };
+	struct err ignored;
 
-	if (source && !json_object_get(json_object_get(json, "sweep"), "statements"))
-		fusion_problems(registry, source, strlen(source), entry ? entry : "model", each,
-				self);
+	if (!json_object_get(json_object_get(json, "sweep"), "statements") &&
+	    files_read(&w, &ignored))
+		fusion_problems(registry, &w.files, w.entry, each, self);
+	files_forget(&w);
 }
 
 /* Reads `before`, the program that this one is a change of; after the sweep. */
@@ -550,7 +552,7 @@ static bool parse_before(struct workload *w, const json_t *before, struct err *e
 			       "before goes with no sweep of statements: post the program of one "
 			       "point");
 	w->before.source = strdup(source);
-	w->before.program = fusion_parse_in(w->registry, source, strlen(source), w->entry, err);
+	w->before.program = workload_program(w, source, strlen(source), err);
 	if (w->before.source && w->before.program)
 		return true;
 	return err_set(err, err->code ? err->code : ERR_MEMORY,
@@ -562,14 +564,8 @@ static bool fill(struct workload *w, struct err *err)
 	const json_t *json = w->json;
 
 	if (!check_fields(json, err) ||
-	    !field_string(json, "name", "workload", 200, &w->name, err) ||
-	    !field_string(json, "entry", "model", 200, &w->entry, err) ||
-	    !field_string(json, "source", NULL, WORKLOAD_MAX_SOURCE_BYTES, &w->source, err))
+	    !field_string(json, "name", "workload", 200, &w->name, err) || !files_read(w, err))
 		return false;
-	if (!w->source)
-		return err_set(err, ERR_WORKLOAD,
-			       "source is missing: the text of a program that defines %s",
-			       w->entry);
 	return settings_read(w, err) && read_params(w, err) && read_calls(w, err) &&
 	       read_time(w, err) && sweep_parse(w, json_object_get(json, "sweep"), err) &&
 	       check_values(w, err) && parse_programs(w, err) &&
@@ -616,6 +612,7 @@ void workload_destroy(struct workload *w)
 		free(w->timed[mode]);
 	fusion_program_destroy(w->before.program);
 	free(w->before.source);
+	files_forget(w);
 	free(w->points);
 	free(w->deny);
 	json_decref(w->json);

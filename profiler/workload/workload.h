@@ -21,6 +21,10 @@ enum {
 	WORKLOAD_MAX_INPUT_BYTES_LOG2 = 30, /* tensors of all calls of a point */
 	WORKLOAD_MAX_DENY = 200,
 	WORKLOAD_MAX_PARAMS = 10000,
+	WORKLOAD_MAX_FILES = 1000,
+	WORKLOAD_MAX_FILES_BYTES = 16 << 20, /* all of them */
+	WORKLOAD_MAX_PATH_BYTES = 120,
+	WORKLOAD_MAX_PATH_DEPTH = 16,
 };
 #define WORKLOAD_MIN_SECONDS 0.01
 #define WORKLOAD_MAX_SECONDS 120.0
@@ -44,9 +48,11 @@ struct sweep {
 
 struct workload {
 	json_t *json;
-	const char *name, *source, *entry;
-	const char *backend; /* NULL: the best here */
-	int threads;         /* 0: one per core */
+	const char *name;
+	const char *source, *entry; /* the text of the entry's file; a name in it */
+	struct fusion_files files;  /* one without a path where `source` is all there is */
+	const char *backend;        /* NULL: the best here */
+	int threads;                /* 0: one per core */
 	enum fusion_policy policy;
 	const char **deny; /* ops that are not to be lowered */
 	int n_deny;
@@ -79,8 +85,23 @@ json_t *workload_calls(const struct workload *w, const struct point *p, struct e
  * to start.  Borrows all of w. */
 struct workload workload_quick(const struct workload *w);
 
-/* The source of a point. */
+/* The source of a point: the entry's file. */
 const char *point_source(const struct workload *w, const struct point *p);
+
+/* The workload's program with that text as the entry's file. */
+struct fusion_program *workload_program(const struct workload *w, const char *source, size_t len,
+					struct err *err);
+
+/* files.c.  Reads `files` and the file that `entry` names, or the one text of `source`: fills
+ * w->files, w->source and w->entry.  WORKLOAD or BOUND. */
+bool files_read(struct workload *w, struct err *err);
+void files_forget(struct workload *w);
+
+/* workload.c.  Neither missing nor null; and a string field of at most `most` bytes, or
+ * `otherwise`, borrowed. */
+bool field_given(const json_t *value);
+bool field_string(const json_t *json, const char *field, const char *otherwise, size_t most,
+		  const char **out, struct err *err);
 
 /* Reads `sweep` and fills w->points, sources included (no program yet). */
 bool sweep_parse(struct workload *w, const json_t *sweep, struct err *err);

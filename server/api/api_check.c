@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "fusion/base/clock.h"
@@ -23,7 +24,7 @@ enum {
 /* One past the word at a place of the source, which is what an editor marks. */
 static int end_column(const char *source, int line, int column)
 {
-	const char *at = source;
+	const char *at = source ? source : "";
 	int len = 0;
 
 	for (; line > 1 && at; line--) {
@@ -39,12 +40,17 @@ static int end_column(const char *source, int line, int column)
 	return column + (len ? len : 1);
 }
 
-static json_t *diagnostic(const char *source, const struct err *err, bool certain)
+static json_t *diagnostic(const json_t *workload, const struct err *err, bool certain)
 {
-	return json_pack("{s:s, s:s, s:o, s:i, s:i, s:i}", "severity",
-			 certain ? "error" : "warning", "code", err_name(err->code), "message",
-			 json_message(err), "line", err->line, "column", err->column, "end_column",
-			 end_column(source, err->line, err->column));
+	const char *source = workload_text(workload, err->file);
+	json_t *json = json_pack(
+	    "{s:s, s:s, s:o, s:i, s:i, s:i}", "severity", certain ? "error" : "warning", "code",
+	    err_name(err->code), "message", json_message(err), "line", err->line, "column",
+	    err->column, "end_column", end_column(source, err->line, err->column));
+
+	if (err->file[0])
+		json_object_set_new(json, "file", json_string(err->file));
+	return json;
 }
 
 /* Waits for the worker's answer: a report, or an error in *err. */
@@ -93,14 +99,15 @@ static json_t *read_messages(struct worker *w, const struct app *app, struct err
 /* Whether the message is the worker's error: then it is in *err. */
 static bool is_error(const json_t *answer, struct err *err)
 {
-	const char *code, *message;
+	const char *code, *message, *file = "";
 	int line = 0, column = 0;
 
 	if (json_object_get(answer, "breakeven") ||
-	    json_unpack((json_t *)answer, "{s:s, s:s, s:i, s:i}", "code", &code, "message",
-			&message, "line", &line, "column", &column) != 0)
+	    json_unpack((json_t *)answer, "{s:s, s:s, s:i, s:i, s?s}", "code", &code, "message",
+			&message, "line", &line, "column", &column, "file", &file) != 0)
 		return false;
 	err_at(err, err_from_name(code), line, column, "%s", message);
+	snprintf(err->file, sizeof(err->file), "%s", file);
 	return true;
 }
 
@@ -149,13 +156,13 @@ static void place_breaks(json_t *breaks)
 	}
 }
 
-static void add_program_error(json_t *answer, json_t *diagnostics, const char *source)
+static void add_program_error(json_t *answer, json_t *diagnostics, const json_t *workload)
 {
 	const json_t *error = json_object_get(answer, "error");
 	struct err err = { 0 };
 
 	if (json_is_object(error) && is_error(error, &err))
-		json_array_append_new(diagnostics, diagnostic(source, &err, true));
+		json_array_append_new(diagnostics, diagnostic(workload, &err, true));
 	json_object_del(answer, "error");
 }
 
@@ -174,7 +181,7 @@ static bool parses(const struct registry *registry, const json_t *json, struct e
 }
 
 struct listed {
-	const char *source;
+	const json_t *workload;
 	const struct err *first; /* is in the list already */
 	json_t *diagnostics;
 };
@@ -183,20 +190,20 @@ static void list_problem(void *self, const struct err *problem, bool certain)
 {
 	const struct listed *l = self;
 
-	if (problem->line != l->first->line || problem->column != l->first->column)
-		json_array_append_new(l->diagnostics, diagnostic(l->source, problem, certain));
+	if (problem->line != l->first->line || problem->column != l->first->column ||
+	    strcmp(problem->file, l->first->file) != 0)
+		json_array_append_new(l->diagnostics, diagnostic(l->workload, problem, certain));
 }
 
 bool api_check(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_json(req, err), *answer = NULL, *diagnostics;
-	const char *source = json_string_value(json_object_get(json, "source"));
 	struct err found = { 0 };
-	struct listed listed = { source, &found, NULL };
+	struct listed listed = { json, &found, NULL };
 
 	if (!json)
 		return false;
-	if (!source) {
+	if (!json_object_get(json, "source") && !json_object_get(json, "files")) {
 		json_decref(json);
 		return err_set(err, ERR_WORKLOAD,
 			       "source is missing: the text of the program to check");
@@ -212,11 +219,11 @@ bool api_check(struct req *req, struct reply *reply, struct err *err)
 		return false;
 	}
 	if (found.code != ERR_NONE)
-		json_array_append_new(diagnostics, diagnostic(source, &found, true));
+		json_array_append_new(diagnostics, diagnostic(json, &found, true));
 	listed.diagnostics = diagnostics;
 	workload_problems(json, req->app->registry, list_problem, &listed);
 	if (answer)
-		add_program_error(answer, diagnostics, source);
+		add_program_error(answer, diagnostics, json);
 	else
 		answer = json_pack("{s:[], s:[]}", "breaks", "graphs");
 	place_breaks(json_object_get(answer, "breaks"));

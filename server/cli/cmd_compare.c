@@ -471,7 +471,7 @@ static void spread(struct buf *out, const json_t *c)
 			   a > b ? a : b);
 	else if (f)
 		buf_puts(out, "One run a side: what differs from process to process is not in the "
-			      "intervals; the margin stands for it.\n");
+			      "intervals; the margin covers it.\n");
 }
 
 static void print_pair(struct buf *out, const json_t *all, const json_t *c)
@@ -506,7 +506,7 @@ static void print_runs(struct buf *out, const json_t *comparison)
 		print_pair(out, comparison, c);
 	}
 	buf_printf(out,
-		   "\nA verdict needs its whole 95 %% interval beyond %.3g %%, and to stand among "
+		   "\nA verdict needs its whole 95 %% interval beyond %.3g %%, and to hold among "
 		   "all (Holm, 5 %%).\n",
 		   100 * number_field(comparison, "margin"));
 }

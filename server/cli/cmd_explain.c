@@ -237,7 +237,6 @@ static json_t *explain(const struct explain_flags *f, const json_t *json, enum f
 
 static bool print(const struct explain_flags *f, const json_t *json, const json_t *e)
 {
-	const char *source = json_string_value(json_object_get(json, "source"));
 	struct buf text;
 	bool ok;
 
@@ -245,7 +244,7 @@ static bool print(const struct explain_flags *f, const json_t *json, const json_
 		return json_dumpf(e, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
 		       fflush(stdout) == 0;
 	buf_init(&text, 0);
-	explain_text_print(&text, e, f->source.place, source, f->graph);
+	explain_text_print(&text, e, f->source.place, json, f->graph);
 	if (f->passes)
 		print_passes(&text, e);
 	ok = text.data && fputs(text.data, stdout) != EOF && fflush(stdout) == 0;
@@ -265,6 +264,7 @@ static int report_error(const struct explain_flags *f, const json_t *json, const
 	err = (struct err){ .line = (int)json_integer_value(json_object_get(error, "line")),
 			    .column = (int)json_integer_value(json_object_get(error, "column")) };
 	snprintf(err.message, sizeof(err.message), "%s", message);
+	snprintf(err.file, sizeof(err.file), "%s", text_field(error, "file"));
 	workload_file_error(&f->source, "explain", json, f->registry, &err);
 	return EXIT_FAILED;
 }

@@ -109,7 +109,11 @@ static bool send_error(int fd, const struct err *err)
 {
 	json_t *json = json_pack("{s:s, s:o, s:i, s:i}", "code", err_name(err->code), "message",
 				 json_message(err), "line", err->line, "column", err->column);
-	bool ok = json && send_json(fd, MESSAGE_ERROR, json);
+	bool ok;
+
+	if (err->file[0])
+		json_object_set_new(json, "file", json_string(err->file));
+	ok = json && send_json(fd, MESSAGE_ERROR, json);
 
 	json_decref(json);
 	return ok;

@@ -83,7 +83,8 @@ static void node_cells(const json_t *node, const json_t *nodes, struct buf *cell
 	buf_printf(cells, ")%c%s%c%s%c", 0, text_field(node, "shape"), 0, text_field(node, "dtype"),
 		   0);
 	if (whole_field(node, "line"))
-		buf_printf(cells, "%lld", whole_field(node, "line"));
+		buf_printf(cells, "%s%s%lld", text_field(node, "file"),
+			   *text_field(node, "file") ? ":" : "", whole_field(node, "line"));
 	buf_putc(cells, '\0');
 }
 
@@ -225,7 +226,8 @@ static void print_frames(struct buf *out, const json_t *tree)
 	if (json_array_size(tree))
 		buf_puts(out, "\nFrames, their compiled versions and guards\n");
 	json_array_foreach((json_t *)tree, i, frame) {
-		buf_printf(out, "  %s (line %lld)%s\n", text_field(frame, "frame"),
+		buf_printf(out, "  %s (%s%sline %lld)%s\n", text_field(frame, "frame"),
+			   text_field(frame, "file"), *text_field(frame, "file") ? ", " : "",
 			   whole_field(frame, "line"),
 			   json_is_true(json_object_get(frame, "skipped")) ? ": runs in eager"
 			   : json_is_true(json_object_get(frame, "run_only"))
@@ -253,7 +255,8 @@ static void print_lazy(struct buf *out, const json_t *lazy)
 
 		if (i == MOST_TRACES)
 			break;
-		buf_printf(out, "  call %lld, line %lld in %s: ", whole_field(run, "call"),
+		buf_printf(out, "  call %lld, %s%sline %lld in %s: ", whole_field(run, "call"),
+			   text_field(run, "file"), *text_field(run, "file") ? ", " : "",
 			   whole_field(run, "line"), text_field(run, "function"));
 		if (json_is_integer(graph))
 			buf_printf(out, "graph %d, ", (int)json_integer_value(graph));
@@ -332,7 +335,7 @@ static void print_sizes(struct buf *out, const json_t *sizes)
 			   left_out);
 }
 
-void explain_text_print(struct buf *out, const json_t *e, const char *place, const char *source,
+void explain_text_print(struct buf *out, const json_t *e, const char *place, const json_t *workload,
 			bool tables)
 {
 	const json_t *breaks = json_object_get(e, "breaks"), *graphs = json_object_get(e, "graphs");
@@ -344,7 +347,7 @@ void explain_text_print(struct buf *out, const json_t *e, const char *place, con
 		   whole_field(e, "op_count"));
 	if (json_array_size(breaks))
 		buf_puts(out, "\nBreaks\n");
-	break_text_print(out, breaks, place, source);
+	break_text_print(out, breaks, place, workload);
 	if (json_is_false(json_object_get(e, "rewrites_tried")))
 		buf_puts(out,
 			 "     rewrites were not tried, it would take too long; --rewrites tries "

@@ -10,7 +10,7 @@
 /* Counts as torch._dynamo.explain() has them, breaks under their source lines,
  * graphs (as tables where `tables`), guards and recompiles of each frame, and
  * what other sizes lead to.  `e` is of profiler_explain(). */
-void explain_text_print(struct buf *out, const json_t *e, const char *place, const char *source,
+void explain_text_print(struct buf *out, const json_t *e, const char *place, const json_t *workload,
 			bool tables);
 
 #endif

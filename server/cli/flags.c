@@ -48,7 +48,7 @@ static const struct flag *find(const struct flags *f, const char *word, const ch
 static bool add(const struct flags *f, struct flag_texts *texts, const char *text)
 {
 	if (texts->n == texts->most)
-		return flags_refuse(f->command, texts->over ? texts->over : "there is no use for ",
+		return flags_refuse(f->command, texts->over ? texts->over : "unexpected argument ",
 				    text);
 	texts->at[texts->n++] = text;
 	return true;

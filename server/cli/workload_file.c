@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "fusion/source.h"
 #include "profiler/profiler.h"
 #include "server/cli/flags.h"
+#include "server/cli/folder.h"
 
 enum { MAX_FILE_BYTES = 64 << 20 };
 
@@ -27,6 +29,13 @@ static bool is_python(const struct workload_file *f)
 	size_t len = strlen(f->file);
 
 	return len > 3 && strcmp(f->file + len - 3, ".py") == 0;
+}
+
+static bool is_folder(const struct workload_file *f)
+{
+	struct stat at;
+
+	return stat(f->file, &at) == 0 && S_ISDIR(at.st_mode);
 }
 
 static char *read_all(const char *file, struct err *err)
@@ -58,9 +67,13 @@ static char *read_all(const char *file, struct err *err)
 /* "dir/chain.py" to "chain". */
 static void base_name(const char *file, char out[128])
 {
-	const char *slash = strrchr(file, '/');
+	size_t end = strlen(file), begin;
 
-	snprintf(out, 128, "%s", slash ? slash + 1 : file);
+	while (end > 1 && file[end - 1] == '/') /* of a folder */
+		end--;
+	for (begin = end; begin > 0 && file[begin - 1] != '/';)
+		begin--;
+	snprintf(out, 128, "%.*s", (int)(end - begin), file + begin);
 	if (strrchr(out, '.') && strrchr(out, '.') != out)
 		*strrchr(out, '.') = '\0';
 }
@@ -69,9 +82,12 @@ bool workload_file_check_flags(const struct workload_file *f, const char *comman
 {
 	if (!f->file)
 		return flags_refuse(command, "FILE is missing", "");
-	if (f->n_inputs && !is_python(f))
+	if (f->n_inputs && !is_python(f) && !is_folder(f))
 		return flags_refuse(command,
 				    "--input is for .py files; a workload has its own calls", "");
+	if (is_folder(f) && !f->entry)
+		return flags_refuse(command,
+				    "a folder needs --entry FILE.py:NAME, what is run of it", "");
 	return true;
 }
 
@@ -110,11 +126,33 @@ static json_t *parse_text(const struct workload_file *f, const char *text, struc
 	return NULL;
 }
 
+static json_t *load_folder(struct workload_file *f, struct err *err)
+{
+	json_t *files = folder_read(f->file, err), *json;
+	const char *text;
+	char name[128];
+
+	if (!files)
+		return NULL;
+	snprintf(f->place, sizeof(f->place), "%s", f->file);
+	base_name(f->file, name);
+	text = workload_entry_text(files, f->entry);
+	json = workload_from_python(name, text ? text : "", f->inputs, f->n_inputs, err);
+	if (json)
+		workload_set_files(json, files, f->entry);
+	else
+		json_decref(files);
+	return json;
+}
+
 json_t *workload_file_load(struct workload_file *f, struct err *err)
 {
-	char *text = read_all(f->file, err), name[128];
+	char *text, name[128];
 	json_t *json;
 
+	if (is_folder(f))
+		return load_folder(f, err);
+	text = read_all(f->file, err);
 	if (!text)
 		return NULL;
 	snprintf(f->place, sizeof(f->place), is_python(f) ? "%s" : "%s, source", label_of(f));
@@ -140,12 +178,16 @@ struct workload *workload_file_parse(const struct workload_file *f, const json_t
 	return NULL;
 }
 
-static void print_place(const struct workload_file *f, const char *source, const struct err *err)
+/* Under the name of the file, or of a file in the folder. */
+static void print_place(const struct workload_file *f, const json_t *json, const struct err *err)
 {
+	char place[sizeof(f->place) + sizeof(err->file) + 1];
+	const char *source = workload_text(json, err->file);
 	struct buf text;
 
+	snprintf(place, sizeof(place), "%s%s%s", f->place, err->file[0] ? "/" : "", err->file);
 	buf_init(&text, 1 << 20);
-	lang_caret(&text, f->place, source, err);
+	lang_caret(&text, place, source ? source : "", err);
 	fprintf(stderr, "%s%s", text.data ? text.data : err->message,
 		text.data && text.len && text.data[text.len - 1] == '\n' ? "" : "\n");
 	buf_finish(&text);
@@ -153,7 +195,7 @@ static void print_place(const struct workload_file *f, const char *source, const
 
 struct source_shown {
 	const struct workload_file *file;
-	const char *source;
+	const json_t *json;
 	const struct err *first;
 };
 
@@ -162,17 +204,17 @@ static void print_other(void *self, const struct err *problem, bool certain)
 	const struct source_shown *s = self;
 
 	if (certain && (problem->line != s->first->line || problem->column != s->first->column))
-		print_place(s->file, s->source, problem);
+		print_place(s->file, s->json, problem);
 }
 
 void workload_file_error(const struct workload_file *f, const char *command, const json_t *json,
 			 const struct registry *registry, const struct err *err)
 {
-	const char *source = json_string_value(json_object_get(json, "source"));
 	struct source_shown shown;
 
-	if (!source || err->line <= 0) {
-		bool missing = is_python(f) && strstr(err->message, "required positional argument");
+	if (!workload_text(json, NULL) || err->line <= 0) {
+		bool missing = (is_python(f) || is_folder(f)) &&
+			       strstr(err->message, "required positional argument");
 
 		fprintf(stderr, "breakeven %s: %s%s\n", command, err->message,
 			missing ? "; give each with --input, as --input 'x=float32[8,16]', or in a "
@@ -180,7 +222,7 @@ void workload_file_error(const struct workload_file *f, const char *command, con
 				: "");
 		return;
 	}
-	print_place(f, source, err);
-	shown = (struct source_shown){ f, source, err };
+	print_place(f, json, err);
+	shown = (struct source_shown){ f, json, err };
 	workload_problems(json, registry, print_other, &shown);
 }

@@ -11,8 +11,9 @@
 enum { WORKLOAD_FILE_MAX_INPUTS = 64 };
 
 struct workload_file {
-	const char *file;  /* a workload or a report (JSON), a .py, or - for JSON on stdin */
-	const char *entry; /* of a .py; NULL: model */
+	const char
+	    *file; /* a workload or a report (JSON), a .py, a folder, or - for JSON on stdin */
+	const char *entry; /* of a .py: NULL is model; of a folder "train.py:model" */
 	const char *inputs[WORKLOAD_FILE_MAX_INPUTS]; /* of a .py: "x=float32[8,16]" */
 	int n_inputs;
 	char place[256]; /* what a place in its source is called: "model.py", "chain.json, source";

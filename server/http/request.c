@@ -68,6 +68,10 @@ json_t *error_json(const struct err *err)
 	json_t *line = err->line > 0 ? json_integer(err->line) : json_null();
 	json_t *column = err->column > 0 ? json_integer(err->column) : json_null();
 
-	return json_pack("{s:{s:s, s:o, s:o, s:o}}", "error", "code", err_name(err->code),
-			 "message", json_message(err), "line", line, "column", column);
+	json_t *json = json_pack("{s:{s:s, s:o, s:o, s:o}}", "error", "code", err_name(err->code),
+				 "message", json_message(err), "line", line, "column", column);
+
+	if (err->file[0])
+		json_object_set_new(json_object_get(json, "error"), "file", json_string(err->file));
+	return json;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -101,11 +102,13 @@ void message_error(const char *text, struct err *err)
 {
 	json_t *json = json_loads(text, 0, NULL);
 	const char *code = "internal", *message = "the worker failed and did not say why";
+	const char *file = "";
 	int line = 0, column = 0;
 
 	if (json)
-		json_unpack(json, "{s:s, s:s, s:i, s:i}", "code", &code, "message", &message,
-			    "line", &line, "column", &column);
+		json_unpack(json, "{s:s, s:s, s:i, s:i, s?s}", "code", &code, "message", &message,
+			    "line", &line, "column", &column, "file", &file);
 	err_at(err, err_from_name(code), line, column, "%s", message);
+	snprintf(err->file, sizeof(err->file), "%s", file);
 	json_decref(json);
 }

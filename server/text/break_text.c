@@ -36,7 +36,7 @@ static void print_head(struct buf *out, const json_t *item, size_t rank, int tim
 	const json_t *graph = json_object_get(item, "graph");
 	struct break_place at = profiler_break_place(item);
 
-	buf_printf(out, "%3zu  %s", rank, place);
+	buf_printf(out, "%3zu  %s%s%s", rank, place, at.file ? "/" : "", at.file ? at.file : "");
 	if (at.line)
 		buf_printf(out, ":%d", at.line);
 	if (at.line && at.column)
@@ -67,7 +67,8 @@ static void print_stack(struct buf *out, const json_t *stack)
 		const json_t *caller = json_array_get(stack, i - 1);
 		const char *function = text_field_or(caller, "function", NULL);
 
-		buf_printf(out, "     called from %s, line %lld\n", function ? function : "?",
+		buf_printf(out, "     called from %s, %s%sline %lld\n", function ? function : "?",
+			   text_field(caller, "file"), *text_field(caller, "file") ? ", " : "",
 			   whole_field(caller, "line"));
 	}
 }
@@ -173,7 +174,8 @@ static int times_met(const json_t *breaks, size_t index)
 	return times;
 }
 
-void break_text_print(struct buf *out, const json_t *breaks, const char *place, const char *source)
+void break_text_print(struct buf *out, const json_t *breaks, const char *place,
+		      const json_t *workload)
 {
 	size_t i, shown = 0;
 	json_t *item;
@@ -182,6 +184,7 @@ void break_text_print(struct buf *out, const json_t *breaks, const char *place, 
 	{
 		const json_t *because = json_object_get(item, "because");
 		const char *hint = text_field_or(because, "hint", NULL);
+		const char *source = workload_text(workload, profiler_break_place(item).file);
 		int times;
 
 		if (shown == MOST_SHOWN) {

@@ -31,8 +31,9 @@ const char *torch_text_error(const json_t *report);
 
 /* Each break: its place under the name `place`, kind, outcome, the line with
  * the expression underlined, the reason, what to write instead, the stack.
- * `source` may be NULL. */
-void break_text_print(struct buf *out, const json_t *breaks, const char *place, const char *source);
+ * `workload` has the source, and may be NULL. */
+void break_text_print(struct buf *out, const json_t *breaks, const char *place,
+		      const json_t *workload);
 
 /* "2 graph breaks; the first, line 4: ..." of a mode M; nothing without. */
 void break_text_short(struct buf *out, const char *mode, const json_t *m);

@@ -1,4 +1,4 @@
-// tests/web/roofline.test.mjs -- where kernels are under the roof that memory is.
+// tests/web/roofline.test.mjs -- kernels under the roof that memory is.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { roofline } from "../../web/js/model/roofline.js";

@@ -170,7 +170,7 @@ static bool check_saved(const struct entry_grad *g, const struct grad_node *node
 	return true;
 }
 
-/* What was saved, with the node's reference where nobody will ask for it again. */
+/* What was saved, with the node's reference where it will not be asked for again. */
 static struct tensor *take_saved(struct grad_node *node, struct grad_arg *arg)
 {
 	struct tensor *t = arg->saved;

@@ -1,6 +1,6 @@
 /* fusion/capture/backward/joint.h -- private to capture/: a graph and its gradient as one.
  *
- * A captured graph is copied; after its nodes stand inputs for the gradients of
+ * A captured graph is copied; after its nodes come inputs for the gradients of
  * its results (TANGENTS), and what the rules of _grads make of them, run by the
  * VM under the capturing host.  A cut then says which values the forward part
  * hands to the backward part: all else that the backward part reads is computed
@@ -31,7 +31,7 @@ struct joint {
 bool *joint_tracked(struct trace *t, const struct graph *g, const bool *wanted, bool whole,
 		    struct err *err);
 
-/* Differentiates the outputs of `captured`.  `t` is a capture that stands: its
+/* Differentiates the outputs of `captured`.  `t` is a capture that has succeeded: its
  * graph is another one while the rules run.  BREAK or others as a capture has
  * them; t->restart may be set. */
 bool joint_build(struct joint *j, struct trace *t, const struct graph *captured, const bool *wanted,

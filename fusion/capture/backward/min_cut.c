@@ -27,9 +27,9 @@ struct min_cut {
 	int source, sink;
 	int n_forward;
 	/* by node */
-	bool *late;   /* it waits for a tangent */
-	bool *needed; /* gradients are made of it */
-	bool *result; /* the forward part returns it */
+	bool *needs_tangent; /* it waits for a tangent */
+	bool *needed;        /* gradients are made of it */
+	bool *result;        /* the forward part returns it */
 };
 
 static int inside(int node)
@@ -174,22 +174,23 @@ static int64_t weight(const struct graph *g, const struct node *n, const bool *r
 }
 
 /* Nodes that wait for a tangent, which are such themselves. */
-static bool *find_late(const struct joint *j, const struct graph *captured)
+static bool *find_needing_tangent(const struct joint *j, const struct graph *captured)
 {
-	bool *late = ARENA_ARRAY(j->g->arena, bool, (size_t)j->g->n_nodes + 1);
+	bool *needs_tangent = ARENA_ARRAY(j->g->arena, bool, (size_t)j->g->n_nodes + 1);
 
-	if (!late)
+	if (!needs_tangent)
 		return NULL;
 	for (int i = 0; i < captured->n_outputs; i++)
 		if (j->tangents[i] >= 0)
-			late[j->tangents[i]] = true;
+			needs_tangent[j->tangents[i]] = true;
 	for (int id = 0; id < j->g->n_nodes; id++) {
 		const struct node *n = j->g->nodes[id];
 
 		for (int i = 0; i < n->n_args; i++)
-			late[id] |= n->args[i].kind == ARG_NODE && late[n->args[i].node];
+			needs_tangent[id] |= n->args[i].kind == ARG_NODE &&
+					     needs_tangent[n->args[i].node];
 	}
-	return late;
+	return needs_tangent;
 }
 
 /* What the gradients are made of. */
@@ -238,9 +239,9 @@ static void add_node(struct min_cut *c, const struct node *n)
 
 	if (!c->needed[n->id])
 		return;
-	if (c->late[n->id]) {
+	if (c->needs_tangent[n->id]) {
 		for (int i = 0; i < n->n_args; i++)
-			if (n->args[i].kind == ARG_NODE && !c->late[n->args[i].node])
+			if (n->args[i].kind == ARG_NODE && !c->needs_tangent[n->args[i].node])
 				join(c, outside(n->args[i].node), c->sink, ENDLESS);
 		return;
 	}
@@ -259,12 +260,12 @@ bool min_cut(const struct joint *j, const struct graph *captured, bool **save, s
 	struct min_cut c = { .source = 2 * g->n_nodes,
 			     .sink = 2 * g->n_nodes + 1,
 			     .n_forward = j->n_forward,
-			     .late = find_late(j, captured),
+			     .needs_tangent = find_needing_tangent(j, captured),
 			     .needed = find_needed(j, captured),
 			     .result = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes + 1) };
 
 	*save = ARENA_ARRAY(g->arena, bool, (size_t)g->n_nodes + 1);
-	if (!c.late || !c.needed || !c.result || !*save || !make_vertices(&c, g))
+	if (!c.needs_tangent || !c.needed || !c.result || !*save || !make_vertices(&c, g))
 		return trace_no_memory(err);
 	for (int i = 0; i < captured->n_outputs; i++)
 		c.result[j->outputs[i]] = true;
@@ -272,12 +273,12 @@ bool min_cut(const struct joint *j, const struct graph *captured, bool **save, s
 		add_node(&c, g->nodes[id]);
 	/* a gradient may be a value that waits for nothing */
 	for (int i = 0; i < captured->n_inputs; i++)
-		if (j->grads[i] >= 0 && !c.late[j->grads[i]])
+		if (j->grads[i] >= 0 && !c.needs_tangent[j->grads[i]])
 			join(&c, outside(j->grads[i]), c.sink, ENDLESS);
 	saturate(&c);
 	find_sink_side(&c);
 	for (int id = 0; id < g->n_nodes; id++)
-		(*save)[id] = c.needed[id] && !c.late[id] && c.level[inside(id)] < 0 &&
+		(*save)[id] = c.needed[id] && !c.needs_tangent[id] && c.level[inside(id)] < 0 &&
 			      c.level[outside(id)] >= 0;
 	return true;
 }

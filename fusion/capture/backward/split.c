@@ -115,7 +115,7 @@ static void read_outputs(struct joint *j, const struct graph *captured)
 			j->grads[i] = j->g->outputs[n++];
 }
 
-/* Where among the inputs a node stands. */
+/* The place of a node among the inputs. */
 static int input_place(const struct graph *g, int node)
 {
 	int place = 0;
@@ -157,7 +157,7 @@ struct joint_sort {
 	struct graph *to;
 	int *map;   /* by node of `from`: its id in `to`, -1: not there yet */
 	int *stack; /* of nodes that wait for their arguments */
-	bool *late;
+	bool *needs_tangent;
 };
 
 static bool emit_one(struct joint_sort *o, int id)
@@ -203,12 +203,13 @@ static bool emit(struct joint_sort *o, int id)
 	return true;
 }
 
-static bool begin_order(struct joint_sort *o, const bool *late)
+static bool begin_order(struct joint_sort *o, const bool *needs_tangent)
 {
 	const struct graph *g = o->from;
 	int *inputs = ARENA_ARRAY(g->arena, int, (size_t)g->n_inputs + 1);
 
-	if (!o->to || !o->map || !o->stack || !o->late || !inputs || !graph_copy_symbols(o->to, g))
+	if (!o->to || !o->map || !o->stack || !o->needs_tangent || !inputs ||
+	    !graph_copy_symbols(o->to, g))
 		return false;
 	memcpy(o->to->name_counts, g->name_counts, sizeof(int) * OP_COUNT);
 	for (int id = 0; id < g->n_nodes; id++) {
@@ -216,9 +217,10 @@ static bool begin_order(struct joint_sort *o, const bool *late)
 
 		o->map[id] = -1;
 		for (int i = 0; i < n->n_args; i++)
-			o->late[id] |= n->args[i].kind == ARG_NODE && o->late[n->args[i].node];
+			o->needs_tangent[id] |= n->args[i].kind == ARG_NODE &&
+						o->needs_tangent[n->args[i].node];
 		if (n->op == OP_input)
-			o->late[id] = late[n->input];
+			o->needs_tangent[id] = needs_tangent[n->input];
 	}
 	for (int i = 0; i < g->n_inputs; i++) {
 		if (!emit_one(o, g->inputs[i]))
@@ -230,23 +232,23 @@ static bool begin_order(struct joint_sort *o, const bool *late)
 	return true;
 }
 
-/* The same graph, in which what waits for no tangent stands right before its first
- * use: computed again late, it is held for a short time.  `late` says of the
+/* The same graph, in which what waits for no tangent comes right before its first
+ * use: computed again close by, it is held for a short time.  `needs_tangent` says of the
  * inputs which are tangents.  Inputs keep their places.  NULL when out of memory. */
-static struct graph *joint_order(const struct graph *g, const bool *late)
+static struct graph *joint_order(const struct graph *g, const bool *needs_tangent)
 {
 	size_t n = (size_t)g->n_nodes + 1;
 	struct joint_sort o = { .from = g,
 				.to = graph_create(g->arena),
 				.map = ARENA_ARRAY(g->arena, int, n),
 				.stack = ARENA_ARRAY(g->arena, int, n),
-				.late = ARENA_ARRAY(g->arena, bool, n) };
+				.needs_tangent = ARENA_ARRAY(g->arena, bool, n) };
 	int *outputs = ARENA_ARRAY(g->arena, int, (size_t)g->n_outputs + 1);
 
-	if (!outputs || !begin_order(&o, late))
+	if (!outputs || !begin_order(&o, needs_tangent))
 		return NULL;
 	for (int id = 0; id < g->n_nodes; id++)
-		if (o.late[id] && !emit(&o, id))
+		if (o.needs_tangent[id] && !emit(&o, id))
 			return NULL;
 	for (int i = 0; i < g->n_outputs; i++) {
 		if (!emit(&o, g->outputs[i]))
@@ -356,7 +358,7 @@ static bool make_maps(struct entry *e, struct entry_grad *g, const struct joint 
 }
 
 /* Which of the entry's inputs a node is, -1: none.  After those of the captured
- * graph stand numbers that the rules alone compute with. */
+ * graph come numbers that the rules alone compute with. */
 int entry_grad_input(const struct entry *e, const struct joint *j, int node)
 {
 	int index = 0;

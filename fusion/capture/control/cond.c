@@ -15,11 +15,11 @@
  *
  * An instruction post-dominates another if every way from that one to a RETURN
  * leads over it.  Those of an instruction form a chain; the next one is where
- * the sides of a branch join.  Ways that raise count for nothing. */
+ * the sides of a branch merge.  Ways that raise count for nothing. */
 
 enum { JOIN_MAX_INSTS = 8192 };
 
-struct cond_join {
+struct cond_merge_point {
 	int at;            /* the first instruction that both sides come to; -1: they return */
 	const bool *stops; /* by instruction: `at`, and all ways out of the frame: RETURN, YIELD */
 	bool raises[2];    /* the side that does not jump, the one that does: it only raises */
@@ -109,7 +109,7 @@ static void settle(const struct sets *s, uint64_t *scratch)
 	}
 }
 
-static void describe(const struct sets *s, int inst, bool *stops, struct cond_join *out)
+static void describe(const struct sets *s, int inst, bool *stops, struct cond_merge_point *out)
 {
 	int sides[2] = { inst + 1, s->code->insts[inst].arg };
 
@@ -124,7 +124,8 @@ static void describe(const struct sets *s, int inst, bool *stops, struct cond_jo
 
 /* Of the JUMP_IF_* at `inst`, in `arena`.  False where the code is too long, or
  * out of memory. */
-static bool join_find(const struct code *code, int inst, struct arena *arena, struct cond_join *out)
+static bool merge_point_find(const struct code *code, int inst, struct arena *arena,
+			     struct cond_merge_point *out)
 {
 	struct sets s = { .code = code, .words = (size_t)code->n_insts / 64 + 1 };
 	bool *stops = ARENA_ARRAY(arena, bool, (size_t)code->n_insts);
@@ -234,12 +235,15 @@ bool cond_side_failed(struct cond *k, struct err *err)
 {
 	struct trace *t = k->trace;
 	int line = t->vm->frame ? t->vm->frame->inst->line : 0;
+	const struct lang_file *file;
 
 	if (t->restart && t->brk.id == BREAK_NONE)
 		return false;
 	if (t->brk.id != BREAK_NONE) {
 		if (t->brk.stack.len > 0)
 			line = t->brk.stack.at[0].line;
+		file = lang_file_at(t->vm->program->files, line);
+		line -= file ? file->lines_before : 0;
 		return cond_refuse(k, "a side of it ends the graph by itself, in line %d", line);
 	}
 	if (err->code == ERR_MEMORY || err->code == ERR_INTERNAL || err->code == ERR_CANCELLED ||
@@ -263,10 +267,11 @@ static struct side_end end_of(const struct cond *k)
 									: NULL };
 }
 
-static bool run_side(struct cond *k, const struct cond_join *join, int from, struct err *err)
+static bool run_side(struct cond *k, const struct cond_merge_point *merge, int from,
+		     struct err *err)
 {
 	k->frame->inst = k->frame->code->insts + from;
-	return vm_run_side(k->trace->vm, k->frame, join->stops, err) || cond_side_failed(k, err);
+	return vm_run_side(k->trace->vm, k->frame, merge->stops, err) || cond_side_failed(k, err);
 }
 
 /* The other side only raises: the graph holds this one, and says whether it was
@@ -347,35 +352,35 @@ static bool limit_side(struct cond *k, bool first, struct err *err)
 }
 
 /* In a round of a loop: the side has come to the round's end, or left the loop. */
-static bool close_side(struct cond *k, const struct cond_join *join, bool *closed,
+static bool close_side(struct cond *k, const struct cond_merge_point *merge, bool *closed,
 		       struct while_verdict *verdict, struct err *err)
 {
 	struct while_loop *l = while_loop_around(k);
 
 	int at = (int)(k->frame->inst - k->frame->code->insts);
 
-	*closed = l && l->at.again[at] && (at != join->at || at == l->at.end);
+	*closed = l && l->at.again[at] && (at != merge->at || at == l->at.end);
 	if (!*closed || while_close(l, verdict, err))
 		return true;
 	return l->k.why[0] ? cond_refuse(k, "%s", l->k.why) : false;
 }
 
 /* Where no side goes on before the loop's next test, the round is over. */
-static bool meet(struct cond *k, const struct cond_join *join, const struct side_end *first,
+static bool meet(struct cond *k, const struct cond_merge_point *merge, const struct side_end *first,
 		 const bool *closed, const struct while_verdict *verdicts, struct err *err)
 {
 	struct while_loop *l = while_loop_around(k);
 
 	if ((first->at->op == CODE_YIELD || k->frame->inst->op == CODE_YIELD) &&
-	    (first->at != k->frame->inst || first->at - k->frame->code->insts != join->at))
+	    (first->at != k->frame->inst || first->at - k->frame->code->insts != merge->at))
 		return cond_refuse(k, "a side of it yields");
-	if (join->at >= 0 && (closed[0] != closed[1] || first->at != k->frame->inst ||
-			      first->handled != end_of(k).handled))
+	if (merge->at >= 0 && (closed[0] != closed[1] || first->at != k->frame->inst ||
+			       first->handled != end_of(k).handled))
 		return cond_refuse(k, "the sides do not meet");
 	if (k->first.grad_off != k->trace->grad_off || k->first.autocast != k->trace->autocast_mode)
 		return cond_refuse(k, "the sides leave other modes of gradients or autocast");
 	if (!closed[0] || !closed[1])
-		return cond_merge(k, join->at, err);
+		return cond_merge(k, merge->at, err);
 	l->is_closed = true;
 	return while_choose(l, trace_node(k->trace, k->condition, err), &verdicts[0], &verdicts[1],
 			    &l->closed, err) &&
@@ -383,7 +388,7 @@ static bool meet(struct cond *k, const struct cond_join *join, const struct side
 }
 
 /* Both sides, one after the other, and what they leave. */
-static bool run_sides(struct cond *k, const struct cond_join *join, struct err *err)
+static bool run_sides(struct cond *k, const struct cond_merge_point *merge, struct err *err)
 {
 	int at = (int)(k->inst - k->frame->code->insts), arg = k->inst->arg;
 	bool jumps = k->inst->op == CODE_JUMP_IF_TRUE, closed[2]; /* where it holds */
@@ -396,41 +401,41 @@ static bool run_sides(struct cond *k, const struct cond_join *join, struct err *
 	if (!cond_save(k))
 		return false;
 	k->holds = true;
-	if (!run_side(k, join, jumps ? arg : at + 1, err))
+	if (!run_side(k, merge, jumps ? arg : at + 1, err))
 		return k->raised && leave_side(k, jumps, err);
-	if (!close_side(k, join, &closed[0], &verdicts[0], err))
+	if (!close_side(k, merge, &closed[0], &verdicts[0], err))
 		return false;
 	first = end_of(k);
 	if (!limit_side(k, true, err) || !cond_switch(k))
 		return false;
 	k->holds = false;
-	if (!run_side(k, join, jumps ? at + 1 : arg, err)) {
+	if (!run_side(k, merge, jumps ? at + 1 : arg, err)) {
 		k->n_asserts = asserts;
 		k->n_prints = prints;
 		return k->raised && leave_side(k, !jumps, err);
 	}
-	return close_side(k, join, &closed[1], &verdicts[1], err) && limit_side(k, false, err) &&
-	       meet(k, join, &first, closed, verdicts, err);
+	return close_side(k, merge, &closed[1], &verdicts[1], err) && limit_side(k, false, err) &&
+	       meet(k, merge, &first, closed, verdicts, err);
 }
 
 /* Sides end where a round of the loop around them does. */
-static bool stop_with_loop(const struct cond *k, struct cond_join *join)
+static bool stop_with_loop(const struct cond *k, struct cond_merge_point *merge)
 {
 	const struct while_loop *l = while_loop_around(k);
 	int n = k->frame->code->n_insts;
 	bool *stops = l ? ARENA_ARRAY(k->trace->graph->arena, bool, (size_t)n) : NULL;
 
 	for (int i = 0; stops && i < n; i++)
-		stops[i] = join->stops[i] || l->at.again[i];
+		stops[i] = merge->stops[i] || l->at.again[i];
 	if (stops)
-		join->stops = stops;
+		merge->stops = stops;
 	return stops || !l;
 }
 
 static bool open_fork(struct cond *k, struct value condition, struct err *err)
 {
 	struct trace *t = k->trace;
-	struct cond_join join;
+	struct cond_merge_point merge;
 	int at = (int)(k->inst - k->frame->code->insts), depth = 0;
 
 	for (const struct cond *up = k->up; up; up = up->up)
@@ -440,19 +445,19 @@ static bool open_fork(struct cond *k, struct value condition, struct err *err)
 				   "over %d branches would be open inside one another, "
 				   "as of a loop on a tensor",
 				   MAX_FORKS);
-	if (!join_find(k->frame->code, at, t->graph->arena, &join))
+	if (!merge_point_find(k->frame->code, at, t->graph->arena, &merge))
 		return cond_refuse(k, "the function is too long");
-	if (!stop_with_loop(k, &join))
+	if (!stop_with_loop(k, &merge))
 		return trace_no_memory(err);
-	if (join.raises[0] && join.raises[1])
+	if (merge.raises[0] && merge.raises[1])
 		return cond_refuse(k, "both sides of it raise an exception");
 	if (!cond_test(t, condition, OP_ne, &k->condition, err))
 		return false;
 	value_unref(*--k->frame->top);
 	t->cond = k;
-	if ((join.raises[0] || join.raises[1]) && k->frame->code->n_handlers == 0)
-		return take_side(k, join.raises[0], err);
-	return run_sides(k, &join, err);
+	if ((merge.raises[0] || merge.raises[1]) && k->frame->code->n_handlers == 0)
+		return take_side(k, merge.raises[0], err);
+	return run_sides(k, &merge, err);
 }
 
 static bool branch(void *self, struct vm *vm, struct frame *f, bool *handled, struct err *err)

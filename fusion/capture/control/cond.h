@@ -101,10 +101,10 @@ const char *while_loop_refusal(const struct trace *t, const struct lang_inst *in
 
 /* Between the files: false is out of memory, or *why is set. */
 bool cond_refuse(struct cond *k, const char *format, ...) __attribute__((format(printf, 2, 3)));
-bool cond_save(struct cond *k);                             /* before the first side */
-bool cond_switch(struct cond *k);                           /* between them */
-bool cond_restore(struct cond *k);                          /* as it was before */
-bool cond_merge(struct cond *k, int join, struct err *err); /* after the second */
+bool cond_save(struct cond *k);                           /* before the first side */
+bool cond_switch(struct cond *k);                         /* between them */
+bool cond_restore(struct cond *k);                        /* as it was before */
+bool cond_merge(struct cond *k, int at, struct err *err); /* after the second */
 void cond_finish(struct cond *k);
 /* Why a run of the frame did not come to its end; what ends the attempt anyway
  * stays.  Always false. */

@@ -416,15 +416,15 @@ static bool merge_results(struct merger *m)
 	return true;
 }
 
-static bool merge_frame(struct merger *m, int join)
+static bool merge_frame(struct merger *m, int at)
 {
 	const struct cond_place *first = &m->k->first;
 	struct frame *f = m->k->frame;
 	const bool *live;
 
-	if (join < 0)
+	if (at < 0)
 		return merge_results(m);
-	live = live_locals(f->code, join, m->t->graph->arena);
+	live = live_locals(f->code, at, m->t->graph->arena);
 	if (!live)
 		return trace_no_memory(m->err);
 	if (first->n_stack != f->top - f->stack)
@@ -539,10 +539,10 @@ static bool merge_older(struct merger *m)
 	return ok;
 }
 
-bool cond_merge(struct cond *k, int join, struct err *err)
+bool cond_merge(struct cond *k, int at, struct err *err)
 {
 	struct merger m = { .k = k, .t = k->trace, .err = err };
-	bool ok = merge_writes(&m) && merge_frame(&m, join) && merge_globals(&m) && merge_older(&m);
+	bool ok = merge_writes(&m) && merge_frame(&m, at) && merge_globals(&m) && merge_older(&m);
 
 	for (size_t i = 0; i < m.pairs.len; i++) {
 		value_unref(m.pairs.at[i].a);

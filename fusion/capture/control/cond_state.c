@@ -13,7 +13,7 @@
 #include "fusion/capture/control/cond.h"
 
 enum { MAX_SAVED = 1 << 20 }; /* values of objects */
-enum { RUNS = -2 };           /* the position of a generator that nobody can resume */
+enum { RUNS = -2 };           /* the position of a generator that cannot be resumed */
 
 static const struct value unset = { .kind = VALUE_UNSET };
 

@@ -1,7 +1,7 @@
 /* fusion/capture/control/while_loop.c -- a while loop on a tensor, as a loop of the graph.
  *
  * From the test before the loop, or one that may leave it, the capture runs a round
- * once, up to where the test stands again.  What a round leaves otherwise than it
+ * once, up to the test.  What a round leaves otherwise than it
  * found it is CARRIED: a tensor of the same sizes and dtype, or a number.  Which
  * places those are shows at the end of a round; then the attempt starts again, with
  * a node in each that stands for whatever the round before has left.
@@ -516,7 +516,7 @@ static bool note_place(struct while_loop *l, enum carried_kind kind, int index, 
 	return true;
 }
 
-/* Zeros of its form: nobody sees them. */
+/* Zeros of its form: no program sees them. */
 static int stand_in(struct while_loop *l, int like, struct err *err)
 {
 	static const double none[2];

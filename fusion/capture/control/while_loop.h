@@ -51,7 +51,7 @@ static inline struct while_loop *while_loop_around(const struct cond *k)
 	return (struct while_loop *)up;
 }
 
-/* Adds a node where the loop stands, which FX calls `fx`; -1 with *err. */
+/* Adds a node at the line of the loop, which FX calls `fx`; -1 with *err. */
 int while_add(struct while_loop *l, enum op op, const struct arg *args, int n, const char *fx,
 	      struct err *err);
 
@@ -69,11 +69,11 @@ static inline int while_invert(struct while_loop *l, int node, struct err *err)
 
 /* ---- while_test.c */
 
-/* Finds the loop that the JUMP_IF_* where f stands may go on or leave.  False: there is none,
+/* Finds the loop that the JUMP_IF_* that f is at may go on or leave.  False: there is none,
  * or no memory. */
 bool while_shape_find(const struct frame *f, struct arena *arena, struct while_shape *out);
 
-/* Follows all ways through the test from the jump where the frame stands; `depth` is 0. */
+/* Follows all ways through the test from the jump that the frame is at; `depth` is 0. */
 bool while_decide(struct while_loop *l, int depth, struct while_verdict *out, struct err *err);
 
 /* Where the frame is at the end of a round, or has left the loop: it then is after the loop. */

@@ -173,7 +173,7 @@ static int operands_of(const struct code *code, const struct while_shape *s, int
 	return below;
 }
 
-/* the loop that the JUMP_IF_* where f stands may go on or leave; false:
+/* the loop that the JUMP_IF_* that f is at may go on or leave; false:
  * none, or out of memory. */
 bool while_shape_find(const struct frame *f, struct arena *arena, struct while_shape *out)
 {
@@ -280,7 +280,7 @@ static bool follow_both(struct while_loop *l, const int to[2], int depth,
 	return ok && follow(l, to[1], depth, &sides[1], err);
 }
 
-/* from the jump where the frame stands. */
+/* from the jump that the frame is at. */
 bool while_decide(struct while_loop *l, int depth, struct while_verdict *out, struct err *err)
 {
 	struct frame *f = l->k.frame;

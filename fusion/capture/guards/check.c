@@ -310,7 +310,7 @@ bool guards_hold_among(struct guards *g, const struct roots *roots, const int *s
 }
 
 /* Cells of the frame itself are new in each call, as locals are; and gradients are
- * dropped by whoever has the tensor. */
+ * dropped by what has the tensor. */
 bool guards_is_of_call(const struct guards *g, int source, int self)
 {
 	const struct source *s = &g->sources->at[source];

@@ -26,7 +26,7 @@ enum guard_kind {
 	GUARD_FLOAT,    /* a float; its bits are symbol `number`, -1: none */
 	GUARD_OBJECT,   /* this very object: class, property */
 	GUARD_FUNCTION, /* its code is `pointer`, plain defaults as they were */
-	GUARD_NATIVE,   /* a function of ours, by name */
+	GUARD_NATIVE,   /* a function of the engine, by name */
 	GUARD_MODULE,   /* by name */
 	GUARD_INSTANCE, /* of the class `pointer`; NULL: another source checks it */
 	GUARD_ITERATOR, /* of kind `dim`, at position `number`, length `other` */

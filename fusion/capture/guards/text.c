@@ -10,7 +10,7 @@
 
 #include "fusion/capture/guards/guards.h"
 
-enum { MAX_TOLD = 4 }; /* symbols of one condition */
+enum { MAX_NAMED = 4 }; /* symbols of one condition */
 
 /* The type's name where only the kind is left. */
 static const char *kind_name(enum value_kind kind)
@@ -116,7 +116,7 @@ static void condition_text(const struct guards *g, int64_t index, struct buf *ou
 struct telling {
 	const struct guards *g;
 	struct buf *out;
-	int told[MAX_TOLD];
+	int named[MAX_NAMED];
 	int n;
 };
 
@@ -139,12 +139,12 @@ static void tell_var(void *self, int var)
 	struct telling *t = self;
 
 	for (int i = 0; i < t->n; i++)
-		if (t->told[i] == var)
+		if (t->named[i] == var)
 			return;
-	if (t->n == MAX_TOLD || t->g->homes[var].source < 0 || t->g->vars[var] == t->g->was[var])
+	if (t->n == MAX_NAMED || t->g->homes[var].source < 0 || t->g->vars[var] == t->g->was[var])
 		return;
 	buf_puts(t->out, t->n ? "; " : ": ");
-	t->told[t->n++] = var;
+	t->named[t->n++] = var;
 	home_text(t->g, var, t->out);
 	buf_puts(t->out, " is ");
 	var_value(t->g, var, t->g->vars, t->out);
@@ -458,7 +458,7 @@ static void identity_reason(const struct guards *g, const struct guard *at, stru
 /* "the function g (line 4)" */
 static void function_text(const struct code *code, struct buf *out)
 {
-	buf_printf(out, "the function %s (line %d)", code->name, code->line);
+	buf_printf(out, "the function %s (line %d)", code->name, code->line - code->lines_before);
 }
 
 /* Of the same kind, but not the one that it was. */

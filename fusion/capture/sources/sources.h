@@ -1,13 +1,13 @@
 /* fusion/capture/sources/sources.h -- private to capture/: the values that a piece reads.
  *
  * A SOURCE is a place where a value is found when a piece begins: a local, a
- * global, or a part of another source's value, parents before children.  Slots
+ * global, or a part of another source's value, parents before children.  Sources
  * come to be while a capture runs, as the program gets to them; guards check
  * what was read, graph inputs and results are read from sources.
  *
  * Each dimension of a tensor belongs to a class of equal dimensions; a class
  * is one symbol, or a constant once it is PINNED (the program needs its
- * number, or the mode wants no symbol) or has size 0 or 1.  Slots, pins and
+ * number, or the mode wants no symbol) or has size 0 or 1.  Sources, pins and
  * merges outlast an attempt at capture: the next one starts with what the last
  * one learned.
  */

@@ -153,7 +153,7 @@ bool deferred_text_choose(struct trace *t, const struct host_choice *c,
 
 struct need {
 	struct trace *t;
-	bool late, changed;
+	bool deferred, changed;
 	const struct lang_inst *branch;
 };
 
@@ -187,7 +187,7 @@ static void look(struct need *n, struct value v)
 	else if (v.kind >= VALUE_SYMINT && v.kind <= VALUE_SYMFLOAT && !trace_is_deferred(n->t, v))
 		n->changed |= trace_pin_value_quietly(n->t, v);
 	else
-		n->late |= v.kind != VALUE_STR;
+		n->deferred |= v.kind != VALUE_STR;
 }
 
 bool deferred_text_need(struct trace *t, struct value v, struct err *err)
@@ -195,10 +195,10 @@ bool deferred_text_need(struct trace *t, struct value v, struct err *err)
 	struct need n = { .t = t };
 
 	look(&n, v);
-	if (!n.late && n.branch)
+	if (!n.deferred && n.branch)
 		return trace_refuse_branch(
 		    t, n.branch, "a text that is another one on each side is needed", err);
-	if (n.late || !n.changed)
+	if (n.deferred || !n.changed)
 		return trace_break(t, BREAK_TEXT_USE, NULL, err);
 	t->restart = true;
 	return err_set(err, ERR_UNSUPPORTED, "a number in a text is specialised");
@@ -249,7 +249,7 @@ static bool host_format(void *self, const struct format_spec *spec, struct value
 
 	*known = false;
 	if (v.kind == VALUE_TENSOR && (t->native || !trace_is_single(t, v)))
-		return true; /* natively it is formatted as its number, which is late */
+		return true; /* natively it is formatted as its number, which is deferred */
 	if (!t->native && v.kind >= VALUE_SYMINT && v.kind <= VALUE_SYMFLOAT &&
 	    t->vm->frame->inst->op == CODE_FORMAT_VALUE && is_for_numbers(spec))
 		return trace_break(t, BREAK_NUMBER_FORMAT, NULL, err);

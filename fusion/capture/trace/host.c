@@ -23,7 +23,7 @@ static bool writes_log(const struct native *f)
 }
 
 /* Messages go nowhere, so natively nothing is lost; TorchDynamo calls no code that
- * might write one.  Within our logging module it is the program's call of it. */
+ * might write one.  Within the prelude's module logging it is the program's call of it. */
 static bool break_at_log(struct trace *t, const struct native *native, struct err *err)
 {
 	bool warns = builtin_find("warnings", "warn") == native->id;

@@ -102,7 +102,7 @@ bool trace_autocast(struct trace *t, const struct native *f, const struct value 
 	       mark_autocast(t, f->id == CONTROL_AUTOCAST_ENTER, err);
 }
 
-/* The classes of our prelude that change a mode. */
+/* The classes of the prelude that change a mode. */
 static bool sets_grad(const struct class *c)
 {
 	return c->hidden && (strcmp(c->name, "GradMode") == 0 || strcmp(c->name, "_Setter") == 0);

@@ -620,7 +620,7 @@ bool trace_size_truth(struct trace *t, struct value a, bool *out, struct err *er
 		*out = v.b;
 		return true;
 	}
-	if (v.kind != VALUE_SYMBOOL) /* late */
+	if (v.kind != VALUE_SYMBOOL) /* deferred */
 		return trace_break(t, BREAK_NUMBER_USE, NULL, err);
 	*out = v.condition->outcome;
 	if (equates(t, v.condition))

@@ -1,7 +1,7 @@
 /* fusion/capture/trace/trace.c -- attempts at capture, and ops as nodes.
  *
  * A tensor of the caller never enters the VM here but as a stand-in (variables.c),
- * so an attempt leaves nothing behind.
+ * so an attempt leaves nothing changed.
  */
 #include "fusion/capture/trace/trace.h"
 
@@ -180,7 +180,7 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 	return t->graph != NULL;
 }
 
-/* The program's line: our prelude stays out. */
+/* The program's line: the prelude stays out. */
 static bool push_line(struct trace *t, const struct frame *f)
 {
 	struct fusion_line line = { .line = f->inst->line, .function = f->code->name };

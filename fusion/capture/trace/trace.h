@@ -29,7 +29,7 @@
 
 enum { MAX_TRACE_NODES = 100000 };
 
-/* A tensor that no source leads to (a constant of our prelude): a graph input
+/* A tensor that no source leads to (a constant of the prelude): a graph input
  * beside the sources, the same in every call. */
 struct lifted {
 	struct value value; /* a reference */
@@ -39,7 +39,7 @@ struct lifted {
 };
 
 /* A comparison of numbers that are symbols: a with b, or the floats x with y; or
- * (`fits`) that `a` is computed in 64 bits: Python's ints have more, ours raise. */
+ * (`fits`) that `a` is computed in 64 bits: Python's ints have more, these raise. */
 struct size_condition {
 	bool fits;
 	enum cmpop op;
@@ -194,7 +194,7 @@ struct trace {
 	struct vm *vm;
 	enum fusion_mode mode; /* static, dynamic or auto */
 
-	bool no_leaves; /* whoever makes a leaf ends the piece */
+	bool no_leaves; /* what makes a leaf ends the piece */
 	bool native;    /* the policy: branches on tensors are followed both ways */
 	bool in_round;  /* the piece is what follows a break in a round of a for loop */
 	VEC(struct trace_refused_branch) refused;
@@ -323,7 +323,7 @@ static inline bool trace_is_real(struct value v)
 {
 	return v.kind == VALUE_FLOAT || v.kind == VALUE_SYMREAL || v.kind == VALUE_SYMFLOAT;
 }
-/* A number that is not late as a float's expression; NULL when out of memory. */
+/* A number that is not deferred as a float's expression; NULL when out of memory. */
 const struct symreal *trace_real(struct trace *t, struct value v);
 struct value trace_real_value(const struct symreal *r);
 int trace_real_node(struct trace *t, const struct symreal *r, struct err *err); /* -1 */
@@ -413,7 +413,7 @@ bool trace_mark_inference(struct trace *t, bool enters, struct err *err);
 /* Calls that are several nodes to FX: marks for all but the last, whose name goes to *name. */
 bool trace_mark_parts(struct trace *t, enum op op, bool inplace, const struct keywords *kw,
 		      const char **name, struct err *err);
-/* Whether a function of our prelude is being run that is one node to FX. */
+/* Whether a function of the prelude is being run that is one node to FX. */
 bool trace_within_call(const struct trace *t);
 /* The calls of autocast: so are its beginning and end. */
 bool trace_autocast(struct trace *t, const struct native *f, const struct value *args, int n,

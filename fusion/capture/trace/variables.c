@@ -121,7 +121,7 @@ static bool add_keys(struct sources *s, int source, const struct dict *dict)
 	return true;
 }
 
-/* Classes that nothing changes: Python's own and those of our prelude. */
+/* Classes that nothing changes: Python's own and those of the prelude. */
 static bool is_fixed(const struct class *class)
 {
 	return class->builtin != CLASS_PROGRAM || class->hidden;
@@ -260,7 +260,7 @@ static bool stand_ins_for_itself(struct value v)
 		return v.native->self.kind == VALUE_UNSET; /* else its self is guarded */
 	case VALUE_CLASS:
 		return is_fixed(v.class);
-	case VALUE_INSTANCE: /* a mark of our prelude: its globals are no stand-ins either */
+	case VALUE_INSTANCE: /* a mark of the prelude: its globals are no stand-ins either */
 		return v.instance->class->hidden && !v.instance->class->is_module &&
 		       (!v.instance->attributes || v.instance->attributes->len == 0) &&
 		       v.instance->payload.kind == VALUE_UNSET;
@@ -701,7 +701,7 @@ bool variables_load_global(void *self, int index, const char *name, struct value
 	struct variables_global *g;
 	size_t at;
 
-	if (t->vm->globals[index].owner) { /* our prelude's: nobody changes them */
+	if (t->vm->globals[index].ours) { /* the prelude's: nobody changes them */
 		*out = value_ref(real);
 		return true;
 	}
@@ -730,7 +730,7 @@ bool variables_store_global(void *self, int index, const char *name, struct valu
 	struct variables_global *g;
 	struct value old;
 
-	if (real->owner) { /* our prelude is being loaded */
+	if (real->ours) { /* the prelude is being loaded */
 		old = real->value;
 		real->value = value_ref(v);
 		value_unref(old);

@@ -1,120 +1,90 @@
 # The module collections; namedtuple is not written here.
 
 
-def OrderedDict(*args, **keywords):
-    return dict(*args, **keywords)
+class OrderedDict(dict):
+    def popitem(self, last=True):
+        if last:
+            return super().popitem()
+        for key in self:
+            return key, self.pop(key)
+        raise KeyError("dictionary is empty")
 
-
-class _Wrapped:
-    # What a dict can do, by the dict in self.data.
-    def __getitem__(self, key):
-        return self.data[key]
-
-    def __setitem__(self, key, value):
-        self.data[key] = value
-
-    def __delitem__(self, key):
-        del self.data[key]
-
-    def __contains__(self, key):
-        return key in self.data
-
-    def __len__(self):
-        return len(self.data)
-
-    def __iter__(self):
-        return iter(self.data)
-
-    def __eq__(self, other):
-        return self.data == (other.data if isinstance(other, _Wrapped) else other)
-
-    def get(self, key, default=None):
-        return self.data.get(key, default)
-
-    def keys(self):
-        return self.data.keys()
-
-    def values(self):
-        return self.data.values()
-
-    def items(self):
-        return self.data.items()
-
-    def pop(self, *args):
-        return self.data.pop(*args)
-
-    def setdefault(self, key, default=None):
-        return self.data.setdefault(key, default)
-
-    def update(self, *args, **keywords):
-        self.data.update(*args, **keywords)
-
-    def popitem(self):
-        return self.data.popitem()
-
-    def clear(self):
-        self.data.clear()
-
-
-class defaultdict(_Wrapped):
-    def __init__(self, default_factory=None, *args, **keywords):
-        self.default_factory = default_factory
-        self.data = dict(*args, **keywords)
-
-    def __getitem__(self, key):
-        if key not in self.data:
-            if self.default_factory is None:
-                raise KeyError(key)
-            self.data[key] = self.default_factory()
-        return self.data[key]
-
-    def __repr__(self):
-        return f"defaultdict({self.default_factory!r}, {self.data!r})"
-
-
-class Counter(_Wrapped):
-    def __init__(self, items=(), **counts):
-        self.data = {}
-        self.update(items, **counts)
-
-    def __getitem__(self, key):
-        return self.data.get(key, 0)
-
-    def update(self, items=(), **counts):
-        if isinstance(items, (dict, Counter)):
-            for key, n in items.items():
-                self.data[key] = self[key] + n
-        else:
-            for key in items:
-                self.data[key] = self[key] + 1
-        for key, n in counts.items():
-            self.data[key] = self[key] + n
-
-    def subtract(self, items=(), **counts):
-        if isinstance(items, (dict, Counter)):
-            for key, n in items.items():
-                self.data[key] = self[key] - n
-        else:
-            for key in items:
-                self.data[key] = self[key] - 1
-        for key, n in counts.items():
-            self.data[key] = self[key] - n
-
-    def elements(self):
-        return iter([key for key, n in self.data.items() for _ in range(n)])
-
-    def total(self):
-        return sum(self.data.values())
+    def move_to_end(self, key, last=True):
+        value = self.pop(key)
+        rest = [] if last else list(self.items())
+        self[key] = value
+        for other, kept in rest:
+            del self[other]
+            self[other] = kept
 
     def copy(self):
-        return Counter(self.data)
+        return type(self)(self)
+
+    def __eq__(self, other):
+        if isinstance(other, OrderedDict):
+            return list(self.items()) == list(other.items())
+        return super().__eq__(other)
+
+    def __repr__(self):
+        return f"{type(self).__name__}({dict(self)!r})" if len(self) else f"{type(self).__name__}()"
+
+
+class defaultdict(dict):
+    def __init__(self, default_factory=None, *args, **keywords):
+        super().__init__(*args, **keywords)
+        self.default_factory = default_factory
+
+    def __missing__(self, key):
+        if self.default_factory is None:
+            raise KeyError(key)
+        self[key] = value = self.default_factory()
+        return value
+
+    def copy(self):
+        return defaultdict(self.default_factory, self)
+
+    def __repr__(self):
+        return f"defaultdict({self.default_factory!r}, {dict(self)!r})"
+
+
+class Counter(dict):
+    def __init__(self, items=(), **counts):
+        self.update(items, **counts)
+
+    def __missing__(self, key):
+        return 0
+
+    def _change(self, sign, items, counts):
+        if isinstance(items, dict):
+            for key, n in items.items():
+                self[key] = self[key] + sign * n
+        else:
+            for key in items:
+                self[key] = self[key] + sign
+        for key, n in counts.items():
+            self[key] = self[key] + sign * n
+
+    def update(self, items=(), **counts):
+        self._change(1, items, counts)
+
+    def subtract(self, items=(), **counts):
+        self._change(-1, items, counts)
+
+    def elements(self):
+        return iter([key for key, n in self.items() for _ in range(n)])
+
+    def total(self):
+        return sum(self.values())
+
+    def copy(self):
+        return Counter(self)
 
     def _joined(self, other, combine):
         result = Counter()
-        for key in [*self.data, *[k for k in other.data if k not in self.data]]:
+        for key in [*self, *[k for k in other if k not in self]]:
             n = combine(self[key], other[key])
             if n > 0:
-                result.data[key] = n
+                result[key] = n
         return result
 
     def __add__(self, other):
@@ -130,11 +100,120 @@ class Counter(_Wrapped):
         return self._joined(other, max)
 
     def most_common(self, n=None):
-        pairs = sorted(self.data.items(), key=lambda pair: pair[1], reverse=True)
+        pairs = sorted(self.items(), key=lambda pair: pair[1], reverse=True)
         return pairs if n is None else pairs[:n]
 
     def __repr__(self):
         return f"Counter({dict(self.most_common())!r})"
+
+
+class _MutableMapping:
+    def get(self, key, default=None):
+        return self[key] if key in self else default
+
+    def keys(self):
+        return [key for key in self]
+
+    def values(self):
+        return [self[key] for key in self]
+
+    def items(self):
+        return [(key, self[key]) for key in self]
+
+    def pop(self, key, *default):
+        if key in self or not default:
+            value = self[key]
+            del self[key]
+            return value
+        return default[0]
+
+    def setdefault(self, key, default=None):
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def update(self, items=(), **keywords):
+        for key, value in {**dict(items), **keywords}.items():
+            self[key] = value
+
+    def __eq__(self, other):
+        return dict(self.items()) == (dict(other.items()) if hasattr(other, "items") else other)
+
+    def __repr__(self):
+        return repr(dict(self.items()))
+
+
+class UserDict(_MutableMapping):
+    def __init__(self, items=(), **keywords):
+        self.data = {}
+        self.update(items, **keywords)
+
+    def __len__(self):
+        return len(self.data)
+
+    def __iter__(self):
+        return iter(self.data)
+
+    def __contains__(self, key):
+        return key in self.data
+
+    def __getitem__(self, key):
+        if key not in self.data and hasattr(type(self), "__missing__"):
+            return self.__missing__(key)
+        return self.data[key]
+
+    def __setitem__(self, key, value):
+        self.data[key] = value
+
+    def __delitem__(self, key):
+        del self.data[key]
+
+    def clear(self):
+        self.data.clear()
+
+    def copy(self):
+        return type(self)(self.data)
+
+
+class ChainMap(_MutableMapping):
+    def __init__(self, *maps):
+        self.maps = list(maps) or [{}]
+
+    def __len__(self):
+        return len(self._joined())
+
+    def __iter__(self):
+        return iter(self._joined())
+
+    def __contains__(self, key):
+        return any([key in m for m in self.maps])
+
+    def __getitem__(self, key):
+        for m in self.maps:
+            if key in m:
+                return m[key]
+        raise KeyError(key)
+
+    def __setitem__(self, key, value):
+        self.maps[0][key] = value
+
+    def __delitem__(self, key):
+        del self.maps[0][key]
+
+    def _joined(self):
+        joined = {}
+        for m in reversed(self.maps):
+            joined.update(m)
+        return joined
+
+    def new_child(self, m=None):
+        return ChainMap({} if m is None else m, *self.maps)
+
+
+class UserList(list):
+    @property
+    def data(self):
+        return self._plain
 
 
 class deque:

@@ -61,10 +61,74 @@ class ExitStack:
         self.managers.append(manager)
         return entered
 
+    def push(self, manager):
+        self.managers.append(manager)
+        return manager
+
+    def callback(self, function, *args, **keywords):
+        self.managers.append(_Callback(lambda: function(*args, **keywords)))
+        return function
+
+    def pop_all(self):
+        made = ExitStack()
+        made.managers, self.managers = self.managers, []
+        return made
+
+    def close(self):
+        self.__exit__(None, None, None)
+
     def __enter__(self):
         return self
 
     def __exit__(self, kind, error, trace):
+        raised = error
         while self.managers:
-            self.managers.pop().__exit__(kind, error, trace)
+            try:
+                if self.managers.pop().__exit__(kind if error is not None else None, error, trace):
+                    kind, error, trace = None, None, None
+            except BaseException as other:
+                kind, error, trace = type(other), other, None
+        if error is not None and error is not raised:
+            raise error
+        return raised is not None and error is None
+
+
+class _Callback:
+    def __init__(self, function):
+        self.function = function
+
+    def __exit__(self, kind, error, trace):
+        self.function()
+        return False
+
+
+class closing:
+    def __init__(self, thing):
+        self.thing = thing
+
+    def __enter__(self):
+        return self.thing
+
+    def __exit__(self, kind, error, trace):
+        self.thing.close()
+        return False
+
+
+class ContextDecorator:
+    def __call__(self, function):
+        def inside(*args, **keywords):
+            with self:
+                return function(*args, **keywords)
+
+        return inside
+
+
+class redirect_stdout:
+    def __init__(self, target):
+        self.target = target
+
+    def __enter__(self):
+        return self.target
+
+    def __exit__(self, kind, error, trace):
         return False

@@ -284,7 +284,7 @@ def _reduced(x, operation, axes):
 def _torch_of(x):
     if isinstance(x, torch.Tensor):
         return x
-    taken = getattr(x, "_as_tensor", None)
+    taken = getattr(x, "_as_argument", None)
     if taken is None:
         raise RuntimeError(f"Tensor type unknown to einops {type(x)}")
     return taken()

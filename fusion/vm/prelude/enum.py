@@ -3,7 +3,25 @@ import _prelude
 
 
 class auto:
-    pass
+    # A value that the class finds; a Flag's body may join several before it has.
+    value = None
+
+    def __or__(self, other):
+        return _Joined(self, other)
+
+
+class _Joined(auto):
+    def __init__(self, a, b):
+        self._parts = (a, b)
+
+    def bits(self):
+        found = 0
+        for part in self._parts:
+            if isinstance(part, _Joined):
+                found |= part.bits()
+            else:
+                found |= part.value if isinstance(part, auto) else part
+        return found
 
 
 class Enum:
@@ -93,6 +111,99 @@ class IntEnum(_Comparable):
 
 class StrEnum(_Comparable):
     pass
+
+
+class Flag(Enum):
+    # Members are bits; what is combined of them is made when it is first asked for.
+    def __init_subclass__(cls):
+        made = {}
+        names = [n for n, v in vars(cls).items() if not n.startswith("_") and not _prelude.is_method(v)]
+        bit = 1
+        for name in names:
+            value = vars(cls)[name]
+            if isinstance(value, _Joined):
+                value = value.bits()
+            elif isinstance(value, auto):
+                value.value = bit
+                value = bit
+            while bit <= value:
+                bit *= 2
+            made[name] = value
+        cls.__members__ = {}
+        cls._known = {}
+        for name in names:
+            cls.__members__[name] = member = cls._of(made[name], name)
+            setattr(cls, name, member)
+
+    @classmethod
+    def _of(cls, value, name=None):
+        if value not in cls._known:
+            member = _prelude.instance(cls)
+            _prelude.set(member, "name", name)
+            _prelude.set(member, "value", value)
+            cls._known[value] = member
+        return cls._known[value]
+
+    def __class_call__(cls, value):
+        return cls._of(value)
+
+    def __class_iter__(cls):
+        return [m for m in cls.__members__.values() if m.value and m.value & (m.value - 1) == 0]
+
+    def _bits(self, other):
+        return other.value if isinstance(other, Flag) else other
+
+    def __or__(self, other):
+        return type(self)._of(self.value | self._bits(other))
+
+    def __and__(self, other):
+        return type(self)._of(self.value & self._bits(other))
+
+    def __xor__(self, other):
+        return type(self)._of(self.value ^ self._bits(other))
+
+    def __invert__(self):
+        every = 0
+        for member in type(self).__members__.values():
+            every |= member.value
+        return type(self)._of(every & ~self.value)
+
+    def __contains__(self, other):
+        return other.value & self.value == other.value
+
+    def __bool__(self):
+        return self.value != 0
+
+    def __len__(self):
+        return len(list(iter(self)))
+
+    def __iter__(self):
+        return iter([m for m in type(self).__class_iter__() if m.value & self.value])
+
+    def _text(self):
+        if self.name is not None:
+            return self.name
+        return "|".join([m.name for m in self]) or "0"
+
+    def __str__(self):
+        return f"{type(self).__name__}.{self._text()}" if self.value else f"{type(self).__name__}(0)"
+
+    def __repr__(self):
+        return f"<{type(self).__name__}.{self._text()}: {self.value!r}>"
+
+
+class IntFlag(Flag):
+    def __int__(self):
+        return self.value
+
+    def __index__(self):
+        return self.value
+
+    def __hash__(self):
+        return hash(self.value)
+
+    def __eq__(self, other):
+        return self.value == self._bits(other)
 
 
 def unique(cls):

@@ -4,7 +4,7 @@ import math
 
 import _autocast
 import _dtypes
-import _draws
+import _random_numbers
 import _reduction
 import torch
 import torch.nn.functional as F
@@ -279,7 +279,7 @@ def scaled_dot_product_attention(
 ):
     """One call."""
     grouped = enable_gqa and key.shape[-3] != query.shape[-3]
-    by_gpu = dropout_p > 0 and _draws.by_gpu(query)
+    by_gpu = dropout_p > 0 and _random_numbers.by_gpu(query)
     fused = by_gpu and not grouped and _fuses(query, key, value)
     if grouped:
         times = query.shape[-3] // key.shape[-3]
@@ -465,7 +465,7 @@ def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
     shape = list(input.shape[:2]) + [1] * (input.dim() - 2)
     alpha = -1.7580993408473766
     a = 1.0 / math.sqrt((alpha * alpha * p + 1) * (1 - p))
-    kept = (_draws.unit(input, shape) < 1.0 - p).to(input.dtype)
+    kept = (_random_numbers.unit(input, shape) < 1.0 - p).to(input.dtype)
     made = (input * kept + alpha * (1 - kept)) * a - a * alpha * p
     return input.copy_(made) if inplace else made
 

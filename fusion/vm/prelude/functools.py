@@ -42,15 +42,27 @@ def update_wrapper(function, wrapped):
     return wraps(wrapped)(function)
 
 
+class _CacheInfo:
+    def __init__(self, hits, misses, maxsize, currsize):
+        self.hits = hits
+        self.misses = misses
+        self.maxsize = maxsize
+        self.currsize = currsize
+
+
 def _cached(function):
     results = {}
+    asked = [0]
 
     def call(*args, **keywords):
         key = (args, tuple(keywords.items()))
+        asked[0] += 1
         if key not in results:
             results[key] = function(*args, **keywords)
         return results[key]
 
+    call.cache_clear = results.clear
+    call.cache_info = lambda: _CacheInfo(asked[0] - len(results), len(results), None, len(results))
     return wraps(function)(call)
 
 
@@ -101,3 +113,75 @@ def cmp_to_key(compare):
             return compare(self.value, other.value) == 0
 
     return Key
+
+
+def total_ordering(cls):
+    """The comparisons that a class leaves out, by the one that it has and ==."""
+    own = vars(cls)
+    if "__lt__" in own:
+        less = cls.__lt__
+    elif "__gt__" in own:
+        greater = cls.__gt__
+        less = lambda a, b: not (greater(a, b) or a == b)
+    elif "__le__" in own:
+        least = cls.__le__
+        less = lambda a, b: least(a, b) and not a == b
+    elif "__ge__" in own:
+        most = cls.__ge__
+        less = lambda a, b: not most(a, b)
+    else:
+        raise ValueError("must define at least one ordering operation: < > <= >=")
+    made = {
+        "__lt__": less,
+        "__le__": lambda a, b: less(a, b) or a == b,
+        "__gt__": lambda a, b: not (less(a, b) or a == b),
+        "__ge__": lambda a, b: not less(a, b),
+    }
+    for name, method in made.items():
+        if name not in own:
+            setattr(cls, name, method)
+    return cls
+
+
+class _Dispatch:
+    """A function that calls the one of its first argument's type."""
+
+    def __init__(self, function):
+        self._function = function
+        self._by_type = []
+        self.__name__ = function.__name__
+
+    def register(self, kind, function=None):
+        if function is None and isinstance(kind, type):
+            return lambda f: self.register(kind, f)
+        if function is None:
+            function = kind
+            kind = list(function.__annotations__.values())[0]
+        self._by_type.insert(0, (kind, function))
+        return function
+
+    def dispatch(self, kind):
+        for known, function in self._by_type:
+            if issubclass(kind, known):
+                return function
+        return self._function
+
+    def __call__(self, *args, **keywords):
+        for kind, function in self._by_type:
+            if isinstance(args[0], kind):
+                return function(*args, **keywords)
+        return self._function(*args, **keywords)
+
+
+def singledispatch(function):
+    return _Dispatch(function)
+
+
+class partialmethod:
+    def __init__(self, func, *args, **keywords):
+        self.func = func
+        self.args = args
+        self.keywords = keywords
+
+    def __get__(self, instance, owner=None):
+        return partial(self.func, *(() if instance is None else (instance,)), *self.args, **self.keywords)

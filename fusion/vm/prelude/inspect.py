@@ -58,7 +58,7 @@ def signature(obj):
         else:
             kind = Parameter.VAR_KEYWORD
         found[name] = Parameter(name, kind, default)
-    return Signature(found)
+    return Signature(dict(sorted(found.items(), key=lambda pair: pair[1].kind)))
 
 
 def isfunction(obj):
@@ -71,3 +71,29 @@ def ismethod(obj):
 
 def isclass(obj):
     return isinstance(obj, type)
+
+
+class FullArgSpec:
+    def __init__(self, args, varargs, varkw, defaults, kwonlyargs):
+        self.args = args
+        self.varargs = varargs
+        self.varkw = varkw
+        self.defaults = defaults
+        self.kwonlyargs = kwonlyargs
+
+
+def getfullargspec(func):
+    of_kind = {1: [], 2: [], 3: [], 4: []}
+    defaults = []
+    for name, parameter in signature(func).parameters.items():
+        of_kind[parameter.kind].append(name)
+        if parameter.kind == 1 and parameter.default is not _Empty:
+            defaults.append(parameter.default)
+    first = ["self"] if hasattr(func, "__func__") else []
+    return FullArgSpec(
+        first + of_kind[1],
+        of_kind[2][0] if of_kind[2] else None,
+        of_kind[4][0] if of_kind[4] else None,
+        tuple(defaults) or None,
+        of_kind[3],
+    )

@@ -1,4 +1,5 @@
 # What nn.Module hands out: its children by name, handles of hooks, what a loaded state lacked.
+import torch
 
 
 class Registry:
@@ -100,3 +101,63 @@ class Handle:
     def remove(self):
         if self.hook in self.hooks:
             self.hooks.remove(self.hook)
+
+
+def _tensors(values):
+    return values if isinstance(values, tuple) else (values,)
+
+
+class Gradients:
+    """One call of a module that has hooks on gradients: they are called when the gradients of
+    all inputs are there, or, where no input has one, that of the output."""
+
+    def __init__(self, module):
+        self._module = module
+        self._expected = 0
+        self._of_inputs = []
+        self._of_outputs = None
+
+    def _call(self):
+        for hook in self._module._hooks["backward"]:
+            changed = hook(self._module, tuple(self._of_inputs), self._of_outputs)
+            if changed is not None:
+                self._of_inputs = list(_tensors(changed))
+
+    def _watch_input(self, i):
+        def got(grad):
+            self._of_inputs[i] = grad
+            self._expected -= 1
+            if self._expected > 0:
+                return None
+            self._call()
+            return self._of_inputs[i]
+
+        return got
+
+    def inputs(self, args):
+        watched = []
+        self._of_inputs = [None] * len(args)
+        for i, value in enumerate(args):
+            if isinstance(value, torch.Tensor) and value.requires_grad:
+                value = value.view_as(value)
+                value.register_hook(self._watch_input(i))
+                self._expected += 1
+            watched.append(value)
+        return tuple(watched)
+
+    def _watch_output(self, i, n):
+        def got(grad):
+            known = [None] * n if self._of_outputs is None else list(self._of_outputs)
+            known[i] = grad
+            self._of_outputs = tuple(known)
+            if self._expected == 0 and i == 0:
+                self._call()
+
+        return got
+
+    def outputs(self, result):
+        values = _tensors(result)
+        for i, value in enumerate(values):
+            if isinstance(value, torch.Tensor) and value.requires_grad:
+                value.register_hook(self._watch_output(i, len(values)))
+        return result

@@ -55,6 +55,10 @@ class Module:
         )
 
     def _call_impl(self, *args, **keywords):
+        seen = None
+        if self._hooks["backward"]:
+            seen = _module_parts.Gradients(self)
+            args = seen.inputs(args)
         for hook, with_kwargs in self._hooks["before"]:
             if with_kwargs:
                 changed = hook(self, args, keywords)
@@ -69,11 +73,11 @@ class Module:
             changed = hook(self, args, keywords, result) if with_kwargs else hook(self, args, result)
             if changed is not None:
                 result = changed
-        return result
+        return result if seen is None else seen.outputs(result)
 
     def _hook(self, when, hook, prepend):
         if "_hooks" not in vars(self):
-            self._hooks = {"before": [], "after": []}
+            self._hooks = {"before": [], "after": [], "backward": []}
         self._hooks[when].insert(0 if prepend else len(self._hooks[when]), hook)
         return _module_parts.Handle(self._hooks[when], hook)
 
@@ -114,6 +118,8 @@ class Module:
             return child
         if name == "_parameters" or name == "_buffers" or name == "_modules":
             return _module_parts.Registry(self, name[1:])
+        if "parametrizations" in vars(self) and name in self.parametrizations:
+            return self.parametrizations[name]()
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def register_buffer(self, name, tensor, persistent=True):
@@ -357,9 +363,10 @@ class Module:
         return self
 
     def register_full_backward_hook(self, hook, prepend=False):
-        raise NotImplementedError(
-            "hooks on gradients are not in the language: look at x.grad behind backward()"
-        )
+        return self._hook("backward", hook, prepend)
+
+    def register_backward_hook(self, hook):
+        return self._hook("backward", hook, False)
 
     def _get_name(self):
         return type(self).__name__

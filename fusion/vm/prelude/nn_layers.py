@@ -1,14 +1,14 @@
 # torch.nn: layers with parameters.
 import math
 
-import _draws
+import _random_numbers
 import torch
 import torch.nn.functional as F
 from torch.nn import Module, Parameter
 
 
 def _uniform(shape, bound, dtype, device):
-    return Parameter(_draws.even(shape, bound, dtype, device))
+    return Parameter(_random_numbers.even(shape, bound, dtype, device))
 
 
 def _to_identity(module):
@@ -37,7 +37,7 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        _draws.draw_again(self, self.in_features)
+        _random_numbers.draw_again(self, self.in_features)
 
     def forward(self, input):
         return F.linear(input, self.weight, self.bias)
@@ -76,7 +76,7 @@ class Embedding(Module):
         self.padding_idx = padding_idx
         self.max_norm = max_norm
         self.norm_type = norm_type
-        weight = _draws.normal((num_embeddings, embedding_dim), dtype, device) if _weight is None else _weight
+        weight = _random_numbers.normal((num_embeddings, embedding_dim), dtype, device) if _weight is None else _weight
         if padding_idx is not None and _weight is None:
             weight[padding_idx] = 0.0
         self.weight = Parameter(weight if dtype is None else weight.to(dtype), not _freeze)
@@ -331,10 +331,23 @@ class EmbeddingBag(Module):
             assert -num_embeddings <= padding_idx < num_embeddings, "padding_idx must be within num_embeddings"
             padding_idx = padding_idx % num_embeddings
         self.padding_idx = padding_idx
-        weight = _draws.normal((num_embeddings, embedding_dim), dtype, device) if _weight is None else _weight
+        weight = _random_numbers.normal((num_embeddings, embedding_dim), dtype, device) if _weight is None else _weight
         if padding_idx is not None and _weight is None:
             weight[padding_idx] = 0.0
         self.weight = Parameter(weight if dtype is None else weight.to(dtype))
+
+    @classmethod
+    def from_pretrained(
+        cls, embeddings, freeze=True, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode="mean",
+        sparse=False, include_last_offset=False, padding_idx=None,
+    ):
+        assert embeddings.dim() == 2, "Embeddings parameter is expected to be 2-dimensional"
+        made = cls(
+            embeddings.size(0), embeddings.size(1), max_norm, norm_type, scale_grad_by_freq, mode, sparse,
+            embeddings, include_last_offset, padding_idx,
+        )
+        made.weight.requires_grad = not freeze
+        return made
 
     def forward(self, input, offsets=None, per_sample_weights=None):
         return F.embedding_bag(

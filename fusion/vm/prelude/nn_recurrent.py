@@ -1,7 +1,7 @@
 # torch.nn: recurrent layers and their cells.
 import math
 
-import _draws
+import _random_numbers
 import _prelude
 import torch
 import torch.nn.functional as F
@@ -9,7 +9,7 @@ from torch.nn import Module, Parameter
 
 
 def _uniform(shape, bound, dtype, device):
-    return Parameter(_draws.even(shape, bound, dtype, device))
+    return Parameter(_random_numbers.even(shape, bound, dtype, device))
 
 
 class RNNCellBase(Module):
@@ -88,7 +88,7 @@ class RNNBase(Module):
         bidirectional=False, proj_size=0, device=None, dtype=None,
     ):
         if proj_size:
-            raise NotImplementedError("proj_size is not in the language: put an nn.Linear behind the layer")
+            raise NotImplementedError("proj_size is not in the language: put an nn.Linear after the layer")
         if hidden_size <= 0:
             raise ValueError("hidden_size must be greater than zero")
         if num_layers <= 0:
@@ -131,13 +131,17 @@ class RNNBase(Module):
             outs.append(state[0])
         return torch.stack(outs[::-1] if backwards else outs), state
 
-    def _run(self, x, states):
-        """`states`: a tuple for each direction of each layer, of one or two tensors."""
+    def _run(self, x, states, sizes=None):
+        """`states`: a tuple for each direction of each layer, of one or two tensors; `sizes` of a
+        packed sequence."""
         last = []
         for layer in range(self.num_layers):
             made = []
             for k, end in enumerate(self._ends(layer)):
-                out, state = self._direction(x, end, states[len(last)], k == 1)
+                if sizes is None:
+                    out, state = self._direction(x, end, states[len(last)], k == 1)
+                else:
+                    out, state = self._packed_direction(x, sizes, end, states[len(last)], k == 1)
                 made.append(out)
                 last.append(state)
             x = made[0] if len(made) == 1 else torch.cat(made, -1)
@@ -145,11 +149,39 @@ class RNNBase(Module):
                 x = F.dropout(x, self.dropout, self.training)
         return x, last
 
+    def _packed_direction(self, x, sizes, end, state, backwards):
+        """The same where `sizes` sequences of the batch have a step: the first ones, for they are sorted."""
+        inputs = F.linear(x, self._weight("weight_ih" + end), self._weight("bias_ih" + end))
+        w, b = self._weight("weight_hh" + end), self._weight("bias_hh" + end)
+        steps = list(zip(inputs.split(sizes), sizes))
+        outs = []
+        for step, n in steps[::-1] if backwards else steps:
+            new = self._step(step, tuple([part[:n] for part in state]), w, b)
+            state = tuple([torch.cat([fresh, part[n:]]) for fresh, part in zip(new, state)])
+            outs.append(new[0])
+        return torch.cat(outs[::-1] if backwards else outs), state
+
+    def _packed(self, input, hx, parts):
+        """The output, packed, and the last states, of a packed sequence."""
+        _prelude.rnn()
+        sizes = input.batch_sizes.tolist()
+        n = self.num_layers * (2 if self.bidirectional else 1)
+        if hx is None:
+            zeros = torch.zeros(sizes[0], self.hidden_size, dtype=input.data.dtype)
+            states = [(zeros,) * parts for _ in range(n)]
+        else:
+            order = input.sorted_indices
+            given = hx if order is None else [h.index_select(1, order) for h in hx]
+            states = [tuple([h[k] for h in given]) for k in range(n)]
+        x, last = self._run(input.data, states, sizes)
+        ends = [torch.stack([state[part] for state in last]) for part in range(parts)]
+        if input.unsorted_indices is not None:
+            ends = [e.index_select(1, input.unsorted_indices) for e in ends]
+        return input._replace(data=x), ends
+
     def _begin(self, input, hx, parts):
         """Time first, with a batch; the states, and whether there was no batch."""
         _prelude.rnn()
-        if not isinstance(input, torch.Tensor):
-            raise NotImplementedError("packed sequences are not in the language: pad them and mask the result")
         if input.dim() not in (2, 3):
             raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead")
         if input.size(-1) != self.input_size:
@@ -205,6 +237,9 @@ class RNN(RNNBase):
         return (torch.tanh(total) if self.nonlinearity == "tanh" else torch.relu(total),)
 
     def forward(self, input, hx=None):
+        if not isinstance(input, torch.Tensor):
+            out, (h,) = self._packed(input, None if hx is None else (hx,), 1)
+            return out, h
         x, states, single = self._begin(input, None if hx is None else (hx,), 1)
         out, (h,) = self._end(*self._run(x, states), single)
         return out, h
@@ -222,6 +257,9 @@ class GRU(RNNBase):
         return ((h - n) * z + n,)
 
     def forward(self, input, hx=None):
+        if not isinstance(input, torch.Tensor):
+            out, (h,) = self._packed(input, None if hx is None else (hx,), 1)
+            return out, h
         x, states, single = self._begin(input, None if hx is None else (hx,), 1)
         out, (h,) = self._end(*self._run(x, states), single)
         return out, h
@@ -237,6 +275,9 @@ class LSTM(RNNBase):
         return torch.sigmoid(o) * torch.tanh(c), c
 
     def forward(self, input, hx=None):
+        if not isinstance(input, torch.Tensor):
+            out, (h, c) = self._packed(input, hx, 2)
+            return out, (h, c)
         if torch._C._autocast_mode("enabled", "run"):  # one op to torch, all in the lower dtype
             dtype = torch._C._autocast_mode("dtype", "run")
             input = input.to(dtype)

@@ -1,7 +1,7 @@
 # torch.nn: convolutions and poolings.
 import math
 
-import _draws
+import _random_numbers
 import torch
 import torch.nn.functional as F
 from torch.nn import Module, Parameter
@@ -62,7 +62,7 @@ class _ConvNd(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        _draws.draw_again(self, math.prod(self.weight.shape[1:]))
+        _random_numbers.draw_again(self, math.prod(self.weight.shape[1:]))
 
     def _sides(self):
         """What has to stand before and behind each dim, last dim first, as F.pad has it."""

@@ -310,7 +310,7 @@ class ndarray:
     def __init__(self, tensor):
         self._tensor = tensor
 
-    def _as_tensor(self):
+    def _as_argument(self):
         return self._tensor
 
     def _of_list(self, items):

@@ -4,7 +4,7 @@ import math
 import numpy
 import torch
 
-_draws = _prelude.draws
+_random_numbers = _prelude.draws
 
 
 def _count(size):
@@ -22,12 +22,12 @@ class RandomState:
     def __init__(self, seed=None):
         self._start(seed)
 
-    @_draws
+    @_random_numbers
     def _start(self, seed):
         self._number = _prelude.random_new()
         self.seed(seed)
 
-    @_draws
+    @_random_numbers
     def seed(self, seed=None):
         seed = 0 if seed is None else int(seed)
         if not 0 <= seed < 2**32:
@@ -39,7 +39,7 @@ class RandomState:
         _prelude.random_restore(self._number, tuple(words + [624]))
         _prelude.random_keep(self._number, None)
 
-    @_draws
+    @_random_numbers
     def _fill(self, draw, size, dtype=torch.float64):
         if size is None:
             return draw()
@@ -47,27 +47,27 @@ class RandomState:
         made = torch.tensor([draw() for _ in range(_count(size))], dtype=dtype)
         return numpy.wrap(made.reshape(size)) if size else draw()
 
-    @_draws
+    @_random_numbers
     def _unit(self):
         return _prelude.random_unit(self._number)
 
-    @_draws
+    @_random_numbers
     def random_sample(self, size=None):
         return self._fill(self._unit, size)
 
-    @_draws
+    @_random_numbers
     def random(self, size=None):
         return self._fill(self._unit, size)
 
-    @_draws
+    @_random_numbers
     def ranf(self, size=None):
         return self._fill(self._unit, size)
 
-    @_draws
+    @_random_numbers
     def rand(self, *size):
         return self._fill(self._unit, size or None)
 
-    @_draws
+    @_random_numbers
     def _gauss(self):
         kept = _prelude.random_kept(self._number)
         if kept is not None:
@@ -82,15 +82,15 @@ class RandomState:
         _prelude.random_keep(self._number, f * x)
         return f * y
 
-    @_draws
+    @_random_numbers
     def randn(self, *size):
         return self._fill(self._gauss, size or None)
 
-    @_draws
+    @_random_numbers
     def standard_normal(self, size=None):
         return self._fill(self._gauss, size)
 
-    @_draws
+    @_random_numbers
     def _spread(self, draw, size, *parameters):
         """Draws of a shape that the parameters agree on, with each draw's own parameters."""
         if all([isinstance(p, (int, float)) for p in parameters]):
@@ -101,29 +101,29 @@ class RandomState:
         made = torch.tensor([draw(*row) for row in rows], dtype=torch.float64)
         return numpy.wrap(made.reshape(shape))
 
-    @_draws
+    @_random_numbers
     def normal(self, loc=0.0, scale=1.0, size=None):
         if isinstance(scale, (int, float)) and scale < 0:
             raise ValueError("scale < 0")
         return self._spread(lambda loc, scale: loc + scale * self._gauss(), size, loc, scale)
 
-    @_draws
+    @_random_numbers
     def lognormal(self, mean=0.0, sigma=1.0, size=None):
         return self._spread(lambda m, s: math.exp(m + s * self._gauss()), size, mean, sigma)
 
-    @_draws
+    @_random_numbers
     def uniform(self, low=0.0, high=1.0, size=None):
         return self._spread(lambda low, high: low + (high - low) * self._unit(), size, low, high)
 
-    @_draws
+    @_random_numbers
     def exponential(self, scale=1.0, size=None):
         return self._spread(lambda scale: -math.log(1.0 - self._unit()) * scale, size, scale)
 
-    @_draws
+    @_random_numbers
     def laplace(self, loc=0.0, scale=1.0, size=None):
         return self._spread(self._laplace, size, loc, scale)
 
-    @_draws
+    @_random_numbers
     def _laplace(self, loc, scale):
         while True:
             u = self._unit()
@@ -132,11 +132,11 @@ class RandomState:
             if u > 0.0:
                 return loc + scale * math.log(u + u)
 
-    @_draws
+    @_random_numbers
     def gumbel(self, loc=0.0, scale=1.0, size=None):
         return self._spread(lambda loc, s: loc - s * math.log(-math.log(1.0 - self._unit())), size, loc, scale)
 
-    @_draws
+    @_random_numbers
     def _below(self, most):
         """A whole number up to `most`, by throwing away what is above."""
         if most == 0:
@@ -151,7 +151,7 @@ class RandomState:
             if value & mask <= most:
                 return value & mask
 
-    @_draws
+    @_random_numbers
     def randint(self, low, high=None, size=None, dtype=int):
         if high is None:
             low, high = 0, low
@@ -160,11 +160,11 @@ class RandomState:
             raise ValueError("low >= high")
         return self._fill(lambda: low + self._below(high - 1 - low), size, numpy.dtype(dtype).torch)
 
-    @_draws
+    @_random_numbers
     def random_integers(self, low, high=None, size=None):
         return self.randint(low, high + 1, size) if high is not None else self.randint(1, low + 1, size)
 
-    @_draws
+    @_random_numbers
     def shuffle(self, x):
         for i in range(len(x) - 1, 0, -1):
             j = self._below(i)
@@ -175,14 +175,14 @@ class RandomState:
             else:
                 x[i], x[j] = x[j], x[i]
 
-    @_draws
+    @_random_numbers
     def permutation(self, x):
         order = list(range(x if isinstance(x, int) else len(x)))
         self.shuffle(order)
         index = torch.tensor(order, dtype=torch.int64)
         return numpy.ndarray(index if isinstance(x, int) else numpy.tensor_of(x)[index])
 
-    @_draws
+    @_random_numbers
     def choice(self, a, size=None, replace=True, p=None):
         n = a if isinstance(a, int) else len(a)
         if n <= 0:
@@ -205,7 +205,7 @@ class RandomState:
         index = torch.tensor(picked, dtype=torch.int64).reshape(_sizes(size))
         return numpy.ndarray(index if isinstance(a, int) else numpy.tensor_of(a)[index])
 
-    @_draws
+    @_random_numbers
     def _weighted(self, p, n, count, replace):
         if p.numel() != n:
             raise ValueError("'a' and 'p' must have same size")
@@ -224,15 +224,15 @@ class RandomState:
                 p[torch.tensor(found)] = 0
         return found
 
-    @_draws
+    @_random_numbers
     def binomial(self, n, p, size=None):
         raise NotImplementedError("numpy.random.binomial() is not in the language; write (np.random.rand(n) < p).sum()")
 
-    @_draws
+    @_random_numbers
     def get_state(self):
         return ("MT19937", _prelude.random_state(self._number))
 
-    @_draws
+    @_random_numbers
     def set_state(self, state):
         _prelude.random_restore(self._number, state[1])
 

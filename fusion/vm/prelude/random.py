@@ -5,7 +5,7 @@ import _prelude
 import itertools
 import math
 
-_draws = _prelude.draws
+_random_numbers = _prelude.draws
 
 _TWO_PI = 2.0 * math.pi
 _NORMAL = 4 * math.exp(-0.5) / math.sqrt(2.0)
@@ -19,25 +19,25 @@ class Random:
     def __init__(self, x=None):
         self._start(x)
 
-    @_draws
+    @_random_numbers
     def _start(self, x):
         self._number = _prelude.random_new()
         self.seed(x)
 
-    @_draws
+    @_random_numbers
     def seed(self, a=None, version=2):
         if version != 2:
             raise NotImplementedError("random.seed() with version=1 is not in the language")
         _prelude.random_seed(self._number, a)
         _prelude.random_keep(self._number, None)
 
-    @_draws
+    @_random_numbers
     def getstate(self):
         kept = _prelude.random_kept(self._number)
         _prelude.random_keep(self._number, kept)
         return self.VERSION, _prelude.random_state(self._number), kept
 
-    @_draws
+    @_random_numbers
     def setstate(self, state):
         version, words, kept = state
         if version != 3:
@@ -47,15 +47,15 @@ class Random:
         _prelude.random_restore(self._number, words)
         _prelude.random_keep(self._number, kept)
 
-    @_draws
+    @_random_numbers
     def random(self):
         return _prelude.random_unit(self._number)
 
-    @_draws
+    @_random_numbers
     def getrandbits(self, k):
         return _prelude.random_bits(self._number, k)
 
-    @_draws
+    @_random_numbers
     def _below(self, n):
         k = n.bit_length()
         r = self.getrandbits(k)
@@ -63,7 +63,7 @@ class Random:
             r = self.getrandbits(k)
         return r
 
-    @_draws
+    @_random_numbers
     def randrange(self, start, stop=None, step=1):
         if stop is None:
             if step != 1:
@@ -83,23 +83,23 @@ class Random:
             raise ValueError("empty range for randrange()")
         return start + step * self._below(n)
 
-    @_draws
+    @_random_numbers
     def randint(self, a, b):
         return self.randrange(a, b + 1)
 
-    @_draws
+    @_random_numbers
     def choice(self, seq):
         if not len(seq):
             raise IndexError("Cannot choose from an empty sequence")
         return seq[self._below(len(seq))]
 
-    @_draws
+    @_random_numbers
     def shuffle(self, x):
         for i in reversed(range(1, len(x))):
             j = self._below(i + 1)
             x[i], x[j] = x[j], x[i]
 
-    @_draws
+    @_random_numbers
     def sample(self, population, k, *, counts=None):
         if isinstance(population, (set, frozenset, dict)):
             raise TypeError("Population must be a sequence.  For dicts or sets, use sorted(d).")
@@ -120,7 +120,7 @@ class Random:
             pool[j] = pool[n - i - 1]
         return result
 
-    @_draws
+    @_random_numbers
     def _sample_few(self, population, n, k):
         selected, result = set(), []
         for _ in range(k):
@@ -131,7 +131,7 @@ class Random:
             result.append(population[j])
         return result
 
-    @_draws
+    @_random_numbers
     def _sample_counted(self, population, k, ends):
         if len(ends) != len(population):
             raise ValueError("The number of counts does not match the population")
@@ -140,7 +140,7 @@ class Random:
             raise ValueError("Total of counts must be greater than zero")
         return [population[_bisect(ends, s, len(ends))] for s in self.sample(range(total), k=k)]
 
-    @_draws
+    @_random_numbers
     def choices(self, population, weights=None, *, cum_weights=None, k=1):
         n = len(population)
         if cum_weights is None:
@@ -158,11 +158,11 @@ class Random:
             raise ValueError("Total of weights must be finite")
         return [population[_bisect(cum_weights, self.random() * total, n - 1)] for _ in range(k)]
 
-    @_draws
+    @_random_numbers
     def uniform(self, a, b):
         return a + (b - a) * self.random()
 
-    @_draws
+    @_random_numbers
     def triangular(self, low=0.0, high=1.0, mode=None):
         u = self.random()
         if mode is not None and high == low:
@@ -174,7 +174,7 @@ class Random:
             low, high = high, low
         return low + (high - low) * math.sqrt(u * c)
 
-    @_draws
+    @_random_numbers
     def normalvariate(self, mu=0.0, sigma=1.0):
         while True:
             u1 = self.random()
@@ -183,7 +183,7 @@ class Random:
             if z * z / 4.0 <= -math.log(u2):
                 return mu + z * sigma
 
-    @_draws
+    @_random_numbers
     def gauss(self, mu=0.0, sigma=1.0):
         z = _prelude.random_kept(self._number)
         if z is None:
@@ -193,15 +193,15 @@ class Random:
             _prelude.random_keep(self._number, math.sin(angle) * radius)
         return mu + z * sigma
 
-    @_draws
+    @_random_numbers
     def lognormvariate(self, mu, sigma):
         return math.exp(self.normalvariate(mu, sigma))
 
-    @_draws
+    @_random_numbers
     def expovariate(self, lambd):
         return -math.log(1.0 - self.random()) / lambd
 
-    @_draws
+    @_random_numbers
     def vonmisesvariate(self, mu, kappa):
         if kappa <= 1e-6:
             return _TWO_PI * self.random()
@@ -219,7 +219,7 @@ class Random:
             return (mu + math.acos(f)) % _TWO_PI
         return (mu - math.acos(f)) % _TWO_PI
 
-    @_draws
+    @_random_numbers
     def gammavariate(self, alpha, beta):
         if alpha <= 0.0 or beta <= 0.0:
             raise ValueError("gammavariate: alpha and beta must be > 0.0")
@@ -229,7 +229,7 @@ class Random:
             return -math.log(1.0 - self.random()) * beta
         return self._gamma_below(alpha) * beta
 
-    @_draws
+    @_random_numbers
     def _gamma_above(self, alpha):
         spread = math.sqrt(2.0 * alpha - 1.0)
         shift = alpha - _LOG4
@@ -246,7 +246,7 @@ class Random:
             if r + _GAMMA - 4.5 * z >= 0.0 or r >= math.log(z):
                 return x
 
-    @_draws
+    @_random_numbers
     def _gamma_below(self, alpha):
         while True:
             b = (math.e + alpha) / math.e
@@ -259,16 +259,16 @@ class Random:
             elif u1 <= math.exp(-x):
                 return x
 
-    @_draws
+    @_random_numbers
     def betavariate(self, alpha, beta):
         y = self.gammavariate(alpha, 1.0)
         return y / (y + self.gammavariate(beta, 1.0)) if y else 0.0
 
-    @_draws
+    @_random_numbers
     def paretovariate(self, alpha):
         return (1.0 - self.random()) ** (-1.0 / alpha)
 
-    @_draws
+    @_random_numbers
     def weibullvariate(self, alpha, beta):
         return alpha * (-math.log(1.0 - self.random())) ** (1.0 / beta)
 

@@ -1,7 +1,7 @@
 # Methods of tensors that are easiest to say in Python; the first parameter is the tensor.
 import math
 
-import _draws
+import _random_numbers
 import torch
 
 
@@ -10,8 +10,8 @@ def _fill(tensor, values):
 
 
 def normal_(self, mean=0.0, std=1.0, *, generator=None):
-    place = _draws.in_memory(self)
-    if _draws.by_gpu(self):
+    place = _random_numbers.in_memory(self)
+    if _random_numbers.by_gpu(self):
         _fill(place, torch._C.normal(tuple(place.shape), self.dtype, False, "gpu", float(mean), float(std)))
     elif self.numel() >= 16 and self.is_contiguous():
         drawn = torch.randn(self.shape, dtype=self.dtype)
@@ -23,8 +23,8 @@ def normal_(self, mean=0.0, std=1.0, *, generator=None):
 
 def uniform_(self, a=0.0, b=1.0, *, generator=None, **bounds):
     a, b = bounds.get("from", a), bounds.get("to", b)
-    place = _draws.in_memory(self)
-    if _draws.by_gpu(self):
+    place = _random_numbers.in_memory(self)
+    if _random_numbers.by_gpu(self):
         _fill(place, torch._C.uniform(tuple(place.shape), self.dtype, "gpu", float(a), float(b)))
         return self
     if self.dtype == torch.float64:
@@ -38,37 +38,37 @@ def uniform_(self, a=0.0, b=1.0, *, generator=None, **bounds):
 
 
 def bernoulli_(self, p=0.5, *, generator=None):
-    place = _draws.in_memory(self)
-    if isinstance(p, torch.Tensor) and _draws.by_gpu(self):
+    place = _random_numbers.in_memory(self)
+    if isinstance(p, torch.Tensor) and _random_numbers.by_gpu(self):
         _fill(self, torch._C.uniform(tuple(self.shape), torch.float32, "fours") <= p)
     elif isinstance(p, torch.Tensor):
-        _fill(self, torch.rand(self.shape, dtype=_draws.wide(p.dtype)) < p)
+        _fill(self, torch.rand(self.shape, dtype=_random_numbers.wide(p.dtype)) < p)
     else:
-        _fill(place, _draws.unit(self, place.shape) < p)
+        _fill(place, _random_numbers.unit(self, place.shape) < p)
     return self
 
 
 def exponential_(self, lambd=1.0, *, generator=None):
-    place = _draws.in_memory(self)
-    _fill(place, _draws.exponential(place, lambd))
+    place = _random_numbers.in_memory(self)
+    _fill(place, _random_numbers.exponential(place, lambd))
     return self
 
 
 def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
-    place = _draws.in_memory(self)
-    if _draws.by_gpu(self):
-        wide = _draws.wide(self.dtype)
+    place = _random_numbers.in_memory(self)
+    if _random_numbers.by_gpu(self):
+        wide = _random_numbers.wide(self.dtype)
         _fill(place, torch._C.uniform(tuple(place.shape), wide, "cauchy", float(median), float(sigma)))
     else:
-        drawn = _draws.unit(self, place.shape)
+        drawn = _random_numbers.unit(self, place.shape)
         _fill(place, torch.tan((drawn - 0.5) * math.pi) * sigma + median)
     return self
 
 
 def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
-    place = _draws.in_memory(self)
-    if _draws.by_gpu(self):
-        wide = _draws.wide(self.dtype)
+    place = _random_numbers.in_memory(self)
+    if _random_numbers.by_gpu(self):
+        wide = _random_numbers.wide(self.dtype)
         _fill(place, torch._C.normal(tuple(place.shape), wide, False, "exp", float(mean), float(std)))
     else:
         _fill(place, torch.exp(torch._C.normal(place.shape, torch.float64, True) * std + mean))
@@ -78,11 +78,11 @@ def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
 def geometric_(self, p, *, generator=None):
     if not 0.0 < p < 1.0:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={float(p)}")
-    place = _draws.in_memory(self)
-    if _draws.by_gpu(self):
-        _fill(place, torch._C.uniform(tuple(place.shape), _draws.wide(self.dtype), "geometric", float(p)))
+    place = _random_numbers.in_memory(self)
+    if _random_numbers.by_gpu(self):
+        _fill(place, torch._C.uniform(tuple(place.shape), _random_numbers.wide(self.dtype), "geometric", float(p)))
     else:
-        _fill(place, torch.ceil(torch.log(_draws.unit(self, place.shape)) / math.log1p(-p)))
+        _fill(place, torch.ceil(torch.log(_random_numbers.unit(self, place.shape)) / math.log1p(-p)))
     return self
 
 
@@ -97,11 +97,11 @@ def _largest(dtype):
 
 def random_(self, low=None, high=None, *, generator=None, **bounds):
     low, high = bounds.get("from", low), bounds.get("to", high)
-    place = _draws.in_memory(self)
+    place = _random_numbers.in_memory(self)
     if low is not None and high is None:
         low, high = 0, low
     how = "cpu"
-    if _draws.by_gpu(self):
+    if _random_numbers.by_gpu(self):
         how = "gpu" if low is not None else "wide" if self.dtype in (torch.int64, torch.float64) else "narrow"
     if low is None and self.dtype == torch.int64 and how == "wide":
         most = 9223372036854775807
@@ -122,7 +122,7 @@ def random_(self, low=None, high=None, *, generator=None, **bounds):
 
 
 def bernoulli(self, p=None, *, generator=None):
-    if p is not None and not _draws.by_gpu(self):
+    if p is not None and not _random_numbers.by_gpu(self):
         return torch.bernoulli(torch.full_like(self, p))
     return torch.bernoulli(self, p)
 

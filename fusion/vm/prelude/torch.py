@@ -2,7 +2,7 @@
 #
 # Values alone are computed here, whatever the grad mode is: the managers only
 # tell the capture, whose graphs name the changes.
-import _draws
+import _random_numbers
 import torch
 
 
@@ -201,9 +201,9 @@ def meshgrid(*tensors, indexing="ij"):
 
 def bernoulli(input, p=None, *, generator=None):
     """One call."""
-    if _draws.by_gpu(input):
+    if _random_numbers.by_gpu(input):
         if p is not None:
-            return (_draws.unit(input, input.shape) < p).to(input.dtype)
+            return (_random_numbers.unit(input, input.shape) < p).to(input.dtype)
         return (torch._C.uniform(tuple(input.shape), torch.float32, "fours") <= input).to(input.dtype)
     wide = torch.float64 if p is not None or input.dtype == torch.float64 else torch.float32
     return (torch.rand(input.shape, dtype=wide) < (input if p is None else p)).to(input.dtype)
@@ -215,7 +215,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if replacement and num_samples > 1:
         ends = (input / input.sum(-1, keepdim=True)).cumsum(-1)
-        if _draws.by_gpu(input):
+        if _random_numbers.by_gpu(input):
             drawn = torch._C.uniform(tuple(input.shape[:-1]) + (num_samples,), torch.float32, "rows")
             fallen = (ends.unsqueeze(-2) < drawn.to(input.dtype).unsqueeze(-1)).sum(-1)
             return fallen.clamp(max=input.shape[-1] - 1)
@@ -226,7 +226,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
         raise RuntimeError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
         )
-    race = input / _draws.exponential(input).to(input.dtype)
+    race = input / _random_numbers.exponential(input).to(input.dtype)
     if num_samples == 1:
         return race.argmax(-1, keepdim=True)
     return race.topk(num_samples, dim=-1)[1]
@@ -242,12 +242,12 @@ def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False)
 
 def normal(mean, std=1.0, size=None, *, generator=None):
     """One call."""
-    if size is not None and _draws.by_gpu(None):
+    if size is not None and _random_numbers.by_gpu(None):
         return torch._C.normal(tuple(size), torch.float32, False, "gpu", float(mean), float(std))
     if size is not None:
         return torch.randn(size) * std + mean
     like = mean if isinstance(mean, torch.Tensor) else std
-    if like is mean and not isinstance(std, torch.Tensor) and _draws.by_gpu(like):
+    if like is mean and not isinstance(std, torch.Tensor) and _random_numbers.by_gpu(like):
         return torch._C.normal(tuple(like.shape), like.dtype, False, "gpu", 0.0, float(std)) + mean
     return torch.randn(like.shape, dtype=like.dtype) * std + mean
 

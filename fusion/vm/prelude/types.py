@@ -19,3 +19,43 @@ def _function():
 
 FunctionType = type(_function)
 LambdaType = FunctionType
+GeneratorType = type((n for n in ()))
+BuiltinFunctionType = type(len)
+NoneType = type(None)
+
+
+class _Bound:
+    def method(self):
+        pass
+
+
+MethodType = type(_Bound().method)
+
+
+class MappingProxyType:
+    def __init__(self, mapping):
+        self._mapping = mapping
+
+    def __getitem__(self, key):
+        return self._mapping[key]
+
+    def __contains__(self, key):
+        return key in self._mapping
+
+    def __iter__(self):
+        return iter(self._mapping)
+
+    def __len__(self):
+        return len(self._mapping)
+
+    def get(self, key, default=None):
+        return self._mapping.get(key, default)
+
+    def keys(self):
+        return self._mapping.keys()
+
+    def values(self):
+        return self._mapping.values()
+
+    def items(self):
+        return self._mapping.items()

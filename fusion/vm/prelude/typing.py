@@ -2,7 +2,9 @@
 
 
 class NamedTuple:
-    # A tuple in all but its type: fields by name, by index and in order.
+    # A tuple whose fields have names and types.
+    __builtin__ = tuple
+
     def __init_subclass__(cls):
         cls._fields = tuple(vars(cls).get("__annotations__", {}))
         cls._field_defaults = {k: vars(cls)[k] for k in cls._fields if k in vars(cls)}
@@ -24,6 +26,13 @@ class NamedTuple:
 
     def _values(self):
         return tuple([getattr(self, name) for name in type(self)._fields])
+
+    def _as_argument(self):
+        return self._values()
+
+    @classmethod
+    def _make(cls, items):
+        return cls(*items)
 
     def _asdict(self):
         return dict(zip(type(self)._fields, self._values()))

@@ -45,9 +45,11 @@ export interface ReportWorkload {
   name?: string | null;
   /** the Python program */
   source?: string | null;
+  /** a program of several files: their texts by path; it has no `source` */
+  files?: Record<string, string> | null;
   /** the program that `source` is a change of: it runs beside it */
   before?: string | null;
-  /** the function that is called */
+  /** the function that is called; with `files`, the file and the function, `train.py:model` */
   entry?: string | null;
   /** the arguments of each call: a list of lists of values */
   calls?: unknown;
@@ -213,6 +215,8 @@ export interface ReportFailure {
   line?: number | null;
   /** its column; 0: none */
   column?: number | null;
+  /** the file of the line, of a program of several */
+  file?: string;
   /** the call that ended with it */
   call?: number;
   /** the end of what the other process printed as errors */
@@ -615,6 +619,8 @@ export interface ReportNode {
   shape?: string;
   /** of the source */
   line?: number;
+  /** the file of the line, of a program of several */
+  file?: string;
   /** of the source */
   column?: number;
   /** a list: tensors as {"node": id}, the rest as plain values */
@@ -633,6 +639,8 @@ export interface ReportSubgraph {
   parent: number | null;
   /** of the source */
   line: number;
+  /** the file of the line, of a program of several */
+  file?: string;
   /** whether there is a first round */
   first: number | null;
   /** whether there is another round: computed in each */
@@ -671,6 +679,8 @@ export interface ReportKernel {
   ops: number;
   /** of the source */
   lines: number[];
+  /** the file of each line, of a program of several */
+  files?: string[];
   /** bytes: read by a launch */
   read_bytes: number;
   /** bytes: written by a launch */
@@ -815,6 +825,8 @@ export interface ReportRulePlace {
   with?: string | null;
   /** of the source */
   line: number;
+  /** the file of the line, of a program of several */
+  file?: string;
   /** of the source */
   column: number;
 }
@@ -835,6 +847,8 @@ export interface ReportFrame {
   id?: number;
   /** where it begins */
   line?: number;
+  /** the file of the line, of a program of several */
+  file?: string;
   /** whether it is always run without capture */
   skipped?: boolean;
   /** whether it is compiled no more: what is compiled is used */
@@ -899,6 +913,8 @@ export interface ReportTraceRun {
   call: number;
   /** of the source */
   line: number;
+  /** the file of the line, of a program of several */
+  file?: string;
   /** the function */
   function: string;
   /** as PyTorch/XLA names it */
@@ -975,6 +991,8 @@ export interface ReportStackLine {
   line: number;
   /** the function */
   function: string;
+  /** the file of the line, of a program of several */
+  file?: string;
 }
 
 /** where the cause of a break is */
@@ -987,6 +1005,8 @@ export interface ReportCause {
   column: number;
   /** one past its end */
   end_column: number;
+  /** the file of the line, of a program of several */
+  file?: string;
 }
 
 /** what a break costs a call; the parts of idle_us, and kernel_us, add up to cost_us */
@@ -1075,6 +1095,8 @@ export interface ReportUnbroken {
   source?: string | null;
   /** lines whose breaks are gone */
   lines: number[];
+  /** the file of each line, of a program of several */
+  files?: string[];
   /** breaks that are left */
   breaks_left: number;
   /** us: what the costs of its breaks add up to */
@@ -1143,6 +1165,8 @@ export interface ReportMemoryTensor {
   op: string | null;
   /** of the source */
   line: number | null;
+  /** the file of the line, of a program of several */
+  file?: string;
   /** output, temporary, constant, recording or other */
   use: string;
   /** whether its op ran by itself */
@@ -2259,6 +2283,360 @@ export interface ReportSuiteResult {
   breaks: ReportSuiteBreaks;
   /** recompiles */
   recompiles: number | null;
+}
+
+/** runs beside the first of them, A */
+export interface ReportCompare {
+  /** x: differences below it do not count: 0.05 is 5 % */
+  margin: number;
+  /** of the intervals */
+  confidence: number;
+  /** the worst of the comparisons' */
+  verdict: string;
+  /** whether nothing differs that forbids it */
+  comparable: boolean;
+  /** what differs, in a sentence */
+  refused: string | null;
+  /** what A's points vary; null where it has one point */
+  sweep: ReportComparedSweep | null;
+  /** each run's own row with its `label`: A, B and so on */
+  runs: unknown;
+  /** each other run against A */
+  comparisons: ReportCompared[];
+}
+
+/** what points vary: one of the two */
+export interface ReportComparedSweep {
+  /** a size of an argument */
+  input?: ReportComparedInput;
+  /** how many statements there are: {} */
+  statements?: unknown;
+}
+
+/** the size that points vary */
+export interface ReportComparedInput {
+  /** the argument, from 0 */
+  arg: number;
+  /** its dimension, from 0 */
+  dim: number;
+}
+
+/** a run against A; from `headline` on only where they were compared */
+export interface ReportCompared {
+  /** A */
+  a: string;
+  /** the label of the other run */
+  b: string;
+  /** whether nothing differs that forbids it */
+  comparable: boolean;
+  /** compared all the same, as was asked */
+  forced: boolean;
+  /** what differs, in a sentence */
+  refused: string | null;
+  /** in what they differ beside their figures */
+  differences: ReportSettingDifference[];
+  /** DISAGREES, SLOWER, FASTER, SAME, AMBIGUOUS, NOT ENOUGH or REFUSED */
+  verdict: string;
+  /** the figure that the verdict speaks of */
+  headline?: ReportComparedFigure | null;
+  /** eager's latency at its point: where that moved, the machine did */
+  control?: ReportComparedFigure | null;
+  /** figures by their verdict */
+  counts?: Record<string, number>;
+  /** figures that were judged together */
+  family?: number;
+  /** each figure that both have */
+  figures?: ReportComparedFigure[];
+  /** modes and points that one side alone has */
+  only?: ReportComparedOnly;
+  /** the programs line by line, at the last point that both have */
+  source?: ReportSourceChange;
+  /** breaks that came, went or stayed, there */
+  breaks?: ReportBreakChange[];
+  /** kernels that came, went, or took another time */
+  kernels?: ReportKernelChange[];
+  /** kernels that are as they were */
+  kernels_same?: number;
+  /** modes whose graphs have other ops */
+  graphs?: ReportGraphChange[];
+}
+
+/** in what two runs differ beside their figures */
+export interface ReportSettingDifference {
+  /** the setting */
+  key: string;
+  /** its name as people read it */
+  title: string;
+  /** A's, in words */
+  a: string;
+  /** the other's */
+  b: string;
+  /** whether it forbids a comparison */
+  matters: boolean;
+}
+
+/** a figure of two runs, compared */
+export interface ReportComparedFigure {
+  /** latency, speedup, compile_ms and others */
+  metric: string;
+  /** its name as people read it */
+  title: string;
+  /** its unit; empty: a count */
+  unit: string;
+  /** timed, once or counted */
+  kind: string;
+  /** the mode */
+  mode: string;
+  /** the point of a sweep */
+  n: number | null;
+  /** points that it speaks for together; 0: its own alone */
+  points: number;
+  /** A's */
+  a: ReportComparedValue;
+  /** the other's */
+  b: ReportComparedValue;
+  /** x: b over a; null where values differ from eager's */
+  ratio: number | null;
+  /** x: its interval */
+  ci: [number, number] | null;
+  /** FASTER, SLOWER, SAME, AMBIGUOUS, NOT ENOUGH or DISAGREES; of a count LESS, SAME or MORE */
+  verdict: string;
+  /** why there is no other */
+  why: string | null;
+}
+
+/** a figure of one run */
+export interface ReportComparedValue {
+  /** in the figure's unit */
+  value: number | null;
+  /** its interval */
+  ci: [number, number] | null;
+  /** rounds that it rests on */
+  samples: number;
+  /** runs whose spread is part of the ratio's interval */
+  repeats: number;
+}
+
+/** modes and points that one side alone has: static at n = 30 */
+export interface ReportComparedOnly {
+  /** A alone */
+  a: string[];
+  /** the other alone */
+  b: string[];
+}
+
+/** two programs line by line; null past 2,000 lines */
+export interface ReportSourceChange {
+  /** lines of the other alone */
+  added: number | null;
+  /** lines of A alone */
+  gone: number | null;
+  /** all lines; null where both are alike */
+  lines: ReportLineChange[] | null;
+  /** the point whose programs they are */
+  n: number | null;
+}
+
+/** a line of either program */
+export interface ReportLineChange {
+  /** a space: of both; - of A alone; + of the other alone */
+  sign: string;
+  /** its number in A */
+  a: number | null;
+  /** its number in the other */
+  b: number | null;
+  /** the line */
+  text: string;
+}
+
+/** a break that came, went or stayed: known by the text of its line */
+export interface ReportBreakChange {
+  /** the mode */
+  mode: string;
+  /** the point of a sweep */
+  n: number | null;
+  /** added, gone or kept */
+  change: string;
+  /** capture or lowering */
+  stage: string;
+  /** the cause */
+  kind: string;
+  /** the id in PyTorch's registry of graph breaks */
+  gb: string | null;
+  /** of its line */
+  text: string;
+  /** as A has it */
+  a: ReportComparedBreak | null;
+  /** as the other has it */
+  b: ReportComparedBreak | null;
+}
+
+/** a break in one run */
+export interface ReportComparedBreak {
+  /** its line */
+  line: number;
+  /** times it was met */
+  count: number;
+  /** us: what it costs a call */
+  cost_us: number | null;
+  /** us: its interval */
+  ci_us: [number, number] | null;
+}
+
+/** a kernel that came, went, or took another time: known by its name */
+export interface ReportKernelChange {
+  /** the mode */
+  mode: string;
+  /** the point of a sweep */
+  n: number | null;
+  /** added, gone, slower or faster */
+  change: string;
+  /** as A has it */
+  a: ReportComparedKernel | null;
+  /** as the other has it */
+  b: ReportComparedKernel | null;
+  /** its name */
+  name: string;
+  /** map, rows, cols or library */
+  form: string;
+  /** nodes in it */
+  ops: number;
+  /** why it is a kernel of its own */
+  why: string;
+  /** x: b over a, where both were watched */
+  ratio?: number;
+  /** x: its interval */
+  ci?: [number, number];
+}
+
+/** a kernel in one run */
+export interface ReportComparedKernel {
+  /** us: the time of a launch */
+  us: number | null;
+  /** us: its interval */
+  ci_us: [number, number] | null;
+}
+
+/** a mode whose graphs have other ops */
+export interface ReportGraphChange {
+  /** the mode */
+  mode: string;
+  /** the point of a sweep */
+  n: number | null;
+  /** graphs of A */
+  a: number;
+  /** graphs of the other */
+  b: number;
+  /** ops whose counts differ */
+  ops: ReportOpChange[];
+}
+
+/** an op that is in the graphs of two runs another number of times */
+export interface ReportOpChange {
+  /** its FX target */
+  op: string;
+  /** times in A */
+  a: number;
+  /** times in the other */
+  b: number;
+}
+
+/** a suite against an earlier one, workload by workload */
+export interface ReportSuiteComparison {
+  /** the version of this form: 1 */
+  breakeven_suites: number;
+  /** columns that both have */
+  columns: ReportSuiteColumnChange[];
+  /** workloads that both have */
+  workloads: ReportSuiteWorkloadChange[];
+  /** workloads that are gone */
+  only_before: string[];
+  /** workloads that are new */
+  only_after: string[];
+  /** the earlier suite's name, and its id or file */
+  before?: unknown;
+  /** the later one's */
+  after?: unknown;
+}
+
+/** a column of two suites */
+export interface ReportSuiteColumnChange {
+  /** breakeven or torch */
+  engine: string;
+  /** dynamo or native */
+  policy: string;
+  /** the mode */
+  mode: string;
+  /** passed of those that ended */
+  pass_rate_before: number | null;
+  /** the same now */
+  pass_rate_after: number | null;
+  /** the geometric mean of its workloads' changes */
+  geomean: ReportSuiteChange;
+  /** workloads that passed and do not now */
+  broken: number;
+  /** workloads that did not pass and do now */
+  fixed: number;
+  /** workloads whose speedup grew */
+  FASTER: number;
+  /** workloads whose speedup fell */
+  SLOWER: number;
+  /** workloads whose speedup did neither */
+  SAME: number;
+  /** workloads of which that is not known */
+  AMBIGUOUS: number;
+}
+
+/** how speedups changed */
+export interface ReportSuiteChange {
+  /** workloads with a speedup in both */
+  n: number;
+  /** x: after over before; null where there is none */
+  ratio: number | null;
+  /** x: its interval */
+  ratio_ci: [number, number] | null;
+  /** FASTER, SLOWER, SAME or AMBIGUOUS */
+  verdict: string | null;
+}
+
+/** a workload of two suites */
+export interface ReportSuiteWorkloadChange {
+  /** its name */
+  name: string;
+  /** one for each column that it has in both */
+  results: ReportSuiteResultChange[];
+}
+
+/** a workload in one column of two suites */
+export interface ReportSuiteResultChange {
+  /** breakeven or torch */
+  engine: string;
+  /** dynamo or native */
+  policy: string;
+  /** the mode */
+  mode: string;
+  /** how it ended: pass, disagrees, failed, cancelled or waiting */
+  before: string;
+  /** the same now */
+  after: string;
+  /** passes, broken, fixed, still-bad, or unknown where one has not ended */
+  turn: string;
+  /** why it does not pass now */
+  reason: string | null;
+  /** the id of its run */
+  run_before: number | null;
+  /** the id of its run now */
+  run: number | null;
+  /** x: over eager, now */
+  speedup: number | null;
+  /** x: over eager, before */
+  speedup_before: number | null;
+  /** x: after over before */
+  ratio: number | null;
+  /** x: its interval */
+  ratio_ci: [number, number] | null;
+  /** FASTER, SLOWER, SAME or AMBIGUOUS */
+  verdict: string | null;
 }
 
 /** what a run's figures say, as it is shown: made from the report with each answer, never stored */

@@ -124,7 +124,7 @@ export function how(pair) {
     out.push(`Eager, the control, moved too (${ratioText(c).text}) with the same source and version, so the machine may have: the speedups are measured within each run.`);
   const repeats = Math.max(pair.headline?.a.repeats ?? 0, pair.headline?.b.repeats ?? 0);
   if (repeats) out.push(`The intervals hold what ${plural(repeats, "run")} of the same differ by.`);
-  else if (pair.headline) out.push("One run a side: what differs from process to process is not in the intervals, the margin stands for it.");
+  else if (pair.headline) out.push("One run a side: what differs from process to process is not in the intervals, the margin covers it.");
   return out;
 }
 

@@ -1,4 +1,4 @@
-// js/model/docs.js -- which part of the documentation speaks of a view.
+// js/model/docs.js -- which part of the documentation is about a view.
 
 /** Views of a run whose part has another name than their path. @type {Record<string, string>} */
 const RENAMED = { torch: "pytorch" };

@@ -1,5 +1,5 @@
-// js/model/glossary.js -- what the words mean that are in heads and sentences; the help
-// lists them all.
+// js/model/glossary.js -- the meaning of words in heads of tables and in sentences; the
+// help lists them all.
 
 /** @type {Record<string, string>} */
 export const GLOSSARY = {
@@ -18,9 +18,9 @@ export const GLOSSARY = {
   "Taken in all": "The bytes of every tensor that the call takes, whenever they are given back.",
   Lives: "From where its memory is taken to where it is given back, over the call; the line is the peak.",
   "Written by": "The kernel that writes the tensor first.",
-  "Of copy": "The time of a copy of as many bytes over the kernel's own: near 100 % memory holds it up.",
+  "Of copy": "The time of a copy of as many bytes over the kernel's own: near 100 % memory is the limit.",
   Operations: "Those of the graph: 2 for each pair that a product multiplies and adds, 1 for each element of any other op.",
-  "Op/byte": "Arithmetic intensity, operations over bytes: what is low is held up by memory.",
+  "Op/byte": "Arithmetic intensity, operations over bytes: where it is low, memory is the limit.",
   Union: "Time in which at least one event of the lane ran: those within or beside each other count once, where a sum counts each.",
   Occupancy: "Threads of the kernel that a multiprocessor can hold over the most that it can.",
 };

@@ -1,5 +1,5 @@
 // js/model/guards.js -- compiled versions of each frame: which guard failed first, what
-// that cost, who used what came of it, and what would have fitted.
+// that cost, how often each version was used, and which would have fitted.
 
 /** @typedef {import("../api/types.js").ModeReport} ModeReport */
 /** @typedef {{by: string, call: number, text: string}} Failed a guard that failed: for which version, in which call */
@@ -64,10 +64,10 @@ const FITS = [
   [/\.dtype is/, () => "Cast to one dtype before the call; else a version for each dtype serves them all."],
   [/\.stride\(\d+\) is|is not contiguous/, () => "Call .contiguous() before, so that every call has one layout."],
   [/requires_grad is|is_grad_enabled|autocast/, () => "Calls with and without it need a version each: two serve them all."],
-  [/^len\(/, () => "The length is burned in. Stack the list into one tensor: its size can be a symbol."],
-  [/^list\(/, () => "The keys are burned in: give the dict the same keys, in the same order, in every call."],
-  [/ is -?\d+, was -?\d+$/, (_, mode) => (mode === "static" || mode === "graphs" ? "The int is burned in. Mode auto makes one that changes a symbol; as a tensor its value is no guard." : "The int is burned in. As a tensor its value is no guard.")],
-  [/ is -?[\d.e+-]+, was -?[\d.e+-]+$/, () => "The number is burned in, so each new one compiles again. Keep it a tensor (no .item(), no float()): its value is then no guard."],
+  [/^len\(/, () => "The length is a constant of the graph. Stack the list into one tensor: its size can be a symbol."],
+  [/^list\(/, () => "The keys are constants of the graph: give the dict the same keys, in the same order, in every call."],
+  [/ is -?\d+, was -?\d+$/, (_, mode) => (mode === "static" || mode === "graphs" ? "The int is a constant of the graph. Mode auto makes one that changes a symbol; as a tensor its value is no guard." : "The int is a constant of the graph. As a tensor its value is no guard.")],
+  [/ is -?[\d.e+-]+, was -?[\d.e+-]+$/, () => "The number is a constant of the graph, so each new one compiles again. Keep it a tensor (no .item(), no float()): its value is then no guard."],
   [/ is (an?|the) [^,]*, was |is another /, () => "It is another object than before: keep one, and give what differs as an argument."],
 ];
 

@@ -1,4 +1,4 @@
-// js/model/kernels.js -- the kernels of a mode, with what each achieves of what memory allows.
+// js/model/kernels.js -- the kernels of a mode, and how near each comes to the speed of memory.
 
 /** @typedef {import("../api/types.js").Kernel} Kernel */
 /**

@@ -1,4 +1,4 @@
-// js/model/ledger.js -- what an import lost, repaired or could not vouch for.
+// js/model/ledger.js -- what an import lost, repaired or kept although it is doubtful.
 
 /** @typedef {import("../api/types.js").Ledger} Ledger */
 

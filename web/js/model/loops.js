@@ -1,6 +1,6 @@
 // js/model/loops.js -- loops on tensors (policy native) within a captured graph: what is in which, and
-// what each reads.  The graph itself goes round; a picture of it does not: what a round leaves for the next
-// one is told beside the node, not drawn.
+// what each reads.  A picture has no cycles: what a round leaves for the next one
+// is named beside the node and is no edge.
 
 /** @typedef {{title: string, parent: string | null, line: number}} Loop */
 /**

@@ -4,8 +4,8 @@
 //
 // After N calls the mode took C + N t, eager N (t + s): compile time C, its own t a call, s saved
 // a call (the median over rounds, with its interval).  So the curve meets 1x at the report's own
-// C / s.  (Of eager's time and the saved, each a median, the rest would be no time to trust
-// where little is left, and its interval would reach below nothing.)
+// C / s.  (The difference of two medians, eager's time and what is saved, could not be trusted
+// where little is left, and its interval would reach below zero.)
 
 import { inOrder } from "./modes.js";
 

@@ -1,4 +1,4 @@
-// js/model/roofline.js -- where kernels are under the roof that memory is: rates over
+// js/model/roofline.js -- kernels under the roof that the speed of memory sets: rates over
 // arithmetic intensity, both axes by powers of ten.
 
 /** @typedef {import("./kernels.js").KernelFacts} KernelFacts */

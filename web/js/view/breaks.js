@@ -136,12 +136,12 @@ function costMethod(all) {
   const same = `Timed beside it, round by round: the same function with ${ways.join(", and ")}.`;
   const r = w.ratio === null || w.explained_ci_us[0] <= 0 ? null : ratio(w.ratio, w.ratio_ci);
   const said = r
-    ? `What those breaks are said to cost is ${r.text} ${r.interval} of what is saved without them.`
+    ? `The computed cost of those breaks is ${r.text} ${r.interval} of the time saved without them.`
     : w.measured_ci_us[1] < 0
       ? "The changed function is slower as a whole, so that the two cannot be compared."
       : w.ratio === null
         ? "The two differ by no more than the timing does from round to round."
-        : "What those breaks are said to cost varies by more than itself.";
+        : "The computed cost of those breaks varies by more than itself.";
   return `${from} ${same} ${said}`;
 }
 

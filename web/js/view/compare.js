@@ -114,7 +114,7 @@ function verdict(ctx, all, pair, ids) {
   const el = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", { id: "verdict" }, chip(chipClass(pair.verdict), pair.verdict), " ", parts));
   if (pair.forced) add(el, h("p", { class: "notice" }, h("b", {}, "Compared all the same. "), `They are ${pair.refused}.`));
   const margin = plain(100 * all.margin);
-  const rule = pair.figures ? [`A verdict needs its whole 95 % interval beyond ${margin} %, and to stand among the ${plural(pair.family ?? 0, "figure")} judged (Holm, 5 %).`] : [];
+  const rule = pair.figures ? [`A verdict needs its whole 95 % interval beyond ${margin} %, and to hold among the ${plural(pair.family ?? 0, "figure")} judged (Holm, 5 %).`] : [];
   const only = ["a", "b"].flatMap((side) => {
     const names = pair.only?.[/** @type {"a" | "b"} */ (side)] ?? [];
     return names.length ? [`In ${side === "a" ? "A" : pair.b} alone: ${names.slice(0, 6).join(", ")}${names.length > 6 ? ` and ${names.length - 6} more` : ""}.`] : [];

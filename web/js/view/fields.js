@@ -212,7 +212,7 @@ export function enginePart(f, changed, engines) {
     changed();
   });
   const hint = torch?.available
-    ? `PyTorch ${torch.version} of this server runs the same modes in a process of its own, after Breakeven's; compiling takes it longer.`
+    ? `PyTorch ${torch.version} of this server runs the same modes in a process of its own, after Breakeven's; its compiling takes longer.`
     : `This server has no PyTorch: ${torch?.why_not ?? "it is switched off"}`;
   return h("fieldset", {}, h("legend", {}, "Engines"), h("label", {}, box, " PyTorch too"), h("p", { class: "hint" }, hint));
 }

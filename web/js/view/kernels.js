@@ -15,9 +15,9 @@ const FEW_ROWS = 60;
 
 /** What a word of the head means, where it is. @type {[string, string][]} */
 const TERMS = [
-  ["Of copy", "the time of a kernel that only moves as many bytes, over the kernel's own: near 100 % memory holds it up, above it the bytes were in a nearer cache"],
+  ["Of copy", "the time of a kernel that only moves as many bytes, over the kernel's own: near 100 % memory is the limit, above it the bytes were in a nearer cache"],
   ["Operations", "those of the graph: 2 for each pair that a product multiplies and adds, 1 for each element of any other op, views and copies none"],
-  ["Op/byte", "arithmetic intensity, operations over bytes: what is low is held up by memory, what is high by arithmetic"],
+  ["Op/byte", "arithmetic intensity, operations over bytes: where it is low memory is the limit, where it is high arithmetic is"],
 ];
 const DEVICE_TERM = /** @type {[string, string]} */ ([
   "Occupancy",

@@ -1,4 +1,4 @@
-// js/view/ledger.js -- what an import lost, repaired or could not vouch for: over the charts of every
+// js/view/ledger.js -- what an import lost, repaired or kept although it is doubtful: over the charts of every
 // view of its run.
 
 import { h, headRow, scroller } from "./dom.js";

@@ -1,6 +1,6 @@
 // js/view/pick.js -- the one thing that is picked in a run, kept in the address.
 //
-// Views do not know of each other: each reads the address and hears of its changes.
+// Views do not know of each other: each reads the address, and is called when it changes.
 
 import { remember } from "./router.js";
 import { readSelection, sameSelection, selectionParams } from "../model/selection.js";

@@ -1,4 +1,4 @@
-// js/view/roofline.js -- kernels under the roof that memory is, as a chart.
+// js/view/roofline.js -- kernels under the roof that the speed of memory sets, as a chart.
 
 import { h, scroller, svg } from "./dom.js";
 import { bytes, number, plain } from "../model/format.js";

@@ -1,9 +1,10 @@
-/* fusion/vm/outside.c -- packages that the language leaves out, by outside.def. */
-#include "fusion/vm/outside.h"
+/* fusion/vm/absent_modules.c -- packages that the language leaves out, by absent_modules.def. */
+#include "fusion/vm/absent_modules.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "fusion/vm/files.h"
 #include "fusion/vm/modules.h"
 #include "fusion/vm/operators.h"
 #include "fusion/vm/prelude.h"
@@ -11,12 +12,12 @@
 static const struct {
 	const char *package, *advice;
 } rows[] = {
-#define OUTSIDE(package, advice) { package, advice },
-#include "fusion/vm/outside.def"
+#define ABSENT_MODULE(package, advice) { package, advice },
+#include "fusion/vm/absent_modules.def"
 #undef OUTSIDE
 };
 
-const char *outside_advice(const char *module)
+const char *absent_module_advice(const char *module)
 {
 	size_t len = strcspn(module, ".");
 
@@ -29,10 +30,11 @@ const char *outside_advice(const char *module)
 
 static bool is_absent(struct vm_host *host, const char *name)
 {
-	return !prelude_has_module(name) && (outside_advice(name) || !module_exists(host, name));
+	return !prelude_has_module(name) &&
+	       (absent_module_advice(name) || !module_exists(host, name));
 }
 
-bool outside_is(struct vm *vm, struct value v)
+bool absent_module_is(struct vm *vm, struct value v)
 {
 	return v.kind == VALUE_MODULE && is_absent(vm_host_here(vm), v.module->name);
 }
@@ -57,9 +59,9 @@ static bool attribute_refused(struct vm_host *host, const char *name, struct err
 	return found;
 }
 
-bool outside_refused_by_name(struct vm_host *host, const char *name, struct err *err)
+bool absent_module_refused_by_name(struct vm_host *host, const char *name, struct err *err)
 {
-	const char *advice = outside_advice(name);
+	const char *advice = absent_module_advice(name);
 
 	if (!is_absent(host, name))
 		return true;
@@ -69,15 +71,16 @@ bool outside_refused_by_name(struct vm_host *host, const char *name, struct err 
 		       advice ? advice : "put the code that is used into the source");
 }
 
-bool outside_refused(struct vm *vm, struct value v, struct err *err)
+bool absent_module_refused(struct vm *vm, struct value v, struct err *err)
 {
 	return v.kind != VALUE_MODULE ||
-	       outside_refused_by_name(vm_host_here(vm), v.module->name, err);
+	       absent_module_refused_by_name(vm_host_here(vm), v.module->name, err);
 }
 
-bool outside_may_wait(const struct vm *vm)
+bool absent_module_may_wait(const struct vm *vm)
 {
 	const struct frame *f = vm->frame;
 
-	return f && (f->code->has_namespace || f->code == vm->module.code);
+	return f && (f->code->has_namespace || f->code == vm->module.code ||
+		     files_is_module_code(f->unit));
 }

@@ -1,0 +1,118 @@
+// tests/api/files.test.mjs -- programs of several files: over REST, and a folder at the command line.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { binary, getJson, randn, startServer } from './harness.mjs';
+
+let server;
+before(async () => { server = await startServer(); });
+after(async () => { await server.stop(); });
+
+const post = (path, body) => getJson(`${server.url}/api/v1/${path}`, {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body),
+});
+
+const files = {
+    'train.py': '# input: x=float32[4,8]\nfrom net import Net\nnet = Net()\n\ndef model(x):\n    return net(x) * 2\n',
+    'net/__init__.py': 'from .block import Block as Net\n',
+    'net/block.py': 'import torch\nfrom torch import nn\nfrom . import config\n\n\nclass Block(nn.Module):\n    def forward(self, x):\n        x = x * config.scale\n        if x.sum() > 1000:\n            x = x + 1\n        return torch.sin(x)\n',
+    'net/config.py': 'scale = 3\n',
+    'unused.py': 'this is not Python\n',
+};
+const workload = (more) => ({ name: 'folder', files, entry: 'train.py:model', calls: [[randn(4, 8)]], ...more });
+
+function folder(extra = {}) {
+    const root = mkdtempSync(join(tmpdir(), 'breakeven-files-'));
+    for (const [path, text] of Object.entries({ ...files, ...extra })) {
+        mkdirSync(dirname(join(root, path)), { recursive: true });
+        writeFileSync(join(root, path), text);
+    }
+    return root;
+}
+const run = (...args) => spawnSync(binary, args, { encoding: 'utf8' });
+
+test('a folder is explained, breaks with their file', () => {
+    const r = run('explain', folder(), '--entry', 'train.py:model', '--json');
+    assert.equal(r.status, 0, r.stderr);
+    const [b] = JSON.parse(r.stdout).breaks;
+    assert.equal(b.kind, 'data-dependent-branch');
+    const inner = b.stack.at(-1);
+    assert.deepEqual([inner.file, inner.line], ['net/block.py', 9]);
+});
+
+test('the text names the file and shows its line', () => {
+    const r = run('explain', folder(), '--entry', 'train.py:model');
+    assert.match(r.stdout, /net\/block\.py:9:12: data-dependent-branch/);
+    assert.match(r.stdout, /9 \|         if x\.sum\(\) > 1000:/);
+});
+
+test('a run has the same values as its files in one', () => {
+    const several = run('run', folder(), '--entry', 'train.py:model', '--no-timing', '--json');
+    assert.equal(several.status, 0, several.stderr);
+    const one = folder({ 'one.py': '# input: x=float32[4,8]\nimport torch\n\ndef model(x):\n    return torch.sin(x * 3) * 2\n' });
+    const single = run('run', join(one, 'one.py'), '--no-timing', '--json');
+    const output = (r) => JSON.parse(r.stdout).modes.static.calls[0].output;
+    assert.deepEqual(output(several), output(single));
+});
+
+test('an error has its file, at the command line and in a check', async () => {
+    const wrong = { 'net/config.py': 'scale = 1 / 0\n' };
+    const r = run('run', folder(wrong), '--entry', 'train.py:model', '--no-timing');
+    assert.equal(r.status, 1);
+    assert.match(r.stderr, /net\/config\.py:1:9: division by zero/);
+    const { body } = await post('check', workload({ files: { ...files, ...wrong } }));
+    assert.deepEqual(body.diagnostics.filter((d) => d.severity === 'error').map((d) => [d.file, d.line]), [['net/config.py', 1]]);
+});
+
+test('a folder needs an entry, and no symbolic links', () => {
+    assert.equal(run('run', folder()).status, 2);
+    const linked = folder();
+    symlinkSync('/etc', join(linked, 'etc'));
+    const r = run('run', linked, '--entry', 'train.py:model');
+    assert.equal(r.status, 1);
+    assert.match(r.stderr, /symbolic link/);
+    assert.match(run('run', folder(), '--entry', 'trane.py:model').stderr, /no file trane\.py; did you mean train\.py/);
+});
+
+test('a workload with files runs, and its report has them', async () => {
+    const { status, body } = await post('runs', workload({ modes: ['eager', 'static'], seconds: 0.05 }));
+    assert.equal(status, 202, JSON.stringify(body));
+    let got;
+    for (let i = 0; i < 600; i++) {
+        ({ body: got } = await getJson(`${server.url}/api/v1/runs/${body.id}`));
+        if (got.status !== 'queued' && got.status !== 'running') break;
+        await new Promise((r) => setTimeout(r, 100));
+    }
+    assert.equal(got.status, 'done', JSON.stringify(got.error));
+    assert.equal(got.report.workload.files['net/config.py'], files['net/config.py']);
+    const s = got.report.modes.static;
+    assert.equal(s.breaks[0].stack.at(-1).file, 'net/block.py');
+    const placed = s.graphs.flatMap((g) => g.nodes ?? []).filter((n) => n.line > 0);
+    assert.ok(placed.length > 0 && placed.every((n) => n.file in files));
+});
+
+/** [name, what changes, message] */
+const refused = [
+    ['a path that leaves the folder', { files: { '../a.py': '' }, entry: '../a.py:model' }, /no path within/],
+    ['an absolute path', { files: { '/a.py': '' }, entry: '/a.py:model' }, /no path within/],
+    ['a backslash', { files: { 'a\\b.py': '' }, entry: 'a\\b.py:model' }, /backslash/],
+    ['what is no .py', { files: { 'a.txt': '' }, entry: 'a.txt:model' }, /no \.py file/],
+    ['a long path', { files: { [`${'a'.repeat(200)}.py`]: '' } }, /limit is 120/],
+    ['deep folders', { files: { [`${'a/'.repeat(20)}b.py`]: '' } }, /folders deep/],
+    ['too many files', { files: Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`f${i}.py`, ''])) }, /limit is 1000/],
+    ['no text', { files: { 'a.py': 3 }, entry: 'a.py:model' }, /text/],
+    ['source as well', { source: 'x = 1' }, /not both/],
+    ['an entry without a file', { entry: 'model' }, /as "train\.py:model"/],
+    ['engine torch', { engines: ['breakeven', 'torch'] }, /programs of one file/],
+];
+for (const [name, change, message] of refused) {
+    test(`refuses ${name}`, async () => {
+        const { status, body } = await post('runs', workload(change));
+        assert.ok(status >= 400 && status < 500, String(status));
+        assert.match(body.error.message, message);
+    });
+}

@@ -1,0 +1,2 @@
+class Net(Base, **options):
+    pass

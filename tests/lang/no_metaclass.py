@@ -1,2 +1,0 @@
-class Net(Base, metaclass=Meta):
-    pass
