@@ -2651,6 +2651,8 @@ export interface ReportFindings {
   compile_unit: string;
   /** of all peaks: B, kB, MB or GB */
   bytes_unit: string;
+  /** of all activations: likewise */
+  activations_unit: string;
   /** as the points of the report; one without a sweep */
   points: ReportFindingsPoint[];
   /** the same of PyTorch's points */
@@ -2681,8 +2683,40 @@ export interface ReportFindingsPoint {
   how: string;
   /** each mode */
   modes: Record<string, ReportFindingsMode>;
-  /** what autocast saved or cost, in a sentence */
-  autocast?: string;
+  /** what autocast saved or cost */
+  autocast?: ReportFindingsAutocast;
+}
+
+/** what is said of autocast at a point */
+export interface ReportFindingsAutocast {
+  /** what it saved or cost */
+  sentence: string;
+  /** each mode */
+  modes: Record<string, ReportFindingsCast>;
+}
+
+/** a mode with autocast and without it */
+export interface ReportFindingsCast {
+  /** with it */
+  with: ReportFindingsSide;
+  /** without it */
+  without: ReportFindingsSide;
+  /** time without it over time with it */
+  speedup: ReportFigure | null;
+  /** FASTER, SLOWER, SAME, AMBIGUOUS or NOT ENOUGH */
+  verdict: string | null;
+  /** the largest difference between the two */
+  error: string;
+}
+
+/** a mode with autocast, or without it */
+export interface ReportFindingsSide {
+  /** the time of a call, in time_unit */
+  median: ReportFigure | null;
+  /** samples a second */
+  rate: string | null;
+  /** what calls added to inputs and parameters, in activations_unit */
+  activations: string;
 }
 
 /** what is said of a mode at a point; null: nothing was measured */
@@ -2695,6 +2729,8 @@ export interface ReportFindingsMode {
   median: ReportFigure | null;
   /** eager's time over the mode's: 3.55x */
   speedup: ReportFigure | null;
+  /** of PyTorch: its time over Breakeven's in the same mode */
+  over_ours?: ReportFigure;
   /** the compiling that has to be repaid, in compile_unit */
   compile: string | null;
   /** after how many calls, or at once, never or unknown */
