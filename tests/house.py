@@ -85,6 +85,7 @@ PUBLIC = {
     "profiler/compare": "figures settings",
     "profiler/cupti": "collector wire",
     "profiler/fields": "json schema",
+    "profiler/findings": "skim",
     "profiler/import": "counters model",
     "profiler/measure": "break_even candidate memory mixed split stats",
     "profiler/recorder": "traced watch_cost",

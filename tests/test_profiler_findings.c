@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "profiler/findings/findings.h"
+#include "profiler/findings/skim.h"
 
 /* A mode of a report; `more` begins with a comma, or is empty. */
 #define MODE(us, more)                                                                             \
@@ -330,7 +331,7 @@ static void autocast_is_told_as_plainly_where_it_loses(void **state)
 
 	(void)state;
 	assert_string_equal(
-	    found.f->points.at[0].autocast,
+	    found.f->points.at[0].autocast->sentence,
 	    "Autocast is faster in static and dynamic and slower in eager. In auto no difference "
 	    "can be told. It takes less memory in static and dynamic and more in eager: the copies "
 	    "that it casts outweigh the smaller results.");
@@ -421,6 +422,32 @@ static void pytorchs_modes_are_told_too(void **state)
 	done(&found);
 }
 
+/* What findings do not need is left out, and nothing else: not what only has the name. */
+static void a_stored_report_is_skimmed(void **state)
+{
+	static const char report[] =
+	    "{\"modes\": {\"graphs\": {\"graphs\": [ {\"nodes\": [\"]\\\"}\", 1]}, {}], "
+	    "\"breaks\": "
+	    "[{\"a\": \"\\\\\"}], \"latency\": {\"samples_ns\": [1, 2], \"n\": 2}, \"change\": "
+	    "{\"graphs\": [1, 2]}}}, \"source\": \"\\\"graphs\\\": [{\", \"calls\": [[{}]], "
+	    "\"guards\":\n[]}";
+	json_t *want = json_loads(
+	    "{\"modes\": {\"graphs\": {\"graphs\": [], \"breaks\": [], "
+	    "\"latency\": {\"samples_ns\": [], \"n\": 2}, \"change\": {\"graphs\": "
+	    "[1, 2]}}}, \"source\": \"\\\"graphs\\\": [{\", \"calls\": [[{}]], "
+	    "\"guards\": []}",
+	    0, NULL);
+	json_t *got = report_skim(report, strlen(report));
+
+	(void)state;
+	assert_non_null(want);
+	assert_true(json_equal(got, want));
+	json_decref(got);
+	json_decref(want);
+	for (size_t len = 0; len < strlen(report); len++) /* cut anywhere */
+		assert_null(report_skim(report, len));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -436,6 +463,7 @@ int main(void)
 		cmocka_unit_test(autocast_is_told_as_plainly_where_it_loses),
 		cmocka_unit_test(memory_of_a_call_is_told_beside_eagers),
 		cmocka_unit_test(pytorchs_modes_are_told_too),
+		cmocka_unit_test(a_stored_report_is_skimmed),
 	};
 
 	return cmocka_run_group_tests_name("findings", tests, NULL, NULL);

@@ -63,9 +63,10 @@ static json_t *made_suite(const char *text)
 						speedup, "speedup_ci", interval));
 	}
 	json_decref(rows);
-	return json_pack("{s:[{s:s, s:s, s:s, s:f}], s:o}", "columns", "engine", "breakeven",
-			 "policy", "dynamo", "mode", "static", "pass_rate", 0.5, "workloads",
-			 workloads);
+	return complete(&report_record_suite,
+			json_pack("{s:[{s:s, s:s, s:s, s:f}], s:o}", "columns", "engine",
+				  "breakeven", "policy", "dynamo", "mode", "static", "pass_rate",
+				  0.5, "workloads", workloads));
 }
 
 static const json_t *in(const json_t *json, const char *list, size_t i, const char *field)

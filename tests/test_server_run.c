@@ -133,15 +133,19 @@ static void file_that_is_not_json_names_its_line(void **state)
 static void autocast_has_its_table(void **state)
 {
 	const char *text =
-	    "{\"modes\": {\"static\": {\"calls\": []}}, \"device\": {\"threads\": 1}, "
+	    "{\"breakeven\": 1, \"modes\": {\"static\": {\"graphs\": [], \"breaks\": [], "
+	    "\"recompiles\": [], \"calls\": []}}, \"device\": {\"threads\": 1}, "
 	    "\"autocast\": "
 	    "{\"dtype\": \"bfloat16\", \"batch\": 64, \"error\": null, \"modes\": {\"static\": "
-	    "{\"with\": {\"median_us\": 200, \"samples_per_s\": 320000, \"activation_bytes\": "
-	    "512000}, \"without\": {\"median_us\": 100, \"samples_per_s\": 640000, "
+	    "{\"activation_ratio\": 0.5, \"with\": {\"peak_bytes\": 1, \"median_us\": 200, "
+	    "\"samples_per_s\": 320000, \"activation_bytes\": "
+	    "512000}, \"without\": {\"peak_bytes\": 1, \"median_us\": 100, \"samples_per_s\": "
+	    "640000, "
 	    "\"activation_bytes\": 1024000}, \"max_abs_error\": 0.01, \"speedup\": 0.5, "
 	    "\"speedup_ci\": [0.49, 0.51], \"verdict\": \"SLOWER\"}}}}";
 	const char *failing =
-	    "{\"modes\": {}, \"device\": {\"threads\": 1}, \"autocast\": {\"dtype\": "
+	    "{\"breakeven\": 1, \"modes\": {}, \"device\": {\"threads\": 1}, \"autocast\": "
+	    "{\"dtype\": "
 	    "\"float16\", \"batch\": null, \"error\": \"two dtypes\", \"modes\": {}}}";
 	json_t *report = json_loads(text, 0, NULL);
 	struct buf out;
@@ -155,7 +159,7 @@ static void autocast_has_its_table(void **state)
 			       "by side; a call has 64 samples\n"));
 	has(buf_steal(&out),
 	    "static         200       100  0.50x (0.49-0.51)   SLOWER         320,000     "
-	    "640,000        512      1,020       0.01\n");
+	    "640,000      0.512       1.02     1.0e-2\n");
 	report = json_loads(failing, 0, NULL);
 	buf_init(&out, 0);
 	run_table_print(&out, report);

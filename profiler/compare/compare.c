@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/compare/judged.h"
+#include "profiler/compare/verdicts.h"
 #include "profiler/compare/lines.h"
 #include "profiler/compare/settings.h"
 #include "profiler/numbers/numbers.h"
@@ -14,18 +14,6 @@
 /* ---- breaks and graphs that came, went or changed ---- */
 
 enum { MOST_ITEMS = 2000 }; /* compared of a mode */
-
-json_t *compare_number(double x)
-{
-	if (!isfinite(x))
-		return json_null();
-	return x == (double)(int64_t)x ? json_integer((json_int_t)x) : json_real(x);
-}
-
-static json_t *of_place(const struct changes *c)
-{
-	return json_pack("{s:s, s:o}", "mode", c->mode, "n", compare_number(c->n));
-}
 
 /* ---- breaks */
 
@@ -52,46 +40,61 @@ static bool same_break(const struct changes *c, const struct report_break *x,
 	       memcmp(text_x, text_y, (size_t)len_x) == 0;
 }
 
-static json_t *break_side(const struct report_break *b, int line)
+static struct report_compared_break *break_side(const struct changes *c,
+						const struct report_break *b, int line)
 {
-	const struct report_break_cost *cost = b ? b->cost : NULL;
+	struct report_compared_break *to = report_new_compared_break(1, &c->draft->arena);
 
-	if (!b)
-		return json_null();
-	return json_pack("{s:i, s:I, s:o, s:o}", "line", line, "count", (json_int_t)b->count,
-			 "cost_us", b->has.cost_us ? json_real(b->cost_us) : json_null(), "ci_us",
-			 cost ? json_pack("[f, f]", cost->ci_us.low, cost->ci_us.high)
-			      : json_null());
+	if (!to)
+		return NULL;
+	REPORT_SET(to, line, line);
+	REPORT_SET(to, count, b->count);
+	REPORT_SET_IF(to, cost_us, b->has.cost_us, b->cost_us);
+	REPORT_SET_IF(to, ci_us, b->cost, b->cost->ci_us);
+	return to;
 }
 
 static void add_break(struct changes *c, const struct report_break *x, const struct report_break *y)
 {
+	struct report_break_change *to = &c->breaks.at[c->breaks.n++];
 	const struct report_break *either = y ? y : x;
 	int line_x = 0, line_y = 0, len = 0;
 	const char *text = x ? line_of(x, c->source_a, &line_x, &len) : "";
-	json_t *row = of_place(c), *words;
 
 	if (y)
 		text = line_of(y, c->source_b, &line_y, &len);
-	words = json_stringn(text, (size_t)len);
-	json_object_set_new(row, "change", json_string(!x ? "added" : y ? "kept" : "gone"));
-	json_object_set_new(row, "stage", json_string(either->stage));
-	json_object_set_new(row, "kind", json_string(either->kind));
-	json_object_set_new(row, "gb", either->gb ? json_string(either->gb) : json_null());
-	json_object_set_new(row, "text", words ? words : json_string(""));
-	json_object_set_new(row, "a", break_side(x, line_x));
-	json_object_set_new(row, "b", break_side(y, line_y));
-	json_array_append_new(c->breaks, row);
+	REPORT_SET(to, mode, c->mode);
+	REPORT_SET_IF(to, n, !isnan(c->n), c->n);
+	REPORT_SET(to, change, !x ? "added" : y ? "kept" : "gone");
+	REPORT_SET(to, stage, either->stage);
+	REPORT_SET(to, kind, either->kind);
+	REPORT_SET_IF(to, gb, either->gb, either->gb);
+	REPORT_SET(to, text, arena_strndup(&c->draft->arena, text, (size_t)len));
+	REPORT_SET_IF(to, a, x, break_side(c, x, line_x));
+	REPORT_SET_IF(to, b, y, break_side(c, y, line_y));
 }
 
-/* {"change": "added", "gone" or "kept", "stage", "kind", "gb", "text" (of the line), "a"
- * and "b": {"line", "count", "cost_us", "ci_us"} or null}.  The same break is one of the
+/* Room for n more; those that are there stay. */
+static bool room_for_breaks(struct changes *c, size_t n)
+{
+	struct report_break_change *all = report_new_break_change(c->breaks.n + n,
+								  &c->draft->arena);
+
+	if (all && c->breaks.n)
+		memcpy(all, c->breaks.at, c->breaks.n * sizeof(*all));
+	c->breaks.at = all;
+	return all != NULL;
+}
+
+/* The same break is one of the
  * same stage, kind and registry id at a line of the same text, wherever that is now. */
-static void changes_breaks(struct changes *c)
+static bool changes_breaks(struct changes *c)
 {
 	struct report_break_list in_a = c->a->breaks, in_b = c->b->breaks;
 	bool met[MOST_ITEMS] = { false };
 
+	if (!room_for_breaks(c, in_a.n + in_b.n))
+		return false;
 	for (size_t i = 0; i < in_a.n && i < MOST_ITEMS; i++) {
 		const struct report_break *y = NULL;
 
@@ -105,6 +108,7 @@ static void changes_breaks(struct changes *c)
 	for (size_t k = 0; k < in_b.n && k < MOST_ITEMS; k++)
 		if (!met[k])
 			add_break(c, NULL, &in_b.at[k]);
+	return true;
 }
 
 /* ---- graphs */
@@ -128,42 +132,51 @@ static json_t *ops_of(struct report_graph_list graphs)
 }
 
 /* Those of x whose count in y is another; with `missing`, those alone that y has not. */
-static void add_ops(json_t *list, const json_t *x, const json_t *y, bool missing)
+static void add_ops(struct changes *c, struct report_op_change_list *list, const json_t *x,
+		    const json_t *y, bool missing)
 {
 	const char *op;
 	json_t *n;
 
 	json_object_foreach((json_t *)x, op, n)
 	{
-		json_int_t in_x = json_integer_value(n),
-			   in_y = json_integer_value(json_object_get(y, op));
+		int64_t in_x = json_integer_value(n),
+			in_y = json_integer_value(json_object_get(y, op));
+		struct report_op_change *to;
 
-		if (missing ? in_y == 0 : in_x != in_y)
-			json_array_append_new(list, json_pack("{s:s, s:I, s:I}", "op", op, "a",
-							      missing ? (json_int_t)0 : in_x, "b",
-							      missing ? in_x : in_y));
+		if (!(missing ? in_y == 0 : in_x != in_y))
+			continue;
+		to = &list->at[list->n++];
+		REPORT_SET(to, op, report_draft_text(c->draft, op));
+		REPORT_SET(to, a, missing ? 0 : in_x);
+		REPORT_SET(to, b, missing ? in_x : in_y);
 	}
 }
 
-/* {"a" and "b": numbers of graphs, "ops": [{"op", "a", "b"}]} where they differ. */
-static void changes_graphs(struct changes *c)
+/* Only where they differ; there is room for the mode. */
+static bool changes_graphs(struct changes *c)
 {
 	size_t n_a = c->a->graphs.n, n_b = c->b->graphs.n;
-	json_t *ops_a = ops_of(c->a->graphs), *ops_b = ops_of(c->b->graphs), *ops = json_array();
+	json_t *ops_a = ops_of(c->a->graphs), *ops_b = ops_of(c->b->graphs);
+	size_t most = json_object_size(ops_a) + json_object_size(ops_b);
+	struct report_op_change_list ops = { report_new_op_change(most, &c->draft->arena), 0 };
 
-	add_ops(ops, ops_a, ops_b, false);
-	add_ops(ops, ops_b, ops_a, true);
-	if (json_array_size(ops) || n_a != n_b) {
-		json_t *row = of_place(c);
-
-		json_object_set_new(row, "a", json_integer((json_int_t)n_a));
-		json_object_set_new(row, "b", json_integer((json_int_t)n_b));
-		json_object_set(row, "ops", ops);
-		json_array_append_new(c->graphs, row);
+	if (ops.at) {
+		add_ops(c, &ops, ops_a, ops_b, false);
+		add_ops(c, &ops, ops_b, ops_a, true);
 	}
-	json_decref(ops);
+	if (ops.n || n_a != n_b) {
+		struct report_graph_change *to = &c->graphs.at[c->graphs.n++];
+
+		REPORT_SET(to, mode, c->mode);
+		REPORT_SET_IF(to, n, !isnan(c->n), c->n);
+		REPORT_SET(to, a, (int64_t)n_a);
+		REPORT_SET(to, b, (int64_t)n_b);
+		REPORT_SET(to, ops, ops);
+	}
 	json_decref(ops_a);
 	json_decref(ops_b);
+	return ops.at != NULL;
 }
 
 static const double confidence = 0.95;
@@ -174,23 +187,23 @@ struct pair {
 	const struct report_run *a, *b; /* their reports */
 	const struct compare_options *o;
 	double margin;
-	struct arena *arena;
+	struct report_draft *draft;
 	struct figures in_a, in_b;
-	struct judgement judged;
+	struct verdicts verdicts;
 	struct differences differences;
-	json_t *out;
+	struct report_compared *out;
 };
 
 /* ---- what the verdict rests on */
 
-static bool counts_for(const struct judged *row, const char *metric)
+static bool counts_for(const struct compared_figure *row, const char *metric)
 {
 	const struct metric_info *m = metric_info(row->a.metric);
 
 	return strcmp(m->name, metric ? metric : "latency") == 0;
 }
 
-static enum verdict verdict_of_all(const struct judgement *j, const char *metric,
+static enum verdict verdict_of_all(const struct verdicts *j, const char *metric,
 				   int counts[VERDICT_COUNT])
 {
 	int n = 0;
@@ -214,7 +227,7 @@ static enum verdict verdict_of_all(const struct judgement *j, const char *metric
 
 /* The mode that a run is spoken of by: static, else the first compiled one; eager where
  * there is nothing else. */
-static int rank_of(const struct judged *row)
+static int rank_of(const struct compared_figure *row)
 {
 	if (strcmp(row->a.mode, "static") == 0)
 		return 3;
@@ -223,7 +236,7 @@ static int rank_of(const struct judged *row)
 
 /* Whether x says more than y: of two that hold the verdict, the mode that is spoken of,
  * the latency, the last point. */
-static bool says_more(const struct judged *x, const struct judged *y)
+static bool says_more(const struct compared_figure *x, const struct compared_figure *y)
 {
 	if (rank_of(x) != rank_of(y))
 		return rank_of(x) > rank_of(y);
@@ -232,13 +245,13 @@ static bool says_more(const struct judged *x, const struct judged *y)
 	return strcmp(x->a.mode, y->a.mode) == 0 && x->a.n > y->a.n;
 }
 
-static const struct judged *headline_of(const struct judgement *j, const char *metric,
-					enum verdict verdict)
+static const struct compared_figure *headline_of(const struct verdicts *j, const char *metric,
+						 enum verdict verdict)
 {
-	const struct judged *best = NULL;
+	const struct compared_figure *best = NULL;
 
 	for (size_t i = 0; i < j->rows.len; i++) {
-		const struct judged *row = &j->rows.at[i];
+		const struct compared_figure *row = &j->rows.at[i];
 
 		if (counts_for(row, metric) && row->verdict == verdict &&
 		    (!best || says_more(row, best)))
@@ -248,10 +261,11 @@ static const struct judged *headline_of(const struct judgement *j, const char *m
 }
 
 /* Eager's latency at the headline's point. */
-static const struct judged *control_of(const struct judgement *j, const struct judged *headline)
+static const struct compared_figure *control_of(const struct verdicts *j,
+						const struct compared_figure *headline)
 {
 	for (size_t i = 0; headline && i < j->rows.len; i++) {
-		const struct judged *row = &j->rows.at[i];
+		const struct compared_figure *row = &j->rows.at[i];
 
 		if (row->a.metric == METRIC_latency && strcmp(row->a.mode, "eager") == 0 &&
 		    (row->a.n == headline->a.n || isnan(headline->a.n)))
@@ -268,69 +282,106 @@ static bool differs(const struct pair *p, const char *key)
 	return false;
 }
 
-static json_t *differences_json(const struct differences *d)
+static struct report_setting_difference_list differences_of(const struct pair *p)
 {
-	json_t *list = json_array();
+	size_t n = p->differences.rows.len;
+	struct report_setting_difference *all = report_new_setting_difference(n, &p->draft->arena);
 
-	for (size_t i = 0; i < d->rows.len; i++) {
-		const struct difference *row = &d->rows.at[i];
+	for (size_t i = 0; all && i < n; i++) {
+		const struct difference *row = &p->differences.rows.at[i];
 
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:b}", "key", row->key,
-						      "title", row->title, "a", row->a, "b", row->b,
-						      "matters", row->matters));
+		REPORT_SET(&all[i], key, row->key);
+		REPORT_SET(&all[i], title, row->title);
+		REPORT_SET(&all[i], a, row->a);
+		REPORT_SET(&all[i], b, row->b);
+		REPORT_SET(&all[i], matters, row->matters);
 	}
-	return list;
+	return (struct report_setting_difference_list){ all, n };
 }
 
 /* ---- the parts of a comparison */
 
-static void set(struct pair *p, const char *key, json_t *value)
+static struct report_compared_figure *figure_of(const struct pair *p,
+						const struct compared_figure *row)
 {
-	json_object_set_new(p->out, key, value ? value : json_null());
+	struct report_compared_figure *to = report_new_compared_figure(1, &p->draft->arena);
+
+	if (to)
+		verdicts_fill(to, row, p->verdicts.family, p->draft);
+	return to;
 }
 
-static void put_figures(struct pair *p)
+static struct report_compared_figure_list all_figures(const struct pair *p)
+{
+	size_t n = p->verdicts.rows.len;
+	struct report_compared_figure *all = report_new_compared_figure(n, &p->draft->arena);
+
+	for (size_t i = 0; all && i < n; i++)
+		verdicts_fill(&all[i], &p->verdicts.rows.at[i], p->verdicts.family, p->draft);
+	return (struct report_compared_figure_list){ all, n };
+}
+
+static struct report_numbers count_words(const struct pair *p, const int counts[VERDICT_COUNT])
 {
 	static const enum verdict words[] = { VERDICT_DISAGREES, VERDICT_SLOWER,
 					      VERDICT_FASTER,    VERDICT_SAME,
 					      VERDICT_AMBIGUOUS, VERDICT_NOT_ENOUGH };
-	const struct judgement *j = &p->judged;
-	int counts[VERDICT_COUNT] = { 0 };
-	enum verdict all = verdict_of_all(j, p->o->metric, counts);
-	const struct judged *headline = headline_of(j, p->o->metric, all);
-	bool untouched = !differs(p, "source") && !differs(p, "pool") && !differs(p, "breakeven");
-	const struct judged *control = untouched ? control_of(j, headline) : NULL;
-	json_t *figures = json_array(), *numbers = json_object();
+	size_t n = sizeof(words) / sizeof(words[0]);
+	double *numbers = ARENA_ARRAY(&p->draft->arena, double, n);
+	const char **names = ARENA_ARRAY(&p->draft->arena, const char *, n);
 
-	for (size_t i = 0; i < j->rows.len; i++)
-		json_array_append_new(figures, judged_json(&j->rows.at[i], j->family));
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		json_object_set_new(numbers, verdict_word(words[i]),
-				    json_integer(counts[words[i]]));
-	set(p, "verdict", json_string(verdict_word(all)));
-	set(p, "headline", headline ? judged_json(headline, j->family) : NULL);
-	set(p, "control", control ? judged_json(control, j->family) : NULL);
-	set(p, "counts", numbers);
-	set(p, "family", json_integer(j->family));
-	set(p, "figures", figures);
+	for (size_t i = 0; numbers && names && i < n; i++) {
+		numbers[i] = counts[words[i]];
+		names[i] = verdict_word(words[i]);
+	}
+	return (struct report_numbers){ numbers, n, names };
 }
 
-/* Modes and points that one side alone has: {"a": ["graphs", "static at n = 30"], "b"}. */
-static json_t *only_in(const struct figures *x, const struct figures *y)
+static void put_figures(struct pair *p)
 {
-	json_t *list = json_array();
+	const struct verdicts *j = &p->verdicts;
+	int counts[VERDICT_COUNT] = { 0 };
+	enum verdict all = verdict_of_all(j, p->o->metric, counts);
+	const struct compared_figure *headline = headline_of(j, p->o->metric, all);
+	bool untouched = !differs(p, "source") && !differs(p, "pool") && !differs(p, "breakeven");
+	const struct compared_figure *control = untouched ? control_of(j, headline) : NULL;
 
-	for (size_t i = 0; i < x->rows.len; i++) {
+	REPORT_SET(p->out, verdict, verdict_word(all));
+	REPORT_SET_OR_NULL(p->out, headline, headline, figure_of(p, headline));
+	REPORT_SET_OR_NULL(p->out, control, control, figure_of(p, control));
+	REPORT_SET(p->out, counts, count_words(p, counts));
+	REPORT_SET(p->out, family, j->family);
+	REPORT_SET(p->out, figures, all_figures(p));
+}
+
+/* Modes and points that one side alone has: "graphs", "static at n = 30". */
+static struct report_texts only_in(const struct pair *p, const struct figures *x,
+				   const struct figures *y)
+{
+	struct arena *arena = &p->draft->arena;
+	const char **list = ARENA_ARRAY(arena, const char *, x->rows.len + 1);
+	size_t n = 0;
+
+	for (size_t i = 0; list && i < x->rows.len; i++) {
 		const struct figure *f = &x->rows.at[i];
 
 		if (f->metric != METRIC_launches || figures_find(y, f))
 			continue;
-		if (isnan(f->n))
-			json_array_append_new(list, json_string(f->mode));
-		else
-			json_array_append_new(list, json_sprintf("%s at n = %.6g", f->mode, f->n));
+		list[n++] = isnan(f->n) ? f->mode
+					: arena_printf(arena, "%s at n = %.6g", f->mode, f->n);
 	}
-	return list;
+	return (struct report_texts){ list, list ? n : 1 };
+}
+
+static void put_only(struct pair *p)
+{
+	struct report_compared_only *only = report_new_compared_only(1, &p->draft->arena);
+
+	REPORT_SET(p->out, only, only);
+	if (!only)
+		return;
+	REPORT_SET(only, a, only_in(p, &p->in_a, &p->in_b));
+	REPORT_SET(only, b, only_in(p, &p->in_b, &p->in_a));
 }
 
 static const char *source_of(const struct report_run *run, const struct report_point *point)
@@ -354,41 +405,62 @@ static bool last_points(const struct pair *p, struct report_point *a, struct rep
 	return false;
 }
 
-static json_t *line_json(const struct line_change *l)
+static struct report_line_change_list lines_of(const struct pair *p, const struct lines *lines)
 {
-	return json_pack("{s:s, s:o, s:o, s:s}", "sign", l->sign, "a",
-			 l->in_a ? json_integer(l->in_a) : json_null(), "b",
-			 l->in_b ? json_integer(l->in_b) : json_null(), "text", l->text);
+	struct report_line_change *all = report_new_line_change(lines->n, &p->draft->arena);
+
+	for (size_t i = 0; all && i < lines->n; i++) {
+		const struct line_change *l = &lines->at[i];
+
+		REPORT_SET(&all[i], sign, l->sign);
+		REPORT_SET_IF(&all[i], a, l->in_a, l->in_a);
+		REPORT_SET_IF(&all[i], b, l->in_b, l->in_b);
+		REPORT_SET(&all[i], text, l->text);
+	}
+	return (struct report_line_change_list){ all, lines->n };
 }
 
 /* Line by line; of a sweep what ran at the last point, with the statements it put in. */
 static bool put_source(struct pair *p, struct err *err)
 {
+	struct report_source_change *to = report_new_source_change(1, &p->draft->arena);
 	struct report_point a, b;
 	struct lines lines;
-	json_t *list = NULL;
 
 	if (!last_points(p, &a, &b))
 		a = b = (struct report_point){ .n = NAN };
-	if (!lines_compare(source_of(p->a, &a), source_of(p->b, &b), p->arena, &lines))
+	if (!to ||
+	    !lines_compare(source_of(p->a, &a), source_of(p->b, &b), &p->draft->arena, &lines))
 		return err_set(err, ERR_MEMORY, "out of memory for lines");
-	for (size_t i = 0; i < lines.n; i++) {
-		list = list ? list : json_array();
-		json_array_append_new(list, line_json(&lines.at[i]));
-	}
-	set(p, "source",
-	    json_pack("{s:o, s:o, s:o, s:o}", "added",
-		      lines.counted ? json_integer(lines.added) : json_null(), "gone",
-		      lines.counted ? json_integer(lines.gone) : json_null(), "lines",
-		      list ? list : json_null(), "n", compare_number(a.n)));
+	REPORT_SET_IF(to, added, lines.counted, lines.added);
+	REPORT_SET_IF(to, gone, lines.counted, lines.gone);
+	REPORT_SET_IF(to, lines, lines.n, lines_of(p, &lines));
+	REPORT_SET_IF(to, n, !isnan(a.n), a.n);
+	REPORT_SET(p->out, source, to);
 	return true;
+}
+
+/* The modes that both have at a point. */
+static bool compare_modes(struct changes *c, const struct report_point *a,
+			  const struct report_point *b, double margin)
+{
+	bool ok;
+
+	c->graphs.at = report_new_graph_change(a->modes.n, &c->draft->arena);
+	ok = c->graphs.at != NULL;
+	for (size_t i = 0; ok && i < a->modes.n; i++) {
+		c->mode = a->modes.keys[i];
+		c->a = &a->modes.at[i];
+		c->b = report_get(b->modes, c->mode);
+		ok = !c->b ||
+		     (changes_breaks(c) && changes_graphs(c) && changes_kernels(c, margin));
+	}
+	return ok;
 }
 
 static bool put_changes(struct pair *p, struct err *err)
 {
-	struct changes c = { .breaks = json_array(),
-			     .graphs = json_array(),
-			     .kernels = json_array() };
+	struct changes c = { .draft = p->draft };
 	struct report_point a, b;
 	bool ok = true;
 
@@ -396,22 +468,13 @@ static bool put_changes(struct pair *p, struct err *err)
 		c.n = a.n;
 		c.source_a = source_of(p->a, &a);
 		c.source_b = source_of(p->b, &b);
-		for (size_t i = 0; ok && i < a.modes.n; i++) {
-			c.mode = a.modes.keys[i];
-			c.a = &a.modes.at[i];
-			c.b = report_get(b.modes, c.mode);
-			if (!c.b)
-				continue;
-			changes_breaks(&c);
-			changes_graphs(&c);
-			ok = changes_kernels(&c, p->margin, err);
-		}
+		ok = compare_modes(&c, &a, &b, p->margin);
 	}
-	set(p, "breaks", c.breaks);
-	set(p, "kernels", c.kernels);
-	set(p, "kernels_same", json_integer(c.kernels_same));
-	set(p, "graphs", c.graphs);
-	return ok;
+	REPORT_SET(p->out, breaks, c.breaks);
+	REPORT_SET(p->out, kernels, c.kernels);
+	REPORT_SET(p->out, kernels_same, c.kernels_same);
+	REPORT_SET(p->out, graphs, c.graphs);
+	return ok || err_set(err, ERR_MEMORY, "out of memory for a comparison");
 }
 
 static bool put_compared(struct pair *p, struct err *err)
@@ -420,51 +483,44 @@ static bool put_compared(struct pair *p, struct err *err)
 		return false;
 	figures_spread(&p->in_a, p->run_a->repeats, p->run_a->n_repeats);
 	figures_spread(&p->in_b, p->run_b->repeats, p->run_b->n_repeats);
-	if (!judge_figures(&p->in_a, &p->in_b, p->margin, &p->judged, err))
+	if (!verdicts_of(&p->in_a, &p->in_b, p->margin, &p->verdicts, err))
 		return false;
 	put_figures(p);
-	set(p, "only",
-	    json_pack("{s:o, s:o}", "a", only_in(&p->in_a, &p->in_b), "b",
-		      only_in(&p->in_b, &p->in_a)));
+	put_only(p);
 	return put_source(p, err) && put_changes(p, err);
 }
 
-/* {"a", "b", "comparable", ...}: see compare.h. */
 static bool put_pair(struct pair *p, const char *label, struct err *err)
 {
+	struct report_compared *to = p->out;
 	struct buf refused;
-	bool bars, ok = true;
+	bool bars;
 
 	buf_init(&refused, 4096);
 	bars = settings_refusal(&p->differences, &refused);
-	p->out = json_pack("{s:s, s:s, s:b, s:b, s:o, s:o}", "a", "A", "b", label, "comparable",
-			   !bars, "forced", bars && p->o->force, "refused",
-			   bars ? json_string(refused.data) : json_null(), "differences",
-			   differences_json(&p->differences));
+	REPORT_SET(to, a, "A");
+	REPORT_SET(to, b, report_draft_text(p->draft, label));
+	REPORT_SET(to, comparable, !bars);
+	REPORT_SET(to, forced, bars && p->o->force);
+	REPORT_SET_IF(to, refused, bars, report_draft_text(p->draft, refused.data));
+	REPORT_SET(to, differences, differences_of(p));
 	buf_finish(&refused);
-	if (!p->out)
-		ok = err_set(err, ERR_MEMORY, "out of memory for a comparison");
-	else if (bars && !p->o->force)
-		set(p, "verdict", json_string("REFUSED"));
-	else
-		ok = put_compared(p, err);
-	return ok;
+	if (!bars || p->o->force)
+		return put_compared(p, err);
+	REPORT_SET(to, verdict, "REFUSED");
+	return true;
 }
 
-/* Finishes the pair; NULL with an error. */
-static json_t *compare_pair(struct pair *p, const char *label, struct err *err)
+static bool compare_pair(struct pair *p, const char *label, struct err *err)
 {
-	bool ok = settings_differences(p->a, p->b, p->arena, &p->differences, err) &&
+	bool ok = settings_differences(p->a, p->b, &p->draft->arena, &p->differences, err) &&
 		  put_pair(p, label, err);
 
 	differences_finish(&p->differences);
 	figures_finish(&p->in_a);
 	figures_finish(&p->in_b);
-	judgement_finish(&p->judged);
-	if (ok)
-		return p->out;
-	json_decref(p->out);
-	return NULL;
+	verdicts_finish(&p->verdicts);
+	return ok;
 }
 
 /* ---- all of them */
@@ -474,7 +530,7 @@ struct compared {
 	const struct compared_run *runs;
 	const struct report_run *reports[COMPARE_MAX_RUNS];
 	int n;
-	struct arena arena;
+	struct report_draft draft;
 };
 
 static bool read_runs(struct compared *s, const struct compare_options *o, struct err *err)
@@ -483,7 +539,7 @@ static bool read_runs(struct compared *s, const struct compare_options *o, struc
 		return err_set(err, ERR_BAD_REQUEST, "metric %.40s: latency or speedup is needed",
 			       o->metric);
 	for (int i = 0; i < s->n; i++) {
-		s->reports[i] = report_read_run(s->runs[i].report, &s->arena, err);
+		s->reports[i] = report_read_run(s->runs[i].report, &s->draft.arena, err);
 		if (!s->reports[i])
 			return false;
 		if (figures_point(s->reports[i], 0).modes.n == 0)
@@ -496,25 +552,20 @@ static bool read_runs(struct compared *s, const struct compare_options *o, struc
 }
 
 /* What disagrees outweighs all, then what is SLOWER, then a refusal. */
-static const char *worst(const json_t *comparisons)
+static const char *worst(struct report_compared_list comparisons)
 {
 	static const char *const order[] = { "DISAGREES", "SLOWER", "REFUSED",   "FASTER",
 					     "AMBIGUOUS", "SAME",   "NOT ENOUGH" };
-	const json_t *c;
-	size_t i;
 
 	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++)
-		json_array_foreach(comparisons, i, c)
-		{
-			const char *word = json_string_value(json_object_get(c, "verdict"));
-
-			if (word && strcmp(word, order[k]) == 0)
+		for (size_t i = 0; i < comparisons.n; i++)
+			if (strcmp(comparisons.at[i].verdict, order[k]) == 0)
 				return order[k];
-		}
 	return "NOT ENOUGH";
 }
 
-static json_t *runs_json(const struct compared_run *runs, int n)
+/* The heads of the runs, which are their owner's, with a label each.  New. */
+static json_t *labelled(const struct compared_run *runs, int n)
 {
 	json_t *list = json_array();
 
@@ -528,25 +579,32 @@ static json_t *runs_json(const struct compared_run *runs, int n)
 	return list;
 }
 
-/* What A's points vary, without the lines of a pool; null where it has one point. */
-static json_t *sweep_of(const struct report_run *run)
+/* What A's points vary, without the lines of a pool. */
+static struct report_compared_sweep *sweep_of(const struct report_sweep *sweep,
+					      struct report_draft *draft)
 {
-	const struct report_sweep *sweep = run->workload ? run->workload->sweep : NULL;
+	struct report_compared_sweep *to = report_new_compared_sweep(1, &draft->arena);
+	struct report_compared_input *input = report_new_compared_input(1, &draft->arena);
 
-	if (sweep && sweep->input)
-		return json_pack("{s:{s:I, s:I}}", "input", "arg", (json_int_t)sweep->input->arg,
-				 "dim", (json_int_t)sweep->input->dim);
-	return sweep ? json_pack("{s:{}}", "statements") : json_null();
+	if (!to || !input)
+		return NULL;
+	if (!sweep->input) {
+		REPORT_SET(to, statements, report_draft_value(draft, json_object()));
+		return to;
+	}
+	REPORT_SET(input, arg, sweep->input->arg);
+	REPORT_SET(input, dim, sweep->input->dim);
+	REPORT_SET(to, input, input);
+	return to;
 }
 
-static json_t *compare_all(struct compared *s, const struct compare_options *o, struct err *err)
+/* Each run against the first. */
+static bool compare_each(struct compared *s, const struct compare_options *o, double margin,
+			 struct report_compared_list *out, struct err *err)
 {
-	double margin = o->margin > 0 ? o->margin : RATIO_MARGIN;
-	json_t *comparisons, *refused = json_null();
-
-	if (!read_runs(s, o, err))
-		return NULL;
-	comparisons = json_array();
+	out->at = report_new_compared((size_t)s->n, &s->draft.arena);
+	if (!out->at)
+		return err_set(err, ERR_MEMORY, "out of memory for a comparison");
 	for (int i = 1; i < s->n; i++) {
 		const char label[2] = { (char)('A' + i), '\0' };
 		struct pair p = { .run_a = &s->runs[0],
@@ -555,22 +613,44 @@ static json_t *compare_all(struct compared *s, const struct compare_options *o, 
 				  .b = s->reports[i],
 				  .o = o,
 				  .margin = margin,
-				  .arena = &s->arena };
-		json_t *one = compare_pair(&p, label, err);
+				  .draft = &s->draft,
+				  .out = &out->at[out->n++] };
 
-		if (!one) {
-			json_decref(comparisons);
-			return NULL;
-		}
-		if (json_is_null(refused))
-			refused = json_object_get(one, "refused");
-		json_array_append_new(comparisons, one);
+		if (!compare_pair(&p, label, err))
+			return false;
 	}
-	return json_pack("{s:f, s:f, s:s, s:b, s:O, s:o, s:o, s:o}", "margin", margin, "confidence",
-			 confidence, "verdict", worst(comparisons), "comparable",
-			 json_is_null(refused), "refused", refused, "sweep",
-			 sweep_of(s->reports[0]), "runs", runs_json(s->runs, s->n), "comparisons",
-			 comparisons);
+	return true;
+}
+
+static json_t *compare_all(struct compared *s, const struct compare_options *o, struct err *err)
+{
+	double margin = o->margin > 0 ? o->margin : RATIO_MARGIN;
+	struct report_compare *to = report_new_compare(1, &s->draft.arena);
+	const struct report_sweep *sweep;
+	struct report_compared_list all = { 0 };
+	json_t *json;
+
+	if (!to)
+		err_set(err, ERR_MEMORY, "out of memory for a comparison");
+	if (!to || !read_runs(s, o, err) || !compare_each(s, o, margin, &all, err))
+		return NULL;
+	sweep = s->reports[0]->workload ? s->reports[0]->workload->sweep : NULL;
+	REPORT_SET(to, margin, margin);
+	REPORT_SET(to, confidence, confidence);
+	REPORT_SET(to, verdict, worst(all));
+	REPORT_SET(to, comparable, true);
+	for (size_t i = all.n; i-- > 0;)
+		if (all.at[i].refused) {
+			REPORT_SET(to, comparable, false);
+			REPORT_SET(to, refused, all.at[i].refused);
+		}
+	REPORT_SET_IF(to, sweep, sweep, sweep_of(sweep, &s->draft));
+	REPORT_SET(to, runs, report_draft_value(&s->draft, labelled(s->runs, s->n)));
+	REPORT_SET(to, comparisons, all);
+	json = report_write_compare(to);
+	if (!json)
+		err_set(err, ERR_MEMORY, "out of memory for a comparison");
+	return json;
 }
 
 json_t *compare_runs(const struct compared_run *runs, int n, const struct compare_options *o,
@@ -579,6 +659,6 @@ json_t *compare_runs(const struct compared_run *runs, int n, const struct compar
 	struct compared s = { .runs = runs, .n = n };
 	json_t *json = compare_all(&s, o, err);
 
-	arena_finish(&s.arena);
+	report_draft_finish(&s.draft);
 	return json;
 }

@@ -1,18 +1,10 @@
 /* profiler/compare/compare.h -- did it change, and because of what?
  *
- * Every run is compared with the first, A:
+ * Every run is compared with the first, A: profiler/fields/compare.def says what an answer has.
  *
- *	{"margin", "confidence", "verdict", "comparable", "refused", "sweep", "runs": [{"label",
- *...}], "comparisons": [{"a": "A", "b": "B", "comparable", "forced", "refused", "verdict",
- *	   "headline", "control", "counts", "family", "differences", "only", "figures",
- *	   "breaks", "kernels", "kernels_same", "graphs", "source"}]}
- *
- * sweep: what the points of A vary, {"statements": {}}, {"input": {"arg", "dim"}} or null.
- * figures: [{"metric", "title", "unit", "kind", "mode", "n", "points", "a" and "b":
- * {"value", "ci", "samples"}, "ratio" (b over a), "ci", "verdict", "why"}]; "repeats" counts the
- * runs whose spread is part of the interval of the ratio.  A figure with an
+ * A figure with an
  * interval is FASTER or SLOWER where its whole interval lies beyond the margin and it is
- * among those that stand together at a family-wise error of 5 % (ratio_holm()); SAME where
+ * among those that hold together at a family-wise error of 5 % (ratio_holm()); SAME where
  * all of it lies within (that is no alarm, so it is not corrected); NOT ENOUGH below 6
  * rounds on a side; else AMBIGUOUS.  What was measured once a run has no interval of its
  * own: over the 6 or more points that two sweeps have in common the median of the points'
@@ -56,21 +48,20 @@ json_t *compare_runs(const struct compared_run *runs, int n, const struct compar
 /* Breaks, kernels and graphs that came, went or changed: of one mode after another, of which the
  * caller sets what is compared. */
 struct changes {
+	struct report_draft *draft;
 	const char *mode;
 	double n; /* the point of the sweep; NAN: no sweep */
 	const struct report_mode *a, *b;
-	const char *source_a, *source_b;   /* that lines of the mode count in */
-	json_t *breaks, *graphs, *kernels; /* lists: every entry has `mode` and `n` (or null) */
-	int kernels_same;                  /* kernels that are as they were */
+	const char *source_a, *source_b; /* that lines of the mode count in */
+	struct report_break_change_list breaks;
+	struct report_graph_change_list graphs;
+	struct report_kernel_change_list kernels;
+	int kernels_same; /* kernels that are as they were */
 };
 
-/* {"change": "added", "gone", "slower" or "faster", "name", "form", "ops", "a" and "b":
- * {"us", "ci_us"} or null, "ratio", "ci"}.  Kernels are matched by their names, in order;
- * which of them are slower holds at 5 % for all of them together, beyond the margin.  False with
- * MEMORY. */
-bool changes_kernels(struct changes *c, double margin, struct err *err);
-
-/* A whole number without a fraction; null where there is none. */
-json_t *compare_number(double x);
+/* Kernels are matched by their names, in order;
+ * which of them are slower holds at 5 % for all of them together, beyond the margin.  False when
+ * out of memory. */
+bool changes_kernels(struct changes *c, double margin);
 
 #endif

@@ -84,7 +84,7 @@ static void match(struct pairs *p, const struct report_mode *a, const struct rep
 }
 
 /* Those that both have are judged together. */
-static bool judge(struct pairs *p, struct err *err)
+static bool judge(struct pairs *p)
 {
 	double *chance = calloc((size_t)p->n + 1, sizeof(*chance));
 	bool *holds = calloc((size_t)p->n + 1, sizeof(*holds)), ok;
@@ -98,51 +98,77 @@ static bool judge(struct pairs *p, struct err *err)
 		p->at[i].holds = p->at[i].timed && holds[k++];
 	free(chance);
 	free(holds);
-	return ok || err_set(err, ERR_MEMORY, "out of memory for kernels");
+	return ok;
 }
 
-static json_t *side(const struct report_kernel *k)
+static struct report_compared_kernel *side(const struct report_kernel *k,
+					   struct report_draft *draft)
 {
-	if (!k)
-		return json_null();
-	return json_pack(
-	    "{s:o, s:o}", "us", k->has.median_us ? json_real(k->median_us) : json_null(), "ci_us",
-	    k->has.ci_us ? json_pack("[f, f]", k->ci_us.low, k->ci_us.high) : json_null());
+	struct report_compared_kernel *to = report_new_compared_kernel(1, &draft->arena);
+
+	if (!to)
+		return NULL;
+	REPORT_SET_IF(to, us, k->has.median_us, k->median_us);
+	REPORT_SET_IF(to, ci_us, k->has.ci_us, k->ci_us);
+	return to;
 }
 
-static void add(const struct changes *c, const struct pair *p)
+static void fill(struct report_kernel_change *to, const struct changes *c, const struct pair *p)
 {
 	const struct report_kernel *either = p->b ? p->b : p->a;
-	json_t *row = json_pack("{s:s, s:o, s:s, s:o, s:o, s:s, s:s, s:I, s:s}", "mode", c->mode,
-				"n", compare_number(c->n), "change",
-				!p->a              ? "added"
-				: !p->b            ? "gone"
-				: p->ratio.mid > 1 ? "slower"
-						   : "faster",
-				"a", side(p->a), "b", side(p->b), "name", either->name, "form",
-				either->form, "ops", (json_int_t)either->ops, "why", either->why);
 
-	if (p->timed) {
-		json_object_set_new(row, "ratio", json_real(p->ratio.mid));
-		json_object_set_new(row, "ci", json_pack("[f, f]", p->ratio.low, p->ratio.high));
-	}
-	json_array_append_new(c->kernels, row);
+	REPORT_SET(to, mode, c->mode);
+	REPORT_SET_IF(to, n, !isnan(c->n), c->n);
+	REPORT_SET(to, change,
+		   !p->a              ? "added"
+		   : !p->b            ? "gone"
+		   : p->ratio.mid > 1 ? "slower"
+				      : "faster");
+	REPORT_SET_IF(to, a, p->a, side(p->a, c->draft));
+	REPORT_SET_IF(to, b, p->b, side(p->b, c->draft));
+	REPORT_SET(to, name, either->name);
+	REPORT_SET(to, form, either->form);
+	REPORT_SET(to, ops, either->ops);
+	REPORT_SET(to, why, either->why);
+	REPORT_SET_IF(to, ratio, p->timed, p->ratio.mid);
+	REPORT_SET_IF(to, ci, p->timed, (struct report_interval){ p->ratio.low, p->ratio.high });
 }
 
-bool changes_kernels(struct changes *c, double margin, struct err *err)
+static bool changed(const struct pair *p)
 {
-	struct pairs *p = calloc(1, sizeof(*p));
-	bool ok;
+	return !p->a || !p->b || p->holds;
+}
 
-	if (!p)
-		return err_set(err, ERR_MEMORY, "out of memory for kernels");
-	match(p, c->a, c->b, margin);
-	ok = judge(p, err);
-	for (int i = 0; ok && i < p->n; i++) {
-		if (!p->at[i].a || !p->at[i].b || p->at[i].holds)
-			add(c, &p->at[i]);
+/* Those that changed, after those of the modes before. */
+static bool add(struct changes *c, const struct pairs *p)
+{
+	size_t n = c->kernels.n;
+	struct report_kernel_change *all;
+
+	for (int i = 0; i < p->n; i++)
+		n += changed(&p->at[i]);
+	all = report_new_kernel_change(n, &c->draft->arena);
+	if (!all)
+		return false;
+	if (c->kernels.n)
+		memcpy(all, c->kernels.at, c->kernels.n * sizeof(*all));
+	c->kernels.at = all;
+	for (int i = 0; i < p->n; i++)
+		if (changed(&p->at[i]))
+			fill(&all[c->kernels.n++], c, &p->at[i]);
 		else
 			c->kernels_same++;
+	return true;
+}
+
+bool changes_kernels(struct changes *c, double margin)
+{
+	struct pairs *p = calloc(1, sizeof(*p));
+	bool ok = p != NULL;
+
+	if (ok) {
+		match(p, c->a, c->b, margin);
+		ok = judge(p) && add(c, p);
 	}
 	free(p);
 	return ok;

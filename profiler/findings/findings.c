@@ -549,7 +549,7 @@ static void widen(struct span *s, double value)
 }
 
 struct columns {
-	struct span time, compile, bytes;
+	struct span time, compile, bytes, activations;
 };
 
 static void widen_torch(struct columns *c, const struct report_torch_mode_map *modes,
@@ -565,9 +565,22 @@ static void widen_torch(struct columns *c, const struct report_torch_mode_map *m
 	}
 }
 
+static void widen_autocast(struct columns *c, const struct report_mixed *mixed)
+{
+	for (size_t i = 0; mixed && i < mixed->modes.n; i++) {
+		const struct report_mixed_mode *m = &mixed->modes.at[i];
+		const struct report_mixed_side *sides[] = { m->with, m->without };
+
+		for (int k = 0; k < 2; k++) {
+			widen(&c->time, sides[k]->median_us);
+			widen(&c->activations, (double)sides[k]->activation_bytes);
+		}
+	}
+}
+
 static void choose_units(struct maker *m, const struct report_torch *torch)
 {
-	struct columns c = { { INFINITY, 0 }, { INFINITY, 0 }, { INFINITY, 0 } };
+	struct columns c = { { INFINITY, 0 }, { INFINITY, 0 }, { INFINITY, 0 }, { INFINITY, 0 } };
 
 	for (size_t i = 0; i < m->n_points; i++)
 		for (size_t k = 0; k < m->points[i].modes.n; k++) {
@@ -579,6 +592,8 @@ static void choose_units(struct maker *m, const struct report_torch *torch)
 			widen(&c.compile, b ? b->compile_ms : at->compile_ms);
 			widen(&c.bytes, at->has.peak_bytes ? (double)at->peak_bytes : NAN);
 		}
+	for (size_t i = 0; i < m->n_points; i++)
+		widen_autocast(&c, m->points[i].autocast);
 	if (torch && !torch->points.n)
 		widen_torch(&c, &torch->modes, &torch->break_even);
 	for (size_t i = 0; torch && i < torch->points.n; i++)
@@ -586,6 +601,7 @@ static void choose_units(struct maker *m, const struct report_torch *torch)
 	m->time = number_time_unit(c.time.most);
 	m->compile = number_time_unit(fmax(c.compile.most * 1e3, 10e3)); /* never us */
 	m->bytes = number_bytes_unit(c.bytes.least, c.bytes.most);
+	m->activations = number_bytes_unit(c.activations.least, c.activations.most);
 }
 
 /* ---- a mode ---- */
@@ -715,6 +731,63 @@ static bool begin_modes(struct maker *m, struct report_findings_point *to, const
 	return !m->failed;
 }
 
+static struct report_findings_side *side(struct maker *m, const struct report_mixed_side *of)
+{
+	struct report_findings_side *to = report_new_findings_side(1, m->arena);
+	double scale = m->time.scale;
+
+	m->failed |= !to;
+	if (!to)
+		return NULL;
+	if (of->has.median_us)
+		REPORT_SET(to, median,
+			   figure(m,
+				  &(struct interval){ of->ci_us.low / scale, of->median_us / scale,
+						      of->ci_us.high / scale },
+				  ""));
+	if (of->has.samples_per_s)
+		REPORT_SET(to, rate, short_text(m, of->samples_per_s));
+	REPORT_SET(to, activations,
+		   short_text(m, (double)of->activation_bytes / m->activations.scale));
+	return to;
+}
+
+static void put_cast(struct maker *m, const struct report_mixed_mode *of,
+		     struct report_findings_cast *to)
+{
+	char error[NUMBER_BYTES];
+
+	REPORT_SET(to, with, side(m, of->with));
+	REPORT_SET(to, without, side(m, of->without));
+	if (of->has.speedup)
+		REPORT_SET(to, speedup,
+			   figure(m,
+				  &(struct interval){ of->speedup_ci.low, of->speedup,
+						      of->speedup_ci.high },
+				  "x"));
+	if (of->has.verdict)
+		REPORT_SET(to, verdict, of->verdict);
+	number_error(error, of->max_abs_error);
+	REPORT_SET(to, error, maker_text(m, "%s", error));
+}
+
+static void put_autocast(struct maker *m, const struct report_mixed *mixed,
+			 struct report_findings_point *to)
+{
+	struct report_findings_autocast *a = report_new_findings_autocast(1, m->arena);
+	struct report_findings_cast *modes = report_new_findings_cast(mixed->modes.n, m->arena);
+
+	m->failed |= !a || !modes;
+	if (m->failed)
+		return;
+	REPORT_SET(a, sentence, say_autocast(m, mixed));
+	REPORT_SET(a, modes,
+		   (struct report_findings_cast_map){ modes, mixed->modes.n, mixed->modes.keys });
+	for (size_t i = 0; i < mixed->modes.n; i++)
+		put_cast(m, &mixed->modes.at[i], &modes[i]);
+	REPORT_SET(to, autocast, a);
+}
+
 static void put_point(struct maker *m, const struct report_point *p,
 		      struct report_findings_point *to)
 {
@@ -726,7 +799,7 @@ static void put_point(struct maker *m, const struct report_point *p,
 	for (size_t i = 0; i < p->modes.n; i++)
 		put_own_mode(m, p, i, &to->modes.at[i]);
 	if (p->autocast && !p->autocast->has.error)
-		REPORT_SET(to, autocast, say_autocast(m, p->autocast));
+		put_autocast(m, p->autocast, to);
 }
 
 static void put_torch_point(struct maker *m, const struct report_torch_point *p,
@@ -751,6 +824,13 @@ static void put_torch_point(struct maker *m, const struct report_torch_point *p,
 		put_mode(m, &to->modes.at[i], &x);
 		if (at->values && !wrong)
 			put_error(m, &to->modes.at[i], at->values->max_abs_error);
+		if (at->over_ours)
+			REPORT_SET(
+			    &to->modes.at[i], over_ours,
+			    figure(m,
+				   &(struct interval){ at->over_ours->ci.low, at->over_ours->ratio,
+						       at->over_ours->ci.high },
+				   "x"));
 	}
 }
 
@@ -816,6 +896,7 @@ static void put_rest(struct maker *m, struct report_findings *out)
 	REPORT_SET(out, time_unit, m->time.name);
 	REPORT_SET(out, compile_unit, m->compile.name);
 	REPORT_SET(out, bytes_unit, m->bytes.name);
+	REPORT_SET(out, activations_unit, m->activations.name);
 }
 
 struct report_findings *findings_make(const struct report_run *run, struct arena *arena,

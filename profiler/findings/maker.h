@@ -10,7 +10,7 @@ struct maker {
 	struct arena *arena;
 	const struct report_point *points; /* of a run without a sweep one, without n */
 	size_t n_points;
-	struct number_unit time, compile, bytes;
+	struct number_unit time, compile, bytes, activations;
 	bool failed; /* out of memory: what was made is not to be used */
 };
 

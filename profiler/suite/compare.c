@@ -15,59 +15,51 @@
 /* A speedup that a suite's report has was of enough rounds. */
 enum { ENOUGH_ROUNDS = 1000 };
 
-static bool same_text(const json_t *a, const json_t *b, const char *field)
-{
-	const char *x = json_string_value(json_object_get(a, field));
-	const char *y = json_string_value(json_object_get(b, field));
+/* A column of a suite, or of a result in it. */
+struct column {
+	const char *engine, *policy, *mode;
+};
 
-	return x && y && strcmp(x, y) == 0;
+#define COLUMN_OF(x) ((struct column){ (x)->engine, (x)->policy, (x)->mode })
+
+static bool same_column(struct column a, struct column b)
+{
+	return strcmp(a.engine, b.engine) == 0 && strcmp(a.policy, b.policy) == 0 &&
+	       strcmp(a.mode, b.mode) == 0;
 }
 
-/* {name: workload}.  New. */
-static json_t *by_name(const json_t *workloads)
+/* Of several workloads of one name the last. */
+static const struct report_suite_workload *find_named(const struct report_suite *s,
+						      const char *name)
 {
-	json_t *index = json_object(), *w;
-	size_t i;
-
-	json_array_foreach((json_t *)workloads, i, w)
-	{
-		const char *name = json_string_value(json_object_get(w, "name"));
-
-		if (name)
-			json_object_set(index, name, w);
-	}
-	return index;
-}
-
-static const json_t *find_named(const json_t *index, const json_t *like)
-{
-	const char *name = json_string_value(json_object_get(like, "name"));
-
-	return name ? json_object_get(index, name) : NULL;
-}
-
-/* The result of the same engine, policy and mode. */
-static const json_t *find_result(const json_t *workload, const json_t *like)
-{
-	const json_t *r;
-	size_t i;
-
-	json_array_foreach(json_object_get(workload, "results"), i, r)
-	{
-		if (same_text(r, like, "engine") && same_text(r, like, "policy") &&
-		    same_text(r, like, "mode"))
-			return r;
-	}
+	for (size_t i = s->workloads.n; i-- > 0;)
+		if (strcmp(s->workloads.at[i].name, name) == 0)
+			return &s->workloads.at[i];
 	return NULL;
 }
 
-static enum suite_status status_of(const json_t *result)
+static const struct report_suite_result *find_result(const struct report_suite_workload *w,
+						     struct column of)
 {
-	const char *name = json_string_value(json_object_get(result, "status"));
+	for (size_t i = 0; w && i < w->results.n; i++)
+		if (same_column(COLUMN_OF(&w->results.at[i]), of))
+			return &w->results.at[i];
+	return NULL;
+}
+
+static const struct report_suite_column *find_column(const struct report_suite *s, struct column of)
+{
+	for (size_t i = 0; i < s->columns.n; i++)
+		if (same_column(COLUMN_OF(&s->columns.at[i]), of))
+			return &s->columns.at[i];
+	return NULL;
+}
+
+static enum suite_status status_of(const struct report_suite_result *r)
+{
 	enum suite_status status = SUITE_WAITING;
 
-	if (name)
-		suite_status_from_name(name, &status);
+	suite_status_from_name(r->status, &status);
 	return status;
 }
 
@@ -87,14 +79,10 @@ static const char *turn_of(enum suite_status before, enum suite_status after)
 }
 
 /* A result's speedup; false where it has none with an interval. */
-static bool speedup_of(const json_t *result, struct interval *out)
+static bool speedup_of(const struct report_suite_result *r, struct interval *out)
 {
-	const json_t *ci = json_object_get(result, "speedup_ci");
-
-	*out = (struct interval){ .low = json_number_value(json_array_get(ci, 0)),
-				  .mid = json_number_value(json_object_get(result, "speedup")),
-				  .high = json_number_value(json_array_get(ci, 1)) };
-	return status_of(result) == SUITE_PASS && out->low > 0 && out->mid >= out->low &&
+	*out = (struct interval){ r->speedup_ci.low, r->speedup, r->speedup_ci.high };
+	return status_of(r) == SUITE_PASS && out->low > 0 && out->mid >= out->low &&
 	       out->high >= out->mid;
 }
 
@@ -113,172 +101,222 @@ static const char *word_of(const struct interval *ratio)
 	return verdict_word(verdict_of(ratio, ENOUGH_ROUNDS));
 }
 
-/* The geomean of the changes that were seen, and how many. */
-static json_t *change_json(const struct interval *ratios, int n)
+/* The change of a workload in a column; false where it has none. */
+static bool change_of(const struct report_suite_result *old, const struct report_suite_result *new,
+		      struct interval *out)
 {
+	struct interval a, b;
+
+	if (!speedup_of(old, &a) || !speedup_of(new, &b))
+		return false;
+	*out = ratio_of(&a, &b);
+	return true;
+}
+
+/* Two suites on their way to a comparison. */
+struct suites {
+	const struct report_suite *before, *after;
+	struct report_draft draft;
+};
+
+/* The geomean of the changes that were seen, and how many. */
+static struct report_suite_change *geomean_of(struct suites *s, const struct interval *ratios,
+					      int n)
+{
+	struct report_suite_change *to = report_new_suite_change(1, &s->draft.arena);
 	struct interval mean;
 
+	if (!to)
+		return NULL;
+	REPORT_SET(to, n, n);
 	if (n == 0)
-		return json_pack("{s:i, s:n, s:n, s:n}", "n", 0, "ratio", "ratio_ci", "verdict");
+		return to;
 	mean = suite_geomean(ratios, n);
-	return json_pack("{s:i, s:f, s:[f, f], s:s}", "n", n, "ratio", mean.mid, "ratio_ci",
-			 mean.low, mean.high, "verdict", word_of(&mean));
+	REPORT_SET(to, ratio, mean.mid);
+	REPORT_SET(to, ratio_ci, (struct report_interval){ mean.low, mean.high });
+	REPORT_SET(to, verdict, word_of(&mean));
+	return to;
 }
 
-static json_t *rate_of(const json_t *column)
+static int64_t *count_of(struct report_suite_column_change *to, const char *word)
 {
-	json_t *rate = json_object_get(column, "pass_rate");
+	const struct {
+		const char *word;
+		int64_t *count;
+	} rows[] = { { "broken", &to->broken }, { "fixed", &to->fixed },
+		     { "FASTER", &to->FASTER }, { "SLOWER", &to->SLOWER },
+		     { "SAME", &to->SAME },     { "AMBIGUOUS", &to->AMBIGUOUS } };
 
-	return rate ? json_incref(rate) : json_null();
-}
-
-static const json_t *find_column(const json_t *columns, const json_t *like)
-{
-	const json_t *c;
-	size_t i;
-
-	json_array_foreach((json_t *)columns, i, c)
-	{
-		if (same_text(c, like, "engine") && same_text(c, like, "policy") &&
-		    same_text(c, like, "mode"))
-			return c;
-	}
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strcmp(rows[i].word, word) == 0)
+			return rows[i].count;
 	return NULL;
 }
 
-/* One column of both: counts of what turned, and of the ratios. */
-static json_t *column_json(const json_t *before, const json_t *index, const json_t *after,
-			   const json_t *column)
+static void count(struct report_suite_column_change *to, const char *word)
 {
-	static const char *const counted[] = { "broken", "fixed", "FASTER",
-					       "SLOWER", "SAME",  "AMBIGUOUS" };
-	const json_t *workloads = json_object_get(after, "workloads"), *w;
-	struct interval *ratios = calloc(json_array_size(workloads) + 1, sizeof(*ratios));
-	json_t *counts = json_object(), *json;
+	int64_t *n = count_of(to, word);
+
+	if (n)
+		++*n;
+}
+
+/* One column of both: counts of what turned, and of the ratios. */
+static bool fill_column(struct report_suite_column_change *to, struct suites *s,
+			const struct report_suite_column *old,
+			const struct report_suite_column *column)
+{
+	struct report_suite_workload_list workloads = s->after->workloads;
+	struct interval *ratios = ARENA_ARRAY(&s->draft.arena, struct interval, workloads.n + 1);
 	int n = 0;
-	size_t i;
 
-	for (i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
-		json_object_set_new(counts, counted[i], json_integer(0));
-	json_array_foreach((json_t *)workloads, i, w)
-	{
-		const json_t *old = find_result(find_named(index, w), column),
-			     *new = find_result(w, column);
-		const char *turn = old && new ? turn_of(status_of(old), status_of(new)) : "";
-		struct interval a, b;
+	REPORT_SET(to, engine, column->engine);
+	REPORT_SET(to, policy, column->policy);
+	REPORT_SET(to, mode, column->mode);
+	REPORT_SET_IF(to, pass_rate_before, old->has.pass_rate, old->pass_rate);
+	REPORT_SET_IF(to, pass_rate_after, column->has.pass_rate, column->pass_rate);
+	REPORT_SET(to, broken, 0);
+	REPORT_SET(to, fixed, 0);
+	REPORT_SET(to, FASTER, 0);
+	REPORT_SET(to, SLOWER, 0);
+	REPORT_SET(to, SAME, 0);
+	REPORT_SET(to, AMBIGUOUS, 0);
+	for (size_t i = 0; ratios && i < workloads.n; i++) {
+		const struct report_suite_workload *w = &workloads.at[i];
+		const struct report_suite_result *was = find_result(find_named(s->before, w->name),
+								    COLUMN_OF(column)),
+						 *now = find_result(w, COLUMN_OF(column));
 
-		if (json_object_get(counts, turn))
-			json_object_set_new(
-			    counts, turn,
-			    json_integer(1 + json_integer_value(json_object_get(counts, turn))));
-		if (!ratios || !old || !new || !speedup_of(old, &a) || !speedup_of(new, &b))
+		if (!was || !now)
 			continue;
-		ratios[n] = ratio_of(&a, &b);
-		turn = word_of(&ratios[n++]);
-		json_object_set_new(
-		    counts, turn,
-		    json_integer(1 + json_integer_value(json_object_get(counts, turn))));
+		count(to, turn_of(status_of(was), status_of(now)));
+		if (change_of(was, now, &ratios[n]))
+			count(to, word_of(&ratios[n++]));
 	}
-	json = json_pack(
-	    "{s:O, s:O, s:O, s:o, s:o, s:o}", "engine", json_object_get(column, "engine"), "policy",
-	    json_object_get(column, "policy"), "mode", json_object_get(column, "mode"),
-	    "pass_rate_before", rate_of(find_column(json_object_get(before, "columns"), column)),
-	    "pass_rate_after", rate_of(column), "geomean",
-	    change_json(ratios ? ratios : &(struct interval){ 0 }, n));
-	json_object_update(json, counts);
-	json_decref(counts);
-	free(ratios);
-	return json;
+	REPORT_SET(to, geomean, geomean_of(s, ratios, n));
+	return ratios != NULL;
 }
 
 /* A result of both suites. */
-static json_t *result_json(const json_t *old, const json_t *new)
+static void fill_result(struct report_suite_result_change *to,
+			const struct report_suite_result *old,
+			const struct report_suite_result *new)
 {
-	json_t *json = json_pack(
-	    "{s:O, s:O, s:O, s:s, s:s, s:s, s:O?, s:O?, s:O?, s:O?}", "engine",
-	    json_object_get(new, "engine"), "policy", json_object_get(new, "policy"), "mode",
-	    json_object_get(new, "mode"), "before", suite_status_name(status_of(old)), "after",
-	    suite_status_name(status_of(new)), "turn", turn_of(status_of(old), status_of(new)),
-	    "reason", json_object_get(new, "reason"), "run_before", json_object_get(old, "run"),
-	    "run", json_object_get(new, "run"), "speedup", json_object_get(new, "speedup"));
-	struct interval a, b, ratio;
+	struct interval ratio;
 
-	json_object_set(json, "speedup_before", json_object_get(old, "speedup"));
-	if (speedup_of(old, &a) && speedup_of(new, &b)) {
-		ratio = ratio_of(&a, &b);
-		json_object_set_new(json, "ratio", json_real(ratio.mid));
-		json_object_set_new(json, "ratio_ci", json_pack("[f, f]", ratio.low, ratio.high));
-		json_object_set_new(json, "verdict", json_string(word_of(&ratio)));
-	} else {
-		json_object_set_new(json, "ratio", json_null());
-		json_object_set_new(json, "ratio_ci", json_null());
-		json_object_set_new(json, "verdict", json_null());
-	}
-	return json;
+	REPORT_SET(to, engine, new->engine);
+	REPORT_SET(to, policy, new->policy);
+	REPORT_SET(to, mode, new->mode);
+	REPORT_SET(to, before, suite_status_name(status_of(old)));
+	REPORT_SET(to, after, suite_status_name(status_of(new)));
+	REPORT_SET(to, turn, turn_of(status_of(old), status_of(new)));
+	REPORT_SET_IF(to, reason, new->reason, new->reason);
+	REPORT_SET_IF(to, run_before, old->has.run, old->run);
+	REPORT_SET_IF(to, run, new->has.run, new->run);
+	REPORT_SET_IF(to, speedup, new->has.speedup, new->speedup);
+	REPORT_SET_IF(to, speedup_before, old->has.speedup, old->speedup);
+	if (!change_of(old, new, &ratio))
+		return;
+	REPORT_SET(to, ratio, ratio.mid);
+	REPORT_SET(to, ratio_ci, (struct report_interval){ ratio.low, ratio.high });
+	REPORT_SET(to, verdict, word_of(&ratio));
 }
 
-static json_t *workload_json(const json_t *old, const json_t *new)
+static void fill_workload(struct report_suite_workload_change *to, struct suites *s,
+			  const struct report_suite_workload *old,
+			  const struct report_suite_workload *new)
 {
-	json_t *results = json_array();
-	const json_t *r;
-	size_t i;
+	struct report_suite_result_change *results = report_new_suite_result_change(
+	    new->results.n, &s->draft.arena);
+	size_t n = 0;
 
-	json_array_foreach(json_object_get(new, "results"), i, r)
-	{
-		const json_t *was = find_result(old, r);
+	for (size_t i = 0; results && i < new->results.n; i++) {
+		const struct report_suite_result *now = &new->results.at[i];
+		const struct report_suite_result *was = find_result(old, COLUMN_OF(now));
 
 		if (was)
-			json_array_append_new(results, result_json(was, r));
+			fill_result(&results[n++], was, now);
 	}
-	return json_pack("{s:O, s:o}", "name", json_object_get(new, "name"), "results", results);
+	REPORT_SET(to, name, new->name);
+	REPORT_SET(to, results, (struct report_suite_result_change_list){ results, n });
 }
 
 /* Names of workloads that the other suite has not. */
-static json_t *only_in(const json_t *workloads, const json_t *other)
+static struct report_texts only_in(struct suites *s, const struct report_suite *x,
+				   const struct report_suite *other)
 {
-	json_t *names = json_array();
-	const json_t *w;
-	size_t i;
+	const char **names = ARENA_ARRAY(&s->draft.arena, const char *, x->workloads.n + 1);
+	size_t n = 0;
 
-	json_array_foreach((json_t *)workloads, i, w)
-	{
-		if (!find_named(other, w))
-			json_array_append(names, json_object_get(w, "name"));
+	for (size_t i = 0; names && i < x->workloads.n; i++)
+		if (!find_named(other, x->workloads.at[i].name))
+			names[n++] = x->workloads.at[i].name;
+	return (struct report_texts){ names, names ? n : 1 };
+}
+
+static struct report_suite_column_change_list columns_of(struct suites *s)
+{
+	struct report_suite_column_list columns = s->after->columns;
+	struct report_suite_column_change *all = report_new_suite_column_change(columns.n,
+										&s->draft.arena);
+	size_t n = 0;
+
+	for (size_t i = 0; all && i < columns.n; i++) {
+		const struct report_suite_column *old = find_column(s->before,
+								    COLUMN_OF(&columns.at[i]));
+
+		if (old && !fill_column(&all[n++], s, old, &columns.at[i]))
+			all = NULL;
 	}
-	return names;
+	return (struct report_suite_column_change_list){ all, all ? n : 1 };
+}
+
+static struct report_suite_workload_change_list workloads_of(struct suites *s)
+{
+	struct report_suite_workload_list workloads = s->after->workloads;
+	struct report_suite_workload_change *all = report_new_suite_workload_change(
+	    workloads.n, &s->draft.arena);
+	size_t n = 0;
+
+	for (size_t i = 0; all && i < workloads.n; i++) {
+		const struct report_suite_workload *old = find_named(s->before,
+								     workloads.at[i].name);
+
+		if (old)
+			fill_workload(&all[n++], s, old, &workloads.at[i]);
+	}
+	return (struct report_suite_workload_change_list){ all, all ? n : 1 };
+}
+
+static json_t *compare(struct suites *s)
+{
+	struct report_suite_comparison *to = report_new_suite_comparison(1, &s->draft.arena);
+
+	if (!to)
+		return NULL;
+	REPORT_SET(to, breakeven_suites, 1);
+	REPORT_SET(to, columns, columns_of(s));
+	REPORT_SET(to, workloads, workloads_of(s));
+	REPORT_SET(to, only_before, only_in(s, s->before, s->after));
+	REPORT_SET(to, only_after, only_in(s, s->after, s->before));
+	return report_write_suite_comparison(to);
 }
 
 json_t *suite_compare(const json_t *before, const json_t *after, struct err *err)
 {
-	const json_t *old = json_object_get(before, "workloads"),
-		     *new = json_object_get(after, "workloads"), *item;
-	json_t *columns = json_array(), *workloads = json_array(), *was_in, *is_in, *json;
-	size_t i;
+	struct suites s = { 0 };
+	struct err why = { 0 };
+	json_t *json = NULL;
 
-	if (!json_is_array(old) || !json_is_array(new)) {
-		json_decref(columns);
-		json_decref(workloads);
-		err_set(err, ERR_JSON, "no report of a suite: it has no workloads");
-		return NULL;
+	s.before = report_read_suite(before, &s.draft.arena, &why);
+	s.after = s.before ? report_read_suite(after, &s.draft.arena, &why) : NULL;
+	if (!s.after) {
+		err_set(err, ERR_JSON, "no report of a suite: %.400s", why.message);
+	} else {
+		json = compare(&s);
+		if (!json)
+			err_set(err, ERR_MEMORY, "out of memory for a comparison of suites");
 	}
-	was_in = by_name(old);
-	is_in = by_name(new);
-	json_array_foreach(json_object_get(after, "columns"), i, item)
-	{
-		if (find_column(json_object_get(before, "columns"), item))
-			json_array_append_new(columns, column_json(before, was_in, after, item));
-	}
-	json_array_foreach((json_t *)new, i, item)
-	{
-		const json_t *was = find_named(was_in, item);
-
-		if (was)
-			json_array_append_new(workloads, workload_json(was, item));
-	}
-	json = json_pack("{s:i, s:o, s:o, s:o, s:o}", "breakeven_suites", 1, "columns", columns,
-			 "workloads", workloads, "only_before", only_in(old, is_in), "only_after",
-			 only_in(new, was_in));
-	json_decref(was_in);
-	json_decref(is_in);
+	report_draft_finish(&s.draft);
 	return json;
 }

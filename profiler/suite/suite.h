@@ -52,18 +52,13 @@ int suite_results_of_failure(const json_t *workload_json, int workload, int64_t 
 			     enum suite_status status, const char *reason, struct arena *arena,
 			     struct suite_result *out, int most);
 
-/* {"columns", "common", "workloads", "breaks", "progress"}: see web/docs/suites.md.  names
- * has the n_workloads names.  New; NULL when out of memory. */
+/* A suite of profiler/fields/suite.def.  names has the n_workloads names.  New; NULL when out of
+ * memory. */
 json_t *suite_report(const char *const *names, int n_workloads, const struct suite_result *results,
 		     int n_results, struct err *err);
 
-/* Two such reports, `after` against `before`: {"columns": [{engine, policy, mode,
- * "pass_rate_before", "pass_rate_after", "geomean": {n, ratio, ratio_ci, verdict}, "broken",
- * "fixed", "FASTER", "SLOWER", "SAME", "AMBIGUOUS"}], "workloads": [{name, "results": [{engine,
- * policy, mode, before, after, "turn", ratio, ratio_ci, verdict, ...}]}], "only_before",
- * "only_after"}.  A turn is "passes", "broken" (passed, does not now), "fixed", "still-bad"
- * or "unknown" (not ended); a ratio is the speedup after over that before.  New; NULL with
- * JSON where one is no such report. */
+/* Two such reports, `after` against `before`: a suite_comparison of profiler/fields/compare.def.
+ * New; NULL with JSON where one is no such report, or MEMORY. */
 json_t *suite_compare(const json_t *before, const json_t *after, struct err *err);
 
 #endif

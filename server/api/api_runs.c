@@ -6,6 +6,7 @@
 
 #include "profiler/fields/fields.h"
 #include "profiler/findings/findings.h"
+#include "profiler/findings/skim.h"
 #include "profiler/profiler.h"
 #include "server/api/routes.h"
 #include "server/queue/queue.h"
@@ -330,7 +331,7 @@ bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 /* What the report's figures say, as text; "null" where it has no modes. */
 static char *findings_text(const struct buf *report, struct arena *arena, struct err *err)
 {
-	json_t *json = report->len ? json_loadb(report->data, report->len, 0, NULL) : NULL, *found;
+	json_t *json = report->len ? report_skim(report->data, report->len) : NULL, *found;
 	const struct report_run *run = json ? report_read_run(json, arena, NULL) : NULL;
 	const struct report_findings *f = NULL;
 	char *text = NULL;

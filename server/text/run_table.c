@@ -69,80 +69,75 @@ static void change_text_print(struct buf *out, const json_t *report)
 
 /* ---- what autocast saved ---- */
 
-/* "1,200"; "" for what there is not. */
-static void figure(char out[NUMBER_BYTES], const json_t *object, const char *key, double unit)
+/* "3.55x (3.54-3.55)"; "" for what there is not. */
+static void print_figure(char out[4 * NUMBER_BYTES], const struct report_figure *f)
 {
-	double value = number_field(object, key);
-
-	out[0] = '\0';
-	if (!isnan(value))
-		number_short(out, value / unit);
-}
-
-static void print_autocast_row(struct buf *out, const char *mode, const json_t *m)
-{
-	const json_t *with = json_object_get(m, "with"), *without = json_object_get(m, "without");
-	const char *verdict = json_string_value(json_object_get(m, "verdict"));
-	char time[2][NUMBER_BYTES], rate[2][NUMBER_BYTES], bytes[2][NUMBER_BYTES];
-	char ratio[4 * NUMBER_BYTES], error[32];
-	const json_t *sides[2] = { with, without };
-
-	for (int i = 0; i < 2; i++) {
-		figure(time[i], sides[i], "median_us", 1);
-		figure(rate[i], sides[i], "samples_per_s", 1);
-		figure(bytes[i], sides[i], "activation_bytes", 1000);
-	}
-	number_interval(ratio, m, "speedup", "speedup_ci", "x");
-	if (json_is_number(json_object_get(m, "max_abs_error")))
-		snprintf(error, sizeof(error), "%.2g", number_field(m, "max_abs_error"));
+	if (f && f->low)
+		snprintf(out, 4 * NUMBER_BYTES, "%s (%s-%s)", f->text, f->low, f->high);
 	else
-		strcpy(error, "nan");
-	buf_printf(out, "%-8s  %8s  %8s  %-18s  %-10s  %10s  %10s  %9s  %9s  %9s\n", mode, time[0],
-		   time[1], ratio, verdict ? verdict : "", rate[0], rate[1], bytes[0], bytes[1],
-		   error);
+		snprintf(out, 4 * NUMBER_BYTES, "%s", f ? f->text : "");
 }
 
-static void print_point(struct buf *out, const json_t *at, const json_t *section)
+static const char *shown(const char *text)
 {
-	const char *error = json_string_value(json_object_get(section, "error")), *mode;
-	json_int_t batch = json_integer_value(json_object_get(section, "batch"));
-	json_t *m;
+	return text ? text : "";
+}
 
-	buf_printf(out, "autocast to %s", json_string_value(json_object_get(section, "dtype")));
-	if (json_object_get(at, "n"))
-		buf_printf(out, " at n = %" JSON_INTEGER_FORMAT,
-			   json_integer_value(json_object_get(at, "n")));
-	if (error) {
+static const char *shown_figure(const struct report_figure *f)
+{
+	return f ? f->text : "";
+}
+
+static void print_autocast_row(struct buf *out, const char *mode,
+			       const struct report_findings_cast *m)
+{
+	char ratio[4 * NUMBER_BYTES];
+
+	print_figure(ratio, m->speedup);
+	buf_printf(out, "%-8s  %8s  %8s  %-18s  %-10s  %10s  %10s  %9s  %9s  %9s\n", mode,
+		   shown_figure(m->with->median), shown_figure(m->without->median), ratio,
+		   shown(m->verdict), shown(m->with->rate), shown(m->without->rate),
+		   m->with->activations, m->without->activations, m->error);
+}
+
+static void print_point(struct buf *out, const struct report_mixed *mixed,
+			const struct report_findings_point *at, const struct report_findings *found)
+{
+	char n[NUMBER_BYTES], activations[NUMBER_BYTES];
+
+	buf_printf(out, "autocast to %s", mixed->dtype);
+	if (at->has.n) {
+		number_plain(n, at->n);
+		buf_printf(out, " at n = %s", n);
+	}
+	if (!at->autocast) {
 		buf_printf(out, ": without it the program fails, so nothing is compared: %s\n\n",
-			   error);
+			   mixed->error);
 		return;
 	}
 	buf_puts(out, ", each mode with it and without, side by side");
-	if (batch)
-		buf_printf(out, "; a call has %" JSON_INTEGER_FORMAT " sample%s", batch,
-			   batch == 1 ? "" : "s");
-	buf_printf(out, "\n%-8s  %8s  %8s  %-18s  %-10s  %10s  %10s  %9s  %9s  %9s\n", "mode", "us",
-		   "without", "speedup", "verdict", "samples/s", "without", "act. kB", "without",
-		   "max error");
-	json_object_foreach(json_object_get(section, "modes"), mode, m)
-	{
-		print_autocast_row(out, mode, m);
-	}
+	if (mixed->batch)
+		buf_printf(out, "; a call has %lld sample%s", (long long)mixed->batch,
+			   mixed->batch == 1 ? "" : "s");
+	snprintf(activations, sizeof(activations), "act. %s", found->activations_unit);
+	buf_printf(out, "\n%-8s  %8s  %8s  %-18s  %-10s  %10s  %10s  %9s  %9s  %9s\n", "mode",
+		   found->time_unit, "without", "speedup", "verdict", "samples/s", "without",
+		   activations, "without", "max error");
+	for (size_t i = 0; i < at->autocast->modes.n; i++)
+		print_autocast_row(out, at->autocast->modes.keys[i], &at->autocast->modes.at[i]);
 	buf_putc(out, '\n');
 }
 
 /* A row for each point and mode; nothing for a report whose workload has no autocast. */
-static void mixed_text_print(struct buf *out, const json_t *report)
+static void mixed_text_print(struct buf *out, const struct report_run *run,
+			     const struct report_findings *found)
 {
-	const json_t *points = json_object_get(report, "points");
-	size_t n = json_array_size(points);
+	for (size_t i = 0; i < found->points.n; i++) {
+		const struct report_mixed *mixed = run->points.n ? run->points.at[i].autocast
+								 : run->autocast;
 
-	for (size_t i = 0; i == 0 || i < n; i++) {
-		const json_t *at = n ? json_array_get(points, i) : report;
-		const json_t *section = json_object_get(at, "autocast");
-
-		if (section)
-			print_point(out, at, section);
+		if (mixed)
+			print_point(out, mixed, &found->points.at[i], found);
 	}
 }
 
@@ -176,49 +171,50 @@ static void print_values(struct buf *out, const json_t *m)
 		buf_puts(out, "; prints differ");
 }
 
-static void print_torch_row(struct buf *out, const json_t *at, bool sweep, const char *mode,
-			    const json_t *m)
+static void print_torch_row(struct buf *out, const json_t *at, const char *mode, const json_t *m,
+			    const struct report_findings_point *said)
 {
-	const json_t *b = json_object_get(json_object_get(at, "break_even"), mode);
+	const struct report_findings_mode *of = report_get(said->modes, mode);
 	const char *error = json_string_value(json_object_get(m, "error"));
 	char time[4 * NUMBER_BYTES], speedup[4 * NUMBER_BYTES], ours[4 * NUMBER_BYTES];
-	char compile[NUMBER_BYTES] = "";
 
-	if (sweep)
+	if (said->has.n)
 		buf_printf(out, "%6" JSON_INTEGER_FORMAT "  ",
 			   json_integer_value(json_object_get(at, "n")));
 	if (error) {
 		buf_printf(out, "%-8s  failed: %.*s\n", mode, (int)strcspn(error, "\n"), error);
 		return;
 	}
-	number_interval(time, json_object_get(m, "latency"), "median_us", "ci_us", "");
-	number_interval(speedup, b, "speedup", "speedup_ci", "x");
-	number_interval(ours, json_object_get(m, "over_ours"), "ratio", "ci", "x");
-	if (!isnan(number_field(m, "compile_ms")))
-		number_short(compile, number_field(m, "compile_ms"));
-	buf_printf(out, "%-8s  %-24s  %-20s  %-22s  %10s  ", mode, time, speedup, ours, compile);
+	print_figure(time, of->median);
+	print_figure(speedup, of->speedup);
+	print_figure(ours, of->over_ours);
+	buf_printf(out, "%-8s  %-24s  %-20s  %-22s  %10s  ", mode, time, speedup, ours,
+		   shown(of->compile));
 	print_values(out, m);
 	buf_putc(out, '\n');
 }
 
 /* A row for each point and mode of PyTorch; nothing for a report without that engine. */
-static void torch_text_print(struct buf *out, const json_t *report)
+static void torch_text_print(struct buf *out, const json_t *report,
+			     const struct report_findings *found)
 {
 	const json_t *t = torch_of(report), *points = json_object_get(t, "points");
 	const char *version = json_string_value(json_object_get(t, "version"));
 	const char *device = json_string_value(json_object_get(t, "device_name"));
 	const char *error = torch_text_error(report), *note;
 	size_t n = json_array_size(points), i = 0;
+	char compile[NUMBER_BYTES];
 
 	if (!t)
 		return;
+	snprintf(compile, sizeof(compile), "compile %s", found->compile_unit);
 	if (error)
 		buf_printf(out, "engine torch failed: %s\n", error);
 	if (version)
 		buf_printf(out, "PyTorch %s%s%s\n%s%-8s  %-24s  %-20s  %-22s  %10s  %s\n", version,
 			   device ? ", " : "", device ? device : "", n ? "     n  " : "", "mode",
-			   "us", "speedup over its eager", "time over Breakeven's", "compile ms",
-			   "values");
+			   found->time_unit, "speedup over its eager", "time over Breakeven's",
+			   compile, "values");
 	note = json_string_value(json_object_get(json_object_get(t, "build"), "note"));
 	do {
 		const json_t *at = n ? json_array_get(points, i) : t;
@@ -227,7 +223,7 @@ static void torch_text_print(struct buf *out, const json_t *report)
 
 		json_object_foreach(json_object_get(at, "modes"), mode, m)
 		{
-			print_torch_row(out, at, n > 0, mode, m);
+			print_torch_row(out, at, mode, m, &found->torch.at[i]);
 		}
 	} while (++i < n);
 	if (note)
@@ -247,11 +243,6 @@ static void print_sentences(struct buf *out, const struct report_findings *found
 		findings_say(out, sentence);
 		buf_putc(out, '\n');
 	}
-}
-
-static const char *shown(const char *text)
-{
-	return text ? text : "";
 }
 
 /* "3.54-3.55"; "" where none was measured. */
@@ -298,25 +289,6 @@ static void print_timed(struct buf *out, const struct report_findings *found)
 	for (size_t i = 0; i < found->points.n; i++)
 		for (size_t k = 0; k < found->points.at[i].modes.n; k++)
 			print_row(out, &found->points.at[i], k);
-}
-
-/* The answer, and the table of what was timed. */
-static void print_findings(struct buf *out, const json_t *report)
-{
-	struct arena arena = { 0 };
-	struct err err = { 0 };
-	const struct report_run *run = report_read_run(report, &arena, &err);
-	const struct report_findings *found = run ? findings_make(run, &arena, &err) : NULL;
-
-	if (found) {
-		print_sentences(out, found);
-		buf_putc(out, '\n');
-		print_timed(out, found);
-	} else {
-		buf_printf(out, "%s\n", err.message);
-	}
-	buf_putc(out, '\n');
-	arena_finish(&arena);
 }
 
 /* Of the modes of a point; nothing where memory was not watched. */
@@ -544,8 +516,19 @@ static void print_wall(struct buf *out, const json_t *wall)
 		buf_putc(out, '\n');
 }
 
+/* What figures say; NULL with an error. */
+static const struct report_findings *find(const struct report_run *run, struct arena *arena,
+					  struct err *err)
+{
+	return run ? findings_make(run, arena, err) : NULL;
+}
+
 void run_table_print(struct buf *out, const json_t *report)
 {
+	struct arena arena = { 0 };
+	struct err err = { 0 };
+	const struct report_run *run = report_read_run(report, &arena, &err);
+	const struct report_findings *found = find(run, &arena, &err);
 	const json_t *device = json_object_get(report, "device");
 	const json_t *points = json_object_get(report, "points");
 	const json_t *at = json_array_size(points) ? json_array_get(points, 0) : report;
@@ -555,16 +538,23 @@ void run_table_print(struct buf *out, const json_t *report)
 	json_int_t threads = json_integer_value(json_object_get(device, "threads"));
 
 	print_disagreements(out, report);
-	if (json_object_get(m, "latency")) {
-		print_findings(out, report);
+	if (!found)
+		buf_printf(out, "%s\n\n", err.message);
+	if (found && json_object_get(m, "latency")) {
+		print_sentences(out, found);
+		buf_putc(out, '\n');
+		print_timed(out, found);
+		buf_putc(out, '\n');
 		print_within(out, report);
 		print_warnings(out, report);
 	} else {
 		print_untimed(out, report);
 		buf_putc(out, '\n');
 	}
-	torch_text_print(out, report);
-	mixed_text_print(out, report);
+	if (found) {
+		torch_text_print(out, report, found);
+		mixed_text_print(out, run, found);
+	}
 	change_text_print(out, report);
 	print_breaks(out, report);
 	if (m)
@@ -578,4 +568,5 @@ void run_table_print(struct buf *out, const json_t *report)
 	if (note)
 		buf_printf(out, "%s\n", note);
 	print_order(out, json_object_get(m, "order"));
+	arena_finish(&arena);
 }

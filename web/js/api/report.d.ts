@@ -2285,6 +2285,360 @@ export interface ReportSuiteResult {
   recompiles: number | null;
 }
 
+/** runs beside the first of them, A */
+export interface ReportCompare {
+  /** x: differences below it do not count: 0.05 is 5 % */
+  margin: number;
+  /** of the intervals */
+  confidence: number;
+  /** the worst of the comparisons' */
+  verdict: string;
+  /** whether nothing differs that forbids it */
+  comparable: boolean;
+  /** what differs, in a sentence */
+  refused: string | null;
+  /** what A's points vary; null where it has one point */
+  sweep: ReportComparedSweep | null;
+  /** each run's own row with its `label`: A, B and so on */
+  runs: unknown;
+  /** each other run against A */
+  comparisons: ReportCompared[];
+}
+
+/** what points vary: one of the two */
+export interface ReportComparedSweep {
+  /** a size of an argument */
+  input?: ReportComparedInput;
+  /** how many statements there are: {} */
+  statements?: unknown;
+}
+
+/** the size that points vary */
+export interface ReportComparedInput {
+  /** the argument, from 0 */
+  arg: number;
+  /** its dimension, from 0 */
+  dim: number;
+}
+
+/** a run against A; from `headline` on only where they were compared */
+export interface ReportCompared {
+  /** A */
+  a: string;
+  /** the label of the other run */
+  b: string;
+  /** whether nothing differs that forbids it */
+  comparable: boolean;
+  /** compared all the same, as was asked */
+  forced: boolean;
+  /** what differs, in a sentence */
+  refused: string | null;
+  /** in what they differ beside their figures */
+  differences: ReportSettingDifference[];
+  /** DISAGREES, SLOWER, FASTER, SAME, AMBIGUOUS, NOT ENOUGH or REFUSED */
+  verdict: string;
+  /** the figure that the verdict speaks of */
+  headline?: ReportComparedFigure | null;
+  /** eager's latency at its point: where that moved, the machine did */
+  control?: ReportComparedFigure | null;
+  /** figures by their verdict */
+  counts?: Record<string, number>;
+  /** figures that were judged together */
+  family?: number;
+  /** each figure that both have */
+  figures?: ReportComparedFigure[];
+  /** modes and points that one side alone has */
+  only?: ReportComparedOnly;
+  /** the programs line by line, at the last point that both have */
+  source?: ReportSourceChange;
+  /** breaks that came, went or stayed, there */
+  breaks?: ReportBreakChange[];
+  /** kernels that came, went, or took another time */
+  kernels?: ReportKernelChange[];
+  /** kernels that are as they were */
+  kernels_same?: number;
+  /** modes whose graphs have other ops */
+  graphs?: ReportGraphChange[];
+}
+
+/** in what two runs differ beside their figures */
+export interface ReportSettingDifference {
+  /** the setting */
+  key: string;
+  /** its name as people read it */
+  title: string;
+  /** A's, in words */
+  a: string;
+  /** the other's */
+  b: string;
+  /** whether it forbids a comparison */
+  matters: boolean;
+}
+
+/** a figure of two runs, compared */
+export interface ReportComparedFigure {
+  /** latency, speedup, compile_ms and others */
+  metric: string;
+  /** its name as people read it */
+  title: string;
+  /** its unit; empty: a count */
+  unit: string;
+  /** timed, once or counted */
+  kind: string;
+  /** the mode */
+  mode: string;
+  /** the point of a sweep */
+  n: number | null;
+  /** points that it speaks for together; 0: its own alone */
+  points: number;
+  /** A's */
+  a: ReportComparedValue;
+  /** the other's */
+  b: ReportComparedValue;
+  /** x: b over a; null where values differ from eager's */
+  ratio: number | null;
+  /** x: its interval */
+  ci: [number, number] | null;
+  /** FASTER, SLOWER, SAME, AMBIGUOUS, NOT ENOUGH or DISAGREES; of a count LESS, SAME or MORE */
+  verdict: string;
+  /** why there is no other */
+  why: string | null;
+}
+
+/** a figure of one run */
+export interface ReportComparedValue {
+  /** in the figure's unit */
+  value: number | null;
+  /** its interval */
+  ci: [number, number] | null;
+  /** rounds that it rests on */
+  samples: number;
+  /** runs whose spread is part of the ratio's interval */
+  repeats: number;
+}
+
+/** modes and points that one side alone has: static at n = 30 */
+export interface ReportComparedOnly {
+  /** A alone */
+  a: string[];
+  /** the other alone */
+  b: string[];
+}
+
+/** two programs line by line; null past 2,000 lines */
+export interface ReportSourceChange {
+  /** lines of the other alone */
+  added: number | null;
+  /** lines of A alone */
+  gone: number | null;
+  /** all lines; null where both are alike */
+  lines: ReportLineChange[] | null;
+  /** the point whose programs they are */
+  n: number | null;
+}
+
+/** a line of either program */
+export interface ReportLineChange {
+  /** a space: of both; - of A alone; + of the other alone */
+  sign: string;
+  /** its number in A */
+  a: number | null;
+  /** its number in the other */
+  b: number | null;
+  /** the line */
+  text: string;
+}
+
+/** a break that came, went or stayed: known by the text of its line */
+export interface ReportBreakChange {
+  /** the mode */
+  mode: string;
+  /** the point of a sweep */
+  n: number | null;
+  /** added, gone or kept */
+  change: string;
+  /** capture or lowering */
+  stage: string;
+  /** the cause */
+  kind: string;
+  /** the id in PyTorch's registry of graph breaks */
+  gb: string | null;
+  /** of its line */
+  text: string;
+  /** as A has it */
+  a: ReportComparedBreak | null;
+  /** as the other has it */
+  b: ReportComparedBreak | null;
+}
+
+/** a break in one run */
+export interface ReportComparedBreak {
+  /** its line */
+  line: number;
+  /** times it was met */
+  count: number;
+  /** us: what it costs a call */
+  cost_us: number | null;
+  /** us: its interval */
+  ci_us: [number, number] | null;
+}
+
+/** a kernel that came, went, or took another time: known by its name */
+export interface ReportKernelChange {
+  /** the mode */
+  mode: string;
+  /** the point of a sweep */
+  n: number | null;
+  /** added, gone, slower or faster */
+  change: string;
+  /** as A has it */
+  a: ReportComparedKernel | null;
+  /** as the other has it */
+  b: ReportComparedKernel | null;
+  /** its name */
+  name: string;
+  /** map, rows, cols or library */
+  form: string;
+  /** nodes in it */
+  ops: number;
+  /** why it is a kernel of its own */
+  why: string;
+  /** x: b over a, where both were watched */
+  ratio?: number;
+  /** x: its interval */
+  ci?: [number, number];
+}
+
+/** a kernel in one run */
+export interface ReportComparedKernel {
+  /** us: the time of a launch */
+  us: number | null;
+  /** us: its interval */
+  ci_us: [number, number] | null;
+}
+
+/** a mode whose graphs have other ops */
+export interface ReportGraphChange {
+  /** the mode */
+  mode: string;
+  /** the point of a sweep */
+  n: number | null;
+  /** graphs of A */
+  a: number;
+  /** graphs of the other */
+  b: number;
+  /** ops whose counts differ */
+  ops: ReportOpChange[];
+}
+
+/** an op that is in the graphs of two runs another number of times */
+export interface ReportOpChange {
+  /** its FX target */
+  op: string;
+  /** times in A */
+  a: number;
+  /** times in the other */
+  b: number;
+}
+
+/** a suite against an earlier one, workload by workload */
+export interface ReportSuiteComparison {
+  /** the version of this form: 1 */
+  breakeven_suites: number;
+  /** columns that both have */
+  columns: ReportSuiteColumnChange[];
+  /** workloads that both have */
+  workloads: ReportSuiteWorkloadChange[];
+  /** workloads that are gone */
+  only_before: string[];
+  /** workloads that are new */
+  only_after: string[];
+  /** the earlier suite's name, and its id or file */
+  before?: unknown;
+  /** the later one's */
+  after?: unknown;
+}
+
+/** a column of two suites */
+export interface ReportSuiteColumnChange {
+  /** breakeven or torch */
+  engine: string;
+  /** dynamo or native */
+  policy: string;
+  /** the mode */
+  mode: string;
+  /** passed of those that ended */
+  pass_rate_before: number | null;
+  /** the same now */
+  pass_rate_after: number | null;
+  /** the geometric mean of its workloads' changes */
+  geomean: ReportSuiteChange;
+  /** workloads that passed and do not now */
+  broken: number;
+  /** workloads that did not pass and do now */
+  fixed: number;
+  /** workloads whose speedup grew */
+  FASTER: number;
+  /** workloads whose speedup fell */
+  SLOWER: number;
+  /** workloads whose speedup did neither */
+  SAME: number;
+  /** workloads of which that is not known */
+  AMBIGUOUS: number;
+}
+
+/** how speedups changed */
+export interface ReportSuiteChange {
+  /** workloads with a speedup in both */
+  n: number;
+  /** x: after over before; null where there is none */
+  ratio: number | null;
+  /** x: its interval */
+  ratio_ci: [number, number] | null;
+  /** FASTER, SLOWER, SAME or AMBIGUOUS */
+  verdict: string | null;
+}
+
+/** a workload of two suites */
+export interface ReportSuiteWorkloadChange {
+  /** its name */
+  name: string;
+  /** one for each column that it has in both */
+  results: ReportSuiteResultChange[];
+}
+
+/** a workload in one column of two suites */
+export interface ReportSuiteResultChange {
+  /** breakeven or torch */
+  engine: string;
+  /** dynamo or native */
+  policy: string;
+  /** the mode */
+  mode: string;
+  /** how it ended: pass, disagrees, failed, cancelled or waiting */
+  before: string;
+  /** the same now */
+  after: string;
+  /** passes, broken, fixed, still-bad, or unknown where one has not ended */
+  turn: string;
+  /** why it does not pass now */
+  reason: string | null;
+  /** the id of its run */
+  run_before: number | null;
+  /** the id of its run now */
+  run: number | null;
+  /** x: over eager, now */
+  speedup: number | null;
+  /** x: over eager, before */
+  speedup_before: number | null;
+  /** x: after over before */
+  ratio: number | null;
+  /** x: its interval */
+  ratio_ci: [number, number] | null;
+  /** FASTER, SLOWER, SAME or AMBIGUOUS */
+  verdict: string | null;
+}
+
 /** what a run's figures say, as it is shown: made from the report with each answer, never stored */
 export interface ReportFindings {
   /** the sentence that opens a run: of `mode`, at the last point */
@@ -2297,6 +2651,8 @@ export interface ReportFindings {
   compile_unit: string;
   /** of all peaks: B, kB, MB or GB */
   bytes_unit: string;
+  /** of all activations: likewise */
+  activations_unit: string;
   /** as the points of the report; one without a sweep */
   points: ReportFindingsPoint[];
   /** the same of PyTorch's points */
@@ -2327,8 +2683,40 @@ export interface ReportFindingsPoint {
   how: string;
   /** each mode */
   modes: Record<string, ReportFindingsMode>;
-  /** what autocast saved or cost, in a sentence */
-  autocast?: string;
+  /** what autocast saved or cost */
+  autocast?: ReportFindingsAutocast;
+}
+
+/** what is said of autocast at a point */
+export interface ReportFindingsAutocast {
+  /** what it saved or cost */
+  sentence: string;
+  /** each mode */
+  modes: Record<string, ReportFindingsCast>;
+}
+
+/** a mode with autocast and without it */
+export interface ReportFindingsCast {
+  /** with it */
+  with: ReportFindingsSide;
+  /** without it */
+  without: ReportFindingsSide;
+  /** time without it over time with it */
+  speedup: ReportFigure | null;
+  /** FASTER, SLOWER, SAME, AMBIGUOUS or NOT ENOUGH */
+  verdict: string | null;
+  /** the largest difference between the two */
+  error: string;
+}
+
+/** a mode with autocast, or without it */
+export interface ReportFindingsSide {
+  /** the time of a call, in time_unit */
+  median: ReportFigure | null;
+  /** samples a second */
+  rate: string | null;
+  /** what calls added to inputs and parameters, in activations_unit */
+  activations: string;
 }
 
 /** what is said of a mode at a point; null: nothing was measured */
@@ -2341,6 +2729,8 @@ export interface ReportFindingsMode {
   median: ReportFigure | null;
   /** eager's time over the mode's: 3.55x */
   speedup: ReportFigure | null;
+  /** of PyTorch: its time over Breakeven's in the same mode */
+  over_ours?: ReportFigure;
   /** the compiling that has to be repaid, in compile_unit */
   compile: string | null;
   /** after how many calls, or at once, never or unknown */

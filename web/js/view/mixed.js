@@ -3,15 +3,16 @@
 // Both sides were timed in the same rounds.  Bytes are what the calls added to the
 // inputs and parameters: the activations, and the copies of weights that are cast.
 
-import { h, chip, ci, headRow, scroller, section } from "./dom.js";
+import { h, chip, figure, headRow, scroller, section } from "./dom.js";
 import { axisHead, modeMark, ratioAxis, whisker } from "./marks.js";
-import { bytesUnit, number, plural, ratio, smallError, timeUnit, withInterval } from "../model/format.js";
+import { plural } from "../model/format.js";
 import { chipClass } from "../model/sentence.js";
 import { pointName } from "./modes_table.js";
 
 /** @typedef {import("../api/types.js").Mixed} Mixed */
-/** @typedef {import("../api/types.js").MixedMode} MixedMode */
-/** @typedef {import("../api/types.js").MixedSide} MixedSide */
+/** @typedef {import("../api/report.js").ReportFindingsCast} Cast */
+/** @typedef {import("../api/report.js").ReportFindingsSide} Side */
+/** @typedef {import("../api/types.js").Findings} Findings */
 
 /** @param {import("./dom.js").Child | readonly import("./dom.js").Child[]} content */
 const right = (content) => h("td", { class: "r" }, content);
@@ -22,80 +23,62 @@ const dim = (text) => h("span", { class: "dim" }, text);
 /**
  * @param {import("../api/types.js").Point} point
  * @param {readonly string[]} modes
- * @param {boolean} swept
- * @param {string} said what it saved
+ * @param {Findings} all
+ * @param {number} at the point's place
  * @returns {HTMLElement[]} none where the workload has no autocast
  */
-export function mixedSection(point, modes, swept, said) {
+export function mixedSection(point, modes, all, at) {
   const mixed = point.autocast;
+  const said = all.points[at].autocast;
   if (!mixed) return [];
-  const title = `Autocast to ${mixed.dtype}${swept ? ` at ${pointName(point)}` : ""}`;
-  if (mixed.error !== null) {
+  const title = `Autocast to ${mixed.dtype}${all.points.length > 1 ? ` at ${pointName(point)}` : ""}`;
+  if (!said || mixed.error !== null) {
     const why = `Without autocast the program fails, so there is nothing to compare with: ${mixed.error}`;
     return [section(title, null, null, h("p", { class: "sub" }, why))];
   }
   const shown = modes.filter((m) => mixed.modes[m]);
   const note = mixed.batch ? `a call has ${plural(mixed.batch, "sample")}` : "a call has no batch to count";
-  const table = mixedTable(title, mixed, shown);
-  return [section(title, note, null, h("p", { id: "mixed-verdict", class: "sub" }, said), scroller(`${title}, table`, table))];
+  const table = mixedTable(title, mixed, shown, all, said.modes);
+  return [section(title, note, null, h("p", { id: "mixed-verdict", class: "sub" }, said.sentence), scroller(`${title}, table`, table))];
 }
 
-/** @param {string} title @param {Mixed} mixed @param {readonly string[]} modes */
-function mixedTable(title, mixed, modes) {
-  const all = modes.map((m) => mixed.modes[m]);
-  const sides = all.flatMap((m) => [m.with, m.without]);
-  const time = timeUnit(sides.map((s) => s.median_us ?? 0));
-  const bytes = bytesUnit(sides.map((s) => s.activation_bytes));
+/** @param {string} title @param {Mixed} mixed @param {readonly string[]} modes @param {Findings} units @param {Record<string, Cast>} said */
+function mixedTable(title, mixed, modes, units, said) {
   const axis = ratioAxis(
-    all.flatMap((m) => (m.speedup ? [m.speedup, ...(m.speedup_ci ?? [])] : [])),
+    modes.map((m) => mixed.modes[m]).flatMap((m) => (m.speedup ? [m.speedup, ...(m.speedup_ci ?? [])] : [])),
     160,
   );
   const head = headRow([
     "Mode",
-    [`Median, ${time.name}`, "r"],
+    [`Median, ${units.time_unit}`, "r"],
     ["Without", "r"],
     ["Speedup", "r"],
     [axisHead(axis), "", "Speedup interval"],
     ["Samples/s", "r"],
     ["Without", "r"],
-    [`Activations, ${bytes.name}`, "r"],
+    [`Activations, ${units.activations_unit}`, "r"],
     ["Without", "r"],
     ["Max difference", "r"],
     "Verdict",
   ]);
-  const rows = modes.map((m) =>
-    h("tr", {}, h("th", { scope: "row" }, modeMark(m)), cells(mixed.modes[m], { time, bytes, axis })),
-  );
+  const rows = modes.map((m) => h("tr", {}, h("th", { scope: "row" }, modeMark(m)), cells(mixed.modes[m], said[m], axis)));
   return h("table", { id: "mixed-table" }, h("caption", { class: "vh" }, title), head, h("tbody", {}, rows));
 }
 
-/**
- * @param {MixedMode} m
- * @param {{time: import("../model/format.js").Unit, bytes: import("../model/format.js").Unit,
- *   axis: import("./marks.js").RatioAxis}} columns
- */
-function cells(m, columns) {
-  const median = (/** @type {MixedSide} */ s) => {
-    if (s.median_us === undefined) return dim("not timed");
-    const v = withInterval(s.median_us, s.ci_us, { scale: columns.time.scale });
-    return [h("span", { class: "num-strong" }, v.text), ...ci(v.interval)];
-  };
-  const rate = (/** @type {MixedSide} */ s) => {
-    if (typeof s.samples_per_s !== "number") return dim(s.median_us === undefined ? "not timed" : "no batch");
-    return number(s.samples_per_s);
-  };
-  const held = (/** @type {MixedSide} */ s) => number(s.activation_bytes / columns.bytes.scale);
-  const faster = m.speedup === undefined ? null : ratio(m.speedup, m.speedup_ci);
+/** @param {import("../api/types.js").MixedMode} m @param {Cast} said @param {import("./marks.js").RatioAxis} axis */
+function cells(m, said, axis) {
+  const median = (/** @type {Side} */ s) => right(s.median ? figure(s.median) : dim("not timed"));
+  const rate = (/** @type {Side} */ s) => right(s.rate ?? dim(s.median ? "no batch" : "not timed"));
   return [
-    right(median(m.with)),
-    right(median(m.without)),
-    right(faster ? [h("span", { class: "num-strong" }, faster.text), ...ci(faster.interval)] : dim("not timed")),
-    h("td", {}, m.speedup === undefined ? null : whisker(columns.axis, m.speedup, m.speedup_ci, m.verdict ?? "")),
-    right(rate(m.with)),
-    right(rate(m.without)),
-    right(held(m.with)),
-    right(held(m.without)),
-    right(smallError(m.max_abs_error)),
-    h("td", {}, m.verdict ? chip(chipClass(m.verdict), m.verdict) : dim("not timed")),
+    median(said.with),
+    median(said.without),
+    right(said.speedup ? figure(said.speedup) : dim("not timed")),
+    h("td", {}, m.speedup === undefined ? null : whisker(axis, m.speedup, m.speedup_ci, said.verdict ?? "")),
+    rate(said.with),
+    rate(said.without),
+    right(said.with.activations),
+    right(said.without.activations),
+    right(said.error),
+    h("td", {}, said.verdict ? chip(chipClass(said.verdict), said.verdict) : dim("not timed")),
   ];
 }

@@ -52,7 +52,7 @@ export async function overview(ctx, body, run, report) {
     drawn.abort();
     drawn = new AbortController();
     repayPlace.replaceChildren(...(repay?.repaySection(run, points[at], mode, drawn.signal, its(at)?.point) ?? []));
-    mixedPlace.replaceChildren(...mixedSection(points[at], modes, points.length > 1, said.points[at].autocast ?? ""));
+    mixedPlace.replaceChildren(...mixedSection(points[at], modes, said, at));
     splitPlace.replaceChildren(...splitSection(points[at], modes));
     againPlace.replaceChildren(againSection(run, report, points[at], modes));
   };

@@ -5,7 +5,8 @@ import { chip, h, ci, headRow, scroller, section } from "./dom.js";
 import { modeMark } from "./marks.js";
 import { importedSections } from "./imported.js";
 import { failedCell, failure, torchSaid } from "./torch.js";
-import { duration, number, plain, ratio, smallError } from "../model/format.js";
+import { duration, number, plain, smallError } from "../model/format.js";
+import { intervalOf } from "../model/sentence.js";
 import { torchOf, torchRows, valuesSentence } from "../model/torch.js";
 
 /** @typedef {import("../api/types.js").TorchEngine} TorchEngine */
@@ -22,16 +23,14 @@ function valuesTable(run, t) {
   const rows = torchRows(t).map(({ mode, n, m }) => {
     const at = right(n === null ? "" : plain(n));
     if (m.error) return h("tr", {}, h("th", { scope: "row" }, modeMark(mode)), at, failedCell(m.error, 8));
-    const o = m.over_ours;
     const said = torchSaid(run, n)[mode];
-    const times = o ? ratio(o.ratio, o.ci) : null;
     return h(
       "tr",
       {},
       h("th", { scope: "row" }, modeMark(mode)),
       at,
       right(said?.median?.text ?? ""),
-      right(times ? [times.text, ...ci(times.interval)] : ""),
+      right(said?.over_ours ? [said.over_ours.text, ...ci(intervalOf(said.over_ours))] : ""),
       right(mode === "eager" ? "none" : (said?.compile ?? "none")),
       right(m.frames ?? ""),
       right(m.values ? number(m.values.elements) : ""),

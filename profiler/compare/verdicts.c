@@ -1,5 +1,5 @@
-/* profiler/compare/judged.c -- the figures of two reports side by side, judged. */
-#include "profiler/compare/judged.h"
+/* profiler/compare/verdicts.c -- the figures of two reports side by side, and a verdict on each. */
+#include "profiler/compare/verdicts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,22 +7,22 @@
 
 static const double family_error = 0.05;
 
-static const struct metric_info *info_of(const struct judged *j)
+static const struct metric_info *info_of(const struct compared_figure *j)
 {
 	return metric_info(j->a.metric);
 }
 
-static bool has_interval(const struct judged *j)
+static bool has_interval(const struct compared_figure *j)
 {
 	return isfinite(j->ratio.low) && isfinite(j->ratio.high);
 }
 
 /* What is measured once stands for all points of a mode together: the points' ratios are
  * its sample. */
-static struct judged *once_of(struct judgement *j, const struct figure *f)
+static struct compared_figure *once_of(struct verdicts *j, const struct figure *f)
 {
 	for (size_t i = 0; i < j->rows.len; i++) {
-		struct judged *row = &j->rows.at[i];
+		struct compared_figure *row = &j->rows.at[i];
 
 		if (row->a.metric == f->metric && strcmp(row->a.mode, f->mode) == 0)
 			return row;
@@ -48,9 +48,9 @@ static bool ratio_between(const struct figure *a, const struct figure *b, struct
 	return ratio_of(&x, &y, out);
 }
 
-static struct judged single(const struct figure *a, const struct figure *b)
+static struct compared_figure single(const struct figure *a, const struct figure *b)
 {
-	struct judged row = { .a = *a, .b = *b, .ratio = { NAN, NAN, NAN } };
+	struct compared_figure row = { .a = *a, .b = *b, .ratio = { NAN, NAN, NAN } };
 
 	if (metric_info(a->metric)->kind == FIGURE_TIMED && !ratio_between(a, b, &row.ratio))
 		row.ratio = (struct interval){ NAN, NAN, NAN };
@@ -59,7 +59,7 @@ static struct judged single(const struct figure *a, const struct figure *b)
 	return row;
 }
 
-static void join_once(struct judged *row, const struct figure *a, const struct figure *b)
+static void join_once(struct compared_figure *row, const struct figure *a, const struct figure *b)
 {
 	row->points = row->points ? row->points + 1 : 2;
 	row->a.n = row->b.n = NAN;
@@ -71,11 +71,11 @@ static void join_once(struct judged *row, const struct figure *a, const struct f
 		row->ratio.mid = row->b.value.mid / row->a.value.mid;
 }
 
-static bool pair_up(const struct figures *a, const struct figures *b, struct judgement *out)
+static bool pair_up(const struct figures *a, const struct figures *b, struct verdicts *out)
 {
 	for (size_t i = 0; i < a->rows.len; i++) {
 		const struct figure *x = &a->rows.at[i], *y = figures_find(b, x);
-		struct judged *met;
+		struct compared_figure *met;
 
 		if (!y)
 			continue;
@@ -89,7 +89,8 @@ static bool pair_up(const struct figures *a, const struct figures *b, struct jud
 }
 
 /* The interval of what was measured once at each of many points. */
-static bool spread_once(struct judged *row, const struct figures *a, const struct figures *b)
+static bool spread_once(struct compared_figure *row, const struct figures *a,
+			const struct figures *b)
 {
 	double *ratios = calloc((size_t)row->points + 1, sizeof(*ratios));
 	int n = 0;
@@ -113,7 +114,7 @@ static bool spread_once(struct judged *row, const struct figures *a, const struc
 }
 
 /* A time that grew is a speed that fell; a speedup that grew is one that grew. */
-static struct interval gain_of(const struct judged *j)
+static struct interval gain_of(const struct compared_figure *j)
 {
 	const struct interval *r = &j->ratio;
 
@@ -122,7 +123,7 @@ static struct interval gain_of(const struct judged *j)
 	return (struct interval){ 1 / r->high, 1 / r->mid, 1 / r->low };
 }
 
-static int rounds_of(const struct judged *j)
+static int rounds_of(const struct compared_figure *j)
 {
 	int least = j->a.samples < j->b.samples ? j->a.samples : j->b.samples;
 
@@ -130,32 +131,32 @@ static int rounds_of(const struct judged *j)
 }
 
 /* What gives other values than eager is neither faster nor slower than anything. */
-static bool disagrees(const struct judged *j)
+static bool disagrees(const struct compared_figure *j)
 {
 	return j->a.disagrees || j->b.disagrees;
 }
 
-static bool in_family(const struct judged *j)
+static bool in_family(const struct compared_figure *j)
 {
 	return info_of(j)->kind != FIGURE_COUNTED && !disagrees(j) &&
 	       rounds_of(j) >= STATS_MIN_SAMPLES;
 }
 
 /* Those that hold alone, and those of them that hold among all. */
-static bool judge_all(struct judgement *j, double margin)
+static bool judge_all(struct verdicts *j, double margin)
 {
 	double *chance = calloc(j->rows.len + 1, sizeof(*chance));
-	bool *stands = calloc(j->rows.len + 1, sizeof(*stands));
-	bool ok = chance && stands;
+	bool *holds = calloc(j->rows.len + 1, sizeof(*holds));
+	bool ok = chance && holds;
 
 	for (size_t i = 0; ok && i < j->rows.len; i++)
 		if (in_family(&j->rows.at[i]))
 			chance[j->family++] = ratio_chance(&j->rows.at[i].ratio, margin);
-	ok = ok && ratio_holm(chance, j->family, family_error, stands);
+	ok = ok && ratio_holm(chance, j->family, family_error, holds);
 	for (size_t i = 0, k = 0; ok && i < j->rows.len; i++) {
-		struct judged *row = &j->rows.at[i];
+		struct compared_figure *row = &j->rows.at[i];
 		struct interval gain = gain_of(row);
-		bool among = in_family(row) && stands[k++];
+		bool among = in_family(row) && holds[k++];
 
 		row->verdict = verdict_beyond(&gain, rounds_of(row), margin);
 		row->alone = row->verdict == VERDICT_FASTER || row->verdict == VERDICT_SLOWER;
@@ -167,12 +168,12 @@ static bool judge_all(struct judgement *j, double margin)
 		}
 	}
 	free(chance);
-	free(stands);
+	free(holds);
 	return ok;
 }
 
-bool judge_figures(const struct figures *a, const struct figures *b, double margin,
-		   struct judgement *out, struct err *err)
+bool verdicts_of(const struct figures *a, const struct figures *b, double margin,
+		 struct verdicts *out, struct err *err)
 {
 	bool ok = pair_up(a, b, out);
 
@@ -183,13 +184,13 @@ bool judge_figures(const struct figures *a, const struct figures *b, double marg
 	return ok || err_set(err, ERR_MEMORY, "out of memory for a comparison");
 }
 
-void judgement_finish(struct judgement *j)
+void verdicts_finish(struct verdicts *j)
 {
 	VEC_FREE(&j->rows);
 }
 
 /* "FASTER", or of what is counted "LESS", "SAME", "MORE". */
-static const char *word_of(const struct judged *j)
+static const char *word_of(const struct compared_figure *j)
 {
 	double a = j->a.value.mid, b = j->b.value.mid;
 
@@ -198,60 +199,70 @@ static const char *word_of(const struct judged *j)
 	return verdict_word(j->verdict);
 }
 
-static json_t *number(double x)
+static struct report_compared_value *side(const struct figure *f, struct report_draft *draft)
 {
-	return isfinite(x) ? json_real(x) : json_null();
+	struct report_compared_value *to = report_new_compared_value(1, &draft->arena);
+	const struct interval *i = &f->value;
+
+	if (!to)
+		return NULL;
+	REPORT_SET_IF(to, value, isfinite(i->mid), i->mid);
+	REPORT_SET_IF(to, ci, isfinite(i->low) && isfinite(i->high),
+		      (struct report_interval){ i->low, i->high });
+	REPORT_SET(to, samples, f->samples);
+	REPORT_SET(to, repeats, f->repeats);
+	return to;
 }
 
-static json_t *ends(const struct interval *i)
+/* Why there is no verdict; "": there is one. */
+static const char *why(const struct compared_figure *j, int family, struct report_draft *draft)
 {
-	return isfinite(i->low) && isfinite(i->high) ? json_pack("[f, f]", i->low, i->high)
-						     : json_null();
-}
+	struct arena *arena = &draft->arena;
 
-static json_t *side(const struct figure *f)
-{
-	return json_pack("{s:o, s:o, s:i, s:i}", "value", number(f->value.mid), "ci",
-			 ends(&f->value), "samples", f->samples, "repeats", f->repeats);
-}
-
-/* Why there is no verdict. */
-static json_t *why(const struct judged *j, int family)
-{
 	if (info_of(j)->kind == FIGURE_COUNTED)
-		return json_null();
+		return "";
 	if (j->verdict == VERDICT_DISAGREES)
-		return json_sprintf("its values are not eager's in %s",
+		return arena_printf(arena, "its values are not eager's in %s",
 				    j->a.disagrees && j->b.disagrees ? "either run"
 				    : j->a.disagrees                 ? "the first run"
 								     : "the second run");
 	if (j->verdict == VERDICT_NOT_ENOUGH && info_of(j)->kind == FIGURE_ONCE)
-		return json_sprintf("measured once a run; an interval takes %d points of a sweep",
+		return arena_printf(arena,
+				    "measured once a run; an interval takes %d points of a sweep",
 				    STATS_MIN_SAMPLES);
 	if (j->verdict == VERDICT_NOT_ENOUGH)
-		return json_sprintf("at least %d rounds are needed on each side",
+		return arena_printf(arena, "at least %d rounds are needed on each side",
 				    STATS_MIN_SAMPLES);
 	if (j->verdict == VERDICT_AMBIGUOUS && j->alone)
-		return json_sprintf("alone it would stand; among %d figures one like it may be "
+		return arena_printf(arena,
+				    "alone it would stand; among %d figures one like it may be "
 				    "chance",
 				    family);
-	return j->verdict == VERDICT_AMBIGUOUS ? json_string("its interval reaches over the margin")
-					       : json_null();
+	return j->verdict == VERDICT_AMBIGUOUS ? "its interval reaches over the margin" : "";
 }
 
-json_t *judged_json(const struct judged *j, int family)
+void verdicts_fill(struct report_compared_figure *to, const struct compared_figure *j, int family,
+		   struct report_draft *draft)
 {
 	static const char *const kinds[] = {
 		[FIGURE_TIMED] = "timed", [FIGURE_ONCE] = "once", [FIGURE_COUNTED] = "counted"
 	};
 	const struct metric_info *m = info_of(j);
-	bool none = j->verdict == VERDICT_DISAGREES;
-	json_t *n = isfinite(j->a.n) ? json_real(j->a.n) : json_null();
+	const char *none = why(j, family, draft);
+	bool known = j->verdict != VERDICT_DISAGREES;
 
-	return json_pack(
-	    "{s:s, s:s, s:s, s:s, s:s, s:o, s:i, s:o, s:o, s:o, s:o, s:s, s:o}", "metric", m->name,
-	    "title", m->title, "unit", m->unit, "kind", kinds[m->kind], "mode", j->a.mode, "n", n,
-	    "points", j->points, "a", side(&j->a), "b", side(&j->b), "ratio",
-	    none ? json_null() : number(j->ratio.mid), "ci", none ? json_null() : ends(&j->ratio),
-	    "verdict", word_of(j), "why", why(j, family));
+	REPORT_SET(to, metric, m->name);
+	REPORT_SET(to, title, m->title);
+	REPORT_SET(to, unit, m->unit);
+	REPORT_SET(to, kind, kinds[m->kind]);
+	REPORT_SET(to, mode, j->a.mode);
+	REPORT_SET_IF(to, n, isfinite(j->a.n), j->a.n);
+	REPORT_SET(to, points, j->points);
+	REPORT_SET(to, a, side(&j->a, draft));
+	REPORT_SET(to, b, side(&j->b, draft));
+	REPORT_SET_IF(to, ratio, known && isfinite(j->ratio.mid), j->ratio.mid);
+	REPORT_SET_IF(to, ci, known && has_interval(j),
+		      (struct report_interval){ j->ratio.low, j->ratio.high });
+	REPORT_SET(to, verdict, word_of(j));
+	REPORT_SET_IF(to, why, !none || *none, none);
 }

@@ -1,0 +1,31 @@
+/* profiler/compare/verdicts.h -- private: the figures of two reports side by side, and a verdict
+ * on each. */
+#ifndef PROFILER_COMPARE_VERDICTS_H
+#define PROFILER_COMPARE_VERDICTS_H
+
+#include "profiler/compare/figures.h"
+#include "profiler/compare/ratio.h"
+
+struct compared_figure {
+	struct figure a, b;
+	struct interval ratio; /* b over a; low and high NaN: no interval */
+	int points;            /* of a sweep that it speaks for; 0: its own alone */
+	enum verdict verdict;  /* of TIMED and ONCE */
+	bool alone;            /* it would be FASTER or SLOWER if it were the only one */
+};
+
+struct verdicts {
+	VEC(struct compared_figure) rows;
+	int family; /* figures that were judged together */
+};
+
+/* False with MEMORY; finish in any case. */
+bool verdicts_of(const struct figures *a, const struct figures *b, double margin,
+		 struct verdicts *out, struct err *err);
+void verdicts_finish(struct verdicts *j);
+
+/* As an answer has it. */
+void verdicts_fill(struct report_compared_figure *to, const struct compared_figure *j, int family,
+		   struct report_draft *draft);
+
+#endif
