@@ -204,8 +204,8 @@ static void add_aliases(struct guard_maker *m)
 			     (s->at[i].access != SOURCE_CELL && s->at[j].access != SOURCE_CELL)))
 				add(m, (struct guard){
 					   .kind = GUARD_DISJOINT, .source = i, .other = j });
-		for (int j = i + 1; s->at[i].told_apart && j < s->n; j++)
-			if (s->at[j].told_apart && s->at[j].live && s->at[j].same_as < 0 &&
+		for (int j = i + 1; s->at[i].found_distinct && j < s->n; j++)
+			if (s->at[j].found_distinct && s->at[j].live && s->at[j].same_as < 0 &&
 			    s->at[j].kind == s->at[i].kind)
 				add(m,
 				    (struct guard){ .kind = GUARD_OTHER, .source = i, .other = j });
