@@ -55,6 +55,15 @@ struct fusion_memory {
 	int64_t size[MAX_RANK];
 };
 
+/* Kernels `first` to `first` + n - 1 of a graph, which ran as one launch of the driver, in their
+ * order. */
+struct fusion_replay {
+	int graph, first;
+	const int *counts; /* by kernel: how many things of the device: kernels, copies and sets */
+	int n;
+	int64_t begin_ns, end_ns;
+};
+
 /* Any member may be NULL.  `graph` is an index for fusion_graph(); -1 for an
  * eager op. */
 struct fusion_observer {
@@ -66,12 +75,9 @@ struct fusion_observer {
 	 * backend's own, generated or an op's, in the order of their launches. */
 	void (*ran)(void *self, int kernels);
 	void (*launched)(void *self, int graph, int kernel, int64_t begin_ns, int64_t end_ns);
-	/* Instead of launching() to launched(): kernels `first` to `first` + n - 1 ran as one
-	 * launch of the driver, in their order; counts[i] things of the device for each,
-	 * kernels, copies and sets.  Whoever has launched() and not this sees them launched
-	 * one by one. */
-	void (*replayed)(void *self, int graph, int first, const int *counts, int n,
-			 int64_t begin_ns, int64_t end_ns);
+	/* Instead of launching() to launched().  Whoever has launched() and not this sees the
+	 * kernels launched one by one. */
+	void (*replayed)(void *self, const struct fusion_replay *replay);
 	void (*phase)(void *self, enum fusion_phase phase, int64_t begin_ns, int64_t end_ns);
 	void (*recompiled)(void *self, const char *frame, const char *reason);
 	/* An op runs in eager: the launches that follow with graph -1 are its own.

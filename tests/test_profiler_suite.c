@@ -392,7 +392,8 @@ static void a_run_that_failed_fails_in_each_of_its_modes(void **state)
 	json_t *json = load("{'modes': ['eager', 'static'], 'policy': 'native'}");
 	struct suite_result r[4];
 	struct arena arena = { 0 };
-	int n = suite_results_of_failure(json, 3, 9, SUITE_FAILED, "it crashed", &arena, r, 4);
+	int n = suite_results_of_failure(
+	    &(struct suite_failure){ json, 3, 9, SUITE_FAILED, "it crashed" }, &arena, r, 4);
 
 	(void)state;
 	assert_int_equal(n, 2);

@@ -544,8 +544,9 @@ static bool replay_whole(struct record *r, bool backward, const struct exec_call
 	e->backend->replay(r->recording, -1, e->env->pool, backward);
 	end = clock_ns();
 	if (observer->replayed)
-		observer->replayed(observer->self, call->graph, e->first_kernel, r->counts,
-				   e->lowered->n_kernels, begin, end);
+		observer->replayed(observer->self,
+				   &(struct fusion_replay){ call->graph, e->first_kernel, r->counts,
+							    e->lowered->n_kernels, begin, end });
 	if (observer->phase)
 		observer->phase(observer->self, PHASE_KERNEL, begin, end);
 	return true;

@@ -238,12 +238,12 @@ static bool names_gpu(const struct native *f, const struct arguments *args)
 
 	for (int i = 0; i < n_kw; i++)
 		if (strcmp(args->kw->names[i].str->text, "device") == 0)
-			return draws_names_gpu(args->at[args->n - n_kw + i]);
+			return random_names_gpu(args->at[args->n - n_kw + i]);
 	if (strcmp(f->name, "Tensor.cuda") == 0)
 		return true;
 	if (f->id == OP_to)
 		for (int i = 0; i < args->n - n_kw; i++)
-			if (args->at[i].kind == VALUE_STR && draws_names_gpu(args->at[i]))
+			if (args->at[i].kind == VALUE_STR && random_names_gpu(args->at[i]))
 				return true;
 	for (int i = 0; f->id < OP_COUNT && op_draws((enum op)f->id) && i < args->n; i++)
 		if (args->at[i].kind == VALUE_STR && strcmp(args->at[i].str->text, "cpu") != 0)

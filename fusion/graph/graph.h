@@ -170,11 +170,11 @@ bool graph_set_name(struct graph *g, int id, const char *name);
 /* Marks the outputs, in order.  Copies the ids. */
 bool graph_set_outputs(struct graph *g, const int *ids, int n);
 
-/* For graphs made from parts of others: a copy of the node at the end, with the
- * operands that it has; the symbols of a graph, and its custom ops, in one that has
- * none.  False when
- * out of memory. */
+/* For graphs made from parts of others.  A copy of the node at the end, with the same
+ * operands.  False when out of memory. */
 bool graph_copy_node(struct graph *to, const struct node *from);
+/* The symbols and the custom ops of a graph, into one that has none.  False when out of
+ * memory. */
 bool graph_copy_symbols(struct graph *to, const struct graph *from);
 
 /* A deep copy into another arena (same ids). */

@@ -277,15 +277,6 @@ bool known_arg(const struct graph *g, const struct arg *arg, struct known_value 
 	return true;
 }
 
-struct arg known_number(const struct graph *g, enum dtype dtype, const union element *element)
-{
-	if (dtype_category(dtype) == CATEGORY_FLOAT)
-		return arg_float(dtype_get_double(dtype, element, 0));
-	if (dtype == DTYPE_BOOL)
-		return arg_bool(element->b);
-	return arg_int(g, dtype_get_int(dtype, element, 0));
-}
-
 /* The node of the new list that replaces n. */
 static int replaced(struct graph *g, const struct node *n, int id, struct err *err)
 {

@@ -26,7 +26,15 @@ struct known_value {
 bool known_arg(const struct graph *g, const struct arg *arg, struct known_value *out);
 
 /* The same element as an argument: ARG_FLOAT, ARG_INT or ARG_BOOL. */
-struct arg known_number(const struct graph *g, enum dtype dtype, const union element *element);
+static inline struct arg known_number(const struct graph *g, enum dtype dtype,
+				      const union element *element)
+{
+	if (dtype_category(dtype) == CATEGORY_FLOAT)
+		return arg_float(dtype_get_double(dtype, element, 0));
+	if (dtype == DTYPE_BOOL)
+		return arg_bool(element->b);
+	return arg_int(g, dtype_get_int(dtype, element, 0));
+}
 
 /* Converts as Tensor.to does. */
 void element_convert(enum dtype to, union element *out, enum dtype from, const void *data,

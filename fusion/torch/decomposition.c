@@ -653,7 +653,7 @@ bool decompose_attr(const struct decomposer *c, struct value t, const char *name
 		return true;
 	}
 	if (strcmp(name, "is_cuda") == 0 || strcmp(name, "is_cpu") == 0) {
-		*out = value_bool(draws_on_gpu(c, t) == (strcmp(name, "is_cuda") == 0));
+		*out = value_bool(random_on_gpu(c, t) == (strcmp(name, "is_cuda") == 0));
 		return true;
 	}
 	if (strcmp(name, "grad") == 0 || strcmp(name, "grad_fn") == 0) {
@@ -661,7 +661,7 @@ bool decompose_attr(const struct decomposer *c, struct value t, const char *name
 		return true;
 	}
 	if (strcmp(name, "device") == 0) { /* as torch.device("cpu") is, a name */
-		device = draws_on_gpu(c, t) ? "cuda:0" : "cpu";
+		device = random_on_gpu(c, t) ? "cuda:0" : "cpu";
 		*out = value_str(device, strlen(device));
 		return out->kind != VALUE_UNSET || torch_no_memory(err);
 	}

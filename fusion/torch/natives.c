@@ -522,9 +522,9 @@ static bool answer(const struct decomposer *c, const struct torch_memory *memory
 	case MORE_GPU_SEED:
 		return set_gpu_seed(memory, args, n, out, err);
 	case MORE_DRAWS:
-		return draws_name(c, n > 0 ? args[0] : value_none(), out, err);
+		return random_generator(c, n > 0 ? args[0] : value_none(), out, err);
 	case MORE_DEFAULT_GPU:
-		draws_set_default(c, n > 0 ? args[0] : value_none());
+		random_set_device(c, n > 0 ? args[0] : value_none());
 		*out = value_none();
 		return true;
 	case MORE_DEFAULT_DTYPE:

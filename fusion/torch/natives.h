@@ -1,7 +1,7 @@
 /* fusion/torch/natives.h -- functions of torch that are no ops.
  *
  * Each host asks natives_wants() before it takes a call for an op.  What is
- * made of ops goes through the host's composer, so it works in every mode;
+ * made of ops goes through the host's decomposer, so it works in every mode;
  * what needs elements only where the host has them.
  */
 #ifndef FUSION_TORCH_NATIVES_H
@@ -56,14 +56,16 @@ bool data_dependent_call(const struct torch_memory *memory, int id, const char *
 bool masked_select_call(const struct decomposer *c, const char *name, const struct arguments *args,
 			struct value *out, struct err *err);
 
-/* random.c: whether the GPU's generator draws for a tensor, or for what is made with device=
- * (None: without); "gpu" or "cpu"; and torch.set_default_device(). */
-bool draws_names_gpu(struct value device);
-bool draws_on_gpu(const struct decomposer *c, struct value place);
-bool draws_name(const struct decomposer *c, struct value place, struct value *out, struct err *err);
-void draws_set_default(const struct decomposer *c, struct value device);
+/* random.c: whether `device` is a GPU; whether random numbers are of the GPU's generator, for a
+ * tensor or for device= (None: without); that generator, "gpu" or "cpu"; and
+ * torch.set_default_device(). */
+bool random_names_gpu(struct value device);
+bool random_on_gpu(const struct decomposer *c, struct value place);
+bool random_generator(const struct decomposer *c, struct value place, struct value *out,
+		      struct err *err);
+void random_set_device(const struct decomposer *c, struct value device);
 /* rand, randn, randint, rand_like, randn_like */
-bool draws_call(const struct decomposer *c, int id, const char *name, const struct arguments *args,
-		struct value *out, struct err *err);
+bool random_call(const struct decomposer *c, int id, const char *name, const struct arguments *args,
+		 struct value *out, struct err *err);
 
 #endif

@@ -7,36 +7,37 @@
 #include "fusion/torch/convert.h"
 #include "fusion/torch/natives.h"
 
-bool draws_names_gpu(struct value device)
+bool random_names_gpu(struct value device)
 {
 	return device.kind == VALUE_INT ||
 	       (device.kind == VALUE_STR && strncmp(device.str->text, "cpu", 3) != 0);
 }
 
-bool draws_on_gpu(const struct decomposer *c, struct value place)
+bool random_on_gpu(const struct decomposer *c, struct value place)
 {
 	switch (c->gpu ? *c->gpu : GPU_ABSENT) {
 	case GPU_DEFAULT:
 		return true;
 	case GPU_NAMED: /* so all is eager yet */
 		return place.kind == VALUE_TENSOR ? place.tensor->memory->storage->on_gpu
-						  : draws_names_gpu(place);
+						  : random_names_gpu(place);
 	default:
 		return false;
 	}
 }
 
-bool draws_name(const struct decomposer *c, struct value place, struct value *out, struct err *err)
+bool random_generator(const struct decomposer *c, struct value place, struct value *out,
+		      struct err *err)
 {
-	const char *name = draws_on_gpu(c, place) ? "gpu" : "cpu";
+	const char *name = random_on_gpu(c, place) ? "gpu" : "cpu";
 
 	*out = value_str(name, strlen(name));
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
 
-void draws_set_default(const struct decomposer *c, struct value device)
+void random_set_device(const struct decomposer *c, struct value device)
 {
-	if (c->gpu && *c->gpu != GPU_ABSENT && draws_names_gpu(device))
+	if (c->gpu && *c->gpu != GPU_ABSENT && random_names_gpu(device))
 		*c->gpu = GPU_DEFAULT;
 }
 
@@ -63,8 +64,8 @@ static bool draw(const struct decomposer *c, const struct draw_call *d, const ch
 	}
 	values[n++] = d->size;
 	values[n++] = d->dtype;
-	if (draws_on_gpu(c, d->device)) { /* else as the op's default has it */
-		if (!draws_name(c, d->device, &draws, err))
+	if (random_on_gpu(c, d->device)) { /* else as the op's default has it */
+		if (!random_generator(c, d->device, &draws, err))
 			return false;
 		if (d->op != OP_uniform)
 			values[n++] = value_bool(false);
@@ -168,8 +169,8 @@ static bool like(const struct decomposer *c, int id, const char *name, const str
 	return ok;
 }
 
-bool draws_call(const struct decomposer *c, int id, const char *name, const struct arguments *args,
-		struct value *out, struct err *err)
+bool random_call(const struct decomposer *c, int id, const char *name, const struct arguments *args,
+		 struct value *out, struct err *err)
 {
 	return id == MORE_RAND_LIKE || id == MORE_RANDN_LIKE ? like(c, id, name, args, out, err)
 							     : numbers(c, id, name, args, out, err);

@@ -456,10 +456,10 @@ bool return_types_call(const struct decomposer *c, int id, const char *name,
 	case MORE_RAND:
 	case MORE_RANDN:
 	case MORE_RANDINT:
-		return draws_call(c, id, name, args, out, err);
+		return random_call(c, id, name, args, out, err);
 	case MORE_RAND_LIKE:
 	case MORE_RANDN_LIKE:
-		return draws_call(c, id, name, args, out, err);
+		return random_call(c, id, name, args, out, err);
 	case MORE_BROADCAST:
 		return decompose_keywords(name, NULL, 0,
 					  args->at + args->n - (args->kw ? args->kw->n : 0),

@@ -548,8 +548,8 @@ bool op_is(struct vm *vm, struct value a, struct value b)
 	bool same = op_same(a, b);
 	const struct vm_host *host = same || !value_counted(a) ? NULL : vm_host_here(vm);
 
-	if (host && host->told_apart && a.kind == b.kind)
-		host->told_apart(host->self, a, b);
+	if (host && host->found_distinct && a.kind == b.kind)
+		host->found_distinct(host->self, a, b);
 	return same;
 }
 

@@ -88,7 +88,7 @@ bool op_index(struct vm *vm, struct value v, const char *what, int64_t *out, str
  * for a list and its like. */
 bool op_make_key(struct vm *vm, struct value *key, struct err *err);
 /* Python's slice.indices() of a sequence of n, and how many that are. */
-struct cut {
+struct sequence_cut {
 	int64_t start, stop, step, count;
 };
 /* KeyError; false. */

@@ -12,7 +12,7 @@
 #include "fusion/vm/absent_modules.h"
 #include "fusion/vm/operators.h"
 
-static bool op_cut(struct vm *vm, const struct slice *s, int64_t n, struct cut *out,
+static bool op_cut(struct vm *vm, const struct slice *s, int64_t n, struct sequence_cut *out,
 		   struct err *err);
 static bool op_position(struct vm *vm, struct value index, const char *type, int64_t n,
 			int64_t *out, struct err *err);
@@ -57,7 +57,7 @@ static bool splice(struct vm *vm, struct list *list, struct cut_gap gap, const s
 	return true;
 }
 
-static bool store_stepped(struct vm *vm, struct list *list, const struct cut *cut,
+static bool store_stepped(struct vm *vm, struct list *list, const struct sequence_cut *cut,
 			  const struct list *items, struct err *err)
 {
 	if (items->len != cut->count)
@@ -78,7 +78,7 @@ static bool store_slice(struct vm *vm, struct list *list, const struct slice *s,
 			struct err *err)
 {
 	struct value items;
-	struct cut cut;
+	struct sequence_cut cut;
 	bool ok;
 
 	if (!vm_keep(vm, value_list(NULL, 0), &items, err))
@@ -147,7 +147,7 @@ bool op_store_subscript(struct vm *vm, struct value o, struct value index, struc
 
 static bool delete_from_list(struct vm *vm, struct list *list, struct value index, struct err *err)
 {
-	struct cut cut;
+	struct sequence_cut cut;
 	int64_t at;
 
 	if (index.kind != VALUE_SLICE)
@@ -355,7 +355,7 @@ static bool slice_bound(struct vm *vm, struct value v, int64_t fallback,
 	return true;
 }
 
-static bool op_cut(struct vm *vm, const struct slice *s, int64_t n, struct cut *out,
+static bool op_cut(struct vm *vm, const struct slice *s, int64_t n, struct sequence_cut *out,
 		   struct err *err)
 {
 	int64_t step = 1, start, stop;
@@ -373,14 +373,14 @@ static bool op_cut(struct vm *vm, const struct slice *s, int64_t n, struct cut *
 	    !slice_bound(vm, s->stop, step > 0 ? in.highest : in.lowest, &in, &stop, err))
 		return false;
 	r = (struct range){ .start = start, .stop = stop, .step = step };
-	*out = (struct cut){ start, stop, step, range_length(&r) };
+	*out = (struct sequence_cut){ start, stop, step, range_length(&r) };
 	return true;
 }
 
 static bool slice_list(struct vm *vm, struct value o, const struct slice *s, struct value *out,
 		       struct err *err)
 {
-	struct cut cut;
+	struct sequence_cut cut;
 	struct value v;
 
 	if (!op_cut(vm, s, o.list->len, &cut, err) ||
@@ -400,7 +400,7 @@ static bool slice_str(struct vm *vm, const struct str *str, const struct slice *
 		      struct value *out, struct err *err)
 {
 	struct buf text = { 0 };
-	struct cut cut;
+	struct sequence_cut cut;
 	struct value v;
 	int64_t n = str_length(str);
 	bool ascii = n == (int64_t)str->len;
@@ -425,7 +425,7 @@ static bool slice_str(struct vm *vm, const struct str *str, const struct slice *
 static bool slice_range(struct vm *vm, const struct range *r, const struct slice *s,
 			struct value *out, struct err *err)
 {
-	struct cut cut;
+	struct sequence_cut cut;
 	int64_t step, start, stop;
 
 	if (!op_cut(vm, s, range_length(r), &cut, err))

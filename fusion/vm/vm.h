@@ -150,7 +150,7 @@ struct vm_host {
 	 * what the host does not know yet.  Then *err is a break.  NULL: never. */
 	bool (*not_known)(void *self, struct err *err);
 	/* The program asked whether two objects are one, and they are not.  NULL: of no use. */
-	void (*told_apart)(void *self, struct value a, struct value b);
+	void (*found_distinct)(void *self, struct value a, struct value b);
 	/* A JUMP_IF_* whose condition, on top of f's stack, is a TENSOR, SYMFLOAT or
 	 * deferred number.
 	 * *handled: the host went both ways (vm_run_side), and f goes on at f->inst;

@@ -288,7 +288,7 @@ static struct report_setting_difference_list differences_of(const struct pair *p
 	struct report_setting_difference *all = report_new_setting_difference(n, &p->draft->arena);
 
 	for (size_t i = 0; all && i < n; i++) {
-		const struct difference *row = &p->differences.rows.at[i];
+		const struct setting_difference *row = &p->differences.rows.at[i];
 
 		REPORT_SET(&all[i], key, row->key);
 		REPORT_SET(&all[i], title, row->title);
@@ -526,14 +526,14 @@ static bool compare_pair(struct pair *p, const char *label, struct err *err)
 /* ---- all of them */
 
 /* What is compared, read. */
-struct compared {
+struct run_compared {
 	const struct compared_run *runs;
 	const struct report_run *reports[COMPARE_MAX_RUNS];
 	int n;
 	struct report_draft draft;
 };
 
-static bool read_runs(struct compared *s, const struct compare_options *o, struct err *err)
+static bool read_runs(struct run_compared *s, const struct compare_options *o, struct err *err)
 {
 	if (o->metric && strcmp(o->metric, "latency") != 0 && strcmp(o->metric, "speedup") != 0)
 		return err_set(err, ERR_BAD_REQUEST, "metric %.40s: latency or speedup is needed",
@@ -599,7 +599,7 @@ static struct report_compared_sweep *sweep_of(const struct report_sweep *sweep,
 }
 
 /* Each run against the first. */
-static bool compare_each(struct compared *s, const struct compare_options *o, double margin,
+static bool compare_each(struct run_compared *s, const struct compare_options *o, double margin,
 			 struct report_compared_list *out, struct err *err)
 {
 	out->at = report_new_compared((size_t)s->n, &s->draft.arena);
@@ -622,7 +622,7 @@ static bool compare_each(struct compared *s, const struct compare_options *o, do
 	return true;
 }
 
-static json_t *compare_all(struct compared *s, const struct compare_options *o, struct err *err)
+static json_t *compare_all(struct run_compared *s, const struct compare_options *o, struct err *err)
 {
 	double margin = o->margin > 0 ? o->margin : RATIO_MARGIN;
 	struct report_compare *to = report_new_compare(1, &s->draft.arena);
@@ -656,7 +656,7 @@ static json_t *compare_all(struct compared *s, const struct compare_options *o, 
 json_t *compare_runs(const struct compared_run *runs, int n, const struct compare_options *o,
 		     struct err *err)
 {
-	struct compared s = { .runs = runs, .n = n };
+	struct run_compared s = { .runs = runs, .n = n };
 	json_t *json = compare_all(&s, o, err);
 
 	report_draft_finish(&s.draft);

@@ -13,7 +13,7 @@ enum { MOST_KERNELS = 2000 }; /* compared of a mode */
 static const double clock_step_us = 0.02;
 static const double family_error = 0.05;
 
-struct pair {
+struct kernel_pair {
 	const struct report_kernel *a, *b; /* NULL: there is none */
 	bool timed;                        /* `ratio` is set */
 	struct interval ratio;
@@ -23,7 +23,7 @@ struct pair {
 
 /* What is compared: all kernels of a, then those of b that a has not. */
 struct pairs {
-	struct pair at[2 * MOST_KERNELS];
+	struct kernel_pair at[2 * MOST_KERNELS];
 	const struct report_kernel *in_b[MOST_KERNELS];
 	bool met[MOST_KERNELS];
 	int n;
@@ -50,10 +50,10 @@ static bool time_of(const struct report_kernel *k, struct interval *out)
 	return k->seen >= STATS_MIN_SAMPLES && out->mid > 0;
 }
 
-static struct pair pair_of(const struct report_kernel *a, const struct report_kernel *b,
-			   double margin)
+static struct kernel_pair pair_of(const struct report_kernel *a, const struct report_kernel *b,
+				  double margin)
 {
-	struct pair p = { .a = a, .b = b, .chance = 1 };
+	struct kernel_pair p = { .a = a, .b = b, .chance = 1 };
 	struct interval x, y;
 
 	p.timed = a && b && time_of(a, &x) && time_of(b, &y) && ratio_of(&x, &y, &p.ratio);
@@ -113,7 +113,8 @@ static struct report_compared_kernel *side(const struct report_kernel *k,
 	return to;
 }
 
-static void fill(struct report_kernel_change *to, const struct changes *c, const struct pair *p)
+static void fill(struct report_kernel_change *to, const struct changes *c,
+		 const struct kernel_pair *p)
 {
 	const struct report_kernel *either = p->b ? p->b : p->a;
 
@@ -134,7 +135,7 @@ static void fill(struct report_kernel_change *to, const struct changes *c, const
 	REPORT_SET_IF(to, ci, p->timed, (struct report_interval){ p->ratio.low, p->ratio.high });
 }
 
-static bool changed(const struct pair *p)
+static bool changed(const struct kernel_pair *p)
 {
 	return !p->a || !p->b || p->holds;
 }

@@ -52,7 +52,7 @@ static void fill(uint16_t *common, const struct source_line *a, int n_a,
 }
 
 /* Two texts, cut into lines. */
-struct cut {
+struct line_cut {
 	const struct source_line *a, *b;
 	int n_a, n_b;
 };
@@ -65,7 +65,7 @@ static bool put(struct lines *out, struct line_change change, const struct sourc
 	return change.text != NULL;
 }
 
-static bool walk(const uint16_t *common, const struct cut *c, struct arena *arena,
+static bool walk(const uint16_t *common, const struct line_cut *c, struct arena *arena,
 		 struct lines *out)
 {
 	int row = c->n_b + 1, i = 0, j = 0;
@@ -88,7 +88,7 @@ static bool walk(const uint16_t *common, const struct cut *c, struct arena *aren
 	return ok;
 }
 
-static bool compare(const struct cut *c, struct arena *arena, struct lines *out)
+static bool compare(const struct line_cut *c, struct arena *arena, struct lines *out)
 {
 	uint16_t *common = calloc((size_t)(c->n_a + 1) * (size_t)(c->n_b + 1), sizeof(*common));
 	bool ok = common != NULL;
@@ -106,7 +106,7 @@ static bool compare(const struct cut *c, struct arena *arena, struct lines *out)
 bool lines_compare(const char *a, const char *b, struct arena *arena, struct lines *out)
 {
 	struct source_line *lines = calloc(2 * MOST_LINES, sizeof(*lines));
-	struct cut c = { .a = lines, .b = lines + MOST_LINES };
+	struct line_cut c = { .a = lines, .b = lines + MOST_LINES };
 	bool ok = lines != NULL;
 
 	*out = (struct lines){ 0 };

@@ -302,7 +302,7 @@ struct search {
 };
 
 /* A text is NULL where there was no memory for it. */
-static bool add(struct search *s, struct difference d)
+static bool add(struct search *s, struct setting_difference d)
 {
 	return d.a && d.b && VEC_PUSH(&s->out->rows, d);
 }
@@ -314,12 +314,12 @@ static bool add_setting(struct search *s, const struct setting *setting)
 
 	if (alike(setting->key, a, b))
 		return true;
-	return add(s, (struct difference){ .key = setting->key,
-					   .title = setting->title,
-					   .a = describe(s->arena, setting->key, a),
-					   .b = describe(s->arena, setting->key, b),
-					   .matters = setting->matters &&
-						      (of_workload || (known(a) && known(b))) });
+	return add(s, (struct setting_difference){
+			  .key = setting->key,
+			  .title = setting->title,
+			  .a = describe(s->arena, setting->key, a),
+			  .b = describe(s->arena, setting->key, b),
+			  .matters = setting->matters && (of_workload || (known(a) && known(b))) });
 }
 
 static bool add_sweep(struct search *s, const struct setting *setting)
@@ -327,11 +327,11 @@ static bool add_sweep(struct search *s, const struct setting *setting)
 	const struct report_sweep *a = sweep_of(s->a), *b = sweep_of(s->b);
 
 	return same_sweep(s->a, s->b) ||
-	       add(s, (struct difference){ .key = setting->key,
-					   .title = setting->title,
-					   .a = describe_sweep(s->arena, a),
-					   .b = describe_sweep(s->arena, b),
-					   .matters = other_sweep(a, b) });
+	       add(s, (struct setting_difference){ .key = setting->key,
+						   .title = setting->title,
+						   .a = describe_sweep(s->arena, a),
+						   .b = describe_sweep(s->arena, b),
+						   .matters = other_sweep(a, b) });
 }
 
 static const char *plural(int64_t n)
@@ -354,10 +354,11 @@ static bool add_source(struct search *s, const char *a, const char *b)
 	if (lines.counted)
 		words = arena_printf(s->arena, "%d line%s added, %d gone", lines.added,
 				     plural(lines.added), lines.gone);
-	return add(s, (struct difference){ .key = "source",
-					   .title = "source",
-					   .a = arena_printf(s->arena, "%d line%s", n, plural(n)),
-					   .b = words });
+	return add(
+	    s, (struct setting_difference){ .key = "source",
+					    .title = "source",
+					    .a = arena_printf(s->arena, "%d line%s", n, plural(n)),
+					    .b = words });
 }
 
 /* "20 lines: x = x + 0.1; x = torch.sin(x); ..." */
@@ -387,18 +388,19 @@ static bool add_program(struct search *s)
 	bool same_source = same_text(a->source, b->source), ok = true;
 
 	if (!same_text(a->name, b->name))
-		ok = add(s, (struct difference){ .key = "workload",
-						 .title = "workload",
-						 .a = name_or_none(s->arena, a->name),
-						 .b = name_or_none(s->arena, b->name),
-						 .matters = !same_source || other_pool });
+		ok = add(s, (struct setting_difference){ .key = "workload",
+							 .title = "workload",
+							 .a = name_or_none(s->arena, a->name),
+							 .b = name_or_none(s->arena, b->name),
+							 .matters = !same_source || other_pool });
 	if (ok && !same_source)
 		ok = add_source(s, a->source, b->source);
 	if (ok && other_pool)
-		ok = add(s, (struct difference){ .key = "pool",
-						 .title = "statements",
-						 .a = describe_pool(s->arena, pool_of(s->a)),
-						 .b = describe_pool(s->arena, pool_of(s->b)) });
+		ok = add(
+		    s, (struct setting_difference){ .key = "pool",
+						    .title = "statements",
+						    .a = describe_pool(s->arena, pool_of(s->a)),
+						    .b = describe_pool(s->arena, pool_of(s->b)) });
 	return ok;
 }
 
@@ -424,7 +426,7 @@ bool settings_refusal(const struct differences *d, struct buf *out)
 	bool any = false;
 
 	for (size_t i = 0; i < d->rows.len; i++) {
-		const struct difference *row = &d->rows.at[i];
+		const struct setting_difference *row = &d->rows.at[i];
 
 		if (!row->matters)
 			continue;

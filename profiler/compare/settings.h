@@ -11,7 +11,7 @@
 #include "fusion/base/vec.h"
 #include "profiler/fields/fields.h"
 
-struct difference {
+struct setting_difference {
 	const char *key, *title;
 	const char *a, *b; /* what each side has, in words */
 	bool matters;      /* it forbids a comparison */
@@ -19,7 +19,7 @@ struct difference {
 
 /* Texts are the arena's, or of the program. */
 struct differences {
-	VEC(struct difference) rows;
+	VEC(struct setting_difference) rows;
 };
 
 /* Those of two reports; none where they are alike.  Another name and another source together

@@ -177,21 +177,6 @@ bool graph_load(const struct export_job *job, struct drawn_graph *g, struct err 
 	return ok;
 }
 
-const char *graph_group_name(enum graph_group_kind kind)
-{
-	static const char *const names[] = {
-		[GROUP_MODULE] = "module", [GROUP_LOOP] = "loop", [GROUP_KERNEL] = "kernel"
-	};
-
-	return names[kind];
-}
-
-json_t *graph_about(const struct graph_node *node)
-{
-	return json_sprintf("%s %s", node->of->dtype ? node->of->dtype : "",
-			    node->of->shape ? node->of->shape : "");
-}
-
 /* ---- DOT ---- */
 
 /* Within quotes; a backslash would begin one of DOT's own escapes. */

@@ -52,10 +52,17 @@ static inline int64_t graph_id(const struct report_graph *graph)
 }
 
 /* "module", "loop", "kernel". */
-const char *graph_group_name(enum graph_group_kind kind);
+static inline const char *graph_group_name(enum graph_group_kind kind)
+{
+	return kind == GROUP_MODULE ? "module" : kind == GROUP_LOOP ? "loop" : "kernel";
+}
 
 /* "float32 [8, 16]", of a node.  New. */
-json_t *graph_about(const struct graph_node *node);
+static inline json_t *graph_about(const struct graph_node *node)
+{
+	return json_sprintf("%s %s", node->of->dtype ? node->of->dtype : "",
+			    node->of->shape ? node->of->shape : "");
+}
 
 /* As an SVG element, in layers from the inputs down, groups as boxes around what they hold;
  * `out` gets nothing else. */

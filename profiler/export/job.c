@@ -214,14 +214,14 @@ const struct report_break *job_break(const struct export_job *job, size_t lane, 
 	return s.found && (size_t)index < s.found->breaks.n ? &s.found->breaks.at[index] : NULL;
 }
 
-struct walk {
+struct job_walk {
 	job_break_fn *each;
 	void *self;
 };
 
 static bool each_break(void *self, const struct job_mode *at)
 {
-	const struct walk *w = self;
+	const struct job_walk *w = self;
 	struct report_break_list breaks = at->m->breaks;
 
 	for (size_t i = 0; !at->engine && i < breaks.n; i++) {
@@ -255,7 +255,7 @@ void job_breaks(const struct export_job *job, job_break_fn *each, void *self)
 {
 	const struct report_import *import = job->found ? job->found->import : NULL;
 
-	job_modes(job, each_break, &(struct walk){ each, self });
+	job_modes(job, each_break, &(struct job_walk){ each, self });
 	for (size_t i = 0; import && i < import->breaks.n; i++) {
 		const struct report_import_break *b = &import->breaks.at[i];
 		double host_us = b->cost ? b->cost->host_us_per_call : (double)NAN;

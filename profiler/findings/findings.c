@@ -17,7 +17,7 @@ struct sentence {
 	struct report_sentence_part_list *parts;
 };
 
-enum part { PART_PLAIN, PART_CLAIM, PART_INTERVAL };
+enum sentence_part { PART_PLAIN, PART_CLAIM, PART_INTERVAL };
 enum { MOST_PARTS = 24 };
 
 static struct sentence sentence_begin(struct maker *m, struct report_sentence_part_list *to)
@@ -29,7 +29,7 @@ static struct sentence sentence_begin(struct maker *m, struct report_sentence_pa
 }
 
 static void __attribute__((format(printf, 3, 4)))
-sentence_add(struct sentence *s, enum part as, const char *format, ...)
+sentence_add(struct sentence *s, enum sentence_part as, const char *format, ...)
 {
 	static const char *const kinds[] = { [PART_CLAIM] = "claim", [PART_INTERVAL] = "interval" };
 	struct report_sentence_part *part;
@@ -535,11 +535,11 @@ static void say_memory(struct sentence *s, const char *mode, const struct report
 /* ---- units, which all points share ---- */
 
 /* What a column holds. */
-struct span {
+struct finding_span {
 	double least, most; /* least: of those above 0 */
 };
 
-static void widen(struct span *s, double value)
+static void widen(struct finding_span *s, double value)
 {
 	if (!isfinite(value))
 		return;
@@ -549,7 +549,7 @@ static void widen(struct span *s, double value)
 }
 
 struct columns {
-	struct span time, compile, bytes, activations;
+	struct finding_span time, compile, bytes, activations;
 };
 
 static void widen_torch(struct columns *c, const struct report_torch_mode_map *modes,

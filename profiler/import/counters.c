@@ -205,9 +205,9 @@ bool counters_event(struct counters *c, const struct counter_sink *sink,
 }
 
 bool counters_own(struct counters *c, const struct counter_sink *sink, uint32_t lane,
-		  const struct kineto_event *e, const char *text, size_t len, struct err *err)
+		  const struct kineto_event *e, struct err *err)
 {
-	json_t *args = args_of(text, len, sink->ledger);
+	json_t *args = args_of(e->text, e->len, sink->ledger);
 	void *first = json_object_iter(args);
 	struct counter_series *s = find(c, lane);
 	struct sample x;
@@ -235,11 +235,13 @@ bool counters_own(struct counters *c, const struct counter_sink *sink, uint32_t 
 }
 
 bool counters_memory(struct counters *c, const struct counter_sink *sink,
-		     const struct kineto_event *e, const char *series, int64_t device,
-		     int64_t bytes, struct err *err)
+		     const struct kineto_event *e, const struct memory_sample *sample,
+		     struct err *err)
 {
+	const char *series = sample->series;
+	int64_t device = sample->device;
 	uint64_t key = hash_bytes(e->pid, strlen(e->pid), 2 + (uint64_t)device);
-	struct sample x = { bytes, false, (double)bytes };
+	struct sample x = { sample->bytes, false, (double)sample->bytes };
 	struct counter_series *s;
 
 	key = hash_bytes(series, strlen(series), key);

@@ -52,13 +52,17 @@ bool counters_event(struct counters *c, const struct counter_sink *sink,
 /* The same of a trace of our own: the series is that of the lane `lane`, and the event says how
  * long its sample holds. */
 bool counters_own(struct counters *c, const struct counter_sink *sink, uint32_t lane,
-		  const struct kineto_event *e, const char *text, size_t len, struct err *err);
+		  const struct kineto_event *e, struct err *err);
 
-/* What an allocator holds after a change: `series` is "allocated" or "reserved", `device`
- * -1 the host. */
+/* What an allocator holds after a change. */
+struct memory_sample {
+	const char *series; /* "allocated" or "reserved" */
+	int64_t device;     /* -1: the host */
+	int64_t bytes;
+};
 bool counters_memory(struct counters *c, const struct counter_sink *sink,
-		     const struct kineto_event *e, const char *series, int64_t device,
-		     int64_t bytes, struct err *err);
+		     const struct kineto_event *e, const struct memory_sample *sample,
+		     struct err *err);
 
 /* The file is over: what is pending holds to its end.  Adds a row for each series to
  * `list`: {"name", "process", "samples", "min", "max", "last"}. */

@@ -548,9 +548,11 @@ static bool take_memory(struct kineto *k, const struct kineto_event *e, struct e
 	of->peak_reserved_bytes = reserved > of->peak_reserved_bytes ? reserved
 								     : of->peak_reserved_bytes;
 	return (!(e->has & 1u << KINETO_ARG_ALLOCATED) ||
-		counters_memory(&k->counters, &sink, e, "allocated", device, held, err)) &&
+		counters_memory(&k->counters, &sink, e,
+				&(struct memory_sample){ "allocated", device, held }, err)) &&
 	       (!(e->has & 1u << KINETO_ARG_RESERVED) ||
-		counters_memory(&k->counters, &sink, e, "reserved", device, reserved, err));
+		counters_memory(&k->counters, &sink, e,
+				&(struct memory_sample){ "reserved", device, reserved }, err));
 }
 
 static bool take_instant(struct kineto *k, struct kineto_event *e, struct err *err)
@@ -694,15 +696,13 @@ static bool take_other(struct kineto *k, struct kineto_event *e, const char *tex
 		return take_flow(k, e) == FLOWS_TO_DEVICE || !mend_times(k, e) ||
 		       asyncs_flow(&k->asyncs, &k->lanes, e, k->base_ns, k->m, err);
 	default:
-		return !mend_times(k, e) ||
-		       asyncs_event(&k->asyncs, e, text, len, k->base_ns, k->m, err);
+		return !mend_times(k, e) || asyncs_event(&k->asyncs, e, k->base_ns, k->m, err);
 	}
 }
 
 /* A counter or an arrow of our own; said again for viewers are those of memory and of
  * launches. */
-static bool take_own_other(struct kineto *k, struct kineto_event *e, const char *text, size_t len,
-			   struct err *err)
+static bool take_own_other(struct kineto *k, struct kineto_event *e, struct err *err)
 {
 	struct counter_sink sink = sink_of(k);
 	struct trace_lane *lane;
@@ -713,7 +713,7 @@ static bool take_own_other(struct kineto *k, struct kineto_event *e, const char 
 	if (strcmp(e->category, "series") != 0 || !mend_times(k, e))
 		return true;
 	lane = trace_lane_of(&k->lanes, LANE_HOST, e, k->m->file, k->m->writer, &k->m->ledger);
-	return lane ? counters_own(&k->counters, &sink, lane->lane, e, text, len, err)
+	return lane ? counters_own(&k->counters, &sink, lane->lane, e, err)
 		    : err_set(err, ERR_MEMORY, "out of memory for a lane");
 }
 
@@ -726,13 +726,12 @@ static bool take_own(struct kineto *k, struct kineto_event *e, const char *text,
 		own_lane(&k->lanes, e, text, len, k->m);
 		return true;
 	case 'X':
-		return !mend_times(k, e) ||
-		       own_event(&k->own, &k->lanes, e, text, len, k->base_ns, k->m, err);
+		return !mend_times(k, e) || own_event(&k->own, &k->lanes, e, k->base_ns, k->m, err);
 	case 's':
 	case 't':
 	case 'f':
 	case 'C':
-		return take_own_other(k, e, text, len, err);
+		return take_own_other(k, e, err);
 	case 'i': /* said again for viewers */
 		return true;
 	default:
@@ -749,6 +748,8 @@ static bool take_event(void *self, const char *text, size_t len, struct err *err
 
 	if (!e)
 		return false;
+	e->text = text;
+	e->len = len;
 	k->m->events++;
 	begin_events(k);
 	l->n[LEDGER_STRING_PID] += e->pid_is_text;

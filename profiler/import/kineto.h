@@ -46,6 +46,8 @@ enum kineto_arg {
 };
 
 struct kineto_event {
+	const char *text; /* its JSON, of `len` bytes, while it is taken */
+	size_t len;
 	char phase;                          /* of "ph"; 0: none */
 	char category[EVENT_TEXT_CHARS + 1]; /* "": none; longer texts are cut */
 	char pid[EVENT_TEXT_CHARS + 1], tid[EVENT_TEXT_CHARS + 1], id[EVENT_TEXT_CHARS + 1];

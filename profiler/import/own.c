@@ -160,7 +160,7 @@ static enum name_group group_of(enum timeline_kind kind, const char *label)
 }
 
 bool own_event(struct own_trace *o, struct trace_lanes *lanes, const struct kineto_event *e,
-	       const char *text, size_t len, int64_t base_ns, struct model *m, struct err *err)
+	       int64_t base_ns, struct model *m, struct err *err)
 {
 	bool has_bytes = e->has & 1u << KINETO_ARG_COPIED;
 	bool has_correlation = e->has & 1u << KINETO_ARG_CORRELATION;
@@ -186,8 +186,8 @@ bool own_event(struct own_trace *o, struct trace_lanes *lanes, const struct kine
 		return true;
 	event.lane = lane->lane;
 	event.kind = kind;
-	event.name = name_of(o, e, text, len, m);
-	event.shape = shape_of(o, e, text, len, m);
+	event.name = name_of(o, e, e->text, e->len, m);
+	event.shape = shape_of(o, e, e->text, e->len, m);
 	if (has_correlation && e->arg[KINETO_ARG_CORRELATION] > 0 &&
 	    e->arg[KINETO_ARG_CORRELATION] <= UINT32_MAX)
 		event.correlation = (uint32_t)e->arg[KINETO_ARG_CORRELATION];

@@ -28,10 +28,10 @@ bool own_begins(struct own_trace *o, const json_t *head, struct model *m);
 void own_lane(struct trace_lanes *lanes, const struct kineto_event *e, const char *text, size_t len,
 	      struct model *m);
 
-/* A complete event, into totals and the timeline; `text` is its JSON, `base_ns` the zero
- * of its clock.  False with MEMORY or an error of the writer. */
+/* A complete event, into totals and the timeline; `base_ns` is the zero of its clock.  False with
+ * MEMORY or an error of the writer. */
 bool own_event(struct own_trace *o, struct trace_lanes *lanes, const struct kineto_event *e,
-	       const char *text, size_t len, int64_t base_ns, struct model *m, struct err *err);
+	       int64_t base_ns, struct model *m, struct err *err);
 
 /* What the head says besides, into the report of a trace that stood alone; a run that was
  * measured, recorded or ended without a report as "original": {"report", "environment",

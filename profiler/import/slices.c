@@ -93,19 +93,26 @@ static bool find_lane(struct asyncs *a, const struct kineto_event *e, uint64_t i
 	return VEC_PUSH(&a->lanes, lane);
 }
 
-static bool put(struct asyncs *a, size_t lane, const char *name, size_t len, int64_t start_ns,
-		int64_t duration_ns, struct model *m, struct err *err)
+struct async_span {
+	const char *name;
+	size_t len;
+	int64_t start_ns, duration_ns;
+};
+
+static bool put(struct asyncs *a, size_t lane, const struct async_span *s, struct model *m,
+		struct err *err)
 {
 	struct name_total *total = names_find(&m->names, m->writer, GROUP_OTHER,
-					      len ? name : "unnamed", len ? len : 7, &m->ledger);
-	struct timeline_event event = { .start_ns = start_ns,
-					.duration_ns = duration_ns,
+					      s->len ? s->name : "unnamed", s->len ? s->len : 7,
+					      &m->ledger);
+	struct timeline_event event = { .start_ns = s->start_ns,
+					.duration_ns = s->duration_ns,
 					.lane = a->lanes.at[lane].lane,
 					.kind = TIMELINE_RANGE,
 					.name = total->timeline };
 
 	total->count++;
-	total->total_ns += duration_ns;
+	total->total_ns += s->duration_ns;
 	return !m->writer || timeline_writer_add(m->writer, &event, err);
 }
 
@@ -156,14 +163,16 @@ static bool end(struct asyncs *a, const struct kineto_event *e, uint64_t id, int
 	ns = e->ts_ns - b.start_ns;
 	m->ledger.n[LEDGER_NEGATIVE] += ns < 0;
 	a->spans++;
-	return put(a, b.lane, b.name, strlen(b.name), b.start_ns + base_ns, ns < 0 ? 0 : ns, m,
-		   err);
+	return put(
+	    a, b.lane,
+	    &(struct async_span){ b.name, strlen(b.name), b.start_ns + base_ns, ns < 0 ? 0 : ns },
+	    m, err);
 }
 
-bool asyncs_event(struct asyncs *a, const struct kineto_event *e, const char *text, size_t len,
-		  int64_t base_ns, struct model *m, struct err *err)
+bool asyncs_event(struct asyncs *a, const struct kineto_event *e, int64_t base_ns, struct model *m,
+		  struct err *err)
 {
-	uint64_t id = id_of(e, text, len);
+	uint64_t id = id_of(e, e->text, e->len);
 	size_t lane, open;
 
 	if (!id) {
@@ -182,8 +191,10 @@ bool asyncs_event(struct asyncs *a, const struct kineto_event *e, const char *te
 	if (!open && a->lanes.at[lane].held == id)
 		a->lanes.at[lane].held = 0; /* a mark is over at once */
 	a->marks++;
-	return put(a, lane, e->name.len ? e->name.data : "", e->name.len, e->ts_ns + base_ns, 0, m,
-		   err);
+	return put(a, lane,
+		   &(struct async_span){ e->name.len ? e->name.data : "", e->name.len,
+					 e->ts_ns + base_ns, 0 },
+		   m, err);
 }
 
 /* ---- arrows ---- */

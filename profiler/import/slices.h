@@ -88,10 +88,10 @@ struct asyncs {
 };
 void asyncs_finish(struct asyncs *a);
 
-/* An event of one of the phases above; `text` is its JSON, `base_ns` the zero of its
- * clock.  False with MEMORY or an error of the writer. */
-bool asyncs_event(struct asyncs *a, const struct kineto_event *e, const char *text, size_t len,
-		  int64_t base_ns, struct model *m, struct err *err);
+/* An event of one of the phases above; `base_ns` is the zero of its clock.  False with MEMORY or an
+ * error of the writer. */
+bool asyncs_event(struct asyncs *a, const struct kineto_event *e, int64_t base_ns, struct model *m,
+		  struct err *err);
 
 /* A point of an arrow, into the lane of its thread. */
 bool asyncs_flow(struct asyncs *a, struct trace_lanes *lanes, const struct kineto_event *e,

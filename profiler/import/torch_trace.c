@@ -369,14 +369,20 @@ static bool draw(struct torch_phases *p, struct model *m, const struct open_phas
 	return timeline_writer_add(m->writer, &event, err);
 }
 
-static bool finish(struct torch_phases *p, struct model *m, int process, const char *name,
-		   int64_t end_ns, const struct torch_record *record, struct err *err)
+struct phase_end {
+	int process;
+	const char *name;
+	int64_t ns;
+};
+
+static bool finish(struct torch_phases *p, struct model *m, const struct phase_end *end,
+		   const struct torch_record *record, struct err *err)
 {
 	size_t at = p->open.len;
 	struct open_phase o;
 	int64_t spent;
 
-	while (at > 0 && strcmp(p->open.at[at - 1].name, name) != 0)
+	while (at > 0 && strcmp(p->open.at[at - 1].name, end->name) != 0)
 		at--;
 	if (at == 0) {
 		m->ledger.n[LEDGER_UNMATCHED_END]++;
@@ -385,13 +391,13 @@ static bool finish(struct torch_phases *p, struct model *m, int process, const c
 	o = p->open.at[at - 1];
 	memmove(&p->open.at[at - 1], &p->open.at[at], (p->open.len - at) * sizeof(o));
 	p->open.len--;
-	spent = end_ns - o.start_ns;
+	spent = end->ns - o.start_ns;
 	if (spent < 0) {
 		m->ledger.n[LEDGER_NEGATIVE]++;
 		spent = 0;
 	}
 	if (o.id[0])
-		compiles_add_in(compiles_row(&m->compiles, process, o.id), "phases_us", o.name,
+		compiles_add_in(compiles_row(&m->compiles, end->process, o.id), "phases_us", o.name,
 				(double)spent / 1e3);
 	return draw(p, m, &o, spent, record, err);
 }
@@ -425,7 +431,7 @@ static bool torch_phases_take(struct torch_phases *p, struct model *m, int proce
 		snprintf(o.id, sizeof(o.id), "%.60s", own && strcmp(own, "None") != 0 ? own : id);
 		ok = VEC_PUSH(&p->open, o) || err_set(err, ERR_MEMORY, "out of memory for phases");
 	} else if (*phase == 'E') {
-		ok = finish(p, m, process, name, ns_of(us), record, err);
+		ok = finish(p, m, &(struct phase_end){ process, name, ns_of(us) }, record, err);
 	}
 	json_decref(event);
 	return ok;

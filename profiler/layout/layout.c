@@ -168,14 +168,14 @@ static bool add_joins(struct layout *l, int level)
 /* ---- layers */
 
 /* By item: the first join that ends at it, the next to be followed, and how far it is. */
-struct search {
+struct order_search {
 	int *first, *next, *stack;
 	enum { UNSEEN, OPEN, DONE } * state;
 };
 
 /* From the item to all that it reads, in turn; each gets its layer once those have theirs.  A join
  * that closes a cycle, as two kernels may that read of each other, is marked: it ends nowhere. */
-static void search_from(struct layout_level *d, struct search *s, int item)
+static void search_from(struct layout_level *d, struct order_search *s, int item)
 {
 	int n = 0;
 
@@ -207,8 +207,8 @@ static void search_from(struct layout_level *d, struct search *s, int item)
 static bool search_all(struct layout_level *d)
 {
 	size_t n = d->items.len + 2, kept = 0;
-	struct search s = { calloc(n, sizeof(int)), calloc(n, sizeof(int)), calloc(n, sizeof(int)),
-			    calloc(n, sizeof(*s.state)) };
+	struct order_search s = { calloc(n, sizeof(int)), calloc(n, sizeof(int)),
+				  calloc(n, sizeof(int)), calloc(n, sizeof(*s.state)) };
 	bool ok = s.first && s.next && s.stack && s.state;
 
 	for (size_t i = 0; ok && i < d->joins.len; i++)

@@ -131,14 +131,14 @@ struct taken {
 
 enum { NAMES_BYTES = 1 << 20 };
 
-struct step {
+struct memory_step {
 	int64_t at_ns, bytes;
 };
 
 struct watcher {
 	VEC(struct taken) taken;
 	VEC(int) live; /* of taken; the last taken is the last */
-	VEC(struct step) steps;
+	VEC(struct memory_step) steps;
 	struct arena names; /* of ops: a mode may drop a graph while a later call runs */
 	const char *op;     /* the eager op under way */
 	int line;
@@ -152,7 +152,7 @@ struct watcher {
 
 static void step(struct watcher *w, int64_t bytes, int64_t at_ns)
 {
-	struct step s = { at_ns, bytes };
+	struct memory_step s = { at_ns, bytes };
 	int64_t most = w->peak < 0 ? w->held_bytes : w->steps.at[w->peak].bytes;
 
 	if (!VEC_PUSH(&w->steps, s)) {
@@ -454,8 +454,8 @@ static void fill_tensors(struct report_memory *to, const struct watcher *w,
 static struct report_memory *memory_of(const struct watcher *w, int call,
 				       struct report_draft *draft)
 {
-	const struct step none = { w->begin_ns, w->held_bytes };
-	const struct step *peak = w->peak < 0 ? &none : &w->steps.at[w->peak];
+	const struct memory_step none = { w->begin_ns, w->held_bytes };
+	const struct memory_step *peak = w->peak < 0 ? &none : &w->steps.at[w->peak];
 	struct report_memory *to = report_new_memory(1, &draft->arena);
 
 	if (!to)

@@ -672,25 +672,24 @@ static void on_launched(void *self, int graph, int kernel, int64_t begin_ns, int
 }
 
 /* One launch, and after it what it runs. */
-static void on_replayed(void *self, int graph, int first, const int *counts, int n,
-			int64_t begin_ns, int64_t end_ns)
+static void on_replayed(void *self, const struct fusion_replay *replay)
 {
 	struct recorder *r = self;
-	struct recorded event = { .begin_ns = begin_ns,
-				  .end_ns = end_ns,
+	struct recorded event = { .begin_ns = replay->begin_ns,
+				  .end_ns = replay->end_ns,
 				  .kind = TIMELINE_LAUNCH,
-				  .graph = graph,
-				  .kernel = first,
-				  .kernels = n,
+				  .graph = replay->graph,
+				  .kernel = replay->first,
+				  .kernels = replay->n,
 				  .replay = ++r->replays,
 				  .correlation = ++r->correlation };
 
 	keep(r, event);
 	event.kind = TIMELINE_KERNEL;
-	for (int i = 0; i < n; i++) {
-		event.kernel = first + i;
-		event.kernels = counts[i];
-		if (counts[i] > 0)
+	for (int i = 0; i < replay->n; i++) {
+		event.kernel = replay->first + i;
+		event.kernels = replay->counts[i];
+		if (replay->counts[i] > 0)
 			keep(r, event);
 	}
 }

@@ -67,14 +67,14 @@ static bool record(struct candidate *candidate, struct timeline_events *seen, st
 /* ---- the report ---- */
 
 /* What kernels were seen to take. */
-struct watched {
+struct roofline_of {
 	const struct copy_curve *curve;
 	const struct candidate *candidate;
 	struct timeline_events seen;
 	double less_ns; /* of each duration: what the clock itself takes */
 };
 
-static void add_achieved(struct report_kernel *to, const struct watched *w,
+static void add_achieved(struct report_kernel *to, const struct roofline_of *w,
 			 const struct interval *us, int seen)
 {
 	double bytes = (double)(to->read_bytes + to->written_bytes);
@@ -112,7 +112,8 @@ static bool has_one_size(const struct candidate *candidate, const struct fusion_
 	return candidate->n_timed == 1 || !fusion_has_symbols(info->captured);
 }
 
-static bool report_kernel(struct report_kernel *to, const struct watched *w, int graph, int kernel)
+static bool report_kernel(struct report_kernel *to, const struct roofline_of *w, int graph,
+			  int kernel)
 {
 	struct fusion_graph_info info = fusion_graph(w->candidate->session, graph);
 	int64_t operations = fusion_kernel_operations(&info, kernel);
@@ -153,7 +154,7 @@ void report_copy(struct report_device *device, const struct copy_curve *curve,
 bool roofline_report(const struct copy_curve *curve, struct candidate *candidate,
 		     struct report_graph_list graphs, struct err *err)
 {
-	struct watched w = { .curve = curve, .candidate = candidate };
+	struct roofline_of w = { .curve = curve, .candidate = candidate };
 	bool ok;
 
 	if (graphs.n == 0)

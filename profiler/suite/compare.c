@@ -16,13 +16,13 @@
 enum { ENOUGH_ROUNDS = 1000 };
 
 /* A column of a suite, or of a result in it. */
-struct column {
+struct change_column {
 	const char *engine, *policy, *mode;
 };
 
-#define COLUMN_OF(x) ((struct column){ (x)->engine, (x)->policy, (x)->mode })
+#define COLUMN_OF(x) ((struct change_column){ (x)->engine, (x)->policy, (x)->mode })
 
-static bool same_column(struct column a, struct column b)
+static bool same_column(struct change_column a, struct change_column b)
 {
 	return strcmp(a.engine, b.engine) == 0 && strcmp(a.policy, b.policy) == 0 &&
 	       strcmp(a.mode, b.mode) == 0;
@@ -39,7 +39,7 @@ static const struct report_suite_workload *find_named(const struct report_suite 
 }
 
 static const struct report_suite_result *find_result(const struct report_suite_workload *w,
-						     struct column of)
+						     struct change_column of)
 {
 	for (size_t i = 0; w && i < w->results.n; i++)
 		if (same_column(COLUMN_OF(&w->results.at[i]), of))
@@ -47,7 +47,8 @@ static const struct report_suite_result *find_result(const struct report_suite_w
 	return NULL;
 }
 
-static const struct report_suite_column *find_column(const struct report_suite *s, struct column of)
+static const struct report_suite_column *find_column(const struct report_suite *s,
+						     struct change_column of)
 {
 	for (size_t i = 0; i < s->columns.n; i++)
 		if (same_column(COLUMN_OF(&s->columns.at[i]), of))

@@ -206,22 +206,21 @@ int suite_results_of_report(const struct report_run *run, int workload, int64_t 
 	       torch_results(run, blank(policy, workload, id, "", arena), arena, out + n, most - n);
 }
 
-int suite_results_of_failure(const json_t *workload_json, int workload, int64_t run,
-			     enum suite_status status, const char *reason, struct arena *arena,
+int suite_results_of_failure(const struct suite_failure *f, struct arena *arena,
 			     struct suite_result *out, int most)
 {
-	const char *policy = json_string_value(json_object_get(workload_json, "policy"));
+	const char *policy = json_string_value(json_object_get(f->workload_json, "policy"));
 	json_t *mode;
 	size_t i;
 	int n = 0;
 
-	json_array_foreach(json_object_get(workload_json, "modes"), i, mode)
+	json_array_foreach(json_object_get(f->workload_json, "modes"), i, mode)
 	{
 		if (n == most || !json_is_string(mode))
 			continue;
-		out[n] = blank(policy, workload, run, json_string_value(mode), arena);
-		out[n].status = status;
-		out[n++].reason = reason ? arena_strdup(arena, reason) : NULL;
+		out[n] = blank(policy, f->workload, f->run, json_string_value(mode), arena);
+		out[n].status = f->status;
+		out[n++].reason = f->reason ? arena_strdup(arena, f->reason) : NULL;
 	}
 	return n;
 }

@@ -48,8 +48,14 @@ int suite_results_of_report(const struct report_run *run, int workload, int64_t 
 			    struct arena *arena, struct suite_result *out, int most);
 
 /* The results of a run that has none of its own, one for each of its modes. */
-int suite_results_of_failure(const json_t *workload_json, int workload, int64_t run,
-			     enum suite_status status, const char *reason, struct arena *arena,
+struct suite_failure {
+	const json_t *workload_json; /* its modes and policy */
+	int workload;
+	int64_t run;
+	enum suite_status status;
+	const char *reason; /* NULL: none */
+};
+int suite_results_of_failure(const struct suite_failure *f, struct arena *arena,
 			     struct suite_result *out, int most);
 
 /* A suite of profiler/fields/suite.def.  names has the n_workloads names.  New; NULL when out of

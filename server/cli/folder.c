@@ -14,7 +14,7 @@
 
 enum { MOST_FILES = 1000, MOST_BYTES = 16 << 20, MOST_ENTRIES = 100000, MOST_DEPTH = 32 };
 
-struct walk {
+struct folder_walk {
 	const char *folder;
 	json_t *files;
 	size_t bytes, entries;
@@ -27,7 +27,7 @@ static bool is_python(const char *name)
 	return len > 3 && strcmp(name + len - 3, ".py") == 0;
 }
 
-static bool read_file(struct walk *w, const char *path, const char *full, off_t size,
+static bool read_file(struct folder_walk *w, const char *path, const char *full, off_t size,
 		      struct err *err)
 {
 	json_t *text;
@@ -59,9 +59,9 @@ static bool read_file(struct walk *w, const char *path, const char *full, off_t 
 	return true;
 }
 
-static bool walk_folder(struct walk *w, const char *below, int depth, struct err *err);
+static bool walk_folder(struct folder_walk *w, const char *below, int depth, struct err *err);
 
-static bool take_entry(struct walk *w, const char *below, const char *name, int depth,
+static bool take_entry(struct folder_walk *w, const char *below, const char *name, int depth,
 		       struct err *err)
 {
 	char full[PATH_MAX], path[PATH_MAX], marker[PATH_MAX + 16];
@@ -90,7 +90,7 @@ static bool take_entry(struct walk *w, const char *below, const char *name, int 
 	return walk_folder(w, path, depth + 1, err);
 }
 
-static bool walk_folder(struct walk *w, const char *below, int depth, struct err *err)
+static bool walk_folder(struct folder_walk *w, const char *below, int depth, struct err *err)
 {
 	char full[PATH_MAX];
 	struct dirent *entry;
@@ -135,7 +135,7 @@ static json_t *sorted(json_t *files)
 
 json_t *folder_read(const char *folder, struct err *err)
 {
-	struct walk w = { .folder = folder, .files = json_object() };
+	struct folder_walk w = { .folder = folder, .files = json_object() };
 
 	if (walk_folder(&w, "", 0, err) && json_object_size(w.files) > 0)
 		return sorted(w.files);

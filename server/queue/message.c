@@ -108,7 +108,8 @@ void message_error(const char *text, struct err *err)
 	if (json)
 		json_unpack(json, "{s:s, s:s, s:i, s:i, s?s}", "code", &code, "message", &message,
 			    "line", &line, "column", &column, "file", &file);
-	err_at(err, err_from_name(code), line, column, "%s", message);
+	/* the store keeps no file beside the line */
+	err_at(err, err_from_name(code), line, column, "%s%s%s", file, *file ? ": " : "", message);
 	snprintf(err->file, sizeof(err->file), "%s", file);
 	json_decref(json);
 }

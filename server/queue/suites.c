@@ -117,8 +117,9 @@ static bool add_without(struct collected *c, const struct suite_member *m, struc
 	for (; *rest; rest += strcspn(rest, ","), rest += *rest == ',')
 		json_array_append_new(modes, json_stringn(rest, strcspn(rest, ",")));
 	json = json_pack("{s:o, s:s}", "modes", modes, "policy", m->policy);
-	n = suite_results_of_failure(json, (int)m->workload, m->run.id, status, reason, arena,
-				     results, FUSION_MODE_COUNT);
+	n = suite_results_of_failure(
+	    &(struct suite_failure){ json, (int)m->workload, m->run.id, status, reason }, arena,
+	    results, FUSION_MODE_COUNT);
 	json_decref(json);
 	for (int i = 0; ok && i < n; i++)
 		ok = add(c, results[i]);

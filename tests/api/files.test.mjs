@@ -95,6 +95,18 @@ test('a workload with files runs, and its report has them', async () => {
     assert.ok(placed.length > 0 && placed.every((n) => n.file in files));
 });
 
+test('a run that fails says in which file', async () => {
+    const { body } = await post('runs', workload({ files: { ...files, 'net/config.py': 'scale = 1 / 0\n' } }));
+    let got;
+    for (let i = 0; i < 600; i++) {
+        ({ body: got } = await getJson(`${server.url}/api/v1/runs/${body.id}`));
+        if (got.status === 'failed' || got.status === 'done') break;
+        await new Promise((r) => setTimeout(r, 100));
+    }
+    assert.equal(got.status, 'failed');
+    assert.match(got.error.message, /^net\/config\.py: division by zero/);
+});
+
 /** [name, what changes, message] */
 const refused = [
     ['a path that leaves the folder', { files: { '../a.py': '' }, entry: '../a.py:model' }, /no path within/],

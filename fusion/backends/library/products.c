@@ -147,7 +147,9 @@ static void run_epilogue(void *context, const struct gemm_written *w, int thread
 	const struct epilogue *epilogue = context;
 
 	plan_run_block(epilogue->plan, epilogue->buffers,
-		       &(struct plan_block){ w->start, w->rows, w->step, w->columns }, thread);
+		       &(struct plan_block){
+			   .begin = w->start, .rows = w->rows, .step = w->step, .n = w->columns },
+		       thread);
 }
 
 void library_product(const struct library_call *call, const void *a, const void *b,

@@ -243,6 +243,99 @@ static void place_close(const struct plan *p, const struct plan_place *at, int64
 		walk_copy(at, memory, opened, span->begin, span->n, true);
 }
 
+/* rows[r * n + j] = lines[j * step + r]: lines of memory become columns. */
+#define TURN(word)                                                                                 \
+	static void turn_##word(void *to, const void *from, int64_t step, int64_t rows, int64_t n) \
+	{                                                                                          \
+		word *out = to;                                                                    \
+		for (int64_t j = 0; j < n; j++) {                                                  \
+			const word *in = (const word *)from + j * step;                            \
+			for (int64_t r = 0; r < rows; r++)                                         \
+				out[r * n + j] = in[r];                                            \
+		}                                                                                  \
+	}
+TURN(word1)
+TURN(word2)
+TURN(word8)
+
+/* The same, four lines of four words at a time. */
+static void turn_quads(char *to, const char *from, int64_t step, int64_t rows, int64_t n)
+{
+	typedef uint32_t quad __attribute__((vector_size(16), aligned(1), may_alias));
+	int64_t whole_rows = rows / 4 * 4, whole = n / 4 * 4;
+
+	for (int64_t j = 0; j < whole; j += 4)
+		for (int64_t r = 0; r < whole_rows; r += 4) {
+			const char *in = from + (j * step + r) * 4;
+			char *out = to + (r * n + j) * 4;
+			quad a = *(const quad *)in, b = *(const quad *)(in + step * 4);
+			quad c = *(const quad *)(in + step * 8),
+			     d = *(const quad *)(in + step * 12);
+			quad ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+			quad cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+			quad rest_ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+			quad rest_cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+
+			*(quad *)out = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+			*(quad *)(out + n * 4) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+			*(quad *)(out + n * 8) = __builtin_shufflevector(rest_ab, rest_cd, 0, 1, 4,
+									 5);
+			*(quad *)(out + n * 12) = __builtin_shufflevector(rest_ab, rest_cd, 2, 3, 6,
+									  7);
+		}
+	for (int64_t j = 0; j < n; j++)
+		for (int64_t r = j < whole ? whole_rows : 0; r < rows; r++)
+			memcpy(to + (r * n + j) * 4, from + (j * step + r) * 4, 4);
+}
+
+/* Where a point of a walk over the inner dims lies. */
+static int64_t offset_of(const struct plan_place *at, int64_t point)
+{
+	int64_t offset = 0;
+
+	for (int d = at->n_inner - 1; d >= 0; d--) {
+		offset += point % at->inner[d].extent * at->inner[d].stride;
+		point /= at->inner[d].extent;
+	}
+	return offset;
+}
+
+/* A block of a turned walk: from a row to the next it is one step in any place. */
+static void gather_turned(const struct plan_place *at, const char *memory, char *stage,
+			  const struct plan_block *block)
+{
+	const char *from = memory + offset_of(at, block->begin) * (int64_t)at->bytes;
+	int64_t row = at->turn_step * at->bytes, n = block->n;
+
+	if (at->line_step == 0 || at->line_step == 1) {
+		for (int64_t r = 0; r < block->rows; r++)
+			if (at->line_step)
+				memcpy(stage + r * n * at->bytes, from + r * row,
+				       (size_t)n * at->bytes);
+			else
+				fill_run(stage + r * n * at->bytes, from + r * row, n, at->bytes);
+		return;
+	}
+	if (at->bytes == 4)
+		turn_quads(stage, from, at->line_step, block->rows, n);
+	else if (at->bytes == 8)
+		turn_word8(stage, from, at->line_step, block->rows, n);
+	else if (at->bytes == 2)
+		turn_word2(stage, from, at->line_step, block->rows, n);
+	else
+		turn_word1(stage, from, at->line_step, block->rows, n);
+}
+
+static void scatter_turned(const struct plan_place *at, char *memory, const char *stage,
+			   const struct plan_block *block)
+{
+	char *to = memory + offset_of(at, block->begin) * (int64_t)at->bytes;
+	size_t bytes = (size_t)block->n * at->bytes;
+
+	for (int64_t r = 0; r < block->rows; r++)
+		memcpy(to + r * at->turn_step * at->bytes, stage + (size_t)r * bytes, bytes);
+}
+
 static void place_gather(const struct plan *p, const struct plan_place *at, void *const *buffers,
 			 char *stage, const struct plan_block *block)
 {
@@ -252,6 +345,10 @@ static void place_gather(const struct plan *p, const struct plan_place *at, void
 		return;
 	if (at->one) {
 		p->kernels->splat(stage, memory, at->bytes);
+		return;
+	}
+	if (block->turned) {
+		gather_turned(at, memory, stage, block);
 		return;
 	}
 	for (int64_t r = 0; r < block->rows; r++)
@@ -265,6 +362,10 @@ static void place_scatter(const struct plan *p, const struct plan_place *at, voi
 	char *memory = place_start(p, at, at->offset, buffers);
 	int64_t where;
 
+	if (block->turned) {
+		scatter_turned(at, memory, stage, block);
+		return;
+	}
 	for (int64_t r = 0; r < block->rows; r++) {
 		const char *run = stage + r * block->n * at->bytes;
 		int64_t begin = block->begin + r * block->step;
@@ -394,19 +495,6 @@ static void backward_range(void *context, int64_t begin, int64_t end, int thread
 	}
 }
 
-static void run_map(struct plan *p, void *const *buffers, struct pool *pool, bool backward)
-{
-	struct launch launch = { p, buffers, p->flat ? flat_range : map_range };
-	pool_fn *range = launch.range;
-
-	if (backward && p->points > BACKWARD_POINTS)
-		range = backward_range;
-	if (p->n_workers == 1)
-		range(&launch, 0, p->tiles, 0);
-	else
-		pool_run_towards(pool, p->tiles, p->tiles_grain, backward, range, &launch);
-}
-
 void plan_setup(struct plan *p, void *const *buffers)
 {
 	const struct plan_run run = { p, &p->workers[0], &p->workers[0], buffers };
@@ -457,6 +545,62 @@ static void run_runs(const struct plan *p, struct plan_worker *w, void *const *b
 			if (body->places[k].store)
 				place_scatter(p, &body->places[k], buffers, opened[k], &at);
 	}
+}
+
+/* ---- MAPs whose loads lie along another dim than the walk's last */
+
+/* Blocks follow each other along the turned dim: the next one reads the same pages. */
+static void turned_range(void *context, int64_t begin, int64_t end, int thread)
+{
+	const struct launch *launch = context;
+	const struct plan *p = launch->plan;
+	const struct plan_turn *t = &p->turn;
+	int64_t down = (t->extent + t->rows - 1) / t->rows;
+	int64_t across = (t->line + t->width - 1) / t->width;
+
+	executor_row(p, &p->workers[thread], 0);
+	for (int64_t i = begin; i < end; i++) {
+		int64_t row = i % down * t->rows, column = i / down % across * t->width;
+		int64_t beside = i / down / across;
+		int64_t outer = beside / t->between, between = beside % t->between;
+		struct plan_block block = { .turned = true, .step = t->between * t->line };
+
+		block.begin = ((outer * t->extent + row) * t->between + between) * t->line + column;
+		block.rows = t->extent - row < t->rows ? t->extent - row : t->rows;
+		block.n = t->line - column < t->width ? t->line - column : t->width;
+		run_runs(p, &p->workers[thread], launch->buffers, block);
+	}
+}
+
+static void run_turned(struct plan *p, void *const *buffers, struct pool *pool)
+{
+	const struct plan_turn *t = &p->turn;
+	struct launch launch = { .plan = p, .buffers = buffers };
+	int64_t blocks = (t->extent + t->rows - 1) / t->rows *
+			 ((t->line + t->width - 1) / t->width) * t->outer * t->between;
+
+	if (p->n_workers == 1)
+		turned_range(&launch, 0, blocks, 0);
+	else
+		pool_run(pool, blocks, (blocks + p->n_workers - 1) / p->n_workers, turned_range,
+			 &launch);
+}
+
+static void run_map(struct plan *p, void *const *buffers, struct pool *pool, bool backward)
+{
+	struct launch launch = { p, buffers, p->flat ? flat_range : map_range };
+	pool_fn *range = launch.range;
+
+	if (p->turned) {
+		run_turned(p, buffers, pool);
+		return;
+	}
+	if (backward && p->points > BACKWARD_POINTS)
+		range = backward_range;
+	if (p->n_workers == 1)
+		range(&launch, 0, p->tiles, 0);
+	else
+		pool_run_towards(pool, p->tiles, p->tiles_grain, backward, range, &launch);
 }
 
 void plan_run_block(struct plan *p, void *const *buffers, const struct plan_block *block,

@@ -441,7 +441,7 @@ static void items_range(void *context, int64_t begin, int64_t end, int thread)
 
 enum { PANEL_STRIP = 16 };
 
-struct pairs {
+struct column_pairs {
 	struct plan *plan;
 	void *const *buffers;
 	int64_t rows;  /* of the other operand: the last of the outer dims */
@@ -534,7 +534,7 @@ static void run_pairs_body(const struct plan *p, struct plan_worker *w, void *co
 /* Items are rows of one tile of columns, then the next tile's. */
 static void pairs_range(void *context, int64_t begin, int64_t end, int thread)
 {
-	const struct pairs *pairs = context;
+	const struct column_pairs *pairs = context;
 	struct plan *p = pairs->plan;
 	struct plan_worker *w = &p->workers[thread];
 	const struct plan_run run = { p, w, w, pairs->buffers };
@@ -561,7 +561,7 @@ static void pairs_range(void *context, int64_t begin, int64_t end, int thread)
 
 static void run_pairs(struct plan *p, void *const *buffers, struct pool *pool)
 {
-	struct pairs pairs = { .plan = p, .buffers = buffers };
+	struct column_pairs pairs = { .plan = p, .buffers = buffers };
 	int64_t items, grain;
 
 	if (p->columns == 0 || p->rows == 0)

@@ -582,6 +582,65 @@ static bool is_quick(struct plan *p)
 	return true;
 }
 
+enum {
+	TURN_LEAST = 16, /* of both dims */
+	TURN_POINTS = 1 << 14,
+	TURN_BYTES = 64, /* of a line of memory: a block has as many rows as that has elements */
+};
+
+/* The dim along which the place's elements lie side by side, though not along the last; -1:
+ * it lies along the last, or is the same there; -2: neither. */
+static int turned_dim(const struct kernel *k, const struct plan_place *at, const int64_t *vars)
+{
+	int last = k->n_dims - 1;
+	int64_t step = sym_eval(at->inst->at.stride[last], vars);
+
+	if (step == 0 || step == 1)
+		return -1;
+	for (int d = 0; d < last; d++)
+		if (sym_eval(at->inst->at.stride[d], vars) == 1)
+			return d;
+	return -2;
+}
+
+/* Whether a MAP is walked in blocks of two dims. */
+static bool bind_turn(struct plan *p, const int64_t *extent, const int64_t *vars)
+{
+	const struct kernel *k = p->kernel;
+	const struct part *body = &p->parts[part_body(0)];
+	int last = k->n_dims - 1, dim = -1;
+	unsigned bytes = 1;
+
+	if (k->library || last < 1 || extent[last] < TURN_LEAST || p->points < TURN_POINTS)
+		return false;
+	for (int i = 0; i < body->n_places; i++) {
+		struct plan_place *at = &body->places[i];
+		int d = at->joined ? -2 : at->one ? -1 : turned_dim(k, at, vars);
+
+		if (d == -1)
+			continue;
+		if (d == -2 || at->store || (dim >= 0 && d != dim))
+			return false;
+		dim = d;
+		bytes = at->bytes > bytes ? at->bytes : bytes;
+	}
+	if (dim < 0 || extent[dim] < TURN_LEAST)
+		return false;
+	for (int i = 0; i < body->n_places; i++) {
+		const struct access *at = &body->places[i].inst->at;
+
+		body->places[i].turn_step = sym_eval(at->stride[dim], vars);
+		body->places[i].line_step = sym_eval(at->stride[last], vars);
+	}
+	p->turn = (struct plan_turn){ .outer = product(extent, 0, dim),
+				      .extent = extent[dim],
+				      .between = product(extent, dim + 1, last),
+				      .line = extent[last],
+				      .rows = TURN_BYTES / bytes };
+	p->turn.width = TILE_ELEMENTS / p->turn.rows;
+	return true;
+}
+
 /* How a MAP is shared: never in more parts than there are workers. */
 static void bind_map(struct plan *p)
 {
@@ -619,6 +678,7 @@ bool plan_bind(struct plan *p, const int64_t *vars, struct err *err)
 		return false;
 	if (k->form == FORM_MAP)
 		bind_map(p);
+	p->turned = k->form == FORM_MAP && bind_turn(p, extent, vars);
 	p->quick = k->form == FORM_ROWS && is_quick(p);
 	return true;
 }

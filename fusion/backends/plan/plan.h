@@ -55,8 +55,10 @@ struct plan_place {
 	struct plan_walk outer[MAX_RANK], inner[MAX_RANK];
 	int64_t points; /* of the inner dims */
 	int64_t point_step,
-	    column_step;       /* COLS of pairs: from a reduced point, or a column, to the next */
-	int64_t row_bytes;     /* quick ROWS: from one row of a run to the next */
+	    column_step;   /* COLS of pairs: from a reduced point, or a column, to the next */
+	int64_t row_bytes; /* quick ROWS: from one row of a run to the next */
+	int64_t turn_step,
+	    line_step;         /* turned: from a row of a block to the next, from a point of it */
 	bool direct;           /* one run of stride 1 */
 	bool whole;            /* ... and all of its buffer */
 	bool plain;            /* ... of a tensor, and reads may overrun */
@@ -110,6 +112,14 @@ struct plan_worker {
 	size_t room_bytes;     /* from `staging` on, all that no launch finds as another left it */
 };
 
+/* A MAP where loads lie along another dim than the last: it is walked in blocks of both dims,
+ * so that lines of memory that such a load reads are read once.  The dims: outer, turned,
+ * between, lines. */
+struct plan_turn {
+	int64_t outer, extent, between, line; /* points of each */
+	int64_t rows, width;                  /* of a block, along the turned dim and the last */
+};
+
 struct plan {
 	const struct lowered *lowered;
 	const struct kernel *kernel;
@@ -132,9 +142,11 @@ struct plan {
 	int64_t column_chunk;          /* COLS: points that one thread reduces in one go */
 	int64_t grain;                 /* points that are worth a thread */
 	int64_t tiles, tiles_grain;    /* MAP: the same in tiles */
-	bool flat;                     /* MAP: every place is a plain pointer */
-	bool quick;                    /* ROWS: likewise, a row is one tile */
-	int64_t row_run;               /* quick: as many rows follow each other in even steps */
+	bool turned;                   /* MAP: walked by `turn` */
+	struct plan_turn turn;
+	bool flat;       /* MAP: every place is a plain pointer */
+	bool quick;      /* ROWS: likewise, a row is one tile */
+	int64_t row_run; /* quick: as many rows follow each other in even steps */
 	int n_outer_dims;
 	int64_t outer_extent[MAX_RANK];
 	struct plan_worker *workers;
@@ -177,6 +189,7 @@ void plan_launch(struct plan *p, void *const *buffers, struct pool *pool, bool b
  * get whole rows. */
 struct plan_block {
 	int64_t begin, rows, step, n;
+	bool turned; /* its rows lie side by side in some places: see struct plan_turn */
 };
 bool plan_suits_blocks(const struct plan *p, int64_t columns, int64_t numel);
 void plan_begin_blocks(struct plan *p, void *const *buffers);

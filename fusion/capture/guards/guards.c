@@ -11,14 +11,14 @@
 
 #include "fusion/eager/autograd.h"
 
-struct maker {
+struct guard_maker {
 	struct guards *g;
 	const struct trace *t;
 	VEC(struct guard) list;
 	bool failed;
 };
 
-static void add(struct maker *m, struct guard guard)
+static void add(struct guard_maker *m, struct guard guard)
 {
 	if (!VEC_PUSH(&m->list, guard))
 		m->failed = true;
@@ -94,7 +94,7 @@ static struct guard type_guard(const struct source *s, int source)
 
 /* Where a class is a source of its own, its instances need no pointer to it, but
  * the class may not be another one: its guard says so. */
-static void add_type(struct maker *m, int source)
+static void add_type(struct guard_maker *m, int source)
 {
 	const struct source *s = &m->t->sources->at[source];
 	struct guard guard = type_guard(s, source);
@@ -111,7 +111,7 @@ static void add_type(struct maker *m, int source)
 	add(m, guard);
 }
 
-static void add_size(struct maker *m, int source, int dim)
+static void add_size(struct guard_maker *m, int source, int dim)
 {
 	const struct source *s = &m->t->sources->at[source];
 	int var = m->t->sources->dims[sources_root(m->t->sources, s->first_dim + dim)].var;
@@ -130,7 +130,7 @@ static void add_size(struct maker *m, int source, int dim)
 }
 
 /* The strides of what is not row-major are constants. */
-static void add_layout(struct maker *m, int source)
+static void add_layout(struct guard_maker *m, int source)
 {
 	const struct source *s = &m->t->sources->at[source];
 	const struct tensor *t = s->value.tensor->memory;
@@ -165,7 +165,7 @@ static bool has_identity(const struct source *s)
 }
 
 /* A source whose memory is that of another (trace/view.c). */
-static void add_place(struct maker *m, int source)
+static void add_place(struct guard_maker *m, int source)
 {
 	const struct sources *s = m->t->sources;
 	int whole = s->at[source].view_of;
@@ -181,7 +181,7 @@ static void add_place(struct maker *m, int source)
 					 s->at[whole].value.tensor->memory->offset });
 }
 
-static void add_aliases(struct maker *m)
+static void add_aliases(struct guard_maker *m)
 {
 	const struct sources *s = m->t->sources;
 
@@ -204,8 +204,8 @@ static void add_aliases(struct maker *m)
 			     (s->at[i].access != SOURCE_CELL && s->at[j].access != SOURCE_CELL)))
 				add(m, (struct guard){
 					   .kind = GUARD_DISJOINT, .source = i, .other = j });
-		for (int j = i + 1; s->at[i].told_apart && j < s->n; j++)
-			if (s->at[j].told_apart && s->at[j].live && s->at[j].same_as < 0 &&
+		for (int j = i + 1; s->at[i].found_distinct && j < s->n; j++)
+			if (s->at[j].found_distinct && s->at[j].live && s->at[j].same_as < 0 &&
 			    s->at[j].kind == s->at[i].kind)
 				add(m,
 				    (struct guard){ .kind = GUARD_OTHER, .source = i, .other = j });
@@ -227,7 +227,7 @@ static bool is_steady(const struct sources *s, int source)
 	return true;
 }
 
-static void add_types(struct maker *m, bool steady)
+static void add_types(struct guard_maker *m, bool steady)
 {
 	const struct sources *s = m->t->sources;
 
@@ -237,13 +237,13 @@ static void add_types(struct maker *m, bool steady)
 }
 
 /* What was only passed on has none yet. */
-static bool has_name(struct maker *m, int source)
+static bool has_name(struct guard_maker *m, int source)
 {
 	m->failed |= !m->t->sources->at[source].name && !sources_describe(m->t->sources, source);
 	return !m->failed;
 }
 
-static void add_all(struct maker *m)
+static void add_all(struct guard_maker *m)
 {
 	const struct sources *s = m->t->sources;
 
@@ -351,7 +351,7 @@ static bool add_steps(struct guards *g, struct arena *arena)
 
 bool guards_create(struct guards *g, const struct trace *t, struct arena *arena)
 {
-	struct maker m = { .g = g, .t = t };
+	struct guard_maker m = { .g = g, .t = t };
 	size_t n_conditions = t->conditions.len;
 	int64_t *was;
 

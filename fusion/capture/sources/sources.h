@@ -93,7 +93,7 @@ struct source {
 	struct value stand_in; /* what stands for it; a reference.  UNSET: not read */
 	bool live;             /* it was read */
 	bool may_be_unset;     /* a local that has a value, and may have none in another call */
-	bool told_apart;       /* the program asked whether it is another object that it is not */
+	bool found_distinct;   /* the program asked whether it is another object that it is not */
 	bool touched;          /* a tensor: its sizes, dtype or elements mattered */
 	bool grad_read;        /* a tensor: whether it requires a gradient mattered */
 	bool leaf_read;        /* a tensor: whether it is a leaf mattered */

@@ -790,13 +790,13 @@ static bool host_store_subscript(void *self, struct value tensor, struct value i
 	return decompose_store(&t->decomposer, tensor, index, v, err);
 }
 
-static void host_told_apart(void *self, struct value a, struct value b)
+static void host_found_distinct(void *self, struct value a, struct value b)
 {
 	struct trace *t = self;
 	int of_a = variables_source(t, a), of_b = variables_source(t, b);
 
 	if (of_a >= 0 && of_b >= 0)
-		t->sources->at[of_a].told_apart = t->sources->at[of_b].told_apart = true;
+		t->sources->at[of_a].found_distinct = t->sources->at[of_b].found_distinct = true;
 }
 
 static bool host_not_known(void *self, struct err *err)
@@ -854,7 +854,7 @@ void trace_host_init(struct trace *t)
 		.pick = deferred_pick,
 		.branch = t->control->branch,
 		.not_known = host_not_known,
-		.told_apart = host_told_apart,
+		.found_distinct = host_found_distinct,
 		.any = t->control->any,
 	};
 	deferred_text_host(&t->host);

@@ -170,7 +170,7 @@ bool trace_begin(struct trace *t, struct arena *arena, struct vm *vm)
 		struct source *source = &t->sources->at[i];
 
 		source->live = source->touched = source->written = source->grad_read = false;
-		source->told_apart = false;
+		source->found_distinct = false;
 		source->leaf_read = false;
 		source->var = -1;
 		source->same_as = -1;

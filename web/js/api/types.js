@@ -14,6 +14,7 @@
  * @property {number | null} [column]
  * @property {number | null} [end_column] one past its end; the word at the column without
  * @property {boolean} [allowed] no error: a break
+ * @property {string} [file] of a program of several
  * @property {"error" | "warning"} [severity] warning: it fails only if a call comes there
  *
  * @typedef {import("./report.js").ReportLatency} Latency
@@ -127,6 +128,7 @@
  * @typedef {object} Workload
  * @property {string} [name]
  * @property {string} source
+ * @property {Record<string, string>} [files] in place of a source: texts by path
  * @property {string} [before] what `source` is a change of
  * @property {number} [seconds] of sampling at each point
  * @property {string} [entry]

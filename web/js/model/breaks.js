@@ -6,7 +6,7 @@ import { bytes, number, plural, withInterval } from "./format.js";
 /** @typedef {import("../api/types.js").Break} Break */
 /**
  * @typedef
- *   {{kind: string, gb: string, line: number, column: number, endColumn: number, lowering: boolean,
+ *   {{kind: string, gb: string, line: number, file: string, column: number, endColumn: number, lowering: boolean,
  *   cost: number | null, ci: number[] | null, parts: number[], facts: [string, string][], message: string, because: string, then: string, hint: string, rewrite: Rewrite | null,
  *   stage: string, stack: string, count: number, calls: number[], graph: number | null, callers: number[]}}
  *   BreakRow
@@ -133,6 +133,7 @@ function rowOf(b, source) {
     kind: b.kind,
     gb: b.gb ?? "",
     line: at.line ?? 0,
+    file: (b.cause ?? stack.at(-1))?.file ?? "",
     column: at.column ?? 0,
     endColumn: at.end_column ?? 0,
     lowering: b.stage === "lowering",
@@ -182,7 +183,7 @@ export function breakRows(m, source = "") {
   /** @type {Map<string, BreakRow>} */
   const rows = new Map();
   for (const r of (m.breaks ?? []).map((b) => rowOf(b, source))) {
-    const key = [r.stage, r.kind, r.stack, r.line, r.column, r.message].join("|");
+    const key = [r.stage, r.kind, r.stack, r.file, r.line, r.column, r.message].join("|");
     const known = rows.get(key);
     if (known) join(known, r);
     else rows.set(key, r);

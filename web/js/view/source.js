@@ -20,6 +20,8 @@ import { joinLines } from "../model/selection.js";
  * @param {Run} run
  */
 export function sourceTab(ctx, body, run) {
+  const files = run.workload?.files ?? run.report?.workload?.files;
+  if (files) return filesTab(ctx, body, run, files);
   const posted = run.workload?.source ?? run.report?.workload?.source ?? "";
   const points = (run.report?.points ?? []).filter((p) => p.source && p.source !== posted);
   if (!posted && !points.length) return add(body, stateWell("The source is not here", h("p", {}, "It was left out of the file that the run came from.")));
@@ -61,6 +63,42 @@ export function sourceTab(ctx, body, run) {
   onPick(ctx.signal, beside);
   const sweep = run.workload?.sweep?.statements;
   if (sweep?.pool) add(body, poolSection(sweep.pool, sweep.counts));
+}
+
+/**
+ * A program of several files: one at a time, `?file=models/unet.py`, the entry's first.
+ * @param {import("./router.js").Context} ctx
+ * @param {HTMLElement} body
+ * @param {Run} run
+ * @param {Record<string, string>} files
+ */
+function filesTab(ctx, body, run, files) {
+  const paths = Object.keys(files).sort();
+  const entry = (run.workload?.entry ?? run.report?.workload?.entry ?? "").replace(/:[^:]*$/, "");
+  const asked = ctx.query.get("file") ?? "";
+  const first = [asked, entry, paths[0]].find((p) => p in files) ?? "";
+  const place = h("div");
+  const title = h("h2", {}, first);
+  let text = "";
+  const save = h("span");
+  const fill = (/** @type {string} */ path) => {
+    text = files[path] ?? "";
+    save.replaceChildren(download("Download", path.slice(path.lastIndexOf("/") + 1), "text/x-python", () => text));
+    const m = shown(run)?.m;
+    const marks = m ? lineMarks(breakRows(m).filter((r) => r.file === path).map((r) => ({ ...r, callers: [] }))) : undefined;
+    const error = run.error?.file === path ? run.error : null;
+    place.replaceChildren(codeWell(text, path, { error, marks }));
+    title.textContent = path;
+  };
+  const change = (/** @type {string} */ path) => {
+    remember({ file: path === entry ? null : path });
+    fill(path);
+  };
+  fill(first);
+  const options = paths.map((p) => ({ value: p, label: p === entry ? `${p} (entry)` : p }));
+  const choose = [h("label", { class: "small sub", for: "source-file" }, "File"), select(options, first, { id: "source-file" }, change)];
+  const acts = h("div", { class: "acts" }, choose, copyButton(() => text), save);
+  add(body, h("div", { class: "bar gap" }, title, acts), place);
 }
 
 /** @param {readonly string[]} pool @param {readonly number[]} counts */
