@@ -167,15 +167,15 @@ test('the experiment downloads as a Python script that compiles', async () => {
 test('the findings of a run are its own, however often and in what order runs are asked for', async () => {
     const ids = [];
     for (const n of [1, 2]) {
-        const { body } = await postRun(server, workload({ name: `asked ${n}`, project: 'asked' }));
+        const { body } = await postRun(server, workload('    return x * 2 + 1', { name: `asked ${n}` }));
         await waitFor(server, body.id, ['done']);
         ids.push(body.id);
     }
     const first = [];
     for (const id of ids)
-        first.push((await getJson(server, `/api/v1/runs/${id}`)).body);
+        first.push((await getJson(`${server.url}/api/v1/runs/${id}`)).body);
     for (const i of [1, 0, 0, 1]) {
-        const { body } = await getJson(server, `/api/v1/runs/${ids[i]}`);
+        const { body } = await getJson(`${server.url}/api/v1/runs/${ids[i]}`);
         assert.deepEqual(body.findings, first[i].findings);
         assert.ok(body.findings);
     }
