@@ -214,7 +214,11 @@ static bool base_of_type(struct vm *vm, struct value type, struct value *out, bo
 		return true;
 	snprintf(name, sizeof(name), "%s", type.native->name);
 	name[0] = (char)toupper((unsigned char)name[0]);
-	return prelude_attribute(vm, "_bases", name, out, found, err);
+	if (!prelude_attribute(vm, "_bases", name, out, found, err))
+		return false;
+	if (*found)
+		out->class->name = type.native->name; /* it prints as the type that it stands for */
+	return true;
 }
 
 static bool bad_base(struct vm *vm, struct value base, struct err *err)

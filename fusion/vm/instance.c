@@ -605,6 +605,12 @@ static bool special(struct vm *vm, struct value o, const char *name, struct valu
 	}
 	if (strcmp(name, "__module__") == 0 && i->class->builtin == CLASS_PROGRAM)
 		return vm_keep(vm, value_str("__main__", 8), out, err);
+	if (strcmp(name, "__dict__") == 0 && i->attributes &&
+	    value_dict_find(i->attributes, "_plain"))
+		return err_set(err, ERR_UNSUPPORTED,
+			       "the attributes of an object whose class derives from dict, list or "
+			       "another type of Python's are not in the language as a dict; use "
+			       "getattr() and setattr()");
 	if (strcmp(name, "__dict__") == 0 && !i->class->has_slots)
 		return instance_dict(vm, o, out, err) &&
 		       (!vm->host->whole || vm->host->whole(vm->host->self, o, err) ||

@@ -321,7 +321,15 @@ def case_lbfgs():
             loss.backward()
             return loss
         l = opt.step(closure)
-        return l, lin.weight
+        first = lin.weight.detach().clone()
+        searching = torch.optim.LBFGS(
+            lin.parameters(), lr=1, max_iter=5, max_eval=6, tolerance_grad=1e-3, tolerance_change=1e-3,
+            history_size=2, line_search_fn="strong_wolfe",
+        )
+        with torch.no_grad():
+            lin.weight.fill_(0.3)
+        with_search = searching.step(closure)
+        return l, first, with_search, lin.weight
     return model(x)
 
 
