@@ -486,21 +486,23 @@ static void write_answer(struct export_job *job, const struct report_findings *f
 		write_sentence(o, sentence);
 }
 
-/* NULL where there are no modes. */
-static const struct report_findings *find(struct export_job *job, struct err *err)
+/* *found NULL where there are no modes.  MEMORY. */
+static bool find(struct export_job *job, const struct report_findings **found, struct err *err)
 {
 	const struct report_run *run = job->found;
+	bool any = run && (run->modes.n || run->points.n);
 
-	return run && (run->modes.n || run->points.n) ? findings_make(run, &job->arena, err) : NULL;
+	*found = any ? findings_make(run, &job->arena, err) : NULL;
+	return *found || !any;
 }
 
 bool export_html(struct export_job *job, struct err *err)
 {
-	const struct report_findings *found = find(job, err);
+	const struct report_findings *found;
 	struct out *o = &job->out;
 	bool ok;
 
-	if (err->code != ERR_NONE)
+	if (!find(job, &found, err))
 		return false;
 	out_puts(o, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
