@@ -213,9 +213,12 @@ def reasons():
 
 
 def unexplained(house):
-    """Files with functions that one file alone uses and no row in tests/single.txt, and rows without need."""
+    """Files with functions that one file alone uses and no row in tests/single.txt, and rows without
+    need: of files that are built here (those of CUDA are where its headers are), or that are not there."""
     given, needed = reasons(), {line.split(": ", 1)[0] for line in house.single()}
-    return [f"{path} has no reason in {SINGLE}" for path in sorted(needed - set(given))] + [f"{SINGLE}: {path} needs no reason" for path in sorted(set(given) - needed)]
+    built = set(house.defines.values())
+    idle = sorted(path for path in set(given) - needed if path in built or not os.path.exists(path))
+    return [f"{path} has no reason in {SINGLE}" for path in sorted(needed - set(given))] + [f"{SINGLE}: {path} needs no reason" for path in idle]
 
 
 def declared(header):

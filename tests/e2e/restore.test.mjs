@@ -27,7 +27,7 @@ before(async () => {
   const swept = await ran({ ...sweep([1, 3]), backend: "interp", name: "swept" });
   const failed = await ran(workload("    return x.reshape(3, 7)", { backend: "interp", name: "fails" }));
   ids.swept = swept;
-  // A duration below zero is mended on the way.
+  // A duration below zero is repaired on the way.
   ids.back = await again(swept, "", (text) => text.replace('"dur":', '"dur":-'));
   ids.redacted = await again(swept, "&redact=1");
   ids.failed = await again(failed);
@@ -44,7 +44,7 @@ test("the ledger is above every view of a run that came from a file, and of no o
   for (const tab of ["", "timeline", "memory", "breaks"]) {
     await page.goto(`${server.url}/runs/${ids.back}${tab ? `/${tab}` : ""}`);
     await page.locator(".lost").waitFor();
-    assert.match(await page.locator(".lost summary").innerText(), /Loss ledger of the import: 1 mended/);
+    assert.match(await page.locator(".lost summary").innerText(), /Loss ledger of the import: 1 repaired/);
   }
   await page.locator(".lost summary").click();
   assert.match(await page.locator(".lost tbody tr").first().innerText(), /durations below zero/);
