@@ -285,31 +285,18 @@ static bool prepare(struct vm *vm, struct vm_file *f, struct err *err)
 /* Capture imports as Python does, at once: the module's code runs on the VM's first host. */
 static bool run_code(struct vm *vm, struct unit *unit, struct err *err)
 {
-	struct vm_evaluator none = { 0 }, evaluator = vm->evaluator;
 	struct vm_host *host = vm->host;
-	struct frame *f = frame_push(vm, unit, NULL, err);
-	struct value out;
 	bool ok;
 
-	if (!f)
-		return false;
-	if (!frame_enter(vm, f, err)) {
-		frame_pop(vm);
-		return false;
-	}
-	vm->evaluator = none;
 	if (host != vm->first_host) {
 		vm->host = vm->first_host;
 		vm->epoch++;
 	}
-	ok = vm_run(vm, f, &out, err);
-	vm->evaluator = evaluator;
+	ok = vm_run_unit(vm, unit, err);
 	if (vm->host != host) {
 		vm->host = host;
 		vm->epoch++;
 	}
-	if (ok)
-		value_unref(out);
 	return ok;
 }
 

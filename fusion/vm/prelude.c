@@ -149,27 +149,6 @@ static bool faulty(int row, struct err *err)
 		       rows[row].module, e.line, e.message);
 }
 
-static bool run(struct vm *vm, struct unit *unit, struct err *err)
-{
-	struct vm_evaluator none = { 0 }, evaluator = vm->evaluator;
-	struct frame *f = frame_push(vm, unit, NULL, err);
-	struct value out;
-	bool ok;
-
-	if (!f)
-		return false;
-	if (!frame_enter(vm, f, err)) {
-		frame_pop(vm);
-		return false;
-	}
-	vm->evaluator = none;
-	ok = vm_run(vm, f, &out, err);
-	vm->evaluator = evaluator;
-	if (ok)
-		value_unref(out);
-	return ok;
-}
-
 static struct prelude *prepare(const struct vm *vm)
 {
 	struct prelude *p = calloc(1, sizeof(*p));
@@ -207,7 +186,7 @@ static bool load(struct vm *vm, int row, struct err *err)
 						 .owner = p->of[row].program,
 						 .module = rows[row].module,
 						 .hidden = true };
-		ok = run(vm, &p->of[row].unit, &e);
+		ok = vm_run_unit(vm, &p->of[row].unit, &e);
 	}
 	if (ok)
 		return true;

@@ -662,3 +662,24 @@ bool vm_run_side(struct vm *vm, struct frame *f, const bool *stops, struct err *
 
 	return interpret(vm, f, &at, &none, err) == RUN_STOPPED;
 }
+
+bool vm_run_unit(struct vm *vm, struct unit *unit, struct err *err)
+{
+	struct vm_evaluator none = { 0 }, evaluator = vm->evaluator;
+	struct frame *f = frame_push(vm, unit, NULL, err);
+	struct value out;
+	bool ok;
+
+	if (!f)
+		return false;
+	if (!frame_enter(vm, f, err)) {
+		frame_pop(vm);
+		return false;
+	}
+	vm->evaluator = none;
+	ok = vm_run(vm, f, &out, err);
+	vm->evaluator = evaluator;
+	if (ok)
+		value_unref(out);
+	return ok;
+}

@@ -38,7 +38,7 @@ static void place_lines(json_t *object, const struct fusion_program *program)
 	json_object_set_new(object, "files", files);
 }
 
-/* What the program itself returned is none of ours. */
+/* What the program was given and what it made: a key "line" in there is its own. */
 static bool is_of_program(const char *key)
 {
 	static const char *const keys[] = { "workload", "environment", "output", "inputs_after",

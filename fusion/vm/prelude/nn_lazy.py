@@ -1,24 +1,25 @@
 # torch.nn: layers that learn the number of their inputs from the first call.
-import torch
 from torch.nn import (
     BatchNorm1d, BatchNorm2d, BatchNorm3d, Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d,
-    InstanceNorm1d, InstanceNorm2d, Linear, Parameter,
+    InstanceNorm1d, InstanceNorm2d, Linear,
 )
 
 
 class _Lazy:
     # Before the first call a layer has no parameters; after it the layer is the one it derives from.
-    def _wait(self, dim, *args, **keywords):
-        self._waiting = (dim, args, keywords)
+    channels = 1  # the dim of the input that says how many there are
+
+    def __init__(self, *args, **keywords):
+        self._waiting = (args, keywords)
 
     def has_uninitialized_params(self):
         return self._waiting is not None
 
     def initialize_parameters(self, input):
-        dim, args, keywords = self._waiting
+        args, keywords = self._waiting
         self._waiting = None
         training = self.training
-        self._make(input.shape[dim], *args, **keywords)
+        super().__init__(input.shape[self.channels], *args, **keywords)
         self.train(training)
 
     def _call_impl(self, *args, **keywords):
@@ -40,82 +41,45 @@ class _Lazy:
 
 
 class LazyLinear(_Lazy, Linear):
+    channels = -1
+
     def __init__(self, out_features, bias=True, device=None, dtype=None):
         self.in_features = 0
         self.out_features = out_features
-        self._wait(-1, out_features, bias, device, dtype)
-
-    def _make(self, size, *args):
-        Linear.__init__(self, size, *args)
+        super().__init__(out_features, bias, device, dtype)
 
 
 class LazyConv1d(_Lazy, Conv1d):
-    def __init__(self, *args, **keywords):
-        self._wait(1, *args, **keywords)
-
-    def _make(self, size, *args, **keywords):
-        Conv1d.__init__(self, size, *args, **keywords)
+    pass
 
 
 class LazyConv2d(_Lazy, Conv2d):
-    def __init__(self, *args, **keywords):
-        self._wait(1, *args, **keywords)
-
-    def _make(self, size, *args, **keywords):
-        Conv2d.__init__(self, size, *args, **keywords)
+    pass
 
 
 class LazyConvTranspose1d(_Lazy, ConvTranspose1d):
-    def __init__(self, *args, **keywords):
-        self._wait(1, *args, **keywords)
-
-    def _make(self, size, *args, **keywords):
-        ConvTranspose1d.__init__(self, size, *args, **keywords)
+    pass
 
 
 class LazyConvTranspose2d(_Lazy, ConvTranspose2d):
-    def __init__(self, *args, **keywords):
-        self._wait(1, *args, **keywords)
-
-    def _make(self, size, *args, **keywords):
-        ConvTranspose2d.__init__(self, size, *args, **keywords)
+    pass
 
 
 class LazyBatchNorm1d(_Lazy, BatchNorm1d):
-    def __init__(self, *args, **keywords):
-        self._wait(1, *args, **keywords)
-
-    def _make(self, size, *args, **keywords):
-        BatchNorm1d.__init__(self, size, *args, **keywords)
+    pass
 
 
 class LazyBatchNorm2d(_Lazy, BatchNorm2d):
-    def __init__(self, *args, **keywords):
-        self._wait(1, *args, **keywords)
-
-    def _make(self, size, *args, **keywords):
-        BatchNorm2d.__init__(self, size, *args, **keywords)
+    pass
 
 
 class LazyBatchNorm3d(_Lazy, BatchNorm3d):
-    def __init__(self, *args, **keywords):
-        self._wait(1, *args, **keywords)
-
-    def _make(self, size, *args, **keywords):
-        BatchNorm3d.__init__(self, size, *args, **keywords)
+    pass
 
 
 class LazyInstanceNorm1d(_Lazy, InstanceNorm1d):
-    def __init__(self, *args, **keywords):
-        self._wait(1, *args, **keywords)
-
-    def _make(self, size, *args, **keywords):
-        InstanceNorm1d.__init__(self, size, *args, **keywords)
+    pass
 
 
 class LazyInstanceNorm2d(_Lazy, InstanceNorm2d):
-    def __init__(self, *args, **keywords):
-        self._wait(1, *args, **keywords)
-
-    def _make(self, size, *args, **keywords):
-        InstanceNorm2d.__init__(self, size, *args, **keywords)
+    pass

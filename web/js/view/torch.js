@@ -23,7 +23,7 @@ const name = (mode) => h("th", { scope: "row" }, modeMark(mode), " ", chip("plai
 /** Why a mode failed, in place of its figures. @param {string} error @param {number} columns */
 export const failedCell = (error, columns) => h("td", { class: "sub said", colspan: columns }, clamped(`failed: ${error}`));
 
-/** What is said of PyTorch's modes at a point of ours. @param {import("../api/types.js").Run} run @param {number | null | undefined} n */
+/** What the findings say of PyTorch's modes at a point of the run. @param {import("../api/types.js").Run} run @param {number | null | undefined} n */
 export const torchSaid = (run, n) => run.findings?.torch.find((p) => (p.n ?? null) === (n ?? null))?.modes ?? {};
 
 /**
