@@ -20,10 +20,13 @@ after(async () => {
   await server?.stop();
 });
 
-const span = (page) => {
+/** The window that the address says. @returns {[number, number]} */
+const ends = (page) => {
   const q = new URL(page.url()).searchParams;
-  return Number(q.get("t1")) - Number(q.get("t0"));
+  return [Number(q.get("t0")), Number(q.get("t1"))];
 };
+const LEAST_NS = 50; // of a window, on each side of what is fitted into it
+const span = (page) => ends(page)[1] - ends(page)[0];
 /** Until the address is another, and the last that it will be. */
 async function settled(page, before) {
   await page.waitForFunction((b) => location.href !== b, before);
@@ -89,7 +92,10 @@ test("keys zoom, pan, step and point; the address keeps the window", async () =>
   at = page.url();
   await page.keyboard.press("f");
   await settled(page, at);
-  assert.ok(span(page) < one);
+  const [t0, t1] = ends(page);
+  const [start, duration] = new URL(page.url()).searchParams.get("on").split("-").slice(-2).map(Number);
+  assert.ok(t0 <= start && start + duration <= t1, `${t0} to ${t1} has all of ${start} for ${duration}`);
+  assert.ok(t1 - t0 <= 1.12 * duration + 2 * LEAST_NS + 2, `${t0} to ${t1} has little but ${start} for ${duration}`);
   at = page.url();
   await page.keyboard.press("0");
   await settled(page, at);

@@ -175,6 +175,7 @@ export class GraphPicture {
     this.words.textContent = [plural(nodes.length - gone, "node"), kernels.length ? plural(kernels.length, "kernel") : "", this.by === "modules" ? `${plural(this.#count("module"), "call")} of modules` : "", this.#count("loop") ? plural(this.#count("loop"), "loop") : "", gone ? `${gone} removed` : "", left].filter(Boolean).join(", ");
     this.asking.abort();
     this.asking = new AbortController();
+    this.stage.setAttribute("aria-busy", "true"); // until what is wanted is drawn
     return this.#lay(this.only, this.asking.signal);
   }
 
@@ -185,9 +186,13 @@ export class GraphPicture {
     const late = only ? 0 : setTimeout(() => this.#near(wanted.boxes.length, AbortSignal.any([signal, waiting.signal])), BUDGET_MS);
     try {
       const laid = await this.#laid(wanted, signal);
-      if (!signal.aborted) this.#place(wanted, only, laid);
+      if (signal.aborted) return;
+      this.#place(wanted, only, laid);
+      this.#draw();
+      this.stage.removeAttribute("aria-busy");
     } catch (e) {
       if (signal.aborted || this.asked.signal.aborted) return;
+      this.stage.removeAttribute("aria-busy");
       if (!(e instanceof ApiError)) throw e;
       this.#tell(`The picture was not laid out: ${e.message}`);
     } finally {
@@ -285,7 +290,9 @@ export class GraphPicture {
     this.frame = requestAnimationFrame(() => this.#draw());
   }
 
+  /** At once. */
   #draw() {
+    cancelAnimationFrame(this.frame);
     const { view, laid, picture } = this;
     this.line = picked().line;
     const { w, h: height } = this.#size();
