@@ -25,9 +25,9 @@ static const char *const *body_types(const struct route *r)
 				 *const logs[] = { "application/octet-stream", "application/gzip",
 						   "application/json", NULL };
 
-	return r->handler == api_imports_post   ? logs
-	       : r->handler == api_trace_blocks ? bytes
-						: json;
+	return r->handler == api_imports_post                                   ? logs
+	       : r->handler == api_trace_blocks || r->handler == api_files_post ? bytes
+										: json;
 }
 
 const struct route_table routes = {
