@@ -10,7 +10,7 @@ enum { STORAGES = 4, STORAGE_BYTES = 256 };
 static void put(struct buf *out, uint64_t n, int bytes)
 {
 	for (int i = 0; i < bytes; i++)
-		buf_putc(out, (char)(n >> 8 * i));
+		buf_putc(out, (char)(i < 8 ? n >> 8 * i : 0));
 }
 
 struct record {

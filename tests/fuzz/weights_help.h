@@ -24,11 +24,13 @@ static inline int file_of(const void *bytes, size_t len, char path[64])
 	return fd;
 }
 
+static volatile double elements_read; /* so that they are */
+
 /* All elements are there, and whoever is refused is told why. */
 static inline void look(struct value v, int depth)
 {
 	const struct tensor *t = v.kind == VALUE_TENSOR ? v.tensor->memory : NULL;
-	volatile double sum = 0;
+	double sum = 0;
 	int64_t n = t ? tensor_numel(t) : 0;
 
 	if (depth > 110) /* deeper than anything may be */
@@ -37,6 +39,7 @@ static inline void look(struct value v, int depth)
 		sum += tensor_get_double(t, i);
 	if (n > 0)
 		sum += tensor_get_double(t, n - 1);
+	elements_read = sum;
 	for (int i = 0; (v.kind == VALUE_TUPLE || v.kind == VALUE_LIST) && i < v.list->len; i++)
 		look(v.list->at[i], depth + 1);
 	if (v.kind == VALUE_INSTANCE && v.instance->attributes)
