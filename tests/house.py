@@ -82,7 +82,7 @@ PUBLIC = {
     "fusion/vm": "builtins call_path classes format frame generator namedtuple operators absent_modules placement prelude value",
     "profiler/allclose": "difference elements reference",
     "profiler/breaks": "change rewrites",
-    "profiler/compare": "figures settings",
+    "profiler/compare": "figures history settings",
     "profiler/cupti": "collector wire",
     "profiler/fields": "json schema",
     "profiler/findings": "sentence skim",

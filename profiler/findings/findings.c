@@ -12,7 +12,7 @@
 /* " at n = 30", or "" without a sweep. */
 static const char *place_at(struct maker *m, const struct report_point *p)
 {
-	return writer_at(&m->writer, p->has.n ? p->n : NAN);
+	return wording_at(&m->wording, p->has.n ? p->n : NAN);
 }
 
 /* ---- a verdict ---- */
@@ -69,7 +69,7 @@ static void say_faster(struct sentence *s, const char *mode, const struct report
 
 	if (!faster)
 		ratio = (struct interval){ 1 / high, 1 / b->speedup, 1 / low };
-	f = writer_figure(s->writer, &ratio, "x");
+	f = wording_figure(s->wording, &ratio, "x");
 	sentence_add(s, PART_CLAIM, "%s is %s", mode, f ? f->text : "");
 	sentence_interval(s, f);
 	sentence_add(s, PART_CLAIM, faster ? " faster" : " slower");
@@ -80,7 +80,7 @@ static void say_open(struct sentence *s, const char *mode, const struct report_c
 		     bool same)
 {
 	struct interval ratio = { b->speedup_ci.low, b->speedup, b->speedup_ci.high };
-	struct report_figure *f = writer_figure(s->writer, &ratio, "x");
+	struct report_figure *f = wording_figure(s->wording, &ratio, "x");
 
 	sentence_add(s, PART_CLAIM,
 		     same ? "%s is as fast as eager"
@@ -131,10 +131,10 @@ static void say_crossing(struct sentence *s, const struct report_comparison *who
 		return;
 	}
 	above = strcmp(side, side_word(SIDE_ABOVE)) == 0;
-	f = writer_figure(s->writer,
-			  &(struct interval){ whole->crossover_ci.low, whole->crossover_n,
-					      whole->crossover_ci.high },
-			  "");
+	f = wording_figure(s->wording,
+			   &(struct interval){ whole->crossover_ci.low, whole->crossover_n,
+					       whole->crossover_ci.high },
+			   "");
 	if (!f)
 		return;
 	if (whole->meetings > 1)
@@ -167,8 +167,8 @@ static void say_alone(struct maker *m, struct sentence *s, const struct report_p
 		return;
 	}
 	l = of->latency;
-	f = writer_figure(
-	    s->writer,
+	f = wording_figure(
+	    s->wording,
 	    &(struct interval){ l->ci_us.low / scale, l->median_us / scale, l->ci_us.high / scale },
 	    "");
 	sentence_add(s, PART_CLAIM, "%s takes %s %s", who, f ? f->text : "", m->time.name);
@@ -477,16 +477,16 @@ static void put_mode(struct maker *m, struct report_findings_mode *to, const str
 	if (l)
 		REPORT_SET(
 		    to, median,
-		    writer_figure(&m->writer,
-				  &(struct interval){ l->ci_us.low / scale, l->median_us / scale,
-						      l->ci_us.high / scale },
-				  ""));
+		    wording_figure(&m->wording,
+				   &(struct interval){ l->ci_us.low / scale, l->median_us / scale,
+						       l->ci_us.high / scale },
+				   ""));
 	if (b && b->has.speedup && !wrong)
 		REPORT_SET(to, speedup,
-			   writer_figure(&m->writer,
-					 &(struct interval){ b->speedup_ci.low, b->speedup,
-							     b->speedup_ci.high },
-					 "x"));
+			   wording_figure(&m->wording,
+					  &(struct interval){ b->speedup_ci.low, b->speedup,
+							      b->speedup_ci.high },
+					  "x"));
 	if (isfinite(x->compile_ms))
 		REPORT_SET(to, compile, short_text(m, x->compile_ms * 1e3 / m->compile.scale));
 	calls = wrong ? NULL : repaid(m, b);
@@ -521,14 +521,14 @@ static void put_own_mode(struct maker *m, const struct report_point *p, size_t i
 	if (at->has.max_abs_error)
 		put_error(m, to, at->max_abs_error);
 	if (x.verdict) {
-		s = sentence_begin(&m->writer, &to->sentence);
+		s = sentence_begin(&m->wording, &to->sentence);
 		say_verdict(m, &s, p, mode);
 		if (p == &m->points[m->n_points - 1])
 			say_crossing(&s, report_get(m->run->break_even, mode), m->run->points.n);
 	}
 	if (at->memory) {
 		REPORT_SET(to, memory, (struct report_sentence_part_list){ 0 });
-		s = sentence_begin(&m->writer, &to->memory);
+		s = sentence_begin(&m->wording, &to->memory);
 		say_memory(&s, mode, at->memory, eager ? eager->memory : NULL);
 	}
 }
@@ -539,28 +539,28 @@ static bool begin_modes(struct maker *m, struct report_findings_point *to, const
 			size_t n)
 {
 	REPORT_SET(to, modes,
-		   (struct report_findings_mode_map){ report_new_findings_mode(n, m->writer.arena),
+		   (struct report_findings_mode_map){ report_new_findings_mode(n, m->wording.arena),
 						      n, keys });
 	REPORT_SET(to, how, "");
-	m->writer.failed |= !to->modes.at;
-	return !m->writer.failed;
+	m->wording.failed |= !to->modes.at;
+	return !m->wording.failed;
 }
 
 static struct report_findings_side *side(struct maker *m, const struct report_mixed_side *of)
 {
-	struct report_findings_side *to = report_new_findings_side(1, m->writer.arena);
+	struct report_findings_side *to = report_new_findings_side(1, m->wording.arena);
 	double scale = m->time.scale;
 
-	m->writer.failed |= !to;
+	m->wording.failed |= !to;
 	if (!to)
 		return NULL;
 	if (of->has.median_us)
 		REPORT_SET(
 		    to, median,
-		    writer_figure(&m->writer,
-				  &(struct interval){ of->ci_us.low / scale, of->median_us / scale,
-						      of->ci_us.high / scale },
-				  ""));
+		    wording_figure(&m->wording,
+				   &(struct interval){ of->ci_us.low / scale, of->median_us / scale,
+						       of->ci_us.high / scale },
+				   ""));
 	if (of->has.samples_per_s)
 		REPORT_SET(to, rate, short_text(m, of->samples_per_s));
 	REPORT_SET(to, activations,
@@ -577,10 +577,10 @@ static void put_cast(struct maker *m, const struct report_mixed_mode *of,
 	REPORT_SET(to, without, side(m, of->without));
 	if (of->has.speedup)
 		REPORT_SET(to, speedup,
-			   writer_figure(&m->writer,
-					 &(struct interval){ of->speedup_ci.low, of->speedup,
-							     of->speedup_ci.high },
-					 "x"));
+			   wording_figure(&m->wording,
+					  &(struct interval){ of->speedup_ci.low, of->speedup,
+							      of->speedup_ci.high },
+					  "x"));
 	if (of->has.verdict)
 		REPORT_SET(to, verdict, of->verdict);
 	number_error(error, of->max_abs_error);
@@ -590,12 +590,12 @@ static void put_cast(struct maker *m, const struct report_mixed_mode *of,
 static void put_autocast(struct maker *m, const struct report_mixed *mixed,
 			 struct report_findings_point *to)
 {
-	struct report_findings_autocast *a = report_new_findings_autocast(1, m->writer.arena);
+	struct report_findings_autocast *a = report_new_findings_autocast(1, m->wording.arena);
 	struct report_findings_cast *modes = report_new_findings_cast(mixed->modes.n,
-								      m->writer.arena);
+								      m->wording.arena);
 
-	m->writer.failed |= !a || !modes;
-	if (m->writer.failed)
+	m->wording.failed |= !a || !modes;
+	if (m->wording.failed)
 		return;
 	REPORT_SET(a, sentence, say_autocast(m, mixed));
 	REPORT_SET(a, modes,
@@ -643,11 +643,11 @@ static void put_torch_point(struct maker *m, const struct report_torch_point *p,
 			put_error(m, &to->modes.at[i], at->values->max_abs_error);
 		if (at->over_ours)
 			REPORT_SET(&to->modes.at[i], over_ours,
-				   writer_figure(&m->writer,
-						 &(struct interval){ at->over_ours->ci.low,
-								     at->over_ours->ratio,
-								     at->over_ours->ci.high },
-						 "x"));
+				   wording_figure(&m->wording,
+						  &(struct interval){ at->over_ours->ci.low,
+								      at->over_ours->ratio,
+								      at->over_ours->ci.high },
+						  "x"));
 	}
 }
 
@@ -658,13 +658,13 @@ static void put_torch(struct maker *m, const struct report_torch *t, struct repo
 
 	REPORT_SET(out, torch,
 		   (struct report_findings_point_list){
-		       report_new_findings_point(n, m->writer.arena), n });
-	m->writer.failed |= !out->torch.at;
+		       report_new_findings_point(n, m->wording.arena), n });
+	m->wording.failed |= !out->torch.at;
 	if (t && !t->points.n) {
 		whole.modes = t->modes;
 		whole.break_even = t->break_even;
 	}
-	for (size_t i = 0; !m->writer.failed && i < n; i++)
+	for (size_t i = 0; !m->wording.failed && i < n; i++)
 		put_torch_point(m, t->points.n ? &t->points.at[i] : &whole, &out->torch.at[i]);
 }
 
@@ -698,7 +698,7 @@ static void put_answer(struct maker *m, struct report_findings *out)
 		out->answer = of->sentence;
 		return;
 	}
-	s = sentence_begin(&m->writer, &out->answer);
+	s = sentence_begin(&m->wording, &out->answer);
 	say_alone(m, &s, last, mode);
 }
 
@@ -708,7 +708,7 @@ static void put_rest(struct maker *m, struct report_findings *out)
 
 	put_doubts(m, out);
 	REPORT_SET(out, wrong, (struct report_sentence_part_list){ 0 });
-	s = sentence_begin(&m->writer, &out->wrong);
+	s = sentence_begin(&m->wording, &out->wrong);
 	say_wrong(m, &s);
 	REPORT_SET(out, time_unit, m->time.name);
 	REPORT_SET(out, compile_unit, m->compile.name);
@@ -724,7 +724,7 @@ struct report_findings *findings_make(const struct report_run *run, struct arena
 					    .break_even = run->break_even,
 					    .autocast = run->autocast };
 	struct maker m = {
-		.run = run, .writer = { .arena = arena }, .points = &whole, .n_points = 1
+		.run = run, .wording = { .arena = arena }, .points = &whole, .n_points = 1
 	};
 	struct report_findings *out = report_new_findings(1, arena);
 
@@ -737,16 +737,16 @@ struct report_findings *findings_make(const struct report_run *run, struct arena
 		REPORT_SET(out, points,
 			   (struct report_findings_point_list){
 			       report_new_findings_point(m.n_points, arena), m.n_points });
-		m.writer.failed |= !out->points.at;
+		m.wording.failed |= !out->points.at;
 	}
-	for (size_t i = 0; out && !m.writer.failed && i < m.n_points; i++)
+	for (size_t i = 0; out && !m.wording.failed && i < m.n_points; i++)
 		put_point(&m, &m.points[i], &out->points.at[i]);
-	if (out && !m.writer.failed) {
+	if (out && !m.wording.failed) {
 		put_torch(&m, torch, out);
 		put_answer(&m, out);
 		put_rest(&m, out);
 	}
-	if (out && !m.writer.failed)
+	if (out && !m.wording.failed)
 		return out;
 	err_set(err, ERR_MEMORY, "out of memory for what a run's figures say");
 	return NULL;

@@ -7,14 +7,14 @@
 
 struct maker {
 	const struct report_run *run;
-	struct writer writer;
+	struct wording wording;
 	const struct report_point *points; /* of a run without a sweep one, without n */
 	size_t n_points;
 	struct number_unit time, compile, bytes, activations;
 };
 
 /* As printf() would write it; "" once memory is out. */
-#define maker_text(m, ...) writer_text(&(m)->writer, __VA_ARGS__)
+#define maker_text(m, ...) wording_text(&(m)->wording, __VA_ARGS__)
 
 /* doubts.c: warnings, and the modes whose values are wrong. */
 void put_doubts(struct maker *m, struct report_findings *out);

@@ -6,12 +6,12 @@
 
 /* Bytes are exact, so they have no interval. */
 
-static const char *size(struct writer *w, int64_t bytes)
+static const char *size(struct wording *w, int64_t bytes)
 {
 	char text[NUMBER_BYTES];
 
 	number_bytes(text, (double)bytes);
-	return writer_text(w, "%s", text);
+	return wording_text(w, "%s", text);
 }
 
 /* Beyond what is there before the call. */
@@ -64,10 +64,10 @@ static const struct report_memory_tensor *largest(const struct report_memory *me
 	return found;
 }
 
-static const char *what(struct writer *w, const struct report_memory_tensor *t)
+static const char *what(struct wording *w, const struct report_memory_tensor *t)
 {
 	if (t->values > 1)
-		return writer_text(w, "%lld temporaries in one block", (long long)t->values);
+		return wording_text(w, "%lld temporaries in one block", (long long)t->values);
 	if (t->op)
 		return t->op;
 	return same_text(t->use, "constant")    ? "a constant"
@@ -87,19 +87,19 @@ static void say_own(struct sentence *s, const char *mode, const struct report_me
 		sentence_add(s, PART_CLAIM,
 			     "A call in %s needs no memory beyond what is held before it", mode);
 	} else {
-		sentence_add(s, PART_CLAIM, "A call in %s adds %s", mode, size(s->writer, own));
+		sentence_add(s, PART_CLAIM, "A call in %s adds %s", mode, size(s->wording, own));
 		sentence_add(s, PART_PLAIN, " at its peak to the %s held before it",
-			     size(s->writer, memory->held_bytes));
+			     size(s->wording, memory->held_bytes));
 		if (first)
 			sentence_add(s, PART_PLAIN, "; the largest there is %s by %s%s",
-				     size(s->writer, bytes), what(s->writer, first),
-				     first->line > 0 ? writer_text(s->writer, ", line %lld",
-								   (long long)first->line)
+				     size(s->wording, bytes), what(s->wording, first),
+				     first->line > 0 ? wording_text(s->wording, ", line %lld",
+								    (long long)first->line)
 						     : "");
 	}
 	if (more > own / 100 && more > 0)
 		sentence_add(s, PART_PLAIN, ", but between calls it keeps %s more than eager",
-			     size(s->writer, more));
+			     size(s->wording, more));
 	sentence_add(s, PART_PLAIN, ".");
 }
 
@@ -114,7 +114,7 @@ void say_memory(struct sentence *s, const char *mode, const struct report_memory
 	if (!eager || eager == memory)
 		return;
 	sentence_add(s, PART_PLAIN, own <= other ? " Eager adds " : " Eager adds only ");
-	sentence_add(s, PART_CLAIM, "%s", own == other ? "as much" : size(s->writer, other));
+	sentence_add(s, PART_CLAIM, "%s", own == other ? "as much" : size(s->wording, other));
 	number_short(ratio,
 		     own < other ? (double)other / (double)own : (double)own / (double)other);
 	if (own < other && own)

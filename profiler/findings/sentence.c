@@ -6,29 +6,31 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/fields/json.h"
 #include "profiler/numbers/numbers.h"
 
 enum { MOST_PARTS = 24 };
 
-const char *writer_plural(struct writer *w, int64_t n, const char *one, const char *many)
+const char *wording_plural(struct wording *w, int64_t n, const char *one, const char *many)
 {
 	char count[NUMBER_BYTES];
 
 	number_print(count, (double)n, 1);
-	return writer_text(w, "%s %s", count, n == 1 ? one : many);
+	return wording_text(w, "%s %s", count, n == 1 ? one : many);
 }
 
-const char *writer_at(struct writer *w, double n)
+const char *wording_at(struct wording *w, double n)
 {
 	char text[NUMBER_BYTES];
 
 	if (isnan(n))
 		return "";
 	number_plain(text, n);
-	return writer_text(w, " at n = %s", text);
+	return wording_text(w, " at n = %s", text);
 }
 
-struct report_figure *writer_figure(struct writer *w, const struct interval *x, const char *suffix)
+struct report_figure *wording_figure(struct wording *w, const struct interval *x,
+				     const char *suffix)
 {
 	struct report_figure *f = report_new_figure(1, w->arena);
 	struct number_triple t;
@@ -37,49 +39,49 @@ struct report_figure *writer_figure(struct writer *w, const struct interval *x, 
 	if (!f)
 		return NULL;
 	number_triple(&t, x->mid, x->low, x->high);
-	REPORT_SET(f, text, writer_text(w, "%s%s", t.mid, suffix));
-	if (!isfinite(x->low) || !isfinite(x->high))
-		return f;
-	REPORT_SET(f, low, writer_text(w, "%s", t.low));
-	REPORT_SET(f, high, writer_text(w, "%s", t.high));
-	return f;
+	REPORT_SET(f, text, wording_text(w, "%s%s", t.mid, suffix));
+	if (isfinite(x->low) && isfinite(x->high)) {
+		REPORT_SET(f, low, wording_text(w, "%s", t.low));
+		REPORT_SET(f, high, wording_text(w, "%s", t.high));
+	}
+	return w->failed ? NULL : f;
 }
 
 /* A figure that is exact. */
-static struct report_figure *exact(struct writer *w, const char *text)
+static struct report_figure *exact(struct wording *w, const char *text)
 {
 	struct report_figure *f = report_new_figure(1, w->arena);
 
 	w->failed |= !f;
 	if (f)
 		REPORT_SET(f, text, text);
-	return f;
+	return w->failed ? NULL : f;
 }
 
-struct report_figure *writer_figure_in(struct writer *w, const struct interval *x, const char *unit,
-				       double most)
+struct report_figure *wording_figure_in(struct wording *w, const struct interval *x,
+					const char *unit, double most)
 {
 	struct number_unit time = number_time_unit(most);
 	char text[NUMBER_BYTES];
 
-	if (strcmp(unit, "x") == 0)
-		return writer_figure(w, x, "x");
-	if (strcmp(unit, "us") == 0)
-		return writer_figure(w,
-				     &(struct interval){ x->low / time.scale, x->mid / time.scale,
-							 x->high / time.scale },
-				     writer_text(w, " %s", time.name));
 	if (!isfinite(x->mid))
 		return exact(w, "unknown");
+	if (strcmp(unit, "x") == 0)
+		return wording_figure(w, x, "x");
+	if (strcmp(unit, "us") == 0)
+		return wording_figure(w,
+				      &(struct interval){ x->low / time.scale, x->mid / time.scale,
+							  x->high / time.scale },
+				      wording_text(w, " %s", time.name));
 	if (strcmp(unit, "B") == 0) {
 		number_bytes(text, x->mid);
-		return exact(w, writer_text(w, "%s", text));
+		return exact(w, wording_text(w, "%s", text));
 	}
 	number_short(text, x->mid);
-	return exact(w, writer_text(w, "%s%s%s", text, *unit ? " " : "", unit));
+	return exact(w, wording_text(w, "%s%s%s", text, *unit ? " " : "", unit));
 }
 
-struct sentence sentence_begin(struct writer *w, struct report_sentence_part_list *to)
+struct sentence sentence_begin(struct wording *w, struct report_sentence_part_list *to)
 {
 	*to = (struct report_sentence_part_list){ report_new_sentence_part(MOST_PARTS, w->arena),
 						  0 };
@@ -98,16 +100,16 @@ void sentence_add(struct sentence *s, enum sentence_part as, const char *format,
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	part = s->parts->n ? &s->parts->at[s->parts->n - 1] : NULL;
-	if (s->writer->failed || !*text)
+	if (s->wording->failed || !*text)
 		return;
 	if (part && as == PART_PLAIN && !part->has.as) { /* they are one */
-		part->text = writer_text(s->writer, "%s%s", part->text, text);
+		part->text = wording_text(s->wording, "%s%s", part->text, text);
 		return;
 	}
 	if (s->parts->n == MOST_PARTS)
 		return;
 	part = &s->parts->at[s->parts->n++];
-	REPORT_SET(part, text, writer_text(s->writer, "%s", text));
+	REPORT_SET(part, text, wording_text(s->wording, "%s", text));
 	if (as != PART_PLAIN)
 		REPORT_SET(part, as, kinds[as]);
 }
@@ -117,6 +119,14 @@ void sentence_interval(struct sentence *s, const struct report_figure *f)
 	if (f && f->low)
 		sentence_add(s, PART_INTERVAL, " (%s%s%s)", f->low, f->low[0] == '-' ? " to " : "–",
 			     f->high);
+}
+
+void sentence_say_json(struct buf *out, const json_t *parts)
+{
+	const json_t *part;
+	size_t i;
+
+	json_array_foreach(parts, i, part) buf_puts(out, text_field(part, "text"));
 }
 
 void sentence_say(struct buf *out, const struct report_sentence_part_list *sentence)

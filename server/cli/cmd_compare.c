@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "profiler/fields/json.h"
+#include "profiler/findings/sentence.h"
 #include "profiler/numbers/numbers.h"
 #include "profiler/suite/suite.h"
 #include "server/api/api.h"
@@ -298,62 +299,35 @@ static void name_figure(struct buf *out, const json_t *f)
 		buf_printf(out, " of %" JSON_INTEGER_FORMAT " points", points);
 }
 
-/* "is 2.99x (2.94-3.05) of A's": what can be claimed of the headline. */
+/* The verdict with its figures. */
 static void sentence(struct buf *out, const json_t *c)
 {
-	const json_t *f = json_object_get(c, "headline");
-	const char *verdict = text_field(c, "verdict"), *b = text_field(c, "b");
-	char ratio[CELL];
-
-	if (strcmp(verdict, "REFUSED") == 0) {
-		buf_printf(out, "REFUSED. %s and A are %s. --force compares them all the same.\n",
-			   b, text_field(c, "refused"));
-		return;
-	}
-	if (!f) {
-		buf_printf(out, "%s. %s and A have no timed figure in common.\n", verdict, b);
-		return;
-	}
-	number_interval(ratio, f, "ratio", "ci", "x");
-	buf_printf(out, "%s. ", verdict);
-	if (strcmp(verdict, "DISAGREES") == 0) {
-		buf_printf(out, "%s compares with nothing: %s.\n", text_field(f, "mode"),
-			   text_field(f, "why"));
-		return;
-	}
-	name_figure(out, f);
-	if (strcmp(verdict, "AMBIGUOUS") == 0)
-		buf_printf(out, " of %s may be as in A or not: %s of A's.\n", b, ratio);
-	else if (strcmp(verdict, "NOT ENOUGH") == 0)
-		buf_puts(out, " rests on too few rounds.\n");
-	else
-		buf_printf(out, " of %s is %s of A's.\n", b, ratio);
+	buf_printf(out, "%s. ", text_field(c, "verdict"));
+	sentence_say_json(out, json_object_get(c, "sentence"));
+	if (is(c, "verdict", "REFUSED"))
+		buf_puts(out, " --force compares them all the same.");
+	buf_puts(out, "\n");
 }
 
-static void control(struct buf *out, const json_t *c)
+/* What it rests on. */
+static void how(struct buf *out, const json_t *c)
 {
-	const json_t *f = json_object_get(c, "control");
-	char ratio[CELL];
+	const json_t *line;
+	size_t i;
 
-	if (!is(f, "verdict", "SLOWER") && !is(f, "verdict", "FASTER"))
-		return;
-	number_interval(ratio, f, "ratio", "ci", "x");
-	buf_printf(out,
-		   "Eager, the control, moved too: %s of A's with the same source and version, so "
-		   "the machine may have. The speedups are measured within each run.\n",
-		   ratio);
+	json_array_foreach(json_object_get(c, "how"), i, line)
+		buf_printf(out, "%s\n", json_string_value(line));
 }
 
 /* ---- figures */
 
-static void side(char out[CELL], const json_t *figure, const char *key)
+/* "25.6 us (25.0-26.1)" of a figure as it is shown. */
+static void cell(char out[CELL], const json_t *figure)
 {
-	const json_t *s = json_object_get(figure, key);
+	const char *low = text_field(figure, "low");
 
-	if (is(figure, "kind", "counted"))
-		number_short(out, number_field(s, "value"));
-	else
-		number_interval(out, s, "value", "ci", "");
+	snprintf(out, CELL, *low ? "%s (%s-%s)" : "%s", text_field(figure, "text"), low,
+		 text_field(figure, "high"));
 }
 
 static bool shown(const json_t *f)
@@ -380,13 +354,11 @@ static void figures(struct buf *out, const json_t *c)
 		}
 		buf_init(&text, sizeof(name));
 		name_figure(&text, f);
-		if (*text_field(f, "unit") && !is(f, "unit", "x"))
-			buf_printf(&text, ", %s", text_field(f, "unit"));
 		snprintf(name, sizeof(name), "%s", text.data ? text.data : "");
 		buf_finish(&text);
-		side(a, f, "a");
-		side(b, f, "b");
-		number_interval(ratio, f, "ratio", "ci", "x");
+		cell(a, json_object_get(json_object_get(f, "a"), "shown"));
+		cell(b, json_object_get(json_object_get(f, "b"), "shown"));
+		cell(ratio, json_object_get(f, "times"));
 		buf_printf(out, "%-*s  %22s  %22s  %20s  %s\n", NAME_WIDTH, name, a, b, ratio,
 			   text_field(f, "verdict"));
 	}
@@ -457,23 +429,6 @@ static void differences(struct buf *out, const json_t *c)
 			   json_is_true(json_object_get(d, "matters")) ? " (matters)" : "");
 }
 
-/* What the intervals hold. */
-static void spread(struct buf *out, const json_t *c)
-{
-	const json_t *f = json_object_get(c, "headline");
-	json_int_t a = json_integer_value(json_object_get(json_object_get(f, "a"), "repeats")),
-		   b = json_integer_value(json_object_get(json_object_get(f, "b"), "repeats"));
-
-	if (f && (a || b))
-		buf_printf(out,
-			   "The intervals of ratios hold what %" JSON_INTEGER_FORMAT
-			   " runs of the same differ by.\n",
-			   a > b ? a : b);
-	else if (f)
-		buf_puts(out, "One run a side: what differs from process to process is not in the "
-			      "intervals; the margin covers it.\n");
-}
-
 static void print_pair(struct buf *out, const json_t *all, const json_t *c)
 {
 	name_run(out, run_of(all, "A"));
@@ -482,10 +437,9 @@ static void print_pair(struct buf *out, const json_t *all, const json_t *c)
 	sentence(out, c);
 	if (json_is_true(json_object_get(c, "forced")))
 		buf_printf(out, "Compared by force; they are %s.\n", text_field(c, "refused"));
-	control(out, c);
 	if (json_array_size(json_object_get(c, "figures")))
 		figures(out, c);
-	spread(out, c);
+	how(out, c);
 	if (json_array_size(json_object_get(c, "breaks")) +
 	    json_array_size(json_object_get(c, "kernels")) +
 	    json_array_size(json_object_get(c, "differences")))
@@ -505,10 +459,6 @@ static void print_runs(struct buf *out, const json_t *comparison)
 			buf_puts(out, "\n");
 		print_pair(out, comparison, c);
 	}
-	buf_printf(out,
-		   "\nA verdict needs its whole 95 %% interval beyond %.3g %%, and to hold among "
-		   "all (Holm, 5 %%).\n",
-		   100 * number_field(comparison, "margin"));
 }
 
 /* ---- the command ---- */

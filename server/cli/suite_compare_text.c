@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profiler/fields/json.h"
+#include "profiler/findings/sentence.h"
 #include "profiler/numbers/numbers.h"
 
 enum { CELL = 4 * NUMBER_BYTES };
@@ -18,23 +19,6 @@ static void name_suite(struct buf *out, const char *label, const json_t *head)
 	else
 		buf_printf(out, ", %s", text_field(head, "file"));
 	buf_puts(out, "\n");
-}
-
-/* How many workloads turned so in some column. */
-static int turned(const json_t *comparison, const char *turn)
-{
-	const json_t *w, *r;
-	size_t i, k;
-	int n = 0;
-
-	json_array_foreach(json_object_get(comparison, "workloads"), i, w) {
-		bool any = false;
-
-		json_array_foreach(json_object_get(w, "results"), k, r)
-			any = any || strcmp(text_field(r, "turn"), turn) == 0;
-		n += any;
-	}
-	return n;
 }
 
 static void rates(char *out, size_t bytes, const json_t *c)
@@ -112,16 +96,11 @@ static void names(struct buf *out, const char *what, const json_t *list)
 
 void suite_compare_text(struct buf *out, const json_t *comparison)
 {
-	int broken = turned(comparison, "broken"), fixed = turned(comparison, "fixed");
-
 	name_suite(out, "A", json_object_get(comparison, "before"));
 	name_suite(out, "B", json_object_get(comparison, "after"));
-	if (broken)
-		buf_printf(out, "\n%d workload%s passed in A and %s not in B", broken,
-			   broken == 1 ? "" : "s", broken == 1 ? "does" : "do");
-	else
-		buf_puts(out, "\nNothing that passed in A is broken in B");
-	buf_printf(out, "; %d %s fixed.\n", fixed, fixed == 1 ? "is" : "are");
+	buf_puts(out, "\n");
+	sentence_say_json(out, json_object_get(comparison, "sentence"));
+	buf_puts(out, "\n");
 	columns(out, comparison);
 	buf_puts(out, "\n");
 	results(out, comparison, "turn", "broken");
