@@ -47,6 +47,8 @@ export interface ReportWorkload {
   source?: string | null;
   /** a program of several files: their texts by path; it has no `source` */
   files?: Record<string, string> | null;
+  /** the files that the program reads weights from: `sha256:` ids by the names that it knows them by */
+  weights?: unknown;
   /** the program that `source` is a change of: it runs beside it */
   before?: string | null;
   /** the function that is called; with `files`, the file and the function, `train.py:model` */
