@@ -196,18 +196,15 @@ static bool set_or_type_binary(struct vm *vm, const struct binary *x, struct val
 }
 
 /* Order of sets is being a part of one another. */
-static bool set_order(enum cmpop op, const struct dict *a, const struct dict *b)
+static bool set_order(struct vm *vm, const struct value_comparison *c, bool *out, struct err *err)
 {
-	switch (op) {
-	case CMP_LE:
-		return set_within(a, b);
-	case CMP_LT:
-		return a->len < b->len && set_within(a, b);
-	case CMP_GE:
-		return set_within(b, a);
-	default:
-		return b->len < a->len && set_within(b, a);
-	}
+	bool turned = c->op == CMP_GE || c->op == CMP_GT;
+	const struct dict *a = turned ? c->b.dict : c->a.dict, *b = turned ? c->a.dict : c->b.dict;
+
+	*out = false;
+	if ((c->op == CMP_LT || c->op == CMP_GT) && a->len >= b->len)
+		return true;
+	return set_within(vm, a, b, out, err);
 }
 
 static bool is_sequence(struct value v)
@@ -630,7 +627,11 @@ static bool equal_dicts(struct vm *vm, struct dict *a, struct dict *b, int depth
 {
 	*out = a->len == b->len;
 	for (int i = 0; i < a->len && *out; i++) {
-		struct value *other = value_dict_place(b, a->keys[i]);
+		struct value key = a->keys[i], *other;
+
+		if (!op_make_key(vm, b, &key, err))
+			return false;
+		other = value_dict_place(b, key);
 		if (!other)
 			*out = false;
 		else if (!equal_item(vm, &a->values[i], other, depth, out, err))
@@ -672,6 +673,8 @@ static bool equal_in(struct vm *vm, struct value a, struct value b, int depth, b
 		if (found)
 			return true;
 	}
+	if (a.kind == VALUE_SET && b.kind == VALUE_SET && a.dict->len == b.dict->len)
+		return set_within(vm, a.dict, b.dict, out, err);
 	*out = value_equal(a, b);
 	return true;
 }
@@ -761,10 +764,8 @@ static bool ordered(struct vm *vm, const struct value_comparison *c, int depth, 
 		return false;
 	if (found)
 		return true;
-	if (a.kind == VALUE_SET && b.kind == VALUE_SET) {
-		*out = set_order(op, a.dict, b.dict);
-		return true;
-	}
+	if (a.kind == VALUE_SET && b.kind == VALUE_SET)
+		return set_order(vm, c, out, err);
 	if (a.kind == VALUE_STR && b.kind == VALUE_STR) {
 		*out = order_holds(op, order_strings(a.str, b.str));
 		return true;

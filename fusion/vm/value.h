@@ -191,6 +191,8 @@ struct instance {
 	struct value payload;    /* an exception's args, a tuple; UNSET otherwise */
 	int line, column;        /* where an exception was raised, 0: not yet */
 	enum err_code code;      /* of an exception that the VM raised itself */
+	bool hashed;             /* `hash` is what its __hash__ said when it became a key */
+	int64_t hash;
 };
 
 struct method {
