@@ -14,7 +14,8 @@
 static const char *const makers[] = { "int",   "float",     "bool",  "str",   "list",
 				      "tuple", "dict",      "range", "set",   "frozenset",
 				      "slice", "enumerate", "zip",   "map",   "reversed",
-				      "type",  "property",  "super", "filter" };
+				      "type",  "property",  "super", "filter",
+				      "bytes", "bytearray" };
 
 bool native_is_type(const struct native *f)
 {
@@ -298,12 +299,15 @@ bool value_type(struct vm *vm, struct value v, struct value *out, struct err *er
 {
 	struct class *class = v.kind == VALUE_INSTANCE ? v.instance->class : NULL;
 	const char *name = value_type_name(v);
+	struct value *builtin = NULL;
 	int id;
 
 	if (v.kind == VALUE_TUPLE)
 		class = v.list->class;
+	if (class && class->hidden) /* bytes, which the prelude has */
+		builtin = value_dict_find(class->attributes, "__builtin__");
 	if (class) {
-		*out = value_ref(value_of(class));
+		*out = value_ref(builtin ? *builtin : value_of(class));
 		return true;
 	}
 	if (v.kind == VALUE_TENSOR)
