@@ -233,11 +233,9 @@ static bool match_class(struct builder *b, const struct ast_node *pattern, struc
 			return err_at(b->c->err, ERR_SYNTAX, one->line, one->column,
 				      "a class pattern has no * or **; name the attributes");
 		if (one->kind == NODE_KEYWORD)
-			items[names.n++] =
-			    const_str(one->keyword.name, strlen(one->keyword.name));
+			items[names.n++] = const_str(one->keyword.name, strlen(one->keyword.name));
 		positional += one->kind != NODE_KEYWORD;
-		parts.at[i] =
-		    one->kind == NODE_KEYWORD ? one->keyword.value : arguments->at[i];
+		parts.at[i] = one->kind == NODE_KEYWORD ? one->keyword.value : arguments->at[i];
 	}
 	names.items = items;
 	return compile_expr(b, pattern->call.callee) && emit_const(b, at, names) &&

@@ -317,8 +317,7 @@ static bool bind_pattern(struct scoper *s, const struct ast_node *pattern)
 	case NODE_KEYWORD:
 		return bind_pattern(s, pattern->keyword.value);
 	case NODE_CALL:
-		return visit(s, pattern->call.callee) &&
-		       bind_patterns(s, &pattern->call.arguments);
+		return visit(s, pattern->call.callee) && bind_patterns(s, &pattern->call.arguments);
 	case NODE_DICT:
 		for (int i = 0; i < pattern->dict.keys.n; i++)
 			if (!visit(s, pattern->dict.keys.at[i]))

@@ -196,7 +196,8 @@ bool builtin_locals(struct vm *vm, const struct builtin_call *call, struct value
 		     keep_name(vm, dict.dict, f->code->locals[i], f->locals[i], err);
 	for (int i = 0; ok && f && i < f->code->n_cells; i++)
 		if (f->cells[i].kind == VALUE_CELL)
-			ok = keep_name(vm, dict.dict, f->code->cells[i], f->cells[i].cell->content, err);
+			ok = keep_name(vm, dict.dict, f->code->cells[i], f->cells[i].cell->content,
+				       err);
 	if (ok)
 		*out = dict;
 	else
@@ -296,6 +297,36 @@ bool property_deleter(struct vm *vm, const struct builtin_call *call, struct val
 	return with_part(vm, call, 2, out, err);
 }
 
+/* type.__new__(metaclass, name, bases, attributes, keywords) */
+bool prelude_make_class(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
+{
+	const struct value *a = call->args;
+
+	if (a[0].kind != VALUE_CLASS || a[1].kind != VALUE_STR || a[2].kind != VALUE_TUPLE ||
+	    a[3].kind != VALUE_DICT || a[4].kind != VALUE_DICT)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"type.__new__() takes a metaclass, a name, a tuple of bases and a "
+				"dict of attributes");
+	return class_make(vm,
+			  &(struct class_parts){ a[1], a[2].list->at, a[2].list->len, a[3].dict,
+						 a[4].dict, a[0].class },
+			  out, err);
+}
+
+/* type.__call__(class, *args, **keywords) */
+bool prelude_call_class(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
+{
+	if (call->n < 1 || call->args[0].kind != VALUE_CLASS)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "type.__call__() takes a class");
+	return class_call_plain(vm, call->args[0].class,
+				&(struct arguments){ call->args + 1,
+						     call->n - 1 + (call->kw ? call->kw->n : 0),
+						     call->kw },
+				out, err);
+}
+
 bool builtin_super(struct vm *vm, const struct builtin_call *call, struct value *out,
 		   struct err *err)
 {
@@ -305,7 +336,9 @@ bool builtin_super(struct vm *vm, const struct builtin_call *call, struct value 
 		return vm_raise(vm, CLASS_TYPE_ERROR, err,
 				"super() takes a class and an instance of it");
 	if (!class_derives(self.kind == VALUE_CLASS ? self.class : self.instance->class,
-			   class.class))
+			   class.class) &&
+	    !(self.kind == VALUE_CLASS && self.class->meta &&
+	      class_derives(self.class->meta, class.class)))
 		return vm_raise(vm, CLASS_TYPE_ERROR, err,
 				"super(type, obj): obj must be an instance or subtype of type");
 	return descriptor(vm, DESCRIPTOR_SUPER, class, self, out, err);

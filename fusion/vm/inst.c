@@ -724,11 +724,11 @@ static bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *e
 		return false;
 	ok = run_body(vm, body.function, namespace, &cell, err);
 	if (ok) {
-		ok = class_make(vm,
-				&(struct class_parts){ bases[-1], bases, n - (keywords != NULL),
-						       namespace.dict, keywords },
-				&r, err);
-		if (ok)
+		ok = class_build(vm,
+				 &(struct class_parts){ bases[-1], bases, n - (keywords != NULL),
+							namespace.dict, keywords, NULL },
+				 &r, err);
+		if (ok && r.kind == VALUE_CLASS)
 			r.class->hidden = f->unit->hidden;
 		if (ok && cell.kind == VALUE_CELL) /* __class__ of its methods */
 			store(&cell.cell->content, value_ref(r));

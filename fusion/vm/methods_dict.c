@@ -91,7 +91,8 @@ bool dict_pop(struct vm *vm, const struct builtin_call *call, struct value *out,
 	struct dict *dict = call->self.dict;
 	struct value found, key = call->args[0];
 
-	if (dict->len > 0 && (!op_make_key(vm, dict, &key, err) || !vm_spend(vm, dict->len / 4, err)))
+	if (dict->len > 0 &&
+	    (!op_make_key(vm, dict, &key, err) || !vm_spend(vm, dict->len / 4, err)))
 		return false;
 	if (dict->len > 0 && value_dict_get(dict, key, &found)) {
 		*out = value_ref(found);

@@ -76,7 +76,8 @@ bool set_discard(struct vm *vm, const struct builtin_call *call, struct value *o
 	struct value key = call->args[0];
 
 	*out = value_none();
-	if (!op_make_key(vm, call->self.dict, &key, err) || !vm_spend(vm, call->self.dict->len / 4, err))
+	if (!op_make_key(vm, call->self.dict, &key, err) ||
+	    !vm_spend(vm, call->self.dict->len / 4, err))
 		return false;
 	value_dict_remove(call->self.dict, key);
 	return true;
@@ -88,7 +89,8 @@ bool set_remove(struct vm *vm, const struct builtin_call *call, struct value *ou
 	struct buf text = { .limit = 200 };
 
 	*out = value_none();
-	if (!op_make_key(vm, call->self.dict, &key, err) || !vm_spend(vm, call->self.dict->len / 4, err))
+	if (!op_make_key(vm, call->self.dict, &key, err) ||
+	    !vm_spend(vm, call->self.dict->len / 4, err))
 		return false;
 	if (value_dict_remove(call->self.dict, key))
 		return true;

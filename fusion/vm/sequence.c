@@ -670,11 +670,16 @@ static bool length_of_instance(struct vm *vm, struct value v, struct value *out,
 	return false;
 }
 
-/* How many members an enum has. */
+/* How many members an enum has, or what a metaclass says. */
 static bool length_of_class(struct vm *vm, struct value v, struct value *out, struct err *err)
 {
 	struct value *place;
+	bool found;
 
+	if (!instance_call(vm, &(struct method_call){ &v, "__len__", NULL, 0 }, out, &found, err))
+		return false;
+	if (found)
+		return true;
 	if (!class_find(vm, v.class, "__class_len__", &place, err))
 		return false;
 	if (!place || place->kind != VALUE_DESCRIPTOR)
@@ -811,6 +816,7 @@ bool op_contains(struct vm *vm, struct value container, struct value item, bool 
 			return false;
 		*out = value_dict_get(container.dict, item, &ignored);
 		return true;
+	case VALUE_CLASS:
 	case VALUE_INSTANCE:
 		if (!instance_call(vm,
 				   &(struct method_call){ &container, "__contains__", &item, 1 },
@@ -835,7 +841,6 @@ bool op_contains(struct vm *vm, struct value container, struct value item, bool 
 	case VALUE_TUPLE:
 	case VALUE_LIST:
 	case VALUE_GENERATOR:
-	case VALUE_CLASS:
 		break;
 	default:
 		return err_set(err, ERR_TYPE, "argument of type '%s' is not iterable",

@@ -457,3 +457,20 @@ class Namespace(Dict):
         raise NotImplementedError("a name of globals() is removed by the statement del")
 
     __delitem__ = pop = popitem = clear = _refuse
+
+
+class Type:
+    """What a metaclass derives from."""
+    __builtin__ = type
+
+    def __new__(mcs, name, bases, attributes, **keywords):
+        return _prelude.make_class(mcs, name, bases, attributes, keywords)
+
+    def __init__(cls, name, bases, attributes, **keywords):
+        pass
+
+    def __call__(cls, *args, **keywords):
+        return _prelude.call_class(cls, *args, **keywords)
+
+    def mro(cls):
+        return list(cls.__mro__)
