@@ -100,8 +100,10 @@ bool builtin_of_prelude(struct vm *vm, const struct builtin_call *call, struct v
 		name[0] = (char)toupper((unsigned char)name[0]);
 	if (!prelude_attribute(vm, "_bases", name, &f, &found, err))
 		return false;
-	ok = call_with_self(vm, f, call->self, &(struct arguments){ call->args, call->n, call->kw },
-			    out, err);
+	ok = call_with_self(
+	    vm, f, call->self,
+	    &(struct arguments){ call->args, call->n + (call->kw ? call->kw->n : 0), call->kw },
+	    out, err);
 	value_unref(f);
 	return ok;
 }

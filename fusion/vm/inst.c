@@ -267,7 +267,7 @@ static bool as_dict(struct vm *vm, struct value *place, struct err *err)
 
 static bool inst_dict_update(struct vm *vm, struct frame *f, int depth, bool merge, struct err *err)
 {
-	struct value dict, from = f->top[-1];
+	struct value dict, from = f->top[-1], key;
 
 	if (!container(f, 1, depth, VALUE_DICT, &dict, err))
 		return false;
@@ -283,9 +283,10 @@ static bool inst_dict_update(struct vm *vm, struct frame *f, int depth, bool mer
 		if (merge && (!merge_key(vm, dict.dict, from.dict->keys[i], err) ||
 			      !realize(vm, &from.dict->values[i], err)))
 			return false;
-		if (!vm_spend(vm, 1, err))
+		key = from.dict->keys[i];
+		if (!vm_spend(vm, 1, err) || !op_make_key(vm, dict.dict, &key, err))
 			return false;
-		if (!value_dict_set(dict.dict, from.dict->keys[i], from.dict->values[i]))
+		if (!value_dict_set(dict.dict, key, from.dict->values[i]))
 			return vm_out_of_memory(vm, err);
 	}
 	value_unref(*--f->top);
@@ -402,6 +403,7 @@ static bool match_attributes(struct vm *vm, const struct value *top, int n, stru
 	struct value v = top[-3], class = top[-2], by_place = { .kind = VALUE_UNSET }, part;
 	const struct list *names = top[-1].list;
 	bool ok = true, found = false;
+	int most;
 
 	if (n > 0 && class.kind == VALUE_NATIVE) /* int(x): x is the number */
 		return n > 1 ? vm_raise(vm, CLASS_TYPE_ERROR, err,
@@ -410,11 +412,12 @@ static bool match_attributes(struct vm *vm, const struct value *top, int n, stru
 			     : value_list_push(parts, v) || vm_out_of_memory(vm, err);
 	if (n > 0 && !find_attribute(vm, class, "__match_args__", &by_place, &found, err))
 		return false;
-	if (n > 0 && (by_place.kind != VALUE_TUPLE || by_place.list->len < n))
+	most = by_place.kind == VALUE_TUPLE ? by_place.list->len : 0;
+	if (n > most)
 		ok = vm_raise(vm, CLASS_TYPE_ERROR, err,
-			      "%s() accepts %d positional sub-patterns (%d given)",
-			      class.kind == VALUE_CLASS ? class.class->name : "it",
-			      by_place.kind == VALUE_TUPLE ? by_place.list->len : 0, n);
+			      "%s() accepts %d positional sub-pattern%s (%d given)",
+			      class.kind == VALUE_CLASS ? class.class->name : "it", most,
+			      most == 1 ? "" : "s", n);
 	for (int i = 0; ok && *fits && i < n + names->len; i++) {
 		struct value name = i < n ? by_place.list->at[i] : names->at[i - n];
 

@@ -320,7 +320,8 @@ static bool merge_dicts(struct vm *vm, bool inplace, struct value a, struct valu
 			struct value *out, struct err *err)
 {
 	const struct dict *parts[] = { a.dict, b.dict };
-	struct value v;
+	struct value v, key;
+	bool ok = true;
 
 	if (!vm_spend(vm, (int64_t)a.dict->len + b.dict->len, err))
 		return false;
@@ -328,14 +329,18 @@ static bool merge_dicts(struct vm *vm, bool inplace, struct value a, struct valu
 		v = value_ref(a);
 	else if (!vm_keep(vm, value_dict(), &v, err))
 		return false;
-	for (int k = inplace; k < 2; k++)
-		for (int i = 0; i < parts[k]->len; i++)
-			if (!value_dict_set(v.dict, parts[k]->keys[i], parts[k]->values[i])) {
-				value_unref(v);
-				return vm_out_of_memory(vm, err);
-			}
-	*out = v;
-	return true;
+	for (int k = inplace; ok && k < 2; k++)
+		for (int i = 0; ok && i < parts[k]->len; i++) {
+			key = parts[k]->keys[i];
+			ok = op_make_key(vm, v.dict, &key, err) &&
+			     (value_dict_set(v.dict, key, parts[k]->values[i]) ||
+			      vm_out_of_memory(vm, err));
+		}
+	if (ok)
+		*out = v;
+	else
+		value_unref(v);
+	return ok;
 }
 
 /* Lists and dicts change in place; all else makes a new value. */

@@ -341,6 +341,8 @@ bool value_type(struct vm *vm, struct value v, struct value *out, struct err *er
 		return torch_type(vm, "Tensor", out, err);
 	if (v.kind == VALUE_TUPLE && v.list->is_size)
 		name = "Size";
+	if (v.kind == VALUE_NATIVE && native_is_type(v.native))
+		name = "type";
 	id = builtin_find("", name);
 	if (id < 0)
 		id = builtin_find("type", name);
