@@ -5,8 +5,8 @@
  *	                                         {"id": "sha256:...", "bytes": 1000000000}
  *
  * They lie in a folder beside the store, each under the digits of its id; what is not whole is
- * `part-UPLOAD`, and `plan-UPLOAD` says how long it is to be.  A piece is taken where the last one ended
- * and nowhere else, so that whoever was cut off asks what has been received and goes on.
+ * `part-UPLOAD`, and `plan-UPLOAD` says how long it is to be.  A piece is taken where the last one
+ *ended and nowhere else, so that whoever was cut off asks what has been received and goes on.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -187,7 +187,7 @@ static bool write_all(int fd, const char *bytes, size_t len, int64_t at, struct 
 	return true;
 }
 
-struct piece {
+struct file_piece {
 	const char *upload; /* digits */
 	int64_t at;         /* -1: where the last one ended */
 	const char *bytes;
@@ -195,7 +195,7 @@ struct piece {
 };
 
 /* Adds it; *received is how many bytes there are now, of *total. */
-static bool add_piece(const struct app *app, const struct piece *p, int64_t *received,
+static bool add_piece(const struct app *app, const struct file_piece *p, int64_t *received,
 		      int64_t *total, struct err *err)
 {
 	char path[PATH_BYTES];
@@ -273,14 +273,14 @@ static void answer_file(struct reply *reply, const char *id, int64_t bytes)
 				(json_int_t)bytes);
 }
 
-static bool read_request(struct req *req, struct piece *p, int64_t *bytes, const char **wanted,
+static bool read_request(struct req *req, struct file_piece *p, int64_t *bytes, const char **wanted,
 			 struct err *err)
 {
 	const struct req_range size = { 0, INT64_MAX, -1 }, place = { 0, INT64_MAX, -1 };
 
-	*p = (struct piece){ .upload = req_query(req, "upload"),
-			     .bytes = req->body,
-			     .len = req->body_len };
+	*p = (struct file_piece){ .upload = req_query(req, "upload"),
+				  .bytes = req->body,
+				  .len = req->body_len };
 	*wanted = req_query(req, "id");
 	if (*wanted && !weights_id_check(*wanted))
 		return err_set(err, ERR_BAD_REQUEST,
@@ -303,7 +303,7 @@ bool api_files_post(struct req *req, struct reply *reply, struct err *err)
 	const struct app *app = req->app;
 	const char *wanted;
 	int64_t bytes, received, total;
-	struct piece p;
+	struct file_piece p;
 
 	if (!read_request(req, &p, &bytes, &wanted, err))
 		return false;
