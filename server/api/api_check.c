@@ -197,7 +197,7 @@ static void list_problem(void *self, const struct err *problem, bool certain)
 
 bool api_check(struct req *req, struct reply *reply, struct err *err)
 {
-	json_t *json = req_json(req, err), *answer = NULL, *diagnostics;
+	json_t *json = req_workload(req, err), *answer = NULL, *diagnostics;
 	struct err found = { 0 };
 	struct listed listed = { json, &found, NULL };
 

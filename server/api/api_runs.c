@@ -208,7 +208,7 @@ static bool refuse_source(const json_t *json, const struct registry *registry, s
 
 bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 {
-	json_t *json = req_json(req, err);
+	json_t *json = req_workload(req, err);
 	struct workload *w = json ? workload_parse_in(json, req->app->registry, err) : NULL;
 	int64_t id = 0;
 	bool ok;

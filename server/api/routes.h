@@ -18,6 +18,12 @@
 /* A row of the list; with the live state where a worker has it in hand. */
 json_t *run_list_json(struct app *app, const struct run_row *run);
 
+/* api_unpack.c */
+
+/* The body as a workload: JSON, or a .zip whose settings are in the query (entry=, name=, input=
+ * for each, modes=).  New; NULL with JSON, BAD_REQUEST, WORKLOAD or BOUND. */
+json_t *req_workload(struct req *req, struct err *err);
+
 /* api_timeline.c: a look at all of a long timeline, ahead of whoever takes it; it is kept. */
 void timeline_look_ahead(struct db *db, int64_t id);
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profiler/workload/gather.h"
+#include "profiler/gather.h"
 
 enum { MOST_ENTRIES = 100000, MOST_DEPTH = 32 };
 

@@ -13,7 +13,7 @@
 
 #include "fusion/source.h"
 #include "profiler/profiler.h"
-#include "profiler/workload/gather.h"
+#include "profiler/gather.h"
 #include "server/cli/flags.h"
 #include "server/cli/folder.h"
 

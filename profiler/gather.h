@@ -1,9 +1,9 @@
-/* profiler/workload/gather.h -- the files of a program, as they come from a folder or an archive.
+/* profiler/gather.h -- the files of a program, as they come from a folder or an archive.
  *
  * What is taken of either, and its bounds, are the same: .py files, without those that no
  * program is meant by (hidden ones, __pycache__). */
-#ifndef PROFILER_WORKLOAD_GATHER_H
-#define PROFILER_WORKLOAD_GATHER_H
+#ifndef PROFILER_GATHER_H
+#define PROFILER_GATHER_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* profiler/workload/gather.c -- see gather.h. */
-#include "profiler/workload/gather.h"
+/* profiler/gather.c -- see gather.h. */
+#include "profiler/gather.h"
 
 #include <stdio.h>
 #include <stdlib.h>
