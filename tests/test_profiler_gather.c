@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <zip.h>
 
-#include "profiler/gather.h"
+#include "profiler/gather/gather.h"
 #include "profiler/workload/workload.h"
 
 struct packed {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "profiler/profiler.h"
-#include "profiler/gather.h"
+#include "profiler/gather/gather.h"
 #include "server/api/routes.h"
 
 enum { MOST_INPUTS = 256 };
@@ -51,10 +51,15 @@ static json_t *workload_of_zip(struct req *req, struct err *err)
 	return json;
 }
 
+/* No JSON begins so. */
+static bool is_zip(const struct req *req)
+{
+	return req->body_len >= 2 && memcmp(req->body, "PK", 2) == 0;
+}
+
 json_t *req_workload(struct req *req, struct err *err)
 {
-	return gather_is_zip(req->body, req->body_len) ? workload_of_zip(req, err)
-						       : req_json(req, err);
+	return is_zip(req) ? workload_of_zip(req, err) : req_json(req, err);
 }
 
 bool api_unpack(struct req *req, struct reply *reply, struct err *err)

@@ -13,9 +13,8 @@
 
 #include "fusion/source.h"
 #include "profiler/profiler.h"
-#include "profiler/gather.h"
+#include "profiler/gather/gather.h"
 #include "server/cli/flags.h"
-#include "server/cli/folder.h"
 
 enum { MAX_FILE_BYTES = 64 << 20 };
 
@@ -155,7 +154,7 @@ static json_t *read_zip(const char *file, struct err *err)
 
 static json_t *load_files(struct workload_file *f, struct err *err)
 {
-	json_t *files = is_zip(f) ? read_zip(f->file, err) : folder_read(f->file, err), *json;
+	json_t *files = is_zip(f) ? read_zip(f->file, err) : gather_folder(f->file, err), *json;
 	const char *text;
 	char name[128];
 

@@ -1,6 +1,4 @@
-/* server/cli/folder.c -- reads the .py files of a folder: see folder.h. */
-#include "server/cli/folder.h"
-
+/* profiler/gather/folder.c -- the program in a folder. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -10,7 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profiler/gather.h"
+#include "profiler/gather/gather.h"
+#include "profiler/gather/inside.h"
 
 enum { MOST_ENTRIES = 100000, MOST_DEPTH = 32 };
 
@@ -92,7 +91,7 @@ static bool walk_folder(struct folder_walk *w, const char *below, int depth, str
 	return ok;
 }
 
-json_t *folder_read(const char *folder, struct err *err)
+json_t *gather_folder(const char *folder, struct err *err)
 {
 	struct folder_walk w = { .folder = folder, .gather = { .from = folder } };
 
