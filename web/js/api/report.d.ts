@@ -295,7 +295,7 @@ export interface ReportCall {
   grads?: unknown;
   /** gradients of parameters by their names; null without gradients */
   param_grads?: unknown;
-  /** what it printed */
+  /** what it printed; a zero byte is shown as U+2400 */
   stdout?: string | null;
 }
 
