@@ -91,7 +91,10 @@ json_t *req_json(struct req *req, struct err *err);
 /* The message as a JSON string, whatever bytes it was cut at. */
 json_t *json_message(const struct err *err);
 
-/* {"error": {"code", "message", "line", "column"}} */
+/* {"code", "message", "line", "column"} and, of a program of several, "file" */
+json_t *error_fields(const struct err *err);
+
+/* {"error": the same} */
 json_t *error_json(const struct err *err);
 
 /* ---- routes ---- */

@@ -205,11 +205,11 @@ bool suite_cancel(struct db *db, struct jobs *jobs, int64_t id, struct arena *ar
 enum message_type {
 	MESSAGE_WORKLOAD = 'W',    /* server: the job, JSON */
 	MESSAGE_CHECK = 'C',       /* server: a workload to explain, not to run, JSON */
-	MESSAGE_PROGRESS = 'P',    /* worker: {"share", "what", "left_s"} */
+	MESSAGE_PROGRESS = 'P',    /* worker: a worker_progress of profiler/fields/messages.def */
 	MESSAGE_ENVIRONMENT = 'V', /* worker: the machine, JSON */
 	MESSAGE_TIMELINE = 'T',    /* worker: a block of a timeline; any number of them */
 	MESSAGE_REPORT = 'R',      /* worker: the report, JSON; it is done */
-	MESSAGE_ERROR = 'E',       /* worker: {"code", "message", "line", "column"}; it is done */
+	MESSAGE_ERROR = 'E',       /* worker: a failure of profiler/fields/report.def; it is done */
 };
 
 enum { MESSAGE_MAX_BYTES = 256 << 20 };
@@ -234,8 +234,11 @@ long message_fill(struct message_reader *r, int fd);
 bool message_next(struct message_reader *r, enum message_type *type, char **text, size_t *len,
 		  bool *bad);
 
-/* What the text of a MESSAGE_ERROR says. */
+/* What the text of a MESSAGE_ERROR says, as the store keeps it: the message names the file. */
 void message_error(const char *text, struct err *err);
+
+/* What a failure says. */
+void message_failure(const struct report_failure *f, struct err *err);
 
 /* ---- worker.c: a worker process, seen from the server ---- */
 

@@ -2842,3 +2842,13 @@ export interface ReportLayoutRequest {
   /** px: the height of a group's heading: a number */
   band_height?: unknown;
 }
+
+/** how far a worker's job is */
+export interface ReportWorkerProgress {
+  /** 0 to 1 */
+  share: number;
+  /** what it does now */
+  what: string;
+  /** s: what is left; negative: unknown */
+  left_s: number;
+}
