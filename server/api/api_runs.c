@@ -163,9 +163,8 @@ static bool queue_has_room(struct app *app, struct err *err)
 /* What this server cannot do is said at once. */
 static bool has_engines(const struct app *app, const struct workload *w, struct err *err)
 {
-	const char *why = json_string_value(json_object_get(app->torch, "why_not"));
-
-	return !workload_wants_torch(w) || !why || err_set(err, ERR_NO_DEVICE, "%s", why);
+	return !workload_wants_torch(w) || !app->no_torch ||
+	       err_set(err, ERR_NO_DEVICE, "%s", app->no_torch);
 }
 
 static void add_problem(void *self, const struct err *problem, bool certain)

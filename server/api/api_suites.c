@@ -24,11 +24,10 @@ static bool queue_takes(struct app *app, int n, struct err *err)
 /* What this server cannot do is said at once, not in every row. */
 static bool has_engines(const struct app *app, const struct suite_plan *plan, struct err *err)
 {
-	const char *why = json_string_value(json_object_get(app->torch, "why_not"));
 	const struct report_texts *engines = &plan->asked->engines;
 
-	return !why || report_key(engines->at, engines->n, "torch") == engines->n ||
-	       err_set(err, ERR_NO_DEVICE, "%s", why);
+	return !app->no_torch || report_key(engines->at, engines->n, "torch") == engines->n ||
+	       err_set(err, ERR_NO_DEVICE, "%s", app->no_torch);
 }
 
 bool api_suites_post(struct req *req, struct reply *reply, struct err *err)

@@ -93,14 +93,14 @@ static bool send_json(int fd, enum message_type type, const json_t *json)
 
 static bool send_progress(void *self, double share, const char *what, double left_s)
 {
-	struct report_worker_progress p = { 0 };
+	struct report_progress p = { 0 };
 	json_t *json;
 	bool ok;
 
 	REPORT_SET(&p, share, share);
 	REPORT_SET(&p, what, what);
 	REPORT_SET(&p, left_s, left_s);
-	json = report_write_worker_progress(&p);
+	json = report_write_progress(&p);
 	ok = json && send_json(*(int *)self, MESSAGE_PROGRESS, json);
 
 	json_decref(json);

@@ -30,6 +30,7 @@ struct app {
 	struct findings_cache *findings; /* NULL: made for each answer */
 	const struct registry *registry; /* what the engine has */
 	json_t *torch;                   /* engine torch, as lists_torch() found it at the start */
+	const char *no_torch;            /* why it does not work here; NULL: it does */
 	int64_t started_ns;
 	int check_seconds;        /* wall time, and CPU time, of one POST /check */
 	_Atomic bool stopping;    /* what is under way is to be given up */

@@ -153,9 +153,7 @@ static void read_progress(struct jobs *j, const char *text)
 {
 	json_t *json = json_loads(text, 0, NULL);
 	struct arena arena = { 0 };
-	const struct report_worker_progress *p = json ? report_read_worker_progress(json, &arena,
-										    NULL)
-						      : NULL;
+	const struct report_progress *p = json ? report_read_progress(json, &arena, NULL) : NULL;
 
 	if (p) {
 		struct job_state state = { .share = p->share, .left_s = p->left_s };

@@ -205,7 +205,7 @@ bool suite_cancel(struct db *db, struct jobs *jobs, int64_t id, struct arena *ar
 enum message_type {
 	MESSAGE_WORKLOAD = 'W',    /* server: the job, JSON */
 	MESSAGE_CHECK = 'C',       /* server: a workload to explain, not to run, JSON */
-	MESSAGE_PROGRESS = 'P',    /* worker: a worker_progress of profiler/fields/messages.def */
+	MESSAGE_PROGRESS = 'P',    /* worker: a progress of profiler/fields/events.def */
 	MESSAGE_ENVIRONMENT = 'V', /* worker: the machine, JSON */
 	MESSAGE_TIMELINE = 'T',    /* worker: a block of a timeline; any number of them */
 	MESSAGE_REPORT = 'R',      /* worker: the report, JSON; it is done */
