@@ -34,7 +34,7 @@ enum { TRACE_RUN_BYTES = 256 << 20 }; /* of blocks that one such run keeps */
 /* Ends the run with {"breakeven": 1, "trace": the facts of its timeline, "import": what was
  * imported (NULL: it is no import; borrowed)} as its report.  What was imported may be a run
  * that was exported here, whole: then it is that run again. */
-bool trace_end(struct db *db, const struct registry *registry, int64_t id, json_t *imported,
+bool trace_end(struct db *db, const struct registry *registry, int64_t id, const json_t *imported,
 	       struct err *err);
 
 #endif
