@@ -30,6 +30,7 @@ struct app {
 	struct findings_cache *findings; /* NULL: made for each answer */
 	const struct registry *registry; /* what the engine has */
 	json_t *torch;                   /* engine torch, as lists_torch() found it at the start */
+	const char *no_torch;            /* why it does not work here; NULL: it does */
 	int64_t started_ns;
 	const char *files_folder; /* of files that programs read */
 	int64_t files_bytes;      /* what they may have together */
@@ -93,7 +94,10 @@ json_t *req_json(struct req *req, struct err *err);
 /* The message as a JSON string, whatever bytes it was cut at. */
 json_t *json_message(const struct err *err);
 
-/* {"error": {"code", "message", "line", "column"}} */
+/* {"code", "message", "line", "column"} and, of a program of several, "file" */
+json_t *error_fields(const struct err *err);
+
+/* {"error": the same} */
 json_t *error_json(const struct err *err);
 
 /* ---- routes ---- */
