@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 enum { SMALLEST = -12, LARGEST = 21 }; /* powers of ten between which numbers are printed */
 
 /* Of the first digit of x, once it is rounded to so many. */

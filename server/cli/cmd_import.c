@@ -91,9 +91,8 @@ static void print_stages(const struct report_xla *xla, FILE *out)
 		print_count(true, m->lowered_graphs, out);
 		print_count(m->has.capture_added, m->capture_added, out);
 		print_count(m->has.lowering_added, m->lowering_added, out);
-		fprintf(out, "  %-12s %13.3f %11.3f\n",
-			m->main_stage ? m->main_stage : "not said", m->compile_us / 1e6,
-			m->run_us / 1e6);
+		fprintf(out, "  %-12s %13.3f %11.3f\n", m->main_stage ? m->main_stage : "not said",
+			m->compile_us / 1e6, m->run_us / 1e6);
 	}
 }
 

@@ -9,6 +9,7 @@
 #include "db/db.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/log.h"
+#include "profiler/fields/fields.h"
 #include "profiler/lists/lists.h"
 #include "profiler/profiler.h"
 #include "server/api/api.h"
@@ -97,14 +98,18 @@ static void wait_for_end(const sigset_t *ends)
 /* What was found of engine torch, where somebody asked for it. */
 static void tell_torch(const struct serve_options *o, const json_t *torch)
 {
-	const char *version = json_string_value(json_object_get(torch, "version"));
-	const char *why = json_string_value(json_object_get(torch, "why_not"));
+	struct arena arena = { 0 };
+	struct err err = { 0 };
+	const struct report_engine *found = report_read_engine(torch, &arena, &err);
 
-	if (o->torch_python && why)
-		log_line(LOG_WARN, "engine torch does not work: %s", why);
+	if (o->torch_python && !found)
+		log_line(LOG_WARN, "engine torch: %s", err.message);
+	else if (o->torch_python && found->why_not)
+		log_line(LOG_WARN, "engine torch does not work: %s", found->why_not);
 	else if (o->torch_python)
-		log_line(LOG_INFO, "engine torch: %s of %s", version ? version : "?",
+		log_line(LOG_INFO, "engine torch: %s of %s", found->version ? found->version : "?",
 			 o->torch_python);
+	arena_finish(&arena);
 }
 
 static bool serve(const struct serve_options *o, const struct registry *registry,

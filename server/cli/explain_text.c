@@ -262,8 +262,8 @@ static void print_recompiles(struct buf *out, const struct report_recompile_list
 	for (size_t i = 0; i < recompiles->n; i++) {
 		const struct report_recompile *r = &recompiles->at[i];
 
-		buf_printf(out, "  call %lld, %s: %s\n", (long long)r->call,
-			   report_text(r->frame), r->reason);
+		buf_printf(out, "  call %lld, %s: %s\n", (long long)r->call, report_text(r->frame),
+			   r->reason);
 	}
 }
 

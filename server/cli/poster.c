@@ -119,10 +119,9 @@ static bool begin(struct poster *p, const json_t *json, struct err *err)
 	char *text = json_dumps(json, JSON_COMPACT);
 	bool ok = text || err_set(err, ERR_MEMORY, "out of memory for a post");
 
-	ok = ok &&
-	     post_create(p->post, "/traces",
-			 (struct post_body){ "application/json", text, strlen(text) }, &p->run,
-			 err);
+	ok = ok && post_create(p->post, "/traces",
+			       (struct post_body){ "application/json", text, strlen(text) },
+			       &p->run, err);
 	free(text);
 	return ok;
 }

@@ -5,131 +5,141 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/fields/json.h"
+#include "profiler/fields/fields.h"
 #include "profiler/numbers/numbers.h"
 
 enum { CELL = 4 * NUMBER_BYTES };
 
-static void name_suite(struct buf *out, const char *label, const json_t *head)
+static void name_suite(struct buf *out, const char *label, const struct report_compared_suite *s)
 {
-	buf_printf(out, "%s: %s", label, text_field(head, "name"));
-	if (whole_field(head, "id"))
-		buf_printf(out, " #%lld", whole_field(head, "id"));
+	buf_printf(out, "%s: %s", label, s->name);
+	if (s->id)
+		buf_printf(out, " #%lld", (long long)s->id);
 	else
-		buf_printf(out, ", %s", text_field(head, "file"));
+		buf_printf(out, ", %s", report_text(s->file));
 	buf_puts(out, "\n");
 }
 
 /* How many workloads turned so in some column. */
-static int turned(const json_t *comparison, const char *turn)
+static int turned(const struct report_suite_workload_change_list *workloads, const char *turn)
 {
-	const json_t *w, *r;
-	size_t i, k;
 	int n = 0;
 
-	json_array_foreach(json_object_get(comparison, "workloads"), i, w) {
+	for (size_t i = 0; i < workloads->n; i++) {
+		const struct report_suite_result_change_list *results = &workloads->at[i].results;
 		bool any = false;
 
-		json_array_foreach(json_object_get(w, "results"), k, r)
-			any = any || strcmp(text_field(r, "turn"), turn) == 0;
+		for (size_t k = 0; k < results->n; k++)
+			any = any || strcmp(results->at[k].turn, turn) == 0;
 		n += any;
 	}
 	return n;
 }
 
-static void rates(char *out, size_t bytes, const json_t *c)
+static void rates(char *out, size_t bytes, double before, double after)
 {
-	double before = number_field(c, "pass_rate_before"),
-	       after = number_field(c, "pass_rate_after");
-
 	if (isnan(before) || isnan(after))
 		snprintf(out, bytes, "none ended");
 	else
 		snprintf(out, bytes, "%.0f to %.0f %%", 100 * before, 100 * after);
 }
 
-static void columns(struct buf *out, const json_t *comparison)
+static void columns(struct buf *out, const struct report_suite_column_change_list *columns)
 {
-	const json_t *c;
-	size_t i;
-
 	buf_printf(out, "\n%-10s %-7s %-8s %12s %7s %6s  %-22s %-10s %7s %5s %5s\n", "engine",
 		   "policy", "mode", "passed", "broken", "fixed", "speedup, after/before",
 		   "verdict", "of", "rose", "fell");
-	json_array_foreach(json_object_get(comparison, "columns"), i, c) {
-		const json_t *mean = json_object_get(c, "geomean");
+	for (size_t i = 0; i < columns->n; i++) {
+		const struct report_suite_column_change *c = &columns->at[i];
+		const struct report_suite_change *mean = c->geomean;
 		char ratio[CELL], passed[32];
 
-		rates(passed, sizeof(passed), c);
-		number_interval(ratio, mean, "ratio", "ratio_ci", "x");
+		rates(passed, sizeof(passed), c->pass_rate_before, c->pass_rate_after);
+		number_interval(ratio, mean->ratio, mean->ratio_ci, "x");
 		buf_printf(out, "%-10s %-7s %-8s %12s %7lld %6lld  %-22s %-10s %7lld %5lld %5lld\n",
-			   text_field(c, "engine"), text_field(c, "policy"), text_field(c, "mode"),
-			   passed, whole_field(c, "broken"), whole_field(c, "fixed"), ratio,
-			   text_field(mean, "verdict"), whole_field(mean, "n"),
-			   whole_field(c, "FASTER"), whole_field(c, "SLOWER"));
+			   c->engine, c->policy, c->mode, passed, (long long)c->broken,
+			   (long long)c->fixed, ratio, report_text(mean->verdict),
+			   (long long)mean->n, (long long)c->FASTER, (long long)c->SLOWER);
 	}
 }
 
-/* The results with one value of a field, a line each. */
-static void results(struct buf *out, const json_t *comparison, const char *field, const char *value)
+/* A line of a result: `word` is its turn or its verdict. */
+static void result(struct buf *out, const char *word, const char *workload,
+		   const struct report_suite_result_change *r)
 {
-	const json_t *w, *r;
-	size_t i, k;
+	buf_printf(out, "%s: %s, %s, %s, %s", word, workload, r->mode, r->policy, r->engine);
+}
 
-	json_array_foreach(json_object_get(comparison, "workloads"), i, w) {
-		json_array_foreach(json_object_get(w, "results"), k, r) {
-			char ratio[CELL], before[NUMBER_BYTES], after[NUMBER_BYTES];
+/* The results that turned so, a line each. */
+static void turns(struct buf *out, const struct report_suite_workload_change *w, const char *turn)
+{
+	for (size_t k = 0; k < w->results.n; k++) {
+		const struct report_suite_result_change *r = &w->results.at[k];
 
-			if (strcmp(text_field(r, field), value) != 0)
-				continue;
-			buf_printf(out, "%s: %s, %s, %s, %s", value, text_field(w, "name"),
-				   text_field(r, "mode"), text_field(r, "policy"),
-				   text_field(r, "engine"));
-			if (strcmp(value, "broken") == 0 && *text_field(r, "reason"))
-				buf_printf(out, ": %s", text_field(r, "reason"));
-			number_interval(ratio, r, "ratio", "ratio_ci", "x");
-			number_short(before, number_field(r, "speedup_before"));
-			number_short(after, number_field(r, "speedup"));
-			if (*ratio && strcmp(field, "verdict") == 0)
-				buf_printf(out, ": %sx to %sx, %s", before, after, ratio);
-			buf_puts(out, "\n");
-		}
+		if (strcmp(r->turn, turn) != 0)
+			continue;
+		result(out, turn, w->name, r);
+		if (strcmp(turn, "broken") == 0 && *report_text(r->reason))
+			buf_printf(out, ": %s", r->reason);
+		buf_puts(out, "\n");
 	}
 }
 
-static void names(struct buf *out, const char *what, const json_t *list)
+/* The results with that verdict, a line each. */
+static void verdicts(struct buf *out, const struct report_suite_workload_change *w,
+		     const char *verdict)
 {
-	const json_t *name;
-	size_t i;
+	for (size_t k = 0; k < w->results.n; k++) {
+		const struct report_suite_result_change *r = &w->results.at[k];
+		char ratio[CELL], before[NUMBER_BYTES], after[NUMBER_BYTES];
 
-	if (json_array_size(list))
+		if (strcmp(report_text(r->verdict), verdict) != 0)
+			continue;
+		result(out, verdict, w->name, r);
+		number_interval(ratio, r->ratio, r->ratio_ci, "x");
+		number_short(before, r->speedup_before);
+		number_short(after, r->speedup);
+		if (*ratio)
+			buf_printf(out, ": %sx to %sx, %s", before, after, ratio);
+		buf_puts(out, "\n");
+	}
+}
+
+static void names(struct buf *out, const char *what, const struct report_texts *list)
+{
+	if (list->n)
 		buf_printf(out, "%s: ", what);
-	json_array_foreach(list, i, name)
-		buf_printf(out, "%s%s", i ? ", " : "", json_string_value(name));
-	if (json_array_size(list))
+	for (size_t i = 0; i < list->n; i++)
+		buf_printf(out, "%s%s", i ? ", " : "", list->at[i]);
+	if (list->n)
 		buf_puts(out, "\n");
 }
 
-void suite_compare_text(struct buf *out, const json_t *comparison)
+void suite_compare_text(struct buf *out, const struct report_suite_comparison *comparison)
 {
-	int broken = turned(comparison, "broken"), fixed = turned(comparison, "fixed");
+	const struct report_suite_workload_change_list *workloads = &comparison->workloads;
+	int broken = turned(workloads, "broken"), fixed = turned(workloads, "fixed");
 
-	name_suite(out, "A", json_object_get(comparison, "before"));
-	name_suite(out, "B", json_object_get(comparison, "after"));
+	name_suite(out, "A", comparison->before);
+	name_suite(out, "B", comparison->after);
 	if (broken)
 		buf_printf(out, "\n%d workload%s passed in A and %s not in B", broken,
 			   broken == 1 ? "" : "s", broken == 1 ? "does" : "do");
 	else
 		buf_puts(out, "\nNothing that passed in A is broken in B");
 	buf_printf(out, "; %d %s fixed.\n", fixed, fixed == 1 ? "is" : "are");
-	columns(out, comparison);
+	columns(out, &comparison->columns);
 	buf_puts(out, "\n");
-	results(out, comparison, "turn", "broken");
-	results(out, comparison, "turn", "fixed");
-	results(out, comparison, "verdict", "SLOWER");
-	results(out, comparison, "verdict", "FASTER");
-	names(out, "Only in A", json_object_get(comparison, "only_before"));
-	names(out, "Only in B", json_object_get(comparison, "only_after"));
+	for (size_t i = 0; i < workloads->n; i++)
+		turns(out, &workloads->at[i], "broken");
+	for (size_t i = 0; i < workloads->n; i++)
+		turns(out, &workloads->at[i], "fixed");
+	for (size_t i = 0; i < workloads->n; i++)
+		verdicts(out, &workloads->at[i], "SLOWER");
+	for (size_t i = 0; i < workloads->n; i++)
+		verdicts(out, &workloads->at[i], "FASTER");
+	names(out, "Only in A", &comparison->only_before);
+	names(out, "Only in B", &comparison->only_after);
 	buf_puts(out,
 		 "A speedup is over the eager of its own suite, so that the pace of the "
 		 "machine cancels out.  A verdict\nneeds its whole 95 % interval beyond 2 %; of "

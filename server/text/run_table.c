@@ -115,8 +115,9 @@ static void print_autocast_row(struct buf *out, const char *mode,
 	print_figure(ratio, m->speedup);
 	buf_printf(out, "%-8s  %8s  %8s  %-18s  %-10s  %10s  %10s  %9s  %9s  %9s\n", mode,
 		   shown_figure(m->with->median), shown_figure(m->without->median), ratio,
-		   report_text(m->verdict), report_text(m->with->rate), report_text(m->without->rate),
-		   m->with->activations, m->without->activations, m->error);
+		   report_text(m->verdict), report_text(m->with->rate),
+		   report_text(m->without->rate), m->with->activations, m->without->activations,
+		   m->error);
 }
 
 static void print_point(struct buf *out, const struct report_mixed *mixed,
@@ -282,8 +283,8 @@ static void print_row(struct buf *out, const struct report_findings_point *at, s
 	}
 	print_range(range, m->median);
 	buf_printf(out, "%-8s  %8s  %-15s  %8s  %10s  %10s", at->modes.keys[i],
-		   m->median ? m->median->text : "", range, report_text(m->launches), report_text(m->peak),
-		   report_text(m->compile));
+		   m->median ? m->median->text : "", range, report_text(m->launches),
+		   report_text(m->peak), report_text(m->compile));
 	print_range(range, m->speedup);
 	if (m->verdict && !m->speedup)
 		buf_printf(out, "  %8s  %-13s  %s", "", "", m->verdict);
@@ -471,8 +472,8 @@ static void print_wall(struct buf *out, const struct report_wall *wall)
 		const char *name;
 		double ms;
 	} parts[] = {
-		{ "setup", wall->setup },	  { "compile", wall->compile },
-		{ "warm-up", wall->warm_up },	  { "measuring", wall->measuring },
+		{ "setup", wall->setup },         { "compile", wall->compile },
+		{ "warm-up", wall->warm_up },     { "measuring", wall->measuring },
 		{ "comparing", wall->comparing }, { "storing", wall->storing },
 		{ "other", wall->other },
 	};
