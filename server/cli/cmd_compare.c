@@ -7,12 +7,12 @@
 #include <sys/stat.h>
 
 #include "profiler/fields/fields.h"
+#include "profiler/findings/sentence.h"
 #include "profiler/numbers/numbers.h"
 #include "profiler/suite/suite.h"
 #include "server/api/api.h"
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"
-#include "server/cli/suite_compare_text.h"
 #include "server/queue/queue.h"
 
 enum { MAX_FILE_BYTES = 256 << 20 };
@@ -320,69 +320,31 @@ static void name_figure(struct buf *out, const struct report_compared_figure *f)
 		buf_printf(out, " of %lld points", (long long)f->points);
 }
 
-/* "is 2.99x (2.94-3.05) of A's": what can be claimed of the headline. */
+/* The verdict with its figures. */
 static void sentence(struct buf *out, const struct report_compared *c)
 {
-	const struct report_compared_figure *f = c->headline;
-	char ratio[CELL];
-
-	if (is(c->verdict, "REFUSED")) {
-		buf_printf(out, "REFUSED. %s and A are %s. --force compares them all the same.\n",
-			   c->b, report_text(c->refused));
-		return;
-	}
-	if (!f) {
-		buf_printf(out, "%s. %s and A have no timed figure in common.\n", c->verdict, c->b);
-		return;
-	}
-	number_interval(ratio, f->ratio, f->ci, "x");
 	buf_printf(out, "%s. ", c->verdict);
-	if (is(c->verdict, "DISAGREES")) {
-		buf_printf(out, "%s compares with nothing: %s.\n", f->mode, report_text(f->why));
-		return;
-	}
-	name_figure(out, f);
-	if (is(c->verdict, "AMBIGUOUS"))
-		buf_printf(out, " of %s may be as in A or not: %s of A's.\n", c->b, ratio);
-	else if (is(c->verdict, "NOT ENOUGH"))
-		buf_puts(out, " rests on too few rounds.\n");
-	else
-		buf_printf(out, " of %s is %s of A's.\n", c->b, ratio);
-}
-
-static void control(struct buf *out, const struct report_compared_figure *f)
-{
-	char ratio[CELL];
-
-	if (!f || (!is(f->verdict, "SLOWER") && !is(f->verdict, "FASTER")))
-		return;
-	number_interval(ratio, f->ratio, f->ci, "x");
-	buf_printf(out,
-		   "Eager, the control, moved too: %s of A's with the same source and version, so "
-		   "the machine may have. The speedups are measured within each run.\n",
-		   ratio);
+	sentence_say(out, &c->sentence);
+	if (is(c->verdict, "REFUSED"))
+		buf_puts(out, " --force compares them all the same.");
+	buf_puts(out, "\n");
 }
 
 /* ---- figures */
 
-static bool is_count(const struct report_compared_figure *f)
+/* "25.6 us (25.0-26.1)" of a figure as it is shown. */
+static void cell(char out[CELL], const struct report_figure *f)
 {
-	return is(f->kind, "counted");
-}
-
-static void side(char out[CELL], const struct report_compared_figure *f,
-		 const struct report_compared_value *value)
-{
-	if (is_count(f))
-		number_short(out, value->value);
+	if (f && f->low)
+		snprintf(out, CELL, "%s (%s-%s)", f->text, f->low, report_text(f->high));
 	else
-		number_interval(out, value->value, value->ci, "");
+		snprintf(out, CELL, "%s", f ? f->text : "");
 }
 
 static bool shown(const struct report_compared_figure *f)
 {
-	return is_count(f) ? !is(f->verdict, "SAME")
-			   : !is(f->verdict, "NOT ENOUGH") || is(f->kind, "timed");
+	return is(f->kind, "counted") ? !is(f->verdict, "SAME")
+				      : !is(f->verdict, "NOT ENOUGH") || is(f->kind, "timed");
 }
 
 static void figure(struct buf *out, const struct report_compared_figure *f)
@@ -392,13 +354,11 @@ static void figure(struct buf *out, const struct report_compared_figure *f)
 
 	buf_init(&text, sizeof(name));
 	name_figure(&text, f);
-	if (*f->unit && !is(f->unit, "x"))
-		buf_printf(&text, ", %s", f->unit);
 	snprintf(name, sizeof(name), "%s", text.data ? text.data : "");
 	buf_finish(&text);
-	side(a, f, f->a);
-	side(b, f, f->b);
-	number_interval(ratio, f->ratio, f->ci, "x");
+	cell(a, f->a->shown);
+	cell(b, f->b->shown);
+	cell(ratio, f->times);
 	buf_printf(out, "%-*s  %22s  %22s  %20s  %s\n", NAME_WIDTH, name, a, b, ratio, f->verdict);
 }
 
@@ -482,20 +442,6 @@ static void differences(struct buf *out, const struct report_compared *c)
 	}
 }
 
-/* What the intervals hold. */
-static void spread(struct buf *out, const struct report_compared_figure *f)
-{
-	int64_t repeats = f->a->repeats > f->b->repeats ? f->a->repeats : f->b->repeats;
-
-	if (repeats)
-		buf_printf(out,
-			   "The intervals of ratios hold what %lld runs of the same differ by.\n",
-			   (long long)repeats);
-	else
-		buf_puts(out, "One run a side: what differs from process to process is not in the "
-			      "intervals; the margin covers it.\n");
-}
-
 static void print_pair(struct buf *out, const struct report_compare *all,
 		       const struct report_compared *c)
 {
@@ -505,11 +451,10 @@ static void print_pair(struct buf *out, const struct report_compare *all,
 	sentence(out, c);
 	if (c->forced)
 		buf_printf(out, "Compared by force; they are %s.\n", report_text(c->refused));
-	control(out, c->control);
 	if (c->figures.n)
 		figures(out, c);
-	if (c->headline)
-		spread(out, c->headline);
+	for (size_t i = 0; i < c->how.n; i++)
+		buf_printf(out, "%s\n", c->how.at[i]);
 	if (c->breaks.n + c->kernels.n + c->differences.n)
 		buf_puts(out, "\n");
 	breaks(out, &c->breaks);
@@ -524,10 +469,125 @@ static void print_runs(struct buf *out, const struct report_compare *comparison)
 			buf_puts(out, "\n");
 		print_pair(out, comparison, &comparison->comparisons.at[i]);
 	}
-	buf_printf(out,
-		   "\nA verdict needs its whole 95 %% interval beyond %.3g %%, and to hold among "
-		   "all (Holm, 5 %%).\n",
-		   100 * comparison->margin);
+}
+
+/* ---- suites as text ---- */
+
+static void name_suite(struct buf *out, const char *label, const struct report_compared_suite *s)
+{
+	buf_printf(out, "%s: %s", label, s->name);
+	if (s->id)
+		buf_printf(out, " #%lld", (long long)s->id);
+	else
+		buf_printf(out, ", %s", report_text(s->file));
+	buf_puts(out, "\n");
+}
+
+static void pass_rates(char *out, size_t bytes, double before, double after)
+{
+	if (isnan(before) || isnan(after))
+		snprintf(out, bytes, "none ended");
+	else
+		snprintf(out, bytes, "%.0f to %.0f %%", 100 * before, 100 * after);
+}
+
+static void suite_columns(struct buf *out, const struct report_suite_column_change_list *columns)
+{
+	buf_printf(out, "\n%-10s %-7s %-8s %12s %7s %6s  %-22s %-10s %7s %5s %5s\n", "engine",
+		   "policy", "mode", "passed", "broken", "fixed", "speedup, after/before",
+		   "verdict", "of", "rose", "fell");
+	for (size_t i = 0; i < columns->n; i++) {
+		const struct report_suite_column_change *c = &columns->at[i];
+		const struct report_suite_change *mean = c->geomean;
+		char ratio[CELL], passed[32];
+
+		pass_rates(passed, sizeof(passed), c->pass_rate_before, c->pass_rate_after);
+		number_interval(ratio, mean->ratio, mean->ratio_ci, "x");
+		buf_printf(out, "%-10s %-7s %-8s %12s %7lld %6lld  %-22s %-10s %7lld %5lld %5lld\n",
+			   c->engine, c->policy, c->mode, passed, (long long)c->broken,
+			   (long long)c->fixed, ratio, report_text(mean->verdict),
+			   (long long)mean->n, (long long)c->FASTER, (long long)c->SLOWER);
+	}
+}
+
+/* A line of a result: `word` is its turn or its verdict. */
+static void suite_result(struct buf *out, const char *word, const char *workload,
+			 const struct report_suite_result_change *r)
+{
+	buf_printf(out, "%s: %s, %s, %s, %s", word, workload, r->mode, r->policy, r->engine);
+}
+
+/* The results that turned so, a line each. */
+static void suite_turns(struct buf *out, const struct report_suite_workload_change *w,
+			const char *turn)
+{
+	for (size_t k = 0; k < w->results.n; k++) {
+		const struct report_suite_result_change *r = &w->results.at[k];
+
+		if (strcmp(r->turn, turn) != 0)
+			continue;
+		suite_result(out, turn, w->name, r);
+		if (strcmp(turn, "broken") == 0 && *report_text(r->reason))
+			buf_printf(out, ": %s", r->reason);
+		buf_puts(out, "\n");
+	}
+}
+
+/* The results with that verdict, a line each. */
+static void suite_verdicts(struct buf *out, const struct report_suite_workload_change *w,
+			   const char *verdict)
+{
+	for (size_t k = 0; k < w->results.n; k++) {
+		const struct report_suite_result_change *r = &w->results.at[k];
+		char ratio[CELL], before[NUMBER_BYTES], after[NUMBER_BYTES];
+
+		if (strcmp(report_text(r->verdict), verdict) != 0)
+			continue;
+		suite_result(out, verdict, w->name, r);
+		number_interval(ratio, r->ratio, r->ratio_ci, "x");
+		number_short(before, r->speedup_before);
+		number_short(after, r->speedup);
+		if (*ratio)
+			buf_printf(out, ": %sx to %sx, %s", before, after, ratio);
+		buf_puts(out, "\n");
+	}
+}
+
+static void suite_names(struct buf *out, const char *what, const struct report_texts *list)
+{
+	if (list->n)
+		buf_printf(out, "%s: ", what);
+	for (size_t i = 0; i < list->n; i++)
+		buf_printf(out, "%s%s", i ? ", " : "", list->at[i]);
+	if (list->n)
+		buf_puts(out, "\n");
+}
+
+static void print_suites(struct buf *out, const struct report_suite_comparison *comparison)
+{
+	const struct report_suite_workload_change_list *workloads = &comparison->workloads;
+
+	name_suite(out, "A", comparison->before);
+	name_suite(out, "B", comparison->after);
+	buf_puts(out, "\n");
+	sentence_say(out, &comparison->sentence);
+	buf_puts(out, "\n");
+	suite_columns(out, &comparison->columns);
+	buf_puts(out, "\n");
+	for (size_t i = 0; i < workloads->n; i++)
+		suite_turns(out, &workloads->at[i], "broken");
+	for (size_t i = 0; i < workloads->n; i++)
+		suite_turns(out, &workloads->at[i], "fixed");
+	for (size_t i = 0; i < workloads->n; i++)
+		suite_verdicts(out, &workloads->at[i], "SLOWER");
+	for (size_t i = 0; i < workloads->n; i++)
+		suite_verdicts(out, &workloads->at[i], "FASTER");
+	suite_names(out, "Only in A", &comparison->only_before);
+	suite_names(out, "Only in B", &comparison->only_after);
+	buf_puts(out,
+		 "A speedup is over the eager of its own suite, so that the pace of the "
+		 "machine cancels out.  A verdict\nneeds its whole 95 % interval beyond 2 %; of "
+		 "single workloads one in twenty misses by chance.\n");
 }
 
 /* ---- the command ---- */
@@ -603,7 +663,7 @@ static bool print(const struct compare_flags *f, const struct comparison_read *c
 		       fflush(stdout) == 0;
 	buf_init(&text, 0);
 	if (c->suites)
-		suite_compare_text(&text, c->suites);
+		print_suites(&text, c->suites);
 	else
 		print_runs(&text, c->runs);
 	ok = text.data && fputs(text.data, stdout) != EOF && fflush(stdout) == 0;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "profiler/fields/fields.h"
+#include "profiler/findings/sentence.h"
 #include "profiler/numbers/numbers.h"
 #include "profiler/profiler.h"
 #include "server/cli/cli.h"
@@ -299,6 +300,8 @@ static void print_suite(struct buf *out, const struct report_suite *report)
 		   "have a speedup in every\ncolumn that has any; pass: it ran, and its values "
 		   "agree with eager's.\n",
 		   report_text(report->name), n, n == 1 ? "" : "s", (long long)report->common->n);
+	sentence_say(out, &report->sentence);
+	buf_puts(out, "\n");
 	columns_table(out, &report->columns);
 	workloads_table(out, report);
 	for (size_t i = 0; i < report->workloads.n; i++)
