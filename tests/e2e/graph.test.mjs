@@ -255,7 +255,7 @@ test("by module a loop is in the module whose call it is, with the modules that 
     return x.left >= y.left && x.top >= y.top && x.right <= y.right && x.bottom <= y.bottom;
   }, [`open ${loop}`, "open module Net"]);
   assert.ok(inside);
-  const block = `module Net/${loop}/block:Block`;
+  const block = "module Net/loop 0/block:Block";
   await page.locator(`[data-node="open ${block}"]`).waitFor();
   await page.getByRole("button", { name: "Close all" }).click();
   await page.locator('[data-node="module Net"]').waitFor();

@@ -57,6 +57,8 @@ export class GraphPicture {
     this.groups = noGroups(this.by);
     /** Groups; null: what is open at first. @type {Set<string> | null} */
     this.opened = null;
+    /** At first: all of them. */
+    this.allOpen = false;
     /** By step: what its nodes are part of. @type {Map<number, import("../model/groups.js").GroupsAnswer>} */
     this.grouped = new Map();
     /** @type {ReadonlySet<string> | null} */
@@ -130,6 +132,7 @@ export class GraphPicture {
       add(choices, segmented(`Group the nodes of ${this.asked.title}`, { kernels: "By kernel", modules: "By module" }, this.by, (key) => {
         this.by = key === "modules" ? "modules" : "kernels";
         remember({ by: this.by === "modules" ? "modules" : null });
+        this.allOpen = false;
         this.opened = null;
         this.#swap(true);
       }));
@@ -200,7 +203,7 @@ export class GraphPicture {
       const groups = await this.#group(signal);
       if (signal.aborted) return;
       this.groups = groups;
-      this.opened ??= openAtFirst(groups, this.drawn.nodes.length <= OPEN_UP_TO);
+      this.opened ??= openAtFirst(groups, this.allOpen || this.drawn.nodes.length <= OPEN_UP_TO);
       this.#count();
       await this.#lay(only, signal);
     } catch (e) {
@@ -440,7 +443,8 @@ export class GraphPicture {
 
   /** @param {boolean} on */
   #openAll(on) {
-    this.opened = new Set(on ? this.groups.all.keys() : []);
+    this.allOpen = on;
+    this.opened = on ? null : new Set();
     this.#swap(true);
   }
 
