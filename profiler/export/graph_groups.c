@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct grouper {
+struct export_grouper {
 	struct drawn_graph *g;
 	const struct report_graph *graph;
 	struct grouped_node *nodes;
@@ -13,7 +13,7 @@ struct grouper {
 
 /* ---- loops */
 
-static int loop_depth(const struct grouper *gr, int loop)
+static int loop_depth(const struct export_grouper *gr, int loop)
 {
 	int depth = 0, most = (int)gr->loops.len;
 
@@ -22,7 +22,7 @@ static int loop_depth(const struct grouper *gr, int loop)
 	return depth;
 }
 
-static void note_member(struct grouper *gr, int64_t id, int loop)
+static void note_member(struct export_grouper *gr, int64_t id, int loop)
 {
 	int node = graph_find(gr->g, id);
 
@@ -31,7 +31,7 @@ static void note_member(struct grouper *gr, int64_t id, int loop)
 		gr->nodes[node].loop = loop;
 }
 
-static void note_members(struct grouper *gr, const struct report_subgraph *s, int loop)
+static void note_members(struct export_grouper *gr, const struct report_subgraph *s, int loop)
 {
 	note_member(gr, s->node, loop);
 	for (size_t i = 0; i < s->nodes.n; i++)
@@ -46,7 +46,7 @@ static void note_members(struct grouper *gr, const struct report_subgraph *s, in
 	}
 }
 
-static bool find_loops(struct grouper *gr)
+static bool find_loops(struct export_grouper *gr)
 {
 	struct report_subgraph_list all = gr->graph->subgraphs;
 
@@ -75,7 +75,8 @@ static bool is_given(const struct graph_node *n)
 /* ---- kernels */
 
 /* "kernel 2: %sin, %mul" below the text of a piece, whose kernels begin with `first`. */
-static void read_kernels(struct grouper *gr, const json_t *by_name, const char *text, int first)
+static void read_kernels(struct export_grouper *gr, const json_t *by_name, const char *text,
+			 int first)
 {
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		const char *end;
@@ -109,7 +110,7 @@ static const char *last_text(const struct report_pass_part *part)
 	return NULL;
 }
 
-static bool find_kernels(struct grouper *gr)
+static bool find_kernels(struct export_grouper *gr)
 {
 	struct report_pass_part_list parts = gr->graph->passes;
 	json_t *by_name = json_object();
@@ -133,7 +134,7 @@ static bool find_kernels(struct grouper *gr)
 	return by_name != NULL;
 }
 
-static bool make(struct grouper *gr)
+static bool make(struct export_grouper *gr)
 {
 	struct drawn_graph *g = gr->g;
 	struct report_texts names = gr->graph->kernels;
@@ -151,7 +152,7 @@ static bool make(struct grouper *gr)
 
 bool graph_group(struct drawn_graph *g, const struct report_graph *graph)
 {
-	struct grouper gr = { .g = g, .graph = graph };
+	struct export_grouper gr = { .g = g, .graph = graph };
 	bool ok;
 
 	gr.nodes = calloc(g->nodes.len + 1, sizeof(*gr.nodes));
