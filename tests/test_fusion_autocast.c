@@ -251,7 +251,7 @@ static void a_parameter_is_cast_once_a_block(void **state)
 			 5);
 }
 
-static void a_parameter_that_was_written_is_cast_anew(void **state)
+static void a_parameter_that_was_written_is_cast_again(void **state)
 {
 	const char *source = "import torch\n"
 			     "w = torch.nn.Parameter(torch.ones(2, 2))\n"
@@ -384,7 +384,7 @@ int main(void)
 		cmocka_unit_test(a_parameters_gradient_is_float32),
 		cmocka_unit_test(gradients_of_composites_are_rounded_once),
 		cmocka_unit_test(a_parameter_is_cast_once_a_block),
-		cmocka_unit_test(a_parameter_that_was_written_is_cast_anew),
+		cmocka_unit_test(a_parameter_that_was_written_is_cast_again),
 		cmocka_unit_test(a_scaler_says_what_is_called_too_early_or_twice),
 		cmocka_unit_test(an_error_inside_ends_the_block),
 		cmocka_unit_test(a_failed_call_leaves_no_block),

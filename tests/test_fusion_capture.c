@@ -38,7 +38,7 @@ static int graphs_for_two(struct engine *e, int64_t a, int64_t b, int64_t c, int
 	return fusion_graph_count(e->session) - before;
 }
 
-static void static_mode_compiles_each_size_anew(void **state)
+static void static_mode_compiles_each_size_again(void **state)
 {
 	struct engine e = engine_open("interp", FUSION_STATIC, MEAN);
 
@@ -559,7 +559,7 @@ static void dtypes_promote_alike_in_every_mode(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(static_mode_compiles_each_size_anew),
+		cmocka_unit_test(static_mode_compiles_each_size_again),
 		cmocka_unit_test(dynamic_mode_compiles_sizes_once),
 		cmocka_unit_test(dynamic_mode_specialises_sizes_zero_and_one),
 		cmocka_unit_test(broadcast_sizes_follow_the_oracle),

@@ -70,7 +70,7 @@ static void a_builtin_that_never_ends_ends_at_the_step_limit(void **state)
 	}
 }
 
-static void the_step_limit_starts_anew_with_each_call(void **state)
+static void the_step_limit_starts_again_with_each_call(void **state)
 {
 	struct session s;
 	struct value v;
@@ -426,7 +426,7 @@ int main(void)
 		cmocka_unit_test(recursion_through_a_callback_ends_too),
 		cmocka_unit_test(an_endless_loop_ends_at_the_step_limit_in_its_line),
 		cmocka_unit_test(a_builtin_that_never_ends_ends_at_the_step_limit),
-		cmocka_unit_test(the_step_limit_starts_anew_with_each_call),
+		cmocka_unit_test(the_step_limit_starts_again_with_each_call),
 		cmocka_unit_test(memory_beyond_the_limit_is_an_error),
 		cmocka_unit_test(a_list_from_outside_counts_once_it_grows),
 		cmocka_unit_test(cycles_are_collected_when_memory_runs_short),

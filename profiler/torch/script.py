@@ -262,7 +262,7 @@ def move(value, module, seen):
     for inner in held:
         move(inner, module, seen)
     if isinstance(value, torch.nn.Module):
-        value.to(DEVICE)  # some, as LSTM, lay out anew what was moved
+        value.to(DEVICE)  # some, as LSTM, lay out again what was moved
 
 
 class Lane:
@@ -416,7 +416,7 @@ def attempt(lane, step):
 
 
 def measure(lanes, budget_s, tick=lambda lane, rounds: None):
-    """Rounds of one sample a lane, in an order drawn anew, until the intervals are narrow."""
+    """Rounds of one sample a lane, in an order drawn again each time, until the intervals are narrow."""
     draw = random.Random(7)
     for lane in lanes:
         tick(lane, 0)
