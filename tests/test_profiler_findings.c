@@ -400,6 +400,31 @@ static void memory_of_a_call_is_told_beside_eagers(void **state)
 	buf_finish(&text);
 }
 
+#define SPLIT(guards, kernel, observed)                                                            \
+	", \"split_us\": {\"guards\": " guards ", \"dispatch\": 0.2, \"alloc\": 0.1, \"launch\": " \
+	"0.1, \"kernel\": " kernel ", \"observed\": " observed "}"
+
+static void where_the_time_of_a_call_goes_is_said_of_one_mode(void **state)
+{
+	struct found found = find(RUN("\"points\": [" POINT("1", BOTH, "") ", " POINT(
+	    "2",
+	    "\"eager\": " MODE("10", SPLIT("0", "9", "10")) ", \"static\": " MODE(
+		"5", SPLIT("0.1", "1.4", "2.05")),
+	    "") ", " POINT("3", "\"eager\": " MODE("10", SPLIT("0", "1", "2")), "") "]"));
+
+	(void)state;
+	assert_null(found.f->points.at[0].split);
+	assert_string_equal(
+	    found.f->points.at[1].split,
+	    "static spends 68 % of a call in kernels. Its floor, 0.500 us of guards, "
+	    "dispatch, allocation and launch, stays however short the kernels are.");
+	assert_string_equal(found.f->points.at[2].split,
+			    "eager spends 50 % of a call in kernels. Its floor, 0.400 us of guards, "
+			    "dispatch, allocation and launch, stays however short the kernels are. "
+			    "30 % are not attributed to any phase.");
+	done(&found);
+}
+
 static void pytorchs_modes_are_told_too(void **state)
 {
 	struct found found = find("{\"breakeven\": 1, \"modes\": {\"eager\": " MODE(
@@ -462,6 +487,7 @@ int main(void)
 		cmocka_unit_test(alike_warnings_are_one),
 		cmocka_unit_test(autocast_is_told_as_plainly_where_it_loses),
 		cmocka_unit_test(memory_of_a_call_is_told_beside_eagers),
+		cmocka_unit_test(where_the_time_of_a_call_goes_is_said_of_one_mode),
 		cmocka_unit_test(pytorchs_modes_are_told_too),
 		cmocka_unit_test(a_stored_report_is_skimmed),
 	};

@@ -15,7 +15,7 @@ import { entries, hasDots, kernelStart, parameters, tokenLines } from "../../web
 import { curlLine, fileStem, runLine } from "../../web/js/model/commands.js";
 import { exampleGroups, findExamples } from "../../web/js/model/workload.js";
 import { drops, parseQuery } from "../../web/js/model/query.js";
-import { addUp, splitRows, summary } from "../../web/js/model/split.js";
+import { addUp, splitRows } from "../../web/js/model/split.js";
 import { graphRows, opCounts } from "../../web/js/model/graphs.js";
 import { machineFacts, orderFacts } from "../../web/js/model/machine.js";
 import { inOrder, letters } from "../../web/js/model/modes.js";
@@ -190,8 +190,6 @@ test("a split adds up to the watched call, and as printed too", () => {
   };
   const [row] = splitRows(point, ["eager", "static"]);
   assert.ok(Math.abs(row.parts.reduce((a, b) => a + b, 0) - row.watched) < 1e-9);
-  const s = summary(row);
-  assert.ok(Math.abs(s.floor - 0.5) < 1e-9 && s.kernel === 1.4 && Math.abs(s.rest - 0.15) < 1e-9);
   const r = addUp([0.333, 0.333, 0.334], 1, 0.1);
   assert.ok(Math.abs(r.parts.reduce((a, b) => a + b, 0) - r.sum) < 1e-9);
 });

@@ -2783,6 +2783,8 @@ export interface ReportFindingsPoint {
   n: number | null;
   /** how it was measured, and whether values agree */
   how: string;
+  /** where the time of a call goes, in the mode that is spoken of; none where no call was watched */
+  split?: string;
   /** each mode */
   modes: Record<string, ReportFindingsMode>;
   /** what autocast saved or cost */

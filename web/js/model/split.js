@@ -50,13 +50,3 @@ export function addUp(parts, sum, step) {
   for (const { i } of order) if (left-- > 0) floors[i] += 1;
   return { parts: floors.map((f) => f * step), sum: whole * step };
 }
-
-/**
- * What a call pays beside its kernels, and what nothing claims.
- * @param {SplitRow} row
- * @returns {{floor: number, kernel: number, rest: number}}
- */
-export function summary(row) {
-  const [guards, dispatch, alloc, launch, kernel, rest] = row.parts;
-  return { floor: guards + dispatch + alloc + launch, kernel, rest };
-}

@@ -5,9 +5,8 @@
 
 import { h, headRow, scroller, section, svg } from "./dom.js";
 import { modeMark } from "./marks.js";
-import { duration, number, plain, shares, stepOf, timeUnit, toStep } from "../model/format.js";
-import { PARTS, addUp, splitRows, summary } from "../model/split.js";
-import { headline } from "../model/modes.js";
+import { number, plain, stepOf, timeUnit, toStep } from "../model/format.js";
+import { PARTS, addUp, splitRows } from "../model/split.js";
 
 const WIDTH = 260;
 
@@ -34,18 +33,6 @@ function bar(row, most) {
   return el;
 }
 
-/** @param {import("../model/split.js").SplitRow[]} rows */
-function finding(rows) {
-  const name = headline(rows.map((r) => r.mode));
-  const row = rows.find((r) => r.mode === name) ?? rows[0];
-  const { floor, kernel, rest } = summary(row);
-  const [share, , unclaimed] = shares([kernel, floor, rest], row.watched);
-  const claimed = unclaimed >= 10 ? ` ${unclaimed} % are not attributed to any phase.` : "";
-  const what = `${duration(floor)} of guards, dispatch, allocation and launch`;
-  const stays = `Its floor, ${what}, stays however short the kernels are.`;
-  return `${row.mode} spends ${share} % of a call in kernels. ${stays}${claimed}`;
-}
-
 /**
  * @param {import("../model/split.js").SplitRow} r
  * @param {number} most
@@ -67,9 +54,10 @@ function splitRow(r, most, unit) {
 /**
  * @param {import("../api/types.js").Point} point
  * @param {readonly string[]} modes
+ * @param {string} said what the split says
  * @returns {HTMLElement[]} nothing where the run was not timed
  */
-export function splitSection(point, modes) {
+export function splitSection(point, modes, said) {
   const rows = splitRows(point, modes);
   if (!rows.length) return [];
   const most = Math.max(...rows.map((r) => r.watched));
@@ -98,7 +86,7 @@ export function splitSection(point, modes) {
       "Where the floor comes from",
       `one call${where}, ${unit.name}`,
       h("div", { class: "legend" }, legend),
-      h("p", { class: "sub finding", id: "split-finding" }, finding(rows)),
+      h("p", { class: "sub finding", id: "split-finding" }, said),
       scroller("Where one call's time goes, table", table),
       h("p", { class: "small sub foot-note" }, method),
     ),
