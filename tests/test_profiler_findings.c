@@ -418,10 +418,11 @@ static void where_the_time_of_a_call_goes_is_said_of_one_mode(void **state)
 	    found.f->points.at[1].split,
 	    "static spends 68 % of a call in kernels. Its floor, 0.500 us of guards, "
 	    "dispatch, allocation and launch, stays however short the kernels are.");
-	assert_string_equal(found.f->points.at[2].split,
-			    "eager spends 50 % of a call in kernels. Its floor, 0.400 us of guards, "
-			    "dispatch, allocation and launch, stays however short the kernels are. "
-			    "30 % are not attributed to any phase.");
+	assert_string_equal(
+	    found.f->points.at[2].split,
+	    "eager spends 50 % of a call in kernels. Its floor, 0.400 us of guards, "
+	    "dispatch, allocation and launch, stays however short the kernels are. "
+	    "30 % are not attributed to any phase.");
 	done(&found);
 }
 
