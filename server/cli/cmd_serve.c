@@ -9,6 +9,7 @@
 #include "db/db.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/log.h"
+#include "profiler/fields/fields.h"
 #include "profiler/lists/lists.h"
 #include "profiler/profiler.h"
 #include "server/api/api.h"

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "fusion/base/sanitized.h"
+#include "profiler/fields/fields.h"
 #include "profiler/profiler.h"
 #include "server/cli/cache_log.h"
 #include "server/cli/cli.h"
@@ -170,6 +171,18 @@ struct worker_flags {
 	bool blocking;
 };
 
+/* What the run found wrong with the cache of kernels. */
+static void log_report(const json_t *report)
+{
+	struct arena arena = { 0 };
+	struct err err = { 0 };
+	const struct report_run *run = report_read_run(report, &arena, &err);
+
+	if (run)
+		cache_log(run);
+	arena_finish(&arena);
+}
+
 static bool run_job(int fd, const struct worker_flags *f, const struct registry *registry,
 		    struct err *err)
 {
@@ -211,7 +224,7 @@ static bool run_job(int fd, const struct worker_flags *f, const struct registry 
 	if (workload && kind == MESSAGE_WORKLOAD && !report)
 		locate_fault(job, cache_dir, registry, err);
 	if (report) {
-		cache_log(report);
+		log_report(report);
 		environment = profiler_environment(breakeven_version());
 		ok = environment && send_json(fd, MESSAGE_ENVIRONMENT, environment) &&
 		     send_json(fd, MESSAGE_REPORT, report);
