@@ -108,6 +108,14 @@ export const postCheck = (workload, signal) =>
 export const postLayout = (body, signal) =>
   request("/layout", { method: "POST", headers: JSON_TYPE, body: JSON.stringify(body), signal });
 
+/**
+ * What the nodes of a graph are part of, by kernels and by modules.
+ * @param {import("../model/groups.js").GroupsBody} body @param {AbortSignal} signal
+ * @returns {Promise<import("../model/groups.js").GroupsAnswer>}
+ */
+export const postGroups = (body, signal) =>
+  request("/groups", { method: "POST", headers: JSON_TYPE, body: JSON.stringify(body), signal });
+
 /** Cancels a run that waits or runs, removes one that has ended. @param {string} id */
 export const deleteRun = (id) => request(`/runs/${encodeURIComponent(id)}`, { method: "DELETE" });
 
