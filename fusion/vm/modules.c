@@ -22,7 +22,7 @@ static const char *const modules[] = {
 	"enum",          "contextlib", "abc",         "logging",
 	"numbers",       "__future__", "_prelude",    "_grads",
 	"_module_parts", "_autocast",  "_reduction",  "_random_numbers",
-	"_dtypes",       "inspect",    "types",       "typing_extensions"
+	"_dtypes",       "_complex",      "cmath",     "inspect",    "types",       "typing_extensions"
 };
 
 bool module_is_native(const char *name)

@@ -28,7 +28,6 @@ static bool is_left_out(const char *name)
 		"bytearray",
 		"bytes",
 		"compile",
-		"complex",
 		"dir",
 		"eval",
 		"exec",

@@ -47,6 +47,7 @@ static bool is_open(const char *name)
 {
 	static const char *const names[] = { "_assert",          "_check",
 					     "_check_is_size",   "_log_api_usage_once",
+					     "_complex_call",    "_complex_named",
 					     "_overload_method", "_script_if_tracing",
 					     "_BatchNorm",       "_ConvNd",
 					     "_InstanceNorm",    "_pair",

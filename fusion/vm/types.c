@@ -14,7 +14,7 @@
 static const char *const makers[] = { "int",   "float",     "bool",  "str",   "list",
 				      "tuple", "dict",      "range", "set",   "frozenset",
 				      "slice", "enumerate", "zip",   "map",   "reversed",
-				      "type",  "property",  "super", "filter" };
+				      "type",  "property",  "super", "filter", "complex" };
 
 bool native_is_type(const struct native *f)
 {

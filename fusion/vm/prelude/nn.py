@@ -165,7 +165,7 @@ class Module:
             if wanted == "modules" and isinstance(value, Module):
                 found.append((name, value))
             elif wanted == "parameters" and _prelude.is_parameter(value):
-                found.append((name, value))
+                found.append((name, getattr(value, "_real_parameter", value)))
             elif wanted == "buffers" and name in buffers and value is not None:
                 found.append((name, value))
         return found
