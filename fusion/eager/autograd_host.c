@@ -505,9 +505,9 @@ static bool asks(const char *name, enum autograd_word what)
 {
 	static const char *const words[][16] = {
 		[AUTOGRAD_GRADIENT] = { "backward", "grad", "autograd", "grad_fn", "is_leaf",
-					"retain_grad", "detach_", "requires_grad",
-					"requires_grad_", "torch.autograd.functional", "torch.func",
-					"functorch", "func" },
+					"retain_grad", "detach_", "requires_grad", "requires_grad_",
+					"torch.autograd.functional", "torch.func", "functorch",
+					"func" },
 		[AUTOGRAD_TWICE] = { "create_graph", "jvp", "hvp", "vhp", "jacobian", "hessian",
 				     "torch.func", "functorch", "func" },
 		[AUTOGRAD_SPLITS] = { "split", "chunk", "unbind", "tensor_split",

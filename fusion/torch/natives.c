@@ -377,6 +377,8 @@ bool natives_wants(const struct native *f, const struct arguments *args)
 		return method && !is_plain_to(args);
 	if (f->id == OP_where) /* where(condition) is nonzero */
 		return args->n + method == 1;
+	if (f->id == OP_view) /* x.view(torch.int32) */
+		return method && args->n == 1 && args->at[0].kind == VALUE_DTYPE;
 	return op_has((enum op)f->id, FACT_TUPLE);
 }
 
@@ -519,6 +521,12 @@ static bool answer(const struct decomposer *c, const struct torch_memory *memory
 		return true;
 	case MORE_MANUAL_SEED:
 		return set_seed(memory, args, n, out, err);
+	case MORE_CPU_SEED:
+	case MORE_INITIAL_SEED:
+	case MORE_RNG_STATE:
+	case MORE_SET_RNG_STATE:
+		return random_state_call(memory, call->id, n > 0 ? args[0] : value_none(), out,
+					 err);
 	case MORE_GPU_SEED:
 		return set_gpu_seed(memory, args, n, out, err);
 	case MORE_DRAWS:

@@ -843,20 +843,19 @@ static bool packed_arguments(const struct native *f, const struct arguments *arg
 static bool call_override(struct vm *vm, struct value of, const struct native *f,
 			  const struct arguments *args, struct value *out, struct err *err)
 {
-	struct value hook = value_none(), given[4] = { value_native(f->name, f->id, false,
-								    (struct value){
-									.kind = VALUE_UNSET }),
-						       value_sequence(VALUE_TUPLE, 1),
-						       { .kind = VALUE_UNSET },
-						       { .kind = VALUE_UNSET } };
+	struct value hook = value_none(),
+		     given[4] = { value_native(f->name, f->id, false,
+					       (struct value){ .kind = VALUE_UNSET }),
+				  value_sequence(VALUE_TUPLE, 1),
+				  { .kind = VALUE_UNSET },
+				  { .kind = VALUE_UNSET } };
 	bool ok;
 
 	ok = (given[0].kind == VALUE_NATIVE && given[1].kind == VALUE_TUPLE &&
 	      packed_arguments(f, args, given + 2)) ||
 	     vm_out_of_memory(vm, err);
 	if (ok)
-		given[1].list->at[given[1].list->len++] =
-		    value_ref(value_of(of.instance->class));
+		given[1].list->at[given[1].list->len++] = value_ref(value_of(of.instance->class));
 	ok = ok && instance_attribute(vm, of, "__torch_function__", &hook, err) &&
 	     vm_invoke(vm, hook, &(struct arguments){ given, 4, NULL }, out, err);
 	value_unref(hook);

@@ -15,15 +15,21 @@
 #include "fusion/vm/absent_modules.h"
 #include "fusion/vm/prelude.h"
 
-static const char *const modules[] = {
-	"math",          "time",       "random",      "warnings",
-	"typing",        "copy",       "collections", "collections.abc",
-	"functools",     "itertools",  "operator",    "dataclasses",
-	"enum",          "contextlib", "abc",         "logging",
-	"numbers",       "__future__", "_prelude",    "_grads",
-	"_module_parts", "_autocast",  "_reduction",  "_random_numbers",
-	"_dtypes",       "_complex",      "cmath",     "inspect",    "types",       "typing_extensions"
-};
+static const char *const modules[] = { "math",          "time",
+				       "random",        "warnings",
+				       "typing",        "copy",
+				       "collections",   "collections.abc",
+				       "functools",     "itertools",
+				       "operator",      "dataclasses",
+				       "enum",          "contextlib",
+				       "abc",           "logging",
+				       "numbers",       "__future__",
+				       "_prelude",      "_grads",
+				       "_module_parts", "_autocast",
+				       "_reduction",    "_random_numbers",
+				       "_dtypes",       "_complex",
+				       "cmath",         "inspect",
+				       "types",         "typing_extensions" };
 
 bool module_is_native(const char *name)
 {

@@ -11,9 +11,9 @@
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
 
-static const char *const makers[] = { "int",   "float",     "bool",  "str",   "list",
-				      "tuple", "dict",      "range", "set",   "frozenset",
-				      "slice", "enumerate", "zip",   "map",   "reversed",
+static const char *const makers[] = { "int",   "float",     "bool",  "str",    "list",
+				      "tuple", "dict",      "range", "set",    "frozenset",
+				      "slice", "enumerate", "zip",   "map",    "reversed",
 				      "type",  "property",  "super", "filter", "complex" };
 
 bool native_is_type(const struct native *f)

@@ -718,10 +718,6 @@ def _type(a, dtype=None, non_blocking=False):
     return _to(a, (dtype,), {})
 
 
-def _istorch(a, *rest):
-    return True
-
-
 def _item(a):
     return a.item()
 
@@ -749,7 +745,7 @@ _functions = {
     "reciprocal": _reciprocal, "eq": _eq, "sum": _sum, "mean": _mean, "prod": _prod, "norm": _norm,
     "vector_norm": _vector_norm, "linalg_norm": _vector_norm, "einsum": _einsum, "linear": _linear, "where": _where,
     "masked_fill": _masked_fill, "cat": _joined("cat"), "concat": _joined("cat"), "stack": _joined("stack"),
-    "hstack": _joined("hstack"), "vstack": _joined("vstack"), "allclose": _allclose, "isnan": _isnan,
+    "hstack": _joined("hstack"), "vstack": _joined("vstack"), "allclose": _allclose, "isnan": _isnan, "isreal": lambda a: a.imag == 0,
     "isfinite": _isfinite, "isinf": _isinf, "sgn": _sgn, "outer": _outer, "ger": _outer, "dot": _dot, "vdot": _vdot,
     "addcmul": _addcmul, "lerp": _lerp, "zeros_like": _like("zeros_like"), "ones_like": _like("ones_like"),
     "empty_like": _like("zeros_like"), "full_like": _like("full_like"), "rand_like": _like("rand_like"),
@@ -757,7 +753,7 @@ _functions = {
     "empty": _created("zeros"), "full": _created("full"), "rand": _created("rand"), "randn": _created("randn"),
     "eye": _created("eye"), "arange": _created("arange"), "linspace": _created("linspace"),
     "new_zeros": _new("new_zeros"), "new_ones": _new("new_ones"), "new_empty": _new("new_zeros"), "tensor": _tensor,
-    "as_tensor": _tensor, "to": _type, "type": _type, "is_complex": _is, "is_tensor": _istorch,
+    "as_tensor": _tensor, "to": _type, "type": _type, "is_complex": _is, "is_tensor": lambda a: a is not None,
     "is_floating_point": lambda a: False, "numel": lambda a: a.numel(), "item": _item, "tolist": _tolist,
     "size": lambda a, *dim: a.size(*dim),
 }
@@ -941,8 +937,3 @@ def resolve_conj(input):
 def conj_physical(input, *, out=None):
     """One call."""
     return conj(input)
-
-
-def vdot(input, other, *, out=None):
-    """One call."""
-    return _vdot(input, other) if _is(input) or _is(other) else torch.dot(input, other)
