@@ -661,12 +661,9 @@ bool decompose_attr(const struct decomposer *c, struct value t, const char *name
 	bool ok;
 
 	*known = true;
-	if (strcmp(name, "requires_grad") == 0 || strcmp(name, "is_leaf") == 0) {
+	if (strcmp(name, "requires_grad") == 0 || strcmp(name, "is_leaf") == 0 ||
+	    names_a_kind(name)) {
 		*out = value_bool(strcmp(name, "is_leaf") == 0);
-		return true;
-	}
-	if (names_a_kind(name)) {
-		*out = value_bool(false);
 		return true;
 	}
 	if (strcmp(name, "layout") == 0) {

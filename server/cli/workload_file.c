@@ -24,6 +24,13 @@ struct flag_texts workload_file_inputs(struct workload_file *f)
 				    .over = "there are more than 64 inputs, with " };
 }
 
+struct flag_texts workload_file_weights(struct workload_file *f)
+{
+	return (struct flag_texts){ .at = f->weights,
+				    .most = WORKLOAD_FILE_MAX_WEIGHTS,
+				    .over = "there are more than 64 files of weights, with " };
+}
+
 static bool is_python(const struct workload_file *f)
 {
 	size_t len = strlen(f->file);
@@ -145,7 +152,60 @@ static json_t *load_folder(struct workload_file *f, struct err *err)
 	return json;
 }
 
-json_t *workload_file_load(struct workload_file *f, struct err *err)
+/* ---- weights ---- */
+
+/* "NAME=PATH", or a path, whose last part is the name. */
+static const char *weights_path(const char *text, char name[256])
+{
+	const char *equals = strchr(text, '='), *slash = strrchr(text, '/');
+
+	if (equals && equals > text)
+		snprintf(name, 256, "%.*s", (int)(equals - text), text);
+	else
+		snprintf(name, 256, "%s", slash ? slash + 1 : text);
+	return equals && equals > text ? equals + 1 : text;
+}
+
+/* The ids of the files that the flags name, into the workload; those that it names itself must be
+ * the same. */
+static bool name_weights(const struct workload_file *f, json_t *json, struct err *err)
+{
+	json_t *weights = json_object_get(json, "weights");
+
+	if (f->n_weights && !json_is_object(weights)) {
+		weights = json_object();
+		json_object_set_new(json, "weights", weights);
+	}
+	for (int i = 0; i < f->n_weights; i++) {
+		char name[256], id[WEIGHTS_ID_BYTES];
+		const char *path = weights_path(f->weights[i], name);
+		const char *wanted = json_string_value(json_object_get(weights, name));
+
+		if (!weights_id(path, id, err))
+			return false;
+		if (wanted && strcmp(wanted, id) != 0)
+			return err_set(err, ERR_WORKLOAD,
+				       "--weights %s: the workload asks for another file of that "
+				       "name: %s, and this one is %s",
+				       f->weights[i], wanted, id);
+		json_object_set_new(weights, name, json_string(id));
+	}
+	return true;
+}
+
+static bool find_weights(const struct workload_file *f, struct workload *w, struct err *err)
+{
+	for (int i = 0; i < f->n_weights; i++) {
+		char name[256];
+		const char *path = weights_path(f->weights[i], name);
+
+		if (!workload_weights_at(w, name, path, err))
+			return false;
+	}
+	return workload_weights_there(w, err);
+}
+
+static json_t *load(struct workload_file *f, struct err *err)
 {
 	char *text, name[128];
 	json_t *json;
@@ -167,12 +227,23 @@ json_t *workload_file_load(struct workload_file *f, struct err *err)
 	return json;
 }
 
+json_t *workload_file_load(struct workload_file *f, struct err *err)
+{
+	json_t *json = load(f, err);
+
+	if (!json || name_weights(f, json, err))
+		return json;
+	json_decref(json);
+	return NULL;
+}
+
 struct workload *workload_file_parse(const struct workload_file *f, const json_t *json,
 				     const struct registry *registry, struct err *err)
 {
 	struct workload *w = workload_parse_in(json, registry, err);
 
-	if (!w || workload_check_inputs(w, f->inputs, f->n_inputs, err))
+	if (!w ||
+	    (workload_check_inputs(w, f->inputs, f->n_inputs, err) && find_weights(f, w, err)))
 		return w;
 	workload_destroy(w);
 	return NULL;

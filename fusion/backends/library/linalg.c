@@ -16,12 +16,12 @@
 
 enum { MOST_SWEEPS = 60, TAYLOR = 18 };
 
-struct matrix {
+struct dense {
 	double *at; /* row by row */
 	int64_t rows, columns;
 };
 
-static double *cell(const struct matrix *m, int64_t i, int64_t j)
+static double *cell(const struct dense *m, int64_t i, int64_t j)
 {
 	return m->at + i * m->columns + j;
 }
@@ -33,7 +33,7 @@ static int64_t least(int64_t a, int64_t b)
 
 /* A matrix of an operand as float64: number `index` of the batch. */
 static void read_matrix(const struct operand *x, void *const *buffers, int64_t index,
-			struct matrix *to)
+			struct dense *to)
 {
 	const char *start = operand_start(x, buffers);
 	int64_t base = library_offset(x, 0, x->rank - 2, index);
@@ -57,7 +57,7 @@ static void write_row(const struct operand *out, void *const *buffers, int64_t *
 /* ---- factors */
 
 /* The lower triangle of a; the order of the first minor that is not positive, 0: none. */
-static int64_t cholesky(struct matrix *a)
+static int64_t cholesky(struct dense *a)
 {
 	int64_t n = a->rows;
 
@@ -79,7 +79,7 @@ static int64_t cholesky(struct matrix *a)
 
 /* In place, with the largest of each column; `steps` is which row was exchanged with each.
  * The first step whose pivot is 0, from 1; 0: none. */
-static int64_t lu(struct matrix *a, double *steps)
+static int64_t lu(struct dense *a, double *steps)
 {
 	int64_t n = a->rows, singular = 0;
 
@@ -110,7 +110,7 @@ static int64_t lu(struct matrix *a, double *steps)
 	return singular;
 }
 
-static void determinant(struct matrix *a, double *steps, double made[3])
+static void determinant(struct dense *a, double *steps, double made[3])
 {
 	made[0] = made[1] = 1;
 	made[2] = 0;
@@ -125,7 +125,7 @@ static void determinant(struct matrix *a, double *steps, double made[3])
 }
 
 /* Makes a[p][q] of a symmetric matrix 0 by a turn of both rows and columns. */
-static void turn_symmetric(struct matrix *a, struct matrix *vectors, int64_t p, int64_t q)
+static void turn_symmetric(struct dense *a, struct dense *vectors, int64_t p, int64_t q)
 {
 	double theta = (*cell(a, q, q) - *cell(a, p, p)) / (2 * *cell(a, p, q));
 	double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
@@ -151,7 +151,7 @@ static void turn_symmetric(struct matrix *a, struct matrix *vectors, int64_t p, 
 	}
 }
 
-static void exchange_columns(struct matrix *m, int64_t p, int64_t q)
+static void exchange_columns(struct dense *m, int64_t p, int64_t q)
 {
 	for (int64_t k = 0; k < m->rows; k++) {
 		double kept = *cell(m, k, p);
@@ -162,8 +162,7 @@ static void exchange_columns(struct matrix *m, int64_t p, int64_t q)
 }
 
 /* Puts `values` in order, and the columns that belong to them. */
-static void order_columns(double *values, struct matrix *first, struct matrix *second,
-			  bool ascending)
+static void order_columns(double *values, struct dense *first, struct dense *second, bool ascending)
 {
 	for (int64_t i = 0; i < first->columns; i++) {
 		int64_t best = i;
@@ -182,7 +181,7 @@ static void order_columns(double *values, struct matrix *first, struct matrix *s
 	}
 }
 
-static void set_identity(struct matrix *m)
+static void set_identity(struct dense *m)
 {
 	memset(m->at, 0, sizeof(double) * (size_t)(m->rows * m->columns));
 	for (int64_t i = 0; i < least(m->rows, m->columns); i++)
@@ -190,7 +189,7 @@ static void set_identity(struct matrix *m)
 }
 
 /* Jacobi's way; only the lower triangle of a is read. */
-static void eigh(struct matrix *a, double *values, struct matrix *vectors)
+static void eigh(struct dense *a, double *values, struct dense *vectors)
 {
 	int64_t n = a->rows;
 	double size = 0, rest = 1;
@@ -216,7 +215,7 @@ static void eigh(struct matrix *a, double *values, struct matrix *vectors)
 }
 
 /* Householder's way: a becomes R, q its first columns. */
-static void qr(struct matrix *a, struct matrix *q, double *reflector)
+static void qr(struct dense *a, struct dense *q, double *reflector)
 {
 	int64_t m = a->rows, n = a->columns, steps = least(m - 1, n);
 
@@ -259,7 +258,7 @@ static void qr(struct matrix *a, struct matrix *q, double *reflector)
 }
 
 /* Turns two columns so that they stand at right angles; whether they did not. */
-static bool turn_columns(struct matrix *a, struct matrix *v, int64_t p, int64_t q)
+static bool turn_columns(struct dense *a, struct dense *v, int64_t p, int64_t q)
 {
 	double alpha = 0, beta = 0, gamma = 0, zeta, t, c, s;
 
@@ -275,7 +274,7 @@ static bool turn_columns(struct matrix *a, struct matrix *v, int64_t p, int64_t 
 	c = 1 / sqrt(1 + t * t);
 	s = c * t;
 	for (int64_t k = 0; k < a->rows + v->rows; k++) {
-		struct matrix *m = k < a->rows ? a : v;
+		struct dense *m = k < a->rows ? a : v;
 		int64_t i = k < a->rows ? k : k - a->rows;
 		double x = *cell(m, i, p), y = *cell(m, i, q);
 
@@ -286,7 +285,7 @@ static bool turn_columns(struct matrix *a, struct matrix *v, int64_t p, int64_t 
 }
 
 /* Columns of u from `have` on, or of length 0, become such that all stand at right angles. */
-static void complete(struct matrix *u, int64_t have, const double *values)
+static void complete(struct dense *u, int64_t have, const double *values)
 {
 	int64_t unit = 0;
 
@@ -319,7 +318,7 @@ static void complete(struct matrix *u, int64_t have, const double *values)
 }
 
 /* Of a with at least as many rows as columns: a becomes U times the values, v the others. */
-static void svd(struct matrix *a, double *values, struct matrix *v)
+static void svd(struct dense *a, double *values, struct dense *v)
 {
 	bool turned = true;
 
@@ -346,7 +345,7 @@ static void svd(struct matrix *a, double *values, struct matrix *v)
 	}
 }
 
-static void multiply(const struct matrix *a, const struct matrix *b, struct matrix *out)
+static void multiply(const struct dense *a, const struct dense *b, struct dense *out)
 {
 	memset(out->at, 0, sizeof(double) * (size_t)(out->rows * out->columns));
 	for (int64_t i = 0; i < out->rows; i++)
@@ -356,7 +355,7 @@ static void multiply(const struct matrix *a, const struct matrix *b, struct matr
 }
 
 /* Taylor's series of a small part of a, squared until it is the whole. */
-static void exponential(struct matrix *a, struct matrix *made, struct matrix *room)
+static void exponential(struct dense *a, struct dense *made, struct dense *room)
 {
 	int64_t n = a->rows;
 	double size = 0;
@@ -402,7 +401,7 @@ static bool bind_factor(struct library_call *call, struct err *err)
 	return call->state || library_no_memory(err);
 }
 
-static void transpose_into(const struct matrix *from, struct matrix *to)
+static void transpose_into(const struct dense *from, struct dense *to)
 {
 	for (int64_t i = 0; i < from->rows; i++)
 		for (int64_t j = 0; j < from->columns; j++)
@@ -410,7 +409,7 @@ static void transpose_into(const struct matrix *from, struct matrix *to)
 }
 
 struct factor_room {
-	struct matrix a, b, c; /* a: the matrix */
+	struct dense a, b, c; /* a: the matrix */
 	double *spare, *values;
 };
 
@@ -418,8 +417,8 @@ struct factor_room {
 static void factor_svd(struct factor_room *f, bool full)
 {
 	int64_t m = f->a.rows, n = f->a.columns, k = least(m, n);
-	struct matrix tall = { f->b.at, m > n ? m : n, k }, v = { f->c.at, k, k };
-	struct matrix wide = { f->a.at, tall.rows, full ? tall.rows : k };
+	struct dense tall = { f->b.at, m > n ? m : n, k }, v = { f->c.at, k, k };
+	struct dense wide = { f->a.at, tall.rows, full ? tall.rows : k };
 
 	if (m < n)
 		transpose_into(&f->a, &tall);
@@ -431,13 +430,13 @@ static void factor_svd(struct factor_room *f, bool full)
 			*cell(&wide, i, j) = j < k ? *cell(&tall, i, j) : 0;
 	complete(&wide, k, f->values);
 	if (m < n) { /* A' = W S V', so A = V S W' */
-		struct matrix w = { f->spare, wide.columns, wide.rows };
+		struct dense w = { f->spare, wide.columns, wide.rows };
 
 		transpose_into(&wide, &w);
-		f->b = (struct matrix){ f->c.at, k, k };
+		f->b = (struct dense){ f->c.at, k, k };
 		f->c = w;
 	} else {
-		struct matrix t = { f->spare, k, k };
+		struct dense t = { f->spare, k, k };
 
 		transpose_into(&v, &t);
 		f->b = wide;
@@ -473,7 +472,7 @@ static void factor_one(const struct library_call *call, const char *what, struct
 		exponential(&f->a, &f->b, &f->c);
 		write_row(&call->out, buffers, at, f->b.at, n * n);
 	} else if (strncmp(what, "qr", 2) == 0) {
-		f->b = (struct matrix){ f->b.at, m, strcmp(what, "qr") == 0 ? k : m };
+		f->b = (struct dense){ f->b.at, m, strcmp(what, "qr") == 0 ? k : m };
 		qr(&f->a, &f->b, f->values);
 		write_row(&call->out, buffers, at, f->b.at, m * f->b.columns);
 		write_row(&call->out, buffers, at, f->a.at, f->b.columns * n);
@@ -520,7 +519,7 @@ static bool bind_solve(struct library_call *call, struct err *err)
 }
 
 /* Of the triangle of a on one side of the diagonal, which is 1 where `unit`. */
-static void substitute(const struct matrix *a, struct matrix *b, bool upper, bool unit)
+static void substitute(const struct dense *a, struct dense *b, bool upper, bool unit)
 {
 	int64_t n = a->rows;
 
@@ -536,7 +535,7 @@ static void substitute(const struct matrix *a, struct matrix *b, bool upper, boo
 	}
 }
 
-static void exchange_rows(struct matrix *m, int64_t p, int64_t q)
+static void exchange_rows(struct dense *m, int64_t p, int64_t q)
 {
 	for (int64_t j = 0; p != q && j < m->columns; j++) {
 		double kept = *cell(m, p, j);
@@ -552,7 +551,7 @@ static void run_solve(const struct library_call *call, void *const *buffers, str
 	int64_t n = x->size[x->rank - 1], k = y->size[y->rank - 1], at = 0;
 	const char *what = what_of(call);
 	bool unit = strncmp(what, "unit_", 5) == 0;
-	struct matrix a = { call->room[0].at, n, n }, b = { a.at + n * n, n, k };
+	struct dense a = { call->room[0].at, n, n }, b = { a.at + n * n, n, k };
 	double *steps = b.at + n * k;
 
 	(void)pool;

@@ -47,6 +47,8 @@ export interface ReportWorkload {
   source?: string | null;
   /** a program of several files: their texts by path; it has no `source` */
   files?: Record<string, string> | null;
+  /** the files that the program reads weights from: `sha256:` ids by the names that it knows them by */
+  weights?: unknown;
   /** the program that `source` is a change of: it runs beside it */
   before?: string | null;
   /** the function that is called; with `files`, the file and the function, `train.py:model` */
@@ -2779,4 +2781,162 @@ export interface ReportNamedValue {
   name: string;
   /** the value */
   value: string;
+}
+
+/** the ops, or the one that was asked for */
+export interface ReportListedOps {
+  /** in the order of their table */
+  ops: ReportOp[];
+}
+
+/** an op */
+export interface ReportOp {
+  /** its id */
+  name: string;
+  /** its class, pointwise or reduction and others */
+  kind: string;
+  /** how programs call it */
+  spellings: string[];
+  /** operators of Python that mean it */
+  operators: string[];
+  /** its parameters, with their defaults */
+  signature: string;
+  /** the dtype of its result */
+  dtypes: string;
+  /** one line about it */
+  doc: string;
+  /** yes or none */
+  gradient: string;
+  /** its class by device; none of a plugin's */
+  autocast?: ReportOpAutocast;
+  /** dtypes that each backend lowers; none: a call between two pieces */
+  backends: Record<string, string[]>;
+  /** dtypes that a backend for a device runs on the host, between copies */
+  on_host: Record<string, string[]>;
+  /** the plugin that it comes from */
+  plugin: string | null;
+}
+
+/** what autocast does with an op: lower, float32, promote, banned or none */
+export interface ReportOpAutocast {
+  /** on the CPU */
+  cpu: string;
+  /** on a GPU */
+  cuda: string;
+}
+
+/** what runs compiled graphs, and other engines */
+export interface ReportListedBackends {
+  /** in the order of their registry */
+  backends: ReportBackend[];
+  /** PyTorch */
+  engines?: ReportEngine[];
+}
+
+/** what runs compiled graphs */
+export interface ReportBackend {
+  /** its name */
+  name: string;
+  /** what it is for */
+  purpose: string;
+  /** whether it works here */
+  available: boolean;
+  /** why it does not */
+  why_not: string | null;
+  /** what it does without here, a sentence each */
+  lacks: string[];
+  /** whether it is taken where none is named */
+  default: boolean;
+  /** the processor's vector instructions that it uses */
+  vector_unit: string | null;
+  /** the first line of its C compiler's version */
+  compiler: string | null;
+  /** the plugin that it comes from */
+  plugin: string | null;
+}
+
+/** another engine; from `version` on where it works */
+export interface ReportEngine {
+  /** torch */
+  name: string;
+  /** what it is */
+  purpose: string;
+  /** whether it works here */
+  available: boolean;
+  /** why it does not */
+  why_not: string | null;
+  /** of torch */
+  version?: string;
+  /** the version of Python */
+  python?: string;
+  /** the path of Python */
+  executable?: string;
+  /** the CUDA that torch was built for; null without a GPU */
+  cuda?: string | null;
+  /** the GPU */
+  device_name?: string | null;
+  /** threads that compute */
+  threads?: number;
+  /** who made this torch, and with what */
+  build?: ReportTorchBuild;
+}
+
+/** the passes in the order of execution, and what they need and make */
+export interface ReportListedPasses {
+  /** the passes */
+  passes: ReportPass[];
+  /** properties of a graph */
+  properties: ReportPassProperty[];
+}
+
+/** a pass over graphs */
+export interface ReportPass {
+  /** its name */
+  name: string;
+  /** what it does */
+  purpose: string;
+  /** properties that the graph must have before it */
+  needs: string[];
+  /** properties that the graph has after it */
+  makes: string[];
+  /** properties that the graph may lose */
+  breaks: string[];
+  /** passes that go before it */
+  after: string[];
+  /** whether it cannot be switched off */
+  required: boolean;
+  /** why it cannot */
+  why_required: string | null;
+  /** the plugin that it comes from */
+  plugin: string | null;
+}
+
+/** a property of a graph */
+export interface ReportPassProperty {
+  /** its name */
+  name: string;
+  /** what it means */
+  text: string;
+}
+
+/** how far a worker is */
+export interface ReportProgress {
+  /** of all its work, from 0 to 1 */
+  share: number;
+  /** what it does now */
+  what: string;
+  /** s: how long the rest will take; below zero: not known */
+  left_s: number;
+}
+
+/** what a request made; some answers say more of it */
+export interface ReportCreated {
+  /** its id */
+  id: number;
+}
+
+/** why a request was refused */
+export interface ReportRefusal {
+  /** what was wrong */
+  error: ReportFailure;
 }
