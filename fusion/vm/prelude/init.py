@@ -1,6 +1,7 @@
 # torch.nn.init.
 import math
 
+import _random_numbers
 import torch
 
 
@@ -12,14 +13,14 @@ def _fill(tensor, values):
 
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
     if generator is not None:
-        return generator.draws(uniform_, tensor, a, b)
+        return _random_numbers.by(generator, uniform_, tensor, a, b)
     with torch.no_grad():
         return tensor.uniform_(a, b)
 
 
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
     if generator is not None:
-        return generator.draws(normal_, tensor, mean, std)
+        return _random_numbers.by(generator, normal_, tensor, mean, std)
     with torch.no_grad():
         return tensor.normal_(mean, std)
 
@@ -30,7 +31,7 @@ def _cdf(x):
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     if generator is not None:
-        return generator.draws(trunc_normal_, tensor, mean, std, a, b)
+        return _random_numbers.by(generator, trunc_normal_, tensor, mean, std, a, b)
     low, high = _cdf((a - mean) / std), _cdf((b - mean) / std)
     drawn = uniform_(torch.empty(tensor.shape, dtype=tensor.dtype), 2 * low - 1, 2 * high - 1)
     drawn = torch.erfinv(drawn.double()).to(tensor.dtype) * (std * math.sqrt(2.0)) + mean
@@ -70,7 +71,7 @@ def dirac_(tensor, groups=1):
 def orthogonal_(tensor, gain=1, generator=None):
     """By Gram and Schmidt, twice for what rounding leaves; the signs of a QR's diagonal."""
     if generator is not None:
-        return generator.draws(orthogonal_, tensor, gain)
+        return _random_numbers.by(generator, orthogonal_, tensor, gain)
     if tensor.dim() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     rows = tensor.shape[0]
@@ -93,7 +94,7 @@ def orthogonal_(tensor, gain=1, generator=None):
 
 def sparse_(tensor, sparsity, std=0.01, generator=None):
     if generator is not None:
-        return generator.draws(sparse_, tensor, sparsity, std)
+        return _random_numbers.by(generator, sparse_, tensor, sparsity, std)
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape
@@ -137,20 +138,20 @@ def _kaiming(tensor, a, mode, nonlinearity):
 
 def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
     if generator is not None:
-        return generator.draws(kaiming_uniform_, tensor, a, mode, nonlinearity)
+        return _random_numbers.by(generator, kaiming_uniform_, tensor, a, mode, nonlinearity)
     bound = math.sqrt(3.0) * _kaiming(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound)
 
 
 def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
     if generator is not None:
-        return generator.draws(kaiming_normal_, tensor, a, mode, nonlinearity)
+        return _random_numbers.by(generator, kaiming_normal_, tensor, a, mode, nonlinearity)
     return normal_(tensor, 0.0, _kaiming(tensor, a, mode, nonlinearity))
 
 
 def xavier_uniform_(tensor, gain=1.0, generator=None):
     if generator is not None:
-        return generator.draws(xavier_uniform_, tensor, gain)
+        return _random_numbers.by(generator, xavier_uniform_, tensor, gain)
     fan_in, fan_out = _fans(tensor)
     bound = gain * math.sqrt(6.0 / (fan_in + fan_out))
     return uniform_(tensor, -bound, bound)
@@ -158,7 +159,7 @@ def xavier_uniform_(tensor, gain=1.0, generator=None):
 
 def xavier_normal_(tensor, gain=1.0, generator=None):
     if generator is not None:
-        return generator.draws(xavier_normal_, tensor, gain)
+        return _random_numbers.by(generator, xavier_normal_, tensor, gain)
     fan_in, fan_out = _fans(tensor)
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / (fan_in + fan_out)))
 

@@ -198,7 +198,7 @@ def meshgrid(*tensors, indexing="ij"):
 def bernoulli(input, p=None, *, generator=None):
     """One call."""
     if generator is not None:
-        return generator.draws(bernoulli, input, p)
+        return _random_numbers.by(generator, bernoulli, input, p)
     if _random_numbers.by_gpu(input):
         if p is not None:
             return (_random_numbers.unit(input, input.shape) < p).to(input.dtype)
@@ -210,7 +210,7 @@ def bernoulli(input, p=None, *, generator=None):
 def multinomial(input, num_samples, replacement=False, *, generator=None):
     """One call.  By the race of exponential clocks, or by where a number falls."""
     if generator is not None:
-        return generator.draws(multinomial, input, num_samples, replacement)
+        return _random_numbers.by(generator, multinomial, input, num_samples, replacement)
     if num_samples < 1:
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if replacement and num_samples > 1:
@@ -235,7 +235,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
 def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False):
     """One call."""
     if generator is not None:
-        return generator.draws(randperm, n, dtype=dtype, device=device, requires_grad=requires_grad)
+        return _random_numbers.by(generator, randperm, n, dtype=dtype, device=device, requires_grad=requires_grad)
     if n < 0:
         raise RuntimeError(f"n must be non-negative, got {n}")
     made = torch._C.permutation((n,), torch.int64 if dtype is None else dtype, torch._C._draws(device))
@@ -245,7 +245,7 @@ def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False)
 def normal(mean, std=1.0, size=None, *, generator=None):
     """One call."""
     if generator is not None:
-        return generator.draws(normal, mean, std, size)
+        return _random_numbers.by(generator, normal, mean, std, size)
     if size is not None and _random_numbers.by_gpu(None):
         return torch._C.normal(tuple(size), torch.float32, False, "gpu", float(mean), float(std))
     if size is not None:
