@@ -146,8 +146,7 @@ static bool is_annotation(const char *module, const char *name)
 	if (strcmp(module, "typing") == 0 || strcmp(module, "collections.abc") == 0 ||
 	    strcmp(module, "numbers") == 0)
 		return name[0] >= 'A' && name[0] <= 'Z';
-	return strcmp(module, "__future__") == 0 ||
-	       (strcmp(module, "abc") == 0 && strcmp(name, "ABC") == 0);
+	return strcmp(module, "__future__") == 0;
 }
 
 static bool unknown(const char *module, const char *name, struct err *err)

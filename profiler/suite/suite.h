@@ -63,6 +63,13 @@ int suite_results_of_failure(const struct suite_failure *f, struct arena *arena,
 json_t *suite_report(const char *const *names, int n_workloads, const struct suite_result *results,
 		     int n_results, struct err *err);
 
+struct wording;
+
+/* "static", "torch dynamic", "auto, native": engine and policy where they are not the usual ones.
+ */
+const char *suite_column_name(struct wording *w, const char *engine, const char *policy,
+			      const char *mode);
+
 /* Two such reports, `after` against `before`: a suite_comparison of profiler/fields/compare.def.
  * New; NULL with JSON where one is no such report, or MEMORY. */
 json_t *suite_compare(const json_t *before, const json_t *after, struct err *err);

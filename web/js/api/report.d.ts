@@ -2121,6 +2121,8 @@ export interface ReportXlaModel {
 export interface ReportSuite {
   /** the version of this form: 1 */
   breakeven_suite: number;
+  /** what it comes to: the fastest column, and what did not pass */
+  sentence?: ReportSentencePart[];
   /** each engine, policy and mode */
   columns: ReportSuiteColumn[];
   /** workloads that passed in every column */
@@ -2339,6 +2341,10 @@ export interface ReportCompared {
   differences: ReportSettingDifference[];
   /** DISAGREES, SLOWER, FASTER, SAME, AMBIGUOUS, NOT ENOUGH or REFUSED */
   verdict: string;
+  /** the verdict with its figures, in words */
+  sentence: ReportSentencePart[];
+  /** what the verdict rests on and how far it reaches: a sentence each */
+  how: string[];
   /** the figure that the verdict speaks of */
   headline?: ReportComparedFigure | null;
   /** eager's latency at its point: where that moved, the machine did */
@@ -2401,6 +2407,8 @@ export interface ReportComparedFigure {
   ratio: number | null;
   /** x: its interval */
   ci: [number, number] | null;
+  /** the ratio as it is shown: 2.99x */
+  times: ReportFigure | null;
   /** FASTER, SLOWER, SAME, AMBIGUOUS, NOT ENOUGH or DISAGREES; of a count LESS, SAME or MORE */
   verdict: string;
   /** why there is no other */
@@ -2413,6 +2421,8 @@ export interface ReportComparedValue {
   value: number | null;
   /** its interval */
   ci: [number, number] | null;
+  /** the same with its unit, as it is shown: 25.6 us; times of both sides in one unit */
+  shown: ReportFigure;
   /** rounds that it rests on */
   samples: number;
   /** runs whose spread is part of the ratio's interval */
@@ -2547,6 +2557,8 @@ export interface ReportOpChange {
 export interface ReportSuiteComparison {
   /** the version of this form: 1 */
   breakeven_suites: number;
+  /** what broke, and how speedups changed */
+  sentence: ReportSentencePart[];
   /** columns that both have */
   columns: ReportSuiteColumnChange[];
   /** workloads that both have */
@@ -2639,6 +2651,24 @@ export interface ReportSuiteResultChange {
   ratio_ci: [number, number] | null;
   /** FASTER, SLOWER, SAME or AMBIGUOUS */
   verdict: string | null;
+}
+
+/** what the runs of a workload say: made with each answer */
+export interface ReportHistoryFindings {
+  /** the newest figure, and the baseline's */
+  sentence: ReportSentencePart[];
+  /** what is not known and what is left out: a sentence each */
+  how: string[];
+  /** as the points of the answer, whose fields these are */
+  points: ReportHistoryShown[];
+}
+
+/** a figure of a history, as it is shown */
+export interface ReportHistoryShown {
+  /** with its unit; null where it was not measured */
+  shown: ReportFigure | null;
+  /** the figure over the baseline's: 1.50x; null of the baseline, and without one */
+  of_baseline: string | null;
 }
 
 /** what a run's figures say, as it is shown: made from the report with each answer, never stored */
