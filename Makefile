@@ -32,7 +32,7 @@ ALL_CFLAGS := -std=gnu11 $(if $(SAN),-O1 -g1,-O2 -g) -fno-omit-frame-pointer -ff
 # libmvec stays linked although nothing names it: generated kernels resolve
 # their vector math against the process.
 LDLIBS_ENGINE := -lpcre2-8 -Wl,--no-as-needed -lmvec -Wl,--as-needed -lm -ldl -pthread
-LDLIBS_ALL := -ljansson -lyajl -lz -lsqlite3 -lmicrohttpd -lnettle -lzstd $(LDLIBS_ENGINE)
+LDLIBS_ALL := -ljansson -lyajl -lz -lzip -lsqlite3 -lmicrohttpd -lnettle -lzstd $(LDLIBS_ENGINE)
 LDFLAGS_ALL := $(SANITIZE) $(LDFLAGS)
 
 # The headers of the CUDA Toolkit, where it is installed; its libraries are loaded
@@ -57,7 +57,7 @@ $(foreach f,session capture lazy eager compile torch weights tensor report vm ba
 rooms_capture := sources trace guards control backward
 rooms_backends := memory simd cache plan gemm library host $(if $(CUDA_HOME),cuda cuda/device cuda/kernel cuda/library,cuda/absent)
 rooms_server := cli api http queue text
-rooms_profiler := fields lists run numbers findings layout workload measure allclose recorder roofline cost breaks timeline report suite import torch export compare $(if $(CUPTI_HEADERS),cupti,cupti/absent)
+rooms_profiler := fields lists run numbers findings layout workload gather measure allclose recorder roofline cost breaks timeline report suite import torch export compare $(if $(CUPTI_HEADERS),cupti,cupti/absent)
 sources = $(filter-out server/main.c fusion/backends/simd/kernels.c,$(wildcard $(dir_$1)/*.c) $(wildcard $(rooms_$1:%=$(dir_$1)/%/*.c)))
 objects = $(patsubst %.c,$B/%.o,$(call sources,$1)) $(extra_$1)
 

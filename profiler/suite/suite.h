@@ -49,7 +49,8 @@ int suite_results_of_report(const struct report_run *run, int workload, int64_t 
 
 /* The results of a run that has none of its own, one for each of its modes. */
 struct suite_failure {
-	const json_t *workload_json; /* its modes and policy */
+	struct report_texts modes;
+	const char *policy; /* NULL: dynamo */
 	int workload;
 	int64_t run;
 	enum suite_status status;

@@ -269,8 +269,9 @@ test('what is wrong with a posted suite is said at once', async () => {
         [{ suite: 'all' }, 400, /suite must be "blocks"/],
         [{ suite: 'blocks', workloads: [good('a')] }, 400, /either suite or workloads/],
         [{ workloads: [good('a')], modes: ['fast'] }, 400, /modes has 'fast'/],
-        [{ workloads: [good('a')], modes: 'static' }, 400, /modes must be a list/],
-        [{ workloads: [good('a')], policy: 1 }, 400, /policy must be dynamo, native or both/],
+        [{ workloads: [good('a')], modes: 'static' }, 400, /modes is "static"; it takes a list of texts/],
+        [{ workloads: [good('a')], policy: 1 }, 400, /policy is 1; it takes a text: dynamo, native or both/],
+        [{ workloads: [good('a')], policy: 'fast' }, 400, /policy must be dynamo, native or both/],
         [{ workloads: [good('a')], engines: ['breakeven', 'torch'] }, 400, /torch/],
         [{ workloads: Array.from({ length: 501 }, () => ({})) }, 400, /makes 1002 runs; the limit is 1000/],
     ]) {

@@ -297,7 +297,7 @@ export interface ReportCall {
   grads?: unknown;
   /** gradients of parameters by their names; null without gradients */
   param_grads?: unknown;
-  /** what it printed */
+  /** what it printed; a zero byte is shown as U+2400 */
   stdout?: string | null;
 }
 
@@ -1555,8 +1555,18 @@ export interface ReportImport {
   ledger: ReportLedger;
   /** the run that an export of Breakeven was */
   exported?: ReportExportedRun;
-  /** that run's report, environment and workload */
-  original?: unknown;
+  /** what that run left, of a file that has it */
+  original?: ReportOriginal;
+}
+
+/** what an exported run left, as its export has it; any of it may be a stranger's */
+export interface ReportOriginal {
+  /** its report; none where it ended without one */
+  report?: unknown;
+  /** what its figures depend on */
+  environment?: unknown;
+  /** what was run, as it was posted */
+  workload?: unknown;
 }
 
 /** a file that was read */
@@ -2811,6 +2821,58 @@ export interface ReportNamedValue {
   name: string;
   /** the value */
   value: string;
+}
+
+/** many workloads to be measured as one: what is said here goes over each of them */
+export interface ReportSuiteRequest {
+  /** what the suite is called */
+  name?: string | null;
+  /** blocks: the workloads that come with the program */
+  suite?: string | null;
+  /** a list of workloads, or of suite_entry where a file could not be read */
+  workloads?: unknown;
+  /** the modes that each is run in; eager is always one */
+  modes?: string[] | null;
+  /** dynamo, native or both */
+  policy?: string | null;
+  /** cpu, cuda or cuda:N */
+  device?: string | null;
+  /** what runs compiled graphs */
+  backend?: string | null;
+  /** how many threads compute; 0: one a core */
+  threads?: number | null;
+  /** the project that it is filed under */
+  project?: string | null;
+  /** words to find its runs by */
+  tags?: string[] | null;
+  /** the commit of the user's project */
+  commit?: string | null;
+  /** the branch of the user's project */
+  branch?: string | null;
+  /** s: how long each point is sampled */
+  seconds?: number | null;
+  /** breakeven, and torch */
+  engines?: string[] | null;
+}
+
+/** a workload of a suite, as far as the suite itself looks at it */
+export interface ReportSuiteEntry {
+  /** its name */
+  name?: string | null;
+  /** why its file could not be read: then it fails with that */
+  error?: string | null;
+}
+
+/** a graph whose boxes are to be placed */
+export interface ReportLayoutRequest {
+  /** a list of [width, height, group]: pixels, and -1 or a group */
+  boxes?: unknown;
+  /** a list of [parent, least width]: -1 or a group before it, and pixels */
+  groups?: unknown;
+  /** a list of [from, to]: two boxes */
+  edges?: unknown;
+  /** px: the height of a group's heading: a number */
+  band_height?: unknown;
 }
 
 /** the ops, or the one that was asked for */
