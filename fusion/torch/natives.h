@@ -45,10 +45,6 @@ bool natives_call(const struct decomposer *c, const struct torch_memory *memory,
 		  const struct native *f, const struct arguments *args, struct value *out,
 		  struct err *err);
 
-/* random.c: torch.get_rng_state(), set_rng_state(state) and initial_seed(). */
-bool random_state_call(const struct torch_memory *memory, int id, struct value argument,
-		       struct value *out, struct err *err);
-
 /* return_types.c, interpolate.c (whose name is "fx:pad") and data_dependent.c: args with self in
  * front. */
 bool return_types_call(const struct decomposer *c, int id, const char *name,

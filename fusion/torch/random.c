@@ -108,7 +108,7 @@ static int take_bounds(struct draw_call *d, const struct value *args, int n)
 static bool numbers(const struct decomposer *c, int id, const char *name,
 		    const struct arguments *args, struct value *out, struct err *err)
 {
-	static const char *const all[] = { "low", "high", "size", "dtype" };
+	static const char *const all[] = { "low", "high", "size", "dtype", "generator" };
 	int positional = args->n - (args->kw ? args->kw->n : 0), at = 0;
 	const struct value *named = args->at + positional;
 	bool ints = id == MORE_RANDINT, own = false, ok;
@@ -122,8 +122,11 @@ static bool numbers(const struct decomposer *c, int id, const char *name,
 			       .device = value_none() };
 	struct value given;
 
-	if (!decompose_keywords(name, ints ? all : all + 2, ints ? 4 : 2, named, args->kw, err))
+	if (!decompose_keywords(name, ints ? all : all + 2, ints ? 5 : 3, named, args->kw, err))
 		return false;
+	if (keyword(args->kw, named, "generator", &given) && given.kind != VALUE_NONE)
+		return err_set(err, ERR_TYPE, "%s: the generator is a torch.Generator, not %s",
+			       name, value_type_name(given));
 	if (ints) {
 		at = take_bounds(&d, args->at, positional);
 		keyword(args->kw, named, "high", &d.high);
@@ -174,71 +177,4 @@ bool random_call(const struct decomposer *c, int id, const char *name, const str
 {
 	return id == MORE_RAND_LIKE || id == MORE_RANDN_LIKE ? like(c, id, name, args, out, err)
 							     : numbers(c, id, name, args, out, err);
-}
-
-/* ---- the state of the CPU's generator */
-
-/* As many bytes as PyTorch's have: the generator's, and zeros. */
-enum { STATE_BYTES = 5056 };
-_Static_assert(sizeof(struct twister) <= STATE_BYTES, "a state has room for the generator");
-
-static bool get_rng_state(const struct torch_memory *memory, struct value *out, struct err *err)
-{
-	const int64_t size = STATE_BYTES;
-	struct tensor *t = tensor_create(memory->allocator, DTYPE_U8, 1, &size, err);
-
-	if (!t)
-		return false;
-	memset(tensor_data(t), 0, STATE_BYTES);
-	if (memory->random)
-		memcpy(tensor_data(t), &memory->random->cpu, sizeof(memory->random->cpu));
-	*out = tensor_wrap(t);
-	return out->kind != VALUE_UNSET || torch_no_memory(err);
-}
-
-static bool set_rng_state(const struct torch_memory *memory, struct value state, struct value *out,
-			  struct err *err)
-{
-	const struct tensor *t;
-	struct twister next;
-
-	if (state.kind != VALUE_TENSOR || !state.tensor->memory ||
-	    state.tensor->memory->dtype != DTYPE_U8 ||
-	    tensor_numel(state.tensor->memory) != STATE_BYTES)
-		return err_set(err, ERR_TYPE,
-			       "RNG state must be a torch.ByteTensor of %d elements, as "
-			       "get_rng_state() gives it",
-			       STATE_BYTES);
-	t = state.tensor->memory;
-	for (size_t i = 0; i < sizeof(next); i++)
-		((uint8_t *)&next)[i] = (uint8_t)tensor_get_int(t, (int64_t)i);
-	if (next.at < 0 || next.at > TWISTER_WORDS || *(const uint8_t *)&next.kept > 1)
-		return err_set(err, ERR_VALUE, "set_rng_state: this is no state of a generator");
-	if (memory->random)
-		memory->random->cpu = next;
-	*out = value_none();
-	return true;
-}
-
-bool random_state_call(const struct torch_memory *memory, int id, struct value argument,
-		       struct value *out, struct err *err)
-{
-	*out = value_none();
-	if (!memory)
-		return err_set(err, ERR_UNSUPPORTED, "a graph has no state of a generator");
-	switch (id) {
-	case MORE_RNG_STATE:
-		return get_rng_state(memory, out, err);
-	case MORE_SET_RNG_STATE:
-		return set_rng_state(memory, argument, out, err);
-	case MORE_INITIAL_SEED:
-		*out = value_int(memory->random ? (int64_t)memory->random->gpu.seed : 0);
-		return true;
-	default: /* torch._C._cpu_seed: no GPU's is seeded with it */
-		if (argument.kind != VALUE_INT)
-			return err_set(err, ERR_TYPE, "manual_seed takes an int");
-		if (memory->random)
-			twister_seed(&memory->random->cpu, (uint64_t)argument.i);
-		return true;
-	}
 }

@@ -11,7 +11,7 @@ def by(generator, function, *args, **keywords):
     """The function, whose numbers that generator draws."""
     if not isinstance(generator, torch.Generator):
         raise TypeError(f"generator must be a torch.Generator, not {type(generator).__name__}")
-    return generator.draws(function, *args, **keywords)
+    return generator._draw(function, *args, **keywords)
 
 
 def wide(dtype):

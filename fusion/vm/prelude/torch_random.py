@@ -1,60 +1,74 @@
-# torch.random and torch.Generator: states of the CPU's generator that take turns.
+# torch.Generator, and the state of torch's own: both as what the host keeps of a sequence.
+import contextlib
+
 import torch
 
 
 class Generator:
-    """A generator of its own: its state takes the default one's place while it draws."""
-
     def __init__(self, device="cpu"):
-        if torch.device(device).split(":")[0] != "cpu":
-            raise NotImplementedError(f"torch.Generator: device='{device}' is not in the language; leave it out")
-        self.device = torch.device("cpu")
-        self._seed = 67280421310721
-        self._state = None
+        self.device = torch.device(device)
+        self.manual_seed(67280421310721)
 
-    def _begin(self):
-        if self._state is None:
-            torch._C._cpu_seed(self._seed)
-        else:
-            torch.set_rng_state(self._state)
+    def _exchange(self):
+        """This generator's sequence becomes torch's, and torch's is kept here meanwhile."""
+        outer = torch._C._generator_state()
+        torch._C._set_generator_state(self._state)
+        self._state = outer
 
-    def draws(self, function, *args, **keywords):
-        kept = torch.get_rng_state()
-        self._begin()
+    def _draw(self, function, *args, **keywords):
+        self._exchange()
         try:
             return function(*args, **keywords)
         finally:
-            self._state = torch.get_rng_state()
-            torch.set_rng_state(kept)
+            self._exchange()
 
     def manual_seed(self, seed):
+        outer = torch._C._generator_state()
+        torch.manual_seed(seed)
+        self._state = torch._C._generator_state()
+        torch._C._set_generator_state(outer)
         self._seed = seed
-        self._state = None
         return self
 
     def initial_seed(self):
         return self._seed
 
-    def seed(self):
-        return self.manual_seed(torch.randint(0, 2**62, ()).item()).initial_seed()
-
     def get_state(self):
-        self.draws(lambda: None)
-        return self._state.clone()
+        return self._state
 
     def set_state(self, new_state):
-        self._state = new_state.clone()
+        self._state = new_state
         return self
 
-    def clone_state(self):
-        made = Generator()
-        made._seed = self._seed
-        return made.set_state(self.get_state())
 
-    @classmethod
-    def __torch_function__(cls, func, types, args=(), kwargs=None):
-        generator = kwargs.pop("generator")
-        return generator.draws(func, *args, **kwargs)
+def get_rng_state():
+    return torch._C._generator_state()
+
+
+def set_rng_state(new_state):
+    torch._C._set_generator_state(new_state)
+
+
+@contextlib.contextmanager
+def fork_rng(devices=None, enabled=True):
+    outer = torch._C._generator_state()
+    try:
+        yield
+    finally:
+        if enabled:
+            torch._C._set_generator_state(outer)
+
+
+def initial_seed():
+    """The last that was given; a state has it."""
+    state = torch._C._generator_state()
+    return state[len(state) - 2]
+
+
+def seed():
+    made = torch.randint(0, 2**62, ()).item()
+    torch.manual_seed(made)
+    return made
 
 
 class _Default(Generator):
@@ -63,8 +77,11 @@ class _Default(Generator):
     def __init__(self):
         self.device = torch.device("cpu")
 
-    def draws(self, function, *args, **keywords):
+    def _draw(self, function, *args, **keywords):
         return function(*args, **keywords)
+
+    def _exchange(self):
+        pass
 
     def manual_seed(self, seed):
         torch.manual_seed(seed)
@@ -82,21 +99,3 @@ class _Default(Generator):
 
 
 default_generator = _Default()
-
-
-def seed():
-    made = torch.randint(0, 2**62, ()).item()
-    torch.manual_seed(made)
-    return made
-
-
-class fork_rng:
-    def __init__(self, devices=None, enabled=True, _caller="fork_rng", _devices_kw="devices", device_type="cuda"):
-        self.enabled = enabled
-
-    def __enter__(self):
-        self.kept = torch.get_rng_state() if self.enabled else None
-
-    def __exit__(self, kind, error, trace):
-        if self.enabled:
-            torch.set_rng_state(self.kept)
