@@ -63,7 +63,7 @@ static bool call_drawing(struct vm *vm, const struct native *f, const struct arg
 			 struct value *out, bool *found, struct err *err)
 {
 	enum { MOST = 16 };
-	struct value at[MOST], names[MOST], generator = UNSET, none;
+	struct value at[MOST], names[MOST], generator = { .kind = VALUE_UNSET }, none;
 	int n_kw = args->kw ? args->kw->n : 0, first = args->n - n_kw, n = first;
 	struct method_call exchange = { &generator, "_exchange", NULL, 0 };
 	struct keywords kw = { 0, names };
