@@ -32,7 +32,7 @@ ALL_CFLAGS := -std=gnu11 $(if $(SAN),-O1 -g1,-O2 -g) -fno-omit-frame-pointer -ff
 # libmvec stays linked although nothing names it: generated kernels resolve
 # their vector math against the process.
 LDLIBS_ENGINE := -lpcre2-8 -Wl,--no-as-needed -lmvec -Wl,--as-needed -lm -ldl -pthread
-LDLIBS_ALL := -ljansson -lyajl -lz -lsqlite3 -lmicrohttpd -lzstd $(LDLIBS_ENGINE)
+LDLIBS_ALL := -ljansson -lyajl -lz -lzip -lsqlite3 -lmicrohttpd -lnettle -lzstd $(LDLIBS_ENGINE)
 LDFLAGS_ALL := $(SANITIZE) $(LDFLAGS)
 
 # The headers of the CUDA Toolkit, where it is installed; its libraries are loaded
@@ -46,18 +46,18 @@ endif
 CUPTI_HEADERS := $(if $(CUDA_HOME),$(firstword $(wildcard $(CUDA_HOME)/include/cupti.h $(CUDA_HOME)/extras/CUPTI/include/cupti.h)))
 
 # A folder is an archive; it may use those to its right (web/docs/architecture.md).
-FOLDERS := server db profiler session capture lazy eager compile torch tensor report vm backends passes lower graph lang base
+FOLDERS := server db profiler session capture lazy eager compile torch weights tensor report vm backends passes lower graph lang base
 
 dir_server := server
 dir_db := db
 dir_profiler := profiler
-$(foreach f,session capture lazy eager compile torch tensor report vm backends passes lower graph lang base,$(eval dir_$f := fusion/$f))
+$(foreach f,session capture lazy eager compile torch weights tensor report vm backends passes lower graph lang base,$(eval dir_$f := fusion/$f))
 
 # Rooms: folders of a folder, in one archive with it (they call each other).
 rooms_capture := sources trace guards control backward
 rooms_backends := memory simd cache plan gemm library host $(if $(CUDA_HOME),cuda cuda/device cuda/kernel cuda/library,cuda/absent)
 rooms_server := cli api http queue text
-rooms_profiler := fields lists run numbers findings layout workload measure allclose recorder roofline cost breaks timeline report suite import torch export compare $(if $(CUPTI_HEADERS),cupti,cupti/absent)
+rooms_profiler := fields lists run numbers findings layout workload gather measure allclose recorder roofline cost breaks timeline report suite import torch export compare $(if $(CUPTI_HEADERS),cupti,cupti/absent)
 sources = $(filter-out server/main.c fusion/backends/simd/kernels.c,$(wildcard $(dir_$1)/*.c) $(wildcard $(rooms_$1:%=$(dir_$1)/%/*.c)))
 objects = $(patsubst %.c,$B/%.o,$(call sources,$1)) $(extra_$1)
 

@@ -13,7 +13,7 @@
  *
  * A program is immutable and may be shared by threads.  An engine and its
  * sessions belong to one thread; many engines may run at once.  Nothing here
- * prints, exits or keeps global state; no I/O but the kernel cache.
+ * prints, exits or keeps global state; no I/O but the kernel cache and options.files.
  */
 #ifndef FUSION_FUSION_H
 #define FUSION_FUSION_H
@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fusion/data.h"     /* struct fusion_data_files */
 #include "fusion/device.h"   /* struct fence_counts, device_order */
 #include "fusion/dtype.h"    /* enum dtype */
 #include "fusion/inspect.h"  /* what a session has compiled, and why */
@@ -66,6 +67,9 @@ struct fusion_options {
 	/* Sessions of mode eager compute in float64 too, in so many ways, for fusion_reference():
 	 * at most FUSION_MOST_REFERENCES.  0: they do not. */
 	int references;
+	/* What programs may read with torch.load() and safetensors; borrowed, with its names
+	 * and paths, for as long as the engine lives. */
+	struct fusion_data_files files;
 };
 
 enum { FUSION_MOST_REFERENCES = 4 };

@@ -39,6 +39,28 @@ void workload_problems(const json_t *json, const struct registry *registry,
 void workload_destroy(struct workload *w); /* NULL is fine */
 const char *workload_name(const struct workload *w);
 
+/* ---- the files of weights that its program reads.  A workload has their ids; before it is run
+ * somebody says where they lie. */
+
+enum { WEIGHTS_ID_BYTES = 72 }; /* "sha256:", 64 digits and a NUL */
+
+/* The id of a file by what is in it; IO. */
+bool weights_id(const char *path, char out[WEIGHTS_ID_BYTES], struct err *err);
+bool weights_id_check(const char *id); /* whether it is one; NULL is none */
+
+/* The file that the program knows as `name` is `path`, which is copied.  WORKLOAD: it has none of
+ * that name. */
+bool workload_weights_at(struct workload *w, const char *name, const char *path, struct err *err);
+
+/* All of them are in `folder`, by the digits of their ids.  NOT_FOUND. */
+bool workload_weights_in(struct workload *w, const char *folder, struct err *err);
+
+/* Whether it is known of each where it is; WORKLOAD. */
+bool workload_weights_there(const struct workload *w, struct err *err);
+
+/* How large they are together, as far as they are there. */
+int64_t workload_weights_bytes(const struct workload *w);
+
 /* Whether its kernels run on a GPU. */
 bool workload_on_device(const struct workload *w);
 

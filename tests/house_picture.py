@@ -19,6 +19,7 @@ PURPOSE = {
     "eager": "one op at once, autograd",
     "compile": "a graph to what runs it",
     "torch": "calls of torch, bound",
+    "weights": "safetensors, torch.save",
     "tensor": "tensors, views, storage",
     "backends": "interp, cpu, cuda",
     "vm": "runs the bytecode",

@@ -56,7 +56,7 @@ static void says(const struct report_sentence_part_list *sentence, const char *w
 {
 	struct buf out = { 0 };
 
-	findings_say(&out, sentence);
+	sentence_say(&out, sentence);
 	assert_string_equal(out.len ? out.data : "", want);
 	buf_finish(&out);
 }

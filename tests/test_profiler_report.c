@@ -5,6 +5,7 @@
 #include "fusion/base/buf.h"
 #include "profiler/fields/fields.h"
 #include "profiler/import/import.h"
+#include "profiler/lists/lists.h"
 #include "profiler/suite/suite.h"
 #include "tests/report_help.h"
 
@@ -233,6 +234,41 @@ static void suites_go_round(void **state)
 	goes_round(&report_record_suite, suite_report(names, 2, results, 2, &err));
 }
 
+static void lists_go_round(void **state)
+{
+	struct err err = { 0 };
+	json_t *backends = lists_backends(NULL, &err);
+
+	(void)state;
+	assert_non_null(backends);
+	json_object_set_new(backends, "engines", json_pack("[o]", lists_torch(NULL)));
+	goes_round(&report_record_listed_backends, backends);
+	goes_round(&report_record_listed_ops, lists_ops(NULL, NULL, &err));
+	goes_round(&report_record_listed_passes, lists_passes(NULL, &err));
+}
+
+static void lists_within_an_object_are_read(void **state)
+{
+	json_t *json = lists_ops(NULL, "sin", &(struct err){ 0 });
+	struct arena arena = { 0 };
+	struct err err = { 0 };
+	struct report_listed_ops *all = report_read_listed_ops(json, &arena, &err);
+	struct report_texts *cpu;
+	json_t *op = json_array_get(json_object_get(json, "ops"), 0);
+
+	(void)state;
+	assert_non_null(all);
+	cpu = report_get(all->ops.at[0].backends, "cpu");
+	assert_non_null(cpu);
+	assert_true(cpu->n > 1);
+	assert_string_equal(cpu->at[0], "bool");
+	json_object_set_new(op, "backends", json_pack("{s:[s, i]}", "cpu", "float32", 1));
+	assert_null(report_read_listed_ops(json, &arena, &err));
+	assert_string_equal(err.message, "ops[0].backends.cpu[1] is 1; it takes a text");
+	json_decref(json);
+	arena_finish(&arena);
+}
+
 /* ---- reports of other versions ---- */
 
 static const char old[] = /* what fd00674 wrote, without most of its fields */
@@ -441,6 +477,8 @@ int main(void)
 		cmocka_unit_test(explanations_go_round),
 		cmocka_unit_test(imports_go_round),
 		cmocka_unit_test(suites_go_round),
+		cmocka_unit_test(lists_go_round),
+		cmocka_unit_test(lists_within_an_object_are_read),
 		cmocka_unit_test(older_reports_are_read),
 		cmocka_unit_test(fields_of_newer_versions_are_kept),
 		cmocka_unit_test(wrong_types_are_refused),

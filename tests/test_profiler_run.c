@@ -464,6 +464,31 @@ static void a_gradient_has_the_passes_of_both_directions(void **state)
 	json_decref(report);
 }
 
+static void zero_bytes_are_shown_and_what_is_after_them_is_kept(void **state)
+{
+	json_t *report = run(
+	    "{'source': 'import torch\\ndef model(x):\\n"
+	    "    print(\\\"a\\\\0b\\\")\\n    print(\\\"c\\\\0\\\")\\n"
+	    "    return \\\"q\\\\0r\\\", {\\\"k\\\\0a\\\": 1, \\\"k\\\\0b\\\": 2}\\n', "
+	    "'modes': ['eager', 'static'], 'calls': [[{'value': 1}]]}",
+	    false);
+	char *text = json_dumps(report, 0);
+	json_t *again = json_loads(text, 0, NULL);
+	const json_t *output = at(again, "modes.static.calls.0.output.tuple");
+
+	(void)state;
+	assert_string_equal(json_string_value(at(again, "modes.static.calls.0.stdout")),
+			    "a\xe2\x90\x80"
+			    "b\nc\xe2\x90\x80\n");
+	assert_string_equal(json_string_value(at(json_array_get(output, 0), "repr")), "'q\\x00r'");
+	assert_int_equal(json_object_size(at(json_array_get(output, 1), "dict")), 2);
+	assert_string_equal(json_string_value(at(again, "modes.static.agreement.verdict")),
+			    "exact");
+	json_decref(again);
+	free(text);
+	json_decref(report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -472,6 +497,7 @@ int main(void)
 		cmocka_unit_test(samples_begin_when_nothing_compiles_any_more),
 		cmocka_unit_test(what_warming_up_compiled_is_among_the_graphs),
 		cmocka_unit_test(without_eager_there_is_no_break_even),
+		cmocka_unit_test(zero_bytes_are_shown_and_what_is_after_them_is_kept),
 		cmocka_unit_test(sweep_fills_points_and_the_crossover_on_top),
 		cmocka_unit_test(one_point_of_a_sweep_can_be_run_alone),
 		cmocka_unit_test(time_restricts_what_a_mode_cycles_over),

@@ -11,6 +11,7 @@
 #include "fusion/tensor/tensor.h"
 #include "fusion/base/sanitized.h"
 #include "fusion/fusion.h"
+#include "profiler/findings/sentence.h"
 #include "profiler/suite/suite.h"
 #include "profiler/suite/stats.h"
 #include "tests/complete.h"
@@ -74,6 +75,15 @@ static const json_t *in(const json_t *json, const char *list, size_t i, const ch
 	return json_object_get(json_array_get(json_object_get(json, list), i), field);
 }
 
+static void assert_said(const json_t *json, const char *want)
+{
+	struct buf out = { 0 };
+
+	sentence_say_json(&out, json_object_get(json, "sentence"));
+	assert_string_equal(out.data, want);
+	buf_finish(&out);
+}
+
 static void two_suites_are_compared_by_workload(void **state)
 {
 	json_t *before = made_suite(
@@ -124,6 +134,11 @@ static void two_suites_are_compared_by_workload(void **state)
 			    "gone");
 	assert_string_equal(json_string_value(json_array_get(json_object_get(c, "only_after"), 0)),
 			    "new");
+	assert_said(c,
+		    "1 workload passed before and does not now, and 1 workload is fixed. The "
+		    "speedup of static is 1.00x (0.95–1.05) of what it was, the geometric mean of "
+		    "3 workloads. Of 3 speedups 1 rose and 1 fell by more than their intervals "
+		    "and 2 %.");
 	assert_null(suite_compare(before, json_object_get(c, "nothing"), &err));
 	assert_int_equal(err.code, ERR_JSON);
 	json_decref(c);
@@ -238,6 +253,10 @@ static void a_report_counts_and_means_over_the_common_set(void **state)
 	near(number(report, "results.failed"), 2);
 	near(number(report, "results.waiting"), 1);
 	assert_int_equal(json_array_size(json_object_get(report, "workloads")), 4);
+	assert_said(report,
+		    "dynamic is the fastest: 4.0x (3.6–4.4) over eager, the geometric mean "
+		    "of the 1 workload that all columns have in common. 2 columns of 2 have "
+		    "workloads that did not pass.");
 	json_decref(report);
 }
 
@@ -254,7 +273,37 @@ static void nothing_measured_has_no_geomean(void **state)
 	assert_true(json_is_null(json_object_get(s, "quantiles")));
 	assert_true(json_is_null(
 	    json_object_get(json_object_get(json_object_get(s, "geomean"), "common"), "speedup")));
+	assert_said(report, "No speedup to compare yet. 1 column of 1 has workloads that did not "
+			    "pass.");
 	json_decref(report);
+}
+
+static void what_did_not_run_and_what_passes_is_said(void **state)
+{
+	const char *const names[] = { "a", "b" };
+	const struct suite_result passes[] = { result(0, "static", SUITE_PASS, 2),
+					       result(1, "static", SUITE_PASS, 2) },
+				  cut[] = { passes[0], result(1, "static", SUITE_CANCELLED, NAN) },
+				  waits[] = { result(0, "static", SUITE_WAITING, NAN),
+					      result(1, "static", SUITE_WAITING, NAN) };
+	const struct {
+		const struct suite_result *results;
+		const char *end;
+	} rows[] = { { passes, "Every workload passes in every column." },
+		     { cut, "Every workload that ran passes; 1 of 2 did not run." },
+		     { waits, "No speedup to compare yet. None has run in every column." } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct err err = { 0 };
+		json_t *report = suite_report(names, 2, rows[i].results, 2, &err);
+		struct buf out = { 0 };
+
+		sentence_say_json(&out, json_object_get(report, "sentence"));
+		assert_string_equal(out.data + out.len - strlen(rows[i].end), rows[i].end);
+		buf_finish(&out);
+		json_decref(report);
+	}
 }
 
 static json_t *workload_of(const char *source)
@@ -389,11 +438,12 @@ static void a_report_gives_its_results(void **state)
 
 static void a_run_that_failed_fails_in_each_of_its_modes(void **state)
 {
-	json_t *json = load("{'modes': ['eager', 'static'], 'policy': 'native'}");
+	const char *modes[] = { "eager", "static" };
 	struct suite_result r[4];
 	struct arena arena = { 0 };
 	int n = suite_results_of_failure(
-	    &(struct suite_failure){ json, 3, 9, SUITE_FAILED, "it crashed" }, &arena, r, 4);
+	    &(struct suite_failure){ { modes, 2 }, "native", 3, 9, SUITE_FAILED, "it crashed" },
+	    &arena, r, 4);
 
 	(void)state;
 	assert_int_equal(n, 2);
@@ -401,7 +451,6 @@ static void a_run_that_failed_fails_in_each_of_its_modes(void **state)
 	assert_string_equal(r[1].policy, "native");
 	assert_string_equal(r[1].reason, "it crashed");
 	assert_int_equal(r[1].workload, 3);
-	json_decref(json);
 	arena_finish(&arena);
 }
 
@@ -482,6 +531,7 @@ int main(void)
 		cmocka_unit_test(buckets_are_a_factor_of_root_two_wide),
 		cmocka_unit_test(a_report_counts_and_means_over_the_common_set),
 		cmocka_unit_test(nothing_measured_has_no_geomean),
+		cmocka_unit_test(what_did_not_run_and_what_passes_is_said),
 		cmocka_unit_test(values_other_than_eagers_disagree),
 		cmocka_unit_test(rounding_agrees),
 		cmocka_unit_test(a_report_gives_its_results),

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -118,24 +119,43 @@ static void a_message_that_claims_too_much_is_bad(void **state)
 	message_reader_finish(&reader);
 }
 
+/* `report` has ' in place of ". */
 static void summarize(const char *report, struct arena *arena, struct run_summary *out)
 {
-	json_t *json = json_loads(report, 0, NULL);
+	char *text = strdup(report);
+	struct err err = { 0 };
+	const struct report_run *run;
+	json_t *json;
 
-	summary_of_report(json, arena, out);
+	for (char *at = text; (at = strchr(at, '\'')); at++)
+		*at = '"';
+	json = json_loads(text, 0, NULL);
+	run = report_read_run(json, arena, &err);
+	if (!run)
+		fail_msg("%s", err.message);
+	summary_of_report(run, arena, out);
 	json_decref(json);
+	free(text);
 }
+
+#define A_BREAK                                                                                    \
+	"{'stage': 'capture', 'kind': 'k', 'outcome': 'resume', 'call': 0, 'message': 'm', "       \
+	"'count': 1}"
+#define A_MODE(more)                                                                               \
+	"{'graphs': [], 'recompiles': [], 'breaks': [" A_BREAK ", " A_BREAK "], " more "}"
 
 static void the_summary_speaks_of_static_at_the_last_point(void **state)
 {
 	static const char report[] =
-	    "{\"points\": [{\"n\": 1, \"modes\": {}, \"break_even\": {}},"
-	    " {\"n\": 30, \"modes\": {\"static\": {\"latency\": {\"median_us\": 1.5},"
-	    " \"breaks\": [{}, {}]}},"
-	    "  \"break_even\": {\"dynamic\": {\"verdict\": \"SLOWER\"},"
-	    "   \"static\": {\"verdict\": \"FASTER\", \"speedup\": 4, \"speedup_ci\": [3.9, 4.1], "
-	    "\"calls_to_repay\": null}}}],"
-	    " \"break_even\": {\"static\": {\"crossover_n\": 3.5}}}";
+	    "{'breakeven': 1, 'modes': {}, 'points': [{'n': 1, 'modes': {}, 'break_even': {}},"
+	    " {'n': 30, 'modes': {'static': " A_MODE(
+		"'latency': {'median_us': 1.5, 'ci_us': "
+		"[1, 2]}") "},"
+			   "  'break_even': {'dynamic': {'verdict': 'SLOWER'},"
+			   "   'static': {'verdict': 'FASTER', 'speedup': 4, 'speedup_ci': [3.9, "
+			   "4.1], "
+			   "'calls_to_repay': null}}}],"
+			   " 'break_even': {'static': {'crossover_n': 3.5}}}";
 	struct arena arena = { 0 };
 	struct run_summary s = { 0 };
 
@@ -146,10 +166,31 @@ static void the_summary_speaks_of_static_at_the_last_point(void **state)
 	assert_true(s.speedup == 4 && s.speedup_lo == 3.9 && s.median_us == 1.5 && s.at_n == 30);
 	assert_true(isinf(s.calls_to_repay) && s.crossover_n == 3.5 && s.breaks == 2);
 	s = (struct run_summary){ 0 };
-	summarize("{\"modes\": {}, \"points\": [], \"break_even\": {}}", &arena, &s);
+	summarize("{'breakeven': 1, 'modes': {}, 'points': [], 'break_even': {}}", &arena, &s);
 	assert_null(s.mode);
-	summarize("not JSON", &arena, &s);
-	assert_null(s.mode);
+	arena_finish(&arena);
+}
+
+static void the_summary_speaks_of_the_mode_that_disagrees_wherever_it_does(void **state)
+{
+	static const char report[] = "{'breakeven': 1, 'modes': {}, 'points': [{'n': 1, 'modes': "
+				     "{'dynamic': " A_MODE(
+					 "'agrees': false, 'latency': {'median_us': 7, 'ci_us': "
+					 "[6, 8]}") "}},"
+						    " {'n': 30, 'modes': {'static': " A_MODE(
+							"'agrees': true") "},"
+									  "  'break_even': "
+									  "{'static': {'verdict': "
+									  "'FASTER', 'speedup': "
+									  "4}}}]}";
+	struct arena arena = { 0 };
+	struct run_summary s = { 0 };
+
+	(void)state;
+	summarize(report, &arena, &s);
+	assert_string_equal(s.mode, "dynamic");
+	assert_string_equal(s.verdict, RUN_DISAGREES);
+	assert_true(s.at_n == 1 && s.median_us == 7 && s.speedup == 0 && s.breaks == 2);
 	arena_finish(&arena);
 }
 
@@ -259,6 +300,7 @@ int main(void)
 		cmocka_unit_test(messages_arrive_whole_however_they_are_cut),
 		cmocka_unit_test(a_message_that_claims_too_much_is_bad),
 		cmocka_unit_test(the_summary_speaks_of_static_at_the_last_point),
+		cmocka_unit_test(the_summary_speaks_of_the_mode_that_disagrees_wherever_it_does),
 		cmocka_unit_test(a_bad_address_names_what_is_wanted),
 		cmocka_unit_test(flags_stand_in_any_order),
 		cmocka_unit_test(flags_that_are_wrong_are_refused),

@@ -99,6 +99,9 @@ fuzz: deps-test
 # them (B=build-asan).  import is a room of profiler.
 archives_import := $B/lib/profiler.a $B/lib/base.a
 libs_import := $(libs_profiler)
+# gather, a file of profiler: the programs in archives.
+archives_gather := $(archives_profiler)
+libs_gather := $(libs_profiler)
 ENGINE := $(foreach f,$(call below,session,$(FOLDERS)),$B/lib/$f.a)
 define fuzz_rule
 $B/fuzz/fuzz_$1: $B/tests/fuzz/fuzz_$1.o $(archives_$1)
@@ -106,7 +109,7 @@ $B/fuzz/fuzz_$1: $B/tests/fuzz/fuzz_$1.o $(archives_$1)
 	@echo "  LD    $$@"
 	$$(CC) -fsanitize=fuzzer $$(LDFLAGS_ALL) $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group -o $$@ $(libs_$1) -lcmocka
 endef
-$(foreach f,vm import lang profiler fusion,$(eval $(call fuzz_rule,$f)))
+$(foreach f,vm import gather lang profiler fusion,$(eval $(call fuzz_rule,$f)))
 
 $B/tests/bench/%: $B/tests/bench/%.o $(ENGINE)
 	$(CC) $(LDFLAGS_ALL) $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ENGINE)

@@ -74,6 +74,20 @@ void buf_puts(struct buf *buf, const char *text)
 	buf_add(buf, text, strlen(text));
 }
 
+void buf_add_text(struct buf *buf, const char *text, size_t len)
+{
+	static const char shown[] = "\xe2\x90\x80";
+	const char *zero;
+
+	for (; len && (zero = memchr(text, '\0', len)); text = zero + 1) {
+		buf_add(buf, text, (size_t)(zero - text));
+		buf_puts(buf, shown);
+		len -= (size_t)(zero - text) + 1;
+	}
+	if (len)
+		buf_add(buf, text, len);
+}
+
 void buf_putc(struct buf *buf, char c)
 {
 	buf_add(buf, &c, 1);

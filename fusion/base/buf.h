@@ -24,6 +24,8 @@ void buf_clear(struct buf *buf);  /* empties, keeps the memory */
 void buf_add(struct buf *buf, const void *bytes, size_t len);
 void buf_puts(struct buf *buf, const char *text);
 void buf_putc(struct buf *buf, char c);
+/* Text whose zero bytes, at which C's texts end, become the character that shows one: U+2400. */
+void buf_add_text(struct buf *buf, const char *text, size_t len);
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Makes room for `bytes` in all without changing len, for callers that write

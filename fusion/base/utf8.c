@@ -29,6 +29,21 @@ int utf8_decode(const char *text, size_t len, uint32_t *point)
 	return n;
 }
 
+bool utf8_valid(const char *text, size_t len)
+{
+	uint32_t point;
+
+	while (len > 0) {
+		int n = utf8_decode(text, len, &point);
+
+		if (n == 0)
+			return false;
+		text += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
 int utf8_encode(uint32_t point, char out[4])
 {
 	int n = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;

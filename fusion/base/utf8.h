@@ -2,12 +2,16 @@
 #ifndef FUSION_BASE_UTF8_H
 #define FUSION_BASE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* The bytes of the character at `text` (1..4) and its code point; 0 where they
  * are not UTF-8 (cut short, overlong, a surrogate, above U+10FFFF). */
 int utf8_decode(const char *text, size_t len, uint32_t *point);
+
+/* Whether all of it is such characters. */
+bool utf8_valid(const char *text, size_t len);
 
 /* The bytes of a character, which are written to `out`. */
 int utf8_encode(uint32_t point, char out[4]);

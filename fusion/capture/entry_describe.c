@@ -245,7 +245,8 @@ static bool find_in(struct effects_finder *f, int source)
 				 stand_in.function->attributes, 0);
 	case VALUE_CLASS:
 		return find_dict(f, source, real.class->attributes, stand_in.class->attributes,
-				 real.class->mro ? real.class->mro->len : 0);
+				 (real.class->mro ? real.class->mro->len : 0) +
+				     (real.class->meta != NULL));
 	case VALUE_ITER:
 		return stand_in.iter->position == real.iter->position ||
 		       add_effect(f, (struct effect){ .kind = EFFECT_POSITION,

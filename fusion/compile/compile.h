@@ -22,10 +22,11 @@ struct exec_env {
 	struct allocator *allocator;
 	struct pool *pool;
 	struct backend_env backend_env;
-	struct prelude_programs *preludes; /* vm/prelude.h; NULL: each VM its own */
-	int64_t rounds;                    /* of a loop in a run; 0: as many as are allowed */
-	const struct custom_ops *custom;   /* ops of plugins; NULL: none */
-	const struct pass_list *passes;    /* NULL: pass_list_default() */
+	struct prelude_programs *preludes;     /* vm/prelude.h; NULL: each VM its own */
+	int64_t rounds;                        /* of a loop in a run; 0: as many as are allowed */
+	const struct custom_ops *custom;       /* ops of plugins; NULL: none */
+	const struct fusion_data_files *files; /* that programs may read; NULL: none */
+	const struct pass_list *passes;        /* NULL: pass_list_default() */
 	int64_t *changes;             /* counts what may have changed an object of a program, in any
 				       * session of the engine; NULL: nobody counts */
 	const struct backend *device; /* whose memory tensors are in; NULL: the host's */

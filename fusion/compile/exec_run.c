@@ -313,8 +313,10 @@ static struct tensor *input_of(const struct step_run *r, int buffer)
 	if (!r->owned || e->lowered->buffers[buffer].kind != BUFFER_INPUT)
 		return NULL;
 	t = &r->owned[e->lowered->buffers[buffer].index];
-	return *t && (*t)->refs == 1 && (*t)->storage->refs == 1 && tensor_contiguous(*t) ? *t
-											  : NULL;
+	return *t && (*t)->refs == 1 && (*t)->storage->refs == 1 && !(*t)->storage->mapping &&
+		       tensor_contiguous(*t)
+		   ? *t
+		   : NULL;
 }
 
 static bool take_temp(struct step_run *r, int index)

@@ -167,7 +167,8 @@ static bool call_native(struct eager *e, const struct native *f, const struct ar
 static bool call(struct eager *e, const struct native *f, const struct arguments *args,
 		 struct value *out, struct err *err)
 {
-	struct torch_memory memory = { e->env->allocator, e->env->backend_env.random };
+	struct torch_memory memory = { e->env->allocator, e->env->backend_env.random,
+				       e->env->files };
 	struct value values[MAX_ARGS + 1];
 	struct op_call c = { .op = (enum op)f->id,
 			     .name = f->name,

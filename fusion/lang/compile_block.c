@@ -81,7 +81,7 @@ static bool compile_with(struct builder *b, const struct ast_node *node)
 	return compile_items(b, node, 0);
 }
 
-/* ---- match: patterns of literals, names and sequences.
+/* ---- match: patterns of literals, names, sequences, dicts and classes.
  *
  * The subject stays on the stack until a case is taken; a pattern takes a copy
  * and goes to `fail` with it gone.  Names are bound as the pattern comes to
@@ -144,9 +144,16 @@ static bool match_rest(struct builder *b, const struct ast_node *name, int befor
 	       emit(b, at, CODE_LIST_EXTEND, 1) && compile_store_name(b, at, name->name);
 }
 
-static bool match_items(struct builder *b, const struct node_list *items, int star,
-			struct label *fail)
+struct items {
+	const struct node_list *of;
+	int star; /* which one has a star; their number: none */
+};
+
+static bool match_items(struct builder *b, const struct items *list, struct label *fail)
 {
+	const struct node_list *items = list->of;
+	int star = list->star;
+
 	for (int i = 0; i < items->n; i++) {
 		const struct ast_node *item = items->at[i];
 		struct code_place at = place_of(item);
@@ -164,10 +171,31 @@ static bool match_items(struct builder *b, const struct node_list *items, int st
 	return true;
 }
 
+/* After an instruction that left what has the items, and whether it fits. */
+static bool match_all(struct builder *b, struct code_place at, const struct items *list,
+		      struct label *fail)
+{
+	struct label drop = label_new(), done = label_new();
+
+	if (!emit_jump(b, at, CODE_JUMP_IF_FALSE, &drop) || !match_items(b, list, &drop) ||
+	    !emit(b, at, CODE_POP, 0) || !emit_jump(b, at, CODE_JUMP, &done))
+		return false;
+	label_bind(b, &drop);
+	if (!emit(b, at, CODE_POP, 0) || !emit_jump(b, at, CODE_JUMP, fail))
+		return false;
+	label_bind(b, &done);
+	return true;
+}
+
+static bool match_parts(struct builder *b, struct code_place at, const struct node_list *parts,
+			struct label *fail)
+{
+	return match_all(b, at, &(struct items){ parts, parts->n }, fail);
+}
+
 static bool match_sequence(struct builder *b, const struct ast_node *pattern, struct label *fail)
 {
 	const struct node_list *items = &pattern->list;
-	struct label drop = label_new(), done = label_new();
 	struct code_place at = place_of(pattern);
 	int star = items->n;
 
@@ -180,30 +208,73 @@ static bool match_sequence(struct builder *b, const struct ast_node *pattern, st
 			    "one starred name is allowed in a pattern; this is the second");
 		star = i;
 	}
-	if (!emit(b, at, CODE_MATCH_SEQUENCE,
-		  star < items->n ? 2 * (items->n - 1) + 1 : 2 * items->n) ||
-	    !emit_jump(b, at, CODE_JUMP_IF_FALSE, &drop) || !match_items(b, items, star, &drop) ||
-	    !emit(b, at, CODE_POP, 0) || !emit_jump(b, at, CODE_JUMP, &done))
+	return emit(b, at, CODE_MATCH_SEQUENCE,
+		    star < items->n ? 2 * (items->n - 1) + 1 : 2 * items->n) &&
+	       match_all(b, at, &(struct items){ items, star }, fail);
+}
+
+/* Class(a, b, name=c): the keywords' names are a tuple, the parts are matched in order. */
+static bool match_class(struct builder *b, const struct ast_node *pattern, struct label *fail)
+{
+	const struct node_list *arguments = &pattern->call.arguments;
+	struct code_place at = place_of(pattern);
+	struct node_list parts = { .n = arguments->n };
+	struct lang_const names = { .kind = CONST_TUPLE }, *items;
+	int positional = 0;
+
+	items = ARENA_ARRAY(b->c->program, struct lang_const, (size_t)arguments->n + 1);
+	parts.at = ARENA_ARRAY(b->c->program, struct ast_node *, (size_t)arguments->n + 1);
+	if (!items || !parts.at)
+		return out_of_memory(b);
+	for (int i = 0; i < arguments->n; i++) {
+		const struct ast_node *one = arguments->at[i];
+
+		if (one->kind == NODE_STARRED || (one->kind == NODE_KEYWORD && !one->keyword.name))
+			return err_at(b->c->err, ERR_SYNTAX, one->line, one->column,
+				      "a class pattern has no * or **; name the attributes");
+		if (one->kind == NODE_KEYWORD)
+			items[names.n++] = const_str(one->keyword.name, strlen(one->keyword.name));
+		positional += one->kind != NODE_KEYWORD;
+		parts.at[i] = one->kind == NODE_KEYWORD ? one->keyword.value : arguments->at[i];
+	}
+	names.items = items;
+	return compile_expr(b, pattern->call.callee) && emit_const(b, at, names) &&
+	       emit(b, at, CODE_MATCH_CLASS, positional) && match_parts(b, at, &parts, fail);
+}
+
+/* {key: pattern, **rest} */
+static bool match_mapping(struct builder *b, const struct ast_node *pattern, struct label *fail)
+{
+	const struct node_list *keys = &pattern->dict.keys;
+	struct code_place at = place_of(pattern);
+	bool rest = keys->n && !keys->at[keys->n - 1];
+
+	for (int i = 0; i < keys->n - rest; i++) {
+		if (!keys->at[i])
+			return err_at(b->c->err, ERR_SYNTAX, pattern->dict.values.at[i]->line,
+				      pattern->dict.values.at[i]->column,
+				      "**rest is the last one in a pattern of a dict");
+		if (!compile_expr(b, keys->at[i]))
+			return false;
+	}
+	return emit(b, at, CODE_BUILD_TUPLE, keys->n - rest) &&
+	       emit(b, at, CODE_MATCH_MAPPING, rest) &&
+	       match_parts(b, at, &pattern->dict.values, fail);
+}
+
+static bool match_capture(struct builder *b, const struct ast_node *pattern, struct label *fail)
+{
+	struct label drop = label_new(), done = label_new();
+	struct code_place at = place_of(pattern);
+
+	if (!emit(b, at, CODE_COPY, 1) || !match_pattern(b, pattern->walrus.value, &drop) ||
+	    !match_pattern(b, pattern->walrus.target, fail) || !emit_jump(b, at, CODE_JUMP, &done))
 		return false;
 	label_bind(b, &drop);
 	if (!emit(b, at, CODE_POP, 0) || !emit_jump(b, at, CODE_JUMP, fail))
 		return false;
 	label_bind(b, &done);
 	return true;
-}
-
-static bool match_class(struct builder *b, const struct ast_node *pattern, struct label *fail)
-{
-	const struct node_list *arguments = &pattern->call.arguments;
-	struct code_place at = place_of(pattern);
-
-	if (arguments->n)
-		return refuse_at(
-		    b, arguments->at[0]->line, arguments->at[0]->column,
-		    "a class pattern with arguments",
-		    "match the class alone, `case Point():`, and test the rest in the case");
-	return compile_expr(b, pattern->call.callee) && emit(b, at, CODE_MATCH_CLASS, 0) &&
-	       emit_jump(b, at, CODE_JUMP_IF_FALSE, fail);
 }
 
 static bool match_pattern(struct builder *b, const struct ast_node *pattern, struct label *fail)
@@ -220,6 +291,10 @@ static bool match_pattern(struct builder *b, const struct ast_node *pattern, str
 		return match_sequence(b, pattern, fail);
 	case NODE_CALL:
 		return match_class(b, pattern, fail);
+	case NODE_DICT:
+		return match_mapping(b, pattern, fail);
+	case NODE_WALRUS:
+		return match_capture(b, pattern, fail);
 	case NODE_ATTRIBUTE:
 		return match_value(b, pattern, fail);
 	case NODE_BINARY:

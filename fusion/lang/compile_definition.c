@@ -178,25 +178,11 @@ static struct code *class_code(struct builder *outer, const struct ast_node *nod
 	return code;
 }
 
-/* metaclass=abc.ABCMeta, which only promises methods. */
-static bool is_abc_meta(const struct ast_node *base)
-{
-	const struct ast_node *value = base->kind == NODE_KEYWORD ? base->keyword.value : NULL;
-	const char *name = !value                          ? NULL
-			   : value->kind == NODE_NAME      ? value->name
-			   : value->kind == NODE_ATTRIBUTE ? value->attribute.name
-							   : NULL;
-
-	return name && strcmp(name, "ABCMeta") == 0;
-}
-
 static bool compile_bases(struct builder *b, const struct node_list *bases, int *n)
 {
 	for (int i = 0; i < bases->n; i++) {
 		const struct ast_node *base = bases->at[i];
 
-		if (is_abc_meta(base))
-			continue;
 		if (base->kind == NODE_KEYWORD)
 			continue;
 		if (base->kind == NODE_STARRED)
@@ -218,7 +204,7 @@ static bool compile_class_keywords(struct builder *b, const struct node_list *ar
 	for (int i = 0; i < arguments->n; i++) {
 		const struct ast_node *one = arguments->at[i];
 
-		if (one->kind != NODE_KEYWORD || is_abc_meta(one))
+		if (one->kind != NODE_KEYWORD)
 			continue;
 		if (!one->keyword.name)
 			return refuse_at(b, one->line, one->column,

@@ -258,6 +258,17 @@ static int constant_truth(const struct ast_node *node)
 	}
 }
 
+/* fusion/vm/prelude/bytes.py makes them of a text that has a letter for each. */
+static bool compile_bytes(struct builder *b, const struct ast_node *node)
+{
+	struct code_place at = place_of(node);
+
+	return emit_name(b, at, CODE_IMPORT, "_bases") &&
+	       emit_name(b, at, CODE_LOAD_ATTR, "bytes_literal") &&
+	       emit_const(b, at, const_str(node->string.text, node->string.len)) &&
+	       emit(b, at, CODE_CALL, 1);
+}
+
 static bool compile_starred_list(struct builder *b, struct code_place at,
 				 struct ast_node *const *items, int n);
 static bool compile_fstring(struct builder *b, const struct ast_node *node);
@@ -748,6 +759,8 @@ bool compile_expr(struct builder *b, const struct ast_node *node)
 		return compile_generator(b, node);
 	case NODE_FSTRING:
 		return compile_fstring(b, node);
+	case NODE_BYTES:
+		return compile_bytes(b, node);
 	case NODE_YIELD:
 	case NODE_YIELD_FROM:
 		return compile_yield(b, node);

@@ -367,7 +367,9 @@ static bool parse_case(struct parser *p, struct match_case *out)
 	if (!at(p, TOK_NAME) || strcmp(token_now(p)->name, "case") != 0)
 		return unexpected(p, "'case' is expected in the block of 'match'");
 	advance(p);
+	p->in_pattern = true;
 	out->pattern = parse_pattern(p);
+	p->in_pattern = false;
 	if (!out->pattern)
 		return false;
 	if (accept(p, TOK_AS)) {

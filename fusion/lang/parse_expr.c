@@ -11,6 +11,7 @@
 
 static struct ast_node *parse_disjunction(struct parser *p); /* `or`, and all that binds more */
 static struct ast_node *parse_atom(struct parser *p);
+static struct ast_node *parse_leaf(struct parser *p, enum node_kind kind);
 
 static struct ast_node *parse_lambda(struct parser *p)
 {
@@ -60,8 +61,24 @@ static struct ast_node *parse_ternary(struct parser *p)
 	return node->ternary.otherwise ? node_end(p, node) : NULL;
 }
 
+/* pattern as name, inside a pattern: an assignment expression, the other way round. */
+static struct ast_node *parse_capture(struct parser *p, struct ast_node *pattern,
+				      const struct token *start)
+{
+	struct ast_node *node = node_start(p, NODE_WALRUS, start);
+
+	if (!node || !accept(p, TOK_AS))
+		return NULL;
+	if (!at(p, TOK_NAME))
+		return not_a_name(p, "what a pattern matches");
+	node->walrus.target = parse_leaf(p, NODE_NAME);
+	node->walrus.value = pattern;
+	return node->walrus.target ? node_end(p, node) : NULL;
+}
+
 struct ast_node *parse_expression(struct parser *p)
 {
+	const struct token *start = token_now(p);
 	struct ast_node *node;
 	int saved;
 
@@ -69,7 +86,7 @@ struct ast_node *parse_expression(struct parser *p)
 		return NULL;
 	node = at(p, TOK_LAMBDA) ? parse_lambda(p) : parse_ternary(p);
 	parser_leave(p, saved);
-	return node;
+	return node && p->in_pattern && at(p, TOK_AS) ? parse_capture(p, node, start) : node;
 }
 
 struct ast_node *parse_named(struct parser *p)

@@ -21,6 +21,7 @@ struct parser {
 	int depth, max_depth;   /* calls of parser_enter() */
 	int height, max_height; /* of the tree under way: see parse_binary() */
 	int nodes, max_nodes;
+	bool in_pattern;                /* of a case: `as name` ends an expression */
 	int functions, loops;           /* that the statement under way is in */
 	VEC(struct ast_node *) scratch; /* items of the lists under way */
 	VEC(enum cmpop) ops;            /* of the comparisons under way */

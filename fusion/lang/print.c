@@ -131,7 +131,6 @@ static bool stands_alone(enum code_op op)
 	case CODE_WITH_EXIT:
 	case CODE_WITH_EXCEPT:
 	case CODE_RETURNED:
-	case CODE_MATCH_CLASS:
 		return true;
 	default:
 		return false;

@@ -287,6 +287,16 @@ static bool visit_with(struct scoper *s, const struct ast_node *node)
 	return visit_all(s, &node->with.body);
 }
 
+static bool bind_pattern(struct scoper *s, const struct ast_node *pattern);
+
+static bool bind_patterns(struct scoper *s, const struct node_list *patterns)
+{
+	for (int i = 0; i < patterns->n; i++)
+		if (!bind_pattern(s, patterns->at[i]))
+			return false;
+	return true;
+}
+
 /* Names in a pattern are bound, but for _ and those with a dot. */
 static bool bind_pattern(struct scoper *s, const struct ast_node *pattern)
 {
@@ -297,13 +307,22 @@ static bool bind_pattern(struct scoper *s, const struct ast_node *pattern)
 		return bind_pattern(s, pattern->value);
 	case NODE_TUPLE:
 	case NODE_LIST:
-		for (int i = 0; i < pattern->list.n; i++)
-			if (!bind_pattern(s, pattern->list.at[i]))
-				return false;
-		return true;
+		return bind_patterns(s, &pattern->list);
 	case NODE_BINARY:
 		return bind_pattern(s, pattern->binary.left) &&
 		       bind_pattern(s, pattern->binary.right);
+	case NODE_WALRUS:
+		return bind_pattern(s, pattern->walrus.value) &&
+		       bind_pattern(s, pattern->walrus.target);
+	case NODE_KEYWORD:
+		return bind_pattern(s, pattern->keyword.value);
+	case NODE_CALL:
+		return visit(s, pattern->call.callee) && bind_patterns(s, &pattern->call.arguments);
+	case NODE_DICT:
+		for (int i = 0; i < pattern->dict.keys.n; i++)
+			if (!visit(s, pattern->dict.keys.at[i]))
+				return false;
+		return bind_patterns(s, &pattern->dict.values);
 	default:
 		return visit(s, pattern);
 	}

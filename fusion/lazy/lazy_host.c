@@ -182,8 +182,8 @@ static bool call_native(struct lazy *l, const struct native *f, const struct arg
 static bool call_more(struct lazy *l, const struct native *f, const struct arguments *args,
 		      struct value *out, struct err *err)
 {
-	struct torch_memory memory = { l->eager->env->allocator,
-				       l->eager->env->backend_env.random };
+	struct torch_memory memory = { l->eager->env->allocator, l->eager->env->backend_env.random,
+				       l->eager->env->files };
 	bool places = f->id == OP_where; /* where(condition) is nonzero */
 	struct lazy_reason why = { .id = places ? BREAK_DYNAMIC_SHAPE : natives_break(f->id),
 				   .subject = f->name };

@@ -114,6 +114,7 @@ struct fusion *fusion_create(const struct fusion_options *options, struct err *e
 	f->env.pool = pool_create(f->threads);
 	f->env.passes = registry_passes(options->registry);
 	f->env.custom = registry_ops(options->registry);
+	f->env.files = &f->options.files;
 	f->env.changes = &f->changes;
 	f->env.rounds = options->steps / STEPS_A_ROUND;
 	f->env.preludes = prelude_programs_create();

@@ -11,6 +11,7 @@
 
 #include "fusion/base/buf.h"
 #include "fusion/tensor/alloc.h"
+#include "fusion/tensor/mapping.h"
 #include "fusion/tensor/shadow.h"
 
 enum { UNWRITTEN = 0xff }; /* of an image that is watched: NaNs */
@@ -70,8 +71,9 @@ static void label(struct allocator *a, const struct tensor *t, enum dtype dtype)
 	memcpy(what->size, t->size, sizeof(*t->size) * (size_t)t->rank);
 }
 
-struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, const int64_t *size,
-			     struct err *err)
+/* `memory`: that of a file; NULL: it is taken from the allocator. */
+static inline struct tensor *create(struct allocator *a, enum dtype dtype, int rank,
+				    const int64_t *size, void *memory, struct err *err)
 {
 	struct tensor *t = NULL;
 	struct storage *storage = NULL;
@@ -94,8 +96,11 @@ struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, co
 		goto fail;
 	}
 	storage->bytes = (size_t)numel * dtype_bytes(dtype);
-	label(a, t, dtype);
-	storage->data = allocator_get(a, storage->bytes, err);
+	if (!memory) {
+		label(a, t, dtype);
+		memory = allocator_get(a, storage->bytes, err);
+	}
+	storage->data = memory;
 	if (!storage->data)
 		goto fail;
 	storage->allocator = a;
@@ -110,6 +115,7 @@ struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, co
 	storage->watch = NULL;
 	storage->kept = NULL;
 	storage->shadow = NULL;
+	storage->mapping = NULL;
 	storage->last_write = WALK_UNKNOWN;
 	storage->on_gpu = false;
 	t->storage = storage;
@@ -124,6 +130,32 @@ fail:
 	if (t)
 		block_put(a, t, sizeof(*t));
 	return NULL;
+}
+
+struct tensor *tensor_create(struct allocator *a, enum dtype dtype, int rank, const int64_t *size,
+			     struct err *err)
+{
+	return create(a, dtype, rank, size, NULL, err);
+}
+
+struct tensor *tensor_mapped(struct allocator *a, struct mapping *m, const struct mapped *where,
+			     struct err *err)
+{
+	char *first = m->data + where->at;
+	bool lies = (uintptr_t)first % dtype_bytes(where->dtype) == 0 && !allocator_device(a) &&
+		    !allocator_fence(a);
+	struct tensor *t = create(a, where->dtype, where->rank, where->size, lies ? first : NULL,
+				  err);
+
+	if (!t)
+		return NULL;
+	if (lies) {
+		t->storage->mapping = m;
+		m->refs++;
+	} else if (t->storage->bytes) {
+		memcpy(tensor_host_writes(t), first, t->storage->bytes);
+	}
+	return t;
 }
 
 struct tensor *tensor_ref(struct tensor *t)
@@ -144,7 +176,10 @@ static inline void drop_storage(struct storage *s)
 		storage_unwatch(s->watch);
 	if (s->image != s->data)
 		block_put(a, s->image, s->bytes);
-	allocator_put(a, s->data, s->bytes);
+	if (__builtin_expect(s->mapping != NULL, 0))
+		mapping_unref(s->mapping);
+	else
+		allocator_put(a, s->data, s->bytes);
 	block_put(a, s, sizeof(*s));
 }
 

@@ -63,6 +63,7 @@ struct storage {
 	struct storage_watch *watch; /* NULL: nobody watches */
 	struct tensor *kept;         /* keep.h: the last that was kept; no references */
 	struct shadow *shadow;       /* shadow.h: its elements in float64; NULL: it has none */
+	struct mapping *mapping;     /* mapping.h: of the file that it lies in; NULL */
 	enum walk_order last_write;  /* a hint for whoever reads it next */
 	bool on_gpu; /* as the program sees it, of what was made where enum gpu_use is NAMED */
 };
@@ -166,6 +167,19 @@ struct value tensor_wrap(struct tensor *t);
 
 /* UNSUPPORTED for a tensor without memory: one that outlived its capture. */
 bool tensor_check_memory(struct value v, struct err *err);
+
+/* A tensor of a file's bytes (mapping.h) from `at` on, row by row, which the caller has found to be
+ * there.  It lies in the mapping, which lives as long, and counts as none of the allocator's; where
+ * kernels run on a device, memory is watched or the bytes do not lie as elements must, it is a
+ * copy. */
+struct mapped {
+	size_t at;
+	enum dtype dtype;
+	int rank;
+	const int64_t *size;
+};
+struct tensor *tensor_mapped(struct allocator *a, struct mapping *m, const struct mapped *where,
+			     struct err *err);
 
 /* tensor_print.c */
 /* Appends what print(t) shows in PyTorch, without a newline.  `last`: what is

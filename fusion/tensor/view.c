@@ -82,7 +82,8 @@ bool tensor_ends_storage(const struct tensor *t)
 {
 	int64_t end = t->offset + tensor_numel(t);
 
-	return tensor_contiguous(t) && (size_t)end * dtype_bytes(t->dtype) >= t->storage->bytes;
+	return tensor_contiguous(t) && !t->storage->mapping &&
+	       (size_t)end * dtype_bytes(t->dtype) >= t->storage->bytes;
 }
 
 struct tensor *view_replay(struct tensor *base, const struct view_layout *layout,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fusion/torch/bind.h"
+#include "fusion/weights/weights.h"
 
 /* ---- Calls whose keyword makes them other ops.
  *
@@ -490,6 +491,28 @@ static bool device_named(const struct value *args, int n, struct value *out, str
 	return out->kind != VALUE_UNSET || torch_no_memory(err);
 }
 
+/* ---- files of the run ---- */
+
+/* torch.load() and its kin have asked whether the file is there. */
+static bool load_file(const struct torch_memory *memory, int id, const struct value *args,
+		      struct value *out, struct err *err)
+{
+	struct weights_reader reader = { NULL, NULL };
+
+	if (args[0].kind != VALUE_STR)
+		return err_set(err, ERR_TYPE, "the path of a file is a str, not %s",
+			       value_type_name(args[0]));
+	if (memory)
+		reader = (struct weights_reader){ memory->allocator, memory->files };
+	if (id == MORE_HAS_FILE) {
+		*out = value_bool(weights_find(reader.files, args[0].str->text) != NULL);
+		return true;
+	}
+	if (id == MORE_LOAD_SAFETENSORS)
+		return weights_safetensors(&reader, args[0].str->text, out, err);
+	return weights_torch(&reader, args[0].str->text, args[1], out, err);
+}
+
 struct native_call { /* with the self */
 	int id;
 	const struct value *args;
@@ -521,6 +544,10 @@ static bool answer(const struct decomposer *c, const struct torch_memory *memory
 		return set_seed(memory, args, n, out, err);
 	case MORE_GPU_SEED:
 		return set_gpu_seed(memory, args, n, out, err);
+	case MORE_LOAD_TORCH:
+	case MORE_LOAD_SAFETENSORS:
+	case MORE_HAS_FILE:
+		return load_file(memory, call->id, args, out, err);
 	case MORE_DRAWS:
 		return random_generator(c, n > 0 ? args[0] : value_none(), out, err);
 	case MORE_DEFAULT_GPU:

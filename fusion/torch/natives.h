@@ -10,6 +10,7 @@
 #include "fusion/base/generators.h"
 #include "fusion/torch/decomposition.h"
 #include "fusion/report/report.h"
+#include "fusion/data.h"
 #include "fusion/tensor/tensor.h"
 
 enum torch_native_more {
@@ -30,7 +31,8 @@ enum break_id natives_break(int id);
 /* Where elements are: the eager host. */
 struct torch_memory {
 	struct allocator *allocator;
-	struct generators *random; /* may be NULL */
+	struct generators *random;             /* may be NULL */
+	const struct fusion_data_files *files; /* that the program may read; may be NULL */
 };
 
 /* Whether the call of this native is one of these: max(x, dim), topk, nonzero,

@@ -499,6 +499,22 @@ static bool method_of_tensors(struct vm *vm, const char *name, struct value *out
 	return false;
 }
 
+/* type.__new__ and its like, of which a metaclass asks. */
+static bool attribute_of_type(struct vm *vm, const char *name, struct value *out, bool *found,
+			      struct err *err)
+{
+	struct value class, *place;
+
+	if (!prelude_attribute(vm, "_bases", "Type", &class, found, err))
+		return false;
+	place = class_lookup(class.class, name);
+	*found = place != NULL;
+	if (place)
+		*out = value_ref(place->kind == VALUE_DESCRIPTOR ? place->descriptor->get : *place);
+	value_unref(class);
+	return true;
+}
+
 static bool native_own(struct vm *vm, struct value o, const char *name, struct value *out,
 		       bool *found, struct err *err)
 {
@@ -525,6 +541,8 @@ static bool native_own(struct vm *vm, struct value o, const char *name, struct v
 	if (o.native->builtin && native_is_type(o.native))
 		id = builtin_find(o.native->name, name);
 	*found = id >= 0;
+	if (!*found && o.native->builtin && strcmp(o.native->name, "type") == 0)
+		return attribute_of_type(vm, name, out, found, err);
 	return !*found || vm_keep(vm, builtin_value(id, (struct value){ 0 }), out, err);
 }
 

@@ -98,7 +98,9 @@ static bool is_method(const struct builtin *row)
 		return false; /* most calls */
 	for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++)
 		if (strcmp(row->scope, scopes[i]) == 0)
-			return strcmp(row->name, "fromkeys") != 0;
+			return strcmp(row->name, "fromkeys") != 0 &&
+			       strcmp(row->name, "maketrans") != 0 &&
+			       strcmp(row->name, "from_bytes") != 0;
 	return false;
 }
 

@@ -272,9 +272,27 @@ static bool print_option(struct vm *vm, const struct builtin_call *call, const c
 	return true;
 }
 
+/* file.write(text); takes the reference. */
+static bool write_to(struct vm *vm, struct value file, struct value text, struct err *err)
+{
+	struct value none;
+	bool found, ok;
+
+	ok = instance_call(vm, &(struct method_call){ &file, "write", &text, 1 }, &none, &found,
+			   err);
+	value_unref(text);
+	if (ok && !found)
+		return vm_raise(vm, CLASS_ATTRIBUTE_ERROR, err,
+				"'%s' object has no attribute 'write'", value_type_name(file));
+	if (ok)
+		value_unref(none);
+	return ok;
+}
+
 bool builtin_print(struct vm *vm, const struct builtin_call *call, struct value *out,
 		   struct err *err)
 {
+	struct value file = value_none(), v;
 	struct buf text = { .limit = MOST_PRINTED_BYTES };
 	const char *sep = "", *end = "";
 	struct vm_host *host;
@@ -290,11 +308,14 @@ bool builtin_print(struct vm *vm, const struct builtin_call *call, struct value 
 		ok = builtin_text(vm, call->args[i], true, &text, err);
 	}
 	buf_puts(&text, end);
+	*out = value_none();
+	builtin_keyword(call, "file", &file);
 	host = vm_host_here(vm);
+	if (ok && file.kind != VALUE_NONE)
+		return builtin_take_text(vm, &text, &v, err) && write_to(vm, file, v, err);
 	if (ok && host->print)
 		host->print(host->self, text.data, text.len);
 	buf_finish(&text);
-	*out = value_none();
 	return ok;
 }
 

@@ -1,12 +1,16 @@
 /* fusion/vm/builtins_object.c -- builtins about objects: attributes by
  * name, decorators of methods, iterators, and what every object can do. */
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "fusion/base/hash.h"
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/generator.h"
+#include "fusion/vm/inst.h"
 #include "fusion/vm/operators.h"
+#include "fusion/vm/prelude.h"
 
 static const struct value UNSET = { .kind = VALUE_UNSET };
 
@@ -82,6 +86,28 @@ bool builtin_delattr(struct vm *vm, const struct builtin_call *call, struct valu
 	       op_delete_attribute(vm, call->args[0], call->args[1].str->text, err);
 }
 
+/* What is written in fusion/vm/prelude: Bytes for bytes, str_encode for a method. */
+bool builtin_of_prelude(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
+{
+	const char *scope = call->row->scope;
+	char name[32];
+	struct value f;
+	bool found, ok;
+
+	snprintf(name, sizeof(name), "%s%s%s", scope, scope[0] ? "_" : "", call->row->name);
+	if (!scope[0])
+		name[0] = (char)toupper((unsigned char)name[0]);
+	if (!prelude_attribute(vm, "_bases", name, &f, &found, err))
+		return false;
+	ok = call_with_self(
+	    vm, f, call->self,
+	    &(struct arguments){ call->args, call->n + (call->kw ? call->kw->n : 0), call->kw },
+	    out, err);
+	value_unref(f);
+	return ok;
+}
+
 bool builtin_vars(struct vm *vm, const struct builtin_call *call, struct value *out,
 		  struct err *err)
 {
@@ -91,6 +117,94 @@ bool builtin_vars(struct vm *vm, const struct builtin_call *call, struct value *
 		return false;
 	return found ||
 	       vm_raise(vm, CLASS_TYPE_ERROR, err, "vars() argument must have __dict__ attribute");
+}
+
+/* ---- names and their values ---- */
+
+static bool keep_name(struct vm *vm, struct dict *dict, const char *name, struct value v,
+		      struct err *err)
+{
+	return v.kind == VALUE_UNSET || store_named(vm, dict, name, v, err);
+}
+
+static bool collect_globals(struct vm *vm, struct dict *to, struct err *err)
+{
+	const struct frame *f = vm_visible_frame(vm);
+	const void *owner = f ? f->unit->owner : NULL;
+	struct value v;
+
+	for (int i = 0; i < vm->n_globals; i++) {
+		bool ok;
+
+		if (vm->globals[i].owner != owner || vm->globals[i].ours)
+			continue;
+		if (!global_load(vm, i, &v, err))
+			return false;
+		ok = keep_name(vm, to, vm->globals[i].name, v, err);
+		value_unref(v);
+		if (!ok)
+			return false;
+	}
+	return vm_spend(vm, vm->n_globals, err);
+}
+
+bool builtin_globals(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
+{
+	struct value dict, class;
+	bool ok, found = false;
+
+	(void)call;
+	if (!vm_keep(vm, value_dict(), &dict, err))
+		return false;
+	ok = collect_globals(vm, dict.dict, err) &&
+	     prelude_attribute(vm, "_bases", "Namespace", &class, &found, err);
+	if (found) {
+		ok = vm_invoke(vm, class, &(struct arguments){ &dict, 1, NULL }, out, err);
+		value_unref(class);
+	}
+	value_unref(dict);
+	return ok;
+}
+
+bool prelude_store_global(struct vm *vm, const struct builtin_call *call, struct value *out,
+			  struct err *err)
+{
+	const struct frame *f = vm_visible_frame(vm);
+	const char *name;
+	int slot;
+
+	*out = value_none();
+	if (!attribute_name(vm, call->args[0], err))
+		return false;
+	name = arena_strdup(&vm->arena, call->args[0].str->text);
+	slot = name ? vm_global_slot(vm, f ? f->unit->owner : NULL, name) : -1;
+	return slot < 0 ? vm_out_of_memory(vm, err) : global_store(vm, slot, call->args[1], err);
+}
+
+bool builtin_locals(struct vm *vm, const struct builtin_call *call, struct value *out,
+		    struct err *err)
+{
+	const struct frame *f = vm_visible_frame(vm);
+	struct value dict;
+	bool ok = true;
+
+	if (f && f->code == vm->module.code)
+		return builtin_globals(vm, call, out, err);
+	if (!vm_keep(vm, value_dict(), &dict, err))
+		return false;
+	for (int i = 0; ok && f && i < f->code->n_locals; i++)
+		ok = realize(vm, &f->locals[i], err) &&
+		     keep_name(vm, dict.dict, f->code->locals[i], f->locals[i], err);
+	for (int i = 0; ok && f && i < f->code->n_cells; i++)
+		if (f->cells[i].kind == VALUE_CELL)
+			ok = keep_name(vm, dict.dict, f->code->cells[i], f->cells[i].cell->content,
+				       err);
+	if (ok)
+		*out = dict;
+	else
+		value_unref(dict);
+	return ok;
 }
 
 bool builtin_callable(struct vm *vm, const struct builtin_call *call, struct value *out,
@@ -185,6 +299,36 @@ bool property_deleter(struct vm *vm, const struct builtin_call *call, struct val
 	return with_part(vm, call, 2, out, err);
 }
 
+/* type.__new__(metaclass, name, bases, attributes, keywords) */
+bool prelude_make_class(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
+{
+	const struct value *a = call->args;
+
+	if (a[0].kind != VALUE_CLASS || a[1].kind != VALUE_STR || a[2].kind != VALUE_TUPLE ||
+	    a[3].kind != VALUE_DICT || a[4].kind != VALUE_DICT)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"type.__new__() takes a metaclass, a name, a tuple of bases and a "
+				"dict of attributes");
+	return class_make(vm,
+			  &(struct class_parts){ a[1], a[2].list->at, a[2].list->len, a[3].dict,
+						 a[4].dict, a[0].class },
+			  out, err);
+}
+
+/* type.__call__(class, *args, **keywords) */
+bool prelude_call_class(struct vm *vm, const struct builtin_call *call, struct value *out,
+			struct err *err)
+{
+	if (call->n < 1 || call->args[0].kind != VALUE_CLASS)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "type.__call__() takes a class");
+	return class_call_plain(vm, call->args[0].class,
+				&(struct arguments){ call->args + 1,
+						     call->n - 1 + (call->kw ? call->kw->n : 0),
+						     call->kw },
+				out, err);
+}
+
 bool builtin_super(struct vm *vm, const struct builtin_call *call, struct value *out,
 		   struct err *err)
 {
@@ -194,7 +338,9 @@ bool builtin_super(struct vm *vm, const struct builtin_call *call, struct value 
 		return vm_raise(vm, CLASS_TYPE_ERROR, err,
 				"super() takes a class and an instance of it");
 	if (!class_derives(self.kind == VALUE_CLASS ? self.class : self.instance->class,
-			   class.class))
+			   class.class) &&
+	    !(self.kind == VALUE_CLASS && self.class->meta &&
+	      class_derives(self.class->meta, class.class)))
 		return vm_raise(vm, CLASS_TYPE_ERROR, err,
 				"super(type, obj): obj must be an instance or subtype of type");
 	return descriptor(vm, DESCRIPTOR_SUPER, class, self, out, err);

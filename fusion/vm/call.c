@@ -386,12 +386,60 @@ static bool allocate(struct vm *vm, struct class *class, const struct arguments 
 	return vm_keep(vm, value_instance(class), out, err);
 }
 
+/* Whether a call of `class` made v, so that its __init__ is to run. */
+static bool is_new_of(struct value v, const struct class *class)
+{
+	if (v.kind == VALUE_CLASS)
+		return v.class->meta && class_derives(v.class->meta, class);
+	return v.kind == VALUE_INSTANCE && class_derives(v.instance->class, class);
+}
+
 bool class_call(struct vm *vm, struct class *class, const struct arguments *args, struct value *out,
 		struct err *err)
+{
+	struct value *place = class->meta ? class_lookup(class->meta, "__call__") : NULL, f;
+	bool ok;
+
+	if (place && !realize(vm, place, err))
+		return false;
+	if (!place || place->kind != VALUE_FUNCTION)
+		return class_call_plain(vm, class, args, out, err);
+	f = value_ref(*place);
+	ok = call_with_self(vm, f, value_of(class), args, out, err);
+	value_unref(f);
+	return ok;
+}
+
+/* What of a class derived from abc.ABC is still to be written. */
+static bool is_abstract(struct vm *vm, const struct class *class, struct err *err)
+{
+	struct value *left = value_dict_find(class->attributes, "__abstractmethods__");
+	struct buf text = { .limit = 1000 };
+
+	if (left && !realize(vm, left, err))
+		return false;
+	if (!left || left->kind != VALUE_SET || left->dict->len == 0)
+		return true;
+	for (int i = 0; i < left->dict->len; i++)
+		buf_printf(&text, "%s'%s'", i ? ", " : "",
+			   left->dict->keys[i].kind == VALUE_STR ? left->dict->keys[i].str->text
+								 : "?");
+	vm_raise(vm, CLASS_TYPE_ERROR, err,
+		 "Can't instantiate abstract class %s without an implementation for abstract "
+		 "method%s %s",
+		 class->name, left->dict->len > 1 ? "s" : "", text.data ? text.data : "");
+	buf_finish(&text);
+	return false;
+}
+
+bool class_call_plain(struct vm *vm, struct class *class, const struct arguments *args,
+		      struct value *out, struct err *err)
 {
 	struct value v, init, *place;
 	bool ok = true;
 
+	if (class->meta && !is_abstract(vm, class, err))
+		return false;
 	if (class->names)
 		return namedtuple_new(vm, class, args, out, err);
 	if (!class_find(vm, class, "__class_call__", &place, err)) /* the prelude's enum */
@@ -400,7 +448,7 @@ bool class_call(struct vm *vm, struct class *class, const struct arguments *args
 		return call_with_self(vm, place->descriptor->get, value_of(class), args, out, err);
 	if (!allocate(vm, class, args, &v, err))
 		return false;
-	if (v.kind != VALUE_INSTANCE || !class_derives(v.instance->class, class)) {
+	if (!is_new_of(v, class)) {
 		*out = v; /* of a __new__ that makes something else */
 		return true;
 	}
@@ -410,8 +458,8 @@ bool class_call(struct vm *vm, struct class *class, const struct arguments *args
 		init = ok ? value_ref(*place) : UNSET;
 		ok = ok && run_init(vm, v, init, args, err);
 		value_unref(init);
-	} else if (args->n > 0 && v.instance->payload.kind == VALUE_UNSET &&
-		   !class_lookup(class, "__new__")) {
+	} else if (v.kind == VALUE_INSTANCE && args->n > 0 &&
+		   v.instance->payload.kind == VALUE_UNSET && !class_lookup(class, "__new__")) {
 		ok = vm_raise(vm, CLASS_TYPE_ERROR, err, "%s() takes no arguments", class->name);
 	}
 	if (ok)
@@ -438,6 +486,24 @@ bool instance_method(struct vm *vm, struct value v, const char *name, struct val
 	return instance_attribute(vm, v, name, out, err);
 }
 
+/* A class as the object that is called: by a method of its metaclass. */
+static bool meta_call(struct vm *vm, const struct method_call *m, struct value *out, bool *found,
+		      struct err *err)
+{
+	struct value *place = class_lookup(m->self->class->meta, m->name), f;
+	bool ok;
+
+	if (place && !realize(vm, place, err))
+		return false;
+	*found = place && place->kind == VALUE_FUNCTION;
+	if (!*found)
+		return true;
+	f = value_ref(*place);
+	ok = call_with_self(vm, f, *m->self, &(struct arguments){ m->args, m->n, NULL }, out, err);
+	value_unref(f);
+	return ok;
+}
+
 bool instance_call(struct vm *vm, const struct method_call *m, struct value *out, bool *found,
 		   struct err *err)
 {
@@ -447,7 +513,8 @@ bool instance_call(struct vm *vm, const struct method_call *m, struct value *out
 
 	*found = false;
 	if (m->self->kind != VALUE_INSTANCE)
-		return true;
+		return m->self->kind != VALUE_CLASS || !m->self->class->meta ||
+		       meta_call(vm, m, out, found, err);
 	place = class_lookup(m->self->instance->class, m->name);
 	if (!place)
 		return true;

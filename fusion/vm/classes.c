@@ -420,7 +420,7 @@ static bool tell_bases(struct vm *vm, struct value class, const struct dict *key
 	return ok;
 }
 
-/* metaclass=type says what is so anyway; TypedDict's total=False is a promise.  Neither is for
+/* All keywords but the metaclass, and TypedDict's total=False, a promise: neither is for
  * __init_subclass__. */
 static bool take_own_keywords(struct vm *vm, const struct class_parts *parts, struct value *out,
 			      struct err *err)
@@ -430,15 +430,7 @@ static bool take_own_keywords(struct vm *vm, const struct class_parts *parts, st
 	for (int i = 0; parts->keywords && i < parts->keywords->len; i++) {
 		struct value key = parts->keywords->keys[i], v = parts->keywords->values[i];
 
-		if (strcmp(key.str->text, "metaclass") == 0) {
-			if (v.kind == VALUE_NATIVE)
-				continue;
-			value_unref(*out);
-			return err_set(err, ERR_UNSUPPORTED,
-				       "a metaclass is outside the language so far; write a class "
-				       "decorator or __init_subclass__");
-		}
-		if (strcmp(key.str->text, "total") == 0)
+		if (strcmp(key.str->text, "metaclass") == 0 || strcmp(key.str->text, "total") == 0)
 			continue;
 		if (!value_dict_set(out->dict, key, v)) {
 			value_unref(*out);
@@ -486,6 +478,8 @@ bool class_make(struct vm *vm, const struct class_parts *parts, struct value *ou
 		return false;
 	}
 	v.class->hidden = vm->frame && vm->frame->unit->hidden;
+	if (parts->meta)
+		v.class->meta = value_ref(value_of(parts->meta)).class;
 	for (int i = 0; ok && i < attributes->len; i++)
 		ok = value_dict_set(v.class->attributes, attributes->keys[i],
 				    attributes->values[i]) ||
@@ -502,5 +496,78 @@ bool class_make(struct vm *vm, const struct class_parts *parts, struct value *ou
 		*out = v;
 	else
 		value_unref(v);
+	return ok;
+}
+
+/* The metaclass that the keywords name, or a base has: of several the most derived. */
+static bool find_meta(struct vm *vm, const struct class_parts *parts, struct class **out,
+		      struct err *err)
+{
+	struct value v;
+
+	*out = NULL;
+	for (int i = 0; parts->keywords && i < parts->keywords->len; i++) {
+		v = parts->keywords->values[i];
+		if (strcmp(parts->keywords->keys[i].str->text, "metaclass") != 0 ||
+		    v.kind == VALUE_NATIVE)
+			continue;
+		if (v.kind != VALUE_CLASS)
+			return err_set(
+			    err, ERR_UNSUPPORTED,
+			    "a metaclass that is no class (a %s) is not in the language; "
+			    "derive one from type",
+			    value_type_name(v));
+		*out = v.class;
+	}
+	for (int i = 0; i < parts->n_bases; i++) {
+		struct class *meta = parts->bases[i].kind == VALUE_CLASS
+					 ? parts->bases[i].class->meta
+					 : NULL;
+
+		if (meta && (!*out || class_derives(meta, *out)))
+			*out = meta;
+		else if (meta && !class_derives(*out, meta))
+			return vm_raise(vm, CLASS_TYPE_ERROR, err,
+					"metaclass conflict: the metaclass of a derived class must "
+					"be a (non-strict) subclass of the metaclasses of all its "
+					"bases");
+	}
+	if (*out && class_lookup(*out, "__prepare__"))
+		return err_set(err, ERR_UNSUPPORTED,
+			       "__prepare__ of a metaclass is not in the language; change the "
+			       "attributes in __new__");
+	return true;
+}
+
+bool class_build(struct vm *vm, const struct class_parts *parts, struct value *out, struct err *err)
+{
+	struct value keywords = { .kind = VALUE_UNSET }, bases = keywords, *args;
+	struct class *meta;
+	struct keywords kw;
+	bool ok;
+
+	if (!find_meta(vm, parts, &meta, err))
+		return false;
+	if (!meta)
+		return class_make(vm, parts, out, err);
+	if (!take_own_keywords(vm, parts, &keywords, err))
+		return false;
+	ok = vm_keep(vm, value_tuple(parts->bases, parts->n_bases), &bases, err);
+	kw = (struct keywords){ keywords.dict->len, keywords.dict->keys };
+	args = ok ? malloc(sizeof(*args) * ((size_t)kw.n + 3)) : NULL;
+	if (ok && !args)
+		ok = vm_out_of_memory(vm, err);
+	if (ok) {
+		args[0] = parts->name;
+		args[1] = bases;
+		args[2] = value_of(parts->attributes);
+		for (int i = 0; i < kw.n; i++)
+			args[i + 3] = keywords.dict->values[i];
+		ok = class_call(vm, meta, &(struct arguments){ args, kw.n + 3, kw.n ? &kw : NULL },
+				out, err);
+	}
+	free(args);
+	value_unref(bases);
+	value_unref(keywords);
 	return ok;
 }

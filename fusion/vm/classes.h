@@ -26,8 +26,12 @@ struct class_parts {
 	int n_bases;
 	struct dict *attributes;
 	const struct dict
-	    *keywords; /* class C(B, name=value): for __init_subclass__; may be NULL */
+	    *keywords;      /* class C(B, name=value): for __init_subclass__; may be NULL */
+	struct class *meta; /* for class_make(); NULL: type */
 };
+/* The same as the metaclass of its keywords or bases has it. */
+bool class_build(struct vm *vm, const struct class_parts *parts, struct value *out,
+		 struct err *err);
 bool class_make(struct vm *vm, const struct class_parts *parts, struct value *out, struct err *err);
 
 /* Looks again at what the class defines, after a change of its attributes. */
@@ -52,7 +56,9 @@ bool class_find(struct vm *vm, struct class *class, const char *name, struct val
 bool class_derives(const struct class *class, const struct class *base);
 bool class_derives_from(const struct class *class, enum class_id id);
 
-/* class(args): a new instance after its __init__. */
+/* class(args): what its metaclass's __call__ gives; else a new instance after its __init__. */
+bool class_call_plain(struct vm *vm, struct class *class, const struct arguments *args,
+		      struct value *out, struct err *err);
 bool class_call(struct vm *vm, struct class *class, const struct arguments *args, struct value *out,
 		struct err *err);
 

@@ -76,7 +76,7 @@ bool value_hash(struct vm *vm, struct value v, struct value *out, struct err *er
 					"__hash__ method should return an integer");
 		}
 	}
-	if (!op_make_key(vm, &key, err))
+	if (!op_make_key(vm, NULL, &key, err))
 		return false;
 	*out = value_int(value_is_number(key) ? hash_of_number(key)
 					      : (int64_t)(value_hash_of(key) >> 3));

@@ -36,12 +36,12 @@ static bool inst_build_sequence(struct vm *vm, struct frame *f, enum value_kind 
 	return true;
 }
 
-static bool set_entry(struct vm *vm, struct dict *dict, struct value *key, struct value v,
+static bool set_entry(struct vm *vm, struct dict *dict, struct value key, struct value v,
 		      struct err *err)
 {
-	if (!realize_inside(vm, *key, err) || !op_make_key(vm, key, err))
+	if (!realize_inside(vm, key, err) || !op_make_key(vm, dict, &key, err))
 		return false;
-	return value_dict_set(dict, *key, v) || vm_out_of_memory(vm, err);
+	return value_dict_set(dict, key, v) || vm_out_of_memory(vm, err);
 }
 
 static bool inst_build_map(struct vm *vm, struct frame *f, int pairs, struct err *err)
@@ -51,7 +51,7 @@ static bool inst_build_map(struct vm *vm, struct frame *f, int pairs, struct err
 	if (!vm_keep(vm, value_dict(), &v, err))
 		return false;
 	for (int i = 0; i < pairs; i++) {
-		if (!set_entry(vm, v.dict, &at[2 * i], at[2 * i + 1], err)) {
+		if (!set_entry(vm, v.dict, at[2 * i], at[2 * i + 1], err)) {
 			value_unref(v);
 			return false;
 		}
@@ -67,7 +67,7 @@ static bool inst_build_set(struct vm *vm, struct frame *f, int n, struct err *er
 	if (!vm_keep(vm, value_set(false), &v, err))
 		return false;
 	for (int i = 0; i < n; i++) {
-		if (!set_entry(vm, v.dict, &at[i], value_none(), err)) {
+		if (!set_entry(vm, v.dict, at[i], value_none(), err)) {
 			value_unref(v);
 			return false;
 		}
@@ -201,7 +201,7 @@ static bool inst_set_add(struct vm *vm, struct frame *f, int depth, struct err *
 	struct value set;
 
 	if (!container(f, 1, depth, VALUE_SET, &set, err) ||
-	    !set_entry(vm, set.dict, &f->top[-1], value_none(), err))
+	    !set_entry(vm, set.dict, f->top[-1], value_none(), err))
 		return false;
 	value_unref(*--f->top);
 	return true;
@@ -218,7 +218,7 @@ static bool inst_set_update(struct vm *vm, struct frame *f, int depth, struct er
 		ok = op_next(vm, it.iter, &item, &more, err);
 		if (!ok || !more)
 			break;
-		ok = set_entry(vm, set.dict, &item, value_none(), err) && vm_spend(vm, 1, err);
+		ok = set_entry(vm, set.dict, item, value_none(), err) && vm_spend(vm, 1, err);
 		value_unref(item);
 	}
 	value_unref(it);
@@ -232,7 +232,7 @@ static bool inst_map_add(struct vm *vm, struct frame *f, int depth, struct err *
 	struct value dict;
 
 	if (!container(f, 2, depth, VALUE_DICT, &dict, err) ||
-	    !set_entry(vm, dict.dict, &f->top[-2], f->top[-1], err))
+	    !set_entry(vm, dict.dict, f->top[-2], f->top[-1], err))
 		return false;
 	drop(f, f->top - 2);
 	return true;
@@ -267,7 +267,7 @@ static bool as_dict(struct vm *vm, struct value *place, struct err *err)
 
 static bool inst_dict_update(struct vm *vm, struct frame *f, int depth, bool merge, struct err *err)
 {
-	struct value dict, from = f->top[-1];
+	struct value dict, from = f->top[-1], key;
 
 	if (!container(f, 1, depth, VALUE_DICT, &dict, err))
 		return false;
@@ -283,9 +283,10 @@ static bool inst_dict_update(struct vm *vm, struct frame *f, int depth, bool mer
 		if (merge && (!merge_key(vm, dict.dict, from.dict->keys[i], err) ||
 			      !realize(vm, &from.dict->values[i], err)))
 			return false;
-		if (!vm_spend(vm, 1, err))
+		key = from.dict->keys[i];
+		if (!vm_spend(vm, 1, err) || !op_make_key(vm, dict.dict, &key, err))
 			return false;
-		if (!value_dict_set(dict.dict, from.dict->keys[i], from.dict->values[i]))
+		if (!value_dict_set(dict.dict, key, from.dict->values[i]))
 			return vm_out_of_memory(vm, err);
 	}
 	value_unref(*--f->top);
@@ -368,13 +369,145 @@ static bool inst_match_sequence(struct vm *vm, struct frame *f, int arg, struct 
 	return true;
 }
 
-static bool inst_match_class(struct vm *vm, struct frame *f, struct err *err)
+/* o.name; *found false where there is none. */
+static bool find_attribute(struct vm *vm, struct value o, const char *name, struct value *out,
+			   bool *found, struct err *err)
 {
-	bool is;
-
-	if (!value_is_instance(vm, f->top[-2], f->top[-1], &is, err))
+	*found = op_attribute(vm, NULL, o, name, out, err);
+	if (*found)
+		return true;
+	if (!vm_failed_with(vm, err, CLASS_ATTRIBUTE_ERROR))
 		return false;
-	replace(f, 2, value_bool(is));
+	vm_forget_raised(vm);
+	return true;
+}
+
+/* An instance of a class derived from dict, list and their like as that. */
+static bool plain_container(struct vm *vm, struct value v, struct value *out, struct err *err)
+{
+	bool found = false;
+
+	if (v.kind == VALUE_INSTANCE &&
+	    !instance_call(vm, &(struct method_call){ &v, "_as_argument", NULL, 0 }, out, &found,
+			   err))
+		return false;
+	if (!found)
+		*out = value_ref(v);
+	return true;
+}
+
+/* The attributes of v that a class pattern names: `n` by __match_args__, then `names`. */
+static bool match_attributes(struct vm *vm, const struct value *top, int n, struct list *parts,
+			     bool *fits, struct err *err)
+{
+	struct value v = top[-3], class = top[-2], by_place = { .kind = VALUE_UNSET }, part;
+	const struct list *names = top[-1].list;
+	bool ok = true, found = false;
+	int most;
+
+	if (n > 0 && class.kind == VALUE_NATIVE) /* int(x): x is the number */
+		return n > 1 ? vm_raise(vm, CLASS_TYPE_ERROR, err,
+					"%s() accepts 1 positional sub-pattern (%d given)",
+					class.native->name, n)
+			     : value_list_push(parts, v) || vm_out_of_memory(vm, err);
+	if (n > 0 && !find_attribute(vm, class, "__match_args__", &by_place, &found, err))
+		return false;
+	most = by_place.kind == VALUE_TUPLE ? by_place.list->len : 0;
+	if (n > most)
+		ok = vm_raise(vm, CLASS_TYPE_ERROR, err,
+			      "%s() accepts %d positional sub-pattern%s (%d given)",
+			      class.kind == VALUE_CLASS ? class.class->name : "it", most,
+			      most == 1 ? "" : "s", n);
+	for (int i = 0; ok && *fits && i < n + names->len; i++) {
+		struct value name = i < n ? by_place.list->at[i] : names->at[i - n];
+
+		if (name.kind != VALUE_STR)
+			ok = vm_raise(vm, CLASS_TYPE_ERROR, err,
+				      "__match_args__ elements must be strings (got %s)",
+				      value_type_name(name));
+		ok = ok && find_attribute(vm, v, name.str->text, &part, fits, err);
+		if (!ok || !*fits)
+			break;
+		ok = value_list_push(parts, part) || vm_out_of_memory(vm, err);
+		value_unref(part);
+	}
+	value_unref(by_place);
+	return ok;
+}
+
+static bool inst_match_class(struct vm *vm, struct frame *f, int n, struct err *err)
+{
+	struct value parts;
+	bool fits;
+
+	if (!value_is_instance(vm, f->top[-3], f->top[-2], &fits, err) ||
+	    !vm_keep(vm, value_list(NULL, 0), &parts, err))
+		return false;
+	if (fits && !match_attributes(vm, f->top, n, parts.list, &fits, err)) {
+		value_unref(parts);
+		return false;
+	}
+	replace(f, 3, parts);
+	*f->top++ = value_bool(fits);
+	return true;
+}
+
+/* The values of the keys; *fits false where one is not there. */
+static bool match_entries(struct vm *vm, struct dict *of, struct list *keys, struct list *parts,
+			  bool *fits, struct err *err)
+{
+	struct value v;
+
+	for (int i = 0; i < keys->len && *fits; i++) {
+		if (!op_make_key(vm, of, &keys->at[i], err))
+			return false;
+		*fits = value_dict_get(of, keys->at[i], &v);
+		if (*fits && !value_list_push(parts, v))
+			return vm_out_of_memory(vm, err);
+	}
+	return true;
+}
+
+/* A dict of all but the keys. */
+static bool match_rest(struct vm *vm, const struct dict *of, const struct list *keys,
+		       struct list *parts, struct err *err)
+{
+	struct value rest;
+	bool ok = vm_spend(vm, of->len, err) && vm_keep(vm, value_dict(), &rest, err);
+
+	if (!ok)
+		return false;
+	for (int i = 0; ok && i < of->len; i++)
+		ok = value_dict_set(rest.dict, of->keys[i], of->values[i]);
+	for (int i = 0; ok && i < keys->len; i++)
+		value_dict_remove(rest.dict, keys->at[i]);
+	ok = (ok && value_list_push(parts, rest)) || vm_out_of_memory(vm, err);
+	value_unref(rest);
+	return ok;
+}
+
+static bool inst_match_mapping(struct vm *vm, struct frame *f, int with_rest, struct err *err)
+{
+	struct value parts, of;
+	const struct value *keys = &f->top[-1];
+	bool fits, ok;
+
+	if (!realize(vm, &f->top[-2], err) || !plain_container(vm, f->top[-2], &of, err))
+		return false;
+	fits = of.kind == VALUE_DICT;
+	ok = vm_keep(vm, value_list(NULL, 0), &parts, err);
+	if (ok) {
+		ok = !fits || match_entries(vm, of.dict, keys->list, parts.list, &fits, err);
+		if (ok && fits && with_rest)
+			ok = match_rest(vm, of.dict, keys->list, parts.list, err);
+		if (!ok)
+			value_unref(parts);
+	}
+	value_unref(of);
+	if (!ok)
+		return false;
+	replace(f, 2, parts);
+	*f->top++ = value_bool(fits);
 	return true;
 }
 
@@ -594,11 +727,11 @@ static bool inst_make_class(struct vm *vm, struct frame *f, int n, struct err *e
 		return false;
 	ok = run_body(vm, body.function, namespace, &cell, err);
 	if (ok) {
-		ok = class_make(vm,
-				&(struct class_parts){ bases[-1], bases, n - (keywords != NULL),
-						       namespace.dict, keywords },
-				&r, err);
-		if (ok)
+		ok = class_build(vm,
+				 &(struct class_parts){ bases[-1], bases, n - (keywords != NULL),
+							namespace.dict, keywords, NULL },
+				 &r, err);
+		if (ok && r.kind == VALUE_CLASS)
 			r.class->hidden = f->unit->hidden;
 		if (ok && cell.kind == VALUE_CELL) /* __class__ of its methods */
 			store(&cell.cell->content, value_ref(r));
@@ -684,7 +817,9 @@ static bool statement(struct vm *vm, struct frame *f, const struct lang_inst *in
 	case CODE_MATCH_SEQUENCE:
 		return inst_match_sequence(vm, f, arg, err);
 	case CODE_MATCH_CLASS:
-		return inst_match_class(vm, f, err);
+		return inst_match_class(vm, f, arg, err);
+	case CODE_MATCH_MAPPING:
+		return inst_match_mapping(vm, f, arg, err);
 	default:
 		return inst_exception(vm, f, inst, err);
 	}

@@ -872,6 +872,9 @@ bool class_attribute(struct vm *vm, struct value o, const char *name, struct val
 		return false;
 	if (found)
 		return true;
+	place = o.class->meta ? class_lookup(o.class->meta, name) : NULL;
+	if (place)
+		return bind_place(vm, place, o, o.class->meta, out, err);
 	return instance_lacks(vm, o, name, err);
 }
 
@@ -880,18 +883,22 @@ bool super_attribute(struct vm *vm, struct value o, const char *name, struct val
 		     struct err *err)
 {
 	struct class *after = o.descriptor->get.class, *class;
-	struct value self = o.descriptor->set, *place;
+	struct value self = o.descriptor->set, bound, *place;
 	bool past, found;
 
+	bound = self.kind == VALUE_INSTANCE ? self : UNSET;
 	class = self.kind == VALUE_INSTANCE ? self.instance->class : self.class;
+	if (self.kind == VALUE_CLASS && !class_derives(class, after) && class->meta) {
+		class = class->meta; /* super() in a method of a metaclass */
+		bound = self;
+	}
 	past = class == after;
 	for (int i = 0; class->mro && i < class->mro->len; i++) {
 		struct class *c = class->mro->at[i].class;
 
 		place = past ? value_dict_find(c->attributes, name) : NULL;
 		if (place)
-			return bind_place(vm, place, self.kind == VALUE_INSTANCE ? self : UNSET,
-					  class, out, err);
+			return bind_place(vm, place, bound, class, out, err);
 		past = past || c == after;
 	}
 	if (!object_method(vm, self, name, out, &found, err))

@@ -38,18 +38,20 @@ static bool instance_iter(struct vm *vm, struct value v, struct value *out, stru
 	return ok;
 }
 
-/* The members of an enum (prelude/enum.py). */
+/* The members of an enum (prelude/enum.py), or what a metaclass says. */
 static bool class_iter(struct vm *vm, struct value v, struct value *out, struct err *err)
 {
 	struct value *place, members;
-	bool ok;
+	bool ok, found;
 
-	if (!class_find(vm, v.class, "__class_iter__", &place, err))
+	if (!instance_call(vm, &(struct method_call){ &v, "__iter__", NULL, 0 }, &members, &found,
+			   err) ||
+	    !class_find(vm, v.class, "__class_iter__", &place, err))
 		return false;
-	if (!place || place->kind != VALUE_DESCRIPTOR)
+	if (!found && (!place || place->kind != VALUE_DESCRIPTOR))
 		return not_iterable(vm, v, err);
-	if (!vm_invoke(vm, place->descriptor->get, &(struct arguments){ &v, 1, NULL }, &members,
-		       err))
+	if (!found && !vm_invoke(vm, place->descriptor->get, &(struct arguments){ &v, 1, NULL },
+				 &members, err))
 		return false;
 	ok = op_iter(vm, members, out, err);
 	value_unref(members);

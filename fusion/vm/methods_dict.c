@@ -24,9 +24,15 @@ bool dict_clear(struct vm *vm, const struct builtin_call *call, struct value *ou
 
 static bool merge_entries(struct vm *vm, struct dict *to, const struct dict *from, struct err *err)
 {
-	for (int i = 0; i < from->len; i++)
-		if (!value_dict_set(to, from->keys[i], from->values[i]))
+	struct value key;
+
+	for (int i = 0; i < from->len; i++) {
+		key = from->keys[i];
+		if (!op_make_key(vm, to, &key, err))
+			return false;
+		if (!value_dict_set(to, key, from->values[i]))
 			return vm_out_of_memory(vm, err);
+	}
 	return vm_spend(vm, from->len, err);
 }
 
@@ -48,7 +54,7 @@ bool dict_get(struct vm *vm, const struct builtin_call *call, struct value *out,
 {
 	struct value found, key = call->args[0];
 
-	if (!op_make_key(vm, &key, err))
+	if (!op_make_key(vm, call->self.dict, &key, err))
 		return false;
 	if (!value_dict_get(call->self.dict, key, &found))
 		found = call->n == 2 ? call->args[1] : value_none();
@@ -85,7 +91,8 @@ bool dict_pop(struct vm *vm, const struct builtin_call *call, struct value *out,
 	struct dict *dict = call->self.dict;
 	struct value found, key = call->args[0];
 
-	if (dict->len > 0 && (!op_make_key(vm, &key, err) || !vm_spend(vm, dict->len / 4, err)))
+	if (dict->len > 0 &&
+	    (!op_make_key(vm, dict, &key, err) || !vm_spend(vm, dict->len / 4, err)))
 		return false;
 	if (dict->len > 0 && value_dict_get(dict, key, &found)) {
 		*out = value_ref(found);
@@ -103,7 +110,7 @@ bool dict_setdefault(struct vm *vm, const struct builtin_call *call, struct valu
 {
 	struct value v = call->n == 2 ? call->args[1] : value_none(), key = call->args[0];
 
-	if (!op_make_key(vm, &key, err) || !adopt(vm, call, err))
+	if (!op_make_key(vm, call->self.dict, &key, err) || !adopt(vm, call, err))
 		return false;
 	if (!value_dict_get(call->self.dict, key, &v) && !value_dict_set(call->self.dict, key, v))
 		return vm_out_of_memory(vm, err);
@@ -133,7 +140,7 @@ static bool is_pair(struct vm *vm, struct value item, int at, struct err *err)
 /* Pairs from an iterable: dict([("a", 1)]). */
 static bool update_from_pairs(struct vm *vm, struct dict *dict, struct value pairs, struct err *err)
 {
-	struct value it, item, pair[2];
+	struct value it, item, pair[2], key;
 	bool more = true, ok = true;
 	int at = 0;
 
@@ -148,8 +155,9 @@ static bool update_from_pairs(struct vm *vm, struct dict *dict, struct value pai
 		value_unref(item);
 		if (!ok)
 			break;
-		ok = op_make_key(vm, &pair[0], err);
-		if (ok && !value_dict_set(dict, pair[0], pair[1]))
+		key = pair[0];
+		ok = op_make_key(vm, dict, &key, err);
+		if (ok && !value_dict_set(dict, key, pair[1]))
 			ok = vm_out_of_memory(vm, err);
 		value_unref(pair[0]);
 		value_unref(pair[1]);
@@ -161,7 +169,7 @@ static bool update_from_pairs(struct vm *vm, struct dict *dict, struct value pai
 bool dict_update_by_keys(struct vm *vm, struct dict *dict, struct value o, bool *known,
 			 struct err *err)
 {
-	struct value keys, it, key, v;
+	struct value keys, it, item, key, v;
 	bool more = true, ok;
 
 	if (!instance_call(vm, &(struct method_call){ &o, "keys", NULL, 0 }, &keys, known, err))
@@ -172,14 +180,15 @@ bool dict_update_by_keys(struct vm *vm, struct dict *dict, struct value o, bool 
 	value_unref(keys);
 	if (!ok)
 		return false;
-	while (ok && op_next(vm, it.iter, &key, &more, err) && more) {
-		ok = op_make_key(vm, &key, err) && vm_spend(vm, 1, err) &&
+	while (ok && op_next(vm, it.iter, &item, &more, err) && more) {
+		key = item;
+		ok = op_make_key(vm, dict, &key, err) && vm_spend(vm, 1, err) &&
 		     op_subscript(vm, o, key, &v, err);
 		if (ok) {
 			ok = value_dict_set(dict, key, v) || vm_out_of_memory(vm, err);
 			value_unref(v);
 		}
-		value_unref(key);
+		value_unref(item);
 	}
 	value_unref(it);
 	return ok && !more;
@@ -260,16 +269,16 @@ bool dict_popitem(struct vm *vm, const struct builtin_call *call, struct value *
 bool dict_fromkeys(struct vm *vm, const struct builtin_call *call, struct value *out,
 		   struct err *err)
 {
-	struct value list, v, filler = call->n == 2 ? call->args[1] : value_none();
+	struct value list, v, key, filler = call->n == 2 ? call->args[1] : value_none();
 	bool ok;
 
 	if (!vm_keep(vm, value_list(NULL, 0), &list, err))
 		return false;
 	ok = op_extend(vm, list.list, call->args[0], err) && vm_keep(vm, value_dict(), &v, err);
 	for (int i = 0; ok && i < list.list->len; i++) {
-		ok = op_make_key(vm, &list.list->at[i], err) &&
-		     (value_dict_set(v.dict, list.list->at[i], filler) ||
-		      vm_out_of_memory(vm, err));
+		key = list.list->at[i];
+		ok = op_make_key(vm, v.dict, &key, err) &&
+		     (value_dict_set(v.dict, key, filler) || vm_out_of_memory(vm, err));
 		if (!ok)
 			value_unref(v);
 	}
@@ -287,7 +296,7 @@ bool dict_move_to_end(struct vm *vm, const struct builtin_call *call, struct val
 	bool last, ok;
 
 	*out = value_none();
-	if (!op_make_key(vm, &key, err) || !at_end(vm, call, 1, &last, err))
+	if (!op_make_key(vm, dict, &key, err) || !at_end(vm, call, 1, &last, err))
 		return false;
 	if (!value_dict_get(dict, key, &v))
 		return op_no_key(vm, key, err);

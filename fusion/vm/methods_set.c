@@ -9,7 +9,7 @@
 
 bool set_insert(struct vm *vm, struct dict *set, struct value item, struct err *err)
 {
-	if (!op_make_key(vm, &item, err))
+	if (!op_make_key(vm, set, &item, err))
 		return false;
 	if (!heap_adopt(vm->heap, &set->head) || !value_dict_set(set, item, value_none()))
 		return vm_out_of_memory(vm, err);
@@ -76,7 +76,8 @@ bool set_discard(struct vm *vm, const struct builtin_call *call, struct value *o
 	struct value key = call->args[0];
 
 	*out = value_none();
-	if (!op_make_key(vm, &key, err) || !vm_spend(vm, call->self.dict->len / 4, err))
+	if (!op_make_key(vm, call->self.dict, &key, err) ||
+	    !vm_spend(vm, call->self.dict->len / 4, err))
 		return false;
 	value_dict_remove(call->self.dict, key);
 	return true;
@@ -88,7 +89,8 @@ bool set_remove(struct vm *vm, const struct builtin_call *call, struct value *ou
 	struct buf text = { .limit = 200 };
 
 	*out = value_none();
-	if (!op_make_key(vm, &key, err) || !vm_spend(vm, call->self.dict->len / 4, err))
+	if (!op_make_key(vm, call->self.dict, &key, err) ||
+	    !vm_spend(vm, call->self.dict->len / 4, err))
 		return false;
 	if (value_dict_remove(call->self.dict, key))
 		return true;
@@ -113,12 +115,16 @@ bool set_pop(struct vm *vm, const struct builtin_call *call, struct value *out, 
 static bool pick(struct vm *vm, const struct dict *a, const struct dict *b, bool wanted,
 		 struct dict *to, struct err *err)
 {
-	struct value none;
+	struct value none, key;
 
-	for (int i = 0; i < a->len; i++)
-		if (value_dict_get(b, a->keys[i], &none) == wanted &&
+	for (int i = 0; i < a->len; i++) {
+		key = a->keys[i];
+		if (!op_make_key(vm, b, &key, err))
+			return false;
+		if (value_dict_get(b, key, &none) == wanted &&
 		    !value_dict_set(to, a->keys[i], value_none()))
 			return vm_out_of_memory(vm, err);
+	}
 	return vm_spend(vm, a->len, err);
 }
 
@@ -232,34 +238,50 @@ bool set_update(struct vm *vm, const struct builtin_call *call, struct value *ou
 	return true;
 }
 
-bool set_within(const struct dict *a, const struct dict *b)
+/* How many of a's keys b has. */
+static bool count_common(struct vm *vm, const struct dict *a, const struct dict *b, int *out,
+			 struct err *err)
 {
-	struct value none;
+	struct value none, key;
 
-	for (int i = 0; i < a->len; i++)
-		if (!value_dict_get(b, a->keys[i], &none))
+	*out = 0;
+	for (int i = 0; i < a->len; i++) {
+		key = a->keys[i];
+		if (!op_make_key(vm, b, &key, err))
 			return false;
+		*out += value_dict_get(b, key, &none);
+	}
+	return vm_spend(vm, a->len, err);
+}
+
+bool set_within(struct vm *vm, const struct dict *a, const struct dict *b, bool *out,
+		struct err *err)
+{
+	int common;
+
+	if (!count_common(vm, a, b, &common, err))
+		return false;
+	*out = common == a->len;
 	return true;
 }
 
 static bool relation(struct vm *vm, const struct builtin_call *call, int which, struct value *out,
 		     struct err *err)
 {
-	struct value other, none;
-	const struct dict *self = call->self.dict;
-	bool holds = true;
+	struct value other;
+	struct dict *self = call->self.dict;
+	int common = 0;
+	bool ok;
 
 	if (!as_set(vm, call->args[0], &other, err))
 		return false;
-	if (which == 0)
-		holds = set_within(self, other.dict);
-	else if (which == 1)
-		holds = set_within(other.dict, self);
-	for (int i = 0; which == 2 && i < self->len; i++)
-		holds = holds && !value_dict_get(other.dict, self->keys[i], &none);
+	if (which == 1)
+		ok = count_common(vm, other.dict, self, &common, err);
+	else
+		ok = count_common(vm, self, other.dict, &common, err);
+	*out = value_bool(common == (which == 2 ? 0 : which == 1 ? other.dict->len : self->len));
 	value_unref(other);
-	*out = value_bool(holds);
-	return vm_spend(vm, self->len, err);
+	return ok;
 }
 
 bool set_issubset(struct vm *vm, const struct builtin_call *call, struct value *out,

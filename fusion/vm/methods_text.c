@@ -244,12 +244,6 @@ bool str_zfill(struct vm *vm, const struct builtin_call *call, struct value *out
 	return builtin_take_text(vm, &text, out, err);
 }
 
-bool str_encode(struct vm *vm, const struct builtin_call *call, struct value *out, struct err *err)
-{
-	(void)vm, (void)call, (void)out;
-	return err_set(err, ERR_UNSUPPORTED, "bytes are not in the language; keep text as a str");
-}
-
 bool str_expandtabs(struct vm *vm, const struct builtin_call *call, struct value *out,
 		    struct err *err)
 {

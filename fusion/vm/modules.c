@@ -15,15 +15,21 @@
 #include "fusion/vm/absent_modules.h"
 #include "fusion/vm/prelude.h"
 
-static const char *const modules[] = {
-	"math",          "time",       "random",      "warnings",
-	"typing",        "copy",       "collections", "collections.abc",
-	"functools",     "itertools",  "operator",    "dataclasses",
-	"enum",          "contextlib", "abc",         "logging",
-	"numbers",       "__future__", "_prelude",    "_grads",
-	"_module_parts", "_autocast",  "_reduction",  "_random_numbers",
-	"_dtypes",       "inspect",    "types",       "typing_extensions"
-};
+static const char *const modules[] = { "math",          "time",
+				       "random",        "warnings",
+				       "typing",        "copy",
+				       "collections",   "collections.abc",
+				       "functools",     "itertools",
+				       "operator",      "dataclasses",
+				       "enum",          "contextlib",
+				       "abc",           "logging",
+				       "numbers",       "__future__",
+				       "_prelude",      "_grads",
+				       "_module_parts", "_state_dict",
+				       "_weights",      "_autocast",
+				       "_reduction",    "_random_numbers",
+				       "_dtypes",       "inspect",
+				       "types",         "typing_extensions" };
 
 bool module_is_native(const char *name)
 {
@@ -139,8 +145,7 @@ static bool is_annotation(const char *module, const char *name)
 	if (strcmp(module, "typing") == 0 || strcmp(module, "collections.abc") == 0 ||
 	    strcmp(module, "numbers") == 0)
 		return name[0] >= 'A' && name[0] <= 'Z';
-	return strcmp(module, "__future__") == 0 ||
-	       (strcmp(module, "abc") == 0 && strcmp(name, "ABC") == 0);
+	return strcmp(module, "__future__") == 0;
 }
 
 static bool unknown(const char *module, const char *name, struct err *err)

@@ -64,7 +64,8 @@ static bool set_fields(struct vm *vm, struct class *c, const struct list *names,
 	texts[names->len] = NULL;
 	c->names = texts;
 	c->count_names = names->len;
-	ok = store_named(vm, c->attributes, "_fields", fields, err);
+	ok = store_named(vm, c->attributes, "_fields", fields, err) &&
+	     store_named(vm, c->attributes, "__match_args__", fields, err);
 	value_unref(fields);
 	return ok;
 }

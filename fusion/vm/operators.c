@@ -196,18 +196,15 @@ static bool set_or_type_binary(struct vm *vm, const struct binary *x, struct val
 }
 
 /* Order of sets is being a part of one another. */
-static bool set_order(enum cmpop op, const struct dict *a, const struct dict *b)
+static bool set_order(struct vm *vm, const struct value_comparison *c, bool *out, struct err *err)
 {
-	switch (op) {
-	case CMP_LE:
-		return set_within(a, b);
-	case CMP_LT:
-		return a->len < b->len && set_within(a, b);
-	case CMP_GE:
-		return set_within(b, a);
-	default:
-		return b->len < a->len && set_within(b, a);
-	}
+	bool turned = c->op == CMP_GE || c->op == CMP_GT;
+	const struct dict *a = turned ? c->b.dict : c->a.dict, *b = turned ? c->a.dict : c->b.dict;
+
+	*out = false;
+	if ((c->op == CMP_LT || c->op == CMP_GT) && a->len >= b->len)
+		return true;
+	return set_within(vm, a, b, out, err);
 }
 
 static bool is_sequence(struct value v)
@@ -323,7 +320,8 @@ static bool merge_dicts(struct vm *vm, bool inplace, struct value a, struct valu
 			struct value *out, struct err *err)
 {
 	const struct dict *parts[] = { a.dict, b.dict };
-	struct value v;
+	struct value v, key;
+	bool ok = true;
 
 	if (!vm_spend(vm, (int64_t)a.dict->len + b.dict->len, err))
 		return false;
@@ -331,14 +329,18 @@ static bool merge_dicts(struct vm *vm, bool inplace, struct value a, struct valu
 		v = value_ref(a);
 	else if (!vm_keep(vm, value_dict(), &v, err))
 		return false;
-	for (int k = inplace; k < 2; k++)
-		for (int i = 0; i < parts[k]->len; i++)
-			if (!value_dict_set(v.dict, parts[k]->keys[i], parts[k]->values[i])) {
-				value_unref(v);
-				return vm_out_of_memory(vm, err);
-			}
-	*out = v;
-	return true;
+	for (int k = inplace; ok && k < 2; k++)
+		for (int i = 0; ok && i < parts[k]->len; i++) {
+			key = parts[k]->keys[i];
+			ok = op_make_key(vm, v.dict, &key, err) &&
+			     (value_dict_set(v.dict, key, parts[k]->values[i]) ||
+			      vm_out_of_memory(vm, err));
+		}
+	if (ok)
+		*out = v;
+	else
+		value_unref(v);
+	return ok;
 }
 
 /* Lists and dicts change in place; all else makes a new value. */
@@ -646,7 +648,11 @@ static bool equal_dicts(struct vm *vm, struct dict *a, struct dict *b, int depth
 {
 	*out = a->len == b->len;
 	for (int i = 0; i < a->len && *out; i++) {
-		struct value *other = value_dict_place(b, a->keys[i]);
+		struct value key = a->keys[i], *other;
+
+		if (!op_make_key(vm, b, &key, err))
+			return false;
+		other = value_dict_place(b, key);
 		if (!other)
 			*out = false;
 		else if (!equal_item(vm, &a->values[i], other, depth, out, err))
@@ -688,6 +694,8 @@ static bool equal_in(struct vm *vm, struct value a, struct value b, int depth, b
 		if (found)
 			return true;
 	}
+	if (a.kind == VALUE_SET && b.kind == VALUE_SET && a.dict->len == b.dict->len)
+		return set_within(vm, a.dict, b.dict, out, err);
 	*out = value_equal(a, b);
 	return true;
 }
@@ -777,10 +785,8 @@ static bool ordered(struct vm *vm, const struct value_comparison *c, int depth, 
 		return false;
 	if (found)
 		return true;
-	if (a.kind == VALUE_SET && b.kind == VALUE_SET) {
-		*out = set_order(op, a.dict, b.dict);
-		return true;
-	}
+	if (a.kind == VALUE_SET && b.kind == VALUE_SET)
+		return set_order(vm, c, out, err);
 	if (a.kind == VALUE_STR && b.kind == VALUE_STR) {
 		*out = order_holds(op, order_strings(a.str, b.str));
 		return true;

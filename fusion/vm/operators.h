@@ -83,10 +83,11 @@ bool op_contains(struct vm *vm, struct value container, struct value item, bool 
 /* A whole number from an int, a bool, or through the host; `what` is named in
  * the TYPE error ("list indices"). */
 bool op_index(struct vm *vm, struct value v, const char *what, int64_t *out, struct err *err);
-/* Makes *key fit for a dict: a size whose value is not fixed gets it here, in a
- * tuple in place, since a dict finds keys by value.  False with a TYPE error
- * for a list and its like. */
-bool op_make_key(struct vm *vm, struct value *key, struct err *err);
+/* Makes *key fit for `dict`: a size whose value is not fixed gets it here, in a tuple in place,
+ * since a dict finds keys by value; in place of an object whose class has __eq__ and __hash__
+ * comes the key of `dict` that equals it, where there is one.  Borrowed, as it was.  False with
+ * a TYPE error for a list and its like. */
+bool op_make_key(struct vm *vm, const struct dict *dict, struct value *key, struct err *err);
 /* Python's slice.indices() of a sequence of n, and how many that are. */
 struct sequence_cut {
 	int64_t start, stop, step, count;
@@ -116,7 +117,8 @@ bool set_extend(struct vm *vm, struct dict *set, struct value items, struct err 
 bool set_combine(struct vm *vm, enum set_op op, struct value a, struct value b, struct value *out,
 		 struct err *err);
 bool set_replace(struct vm *vm, struct dict *set, const struct dict *items, struct err *err);
-bool set_within(const struct dict *a, const struct dict *b);
+bool set_within(struct vm *vm, const struct dict *a, const struct dict *b, bool *out,
+		struct err *err);
 
 /* attributes.c; `site` may be NULL. */
 bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const char *name,

@@ -129,7 +129,7 @@ bool op_store_subscript(struct vm *vm, struct value o, struct value index, struc
 	case VALUE_LIST:
 		return store_list(vm, o.list, index, v, err);
 	case VALUE_DICT:
-		if (!op_make_key(vm, &index, err))
+		if (!op_make_key(vm, o.dict, &index, err))
 			return false;
 		if (!heap_adopt(vm->heap, o.object) || !value_dict_set(o.dict, index, v))
 			return vm_out_of_memory(vm, err);
@@ -177,7 +177,7 @@ bool op_delete_subscript(struct vm *vm, struct value o, struct value index, stru
 	case VALUE_LIST:
 		return delete_from_list(vm, o.list, index, err);
 	case VALUE_DICT:
-		if (!op_make_key(vm, &index, err) || !vm_spend(vm, o.dict->len / 4, err))
+		if (!op_make_key(vm, o.dict, &index, err) || !vm_spend(vm, o.dict->len / 4, err))
 			return false;
 		return value_dict_remove(o.dict, index) || op_no_key(vm, index, err);
 	default:
@@ -279,21 +279,33 @@ bool op_index(struct vm *vm, struct value v, const char *what, int64_t *out, str
 	return true;
 }
 
-/* A dict tells its keys apart by what objects they are: not those that say themselves. */
-static bool may_be_key(struct vm *vm, struct class *class, struct err *err)
+/* Whether a class says itself when its objects are equal.  Each member of an enum is there once. */
+static bool has_equality(struct class *class)
 {
-	struct value *hash;
+	return class_lookup(class, "__eq__") && !class_lookup(class, "__members__");
+}
+
+/* An object of a class that derives from str, int or their like is the key that those are. */
+static bool plain_key(struct vm *vm, struct value *v, struct err *err)
+{
+	struct class *class = v->instance->class;
+	struct value *hash, plain;
+	bool found;
 
 	if (!class_find(vm, class, "__hash__", &hash, err))
 		return false;
 	if (hash && hash->kind == VALUE_NONE)
 		return err_set(err, ERR_TYPE, "unhashable type: '%s'", class->name);
-	if (!class_lookup(class, "__eq__") || class_lookup(class, "__members__"))
+	if (!class_lookup(class, "__builtin__"))
 		return true;
-	return err_set(err, ERR_UNSUPPORTED,
-		       "a key whose class defines __eq__ (%s) is not in the language; use a tuple "
-		       "of its attributes",
-		       class->name);
+	if (!instance_call(vm, &(struct method_call){ v, "_as_argument", NULL, 0 }, &plain, &found,
+			   err))
+		return false;
+	if (found && value_hashable(plain))
+		*v = plain;
+	if (found)
+		value_unref(plain); /* the object has it */
+	return true;
 }
 
 static bool fix_sizes(struct vm *vm, struct value *v, struct err *err)
@@ -304,9 +316,6 @@ static bool fix_sizes(struct vm *vm, struct value *v, struct err *err)
 		return text_needed(vm, *v, err);
 	if (v->kind != VALUE_TENSOR && value_is_hosted(*v))
 		return host->to_number(host->self, value_plain_kind(*v), *v, v, err);
-	/* each member of an enum is there once */
-	if (v->kind == VALUE_INSTANCE && !may_be_key(vm, v->instance->class, err))
-		return false;
 	if (!realize(vm, v, err))
 		return false;
 	for (int i = 0; v->kind == VALUE_TUPLE && i < v->list->len; i++)
@@ -326,11 +335,78 @@ static const char *unhashable_type(struct value v)
 	return value_type_name(v);
 }
 
-bool op_make_key(struct vm *vm, struct value *key, struct err *err)
+/* Whether a key has objects that say themselves when they are equal. */
+static bool says_equal(struct value key)
 {
-	if (value_hashable(*key)) /* and thus not nested too deep to walk */
-		return fix_sizes(vm, key, err);
-	return err_set(err, ERR_TYPE, "unhashable type: '%s'", unhashable_type(*key));
+	if (key.kind == VALUE_INSTANCE)
+		return has_equality(key.instance->class);
+	for (int i = 0; key.kind == VALUE_TUPLE && i < key.list->len; i++)
+		if (says_equal(key.list->at[i]))
+			return true;
+	return false;
+}
+
+/* The hash of an object is asked for once: as of a key it may not change. */
+static bool hash_of_key(struct vm *vm, struct value key, bool again, int64_t *out, struct err *err)
+{
+	struct value n;
+
+	if (key.kind != VALUE_INSTANCE) {
+		*out = key.kind == VALUE_TUPLE ? key.list->len : 0;
+		return true;
+	}
+	if (again || !key.instance->hashed) {
+		if (!value_hash(vm, key, &n, err) || !op_index(vm, n, "hash", out, err))
+			return false;
+		if (!key.instance->hashed)
+			key.instance->hash = *out;
+		key.instance->hashed = true;
+	} else {
+		*out = key.instance->hash;
+	}
+	return true;
+}
+
+/* In place of *key the key of the dict that equals it. */
+static bool find_equal(struct vm *vm, const struct dict *dict, struct value *key, struct err *err)
+{
+	int64_t hash, other;
+	bool same = false;
+
+	if (!hash_of_key(vm, *key, true, &hash, err) || !vm_spend(vm, dict->len / 4, err))
+		return false;
+	for (int i = 0; i < dict->len && !same; i++) {
+		struct value of = dict->keys[i];
+
+		if (of.kind != key->kind)
+			continue;
+		if (!hash_of_key(vm, of, false, &other, err))
+			return false;
+		same = of.object == key->object;
+		if (!same && hash == other) {
+			value_ref(of); /* its __eq__ may change the dict */
+			if (!op_equal(vm, of, *key, &same, err)) {
+				value_unref(of);
+				return false;
+			}
+			value_unref(of);
+			same = same && i < dict->len && dict->keys[i].object == of.object;
+		}
+		if (same)
+			*key = of;
+	}
+	return true;
+}
+
+bool op_make_key(struct vm *vm, const struct dict *dict, struct value *key, struct err *err)
+{
+	if (!value_hashable(*key)) /* nor nested too deep to walk */
+		return err_set(err, ERR_TYPE, "unhashable type: '%s'", unhashable_type(*key));
+	if (key->kind == VALUE_INSTANCE && !plain_key(vm, key, err))
+		return false;
+	if (!fix_sizes(vm, key, err))
+		return false;
+	return !dict || dict->len == 0 || !says_equal(*key) || find_equal(vm, dict, key, err);
 }
 
 /* Where a bound of a slice may be: one below 0 counts from n, others are cut to the range. */
@@ -538,7 +614,7 @@ bool op_subscript(struct vm *vm, struct value o, struct value index, struct valu
 		*out = value_ref(o.list->at[at]);
 		return true;
 	case VALUE_DICT:
-		if (!op_make_key(vm, &index, err))
+		if (!op_make_key(vm, o.dict, &index, err))
 			return false;
 		if (!value_dict_get(o.dict, index, &found))
 			return op_no_key(vm, index, err);
@@ -594,11 +670,16 @@ static bool length_of_instance(struct vm *vm, struct value v, struct value *out,
 	return false;
 }
 
-/* How many members an enum has. */
+/* How many members an enum has, or what a metaclass says. */
 static bool length_of_class(struct vm *vm, struct value v, struct value *out, struct err *err)
 {
 	struct value *place;
+	bool found;
 
+	if (!instance_call(vm, &(struct method_call){ &v, "__len__", NULL, 0 }, out, &found, err))
+		return false;
+	if (found)
+		return true;
 	if (!class_find(vm, v.class, "__class_len__", &place, err))
 		return false;
 	if (!place || place->kind != VALUE_DESCRIPTOR)
@@ -731,10 +812,11 @@ bool op_contains(struct vm *vm, struct value container, struct value item, bool 
 		return text_needed(vm, container, err);
 	case VALUE_DICT:
 	case VALUE_SET:
-		if (!op_make_key(vm, &item, err))
+		if (!op_make_key(vm, container.dict, &item, err))
 			return false;
 		*out = value_dict_get(container.dict, item, &ignored);
 		return true;
+	case VALUE_CLASS:
 	case VALUE_INSTANCE:
 		if (!instance_call(vm,
 				   &(struct method_call){ &container, "__contains__", &item, 1 },
@@ -759,7 +841,6 @@ bool op_contains(struct vm *vm, struct value container, struct value item, bool 
 	case VALUE_TUPLE:
 	case VALUE_LIST:
 	case VALUE_GENERATOR:
-	case VALUE_CLASS:
 		break;
 	default:
 		return err_set(err, ERR_TYPE, "argument of type '%s' is not iterable",

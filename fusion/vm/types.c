@@ -11,10 +11,11 @@
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
 
-static const char *const makers[] = { "int",   "float",     "bool",  "str",   "list",
-				      "tuple", "dict",      "range", "set",   "frozenset",
-				      "slice", "enumerate", "zip",   "map",   "reversed",
-				      "type",  "property",  "super", "filter" };
+static const char *const makers[] = { "int",      "float",     "bool",  "str",    "list",
+				      "tuple",    "dict",      "range", "set",    "frozenset",
+				      "slice",    "enumerate", "zip",   "map",    "reversed",
+				      "type",     "property",  "super", "filter", "bytes",
+				      "bytearray" };
 
 bool native_is_type(const struct native *f)
 {
@@ -194,6 +195,22 @@ static bool not_a_type(struct vm *vm, struct err *err)
 			"isinstance() arg 2 must be a type, a tuple of types, or a union");
 }
 
+/* isinstance() as the metaclass has it. */
+static bool ask_meta(struct vm *vm, struct value type, struct value v, bool *out, struct err *err)
+{
+	struct value answer;
+	bool found, ok;
+
+	if (!instance_call(vm, &(struct method_call){ &type, "__instancecheck__", &v, 1 }, &answer,
+			   &found, err))
+		return false;
+	*out = false;
+	ok = !found || op_truth(vm, answer, out, err);
+	if (found)
+		value_unref(answer);
+	return ok;
+}
+
 static bool is_instance(struct vm *vm, struct value v, struct value type, int depth, bool *out,
 			struct err *err)
 {
@@ -208,8 +225,17 @@ static bool is_instance(struct vm *vm, struct value v, struct value type, int de
 				return false;
 		return true;
 	case VALUE_CLASS:
+		if (v.kind == VALUE_INSTANCE && v.instance->class == type.class) {
+			*out = true;
+			return true;
+		}
+		if (type.class->meta && class_lookup(type.class->meta, "__instancecheck__"))
+			return ask_meta(vm, type, v, out, err);
 		if (v.kind == VALUE_INSTANCE)
 			*out = class_derives(v.instance->class, type.class);
+		else if (v.kind == VALUE_CLASS && v.class->meta)
+			*out = class_derives(v.class->meta, type.class) ||
+			       type.class->builtin == CLASS_OBJECT;
 		else if (v.kind == VALUE_TUPLE && v.list->class)
 			*out = class_derives(v.list->class, type.class);
 		else
@@ -298,18 +324,25 @@ bool value_type(struct vm *vm, struct value v, struct value *out, struct err *er
 {
 	struct class *class = v.kind == VALUE_INSTANCE ? v.instance->class : NULL;
 	const char *name = value_type_name(v);
+	struct value *builtin = NULL;
 	int id;
 
 	if (v.kind == VALUE_TUPLE)
 		class = v.list->class;
+	if (class && class->hidden) /* bytes, which the prelude has */
+		builtin = value_dict_find(class->attributes, "__builtin__");
+	if (v.kind == VALUE_CLASS)
+		class = v.class->meta;
 	if (class) {
-		*out = value_ref(value_of(class));
+		*out = value_ref(builtin ? *builtin : value_of(class));
 		return true;
 	}
 	if (v.kind == VALUE_TENSOR)
 		return torch_type(vm, "Tensor", out, err);
 	if (v.kind == VALUE_TUPLE && v.list->is_size)
 		name = "Size";
+	if (v.kind == VALUE_NATIVE && native_is_type(v.native))
+		name = "type";
 	id = builtin_find("", name);
 	if (id < 0)
 		id = builtin_find("type", name);
@@ -323,9 +356,16 @@ bool builtin_type(struct vm *vm, const struct builtin_call *call, struct value *
 {
 	if (call->n == 1)
 		return value_type(vm, call->args[0], out, err);
-	return err_set(err, ERR_UNSUPPORTED,
-		       "type() with %d arguments makes a class; write a class statement instead",
-		       call->n);
+	if (call->n != 3 || call->args[0].kind != VALUE_STR || call->args[1].kind != VALUE_TUPLE ||
+	    call->args[2].kind != VALUE_DICT)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err,
+				"type() takes an object, or a name, a tuple of bases and a dict of "
+				"attributes");
+	return class_build(vm,
+			   &(struct class_parts){ call->args[0], call->args[1].list->at,
+						  call->args[1].list->len, call->args[2].dict, NULL,
+						  NULL },
+			   out, err);
 }
 
 bool builtin_not_a_function(struct vm *vm, const struct builtin_call *call, struct value *out,

@@ -222,9 +222,10 @@ static int needs(const struct lang_inst *inst)
 	case CODE_BINARY_SUBSCR:
 	case CODE_STORE_ATTR:
 	case CODE_EXC_MATCH:
-	case CODE_MATCH_CLASS:
+	case CODE_MATCH_MAPPING:
 		return 2;
 	case CODE_STORE_SUBSCR:
+	case CODE_MATCH_CLASS:
 	case CODE_MAKE_FUNCTION:
 	case CODE_CALL_EX:
 	case CODE_WITH_EXCEPT:
@@ -323,6 +324,7 @@ static bool operand_fits(const struct code *code, const struct lang_inst *inst)
 	case CODE_DICT_MERGE:
 		return inst->arg >= 1 && inst->arg <= code->stack_depth;
 	case CODE_MATCH_SEQUENCE:
+	case CODE_MATCH_CLASS:
 		return inst->arg >= 0;
 	case CODE_BUILD_SLICE:
 		return inst->arg == 2 || inst->arg == 3;

@@ -294,6 +294,7 @@ static void visit_class(struct class *c, object_visit_fn *visit, void *context)
 {
 	visit(c->text, context);
 	visit_object(c->mro, visit, context);
+	visit_object(c->meta, visit, context);
 	visit_object(c->attributes, visit, context);
 	visit_object(c->defaults, visit, context);
 }

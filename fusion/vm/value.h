@@ -171,6 +171,7 @@ struct class
 	const char *name;        /* `text`'s, or static */
 	struct value text;       /* keeps the name; may be UNSET */
 	struct list *mro;        /* tuple of all its bases; NULL: none but object */
+	struct class *meta;      /* the program's class that it is an instance of; NULL: type */
 	struct dict *attributes; /* by name; never NULL */
 	enum class_id builtin;
 	bool hidden;              /* of the prelude: stacks and guards leave it out */
@@ -193,6 +194,8 @@ struct instance {
 	struct value payload;    /* an exception's args, a tuple; UNSET otherwise */
 	int line, column;        /* where an exception was raised, 0: not yet */
 	enum err_code code;      /* of an exception that the VM raised itself */
+	bool hashed;             /* `hash` is what its __hash__ said when it became a key */
+	int64_t hash;
 };
 
 struct method {

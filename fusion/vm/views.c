@@ -44,7 +44,7 @@ bool view_contains(struct vm *vm, const struct iter *view, struct value item, bo
 			return false;
 		key = item.list->at[0];
 	}
-	if (!op_make_key(vm, &key, err))
+	if (!op_make_key(vm, dict, &key, err))
 		return false;
 	place = value_dict_place(dict, key);
 	if (!place || view->iter_kind != ITER_ITEMS) {

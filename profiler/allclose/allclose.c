@@ -416,6 +416,18 @@ static void compare_text(struct walk *w, const char *ours, const char *theirs)
 		take(w, &found, NULL);
 }
 
+/* What calls printed that is still in the sessions. */
+static void compare_sessions(struct walk *w, const struct buf *ours, const struct buf *theirs)
+{
+	struct buf shown[2] = { 0 };
+
+	buf_add_text(&shown[0], ours->data, ours->len);
+	buf_add_text(&shown[1], theirs->data, theirs->len);
+	compare_text(w, shown[0].data, shown[1].data);
+	buf_finish(&shown[0]);
+	buf_finish(&shown[1]);
+}
+
 static void name_argument(struct walk *w, const char *before, int k, const char *after)
 {
 	const char *name = fusion_parameter_name(w->pair->theirs->session, k);
@@ -487,8 +499,7 @@ static void compare_all(struct walk *w, const struct printed *printed)
 		return;
 	compare_kept(w);
 	if (!printed)
-		compare_text(w, fusion_stdout(ours->session)->data,
-			     fusion_stdout(theirs->session)->data);
+		compare_sessions(w, fusion_stdout(ours->session), fusion_stdout(theirs->session));
 }
 
 static void allclose_stage(struct allclose *a, const struct allclose_pair *pair,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/compare/sentences.h"
 #include "profiler/compare/verdicts.h"
 #include "profiler/compare/lines.h"
 #include "profiler/compare/settings.h"
@@ -516,6 +517,8 @@ static bool compare_pair(struct pair *p, const char *label, struct err *err)
 	bool ok = settings_differences(p->a, p->b, &p->draft->arena, &p->differences, err) &&
 		  put_pair(p, label, err);
 
+	if (ok && !compared_say(p->out, p->margin, &p->draft->arena))
+		ok = err_set(err, ERR_MEMORY, "out of memory for a comparison");
 	differences_finish(&p->differences);
 	figures_finish(&p->in_a);
 	figures_finish(&p->in_b);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/findings/sentence.h"
+
 static const double family_error = 0.05;
 
 static const struct metric_info *info_of(const struct compared_figure *j)
@@ -199,9 +201,10 @@ static const char *word_of(const struct compared_figure *j)
 	return verdict_word(j->verdict);
 }
 
-static struct report_compared_value *side(const struct figure *f, struct report_draft *draft)
+/* Times are in the unit of `most`. */
+static struct report_compared_value *side(const struct figure *f, double most, struct wording *w)
 {
-	struct report_compared_value *to = report_new_compared_value(1, &draft->arena);
+	struct report_compared_value *to = report_new_compared_value(1, w->arena);
 	const struct interval *i = &f->value;
 
 	if (!to)
@@ -209,6 +212,7 @@ static struct report_compared_value *side(const struct figure *f, struct report_
 	REPORT_SET_IF(to, value, isfinite(i->mid), i->mid);
 	REPORT_SET_IF(to, ci, isfinite(i->low) && isfinite(i->high),
 		      (struct report_interval){ i->low, i->high });
+	REPORT_SET(to, shown, wording_figure_in(w, i, metric_info(f->metric)->unit, most));
 	REPORT_SET(to, samples, f->samples);
 	REPORT_SET(to, repeats, f->repeats);
 	return to;
@@ -250,6 +254,8 @@ void verdicts_fill(struct report_compared_figure *to, const struct compared_figu
 	const struct metric_info *m = info_of(j);
 	const char *none = why(j, family, draft);
 	bool known = j->verdict != VERDICT_DISAGREES;
+	struct wording w = { .arena = &draft->arena };
+	double most = fmax(j->a.value.mid, j->b.value.mid);
 
 	REPORT_SET(to, metric, m->name);
 	REPORT_SET(to, title, m->title);
@@ -258,11 +264,13 @@ void verdicts_fill(struct report_compared_figure *to, const struct compared_figu
 	REPORT_SET(to, mode, j->a.mode);
 	REPORT_SET_IF(to, n, isfinite(j->a.n), j->a.n);
 	REPORT_SET(to, points, j->points);
-	REPORT_SET(to, a, side(&j->a, draft));
-	REPORT_SET(to, b, side(&j->b, draft));
+	REPORT_SET(to, a, side(&j->a, most, &w));
+	REPORT_SET(to, b, side(&j->b, most, &w));
 	REPORT_SET_IF(to, ratio, known && isfinite(j->ratio.mid), j->ratio.mid);
 	REPORT_SET_IF(to, ci, known && has_interval(j),
 		      (struct report_interval){ j->ratio.low, j->ratio.high });
+	REPORT_SET_IF(to, times, known && isfinite(j->ratio.mid),
+		      wording_figure(&w, &j->ratio, "x"));
 	REPORT_SET(to, verdict, word_of(j));
 	REPORT_SET_IF(to, why, !none || *none, none);
 }

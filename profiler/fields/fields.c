@@ -24,13 +24,14 @@
 #define REPORT_D_counts REPORT_COUNTS, NULL
 #define REPORT_D_numbers REPORT_NUMBERS, NULL
 #define REPORT_D_names REPORT_NAMES, NULL
+#define REPORT_D_lists REPORT_LISTS, NULL
 #define REPORT_D_one(record) REPORT_ONE, &report_record_##record
 #define REPORT_D_list(record) REPORT_LIST, &report_record_##record
 #define REPORT_D_map(record) REPORT_MAP, &report_record_##record
 
 #define RECORD(record, meaning) static const struct report_field fields_##record[] = {
 #define FIELD(record, name, type, presence, unit, meaning, since)                                  \
-	{ #name,                                                                                   \
+	{ REPORT_KEY(name),                                                                        \
 	  REPORT_D_##type,                                                                         \
 	  REPORT_##presence,                                                                       \
 	  unit,                                                                                    \
@@ -141,6 +142,8 @@ static const struct {
 	[REPORT_COUNTS] = { .takes = "two whole numbers, [before, after]" },
 	[REPORT_NUMBERS] = { "an object of numbers", sizeof(double), REPORT_NUMBER, true },
 	[REPORT_NAMES] = { "an object of texts", sizeof(char *), REPORT_TEXT, true },
+	[REPORT_LISTS] = { "an object of lists of texts", sizeof(struct report_texts), REPORT_TEXTS,
+			   true },
 	[REPORT_ONE] = { .takes = "an object" },
 	[REPORT_LIST] = { .takes = "a list of objects" },
 	[REPORT_MAP] = { .takes = "an object of objects", .keys = true },
@@ -210,6 +213,7 @@ static bool has_form(enum report_type type, const json_t *json)
 	case REPORT_ONE:
 	case REPORT_NUMBERS:
 	case REPORT_NAMES:
+	case REPORT_LISTS:
 	case REPORT_MAP:
 		return json_is_object(json);
 	default:
@@ -308,10 +312,15 @@ static void *take(struct reader *r, size_t n, size_t bytes)
 	return at;
 }
 
+/* Lists within a map. */
+static const struct report_field texts_field = { .type = REPORT_TEXTS };
+
 static bool read_record(struct reader *r, const struct step *at, const struct report_record *record,
 			const json_t *json, char *to);
+static bool read_many(struct reader *r, const struct step *at, const struct report_field *field,
+		      const json_t *json, void *to);
 
-/* A value that is neither list nor map. */
+/* A value that is neither list nor map, or a list within a map. */
 static bool read_one(struct reader *r, const struct step *at, enum report_type type,
 		     const struct report_record *of, const json_t *json, void *to)
 {
@@ -347,6 +356,8 @@ static bool read_one(struct reader *r, const struct step *at, enum report_type t
 		*(struct report_counts *)to = (struct report_counts){ json_integer_value(low),
 								      json_integer_value(high) };
 		break;
+	case REPORT_TEXTS:
+		return read_many(r, at, &texts_field, json, to);
 	default: /* REPORT_ONE: in a list, `to` is the record itself */
 		return read_record(r, at, of, json, to);
 	}
@@ -536,6 +547,8 @@ static json_t *write_number(double x)
 	return x == (double)(int64_t)x ? json_integer((json_int_t)x) : json_real(x);
 }
 
+static json_t *write_many(const struct report_field *field, const char *from);
+
 /* `from` is where the value is; of REPORT_ONE the record itself. */
 static json_t *write_one(enum report_type type, const struct report_record *of, const void *from)
 {
@@ -564,6 +577,8 @@ static json_t *write_one(enum report_type type, const struct report_record *of, 
 		return json_pack("[f, f]", interval->low, interval->high);
 	case REPORT_COUNTS:
 		return json_pack("[I, I]", (json_int_t)counts->before, (json_int_t)counts->after);
+	case REPORT_TEXTS:
+		return write_many(&texts_field, from);
 	default:
 		return report_write(of, from);
 	}

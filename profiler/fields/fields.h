@@ -73,8 +73,17 @@ struct report_names {
 	const char **keys;
 };
 
+struct report_lists {
+	struct report_texts *at;
+	size_t n;
+	const char **keys;
+};
+
 /* How a field was written where that is not how the table says it; set by readers. */
 enum report_form { REPORT_PLAIN, REPORT_NULL, REPORT_WHOLE };
+
+/* The key of a field: `_default` is `default`, a word of C. */
+#define REPORT_KEY(name) (&#name[#name[0] == '_'])
 
 /* ---- the structs */
 
@@ -112,6 +121,7 @@ enum report_form { REPORT_PLAIN, REPORT_NULL, REPORT_WHOLE };
 #define REPORT_C_counts struct report_counts
 #define REPORT_C_numbers struct report_numbers
 #define REPORT_C_names struct report_names
+#define REPORT_C_lists struct report_lists
 #define REPORT_C_one(record) struct report_##record *
 #define REPORT_C_list(record) struct report_##record##_list
 #define REPORT_C_map(record) struct report_##record##_map
@@ -213,6 +223,7 @@ enum report_type {
 	REPORT_COUNTS,
 	REPORT_NUMBERS,
 	REPORT_NAMES,
+	REPORT_LISTS,
 	REPORT_ONE,
 	REPORT_LIST,
 	REPORT_MAP,

@@ -79,6 +79,8 @@ static json_t *type_schema(const struct report_field *field)
 		return object_of(plain("number"));
 	case REPORT_NAMES:
 		return object_of(plain("string"));
+	case REPORT_LISTS:
+		return object_of(list_of(plain("string")));
 	case REPORT_ONE:
 		return reference(field->of);
 	case REPORT_LIST:

@@ -70,9 +70,9 @@ static struct report_warning_list find_warnings(struct maker *m)
 
 	for (size_t i = 0; i < m->n_points; i++)
 		most += m->points[i].modes.n;
-	all.at = report_new_warning(most, m->arena);
-	m->failed |= !all.at;
-	for (size_t i = 0; !m->failed && i < m->n_points; i++)
+	all.at = report_new_warning(most, m->wording.arena);
+	m->wording.failed |= !all.at;
+	for (size_t i = 0; !m->wording.failed && i < m->n_points; i++)
 		for (size_t k = 0; k < m->points[i].modes.n; k++) {
 			const char *mode = m->points[i].modes.keys[k];
 			const struct report_latency *l = m->points[i].modes.at[k].latency;
@@ -102,11 +102,12 @@ struct wrong_list {
 
 static bool wrong_begin(struct maker *m, struct wrong_list *w, size_t most)
 {
-	w->all = (struct report_wrong_mode_list){ report_new_wrong_mode(most, m->arena), 0 };
-	w->modes = ARENA_ARRAY(m->arena, const char *, most + 1);
-	w->also = ARENA_ARRAY(m->arena, int, most + 1);
-	m->failed |= !w->all.at || !w->modes || !w->also;
-	return !m->failed;
+	w->all = (struct report_wrong_mode_list){ report_new_wrong_mode(most, m->wording.arena),
+						  0 };
+	w->modes = ARENA_ARRAY(m->wording.arena, const char *, most + 1);
+	w->also = ARENA_ARRAY(m->wording.arena, int, most + 1);
+	m->wording.failed |= !w->all.at || !w->modes || !w->also;
+	return !m->wording.failed;
 }
 
 static void add_value(struct maker *m, struct report_wrong_mode *to, const char *name, double value)
@@ -122,10 +123,11 @@ static void add_values(struct maker *m, struct report_wrong_mode *to, const stru
 {
 	char over[NUMBER_BYTES];
 
-	REPORT_SET(to, values,
-		   (struct report_named_value_list){ report_new_named_value(4, m->arena), 0 });
-	m->failed |= !to->values.at;
-	if (m->failed || !at->where || !at->where->has.ours)
+	REPORT_SET(
+	    to, values,
+	    (struct report_named_value_list){ report_new_named_value(4, m->wording.arena), 0 });
+	m->wording.failed |= !to->values.at;
+	if (m->wording.failed || !at->where || !at->where->has.ours)
 		return;
 	add_value(m, to, "This mode", at->where->ours);
 	add_value(m, to, "Eager", at->where->eager);
@@ -183,7 +185,7 @@ static struct report_wrong_mode_list find_wrong(struct maker *m)
 	for (size_t i = 0; i < m->n_points; i++)
 		most += m->points[i].modes.n;
 	wrong_begin(m, &w, most);
-	for (size_t i = 0; !m->failed && i < m->n_points; i++)
+	for (size_t i = 0; !m->wording.failed && i < m->n_points; i++)
 		for (size_t k = 0; k < m->points[i].modes.n; k++) {
 			const struct report_mode *of = &m->points[i].modes.at[k];
 			const struct report_agreement *a = of->agreement;
@@ -199,7 +201,7 @@ static struct report_wrong_mode_list find_wrong(struct maker *m)
 			if (of->has.agrees && !of->agrees)
 				add_wrong(m, &w, "", &at);
 		}
-	return m->failed ? w.all : wrong_end(m, &w);
+	return m->wording.failed ? w.all : wrong_end(m, &w);
 }
 
 static void wrong_torch_modes(struct maker *m, struct wrong_list *w,
@@ -233,7 +235,7 @@ static struct report_wrong_mode_list find_wrong_torch(struct maker *m)
 	for (size_t i = 0; i < t->points.n; i++)
 		wrong_torch_modes(m, &w, &t->points.at[i].modes, t->points.at[i].has.n,
 				  t->points.at[i].n);
-	return m->failed ? w.all : wrong_end(m, &w);
+	return m->wording.failed ? w.all : wrong_end(m, &w);
 }
 
 void put_doubts(struct maker *m, struct report_findings *out)

@@ -9,60 +9,10 @@
 #include "profiler/findings/maker.h"
 #include "profiler/measure/break_even.h"
 
-/* ---- sentences ---- */
-
-/* Parts of a sentence, which are added one after another. */
-struct sentence {
-	struct maker *maker;
-	struct report_sentence_part_list *parts;
-};
-
-enum sentence_part { PART_PLAIN, PART_CLAIM, PART_INTERVAL };
-enum { MOST_PARTS = 24 };
-
-static struct sentence sentence_begin(struct maker *m, struct report_sentence_part_list *to)
-{
-	*to = (struct report_sentence_part_list){ report_new_sentence_part(MOST_PARTS, m->arena),
-						  0 };
-	m->failed |= to->at == NULL;
-	return (struct sentence){ m, to };
-}
-
-static void __attribute__((format(printf, 3, 4)))
-sentence_add(struct sentence *s, enum sentence_part as, const char *format, ...)
-{
-	static const char *const kinds[] = { [PART_CLAIM] = "claim", [PART_INTERVAL] = "interval" };
-	struct report_sentence_part *part;
-	char text[1024];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	part = s->parts->n ? &s->parts->at[s->parts->n - 1] : NULL;
-	if (s->maker->failed || !*text)
-		return;
-	if (part && as == PART_PLAIN && !part->has.as) { /* they are one */
-		part->text = maker_text(s->maker, "%s%s", part->text, text);
-		return;
-	}
-	if (s->parts->n == MOST_PARTS)
-		return;
-	part = &s->parts->at[s->parts->n++];
-	REPORT_SET(part, text, maker_text(s->maker, "%s", text));
-	if (as != PART_PLAIN)
-		REPORT_SET(part, as, kinds[as]);
-}
-
 /* " at n = 30", or "" without a sweep. */
 static const char *place_at(struct maker *m, const struct report_point *p)
 {
-	char n[NUMBER_BYTES];
-
-	if (!p->has.n)
-		return "";
-	number_plain(n, p->n);
-	return maker_text(m, " at n = %s", n);
+	return wording_at(&m->wording, p->has.n ? p->n : NAN);
 }
 
 /* ---- a verdict ---- */
@@ -90,19 +40,12 @@ static const char *verdict_at(const struct report_point *p, const char *mode)
 	    verdict_of(&speedup, b->has.speedup_ci && m && m->latency ? (int)m->latency->n : 0));
 }
 
-/* " (3.54–3.55)"; nothing where no interval was measured. */
-static void add_interval(struct sentence *s, const struct number_triple *t, double low)
+static void say_repaid(struct maker *m, struct sentence *s, const struct report_comparison *b)
 {
-	if (!isnan(low))
-		sentence_add(s, PART_INTERVAL, " (%s–%s)", t->low, t->high);
-}
-
-static void say_repaid(struct sentence *s, const struct report_comparison *b)
-{
-	const char *unit = s->maker->compile.name, *repay = b->has.repay ? b->repay : "";
+	const char *unit = m->compile.name, *repay = b->has.repay ? b->repay : "";
 	char compile[NUMBER_BYTES], calls[NUMBER_BYTES];
 
-	number_short(compile, b->compile_ms * 1e3 / s->maker->compile.scale);
+	number_short(compile, b->compile_ms * 1e3 / m->compile.scale);
 	number_short(calls, b->calls_to_repay);
 	if (strcmp(repay, repay_word(REPAY_NEVER)) == 0) {
 		sentence_add(s, PART_PLAIN, "; its ");
@@ -121,14 +64,14 @@ static void say_faster(struct sentence *s, const char *mode, const struct report
 		       bool faster)
 {
 	double low = b->speedup_ci.low, high = b->speedup_ci.high;
-	struct number_triple t;
+	struct interval ratio = { low, b->speedup, high };
+	struct report_figure *f;
 
-	if (faster)
-		number_triple(&t, b->speedup, low, high);
-	else
-		number_triple(&t, 1 / b->speedup, 1 / high, 1 / low);
-	sentence_add(s, PART_CLAIM, "%s is %sx", mode, t.mid);
-	add_interval(s, &t, low);
+	if (!faster)
+		ratio = (struct interval){ 1 / high, 1 / b->speedup, 1 / low };
+	f = wording_figure(s->wording, &ratio, "x");
+	sentence_add(s, PART_CLAIM, "%s is %s", mode, f ? f->text : "");
+	sentence_interval(s, f);
 	sentence_add(s, PART_CLAIM, faster ? " faster" : " slower");
 	sentence_add(s, PART_PLAIN, " than eager");
 }
@@ -136,19 +79,20 @@ static void say_faster(struct sentence *s, const char *mode, const struct report
 static void say_open(struct sentence *s, const char *mode, const struct report_comparison *b,
 		     bool same)
 {
-	struct number_triple t;
+	struct interval ratio = { b->speedup_ci.low, b->speedup, b->speedup_ci.high };
+	struct report_figure *f = wording_figure(s->wording, &ratio, "x");
 
-	number_triple(&t, b->speedup, b->speedup_ci.low, b->speedup_ci.high);
 	sentence_add(s, PART_CLAIM,
 		     same ? "%s is as fast as eager"
 			  : "Whether %s is faster than eager cannot be told",
 		     mode);
-	sentence_add(s, PART_PLAIN, ", %sx", t.mid);
-	add_interval(s, &t, b->speedup_ci.low);
+	sentence_add(s, PART_PLAIN, ", %s", f ? f->text : "");
+	sentence_interval(s, f);
 }
 
 /* A mode against eager: the verdict with its figures, and when compiling is repaid. */
-static void say_verdict(struct sentence *s, const struct report_point *p, const char *mode)
+static void say_verdict(struct maker *m, struct sentence *s, const struct report_point *p,
+			const char *mode)
 {
 	const struct report_comparison *b = report_get(p->break_even, mode);
 	const char *verdict = verdict_at(p, mode);
@@ -157,8 +101,7 @@ static void say_verdict(struct sentence *s, const struct report_point *p, const 
 		return;
 	if (is(verdict, VERDICT_DISAGREES)) {
 		sentence_add(s, PART_CLAIM, "%s DISAGREES", mode);
-		sentence_add(s, PART_PLAIN, ": its values are not eager's%s.",
-			     place_at(s->maker, p));
+		sentence_add(s, PART_PLAIN, ": its values are not eager's%s.", place_at(m, p));
 		return;
 	}
 	if (is(verdict, VERDICT_FASTER) || is(verdict, VERDICT_SLOWER))
@@ -168,8 +111,8 @@ static void say_verdict(struct sentence *s, const struct report_point *p, const 
 	else
 		sentence_add(s, PART_CLAIM, "There are not enough samples to compare %s with eager",
 			     mode);
-	sentence_add(s, PART_PLAIN, "%s", place_at(s->maker, p));
-	say_repaid(s, b);
+	sentence_add(s, PART_PLAIN, "%s", place_at(m, p));
+	say_repaid(m, s, b);
 	sentence_add(s, PART_PLAIN, ".");
 }
 
@@ -177,7 +120,7 @@ static void say_verdict(struct sentence *s, const struct report_point *p, const 
 static void say_crossing(struct sentence *s, const struct report_comparison *whole, size_t points)
 {
 	const char *side = whole && whole->has.side ? whole->side : NULL;
-	struct number_triple t;
+	struct report_figure *f;
 	bool above;
 
 	if (!side || points < 2 || strcmp(side, side_word(SIDE_DISAGREES)) == 0)
@@ -188,13 +131,18 @@ static void say_crossing(struct sentence *s, const struct report_comparison *who
 		return;
 	}
 	above = strcmp(side, side_word(SIDE_ABOVE)) == 0;
-	number_triple(&t, whole->crossover_n, whole->crossover_ci.low, whole->crossover_ci.high);
+	f = wording_figure(s->wording,
+			   &(struct interval){ whole->crossover_ci.low, whole->crossover_n,
+					       whole->crossover_ci.high },
+			   "");
+	if (!f)
+		return;
 	if (whole->meetings > 1)
 		sentence_add(s, PART_PLAIN, " The two cross %lld times; from n = %s",
-			     (long long)whole->meetings, t.mid);
+			     (long long)whole->meetings, f->text);
 	else
-		sentence_add(s, PART_PLAIN, " %s n = %s", above ? "Below" : "Above", t.mid);
-	add_interval(s, &t, whole->crossover_ci.low);
+		sentence_add(s, PART_PLAIN, " %s n = %s", above ? "Below" : "Above", f->text);
+	sentence_interval(s, f);
 	if (whole->meetings > 1)
 		sentence_add(s, PART_PLAIN, " on %s is faster.", above ? "it" : "eager");
 	else
@@ -202,27 +150,31 @@ static void say_crossing(struct sentence *s, const struct report_comparison *who
 }
 
 /* A median alone, where nothing can be compared, or that nothing was timed. */
-static void say_alone(struct sentence *s, const struct report_point *p, const char *mode)
+static void say_alone(struct maker *m, struct sentence *s, const struct report_point *p,
+		      const char *mode)
 {
-	const struct report_mode *m = mode ? report_get(p->modes, mode) : NULL;
+	const struct report_mode *of = mode ? report_get(p->modes, mode) : NULL;
 	const struct report_mode *eager = report_get(p->modes, "eager");
-	const char *who = m && m->latency ? mode : "eager", *unit = s->maker->time.name;
-	double scale = s->maker->time.scale;
+	const char *who = of && of->latency ? mode : "eager";
+	double scale = m->time.scale;
 	const struct report_latency *l;
-	struct number_triple t;
+	struct report_figure *f;
 
-	m = m && m->latency ? m : eager;
-	if (!m || !m->latency) {
+	of = of && of->latency ? of : eager;
+	if (!of || !of->latency) {
 		sentence_add(s, PART_CLAIM, "Nothing was timed in this run");
 		sentence_add(s, PART_PLAIN, ": it compares values and graphs only.");
 		return;
 	}
-	l = m->latency;
-	number_triple(&t, l->median_us / scale, l->ci_us.low / scale, l->ci_us.high / scale);
-	sentence_add(s, PART_CLAIM, "%s takes %s %s", who, t.mid, unit);
-	add_interval(s, &t, l->ci_us.low);
-	sentence_add(s, PART_PLAIN, " a call%s. %s, so nothing is compared.", place_at(s->maker, p),
-		     m == eager ? "No compiled mode was measured" : "Eager was not measured");
+	l = of->latency;
+	f = wording_figure(
+	    s->wording,
+	    &(struct interval){ l->ci_us.low / scale, l->median_us / scale, l->ci_us.high / scale },
+	    "");
+	sentence_add(s, PART_CLAIM, "%s takes %s %s", who, f ? f->text : "", m->time.name);
+	sentence_interval(s, f);
+	sentence_add(s, PART_PLAIN, " a call%s. %s, so nothing is compared.", place_at(m, p),
+		     of == eager ? "No compiled mode was measured" : "Eager was not measured");
 }
 
 /* ---- lists of modes ---- */
@@ -242,26 +194,26 @@ static void gather(struct maker *m, const char **names, const char *name)
 }
 
 /* Which modes give other values. */
-static void say_wrong(struct sentence *s)
+static void say_wrong(struct maker *m, struct sentence *s)
 {
 	const char *names = NULL, *name;
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->maker->n_points; i++)
-		for (size_t k = 0; k < s->maker->points[i].modes.n; k++) {
-			const struct report_mode *m = &s->maker->points[i].modes.at[k];
+	for (size_t i = 0; i < m->n_points; i++)
+		for (size_t k = 0; k < m->points[i].modes.n; k++) {
+			const struct report_mode *of = &m->points[i].modes.at[k];
 			bool known = false;
 
-			name = s->maker->points[i].modes.keys[k];
+			name = m->points[i].modes.keys[k];
 			for (size_t j = 0; j < i && !known; j++) {
-				const struct report_mode *before = report_get(
-				    s->maker->points[j].modes, name);
+				const struct report_mode *before = report_get(m->points[j].modes,
+									      name);
 
 				known = before && before->has.agrees && !before->agrees;
 			}
-			if (known || !m->has.agrees || m->agrees)
+			if (known || !of->has.agrees || of->agrees)
 				continue;
-			gather(s->maker, &names, name);
+			gather(m, &names, name);
 			n++;
 		}
 	if (!n)
@@ -411,127 +363,6 @@ static const char *say_how(struct maker *m, const struct report_point *p)
 			  *values ? values : values_within(m, p));
 }
 
-/* ---- memory of a call: bytes are exact, so they have no interval ---- */
-
-static const char *size(struct maker *m, int64_t bytes)
-{
-	char text[NUMBER_BYTES];
-
-	number_bytes(text, (double)bytes);
-	return maker_text(m, "%s", text);
-}
-
-/* Beyond what is there before the call. */
-static int64_t added(const struct report_memory *memory)
-{
-	return memory->peak_bytes > memory->held_bytes ? memory->peak_bytes - memory->held_bytes
-						       : 0;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static bool same_shape(const struct report_integers *a, const struct report_integers *b)
-{
-	return a->n == b->n && (a->n == 0 || memcmp(a->at, b->at, a->n * sizeof(*a->at)) == 0);
-}
-
-/* Of one statement, and alike. */
-static bool alike(const struct report_memory_tensor *a, const struct report_memory_tensor *b)
-{
-	return a->bytes == b->bytes && a->values == b->values && a->has.line == b->has.line &&
-	       a->line == b->line && a->has.graph == b->has.graph && a->graph == b->graph &&
-	       same_text(a->op, b->op) && same_text(a->use, b->use) &&
-	       same_text(a->dtype, b->dtype) && same_shape(&a->shape, &b->shape);
-}
-
-/* What takes most at the peak: the first of tensors that are alike, and what they take together. */
-static const struct report_memory_tensor *largest(const struct report_memory *memory,
-						  int64_t *bytes)
-{
-	const struct report_memory_tensor *found = NULL;
-
-	*bytes = 0;
-	for (size_t i = 0; i < memory->tensors.n; i++) {
-		const struct report_memory_tensor *t = &memory->tensors.at[i];
-		int64_t sum = 0;
-
-		for (size_t k = 0; t->at_peak && k < memory->tensors.n; k++) {
-			const struct report_memory_tensor *other = &memory->tensors.at[k];
-
-			sum += other->at_peak && alike(t, other) ? other->bytes : 0;
-		}
-		if (sum > *bytes || (sum > 0 && sum == *bytes && t->from_us < found->from_us)) {
-			*bytes = sum;
-			found = t;
-		}
-	}
-	return found;
-}
-
-static const char *what(struct maker *m, const struct report_memory_tensor *t)
-{
-	if (t->values > 1)
-		return maker_text(m, "%lld temporaries in one block", (long long)t->values);
-	if (t->op)
-		return t->op;
-	return same_text(t->use, "constant")    ? "a constant"
-	       : same_text(t->use, "recording") ? "a recording"
-	       : same_text(t->use, "temporary") ? "a temporary"
-						: "no op";
-}
-
-static void say_own(struct sentence *s, const char *mode, const struct report_memory *memory,
-		    const struct report_memory *eager)
-{
-	int64_t own = added(memory), bytes,
-		more = eager ? memory->held_bytes - eager->held_bytes : 0;
-	const struct report_memory_tensor *first = largest(memory, &bytes);
-
-	if (!own) {
-		sentence_add(s, PART_CLAIM,
-			     "A call in %s needs no memory beyond what is held before it", mode);
-	} else {
-		sentence_add(s, PART_CLAIM, "A call in %s adds %s", mode, size(s->maker, own));
-		sentence_add(s, PART_PLAIN, " at its peak to the %s held before it",
-			     size(s->maker, memory->held_bytes));
-		if (first)
-			sentence_add(s, PART_PLAIN, "; the largest there is %s by %s%s",
-				     size(s->maker, bytes), what(s->maker, first),
-				     first->line > 0 ? maker_text(s->maker, ", line %lld",
-								  (long long)first->line)
-						     : "");
-	}
-	if (more > own / 100 && more > 0)
-		sentence_add(s, PART_PLAIN, ", but between calls it keeps %s more than eager",
-			     size(s->maker, more));
-	sentence_add(s, PART_PLAIN, ".");
-}
-
-/* Beside eager's; NULL: it was not watched. */
-static void say_memory(struct sentence *s, const char *mode, const struct report_memory *memory,
-		       const struct report_memory *eager)
-{
-	int64_t own = added(memory), other = eager ? added(eager) : 0;
-	char ratio[NUMBER_BYTES];
-
-	say_own(s, mode, memory, eager);
-	if (!eager || eager == memory)
-		return;
-	sentence_add(s, PART_PLAIN, own <= other ? " Eager adds " : " Eager adds only ");
-	sentence_add(s, PART_CLAIM, "%s", own == other ? "as much" : size(s->maker, other));
-	number_short(ratio,
-		     own < other ? (double)other / (double)own : (double)own / (double)other);
-	if (own < other && own)
-		sentence_add(s, PART_PLAIN, ", %sx as much.", ratio);
-	else if (own > other && other)
-		sentence_add(s, PART_PLAIN, ": %s takes %sx as much.", mode, ratio);
-	else
-		sentence_add(s, PART_PLAIN, ".");
-}
-
 /* ---- units, which all points share ---- */
 
 /* What a column holds. */
@@ -606,23 +437,6 @@ static void choose_units(struct maker *m, const struct report_torch *torch)
 
 /* ---- a mode ---- */
 
-static struct report_figure *figure(struct maker *m, const struct interval *x, const char *suffix)
-{
-	struct report_figure *f = report_new_figure(1, m->arena);
-	struct number_triple t;
-
-	m->failed |= !f;
-	if (!f)
-		return NULL;
-	number_triple(&t, x->mid, x->low, x->high);
-	REPORT_SET(f, text, maker_text(m, "%s%s", t.mid, suffix));
-	if (!isfinite(x->low) || !isfinite(x->high))
-		return f;
-	REPORT_SET(f, low, maker_text(m, "%s", t.low));
-	REPORT_SET(f, high, maker_text(m, "%s", t.high));
-	return f;
-}
-
 /* What is said of a mode, ours or PyTorch's. */
 struct facts {
 	const struct report_latency *latency;
@@ -661,17 +475,18 @@ static void put_mode(struct maker *m, struct report_findings_mode *to, const str
 	if (x->verdict)
 		REPORT_SET(to, verdict, x->verdict);
 	if (l)
-		REPORT_SET(to, median,
-			   figure(m,
-				  &(struct interval){ l->ci_us.low / scale, l->median_us / scale,
-						      l->ci_us.high / scale },
-				  ""));
-	if (b && b->has.speedup && !wrong)
 		REPORT_SET(
-		    to, speedup,
-		    figure(m,
-			   &(struct interval){ b->speedup_ci.low, b->speedup, b->speedup_ci.high },
-			   "x"));
+		    to, median,
+		    wording_figure(&m->wording,
+				   &(struct interval){ l->ci_us.low / scale, l->median_us / scale,
+						       l->ci_us.high / scale },
+				   ""));
+	if (b && b->has.speedup && !wrong)
+		REPORT_SET(to, speedup,
+			   wording_figure(&m->wording,
+					  &(struct interval){ b->speedup_ci.low, b->speedup,
+							      b->speedup_ci.high },
+					  "x"));
 	if (isfinite(x->compile_ms))
 		REPORT_SET(to, compile, short_text(m, x->compile_ms * 1e3 / m->compile.scale));
 	calls = wrong ? NULL : repaid(m, b);
@@ -706,14 +521,14 @@ static void put_own_mode(struct maker *m, const struct report_point *p, size_t i
 	if (at->has.max_abs_error)
 		put_error(m, to, at->max_abs_error);
 	if (x.verdict) {
-		s = sentence_begin(m, &to->sentence);
-		say_verdict(&s, p, mode);
+		s = sentence_begin(&m->wording, &to->sentence);
+		say_verdict(m, &s, p, mode);
 		if (p == &m->points[m->n_points - 1])
 			say_crossing(&s, report_get(m->run->break_even, mode), m->run->points.n);
 	}
 	if (at->memory) {
 		REPORT_SET(to, memory, (struct report_sentence_part_list){ 0 });
-		s = sentence_begin(m, &to->memory);
+		s = sentence_begin(&m->wording, &to->memory);
 		say_memory(&s, mode, at->memory, eager ? eager->memory : NULL);
 	}
 }
@@ -723,28 +538,29 @@ static void put_own_mode(struct maker *m, const struct report_point *p, size_t i
 static bool begin_modes(struct maker *m, struct report_findings_point *to, const char **keys,
 			size_t n)
 {
-	REPORT_SET(
-	    to, modes,
-	    (struct report_findings_mode_map){ report_new_findings_mode(n, m->arena), n, keys });
+	REPORT_SET(to, modes,
+		   (struct report_findings_mode_map){ report_new_findings_mode(n, m->wording.arena),
+						      n, keys });
 	REPORT_SET(to, how, "");
-	m->failed |= !to->modes.at;
-	return !m->failed;
+	m->wording.failed |= !to->modes.at;
+	return !m->wording.failed;
 }
 
 static struct report_findings_side *side(struct maker *m, const struct report_mixed_side *of)
 {
-	struct report_findings_side *to = report_new_findings_side(1, m->arena);
+	struct report_findings_side *to = report_new_findings_side(1, m->wording.arena);
 	double scale = m->time.scale;
 
-	m->failed |= !to;
+	m->wording.failed |= !to;
 	if (!to)
 		return NULL;
 	if (of->has.median_us)
-		REPORT_SET(to, median,
-			   figure(m,
-				  &(struct interval){ of->ci_us.low / scale, of->median_us / scale,
-						      of->ci_us.high / scale },
-				  ""));
+		REPORT_SET(
+		    to, median,
+		    wording_figure(&m->wording,
+				   &(struct interval){ of->ci_us.low / scale, of->median_us / scale,
+						       of->ci_us.high / scale },
+				   ""));
 	if (of->has.samples_per_s)
 		REPORT_SET(to, rate, short_text(m, of->samples_per_s));
 	REPORT_SET(to, activations,
@@ -761,10 +577,10 @@ static void put_cast(struct maker *m, const struct report_mixed_mode *of,
 	REPORT_SET(to, without, side(m, of->without));
 	if (of->has.speedup)
 		REPORT_SET(to, speedup,
-			   figure(m,
-				  &(struct interval){ of->speedup_ci.low, of->speedup,
-						      of->speedup_ci.high },
-				  "x"));
+			   wording_figure(&m->wording,
+					  &(struct interval){ of->speedup_ci.low, of->speedup,
+							      of->speedup_ci.high },
+					  "x"));
 	if (of->has.verdict)
 		REPORT_SET(to, verdict, of->verdict);
 	number_error(error, of->max_abs_error);
@@ -774,11 +590,12 @@ static void put_cast(struct maker *m, const struct report_mixed_mode *of,
 static void put_autocast(struct maker *m, const struct report_mixed *mixed,
 			 struct report_findings_point *to)
 {
-	struct report_findings_autocast *a = report_new_findings_autocast(1, m->arena);
-	struct report_findings_cast *modes = report_new_findings_cast(mixed->modes.n, m->arena);
+	struct report_findings_autocast *a = report_new_findings_autocast(1, m->wording.arena);
+	struct report_findings_cast *modes = report_new_findings_cast(mixed->modes.n,
+								      m->wording.arena);
 
-	m->failed |= !a || !modes;
-	if (m->failed)
+	m->wording.failed |= !a || !modes;
+	if (m->wording.failed)
 		return;
 	REPORT_SET(a, sentence, say_autocast(m, mixed));
 	REPORT_SET(a, modes,
@@ -825,12 +642,12 @@ static void put_torch_point(struct maker *m, const struct report_torch_point *p,
 		if (at->values && !wrong)
 			put_error(m, &to->modes.at[i], at->values->max_abs_error);
 		if (at->over_ours)
-			REPORT_SET(
-			    &to->modes.at[i], over_ours,
-			    figure(m,
-				   &(struct interval){ at->over_ours->ci.low, at->over_ours->ratio,
-						       at->over_ours->ci.high },
-				   "x"));
+			REPORT_SET(&to->modes.at[i], over_ours,
+				   wording_figure(&m->wording,
+						  &(struct interval){ at->over_ours->ci.low,
+								      at->over_ours->ratio,
+								      at->over_ours->ci.high },
+						  "x"));
 	}
 }
 
@@ -839,15 +656,15 @@ static void put_torch(struct maker *m, const struct report_torch *t, struct repo
 	struct report_torch_point whole = { 0 };
 	size_t n = t && !t->points.n ? 1 : t ? t->points.n : 0;
 
-	REPORT_SET(
-	    out, torch,
-	    (struct report_findings_point_list){ report_new_findings_point(n, m->arena), n });
-	m->failed |= !out->torch.at;
+	REPORT_SET(out, torch,
+		   (struct report_findings_point_list){
+		       report_new_findings_point(n, m->wording.arena), n });
+	m->wording.failed |= !out->torch.at;
 	if (t && !t->points.n) {
 		whole.modes = t->modes;
 		whole.break_even = t->break_even;
 	}
-	for (size_t i = 0; !m->failed && i < n; i++)
+	for (size_t i = 0; !m->wording.failed && i < n; i++)
 		put_torch_point(m, t->points.n ? &t->points.at[i] : &whole, &out->torch.at[i]);
 }
 
@@ -881,8 +698,8 @@ static void put_answer(struct maker *m, struct report_findings *out)
 		out->answer = of->sentence;
 		return;
 	}
-	s = sentence_begin(m, &out->answer);
-	say_alone(&s, last, mode);
+	s = sentence_begin(&m->wording, &out->answer);
+	say_alone(m, &s, last, mode);
 }
 
 static void put_rest(struct maker *m, struct report_findings *out)
@@ -891,8 +708,8 @@ static void put_rest(struct maker *m, struct report_findings *out)
 
 	put_doubts(m, out);
 	REPORT_SET(out, wrong, (struct report_sentence_part_list){ 0 });
-	s = sentence_begin(m, &out->wrong);
-	say_wrong(&s);
+	s = sentence_begin(&m->wording, &out->wrong);
+	say_wrong(m, &s);
 	REPORT_SET(out, time_unit, m->time.name);
 	REPORT_SET(out, compile_unit, m->compile.name);
 	REPORT_SET(out, bytes_unit, m->bytes.name);
@@ -906,7 +723,9 @@ struct report_findings *findings_make(const struct report_run *run, struct arena
 	const struct report_point whole = { .modes = run->modes,
 					    .break_even = run->break_even,
 					    .autocast = run->autocast };
-	struct maker m = { .run = run, .arena = arena, .points = &whole, .n_points = 1 };
+	struct maker m = {
+		.run = run, .wording = { .arena = arena }, .points = &whole, .n_points = 1
+	};
 	struct report_findings *out = report_new_findings(1, arena);
 
 	if (run->points.n) {
@@ -918,28 +737,22 @@ struct report_findings *findings_make(const struct report_run *run, struct arena
 		REPORT_SET(out, points,
 			   (struct report_findings_point_list){
 			       report_new_findings_point(m.n_points, arena), m.n_points });
-		m.failed |= !out->points.at;
+		m.wording.failed |= !out->points.at;
 	}
-	for (size_t i = 0; out && !m.failed && i < m.n_points; i++)
+	for (size_t i = 0; out && !m.wording.failed && i < m.n_points; i++)
 		put_point(&m, &m.points[i], &out->points.at[i]);
-	if (out && !m.failed) {
+	if (out && !m.wording.failed) {
 		put_torch(&m, torch, out);
 		put_answer(&m, out);
 		put_rest(&m, out);
 	}
-	if (out && !m.failed)
+	if (out && !m.wording.failed)
 		return out;
 	err_set(err, ERR_MEMORY, "out of memory for what a run's figures say");
 	return NULL;
 }
 
 /* ---- as text ---- */
-
-void findings_say(struct buf *out, const struct report_sentence_part_list *sentence)
-{
-	for (size_t i = 0; i < sentence->n; i++)
-		buf_puts(out, sentence->at[i].text);
-}
 
 /* The i-th mode of the last point that has a sentence. */
 static const struct report_sentence_part_list *compared(const struct report_findings *f, size_t i)

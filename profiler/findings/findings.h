@@ -8,15 +8,11 @@
 #ifndef PROFILER_FINDINGS_FINDINGS_H
 #define PROFILER_FINDINGS_FINDINGS_H
 
-#include "fusion/base/buf.h"
-#include "profiler/fields/fields.h"
+#include "profiler/findings/sentence.h"
 
 /* In `arena`; texts may be the run's.  NULL with MEMORY. */
 struct report_findings *findings_make(const struct report_run *run, struct arena *arena,
 				      struct err *err);
-
-/* Appends the text of a sentence: its parts joined. */
-void findings_say(struct buf *out, const struct report_sentence_part_list *sentence);
 
 /* The i-th sentence of a run, from 0: those of the last point's modes that are held against eager,
  * else the answer alone.  NULL: there are no more. */

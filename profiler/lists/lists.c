@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "profiler/fields/fields.h"
 #include "profiler/profiler.h"
 
 static json_t *text_json(const char *text)
@@ -92,10 +93,12 @@ json_t *lists_torch(const char *python)
 
 json_t *lists_backends(const struct registry *registry, struct err *err)
 {
-	json_t *list = json_array(), *environment = profiler_environment(NULL), *all;
+	json_t *list = json_array(), *json = profiler_environment(NULL), *all;
+	struct arena arena = { 0 };
+	const struct report_environment *environment = report_read_environment(json, &arena, err);
 	bool chosen = false;
 
-	for (int i = registry_backend_count(registry) - 1; i >= 0; i--) {
+	for (int i = registry_backend_count(registry) - 1; environment && i >= 0; i--) {
 		struct fusion_backend b = fusion_backend(registry, i);
 		bool compiles = strcmp(b.name, "cpu") == 0, best;
 		char why[192] = "";
@@ -110,17 +113,16 @@ json_t *lists_backends(const struct registry *registry, struct err *err)
 			      "purpose", b.purpose, "available", available, "why_not",
 			      text_json(available ? NULL : why), "lacks",
 			      lacks_json(registry, i, available), "default", best, "vector_unit",
-			      b.plugin || b.on_device
-				  ? json_null()
-				  : json_incref(json_object_get(environment, "vector_unit")),
-			      "compiler",
-			      compiles ? json_incref(json_object_get(environment, "compiler"))
-				       : json_null(),
+			      b.plugin || b.on_device ? json_null()
+						      : text_json(environment->vector_unit),
+			      "compiler", compiles ? text_json(environment->compiler) : json_null(),
 			      "plugin", text_json(b.plugin)));
 	}
-	json_decref(environment);
-	all = json_pack("{s:o}", "backends", list);
-	if (!all)
+	json_decref(json);
+	arena_finish(&arena);
+	all = environment ? json_pack("{s:O}", "backends", list) : NULL;
+	json_decref(list);
+	if (environment && !all)
 		err_set(err, ERR_MEMORY, "out of memory for the list of backends");
 	return all;
 }

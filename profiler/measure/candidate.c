@@ -203,11 +203,12 @@ bool candidate_create(struct candidate *candidate, const struct candidate_spec *
 		.passes_disabled = w->passes_disabled,
 		.autocast = w->autocast,
 		.poison = w->poison,
+		.files = { w->weights, w->n_weights },
 	};
 
 	*candidate =
 	    (struct candidate){ .mode = spec->mode, .originals = spec->originals, .grad = w->grad };
-	candidate->engine = fusion_create(&options, err);
+	candidate->engine = workload_weights_there(w, err) ? fusion_create(&options, err) : NULL;
 	return candidate->engine && fill(candidate, w, spec->p, err);
 }
 

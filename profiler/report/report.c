@@ -84,12 +84,17 @@ static json_t *param_grads_json(const struct candidate *candidate, bool whole)
 	return json_null();
 }
 
-/* JSON texts end at their length, C's at a zero byte: the bytes after one are left out. */
 static const char *printed(const struct candidate *candidate, struct report_draft *draft)
 {
 	const struct buf *text = fusion_stdout(candidate->session);
+	struct buf shown = { 0 };
+	const char *kept = NULL;
 
-	return arena_strndup(&draft->arena, text->data ? text->data : "", text->len);
+	buf_add_text(&shown, text->data, text->len);
+	if (!shown.failed)
+		kept = arena_strndup(&draft->arena, shown.data ? shown.data : "", shown.len);
+	buf_finish(&shown);
+	return kept;
 }
 
 void report_call_fill(struct report_call *to, const struct report_of_call *r,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/findings/sentence.h"
 #include "profiler/measure/break_even.h"
 #include "profiler/suite/suite.h"
 #include "profiler/suite/stats.h"
@@ -289,6 +290,113 @@ static struct report_suite_workload_change_list workloads_of(struct suites *s)
 	return (struct report_suite_workload_change_list){ all, all ? n : 1 };
 }
 
+/* ---- in words */
+
+/* How many workloads turned so in some column. */
+static int64_t turned(const struct report_suite_comparison *c, const char *turn)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < c->workloads.n; i++) {
+		struct report_suite_result_change_list results = c->workloads.at[i].results;
+		bool any = false;
+
+		for (size_t k = 0; k < results.n; k++)
+			any |= strcmp(results.at[k].turn, turn) == 0;
+		n += any;
+	}
+	return n;
+}
+
+/* The column whose speedups changed most; NULL: none has a change. */
+static const struct report_suite_column_change *
+changed_most(const struct report_suite_comparison *c)
+{
+	const struct report_suite_column_change *most = NULL;
+
+	for (size_t i = 0; i < c->columns.n; i++) {
+		const struct report_suite_column_change *x = &c->columns.at[i];
+
+		if (x->geomean->has.ratio &&
+		    (!most || fabs(log(x->geomean->ratio)) > fabs(log(most->geomean->ratio))))
+			most = x;
+	}
+	return most;
+}
+
+/* How many results have a change with that verdict; NULL: with any. */
+static int64_t with_verdict(const struct report_suite_comparison *c, const char *verdict)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < c->workloads.n; i++) {
+		struct report_suite_result_change_list results = c->workloads.at[i].results;
+
+		for (size_t k = 0; k < results.n; k++)
+			n += results.at[k].has.ratio &&
+			     (!verdict || strcmp(results.at[k].verdict, verdict) == 0);
+	}
+	return n;
+}
+
+static void say_turns(struct sentence *s, const struct report_suite_comparison *c)
+{
+	int64_t broken = turned(c, "broken"), fixed = turned(c, "fixed");
+
+	if (broken)
+		sentence_add(s, PART_CLAIM, "%s passed before and %s not now",
+			     wording_plural(s->wording, broken, "workload", "workloads"),
+			     broken == 1 ? "does" : "do");
+	else
+		sentence_add(s, PART_CLAIM, "Nothing that passed is broken");
+	if (fixed)
+		sentence_add(s, PART_CLAIM, ", and %s %s fixed",
+			     wording_plural(s->wording, fixed, "workload", "workloads"),
+			     fixed == 1 ? "is" : "are");
+	sentence_add(s, PART_CLAIM, ".");
+}
+
+static void say_speedups(struct sentence *s, const struct report_suite_comparison *c)
+{
+	const struct report_suite_column_change *most = changed_most(c);
+	struct report_figure *times;
+
+	if (!most) {
+		sentence_add(s, PART_PLAIN, " There is no speedup in both to compare.");
+		return;
+	}
+	times = wording_figure(s->wording,
+			       &(struct interval){ most->geomean->ratio_ci.low,
+						   most->geomean->ratio,
+						   most->geomean->ratio_ci.high },
+			       "x");
+	sentence_add(s, PART_PLAIN, " The speedup of %s is %s",
+		     suite_column_name(s->wording, most->engine, most->policy, most->mode),
+		     times ? times->text : "");
+	sentence_interval(s, times);
+	sentence_add(s, PART_PLAIN,
+		     " of what it was, the geometric mean of %s. Of %s %lld rose and %lld fell by "
+		     "more than their intervals and 2 %%.",
+		     wording_plural(s->wording, most->geomean->n, "workload", "workloads"),
+		     wording_plural(s->wording, with_verdict(c, NULL), "speedup", "speedups"),
+		     (long long)with_verdict(c, verdict_word(VERDICT_FASTER)),
+		     (long long)with_verdict(c, verdict_word(VERDICT_SLOWER)));
+}
+
+static bool say(struct report_suite_comparison *to, struct arena *arena)
+{
+	struct wording w = { .arena = arena };
+	struct report_sentence_part_list parts;
+	struct sentence s = sentence_begin(&w, &parts);
+
+	if (w.failed || !to->columns.at || !to->workloads.at)
+		return false;
+	say_turns(&s, to);
+	say_speedups(&s, to);
+	REPORT_SET(to, sentence, parts);
+	return !w.failed;
+}
+
 static json_t *compare(struct suites *s)
 {
 	struct report_suite_comparison *to = report_new_suite_comparison(1, &s->draft.arena);
@@ -300,7 +408,7 @@ static json_t *compare(struct suites *s)
 	REPORT_SET(to, workloads, workloads_of(s));
 	REPORT_SET(to, only_before, only_in(s, s->before, s->after));
 	REPORT_SET(to, only_after, only_in(s, s->after, s->before));
-	return report_write_suite_comparison(to);
+	return say(to, &s->draft.arena) ? report_write_suite_comparison(to) : NULL;
 }
 
 json_t *suite_compare(const json_t *before, const json_t *after, struct err *err)

@@ -209,16 +209,10 @@ int suite_results_of_report(const struct report_run *run, int workload, int64_t 
 int suite_results_of_failure(const struct suite_failure *f, struct arena *arena,
 			     struct suite_result *out, int most)
 {
-	const char *policy = json_string_value(json_object_get(f->workload_json, "policy"));
-	json_t *mode;
-	size_t i;
 	int n = 0;
 
-	json_array_foreach(json_object_get(f->workload_json, "modes"), i, mode)
-	{
-		if (n == most || !json_is_string(mode))
-			continue;
-		out[n] = blank(policy, f->workload, f->run, json_string_value(mode), arena);
+	for (size_t i = 0; i < f->modes.n && n < most; i++) {
+		out[n] = blank(f->policy, f->workload, f->run, f->modes.at[i], arena);
 		out[n].status = f->status;
 		out[n++].reason = f->reason ? arena_strdup(arena, f->reason) : NULL;
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/findings/sentence.h"
 #include "profiler/suite/stats.h"
 
 enum { MAX_COLUMNS = 64 };
@@ -302,6 +303,89 @@ static void fill_progress(const struct table *t, struct report_suite_progress *t
 	REPORT_SET(to, waiting, n[SUITE_WAITING]);
 }
 
+/* ---- in words ---- */
+
+const char *suite_column_name(struct wording *w, const char *engine, const char *policy,
+			      const char *mode)
+{
+	return wording_text(w, "%s%s%s%s%s", strcmp(engine, "breakeven") == 0 ? "" : engine,
+			    strcmp(engine, "breakeven") == 0 ? "" : " ", mode,
+			    strcmp(policy, "dynamo") == 0 ? "" : ", ",
+			    strcmp(policy, "dynamo") == 0 ? "" : policy);
+}
+
+/* The column with the greatest geomean over the common set; NULL: none has one. */
+static const struct report_suite_column *fastest(const struct report_suite *suite)
+{
+	const struct report_suite_column *best = NULL;
+
+	for (size_t i = 0; i < suite->columns.n; i++) {
+		const struct report_suite_column *c = &suite->columns.at[i];
+		const struct report_suite_geomean *mean = c->geomean->common;
+
+		if (strcmp(c->mode, "eager") != 0 && mean->has.speedup &&
+		    (!best || mean->speedup > best->geomean->common->speedup))
+			best = c;
+	}
+	return best;
+}
+
+static const char *passing(struct wording *w, const struct report_suite *suite)
+{
+	int64_t bad = 0, most = 0, ran = INT64_MAX;
+	size_t n = suite->columns.n;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct report_suite_column *c = &suite->columns.at[i];
+
+		bad += c->failed + c->disagrees > 0;
+		most = c->workloads > most ? c->workloads : most;
+		ran = c->pass < ran ? c->pass : ran;
+	}
+	if (bad)
+		return wording_text(w, "%s of %zu %s workloads that did not pass.",
+				    wording_plural(w, bad, "column", "columns"), n,
+				    bad == 1 ? "has" : "have");
+	if (most && ran == most)
+		return "Every workload passes in every column.";
+	return n && most && ran
+		   ? wording_text(w, "Every workload that ran passes; %lld of %lld did not run.",
+				  (long long)(most - ran), (long long)most)
+		   : "None has run in every column.";
+}
+
+static bool say(struct report_suite *suite, struct arena *arena)
+{
+	struct wording w = { .arena = arena };
+	struct report_sentence_part_list parts;
+	struct sentence s = sentence_begin(&w, &parts);
+	const struct report_suite_column *best = fastest(suite);
+	const char *passes = passing(&w, suite);
+	struct report_figure *times;
+
+	if (!best) {
+		sentence_add(&s, PART_CLAIM, "No speedup to compare yet.");
+		sentence_add(&s, PART_PLAIN, " %s", passes);
+	} else {
+		const struct report_suite_geomean *mean = best->geomean->common;
+
+		times = wording_figure(&w,
+				       &(struct interval){ mean->speedup_ci.low, mean->speedup,
+							   mean->speedup_ci.high },
+				       "x");
+		sentence_add(&s, PART_CLAIM, "%s is the fastest: %s",
+			     suite_column_name(&w, best->engine, best->policy, best->mode),
+			     times ? times->text : "");
+		sentence_interval(&s, times);
+		sentence_add(&s, PART_CLAIM, " over eager");
+		sentence_add(&s, PART_PLAIN,
+			     ", the geometric mean of the %s that all columns have in common. %s",
+			     wording_plural(&w, suite->common->n, "workload", "workloads"), passes);
+	}
+	REPORT_SET(suite, sentence, parts);
+	return !w.failed;
+}
+
 static bool fill(const struct table *t, const char *const *names, struct report_suite *to,
 		 struct arena *arena)
 {
@@ -320,7 +404,7 @@ static bool fill(const struct table *t, const char *const *names, struct report_
 	REPORT_SET(to, common, common);
 	REPORT_SET(to, histogram_edges, (struct report_reals){ edges, SUITE_BUCKETS - 1 });
 	REPORT_SET(to, results, progress);
-	return fill_columns(t, to, arena) && fill_workloads(t, names, to, arena);
+	return fill_columns(t, to, arena) && fill_workloads(t, names, to, arena) && say(to, arena);
 }
 
 json_t *suite_report(const char *const *names, int n_workloads, const struct suite_result *results,

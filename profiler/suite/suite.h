@@ -49,7 +49,8 @@ int suite_results_of_report(const struct report_run *run, int workload, int64_t 
 
 /* The results of a run that has none of its own, one for each of its modes. */
 struct suite_failure {
-	const json_t *workload_json; /* its modes and policy */
+	struct report_texts modes;
+	const char *policy; /* NULL: dynamo */
 	int workload;
 	int64_t run;
 	enum suite_status status;
@@ -62,6 +63,13 @@ int suite_results_of_failure(const struct suite_failure *f, struct arena *arena,
  * memory. */
 json_t *suite_report(const char *const *names, int n_workloads, const struct suite_result *results,
 		     int n_results, struct err *err);
+
+struct wording;
+
+/* "static", "torch dynamic", "auto, native": engine and policy where they are not the usual ones.
+ */
+const char *suite_column_name(struct wording *w, const char *engine, const char *policy,
+			      const char *mode);
 
 /* Two such reports, `after` against `before`: a suite_comparison of profiler/fields/compare.def.
  * New; NULL with JSON where one is no such report, or MEMORY. */

@@ -118,7 +118,7 @@ static bool start(struct running *r, struct err *err)
 /* One line; what is no JSON is left out. */
 static bool hear_line(struct running *r, const char *line, size_t len, struct err *err)
 {
-	json_t *message = json_loadb(line, len, JSON_DECODE_ANY, NULL);
+	json_t *message = json_loadb(line, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 	const json_t *error = json_object_get(message, "error");
 	const char *text = json_string_value(json_object_get(error, "message"));
 	const char *code = json_string_value(json_object_get(error, "code"));

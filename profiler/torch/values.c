@@ -142,6 +142,21 @@ static void compare_tensor(const struct compare *x, struct mine mine, const json
 		compare_numbers(x, t, mine.reference, x->bytes + json_integer_value(at));
 }
 
+/* Zero bytes are part of a text. */
+static bool same_text(const char *ours, size_t len, const json_t *theirs)
+{
+	return json_string_length(theirs) == len &&
+	       (len == 0 || memcmp(ours, json_string_value(theirs), len) == 0);
+}
+
+static bool same_string(struct value ours, const json_t *theirs)
+{
+	size_t len;
+	const char *text = value_text(ours, &len);
+
+	return json_is_string(theirs) && same_text(text, len, theirs);
+}
+
 static void compare_scalar(const struct compare *x, struct value ours, const json_t *theirs)
 {
 	double a = ours.kind == VALUE_FLOAT ? ours.f
@@ -153,8 +168,7 @@ static void compare_scalar(const struct compare *x, struct value ours, const jso
 		if (ours.kind != VALUE_NONE || !json_is_null(theirs))
 			part_shape(x, "None on one side alone");
 	} else if (ours.kind == VALUE_STR) {
-		if (!json_is_string(theirs) ||
-		    strcmp(value_text(ours, NULL), json_string_value(theirs)) != 0)
+		if (!same_string(ours, theirs))
 			part_shape(x, "another text than torch's");
 	} else if (ours.kind != VALUE_FLOAT && ours.kind != VALUE_INT && ours.kind != VALUE_BOOL) {
 		part_shape(x, "another kind of value than torch's");
@@ -268,11 +282,11 @@ static void compare_grads(const struct compare *x, struct mine mine, const json_
 		compare_grads(x, item_of(mine, i), grads, at);
 }
 
-static bool same_text(const struct candidate *candidate, const char *theirs)
+static bool same_printed(const struct candidate *candidate, const json_t *theirs)
 {
 	const struct buf *printed = fusion_stdout(candidate->session);
 
-	return strcmp(printed->data ? printed->data : "", theirs ? theirs : "") == 0;
+	return same_text(printed->data, printed->len, theirs);
 }
 
 static int64_t numbers_in(struct value v)
@@ -341,7 +355,7 @@ static void compare_with(const struct compared_call *call, struct compared *c,
 			      json_object_get(theirs, "param_grads"));
 	}
 	c->stdout_same = c->stdout_same &&
-			 same_text(candidate, json_string_value(json_object_get(theirs, "stdout")));
+			 same_printed(candidate, json_object_get(theirs, "stdout"));
 }
 
 void compare_call(struct compared *c, const struct compared_call *call)

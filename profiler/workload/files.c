@@ -10,7 +10,7 @@
 #include "fusion/base/nearest.h"
 #include "profiler/workload/workload.h"
 
-bool workload_path_check(const char *path, struct err *err)
+bool path_check(const char *path, struct err *err)
 {
 	size_t len = strlen(path);
 	int depth = 0;
@@ -37,8 +37,15 @@ bool workload_path_check(const char *path, struct err *err)
 			return err_set(err, ERR_WORKLOAD,
 				       "a path of the program holds a backslash, a colon or a "
 				       "control character; write it as models/unet.py");
-	return (len > 3 && strcmp(path + len - 3, ".py") == 0) ||
-	       err_set(err, ERR_WORKLOAD, "'%s' is no .py file", path);
+	return true;
+}
+
+bool workload_path_check(const char *path, struct err *err)
+{
+	size_t len = strlen(path);
+
+	return path_check(path, err) && ((len > 3 && strcmp(path + len - 3, ".py") == 0) ||
+					 err_set(err, ERR_WORKLOAD, "'%s' is no .py file", path));
 }
 
 static bool read_files(struct workload *w, const json_t *files, struct err *err)

@@ -299,6 +299,16 @@ static json_t *repr_to_json(struct value v)
 	return json;
 }
 
+/* Whether it is a text with a zero byte, which JSON may not hold for those who read it in C: it is
+ * given as Python's repr. */
+static bool has_zero(struct value v)
+{
+	size_t len;
+	const char *text = v.kind == VALUE_STR ? value_text(v, &len) : NULL;
+
+	return text && strlen(text) < len;
+}
+
 static json_t *dict_to_json(struct value dict, bool whole)
 {
 	json_t *items = json_object();
@@ -307,7 +317,7 @@ static json_t *dict_to_json(struct value dict, bool whole)
 		struct buf key;
 
 		buf_init(&key, 4096);
-		value_print(&key, value_key(dict, i), true);
+		value_print(&key, value_key(dict, i), !has_zero(value_key(dict, i)));
 		json_object_set_new(items, key.data ? key.data : "",
 				    value_to_json(value_item(dict, i), whole));
 		buf_finish(&key);
@@ -339,7 +349,7 @@ json_t *value_to_json(struct value v, bool whole)
 	case VALUE_FLOAT:
 		return json_pack("{s:o}", "value", number_to_json(v.f, false));
 	case VALUE_STR:
-		return json_pack("{s:o}", "value", text_to_json(v));
+		return has_zero(v) ? repr_to_json(v) : json_pack("{s:o}", "value", text_to_json(v));
 	case VALUE_DICT:
 		return dict_to_json(v, whole);
 	case VALUE_TUPLE:

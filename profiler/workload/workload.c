@@ -329,10 +329,10 @@ static bool settings_read(struct workload *w, struct err *err)
 }
 
 static const char *const known_fields[] = {
-	"name",       "source",     "entry",   "calls",   "params",   "modes",  "device",
-	"backend",    "threads",    "policy",  "grad",    "autocast", "passes", "deny",
-	"sweep",      "time",       "project", "tags",    "commit",   "branch", "title",
-	"record_api", "keep_going", "seconds", "engines", "before",   "poison", "files",
+	"name",    "source", "entry",  "calls",    "params",  "modes",      "device",     "backend",
+	"threads", "policy", "grad",   "autocast", "passes",  "deny",       "sweep",      "time",
+	"project", "tags",   "commit", "branch",   "title",   "record_api", "keep_going", "seconds",
+	"engines", "before", "poison", "files",    "weights",
 };
 enum { N_FIELDS = sizeof(known_fields) / sizeof(known_fields[0]) };
 
@@ -566,10 +566,10 @@ static bool fill(struct workload *w, struct err *err)
 	if (!check_fields(json, err) ||
 	    !field_string(json, "name", "workload", 200, &w->name, err) || !files_read(w, err))
 		return false;
-	return settings_read(w, err) && read_params(w, err) && read_calls(w, err) &&
-	       read_time(w, err) && sweep_parse(w, json_object_get(json, "sweep"), err) &&
-	       check_values(w, err) && parse_programs(w, err) &&
-	       parse_before(w, json_object_get(json, "before"), err);
+	return settings_read(w, err) && weights_read(w, err) && read_params(w, err) &&
+	       read_calls(w, err) && read_time(w, err) &&
+	       sweep_parse(w, json_object_get(json, "sweep"), err) && check_values(w, err) &&
+	       parse_programs(w, err) && parse_before(w, json_object_get(json, "before"), err);
 }
 
 struct workload *workload_parse(const json_t *json, struct err *err)
@@ -613,6 +613,7 @@ void workload_destroy(struct workload *w)
 	fusion_program_destroy(w->before.program);
 	free(w->before.source);
 	files_forget(w);
+	weights_forget(w);
 	free(w->points);
 	free(w->deny);
 	json_decref(w->json);

@@ -25,6 +25,7 @@ enum {
 	WORKLOAD_MAX_FILES_BYTES = 16 << 20, /* all of them */
 	WORKLOAD_MAX_PATH_BYTES = 120,
 	WORKLOAD_MAX_PATH_DEPTH = 16,
+	WORKLOAD_MAX_WEIGHTS = 64,
 };
 #define WORKLOAD_MIN_SECONDS 0.01
 #define WORKLOAD_MAX_SECONDS 120.0
@@ -49,10 +50,12 @@ struct sweep {
 struct workload {
 	json_t *json;
 	const char *name;
-	const char *source, *entry; /* the text of the entry's file; a name in it */
-	struct fusion_files files;  /* one without a path where `source` is all there is */
-	const char *backend;        /* NULL: the best here */
-	int threads;                /* 0: one per core */
+	const char *source, *entry;  /* the text of the entry's file; a name in it */
+	struct fusion_files files;   /* one without a path where `source` is all there is */
+	struct fusion_data *weights; /* files that the program reads; path NULL: not known */
+	int n_weights;
+	const char *backend; /* NULL: the best here */
+	int threads;         /* 0: one per core */
 	enum fusion_policy policy;
 	const char **deny; /* ops that are not to be lowered */
 	int n_deny;
@@ -96,6 +99,12 @@ struct fusion_program *workload_program(const struct workload *w, const char *so
  * w->files, w->source and w->entry.  WORKLOAD or BOUND. */
 bool files_read(struct workload *w, struct err *err);
 void files_forget(struct workload *w);
+/* What a path of a program's file, or of one that it reads, must be; WORKLOAD or BOUND. */
+bool path_check(const char *path, struct err *err);
+
+/* weights.c.  Reads `weights`: names, whose files are not known yet.  WORKLOAD or BOUND. */
+bool weights_read(struct workload *w, struct err *err);
+void weights_forget(struct workload *w);
 
 /* workload.c.  Neither missing nor null; and a string field of at most `most` bytes, or
  * `otherwise`, borrowed. */

@@ -53,7 +53,24 @@ static json_t *diagnostic(const json_t *workload, const struct err *err, bool ce
 	return json;
 }
 
-/* Waits for the worker's answer: a report, or an error in *err. */
+static json_t *read_answer(enum message_type type, const char *text, size_t len, struct err *err)
+{
+	json_t *json = json_loadb(text, len, 0, NULL);
+	struct arena arena = { 0 };
+	const struct report_failure *f = NULL;
+
+	if (type == MESSAGE_REPORT)
+		return json;
+	if (json)
+		f = report_read_failure(json, &arena, NULL);
+	if (f)
+		message_failure(f, err);
+	json_decref(json);
+	arena_finish(&arena);
+	return NULL;
+}
+
+/* Waits for the worker's answer: an explanation, or an error in *err. */
 static json_t *read_messages(struct worker *w, const struct app *app, struct err *err)
 {
 	struct message_reader reader = { 0 };
@@ -84,34 +101,20 @@ static json_t *read_messages(struct worker *w, const struct app *app, struct err
 			continue;
 		done = true;
 		if (!bad && (type == MESSAGE_REPORT || type == MESSAGE_ERROR))
-			answer = json_loadb(text, len, 0, NULL);
+			answer = read_answer(type, text, len, err);
 	}
 	message_reader_finish(&reader);
-	if (!answer && app->stopping)
+	if (answer || err->code != ERR_NONE)
+		return answer;
+	if (app->stopping)
 		err_set(err, ERR_BUSY, "the server stops");
-	else if (!answer)
+	else
 		err_set(err, ERR_WORKER,
 			"the program took over %d s, the limit of a check; give it smaller inputs",
 			app->check_seconds);
 	return answer;
 }
 
-/* Whether the message is the worker's error: then it is in *err. */
-static bool is_error(const json_t *answer, struct err *err)
-{
-	const char *code, *message, *file = "";
-	int line = 0, column = 0;
-
-	if (json_object_get(answer, "breakeven") ||
-	    json_unpack((json_t *)answer, "{s:s, s:s, s:i, s:i, s?s}", "code", &code, "message",
-			&message, "line", &line, "column", &column, "file", &file) != 0)
-		return false;
-	err_at(err, err_from_name(code), line, column, "%s", message);
-	snprintf(err->file, sizeof(err->file), "%s", file);
-	return true;
-}
-
-/* The program's own error goes to the diagnostics, the rest is the answer. */
 static json_t *explain_in_worker(struct app *app, const json_t *json, struct err *err)
 {
 	char *text = json_dumps(json, JSON_COMPACT);
@@ -134,21 +137,15 @@ static json_t *explain_in_worker(struct app *app, const json_t *json, struct err
 	}
 	app->checks--;
 	free(text);
-	if (answer && is_error(answer, err)) {
-		json_decref(answer);
-		answer = NULL;
-	}
 	return answer;
 }
 
 /* Each break with its place in front, as an editor wants it. */
-static void place_breaks(json_t *breaks)
+static void place_breaks(struct report_break_list breaks)
 {
-	size_t i;
-	json_t *item;
-
-	json_array_foreach(breaks, i, item) {
-		struct break_place at = profiler_break_place(item);
+	for (size_t i = 0; i < breaks.n; i++) {
+		struct break_place at = profiler_place_of(&breaks.at[i]);
+		json_t *item = (json_t *)breaks.at[i].json; /* of the answer */
 
 		json_object_set_new(item, "line", json_integer(at.line));
 		json_object_set_new(item, "column", json_integer(at.column));
@@ -156,26 +153,39 @@ static void place_breaks(json_t *breaks)
 	}
 }
 
-static void add_program_error(json_t *answer, json_t *diagnostics, const json_t *workload)
+/* What was explained, as an answer: the program's own error goes to the diagnostics.  False with
+ * WORKER where it is no explanation. */
+static bool complete_answer(json_t *answer, json_t *diagnostics, const json_t *workload,
+			    struct err *err)
 {
-	const json_t *error = json_object_get(answer, "error");
-	struct err err = { 0 };
+	struct arena arena = { 0 };
+	const struct report_explain *e = report_read_explain(answer, &arena, err);
+	struct err said = { 0 };
 
-	if (json_is_object(error) && is_error(error, &err))
-		json_array_append_new(diagnostics, diagnostic(workload, &err, true));
-	json_object_del(answer, "error");
+	if (e && e->error) {
+		message_failure(e->error, &said);
+		json_array_append_new(diagnostics, diagnostic(workload, &said, true));
+	}
+	if (e) {
+		place_breaks(e->breaks);
+		json_object_del(answer, "error");
+	} else {
+		err->code = ERR_WORKER;
+	}
+	arena_finish(&arena);
+	return e != NULL;
 }
 
 /* The syntax and the names; a source without calls is parsed all the same. */
 static bool parses(const struct registry *registry, const json_t *json, struct err *err)
 {
-	json_t *copy = json_copy((json_t *)json);
+	json_t *copy = json_copy((json_t *)json), *calls = json_pack("{s:[[]]}", "calls");
 	struct workload *w;
 
-	if (!json_object_get(copy, "calls"))
-		json_object_set_new(copy, "calls", json_pack("[[]]"));
+	json_object_update_missing(copy, calls);
 	w = workload_parse_in(copy, registry, err);
 	workload_destroy(w);
+	json_decref(calls);
 	json_decref(copy);
 	return w != NULL;
 }
@@ -195,40 +205,46 @@ static void list_problem(void *self, const struct err *problem, bool certain)
 		json_array_append_new(l->diagnostics, diagnostic(l->workload, problem, certain));
 }
 
-bool api_check(struct req *req, struct reply *reply, struct err *err)
+/* The diagnostics of what was asked, and the answer that an explanation makes; false where the
+ * check itself has failed. */
+static bool check(struct req *req, const json_t *json, json_t *diagnostics, json_t **answer,
+		  struct err *err)
 {
-	json_t *json = req_json(req, err), *answer = NULL, *diagnostics;
+	/* one whose fields are no workload's is not explained: parsing it says why */
+	const struct report_workload *w = report_read_workload(json, req->arena, NULL);
 	struct err found = { 0 };
-	struct listed listed = { json, &found, NULL };
+	struct listed listed = { json, &found, diagnostics };
 
-	if (!json)
-		return false;
-	if (!json_object_get(json, "source") && !json_object_get(json, "files")) {
-		json_decref(json);
+	if (!json_is_object(json) || (w && !w->source && !w->has.files))
 		return err_set(err, ERR_WORKLOAD,
 			       "source is missing: the text of the program to check");
-	}
-	diagnostics = json_array();
-	if (parses(req->app->registry, json, &found) &&
-	    json_array_size(json_object_get(json, "calls")))
-		answer = explain_in_worker(req->app, json, &found);
+	if (parses(req->app->registry, json, &found) && w && json_array_size(w->calls))
+		*answer = explain_in_worker(req->app, json, &found);
 	if (found.code == ERR_BUSY || found.code == ERR_MEMORY || found.code == ERR_IO) {
-		json_decref(json);
-		json_decref(diagnostics);
 		*err = found;
 		return false;
 	}
 	if (found.code != ERR_NONE)
 		json_array_append_new(diagnostics, diagnostic(json, &found, true));
-	listed.diagnostics = diagnostics;
 	workload_problems(json, req->app->registry, list_problem, &listed);
-	if (answer)
-		add_program_error(answer, diagnostics, json);
-	else
-		answer = json_pack("{s:[], s:[]}", "breaks", "graphs");
-	place_breaks(json_object_get(answer, "breaks"));
-	json_object_set_new(answer, "diagnostics", diagnostics);
+	if (*answer)
+		return complete_answer(*answer, diagnostics, json, err);
+	*answer = json_pack("{s:[], s:[]}", "breaks", "graphs");
+	return true;
+}
+
+bool api_check(struct req *req, struct reply *reply, struct err *err)
+{
+	json_t *json = req_workload(req, err), *answer = NULL, *diagnostics = json_array();
+	bool ok = json && check(req, json, diagnostics, &answer, err);
+
 	json_decref(json);
+	if (!ok) {
+		json_decref(answer);
+		json_decref(diagnostics);
+		return false;
+	}
+	json_object_set_new(answer, "diagnostics", diagnostics);
 	reply->json = answer;
 	return true;
 }

@@ -26,10 +26,11 @@ bool loaded_add(struct loaded_runs *l, json_t *head, json_t *report, struct err 
 static json_t *with_environment(json_t *report, const struct buf *environment)
 {
 	json_t *of_run = json_loadb(environment->data, environment->len, 0, NULL);
+	json_t *kept = json_object_size(of_run) > 0 ? json_pack("{s:o}", "environment", of_run)
+						    : of_run;
 
-	if (json_object_size(of_run) > 0 && !json_object_get(report, "environment"))
-		json_object_set(report, "environment", of_run);
-	json_decref(of_run);
+	json_object_update_missing(report, kept);
+	json_decref(kept);
 	return report;
 }
 

@@ -51,12 +51,13 @@ static bool load_report(struct stored_run *s, struct err *err)
 }
 
 /* Whether a run came from a file that had left out its source. */
-static bool is_redacted(const char *imported)
+static bool is_redacted(const char *imported, struct arena *arena)
 {
-	json_t *mark = *imported ? json_loads(imported, 0, NULL) : NULL;
-	bool redacted = json_is_true(json_object_get(json_object_get(mark, "run"), "redacted"));
+	json_t *json = *imported ? json_loads(imported, 0, NULL) : NULL;
+	const struct report_imported *mark = json ? report_read_imported(json, arena, NULL) : NULL;
+	bool redacted = mark && mark->run && mark->run->redacted;
 
-	json_decref(mark);
+	json_decref(json);
 	return redacted;
 }
 
@@ -88,7 +89,7 @@ bool stored_run_load(struct stored_run *s, struct db *db, int64_t id, struct are
 		s->run.error_column = run.error.column;
 	}
 	s->workload = json_loads(run.workload, 0, NULL);
-	s->run.redacted = is_redacted(run.imported);
+	s->run.redacted = is_redacted(run.imported, arena);
 	if (run.status == RUN_DONE && !load_report(s, err))
 		return false;
 	s->run.workload = s->workload;

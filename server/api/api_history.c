@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/compare/figures.h"
+#include "profiler/compare/history.h"
 #include "server/queue/queue.h"
 #include "server/api/routes.h"
 
@@ -141,16 +141,58 @@ static bool read_filter(struct req *req, struct history_query *f, enum figure_me
 	return true;
 }
 
+static enum history_lack lack_of(const struct history_point *p)
+{
+	if (isfinite(p->figure.value))
+		return HISTORY_LACKS_NOTHING;
+	if (p->run.status == RUN_FAILED)
+		return HISTORY_FAILED;
+	return p->run.summary.mode && strcmp(p->run.summary.verdict, RUN_DISAGREES) == 0
+		   ? HISTORY_DISAGREES
+		   : HISTORY_UNMEASURED;
+}
+
+/* What the runs say, added to the answer and to its points. */
+static bool add_findings(json_t *out, struct history_runs *h, const struct history *found,
+			 struct arena *arena, struct err *err)
+{
+	struct history_run *runs = ARENA_ARRAY(arena, struct history_run, (size_t)found->n + 1);
+	json_t *said, *points = json_object_get(out, "points"), *point;
+	size_t i;
+
+	for (int k = 0; runs && k < found->n; k++) {
+		const struct history_point *p = &found->points[k];
+
+		runs[k] = (struct history_run){ p->run.id,
+						{ p->figure.lo, p->figure.value, p->figure.hi },
+						p->figure.n,
+						lack_of(p),
+						p->run.baseline };
+	}
+	h->at = runs;
+	h->n = (size_t)found->n;
+	h->total = found->total;
+	said = runs ? report_write_history_findings(history_say(h, arena, err)) : NULL;
+	if (!said)
+		return err_set(err, ERR_MEMORY, "out of memory for a history");
+	json_array_foreach(points, i, point)
+		json_object_update(point, json_array_get(json_object_get(said, "points"), i));
+	json_object_del(said, "points");
+	json_object_update(out, said);
+	json_decref(said);
+	return true;
+}
+
 /* The history of one workload, added to the answer. */
 static bool add_history(struct req *req, struct history_query *f, const struct metric_info *m,
 			json_t *out, struct err *err)
 {
 	struct figure_list known = { 0 };
 	struct history found;
+	struct history_runs said = { .metric = m };
 	json_t *list = json_array();
-	bool left = false;
 
-	if (!figures_catch_up(req->app->db, f->name, CATCH_UP, &left, err) ||
+	if (!figures_catch_up(req->app->db, f->name, CATCH_UP, &said.pending, err) ||
 	    !db_figures_known(req->app->db, f->name, req->arena, &known, err)) {
 		json_decref(list);
 		return false;
@@ -172,8 +214,9 @@ static bool add_history(struct req *req, struct history_query *f, const struct m
 	json_object_set_new(out, "known", known_json(&known));
 	json_object_set_new(out, "points", list);
 	json_object_set_new(out, "total", json_integer(found.total));
-	json_object_set_new(out, "pending", json_boolean(left));
-	return true;
+	json_object_set_new(out, "pending", json_boolean(said.pending));
+	said.mode = f->mode;
+	return add_findings(out, &said, &found, req->arena, err);
 }
 
 bool api_history(struct req *req, struct reply *reply, struct err *err)

@@ -50,14 +50,15 @@ static json_t *read_log(struct req *req, const char *name, struct import_sink *s
 }
 
 /* The run with all that was read; none where it could not be read. */
-static bool import_run(struct req *req, const char *name, json_t *begin, struct reply *reply,
+static bool import_run(struct req *req, const char *name, const json_t *begin, struct reply *reply,
 		       struct err *err)
 {
 	struct import_sink s = { .db = req->app->db };
+	const struct report_workload *w = report_read_workload(begin, req->arena, err);
 	json_t *imported;
 	bool ok;
 
-	if (!enqueue_trace(s.db, begin, &s.run, err))
+	if (!w || !enqueue_trace(s.db, w, &s.run, err))
 		return false;
 	imported = read_log(req, name, &s, err);
 	ok = imported && trace_end(s.db, req->app->registry, s.run, imported, err);

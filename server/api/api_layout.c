@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "profiler/fields/fields.h"
 #include "profiler/layout/layout.h"
 #include "server/api/routes.h"
 
@@ -21,11 +22,9 @@ static void asked_finish(struct asked *a)
 	free(a->edges);
 }
 
-/* A list of rows of that name: how many it has, at most `most`; -1 with an error. */
-static int count(const json_t *json, const char *name, size_t most, struct err *err)
+/* How many rows the list of that name has, at most `most`; -1 with an error. */
+static int count(const json_t *list, const char *name, size_t most, struct err *err)
 {
-	const json_t *list = json_object_get(json, name);
-
 	if (!json_is_array(list)) {
 		err_set(err, ERR_BAD_REQUEST, "%s is missing: a list of rows", name);
 		return -1;
@@ -91,28 +90,26 @@ static bool read_edges(const json_t *list, struct asked *a, struct err *err)
 	return true;
 }
 
-static bool read_asked(const json_t *json, struct asked *a, struct err *err)
+static bool read_asked(const struct report_layout_request *r, struct asked *a, struct err *err)
 {
 	struct layout_graph *g = &a->graph;
-	const json_t *height = json_object_get(json, "band_height");
 
 	*a = (struct asked){ 0 };
-	g->n_boxes = count(json, "boxes", MOST_BOXES, err);
-	g->n_groups = g->n_boxes < 0 ? -1 : count(json, "groups", MOST_BOXES, err);
-	g->n_edges = g->n_groups < 0 ? -1 : count(json, "edges", MOST_EDGES, err);
+	g->n_boxes = count(r->boxes, "boxes", MOST_BOXES, err);
+	g->n_groups = g->n_boxes < 0 ? -1 : count(r->groups, "groups", MOST_BOXES, err);
+	g->n_edges = g->n_groups < 0 ? -1 : count(r->edges, "edges", MOST_EDGES, err);
 	if (g->n_edges < 0)
 		return false;
-	g->band_height = json_number_value(height);
-	if ((height && !json_is_number(height)) || !is_pixels(g->band_height))
+	g->band_height = json_number_value(r->band_height);
+	if ((r->band_height && !json_is_number(r->band_height)) || !is_pixels(g->band_height))
 		return err_set(err, ERR_BAD_REQUEST, "band_height is not 0 to %d pixels", MOST_PX);
 	g->boxes = a->boxes = calloc((size_t)g->n_boxes + 1, sizeof(*a->boxes));
 	g->groups = a->groups = calloc((size_t)g->n_groups + 1, sizeof(*a->groups));
 	g->edges = a->edges = calloc((size_t)g->n_edges + 1, sizeof(*a->edges));
 	if (!a->boxes || !a->groups || !a->edges)
 		return err_set(err, ERR_MEMORY, "out of memory for a graph");
-	return read_groups(json_object_get(json, "groups"), a, err) &&
-	       read_boxes(json_object_get(json, "boxes"), a, err) &&
-	       read_edges(json_object_get(json, "edges"), a, err);
+	return read_groups(r->groups, a, err) && read_boxes(r->boxes, a, err) &&
+	       read_edges(r->edges, a, err);
 }
 
 static json_t *rects(const struct layout_rect *rects, int n)
@@ -144,10 +141,15 @@ static json_t *answer(const struct layout *l)
 bool api_layout(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_json(req, err);
+	const struct report_layout_request *r = json ? report_read_layout_request(json, req->arena,
+										  err)
+						     : NULL;
 	struct asked asked = { 0 };
 	struct layout *l = NULL;
 
-	if (json && read_asked(json, &asked, err)) {
+	if (err->code == ERR_WORKLOAD)
+		err->code = ERR_BAD_REQUEST;
+	if (r && read_asked(r, &asked, err)) {
 		l = layout_make(&asked.graph);
 		reply->json = l ? answer(l) : NULL;
 		if (!reply->json)

@@ -89,30 +89,44 @@ bool api_passes(struct req *req, struct reply *reply, struct err *err)
 
 static const char examples_start[] = "/assets/examples/";
 
-static json_t *example_at(const struct asset *a, struct err *err)
+/* The workload of a file, and what it says of itself; NULL with INTERNAL. */
+static json_t *load_example(const struct asset *a, struct arena *arena,
+			    const struct report_workload **fields, struct err *err)
 {
 	json_error_t at;
 	json_t *workload = json_loadb((const char *)a->data, a->len, 0, &at);
-	json_t *title, *example;
 
 	if (!workload) {
 		err_set(err, ERR_INTERNAL, "example %s, line %d: %s", a->path, at.line, at.text);
 		return NULL;
 	}
-	title = json_incref(json_object_get(workload, "title"));
-	json_object_del(workload, "title");
-	example = json_pack("{s:O, s:o, s:o}", "name", json_object_get(workload, "name"), "title",
-			    title, "workload", workload);
-	if (!example)
+	*fields = report_read_workload(workload, arena, err);
+	if (*fields && (*fields)->name && (*fields)->title)
+		return workload;
+	if (*fields)
 		err_set(err, ERR_INTERNAL, "example %s has no name or title", a->path);
+	json_decref(workload);
+	return NULL;
+}
+
+static json_t *example_at(const struct asset *a, struct arena *arena, struct err *err)
+{
+	const struct report_workload *fields;
+	json_t *workload = load_example(a, arena, &fields, err), *example;
+
+	if (!workload)
+		return NULL;
+	example = json_pack("{s:s, s:s, s:O}", "name", fields->name, "title", fields->title,
+			    "workload", workload);
+	json_object_del(workload, "title");
+	json_decref(workload);
 	return example;
 }
 
 /* The first line of a program's own description, without its full stop; NULL: it has none. */
-static json_t *described(const json_t *workload)
+static json_t *described(const char *source)
 {
 	static const char quotes[] = "\"\"\"";
-	const char *source = json_string_value(json_object_get(workload, "source"));
 	const char *at = source ? strstr(source, quotes) : NULL;
 	size_t len;
 
@@ -124,66 +138,81 @@ static json_t *described(const json_t *workload)
 	return len ? json_stringn(at, len) : NULL;
 }
 
+struct examples {
+	json_t *list;
+	struct arena *arena;
+};
+
 /* The programs of a folder, as examples of a group; their titles are their names, or what they
  * say of themselves. */
-static bool add_programs(json_t *list, const char *folder, const char *group, bool described_ones,
-			 struct err *err)
+static bool add_programs(struct examples *to, const char *folder, const char *group,
+			 bool described_ones, struct err *err)
 {
 	json_t *programs = embedded_programs(folder, err), *workload;
+	bool ok = programs != NULL;
 	size_t i;
 
 	json_array_foreach(programs, i, workload) {
-		json_t *name = json_object_get(workload, "name");
-		json_t *title = described_ones ? described(workload) : NULL;
+		const struct report_workload *w = report_read_workload(workload, to->arena, err);
+		json_t *title = w && described_ones ? described(w->source) : NULL;
 
-		json_array_append_new(list, json_pack("{s:O, s:o, s:s, s:O}", "name", name, "title",
-						      title ? title : json_incref(name), "group",
-						      group, "workload", workload));
+		ok = ok && w;
+		if (w)
+			json_array_append_new(
+			    to->list, json_pack("{s:s, s:o, s:s, s:O}", "name", w->name, "title",
+						title ? title : json_string(w->name), "group",
+						group, "workload", workload));
 	}
 	json_decref(programs);
-	return programs != NULL;
+	return ok;
 }
 
-/* {"examples": [{"name", "title", "workload"}]}; the programs have a "group"; new. */
-static json_t *examples_json(struct err *err)
+static bool is_example(const struct asset *a)
 {
-	json_t *list = json_array();
+	return strncmp(a->path, examples_start, sizeof(examples_start) - 1) == 0;
+}
 
+static bool add_all(struct examples *to, struct err *err)
+{
 	for (size_t i = 0; i < n_assets; i++) {
-		json_t *example;
+		json_t *example = is_example(&assets[i]) ? example_at(&assets[i], to->arena, err)
+							 : NULL;
 
-		if (strncmp(assets[i].path, examples_start, sizeof(examples_start) - 1) != 0)
-			continue;
-		example = example_at(&assets[i], err);
-		if (!example) {
-			json_decref(list);
-			return NULL;
-		}
-		json_array_append_new(list, example);
+		if (is_example(&assets[i]) && !example)
+			return false;
+		if (example)
+			json_array_append_new(to->list, example);
 	}
-	if (!add_programs(list, "models", "Models in published style", true, err) ||
-	    !add_programs(list, "suite", "Model blocks", false, err)) {
-		json_decref(list);
-		return NULL;
-	}
-	return json_pack("{s:o}", "examples", list);
+	return add_programs(to, "models", "Models in published style", true, err) &&
+	       add_programs(to, "suite", "Model blocks", false, err);
 }
 
 json_t *examples_first(struct err *err)
 {
-	json_t *all = examples_json(err);
-	json_t *first = json_array_get(json_object_get(all, "examples"), 0);
-	json_t *workload = json_incref(json_object_get(first, "workload"));
+	const struct report_workload *fields;
+	struct arena arena = { 0 };
+	json_t *first = NULL;
+	size_t i = 0;
 
-	json_decref(all);
-	if (!workload)
+	while (i < n_assets && !is_example(&assets[i]))
+		i++;
+	if (i < n_assets)
+		first = load_example(&assets[i], &arena, &fields, err);
+	else
 		err_set(err, ERR_INTERNAL, "this build has no examples");
-	return workload;
+	json_object_del(first, "title");
+	arena_finish(&arena);
+	return first;
 }
 
+/* {"examples": [{"name", "title", "workload"}]}; the programs have a "group". */
 bool api_examples(struct req *req, struct reply *reply, struct err *err)
 {
-	(void)req;
-	reply->json = examples_json(err);
-	return reply->json != NULL;
+	struct examples all = { json_array(), req->arena };
+	bool ok = add_all(&all, err);
+
+	if (ok)
+		reply->json = json_pack("{s:O}", "examples", all.list);
+	json_decref(all.list);
+	return ok;
 }

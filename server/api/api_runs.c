@@ -59,18 +59,6 @@ static json_t *summary_json(const struct run_summary *m)
 			 m->breaks < 0 ? json_null() : json_integer(m->breaks));
 }
 
-static json_t *run_error(const struct run_row *run)
-{
-	json_t *wrapped, *inner;
-
-	if (run->error.code == ERR_NONE)
-		return json_null();
-	wrapped = error_json(&run->error);
-	inner = json_incref(json_object_get(wrapped, "error"));
-	json_decref(wrapped);
-	return inner;
-}
-
 /* status, progress, what, left_s: from the worker where it has the run. */
 static json_t *state_json(struct app *app, const struct run_row *run)
 {
@@ -109,8 +97,8 @@ json_t *run_list_json(struct app *app, const struct run_row *run)
 	    split_json(run->modes, ','), "commit", run->commit, "branch", run->branch, "created_ns",
 	    time_or_null(run->created_ns), "started_ns", time_or_null(run->started_ns),
 	    "finished_ns", time_or_null(run->finished_ns), "summary", summary_json(&run->summary),
-	    "error", run_error(run), "attempts", run->attempts, "note", run->note, "baseline",
-	    run->baseline);
+	    "error", run->error.code == ERR_NONE ? json_null() : error_fields(&run->error),
+	    "attempts", run->attempts, "note", run->note, "baseline", run->baseline);
 	json_t *state = state_json(app, run), *recent = json_array();
 
 	for (int i = run->n_recent; i-- > 0;)
@@ -175,18 +163,14 @@ static bool queue_has_room(struct app *app, struct err *err)
 /* What this server cannot do is said at once. */
 static bool has_engines(const struct app *app, const struct workload *w, struct err *err)
 {
-	const char *why = json_string_value(json_object_get(app->torch, "why_not"));
-
-	return !workload_wants_torch(w) || !why || err_set(err, ERR_NO_DEVICE, "%s", why);
+	return !workload_wants_torch(w) || !app->no_torch ||
+	       err_set(err, ERR_NO_DEVICE, "%s", app->no_torch);
 }
 
 static void add_problem(void *self, const struct err *problem, bool certain)
 {
-	json_t *wrapped = error_json(problem);
-
 	if (certain)
-		json_array_append(self, json_object_get(wrapped, "error"));
-	json_decref(wrapped);
+		json_array_append_new(self, error_fields(problem));
 }
 
 /* The error, and beside it all that the source would be refused for. */
@@ -208,7 +192,7 @@ static bool refuse_source(const json_t *json, const struct registry *registry, s
 
 bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 {
-	json_t *json = req_json(req, err);
+	json_t *json = req_workload(req, err);
 	struct workload *w = json ? workload_parse_in(json, req->app->registry, err) : NULL;
 	int64_t id = 0;
 	bool ok;
@@ -253,19 +237,23 @@ static bool read_sort(struct req *req, struct run_query *filter, struct err *err
 /* {"project": [["bench", 6], ...], ...} */
 static json_t *facets_json(struct req *req, struct err *err)
 {
-	json_t *json = json_pack("{s:[], s:[], s:[], s:[], s:[]}", "project", "tag", "device",
-				 "status", "verdict");
+	static const char *const kinds[] = { "project", "tag", "device", "status", "verdict" };
 	struct run_facet *facets;
+	json_t *json;
 	int n;
 
-	if (!db_run_facets(req->app->db, req->arena, &facets, &n, err)) {
-		json_decref(json);
+	if (!db_run_facets(req->app->db, req->arena, &facets, &n, err))
 		return NULL;
+	json = json_object();
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		json_t *list = json_array();
+
+		for (int i = 0; i < n; i++)
+			if (strcmp(facets[i].kind, kinds[k]) == 0)
+				json_array_append_new(list, json_pack("[s, I]", facets[i].value,
+								      (json_int_t)facets[i].runs));
+		json_object_set_new(json, kinds[k], list);
 	}
-	for (int i = 0; i < n; i++)
-		json_array_append_new(
-		    json_object_get(json, facets[i].kind),
-		    json_pack("[s, I]", facets[i].value, (json_int_t)facets[i].runs));
 	return json;
 }
 
@@ -502,6 +490,7 @@ bool api_run_report(struct req *req, struct reply *reply, struct err *err)
 
 bool api_run_script(struct req *req, struct reply *reply, struct err *err)
 {
+	const struct report_workload *fields;
 	struct workload *w = NULL;
 	json_t *json;
 	struct run_row run;
@@ -510,7 +499,8 @@ bool api_run_script(struct req *req, struct reply *reply, struct err *err)
 	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err))
 		return false;
 	json = json_loads(run.workload, 0, NULL);
-	if (json_object_get(json, "source"))
+	fields = report_read_workload(json, req->arena, NULL);
+	if (fields && fields->source)
 		w = workload_parse_in(json, req->app->registry, err);
 	else
 		err_set(err, ERR_NOT_FOUND,

@@ -24,17 +24,10 @@ static bool queue_takes(struct app *app, int n, struct err *err)
 /* What this server cannot do is said at once, not in every row. */
 static bool has_engines(const struct app *app, const struct suite_plan *plan, struct err *err)
 {
-	const char *why = json_string_value(json_object_get(app->torch, "why_not"));
-	json_t *name;
-	size_t i;
+	const struct report_texts *engines = &plan->asked->engines;
 
-	json_array_foreach(json_object_get(plan->request, "engines"), i, name) {
-		const char *text = json_string_value(name);
-
-		if (why && text && strcmp(text, "torch") == 0)
-			return err_set(err, ERR_NO_DEVICE, "%s", why);
-	}
-	return true;
+	return !app->no_torch || report_key(engines->at, engines->n, "torch") == engines->n ||
+	       err_set(err, ERR_NO_DEVICE, "%s", app->no_torch);
 }
 
 bool api_suites_post(struct req *req, struct reply *reply, struct err *err)

@@ -21,31 +21,32 @@ static bool has_room(struct app *app, struct err *err)
 		       RUNNING_MOST);
 }
 
-/* A text of the posted object, within bounds; NULL where it is absent. */
-static bool read_text(const json_t *json, const char *field, const char **out, struct err *err)
+/* What a trace begins with: as a workload has it, but that it must have a name. */
+static const struct report_workload *read_begin(const json_t *json, struct arena *arena,
+						struct err *err)
 {
-	const json_t *value = json_object_get(json, field);
+	const struct report_workload *w = NULL;
 
-	*out = json_string_value(value);
-	if (value && !json_is_null(value) && !*out)
-		return err_set(err, ERR_JSON, "'%s' must be a text", field);
-	return true;
+	if (!json_is_object(json))
+		err_set(err, ERR_JSON, "a trace begins with an object");
+	else
+		w = report_read_workload(json, arena, err);
+	if (err->code == ERR_WORKLOAD)
+		err->code = ERR_JSON;
+	if (w && (!w->name || !*w->name || strlen(w->name) > NAME_CHARS)) {
+		err_set(err, ERR_JSON, "'name' must be a text of 1 to %d bytes", NAME_CHARS);
+		return NULL;
+	}
+	return w;
 }
 
 bool api_traces_post(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_json(req, err);
-	const char *name, *command;
+	const struct report_workload *w = json ? read_begin(json, req->arena, err) : NULL;
 	int64_t id = 0;
-	bool ok;
+	bool ok = w && has_room(req->app, err) && enqueue_trace(req->app->db, w, &id, err);
 
-	if (!json)
-		return false;
-	ok = json_is_object(json) || err_set(err, ERR_JSON, "a trace begins with an object");
-	ok = ok && read_text(json, "name", &name, err) && read_text(json, "command", &command, err);
-	if (ok && (!name || !*name || strlen(name) > NAME_CHARS))
-		ok = err_set(err, ERR_JSON, "'name' must be a text of 1 to %d bytes", NAME_CHARS);
-	ok = ok && has_room(req->app, err) && enqueue_trace(req->app->db, json, &id, err);
 	json_decref(json);
 	if (!ok)
 		return false;
@@ -91,12 +92,15 @@ bool api_trace_blocks(struct req *req, struct reply *reply, struct err *err)
 bool api_trace_end(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_json(req, err);
-	const char *error = NULL;
-	json_t *imported = json_object_get(json, "import");
+	json_t *imported = json_object_get(json, "import"),
+	       *why_not = json_object_get(json, "error");
+	const char *error = json_string_value(why_not);
 	struct err why = { 0 };
 	int64_t id;
-	bool ok = json && req_id(req, 0, &id, err) && read_text(json, "error", &error, err);
+	bool ok = json && req_id(req, 0, &id, err);
 
+	if (ok && why_not && !json_is_null(why_not) && !error)
+		ok = err_set(err, ERR_JSON, "'error' must be a text");
 	if (ok && imported && !json_is_object(imported))
 		ok = err_set(err, ERR_JSON,
 			     "'import' must be an object, as breakeven import --json "

@@ -17,15 +17,21 @@ static const struct route table[] = {
 #undef ROW
 };
 
-/* JSON, blocks of bytes, or of a log what it is. */
+/* JSON, blocks of bytes, a program, or of a log what it is. */
 static const char *const *body_types(const struct route *r)
 {
 	static const char *const json[] = { "application/json", NULL },
 				 *const bytes[] = { "application/octet-stream", NULL },
 				 *const logs[] = { "application/octet-stream", "application/gzip",
-						   "application/json", NULL };
+						   "application/json", NULL },
+				 *const programs[] = { "application/json", "application/zip",
+						       NULL },
+				 *const zips[] = { "application/zip", NULL };
 
 	return r->handler == api_imports_post   ? logs
+	       : r->handler == api_unpack       ? zips
+	       : r->handler == api_runs_post    ? programs
+	       : r->handler == api_check        ? programs
 	       : r->handler == api_trace_blocks ? bytes
 						: json;
 }

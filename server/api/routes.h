@@ -18,6 +18,12 @@
 /* A row of the list; with the live state where a worker has it in hand. */
 json_t *run_list_json(struct app *app, const struct run_row *run);
 
+/* api_unpack.c */
+
+/* The body as a workload: JSON, or a .zip whose settings are in the query (entry=, name=, input=
+ * for each, modes=).  New; NULL with JSON, BAD_REQUEST, WORKLOAD or BOUND. */
+json_t *req_workload(struct req *req, struct err *err);
+
 /* api_timeline.c: a look at all of a long timeline, ahead of whoever takes it; it is kept. */
 void timeline_look_ahead(struct db *db, int64_t id);
 
@@ -28,7 +34,7 @@ enum { TRACE_RUN_BYTES = 256 << 20 }; /* of blocks that one such run keeps */
 /* Ends the run with {"breakeven": 1, "trace": the facts of its timeline, "import": what was
  * imported (NULL: it is no import; borrowed)} as its report.  What was imported may be a run
  * that was exported here, whole: then it is that run again. */
-bool trace_end(struct db *db, const struct registry *registry, int64_t id, json_t *imported,
+bool trace_end(struct db *db, const struct registry *registry, int64_t id, const json_t *imported,
 	       struct err *err);
 
 #endif

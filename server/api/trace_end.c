@@ -16,32 +16,58 @@
 
 /* What a run becomes; texts live in the arena. */
 struct restored {
-	struct run_row row;  /* row.trace: it was recorded, and its report is the timeline's */
-	json_t *mark;        /* "imported" of its report; the caller's */
+	struct run_row row; /* row.trace: it was recorded, and its report is the timeline's */
+	struct report_imported *mark;
+	bool beside;         /* its report had logs that were read beside it */
 	enum run_status end; /* DONE; FAILED and CANCELLED have no report */
 	struct err why;
 	const char *report, *environment; /* JSON, of one that was measured */
 	struct run_summary summary;
 };
 
+/* What an export left of a run, read once; where a part is not shaped as ours is, NULL. */
+struct original {
+	const struct report_original *as;
+	bool has_report;
+	const struct report_run *report;
+	const struct report_workload *workload;
+};
+
 /* ---- the run ---- */
 
-/* Where it comes from, and what the way cost: pages say so. */
-static json_t *mark_of(const json_t *imported)
+static struct original original_of(const struct report_import *imported, struct arena *arena)
 {
-	const json_t *files = json_object_get(imported, "files");
+	struct original o = { .as = imported->original };
 
-	return json_pack("{s:O?, s:O?, s:O?}", "run", json_object_get(imported, "exported"), "file",
-			 json_object_get(json_array_get(files, 0), "name"), "ledger",
-			 json_object_get(imported, "ledger"));
+	if (!o.as)
+		return o;
+	o.has_report = json_is_object(o.as->report);
+	o.report = o.has_report ? report_read_run(o.as->report, arena, NULL) : NULL;
+	o.workload = report_read_workload(o.as->workload, arena, NULL);
+	return o;
 }
 
-static const char *dumped(struct arena *arena, const json_t *json)
+/* Where it comes from, and what the way cost: pages say so. */
+static struct report_imported *mark_of(const struct report_import *imported, struct arena *arena)
+{
+	struct report_imported *mark = report_new_imported(1, arena);
+
+	if (!mark)
+		return NULL;
+	REPORT_SET_IF(mark, run, imported->exported, imported->exported);
+	REPORT_SET_IF(mark, file, imported->files.n, imported->files.at[0].name);
+	REPORT_SET_IF(mark, ledger, imported->ledger, imported->ledger);
+	return mark;
+}
+
+/* Takes the JSON. */
+static const char *dumped(struct arena *arena, json_t *json)
 {
 	char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
 	const char *copy = text ? arena_strdup(arena, text) : NULL;
 
 	free(text);
+	json_decref(json);
 	return copy;
 }
 
@@ -58,38 +84,37 @@ static void drop_nulls(json_t *object)
 }
 
 /* A workload whose source was left out, as it can be looked at: with a function that takes
- * anything, and a line for a sweep to repeat. */
-static json_t *with_some_source(const json_t *posted)
+ * anything, and a line for a sweep to repeat.  New; NULL: its fields are no workload's. */
+static json_t *with_some_source(const json_t *posted, struct arena *arena)
 {
-	json_t *some = json_deep_copy(posted);
-	json_t *lines = json_object_get(json_object_get(some, "sweep"), "statements");
-	const char *source = lines ? "def model(*inputs):\n    ...\n    return inputs[0]\n"
-				   : "def model(*inputs):\n    return inputs[0]\n";
+	static const char *line = "pass";
+	struct report_workload *w = report_read_workload(posted, arena, NULL);
+	struct report_statements *lines = w && w->sweep ? w->sweep->statements : NULL;
 
-	json_object_set_new(some, "source", json_string(source));
+	if (!w)
+		return NULL;
+	REPORT_SET(w, source,
+		   lines ? "def model(*inputs):\n    ...\n    return inputs[0]\n"
+			 : "def model(*inputs):\n    return inputs[0]\n");
 	if (lines)
-		json_object_set_new(lines, "pool", json_pack("[s]", "pass"));
-	return some;
+		REPORT_SET(lines, pool, (struct report_texts){ &line, 1 });
+	return report_write_workload(w);
 }
 
 /* The workload that the run had; new.  NULL: it could not have been posted. */
-static json_t *workload_of(const json_t *original, bool redacted, const struct registry *registry,
-			   struct arena *arena, const char **name)
+static json_t *workload_of(const struct report_original *original, bool redacted,
+			   const struct registry *registry, struct arena *arena, const char **name)
 {
-	json_t *posted = json_deep_copy(json_object_get(original, "workload")), *looked_at;
+	json_t *posted = json_deep_copy(original->workload), *looked_at;
 	struct err err = { 0 };
 	struct workload *w;
 
-	if (!json_is_object(posted)) {
-		json_decref(posted);
-		return NULL;
-	}
 	if (redacted) {
 		drop_nulls(posted);
 		json_object_del(posted, "source");
 	}
-	looked_at = redacted ? with_some_source(posted) : json_incref(posted);
-	w = workload_parse_in(looked_at, registry, &err);
+	looked_at = redacted ? with_some_source(posted, arena) : json_incref(posted);
+	w = looked_at ? workload_parse_in(looked_at, registry, &err) : NULL;
 	json_decref(looked_at);
 	if (!w) {
 		json_decref(posted);
@@ -101,103 +126,82 @@ static json_t *workload_of(const json_t *original, bool redacted, const struct r
 }
 
 /* How it ended, where it has no report for that. */
-static bool ended_without(const json_t *exported, struct restored *out)
+static bool ended_without(const struct report_exported_run *run, struct restored *out)
 {
-	const char *status = json_string_value(json_object_get(exported, "status"));
-	const char *code = json_string_value(json_object_get(exported, "error_code"));
-	const char *message = json_string_value(json_object_get(exported, "error"));
-
-	if (!status || !run_status_from_name(status, &out->end) ||
+	if (!run->status || !run_status_from_name(run->status, &out->end) ||
 	    (out->end != RUN_FAILED && out->end != RUN_CANCELLED))
 		return false;
-	if (message && *message)
-		err_at(&out->why, code ? err_from_name(code) : ERR_INTERNAL,
-		       (int)json_integer_value(json_object_get(exported, "error_line")),
-		       (int)json_integer_value(json_object_get(exported, "error_column")), "%s",
-		       message);
+	if (run->error && *run->error)
+		err_at(&out->why, run->error_code ? err_from_name(run->error_code) : ERR_INTERNAL,
+		       (int)run->error_line, (int)run->error_column, "%s", run->error);
 	return true;
 }
 
 /* A trace that was recorded has no workload to be refused. */
-static bool was_recorded(const json_t *original, const json_t *posted)
+static bool was_recorded(const struct original *o)
 {
-	const json_t *report = json_object_get(original, "report");
-
-	return json_is_true(json_object_get(posted, "trace")) &&
-	       (!json_is_object(report) ||
-		(json_is_object(json_object_get(report, "trace")) &&
-		 json_object_size(json_object_get(report, "modes")) == 0));
+	return o->workload && o->workload->trace &&
+	       (!o->has_report || (o->report && o->report->trace && o->report->modes.n == 0));
 }
 
-static json_t *recording_of(const json_t *posted)
+static json_t *recording_of(const struct report_workload *posted, struct arena *arena)
 {
-	static const char *const keys[] = { "name", "command", "project" };
-	const char *device = json_string_value(json_object_get(posted, "device"));
+	struct report_workload *kept = report_new_workload(1, arena);
+	const char *device = posted->device;
 	bool off_gpu = device && (!*device || strcmp(device, "cpu") == 0);
-	json_t *kept = json_pack("{s:b, s:s}", "trace", 1, "device", off_gpu ? device : "cuda");
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		json_t *value = json_object_get(posted, keys[i]);
-
-		if (json_is_string(value))
-			json_object_set(kept, keys[i], value);
-	}
-	return kept;
-}
-
-/* Whether a report, marked as one that came back, is one that the profiler could have written. */
-static bool is_report(const json_t *marked)
-{
-	struct arena arena = { 0 };
-	const struct report_run *r = report_read_run(marked, &arena, NULL);
-	bool ok = r && r->breakeven == 1 && !r->import;
-
-	arena_finish(&arena);
-	return ok;
+	if (!kept)
+		return NULL;
+	REPORT_SET_IF(kept, name, posted->name, posted->name);
+	REPORT_SET(kept, device, off_gpu ? device : "cuda");
+	REPORT_SET_IF(kept, project, posted->project, posted->project);
+	REPORT_SET(kept, trace, true);
+	REPORT_SET_IF(kept, command, posted->command, posted->command);
+	return report_write_workload(kept);
 }
 
 /* A report that was too long for the file went without its workload, which the file has
  * beside it. */
-static bool read_measured(const json_t *original, json_t *posted, struct arena *arena,
+static bool read_measured(const struct original *o, json_t *posted, struct arena *arena,
 			  struct restored *out)
 {
-	json_t *report = json_object_get(original, "report");
-	json_t *marked = json_is_object(report) ? json_copy(report) : NULL;
+	const struct report_run *r = o->report;
+	json_t *marked;
 
-	json_object_set(marked, "imported", out->mark);
-	if (json_is_true(json_object_get(marked, "slimmed")) &&
-	    !json_object_get(marked, "workload"))
+	if (!r || r->breakeven != 1 || r->import || !(r->workload || r->slimmed))
+		return false;
+	marked = json_copy((json_t *)r->json);
+	json_object_set_new(marked, "imported", report_write_imported(out->mark));
+	if (!r->workload)
 		json_object_set(marked, "workload", posted);
-	if (is_report(marked) && json_object_get(marked, "workload")) {
-		out->report = dumped(arena, marked);
-		summary_of_report(marked, arena, &out->summary);
-	}
-	json_decref(marked);
-	out->environment = dumped(arena, json_object_get(original, "environment"));
-	if (!out->environment || out->environment[0] != '{')
-		out->environment = "{}";
-	return out->report != NULL;
+	out->report = dumped(arena, marked);
+	summary_of_report(r, arena, &out->summary);
+	out->environment = json_is_object(o->as->environment)
+			       ? dumped(arena, json_incref(o->as->environment))
+			       : "{}";
+	return out->report && out->environment;
 }
 
 /* The row, but for what the workload says. */
-static bool read_row(const json_t *imported, json_t *posted, const char *name, struct arena *arena,
-		     struct restored *out)
+static bool read_row(const struct report_exported_run *exported, json_t *posted, const char *name,
+		     struct arena *arena, struct restored *out)
 {
-	const json_t *exported = json_object_get(imported, "exported");
-	const char *called = json_string_value(json_object_get(exported, "name"));
-	bool redacted = json_is_true(json_object_get(exported, "redacted")), trace = out->row.trace;
+	const struct report_workload *w = report_read_workload(posted, arena, NULL);
+	bool trace = out->row.trace;
 
-	if ((redacted || trace) && called && *called)
-		name = called;
-	out->row = enqueue_row(arena, posted, name ? name : "trace");
+	if (!w)
+		return false;
+	if ((exported->redacted || trace) && exported->name && *exported->name)
+		name = exported->name;
+	out->row = enqueue_row(arena, w, name ? name : "trace");
 	out->row.trace = trace;
 	out->row.modes = trace ? "" : arena_strdup(arena, out->row.modes);
 	out->row.project = arena_strdup(arena, out->row.project);
 	out->row.device = arena_strdup(arena, out->row.device);
 	out->row.commit = arena_strdup(arena, out->row.commit);
 	out->row.branch = arena_strdup(arena, out->row.branch);
-	out->row.workload = dumped(arena, posted);
-	out->row.imported = dumped(arena, out->mark);
+	out->row.workload = dumped(arena, json_incref(posted));
+	out->row.imported = dumped(arena, report_write_imported(out->mark));
 	return out->row.workload && out->row.imported && out->row.name;
 }
 
@@ -205,32 +209,29 @@ static bool read_row(const json_t *imported, json_t *posted, const char *name, s
  * run that could have been: its workload is refused, or its report is not shaped as the profiler
  * shapes them.  It is a stranger's file still.  What was left out of the file by --redact is left
  * out of the run. */
-static bool restore_read(const json_t *imported, const struct registry *registry,
+static bool restore_read(const struct report_import *imported, const struct registry *registry,
 			 struct arena *arena, struct restored *out)
 {
-	const json_t *original = json_object_get(imported, "original");
-	const json_t *exported = json_object_get(imported, "exported");
-	bool redacted = json_is_true(json_object_get(exported, "redacted")), ok;
-	json_t *was = json_object_get(original, "workload"), *posted;
+	const struct original o = original_of(imported, arena);
+	const struct report_exported_run *exported = imported->exported;
 	const char *name = NULL;
+	json_t *posted;
+	bool ok;
 
 	*out = (struct restored){ .end = RUN_DONE };
-	if (!json_is_object(was))
+	if (!o.as || !exported || !json_is_object(o.as->workload))
 		return false;
-	out->row.trace = was_recorded(original, was);
-	posted = out->row.trace ? recording_of(was)
-				: workload_of(original, redacted, registry, arena, &name);
-	out->mark = posted ? mark_of(imported) : NULL;
-	ok = out->mark && read_row(imported, posted, name, arena, out);
+	out->row.trace = was_recorded(&o);
+	out->beside = o.report && o.report->import;
+	posted = out->row.trace ? recording_of(o.workload, arena)
+				: workload_of(o.as, exported->redacted, registry, arena, &name);
+	out->mark = posted ? mark_of(imported, arena) : NULL;
+	ok = out->mark && read_row(exported, posted, name, arena, out);
 	if (ok && !ended_without(exported, out)) {
 		out->end = RUN_DONE;
-		ok = out->row.trace || read_measured(original, posted, arena, out);
+		ok = out->row.trace || read_measured(&o, posted, arena, out);
 	}
 	json_decref(posted);
-	if (!ok) {
-		json_decref(out->mark);
-		out->mark = NULL;
-	}
 	return ok;
 }
 
@@ -246,22 +247,22 @@ static bool add_tables(void *self, const struct timeline_row *row, struct err *e
 
 /* What a trace's report has of what was imported: all, but for a run that we know again; of
  * a recording that came back the mark, and what it had read beside it. */
-static void add_import(json_t *report, const json_t *imported, json_t *mark)
+static void add_import(json_t *report, const struct report_import *imported,
+		       const struct restored *as)
 {
-	json_t *kept = json_copy((json_t *)imported);
-	const json_t *was = json_object_get(json_object_get(imported, "original"), "report");
+	json_t *kept = json_copy((json_t *)imported->json);
 
 	json_object_del(kept, "original");
-	if (!mark || json_object_get(was, "import"))
+	if (!as || as->beside)
 		json_object_set(report, "import", kept);
-	if (mark)
-		json_object_set(report, "imported", mark);
+	if (as)
+		json_object_set_new(report, "imported", report_write_imported(as->mark));
 	json_decref(kept);
 }
 
 /* The report of a trace, as text; NULL with an error.  The caller frees. */
-static char *trace_report(struct db *db, int64_t id, const json_t *imported, json_t *mark,
-			  struct err *err)
+static char *trace_report(struct db *db, int64_t id, const struct report_import *imported,
+			  const struct restored *as, struct err *err)
 {
 	struct timeline_tables tables = { 0 };
 	bool ok = db_timeline_each(db, id, BLOCKS_ALL(TIMELINE_TABLES), add_tables, &tables, err);
@@ -273,7 +274,7 @@ static char *trace_report(struct db *db, int64_t id, const json_t *imported, jso
 	report = json_pack("{s:i, s:O?, s:{}, s:[], s:{}}", "breakeven", 1, "trace", tables.facts,
 			   "modes", "points", "break_even");
 	if (report && imported)
-		add_import(report, imported, mark);
+		add_import(report, imported, as);
 	if (ok) {
 		text = report ? json_dumps(report, JSON_COMPACT) : NULL;
 		if (!text)
@@ -285,48 +286,44 @@ static char *trace_report(struct db *db, int64_t id, const json_t *imported, jso
 }
 
 /* Where what was imported ran: "" where its logs do not say. */
-static const char *device_of(const json_t *imported)
+static const char *device_of(const struct report_import *im)
 {
-	static const char *const on_gpu[] = { "kernels", "copies", "sets" };
-	const json_t *ops = json_object_get(imported, "ops");
+	const struct report_total *const on_gpu[] = { im->kernels, im->copies, im->sets };
 
-	for (size_t i = 0; i < sizeof(on_gpu) / sizeof(on_gpu[0]); i++) {
-		const json_t *events = json_object_get(imported, on_gpu[i]);
-
-		if (json_integer_value(json_object_get(events, "count")) > 0)
+	for (size_t i = 0; i < sizeof(on_gpu) / sizeof(on_gpu[0]); i++)
+		if (on_gpu[i] && on_gpu[i]->count > 0)
 			return "cuda";
-	}
-	return json_integer_value(json_object_get(ops, "count")) > 0 ? "cpu" : "";
+	return im->ops && im->ops->count > 0 ? "cpu" : "";
 }
 
 /* The device of an import's run is known only now; that of a recording, which may have logs
  * beside it, always was. */
-static bool device_row(const json_t *imported, struct arena *arena, struct run_row *row)
+static bool device_row(const struct report_import *imported, struct arena *arena,
+		       struct run_row *row, struct err *err)
 {
 	json_t *posted = json_loads(row->workload, 0, NULL);
-	bool is_import = json_is_true(json_object_get(posted, "imported"));
-	char *text = NULL;
+	struct report_workload *w = report_read_workload(posted, arena, err);
 
-	if (is_import) {
+	if (w && w->imported && imported) {
 		row->device = device_of(imported);
-		json_object_set_new(posted, "device", json_string(row->device));
-		text = json_dumps(posted, JSON_COMPACT);
-		row->workload = text ? arena_strdup(arena, text) : NULL;
+		REPORT_SET(w, device, row->device);
+		row->workload = dumped(arena, report_write_workload(w));
+		if (!row->workload)
+			err_set(err, ERR_MEMORY, "out of memory for the run");
 	}
-	free(text);
 	json_decref(posted);
-	return row->workload != NULL;
+	return w && row->workload;
 }
 
-static bool end_as_trace(struct db *db, int64_t id, const json_t *imported, struct restored *as,
-			 struct arena *arena, struct err *err)
+/* `as` NULL: it is no run that we know again. */
+static bool end_as_trace(struct db *db, int64_t id, const struct report_import *imported,
+			 const struct restored *as, struct arena *arena, struct err *err)
 {
-	char *text = trace_report(db, id, imported, as ? as->mark : NULL, err);
+	char *text = trace_report(db, id, imported, as, err);
 	struct run_row row;
-	bool ok = text && (as || db_run_get(db, id, arena, &row, err));
+	bool ok = text && (as || (db_run_get(db, id, arena, &row, err) &&
+				  device_row(imported, arena, &row, err)));
 
-	if (ok && !as && !device_row(imported, arena, &row))
-		ok = err_set(err, ERR_MEMORY, "out of memory for the run");
 	if (ok) {
 		const struct run_outcome outcome = { .report = text,
 						     .report_len = strlen(text),
@@ -339,8 +336,8 @@ static bool end_as_trace(struct db *db, int64_t id, const json_t *imported, stru
 }
 
 /* As the run that it was. */
-static bool end_as_it_was(struct db *db, int64_t id, const json_t *imported, struct restored *as,
-			  struct arena *arena, struct err *err)
+static bool end_as_it_was(struct db *db, int64_t id, const struct report_import *imported,
+			  const struct restored *as, struct arena *arena, struct err *err)
 {
 	struct run_outcome outcome = { .report = as->report,
 				       .environment = as->environment,
@@ -354,23 +351,18 @@ static bool end_as_it_was(struct db *db, int64_t id, const json_t *imported, str
 	return db_trace_become(db, id, &as->row, &outcome, err);
 }
 
-bool trace_end(struct db *db, const struct registry *registry, int64_t id, json_t *imported,
+bool trace_end(struct db *db, const struct registry *registry, int64_t id, const json_t *json,
 	       struct err *err)
 {
 	struct arena arena = { 0 };
-	struct restored r;
-	bool ok;
+	const struct report_import *imported = json ? report_read_import(json, &arena, err) : NULL;
+	struct restored as;
+	bool ok = false;
 
-	if (imported && !report_read_import(imported, &arena, err)) {
-		arena_finish(&arena);
-		return false;
-	}
-	if (restore_read(imported, registry, &arena, &r)) {
-		ok = end_as_it_was(db, id, imported, &r, &arena, err);
-		json_decref(r.mark);
-	} else {
+	if (imported && restore_read(imported, registry, &arena, &as))
+		ok = end_as_it_was(db, id, imported, &as, &arena, err);
+	else if (imported || !json)
 		ok = end_as_trace(db, id, imported, NULL, &arena, err);
-	}
 	arena_finish(&arena);
 	if (ok)
 		timeline_look_ahead(db, id);

@@ -7,12 +7,12 @@
 #include <sys/stat.h>
 
 #include "profiler/fields/json.h"
+#include "profiler/findings/sentence.h"
 #include "profiler/numbers/numbers.h"
 #include "profiler/suite/suite.h"
 #include "server/api/api.h"
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"
-#include "server/cli/suite_compare_text.h"
 #include "server/queue/queue.h"
 
 enum { MAX_FILE_BYTES = 256 << 20 };
@@ -298,62 +298,35 @@ static void name_figure(struct buf *out, const json_t *f)
 		buf_printf(out, " of %" JSON_INTEGER_FORMAT " points", points);
 }
 
-/* "is 2.99x (2.94-3.05) of A's": what can be claimed of the headline. */
+/* The verdict with its figures. */
 static void sentence(struct buf *out, const json_t *c)
 {
-	const json_t *f = json_object_get(c, "headline");
-	const char *verdict = text_field(c, "verdict"), *b = text_field(c, "b");
-	char ratio[CELL];
-
-	if (strcmp(verdict, "REFUSED") == 0) {
-		buf_printf(out, "REFUSED. %s and A are %s. --force compares them all the same.\n",
-			   b, text_field(c, "refused"));
-		return;
-	}
-	if (!f) {
-		buf_printf(out, "%s. %s and A have no timed figure in common.\n", verdict, b);
-		return;
-	}
-	number_interval(ratio, f, "ratio", "ci", "x");
-	buf_printf(out, "%s. ", verdict);
-	if (strcmp(verdict, "DISAGREES") == 0) {
-		buf_printf(out, "%s compares with nothing: %s.\n", text_field(f, "mode"),
-			   text_field(f, "why"));
-		return;
-	}
-	name_figure(out, f);
-	if (strcmp(verdict, "AMBIGUOUS") == 0)
-		buf_printf(out, " of %s may be as in A or not: %s of A's.\n", b, ratio);
-	else if (strcmp(verdict, "NOT ENOUGH") == 0)
-		buf_puts(out, " rests on too few rounds.\n");
-	else
-		buf_printf(out, " of %s is %s of A's.\n", b, ratio);
+	buf_printf(out, "%s. ", text_field(c, "verdict"));
+	sentence_say_json(out, json_object_get(c, "sentence"));
+	if (is(c, "verdict", "REFUSED"))
+		buf_puts(out, " --force compares them all the same.");
+	buf_puts(out, "\n");
 }
 
-static void control(struct buf *out, const json_t *c)
+/* What it rests on. */
+static void how(struct buf *out, const json_t *c)
 {
-	const json_t *f = json_object_get(c, "control");
-	char ratio[CELL];
+	const json_t *line;
+	size_t i;
 
-	if (!is(f, "verdict", "SLOWER") && !is(f, "verdict", "FASTER"))
-		return;
-	number_interval(ratio, f, "ratio", "ci", "x");
-	buf_printf(out,
-		   "Eager, the control, moved too: %s of A's with the same source and version, so "
-		   "the machine may have. The speedups are measured within each run.\n",
-		   ratio);
+	json_array_foreach(json_object_get(c, "how"), i, line)
+		buf_printf(out, "%s\n", json_string_value(line));
 }
 
 /* ---- figures */
 
-static void side(char out[CELL], const json_t *figure, const char *key)
+/* "25.6 us (25.0-26.1)" of a figure as it is shown. */
+static void cell(char out[CELL], const json_t *figure)
 {
-	const json_t *s = json_object_get(figure, key);
+	const char *low = text_field(figure, "low");
 
-	if (is(figure, "kind", "counted"))
-		number_short(out, number_field(s, "value"));
-	else
-		number_interval(out, s, "value", "ci", "");
+	snprintf(out, CELL, *low ? "%s (%s-%s)" : "%s", text_field(figure, "text"), low,
+		 text_field(figure, "high"));
 }
 
 static bool shown(const json_t *f)
@@ -380,13 +353,11 @@ static void figures(struct buf *out, const json_t *c)
 		}
 		buf_init(&text, sizeof(name));
 		name_figure(&text, f);
-		if (*text_field(f, "unit") && !is(f, "unit", "x"))
-			buf_printf(&text, ", %s", text_field(f, "unit"));
 		snprintf(name, sizeof(name), "%s", text.data ? text.data : "");
 		buf_finish(&text);
-		side(a, f, "a");
-		side(b, f, "b");
-		number_interval(ratio, f, "ratio", "ci", "x");
+		cell(a, json_object_get(json_object_get(f, "a"), "shown"));
+		cell(b, json_object_get(json_object_get(f, "b"), "shown"));
+		cell(ratio, json_object_get(f, "times"));
 		buf_printf(out, "%-*s  %22s  %22s  %20s  %s\n", NAME_WIDTH, name, a, b, ratio,
 			   text_field(f, "verdict"));
 	}
@@ -457,23 +428,6 @@ static void differences(struct buf *out, const json_t *c)
 			   json_is_true(json_object_get(d, "matters")) ? " (matters)" : "");
 }
 
-/* What the intervals hold. */
-static void spread(struct buf *out, const json_t *c)
-{
-	const json_t *f = json_object_get(c, "headline");
-	json_int_t a = json_integer_value(json_object_get(json_object_get(f, "a"), "repeats")),
-		   b = json_integer_value(json_object_get(json_object_get(f, "b"), "repeats"));
-
-	if (f && (a || b))
-		buf_printf(out,
-			   "The intervals of ratios hold what %" JSON_INTEGER_FORMAT
-			   " runs of the same differ by.\n",
-			   a > b ? a : b);
-	else if (f)
-		buf_puts(out, "One run a side: what differs from process to process is not in the "
-			      "intervals; the margin covers it.\n");
-}
-
 static void print_pair(struct buf *out, const json_t *all, const json_t *c)
 {
 	name_run(out, run_of(all, "A"));
@@ -482,10 +436,9 @@ static void print_pair(struct buf *out, const json_t *all, const json_t *c)
 	sentence(out, c);
 	if (json_is_true(json_object_get(c, "forced")))
 		buf_printf(out, "Compared by force; they are %s.\n", text_field(c, "refused"));
-	control(out, c);
 	if (json_array_size(json_object_get(c, "figures")))
 		figures(out, c);
-	spread(out, c);
+	how(out, c);
 	if (json_array_size(json_object_get(c, "breaks")) +
 	    json_array_size(json_object_get(c, "kernels")) +
 	    json_array_size(json_object_get(c, "differences")))
@@ -505,10 +458,113 @@ static void print_runs(struct buf *out, const json_t *comparison)
 			buf_puts(out, "\n");
 		print_pair(out, comparison, c);
 	}
-	buf_printf(out,
-		   "\nA verdict needs its whole 95 %% interval beyond %.3g %%, and to hold among "
-		   "all (Holm, 5 %%).\n",
-		   100 * number_field(comparison, "margin"));
+}
+
+/* ---- suites as text ---- */
+
+static void name_suite(struct buf *out, const char *label, const json_t *head)
+{
+	buf_printf(out, "%s: %s", label, text_field(head, "name"));
+	if (whole_field(head, "id"))
+		buf_printf(out, " #%lld", whole_field(head, "id"));
+	else
+		buf_printf(out, ", %s", text_field(head, "file"));
+	buf_puts(out, "\n");
+}
+
+static void pass_rates(char *out, size_t bytes, const json_t *c)
+{
+	double before = number_field(c, "pass_rate_before"),
+	       after = number_field(c, "pass_rate_after");
+
+	if (isnan(before) || isnan(after))
+		snprintf(out, bytes, "none ended");
+	else
+		snprintf(out, bytes, "%.0f to %.0f %%", 100 * before, 100 * after);
+}
+
+static void suite_columns(struct buf *out, const json_t *comparison)
+{
+	const json_t *c;
+	size_t i;
+
+	buf_printf(out, "\n%-10s %-7s %-8s %12s %7s %6s  %-22s %-10s %7s %5s %5s\n", "engine",
+		   "policy", "mode", "passed", "broken", "fixed", "speedup, after/before",
+		   "verdict", "of", "rose", "fell");
+	json_array_foreach(json_object_get(comparison, "columns"), i, c) {
+		const json_t *mean = json_object_get(c, "geomean");
+		char ratio[CELL], passed[32];
+
+		pass_rates(passed, sizeof(passed), c);
+		number_interval(ratio, mean, "ratio", "ratio_ci", "x");
+		buf_printf(out, "%-10s %-7s %-8s %12s %7lld %6lld  %-22s %-10s %7lld %5lld %5lld\n",
+			   text_field(c, "engine"), text_field(c, "policy"), text_field(c, "mode"),
+			   passed, whole_field(c, "broken"), whole_field(c, "fixed"), ratio,
+			   text_field(mean, "verdict"), whole_field(mean, "n"),
+			   whole_field(c, "FASTER"), whole_field(c, "SLOWER"));
+	}
+}
+
+/* The results with one value of a field, a line each. */
+static void suite_results(struct buf *out, const json_t *comparison, const char *field,
+			  const char *value)
+{
+	const json_t *w, *r;
+	size_t i, k;
+
+	json_array_foreach(json_object_get(comparison, "workloads"), i, w) {
+		json_array_foreach(json_object_get(w, "results"), k, r) {
+			char ratio[CELL], before[NUMBER_BYTES], after[NUMBER_BYTES];
+
+			if (strcmp(text_field(r, field), value) != 0)
+				continue;
+			buf_printf(out, "%s: %s, %s, %s, %s", value, text_field(w, "name"),
+				   text_field(r, "mode"), text_field(r, "policy"),
+				   text_field(r, "engine"));
+			if (strcmp(value, "broken") == 0 && *text_field(r, "reason"))
+				buf_printf(out, ": %s", text_field(r, "reason"));
+			number_interval(ratio, r, "ratio", "ratio_ci", "x");
+			number_short(before, number_field(r, "speedup_before"));
+			number_short(after, number_field(r, "speedup"));
+			if (*ratio && strcmp(field, "verdict") == 0)
+				buf_printf(out, ": %sx to %sx, %s", before, after, ratio);
+			buf_puts(out, "\n");
+		}
+	}
+}
+
+static void suite_names(struct buf *out, const char *what, const json_t *list)
+{
+	const json_t *name;
+	size_t i;
+
+	if (json_array_size(list))
+		buf_printf(out, "%s: ", what);
+	json_array_foreach(list, i, name)
+		buf_printf(out, "%s%s", i ? ", " : "", json_string_value(name));
+	if (json_array_size(list))
+		buf_puts(out, "\n");
+}
+
+static void print_suites(struct buf *out, const json_t *comparison)
+{
+	name_suite(out, "A", json_object_get(comparison, "before"));
+	name_suite(out, "B", json_object_get(comparison, "after"));
+	buf_puts(out, "\n");
+	sentence_say_json(out, json_object_get(comparison, "sentence"));
+	buf_puts(out, "\n");
+	suite_columns(out, comparison);
+	buf_puts(out, "\n");
+	suite_results(out, comparison, "turn", "broken");
+	suite_results(out, comparison, "turn", "fixed");
+	suite_results(out, comparison, "verdict", "SLOWER");
+	suite_results(out, comparison, "verdict", "FASTER");
+	suite_names(out, "Only in A", json_object_get(comparison, "only_before"));
+	suite_names(out, "Only in B", json_object_get(comparison, "only_after"));
+	buf_puts(out,
+		 "A speedup is over the eager of its own suite, so that the pace of the "
+		 "machine cancels out.  A verdict\nneeds its whole 95 % interval beyond 2 %; of "
+		 "single workloads one in twenty misses by chance.\n");
 }
 
 /* ---- the command ---- */
@@ -568,7 +624,7 @@ static bool print(const struct compare_flags *f, const json_t *comparison)
 		       fflush(stdout) == 0;
 	buf_init(&text, 0);
 	if (f->suites)
-		suite_compare_text(&text, comparison);
+		print_suites(&text, comparison);
 	else
 		print_runs(&text, comparison);
 	ok = text.data && fputs(text.data, stdout) != EOF && fflush(stdout) == 0;

@@ -183,12 +183,18 @@ struct explain_flags {
 static int read_flags(int argc, char **argv, struct explain_flags *f)
 {
 	struct flag_texts inputs = workload_file_inputs(&f->source);
+	struct flag_texts weights = workload_file_weights(&f->source);
 	const struct flag table[] = {
-		{ "--mode", .value = &f->mode },       { "--policy", .value = &f->policy },
-		{ "--without", .value = &f->without }, WORKLOAD_FILE_FLAGS(&f->source, &inputs),
-		{ "--json", .on = &f->json },          { "--graph", .on = &f->graph },
-		{ "--passes", .on = &f->passes },      { "--sizes", .on = &f->sizes },
-		{ "--rewrites", .on = &f->rewrites },  { "--poison", .on = &f->poison },
+		{ "--mode", .value = &f->mode },
+		{ "--policy", .value = &f->policy },
+		{ "--without", .value = &f->without },
+		WORKLOAD_FILE_FLAGS(&f->source, &inputs, &weights),
+		{ "--json", .on = &f->json },
+		{ "--graph", .on = &f->graph },
+		{ "--passes", .on = &f->passes },
+		{ "--sizes", .on = &f->sizes },
+		{ "--rewrites", .on = &f->rewrites },
+		{ "--poison", .on = &f->poison },
 	};
 	struct flags flags = {
 		.command = "explain",
@@ -199,6 +205,7 @@ static int read_flags(int argc, char **argv, struct explain_flags *f)
 	int status = flags_read(&flags, argc, argv);
 
 	f->source.n_inputs = inputs.n;
+	f->source.n_weights = weights.n;
 	return status >= 0 || workload_file_check_flags(&f->source, "explain") ? status
 									       : EXIT_USAGE;
 }

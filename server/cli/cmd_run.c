@@ -202,13 +202,14 @@ struct run_flags {
 static int read_flags(int argc, char **argv, struct run_flags *f)
 {
 	struct flag_texts inputs = workload_file_inputs(&f->source);
+	struct flag_texts weights = workload_file_weights(&f->source);
 	const struct flag table[] = {
 		{ "--modes", .value = &f->modes },
 		{ "--device", .value = &f->device },
 		{ "--at", .value = &f->at },
 		{ "--backend", .value = &f->backend },
 		{ "--threads", .value = &f->threads },
-		WORKLOAD_FILE_FLAGS(&f->source, &inputs),
+		WORKLOAD_FILE_FLAGS(&f->source, &inputs, &weights),
 		{ "--policy", .value = &f->policy },
 		{ "--cache", .value = &f->cache },
 		{ "--without", .value = &f->without },
@@ -231,6 +232,7 @@ static int read_flags(int argc, char **argv, struct run_flags *f)
 	int status = flags_read(&flags, argc, argv);
 
 	f->source.n_inputs = inputs.n;
+	f->source.n_weights = weights.n;
 	if (status < 0 && f->url && (f->no_timing || f->poison)) {
 		flags_refuse("run", "--post is for what was measured: leave out ",
 			     f->poison ? "--poison" : "--no-timing");

@@ -94,17 +94,23 @@ static void wait_for_end(const sigset_t *ends)
 	log_line(LOG_INFO, "%s: stopping", sig == SIGINT ? "Ctrl-C" : "SIGTERM");
 }
 
-/* What was found of engine torch, where somebody asked for it. */
-static void tell_torch(const struct serve_options *o, const json_t *torch)
+/* What was found of engine torch is said where somebody asked for it. */
+static bool find_torch(const struct serve_options *o, struct app *app, struct arena *arena,
+		       struct err *err)
 {
-	const char *version = json_string_value(json_object_get(torch, "version"));
-	const char *why = json_string_value(json_object_get(torch, "why_not"));
+	const struct report_engine *torch;
 
-	if (o->torch_python && why)
-		log_line(LOG_WARN, "engine torch does not work: %s", why);
+	app->torch = lists_torch(o->torch_python);
+	torch = report_read_engine(app->torch, arena, err);
+	if (!torch)
+		return false;
+	app->no_torch = torch->why_not;
+	if (o->torch_python && torch->why_not)
+		log_line(LOG_WARN, "engine torch does not work: %s", torch->why_not);
 	else if (o->torch_python)
-		log_line(LOG_INFO, "engine torch: %s of %s", version ? version : "?",
+		log_line(LOG_INFO, "engine torch: %s of %s", torch->version ? torch->version : "?",
 			 o->torch_python);
+	return true;
 }
 
 static bool serve(const struct serve_options *o, const struct registry *registry,
@@ -113,19 +119,19 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	struct app app = { .started_ns = clock_ns(),
 			   .registry = registry,
 			   .check_seconds = o->check_seconds };
+	struct arena arena = { 0 };
 	struct http *http = NULL;
 	bool ok = false;
 
 	app.db = db_open(o->db, err);
 	if (!app.db)
 		return false;
-	app.torch = lists_torch(o->torch_python);
-	tell_torch(o, app.torch);
 	app.findings = findings_cache_new();
 	app.events = events_create(run_event, &app);
 	if (!app.events)
 		err_set(err, ERR_MEMORY, "out of memory while starting");
-	else if (!o->first_run || queue_first_run(app.db, err))
+	else if (find_torch(o, &app, &arena, err) &&
+		 (!o->first_run || queue_first_run(app.db, err)))
 		app.jobs = jobs_start(app.db, app.events,
 				      &(struct jobs_options){ .cache_dir = o->cache,
 							      .registry = registry,
@@ -150,6 +156,7 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	findings_cache_destroy(app.findings);
 	db_close(app.db);
 	json_decref(app.torch);
+	arena_finish(&arena);
 	return ok;
 }
 

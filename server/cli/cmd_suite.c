@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "profiler/fields/json.h"
+#include "profiler/findings/sentence.h"
 #include "profiler/numbers/numbers.h"
 #include "profiler/profiler.h"
 #include "server/cli/cli.h"
@@ -316,6 +317,8 @@ static void print_suite(struct buf *out, const json_t *report)
 		   "have a speedup in every\ncolumn that has any; pass: it ran, and its values "
 		   "agree with eager's.\n",
 		   text_field(report, "name"), n, n == 1 ? "" : "s", whole_field(common, "n"));
+	sentence_say_json(out, json_object_get(report, "sentence"));
+	buf_puts(out, "\n");
 	columns_table(out, report);
 	workloads_table(out, report);
 	reasons(out, report);

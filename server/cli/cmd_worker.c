@@ -93,8 +93,15 @@ static bool send_json(int fd, enum message_type type, const json_t *json)
 
 static bool send_progress(void *self, double share, const char *what, double left_s)
 {
-	json_t *json = json_pack("{s:f, s:s, s:f}", "share", share, "what", what, "left_s", left_s);
-	bool ok = json && send_json(*(int *)self, MESSAGE_PROGRESS, json);
+	struct report_progress p = { 0 };
+	json_t *json;
+	bool ok;
+
+	REPORT_SET(&p, share, share);
+	REPORT_SET(&p, what, what);
+	REPORT_SET(&p, left_s, left_s);
+	json = report_write_progress(&p);
+	ok = json && send_json(*(int *)self, MESSAGE_PROGRESS, json);
 
 	json_decref(json);
 	return ok; /* the server is gone: nobody wants the result */

@@ -8,12 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "fusion/source.h"
 #include "profiler/profiler.h"
+#include "profiler/gather/gather.h"
 #include "server/cli/flags.h"
-#include "server/cli/folder.h"
 
 enum { MAX_FILE_BYTES = 64 << 20 };
 
@@ -24,11 +25,23 @@ struct flag_texts workload_file_inputs(struct workload_file *f)
 				    .over = "there are more than 64 inputs, with " };
 }
 
+struct flag_texts workload_file_weights(struct workload_file *f)
+{
+	return (struct flag_texts){ .at = f->weights,
+				    .most = WORKLOAD_FILE_MAX_WEIGHTS,
+				    .over = "there are more than 64 files of weights, with " };
+}
+
 static bool is_python(const struct workload_file *f)
+{
+	return gather_is_python(f->file);
+}
+
+static bool is_zip(const struct workload_file *f)
 {
 	size_t len = strlen(f->file);
 
-	return len > 3 && strcmp(f->file + len - 3, ".py") == 0;
+	return len > 4 && strcasecmp(f->file + len - 4, ".zip") == 0;
 }
 
 static bool is_folder(const struct workload_file *f)
@@ -38,7 +51,13 @@ static bool is_folder(const struct workload_file *f)
 	return stat(f->file, &at) == 0 && S_ISDIR(at.st_mode);
 }
 
-static char *read_all(const char *file, struct err *err)
+static bool has_files(const struct workload_file *f)
+{
+	return is_zip(f) || is_folder(f);
+}
+
+/* NUL terminated; owned.  NULL with IO. */
+static char *read_all(const char *file, size_t *len, struct err *err)
 {
 	bool standard = strcmp(file, "-") == 0;
 	FILE *f = standard ? stdin : fopen(file, "re");
@@ -61,6 +80,7 @@ static char *read_all(const char *file, struct err *err)
 	}
 	if (!standard)
 		fclose(f);
+	*len = text.len;
 	return text.data;
 }
 
@@ -82,12 +102,12 @@ bool workload_file_check_flags(const struct workload_file *f, const char *comman
 {
 	if (!f->file)
 		return flags_refuse(command, "FILE is missing", "");
-	if (f->n_inputs && !is_python(f) && !is_folder(f))
+	if (f->n_inputs && !is_python(f) && !has_files(f))
 		return flags_refuse(command,
 				    "--input is for .py files; a workload has its own calls", "");
-	if (is_folder(f) && !f->entry)
-		return flags_refuse(command,
-				    "a folder needs --entry FILE.py:NAME, what is run of it", "");
+	if (has_files(f) && !f->entry)
+		return flags_refuse(
+		    command, "a folder or .zip needs --entry FILE.py:NAME, what is run of it", "");
 	return true;
 }
 
@@ -126,9 +146,22 @@ static json_t *parse_text(const struct workload_file *f, const char *text, struc
 	return NULL;
 }
 
-static json_t *load_folder(struct workload_file *f, struct err *err)
+static json_t *read_zip(const char *file, struct err *err)
 {
-	json_t *files = folder_read(f->file, err), *json;
+	json_t *files;
+	size_t len;
+	char *bytes = read_all(file, &len, err);
+
+	if (!bytes)
+		return NULL;
+	files = gather_zip(bytes, len, file, err);
+	free(bytes);
+	return files;
+}
+
+static json_t *load_files(struct workload_file *f, struct err *err)
+{
+	json_t *files = is_zip(f) ? read_zip(f->file, err) : gather_folder(f->file, err), *json;
 	const char *text;
 	char name[128];
 
@@ -145,14 +178,68 @@ static json_t *load_folder(struct workload_file *f, struct err *err)
 	return json;
 }
 
-json_t *workload_file_load(struct workload_file *f, struct err *err)
+/* ---- weights ---- */
+
+/* "NAME=PATH", or a path, whose last part is the name. */
+static const char *weights_path(const char *text, char name[256])
+{
+	const char *equals = strchr(text, '='), *slash = strrchr(text, '/');
+
+	if (equals && equals > text)
+		snprintf(name, 256, "%.*s", (int)(equals - text), text);
+	else
+		snprintf(name, 256, "%s", slash ? slash + 1 : text);
+	return equals && equals > text ? equals + 1 : text;
+}
+
+/* The ids of the files that the flags name, into the workload; those that it names itself must be
+ * the same. */
+static bool name_weights(const struct workload_file *f, json_t *json, struct err *err)
+{
+	json_t *weights = json_object_get(json, "weights");
+
+	if (f->n_weights && !json_is_object(weights)) {
+		weights = json_object();
+		json_object_set_new(json, "weights", weights);
+	}
+	for (int i = 0; i < f->n_weights; i++) {
+		char name[256], id[WEIGHTS_ID_BYTES];
+		const char *path = weights_path(f->weights[i], name);
+		const char *wanted = json_string_value(json_object_get(weights, name));
+
+		if (!weights_id(path, id, err))
+			return false;
+		if (wanted && strcmp(wanted, id) != 0)
+			return err_set(err, ERR_WORKLOAD,
+				       "--weights %s: the workload asks for another file of that "
+				       "name: %s, and this one is %s",
+				       f->weights[i], wanted, id);
+		json_object_set_new(weights, name, json_string(id));
+	}
+	return true;
+}
+
+static bool find_weights(const struct workload_file *f, struct workload *w, struct err *err)
+{
+	for (int i = 0; i < f->n_weights; i++) {
+		char name[256];
+		const char *path = weights_path(f->weights[i], name);
+
+		if (!workload_weights_at(w, name, path, err))
+			return false;
+	}
+	return workload_weights_there(w, err);
+}
+
+static json_t *load(struct workload_file *f, struct err *err)
 {
 	char *text, name[128];
 	json_t *json;
+	size_t len;
 
-	if (is_folder(f))
-		return load_folder(f, err);
-	text = read_all(f->file, err);
+	if (has_files(f))
+		return load_files(f, err);
+	text = read_all(f->file, &len, err);
 	if (!text)
 		return NULL;
 	snprintf(f->place, sizeof(f->place), is_python(f) ? "%s" : "%s, source", label_of(f));
@@ -167,12 +254,23 @@ json_t *workload_file_load(struct workload_file *f, struct err *err)
 	return json;
 }
 
+json_t *workload_file_load(struct workload_file *f, struct err *err)
+{
+	json_t *json = load(f, err);
+
+	if (!json || name_weights(f, json, err))
+		return json;
+	json_decref(json);
+	return NULL;
+}
+
 struct workload *workload_file_parse(const struct workload_file *f, const json_t *json,
 				     const struct registry *registry, struct err *err)
 {
 	struct workload *w = workload_parse_in(json, registry, err);
 
-	if (!w || workload_check_inputs(w, f->inputs, f->n_inputs, err))
+	if (!w ||
+	    (workload_check_inputs(w, f->inputs, f->n_inputs, err) && find_weights(f, w, err)))
 		return w;
 	workload_destroy(w);
 	return NULL;
@@ -213,7 +311,7 @@ void workload_file_error(const struct workload_file *f, const char *command, con
 	struct source_shown shown;
 
 	if (!workload_text(json, NULL) || err->line <= 0) {
-		bool missing = (is_python(f) || is_folder(f)) &&
+		bool missing = (is_python(f) || has_files(f)) &&
 			       strstr(err->message, "required positional argument");
 
 		fprintf(stderr, "breakeven %s: %s%s\n", command, err->message,

@@ -8,7 +8,7 @@
 #include "fusion/base/err.h"
 #include "server/cli/flags.h"
 
-enum { WORKLOAD_FILE_MAX_INPUTS = 64 };
+enum { WORKLOAD_FILE_MAX_INPUTS = 64, WORKLOAD_FILE_MAX_WEIGHTS = 64 };
 
 struct workload_file {
 	const char
@@ -16,18 +16,22 @@ struct workload_file {
 	const char *entry; /* of a .py: NULL is model; of a folder "train.py:model" */
 	const char *inputs[WORKLOAD_FILE_MAX_INPUTS]; /* of a .py: "x=float32[8,16]" */
 	int n_inputs;
+	const char *weights[WORKLOAD_FILE_MAX_WEIGHTS]; /* "PATH", or "NAME=PATH" */
+	int n_weights;
 	char place[256]; /* what a place in its source is called: "model.py", "chain.json, source";
 			  * workload_file_load() sets it */
 };
 
-/* The rows of --input and --entry for a command's table; `inputs` is that of
- * workload_file_inputs(), whose `n` goes to n_inputs afterwards. */
-#define WORKLOAD_FILE_FLAGS(f, texts)                                                              \
-	{ "--input", .many = (texts) },                                                            \
+/* The rows of --input, --weights and --entry for a command's table; the texts are those of
+ * workload_file_inputs() and workload_file_weights(), whose `n` go to n_inputs and n_weights
+ * afterwards. */
+#define WORKLOAD_FILE_FLAGS(f, texts, weight_texts)                                                \
+	{ "--input", .many = (texts) }, { "--weights", .many = (weight_texts) },                   \
 	{                                                                                          \
 		"--entry", .value = &(f)->entry                                                    \
 	}
 struct flag_texts workload_file_inputs(struct workload_file *f);
+struct flag_texts workload_file_weights(struct workload_file *f);
 
 /* Whether there is a FILE, and no --input where it takes none; refused otherwise. */
 bool workload_file_check_flags(const struct workload_file *f, const char *command);

@@ -30,6 +30,7 @@ struct app {
 	struct findings_cache *findings; /* NULL: made for each answer */
 	const struct registry *registry; /* what the engine has */
 	json_t *torch;                   /* engine torch, as lists_torch() found it at the start */
+	const char *no_torch;            /* why it does not work here; NULL: it does */
 	int64_t started_ns;
 	int check_seconds;        /* wall time, and CPU time, of one POST /check */
 	_Atomic bool stopping;    /* what is under way is to be given up */
@@ -91,7 +92,10 @@ json_t *req_json(struct req *req, struct err *err);
 /* The message as a JSON string, whatever bytes it was cut at. */
 json_t *json_message(const struct err *err);
 
-/* {"error": {"code", "message", "line", "column"}} */
+/* {"code", "message", "line", "column"} and, of a program of several, "file" */
+json_t *error_fields(const struct err *err);
+
+/* {"error": the same} */
 json_t *error_json(const struct err *err);
 
 /* ---- routes ---- */

@@ -63,15 +63,19 @@ json_t *json_message(const struct err *err)
 	return json_string(ascii);
 }
 
-json_t *error_json(const struct err *err)
+json_t *error_fields(const struct err *err)
 {
 	json_t *line = err->line > 0 ? json_integer(err->line) : json_null();
 	json_t *column = err->column > 0 ? json_integer(err->column) : json_null();
-
-	json_t *json = json_pack("{s:{s:s, s:o, s:o, s:o}}", "error", "code", err_name(err->code),
-				 "message", json_message(err), "line", line, "column", column);
+	json_t *json = json_pack("{s:s, s:o, s:o, s:o}", "code", err_name(err->code), "message",
+				 json_message(err), "line", line, "column", column);
 
 	if (err->file[0])
-		json_object_set_new(json_object_get(json, "error"), "file", json_string(err->file));
+		json_object_set_new(json, "file", json_string(err->file));
 	return json;
+}
+
+json_t *error_json(const struct err *err)
+{
+	return json_pack("{s:o}", "error", error_fields(err));
 }

@@ -1,5 +1,4 @@
 /* server/queue/enqueue.c -- makes a posted workload a queued run, and a trace a running one. */
-#include "profiler/fields/json.h"
 #include "server/queue/queue.h"
 
 #include <stdlib.h>
@@ -7,49 +6,48 @@
 
 enum { NAME_BYTES = 200 };
 
-/* A list of strings as one text. */
-static const char *joined(struct arena *arena, const json_t *list, const char *separator,
+/* A list of texts as one. */
+static const char *joined(struct arena *arena, struct report_texts list, const char *separator,
 			  const char *otherwise)
 {
 	const char *all = NULL;
-	json_t *item;
-	size_t i;
 
-	json_array_foreach(list, i, item)
-		if (json_is_string(item))
-			all = arena_printf(arena, "%s%s%s", all ? all : "", all ? separator : "",
-					   json_string_value(item));
+	for (size_t i = 0; i < list.n; i++)
+		all = arena_printf(arena, "%s%s%s", all ? all : "", all ? separator : "",
+				   list.at[i]);
 	return all ? all : otherwise;
 }
 
-static bool insert(struct db *db, const json_t *json, struct run_row *row, struct arena *arena,
-		   int64_t *id, struct err *err)
+static const char *or_none(const char *text)
+{
+	return text ? text : "";
+}
+
+static bool insert(struct db *db, const json_t *json, struct run_row *row, int64_t *id,
+		   struct err *err)
 {
 	char *text = json_dumps(json, JSON_COMPACT);
 	bool ok = false;
 
-	row->project = text_field_or(json, "project", "");
-	row->tags = joined(arena, json_object_get(json, "tags"), "\n", "");
 	row->workload = text;
 	if (text && row->name)
 		ok = db_run_insert(db, row, id, err);
 	else
 		err_set(err, ERR_MEMORY, "out of memory while storing the workload");
 	free(text);
-	arena_finish(arena);
 	return ok;
 }
 
-struct run_row enqueue_row(struct arena *arena, const json_t *json, const char *name)
+struct run_row enqueue_row(struct arena *arena, const struct report_workload *w, const char *name)
 {
 	return (struct run_row){
 		.name = arena_strndup(arena, name, strnlen(name, NAME_BYTES)),
-		.project = text_field_or(json, "project", ""),
-		.device = text_field_or(json, "device", "cpu"),
-		.commit = text_field_or(json, "commit", ""),
-		.branch = text_field_or(json, "branch", ""),
-		.tags = joined(arena, json_object_get(json, "tags"), "\n", ""),
-		.modes = joined(arena, json_object_get(json, "modes"), ",", "eager,static,dynamic"),
+		.project = or_none(w->project),
+		.device = w->device ? w->device : "cpu",
+		.commit = or_none(w->commit),
+		.branch = or_none(w->branch),
+		.tags = joined(arena, w->tags, "\n", ""),
+		.modes = joined(arena, w->modes, ",", "eager,static,dynamic"),
 	};
 }
 
@@ -57,24 +55,36 @@ bool enqueue(struct db *db, const json_t *json, const struct workload *w, int64_
 	     struct err *err)
 {
 	struct arena arena = { 0 };
-	struct run_row row = enqueue_row(&arena, json, workload_name(w));
+	const struct report_workload *fields = report_read_workload(json, &arena, err);
+	struct run_row row;
+	bool ok = false;
 
-	return insert(db, json, &row, &arena, id, err);
+	if (fields) {
+		row = enqueue_row(&arena, fields, workload_name(w));
+		ok = insert(db, json, &row, id, err);
+	}
+	arena_finish(&arena);
+	return ok;
 }
 
-bool enqueue_trace(struct db *db, const json_t *json, int64_t *id, struct err *err)
+bool enqueue_trace(struct db *db, const struct report_workload *w, int64_t *id, struct err *err)
 {
 	struct arena arena = { 0 };
-	struct run_row row = { .name = text_field_or(json, "name", "trace"),
+	struct report_workload all = *w;
+	struct run_row row = { .name = w->name ? w->name : "trace",
+			       .project = or_none(w->project),
 			       .device = "cuda",
+			       .tags = joined(&arena, w->tags, "\n", ""),
 			       .modes = "",
 			       .trace = true };
-	json_t *all = json_copy((json_t *)json);
+	json_t *json;
 	bool ok;
 
-	json_object_set_new(all, "device", json_string(row.device));
-	json_object_set_new(all, "trace", json_true());
-	ok = insert(db, all, &row, &arena, id, err);
-	json_decref(all);
+	REPORT_SET(&all, device, row.device);
+	REPORT_SET(&all, trace, true);
+	json = report_write_workload(&all);
+	ok = insert(db, json, &row, id, err);
+	json_decref(json);
+	arena_finish(&arena);
 	return ok;
 }

@@ -152,18 +152,20 @@ static void begin_next(struct jobs *j)
 static void read_progress(struct jobs *j, const char *text)
 {
 	json_t *json = json_loads(text, 0, NULL);
-	const char *what = "";
-	struct job_state state = { 0 };
+	struct arena arena = { 0 };
+	const struct report_progress *p = json ? report_read_progress(json, &arena, NULL) : NULL;
 
-	if (json && json_unpack(json, "{s:F, s:s, s:F}", "share", &state.share, "what", &what,
-				"left_s", &state.left_s) == 0) {
-		strncpy(state.what, what, sizeof(state.what) - 1);
+	if (p) {
+		struct job_state state = { .share = p->share, .left_s = p->left_s };
+
+		strncpy(state.what, p->what, sizeof(state.what) - 1);
 		pthread_mutex_lock(&j->lock);
 		j->state = state;
 		pthread_mutex_unlock(&j->lock);
 		events_publish(j->events, j->current);
 	}
 	json_decref(json);
+	arena_finish(&arena);
 }
 
 static void replace(char **text, const char *with)

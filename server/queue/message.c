@@ -98,18 +98,26 @@ bool message_next(struct message_reader *r, enum message_type *type, char **text
 	return true;
 }
 
+void message_failure(const struct report_failure *f, struct err *err)
+{
+	err_at(err, f->code ? err_from_name(f->code) : ERR_INTERNAL, (int)f->line, (int)f->column,
+	       "%s", f->message);
+	snprintf(err->file, sizeof(err->file), "%s", f->file ? f->file : "");
+}
+
 void message_error(const char *text, struct err *err)
 {
 	json_t *json = json_loads(text, 0, NULL);
-	const char *code = "internal", *message = "the worker failed and did not say why";
-	const char *file = "";
-	int line = 0, column = 0;
+	struct arena arena = { 0 };
+	const struct report_failure *f = json ? report_read_failure(json, &arena, NULL) : NULL;
 
-	if (json)
-		json_unpack(json, "{s:s, s:s, s:i, s:i, s?s}", "code", &code, "message", &message,
-			    "line", &line, "column", &column, "file", &file);
-	/* the store keeps no file beside the line */
-	err_at(err, err_from_name(code), line, column, "%s%s%s", file, *file ? ": " : "", message);
-	snprintf(err->file, sizeof(err->file), "%s", file);
+	if (!f) {
+		err_set(err, ERR_INTERNAL, "the worker failed and did not say why");
+	} else {
+		message_failure(f, err);
+		if (f->file && *f->file)
+			snprintf(err->message, sizeof(err->message), "%s: %s", f->file, f->message);
+	}
 	json_decref(json);
+	arena_finish(&arena);
 }

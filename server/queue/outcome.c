@@ -18,88 +18,94 @@ enum { MOST_RESULTS = 3 * FUSION_MODE_COUNT, MOST_AT_ONCE = 64 };
 
 /* ---- the summary ---- */
 
-static double number_or(const json_t *json, double otherwise)
+static double number_or(double x, double otherwise)
 {
-	return json_is_number(json) ? json_number_value(json) : otherwise;
+	return isnan(x) ? otherwise : x;
 }
 
-static const char *main_mode(json_t *break_even)
+/* What a run measured at one place: its last point, or all of it. */
+struct summed {
+	struct report_mode_map modes;
+	struct report_comparison_map break_even;
+	double n; /* NAN: no sweep */
+};
+
+static struct summed point_of(const struct report_run *run, size_t i)
 {
-	if (json_object_get(break_even, "static"))
+	const struct report_point *p = &run->points.at[i];
+
+	return run->points.n ? (struct summed){ p->modes, p->break_even, p->n }
+			     : (struct summed){ run->modes, run->break_even, NAN };
+}
+
+static const char *main_mode(const struct report_comparison_map *break_even)
+{
+	if (report_get(*break_even, "static"))
 		return "static";
-	return json_object_iter_key(json_object_iter(break_even));
+	return break_even->n ? break_even->keys[0] : NULL;
 }
 
-/* The first mode of a point whose values are not eager's; NULL: there is none. */
-static const char *disagreeing(const json_t *at)
+static double median_us(const struct report_mode *m)
 {
-	const char *mode;
-	json_t *m;
+	return m && m->latency ? number_or(m->latency->median_us, 0) : 0;
+}
 
-	json_object_foreach(json_object_get(at, "modes"), mode, m) {
-		if (json_is_false(json_object_get(m, "agrees")))
-			return mode;
-	}
-	return NULL;
+/* The first mode of a point whose values are not eager's; n: there is none. */
+static size_t disagreeing(const struct report_mode_map *modes)
+{
+	size_t i = 0;
+
+	while (i < modes->n && !(modes->at[i].has.agrees && !modes->at[i].agrees))
+		i++;
+	return i;
 }
 
 /* A mode that disagrees at any point speaks for the run: how quick others are comes second. */
-static bool summary_of_disagreement(const json_t *root, struct arena *arena,
+static bool summary_of_disagreement(const struct report_run *run, struct arena *arena,
 				    struct run_summary *out)
 {
-	const json_t *points = json_object_get(root, "points");
-	size_t n = json_array_size(points);
+	for (size_t i = 0; i == 0 || i < run->points.n; i++) {
+		struct summed at = point_of(run, i);
+		size_t k = disagreeing(&at.modes);
 
-	for (size_t i = 0; i == 0 || i < n; i++) {
-		const json_t *at = n ? json_array_get(points, i) : root, *m;
-		const char *mode = disagreeing(at);
-
-		if (!mode)
+		if (k == at.modes.n)
 			continue;
-		m = json_object_get(json_object_get(at, "modes"), mode);
 		*out = (struct run_summary){
-			.mode = arena_strdup(arena, mode),
+			.mode = arena_strdup(arena, at.modes.keys[k]),
 			.verdict = arena_strdup(arena, RUN_DISAGREES),
-			.median_us = number_or(
-			    json_object_get(json_object_get(m, "latency"), "median_us"), 0),
+			.median_us = median_us(&at.modes.at[k]),
 			.calls_to_repay = INFINITY,
 			.crossover_n = NAN,
-			.at_n = n ? number_or(json_object_get(at, "n"), NAN) : NAN,
-			.breaks = (int)json_array_size(json_object_get(m, "breaks")),
+			.at_n = at.n,
+			.breaks = (int)at.modes.at[k].breaks.n,
 		};
 		return true;
 	}
 	return false;
 }
 
-void summary_of_report(const json_t *root, struct arena *arena, struct run_summary *out)
+void summary_of_report(const struct report_run *run, struct arena *arena, struct run_summary *out)
 {
-	json_t *points = json_object_get(root, "points");
-	size_t n = json_array_size(points);
-	const json_t *at = n ? json_array_get(points, n - 1) : root;
-	json_t *break_even = json_object_get(at, "break_even");
-	const char *mode = main_mode(break_even);
-	json_t *b = mode ? json_object_get(break_even, mode) : NULL;
-	json_t *ci = json_object_get(b, "speedup_ci");
-	json_t *verdict = json_object_get(b, "verdict");
-	json_t *top, *measured;
+	struct summed at = point_of(run, run->points.n ? run->points.n - 1 : 0);
+	const char *mode = main_mode(&at.break_even);
+	const struct report_comparison *b = mode ? report_get(at.break_even, mode) : NULL, *top;
+	const struct report_mode *measured;
 
-	if (summary_of_disagreement(root, arena, out) || !json_is_string(verdict))
+	if (summary_of_disagreement(run, arena, out) || !b || !b->verdict)
 		return;
-	top = json_object_get(json_object_get(root, "break_even"), mode);
-	measured = json_object_get(json_object_get(at, "modes"), mode);
+	top = report_get(run->break_even, mode);
+	measured = report_get(at.modes, mode);
 	*out = (struct run_summary){
 		.mode = arena_strdup(arena, mode),
-		.verdict = arena_strdup(arena, json_string_value(verdict)),
-		.speedup = number_or(json_object_get(b, "speedup"), 1),
-		.speedup_lo = number_or(json_array_get(ci, 0), 0),
-		.speedup_hi = number_or(json_array_get(ci, 1), 0),
-		.median_us = number_or(
-		    json_object_get(json_object_get(measured, "latency"), "median_us"), 0),
-		.calls_to_repay = number_or(json_object_get(b, "calls_to_repay"), INFINITY),
-		.crossover_n = number_or(json_object_get(top, "crossover_n"), NAN),
-		.at_n = n ? number_or(json_object_get(at, "n"), NAN) : NAN,
-		.breaks = (int)json_array_size(json_object_get(measured, "breaks")),
+		.verdict = arena_strdup(arena, b->verdict),
+		.speedup = number_or(b->speedup, 1),
+		.speedup_lo = number_or(b->speedup_ci.low, 0),
+		.speedup_hi = number_or(b->speedup_ci.high, 0),
+		.median_us = median_us(measured),
+		.calls_to_repay = number_or(b->calls_to_repay, INFINITY),
+		.crossover_n = top ? top->crossover_n : NAN,
+		.at_n = at.n,
+		.breaks = measured ? (int)measured->breaks.n : 0,
 	};
 }
 
@@ -221,7 +227,7 @@ bool outcome_read(struct outcome *o, const char *report, size_t len, struct err 
 	run = read_run(o->report, &o->arena);
 	if (!run)
 		return err_set(err, ERR_MEMORY, "out of memory for a report");
-	summary_of_report(o->report, &o->arena, &o->stored.summary);
+	summary_of_report(run, &o->arena, &o->stored.summary);
 	if (!read_figures(run, &o->arena, &o->stored.figures, err) ||
 	    (o->report && !read_results(run, &o->arena, &o->stored, err)))
 		return false;

@@ -20,6 +20,7 @@
 #include "fusion/base/err.h"
 #include "fusion/base/scratch.h"
 #include "fusion/registry.h"
+#include "profiler/fields/fields.h"
 #include "profiler/profiler.h"
 
 struct MHD_Connection;
@@ -35,12 +36,12 @@ bool enqueue(struct db *db, const json_t *json, const struct workload *w, int64_
 	     struct err *err);
 
 /* The row that it is stored as, without its workload's text.  Texts live in `arena`, or
- * are borrowed from json. */
-struct run_row enqueue_row(struct arena *arena, const json_t *json, const char *name);
+ * are borrowed. */
+struct run_row enqueue_row(struct arena *arena, const struct report_workload *w, const char *name);
 
-/* A run that another process records, running at once; its workload is `json` with
- * `trace` and `device`. */
-bool enqueue_trace(struct db *db, const json_t *json, int64_t *id, struct err *err);
+/* A run that another process records, running at once; its workload is `w` with `trace` and
+ * `device`. */
+bool enqueue_trace(struct db *db, const struct report_workload *w, int64_t *id, struct err *err);
 
 /* ---- jobs.c: takes runs from the database, one at a time (two at once would disturb each other's
  * clocks), and gives each to a worker process ---- */
@@ -86,7 +87,8 @@ bool jobs_state(struct jobs *jobs, int64_t id, struct job_state *out);
 /* Reads the verdict on the main compiled mode (static where it was measured, else the first that
  * is not eager), at the last point of a sweep.  Texts live in `arena`.  out->mode stays NULL where
  * nothing was compared with eager. */
-void summary_of_report(const json_t *report, struct arena *arena, struct run_summary *out);
+void summary_of_report(const struct report_run *report, struct arena *arena,
+		       struct run_summary *out);
 
 /* Stores the figures of runs of a workload that an older version measured, at most `most`; *left is
  * whether there are more. */
@@ -125,11 +127,8 @@ int events_open_count(struct events *e);
 
 /* ---- suite_plan.c: what a suite asks for, as the runs that answer it.
  *
- * A request is {"name", "workloads": [workload, or {"name", "error"} where its file could
- * not be read], "suite": "blocks" in place of workloads for those that come with the
- * program, "modes", "policy": "dynamo", "native" or "both", "device", "backend",
- * "threads", "seconds", "engines", "project", "tags", "commit", "branch"}.  Its fields go over
- * those of each workload.  A job is one workload under one policy: one run. ---- */
+ * A request is a suite_request of profiler/fields/requests.def.  Its fields go over those of each
+ * workload.  A job is one workload under one policy: one run. ---- */
 
 /* Seconds of sampling of a run, where the request does not say them. */
 #define SUITE_SECONDS 0.3
@@ -137,18 +136,22 @@ int events_open_count(struct events *e);
 enum { SUITE_MAX_JOBS = 1000 }; /* what the queue of a server holds */
 
 struct suite_job {
-	int workload;     /* its place, from 0 */
+	int workload; /* its place, from 0 */
+	const char *policy;
 	json_t *json;     /* the workload, with modes and policy; owned */
 	struct err wrong; /* why it cannot be run; ERR_NONE: it can */
 };
 
 struct suite_plan {
-	const char *name;   /* of the request, or of the suite */
-	json_t *request;    /* without its workloads; owned */
-	const char **names; /* of the workloads, each but once */
+	const struct report_suite_request *asked; /* with all its modes */
+	const char *name;                         /* of the request, or of the suite */
+	json_t *request;                          /* without its workloads; owned */
+	const char **names;                       /* of the workloads, each but once */
 	int n_workloads;
 	struct suite_job *jobs; /* by workload, then by policy */
 	int n_jobs;
+	struct arena
+	    arena; /* of what is asked, names and jobs; their texts are the request's too */
 };
 
 /* Checks the request and each workload: what is wrong with a workload is its job's
@@ -202,11 +205,11 @@ bool suite_cancel(struct db *db, struct jobs *jobs, int64_t id, struct arena *ar
 enum message_type {
 	MESSAGE_WORKLOAD = 'W',    /* server: the job, JSON */
 	MESSAGE_CHECK = 'C',       /* server: a workload to explain, not to run, JSON */
-	MESSAGE_PROGRESS = 'P',    /* worker: {"share", "what", "left_s"} */
+	MESSAGE_PROGRESS = 'P',    /* worker: a progress of profiler/fields/events.def */
 	MESSAGE_ENVIRONMENT = 'V', /* worker: the machine, JSON */
 	MESSAGE_TIMELINE = 'T',    /* worker: a block of a timeline; any number of them */
 	MESSAGE_REPORT = 'R',      /* worker: the report, JSON; it is done */
-	MESSAGE_ERROR = 'E',       /* worker: {"code", "message", "line", "column"}; it is done */
+	MESSAGE_ERROR = 'E',       /* worker: a failure of profiler/fields/report.def; it is done */
 };
 
 enum { MESSAGE_MAX_BYTES = 256 << 20 };
@@ -231,8 +234,11 @@ long message_fill(struct message_reader *r, int fd);
 bool message_next(struct message_reader *r, enum message_type *type, char **text, size_t *len,
 		  bool *bad);
 
-/* What the text of a MESSAGE_ERROR says. */
+/* What the text of a MESSAGE_ERROR says, as the store keeps it: the message names the file. */
 void message_error(const char *text, struct err *err);
+
+/* What a failure says. */
+void message_failure(const struct report_failure *f, struct err *err);
 
 /* ---- worker.c: a worker process, seen from the server ---- */
 

@@ -14,21 +14,51 @@
 
 /* ---- into the store ---- */
 
-static bool fill_member(struct arena *arena, const struct suite_job *job, const char *name,
-			struct suite_member *out)
+/* What the row of a job says; of one that is no workload, and is not run either, what the suite
+ * asked for. */
+static const struct report_workload *fields_of(const struct suite_plan *plan,
+					       const struct suite_job *job, struct arena *arena)
 {
+	struct report_workload *w = report_read_workload(job->json, arena, NULL);
+
+	if (w || !(w = report_new_workload(1, arena)))
+		return w;
+	REPORT_SET(w, modes, plan->asked->modes);
+	REPORT_SET(w, project, plan->asked->project);
+	REPORT_SET(w, device, plan->asked->device);
+	REPORT_SET(w, tags, plan->asked->tags);
+	REPORT_SET(w, commit, plan->asked->commit);
+	REPORT_SET(w, branch, plan->asked->branch);
+	return w;
+}
+
+static bool fill_member(struct arena *arena, const struct suite_plan *plan,
+			const struct suite_job *job, struct suite_member *out)
+{
+	const struct report_workload *w = fields_of(plan, job, arena);
 	char *text = json_dumps(job->json, JSON_COMPACT);
 
-	*out = (struct suite_member){ .workload = job->workload,
-				      .policy = json_string_value(
-					  json_object_get(job->json, "policy")) };
-	if (!text)
-		return false;
-	out->run = enqueue_row(arena, job->json, name);
-	out->run.workload = arena_strdup(arena, text);
-	out->run.error = job->wrong;
+	*out = (struct suite_member){ .workload = job->workload, .policy = job->policy };
+	if (text && w) {
+		out->run = enqueue_row(arena, w, plan->names[job->workload]);
+		out->run.workload = arena_strdup(arena, text);
+		out->run.error = job->wrong;
+	}
 	free(text);
 	return out->run.workload != NULL;
+}
+
+/* The names of the workloads as JSON; the caller frees. */
+static char *names_text(const struct suite_plan *plan)
+{
+	json_t *list = json_array();
+	char *text;
+
+	for (int i = 0; i < plan->n_workloads; i++)
+		json_array_append_new(list, json_string(plan->names[i]));
+	text = json_dumps(list, JSON_COMPACT);
+	json_decref(list);
+	return text;
 }
 
 bool suite_store_plan(struct db *db, const struct suite_plan *plan, int64_t *id, struct err *err)
@@ -36,17 +66,15 @@ bool suite_store_plan(struct db *db, const struct suite_plan *plan, int64_t *id,
 	struct arena arena = { 0 };
 	struct suite_member *members = ARENA_ARRAY(&arena, struct suite_member,
 						   (size_t)plan->n_jobs + 1);
-	json_t *request = json_copy(plan->request);
-	const char *project = json_string_value(json_object_get(request, "project"));
-	char *names = json_dumps(json_object_get(request, "names"), JSON_COMPACT), *text;
-	struct suite suite = { .name = plan->name, .project = project, .workloads = names };
+	char *text = json_dumps(plan->request, JSON_COMPACT), *names = names_text(plan);
+	struct suite suite = { .name = plan->name,
+			       .project = plan->asked->project,
+			       .workloads = names,
+			       .request = text };
 	bool ok = members && names;
 
-	json_object_del(request, "names");
-	suite.request = text = json_dumps(request, JSON_COMPACT);
 	for (int i = 0; ok && i < plan->n_jobs; i++)
-		ok = fill_member(&arena, &plan->jobs[i], plan->names[plan->jobs[i].workload],
-				 &members[i]);
+		ok = fill_member(&arena, plan, &plan->jobs[i], &members[i]);
 	if (!ok || !text)
 		ok = err_set(err, ERR_MEMORY, "out of memory for a suite");
 	else
@@ -54,7 +82,6 @@ bool suite_store_plan(struct db *db, const struct suite_plan *plan, int64_t *id,
 	*id = suite.id;
 	free(text);
 	free(names);
-	json_decref(request);
 	arena_finish(&arena);
 	return ok;
 }
@@ -105,7 +132,8 @@ static bool add_without(struct collected *c, const struct suite_member *m, struc
 								  : SUITE_WAITING;
 	const char *reason = NULL, *rest = m->run.modes;
 	struct suite_result results[FUSION_MODE_COUNT];
-	json_t *modes = json_array(), *json;
+	const char *modes[FUSION_MODE_COUNT];
+	size_t n_modes = 0;
 	bool ok = true;
 	int n;
 
@@ -114,13 +142,17 @@ static bool add_without(struct collected *c, const struct suite_member *m, struc
 				      m->run.error.message);
 	else if (status == SUITE_FAILED)
 		reason = m->run.error.message;
-	for (; *rest; rest += strcspn(rest, ","), rest += *rest == ',')
-		json_array_append_new(modes, json_stringn(rest, strcspn(rest, ",")));
-	json = json_pack("{s:o, s:s}", "modes", modes, "policy", m->policy);
-	n = suite_results_of_failure(
-	    &(struct suite_failure){ json, (int)m->workload, m->run.id, status, reason }, arena,
-	    results, FUSION_MODE_COUNT);
-	json_decref(json);
+	for (; *rest && n_modes < FUSION_MODE_COUNT; rest += *rest == ',') {
+		modes[n_modes++] = arena_strndup(arena, rest, strcspn(rest, ","));
+		rest += strcspn(rest, ",");
+	}
+	n = suite_results_of_failure(&(struct suite_failure){ .modes = { modes, n_modes },
+							      .policy = m->policy,
+							      .workload = (int)m->workload,
+							      .run = m->run.id,
+							      .status = status,
+							      .reason = reason },
+				     arena, results, FUSION_MODE_COUNT);
 	for (int i = 0; ok && i < n; i++)
 		ok = add(c, results[i]);
 	return ok;
@@ -226,8 +258,7 @@ static void show(const struct suite_plan *plan, const struct suite_options *o, i
 	const struct suite_job *job = job_at(plan, done);
 
 	if (o->progress && job)
-		o->progress(o->self, done, plan->n_jobs, plan->names[job->workload],
-			    json_string_value(json_object_get(job->json, "policy")));
+		o->progress(o->self, done, plan->n_jobs, plan->names[job->workload], job->policy);
 }
 
 /* Until each of its runs has ended. */

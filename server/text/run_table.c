@@ -240,7 +240,7 @@ static void print_sentences(struct buf *out, const struct report_findings *found
 	const struct report_sentence_part_list *sentence;
 
 	for (size_t i = 0; (sentence = findings_sentence(found, i)); i++) {
-		findings_say(out, sentence);
+		sentence_say(out, sentence);
 		buf_putc(out, '\n');
 	}
 }

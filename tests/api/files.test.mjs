@@ -1,7 +1,7 @@
 // tests/api/files.test.mjs -- programs of several files: over REST, and a folder at the command line.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -76,6 +76,43 @@ test('a folder needs an entry, and no symbolic links', () => {
     assert.equal(r.status, 1);
     assert.match(r.stderr, /symbolic link/);
     assert.match(run('run', folder(), '--entry', 'trane.py:model').stderr, /no file trane\.py; did you mean train\.py/);
+});
+
+/** @param {string} root */
+function zipOf(root) {
+    const made = join(mkdtempSync(join(tmpdir(), 'breakeven-zip-')), 'net.zip');
+    const r = spawnSync('python3', ['-m', 'zipfile', '-c', made, `${root}/`], { encoding: 'utf8' });
+    assert.equal(r.status, 0, r.stderr);
+    return made;
+}
+const postZip = (path, file) => getJson(`${server.url}/api/v1/${path}`, {
+    method: 'POST', headers: { 'Content-Type': 'application/zip' }, body: readFileSync(file),
+});
+
+test('a .zip is the folder that is in it', async () => {
+    const zip = zipOf(folder({ 'notes.txt': 'not of the program' }));
+    const r = run('explain', zip, '--entry', 'train.py:model');
+    assert.match(r.stdout, /net\/block\.py:9:12: data-dependent-branch/);
+    assert.equal(run('run', zip).status, 2);
+    const { status, body } = await postZip('unpack', zip);
+    assert.equal(status, 200);
+    assert.deepEqual(body.files, files);
+    const checked = await postZip('check?entry=train.py:model', zip);
+    assert.equal(checked.body.breaks[0].kind, 'data-dependent-branch');
+    const posted = await postZip('runs?entry=train.py:model&name=zipped&modes=eager&input=x%3Dfloat32[2,3]', zip);
+    assert.equal(posted.status, 202, JSON.stringify(posted.body));
+    const { body: got } = await getJson(`${server.url}/api/v1/runs/${posted.body.id}`);
+    assert.deepEqual(got.workload.files, files);
+    assert.deepEqual([got.name, got.modes, got.workload.calls[0][0].random.shape], ['zipped', ['eager'], [2, 3]]);
+});
+
+test('a .zip without an entry, or that is none, is refused', async () => {
+    const zip = zipOf(folder());
+    assert.match((await postZip('runs', zip)).body.error.message, /entry= is missing/);
+    writeFileSync(zip, 'PK\x03\x04 and no more');
+    const { status, body } = await postZip('unpack', zip);
+    assert.equal(status, 400);
+    assert.match(body.error.message, /is no \.zip that can be read/);
 });
 
 test('a workload with files runs, and its report has them', async () => {

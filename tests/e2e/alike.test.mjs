@@ -98,3 +98,42 @@ test("the figures on the page", async () => {
     want(),
   );
 });
+
+/** What the binary prints. @param {...string} args */
+const printed = (...args) =>
+  new Promise((done) => {
+    const child = spawn(binary, args);
+    let out = "";
+    child.stdout.on("data", (bytes) => (out += bytes));
+    child.on("close", () => done(out));
+  });
+
+test("two runs: the sentence, what it rests on, and the figures", async () => {
+  const file = join(server.home, "alike.json");
+  await printed("run", file, "--post", server.url);
+  const { body } = await getJson(`${server.url}/api/v1/compare?a=1&b=2`);
+  const [c] = body.comparisons;
+  const cli = await printed("compare", "1", "2", "--db", join(server.home, "store.db"));
+  assert.ok(cli.includes(`\n${c.verdict}. ${textOf(c.sentence)}\n`), cli);
+  assert.ok(cli.includes(`\n${c.how.join("\n")}\n`), cli);
+  await page.goto(`${server.url}/compare?a=1&b=2`);
+  await page.locator("#metrics").waitFor();
+  assert.equal(plain(await page.locator("#verdict").innerText()), `${c.verdict} ${textOf(c.sentence)}`);
+  assert.equal(plain(await page.locator(".verdict .how").innerText()), c.how.join(" "));
+  const shown = c.figures.find((f) => f.metric === "latency" && f.mode === "static" && f.n === 30);
+  const words = (f) => (f.low ? `${f.text} (${f.low}–${f.high})` : f.text);
+  const row = cli.split("\n").find((l) => l.startsWith("static latency at n = 30 ")).trim().split(/\s{2,}/);
+  assert.deepEqual(row.slice(1), [shown.a.shown, shown.b.shown, shown.times].map(words).map((t) => t.replace("–", "-")).concat(shown.verdict));
+  const cells = await page.locator("#metrics tbody tr", { hasText: "static latency" }).locator("td").allInnerTexts();
+  assert.deepEqual(cells.slice(0, 3).map(plain), [shown.a.shown, shown.b.shown, shown.times].map(words));
+});
+
+test("a history", async () => {
+  const { body } = await getJson(`${server.url}/api/v1/history?workload=alike`);
+  await page.goto(`${server.url}/history?workload=alike`);
+  await page.locator("#history-runs").waitFor();
+  assert.equal(plain(await page.locator("#verdict").innerText()), textOf(body.sentence));
+  assert.equal(plain(await page.locator(".verdict .how").innerText()), body.how.join(" "));
+  const figures = await page.locator("#history-runs tbody tr td:nth-child(2)").allInnerTexts();
+  assert.deepEqual(figures.map(plain).reverse(), body.points.map((p) => `${p.shown.text} (${p.shown.low}–${p.shown.high})`));
+});

@@ -2,7 +2,6 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { getJson, postRun, startServer, waitFor, workload } from "../api/harness.mjs";
-import { figureText } from "../../web/js/model/compare.js";
 import { openPage, sound, startBrowser } from "./browser.mjs";
 
 const quick = { backend: "interp", seconds: 0.2, threads: 1, modes: ["eager", "static"], name: "chain" };
@@ -40,8 +39,7 @@ test("runs over commits: figures of the store, a note, a baseline, and the way t
   assert.match(await page.locator(".verdict .how").innerText(), /Change points are not computed.*No run is marked as the baseline\. 1 run failed\./);
   const rows = page.locator("#history-runs tbody tr");
   assert.deepEqual(await rows.locator("th").allInnerTexts(), ["#4", "#3", "#2", "#1"]);
-  const first = figureText(h.unit, h.points[0].value, h.points[0].ci);
-  assert.equal(await rows.nth(3).locator(".num-strong").innerText(), first.text, "the figure that the store has");
+  assert.equal(await rows.nth(3).locator(".num-strong").innerText(), h.points[0].shown.text, "the figure that the store has");
   assert.match(await rows.nth(0).innerText(), /source changed/);
   assert.match(await rows.nth(1).innerText(), /FAILED/);
   assert.match(await rows.nth(2).innerText(), /bbbbbbb[\s\S]*same source and settings/);

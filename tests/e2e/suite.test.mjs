@@ -89,7 +89,7 @@ test("two suites are compared: what broke and was fixed, how speedups changed", 
     await page.getByLabel("Compare with").selectOption(String(before));
     await page.locator("#suite-compared").waitFor();
     assert.equal(new URL(page.url()).searchParams.get("base"), String(before));
-    assert.match(await page.locator("#suite-compared").innerText(), /^1 workload passed before and does not now\.[\s\S]*Only before: wrong\. New: new\./);
+    assert.match(await page.locator("#suite-compared").innerText(), /^1 workload passed before and does not now, and 1 workload is fixed\.[\s\S]*Only before: wrong\. New: new\./);
     const turned = await page.locator("#suite-turned tbody tr").evaluateAll((all) => all.map((tr) => [...tr.cells].map((c) => c.textContent).slice(0, 5)));
     assert.deepEqual(turned, [
       ["printed", "eager", "broken", "pass", "failed"],

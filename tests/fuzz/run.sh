@@ -21,6 +21,28 @@ case $target in
 		-artifact_prefix="$(dirname "$target")/" -print_final_stats=1 "$corpus"
 	exit
 	;;
+*fuzz_gather) # archives as people make them, and as nobody should
+	python3 - "$corpus" <<'PYTHON'
+import stat, sys, zipfile
+FILES = {"train.py": "from net.unet import f\n", "net/__init__.py": "", "net/unet.py": "def f(x):\n    return x\n" * 50}
+def pack(name, files, method=zipfile.ZIP_DEFLATED, mode=0o644):
+    with zipfile.ZipFile(f"{sys.argv[1]}/{name}", "w", method) as z:
+        for path, text in files.items():
+            entry = zipfile.ZipInfo(path)
+            entry.external_attr, entry.compress_type = mode << 16, method
+            z.writestr(entry, text)
+pack("deflated", FILES)
+pack("stored", FILES, zipfile.ZIP_STORED)
+pack("bzip2", FILES, zipfile.ZIP_BZIP2)
+pack("lzma", FILES, zipfile.ZIP_LZMA)
+pack("folder", {f"repository-main/{path}": text for path, text in FILES.items()})
+pack("links", FILES, zipfile.ZIP_STORED, stat.S_IFLNK | 0o777)
+pack("out", {"../a.py": "", "/b.py": "", "c\\d.py": ""})
+PYTHON
+	"$target" -max_total_time="$seconds" -seed="$seed" -timeout=120 -rss_limit_mb=2048 -max_len=32768 \
+		-artifact_prefix="$(dirname "$target")/" -print_final_stats=1 "$corpus"
+	exit
+	;;
 esac
 cp tests/lang/*.py tests/vm/*.py "$corpus"
 python3 - "$corpus" <<'PYTHON'

@@ -1,27 +1,10 @@
-// tests/web/history.test.mjs -- what the page says of a workload over its runs.
+// tests/web/history.test.mjs -- what the page draws of a workload over its runs.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { baselineOf, how, label, measured, parting, sentence, tip, valueAxis } from "../../web/js/model/history.js";
-import { asText } from "../../web/js/model/sentence.js";
+import { baselineOf, label, measured, parting, tip, valueAxis } from "../../web/js/model/history.js";
 
-const point = (id, value, extra = {}, run = {}) => ({ run: { id, status: "done", commit: "", note: "", baseline: false, ...run }, source: "s1", settings: "e1", n: null, value, ci: value && [value * 0.99, value * 1.01], samples: 30, ...extra });
+const point = (id, value, extra = {}, run = {}) => ({ run: { id, status: "done", commit: "", note: "", baseline: false, ...run }, source: "s1", settings: "e1", n: null, value, ci: value && [value * 0.99, value * 1.01], samples: 30, shown: value && { text: `${value.toFixed(2)}x`, low: (value * 0.99).toFixed(2), high: (value * 1.01).toFixed(2) }, of_baseline: null, ...extra });
 const history = (points, extra = {}) => ({ workload: "chain", workloads: [], metric: "speedup", title: "speedup over eager", unit: "x", mode: "static", more_is_better: true, points, total: points.length, pending: false, ...extra });
-
-test("the sentence gives the newest figure, and the baseline's", () => {
-  const base = point(1, 5, {}, { baseline: true });
-  assert.equal(asText(sentence(history([base, point(2, 6), point(3, null, {}, { status: "failed" })]))),
-    "static speedup over eager: 6.00x (5.94–6.06) in the newest of 2 runs; the baseline #1 has 5.00x (4.95–5.05).");
-  assert.match(asText(sentence(history([point(1, 6, { n: 30 })]))), /^static speedup over eager at n = 30: 6\.00x \(5\.94–6\.06\) in the newest of 1 run\.$/);
-  assert.match(asText(sentence(history([base]))), /in the newest of 1 run, which is the baseline\.$/);
-  assert.equal(asText(sentence(history([point(1, null)]))), "No run of it has this figure.");
-});
-
-test("what is not known is said: change points, a baseline, runs without the figure", () => {
-  const text = how(history([point(1, null, {}, { status: "failed" }), point(2, null), point(3, 5)], { total: 9, pending: true }));
-  assert.match(text, /^Change points are not computed/);
-  assert.match(text, /No run is marked as the baseline\. 1 run failed\. 1 run did not measure this figure\. The newest 3 of 9 runs\. Older runs are still being read/);
-  assert.doesNotMatch(how(history([point(1, 5, {}, { baseline: true })])), /baseline/);
-});
 
 test("a line joins runs of the same source and settings alone", () => {
   assert.equal(parting(point(1, 5), point(2, 5)), "");
@@ -38,7 +21,7 @@ test("runs are called by their commit", () => {
 
 test("a point says its run, its figure, how it compares with the baseline, what changed and what was noted", () => {
   const at = (id, value, extra, run) => point(id, value, extra, { created_ns: 1.7e18, ...run });
-  const h = history([at(1, 4, {}, { baseline: true, commit: "0123456789", branch: "main" }), at(2, null), at(3, 6, { source: "s2", n: null }, { note: "new\n  driver" })]);
+  const h = history([at(1, 4, {}, { baseline: true, commit: "0123456789", branch: "main" }), at(2, null), at(3, 6, { source: "s2", n: null, of_baseline: "1.50x" }, { note: "new\n  driver" })]);
   const { title, lines } = tip(h, 1);
   assert.match(title, /^#3, 2023-11-\d\d$/);
   assert.deepEqual(lines, ["static speedup over eager: 6.00x (5.94–6.06)", "1.50x of the baseline", "source changed", "Note: new driver"]);

@@ -1,8 +1,7 @@
 // tests/web/suite.test.mjs -- what the page says of a suite.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { breakText, bucketNames, buckets, columnName, failures, finding, notPassed, passRate, sorted } from "../../web/js/model/suite.js";
-import { asText } from "../../web/js/model/sentence.js";
+import { breakText, bucketNames, buckets, columnName, failures, notPassed, passRate, sorted } from "../../web/js/model/suite.js";
 import { ratio } from "../../web/js/model/format.js";
 
 const column = (mode, speedup, extra = {}) => ({
@@ -24,18 +23,6 @@ test("pass rates and what did not pass", () => {
   assert.equal(passRate(column("static", null, { pass_rate: null })), "none ended");
   assert.equal(notPassed(column("static", 2, { failed: 2, disagrees: 1, waiting: 3 })), "2 failed, 1 disagrees, 3 to come");
   assert.equal(notPassed(column("static", 2)), "");
-});
-
-test("the finding names the fastest column, and those with failures", () => {
-  const suite = (columns) => ({ report: { columns, common: { n: 3, of: 4 } } });
-  const said = (columns) => asText(finding(suite(columns)));
-  const fastest = said([column("eager", null), column("static", 1.5), column("dynamic", 2, { pass: 3, failed: 1 })]);
-  assert.match(fastest, /^dynamic is the fastest: 2\.0x \(1\.8–2\.2\) over eager, the geometric mean of the 3 workloads that all columns have in common\. 1 column of 3 has workloads that did not pass/);
-  assert.equal(said([column("static", null)]), "No speedup to compare yet. Every workload passes in every column.");
-  const cut = { pass: 3, cancelled: 1 };
-  assert.match(said([column("eager", null, cut), column("static", 1.5, cut)]), /Every workload that ran passes; 1 of 4 did not run\.$/);
-  assert.match(said([column("static", null, { pass: 0, waiting: 4 })]), /None has run in every column/);
-  assert.match(said([]), /None has run in every column/);
 });
 
 test("rows are sorted by a column; what has no value comes last either way", () => {

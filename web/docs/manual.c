@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/fields/fields.h"
 #include "server/text/text.h"
 
 /* ---- Markdown */
@@ -108,7 +109,7 @@ static const struct report_row {
 } report_rows[] = {
 #define RECORD(record, meaning) { #record, NULL, "", "", "", meaning, "" },
 #define FIELD(record, name, type, presence, unit, meaning, since)                                  \
-	{ #record, #name, #type, #presence, unit, meaning, since },
+	{ #record, REPORT_KEY(name), #type, #presence, unit, meaning, since },
 #define END(record)
 #include "profiler/fields/report.def"
 #undef RECORD
@@ -165,6 +166,7 @@ static const struct {
 	{ "counts", "[number, number]", "[before, after]" },
 	{ "numbers", "Record<string, number>", "numbers by name" },
 	{ "names", "Record<string, string>", "texts by name" },
+	{ "lists", "Record<string, string[]>", "lists of texts by name" },
 };
 
 static void print_script_type(const char *type)

@@ -330,6 +330,8 @@ static struct value load_part(const struct source *s, struct value parent)
 	case SOURCE_KWDEFAULT:
 		return load_entry(parent.function->kwdefaults, s->index, s->key);
 	case SOURCE_CLASS:
+		if (parent.kind == VALUE_CLASS)
+			return parent.class->meta ? value_of(parent.class->meta) : unset();
 		return value_of(parent.instance->class);
 	case SOURCE_PAYLOAD:
 		return parent.instance->payload;

@@ -55,7 +55,8 @@ enum source_access {
 /* A key that is found by what object it is: while capturing, its stand-in is the key. */
 static inline bool source_key_is_object(struct value key)
 {
-	return key.kind == VALUE_INSTANCE || key.kind == VALUE_TENSOR;
+	return key.kind == VALUE_INSTANCE || key.kind == VALUE_TENSOR || key.kind == VALUE_CLASS ||
+	       key.kind == VALUE_FUNCTION;
 }
 
 /* Where root sources are found in a call. */

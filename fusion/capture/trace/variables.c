@@ -149,7 +149,9 @@ static bool add_children(struct sources *s, int source, struct value v)
 		       sources_add(s, source, SOURCE_PAYLOAD, 0, unset, v.instance->payload) >= 0;
 	case VALUE_CLASS:
 		return add_entries(s, source, SOURCE_ATTRIBUTE, v.class->attributes) &&
-		       add_items(s, source, SOURCE_BASE, v.class->mro);
+		       add_items(s, source, SOURCE_BASE, v.class->mro) &&
+		       (!v.class->meta || sources_add(s, source, SOURCE_CLASS, 0, unset,
+						      value_of(v.class->meta)) >= 0);
 	case VALUE_METHOD:
 		return sources_add(s, source, SOURCE_FUNCTION, 0, unset, v.method->function) >= 0 &&
 		       sources_add(s, source, SOURCE_SELF, 0, unset, v.method->self) >= 0;
@@ -403,21 +405,27 @@ static bool stand_in_instance(struct trace *t, struct instance *real, int child,
 static bool stand_in_class(struct trace *t, const struct class *real, int child, struct value *out,
 			   struct err *err)
 {
-	struct value mro = unset, attributes;
+	struct value mro = unset, meta = unset, attributes;
+	int n_bases = real->mro ? real->mro->len : 0;
 	struct class *c;
 	bool ok = true;
 
-	if (real->mro && !keep(t, value_sequence(VALUE_TUPLE, real->mro->len), &mro, err))
+	if (real->mro && !keep(t, value_sequence(VALUE_TUPLE, n_bases), &mro, err))
 		return false;
-	for (int i = 0; ok && mro.kind == VALUE_TUPLE && i < real->mro->len; i++) {
+	for (int i = 0; ok && mro.kind == VALUE_TUPLE && i < n_bases; i++) {
 		ok = read_child(t, child + real->attributes->len + i, &mro.list->at[i], err);
 		mro.list->len += ok;
 	}
+	if (ok && real->meta)
+		ok = read_child(t, child + real->attributes->len + n_bases, &meta, err);
 	ok = ok && keep(t, value_class(real->text, mro), out, err);
 	value_unref(mro);
-	if (!ok)
+	if (!ok) {
+		value_unref(meta);
 		return false;
+	}
 	c = out->class;
+	c->meta = real->meta ? meta.class : NULL;
 	c->name = real->name;
 	c->has_data = real->has_data;
 	c->has_getattr = real->has_getattr;

@@ -1,5 +1,6 @@
 # What a class derives from that is written `class C(dict)`: an instance keeps a plain dict (list,
 # ...), and does with it what a dict does.  __builtin__ is the type that it is an instance of too.
+import _prelude
 
 
 class _Base:
@@ -431,3 +432,45 @@ class Float(_Number):
 
 def make_named(cls, items):
     return cls(*items)
+
+
+class Namespace(Dict):
+    """What globals() gives: an entry that is written is the module's."""
+
+    def __init__(self, entries):
+        object.__setattr__(self, "_plain", entries)
+
+    def __setitem__(self, name, value):
+        self._plain[name] = value
+        _prelude.store_global(name, value)
+
+    def setdefault(self, name, default=None):
+        if name not in self._plain:
+            self[name] = default
+        return self._plain[name]
+
+    def update(self, *args, **keywords):
+        for name, value in dict(*args, **keywords).items():
+            self[name] = value
+
+    def _refuse(self, *args):
+        raise NotImplementedError("a name of globals() is removed by the statement del")
+
+    __delitem__ = pop = popitem = clear = _refuse
+
+
+class Type:
+    """What a metaclass derives from."""
+    __builtin__ = type
+
+    def __new__(mcs, name, bases, attributes, **keywords):
+        return _prelude.make_class(mcs, name, bases, attributes, keywords)
+
+    def __init__(cls, name, bases, attributes, **keywords):
+        pass
+
+    def __call__(cls, *args, **keywords):
+        return _prelude.call_class(cls, *args, **keywords)
+
+    def mro(cls):
+        return list(cls.__mro__)

@@ -176,6 +176,9 @@ def dataclass(cls=None, **options):
     def make(c):
         entries = _collect(c)
         c.__dataclass_fields__ = entries
+        if "__match_args__" not in vars(c):
+            by_place = [] if options.get("kw_only", False) else entries.items()
+            c.__match_args__ = tuple([name for name, entry in by_place if entry.init])
         _add_methods(c, entries, options)
         return c
 

@@ -84,6 +84,12 @@ class IncompatibleKeys:
     def __iter__(self):
         return iter((self.missing_keys, self.unexpected_keys))
 
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, index):
+        return (self.missing_keys, self.unexpected_keys)[index]
+
     def __repr__(self):
         if not self.missing_keys and not self.unexpected_keys:
             return "<All keys matched successfully>"

@@ -4,6 +4,7 @@
 import torch
 import _module_parts
 import _prelude
+import _state_dict
 
 Parameter = _prelude.Parameter
 
@@ -103,14 +104,6 @@ class Module:
 
     def register_load_state_dict_post_hook(self, hook):
         return self._load_hook("after", hook)
-
-    def _prepare_load(self, state_dict, prefix, strict, wrong):
-        """Hooks of this module and of those below see the state before it is compared."""
-        for hook, with_module in vars(self).get("_load_hooks", {"before": []})["before"]:
-            args = (state_dict, prefix, {}, strict, [], [], wrong)
-            hook(self, *args) if with_module else hook(*args)
-        for name, module in self._own("modules"):
-            module._prepare_load(state_dict, prefix + name + ".", strict, wrong)
 
     def __getattr__(self, name):
         child = _prelude.child(self, name, _NOTHING)
@@ -229,42 +222,17 @@ class Module:
                 found[prefix + name] = value
         for name, module in self._own("modules"):
             module._collect(prefix + name + ".", keep_vars, found)
+        if hasattr(type(self), "get_extra_state"):
+            found[prefix + "_extra_state"] = self.get_extra_state()
+
+    def _load_from_state_dict(
+        self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+    ):
+        keys = (missing_keys, unexpected_keys, error_msgs)
+        _state_dict.load_own(self, state_dict, prefix, local_metadata, strict, keys)
 
     def load_state_dict(self, state_dict, strict=True, assign=False):
-        if assign:
-            raise NotImplementedError(
-                "load_state_dict(assign=True) is not in the language: leave it out, the values are copied"
-            )
-        own, wrong = self.state_dict(), []
-        state_dict = dict(state_dict)
-        self._prepare_load(state_dict, "", strict, wrong)
-        missing = [name for name in own if name not in state_dict]
-        unexpected = [name for name in state_dict if name not in own]
-        if strict and unexpected:
-            shown = ", ".join([f'"{name}"' for name in unexpected])
-            wrong.append(f"Unexpected key(s) in state_dict: {shown}. ")
-        if strict and missing:
-            shown = ", ".join([f'"{name}"' for name in missing])
-            wrong.append(f"Missing key(s) in state_dict: {shown}. ")
-        for name, value in state_dict.items():
-            if name not in own:
-                continue
-            if value.shape != own[name].shape:
-                wrong.append(
-                    f"size mismatch for {name}: copying a param with shape {value.shape} from "
-                    f"checkpoint, the shape in current model is {own[name].shape}."
-                )
-                continue
-            with torch.no_grad():
-                own[name].copy_(value)
-        if wrong:
-            lines = "\n\t".join(wrong)
-            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{lines}")
-        keys = _module_parts.IncompatibleKeys(missing, unexpected)
-        for _, module in self._walk("", []):
-            for hook in vars(module).get("_load_hooks", {"after": []})["after"]:
-                hook(module, keys)
-        return keys
+        return _state_dict.load(self, state_dict, strict, assign)
 
     def get_submodule(self, target):
         module = self

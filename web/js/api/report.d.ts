@@ -47,6 +47,8 @@ export interface ReportWorkload {
   source?: string | null;
   /** a program of several files: their texts by path; it has no `source` */
   files?: Record<string, string> | null;
+  /** the files that the program reads weights from: `sha256:` ids by the names that it knows them by */
+  weights?: unknown;
   /** the program that `source` is a change of: it runs beside it */
   before?: string | null;
   /** the function that is called; with `files`, the file and the function, `train.py:model` */
@@ -295,7 +297,7 @@ export interface ReportCall {
   grads?: unknown;
   /** gradients of parameters by their names; null without gradients */
   param_grads?: unknown;
-  /** what it printed */
+  /** what it printed; a zero byte is shown as U+2400 */
   stdout?: string | null;
 }
 
@@ -1553,8 +1555,18 @@ export interface ReportImport {
   ledger: ReportLedger;
   /** the run that an export of Breakeven was */
   exported?: ReportExportedRun;
-  /** that run's report, environment and workload */
-  original?: unknown;
+  /** what that run left, of a file that has it */
+  original?: ReportOriginal;
+}
+
+/** what an exported run left, as its export has it; any of it may be a stranger's */
+export interface ReportOriginal {
+  /** its report; none where it ended without one */
+  report?: unknown;
+  /** what its figures depend on */
+  environment?: unknown;
+  /** what was run, as it was posted */
+  workload?: unknown;
 }
 
 /** a file that was read */
@@ -2119,6 +2131,8 @@ export interface ReportXlaModel {
 export interface ReportSuite {
   /** the version of this form: 1 */
   breakeven_suite: number;
+  /** what it comes to: the fastest column, and what did not pass */
+  sentence?: ReportSentencePart[];
   /** each engine, policy and mode */
   columns: ReportSuiteColumn[];
   /** workloads that passed in every column */
@@ -2337,6 +2351,10 @@ export interface ReportCompared {
   differences: ReportSettingDifference[];
   /** DISAGREES, SLOWER, FASTER, SAME, AMBIGUOUS, NOT ENOUGH or REFUSED */
   verdict: string;
+  /** the verdict with its figures, in words */
+  sentence: ReportSentencePart[];
+  /** what the verdict rests on and how far it reaches: a sentence each */
+  how: string[];
   /** the figure that the verdict speaks of */
   headline?: ReportComparedFigure | null;
   /** eager's latency at its point: where that moved, the machine did */
@@ -2399,6 +2417,8 @@ export interface ReportComparedFigure {
   ratio: number | null;
   /** x: its interval */
   ci: [number, number] | null;
+  /** the ratio as it is shown: 2.99x */
+  times: ReportFigure | null;
   /** FASTER, SLOWER, SAME, AMBIGUOUS, NOT ENOUGH or DISAGREES; of a count LESS, SAME or MORE */
   verdict: string;
   /** why there is no other */
@@ -2411,6 +2431,8 @@ export interface ReportComparedValue {
   value: number | null;
   /** its interval */
   ci: [number, number] | null;
+  /** the same with its unit, as it is shown: 25.6 us; times of both sides in one unit */
+  shown: ReportFigure;
   /** rounds that it rests on */
   samples: number;
   /** runs whose spread is part of the ratio's interval */
@@ -2545,6 +2567,8 @@ export interface ReportOpChange {
 export interface ReportSuiteComparison {
   /** the version of this form: 1 */
   breakeven_suites: number;
+  /** what broke, and how speedups changed */
+  sentence: ReportSentencePart[];
   /** columns that both have */
   columns: ReportSuiteColumnChange[];
   /** workloads that both have */
@@ -2637,6 +2661,24 @@ export interface ReportSuiteResultChange {
   ratio_ci: [number, number] | null;
   /** FASTER, SLOWER, SAME or AMBIGUOUS */
   verdict: string | null;
+}
+
+/** what the runs of a workload say: made with each answer */
+export interface ReportHistoryFindings {
+  /** the newest figure, and the baseline's */
+  sentence: ReportSentencePart[];
+  /** what is not known and what is left out: a sentence each */
+  how: string[];
+  /** as the points of the answer, whose fields these are */
+  points: ReportHistoryShown[];
+}
+
+/** a figure of a history, as it is shown */
+export interface ReportHistoryShown {
+  /** with its unit; null where it was not measured */
+  shown: ReportFigure | null;
+  /** the figure over the baseline's: 1.50x; null of the baseline, and without one */
+  of_baseline: string | null;
 }
 
 /** what a run's figures say, as it is shown: made from the report with each answer, never stored */
@@ -2779,4 +2821,214 @@ export interface ReportNamedValue {
   name: string;
   /** the value */
   value: string;
+}
+
+/** many workloads to be measured as one: what is said here goes over each of them */
+export interface ReportSuiteRequest {
+  /** what the suite is called */
+  name?: string | null;
+  /** blocks: the workloads that come with the program */
+  suite?: string | null;
+  /** a list of workloads, or of suite_entry where a file could not be read */
+  workloads?: unknown;
+  /** the modes that each is run in; eager is always one */
+  modes?: string[] | null;
+  /** dynamo, native or both */
+  policy?: string | null;
+  /** cpu, cuda or cuda:N */
+  device?: string | null;
+  /** what runs compiled graphs */
+  backend?: string | null;
+  /** how many threads compute; 0: one a core */
+  threads?: number | null;
+  /** the project that it is filed under */
+  project?: string | null;
+  /** words to find its runs by */
+  tags?: string[] | null;
+  /** the commit of the user's project */
+  commit?: string | null;
+  /** the branch of the user's project */
+  branch?: string | null;
+  /** s: how long each point is sampled */
+  seconds?: number | null;
+  /** breakeven, and torch */
+  engines?: string[] | null;
+}
+
+/** a workload of a suite, as far as the suite itself looks at it */
+export interface ReportSuiteEntry {
+  /** its name */
+  name?: string | null;
+  /** why its file could not be read: then it fails with that */
+  error?: string | null;
+}
+
+/** a graph whose boxes are to be placed */
+export interface ReportLayoutRequest {
+  /** a list of [width, height, group]: pixels, and -1 or a group */
+  boxes?: unknown;
+  /** a list of [parent, least width]: -1 or a group before it, and pixels */
+  groups?: unknown;
+  /** a list of [from, to]: two boxes */
+  edges?: unknown;
+  /** px: the height of a group's heading: a number */
+  band_height?: unknown;
+}
+
+/** the ops, or the one that was asked for */
+export interface ReportListedOps {
+  /** in the order of their table */
+  ops: ReportOp[];
+}
+
+/** an op */
+export interface ReportOp {
+  /** its id */
+  name: string;
+  /** its class, pointwise or reduction and others */
+  kind: string;
+  /** how programs call it */
+  spellings: string[];
+  /** operators of Python that mean it */
+  operators: string[];
+  /** its parameters, with their defaults */
+  signature: string;
+  /** the dtype of its result */
+  dtypes: string;
+  /** one line about it */
+  doc: string;
+  /** yes or none */
+  gradient: string;
+  /** its class by device; none of a plugin's */
+  autocast?: ReportOpAutocast;
+  /** dtypes that each backend lowers; none: a call between two pieces */
+  backends: Record<string, string[]>;
+  /** dtypes that a backend for a device runs on the host, between copies */
+  on_host: Record<string, string[]>;
+  /** the plugin that it comes from */
+  plugin: string | null;
+}
+
+/** what autocast does with an op: lower, float32, promote, banned or none */
+export interface ReportOpAutocast {
+  /** on the CPU */
+  cpu: string;
+  /** on a GPU */
+  cuda: string;
+}
+
+/** what runs compiled graphs, and other engines */
+export interface ReportListedBackends {
+  /** in the order of their registry */
+  backends: ReportBackend[];
+  /** PyTorch */
+  engines?: ReportEngine[];
+}
+
+/** what runs compiled graphs */
+export interface ReportBackend {
+  /** its name */
+  name: string;
+  /** what it is for */
+  purpose: string;
+  /** whether it works here */
+  available: boolean;
+  /** why it does not */
+  why_not: string | null;
+  /** what it does without here, a sentence each */
+  lacks: string[];
+  /** whether it is taken where none is named */
+  default: boolean;
+  /** the processor's vector instructions that it uses */
+  vector_unit: string | null;
+  /** the first line of its C compiler's version */
+  compiler: string | null;
+  /** the plugin that it comes from */
+  plugin: string | null;
+}
+
+/** another engine; from `version` on where it works */
+export interface ReportEngine {
+  /** torch */
+  name: string;
+  /** what it is */
+  purpose: string;
+  /** whether it works here */
+  available: boolean;
+  /** why it does not */
+  why_not: string | null;
+  /** of torch */
+  version?: string;
+  /** the version of Python */
+  python?: string;
+  /** the path of Python */
+  executable?: string;
+  /** the CUDA that torch was built for; null without a GPU */
+  cuda?: string | null;
+  /** the GPU */
+  device_name?: string | null;
+  /** threads that compute */
+  threads?: number;
+  /** who made this torch, and with what */
+  build?: ReportTorchBuild;
+}
+
+/** the passes in the order of execution, and what they need and make */
+export interface ReportListedPasses {
+  /** the passes */
+  passes: ReportPass[];
+  /** properties of a graph */
+  properties: ReportPassProperty[];
+}
+
+/** a pass over graphs */
+export interface ReportPass {
+  /** its name */
+  name: string;
+  /** what it does */
+  purpose: string;
+  /** properties that the graph must have before it */
+  needs: string[];
+  /** properties that the graph has after it */
+  makes: string[];
+  /** properties that the graph may lose */
+  breaks: string[];
+  /** passes that go before it */
+  after: string[];
+  /** whether it cannot be switched off */
+  required: boolean;
+  /** why it cannot */
+  why_required: string | null;
+  /** the plugin that it comes from */
+  plugin: string | null;
+}
+
+/** a property of a graph */
+export interface ReportPassProperty {
+  /** its name */
+  name: string;
+  /** what it means */
+  text: string;
+}
+
+/** how far a worker is */
+export interface ReportProgress {
+  /** of all its work, from 0 to 1 */
+  share: number;
+  /** what it does now */
+  what: string;
+  /** s: how long the rest will take; below zero: not known */
+  left_s: number;
+}
+
+/** what a request made; some answers say more of it */
+export interface ReportCreated {
+  /** its id */
+  id: number;
+}
+
+/** why a request was refused */
+export interface ReportRefusal {
+  /** what was wrong */
+  error: ReportFailure;
 }

@@ -237,6 +237,7 @@
  * @property {SuiteResult[]} results
  *
  * @typedef {object} SuiteReport
+ * @property {import("./report.js").ReportSentencePart[]} sentence
  * @property {SuiteColumn[]} columns
  * @property {{n: number, of: number}} common
  * @property {number[]} histogram_edges

@@ -1,6 +1,6 @@
-// js/model/suite.js -- what the page says of a suite: names, cells, order, the finding.
+// js/model/suite.js -- what the page says of a suite: names, cells, order.
 
-import { count, plural, ratio } from "./format.js";
+import { count } from "./format.js";
 
 /** @typedef {import("../api/types.js").Suite} Suite */
 /** @typedef {import("../api/types.js").SuiteColumn} SuiteColumn */
@@ -143,30 +143,4 @@ export function failures(workloads) {
     else found.set(key, f);
   }
   return [...found.values()];
-}
-
-/** @param {readonly SuiteColumn[]} columns */
-function passing(columns) {
-  const bad = columns.filter((c) => c.failed + c.disagrees > 0).length;
-  if (bad) return `${plural(bad, "column")} of ${count(columns.length)} ${bad === 1 ? "has" : "have"} workloads that did not pass.`;
-  const [most, ran] = [Math.max(0, ...columns.map((c) => c.workloads)), Math.min(...columns.map((c) => c.pass))];
-  if (most && ran === most) return "Every workload passes in every column.";
-  return most && ran ? `Every workload that ran passes; ${count(most - ran)} of ${count(most)} did not run.` : "None has run in every column.";
-}
-
-/** The sentence over a suite. @param {Suite} suite @returns {import("./sentence.js").Part[]} */
-export function finding(suite) {
-  const { columns, common } = suite.report;
-  const best = compared(columns)
-    .filter((c) => c.geomean.common.speedup !== null)
-    .sort((a, b) => (b.geomean.common.speedup ?? 0) - (a.geomean.common.speedup ?? 0))[0];
-  const passes = passing(columns);
-  if (!best || best.geomean.common.speedup === null) return [{ text: "No speedup to compare yet.", as: "claim" }, { text: ` ${passes}` }];
-  const r = ratio(best.geomean.common.speedup, best.geomean.common.speedup_ci);
-  return [
-    { text: `${columnName(best)} is the fastest: ${r.text}`, as: "claim" },
-    { text: ` ${r.interval} `, as: "interval" },
-    { text: "over eager", as: "claim" },
-    { text: `, the geometric mean of the ${plural(common.n, "workload")} that all columns have in common. ${passes}` },
-  ];
 }

@@ -1,7 +1,4 @@
-// js/model/suite_compare.js -- what is said of two suites.
-
-import { count, plural, ratio } from "./format.js";
-import { columnName } from "./suite.js";
+// js/model/suite_compare.js -- the rows of two suites, and their order.
 
 /**
  * @typedef {object} SuiteChange how speedups changed: after over before
@@ -30,6 +27,7 @@ import { columnName } from "./suite.js";
  * @typedef {object} ComparedSuites
  * @property {import("../api/types.js").SuiteHead} before
  * @property {import("../api/types.js").SuiteHead} after
+ * @property {import("../api/report.js").ReportSentencePart[]} sentence
  * @property {ComparedColumn[]} columns
  * @property {{name: string, results: ComparedResult[]}[]} workloads
  * @property {string[]} only_before
@@ -48,25 +46,3 @@ export const changed = (c) =>
   rowsOf(c)
     .filter(({ r }) => r.ratio !== null)
     .sort((a, b) => (a.r.ratio ?? 0) - (b.r.ratio ?? 0));
-
-/** The claim, and the rest of the sentence. @param {ComparedSuites} c @returns {[string, string]} */
-export function comparison(c) {
-  const all = rowsOf(c);
-  const of = (/** @type {string} */ turn) => new Set(all.filter(({ r }) => r.turn === turn).map((x) => x.name)).size;
-  const [broken, fixed] = [of("broken"), of("fixed")];
-  const worst = c.columns
-    .filter((x) => x.geomean.ratio !== null)
-    .sort((a, b) => Math.abs(Math.log(b.geomean.ratio ?? 1)) - Math.abs(Math.log(a.geomean.ratio ?? 1)))[0];
-  const bold = broken
-    ? `${plural(broken, "workload")} passed before and ${broken === 1 ? "does" : "do"} not now.`
-    : `Nothing that passed is broken${fixed ? `, and ${plural(fixed, "workload")} ${fixed === 1 ? "is" : "are"} fixed` : ""}.`;
-  if (!worst || worst.geomean.ratio === null) return [bold, " There is no speedup in both to compare."];
-  const text = ratio(worst.geomean.ratio, worst.geomean.ratio_ci);
-  const verdicts = all.filter(({ r }) => r.ratio !== null);
-  const slower = verdicts.filter(({ r }) => r.verdict === "SLOWER").length;
-  const faster = verdicts.filter(({ r }) => r.verdict === "FASTER").length;
-  return [
-    bold,
-    ` The speedup of ${columnName(worst)} is ${text.text} ${text.interval} of what it was, the geometric mean of ${plural(worst.geomean.n, "workload")}. Of ${count(verdicts.length)} speedups ${count(faster)} rose and ${count(slower)} fell by more than their intervals and 2 %.`,
-  ];
-}

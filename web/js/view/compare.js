@@ -7,9 +7,9 @@ import { curvesSection } from "./compare_curves.js";
 import { breaksPart, graphsPart, kernelsPart, settingsPart, sourcePart } from "./compare_parts.js";
 import { ComparedRuns, runsOf } from "./compare_runs.js";
 import { ApiError, getComparison, getRun, listRuns } from "../api/client.js";
-import { axisOf, compareUrl, figureName, how, pointsIn, ratioText, rowsAt, sentence, sideText, tone } from "../model/compare.js";
+import { axisOf, compareUrl, figureName, pointsIn, ratioText, rowsAt, tone } from "../model/compare.js";
 import { plain, plural } from "../model/format.js";
-import { chipClass } from "../model/sentence.js";
+import { chipClass, intervalOf, unbroken } from "../model/sentence.js";
 
 /** @typedef {import("../api/compare/types.js").Comparison} Comparison */
 /** @typedef {import("../api/compare/types.js").Pair} Pair */
@@ -102,24 +102,18 @@ function chooser(all, show) {
 
 /** @param {Context} ctx @param {Comparison} all @param {Pair} pair @param {string[]} ids @param {AbortSignal} signal */
 function page(ctx, all, pair, ids, signal) {
-  const head = verdict(ctx, all, pair, ids);
+  const head = verdict(ctx, pair, ids);
   if (!pair.figures) return [head, h("section", { class: "sec", "aria-label": "Settings" }, settingsPart(pair))];
   const changes = h("section", { class: "sec two", "aria-label": "What changed" }, h("div", {}, breaksPart(pair), kernelsPart(pair)), h("div", {}, sourcePart(pair), graphsPart(pair), settingsPart(pair)));
   return [head, metrics(ctx, all, pair, ids), curvesSection(all, pair, ctx.query.get("mode"), signal), changes].filter((x) => x !== null);
 }
 
-/** @param {Context} ctx @param {Comparison} all @param {Pair} pair @param {string[]} ids */
-function verdict(ctx, all, pair, ids) {
-  const parts = spoken(sentence(pair));
+/** @param {Context} ctx @param {Pair} pair @param {string[]} ids */
+function verdict(ctx, pair, ids) {
+  const parts = spoken(pair.sentence);
   const el = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", { id: "verdict" }, chip(chipClass(pair.verdict), pair.verdict), " ", parts));
   if (pair.forced) add(el, h("p", { class: "notice" }, h("b", {}, "Compared all the same. "), `They are ${pair.refused}.`));
-  const margin = plain(100 * all.margin);
-  const rule = pair.figures ? [`A verdict needs its whole 95 % interval beyond ${margin} %, and to hold among the ${plural(pair.family ?? 0, "figure")} judged (Holm, 5 %).`] : [];
-  const only = ["a", "b"].flatMap((side) => {
-    const names = pair.only?.[/** @type {"a" | "b"} */ (side)] ?? [];
-    return names.length ? [`In ${side === "a" ? "A" : pair.b} alone: ${names.slice(0, 6).join(", ")}${names.length > 6 ? ` and ${names.length - 6} more` : ""}.`] : [];
-  });
-  add(el, h("p", { class: "how" }, [...how(pair), ...rule, ...only].join(" ")));
+  add(el, h("p", { class: "how" }, pair.how.join(" ")));
   const forced = new URLSearchParams(ctx.query);
   forced.set("force", "1");
   if (pair.verdict === "REFUSED") add(el, h("div", { class: "acts" }, h("a", { class: "btn", href: compareUrl(ids, forced) }, "Compare all the same")));
@@ -165,13 +159,13 @@ function table(pair, n) {
   const { rows, same } = rowsAt(pair.figures ?? [], n);
   const axis = ratioAxis(axisOf(rows), 160, [-1, 1]);
   const row = (/** @type {import("../api/compare/types.js").Figure} */ f) => {
-    const [a, b, r] = [sideText(f, "a"), sideText(f, "b"), ratioText(f)];
-    const cell = (/** @type {{text: string, interval: string}} */ t, /** @type {string} */ cls) => h("td", { class: `r ${cls}`, data: { label: pair.b } }, t.text, ci(t.interval));
+    const r = ratioText(f);
+    const cell = (/** @type {import("../api/report.js").ReportFigure} */ x, /** @type {string} */ cls) => h("td", { class: `r ${cls}`, data: { label: pair.b } }, unbroken(x.text), ci(intervalOf(x)));
     const mark = f.ratio && f.ratio > 0 ? whisker(axis, f.ratio, f.ci, f.metric === "speedup" ? f.verdict : tone(f.verdict)) : null;
     const why = f.why ? h("span", { class: "why" }, f.why) : null;
     const ratioCell = h("td", { class: "r m-r" }, h("span", { class: "num-strong" }, r.text), ci(r.interval));
     const name = h("th", { scope: "row" }, modeMark(f.mode), " ", figureName(f));
-    return h("tr", {}, name, cell(a, "m-a"), cell(b, "m-b"), ratioCell, h("td", { class: "m-w" }, mark), h("td", { class: "m-v" }, chip(chipClass(f.verdict), f.verdict), why));
+    return h("tr", {}, name, cell(f.a.shown, "m-a"), cell(f.b.shown, "m-b"), ratioCell, h("td", { class: "m-w" }, mark), h("td", { class: "m-v" }, chip(chipClass(f.verdict), f.verdict), why));
   };
   const head = headRow(["Metric", ["A", "r"], [pair.b, "r"], [`${pair.b} / A`, "r"], [axisHead(axis), "", `Interval of ${pair.b} / A`], "Verdict"]);
   const el = h("table", { class: "metrics", id: "metrics" }, h("caption", { class: "vh" }, "Figures of both runs"), head, h("tbody", {}, rows.map(row)));

@@ -1,11 +1,11 @@
 // js/view/history.js -- a workload over its runs and commits: a curve, the runs, notes and the baseline.
 
-import { h, add, button, chip, ci, headRow, loadStyle, scroller, section, select, spoken, stateWell, toast } from "./dom.js";
+import { h, add, button, chip, figure, headRow, loadStyle, scroller, section, select, spoken, stateWell, toast } from "./dom.js";
 import { historyChart } from "./history_chart.js";
 import { go } from "./router.js";
 import { getHistory, patchRun } from "../api/client.js";
-import { compareUrl, figureText } from "../model/compare.js";
-import { baselineOf, how, measured, parting, sentence } from "../model/history.js";
+import { compareUrl } from "../model/compare.js";
+import { baselineOf, measured, parting } from "../model/history.js";
 import { date, plain, plural, stamp } from "../model/format.js";
 
 /** @typedef {import("../api/compare/types.js").History} History */
@@ -56,8 +56,7 @@ function page(data, asked, signal, again) {
   const title = h("h1", {}, data.workload, h("span", { class: "dim" }, ` over ${plural(n, "run")}`));
   const head = h("div", { class: "head" }, h("div", { class: "titles" }, title), choices(data, asked));
   if (!n) return [head, nothing(data)];
-  const parts = spoken(sentence(data));
-  const verdict = h("section", { class: "verdict", "aria-label": "Finding" }, h("p", { id: "verdict" }, parts), h("p", { class: "how" }, how(data)));
+  const verdict = h("section", { class: "verdict", "aria-label": "Finding" }, h("p", { id: "verdict" }, spoken(data.sentence ?? [])), h("p", { class: "how" }, (data.how ?? []).join(" ")));
   const chart = measured(data).length ? h("section", { class: "sec", "aria-label": "Curve" }, historyChart(data, signal)) : null;
   return [head, verdict, chart, runs(data, again)].filter((x) => x !== null);
 }
@@ -98,7 +97,7 @@ function choices(data, asked) {
 function runs(data, again) {
   const all = data.points ?? [];
   const base = baselineOf(data);
-  const rows = all.map((p, i) => row(data, p, all.slice(0, i).findLast((q) => q.value !== null) ?? null, base, again)).reverse();
+  const rows = all.map((p, i) => row(p, all.slice(0, i).findLast((q) => q.value !== null) ?? null, base, again)).reverse();
   const head = headRow(["Run", [capital(data.title ?? ""), "r"], "Commit", "Date", "Beside the run before", "Note", [null, "", "Actions"]]);
   const table = h("table", { class: "hist", id: "history-runs" }, h("caption", { class: "vh" }, "Runs, newest first"), head, h("tbody", {}, rows));
   return section("Runs", "newest first; a note and the baseline stay with the run", null, scroller("Runs, table", table));
@@ -111,14 +110,13 @@ const capital = (s) => s.slice(0, 1).toUpperCase() + s.slice(1);
 const number = (id) => h("span", { class: "vh" }, ` #${id}`);
 
 /**
- * @param {History} data @param {HistoryPoint} p @param {HistoryPoint | null} before the last that has the figure
+ * @param {HistoryPoint} p @param {HistoryPoint | null} before the last that has the figure
  * @param {HistoryPoint | null} base @param {() => Promise<void>} again
  */
-function row(data, p, before, base, again) {
+function row(p, before, base, again) {
   const { run } = p;
   const ms = run.created_ns / 1e6;
-  const t = p.value === null ? null : figureText(data.unit ?? "", p.value, p.ci);
-  const figure = t ? [h("span", { class: "num-strong" }, t.text), ...ci(t.interval)] : run.status === "failed" ? chip("failed", "FAILED") : run.summary?.verdict === "DISAGREES" ? chip("disagrees", "DISAGREES") : h("span", { class: "dim" }, "not measured");
+  const value = p.shown ? figure(p.shown) : run.status === "failed" ? chip("failed", "FAILED") : run.summary?.verdict === "DISAGREES" ? chip("disagrees", "DISAGREES") : h("span", { class: "dim" }, "not measured");
   const commit = run.commit ? h("span", { class: "mono", title: run.commit }, run.commit.slice(0, 7), run.commit.endsWith("-dirty") ? "-dirty" : "") : h("span", { class: "dim" }, "none given");
   const changed = p.value === null ? "" : before ? parting(before, p) || "same source and settings" : h("span", { class: "dim" }, "none before it");
   const against = base && base !== p ? base : before;
@@ -130,7 +128,7 @@ function row(data, p, before, base, again) {
     "tr",
     { class: run.baseline ? "base" : null, data: { run: String(run.id) } },
     h("th", { scope: "row" }, h("a", { href: `/runs/${encodeURIComponent(run.id)}` }, `#${run.id}`), run.baseline ? [" ", chip("plain", "baseline")] : null, run.imported ? [" ", chip("plain", "imported")] : null),
-    h("td", { class: "r" }, figure),
+    h("td", { class: "r" }, value),
     h("td", {}, commit, run.branch ? [" ", h("span", { class: "dim" }, run.branch)] : null),
     h("td", { class: "sub" }, h("time", { datetime: new Date(ms).toISOString(), title: stamp(ms) }, date(ms))),
     h("td", { class: "sub" }, changed),

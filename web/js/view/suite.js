@@ -18,7 +18,6 @@ import {
   columnName,
   compared,
   failures,
-  finding,
   notPassed,
   passRate,
   resultOf,
@@ -102,7 +101,7 @@ async function comparison(ctx, suite, base) {
 function page(suite, order, beside, signal) {
   const how =
     "A workload passes where it ran and its values agree with eager's. A geometric mean compares columns only over the common set: the workloads that have a speedup in every column that has any.";
-  const verdict = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(finding(suite))), h("p", { class: "how" }, how));
+  const verdict = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(suite.report.sentence)), h("p", { class: "how" }, how));
   const parts = [head(suite, beside.choose), ...beside.parts, live(suite) ? progress(suite) : null, verdict, tiles(suite)];
   return [...parts, columnsTable(suite), distribution(suite.report, signal), workloadsTable(suite, order), reasons(suite)].filter((x) => x !== null);
 }

@@ -1,12 +1,12 @@
 // js/view/suite_compare.js -- a suite against an earlier one: what broke, how speedups changed.
 
-import { h, chip, ci, headRow, scroller, section } from "./dom.js";
+import { h, chip, ci, headRow, scroller, section, spoken } from "./dom.js";
 import { cards, clamped, whoNarrow } from "./cards.js";
 import { axisHead, modeMark, ratioAxis, whisker } from "./marks.js";
 import { compareSuites } from "../api/suites.js";
 import { count, plural, ratio, stamp } from "../model/format.js";
 import { columnName } from "../model/suite.js";
-import { changed, comparison, turned } from "../model/suite_compare.js";
+import { changed, turned } from "../model/suite_compare.js";
 import { chipClass } from "../model/sentence.js";
 
 /** @typedef {import("../model/suite_compare.js").ComparedSuites} ComparedSuites */
@@ -20,7 +20,6 @@ const MOST_ROWS = 200;
  */
 export async function comparisonSections(id, base, signal) {
   const c = await compareSuites(id, base, signal);
-  const [bold, rest] = comparison(c);
   const when = stamp(c.before.created_ns / 1e6);
   const how = `Against ${c.before.name} #${c.before.id} of ${when}. A speedup is over the eager of its own suite, so that the pace of the machine cancels out; of intervals at 95 % one in twenty misses by chance.`;
   const missing = [
@@ -28,7 +27,7 @@ export async function comparisonSections(id, base, signal) {
     c.only_after.length ? `New: ${c.only_after.join(", ")}.` : "",
   ].filter(Boolean);
   return [
-    h("section", { class: "verdict", "aria-label": "Comparison", id: "suite-compared" }, h("p", {}, h("b", {}, bold), rest), h("p", { class: "how" }, how, missing.map((t) => ` ${t}`))),
+    h("section", { class: "verdict", "aria-label": "Comparison", id: "suite-compared" }, h("p", {}, spoken(c.sentence)), h("p", { class: "how" }, how, missing.map((t) => ` ${t}`))),
     columns(c),
     turns(c),
     changes(c),

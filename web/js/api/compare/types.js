@@ -1,10 +1,13 @@
 // js/api/compare/types.js -- the shapes of comparisons and histories, as JSDoc types; no page loads it.
 
 /** @typedef {import("../types.js").Interval} Interval */
+/** @typedef {import("../report.js").ReportFigure} Shown */
+/** @typedef {import("../report.js").ReportSentencePart[]} Sentence */
 /**
  * @typedef {object} Side of a figure
  * @property {number | null} value
  * @property {Interval | null} ci
+ * @property {Shown} shown with its unit
  * @property {number} samples rounds that the interval is of
  * @property {number} repeats runs whose spread the ratio holds; 0: none
  *
@@ -20,6 +23,7 @@
  * @property {Side} b
  * @property {number | null} ratio b over a
  * @property {Interval | null} ci
+ * @property {Shown | null} times the ratio
  * @property {string} verdict
  * @property {string | null} why there is none
  *
@@ -43,6 +47,8 @@
  * @property {string | null} refused
  * @property {string} verdict
  * @property {Difference[]} differences
+ * @property {Sentence} sentence
+ * @property {string[]} how
  * @property {Figure | null} [headline]
  * @property {Figure | null} [control]
  * @property {Record<string, number>} [counts]
@@ -62,7 +68,7 @@
  *   comparisons: Pair[]}} Comparison
  *
  * @typedef {{run: import("../types.js").RunRow, source: string | null, settings: string | null, n: number | null,
- *   value: number | null, ci: Interval | null, samples: number}} HistoryPoint
+ *   value: number | null, ci: Interval | null, samples: number, shown: Shown | null, of_baseline: string | null}} HistoryPoint
  * @typedef {{name: string, runs: number}} WorkloadName
  * @typedef {object} History
  * @property {string | null} workload
@@ -74,6 +80,8 @@
  * @property {boolean} [more_is_better]
  * @property {number | null} [n]
  * @property {{metrics: {name: string, title: string, unit: string}[], modes: string[], points: number[]}} [known]
+ * @property {Sentence} [sentence]
+ * @property {string[]} [how]
  * @property {HistoryPoint[]} [points]
  * @property {number} [total]
  * @property {boolean} [pending]

@@ -1,6 +1,4 @@
-/* server/cli/folder.c -- reads the .py files of a folder: see folder.h. */
-#include "server/cli/folder.h"
-
+/* profiler/gather/folder.c -- the program in a folder. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -10,53 +8,37 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profiler/profiler.h"
+#include "profiler/gather/gather.h"
+#include "profiler/gather/inside.h"
 
-enum { MOST_FILES = 1000, MOST_BYTES = 16 << 20, MOST_ENTRIES = 100000, MOST_DEPTH = 32 };
+enum { MOST_ENTRIES = 100000, MOST_DEPTH = 32 };
 
 struct folder_walk {
 	const char *folder;
-	json_t *files;
-	size_t bytes, entries;
+	struct gather gather;
+	size_t entries;
 };
-
-static bool is_python(const char *name)
-{
-	size_t len = strlen(name);
-
-	return len > 3 && strcmp(name + len - 3, ".py") == 0;
-}
 
 static bool read_file(struct folder_walk *w, const char *path, const char *full, off_t size,
 		      struct err *err)
 {
-	json_t *text;
 	char *bytes;
 	FILE *f;
 	size_t n;
+	bool ok;
 
-	w->bytes += (size_t)size;
-	if (json_object_size(w->files) >= MOST_FILES)
-		return err_set(err, ERR_BOUND, "%s has more than %d .py files, the limit",
-			       w->folder, MOST_FILES);
-	if (w->bytes > MOST_BYTES)
-		return err_set(err, ERR_BOUND,
-			       "the .py files of %s have more than %d MiB, the limit", w->folder,
-			       MOST_BYTES >> 20);
-	if (!workload_path_check(path, err))
+	if (!gather_admits(&w->gather, path, (size_t)size, err))
 		return false;
 	f = fopen(full, "re");
-	bytes = malloc((size_t)size + 1);
-	n = f && bytes ? fread(bytes, 1, (size_t)size, f) : 0;
-	text = json_stringn(bytes ? bytes : "", n);
-	free(bytes);
 	if (!f)
 		return err_set(err, ERR_IO, "%s cannot be opened: %s", full, strerror(errno));
+	bytes = malloc((size_t)size + 1);
+	n = bytes ? fread(bytes, 1, (size_t)size, f) : 0;
 	fclose(f);
-	if (!text)
-		return err_set(err, ERR_SYNTAX, "%s is not UTF-8 text", full);
-	json_object_set_new(w->files, path, text);
-	return true;
+	ok = bytes ? gather_keep(&w->gather, path, bytes, n, err)
+		   : err_set(err, ERR_MEMORY, "out of memory for %s", full);
+	free(bytes);
+	return ok;
 }
 
 static bool walk_folder(struct folder_walk *w, const char *below, int depth, struct err *err);
@@ -67,7 +49,7 @@ static bool take_entry(struct folder_walk *w, const char *below, const char *nam
 	char full[PATH_MAX], path[PATH_MAX], marker[PATH_MAX + 16];
 	struct stat at;
 
-	if (name[0] == '.' || strcmp(name, "__pycache__") == 0)
+	if (gather_skips(name))
 		return true;
 	if (++w->entries > MOST_ENTRIES)
 		return err_set(err, ERR_BOUND, "%s has more than %d entries, the limit", w->folder,
@@ -78,11 +60,11 @@ static bool take_entry(struct folder_walk *w, const char *below, const char *nam
 	if (lstat(full, &at) != 0)
 		return err_set(err, ERR_IO, "%s cannot be read: %s", full, strerror(errno));
 	if (S_ISLNK(at.st_mode) &&
-	    (is_python(name) || (stat(full, &at) == 0 && S_ISDIR(at.st_mode))))
+	    (gather_is_python(name) || (stat(full, &at) == 0 && S_ISDIR(at.st_mode))))
 		return err_set(err, ERR_WORKLOAD,
 			       "%s is a symbolic link; put what it leads to in its place", full);
 	if (S_ISREG(at.st_mode))
-		return !is_python(name) || read_file(w, path, full, at.st_size, err);
+		return !gather_is_python(name) || read_file(w, path, full, at.st_size, err);
 	snprintf(marker, sizeof(marker), "%s/pyvenv.cfg", full);
 	if (!S_ISDIR(at.st_mode) || access(marker, F_OK) == 0)
 		return true;
@@ -109,38 +91,12 @@ static bool walk_folder(struct folder_walk *w, const char *below, int depth, str
 	return ok;
 }
 
-static int by_text(const void *a, const void *b)
+json_t *gather_folder(const char *folder, struct err *err)
 {
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
+	struct folder_walk w = { .folder = folder, .gather = { .from = folder } };
 
-/* Their order is that of their names, whatever the file system's is. */
-static json_t *sorted(json_t *files)
-{
-	size_t n = json_object_size(files), i = 0;
-	const char **paths = calloc(n + 1, sizeof(*paths)), *path;
-	json_t *out = json_object(), *text;
-
-	json_object_foreach(files, path, text)
-		if (paths)
-			paths[i++] = path;
-	if (paths)
-		qsort(paths, n, sizeof(*paths), by_text);
-	for (i = 0; paths && i < n; i++)
-		json_object_set(out, paths[i], json_object_get(files, paths[i]));
-	free(paths);
-	json_decref(files);
-	return out;
-}
-
-json_t *folder_read(const char *folder, struct err *err)
-{
-	struct folder_walk w = { .folder = folder, .files = json_object() };
-
-	if (walk_folder(&w, "", 0, err) && json_object_size(w.files) > 0)
-		return sorted(w.files);
-	if (json_object_size(w.files) == 0 && !err->code)
-		err_set(err, ERR_WORKLOAD, "%s holds no .py file", folder);
-	json_decref(w.files);
+	if (walk_folder(&w, "", 0, err))
+		return gather_finish(&w.gather, err);
+	gather_drop(&w.gather);
 	return NULL;
 }

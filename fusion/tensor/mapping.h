@@ -1,0 +1,23 @@
+/* fusion/tensor/mapping.h -- a file whose bytes tensors lie in.
+ *
+ * The system reads a page when it is first used, and copies one that is written, so that the
+ * file stays as it is; what nobody writes is in memory once, however often it is mapped.
+ */
+#ifndef FUSION_TENSOR_MAPPING_H
+#define FUSION_TENSOR_MAPPING_H
+
+#include <stddef.h>
+
+#include "fusion/base/err.h"
+
+struct mapping {
+	char *data;
+	size_t bytes; /* of the file; behind them are at least 64 more to be read */
+	int refs;
+};
+
+/* One reference; NULL with IO. */
+struct mapping *mapping_open(const char *path, struct err *err);
+void mapping_unref(struct mapping *m); /* NULL is fine */
+
+#endif

@@ -1,0 +1,89 @@
+# torch.load, torch.save and torch.serialization: files of the run, and what the program itself has saved.
+#
+# Nothing is written to the disk: what is saved under a path can be loaded from it in the same run.
+import collections
+import copy
+import torch
+
+_saved = {}  # path to what was saved there
+
+
+class UnpicklingError(Exception):
+    pass
+
+
+def path_of(f):
+    """The path of what names a file; None of an object in memory."""
+    if isinstance(f, str):
+        return f
+    if hasattr(f, "__fspath__"):
+        return f.__fspath__()
+    return None
+
+
+def missing(path):
+    raise FileNotFoundError(
+        f"[Errno 2] No such file or directory: '{path}' (a run has the files that it was given "
+        f"as weights, and what it has saved itself)"
+    )
+
+
+@torch._C._skip
+def exists(path):
+    return path in _saved or torch._C._has_file(path)
+
+
+def frozen(value, tensors):
+    """A copy that nobody else has: tensors apart from their graphs, one for one."""
+    if isinstance(value, torch.Tensor):
+        if value not in tensors:
+            kept = value.detach().clone()
+            if isinstance(value, torch.nn.Parameter):
+                kept = torch.nn.Parameter(kept, value.requires_grad)
+            elif value.requires_grad:
+                kept.requires_grad_()
+            tensors[value] = kept
+        return tensors[value]
+    if isinstance(value, collections.OrderedDict):
+        made = collections.OrderedDict([(k, frozen(v, tensors)) for k, v in value.items()])
+        if hasattr(value, "_metadata"):
+            made._metadata = copy.deepcopy(value._metadata)
+        return made
+    if type(value) is dict:
+        return {k: frozen(v, tensors) for k, v in value.items()}
+    if type(value) is list:
+        return [frozen(v, tensors) for v in value]
+    if type(value) is tuple:
+        return tuple([frozen(v, tensors) for v in value])
+    return copy.deepcopy(value)
+
+
+@torch._C._skip
+def save(obj, f, pickle_module=None, pickle_protocol=2, _use_new_zipfile_serialization=True, _disable_byteorder_record=False):
+    path = path_of(f)
+    kept = frozen(obj, {})
+    if path is not None:
+        _saved[path] = kept
+    elif hasattr(f, "write") and hasattr(f, "read"):
+        f._saved = kept
+    else:
+        raise AttributeError(
+            "expected 'f' to be string, path, or a file-like object with a 'write' attribute"
+        )
+
+
+@torch._C._skip
+def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=None, **pickle_load_args):
+    path = path_of(f)
+    if path is None:
+        if not hasattr(f, "_saved"):
+            raise EOFError("torch.load: nothing was saved into this object; a run reads files by path")
+        return frozen(f._saved, {})
+    if path in _saved:
+        return frozen(_saved[path], {})
+    if not torch._C._has_file(path):
+        missing(path)
+    found, leaves = torch._C._load_torch(path, collections.OrderedDict)
+    for leaf in leaves:
+        leaf.requires_grad_()
+    return found

@@ -1,0 +1,280 @@
+/* profiler/compare/sentences.c -- a comparison in words. */
+#include "profiler/compare/sentences.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "profiler/findings/sentence.h"
+#include "profiler/measure/break_even.h"
+#include "profiler/numbers/numbers.h"
+
+enum { MOST_HOW = 8, MOST_NAMES = 6 };
+
+static bool is(const char *word, enum verdict verdict)
+{
+	return strcmp(word, verdict_word(verdict)) == 0;
+}
+
+static const char *at(struct wording *w, const struct report_compared_figure *f)
+{
+	return wording_at(w, f->has.n ? f->n : NAN);
+}
+
+/* ---- what it says */
+
+/* Both sides: "77.2 us against 25.8 us". */
+static void say_sides(struct sentence *s, const struct report_compared_figure *f)
+{
+	sentence_add(s, PART_PLAIN, ": %s against %s.", f->b->shown->text, f->a->shown->text);
+}
+
+static void say_slower(struct sentence *s, const struct report_compared_figure *f, const char *b)
+{
+	sentence_add(s, PART_CLAIM, "%s takes %s", b, f->times->text);
+	sentence_interval(s, f->times);
+	sentence_add(s, PART_CLAIM, " as long as A");
+	sentence_add(s, PART_PLAIN, " under %s%s", f->mode, at(s->wording, f));
+	say_sides(s, f);
+}
+
+static void say_faster(struct sentence *s, const struct report_compared_figure *f, const char *b)
+{
+	struct interval speed = { 1 / f->ci.high, 1 / f->ratio, 1 / f->ci.low };
+	const struct report_figure *times = wording_figure(s->wording, &speed, "x");
+
+	sentence_add(s, PART_CLAIM, "%s is %s", b, times ? times->text : "");
+	sentence_interval(s, times);
+	sentence_add(s, PART_CLAIM, " faster than A");
+	sentence_add(s, PART_PLAIN, " under %s%s", f->mode, at(s->wording, f));
+	say_sides(s, f);
+}
+
+static void say_latency(struct sentence *s, const struct report_compared_figure *f, const char *b)
+{
+	if (is(f->verdict, VERDICT_SLOWER)) {
+		say_slower(s, f, b);
+	} else if (is(f->verdict, VERDICT_FASTER)) {
+		say_faster(s, f, b);
+	} else if (is(f->verdict, VERDICT_SAME)) {
+		sentence_add(s, PART_CLAIM, "%s is as fast as A", b);
+		sentence_add(s, PART_PLAIN, " under %s%s: %s", f->mode, at(s->wording, f),
+			     f->times->text);
+		sentence_interval(s, f->times);
+		sentence_add(s, PART_PLAIN, ".");
+	} else {
+		sentence_add(s, PART_CLAIM, "%s may take anywhere from %sx to %sx", b,
+			     f->times->low, f->times->high);
+		sentence_add(s, PART_PLAIN, " as long as A under %s%s, so no verdict is given.",
+			     f->mode, at(s->wording, f));
+	}
+}
+
+static void say_speedup(struct sentence *s, const struct report_compared_figure *f, const char *b)
+{
+	sentence_add(s, PART_CLAIM, "The speedup of %s over eager in %s is %s", f->mode, b,
+		     f->times->text);
+	sentence_interval(s, f->times);
+	sentence_add(s, PART_CLAIM, " of A's");
+	sentence_add(s, PART_PLAIN, "%s", at(s->wording, f));
+	say_sides(s, f);
+}
+
+/* How many breaks of the mode came or went, and what they cost a call; NAN: not all are known. */
+static int64_t breaks_that(const struct report_compared *c, const char *mode, const char *change,
+			   double *cost_us)
+{
+	int64_t n = 0;
+
+	*cost_us = 0;
+	for (size_t i = 0; i < c->breaks.n; i++) {
+		const struct report_break_change *row = &c->breaks.at[i];
+		const struct report_compared_break *side = row->b ? row->b : row->a;
+
+		if (strcmp(row->mode, mode) != 0 || strcmp(row->change, change) != 0)
+			continue;
+		n++;
+		*cost_us += side && side->has.cost_us ? side->cost_us : NAN;
+	}
+	return n;
+}
+
+static void say_breaks(struct sentence *s, const struct report_compared *c, const char *mode)
+{
+	static const struct {
+		const char *change, *one, *many, *cost;
+	} rows[] = { { "added", "new break", "new breaks", " cost" },
+		     { "gone", "break gone", "breaks gone", ", which cost" } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char cost[NUMBER_BYTES];
+		double us;
+		int64_t n = breaks_that(c, mode, rows[i].change, &us);
+
+		if (!n)
+			continue;
+		number_duration(cost, us);
+		sentence_add(s, PART_CLAIM, " %s",
+			     wording_plural(s->wording, n, rows[i].one, rows[i].many));
+		if (isnan(us))
+			sentence_add(s, PART_PLAIN, ".");
+		else
+			sentence_add(s, PART_PLAIN, "%s %s a call.", rows[i].cost, cost);
+	}
+}
+
+static void say_refusal(struct sentence *s, const struct report_compared *c)
+{
+	size_t len = strcspn(c->refused, ":");
+
+	sentence_add(s, PART_CLAIM, "%s and A are %.*s", c->b, (int)len, c->refused);
+	sentence_add(s, PART_PLAIN, "%.800s.", c->refused + len);
+}
+
+static void say_verdict(struct sentence *s, const struct report_compared *c)
+{
+	const struct report_compared_figure *f = c->headline;
+
+	if (strcmp(c->verdict, "REFUSED") == 0) {
+		say_refusal(s, c);
+	} else if (!f) {
+		sentence_add(s, PART_CLAIM, "%s and A have no timed figure in common", c->b);
+		sentence_add(s, PART_PLAIN, ": there is nothing to judge.");
+	} else if (is(c->verdict, VERDICT_DISAGREES)) {
+		sentence_add(s, PART_CLAIM, "%s compares with nothing", f->mode);
+		sentence_add(s, PART_PLAIN, "%s: %s.", at(s->wording, f), f->why);
+	} else if (is(c->verdict, VERDICT_NOT_ENOUGH) || !f->times || !f->times->low) {
+		sentence_add(s, PART_CLAIM, "Too few rounds to tell %s from A", c->b);
+		sentence_add(s, PART_PLAIN, " under %s%s", f->mode, at(s->wording, f));
+		say_sides(s, f);
+	} else {
+		if (strcmp(f->metric, "speedup") == 0)
+			say_speedup(s, f, c->b);
+		else
+			say_latency(s, f, c->b);
+		say_breaks(s, c, f->mode);
+	}
+}
+
+/* ---- how far it reaches */
+
+struct how {
+	struct wording *w;
+	const char **at;
+	size_t n;
+};
+
+static void add(struct how *h, const char *text)
+{
+	if (h->n < MOST_HOW && *text)
+		h->at[h->n++] = text;
+}
+
+/* "Of 7 latencies 6 are SLOWER, 1 is SAME." */
+static const char *verdicts_counted(struct wording *w, const struct report_compared *c)
+{
+	bool speedup = c->headline && strcmp(c->headline->metric, "speedup") == 0;
+	const char *list = "";
+	int64_t all = 0;
+
+	for (size_t i = 0; i < c->counts.n; i++) {
+		int64_t n = (int64_t)c->counts.at[i];
+		const char *word = c->counts.keys[i];
+
+		if (!n)
+			continue;
+		all += n;
+		list = wording_text(w, "%s%s%lld %s", list, *list ? ", " : "", (long long)n,
+				    is(word, VERDICT_DISAGREES)
+					? n == 1 ? "disagrees with eager" : "disagree with eager"
+					: wording_text(w, "%s %s", n == 1 ? "is" : "are", word));
+	}
+	return all < 2 ? ""
+		       : wording_text(w, "Of %s %s.",
+				      speedup ? wording_plural(w, all, "speedup", "speedups")
+					      : wording_plural(w, all, "latency", "latencies"),
+				      list);
+}
+
+static const char *control_said(struct wording *w, const struct report_compared *c)
+{
+	const struct report_compared_figure *eager = c->control;
+
+	if (!eager)
+		return "";
+	if (is(eager->verdict, VERDICT_SAME))
+		return c->headline && strcmp(c->headline->mode, "eager") == 0
+			   ? ""
+			   : "Eager, the control, is the same in both.";
+	if (!is(eager->verdict, VERDICT_SLOWER) && !is(eager->verdict, VERDICT_FASTER))
+		return "";
+	return wording_text(w,
+			    "Eager, the control, moved too (%s) with the same source and version, "
+			    "so the machine may have: the speedups are measured within each run.",
+			    eager->times->text);
+}
+
+/* What the intervals hold. */
+static const char *spread_said(struct wording *w, const struct report_compared_figure *headline)
+{
+	int64_t a, b;
+
+	if (!headline)
+		return "";
+	a = headline->a->repeats;
+	b = headline->b->repeats;
+	return a || b ? wording_text(w, "The intervals hold what %s of the same differ by.",
+				     wording_plural(w, a > b ? a : b, "run", "runs"))
+		      : "One run a side: what differs from process to process is not in the "
+			"intervals, the margin covers it.";
+}
+
+static const char *rule_said(struct wording *w, const struct report_compared *c, double margin)
+{
+	char percent[NUMBER_BYTES];
+
+	number_plain(percent, 100 * margin);
+	return wording_text(w,
+			    "A verdict needs its whole 95 %% interval beyond %s %%, and to hold "
+			    "among the %s judged (Holm, 5 %%).",
+			    percent, wording_plural(w, c->family, "figure", "figures"));
+}
+
+static const char *only_said(struct wording *w, const char *side, struct report_texts names)
+{
+	const char *list = "";
+
+	for (size_t i = 0; i < names.n && i < MOST_NAMES; i++)
+		list = wording_text(w, "%s%s%s", list, i ? ", " : "", names.at[i]);
+	if (names.n > MOST_NAMES)
+		list = wording_text(w, "%s and %zu more", list, names.n - MOST_NAMES);
+	return names.n ? wording_text(w, "In %s alone: %s.", side, list) : "";
+}
+
+static void say_how(struct how *h, const struct report_compared *c, double margin)
+{
+	add(h, verdicts_counted(h->w, c));
+	add(h, control_said(h->w, c));
+	add(h, spread_said(h->w, c->headline));
+	add(h, rule_said(h->w, c, margin));
+	if (!c->only)
+		return;
+	add(h, only_said(h->w, "A", c->only->a));
+	add(h, only_said(h->w, c->b, c->only->b));
+}
+
+bool compared_say(struct report_compared *to, double margin, struct arena *arena)
+{
+	struct wording w = { .arena = arena };
+	struct how how = { &w, ARENA_ARRAY(arena, const char *, MOST_HOW), 0 };
+	struct report_sentence_part_list parts;
+	struct sentence s = sentence_begin(&w, &parts);
+
+	if (w.failed || !how.at)
+		return false;
+	say_verdict(&s, to);
+	if (to->has.figures)
+		say_how(&how, to, margin);
+	REPORT_SET(to, sentence, parts);
+	REPORT_SET(to, how, (struct report_texts){ how.at, how.n });
+	return !w.failed;
+}

@@ -1,0 +1,3 @@
+match x:
+    case Point(0, y=int() as n):
+        pass

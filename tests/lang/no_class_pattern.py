@@ -1,3 +1,0 @@
-match x:
-    case Point(0):
-        pass

@@ -1,3 +1,0 @@
-match x:
-    case {"a": 1}:
-        pass
