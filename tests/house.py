@@ -88,6 +88,7 @@ PUBLIC = {
     "profiler/fields": "json schema",
     "profiler/findings": "sentence skim",
     "profiler/import": "counters model",
+    "profiler/layout": "groups",
     "profiler/measure": "autocast break_even candidate memory split stats",
     "profiler/recorder": "traced watch_cost",
     "profiler/report": "break passes places sizes",
