@@ -89,7 +89,7 @@ PUBLIC = {
     "profiler/findings": "sentence skim",
     "profiler/import": "counters model",
     "profiler/layout": "groups",
-    "profiler/measure": "break_even candidate memory mixed split stats",
+    "profiler/measure": "autocast break_even candidate memory split stats",
     "profiler/recorder": "traced watch_cost",
     "profiler/report": "break passes places sizes",
     "profiler/roofline": "copy_curve",

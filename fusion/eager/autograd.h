@@ -217,9 +217,11 @@ bool grad_unpack_out(struct autograd *a, struct grad_node *node, struct value *o
 bool autograd_error(struct autograd *a, struct err *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* autograd_rule.c.  Bit i: the rule needs the elements of argument i, for the
- * gradients of the arguments `wanted`; bit MAX_ARGS: those of the result.
- * *known false: the op has no gradient. */
+/* autograd_rule.c.  Whether the op has a gradient. */
+bool grad_rule_known(struct autograd *a, enum op op, bool *known, struct err *err);
+
+/* The same.  Bit i: the rule needs the elements of argument i, for the gradients of the
+ * arguments `wanted`; bit MAX_ARGS: those of the result. */
 bool grad_rule_needs(struct autograd *a, enum op op, unsigned wanted, bool *known, unsigned *needs,
 		     struct err *err);
 /* To which of those a write is an error, since PyTorch's autograd saves them itself; after

@@ -24,7 +24,7 @@ struct rule_function {
 
 struct grad_rule {
 	bool found, any;
-	unsigned none; /* arguments whose gradient is None in _grads: they may not require one */
+	unsigned refused; /* arguments whose gradient is None in _grads: they may not require one */
 	struct rule_function all;
 	struct rule_function of[MAX_ARGS];
 };
@@ -148,6 +148,18 @@ static bool find_none(struct autograd *a, const struct op_info *info, unsigned *
 	return true;
 }
 
+/* Of tensors: a mask of those that no gradient goes to. */
+static unsigned without_rule(const struct op_info *info, const struct grad_rule *rule)
+{
+	unsigned without = 0;
+
+	for (int i = 0; i < info->n_params; i++)
+		if (is_tensor_param(&info->params[i]) &&
+		    rule->of[i].function.kind != VALUE_FUNCTION)
+			without |= 1u << i;
+	return without;
+}
+
 /* Our own modules are loaded as they would be in eager. */
 static bool look_up(struct autograd *a, enum op op, struct grad_rule *rule, struct err *err)
 {
@@ -156,7 +168,7 @@ static bool look_up(struct autograd *a, enum op op, struct grad_rule *rule, stru
 	bool ok;
 
 	vm_set_host(a->vm, &a->eager->host);
-	ok = find_none(a, info, &rule->none, err) && find(a, info, "all", &rule->all, err);
+	ok = find_none(a, info, &rule->refused, err) && find(a, info, "all", &rule->all, err);
 	rule->any = rule->all.function.kind == VALUE_FUNCTION;
 	for (int i = 0; ok && i < info->n_params && !rule->any; i++) {
 		if (!is_tensor_param(&info->params[i]))
@@ -165,6 +177,8 @@ static bool look_up(struct autograd *a, enum op op, struct grad_rule *rule, stru
 	}
 	for (int i = 0; i < info->n_params; i++)
 		rule->any |= rule->of[i].function.kind == VALUE_FUNCTION;
+	if (rule->any && rule->all.function.kind != VALUE_FUNCTION && info->kind != KIND_VIEW)
+		rule->refused |= without_rule(info, rule);
 	rule->found = ok;
 	vm_set_host(a->vm, host);
 	return ok;
@@ -234,12 +248,10 @@ unsigned grad_rule_watches(struct autograd *a, enum op op, unsigned wanted)
 	return watched;
 }
 
-bool grad_rule_needs(struct autograd *a, enum op op, unsigned wanted, bool *known, unsigned *needs,
-		     struct err *err)
+bool grad_rule_known(struct autograd *a, enum op op, bool *known, struct err *err)
 {
 	const struct grad_rule *rule;
 
-	*needs = 0;
 	*known = false;
 	if (op == OP_custom)
 		return err_set(err, ERR_UNSUPPORTED,
@@ -248,30 +260,34 @@ bool grad_rule_needs(struct autograd *a, enum op op, unsigned wanted, bool *know
 	rule = rule_of(a, op, err);
 	if (!rule)
 		return false;
-	*known = rule->all.function.kind == VALUE_FUNCTION;
-	if (*known)
+	*known = rule->any;
+	return true;
+}
+
+bool grad_rule_needs(struct autograd *a, enum op op, unsigned wanted, bool *known, unsigned *needs,
+		     struct err *err)
+{
+	const struct grad_rule *rule;
+
+	*needs = 0;
+	if (!grad_rule_known(a, op, known, err))
+		return false;
+	rule = &a->rules->at[op];
+	if (rule->all.function.kind == VALUE_FUNCTION) {
 		*needs = needs_of(&rule->all);
-	for (int i = 0; !*known && i < MAX_ARGS; i++)
+		return true;
+	}
+	for (int i = 0; i < MAX_ARGS; i++)
 		if ((wanted & 1u << i) && rule->of[i].function.kind == VALUE_FUNCTION)
 			*needs |= needs_of(&rule->of[i]);
-	*known = rule->any;
 	return true;
 }
 
 unsigned grad_rule_refuses(struct autograd *a, enum op op)
 {
-	const struct op_info *info = op_info(op);
 	const struct grad_rule *rule = rule_of(a, op, NULL);
-	unsigned refused = rule ? rule->none : 0;
 
-	if (!rule || !rule->any || rule->all.function.kind == VALUE_FUNCTION ||
-	    info->kind == KIND_VIEW)
-		return refused;
-	for (int i = 0; i < info->n_params; i++)
-		if (is_tensor_param(&info->params[i]) &&
-		    rule->of[i].function.kind != VALUE_FUNCTION)
-			refused |= 1u << i;
-	return refused;
+	return rule ? rule->refused : 0;
 }
 
 bool grad_refused(struct autograd *a, enum op op, int param, struct err *err)

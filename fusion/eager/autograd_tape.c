@@ -455,22 +455,19 @@ static bool note_light(struct autograd *a, enum op op, enum dtype dtype, struct 
 		       struct err *err)
 {
 	bool known;
-	unsigned needs;
 
 	return dtype_category(dtype) != CATEGORY_FLOAT ||
-	       (grad_rule_needs(a, op, ~0u, &known, &needs, err) &&
+	       (grad_rule_known(a, op, &known, err) &&
 		(!known || autograd_note_light(a, op, out, err)));
 }
 
 bool autograd_differentiable(struct autograd *a, enum op op, bool inplace, bool *out,
 			     struct err *err)
 {
-	unsigned needs;
-
 	*out = op != OP_detach;
 	if (inplace || !*out || grad_rule_refuses(a, op))
 		return true;
-	return grad_rule_needs(a, op, ~0u, out, &needs, err);
+	return grad_rule_known(a, op, out, err);
 }
 
 bool autograd_check_deferred(struct autograd *a, const struct op_call *c, struct err *err)

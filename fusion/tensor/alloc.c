@@ -53,6 +53,7 @@ struct allocator {
 	const struct fusion_observer *observer; /* NULL: nobody watches */
 	struct fusion_memory label;             /* of what is taken next */
 	struct fence *fence;                    /* NULL: memory is not watched */
+	bool plain;                             /* no device, no observer, no fence */
 };
 
 /* The class of a block with room for `bytes` and the slack. */
@@ -103,6 +104,11 @@ static void flush_device(void *self)
 	a->spare_bytes = 0;
 }
 
+static void note_plain(struct allocator *a)
+{
+	a->plain = !a->device && !a->observer && !a->fence;
+}
+
 struct allocator *allocator_create(size_t limit_bytes, const struct device_memory *device)
 {
 	struct allocator *a = calloc(1, sizeof(*a));
@@ -111,6 +117,7 @@ struct allocator *allocator_create(size_t limit_bytes, const struct device_memor
 		return NULL;
 	a->limit_bytes = limit_bytes;
 	a->device = device;
+	note_plain(a);
 	if (device)
 		device->on_shortage(device->self, flush_device, a);
 	return a;
@@ -125,6 +132,7 @@ struct allocator *allocator_create_beside(const struct allocator *of, size_t lim
 	a->limit_bytes = limit_bytes;
 	a->device = of->device;
 	a->keeps_nothing = true;
+	note_plain(a);
 	return a;
 }
 
@@ -217,7 +225,7 @@ static __attribute__((noinline)) void *block_new(struct allocator *a, int class)
 	return block;
 }
 
-void *block_get(struct allocator *a, size_t bytes)
+static inline void *get(struct allocator *a, size_t bytes)
 {
 	int class = class_of(bytes);
 	struct free_block *block = a->free[class];
@@ -231,7 +239,12 @@ void *block_get(struct allocator *a, size_t bytes)
 	return block;
 }
 
-void block_put(struct allocator *a, void *memory, size_t bytes)
+void *block_get(struct allocator *a, size_t bytes)
+{
+	return get(a, bytes);
+}
+
+static inline void put(struct allocator *a, void *memory, size_t bytes)
 {
 	int class = class_of(bytes);
 	struct free_block *block = memory;
@@ -245,6 +258,11 @@ void block_put(struct allocator *a, void *memory, size_t bytes)
 	a->free[class] = block;
 	a->cached_bytes += class_bytes(class);
 	ASAN_POISON_MEMORY_REGION(block, class_bytes(class));
+}
+
+void block_put(struct allocator *a, void *memory, size_t bytes)
+{
+	put(a, memory, bytes);
 }
 
 static void *over_limit(const struct allocator *a, size_t bytes, struct err *err)
@@ -289,6 +307,7 @@ static void forget_label(struct allocator *a)
 void allocator_observe(struct allocator *a, const struct fusion_observer *observer)
 {
 	a->observer = observer && (observer->took || observer->gave) ? observer : NULL;
+	note_plain(a);
 	forget_label(a);
 }
 
@@ -321,6 +340,7 @@ static __attribute__((noinline)) void tell_gave(const struct allocator *a, const
 void allocator_set_fence(struct allocator *a, struct fence *fence)
 {
 	a->fence = fence;
+	note_plain(a);
 	fence_use(fence, a->device);
 	forget_label(a);
 }
@@ -363,12 +383,27 @@ static void describe(const struct allocator *a, void *memory)
 static void *take(struct allocator *a, size_t bytes)
 {
 	size_t all = a->fence ? fence_room(bytes) : bytes;
-	void *memory = a->device ? device_get(a, all) : block_get(a, all);
+	void *memory = a->device ? device_get(a, all) : get(a, all);
 
 	if (!memory || !a->fence)
 		return memory;
 	memory = fence_open(a->fence, memory, bytes);
 	describe(a, memory);
+	return memory;
+}
+
+static __attribute__((noinline)) void *get_watched(struct allocator *a, size_t bytes,
+						   struct err *err)
+{
+	void *memory = take(a, bytes);
+
+	if (!memory)
+		return none_left(a, bytes, err);
+	a->used_bytes += bytes;
+	note_peak(a);
+	if (a->observer)
+		tell_took(a, memory, bytes);
+	forget_label(a);
 	return memory;
 }
 
@@ -378,26 +413,23 @@ void *allocator_get(struct allocator *a, size_t bytes, struct err *err)
 
 	if (bytes > a->limit_bytes - a->used_bytes || bytes >= (size_t)1 << (LAST_LOG2 - 1))
 		return over_limit(a, bytes, err);
-	memory = take(a, bytes);
+	if (__builtin_expect(!a->plain, 0))
+		return get_watched(a, bytes, err);
+	memory = get(a, bytes);
 	if (!memory)
 		return none_left(a, bytes, err);
 	a->used_bytes += bytes;
-	note_peak(a);
-	if (__builtin_expect(a->observer != NULL, 0))
-		tell_took(a, memory, bytes);
-	if (__builtin_expect(a->observer || a->fence, 0))
-		forget_label(a);
+	if (a->used_bytes > a->peak_bytes)
+		a->peak_bytes = a->used_bytes;
 	return memory;
 }
 
-void allocator_put(struct allocator *a, void *memory, size_t bytes)
+static __attribute__((noinline)) void put_watched(struct allocator *a, void *memory, size_t bytes)
 {
 	void *block = memory;
 	size_t all = bytes;
 
-	if (!memory)
-		return;
-	if (__builtin_expect(a->fence != NULL, 0)) {
+	if (a->fence) {
 		block = fence_close(a->fence, memory);
 		all = fence_room(bytes);
 	}
@@ -405,9 +437,21 @@ void allocator_put(struct allocator *a, void *memory, size_t bytes)
 		note_peak(a);
 		device_put(a, block, all);
 	} else {
-		block_put(a, block, all);
+		put(a, block, all);
 	}
 	a->used_bytes -= bytes;
-	if (__builtin_expect(a->observer != NULL, 0))
+	if (a->observer)
 		tell_gave(a, memory, bytes);
+}
+
+void allocator_put(struct allocator *a, void *memory, size_t bytes)
+{
+	if (!memory)
+		return;
+	if (__builtin_expect(!a->plain, 0)) {
+		put_watched(a, memory, bytes);
+		return;
+	}
+	put(a, memory, bytes);
+	a->used_bytes -= bytes;
 }

@@ -361,7 +361,7 @@ static bool is_plain_to(const struct arguments *args)
 	       (!args->kw || args->kw->n == 0 || has_keyword(args->kw, "dtype"));
 }
 
-bool natives_wants(const struct native *f, const struct arguments *args)
+bool natives_among(const struct native *f, const struct arguments *args)
 {
 	bool method = f->self.kind == VALUE_TENSOR;
 

@@ -36,8 +36,18 @@ struct torch_memory {
 };
 
 /* Whether the call of this native is one of these: max(x, dim), topk, nonzero,
- * x.to("cpu") and others; args without self. */
-bool natives_wants(const struct native *f, const struct arguments *args);
+ * x.to("cpu") and others; args without self.  Most ops are none without keywords, which is
+ * seen without a call. */
+bool natives_among(const struct native *f, const struct arguments *args);
+static inline bool natives_wants(const struct native *f, const struct arguments *args)
+{
+	enum op op = (enum op)f->id;
+
+	if (f->id < OP_COUNT && !args->kw && op != OP_max && op != OP_min && op != OP_to &&
+	    op != OP_where && op != OP_tensor && !op_has(op, FACT_TUPLE))
+		return false;
+	return natives_among(f, args);
+}
 
 /* Calls it.  `memory` NULL: a host without elements, where those that need them
  * fail with UNSUPPORTED (a capture asks natives_break() first). */

@@ -5,16 +5,22 @@
 
 #include "fusion/torch/decomposition.h"
 
-/* Whether an argument of the call is a tensor that is to be read as a number; of an op of
- * one tensor, torch.relu(x), that is seen without a look at the others. */
+/* Whether an argument of the call is a tensor that is to be read as a number; where each is
+ * in the place of a tensor, as in torch.relu(x), that is seen at once. */
 bool numbers_among(const struct native *f, const struct arguments *args);
 static inline bool numbers_wanted(const struct native *f, const struct arguments *args)
 {
-	if (args->n == 1 && args->at[0].kind == VALUE_TENSOR && f->self.kind != VALUE_TENSOR &&
-	    f->id > 0 && f->id < OP_COUNT && op_info((enum op)f->id)->n_params > 0 &&
-	    op_info((enum op)f->id)->params[0].kind == PARAM_TENSOR && !args->kw)
-		return false;
-	return args->n > 0 && numbers_among(f, args);
+	int first = f->self.kind == VALUE_TENSOR, i = 0;
+	const struct op_info *info;
+
+	if (args->kw || f->id <= 0 || f->id >= OP_COUNT)
+		return args->n > 0 && numbers_among(f, args);
+	info = op_info((enum op)f->id);
+	while (i < args->n && args->at[i].kind == VALUE_TENSOR && first + i < info->n_params &&
+	       info->params[first + i].kind == PARAM_TENSOR &&
+	       !info->params[first + i].keyword_only)
+		i++;
+	return i < args->n && numbers_among(f, args);
 }
 
 /* The host's call of the same with numbers.  A read that a capture cannot do is a break. */

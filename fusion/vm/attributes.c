@@ -691,6 +691,10 @@ bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const c
 {
 	bool found;
 
+	if (o.kind == VALUE_INSTANCE)
+		return o.instance->class->has_getattribute
+			   ? instance_getattribute(vm, o, name, out, err)
+			   : instance_attribute(vm, o, name, out, err);
 	if (name[0] == '_' && has_slots(o)) {
 		if (!slot_attribute(vm, o, name, out, &found, err))
 			return false;
@@ -705,10 +709,6 @@ bool op_attribute(struct vm *vm, struct attr_site *site, struct value o, const c
 		if (strcmp(name, "__class__") != 0)
 			return tensor_attribute(vm, o, name, out, err);
 		break;
-	case VALUE_INSTANCE:
-		return o.instance->class->has_getattribute
-			   ? instance_getattribute(vm, o, name, out, err)
-			   : instance_attribute(vm, o, name, out, err);
 	case VALUE_CLASS:
 		return class_attribute(vm, o, name, out, err);
 	case VALUE_METHOD:

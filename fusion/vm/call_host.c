@@ -11,15 +11,13 @@
 #include "fusion/vm/run.h"
 
 /* torch.Tensor.add(x, y) is x.add(y). */
-static bool call_of_host(struct vm *vm, const struct native *f, const struct arguments *args,
-			 struct value *out, struct err *err)
+static __attribute__((noinline)) bool call_unbound(struct vm *vm, const struct native *f,
+						   const struct arguments *args, struct value *out,
+						   struct err *err)
 {
-	struct vm_host *host = vm_host_here(vm);
+	struct vm_host *host = vm->host;
 	struct native bound;
 
-	if (f->self.kind != VALUE_UNSET || f->name[0] != 'T' ||
-	    strncmp(f->name, "Tensor.", strlen("Tensor.")) != 0)
-		return host->call(host->self, f, args, out, err);
 	if (args->n == 0 || args->at[0].kind != VALUE_TENSOR)
 		return vm_raise(vm, CLASS_TYPE_ERROR, err,
 				"%s() wants a tensor as its first argument", f->name);
@@ -27,6 +25,17 @@ static bool call_of_host(struct vm *vm, const struct native *f, const struct arg
 	bound.self = args->at[0];
 	return host->call(host->self, &bound,
 			  &(struct arguments){ args->at + 1, args->n - 1, args->kw }, out, err);
+}
+
+static inline bool call_of_host(struct vm *vm, const struct native *f, const struct arguments *args,
+				struct value *out, struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+
+	if (__builtin_expect(f->self.kind == VALUE_UNSET && f->name[0] == 'T', 0) &&
+	    strncmp(f->name, "Tensor.", strlen("Tensor.")) == 0)
+		return call_unbound(vm, f, args, out, err);
+	return host->call(host->self, f, args, out, err);
 }
 
 static bool holds_instance(struct value v)

@@ -371,6 +371,12 @@ static bool grow(struct dict *dict, int cap)
 	return true;
 }
 
+/* One of 64 bits, by the text's length and the character in its middle. */
+static inline uint64_t text_bit(const char *text, size_t len)
+{
+	return UINT64_C(1) << (((unsigned char)text[len / 2] * 3 + len) & 63);
+}
+
 bool value_dict_set(struct dict *dict, struct value key, struct value v)
 {
 	int at = find(dict, key);
@@ -389,6 +395,8 @@ bool value_dict_set(struct dict *dict, struct value key, struct value v)
 		dict->index[slot_of(dict, key)] = dict->len;
 	dict->keys[dict->len] = value_ref(key);
 	dict->values[dict->len] = value_ref(v);
+	if (key.kind == VALUE_STR)
+		dict->texts |= text_bit(key.str->text, key.str->len);
 	dict->len++;
 	return true;
 }
@@ -410,24 +418,32 @@ struct value *value_dict_place(struct dict *dict, struct value key)
 	return at < 0 ? NULL : &dict->values[at];
 }
 
-static bool is_text(struct value key, const char *text, size_t len)
+static inline bool is_text(struct value key, const char *text, size_t len)
 {
 	return key.kind == VALUE_STR && key.str->len == len &&
 	       memcmp(key.str->text, text, len) == 0;
 }
 
+static __attribute__((noinline)) struct value *find_by_hash(struct dict *dict, const char *text,
+							    size_t len)
+{
+	unsigned mask = (unsigned)dict->index_cap - 1;
+	unsigned slot = (unsigned)hash_bytes(text, len, 3) & mask;
+
+	for (; dict->index[slot] >= 0; slot = (slot + 1) & mask)
+		if (is_text(dict->keys[dict->index[slot]], text, len))
+			return &dict->values[dict->index[slot]];
+	return NULL;
+}
+
 struct value *value_dict_find(struct dict *dict, const char *text)
 {
 	size_t len = strlen(text);
-	unsigned mask = (unsigned)dict->index_cap - 1, slot;
 
-	if (dict->index) {
-		slot = (unsigned)hash_bytes(text, len, 3) & mask;
-		for (; dict->index[slot] >= 0; slot = (slot + 1) & mask)
-			if (is_text(dict->keys[dict->index[slot]], text, len))
-				return &dict->values[dict->index[slot]];
+	if (!(dict->texts & text_bit(text, len)))
 		return NULL;
-	}
+	if (__builtin_expect(dict->index != NULL, 0))
+		return find_by_hash(dict, text, len);
 	for (int i = 0; i < dict->len; i++)
 		if (is_text(dict->keys[i], text, len))
 			return &dict->values[i];

@@ -759,8 +759,12 @@ static bool find_attribute(struct vm *vm, struct value o, const char *name, stru
 static bool find_or_ask(struct vm *vm, struct value o, const char *name, struct value *out,
 			struct err *err)
 {
-	struct err why = { 0 };
+	struct err why;
 
+	/* all of it would be written at each attribute */
+	why.code = ERR_NONE;
+	why.line = why.column = 0;
+	why.file[0] = why.message[0] = '\0';
 	if (find_attribute(vm, o, name, out, &why))
 		return true;
 	if (vm_failed_with(vm, &why, CLASS_ATTRIBUTE_ERROR)) {

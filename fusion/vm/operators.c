@@ -380,7 +380,7 @@ static bool may_count(struct value v)
 	       v.kind == VALUE_TENSOR;
 }
 
-/* All but two numbers. */
+/* All but two numbers, and a tensor with a tensor or a number. */
 static bool binary(struct vm *vm, const struct binary *x, struct value *out, struct err *err)
 {
 	struct value a = x->a, b = x->b;
@@ -441,20 +441,36 @@ static bool binary(struct vm *vm, const struct binary *x, struct value *out, str
 	return unsupported(vm, op, inplace, a, b, err);
 }
 
+/* A tensor with a tensor or a number: the host's at once. */
+static inline bool is_of_tensors(struct value a, struct value b)
+{
+	return (a.kind == VALUE_TENSOR && (b.kind == VALUE_TENSOR || value_is_number(b))) ||
+	       (b.kind == VALUE_TENSOR && value_is_number(a));
+}
+
+static inline bool apply(struct vm *vm, const struct binary *x, struct value *out, struct err *err)
+{
+	struct vm_host *host;
+
+	if (is_of_tensors(x->a, x->b)) {
+		host = vm_host_here(vm);
+		return host->binary(host->self, x, out, err);
+	}
+	if (value_is_number(x->a) && value_is_number(x->b))
+		return number_binary(vm, x->op, x->a, x->b, out, err);
+	return binary(vm, x, out, err);
+}
+
 bool op_binary(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
 	       struct err *err)
 {
-	if (value_is_number(a) && value_is_number(b))
-		return number_binary(vm, op, a, b, out, err);
-	return binary(vm, &(struct binary){ op, false, a, b }, out, err);
+	return apply(vm, &(struct binary){ op, false, a, b }, out, err);
 }
 
 bool op_inplace(struct vm *vm, enum binop op, struct value a, struct value b, struct value *out,
 		struct err *err)
 {
-	if (value_is_number(a) && value_is_number(b))
-		return number_binary(vm, op, a, b, out, err);
-	return binary(vm, &(struct binary){ op, true, a, b }, out, err);
+	return apply(vm, &(struct binary){ op, true, a, b }, out, err);
 }
 
 bool op_unary(struct vm *vm, enum unop op, struct value a, struct value *out, struct err *err)

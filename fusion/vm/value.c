@@ -561,6 +561,15 @@ void heap_collect_if_due(struct heap *heap)
 
 /* ---- The end of an object. */
 
+static void release_tensor(struct vtensor *t)
+{
+	if (t->attributes)
+		value_unref(value_of(t->attributes));
+	if (t->release)
+		t->release(t);
+	free(t);
+}
+
 static void release(struct object *o)
 {
 	struct value v = value_of(o);
@@ -577,11 +586,8 @@ static void release(struct object *o)
 		free(v.dict->index);
 		break;
 	case VALUE_TENSOR:
-		if (v.tensor->attributes)
-			value_unref(value_of(v.tensor->attributes));
-		if (v.tensor->release)
-			v.tensor->release(v.tensor);
-		break;
+		release_tensor(v.tensor);
+		return;
 	case VALUE_GENERATOR:
 		generator_release(v.generator);
 		break;
@@ -613,6 +619,11 @@ void value_free(struct value v)
 {
 	struct object *dead = NULL, *o;
 
+	if (v.kind == VALUE_TENSOR) { /* it has no values to visit */
+		heap_forget(v.object);
+		release_tensor(v.tensor);
+		return;
+	}
 	bury(&dead, v.object);
 	while ((o = dead)) {
 		dead = o->next;

@@ -45,6 +45,8 @@ struct dict { /* in order of insertion; VALUE_DICT and VALUE_SET */
 	int *index;    /* positions by hash, -1: free; NULL while a scan is quicker */
 	int index_cap; /* a power of two */
 	bool frozen;   /* VALUE_SET: a frozenset */
+	/* Bits of the text keys that it has had: most searches for a name end here. */
+	uint64_t texts;
 };
 
 struct slice {

@@ -226,12 +226,12 @@ static void say_wrong(struct maker *m, struct sentence *s)
 /* ---- autocast ---- */
 
 /* "Autocast is faster in static and slower in auto." */
-static const char *autocast_speed(struct maker *m, const struct report_mixed *mixed)
+static const char *autocast_speed(struct maker *m, const struct report_autocast *autocast)
 {
 	const char *faster = NULL, *slower = NULL, *open = NULL, *text = "";
 
-	for (size_t i = 0; i < mixed->modes.n; i++) {
-		const struct report_mixed_mode *at = &mixed->modes.at[i];
+	for (size_t i = 0; i < autocast->modes.n; i++) {
+		const struct report_autocast_mode *at = &autocast->modes.at[i];
 
 		if (!at->has.verdict)
 			continue;
@@ -239,7 +239,7 @@ static const char *autocast_speed(struct maker *m, const struct report_mixed *mi
 		       is(at->verdict, VERDICT_FASTER)   ? &faster
 		       : is(at->verdict, VERDICT_SLOWER) ? &slower
 							 : &open,
-		       mixed->modes.keys[i]);
+		       autocast->modes.keys[i]);
 	}
 	if (faster && slower)
 		text = maker_text(m, "Autocast is faster in %s and slower in %s.",
@@ -253,17 +253,17 @@ static const char *autocast_speed(struct maker *m, const struct report_mixed *mi
 }
 
 /* "It takes less memory in static." */
-static const char *autocast_memory(struct maker *m, const struct report_mixed *mixed)
+static const char *autocast_memory(struct maker *m, const struct report_autocast *autocast)
 {
 	const char *less = NULL, *more = NULL;
 
-	for (size_t i = 0; i < mixed->modes.n; i++) {
-		double ratio = mixed->modes.at[i].activation_ratio;
+	for (size_t i = 0; i < autocast->modes.n; i++) {
+		double ratio = autocast->modes.at[i].activation_ratio;
 
 		if (ratio < 1)
-			gather(m, &less, mixed->modes.keys[i]);
+			gather(m, &less, autocast->modes.keys[i]);
 		else if (ratio > 1)
-			gather(m, &more, mixed->modes.keys[i]);
+			gather(m, &more, autocast->modes.keys[i]);
 	}
 	if (more)
 		more = maker_text(m, "in %s: the copies that it casts outweigh the smaller results",
@@ -277,9 +277,9 @@ static const char *autocast_memory(struct maker *m, const struct report_mixed *m
 }
 
 /* What autocast saved; "" where nothing is said. */
-static const char *say_autocast(struct maker *m, const struct report_mixed *mixed)
+static const char *say_autocast(struct maker *m, const struct report_autocast *autocast)
 {
-	const char *speed = autocast_speed(m, mixed), *memory = autocast_memory(m, mixed);
+	const char *speed = autocast_speed(m, autocast), *memory = autocast_memory(m, autocast);
 
 	return maker_text(m, "%s%s%s", speed, *speed && *memory ? " " : "", memory);
 }
@@ -396,11 +396,11 @@ static void widen_torch(struct columns *c, const struct report_torch_mode_map *m
 	}
 }
 
-static void widen_autocast(struct columns *c, const struct report_mixed *mixed)
+static void widen_autocast(struct columns *c, const struct report_autocast *autocast)
 {
-	for (size_t i = 0; mixed && i < mixed->modes.n; i++) {
-		const struct report_mixed_mode *m = &mixed->modes.at[i];
-		const struct report_mixed_side *sides[] = { m->with, m->without };
+	for (size_t i = 0; autocast && i < autocast->modes.n; i++) {
+		const struct report_autocast_mode *m = &autocast->modes.at[i];
+		const struct report_autocast_side *sides[] = { m->with, m->without };
 
 		for (int k = 0; k < 2; k++) {
 			widen(&c->time, sides[k]->median_us);
@@ -617,7 +617,7 @@ static bool begin_modes(struct maker *m, struct report_findings_point *to, const
 	return !m->wording.failed;
 }
 
-static struct report_findings_side *side(struct maker *m, const struct report_mixed_side *of)
+static struct report_findings_side *side(struct maker *m, const struct report_autocast_side *of)
 {
 	struct report_findings_side *to = report_new_findings_side(1, m->wording.arena);
 	double scale = m->time.scale;
@@ -639,7 +639,7 @@ static struct report_findings_side *side(struct maker *m, const struct report_mi
 	return to;
 }
 
-static void put_cast(struct maker *m, const struct report_mixed_mode *of,
+static void put_cast(struct maker *m, const struct report_autocast_mode *of,
 		     struct report_findings_cast *to)
 {
 	char error[NUMBER_BYTES];
@@ -658,21 +658,22 @@ static void put_cast(struct maker *m, const struct report_mixed_mode *of,
 	REPORT_SET(to, error, maker_text(m, "%s", error));
 }
 
-static void put_autocast(struct maker *m, const struct report_mixed *mixed,
+static void put_autocast(struct maker *m, const struct report_autocast *autocast,
 			 struct report_findings_point *to)
 {
 	struct report_findings_autocast *a = report_new_findings_autocast(1, m->wording.arena);
-	struct report_findings_cast *modes = report_new_findings_cast(mixed->modes.n,
+	struct report_findings_cast *modes = report_new_findings_cast(autocast->modes.n,
 								      m->wording.arena);
 
 	m->wording.failed |= !a || !modes;
 	if (m->wording.failed)
 		return;
-	REPORT_SET(a, sentence, say_autocast(m, mixed));
-	REPORT_SET(a, modes,
-		   (struct report_findings_cast_map){ modes, mixed->modes.n, mixed->modes.keys });
-	for (size_t i = 0; i < mixed->modes.n; i++)
-		put_cast(m, &mixed->modes.at[i], &modes[i]);
+	REPORT_SET(a, sentence, say_autocast(m, autocast));
+	REPORT_SET(
+	    a, modes,
+	    (struct report_findings_cast_map){ modes, autocast->modes.n, autocast->modes.keys });
+	for (size_t i = 0; i < autocast->modes.n; i++)
+		put_cast(m, &autocast->modes.at[i], &modes[i]);
 	REPORT_SET(to, autocast, a);
 }
 

@@ -147,16 +147,17 @@ static struct candidate_spec spec_of(const struct run *r, enum fusion_mode mode,
 }
 
 /* Candidates with autocast have others beside them, without it. */
-static bool run_mixed(struct run *r, struct mixed *mixed, const struct candidate *candidates,
-		      const struct inputs *inputs, struct err *err)
+static bool run_without_autocast(struct run *r, struct autocast_effect *autocast,
+				 const struct candidate *candidates, const struct inputs *inputs,
+				 struct err *err)
 {
 	const struct candidate_spec spec = spec_of(r, FUSION_EAGER, inputs);
 	bool ok;
 
 	if (!r->w->autocast)
 		return true;
-	ok = mixed_create(mixed, &spec, candidates, r->draft, err);
-	REPORT_SET_IF(run_place(r), autocast, mixed->section, mixed->section);
+	ok = autocast_effect_create(autocast, &spec, candidates, r->draft, err);
+	REPORT_SET_IF(run_place(r), autocast, autocast->section, autocast->section);
 	return ok;
 }
 
@@ -254,7 +255,7 @@ static bool leave_out(struct run *r, struct candidate *candidate, int k, struct 
 static bool run_candidates(struct run *r, struct candidate *candidates, const struct inputs *inputs,
 			   struct err *err)
 {
-	struct mixed mixed = { 0 };
+	struct autocast_effect autocast = { 0 };
 
 	for (int k = 0; k < r->w->n_modes; k++) {
 		if (run_candidate(r, candidates, k, inputs, err))
@@ -263,12 +264,12 @@ static bool run_candidates(struct run *r, struct candidate *candidates, const st
 			return false;
 		k--;
 	}
-	mixed.plain = candidates + r->w->n_modes;
+	autocast.plain = candidates + r->w->n_modes;
 	wall_to(&r->wall, WALL_WARM_UP);
-	if (!run_mixed(r, &mixed, candidates, inputs, err))
+	if (!run_without_autocast(r, &autocast, candidates, inputs, err))
 		return false;
-	return r->options->timing ? run_time_point(r, candidates, &mixed, err)
-				  : mixed_report(&mixed, candidates, r->draft, err);
+	return r->options->timing ? run_time_point(r, candidates, &autocast, err)
+				  : autocast_effect_report(&autocast, candidates, r->draft, err);
 }
 
 /* Room for every mode, and for its comparison with eager where that is run. */

@@ -10,7 +10,7 @@
 #include "profiler/breaks/breaks.h"
 #include "profiler/fields/fields.h"
 #include "profiler/measure/measure.h"
-#include "profiler/measure/mixed.h"
+#include "profiler/measure/autocast.h"
 #include "profiler/roofline/roofline.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/workload/workload.h"
@@ -91,9 +91,9 @@ struct candidate_cache run_kernel_cache(const struct run *r, bool timed);
 bool run_agree_before(struct run *r, struct candidate *candidates, struct err *err);
 bool run_agree_after(struct run *r, struct candidate *candidates, struct err *err);
 
-/* Times the candidates of the modes and of `mixed`, which have made their calls, against each
+/* Times the candidates of the modes and of `autocast`, which have made their calls, against each
  * other; on the host they are watched too. */
-bool run_time_point(struct run *r, struct candidate *candidates, struct mixed *mixed,
+bool run_time_point(struct run *r, struct candidate *candidates, struct autocast_effect *autocast,
 		    struct err *err);
 
 /* The timelines of a point, once nothing of it is measured any more. */

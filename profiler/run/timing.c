@@ -164,11 +164,11 @@ static bool watch_calls(struct run *r, struct candidate *candidate, struct err *
 	return true;
 }
 
-bool run_time_point(struct run *r, struct candidate *candidates, struct mixed *mixed,
+bool run_time_point(struct run *r, struct candidate *candidates, struct autocast_effect *autocast,
 		    struct err *err)
 {
 	struct measure_watch watch = { .tick = on_tick, .self = r, .wall = &r->wall };
-	int n = r->w->n_modes, all = n + mixed->n;
+	int n = r->w->n_modes, all = n + autocast->n;
 	double budget_s = r->w->seconds > 0
 			      ? r->w->seconds
 			      : fmin(point_budget_s, total_budget_s / (r->end - r->first));
@@ -190,7 +190,7 @@ bool run_time_point(struct run *r, struct candidate *candidates, struct mixed *m
 		if (!watch_calls(r, &candidates[k], err))
 			return false;
 	if (!compare_modes(r, candidates, n, err) ||
-	    !mixed_report(mixed, candidates, r->draft, err))
+	    !autocast_effect_report(autocast, candidates, r->draft, err))
 		return false;
 	keep_samples(r, candidates, n);
 	if (!check_breaks(r, candidates, err))

@@ -120,25 +120,25 @@ static void print_autocast_row(struct buf *out, const char *mode,
 		   m->error);
 }
 
-static void print_point(struct buf *out, const struct report_mixed *mixed,
+static void print_point(struct buf *out, const struct report_autocast *autocast,
 			const struct report_findings_point *at, const struct report_findings *found)
 {
 	char n[NUMBER_BYTES], activations[NUMBER_BYTES];
 
-	buf_printf(out, "autocast to %s", mixed->dtype);
+	buf_printf(out, "autocast to %s", autocast->dtype);
 	if (at->has.n) {
 		number_plain(n, at->n);
 		buf_printf(out, " at n = %s", n);
 	}
 	if (!at->autocast) {
 		buf_printf(out, ": without it the program fails, so nothing is compared: %s\n\n",
-			   mixed->error);
+			   autocast->error);
 		return;
 	}
 	buf_puts(out, ", each mode with it and without, side by side");
-	if (mixed->batch)
-		buf_printf(out, "; a call has %lld sample%s", (long long)mixed->batch,
-			   mixed->batch == 1 ? "" : "s");
+	if (autocast->batch)
+		buf_printf(out, "; a call has %lld sample%s", (long long)autocast->batch,
+			   autocast->batch == 1 ? "" : "s");
 	snprintf(activations, sizeof(activations), "act. %s", found->activations_unit);
 	buf_printf(out, "\n%-8s  %8s  %8s  %-18s  %-10s  %10s  %10s  %9s  %9s  %9s\n", "mode",
 		   found->time_unit, "without", "speedup", "verdict", "samples/s", "without",
@@ -153,11 +153,11 @@ static void mixed_text_print(struct buf *out, const struct report_run *run,
 			     const struct report_findings *found)
 {
 	for (size_t i = 0; i < found->points.n; i++) {
-		const struct report_mixed *mixed = run->points.n ? run->points.at[i].autocast
-								 : run->autocast;
+		const struct report_autocast *autocast = run->points.n ? run->points.at[i].autocast
+								       : run->autocast;
 
-		if (mixed)
-			print_point(out, mixed, &found->points.at[i], found);
+		if (autocast)
+			print_point(out, autocast, &found->points.at[i], found);
 	}
 }
 

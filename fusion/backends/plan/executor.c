@@ -638,7 +638,8 @@ void plan_launch(struct plan *p, void *const *buffers, struct pool *pool, bool b
 {
 	if (__builtin_expect(p->exact, 0))
 		plan_poison(p);
-	plan_setup(p, buffers);
+	if (__builtin_expect(p->has_setup, 0))
+		plan_setup(p, buffers);
 	switch (p->kernel->form) {
 	case FORM_MAP:
 		run_map(p, buffers, pool, backward);

@@ -7,7 +7,6 @@ bool sweep_spread(struct autograd *a, const struct graph *g, bool *tracked, cons
 		  struct err *err)
 {
 	bool known;
-	unsigned needs;
 
 	for (int id = 0; id < g->n_nodes; id++) {
 		const struct node *n = g->nodes[id];
@@ -22,7 +21,7 @@ bool sweep_spread(struct autograd *a, const struct graph *g, bool *tracked, cons
 		if (tracked[id] || !any || sweep_detaches(n) || (stops && stops[id]) ||
 		    dtype_category(n->dtype) != CATEGORY_FLOAT)
 			continue;
-		if (!grad_rule_needs(a, n->op, ~0u, &known, &needs, err))
+		if (!grad_rule_known(a, n->op, &known, err))
 			return false;
 		tracked[id] = known;
 	}

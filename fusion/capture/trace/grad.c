@@ -216,12 +216,11 @@ bool trace_keep_history(struct trace *t, enum op op, int before, int *result, st
 {
 	struct arg args[2] = { arg_node(before), arg_node(*result) };
 	bool known;
-	unsigned needs;
 
 	if (!t->autograd->recording || t->grad_off ||
 	    dtype_category(t->graph->nodes[before]->dtype) != CATEGORY_FLOAT)
 		return true;
-	if (!grad_rule_needs(t->autograd, op, ~0u, &known, &needs, err))
+	if (!grad_rule_known(t->autograd, op, &known, err))
 		return false;
 	if (known)
 		return true;

@@ -18,7 +18,7 @@ export interface ReportRun {
   /** each mode against eager; of a sweep, where the curves cross; none without eager */
   break_even?: Record<string, ReportComparison>;
   /** what autocast saved or cost */
-  autocast?: ReportMixed;
+  autocast?: ReportAutocast;
   /** modes that failed while the others went on (keep_going) */
   failed?: Record<string, ReportFailure>;
   /** the same workload by other engines */
@@ -204,7 +204,7 @@ export interface ReportPoint {
   /** each mode against eager */
   break_even?: Record<string, ReportComparison>;
   /** what autocast saved or cost */
-  autocast?: ReportMixed;
+  autocast?: ReportAutocast;
 }
 
 /** an error of the program, or of what runs it */
@@ -520,7 +520,7 @@ export interface ReportComparison {
 }
 
 /** what autocast saved or cost: each mode with it and without it */
-export interface ReportMixed {
+export interface ReportAutocast {
   /** bfloat16 or float16 */
   dtype: string;
   /** samples of a call, by its inputs' first dimension */
@@ -528,15 +528,15 @@ export interface ReportMixed {
   /** why the program fails without autocast */
   error: string | null;
   /** each mode */
-  modes: Record<string, ReportMixedMode>;
+  modes: Record<string, ReportAutocastMode>;
 }
 
 /** a mode with autocast, and without it */
-export interface ReportMixedMode {
+export interface ReportAutocastMode {
   /** with autocast */
-  with: ReportMixedSide;
+  with: ReportAutocastSide;
   /** without it */
-  without: ReportMixedSide;
+  without: ReportAutocastSide;
   /** x: activation_bytes with it over those without */
   activation_ratio: number | null;
   /** the largest difference between the two */
@@ -550,7 +550,7 @@ export interface ReportMixedMode {
 }
 
 /** a mode with autocast, or without it */
-export interface ReportMixedSide {
+export interface ReportAutocastSide {
   /** bytes: most memory in use at once */
   peak_bytes: number;
   /** bytes: what calls added to inputs and parameters at the peak */

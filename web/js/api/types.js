@@ -88,9 +88,9 @@
  * @typedef {import("./report.js").ReportAgreement} Agreement
  * @typedef {import("./report.js").ReportFindings} Findings what the figures say
  * @typedef {import("./report.js").ReportComparison} BreakEven
- * @typedef {import("./report.js").ReportMixedSide} MixedSide
- * @typedef {import("./report.js").ReportMixedMode} MixedMode
- * @typedef {import("./report.js").ReportMixed} Mixed
+ * @typedef {import("./report.js").ReportAutocastSide} MixedSide
+ * @typedef {import("./report.js").ReportAutocastMode} MixedMode
+ * @typedef {import("./report.js").ReportAutocast} Mixed
  * @typedef {Omit<import("./report.js").ReportPoint, "n"> & {n: number | null}} Point n is null where there is no sweep
  * @typedef {import("./report.js").ReportRun} Report
  * @typedef {import("./report.js").ReportTorchMode} TorchMode

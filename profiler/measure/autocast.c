@@ -1,5 +1,5 @@
-/* profiler/measure/mixed.c -- what autocast saved, mode by mode. */
-#include "profiler/measure/mixed.h"
+/* profiler/measure/autocast.c -- what autocast saved, mode by mode. */
+#include "profiler/measure/autocast.h"
 
 #include <math.h>
 
@@ -75,9 +75,10 @@ static double samples_of(const struct candidate *candidate)
 	return all / candidate->n_timed;
 }
 
-static struct report_mixed_side *side(const struct candidate *candidate, struct report_draft *draft)
+static struct report_autocast_side *side(const struct candidate *candidate,
+					 struct report_draft *draft)
 {
-	struct report_mixed_side *to = report_new_mixed_side(1, &draft->arena);
+	struct report_autocast_side *to = report_new_autocast_side(1, &draft->arena);
 	double samples = samples_of(candidate);
 	struct interval i;
 
@@ -94,7 +95,7 @@ static struct report_mixed_side *side(const struct candidate *candidate, struct 
 	return to;
 }
 
-static bool fill_mode(struct report_mixed_mode *to, const struct candidate *with,
+static bool fill_mode(struct report_autocast_mode *to, const struct candidate *with,
 		      const struct candidate *without, double error, struct report_draft *draft)
 {
 	int64_t before = without->peak_bytes - without->held_bytes;
@@ -115,19 +116,20 @@ static bool fill_mode(struct report_mixed_mode *to, const struct candidate *with
 	return true;
 }
 
-bool mixed_create(struct mixed *m, const struct candidate_spec *spec, const struct candidate *with,
-		  struct report_draft *draft, struct err *err)
+bool autocast_effect_create(struct autocast_effect *m, const struct candidate_spec *spec,
+			    const struct candidate *with, struct report_draft *draft,
+			    struct err *err)
 {
 	int64_t batch = batch_of(spec->originals, 0);
 	int n = spec->w->n_modes;
 	struct err why = { 0 };
 
-	m->section = report_new_mixed(1, &draft->arena);
+	m->section = report_new_autocast(1, &draft->arena);
 	if (!m->section)
 		return err_set(err, ERR_MEMORY, "out of memory for the report");
 	REPORT_SET(m->section, dtype, dtype_name(spec->w->autocast));
 	REPORT_SET_IF(m->section, batch, batch > 0, batch);
-	REPORT_SET(m->section, modes, (struct report_mixed_mode_map){ 0 });
+	REPORT_SET(m->section, modes, (struct report_autocast_mode_map){ 0 });
 	for (m->n = 0; m->n < n; m->n++) {
 		struct candidate *plain = &m->plain[m->n];
 		struct candidate_spec of = *spec;
@@ -146,10 +148,10 @@ bool mixed_create(struct mixed *m, const struct candidate_spec *spec, const stru
 	return true;
 }
 
-bool mixed_report(struct mixed *m, const struct candidate *with, struct report_draft *draft,
-		  struct err *err)
+bool autocast_effect_report(struct autocast_effect *m, const struct candidate *with,
+			    struct report_draft *draft, struct err *err)
 {
-	struct report_mixed_mode *modes = report_new_mixed_mode((size_t)m->n, &draft->arena);
+	struct report_autocast_mode *modes = report_new_autocast_mode((size_t)m->n, &draft->arena);
 	const char **names = ARENA_ARRAY(&draft->arena, const char *, (size_t)m->n + 1);
 	bool ok = modes && names;
 
@@ -159,6 +161,6 @@ bool mixed_report(struct mixed *m, const struct candidate *with, struct report_d
 	}
 	if (m->section)
 		REPORT_SET(m->section, modes,
-			   (struct report_mixed_mode_map){ modes, (size_t)m->n, names });
+			   (struct report_autocast_mode_map){ modes, (size_t)m->n, names });
 	return ok || err_set(err, ERR_MEMORY, "out of memory for the run");
 }
