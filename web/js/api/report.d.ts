@@ -2313,10 +2313,48 @@ export interface ReportCompare {
   refused: string | null;
   /** what A's points vary; null where it has one point */
   sweep: ReportComparedSweep | null;
-  /** each run's own row with its `label`: A, B and so on */
-  runs: unknown;
+  /** the runs */
+  runs: ReportComparedRun[];
   /** each other run against A */
   comparisons: ReportCompared[];
+}
+
+/** a run as a comparison names it; answers of routes have more of it */
+export interface ReportComparedRun {
+  /** its id in the store that it is kept in, or comes from */
+  id?: number;
+  /** the file that it was read from */
+  file?: string;
+  /** its name */
+  name?: string | null;
+  /** the project that it is filed under */
+  project?: string | null;
+  /** where it ran */
+  device?: string | null;
+  /** the commit of the user's project */
+  commit?: string | null;
+  /** the branch of the user's project */
+  branch?: string | null;
+  /** ns: when it was posted, since 1970 */
+  created_ns?: number;
+  /** A, B and so on */
+  label?: string;
+}
+
+/** a file with a run: an export, the answer of GET /runs/{id}, or else a bare report */
+export interface ReportComparedFile {
+  /** the run, of an export */
+  run?: ReportComparedRun | null;
+  /** its report, of an export or an answer */
+  report?: ReportComparedReport | null;
+}
+
+/** a report, as far as it is looked at before it is compared */
+export interface ReportComparedReport {
+  /** what was run */
+  workload?: ReportWorkload | null;
+  /** what each mode did: an object */
+  modes?: unknown;
 }
 
 /** what points vary: one of the two */
@@ -2577,10 +2615,32 @@ export interface ReportSuiteComparison {
   only_before: string[];
   /** workloads that are new */
   only_after: string[];
-  /** the earlier suite's name, and its id or file */
-  before?: unknown;
-  /** the later one's */
-  after?: unknown;
+  /** the earlier suite */
+  before?: ReportComparedSuite;
+  /** the later one */
+  after?: ReportComparedSuite;
+}
+
+/** a suite as a comparison names it; answers of routes have more of it */
+export interface ReportComparedSuite {
+  /** its id in the store that it is kept in */
+  id?: number;
+  /** the file that it was read from */
+  file?: string;
+  /** its name */
+  name: string;
+  /** ns: when it was posted, since 1970 */
+  created_ns?: number;
+}
+
+/** a file with a suite: the answer of GET /suites/{id}, or else a bare report */
+export interface ReportSuiteFile {
+  /** its name */
+  name?: string | null;
+  /** its report, of an answer */
+  report?: unknown;
+  /** of a bare report: a list */
+  columns?: unknown;
 }
 
 /** a column of two suites */
@@ -2873,6 +2933,102 @@ export interface ReportLayoutRequest {
   edges?: unknown;
   /** px: the height of a group's heading: a number */
   band_height?: unknown;
+}
+
+/** one of these */
+export interface ReportTorchMessage {
+  /** which torch it is */
+  hello?: ReportTorchHello;
+  /** how far it is */
+  progress?: ReportTorchProgress;
+  /** what it measured at a point */
+  point?: ReportTorchSentPoint;
+  /** what it watched */
+  trace?: ReportTorchTrace;
+  /** that it is done */
+  done?: ReportTorchDone;
+  /** why it failed */
+  error?: ReportFailure;
+}
+
+/** which torch it is; as in `torch` */
+export interface ReportTorchHello {
+  /** of torch */
+  version: string;
+  /** the version of Python */
+  python: string;
+  /** the path of Python */
+  executable: string;
+  /** the CUDA that torch was built for */
+  cuda?: string | null;
+  /** the GPU */
+  device_name?: string | null;
+  /** threads that compute */
+  threads?: number;
+  /** who made this torch, and with what */
+  build?: ReportTorchBuild;
+}
+
+/** how far torch is */
+export interface ReportTorchProgress {
+  /** 0 to 1 */
+  share: number;
+  /** what it does now */
+  what?: string | null;
+}
+
+/** that torch is done */
+export interface ReportTorchDone {
+  /** ms: the first compilation of the process */
+  first_compile_ms?: number | null;
+}
+
+/** what torch measured at a point */
+export interface ReportTorchSentPoint {
+  /** how many statements, or the size */
+  n: number | null;
+  /** the file with the bytes of tensors */
+  values: string;
+  /** each mode */
+  modes: Record<string, ReportTorchSentMode>;
+}
+
+/** what one mode of torch did */
+export interface ReportTorchSentMode {
+  /** each call, made once */
+  calls?: ReportTorchSentCall[];
+  /** as in `torch_mode`, with the next five */
+  draws?: boolean;
+  /** frames compiled */
+  frames?: number;
+  /** ms: the first time of each call */
+  first_call_ms?: number[];
+  /** bytes: most memory in use at once */
+  peak_bytes?: number | null;
+  /** ms: its compiling */
+  compile_ms?: number;
+  /** why this mode alone failed */
+  error?: string;
+  /** ns: samples, in rounds with the other modes */
+  samples_ns?: number[];
+  /** frames compiled within the samples */
+  compiled?: number;
+  /** calls that one sample is the mean of */
+  calls_a_sample?: number;
+}
+
+/** what a call of torch gave; a tensor is its shape, its dtype, and where its bytes begin */
+export interface ReportTorchSentCall {
+  /** what it returned */
+  output?: unknown;
+  /** its arguments as it left them */
+  inputs_after?: unknown;
+  /** gradients of its arguments: a list */
+  grads?: unknown;
+  /** gradients of parameters */
+  param_grads?: unknown;
+  /** what it printed: a text, which may have zero bytes */
+  stdout?: unknown;
 }
 
 /** the ops, or the one that was asked for */

@@ -11,6 +11,7 @@ import { go } from "./router.js";
 import { jobsChanged } from "./frame.js";
 import { Checker } from "./checker.js";
 import { acceptDrops, opener } from "./files.js";
+import { weightsPart } from "./weights.js";
 import {
   devicePart,
   enginePart,
@@ -274,6 +275,7 @@ class NewPage {
     this.#sweep = sweepPart(form, changed);
     const parts = [
       inputsPart(form, changed),
+      weightsPart(form, changed),
       modesPart(form, changed),
       devicePart(form, changed, this.#with.backends),
       precisionPart(form, changed),
