@@ -419,8 +419,12 @@ static bool match_attributes(struct vm *vm, const struct value *top, int n, stru
 			      class.kind == VALUE_CLASS ? class.class->name : "it", most,
 			      most == 1 ? "" : "s", n);
 	for (int i = 0; ok && *fits && i < n + names->len; i++) {
-		struct value name = i < n ? by_place.list->at[i] : names->at[i - n];
+		struct value name;
 
+		ok = i >= n || realize(vm, &by_place.list->at[i], err);
+		if (!ok)
+			break;
+		name = i < n ? by_place.list->at[i] : names->at[i - n];
 		if (name.kind != VALUE_STR)
 			ok = vm_raise(vm, CLASS_TYPE_ERROR, err,
 				      "__match_args__ elements must be strings (got %s)",

@@ -52,6 +52,16 @@ PROGRAMS = [
          "if dist.is_available() and dist.is_initialized():\n    dist.all_reduce(x)\nreturn m(x)")),
     ("never_run", [["f 3"]], "def unused(x):\n    y = undefined_name + 1j\n    return torch.no_such_function(y, b'bytes', 99999999999999999999999)\nasync def later(x):\n    async with x as y:\n        await y\nclass Unused(nn.Module):\n    def forward(self, x):\n        return open(x).read()\n"
      "try:\n    import no_such_module\nexcept ImportError:\n    no_such_module = None\ntry:\n    from torch.nn import NoSuchLayer\nexcept ImportError:\n    NoSuchLayer = None\n" + model("if no_such_module is not None:\n    x = no_such_module.f(x)\nif x is None:\n    return undefined_too\nreturn x * 2")),
+    ("classes_of_classes", [["f 2,3"], ["f 2,3"]], "from abc import ABC, abstractmethod\nclass Registry(type):\n    known = {}\n    def __new__(mcs, name, bases, ns, **kw):\n        cls = super().__new__(mcs, name, bases, ns)\n        if bases:\n            mcs.known[name.lower()] = cls\n        return cls\n"
+     "class Base(metaclass=Registry):\n    pass\nclass Relu(Base):\n    def __call__(self, x):\n        return F.relu(x) * 2\n"
+     "class Single(type):\n    made = {}\n    def __call__(cls, *a):\n        if cls not in cls.made:\n            cls.made[cls] = super(Single, cls).__call__(*a)\n        return cls.made[cls]\nclass Config(metaclass=Single):\n    def __init__(self, v):\n        self.v = v\nfirst, second = Config(3), Config(5)\n"
+     "class Block(nn.Module, ABC):\n    @abstractmethod\n    def act(self, x): ...\n    def forward(self, x):\n        return self.act(x) + 1\nclass Sine(Block):\n    def act(self, x):\n        return x.sin()\nsine = Sine()\nrelu = Registry.known['relu']()\n"
+     + model("return relu(x), x * first.v + second.v, sine(x), sorted(Registry.known)")),
+    ("keys_that_are_equal", [["f 2,3"], ["f 2,3"]], "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass Size:\n    h: int\n    w: int = 2\ntable = {Size(1): 7, Size(2): 8}\ntable[Size(1, 2)] = 9\nk = table[Size(1)], len(table), Size(3) in table, {Size(1), Size(1)} == {Size(1)}\n"
+     + model("return x * k[0], k[1:]")),
+    ("bytes_and_names", [["f 2,3"]], "import io\nout_dir = 'out'\nbatch_size = 12\nkeys = [k for k, v in globals().items() if not k.startswith('_') and isinstance(v, (int, float, bool, str))]\nconfig = {k: globals()[k] for k in keys}\ndef act_relu(x):\n    return F.relu(x)\n"
+     "ids = list('h\u00e9llo'.encode('utf-8'))\ntext = io.StringIO()\nprint('a', 1, file=text)\ndef args(a, b=2):\n    return sorted(locals())\n"
+     + model("f = globals()['act_' + 'relu']\nreturn f(x) * batch_size, ids, bytes(ids).decode(), sorted(keys), config['batch_size'], text.getvalue(), args(1), 'ab'.translate(str.maketrans('a', 'b'))")),
 ]
 
 

@@ -75,6 +75,17 @@ PROGRAMS = [
     ("schedule_resumed", [["f 1"]],
      "p = nn.Parameter(torch.ones(2))\nopt = torch.optim.SGD([p], lr=0.1)\ndef stepped(s, n):\n    for i in range(n):\n        opt.step()\n        s.step()\n    return s\n"
      "state = stepped(L.StepLR(opt, 2), 3).state_dict()\nagain = L.StepLR(opt, 2)\nagain.load_state_dict(state)\n" + kept("torch.tensor([float(state['last_epoch']), again.get_last_lr()[0], stepped(again, 1).get_last_lr()[0], float(again.last_epoch)])")),
+    ("step_of_adam", [["f 4,3"], ["f 4,3"], ["f 4,3"]],
+     "net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))\nfor p in net.parameters():\n    nn.init.constant_(p, 0.1)\nopt = torch.optim.Adam(net.parameters(), lr=0.05)\n"
+     "def model(x):\n    loss = net(x).pow(2).mean()\n    loss.backward()\n    opt.step()\n    opt.zero_grad()\n    return loss\n"),
+    ("step_of_adamw_and_more", [["f 4,3"], ["f 4,3"], ["f 4,3"]],
+     "net = nn.Linear(3, 2)\nfor p in net.parameters():\n    nn.init.constant_(p, 0.1)\nopt = torch.optim.AdamW(net.parameters(), lr=0.05)\n"
+     "def model(x):\n    opt.zero_grad()\n    loss = net(x).pow(2).mean()\n    loss.backward()\n    opt.step()\n    return loss.detach() * 2\n"),
+    ("generators", [["f 2,2"]],
+     "from torch.utils.data import DataLoader, TensorDataset, random_split\ng = torch.Generator().manual_seed(3)\na = torch.randn(2, 2, generator=g), torch.rand(3), torch.randperm(5, generator=g)\n"
+     "train, rest = random_split(TensorDataset(torch.arange(10.0)), [7, 3], generator=torch.Generator().manual_seed(42))\ntorch.manual_seed(1)\nloader = DataLoader(train, batch_size=3, shuffle=True)\n"
+     "seen = [b[0] for b in loader] + [b[0] for b in loader]\nstate = torch.get_rng_state()\nb = torch.rand(2)\ntorch.set_rng_state(state)\nc = torch.rand(2), torch.randint(0, 9, (3,), generator=g), torch.randn(2, generator=None)\n"
+     "def model(x):\n    return x * 2, a, rest.indices, seen, b, c\n"),
 ]
 
 

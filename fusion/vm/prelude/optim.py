@@ -71,12 +71,16 @@ class Optimizer:
             with torch.enable_grad():
                 loss = closure()
         with torch.no_grad():
-            for i, group in enumerate(self.param_groups):
-                for p, state in self._pairs(i):
-                    if p.grad is not None and len(state) == 0:
-                        state.update(self._begin(p, group))
+            self._begin_all()
             self._step()
         return loss
+
+    @torch._C._skip
+    def _begin_all(self):
+        for i, group in enumerate(self.param_groups):
+            for p, state in self._pairs(i):
+                if p.grad is not None and len(state) == 0:
+                    state.update(self._begin(p, group))
 
     def _step(self):
         """A frame of its own."""
