@@ -127,7 +127,7 @@
  *
  * @typedef {object} Workload
  * @property {string} [name]
- * @property {string} source
+ * @property {string} [source] the program
  * @property {Record<string, string>} [files] in place of a source: texts by path
  * @property {string} [before] what `source` is a change of
  * @property {number} [seconds] of sampling at each point
