@@ -60,7 +60,7 @@
  * @property {string | null} [plugin]
  *
  * @typedef {import("./report.js").ReportRecompile} Recompile
- * @typedef {Partial<import("./report.js").ReportBreak> & {kind: string, message: string, line?: number}} Break where a
+ * @typedef {Partial<import("./report.js").ReportBreak> & {kind: string, message: string, line?: number, file?: string}} Break where a
  *   graph ends, or a lowered one is split; of a check with its place, as of an import
  *
  * @typedef {import("./report.js").ReportBreakCost} BreakCost

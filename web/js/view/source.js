@@ -78,10 +78,11 @@ function filesTab(ctx, body, run, files) {
   const paths = Object.keys(files).sort();
   const entry = splitEntry(run.workload?.entry ?? run.report?.workload?.entry ?? "").path;
   const asked = ctx.query.get("file") ?? "";
-  const rows = breakRows(shown(run)?.m ?? {});
+  const m = shown(run)?.m;
+  const rows = m ? breakRows(m) : [];
   const note = (/** @type {string} */ path) => {
-    const n = rows.filter((r) => r.file === path).length;
-    return [run.error?.file === path ? "error" : "", n ? plural(n, "break") : ""].filter(Boolean).join(", ");
+    const n = new Set(rows.filter((r) => r.file === path).map((r) => r.line)).size;
+    return [run.error?.file === path ? "error" : "", n ? `${plural(n, "line")} of breaks` : ""].filter(Boolean).join(", ");
   };
   const first = [asked, entry, paths[0]].find((p) => p in files) ?? "";
   const place = h("div");
