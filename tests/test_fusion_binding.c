@@ -102,7 +102,8 @@ static void refusals_name_the_parameter_and_the_place(void **state)
 	(void)state;
 	refuses("torch.sin(torch.ones(2), device='cpu')", "torch.sin has no parameter device");
 	refuses("torch.zeros(2, device='meta')", "device='meta'");
-	refuses("torch.rand(2, generator=1)", "torch.rand has no parameter generator");
+	refuses("torch.rand(2, generator=1)",
+		"torch.rand: the generator is a torch.Generator, not int");
 	refuses("nn.init.normal_(torch.zeros(2), generator=1)", "generator is not supported here");
 	refuses("nn.Embedding(3, 2, sparse=True)",
 		"sparse is not supported here, but for sparse=False");

@@ -466,6 +466,65 @@ static bool set_gpu_seed(const struct torch_memory *memory, const struct value *
 	return true;
 }
 
+/* What a generator keeps: the words of the CPU's, the place of the next, the number that is left of
+ * a pair and whether there is one, a GPU's seed and offset. */
+enum { STATE_ITEMS = TWISTER_WORDS + 5 };
+
+static bool generator_state(const struct torch_memory *memory, struct value *out, struct err *err)
+{
+	static const struct generators none = { 0 };
+	const struct generators *g = memory && memory->random ? memory->random : &none;
+	struct value items[STATE_ITEMS];
+
+	for (int i = 0; i < TWISTER_WORDS; i++)
+		items[i] = value_int(g->cpu.word[i]);
+	items[TWISTER_WORDS] = value_int(g->cpu.at);
+	items[TWISTER_WORDS + 1] = value_float(g->cpu.normal);
+	items[TWISTER_WORDS + 2] = value_bool(g->cpu.kept);
+	items[TWISTER_WORDS + 3] = value_int((int64_t)g->gpu.seed);
+	items[TWISTER_WORDS + 4] = value_int((int64_t)g->gpu.offset);
+	*out = value_tuple(items, STATE_ITEMS);
+	return out->kind != VALUE_UNSET || torch_no_memory(err);
+}
+
+static bool is_state(const struct value *args, int n)
+{
+	const struct value *at = n == 1 && args[0].kind == VALUE_TUPLE ? args[0].list->at : NULL;
+	int ints = 0;
+
+	if (!at || args[0].list->len != STATE_ITEMS)
+		return false;
+	for (int i = 0; i < STATE_ITEMS; i++)
+		ints += at[i].kind == VALUE_INT;
+	return ints == STATE_ITEMS - 2 && at[TWISTER_WORDS + 1].kind == VALUE_FLOAT &&
+	       at[TWISTER_WORDS + 2].kind == VALUE_BOOL && at[TWISTER_WORDS].i >= 0 &&
+	       at[TWISTER_WORDS].i <= TWISTER_WORDS;
+}
+
+static bool set_generator(const struct torch_memory *memory, const struct value *args, int n,
+			  struct value *out, struct err *err)
+{
+	struct generators *g = memory ? memory->random : NULL;
+	const struct value *at;
+
+	if (!is_state(args, n))
+		return err_set(err, ERR_TYPE,
+			       "the state of a generator is what get_state() or get_rng_state() "
+			       "gave");
+	*out = value_none();
+	at = args[0].list->at;
+	for (int i = 0; g && i < TWISTER_WORDS; i++)
+		g->cpu.word[i] = (uint32_t)at[i].i;
+	if (g) {
+		g->cpu.at = (int)at[TWISTER_WORDS].i;
+		g->cpu.normal = at[TWISTER_WORDS + 1].f;
+		g->cpu.kept = at[TWISTER_WORDS + 2].b;
+		g->gpu.seed = (uint64_t)at[TWISTER_WORDS + 3].i;
+		g->gpu.offset = (uint64_t)at[TWISTER_WORDS + 4].i;
+	}
+	return true;
+}
+
 /* torch.device("cuda:1"), torch.device("cuda", 1), torch.device(1): its name. */
 static bool device_named(const struct value *args, int n, struct value *out, struct err *err)
 {
@@ -542,6 +601,10 @@ static bool answer(const struct decomposer *c, const struct torch_memory *memory
 		return true;
 	case MORE_MANUAL_SEED:
 		return set_seed(memory, args, n, out, err);
+	case MORE_GENERATOR_STATE:
+		return generator_state(memory, out, err);
+	case MORE_SET_GENERATOR:
+		return set_generator(memory, args, n, out, err);
 	case MORE_GPU_SEED:
 		return set_gpu_seed(memory, args, n, out, err);
 	case MORE_LOAD_TORCH:

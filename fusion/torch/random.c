@@ -108,7 +108,7 @@ static int take_bounds(struct draw_call *d, const struct value *args, int n)
 static bool numbers(const struct decomposer *c, int id, const char *name,
 		    const struct arguments *args, struct value *out, struct err *err)
 {
-	static const char *const all[] = { "low", "high", "size", "dtype" };
+	static const char *const all[] = { "low", "high", "size", "dtype", "generator" };
 	int positional = args->n - (args->kw ? args->kw->n : 0), at = 0;
 	const struct value *named = args->at + positional;
 	bool ints = id == MORE_RANDINT, own = false, ok;
@@ -122,8 +122,11 @@ static bool numbers(const struct decomposer *c, int id, const char *name,
 			       .device = value_none() };
 	struct value given;
 
-	if (!decompose_keywords(name, ints ? all : all + 2, ints ? 4 : 2, named, args->kw, err))
+	if (!decompose_keywords(name, ints ? all : all + 2, ints ? 5 : 3, named, args->kw, err))
 		return false;
+	if (keyword(args->kw, named, "generator", &given) && given.kind != VALUE_NONE)
+		return err_set(err, ERR_TYPE, "%s: the generator is a torch.Generator, not %s",
+			       name, value_type_name(given));
 	if (ints) {
 		at = take_bounds(&d, args->at, positional);
 		keyword(args->kw, named, "high", &d.high);

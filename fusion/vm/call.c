@@ -837,14 +837,55 @@ static bool open_array(struct vm *vm, struct value v, struct value *out, struct 
 	return true;
 }
 
+/* f(..., generator=g): f draws while the generator's sequence is torch's.  *found false: there is
+ * no such argument. */
+static bool call_drawing(struct vm *vm, const struct native *f, const struct arguments *args,
+			 struct value *out, bool *found, struct err *err)
+{
+	enum { MOST = 16 };
+	struct value at[MOST], names[MOST], generator = UNSET, none;
+	int n_kw = args->kw ? args->kw->n : 0, first = args->n - n_kw, n = first;
+	struct method_call exchange = { &generator, "_exchange", NULL, 0 };
+	struct keywords kw = { 0, names };
+	struct err ignored = { 0 };
+	bool ok;
+
+	for (int i = 0; i < n_kw && args->n <= MOST; i++) {
+		if (strcmp(args->kw->names[i].str->text, "generator") == 0) {
+			generator = args->at[first + i];
+			continue;
+		}
+		names[kw.n++] = args->kw->names[i];
+		at[n++] = args->at[first + i];
+	}
+	*found = false;
+	if (generator.kind != VALUE_INSTANCE)
+		return true;
+	memcpy(at, args->at, sizeof(*at) * (size_t)first);
+	if (!instance_call(vm, &exchange, &none, found, err))
+		return false;
+	if (!*found)
+		return true;
+	ok = call_of_host(vm, f, &(struct arguments){ at, n, kw.n ? &kw : NULL }, out, err);
+	if (instance_call(vm, &exchange, &none, found, ok ? err : &ignored))
+		return ok;
+	if (ok)
+		value_unref(*out);
+	return false;
+}
+
 /* A function of torch takes arrays of numpy for tensors. */
 static bool call_with_arrays(struct vm *vm, const struct native *f, const struct arguments *args,
 			     struct value *out, struct err *err)
 {
 	VEC(struct value) opened = { 0 };
 	struct value v;
-	bool ok = true;
+	bool ok = true, drawn;
 
+	if (!call_drawing(vm, f, args, out, &drawn, err))
+		return false;
+	if (drawn)
+		return true;
 	for (int i = 0; ok && i < args->n; i++) {
 		ok = open_array(vm, args->at[i], &v, err);
 		if (ok && !VEC_PUSH(&opened, v)) {

@@ -71,7 +71,8 @@ static bool may_define(int row, const char *name)
 	if (!is_open(name))
 		return false;
 	if (strcmp(rows[row].module, "torch") == 0) /* FloatTensor and its like */
-		return !capital || (len > tail && strcmp(name + len - tail, "Tensor") == 0);
+		return !capital || strcmp(name, "Generator") == 0 ||
+		       (len > tail && strcmp(name + len - tail, "Tensor") == 0);
 	return strcmp(rows[row].module, "torch.nn") != 0 || capital || name[0] == '_';
 }
 

@@ -1,6 +1,7 @@
 # Of sys, what says where a program runs: Python 3.12 on Linux, without a command line.
+from collections import namedtuple
 
-version_info = (3, 12, 0, "final", 0)
+version_info = namedtuple("version_info", "major minor micro releaselevel serial")(3, 12, 0, "final", 0)
 version = "3.12.0 (breakeven)"
 platform = "linux"
 byteorder = "little"

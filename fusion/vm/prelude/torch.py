@@ -201,6 +201,8 @@ def meshgrid(*tensors, indexing="ij"):
 
 def bernoulli(input, p=None, *, generator=None):
     """One call."""
+    if generator is not None:
+        return generator._draw(bernoulli, input, p)
     if _random_numbers.by_gpu(input):
         if p is not None:
             return (_random_numbers.unit(input, input.shape) < p).to(input.dtype)
@@ -211,6 +213,8 @@ def bernoulli(input, p=None, *, generator=None):
 
 def multinomial(input, num_samples, replacement=False, *, generator=None):
     """One call.  By the race of exponential clocks, or by where a number falls."""
+    if generator is not None:
+        return generator._draw(multinomial, input, num_samples, replacement)
     if num_samples < 1:
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if replacement and num_samples > 1:
@@ -234,6 +238,8 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
 
 def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False):
     """One call."""
+    if generator is not None:
+        return generator._draw(randperm, n, dtype=dtype, device=device, requires_grad=requires_grad)
     if n < 0:
         raise RuntimeError(f"n must be non-negative, got {n}")
     made = torch._C.permutation((n,), torch.int64 if dtype is None else dtype, torch._C._draws(device))
@@ -242,6 +248,8 @@ def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False)
 
 def normal(mean, std=1.0, size=None, *, generator=None):
     """One call."""
+    if generator is not None:
+        return generator._draw(normal, mean, std, size)
     if size is not None and _random_numbers.by_gpu(None):
         return torch._C.normal(tuple(size), torch.float32, False, "gpu", float(mean), float(std))
     if size is not None:

@@ -109,11 +109,10 @@ class SequentialSampler(Sampler):
         return len(self.data_source)
 
 
-# A sampler without a generator draws a seed, and PyTorch gives it to a generator of its own, which
-# the language has not: the order here is the default generator's.
+# A sampler without a generator draws a seed, and gives it to a generator of its own.
 def _begin(generator):
     if generator is None:
-        torch.empty((), dtype=torch.int64).random_()
+        return torch.Generator().manual_seed(torch.empty((), dtype=torch.int64).random_().item())
     return generator
 
 
