@@ -242,6 +242,7 @@
  * @property {{n: number, of: number}} common
  * @property {number[]} histogram_edges
  * @property {SuiteWorkload[]} workloads
+ * @property {{status: string, cause: string, example: string, workloads: string[]}[]} [causes] the most frequent first
  *
  * @typedef {object} SuiteHead
  * @property {number} id
