@@ -242,7 +242,7 @@ static const char hanging[] = "import torch\nSOURCE, WORKLOAD = '', {'modes': ['
 			      "MODES, DEVICE = {'eager': None}, torch.device('cpu')\n"
 			      "points = lambda: []\nset_up = lambda: torch.%s(None)\n";
 
-static bool hear(void *self, const json_t *message, struct err *err)
+static bool hear(void *self, const struct report_torch_message *message, struct err *err)
 {
 	(void)self, (void)message, (void)err;
 	return true;
@@ -252,12 +252,14 @@ static bool hear(void *self, const json_t *message, struct err *err)
 static bool run_op(const char *op, const struct torch_limits *limits, bool (*tick)(void *),
 		   struct err *err)
 {
+	struct report_draft heard = { 0 };
 	struct scratch folder = { 0 };
 	struct torch_host *host = torch_host_start("python3", err);
 	struct torch_child child = { .python = "python3",
 				     .folder = &folder,
 				     .limits = limits,
 				     .role = "run",
+				     .heard = &heard,
 				     .hear = hear,
 				     .tick = tick };
 	char script[sizeof(hanging) + 16];
@@ -273,6 +275,7 @@ static bool run_op(const char *op, const struct torch_limits *limits, bool (*tic
 	     torch_child_run(&child, err);
 	torch_host_stop(host);
 	scratch_destroy(&folder);
+	report_draft_finish(&heard);
 	json_decref((json_t *)child.options);
 	return ok;
 }
@@ -292,6 +295,7 @@ static void three_jobs(const char *end, int64_t pids[3])
 
 	assert_non_null(host);
 	for (int i = 0; i < 3; i++) {
+		struct report_draft heard = { 0 };
 		struct scratch folder = { 0 };
 		struct torch_child child = { .python = "python3",
 					     .socket = torch_host_socket(host),
@@ -299,6 +303,7 @@ static void three_jobs(const char *end, int64_t pids[3])
 					     .limits = &limits,
 					     .role = "run",
 					     .options = options,
+					     .heard = &heard,
 					     .hear = hear };
 		char text[sizeof(script) + 64], path[320];
 		long long pid = 0;
@@ -316,6 +321,7 @@ static void three_jobs(const char *end, int64_t pids[3])
 		fclose(file);
 		pids[i] = pid;
 		scratch_destroy(&folder);
+		report_draft_finish(&heard);
 	}
 	json_decref(options);
 	assert_true(torch_host_alive(host));

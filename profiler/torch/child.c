@@ -118,22 +118,26 @@ static bool start(struct running *r, struct err *err)
 /* One line; what is no JSON is left out. */
 static bool hear_line(struct running *r, const char *line, size_t len, struct err *err)
 {
-	json_t *message = json_loadb(line, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-	const json_t *error = json_object_get(message, "error");
-	const char *text = json_string_value(json_object_get(error, "message"));
-	const char *code = json_string_value(json_object_get(error, "code"));
-	bool ok = true;
+	struct report_draft *heard = r->c->heard;
+	json_t *json = report_draft_value(
+	    heard, json_loadb(line, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL));
+	const struct report_torch_message *m;
+	struct err why = { 0 };
 
-	if (text)
-		ok = err_set(err,
-			     code && strcmp(code, "no-device") == 0 ? ERR_NO_DEVICE : ERR_WORKER,
-			     "%.*s", ERR_MESSAGE_BYTES - 1, text);
-	else if (json_object_get(message, "done"))
-		r->done = true;
-	if (ok && json_is_object(message))
-		ok = r->c->hear(r->c->self, message, err);
-	json_decref(message);
-	return ok;
+	if (!json_is_object(json))
+		return true;
+	m = report_read_torch_message(json, &heard->arena, &why);
+	if (!m)
+		return err_set(err, ERR_WORKER, "torch's process said what it cannot: %.400s",
+			       why.message);
+	if (m->error)
+		return err_set(err,
+			       m->error->code && strcmp(m->error->code, "no-device") == 0
+				   ? ERR_NO_DEVICE
+				   : ERR_WORKER,
+			       "%.*s", ERR_MESSAGE_BYTES - 1, m->error->message);
+	r->done = r->done || m->done;
+	return r->c->hear(r->c->self, m, err);
 }
 
 /* Whole lines are heard, the rest waits.  False with *err; *over at the end. */

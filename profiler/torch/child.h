@@ -8,6 +8,7 @@
 
 #include "fusion/base/err.h"
 #include "fusion/base/scratch.h"
+#include "profiler/fields/fields.h"
 
 enum {
 	TORCH_STDERR_BYTES = 8 << 10, /* of its end, which is kept */
@@ -33,9 +34,10 @@ struct torch_child {
 	const struct scratch *folder; /* with experiment.py, but for the role probe */
 	const struct torch_limits *limits;
 	const char *role;
-	const json_t *options; /* NULL: none */
+	const json_t *options;      /* NULL: none */
+	struct report_draft *heard; /* has the messages */
 	/* Takes each message; false (with *err) ends the job. */
-	bool (*hear)(void *self, const json_t *message, struct err *err);
+	bool (*hear)(void *self, const struct report_torch_message *message, struct err *err);
 	/* A few times a second; false: the run was cancelled.  May be NULL. */
 	bool (*tick)(void *self);
 	void *self;

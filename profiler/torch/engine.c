@@ -11,7 +11,6 @@
 #include "fusion/base/clock.h"
 #include "profiler/report/places.h"
 #include "profiler/breaks/change.h"
-#include "profiler/fields/json.h"
 #include "profiler/import/import.h"
 #include "profiler/report/report.h"
 #include "profiler/run/run.h"
@@ -26,159 +25,163 @@ struct samples {
 	int n;
 };
 
-static bool samples_read(const json_t *row, struct samples *out)
+static bool samples_read(const struct report_torch_sent_mode *row, struct samples *out)
 {
-	const json_t *list = json_object_get(row, "samples_ns");
-
-	out->n = (int)json_array_size(list);
+	out->n = row ? (int)row->samples_ns.n : 0;
 	out->us = calloc((size_t)out->n + 1, sizeof(*out->us));
 	for (int i = 0; out->us && i < out->n; i++)
-		out->us[i] = fmax(json_number_value(json_array_get(list, (size_t)i)) / 1000, 1e-3);
+		out->us[i] = fmax(row->samples_ns.at[i] / 1000, 1e-3);
 	return out->us != NULL;
 }
 
 /* Its median over ours; the interval is as wide as both allow, for the two were not
- * measured in one round.  Null where ours was not measured. */
-static json_t *over_ours(const struct report_latency *theirs, const struct report_latency *ours)
+ * measured in one round.  NULL where ours was not measured. */
+static struct report_over_ours *over_ours(const struct report_latency *theirs,
+					  const struct report_latency *ours,
+					  struct report_draft *draft)
 {
-	struct report_over_ours to = { 0 };
+	struct report_over_ours *to;
 
-	if (!ours || !(ours->median_us > 0) || !(ours->ci_us.low > 0))
-		return json_null();
-	REPORT_SET(&to, ratio, theirs->median_us / ours->median_us);
-	REPORT_SET(&to, ci,
+	if (!ours || !(ours->median_us > 0) || !(ours->ci_us.low > 0) ||
+	    !(to = report_new_over_ours(1, &draft->arena)))
+		return NULL;
+	REPORT_SET(to, ratio, theirs->median_us / ours->median_us);
+	REPORT_SET(to, ci,
 		   (struct report_interval){ theirs->ci_us.low / ours->ci_us.high,
 					     theirs->ci_us.high / ours->ci_us.low });
-	return report_write_over_ours(&to);
+	return to;
 }
 
-static json_t *comparison_json(const struct comparison *c, double compile_us)
+/* A field that two records have alike: with its value, or without one. */
+#define SAME(to, from, field)                                                                      \
+	((to)->field = (from)->field, (to)->has.field = (from)->has.field,                         \
+	 (to)->written.field = (from)->written.field)
+
+/* A mode as the process sent it, and the same mode of Breakeven at that point (NULL: not
+ * measured), as the report has it. */
+static void fill_mode(struct report_torch_mode *to, const struct report_torch_sent_mode *row,
+		      const struct report_mode *ours, struct report_draft *draft)
 {
-	struct report_comparison to = { 0 };
-
-	report_comparison(&to, c, compile_us);
-	return report_write_comparison(&to);
-}
-
-static json_t *crossover_json(const struct crossover *c)
-{
-	struct report_comparison to = { 0 };
-
-	report_crossover(&to, c);
-	return report_write_comparison(&to);
-}
-
-/* The row of a mode as the process sent it, and the same mode of Breakeven at
- * that point (NULL: not measured), as the report has it.  New. */
-static json_t *torch_mode_json(const json_t *row, const struct report_mode *ours)
-{
-	static const char *const same[] = { "compile_ms", "peak_bytes", "first_call_ms",
-					    "frames",     "draws",      "error" };
-	struct report_draft draft = { 0 };
-	json_t *m = json_object();
+	const struct report_latency *theirs;
+	struct report_over_ours *over;
 	struct samples s;
 
-	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
-		if (json_object_get(row, same[i]))
-			json_object_set(m, same[i], json_object_get(row, same[i]));
-	if (json_object_get(row, "samples_ns") && samples_read(row, &s)) {
-		const struct report_samples samples = { .us = s.us,
-							.n = s.n,
-							.calls_a_sample = whole_field(
-							    row, "calls_a_sample"),
-							.compiled = whole_field(row, "compiled") };
-		const struct report_latency *latency = report_latency_of(&samples, &draft);
-
-		json_object_set_new(m, "latency", report_write_latency(latency));
-		if (latency)
-			json_object_set_new(m, "over_ours",
-					    over_ours(latency, ours ? ours->latency : NULL));
-		free(s.us);
-	}
-	report_draft_finish(&draft);
-	return m;
+	SAME(to, row, compile_ms);
+	SAME(to, row, peak_bytes);
+	SAME(to, row, first_call_ms);
+	SAME(to, row, frames);
+	SAME(to, row, draws);
+	SAME(to, row, error);
+	if (!row->has.samples_ns || !samples_read(row, &s))
+		return;
+	theirs = report_latency_of(&(struct report_samples){ .us = s.us,
+							     .n = s.n,
+							     .calls_a_sample = row->calls_a_sample,
+							     .compiled = row->compiled },
+				   draft);
+	free(s.us);
+	if (!theirs)
+		return;
+	over = over_ours(theirs, ours ? ours->latency : NULL, draft);
+	REPORT_SET(to, latency, (struct report_latency *)theirs);
+	REPORT_SET_OR_NULL(to, over_ours, over, over);
 }
 
 /* ---- is compiling worth it there */
 
-/* Adds `break_even` against torch's eager: of a point to `out`, from its rows; of a sweep,
- * from the messages of its points.  False when out of memory. */
-static bool torch_point_even(const json_t *rows, json_t *out)
+/* Room for so many modes; false without memory. */
+static bool even_begin(struct report_comparison_map *even, size_t most, struct report_draft *draft)
 {
-	const json_t *row, *eager_row = json_object_get(rows, "eager");
+	*even = (struct report_comparison_map){ .at = report_new_comparison(most, &draft->arena),
+						.keys = ARENA_ARRAY(&draft->arena, const char *,
+								    most + 1) };
+	return even->at && even->keys;
+}
+
+static struct report_comparison *even_add(struct report_comparison_map *even, const char *mode)
+{
+	even->keys[even->n] = mode;
+	return &even->at[even->n++];
+}
+
+/* Fills in `break_even` of a point against torch's eager.  False when out of memory. */
+static bool torch_point_even(const struct report_torch_sent_mode_map *rows,
+			     struct report_comparison_map *out)
+{
+	const struct report_torch_sent_mode *eager_row = report_get(*rows, "eager");
 	struct samples eager = { 0 };
-	const char *mode;
 	bool ok = samples_read(eager_row, &eager);
 
-	json_object_foreach((json_t *)rows, mode, row)
-	{
-		double compile_us = 1000 * json_number_value(json_object_get(row, "compile_ms"));
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct report_torch_sent_mode *row = &rows->at[i];
+		double compile_us = row->has.compile_ms ? 1000 * row->compile_ms : 0;
 		struct samples s = { 0 };
 		struct comparison c;
 
-		if (!ok || row == eager_row || eager.n == 0 || !json_object_get(row, "samples_ns"))
+		if (!ok || row == eager_row || eager.n == 0 || !row->has.samples_ns)
 			continue;
 		ok = samples_read(row, &s) &&
 		     (s.n != eager.n || s.n == 0 ||
 		      break_even_compare(eager.us, s.us, s.n, compile_us, &c));
 		if (ok && s.n == eager.n && s.n > 0)
-			json_object_set_new(out, mode, comparison_json(&c, compile_us));
+			report_comparison(even_add(out, rows->keys[i]), &c, compile_us);
 		free(s.us);
 	}
 	free(eager.us);
 	return ok;
 }
 
+/* What the process sent of each point. */
+struct sent {
+	const struct report_torch_sent_point *const *at;
+	size_t n;
+};
+
 /* One mode's crossover over the points that have both; `all` has room for their samples. */
-static bool mode_even(const json_t *messages, const char *mode, struct samples (*all)[2],
-		      struct curve_point *curve, json_t *out)
+static bool mode_even(struct sent sent, const char *mode, struct samples (*all)[2],
+		      struct curve_point *curve, struct report_comparison_map *out)
 {
-	const json_t *message;
 	struct crossover c;
 	bool ok = true;
 	int n = 0;
-	size_t i;
 
-	json_array_foreach((json_t *)messages, i, message)
-	{
-		const json_t *rows = json_object_get(message, "modes");
+	for (size_t i = 0; i < sent.n; i++) {
+		const struct report_torch_sent_mode_map *rows = &sent.at[i]->modes;
 
-		ok = ok && samples_read(json_object_get(rows, "eager"), &all[i][0]) &&
-		     samples_read(json_object_get(rows, mode), &all[i][1]);
+		ok = ok && samples_read(report_get(*rows, "eager"), &all[i][0]) &&
+		     samples_read(report_get(*rows, mode), &all[i][1]);
 		if (!ok || all[i][0].n == 0 || all[i][0].n != all[i][1].n)
 			continue;
 		curve[n++] = (struct curve_point){
-			.n = json_number_value(json_object_get(message, "n")),
+			.n = (double)sent.at[i]->n,
 			.eager_us = all[i][0].us,
 			.mode_us = all[i][1].us,
 			.rounds = all[i][0].n,
 		};
 	}
 	if (ok && n > 0 && (ok = break_even_crossover(curve, n, &c)))
-		json_object_set_new(out, mode, crossover_json(&c));
-	for (i = 0; i < json_array_size(messages); i++) {
+		report_crossover(even_add(out, mode), &c);
+	for (size_t i = 0; i < sent.n; i++) {
 		free(all[i][0].us);
 		free(all[i][1].us);
 	}
 	return ok;
 }
 
-/* Adds `break_even` against torch's eager: of a point to `out`, from its rows; of a sweep,
- * from the messages of its points.  False when out of memory. */
-static bool torch_sweep_even(const json_t *messages, json_t *out)
+/* Fills in `break_even` of a sweep against torch's eager.  False when out of memory. */
+static bool torch_sweep_even(struct sent sent, struct report_comparison_map *out)
 {
-	size_t n = json_array_size(messages);
-	const json_t *first = json_object_get(json_array_get(messages, 0), "modes"), *row;
-	struct curve_point *curve = calloc(n + 1, sizeof(*curve));
+	const struct report_torch_sent_mode_map none = { 0 };
+	const struct report_torch_sent_mode_map *first = sent.n ? &sent.at[0]->modes : &none;
+	struct curve_point *curve = calloc(sent.n + 1, sizeof(*curve));
 	bool ok = curve != NULL;
-	const char *mode;
 
-	json_object_foreach((json_t *)first, mode, row)
-	{
-		struct samples(*all)[2] = ok ? calloc(n + 1, sizeof(*all)) : NULL;
+	for (size_t k = 0; k < first->n; k++) {
+		const char *mode = first->keys[k];
+		struct samples(*all)[2] = ok ? calloc(sent.n + 1, sizeof(*all)) : NULL;
 
 		ok = ok && all &&
-		     (strcmp(mode, "eager") == 0 || mode_even(messages, mode, all, curve, out));
+		     (strcmp(mode, "eager") == 0 || mode_even(sent, mode, all, curve, out));
 		free(all);
 	}
 	free(curve);
@@ -187,34 +190,37 @@ static bool torch_sweep_even(const json_t *messages, json_t *out)
 
 /* A mode whose values are not ours is neither FASTER nor SLOWER: `even`, of a point or of a
  * sweep with this point. */
-static void torch_mark_disagreeing(json_t *modes, json_t *even)
+static void torch_mark_disagreeing(struct report_torch_mode_map *modes,
+				   struct report_comparison_map *even)
 {
 	static const struct comparison no_comparison = { .verdict = VERDICT_DISAGREES };
 	static const struct crossover no_crossover = { .side = SIDE_DISAGREES };
-	json_t *m;
-	const char *mode;
 
-	json_object_foreach(modes, mode, m)
-	{
-		const json_t *old = json_object_get(even, mode);
-		double compile_ms = json_number_value(json_object_get(old, "compile_ms"));
+	for (size_t i = 0; i < modes->n; i++) {
+		struct report_torch_mode *m = &modes->at[i];
+		struct report_comparison *old = report_get(*even, modes->keys[i]);
+		struct report_comparison was = old ? *old : (struct report_comparison){ 0 };
 
-		if (!json_is_false(json_object_get(json_object_get(m, "values"), "agree")))
+		if (!m->values || m->values->agree)
 			continue;
-		json_object_set_new(m, "over_ours", json_null());
-		if (json_object_get(old, "side"))
-			json_object_set_new(even, mode, crossover_json(&no_crossover));
-		else if (old)
-			json_object_set_new(even, mode,
-					    comparison_json(&no_comparison, compile_ms * 1000));
+		REPORT_SET_OR_NULL(m, over_ours, false, NULL);
+		m->has.over_ours = false;
+		if (!old)
+			continue;
+		*old = (struct report_comparison){ 0 };
+		if (was.side)
+			report_crossover(old, &no_crossover);
+		else
+			report_comparison(old, &no_comparison,
+					  was.has.compile_ms ? was.compile_ms * 1000 : 0);
 	}
 }
 
 /* ---- TORCH_TRACE and the Chrome trace of the watched process, joined. ---- */
 
-/* Reads what the second process left in the folder, and gives each mode the breaks
- * that are its own.  NULL with *err. */
-static json_t *torch_log_read(const char *folder, struct err *err)
+/* Reads what the second process left in the folder.  NULL with *err. */
+static struct report_import *torch_log_read(const char *folder, struct report_draft *draft,
+					    struct err *err)
 {
 	struct import *im = import_create(NULL, NULL, 0, err);
 	json_t *log = NULL;
@@ -228,30 +234,28 @@ static json_t *torch_log_read(const char *folder, struct err *err)
 			log = import_finish(im, err);
 	}
 	import_destroy(im);
-	return log;
+	log = report_draft_value(draft, log);
+	return log ? report_read_import(log, &draft->arena, err) : NULL;
 }
 
-/* worker.py names a lane's source "<static, n = 30>". */
-static bool is_of(const char *file, const char *name)
+/* The breaks of a mode: worker.py names a lane's source "<static, n = 30>". */
+static struct report_import_break_list torch_log_breaks(const struct report_import *log,
+							const char *mode, const int64_t *n,
+							struct report_draft *draft)
 {
-	return file && strcmp(file, name) == 0;
-}
-
-/* Reads what the second process left in the folder, and gives each mode the breaks
- * that are its own.  NULL with *err. */
-static json_t *torch_log_breaks(const json_t *log, const char *mode, const int64_t *n)
-{
-	json_t *list = json_array(), *item;
+	struct report_import_break_list list = {
+		.at = ARENA_ARRAY(&draft->arena, struct report_import_break, log->breaks.n + 1)
+	};
 	char name[64], of_point[40] = "";
-	size_t i;
 
 	if (n)
 		snprintf(of_point, sizeof(of_point), ", n = %lld", (long long)*n);
 	snprintf(name, sizeof(name), "<%.20s%s>", mode, of_point);
-	json_array_foreach(json_object_get(log, "breaks"), i, item)
-	{
-		if (is_of(json_string_value(json_object_get(item, "file")), name))
-			json_array_append(list, item);
+	for (size_t i = 0; list.at && i < log->breaks.n; i++) {
+		const struct report_import_break *b = &log->breaks.at[i];
+
+		if (b->file && strcmp(b->file, name) == 0)
+			list.at[list.n++] = *b;
 	}
 	return list;
 }
@@ -276,10 +280,11 @@ struct engine {
 	struct scratch folder;
 	struct torch_limits limits;
 	int64_t begin_ns;
-	json_t *report;   /* of the engine: what is returned */
-	json_t *messages; /* a list: its points */
-	bool watched;     /* the second process is under way */
-	double share;     /* told so far */
+	struct report_draft *draft;
+	struct report_torch *report; /* of the engine: what is returned */
+	VEC(const struct report_torch_sent_point *) points;
+	bool watched; /* the second process is under way */
+	double share; /* told so far */
 	char what[160];
 	char stderr_text[TORCH_STDERR_BYTES + 1];
 };
@@ -294,27 +299,34 @@ static bool tell(void *self)
 	       e->options->progress(e->options->self, fmin(share, 0.99), e->what, -1);
 }
 
-static bool hear(void *self, const json_t *message, struct err *err)
+static void hear_hello(struct report_torch *to, const struct report_torch_hello *hello)
+{
+	SAME(to, hello, version);
+	SAME(to, hello, python);
+	SAME(to, hello, executable);
+	SAME(to, hello, cuda);
+	SAME(to, hello, device_name);
+	SAME(to, hello, threads);
+	SAME(to, hello, build);
+}
+
+static bool hear(void *self, const struct report_torch_message *m, struct err *err)
 {
 	struct engine *e = self;
-	json_t *part;
 
-	(void)err;
-	if ((part = json_object_get(message, "hello")))
-		json_object_update(e->report, part);
-	if ((part = json_object_get(message, "progress"))) {
-		const char *what = json_string_value(json_object_get(part, "what"));
-
-		e->share = json_number_value(json_object_get(part, "share"));
-		snprintf(e->what, sizeof(e->what), "%s", what ? what : "torch");
+	if (m->hello)
+		hear_hello(e->report, m->hello);
+	if (m->progress) {
+		e->share = m->progress->share;
+		snprintf(e->what, sizeof(e->what), "%s",
+			 m->progress->what ? m->progress->what : "torch");
 	}
-	if ((part = json_object_get(message, "point")))
-		json_array_append(e->messages, part);
-	if ((part = json_object_get(message, "trace")))
-		json_object_set(e->report, "trace", part);
-	if ((part = json_object_get(message, "done")))
-		json_object_update(e->report, part);
-	return true;
+	if (m->trace)
+		REPORT_SET(e->report, trace, m->trace);
+	if (m->done && (m->done->has.first_compile_ms || m->done->written.first_compile_ms))
+		SAME(e->report, m->done, first_compile_ms);
+	return !m->point || VEC_PUSH(&e->points, m->point) ||
+	       err_set(err, ERR_MEMORY, "out of memory for what torch measured");
 }
 
 /* Three quarters of what the machine has. */
@@ -342,6 +354,7 @@ static bool run_child(struct engine *e, const char *role, int wall_s, struct err
 		.limits = &e->limits,
 		.role = role,
 		.options = options,
+		.heard = e->draft,
 		.hear = hear,
 		.tick = tell,
 		.self = e,
@@ -360,22 +373,34 @@ static bool run_child(struct engine *e, const char *role, int wall_s, struct err
 	return ok;
 }
 
-static json_t *error_json(const struct engine *e, const struct err *why)
+/* A copy, where the text is UTF-8. */
+static const char *utf8_or(const char *text, const char *otherwise, struct report_draft *draft)
 {
-	json_t *message = json_string(why->message), *detail = json_string(e->stderr_text);
+	json_t *json = json_string(text);
+	const char *copy = report_draft_text(draft, json ? text : otherwise);
 
-	return json_pack("{s:s, s:o, s:o}", "code", err_name(why->code), "message",
-			 message ? message : json_string("a message that is no UTF-8"), "detail",
-			 detail ? detail : json_string(""));
+	json_decref(json);
+	return copy;
+}
+
+static struct report_failure *failure_of(const struct engine *e, const struct err *why)
+{
+	struct report_failure *f = report_new_failure(1, &e->draft->arena);
+
+	if (!f)
+		return NULL;
+	REPORT_SET(f, code, err_name(why->code));
+	REPORT_SET(f, message, utf8_or(why->message, "a message that is no UTF-8", e->draft));
+	REPORT_SET(f, detail, utf8_or(e->stderr_text, "", e->draft));
+	return f;
 }
 
 /* ---- values */
 
 /* The bytes of a point's values; NULL: there are none. */
-static void *map_values(const json_t *message, size_t *n_bytes)
+static void *map_values(const char *path, size_t *n_bytes)
 {
-	const char *path = json_string_value(json_object_get(message, "values"));
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat info;
 	void *bytes = MAP_FAILED;
 
@@ -391,41 +416,34 @@ static void *map_values(const json_t *message, size_t *n_bytes)
 }
 
 /* Our eager calls once more, each against that of every mode of torch. */
-static bool compare_calls(struct candidate *candidate, const json_t *rows, struct compared *all,
+static bool compare_calls(struct candidate *candidate,
+			  const struct report_torch_sent_mode_map *rows, struct compared *all,
 			  const struct compared_call *what, struct err *err)
 {
 	for (int i = 0; i < candidate->originals->n_calls; i++) {
-		const json_t *row;
-		const char *mode;
-		int k = 0;
-
 		buf_clear(fusion_stdout(candidate->session));
 		if (!candidate_call(candidate, i, &candidate->outputs[i], err) ||
 		    !candidate_keep_grads(candidate, i, true, err))
 			return false;
-		json_object_foreach((json_t *)rows, mode, row)
-		{
-			const json_t *call = json_array_get(json_object_get(row, "calls"),
-							    (size_t)i);
+		for (size_t k = 0; k < rows->n && k < FUSION_MODE_COUNT; k++) {
+			struct compared_call one = *what;
 
-			if (call && k < FUSION_MODE_COUNT) {
-				struct compared_call one = *what;
-
-				one.index = i;
-				one.theirs = call;
-				compare_call(&all[k], &one);
-			}
-			k++;
+			if ((size_t)i >= rows->at[k].calls.n)
+				continue;
+			one.index = i;
+			one.theirs = &rows->at[k].calls.at[i];
+			compare_call(&all[k], &one);
 		}
 	}
 	return true;
 }
 
 /* Adds `values` to each mode of the point. */
-static bool compare_point(const struct engine *e, const struct point *p, const json_t *message,
-			  json_t *modes, struct err *err)
+static bool compare_point(const struct engine *e, const struct point *p,
+			  const struct report_torch_sent_point *sent,
+			  struct report_torch_mode_map *modes, struct err *err)
 {
-	const json_t *rows = json_object_get(message, "modes"), *row;
+	const struct report_torch_sent_mode_map *rows = &sent->modes;
 	struct compared all[FUSION_MODE_COUNT] = { 0 };
 	struct candidate candidate = { 0 };
 	struct inputs inputs;
@@ -434,15 +452,13 @@ static bool compare_point(const struct engine *e, const struct point *p, const j
 	};
 	struct compared_call what = { .candidate = &candidate, .reference = &reference };
 	void *bytes;
-	const char *mode;
 	bool ok;
-	int k = 0;
 
 	for (int i = 0; i < FUSION_MODE_COUNT; i++)
 		all[i].stdout_same = true;
 	if (!inputs_create(&inputs, e->w, p, err))
 		return false;
-	what.bytes = bytes = map_values(message, &what.n_bytes);
+	what.bytes = bytes = map_values(sent->values, &what.n_bytes);
 	ok = candidate_create(&candidate,
 			      &(struct candidate_spec){ .w = e->w,
 							.p = p,
@@ -456,22 +472,26 @@ static bool compare_point(const struct engine *e, const struct point *p, const j
 	reference_finish(&reference);
 	candidate_destroy(&candidate);
 	inputs_destroy(&inputs);
-	json_object_foreach((json_t *)rows, mode, row)
-	{
-		if (ok && json_object_get(row, "calls") && k < FUSION_MODE_COUNT)
-			json_object_set_new(json_object_get(modes, mode), "values",
-					    compared_json(&all[k]));
-		k++;
+	for (size_t k = 0; ok && k < rows->n && k < FUSION_MODE_COUNT; k++) {
+		struct report_torch_values *values;
+
+		if (!rows->at[k].has.calls)
+			continue;
+		values = report_new_torch_values(1, &e->draft->arena);
+		if (!values)
+			return err_set(err, ERR_MEMORY, "out of memory for the run");
+		compared_report(&all[k], values, e->draft);
+		REPORT_SET(&modes->at[k], values, values);
 	}
 	return ok;
 }
 
 /* ---- the report */
 
-static const struct point *point_of(const struct engine *e, const json_t *message)
+static const struct point *point_of(const struct engine *e, int64_t n)
 {
 	for (int i = 0; i < e->w->n_points && e->w->sweep.kind != SWEEP_NONE; i++)
-		if (e->w->points[i].n == json_integer_value(json_object_get(message, "n")))
+		if (e->w->points[i].n == n)
 			return &e->w->points[i];
 	return &e->w->points[0];
 }
@@ -487,78 +507,100 @@ static struct report_mode_map ours_at(const struct engine *e, const struct point
 	return (struct report_mode_map){ 0 };
 }
 
-static bool add_point(struct engine *e, const json_t *message, struct err *err)
+/* Fills in what each mode did at a point, and how it compares. */
+static bool fill_point(const struct engine *e, const struct report_torch_sent_point *sent,
+		       struct report_torch_mode_map *modes, struct report_comparison_map *even,
+		       struct err *err)
 {
-	const json_t *rows = json_object_get(message, "modes"), *row;
-	const struct point *p = point_of(e, message);
-	json_t *modes = json_object_get(e->report, "modes");
-	json_t *even = json_object_get(e->report, "break_even");
+	const struct point *p = point_of(e, sent->n);
 	struct report_mode_map ours = ours_at(e, p);
-	const char *mode;
 
-	if (e->w->sweep.kind != SWEEP_NONE) {
-		modes = json_object();
-		even = json_object();
-		json_array_append_new(json_object_get(e->report, "points"),
-				      json_pack("{s:I, s:o, s:o}", "n", (json_int_t)p->n, "modes",
-						modes, "break_even", even));
-	}
-	json_object_foreach((json_t *)rows, mode, row)
-	    json_object_set_new(modes, mode, torch_mode_json(row, report_get(ours, mode)));
-	if (!torch_point_even(rows, even))
+	*modes = (struct report_torch_mode_map){
+		.at = report_new_torch_mode(sent->modes.n, &e->draft->arena),
+		.n = sent->modes.n,
+		.keys = sent->modes.keys,
+	};
+	if (!modes->at || !even_begin(even, sent->modes.n, e->draft))
 		return err_set(err, ERR_MEMORY, "out of memory for the run");
-	if (!compare_point(e, p, message, modes, err))
+	for (size_t k = 0; k < modes->n; k++)
+		fill_mode(&modes->at[k], &sent->modes.at[k], report_get(ours, modes->keys[k]),
+			  e->draft);
+	if (!torch_point_even(&sent->modes, even))
+		return err_set(err, ERR_MEMORY, "out of memory for the run");
+	if (!compare_point(e, p, sent, modes, err))
 		return false;
 	torch_mark_disagreeing(modes, even);
 	return true;
 }
 
+static bool add_point(struct engine *e, const struct report_torch_sent_point *sent, struct err *err)
+{
+	struct report_torch *to = e->report;
+	struct report_torch_point *point = &to->points.at[to->points.n];
+	struct report_torch_mode_map modes;
+	struct report_comparison_map even;
+
+	if (!fill_point(e, sent, &modes, &even, err))
+		return false;
+	if (e->w->sweep.kind == SWEEP_NONE) {
+		REPORT_SET(to, modes, modes);
+		REPORT_SET(to, break_even, even);
+		return true;
+	}
+	REPORT_SET(point, n, (double)point_of(e, sent->n)->n);
+	REPORT_SET(point, modes, modes);
+	REPORT_SET(point, break_even, even);
+	to->points.n++;
+	return true;
+}
+
 static bool add_points(struct engine *e, struct err *err)
 {
-	const json_t *message;
-	size_t i;
+	const struct sent sent = { e->points.at, e->points.len };
+	struct report_torch *to = e->report;
 
-	json_array_foreach(e->messages, i, message)
-	{
-		if (!add_point(e, message, err))
+	to->points.at = report_new_torch_point(sent.n, &e->draft->arena);
+	if (!to->points.at)
+		return err_set(err, ERR_MEMORY, "out of memory for the run");
+	for (size_t i = 0; i < sent.n; i++)
+		if (!add_point(e, sent.at[i], err))
 			return false;
-	}
 	if (e->w->sweep.kind == SWEEP_NONE || !e->options->timing)
 		return true;
-	if (!torch_sweep_even(e->messages, json_object_get(e->report, "break_even")))
+	if (!even_begin(&to->break_even, sent.n ? sent.at[0]->modes.n : 0, e->draft) ||
+	    !torch_sweep_even(sent, &to->break_even))
 		return err_set(err, ERR_MEMORY, "out of memory for the run");
-	json_array_foreach(json_object_get(e->report, "points"), i, message) torch_mark_disagreeing(
-	    json_object_get(message, "modes"), json_object_get(e->report, "break_even"));
+	for (size_t i = 0; i < to->points.n; i++)
+		torch_mark_disagreeing(&to->points.at[i].modes, &to->break_even);
 	return true;
 }
 
 /* Each mode's breaks, where its point was watched. */
-static void add_breaks(const struct engine *e, const json_t *log)
+static void add_breaks(const struct engine *e, const struct report_import *log)
 {
-	const json_t *watched = json_object_get(json_object_get(e->report, "trace"), "points");
-	json_t *n, *m;
-	const char *mode;
-	size_t i, k;
+	const json_t *watched = e->report->trace ? e->report->trace->points : NULL;
+	json_t *n;
+	size_t i;
 
 	json_array_foreach((json_t *)watched, i, n)
 	{
 		int64_t at = json_integer_value(n);
-		json_t *modes = json_object_get(e->report, "modes"), *point;
+		struct report_torch_mode_map *modes = &e->report->modes;
 
-		json_array_foreach(json_object_get(e->report, "points"), k, point)
-		{
-			if (json_integer_value(json_object_get(point, "n")) == at)
-				modes = json_object_get(point, "modes");
-		}
-		json_object_foreach(modes, mode, m) json_object_set_new(
-		    m, "breaks", torch_log_breaks(log, mode, json_is_integer(n) ? &at : NULL));
+		for (size_t k = 0; k < e->report->points.n; k++)
+			if (e->report->points.at[k].n == (double)at)
+				modes = &e->report->points.at[k].modes;
+		for (size_t k = 0; k < modes->n; k++)
+			REPORT_SET(&modes->at[k], breaks,
+				   torch_log_breaks(log, modes->keys[k],
+						    json_is_integer(n) ? &at : NULL, e->draft));
 	}
 }
 
 /* The second process, and its logs.  False where the run was cancelled. */
 static bool watch(struct engine *e, int wall_s, struct err *err)
 {
-	json_t *log = NULL;
+	struct report_import *log = NULL;
 	struct err why = { 0 };
 
 	e->watched = true;
@@ -566,15 +608,15 @@ static bool watch(struct engine *e, int wall_s, struct err *err)
 	if (wall_s < LEAST_WALL_S)
 		err_set(&why, ERR_WORKER, "there was no time left for it");
 	else if (run_child(e, "trace", wall_s < TRACE_WALL_S ? wall_s : TRACE_WALL_S, &why))
-		log = torch_log_read(e->folder.path, &why);
+		log = torch_log_read(e->folder.path, e->draft, &why);
 	if (why.code == ERR_CANCELLED)
 		return err_set(err, ERR_CANCELLED, "%s", why.message);
 	if (!log) {
-		json_object_set_new(e->report, "log_error", error_json(e, &why));
+		REPORT_SET(e->report, log_error, failure_of(e, &why));
 		return true;
 	}
 	add_breaks(e, log);
-	json_object_set_new(e->report, "log", log);
+	REPORT_SET(e->report, log, log);
 	return true;
 }
 
@@ -592,7 +634,7 @@ static bool run_both(struct engine *e, int wall_s, struct err *err)
 	if (why.code == ERR_CANCELLED)
 		return err_set(err, ERR_CANCELLED, "%s", why.message);
 	if (why.code != ERR_NONE)
-		json_object_set_new(e->report, "error", error_json(e, &why));
+		REPORT_SET(e->report, error, failure_of(e, &why));
 	/* What it measured before it failed is kept. */
 	if (!add_points(e, err))
 		return false;
@@ -614,27 +656,47 @@ static bool run_hosted(struct engine *e, int wall_s, struct err *err)
 	if (e->socket)
 		ok = run_both(e, wall_s, err);
 	else
-		json_object_set_new(e->report, "error", error_json(e, &why));
+		REPORT_SET(e->report, error, failure_of(e, &why));
 	torch_host_stop(own);
 	return ok;
 }
 
+/* What `engines.torch` begins with; NULL without memory. */
+static struct report_torch *begin_report(struct report_draft *draft)
+{
+	struct report_torch *to = report_new_torch(1, &draft->arena);
+
+	if (!to)
+		return NULL;
+	REPORT_SET_OR_NULL(to, error, false, NULL);
+	REPORT_SET_OR_NULL(to, log, false, NULL);
+	REPORT_SET_OR_NULL(to, log_error, false, NULL);
+	REPORT_SET_OR_NULL(to, trace, false, NULL);
+	to->has.modes = to->has.points = to->has.break_even = true; /* empty */
+	return to;
+}
+
 /* `engines.torch` of the report `ours`.  A failure of torch is no failure of the run: it is
  * reported there.  NULL with CANCELLED or MEMORY. */
-static json_t *torch_engine_run(const struct workload *w, const struct profiler_options *options,
-				const struct report_run *ours, int wall_s, struct err *err)
+static struct report_torch *torch_engine_run(const struct workload *w,
+					     const struct profiler_options *options,
+					     const struct report_run *ours, int wall_s,
+					     struct report_draft *draft, struct err *err)
 {
 	struct engine e = { .w = w,
 			    .options = options,
 			    .ours = ours,
 			    .begin_ns = clock_ns(),
 			    .what = "torch starts",
-			    .messages = json_array() };
+			    .draft = draft,
+			    .report = begin_report(draft) };
 	struct err off = { 0 };
 	bool ok = true;
 
-	e.report = json_pack("{s:n, s:{}, s:[], s:{}, s:n, s:n, s:n}", "error", "modes", "points",
-			     "break_even", "log", "log_error", "trace");
+	if (!e.report) {
+		err_set(err, ERR_MEMORY, "out of memory for the report");
+		return NULL;
+	}
 	if (!options->torch_python)
 		err_set(&off, ERR_NO_DEVICE, TORCH_SWITCHED_OFF);
 	else if (wall_s < LEAST_WALL_S)
@@ -642,17 +704,13 @@ static json_t *torch_engine_run(const struct workload *w, const struct profiler_
 			"our engine left torch no time: measure fewer points, or start the server "
 			"with a larger --run-seconds");
 	if (off.code != ERR_NONE)
-		json_object_set_new(e.report, "error", error_json(&e, &off));
+		REPORT_SET(e.report, error, failure_of(&e, &off));
 	else
 		ok = run_hosted(&e, wall_s < TORCH_WALL_S ? wall_s : TORCH_WALL_S, err);
 	scratch_destroy(&e.folder);
-	json_decref(e.messages);
-	json_object_set_new(e.report, "seconds",
-			    json_real((double)(clock_ns() - e.begin_ns) * 1e-9));
-	if (ok)
-		return e.report;
-	json_decref(e.report);
-	return NULL;
+	VEC_FREE(&e.points);
+	REPORT_SET(e.report, seconds, (double)(clock_ns() - e.begin_ns) * 1e-9);
+	return ok ? e.report : NULL;
 }
 
 /* ---- both engines */
@@ -682,16 +740,15 @@ static bool run_torch(const struct workload *w, const struct profiler_options *o
 	struct report_engines *engines = report_new_engines(1, &draft->arena);
 	int64_t ours_ns = (int64_t)(report->seconds * 1e9);
 	int wall_s = options->wall_s ? options->wall_s - (int)(ours_ns / 1000000000) : TORCH_WALL_S;
-	json_t *torch = torch_engine_run(w, options, report, wall_s, err);
+	struct report_torch *torch = torch_engine_run(w, options, report, wall_s, draft, err);
 
 	if (!torch)
 		return false;
-	torch = report_draft_value(draft, torch);
-	if (!torch || !engines)
+	if (!engines)
 		return err_set(err, ERR_MEMORY, "out of memory for the report");
-	REPORT_SET(engines, torch, report_read_torch(torch, &draft->arena, err));
+	REPORT_SET(engines, torch, torch);
 	REPORT_SET(report, engines, engines);
-	return engines->torch != NULL;
+	return true;
 }
 
 static struct report_run *run_engines(const struct workload *w,
@@ -741,13 +798,11 @@ json_t *profiler_run_engines(const struct workload *w, const struct profiler_opt
 
 /* ---- is it there */
 
-static bool hear_probe(void *self, const json_t *message, struct err *err)
+static bool hear_probe(void *self, const struct report_torch_message *message, struct err *err)
 {
-	json_t *found = json_object_get(message, "hello");
-
 	(void)err;
-	if (found)
-		json_object_update(self, found);
+	if (message->hello)
+		json_object_update(self, (json_t *)message->hello->json);
 	return true;
 }
 
@@ -757,6 +812,7 @@ json_t *profiler_torch_probe(const char *python, struct err *err)
 				       .cpu_s = PROBE_WALL_S * CPU_PER_WALL,
 				       .memory_bytes = memory_limit(),
 				       .file_bytes = most_file_bytes };
+	struct report_draft draft = { 0 };
 	struct scratch folder = { 0 };
 	struct torch_host *host = torch_host_start(python, err);
 	json_t *found = json_object();
@@ -764,6 +820,7 @@ json_t *profiler_torch_probe(const char *python, struct err *err)
 				     .folder = &folder,
 				     .limits = &limits,
 				     .role = "probe",
+				     .heard = &draft,
 				     .hear = hear_probe,
 				     .self = found };
 	bool ok = host != NULL;
@@ -774,6 +831,7 @@ json_t *profiler_torch_probe(const char *python, struct err *err)
 	}
 	scratch_destroy(&folder);
 	torch_host_stop(host);
+	report_draft_finish(&draft);
 	if (ok)
 		return found;
 	json_decref(found);

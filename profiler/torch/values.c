@@ -313,7 +313,7 @@ static void compare_with(const struct compared_call *call, struct compared *c,
 			 const struct candidate *reference)
 {
 	const struct candidate *candidate = call->candidate;
-	const json_t *theirs = call->theirs, *after = json_object_get(theirs, "inputs_after");
+	const struct report_torch_sent_call *theirs = call->theirs;
 	char path[64];
 	struct compare x = { .c = c,
 			     .bytes = call->bytes,
@@ -327,11 +327,11 @@ static void compare_with(const struct compared_call *call, struct compared *c,
 	snprintf(path, sizeof(path), "calls[%d].output", i);
 	compare_value(
 	    &x, (struct mine){ candidate->outputs[i], reference ? reference->outputs[i] : unset },
-	    json_object_get(theirs, "output"));
+	    theirs->output);
 	for (int k = 0; k < candidate->originals->n_args[i]; k++) {
 		struct mine arg = { candidate->args[i][k],
 				    reference ? reference->args[i][k] : unset };
-		const json_t *left = json_array_get(after, (size_t)k);
+		const json_t *left = json_array_get(theirs->inputs_after, (size_t)k);
 
 		snprintf(path, sizeof(path), "calls[%d].inputs_after[%d]", i, k);
 		if (!json_object_get(left, "unchanged"))
@@ -344,18 +344,16 @@ static void compare_with(const struct compared_call *call, struct compared *c,
 				    reference ? reference->args[i][k] : unset };
 
 		snprintf(path, sizeof(path), "calls[%d].grads", i);
-		compare_grads(&x, arg, json_object_get(theirs, "grads"), &at);
+		compare_grads(&x, arg, theirs->grads, &at);
 	}
-	if (candidate->param_grads[i].kind == VALUE_DICT &&
-	    json_object_get(theirs, "param_grads")) {
+	if (candidate->param_grads[i].kind == VALUE_DICT && theirs->param_grads) {
 		snprintf(path, sizeof(path), "calls[%d].param_grads", i);
 		compare_value(&x,
 			      (struct mine){ candidate->param_grads[i],
 					     reference ? reference->param_grads[i] : unset },
-			      json_object_get(theirs, "param_grads"));
+			      theirs->param_grads);
 	}
-	c->stdout_same = c->stdout_same &&
-			 same_printed(candidate, json_object_get(theirs, "stdout"));
+	c->stdout_same = c->stdout_same && same_printed(candidate, theirs->stdout);
 }
 
 void compare_call(struct compared *c, const struct compared_call *call)
@@ -373,21 +371,21 @@ void compare_call(struct compared *c, const struct compared_call *call)
 	compare_with(call, c, reference);
 }
 
-json_t *compared_json(const struct compared *c)
+void compared_report(const struct compared *c, struct report_torch_values *to,
+		     struct report_draft *draft)
 {
 	bool agree = c->outside == 0 && c->elements > 0;
 
-	return json_pack("{s:b, s:I, s:I, s:I, s:f, s:f, s:b, s:s?, s:s, s:s, s:I, s:f}", "agree",
-			 agree, "elements", (json_int_t)c->elements, "outside",
-			 (json_int_t)c->outside, "left_out", (json_int_t)c->left_out,
-			 "max_abs_error", c->max_abs, "max_rel_error", c->max_rel, "stdout_same",
-			 c->stdout_same, "first", c->first[0] ? c->first : NULL, "verdict",
-			 !agree          ? "disagrees"
-			 : !c->differing ? "exact"
-					 : "within_dtype",
-			 "judge",
-			 c->by_float64  ? "float64"
-			 : c->differing ? "bound"
-					: "bits",
-			 "differing", (json_int_t)c->differing, "over_allowed", c->over_allowed);
+	REPORT_SET(to, agree, agree);
+	REPORT_SET(to, elements, c->elements);
+	REPORT_SET(to, outside, c->outside);
+	REPORT_SET(to, left_out, c->left_out);
+	REPORT_SET(to, max_abs_error, c->max_abs);
+	REPORT_SET(to, max_rel_error, c->max_rel);
+	REPORT_SET(to, stdout_same, c->stdout_same);
+	REPORT_SET_OR_NULL(to, first, c->first[0], report_draft_text(draft, c->first));
+	REPORT_SET(to, verdict, !agree ? "disagrees" : !c->differing ? "exact" : "within_dtype");
+	REPORT_SET(to, judge, c->by_float64 ? "float64" : c->differing ? "bound" : "bits");
+	REPORT_SET(to, differing, c->differing);
+	REPORT_SET(to, over_allowed, c->over_allowed);
 }

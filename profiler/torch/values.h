@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "profiler/allclose/reference.h"
+#include "profiler/fields/fields.h"
 #include "profiler/measure/candidate.h"
 
 /* Zeroed is empty. */
@@ -26,13 +27,13 @@ struct compared {
 	char first[240]; /* where they part first, in words; "" where nowhere */
 };
 
-/* A call that our candidate has just made, and {"output", "inputs_after", "grads", "stdout"} of
- * the other.  A tensor there is {"shape", "dtype", "at"}: its bytes stand at that offset of
- * `bytes`; an argument is {"unchanged"} where it was not written. */
+/* A call that our candidate has just made, and what that of the other gave.  A tensor there is
+ * {"shape", "dtype", "at"}: its bytes stand at that offset of `bytes`; an argument is {"unchanged"}
+ * where it was not written. */
 struct compared_call {
 	const struct candidate *candidate;
 	int index;
-	const json_t *theirs;
+	const struct report_torch_sent_call *theirs;
 	const void *bytes;
 	size_t n_bytes;
 	struct reference *reference;
@@ -40,8 +41,7 @@ struct compared_call {
 
 void compare_call(struct compared *c, const struct compared_call *call);
 
-/* {"agree", "elements", "outside", "left_out", "max_abs_error", "max_rel_error",
- * "stdout_same", "first", "verdict", "judge", "differing", "over_allowed"}.  New. */
-json_t *compared_json(const struct compared *c);
+void compared_report(const struct compared *c, struct report_torch_values *to,
+		     struct report_draft *draft);
 
 #endif

@@ -2889,6 +2889,102 @@ export interface ReportLayoutRequest {
   band_height?: unknown;
 }
 
+/** one of these */
+export interface ReportTorchMessage {
+  /** which torch it is */
+  hello?: ReportTorchHello;
+  /** how far it is */
+  progress?: ReportTorchProgress;
+  /** what it measured at a point */
+  point?: ReportTorchSentPoint;
+  /** what it watched */
+  trace?: ReportTorchTrace;
+  /** that it is done */
+  done?: ReportTorchDone;
+  /** why it failed */
+  error?: ReportFailure;
+}
+
+/** which torch it is; as in `torch` */
+export interface ReportTorchHello {
+  /** of torch */
+  version: string;
+  /** the version of Python */
+  python: string;
+  /** the path of Python */
+  executable: string;
+  /** the CUDA that torch was built for */
+  cuda?: string | null;
+  /** the GPU */
+  device_name?: string | null;
+  /** threads that compute */
+  threads?: number;
+  /** who made this torch, and with what */
+  build?: ReportTorchBuild;
+}
+
+/** how far torch is */
+export interface ReportTorchProgress {
+  /** 0 to 1 */
+  share: number;
+  /** what it does now */
+  what?: string | null;
+}
+
+/** that torch is done */
+export interface ReportTorchDone {
+  /** ms: the first compilation of the process */
+  first_compile_ms?: number | null;
+}
+
+/** what torch measured at a point */
+export interface ReportTorchSentPoint {
+  /** how many statements, or the size */
+  n: number | null;
+  /** the file with the bytes of tensors */
+  values: string;
+  /** each mode */
+  modes: Record<string, ReportTorchSentMode>;
+}
+
+/** what one mode of torch did */
+export interface ReportTorchSentMode {
+  /** each call, made once */
+  calls?: ReportTorchSentCall[];
+  /** as in `torch_mode`, with the next five */
+  draws?: boolean;
+  /** frames compiled */
+  frames?: number;
+  /** ms: the first time of each call */
+  first_call_ms?: number[];
+  /** bytes: most memory in use at once */
+  peak_bytes?: number | null;
+  /** ms: its compiling */
+  compile_ms?: number;
+  /** why this mode alone failed */
+  error?: string;
+  /** ns: samples, in rounds with the other modes */
+  samples_ns?: number[];
+  /** frames compiled within the samples */
+  compiled?: number;
+  /** calls that one sample is the mean of */
+  calls_a_sample?: number;
+}
+
+/** what a call of torch gave; a tensor is its shape, its dtype, and where its bytes begin */
+export interface ReportTorchSentCall {
+  /** what it returned */
+  output?: unknown;
+  /** its arguments as it left them */
+  inputs_after?: unknown;
+  /** gradients of its arguments: a list */
+  grads?: unknown;
+  /** gradients of parameters */
+  param_grads?: unknown;
+  /** what it printed: a text, which may have zero bytes */
+  stdout?: unknown;
+}
+
 /** the ops, or the one that was asked for */
 export interface ReportListedOps {
   /** in the order of their table */
