@@ -88,6 +88,7 @@ PUBLIC = {
     "profiler/fields": "json schema",
     "profiler/findings": "sentence skim",
     "profiler/import": "counters model",
+    "profiler/layout": "groups",
     "profiler/measure": "break_even candidate memory mixed split stats",
     "profiler/recorder": "traced watch_cost",
     "profiler/report": "break passes places sizes",

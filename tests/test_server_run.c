@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "profiler/fields/fields.h"
 #include "server/cli/cli.h"
 #include "server/text/text.h"
 
@@ -129,6 +130,24 @@ static void file_that_is_not_json_names_its_line(void **state)
 	unlink(path);
 }
 
+/* What run_table_print() makes of a report. */
+static struct buf table_of(const char *text)
+{
+	json_t *report = json_loads(text, 0, NULL);
+	struct arena arena = { 0 };
+	struct err err = { 0 };
+	const struct report_run *run = report_read_run(report, &arena, &err);
+	struct buf out;
+
+	if (!run)
+		fail_msg("%s", err.message);
+	buf_init(&out, 0);
+	run_table_print(&out, run);
+	arena_finish(&arena);
+	json_decref(report);
+	return out;
+}
+
 /* What autocast saved has a table of its own; slower is said. */
 static void autocast_has_its_table(void **state)
 {
@@ -147,23 +166,17 @@ static void autocast_has_its_table(void **state)
 	    "{\"breakeven\": 1, \"modes\": {}, \"device\": {\"threads\": 1}, \"autocast\": "
 	    "{\"dtype\": "
 	    "\"float16\", \"batch\": null, \"error\": \"two dtypes\", \"modes\": {}}}";
-	json_t *report = json_loads(text, 0, NULL);
 	struct buf out;
 
 	(void)state;
-	buf_init(&out, 0);
-	run_table_print(&out, report);
-	json_decref(report);
+	out = table_of(text);
 	assert_non_null(strstr(out.data,
 			       "autocast to bfloat16, each mode with it and without, side "
 			       "by side; a call has 64 samples\n"));
 	has(buf_steal(&out),
 	    "static         200       100  0.50x (0.49-0.51)   SLOWER         320,000     "
 	    "640,000      0.512       1.02     1.0e-2\n");
-	report = json_loads(failing, 0, NULL);
-	buf_init(&out, 0);
-	run_table_print(&out, report);
-	json_decref(report);
+	out = table_of(failing);
 	has(buf_steal(&out),
 	    "autocast to float16: without it the program fails, so nothing is compared: "
 	    "two dtypes\n");

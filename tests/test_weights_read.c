@@ -335,6 +335,25 @@ static const struct {
 	{ "{\"\xff\":{}}", "a text is no UTF-8" },
 };
 
+/* A name may hold any byte, a zero too. */
+static void an_archive_with_odd_names_is_refused(void **state)
+{
+	struct room r;
+	struct err err;
+	size_t len;
+	char *bytes = read_bytes("tests/weights/net.pt", &len);
+
+	(void)state;
+	open_room(&r);
+	for (size_t i = 0; i + 4 <= len; i++)
+		if (memcmp(bytes + i, "net/", 4) == 0)
+			bytes[i + 1] = '\0';
+	assert_string_equal(load(&r, bytes, len, &err),
+			    "w: it has no record data/0; it is damaged");
+	free(bytes);
+	close_room(&r);
+}
+
 static void headers_of_safetensors_are_checked(void **state)
 {
 	struct room r;
@@ -381,6 +400,7 @@ int main(void)
 		cmocka_unit_test(pickles_give_their_values_or_say_what_is_wrong),
 		cmocka_unit_test(containers_are_at_most_a_hundred_deep),
 		cmocka_unit_test(damaged_files_are_refused),
+		cmocka_unit_test(an_archive_with_odd_names_is_refused),
 		cmocka_unit_test(headers_of_safetensors_are_checked),
 		cmocka_unit_test(a_path_means_the_longest_name),
 	};

@@ -99,6 +99,11 @@ fuzz: deps-test
 # them (B=build-asan).  import is a room of profiler.
 archives_import := $B/lib/profiler.a $B/lib/base.a
 libs_import := $(libs_profiler)
+# Two readers of the folder weights.
+archives_safetensors := $(archives_weights)
+archives_pickle := $(archives_weights)
+libs_safetensors := $(libs_weights)
+libs_pickle := $(libs_weights)
 # gather, a file of profiler: the programs in archives.
 archives_gather := $(archives_profiler)
 libs_gather := $(libs_profiler)
@@ -109,7 +114,7 @@ $B/fuzz/fuzz_$1: $B/tests/fuzz/fuzz_$1.o $(archives_$1)
 	@echo "  LD    $$@"
 	$$(CC) -fsanitize=fuzzer $$(LDFLAGS_ALL) $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group -o $$@ $(libs_$1) -lcmocka
 endef
-$(foreach f,vm import gather lang profiler fusion,$(eval $(call fuzz_rule,$f)))
+$(foreach f,vm import gather lang profiler fusion safetensors pickle,$(eval $(call fuzz_rule,$f)))
 
 $B/tests/bench/%: $B/tests/bench/%.o $(ENGINE)
 	$(CC) $(LDFLAGS_ALL) $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -o $@ $(LDLIBS_ENGINE)

@@ -66,9 +66,9 @@ $B/man/breakeven.1: $B/gen/manual
 all: $B/man/breakeven.1
 
 .PHONY: web-test web-e2e
-web-test: $(WEB_MODULES) $B/gen/report.d.ts
+web-test: $B/breakeven $(WEB_MODULES) $B/gen/report.d.ts
 	cd web && npx --no-install tsc -p tsconfig.json
-	node --test $(wildcard tests/web/*.test.mjs)
+	BREAKEVEN=$B/breakeven node --test $(wildcard tests/web/*.test.mjs)
 
 web-e2e: $B/breakeven $(WEB_MODULES)
 	BREAKEVEN=$B/breakeven node --test $(wildcard tests/e2e/*.test.mjs)

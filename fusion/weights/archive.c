@@ -57,8 +57,8 @@ static bool find_directory(const struct archive *a, struct directory *d, struct 
 	*d = (struct directory){ number(end + 16, 4), number(end + 12, 4), number(end + 10, 2) };
 	if (end - a->data >= LOCATOR_BYTES && number(end - LOCATOR_BYTES, 4) == LOCATOR) {
 		at = number(end - LOCATOR_BYTES + 8, 8);
-		end64 = a->data + at;
-		if (!has(a, at, END64_BYTES) || number(end64, 4) != END64)
+		end64 = has(a, at, END64_BYTES) ? a->data + at : NULL;
+		if (!end64 || number(end64, 4) != END64)
 			return damaged("its directory is not where the end says", err);
 		*d = (struct directory){ number(end64 + 48, 8), number(end64 + 40, 8),
 					 number(end64 + 32, 8) };
@@ -165,7 +165,7 @@ const struct archive_entry *archive_find(const struct archive *a, const char *na
 bool archive_place(const struct archive *a, const struct archive_entry *e, size_t *at,
 		   struct err *err)
 {
-	const unsigned char *local = a->data + e->header;
+	const unsigned char *local = has(a, e->header, LOCAL_BYTES) ? a->data + e->header : NULL;
 	uint64_t first;
 
 	if (!e->stored)
@@ -173,7 +173,7 @@ bool archive_place(const struct archive *a, const struct archive_entry *e, size_
 			       "its entry %.*s is compressed or encrypted; torch.save stores "
 			       "entries as they are: save it again",
 			       (int)(e->name_len < 100 ? e->name_len : 100), e->name);
-	if (!has(a, e->header, LOCAL_BYTES) || number(local, 4) != LOCAL)
+	if (!local || number(local, 4) != LOCAL)
 		return damaged("an entry is not where the directory says", err);
 	first = e->header + LOCAL_BYTES + number(local + 26, 2) + number(local + 28, 2);
 	*at = (size_t)first;

@@ -94,6 +94,7 @@ struct load {
 	struct mapping *file;
 	struct archive archive;
 	char folder[FOLDER_BYTES];
+	const struct archive_entry *pickle;
 	bool swapped; /* its elements have their first byte last for us */
 	struct value ordered;
 	struct value leaves; /* list of tensors that require gradients */
@@ -556,6 +557,7 @@ static bool find_folder(struct load *l, struct err *err)
 		    memcmp(e->name + e->name_len - len, pickle, len) != 0 ||
 		    memchr(e->name, '/', e->name_len - len))
 			continue;
+		l->pickle = e;
 		snprintf(l->folder, sizeof(l->folder), "%.*s/", (int)(e->name_len - len), e->name);
 		if (find_record(l, "constants.pkl"))
 			return err_set(err, ERR_OP,
@@ -592,7 +594,6 @@ static bool read_object(struct load *l, struct value *out, struct err *err)
 		.build = set_state,
 		.items = items_of,
 	};
-	const struct archive_entry *e;
 	size_t at;
 
 	if (l->file->bytes < 2 || memcmp(l->file->data, "PK", 2) != 0)
@@ -600,9 +601,8 @@ static bool read_object(struct load *l, struct value *out, struct err *err)
 	if (!archive_open(&l->archive, l->file->data, l->file->bytes, err) ||
 	    !find_folder(l, err) || !read_order(l, err))
 		return false;
-	e = find_record(l, "data.pkl");
-	return archive_place(&l->archive, e, &at, err) &&
-	       pickle_read(&reader, l->file->data + at, e->bytes, out, err);
+	return archive_place(&l->archive, l->pickle, &at, err) &&
+	       pickle_read(&reader, l->file->data + at, l->pickle->bytes, out, err);
 }
 
 bool weights_torch(const struct weights_reader *r, const char *path, struct value ordered,

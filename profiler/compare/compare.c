@@ -567,19 +567,24 @@ static const char *worst(struct report_compared_list comparisons)
 	return "NOT ENOUGH";
 }
 
-/* The heads of the runs, which are their owner's, with a label each.  New. */
-static json_t *labelled(const struct compared_run *runs, int n)
+/* The heads of the runs, which are their owner's, with a label each. */
+static bool label_runs(struct run_compared *s, struct report_compared_run_list *out,
+		       struct err *err)
 {
-	json_t *list = json_array();
-
-	for (int i = 0; i < n; i++) {
-		json_t *row = json_copy(runs[i].head);
+	out->at = report_new_compared_run((size_t)s->n, &s->draft.arena);
+	for (int i = 0; out->at && i < s->n; i++) {
+		const json_t *head = report_draft_value(&s->draft, json_copy(s->runs[i].head));
+		const struct report_compared_run *run = report_read_compared_run(
+		    head, &s->draft.arena, err);
 		const char label[2] = { (char)('A' + i), '\0' };
 
-		json_object_set_new(row, "label", json_string(label));
-		json_array_append_new(list, row);
+		if (!run)
+			return false;
+		out->at[out->n] = *run;
+		REPORT_SET(&out->at[out->n], label, report_draft_text(&s->draft, label));
+		out->n++;
 	}
-	return list;
+	return out->at || err_set(err, ERR_MEMORY, "out of memory for a comparison");
 }
 
 /* What A's points vary, without the lines of a pool. */
@@ -630,12 +635,14 @@ static json_t *compare_all(struct run_compared *s, const struct compare_options 
 	double margin = o->margin > 0 ? o->margin : RATIO_MARGIN;
 	struct report_compare *to = report_new_compare(1, &s->draft.arena);
 	const struct report_sweep *sweep;
+	struct report_compared_run_list runs = { 0 };
 	struct report_compared_list all = { 0 };
 	json_t *json;
 
 	if (!to)
 		err_set(err, ERR_MEMORY, "out of memory for a comparison");
-	if (!to || !read_runs(s, o, err) || !compare_each(s, o, margin, &all, err))
+	if (!to || !read_runs(s, o, err) || !label_runs(s, &runs, err) ||
+	    !compare_each(s, o, margin, &all, err))
 		return NULL;
 	sweep = s->reports[0]->workload ? s->reports[0]->workload->sweep : NULL;
 	REPORT_SET(to, margin, margin);
@@ -648,7 +655,7 @@ static json_t *compare_all(struct run_compared *s, const struct compare_options 
 			REPORT_SET(to, refused, all.at[i].refused);
 		}
 	REPORT_SET_IF(to, sweep, sweep, sweep_of(sweep, &s->draft));
-	REPORT_SET(to, runs, report_draft_value(&s->draft, labelled(s->runs, s->n)));
+	REPORT_SET(to, runs, runs);
 	REPORT_SET(to, comparisons, all);
 	json = report_write_compare(to);
 	if (!json)

@@ -10,9 +10,8 @@ void graph_finish(struct drawn_graph *g)
 {
 	VEC_FREE(&g->nodes);
 	VEC_FREE(&g->edges);
-	for (size_t i = 0; i < g->groups.len; i++)
-		free(g->groups.at[i].title);
-	VEC_FREE(&g->groups);
+	groups_finish(&g->groups);
+	free(g->held);
 	json_decref(g->title);
 }
 
@@ -76,7 +75,7 @@ int graph_find(const struct drawn_graph *g, int64_t id)
 static bool add_edge(struct drawn_graph *g, int from, int to)
 {
 	return from < 0 || from >= to || g->edges.len >= GRAPH_MAX_EDGES ||
-	       VEC_PUSH(&g->edges, (struct graph_edge){ from, to });
+	       VEC_PUSH(&g->edges, (struct grouped_read){ from, to });
 }
 
 /* Arguments are free JSON: tensors as {"node": id}, in lists too. */
@@ -225,20 +224,20 @@ static void dot_group(struct out *o, const struct drawn_graph *g, int group, int
 	};
 
 	if (group >= 0) {
-		const struct graph_group *of = &g->groups.at[group];
+		const struct node_group *of = &g->groups.all.at[group];
 
 		indent(o, depth - 1);
 		out_printf(o, "subgraph cluster_%d {\n", group);
 		indent(o, depth);
 		out_puts(o, "graph [label=\"");
 		dot_text(o, of->title);
-		out_printf(o, "\", class=%s, %s];\n", graph_group_name(of->kind), looks[of->kind]);
+		out_printf(o, "\", class=%s, %s];\n", group_kind_name(of->kind), looks[of->kind]);
 	}
 	for (size_t i = 0; i < g->nodes.len; i++)
-		if (g->nodes.at[i].group == group)
+		if (g->groups.of[i] == group)
 			dot_node(o, &g->nodes.at[i], i, depth);
-	for (size_t k = 0; k < g->groups.len; k++)
-		if (g->groups.at[k].parent == group && g->groups.at[k].n_nodes > 0)
+	for (size_t k = 0; k < g->groups.all.len; k++)
+		if (g->groups.all.at[k].parent == group && g->held[k] > 0)
 			dot_group(o, g, (int)k, depth + 1);
 	if (group >= 0) {
 		indent(o, depth - 1);

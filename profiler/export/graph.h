@@ -4,6 +4,7 @@
 
 #include "fusion/base/vec.h"
 #include "profiler/export/job.h"
+#include "profiler/layout/groups.h"
 
 enum { GRAPH_MAX_NODES = 2000, GRAPH_MAX_EDGES = 20000 };
 
@@ -11,28 +12,13 @@ struct graph_node {
 	const struct report_node *of;
 	bool is_input;
 	int instead[2]; /* nodes that it reads instead of its arguments; -1: none */
-	int group;      /* the innermost; -1 */
-	bool read;
-};
-
-enum graph_group_kind { GROUP_MODULE, GROUP_LOOP, GROUP_KERNEL };
-
-/* Groups come after those that they are in. */
-struct graph_group {
-	enum graph_group_kind kind;
-	int parent;  /* -1 */
-	char *title; /* owned */
-	int n_nodes; /* in it and in what it holds */
-};
-
-struct graph_edge {
-	int from, to; /* indices of nodes; from comes first */
 };
 
 struct drawn_graph {
 	VEC(struct graph_node) nodes;
-	VEC(struct graph_edge) edges;
-	VEC(struct graph_group) groups;
+	VEC(struct grouped_read) edges; /* from comes first */
+	struct node_groups groups;
+	int *held; /* by each group, and by what it holds: nodes */
 	json_t *title;
 	int in_page; /* 0: a file of its own; else its place, from 1, in a page with its style */
 };
@@ -49,12 +35,6 @@ int graph_find(const struct drawn_graph *g, int64_t id);
 static inline int64_t graph_id(const struct report_graph *graph)
 {
 	return graph->has.id ? (int64_t)graph->id : 0;
-}
-
-/* "module", "loop", "kernel". */
-static inline const char *graph_group_name(enum graph_group_kind kind)
-{
-	return kind == GROUP_MODULE ? "module" : kind == GROUP_LOOP ? "loop" : "kernel";
 }
 
 /* "float32 [8, 16]", of a node.  New. */

@@ -1,85 +1,19 @@
-/* profiler/export/graph_groups.c -- what the nodes of a drawn graph are part of. */
+/* profiler/export/graph_groups.c -- loops and kernels of a captured graph, for its groups. */
 #include "profiler/export/graph_groups.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PARTS = 64, MAX_KERNEL = 1000000 }; /* of a path: modules and loops */
-
-/* Of a path: a module's name, or a loop (>= 0). */
-struct path_part {
-	const char *text;
-	size_t len;
-	int loop;
-};
-
-struct loop_group {
-	int node, parent, group; /* -1 */
-};
-
-/* A group as it is drawn again in a kernel. */
-struct copy {
-	int kernel, of, group;
-};
-
-struct grouper {
+struct export_grouper {
 	struct drawn_graph *g;
 	const struct report_graph *graph;
-	VEC(struct loop_group) loops;
-	int *loop_of;   /* by node: the innermost; -1 */
-	int *kernel_of; /* by node: its number; -1 */
-	VEC(struct copy) copies;
+	struct grouped_node *nodes;
+	VEC(struct grouped_loop) loops;
 };
-
-/* Takes the title over; -1 when out of memory. */
-static int add_group(struct drawn_graph *g, enum graph_group_kind kind, int parent, char *title)
-{
-	struct graph_group group = { .kind = kind, .parent = parent, .title = title };
-
-	if (title && VEC_PUSH(&g->groups, group))
-		return (int)g->groups.len - 1;
-	free(title);
-	return -1;
-}
-
-/* "k3 fused_sin_mul", "while loop, line 12". */
-static char *numbered(const char *before, long long n, const char *after)
-{
-	struct buf buf;
-
-	buf_init(&buf, 0);
-	buf_printf(&buf, "%s%lld%s%s", before, n, *after ? " " : "", after);
-	return buf_steal(&buf);
-}
-
-static int depth_of(const struct drawn_graph *g, int group)
-{
-	int depth = 0;
-
-	for (; group >= 0; group = g->groups.at[group].parent)
-		depth++;
-	return depth;
-}
-
-/* The innermost that holds both; -1: none does. */
-static int around_both(const struct drawn_graph *g, int a, int b)
-{
-	int below = depth_of(g, a) - depth_of(g, b);
-
-	for (; below > 0; below--)
-		a = g->groups.at[a].parent;
-	for (; below < 0; below++)
-		b = g->groups.at[b].parent;
-	while (a != b) {
-		a = g->groups.at[a].parent;
-		b = g->groups.at[b].parent;
-	}
-	return a;
-}
 
 /* ---- loops */
 
-static int loop_depth(const struct grouper *gr, int loop)
+static int loop_depth(const struct export_grouper *gr, int loop)
 {
 	int depth = 0, most = (int)gr->loops.len;
 
@@ -88,16 +22,16 @@ static int loop_depth(const struct grouper *gr, int loop)
 	return depth;
 }
 
-static void note_member(struct grouper *gr, int64_t id, int loop)
+static void note_member(struct export_grouper *gr, int64_t id, int loop)
 {
 	int node = graph_find(gr->g, id);
 
-	if (node >= 0 &&
-	    (gr->loop_of[node] < 0 || loop_depth(gr, loop) > loop_depth(gr, gr->loop_of[node])))
-		gr->loop_of[node] = loop;
+	if (node >= 0 && (gr->nodes[node].loop < 0 ||
+			  loop_depth(gr, loop) > loop_depth(gr, gr->nodes[node].loop)))
+		gr->nodes[node].loop = loop;
 }
 
-static void note_members(struct grouper *gr, const struct report_subgraph *s, int loop)
+static void note_members(struct export_grouper *gr, const struct report_subgraph *s, int loop)
 {
 	note_member(gr, s->node, loop);
 	for (size_t i = 0; i < s->nodes.n; i++)
@@ -112,15 +46,15 @@ static void note_members(struct grouper *gr, const struct report_subgraph *s, in
 	}
 }
 
-static bool find_loops(struct grouper *gr)
+static bool find_loops(struct export_grouper *gr)
 {
 	struct report_subgraph_list all = gr->graph->subgraphs;
 
 	for (size_t i = 0; i < all.n; i++) {
 		const struct report_subgraph *s = &all.at[i];
 		int64_t up = s->has.parent ? s->parent : -1;
-		struct loop_group loop = { graph_find(gr->g, s->node),
-					   up < (int64_t)all.n ? (int)up : -1, -1 };
+		struct grouped_loop loop = { graph_find(gr->g, s->node),
+					     up < (int64_t)all.n ? (int)up : -1, (int)s->line };
 
 		if (!VEC_PUSH(&gr->loops, loop))
 			return false;
@@ -128,70 +62,6 @@ static bool find_loops(struct grouper *gr)
 	for (size_t i = 0; i < all.n; i++)
 		note_members(gr, &all.at[i], (int)i);
 	return true;
-}
-
-/* ---- modules */
-
-static bool same_part(const struct path_part *a, const struct path_part *b)
-{
-	return a->loop == b->loop && a->len == b->len &&
-	       (a->loop >= 0 || memcmp(a->text, b->text, a->len) == 0);
-}
-
-static int split_module(const struct graph_node *node, struct path_part parts[MAX_PARTS])
-{
-	const char *module = node->of->module ? node->of->module : "";
-	int n = 0;
-
-	while (*module && n < MAX_PARTS / 2) {
-		size_t len = strcspn(module, "/");
-
-		parts[n++] = (struct path_part){ module, len, -1 };
-		module += len + (module[len] == '/');
-	}
-	return n;
-}
-
-/* A loop is below the modules that its own node is of. */
-static int parts_of(const struct grouper *gr, int node, struct path_part parts[MAX_PARTS])
-{
-	int n = split_module(&gr->g->nodes.at[node], parts);
-	int loop = gr->loop_of[node];
-	struct path_part modules[MAX_PARTS], around[MAX_PARTS];
-	int n_modules = n;
-
-	memcpy(modules, parts, sizeof(*parts) * (size_t)n);
-	for (; loop >= 0 && n < MAX_PARTS; loop = gr->loops.at[loop].parent) {
-		int of = gr->loops.at[loop].node, depth = 0;
-		int n_around = of < 0 ? 0 : split_module(&gr->g->nodes.at[of], around);
-
-		while (depth < n_around && depth < n_modules &&
-		       same_part(&around[depth], &modules[depth]))
-			depth++;
-		memmove(parts + depth + 1, parts + depth, sizeof(*parts) * (size_t)(n - depth));
-		parts[depth] = (struct path_part){ .loop = loop };
-		n++;
-	}
-	return n;
-}
-
-static int open_part(struct grouper *gr, const struct path_part *part, int parent)
-{
-	struct loop_group *loop = part->loop >= 0 ? &gr->loops.at[part->loop] : NULL;
-	char *title;
-
-	if (!loop) {
-		title = strndup(part->text, part->len);
-		if (title && strchr(title, ':'))
-			*strchr(title, ':') = ' ';
-		return add_group(gr->g, GROUP_MODULE, parent, title);
-	}
-	if (loop->group >= 0)
-		return loop->group;
-	title = numbered("while loop, line ", (long long)gr->graph->subgraphs.at[part->loop].line,
-			 "");
-	loop->group = add_group(gr->g, GROUP_LOOP, parent, title);
-	return loop->group;
 }
 
 /* Nothing is computed for it: it is drawn with what reads it. */
@@ -202,37 +72,11 @@ static bool is_given(const struct graph_node *n)
 	return n->is_input || strcmp(op, "constant") == 0 || strcmp(op, "tensor") == 0;
 }
 
-/* A module that is called again, with something else in between, is another group: none
- * reads, by way of others, what it made itself. */
-static bool find_modules(struct grouper *gr)
-{
-	struct path_part stack[MAX_PARTS], parts[MAX_PARTS];
-	int groups[MAX_PARTS], depth = 0;
-
-	for (size_t i = 0; i < gr->g->nodes.len; i++) {
-		int n, same = 0;
-
-		if (is_given(&gr->g->nodes.at[i]))
-			continue;
-		n = parts_of(gr, (int)i, parts);
-		while (same < depth && same < n && same_part(&stack[same], &parts[same]))
-			same++;
-		for (depth = same; depth < n; depth++) {
-			stack[depth] = parts[depth];
-			groups[depth] = open_part(gr, &parts[depth],
-						  depth ? groups[depth - 1] : -1);
-			if (groups[depth] < 0)
-				return false;
-		}
-		gr->g->nodes.at[i].group = depth ? groups[depth - 1] : -1;
-	}
-	return true;
-}
-
 /* ---- kernels */
 
 /* "kernel 2: %sin, %mul" below the text of a piece, whose kernels begin with `first`. */
-static void read_kernels(struct grouper *gr, const json_t *by_name, const char *text, int first)
+static void read_kernels(struct export_grouper *gr, const json_t *by_name, const char *text,
+			 int first)
 {
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		const char *end;
@@ -242,7 +86,7 @@ static void read_kernels(struct grouper *gr, const json_t *by_name, const char *
 		if (strncmp(line, "kernel ", 7) != 0)
 			continue;
 		k = strtol(line + 7, NULL, 10);
-		if (k < 0 || k > MAX_KERNEL)
+		if (k < 0 || k > GROUPS_MAX_KERNEL)
 			continue;
 		end = line + strcspn(line, "\n");
 		for (const char *p = memchr(line, '%', (size_t)(end - line)); p;
@@ -250,8 +94,8 @@ static void read_kernels(struct grouper *gr, const json_t *by_name, const char *
 			size_t len = strcspn(++p, ",\n");
 			const json_t *node = json_object_getn(by_name, p, len);
 
-			if (node && gr->kernel_of[json_integer_value(node)] < 0)
-				gr->kernel_of[json_integer_value(node)] = first + (int)k;
+			if (node && gr->nodes[json_integer_value(node)].kernel < 0)
+				gr->nodes[json_integer_value(node)].kernel = first + (int)k;
 			p += len;
 		}
 	}
@@ -266,7 +110,7 @@ static const char *last_text(const struct report_pass_part *part)
 	return NULL;
 }
 
-static bool find_kernels(struct grouper *gr)
+static bool find_kernels(struct export_grouper *gr)
 {
 	struct report_pass_part_list parts = gr->graph->passes;
 	json_t *by_name = json_object();
@@ -279,7 +123,8 @@ static bool find_kernels(struct grouper *gr)
 		const struct report_pass_part *part = &parts.at[i];
 		int64_t first = part->first_kernel;
 
-		if (strncmp(part->part, "backward", 8) == 0 || first < 0 || first > MAX_KERNEL ||
+		if (strncmp(part->part, "backward", 8) == 0 || first < 0 ||
+		    first > GROUPS_MAX_KERNEL ||
 		    (!part->has.first_kernel && parts.n > 1)) /* numbered by themselves */
 			continue;
 		if (last_text(part))
@@ -289,107 +134,36 @@ static bool find_kernels(struct grouper *gr)
 	return by_name != NULL;
 }
 
-/* The group as it is drawn in the kernel; -1 when out of memory. */
-static int copy_into(struct grouper *gr, int kernel, int group, int around)
-{
-	int parent;
-	struct copy copy = { .kernel = kernel, .of = group };
-
-	if (group == around)
-		return kernel;
-	for (size_t i = 0; i < gr->copies.len; i++)
-		if (gr->copies.at[i].kernel == kernel && gr->copies.at[i].of == group)
-			return gr->copies.at[i].group;
-	parent = copy_into(gr, kernel, gr->g->groups.at[group].parent, around);
-	copy.group = parent < 0 ? -1
-				: add_group(gr->g, gr->g->groups.at[group].kind, parent,
-					    strdup(gr->g->groups.at[group].title));
-	return copy.group >= 0 && VEC_PUSH(&gr->copies, copy) ? copy.group : -1;
-}
-
-static bool place_kernel(struct grouper *gr, int number, size_t first)
+static bool make(struct export_grouper *gr)
 {
 	struct drawn_graph *g = gr->g;
 	struct report_texts names = gr->graph->kernels;
-	const char *name = (size_t)number < names.n ? names.at[number] : "";
-	int around = g->nodes.at[first].group, kernel;
+	const struct grouped_graph whole = { gr->nodes,     gr->loops.at, g->edges.at, g->nodes.len,
+					     gr->loops.len, g->edges.len, names.at,    names.n };
 
-	for (size_t i = first; i < g->nodes.len; i++)
-		if (gr->kernel_of[i] == number)
-			around = around_both(g, around, g->nodes.at[i].group);
-	kernel = add_group(g, GROUP_KERNEL, around, numbered("k", number, name));
-	for (size_t i = first; kernel >= 0 && i < g->nodes.len; i++) {
-		if (gr->kernel_of[i] != number)
-			continue;
-		gr->kernel_of[i] = -1;
-		g->nodes.at[i].group = copy_into(gr, kernel, g->nodes.at[i].group, around);
-		if (g->nodes.at[i].group < 0)
-			return false;
-	}
-	return kernel >= 0;
-}
-
-static bool place_kernels(struct grouper *gr)
-{
-	for (size_t i = 0; i < gr->g->nodes.len; i++)
-		if (gr->kernel_of[i] >= 0 && !place_kernel(gr, gr->kernel_of[i], i))
-			return false;
-	return true;
-}
-
-/* ---- what is given */
-
-/* The innermost module around it that no kernel and no loop is around: what comes from
- * outside comes once. */
-static int outside(const struct drawn_graph *g, int group)
-{
-	int found = group;
-
-	for (; group >= 0; group = g->groups.at[group].parent)
-		if (g->groups.at[group].kind != GROUP_MODULE)
-			found = g->groups.at[group].parent;
-	return found;
-}
-
-static void place_given(struct drawn_graph *g)
-{
-	for (size_t e = 0; e < g->edges.len; e++) {
-		struct graph_node *from = &g->nodes.at[g->edges.at[e].from];
-		int of = outside(g, g->nodes.at[g->edges.at[e].to].group);
-
-		if (!is_given(from))
-			continue;
-		from->group = from->read ? around_both(g, from->group, of) : of;
-		from->read = true;
-	}
-}
-
-/* Modules all of whose nodes went into kernels are empty. */
-static void count_nodes(struct drawn_graph *g)
-{
-	for (size_t i = 0; i < g->nodes.len; i++)
-		for (int k = g->nodes.at[i].group; k >= 0; k = g->groups.at[k].parent)
-			g->groups.at[k].n_nodes++;
+	if (!groups_make(&whole, GROUP_BY_MODULE | GROUP_BY_KERNEL, &g->groups))
+		return false;
+	g->held = calloc(g->groups.all.len + 1, sizeof(*g->held));
+	for (size_t i = 0; g->held && i < g->nodes.len; i++)
+		for (int k = g->groups.of[i]; k >= 0; k = g->groups.all.at[k].parent)
+			g->held[k]++;
+	return g->held != NULL;
 }
 
 bool graph_group(struct drawn_graph *g, const struct report_graph *graph)
 {
-	struct grouper gr = { .g = g, .graph = graph };
+	struct export_grouper gr = { .g = g, .graph = graph };
 	bool ok;
 
-	gr.loop_of = calloc(g->nodes.len + 1, sizeof(*gr.loop_of));
-	gr.kernel_of = calloc(g->nodes.len + 1, sizeof(*gr.kernel_of));
-	for (size_t i = 0; gr.loop_of && gr.kernel_of && i < g->nodes.len; i++)
-		g->nodes.at[i].group = gr.loop_of[i] = gr.kernel_of[i] = -1;
-	ok = gr.loop_of && gr.kernel_of && find_loops(&gr) && find_modules(&gr) &&
-	     find_kernels(&gr) && place_kernels(&gr);
-	if (ok) {
-		place_given(g);
-		count_nodes(g);
+	gr.nodes = calloc(g->nodes.len + 1, sizeof(*gr.nodes));
+	for (size_t i = 0; gr.nodes && i < g->nodes.len; i++) {
+		const struct graph_node *n = &g->nodes.at[i];
+
+		gr.nodes[i] = (struct grouped_node){ n->of->module ? n->of->module : "", -1, -1,
+						     is_given(n) };
 	}
-	free(gr.loop_of);
-	free(gr.kernel_of);
+	ok = gr.nodes && find_loops(&gr) && find_kernels(&gr) && make(&gr);
+	free(gr.nodes);
 	VEC_FREE(&gr.loops);
-	VEC_FREE(&gr.copies);
 	return ok;
 }

@@ -38,10 +38,10 @@ static void draw_label(struct out *o, const char *title, double width)
 
 static void draw_group(const struct drawing *d, size_t i, struct out *o)
 {
-	const struct graph_group *group = &d->g->groups.at[i];
+	const struct node_group *group = &d->g->groups.all.at[i];
 	const struct layout_rect *r = &d->l->groups[i];
 
-	out_printf(o, "<g class=\"%s\"><title>", graph_group_name(group->kind));
+	out_printf(o, "<g class=\"%s\"><title>", group_kind_name(group->kind));
 	out_xml(o, group->title);
 	out_printf(o,
 		   "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
@@ -54,7 +54,7 @@ static void draw_group_title(const struct drawing *d, size_t i, struct out *o)
 	const struct layout_rect *r = &d->l->groups[i];
 
 	out_printf(o, "<text class=\"label\" x=\"%.1f\" y=\"%.1f\">", r->x + 8, r->y + 14);
-	draw_label(o, d->g->groups.at[i].title, r->width - 16);
+	draw_label(o, d->g->groups.all.at[i].title, r->width - 16);
 	out_puts(o, "</text>\n");
 }
 
@@ -114,13 +114,13 @@ static void draw_all(const struct drawing *d, struct out *o)
 	const struct drawn_graph *g = d->g;
 
 	out_printf(o, "<g transform=\"translate(%d %d)\">\n", MARGIN, TITLE_HEIGHT);
-	for (size_t i = 0; i < g->groups.len; i++)
-		if (g->groups.at[i].n_nodes > 0)
+	for (size_t i = 0; i < g->groups.all.len; i++)
+		if (g->held[i] > 0)
 			draw_group(d, i, o);
 	for (size_t e = 0; e < g->edges.len; e++)
 		draw_edge(d, e, o);
-	for (size_t i = 0; i < g->groups.len; i++)
-		if (g->groups.at[i].n_nodes > 0)
+	for (size_t i = 0; i < g->groups.all.len; i++)
+		if (g->held[i] > 0)
 			draw_group_title(d, i, o);
 	for (size_t i = 0; i < g->nodes.len; i++)
 		draw_node(d, i, o);
@@ -173,20 +173,21 @@ static double title_width(const char *title)
 bool graph_draw(struct drawn_graph *g, struct out *out, struct err *err)
 {
 	struct layout_box *boxes = calloc(g->nodes.len + 1, sizeof(*boxes));
-	struct layout_group *groups = calloc(g->groups.len + 1, sizeof(*groups));
+	struct layout_group *groups = calloc(g->groups.all.len + 1, sizeof(*groups));
 	struct layout_edge *edges = calloc(g->edges.len + 1, sizeof(*edges));
 	struct layout_graph graph = {
-		boxes, groups, edges, (int)g->nodes.len, (int)g->groups.len, (int)g->edges.len, 0
+		boxes, groups, edges, (int)g->nodes.len, (int)g->groups.all.len, (int)g->edges.len,
+		0
 	};
 	struct layout *l = NULL;
 
 	if (boxes && groups && edges) {
 		for (size_t i = 0; i < g->nodes.len; i++)
 			boxes[i] = (struct layout_box){ node_width(&g->nodes.at[i]), NODE_HEIGHT,
-							g->nodes.at[i].group };
-		for (size_t i = 0; i < g->groups.len; i++)
-			groups[i] = (struct layout_group){ g->groups.at[i].parent,
-							   title_width(g->groups.at[i].title) };
+							g->groups.of[i] };
+		for (size_t i = 0; i < g->groups.all.len; i++)
+			groups[i] = (struct layout_group){ g->groups.all.at[i].parent,
+							   title_width(g->groups.all.at[i].title) };
 		for (size_t i = 0; i < g->edges.len; i++)
 			edges[i] = (struct layout_edge){ g->edges.at[i].from, g->edges.at[i].to };
 		l = layout_make(&graph);

@@ -387,9 +387,10 @@ static json_t *redact_object(struct redactor *r, const json_t *value)
 
 	json_object_foreach((json_t *)value, key, item)
 	{
-		bool texts = strcmp(key, "files") == 0 && json_is_object(item);
+		bool texts = (strcmp(key, "files") == 0 || strcmp(key, "weights") == 0) &&
+			     json_is_object(item);
 
-		/* of a program of several files its texts by path */
+		/* of a program of several files its texts by path, of weights ids by name */
 		json_object_set_new(out, key, texts ? json_null() : redact(r, key, item));
 	}
 	return out;

@@ -183,6 +183,12 @@ size_t report_key(const char *const *keys, size_t n, const char *key);
 		at_ < (map).n ? &(map).at[at_] : NULL;                                             \
 	})
 
+/* A text of a struct, "" where there is none. */
+static inline const char *report_text(const char *text)
+{
+	return text ? text : "";
+}
+
 /* ---- reports in the making */
 
 /* Where the structs and texts of a report live that is being filled in, and the free JSON in it.

@@ -1,8 +1,6 @@
 /* profiler/fields/json.c -- values of JSON objects that no table describes. */
 #include "profiler/fields/json.h"
 
-#include <math.h>
-
 const char *text_field_or(const json_t *object, const char *key, const char *otherwise)
 {
 	const char *text = json_string_value(json_object_get(object, key));
@@ -18,19 +16,4 @@ const char *text_field(const json_t *object, const char *key)
 json_int_t whole_field(const json_t *object, const char *key)
 {
 	return json_integer_value(json_object_get(object, key));
-}
-
-static double number_of(const json_t *value)
-{
-	return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
-double number_field(const json_t *object, const char *key)
-{
-	return number_of(json_object_get(object, key));
-}
-
-double number_end(const json_t *object, const char *key, size_t i)
-{
-	return number_of(json_array_get(json_object_get(object, key), i));
 }

@@ -15,9 +15,4 @@ const char *text_field_or(const json_t *object, const char *key, const char *oth
 /* Otherwise 0; of a real number too. */
 json_int_t whole_field(const json_t *object, const char *key);
 
-/* Otherwise NAN. */
-double number_field(const json_t *object, const char *key);
-/* The i-th of a list of them: an interval's end. */
-double number_end(const json_t *object, const char *key, size_t i);
-
 #endif

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/fields/json.h"
-
 enum { SMALLEST = -12, LARGEST = 21 }; /* powers of ten between which numbers are printed */
 
 /* Of the first digit of x, once it is rounded to so many. */
@@ -114,18 +112,16 @@ void number_triple(struct number_triple *t, double mid, double low, double high)
 	number_print(t->high, high, step);
 }
 
-void number_interval(char out[4 * NUMBER_BYTES], const json_t *object, const char *mid_key,
-		     const char *ci_key, const char *suffix)
+void number_interval(char out[4 * NUMBER_BYTES], double mid, struct report_interval ci,
+		     const char *suffix)
 {
-	double mid = number_field(object, mid_key);
-	double low = number_end(object, ci_key, 0), high = number_end(object, ci_key, 1);
 	struct number_triple t;
 
 	out[0] = '\0';
 	if (isnan(mid))
 		return;
-	number_triple(&t, mid, low, high);
-	if (isnan(low) || isnan(high))
+	number_triple(&t, mid, ci.low, ci.high);
+	if (isnan(ci.low) || isnan(ci.high))
 		snprintf(out, 4 * NUMBER_BYTES, "%s%s", t.mid, suffix);
 	else
 		snprintf(out, 4 * NUMBER_BYTES, "%s%s (%s-%s)", t.mid, suffix, t.low, t.high);

@@ -8,8 +8,9 @@
 #ifndef PROFILER_NUMBERS_NUMBERS_H
 #define PROFILER_NUMBERS_NUMBERS_H
 
-#include <jansson.h>
 #include <stddef.h>
+
+#include "profiler/fields/fields.h"
 
 enum { NUMBER_BYTES = 48 };
 
@@ -36,10 +37,9 @@ struct number_triple {
 };
 void number_triple(struct number_triple *t, double mid, double low, double high);
 
-/* "1.32x (1.28-1.36)" of two fields of an object; "1.32x" without an interval, "" without
- * a figure. */
-void number_interval(char out[4 * NUMBER_BYTES], const json_t *object, const char *mid_key,
-		     const char *ci_key, const char *suffix);
+/* "1.32x (1.28-1.36)"; "1.32x" where an end of the interval is NAN, "" where the figure is. */
+void number_interval(char out[4 * NUMBER_BYTES], double mid, struct report_interval ci,
+		     const char *suffix);
 
 struct number_unit {
 	const char *name; /* "us" */

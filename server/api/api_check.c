@@ -119,6 +119,7 @@ static json_t *explain_in_worker(struct app *app, const json_t *json, struct err
 {
 	char *text = json_dumps(json, JSON_COMPACT);
 	struct worker_options options = { .cpu_seconds = app->check_seconds,
+					  .files_folder = app->files_folder,
 					  .registry = app->registry };
 	struct worker worker = { .fd = -1 };
 	json_t *answer = NULL;

@@ -202,7 +202,8 @@ bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 		json_decref(json);
 		return ok;
 	}
-	ok = w && has_engines(req->app, w, err) && queue_has_room(req->app, err) &&
+	ok = w && workload_weights_in(w, req->app->files_folder, err) &&
+	     has_engines(req->app, w, err) && queue_has_room(req->app, err) &&
 	     enqueue(req->app->db, json, w, &id, err);
 
 	workload_destroy(w);

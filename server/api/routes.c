@@ -33,6 +33,7 @@ static const char *const *body_types(const struct route *r)
 	       : r->handler == api_runs_post    ? programs
 	       : r->handler == api_check        ? programs
 	       : r->handler == api_trace_blocks ? bytes
+	       : r->handler == api_files_post   ? bytes
 						: json;
 }
 

@@ -1,18 +1,19 @@
 /* server/cli/cache_log.c -- logs what a run found wrong with the cache of kernels. */
 #include "server/cli/cache_log.h"
 
+#include <jansson.h>
+
 #include "fusion/base/log.h"
+#include "profiler/fields/fields.h"
 
 /* `told` has the notes that were written, as keys. */
-static void log_modes(const json_t *modes, json_t *told)
+static void log_modes(const struct report_mode_map *modes, json_t *told)
 {
-	const char *name;
-	json_t *mode, *graph;
-	size_t i;
+	for (size_t i = 0; i < modes->n; i++) {
+		const struct report_graph_list *graphs = &modes->at[i].graphs;
 
-	json_object_foreach((json_t *)modes, name, mode) {
-		json_array_foreach(json_object_get(mode, "graphs"), i, graph) {
-			const char *note = json_string_value(json_object_get(graph, "cache_note"));
+		for (size_t k = 0; k < graphs->n; k++) {
+			const char *note = graphs->at[k].cache_note;
 
 			if (!note || json_object_get(told, note))
 				continue;
@@ -22,14 +23,12 @@ static void log_modes(const json_t *modes, json_t *told)
 	}
 }
 
-void cache_log(const json_t *report)
+void cache_log(const struct report_run *run)
 {
-	json_t *told = json_object(), *point;
-	size_t i;
+	json_t *told = json_object();
 
-	log_modes(json_object_get(report, "modes"), told);
-	json_array_foreach(json_object_get(report, "points"), i, point) {
-		log_modes(json_object_get(point, "modes"), told);
-	}
+	log_modes(&run->modes, told);
+	for (size_t i = 0; i < run->points.n; i++)
+		log_modes(&run->points.at[i].modes, told);
 	json_decref(told);
 }

@@ -2,9 +2,9 @@
 #ifndef SERVER_CLI_CACHE_LOG_H
 #define SERVER_CLI_CACHE_LOG_H
 
-#include <jansson.h>
+struct report_run;
 
 /* A line on stderr for each fault that the report's graphs tell of, once. */
-void cache_log(const json_t *report);
+void cache_log(const struct report_run *run);
 
 #endif

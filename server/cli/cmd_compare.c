@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "profiler/fields/json.h"
+#include "profiler/fields/fields.h"
 #include "profiler/findings/sentence.h"
 #include "profiler/numbers/numbers.h"
 #include "profiler/suite/suite.h"
@@ -89,23 +89,25 @@ static int read_flags(int argc, char **argv, struct compare_flags *f)
 
 /* ---- runs and suites, by number or file ---- */
 
-/* Of an export the run's own words; of a bare report its workload's. */
-static json_t *head_of_file(const char *path, const json_t *file, const json_t *report)
+/* Of an export or an answer the run's own words; of a bare report its workload's. */
+static json_t *head_of_file(const char *path, const struct report_compared_run *run,
+			    const struct report_workload *workload)
 {
-	const json_t *workload = json_object_get(report, "workload");
-	const json_t *run = json_object_get(file, "run"), *id;
-	const json_t *from = json_is_object(run)               ? run
-			     : json_object_get(file, "report") ? file
-							       : workload;
-	json_t *head = json_pack(
-	    "{s:s, s:s, s:s, s:s, s:s, s:s}", "file", path, "name",
-	    text_field_or(from, "name", "workload"), "project", text_field_or(from, "project", ""),
-	    "device", text_field_or(from, "device", "cpu"), "commit",
-	    text_field_or(from, "commit", ""), "branch", text_field_or(from, "branch", ""));
+	const struct report_compared_run from = {
+		.name = run ? run->name : workload->name,
+		.project = run ? run->project : workload->project,
+		.device = run ? run->device : workload->device,
+		.commit = run ? run->commit : workload->commit,
+		.branch = run ? run->branch : workload->branch,
+	};
+	json_t *head = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "file", path, "name",
+				 from.name ? from.name : "workload", "project",
+				 report_text(from.project), "device",
+				 from.device ? from.device : "cpu", "commit",
+				 report_text(from.commit), "branch", report_text(from.branch));
 
-	id = json_object_get(from, "id");
-	if (head && json_is_integer(id))
-		json_object_set(head, "id", (json_t *)id);
+	if (head && run && run->has.id)
+		json_object_set_new(head, "id", json_integer((json_int_t)run->id));
 	return head;
 }
 
@@ -140,24 +142,44 @@ static json_t *read_json(const char *path, const char *what, struct err *err)
 	return file;
 }
 
-/* What `breakeven run --json` prints, `export --format json` writes, or GET /runs/{id} answers. */
-static bool add_file(struct loaded_runs *l, const char *path, struct err *err)
+static bool no_report(const char *path, struct err *err)
 {
-	json_t *file = read_json(path, "run", err), *report;
-	bool ok;
+	return err_set(err, ERR_WORKLOAD,
+		       "%.300s is no report of a workload: write one with "
+		       "breakeven run FILE --json, or breakeven export RUN --format json",
+		       path);
+}
+
+static bool add_json(struct loaded_runs *l, const char *path, const json_t *json,
+		     struct arena *arena, struct err *err)
+{
+	const struct report_compared_file *file = report_read_compared_file(json, arena, err);
+	const struct report_compared_report *report = file ? file->report : NULL;
+	const struct report_compared_run *run = file ? file->run : NULL;
 
 	if (!file)
 		return false;
-	report = json_object_get(file, "report");
-	report = json_is_object(report) ? report : file;
-	if (!json_is_object(json_object_get(report, "workload")) ||
-	    !json_is_object(json_object_get(report, "modes")))
-		ok = err_set(err, ERR_WORKLOAD,
-			     "%.300s is no report of a workload: write one with "
-			     "breakeven run FILE --json, or breakeven export RUN --format json",
-			     path);
-	else
-		ok = loaded_add(l, head_of_file(path, file, report), json_incref(report), err);
+	if (!report)
+		report = report_read_compared_report(json, arena, err);
+	else if (!run)
+		run = report_read_compared_run(json, arena, err);
+	if (err->code != ERR_NONE)
+		return false;
+	if (!report->workload || !json_is_object(report->modes))
+		return no_report(path, err);
+	return loaded_add(l, head_of_file(path, run, report->workload),
+			  json_incref((json_t *)report->json), err);
+}
+
+/* What `breakeven run --json` prints, `export --format json` writes, or GET /runs/{id} answers. */
+static bool add_file(struct loaded_runs *l, const char *path, struct err *err)
+{
+	json_t *file = read_json(path, "run", err);
+	struct arena arena = { 0 };
+	bool ok = file && (json_is_object(file) ? add_json(l, path, file, &arena, err)
+						: no_report(path, err));
+
+	arena_finish(&arena);
 	json_decref(file);
 	return ok;
 }
@@ -179,27 +201,42 @@ static json_t *suite_of_store(const char *path, int64_t id, json_t **head, struc
 	return report;
 }
 
+/* Its report; the file's own, where that is one.  NULL: it has none. */
+static const json_t *report_of_suite(const struct report_suite_file *file, struct arena *arena,
+				     struct err *err)
+{
+	const struct report_suite_file *report =
+	    json_is_object(file->report) ? report_read_suite_file(file->report, arena, err) : file;
+
+	return report && json_is_array(report->columns) ? report->json : NULL;
+}
+
 /* The report that a file is, or has; its name is the suite's. */
 static json_t *suite_of_file(const char *path, json_t **head, struct err *err)
 {
-	json_t *file = read_json(path, "suite", err);
-	json_t *inner = json_object_get(file, "report"), *report = inner ? inner : file;
-	const char *name = json_string_value(json_object_get(file, "name"));
+	json_t *json = read_json(path, "suite", err), *found = NULL;
+	const struct report_suite_file *file = NULL;
+	struct arena arena = { 0 };
+	const json_t *report;
 
-	if (!file)
+	if (!json)
 		return NULL;
-	if (!json_is_array(json_object_get(report, "columns"))) {
+	if (json_is_object(json))
+		file = report_read_suite_file(json, &arena, err);
+	report = file ? report_of_suite(file, &arena, err) : NULL;
+	if (report) {
+		*head = json_pack("{s:s, s:s}", "file", path, "name",
+				  file->name ? file->name : "suite");
+		found = json_incref((json_t *)report);
+	} else if (err->code == ERR_NONE) {
 		err_set(err, ERR_WORKLOAD,
 			"%.300s is no report of a suite: write one with "
 			"breakeven suite FOLDER --json",
 			path);
-		json_decref(file);
-		return NULL;
 	}
-	*head = json_pack("{s:s, s:s}", "file", path, "name", name ? name : "suite");
-	json_incref(report);
-	json_decref(file);
-	return report;
+	arena_finish(&arena);
+	json_decref(json);
+	return found;
 }
 
 static json_t *load_suite(const char *text, const char *db, json_t **head, struct err *err)
@@ -230,17 +267,12 @@ static json_t *compare_suites(const char *before, const char *after, const char 
 }
 
 /* Whether a workload that passed does not, or the speedups of a column are SLOWER together. */
-static bool compare_suites_lost(const json_t *comparison)
+static bool compare_suites_lost(const struct report_suite_comparison *comparison)
 {
-	const json_t *c;
-	size_t i;
+	for (size_t i = 0; i < comparison->columns.n; i++) {
+		const struct report_suite_column_change *c = &comparison->columns.at[i];
 
-	json_array_foreach(json_object_get(comparison, "columns"), i, c) {
-		const char *verdict = json_string_value(
-		    json_object_get(json_object_get(c, "geomean"), "verdict"));
-
-		if (json_integer_value(json_object_get(c, "broken")) > 0 ||
-		    (verdict && strcmp(verdict, "SLOWER") == 0))
+		if (c->broken > 0 || strcmp(report_text(c->geomean->verdict), "SLOWER") == 0)
 			return true;
 	}
 	return false;
@@ -250,116 +282,97 @@ static bool compare_suites_lost(const json_t *comparison)
 
 enum { CELL = 4 * NUMBER_BYTES, NAME_WIDTH = 34 };
 
-static bool is(const json_t *object, const char *key, const char *word)
+static bool is(const char *text, const char *word)
 {
-	return strcmp(text_field(object, key), word) == 0;
+	return strcmp(text, word) == 0;
 }
 
 /* ---- the sentence */
 
-static const json_t *run_of(const json_t *all, const char *label)
+static void name_run(struct buf *out, const struct report_compare *all, const char *label)
 {
-	const json_t *run;
-	size_t i;
+	for (size_t i = 0; i < all->runs.n; i++) {
+		const struct report_compared_run *run = &all->runs.at[i];
 
-	json_array_foreach(json_object_get(all, "runs"), i, run) {
-		if (is(run, "label", label))
-			return run;
+		if (!is(report_text(run->label), label))
+			continue;
+		buf_printf(out, "%s: %s", label, report_text(run->name));
+		if (run->id)
+			buf_printf(out, " #%lld", (long long)run->id);
+		if (*report_text(run->commit))
+			buf_printf(out, ", commit %.12s", run->commit);
+		if (*report_text(run->file))
+			buf_printf(out, ", %s", run->file);
+		buf_puts(out, "\n");
 	}
-	return NULL;
 }
 
-static void name_run(struct buf *out, const json_t *run)
+static void name_figure(struct buf *out, const struct report_compared_figure *f)
 {
-	json_int_t id = json_integer_value(json_object_get(run, "id"));
-
-	buf_printf(out, "%s: %s", text_field(run, "label"), text_field(run, "name"));
-	if (id)
-		buf_printf(out, " #%" JSON_INTEGER_FORMAT, id);
-	if (*text_field(run, "commit"))
-		buf_printf(out, ", commit %.12s", text_field(run, "commit"));
-	if (*text_field(run, "file"))
-		buf_printf(out, ", %s", text_field(run, "file"));
-	buf_puts(out, "\n");
-}
-
-static void name_figure(struct buf *out, const json_t *f)
-{
-	const json_t *n = json_object_get(f, "n");
-	json_int_t points = json_integer_value(json_object_get(f, "points"));
 	char text[NUMBER_BYTES];
 
-	buf_printf(out, "%s %s", text_field(f, "mode"), text_field(f, "title"));
-	if (json_is_number(n)) {
-		number_short(text, json_number_value(n));
+	buf_printf(out, "%s %s", f->mode, f->title);
+	if (f->has.n) {
+		number_short(text, f->n);
 		buf_printf(out, " at n = %s", text);
 	}
-	if (points)
-		buf_printf(out, " of %" JSON_INTEGER_FORMAT " points", points);
+	if (f->points)
+		buf_printf(out, " of %lld points", (long long)f->points);
 }
 
 /* The verdict with its figures. */
-static void sentence(struct buf *out, const json_t *c)
+static void sentence(struct buf *out, const struct report_compared *c)
 {
-	buf_printf(out, "%s. ", text_field(c, "verdict"));
-	sentence_say_json(out, json_object_get(c, "sentence"));
-	if (is(c, "verdict", "REFUSED"))
+	buf_printf(out, "%s. ", c->verdict);
+	sentence_say(out, &c->sentence);
+	if (is(c->verdict, "REFUSED"))
 		buf_puts(out, " --force compares them all the same.");
 	buf_puts(out, "\n");
-}
-
-/* What it rests on. */
-static void how(struct buf *out, const json_t *c)
-{
-	const json_t *line;
-	size_t i;
-
-	json_array_foreach(json_object_get(c, "how"), i, line)
-		buf_printf(out, "%s\n", json_string_value(line));
 }
 
 /* ---- figures */
 
 /* "25.6 us (25.0-26.1)" of a figure as it is shown. */
-static void cell(char out[CELL], const json_t *figure)
+static void cell(char out[CELL], const struct report_figure *f)
 {
-	const char *low = text_field(figure, "low");
-
-	snprintf(out, CELL, *low ? "%s (%s-%s)" : "%s", text_field(figure, "text"), low,
-		 text_field(figure, "high"));
+	if (f && f->low)
+		snprintf(out, CELL, "%s (%s-%s)", f->text, f->low, report_text(f->high));
+	else
+		snprintf(out, CELL, "%s", f ? f->text : "");
 }
 
-static bool shown(const json_t *f)
+static bool shown(const struct report_compared_figure *f)
 {
-	return is(f, "kind", "counted") ? !is(f, "verdict", "SAME")
-					: !is(f, "verdict", "NOT ENOUGH") || is(f, "kind", "timed");
+	return is(f->kind, "counted") ? !is(f->verdict, "SAME")
+				      : !is(f->verdict, "NOT ENOUGH") || is(f->kind, "timed");
 }
 
-static void figures(struct buf *out, const json_t *c)
+static void figure(struct buf *out, const struct report_compared_figure *f)
 {
-	const json_t *f;
+	char a[CELL], b[CELL], ratio[CELL], name[128];
+	struct buf text;
+
+	buf_init(&text, sizeof(name));
+	name_figure(&text, f);
+	snprintf(name, sizeof(name), "%s", text.data ? text.data : "");
+	buf_finish(&text);
+	cell(a, f->a->shown);
+	cell(b, f->b->shown);
+	cell(ratio, f->times);
+	buf_printf(out, "%-*s  %22s  %22s  %20s  %s\n", NAME_WIDTH, name, a, b, ratio, f->verdict);
+}
+
+static void figures(struct buf *out, const struct report_compared *c)
+{
 	int hidden = 0;
-	size_t i;
 
-	buf_printf(out, "\n%-*s  %22s  %22s  %20s  %s\n", NAME_WIDTH, "", "A", text_field(c, "b"),
-		   "ratio", "verdict");
-	json_array_foreach(json_object_get(c, "figures"), i, f) {
-		char a[CELL], b[CELL], ratio[CELL], name[128];
-		struct buf text;
-
-		if (!shown(f)) {
+	buf_printf(out, "\n%-*s  %22s  %22s  %20s  %s\n", NAME_WIDTH, "", "A", c->b, "ratio",
+		   "verdict");
+	for (size_t i = 0; i < c->figures.n; i++) {
+		if (shown(&c->figures.at[i]))
+			figure(out, &c->figures.at[i]);
+		else
 			hidden++;
-			continue;
-		}
-		buf_init(&text, sizeof(name));
-		name_figure(&text, f);
-		snprintf(name, sizeof(name), "%s", text.data ? text.data : "");
-		buf_finish(&text);
-		cell(a, json_object_get(json_object_get(f, "a"), "shown"));
-		cell(b, json_object_get(json_object_get(f, "b"), "shown"));
-		cell(ratio, json_object_get(f, "times"));
-		buf_printf(out, "%-*s  %22s  %22s  %20s  %s\n", NAME_WIDTH, name, a, b, ratio,
-			   text_field(f, "verdict"));
 	}
 	if (hidden)
 		buf_printf(out, "%d more figures are the same, or measured once: --json has them\n",
@@ -368,199 +381,209 @@ static void figures(struct buf *out, const json_t *c)
 
 /* ---- what changed */
 
-static void where(struct buf *out, const json_t *row)
+/* NAN: it has no points. */
+static void where(struct buf *out, const char *mode, double n)
 {
-	const json_t *n = json_object_get(row, "n");
-
-	buf_printf(out, "%s", text_field(row, "mode"));
-	if (json_is_integer(n))
-		buf_printf(out, " at n = %" JSON_INTEGER_FORMAT, json_integer_value(n));
+	buf_puts(out, mode);
+	if (!isnan(n))
+		buf_printf(out, " at n = %lld", (long long)n);
 }
 
-static void breaks(struct buf *out, const json_t *c)
+static void breaks(struct buf *out, const struct report_break_change_list *rows)
 {
-	const json_t *row;
-	size_t i;
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct report_break_change *row = &rows->at[i];
+		const struct report_compared_break *at = is(row->change, "gone") ? row->a : row->b;
+		char cost[CELL] = "";
 
-	json_array_foreach(json_object_get(c, "breaks"), i, row) {
-		const json_t *at = json_object_get(row, is(row, "change", "gone") ? "a" : "b");
-		char cost[CELL];
-
-		if (is(row, "change", "kept"))
+		if (is(row->change, "kept"))
 			continue;
-		buf_printf(out, "break %s, ", text_field(row, "change"));
-		where(out, row);
-		buf_printf(out, ": %s, line %" JSON_INTEGER_FORMAT ": %s", text_field(row, "kind"),
-			   json_integer_value(json_object_get(at, "line")),
-			   text_field(row, "text"));
-		number_interval(cost, at, "cost_us", "ci_us", " us");
+		buf_printf(out, "break %s, ", row->change);
+		where(out, row->mode, row->n);
+		buf_printf(out, ": %s, line %lld: %s", row->kind, at ? (long long)at->line : 0,
+			   row->text);
+		if (at)
+			number_interval(cost, at->cost_us, at->ci_us, " us");
 		buf_printf(out, "%s%s\n", *cost ? ", " : "", cost);
 	}
 }
 
-static void kernels(struct buf *out, const json_t *c)
+static void kernel_time(char out[CELL], const struct report_compared_kernel *kernel)
 {
-	const json_t *row;
-	size_t i;
+	out[0] = '\0';
+	if (kernel)
+		number_interval(out, kernel->us, kernel->ci_us, "");
+}
 
-	json_array_foreach(json_object_get(c, "kernels"), i, row) {
+static void kernels(struct buf *out, const struct report_kernel_change_list *rows)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct report_kernel_change *row = &rows->at[i];
 		char a[CELL], b[CELL];
 
-		number_interval(a, json_object_get(row, "a"), "us", "ci_us", "");
-		number_interval(b, json_object_get(row, "b"), "us", "ci_us", "");
-		buf_printf(out, "kernel %s, ", text_field(row, "change"));
-		where(out, row);
-		buf_printf(out, ": %s", text_field(row, "name"));
+		kernel_time(a, row->a);
+		kernel_time(b, row->b);
+		buf_printf(out, "kernel %s, ", row->change);
+		where(out, row->mode, row->n);
+		buf_printf(out, ": %s", row->name);
 		if (*a || *b)
 			buf_printf(out, ", %s%s%s us", a, *a && *b ? " to " : "", b);
 		buf_puts(out, "\n");
 	}
 }
 
-static void differences(struct buf *out, const json_t *c)
+static void differences(struct buf *out, const struct report_compared *c)
 {
-	const json_t *d;
-	size_t i;
+	for (size_t i = 0; i < c->differences.n; i++) {
+		const struct report_setting_difference *d = &c->differences.at[i];
 
-	json_array_foreach(json_object_get(c, "differences"), i, d)
-		buf_printf(out, "%s: %s in A, %s in %s%s\n", text_field(d, "title"),
-			   text_field(d, "a"), text_field(d, "b"), text_field(c, "b"),
-			   json_is_true(json_object_get(d, "matters")) ? " (matters)" : "");
+		buf_printf(out, "%s: %s in A, %s in %s%s\n", d->title, d->a, d->b, c->b,
+			   d->matters ? " (matters)" : "");
+	}
 }
 
-static void print_pair(struct buf *out, const json_t *all, const json_t *c)
+static void print_pair(struct buf *out, const struct report_compare *all,
+		       const struct report_compared *c)
 {
-	name_run(out, run_of(all, "A"));
-	name_run(out, run_of(all, text_field(c, "b")));
+	name_run(out, all, "A");
+	name_run(out, all, c->b);
 	buf_puts(out, "\n");
 	sentence(out, c);
-	if (json_is_true(json_object_get(c, "forced")))
-		buf_printf(out, "Compared by force; they are %s.\n", text_field(c, "refused"));
-	if (json_array_size(json_object_get(c, "figures")))
+	if (c->forced)
+		buf_printf(out, "Compared by force; they are %s.\n", report_text(c->refused));
+	if (c->figures.n)
 		figures(out, c);
-	how(out, c);
-	if (json_array_size(json_object_get(c, "breaks")) +
-	    json_array_size(json_object_get(c, "kernels")) +
-	    json_array_size(json_object_get(c, "differences")))
+	for (size_t i = 0; i < c->how.n; i++)
+		buf_printf(out, "%s\n", c->how.at[i]);
+	if (c->breaks.n + c->kernels.n + c->differences.n)
 		buf_puts(out, "\n");
-	breaks(out, c);
-	kernels(out, c);
+	breaks(out, &c->breaks);
+	kernels(out, &c->kernels);
 	differences(out, c);
 }
 
-static void print_runs(struct buf *out, const json_t *comparison)
+static void print_runs(struct buf *out, const struct report_compare *comparison)
 {
-	const json_t *c;
-	size_t i;
-
-	json_array_foreach(json_object_get(comparison, "comparisons"), i, c) {
+	for (size_t i = 0; i < comparison->comparisons.n; i++) {
 		if (i)
 			buf_puts(out, "\n");
-		print_pair(out, comparison, c);
+		print_pair(out, comparison, &comparison->comparisons.at[i]);
 	}
 }
 
 /* ---- suites as text ---- */
 
-static void name_suite(struct buf *out, const char *label, const json_t *head)
+static void name_suite(struct buf *out, const char *label, const struct report_compared_suite *s)
 {
-	buf_printf(out, "%s: %s", label, text_field(head, "name"));
-	if (whole_field(head, "id"))
-		buf_printf(out, " #%lld", whole_field(head, "id"));
+	buf_printf(out, "%s: %s", label, s->name);
+	if (s->id)
+		buf_printf(out, " #%lld", (long long)s->id);
 	else
-		buf_printf(out, ", %s", text_field(head, "file"));
+		buf_printf(out, ", %s", report_text(s->file));
 	buf_puts(out, "\n");
 }
 
-static void pass_rates(char *out, size_t bytes, const json_t *c)
+static void pass_rates(char *out, size_t bytes, double before, double after)
 {
-	double before = number_field(c, "pass_rate_before"),
-	       after = number_field(c, "pass_rate_after");
-
 	if (isnan(before) || isnan(after))
 		snprintf(out, bytes, "none ended");
 	else
 		snprintf(out, bytes, "%.0f to %.0f %%", 100 * before, 100 * after);
 }
 
-static void suite_columns(struct buf *out, const json_t *comparison)
+static void suite_columns(struct buf *out, const struct report_suite_column_change_list *columns)
 {
-	const json_t *c;
-	size_t i;
-
 	buf_printf(out, "\n%-10s %-7s %-8s %12s %7s %6s  %-22s %-10s %7s %5s %5s\n", "engine",
 		   "policy", "mode", "passed", "broken", "fixed", "speedup, after/before",
 		   "verdict", "of", "rose", "fell");
-	json_array_foreach(json_object_get(comparison, "columns"), i, c) {
-		const json_t *mean = json_object_get(c, "geomean");
+	for (size_t i = 0; i < columns->n; i++) {
+		const struct report_suite_column_change *c = &columns->at[i];
+		const struct report_suite_change *mean = c->geomean;
 		char ratio[CELL], passed[32];
 
-		pass_rates(passed, sizeof(passed), c);
-		number_interval(ratio, mean, "ratio", "ratio_ci", "x");
+		pass_rates(passed, sizeof(passed), c->pass_rate_before, c->pass_rate_after);
+		number_interval(ratio, mean->ratio, mean->ratio_ci, "x");
 		buf_printf(out, "%-10s %-7s %-8s %12s %7lld %6lld  %-22s %-10s %7lld %5lld %5lld\n",
-			   text_field(c, "engine"), text_field(c, "policy"), text_field(c, "mode"),
-			   passed, whole_field(c, "broken"), whole_field(c, "fixed"), ratio,
-			   text_field(mean, "verdict"), whole_field(mean, "n"),
-			   whole_field(c, "FASTER"), whole_field(c, "SLOWER"));
+			   c->engine, c->policy, c->mode, passed, (long long)c->broken,
+			   (long long)c->fixed, ratio, report_text(mean->verdict),
+			   (long long)mean->n, (long long)c->FASTER, (long long)c->SLOWER);
 	}
 }
 
-/* The results with one value of a field, a line each. */
-static void suite_results(struct buf *out, const json_t *comparison, const char *field,
-			  const char *value)
+/* A line of a result: `word` is its turn or its verdict. */
+static void suite_result(struct buf *out, const char *word, const char *workload,
+			 const struct report_suite_result_change *r)
 {
-	const json_t *w, *r;
-	size_t i, k;
+	buf_printf(out, "%s: %s, %s, %s, %s", word, workload, r->mode, r->policy, r->engine);
+}
 
-	json_array_foreach(json_object_get(comparison, "workloads"), i, w) {
-		json_array_foreach(json_object_get(w, "results"), k, r) {
-			char ratio[CELL], before[NUMBER_BYTES], after[NUMBER_BYTES];
+/* The results that turned so, a line each. */
+static void suite_turns(struct buf *out, const struct report_suite_workload_change *w,
+			const char *turn)
+{
+	for (size_t k = 0; k < w->results.n; k++) {
+		const struct report_suite_result_change *r = &w->results.at[k];
 
-			if (strcmp(text_field(r, field), value) != 0)
-				continue;
-			buf_printf(out, "%s: %s, %s, %s, %s", value, text_field(w, "name"),
-				   text_field(r, "mode"), text_field(r, "policy"),
-				   text_field(r, "engine"));
-			if (strcmp(value, "broken") == 0 && *text_field(r, "reason"))
-				buf_printf(out, ": %s", text_field(r, "reason"));
-			number_interval(ratio, r, "ratio", "ratio_ci", "x");
-			number_short(before, number_field(r, "speedup_before"));
-			number_short(after, number_field(r, "speedup"));
-			if (*ratio && strcmp(field, "verdict") == 0)
-				buf_printf(out, ": %sx to %sx, %s", before, after, ratio);
-			buf_puts(out, "\n");
-		}
+		if (strcmp(r->turn, turn) != 0)
+			continue;
+		suite_result(out, turn, w->name, r);
+		if (strcmp(turn, "broken") == 0 && *report_text(r->reason))
+			buf_printf(out, ": %s", r->reason);
+		buf_puts(out, "\n");
 	}
 }
 
-static void suite_names(struct buf *out, const char *what, const json_t *list)
+/* The results with that verdict, a line each. */
+static void suite_verdicts(struct buf *out, const struct report_suite_workload_change *w,
+			   const char *verdict)
 {
-	const json_t *name;
-	size_t i;
+	for (size_t k = 0; k < w->results.n; k++) {
+		const struct report_suite_result_change *r = &w->results.at[k];
+		char ratio[CELL], before[NUMBER_BYTES], after[NUMBER_BYTES];
 
-	if (json_array_size(list))
+		if (strcmp(report_text(r->verdict), verdict) != 0)
+			continue;
+		suite_result(out, verdict, w->name, r);
+		number_interval(ratio, r->ratio, r->ratio_ci, "x");
+		number_short(before, r->speedup_before);
+		number_short(after, r->speedup);
+		if (*ratio)
+			buf_printf(out, ": %sx to %sx, %s", before, after, ratio);
+		buf_puts(out, "\n");
+	}
+}
+
+static void suite_names(struct buf *out, const char *what, const struct report_texts *list)
+{
+	if (list->n)
 		buf_printf(out, "%s: ", what);
-	json_array_foreach(list, i, name)
-		buf_printf(out, "%s%s", i ? ", " : "", json_string_value(name));
-	if (json_array_size(list))
+	for (size_t i = 0; i < list->n; i++)
+		buf_printf(out, "%s%s", i ? ", " : "", list->at[i]);
+	if (list->n)
 		buf_puts(out, "\n");
 }
 
-static void print_suites(struct buf *out, const json_t *comparison)
+static void print_suites(struct buf *out, const struct report_suite_comparison *comparison)
 {
-	name_suite(out, "A", json_object_get(comparison, "before"));
-	name_suite(out, "B", json_object_get(comparison, "after"));
+	const struct report_suite_workload_change_list *workloads = &comparison->workloads;
+
+	name_suite(out, "A", comparison->before);
+	name_suite(out, "B", comparison->after);
 	buf_puts(out, "\n");
-	sentence_say_json(out, json_object_get(comparison, "sentence"));
+	sentence_say(out, &comparison->sentence);
 	buf_puts(out, "\n");
-	suite_columns(out, comparison);
+	suite_columns(out, &comparison->columns);
 	buf_puts(out, "\n");
-	suite_results(out, comparison, "turn", "broken");
-	suite_results(out, comparison, "turn", "fixed");
-	suite_results(out, comparison, "verdict", "SLOWER");
-	suite_results(out, comparison, "verdict", "FASTER");
-	suite_names(out, "Only in A", json_object_get(comparison, "only_before"));
-	suite_names(out, "Only in B", json_object_get(comparison, "only_after"));
+	for (size_t i = 0; i < workloads->n; i++)
+		suite_turns(out, &workloads->at[i], "broken");
+	for (size_t i = 0; i < workloads->n; i++)
+		suite_turns(out, &workloads->at[i], "fixed");
+	for (size_t i = 0; i < workloads->n; i++)
+		suite_verdicts(out, &workloads->at[i], "SLOWER");
+	for (size_t i = 0; i < workloads->n; i++)
+		suite_verdicts(out, &workloads->at[i], "FASTER");
+	suite_names(out, "Only in A", &comparison->only_before);
+	suite_names(out, "Only in B", &comparison->only_after);
 	buf_puts(out,
 		 "A speedup is over the eager of its own suite, so that the pace of the "
 		 "machine cancels out.  A verdict\nneeds its whole 95 % interval beyond 2 %; of "
@@ -604,29 +627,45 @@ static json_t *compare(const struct compare_flags *f, struct err *err)
 	return comparison;
 }
 
-/* Whether B lost what A had, or cannot be told. */
-static bool lost(const struct compare_flags *f, const json_t *comparison)
-{
-	const char *verdict = json_string_value(json_object_get(comparison, "verdict"));
+/* As it was read: one of the two, and its JSON. */
+struct comparison_read {
+	const json_t *json;
+	const struct report_compare *runs;
+	const struct report_suite_comparison *suites;
+};
 
-	return f->suites ? compare_suites_lost(comparison)
-			 : strcmp(verdict, "SLOWER") == 0 || strcmp(verdict, "REFUSED") == 0 ||
-			       strcmp(verdict, "DISAGREES") == 0;
+static bool read_comparison(const struct compare_flags *f, const json_t *json, struct arena *arena,
+			    struct comparison_read *c, struct err *err)
+{
+	c->json = json;
+	if (f->suites)
+		c->suites = report_read_suite_comparison(json, arena, err);
+	else
+		c->runs = report_read_compare(json, arena, err);
+	return c->suites || c->runs;
 }
 
-static bool print(const struct compare_flags *f, const json_t *comparison)
+/* Whether B lost what A had, or cannot be told. */
+static bool lost(const struct comparison_read *c)
+{
+	return c->suites ? compare_suites_lost(c->suites)
+			 : is(c->runs->verdict, "SLOWER") || is(c->runs->verdict, "REFUSED") ||
+			       is(c->runs->verdict, "DISAGREES");
+}
+
+static bool print(const struct compare_flags *f, const struct comparison_read *c)
 {
 	struct buf text;
 	bool ok;
 
 	if (f->json)
-		return json_dumpf(comparison, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
+		return json_dumpf(c->json, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
 		       fflush(stdout) == 0;
 	buf_init(&text, 0);
-	if (f->suites)
-		print_suites(&text, comparison);
+	if (c->suites)
+		print_suites(&text, c->suites);
 	else
-		print_runs(&text, comparison);
+		print_runs(&text, c->runs);
 	ok = text.data && fputs(text.data, stdout) != EOF && fflush(stdout) == 0;
 	buf_finish(&text);
 	return ok;
@@ -635,8 +674,10 @@ static bool print(const struct compare_flags *f, const json_t *comparison)
 int cmd_compare(int argc, char **argv, const struct registry *registry)
 {
 	struct compare_flags f = { 0 };
+	struct comparison_read c = { 0 };
+	struct arena arena = { 0 };
 	struct err err = { 0 };
-	json_t *comparison;
+	json_t *json;
 	int status;
 
 	(void)registry;
@@ -644,14 +685,15 @@ int cmd_compare(int argc, char **argv, const struct registry *registry)
 	if (status >= 0)
 		return status;
 	status = EXIT_FAILED;
-	comparison = compare(&f, &err);
-	if (!comparison)
+	json = compare(&f, &err);
+	if (!json || !read_comparison(&f, json, &arena, &c, &err))
 		fprintf(stderr, "breakeven compare: %s\n", err.message);
-	else if (!print(&f, comparison))
+	else if (!print(&f, &c))
 		fprintf(stderr, "breakeven compare: the result could not be written: %s\n",
 			strerror(errno));
-	else if (!lost(&f, comparison))
+	else if (!lost(&c))
 		status = EXIT_DONE;
-	json_decref(comparison);
+	arena_finish(&arena);
+	json_decref(json);
 	return status;
 }

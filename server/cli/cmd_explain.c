@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "fusion/fusion.h"
-#include "profiler/fields/json.h"
+#include "profiler/fields/fields.h"
 #include "profiler/profiler.h"
 #include "server/cli/cli.h"
 #include "server/cli/explain_text.h"
@@ -81,23 +81,20 @@ static void print_difference(struct buf *out, const char *before, const char *af
 		buf_printf(out, "          and %d lines more; --json has all\n", -left);
 }
 
-static void print_rule(struct buf *out, const json_t *rule)
+static void print_rule(struct buf *out, const struct report_rule *rule)
 {
-	const json_t *at = json_object_get(rule, "at");
-	long long last = 0;
+	int64_t last = 0;
 	int shown = 0;
-	json_t *place;
-	size_t i;
 
-	buf_printf(out, "      %s", text_field(rule, "rule"));
-	if (whole_field(rule, "count") > 1)
-		buf_printf(out, ", %lld times", whole_field(rule, "count"));
-	json_array_foreach((json_t *)at, i, place) {
-		long long line = whole_field(place, "line");
+	buf_printf(out, "      %s", rule->rule);
+	if (rule->count > 1)
+		buf_printf(out, ", %lld times", (long long)rule->count);
+	for (size_t i = 0; i < rule->at.n; i++) {
+		int64_t line = rule->at.at[i].line;
 
 		if (line == 0 || line == last || shown == MOST_PLACES)
 			continue;
-		buf_printf(out, "%s%lld", shown ? ", " : ": line ", line);
+		buf_printf(out, "%s%lld", shown ? ", " : ": line ", (long long)line);
 		last = line;
 		shown++;
 	}
@@ -107,64 +104,54 @@ static void print_rule(struct buf *out, const json_t *rule)
 }
 
 /* Prints a step; `before` is the text in front of it, and then after it. */
-static void print_step(struct buf *out, const json_t *step, const char **before, long long *nodes)
+static void print_step(struct buf *out, const struct report_pass_step *step, const char **before,
+		       int64_t *nodes)
 {
-	const char *after = json_string_value(json_object_get(step, "after"));
-	json_t *rule;
-	size_t i;
+	const char *after = step->after;
 
-	buf_printf(out, "    %-13s ", text_field(step, "pass"));
-	if (json_is_true(json_object_get(step, "off"))) {
+	buf_printf(out, "    %-13s ", step->pass);
+	if (step->off) {
 		buf_puts(out, "switched off\n");
 		return;
 	}
-	if (json_is_false(json_object_get(step, "changed"))) {
+	if (step->changed)
+		buf_printf(out, "%lld nodes -> %lld, %.1f us\n", (long long)*nodes,
+			   (long long)step->nodes, step->us);
+	else
 		buf_puts(out, "changed nothing\n");
-	} else {
-		buf_printf(out, "%lld nodes -> %lld, %.1f us\n", *nodes, whole_field(step, "nodes"),
-			   json_number_value(json_object_get(step, "us")));
-	}
-	json_array_foreach(json_object_get(step, "rules"), i, rule) {
-		print_rule(out, rule);
-	}
-	*nodes = whole_field(step, "nodes");
+	for (size_t i = 0; i < step->rules.n; i++)
+		print_rule(out, &step->rules.at[i]);
+	*nodes = step->nodes;
 	if (after && *before)
 		print_difference(out, *before, after);
-	else if (json_is_true(json_object_get(step, "changed")))
+	else if (step->changed)
 		buf_puts(out, "        the graph is left out: it is over the limit\n");
-	if (after || json_is_true(json_object_get(step, "changed")))
+	if (after || step->changed)
 		*before = after;
 }
 
-static void print_part(struct buf *out, const json_t *graph, const json_t *part)
+static void print_part(struct buf *out, const struct report_graph *graph,
+		       const struct report_pass_part *part)
 {
-	const char *before = json_string_value(json_object_get(part, "before"));
-	long long nodes = whole_field(part, "nodes");
-	json_t *step;
-	size_t i;
+	const char *before = part->before;
+	int64_t nodes = part->nodes;
 
-	buf_printf(out, "\nPasses over graph %lld of %s (%s)%s%s\n", whole_field(graph, "id"),
-		   text_field(graph, "frame"), text_field(graph, "compile"),
-		   *text_field(part, "part") ? ", " : "", text_field(part, "part"));
-	if (json_object_get(part, "error")) {
-		buf_printf(out, "    %s\n", text_field(part, "error"));
+	buf_printf(out, "\nPasses over graph %lld of %s (%s)%s%s\n", (long long)graph->id,
+		   report_text(graph->frame), report_text(graph->compile), *part->part ? ", " : "",
+		   part->part);
+	if (part->error) {
+		buf_printf(out, "    %s\n", part->error);
 		return;
 	}
-	json_array_foreach(json_object_get(part, "steps"), i, step) {
-		print_step(out, step, &before, &nodes);
-	}
+	for (size_t i = 0; i < part->steps.n; i++)
+		print_step(out, &part->steps.at[i], &before, &nodes);
 }
 
-static void print_passes(struct buf *out, const json_t *explanation)
+static void print_passes(struct buf *out, const struct report_graph_list *graphs)
 {
-	json_t *graph, *part;
-	size_t i, k;
-
-	json_array_foreach(json_object_get(explanation, "graphs"), i, graph) {
-		json_array_foreach(json_object_get(graph, "passes"), k, part) {
-			print_part(out, graph, part);
-		}
-	}
+	for (size_t i = 0; i < graphs->n; i++)
+		for (size_t k = 0; k < graphs->at[i].passes.n; k++)
+			print_part(out, &graphs->at[i], &graphs->at[i].passes.at[k]);
 }
 
 /* ---- the command ---- */
@@ -242,36 +229,34 @@ static json_t *explain(const struct explain_flags *f, const json_t *json, enum f
 	return out;
 }
 
-static bool print(const struct explain_flags *f, const json_t *json, const json_t *e)
+static bool print(const struct explain_flags *f, const json_t *json, const struct report_explain *e)
 {
 	struct buf text;
 	bool ok;
 
 	if (f->json)
-		return json_dumpf(e, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
+		return json_dumpf(e->json, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
 		       fflush(stdout) == 0;
 	buf_init(&text, 0);
 	explain_text_print(&text, e, f->source.place, json, f->graph);
 	if (f->passes)
-		print_passes(&text, e);
+		print_passes(&text, &e->graphs);
 	ok = text.data && fputs(text.data, stdout) != EOF && fflush(stdout) == 0;
 	buf_finish(&text);
 	return ok;
 }
 
 /* The program's own error, after what was captured before it. */
-static int report_error(const struct explain_flags *f, const json_t *json, const json_t *e)
+static int report_error(const struct explain_flags *f, const json_t *json,
+			const struct report_failure *error)
 {
-	const json_t *error = json_object_get(e, "error");
-	const char *message = json_string_value(json_object_get(error, "message"));
 	struct err err;
 
-	if (!message)
+	if (!error)
 		return EXIT_DONE;
-	err = (struct err){ .line = (int)json_integer_value(json_object_get(error, "line")),
-			    .column = (int)json_integer_value(json_object_get(error, "column")) };
-	snprintf(err.message, sizeof(err.message), "%s", message);
-	snprintf(err.file, sizeof(err.file), "%s", text_field(error, "file"));
+	err = (struct err){ .line = (int)error->line, .column = (int)error->column };
+	snprintf(err.message, sizeof(err.message), "%s", error->message);
+	snprintf(err.file, sizeof(err.file), "%s", report_text(error->file));
 	workload_file_error(&f->source, "explain", json, f->registry, &err);
 	return EXIT_FAILED;
 }
@@ -281,7 +266,9 @@ int cmd_explain(int argc, char **argv, const struct registry *registry)
 	struct explain_flags f = { .registry = registry };
 	struct err err = { 0 };
 	enum fusion_mode mode;
-	json_t *json, *e = NULL;
+	json_t *json, *answer = NULL;
+	const struct report_explain *e = NULL;
+	struct arena arena = { 0 };
 	int status;
 
 	status = read_flags(argc, argv, &f);
@@ -301,15 +288,18 @@ int cmd_explain(int argc, char **argv, const struct registry *registry)
 	if (json && f.without)
 		pass_flag_apply(json, f.without);
 	if (json)
-		e = explain(&f, json, mode, &err);
+		answer = explain(&f, json, mode, &err);
+	if (answer)
+		e = report_read_explain(answer, &arena, &err);
 	if (!e)
 		workload_file_error(&f.source, "explain", json, f.registry, &err);
 	else if (print(&f, json, e))
-		status = report_error(&f, json, e);
+		status = report_error(&f, json, e->error);
 	else
 		fprintf(stderr, "breakeven explain: the result could not be written: %s\n",
 			strerror(errno));
-	json_decref(e);
+	arena_finish(&arena);
+	json_decref(answer);
 	json_decref(json);
 	return status;
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "fusion/base/scratch.h"
-#include "profiler/fields/json.h"
+#include "profiler/fields/fields.h"
 #include "profiler/import/import.h"
 #include "server/cli/cli.h"
 #include "server/cli/flags.h"
@@ -18,124 +18,117 @@
 enum { MOST_ROWS = 15, NAME_COLUMNS = 80 };
 
 /* A total by name, the longest first. */
-static void print_totals(const json_t *report, const char *field, const char *title, FILE *out)
+static void print_total(const struct report_total *total, const char *title, FILE *out)
 {
-	const json_t *totals = json_object_get(report, field), *row;
-	const json_t *rows = json_object_get(totals, "by_name");
-	size_t i;
+	const struct report_name_total_list *rows;
 
-	if (whole_field(totals, "count") == 0)
+	if (!total || total->count == 0)
 		return;
-	fprintf(out, "\n%s: %lld, %.1f us\n", title, whole_field(totals, "count"),
-		json_number_value(json_object_get(totals, "total_us")));
-	json_array_foreach((json_t *)rows, i, row) {
+	rows = &total->by_name;
+	fprintf(out, "\n%s: %lld, %.1f us\n", title, (long long)total->count, total->total_us);
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct report_name_total *row = &rows->at[i];
+
 		if (i == MOST_ROWS) {
-			fprintf(out, "  and %zu more names\n", json_array_size(rows) - i);
+			fprintf(out, "  and %zu more names\n", rows->n - i);
 			break;
 		}
-		fprintf(out, "  %8lld %14.1f us  %.*s\n", whole_field(row, "count"),
-			json_number_value(json_object_get(row, "total_us")), NAME_COLUMNS,
-			json_string_value(json_object_get(row, "name")));
+		fprintf(out, "  %8lld %14.1f us  %.*s\n", (long long)row->count, row->total_us,
+			NAME_COLUMNS, row->name);
 	}
+}
+
+static void print_break(const struct report_import_break *b, FILE *out)
+{
+	fprintf(out, "  %s:%lld  %s %s, met %lld times: %s\n", report_text(b->file),
+		(long long)b->line, b->kind, report_text(b->gb), (long long)b->count, b->message);
+	if (b->cost && b->cost->has.host_us_per_call)
+		fprintf(out, "    %.1f us of the host a call, %.1f us of lookups\n",
+			b->cost->host_us_per_call, b->cost->lookup_us_per_call);
 }
 
 /* What a compile log says: breaks by place, recompiles, counts. */
-static void print_compiles(const json_t *report, FILE *out)
+static void print_compiles(const struct report_import *report, FILE *out)
 {
-	const json_t *breaks = json_object_get(report, "breaks"), *row;
-	const json_t *recompiles = json_object_get(report, "recompiles"), *n;
-	const char *what;
-	size_t i;
-
-	if (json_array_size(json_object_get(report, "compiles")) == 0)
+	if (report->compiles.n == 0)
 		return;
 	fprintf(out, "\n%lld graphs, %zu compilations, %zu breaks, %zu recompiles\n",
-		whole_field(report, "graphs"), json_array_size(json_object_get(report, "compiles")),
-		json_array_size(breaks), json_array_size(recompiles));
-	json_array_foreach((json_t *)breaks, i, row) {
-		const json_t *cost = json_object_get(row, "cost");
+		(long long)report->graphs, report->compiles.n, report->breaks.n,
+		report->recompiles.n);
+	for (size_t i = 0; i < report->breaks.n; i++)
+		print_break(&report->breaks.at[i], out);
+	for (size_t i = 0; i < report->recompiles.n; i++) {
+		const struct report_import_recompile *r = &report->recompiles.at[i];
 
-		fprintf(out, "  %s:%lld  %s %s, met %lld times: %s\n", text_field(row, "file"),
-			whole_field(row, "line"), text_field(row, "kind"), text_field(row, "gb"),
-			whole_field(row, "count"), text_field(row, "message"));
-		if (cost)
-			fprintf(out, "    %.1f us of the host a call, %.1f us of lookups\n",
-				json_number_value(json_object_get(cost, "host_us_per_call")),
-				json_number_value(json_object_get(cost, "lookup_us_per_call")));
+		fprintf(out, "  recompiled %s (%s): %s\n", report_text(r->frame),
+			report_text(r->compile), r->reason);
 	}
-	json_array_foreach((json_t *)recompiles, i, row)
-		fprintf(out, "  recompiled %s (%s): %s\n", text_field(row, "frame"),
-			text_field(row, "compile"), text_field(row, "reason"));
-	json_object_foreach(json_object_get(report, "counted"), what, n)
-		fprintf(out, "  %lld %s\n", (long long)json_integer_value(n), what);
+	for (size_t i = 0; i < report->counted.n; i++)
+		fprintf(out, "  %lld %s\n", (long long)report->counted.at[i],
+			report->counted.keys[i]);
 }
 
-static void print_count(const json_t *n, FILE *out)
+static void print_count(bool said, int64_t n, FILE *out)
 {
-	if (json_is_integer(n))
-		fprintf(out, " %10lld", (long long)json_integer_value(n));
+	if (said)
+		fprintf(out, " %10lld", (long long)n);
 	else
 		fprintf(out, " %10s", "not said");
 }
 
 /* Where the graphs of each model of PyTorch/XLA split. */
-static void print_stages(const json_t *report, FILE *out)
+static void print_stages(const struct report_xla *xla, FILE *out)
 {
-	static const char *const counts[] = { "captured_graphs", "lowered_graphs", "capture_added",
-					      "lowering_added" };
-	const json_t *models = json_object_get(json_object_get(report, "pt_xla"), "models"), *row;
-	size_t i;
-
-	if (json_array_size(models) == 0)
+	if (!xla || xla->models.n == 0)
 		return;
 	fprintf(out, "\ngraphs %25s %10s %10s %10s  most from     compiling, s  running, s\n",
 		"captured", "lowered", "+ capture", "+ lowering");
-	json_array_foreach((json_t *)models, i, row) {
-		fprintf(out, "  %-18.18s", text_field(row, "model"));
-		for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++)
-			print_count(json_object_get(row, counts[k]), out);
-		fprintf(out, "  %-12s %13.3f %11.3f\n",
-			json_is_string(json_object_get(row, "main_stage"))
-			    ? text_field(row, "main_stage")
-			    : "not said",
-			json_number_value(json_object_get(row, "compile_us")) / 1e6,
-			json_number_value(json_object_get(row, "run_us")) / 1e6);
+	for (size_t i = 0; i < xla->models.n; i++) {
+		const struct report_xla_model *m = &xla->models.at[i];
+
+		fprintf(out, "  %-18.18s", m->model);
+		print_count(m->has.captured_graphs, m->captured_graphs, out);
+		print_count(true, m->lowered_graphs, out);
+		print_count(m->has.capture_added, m->capture_added, out);
+		print_count(m->has.lowering_added, m->lowering_added, out);
+		fprintf(out, "  %-12s %13.3f %11.3f\n", m->main_stage ? m->main_stage : "not said",
+			m->compile_us / 1e6, m->run_us / 1e6);
 	}
 }
 
 /* What is not zero of one fate. */
-static void print_ledger(const json_t *ledger, const char *fate, FILE *out)
+static void print_ledger(const struct report_names *what, const char *fate,
+			 const struct report_numbers *counts, FILE *out)
 {
-	const json_t *what = json_object_get(ledger, "what"), *n;
-	const char *name;
+	for (size_t i = 0; i < counts->n; i++) {
+		const char *const *meaning = report_get(*what, counts->keys[i]);
 
-	json_object_foreach(json_object_get(ledger, fate), name, n) {
 		/* One window is all that there is. */
-		if (json_integer_value(n) > (strcmp(name, "windows") == 0))
-			fprintf(out, "  %-8s %8lld  %s\n", fate, (long long)json_integer_value(n),
-				json_string_value(json_object_get(what, name)));
+		if (counts->at[i] > (strcmp(counts->keys[i], "windows") == 0))
+			fprintf(out, "  %-8s %8lld  %s\n", fate, (long long)counts->at[i],
+				report_text(meaning ? *meaning : NULL));
 	}
 }
 
-static void print_import(const json_t *report, FILE *out)
+static void print_import(const struct report_import *report, FILE *out)
 {
-	const json_t *files = json_object_get(report, "files"), *file;
-	const json_t *ledger = json_object_get(report, "ledger");
-	size_t i;
+	const struct report_ledger *ledger = report->ledger;
 
-	json_array_foreach((json_t *)files, i, file)
-		fprintf(
-		    out, "%s: %s, %lld bytes\n", json_string_value(json_object_get(file, "name")),
-		    json_string_value(json_object_get(file, "kind")), whole_field(file, "bytes"));
+	for (size_t i = 0; i < report->files.n; i++) {
+		const struct report_import_file *file = &report->files.at[i];
+
+		fprintf(out, "%s: %s, %lld bytes\n", file->name, file->kind,
+			(long long)file->bytes);
+	}
 	print_compiles(report, out);
-	print_stages(report, out);
-	print_totals(report, "kernels", "kernels", out);
-	print_totals(report, "copies", "copies", out);
-	print_totals(report, "ops", "ops on the host", out);
+	print_stages(report->pt_xla, out);
+	print_total(report->kernels, "kernels", out);
+	print_total(report->copies, "copies", out);
+	print_total(report->ops, "ops on the host", out);
 	fprintf(out, "\nledger\n");
-	print_ledger(ledger, "dropped", out);
-	print_ledger(ledger, "repaired", out);
-	print_ledger(ledger, "kept", out);
+	print_ledger(&ledger->what, "dropped", &ledger->dropped, out);
+	print_ledger(&ledger->what, "repaired", &ledger->repaired, out);
+	print_ledger(&ledger->what, "kept", &ledger->kept, out);
 }
 
 /* ---- the command ---- */
@@ -259,6 +252,8 @@ int cmd_import(int argc, char **argv, const struct registry *registry)
 {
 	struct import_flags f = { 0 };
 	struct err err = { 0 };
+	struct arena arena = { 0 };
+	const struct report_import *found;
 	json_t *report;
 	int status;
 
@@ -271,12 +266,16 @@ int cmd_import(int argc, char **argv, const struct registry *registry)
 		fprintf(stderr, "breakeven import: %s\n", err.message);
 		return EXIT_FAILED;
 	}
-	if (f.json) {
+	found = report_read_import(report, &arena, &err);
+	if (!found) {
+		fprintf(stderr, "breakeven import: %s\n", err.message);
+	} else if (f.json) {
 		json_dumpf(report, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
 		putchar('\n');
 	} else {
-		print_import(report, stdout);
+		print_import(found, stdout);
 	}
+	arena_finish(&arena);
 	json_decref(report);
-	return EXIT_DONE;
+	return found ? EXIT_DONE : EXIT_FAILED;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fusion/fusion.h"
-#include "profiler/fields/json.h"
+#include "profiler/fields/fields.h"
 #include "profiler/lists/lists.h"
 #include "server/cli/cli.h"
 #include "server/text/text.h"
@@ -31,21 +31,20 @@ static int read_flags(int argc, char **argv, int names, struct flag flag, struct
 }
 
 /* "a, b" */
-static void print_words(const json_t *list, const char *none)
+static void print_words(const struct report_texts *list, const char *none)
 {
-	size_t i;
-	json_t *word;
-
-	if (json_array_size(list) == 0)
+	if (list->n == 0)
 		fputs(none, stdout);
-	json_array_foreach((json_t *)list, i, word) {
-		printf("%s%s", i ? ", " : "", json_string_value(word));
-	}
+	for (size_t i = 0; i < list->n; i++)
+		printf("%s%s", i ? ", " : "", list->at[i]);
 }
 
-static int finish(json_t *all, const char *command, const struct err *err, const char *key,
-		  const struct list_flags *f, void (*print)(const json_t *list))
+static int finish(json_t *all, const char *command, const struct err *err,
+		  const struct list_flags *f, bool (*print)(const json_t *all, struct err *err))
 {
+	struct err unread = { 0 };
+	bool ok = true;
+
 	if (!all) {
 		fprintf(stderr, "breakeven %s: %s\n", command, err->message);
 		return EXIT_FAILED;
@@ -54,82 +53,87 @@ static int finish(json_t *all, const char *command, const struct err *err, const
 		json_dumpf(all, stdout, JSON_COMPACT);
 		putchar('\n');
 	} else {
-		print(key ? json_object_get(all, key) : all);
+		ok = print(all, &unread);
 	}
 	json_decref(all);
-	return EXIT_DONE;
+	if (!ok)
+		fprintf(stderr, "breakeven %s: %s\n", command, unread.message);
+	return ok ? EXIT_DONE : EXIT_FAILED;
 }
 
 /* ---- ops */
 
 /* "interp, cpu", "cpu but float16": which dtypes are lowered, in words. */
-static void print_backends(const json_t *op)
+static void print_backends(const struct report_op *op)
 {
-	const char *name, *separator = "";
-	json_t *dtypes;
+	const char *separator = "";
 
-	json_object_foreach(json_object_get(op, "backends"), name, dtypes) {
+	for (size_t i = 0; i < op->backends.n; i++) {
+		const char *name = op->backends.keys[i];
+		size_t n_dtypes = op->backends.at[i].n;
+
 		printf("%s%s", separator, name);
-		if (json_object_get(json_object_get(op, "on_host"), name))
-			printf(json_array_size(dtypes) ? " (some dtypes on the host)"
-						       : " (on the host, between copies)");
-		else if (json_array_size(dtypes) == 0)
+		if (report_get(op->on_host, name))
+			printf(n_dtypes ? " (some dtypes on the host)"
+					: " (on the host, between copies)");
+		else if (n_dtypes == 0)
 			printf(" (not lowered: a call between two pieces)");
 		separator = ", ";
 	}
 }
 
-static void print_one_op(const json_t *op)
+static void print_one_op(const struct report_op *op)
 {
-	const char *name;
-	json_t *dtypes;
-
-	printf("%s  %s\n", text_field(op, "name"), text_field(op, "doc"));
-	printf("  kind       %s\n  signature  (%s)\n  spellings  ", text_field(op, "kind"),
-	       text_field(op, "signature"));
-	print_words(json_object_get(op, "spellings"), "");
-	if (json_array_size(json_object_get(op, "operators"))) {
-		printf("%soperator ",
-		       json_array_size(json_object_get(op, "spellings")) ? ", " : "");
-		print_words(json_object_get(op, "operators"), "");
+	printf("%s  %s\n", op->name, op->doc);
+	printf("  kind       %s\n  signature  (%s)\n  spellings  ", op->kind, op->signature);
+	print_words(&op->spellings, "");
+	if (op->operators.n) {
+		printf("%soperator ", op->spellings.n ? ", " : "");
+		print_words(&op->operators, "");
 	}
-	printf("\n  result     %s\n  gradient   %s\n", text_field(op, "dtypes"),
-	       text_field(op, "gradient"));
-	if (json_object_get(op, "autocast"))
-		printf("  autocast   %s on the cpu, %s on cuda\n",
-		       text_field(json_object_get(op, "autocast"), "cpu"),
-		       text_field(json_object_get(op, "autocast"), "cuda"));
-	json_object_foreach(json_object_get(op, "backends"), name, dtypes) {
-		const json_t *host = json_object_get(json_object_get(op, "on_host"), name);
+	printf("\n  result     %s\n  gradient   %s\n", op->dtypes, op->gradient);
+	if (op->autocast)
+		printf("  autocast   %s on the cpu, %s on cuda\n", op->autocast->cpu,
+		       op->autocast->cuda);
+	for (size_t i = 0; i < op->backends.n; i++) {
+		const struct report_texts *host = report_get(op->on_host, op->backends.keys[i]);
 
-		printf("  %-9s  ", name);
-		print_words(dtypes, host ? "no kernel" : "not lowered: a call between two pieces");
+		printf("  %-9s  ", op->backends.keys[i]);
+		print_words(&op->backends.at[i],
+			    host ? "no kernel" : "not lowered: a call between two pieces");
 		if (host) {
 			printf("; on the host, between copies: ");
 			print_words(host, "");
 		}
 		putchar('\n');
 	}
-	if (*text_field(op, "plugin"))
-		printf("  plugin     %s\n", text_field(op, "plugin"));
+	if (op->plugin)
+		printf("  plugin     %s\n", op->plugin);
 }
 
-static void print_ops(const json_t *ops)
+static void print_op_rows(const struct report_op_list *ops)
 {
-	size_t i;
-	json_t *op;
+	for (size_t i = 0; i < ops->n; i++) {
+		const struct report_op *op = &ops->at[i];
 
-	if (json_array_size(ops) == 1) {
-		print_one_op(json_array_get(ops, 0));
-		return;
-	}
-	json_array_foreach((json_t *)ops, i, op) {
-		printf("%-24s %-10s gradient %-5s ", text_field(op, "name"), text_field(op, "kind"),
-		       text_field(op, "gradient"));
+		printf("%-24s %-10s gradient %-5s ", op->name, op->kind, op->gradient);
 		print_backends(op);
-		printf("  %s\n", text_field(op, "doc"));
+		printf("  %s\n", op->doc);
 	}
-	printf("%zu ops; breakeven ops NAME says more of one\n", json_array_size(ops));
+	printf("%zu ops; breakeven ops NAME says more of one\n", ops->n);
+}
+
+static bool print_ops(const json_t *all, struct err *err)
+{
+	struct arena arena = { 0 };
+	const struct report_listed_ops *listed = report_read_listed_ops(all, &arena, err);
+
+	if (listed && listed->ops.n == 1)
+		print_one_op(&listed->ops.at[0]);
+	else if (listed)
+		print_op_rows(&listed->ops);
+	arena_finish(&arena);
+	return listed != NULL;
 }
 
 int cmd_ops(int argc, char **argv, const struct registry *registry)
@@ -138,58 +142,53 @@ int cmd_ops(int argc, char **argv, const struct registry *registry)
 	struct err err = { 0 };
 	int status = read_flags(argc, argv, 1, (struct flag){ 0 }, &f);
 
-	return status >= 0
-		   ? status
-		   : finish(lists_ops(registry, f.name, &err), "ops", &err, "ops", &f, print_ops);
+	return status >= 0 ? status
+			   : finish(lists_ops(registry, f.name, &err), "ops", &err, &f, print_ops);
 }
 
 /* ---- backends */
 
-static void print_engine(const json_t *e)
+static void print_engine(const struct report_engine *e)
 {
-	printf("%-10s %s\n", text_field(e, "name"), text_field(e, "purpose"));
-	if (!json_is_true(json_object_get(e, "available"))) {
-		printf("           does not work here: %s\n", text_field(e, "why_not"));
+	printf("%-10s %s\n", e->name, e->purpose);
+	if (!e->available) {
+		printf("           does not work here: %s\n", report_text(e->why_not));
 		return;
 	}
-	printf("           available: torch %s, Python %s, %s\n", text_field(e, "version"),
-	       text_field(e, "python"), text_field(e, "executable"));
-	if (*text_field(e, "device_name"))
-		printf("           device      %s\n", text_field(e, "device_name"));
+	printf("           available: torch %s, Python %s, %s\n", report_text(e->version),
+	       report_text(e->python), report_text(e->executable));
+	if (e->device_name)
+		printf("           device      %s\n", e->device_name);
 }
 
-static void print_backend_list(const json_t *list)
+static void print_backend(const struct report_backend *b)
 {
-	size_t i, k;
-	json_t *b, *line;
-
-	json_array_foreach((json_t *)list, i, b) {
-		printf("%-10s %s\n", text_field(b, "name"), text_field(b, "purpose"));
-		if (json_is_true(json_object_get(b, "available")))
-			printf("           available%s\n",
-			       json_is_true(json_object_get(b, "default")) ? ", the default" : "");
-		else
-			printf("           does not work here: %s\n", text_field(b, "why_not"));
-		json_array_foreach(json_object_get(b, "lacks"), k, line)
-			printf("           %s\n", json_string_value(line));
-		if (*text_field(b, "vector_unit"))
-			printf("           vector unit %s\n", text_field(b, "vector_unit"));
-		if (*text_field(b, "compiler"))
-			printf("           compiler    %s\n", text_field(b, "compiler"));
-		if (*text_field(b, "plugin"))
-			printf("           plugin      %s\n", text_field(b, "plugin"));
-	}
+	printf("%-10s %s\n", b->name, b->purpose);
+	if (b->available)
+		printf("           available%s\n", b->_default ? ", the default" : "");
+	else
+		printf("           does not work here: %s\n", report_text(b->why_not));
+	for (size_t i = 0; i < b->lacks.n; i++)
+		printf("           %s\n", b->lacks.at[i]);
+	if (b->vector_unit)
+		printf("           vector unit %s\n", b->vector_unit);
+	if (b->compiler)
+		printf("           compiler    %s\n", b->compiler);
+	if (b->plugin)
+		printf("           plugin      %s\n", b->plugin);
 }
 
-static void print_backends_and_engines(const json_t *all)
+static bool print_backends_and_engines(const json_t *all, struct err *err)
 {
-	size_t i;
-	json_t *e;
+	struct arena arena = { 0 };
+	const struct report_listed_backends *listed = report_read_listed_backends(all, &arena, err);
 
-	print_backend_list(json_object_get(all, "backends"));
-	json_array_foreach(json_object_get(all, "engines"), i, e) {
-		print_engine(e);
-	}
+	for (size_t i = 0; listed && i < listed->backends.n; i++)
+		print_backend(&listed->backends.at[i]);
+	for (size_t i = 0; listed && i < listed->engines.n; i++)
+		print_engine(&listed->engines.at[i]);
+	arena_finish(&arena);
+	return listed != NULL;
 }
 
 int cmd_backends(int argc, char **argv, const struct registry *registry)
@@ -205,34 +204,39 @@ int cmd_backends(int argc, char **argv, const struct registry *registry)
 	all = lists_backends(registry, &err);
 	if (all)
 		json_object_set_new(all, "engines", json_pack("[o]", lists_torch(f.torch_python)));
-	return finish(all, "backends", &err, NULL, &f, print_backends_and_engines);
+	return finish(all, "backends", &err, &f, print_backends_and_engines);
 }
 
 /* ---- passes */
 
-static void print_pass_list(const json_t *list)
+static void print_pass(const struct report_pass *p)
 {
-	size_t i;
-	json_t *p;
-
-	json_array_foreach((json_t *)list, i, p) {
-		printf("%-13s %s\n              needs ", text_field(p, "name"),
-		       text_field(p, "purpose"));
-		print_words(json_object_get(p, "needs"), "nothing");
-		printf("; makes ");
-		print_words(json_object_get(p, "makes"), "nothing");
-		printf("; breaks ");
-		print_words(json_object_get(p, "breaks"), "nothing");
-		if (json_array_size(json_object_get(p, "after"))) {
-			printf("; after ");
-			print_words(json_object_get(p, "after"), "");
-		}
-		putchar('\n');
-		if (json_is_true(json_object_get(p, "required")))
-			printf("              cannot be switched off\n");
-		if (*text_field(p, "plugin"))
-			printf("              plugin %s\n", text_field(p, "plugin"));
+	printf("%-13s %s\n              needs ", p->name, p->purpose);
+	print_words(&p->needs, "nothing");
+	printf("; makes ");
+	print_words(&p->makes, "nothing");
+	printf("; breaks ");
+	print_words(&p->breaks, "nothing");
+	if (p->after.n) {
+		printf("; after ");
+		print_words(&p->after, "");
 	}
+	putchar('\n');
+	if (p->required)
+		printf("              cannot be switched off\n");
+	if (p->plugin)
+		printf("              plugin %s\n", p->plugin);
+}
+
+static bool print_passes(const json_t *all, struct err *err)
+{
+	struct arena arena = { 0 };
+	const struct report_listed_passes *listed = report_read_listed_passes(all, &arena, err);
+
+	for (size_t i = 0; listed && i < listed->passes.n; i++)
+		print_pass(&listed->passes.at[i]);
+	arena_finish(&arena);
+	return listed != NULL;
 }
 
 int cmd_passes(int argc, char **argv, const struct registry *registry)
@@ -242,8 +246,7 @@ int cmd_passes(int argc, char **argv, const struct registry *registry)
 	int status = read_flags(argc, argv, 0, (struct flag){ 0 }, &f);
 
 	return status >= 0 ? status
-			   : finish(lists_passes(registry, &err), "passes", &err, "passes", &f,
-				    print_pass_list);
+			   : finish(lists_passes(registry, &err), "passes", &err, &f, print_passes);
 }
 
 int cmd_version(int argc, char **argv, const struct registry *registry)

@@ -20,7 +20,7 @@
 #include "fusion/base/vec.h"
 #include "fusion/fusion.h"
 #include "profiler/export/export.h"
-#include "profiler/fields/json.h"
+#include "profiler/fields/fields.h"
 #include "profiler/profiler.h"
 #include "server/cli/cache_log.h"
 #include "server/cli/cli.h"
@@ -145,23 +145,25 @@ static bool add(void *self, const void *bytes, size_t len, struct err *err)
 	       err_set(err, ERR_TOO_LARGE, "the run has more than %d MiB", (int)(MOST_BYTES >> 20));
 }
 
-static bool write_run(struct run_post *p, const json_t *report, struct buf *out, struct err *err)
+static bool write_run(struct run_post *p, const struct report_run *of, struct buf *out,
+		      struct err *err)
 {
-	const json_t *workload = json_object_get(report, "workload");
+	static const struct report_workload nothing;
+	const struct report_workload *workload = of->workload ? of->workload : &nothing;
 	const struct export_format *format = export_format_find("chrome_gz", err);
 	const struct export_query all = { 0 };
 	struct timespec now;
 	struct export_run run = {
-		.name = text_field_or(workload, "name", "workload"),
-		.project = text_field_or(workload, "project", ""),
+		.name = workload->name ? workload->name : "workload",
+		.project = report_text(workload->project),
 		.status = "done",
-		.device = text_field_or(workload, "device", "cpu"),
-		.commit = text_field_or(workload, "commit", ""),
-		.branch = text_field_or(workload, "branch", ""),
+		.device = workload->device ? workload->device : "cpu",
+		.commit = report_text(workload->commit),
+		.branch = report_text(workload->branch),
 		.version = breakeven_version(),
-		.workload = workload,
-		.report = report,
-		.environment = json_object_get(report, "environment"),
+		.workload = workload->json,
+		.report = of->json,
+		.environment = of->environment ? of->environment->json : NULL,
 		.blocks = give_blocks,
 		.store = p,
 	};
@@ -171,19 +173,17 @@ static bool write_run(struct run_post *p, const json_t *report, struct buf *out,
 	return format && export_write(format, &run, &all, add, out, err);
 }
 
-static bool run_post_send(struct run_post *p, const json_t *report, int64_t *id, struct err *err)
+static bool run_post_send(struct run_post *p, const struct report_run *run, int64_t *id,
+			  struct err *err)
 {
-	json_t *answer = NULL;
 	struct buf out;
 	bool ok;
 
 	buf_init(&out, MOST_BYTES);
-	ok = write_run(p, report, &out, err) &&
-	     post_send(p->post, "/imports",
-		       (struct post_body){ "application/octet-stream", out.data, out.len }, &answer,
-		       err);
-	*id = json_integer_value(json_object_get(answer, "id"));
-	json_decref(answer);
+	ok = write_run(p, run, &out, err) &&
+	     post_create(p->post, "/imports",
+			 (struct post_body){ "application/octet-stream", out.data, out.len }, id,
+			 err);
 	buf_finish(&out);
 	return ok;
 }
@@ -364,14 +364,14 @@ static bool keep_block(void *self, const void *block, size_t len, struct err *er
 }
 
 /* Into the server, where that is wanted; false after a message. */
-static bool post_report(const struct run_flags *f, const json_t *report)
+static bool post_report(const struct run_flags *f, const struct report_run *run)
 {
 	struct err err = { 0 };
 	int64_t id;
 
 	if (!f->post)
 		return true;
-	if (run_post_send(f->post, report, &id, &err))
+	if (run_post_send(f->post, run, &id, &err))
 		fprintf(stderr, "breakeven run: run %lld of %s\n", (long long)id, f->url);
 	else
 		fprintf(stderr, "breakeven run: not posted: %s\n", err.message);
@@ -413,24 +413,39 @@ static json_t *execute(const struct run_flags *f, const json_t *json, long long 
 		locate_fault(json, options.cache_dir, f->registry, err);
 	if (shown.terminal)
 		fprintf(stderr, "\r\033[K");
-	cache_log(report);
 	workload_destroy(w);
 	return report;
 }
 
-static bool print_report(const struct run_flags *f, const json_t *report)
+static bool print_report(const struct run_flags *f, const struct report_run *run)
 {
 	struct buf text;
 	bool ok;
 
 	if (f->json)
-		return json_dumpf(report, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
+		return json_dumpf(run->json, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
 		       fflush(stdout) == 0;
 	buf_init(&text, 0);
-	run_table_print(&text, report);
+	run_table_print(&text, run);
 	ok = text.data && fputs(text.data, stdout) != EOF && fflush(stdout) == 0;
 	buf_finish(&text);
 	return ok;
+}
+
+/* Logs, prints and posts what was measured. */
+static int finish(const struct run_flags *f, const struct report_run *run)
+{
+	const char *torch = torch_text_error(run);
+
+	cache_log(run);
+	if (torch)
+		fprintf(stderr, "breakeven run: engine torch: %s\n", torch);
+	if (!print_report(f, run)) {
+		fprintf(stderr, "breakeven run: the result could not be written: %s\n",
+			strerror(errno));
+		return EXIT_FAILED;
+	}
+	return post_report(f, run) && !torch && run_table_agrees(run) ? EXIT_DONE : EXIT_FAILED;
 }
 
 int cmd_run(int argc, char **argv, const struct registry *registry)
@@ -438,6 +453,8 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 	struct run_flags f = { .registry = registry };
 	struct err err = { 0 };
 	json_t *fields = NULL, *json = NULL, *report = NULL;
+	const struct report_run *run;
+	struct arena arena = { 0 };
 	long long at = 0;
 	int status;
 
@@ -469,18 +486,12 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 		f.post = run_post_create(f.url, &err);
 	if (json && !err.code)
 		report = execute(&f, json, at, &err);
-	if (torch_text_error(report))
-		fprintf(stderr, "breakeven run: engine torch: %s\n", torch_text_error(report));
-	if (!report)
+	run = report ? report_read_run(report, &arena, &err) : NULL;
+	if (!run)
 		workload_file_error(&f.source, "run", json, f.registry, &err);
-	else if (print_report(&f, report))
-		status = post_report(&f, report) && !torch_text_error(report) &&
-				 run_table_agrees(report)
-			     ? EXIT_DONE
-			     : EXIT_FAILED;
 	else
-		fprintf(stderr, "breakeven run: the result could not be written: %s\n",
-			strerror(errno));
+		status = finish(&f, run);
+	arena_finish(&arena);
 	json_decref(report);
 	json_decref(json);
 	run_post_destroy(f.post);

@@ -9,6 +9,7 @@
 #include "db/db.h"
 #include "fusion/base/clock.h"
 #include "fusion/base/log.h"
+#include "profiler/fields/fields.h"
 #include "profiler/lists/lists.h"
 #include "profiler/profiler.h"
 #include "server/api/api.h"
@@ -18,10 +19,17 @@
 #include "server/cli/flags.h"
 #include "server/http/http.h"
 
-enum { MAX_RUN_SECONDS = 7 * 24 * 3600, CHECK_SECONDS = 2, MAX_CHECK_SECONDS = 3600 };
+enum {
+	MAX_RUN_SECONDS = 7 * 24 * 3600,
+	CHECK_SECONDS = 2,
+	MAX_CHECK_SECONDS = 3600,
+	FILES_GIB = 16,
+	MAX_FILES_GIB = 1 << 20
+};
 
 struct serve_options {
 	const char *listen, *db, *cache, *torch_python;
+	int64_t files_bytes;
 	int run_seconds, check_seconds;
 	bool first_run;
 };
@@ -29,7 +37,7 @@ struct serve_options {
 /* Returns -1 to go on, else the exit status. */
 static int read_flags(int argc, char **argv, struct serve_options *o)
 {
-	const char *run = NULL, *check = NULL;
+	const char *run = NULL, *check = NULL, *gib = NULL;
 	const struct flag table[] = {
 		{ "--listen", .value = &o->listen },
 		{ "--db", .value = &o->db },
@@ -37,6 +45,7 @@ static int read_flags(int argc, char **argv, struct serve_options *o)
 		{ "--torch-python", .value = &o->torch_python },
 		{ "--run-seconds", .value = &run },
 		{ "--check-seconds", .value = &check },
+		{ "--files-gib", .value = &gib },
 		{ "--first-run", .on = &o->first_run },
 	};
 	struct flags flags = {
@@ -44,19 +53,22 @@ static int read_flags(int argc, char **argv, struct serve_options *o)
 		.table = table,
 		.n = sizeof(table) / sizeof(table[0]),
 	};
-	long long run_seconds = o->run_seconds, check_seconds = o->check_seconds;
+	long long files_gib = FILES_GIB, run_seconds = o->run_seconds,
+		  check_seconds = o->check_seconds;
 	int status = flags_read(&flags, argc, argv);
 	struct err err = { 0 };
 
 	if (status < 0 &&
 	    (!flags_integer("serve", "--run-seconds", run, 1, MAX_RUN_SECONDS, &run_seconds) ||
 	     !flags_integer("serve", "--check-seconds", check, 1, MAX_CHECK_SECONDS,
-			    &check_seconds)))
+			    &check_seconds) ||
+	     !flags_integer("serve", "--files-gib", gib, 0, MAX_FILES_GIB, &files_gib)))
 		status = EXIT_USAGE;
 	if (status < 0 && !listen_check(o->listen, &err)) {
 		flags_refuse("serve", err.message, "");
 		status = EXIT_USAGE;
 	}
+	o->files_bytes = (int64_t)files_gib << 30;
 	o->run_seconds = (int)run_seconds;
 	o->check_seconds = (int)check_seconds;
 	return status;
@@ -116,13 +128,17 @@ static bool find_torch(const struct serve_options *o, struct app *app, struct ar
 static bool serve(const struct serve_options *o, const struct registry *registry,
 		  const sigset_t *ends, struct err *err)
 {
+	char folder[4096]; /* beside the store */
 	struct app app = { .started_ns = clock_ns(),
 			   .registry = registry,
+			   .files_folder = folder,
+			   .files_bytes = o->files_bytes,
 			   .check_seconds = o->check_seconds };
 	struct arena arena = { 0 };
 	struct http *http = NULL;
 	bool ok = false;
 
+	snprintf(folder, sizeof(folder), "%s.files", o->db);
 	app.db = db_open(o->db, err);
 	if (!app.db)
 		return false;
@@ -136,6 +152,7 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 				      &(struct jobs_options){ .cache_dir = o->cache,
 							      .registry = registry,
 							      .torch_python = o->torch_python,
+							      .files_folder = folder,
 							      .run_seconds = o->run_seconds },
 				      err);
 	if (app.jobs)

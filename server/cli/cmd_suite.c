@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profiler/fields/json.h"
+#include "profiler/fields/fields.h"
 #include "profiler/findings/sentence.h"
 #include "profiler/gather/gather.h"
 #include "profiler/numbers/numbers.h"
@@ -243,197 +243,177 @@ static const char *share(char *out, size_t bytes, double x)
 	return out;
 }
 
-static void columns_table(struct buf *out, const json_t *report)
+static void columns_table(struct buf *out, const struct report_suite_column_list *columns)
 {
-	json_t *c;
-	size_t i;
-
 	buf_printf(out, "\n%-10s %-7s %-8s %9s %11s  %-22s %7s %7s %7s %12s %8s %9s\n", "engine",
 		   "policy", "mode", "passed", "pass rate", "geomean, common set", "min", "median",
 		   "max", "compile ms", "captures", "lowerings");
-	json_array_foreach(json_object_get(report, "columns"), i, c) {
-		const json_t *q = json_object_get(c, "quantiles"),
-			     *b = json_object_get(c, "breaks");
+	for (size_t i = 0; i < columns->n; i++) {
+		const struct report_suite_column *c = &columns->at[i];
+		const struct report_suite_geomean *mean = c->geomean->common;
 		char ratio[4 * NUMBER_BYTES], rate[16],
 		    min[NUMBER_BYTES] = "", median[NUMBER_BYTES] = "", max[NUMBER_BYTES] = "",
 		    ms[NUMBER_BYTES], passed[32];
 
-		number_interval(ratio, json_object_get(json_object_get(c, "geomean"), "common"),
-				"speedup", "speedup_ci", "x");
-		if (json_is_object(q)) {
-			number_short(min, number_field(q, "min"));
-			number_short(median, number_field(q, "median"));
-			number_short(max, number_field(q, "max"));
+		number_interval(ratio, mean->speedup, mean->speedup_ci, "x");
+		if (c->quantiles) {
+			number_short(min, c->quantiles->min);
+			number_short(median, c->quantiles->median);
+			number_short(max, c->quantiles->max);
 		}
-		number_short(ms, number_field(c, "compile_ms"));
-		snprintf(passed, sizeof(passed), "%lld/%lld", whole_field(c, "pass"),
-			 whole_field(c, "workloads"));
+		number_short(ms, c->compile_ms);
+		snprintf(passed, sizeof(passed), "%lld/%lld", (long long)c->pass,
+			 (long long)c->workloads);
 		buf_printf(out, "%-10s %-7s %-8s %9s %11s  %-22s %7s %7s %7s %12s %8lld %9lld\n",
-			   text_field(c, "engine"), text_field(c, "policy"), text_field(c, "mode"),
-			   passed, share(rate, sizeof(rate), number_field(c, "pass_rate")), ratio,
-			   min, median, max, ms, whole_field(b, "capture"),
-			   whole_field(b, "lowering"));
+			   c->engine, c->policy, c->mode, passed,
+			   share(rate, sizeof(rate), c->pass_rate), ratio, min, median, max, ms,
+			   (long long)c->breaks->capture, (long long)c->breaks->lowering);
 	}
 }
 
 /* Our result in mode static under the policy, or the first that is not eager. */
-static const json_t *shown_result(const json_t *workload, const char *policy)
+static const struct report_suite_result *shown_result(const struct report_suite_workload *workload,
+						      const char *policy)
 {
-	const json_t *found = NULL;
-	json_t *r;
-	size_t i;
+	const struct report_suite_result *found = NULL;
 
-	json_array_foreach(json_object_get(workload, "results"), i, r) {
-		if (strcmp(text_field(r, "engine"), "breakeven") != 0 ||
-		    strcmp(text_field(r, "policy"), policy) != 0 ||
-		    strcmp(text_field(r, "mode"), "eager") == 0)
+	for (size_t i = 0; i < workload->results.n; i++) {
+		const struct report_suite_result *r = &workload->results.at[i];
+
+		if (strcmp(r->engine, "breakeven") != 0 || strcmp(r->policy, policy) != 0 ||
+		    strcmp(r->mode, "eager") == 0)
 			continue;
-		if (!found || strcmp(text_field(r, "mode"), "static") == 0)
+		if (!found || strcmp(r->mode, "static") == 0)
 			found = r;
 	}
 	return found;
 }
 
 /* "2+0": breaks of capture, and of lowering. */
-static void breaks_print(char *out, size_t bytes, const json_t *result)
+static void breaks_print(char *out, size_t bytes, const struct report_suite_result *result)
 {
-	const json_t *b = json_object_get(result, "breaks");
-
-	if (result && json_is_integer(json_object_get(b, "capture")))
-		snprintf(out, bytes, "%lld+%lld", whole_field(b, "capture"),
-			 whole_field(b, "lowering"));
+	if (result && result->breaks->has.capture)
+		snprintf(out, bytes, "%lld+%lld", (long long)result->breaks->capture,
+			 (long long)result->breaks->lowering);
 	else
 		snprintf(out, bytes, "%s", result ? "unknown" : "");
 }
 
-static void speedup_cells(struct buf *out, const json_t *workload, const json_t *columns)
+static bool is_of(const struct report_suite_result *r, const struct report_suite_column *c)
 {
-	json_t *c, *r;
-	size_t i, k;
+	return strcmp(r->policy, c->policy) == 0 && strcmp(r->engine, c->engine) == 0 &&
+	       strcmp(r->mode, c->mode) == 0;
+}
 
-	json_array_foreach((json_t *)columns, i, c) {
+static void speedup_cells(struct buf *out, const struct report_suite_workload *workload,
+			  const struct report_suite_column_list *columns)
+{
+	for (size_t i = 0; i < columns->n; i++) {
+		const struct report_suite_column *c = &columns->at[i];
 		char cell[4 * NUMBER_BYTES] = "";
 
-		if (strcmp(text_field(c, "mode"), "eager") == 0)
+		if (strcmp(c->mode, "eager") == 0)
 			continue;
-		json_array_foreach(json_object_get(workload, "results"), k, r) {
-			if (strcmp(text_field(r, "policy"), text_field(c, "policy")) != 0 ||
-			    strcmp(text_field(r, "engine"), text_field(c, "engine")) != 0 ||
-			    strcmp(text_field(r, "mode"), text_field(c, "mode")) != 0)
+		for (size_t k = 0; k < workload->results.n; k++) {
+			const struct report_suite_result *r = &workload->results.at[k];
+
+			if (!is_of(r, c))
 				continue;
-			if (strcmp(text_field(r, "status"), "pass") == 0)
-				number_interval(cell, r, "speedup", "speedup_ci", "x");
+			if (strcmp(r->status, "pass") == 0)
+				number_interval(cell, r->speedup, r->speedup_ci, "x");
 			else
-				snprintf(cell, sizeof(cell), "%s", text_field(r, "status"));
+				snprintf(cell, sizeof(cell), "%s", r->status);
 		}
 		buf_printf(out, "  %-20s", cell);
 	}
 }
 
-static void workloads_table(struct buf *out, const json_t *report)
+static void workloads_table(struct buf *out, const struct report_suite *report)
 {
-	const json_t *columns = json_object_get(report, "columns");
-	json_t *c, *w;
-	size_t i;
-
 	buf_printf(out, "\n%-28s", "workload");
-	json_array_foreach((json_t *)columns, i, c) {
-		bool ours = strcmp(text_field(c, "engine"), "breakeven") == 0;
+	for (size_t i = 0; i < report->columns.n; i++) {
+		const struct report_suite_column *c = &report->columns.at[i];
+		bool ours = strcmp(c->engine, "breakeven") == 0;
 		char head[64];
 
-		snprintf(head, sizeof(head), "%s, %s", text_field(c, "mode"),
-			 text_field(c, ours ? "policy" : "engine"));
-		if (strcmp(text_field(c, "mode"), "eager") != 0)
+		snprintf(head, sizeof(head), "%s, %s", c->mode, ours ? c->policy : c->engine);
+		if (strcmp(c->mode, "eager") != 0)
 			buf_printf(out, "  %-20s", head);
 	}
 	buf_printf(out, "  breaks dynamo  native\n");
-	json_array_foreach(json_object_get(report, "workloads"), i, w) {
+	for (size_t i = 0; i < report->workloads.n; i++) {
+		const struct report_suite_workload *w = &report->workloads.at[i];
 		char dynamo[24], native[24];
 
 		breaks_print(dynamo, sizeof(dynamo), shown_result(w, "dynamo"));
 		breaks_print(native, sizeof(native), shown_result(w, "native"));
-		buf_printf(out, "%-28s", text_field(w, "name"));
-		speedup_cells(out, w, columns);
+		buf_printf(out, "%-28s", w->name);
+		speedup_cells(out, w, &report->columns);
 		buf_printf(out, "  %13s  %6s\n", dynamo, native);
 	}
 	buf_puts(out, "\nBreaks are those of capture + those of lowering, in mode static where it "
 		      "ran.\n");
 }
 
-static bool said_together(const json_t *a, const json_t *b)
+static bool said_together(const struct report_suite_result *a, const struct report_suite_result *b)
 {
-	static const char *const fields[] = { "engine", "policy", "status", "reason" };
-
-	for (size_t i = 0; b && i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (strcmp(text_field(a, fields[i]), text_field(b, fields[i])) != 0)
-			return false;
-	return b != NULL;
+	return b && strcmp(a->engine, b->engine) == 0 && strcmp(a->policy, b->policy) == 0 &&
+	       strcmp(a->status, b->status) == 0 &&
+	       strcmp(report_text(a->reason), report_text(b->reason)) == 0;
 }
 
 /* Modes that failed alike share a line. */
-static void reasons(struct buf *out, const json_t *report)
+static void reasons(struct buf *out, const struct report_suite_workload *w)
 {
-	json_t *w, *r;
-	size_t i, k;
+	const struct report_suite_result *last = NULL, *end = w->results.at + w->results.n;
 
-	json_array_foreach(json_object_get(report, "workloads"), i, w) {
-		const json_t *results = json_object_get(w, "results"), *last = NULL;
-
-		json_array_foreach((json_t *)results, k, r) {
-			const char *status = text_field(r, "status");
-
-			if (strcmp(status, "pass") == 0 || strcmp(status, "waiting") == 0)
-				continue;
-			if (said_together(r, last))
-				buf_printf(out, ", %s", text_field(r, "mode"));
-			else
-				buf_printf(out, "%s%s: %s, %s, %s: %s", last ? "\n" : "", status,
-					   text_field(w, "name"), text_field(r, "engine"),
-					   text_field(r, "policy"), text_field(r, "mode"));
-			last = r;
-			if (!said_together(r, json_array_get(results, k + 1)))
-				buf_printf(out, ": %s", text_field(r, "reason"));
-		}
-		buf_puts(out, last ? "\n" : "");
+	for (const struct report_suite_result *r = w->results.at; r < end; r++) {
+		if (strcmp(r->status, "pass") == 0 || strcmp(r->status, "waiting") == 0)
+			continue;
+		if (said_together(r, last))
+			buf_printf(out, ", %s", r->mode);
+		else
+			buf_printf(out, "%s%s: %s, %s, %s: %s", last ? "\n" : "", r->status,
+				   w->name, r->engine, r->policy, r->mode);
+		last = r;
+		if (!said_together(r, r + 1 < end ? r + 1 : NULL))
+			buf_printf(out, ": %s", report_text(r->reason));
 	}
+	buf_puts(out, last ? "\n" : "");
 }
 
 /* Why workloads did not pass, the most frequent first. */
-static void causes(struct buf *out, const json_t *report)
+static void causes(struct buf *out, const struct report_suite_cause_list *list)
 {
-	const json_t *list = json_object_get(report, "causes");
-	json_t *c;
-	size_t i;
-
-	if (!json_array_size(list))
+	if (!list->n)
 		return;
 	buf_printf(out, "\n%9s  %-9s %s\n", "workloads", "status", "cause");
-	json_array_foreach((json_t *)list, i, c)
-		buf_printf(out, "%9zu  %-9s %s\n", json_array_size(json_object_get(c, "workloads")),
-			   text_field(c, "status"), text_field(c, "cause"));
+	for (size_t i = 0; i < list->n; i++)
+		buf_printf(out, "%9zu  %-9s %s\n", list->at[i].workloads.n, list->at[i].status,
+			   list->at[i].cause);
 	buf_puts(out, "\n");
 }
 
-static void print_suite(struct buf *out, const json_t *report)
+static void print_suite(struct buf *out, const struct report_suite *report)
 {
-	const json_t *common = json_object_get(report, "common");
-	long long n = whole_field(common, "of");
+	long long n = (long long)report->common->of;
 
 	buf_printf(out,
 		   "Suite %s: %lld workload%s.  Geomeans are over the common set, the %lld that "
 		   "have a speedup in every\ncolumn that has any; pass: it ran, and its values "
 		   "agree with eager's.\n",
-		   text_field(report, "name"), n, n == 1 ? "" : "s", whole_field(common, "n"));
-	sentence_say_json(out, json_object_get(report, "sentence"));
+		   report_text(report->name), n, n == 1 ? "" : "s", (long long)report->common->n);
+	sentence_say(out, &report->sentence);
 	buf_puts(out, "\n");
-	columns_table(out, report);
+	columns_table(out, &report->columns);
 	workloads_table(out, report);
-	causes(out, report);
-	reasons(out, report);
-	if (json_is_real(json_object_get(report, "seconds")))
+	causes(out, &report->causes);
+	for (size_t i = 0; i < report->workloads.n; i++)
+		reasons(out, &report->workloads.at[i]);
+	if (report->has.seconds)
 		buf_printf(out, "%s; %.0f s in all\n",
-			   text_field(json_object_get(report, "environment"), "cpu"),
-			   number_field(report, "seconds"));
+			   report_text(report->environment ? report->environment->cpu : NULL),
+			   report->seconds);
 }
 
 /* ---- the command ---- */
@@ -587,23 +567,19 @@ static void show_progress(void *self, int done, int of, const char *name, const 
 }
 
 /* Whether no result is other than a pass. */
-static bool all_passed(const json_t *report)
+static bool all_passed(const struct report_suite_progress *results)
 {
-	const json_t *results = json_object_get(report, "results");
-
-	return json_integer_value(json_object_get(results, "disagrees")) +
-		   json_integer_value(json_object_get(results, "failed")) +
-		   json_integer_value(json_object_get(results, "cancelled")) ==
-	       0;
+	return results->disagrees + results->failed + results->cancelled == 0;
 }
 
-static bool print_report(const struct suite_flags *f, const json_t *report, struct err *err)
+static bool print_report(const struct suite_flags *f, const struct report_suite *report,
+			 struct err *err)
 {
 	struct buf text;
 	bool ok;
 
 	if (f->json) {
-		ok = json_dumpf(report, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF;
+		ok = json_dumpf(report->json, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF;
 	} else {
 		buf_init(&text, 0);
 		print_suite(&text, report);
@@ -619,6 +595,8 @@ static bool post_suite(const struct suite_flags *f, const json_t *request, struc
 {
 	char *text = json_dumps(request, JSON_COMPACT);
 	struct post *p = text ? post_open(f->post, err) : NULL;
+	const struct report_created *made = NULL;
+	struct arena arena = { 0 };
 	json_t *answer = NULL;
 	bool ok = p && post_send(p, "/suites",
 				 (struct post_body){ "application/json", text, strlen(text) },
@@ -627,8 +605,11 @@ static bool post_suite(const struct suite_flags *f, const json_t *request, struc
 	if (ok && f->json)
 		ok = json_dumpf(answer, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF;
 	else if (ok)
-		printf("%s/suites/%lld\n", f->post,
-		       (long long)json_integer_value(json_object_get(answer, "id")));
+		made = report_read_created(answer, &arena, err);
+	if (made)
+		printf("%s/suites/%lld\n", f->post, (long long)made->id);
+	ok = ok && (f->json || made);
+	arena_finish(&arena);
 	json_decref(answer);
 	post_close(p);
 	free(text);
@@ -651,6 +632,8 @@ static int run_here(const struct suite_flags *f, const json_t *request,
 					       .progress = show_progress,
 					       .self = &terminal,
 					       .interrupted = interrupted };
+	const struct report_suite *suite;
+	struct arena arena = { 0 };
 	struct suite_plan plan;
 	json_t *report;
 	int status = EXIT_FAILED;
@@ -660,8 +643,10 @@ static int run_here(const struct suite_flags *f, const json_t *request,
 	report = suite_run(&plan, &options, err);
 	if (terminal)
 		fprintf(stderr, "\r\033[K");
-	if (report && print_report(f, report, err) && all_passed(report))
+	suite = report ? report_read_suite(report, &arena, err) : NULL;
+	if (suite && print_report(f, suite, err) && all_passed(suite->results))
 		status = EXIT_DONE;
+	arena_finish(&arena);
 	json_decref(report);
 	suite_plan_finish(&plan);
 	return status;

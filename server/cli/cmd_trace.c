@@ -23,6 +23,7 @@
 
 #include "fusion/base/buf.h"
 #include "fusion/base/clock.h"
+#include "profiler/fields/fields.h"
 #include "profiler/import/import.h"
 #include "profiler/timeline/format.h"
 #include "profiler/recorder/traced.h"
@@ -241,13 +242,17 @@ static struct poster *begin_post(const struct trace_flags *f, struct err *err)
 static void set_import(struct import *im, bool ok, struct poster *p, const struct err *why)
 {
 	struct err err = { 0 };
+	struct arena arena = { 0 };
 	json_t *imported = ok ? import_finish(im, &err) : NULL;
+	const struct report_import *found = imported ? report_read_import(imported, &arena, &err)
+						     : NULL;
 
-	if (json_array_size(json_object_get(imported, "files")) > 0)
+	if (found && found->files.n > 0)
 		poster_set_import(p, json_incref(imported));
 	if (!ok || err.code != ERR_NONE)
 		fprintf(stderr, "breakeven trace: TORCH_TRACE is not read: %s\n",
 			ok ? err.message : why->message);
+	arena_finish(&arena);
 	json_decref(imported);
 	import_destroy(im);
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "fusion/base/sanitized.h"
+#include "profiler/fields/fields.h"
 #include "profiler/profiler.h"
 #include "server/cli/cache_log.h"
 #include "server/cli/cli.h"
@@ -68,16 +69,18 @@ static void confine(int cpu_seconds)
  * engine's own limit of tensor memory has to do. */
 static void confine_memory(const struct workload *w)
 {
+	/* a file is mapped by each mode that loads it */
+	rlim_t most = WORKER_ADDRESS_BYTES + (rlim_t)workload_weights_bytes(w) * 8;
 	struct rlimit limit;
 
 	if (ADDRESS_SANITIZED || THREAD_SANITIZED || workload_on_device(w))
 		return;
 	if (!workload_wants_torch(w)) {
-		set_limit(RLIMIT_AS, WORKER_ADDRESS_BYTES);
-	} else if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur > WORKER_ADDRESS_BYTES) {
+		set_limit(RLIMIT_AS, most);
+	} else if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur > most) {
 		/* Torch maps more than it uses: its guard lifts this for it, and counts
 		 * what is resident (profiler/torch/child.h). */
-		limit.rlim_cur = WORKER_ADDRESS_BYTES;
+		limit.rlim_cur = most;
 		setrlimit(RLIMIT_AS, &limit);
 	}
 }
@@ -163,10 +166,22 @@ static bool explain_job(int fd, const struct workload *workload, struct err *err
 }
 
 struct worker_flags {
-	const char *cache_dir, *torch_python, *torch_host;
+	const char *cache_dir, *files_folder, *torch_python, *torch_host;
 	int cpu_seconds;
 	bool blocking;
 };
+
+/* What the run found wrong with the cache of kernels. */
+static void log_report(const json_t *report)
+{
+	struct arena arena = { 0 };
+	struct err err = { 0 };
+	const struct report_run *run = report_read_run(report, &arena, &err);
+
+	if (run)
+		cache_log(run);
+	arena_finish(&arena);
+}
 
 static bool run_job(int fd, const struct worker_flags *f, const struct registry *registry,
 		    struct err *err)
@@ -196,6 +211,10 @@ static bool run_job(int fd, const struct worker_flags *f, const struct registry 
 	else
 		heap_take_for(json_string_value(json_object_get(job, "device")));
 	workload = workload_parse_in(job, registry, err);
+	if (workload && f->files_folder && !workload_weights_in(workload, f->files_folder, err)) {
+		workload_destroy(workload);
+		workload = NULL;
+	}
 	if (workload)
 		confine_memory(workload);
 	if (workload && kind == MESSAGE_CHECK)
@@ -205,7 +224,7 @@ static bool run_job(int fd, const struct worker_flags *f, const struct registry 
 	if (workload && kind == MESSAGE_WORKLOAD && !report)
 		locate_fault(job, cache_dir, registry, err);
 	if (report) {
-		cache_log(report);
+		log_report(report);
 		environment = profiler_environment(breakeven_version());
 		ok = environment && send_json(fd, MESSAGE_ENVIRONMENT, environment) &&
 		     send_json(fd, MESSAGE_REPORT, report);
@@ -228,6 +247,7 @@ static int read_flags(int argc, char **argv, struct worker_flags *f)
 	const char *tmp = NULL, *cpu_seconds = NULL;
 	const struct flag table[] = {
 		{ "--cache", .value = &f->cache_dir },
+		{ "--files", .value = &f->files_folder },
 		{ "--tmp", .value = &tmp },
 		{ "--torch-python", .value = &f->torch_python },
 		{ "--torch-host", .value = &f->torch_host },

@@ -4,32 +4,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/fields/json.h"
+#include "profiler/fields/fields.h"
 #include "server/text/text.h"
 #include "profiler/numbers/numbers.h"
 
 enum { MOST_TRACES = 100 };
 
 /* "torch.sin, operator.add x3" */
-static void print_ops(struct buf *out, const json_t *ops)
+static void print_ops(struct buf *out, const struct report_texts *ops)
 {
-	size_t n = json_array_size(ops), i = 0;
+	size_t i = 0;
 
-	while (i < n) {
-		const char *op = json_string_value(json_array_get(ops, i));
+	while (i < ops->n) {
 		size_t same = 1;
 
-		while (i + same < n &&
-		       strcmp(op, json_string_value(json_array_get(ops, i + same))) == 0)
+		while (i + same < ops->n && strcmp(ops->at[i], ops->at[i + same]) == 0)
 			same++;
-		buf_printf(out, "%s%s", i ? ", " : "", op);
+		buf_printf(out, "%s%s", i ? ", " : "", ops->at[i]);
 		if (same > 1)
 			buf_printf(out, " x%zu", same);
 		i += same;
 	}
 }
 
-static void print_arg(struct buf *out, const json_t *arg, const json_t *nodes)
+static void print_arg(struct buf *out, const json_t *arg, const struct report_node_list *nodes)
 {
 	const json_t *node = json_object_get(arg, "node");
 	char *text;
@@ -37,10 +35,9 @@ static void print_arg(struct buf *out, const json_t *arg, const json_t *nodes)
 	json_t *item;
 
 	if (json_is_integer(node)) {
-		json_array_foreach((json_t *)nodes, i, item) {
-			if (whole_field(item, "id") == (int)json_integer_value(node))
-				buf_printf(out, "%%%s", text_field(item, "name"));
-		}
+		for (i = 0; i < nodes->n; i++)
+			if (nodes->at[i].id == json_integer_value(node))
+				buf_printf(out, "%%%s", nodes->at[i].name);
 		return;
 	}
 	if (json_is_array(arg)) {
@@ -68,23 +65,24 @@ static void print_arg(struct buf *out, const json_t *arg, const json_t *nodes)
 enum { COLUMNS = 7, MOST_WIDE = 40 };
 
 /* The cells of a node, one after the other, each ended by \0. */
-static void node_cells(const json_t *node, const json_t *nodes, struct buf *cells)
+static void node_cells(const struct report_node *node, const struct report_node_list *nodes,
+		       struct buf *cells)
 {
-	bool input = strcmp(text_field(node, "op"), "placeholder") == 0;
+	bool input = strcmp(node->op, "placeholder") == 0;
+	const char *file = report_text(node->file);
 	size_t i;
 	json_t *arg;
 
-	buf_printf(cells, "%s%c%s%c%s%c(", input ? "placeholder" : "call_function", 0,
-		   text_field(node, "name"), 0, input ? "" : text_field(node, "op"), 0);
-	json_array_foreach(json_object_get(node, "args"), i, arg) {
+	buf_printf(cells, "%s%c%s%c%s%c(", input ? "placeholder" : "call_function", 0, node->name,
+		   0, input ? "" : node->op, 0);
+	json_array_foreach(node->args, i, arg) {
 		buf_puts(cells, i ? ", " : "");
 		print_arg(cells, arg, nodes);
 	}
-	buf_printf(cells, ")%c%s%c%s%c", 0, text_field(node, "shape"), 0, text_field(node, "dtype"),
+	buf_printf(cells, ")%c%s%c%s%c", 0, report_text(node->shape), 0, report_text(node->dtype),
 		   0);
-	if (whole_field(node, "line"))
-		buf_printf(cells, "%s%s%lld", text_field(node, "file"),
-			   *text_field(node, "file") ? ":" : "", whole_field(node, "line"));
+	if (node->line)
+		buf_printf(cells, "%s%s%lld", file, *file ? ":" : "", (long long)node->line);
 	buf_putc(cells, '\0');
 }
 
@@ -110,194 +108,177 @@ static void print_row(struct buf *out, const struct buf *cells, const int width[
 	buf_putc(out, '\n');
 }
 
-static void print_table(struct buf *out, const json_t *nodes)
+static void print_table(struct buf *out, const struct report_node_list *nodes)
 {
 	static const char heads[] = "opcode\0name\0target\0args\0shape\0dtype\0line";
 	int width[COLUMNS] = { 0 };
 	struct buf cells = { 0 };
-	size_t i;
-	json_t *node;
 
 	buf_add(&cells, heads, sizeof(heads));
 	widen(&cells, width);
-	json_array_foreach((json_t *)nodes, i, node) {
+	for (size_t i = 0; i < nodes->n; i++) {
 		buf_clear(&cells);
-		node_cells(node, nodes, &cells);
+		node_cells(&nodes->at[i], nodes, &cells);
 		widen(&cells, width);
 	}
 	buf_clear(&cells);
 	buf_add(&cells, heads, sizeof(heads));
 	print_row(out, &cells, width);
-	json_array_foreach((json_t *)nodes, i, node) {
+	for (size_t i = 0; i < nodes->n; i++) {
 		buf_clear(&cells);
-		node_cells(node, nodes, &cells);
+		node_cells(&nodes->at[i], nodes, &cells);
 		print_row(out, &cells, width);
 	}
 	buf_finish(&cells);
 }
 
-/* "4.2 MB read" */
-static void print_bytes(struct buf *out, const json_t *kernel, const char *key, const char *after)
+/* "4.2 MB" */
+static void print_bytes(struct buf *out, int64_t n)
 {
-	double bytes = json_number_value(json_object_get(kernel, key));
 	static const char *const units[] = { "B", "kB", "MB", "GB" };
+	double bytes = (double)n;
 	char number[NUMBER_BYTES];
 	int unit = 0;
 
 	for (; bytes >= 1e3 && unit < 3; unit++)
 		bytes /= 1e3;
 	number_short(number, bytes);
-	buf_printf(out, "%s %s%s", number, units[unit], after);
+	buf_printf(out, "%s %s", number, units[unit]);
 }
 
 /* Each kernel, what it moves, and why it is one of its own. */
-static void print_kernels(struct buf *out, const json_t *kernels)
+static void print_kernels(struct buf *out, const struct report_kernel_list *kernels)
 {
-	size_t i;
-	json_t *k;
-
-	if (json_array_size(kernels))
+	if (kernels->n)
 		buf_puts(out, "     kernels\n");
-	json_array_foreach((json_t *)kernels, i, k) {
-		buf_printf(out, "     %3zu  %s: %lld op%s, ", i, text_field(k, "name"),
-			   whole_field(k, "ops"), whole_field(k, "ops") == 1 ? "" : "s");
-		print_bytes(out, k, "read_bytes", " read");
-		buf_puts(out, ", ");
-		print_bytes(out, k, "written_bytes", " written");
-		if (whole_field(k, "ops") > 1) {
+	for (size_t i = 0; i < kernels->n; i++) {
+		const struct report_kernel *k = &kernels->at[i];
+
+		buf_printf(out, "     %3zu  %s: %lld op%s, ", i, k->name, (long long)k->ops,
+			   k->ops == 1 ? "" : "s");
+		print_bytes(out, k->read_bytes);
+		buf_puts(out, " read, ");
+		print_bytes(out, k->written_bytes);
+		buf_puts(out, " written");
+		if (k->ops > 1) {
 			buf_puts(out, ", ");
-			print_bytes(out, k, "saved_bytes", " saved");
+			print_bytes(out, k->saved_bytes);
+			buf_puts(out, " saved");
 		}
-		buf_printf(out, "\n          %s\n", text_field(k, "why"));
+		buf_printf(out, "\n          %s\n", k->why);
 	}
 }
 
-static void print_graph(struct buf *out, const json_t *graph, bool table)
+static void print_graph(struct buf *out, const struct report_graph *graph, bool table)
 {
-	const json_t *ops = json_object_get(graph, "ops"), *nodes = json_object_get(graph, "nodes");
-	size_t n = json_array_size(ops);
+	long long id = (long long)graph->id, placeholders = (long long)graph->placeholders;
 
-	if (table && whole_field(graph, "id") > 0)
+	if (table && id > 0)
 		buf_putc(out, '\n');
-	buf_printf(out, "%3lld  %s [%s]: %zu op%s, %lld placeholder%s: ", whole_field(graph, "id"),
-		   text_field(graph, "frame"), text_field(graph, "compile"), n, n == 1 ? "" : "s",
-		   whole_field(graph, "placeholders"),
-		   whole_field(graph, "placeholders") == 1 ? "" : "s");
-	print_ops(out, ops);
+	buf_printf(out, "%3lld  %s [%s]: %zu op%s, %lld placeholder%s: ", id,
+		   report_text(graph->frame), report_text(graph->compile), graph->ops.n,
+		   graph->ops.n == 1 ? "" : "s", placeholders, placeholders == 1 ? "" : "s");
+	print_ops(out, &graph->ops);
 	buf_putc(out, '\n');
 	if (table) {
-		print_table(out, nodes);
-		print_kernels(out, json_object_get(graph, "kernel_details"));
+		print_table(out, &graph->nodes);
+		print_kernels(out, &graph->kernel_details);
 	}
 }
 
-static void print_entry(struct buf *out, const json_t *entry)
+static void print_entry(struct buf *out, const struct report_entry *entry)
 {
-	const char *reason = text_field(entry, "reason");
-	int bailed = whole_field(entry, "bail_outs");
-	size_t i;
-	json_t *item;
-
-	buf_printf(out, "     %s, made by call %lld, used %lld time%s",
-		   text_field(entry, "compile"), whole_field(entry, "call"),
-		   whole_field(entry, "uses"), whole_field(entry, "uses") == 1 ? "" : "s");
-	if (bailed > 0)
-		buf_printf(out, ", %d of them bailed out to eager", bailed);
-	if (*reason)
-		buf_printf(out, "; compiled because %s", reason);
+	buf_printf(out, "     %s, made by call %lld, used %lld time%s", report_text(entry->compile),
+		   (long long)entry->call, (long long)entry->uses, entry->uses == 1 ? "" : "s");
+	if (entry->bail_outs > 0)
+		buf_printf(out, ", %lld of them bailed out to eager", (long long)entry->bail_outs);
+	if (entry->reason)
+		buf_printf(out, "; compiled because %s", entry->reason);
 	buf_putc(out, '\n');
-	json_array_foreach(json_object_get(entry, "symbols"), i, item) {
-		buf_printf(out, "       %s = %s", text_field(item, "name"),
-			   text_field(item, "source"));
-		if (*text_field(item, "range"))
-			buf_printf(out, ", %s", text_field(item, "range"));
+	for (size_t i = 0; i < entry->symbols.n; i++) {
+		const struct report_symbol *symbol = &entry->symbols.at[i];
+
+		buf_printf(out, "       %s = %s", symbol->name, report_text(symbol->source));
+		if (symbol->range)
+			buf_printf(out, ", %s", symbol->range);
 		buf_putc(out, '\n');
 	}
-	json_array_foreach(json_object_get(entry, "guards"), i, item) {
-		buf_printf(out, "       %s\n", json_string_value(item));
+	for (size_t i = 0; i < entry->guards.n; i++)
+		buf_printf(out, "       %s\n", entry->guards.at[i]);
+}
+
+static void print_frames(struct buf *out, const struct report_frame_list *tree)
+{
+	if (tree->n)
+		buf_puts(out, "\nFrames, their compiled versions and guards\n");
+	for (size_t i = 0; i < tree->n; i++) {
+		const struct report_frame *frame = &tree->at[i];
+		const char *file = report_text(frame->file);
+
+		buf_printf(out, "  %s (%s%sline %lld)%s\n", frame->frame, file, *file ? ", " : "",
+			   (long long)frame->line,
+			   frame->skipped    ? ": runs in eager"
+			   : frame->run_only ? ": nothing is compiled any more"
+					     : "");
+		for (size_t k = 0; k < frame->entries.n; k++)
+			print_entry(out, &frame->entries.at[k]);
 	}
 }
 
-static void print_frames(struct buf *out, const json_t *tree)
+static void print_trace(struct buf *out, const struct report_trace_run *run)
 {
-	size_t i, k;
-	json_t *frame, *entry;
+	const char *file = report_text(run->file);
 
-	if (json_array_size(tree))
-		buf_puts(out, "\nFrames, their compiled versions and guards\n");
-	json_array_foreach((json_t *)tree, i, frame) {
-		buf_printf(out, "  %s (%s%sline %lld)%s\n", text_field(frame, "frame"),
-			   text_field(frame, "file"), *text_field(frame, "file") ? ", " : "",
-			   whole_field(frame, "line"),
-			   json_is_true(json_object_get(frame, "skipped")) ? ": runs in eager"
-			   : json_is_true(json_object_get(frame, "run_only"))
-			       ? ": nothing is compiled any more"
-			       : "");
-		json_array_foreach(json_object_get(frame, "entries"), k, entry) {
-			print_entry(out, entry);
-		}
-	}
+	buf_printf(out, "  call %lld, %s%sline %lld in %s: ", (long long)run->call, file,
+		   *file ? ", " : "", (long long)run->line, run->function);
+	if (run->has.graph)
+		buf_printf(out, "graph %d, ", (int)run->graph);
+	buf_printf(out, "%s, %lld input%s, %lld output%s, hash %.32s\n     %s\n",
+		   run->compiled ? "compiled" : "found in the cache", (long long)run->inputs,
+		   run->inputs == 1 ? "" : "s", (long long)run->outputs,
+		   run->outputs == 1 ? "" : "s", run->hash, run->cause);
+	if (*report_text(run->message))
+		buf_printf(out, "     %s\n", run->message);
 }
 
 /* Mode lazy: what made each trace run, in PyTorch/XLA's words. */
-static void print_lazy(struct buf *out, const json_t *lazy)
+static void print_lazy(struct buf *out, const struct report_lazy *lazy)
 {
-	const json_t *runs = json_object_get(lazy, "runs");
-	size_t n = json_array_size(runs), i;
-	int left_out = whole_field(lazy, "left_out");
-	json_t *run;
+	size_t shown = lazy->runs.n < MOST_TRACES ? lazy->runs.n : MOST_TRACES;
 
-	if (n)
+	if (lazy->runs.n)
 		buf_puts(out, "\nTraces that were run, and why\n");
-	json_array_foreach((json_t *)runs, i, run) {
-		const json_t *graph = json_object_get(run, "graph");
-		const char *message = text_field(run, "message");
-
-		if (i == MOST_TRACES)
-			break;
-		buf_printf(out, "  call %lld, %s%sline %lld in %s: ", whole_field(run, "call"),
-			   text_field(run, "file"), *text_field(run, "file") ? ", " : "",
-			   whole_field(run, "line"), text_field(run, "function"));
-		if (json_is_integer(graph))
-			buf_printf(out, "graph %d, ", (int)json_integer_value(graph));
-		buf_printf(out, "%s, %lld input%s, %lld output%s, hash %.32s\n     %s\n",
-			   json_is_true(json_object_get(run, "compiled")) ? "compiled"
-									  : "found in the cache",
-			   whole_field(run, "inputs"), whole_field(run, "inputs") == 1 ? "" : "s",
-			   whole_field(run, "outputs"), whole_field(run, "outputs") == 1 ? "" : "s",
-			   text_field(run, "hash"), text_field(run, "cause"));
-		if (*message)
-			buf_printf(out, "     %s\n", message);
-	}
-	if (left_out || n > MOST_TRACES)
-		buf_printf(out, "  and %d more\n", left_out + (int)(n - i));
+	for (size_t i = 0; i < shown; i++)
+		print_trace(out, &lazy->runs.at[i]);
+	if (lazy->left_out || lazy->runs.n > shown)
+		buf_printf(out, "  and %lld more\n",
+			   (long long)lazy->left_out + (long long)(lazy->runs.n - shown));
 }
 
-static void print_recompiles(struct buf *out, const json_t *recompiles)
+static void print_recompiles(struct buf *out, const struct report_recompile_list *recompiles)
 {
-	size_t i;
-	json_t *item;
-
-	if (json_array_size(recompiles))
+	if (recompiles->n)
 		buf_puts(out, "\nRecompiles\n");
-	json_array_foreach((json_t *)recompiles, i, item) {
-		buf_printf(out, "  call %lld, %s: %s\n", whole_field(item, "call"),
-			   text_field(item, "frame"), text_field(item, "reason"));
+	for (size_t i = 0; i < recompiles->n; i++) {
+		const struct report_recompile *r = &recompiles->at[i];
+
+		buf_printf(out, "  call %lld, %s: %s\n", (long long)r->call, report_text(r->frame),
+			   r->reason);
 	}
 }
 
-static void print_result(struct buf *out, const json_t *row)
+static void print_result(struct buf *out, const struct report_size_try *row)
 {
-	const char *result = text_field(row, "result"), *then = text_field(row, "then");
+	const char *then = report_text(row->then);
 
-	if (strcmp(result, "same entry") == 0)
+	if (strcmp(row->result, "same entry") == 0)
 		buf_puts(out, "served by the entry that is there");
-	else if (strcmp(result, "recompiled") == 0)
-		buf_printf(out, "recompiled: %s", text_field(row, "reason"));
-	else if (strcmp(result, "new frames") == 0)
+	else if (strcmp(row->result, "recompiled") == 0)
+		buf_printf(out, "recompiled: %s", report_text(row->reason));
+	else if (strcmp(row->result, "new frames") == 0)
 		buf_puts(out, "the program goes another way: what it meets there is captured");
-	else if (strcmp(result, "error") == 0)
-		buf_printf(out, "fails: %s", text_field(row, "reason"));
+	else if (strcmp(row->result, "error") == 0)
+		buf_printf(out, "fails: %s", report_text(row->reason));
 	if (strcmp(then, "same entry") == 0)
 		buf_puts(out, "; the next other size is then served without compiling");
 	else if (*then)
@@ -305,29 +286,28 @@ static void print_result(struct buf *out, const json_t *row)
 	buf_putc(out, '\n');
 }
 
-static void print_sizes(struct buf *out, const json_t *sizes)
+static void print_sizes(struct buf *out, const struct report_size_try_list *sizes)
 {
-	size_t i, k;
-	json_t *row, *name;
 	int left_out = 0;
 
-	if (json_array_size(sizes))
+	if (sizes->n)
 		buf_puts(out, "\nAt other sizes\n");
-	json_array_foreach((json_t *)sizes, i, row) {
-		if (strcmp(text_field(row, "result"), "not tried") == 0) {
+	for (size_t i = 0; i < sizes->n; i++) {
+		const struct report_size_try *row = &sizes->at[i];
+
+		if (strcmp(row->result, "not tried") == 0) {
 			left_out++;
 			continue;
 		}
 		buf_puts(out, "  ");
-		if (json_array_size(json_object_get(row, "where")) == 0) {
+		if (row->where.n == 0) {
 			buf_puts(out, "the same call again: ");
 			print_result(out, row);
 			continue;
 		}
-		json_array_foreach(json_object_get(row, "where"), k, name) {
-			buf_printf(out, "%s%s", k ? ", " : "", json_string_value(name));
-		}
-		buf_printf(out, ", %s: ", text_field(row, "change"));
+		for (size_t k = 0; k < row->where.n; k++)
+			buf_printf(out, "%s%s", k ? ", " : "", row->where.at[k]);
+		buf_printf(out, ", %s: ", row->change);
 		print_result(out, row);
 	}
 	if (left_out)
@@ -335,30 +315,26 @@ static void print_sizes(struct buf *out, const json_t *sizes)
 			   left_out);
 }
 
-void explain_text_print(struct buf *out, const json_t *e, const char *place, const json_t *workload,
-			bool tables)
+void explain_text_print(struct buf *out, const struct report_explain *e, const char *place,
+			const json_t *workload, bool tables)
 {
-	const json_t *breaks = json_object_get(e, "breaks"), *graphs = json_object_get(e, "graphs");
-	size_t i;
-	json_t *graph;
-
 	buf_printf(out, "Graph Count: %lld\nGraph Break Count: %lld\nOp Count: %lld\n",
-		   whole_field(e, "graph_count"), whole_field(e, "graph_break_count"),
-		   whole_field(e, "op_count"));
-	if (json_array_size(breaks))
+		   (long long)e->graph_count, (long long)e->graph_break_count,
+		   (long long)e->op_count);
+	if (e->breaks.n)
 		buf_puts(out, "\nBreaks\n");
-	break_text_print(out, breaks, place, workload);
-	if (json_is_false(json_object_get(e, "rewrites_tried")))
+	break_text_print(out, &e->breaks, place, workload);
+	if (e->has.rewrites_tried && !e->rewrites_tried)
 		buf_puts(out,
 			 "     rewrites were not tried, it would take too long; --rewrites tries "
 			 "all\n");
-	if (json_array_size(graphs))
+	if (e->graphs.n)
 		buf_puts(out, "\nGraphs\n");
-	json_array_foreach((json_t *)graphs, i, graph) {
-		print_graph(out, graph, tables);
-	}
-	print_frames(out, json_object_get(e, "tree"));
-	print_lazy(out, json_object_get(e, "lazy"));
-	print_recompiles(out, json_object_get(e, "recompiles"));
-	print_sizes(out, json_object_get(e, "sizes"));
+	for (size_t i = 0; i < e->graphs.n; i++)
+		print_graph(out, &e->graphs.at[i], tables);
+	print_frames(out, &e->tree);
+	if (e->lazy)
+		print_lazy(out, e->lazy);
+	print_recompiles(out, &e->recompiles);
+	print_sizes(out, &e->sizes);
 }

@@ -7,10 +7,12 @@
 
 #include "fusion/base/buf.h"
 
+struct report_explain;
+
 /* Counts as torch._dynamo.explain() has them, breaks under their source lines,
  * graphs (as tables where `tables`), guards and recompiles of each frame, and
- * what other sizes lead to.  `e` is of profiler_explain(). */
-void explain_text_print(struct buf *out, const json_t *e, const char *place, const json_t *workload,
-			bool tables);
+ * what other sizes lead to.  `place` and `workload` are those of break_text_print(). */
+void explain_text_print(struct buf *out, const struct report_explain *e, const char *place,
+			const json_t *workload, bool tables);
 
 #endif

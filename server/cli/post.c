@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fusion/base/buf.h"
+#include "profiler/fields/fields.h"
 
 #if __has_include(<curl/curl.h>)
 #include <curl/curl.h>
@@ -94,14 +95,17 @@ static size_t take(char *bytes, size_t size, size_t n, void *self)
 /* What the server says is wrong. */
 static bool refused(struct post *p, const json_t *json, long status, struct err *err)
 {
-	const json_t *error = json_object_get(json, "error");
-	const char *code = json_string_value(json_object_get(error, "code"));
-	const char *message = json_string_value(json_object_get(error, "message"));
+	struct arena arena = { 0 };
+	struct err unread = { 0 };
+	const struct report_refusal *said = report_read_refusal(json, &arena, &unread);
 
-	if (code && message)
-		return err_set(err, err_from_name(code), "%.400s", message);
-	return err_set(err, ERR_BAD_REQUEST, "%.200s answers %ld and does not say why", p->url,
-		       status);
+	if (said && said->error->code)
+		err_set(err, err_from_name(said->error->code), "%.400s", said->error->message);
+	else
+		err_set(err, ERR_BAD_REQUEST, "%.200s answers %ld and does not say why", p->url,
+			status);
+	arena_finish(&arena);
+	return false;
 }
 
 bool post_send(struct post *p, const char *path, struct post_body body, json_t **answer,
@@ -166,3 +170,18 @@ bool post_send(struct post *p, const char *path, struct post_body body, json_t *
 }
 
 #endif
+
+bool post_create(struct post *p, const char *path, struct post_body body, int64_t *id,
+		 struct err *err)
+{
+	struct arena arena = { 0 };
+	const struct report_created *made = NULL;
+	json_t *answer = NULL;
+
+	if (post_send(p, path, body, &answer, err))
+		made = report_read_created(answer, &arena, err);
+	*id = made ? made->id : 0;
+	json_decref(answer);
+	arena_finish(&arena);
+	return made != NULL;
+}

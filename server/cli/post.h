@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "fusion/base/err.h"
 
@@ -25,5 +26,9 @@ struct post_body {
 };
 bool post_send(struct post *p, const char *path, struct post_body body, json_t **answer,
 	       struct err *err);
+
+/* The same; *id is that of what it made there. */
+bool post_create(struct post *p, const char *path, struct post_body body, int64_t *id,
+		 struct err *err);
 
 #endif

@@ -117,14 +117,11 @@ static void *run(void *self)
 static bool begin(struct poster *p, const json_t *json, struct err *err)
 {
 	char *text = json_dumps(json, JSON_COMPACT);
-	json_t *answer = NULL;
 	bool ok = text || err_set(err, ERR_MEMORY, "out of memory for a post");
 
-	ok = ok &&
-	     post_send(p->post, "/traces",
-		       (struct post_body){ "application/json", text, strlen(text) }, &answer, err);
-	p->run = json_integer_value(json_object_get(answer, "id"));
-	json_decref(answer);
+	ok = ok && post_create(p->post, "/traces",
+			       (struct post_body){ "application/json", text, strlen(text) },
+			       &p->run, err);
 	free(text);
 	return ok;
 }

@@ -32,6 +32,8 @@ struct app {
 	json_t *torch;                   /* engine torch, as lists_torch() found it at the start */
 	const char *no_torch;            /* why it does not work here; NULL: it does */
 	int64_t started_ns;
+	const char *files_folder; /* of files that programs read */
+	int64_t files_bytes;      /* what they may have together */
 	int check_seconds;        /* wall time, and CPU time, of one POST /check */
 	_Atomic bool stopping;    /* what is under way is to be given up */
 	_Atomic int64_t requests; /* answered since the start */

@@ -36,6 +36,7 @@ struct jobs {
 	const char *cache_dir;
 	const struct registry *registry;
 	const char *torch_python;
+	const char *files_folder;      /* of files that programs read; NULL: none */
 	struct torch_host *torch_host; /* of torch_python; NULL: it could not be started */
 	int run_seconds;
 	int64_t suite;
@@ -139,6 +140,7 @@ static void begin_next(struct jobs *j)
 							   .cpu_seconds = j->run_seconds *
 									  WORKER_CPU_PER_WALL,
 							   .registry = j->registry,
+							   .files_folder = j->files_folder,
 							   .torch_python = j->torch_python,
 							   .torch_host = torch_socket(j) },
 				 MESSAGE_WORKLOAD, run.workload, &j->failure))
@@ -406,6 +408,7 @@ struct jobs *jobs_start(struct db *db, struct events *events, const struct jobs_
 	j->cache_dir = o->cache_dir;
 	j->registry = o->registry;
 	j->torch_python = o->torch_python;
+	j->files_folder = o->files_folder;
 	j->run_seconds = o->run_seconds;
 	j->suite = o->suite;
 	j->quiet = o->quiet;

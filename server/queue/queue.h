@@ -52,6 +52,7 @@ struct jobs_options {
 	const char *cache_dir;           /* NULL: none */
 	const struct registry *registry; /* whose plugins go to every worker; NULL: none */
 	const char *torch_python;        /* NULL: engine torch is switched off */
+	const char *files_folder;        /* of the files that programs read; NULL: none */
 	int run_seconds;                 /* of wall time; a run that takes more fails */
 	int64_t suite;                   /* whose runs alone are taken; 0: all of the queue */
 	bool quiet;                      /* runs that begin and end are not logged */
@@ -265,6 +266,7 @@ struct worker_options {
 	int cpu_seconds;
 	const struct registry *registry; /* whose plugins it loads too; NULL: none */
 	const char *torch_python;        /* NULL: engine torch is switched off */
+	const char *files_folder;        /* of the files that programs read; NULL: none */
 	const char *torch_host;          /* the socket of its host; NULL with torch_python */
 	bool blocking; /* each call once, each launch waited for: see locate_fault() */
 };

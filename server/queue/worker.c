@@ -19,7 +19,7 @@
 
 extern char **environ;
 
-enum { MAX_ARGV = 15 + 2 * REGISTRY_MAX_PLUGINS };
+enum { MAX_ARGV = 17 + 2 * REGISTRY_MAX_PLUGINS };
 
 static void make_argv(const struct worker *w, const struct worker_options *options, char *cpu_s,
 		      const char *argv[MAX_ARGV + 1])
@@ -39,6 +39,10 @@ static void make_argv(const struct worker *w, const struct worker_options *optio
 	if (options->torch_python) {
 		argv[n++] = "--torch-python";
 		argv[n++] = options->torch_python;
+	}
+	if (options->files_folder) {
+		argv[n++] = "--files";
+		argv[n++] = options->files_folder;
 	}
 	if (options->torch_host) {
 		argv[n++] = "--torch-host";

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fusion/source.h"
-#include "profiler/fields/json.h"
+#include "profiler/fields/fields.h"
 #include "profiler/profiler.h"
 
 enum { MOST_SHOWN = 100 };
@@ -28,30 +28,26 @@ static const char *outcome_words(const char *outcome)
 	return "";
 }
 
-static void print_head(struct buf *out, const json_t *item, size_t rank, int times,
+static void print_head(struct buf *out, const struct report_break *b, size_t rank, int64_t times,
 		       const char *place)
 {
-	const char *gb = text_field_or(item, "gb", NULL), *kind = text_field_or(item, "kind", NULL),
-		   *stage = text_field_or(item, "stage", NULL);
-	const json_t *graph = json_object_get(item, "graph");
-	struct break_place at = profiler_break_place(item);
+	struct break_place at = profiler_place_of(b);
+	bool lowering = strcmp(b->stage, "lowering") == 0;
 
-	buf_printf(out, "%3zu  %s%s%s", rank, place, at.file ? "/" : "", at.file ? at.file : "");
+	buf_printf(out, "%3zu  %s%s%s", rank, place, at.file ? "/" : "", report_text(at.file));
 	if (at.line)
 		buf_printf(out, ":%d", at.line);
 	if (at.line && at.column)
 		buf_printf(out, ":%d", at.column);
-	buf_printf(out, ": %s", kind ? kind : "break");
-	if (gb)
-		buf_printf(out, " (%s)", gb);
-	if (stage && strcmp(stage, "lowering") == 0)
+	buf_printf(out, ": %s", b->kind);
+	if (b->gb)
+		buf_printf(out, " (%s)", b->gb);
+	if (lowering)
 		buf_puts(out, ", in lowering");
-	if (json_is_integer(graph))
-		buf_printf(out, ", %s graph %d",
-			   stage && strcmp(stage, "lowering") == 0 ? "splits" : "ends",
-			   (int)json_integer_value(graph));
+	if (b->has.graph)
+		buf_printf(out, ", %s graph %d", lowering ? "splits" : "ends", (int)b->graph);
 	if (times > 1)
-		buf_printf(out, ", met %d times", times);
+		buf_printf(out, ", met %lld times", (long long)times);
 	buf_putc(out, '\n');
 }
 
@@ -61,22 +57,20 @@ static void print_line(struct buf *out, const char *label, const char *text)
 		buf_printf(out, "     %s%s\n", label, text);
 }
 
-static void print_stack(struct buf *out, const json_t *stack)
+static void print_stack(struct buf *out, const struct report_stack_line_list *stack)
 {
-	for (size_t i = json_array_size(stack); i-- > 1;) {
-		const json_t *caller = json_array_get(stack, i - 1);
-		const char *function = text_field_or(caller, "function", NULL);
+	for (size_t i = stack->n; i-- > 1;) {
+		const struct report_stack_line *caller = &stack->at[i - 1];
+		const char *file = report_text(caller->file);
 
-		buf_printf(out, "     called from %s, %s%sline %lld\n", function ? function : "?",
-			   text_field(caller, "file"), *text_field(caller, "file") ? ", " : "",
-			   whole_field(caller, "line"));
+		buf_printf(out, "     called from %s, %s%sline %lld\n", caller->function, file,
+			   *file ? ", " : "", (long long)caller->line);
 	}
 }
 
 /* Indents what lang_underline() wrote by two, as the text around it is. */
-static void print_source(struct buf *out, const json_t *item, const char *source)
+static void print_source(struct buf *out, struct break_place place, const char *source)
 {
-	struct break_place place = profiler_break_place(item);
 	struct buf lines;
 
 	buf_init(&lines, 4096);
@@ -91,14 +85,11 @@ static void print_source(struct buf *out, const json_t *item, const char *source
 }
 
 /* Where the graph ends, if not at the break itself. */
-static void print_block(struct buf *out, const json_t *item)
+static void print_block(struct buf *out, const struct report_break *b)
 {
-	const json_t *stack = json_object_get(item, "stack");
-	size_t n = json_array_size(stack);
-
-	if (json_is_object(json_object_get(item, "cause")) && n)
+	if (b->cause && b->stack.n)
 		buf_printf(out, "     the graph ends before line %lld, where PyTorch reports it\n",
-			   whole_field(json_array_get(stack, n - 1), "line"));
+			   (long long)b->stack.at[b->stack.n - 1].line);
 }
 
 static void put_lines(struct buf *out, char sign, const char *from, const char *to)
@@ -113,13 +104,12 @@ static void put_lines(struct buf *out, char sign, const char *from, const char *
 }
 
 /* The changed lines of the source: what both begin or end with is left out. */
-static void print_rewrite(struct buf *out, const json_t *item, const char *source)
+static void print_rewrite(struct buf *out, const struct report_break *b, const char *source)
 {
-	const char *changed = text_field_or(item, "rewrite", NULL);
-	const json_t *gain = json_object_get(item, "rewrite_gain");
-	const json_t *graphs = json_object_get(gain, "graphs");
-	const json_t *breaks = json_object_get(gain, "breaks");
-	int together = whole_field(gain, "together");
+	static const struct report_rewrite_gain nothing;
+	const struct report_rewrite_gain *gain = b->rewrite_gain ? b->rewrite_gain : &nothing;
+	const char *changed = b->rewrite;
+	int together = (int)gain->together;
 	size_t line = 0, n, m;
 
 	if (!changed || !source)
@@ -138,54 +128,70 @@ static void print_rewrite(struct buf *out, const json_t *item, const char *sourc
 		buf_printf(out, ", with the %d other rewrite%s", together - 1,
 			   together == 2 ? "" : "s");
 	buf_printf(out, "; these calls come out the same, with graphs %d -> %d, breaks %d -> %d:\n",
-		   (int)json_integer_value(json_array_get(graphs, 0)),
-		   (int)json_integer_value(json_array_get(graphs, 1)),
-		   (int)json_integer_value(json_array_get(breaks, 0)),
-		   (int)json_integer_value(json_array_get(breaks, 1)));
+		   (int)gain->graphs.before, (int)gain->graphs.after, (int)gain->breaks.before,
+		   (int)gain->breaks.after);
 	put_lines(out, '-', source + line, source + n);
 	put_lines(out, '+', changed + line, changed + m);
 }
 
-static bool same_place(const json_t *a, const json_t *b)
+static bool same_text(const char *a, const char *b)
 {
-	static const char *const keys[] = { "stage",  "kind",  "outcome", "message",
-					    "column", "stack", "cause" };
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (!json_equal(json_object_get(a, keys[i]), json_object_get(b, keys[i])))
+static bool same_stack(const struct report_stack_line_list *a,
+		       const struct report_stack_line_list *b)
+{
+	for (size_t i = 0; i < a->n && i < b->n; i++)
+		if (a->at[i].line != b->at[i].line ||
+		    !same_text(a->at[i].function, b->at[i].function) ||
+		    !same_text(a->at[i].file, b->at[i].file))
 			return false;
-	return true;
+	return a->n == b->n;
+}
+
+static bool same_cause(const struct report_cause *a, const struct report_cause *b)
+{
+	if (!a || !b)
+		return a == b;
+	return a->line == b->line && a->column == b->column && a->end_column == b->end_column &&
+	       same_text(a->function, b->function) && same_text(a->file, b->file);
+}
+
+static bool same_place(const struct report_break *a, const struct report_break *b)
+{
+	return same_text(a->stage, b->stage) && same_text(a->kind, b->kind) &&
+	       same_text(a->outcome, b->outcome) && same_text(a->message, b->message) &&
+	       a->column == b->column && same_stack(&a->stack, &b->stack) &&
+	       same_cause(a->cause, b->cause);
 }
 
 /* How often the break was met in all; 0: an earlier one of the list is the same. */
-static int times_met(const json_t *breaks, size_t index)
+static int64_t times_met(const struct report_break_list *breaks, size_t index)
 {
-	const json_t *item = json_array_get(breaks, index), *other;
-	int times = 0;
+	int64_t times = 0;
 
-	for (size_t i = 0; i < json_array_size(breaks); i++) {
-		other = json_array_get(breaks, i);
-		if (!same_place(item, other))
+	for (size_t i = 0; i < breaks->n; i++) {
+		if (!same_place(&breaks->at[index], &breaks->at[i]))
 			continue;
 		if (i < index)
 			return 0;
-		times += whole_field(other, "count");
+		times += breaks->at[i].count;
 	}
 	return times;
 }
 
-void break_text_print(struct buf *out, const json_t *breaks, const char *place,
+void break_text_print(struct buf *out, const struct report_break_list *breaks, const char *place,
 		      const json_t *workload)
 {
-	size_t i, shown = 0;
-	json_t *item;
+	size_t shown = 0;
 
-	json_array_foreach((json_t *)breaks, i, item)
-	{
-		const json_t *because = json_object_get(item, "because");
-		const char *hint = text_field_or(because, "hint", NULL);
-		const char *source = workload_text(workload, profiler_break_place(item).file);
-		int times;
+	for (size_t i = 0; i < breaks->n; i++) {
+		const struct report_break *b = &breaks->at[i];
+		const struct report_because *because = b->because;
+		struct break_place at = profiler_place_of(b);
+		const char *source = workload_text(workload, at.file);
+		int64_t times;
 
 		if (shown == MOST_SHOWN) {
 			buf_puts(out, "and more; --json has them all\n");
@@ -194,34 +200,30 @@ void break_text_print(struct buf *out, const json_t *breaks, const char *place,
 		times = times_met(breaks, i);
 		if (times == 0)
 			continue;
-		print_head(out, item, ++shown, times, place);
+		print_head(out, b, ++shown, times, place);
 		if (source)
-			print_source(out, item, source);
-		print_line(out, "", text_field_or(item, "message", NULL));
-		print_line(out, "", text_field_or(because, "message", NULL));
-		print_block(out, item);
-		if (!json_is_object(because))
-			print_line(out,
-				   "then: ", outcome_words(text_field_or(item, "outcome", NULL)));
-		print_line(out, "instead: ", text_field_or(item, "hint", NULL));
-		print_line(out, "or: ", hint);
-		print_rewrite(out, item, source);
-		print_stack(out, json_object_get(item, "stack"));
+			print_source(out, at, source);
+		print_line(out, "", b->message);
+		print_line(out, "", because ? because->message : NULL);
+		print_block(out, b);
+		if (!because)
+			print_line(out, "then: ", outcome_words(b->outcome));
+		print_line(out, "instead: ", b->hint);
+		print_line(out, "or: ", because ? because->hint : NULL);
+		print_rewrite(out, b, source);
+		print_stack(out, &b->stack);
 	}
 }
 
-void break_text_short(struct buf *out, const char *mode, const json_t *m)
+void break_text_short(struct buf *out, const char *mode, const struct report_break_list *breaks)
 {
-	const json_t *breaks = json_object_get(m, "breaks");
-	const json_t *first = json_array_get(breaks, 0);
-	const char *message = text_field_or(first, "message", NULL);
 	int distinct = 0;
 
-	for (size_t i = 0; i < json_array_size(breaks) && i < MOST_SHOWN; i++)
+	for (size_t i = 0; i < breaks->n && i < MOST_SHOWN; i++)
 		distinct += times_met(breaks, i) > 0;
 	if (!distinct)
 		return;
 	buf_printf(out, "%s: %d graph break%s; %sline %d: %s\n", mode, distinct,
 		   distinct == 1 ? "" : "s", distinct == 1 ? "" : "the first, ",
-		   profiler_break_place(first).line, message ? message : "");
+		   profiler_place_of(&breaks->at[0]).line, breaks->at[0].message);
 }

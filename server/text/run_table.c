@@ -1,7 +1,6 @@
 /* server/text/run_table.c -- prints a report: the verdicts as sentences, then a table with a row
  * for each point and mode, what a change did, what autocast saved and what engine torch measured.
  */
-#include "profiler/fields/json.h"
 #include "server/text/text.h"
 
 #include <math.h>
@@ -12,56 +11,81 @@
 #include "profiler/findings/findings.h"
 #include "profiler/numbers/numbers.h"
 
-/* ---- what a change of the program did ---- */
+/* ---- the points of a run; a run without a sweep is one ---- */
 
-static void print_counts(struct buf *out, const json_t *change, const char *what)
+struct table_point {
+	const struct report_mode_map *modes;
+	double n; /* NAN without a sweep */
+};
+
+static size_t count_points(const struct report_run *run)
 {
-	const json_t *pair = json_object_get(change, what);
-
-	buf_printf(out, "; %s %" JSON_INTEGER_FORMAT " -> %" JSON_INTEGER_FORMAT, what,
-		   json_integer_value(json_array_get(pair, 0)),
-		   json_integer_value(json_array_get(pair, 1)));
+	return run->points.n ? run->points.n : 1;
 }
 
-static void print_mode(struct buf *out, const char *mode, const json_t *change)
+static struct table_point point_at(const struct report_run *run, size_t i)
 {
-	const json_t *error = json_object_get(change, "error");
-	const char *why = json_string_value(json_object_get(change, "disagreement"));
-	const char *verdict = json_string_value(json_object_get(change, "verdict"));
+	if (run->points.n == 0)
+		return (struct table_point){ &run->modes, (double)NAN };
+	return (struct table_point){ &run->points.at[i].modes, run->points.at[i].n };
+}
+
+static struct table_point last_point(const struct report_run *run)
+{
+	return point_at(run, count_points(run) - 1);
+}
+
+/* " at n = 30"; nothing without a sweep. */
+static void print_where(struct buf *out, double n)
+{
+	if (!isnan(n))
+		buf_printf(out, " at n = %lld", (long long)n);
+}
+
+/* Whether its values are known not to be eager's. */
+static bool disagrees(const struct report_mode *m)
+{
+	return m->has.agrees && !m->agrees;
+}
+
+/* ---- what a change of the program did ---- */
+
+static void print_counts(struct buf *out, const char *what, struct report_counts counts)
+{
+	buf_printf(out, "; %s %lld -> %lld", what, (long long)counts.before,
+		   (long long)counts.after);
+}
+
+static void print_change(struct buf *out, const char *mode, const struct report_change *change)
+{
 	char ratio[4 * NUMBER_BYTES];
 
 	buf_printf(out, "before the change, %s: ", mode);
-	if (error) {
-		buf_printf(out, "it fails: %s\n",
-			   json_string_value(json_object_get(error, "message")));
+	if (change->error) {
+		buf_printf(out, "it fails: %s\n", change->error->message);
 		return;
 	}
-	buf_puts(out, why ? why : "the same values");
-	print_counts(out, change, "breaks");
-	print_counts(out, change, "graphs");
-	if (verdict) {
-		number_interval(ratio, change, "speedup", "speedup_ci", "x");
-		buf_printf(out, "; %s as fast now: %s", ratio, verdict);
+	buf_puts(out, change->disagreement ? change->disagreement : "the same values");
+	print_counts(out, "breaks", change->breaks);
+	print_counts(out, "graphs", change->graphs);
+	if (change->verdict) {
+		number_interval(ratio, change->speedup, change->speedup_ci, "x");
+		buf_printf(out, "; %s as fast now: %s", ratio, change->verdict);
 	}
 	buf_putc(out, '\n');
 }
 
 /* A line for each point and mode; nothing for a report whose workload has no `before`. */
-static void change_text_print(struct buf *out, const json_t *report)
+static void change_text_print(struct buf *out, const struct report_run *run)
 {
-	const json_t *points = json_object_get(report, "points");
-	size_t n = json_array_size(points), began = out->len;
+	size_t began = out->len;
 
-	for (size_t i = 0; i == 0 || i < n; i++) {
-		const json_t *at = n ? json_array_get(points, i) : report;
-		const char *mode;
-		json_t *m;
+	for (size_t i = 0; i < count_points(run); i++) {
+		const struct report_mode_map *modes = point_at(run, i).modes;
 
-		json_object_foreach(json_object_get(at, "modes"), mode, m)
-		{
-			if (json_object_get(m, "change"))
-				print_mode(out, mode, json_object_get(m, "change"));
-		}
+		for (size_t k = 0; k < modes->n; k++)
+			if (modes->at[k].change)
+				print_change(out, modes->keys[k], modes->at[k].change);
 	}
 	if (out->len > began)
 		buf_putc(out, '\n');
@@ -78,11 +102,6 @@ static void print_figure(char out[4 * NUMBER_BYTES], const struct report_figure 
 		snprintf(out, 4 * NUMBER_BYTES, "%s", f ? f->text : "");
 }
 
-static const char *shown(const char *text)
-{
-	return text ? text : "";
-}
-
 static const char *shown_figure(const struct report_figure *f)
 {
 	return f ? f->text : "";
@@ -96,8 +115,9 @@ static void print_autocast_row(struct buf *out, const char *mode,
 	print_figure(ratio, m->speedup);
 	buf_printf(out, "%-8s  %8s  %8s  %-18s  %-10s  %10s  %10s  %9s  %9s  %9s\n", mode,
 		   shown_figure(m->with->median), shown_figure(m->without->median), ratio,
-		   shown(m->verdict), shown(m->with->rate), shown(m->without->rate),
-		   m->with->activations, m->without->activations, m->error);
+		   report_text(m->verdict), report_text(m->with->rate),
+		   report_text(m->without->rate), m->with->activations, m->without->activations,
+		   m->error);
 }
 
 static void print_point(struct buf *out, const struct report_mixed *mixed,
@@ -143,66 +163,72 @@ static void mixed_text_print(struct buf *out, const struct report_run *run,
 
 /* ---- what engine torch measured ---- */
 
-static const json_t *torch_of(const json_t *report)
+static const struct report_torch *torch_of(const struct report_run *run)
 {
-	return json_object_get(json_object_get(report, "engines"), "torch");
+	return run->engines ? run->engines->torch : NULL;
 }
 
-const char *torch_text_error(const json_t *report)
+const char *torch_text_error(const struct report_run *run)
 {
-	return json_string_value(
-	    json_object_get(json_object_get(torch_of(report), "error"), "message"));
+	const struct report_torch *torch = torch_of(run);
+
+	return torch && torch->error ? torch->error->message : NULL;
 }
 
-static void print_values(struct buf *out, const json_t *m)
+static void print_values(struct buf *out, const struct report_torch_mode *m)
 {
-	const json_t *values = json_object_get(m, "values");
-	const char *first = json_string_value(json_object_get(values, "first"));
+	const struct report_torch_values *values = m->values;
 
-	const char *judge = json_string_value(json_object_get(values, "judge"));
-
-	if (json_is_true(json_object_get(values, "agree")))
-		buf_printf(out, "agree within %.2g%s", number_field(values, "max_abs_error"),
-			   judge && strcmp(judge, "float64") == 0 ? ", as float64 judges" : "");
-	else if (values)
-		buf_printf(out, "DISAGREES: %s%s", first ? first : "nothing could be compared",
-			   json_is_true(json_object_get(m, "draws")) ? " (it draws numbers)" : "");
-	if (values && json_is_false(json_object_get(values, "stdout_same")))
+	if (!values)
+		return;
+	if (values->agree)
+		buf_printf(out, "agree within %.2g%s", values->max_abs_error,
+			   strcmp(report_text(values->judge), "float64") == 0
+			       ? ", as float64 judges"
+			       : "");
+	else
+		buf_printf(out, "DISAGREES: %s%s",
+			   values->first ? values->first : "nothing could be compared",
+			   m->draws ? " (it draws numbers)" : "");
+	if (!values->stdout_same)
 		buf_puts(out, "; prints differ");
 }
 
-static void print_torch_row(struct buf *out, const json_t *at, const char *mode, const json_t *m,
+static void print_torch_row(struct buf *out, const char *mode, const struct report_torch_mode *m,
 			    const struct report_findings_point *said)
 {
 	const struct report_findings_mode *of = report_get(said->modes, mode);
-	const char *error = json_string_value(json_object_get(m, "error"));
 	char time[4 * NUMBER_BYTES], speedup[4 * NUMBER_BYTES], ours[4 * NUMBER_BYTES];
 
 	if (said->has.n)
-		buf_printf(out, "%6" JSON_INTEGER_FORMAT "  ",
-			   json_integer_value(json_object_get(at, "n")));
-	if (error) {
-		buf_printf(out, "%-8s  failed: %.*s\n", mode, (int)strcspn(error, "\n"), error);
+		buf_printf(out, "%6lld  ", (long long)said->n);
+	if (m->error) {
+		buf_printf(out, "%-8s  failed: %.*s\n", mode, (int)strcspn(m->error, "\n"),
+			   m->error);
 		return;
 	}
 	print_figure(time, of->median);
 	print_figure(speedup, of->speedup);
 	print_figure(ours, of->over_ours);
 	buf_printf(out, "%-8s  %-24s  %-20s  %-22s  %10s  ", mode, time, speedup, ours,
-		   shown(of->compile));
+		   report_text(of->compile));
 	print_values(out, m);
 	buf_putc(out, '\n');
 }
 
+static void print_torch_point(struct buf *out, const struct report_torch_mode_map *modes,
+			      const struct report_findings_point *said)
+{
+	for (size_t i = 0; i < modes->n; i++)
+		print_torch_row(out, modes->keys[i], &modes->at[i], said);
+}
+
 /* A row for each point and mode of PyTorch; nothing for a report without that engine. */
-static void torch_text_print(struct buf *out, const json_t *report,
+static void torch_text_print(struct buf *out, const struct report_run *run,
 			     const struct report_findings *found)
 {
-	const json_t *t = torch_of(report), *points = json_object_get(t, "points");
-	const char *version = json_string_value(json_object_get(t, "version"));
-	const char *device = json_string_value(json_object_get(t, "device_name"));
-	const char *error = torch_text_error(report), *note;
-	size_t n = json_array_size(points), i = 0;
+	const struct report_torch *t = torch_of(run);
+	const char *error = torch_text_error(run);
 	char compile[NUMBER_BYTES];
 
 	if (!t)
@@ -210,24 +236,17 @@ static void torch_text_print(struct buf *out, const json_t *report,
 	snprintf(compile, sizeof(compile), "compile %s", found->compile_unit);
 	if (error)
 		buf_printf(out, "engine torch failed: %s\n", error);
-	if (version)
-		buf_printf(out, "PyTorch %s%s%s\n%s%-8s  %-24s  %-20s  %-22s  %10s  %s\n", version,
-			   device ? ", " : "", device ? device : "", n ? "     n  " : "", "mode",
-			   found->time_unit, "speedup over its eager", "time over Breakeven's",
-			   compile, "values");
-	note = json_string_value(json_object_get(json_object_get(t, "build"), "note"));
-	do {
-		const json_t *at = n ? json_array_get(points, i) : t;
-		const char *mode;
-		json_t *m;
-
-		json_object_foreach(json_object_get(at, "modes"), mode, m)
-		{
-			print_torch_row(out, at, mode, m, &found->torch.at[i]);
-		}
-	} while (++i < n);
-	if (note)
-		buf_printf(out, "note: %s\n", note);
+	if (t->version)
+		buf_printf(out, "PyTorch %s%s%s\n%s%-8s  %-24s  %-20s  %-22s  %10s  %s\n",
+			   t->version, t->device_name ? ", " : "", report_text(t->device_name),
+			   t->points.n ? "     n  " : "", "mode", found->time_unit,
+			   "speedup over its eager", "time over Breakeven's", compile, "values");
+	if (t->points.n == 0)
+		print_torch_point(out, &t->modes, &found->torch.at[0]);
+	for (size_t i = 0; i < t->points.n; i++)
+		print_torch_point(out, &t->points.at[i].modes, &found->torch.at[i]);
+	if (t->build && t->build->note)
+		buf_printf(out, "note: %s\n", t->build->note);
 	buf_putc(out, '\n');
 }
 
@@ -264,14 +283,14 @@ static void print_row(struct buf *out, const struct report_findings_point *at, s
 	}
 	print_range(range, m->median);
 	buf_printf(out, "%-8s  %8s  %-15s  %8s  %10s  %10s", at->modes.keys[i],
-		   m->median ? m->median->text : "", range, shown(m->launches), shown(m->peak),
-		   shown(m->compile));
+		   m->median ? m->median->text : "", range, report_text(m->launches),
+		   report_text(m->peak), report_text(m->compile));
 	print_range(range, m->speedup);
 	if (m->verdict && !m->speedup)
 		buf_printf(out, "  %8s  %-13s  %s", "", "", m->verdict);
 	else if (m->verdict)
 		buf_printf(out, "  %8s  %-13s  %-10s  %12s", m->speedup->text, range, m->verdict,
-			   shown(m->repaid));
+			   report_text(m->repaid));
 	buf_putc(out, '\n');
 }
 
@@ -292,81 +311,70 @@ static void print_timed(struct buf *out, const struct report_findings *found)
 }
 
 /* Of the modes of a point; nothing where memory was not watched. */
-static void print_memory_checks(struct buf *out, const json_t *at)
+static void print_memory_checks(struct buf *out, const struct report_mode_map *modes)
 {
-	double blocks = 0, looks = 0;
-	const char *mode;
-	json_t *m;
+	int64_t blocks = 0, looks = 0;
 
-	json_object_foreach(json_object_get(at, "modes"), mode, m)
-	{
-		const json_t *checks = json_object_get(m, "memory_checks");
+	for (size_t i = 0; i < modes->n; i++) {
+		const struct report_memory_checks *checks = modes->at[i].memory_checks;
 
-		blocks += number_field(checks, "blocks");
-		looks += number_field(checks, "looks");
+		if (!checks)
+			return;
+		blocks += checks->blocks;
+		looks += checks->looks;
 	}
 	if (blocks > 0)
 		buf_printf(out,
-			   "memory was watched: %.0f blocks, their guard words looked at %.0f "
+			   "memory was watched: %lld blocks, their guard words looked at %lld "
 			   "times, none overwritten\n",
-			   blocks, looks);
+			   (long long)blocks, (long long)looks);
 }
 
-static void print_untimed(struct buf *out, const json_t *report)
+static void print_untimed_row(struct buf *out, double n, const char *mode,
+			      const struct report_mode *m)
 {
-	const json_t *points = json_object_get(report, "points");
-	size_t n = json_array_size(points);
+	char compile[NUMBER_BYTES], error[NUMBER_BYTES] = "", point[NUMBER_BYTES] = "";
 
-	buf_printf(out, "%6s  %-8s  %6s  %6s  %8s  %10s  %s\n", n ? "n" : "", "mode", "calls",
-		   "graphs", "launches", "compile ms", "max error against eager");
-	for (size_t i = 0; i == 0 || i < n; i++) {
-		const json_t *at = n ? json_array_get(points, i) : report;
-		const char *mode;
-		json_t *m;
+	if (!isnan(n))
+		number_short(point, n);
+	number_short(compile, m->compile_ms);
+	if (m->has.max_abs_error)
+		snprintf(error, sizeof(error), "%.2g", m->max_abs_error);
+	buf_printf(out, "%6s  %-8s  %6zu  %6zu  %8.0f  %10s  %s%s\n", point, mode, m->calls.n,
+		   m->graphs.n, m->launches, compile, error, disagrees(m) ? "  DISAGREES" : "");
+}
 
-		json_object_foreach(json_object_get(at, "modes"), mode, m)
-		{
-			char compile[NUMBER_BYTES], error[NUMBER_BYTES] = "", point[NUMBER_BYTES];
-			bool differs = json_is_false(json_object_get(m, "agrees"));
+static void print_untimed(struct buf *out, const struct report_run *run)
+{
+	buf_printf(out, "%6s  %-8s  %6s  %6s  %8s  %10s  %s\n", run->points.n ? "n" : "", "mode",
+		   "calls", "graphs", "launches", "compile ms", "max error against eager");
+	for (size_t i = 0; i < count_points(run); i++) {
+		struct table_point at = point_at(run, i);
 
-			number_short(point, number_field(at, "n"));
-			number_short(compile, number_field(m, "compile_ms"));
-			if (json_object_get(m, "max_abs_error"))
-				snprintf(error, sizeof(error), "%.2g",
-					 number_field(m, "max_abs_error"));
-			buf_printf(out, "%6s  %-8s  %6zu  %6zu  %8.0f  %10s  %s%s\n",
-				   n ? point : "", mode,
-				   json_array_size(json_object_get(m, "calls")),
-				   json_array_size(json_object_get(m, "graphs")),
-				   number_field(m, "launches"), compile, error,
-				   differs ? "  DISAGREES" : "");
-		}
+		for (size_t k = 0; k < at.modes->n; k++)
+			print_untimed_row(out, at.n, at.modes->keys[k], &at.modes->at[k]);
 	}
-	print_memory_checks(out, n ? json_array_get(points, 0) : report);
+	print_memory_checks(out, point_at(run, 0).modes);
 }
 
 /* Before all else, the modes whose values are not eager's. */
-static void print_disagreements(struct buf *out, const json_t *report)
+static void print_disagreements(struct buf *out, const struct report_run *run)
 {
-	const json_t *points = json_object_get(report, "points");
-	size_t n = json_array_size(points), began = out->len;
+	size_t began = out->len;
 
-	for (size_t i = 0; i == 0 || i < n; i++) {
-		const json_t *at = n ? json_array_get(points, i) : report;
-		const char *mode;
-		json_t *m;
+	for (size_t i = 0; i < count_points(run); i++) {
+		struct table_point at = point_at(run, i);
 
-		json_object_foreach(json_object_get(at, "modes"), mode, m)
-		{
-			const char *why = json_string_value(json_object_get(m, "disagreement"));
+		for (size_t k = 0; k < at.modes->n; k++) {
+			const struct report_mode *m = &at.modes->at[k];
 
-			if (!json_is_false(json_object_get(m, "agrees")))
+			if (!disagrees(m))
 				continue;
-			buf_printf(out, "DISAGREES: %s", mode);
-			if (n)
-				buf_printf(out, " at n = %" JSON_INTEGER_FORMAT,
-					   json_integer_value(json_object_get(at, "n")));
-			buf_printf(out, ": %s\n", why ? why : "its values are not eager's");
+			buf_printf(out, "DISAGREES: %s", at.modes->keys[k]);
+			print_where(out, at.n);
+			buf_printf(out, ": %s\n",
+				   m->disagreement ? m->disagreement
+						   : "its values are not eager's");
 		}
 	}
 	if (out->len > began)
@@ -374,48 +382,33 @@ static void print_disagreements(struct buf *out, const json_t *report)
 }
 
 /* What differs from eager, and may. */
-static void print_within(struct buf *out, const json_t *report)
+static void print_within(struct buf *out, const struct report_run *run)
 {
-	const json_t *points = json_object_get(report, "points");
-	size_t n = json_array_size(points);
-	const json_t *at = n ? json_array_get(points, n - 1) : report;
-	const char *mode;
-	json_t *m;
+	const struct report_mode_map *modes = last_point(run).modes;
 
-	json_object_foreach(json_object_get(at, "modes"), mode, m)
-	{
-		const json_t *a = json_object_get(m, "agreement");
-		const char *verdict = json_string_value(json_object_get(a, "verdict"));
+	for (size_t i = 0; i < modes->n; i++) {
+		const struct report_agreement *a = modes->at[i].agreement;
 
-		if (verdict && strcmp(verdict, "within_dtype") == 0)
-			buf_printf(out, "values: %s: %s\n", mode,
-				   json_string_value(json_object_get(a, "text")));
+		if (a && strcmp(a->verdict, "within_dtype") == 0)
+			buf_printf(out, "values: %s: %s\n", modes->keys[i], report_text(a->text));
 	}
 }
 
-static void print_warnings(struct buf *out, const json_t *report)
+static void print_warnings(struct buf *out, const struct report_run *run)
 {
-	const json_t *points = json_object_get(report, "points");
-	size_t n = json_array_size(points);
 	int warnings = 0;
 
-	for (size_t i = 0; i == 0 || i < n; i++) {
-		const json_t *at = n ? json_array_get(points, i) : report;
-		const char *mode;
-		json_t *m;
+	for (size_t i = 0; i < count_points(run); i++) {
+		struct table_point at = point_at(run, i);
 
-		json_object_foreach(json_object_get(at, "modes"), mode, m)
-		{
-			const json_t *noise = json_object_get(json_object_get(m, "latency"),
-							      "noise");
+		for (size_t k = 0; k < at.modes->n; k++) {
+			const struct report_latency *latency = at.modes->at[k].latency;
 
-			if (!json_is_string(noise) || ++warnings > MAX_WARNINGS)
+			if (!latency || !latency->noise || ++warnings > MAX_WARNINGS)
 				continue;
-			buf_printf(out, "noise: %s", mode);
-			if (n)
-				buf_printf(out, " at n = %" JSON_INTEGER_FORMAT,
-					   json_integer_value(json_object_get(at, "n")));
-			buf_printf(out, ": %s\n", json_string_value(noise));
+			buf_printf(out, "noise: %s", at.modes->keys[k]);
+			print_where(out, at.n);
+			buf_printf(out, ": %s\n", latency->noise);
 		}
 	}
 	if (warnings > MAX_WARNINGS)
@@ -424,149 +417,125 @@ static void print_warnings(struct buf *out, const json_t *report)
 }
 
 /* How often each mode breaks, at the last point of a sweep. */
-static void print_breaks(struct buf *out, const json_t *report)
+static void print_breaks(struct buf *out, const struct report_run *run)
 {
-	const json_t *points = json_object_get(report, "points");
-	size_t n = json_array_size(points), before = out->len;
-	const json_t *at = n ? json_array_get(points, n - 1) : report;
-	const char *mode;
-	json_t *m;
+	const struct report_mode_map *modes = last_point(run).modes;
+	size_t before = out->len;
 
-	json_object_foreach(json_object_get(at, "modes"), mode, m)
-	{
-		break_text_short(out, mode, m);
-	}
+	for (size_t i = 0; i < modes->n; i++)
+		break_text_short(out, modes->keys[i], &modes->at[i].breaks);
 	if (out->len > before)
 		buf_puts(out, "`breakeven explain` shows each with its line and what to write "
 			      "instead.\n\n");
 }
 
 /* What the program printed in its first mode: the same in all. */
-static void print_stdout(struct buf *out, const char *mode, const json_t *m)
+static void print_stdout(struct buf *out, const char *mode, const struct report_mode *m)
 {
-	size_t i;
-	json_t *call;
+	for (size_t i = 0; i < m->calls.n; i++) {
+		const char *text = report_text(m->calls.at[i].stdout);
 
-	json_array_foreach(json_object_get(m, "calls"), i, call)
-	{
-		const json_t *text = json_object_get(call, "stdout");
-		size_t len = json_string_length(text);
-
-		if (!len)
+		if (!*text)
 			continue;
 		buf_printf(out, "%s, call %zu, printed:\n", mode, i);
-		buf_add(out, json_string_value(text), len);
-		buf_puts(out, json_string_value(text)[len - 1] == '\n' ? "\n" : "\n\n");
+		buf_puts(out, text);
+		buf_puts(out, text[strlen(text) - 1] == '\n' ? "\n" : "\n\n");
 	}
 }
 
 /* On a device: the figures of one mode; all others are ordered in the same way. */
-static void print_order(struct buf *out, const json_t *order)
+static void print_order(struct buf *out, const struct report_order *order)
 {
-	json_int_t streams = json_integer_value(json_object_get(order, "streams")),
-		   events = json_integer_value(json_object_get(order, "events"));
-
-	if (order)
-		buf_printf(out,
-			   "its launches, copies and sets go into %" JSON_INTEGER_FORMAT
-			   " stream%s in the order of the calls%s\n",
-			   streams, streams == 1 ? "" : "s",
-			   events == 0 ? ", no event is waited for" : "");
+	buf_printf(out,
+		   "its launches, copies and sets go into %lld stream%s in the order of the "
+		   "calls%s\n",
+		   (long long)order->streams, order->streams == 1 ? "" : "s",
+		   order->events == 0 ? ", no event is waited for" : "");
 }
 
-bool run_table_agrees(const json_t *report)
+bool run_table_agrees(const struct report_run *run)
 {
-	const json_t *points = json_object_get(report, "points");
-	size_t n = json_array_size(points);
+	for (size_t i = 0; i < count_points(run); i++) {
+		const struct report_mode_map *modes = point_at(run, i).modes;
 
-	for (size_t i = 0; i == 0 || i < n; i++) {
-		const json_t *at = n ? json_array_get(points, i) : report;
-		const char *mode;
-		json_t *m;
-
-		json_object_foreach(json_object_get(at, "modes"), mode, m)
-		{
-			if (json_is_false(json_object_get(m, "agrees")))
+		for (size_t k = 0; k < modes->n; k++)
+			if (disagrees(&modes->at[k]))
 				return false;
-		}
 	}
 	return true;
 }
 
 /* "wall time: setup 1.2 s, compile 0.3 s": parts below a thousandth of it are left out. */
-static void print_wall(struct buf *out, const json_t *wall)
+static void print_wall(struct buf *out, const struct report_wall *wall)
 {
-	double total = number_field(wall, "total");
-	const char *part, *between = "wall time: ";
-	json_t *ms;
+	const struct {
+		const char *name;
+		double ms;
+	} parts[] = {
+		{ "setup", wall->setup },         { "compile", wall->compile },
+		{ "warm-up", wall->warm_up },     { "measuring", wall->measuring },
+		{ "comparing", wall->comparing }, { "storing", wall->storing },
+		{ "other", wall->other },
+	};
+	const char *between = "wall time: ";
 
-	json_object_foreach((json_t *)wall, part, ms)
-	{
-		char name[32];
-
-		if (strcmp(part, "total") == 0 || json_number_value(ms) < total / 1000)
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (!(parts[i].ms >= wall->total / 1000))
 			continue;
-		snprintf(name, sizeof(name), "%s", part);
-		for (char *c = name; *c; c++)
-			*c = *c == '_' ? '-' : *c;
-		buf_printf(out, "%s%s %.2f s", between, name, json_number_value(ms) / 1000);
+		buf_printf(out, "%s%s %.2f s", between, parts[i].name, parts[i].ms / 1000);
 		between = ", ";
 	}
-	if (json_object_size(wall) > 0)
-		buf_putc(out, '\n');
+	buf_putc(out, '\n');
 }
 
-/* What figures say; NULL with an error. */
-static const struct report_findings *find(const struct report_run *run, struct arena *arena,
-					  struct err *err)
+static void print_device(struct buf *out, const struct report_run *run)
 {
-	return run ? findings_make(run, arena, err) : NULL;
+	static const struct report_device unknown;
+	const struct report_device *device = run->device ? run->device : &unknown;
+
+	buf_printf(out, "%s, %s, backend %s, %lld thread%s; %.1f s in all\n",
+		   device->name ? device->name : "unknown",
+		   device->vector_unit ? device->vector_unit : "unknown",
+		   device->backend ? device->backend : "unknown", (long long)device->threads,
+		   device->threads == 1 ? "" : "s", run->seconds);
+	if (run->wall_ms)
+		print_wall(out, run->wall_ms);
+	if (device->backend_note)
+		buf_printf(out, "%s\n", device->backend_note);
 }
 
-void run_table_print(struct buf *out, const json_t *report)
+void run_table_print(struct buf *out, const struct report_run *run)
 {
 	struct arena arena = { 0 };
 	struct err err = { 0 };
-	const struct report_run *run = report_read_run(report, &arena, &err);
-	const struct report_findings *found = find(run, &arena, &err);
-	const json_t *device = json_object_get(report, "device");
-	const json_t *points = json_object_get(report, "points");
-	const json_t *at = json_array_size(points) ? json_array_get(points, 0) : report;
-	void *first = json_object_iter(json_object_get(at, "modes"));
-	const json_t *m = json_object_iter_value(first);
-	const char *note = json_string_value(json_object_get(device, "backend_note"));
-	json_int_t threads = json_integer_value(json_object_get(device, "threads"));
+	const struct report_findings *found = findings_make(run, &arena, &err);
+	const struct report_mode_map *modes = point_at(run, 0).modes;
+	const struct report_mode *m = modes->n ? &modes->at[0] : NULL;
 
-	print_disagreements(out, report);
+	print_disagreements(out, run);
 	if (!found)
 		buf_printf(out, "%s\n\n", err.message);
-	if (found && json_object_get(m, "latency")) {
+	if (found && m && (m->has.latency || m->written.latency == REPORT_NULL)) {
 		print_sentences(out, found);
 		buf_putc(out, '\n');
 		print_timed(out, found);
 		buf_putc(out, '\n');
-		print_within(out, report);
-		print_warnings(out, report);
+		print_within(out, run);
+		print_warnings(out, run);
 	} else {
-		print_untimed(out, report);
+		print_untimed(out, run);
 		buf_putc(out, '\n');
 	}
 	if (found) {
-		torch_text_print(out, report, found);
+		torch_text_print(out, run, found);
 		mixed_text_print(out, run, found);
 	}
-	change_text_print(out, report);
-	print_breaks(out, report);
+	change_text_print(out, run);
+	print_breaks(out, run);
 	if (m)
-		print_stdout(out, json_object_iter_key(first), m);
-	buf_printf(out, "%s, %s, backend %s, %" JSON_INTEGER_FORMAT " thread%s; %.1f s in all\n",
-		   text_field_or(device, "name", "unknown"),
-		   text_field_or(device, "vector_unit", "unknown"),
-		   text_field_or(device, "backend", "unknown"), threads, threads == 1 ? "" : "s",
-		   number_field(report, "seconds"));
-	print_wall(out, json_object_get(report, "wall_ms"));
-	if (note)
-		buf_printf(out, "%s\n", note);
-	print_order(out, json_object_get(m, "order"));
+		print_stdout(out, modes->keys[0], m);
+	print_device(out, run);
+	if (m && m->order)
+		print_order(out, m->order);
 	arena_finish(&arena);
 }

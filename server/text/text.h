@@ -11,6 +11,9 @@
 #include "fusion/base/buf.h"
 #include "fusion/base/err.h"
 
+struct report_break_list;
+struct report_run;
+
 /* "0.1.0+1f0c2ab": VERSION, and the commit that it was built from; "0.1.0" outside of git. */
 const char *breakeven_version(void);
 
@@ -19,24 +22,24 @@ const char *breakeven_version(void);
 /* Appends the verdict of each compiled mode as a sentence, a table with a row
  * for each point and mode, and how it was measured.  A report without timing
  * gives calls, graphs and kernels instead. */
-void run_table_print(struct buf *out, const json_t *report);
+void run_table_print(struct buf *out, const struct report_run *run);
 
 /* Whether every mode at every point gives eager's values. */
-bool run_table_agrees(const json_t *report);
+bool run_table_agrees(const struct report_run *run);
 
 /* Why engine torch failed, one line; NULL where it did not, or was not asked for. */
-const char *torch_text_error(const json_t *report);
+const char *torch_text_error(const struct report_run *run);
 
 /* ---- break_text.c: breaks of a report, with their source lines ---- */
 
 /* Each break: its place under the name `place`, kind, outcome, the line with
  * the expression underlined, the reason, what to write instead, the stack.
  * `workload` has the source, and may be NULL. */
-void break_text_print(struct buf *out, const json_t *breaks, const char *place,
+void break_text_print(struct buf *out, const struct report_break_list *breaks, const char *place,
 		      const json_t *workload);
 
-/* "2 graph breaks; the first, line 4: ..." of a mode M; nothing without. */
-void break_text_short(struct buf *out, const char *mode, const json_t *m);
+/* "static: 2 graph breaks; the first, line 4: ..." of the breaks of a mode; nothing without. */
+void break_text_short(struct buf *out, const char *mode, const struct report_break_list *breaks);
 
 /* ---- help.c: what the commands say of themselves (help.def, commands.def) ---- */
 

@@ -5,9 +5,13 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 
-import { binary } from './harness.mjs';
+import { binary, getJson, postRun, startServer, waitFor } from './harness.mjs';
+
+let server;
+before(async () => { server = await startServer({ args: ['--files-gib', '1'] }); });
+after(async () => { await server.stop(); });
 
 const folder = 'tests/weights';
 const files = readdirSync(folder).filter((f) => /\.(pt|safetensors)$/.test(f)).map((f) => join(folder, f));
@@ -109,4 +113,78 @@ test('a workload has ids, which the flags must agree with', () => {
     assert.match(run('run', path, '--no-timing').stderr, /no path within the program's folder/);
     writeFileSync(path, JSON.stringify({ ...workload, weights: { 'net.pt': 'md5:1' } }));
     assert.match(run('run', path, '--no-timing').stderr, /sha256: and 64 digits/);
+});
+
+// ---- over REST
+
+const bytes = (body) => ({ method: 'POST', headers: { 'Content-Type': 'application/octet-stream' }, body });
+const post = (query, body) => getJson(`${server.url}/api/v1/files?${query}`, bytes(body));
+const list = async () => (await getJson(`${server.url}/api/v1/files`)).body;
+
+test('a file comes in pieces, and goes on after a break', async () => {
+    const whole = readFileSync(`${folder}/gpt.pt`), cut = 50000;
+    const first = await post(`bytes=${whole.length}`, whole.subarray(0, cut));
+    assert.equal(first.status, 202);
+    assert.deepEqual([first.body.received, first.body.bytes], [cut, whole.length]);
+    const { upload } = first.body;
+    const twice = await post(`upload=${upload}&at=0`, whole.subarray(0, cut));
+    assert.equal(twice.status, 409);
+    assert.match(twice.body.error.message, /has received 50000 bytes: go on from there, with at=50000/);
+    assert.equal((await post(`upload=${upload}`, '')).body.received, cut);
+    const long = await post(`upload=${upload}&at=${cut}`, Buffer.concat([whole.subarray(cut), Buffer.from('x')]));
+    assert.equal(long.status, 413);
+    const last = await post(`upload=${upload}&at=${cut}`, whole.subarray(cut));
+    assert.equal(last.status, 201);
+    assert.deepEqual([last.body.id, last.body.bytes], [idOf(`${folder}/gpt.pt`), whole.length]);
+    assert.equal((await post(`upload=${upload}`, '')).status, 404);
+    // what is there is not sent again
+    const again = await post(`bytes=${whole.length}&id=${last.body.id}`, '');
+    assert.deepEqual([again.status, again.body.id], [201, last.body.id]);
+    const kept = await list();
+    assert.deepEqual(kept.files.map((f) => [f.id, f.bytes]), [[last.body.id, whole.length]]);
+    assert.deepEqual([kept.bytes, kept.most_bytes], [whole.length, 2 ** 30]);
+});
+
+test('a run reads a posted file, as PyTorch does, and says so when it was deleted', async () => {
+    const path = `${folder}/gpt.pt`, whole = readFileSync(path), id = idOf(path);
+    await post(`bytes=${whole.length}&id=${id}`, whole);
+    const workload = {
+        name: 'gpt', source: readFileSync(`${folder}/gpt.py`, 'utf8'), calls: [[{ random: { shape: [1], kind: 'ones' } }]],
+        weights: { 'gpt.pt': id }, seconds: 0.05,
+    };
+    const check = await getJson(`${server.url}/api/v1/check`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(workload) });
+    assert.deepEqual(check.body.diagnostics, []);
+    const { body } = await postRun(server, workload);
+    const run = await waitFor(server, body.id);
+    assert.equal(run.status, 'done', JSON.stringify(run.error));
+    assert.equal(run.report.modes.static.calls[0].stdout, readFileSync(`${folder}/gpt.want`, 'utf8'));
+    assert.deepEqual(run.report.workload.weights, workload.weights);
+    assert.equal((await getJson(`${server.url}/api/v1/files/${id}`, { method: 'DELETE' })).status, 200);
+    assert.equal((await getJson(`${server.url}/api/v1/files/${id}`, { method: 'DELETE' })).status, 404);
+    const gone = await postRun(server, workload);
+    assert.equal(gone.status, 404);
+    assert.match(gone.body.error.message, /the weights gpt\.pt are not here: the file sha256:\w+ was deleted or never posted; post it to \/api\/v1\/files/);
+    assert.equal((await waitFor(server, body.id)).status, 'done'); // the run stays
+});
+
+test('a post of a file has bounds', async () => {
+    const cases = [
+        ['', 'x', 400, /bytes= is missing/],
+        ['bytes=-5', 'x', 400, /bytes=-5/],
+        [`bytes=${2 ** 40}`, 'x', 413, /do not fit: .*--files-gib/],
+        ['bytes=1&id=md5:1', 'x', 400, /sha256: and 64 digits/],
+        ['upload=..%2F..%2Fetc', 'x', 400, /what the first POST answered/],
+        ['upload=0123456789abcdef', 'x', 404, /there is no upload/],
+        [`bytes=1&id=sha256:${'0'.repeat(64)}`, 'x', 422, /what was received is sha256:\w+, and not sha256:0+; post it again/],
+    ];
+    for (const [query, body, status, said] of cases) {
+        const answer = await post(query, body);
+        assert.equal(answer.status, status, query);
+        assert.match(answer.body.error.message, said);
+    }
+    const wrong = await getJson(`${server.url}/api/v1/files/nope`, { method: 'DELETE' });
+    assert.equal(wrong.status, 400);
+    assert.deepEqual((await list()).files.filter((f) => f.bytes < 2), []);
+    const empty = await post('bytes=0', '');
+    assert.deepEqual([empty.status, empty.body.bytes], [201, 0]);
 });

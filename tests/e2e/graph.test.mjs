@@ -101,7 +101,7 @@ async function press(page, selector) {
 test("kernels open and close, by keyboard and by button; the slider goes back to what was captured", async () => {
   const { page, complaints } = await openPage(browser);
   await open(page, run);
-  assert.ok((await boxes(page)).includes("open 0"));
+  assert.ok((await boxes(page)).includes("open kernel 0"));
   await page.getByRole("button", { name: "Close all" }).click();
   await page.locator('[data-node="kernel 0"]').waitFor();
   assert.ok(!(await boxes(page)).includes("relu"));
@@ -175,7 +175,7 @@ test("of a graph that runs in pieces each can be drawn", async () => {
   // All pieces as one graph: the op that falls back is between them, in no kernel.
   assert.equal(await choice.locator("option:checked").innerText(), "all pieces");
   const all = await boxes(page);
-  for (const id of ["relu", "cumsum", "tanh", "open 0", "open 2"]) assert.ok(all.includes(id), `${id} in ${all}`);
+  for (const id of ["relu", "cumsum", "tanh", "open kernel 0", "open kernel 2"]) assert.ok(all.includes(id), `${id} in ${all}`);
   await choice.selectOption("piece 0");
   await page.locator('[data-node="relu"]').waitFor();
   assert.ok(!(await boxes(page)).includes("tanh"));
@@ -238,7 +238,7 @@ test("a loop on a tensor is a box that opens and closes, with its kernels, by mo
   await slider.fill("0");
   await page.locator(`[data-node="open ${box}"]`).waitFor();
   await page.getByRole("combobox", { name: /Piece of/ }).selectOption("loop 1");
-  await page.locator('[data-node="open 0"]').waitFor();
+  await page.locator('[data-node="open kernel 0"]').waitFor();
   assert.ok(!(await boxes(page)).includes("sin"));
   assert.deepEqual(await findings(page), []);
   assert.deepEqual(complaints, []);
@@ -255,7 +255,7 @@ test("by module a loop is in the module whose call it is, with the modules that 
     return x.left >= y.left && x.top >= y.top && x.right <= y.right && x.bottom <= y.bottom;
   }, [`open ${loop}`, "open module Net"]);
   assert.ok(inside);
-  const block = `module Net/${loop}/block:Block`;
+  const block = "module Net/loop 0/block:Block";
   await page.locator(`[data-node="open ${block}"]`).waitFor();
   await page.getByRole("button", { name: "Close all" }).click();
   await page.locator('[data-node="module Net"]').waitFor();

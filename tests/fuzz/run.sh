@@ -21,6 +21,24 @@ case $target in
 		-artifact_prefix="$(dirname "$target")/" -print_final_stats=1 "$corpus"
 	exit
 	;;
+*fuzz_safetensors | *fuzz_pickle)
+	case $target in
+	*safetensors) cp tests/weights/*.safetensors "$corpus" ;;
+	*) cp tests/weights/*.pt "$corpus"
+	   for f in tests/weights/*.pt; do # the pickles alone
+		python3 - "$f" "$corpus/$(basename "$f").pkl" <<'PYTHON'
+import sys, zipfile
+if zipfile.is_zipfile(sys.argv[1]):
+    archive = zipfile.ZipFile(sys.argv[1])
+    name = next(n for n in archive.namelist() if n.endswith("/data.pkl"))
+    open(sys.argv[2], "wb").write(archive.read(name))
+PYTHON
+	   done ;;
+	esac
+	"$target" -max_total_time="$seconds" -seed="$seed" -timeout=120 -rss_limit_mb=2048 -max_len=16384 \
+		-artifact_prefix="$(dirname "$target")/" -print_final_stats=1 "$corpus"
+	exit
+	;;
 *fuzz_gather) # archives as people make them, and as nobody should
 	python3 - "$corpus" <<'PYTHON'
 import stat, sys, zipfile

@@ -1,8 +1,13 @@
 // tests/web/groups.test.mjs -- kernels and modules that the nodes of a graph are part of.
-import test from "node:test";
+import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
-import { closedId, groupOfBox, hasModules, kernelGroups, moduleGroups, openAtFirst } from "../../web/js/model/groups.js";
+import { hasModules, kernelOfGroup, openAtFirst } from "../../web/js/model/groups.js";
 import { parseGraph, pictureOf } from "../../web/js/model/picture.js";
+import { startGrouping } from "./grouping.mjs";
+
+let grouping;
+before(async () => (grouping = await startGrouping()));
+after(() => grouping?.stop());
 
 const TEXT = `%x: float32[2, 4] = input(0)
 %w: float32[4, 4] = input(1)
@@ -25,9 +30,9 @@ kernel 1: %mm, %relu, %mul, %again, %last
 const parsed = parseGraph(TEXT);
 const drawn = { title: "", ...parsed };
 
-test("modules stand within each other; one that is called again is a group for each call", () => {
+test("modules stand within each other; one that is called again is a group for each call", async () => {
   assert.ok(hasModules(parsed.nodes));
-  const { all, chains } = moduleGroups(parsed);
+  const { all, chains } = await grouping.of(drawn, "modules");
   assert.deepEqual([...all].map(([id, g]) => [id, g.title, g.parent]), [
     ["module Net", "Net", null],
     ["module Net/a.0:Block", "a.0 Block", "module Net"],
@@ -40,15 +45,15 @@ test("modules stand within each other; one that is called again is a group for e
   assert.equal(chains.get("last"), undefined);
 });
 
-test("a parameter is in the innermost module of all that read it", () => {
-  const { chains } = moduleGroups(parsed);
+test("a parameter is in the innermost module of all that read it", async () => {
+  const { chains } = await grouping.of(drawn, "modules");
   assert.deepEqual(chains.get("w")?.at(-1), "module Net/a.0:Block/up:Linear");
   assert.deepEqual(chains.get("v"), ["module Net"]);
   assert.equal(chains.get("x"), undefined);
 });
 
-test("a closed module is one box with all that is in it, an open one holds boxes and modules", () => {
-  const groups = moduleGroups(parsed);
+test("a closed module is one box with all that is in it, an open one holds boxes and modules", async () => {
+  const groups = await grouping.of(drawn, "modules");
   const closed = pictureOf(drawn, {}, new Set(), null, groups);
   assert.deepEqual(closed.boxes.map((b) => [b.id, b.kind, b.nodes.length]), [["x", "input", 1], ["module Net", "module", 6], ["first", "op", 1], ["last", "op", 1]]);
   assert.deepEqual(closed.edges, [["x", "first"], ["first", "module Net"], ["module Net", "last"]]);
@@ -63,12 +68,12 @@ test("a closed module is one box with all that is in it, an open one holds boxes
     ["last", null],
   ]);
   assert.equal(open.full["module Net/a.0:Block\nmul"], "float32 2\u00d74, 32 B");
-  for (const b of open.boxes) assert.equal(closedId(groupOfBox(b.id) ?? "0"), groupOfBox(b.id) ? b.id : "kernel 0");
+  assert.deepEqual(["kernel 12", "module Net", "mul", null].map(kernelOfGroup), ["12", null, null, null]);
 });
 
-test("by kernel each kernel is a group, and of a large graph all begin closed", () => {
-  const groups = kernelGroups(parsed);
-  assert.deepEqual(groups.chains.get("mul"), ["1"]);
-  assert.deepEqual([...openAtFirst(groups, true)], ["0", "1"]);
+test("by kernel each kernel is a group, and of a large graph all begin closed", async () => {
+  const groups = await grouping.of(drawn, "kernels");
+  assert.deepEqual(groups.chains.get("mul"), ["kernel 1"]);
+  assert.deepEqual([...openAtFirst(groups, true)], ["kernel 0", "kernel 1"]);
   assert.deepEqual([...openAtFirst(groups, false)], []);
 });

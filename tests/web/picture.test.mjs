@@ -1,7 +1,13 @@
 // tests/web/picture.test.mjs -- graphs read from their texts, as boxes.
+import * as hooks from "node:test";
 import test from "node:test";
 import assert from "node:assert/strict";
 import { neighbourhood, parseGraph, pictureOf, sizeOf, steps } from "../../web/js/model/picture.js";
+import { startGrouping } from "./grouping.mjs";
+
+let grouping;
+hooks.before(async () => (grouping = await startGrouping()));
+hooks.after(() => grouping?.stop());
 
 const before = "%x: float32[8, 16] = input(0)\n%relu: float32[8, 16] = relu(%x)  # line 4\n%soft: float32[8, 16] = softmax(%relu, dim=-1)  # line 5\nreturn %soft\n";
 const after =
@@ -31,15 +37,16 @@ test("steps are the graph as captured and after each pass that changed it, with 
   assert.deepEqual(plain[0].nodes.map((n) => [n.id, n.op, n.reads]), [["x", "input", []], ["y", "cat", ["x"]]]);
 });
 
-test("a closed kernel is one box; open, its ops are; bytes stand where an edge leaves a kernel", () => {
+test("a closed kernel is one box; open, its ops are; bytes stand where an edge leaves a kernel", async () => {
   const drawn = steps(graph, 0)[1];
-  const closed = pictureOf(drawn, graph, new Set(), null);
+  const groups = await grouping.of(drawn, "kernels");
+  const closed = pictureOf(drawn, graph, new Set(), null, groups);
   assert.deepEqual(closed.boxes.map((b) => [b.id, b.kind]), [["x", "input"], ["kernel 0", "kernel"], ["kernel 1", "library"], ["soft", "gone"]]);
   assert.equal(closed.labels["kernel 0\nkernel 1"], "1.02 kB", "both tensors that it reads, each once");
-  const open = pictureOf(drawn, graph, new Set(["0"]), null);
-  assert.deepEqual(open.boxes.filter((b) => b.group === "0").map((b) => b.id), ["relu", "exp"]);
+  const open = pictureOf(drawn, graph, new Set(["kernel 0"]), null, groups);
+  assert.deepEqual(open.boxes.filter((b) => b.group === "kernel 0").map((b) => b.id), ["relu", "exp"]);
   assert.equal(open.labels["relu\nexp"], undefined);
-  assert.deepEqual(pictureOf(drawn, graph, new Set(), new Set(["x"])).boxes.length, 1);
+  assert.deepEqual(pictureOf(drawn, graph, new Set(), new Set(["x"]), groups).boxes.length, 1);
 });
 
 test("bytes of a tensor; none where a size is a symbol", () => {

@@ -1,10 +1,15 @@
 // tests/web/whole.test.mjs -- loops of a graph, and a graph that runs in pieces drawn as one.
-import test from "node:test";
+import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
-import { kernelGroups, moduleGroups, openAtFirst } from "../../web/js/model/groups.js";
+import { openAtFirst } from "../../web/js/model/groups.js";
 import { loopsOf } from "../../web/js/model/loops.js";
 import { kernelOf, pictureOf, steps } from "../../web/js/model/picture.js";
 import { isInPieces, wholeSteps } from "../../web/js/model/whole.js";
+import { startGrouping } from "./grouping.mjs";
+
+let grouping;
+before(async () => (grouping = await startGrouping()));
+after(() => grouping?.stop());
 
 const node = (id, name, op, reads = [], more = {}) => ({ id, name, op, dtype: "float32", shape: "[4]", line: id, args: reads.map((n) => ({ node: n })), ...more });
 const bool = { dtype: "bool", shape: "[]" };
@@ -94,23 +99,23 @@ test("one that does not say what joins its pieces is drawn piece by piece", () =
   assert.equal(kernelOf(graph, only[1], "1").name, "body1", "its kernels are those of the whole, from its first on");
 });
 
-test("a loop is a group around its kernels; closed it is one box, with what it reads and leaves on its edges", () => {
+test("a loop is a group around its kernels; closed it is one box, with what it reads and leaves on its edges", async () => {
   const drawn = wholeSteps(graph)[2];
-  const groups = kernelGroups(drawn);
-  assert.deepEqual(groups.chains.get("mul"), ["loop while_loop", "1"]);
-  assert.equal(groups.all.get("1").parent, "loop while_loop");
+  const groups = await grouping.of(drawn, "kernels");
+  assert.deepEqual(groups.chains.get("mul"), ["loop while_loop", "kernel 1"]);
+  assert.equal(groups.all.get("kernel 1").parent, "loop while_loop");
   const closed = pictureOf(drawn, graph, new Set(), null, groups);
   const box = closed.boxes.find((b) => b.id === "loop while_loop");
   assert.deepEqual([box.kind, box.title, box.sub], ["loop", "while loop, line 8", "5 ops"]);
   assert.equal(closed.full["kernel 0\nloop while_loop"], "2 tensors, 17 B");
   assert.equal(closed.full["loop while_loop\nkernel 3"], "float32 4, 16 B");
   const open = pictureOf(drawn, graph, openAtFirst(groups, true), null, groups);
-  assert.deepEqual(open.boxes.filter((b) => b.group === "1").map((b) => b.id), ["cos", "mul"]);
+  assert.deepEqual(open.boxes.filter((b) => b.group === "kernel 1").map((b) => b.id), ["cos", "mul"]);
 });
 
-test("by module a loop is in the module whose call it is, a parameter that it reads outside", () => {
-  const groups = moduleGroups(wholeSteps(graph)[2]);
-  assert.deepEqual(groups.chains.get("cos"), ["module Net", "loop while_loop", "module Net/loop while_loop/a:A"]);
+test("by module a loop is in the module whose call it is, a parameter that it reads outside", async () => {
+  const groups = await grouping.of(wholeSteps(graph)[2], "modules");
+  assert.deepEqual(groups.chains.get("cos"), ["module Net", "loop while_loop", "module Net/loop 0/a:A"]);
   assert.deepEqual(groups.chains.get("loop_result"), ["module Net", "loop while_loop"]);
   assert.deepEqual(groups.chains.get("x"), ["module Net"]);
   assert.equal(groups.chains.get("out"), undefined);

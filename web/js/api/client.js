@@ -73,6 +73,25 @@ export const JSON_TYPE = { "Content-Type": "application/json" };
 export const postRun = (workload) =>
   request("/runs", { method: "POST", headers: JSON_TYPE, body: JSON.stringify(workload) });
 
+const PIECE_BYTES = 8 << 20;
+
+/**
+ * A file that programs read, in pieces.
+ * @param {File} file @param {string | undefined} upload what was begun before, to go on with
+ * @param {(received: number, upload: string) => void} onPiece
+ * @returns {Promise<{id: string, bytes: number}>}
+ */
+export async function postFile(file, upload, onPiece) {
+  const piece = (/** @type {string} */ query, /** @type {BodyInit} */ body) =>
+    request(`/files?${query}`, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body });
+  let state = await (upload ? piece(`upload=${upload}`, "") : piece(`bytes=${file.size}`, ""));
+  while (!state.id) {
+    onPiece(state.received, state.upload);
+    state = await piece(`upload=${state.upload}&at=${state.received}`, file.slice(state.received, state.received + PIECE_BYTES));
+  }
+  return state;
+}
+
 /**
  * What is wrong in a program, and where it breaks; without calls only the former.
  * @param {import("./types.js").Workload} workload @param {AbortSignal} signal
@@ -91,6 +110,14 @@ export const postUnpack = (zip) => request("/unpack", { method: "POST", headers:
  */
 export const postLayout = (body, signal) =>
   request("/layout", { method: "POST", headers: JSON_TYPE, body: JSON.stringify(body), signal });
+
+/**
+ * What the nodes of a graph are part of, by kernels and by modules.
+ * @param {import("../model/groups.js").GroupsBody} body @param {AbortSignal} signal
+ * @returns {Promise<import("../model/groups.js").GroupsAnswer>}
+ */
+export const postGroups = (body, signal) =>
+  request("/groups", { method: "POST", headers: JSON_TYPE, body: JSON.stringify(body), signal });
 
 /** Cancels a run that waits or runs, removes one that has ended. @param {string} id */
 export const deleteRun = (id) => request(`/runs/${encodeURIComponent(id)}`, { method: "DELETE" });

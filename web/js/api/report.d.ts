@@ -2327,10 +2327,48 @@ export interface ReportCompare {
   refused: string | null;
   /** what A's points vary; null where it has one point */
   sweep: ReportComparedSweep | null;
-  /** each run's own row with its `label`: A, B and so on */
-  runs: unknown;
+  /** the runs */
+  runs: ReportComparedRun[];
   /** each other run against A */
   comparisons: ReportCompared[];
+}
+
+/** a run as a comparison names it; answers of routes have more of it */
+export interface ReportComparedRun {
+  /** its id in the store that it is kept in, or comes from */
+  id?: number;
+  /** the file that it was read from */
+  file?: string;
+  /** its name */
+  name?: string | null;
+  /** the project that it is filed under */
+  project?: string | null;
+  /** where it ran */
+  device?: string | null;
+  /** the commit of the user's project */
+  commit?: string | null;
+  /** the branch of the user's project */
+  branch?: string | null;
+  /** ns: when it was posted, since 1970 */
+  created_ns?: number;
+  /** A, B and so on */
+  label?: string;
+}
+
+/** a file with a run: an export, the answer of GET /runs/{id}, or else a bare report */
+export interface ReportComparedFile {
+  /** the run, of an export */
+  run?: ReportComparedRun | null;
+  /** its report, of an export or an answer */
+  report?: ReportComparedReport | null;
+}
+
+/** a report, as far as it is looked at before it is compared */
+export interface ReportComparedReport {
+  /** what was run */
+  workload?: ReportWorkload | null;
+  /** what each mode did: an object */
+  modes?: unknown;
 }
 
 /** what points vary: one of the two */
@@ -2591,10 +2629,32 @@ export interface ReportSuiteComparison {
   only_before: string[];
   /** workloads that are new */
   only_after: string[];
-  /** the earlier suite's name, and its id or file */
-  before?: unknown;
-  /** the later one's */
-  after?: unknown;
+  /** the earlier suite */
+  before?: ReportComparedSuite;
+  /** the later one */
+  after?: ReportComparedSuite;
+}
+
+/** a suite as a comparison names it; answers of routes have more of it */
+export interface ReportComparedSuite {
+  /** its id in the store that it is kept in */
+  id?: number;
+  /** the file that it was read from */
+  file?: string;
+  /** its name */
+  name: string;
+  /** ns: when it was posted, since 1970 */
+  created_ns?: number;
+}
+
+/** a file with a suite: the answer of GET /suites/{id}, or else a bare report */
+export interface ReportSuiteFile {
+  /** its name */
+  name?: string | null;
+  /** its report, of an answer */
+  report?: unknown;
+  /** of a bare report: a list */
+  columns?: unknown;
 }
 
 /** a column of two suites */

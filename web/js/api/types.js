@@ -129,6 +129,7 @@
  * @property {string} [name]
  * @property {string} [source] the program
  * @property {Record<string, string>} [files] in place of a source: texts by path
+ * @property {Record<string, string>} [weights] files that the program reads: ids by name
  * @property {string} [before] what `source` is a change of
  * @property {number} [seconds] of sampling at each point
  * @property {string} [entry]

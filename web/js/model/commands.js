@@ -18,9 +18,14 @@ export function curlLine(w, origin) {
   return `curl -X POST ${origin}/api/v1/runs -H 'Content-Type: application/json' --data-binary @- <<'EOF'\n${JSON.stringify(w, null, 2)}\nEOF`;
 }
 
-/** Measured at once, on this machine. @param {Pick<import("../api/report.js").ReportWorkload, "name" | "engines"> | undefined} w */
+/** Measured at once, on this machine, which has to have the files of weights.
+ * @param {Pick<import("../api/report.js").ReportWorkload, "name" | "engines" | "weights"> | undefined} w */
 export const runLine = (w) =>
-  `breakeven run ${fileStem(w?.name)}.json${w?.engines?.includes("torch") ? " --torch-python python3" : ""}`;
+  `breakeven run ${fileStem(w?.name)}.json${w?.engines?.includes("torch") ? " --torch-python python3" : ""}${weightFlags(w?.weights)}`;
+
+/** @param {unknown} weights */
+const weightFlags = (weights) =>
+  Object.keys(weights ?? {}).map((name) => ` --weights '${name.replaceAll("'", "'\\''")}=PATH'`).join("");
 
 /** Measured and kept by a server. @param {import("../api/types.js").Workload} w @param {string} origin */
 export const postLine = (w, origin) => `breakeven run ${fileStem(w.name)}.json --post ${origin}`;

@@ -26,7 +26,7 @@
  *   parents: Record<string, string | null>}} Picture by edge: bytes, and all that is known; parents of open groups
  */
 import { bytes, duration, plural } from "./format.js";
-import { closedId, groupOfBox, kernelGroups } from "./groups.js";
+import { kernelOfGroup } from "./groups.js";
 import { loopsOf } from "./loops.js";
 import { passName } from "./passes.js";
 
@@ -127,8 +127,8 @@ export function withGone(now, before) {
   return [...now, ...before.filter((n) => !there.has(n.id)).map((n) => ({ ...n, kernel: null, gone: true }))];
 }
 
-/** What the report says of a kernel of what is drawn. @param {Graph} g @param {Drawn} d @param {string} k */
-export const kernelOf = (g, d, k) => (typeof d.first === "number" ? g.kernel_details?.[d.first + Number(k)] : undefined);
+/** What the report says of a kernel of what is drawn. @param {Graph} g @param {Drawn} d @param {string | null} k */
+export const kernelOf = (g, d, k) => (typeof d.first === "number" && k !== null ? g.kernel_details?.[d.first + Number(k)] : undefined);
 
 /** Bytes of a tensor; null where a size is a symbol. @param {string} dtype @param {string} shape */
 export function sizeOf(dtype, shape) {
@@ -156,17 +156,17 @@ const carried = (tensors, size) =>
  * @param {Graph} g
  * @param {ReadonlySet<string>} open groups
  * @param {ReadonlySet<string> | null} only these nodes, with what is between them
- * @param {import("./groups.js").Groups} [groups]
+ * @param {import("./groups.js").Groups} groups
  * @returns {Picture}
  */
-export function pictureOf(d, g, open, only, groups = kernelGroups(d)) {
+export function pictureOf(d, g, open, only, groups) {
   const shown = only ? d.nodes.filter((n) => only.has(n.id)) : d.nodes;
   const chainOf = (/** @type {Node} */ n) => groups.chains.get(n.id) ?? [];
   /** @type {(n: Node) => {id: string, group: string | null}} the outermost group that is closed, or the node */
   const placeOf = (n) => {
     const chain = chainOf(n);
     const at = chain.findIndex((x) => !open.has(x));
-    return { id: at < 0 ? n.id : closedId(chain[at]), group: (at < 0 ? chain.at(-1) : chain[at - 1]) ?? null };
+    return { id: at < 0 ? n.id : chain[at], group: (at < 0 ? chain.at(-1) : chain[at - 1]) ?? null };
   };
   const places = new Map(shown.map((n) => [n.id, placeOf(n)]));
   const idOf = (/** @type {Node} */ n) => /** @type {{id: string}} */ (places.get(n.id)).id;
@@ -208,11 +208,11 @@ export function pictureOf(d, g, open, only, groups = kernelGroups(d)) {
 
 /** What a box says. @param {PictureBox} b @param {Drawn} d @param {Graph} g @param {import("./groups.js").Groups} groups */
 function nameBox(b, d, g, groups) {
-  const group = groups.all.get(groupOfBox(b.id) ?? "");
+  const group = groups.all.get(b.id);
   if (group && group.kind !== "kernel")
     [b.kind, b.title, b.sub] = [group.kind, group.title, plural(b.nodes.filter((n) => n.op !== "input" && n.op !== "loop_carried").length, "op")];
   else if (group) {
-    const about = kernelOf(g, d, b.id.slice(7));
+    const about = kernelOf(g, d, kernelOfGroup(b.id));
     b.kind = about?.form === "library" ? "library" : "kernel";
     b.title = `${group.title} ${[...new Set(b.nodes.map((n) => n.op))].join(" ")}`;
     b.sub = `${plural(b.nodes.length, "op")}${about?.median_us ? `  ${duration(about.median_us)}` : ""}`;

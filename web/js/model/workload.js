@@ -35,6 +35,9 @@ import { parameters } from "./source.js";
  * @property {Record<string, unknown>} rest @property {import("../api/types.js").Value[][]} moreCalls
  */
 
+/** The files that the program reads: ids by name. @param {Form} form @returns {Record<string, string>} */
+export const weightsOf = (form) => /** @type {Record<string, string>} */ (form.rest.weights ?? {});
+
 export const DTYPES = ["float32", "float64", "int64", "bool"];
 export const KINDS = ["randn", "rand", "randint", "zeros", "ones", "arange"];
 

@@ -12,6 +12,7 @@ import { jobsChanged } from "./frame.js";
 import { Checker } from "./checker.js";
 import { acceptDrops, opener } from "./files.js";
 import { fileTree } from "./tree.js";
+import { weightsPart } from "./weights.js";
 import {
   devicePart,
   enginePart,
@@ -305,6 +306,7 @@ class NewPage {
     this.#sweep = sweepPart(form, changed);
     const parts = [
       inputsPart(form, changed),
+      weightsPart(form, changed),
       modesPart(form, changed),
       devicePart(form, changed, this.#with.backends),
       precisionPart(form, changed),

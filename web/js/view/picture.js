@@ -8,10 +8,10 @@
 import { h, add, button, say, segmented, select, svg } from "./dom.js";
 import { onPick, pick, picked } from "./pick.js";
 import { remember } from "./router.js";
-import { ApiError, postLayout } from "../api/client.js";
+import { ApiError, postGroups, postLayout } from "../api/client.js";
 import { bytes, duration, plural } from "../model/format.js";
 import { labelPlaces, laidOut, layoutBody, nothingLaid } from "../model/layout.js";
-import { closedId, groupOfBox, hasModules, kernelGroups, moduleGroups, openAtFirst } from "../model/groups.js";
+import { groupsBody, groupsFrom, hasModules, kernelOfGroup, noGroups, openAtFirst } from "../model/groups.js";
 import { kernelOf, neighbourhood, pictureOf, short, sizeOf, steps } from "../model/picture.js";
 import { isInPieces, wholeSteps } from "../model/whole.js";
 
@@ -51,11 +51,16 @@ export class GraphPicture {
     this.step = this.steps.length - 1;
     const wanted = Number(asked.query.get("step") ?? NaN);
     if (wanted >= 0 && wanted < this.steps.length) this.step = Math.floor(wanted);
+    /** @type {"kernels" | "modules"} */
     this.by = asked.query.get("by") === "modules" && hasModules(this.drawn.nodes) ? "modules" : "kernels";
     /** @type {import("../model/groups.js").Groups} */
-    this.groups = this.#grouped();
-    /** @type {Set<string>} */
-    this.open = openAtFirst(this.groups, this.drawn.nodes.length <= OPEN_UP_TO);
+    this.groups = noGroups(this.by);
+    /** Groups; null: what is open at first. @type {Set<string> | null} */
+    this.opened = null;
+    /** At first: all of them. */
+    this.allOpen = false;
+    /** By step: what its nodes are part of. @type {Map<number, import("../model/groups.js").GroupsAnswer>} */
+    this.grouped = new Map();
     /** @type {ReadonlySet<string> | null} */
     this.only = null;
     this.picked = this.#wanted();
@@ -97,8 +102,17 @@ export class GraphPicture {
     return (this.asked.graph.passes ?? []).filter((p) => p.before);
   }
 
-  #grouped() {
-    return this.by === "modules" ? moduleGroups(this.drawn) : kernelGroups(this.drawn);
+  /** What the nodes that are drawn are part of: asked for once for each step. @param {AbortSignal} signal */
+  async #group(signal) {
+    const { drawn, step, by } = this;
+    const answer = this.grouped.get(step) ?? (await postGroups(groupsBody(drawn), AbortSignal.any([signal, this.asked.signal])));
+    this.grouped.set(step, answer);
+    return groupsFrom(drawn, answer, by);
+  }
+
+  /** Groups: none until what they are is known. @returns {Set<string>} */
+  get open() {
+    return this.opened ?? new Set();
   }
 
   /** How nodes are grouped, and which piece is drawn: what there is to choose. */
@@ -118,8 +132,8 @@ export class GraphPicture {
       add(choices, segmented(`Group the nodes of ${this.asked.title}`, { kernels: "By kernel", modules: "By module" }, this.by, (key) => {
         this.by = key === "modules" ? "modules" : "kernels";
         remember({ by: this.by === "modules" ? "modules" : null });
-        this.groups = this.#grouped();
-        this.open = openAtFirst(this.groups, this.drawn.nodes.length <= OPEN_UP_TO);
+        this.allOpen = false;
+        this.opened = null;
         this.#swap(true);
       }));
     return choices.childElementCount ? choices : null;
@@ -167,19 +181,41 @@ export class GraphPicture {
   /** The graph after another pass, or other kernels open. @param {boolean} whole */
   #swap(whole) {
     if (whole) this.only = null;
-    this.groups = this.#grouped();
-    const { nodes, kernels, title } = this.drawn;
-    const gone = nodes.filter((n) => n.gone).length;
-    const left = this.asked.graph.passes?.some((p) => p.left_out_bytes) ? "what the passes made of it is in part left out: over the limits of a report" : "";
-    this.title.textContent = title;
-    this.words.textContent = [plural(nodes.length - gone, "node"), kernels.length ? plural(kernels.length, "kernel") : "", this.by === "modules" ? `${plural(this.#count("module"), "call")} of modules` : "", this.#count("loop") ? plural(this.#count("loop"), "loop") : "", gone ? `${gone} removed` : "", left].filter(Boolean).join(", ");
+    this.title.textContent = this.drawn.title;
     this.asking.abort();
     this.asking = new AbortController();
     this.stage.setAttribute("aria-busy", "true"); // until what is wanted is drawn
-    return this.#lay(this.only, this.asking.signal);
+    return this.#ask(this.only, this.asking.signal);
   }
 
-  /** Has what is wanted laid out; until that has come, what was there stays. @param {ReadonlySet<string> | null} only @param {AbortSignal} signal */
+  /** How much there is of what is drawn. */
+  #count() {
+    const { nodes, kernels } = this.drawn;
+    const of = (/** @type {import("../model/groups.js").Kind} */ kind) => [...this.groups.all.values()].filter((g) => g.kind === kind).length;
+    const gone = nodes.filter((n) => n.gone).length;
+    const left = this.asked.graph.passes?.some((p) => p.left_out_bytes) ? "what the passes made of it is in part left out: over the limits of a report" : "";
+    this.words.textContent = [plural(nodes.length - gone, "node"), kernels.length ? plural(kernels.length, "kernel") : "", this.by === "modules" ? `${plural(of("module"), "call")} of modules` : "", of("loop") ? plural(of("loop"), "loop") : "", gone ? `${gone} removed` : "", left].filter(Boolean).join(", ");
+  }
+
+  /** Has what is wanted grouped and laid out; until that has come, what was there stays. @param {ReadonlySet<string> | null} only @param {AbortSignal} signal */
+  async #ask(only, signal) {
+    try {
+      const groups = await this.#group(signal);
+      if (signal.aborted) return;
+      this.groups = groups;
+      this.opened ??= openAtFirst(groups, this.allOpen || this.drawn.nodes.length <= OPEN_UP_TO);
+      this.#count();
+      await this.#lay(only, signal);
+    } catch (e) {
+      if (signal.aborted || this.asked.signal.aborted) return;
+      if (!(e instanceof ApiError)) throw e;
+      this.#tell(`The picture was not laid out: ${e.message}`);
+    } finally {
+      if (!signal.aborted) this.stage.removeAttribute("aria-busy");
+    }
+  }
+
+  /** @param {ReadonlySet<string> | null} only @param {AbortSignal} signal */
   async #lay(only, signal) {
     const wanted = pictureOf(this.drawn, this.asked.graph, this.open, only, this.groups);
     const waiting = new AbortController();
@@ -189,12 +225,6 @@ export class GraphPicture {
       if (signal.aborted) return;
       this.#place(wanted, only, laid);
       this.#draw();
-      this.stage.removeAttribute("aria-busy");
-    } catch (e) {
-      if (signal.aborted || this.asked.signal.aborted) return;
-      this.stage.removeAttribute("aria-busy");
-      if (!(e instanceof ApiError)) throw e;
-      this.#tell(`The picture was not laid out: ${e.message}`);
     } finally {
       clearTimeout(late);
       waiting.abort();
@@ -212,11 +242,6 @@ export class GraphPicture {
   #tell(text) {
     this.note.replaceChildren(h("p", {}, text));
     this.note.hidden = false;
-  }
-
-  /** @param {import("../model/groups.js").Kind} kind */
-  #count(kind) {
-    return [...this.groups.all.values()].filter((g) => g.kind === kind).length;
   }
 
   /** Over budget: what is about the picked node, until the whole is there. @param {number} many boxes of the whole @param {AbortSignal} signal */
@@ -301,7 +326,7 @@ export class GraphPicture {
     const seen = (/** @type {import("../model/layout.js").Rect} */ r) => r && r.x < x1 && r.x + r.w > x0 && r.y < y1 && r.y + r.h > y0;
     const layer = svg("g", { transform: `translate(${view.x} ${view.y}) scale(${view.scale})` });
     const groups = Object.entries(laid.groups).filter(([, r]) => seen(r));
-    add(layer, groups.map(([k, r]) => this.#group(k, r)));
+    add(layer, groups.map(([k, r]) => this.#groupShape(k, r)));
     const afar = view.scale < AFAR;
     const lines = picture.edges.filter(([a, b]) => seen(laid.boxes[a]) || seen(laid.boxes[b]));
     add(layer, afar ? svg("path", { class: "edge", d: lines.map((e) => laid.paths[e.join("\n")]).join("") }) : null);
@@ -323,16 +348,16 @@ export class GraphPicture {
   }
 
   /** @param {string} k @param {import("../model/layout.js").Rect} r */
-  #group(k, r) {
+  #groupShape(k, r) {
     const { kind = "kernel" } = this.groups.all.get(k) ?? {};
-    const form = kind === "kernel" && this.#kernel(k)?.form === "library" ? "library" : kind;
+    const form = kind === "kernel" && this.#kernel(kernelOfGroup(k))?.form === "library" ? "library" : kind;
     return svg("g", { class: `open g-${form}`, "data-node": `open ${k}` }, svg("rect", { x: r.x, y: r.y, width: r.w, height: r.h, rx: 3 }));
   }
 
   /** @param {string} k @param {import("../model/layout.js").Rect} r */
   #groupTitle(k, r) {
     const { kind = "kernel", title = "" } = this.groups.all.get(k) ?? {};
-    const us = kind === "kernel" ? this.#kernel(k)?.median_us : 0;
+    const us = kind === "kernel" ? this.#kernel(kernelOfGroup(k))?.median_us : 0;
     const most = Math.floor((r.w - 12) / 6.6);
     return svg("text", { class: "title", x: r.x + 8, y: r.y + 16 }, `${title.length > most ? `${title.slice(0, most - 1)}\u2026` : title}${us ? `  ${duration(us)}` : ""}`);
   }
@@ -370,7 +395,7 @@ export class GraphPicture {
     return [path, svg("text", { class: near ? "size on" : "size", x: place[0], y: place[1] + 4 }, near ? this.picture.full[key] : this.picture.labels[key])];
   }
 
-  /** @param {string} k */
+  /** @param {string | null} k its number */
   #kernel(k) {
     return kernelOf(this.asked.graph, this.drawn, k);
   }
@@ -380,7 +405,7 @@ export class GraphPicture {
     const box = this.#box(id);
     this.picked = box ? id : "";
     const first = box?.nodes[0];
-    const kernel = box?.id.startsWith("kernel ") ? box.id.slice(7) : "";
+    const kernel = kernelOfGroup(box?.id ?? null) ?? "";
     pick(first ? { graph: String(this.asked.graph.id ?? 0), node: first.id, kernel, line: box?.nodes.find((n) => n.line)?.line } : {});
     this.#show(id);
     if (box) say(`${box.title}, ${box.sub}.`);
@@ -404,7 +429,7 @@ export class GraphPicture {
 
   /** The group that a box stands for, else the innermost around it; null: none. @param {PictureBox | undefined} box */
   #groupOf(box) {
-    return box ? (groupOfBox(box.id) ?? box.group) : null;
+    return box ? (this.groups.all.has(box.id) ? box.id : box.group) : null;
   }
 
   /** @param {string} k group @param {boolean} [on] */
@@ -412,13 +437,14 @@ export class GraphPicture {
     const first = this.drawn.nodes.find((n) => this.groups.chains.get(n.id)?.includes(k));
     if (on) this.open.add(k);
     else this.open.delete(k);
-    this.picked = on ? (first?.id ?? "") : closedId(k);
+    this.picked = on ? (first?.id ?? "") : k;
     this.#swap(false);
   }
 
   /** @param {boolean} on */
   #openAll(on) {
-    this.open = new Set(on ? this.groups.all.keys() : []);
+    this.allOpen = on;
+    this.opened = on ? null : new Set();
     this.#swap(true);
   }
 
@@ -441,7 +467,7 @@ export class GraphPicture {
     const box = this.#box(this.picked);
     if (!box) return this.side.replaceChildren(h("h4", {}, "Nothing is picked"), h("p", { class: "small sub" }, "Click a box, or step through them with the arrow keys."));
     const n = box.nodes[0];
-    const closed = groupOfBox(box.id) !== null;
+    const closed = this.groups.all.has(box.id);
     const group = this.#groupOf(box);
     const kind = this.groups.all.get(group ?? "")?.kind ?? "kernel";
     const k = n.kernel;
