@@ -171,7 +171,6 @@ struct break_place {
 };
 struct report_break;
 struct break_place profiler_place_of(const struct report_break *b);
-struct break_place profiler_break_place(const json_t *item); /* of one that is not read */
 
 /* CPU model, cores, governor, compiler, vector unit, kernel, version of
  * Breakeven: stored with each run.  Caller owns. */

@@ -104,7 +104,8 @@ static void refusals_name_the_parameter_and_the_place(void **state)
 	refuses("torch.zeros(2, device='meta')", "device='meta'");
 	refuses("torch.rand(2, generator=1)",
 		"torch.rand: the generator is a torch.Generator, not int");
-	refuses("nn.init.normal_(torch.zeros(2), generator=1)", "generator is not supported here");
+	refuses("nn.init.normal_(torch.zeros(2), generator=1)",
+		"generator must be a torch.Generator, not int");
 	refuses("nn.Embedding(3, 2, sparse=True)",
 		"sparse is not supported here, but for sparse=False");
 	refuses("torch.inner(torch.ones(2), torch.ones(2), out=torch.ones(()))",

@@ -503,11 +503,13 @@ bool autograd_set_attr(struct autograd *a, struct value t, const char *name, str
 
 static bool asks(const char *name, enum autograd_word what)
 {
-	static const char *const words[][10] = {
+	static const char *const words[][16] = {
 		[AUTOGRAD_GRADIENT] = { "backward", "grad", "autograd", "grad_fn", "is_leaf",
-					"retain_grad", "detach_", "requires_grad",
-					"requires_grad_" },
-		[AUTOGRAD_TWICE] = { "create_graph", "jvp", "hvp", "vhp", "jacobian", "hessian" },
+					"retain_grad", "detach_", "requires_grad", "requires_grad_",
+					"torch.autograd.functional", "torch.func", "functorch",
+					"func" },
+		[AUTOGRAD_TWICE] = { "create_graph", "jvp", "hvp", "vhp", "jacobian", "hessian",
+				     "torch.func", "functorch", "func" },
 		[AUTOGRAD_SPLITS] = { "split", "chunk", "unbind", "tensor_split",
 				      "split_with_sizes", "hsplit", "vsplit", "dsplit" },
 	};

@@ -2,6 +2,8 @@
  * attention and random numbers. */
 #include "fusion/graph/infer.h"
 
+#include <string.h>
+
 /* The dtype and the shape of the first argument. */
 bool infer_same(struct infer *in)
 {
@@ -507,4 +509,106 @@ bool infer_dropout(struct infer *in)
 		return err_set(in->err, ERR_VALUE,
 			       "dropout probability has to be between 0 and 1, but got %g", p);
 	return infer_same(in);
+}
+
+static bool is_square(struct infer *in, const struct shape *x)
+{
+	int rank = x->rank;
+
+	if (rank < 2)
+		return err_set(in->err, ERR_OP,
+			       "linalg: The input tensor A must have at least 2 dimensions.");
+	return infer_same_size(in, x->size[rank - 2], x->size[rank - 1]) ||
+	       err_set(in->err, ERR_OP,
+		       "linalg: A must be batches of square matrices, but they are %lld by %lld "
+		       "matrices",
+		       (long long)sym_hint(in->g->syms, x->size[rank - 2]),
+		       (long long)sym_hint(in->g->syms, x->size[rank - 1]));
+}
+
+/* Of a matrix of m rows and n columns: how many numbers its factors have. */
+static const struct sym *factor_size(struct infer *in, const char *what, const struct sym *m,
+				     const struct sym *n)
+{
+	struct symtab *t = in->g->syms;
+	const struct sym *k = sym_min(t, m, n), *square = sym_mul(t, n, n);
+
+	if (strcmp(what, "det") == 0)
+		return sym_const(t, 3);
+	if (strcmp(what, "lu") == 0 || strcmp(what, "eigh") == 0)
+		return sym_add(t, square, n);
+	if (strcmp(what, "qr") == 0)
+		return sym_mul(t, k, sym_add(t, m, n));
+	if (strcmp(what, "qr_full") == 0)
+		return sym_mul(t, m, sym_add(t, m, n));
+	if (strcmp(what, "svd") == 0)
+		return sym_mul(t, k, sym_add(t, sym_add(t, m, n), sym_const(t, 1)));
+	if (strcmp(what, "svd_full") == 0)
+		return sym_add(t, sym_add(t, sym_mul(t, m, m), square), k);
+	return square; /* cholesky, exp */
+}
+
+bool infer_factor(struct infer *in)
+{
+	const struct shape *x = &infer_tensor(in, 0)->shape;
+	const char *what = infer_arg(in, "what")->str;
+	struct shape *out = &in->out->shape;
+	int rank = x->rank;
+
+	if (!infer_same(in))
+		return false;
+	if (strncmp(what, "qr", 2) != 0 && strncmp(what, "svd", 3) != 0 && !is_square(in, x))
+		return false;
+	if (rank < 2)
+		return err_set(in->err, ERR_OP,
+			       "linalg: The input tensor A must have at least 2 dimensions.");
+	out->rank = rank - 1;
+	out->size[rank - 2] = factor_size(in, what, x->size[rank - 2], x->size[rank - 1]);
+	return out->size[rank - 2] ||
+	       err_set(in->err, ERR_BOUND,
+		       "linalg: the sizes of this matrix are too long a formula");
+}
+
+bool infer_solve(struct infer *in)
+{
+	const struct shape *a = &infer_tensor(in, 0)->shape, *b = &infer_tensor(in, 1)->shape;
+
+	in->out->dtype = in->out->compute = infer_tensor(in, 1)->dtype;
+	in->out->shape = *b;
+	if (!op_accepts(in->op, in->out->dtype, in->err) || !infer_alike(in, 0, 2) ||
+	    !is_square(in, a))
+		return false;
+	if (a->rank != b->rank || !infer_same_size(in, a->size[a->rank - 1], b->size[a->rank - 2]))
+		return err_set(in->err, ERR_OP,
+			       "linalg: Incompatible shapes of A and B for the equation AX = B");
+	return true;
+}
+
+bool infer_bits(struct infer *in)
+{
+	const struct node *x = infer_tensor(in, 0);
+	struct shape *out = &in->out->shape;
+	enum dtype to = infer_arg(in, "dtype")->dtype;
+	size_t from_bytes = dtype_bytes(x->dtype), to_bytes = dtype_bytes(to);
+	const struct sym *last;
+
+	in->out->dtype = in->out->compute = to;
+	*out = x->shape;
+	if (from_bytes == to_bytes)
+		return true;
+	if (out->rank == 0)
+		return err_set(in->err, ERR_OP,
+			       "self.dim() cannot be 0 to view %s as %s (different element sizes)",
+			       dtype_name(x->dtype), dtype_name(to));
+	last = sym_mul(in->g->syms, out->size[out->rank - 1],
+		       sym_const(in->g->syms, (int64_t)from_bytes));
+	if (from_bytes < to_bytes && sym_hint(in->g->syms, last) % (int64_t)to_bytes != 0)
+		return err_set(in->err, ERR_OP,
+			       "self.size(-1) must be divisible by %zu to view %s as %s (different "
+			       "element sizes), but got %lld",
+			       to_bytes / from_bytes, dtype_name(x->dtype), dtype_name(to),
+			       (long long)sym_hint(in->g->syms, out->size[out->rank - 1]));
+	out->size[out->rank - 1] = sym_floordiv(in->g->syms, last,
+						sym_const(in->g->syms, (int64_t)to_bytes));
+	return true;
 }

@@ -734,6 +734,18 @@ static bool compile_integer(struct builder *b, const struct ast_node *node)
 		      "this integer needs more than 64 bits; write it as a float, 1e20");
 }
 
+/* 2j is number(0, 2) of the prelude's _complex. */
+static bool compile_complex(struct builder *b, const struct ast_node *node)
+{
+	struct code_place at = place_of(node);
+	struct lang_const zero = { .kind = CONST_FLOAT };
+	struct lang_const imag = { .kind = CONST_FLOAT, .f = node->real };
+
+	return emit_name(b, at, CODE_IMPORT, "_complex") &&
+	       emit_name(b, at, CODE_LOAD_ATTR, "number") && emit_const(b, at, zero) &&
+	       emit_const(b, at, imag) && emit(b, at, CODE_CALL, 2);
+}
+
 bool compile_expr(struct builder *b, const struct ast_node *node)
 {
 	struct code_place at = place_of(node);
@@ -744,6 +756,8 @@ bool compile_expr(struct builder *b, const struct ast_node *node)
 	switch (node->kind) {
 	case NODE_INTEGER:
 		return compile_integer(b, node);
+	case NODE_COMPLEX:
+		return compile_complex(b, node);
 	case NODE_NAME:
 		return compile_load_name(b, at, node->name);
 	case NODE_TUPLE:

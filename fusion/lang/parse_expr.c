@@ -533,8 +533,10 @@ static struct ast_node *parse_leaf(struct parser *p, enum node_kind kind)
 		node->name = token->name;
 	else if (kind == NODE_INTEGER)
 		node->integer = token->integer;
-	else if (kind == NODE_FLOAT)
+	else if (kind == NODE_FLOAT || (kind == NODE_COMPLEX && token->kind == TOK_FLOAT))
 		node->real = token->real;
+	else if (kind == NODE_COMPLEX)
+		node->real = (double)token->integer;
 	advance(p);
 	return node_end(p, node);
 }

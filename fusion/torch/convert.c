@@ -277,15 +277,16 @@ static enum dtype cast_dtype(int id)
 
 bool convert_knows(int id)
 {
-	return id == OP_to || id == MORE_TYPE || id == MORE_TYPE_AS || id == MORE_DEVICE_OF ||
-	       id == MORE_CONVERSION || cast_dtype(id) != DTYPE_COUNT;
+	return id == OP_to || id == OP_view || id == MORE_TYPE || id == MORE_TYPE_AS ||
+	       id == MORE_DEVICE_OF || id == MORE_CONVERSION || cast_dtype(id) != DTYPE_COUNT;
 }
 
 bool convert_call(const struct decomposer *c, int id, const char *name,
 		  const struct arguments *args, struct value *out, struct err *err)
 {
-	static const char *const like[] = { "input", "other" }, *const one[] = { "input",
-										 "memory_format" };
+	static const char *const like[] = { "input", "other" };
+	static const char *const one[] = { "input", "memory_format" }, *const bits[] = { "input",
+											 "dtype" };
 	struct value v[2];
 	enum dtype dtype = cast_dtype(id);
 	int rank;
@@ -293,6 +294,11 @@ bool convert_call(const struct decomposer *c, int id, const char *name,
 	switch (id) {
 	case OP_to:
 		return to(c, name, args, out, err);
+	case OP_view:
+		return decompose_args(name, &(struct parameter_names){ bits, 2, 2 }, args, v,
+				      err) &&
+		       c->run(c->self, &(struct op_call){ OP_bits, "fx:view", false, v, 2, NULL },
+			      out, err);
 	case MORE_TYPE:
 		return type(c, name, args, out, err);
 	case MORE_CONVERSION:

@@ -638,6 +638,19 @@ bool decompose_call(const struct decomposer *c, const struct native *f,
 	return split(c, &(struct tensor_call){ f, name, t, args }, out, err);
 }
 
+/* x.is_sparse and its like: kinds of tensors that none is of. */
+static bool names_a_kind(const char *name)
+{
+	static const char *const names[] = { "is_sparse", "is_sparse_csr", "is_quantized",
+					     "is_mkldnn", "is_meta",       "is_mps",
+					     "is_xla",    "is_nested",     "is_xpu" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
 bool decompose_attr(const struct decomposer *c, struct value t, const char *name, bool *known,
 		    struct value *out, struct err *err)
 {
@@ -648,9 +661,14 @@ bool decompose_attr(const struct decomposer *c, struct value t, const char *name
 	bool ok;
 
 	*known = true;
-	if (strcmp(name, "requires_grad") == 0 || strcmp(name, "is_leaf") == 0) {
+	if (strcmp(name, "requires_grad") == 0 || strcmp(name, "is_leaf") == 0 ||
+	    names_a_kind(name)) {
 		*out = value_bool(strcmp(name, "is_leaf") == 0);
 		return true;
+	}
+	if (strcmp(name, "layout") == 0) {
+		*out = value_str("torch.strided", strlen("torch.strided"));
+		return out->kind != VALUE_UNSET || torch_no_memory(err);
 	}
 	if (strcmp(name, "is_cuda") == 0 || strcmp(name, "is_cpu") == 0) {
 		*out = value_bool(random_on_gpu(c, t) == (strcmp(name, "is_cuda") == 0));

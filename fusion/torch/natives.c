@@ -378,6 +378,8 @@ bool natives_wants(const struct native *f, const struct arguments *args)
 		return method && !is_plain_to(args);
 	if (f->id == OP_where) /* where(condition) is nonzero */
 		return args->n + method == 1;
+	if (f->id == OP_view) /* x.view(torch.int32) */
+		return method && args->n == 1 && args->at[0].kind == VALUE_DTYPE;
 	return op_has((enum op)f->id, FACT_TUPLE);
 }
 

@@ -9,6 +9,7 @@
 #include "fusion/vm/builtins.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
+#include "fusion/vm/prelude.h"
 #include "fusion/graph/symreal.h"
 
 static const size_t MOST_PRINTED_BYTES = (size_t)1 << 20;
@@ -357,6 +358,23 @@ bool builtin_abs(struct vm *vm, const struct builtin_call *call, struct value *o
 	if (!op_less(vm, v, value_int(0), &negative, err))
 		return false;
 	return op_unary(vm, negative ? UN_NEG : UN_POS, v, out, err);
+}
+
+bool builtin_complex(struct vm *vm, const struct builtin_call *call, struct value *out,
+		     struct err *err)
+{
+	struct value args[] = { value_float(0), value_float(0) }, f;
+	bool found, ok;
+
+	for (int i = 0; i < call->n && i < 2; i++)
+		args[i] = call->args[i];
+	builtin_keyword(call, "real", &args[0]);
+	builtin_keyword(call, "imag", &args[1]);
+	if (!prelude_attribute(vm, "_complex", "number", &f, &found, err))
+		return false;
+	ok = vm_invoke(vm, f, &(struct arguments){ args, 2, NULL }, out, err);
+	value_unref(f);
+	return ok;
 }
 
 static bool round_int(int64_t i, int64_t digits, struct value *out, struct err *err)

@@ -679,13 +679,19 @@ bool prelude_parameter(struct vm *vm, const struct builtin_call *call, struct va
 {
 	struct value on = value_bool(true);
 	struct vm_host *host = vm->host;
+	bool found;
 
-	if (call->args[0].kind != VALUE_TENSOR)
-		return vm_raise(vm, CLASS_TYPE_ERROR, err, "a Parameter needs a tensor, not %s",
-				value_type_name(call->args[0]));
 	if (call->n > 1)
 		on = call->args[1];
 	builtin_keyword(call, "requires_grad", &on);
+	if (!instance_call(vm, &(struct method_call){ &call->args[0], "_as_parameter", &on, 1 },
+			   out, &found, err))
+		return false;
+	if (found)
+		return true;
+	if (call->args[0].kind != VALUE_TENSOR)
+		return vm_raise(vm, CLASS_TYPE_ERROR, err, "a Parameter needs a tensor, not %s",
+				value_type_name(call->args[0]));
 	call->args[0].tensor->is_parameter = true;
 	*out = value_ref(call->args[0]);
 	if (!host->store_attr || host->store_attr(host->self, *out, "requires_grad", on, err))
@@ -697,8 +703,13 @@ bool prelude_parameter(struct vm *vm, const struct builtin_call *call, struct va
 bool prelude_is_parameter(struct vm *vm, const struct builtin_call *call, struct value *out,
 			  struct err *err)
 {
+	struct value v = call->args[0];
+
 	(void)vm, (void)err;
-	*out = value_bool(call->args[0].kind == VALUE_TENSOR && call->args[0].tensor->is_parameter);
+	*out = value_bool(v.kind == VALUE_TENSOR
+			      ? v.tensor->is_parameter
+			      : v.kind == VALUE_INSTANCE && v.instance->attributes &&
+				    value_dict_find(v.instance->attributes, "_real_parameter"));
 	return true;
 }
 

@@ -10,6 +10,7 @@
 
 #include "fusion/base/buf.h"
 #include "fusion/vm/builtins.h"
+#include "fusion/vm/call_host.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/frame.h"
 #include "fusion/vm/generator.h"
@@ -791,116 +792,6 @@ static bool is_symbolic(const struct native *f, const struct value *args, int n)
 	return false;
 }
 
-/* torch.Tensor.add(x, y) is x.add(y). */
-static bool call_of_host(struct vm *vm, const struct native *f, const struct arguments *args,
-			 struct value *out, struct err *err)
-{
-	struct vm_host *host = vm_host_here(vm);
-	struct native bound;
-
-	if (f->self.kind != VALUE_UNSET || f->name[0] != 'T' ||
-	    strncmp(f->name, "Tensor.", strlen("Tensor.")) != 0)
-		return host->call(host->self, f, args, out, err);
-	if (args->n == 0 || args->at[0].kind != VALUE_TENSOR)
-		return vm_raise(vm, CLASS_TYPE_ERROR, err,
-				"%s() wants a tensor as its first argument", f->name);
-	bound = *f;
-	bound.self = args->at[0];
-	return host->call(host->self, &bound,
-			  &(struct arguments){ args->at + 1, args->n - 1, args->kw }, out, err);
-}
-
-static bool holds_instance(struct value v)
-{
-	return v.kind == VALUE_INSTANCE ||
-	       ((v.kind == VALUE_LIST || v.kind == VALUE_TUPLE) && v.list->len > 0 &&
-		v.list->at[0].kind == VALUE_INSTANCE);
-}
-
-/* An array of numpy as the tensor that it is around, an instance of a class that derives from
- * list as its list, and a list of arrays as one tensor; *out is the caller's. */
-static bool open_array(struct vm *vm, struct value v, struct value *out, struct err *err)
-{
-	bool found = false;
-
-	if (v.kind == VALUE_INSTANCE) {
-		if (!instance_call(vm, &(struct method_call){ &v, "_as_argument", NULL, 0 }, out,
-				   &found, err))
-			return false;
-	} else if (holds_instance(v)) {
-		if (!instance_call(vm, &(struct method_call){ &v.list->at[0], "_of_list", &v, 1 },
-				   out, &found, err))
-			return false;
-	}
-	if (!found)
-		*out = value_ref(v);
-	return true;
-}
-
-/* f(..., generator=g): f draws while the generator's sequence is torch's.  *found false: there is
- * no such argument. */
-static bool call_drawing(struct vm *vm, const struct native *f, const struct arguments *args,
-			 struct value *out, bool *found, struct err *err)
-{
-	enum { MOST = 16 };
-	struct value at[MOST], names[MOST], generator = UNSET, none;
-	int n_kw = args->kw ? args->kw->n : 0, first = args->n - n_kw, n = first;
-	struct method_call exchange = { &generator, "_exchange", NULL, 0 };
-	struct keywords kw = { 0, names };
-	struct err ignored = { 0 };
-	bool ok;
-
-	for (int i = 0; i < n_kw && args->n <= MOST; i++) {
-		if (strcmp(args->kw->names[i].str->text, "generator") == 0) {
-			generator = args->at[first + i];
-			continue;
-		}
-		names[kw.n++] = args->kw->names[i];
-		at[n++] = args->at[first + i];
-	}
-	*found = false;
-	if (generator.kind != VALUE_INSTANCE)
-		return true;
-	memcpy(at, args->at, sizeof(*at) * (size_t)first);
-	if (!instance_call(vm, &exchange, &none, found, err))
-		return false;
-	if (!*found)
-		return true;
-	ok = call_of_host(vm, f, &(struct arguments){ at, n, kw.n ? &kw : NULL }, out, err);
-	if (instance_call(vm, &exchange, &none, found, ok ? err : &ignored))
-		return ok;
-	if (ok)
-		value_unref(*out);
-	return false;
-}
-
-/* A function of torch takes arrays of numpy for tensors. */
-static bool call_with_arrays(struct vm *vm, const struct native *f, const struct arguments *args,
-			     struct value *out, struct err *err)
-{
-	VEC(struct value) opened = { 0 };
-	struct value v;
-	bool ok = true, drawn;
-
-	if (!call_drawing(vm, f, args, out, &drawn, err))
-		return false;
-	if (drawn)
-		return true;
-	for (int i = 0; ok && i < args->n; i++) {
-		ok = open_array(vm, args->at[i], &v, err);
-		if (ok && !VEC_PUSH(&opened, v)) {
-			value_unref(v);
-			ok = vm_out_of_memory(vm, err);
-		}
-	}
-	ok = ok &&
-	     call_of_host(vm, f, &(struct arguments){ opened.at, args->n, args->kw }, out, err);
-	for (size_t i = 0; i < opened.len; i++)
-		value_unref(opened.at[i]);
-	VEC_FREE(&opened);
-	return ok;
-}
-
 /* Calls anything but a program's function. */
 static bool vm_call_native(struct vm *vm, struct value callee, const struct arguments *args,
 			   struct value *out, struct err *err)
@@ -913,11 +804,8 @@ static bool vm_call_native(struct vm *vm, struct value callee, const struct argu
 	if (vm->host->realize && (!realize_arguments(vm, callee.native, args->at, args->n, err) ||
 				  !text_arguments(vm, callee.native, args, err)))
 		return false;
-	for (int i = 0; !callee.native->builtin && i < args->n; i++)
-		if (holds_instance(args->at[i]))
-			return call_with_arrays(vm, callee.native, args, out, err);
 	if (!callee.native->builtin)
-		return call_of_host(vm, callee.native, args, out, err);
+		return call_host(vm, callee.native, args, out, err);
 	if (vm->host->math &&
 	    (!args->kw || args->kw->n == 0 || rounds_to(callee.native, args->n, args->kw)) &&
 	    is_symbolic(callee.native, args->at, args->n)) {

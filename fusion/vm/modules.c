@@ -28,7 +28,8 @@ static const char *const modules[] = { "math",          "time",
 				       "_module_parts", "_state_dict",
 				       "_weights",      "_autocast",
 				       "_reduction",    "_random_numbers",
-				       "_dtypes",       "inspect",
+				       "_dtypes",       "_complex",
+				       "cmath",         "inspect",
 				       "types",         "typing_extensions" };
 
 bool module_is_native(const char *name)

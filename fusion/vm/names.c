@@ -26,7 +26,6 @@ static bool is_left_out(const char *name)
 		"__import__",
 		"breakpoint",
 		"compile",
-		"complex",
 		"eval",
 		"exec",
 		"exit",

@@ -11,11 +11,11 @@
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
 
-static const char *const makers[] = { "int",      "float",     "bool",  "str",    "list",
-				      "tuple",    "dict",      "range", "set",    "frozenset",
-				      "slice",    "enumerate", "zip",   "map",    "reversed",
-				      "type",     "property",  "super", "filter", "bytes",
-				      "bytearray" };
+static const char *const makers[] = { "int",       "float",     "bool",  "str",    "list",
+				      "tuple",     "dict",      "range", "set",    "frozenset",
+				      "slice",     "enumerate", "zip",   "map",    "reversed",
+				      "type",      "property",  "super", "filter", "bytes",
+				      "bytearray", "complex" };
 
 bool native_is_type(const struct native *f)
 {

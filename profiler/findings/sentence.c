@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/fields/json.h"
 #include "profiler/numbers/numbers.h"
 
 enum { MOST_PARTS = 24 };
@@ -119,14 +118,6 @@ void sentence_interval(struct sentence *s, const struct report_figure *f)
 	if (f && f->low)
 		sentence_add(s, PART_INTERVAL, " (%s%s%s)", f->low, f->low[0] == '-' ? " to " : "–",
 			     f->high);
-}
-
-void sentence_say_json(struct buf *out, const json_t *parts)
-{
-	const json_t *part;
-	size_t i;
-
-	json_array_foreach(parts, i, part) buf_puts(out, text_field(part, "text"));
 }
 
 void sentence_say(struct buf *out, const struct report_sentence_part_list *sentence)

@@ -57,7 +57,4 @@ void sentence_interval(struct sentence *s, const struct report_figure *f);
 /* Appends the text of a sentence: its parts joined. */
 void sentence_say(struct buf *out, const struct report_sentence_part_list *sentence);
 
-/* The same of one in an answer. */
-void sentence_say_json(struct buf *out, const json_t *parts);
-
 #endif

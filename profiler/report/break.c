@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "profiler/fields/json.h"
 #include "profiler/profiler.h"
 
 enum { MOST_BARRIERS = 500 }; /* listed of mode lazy */
@@ -110,22 +109,6 @@ struct break_place profiler_place_of(const struct report_break *b)
 	return (struct break_place){ n ? b->stack.at[n - 1].file : NULL,
 				     n ? (int)b->stack.at[n - 1].line : 0, (int)b->column,
 				     (int)b->end_column };
-}
-
-struct break_place profiler_break_place(const json_t *item)
-{
-	const json_t *cause = json_object_get(item, "cause"),
-		     *stack = json_object_get(item, "stack");
-	size_t n = json_array_size(stack);
-	const json_t *line = json_is_object(cause) ? cause
-			     : n                   ? json_array_get(stack, n - 1)
-						   : NULL;
-	const json_t *columns = json_is_object(cause) ? cause : item;
-
-	return (struct break_place){ .file = text_field_or(line, "file", NULL),
-				     .line = whole_field(line, "line"),
-				     .column = whole_field(columns, "column"),
-				     .end_column = whole_field(columns, "end_column") };
 }
 
 static struct report_symbol_list symbols_of(const struct fusion_entry_info *e,

@@ -142,6 +142,16 @@ static json_t *read_json(const char *path, const char *what, struct err *err)
 	return file;
 }
 
+/* Says which file an error is of, where its message does not. */
+static void name_file(const char *path, struct err *err)
+{
+	char message[ERR_MESSAGE_BYTES];
+
+	snprintf(message, sizeof(message), "%s", err->message);
+	if (!strstr(message, path))
+		err_set(err, err->code, "%.300s: %s", path, message);
+}
+
 static bool no_report(const char *path, struct err *err)
 {
 	return err_set(err, ERR_WORKLOAD,
@@ -179,6 +189,8 @@ static bool add_file(struct loaded_runs *l, const char *path, struct err *err)
 	bool ok = file && (json_is_object(file) ? add_json(l, path, file, &arena, err)
 						: no_report(path, err));
 
+	if (file && !ok)
+		name_file(path, err);
 	arena_finish(&arena);
 	json_decref(file);
 	return ok;
@@ -223,6 +235,8 @@ static json_t *suite_of_file(const char *path, json_t **head, struct err *err)
 		return NULL;
 	if (json_is_object(json))
 		file = report_read_suite_file(json, &arena, err);
+	if (err->code != ERR_NONE)
+		name_file(path, err);
 	report = file ? report_of_suite(file, &arena, err) : NULL;
 	if (report) {
 		*head = json_pack("{s:s, s:s}", "file", path, "name",

@@ -146,13 +146,13 @@ struct suite_job {
 struct suite_plan {
 	const struct report_suite_request *asked; /* with all its modes */
 	const char *name;                         /* of the request, or of the suite */
-	json_t *request;                          /* without its workloads; owned */
-	const char **names;                       /* of the workloads, each but once */
+	json_t *whole;      /* the request, which has the texts of `asked`; owned */
+	json_t *request;    /* without its workloads; owned */
+	const char **names; /* of the workloads, each but once */
 	int n_workloads;
 	struct suite_job *jobs; /* by workload, then by policy */
 	int n_jobs;
-	struct arena
-	    arena; /* of what is asked, names and jobs; their texts are the request's too */
+	struct arena arena; /* of what is asked, names and jobs */
 };
 
 /* Checks the request and each workload: what is wrong with a workload is its job's

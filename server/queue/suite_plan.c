@@ -136,8 +136,8 @@ static const char *add_name(struct suite_plan *plan, const struct report_suite_e
 	int place = plan->n_workloads++;
 	struct report_texts before = { plan->names, (size_t)place };
 
-	if (!name || !*name)
-		name = arena_printf(&plan->arena, "workload %d", place + 1);
+	name = name && *name ? arena_strdup(&plan->arena, name)
+			     : arena_printf(&plan->arena, "workload %d", place + 1);
 	if (name && is_among(name, before))
 		name = arena_printf(&plan->arena, "%s (%d)", name, place + 1);
 	plan->names[place] = name;
@@ -228,7 +228,7 @@ bool suite_plan_make(struct suite_plan *plan, const json_t *request,
 	json_t *list;
 	bool ok;
 
-	*plan = (struct suite_plan){ 0 };
+	*plan = (struct suite_plan){ .whole = json_incref((json_t *)request) };
 	plan->asked = asked = read_asked(request, &plan->arena, err);
 	list = asked ? workloads_of(asked, err) : NULL;
 	ok = list && add_modes(asked, &plan->arena, err);
@@ -248,6 +248,7 @@ void suite_plan_finish(struct suite_plan *plan)
 	for (int i = 0; i < plan->n_jobs; i++)
 		json_decref(plan->jobs[i].json);
 	json_decref(plan->request);
+	json_decref(plan->whole);
 	arena_finish(&plan->arena);
 	*plan = (struct suite_plan){ 0 };
 }

@@ -143,6 +143,8 @@ test('the command: files, as run --json and export write them', async () => {
 test('the command: wrong flags and files', () => {
     const text = join(server.home, 'text.json');
     writeFileSync(text, '{"name": 1}');
+    const wrong = join(server.home, 'wrong.json');
+    writeFileSync(wrong, '{"report": {"workload": {"name": 3}, "modes": {}}}');
     for (const [args, status, message] of [
         [[], 2, /two runs are missing/],
         [['1'], 2, /a second run is missing/],
@@ -153,6 +155,7 @@ test('the command: wrong flags and files', () => {
         [Array(9).fill('1'), 2, /at most 8 runs/],
         [['none.json', String(ids[0])], 1, /none\.json cannot be opened: No such file.*by its number/],
         [[text, text], 1, /is no report of a workload/],
+        [[wrong, text], 1, /wrong\.json: report\.workload\.name is 3; it takes a text/],
         [[String(ids[0]), '999', ...store()], 1, /there is no run 999/],
     ]) {
         const done = command(...args);

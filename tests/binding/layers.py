@@ -89,7 +89,7 @@ APART = {
     **{n: "tests/prelude/python_library.py tries it; the layer it becomes has the arguments" for n in "LazyLinear LazyConv1d LazyConv2d LazyConvTranspose1d LazyConvTranspose2d LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyInstanceNorm1d LazyInstanceNorm2d".split()},
     "LBFGS": "tests/prelude/python_library.py tries it: a step needs a closure",
     "FeatureAlphaDropout": "which channels it drops is a draw", "RNNCellBase": "the base of the cells", "RNNBase": "the base of the recurrent layers",
-    **{n: "raises: windows of three dims" for n in "Conv3d ConvTranspose3d MaxPool3d AvgPool3d AdaptiveAvgPool3d AdaptiveMaxPool3d".split()},
+    **{n: "tests/oracle/function_programs.py tries it" for n in "Conv3d ConvTranspose3d MaxPool3d AvgPool3d AdaptiveAvgPool3d AdaptiveMaxPool3d MaxUnpool1d MaxUnpool3d".split()},
 }
 # Attributes that PyTorch's forward does not read either: "Class.name" or "*.name".
 ATTRIBUTES = {

@@ -117,6 +117,17 @@ bool library_faulted(struct library_fault *fault, struct err *err)
 	if (!atomic_load(&fault->raised)) /* an exchange costs as much as a small kernel */
 		return true;
 	atomic_store(&fault->raised, 0);
+	if (fault->node->op == OP_factor)
+		return err_at(err, ERR_OP, fault->node->line, fault->node->column,
+			      "linalg.cholesky: The factorization could not be completed because "
+			      "the input is not positive-definite (the leading minor of order %lld "
+			      "is not positive-definite).",
+			      (long long)fault->index);
+	if (fault->node->op == OP_solve)
+		return err_at(err, ERR_OP, fault->node->line, fault->node->column,
+			      "linalg: The diagonal element %lld is zero, the solve could not be "
+			      "completed because the input matrix is singular.",
+			      (long long)fault->index);
 	if (fault->node->op == OP_divisor)
 		return err_at(err, ERR_SHAPE, fault->node->line, fault->node->column,
 			      "ZeroDivisionError"); /* as PyTorch says it */

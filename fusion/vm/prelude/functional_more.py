@@ -259,15 +259,40 @@ def adaptive_avg_pool3d(input, output_size):
     return x
 
 
+def adaptive_max_pool3d(input, output_size, return_indices=False):
+    """One call."""
+    if return_indices:
+        raise NotImplementedError("adaptive_max_pool3d gives no indices here: leave return_indices out")
+    x = input
+    for k, line in enumerate(_adaptive_windows(input, _sizes(input, output_size, 3))):
+        dim = input.dim() - 3 + k
+        x = torch.cat([x.narrow(dim, a, b - a).amax(dim, True) for a, b in line], dim)
+    return x
+
+
+def _unpooled(input, indices, kernel_size, stride, padding, output_size, n):
+    k, p = _each(kernel_size, n), _each(padding, n)
+    s = k if stride is None else _each(stride, n)
+    if output_size is None:
+        output_size = [(input.shape[a - n] - 1) * s[a] - 2 * p[a] + k[a] for a in range(n)]
+    lead, size = list(input.shape[:-n]), [d for d in output_size][-n:]
+    flat = torch.zeros(lead + [math.prod(size)], dtype=input.dtype)
+    return flat.scatter(-1, indices.flatten(-n), input.flatten(-n)).reshape(lead + size)
+
+
+def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    """One call."""
+    return _unpooled(input, indices, kernel_size, stride, padding, output_size, 1)
+
+
 def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
     """One call."""
-    k, p = _each(kernel_size, 2), _each(padding, 2)
-    s = k if stride is None else _each(stride, 2)
-    if output_size is None:
-        output_size = [(input.shape[-2 + a] - 1) * s[a] - 2 * p[a] + k[a] for a in range(2)]
-    lead, size = list(input.shape[:-2]), [n for n in output_size][-2:]
-    flat = torch.zeros(lead + [size[0] * size[1]], dtype=input.dtype)
-    return flat.scatter(-1, indices.flatten(-2), input.flatten(-2)).reshape(lead + size)
+    return _unpooled(input, indices, kernel_size, stride, padding, output_size, 2)
+
+
+def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    """One call."""
+    return _unpooled(input, indices, kernel_size, stride, padding, output_size, 3)
 
 
 # ---- attention, embeddings

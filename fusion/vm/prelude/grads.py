@@ -22,7 +22,7 @@ NO_GRADIENT = (
     "detach native_batch_norm isnan logical_not invert lt le gt ge eq ne logical_and logical_or logical_xor and_ or_ xor_ lshift rshift gcd "
     "any all tensor full zeros ones zeros_like ones_like full_like new_zeros new_ones new_full "
     "arange linspace eye isinf isfinite isclose count_nonzero one_hot argmax argmin argsort "
-    "topk_indices uniform normal random_ints permutation keep divisor conv_windows cummax_indices cummin_indices loop_carried "
+    "topk_indices bits uniform normal random_ints permutation keep divisor conv_windows cummax_indices cummin_indices loop_carried "
     "class_loss loop_operands number while_loop loop_result input constant custom custom_kernel "
     "biased attention"  # made by a pass, of graphs that have their gradients
 )

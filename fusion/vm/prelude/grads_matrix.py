@@ -436,3 +436,122 @@ def adaptive_max_pool2d_x(g, x, x_shape):
             share = share.reshape(tuple(x_shape[:-2]) + (bottom - top, right - left))
             z[..., top:bottom, left:right].add_(share)
     return z
+
+
+# ---- factors: each part of the result has its part of g
+
+
+def _part(row, at, rows, columns):
+    return row.narrow(-1, at, rows * columns).reshape(list(row.shape[:-1]) + [rows, columns])
+
+
+def _t(x):
+    return x.transpose(-1, -2)
+
+
+def _solved(a, b, what="general"):
+    return torch._C.solve(a, b, what)
+
+
+def _cholesky(g, out, n):
+    low, g = _part(out, 0, n, n), _part(g, 0, n, n)
+    phi = torch.tril(_t(low) @ g)
+    phi = phi - 0.5 * torch.diag_embed(torch.diagonal(phi, 0, -2, -1))
+    half = _t(_solved(_t(low), _t(_solved(_t(low), phi, "upper")), "upper"))
+    return 0.5 * (half + _t(half))
+
+
+def _det(g, out, x):
+    size = g.narrow(-1, 0, 1) * out.narrow(-1, 0, 1) + g.narrow(-1, 2, 1)
+    return _t(_solved(x, torch.eye(x.shape[-1], dtype=x.dtype).expand(x.shape))) * size.unsqueeze(-1)
+
+
+def _eigh(g, out, n):
+    values, vectors = out.narrow(-1, 0, n), _part(out, n, n, n)
+    gaps = values.unsqueeze(-2) - values.unsqueeze(-1) + torch.eye(n, dtype=g.dtype)
+    turned = (_t(vectors) @ _part(g, n, n, n)) / gaps * (1 - torch.eye(n, dtype=g.dtype))
+    return vectors @ (turned + torch.diag_embed(g.narrow(-1, 0, n))) @ _t(vectors)
+
+
+def _mirrored(m):
+    return torch.tril(m, -1) + _t(torch.tril(m, -1)) + torch.diag_embed(torch.diagonal(m, 0, -2, -1))
+
+
+def _qr_tall(q, r, gq, gr):
+    m = r @ _t(gr) - _t(gq) @ q
+    return _t(_solved(r, _t(gq + q @ _mirrored(m)), "upper"))
+
+
+def _qr(g, out, x, m, n):
+    k = min(m, n)
+    q, r = _part(out, 0, m, k), _part(out, m * k, k, n)
+    gq, gr = _part(g, 0, m, k), _part(g, m * k, k, n)
+    if m >= n:
+        return _qr_tall(q, r, gq, gr)
+    left, right = x.narrow(-1, 0, m), x.narrow(-1, m, n - m)
+    gright = gr.narrow(-1, m, n - m)
+    gleft = _qr_tall(q, r.narrow(-1, 0, m), gq + right @ _t(gright), gr.narrow(-1, 0, m))
+    return torch.cat((gleft, q @ gright), -1)
+
+
+def _svd(g, out, m, n):
+    k = min(m, n)
+    u, s, vh = _part(out, 0, m, k), out.narrow(-1, m * k, k), _part(out, m * k + k, k, n)
+    gu, gs, gvh = _part(g, 0, m, k), g.narrow(-1, m * k, k), _part(g, m * k + k, k, n)
+    square = s * s
+    eye = torch.eye(k, dtype=g.dtype)
+    gaps = square.unsqueeze(-2) - square.unsqueeze(-1) + eye
+    wide, high = s.unsqueeze(-2), s.unsqueeze(-1)
+    a = _t(u) @ gu
+    b = gvh @ _t(vh)
+    inner = (a - _t(a)) / gaps * wide * (1 - eye) + high * ((_t(b) - b) / gaps) * (1 - eye)
+    made = u @ (inner + torch.diag_embed(gs)) @ vh
+    if m > k:
+        made = made + ((gu - u @ a) / wide) @ vh
+    if n > k:
+        made = made + u @ ((gvh - b @ vh) / high)
+    return made
+
+
+def _exp(g, x, n):
+    """The part above the diagonal of the power of a matrix twice as large."""
+    g = _part(g, 0, n, n)
+    top = torch.cat((_t(x), g), -1)
+    low = torch.cat((torch.zeros_like(x), _t(x)), -1)
+    made = torch._C.factor(torch.cat((top, low), -2), "exp")
+    return _part(made, 0, 2 * n, 2 * n).narrow(-2, 0, n).narrow(-1, n, n)
+
+
+def factor_x(g, out, x, x_shape, what):
+    m, n = x_shape[-2], x_shape[-1]
+    if what == "cholesky":
+        return _cholesky(g, out, n)
+    if what == "det":
+        return _det(g, out, x)
+    if what == "eigh":
+        return _eigh(g, out, n)
+    if what == "qr":
+        return _qr(g, out, x, m, n)
+    if what == "svd":
+        return _svd(g, out, m, n)
+    if what == "exp":
+        return _exp(g, x, n)
+    raise RuntimeError(f"torch.linalg: {what} has no gradient here")
+
+
+def _other_side(what):
+    if what == "general":
+        return what
+    return what.replace("upper", "lower") if "upper" in what else what.replace("lower", "upper")
+
+
+def solve_other(g, x, what):
+    return _solved(_t(x), g, _other_side(what))
+
+
+def solve_x(g, x, out, what):
+    made = -(solve_other(g, x, what) @ _t(out))
+    if what == "general":
+        return made
+    edge = 1 if what[:5] == "unit_" else 0
+    return torch.triu(made, edge) if "upper" in what else torch.tril(made, -edge)

@@ -1,6 +1,7 @@
 # torch.nn.init.
 import math
 
+import _random_numbers
 import torch
 
 
@@ -11,11 +12,15 @@ def _fill(tensor, values):
 
 
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
+    if generator is not None:
+        return _random_numbers.by(generator, uniform_, tensor, a, b)
     with torch.no_grad():
         return tensor.uniform_(a, b)
 
 
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
+    if generator is not None:
+        return _random_numbers.by(generator, normal_, tensor, mean, std)
     with torch.no_grad():
         return tensor.normal_(mean, std)
 
@@ -25,6 +30,8 @@ def _cdf(x):
 
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
+    if generator is not None:
+        return _random_numbers.by(generator, trunc_normal_, tensor, mean, std, a, b)
     low, high = _cdf((a - mean) / std), _cdf((b - mean) / std)
     drawn = uniform_(torch.empty(tensor.shape, dtype=tensor.dtype), 2 * low - 1, 2 * high - 1)
     drawn = torch.erfinv(drawn.double()).to(tensor.dtype) * (std * math.sqrt(2.0)) + mean
@@ -63,6 +70,8 @@ def dirac_(tensor, groups=1):
 
 def orthogonal_(tensor, gain=1, generator=None):
     """By Gram and Schmidt, twice for what rounding leaves; the signs of a QR's diagonal."""
+    if generator is not None:
+        return _random_numbers.by(generator, orthogonal_, tensor, gain)
     if tensor.dim() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     rows = tensor.shape[0]
@@ -84,6 +93,8 @@ def orthogonal_(tensor, gain=1, generator=None):
 
 
 def sparse_(tensor, sparsity, std=0.01, generator=None):
+    if generator is not None:
+        return _random_numbers.by(generator, sparse_, tensor, sparsity, std)
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape
@@ -126,21 +137,29 @@ def _kaiming(tensor, a, mode, nonlinearity):
 
 
 def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
+    if generator is not None:
+        return _random_numbers.by(generator, kaiming_uniform_, tensor, a, mode, nonlinearity)
     bound = math.sqrt(3.0) * _kaiming(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound)
 
 
 def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
+    if generator is not None:
+        return _random_numbers.by(generator, kaiming_normal_, tensor, a, mode, nonlinearity)
     return normal_(tensor, 0.0, _kaiming(tensor, a, mode, nonlinearity))
 
 
 def xavier_uniform_(tensor, gain=1.0, generator=None):
+    if generator is not None:
+        return _random_numbers.by(generator, xavier_uniform_, tensor, gain)
     fan_in, fan_out = _fans(tensor)
     bound = gain * math.sqrt(6.0 / (fan_in + fan_out))
     return uniform_(tensor, -bound, bound)
 
 
 def xavier_normal_(tensor, gain=1.0, generator=None):
+    if generator is not None:
+        return _random_numbers.by(generator, xavier_normal_, tensor, gain)
     fan_in, fan_out = _fans(tensor)
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / (fan_in + fan_out)))
 

@@ -158,7 +158,7 @@ class Module:
             if wanted == "modules" and isinstance(value, Module):
                 found.append((name, value))
             elif wanted == "parameters" and _prelude.is_parameter(value):
-                found.append((name, value))
+                found.append((name, getattr(value, "_real_parameter", value)))
             elif wanted == "buffers" and name in buffers and value is not None:
                 found.append((name, value))
         return found
@@ -290,6 +290,8 @@ class Module:
         return self
 
     def to(self, *args, device=None, dtype=None, non_blocking=False, memory_format=None):
+        if device == "meta" or args == ("meta",):
+            return self  # a skeleton for functional_call: what its tensors hold is not asked for
         wanted = torch._C.conversion(*args, device=device, dtype=dtype, non_blocking=non_blocking)
         if wanted is not None and not wanted.is_floating_point:
             raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={wanted}")

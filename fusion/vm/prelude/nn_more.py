@@ -54,21 +54,29 @@ class LPPool1d(Module):
         )
 
 
-class MaxUnpool2d(Module):
+class MaxUnpool1d(Module):
+    dims = 1
+
     def __init__(self, kernel_size, stride=None, padding=0):
-        both = [
-            v if isinstance(v, (list, tuple)) else (v, v)
+        self.kernel_size, self.stride, self.padding = [
+            tuple(v) if isinstance(v, (list, tuple)) else (v,) * self.dims
             for v in (kernel_size, kernel_size if stride is None else stride, padding)
         ]
-        self.kernel_size, self.stride, self.padding = [tuple(v) for v in both]
 
     def forward(self, input, indices, output_size=None):
-        return F.max_unpool2d(
-            input, indices, self.kernel_size, self.stride, self.padding, output_size
-        )
+        unpool = (F.max_unpool1d, F.max_unpool2d, F.max_unpool3d)[self.dims - 1]
+        return unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
     def extra_repr(self):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool2d(MaxUnpool1d):
+    dims = 2
+
+
+class MaxUnpool3d(MaxUnpool1d):
+    dims = 3
 
 
 class ConstantPad3d(ConstantPad1d):

@@ -290,35 +290,55 @@ class Fold(Unfold):
         )
 
 
-class _OfThree(Module):
-    """Layers over volumes: files name them beside those of images."""
+class Conv3d(_ConvNd):
+    dims = 3
 
-    def __init__(self, *args, **keywords):
-        name = type(self).__name__
-        raise NotImplementedError(
-            f"nn.{name} is not in the language: windows go over one or two dims, as nn.{name[:-2]}2d's"
+    def forward(self, input):
+        input, padding = self._padded(input)
+        return F.conv3d(
+            input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups
         )
 
 
-class Conv3d(_OfThree):
-    pass
+class ConvTranspose3d(_ConvTranspose):
+    dims = 3
+
+    def forward(self, input, output_size=None):
+        return F.conv_transpose3d(
+            input, self.weight, self.bias, self.stride, self.padding,
+            self._more(input, output_size), self.groups, self.dilation,
+        )
 
 
-class ConvTranspose3d(_OfThree):
-    pass
+class MaxPool3d(_MaxPool):
+    def forward(self, input):
+        return F.max_pool3d(
+            input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
+            self.return_indices,
+        )
 
 
-class MaxPool3d(_OfThree):
-    pass
+class AvgPool3d(_Pool):
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+        self.divisor_override = divisor_override
+
+    def forward(self, input):
+        return F.avg_pool3d(
+            input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
+            self.count_include_pad, self.divisor_override,
+        )
 
 
-class AvgPool3d(_OfThree):
-    pass
+class AdaptiveAvgPool3d(_AdaptivePool):
+    def forward(self, input):
+        return F.adaptive_avg_pool3d(input, self.output_size)
 
 
-class AdaptiveAvgPool3d(_OfThree):
-    pass
-
-
-class AdaptiveMaxPool3d(_OfThree):
-    pass
+class AdaptiveMaxPool3d(_AdaptivePool):
+    def forward(self, input):
+        return F.adaptive_max_pool3d(input, self.output_size)

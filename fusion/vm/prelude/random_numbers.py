@@ -7,6 +7,13 @@ def by_gpu(place):
     return torch._C._draws(place) == "gpu"
 
 
+def by(generator, function, *args, **keywords):
+    """The function, whose numbers that generator draws."""
+    if not isinstance(generator, torch.Generator):
+        raise TypeError(f"generator must be a torch.Generator, not {type(generator).__name__}")
+    return generator._draw(function, *args, **keywords)
+
+
 def wide(dtype):
     """The dtype of what a GPU draws."""
     return torch.float64 if dtype == torch.float64 else torch.float32

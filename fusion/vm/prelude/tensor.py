@@ -10,6 +10,8 @@ def _fill(tensor, values):
 
 
 def normal_(self, mean=0.0, std=1.0, *, generator=None):
+    if generator is not None:
+        return _random_numbers.by(generator, normal_, self, mean, std)
     place = _random_numbers.in_memory(self)
     if _random_numbers.by_gpu(self):
         _fill(place, torch._C.normal(tuple(place.shape), self.dtype, False, "gpu", float(mean), float(std)))
@@ -22,6 +24,8 @@ def normal_(self, mean=0.0, std=1.0, *, generator=None):
 
 
 def uniform_(self, a=0.0, b=1.0, *, generator=None, **bounds):
+    if generator is not None:
+        return _random_numbers.by(generator, uniform_, self, a, b, **bounds)
     a, b = bounds.get("from", a), bounds.get("to", b)
     place = _random_numbers.in_memory(self)
     if _random_numbers.by_gpu(self):
@@ -38,6 +42,8 @@ def uniform_(self, a=0.0, b=1.0, *, generator=None, **bounds):
 
 
 def bernoulli_(self, p=0.5, *, generator=None):
+    if generator is not None:
+        return _random_numbers.by(generator, bernoulli_, self, p)
     place = _random_numbers.in_memory(self)
     if isinstance(p, torch.Tensor) and _random_numbers.by_gpu(self):
         _fill(self, torch._C.uniform(tuple(self.shape), torch.float32, "fours") <= p)
@@ -49,12 +55,16 @@ def bernoulli_(self, p=0.5, *, generator=None):
 
 
 def exponential_(self, lambd=1.0, *, generator=None):
+    if generator is not None:
+        return _random_numbers.by(generator, exponential_, self, lambd)
     place = _random_numbers.in_memory(self)
     _fill(place, _random_numbers.exponential(place, lambd))
     return self
 
 
 def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
+    if generator is not None:
+        return _random_numbers.by(generator, cauchy_, self, median, sigma)
     place = _random_numbers.in_memory(self)
     if _random_numbers.by_gpu(self):
         wide = _random_numbers.wide(self.dtype)
@@ -66,6 +76,8 @@ def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
 
 
 def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
+    if generator is not None:
+        return _random_numbers.by(generator, log_normal_, self, mean, std)
     place = _random_numbers.in_memory(self)
     if _random_numbers.by_gpu(self):
         wide = _random_numbers.wide(self.dtype)
@@ -76,6 +88,8 @@ def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
 
 
 def geometric_(self, p, *, generator=None):
+    if generator is not None:
+        return _random_numbers.by(generator, geometric_, self, p)
     if not 0.0 < p < 1.0:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={float(p)}")
     place = _random_numbers.in_memory(self)
@@ -96,6 +110,8 @@ def _largest(dtype):
 
 
 def random_(self, low=None, high=None, *, generator=None, **bounds):
+    if generator is not None:
+        return _random_numbers.by(generator, random_, self, low, high, **bounds)
     low, high = bounds.get("from", low), bounds.get("to", high)
     place = _random_numbers.in_memory(self)
     if low is not None and high is None:
@@ -122,12 +138,16 @@ def random_(self, low=None, high=None, *, generator=None, **bounds):
 
 
 def bernoulli(self, p=None, *, generator=None):
+    if generator is not None:
+        return _random_numbers.by(generator, bernoulli, self, p)
     if p is not None and not _random_numbers.by_gpu(self):
         return torch.bernoulli(torch.full_like(self, p))
     return torch.bernoulli(self, p)
 
 
 def multinomial(self, num_samples, replacement=False, *, generator=None):
+    if generator is not None:
+        return _random_numbers.by(generator, multinomial, self, num_samples, replacement)
     return torch.multinomial(self, num_samples, replacement)
 
 

@@ -1,4 +1,6 @@
 # Methods of tensors that torch has as functions, and their forms in place.
+import math
+
 import torch
 import torch.nn.functional as F
 
@@ -60,15 +62,79 @@ vsplit = torch.vsplit
 as_strided = torch.as_strided
 
 
-@torch._C._skip
-def resize_(self, *sizes, memory_format=None):
-    sizes = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
-    if sizes != tuple(self.shape):
-        raise NotImplementedError(
-            f"x.resize_() to other sizes is not in the language: write x = x.reshape({', '.join([str(n) for n in sizes])}), "
-            "or x = x.new_empty(...) where the number of elements changes"
-        )
+def _seen_as(self, made, name):
+    """The tensor under the sizes of `made`, a view of it."""
+    if self.requires_grad and torch.is_grad_enabled():
+        if self.is_leaf:
+            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+        raise NotImplementedError(f"x.{name}_() of what has a gradient is not in the language: write x = x.{name}(...)")
+    self.data = made
     return self
+
+
+def unsqueeze_(self, dim):
+    return _seen_as(self, self.data.unsqueeze(dim), "unsqueeze")
+
+
+def squeeze_(self, dim=None):
+    return _seen_as(self, self.data.squeeze() if dim is None else self.data.squeeze(dim), "squeeze")
+
+
+def transpose_(self, dim0, dim1):
+    return _seen_as(self, self.data.transpose(dim0, dim1), "transpose")
+
+
+swapaxes_ = transpose_
+swapdims_ = transpose_
+
+
+def t_(self):
+    return _seen_as(self, self.data.t(), "t")
+
+
+def as_strided_(self, size, stride, storage_offset=None):
+    return _seen_as(self, torch.as_strided(self.data, size, stride, storage_offset), "as_strided")
+
+
+def set_(self, source=None):
+    return _seen_as(self, self.new_empty(0) if source is None else source.data, "set")
+
+
+def resize_(self, *sizes, memory_format=None):
+    """New elements are 0."""
+    sizes = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
+    if sizes == tuple(self.shape):
+        return self
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    flat, n = self.data.reshape(-1), math.prod(sizes)
+    if n > flat.shape[0]:
+        flat = torch.cat((flat, flat.new_zeros(n - flat.shape[0])))
+    self.data = flat[:n].reshape(sizes)
+    return self
+
+
+def to_sparse(self, *args, **keywords):
+    """The elements that are not 0, in order."""
+    places = torch.nonzero(self.detach()).t()
+    values = self[tuple([places[d] for d in range(places.shape[0])])]
+    return torch.sparse_coo_tensor(places, values, self.shape, is_coalesced=True)
+
+
+def to_sparse_coo(self):
+    return to_sparse(self)
+
+
+def to_sparse_csr(self):
+    return to_sparse(self).to_sparse_csr()
+
+
+def to_dense(self, dtype=None, *, masked_grad=True):
+    return self if dtype is None else self.to(dtype)
+
+
+def spmm(self, mat2):
+    return torch.spmm(self, mat2)
 
 
 def resize_as_(self, the_template, *, memory_format=None):
@@ -149,14 +215,6 @@ def lcm_(self, other):
 def renorm_(self, p, dim, maxnorm):
     """One call."""
     return self.copy_(torch.renorm(self, p, dim, maxnorm))
-
-
-def squeeze_(self, dim=None):
-    raise NotImplementedError("x.squeeze_() is not in the language: write x = x.squeeze()")
-
-
-def unsqueeze_(self, dim):
-    raise NotImplementedError("x.unsqueeze_() is not in the language: write x = x.unsqueeze()")
 
 
 def fill_diagonal_(self, fill_value, wrap=False):

@@ -115,10 +115,6 @@ def set_printoptions(**options):
     pass
 
 
-def initial_seed():
-    raise NotImplementedError("torch.initial_seed() is not in the language: keep the seed that you gave to torch.manual_seed")
-
-
 def as_tensor(data, dtype=None, device=None):
     if isinstance(data, torch.Tensor):
         return data if dtype is None or data.dtype == dtype else data.to(dtype)
@@ -202,7 +198,7 @@ def meshgrid(*tensors, indexing="ij"):
 def bernoulli(input, p=None, *, generator=None):
     """One call."""
     if generator is not None:
-        return generator._draw(bernoulli, input, p)
+        return _random_numbers.by(generator, bernoulli, input, p)
     if _random_numbers.by_gpu(input):
         if p is not None:
             return (_random_numbers.unit(input, input.shape) < p).to(input.dtype)
@@ -214,7 +210,7 @@ def bernoulli(input, p=None, *, generator=None):
 def multinomial(input, num_samples, replacement=False, *, generator=None):
     """One call.  By the race of exponential clocks, or by where a number falls."""
     if generator is not None:
-        return generator._draw(multinomial, input, num_samples, replacement)
+        return _random_numbers.by(generator, multinomial, input, num_samples, replacement)
     if num_samples < 1:
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if replacement and num_samples > 1:
@@ -239,7 +235,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
 def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False):
     """One call."""
     if generator is not None:
-        return generator._draw(randperm, n, dtype=dtype, device=device, requires_grad=requires_grad)
+        return _random_numbers.by(generator, randperm, n, dtype=dtype, device=device, requires_grad=requires_grad)
     if n < 0:
         raise RuntimeError(f"n must be non-negative, got {n}")
     made = torch._C.permutation((n,), torch.int64 if dtype is None else dtype, torch._C._draws(device))
@@ -249,7 +245,7 @@ def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False)
 def normal(mean, std=1.0, size=None, *, generator=None):
     """One call."""
     if generator is not None:
-        return generator._draw(normal, mean, std, size)
+        return _random_numbers.by(generator, normal, mean, std, size)
     if size is not None and _random_numbers.by_gpu(None):
         return torch._C.normal(tuple(size), torch.float32, False, "gpu", float(mean), float(std))
     if size is not None:
@@ -258,160 +254,3 @@ def normal(mean, std=1.0, size=None, *, generator=None):
     if like is mean and not isinstance(std, torch.Tensor) and _random_numbers.by_gpu(like):
         return torch._C.normal(tuple(like.shape), like.dtype, False, "gpu", 0.0, float(std)) + mean
     return torch.randn(like.shape, dtype=like.dtype) * std + mean
-
-
-# ---- complex numbers, as far as rotary embeddings need them: two real tensors
-
-
-class _Complex:
-    def __init__(self, real, imag):
-        self.real = real
-        self.imag = imag
-
-    def _other(self, other):
-        return (other.real, other.imag) if isinstance(other, _Complex) else (other, None)
-
-    def __mul__(self, other):
-        """One call: mul."""
-        re, im = self._other(other)
-        if im is None:
-            return _Complex(self.real * re, self.imag * re)
-        return _Complex(self.real * re - self.imag * im, self.real * im + self.imag * re)
-
-    def __rmul__(self, other):
-        return self * other
-
-    def __add__(self, other):
-        """One call: add."""
-        re, im = self._other(other)
-        return _Complex(self.real + re, self.imag if im is None else self.imag + im)
-
-    def __sub__(self, other):
-        """One call: sub."""
-        re, im = self._other(other)
-        return _Complex(self.real - re, self.imag if im is None else self.imag - im)
-
-    def __neg__(self):
-        return _Complex(-self.real, -self.imag)
-
-    def __getitem__(self, index):
-        """One call: getitem."""
-        return _Complex(self.real[index], self.imag[index])
-
-    def __len__(self):
-        return len(self.real)
-
-    @property
-    def shape(self):
-        return self.real.shape
-
-    @property
-    def ndim(self):
-        return self.real.ndim
-
-    @property
-    def device(self):
-        return self.real.device
-
-    def size(self, dim=None):
-        return self.real.size() if dim is None else self.real.size(dim)
-
-    def dim(self):
-        return self.real.dim()
-
-    def numel(self):
-        return self.real.numel()
-
-    def is_complex(self):
-        return True
-
-    def _each(self, name, args):
-        return _Complex(getattr(self.real, name)(*args), getattr(self.imag, name)(*args))
-
-    def view(self, *args):
-        """One call."""
-        return self._each("view", args)
-
-    def reshape(self, *args):
-        """One call."""
-        return self._each("reshape", args)
-
-    def unsqueeze(self, *args):
-        """One call."""
-        return self._each("unsqueeze", args)
-
-    def squeeze(self, *args):
-        """One call."""
-        return self._each("squeeze", args)
-
-    def transpose(self, *args):
-        """One call."""
-        return self._each("transpose", args)
-
-    def expand(self, *args):
-        """One call."""
-        return self._each("expand", args)
-
-    def contiguous(self):
-        return self
-
-    def clone(self):
-        return self._each("clone", ())
-
-    def detach(self):
-        return self._each("detach", ())
-
-    def to(self, *args, **keywords):
-        if torch._C.conversion(*args, **keywords) is not None:
-            raise NotImplementedError("a complex tensor has one dtype here")
-        return self
-
-    def cpu(self):
-        return self
-
-    def cuda(self, *args, **keywords):
-        torch.empty(0).cuda(*args, **keywords)
-        return self
-
-    def requires_grad_(self, requires_grad=True):
-        raise NotImplementedError("a complex tensor takes no gradient here: keep its angles as the parameter")
-
-    def abs(self):
-        """One call."""
-        return torch.hypot(self.real, self.imag)
-
-    def angle(self):
-        """One call."""
-        return torch.atan2(self.imag, self.real)
-
-    def conj(self):
-        """One call."""
-        return _Complex(self.real, -self.imag)
-
-    def __getattr__(self, name):
-        raise NotImplementedError(
-            f"complex tensors have no {name} here: they are made by torch.polar, torch.complex and "
-            "torch.view_as_complex, multiplied, added, indexed and reshaped; take torch.view_as_real "
-            "and compute with the two real parts"
-        )
-
-
-def polar(abs, angle, *, out=None):
-    """One call."""
-    return _Complex(abs * torch.cos(angle), abs * torch.sin(angle))
-
-
-def complex(real, imag, *, out=None):
-    return _Complex(real, imag)
-
-
-def view_as_complex(input):
-    """One call."""
-    if input.shape[-1] != 2:
-        raise RuntimeError("Tensor must have a last dimension of size 2")
-    return _Complex(input.select(-1, 0), input.select(-1, 1))
-
-
-def view_as_real(input):
-    """One call."""
-    return torch.stack((input.real, input.imag), -1)

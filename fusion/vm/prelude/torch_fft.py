@@ -6,7 +6,7 @@ import torch
 
 
 def _parts(input):
-    if isinstance(input, torch.Tensor):
+    if not torch.is_complex(input):
         return input, None
     return input.real, input.imag
 

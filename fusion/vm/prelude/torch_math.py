@@ -35,11 +35,6 @@ def isneginf(input, *, out=None):
     return input == -math.inf
 
 
-def isreal(input):
-    """One call."""
-    return torch.ones_like(input, dtype=torch.bool)
-
-
 def lcm(input, other, *, out=None):
     """One call."""
     both = torch.gcd(input, other)

@@ -57,3 +57,45 @@ def fork_rng(devices=None, enabled=True):
     finally:
         if enabled:
             torch._C._set_generator_state(outer)
+
+
+def initial_seed():
+    """The last that was given; a state has it."""
+    state = torch._C._generator_state()
+    return state[len(state) - 2]
+
+
+def seed():
+    made = torch.randint(0, 2**62, ()).item()
+    torch.manual_seed(made)
+    return made
+
+
+class _Default(Generator):
+    """The one that draws where no other is named."""
+
+    def __init__(self):
+        self.device = torch.device("cpu")
+
+    def _draw(self, function, *args, **keywords):
+        return function(*args, **keywords)
+
+    def _exchange(self):
+        pass
+
+    def manual_seed(self, seed):
+        torch.manual_seed(seed)
+        return self
+
+    def initial_seed(self):
+        return torch.initial_seed()
+
+    def get_state(self):
+        return torch.get_rng_state()
+
+    def set_state(self, new_state):
+        torch.set_rng_state(new_state)
+        return self
+
+
+default_generator = _Default()

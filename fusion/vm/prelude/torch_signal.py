@@ -103,7 +103,7 @@ def istft(
     if return_complex or onesided is False:
         raise NotImplementedError("istft gives real signals of one-sided spectra here: leave return_complex and onesided out")
     hop = n_fft // 4 if hop_length is None else hop_length
-    spectra = torch.view_as_complex(input) if isinstance(input, torch.Tensor) else input
+    spectra = input if torch.is_complex(input) else torch.view_as_complex(input)
     single = spectra.dim() == 2
     spectra = spectra.unsqueeze(0) if single else spectra
     real = spectra.real

@@ -1,0 +1,91 @@
+# torch: what it calls of torch.linalg by names of its own, and a few with other arguments.
+import collections
+
+import torch
+from torch import linalg
+
+
+def _named(name, fields, values):
+    return collections.namedtuple(name, fields)(*values)
+
+
+def inverse(input, *, out=None):
+    """One call."""
+    return linalg.inv(input)
+
+
+def det(input):
+    """One call."""
+    return linalg.det(input)
+
+
+def slogdet(input):
+    """One call."""
+    return linalg.slogdet(input)
+
+
+def logdet(input):
+    """One call."""
+    sign, size = linalg.slogdet(input)
+    return torch.where(sign < 0, float("nan"), size)
+
+
+def cholesky(input, upper=False, *, out=None):
+    """One call."""
+    return linalg.cholesky(input, upper=upper)
+
+
+def cholesky_solve(input, L, upper=False, *, out=None):
+    """One call."""
+    low = L.mT if upper else L
+    return linalg.solve_triangular(low.mT, linalg.solve_triangular(low, input, upper=False), upper=True)
+
+
+def cholesky_inverse(L, upper=False, *, out=None):
+    """One call."""
+    return cholesky_solve(torch.eye(L.shape[-1], dtype=L.dtype).expand(L.shape), L, upper)
+
+
+def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False, *, out=None):
+    """One call."""
+    if transpose:
+        A, upper = A.mT, not upper
+    made = linalg.solve_triangular(A, b, upper=upper, unitriangular=unitriangular)
+    return _named("triangular_solve", ["solution", "cloned_coefficient"], (made, A.clone()))
+
+
+def qr(input, some=True, *, out=None):
+    """One call."""
+    return linalg.qr(input, "reduced" if some else "complete")
+
+
+def svd(input, some=True, compute_uv=True, *, out=None):
+    """One call."""
+    U, S, Vh = linalg.svd(input, not some)
+    return _named("svd", ["U", "S", "V"], (U, S, Vh.mT))
+
+
+def pinverse(input, rcond=1e-15):
+    """One call."""
+    return linalg.pinv(input, rtol=rcond if rcond > 1e-15 else None)
+
+
+def matrix_exp(A):
+    """One call."""
+    return linalg.matrix_exp(A)
+
+
+def matrix_power(input, n, *, out=None):
+    """One call."""
+    return linalg.matrix_power(input, n)
+
+
+def lu_solve(b, LU_data, LU_pivots, *, out=None):
+    """One call."""
+    return linalg.lu_solve(LU_data, LU_pivots, b)
+
+
+def vander(x, N=None, increasing=False):
+    """One call."""
+    made = linalg.vander(x, N)
+    return made if increasing else made.flip(-1)
