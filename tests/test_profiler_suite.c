@@ -228,6 +228,32 @@ static const json_t *column(const json_t *report, const char *mode)
 	return NULL;
 }
 
+static void reasons_that_differ_in_names_are_one_cause(void **state)
+{
+	static const char *const names[] = { "a", "b", "c", "d" };
+	static const char *const reasons[] = { "line 5: torch has no attribute nosuch; write it",
+					       "line 17: torch has no attribute other.one",
+					       "'x' is 3.5, over 100", "'y' is 4, over 2; no" };
+	struct suite_result r[8];
+	struct err err = { 0 };
+	json_t *report, *causes;
+
+	for (int i = 0; i < 8; i++) {
+		r[i] = result(i / 2, i % 2 ? "eager" : "static", SUITE_FAILED, NAN);
+		r[i].reason = reasons[i / 2];
+	}
+	r[7] = result(3, "eager", SUITE_PASS, NAN);
+	report = suite_report(names, 4, r, 8, &err);
+	causes = json_object_get(report, "causes");
+	assert_int_equal(json_array_size(causes), 2);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(causes, 0), "cause")),
+			    "'...' is N, over N");
+	assert_string_equal(json_string_value(json_object_get(json_array_get(causes, 1), "cause")),
+			    "torch has no attribute '...'");
+	json_decref(report);
+	(void)state;
+}
+
 /* static: 2x, 8x, disagrees, failed; dynamic: 4x, failed, 1x, failed. */
 static void a_report_counts_and_means_over_the_common_set(void **state)
 {
@@ -545,6 +571,7 @@ int main(void)
 		cmocka_unit_test(values_other_than_eagers_disagree),
 		cmocka_unit_test(rounding_agrees),
 		cmocka_unit_test(a_report_gives_its_results),
+		cmocka_unit_test(reasons_that_differ_in_names_are_one_cause),
 		cmocka_unit_test(a_run_that_failed_fails_in_each_of_its_modes),
 		cmocka_unit_test(bad_fields_of_a_suites_run_are_refused),
 		cmocka_unit_test(every_block_agrees_with_eager_in_all_modes),

@@ -1,10 +1,12 @@
 /* profiler/suite/suite.c -- many workloads measured as one: results in, a report out. */
 #include "profiler/suite/suite.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/buf.h"
 #include "profiler/findings/sentence.h"
 #include "profiler/suite/stats.h"
 
@@ -303,6 +305,112 @@ static void fill_progress(const struct table *t, struct report_suite_progress *t
 	REPORT_SET(to, waiting, n[SUITE_WAITING]);
 }
 
+/* ---- causes ---- */
+
+/* How much of `text` differs from program to program, and what stands for it; 0: nothing. */
+static size_t differs(const char *text, bool named, const char **as)
+{
+	const char *end = *text == '\'' ? strchr(text + 1, '\'') : NULL;
+	size_t n = 0;
+
+	*as = end || named ? "'...'" : "N";
+	if (end)
+		return (size_t)(end - text) + 1;
+	if (named)
+		return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_.");
+	while (isdigit((unsigned char)text[n]) ||
+	       (n && text[n] == '.' && isdigit((unsigned char)text[n + 1])))
+		n++;
+	return n;
+}
+
+/* A reason without its line, names, numbers, and advice after a semicolon. */
+static const char *cause_of(const char *reason, struct arena *arena)
+{
+	static const char before_name[] = " attribute ";
+	const size_t mark = sizeof(before_name) - 1;
+	struct buf text;
+	const char *at = reason, *cause;
+
+	if (strncmp(at, "line ", 5) == 0 && strstr(at, ": "))
+		at = strstr(at, ": ") + 2;
+	buf_init(&text, 0);
+	buf_puts(&text, "");
+	for (; *at && *at != ';';) {
+		bool named = (size_t)(at - reason) >= mark &&
+			     memcmp(at - mark, before_name, mark) == 0;
+		const char *as;
+		size_t n = differs(at, named, &as);
+
+		if (n)
+			buf_puts(&text, as);
+		else
+			buf_putc(&text, *at);
+		at += n ? n : 1;
+	}
+	cause = text.failed ? NULL : arena_strdup(arena, text.data);
+	buf_finish(&text);
+	return cause;
+}
+
+/* The workload under its cause, once. */
+static bool add_cause(struct report_suite_cause_list *list, const struct suite_result *r,
+		      const char *name, size_t most, struct arena *arena)
+{
+	const char *reason = r->reason ? r->reason : "no reason was kept";
+	const char *cause = cause_of(reason, arena), *status = status_names[r->status];
+	struct report_suite_cause *at = list->at;
+	const char **names;
+
+	if (!cause)
+		return false;
+	while (at < list->at + list->n &&
+	       (strcmp(at->cause, cause) != 0 || strcmp(at->status, status) != 0))
+		at++;
+	if (at == list->at + list->n) {
+		names = ARENA_ARRAY(arena, const char *, most);
+		if (!names)
+			return false;
+		list->n++;
+		REPORT_SET(at, status, status);
+		REPORT_SET(at, cause, cause);
+		REPORT_SET(at, example, reason);
+		REPORT_SET(at, workloads, (struct report_texts){ names, 0 });
+	}
+	if (!at->workloads.n || at->workloads.at[at->workloads.n - 1] != name)
+		((const char **)at->workloads.at)[at->workloads.n++] = name;
+	return true;
+}
+
+static int by_frequency(const void *a, const void *b)
+{
+	const struct report_suite_cause *x = a, *y = b;
+
+	return x->workloads.n != y->workloads.n ? (x->workloads.n < y->workloads.n ? 1 : -1)
+						: strcmp(x->cause, y->cause);
+}
+
+static bool fill_causes(const struct table *t, const char *const *names, struct report_suite *to,
+			struct arena *arena)
+{
+	size_t results = (size_t)t->n_workloads * (size_t)t->n_columns;
+	struct report_suite_cause_list list = { report_new_suite_cause(results, arena), 0 };
+	bool ok = list.at != NULL || !results;
+
+	for (int w = 0; ok && w < t->n_workloads; w++)
+		for (int c = 0; ok && c < t->n_columns; c++) {
+			const struct suite_result *r = t->columns[c].results[w];
+
+			if (r && (r->status == SUITE_FAILED || r->status == SUITE_DISAGREES))
+				ok = add_cause(&list, r, names[w], (size_t)t->n_workloads, arena);
+		}
+	if (list.n)
+		qsort(list.at, list.n, sizeof(*list.at), by_frequency);
+	REPORT_SET(to, causes, list);
+	return ok;
+}
+
 /* ---- in words ---- */
 
 const char *suite_column_name(struct wording *w, const char *engine, const char *policy,
@@ -404,7 +512,8 @@ static bool fill(const struct table *t, const char *const *names, struct report_
 	REPORT_SET(to, common, common);
 	REPORT_SET(to, histogram_edges, (struct report_reals){ edges, SUITE_BUCKETS - 1 });
 	REPORT_SET(to, results, progress);
-	return fill_columns(t, to, arena) && fill_workloads(t, names, to, arena) && say(to, arena);
+	return fill_columns(t, to, arena) && fill_workloads(t, names, to, arena) &&
+	       fill_causes(t, names, to, arena) && say(to, arena);
 }
 
 json_t *suite_report(const char *const *names, int n_workloads, const struct suite_result *results,

@@ -151,6 +151,8 @@ static void place_breaks(struct report_break_list breaks)
 		json_object_set_new(item, "line", json_integer(at.line));
 		json_object_set_new(item, "column", json_integer(at.column));
 		json_object_set_new(item, "end_column", json_integer(at.end_column));
+		if (at.file)
+			json_object_set_new(item, "file", json_string(at.file));
 	}
 }
 

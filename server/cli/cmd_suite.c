@@ -11,6 +11,7 @@
 
 #include "profiler/fields/fields.h"
 #include "profiler/findings/sentence.h"
+#include "profiler/gather/gather.h"
 #include "profiler/numbers/numbers.h"
 #include "profiler/profiler.h"
 #include "server/cli/cli.h"
@@ -36,15 +37,14 @@ static bool is_workload(const char *path)
 	return ends_with(path, ".json") || ends_with(path, ".py");
 }
 
-static void add_file(json_t *list, const char *path)
+static void add_loaded(json_t *list, struct workload_file *file)
 {
-	struct workload_file file = { .file = path };
+	const char *slash = strrchr(file->file, '/');
 	struct err err = { 0 };
-	json_t *json = workload_file_load(&file, &err);
-	const char *slash = strrchr(path, '/');
+	json_t *json = workload_file_load(file, &err);
 
 	if (!json)
-		json = json_pack("{s:s, s:s}", "name", slash ? slash + 1 : path, "error",
+		json = json_pack("{s:s, s:s}", "name", slash ? slash + 1 : file->file, "error",
 				 err.message);
 	if (!json) /* its name is no text */
 		json = json_pack("{s:s, s:s}", "name", "?", "error",
@@ -52,9 +52,62 @@ static void add_file(json_t *list, const char *path)
 	json_array_append_new(list, json);
 }
 
+static void add_file(json_t *list, const char *path)
+{
+	add_loaded(list, &(struct workload_file){ .file = path });
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* "train.py" of a folder's files where it alone says inputs and has a function model. */
+static const char *own_entry(const json_t *files)
+{
+	const char *path, *found = NULL;
+	json_t *text;
+
+	json_object_foreach((json_t *)files, path, text) {
+		const char *source = json_string_value(text);
+
+		if (!strchr(path, '/') && strstr(source, "# input:") &&
+		    strstr(source, "def model("))
+			found = found ? "" : path;
+	}
+	return found && *found ? found : NULL;
+}
+
+/* A program of several files, if the folder has .py files. */
+static void add_program(json_t *list, const char *path)
+{
+	struct err err = { 0 };
+	json_t *files = gather_folder(path, &err);
+	const char *entry = files ? own_entry(files) : NULL, *slash = strrchr(path, '/');
+	char *named = NULL;
+
+	if (!files && err.code == ERR_WORKLOAD && strstr(err.message, "holds no .py file"))
+		return;
+	if (entry && asprintf(&named, "%s:model", entry) > 0)
+		add_loaded(list, &(struct workload_file){ .file = path, .entry = named });
+	else
+		json_array_append_new(
+		    list,
+		    json_pack("{s:s, s:s}", "name", slash ? slash + 1 : path, "error",
+			      files ? "no one file of the folder has lines '# input:' and a "
+				      "function model; give it in a list, a line such as 'net "
+				      "--entry train.py:step --input x=float32[8,16]'"
+				    : err.message));
+	free(named);
+	json_decref(files);
+}
+
 static int wanted(const struct dirent *entry)
 {
-	return entry->d_name[0] != '.' && is_workload(entry->d_name);
+	return entry->d_name[0] != '.' && strcmp(entry->d_name, "__pycache__") != 0 &&
+	       (is_workload(entry->d_name) || entry->d_type == DT_DIR);
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -64,6 +117,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 
 static bool add_folder(json_t *list, const char *path, struct err *err)
 {
+	size_t before = json_array_size(list);
 	struct dirent **entries;
 	int n = scandir(path, &entries, wanted, by_name);
 
@@ -73,16 +127,52 @@ static bool add_folder(json_t *list, const char *path, struct err *err)
 		char *file;
 
 		if (asprintf(&file, "%s/%s", path, entries[i]->d_name) > 0) {
-			add_file(list, file);
+			if (is_folder(file))
+				add_program(list, file);
+			else
+				add_file(list, file);
 			free(file);
 		}
 		free(entries[i]);
 	}
 	free(entries);
-	return n > 0 || err_set(err, ERR_IO,
-				"%.300s has no workloads: files that end in .json "
-				"or .py",
-				path);
+	return json_array_size(list) > before ||
+	       err_set(err, ERR_IO,
+		       "%.300s has no workloads: files that end in .json "
+		       "or .py, or folders of them",
+		       path);
+}
+
+/* "net --entry train.py:step --input x=float32[8,16]": of a line its file, with what belongs to
+ * it.  False with BAD_REQUEST. */
+static bool add_line(json_t *list, const char *folder, char *line, struct err *err)
+{
+	struct workload_file file = { 0 };
+	struct flag_texts inputs = workload_file_inputs(&file);
+	const char *path = strsep(&line, " \t"), *word;
+	char *full;
+
+	while ((word = strsep(&line, " \t"))) {
+		const char *value = *word ? strsep(&line, " \t") : "";
+
+		if (!*word)
+			continue;
+		if (value && strcmp(word, "--entry") == 0)
+			file.entry = value;
+		else if (value && strcmp(word, "--input") == 0 && file.n_inputs < inputs.most)
+			file.inputs[file.n_inputs++] = value;
+		else
+			return err_set(err, ERR_BAD_REQUEST,
+				       "'%.80s' after %.80s: --entry FILE.py:NAME or --input "
+				       "NAME=VALUE is needed",
+				       word, path);
+	}
+	if (asprintf(&full, "%s%s", *path == '/' ? "" : folder, path) < 0)
+		return err_set(err, ERR_MEMORY, "out of memory for the list");
+	file.file = full;
+	add_loaded(list, &file);
+	free(full);
+	return true;
 }
 
 /* Files by name, one a line. */
@@ -90,12 +180,13 @@ static bool add_list(json_t *list, const char *path, struct err *err)
 {
 	FILE *f = fopen(path, "re");
 	const char *slash = strrchr(path, '/');
-	int folder = slash ? (int)(slash - path) + 1 : 0, n = 0;
-	char line[LINE_BYTES], *file;
+	char line[LINE_BYTES], *folder = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
+	bool ok = folder != NULL;
+	int n = 0;
 
 	if (!f)
 		return err_set(err, ERR_IO, "%.300s cannot be opened: %s", path, strerror(errno));
-	while (fgets(line, sizeof(line), f)) {
+	while (ok && fgets(line, sizeof(line), f)) {
 		char *name = line + strspn(line, " \t");
 
 		name[strcspn(name, "#\r\n")] = '\0';
@@ -103,13 +194,13 @@ static bool add_list(json_t *list, const char *path, struct err *err)
 			name[strlen(name) - 1] = '\0';
 		if (!*name)
 			continue;
-		if (asprintf(&file, "%.*s%s", *name == '/' ? 0 : folder, path, name) < 0)
-			break;
-		add_file(list, file);
-		free(file);
+		ok = add_line(list, folder, name, err);
 		n++;
 	}
 	fclose(f);
+	free(folder);
+	if (!ok)
+		return false;
 	return n > 0 || err_set(err, ERR_IO, "%.300s names no workloads, one a line", path);
 }
 
@@ -291,6 +382,18 @@ static void reasons(struct buf *out, const struct report_suite_workload *w)
 	buf_puts(out, last ? "\n" : "");
 }
 
+/* Why workloads did not pass, the most frequent first. */
+static void causes(struct buf *out, const struct report_suite_cause_list *list)
+{
+	if (!list->n)
+		return;
+	buf_printf(out, "\n%9s  %-9s %s\n", "workloads", "status", "cause");
+	for (size_t i = 0; i < list->n; i++)
+		buf_printf(out, "%9zu  %-9s %s\n", list->at[i].workloads.n, list->at[i].status,
+			   list->at[i].cause);
+	buf_puts(out, "\n");
+}
+
 static void print_suite(struct buf *out, const struct report_suite *report)
 {
 	long long n = (long long)report->common->of;
@@ -304,6 +407,7 @@ static void print_suite(struct buf *out, const struct report_suite *report)
 	buf_puts(out, "\n");
 	columns_table(out, &report->columns);
 	workloads_table(out, report);
+	causes(out, &report->causes);
 	for (size_t i = 0; i < report->workloads.n; i++)
 		reasons(out, &report->workloads.at[i]);
 	if (report->has.seconds)

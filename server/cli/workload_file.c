@@ -161,10 +161,16 @@ static json_t *read_zip(const char *file, struct err *err)
 
 static json_t *load_files(struct workload_file *f, struct err *err)
 {
-	json_t *files = is_zip(f) ? read_zip(f->file, err) : gather_folder(f->file, err), *json;
+	json_t *files, *json;
 	const char *text;
 	char name[128];
 
+	if (!f->entry) {
+		err_set(err, ERR_WORKLOAD, "%s needs --entry FILE.py:NAME, what is run of it",
+			f->file);
+		return NULL;
+	}
+	files = is_zip(f) ? read_zip(f->file, err) : gather_folder(f->file, err);
 	if (!files)
 		return NULL;
 	snprintf(f->place, sizeof(f->place), "%s", f->file);

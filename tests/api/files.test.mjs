@@ -1,7 +1,7 @@
 // tests/api/files.test.mjs -- programs of several files: over REST, and a folder at the command line.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -104,6 +104,23 @@ test('a .zip is the folder that is in it', async () => {
     const { body: got } = await getJson(`${server.url}/api/v1/runs/${posted.body.id}`);
     assert.deepEqual(got.workload.files, files);
     assert.deepEqual([got.name, got.modes, got.workload.calls[0][0].random.shape], ['zipped', ['eager'], [2, 3]]);
+});
+
+test('a suite takes folders, and a list with their entries; what fails is grouped by its cause', () => {
+    const programs = mkdtempSync(join(tmpdir(), 'breakeven-suite-'));
+    const wrong = (name) => `# input: x=float32[4,8]\nimport torch\n\ndef model(x):\n    return torch.${name}(x)\n`;
+    cpSync(folder(), join(programs, 'net'), { recursive: true });
+    writeFileSync(join(programs, 'a.py'), wrong('nosuch'));
+    writeFileSync(join(programs, 'b.py'), wrong('other'));
+    const suite = (path) => JSON.parse(run('suite', path, '--modes', 'eager', '--policy', 'dynamo', '--seconds', '0.01', '--json').stdout);
+    const all = suite(programs);
+    assert.deepEqual(all.workloads.map((w) => [w.name, w.results[0].status]), [['a', 'failed'], ['b', 'failed'], ['net', 'pass']]);
+    assert.deepEqual(all.causes.map((c) => [c.cause, c.workloads]), [["torch has no attribute '...'", ['a', 'b']]]);
+    const list = join(programs, 'list.txt');
+    writeFileSync(list, `net --entry train.py:model --input x=float32[2,3]  # as published\n${zipOf(folder())} --entry train.py:model\nnet\n`);
+    assert.deepEqual(suite(list).workloads.map((w) => w.results[0].status), ['pass', 'pass', 'failed']);
+    writeFileSync(list, 'net --entrance train.py:model\n');
+    assert.match(run('suite', list).stderr, /--entry FILE\.py:NAME or --input/);
 });
 
 test('a .zip without an entry, or that is none, is refused', async () => {

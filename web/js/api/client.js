@@ -100,6 +100,9 @@ export async function postFile(file, upload, onPiece) {
 export const postCheck = (workload, signal) =>
   request("/check", { method: "POST", headers: JSON_TYPE, body: JSON.stringify(workload), signal });
 
+/** The program in a .zip. @param {Blob} zip @returns {Promise<{files: Record<string, string>}>} */
+export const postUnpack = (zip) => request("/unpack", { method: "POST", headers: { "Content-Type": "application/zip" }, body: zip });
+
 /**
  * Where the boxes of a graph go.
  * @param {import("../model/layout.js").LayoutBody} body @param {AbortSignal} signal

@@ -2143,6 +2143,8 @@ export interface ReportSuite {
   results: ReportSuiteProgress;
   /** each workload */
   workloads: ReportSuiteWorkload[];
+  /** why workloads did not pass, the most frequent first */
+  causes: ReportSuiteCause[];
   /** the suite's; this and what follows in files */
   name?: string;
   /** what was asked for */
@@ -2251,6 +2253,18 @@ export interface ReportSuiteBreaks {
   capture: number | null;
   /** of lowering; null where it is not known */
   lowering: number | null;
+}
+
+/** reasons that are the same but for names in quotes, numbers and advice */
+export interface ReportSuiteCause {
+  /** failed or disagrees */
+  status: string;
+  /** what they have in common: '...' stands for a name, N for a number */
+  cause: string;
+  /** one of them, as it was said */
+  example: string;
+  /** the names of those that met it in any column */
+  workloads: string[];
 }
 
 /** a workload of a suite */

@@ -60,7 +60,7 @@
  * @property {string | null} [plugin]
  *
  * @typedef {import("./report.js").ReportRecompile} Recompile
- * @typedef {Partial<import("./report.js").ReportBreak> & {kind: string, message: string, line?: number}} Break where a
+ * @typedef {Partial<import("./report.js").ReportBreak> & {kind: string, message: string, line?: number, file?: string}} Break where a
  *   graph ends, or a lowered one is split; of a check with its place, as of an import
  *
  * @typedef {import("./report.js").ReportBreakCost} BreakCost
@@ -127,7 +127,7 @@
  *
  * @typedef {object} Workload
  * @property {string} [name]
- * @property {string} source
+ * @property {string} [source] the program
  * @property {Record<string, string>} [files] in place of a source: texts by path
  * @property {Record<string, string>} [weights] files that the program reads: ids by name
  * @property {string} [before] what `source` is a change of
@@ -243,6 +243,7 @@
  * @property {{n: number, of: number}} common
  * @property {number[]} histogram_edges
  * @property {SuiteWorkload[]} workloads
+ * @property {{status: string, cause: string, example: string, workloads: string[]}[]} [causes] the most frequent first
  *
  * @typedef {object} SuiteHead
  * @property {number} id

@@ -276,6 +276,7 @@ export const firstError = (check) => check.diagnostics?.find((d) => d.severity !
 export function problemsOf(check) {
   const breaks = (check.breaks ?? []).map((b) => ({
     message: `${b.message}${b.hint ? `; ${b.hint}` : ""}`,
+    file: b.file,
     line: b.line ?? null,
     column: b.column || null,
     end_column: b.end_column || null,
@@ -284,7 +285,7 @@ export function problemsOf(check) {
   // A branch that is met on both its ways is one place.
   const seen = new Set();
   const places = breaks.filter((b) => {
-    const place = [b.line, b.column, b.message].join("|");
+    const place = [b.file, b.line, b.column, b.message].join("|");
     return !seen.has(place) && seen.add(place);
   });
   return [...check.diagnostics, ...places].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));

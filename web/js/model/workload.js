@@ -6,6 +6,8 @@
 
 import { plural } from "./format.js";
 import { passName } from "./passes.js";
+import { proposeEntry, splitEntry } from "./program.js";
+import { parameters } from "./source.js";
 
 /** @typedef {import("../api/types.js").Workload} Workload */
 /**
@@ -16,7 +18,9 @@ import { passName } from "./passes.js";
  */
 /**
  * @typedef {object} Form
- * @property {string} name @property {string} source @property {string} entry
+ * @property {string} name @property {string} source what the editor shows: the program, or its file `file`
+ * @property {string} entry the function, of the file `main` where there are several
+ * @property {Record<string, string> | null} files null: `source` is all @property {string} file @property {string} main
  * @property {InputRow[]} inputs @property {string[]} modes
  * @property {string} device @property {string} backend @property {string} threads
  * @property {string} autocast a dtype; "" for none
@@ -40,6 +44,7 @@ export const KINDS = ["randn", "rand", "randint", "zeros", "ones", "arange"];
 const SHOWN = new Set([
   "name",
   "source",
+  "files",
   "entry",
   "calls",
   "modes",
@@ -124,13 +129,18 @@ function rowOf(name, value) {
  * @returns {Form}
  */
 export function toForm(w, parametersOf) {
-  const entry = w.entry ?? "model";
+  const files = w.files ?? null;
+  const { path: main, name: entry } = files ? splitEntry(w.entry ?? "") : { path: "", name: w.entry ?? "model" };
+  const source = files ? (files[main] ?? "") : (w.source ?? "");
   const first = w.calls?.[0] ?? [];
-  const names = parametersOf(w.source ?? "", entry) ?? first.map((_, i) => `arg ${i}`);
+  const names = parametersOf(source, entry) ?? first.map((_, i) => `arg ${i}`);
   const s = w.sweep ?? {};
   return {
     name: w.name ?? "",
-    source: w.source ?? "",
+    source,
+    files,
+    file: main,
+    main,
     entry,
     inputs: Array.from({ length: Math.max(names.length, first.length) }, (_, i) =>
       rowOf(names[i] ?? `arg ${i}`, first[i]),
@@ -247,7 +257,7 @@ export function fromForm(f) {
     errors.push({ field: "threads", message: "Threads is a whole number; empty or 0 is one per core." });
   if (!f.modes.length) errors.push({ field: "modes", message: "Choose at least one mode." });
   const sweep = sweepOf(f, errors);
-  const dots = /^[ \t]*\.\.\.[ \t]*$/m.test(f.source);
+  const dots = /^[ \t]*\.\.\.[ \t]*$/m.test(entryText(f));
   if (f.sweep === "statements" && !dots)
     errors.push({
       field: "sweep",
@@ -261,8 +271,7 @@ export function fromForm(f) {
   const workload = {
     ...f.rest,
     name: f.name.trim() || f.entry,
-    source: f.source,
-    entry: f.entry,
+    ...(f.files ? { files: f.files, entry: `${f.main}:${f.entry}` } : { source: f.source, entry: f.entry }),
     calls: [f.inputs.map((r, i) => valueOf(r, i, errors)), ...f.moreCalls],
     modes: f.modes,
     device: f.device,
@@ -279,6 +288,9 @@ export function fromForm(f) {
   };
   return { workload, errors };
 }
+
+/** The text that defines the entry. @param {Pick<Form, "files" | "main" | "source">} f */
+export const entryText = (f) => (f.files ? (f.files[f.main] ?? "") : f.source);
 
 /** One line on how much will be measured. @param {Form} f */
 export function extent(f) {
@@ -350,4 +362,16 @@ export function rowsFor(rows, names) {
 export function fromProgram(name, source, entry, names) {
   const random = () => ({ random: { shape: [8, 16], dtype: "float32", kind: "randn", seed: 0 } });
   return { name, source, entry, calls: [names.map(random)], modes: ["eager", "static", "dynamic"] };
+}
+
+/**
+ * A program of several files without settings, the likeliest entry of them chosen.
+ * @param {string} name @param {Record<string, string>} files
+ * @returns {Workload}
+ */
+export function fromFiles(name, files) {
+  const entry = proposeEntry(files);
+  const text = files[entry.path] ?? "";
+  const { source: _source, ...rest } = fromProgram(name, text, entry.name, parameters(text, entry.name) ?? []);
+  return { ...rest, files, entry: `${entry.path}:${entry.name}` };
 }

@@ -44,12 +44,12 @@ export class Checker {
 
   /** @param {{workload: import("../api/types.js").Workload, errors: readonly unknown[]}} form */
   async #ask({ workload, errors }) {
-    if (!workload.source.trim()) return;
+    if (!workload.files && !workload.source?.trim()) return;
     this.#asking = new AbortController();
     const { signal } = this.#asking;
-    const { source, entry } = workload;
+    const { source, files, entry } = workload;
     try {
-      const check = await postCheck(errors.length ? { source, entry } : workload, signal);
+      const check = await postCheck(errors.length ? { source, files, entry } : workload, signal);
       if (!signal.aborted) this.#show(problemsOf(check));
     } catch (e) {
       if (signal.aborted) return;

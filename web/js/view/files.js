@@ -1,11 +1,13 @@
-// js/view/files.js -- a program or a workload from a file, opened or dropped.
+// js/view/files.js -- a program or a workload from files, opened or dropped.
 //
-// A .py gets inputs for its parameters; a .json is a whole workload, or a report
-// with one in it.
+// A .py gets inputs for its parameters; a .json is a whole workload, or a report with one in it; a
+// .zip, a folder or several files are a program of several files, whose entry is proposed.
 
 import { h, button } from "./dom.js";
+import { ApiError, postUnpack } from "../api/client.js";
+import { isOfProgram, withoutFolder } from "../model/program.js";
 import { entries, parameters } from "../model/source.js";
-import { fromProgram } from "../model/workload.js";
+import { fromFiles, fromProgram } from "../model/workload.js";
 
 /** @typedef {import("../api/types.js").Workload} Workload */
 /**
@@ -13,8 +15,11 @@ import { fromProgram } from "../model/workload.js";
  * @property {(w: Workload, note: string) => void} load
  * @property {(p: import("../api/types.js").Problem) => void} problem
  */
+/** @typedef {{path: string, file: File}} Given a file and where it lay in what was given */
 
 const MOST_BYTES = 4 * 1024 * 1024;
+const MOST_FILES = 1000;
+const MOST_ENTRIES = 20000;
 
 /**
  * @param {string} name
@@ -25,54 +30,106 @@ function parse(name, text) {
   if (/\.json$/i.test(name)) {
     const parsed = JSON.parse(text);
     const w = parsed?.breakeven ? parsed.workload : parsed;
-    if (!w || typeof w.source !== "string") throw new Error("it has no text `source`");
+    if (!w || (typeof w.source !== "string" && !w.files)) throw new Error("it has no text `source` and no `files`");
     return w;
   }
-  if (!/\.py$/i.test(name)) throw new Error("a .py or a .json file can be one");
+  if (!/\.py$/i.test(name)) throw new Error("a .py, .json or .zip file can be one");
   const names = entries(text);
   const entry = names.includes("model") ? "model" : (names[names.length - 1] ?? "model");
-  return fromProgram(name.replace(/\.[^.]*$/, ""), text, entry, parameters(text, entry) ?? []);
+  return fromProgram(stem(name), text, entry, parameters(text, entry) ?? []);
 }
 
-/**
- * @param {File} file
- * @param {Receiver} to
- */
-async function read(file, to) {
-  if (file.size > MOST_BYTES)
-    return to.problem({ message: `${file.name} is larger than 4 MiB, more than a workload may be.` });
+/** @param {string} name */
+const stem = (name) => name.replace(/\.[^.]*$/, "");
+
+/** @param {File} file @returns {Promise<Workload>} */
+async function readOne(file) {
+  if (/\.zip$/i.test(file.name)) return fromFiles(stem(file.name), (await postUnpack(file)).files);
+  if (file.size > MOST_BYTES) throw new Error("it is larger than 4 MiB, more than a workload may be");
+  return parse(file.name, await file.text());
+}
+
+/** @param {string} name @param {readonly Given[]} given @returns {Promise<Workload>} */
+async function readProgram(name, given) {
+  const of = given.filter((g) => isOfProgram(g.path));
+  if (!of.length) throw new Error("it holds no .py file");
+  if (of.length > MOST_FILES) throw new Error(`it has ${of.length} .py files; the limit is ${MOST_FILES}`);
+  if (of.reduce((sum, g) => sum + g.file.size, 0) > MOST_BYTES) throw new Error("its .py files are larger than 4 MiB together");
+  const texts = await Promise.all(of.map(async (g) => [g.path, await g.file.text()]));
+  return fromFiles(name, withoutFolder(Object.fromEntries(texts)));
+}
+
+/** @param {readonly Given[]} given @param {Receiver} to */
+async function read(given, to) {
+  if (!given.length) return;
+  const [{ path, file }] = given;
+  const one = given.length === 1 && !path.includes("/");
+  const folder = path.includes("/") ? path.slice(0, path.indexOf("/")) : "program";
+  const name = one ? file.name : folder;
   try {
-    return to.load(parse(file.name, await file.text()), `from ${file.name}, nothing has run yet`);
+    const workload = one ? await readOne(file) : await readProgram(folder, given);
+    to.load(workload, `from ${name}, nothing has run yet`);
   } catch (e) {
-    return to.problem({ message: `${file.name} is no workload: ${e instanceof Error ? e.message : e}` });
+    if (e instanceof ApiError) to.problem(e.problem);
+    else to.problem({ message: `${name} is no workload: ${e instanceof Error ? e.message : e}` });
   }
 }
+
+/** @param {FileList | null} files @returns {Given[]} */
+const givenOf = (files) => [...(files ?? [])].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
 
 /** @param {Receiver} to */
 export function opener(to) {
-  const name = "Open a .py or .json file";
-  const file = h("input", {
-    type: "file",
-    accept: ".py,.json",
-    hidden: true,
-    id: "file",
-    tabindex: -1,
-    "aria-label": name,
-  });
-  file.addEventListener("change", () => {
-    if (file.files?.[0]) read(file.files[0], to);
-    file.value = "";
-  });
+  const field = (/** @type {string} */ id, /** @type {string} */ name, /** @type {Record<string, unknown>} */ more) => {
+    const input = h("input", { type: "file", multiple: true, hidden: true, id, tabindex: -1, "aria-label": name, ...more });
+    input.addEventListener("change", async () => {
+      await read(givenOf(input.files), to);
+      input.value = "";
+    });
+    return input;
+  };
+  const file = field("file", "Open files or a .zip", { accept: ".py,.json,.zip" });
+  const folder = field("folder", "Open a folder", { webkitdirectory: true });
   return h(
     "span",
     {},
     file,
-    button("Open or drop .py, .json", () => file.click()),
+    folder,
+    button("Open or drop files, .zip", () => file.click()),
+    button("Folder", () => folder.click(), { "aria-label": "Open a folder" }),
   );
 }
 
+/** All files below an entry of what was dropped. @param {FileSystemEntry} entry @param {Given[]} out @returns {Promise<void>} */
+async function walk(entry, out) {
+  if (out.length >= MOST_ENTRIES) throw new Error(`it has over ${MOST_ENTRIES} files`);
+  if (entry.isFile) {
+    const file = await new Promise((done, fail) => /** @type {FileSystemFileEntry} */ (entry).file(done, fail));
+    out.push({ path: entry.fullPath.replace(/^\//, ""), file });
+    return;
+  }
+  const reader = /** @type {FileSystemDirectoryEntry} */ (entry).createReader();
+  for (;;) {
+    /** @type {FileSystemEntry[]} a hundred at a time */
+    const some = await new Promise((done, fail) => reader.readEntries(done, fail));
+    if (!some.length) return;
+    for (const e of some) await walk(e, out);
+  }
+}
+
+/** @param {DataTransfer} dropped @returns {Promise<Given[]>} */
+async function givenBy(dropped) {
+  const given = givenOf(dropped.files);
+  const roots = [...dropped.items].map((item) => item.webkitGetAsEntry()).filter((e) => e !== null);
+  if (!roots.some((e) => e.isDirectory)) return given;
+  /** @type {Given[]} */
+  const out = [];
+  for (const e of roots) await walk(e, out);
+  return out;
+}
+
 /**
- * Takes files that are dropped on an element.
+ * Takes files and folders that are dropped on an element.
  * @param {HTMLElement} el
  * @param {Receiver} to
  */
@@ -86,9 +143,11 @@ export function acceptDrops(el, to) {
   el.addEventListener("dragleave", () => over(false));
   el.addEventListener("drop", (e) => {
     over(false);
-    const file = e.dataTransfer?.files[0];
-    if (!file) return;
+    if (!e.dataTransfer?.files.length) return;
     e.preventDefault();
-    read(file, to);
+    givenBy(e.dataTransfer).then(
+      (given) => read(given, to),
+      (why) => to.problem({ message: `What was dropped cannot be read: ${why instanceof Error ? why.message : why}` }),
+    );
   });
 }

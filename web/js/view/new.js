@@ -11,6 +11,7 @@ import { go } from "./router.js";
 import { jobsChanged } from "./frame.js";
 import { Checker } from "./checker.js";
 import { acceptDrops, opener } from "./files.js";
+import { fileTree } from "./tree.js";
 import { weightsPart } from "./weights.js";
 import {
   devicePart,
@@ -24,7 +25,7 @@ import {
   sweepPart,
 } from "./fields.js";
 import { ApiError, getBackends, getExamples, getPasses, getRun, postRun } from "../api/client.js";
-import { blank, exampleGroups, exampleKey, findExamples, fromForm, rowsFor, toForm } from "../model/workload.js";
+import { blank, entryText, exampleGroups, exampleKey, findExamples, fromForm, rowsFor, toForm } from "../model/workload.js";
 import { entries, parameters } from "../model/source.js";
 import { curlLine, fileStem, runLine } from "../model/commands.js";
 import { plural } from "../model/format.js";
@@ -108,6 +109,8 @@ class NewPage {
   #command = "curl";
   #with;
   #editor;
+  /** @type {Problem[]} */
+  #shown = [];
   /** Nobody has changed what was loaded. */
   #untouched = true;
   #diags = h("ul", { class: "diags", id: "diags", "aria-label": "Messages", "aria-live": "polite" });
@@ -115,6 +118,9 @@ class NewPage {
   #origin = h("span", { class: "sub small", id: "origin" });
   #found = h("p", { class: "small dim", id: "found" });
   #entry = h("span");
+  #files = h("div");
+  /** @type {ReturnType<typeof fileTree> | null} of a program of several files */
+  #tree = null;
   #settings = h("form", { class: "form", "aria-label": "Run settings" });
   #why = h("p", { class: "errline", id: "why" });
   #text = h("pre", { class: "curl", tabindex: 0, role: "region", "aria-label": "The same as a command" });
@@ -136,6 +142,7 @@ class NewPage {
     const onInput = () => {
       this.#untouched = false;
       this.#form.source = this.#editor.value;
+      if (this.#form.files) this.#form.files = { ...this.#form.files, [this.#form.file]: this.#form.source };
       this.#followSource();
       this.#changed();
       this.#check();
@@ -157,7 +164,8 @@ class NewPage {
     };
     const acts = h("div", { class: "acts" }, this.#exampleChooser(), opener(receiver), this.#run);
     const findings = h("div", { class: "findings", role: "region", "aria-label": "What was found", tabindex: 0 }, this.#found, this.#diags);
-    const well = h("div", { class: "well" }, this.#editor.el, findings);
+    this.#files.append(this.#editor.el);
+    const well = h("div", { class: "well" }, this.#files, findings);
     const entry = h("div", { class: "acts" }, h("label", { class: "small sub", for: "entry" }, "Entry"), this.#entry);
     const bar = h("div", { class: "bar" }, this.#title, this.#origin, entry);
     const grid = h("div", { class: "newgrid" }, h("div", {}, bar, well, this.#commandSection()), this.#settings);
@@ -195,6 +203,7 @@ class NewPage {
   /** @param {Form} form @param {string} note where it comes from */
   #fill(form, note) {
     this.#form = form;
+    this.#showTree();
     this.#editor.value = this.#form.source;
     this.#origin.textContent = note;
     this.#fields();
@@ -202,11 +211,33 @@ class NewPage {
     this.#check(0);
   }
 
+  /** The files beside the editor, where there are several. */
+  #showTree() {
+    const { files, main, file } = this.#form;
+    this.#tree = files ? fileTree(Object.keys(files), { entry: main, choose: (path) => this.#open(path) }) : null;
+    this.#files.className = files ? "filewrap" : "";
+    this.#files.replaceChildren(...(this.#tree ? [this.#tree.el] : []), this.#editor.el);
+    this.#tree?.show(file);
+  }
+
+  /** Shows another file of the program. @param {string} path */
+  #open(path) {
+    const form = this.#form;
+    if (!form.files || path === form.file) return;
+    form.file = path;
+    form.source = form.files[path] ?? "";
+    this.#editor.value = form.source;
+    this.#tree?.show(path);
+    this.#title.textContent = path;
+    this.#mark();
+  }
+
   /** What is wrong and where it will break, before anything runs. @param {number} [pauseMs] */
   #check(pauseMs) {
     this.#diags.replaceChildren();
+    this.#shown = [];
     this.#editor.mark([]);
-    this.#found.textContent = this.#form.source.trim() ? "Checking: nothing runs for it." : "";
+    this.#found.textContent = entryText(this.#form).trim() ? "Checking: nothing runs for it." : "";
     this.#checker.later(() => fromForm(this.#form), pauseMs);
   }
 
@@ -297,13 +328,13 @@ class NewPage {
 
   /** @returns {string[]} what may be the entry; the one that is, also while it is being renamed */
   #entries() {
-    return [...new Set([this.#form.entry, ...entries(this.#form.source)])];
+    return [...new Set([this.#form.entry, ...entries(entryText(this.#form))])];
   }
 
   /** Inputs and entries follow the text. */
   #followSource() {
     const form = this.#form;
-    const names = parameters(form.source, form.entry);
+    const names = parameters(entryText(form), form.entry);
     const sameInputs = names === null || names.join() === form.inputs.map((r) => r.name).join();
     const shown = [...this.#entry.querySelectorAll("option")].map((o) => o.value);
     if (sameInputs && shown.sort().join() === this.#entries().sort().join()) return;
@@ -316,10 +347,10 @@ class NewPage {
     const form = this.#form;
     const { workload, errors } = fromForm(form);
     const n = errors.length;
-    this.#title.textContent = `${fileStem(form.name || form.entry)}.py`;
+    this.#title.textContent = form.files ? form.file : `${fileStem(form.name || form.entry)}.py`;
     this.#text.textContent = this.#commandText(workload);
     showErrors(this.#settings, errors);
-    const empty = !form.source.trim();
+    const empty = !entryText(form).trim();
     this.#run.toggleAttribute("disabled", n > 0 || empty);
     const fields = n === 1 ? "1 field needs" : `${n} fields need`;
     this.#why.textContent = n ? `${fields} another value: run it then.` : empty ? "The source is empty." : "";
@@ -342,21 +373,33 @@ class NewPage {
     const some = `Checked: ${errors ? `${plural(errors, "error")}, a run would fail` : "no error"}${warnings ? `, ${plural(warnings, "line")} would fail if a call came there` : ""}; ${breaks ? `the graph will break at ${plural(breaks, "place")}` : "no break"}.`;
     this.#found.textContent = checked ? (found.length ? some : none) : "";
     this.#diags.replaceChildren(...found.map((p) => this.#item(p)));
-    this.#editor.mark(found.filter((p) => this.#inText(p)));
+    this.#shown = found;
+    this.#mark();
+  }
+
+  #mark() {
+    const { files, file } = this.#form;
+    this.#editor.mark(this.#shown.filter((p) => this.#inText(p) && (!files || p.file === file)));
   }
 
   /** @param {Problem} p */
   #inText(p) {
     const line = p.line ?? 0;
-    return line > 0 && line <= this.#editor.value.split("\n").length;
+    const text = this.#form.files ? this.#form.files[p.file ?? ""] : this.#editor.value;
+    return line > 0 && line <= (text ?? "").split("\n").length;
   }
 
   /** @param {Problem} p */
   #item(p) {
     const line = p.line ?? 0;
-    const name = `line ${line}${p.column ? `:${p.column}` : ""}`;
+    const at = `${line}${p.column ? `:${p.column}` : ""}`;
+    const name = this.#form.files && p.file ? `${p.file}:${at}` : `line ${at}`;
+    const open = () => {
+      if (p.file) this.#open(p.file);
+      this.#editor.goTo(line, p.column ?? 1);
+    };
     const where = this.#inText(p)
-      ? button(name, () => this.#editor.goTo(line, p.column ?? 1), { class: "btn link" })
+      ? button(name, open, { class: "btn link" })
       : h("span", { class: "dim" }, "workload");
     const [cls, word] = p.allowed ? ["sev b", "Will break"] : p.severity === "warning" ? ["sev w", "Warning"] : ["sev e", "Error"];
     const severity = h("span", { class: cls }, word);

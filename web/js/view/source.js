@@ -4,11 +4,13 @@
 import { h, add, copyButton, download, select, stateWell } from "./dom.js";
 import { codeWell, showLine } from "./code.js";
 import { joinedList, shown } from "./joined.js";
+import { fileTree } from "./tree.js";
 import { onPick, pick, picked } from "./pick.js";
 import { remember } from "./router.js";
 import { breakRows, lineMarks } from "../model/breaks.js";
-import { plain } from "../model/format.js";
+import { plain, plural } from "../model/format.js";
 import { fileStem } from "../model/commands.js";
+import { splitEntry } from "../model/program.js";
 import { joinLines } from "../model/selection.js";
 
 /** @typedef {import("../api/types.js").Run} Run */
@@ -74,8 +76,14 @@ export function sourceTab(ctx, body, run) {
  */
 function filesTab(ctx, body, run, files) {
   const paths = Object.keys(files).sort();
-  const entry = (run.workload?.entry ?? run.report?.workload?.entry ?? "").replace(/:[^:]*$/, "");
+  const entry = splitEntry(run.workload?.entry ?? run.report?.workload?.entry ?? "").path;
   const asked = ctx.query.get("file") ?? "";
+  const m = shown(run)?.m;
+  const rows = m ? breakRows(m) : [];
+  const note = (/** @type {string} */ path) => {
+    const n = new Set(rows.filter((r) => r.file === path).map((r) => r.line)).size;
+    return [run.error?.file === path ? "error" : "", n ? `${plural(n, "line")} of breaks` : ""].filter(Boolean).join(", ");
+  };
   const first = [asked, entry, paths[0]].find((p) => p in files) ?? "";
   const place = h("div");
   const title = h("h2", {}, first);
@@ -84,21 +92,20 @@ function filesTab(ctx, body, run, files) {
   const fill = (/** @type {string} */ path) => {
     text = files[path] ?? "";
     save.replaceChildren(download("Download", path.slice(path.lastIndexOf("/") + 1), "text/x-python", () => text));
-    const m = shown(run)?.m;
-    const marks = m ? lineMarks(breakRows(m).filter((r) => r.file === path).map((r) => ({ ...r, callers: [] }))) : undefined;
+    const marks = lineMarks(rows.filter((r) => r.file === path).map((r) => ({ ...r, callers: [] })));
     const error = run.error?.file === path ? run.error : null;
     place.replaceChildren(codeWell(text, path, { error, marks }));
     title.textContent = path;
+    tree.show(path);
   };
   const change = (/** @type {string} */ path) => {
     remember({ file: path === entry ? null : path });
     fill(path);
   };
+  const tree = fileTree(paths, { entry, note, choose: change });
   fill(first);
-  const options = paths.map((p) => ({ value: p, label: p === entry ? `${p} (entry)` : p }));
-  const choose = [h("label", { class: "small sub", for: "source-file" }, "File"), select(options, first, { id: "source-file" }, change)];
-  const acts = h("div", { class: "acts" }, choose, copyButton(() => text), save);
-  add(body, h("div", { class: "bar gap" }, title, acts), place);
+  const acts = h("div", { class: "acts" }, copyButton(() => text), save);
+  add(body, h("div", { class: "bar gap" }, title, acts), h("div", { class: "filewrap" }, tree.el, place));
 }
 
 /** @param {readonly string[]} pool @param {readonly number[]} counts */

@@ -103,7 +103,7 @@ function page(suite, order, beside, signal) {
     "A workload passes where it ran and its values agree with eager's. A geometric mean compares columns only over the common set: the workloads that have a speedup in every column that has any.";
   const verdict = h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(suite.report.sentence)), h("p", { class: "how" }, how));
   const parts = [head(suite, beside.choose), ...beside.parts, live(suite) ? progress(suite) : null, verdict, tiles(suite)];
-  return [...parts, columnsTable(suite), distribution(suite.report, signal), workloadsTable(suite, order), reasons(suite)].filter((x) => x !== null);
+  return [...parts, columnsTable(suite), distribution(suite.report, signal), workloadsTable(suite, order), causes(suite), reasons(suite)].filter((x) => x !== null);
 }
 
 /** @param {Suite} suite @param {HTMLElement | null} choose */
@@ -280,6 +280,18 @@ function resultCell(r) {
   if (r.speedup === null) return h("td", { class: "r", title: r.reason }, link("passed"));
   const text = ratio(r.speedup, r.speedup_ci);
   return h("td", { class: "r" }, link(text.text), ci(text.interval));
+}
+
+/** @param {Suite} suite */
+function causes(suite) {
+  const found = suite.report.causes ?? [];
+  if (!found.length) return null;
+  const rows = found.map(({ cause, status, workloads, example }) =>
+    h("tr", {}, h("th", { scope: "row", class: "wrap why", title: example }, cause), h("td", {}, chip(status, WORDS[/** @type {"failed" | "disagrees"} */ (status)])), h("td", { class: "r" }, workloads.length), h("td", { class: "wrap" }, clamped(workloads.join(", ")))),
+  );
+  const header = headRow(["Cause", "Status", ["Workloads", "r"], "Which"]);
+  const table = h("table", { id: "suite-causes" }, h("caption", { class: "vh" }, "Causes"), header, h("tbody", {}, rows));
+  return section("Causes", "reasons that are the same but for names in quotes (…) and numbers (N), the most frequent first", null, scroller("Causes, table", cards(table)));
 }
 
 /** @param {Suite} suite */
