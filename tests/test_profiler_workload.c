@@ -436,6 +436,35 @@ static void python_inputs_become_values(void **state)
 	json_decref(json);
 }
 
+static void a_call_of_torch_is_an_input(void **state)
+{
+	static const char *const inputs[] = { "a=torch.randint(0, 50257, (8, 1024))",
+					      "b=torch.randn(2, 3)",
+					      "c=torch.zeros([4], dtype=torch.bool)",
+					      "d=torch.randint(5, (4,), dtype=torch.int32)",
+					      "e=torch.arange(7)" };
+	static const char want[] =
+	    "[[{'random':{'dtype':'int64','high':50257,'kind':'randint','low':0,'seed':0,'shape':["
+	    "8,1024]}},{'random':{'dtype':'float32','kind':'randn','seed':1,'shape':[2,3]}},"
+	    "{'random':{'dtype':'bool','kind':'zeros','seed':2,'shape':[4]}},{'random':{'dtype':"
+	    "'int32','high':5,'kind':'randint','low':0,'seed':3,'shape':[4]}},{'random':{'dtype':"
+	    "'int64','kind':'arange','seed':4,'shape':[7]}}]]";
+	struct err err = { 0 };
+	json_t *json = workload_from_python("m", "", inputs, 5, &err);
+	char *text = json
+			 ? json_dumps(json_object_get(json, "calls"), JSON_COMPACT | JSON_SORT_KEYS)
+			 : NULL;
+
+	(void)state;
+	if (!text)
+		fail_msg("%s", err.message);
+	for (char *c = text; *c; c++)
+		*c = *c == '"' ? '\'' : *c;
+	assert_string_equal(text, want);
+	free(text);
+	json_decref(json);
+}
+
 static void python_inputs_that_make_no_sense_are_refused(void **state)
 {
 	static const char *const bad[] = { "x",
@@ -451,7 +480,17 @@ static void python_inputs_that_make_no_sense_are_refused(void **state)
 					   "x=int64[4]<0",
 					   "x=int64[4]<5x",
 					   "x=bool[4]<5",
-					   "x=float32[4]<5" };
+					   "x=float32[4]<5",
+					   "x=torch.randn(",
+					   "x=torch.randn(2",
+					   "x=torch.randn(2))",
+					   "x=torch.randn",
+					   "x=torch.randint(5)",
+					   "x=torch.randint(1, 2, 3, (4,))",
+					   "x=torch.arange(2, 3)",
+					   "x=torch.randn(2, dtype=torch.float99)",
+					   "x=torch.randn((2, (3)))",
+					   "x=torch.randn(2, requires_grad=True)" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -557,6 +596,7 @@ int main(void)
 		cmocka_unit_test(values_survive_a_round_trip_through_json),
 		cmocka_unit_test(large_tensor_is_summed_up),
 		cmocka_unit_test(python_inputs_become_values),
+		cmocka_unit_test(a_call_of_torch_is_an_input),
 		cmocka_unit_test(python_inputs_that_make_no_sense_are_refused),
 		cmocka_unit_test(python_inputs_go_by_the_names_of_the_parameters),
 		cmocka_unit_test(torch_script_is_python_whatever_the_source_quotes),

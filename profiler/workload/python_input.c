@@ -2,10 +2,12 @@
  *
  * A .py file has no inputs of its own, so the command line names them: a dtype
  * with a shape is a random tensor (floats by randn, ints by randint below 10 or below
- * what is said, as in "i=int64[4]<50", bools by randint below 2), anything else a number, True,
- * False or None.
+ * what is said, as in "i=int64[4]<50", bools by randint below 2); a call of torch is what a test
+ * of the program would have, "i=torch.randint(0, 50, (4,))"; anything else is a number, True, False
+ * or None.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +19,8 @@ static bool wrong(const char *input, struct err *err)
 {
 	return err_set(err, ERR_WORKLOAD,
 		       "the input '%.80s' is not understood; write 'x=float32[8,16]', "
-		       "'i=int64[4]', 'i=int64[4]<50' or 'scale=3.5'",
+		       "'i=int64[4]', 'i=int64[4]<50', 'i=torch.randint(0, 50, (4,))' or "
+		       "'scale=3.5'",
 		       input);
 }
 
@@ -100,6 +103,110 @@ static json_t *parse_tensor(const char *input, const char *text, const char *bra
 			 position);
 }
 
+/* ---- "torch.randint(0, 50, (8, 16), dtype=torch.int32)" ---- */
+
+enum { MOST_NUMBERS = 16 };
+
+struct call_read {
+	const char *at;
+	char kind[16];
+	long long numbers[MOST_NUMBERS]; /* in order, whatever brackets are around them */
+	int n, n_before;                 /* of these before the first inner bracket */
+	enum dtype dtype;
+};
+
+static bool read_number(struct call_read *c)
+{
+	char *end;
+
+	errno = 0;
+	if (c->n == MOST_NUMBERS)
+		return false;
+	c->numbers[c->n++] = strtoll(c->at, &end, 10);
+	if (end == c->at || errno)
+		return false;
+	c->at = end;
+	return true;
+}
+
+static bool read_dtype(struct call_read *c)
+{
+	static const char prefix[] = "dtype=torch.";
+	char name[32];
+	size_t len;
+
+	if (strncmp(c->at, prefix, sizeof(prefix) - 1) != 0)
+		return false;
+	c->at += sizeof(prefix) - 1;
+	len = strspn(c->at, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	snprintf(name, sizeof(name), "%.*s", (int)len, c->at);
+	c->at += len;
+	return dtype_from_name(name, &c->dtype);
+}
+
+/* Numbers and dtype=, up to the bracket that closes the call. */
+static bool read_arguments(struct call_read *c)
+{
+	int depth = 1;
+
+	c->n_before = -1;
+	while (depth > 0) {
+		c->at += strspn(c->at, " ,");
+		if (*c->at == '(' || *c->at == '[') {
+			if (++depth > 2 || c->n_before >= 0)
+				return false;
+			c->n_before = c->n;
+			c->at++;
+		} else if (*c->at == ')' || *c->at == ']') {
+			depth--;
+			c->at++;
+		} else if (*c->at == 'd' ? !read_dtype(c) : !read_number(c)) {
+			return false;
+		}
+	}
+	return *c->at == '\0';
+}
+
+static json_t *numbers_json(const struct call_read *c, int from)
+{
+	json_t *list = json_array();
+
+	for (int i = from; i < c->n; i++)
+		json_array_append_new(list, json_integer(c->numbers[i]));
+	return list;
+}
+
+/* A call of torch that makes a tensor of a size. */
+static json_t *parse_call(const char *input, const char *text, int position, struct err *err)
+{
+	struct call_read c = { .at = text + sizeof("torch.") - 1, .dtype = DTYPE_F32 };
+	size_t len = strcspn(c.at, "(");
+	bool integers, ok = len < sizeof(c.kind) && c.at[len] == '(';
+	json_t *spec;
+	int skip = 0;
+
+	snprintf(c.kind, sizeof(c.kind), "%.*s", (int)len, c.at);
+	integers = strcmp(c.kind, "randint") == 0;
+	if (integers || strcmp(c.kind, "arange") == 0)
+		c.dtype = DTYPE_I64;
+	c.at += len + 1;
+	ok = ok && read_arguments(&c);
+	if (integers)
+		skip = c.n_before;
+	if (!ok || (integers && skip != 1 && skip != 2) ||
+	    (strcmp(c.kind, "arange") == 0 && c.n != 1)) {
+		wrong(input, err);
+		return NULL;
+	}
+	spec = json_pack("{s:s, s:s, s:o, s:i}", "kind", c.kind, "dtype", dtype_name(c.dtype),
+			 "shape", numbers_json(&c, skip), "seed", position);
+	if (integers) {
+		json_object_set_new(spec, "low", json_integer(skip == 2 ? c.numbers[0] : 0));
+		json_object_set_new(spec, "high", json_integer(c.numbers[skip - 1]));
+	}
+	return json_pack("{s:o}", "random", spec);
+}
+
 static json_t *parse_scalar(const char *input, const char *text, struct err *err)
 {
 	char *end;
@@ -167,8 +274,10 @@ static json_t *from_inputs(const char *name, const char *source, const char *con
 			goto fail;
 		}
 		bracket = strchr(equals + 1, '[');
-		spec = bracket ? parse_tensor(inputs[i], equals + 1, bracket, i, err)
-			       : parse_scalar(inputs[i], equals + 1, err);
+		spec = strncmp(equals + 1, "torch.", 6) == 0
+			   ? parse_call(inputs[i], equals + 1, i, err)
+		       : bracket ? parse_tensor(inputs[i], equals + 1, bracket, i, err)
+				 : parse_scalar(inputs[i], equals + 1, err);
 		if (!spec)
 			goto fail;
 		json_array_append_new(args, spec);
