@@ -237,6 +237,9 @@ def one_hot(x, num_classes=-1):
 
 row("one_hot", one_hot, C("x, 3", I(4)), C("x, 5", I(2, 3)), C("x, num_classes=3", I()), C("x, 3", I(0)), C("x", V([0, 2, 1], "int64")), dtypes=("float32",))
 untried("divisor", "x // y and x % y of ints are made of it: test_fusion_binding")
+untried("factor", "torch.linalg is made of it: tests/oracle/function_programs.py")
+untried("solve", "torch.linalg.solve is made of it: tests/oracle/function_programs.py")
+untried("bits", "x.view(dtype) is it: tests/oracle/function_programs.py")
 untried("number", "Python's floats that a graph computes")
 for name in ("input", "constant", "loop_carried", "loop_operands", "while_loop", "loop_result"):
     untried(name, "a node of graphs; no call reaches it")

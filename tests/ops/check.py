@@ -44,8 +44,13 @@ PRELUDES = (
 IN_PLACE = "index_put_ scatter_reduce_ index_reduce_ addbmm_ addr_ digamma_ erfinv_ lcm_ renorm_".split()
 # Several nodes to FX, as in torch.
 SEVERAL = "meshgrid normal_ uniform_".split()
-# Layers and complex numbers: recorded programs of tests/oracle hold these.
-ELSEWHERE = "multi_head_attention_forward polar view_as_complex view_as_real".split()
+# Layers, complex numbers, factors of matrices, sparse matrices: recorded programs of tests/oracle hold these.
+ELSEWHERE = (
+    "multi_head_attention_forward polar view_as_complex view_as_real adaptive_max_pool3d max_unpool1d max_unpool3d "
+    "solve solve_triangular inv inv_ex tensorinv tensorsolve det slogdet cholesky cholesky_ex lu_factor lu_solve lu qr svd "
+    "svdvals eigh eigvalsh matrix_exp pinv matrix_rank cond lstsq householder_product "
+    "norm vander diagonal to_sparse to_sparse_coo to_sparse_csr to_dense spmm"
+).split()
 
 
 def rows_of(path, pattern):
