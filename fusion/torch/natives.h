@@ -44,7 +44,7 @@ static inline bool natives_wants(const struct native *f, const struct arguments 
 	enum op op = (enum op)f->id;
 
 	if (f->id < OP_COUNT && !args->kw && op != OP_max && op != OP_min && op != OP_to &&
-	    op != OP_where && op != OP_tensor && !op_has(op, FACT_TUPLE))
+	    op != OP_where && op != OP_tensor && op != OP_view && !op_has(op, FACT_TUPLE))
 		return false;
 	return natives_among(f, args);
 }
