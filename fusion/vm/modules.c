@@ -89,22 +89,39 @@ const char *module_real(const char *name)
 	return of_nn(name) ? "torch.nn" : name;
 }
 
-bool module_is_file(const char *module, const char *name)
+/* A word of a text whose words are parted by blanks. */
+static bool has_word(const char *words, const char *word)
 {
-	static const char *const files[] = { "activation", "batchnorm",    "container",   "conv",
-					     "dropout",    "linear",       "loss",        "module",
-					     "utils",      "pooling",      "transformer", "rnn",
-					     "sparse",     "normalization" };
+	size_t len = strlen(word);
 
-	if (strcmp(module, "os") == 0)
-		return strcmp(name, "path") == 0;
-	if (strcmp(module, "torch.nn") == 0)
-		return strcmp(name, "modules") == 0 || strcmp(name, "parameter") == 0;
-	for (size_t i = 0;
-	     strcmp(module, "torch.nn.modules") == 0 && i < sizeof(files) / sizeof(files[0]); i++)
-		if (strcmp(files[i], name) == 0)
+	for (const char *at = words; (at = strstr(at, word)); at += len)
+		if ((at == words || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
 			return true;
 	return false;
+}
+
+bool module_is_file(const char *module, const char *name)
+{
+	/* What `import torch` brings along, and what torch.nn's own files are called. */
+	static const char *const files[][2] = {
+		{ "os", "path" },
+		{ "torch", "ao distributions export futures library masked monitor multiprocessing "
+			   "nested onnx overrides package profiler quantization serialization "
+			   "signal storage testing types version" },
+		{ "torch.autograd", "profiler" },
+		{ "torch.nn", "attention modules parameter quantized" },
+		{ "torch.nn.modules", "activation batchnorm container conv dropout linear loss "
+				      "module utils pooling transformer rnn sparse normalization" },
+		{ "torch.nn.utils", "parametrizations parametrize" },
+		{ "torch.optim", "swa_utils" },
+	};
+	char full[MODULE_NAME_BYTES];
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (strcmp(files[i][0], module) == 0 && has_word(files[i][1], name))
+			return true;
+	snprintf(full, sizeof(full), "%s.%s", module, name);
+	return strcmp(module, "torch.distributions") == 0 && prelude_has_module(full);
 }
 
 bool module_file(struct vm *vm, const char *module, const char *name, struct value *out,

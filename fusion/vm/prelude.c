@@ -29,7 +29,9 @@ struct prelude_programs {
 };
 
 struct known {
-	int row, global;
+	int row;  /* of the module that was asked */
+	int unit; /* the first row of the same text: what several modules have is made once */
+	int global;
 };
 
 struct prelude {
@@ -219,6 +221,15 @@ static int find_global(const struct vm *vm, int row, const char *name)
 	return slot >= 0 && vm->globals[slot].value.kind != VALUE_UNSET ? slot : -1;
 }
 
+static int unit_of(int row)
+{
+	int first = 0;
+
+	while (first < row && rows[first].text != rows[row].text)
+		first++;
+	return first;
+}
+
 bool prelude_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
 		       bool *found, struct err *err)
 {
@@ -228,9 +239,10 @@ bool prelude_attribute(struct vm *vm, const char *module, const char *name, stru
 	*found = false;
 	if (fresh.row < 0)
 		return true;
-	if (!load(vm, fresh.row, err))
+	fresh.unit = known ? known->unit : unit_of(fresh.row);
+	if (!load(vm, fresh.unit, err))
 		return false;
-	fresh.global = known ? known->global : find_global(vm, fresh.row, name);
+	fresh.global = known ? known->global : find_global(vm, fresh.unit, name);
 	if (fresh.global < 0)
 		return true;
 	if (!known && !VEC_PUSH(&vm->prelude->known, fresh))

@@ -1,4 +1,5 @@
-"""tests/oracle/function_programs.py -- derivatives as functions, complex numbers and Fourier transforms, matrices, generators, sparse matrices.
+"""tests/oracle/function_programs.py -- derivatives as functions, complex numbers and Fourier transforms, matrices, generators, sparse matrices,
+distributions.
 
 Rows as those of library_programs.py; `record.py function_cases.json function_programs` writes what replay.py replays.
 Each part of a program is read back as real numbers, since a recorded value is.
@@ -12,10 +13,11 @@ SPD = "A = x @ x.transpose(-1, -2) + 3 * torch.eye(x.shape[-2])\n"
 
 # Of these the values are recorded and not the graphs, for this engine ends them elsewhere: where a
 # derivative begins (func_*), where elements are looked for (sparse), where a tensor's sizes are
-# changed (views_in_place), and where numbers of 2.6 and of what came after it differ.
+# changed (views_in_place), where torch gives up on a frame (distribution_transformed), and where
+# numbers of 2.6 and of what came after it differ.
 VALUES_ALONE = {
     "func_grad", "func_jacobians", "func_per_sample", "spectral_layer", "fourier", "linalg_factors", "views_in_place",
-    "generators", "sparse", "volumes",
+    "generators", "sparse", "volumes", "distribution_transformed",
 }
 
 PROGRAMS = [
@@ -74,6 +76,12 @@ PROGRAMS = [
     ("volumes", [["f 1,2,3,4,4"]], "c = nn.Conv3d(2, 3, 2, padding=1, stride=(1, 2, 1))\nt = nn.ConvTranspose3d(2, 3, 2, stride=2, padding=1, output_padding=1)\n" + model(
         "return c(x), t(x), nn.MaxPool3d(2, padding=1)(x), nn.AvgPool3d(2)(x), nn.AdaptiveAvgPool3d((1, 2, 2))(x), nn.AdaptiveMaxPool3d(1)(x), nn.BatchNorm3d(2)(x), F.interpolate(x, scale_factor=2)")),
     ("unpools", [["f 1,4,6"]], model("y, i = F.max_pool2d(x, 2, return_indices=True)\na, b = F.max_pool1d(x[0], 2, return_indices=True)\nreturn nn.MaxUnpool2d(2)(y, i), nn.MaxUnpool1d(2)(a, b)")),
+    ("distribution_multivariate", [["f 2,2"]], "import torch.distributions as D\n" + model(
+        "C = x @ x.T + torch.eye(2)\np = D.MultivariateNormal(x[0], C)\nq = D.MultivariateNormal(torch.zeros(2), scale_tril=torch.linalg.cholesky(C * 2))\nr = D.MultivariateNormal(x, precision_matrix=C)\nreturn p.log_prob(x), p.entropy(), D.kl_divergence(p, q), p.variance, r.log_prob(x), r.batch_shape, p.rsample((3,)).shape, q.covariance_matrix")),
+    ("distribution_counts", [["f 2,2"]], "from torch.distributions import Gamma, Beta, Dirichlet, Poisson, Geometric, OneHotCategorical, kl_divergence as kl\n" + model(
+        "a = x.abs() + 0.5\ng, b, d, p = Gamma(a, a + 1), Beta(a, a + 2), Dirichlet(a), Poisson(a)\nge, o = Geometric(torch.sigmoid(x)), OneHotCategorical(logits=x)\nreturn [g.log_prob(a), g.entropy(), g.mean, g.variance, b.log_prob(torch.sigmoid(x)), b.entropy(), b.mean, b.variance, d.log_prob(torch.softmax(x, -1)), d.entropy(), d.variance, p.log_prob(torch.tensor([1., 4.])), ge.log_prob(torch.tensor([0., 3.])), ge.entropy(), ge.mean, ge.variance, o.log_prob(torch.eye(2)), o.entropy(), o.variance, kl(g, Gamma(a + 1, a)), kl(b, Beta(a + 1, a)), kl(d, Dirichlet(a + 1)), kl(p, Poisson(a + 1)), kl(o, OneHotCategorical(logits=-x))]")),
+    ("distribution_transformed", [["f 2,2"]], "from torch.distributions import HalfNormal, LogNormal, Gumbel, Cauchy, StudentT, Normal, Independent, TransformedDistribution, kl_divergence as kl\nfrom torch.distributions.transforms import TanhTransform, AffineTransform, ExpTransform, SigmoidTransform, ComposeTransform\n" + model(
+        "s = x.abs() + 0.5\nh, l, g, c, t = HalfNormal(s), LogNormal(x, s), Gumbel(x, s), Cauchy(x, s), StudentT(s + 2, x, s)\ntd = TransformedDistribution(Independent(Normal(x, s), 1), [TanhTransform(cache_size=1), AffineTransform(0.5, 2.0)])\nte = TransformedDistribution(Normal(x, s), ExpTransform())\nts = TransformedDistribution(Normal(x, s), ComposeTransform([SigmoidTransform(), AffineTransform(-1, 3.0)]))\ny = torch.tanh(x * 0.2) * 2 + 0.5\nreturn [h.log_prob(s), h.entropy(), h.mean, h.variance, l.log_prob(s), l.entropy(), l.mean, l.variance, g.log_prob(x + 1), g.entropy(), g.mean, g.variance, c.log_prob(x * 2), c.entropy(), t.log_prob(x * 2), t.mean, t.variance, td.log_prob(y), te.log_prob(s), ts.log_prob(torch.sigmoid(x) * 3 - 1), kl(h, HalfNormal(s * 2)), kl(l, LogNormal(x + 1, s)), td.event_shape]")),
 ]
 
 

@@ -19,6 +19,6 @@ def model():
     i = Independent(n, 1)
     show(i.log_prob(torch.ones(2)), i.entropy(), i.batch_shape, i.event_shape, kl_divergence(n, Normal(0.0, 1.0)), kl_divergence(i, i))
     print(n, l, Categorical(probs=torch.ones(2, 3)), Bernoulli(logits=torch.ones(2)))
-    for f in (lambda: Normal(0.0, -1.0), lambda: Bernoulli(torch.tensor([1.5])), lambda: Categorical(), lambda: kl_divergence(n, c)):
+    for f in (lambda: Normal(0.0, -1.0, validate_args=True), lambda: Bernoulli(torch.tensor([1.5]), validate_args=True), lambda: Categorical(), lambda: kl_divergence(n, c)):
         try: f()
         except Exception as e: print(type(e).__name__, e)

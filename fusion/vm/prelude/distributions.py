@@ -2,32 +2,10 @@
 import math
 import torch
 import torch.nn.functional as F
+from _distribution_parts import constraints, positive, real, tensors, unit
 
 _ROOT = math.sqrt(2)
 _HALF_LOG_2PI = math.log(math.sqrt(2 * math.pi))
-
-
-def _tensors(*values):
-    """The parameters, of one shape and floats."""
-    kept = [v for v in values if isinstance(v, torch.Tensor)]
-    dtype = kept[0].dtype if kept else torch.get_default_dtype()
-    made = [v if isinstance(v, torch.Tensor) else torch.tensor(float(v), dtype=dtype) for v in values]
-    return list(torch.broadcast_tensors(*made))
-
-
-def _positive(x):
-    return x > 0
-
-
-def _unit(x):
-    return (x >= 0) & (x <= 1)
-
-
-def _real(x):
-    return x == x
-
-
-_NAMES = {_positive: "GreaterThan(lower_bound=0.0)", _unit: "Interval(lower_bound=0.0, upper_bound=1.0)", _real: "Real()"}
 
 
 class Distribution:
@@ -37,12 +15,13 @@ class Distribution:
     def __init__(self, batch_shape=(), event_shape=(), validate_args=None):
         self._batch_shape = torch.Size(batch_shape)
         self._event_shape = torch.Size(event_shape)
-        for name, check in self._parameters if validate_args is not False else ():
+        checked = validate_args if validate_args is not None else not torch.compiler.is_compiling()
+        for name, check in self._parameters if checked else ():
             value = getattr(self, name)
             if not bool(check(value).all()):
                 raise ValueError(
                     f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) "
-                    f"of distribution {self!r} to satisfy the constraint {_NAMES[check]}, but found invalid values:\n{value}"
+                    f"of distribution {self!r} to satisfy the constraint {constraints[check]}, but found invalid values:\n{value}"
                 )
 
     @property
@@ -92,10 +71,10 @@ class Distribution:
 
 class Normal(Distribution):
     has_rsample = True
-    _parameters = (("loc", _real), ("scale", _positive))
+    _parameters = (("loc", real), ("scale", positive))
 
     def __init__(self, loc, scale, validate_args=None):
-        self.loc, self.scale = _tensors(loc, scale)
+        self.loc, self.scale = tensors(loc, scale)
         super().__init__(self.loc.shape, (), validate_args)
 
     @property
@@ -141,10 +120,10 @@ class Normal(Distribution):
 
 class Uniform(Distribution):
     has_rsample = True
-    _parameters = (("low", _real), ("high", _real))
+    _parameters = (("low", real), ("high", real))
 
     def __init__(self, low, high, validate_args=None):
-        self.low, self.high = _tensors(low, high)
+        self.low, self.high = tensors(low, high)
         super().__init__(self.low.shape, (), validate_args)
         if validate_args is not False and not bool((self.low < self.high).all()):
             raise ValueError("Uniform is not defined when low>= high")
@@ -183,15 +162,15 @@ class Bernoulli(Distribution):
         if (probs is None) == (logits is None):
             raise ValueError("Either `probs` or `logits` must be specified, but not both.")
         if probs is not None:
-            self.probs = _tensors(probs)[0]
+            self.probs = tensors(probs)[0]
             eps = torch.finfo(self.probs.dtype).eps
             kept = self.probs.clamp(min=eps, max=1 - eps)
             self.logits = torch.log(kept) - torch.log1p(-kept)
-            self._parameters = (("probs", _unit),)
+            self._parameters = (("probs", unit),)
         else:
-            self.logits = _tensors(logits)[0]
+            self.logits = tensors(logits)[0]
             self.probs = torch.sigmoid(self.logits)
-            self._parameters = (("logits", _real),)
+            self._parameters = (("logits", real),)
         super().__init__(self.probs.shape, (), validate_args)
 
     @property
@@ -258,10 +237,10 @@ class Categorical(Distribution):
 
 class Laplace(Distribution):
     has_rsample = True
-    _parameters = (("loc", _real), ("scale", _positive))
+    _parameters = (("loc", real), ("scale", positive))
 
     def __init__(self, loc, scale, validate_args=None):
-        self.loc, self.scale = _tensors(loc, scale)
+        self.loc, self.scale = tensors(loc, scale)
         super().__init__(self.loc.shape, (), validate_args)
 
     @property
@@ -286,10 +265,10 @@ class Laplace(Distribution):
 
 class Exponential(Distribution):
     has_rsample = True
-    _parameters = (("rate", _positive),)
+    _parameters = (("rate", positive),)
 
     def __init__(self, rate, validate_args=None):
-        self.rate = _tensors(rate)[0]
+        self.rate = tensors(rate)[0]
         super().__init__(self.rate.shape, (), validate_args)
 
     @property
@@ -358,37 +337,3 @@ class Independent(Distribution):
 
     def __repr__(self):
         return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"
-
-
-def _kl_normal(p, q):
-    ratio = (p.scale / q.scale).pow(2)
-    return 0.5 * (ratio + ((p.loc - q.loc) / q.scale).pow(2) - 1 - ratio.log())
-
-
-def _kl_categorical(p, q):
-    t = p.probs * (p.logits - q.logits)
-    t = torch.where((q.probs == 0).expand_as(t), math.inf, t)
-    return torch.where((p.probs == 0).expand_as(t), 0.0, t).sum(-1)
-
-
-def _kl_bernoulli(p, q):
-    one = p.probs * (F.softplus(-q.logits) - F.softplus(-p.logits))
-    return one + (1 - p.probs) * (F.softplus(q.logits) - F.softplus(p.logits))
-
-
-def _kl_exponential(p, q):
-    ratio = q.rate / p.rate
-    return -ratio.log() + ratio - 1
-
-
-def kl_divergence(p, q):
-    if isinstance(p, Independent) and isinstance(q, Independent):
-        if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
-            raise NotImplementedError
-        return p._summed(kl_divergence(p.base_dist, q.base_dist))
-    for kind, rule in ((Normal, _kl_normal), (Categorical, _kl_categorical), (Bernoulli, _kl_bernoulli), (Exponential, _kl_exponential)):
-        if isinstance(p, kind) and isinstance(q, kind):
-            return rule(p, q)
-    raise NotImplementedError(
-        f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}"
-    )

@@ -102,6 +102,7 @@ def set_(self, source=None):
 
 def resize_(self, *sizes, memory_format=None):
     """New elements are 0."""
+    torch._dynamo.graph_break()  # TorchDynamo ends its graph there
     sizes = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
     if sizes == tuple(self.shape):
         return self

@@ -498,16 +498,16 @@ def _sigmoid(a):
 
 
 def _abs(a):
-    """The gradient at 0 is 0, as PyTorch's."""
-    size = a.real * a.real + a.imag * a.imag
-    if not size.requires_grad:
+    """One call: abs."""
+    if not (a.real.requires_grad or a.imag.requires_grad):
         return torch.hypot(a.real, a.imag)
-    zero = size == 0
+    size = a.real * a.real + a.imag * a.imag
+    zero = size == 0  # where the gradient is 0, as PyTorch's
     return torch.where(zero, 0.0, torch.sqrt(torch.where(zero, 1.0, size)))
 
 
 def _angle(a):
-    """One call."""
+    """One call: angle."""
     return torch.atan2(a.imag, a.real)
 
 
