@@ -116,7 +116,7 @@ test('wrong flags and paths say what would be right', () => {
         [[files, '--fast'], 2, /unknown flag --fast/],
         [[files, '--modes'], 2, /a value is missing after --modes/],
         [[join(folder, 'none')], 1, /none cannot be opened: No such file/],
-        [[folder], 1, /has no workloads: files that end in \.json or \.py/],
+        [[mkdtempSync(join(tmpdir(), 'breakeven-none-'))], 1, /has no workloads: files that end in \.json or \.py/],
         [[files, '--post', 'ftp://x'], 1, /is no server's address/],
     ]) {
         const done = suite(...args);
