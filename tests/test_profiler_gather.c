@@ -32,7 +32,9 @@ static void add_entry(zip_t *z, const struct entry *e)
 
 	memcpy(text, e->text, strlen(e->text));
 	memset(text + strlen(e->text), ' ', e->zeros);
-	at = zip_file_add(z, e->path, zip_source_buffer(z, text, len, 1), 0);
+	at = zip_file_add(z, e->path, zip_source_buffer(z, text, len, len > 0), 0);
+	if (!len) /* libzip takes over nothing */
+		free(text);
 	assert_true(at >= 0);
 	if (e->link)
 		zip_file_set_external_attributes(z, (zip_uint64_t)at, 0, ZIP_OPSYS_UNIX,

@@ -89,6 +89,12 @@ static bool wrong_count(const struct builtin *row, int n, struct err *err)
 		       limit, limit == 1 ? "" : "s", n);
 }
 
+bool builtin_is_static(const struct builtin *row)
+{
+	return strcmp(row->name, "fromkeys") == 0 || strcmp(row->name, "maketrans") == 0 ||
+	       strcmp(row->name, "from_bytes") == 0;
+}
+
 static bool is_method(const struct builtin *row)
 {
 	static const char *const scopes[] = { "list", "tuple",     "dict",  "str", "range",
@@ -98,9 +104,7 @@ static bool is_method(const struct builtin *row)
 		return false; /* most calls */
 	for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++)
 		if (strcmp(row->scope, scopes[i]) == 0)
-			return strcmp(row->name, "fromkeys") != 0 &&
-			       strcmp(row->name, "maketrans") != 0 &&
-			       strcmp(row->name, "from_bytes") != 0;
+			return !builtin_is_static(row);
 	return false;
 }
 

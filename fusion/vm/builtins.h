@@ -36,6 +36,9 @@ struct builtin {
 #undef BUILTIN
 #undef IMPURE
 
+/* Whether it is a method of a type and not of what is of that type: str.maketrans(). */
+bool builtin_is_static(const struct builtin *row);
+
 /* The id of a row, -1 where there is none. */
 int builtin_find(const char *scope, const char *name);
 int builtin_count(void);

@@ -363,7 +363,7 @@ bool builtin_abs(struct vm *vm, const struct builtin_call *call, struct value *o
 bool builtin_complex(struct vm *vm, const struct builtin_call *call, struct value *out,
 		     struct err *err)
 {
-	struct value args[] = { value_float(0), value_float(0) }, f;
+	struct value args[] = { value_float(0), value_none() }, f;
 	bool found, ok;
 
 	for (int i = 0; i < call->n && i < 2; i++)

@@ -101,7 +101,7 @@ bool builtin_of_prelude(struct vm *vm, const struct builtin_call *call, struct v
 	if (!prelude_attribute(vm, "_bases", name, &f, &found, err))
 		return false;
 	ok = call_with_self(
-	    vm, f, call->self,
+	    vm, f, builtin_is_static(call->row) ? (struct value){ 0 } : call->self,
 	    &(struct arguments){ call->args, call->n + (call->kw ? call->kw->n : 0), call->kw },
 	    out, err);
 	value_unref(f);

@@ -154,7 +154,7 @@ _MODEL = ["m = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))", "m.append(m[0
 METHODS = {  # of nn.Module: (lines, arguments, what is seen of the result {})
     "state_dict": ("", "{}"), "named_parameters": ("", "list({})"), "parameters": ("", "list({})"), "named_buffers": ("", "list({})"),
     "buffers": ("", "list({})"), "named_modules": ("", "[n for n, _ in {}]"), "train": ("", "[k.training for k in {}.modules()]"),
-    "requires_grad_": ("", "[p.requires_grad for p in {}.parameters()]"), "load_state_dict": ("{'0.weight': torch.zeros(2, 2)}", "{}"),
+    "requires_grad_": ("", "[p.requires_grad for p in {}.parameters()]"), "load_state_dict": [("{'0.weight': torch.zeros(2, 2)}, assign=False", "{}"), ("{k: v.double() for k, v in m.state_dict().items()}, strict=True", "({}, m[0].weight.dtype)")],
     "register_buffer": ("'b', torch.ones(1)", "({}, list(m.state_dict()))"), "to": ("", "{}.state_dict()"), "type": ("torch.float64", "{}.state_dict()"),
 }
 
@@ -243,8 +243,9 @@ class Finder:
                 tries.append((lines, called, text, assigned(lines)))
             self.add(full, functions[full], tries)
         module = self.classes["torch.nn.Module"]
-        for name, (text, seen) in METHODS.items():
-            self.add(f"torch.nn.Module.{name}", self.method(module, name), [(_MODEL, seen.replace("{}", f"m.{name}({{}})"), text, [])])
+        for name, some in METHODS.items():
+            tries = [(_MODEL, seen.replace("{}", f"m.{name}({{}})"), text, []) for text, seen in (some if isinstance(some, list) else [some])]
+            self.add(f"torch.nn.Module.{name}", self.method(module, name), tries)
 
 
 def plans(plan):

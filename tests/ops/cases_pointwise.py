@@ -446,7 +446,6 @@ def renorm(x, p, dim, maxnorm):
 
 
 row("renorm", renorm, C("x, 2, 0, 1.5", X(3, 4)), C("x, 1, 1, 2.0", X(2, 3, 2)), tol=4, inplace=True)
-row("vander", lambda x, N=None, increasing=False: Nd((x.shape[0], N or x.shape[0]), x.dtype, [v ** (k if increasing else (N or x.shape[0]) - 1 - k) for v in x.flat() for k in range(N or x.shape[0])]), C("x", X(3)), C("x, 2, increasing=True", X(3)), dtypes=("float32", "float64", "int64"), tol=4)
 
 for name, f in (("expit", sigmoid), ("psi", digamma), ("gammaln", guarded(lgamma))):
     row(name, f1(f), C("x", X(2, 3)), C("x", S(10)), tol=20)

@@ -52,7 +52,7 @@ PROGRAMS = [
         "torch.fft.irfft(torch.fft.rfft(x, n=12) * torch.fft.rfft(x[0], n=12), n=12)[..., :6])")),
     ("linalg_systems", [["f 3,4"], ["f 3,4"]], model(
         SPD + "b = x[:, :2]\nL = torch.linalg.cholesky(A)\nreturn (torch.linalg.solve(A, b), torch.linalg.solve(A, x[:, 0]), torch.linalg.inv(A), A.inverse(), torch.det(A), torch.linalg.slogdet(A), torch.logdet(A), L, torch.cholesky_solve(b, L), "
-        "torch.linalg.solve_triangular(L, b, upper=False), torch.cholesky_inverse(L), torch.linalg.matrix_exp(A * 0.1), torch.linalg.matrix_power(A, -2), torch.linalg.cond(A))")),
+        "torch.linalg.solve_triangular(L, b, upper=False), torch.cholesky_inverse(L), torch.linalg.matrix_exp(A * 0.1), torch.linalg.matrix_power(A, -2), torch.linalg.cond(A), torch.vander(x[0]), torch.vander(x[0], 3, increasing=True), torch.linalg.vander(x[0], N=2))")),
     ("linalg_factors", [["f 2,4,3"]], model(
         "U, S, Vh = torch.linalg.svd(x, full_matrices=False)\nQ, R = torch.linalg.qr(x)\nG = x.mT @ x\nw, V = torch.linalg.eigh(G)\n"
         "return (S, (U * S.unsqueeze(-2)) @ Vh, Q, R, w, V @ torch.diag_embed(w) @ V.mT, torch.linalg.pinv(x), torch.linalg.matrix_rank(x), torch.linalg.lstsq(x, x[..., :1]).solution, torch.linalg.svdvals(x), torch.linalg.norm(x, 'nuc', (-2, -1)), torch.linalg.norm(x[0], 2), torch.linalg.eigvalsh(G))")),

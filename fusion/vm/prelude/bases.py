@@ -7,18 +7,6 @@ class _Base:
     def _as_argument(self):
         return self._plain
 
-    def __len__(self):
-        return len(self._plain)
-
-    def __iter__(self):
-        return iter(self._plain)
-
-    def __contains__(self, item):
-        return item in self._plain
-
-    def __getitem__(self, index):
-        return self._plain[index]
-
     def __eq__(self, other):
         return self._plain == _plain(other)
 
@@ -47,7 +35,21 @@ class _Ordered(_Base):
         return self._plain >= _plain(other)
 
 
-class _Changing(_Base):
+class _Holding(_Base):
+    def __len__(self):
+        return len(self._plain)
+
+    def __iter__(self):
+        return iter(self._plain)
+
+    def __contains__(self, item):
+        return item in self._plain
+
+    def __getitem__(self, index):
+        return self._plain[index]
+
+
+class _Changing(_Holding):
     __hash__ = None
 
     def __setitem__(self, index, value):
@@ -141,7 +143,7 @@ class Dict(_Changing):
         return result
 
 
-class _Sequence(_Ordered):
+class _Sequence(_Ordered, _Holding):
     def __add__(self, other):
         return self._plain + _plain(other)
 
@@ -234,7 +236,7 @@ class Tuple(_Fixed, _Sequence):
         return repr(self)
 
 
-class Set(_Ordered):
+class Set(_Ordered, _Holding):
     __builtin__ = set
     __hash__ = None
 

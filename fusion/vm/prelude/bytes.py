@@ -324,6 +324,11 @@ def str_maketrans(source, *more):
     table = {}
     if not more:
         return {ord(key) if isinstance(key, str) else key: to for key, to in source.items()}
+    if not isinstance(source, str):
+        raise TypeError("first maketrans argument must be a string if there is a second argument")
+    for i, text in enumerate(more):
+        if not isinstance(text, str):
+            raise TypeError(f"maketrans() argument {i + 2} must be str, not {'None' if text is None else type(text).__name__}")
     if len(source) != len(more[0]):
         raise ValueError("the first two maketrans arguments must have equal length")
     for letter, to in zip(source, more[0]):

@@ -19,13 +19,20 @@ def _text(v):
 class number:
     __builtin__ = complex
 
-    def __init__(self, real=0.0, imag=0.0):
+    def __init__(self, real=0.0, imag=None):
         if isinstance(real, str):
-            real = _read(real)
+            if imag is not None:
+                raise TypeError("complex() can't take second arg if first is a string")
+            try:
+                real = _read(real)
+            except ValueError:
+                raise ValueError("complex() arg is a malformed string") from None
+        imag = 0.0 if imag is None else imag
         re, im = _parts(real), _parts(imag)
         if re is None or im is None:
-            wrong = real if re is None else imag
-            raise TypeError(f"complex() argument must be a string or a number, not '{type(wrong).__name__}'")
+            name = type(real if re is None else imag).__name__
+            what = "first argument must be a string or a number" if re is None else "second argument must be a number"
+            raise TypeError(f"complex() {what}, not '{name}'")
         self.real = re[0] - im[1]
         self.imag = re[1] + im[0]
 

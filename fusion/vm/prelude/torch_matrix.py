@@ -83,9 +83,3 @@ def matrix_power(input, n, *, out=None):
 def lu_solve(b, LU_data, LU_pivots, *, out=None):
     """One call."""
     return linalg.lu_solve(LU_data, LU_pivots, b)
-
-
-def vander(x, N=None, increasing=False):
-    """One call."""
-    made = linalg.vander(x, N)
-    return made if increasing else made.flip(-1)

@@ -7,6 +7,19 @@ REFUSALS = [r"64 bits", r"outside the language", r"not in the language", r"canno
 
 # Each is the body of a function.  What they print is CPython's.
 PROGRAMS = ["""
+class N(int):
+    pass
+show(lambda: len(N(5)))
+show(lambda: N(5) + 1)
+show(lambda: hasattr(N(5), "__len__"))
+show(lambda: "".maketrans("ab", "cd"))
+show(lambda: str.maketrans("ab", None, "c"))
+show(lambda: "x".maketrans(1, "a"))
+show(lambda: complex([1]))
+show(lambda: complex(1, [1]))
+show(lambda: complex("a", 1))
+show(lambda: complex("a"))
+""", """
 v = set([0, -9, 6, 7, 2, 1, 8, 3])
 v -= {4}
 print(sorted(v), len(v))
