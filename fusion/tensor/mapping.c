@@ -18,7 +18,7 @@ static size_t reserved_bytes(size_t bytes)
 	return (bytes + READABLE_BEHIND + page - 1) / page * page;
 }
 
-/* The file, over pages of zeros that are there behind its end too. */
+/* The file, over pages of zeros that go on after its end. */
 static bool map(int fd, struct mapping *m)
 {
 	void *pages = mmap(NULL, reserved_bytes(m->bytes), PROT_READ,

@@ -12,7 +12,7 @@
 
 struct mapping {
 	char *data;
-	size_t bytes; /* of the file; behind them are at least 64 more to be read */
+	size_t bytes; /* of the file; at least 64 more can be read after them */
 	int refs;
 };
 

@@ -109,7 +109,7 @@ test('what cannot be read is refused with its reason', () => {
 });
 
 test('a program names a file by its last parts, and a flag may give it another name', () => {
-    const path = program('# input: x=float32[1]\nimport torch\nkept = torch.load("/root/out/best.pt")["up.bias"]\n\ndef model(x):\n    return kept + x\n');
+    const path = program('# input: x=float32[1]\nimport torch\nkept = torch.load("/data/out/best.pt")["up.bias"]\n\ndef model(x):\n    return kept + x\n');
     assert.equal(run('run', path, '--no-timing', '--weights', `best.pt=${folder}/net.pt`).status, 0);
     assert.equal(run('explain', path, '--weights', `out/best.pt=${folder}/net.pt`).status, 0);
     assert.match(run('run', path, '--no-timing', '--weights', `${folder}/net.pt`).stderr, /No such file/);

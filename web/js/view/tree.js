@@ -6,7 +6,7 @@ import { treeOf } from "../model/program.js";
 /**
  * @param {readonly string[]} paths
  * @param {{entry: string, note?: (path: string) => string, choose: (path: string) => void}} how entry: its path;
- *   note: what stands beside a name
+ *   note: what is shown beside a name
  * @returns {{el: HTMLElement, show: (path: string) => void}} show marks the file that is shown
  */
 export function fileTree(paths, { entry, note, choose }) {
