@@ -120,7 +120,7 @@ test('a suite takes folders, and a list with their entries; what fails is groupe
     writeFileSync(list, `net --entry train.py:model --input x=float32[2,3]  # as published\n${zipOf(folder())} --entry train.py:model\nnet\n`);
     assert.deepEqual(suite(list).workloads.map((w) => w.results[0].status), ['pass', 'pass', 'failed']);
     writeFileSync(list, 'net --entrance train.py:model\n');
-    assert.match(run('suite', list).stderr, /--entry FILE\.py:NAME or --input/);
+    assert.match(run('suite', list).stderr, /--entry FILE\.py:NAME, --input NAME=VALUE or --weights PATH/);
 });
 
 test('a .zip without an entry, or that is none, is refused', async () => {
@@ -163,7 +163,6 @@ const refused = [
     ['no text', { files: { 'a.py': 3 }, entry: 'a.py:model' }, /text/],
     ['source as well', { source: 'x = 1' }, /not both/],
     ['an entry without a file', { entry: 'model' }, /as "train\.py:model"/],
-    ['engine torch', { engines: ['breakeven', 'torch'] }, /programs of one file/],
 ];
 for (const [name, change, message] of refused) {
     test(`refuses ${name}`, async () => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { FOREVER, binary, getJson, postRun, startServer, suiteEnded, waitFor, workload } from './harness.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'breakeven-suite-'));
@@ -60,6 +60,36 @@ test('a list names files, and the table says what failed', () => {
     assert.match(done.stdout, /^failed: c, breakeven, dynamo: eager, static: line 5: .*reshape/m);
     const passes = suite(join(files, 'a.json'), '--policy', 'dynamo', ...quick);
     assert.equal(passes.status, 0, passes.stderr);
+});
+
+test('weights for all workloads, and in a list for one', async () => {
+    const reads = join(folder, 'reads.py'), list = join(folder, 'weights.list');
+    const given = resolve('tests/weights/net.safetensors'), fast = ['--policy', 'dynamo', ...quick];
+    writeFileSync(reads, '# input: x=float32[4]\nfrom safetensors.torch import load_file\nw = load_file("net.safetensors")\n\ndef model(x):\n    return x * len(w)\n');
+    assert.match(suite(reads, ...fast).stdout, /FileNotFoundError/);
+    for (const arg of [given, `net.safetensors=${given}`]) {
+        const done = suite(reads, '--weights', arg, ...fast);
+        assert.equal(done.status, 0, done.stdout + done.stderr);
+    }
+    writeFileSync(list, `reads.py --weights ${given}\n`);
+    assert.equal(suite(list, ...fast).status, 0);
+    for (const args of [['--weights', 'none.pt'], ['--weights', folder]]) {
+        const done = suite(reads, ...args, ...fast);
+        assert.deepEqual([done.status, done.stdout], [1, '']);
+        assert.match(done.stderr, /^breakeven suite: .*(cannot be opened|is no file)/);
+    }
+    const server = await startServer({ args: ['--files-gib', '1'] });
+    try {
+        const child = spawn(binary, ['suite', list, '--post', server.url, ...fast]);
+        let said = '';
+        child.stdout.on('data', (b) => { said += b; });
+        assert.equal(await new Promise((done) => child.on('close', done)), 0);
+        const posted = await suiteEnded(server, Number(said.trim().split('/').at(-1)));
+        assert.deepEqual(posted.report.workloads[0].results.map((r) => r.status), ['pass', 'pass']);
+        assert.equal((await getJson(`${server.url}/api/v1/files`)).body.files.length, 1);
+    } finally {
+        await server.stop();
+    }
 });
 
 test('a mode that fails where eager passes is that mode\'s failure alone', () => {
