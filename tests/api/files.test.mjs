@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { binary, getJson, randn, startServer } from './harness.mjs';
+import { binary, getJson, randn, startServer, waitFor } from './harness.mjs';
 
 let server;
 before(async () => { server = await startServer(); });
@@ -135,12 +135,7 @@ test('a .zip without an entry, or that is none, is refused', async () => {
 test('a workload with files runs, and its report has them', async () => {
     const { status, body } = await post('runs', workload({ modes: ['eager', 'static'], seconds: 0.05 }));
     assert.equal(status, 202, JSON.stringify(body));
-    let got;
-    for (let i = 0; i < 600; i++) {
-        ({ body: got } = await getJson(`${server.url}/api/v1/runs/${body.id}`));
-        if (got.status !== 'queued' && got.status !== 'running') break;
-        await new Promise((r) => setTimeout(r, 100));
-    }
+    const got = await waitFor(server, body.id);
     assert.equal(got.status, 'done', JSON.stringify(got.error));
     assert.equal(got.report.workload.files['net/config.py'], files['net/config.py']);
     const s = got.report.modes.static;
@@ -151,12 +146,7 @@ test('a workload with files runs, and its report has them', async () => {
 
 test('a run that fails says in which file', async () => {
     const { body } = await post('runs', workload({ files: { ...files, 'net/config.py': 'scale = 1 / 0\n' } }));
-    let got;
-    for (let i = 0; i < 600; i++) {
-        ({ body: got } = await getJson(`${server.url}/api/v1/runs/${body.id}`));
-        if (got.status === 'failed' || got.status === 'done') break;
-        await new Promise((r) => setTimeout(r, 100));
-    }
+    const got = await waitFor(server, body.id);
     assert.equal(got.status, 'failed');
     assert.match(got.error.message, /^net\/config\.py: division by zero/);
 });

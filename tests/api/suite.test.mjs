@@ -5,7 +5,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { binary, getJson, postRun, startServer, suiteEnded, waitFor, workload } from './harness.mjs';
+import { FOREVER, binary, getJson, postRun, startServer, suiteEnded, waitFor, workload } from './harness.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'breakeven-suite-'));
 test.after(() => rmSync(folder, { recursive: true }));
@@ -122,7 +122,7 @@ test('the runs that a store has waiting are left to a server: the command runs i
     const home = join(folder, 'waiting');
     mkdirSync(home);
     let server = await startServer({ folder: home });
-    const { body: { id } } = await postRun(server, { ...workload('    return (x * 3).sum()'), name: 'waiting', seconds: 30 });
+    const { body: { id } } = await postRun(server, { ...workload(''), source: FOREVER, name: 'waiting' });
     await server.stop({ keep: true }); // it goes back to the queue
     const done = suite(join(files, 'a.json'), '--policy', 'dynamo', '--json', '--db', join(home, 'store.db'), ...quick);
     assert.equal(done.status, 0, done.stderr);
@@ -207,8 +207,8 @@ test('a server runs a suite as many runs; its report is that of the command', as
 
 test('a suite is cancelled: what ran is kept; the command posts one', async () => {
     const server = await startServer();
-    const workloads = Array.from({ length: 6 }, (_, i) => good(`w${i}`));
-    const { body: { id } } = await post(server, { workloads, ...fields, seconds: 120, policy: 'dynamo' });
+    const workloads = Array.from({ length: 6 }, (_, i) => ({ ...good(`w${i}`), source: FOREVER }));
+    const { body: { id } } = await post(server, { workloads, ...fields, policy: 'dynamo' });
     const cancelled = await getJson(`${server.url}/api/v1/suites/${id}`, { method: 'DELETE' });
     assert.equal(cancelled.body.did, 'cancelled');
     const suite = await suiteEnded(server, id);
