@@ -20,6 +20,7 @@
 #include "fusion/lower/lower.h"
 
 struct blas;
+struct builder;
 struct device; /* private to its backend */
 struct fence;
 struct generators;
@@ -30,6 +31,7 @@ struct backend_env {
 	size_t cache_bytes;        /* of it; 0: 256 MiB */
 	bool cache_rebuild;        /* kernels are compiled even where it has them */
 	const char *compiler;      /* path of the system compiler; NULL: find one on PATH */
+	struct builder *builder;   /* who runs it, once started; NULL: this process */
 	int compile_timeout_ms;    /* 0: 30 s */
 	struct generators *random; /* of all executables; NULL: the same numbers each time */
 	const char *vector_unit;   /* one that this machine has; NULL: the best */
@@ -182,5 +184,18 @@ const char *backend_blas_note(struct blas *b);
 
 /* The vector unit that kernels use here: "avx512", "avx2" or "sse". */
 const char *backend_vector_unit(void);
+
+/* ---- host/builder.c: a process that compiles kernels for this one ---- */
+
+struct builder_start {
+	const char *cache_dir; /* NULL: no cache; borrowed */
+	size_t cache_bytes;
+	void (*confine)(void *self); /* called in it first; NULL: nothing is */
+	void *self;
+};
+
+struct builder *builder_create(void); /* not started: this process compiles; NULL: no memory */
+bool builder_start(struct builder *b, const struct builder_start *start, struct err *err); /* IO */
+void builder_destroy(struct builder *b); /* and ends it; NULL is fine */
 
 #endif
