@@ -43,37 +43,6 @@ struct worker_flags {
 	bool blocking, compiles, device, torch;
 };
 
-/* Lowers a limit; one that is lower already (an operator's ulimit) stays. */
-static void set_limit(int what, rlim_t value)
-{
-	struct rlimit limit;
-
-	if (getrlimit((__rlimit_resource_t)what, &limit) == 0 && limit.rlim_cur < value)
-		value = limit.rlim_cur;
-	limit = (struct rlimit){ value, value };
-	setrlimit((__rlimit_resource_t)what, &limit);
-}
-
-/* When memory runs out the system ends us, not the server. */
-static void volunteer_to_be_killed(void)
-{
-	FILE *file = fopen("/proc/self/oom_score_adj", "w");
-
-	if (file) {
-		fputs("1000", file);
-		fclose(file);
-	}
-}
-
-static void confine(int cpu_seconds)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	signal(SIGXFSZ, SIG_IGN); /* a file over the shell's limit is an error */
-	set_limit(RLIMIT_CORE, 0);
-	set_limit(RLIMIT_CPU, (rlim_t)cpu_seconds);
-	volunteer_to_be_killed();
-}
-
 /* Shadow memory needs terabytes of address space, and the driver of a GPU maps more
  * than any limit would leave: there the
  * engine's own limit of tensor memory has to do. */
@@ -86,7 +55,7 @@ static void confine_memory(const struct workload *w)
 	if (ADDRESS_SANITIZED || THREAD_SANITIZED || workload_on_device(w))
 		return;
 	if (!workload_wants_torch(w)) {
-		set_limit(RLIMIT_AS, most);
+		sandbox_limit(RLIMIT_AS, most);
 	} else if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur > most) {
 		/* Torch maps more than it uses: its guard lifts this for it, and counts
 		 * what is resident (profiler/torch/child.h). */
@@ -109,7 +78,9 @@ static bool sandbox(const struct worker_flags *f, const struct registry *registr
 
 	for (int i = 0; i < registry_plugin_count(registry); i++)
 		needs.read[needs.n_read++] = registry_plugin_path(registry, i);
-	sandbox_begin(needs.network);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGXFSZ, SIG_IGN); /* a file over the shell's limit is an error */
+	sandbox_begin(needs.network, f->cpu_seconds);
 	if (f->compiles) {
 		profiler_environment_prepare();
 		if (!registry_builder_start(registry, f->cache_dir, sandbox_builder, &needs, err))
@@ -357,7 +328,6 @@ int cmd_worker(int argc, char **argv, const struct registry *registry)
 
 	if (status >= 0)
 		return status;
-	confine(f.cpu_seconds);
 	if (sandbox(&f, registry, &err) && do_job(WORKER_FD, &f, registry, &err))
 		return EXIT_DONE;
 	if (!send_error(WORKER_FD, &err))

@@ -581,9 +581,25 @@ static bool leave_network(void)
 	return true;
 }
 
-void sandbox_begin(bool network)
+void sandbox_limit(int what, rlim_t value)
+{
+	struct rlimit now;
+
+	if (getrlimit((__rlimit_resource_t)what, &now) == 0 && now.rlim_cur < value)
+		value = now.rlim_cur;
+	now = (struct rlimit){ value, value };
+	setrlimit((__rlimit_resource_t)what, &now);
+}
+
+void sandbox_begin(bool network, int cpu_seconds)
 {
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	sandbox_limit(RLIMIT_CORE, 0);
+	if (cpu_seconds > 0) {
+		sandbox_limit(RLIMIT_CPU, (rlim_t)cpu_seconds);
+		/* When memory runs out the system ends it, not the server. */
+		write_line("/proc/self/oom_score_adj", "1000");
+	}
 	if (!network)
 		leave_network();
 	drop_capabilities();

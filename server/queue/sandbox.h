@@ -14,6 +14,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 
 #include "fusion/base/err.h"
 
@@ -32,8 +33,13 @@ struct sandbox_needs {
 	int n_read;
 };
 
-/* `network`: it keeps the one that it has; else it gets its own, without a way out. */
-void sandbox_begin(bool network);
+/* `network`: it keeps the one that it has; else it gets its own, without a way out.
+ * `cpu_seconds`: of a worker, which is also the first to go when memory runs out; 0: any. */
+void sandbox_begin(bool network, int cpu_seconds);
+
+/* Lowers one of the limits of setrlimit(); one that is lower already (an operator's ulimit)
+ * stays. */
+void sandbox_limit(int what, rlim_t value);
 
 /* Of the process that compiles: `self` is a struct sandbox_needs. */
 void sandbox_builder(void *self);
