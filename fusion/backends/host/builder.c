@@ -141,7 +141,7 @@ static bool receive_all(int fd, void *bytes, size_t len)
 
 /* ---- the process that compiles ---- */
 
-static bool serve_source(int fd, struct cpu_build *b, struct err *err)
+static bool serve_source(int fd, struct cpu_build *b, bool keep, struct err *err)
 {
 	struct answer answer = { 0 };
 	char loaded = 0, stored = 1;
@@ -155,7 +155,7 @@ static bool serve_source(int fd, struct cpu_build *b, struct err *err)
 		snprintf(answer.text, sizeof(answer.text), "%s", err->message);
 	}
 	ok = send_all(fd, &answer, sizeof(answer)) && receive_all(fd, &loaded, 1);
-	end_here(b, ok && loaded && answer.code == ERR_NONE);
+	end_here(b, ok && loaded && keep && answer.code == ERR_NONE);
 	return ok && send_all(fd, &stored, 1);
 }
 
@@ -178,8 +178,9 @@ static bool serve_one(int fd, const char *cache_dir, size_t cache_bytes)
 		b.len = asked.len;
 		b.vector_bytes = asked.vector_bytes;
 		b.timeout_ms = asked.timeout_ms;
-		cache_open(&b.cache, asked.keeps ? cache_dir : NULL, cache_bytes);
-		ok = serve_source(fd, &b, &err);
+		/* A kernel that is not kept is made there too: whoever asks may read it. */
+		cache_open(&b.cache, cache_dir, cache_bytes);
+		ok = serve_source(fd, &b, asked.keeps, &err);
 		cache_close(&b.cache);
 	}
 	free(source);
