@@ -20,23 +20,23 @@
 #include "fusion/lower/lower.h"
 
 struct blas;
-struct builder;
+struct kernel_builder;
 struct device; /* private to its backend */
 struct fence;
 struct generators;
 
 /* What a backend may use; borrowed, immutable while executables live. */
 struct backend_env {
-	const char *cache_dir;     /* NULL: no cache on disk */
-	size_t cache_bytes;        /* of it; 0: 256 MiB */
-	bool cache_rebuild;        /* kernels are compiled even where it has them */
-	const char *compiler;      /* path of the system compiler; NULL: find one on PATH */
-	struct builder *builder;   /* who runs it, once started; NULL: this process */
-	int compile_timeout_ms;    /* 0: 30 s */
-	struct generators *random; /* of all executables; NULL: the same numbers each time */
-	const char *vector_unit;   /* one that this machine has; NULL: the best */
-	struct blas *blas;         /* backend_blas_create(); NULL: our own products of matrices */
-	struct device *device;     /* of backend->open(); NULL: kernels run on the host */
+	const char *cache_dir;          /* NULL: no cache on disk */
+	size_t cache_bytes;             /* of it; 0: 256 MiB */
+	bool cache_rebuild;             /* kernels are compiled even where it has them */
+	const char *compiler;           /* path of the system compiler; NULL: find one on PATH */
+	struct kernel_builder *builder; /* who runs it, once started; NULL: this process */
+	int compile_timeout_ms;         /* 0: 30 s */
+	struct generators *random;      /* of all executables; NULL: the same numbers each time */
+	const char *vector_unit;        /* one that this machine has; NULL: the best */
+	struct blas *blas;     /* backend_blas_create(); NULL: our own products of matrices */
+	struct device *device; /* of backend->open(); NULL: kernels run on the host */
 	/* Memory is watched (memory.h): no store goes beyond the last element, not even into
 	 * the slack that launch() speaks of.  NULL: it is not. */
 	struct fence *fence;
@@ -194,8 +194,10 @@ struct builder_start {
 	void *self;
 };
 
-struct builder *builder_create(void); /* not started: this process compiles; NULL: no memory */
-bool builder_start(struct builder *b, const struct builder_start *start, struct err *err); /* IO */
-void builder_destroy(struct builder *b); /* and ends it; NULL is fine */
+struct kernel_builder *
+builder_create(void); /* not started: this process compiles; NULL: no memory */
+bool builder_start(struct kernel_builder *b, const struct builder_start *start,
+		   struct err *err);            /* IO */
+void builder_destroy(struct kernel_builder *b); /* and ends it; NULL is fine */
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include "fusion/backends/host/builder.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gnu/libc-version.h>
@@ -23,7 +24,7 @@
 /* EMITTER_VERSION: to be raised whenever the meaning of cached objects changes. */
 enum { EMITTER_VERSION = 5, MOST_SOURCE_BYTES = 64 << 20, MOST_TIMEOUT_MS = 600000 };
 
-struct builder {
+struct kernel_builder {
 	int fd; /* to the process; -1: it is not started */
 	pid_t pid;
 	pthread_mutex_t turn; /* from build_begin() to build_end() */
@@ -41,7 +42,8 @@ struct answer {
 	char text[PATH_MAX + 16];
 };
 
-bool build_key(struct cpu_build *b)
+/* The key says all that the object depends on, and nothing else.  False without memory. */
+static bool make_key(struct cpu_build *b)
 {
 	struct buf all;
 	bool ok;
@@ -146,7 +148,7 @@ static bool serve_source(int fd, struct cpu_build *b, bool keep, struct err *err
 	struct answer answer = { 0 };
 	char loaded = 0, stored = 1;
 	bool ok = toolchain_find(&b->toolchain, NULL, err) &&
-		  (build_key(b) ||
+		  (make_key(b) ||
 		   err_set(err, ERR_MEMORY, "The generated C does not fit in memory.")) &&
 		  begin_here(b, answer.text, err);
 
@@ -201,9 +203,9 @@ static void serve(const struct builder_start *start, int fd)
 	_exit(0);
 }
 
-struct builder *builder_create(void)
+struct kernel_builder *builder_create(void)
 {
-	struct builder *b = calloc(1, sizeof(*b));
+	struct kernel_builder *b = calloc(1, sizeof(*b));
 
 	if (b) {
 		b->fd = -1;
@@ -212,7 +214,7 @@ struct builder *builder_create(void)
 	return b;
 }
 
-bool builder_start(struct builder *b, const struct builder_start *start, struct err *err)
+bool builder_start(struct kernel_builder *b, const struct builder_start *start, struct err *err)
 {
 	struct cache cache;
 	int pair[2];
@@ -236,7 +238,7 @@ bool builder_start(struct builder *b, const struct builder_start *start, struct 
 	return true;
 }
 
-void builder_destroy(struct builder *b)
+void builder_destroy(struct kernel_builder *b)
 {
 	if (!b)
 		return;
@@ -281,7 +283,9 @@ static void end_there(struct cpu_build *b, bool keep)
 		receive_all(b->builder->fd, &stored, 1);
 }
 
-bool build_begin(struct cpu_build *b, char object[PATH_MAX + 16], struct err *err)
+/* A kernel is made in two steps, since only who loads it knows that it can be kept.  The first
+ * compiles; the path of the object to load. */
+static bool build_begin(struct cpu_build *b, char object[PATH_MAX + 16], struct err *err)
 {
 	if (b->builder && b->builder->fd < 0)
 		b->builder = NULL;
@@ -291,7 +295,8 @@ bool build_begin(struct cpu_build *b, char object[PATH_MAX + 16], struct err *er
 	return begin_there(b, object, err);
 }
 
-void build_end(struct cpu_build *b, bool keep)
+/* The object goes into the cache, or nowhere. */
+static void build_end(struct cpu_build *b, bool keep)
 {
 	if (!b->builder) {
 		end_here(b, keep);
@@ -299,4 +304,32 @@ void build_end(struct cpu_build *b, bool keep)
 	}
 	end_there(b, keep);
 	pthread_mutex_unlock(&b->builder->turn);
+}
+
+static void *build_object(struct cpu_build *b, struct err *err)
+{
+	char object[PATH_MAX + 16];
+	void *handle = NULL;
+
+	if (build_begin(b, object, err)) {
+		handle = dlopen(object, RTLD_NOW | RTLD_LOCAL);
+		if (!handle)
+			err_set(err, ERR_COMPILER, "The compiled kernel cannot be loaded: %.300s",
+				dlerror());
+	}
+	build_end(b, handle != NULL);
+	return handle;
+}
+
+void *build_load(struct cpu_build *b, bool *cached, struct err *err)
+{
+	void *handle;
+
+	if (!make_key(b)) {
+		err_set(err, ERR_MEMORY, "The generated C does not fit in memory.");
+		return NULL;
+	}
+	handle = cache_load(&b->cache, b->key, b->source, b->len);
+	*cached = handle != NULL;
+	return handle ? handle : build_object(b, err);
 }

@@ -26,22 +26,6 @@ static bool available(const struct backend_env *env, char *why, size_t why_bytes
 	return false;
 }
 
-/* Compiles and loads. */
-static void *build_object(struct cpu_build *b, struct err *err)
-{
-	char object[PATH_MAX + 16];
-	void *handle = NULL;
-
-	if (build_begin(b, object, err)) {
-		handle = dlopen(object, RTLD_NOW | RTLD_LOCAL);
-		if (!handle)
-			err_set(err, ERR_COMPILER, "The compiled kernel cannot be loaded: %.300s",
-				dlerror());
-	}
-	build_end(b, handle != NULL);
-	return handle;
-}
-
 /* A part of constants that nobody reads, where pass dce was left out. */
 static void run_nothing(const void *code, const struct tile *t)
 {
@@ -91,14 +75,9 @@ static bool load(const struct backend_env *env, struct executable *exe, const st
 
 	if (!toolchain_find(&b.toolchain, env->compiler, err))
 		return false;
-	if (!build_key(&b))
-		return err_set(err, ERR_MEMORY, "The generated C does not fit in memory.");
 	cache_open(&b.cache, env->cache_dir, env->cache_bytes);
 	b.cache.rebuild = env->cache_rebuild;
-	exe->handle = cache_load(&b.cache, b.key, source->data, source->len);
-	stats->cached = exe->handle != NULL;
-	if (!exe->handle)
-		exe->handle = build_object(&b, err);
+	exe->handle = build_load(&b, &stats->cached, err);
 	if (b.cache.note[0])
 		exe->note = strdup(b.cache.note);
 	cache_close(&b.cache);
