@@ -187,7 +187,7 @@ const char *backend_vector_unit(void);
 
 /* ---- host/builder.c: a process that compiles kernels for this one ---- */
 
-struct builder_start {
+struct kernel_builder_options {
 	const char *cache_dir; /* NULL: no cache; borrowed */
 	size_t cache_bytes;
 	void (*confine)(void *self); /* called in it first; NULL: nothing is */
@@ -195,9 +195,9 @@ struct builder_start {
 };
 
 struct kernel_builder *
-builder_create(void); /* not started: this process compiles; NULL: no memory */
-bool builder_start(struct kernel_builder *b, const struct builder_start *start,
-		   struct err *err);            /* IO */
-void builder_destroy(struct kernel_builder *b); /* and ends it; NULL is fine */
+kernel_builder_create(void); /* not started: this process compiles; NULL: no memory */
+bool kernel_builder_start(struct kernel_builder *b, const struct kernel_builder_options *start,
+			  struct err *err);            /* IO */
+void kernel_builder_destroy(struct kernel_builder *b); /* and ends it; NULL is fine */
 
 #endif

@@ -139,12 +139,12 @@ bool registry_builder_start(const struct registry *r, const char *cache_dir,
 			    void (*confine)(void *self), void *self, struct err *err)
 {
 	const struct fusion_options options = { 0 };
-	const struct builder_start start = { .cache_dir = cache_dir,
-					     .cache_bytes = cache_bytes(&options),
-					     .confine = confine,
-					     .self = self };
+	const struct kernel_builder_options start = { .cache_dir = cache_dir,
+						      .cache_bytes = cache_bytes(&options),
+						      .confine = confine,
+						      .self = self };
 
-	return builder_start(r->builder, &start, err);
+	return kernel_builder_start(r->builder, &start, err);
 }
 
 void fusion_destroy(struct fusion *f)

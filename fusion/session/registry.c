@@ -22,7 +22,7 @@ struct registry *registry_create(struct err *err)
 		return NULL;
 	}
 	r->passes = *pass_list_default();
-	r->builder = builder_create();
+	r->builder = kernel_builder_create();
 	if (!r->builder) {
 		err_set(err, ERR_MEMORY, "out of memory for the lists of passes and backends");
 		free(r);
@@ -42,7 +42,7 @@ void registry_destroy(struct registry *r)
 	if (!r)
 		return;
 	drop_backends(r, 0);
-	builder_destroy(r->builder);
+	kernel_builder_destroy(r->builder);
 	for (int i = 0; i < r->n_plugins; i++) {
 		free(r->plugins[i].path);
 		dlclose(r->plugins[i].handle);

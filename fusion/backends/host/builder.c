@@ -189,7 +189,7 @@ static bool serve_one(int fd, const char *cache_dir, size_t cache_bytes)
 	return ok;
 }
 
-static void serve(const struct builder_start *start, int fd)
+static void serve(const struct kernel_builder_options *start, int fd)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGINT, SIG_IGN); /* who asks decides when it is over */
@@ -203,7 +203,7 @@ static void serve(const struct builder_start *start, int fd)
 	_exit(0);
 }
 
-struct kernel_builder *builder_create(void)
+struct kernel_builder *kernel_builder_create(void)
 {
 	struct kernel_builder *b = calloc(1, sizeof(*b));
 
@@ -214,7 +214,8 @@ struct kernel_builder *builder_create(void)
 	return b;
 }
 
-bool builder_start(struct kernel_builder *b, const struct builder_start *start, struct err *err)
+bool kernel_builder_start(struct kernel_builder *b, const struct kernel_builder_options *start,
+			  struct err *err)
 {
 	struct cache cache;
 	int pair[2];
@@ -238,7 +239,7 @@ bool builder_start(struct kernel_builder *b, const struct builder_start *start, 
 	return true;
 }
 
-void builder_destroy(struct kernel_builder *b)
+void kernel_builder_destroy(struct kernel_builder *b)
 {
 	if (!b)
 		return;
