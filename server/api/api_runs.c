@@ -500,7 +500,7 @@ bool api_run_script(struct req *req, struct reply *reply, struct err *err)
 		return false;
 	json = json_loads(run.workload, 0, NULL);
 	fields = report_read_workload(json, req->arena, NULL);
-	if (fields && fields->source)
+	if (fields && (fields->source || fields->files.n))
 		w = workload_parse_in(json, req->app->registry, err);
 	else
 		err_set(err, ERR_NOT_FOUND,

@@ -196,6 +196,7 @@ struct suite_options {
 	const char *cache_dir;           /* compiled kernels; NULL: none */
 	const struct registry *registry; /* whose plugins the workers load; NULL: none */
 	const char *torch_python;        /* NULL: engine torch is switched off */
+	const char *files_folder;        /* of the files that programs read; NULL: none */
 	/* A few times a second: how many runs have ended, of how many, and which is under
 	 * way. */
 	void (*progress)(void *self, int done, int of, const char *name, const char *policy);
