@@ -231,7 +231,7 @@ enum { N_ATTEMPTS = sizeof(attempts) / sizeof(attempts[0]) };
 static int kernel_has(void)
 {
 	return (syscall(444, NULL, 0, 1) > 0 ? NEEDS_LANDLOCK : 0) |
-	       (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0 ? NEEDS_SECCOMP : 0);
+	       (prctl(PR_SET_SECCOMP, 2, NULL, 0, 0) != 0 && errno == EFAULT ? NEEDS_SECCOMP : 0);
 }
 
 /* The exit status of a process that did it: 0 done, 1 refused, 2 not confined; or the signal

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -426,6 +427,12 @@ static int allow_call(scmp_filter_ctx filter, const char *name)
 						__VA_ARGS__);                                      \
 	} while (0)
 
+/* A kernel with filters looks for this one where there is none. */
+static bool has_filters(void)
+{
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) != 0 && errno == EFAULT;
+}
+
 /* Memory is written or executed, never both; what is executed comes from a file.  Threads, but
  * no processes.  Signals and limits of itself alone. */
 static int allow_some(scmp_filter_ctx filter)
@@ -625,7 +632,7 @@ bool sandbox_enter(const struct sandbox_needs *needs, struct err *err)
 	if (code != 0)
 		return err_set(err, ERR_WORKER, "Landlock could not be put in force: %s",
 			       strerror(code));
-	code = prctl(PR_GET_SECCOMP, 0, 0, 0, 0) < 0 ? 0 : restrict_calls(needs);
+	code = has_filters() ? restrict_calls(needs) : 0;
 	return code == 0 ||
 	       err_set(err, ERR_WORKER, "seccomp could not be put in force: %s", strerror(-code));
 }
@@ -647,7 +654,7 @@ static bool network_can_be_left(void)
 json_t *sandbox_parts(void)
 {
 	int version = landlock_version();
-	bool calls_too = prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0, network = network_can_be_left();
+	bool calls_too = has_filters(), network = network_can_be_left();
 	char lacks[128];
 
 	snprintf(lacks, sizeof(lacks), "%s%s%s", version ? "" : "Landlock, ",
