@@ -29,6 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fusion/backends/host/builder.h"
 #include "fusion/base/err.h"
 #include "server/queue/sandbox.h"
 
@@ -349,6 +350,67 @@ static void test_privileges(void **state)
 	assert_int_equal(attempt(has_nothing, true), 0);
 }
 
+/* ---- the process that compiles for it ---- */
+
+/* A kernel whose source has the line: what became of it. */
+static bool compiles(const char *line)
+{
+	struct sandbox_needs needs = { .cache_dir = cache };
+	const struct kernel_builder_options options = { .cache_dir = cache,
+							.confine = sandbox_builder,
+							.self = &needs };
+	struct kernel_builder *builder = kernel_builder_create();
+	struct cpu_build b = { .vector_bytes = 16, .builder = builder };
+	struct err err = { 0 };
+	char source[512];
+	bool cached, ok;
+
+	snprintf(source, sizeof(source), "%s\nint answer(void) { return 42; }\n", line);
+	b.source = source;
+	b.len = strlen(source);
+	ok = kernel_builder_start(builder, &options, &err) && sandbox_enter(&needs, &err) &&
+	     toolchain_find(&b.toolchain, NULL, &err);
+	cache_open(&b.cache, cache, 0);
+	ok = ok && build_load(&b, &cached, &err);
+	cache_close(&b.cache);
+	kernel_builder_destroy(builder);
+	return ok;
+}
+
+static bool compile_plain(void)
+{
+	return compiles("");
+}
+
+static bool include_secret(void)
+{
+	char line[160];
+
+	snprintf(line, sizeof(line), "#include \"%s\"", secret);
+	return compiles(line);
+}
+
+static bool take_in_secret(void)
+{
+	char line[160];
+
+	snprintf(line, sizeof(line), "__asm__(\".incbin \\\"%s\\\"\");", secret);
+	return compiles(line);
+}
+
+/* C that a worker sends may name files: the compiler reads no more than it must. */
+static void test_compiler(void **state)
+{
+	(void)state;
+	assert_int_equal(attempt(compile_plain, false), 0);
+	if (!(kernel_has() & NEEDS_LANDLOCK)) {
+		fprintf(stderr, "what the compiler reads: skipped, this kernel has no Landlock\n");
+		skip();
+	}
+	assert_int_equal(attempt(include_secret, false), 1);
+	assert_int_equal(attempt(take_in_secret, false), 1);
+}
+
 static int setup(void **state)
 {
 	static const char source[] = "int answer(void){return 42;}";
@@ -388,10 +450,9 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_attempts),
-		cmocka_unit_test(test_endless),
-		cmocka_unit_test(test_work),
-		cmocka_unit_test(test_privileges),
+		cmocka_unit_test(test_attempts), cmocka_unit_test(test_endless),
+		cmocka_unit_test(test_work),     cmocka_unit_test(test_privileges),
+		cmocka_unit_test(test_compiler),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

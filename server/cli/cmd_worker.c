@@ -73,8 +73,7 @@ static bool sandbox(const struct worker_flags *f, const struct registry *registr
 				       .cache_dir = f->cache_dir,
 				       .temporary = f->tmp,
 				       .owns_temporary = f->device,
-				       .read = { f->files_folder },
-				       .n_read = 1 };
+				       .files = f->files_folder };
 
 	for (int i = 0; i < registry_plugin_count(registry); i++)
 		needs.read[needs.n_read++] = registry_plugin_path(registry, i);

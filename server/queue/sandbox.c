@@ -5,6 +5,7 @@
  */
 #include "server/queue/sandbox.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -95,6 +96,21 @@ static void allow(int ruleset, int version, const char *path, uint64_t rights)
 	if (rule.allowed)
 		syscall(LANDLOCK_ADD, ruleset, LANDLOCK_BENEATH, &rule, 0);
 	close(rule.folder);
+}
+
+/* What the links in a folder lead to: a suite has its files of weights so. */
+static void allow_links(int ruleset, int version, const char *folder, uint64_t rights)
+{
+	DIR *dir = folder ? opendir(folder) : NULL;
+	char path[PATH_MAX + 256];
+
+	for (struct dirent *e; dir && (e = readdir(dir));)
+		if (e->d_type == DT_LNK) {
+			snprintf(path, sizeof(path), "%s/%s", folder, e->d_name);
+			allow(ruleset, version, path, rights);
+		}
+	if (dir)
+		closedir(dir);
 }
 
 /* Each absolute folder of a list like PATH. */
@@ -213,6 +229,8 @@ static int worker_ruleset(int version, const struct sandbox_needs *needs)
 	allow(ruleset, version, needs->cache_dir, read);
 	allow(ruleset, version, needs->temporary,
 	      needs->owns_temporary ? all_rights(version) & ~(uint64_t)MAY_EXECUTE : read);
+	allow(ruleset, version, needs->files, read);
+	allow_links(ruleset, version, needs->files, read);
 	for (int i = 0; i < needs->n_read; i++)
 		allow(ruleset, version, needs->read[i], read);
 	if (needs->device)

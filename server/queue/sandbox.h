@@ -28,6 +28,7 @@ struct sandbox_needs {
 	const char *cache_dir; /* of kernels, to be read; NULL: none */
 	const char *temporary; /* the folder for temporary files, to be read; NULL: none */
 	bool owns_temporary;   /* and written: it is this process's alone */
+	const char *files; /* a folder of weights, or of links to some, to be read; NULL: none */
 	const char *read[SANDBOX_MOST_PATHS]; /* files and folders; those that are not there are
 					       * passed over */
 	int n_read;
