@@ -105,6 +105,19 @@ static void test_no_rest(void **state)
 	closedir(folder);
 }
 
+/* Each vector unit has kernels of its own: its flags are part of the key. */
+static void test_units(void **state)
+{
+	struct toolchain t;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_true(toolchain_find(&t, NULL, &err));
+	assert_non_null(strstr(toolchain_flags(&t, 16), "-msse4.2"));
+	assert_non_null(strstr(toolchain_flags(&t, 32), "-mavx2"));
+	assert_non_null(strstr(toolchain_flags(&t, 64), "-mavx512f"));
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -127,6 +140,7 @@ int main(void)
 		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_no_rest),
+		cmocka_unit_test(test_units),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
