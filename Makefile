@@ -8,7 +8,7 @@
 #   make tidy         the analyzer (clang-tidy), which takes minutes
 #   make differential random programs, every mode against eager, for SECONDS (DIFFERENTIAL="--torch python3": eager against PyTorch)
 #   make fuzz         the fuzz targets, FUZZ_SECONDS each
-#   make trial-NAME   what a release goes through: differential, fuzz, sanitize, busy (TRIAL_SECONDS each), walks
+#   make trial-NAME   what a release goes through: differential, fuzz, sanitize, busy (TRIAL_SECONDS each), walks, clients
 #   make install      the program, its library for other processes, headers for plugins and manual pages (PREFIX, DESTDIR)
 #   make deps         Debian packages and npm files that the above need
 #   V=1 shows the commands; CC=clang, SAN=1 (address and undefined), SAN=thread, B=other-build-folder
