@@ -7,6 +7,7 @@
 
 #include "fusion/base/utf8.h"
 #include "fusion/vm/builtins.h"
+#include "fusion/vm/call_host.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
 #include "fusion/vm/absent_modules.h"
@@ -115,17 +116,29 @@ static bool store_list(struct vm *vm, struct list *list, struct value index, str
 	return true;
 }
 
+static bool store_in_tensor(struct vm *vm, struct value o, struct value index, struct value v,
+			    struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+	struct value opened;
+	bool ok;
+
+	if (!open_index(vm, index, &opened, err))
+		return false;
+	ok = host->store_subscript(host->self, o, opened, v, err);
+	value_unref(opened);
+	return ok;
+}
+
 bool op_store_subscript(struct vm *vm, struct value o, struct value index, struct value v,
 			struct err *err)
 {
 	struct value args[] = { index, v }, none;
-	struct vm_host *host;
 	bool found;
 
 	switch (o.kind) {
 	case VALUE_TENSOR:
-		host = vm_host_here(vm);
-		return host->store_subscript(host->self, o, index, v, err);
+		return store_in_tensor(vm, o, index, v, err);
 	case VALUE_LIST:
 		return store_list(vm, o.list, index, v, err);
 	case VALUE_DICT:
@@ -593,17 +606,29 @@ static bool subscript_other(struct vm *vm, struct value o, struct value index, s
 			value_type_name(o));
 }
 
+static bool tensor_subscript(struct vm *vm, struct value o, struct value index, struct value *out,
+			     struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+	struct value opened;
+	bool ok;
+
+	if (!open_index(vm, index, &opened, err))
+		return false;
+	ok = host->subscript(host->self, o, opened, out, err);
+	value_unref(opened);
+	return ok;
+}
+
 bool op_subscript(struct vm *vm, struct value o, struct value index, struct value *out,
 		  struct err *err)
 {
-	struct vm_host *host;
 	struct value found;
 	int64_t at;
 
 	switch (o.kind) {
 	case VALUE_TENSOR:
-		host = vm_host_here(vm);
-		return host->subscript(host->self, o, index, out, err);
+		return tensor_subscript(vm, o, index, out, err);
 	case VALUE_TUPLE:
 	case VALUE_LIST:
 		if (index.kind == VALUE_SLICE)
