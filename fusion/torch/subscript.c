@@ -526,8 +526,7 @@ static bool fitting(const struct decomposer *c, struct value part, struct value 
 	*out = value_ref(v);
 	if (v.kind != VALUE_TENSOR)
 		return true;
-	if (!c->type(c->self, part, &room, &dtype, err) ||
-	    !c->type(c->self, v, &rank, &dtype, err))
+	if (!c->type(c->self, part, &room, &dtype, err) || !c->type(c->self, v, &rank, &dtype, err))
 		goto fail;
 	for (; rank > room; rank--) {
 		struct value size, dropped;
@@ -561,9 +560,10 @@ static bool fill_part(const struct decomposer *c, struct value part, struct valu
 
 	if (!fitting(c, part, v, &fit, err))
 		return false;
-	ok = c->run(c->self,
-		    &(struct op_call){ OP_fill, name, true, (struct value[]){ part, fit }, 2, NULL },
-		    &done, err);
+	ok = c->run(
+	    c->self,
+	    &(struct op_call){ OP_fill, name, true, (struct value[]){ part, fit }, 2, NULL }, &done,
+	    err);
 	value_unref(fit);
 	if (ok)
 		value_unref(done);

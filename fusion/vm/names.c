@@ -23,11 +23,8 @@ static bool is_left_out(const char *name)
 {
 	static const char *const names[] = {
 		"__build_class__",
-		"__import__",
 		"breakpoint",
 		"compile",
-		"eval",
-		"exec",
 		"exit",
 		"help",
 		"input",

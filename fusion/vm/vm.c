@@ -1,5 +1,6 @@
 /* fusion/vm/vm.c -- a VM's life, its limits, and calls from C.
  * The interpreter loop is in run.c. */
+#include "fusion/vm/evaluate.h"
 #include "fusion/vm/vm.h"
 
 #include <stdlib.h>
@@ -83,6 +84,7 @@ void vm_destroy(struct vm *vm)
 		frame_pop(vm);
 	frame_chunks_free(vm);
 	unit_release(&vm->module);
+	evaluated_release(vm);
 	prelude_release(vm);
 	files_release(vm);
 	for (int i = 0; i < vm->n_globals; i++) {
