@@ -66,31 +66,6 @@ static bool open_array(struct vm *vm, struct value v, struct value *out, struct 
 	return true;
 }
 
-bool open_index(struct vm *vm, struct value index, struct value *out, struct err *err)
-{
-	bool arrays = index.kind == VALUE_INSTANCE;
-	struct value opened;
-
-	if (index.kind != VALUE_TUPLE)
-		return arrays ? open_array(vm, index, out, err) : (*out = value_ref(index), true);
-	for (int i = 0; i < index.list->len; i++)
-		arrays = arrays || index.list->at[i].kind == VALUE_INSTANCE;
-	if (!arrays) {
-		*out = value_ref(index);
-		return true;
-	}
-	if (!vm_keep(vm, value_sequence(VALUE_TUPLE, index.list->len), out, err))
-		return false;
-	for (int i = 0; i < index.list->len; i++) {
-		if (!open_array(vm, index.list->at[i], &opened, err)) {
-			value_unref(*out);
-			return false;
-		}
-		out->list->at[out->list->len++] = opened;
-	}
-	return true;
-}
-
 /* f(..., generator=g): f draws while the generator's sequence is torch's.  *found false: there is
  * no such argument. */
 static bool call_drawing(struct vm *vm, const struct native *f, const struct arguments *args,

@@ -10,8 +10,4 @@
 bool call_host(struct vm *vm, const struct native *f, const struct arguments *args,
 	       struct value *out, struct err *err);
 
-/* The index of a tensor, arrays of numpy in it as the tensors that they are around; *out is the
- * caller's. */
-bool open_index(struct vm *vm, struct value index, struct value *out, struct err *err);
-
 #endif

@@ -21,25 +21,6 @@ enum { MOST_TEXTS = 4096, MOST_BYTES = 1 << 16, MOST_NAMES = 64 };
 
 static const char result_name[] = "__evaluated__";
 
-struct evaluated {
-	struct evaluated *before;
-	int n; /* with those before it */
-	struct lang_program *program;
-	struct unit unit;
-};
-
-void evaluated_release(struct vm *vm)
-{
-	while (vm->evaluated) {
-		struct evaluated *e = vm->evaluated;
-
-		vm->evaluated = e->before;
-		unit_release(&e->unit);
-		lang_destroy(e->program);
-		free(e);
-	}
-}
-
 /* Runs the text as a module; *owner is what its globals belong to: as it is where `fresh` is
  * false, else a new owner. */
 static bool run_text(struct vm *vm, const char *text, bool fresh, struct evaluated **out,

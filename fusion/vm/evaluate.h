@@ -2,9 +2,14 @@
 #ifndef FUSION_VM_EVALUATE_H
 #define FUSION_VM_EVALUATE_H
 
-#include "fusion/vm/vm.h"
+#include "fusion/vm/frame.h"
 
-/* Releases what eval() and exec() have compiled: no function of theirs may run afterwards. */
-void evaluated_release(struct vm *vm);
+/* What eval() or exec() has compiled, which the VM keeps: a function may be left of it. */
+struct evaluated {
+	struct evaluated *before; /* NULL: it was the first */
+	int n;                    /* with those before it */
+	struct lang_program *program;
+	struct unit unit;
+};
 
 #endif

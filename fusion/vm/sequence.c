@@ -7,7 +7,6 @@
 
 #include "fusion/base/utf8.h"
 #include "fusion/vm/builtins.h"
-#include "fusion/vm/call_host.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/operators.h"
 #include "fusion/vm/absent_modules.h"
@@ -113,6 +112,45 @@ static bool store_list(struct vm *vm, struct list *list, struct value index, str
 	old = list->at[at];
 	list->at[at] = value_ref(v);
 	value_unref(old);
+	return true;
+}
+
+/* An array of numpy as the tensor that it is around. */
+static bool open_array(struct vm *vm, struct value v, struct value *out, struct err *err)
+{
+	bool found = false;
+
+	if (v.kind == VALUE_INSTANCE &&
+	    !instance_call(vm, &(struct method_call){ &v, "_as_argument", NULL, 0 }, out, &found,
+			   err))
+		return false;
+	if (!found)
+		*out = value_ref(v);
+	return true;
+}
+
+/* The index of a tensor, without arrays; *out is the caller's. */
+static bool open_index(struct vm *vm, struct value index, struct value *out, struct err *err)
+{
+	bool arrays = false;
+
+	if (index.kind != VALUE_TUPLE)
+		return open_array(vm, index, out, err);
+	for (int i = 0; i < index.list->len; i++)
+		arrays = arrays || index.list->at[i].kind == VALUE_INSTANCE;
+	if (!arrays) {
+		*out = value_ref(index);
+		return true;
+	}
+	if (!vm_keep(vm, value_sequence(VALUE_TUPLE, index.list->len), out, err))
+		return false;
+	for (int i = 0; i < index.list->len; i++) {
+		if (!open_array(vm, index.list->at[i], &out->list->at[i], err)) {
+			value_unref(*out);
+			return false;
+		}
+		out->list->len++;
+	}
 	return true;
 }
 
