@@ -20,10 +20,10 @@ def case_stored():
         a[0] = torch.ones(2, 2)
     except RuntimeError as e: print("no")
     print(torch.tensor(range(3)), torch.LongTensor(range(2, 4)), torch.FloatTensor([range(2), (3, 4)]), torch.tensor((range(0))).shape)
-    x = torch.randn(3, requires_grad=True); x.sum().backward(); print(x.grad.stride())
-    x = torch.randn(3, 4, requires_grad=True); (x.t() * torch.ones(4, 3)).sum().backward(); print(x.grad.stride())
-    x = torch.randn(3, 4, requires_grad=True); g, = torch.autograd.grad((x.t() * torch.ones(4, 3)).sum(), x); print(g.stride())
-    x = torch.randn(3, 4, requires_grad=True); g, = torch.autograd.grad(x.sum(), x); print(g.stride())
+    for layer in (torch.nn.Conv2d(1, 2, 3, padding=1), torch.nn.Conv2d(1, 4, 4, 2, 1), torch.nn.Conv2d(1, 1, 1, padding=2)):
+        x = torch.randn(2, 1, 4, 4, requires_grad=True)
+        g, = torch.autograd.grad(layer(x).tanh().sum(), x, create_graph=True)
+        print(g.view(2, -1).shape, layer.weight.sum().item() != 0)
 
 
 def case_printed():
