@@ -48,10 +48,11 @@ struct prelude {
 static bool is_open(const char *name)
 {
 	static const char *const names[] = {
-		"_assert",       "_check",         "_check_is_size",   "_log_api_usage_once",
-		"_complex_call", "_complex_named", "_overload_method", "_script_if_tracing",
-		"_BatchNorm",    "_ConvNd",        "_InstanceNorm",    "_pair",
-		"_single",       "_triple",        "__version__"
+		"_assert",           "_check",         "_check_is_size",   "_log_api_usage_once",
+		"_complex_call",     "_complex_named", "_overload_method", "_script_if_tracing",
+		"_BatchNorm",        "_ConvNd",        "_InstanceNorm",    "_pair",
+		"_single",           "_triple",        "_quadruple",       "_ntuple",
+		"_profiler_enabled", "__version__"
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
