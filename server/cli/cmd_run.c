@@ -195,6 +195,7 @@ struct run_flags {
 	const char *modes, *device, *backend, *threads, *policy, *at, *cache, *without, *autocast;
 	const char *engines, *torch_python, *commit, *branch, *url;
 	bool json, no_timing, poison;
+	long long at_point;    /* what `at` says */
 	struct run_post *post; /* to `url`; NULL: it stays here */
 	const struct registry *registry;
 };
@@ -378,7 +379,9 @@ static bool post_report(const struct run_flags *f, const struct report_run *run)
 	return err.code == ERR_NONE;
 }
 
-static json_t *execute(const struct run_flags *f, const json_t *json, long long at, struct err *err)
+static const struct report_run *execute(const struct run_flags *f, const json_t *json,
+					const struct workload *w, struct report_draft *draft,
+					struct err *err)
 {
 	/* The first ends the run at its next call, a second one at once. */
 	struct shown shown = { isatty(STDERR_FILENO), interrupt_watch(), f->post };
@@ -388,7 +391,7 @@ static json_t *execute(const struct run_flags *f, const json_t *json, long long 
 		.brief = !f->json,
 		.passes = f->json,
 		.only = f->at != NULL,
-		.at = at,
+		.at = f->at_point,
 		.cache_dir = f->cache,
 		.version = breakeven_version(),
 		.torch_python = f->torch_python,
@@ -396,25 +399,30 @@ static json_t *execute(const struct run_flags *f, const json_t *json, long long 
 		.timeline = f->post ? keep_block : NULL,
 		.self = &shown,
 	};
-	struct workload *w = workload_file_parse(&f->source, json, f->registry, err);
-	json_t *report;
+	const struct report_run *report;
 
-	if (!w)
-		return NULL;
 	if (workload_wants_torch(w) && !f->torch_python) {
 		err_set(err, ERR_NO_DEVICE, TORCH_SWITCHED_OFF);
-		workload_destroy(w);
 		return NULL;
 	}
 	if (!f->cache && default_cache_dir(cache, sizeof(cache)))
 		options.cache_dir = cache;
-	report = profiler_run_engines(w, &options, err);
+	report = profiler_run_engines(w, &options, draft, err);
 	if (!report)
 		locate_fault(json, options.cache_dir, f->registry, err);
 	if (shown.terminal)
 		fprintf(stderr, "\r\033[K");
-	workload_destroy(w);
 	return report;
+}
+
+static bool print_json(const struct report_run *run)
+{
+	json_t *json = report_write_run(run);
+	bool ok = json && json_dumpf(json, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
+		  fflush(stdout) == 0;
+
+	json_decref(json);
+	return ok;
 }
 
 static bool print_report(const struct run_flags *f, const struct report_run *run)
@@ -423,8 +431,7 @@ static bool print_report(const struct run_flags *f, const struct report_run *run
 	bool ok;
 
 	if (f->json)
-		return json_dumpf(run->json, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
-		       fflush(stdout) == 0;
+		return print_json(run);
 	buf_init(&text, 0);
 	run_table_print(&text, run);
 	ok = text.data && fputs(text.data, stdout) != EOF && fflush(stdout) == 0;
@@ -452,16 +459,17 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 {
 	struct run_flags f = { .registry = registry };
 	struct err err = { 0 };
-	json_t *fields = NULL, *json = NULL, *report = NULL;
-	const struct report_run *run;
-	struct arena arena = { 0 };
-	long long at = 0;
+	json_t *fields = NULL, *json = NULL;
+	struct workload *w = NULL;
+	const struct report_run *run = NULL;
+	struct report_draft draft = { 0 };
 	int status;
 
 	status = read_flags(argc, argv, &f);
 	if (status >= 0)
 		return status;
-	if (!flags_integer("run", "--at", f.at, 0, LLONG_MAX, &at) || !(fields = flag_fields(&f)))
+	if (!flags_integer("run", "--at", f.at, 0, LLONG_MAX, &f.at_point) ||
+	    !(fields = flag_fields(&f)))
 		return EXIT_USAGE;
 	if (f.without && !pass_flag_check(registry, f.without, &err)) {
 		json_decref(fields);
@@ -485,14 +493,15 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 	else if (json && f.url)
 		f.post = run_post_create(f.url, &err);
 	if (json && !err.code)
-		report = execute(&f, json, at, &err);
-	run = report ? report_read_run(report, &arena, &err) : NULL;
+		w = workload_file_parse(&f.source, json, f.registry, &err);
+	if (w)
+		run = execute(&f, json, w, &draft, &err);
 	if (!run)
 		workload_file_error(&f.source, "run", json, f.registry, &err);
 	else
 		status = finish(&f, run);
-	arena_finish(&arena);
-	json_decref(report);
+	report_draft_finish(&draft);
+	workload_destroy(w);
 	json_decref(json);
 	run_post_destroy(f.post);
 	return status;

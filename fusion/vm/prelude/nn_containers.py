@@ -50,7 +50,7 @@ class ModuleDict(Module):
 
 
 def _parameter(value):
-    return value if _prelude.is_parameter(value) else Parameter(value)
+    return Parameter(value) if _prelude.parameter_of(value) is None else value
 
 
 class ParameterList(Module):
