@@ -32,7 +32,7 @@ ALL_CFLAGS := -std=gnu11 $(if $(SAN),-O1 -g1,-O2 -g) -fno-omit-frame-pointer -ff
 # libmvec stays linked although nothing names it: generated kernels resolve
 # their vector math against the process.
 LDLIBS_ENGINE := -lpcre2-8 -Wl,--no-as-needed -lmvec -Wl,--as-needed -lm -ldl -pthread
-LDLIBS_ALL := -ljansson -lyajl -lz -lzip -lsqlite3 -lmicrohttpd -lnettle -lzstd $(LDLIBS_ENGINE)
+LDLIBS_ALL := -ljansson -lyajl -lz -lsqlite3 -lmicrohttpd -lnettle -lzstd $(LDLIBS_ENGINE)
 LDFLAGS_ALL := $(SANITIZE) $(LDFLAGS)
 
 # The headers of the CUDA Toolkit, where it is installed; its libraries are loaded
@@ -108,6 +108,8 @@ $(foreach f,$(FOLDERS),$(eval $(call folder,$f))$(eval $(call suites,$f)))
 # Suites of fusion.h and of the whole engine: test_fusion_<what>.
 archives_fusion := $(archives_session)
 libs_fusion := $(libs_session)
+# It packs what it unpacks.
+$B/tests/test_profiler_gather: libs_profiler := $(libs_profiler) -lzip
 $(eval $(call suites,fusion))
 
 $B/breakeven: $B/server/main.o $(foreach f,$(FOLDERS),$B/lib/$f.a)

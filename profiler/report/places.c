@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* A walk through the records of a report. */
-struct placing {
+struct place_walk {
 	const struct fusion_program *program;
 	struct report_draft *draft;
 	bool failed; /* out of memory */
@@ -24,7 +24,7 @@ static bool *has(const struct report_field *field, char *from)
 	return (bool *)(from + field->has);
 }
 
-static void place_line(struct placing *p, const struct report_record *record, char *from)
+static void place_line(struct place_walk *p, const struct report_record *record, char *from)
 {
 	const struct report_field *line = field_of(record, "line", REPORT_INTEGER);
 	const struct report_field *file = field_of(record, "file", REPORT_TEXT);
@@ -45,7 +45,7 @@ static void place_line(struct placing *p, const struct report_record *record, ch
 	p->failed |= !name;
 }
 
-static void place_lines(struct placing *p, const struct report_record *record, char *from)
+static void place_lines(struct place_walk *p, const struct report_record *record, char *from)
 {
 	const struct report_field *lines = field_of(record, "lines", REPORT_INTEGERS);
 	const struct report_field *files = field_of(record, "files", REPORT_TEXTS);
@@ -82,7 +82,7 @@ static void place(void *self, const struct report_field *field, void *from)
 bool report_places(const struct report_record *record, void *from,
 		   const struct fusion_program *program, struct report_draft *draft)
 {
-	struct placing p = { .program = program, .draft = draft };
+	struct place_walk p = { .program = program, .draft = draft };
 	int there;
 
 	if (program && fusion_place(program, 1, &there))
