@@ -152,7 +152,9 @@ static bool write_run(struct run_post *p, const struct report_run *of, struct bu
 	const struct report_workload *workload = of->workload ? of->workload : &nothing;
 	const struct export_format *format = export_format_find("chrome_gz", err);
 	const struct export_query all = { 0 };
+	json_t *report = report_write_run(of);
 	struct timespec now;
+	bool ok;
 	struct export_run run = {
 		.name = workload->name ? workload->name : "workload",
 		.project = report_text(workload->project),
@@ -161,16 +163,19 @@ static bool write_run(struct run_post *p, const struct report_run *of, struct bu
 		.commit = report_text(workload->commit),
 		.branch = report_text(workload->branch),
 		.version = breakeven_version(),
-		.workload = workload->json,
-		.report = of->json,
-		.environment = of->environment ? of->environment->json : NULL,
+		.workload = json_object_get(report, "workload"),
+		.report = report,
+		.environment = json_object_get(report, "environment"),
 		.blocks = give_blocks,
 		.store = p,
 	};
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	run.created_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-	return format && export_write(format, &run, &all, add, out, err);
+	ok = report || err_set(err, ERR_MEMORY, "out of memory for a post");
+	ok = ok && format && export_write(format, &run, &all, add, out, err);
+	json_decref(report);
+	return ok;
 }
 
 static bool run_post_send(struct run_post *p, const struct report_run *run, int64_t *id,
@@ -364,19 +369,36 @@ static bool keep_block(void *self, const void *block, size_t len, struct err *er
 	return run_post_block(((struct shown *)self)->post, block, len, err);
 }
 
-/* Into the server, where that is wanted; false after a message. */
-static bool post_report(const struct run_flags *f, const struct report_run *run)
+static bool send_weights(void *self, const char *path, const char *id, struct err *err)
+{
+	const struct run_flags *f = self;
+
+	if (!post_weights(f->post->post, path, id, err))
+		fprintf(
+		    stderr,
+		    "breakeven run: weights %s not posted: %s; without them the run cannot be run "
+		    "again there\n",
+		    path, err->message);
+	return err->code == ERR_NONE;
+}
+
+/* Into the server, where that is wanted; false after a message.  A run whose weights the server
+ * does not take is posted all the same. */
+static bool post_report(struct run_flags *f, const json_t *json, const struct report_run *run)
 {
 	struct err err = { 0 };
+	bool whole;
 	int64_t id;
 
 	if (!f->post)
 		return true;
+	whole = workload_file_each_weights(&f->source, json, send_weights, f, &err);
+	err = (struct err){ 0 };
 	if (run_post_send(f->post, run, &id, &err))
 		fprintf(stderr, "breakeven run: run %lld of %s\n", (long long)id, f->url);
 	else
 		fprintf(stderr, "breakeven run: not posted: %s\n", err.message);
-	return err.code == ERR_NONE;
+	return whole && err.code == ERR_NONE;
 }
 
 static const struct report_run *execute(const struct run_flags *f, const json_t *json,
@@ -440,7 +462,7 @@ static bool print_report(const struct run_flags *f, const struct report_run *run
 }
 
 /* Logs, prints and posts what was measured. */
-static int finish(const struct run_flags *f, const struct report_run *run)
+static int finish(struct run_flags *f, const json_t *json, const struct report_run *run)
 {
 	const char *torch = torch_text_error(run);
 
@@ -452,7 +474,8 @@ static int finish(const struct run_flags *f, const struct report_run *run)
 			strerror(errno));
 		return EXIT_FAILED;
 	}
-	return post_report(f, run) && !torch && run_table_agrees(run) ? EXIT_DONE : EXIT_FAILED;
+	return post_report(f, json, run) && !torch && run_table_agrees(run) ? EXIT_DONE
+									    : EXIT_FAILED;
 }
 
 int cmd_run(int argc, char **argv, const struct registry *registry)
@@ -499,7 +522,7 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 	if (!run)
 		workload_file_error(&f.source, "run", json, f.registry, &err);
 	else
-		status = finish(&f, run);
+		status = finish(&f, json, run);
 	report_draft_finish(&draft);
 	workload_destroy(w);
 	json_decref(json);

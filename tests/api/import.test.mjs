@@ -2,12 +2,47 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import http from 'node:http';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { binary, getJson, startServer, waitFor } from './harness.mjs';
+import { binary, getJson, startServer, until, waitFor } from './harness.mjs';
 import { decodeTimeline } from '../../web/js/model/timeline.js';
 
 const [trace, log] = ['kineto.json', 'torch_trace_2.14.log'].map((f) => `tests/import/${f}`);
+
+/** A log that takes a while to read: blanks between two events. */
+const blanks = gzipSync(Buffer.alloc(200 << 20, ' '), { level: 1 });
+const slowLog = Buffer.concat([gzipSync('{"traceEvents":['), blanks, blanks, blanks, gzipSync(']}')]);
+
+/**
+ * Posts that, and halts its worker: the request, what it will be answered, and the run's number.  Where the log
+ * was read before that, it is posted again.
+ */
+const haltedImport = (server) => until(async () => {
+    const request = http.request(`${server.url}/api/v1/imports?name=slow`, { method: 'POST', headers: { 'Content-Type': 'application/gzip', 'Content-Length': slowLog.length } });
+    let answered = false;
+    const answer = new Promise((done) => {
+        request.on('response', (response) => { response.resume(); done(response.statusCode); });
+        request.on('error', () => done(0));
+    }).finally(() => { answered = true; });
+    request.end(slowLog);
+    const found = await until(() => answered || spawnSync('pgrep', ['-P', String(server.child.pid), '-f', 'worker']).stdout.toString().trim(), 'a worker');
+    const worker = Number(found);
+    if (found === true || !send(worker, 'SIGSTOP')) return null;
+    const { runs } = (await getJson(`${server.url}/api/v1/runs`)).body;
+    return runs[0].status === 'running' && { request, answer, worker, id: runs[0].id };
+}, 'an import that is halted while its log is read');
+
+/** Whether there is such a process to take it. */
+function send(pid, signal) {
+    try {
+        return process.kill(pid, signal);
+    } catch {
+        return false;
+    }
+}
+const isGone = (pid) => !send(pid, 0);
+
 const count = (v, kind) => v.totals.filter((t) => t.kind === kind).reduce((n, t) => n + t.count, 0);
 
 const postLog = (server, body, query = '', type = 'application/octet-stream') =>
@@ -107,4 +142,47 @@ test('flags and files that are wrong are said', () => {
     assert.match(missing.stderr, /\/no\/such\/file: No such file/);
     assert.equal(run('--help').status, 0);
     assert.match(run(log).stdout, /6 graphs, 7 compilations, 4 breaks, 2 recompiles/);
+});
+
+test('an import whose client goes, that is cancelled, or whose server stops is given up', async () => {
+    const server = await startServer();
+    const halted = [];
+    try {
+        halted.push(await haltedImport(server));
+        const [cancelled] = halted;
+        const answer = await getJson(`${server.url}/api/v1/runs/${cancelled.id}`, { method: 'DELETE' });
+        assert.deepEqual(answer.body, { id: cancelled.id, did: 'cancelled' });
+        assert.equal(await cancelled.answer, 409);
+        assert.equal((await waitFor(server, cancelled.id)).status, 'cancelled');
+        await until(() => isGone(cancelled.worker), 'the end of its worker');
+
+        halted.push(await haltedImport(server));
+        const { request, worker, id } = halted.at(-1);
+        request.destroy();
+        await until(() => isGone(worker), 'the end of the worker whose client went');
+        await until(async () => (await getJson(`${server.url}/api/v1/runs/${id}`)).status === 404, 'that its run is gone');
+
+        halted.push(await haltedImport(server));
+    } finally {
+        await server.stop({ signal: 'SIGTERM' });
+    }
+    await until(() => isGone(halted.at(-1).worker), 'the end of the worker of a server that stopped');
+    assert.ok([0, 503].includes(await halted.at(-1).answer), 'the answer, or its connection was closed before that');
+});
+
+test('how far an import is shows while it is read', async () => {
+    const server = await startServer();
+    try {
+        const said = [];
+        const { id, worker, answer } = await haltedImport(server);
+        const response = await fetch(`${server.url}/api/v1/runs/${id}/events`);
+        for await (const bytes of response.body) {
+            said.push(Buffer.from(bytes).toString());
+            send(worker, 'SIGCONT'); // it is listened to: the log may be read on
+        }
+        assert.match(said.join(''), /starting a worker|reading the log/);
+        assert.equal(await answer, 201);
+    } finally {
+        await server.stop();
+    }
 });
