@@ -71,8 +71,7 @@ static bool lex_fault(struct lexer *lx, enum err_code code, const char *format, 
 static bool lex_fault_at(struct lexer *lx, enum err_code code, int line, int column,
 			 const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* ---- the characters of names: letters of the scripts that programs are written in.  Names are
- * compared byte by byte, without normalization. */
+/* ---- the characters of names, which are compared byte by byte, without normalization. */
 
 /* What an ASCII character may be part of. */
 enum { NAME_PART = 1, DIGIT = 2, PREFIX = 4 };
@@ -92,34 +91,17 @@ static inline int part_of(char c)
 	return parts[(unsigned char)c];
 }
 
-/* Code points from first to last are letters. */
-static const struct {
-	uint32_t first, last;
-} letters[] = {
-	{ 0xaa, 0xaa },     { 0xba, 0xba },     { 0xc0, 0xd6 },     { 0xd8, 0xf6 },
-	{ 0xf8, 0x2c1 },    { 0x370, 0x373 },   { 0x376, 0x377 },   { 0x37b, 0x37d },
-	{ 0x386, 0x386 },   { 0x388, 0x3ff },   { 0x400, 0x481 },   { 0x48a, 0x52f },
-	{ 0x531, 0x556 },   { 0x561, 0x587 },   { 0x5d0, 0x5ea },   { 0x620, 0x64a },
-	{ 0x904, 0x939 },   { 0xe01, 0xe30 },   { 0x10d0, 0x10fa }, { 0x1e00, 0x1f15 },
-	{ 0x3041, 0x3096 }, { 0x30a1, 0x30fa }, { 0x3400, 0x4dbf }, { 0x4e00, 0x9fff },
-	{ 0xac00, 0xd7a3 },
-};
-
 static bool starts_name(uint32_t point)
 {
-	if (point < 0x80)
-		return point == '_' || (point >= 'a' && point <= 'z') ||
-		       (point >= 'A' && point <= 'Z');
-	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
-		if (point >= letters[i].first && point <= letters[i].last)
-			return true;
-	return false;
+	return point < 0x80 ? (part_of((char)point) & (NAME_PART | DIGIT)) == NAME_PART
+			    : utf8_is_letter(point);
 }
 
 static bool continues_name(uint32_t point)
 {
-	return starts_name(point) || (point >= '0' && point <= '9') ||
-	       (point >= 0x300 && point <= 0x36f); /* combining accents */
+	if (point < 0x80)
+		return part_of((char)point) & NAME_PART;
+	return utf8_is_letter(point) || (point >= 0x300 && point <= 0x36f); /* combining accents */
 }
 
 static const struct {

@@ -210,15 +210,15 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 	case GUARD_STRIDE:
 		return tensor_of(g, at->source)->stride[at->dim] == at->number;
 	case GUARD_IDENTICAL:
-		return identical(g->values[at->source], g->values[at->other]);
+	case GUARD_OTHER:
+		return identical(g->values[at->source], g->values[at->other]) ==
+		       (at->kind == GUARD_IDENTICAL);
 	case GUARD_DISJOINT:
 		return g->values[at->source].object != g->values[at->other].object;
 	case GUARD_APART:
 		return are_apart(g);
 	case GUARD_ALIAS:
 		return sources_same_tensor(tensor_of(g, at->source), tensor_of(g, at->other));
-	case GUARD_OTHER:
-		return !identical(g->values[at->source], g->values[at->other]);
 	case GUARD_WITHIN:
 		return tensor_of(g, at->source)->storage == tensor_of(g, at->other)->storage &&
 		       tensor_of(g, at->source)->offset - tensor_of(g, at->other)->offset ==
