@@ -1,7 +1,10 @@
 /* profiler/report/places.c -- lines of a program of several files: see places.h. */
 #include "profiler/report/places.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "fusion/base/buf.h"
 
 /* A walk through the records of a report. */
 struct place_walk {
@@ -69,6 +72,50 @@ static void place_lines(struct place_walk *p, const struct report_record *record
 	p->failed |= !names.at;
 }
 
+/* A graph as a pass had it: "# line 27" of a node to "# train.py, line 3". */
+static const char *place_graph(struct place_walk *p, const char *text)
+{
+	static const char mark[] = "  # line ";
+	const char *at, *placed;
+	struct buf out;
+
+	buf_init(&out, 0);
+	while ((at = strstr(text, mark))) {
+		char *end;
+		long line = strtol(at + strlen(mark), &end, 10);
+		int there;
+		const char *file = fusion_place(p->program, (int)line, &there);
+
+		buf_add(&out, text, (size_t)(at - text));
+		if (file)
+			buf_printf(&out, "  # %s, line %d", file, there);
+		else
+			buf_add(&out, at, (size_t)(end - at));
+		text = end;
+	}
+	buf_puts(&out, text);
+	placed = report_draft_text(p->draft, out.data);
+	buf_finish(&out);
+	p->failed |= !placed;
+	return placed;
+}
+
+static void place_graphs(struct place_walk *p, const struct report_record *record, char *from)
+{
+	static const char *const names[] = { "before", "after" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct report_field *field = field_of(record, names[i], REPORT_TEXT);
+		const char *text;
+
+		if (!field || !*has(field, from))
+			continue;
+		memcpy(&text, from + field->offset, sizeof(text));
+		text = text ? place_graph(p, text) : NULL;
+		memcpy(from + field->offset, &text, sizeof(text));
+	}
+}
+
 static void place(void *self, const struct report_field *field, void *from)
 {
 	/* what the program was given, and errors: a `line` in there is its own */
@@ -77,6 +124,7 @@ static void place(void *self, const struct report_field *field, void *from)
 	report_each_record(field->of, from, place, self);
 	place_line(self, field->of, from);
 	place_lines(self, field->of, from);
+	place_graphs(self, field->of, from);
 }
 
 bool report_places(const struct report_record *record, void *from,

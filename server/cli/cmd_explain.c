@@ -223,7 +223,11 @@ static const struct report_explain *explain(const struct explain_flags *f, const
 					   .rewrites_ms = f->rewrites ? -1 : tries_ms,
 					   .passes = f->passes,
 					   .brief = !f->json && !f->graph };
+	const struct workload_file_rights rights = { .command = "explain",
+						     .registry = f->registry };
 
+	if (!workload_file_confine(&f->source, w, &rights, err))
+		return NULL;
 	return profiler_explain(w, &options, draft, err);
 }
 

@@ -421,7 +421,7 @@ static const struct report_run *execute(const struct run_flags *f, const json_t 
 		.timeline = f->post ? keep_block : NULL,
 		.self = &shown,
 	};
-	const struct report_run *report;
+	const struct report_run *report = NULL;
 
 	if (workload_wants_torch(w) && !f->torch_python) {
 		err_set(err, ERR_NO_DEVICE, TORCH_SWITCHED_OFF);
@@ -429,7 +429,13 @@ static const struct report_run *execute(const struct run_flags *f, const json_t 
 	}
 	if (!f->cache && default_cache_dir(cache, sizeof(cache)))
 		options.cache_dir = cache;
-	report = profiler_run_engines(w, &options, draft, err);
+	if (workload_file_confine(&f->source, w,
+				  &(struct workload_file_rights){ .command = "run",
+								  .cache_dir = options.cache_dir,
+								  .registry = f->registry,
+								  .posts = f->post != NULL },
+				  err))
+		report = profiler_run_engines(w, &options, draft, err);
 	if (!report)
 		locate_fault(json, options.cache_dir, f->registry, err);
 	if (shown.terminal)
