@@ -39,8 +39,10 @@ static bool same_keys(const struct dict *a, const struct dict *b)
 	return true;
 }
 
-static bool identical(struct value a, struct value b)
+static bool identical(const struct guards *g, const struct guard *at)
 {
+	struct value a = g->values[at->source], b = g->values[at->other];
+
 	return a.kind == b.kind && a.object == b.object;
 }
 
@@ -211,8 +213,7 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 		return tensor_of(g, at->source)->stride[at->dim] == at->number;
 	case GUARD_IDENTICAL:
 	case GUARD_OTHER:
-		return identical(g->values[at->source], g->values[at->other]) ==
-		       (at->kind == GUARD_IDENTICAL);
+		return identical(g, at) == (at->kind == GUARD_IDENTICAL);
 	case GUARD_DISJOINT:
 		return g->values[at->source].object != g->values[at->other].object;
 	case GUARD_APART:
