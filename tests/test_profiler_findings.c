@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "profiler/findings/findings.h"
-#include "profiler/findings/skim.h"
 
 /* A mode of a report; `more` begins with a comma, or is empty. */
 #define MODE(us, more)                                                                             \
@@ -448,32 +447,6 @@ static void pytorchs_modes_are_told_too(void **state)
 	done(&found);
 }
 
-/* What findings do not need is left out, and nothing else: not what only has the name. */
-static void a_stored_report_is_skimmed(void **state)
-{
-	static const char report[] =
-	    "{\"modes\": {\"graphs\": {\"graphs\": [ {\"nodes\": [\"]\\\"}\", 1]}, {}], "
-	    "\"breaks\": "
-	    "[{\"a\": \"\\\\\"}], \"latency\": {\"samples_ns\": [1, 2], \"n\": 2}, \"change\": "
-	    "{\"graphs\": [1, 2]}}}, \"source\": \"\\\"graphs\\\": [{\", \"calls\": [[{}]], "
-	    "\"guards\":\n[]}";
-	json_t *want = json_loads(
-	    "{\"modes\": {\"graphs\": {\"graphs\": [], \"breaks\": [], "
-	    "\"latency\": {\"samples_ns\": [], \"n\": 2}, \"change\": {\"graphs\": "
-	    "[1, 2]}}}, \"source\": \"\\\"graphs\\\": [{\", \"calls\": [[{}]], "
-	    "\"guards\": []}",
-	    0, NULL);
-	json_t *got = report_skim(report, strlen(report));
-
-	(void)state;
-	assert_non_null(want);
-	assert_true(json_equal(got, want));
-	json_decref(got);
-	json_decref(want);
-	for (size_t len = 0; len < strlen(report); len++) /* cut anywhere */
-		assert_null(report_skim(report, len));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -490,7 +463,6 @@ int main(void)
 		cmocka_unit_test(memory_of_a_call_is_told_beside_eagers),
 		cmocka_unit_test(where_the_time_of_a_call_goes_is_said_of_one_mode),
 		cmocka_unit_test(pytorchs_modes_are_told_too),
-		cmocka_unit_test(a_stored_report_is_skimmed),
 	};
 
 	return cmocka_run_group_tests_name("findings", tests, NULL, NULL);

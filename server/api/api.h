@@ -14,11 +14,6 @@ extern const struct route_table routes;
 /* events_describe_fn: the run's state as a server-sent event; `self` is the struct app. */
 size_t run_event(void *self, int64_t id, char *out, size_t size, bool *last);
 
-/* ---- api_runs.c: what the figures of the runs that were asked for last say.  Thread-safe. ---- */
-
-struct findings_cache *findings_cache_new(void); /* NULL: out of memory */
-void findings_cache_destroy(struct findings_cache *c);
-
 /* The workload that a first start runs, of web/examples/; new. */
 json_t *examples_first(struct err *err);
 

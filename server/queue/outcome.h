@@ -10,6 +10,7 @@
 struct outcome {
 	struct run_outcome stored; /* without environment and blocks; `report` NULL: not read yet */
 	json_t *report;            /* whose texts are borrowed */
+	char *findings;            /* JSON text */
 	struct arena arena;
 };
 
