@@ -447,6 +447,140 @@ static void pytorchs_modes_are_told_too(void **state)
 	done(&found);
 }
 
+/* A graph's own fields, and those of its kernels. */
+#define GRAPH(more) "{\"ops\": [\"sin\"], \"kernels\": [\"k\"]" more "}"
+#define IN_GRAPHS(list)                                                                            \
+	"{\"breakeven\": 1, \"modes\": {\"graphs\": {\"breaks\": [], \"recompiles\": [], "         \
+	"\"graphs\": [" list "]}}}"
+#define RECORDING(made, refused, why_not, direct, because, why_guards)                             \
+	"{\"recorded\": true, \"made\": " made ", \"refused\": " refused ", \"why_not\": " why_not \
+	", \"direct\": " direct                                                                    \
+	", \"why_direct\": \"cumsum runs on the host\", \"because\": " because                     \
+	", \"record_us\": 1, \"replays\": 7, \"pointed\": 2, \"guards_left_out\": 5, "             \
+	"\"why_guards\": " why_guards ", \"held_bytes\": 512}"
+
+static void texts(const struct report_texts *got, const char *const *want)
+{
+	size_t n = 0;
+
+	for (; want[n]; n++) {
+		assert_true(n < got->n);
+		assert_string_equal(got->at[n], want[n]);
+	}
+	assert_int_equal(got->n, n);
+}
+
+static void
+a_recording_is_told_in_sentences_and_what_could_not_be_recorded_with_the_reason(void **state)
+{
+	static const char *const none[] = { NULL };
+	static const char *const made[] = {
+		"1 recording, replayed 7 times; 2 pointers set again; 512 B held between calls",
+		"Launched kernel by kernel: cumsum runs on the host",
+		"Recorded again: x.size(0) is 5, was 4",
+		"Guards of the program's objects left out in 5 calls",
+		"Backward: 2 recordings, replayed 7 times; 2 pointers set again; 512 B held "
+		"between "
+		"calls",
+		"Backward: 1 recording launched kernel by kernel: cumsum runs on the host",
+		"Backward: 1 piece not recorded, runs as in static: it prints",
+		NULL
+	};
+	static const char *const refused[] = { "Not recorded, runs as in static: it prints",
+					       "All guards are checked in each call: it writes",
+					       NULL };
+	static const char *const empty[] = { "Nothing to record: no kernel is launched",
+					     "Guards of the program's objects left out in 5 calls",
+					     NULL };
+	struct found found = find(IN_GRAPHS(GRAPH(
+	    ", \"recording\": " RECORDING("1", "0", "null", "1", "\"x.size(0) is 5, was 4\"", "null") ", \"backward_recording\": " RECORDING(
+		"2", "1", "\"it prints\"", "1", "null",
+		"null")) ", " GRAPH(", \"recording\": " RECORDING("0", "1", "\"it prints\"", "0",
+								  "null",
+								  "\"it writes\"")) ", " GRAPH(", "
+											       "\"r"
+											       "eco"
+											       "rdi"
+											       "ng"
+											       "\":"
+											       " " RECORDING(
+												   "0",
+												   "0",
+												   "null",
+												   "0",
+												   "null",
+												   "null")) ", " GRAPH("")));
+	const struct report_findings_graph *g =
+	    report_get(found.f->points.at[0].modes, "graphs")->graphs.at;
+
+	(void)state;
+	texts(&g[0].recording, made);
+	texts(&g[1].recording, refused);
+	texts(&g[2].recording, empty);
+	texts(&g[3].recording, none);
+	done(&found);
+}
+
+#define KERNEL(more) "{\"name\": \"k\", \"form\": \"map\", \"why\": \"\", \"lines\": [3]" more "}"
+
+static void a_graph_and_its_kernels_are_told_in_shared_units(void **state)
+{
+	static const char *const facts[] = { "1 op",
+					     "1 kernel",
+					     "1 of them only copies",
+					     "compiled in 12 ms from the cache",
+					     "used by 3 calls",
+					     NULL };
+	static const char *const later[] = { "1 op", "1 kernel",
+					     "compiled for a later call, as timing began", NULL };
+	struct found found = find(IN_GRAPHS(
+	    GRAPH(", \"id\": 4, \"frame\": \"model\", \"compile\": \"0/1\", \"compile_ms\": "
+		  "12, "
+		  "\"cached\": true, \"uses\": 3, \"kernel_details\": [" KERNEL(
+		      ", \"ops\": 2, \"read_bytes\": 512, \"written_bytes\": 16800000, "
+		      "\"saved_bytes\": 1024, \"copies\": false, \"median_us\": 40, \"ci_us\": "
+		      "[39, 41], \"copy_share\": 0.25, \"operations\": 4200, \"occupancy\": "
+		      "0.5") ", " KERNEL(", \"ops\": 1, \"read_bytes\": 500000, "
+					 "\"written_bytes\": 500000, "
+					 "\"saved_bytes\": 0, \"copies\": true, \"median_us\": "
+					 "10, \"ci_us\": "
+					 "[9, 11], \"copy_share\": 1.2") "]") ", " GRAPH(", "
+											 "\"lat"
+											 "er\":"
+											 " true"
+											 ", "
+											 "\"use"
+											 "s\": "
+											 "3")));
+	const struct report_findings_mode *m = report_get(found.f->points.at[0].modes, "graphs");
+	const struct report_findings_kernel *k = m->graphs.at[0].kernels.at;
+
+	(void)state;
+	assert_string_equal(m->graphs.at[0].title, "Graph 4, model 0/1");
+	assert_string_equal(m->graphs.at[1].title, "Graph 1, model");
+	texts(&m->graphs.at[0].facts, facts);
+	texts(&m->graphs.at[1].facts, later);
+	assert_int_equal(m->graphs.at[0].kernels.n, 2);
+	assert_string_equal(k[0].about,
+			    "2 ops, 512 B read, 16.8 MB written, 1.02 kB saved by fusion");
+	assert_string_equal(k[1].about, "1 op, 500 kB read, 500 kB written");
+	assert_string_equal(k[0].median->text, "40");
+	assert_string_equal(k[0].median->high, "41");
+	assert_string_equal(k[0].moves, "16.8");
+	assert_string_equal(k[1].moves, "1");
+	assert_string_equal(k[0].of_copy, "25 %");
+	assert_string_equal(k[0].operations, "4,200");
+	assert_string_equal(k[0].occupancy, "50 %");
+	assert_null(k[1].operations);
+	assert_string_equal(m->kernels->bytes_unit, "MB");
+	/* 30 of 50 us: the second is faster than a copy, and takes nothing off. */
+	assert_string_equal(
+	    m->kernels->sentence,
+	    "1 kernel of 2 takes more than twice as long as a copy of as many bytes; "
+	    "30 us of 50 us, 60 %, are no memory time.");
+	done(&found);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -463,6 +597,9 @@ int main(void)
 		cmocka_unit_test(memory_of_a_call_is_told_beside_eagers),
 		cmocka_unit_test(where_the_time_of_a_call_goes_is_said_of_one_mode),
 		cmocka_unit_test(pytorchs_modes_are_told_too),
+		cmocka_unit_test(
+		    a_recording_is_told_in_sentences_and_what_could_not_be_recorded_with_the_reason),
+		cmocka_unit_test(a_graph_and_its_kernels_are_told_in_shared_units),
 	};
 
 	return cmocka_run_group_tests_name("findings", tests, NULL, NULL);

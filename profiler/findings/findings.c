@@ -531,6 +531,8 @@ static void put_own_mode(struct maker *m, const struct report_point *p, size_t i
 		s = sentence_begin(&m->wording, &to->memory);
 		say_memory(&s, mode, at->memory, eager ? eager->memory : NULL);
 	}
+	if (strcmp(mode, "eager") != 0)
+		put_graphs(m, at, to);
 }
 
 /* ---- where the time of a call goes ---- */

@@ -23,4 +23,7 @@ void put_doubts(struct maker *m, struct report_findings *out);
 void say_memory(struct sentence *s, const char *mode, const struct report_memory *memory,
 		const struct report_memory *eager);
 
+/* graphs.c: what is said of the graphs of a mode, and of their kernels. */
+void put_graphs(struct maker *m, const struct report_mode *at, struct report_findings_mode *to);
+
 #endif

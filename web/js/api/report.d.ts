@@ -2755,7 +2755,7 @@ export interface ReportHistoryShown {
   of_baseline: string | null;
 }
 
-/** what a run's figures say, as it is shown: made from the report with each answer, never stored */
+/** what a run's figures say, as it is shown: made from the report, no part of it */
 export interface ReportFindings {
   /** the sentence that opens a run: of `mode`, at the last point */
   answer: ReportSentencePart[];
@@ -2861,6 +2861,56 @@ export interface ReportFindingsMode {
   error: string | null;
   /** what memory a call takes; where it was watched */
   memory?: ReportSentencePart[];
+  /** as the graphs of the report; not of eager */
+  graphs?: ReportFindingsGraph[];
+  /** what its kernels achieve; where they were watched */
+  kernels?: ReportFindingsKernels;
+}
+
+/** what is said of a captured graph */
+export interface ReportFindingsGraph {
+  /** its number, function and version */
+  title: string;
+  /** how large it is, how long it took to compile, how often it is used */
+  facts: string[];
+  /** what became of recording its launches, a sentence each; empty but in mode graphs */
+  recording: string[];
+  /** as kernel_details of the graph */
+  kernels: ReportFindingsKernel[];
+}
+
+/** what the kernels of a mode achieve */
+export interface ReportFindingsKernels {
+  /** how many are held up by more than memory */
+  sentence: string;
+  /** of all medians: us, ms, s or min */
+  time_unit: string;
+  /** of all that kernels move: B, kB, MB or GB */
+  bytes_unit: string;
+}
+
+/** what is said of a kernel; figures are there where it was watched */
+export interface ReportFindingsKernel {
+  /** its ops, what it moves and what fusion saves */
+  about: string;
+  /** the time of a launch, in time_unit */
+  median?: ReportFigure;
+  /** what a launch reads and writes, in bytes_unit */
+  moves?: string;
+  /** GB/s: bytes over time */
+  bandwidth?: string;
+  /** the time of a copy of as many bytes over its own: 85 % */
+  of_copy?: string;
+  /** arithmetic operations of a launch */
+  operations?: string;
+  /** GFLOP/s: operations over time */
+  rate?: string;
+  /** 1/byte: operations over bytes */
+  intensity?: string;
+  /** warps that can be resident over those that the GPU has room for: 50 % */
+  occupancy?: string;
+  /** shared memory of a block: 16.4 kB */
+  shared?: string;
 }
 
 /** a figure in the digits that its interval allows */
