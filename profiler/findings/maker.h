@@ -19,9 +19,9 @@ struct maker {
 /* doubts.c: warnings, and the modes whose values are wrong. */
 void put_doubts(struct maker *m, struct report_findings *out);
 
-/* memory.c: what a call in that mode takes, beside eager's; NULL: it was not watched. */
-void say_memory(struct sentence *s, const char *mode, const struct report_memory *memory,
-		const struct report_memory *eager);
+/* watched.c: where the time of a call goes and what memory it takes, in each mode of a point; the
+ * modes are there already. */
+void put_watched(struct maker *m, const struct report_point *p, struct report_findings_point *to);
 
 /* graphs.c: what is said of the graphs of a mode, and of their kernels. */
 void put_graphs(struct maker *m, const struct report_mode *at, struct report_findings_mode *to);

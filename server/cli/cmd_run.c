@@ -434,21 +434,6 @@ static json_t *execute(const struct run_flags *f, const json_t *json, long long 
 	return report;
 }
 
-static bool print_report(const struct run_flags *f, const struct report_run *run)
-{
-	struct buf text;
-	bool ok;
-
-	if (f->json)
-		return json_dumpf(run->json, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
-		       fflush(stdout) == 0;
-	buf_init(&text, 0);
-	run_table_print(&text, run);
-	ok = text.data && fputs(text.data, stdout) != EOF && fflush(stdout) == 0;
-	buf_finish(&text);
-	return ok;
-}
-
 /* Logs, prints and posts what was measured. */
 static int finish(struct run_flags *f, const json_t *json, const struct report_run *run)
 {
@@ -457,7 +442,7 @@ static int finish(struct run_flags *f, const json_t *json, const struct report_r
 	cache_log(run);
 	if (torch)
 		fprintf(stderr, "breakeven run: engine torch: %s\n", torch);
-	if (!print_report(f, run)) {
+	if (!run_table_show(run, f->json)) {
 		fprintf(stderr, "breakeven run: the result could not be written: %s\n",
 			strerror(errno));
 		return EXIT_FAILED;

@@ -2737,13 +2737,97 @@ export interface ReportSuiteResultChange {
   verdict: string | null;
 }
 
+/** one figure over the runs of a workload; without one, which workloads there are */
+export interface ReportHistory {
+  /** its name; null where none was asked for: then only `workloads` is there */
+  workload: string | null;
+  /** those that have runs, the one of the newest run first */
+  workloads: ReportWorkloadName[];
+  /** the mode that the figure is of */
+  mode?: string;
+  /** the figure: latency, speedup, compile and others */
+  metric?: string;
+  /** what it is called */
+  title?: string;
+  /** us, B, x, ms; empty: a count */
+  unit?: string;
+  /** whether a larger figure is the better one */
+  more_is_better?: boolean;
+  /** the point of the sweep; null: of each run its last */
+  n?: number | null;
+  /** what its runs have figures of */
+  known?: ReportHistoryKnown;
+  /** its runs that ended, oldest first */
+  points?: ReportHistoryPoint[];
+  /** runs that there are; only the newest may be here */
+  total?: number;
+  /** whether runs of older versions are not read yet */
+  pending?: boolean;
+  /** the newest figure, and the baseline's */
+  sentence?: ReportSentencePart[];
+  /** what is not known and what is left out: a sentence each */
+  how?: string[];
+}
+
+/** a workload that has runs */
+export interface ReportWorkloadName {
+  /** its name */
+  name: string;
+  /** how many */
+  runs: number;
+}
+
+/** what the runs of a workload have figures of */
+export interface ReportHistoryKnown {
+  /** the figures */
+  metrics: ReportHistoryMetric[];
+  /** the modes */
+  modes: string[];
+  /** the points of sweeps */
+  points: number[];
+}
+
+/** a figure that runs are compared by over time */
+export interface ReportHistoryMetric {
+  /** how it is asked for */
+  name: string;
+  /** what it is called */
+  title: string;
+  /** us, B, x, ms; empty: a count */
+  unit: string;
+}
+
+/** a run in a history */
+export interface ReportHistoryPoint {
+  /** the run, with all that the list of runs has of it */
+  run: ReportComparedRun;
+  /** the beginning of a hash of its program: equal where that is the same */
+  source: string | null;
+  /** the same of what decides comparability */
+  settings: string | null;
+  /** the point of the sweep; null without one */
+  n: number | null;
+  /** the figure, in the history's unit; null where it was not measured */
+  value: number | null;
+  /** its interval */
+  ci: [number, number] | null;
+  /** how many it was taken from */
+  samples: number;
+  /** as it is shown, with its unit; null where it was not measured */
+  shown: ReportFigure | null;
+  /** the figure over the baseline's: 1.50x; null of the baseline, and without one */
+  of_baseline: string | null;
+  /** why it cannot be held against the one before it that was measured: settings changed, other point, source changed */
+  parting?: string;
+}
+
 /** what the runs of a workload say: made with each answer */
 export interface ReportHistoryFindings {
   /** the newest figure, and the baseline's */
   sentence: ReportSentencePart[];
   /** what is not known and what is left out: a sentence each */
   how: string[];
-  /** as the points of the answer, whose fields these are */
+  /** as the points of the history, whose fields these are */
   points: ReportHistoryShown[];
 }
 
@@ -2799,6 +2883,8 @@ export interface ReportFindingsPoint {
   how: string;
   /** where the time of a call goes, in the mode that is spoken of; none where no call was watched */
   split?: string;
+  /** of the parts of a call: us, ms, s or min */
+  split_unit?: string;
   /** each mode */
   modes: Record<string, ReportFindingsMode>;
   /** what autocast saved or cost */
@@ -2861,10 +2947,32 @@ export interface ReportFindingsMode {
   error: string | null;
   /** what memory a call takes; where it was watched */
   memory?: ReportSentencePart[];
+  /** where the time of a call goes; where it was watched */
+  split?: ReportFindingsSplit;
   /** as the graphs of the report; not of eager */
   graphs?: ReportFindingsGraph[];
   /** what its kernels achieve; where they were watched */
   kernels?: ReportFindingsKernels;
+}
+
+/** where the time of a call goes, in split_unit; the parts add up to the watched call as they are written */
+export interface ReportFindingsSplit {
+  /** checking guards */
+  guards: string;
+  /** finding what to run */
+  dispatch: string;
+  /** taking memory */
+  alloc: string;
+  /** launching */
+  launch: string;
+  /** in kernels */
+  kernel: string;
+  /** what no part claims */
+  rest: string;
+  /** the watched call, less what watching takes */
+  watched: string;
+  /** the median of calls that nobody watched */
+  median: string;
 }
 
 /** what is said of a captured graph */
