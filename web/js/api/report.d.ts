@@ -3109,6 +3109,26 @@ export interface ReportLayoutRequest {
   band_height?: unknown;
 }
 
+/** a graph whose nodes are to be grouped */
+export interface ReportGroupsRequest {
+  /** a list of texts: the paths of modules */
+  modules?: unknown;
+  /** a list of [node, parent, line]: -1 or a node, -1 or another loop, and a line */
+  loops?: unknown;
+  /** a list of [module, loop, kernel, given]: -1 or one of each, and 0 or 1 */
+  nodes?: unknown;
+  /** a list of [from, to]: two nodes */
+  reads?: unknown;
+}
+
+/** how a recording by another process ended */
+export interface ReportTraceEnded {
+  /** what was imported, as `breakeven import --json` prints it */
+  import?: unknown;
+  /** why it failed; it did not without */
+  error?: string | null;
+}
+
 /** one of these */
 export interface ReportTorchMessage {
   /** which torch it is */
