@@ -30,7 +30,7 @@ struct backend_env {
 	size_t cache_bytes;        /* of it; 0: 256 MiB */
 	bool cache_rebuild;        /* kernels are compiled even where it has them */
 	const char *compiler;      /* path of the system compiler; NULL: find one on PATH */
-	int compile_timeout_ms;    /* 0: 30 s */
+	int compile_timeout_ms;    /* 0: 300 s; it ends what hangs, not what is slow */
 	struct generators *random; /* of all executables; NULL: the same numbers each time */
 	const char *vector_unit;   /* one that this machine has; NULL: the best */
 	struct blas *blas;         /* backend_blas_create(); NULL: our own products of matrices */

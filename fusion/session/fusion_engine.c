@@ -12,7 +12,7 @@
 #include "fusion/session/fusion_private.h"
 #include "fusion/session/plugin_private.h"
 
-enum { COMPILE_TIMEOUT_MS = 60000, MAX_THREADS = 256 };
+enum { COMPILE_TIMEOUT_MS = 300000, MAX_THREADS = 256 };
 
 static const size_t DEFAULT_MEMORY_BYTES = (size_t)4 << 30;
 

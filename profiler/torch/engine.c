@@ -355,6 +355,8 @@ static int left_s(const struct engine *e, int wall_s)
 	return wall_s - (int)((clock_ns() - e->begin_ns) / 1000000000);
 }
 
+static const char places_file[] = "weights.json";
+
 static bool run_child(struct engine *e, const char *role, int wall_s, struct err *err)
 {
 	int64_t values = most_value_bytes / e->w->n_points;
@@ -379,6 +381,9 @@ static bool run_child(struct engine *e, const char *role, int wall_s, struct err
 
 	if (e->options->only)
 		json_object_set_new(options, "only", json_integer(e->options->at));
+	if (e->w->n_weights)
+		json_object_set_new(options, "weights",
+				    json_sprintf("%s/%s", e->folder.path, places_file));
 	e->limits = (struct torch_limits){ .wall_s = wall_s,
 					   .cpu_s = wall_s * CPU_PER_WALL,
 					   .memory_bytes = memory_limit(),
@@ -635,8 +640,7 @@ static bool watch(struct engine *e, int wall_s, struct err *err)
 	return true;
 }
 
-/* weights.json: where the files lie that the program reads, for a process of another current
- * folder. */
+/* Where the files lie that the program reads, for a process of another current folder. */
 static bool write_places(const struct engine *e, struct err *err)
 {
 	json_t *places = json_object();
@@ -651,7 +655,7 @@ static bool write_places(const struct engine *e, struct err *err)
 		free(path);
 	}
 	text = json_dumps(places, JSON_COMPACT);
-	ok = text ? torch_folder_write(&e->folder, "weights.json", text, err)
+	ok = text ? torch_folder_write(&e->folder, places_file, text, err)
 		  : err_set(err, ERR_MEMORY, "out of memory for the run");
 	free(text);
 	json_decref(places);

@@ -195,8 +195,11 @@ class Run:
         self.x = experiment
         hello(self.torch, experiment.DEVICE.type)
         experiment.set_up()
-        with open(os.path.join(options["folder"], "weights.json"), encoding="utf-8") as file:
-            self.put_back = experiment.use_weights(json.load(file))
+        places = {}
+        if options.get("weights"):
+            with open(options["weights"], encoding="utf-8") as file:
+                places = json.load(file)
+        self.put_back = experiment.use_weights(places)
         self.cuda = experiment.DEVICE.type == "cuda"
         if self.cuda and options.get("device_share"):
             self.torch.cuda.set_per_process_memory_fraction(options["device_share"])
