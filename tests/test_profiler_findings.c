@@ -581,6 +581,110 @@ static void a_graph_and_its_kernels_are_told_in_shared_units(void **state)
 	done(&found);
 }
 
+/* A mode static that broke; `more` begins with a comma, or is empty. */
+#define BREAK(line, stage, count)                                                                  \
+	"{\"stage\": \"" stage "\", \"kind\": \"k\", \"outcome\": \"jump\", \"call\": 0, "         \
+	"\"message\": \"m\", \"count\": " count ", \"stack\": [{\"line\": " line                   \
+	", \"function\": \"f\"}]}"
+#define BROKEN(breaks, more)                                                                       \
+	"{\"breakeven\": 1, \"modes\": {\"static\": {\"graphs\": [], \"recompiles\": [], "         \
+	"\"breaks\": [" breaks "]" more "}}}"
+#define COSTS(sum, low, high, without)                                                             \
+	", \"break_cost\": {\"sum_us\": " sum ", \"ci_us\": [" low ", " high                       \
+	"], \"calls\": 1200, \"groups\": 3" without "}"
+#define WITHOUT(us, low, high, ratio)                                                              \
+	", \"without\": {\"lines\": [3, 5], \"breaks_left\": 0, \"explained_us\": 3, "             \
+	"\"explained_ci_us\": [2, 4], \"measured_us\": " us ", \"measured_ci_us\": [" low          \
+	", " high "], \"median_us\": 9, \"ratio\": " ratio ", \"ratio_ci\": [0.9, 1.1]}"
+#define TWO BREAK("3", "capture", "1") ", " BREAK("5", "capture", "1")
+
+static void breaks_say(const char *report, const char *sentence, const char *how)
+{
+	struct found found = find(report);
+	const struct report_findings_mode *m = report_get(found.f->points.at[0].modes, "static");
+
+	says(&m->breaks->sentence, sentence);
+	if (how)
+		assert_string_equal(m->breaks->how, how);
+	done(&found);
+}
+
+static void breaks_are_told_once_each_with_what_they_cost(void **state)
+{
+#define LATENCY ", \"latency\": {\"median_us\": 40, \"ci_us\": [39, 41], \"n\": 20}"
+	(void)state;
+	breaks_say(
+	    BROKEN("", ""), "static captured without a break: 0 graphs.",
+	    "A break is where a graph has to end: what follows is captured again, or runs in "
+	    "eager.");
+	breaks_say(BROKEN(TWO ", " BREAK("3", "capture", "4") ", " BREAK("9", "lowering", "1"), ""),
+		   "2 breaks in static, met 6 times; static captured 0 graphs. 1 op fell back to a "
+		   "library call in lowering.",
+		   NULL);
+	breaks_say(
+	    BROKEN(TWO, LATENCY COSTS("-3.2", "-4.1", "-2.3", "")),
+	    "2 breaks cost nothing in static: a call takes 3.2 us (2.3–4.1) less than one "
+	    "graph's kernels would make it take.",
+	    "From timelines of 1,200 calls in 3 groups: the time between two graphs in which "
+	    "no kernel runs, and what kernels take more than those of one graph would.");
+	breaks_say(
+	    BROKEN(TWO, LATENCY COSTS("-40", "-120", "20", "")),
+	    "2 breaks cost no more than the timing can tell: -40 us (-120 to 20) of every 40 "
+	    "us call in static.",
+	    NULL);
+	breaks_say(BROKEN(BREAK("3", "capture", "1"), COSTS("25", "20", "30", "")),
+		   "1 break costs 25 us (20–30) of a call in static.", NULL);
+	breaks_say(
+	    BROKEN(TWO, LATENCY COSTS("25", "20", "30", WITHOUT("24", "22", "26", "1"))),
+	    "2 breaks cost 25 us (20–30) of every 40 us call in static. Without them a call "
+	    "is 24 us (22–26) shorter, as timed.",
+	    "From timelines of 1,200 calls in 3 groups: the time between two graphs in which "
+	    "no kernel runs, and what kernels take more than those of one graph would. Timed "
+	    "beside it, round by round: the same function with lines 3, 5 changed so that "
+	    "nothing breaks there. The computed cost of those breaks is 1.0x (0.9–1.1) of the "
+	    "time saved without them.");
+	breaks_say(BROKEN(TWO, LATENCY COSTS("25", "20", "30", WITHOUT("1", "-2", "4", "null"))),
+		   "2 breaks cost 25 us (20–30) of every 40 us call in static. Without them a call "
+		   "is no shorter, as far as the timing can tell.",
+		   NULL);
+	breaks_say(BROKEN(TWO, LATENCY COSTS("25", "20", "30", WITHOUT("-3", "-4", "-2", "null"))),
+		   "2 breaks cost 25 us (20–30) of every 40 us call in static. Without them a call "
+		   "is 3 us (2–4) longer, as timed.",
+		   NULL);
+}
+
+#define ENTRY(ms, uses, reason)                                                                    \
+	"{\"compile_ms\": " ms ", \"uses\": " uses ", \"reason\": " reason                         \
+	", \"guards\": [\"a\", \"b\"]}"
+
+static void recompiles_are_told_with_what_they_took(void **state)
+{
+	struct found found = find(BROKEN(
+	    "",
+	    ", \"tree\": [{\"frame\": \"f\", \"entries\": [" ENTRY("10", "9", "null") ", " ENTRY(
+		"20", "1",
+		"\"x.size(0) is 5, was 4\"") ", " ENTRY("30", "0",
+							"\"x.size(0) is 6, was 5\"") "]}]"));
+	struct found one = find(BROKEN(
+	    "", ", \"tree\": [{\"frame\": \"f\", \"entries\": [" ENTRY("10", "9", "null") "]}]"));
+	struct found none = find(BROKEN("", ""));
+
+	(void)state;
+	says(&report_get(found.f->points.at[0].modes, "static")->guards->sentence,
+	     "2 recompiles in static took 50 ms, 83 % of all compiling. 2 of 3 versions served one "
+	     "call at most.");
+	assert_string_equal(report_get(found.f->points.at[0].modes, "static")->guards->how,
+			    "A version is used where all its guards hold; where none fits, the "
+			    "frame is compiled again. 6 guards in all. Uses are those of the calls "
+			    "in order, before timing.");
+	says(&report_get(one.f->points.at[0].modes, "static")->guards->sentence,
+	     "No guard failed in static: 1 version serves every call.");
+	assert_null(report_get(none.f->points.at[0].modes, "static")->guards);
+	done(&found);
+	done(&one);
+	done(&none);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -600,6 +704,8 @@ int main(void)
 		cmocka_unit_test(
 		    a_recording_is_told_in_sentences_and_what_could_not_be_recorded_with_the_reason),
 		cmocka_unit_test(a_graph_and_its_kernels_are_told_in_shared_units),
+		cmocka_unit_test(breaks_are_told_once_each_with_what_they_cost),
+		cmocka_unit_test(recompiles_are_told_with_what_they_took),
 	};
 
 	return cmocka_run_group_tests_name("findings", tests, NULL, NULL);

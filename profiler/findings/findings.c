@@ -527,7 +527,7 @@ static void put_own_mode(struct maker *m, const struct report_point *p, size_t i
 			say_crossing(&s, report_get(m->run->break_even, mode), m->run->points.n);
 	}
 	if (strcmp(mode, "eager") != 0)
-		put_graphs(m, at, to);
+		put_graphs(m, mode, at, to);
 }
 
 /* ---- points ---- */

@@ -1,6 +1,7 @@
-/* profiler/findings/graphs.c -- what is said of captured graphs, of their recordings and of their
- * kernels. */
+/* profiler/findings/graphs.c -- what is said of what a mode captured: of its breaks and guards, of
+ * its graphs, of their recordings and their kernels. */
 #include <math.h>
+#include <string.h>
 
 #include "profiler/findings/maker.h"
 
@@ -264,10 +265,324 @@ static void put_graph(struct maker *m, const struct report_graph *g, size_t i,
 		put_kernel(m, &g->kernel_details.at[k], units, &to->kernels.at[k]);
 }
 
-void put_graphs(struct maker *m, const struct report_mode *at, struct report_findings_mode *to)
+/* ---- its breaks ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+	return strcmp(report_text(a), report_text(b)) == 0;
+}
+
+static bool same_stack(const struct report_stack_line_list *a,
+		       const struct report_stack_line_list *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (a->at[i].line != b->at[i].line ||
+		    !same_text(a->at[i].function, b->at[i].function) ||
+		    !same_text(a->at[i].file, b->at[i].file))
+			return false;
+	return true;
+}
+
+static bool same_cause(const struct report_break *a, const struct report_break *b)
+{
+	if (!a->cause || !b->cause)
+		return a->cause == b->cause && a->column == b->column;
+	return a->cause->line == b->cause->line && a->cause->column == b->cause->column &&
+	       same_text(a->cause->file, b->cause->file);
+}
+
+/* The same break, met again for other sizes or values. */
+static bool same_break(const struct report_break *a, const struct report_break *b)
+{
+	return same_text(a->kind, b->kind) && same_text(a->stage, b->stage) &&
+	       same_text(a->outcome, b->outcome) && same_cause(a, b) &&
+	       same_text(a->message, b->message) && same_stack(&a->stack, &b->stack);
+}
+
+struct break_tally {
+	int64_t captured, lowering; /* distinct ones */
+	int64_t met;                /* of capture */
+};
+
+static struct break_tally tally_of(const struct report_break_list *breaks)
+{
+	struct break_tally t = { 0 };
+
+	for (size_t i = 0; i < breaks->n; i++) {
+		const struct report_break *b = &breaks->at[i];
+		bool lowering = same_text(b->stage, "lowering"), known = false;
+
+		t.met += lowering ? 0 : b->count;
+		for (size_t k = 0; k < i && !known; k++)
+			known = same_break(&breaks->at[k], b);
+		t.lowering += lowering && !known;
+		t.captured += !lowering && !known;
+	}
+	return t;
+}
+
+static struct report_figure *us_figure(struct maker *m, double us, struct report_interval ci)
+{
+	return wording_figure(&m->wording, &(struct interval){ ci.low, us, ci.high }, "");
+}
+
+/* The same with its sign turned. */
+static struct report_figure *turned(struct maker *m, double us, struct report_interval ci)
+{
+	return us_figure(m, -us, (struct report_interval){ -ci.high, -ci.low });
+}
+
+static const char *text_of(const struct report_figure *f)
+{
+	return f ? f->text : "";
+}
+
+/* What all breaks cost a call; nothing, where one graph's kernels would take longer than the pieces
+ * do.  Bold alone has to be true: a figure whose interval holds 0 is no claim. */
+static void say_cost(struct maker *m, struct sentence *s, const char *mode,
+		     const struct report_mode *at, int64_t n)
+{
+	const struct report_break_costs *all = at->break_cost;
+	struct report_figure *f = us_figure(m, all->sum_us, all->ci_us);
+	const char *costs = maker_text(m, "%s %s", plural(m, n, "break", "breaks"),
+				       n == 1 ? "costs" : "cost");
+
+	if (all->ci_us.high < 0) {
+		f = turned(m, all->sum_us, all->ci_us);
+		sentence_add(s, PART_CLAIM, "%s nothing", costs);
+		sentence_add(s, PART_PLAIN, " in %s: a call takes %s us", mode, text_of(f));
+		sentence_interval(s, f);
+		sentence_add(s, PART_PLAIN, " less than one graph's kernels would make it take.");
+		return;
+	}
+	if (all->ci_us.low <= 0) {
+		sentence_add(s, PART_CLAIM, "%s no more than the timing can tell", costs);
+		sentence_add(s, PART_PLAIN, ": %s us", text_of(f));
+	} else {
+		sentence_add(s, PART_CLAIM, "%s %s us", costs, text_of(f));
+	}
+	sentence_interval(s, f);
+	if (at->latency)
+		sentence_add(s, PART_PLAIN, " of every %s us call in %s.",
+			     figure_text(m, at->latency->median_us), mode);
+	else
+		sentence_add(s, PART_PLAIN, " of a call in %s.", mode);
+}
+
+/* What the function takes without its breaks, as it was timed. */
+static void say_without(struct maker *m, struct sentence *s, const struct report_unbroken *w,
+			int64_t n)
+{
+	double low = w->measured_ci_us.low, high = w->measured_ci_us.high;
+	struct report_figure *by = high < 0 ? turned(m, w->measured_us, w->measured_ci_us)
+					    : us_figure(m, w->measured_us, w->measured_ci_us);
+
+	sentence_add(s, PART_PLAIN, " Without %s a call is ",
+		     n == 1 ? "it"
+		     : w->breaks_left
+			 ? maker_text(m, "%lld of them", (long long)(n - w->breaks_left))
+			 : "them");
+	if (low <= 0 && high >= 0) {
+		sentence_add(s, PART_CLAIM, "no shorter");
+		sentence_add(s, PART_PLAIN, ", as far as the timing can tell.");
+		return;
+	}
+	sentence_add(s, PART_CLAIM, "%s us", text_of(by));
+	sentence_interval(s, by);
+	sentence_add(s, PART_PLAIN, "%s, as timed.", high < 0 ? " longer" : " shorter");
+}
+
+/* "line 3", "lines 3, 5". */
+static const char *lines_text(struct maker *m, const struct report_integers *lines)
+{
+	const char *text = lines->n == 1 ? "line" : "lines";
+
+	for (size_t i = 0; i < lines->n; i++)
+		text = maker_text(m, "%s%s %lld", text, i ? "," : "", (long long)lines->at[i]);
+	return text;
+}
+
+/* How the computed cost lies to what was timed. */
+static const char *say_explained(struct maker *m, const struct report_unbroken *w)
+{
+	struct report_figure *f;
+
+	if (w->has.ratio && w->explained_ci_us.low > 0) {
+		f = wording_figure(
+		    &m->wording, &(struct interval){ w->ratio_ci.low, w->ratio, w->ratio_ci.high },
+		    "x");
+		return maker_text(m,
+				  "The computed cost of those breaks is %s%s of the time saved "
+				  "without them.",
+				  text_of(f),
+				  f && f->low ? maker_text(m, " (%s–%s)", f->low, f->high) : "");
+	}
+	if (w->measured_ci_us.high < 0)
+		return "The changed function is slower as a whole, so that the two cannot be "
+		       "compared.";
+	return w->has.ratio ? "The computed cost of those breaks varies by more than itself."
+			    : "The two differ by no more than the timing does from round to round.";
+}
+
+static const char *cost_method(struct maker *m, const struct report_break_costs *all)
+{
+	const struct report_unbroken *w = all->without;
+	const char *from, *changed = "";
+	char calls[NUMBER_BYTES];
+
+	number_print(calls, (double)all->calls, 1);
+	from = maker_text(m,
+			  "From timelines of %s calls in %lld groups: the time between two graphs "
+			  "in which no kernel runs, and what kernels take more than those of one "
+			  "graph would.",
+			  calls, (long long)all->groups);
+	if (!w)
+		return from;
+	if (w->lines.n)
+		changed = maker_text(m, "%s changed so that nothing breaks there",
+				     lines_text(m, &w->lines));
+	if (w->allowed)
+		changed = maker_text(m, "%s%sthe denied ops lowered", changed,
+				     *changed ? " and " : "");
+	return maker_text(m, "%s Timed beside it, round by round: the same function with %s. %s",
+			  from, changed, say_explained(m, w));
+}
+
+static void say_breaks(struct maker *m, struct sentence *s, const char *mode,
+		       const struct report_mode *at)
+{
+	struct break_tally t = tally_of(&at->breaks);
+	const char *graphs = plural(m, (int64_t)at->graphs.n, "graph", "graphs");
+
+	if (at->break_cost) {
+		say_cost(m, s, mode, at, t.captured + t.lowering);
+		if (at->break_cost->without)
+			say_without(m, s, at->break_cost->without, t.captured + t.lowering);
+	} else if (t.captured) {
+		sentence_add(s, PART_CLAIM, "%s in %s", plural(m, t.captured, "break", "breaks"),
+			     mode);
+		if (t.met > t.captured)
+			sentence_add(s, PART_PLAIN, ", met %lld times", (long long)t.met);
+		sentence_add(s, PART_PLAIN, "; %s captured %s.", mode, graphs);
+	} else {
+		sentence_add(s, PART_CLAIM, "%s captured without a break", mode);
+		sentence_add(s, PART_PLAIN, ": %s.", graphs);
+	}
+	if (t.lowering)
+		sentence_add(s, PART_PLAIN, " %s fell back to a library call in lowering.",
+			     plural(m, t.lowering, "op", "ops"));
+}
+
+/* ---- its guards ---- */
+
+struct version_tally {
+	int64_t versions, again, once, guards; /* again: older ones should have served */
+	double compile_ms, again_ms;
+};
+
+static struct version_tally versions_of(const struct report_mode *at)
+{
+	struct version_tally t = { 0 };
+
+	for (size_t i = 0; i < at->tree.n; i++)
+		for (size_t k = 0; k < at->tree.at[i].entries.n; k++) {
+			const struct report_entry *e = &at->tree.at[i].entries.at[k];
+			double ms = e->has.compile_ms ? e->compile_ms : 0;
+			bool again = *report_text(e->reason) != '\0';
+
+			t.versions++;
+			t.again += again;
+			t.once += e->uses <= 1;
+			t.guards += (int64_t)e->guards.n;
+			t.compile_ms += ms;
+			t.again_ms += again ? ms : 0;
+		}
+	return t;
+}
+
+static void say_guards(struct maker *m, struct sentence *s, const char *mode,
+		       const struct version_tally *t)
+{
+	const char *versions = plural(m, t->versions, "version", "versions");
+	char took[NUMBER_BYTES];
+
+	if (!t->again) {
+		sentence_add(s, PART_CLAIM, "No guard failed in %s", mode);
+		sentence_add(s, PART_PLAIN, ": %s %s every call.", versions,
+			     t->versions == 1 ? "serves" : "serve");
+		return;
+	}
+	number_duration(took, t->again_ms * 1e3);
+	sentence_add(s, PART_CLAIM, "%s in %s took %s",
+		     plural(m, t->again, "recompile", "recompiles"), mode, took);
+	sentence_add(s, PART_PLAIN, ", %d %% of all compiling.",
+		     t->compile_ms > 0 ? (int)round(100 * t->again_ms / t->compile_ms) : 0);
+	if (t->once)
+		sentence_add(s, PART_PLAIN, " %lld of %s served one call at most.",
+			     (long long)t->once, versions);
+}
+
+static const char *guards_method(struct maker *m, const struct report_mode *at,
+				 const struct version_tally *t)
+{
+	const char *looking = "";
+
+	if (at->split_us && at->split_us->has.guards)
+		looking = maker_text(m, " Looking for a version takes %s us of a call.",
+				     figure_text(m, at->split_us->guards));
+	return maker_text(m,
+			  "A version is used where all its guards hold; where none fits, the frame "
+			  "is compiled again. %s in all. Uses are those of the calls in order, "
+			  "before timing.%s",
+			  plural(m, t->guards, "guard", "guards"), looking);
+}
+
+/* ---- both ---- */
+
+/* A verdict without words yet; NULL: no memory. */
+static struct report_findings_verdict *begin_verdict(struct maker *m, struct sentence *s)
+{
+	struct report_findings_verdict *to = report_new_findings_verdict(1, m->wording.arena);
+
+	m->wording.failed |= !to;
+	if (to) {
+		REPORT_SET(to, sentence, (struct report_sentence_part_list){ 0 });
+		*s = sentence_begin(&m->wording, &to->sentence);
+	}
+	return to;
+}
+
+static void put_verdicts(struct maker *m, const char *mode, const struct report_mode *at,
+			 struct report_findings_mode *to)
+{
+	struct version_tally t = versions_of(at);
+	struct report_findings_verdict *verdict;
+	struct sentence s;
+
+	verdict = begin_verdict(m, &s);
+	if (!verdict)
+		return;
+	say_breaks(m, &s, mode, at);
+	REPORT_SET(verdict, how,
+		   at->break_cost ? cost_method(m, at->break_cost)
+				  : "A break is where a graph has to end: what follows is captured "
+				    "again, or runs in eager.");
+	REPORT_SET(to, breaks, verdict);
+	if (!at->tree.n || strcmp(mode, "lazy") == 0 || !(verdict = begin_verdict(m, &s)))
+		return;
+	say_guards(m, &s, mode, &t);
+	REPORT_SET(verdict, how, guards_method(m, at, &t));
+	REPORT_SET(to, guards, verdict);
+}
+
+void put_graphs(struct maker *m, const char *mode, const struct report_mode *at,
+		struct report_findings_mode *to)
 {
 	struct kernel_units units = put_kernels(m, at, to);
 
+	put_verdicts(m, mode, at, to);
 	REPORT_SET(to, graphs,
 		   (struct report_findings_graph_list){
 		       report_new_findings_graph(at->graphs.n, m->wording.arena), at->graphs.n });

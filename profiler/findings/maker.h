@@ -23,7 +23,8 @@ void put_doubts(struct maker *m, struct report_findings *out);
  * modes are there already. */
 void put_watched(struct maker *m, const struct report_point *p, struct report_findings_point *to);
 
-/* graphs.c: what is said of the graphs of a mode, and of their kernels. */
-void put_graphs(struct maker *m, const struct report_mode *at, struct report_findings_mode *to);
+/* graphs.c: what is said of what a compiled mode captured: breaks, guards, graphs and kernels. */
+void put_graphs(struct maker *m, const char *mode, const struct report_mode *at,
+		struct report_findings_mode *to);
 
 #endif

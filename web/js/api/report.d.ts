@@ -2949,10 +2949,22 @@ export interface ReportFindingsMode {
   memory?: ReportSentencePart[];
   /** where the time of a call goes; where it was watched */
   split?: ReportFindingsSplit;
+  /** what its breaks come to; not of eager */
+  breaks?: ReportFindingsVerdict;
+  /** what its recompiles come to; where frames were compiled, and not of lazy */
+  guards?: ReportFindingsVerdict;
   /** as the graphs of the report; not of eager */
   graphs?: ReportFindingsGraph[];
   /** what its kernels achieve; where they were watched */
   kernels?: ReportFindingsKernels;
+}
+
+/** a verdict with its figures */
+export interface ReportFindingsVerdict {
+  /** the verdict */
+  sentence: ReportSentencePart[];
+  /** how that is known */
+  how: string;
 }
 
 /** where the time of a call goes, in split_unit; the parts add up to the watched call as they are written */
