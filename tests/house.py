@@ -94,6 +94,7 @@ PUBLIC = {
     "profiler/report": "break passes places sizes",
     "profiler/roofline": "copy_curve",
     "profiler/timeline": "format lanes_view",
+    "server/queue": "sandbox",
     "profiler/torch": "host",
     "profiler/workload": "bulk random spec value_json",
 }

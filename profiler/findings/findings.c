@@ -526,8 +526,6 @@ static void put_own_mode(struct maker *m, const struct report_point *p, size_t i
 		if (p == &m->points[m->n_points - 1])
 			say_crossing(&s, report_get(m->run->break_even, mode), m->run->points.n);
 	}
-	if (strcmp(mode, "eager") != 0)
-		put_graphs(m, mode, at, to);
 }
 
 /* ---- points ---- */
@@ -613,7 +611,7 @@ static void put_point(struct maker *m, const struct report_point *p,
 	to->how = say_how(m, p);
 	for (size_t i = 0; i < p->modes.n; i++)
 		put_own_mode(m, p, i, &to->modes.at[i]);
-	put_watched(m, p, to);
+	put_modes(m, p, to);
 	if (p->autocast && !p->autocast->has.error)
 		put_autocast(m, p->autocast, to);
 }

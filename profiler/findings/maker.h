@@ -19,12 +19,7 @@ struct maker {
 /* doubts.c: warnings, and the modes whose values are wrong. */
 void put_doubts(struct maker *m, struct report_findings *out);
 
-/* watched.c: where the time of a call goes and what memory it takes, in each mode of a point; the
- * modes are there already. */
-void put_watched(struct maker *m, const struct report_point *p, struct report_findings_point *to);
-
-/* graphs.c: what is said of what a compiled mode captured: breaks, guards, graphs and kernels. */
-void put_graphs(struct maker *m, const char *mode, const struct report_mode *at,
-		struct report_findings_mode *to);
+/* modes.c: what is said of each mode of a point beside its verdict; the modes are there already. */
+void put_modes(struct maker *m, const struct report_point *p, struct report_findings_point *to);
 
 #endif

@@ -16,6 +16,7 @@
 #include "server/cli/cli.h"
 #include "server/text/text.h"
 #include "server/queue/queue.h"
+#include "server/queue/sandbox.h"
 #include "server/cli/flags.h"
 #include "server/http/http.h"
 
@@ -129,6 +130,26 @@ static bool find_torch(const struct serve_options *o, struct app *app, struct ar
 	return true;
 }
 
+/* What the kernel lacks is a warning: programs run all the same. */
+static bool find_sandbox(struct app *app, struct err *err)
+{
+	const char *lacks;
+	int version;
+
+	app->sandbox = sandbox_parts();
+	if (json_unpack(app->sandbox, "{s:i, s:s}", "landlock", &version, "lacks", &lacks) != 0)
+		return err_set(err, ERR_MEMORY, "out of memory while starting");
+	if (*lacks)
+		log_line(LOG_WARN, "workers are confined, but this kernel lets them have no %s",
+			 lacks);
+	else
+		log_line(LOG_INFO,
+			 "workers are confined by Landlock (version %d), seccomp and a "
+			 "network of their own",
+			 version);
+	return true;
+}
+
 static bool serve(const struct serve_options *o, const struct registry *registry,
 		  const sigset_t *ends, struct err *err)
 {
@@ -150,7 +171,7 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	app.events = events_create(run_event, &app);
 	if (!app.events)
 		err_set(err, ERR_MEMORY, "out of memory while starting");
-	else if (find_torch(o, &app, &arena, err) &&
+	else if (find_sandbox(&app, err) && find_torch(o, &app, &arena, err) &&
 		 (!o->first_run || queue_first_run(app.db, err)))
 		app.jobs = jobs_start(app.db, app.events,
 				      &(struct jobs_options){ .cache_dir = o->cache,
@@ -185,6 +206,7 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	events_destroy(app.events);
 	db_close(app.db);
 	json_decref(app.torch);
+	json_decref(app.sandbox);
 	arena_finish(&arena);
 	return ok;
 }

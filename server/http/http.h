@@ -30,6 +30,7 @@ struct app {
 	const struct registry *registry; /* what the engine has */
 	json_t *torch;                   /* engine torch, as lists_torch() found it at the start */
 	const char *no_torch;            /* why it does not work here; NULL: it does */
+	json_t *sandbox;                 /* what confines workers here: sandbox_parts() */
 	int64_t started_ns;
 	const char *files_folder; /* of files that programs read */
 	int64_t files_bytes;      /* what they may have together */

@@ -299,14 +299,6 @@ bool outcome_read(struct outcome *o, const char *report, size_t len, struct err 
 	return true;
 }
 
-void outcome_finish(struct outcome *o)
-{
-	json_decref(o->report);
-	free(o->findings);
-	arena_finish(&o->arena);
-	*o = (struct outcome){ 0 };
-}
-
 /* The figures of a run that an older version measured. */
 static bool catch_up(struct db *db, int64_t run, struct err *err)
 {
