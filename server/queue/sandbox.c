@@ -467,13 +467,13 @@ static int allow_some(scmp_filter_ctx filter)
 	     SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, 0));
 	RULE(mprotect, 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
 	RULE(clone, 1, SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
-	RULE(tgkill, 1, SCMP_A0(SCMP_CMP_EQ, self));
-	RULE(kill, 1, SCMP_A0(SCMP_CMP_EQ, self));
-	RULE(prlimit64, 1, SCMP_A0(SCMP_CMP_EQ, 0));
+	RULE(tgkill, 1, SCMP_A0(SCMP_CMP_EQ, self, 0));
+	RULE(kill, 1, SCMP_A0(SCMP_CMP_EQ, self, 0));
+	RULE(prlimit64, 1, SCMP_A0(SCMP_CMP_EQ, 0, 0));
 	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
-		RULE(prctl, 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)named[i]));
+		RULE(prctl, 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)named[i], 0));
 	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
-		RULE(ioctl, 1, SCMP_A1(SCMP_CMP_EQ, asked[i]));
+		RULE(ioctl, 1, SCMP_A1(SCMP_CMP_EQ, asked[i], 0));
 	/* glibc takes clone() then, whose flags can be looked at */
 	if (code == 0)
 		code = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);

@@ -1,4 +1,4 @@
--- Version 10: what a run's figures say, as its answer shows it: made once, when the run is stored.
+-- Version 11: what a run's figures say, as its answer shows it: made once, when the run is stored.
 
 CREATE TABLE findings (
 	run     INTEGER PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
