@@ -571,14 +571,23 @@ void run_table_print(struct buf *out, const struct report_run *run)
 	arena_finish(&arena);
 }
 
+static bool show_json(const struct report_run *run)
+{
+	json_t *json = report_write_run(run);
+	bool ok = json && json_dumpf(json, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
+		  fflush(stdout) == 0;
+
+	json_decref(json);
+	return ok;
+}
+
 bool run_table_show(const struct report_run *run, bool json)
 {
 	struct buf text;
 	bool ok;
 
 	if (json)
-		return json_dumpf(run->json, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
-		       fflush(stdout) == 0;
+		return show_json(run);
 	buf_init(&text, 0);
 	run_table_print(&text, run);
 	ok = text.data && fputs(text.data, stdout) != EOF && fflush(stdout) == 0;

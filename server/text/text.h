@@ -24,8 +24,7 @@ const char *breakeven_version(void);
  * without timing gives calls, graphs and kernels instead. */
 void run_table_print(struct buf *out, const struct report_run *run);
 
-/* The same on the standard output, or the report as it was read, JSON; false where that takes no
- * more. */
+/* The same on the standard output, or the report as JSON; false where that takes no more. */
 bool run_table_show(const struct report_run *run, bool json);
 
 /* Whether every mode at every point gives eager's values. */
