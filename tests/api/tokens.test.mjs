@@ -79,15 +79,17 @@ test('a scope may what those before it may, and no more', async () => {
     assert.equal((await post(tokens.read)).status, 403);
     const { status, body } = await post(tokens.submit);
     assert.equal(status, 202);
-    const run = await until(async () => {
-        const got = (await ask(`/api/v1/runs/${body.id}`, { token: tokens.read })).body;
+    const done = (id) => until(async () => {
+        const got = (await ask(`/api/v1/runs/${id}`, { token: tokens.read })).body;
         return got.status === 'done' && got;
-    }, 'the run');
+    }, `the end of run ${id}`);
+    const run = await done(body.id);
     assert.equal(run.author, 'submit-token');
     assert.equal((await ask('/api/v1/audit', { token: tokens.submit })).status, 403);
     const note = await ask(`/api/v1/runs/${body.id}`, { token: tokens.admin, method: 'PATCH', body: { note: 'seen' } });
     assert.deepEqual([note.body.note, note.body.note_by, note.body.author], ['seen', 'admin-token', 'submit-token']);
     const other = (await post(tokens.admin)).body.id;
+    await done(other); // what is removed as it ends is told to ask again
     assert.equal((await ask(`/api/v1/runs/${other}`, { token: tokens.submit, method: 'DELETE' })).status, 403, 'another\'s');
     assert.equal((await ask(`/api/v1/runs/${body.id}`, { token: tokens.submit, method: 'DELETE' })).status, 200, 'its own');
     assert.equal((await ask(`/api/v1/runs/${other}`, { token: tokens.admin, method: 'DELETE' })).status, 200);
