@@ -27,7 +27,7 @@
  * @property {string} verdict
  * @property {string | null} why there is none
  *
- * @typedef {{line: number, count: number, cost_us: number | null, ci_us: Interval | null}} BreakSide
+ * @typedef {{file?: string, line: number, count: number, cost_us: number | null, ci_us: Interval | null}} BreakSide
  * @typedef {{mode: string, n: number | null, change: "added" | "gone" | "kept", stage: string, kind: string,
  *   gb: string | null, text: string, a: BreakSide | null, b: BreakSide | null}} BreakChange
  * @typedef {{us: number | null, ci_us: Interval | null}} KernelSide
@@ -37,7 +37,7 @@
  * @typedef {{mode: string, n: number | null, a: number, b: number,
  *   ops: {op: string, a: number, b: number}[]}} GraphChange
  * @typedef {{key: string, title: string, a: string, b: string, matters: boolean}} Difference
- * @typedef {{sign: " " | "+" | "-", a: number | null, b: number | null, text: string}} Line
+ * @typedef {{sign: " " | "+" | "-", a: number | null, b: number | null, text: string, file?: string}} Line
  *
  * @typedef {object} Pair one run beside A; what follows `differences` is there unless it was refused
  * @property {string} a
