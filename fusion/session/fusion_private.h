@@ -22,4 +22,6 @@ struct fusion_session {
 	struct session session;
 };
 
+const struct lang_program *fusion_program_lang(const struct fusion_program *p);
+
 #endif
