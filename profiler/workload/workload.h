@@ -69,8 +69,11 @@ struct workload {
 	bool record_api;      /* its timelines on a GPU hold the calls of the driver too */
 	enum dtype autocast;  /* each call is made under torch.autocast() to it; 0: it does not */
 	const json_t *params; /* specs of tensors by qualified name; NULL: none */
-	const json_t *calls;
+	const json_t *calls; /* call.h */
 	int n_calls;
+	bool evaluates; /* some argument is an expression */
+	bool leaves;    /* some argument may require a gradient */
+	bool n_is_size; /* a sweep's size is n in the expressions, and no argument is resized */
 	enum fusion_mode modes[FUSION_MODE_COUNT]; /* eager first */
 	int n_modes;
 	struct sweep sweep;
@@ -90,6 +93,9 @@ struct workload workload_quick(const struct workload *w);
 
 /* The source of a point: the entry's file. */
 const char *point_source(const struct workload *w, const struct point *p);
+
+/* Points of an input sweep share the first one's program. */
+const struct fusion_program *point_program(const struct workload *w, const struct point *p);
 
 /* The workload's program with that text as the entry's file. */
 struct fusion_program *workload_program(const struct workload *w, const char *source, size_t len,
@@ -111,6 +117,9 @@ void weights_forget(struct workload *w);
 bool field_given(const json_t *value);
 bool field_string(const json_t *json, const char *field, const char *otherwise, size_t most,
 		  const char **out, struct err *err);
+
+/* Whether some expression of the calls names n. */
+bool workload_uses_n(const struct workload *w);
 
 /* Reads `sweep` and fills w->points, sources included (no program yet). */
 bool sweep_parse(struct workload *w, const json_t *sweep, struct err *err);

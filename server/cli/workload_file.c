@@ -176,7 +176,7 @@ static json_t *load_files(struct workload_file *f, struct err *err)
 	snprintf(f->place, sizeof(f->place), "%s", f->file);
 	base_name(f->file, name);
 	text = workload_entry_text(files, f->entry);
-	json = workload_from_python(name, text ? text : "", f->inputs, f->n_inputs, err);
+	json = workload_from_python(name, text ? text : "", f->entry, f->inputs, f->n_inputs, err);
 	if (json)
 		workload_set_files(json, files, f->entry);
 	else
@@ -251,7 +251,7 @@ static json_t *load(struct workload_file *f, struct err *err)
 	snprintf(f->place, sizeof(f->place), is_python(f) ? "%s" : "%s, source", label_of(f));
 	base_name(f->file, name);
 	if (is_python(f))
-		json = workload_from_python(name, text, f->inputs, f->n_inputs, err);
+		json = workload_from_python(name, text, f->entry, f->inputs, f->n_inputs, err);
 	else
 		json = parse_text(f, text, err);
 	free(text);
@@ -275,8 +275,7 @@ struct workload *workload_file_parse(const struct workload_file *f, const json_t
 {
 	struct workload *w = workload_parse_in(json, registry, err);
 
-	if (!w ||
-	    (workload_check_inputs(w, f->inputs, f->n_inputs, err) && find_weights(f, w, err)))
+	if (!w || find_weights(f, w, err))
 		return w;
 	workload_destroy(w);
 	return NULL;
