@@ -57,7 +57,7 @@ struct fusion_options {
 	 * for as long as the engine lives. */
 	const char *const *deny;
 	int n_deny;
-	bool grad; /* fusion_backward() will be called */
+	bool grad;   /* fusion_backward() will be called */
 	bool leaves; /* arguments may require a gradient, which the program may ask for */
 	/* A debugging switch: memory is watched (guard words around every block), and a call fails
 	 * with INTERNAL where something was written outside of its buffer. */
@@ -159,7 +159,8 @@ struct fusion_expression {
 	bool with_n;       /* the name n is `n` in it: the size of a sweep's point */
 	int64_t n;
 };
-/* Without running it: calls `each` for every problem, and returns how many there are. */
+/* Without running it: calls `each` for every problem, and returns how many there are.  `p` NULL: of
+ * its syntax alone. */
 int fusion_expression_problems(const struct fusion_program *p, const struct registry *registry,
 			       const struct fusion_expression *e, fusion_problem_fn *each,
 			       void *self);

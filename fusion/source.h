@@ -62,7 +62,7 @@ struct lang_argument {
 	const char *name; /* NULL: by place */
 	const char *text;
 };
-struct lang_statement { /* at the level of the module: an assignment, or a value alone */
+struct lang_statement {     /* at the level of the module: an assignment, or a value alone */
 	const char *target; /* NULL: there is none */
 	const char *value;
 	const char *callee; /* where the value is a call; NULL */

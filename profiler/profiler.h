@@ -31,8 +31,9 @@ struct workload *workload_parse(const json_t *json, struct err *err);
 struct workload *workload_parse_in(const json_t *json, const struct registry *registry,
 				   struct err *err);
 
-/* What can be seen of a workload's source without running it, all of it (fusion_problems).  Of a
- * sweep of statements, whose points are programs of their own, nothing. */
+/* All that is wrong with a workload and can be seen without running it: fields, calls, expressions
+ * and the source (fusion_problems; of a sweep of statements, of its first point that is wrong).
+ * `certain`: workload_parse_in() refuses it. */
 void workload_problems(const json_t *json, const struct registry *registry,
 		       void (*each)(void *self, const struct err *problem, bool certain),
 		       void *self);
@@ -79,7 +80,8 @@ json_t *workload_from_python(const char *name, const char *source, const char *e
  * length and depth; WORKLOAD or BOUND. */
 bool workload_path_check(const char *path, struct err *err);
 
-/* The text of a file of a workload's JSON; of "" or NULL its source, or the file of its entry.
+/* The text of a file of a workload's JSON; of "" or NULL its source, or the file of its entry; of
+ * "calls[0][1]" the expression there.
  * Borrowed; NULL: it has none. */
 const char *workload_text(const json_t *workload, const char *file);
 

@@ -95,7 +95,7 @@ PUBLIC = {
     "profiler/roofline": "copy_curve",
     "profiler/timeline": "format lanes_view",
     "profiler/torch": "host",
-    "profiler/workload": "bulk random spec value_json",
+    "profiler/workload": "call bulk random spec value_json",
 }
 # Headers at the top of fusion/ that declare what session implements: no room below includes them.
 # The others hold what the rooms below share with whoever calls the engine: dtypes, values, tensors.

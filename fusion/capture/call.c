@@ -262,8 +262,8 @@ bool capture_call(struct session *s, const struct value *args, int n, struct val
 	first.entry = e;
 	first.none = !e && s->start && are_locals(f->code, n) && f->grad == GRAD_AS_IS;
 	return frames_call(
-	    s, &(struct arguments){ args, s->self.kind != VALUE_UNSET ? n - 1 : n, NULL }, first, out,
-	    err);
+	    s, &(struct arguments){ args, s->self.kind != VALUE_UNSET ? n - 1 : n, NULL }, first,
+	    out, err);
 }
 
 bool capture_call_named(struct session *s, const struct arguments *args, struct value *out,

@@ -51,7 +51,7 @@ struct session {
 
 	struct resume_points resume_points;
 	VEC(struct lang_program *) expressions; /* that the virtual machine has evaluated */
-	struct record_memory record; /* mode graphs */
+	struct record_memory record;            /* mode graphs */
 	struct entry *replayed;      /* ... that the last call may be replayed with; NULL */
 	bool unchanged;              /* the call under way has changed no object */
 	bool blind;                  /* the program handles no errors and prints nothing */

@@ -123,10 +123,11 @@ static bool check_expression(const struct node_list *module, struct err *err)
 
 	if (module->n == 1 && at->kind == NODE_EXPRESSION)
 		return true;
-	return err_at(err, ERR_SYNTAX, at ? at->line : 1, at ? at->column : 1,
-		      at ? "this is no expression; write what gives one value, as torch.randn(8, 16)"
-			 : "there is no expression; write what gives one value, as "
-			   "torch.randn(8, 16)");
+	return err_at(
+	    err, ERR_SYNTAX, at ? at->line : 1, at ? at->column : 1,
+	    at ? "this is no expression; write what gives one value, as torch.randn(8, 16)"
+	       : "there is no expression; write what gives one value, as "
+		 "torch.randn(8, 16)");
 }
 
 static bool compile(struct lang_program *p, const struct lang_limits *limits, struct arena *scratch,

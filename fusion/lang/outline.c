@@ -156,9 +156,9 @@ static void add_call(struct lang_outline *o, const struct ast_node *n, struct la
 		const struct ast_node *a = arguments->at[i];
 		bool named = a->kind == NODE_KEYWORD;
 
-		s->arguments[s->n++] =
-		    (struct lang_argument){ named ? a->keyword.name : NULL,
-					    text_of(o, named ? a->keyword.value : a) };
+		s->arguments[s->n++] = (struct lang_argument){
+			named ? a->keyword.name : NULL, text_of(o, named ? a->keyword.value : a)
+		};
 	}
 }
 
@@ -244,8 +244,8 @@ struct lang_outline *lang_outline_create(const char *source)
 		return NULL;
 	o->names.arena = &o->arena;
 	arena_init(&o->arena, ARENA_BYTES);
-	o->failed = len > MOST_BYTES || memchr(source, '\r', len) ||
-		    (len && source[0] == '\xef') || !find_lines(o, source) ||
+	o->failed = len > MOST_BYTES || memchr(source, '\r', len) || (len && source[0] == '\xef') ||
+		    !find_lines(o, source) ||
 		    !lex(source, len, &o->arena, &o->names, &o->tokens, NULL) ||
 		    !ast_parse(&(struct ast_source){ source, &o->tokens, limits }, &o->arena,
 			       &o->names, &module, NULL);

@@ -14,10 +14,10 @@
 
 static int lines_of(const struct lang_program *program)
 {
-	const struct lang_files *files = program->files;
+	const struct lang_files *files = program ? program->files : NULL;
 	const struct lang_file *last = files ? &files->at[files->n - 1] : NULL;
 
-	return last ? last->lines_before + last->n_lines : program->n_lines;
+	return last ? last->lines_before + last->n_lines : program ? program->n_lines : 0;
 }
 
 /* An error of the expression is one of its text; else it is where the program was. */
@@ -32,7 +32,7 @@ static bool place(const struct lang_program *program, const struct fusion_expres
 	if (err->line > before) {
 		err->line -= before;
 		snprintf(err->file, sizeof(err->file), "%s", e->label);
-	} else if ((f = lang_file_at(program->files, err->line))) {
+	} else if (program && (f = lang_file_at(program->files, err->line))) {
 		snprintf(err->file, sizeof(err->file), "%s", f->path);
 		err->line -= f->lines_before;
 	}
@@ -70,8 +70,7 @@ static bool check(const struct fusion_program *p, const struct registry *registr
 	torch_names_init(&names);
 	names.custom = registry_ops(registry);
 	torch_check_host(&host, &names);
-	ok = vm_check_expression(fusion_program_lang(p), made, e->with_n ? "n" : NULL, &host, found,
-				 err);
+	ok = vm_check_expression(p->lang, made, e->with_n ? "n" : NULL, &host, found, err);
 	torch_names_finish(&names);
 	return ok;
 }
@@ -80,7 +79,7 @@ int fusion_expression_problems(const struct fusion_program *p, const struct regi
 			       const struct fusion_expression *e, fusion_problem_fn *each,
 			       void *self)
 {
-	const struct lang_program *program = fusion_program_lang(p);
+	const struct lang_program *program = p ? p->lang : NULL;
 	struct vm_problems *found = calloc(1, sizeof(*found));
 	struct err err = { 0 };
 	struct lang_program *made = found ? compile(program, e, &err) : NULL;
@@ -88,7 +87,7 @@ int fusion_expression_problems(const struct fusion_program *p, const struct regi
 
 	if (!found)
 		err_set(&err, ERR_MEMORY, "out of memory for an expression");
-	if (!made || !check(p, registry, made, e, found, &err)) {
+	if (!made || (p && !check(p, registry, made, e, found, &err))) {
 		each(self, &err, true);
 		n = 1;
 	} else {
@@ -169,8 +168,8 @@ bool fusion_evaluate(struct fusion_session *session, const struct fusion_express
 		return err_set(err, ERR_MEMORY, "out of memory for an expression");
 	}
 	aside = step_aside(s, e->seed);
-	ok = vm_evaluate(s->vm,
-			 &(struct vm_expression){ made, e->with_n ? "n" : NULL, e->n }, out, err);
+	ok = vm_evaluate(s->vm, &(struct vm_expression){ made, e->with_n ? "n" : NULL, e->n }, out,
+			 err);
 	step_back(s, &aside);
 	++*s->options.env->changes;
 	return ok || place(program, e, err);

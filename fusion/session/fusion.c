@@ -54,12 +54,6 @@ bool fusion_policy_from_name(const char *name, enum fusion_policy *out)
 	return false;
 }
 
-struct fusion_program {
-	struct lang_program *lang;
-	char *entry;
-	struct vm_problems problems;
-};
-
 /* Names that the module's code assigns, functions first of all. */
 static bool assigns(const struct code *module, const char *name)
 {
@@ -212,11 +206,6 @@ void fusion_problems(const struct registry *registry, const struct fusion_files 
 	if (!p || !named)
 		each(self, &err, true);
 	fusion_program_destroy(p);
-}
-
-const struct lang_program *fusion_program_lang(const struct fusion_program *p)
-{
-	return p->lang;
 }
 
 void fusion_program_destroy(struct fusion_program *p)

@@ -22,6 +22,10 @@ struct fusion_session {
 	struct session session;
 };
 
-const struct lang_program *fusion_program_lang(const struct fusion_program *p);
+struct fusion_program {
+	struct lang_program *lang;
+	char *entry;
+	struct vm_problems problems;
+};
 
 #endif

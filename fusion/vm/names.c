@@ -508,11 +508,9 @@ bool vm_check_expression(const struct lang_program *program, const struct lang_p
 			 struct err *err)
 {
 	struct err found = { 0 };
-	struct checker c = { .host = host,
-			     .entry = "",
-			     .problems = out,
-			     .files = program->files,
-			     .err = &found };
+	struct checker c = {
+		.host = host, .entry = "", .problems = out, .files = program->files, .err = &found
+	};
 	bool ok;
 
 	out->n = 0;

@@ -326,7 +326,7 @@ bool vm_evaluate(struct vm *vm, const struct vm_expression *e, struct value *out
 		before = vm->globals[slot].value;
 		vm->globals[slot].value = value_int(e->value);
 	}
-	ok = vm_run_value(vm, unit, out, err);
+	ok = vm_run_unit(vm, unit, out, err);
 	if (slot >= 0)
 		vm->globals[slot].value = before;
 	heap_collect_if_due(vm->heap);

@@ -27,8 +27,9 @@ static bool open_session(struct inputs *in, const struct workload *w, const stru
 	if (!w->evaluates && !w->leaves)
 		return true;
 	in->engine = workload_weights_there(w, err) ? fusion_create(&options, err) : NULL;
-	in->session = in->engine ? fusion_session(in->engine, point_program(w, p), FUSION_EAGER, err)
-				 : NULL;
+	in->session = in->engine
+			  ? fusion_session(in->engine, point_program(w, p), FUSION_EAGER, err)
+			  : NULL;
 	return in->session != NULL;
 }
 
@@ -59,7 +60,6 @@ static bool make_call(struct inputs *in, int i, struct err *err)
 	in->summed[i] = calloc(n + 1, sizeof(**in->summed));
 	if (!in->args[i] || !in->own[i] || !in->names[i] || !in->summed[i])
 		return out_of_memory(err);
-	in->n_named[i] = call_named(call);
 	for (int k = 0; k < (int)n; k++) {
 		const char *name = call_name(call, (size_t)k);
 		struct value v = make_arg(in, in->session, in->allocator, i, k, err);
@@ -69,7 +69,7 @@ static bool make_call(struct inputs *in, int i, struct err *err)
 		in->args[i][in->n_args[i]++] = v;
 		in->own[i][k] = !value_is_plain(v);
 		if (name)
-			in->names[i][k - ((int)n - in->n_named[i])] = name;
+			in->names[i][in->n_named[i]++] = name;
 	}
 	return true;
 }
@@ -159,12 +159,13 @@ struct value candidate_argument(const struct candidate *candidate, int call, int
 	bool ok = v.kind != VALUE_UNSET;
 
 	if (ok && in->own[call][k] && !value_refill(v, in->args[call][k]))
-		ok = err_set(err, ERR_WORKLOAD,
-			     "calls[%d], argument %d: the expression gives another value each time; "
-			     "write one that does not depend on what was called before",
-			     call, k);
-	ok = ok && (!in->w->leaves ||
-		    value_mark_leaves(candidate->session, v, in->args[call][k], err));
+		ok = err_set(
+		    err, ERR_WORKLOAD,
+		    "calls[%d], argument %d: the expression gives another value each time; "
+		    "write one that does not depend on what was called before",
+		    call, k);
+	ok = ok &&
+	     (!in->w->leaves || value_mark_leaves(candidate->session, v, in->args[call][k], err));
 	if (ok && (!candidate->grad || fusion_require_grad(candidate->session, v, err)))
 		return v;
 	value_unref(v);
@@ -183,8 +184,8 @@ static bool copy_args(struct candidate *candidate, struct err *err)
 		if (!candidate->args[i])
 			return out_of_memory(err);
 		for (int k = 0; k < in->n_args[i]; k++) {
-			candidate->args[i][k] =
-			    candidate_argument(candidate, i, k, in->args[i][k], err);
+			candidate->args[i][k] = candidate_argument(candidate, i, k, in->args[i][k],
+								   err);
 			if (candidate->args[i][k].kind == VALUE_UNSET)
 				return false;
 		}
@@ -237,8 +238,8 @@ static bool fill(struct candidate *candidate, const struct workload *w, const st
 		return out_of_memory(err);
 	if (!choose_timed(candidate, w, err))
 		return false;
-	candidate->session =
-	    fusion_session(candidate->engine, point_program(w, p), candidate->mode, err);
+	candidate->session = fusion_session(candidate->engine, point_program(w, p), candidate->mode,
+					    err);
 	return candidate->session && set_params(candidate, w->params, err) &&
 	       copy_args(candidate, err);
 }

@@ -26,7 +26,7 @@ struct inputs {
 	const char ***names;   /* [call]: these */
 	struct value **args;   /* [call][arg] */
 	bool **own; /* likewise: it has objects of its session, so each mode evaluates it again */
-	json_t ***summed;    /* likewise: as a report that is not whole has it; NULL: not made */
+	json_t ***summed; /* likewise: as a report that is not whole has it; NULL: not made */
 };
 
 bool inputs_create(struct inputs *in, const struct workload *w, const struct point *p,

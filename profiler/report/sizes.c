@@ -112,11 +112,11 @@ static bool call_once(const struct try *t, struct fusion_session *s, const json_
 
 	if (!make_args(t, s, specs, &args, err))
 		return false;
-	ok = fusion_call_named(
-	    s,
-	    &(struct fusion_arguments){ args.at, args.n, t->candidate->originals->names[0],
-					t->candidate->originals->n_named[0] },
-	    &out, err);
+	ok = fusion_call_named(s,
+			       &(struct fusion_arguments){ args.at, args.n,
+							   t->candidate->originals->names[0],
+							   t->candidate->originals->n_named[0] },
+			       &out, err);
 	if (ok)
 		value_unref(out);
 	drop_args(&args);
@@ -196,8 +196,8 @@ static void add_try(struct try *t, const char *change, struct report_texts where
 	if (changed && t->limited && begin + t->base_ns > t->end_ns)
 		probe(t, changed, row);
 	else if (changed)
-		s = fusion_session(t->candidate->engine,
-				   point_program(t->w, t->p), t->candidate->mode, &err);
+		s = fusion_session(t->candidate->engine, point_program(t->w, t->p),
+				   t->candidate->mode, &err);
 	if (s) {
 		try_in(t, s, changed, third, row);
 		fusion_session_destroy(s);
@@ -317,8 +317,7 @@ static json_t *spec_of(struct value v)
 
 static bool is_large(struct value v)
 {
-	return v.kind == VALUE_TENSOR &&
-	       tensor_numel(fusion_tensor(v)) > SPEC_MAX_RESIZED_DATA / 4;
+	return v.kind == VALUE_TENSOR && tensor_numel(fusion_tensor(v)) > SPEC_MAX_RESIZED_DATA / 4;
 }
 
 /* The specs of the first call, with what its expressions gave in their place; NULL where some

@@ -13,19 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fusion/base/err.h"
-
-/* Whether call number i has this form, and no more arguments than are allowed. */
-bool call_check(const json_t *call, int i, struct err *err);
-
-/* All its specs in one list: a new reference. */
-json_t *call_specs(const json_t *call);
 size_t call_length(const json_t *call);
 const json_t *call_spec(const json_t *call, size_t k); /* NULL: it has not so many */
 
 /* The name of argument k, borrowed; NULL: it goes by its place. */
 const char *call_name(const json_t *call, size_t k);
-int call_named(const json_t *call); /* how many have one */
 
 /* Of the random numbers of an argument. */
 static inline uint64_t call_seed(int i, int k)

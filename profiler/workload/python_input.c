@@ -21,23 +21,27 @@
 /* ---- "float32[8, 16]" ---- */
 
 /* A text that is being read; where it goes wrong is a place in it. */
-struct reader {
+struct input_reader {
 	const char *text, *at;
 	const char *label;
 	struct err *err;
 };
 
-static bool wrong(const struct reader *r, const char *what)
+static bool wrong_at(const struct input_reader *r, const char *what, const char *instead)
 {
-	err_at(r->err, ERR_WORKLOAD, 1, (int)(r->at - r->text) + 1,
-	       "%s; write a dtype with a shape, as float32[8, 16] or int64[4]<50", what);
+	err_at(r->err, ERR_WORKLOAD, 1, (int)(r->at - r->text) + 1, "%s; %s", what, instead);
 	if (r->err)
 		snprintf(r->err->file, sizeof(r->err->file), "%s", r->label);
 	return false;
 }
 
+static bool wrong(const struct input_reader *r, const char *what)
+{
+	return wrong_at(r, what, "write a dtype with a shape, as float32[8, 16] or int64[4]<50");
+}
+
 /* "8, 16]" to [8, 16]; "]" to []. */
-static bool read_shape(struct reader *r, json_t *shape)
+static bool read_shape(struct input_reader *r, json_t *shape)
 {
 	for (r->at += strspn(r->at, " "); *r->at != ']';) {
 		char *end;
@@ -61,7 +65,7 @@ static bool read_shape(struct reader *r, json_t *shape)
 }
 
 /* "<50" to 50; "" to what is usual. */
-static bool read_below(struct reader *r, enum dtype dtype, long long *high)
+static bool read_below(struct input_reader *r, enum dtype dtype, long long *high)
 {
 	char *end;
 
@@ -84,7 +88,7 @@ static bool read_below(struct reader *r, enum dtype dtype, long long *high)
 	return *r->at == '\0' || wrong(r, "something follows the number after <");
 }
 
-static bool read_tensor(struct reader *r, enum dtype dtype, uint64_t seed, json_t **spec)
+static bool read_tensor(struct input_reader *r, enum dtype dtype, uint64_t seed, json_t **spec)
 {
 	bool real = dtype_category(dtype) == CATEGORY_FLOAT;
 	json_t *shape = json_array(), *random;
@@ -116,19 +120,20 @@ static bool is_like_dtype(const char *name)
 	return false;
 }
 
-static bool no_dtype(const struct reader *r, const char *name)
+static bool no_dtype(const struct input_reader *r, const char *name)
 {
 	struct nearest near = nearest_to(name);
-	char known[160], what[260];
+	char known[160], what[80], instead[200];
 
 	for (int i = 0; i < DTYPE_COUNT; i++)
 		nearest_offer(&near, dtype_name((enum dtype)i));
+	snprintf(what, sizeof(what), "'%s' is no dtype", name);
 	if (near.best)
-		snprintf(what, sizeof(what), "'%s' is no dtype; did you mean %s?", name, near.best);
+		snprintf(instead, sizeof(instead), "did you mean %s?", near.best);
 	else
-		snprintf(what, sizeof(what), "'%s' is no dtype; there are %s", name,
+		snprintf(instead, sizeof(instead), "there are %s",
 			 spec_dtypes(known, sizeof(known)));
-	return wrong(r, what);
+	return wrong_at(r, what, instead);
 }
 
 /* ---- 3.5, True ---- */
@@ -155,7 +160,9 @@ static json_t *scalar_of(const char *text)
 
 bool input_plain(const char *text, uint64_t seed, const char *label, json_t **spec, struct err *err)
 {
-	struct reader r = { .text = text, .at = text + strspn(text, " "), .label = label, .err = err };
+	struct input_reader r = {
+		.text = text, .at = text + strspn(text, " "), .label = label, .err = err
+	};
 	size_t len = strspn(r.at, "abcdefghijklmnopqrstuvwxyz0123456789");
 	enum dtype dtype;
 	char name[32];
@@ -178,8 +185,7 @@ bool input_plain(const char *text, uint64_t seed, const char *label, json_t **sp
 
 /* The parameters that a call of the entry gives: those of a function; of a class of modules, of
  * its forward, without self.  NULL: what the entry is, the text does not tell. */
-static const struct lang_signature *entry_signature(const struct lang_outline *o,
-						    const char *entry)
+static const struct lang_signature *entry_signature(const struct lang_outline *o, const char *entry)
 {
 	const struct lang_signature *f = lang_outline_function(o, NULL, entry);
 
@@ -214,7 +220,7 @@ static bool check_name(const struct lang_signature *f, const char *input, const 
 	int first = f->owner != NULL;
 	struct buf all;
 
-	if (parameter_named(f, name) || takes(f, PARAMETER_KEYWORDS))
+	if (parameter_named(f, name) || takes(f, PARAMETER_KEYWORDS) || takes(f, PARAMETER_ARGS))
 		return true;
 	buf_init(&all, 400);
 	for (int i = first; i < f->n; i++) {
@@ -241,7 +247,8 @@ static bool input_name(const char *input, char name[64])
 	if (input[len] != '=' || len == 0 || len >= 64)
 		return false;
 	snprintf(name, 64, "%.*s", (int)len, input);
-	return name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] ==
+	return name[strspn(name,
+			   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] ==
 	       '\0';
 }
 
@@ -265,9 +272,11 @@ static void put(struct call_made *made, const char *name, json_t *spec)
 	size_t at = json_array_size(made->args);
 	const struct lang_signature *f = made->f;
 	int next = f ? (int)at + (f->owner != NULL) : 0;
-	bool in_order = !f || (json_object_size(made->kwargs) == 0 && next < f->n &&
-			       f->parameters[next].kind <= PARAMETER_EITHER &&
-			       strcmp(f->parameters[next].name, name) == 0);
+	bool in_order = !f ||
+			(json_object_size(made->kwargs) == 0 && next < f->n &&
+			 f->parameters[next].kind <= PARAMETER_EITHER &&
+			 strcmp(f->parameters[next].name, name) == 0) ||
+			(f && takes(f, PARAMETER_ARGS) && !parameter_named(f, name));
 
 	if (in_order)
 		json_array_append_new(made->args, spec);

@@ -255,10 +255,11 @@ static bool read_random(const json_t *fields, const char *path, struct spec_tens
 
 bool spec_tensor(const json_t *spec, const char *path, struct spec_tensor *out, struct err *err)
 {
-	static const char *const of_tensor[] = { "shape",	 "dtype",	  "data",
+	static const char *const of_tensor[] = { "shape",        "dtype",         "data",
 						 "dynamic_dims", "requires_grad", NULL };
-	static const char *const of_random[] = { "shape", "dtype", "kind",	   "seed",	    "low",
-						 "high",  "dynamic_dims", "requires_grad", NULL };
+	static const char *const of_random[] = { "shape",        "dtype",         "kind",
+						 "seed",         "low",           "high",
+						 "dynamic_dims", "requires_grad", NULL };
 	const json_t *fields = json_object_get(spec, "tensor");
 	bool random = !fields;
 	char where[PATH_BYTES];

@@ -157,9 +157,10 @@ static bool parse_input(struct workload *w, const json_t *fields, struct err *er
 	w->sweep.kind = SWEEP_INPUT;
 	w->n_is_size = workload_uses_n(w);
 	if (w->n_is_size && (field_given(arg) || field_given(dim)))
-		return err_set(err, ERR_WORKLOAD,
-			       "sweep.input: the expressions of calls say where n goes; leave arg and "
-			       "dim out");
+		return err_set(
+		    err, ERR_WORKLOAD,
+		    "sweep.input: the expressions of calls say where n goes; leave arg and "
+		    "dim out");
 	if ((arg && !json_is_integer(arg)) || json_integer_value(arg) < 0 ||
 	    json_integer_value(arg) >= WORKLOAD_MAX_ARGS)
 		return err_set(err, ERR_WORKLOAD,

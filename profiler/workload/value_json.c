@@ -39,12 +39,13 @@ static void store(struct tensor *t, int64_t i, const json_t *item)
 }
 
 /* What makes a value: where its tensors lie, and what its expressions are for. */
-struct maker {
+struct value_maker {
 	struct allocator *a;
 	const struct value_scope *scope; /* NULL: the spec has no expressions */
 };
 
-static struct value tensor_from_json(const json_t *spec, const struct maker *m, struct err *err)
+static struct value tensor_from_json(const json_t *spec, const struct value_maker *m,
+				     struct err *err)
 {
 	struct spec_tensor s;
 	struct tensor *t;
@@ -86,9 +87,9 @@ static struct value scalar_from_json(const json_t *json)
 	return value_str(json_string_value(json), json_string_length(json));
 }
 
-static struct value from_json(const json_t *spec, const struct maker *m, struct err *err);
+static struct value from_json(const json_t *spec, const struct value_maker *m, struct err *err);
 
-static struct value items_from_json(const json_t *items, bool tuple, const struct maker *m,
+static struct value items_from_json(const json_t *items, bool tuple, const struct value_maker *m,
 				    struct err *err)
 {
 	size_t n = json_array_size(items), made = 0;
@@ -112,7 +113,8 @@ static struct value items_from_json(const json_t *items, bool tuple, const struc
 	return v;
 }
 
-static struct value dict_from_json(const json_t *items, const struct maker *m, struct err *err)
+static struct value dict_from_json(const json_t *items, const struct value_maker *m,
+				   struct err *err)
 {
 	struct value dict = value_dict();
 	const char *key;
@@ -137,7 +139,7 @@ static struct value dict_from_json(const json_t *items, const struct maker *m, s
 	return dict;
 }
 
-static struct value evaluate(const char *text, const struct maker *m, struct err *err)
+static struct value evaluate(const char *text, const struct value_maker *m, struct err *err)
 {
 	const struct value_scope *scope = m->scope;
 	struct fusion_expression e = { .text = text };
@@ -154,7 +156,7 @@ static struct value evaluate(const char *text, const struct maker *m, struct err
 	return fusion_evaluate(scope->session, &e, &v, err) ? v : unset;
 }
 
-static struct value from_json(const json_t *spec, const struct maker *m, struct err *err)
+static struct value from_json(const json_t *spec, const struct value_maker *m, struct err *err)
 {
 	json_t *inner;
 
@@ -173,13 +175,13 @@ static struct value from_json(const json_t *spec, const struct maker *m, struct 
 
 struct value value_from_json(const json_t *spec, struct allocator *a, struct err *err)
 {
-	return from_json(spec, &(struct maker){ .a = a }, err);
+	return from_json(spec, &(struct value_maker){ .a = a }, err);
 }
 
 struct value value_in_scope(const json_t *spec, struct allocator *a,
 			    const struct value_scope *scope, struct err *err)
 {
-	return from_json(spec, &(struct maker){ a, scope }, err);
+	return from_json(spec, &(struct value_maker){ a, scope }, err);
 }
 
 /* Whether the elements lie one after another, in some order of the dimensions. */
@@ -201,7 +203,6 @@ static bool is_dense(const struct tensor *t)
 	}
 	return true;
 }
-
 
 static struct value copy_tensor(struct value original, struct allocator *a, struct err *err)
 {
