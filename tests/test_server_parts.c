@@ -69,7 +69,7 @@ static void what_is_not_there_and_what_is_not_taken_are_told_apart(void **state)
 	assert_int_equal(err.code, ERR_NOT_FOUND);
 	assert_null(find("PUT", "/api/v1/runs", args, &err));
 	assert_int_equal(err.code, ERR_METHOD);
-	assert_non_null(strstr(err.message, "GET, POST"));
+	assert_non_null(strstr(err.message, "GET, HEAD, POST"));
 }
 
 static void messages_arrive_whole_however_they_are_cut(void **state)

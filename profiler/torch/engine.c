@@ -238,7 +238,19 @@ static struct report_import *torch_log_read(const char *folder, struct report_dr
 	return log ? report_read_import(log, &draft->arena, err) : NULL;
 }
 
-/* The breaks of a mode: worker.py names a lane's source "<static, n = 30>". */
+/* `file` of a log as the program has it, where it is of the lane `name`; else NULL.  script.py
+ * names a lane's source "<static, n = 30>", and writes files into a folder of that name. */
+static const char *file_of_lane(const char *file, const char *name)
+{
+	const char *at = file ? strstr(file, name) : NULL;
+
+	if (!at)
+		return NULL;
+	at += strlen(name);
+	return *at == '/' ? at + 1 : at == file + strlen(name) && !*at ? file : NULL;
+}
+
+/* The breaks of a mode. */
 static struct report_import_break_list torch_log_breaks(const struct report_import *log,
 							const char *mode, const int64_t *n,
 							struct report_draft *draft)
@@ -253,9 +265,12 @@ static struct report_import_break_list torch_log_breaks(const struct report_impo
 	snprintf(name, sizeof(name), "<%.20s%s>", mode, of_point);
 	for (size_t i = 0; list.at && i < log->breaks.n; i++) {
 		const struct report_import_break *b = &log->breaks.at[i];
+		const char *file = file_of_lane(b->file, name);
 
-		if (b->file && strcmp(b->file, name) == 0)
-			list.at[list.n++] = *b;
+		if (!file)
+			continue;
+		list.at[list.n] = *b;
+		list.at[list.n++].file = file;
 	}
 	return list;
 }
@@ -340,6 +355,8 @@ static int left_s(const struct engine *e, int wall_s)
 	return wall_s - (int)((clock_ns() - e->begin_ns) / 1000000000);
 }
 
+static const char places_file[] = "weights.json";
+
 static bool run_child(struct engine *e, const char *role, int wall_s, struct err *err)
 {
 	int64_t values = most_value_bytes / e->w->n_points;
@@ -364,6 +381,9 @@ static bool run_child(struct engine *e, const char *role, int wall_s, struct err
 
 	if (e->options->only)
 		json_object_set_new(options, "only", json_integer(e->options->at));
+	if (e->w->n_weights)
+		json_object_set_new(options, "weights",
+				    json_sprintf("%s/%s", e->folder.path, places_file));
 	e->limits = (struct torch_limits){ .wall_s = wall_s,
 					   .cpu_s = wall_s * CPU_PER_WALL,
 					   .memory_bytes = memory_limit(),
@@ -620,12 +640,35 @@ static bool watch(struct engine *e, int wall_s, struct err *err)
 	return true;
 }
 
+/* Where the files lie that the program reads, for a process of another current folder. */
+static bool write_places(const struct engine *e, struct err *err)
+{
+	json_t *places = json_object();
+	char *text;
+	bool ok;
+
+	for (int i = 0; i < e->w->n_weights; i++) {
+		const struct fusion_data *file = &e->w->weights[i];
+		char *path = realpath(file->path, NULL);
+
+		json_object_set_new(places, file->name, json_string(path ? path : file->path));
+		free(path);
+	}
+	text = json_dumps(places, JSON_COMPACT);
+	ok = text ? torch_folder_write(&e->folder, places_file, text, err)
+		  : err_set(err, ERR_MEMORY, "out of memory for the run");
+	free(text);
+	json_decref(places);
+	return ok;
+}
+
 static bool run_both(struct engine *e, int wall_s, struct err *err)
 {
 	char *script = workload_torch_script(e->w, err);
 	struct err why = { 0 };
 	bool ok = script && scratch_create(&e->folder, "torch", err) &&
-		  torch_folder_write(&e->folder, "experiment.py", script, err);
+		  torch_folder_write(&e->folder, "experiment.py", script, err) &&
+		  write_places(e, err);
 
 	free(script);
 	if (!ok)

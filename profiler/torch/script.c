@@ -55,10 +55,6 @@ char *workload_torch_script(const struct workload *w, struct err *err)
 	struct buf out;
 	char *script = NULL;
 
-	if (workload_files(w->json)) {
-		err_set(err, ERR_CONFLICT, "the script repeats programs of one file");
-		return NULL;
-	}
 	buf_init(&out, 0);
 	buf_add(&out, torch_script_text, (size_t)(at - torch_script_text));
 	put_source(&out, w->source);

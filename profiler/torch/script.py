@@ -4,18 +4,23 @@
 
 Needs torch 2.x and a C++ compiler for torch.compile.  static is
 torch.compile(dynamic=False), dynamic is torch.compile(dynamic=True), auto is
-torch.compile(), graphs is torch.compile(mode="reduce-overhead").
+torch.compile(), graphs is torch.compile(mode="reduce-overhead").  Files of weights are looked
+for in the current folder.
 """
 import argparse
 import contextlib
 import copy as copylib
+import functools
+import importlib
 import itertools
 import json
 import linecache
 import math
+import os
 import random
 import re
 import sys
+import tempfile
 import time
 import types
 
@@ -34,6 +39,7 @@ DTYPES = {name: getattr(torch, name) for name in (
 MODES = {"eager": None, "static": {"dynamic": False}, "dynamic": {"dynamic": True}, "auto": {}, "graphs": {"mode": "reduce-overhead"}}
 DEVICE = torch.device(WORKLOAD.get("device") or "cpu")
 MASK = 0xFFFFFFFF
+OWN_MODULES = set()  # names of the program's
 # A default device costs each call of torch some time: only where the program makes tensors.
 FACTORIES = r"\b(zeros|ones|empty|full|arange|range|tensor|as_tensor|rand|randn|randint|randperm|eye|linspace|logspace|\w+_window|tri[lu]_indices)\s*\("
 
@@ -85,10 +91,10 @@ def evaluate(text, scope):
     before = torch.random.get_rng_state()
     torch.random.default_generator.manual_seed(scope["seed"])
     with torch.device("cpu") if DEVICE.type != "cpu" else contextlib.nullcontext():
-        value = eval(compile(text.strip(), "<input>", "eval"), dict(scope["space"], **scope["names"]))
+        value = eval(compile(text.strip(), "<input>", "eval"), dict(scope["program"].scope, **scope["names"]))
     torch.random.set_rng_state(before)
     if DEVICE.type != "cpu":
-        move([value], scope["space"].get("__name__"), {})
+        move([value], set(scope["program"].modules), {})
     return value
 
 
@@ -128,7 +134,7 @@ def copy(value):
 
 def own(value):
     """An object of a class of the program, which holds what the call may write."""
-    return str(getattr(type(value), "__module__", "")).startswith("experiment_") and hasattr(value, "__dict__")
+    return getattr(type(value), "__module__", None) in OWN_MODULES and hasattr(value, "__dict__")
 
 
 def same(a, b):
@@ -306,12 +312,12 @@ def mixed(function):
     return call
 
 
-def move(value, module, seen):
-    """What the source of `module` holds, in place to DEVICE: optimisers and ties keep their parameters."""
+def move(value, modules, seen):
+    """What the sources of `modules` hold, in place to DEVICE: optimisers and ties keep their parameters."""
     if id(value) in seen:
         return
     seen[id(value)] = value
-    own = getattr(value, "__module__", None) == module
+    own = getattr(value, "__module__", None) in modules
     held = ()
     if isinstance(value, torch.Tensor):
         value.data = value.data.to(DEVICE)
@@ -325,34 +331,149 @@ def move(value, module, seen):
     elif own or isinstance(value, torch.nn.Module):
         held = list(getattr(value, "__dict__", {}).values())
     for inner in held:
-        move(inner, module, seen)
+        move(inner, modules, seen)
     if isinstance(value, torch.nn.Module):
         value.to(DEVICE)  # some, as LSTM, lay out again what was moved
+
+
+class OneFile:
+    """A program of one source, as a module of its own."""
+
+    def __init__(self, label, source):
+        name = "<%s>" % label
+        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+        module = types.ModuleType("experiment_" + re.sub(r"\W+", "_", label))
+        sys.modules[module.__name__] = module  # dataclasses look for it there
+        self.modules = {module.__name__: module}
+        exec(compile(source, name, "exec"), module.__dict__)
+        self.scope = module.__dict__
+        self.entry = module.__dict__[WORKLOAD.get("entry") or "model"]
+
+    def enter(self):
+        """Its modules stay where they are."""
+
+
+class Folder:
+    """A program of several files, written to a folder of its own.  All such programs have the same
+    names of modules: those of one are in sys.modules at a time, and its folders in sys.path."""
+
+    inside = None
+
+    def __init__(self, label, source):
+        path, _, name = WORKLOAD["entry"].partition(":")
+        self.held = tempfile.TemporaryDirectory(prefix="experiment-")
+        self.folder, self.modules = os.path.join(os.path.realpath(self.held.name), "<%s>" % label), {}
+        for file, text in WORKLOAD["files"].items():
+            full = os.path.join(self.folder, file)
+            os.makedirs(os.path.dirname(full), exist_ok=True)
+            with open(full, "w", encoding="utf-8", newline="") as out:
+                out.write(source if file == path else text)
+        top = os.path.dirname(path)  # of the outermost package that the entry is in
+        while top and os.path.join(top, "__init__.py") in WORKLOAD["files"]:
+            top = os.path.dirname(top)
+        roots = [os.path.join(self.folder, top), self.folder, os.path.join(self.folder, "src")]
+        self.paths = list(dict.fromkeys(os.path.normpath(root) for root in roots))
+        tops = {os.path.relpath(os.path.join(self.folder, file), path).split(os.sep)[0].removesuffix(".py")
+                for file in WORKLOAD["files"] for path in self.paths}
+        self.tops = tops - {"..", "torch", "__main__", __name__}
+        self.enter()
+        dotted = os.path.relpath(path, top or ".")[: -len(".py")].replace("/", ".")
+        module = importlib.import_module(dotted[: -len(".__init__")] if dotted.endswith(".__init__") else dotted)
+        self.scope, self.entry = module.__dict__, getattr(module, name or "model")
+        self.modules = {name: sys.modules[name] for name in self.own()}
+
+    def own(self):
+        """The names in sys.modules that its files and folders may have."""
+        return [name for name in sys.modules if name.split(".")[0] in self.tops]
+
+    def enter(self):
+        if Folder.inside is self:
+            return
+        self.leave()
+        Folder.inside = self
+        self.hidden = {name: sys.modules.pop(name) for name in self.own()}
+        sys.path[:0] = self.paths
+        sys.modules.update(self.modules)
+        importlib.invalidate_caches()
+
+    @classmethod
+    def leave(cls):
+        """As it was before the last one was entered."""
+        was, cls.inside = cls.inside, None
+        if was is None:
+            return
+        was.modules = {name: sys.modules.pop(name) for name in was.own()}
+        sys.modules.update(was.hidden)
+        for path in was.paths:
+            sys.path.remove(path)
+
+
+def named(path, places):
+    """Where a file of weights lies: a path is a file's name or ends in it."""
+    text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    names = [name for name in places if text is not None and (text == name or text.endswith("/" + name))]
+    return places[max(names, key=len)] if names else path
+
+
+def use_weights(places):
+    """The files that the program reads are those of `places`, by name.  What it gives puts all back."""
+    was = []
+
+    def put(owner, attribute, change):
+        function = getattr(owner, attribute)
+        was.append((owner, attribute, function))
+        setattr(owner, attribute, functools.wraps(function)(change(function)))
+
+    def torch_load(load):
+        def call(f, *args, **kwargs):
+            found = named(f, places)
+            return load(found, *args, **kwargs) if found is f else load(found, **dict(kwargs, map_location=DEVICE))
+
+        return call
+
+    def by_url(load):
+        def call(url, *args, **kwargs):
+            found = named("/" + url.rsplit("/", 1)[-1], places)
+            return load(url, *args, **kwargs) if found not in places.values() else torch.load(found, map_location=DEVICE)
+
+        return call
+
+    if places:
+        put(torch, "load", torch_load)
+        put(torch.hub, "load_state_dict_from_url", by_url)
+        with contextlib.suppress(ImportError):
+            import safetensors.torch
+
+            put(safetensors.torch, "load_file", lambda load: lambda f, *a, **k: load(named(f, places), *a, **k))
+            put(safetensors.torch, "load_model", lambda load: lambda m, f, *a, **k: load(m, named(f, places), *a, **k))
+            put(safetensors, "safe_open", lambda load: lambda f, *a, **k: load(named(f, places), *a, **k))
+
+    def put_back():
+        for owner, attribute, function in was:
+            setattr(owner, attribute, function)
+
+    return put_back
 
 
 class Lane:
     """One mode of one point, with inputs of its own."""
 
     def __init__(self, mode, source, calls, n=None):
-        name = "<%s%s>" % (mode, "" if n is None else ", n = %d" % n)
-        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-        module = types.ModuleType("experiment_%s_%s" % (mode, n))
-        sys.modules[module.__name__] = module  # dataclasses look for it there
-        space = module.__dict__
         # A seed's numbers are those of the CPU, here as in Breakeven; so what is made before the first call moves.
         with torch.device("cpu") if DEVICE.type != "cpu" else contextlib.nullcontext():
-            exec(compile(source, name, "exec"), space)
-            entry = space[WORKLOAD.get("entry") or "model"]
-            entry = entry() if isinstance(entry, type) else entry
+            program = (Folder if WORKLOAD.get("files") else OneFile)("%s%s" % (mode, "" if n is None else ", n = %d" % n), source)
+            entry = program.entry() if isinstance(program.entry, type) else program.entry
         if DEVICE.type != "cpu":
-            move([space, entry], module.__name__, {})
+            move([[m.__dict__ for m in program.modules.values()], entry], set(program.modules), {})
+        self.program = program
+        OWN_MODULES.update(program.modules)
         self.mode, self.n, self.entry = mode, n, entry
         set_params(entry, WORKLOAD.get("params") or {})
         compiled = entry if mode == "eager" else torch.compile(entry, **MODES[mode])
         self.function = by_name(backward(mixed(compiled), entry), list(map(parts, calls)))
         self.specs = [parts(call)[0] for call in calls]
         names = {"n": n} if SIZE_IS_N else {}
-        self.originals = [[make(v, {"space": space, "names": names, "seed": 1000 * i + k}) for k, v in enumerate(specs)] for i, specs in enumerate(self.specs)]
+        self.originals = [[make(v, {"program": program, "names": names, "seed": 1000 * i + k}) for k, v in enumerate(specs)] for i, specs in enumerate(self.specs)]
         self.timed = (WORKLOAD.get("time") or {}).get(mode) or list(range(len(calls)))
         self.samples, self.cycles, self.compiled, self.error, self.sets = [], 1, 0, None, []
         self.args = [self.fresh(i) for i in range(len(calls))]
@@ -365,6 +486,7 @@ class Lane:
     def first_calls(self, keep=None):
         """The calls once in order; keep(lane, i, output) looks at each."""
         self.first_s = []
+        self.program.enter()
         for i, call in enumerate(self.args):
             begin = time.perf_counter()
             out = self.function(*call)
@@ -440,6 +562,7 @@ class Lane:
         return total
 
     def warm_up(self):
+        self.program.enter()
         begin = settled = time.perf_counter()
         best = math.inf
         for cycle in itertools.count():
@@ -458,6 +581,7 @@ class Lane:
             self.run(len(self.sets))
 
     def sample(self):
+        self.program.enter()
         if not self.samples or self.samples[-1] < 50e-3:
             if self.writes:
                 self.restore(self.args, self.timed[0])
@@ -535,7 +659,7 @@ def set_up():
         from torch._inductor import config
 
         config.fallback_random = True  # compiled code draws the numbers that eager draws
-    if DEVICE.type != "cpu" and re.search(FACTORIES, SOURCE):
+    if DEVICE.type != "cpu" and re.search(FACTORIES, "\n".join([SOURCE, *(WORKLOAD.get("files") or {}).values()])):
         torch.set_default_device(DEVICE)
 
 
@@ -544,6 +668,7 @@ def main():
     parser.add_argument("--json", help="write the figures to this file")
     arguments = parser.parse_args()
     set_up()
+    use_weights({name: name for name in WORKLOAD.get("weights") or {}})
     modes = [m for m in MODES if m in (WORKLOAD.get("modes") or ["eager", "static", "dynamic"])]
     print("torch %s, %d threads: %s" % (torch.__version__, torch.get_num_threads(), WORKLOAD.get("name", "workload")))
     if modes != ["eager"]:

@@ -195,6 +195,11 @@ class Run:
         self.x = experiment
         hello(self.torch, experiment.DEVICE.type)
         experiment.set_up()
+        places = {}
+        if options.get("weights"):
+            with open(options["weights"], encoding="utf-8") as file:
+                places = json.load(file)
+        self.put_back = experiment.use_weights(places)
         self.cuda = experiment.DEVICE.type == "cuda"
         if self.cuda and options.get("device_share"):
             self.torch.cuda.set_per_process_memory_fraction(options["device_share"])
@@ -220,6 +225,11 @@ class Run:
         with contextlib.suppress(Exception):  # the modes will say so themselves
             self.torch.compile(lambda x: self.torch.sin(x) + 1)(self.torch.ones(3, device=self.x.DEVICE))
         FIRST_S[kind] = time.perf_counter() - begin
+
+    def leave(self):
+        """Modules, paths and functions of torch are as they were."""
+        self.x.Folder.leave()
+        self.put_back()
 
     def draws(self):
         """The state of the generators, which a program that draws changes."""
@@ -297,8 +307,11 @@ class Null(io.TextIOBase):
 def run(options):
     r = Run(options)
     r.begin_compiling()
-    for number, (n, source, calls) in enumerate(r.points):
-        r.point(number, n, source, calls)
+    try:
+        for number, (n, source, calls) in enumerate(r.points):
+            r.point(number, n, source, calls)
+    finally:
+        r.leave()
     first_s = FIRST_S.get(r.x.DEVICE.type)
     tell(done={"first_compile_ms": None if first_s is None else 1e3 * first_s})
 
@@ -345,10 +358,12 @@ def trace(options):
         kinds = [torch.profiler.ProfilerActivity.CPU] + ([torch.profiler.ProfilerActivity.CUDA] if r.cuda else [])
         with torch.profiler.profile(activities=kinds, record_shapes=False) as prof:
             for lane in lanes:
+                lane.program.enter()
                 with torch.profiler.record_function(lane.mode + ("" if lane.n is None else ", n = %d" % lane.n)):
                     if not r.x.attempt(lane, lambda: lane.run(TRACED_CALLS)):
                         failed[lane.mode] = why_of(lane.error)
             r.x.wait()
+    r.leave()
     prof.export_chrome_trace(os.path.join(options["folder"], "trace.json"))
     tell(trace={"points": [n for n, _, _ in chosen], "calls": TRACED_CALLS, "table": table(torch, prof), "failed": failed})
     tell(done={})

@@ -141,9 +141,6 @@ static bool read_engines(struct workload *w, struct err *err)
 	}
 	if (wrong)
 		return true;
-	if (w->torch && workload_files(w->json))
-		return err_set(err, ERR_WORKLOAD,
-			       "engines: torch runs programs of one file; leave it out");
 	return ours || err_set(err, ERR_WORKLOAD,
 			       "engines must hold breakeven: what torch measures is laid over it");
 }

@@ -85,9 +85,6 @@ bool weights_read(struct workload *w, struct err *err)
 		return err_set(err, ERR_WORKLOAD,
 			       "weights must be an object of files by name, as {\"weights.pt\": "
 			       "\"sha256:...\"}");
-	if (w->torch && n > 0)
-		return err_set(err, ERR_WORKLOAD,
-			       "engine torch does not read weights so far; leave engines out");
 	if (n > WORKLOAD_MAX_WEIGHTS)
 		return err_set(err, ERR_BOUND, "weights has %zu files; the limit is %d", n,
 			       WORKLOAD_MAX_WEIGHTS);

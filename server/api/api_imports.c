@@ -1,18 +1,17 @@
 /* server/api/api_imports.c -- POST /imports: a log becomes a run, with its timeline. */
-#include <stdlib.h>
+#include <poll.h>
 #include <string.h>
 
-#include "profiler/import/import.h"
+#include "profiler/timeline/timeline.h"
 #include "server/queue/queue.h"
 #include "server/api/routes.h"
 
-/* UNPACKED_BYTES: of what a gzip of the body's size may hold; larger files are read by
- * `breakeven import --post`, where they lie. */
-enum { UNPACKED_BYTES = 1 << 30, IMPORTS_MOST = 2, FEED_BYTES = 1 << 20, NAME_CHARS = 200 };
+enum { NAME_CHARS = 200, LOOK_MS = 100 /* so often: does anybody still want it? */ };
 
 struct import_sink {
-	struct db *db;
+	struct app *app;
 	int64_t run, blocks;
+	json_t *report; /* what was read; new */
 };
 
 /* A block of the timeline, stored as it comes. */
@@ -28,44 +27,123 @@ static bool store(void *self, const void *block, size_t len, struct err *err)
 	row.events = b.events;
 	row.t0_ns = b.t0_ns;
 	row.t1_ns = b.t1_ns;
-	return db_trace_append(s->db, s->run,
+	return db_trace_append(s->app->db, s->run,
 			       &(struct trace_post){ s->blocks++, &row, 1, TRACE_RUN_BYTES }, err);
 }
 
-static json_t *read_log(struct req *req, const char *name, struct import_sink *s, struct err *err)
+static void note_progress(struct import_sink *s, const char *text)
 {
-	struct import *im = import_create(store, s, UNPACKED_BYTES, err);
-	bool ok = im && import_begin(im, name, err);
-	json_t *report;
+	json_t *json = json_loads(text, 0, NULL);
+	struct arena arena = { 0 };
+	const struct report_progress *p = json ? report_read_progress(json, &arena, NULL) : NULL;
 
-	for (size_t at = 0; ok && at < req->body_len; at += FEED_BYTES) {
-		size_t n = req->body_len - at;
+	if (p)
+		jobs_import_at(s->app->jobs, s->run, p);
+	json_decref(json);
+	arena_finish(&arena);
+}
 
-		ok = import_feed(im, req->body + at, n < FEED_BYTES ? n : FEED_BYTES, err);
+/* One message of the worker; false with an error. */
+static bool take_message(struct import_sink *s, enum message_type type, const char *text,
+			 size_t len, struct err *err)
+{
+	if (type == MESSAGE_TIMELINE)
+		return store(s, text, len, err);
+	if (type == MESSAGE_PROGRESS)
+		note_progress(s, text);
+	else if (type == MESSAGE_REPORT)
+		s->report = json_loadb(text, len, 0, NULL);
+	else if (type == MESSAGE_ERROR)
+		message_error(text, err);
+	return err->code == ERR_NONE;
+}
+
+/* Whether somebody waits for the run. */
+static bool is_wanted(const struct req *req, const struct import_sink *s, struct err *err)
+{
+	if (req->app->stopping)
+		return err_set(err, ERR_BUSY, "the server stops; post the log again later");
+	if (peer_is_gone(req->connection))
+		return err_set(err, ERR_IO, "who posted the log has gone");
+	return jobs_import_at(req->app->jobs, s->run, NULL) ||
+	       err_set(err, ERR_CONFLICT, "run %lld was cancelled while its log was read",
+		       (long long)s->run);
+}
+
+/* All that the worker says, to its report; false with an error. */
+static bool read_messages(const struct req *req, struct worker *w, struct import_sink *s,
+			  struct err *err)
+{
+	struct message_reader reader = { 0 };
+	bool ok = true;
+
+	while (ok && !s->report) {
+		struct pollfd ready = { .fd = w->fd, .events = POLLIN };
+		enum message_type type;
+		bool bad = false;
+		size_t len;
+		char *text;
+		long n;
+
+		ok = is_wanted(req, s, err);
+		if (!ok || poll(&ready, 1, LOOK_MS) == 0)
+			continue;
+		n = message_fill(&reader, w->fd);
+		while (ok && n > 0 && message_next(&reader, &type, &text, &len, &bad))
+			ok = take_message(s, type, text, len, err);
+		if (n == 0 || n == -1 || bad)
+			break;
 	}
-	ok = ok && import_end(im, err);
-	report = ok ? import_finish(im, err) : NULL;
-	import_destroy(im);
-	return report;
+	message_reader_finish(&reader);
+	return s->report != NULL;
+}
+
+/* The log is a stranger's, and may take long: a process of its own reads it. */
+static bool read_log(const struct req *req, const char *name, struct import_sink *s,
+		     struct err *err)
+{
+	const struct worker_options options = {
+		.cpu_seconds = WORKER_WALL_S * WORKER_CPU_PER_WALL,
+		.registry = req->app->registry,
+		.log = req->body,
+		.log_bytes = req->body_len,
+	};
+	struct worker worker = { .fd = -1 };
+	struct err end = { 0 };
+	bool clean, ok;
+
+	if (!worker_start(&worker, &options, MESSAGE_IMPORT, name, err))
+		return false;
+	ok = read_messages(req, &worker, s, err);
+	worker_reap(&worker, err->code != ERR_NONE, &clean, &end);
+	if (!ok && err->code == ERR_NONE)
+		*err = end;
+	if (!ok && err->code == ERR_NONE)
+		err_set(err, ERR_WORKER, "the worker that read the log ended without a report");
+	return ok;
 }
 
 /* The run with all that was read; none where it could not be read. */
 static bool import_run(struct req *req, const char *name, const json_t *begin, struct reply *reply,
 		       struct err *err)
 {
-	struct import_sink s = { .db = req->app->db };
+	struct import_sink s = { .app = req->app };
 	const struct report_workload *w = report_read_workload(begin, req->arena, err);
-	json_t *imported;
+	struct db *db = req->app->db;
 	bool ok;
 
-	if (!w || !enqueue_trace(s.db, w, &s.run, err))
+	if (!w || !enqueue_trace(db, w, &s.run, err))
 		return false;
-	imported = read_log(req, name, &s, err);
-	ok = imported && trace_end(s.db, req->app->registry, s.run, imported, err);
-	json_decref(imported);
+	jobs_import_begin(req->app->jobs, s.run);
+	ok = read_log(req, name, &s, err) &&
+	     trace_end(db, req->app->registry, s.run, s.report, err);
+	jobs_import_end(req->app->jobs, s.run);
+	json_decref(s.report);
 	if (!ok) {
-		db_run_end(s.db, s.run, RUN_FAILED, err, NULL);
-		db_run_delete(s.db, s.run, NULL);
+		/* One that was cancelled stays, as such. */
+		if (db_run_end(db, s.run, RUN_FAILED, err, NULL))
+			db_run_delete(db, s.run, NULL);
+		events_publish(req->app->events, s.run);
 		return false;
 	}
 	events_publish(req->app->events, s.run);
@@ -87,10 +165,10 @@ bool api_imports_post(struct req *req, struct reply *reply, struct err *err)
 			  project ? project : "", "imported", 1);
 	if (!begin)
 		return err_set(err, ERR_BAD_REQUEST, "name= and project= must be UTF-8");
-	if (req->app->imports++ >= IMPORTS_MOST)
+	if (req->app->imports++ >= JOBS_MOST_IMPORTS)
 		ok = err_set(err, ERR_BUSY,
 			     "%d logs are being read, the limit; post it again later",
-			     IMPORTS_MOST);
+			     JOBS_MOST_IMPORTS);
 	else
 		ok = import_run(req, name, begin, reply, err);
 	req->app->imports--;

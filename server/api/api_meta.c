@@ -19,6 +19,12 @@ bool api_health(struct req *req, struct reply *reply, struct err *err)
 	return true;
 }
 
+bool api_session(struct req *req, struct reply *reply, struct err *err)
+{
+	reply->json = json_pack("{s:b}", "insecure", req->app->insecure);
+	return reply->json || err_set(err, ERR_MEMORY, "out of memory for the answer");
+}
+
 bool api_metrics(struct req *req, struct reply *reply, struct err *err)
 {
 	int64_t counts[RUN_STATUS_COUNT];

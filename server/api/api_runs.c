@@ -68,10 +68,9 @@ static json_t *state_json(struct app *app, const struct run_row *run)
 		state.share = 1;
 	else if (run->status == RUN_QUEUED)
 		strcpy(state.what, "waiting for its turn");
-	else if (run->status == RUN_RUNNING && run->trace)
+	else if (run->status == RUN_RUNNING && !jobs_state(app->jobs, run->id, &state) &&
+		 run->trace)
 		strcpy(state.what, "recording");
-	else if (run->status == RUN_RUNNING)
-		jobs_state(app->jobs, run->id, &state);
 	return json_pack("{s:s, s:f, s:s, s:o}", "status", run_status_name(run->status), "progress",
 			 state.share, "what", state.what, "left_s",
 			 state.left_s >= 0 ? json_real(state.left_s) : json_null());
@@ -501,7 +500,7 @@ bool api_run_script(struct req *req, struct reply *reply, struct err *err)
 		return false;
 	json = json_loads(run.workload, 0, NULL);
 	fields = report_read_workload(json, req->arena, NULL);
-	if (fields && fields->source)
+	if (fields && (fields->source || fields->files.n))
 		w = workload_parse_in(json, req->app->registry, err);
 	else
 		err_set(err, ERR_NOT_FOUND,

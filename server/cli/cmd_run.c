@@ -363,19 +363,36 @@ static bool keep_block(void *self, const void *block, size_t len, struct err *er
 	return run_post_block(((struct shown *)self)->post, block, len, err);
 }
 
-/* Into the server, where that is wanted; false after a message. */
-static bool post_report(const struct run_flags *f, const struct report_run *run)
+static bool send_weights(void *self, const char *path, const char *id, struct err *err)
+{
+	const struct run_flags *f = self;
+
+	if (!post_weights(f->post->post, path, id, err))
+		fprintf(
+		    stderr,
+		    "breakeven run: weights %s not posted: %s; without them the run cannot be run "
+		    "again there\n",
+		    path, err->message);
+	return err->code == ERR_NONE;
+}
+
+/* Into the server, where that is wanted; false after a message.  A run whose weights the server
+ * does not take is posted all the same. */
+static bool post_report(struct run_flags *f, const json_t *json, const struct report_run *run)
 {
 	struct err err = { 0 };
+	bool whole;
 	int64_t id;
 
 	if (!f->post)
 		return true;
+	whole = workload_file_each_weights(&f->source, json, send_weights, f, &err);
+	err = (struct err){ 0 };
 	if (run_post_send(f->post, run, &id, &err))
 		fprintf(stderr, "breakeven run: run %lld of %s\n", (long long)id, f->url);
 	else
 		fprintf(stderr, "breakeven run: not posted: %s\n", err.message);
-	return err.code == ERR_NONE;
+	return whole && err.code == ERR_NONE;
 }
 
 static json_t *execute(const struct run_flags *f, const json_t *json, long long at, struct err *err)
@@ -433,7 +450,7 @@ static bool print_report(const struct run_flags *f, const struct report_run *run
 }
 
 /* Logs, prints and posts what was measured. */
-static int finish(const struct run_flags *f, const struct report_run *run)
+static int finish(struct run_flags *f, const json_t *json, const struct report_run *run)
 {
 	const char *torch = torch_text_error(run);
 
@@ -445,7 +462,8 @@ static int finish(const struct run_flags *f, const struct report_run *run)
 			strerror(errno));
 		return EXIT_FAILED;
 	}
-	return post_report(f, run) && !torch && run_table_agrees(run) ? EXIT_DONE : EXIT_FAILED;
+	return post_report(f, json, run) && !torch && run_table_agrees(run) ? EXIT_DONE
+									    : EXIT_FAILED;
 }
 
 int cmd_run(int argc, char **argv, const struct registry *registry)
@@ -490,7 +508,7 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 	if (!run)
 		workload_file_error(&f.source, "run", json, f.registry, &err);
 	else
-		status = finish(&f, run);
+		status = finish(&f, json, run);
 	arena_finish(&arena);
 	json_decref(report);
 	json_decref(json);

@@ -24,14 +24,16 @@ enum {
 	CHECK_SECONDS = 2,
 	MAX_CHECK_SECONDS = 3600,
 	FILES_GIB = 16,
-	MAX_FILES_GIB = 1 << 20
+	MAX_FILES_GIB = 1 << 20,
+	MOST_HOSTS = 64,
 };
 
 struct serve_options {
 	const char *listen, *db, *cache, *torch_python;
 	int64_t files_bytes;
 	int run_seconds, check_seconds;
-	bool first_run;
+	struct flag_texts allow_hosts;
+	bool first_run, insecure;
 };
 
 /* Returns -1 to go on, else the exit status. */
@@ -47,6 +49,8 @@ static int read_flags(int argc, char **argv, struct serve_options *o)
 		{ "--check-seconds", .value = &check },
 		{ "--files-gib", .value = &gib },
 		{ "--first-run", .on = &o->first_run },
+		{ "--allow-host", .many = &o->allow_hosts },
+		{ "--insecure", .on = &o->insecure },
 	};
 	struct flags flags = {
 		.command = "serve",
@@ -133,6 +137,7 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 			   .registry = registry,
 			   .files_folder = folder,
 			   .files_bytes = o->files_bytes,
+			   .insecure = o->insecure,
 			   .check_seconds = o->check_seconds };
 	struct arena arena = { 0 };
 	struct http *http = NULL;
@@ -156,8 +161,17 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 							      .run_seconds = o->run_seconds },
 				      err);
 	if (app.jobs)
-		http = http_start(&app, &routes, o->listen, err);
+		http = http_start(&app, &routes,
+				  &(struct http_options){ .listen = o->listen,
+							  .allow_hosts = o->allow_hosts.at,
+							  .n_allow_hosts = o->allow_hosts.n },
+				  err);
 	if (http) {
+		if (app.insecure)
+			log_line(LOG_WARN,
+				 "--insecure: WHOEVER REACHES %s MAY READ AND REMOVE EVERY "
+				 "RUN AND HAVE PROGRAMS EXECUTED HERE",
+				 http_url(http));
 		fprintf(stderr, "breakeven %s listening on %s (Ctrl-C stops it)\n",
 			breakeven_version(), http_url(http));
 		wait_for_end(ends);
@@ -179,7 +193,11 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 
 int cmd_serve(int argc, char **argv, const struct registry *registry)
 {
+	const char *allow_hosts[MOST_HOSTS];
 	struct serve_options o = { .listen = "127.0.0.1:8080",
+				   .allow_hosts = { .at = allow_hosts,
+						    .most = MOST_HOSTS,
+						    .over = "at most 64 hosts, not also " },
 				   .db = "breakeven.db",
 				   .run_seconds = WORKER_WALL_S,
 				   .check_seconds = CHECK_SECONDS };

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fusion/base/scratch.h"
+#include "fusion/base/vec.h"
 #include "profiler/fields/fields.h"
 #include "profiler/findings/sentence.h"
 #include "profiler/gather/gather.h"
@@ -37,11 +39,94 @@ static bool is_workload(const char *path)
 	return ends_with(path, ".json") || ends_with(path, ".py");
 }
 
-static void add_loaded(json_t *list, struct workload_file *file)
+struct weights_place {
+	char name[256]; /* as programs say it */
+	char *path;
+	char id[WEIGHTS_ID_BYTES];
+};
+
+/* What is gathered: the workloads, and the files of weights that they read. */
+struct suite_source {
+	json_t *list;
+	VEC(struct weights_place) places; /* first those that all workloads are given */
+	size_t common;                    /* how many these are */
+};
+
+static void suite_source_finish(struct suite_source *g)
+{
+	for (size_t i = 0; i < g->places.len; i++)
+		free(g->places.at[i].path);
+	VEC_FREE(&g->places);
+}
+
+static bool add_place(struct suite_source *g, const char *path, struct weights_place place,
+		      struct err *err)
+{
+	place.path = realpath(path, NULL);
+	if (place.path && VEC_PUSH(&g->places, place))
+		return true;
+	free(place.path);
+	return err_set(err, ERR_IO, "%.300s cannot be opened: %s", path, strerror(errno));
+}
+
+/* "PATH" or "NAME=PATH", for all workloads. */
+static bool add_common(struct suite_source *g, const char *text, struct err *err)
+{
+	struct weights_place place = { .path = NULL };
+	const char *path = workload_weights_path(text, place.name);
+
+	if (!weights_id(path, place.id, err) || !add_place(g, path, place, err))
+		return false;
+	g->common++;
+	return true;
+}
+
+/* Of one workload alone. */
+static bool add_own(void *self, const char *path, const char *id, struct err *err)
+{
+	struct weights_place place = { .path = NULL };
+	struct suite_source *g = self;
+
+	for (size_t i = 0; i < g->places.len; i++)
+		if (strcmp(g->places.at[i].id, id) == 0)
+			return true;
+	snprintf(place.id, sizeof(place.id), "%s", id);
+	return add_place(g, path, place, err);
+}
+
+/* A workload that names such a file itself keeps what it names. */
+static void give_common(const struct suite_source *g, json_t *json)
+{
+	json_t *weights = json_object_get(json, "weights");
+
+	if (g->common && !json_is_object(weights)) {
+		weights = json_object();
+		json_object_set_new(json, "weights", weights);
+	}
+	for (size_t i = 0; i < g->common; i++)
+		if (!json_object_get(weights, g->places.at[i].name))
+			json_object_set_new(weights, g->places.at[i].name,
+					    json_string(g->places.at[i].id));
+}
+
+static json_t *load_with_weights(struct suite_source *g, struct workload_file *file,
+				 struct err *err)
+{
+	json_t *json = workload_file_load(file, err);
+
+	if (json && workload_file_each_weights(file, json, add_own, g, err)) {
+		give_common(g, json);
+		return json;
+	}
+	json_decref(json);
+	return NULL;
+}
+
+static void add_loaded(struct suite_source *g, struct workload_file *file)
 {
 	const char *slash = strrchr(file->file, '/');
 	struct err err = { 0 };
-	json_t *json = workload_file_load(file, &err);
+	json_t *json = load_with_weights(g, file, &err);
 
 	if (!json)
 		json = json_pack("{s:s, s:s}", "name", slash ? slash + 1 : file->file, "error",
@@ -49,12 +134,12 @@ static void add_loaded(json_t *list, struct workload_file *file)
 	if (!json) /* its name is no text */
 		json = json_pack("{s:s, s:s}", "name", "?", "error",
 				 "the name of its file is not UTF-8");
-	json_array_append_new(list, json);
+	json_array_append_new(g->list, json);
 }
 
-static void add_file(json_t *list, const char *path)
+static void add_file(struct suite_source *g, const char *path)
 {
-	add_loaded(list, &(struct workload_file){ .file = path });
+	add_loaded(g, &(struct workload_file){ .file = path });
 }
 
 static bool is_folder(const char *path)
@@ -81,7 +166,7 @@ static const char *own_entry(const json_t *files)
 }
 
 /* A program of several files, if the folder has .py files. */
-static void add_program(json_t *list, const char *path)
+static void add_program(struct suite_source *g, const char *path)
 {
 	struct err err = { 0 };
 	json_t *files = gather_folder(path, &err);
@@ -91,10 +176,10 @@ static void add_program(json_t *list, const char *path)
 	if (!files && err.code == ERR_WORKLOAD && strstr(err.message, "holds no .py file"))
 		return;
 	if (entry && asprintf(&named, "%s:model", entry) > 0)
-		add_loaded(list, &(struct workload_file){ .file = path, .entry = named });
+		add_loaded(g, &(struct workload_file){ .file = path, .entry = named });
 	else
 		json_array_append_new(
-		    list,
+		    g->list,
 		    json_pack("{s:s, s:s}", "name", slash ? slash + 1 : path, "error",
 			      files ? "no one file of the folder has lines '# input:' and a "
 				      "function model; give it in a list, a line such as 'net "
@@ -115,9 +200,9 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static bool add_folder(json_t *list, const char *path, struct err *err)
+static bool add_folder(struct suite_source *g, const char *path, struct err *err)
 {
-	size_t before = json_array_size(list);
+	size_t before = json_array_size(g->list);
 	struct dirent **entries;
 	int n = scandir(path, &entries, wanted, by_name);
 
@@ -128,15 +213,15 @@ static bool add_folder(json_t *list, const char *path, struct err *err)
 
 		if (asprintf(&file, "%s/%s", path, entries[i]->d_name) > 0) {
 			if (is_folder(file))
-				add_program(list, file);
+				add_program(g, file);
 			else
-				add_file(list, file);
+				add_file(g, file);
 			free(file);
 		}
 		free(entries[i]);
 	}
 	free(entries);
-	return json_array_size(list) > before ||
+	return json_array_size(g->list) > before ||
 	       err_set(err, ERR_IO,
 		       "%.300s has no workloads: files that end in .json "
 		       "or .py, or folders of them",
@@ -145,10 +230,11 @@ static bool add_folder(json_t *list, const char *path, struct err *err)
 
 /* "net --entry train.py:step --input x=float32[8,16]": of a line its file, with what belongs to
  * it.  False with BAD_REQUEST. */
-static bool add_line(json_t *list, const char *folder, char *line, struct err *err)
+static bool add_line(struct suite_source *g, const char *folder, char *line, struct err *err)
 {
 	struct workload_file file = { 0 };
 	struct flag_texts inputs = workload_file_inputs(&file);
+	struct flag_texts weights = workload_file_weights(&file);
 	const char *path = strsep(&line, " \t"), *word;
 	char *full;
 
@@ -161,22 +247,24 @@ static bool add_line(json_t *list, const char *folder, char *line, struct err *e
 			file.entry = value;
 		else if (value && strcmp(word, "--input") == 0 && file.n_inputs < inputs.most)
 			file.inputs[file.n_inputs++] = value;
+		else if (value && strcmp(word, "--weights") == 0 && file.n_weights < weights.most)
+			file.weights[file.n_weights++] = value;
 		else
 			return err_set(err, ERR_BAD_REQUEST,
-				       "'%.80s' after %.80s: --entry FILE.py:NAME or --input "
-				       "NAME=VALUE is needed",
+				       "'%.80s' after %.80s: --entry FILE.py:NAME, --input "
+				       "NAME=VALUE or --weights PATH is needed",
 				       word, path);
 	}
 	if (asprintf(&full, "%s%s", *path == '/' ? "" : folder, path) < 0)
 		return err_set(err, ERR_MEMORY, "out of memory for the list");
 	file.file = full;
-	add_loaded(list, &file);
+	add_loaded(g, &file);
 	free(full);
 	return true;
 }
 
 /* Files by name, one a line. */
-static bool add_list(json_t *list, const char *path, struct err *err)
+static bool add_list(struct suite_source *g, const char *path, struct err *err)
 {
 	FILE *f = fopen(path, "re");
 	const char *slash = strrchr(path, '/');
@@ -194,7 +282,7 @@ static bool add_list(json_t *list, const char *path, struct err *err)
 			name[strlen(name) - 1] = '\0';
 		if (!*name)
 			continue;
-		ok = add_line(list, folder, name, err);
+		ok = add_line(g, folder, name, err);
 		n++;
 	}
 	fclose(f);
@@ -204,34 +292,34 @@ static bool add_list(json_t *list, const char *path, struct err *err)
 	return n > 0 || err_set(err, ERR_IO, "%.300s names no workloads, one a line", path);
 }
 
-static bool add_blocks(json_t *list, struct err *err)
+static bool add_blocks(struct suite_source *g, struct err *err)
 {
 	json_t *blocks = suite_blocks(err);
-	bool ok = blocks && json_array_extend(list, blocks) == 0;
+	bool ok = blocks && json_array_extend(g->list, blocks) == 0;
 
 	json_decref(blocks);
 	return ok;
 }
 
-/* Adds to `list` the workloads of `path`: a folder's .json and .py files by name, one
+/* Adds the workloads of `path`: a folder's .json and .py files by name, one
  * such file, "blocks" (those that come with the program, where no file has that name), or
  * any other file, which names such files, one a line (# begins a comment; names are as
  * seen from the file's folder).  A file that is no workload is {"name", "error"}.  False
  * where the path itself cannot be read, or has none. */
-static bool add_path(json_t *list, const char *path, struct err *err)
+static bool add_path(struct suite_source *g, const char *path, struct err *err)
 {
 	struct stat info;
 
 	if (stat(path, &info) != 0) {
 		if (strcmp(path, "blocks") == 0)
-			return add_blocks(list, err);
+			return add_blocks(g, err);
 		return err_set(err, ERR_IO, "%.300s cannot be opened: %s", path, strerror(errno));
 	}
 	if (S_ISDIR(info.st_mode))
-		return add_folder(list, path, err);
+		return add_folder(g, path, err);
 	if (!is_workload(path))
-		return add_list(list, path, err);
-	add_file(list, path);
+		return add_list(g, path, err);
+	add_file(g, path);
 	return true;
 }
 
@@ -426,19 +514,23 @@ struct suite_flags {
 	const char *modes, *policy, *device, *backend, *threads, *seconds, *name, *project, *post,
 	    *db;
 	const char *engines, *torch_python;
-	const char *paths[MAX_PATHS];
-	int n_paths;
+	const char *paths[MAX_PATHS], *weights[WORKLOAD_FILE_MAX_WEIGHTS];
+	int n_paths, n_weights;
 	bool json;
 };
 
 static int read_flags(int argc, char **argv, struct suite_flags *f)
 {
+	struct flag_texts weights = { .at = f->weights,
+				      .most = WORKLOAD_FILE_MAX_WEIGHTS,
+				      .over = "there are more than 64 files of weights, with " };
 	const struct flag table[] = {
 		{ "--modes", .value = &f->modes },
 		{ "--policy", .value = &f->policy },
 		{ "--device", .value = &f->device },
 		{ "--backend", .value = &f->backend },
 		{ "--threads", .value = &f->threads },
+		{ "--weights", .many = &weights },
 		{ "--seconds", .value = &f->seconds },
 		{ "--name", .value = &f->name },
 		{ "--project", .value = &f->project },
@@ -457,6 +549,7 @@ static int read_flags(int argc, char **argv, struct suite_flags *f)
 	int status = flags_read(&flags, argc, argv);
 
 	f->n_paths = flags.words.n;
+	f->n_weights = weights.n;
 	if (status < 0 && !f->n_paths) {
 		flags_refuse("suite", "a folder, a file or blocks is missing", "");
 		return EXIT_USAGE;
@@ -549,14 +642,17 @@ static json_t *request_of(const struct suite_flags *f)
 	return NULL;
 }
 
-static bool read_workloads(const struct suite_flags *f, json_t *request, struct err *err)
+static bool read_workloads(const struct suite_flags *f, json_t *request, struct suite_source *g,
+			   struct err *err)
 {
-	json_t *list = json_array();
 	bool ok = true;
 
-	json_object_set_new(request, "workloads", list);
+	*g = (struct suite_source){ .list = json_array() };
+	json_object_set_new(request, "workloads", g->list);
+	for (int i = 0; ok && i < f->n_weights; i++)
+		ok = add_common(g, f->weights[i], err);
 	for (int i = 0; ok && i < f->n_paths; i++)
-		ok = add_path(list, f->paths[i], err);
+		ok = add_path(g, f->paths[i], err);
 	return ok;
 }
 
@@ -590,17 +686,32 @@ static bool print_report(const struct suite_flags *f, const struct report_suite 
 	       err_set(err, ERR_IO, "the result could not be written: %s", strerror(errno));
 }
 
+static bool post_places(struct post *p, const struct suite_source *g, struct err *err)
+{
+	for (size_t i = 0; i < g->places.len; i++) {
+		const struct weights_place *place = &g->places.at[i];
+		struct err why = { 0 };
+
+		if (!post_weights(p, place->path, place->id, &why))
+			return err_set(err, why.code, "--weights %.200s: %.250s", place->path,
+				       why.message);
+	}
+	return true;
+}
+
 /* The server runs it: prints where. */
-static bool post_suite(const struct suite_flags *f, const json_t *request, struct err *err)
+static bool post_suite(const struct suite_flags *f, const json_t *request,
+		       const struct suite_source *g, struct err *err)
 {
 	char *text = json_dumps(request, JSON_COMPACT);
 	struct post *p = text ? post_open(f->post, err) : NULL;
 	const struct report_created *made = NULL;
 	struct arena arena = { 0 };
 	json_t *answer = NULL;
-	bool ok = p && post_send(p, "/suites",
-				 (struct post_body){ "application/json", text, strlen(text) },
-				 &answer, err);
+	bool ok = p && post_places(p, g, err) &&
+		  post_send(p, "/suites",
+			    (struct post_body){ "application/json", text, strlen(text) }, &answer,
+			    err);
 
 	if (ok && f->json)
 		ok = json_dumpf(answer, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF;
@@ -616,7 +727,24 @@ static bool post_suite(const struct suite_flags *f, const json_t *request, struc
 	return ok;
 }
 
-static int run_here(const struct suite_flags *f, const json_t *request,
+/* A folder as workers look for weights in: links by the digits of the ids.  None is made where
+ * there are no weights. */
+static bool link_places(const struct suite_source *g, struct scratch *folder, struct err *err)
+{
+	if (g->places.len && !scratch_create(folder, "weights", err))
+		return false;
+	for (size_t i = 0; i < g->places.len; i++) {
+		const struct weights_place *place = &g->places.at[i];
+		char link[sizeof(folder->path) + WEIGHTS_ID_BYTES];
+
+		snprintf(link, sizeof(link), "%s/%s", folder->path, strchr(place->id, ':') + 1);
+		if (symlink(place->path, link) != 0 && errno != EEXIST)
+			return err_set(err, ERR_IO, "%s: %s", link, strerror(errno));
+	}
+	return true;
+}
+
+static int run_here(const struct suite_flags *f, const json_t *request, const struct scratch *files,
 		    const struct registry *registry, const volatile sig_atomic_t *interrupted,
 		    struct err *err)
 {
@@ -629,6 +757,7 @@ static int run_here(const struct suite_flags *f, const json_t *request,
 								: NULL,
 					       .registry = registry,
 					       .torch_python = f->torch_python,
+					       .files_folder = files->path[0] ? files->path : NULL,
 					       .progress = show_progress,
 					       .self = &terminal,
 					       .interrupted = interrupted };
@@ -658,16 +787,20 @@ static int suite_command(const struct suite_flags *f, const struct registry *reg
 	struct err err = { 0 };
 	const volatile sig_atomic_t *interrupted;
 	int status = EXIT_FAILED;
+	struct scratch folder = { 0 };
+	struct suite_source g;
 
 	if (!request)
 		return EXIT_USAGE;
 	interrupted = interrupt_watch();
-	if (read_workloads(f, request, &err)) {
+	if (read_workloads(f, request, &g, &err)) {
 		if (f->post)
-			status = post_suite(f, request, &err) ? EXIT_DONE : EXIT_FAILED;
-		else
-			status = run_here(f, request, registry, interrupted, &err);
+			status = post_suite(f, request, &g, &err) ? EXIT_DONE : EXIT_FAILED;
+		else if (link_places(&g, &folder, &err))
+			status = run_here(f, request, &folder, registry, interrupted, &err);
+		scratch_destroy(&folder);
 	}
+	suite_source_finish(&g);
 	if (err.code != ERR_NONE)
 		fprintf(stderr, "breakeven suite: %s\n", err.message);
 	json_decref(request);

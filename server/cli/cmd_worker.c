@@ -17,6 +17,7 @@
 
 #include "fusion/base/sanitized.h"
 #include "profiler/fields/fields.h"
+#include "profiler/import/import.h"
 #include "profiler/profiler.h"
 #include "server/cli/cache_log.h"
 #include "server/cli/cli.h"
@@ -31,6 +32,9 @@
 static const double check_rewrites_ms = 40;
 /* Of a run's wall time, what engine torch leaves: its failure is to be told, not the run's. */
 enum { TORCH_SPARE_S = 5 };
+/* Of what a gzip of the body's size may hold; larger logs are read by `breakeven import --post`,
+ * where they lie. */
+enum { UNPACKED_BYTES = 1 << 30, FEED_BYTES = 1 << 20 };
 
 /* Lowers a limit; one that is lower already (an operator's ulimit) stays. */
 static void set_limit(int what, rlim_t value)
@@ -129,27 +133,18 @@ static bool send_error(int fd, const struct err *err)
 	return ok;
 }
 
-static bool read_job(int fd, json_t **job, enum message_type *kind, struct err *err)
+/* The next message of the server; its text is good until the one after it. */
+static bool read_message(struct message_reader *reader, int fd, enum message_type *type,
+			 char **text, size_t *len, struct err *err)
 {
-	struct message_reader reader = { 0 };
-	enum message_type type;
-	char *text;
-	size_t len;
 	bool bad = false;
-	json_error_t json_error;
 
-	*job = NULL;
-	while (!message_next(&reader, &type, &text, &len, &bad) && !bad)
-		if (message_fill(&reader, fd) <= 0) {
-			message_reader_finish(&reader);
+	while (!message_next(reader, type, text, len, &bad) && !bad)
+		if (message_fill(reader, fd) <= 0)
 			return err_set(err, ERR_IO,
 				       "the server closed the socket before the job came");
-		}
-	*kind = type;
-	if (!bad && (type == MESSAGE_WORKLOAD || type == MESSAGE_CHECK))
-		*job = json_loadb(text, len, 0, &json_error);
-	message_reader_finish(&reader);
-	return *job || err_set(err, ERR_JSON, "the job is not JSON");
+	return !bad ||
+	       err_set(err, ERR_IO, "the job is over the limit of %d MiB", MESSAGE_MAX_BYTES >> 20);
 }
 
 /* Answers what the program's capture looks like; nothing is measured. */
@@ -183,8 +178,8 @@ static void log_report(const json_t *report)
 	arena_finish(&arena);
 }
 
-static bool run_job(int fd, const struct worker_flags *f, const struct registry *registry,
-		    struct err *err)
+static bool run_job(int fd, const struct worker_flags *f, json_t *job, bool check,
+		    const struct registry *registry, struct err *err)
 {
 	bool blocking = f->blocking;
 	const char *cache_dir = f->cache_dir;
@@ -200,13 +195,10 @@ static bool run_job(int fd, const struct worker_flags *f, const struct registry 
 						      TORCH_SPARE_S,
 					    .self = &fd };
 	struct workload *workload = NULL;
-	json_t *job = NULL, *report = NULL, *environment;
-	enum message_type kind = MESSAGE_WORKLOAD;
+	json_t *report = NULL, *environment;
 	bool ok = false;
 
-	if (!read_job(fd, &job, &kind, err))
-		return false;
-	if (kind == MESSAGE_CHECK)
+	if (check)
 		heap_take();
 	else
 		heap_take_for(json_string_value(json_object_get(job, "device")));
@@ -217,11 +209,11 @@ static bool run_job(int fd, const struct worker_flags *f, const struct registry 
 	}
 	if (workload)
 		confine_memory(workload);
-	if (workload && kind == MESSAGE_CHECK)
+	if (workload && check)
 		ok = explain_job(fd, workload, err);
 	else if (workload)
 		report = profiler_run_engines(workload, &options, err);
-	if (workload && kind == MESSAGE_WORKLOAD && !report)
+	if (workload && !check && !report)
 		locate_fault(job, cache_dir, registry, err);
 	if (report) {
 		log_report(report);
@@ -237,6 +229,63 @@ static bool run_job(int fd, const struct worker_flags *f, const struct registry 
 	}
 	json_decref(report);
 	workload_destroy(workload);
+	return ok;
+}
+
+/* Reads the log that the server sends after its name.  It comes whole: the server does not
+ * listen while it sends. */
+static bool import_job(int fd, struct message_reader *reader, const char *name, struct err *err)
+{
+	struct import *im = import_create(send_block, &fd, UNPACKED_BYTES, err);
+	enum message_type type;
+	json_t *report = NULL;
+	char *log = NULL;
+	size_t len = 0;
+	bool ok = im && import_begin(im, name, err) &&
+		  read_message(reader, fd, &type, &log, &len, err);
+
+	if (ok && type != MESSAGE_LOG)
+		ok = err_set(err, ERR_INTERNAL, "no log followed its name");
+	for (size_t at = 0; ok && at < len; at += FEED_BYTES) {
+		size_t n = len - at < FEED_BYTES ? len - at : FEED_BYTES;
+
+		ok = import_feed(im, log + at, n, err);
+		if (ok &&
+		    !send_progress(&fd, (double)(at + n) / (double)len, "reading the log", -1))
+			ok = err_set(err, ERR_IO, "the server is gone");
+	}
+	if (ok && import_end(im, err))
+		report = import_finish(im, err);
+	ok = report && (send_json(fd, MESSAGE_REPORT, report) ||
+			err_set(err, ERR_IO, "what was read could not be sent to the server"));
+	json_decref(report);
+	import_destroy(im);
+	return ok;
+}
+
+static bool do_job(int fd, const struct worker_flags *f, const struct registry *registry,
+		   struct err *err)
+{
+	struct message_reader reader = { 0 };
+	enum message_type kind;
+	json_t *job = NULL;
+	char *text, *name;
+	size_t len;
+	bool ok = read_message(&reader, fd, &kind, &text, &len, err);
+
+	if (ok && kind == MESSAGE_IMPORT) {
+		name = strdup(text);
+		ok = name ? import_job(fd, &reader, name, err)
+			  : err_set(err, ERR_MEMORY, "out of memory for a log");
+		free(name);
+		message_reader_finish(&reader);
+		return ok;
+	}
+	if (ok)
+		job = json_loadb(text, len, 0, NULL);
+	message_reader_finish(&reader);
+	ok = ok && (job || err_set(err, ERR_JSON, "the job is not JSON")) &&
+	     run_job(fd, f, job, kind == MESSAGE_CHECK, registry, err);
 	json_decref(job);
 	return ok;
 }
@@ -283,7 +332,7 @@ int cmd_worker(int argc, char **argv, const struct registry *registry)
 	if (status >= 0)
 		return status;
 	confine(f.cpu_seconds);
-	if (run_job(WORKER_FD, &f, registry, &err))
+	if (do_job(WORKER_FD, &f, registry, &err))
 		return EXIT_DONE;
 	if (!send_error(WORKER_FD, &err))
 		fprintf(stderr, "breakeven worker: %s\n", err.message);

@@ -1,8 +1,12 @@
 /* server/cli/post.c -- posts to a Breakeven server by libcurl. */
 #include "server/cli/post.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "fusion/base/buf.h"
 #include "profiler/fields/fields.h"
@@ -184,4 +188,98 @@ bool post_create(struct post *p, const char *path, struct post_body body, int64_
 	json_decref(answer);
 	arena_finish(&arena);
 	return made != NULL;
+}
+
+/* ---- a file, in pieces ---- */
+
+enum { PIECE_BYTES = 8 << 20, TRIES = 4 };
+
+struct upload {
+	const char *id; /* what the file must be */
+	char name[32];  /* what the server calls it; "": not begun, or all there */
+	int64_t received;
+};
+
+/* One request; `len` bytes of the file.  `upload` is what is there after it. */
+static bool send_piece(struct post *p, const char *path, const char *bytes, size_t len,
+		       struct upload *upload, struct err *err)
+{
+	struct post_body body = { "application/octet-stream", bytes, len };
+	const struct report_file_received *got = NULL;
+	struct arena arena = { 0 };
+	json_t *answer = NULL;
+
+	if (post_send(p, path, body, &answer, err))
+		got = report_read_file_received(answer, &arena, err);
+	if (got) {
+		snprintf(upload->name, sizeof(upload->name), "%s",
+			 got->id ? "" : report_text(got->upload));
+		upload->received = got->received;
+	}
+	json_decref(answer);
+	arena_finish(&arena);
+	return got != NULL;
+}
+
+static bool next_piece(struct post *p, FILE *f, char *piece, struct upload *upload, struct err *err)
+{
+	char path[192];
+	size_t len;
+
+	if (fseeko(f, upload->received, SEEK_SET) != 0)
+		return err_set(err, ERR_IO, "it cannot be read: %s", strerror(errno));
+	len = fread(piece, 1, PIECE_BYTES, f);
+	if (len == 0)
+		return err_set(err, ERR_IO, "it has become shorter while it was sent");
+	snprintf(path, sizeof(path), "/files?upload=%s&at=%" PRId64 "&id=%s", upload->name,
+		 upload->received, upload->id);
+	return send_piece(p, path, piece, len, upload, err);
+}
+
+/* After a piece that may have come or not: asks what is there. */
+static bool ask_received(struct post *p, struct upload *upload, struct err *err)
+{
+	char path[128];
+
+	memset(err, 0, sizeof(*err));
+	snprintf(path, sizeof(path), "/files?upload=%s", upload->name);
+	return send_piece(p, path, "", 0, upload, err);
+}
+
+static bool send_file(struct post *p, FILE *f, struct upload *upload, struct err *err)
+{
+	char *piece = malloc(PIECE_BYTES);
+	bool ok = piece || err_set(err, ERR_MEMORY, "out of memory for a piece of a file");
+
+	for (int tries = 0; ok && upload->name[0];) {
+		int64_t before = upload->received;
+
+		ok = next_piece(p, f, piece, upload, err);
+		while (!ok && err->code == ERR_IO && ++tries < TRIES)
+			ok = ask_received(p, upload, err);
+		if (upload->received > before)
+			tries = 0;
+	}
+	free(piece);
+	return ok;
+}
+
+bool post_weights(struct post *p, const char *path, const char *id, struct err *err)
+{
+	FILE *f = fopen(path, "re");
+	struct upload upload = { .id = id };
+	char first[160];
+	struct stat at;
+	bool ok;
+
+	if (!f || fstat(fileno(f), &at) != 0)
+		ok = err_set(err, ERR_IO, "it cannot be read: %s", strerror(errno));
+	else {
+		snprintf(first, sizeof(first), "/files?bytes=%" PRId64 "&id=%s",
+			 (int64_t)at.st_size, id);
+		ok = send_piece(p, first, "", 0, &upload, err) && send_file(p, f, &upload, err);
+	}
+	if (f)
+		fclose(f);
+	return ok;
 }

@@ -31,4 +31,9 @@ bool post_send(struct post *p, const char *path, struct post_body body, json_t *
 bool post_create(struct post *p, const char *path, struct post_body body, int64_t *id,
 		 struct err *err);
 
+/* POST /files of the file at `path` whose id is `id`, in pieces; a file that the server has is not
+ * sent.  A piece that fails on the way is asked for again, a few times.  False as post_send(), or
+ * with IO where the file cannot be read. */
+bool post_weights(struct post *p, const char *path, const char *id, struct err *err);
+
 #endif

@@ -186,8 +186,7 @@ static json_t *load_files(struct workload_file *f, struct err *err)
 
 /* ---- weights ---- */
 
-/* "NAME=PATH", or a path, whose last part is the name. */
-static const char *weights_path(const char *text, char name[256])
+const char *workload_weights_path(const char *text, char name[256])
 {
 	const char *equals = strchr(text, '='), *slash = strrchr(text, '/');
 
@@ -210,7 +209,7 @@ static bool name_weights(const struct workload_file *f, json_t *json, struct err
 	}
 	for (int i = 0; i < f->n_weights; i++) {
 		char name[256], id[WEIGHTS_ID_BYTES];
-		const char *path = weights_path(f->weights[i], name);
+		const char *path = workload_weights_path(f->weights[i], name);
 		const char *wanted = json_string_value(json_object_get(weights, name));
 
 		if (!weights_id(path, id, err))
@@ -229,12 +228,27 @@ static bool find_weights(const struct workload_file *f, struct workload *w, stru
 {
 	for (int i = 0; i < f->n_weights; i++) {
 		char name[256];
-		const char *path = weights_path(f->weights[i], name);
+		const char *path = workload_weights_path(f->weights[i], name);
 
 		if (!workload_weights_at(w, name, path, err))
 			return false;
 	}
 	return workload_weights_there(w, err);
+}
+
+bool workload_file_each_weights(const struct workload_file *f, const json_t *json,
+				workload_weights_fn *each, void *self, struct err *err)
+{
+	const json_t *ids = json_object_get(json, "weights");
+
+	for (int i = 0; i < f->n_weights; i++) {
+		char name[256];
+		const char *path = workload_weights_path(f->weights[i], name);
+
+		if (!each(self, path, json_string_value(json_object_get(ids, name)), err))
+			return false;
+	}
+	return true;
 }
 
 static json_t *load(struct workload_file *f, struct err *err)

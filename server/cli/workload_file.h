@@ -44,6 +44,14 @@ struct registry;
 struct workload *workload_file_parse(const struct workload_file *f, const json_t *json,
 				     const struct registry *registry, struct err *err);
 
+/* The path of "NAME=PATH" or "PATH", whose last part is the name then. */
+const char *workload_weights_path(const char *text, char name[256]);
+
+/* Each file of weights that the flags name, once workload_file_load() has named them. */
+typedef bool workload_weights_fn(void *self, const char *path, const char *id, struct err *err);
+bool workload_file_each_weights(const struct workload_file *f, const json_t *json,
+				workload_weights_fn *each, void *self, struct err *err);
+
 /* Writes the error to stderr, with its line and a caret where it has a place in
  * the source of `json` (may be NULL); after it all else that the source is refused for. */
 void workload_file_error(const struct workload_file *f, const char *command, const json_t *json,

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "server/http/pages.h"
+#include "server/http/sites.h"
 #include "server/http/slow_pool.h"
 #include "server/queue/queue.h"
 #include "server/text/text.h"
@@ -39,6 +40,7 @@ struct http {
 	const struct route_table *routes;
 	struct MHD_Daemon *daemon;
 	struct slow_pool *slow_pool;
+	struct sites sites;
 	char url[128];
 };
 
@@ -168,11 +170,25 @@ static bool matches(const char *pattern, const char *path, struct arena *arena,
 	return *pattern == *path;
 }
 
+const char *routes_allow(const struct route_table *table, const char *path, struct arena *arena)
+{
+	const char *args[MAX_PATH_ARGS], *allowed = "";
+
+	if (strncmp(path, "/assets/", 8) == 0)
+		return "GET, HEAD";
+	for (int i = 0; allowed && i < table->n; i++)
+		if (matches(table->rows[i].path, path, arena, args))
+			allowed = arena_printf(
+			    arena, "%s%s%s%s", allowed, *allowed ? ", " : "", table->rows[i].method,
+			    strcmp(table->rows[i].method, "GET") == 0 ? ", HEAD" : "");
+	return allowed ? allowed : "";
+}
+
 const struct route *route_find(const struct route_table *table, const char *method,
 			       const char *path, struct arena *arena,
 			       const char *args[MAX_PATH_ARGS], struct err *err)
 {
-	char allowed[64] = "";
+	const char *allowed;
 	const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
 
 	for (int i = 0; i < table->n; i++) {
@@ -180,9 +196,8 @@ const struct route *route_find(const struct route_table *table, const char *meth
 			continue;
 		if (strcmp(table->rows[i].method, wanted) == 0)
 			return &table->rows[i];
-		snprintf(allowed + strlen(allowed), sizeof(allowed) - strlen(allowed), "%s%s",
-			 *allowed ? ", " : "", table->rows[i].method);
 	}
+	allowed = routes_allow(table, path, arena);
 	if (*allowed)
 		err_set(err, ERR_METHOD, "%s takes %s, not %s", path, allowed, method);
 	else
@@ -200,6 +215,7 @@ struct exchange {
 	struct req req;
 	struct buf body;
 	struct err err;               /* found before the body was read */
+	const char *allow;            /* with METHOD: what the path takes */
 	bool head;                    /* asked for without its body */
 	bool unframed;                /* where its body ends is in doubt */
 	unsigned long long announced; /* Content-Length */
@@ -218,6 +234,8 @@ static enum MHD_Result send_response(struct MHD_Connection *c, struct MHD_Respon
 		return MHD_NO;
 	MHD_add_response_header(r, "Content-Type", type);
 	MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
+	MHD_add_response_header(r, "X-Frame-Options", "DENY");
+	MHD_add_response_header(r, "Cross-Origin-Resource-Policy", "same-origin");
 	MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
 	MHD_add_response_header(r, "Content-Security-Policy",
 				"default-src 'self'; object-src 'none'; base-uri 'none'; "
@@ -227,28 +245,41 @@ static enum MHD_Result send_response(struct MHD_Connection *c, struct MHD_Respon
 	return ok;
 }
 
-static enum MHD_Result send_json(struct MHD_Connection *c, json_t *json, int status)
+static struct MHD_Response *json_response(json_t *json)
 {
 	char *text = json_dumps(json, JSON_COMPACT | JSON_ENSURE_ASCII);
-	struct MHD_Response *r;
+	struct MHD_Response *r = NULL;
 
 	json_decref(json);
-	if (!text)
-		return MHD_NO;
-	r = MHD_create_response_from_buffer_with_free_callback(strlen(text), text, free);
+	if (text)
+		r = MHD_create_response_from_buffer_with_free_callback(strlen(text), text, free);
 	if (r)
 		MHD_add_response_header(r, "Cache-Control", "no-store");
-	return send_response(c, r, status, "application/json");
+	return r;
 }
 
-static enum MHD_Result send_error(struct MHD_Connection *c, const struct err *err)
+static enum MHD_Result send_json(struct MHD_Connection *c, json_t *json, int status)
 {
-	return send_json(c, error_json(err), err_status(err->code));
+	return send_response(c, json_response(json), status, "application/json");
+}
+
+static enum MHD_Result send_error(const struct exchange *x, struct MHD_Connection *c)
+{
+	struct MHD_Response *r = json_response(error_json(&x->err));
+
+	if (r && x->allow)
+		MHD_add_response_header(r, "Allow", x->allow);
+	return send_response(c, r, err_status(x->err.code), "application/json");
+}
+
+static const char *header(struct MHD_Connection *c, const char *name)
+{
+	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
 }
 
 static bool header_has(struct MHD_Connection *c, const char *name, const char *part)
 {
-	const char *value = MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
+	const char *value = header(c, name);
 
 	return value && strstr(value, part);
 }
@@ -315,29 +346,27 @@ static enum MHD_Result send_text(struct MHD_Connection *c, struct reply *reply, 
 	return send_response(c, r, status, type);
 }
 
-static enum MHD_Result send_stream(struct MHD_Connection *c, struct app *app, int64_t run)
+static enum MHD_Result send_stream(struct exchange *x, struct MHD_Connection *c, int64_t run)
 {
-	struct err err = { 0 };
-	struct MHD_Response *r = events_open(app->events, c, run, &err);
+	struct MHD_Response *r = events_open(x->req.app->events, c, run, &x->err);
 
 	if (!r)
-		return send_error(c, &err);
+		return send_error(x, c);
 	MHD_add_response_header(r, "Cache-Control", "no-store");
 	MHD_add_response_header(r, "X-Accel-Buffering", "no");
 	return send_response(c, r, MHD_HTTP_OK, "text/event-stream");
 }
 
-static enum MHD_Result send_reply(struct MHD_Connection *c, struct app *app, struct reply *reply,
-				  bool head)
+static enum MHD_Result send_reply(struct exchange *x, struct MHD_Connection *c, struct reply *reply)
 {
 	int status = reply->status ? reply->status : MHD_HTTP_OK;
 
-	if (reply->stream_run && head) /* a stream without its body is no stream */
+	if (reply->stream_run && x->head) /* a stream without its body is no stream */
 		return send_response(
 		    c, MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT),
 		    status, "text/event-stream");
 	if (reply->stream_run)
-		return send_stream(c, app, reply->stream_run);
+		return send_stream(x, c, reply->stream_run);
 	if (reply->asset)
 		return send_asset(c, reply, status);
 	if (reply->file)
@@ -348,8 +377,8 @@ static enum MHD_Result send_reply(struct MHD_Connection *c, struct app *app, str
 }
 
 struct framing {
-	int lengths, codings; /* headers of either kind */
-	bool chunked;         /* the last coding is "chunked" and nothing else */
+	int lengths, codings, hosts; /* headers of each kind */
+	bool chunked;                /* the last coding is "chunked" and nothing else */
 };
 
 static enum MHD_Result count_framing(void *self, enum MHD_ValueKind kind, const char *key,
@@ -359,6 +388,7 @@ static enum MHD_Result count_framing(void *self, enum MHD_ValueKind kind, const 
 
 	(void)kind;
 	f->lengths += strcasecmp(key, "Content-Length") == 0;
+	f->hosts += strcasecmp(key, "Host") == 0;
 	if (strcasecmp(key, "Transfer-Encoding") == 0) {
 		f->codings++;
 		f->chunked = value && strcasecmp(value, "chunked") == 0;
@@ -367,20 +397,20 @@ static enum MHD_Result count_framing(void *self, enum MHD_ValueKind kind, const 
 }
 
 /* Two readers of the same bytes must not differ over where a request ends, or
- * a second one can be hidden in its body: the library takes one of several
- * headers and ignores codings that it does not know, so we refuse them. */
+ * a second one can be hidden in its body, nor over whom it is for: the library takes one of
+ * several headers and ignores codings that it does not know, so we refuse them. */
 static bool is_framed(struct MHD_Connection *c)
 {
 	struct framing f = { 0 };
 
 	MHD_get_connection_values(c, MHD_HEADER_KIND, count_framing, &f);
-	return f.lengths + f.codings <= 1 && (f.codings == 0 || f.chunked);
+	return f.lengths + f.codings <= 1 && f.hosts <= 1 && (f.codings == 0 || f.chunked);
 }
 
 /* Whether the body's type is one of `types`, whatever parameters follow it. */
 static bool has_type(struct MHD_Connection *c, const char *const *types)
 {
-	const char *value = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Type");
+	const char *value = header(c, "Content-Type");
 	size_t len = value ? strcspn(value, "; \t") : 0;
 
 	for (int i = 0; len && types[i]; i++)
@@ -393,7 +423,7 @@ static bool has_type(struct MHD_Connection *c, const char *const *types)
 static void check_head(const struct http *http, struct exchange *x, struct MHD_Connection *c,
 		       const char *method)
 {
-	const char *length = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length");
+	const char *length = header(c, "Content-Length");
 
 	x->announced = length ? strtoull(length, NULL, 10) : 0;
 	x->head = strcmp(method, "HEAD") == 0;
@@ -401,7 +431,8 @@ static void check_head(const struct http *http, struct exchange *x, struct MHD_C
 	x->body.limit = 1; /* where no body is taken, one byte tells that there was one */
 	if (x->unframed)
 		err_set(&x->err, ERR_BAD_REQUEST,
-			"send one Content-Length or Transfer-Encoding: chunked, not both");
+			"send one Host, and one Content-Length or Transfer-Encoding: chunked, not "
+			"both");
 	if (!x->route || x->err.code)
 		return;
 	if (x->announced > x->route->body_limit)
@@ -413,6 +444,21 @@ static void check_head(const struct http *http, struct exchange *x, struct MHD_C
 			http->routes->body_types(x->route)[0]);
 	else if (x->route->body_limit)
 		x->body.limit = x->route->body_limit;
+}
+
+static bool check_site(const struct http *http, struct MHD_Connection *c, const char *method,
+		       struct err *err)
+{
+	const struct site_headers h = {
+		.host = header(c, "Host"),
+		.origin = header(c, "Origin"),
+		.fetch_site = header(c, "Sec-Fetch-Site"),
+		.fetch_mode = header(c, "Sec-Fetch-Mode"),
+		.fetch_dest = header(c, "Sec-Fetch-Dest"),
+	};
+
+	return sites_check(&http->sites, &h,
+			   strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0, err);
 }
 
 static struct exchange *begin(struct http *http, struct MHD_Connection *c, const char *method,
@@ -427,11 +473,15 @@ static struct exchange *begin(struct http *http, struct MHD_Connection *c, const
 	x->req.path = arena_strdup(&x->arena, url);
 	if (!x->req.path)
 		err_set(&x->err, ERR_MEMORY, "out of memory for the request");
+	else if (!check_site(http, c, method, &x->err))
+		;
 	else if (strncmp(url, "/assets/", 8) != 0)
 		x->route = route_find(http->routes, method, x->req.path, &x->arena,
 				      x->req.path_args, &x->err);
 	else if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
 		err_set(&x->err, ERR_METHOD, "%.200s takes GET, not %.20s", url, method);
+	if (x->err.code == ERR_METHOD)
+		x->allow = routes_allow(http->routes, x->req.path, &x->arena);
 	check_head(http, x, c, method);
 	return x;
 }
@@ -457,7 +507,7 @@ static enum MHD_Result send_handled(struct exchange *x, struct MHD_Connection *c
 	struct reply reply = x->reply;
 
 	x->reply = (struct reply){ 0 };
-	return x->ok ? send_reply(c, x->req.app, &reply, x->head) : send_error(c, &x->err);
+	return x->ok ? send_reply(x, c, &reply) : send_error(x, c);
 }
 
 /* The whole request is there.  Called again once a slow handler has run. */
@@ -472,7 +522,7 @@ static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_
 			x->route ? x->route->body_limit : 0);
 	if (x->err.code != ERR_NONE &&
 	    !(x->err.code == ERR_NOT_FOUND && header_has(c, "Accept", "text/html")))
-		return send_error(c, &x->err);
+		return send_error(x, c);
 	if (!x->route)
 		x->ok = page_unrouted(&x->req, &x->reply, &x->err);
 	else if (!x->route->slow)
@@ -608,8 +658,40 @@ static void end(struct http *http)
 	free(http);
 }
 
-struct http *http_start(struct app *app, const struct route_table *routes, const char *listen,
-			struct err *err)
+/* Where the socket listens: whether this machine alone reaches it, and its port. */
+static bool is_loopback(int fd, int *port)
+{
+	struct sockaddr_storage at = { 0 };
+	const struct sockaddr_in *v4 = (void *)&at;
+	const struct sockaddr_in6 *v6 = (void *)&at;
+	socklen_t len = sizeof(at);
+
+	if (getsockname(fd, (struct sockaddr *)&at, &len) != 0)
+		return false;
+	*port = ntohs(at.ss_family == AF_INET6 ? v6->sin6_port : v4->sin_port);
+	return at.ss_family == AF_INET6 ? IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr)
+					: ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+}
+
+/* Who may ask, of those who reach the socket; what nobody has said may not be open. */
+static bool admit(struct http *http, const struct http_options *o, int fd, struct err *err)
+{
+	bool loopback = is_loopback(fd, &http->sites.port);
+
+	http->sites.more = o->allow_hosts;
+	http->sites.n_more = o->n_allow_hosts;
+	http->sites.any_host = !loopback && o->n_allow_hosts == 0;
+	return loopback || http->app->insecure ||
+	       err_set(
+		   err, ERR_BAD_REQUEST,
+		   "--listen %.100s: whoever reaches this address could read and remove every "
+		   "run and have programs executed; listen on 127.0.0.1, with a reverse proxy or "
+		   "an SSH tunnel before it, or say --insecure if that is wanted",
+		   o->listen);
+}
+
+struct http *http_start(struct app *app, const struct route_table *routes,
+			const struct http_options *options, struct err *err)
 {
 	struct http *http = calloc(1, sizeof(*http));
 	int fd;
@@ -621,8 +703,10 @@ struct http *http_start(struct app *app, const struct route_table *routes, const
 	http->app = app;
 	http->routes = routes;
 	http->slow_pool = slow_pool_create(SLOW_THREADS, err);
-	fd = http->slow_pool ? listen_on(listen, http->url, sizeof(http->url), err) : -1;
-	if (fd < 0) {
+	fd = http->slow_pool ? listen_on(options->listen, http->url, sizeof(http->url), err) : -1;
+	if (fd < 0 || !admit(http, options, fd, err)) {
+		if (fd >= 0)
+			close(fd);
 		end(http);
 		return NULL;
 	}
@@ -634,7 +718,7 @@ struct http *http_start(struct app *app, const struct route_table *routes, const
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES, MHD_OPTION_NOTIFY_COMPLETED,
 	    complete, http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
 	if (!http->daemon) {
-		err_set(err, ERR_IO, "the HTTP server on %s did not start", listen);
+		err_set(err, ERR_IO, "the HTTP server on %s did not start", options->listen);
 		close(fd);
 		end(http);
 		return NULL;

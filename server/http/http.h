@@ -35,6 +35,7 @@ struct app {
 	const char *files_folder; /* of files that programs read */
 	int64_t files_bytes;      /* what they may have together */
 	int check_seconds;        /* wall time, and CPU time, of one POST /check */
+	bool insecure;            /* anybody who reaches it may do anything: --insecure */
 	_Atomic bool stopping;    /* what is under way is to be given up */
 	_Atomic int64_t requests; /* answered since the start */
 	_Atomic int checks;       /* processes of POST /check under way */
@@ -127,16 +128,26 @@ bool listen_check(const char *address, struct err *err);
  * command line. */
 int listen_on(const char *address, char *url, size_t url_bytes, struct err *err);
 
+/* "GET, HEAD, DELETE": what a path takes, for the header Allow; "" where there is no such path. */
+const char *routes_allow(const struct route_table *table, const char *path, struct arena *arena);
+
 /* The row for a method and a path; fills args from the arena.  NULL with
  * NOT_FOUND, or METHOD naming what the path takes.  HEAD finds GET. */
 const struct route *route_find(const struct route_table *table, const char *method,
 			       const char *path, struct arena *arena,
 			       const char *args[MAX_PATH_ARGS], struct err *err);
 
-/* Listens on "HOST:PORT" ("[::1]:0" and port 0 work) and answers from a few
- * threads until http_stop().  IO error naming the address and the remedy. */
-struct http *http_start(struct app *app, const struct route_table *routes, const char *listen,
-			struct err *err);
+/* Borrowed for as long as the server runs. */
+struct http_options {
+	const char *listen;             /* "HOST:PORT"; "[::1]:0" and port 0 work */
+	const char *const *allow_hosts; /* names of it beside those of loopback: see sites.h */
+	int n_allow_hosts;
+};
+
+/* Answers from a few threads until http_stop().  IO error naming the address and the remedy;
+ * BAD_REQUEST where others than this machine could reach it and app->insecure is not set. */
+struct http *http_start(struct app *app, const struct route_table *routes,
+			const struct http_options *options, struct err *err);
 
 /* "http://127.0.0.1:8080", with the port that it got. */
 const char *http_url(const struct http *http);

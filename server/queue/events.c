@@ -184,11 +184,11 @@ void events_publish(struct events *e, int64_t run)
 }
 
 /* Nothing polls a suspended connection, so whether its peer has closed must be
- * asked.  Bytes that wait to be read hide that: then a failing write tells. */
-static bool peer_is_gone(const struct event_stream *s)
+ * asked.  Where bytes wait to be read a failing write tells. */
+bool peer_is_gone(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
-	    s->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	    connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	char byte;
 	ssize_t n = info ? recv(info->connect_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) : 1;
 
@@ -203,7 +203,7 @@ void events_keep_alive(struct events *e)
 	for (struct event_stream *s = e->streams; s; s = s->next) {
 		if (!s->suspended)
 			continue;
-		if (peer_is_gone(s))
+		if (peer_is_gone(s->connection))
 			s->ended = true;
 		if (s->ended || now - s->last_write_ns > SILENCE_NS)
 			wake(s);

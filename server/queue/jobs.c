@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -65,6 +66,11 @@ struct jobs {
 	int64_t current;      /* run in hand; 0: none */
 	bool cancel;          /* of the current run */
 	struct job_state state;
+	struct import_in_hand {
+		int64_t run; /* 0: none */
+		bool cancel;
+		struct job_state state;
+	} imports[JOBS_MOST_IMPORTS];
 };
 
 static void set_current(struct jobs *j, int64_t id)
@@ -76,16 +82,75 @@ static void set_current(struct jobs *j, int64_t id)
 	pthread_mutex_unlock(&j->lock);
 }
 
+/* The caller has the lock; NULL: it is not being read. */
+static struct import_in_hand *find_import(struct jobs *j, int64_t id)
+{
+	for (int i = 0; i < JOBS_MOST_IMPORTS; i++)
+		if (j->imports[i].run == id)
+			return &j->imports[i];
+	return NULL;
+}
+
 bool jobs_state(struct jobs *j, int64_t id, struct job_state *out)
 {
-	bool is_current;
+	const struct import_in_hand *import;
+	bool found;
 
 	pthread_mutex_lock(&j->lock);
-	is_current = j->current == id;
-	if (is_current)
-		*out = j->state;
+	import = find_import(j, id);
+	found = import || j->current == id;
+	if (found)
+		*out = import ? import->state : j->state;
 	pthread_mutex_unlock(&j->lock);
-	return is_current;
+	return found;
+}
+
+static struct job_state state_of(const struct report_progress *p)
+{
+	struct job_state state = { .share = p->share, .left_s = p->left_s };
+
+	snprintf(state.what, sizeof(state.what), "%s", p->what);
+	return state;
+}
+
+void jobs_import_begin(struct jobs *j, int64_t id)
+{
+	struct import_in_hand *free_one;
+
+	pthread_mutex_lock(&j->lock);
+	free_one = find_import(j, 0);
+	if (free_one)
+		*free_one = (struct import_in_hand){
+			.run = id, .state = { .left_s = -1, .what = "starting a worker" }
+		};
+	pthread_mutex_unlock(&j->lock);
+}
+
+bool jobs_import_at(struct jobs *j, int64_t id, const struct report_progress *p)
+{
+	struct import_in_hand *import;
+	bool goes_on;
+
+	pthread_mutex_lock(&j->lock);
+	import = find_import(j, id);
+	goes_on = import && !import->cancel;
+	if (goes_on && p)
+		import->state = state_of(p);
+	pthread_mutex_unlock(&j->lock);
+	if (goes_on && p)
+		events_publish(j->events, id);
+	return goes_on;
+}
+
+void jobs_import_end(struct jobs *j, int64_t id)
+{
+	struct import_in_hand *import;
+
+	pthread_mutex_lock(&j->lock);
+	import = find_import(j, id);
+	if (import)
+		*import = (struct import_in_hand){ 0 };
+	pthread_mutex_unlock(&j->lock);
 }
 
 /* A store that refuses (a full disk) is tried again and again, and logged once. */
@@ -158,11 +223,8 @@ static void read_progress(struct jobs *j, const char *text)
 	const struct report_progress *p = json ? report_read_progress(json, &arena, NULL) : NULL;
 
 	if (p) {
-		struct job_state state = { .share = p->share, .left_s = p->left_s };
-
-		strncpy(state.what, p->what, sizeof(state.what) - 1);
 		pthread_mutex_lock(&j->lock);
-		j->state = state;
+		j->state = state_of(p);
 		pthread_mutex_unlock(&j->lock);
 		events_publish(j->events, j->current);
 	}
@@ -457,6 +519,7 @@ void jobs_wake(struct jobs *j)
 
 bool jobs_cancel(struct jobs *j, int64_t id, struct err *err)
 {
+	struct import_in_hand *import;
 	bool is_current, ok;
 
 	pthread_mutex_lock(&j->turn);
@@ -464,6 +527,9 @@ bool jobs_cancel(struct jobs *j, int64_t id, struct err *err)
 	is_current = j->current == id;
 	if (is_current)
 		j->cancel = true;
+	import = find_import(j, id);
+	if (import)
+		import->cancel = true; /* and the store has it at once, as of a trace */
 	pthread_mutex_unlock(&j->lock);
 	ok = is_current || db_run_end(j->db, id, RUN_CANCELLED, NULL, err);
 	pthread_mutex_unlock(&j->turn);

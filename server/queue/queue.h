@@ -80,8 +80,18 @@ struct job_state {
 	char what[160];
 };
 
-/* How far the run is that a worker has in hand; false if it is not this one. */
+/* How far the run is that a worker has in hand, the queue's or one that reads a log; false if it
+ * is not this one. */
 bool jobs_state(struct jobs *jobs, int64_t id, struct job_state *out);
+
+enum { JOBS_MOST_IMPORTS = 2 }; /* at once; the caller counts them */
+
+/* A log that becomes the run `id` is being read, to jobs_import_end().  Meanwhile how far it is
+ * is what jobs_state() says, and jobs_cancel() is heard by jobs_import_at(), which is false from
+ * then on. */
+void jobs_import_begin(struct jobs *jobs, int64_t id);
+bool jobs_import_at(struct jobs *jobs, int64_t id, const struct report_progress *p);
+void jobs_import_end(struct jobs *jobs, int64_t id);
 
 /* ---- outcome.c: a report as rows of the store ---- */
 
@@ -121,6 +131,10 @@ void events_publish(struct events *e, int64_t run);
  * 15 s, so that each sends a comment and a peer that is cut off is noticed.
  * Called every few seconds. */
 void events_keep_alive(struct events *e);
+
+/* Whether the peer of a suspended connection has closed it.  Bytes that it sent and nobody has
+ * read hide that. */
+bool peer_is_gone(struct MHD_Connection *connection);
 
 /* Ends all streams; none stays suspended.  Before MHD_stop_daemon(). */
 void events_stop(struct events *e);
@@ -182,6 +196,7 @@ struct suite_options {
 	const char *cache_dir;           /* compiled kernels; NULL: none */
 	const struct registry *registry; /* whose plugins the workers load; NULL: none */
 	const char *torch_python;        /* NULL: engine torch is switched off */
+	const char *files_folder;        /* of the files that programs read; NULL: none */
 	/* A few times a second: how many runs have ended, of how many, and which is under
 	 * way. */
 	void (*progress)(void *self, int done, int of, const char *name, const char *policy);
@@ -206,6 +221,8 @@ bool suite_cancel(struct db *db, struct jobs *jobs, int64_t id, struct arena *ar
 enum message_type {
 	MESSAGE_WORKLOAD = 'W',    /* server: the job, JSON */
 	MESSAGE_CHECK = 'C',       /* server: a workload to explain, not to run, JSON */
+	MESSAGE_IMPORT = 'I',      /* server: a log to read; its name, and MESSAGE_LOG follows */
+	MESSAGE_LOG = 'L',         /* server: the log itself */
 	MESSAGE_PROGRESS = 'P',    /* worker: a progress of profiler/fields/events.def */
 	MESSAGE_ENVIRONMENT = 'V', /* worker: the machine, JSON */
 	MESSAGE_TIMELINE = 'T',    /* worker: a block of a timeline; any number of them */
@@ -259,8 +276,8 @@ struct worker {
 };
 
 /* Starts this binary again as `worker` and sends it the job: MESSAGE_WORKLOAD
- * to run and measure, MESSAGE_CHECK to explain.  The thread that
- * calls must outlive the worker: its end kills the child. */
+ * to run and measure, MESSAGE_CHECK to explain, MESSAGE_IMPORT with the name of a log to read.
+ * The thread that calls must outlive the worker: its end kills the child. */
 struct worker_options {
 	const char *cache_dir; /* NULL: none */
 	int cpu_seconds;
@@ -268,6 +285,8 @@ struct worker_options {
 	const char *torch_python;        /* NULL: engine torch is switched off */
 	const char *files_folder;        /* of the files that programs read; NULL: none */
 	const char *torch_host;          /* the socket of its host; NULL with torch_python */
+	const char *log;                 /* to read, with MESSAGE_IMPORT */
+	size_t log_bytes;
 	bool blocking; /* each call once, each launch waited for: see locate_fault() */
 };
 bool worker_start(struct worker *w, const struct worker_options *options, enum message_type job,

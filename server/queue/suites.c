@@ -338,6 +338,7 @@ static json_t *run_in(struct db *db, const struct suite_plan *plan, const struct
 	struct jobs_options options = { .cache_dir = o->cache_dir,
 					.registry = o->registry,
 					.torch_python = o->torch_python,
+					.files_folder = o->files_folder,
 					.run_seconds = o->run_seconds,
 					.quiet = true };
 	struct events *events = events_create(NULL, NULL); /* nobody listens */

@@ -108,7 +108,9 @@ bool worker_start(struct worker *w, const struct worker_options *options, enum m
 	w->fd = pair[0];
 	/* A worker that was stopped must not stop the queue. */
 	setsockopt(w->fd, SOL_SOCKET, SO_SNDTIMEO, &send_limit, sizeof(send_limit));
-	if (!message_send(w->fd, job, workload, strlen(workload), err)) {
+	if (!message_send(w->fd, job, workload, strlen(workload), err) ||
+	    (options->log &&
+	     !message_send(w->fd, MESSAGE_LOG, options->log, options->log_bytes, err))) {
 		bool clean;
 
 		worker_reap(w, true, &clean, NULL);

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { faults } from './schema.mjs';
@@ -64,6 +65,20 @@ export async function startServer({ folder, args = [], prefix = [] } = {}) {
         },
     };
 }
+
+/**
+ * A port for a server that goes and comes back to it: below those that the system hands out, so that nobody is
+ * given it meanwhile.
+ */
+export const quietPort = () => until(async () => {
+    const port = 20000 + Math.floor(Math.random() * 10000);
+    const probe = createServer();
+    const free = await new Promise((done) => {
+        probe.once('error', () => done(false));
+        probe.listen(port, '127.0.0.1', () => probe.close(() => done(true)));
+    });
+    return free && port;
+}, 'a free port');
 
 export async function getJson(url, options) {
     const response = await fetch(url, options);

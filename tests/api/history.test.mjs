@@ -36,7 +36,7 @@ test('the runs of a workload, oldest first, failed ones too, with the figure and
     assert.deepEqual(h.points.map((p) => p.run.status), ['done', 'done', 'failed', 'done']);
     const [a, b, failed, swept] = h.points;
     assert.deepEqual([a.run.commit, b.run.commit], ['aaa', 'bbb']);
-    assert.ok(a.ci[0] <= a.value && a.value <= a.ci[1] && a.samples >= 6);
+    assert.ok(a.ci[0] <= a.value && a.value <= a.ci[1] && a.samples > 0);
     assert.deepEqual([failed.value, failed.ci, failed.source], [null, null, null]);
     assert.deepEqual([a.n, swept.n], [null, 3], 'of a sweep the last point');
     assert.match(a.source, /^[0-9a-f]{12}$/);

@@ -2,12 +2,34 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import http from 'node:http';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { binary, getJson, startServer, waitFor } from './harness.mjs';
+import { binary, getJson, startServer, until, waitFor } from './harness.mjs';
 import { decodeTimeline } from '../../web/js/model/timeline.js';
 
 const [trace, log] = ['kineto.json', 'torch_trace_2.14.log'].map((f) => `tests/import/${f}`);
+
+/** A log that takes a while to read: blanks between two events. */
+const slowLog = gzipSync(Buffer.concat([Buffer.from(`{"traceEvents":[`), Buffer.alloc(200 << 20, ` `), Buffer.from(`]}`)]), { level: 1 });
+
+/** Posts that, and halts its worker: the request, what it will be answered, and the run's number. */
+async function haltedImport(server) {
+    const answer = {};
+    const request = http.request(`${server.url}/api/v1/imports?name=slow`, { method: 'POST', headers: { 'Content-Type': 'application/gzip', 'Content-Length': slowLog.length } });
+    answer.came = new Promise((done) => {
+        request.on('response', (response) => { response.resume(); done(response.statusCode); });
+        request.on('error', () => done(0));
+    });
+    request.end(slowLog);
+    const worker = Number(await until(() => spawnSync('pgrep', ['-P', String(server.child.pid)]).stdout.toString().trim(), 'a worker'));
+    process.kill(worker, 'SIGSTOP');
+    const { runs } = (await getJson(`${server.url}/api/v1/runs`)).body;
+    return { request, answer: answer.came, worker, id: runs[0].id };
+}
+
+const isGone = (pid) => { try { process.kill(pid, 0); return false; } catch { return true; } };
+
 const count = (v, kind) => v.totals.filter((t) => t.kind === kind).reduce((n, t) => n + t.count, 0);
 
 const postLog = (server, body, query = '', type = 'application/octet-stream') =>
@@ -107,4 +129,45 @@ test('flags and files that are wrong are said', () => {
     assert.match(missing.stderr, /\/no\/such\/file: No such file/);
     assert.equal(run('--help').status, 0);
     assert.match(run(log).stdout, /6 graphs, 7 compilations, 4 breaks, 2 recompiles/);
+});
+
+test('an import whose client goes, that is cancelled, or whose server stops is given up', async () => {
+    const server = await startServer();
+    const halted = [];
+    try {
+        halted.push(await haltedImport(server));
+        const [cancelled] = halted;
+        const answer = await getJson(`${server.url}/api/v1/runs/${cancelled.id}`, { method: 'DELETE' });
+        assert.deepEqual(answer.body, { id: cancelled.id, did: 'cancelled' });
+        assert.equal(await cancelled.answer, 409);
+        assert.equal((await waitFor(server, cancelled.id)).status, 'cancelled');
+        assert.ok(isGone(cancelled.worker), 'its worker');
+
+        halted.push(await haltedImport(server));
+        const { request, worker, id } = halted.at(-1);
+        request.destroy();
+        await until(() => isGone(worker), 'the end of the worker whose client went');
+        await until(async () => (await getJson(`${server.url}/api/v1/runs/${id}`)).status === 404, 'that its run is gone');
+
+        halted.push(await haltedImport(server));
+    } finally {
+        await server.stop({ signal: 'SIGTERM' });
+    }
+    assert.ok(isGone(halted.at(-1).worker), 'the worker of a server that stopped');
+    assert.ok([0, 503].includes(await halted.at(-1).answer), 'the answer, or its connection was closed before that');
+});
+
+test('how far an import is shows while it is read', async () => {
+    const server = await startServer();
+    try {
+        const said = [];
+        const posted = postLog(server, slowLog, '?name=slow', 'application/gzip');
+        const { id } = await until(async () => (await getJson(`${server.url}/api/v1/runs`)).body.runs[0], 'a run');
+        const response = await fetch(`${server.url}/api/v1/runs/${id}/events`);
+        for await (const bytes of response.body) said.push(Buffer.from(bytes).toString());
+        assert.match(said.join(''), /starting a worker|reading the log/);
+        assert.equal((await posted).status, 201);
+    } finally {
+        await server.stop();
+    }
 });

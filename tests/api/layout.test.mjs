@@ -53,7 +53,7 @@ for (const [name, body, code, message] of wrong)
         assert.match(answer.error.message, message);
     });
 
-test('the largest that is taken comes within seconds', async () => {
+test('the largest that is taken is answered', async () => {
     const boxes = Array.from({ length: 5000 }, (_, i) => [100, 40, i % 3 ? Math.floor(i / 50) : -1]);
     const edges = boxes.flatMap((_, i) => (i < 20 ? [] : [[i - 1, i], [i - 7, i], [i - 20, i], [Math.floor(i / 2), i]]));
     const groups = Array.from({ length: 100 }, (_, i) => [i % 10 ? i - 1 : -1, 80]);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { binary, getJson, startServer, workload } from './harness.mjs';
+import { binary, getJson, postRun, startServer, waitFor, workload } from './harness.mjs';
 import { decodeTimeline } from '../../web/js/model/timeline.js';
 
 const quick = { modes: ['eager', 'static'], backend: 'interp' };
@@ -35,6 +35,47 @@ test('what was measured here is a run of the server, with its report and timelin
         assert.ok(view.lanes.length > 0 && view.totals.length > 0);
         const again = await getJson(`${server.url}/api/v1/compare?a=${id}&b=${id}`);
         assert.equal(again.status, 200);
+    } finally {
+        await server.stop();
+    }
+});
+
+test('weights go before the run, so that it can be run again there', async () => {
+    const server = await startServer({ args: ['--files-gib', '1'] });
+    try {
+        const file = join(server.home, 'weighed.py'), big = join(server.home, 'big.safetensors');
+        // Longer than one piece: one tensor of 2.5 million floats.
+        const header = Buffer.from(JSON.stringify({ w: { dtype: 'F32', shape: [2500000], data_offsets: [0, 10000000] } }).padEnd(128));
+        const length = Buffer.alloc(8);
+        length.writeBigUInt64LE(BigInt(header.length));
+        writeFileSync(big, Buffer.concat([length, header, Buffer.alloc(10000000, 1)]));
+        writeFileSync(file, '# input: x=float32[4]\nfrom safetensors.torch import load_file\nw = load_file("big.safetensors")["w"][:4]\ndef model(x):\n    return x * w\n');
+        const posted = () => run('run', file, '--modes', 'eager', '--weights', big, '--post', server.url);
+        const [status, , err] = await posted();
+        assert.equal(status, 0, err);
+        const { body } = await getJson(`${server.url}/api/v1/files`);
+        assert.deepEqual(body.files.map((f) => f.bytes), [10000136]);
+        const id = Number(/breakeven run: run (\d+) of http/.exec(err)[1]);
+        const { body: there } = await getJson(`${server.url}/api/v1/runs/${id}`);
+        assert.deepEqual(there.workload.weights, { 'big.safetensors': body.files[0].id });
+        assert.equal((await posted())[0], 0); // what is there is not sent again
+        assert.equal((await getJson(`${server.url}/api/v1/files`)).body.files.length, 1);
+        const { body: made } = await postRun(server, there.workload);
+        assert.equal((await waitFor(server, made.id)).status, 'done');
+    } finally {
+        await server.stop();
+    }
+});
+
+test('a server that takes no weights gets the run, and the command says so', async () => {
+    const server = await startServer({ args: ['--files-gib', '0'] });
+    try {
+        const file = join(server.home, 'weighed.py');
+        writeFileSync(file, '# input: x=float32[1]\ndef model(x):\n    return x\n');
+        const [status, , err] = await run('run', file, '--modes', 'eager', '--weights', 'tests/weights/net.safetensors', '--post', server.url);
+        assert.equal(status, 1);
+        assert.match(err, /weights tests\/weights\/net\.safetensors not posted: .*--files-gib; without them the run cannot be run again there\n/);
+        assert.match(err, /breakeven run: run \d+ of http/);
     } finally {
         await server.stop();
     }

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { binary, getJson, postRun, startServer, suiteEnded, waitFor, workload } from './harness.mjs';
+import { dirname, join, resolve } from 'node:path';
+import { FOREVER, binary, getJson, postRun, startServer, suiteEnded, waitFor, workload } from './harness.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'breakeven-suite-'));
 test.after(() => rmSync(folder, { recursive: true }));
@@ -62,6 +62,36 @@ test('a list names files, and the table says what failed', () => {
     assert.equal(passes.status, 0, passes.stderr);
 });
 
+test('weights for all workloads, and in a list for one', async () => {
+    const reads = join(folder, 'reads.py'), list = join(folder, 'weights.list');
+    const given = resolve('tests/weights/net.safetensors'), fast = ['--policy', 'dynamo', ...quick];
+    writeFileSync(reads, '# input: x=float32[4]\nfrom safetensors.torch import load_file\nw = load_file("net.safetensors")\n\ndef model(x):\n    return x * len(w)\n');
+    assert.match(suite(reads, ...fast).stdout, /FileNotFoundError/);
+    for (const arg of [given, `net.safetensors=${given}`]) {
+        const done = suite(reads, '--weights', arg, ...fast);
+        assert.equal(done.status, 0, done.stdout + done.stderr);
+    }
+    writeFileSync(list, `reads.py --weights ${given}\n`);
+    assert.equal(suite(list, ...fast).status, 0);
+    for (const args of [['--weights', 'none.pt'], ['--weights', folder]]) {
+        const done = suite(reads, ...args, ...fast);
+        assert.deepEqual([done.status, done.stdout], [1, '']);
+        assert.match(done.stderr, /^breakeven suite: .*(cannot be opened|is no file)/);
+    }
+    const server = await startServer({ args: ['--files-gib', '1'] });
+    try {
+        const child = spawn(binary, ['suite', list, '--post', server.url, ...fast]);
+        let said = '';
+        child.stdout.on('data', (b) => { said += b; });
+        assert.equal(await new Promise((done) => child.on('close', done)), 0);
+        const posted = await suiteEnded(server, Number(said.trim().split('/').at(-1)));
+        assert.deepEqual(posted.report.workloads[0].results.map((r) => r.status), ['pass', 'pass']);
+        assert.equal((await getJson(`${server.url}/api/v1/files`)).body.files.length, 1);
+    } finally {
+        await server.stop();
+    }
+});
+
 test('a mode that fails where eager passes is that mode\'s failure alone', () => {
     const plugin = join(dirname(binary), 'tests/plugins/bad_graph.so');
     const report = JSON.parse(suite(join(files, 'a.json'), '--policy', 'dynamo', '--json', '--plugin', plugin, ...quick).stdout);
@@ -92,7 +122,7 @@ test('the runs that a store has waiting are left to a server: the command runs i
     const home = join(folder, 'waiting');
     mkdirSync(home);
     let server = await startServer({ folder: home });
-    const { body: { id } } = await postRun(server, { ...workload('    return (x * 3).sum()'), name: 'waiting', seconds: 30 });
+    const { body: { id } } = await postRun(server, { ...workload(''), source: FOREVER, name: 'waiting' });
     await server.stop({ keep: true }); // it goes back to the queue
     const done = suite(join(files, 'a.json'), '--policy', 'dynamo', '--json', '--db', join(home, 'store.db'), ...quick);
     assert.equal(done.status, 0, done.stderr);
@@ -177,8 +207,8 @@ test('a server runs a suite as many runs; its report is that of the command', as
 
 test('a suite is cancelled: what ran is kept; the command posts one', async () => {
     const server = await startServer();
-    const workloads = Array.from({ length: 6 }, (_, i) => good(`w${i}`));
-    const { body: { id } } = await post(server, { workloads, ...fields, seconds: 120, policy: 'dynamo' });
+    const workloads = Array.from({ length: 6 }, (_, i) => ({ ...good(`w${i}`), source: FOREVER }));
+    const { body: { id } } = await post(server, { workloads, ...fields, policy: 'dynamo' });
     const cancelled = await getJson(`${server.url}/api/v1/suites/${id}`, { method: 'DELETE' });
     assert.equal(cancelled.body.did, 'cancelled');
     const suite = await suiteEnded(server, id);

@@ -68,6 +68,30 @@ test('its report is in ours; its failure is reported and fails nothing', async (
     await server.stop();
 });
 
+test('a program of several files: modes and points have modules of their own, as Python finds them', async () => {
+    server = await startWith(`${PLAIN}/failing:${PLAIN}`);
+    const files = {
+        'app/train.py': 'import torch\nfrom net import scale\nfrom net.deep import count\nfrom shared import both\n\ndef model(x):\n    ...\n    return torch.sin(x) * scale * count() + both\n',
+        'app/net/__init__.py': 'from .deep import SCALE as scale\n',
+        'app/net/deep.py': 'import torch\nSCALE = 2\nmade = []\n\ndef count():\n    import net.deep\n    net.deep.made.append(1)\n    return min(len(made), 1)\n',
+        'src/shared.py': 'both = 3\n',
+        'json.py': 'broken = (\n',
+    };
+    const posted = await postRun(server, both('', {
+        source: undefined, files, entry: 'app/train.py:model', modes: ['eager', 'static'],
+        sweep: { statements: { pool: ['x = x + 1'], counts: [1, 3] } },
+    }));
+    assert.equal(posted.status, 202, JSON.stringify(posted.body));
+    const run = await waitFor(server, posted.body.id);
+    assert.equal(run.report.engines.torch.error, null);
+    for (const point of run.report.engines.torch.points)
+        for (const mode of ['eager', 'static'])
+            assert.ok(point.modes[mode].values.agree, `${mode} at ${point.n}: ${JSON.stringify(point.modes[mode])}`);
+    const script = await (await fetch(`${server.url}/api/v1/runs/${run.id}/script.py`)).text();
+    assert.match(script, /"app\/net\/deep\.py"/);
+    await server.stop();
+});
+
 test('cancelling a run, and stopping the server, ends all that torch started', async () => {
     server = await startWith(`${PLAIN}/failing:${PLAIN}`);
     for (const end of [(id) => getJson(`${server.url}/api/v1/runs/${id}`, { method: 'DELETE' }), () => server.stop()]) {
@@ -117,7 +141,7 @@ sys.modules["program"] = program
 exec(script, made.__dict__)
 source, names = json.load(sys.stdin)
 exec(source, program.__dict__)
-made.move(program.__dict__, "program", {})
+made.move(program.__dict__, {"program"}, {})
 print(json.dumps([eval(name, program.__dict__).device for name in names]))
 `], { input: JSON.stringify([source, names]), env: { ...process.env, PYTHONPATH: PLAIN }, encoding: 'utf8' }));
 
@@ -143,4 +167,33 @@ model = maker()
 `;
     assert.deepEqual(moved(source, ['net.w', 'net.inner.w', 'tied', 'Net.scale', 'config.table["mask"]', 'pairs[0][0]',
         'model.__closure__[0].cell_contents', 'model.__defaults__[0]']), Array(8).fill('cuda'));
+});
+
+test('files of weights are found by the names that a program says, and all is put back after it', () => {
+    const printed = execFileSync('python3', ['-c', `
+import sys, types
+script = open("profiler/torch/script.py").read().replace("# {{experiment}}", 'WORKLOAD = {"device": "cpu"}')
+made = types.ModuleType("script")
+exec(script, made.__dict__)
+torch, hub, st = made.torch, types.ModuleType("torch.hub"), types.ModuleType("safetensors.torch")
+whole = types.ModuleType("safetensors")
+torch.load = lambda f, map_location=None, **k: ("load", f, getattr(map_location, "type", None))
+hub.load_state_dict_from_url = lambda url, **k: ("url", url)
+whole.safe_open = st.load_file = lambda f, **k: ("tensors", f)
+st.load_model = lambda m, f, **k: ("model", f)
+torch.hub, whole.torch = hub, st
+sys.modules.update({"safetensors": whole, "safetensors.torch": st})
+was = (torch.load, hub.load_state_dict_from_url, st.load_file, st.load_model, whole.safe_open)
+put_back = made.use_weights({"net.pt": "/files/1", "a/net.pt": "/files/2", "b.safetensors": "/files/3"})
+print(torch.load("net.pt", map_location="meta"), torch.load("/x/a/net.pt"), torch.load("other.pt"), torch.load("my-net.pt"))
+print(hub.load_state_dict_from_url("https://host/v1/net.pt"), hub.load_state_dict_from_url("https://host/none.pt"))
+print(st.load_file("x/b.safetensors"), st.load_model(None, "b.safetensors"), whole.safe_open("b.safetensors", framework="pt"))
+put_back()
+print(was == (torch.load, hub.load_state_dict_from_url, st.load_file, st.load_model, whole.safe_open))
+`], { env: { ...process.env, PYTHONPATH: PLAIN }, encoding: 'utf8' });
+    assert.equal(printed, `('load', '/files/1', 'cpu') ('load', '/files/2', 'cpu') ('load', 'other.pt', None) ('load', 'my-net.pt', None)
+('load', '/files/1', 'cpu') ('url', 'https://host/none.pt')
+('tensors', '/files/3') ('model', '/files/3') ('tensors', '/files/3')
+True
+`);
 });

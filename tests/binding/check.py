@@ -28,7 +28,7 @@ import signatures
 from signatures import REQUIRED
 
 BATCH = 150  # calls in one program
-TIMEOUT_S = 120
+TIMEOUT_S = 1800  # nothing takes that long, however busy the machine: it hangs
 with open(os.path.join(HERE, "head.py")) as file:
     HEAD = file.read()
 

@@ -19,7 +19,7 @@ class Endless(Exception):
 
 
 class Engine:
-    def __init__(self, binary, device="cpu", flags=(), timeout_s=60):
+    def __init__(self, binary, device="cpu", flags=(), timeout_s=600):
         self.binary, self.device, self.flags, self.timeout_s = binary, device, list(flags), timeout_s
 
     def run(self, workload, modes, timed=False, **settings):

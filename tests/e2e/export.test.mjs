@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { binary, postRun, startServer, sweep, waitFor, workload } from "../api/harness.mjs";
-import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
+import { drawn, findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
 
 let server, browser;
 before(async () => {
@@ -53,6 +53,7 @@ test("a run that was exported and imported again opens as the run it was, and sa
     for (const tab of ["", "breaks", "graphs", "passes", "timeline", "source"]) {
       await page.goto(`${server.url}/runs/${run}${tab ? `/${tab}` : ""}`);
       await page.locator("#run-body > *").first().waitFor();
+      await drawn(page);
       await page.waitForLoadState("networkidle");
       seen[tab] = (await page.locator("#run-body").innerText()).replaceAll(`runs/${run}`, "runs/ID");
     }

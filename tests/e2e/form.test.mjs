@@ -30,6 +30,7 @@ test("a syntax error shows at its line, and the place is a link to it", async ()
   await page.getByLabel("What varies").selectOption("nothing");
   await writeSource(page, "import torch\n\ndef model(x):\n    y = x +\n    return y\n");
   await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.locator("#run:not([disabled])").waitFor(); // its answer is there: what is typed now is not under it
   const place = page.locator("#diags .where button");
   await place.waitFor();
   assert.match(await place.textContent(), /^line 4/);
@@ -140,6 +141,7 @@ test("the editor colours, searches and matches brackets; its licences are served
   await page.locator(".cm-matchingBracket").first().waitFor();
   await page.keyboard.press("Control+f");
   await page.locator(".cm-search [name=search]").pressSequentially("x");
+  await page.locator(".cm-searchMatch").nth(1).waitFor();
   assert.equal(await page.locator(".cm-searchMatch").count(), 2);
   await page.keyboard.press("Escape");
   assert.match(await (await fetch(`${server.url}/assets/vendor/codemirror.LICENSE.txt`)).text(), /@codemirror\/view [\d.]+, MIT[\s\S]*style-mod [\d.]+, MIT/);

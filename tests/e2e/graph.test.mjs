@@ -81,7 +81,11 @@ after(async () => {
   await server?.stop();
 });
 
-const boxes = (page) => page.locator(".graph [data-node]").evaluateAll((all) => all.map((e) => e.dataset.node));
+/** The boxes of the picture, once it is drawn. */
+async function boxes(page) {
+  await page.locator(".graph:not([aria-busy])").first().waitFor();
+  return page.locator(".graph [data-node]").evaluateAll((all) => all.map((e) => e.dataset.node));
+}
 
 async function open(page, id, query = "") {
   await page.goto(`${server.url}/runs/${id}/graphs?mode=static${query}`);

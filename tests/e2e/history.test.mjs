@@ -2,7 +2,7 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { getJson, postRun, startServer, waitFor, workload } from "../api/harness.mjs";
-import { openPage, sound, startBrowser } from "./browser.mjs";
+import { drawn, openPage, sound, startBrowser } from "./browser.mjs";
 
 const quick = { backend: "interp", seconds: 0.2, threads: 1, modes: ["eager", "static"], name: "chain" };
 const body = "    x = x * 1.1\n    return x.sum()";
@@ -53,6 +53,7 @@ test("runs over commits: figures of the store, a note, a baseline, and the way t
   assert.equal((await getJson(`${server.url}/api/v1/runs/2`)).body.note, "<i>new</i> driver");
   const canvas = page.locator("#history-chart canvas");
   const live = page.locator("#live");
+  await drawn(page);
   await canvas.focus();
   await page.keyboard.press("Home");
   await page.waitForFunction(() => /^#1, commit aaaaaaa/.test(document.querySelector("#live").textContent));

@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binary, startServer, waitFor } from "../api/harness.mjs";
-import { findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
+import { drawn, findings, openPage, refusals, sideways, startBrowser } from "./browser.mjs";
 
 let server, browser;
 before(async () => {
@@ -65,6 +65,7 @@ test("ops of a thread that lie inside each other are levels, each pointed at in 
   await page.goto(`${server.url}/runs/3`);
   const canvas = page.locator(".tl canvas");
   await canvas.waitFor();
+  await drawn(page);
   const { width } = await canvas.boundingBox();
   for (const [level, name] of ["outer", "middle", "inner"].entries()) {
     await canvas.click({ position: { x: width / 2, y: 79 + 18 * level } });

@@ -3,7 +3,7 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { postRun, startServer, waitFor, workload } from "../api/harness.mjs";
-import { openPage, sound, startBrowser } from "./browser.mjs";
+import { drawn, openPage, sound, startBrowser } from "./browser.mjs";
 
 // Line 4 is in graph 0 and breaks, line 5 is in the graph after it.
 const BODY = "    if x.abs().sum() > 1:\n        x = torch.relu(x) * 2\n    return torch.softmax(x, -1)";
@@ -48,6 +48,7 @@ test("a click on a line lists what comes from it; each leads there, with the lin
 
 test("a box of a graph, a break and a kernel of the timeline each pick their line, and lead to it", async () => {
   const { page } = await open({}, "graphs", "?mode=static");
+  await page.locator(".graph:not([aria-busy])").first().waitFor();
   await page.locator('.graph [data-node="abs"] rect').click();
   assert.equal(param(page, "line"), "4");
   await bar(page).getByRole("link", { name: "line 4" }).click();
@@ -56,6 +57,8 @@ test("a box of a graph, a break and a kernel of the timeline each pick their lin
   assert.ok(await bar(page).isHidden());
   assert.equal(param(page, "line"), null);
   await page.getByRole("link", { name: "Timeline" }).click();
+  await page.locator("canvas").waitFor();
+  await drawn(page);
   await page.locator("canvas").focus();
   await page.keyboard.press(".");
   await bar(page).waitFor();
@@ -78,7 +81,7 @@ test("the line is chosen by keyboard, and the address brings it back on each vie
     await bar(page).getByText("line 6").waitFor();
     assert.equal(param(page, "line"), "6", tab);
   }
-  assert.equal(await page.locator("#L6").getAttribute("aria-selected"), "true");
+  await page.locator('#L6[aria-selected="true"]').waitFor();
   // Of the second graph: its picture is the one that is open.
   await page.goto(`${server.url}/runs/${run}/graphs?mode=static&line=6`);
   await page.locator(".graph .joined").first().waitFor();

@@ -4,7 +4,7 @@ import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { binary, postRun, randn, startServer, sweep, waitFor, workload } from "../api/harness.mjs";
+import { binary, postRun, quietPort, randn, startServer, sweep, waitFor, workload } from "../api/harness.mjs";
 import { findings, openPage, startBrowser } from "./browser.mjs";
 
 let server, browser, done, failed, cut;
@@ -89,7 +89,7 @@ test("every link of a page leads somewhere and every button is named", async () 
 test("the list by keyboard: j, k, Enter, /, and n", async () => {
   const { page } = await openPage(browser);
   await page.goto(`${server.url}/runs`);
-  await page.locator(".runs").waitFor();
+  await page.locator(".runs tbody tr").nth(2).waitFor();
   await page.keyboard.press("j");
   await page.keyboard.press("j");
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute("href")), `/runs/${done}`);
@@ -194,14 +194,15 @@ test("the first Tab offers to skip to the content", async () => {
 test("the theme is switched, redraws the charts and is remembered", async () => {
   const { page } = await openPage(browser);
   await page.goto(`${server.url}/runs/${done}`);
-  await page.locator("#latency canvas").waitFor();
+  await page.locator("#latency:not([aria-busy]) canvas").waitFor();
   await page.getByRole("button", { name: "Switch to the dark theme" }).click();
   await page.reload();
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
 });
 
 test("when the server goes, the page says so, and goes on when it is back", async () => {
-  const other = await startServer();
+  const args = ["--listen", `127.0.0.1:${await quietPort()}`];
+  const other = await startServer({ args });
   const { page } = await openPage(browser, { allow: /ERR_CONNECTION|Failed to load/ });
   await page.goto(`${other.url}/runs`);
   await page.getByText("No runs yet").waitFor();
@@ -210,7 +211,7 @@ test("when the server goes, the page says so, and goes on when it is back", asyn
   await page.getByText("The server does not answer").waitFor();
   await page.locator("#offline", { hasText: "No answer from 127.0.0.1" }).waitFor();
   assert.deepEqual(await findings(page), []);
-  const again = await startServer({ folder: other.home, args: ["--listen", new URL(other.url).host] });
+  const again = await startServer({ folder: other.home, args });
   await page.locator(".routes tbody tr").first().waitFor();
   await page.locator("#offline").waitFor({ state: "hidden" });
   await again.stop();

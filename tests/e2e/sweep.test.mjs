@@ -2,8 +2,8 @@
 import test, { after, before } from "node:test";
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { getJson, postRun, startServer, waitFor } from "../api/harness.mjs";
-import { openPage, refusals, sound, sourceOf, startBrowser, twinNumbers } from "./browser.mjs";
+import { getJson, longSweep, postRun, startServer, waitFor } from "../api/harness.mjs";
+import { drawn, openPage, refusals, sound, sourceOf, startBrowser, twinNumbers } from "./browser.mjs";
 
 let server, browser, page, complaints, report, runPath;
 before(async () => {
@@ -30,11 +30,16 @@ test("the form opens with the sweep, posts it, and progress is shown until it is
   await page.getByRole("button", { name: "Run", exact: true }).waitFor();
   assert.match(await sourceOf(page), /def model\(x\):\n {4}\.\.\.\n/);
   assert.equal(await page.getByLabel("Counts").inputValue(), "1, 5, 10, 15, 20, 25, 30");
+  // Until its page is there it waits for another run: however quick it is, its progress is seen.
+  const other = `${server.url}/api/v1/runs/${(await postRun(server, { ...longSweep(), backend: "interp" })).body.id}`;
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.waitForURL(/\/runs\/\d+$/);
   runPath = new URL(page.url()).pathname;
   await page.locator("#progress-share").waitFor();
+  await fetch(other, { method: "DELETE" });
   await page.locator("#verdict").waitFor();
+  await drawn(page);
+  await fetch(other, { method: "DELETE" }); // stopped before, deleted now
   report = (await getJson(`${server.url}/api/v1${runPath}/report.json`)).body;
 });
 
@@ -64,10 +69,11 @@ test("the sentence and the table speak of the same verdict as the report", async
   const cell = page.locator("#modes-table tbody tr", { hasText: "static" }).locator(".chip");
   assert.equal(await cell.textContent(), verdict);
   const sentence = await page.locator("#verdict").textContent();
-  assert.match(
-    sentence.replace(/\u00a0/g, " "),
-    verdict === "FASTER" ? /^static is \d.*faster than eager at n = 30/ : /^static /,
-  );
+  const said = {
+    FASTER: /^static is \d.*faster than eager at n = 30/, SLOWER: /^static is \d.*slower than eager at n = 30/,
+    SAME: /^static is as fast as eager, .* at n = 30/, AMBIGUOUS: /^Whether static is faster than eager cannot be told, .* at n = 30/,
+  };
+  assert.match(sentence.replace(/\u00a0/g, " "), said[verdict] ?? /^There are not enough samples to compare static with eager at n = 30/);
 });
 
 test("another point is chosen, and its address keeps it", async () => {
@@ -75,6 +81,7 @@ test("another point is chosen, and its address keeps it", async () => {
   await page.getByRole("heading", { name: "Modes at n = 5" }).waitFor();
   await page.reload();
   await page.getByRole("heading", { name: "Modes at n = 5" }).waitFor();
+  await drawn(page);
 });
 
 test("the split's printed parts add up to the watched call", async () => {
@@ -109,7 +116,7 @@ test("break-even over the number of calls: the report's calls are where the curv
   assert.deepEqual(Object.keys(twin), ["static", "dynamic"]);
   for (const [mode, dots] of Object.entries(twin)) {
     const be = last.break_even[mode];
-    if (be.repay !== "after") continue;
+    if (be.repay !== "after" || be.calls_to_repay > 1e9) continue; // the curve ends there
     const met = dots.find(([calls]) => calls === be.calls_to_repay);
     const step = be.saved_us / last.modes.eager.latency.median_us; // calls are rounded up to a whole one
     assert.ok(met[1] >= 1 && met[1] - 1 <= step, `${mode}: ${met}`);
@@ -150,7 +157,7 @@ test("a series from a file and the sweep of another run are laid over; a wrong f
   await sound(page, complaints);
   await fetch(`${server.url}/api/v1/runs/${id}`, { method: "DELETE" });
   await page.goto(server.url + runPath);
-  await page.locator("#latency canvas").waitFor();
+  await page.locator("#latency:not([aria-busy]) canvas").waitFor();
 });
 
 test("dragging zooms, and Whole chart comes back", async () => {

@@ -55,6 +55,9 @@ export async function request(path, init, binary = false) {
   return body;
 }
 
+/** Who asks, and what they may do. @returns {Promise<{insecure: boolean}>} */
+export const getSession = () => request("/session");
+
 /**
  * @param {Record<string, string | number | undefined>} params
  * @param {AbortSignal} [signal]

@@ -3199,6 +3199,18 @@ export interface ReportCreated {
   id: number;
 }
 
+/** what has come of a file that is posted in pieces */
+export interface ReportFileReceived {
+  /** goes on with it; none where all is there */
+  upload?: string;
+  /** bytes: how much has come */
+  received: number;
+  /** bytes: how long the file is */
+  bytes: number;
+  /** what names it, where all is there */
+  id?: string;
+}
+
 /** why a request was refused */
 export interface ReportRefusal {
   /** what was wrong */

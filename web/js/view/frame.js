@@ -6,7 +6,7 @@
 import { h } from "./dom.js";
 import { startTerms } from "./term.js";
 import { go } from "./router.js";
-import { ApiError, listRuns } from "../api/client.js";
+import { ApiError, getSession, listRuns } from "../api/client.js";
 import { docOf } from "../model/docs.js";
 import { GLOSSARY, WORDS } from "../model/glossary.js";
 
@@ -26,6 +26,7 @@ export function startFrame() {
   onKeys(new AbortController().signal, { "?": open, n: () => go("/new") });
   startTerms();
   watchJobs();
+  showSession();
 }
 
 /** @param {AbortSignal} signal @param {Record<string, (e: KeyboardEvent) => void>} keys */
@@ -85,6 +86,14 @@ function tellOffline() {
     note.textContent = gone ? `No answer from ${location.host}. It is asked again every ${EVERY_MS / 1000} s; what is shown here is from before.` : "";
     if (!gone) dispatchEvent(new Event("serverback"));
   };
+}
+
+/** Says on every page what a server lets anybody do. */
+async function showSession() {
+  const session = await getSession().catch(() => null); // that it is gone, watchJobs() says
+  if (!session?.insecure) return;
+  const text = "This server was started with --insecure: whoever reaches it may read and remove every run and have programs executed.";
+  document.querySelector("header.nav")?.after(h("p", { id: "insecure", class: "open-to-all", role: "alert" }, text));
 }
 
 /** "1 running, 1 queued" in the nav; nothing where nothing waits. */

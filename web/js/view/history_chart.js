@@ -193,6 +193,7 @@ export function historyChart(data, signal) {
   let chart = null;
   const draw = async () => {
     const Chart = await chartLibrary();
+    figure.removeAttribute("aria-busy");
     chart?.destroy();
     if (Chart && !signal.aborted) chart = new Chart(canvas, config(data));
   };
@@ -208,5 +209,6 @@ export function historyChart(data, signal) {
   const parted = all.some((p, i) => i && parting(all[i - 1], p)) ? "; dotted: source or settings changed" : "";
   const foreign = all.some((p) => p.run.imported) ? "; filled: imported, measured elsewhere or before" : "";
   const head = h("header", {}, h("h2", {}, what(data, all[all.length - 1])), h("p", {}, `${better}, 95 % intervals${parted}${foreign}`));
-  return h("figure", { class: "chart", id: "history-chart" }, head, h("div", { class: "well" }, h("div", { class: "plot tall" }, canvas)));
+  const figure = h("figure", { class: "chart", id: "history-chart", "aria-busy": "true" }, head, h("div", { class: "well" }, h("div", { class: "plot tall" }, canvas)));
+  return figure;
 }

@@ -78,7 +78,6 @@ async function load(place, asked, query) {
   try {
     const whole = await ask(asked, {});
     if (asked.signal.aborted) return;
-    place.removeAttribute("aria-busy");
     place.classList.toggle("none", !whole.events && Boolean(asked.run.report?.import)); // what the log says follows
     if (whole.events) await new TimelinePage(asked, whole, query).show(place);
     else place.replaceChildren(nothing(asked));
@@ -86,6 +85,7 @@ async function load(place, asked, query) {
     if (asked.signal.aborted) return;
     place.replaceChildren(stateWell("The timeline could not be read", h("p", {}, /** @type {Error} */ (e)?.message ?? String(e))));
   }
+  place.removeAttribute("aria-busy");
 }
 
 /** A run of an earlier version, or one that was not timed. @param {Asked} asked */

@@ -125,8 +125,11 @@ export class TimelinePage {
   /** What the first frame did without. */
   #settle() {
     clearTimeout(this.#waiting);
-    fillSlice(this.#parts.slice, null, this.#view, this.#asked, null);
-    if (!this.#sought) this.#pointLine();
+    // Whoever was quick points at something already.
+    if (!this.line.pointedAt) {
+      fillSlice(this.#parts.slice, null, this.#view, this.#asked, null);
+      if (!this.#sought) this.#pointLine();
+    }
     this.#note();
     this.#refine();
     this.find.start(this.#query.get("q") ?? "");
