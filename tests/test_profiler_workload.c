@@ -15,6 +15,7 @@
 
 #include "fusion/passes/passes.h"
 #include "fusion/vm/value.h"
+#include "profiler/workload/python_input.h"
 #include "profiler/workload/spec.h"
 #include "profiler/workload/value_json.h"
 #include "profiler/workload/workload.h"
@@ -507,6 +508,22 @@ static void an_input_says_where_it_is_wrong(void **state)
 			 "on; write a dtype with a shape, as float32[8, 16] or int64[4]<50");
 }
 
+static void what_is_no_shape_and_no_number_is_an_expression(void **state)
+{
+	static const char *const texts[] = {
+		"x", "nan", "[3]", "float32", "int64(4)", "1 + 2", "-x"
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct err err = { 0 };
+		json_t *spec = NULL;
+
+		assert_true(input_plain(texts[i], 0, "here", &spec, &err));
+		assert_null(spec);
+	}
+}
+
 static void calls_are(const char *entry, const char *const *inputs, int n, const char *want)
 {
 	static const char source[] = "class Net:\n    def forward(self, a, *, k=1): pass\n"
@@ -658,6 +675,7 @@ int main(void)
 		cmocka_unit_test(python_inputs_become_values),
 		cmocka_unit_test(an_input_may_be_an_expression),
 		cmocka_unit_test(an_input_says_where_it_is_wrong),
+		cmocka_unit_test(what_is_no_shape_and_no_number_is_an_expression),
 		cmocka_unit_test(all_that_is_wrong_is_said_at_once),
 		cmocka_unit_test(names_of_an_expression_are_the_programs),
 		cmocka_unit_test(python_inputs_that_make_no_sense_are_refused),
