@@ -32,7 +32,7 @@ ALL_CFLAGS := -std=gnu11 $(if $(SAN),-O1 -g1,-O2 -g) -fno-omit-frame-pointer -ff
 # libmvec stays linked although nothing names it: generated kernels resolve
 # their vector math against the process.
 LDLIBS_ENGINE := -lpcre2-8 -Wl,--no-as-needed -lmvec -Wl,--as-needed -lm -ldl -pthread
-LDLIBS_ALL := -ljansson -lyajl -lz -lzip -lsqlite3 -lmicrohttpd -lnettle -lzstd $(LDLIBS_ENGINE)
+LDLIBS_ALL := -lseccomp -ljansson -lyajl -lz -lzip -lsqlite3 -lmicrohttpd -lnettle -lzstd $(LDLIBS_ENGINE)
 LDFLAGS_ALL := $(SANITIZE) $(LDFLAGS)
 
 # The headers of the CUDA Toolkit, where it is installed; its libraries are loaded

@@ -36,6 +36,8 @@
 	X(tags, "(SELECT group_concat(tag, char(10)) FROM run_tag WHERE run_tag.run = run.id)",    \
 	  TEXT, "")                                                                                \
 	X(note, "note", TEXT, "")                                                                  \
+	X(author, "author", TEXT, "")                                                              \
+	X(note_by, "note_by", TEXT, "")                                                            \
 	X(baseline, "baseline", FLAG, false)                                                       \
 	X(source_hash, "source_hash", TEXT, "")                                                    \
 	X(settings_hash, "settings_hash", TEXT, "")                                                \

@@ -140,6 +140,8 @@ static bool migrate(sqlite3 *h, const char *path, struct err *err)
 
 /* Two servers on one file would both take up its jobs, so a lock beside it
  * says who is there (a lock on the file itself would fight SQLite's own). */
+enum { LOCK_FAILED = -1, LOCK_IN_USE = -2 };
+
 static int take_lock(const char *path, struct err *err)
 {
 	char lock_path[4096];
@@ -147,7 +149,7 @@ static int take_lock(const char *path, struct err *err)
 
 	if (snprintf(lock_path, sizeof(lock_path), "%s.lock", path) >= (int)sizeof(lock_path)) {
 		err_set(err, ERR_STORAGE, "the database path is longer than 4,000 bytes");
-		return -1;
+		return LOCK_FAILED;
 	}
 	fd = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0) {
@@ -155,7 +157,7 @@ static int take_lock(const char *path, struct err *err)
 		    err, ERR_STORAGE,
 		    "cannot write beside the database %s: %s; name another place with --db FILE",
 		    path, strerror(errno));
-		return -1;
+		return LOCK_FAILED;
 	}
 	if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
 		err_set(err, ERR_STORAGE,
@@ -163,13 +165,23 @@ static int take_lock(const char *path, struct err *err)
 			"file with --db FILE",
 			path);
 		close(fd);
-		return -1;
+		return LOCK_IN_USE;
 	}
 	return fd;
 }
 
+/* SQLite gives the files beside the store (-wal, -shm) its own rights. */
+static void make_private(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd >= 0) /* else SQLite says what is wrong, or it is there */
+		close(fd);
+}
+
 static bool prepare_writer(struct db *db, const char *path, struct err *err)
 {
+	make_private(path);
 	db->writer = connect_to(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
 	if (!db->writer)
 		return false;
@@ -225,6 +237,30 @@ struct db *db_open(const char *path, struct err *err)
 		return NULL;
 	db->lock_fd = take_lock(path, err);
 	if (db->lock_fd >= 0 && prepare_writer(db, path, err) && connect_readers(db, path, err))
+		return db;
+	db_close(db);
+	return NULL;
+}
+
+struct db *db_open_beside(const char *path, struct err *err)
+{
+	struct db *db = create(err);
+	struct err in_use = { 0 };
+	bool ok;
+
+	if (!db)
+		return NULL;
+	db->lock_fd = take_lock(path, &in_use);
+	if (db->lock_fd == LOCK_IN_USE) {
+		db->writer = connect_to(path, SQLITE_OPEN_READWRITE, err);
+		ok = db->writer && check_version(db->writer, path, err);
+	} else if (db->lock_fd >= 0) {
+		ok = prepare_writer(db, path, err);
+	} else {
+		ok = false;
+		*err = in_use;
+	}
+	if (ok && connect_readers(db, path, err))
 		return db;
 	db_close(db);
 	return NULL;

@@ -28,6 +28,10 @@ struct db;
 struct db *db_open(const char *path, struct err *err);
 void db_close(struct db *db); /* NULL is fine */
 
+/* To write small things, beside a server that has it or without one.  As db_open(), but for the
+ * lock: where a server has it, the schema must be this version's. */
+struct db *db_open_beside(const char *path, struct err *err);
+
 /* To read alone, beside a server that has it: what writes must not be called.  NULL with
  * STORAGE where there is no such file, or it is of another version. */
 struct db *db_open_reading(const char *path, struct err *err);
@@ -61,7 +65,8 @@ struct run_row {
 	int64_t created_ns, started_ns, finished_ns; /* 0: not yet */
 	struct err error;                            /* code ERR_NONE: none */
 	struct run_summary summary;
-	const char *note; /* "" for none */
+	const char *note;             /* "" for none */
+	const char *author, *note_by; /* names of tokens or users; "" where nobody is known */
 	bool baseline;
 	const char *imported; /* JSON: which run it was, of which file; "": it ran here */
 	const char *source_hash, *settings_hash; /* see db_figures_put(); "" before that */
@@ -81,6 +86,7 @@ bool db_run_get(struct db *db, int64_t id, struct arena *arena, struct run_row *
 /* What people say of a run; what is NULL or not set stays as it is. */
 struct run_notes {
 	const char *note, *tags; /* tags are joined by '\n' */
+	const char *by;          /* who says so; NULL: nobody is known */
 	bool sets_baseline, baseline;
 };
 
@@ -136,8 +142,8 @@ struct run_facet {
 	int64_t runs;
 };
 enum { RUN_MAX_FACETS = 400 };
-bool db_run_facets(struct db *db, struct arena *arena, struct run_facet **out, int *n,
-		   struct err *err);
+bool db_run_facets(struct db *db, const char *project, struct arena *arena, struct run_facet **out,
+		   int *n, struct err *err); /* project NULL or "": of all */
 
 /* Takes the oldest queued run (of `suite` alone, where that is not 0) and marks it running;
  * *found is false when the queue has none. */
@@ -369,6 +375,67 @@ bool db_workload_names(struct db *db, int limit, struct arena *arena, struct wor
  * of one figure follow each other. */
 bool db_repeats(struct db *db, int64_t run, struct arena *arena, struct figure_list *out,
 		struct err *err);
+
+/* ---- who may ask (tokens.c) ---- */
+
+/* Each may do what those before it may. */
+enum token_scope { SCOPE_OPEN, SCOPE_READ, SCOPE_SUBMIT, SCOPE_ADMIN, SCOPE_COUNT };
+const char *scope_name(enum token_scope scope); /* "open", "read", "submit", "admin" */
+bool scope_from_name(const char *name, enum token_scope *out);
+
+enum {
+	SECRET_HASH_BYTES = 32, /* SHA-256 of a token, or of a session's cookie */
+	TOKENS_MOST = 1000,
+};
+
+struct token_row {
+	int64_t id;
+	const char *name, *project; /* project "": all */
+	enum token_scope scope;
+	int64_t created_ns, expires_ns, revoked_ns; /* 0: never, not */
+};
+
+/* Reads name, project, scope and expires_ns.  CONFLICT where there is one of that name, or was,
+ * or where there are TOKENS_MOST. */
+bool db_token_add(struct db *db, const struct token_row *row, const uint8_t hash[SECRET_HASH_BYTES],
+		  struct err *err);
+
+/* It counts no more, nor do sessions that began with it.  NOT_FOUND. */
+bool db_token_revoke(struct db *db, const char *name, struct err *err);
+
+/* The token of a secret, if it counts now. */
+struct token_secret {
+	uint8_t hash[SECRET_HASH_BYTES];
+	bool session; /* a session's: the token that it began with is meant */
+};
+bool db_token_find(struct db *db, const struct token_secret *secret, struct arena *arena,
+		   struct token_row *out, bool *found, struct err *err);
+
+/* All, also those that do not count any more, oldest first. */
+bool db_token_list(struct db *db, struct arena *arena, struct token_row **out, int *n,
+		   struct err *err);
+
+/* Whether there is or was one: such a store has accounts, and is never open again. */
+bool db_has_tokens(struct db *db, bool *has, struct err *err);
+
+/* A browser signs in until then, and out.  A token has at most 100 sessions: the one that ends
+ * first goes. */
+bool db_session_add(struct db *db, const uint8_t hash[SECRET_HASH_BYTES], int64_t token,
+		    int64_t expires_ns, struct err *err);
+bool db_session_end(struct db *db, const uint8_t hash[SECRET_HASH_BYTES], struct err *err);
+
+/* What was made, changed or removed.  The newest AUDIT_KEPT are kept.  What was made carries from
+ * then on who made it. */
+enum { AUDIT_KEPT = 100000 };
+enum audit_kind { AUDIT_OTHER, AUDIT_RUN, AUDIT_SUITE };
+struct audit_row {
+	int64_t id, at_ns, subject;        /* subject: a run or a suite; 0: none */
+	const char *who, *address, *route; /* who "": the server has no accounts */
+	enum audit_kind made;              /* read by db_audit_add() alone */
+};
+bool db_audit_add(struct db *db, const struct audit_row *row, struct err *err);
+bool db_audit_list(struct db *db, int limit, struct arena *arena, struct audit_row **out, int *n,
+		   struct err *err); /* newest first */
 
 /* Runs by status; counts has RUN_STATUS_COUNT entries. */
 bool db_run_counts(struct db *db, int64_t *counts, struct err *err);

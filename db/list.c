@@ -177,24 +177,53 @@ bool db_run_list(struct db *db, const struct run_query *query, struct arena *are
 	return ok;
 }
 
-bool db_run_facets(struct db *db, struct arena *arena, struct run_facet **out, int *n,
-		   struct err *err)
+#define OF_PROJECT(column) "(?2 = '' OR " column " IN (SELECT id FROM run WHERE project = ?2))"
+
+bool db_run_facets(struct db *db, const char *project, struct arena *arena, struct run_facet **out,
+		   int *n, struct err *err)
 {
 	sqlite3 *h = db_reader_take(db);
 	struct run_facet *rows = ARENA_ARRAY(arena, struct run_facet, RUN_MAX_FACETS);
 	sqlite3_stmt *s = db_prepare(
 	    h, err,
-	    "SELECT 'project', project, count(*) AS many FROM run WHERE project <> '' GROUP BY 2"
-	    " UNION ALL SELECT 'tag', tag, count(*) FROM run_tag GROUP BY 2"
-	    " UNION ALL SELECT 'device', device, count(*) FROM run WHERE device <> '' GROUP BY 2"
-	    " UNION ALL SELECT 'status', status, count(*) FROM run GROUP BY 2"
-	    " UNION ALL SELECT 'verdict', " VERDICT_NAME(
-		"run_summary") ", count(*)"
-			       " FROM run_summary GROUP BY 2"
-			       " UNION ALL SELECT 'verdict', 'broken', count(*) FROM run "
-			       "WHERE " BROKEN " GROUP BY 2"
-			       " ORDER BY many DESC, 2 LIMIT ?1",
-	    "i", (int64_t)RUN_MAX_FACETS);
+	    "SELECT 'project', project, count(*) AS many FROM run WHERE project <> '' AND "
+	    "" OF_PROJECT(
+		"id") " GROUP BY 2"
+		      " UNION ALL SELECT 'tag', tag, count(*) FROM run_tag WHERE " OF_PROJECT(
+			  "run") " GROUP BY 2"
+				 " UNION ALL SELECT 'device', device, count(*) FROM run WHERE "
+				 "device <> '' AND "
+				 "" OF_PROJECT(
+				     "id") " GROUP BY 2"
+					   " UNION ALL SELECT 'status', status, count(*) FROM run "
+					   "WHERE " OF_PROJECT(
+					       "id") " GROUP BY 2"
+						     " UNION ALL SELECT 'verdict', " VERDICT_NAME(
+							 "run_summary") ", count(*)"
+									" FROM run_summary "
+									"WHERE " OF_PROJECT(
+									    "run") " GROUP BY 2"
+										   " UNION ALL "
+										   "SELECT "
+										   "'verdict', "
+										   "'broken', "
+										   "count(*) FROM "
+										   "run "
+										   "WHERE (" BROKEN
+										   ") "
+										   "AND"
+										   " " OF_PROJECT(
+										       "id") " GROU"
+											     "P BY "
+											     "2"
+											     " ORDE"
+											     "R BY "
+											     "many "
+											     "DESC,"
+											     " 2 "
+											     "LIMIT"
+											     " ?1",
+	    "it", (int64_t)RUN_MAX_FACETS, project);
 	int code = SQLITE_ERROR;
 
 	*n = 0;

@@ -376,8 +376,8 @@ bool db_run_annotate(struct db *db, int64_t id, const struct run_notes *notes, s
 	if (ok && notes->note)
 		ok = db_step_once(db->writer,
 				  db_prepare(db->writer, err,
-					     "UPDATE run SET note = ?2 WHERE id = ?1", "it", id,
-					     notes->note),
+					     "UPDATE run SET note = ?2, note_by = ?3 WHERE id = ?1",
+					     "itt", id, notes->note, notes->by),
 				  "store a note", err);
 	if (ok && notes->sets_baseline)
 		ok = set_baseline(db, id, notes->baseline, err);

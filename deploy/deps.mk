@@ -3,7 +3,7 @@
 # `make deps` installs (root or sudo), or prints the line that would.  A plain
 # `make` only looks, and names what is missing.
 
-APT_BUILD := gcc make pkg-config libc6-dev libmicrohttpd-dev nettle-dev libjansson-dev libsqlite3-dev libxxhash-dev libzstd-dev libyajl-dev libpcre2-dev zlib1g-dev libzip-dev
+APT_BUILD := gcc make pkg-config libc6-dev libmicrohttpd-dev nettle-dev libjansson-dev libsqlite3-dev libxxhash-dev libzstd-dev libyajl-dev libpcre2-dev zlib1g-dev libzip-dev libseccomp-dev
 APT_WEB   := nodejs npm
 # Not needed: large products of matrices are faster with it.
 APT_SPEED := libopenblas0-pthread
@@ -11,7 +11,7 @@ APT_SPEED := libopenblas0-pthread
 APT_POST  := libcurl4-openssl-dev
 APT_TEST  := g++ clang lld clang-format clang-tidy libclang-rt-14-dev libcmocka-dev python3 chromium procps
 
-HEADERS_NEEDED := microhttpd.h nettle/sha2.h jansson.h sqlite3.h xxhash.h zstd.h yajl/yajl_parse.h pcre2.h zlib.h zip.h
+HEADERS_NEEDED := microhttpd.h nettle/sha2.h jansson.h sqlite3.h xxhash.h zstd.h yajl/yajl_parse.h pcre2.h zlib.h zip.h seccomp.h
 missing = $(strip $(foreach h,$(HEADERS_NEEDED),$(if $(wildcard /usr/include/$h /usr/include/*/$h /usr/local/include/$h),,$h)))
 
 deps:

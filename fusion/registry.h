@@ -34,6 +34,15 @@ bool registry_load(struct registry *r, const char *file, struct err *err);
 int registry_plugin_count(const struct registry *r);
 const char *registry_plugin_path(const struct registry *r, int index);
 
+/* ---- the process that compiles ----
+ *
+ * Starts one that runs the C compiler and writes the kernel cache for all engines that are given
+ * `r`, in place of this process, which may then give up its rights to do so (but must be able to
+ * read the cache, or the temporary folder where there is none).  `confine(self)` is called in it
+ * first, where it is not NULL.  Before this process has threads; it ends with it.  IO. */
+bool registry_builder_start(const struct registry *r, const char *cache_dir,
+			    void (*confine)(void *self), void *self, struct err *err);
+
 /* ---- backends: ours first ---- */
 
 struct fusion_backend {

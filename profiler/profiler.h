@@ -169,6 +169,10 @@ struct break_place {
 struct report_break;
 struct break_place profiler_place_of(const struct report_break *b);
 
+/* Asks what only a process finds out that may start others, for profiler_environment() and runs:
+ * once, before it gives that up. */
+void profiler_environment_prepare(void);
+
 /* CPU model, cores, governor, compiler, vector unit, kernel, version of
  * Breakeven: stored with each run.  Caller owns. */
 json_t *profiler_environment(const char *version);

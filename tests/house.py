@@ -94,8 +94,10 @@ PUBLIC = {
     "profiler/report": "break passes places sizes",
     "profiler/roofline": "copy_curve",
     "profiler/timeline": "format lanes_view",
+    "server/queue": "sandbox",
     "profiler/torch": "host",
     "profiler/workload": "call bulk random spec value_json",
+    "server/http": "access",
 }
 # Headers at the top of fusion/ that declare what session implements: no room below includes them.
 # The others hold what the rooms below share with whoever calls the engine: dtypes, values, tensors.

@@ -328,7 +328,7 @@ static void runs_are_counted_by_what_they_can_be_filtered_by(void **state)
 	measured(f, "a", 2, 1);
 	measured(f, "b", 2, 1);
 	insert(f, "c", "search", "u");
-	assert_true(db_run_facets(f->db, &f->arena, &facets, &n, &err));
+	assert_true(db_run_facets(f->db, NULL, &f->arena, &facets, &n, &err));
 	for (int i = 0; i < n; i++)
 		buf_printf(&got, "%s=%s:%d ", facets[i].kind, facets[i].value, (int)facets[i].runs);
 	assert_string_equal(got.data,
@@ -380,6 +380,112 @@ static void a_store_locked_by_another_program_is_named(void **state)
 	assert_null(f->db);
 	assert_non_null(strstr(err.message, "locked by another program"));
 	sqlite3_close(other);
+}
+
+extern const char *const migration_texts[]; /* of db/db.c */
+
+/* A store as version `version` left it, with a run. */
+static void make_old(const char *path, int version)
+{
+	char pragma[64];
+	sqlite3 *h;
+
+	assert_int_equal(sqlite3_open(path, &h), SQLITE_OK);
+	for (int i = 0; i < version; i++)
+		assert_int_equal(sqlite3_exec(h, migration_texts[i], NULL, NULL, NULL), SQLITE_OK);
+	snprintf(pragma, sizeof(pragma), "PRAGMA user_version = %d", version);
+	assert_int_equal(sqlite3_exec(h, pragma, NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(
+	    sqlite3_exec(h,
+			 "INSERT INTO run(name, project, device, workload, workload_hash, modes, "
+			 "status, created_ns) VALUES('old', 'p', 'cpu', '{}', '', '', 'done', 5)",
+			 NULL, NULL, NULL),
+	    SQLITE_OK);
+	sqlite3_close(h);
+}
+
+static void stores_of_every_earlier_version_are_brought_up_to_date(void **state)
+{
+	struct fixture *f = *state;
+	bool has = true;
+
+	for (int version = 1; migration_texts[version]; version++) {
+		struct err err = { 0 };
+		struct run_row run;
+		char wal[128];
+
+		db_close(f->db);
+		unlink(f->path);
+		snprintf(wal, sizeof(wal), "%s-wal", f->path);
+		unlink(wal);
+		make_old(f->path, version);
+		f->db = db_open(f->path, &err);
+		if (!f->db)
+			fail_msg("version %d: %s", version, err.message);
+		run = get(f, 1);
+		assert_string_equal(run.name, "old");
+		assert_string_equal(run.author, "");
+		assert_string_equal(run.note_by, "");
+		assert_true(db_has_tokens(f->db, &has, &err));
+		assert_false(has);
+	}
+}
+
+static void the_audit_log_keeps_the_newest_and_names_authors(void **state)
+{
+	struct fixture *f = *state;
+	struct audit_row *rows, row = { .who = "ci",
+					.address = "::1",
+					.route = "POST /api/v1/runs",
+					.made = AUDIT_RUN,
+					.subject = insert(f, "a", "", "") };
+	struct err err = { 0 };
+	sqlite3 *h;
+	int n;
+
+	assert_true(db_audit_add(f->db, &row, &err));
+	assert_string_equal(get(f, row.subject).author, "ci");
+	assert_int_equal(sqlite3_open(f->path, &h), SQLITE_OK);
+	sqlite3_exec(h, "UPDATE sqlite_sequence SET seq = 100001 WHERE name = 'audit'", NULL, NULL,
+		     NULL);
+	sqlite3_close(h);
+	row.who = "later";
+	row.made = AUDIT_OTHER;
+	assert_true(db_audit_add(f->db, &row, &err));
+	assert_string_equal(get(f, row.subject).author, "ci");
+	assert_true(db_audit_list(f->db, 10, &f->arena, &rows, &n, &err));
+	assert_int_equal(n, 1);
+	assert_string_equal(rows[0].who, "later");
+}
+
+static void a_token_counts_until_it_is_revoked_or_expires(void **state)
+{
+	struct fixture *f = *state;
+	struct token_row token = { .name = "ci", .project = "p", .scope = SCOPE_SUBMIT }, got;
+	struct token_secret secret = { .hash = { 1 } };
+	struct err err = { 0 };
+	bool found;
+
+	assert_true(db_token_add(f->db, &token, secret.hash, &err));
+	assert_true(db_token_find(f->db, &secret, &f->arena, &got, &found, &err));
+	assert_true(found);
+	assert_string_equal(got.name, "ci");
+	assert_int_equal(got.scope, SCOPE_SUBMIT);
+	secret.session = true;
+	assert_true(db_token_find(f->db, &secret, &f->arena, &got, &found, &err));
+	assert_false(found);
+	secret.session = false;
+	assert_true(db_token_revoke(f->db, "ci", &err));
+	assert_true(db_token_find(f->db, &secret, &f->arena, &got, &found, &err));
+	assert_false(found);
+	token.name = "old";
+	token.expires_ns = 1;
+	secret.hash[0] = 2;
+	assert_true(db_token_add(f->db, &token, secret.hash, &err));
+	assert_true(db_token_find(f->db, &secret, &f->arena, &got, &found, &err));
+	assert_false(found);
+	assert_false(db_token_add(f->db, &token, (uint8_t[SECRET_HASH_BYTES]){ 3 }, &err));
+	assert_int_equal(err.code, ERR_CONFLICT);
 }
 
 static void what_is_no_database_or_too_new_is_refused(void **state)
@@ -634,6 +740,9 @@ int main(void)
 		TEST(removing_a_run_removes_all_of_it_but_only_once_ended),
 		TEST(a_second_server_on_the_same_file_is_refused),
 		TEST(a_store_locked_by_another_program_is_named),
+		TEST(stores_of_every_earlier_version_are_brought_up_to_date),
+		TEST(the_audit_log_keeps_the_newest_and_names_authors),
+		TEST(a_token_counts_until_it_is_revoked_or_expires),
 		TEST(what_is_no_database_or_too_new_is_refused),
 		TEST(a_damaged_report_is_an_error_not_a_crash),
 		TEST(blocks_of_a_trace_come_in_order_and_each_once),

@@ -20,21 +20,23 @@
 #include "fusion/lower/lower.h"
 
 struct blas;
+struct kernel_builder;
 struct device; /* private to its backend */
 struct fence;
 struct generators;
 
 /* What a backend may use; borrowed, immutable while executables live. */
 struct backend_env {
-	const char *cache_dir;     /* NULL: no cache on disk */
-	size_t cache_bytes;        /* of it; 0: 256 MiB */
-	bool cache_rebuild;        /* kernels are compiled even where it has them */
-	const char *compiler;      /* path of the system compiler; NULL: find one on PATH */
-	int compile_timeout_ms;    /* 0: 30 s */
-	struct generators *random; /* of all executables; NULL: the same numbers each time */
-	const char *vector_unit;   /* one that this machine has; NULL: the best */
-	struct blas *blas;         /* backend_blas_create(); NULL: our own products of matrices */
-	struct device *device;     /* of backend->open(); NULL: kernels run on the host */
+	const char *cache_dir;          /* NULL: no cache on disk */
+	size_t cache_bytes;             /* of it; 0: 256 MiB */
+	bool cache_rebuild;             /* kernels are compiled even where it has them */
+	const char *compiler;           /* path of the system compiler; NULL: find one on PATH */
+	struct kernel_builder *builder; /* who runs it, once started; NULL: this process */
+	int compile_timeout_ms;         /* 0: 300 s; it ends what hangs, not what is slow */
+	struct generators *random;      /* of all executables; NULL: the same numbers each time */
+	const char *vector_unit;        /* one that this machine has; NULL: the best */
+	struct blas *blas;     /* backend_blas_create(); NULL: our own products of matrices */
+	struct device *device; /* of backend->open(); NULL: kernels run on the host */
 	/* Memory is watched (memory.h): no store goes beyond the last element, not even into
 	 * the slack that launch() speaks of.  NULL: it is not. */
 	struct fence *fence;
@@ -182,5 +184,20 @@ const char *backend_blas_note(struct blas *b);
 
 /* The vector unit that kernels use here: "avx512", "avx2" or "sse". */
 const char *backend_vector_unit(void);
+
+/* ---- host/builder.c: a process that compiles kernels for this one ---- */
+
+struct kernel_builder_options {
+	const char *cache_dir; /* NULL: no cache; borrowed */
+	size_t cache_bytes;
+	void (*confine)(void *self); /* called in it first; NULL: nothing is */
+	void *self;
+};
+
+struct kernel_builder *
+kernel_builder_create(void); /* not started: this process compiles; NULL: no memory */
+bool kernel_builder_start(struct kernel_builder *b, const struct kernel_builder_options *start,
+			  struct err *err);            /* IO */
+void kernel_builder_destroy(struct kernel_builder *b); /* and ends it; NULL is fine */
 
 #endif

@@ -12,7 +12,7 @@
 #include "fusion/session/fusion_private.h"
 #include "fusion/session/plugin_private.h"
 
-enum { COMPILE_TIMEOUT_MS = 60000, MAX_THREADS = 256 };
+enum { COMPILE_TIMEOUT_MS = 300000, MAX_THREADS = 256 };
 
 static const size_t DEFAULT_MEMORY_BYTES = (size_t)4 << 30;
 
@@ -114,6 +114,7 @@ struct fusion *fusion_create(const struct fusion_options *options, struct err *e
 	f->env.pool = pool_create(f->threads);
 	f->env.passes = registry_passes(options->registry);
 	f->env.custom = registry_ops(options->registry);
+	f->env.backend_env.builder = options->registry ? options->registry->builder : NULL;
 	f->env.files = &f->options.files;
 	f->env.changes = &f->changes;
 	f->env.rounds = options->steps / STEPS_A_ROUND;
@@ -132,6 +133,18 @@ struct fusion *fusion_create(const struct fusion_options *options, struct err *e
 		return NULL;
 	}
 	return f;
+}
+
+bool registry_builder_start(const struct registry *r, const char *cache_dir,
+			    void (*confine)(void *self), void *self, struct err *err)
+{
+	const struct fusion_options options = { 0 };
+	const struct kernel_builder_options start = { .cache_dir = cache_dir,
+						      .cache_bytes = cache_bytes(&options),
+						      .confine = confine,
+						      .self = self };
+
+	return kernel_builder_start(r->builder, &start, err);
 }
 
 void fusion_destroy(struct fusion *f)

@@ -34,6 +34,7 @@ struct registry {
 	int n_backends;
 	struct plugin plugins[REGISTRY_MAX_PLUGINS];
 	int n_plugins;
+	struct kernel_builder *builder; /* of all engines that are given this registry */
 };
 
 /* What the engine reads of it; NULL is what is built in. */

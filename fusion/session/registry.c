@@ -22,6 +22,12 @@ struct registry *registry_create(struct err *err)
 		return NULL;
 	}
 	r->passes = *pass_list_default();
+	r->builder = kernel_builder_create();
+	if (!r->builder) {
+		err_set(err, ERR_MEMORY, "out of memory for the lists of passes and backends");
+		free(r);
+		return NULL;
+	}
 	return r;
 }
 
@@ -36,6 +42,7 @@ void registry_destroy(struct registry *r)
 	if (!r)
 		return;
 	drop_backends(r, 0);
+	kernel_builder_destroy(r->builder);
 	for (int i = 0; i < r->n_plugins; i++) {
 		free(r->plugins[i].path);
 		dlclose(r->plugins[i].handle);

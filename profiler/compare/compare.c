@@ -18,10 +18,11 @@ enum { MOST_ITEMS = 2000 }; /* compared of a mode */
 
 /* ---- breaks */
 
-static const char *line_of(const struct report_break *b, const char *source, int *line, int *len)
+static const char *line_of(const struct report_break *b, const struct compared_program *program,
+			   struct break_place *place, int *len)
 {
-	*line = profiler_place_of(b).line;
-	return lines_at(source, *line, len);
+	*place = profiler_place_of(b);
+	return lines_at(program_text(program, place->file), place->line, len);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -32,23 +33,25 @@ static bool same_text(const char *a, const char *b)
 static bool same_break(const struct changes *c, const struct report_break *x,
 		       const struct report_break *y)
 {
-	int line, len_x, len_y;
-	const char *text_x = line_of(x, c->source_a, &line, &len_x),
-		   *text_y = line_of(y, c->source_b, &line, &len_y);
+	struct break_place at_x, at_y;
+	int len_x, len_y;
+	const char *text_x = line_of(x, &c->program_a, &at_x, &len_x),
+		   *text_y = line_of(y, &c->program_b, &at_y, &len_y);
 
-	return strcmp(x->stage, y->stage) == 0 && strcmp(x->kind, y->kind) == 0 &&
-	       same_text(x->gb, y->gb) && len_x == len_y &&
+	return same_text(at_x.file, at_y.file) && strcmp(x->stage, y->stage) == 0 &&
+	       strcmp(x->kind, y->kind) == 0 && same_text(x->gb, y->gb) && len_x == len_y &&
 	       memcmp(text_x, text_y, (size_t)len_x) == 0;
 }
 
-static struct report_compared_break *break_side(const struct changes *c,
-						const struct report_break *b, int line)
+static struct report_compared_break *
+break_side(const struct changes *c, const struct report_break *b, const struct break_place *place)
 {
 	struct report_compared_break *to = report_new_compared_break(1, &c->draft->arena);
 
 	if (!to)
 		return NULL;
-	REPORT_SET(to, line, line);
+	REPORT_SET_IF(to, file, place->file && *place->file, place->file);
+	REPORT_SET(to, line, place->line);
 	REPORT_SET(to, count, b->count);
 	REPORT_SET_IF(to, cost_us, b->has.cost_us, b->cost_us);
 	REPORT_SET_IF(to, ci_us, b->cost, b->cost->ci_us);
@@ -59,11 +62,12 @@ static void add_break(struct changes *c, const struct report_break *x, const str
 {
 	struct report_break_change *to = &c->breaks.at[c->breaks.n++];
 	const struct report_break *either = y ? y : x;
-	int line_x = 0, line_y = 0, len = 0;
-	const char *text = x ? line_of(x, c->source_a, &line_x, &len) : "";
+	struct break_place at_x = { 0 }, at_y = { 0 };
+	int len = 0;
+	const char *text = x ? line_of(x, &c->program_a, &at_x, &len) : "";
 
 	if (y)
-		text = line_of(y, c->source_b, &line_y, &len);
+		text = line_of(y, &c->program_b, &at_y, &len);
 	REPORT_SET(to, mode, c->mode);
 	REPORT_SET_IF(to, n, !isnan(c->n), c->n);
 	REPORT_SET(to, change, !x ? "added" : y ? "kept" : "gone");
@@ -71,8 +75,8 @@ static void add_break(struct changes *c, const struct report_break *x, const str
 	REPORT_SET(to, kind, either->kind);
 	REPORT_SET_IF(to, gb, either->gb, either->gb);
 	REPORT_SET(to, text, arena_strndup(&c->draft->arena, text, (size_t)len));
-	REPORT_SET_IF(to, a, x, break_side(c, x, line_x));
-	REPORT_SET_IF(to, b, y, break_side(c, y, line_y));
+	REPORT_SET_IF(to, a, x, break_side(c, x, &at_x));
+	REPORT_SET_IF(to, b, y, break_side(c, y, &at_y));
 }
 
 /* Room for n more; those that are there stay. */
@@ -88,7 +92,7 @@ static bool room_for_breaks(struct changes *c, size_t n)
 }
 
 /* The same break is one of the
- * same stage, kind and registry id at a line of the same text, wherever that is now. */
+ * same stage, kind and registry id at a line of the same text, wherever in its file that is now. */
 static bool changes_breaks(struct changes *c)
 {
 	struct report_break_list in_a = c->a->breaks, in_b = c->b->breaks;
@@ -385,11 +389,10 @@ static void put_only(struct pair *p)
 	REPORT_SET(only, b, only_in(p, &p->in_b, &p->in_a));
 }
 
-static const char *source_of(const struct report_run *run, const struct report_point *point)
+static struct compared_program program_of(const struct report_run *run,
+					  const struct report_point *point)
 {
-	const char *all = run->workload ? run->workload->source : NULL;
-
-	return point->source ? point->source : all ? all : "";
+	return (struct compared_program){ run->workload, point->source };
 }
 
 /* The last point that both have, and its counterpart. */
@@ -413,6 +416,7 @@ static struct report_line_change_list lines_of(const struct pair *p, const struc
 	for (size_t i = 0; all && i < lines->n; i++) {
 		const struct line_change *l = &lines->at[i];
 
+		REPORT_SET_IF(&all[i], file, l->file, l->file);
 		REPORT_SET(&all[i], sign, l->sign);
 		REPORT_SET_IF(&all[i], a, l->in_a, l->in_a);
 		REPORT_SET_IF(&all[i], b, l->in_b, l->in_b);
@@ -425,13 +429,15 @@ static struct report_line_change_list lines_of(const struct pair *p, const struc
 static bool put_source(struct pair *p, struct err *err)
 {
 	struct report_source_change *to = report_new_source_change(1, &p->draft->arena);
+	struct compared_program in_a, in_b;
 	struct report_point a, b;
 	struct lines lines;
 
 	if (!last_points(p, &a, &b))
 		a = b = (struct report_point){ .n = NAN };
-	if (!to ||
-	    !lines_compare(source_of(p->a, &a), source_of(p->b, &b), &p->draft->arena, &lines))
+	in_a = program_of(p->a, &a);
+	in_b = program_of(p->b, &b);
+	if (!to || !lines_compare(&in_a, &in_b, &p->draft->arena, &lines))
 		return err_set(err, ERR_MEMORY, "out of memory for lines");
 	REPORT_SET_IF(to, added, lines.counted, lines.added);
 	REPORT_SET_IF(to, gone, lines.counted, lines.gone);
@@ -467,8 +473,8 @@ static bool put_changes(struct pair *p, struct err *err)
 
 	if (last_points(p, &a, &b)) {
 		c.n = a.n;
-		c.source_a = source_of(p->a, &a);
-		c.source_b = source_of(p->b, &b);
+		c.program_a = program_of(p->a, &a);
+		c.program_b = program_of(p->b, &b);
 		ok = compare_modes(&c, &a, &b, p->margin);
 	}
 	REPORT_SET(p->out, breaks, c.breaks);

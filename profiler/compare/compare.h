@@ -23,6 +23,7 @@
 #include <stdbool.h>
 
 #include "fusion/base/err.h"
+#include "profiler/compare/lines.h"
 #include "profiler/compare/figures.h"
 
 enum { COMPARE_MAX_RUNS = 8 };
@@ -52,7 +53,7 @@ struct changes {
 	const char *mode;
 	double n; /* the point of the sweep; NAN: no sweep */
 	const struct report_mode *a, *b;
-	const char *source_a, *source_b; /* that lines of the mode count in */
+	struct compared_program program_a, program_b; /* that lines of the mode count in */
 	struct report_break_change_list breaks;
 	struct report_graph_change_list graphs;
 	struct report_kernel_change_list kernels;

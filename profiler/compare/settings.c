@@ -340,26 +340,37 @@ static const char *plural(int64_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* "8 lines" and "1 line added, 2 gone". */
-static bool add_source(struct search *s, const char *a, const char *b)
+/* "8 lines", "120 lines in 3 files". */
+static const char *describe_source(struct arena *arena, const struct compared_program *p)
 {
-	const char *words = "changed";
-	struct lines lines;
+	const struct report_workload *w = p->workload;
+	size_t files = w->files.n;
 	int n = 0;
 
-	if (!lines_compare(a ? a : "", b ? b : "", s->arena, &lines))
-		return false;
+	for (size_t i = 0; i < (files ? files : 1); i++) {
+		const char *text = program_text(p, files ? w->files.keys[i] : NULL);
 
-	for (const char *at = a; at && *at; at += strcspn(at, "\n"), at += *at == '\n')
-		n++;
-	if (lines.counted)
-		words = arena_printf(s->arena, "%d line%s added, %d gone", lines.added,
-				     plural(lines.added), lines.gone);
-	return add(
-	    s, (struct setting_difference){ .key = "source",
-					    .title = "source",
-					    .a = arena_printf(s->arena, "%d line%s", n, plural(n)),
-					    .b = words });
+		for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n')
+			n++;
+	}
+	return files ? arena_printf(arena, "%d line%s in %zu file%s", n, plural(n), files,
+				    plural((int64_t)files))
+		     : arena_printf(arena, "%d line%s", n, plural(n));
+}
+
+/* "8 lines" and "1 line added, 2 gone". */
+static bool add_source(struct search *s, const struct compared_program *a,
+		       const struct lines *lines)
+{
+	const char *words = "changed";
+
+	if (lines->counted)
+		words = arena_printf(s->arena, "%d line%s added, %d gone", lines->added,
+				     plural(lines->added), lines->gone);
+	return add(s, (struct setting_difference){ .key = "source",
+						   .title = "source",
+						   .a = describe_source(s->arena, a),
+						   .b = words });
 }
 
 /* "20 lines: x = x + 0.1; x = torch.sin(x); ..." */
@@ -386,8 +397,13 @@ static bool add_program(struct search *s)
 	const struct report_workload *a = s->a->workload ? s->a->workload : &none,
 				     *b = s->b->workload ? s->b->workload : &none;
 	bool other_pool = has_pool(s->a) && has_pool(s->b) && !same_pool(s->a, s->b);
-	bool same_source = same_text(a->source, b->source), ok = true;
+	const struct compared_program in_a = { a, NULL }, in_b = { b, NULL };
+	struct lines lines;
+	bool same_source, ok = true;
 
+	if (!lines_compare(&in_a, &in_b, s->arena, &lines))
+		return false;
+	same_source = lines.counted && !lines.n;
 	if (!same_text(a->name, b->name))
 		ok = add(s, (struct setting_difference){ .key = "workload",
 							 .title = "workload",
@@ -395,7 +411,7 @@ static bool add_program(struct search *s)
 							 .b = name_or_none(s->arena, b->name),
 							 .matters = !same_source || other_pool });
 	if (ok && !same_source)
-		ok = add_source(s, a->source, b->source);
+		ok = add_source(s, &in_a, &lines);
 	if (ok && other_pool)
 		ok = add(
 		    s, (struct setting_difference){ .key = "pool",

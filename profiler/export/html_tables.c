@@ -237,9 +237,18 @@ static void put_breaks(struct export_job *job)
 /* ---- the source, with its breaks ---- */
 
 struct at_line {
+	const char *file; /* of a program of several files; else NULL */
 	int line;
 	const struct report_break *found;
 };
+
+static bool is_there(const struct report_break *b, const struct at_line *s)
+{
+	struct break_place place = profiler_place_of(b);
+
+	return (s->line == 0 || place.line == s->line) &&
+	       (!s->file || (place.file && strcmp(place.file, s->file) == 0));
+}
 
 static bool seek_line(void *self, const struct job_mode *at)
 {
@@ -247,22 +256,18 @@ static bool seek_line(void *self, const struct job_mode *at)
 	struct report_break_list breaks = at->m->breaks;
 
 	for (size_t i = 0; i < breaks.n; i++)
-		if (profiler_place_of(&breaks.at[i]).line == s->line)
+		if (is_there(&breaks.at[i], s))
 			s->found = &breaks.at[i];
 	return !s->found && !at->engine;
 }
 
-static void put_source(struct export_job *job)
+static void put_lines(struct export_job *job, const char *at, const char *file)
 {
-	const char *at = job->posted ? job->posted->source : NULL;
 	struct out *o = &job->out;
 
-	if (!at || !*at)
-		return;
-	out_puts(o, "<section aria-label=\"Source\"><h2>Source</h2><div class=\"well\" "
-		    "tabindex=\"0\"><ol class=\"code mono\">\n");
+	out_puts(o, "<div class=\"well\" tabindex=\"0\"><ol class=\"code mono\">\n");
 	for (int line = 1; *at; line++) {
-		struct at_line s = { .line = line };
+		struct at_line s = { .file = file, .line = line };
 		size_t n = strcspn(at, "\n");
 		json_t *text = json_stringn(at, n);
 
@@ -282,7 +287,41 @@ static void put_source(struct export_job *job)
 		json_decref(text);
 		at += n + (at[n] == '\n');
 	}
-	out_puts(o, "</ol></div></section>\n");
+	out_puts(o, "</ol></div>");
+}
+
+/* Files that break are open, and the entry's. */
+static void put_file(struct export_job *job, const char *path, const char *text)
+{
+	const char *entry = report_text(job->posted->entry);
+	size_t len = strlen(path);
+	struct at_line any = { .file = path };
+	struct out *o = &job->out;
+
+	job_modes(job, seek_line, &any);
+	out_printf(o, "<details%s><summary class=\"mono\">",
+		   any.found || (strncmp(entry, path, len) == 0 && strchr(":", entry[len]))
+		       ? " open"
+		       : "");
+	out_xml(o, path);
+	out_puts(o, "</summary>");
+	put_lines(job, text, path);
+	out_puts(o, "</details>\n");
+}
+
+static void put_source(struct export_job *job)
+{
+	const struct report_workload *w = job->posted;
+	struct out *o = &job->out;
+
+	if (!w || (!w->files.n && !*report_text(w->source)))
+		return;
+	out_puts(o, "<section aria-label=\"Source\"><h2>Source</h2>");
+	if (!w->files.n)
+		put_lines(job, w->source, NULL);
+	for (size_t i = 0; i < w->files.n; i++)
+		put_file(job, w->files.keys[i], report_text(w->files.at[i]));
+	out_puts(o, "</section>\n");
 }
 
 /* ---- kernels ---- */

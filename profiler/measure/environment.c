@@ -4,6 +4,7 @@
  * those that the comparison shows.  What cannot be found out is "unknown".
  */
 #include <gnu/libc-version.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,6 +54,24 @@ static bool version_of(const char *name, char *line, size_t bytes)
 	return ask_command((const char *const[]){ name, "--version", NULL }, line, bytes);
 }
 
+/* Asked once a process: it stays, and may be out of reach later. */
+static struct {
+	pthread_once_t once;
+	char line[160];
+} compiler_of = { .once = PTHREAD_ONCE_INIT };
+
+static void ask_compiler(void)
+{
+	if (!version_of("gcc", compiler_of.line, sizeof(compiler_of.line)) &&
+	    !version_of("cc", compiler_of.line, sizeof(compiler_of.line)))
+		snprintf(compiler_of.line, sizeof(compiler_of.line), "none");
+}
+
+void profiler_environment_prepare(void)
+{
+	pthread_once(&compiler_of.once, ask_compiler);
+}
+
 static int cores(void)
 {
 	cpu_set_t set;
@@ -65,16 +84,14 @@ static int cores(void)
 struct report_environment *environment_find(const char *version, struct report_draft *draft)
 {
 	struct report_environment *to = report_new_environment(1, &draft->arena);
-	char model[160], governor[64], compiler[160], kernel[160];
+	char model[160], governor[64], kernel[160];
 	struct utsname uts;
 
 	cpu_model(model, sizeof(model));
 	if (!first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor,
 			sizeof(governor)))
 		snprintf(governor, sizeof(governor), "unknown");
-	if (!version_of("gcc", compiler, sizeof(compiler)) &&
-	    !version_of("cc", compiler, sizeof(compiler)))
-		snprintf(compiler, sizeof(compiler), "none");
+	profiler_environment_prepare();
 	snprintf(kernel, sizeof(kernel), "unknown");
 	if (uname(&uts) == 0)
 		snprintf(kernel, sizeof(kernel), "%s %s", uts.sysname, uts.release);
@@ -84,7 +101,7 @@ struct report_environment *environment_find(const char *version, struct report_d
 	REPORT_SET(to, cores, cores());
 	REPORT_SET(to, governor, report_draft_text(draft, governor));
 	REPORT_SET(to, vector_unit, fusion_vector_unit());
-	REPORT_SET(to, compiler, report_draft_text(draft, compiler));
+	REPORT_SET(to, compiler, report_draft_text(draft, compiler_of.line));
 	REPORT_SET(to, kernel, report_draft_text(draft, kernel));
 	REPORT_SET(to, libc, gnu_get_libc_version());
 	REPORT_SET(to, breakeven, version ? version : "unknown");

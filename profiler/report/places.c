@@ -1,7 +1,10 @@
 /* profiler/report/places.c -- lines of a program of several files: see places.h. */
 #include "profiler/report/places.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "fusion/base/buf.h"
 
 static void place_line(json_t *object, const struct fusion_program *program)
 {
@@ -38,6 +41,46 @@ static void place_lines(json_t *object, const struct fusion_program *program)
 	json_object_set_new(object, "files", files);
 }
 
+/* A graph as a pass had it: "# line 27" of a node to "# train.py, line 3". */
+static json_t *place_graph(const char *text, const struct fusion_program *program)
+{
+	static const char mark[] = "  # line ";
+	struct buf out;
+	json_t *placed;
+	const char *at;
+
+	buf_init(&out, 0);
+	while ((at = strstr(text, mark))) {
+		char *end;
+		long line = strtol(at + strlen(mark), &end, 10);
+		int there;
+		const char *file = fusion_place(program, (int)line, &there);
+
+		buf_add(&out, text, (size_t)(at - text));
+		if (file)
+			buf_printf(&out, "  # %s, line %d", file, there);
+		else
+			buf_add(&out, at, (size_t)(end - at));
+		text = end;
+	}
+	buf_puts(&out, text);
+	placed = json_stringn(out.data ? out.data : "", out.len);
+	buf_finish(&out);
+	return placed;
+}
+
+static void place_graphs(json_t *pass, const struct fusion_program *program)
+{
+	static const char *const keys[] = { "before", "after" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const char *text = json_string_value(json_object_get(pass, keys[i]));
+
+		if (text)
+			json_object_set_new(pass, keys[i], place_graph(text, program));
+	}
+}
+
 /* What the program was given and what it made: a key "line" in there is its own. */
 static bool is_of_program(const char *key)
 {
@@ -66,6 +109,7 @@ static void walk(json_t *json, const struct fusion_program *program)
 	}
 	place_line(json, program);
 	place_lines(json, program);
+	place_graphs(json, program);
 }
 
 void report_places(json_t *tree, const struct fusion_program *program)

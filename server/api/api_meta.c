@@ -16,12 +16,8 @@ bool api_health(struct req *req, struct reply *reply, struct err *err)
 	if (!db_run_counts(req->app->db, counts, err))
 		return false;
 	reply->json = json_pack("{s:s, s:s}", "status", "ok", "version", breakeven_version());
-	return true;
-}
-
-bool api_session(struct req *req, struct reply *reply, struct err *err)
-{
-	reply->json = json_pack("{s:b}", "insecure", req->app->insecure);
+	if (req_query(req, "full"))
+		json_object_set(reply->json, "sandbox", req->app->sandbox);
 	return reply->json || err_set(err, ERR_MEMORY, "out of memory for the answer");
 }
 

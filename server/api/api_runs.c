@@ -100,6 +100,8 @@ json_t *run_list_json(struct app *app, const struct run_row *run)
 	    "attempts", run->attempts, "note", run->note, "baseline", run->baseline);
 	json_t *state = state_json(app, run), *recent = json_array();
 
+	json_object_set_new(json, "author", json_string(run->author));
+	json_object_set_new(json, "note_by", json_string(run->note_by));
 	for (int i = run->n_recent; i-- > 0;)
 		json_array_append_new(recent, json_real(run->recent[i]));
 	json_object_set_new(json, "recent", recent);
@@ -211,6 +213,7 @@ bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 		return false;
 	jobs_wake(req->app->jobs);
 	reply->status = 202;
+	reply->made = AUDIT_RUN;
 	reply->json = json_pack("{s:I}", "id", (json_int_t)id);
 	return true;
 }
@@ -242,7 +245,7 @@ static json_t *facets_json(struct req *req, struct err *err)
 	json_t *json;
 	int n;
 
-	if (!db_run_facets(req->app->db, req->arena, &facets, &n, err))
+	if (!db_run_facets(req->app->db, req->caller.project, req->arena, &facets, &n, err))
 		return NULL;
 	json = json_object();
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
@@ -595,6 +598,7 @@ bool api_run_patch(struct req *req, struct reply *reply, struct err *err)
 	if (!req_id(req, 0, &id, err))
 		return false;
 	json = req_json(req, err);
+	notes.by = req->caller.name;
 	ok = json && read_notes(req, json, &notes, err) &&
 	     db_run_annotate(req->app->db, id, &notes, err) &&
 	     db_run_get(req->app->db, id, req->arena, &run, err);
@@ -611,7 +615,8 @@ bool api_run_delete(struct req *req, struct reply *reply, struct err *err)
 	int64_t id;
 	bool ok;
 
-	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err))
+	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err) ||
+	    !req_may_remove(req, "the run", run.author, err))
 		return false;
 	if (run.status == RUN_QUEUED || run.status == RUN_RUNNING) {
 		did = "cancelled";

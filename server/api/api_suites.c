@@ -35,13 +35,15 @@ bool api_suites_post(struct req *req, struct reply *reply, struct err *err)
 	json_t *json = req_json(req, err);
 	struct suite_plan plan = { 0 };
 	int64_t id = 0;
-	bool ok = json && suite_plan_make(&plan, json, req->app->registry, err) &&
+	bool ok = json && req_take_project(req, json, err) &&
+		  suite_plan_make(&plan, json, req->app->registry, err) &&
 		  has_engines(req->app, &plan, err) && queue_takes(req->app, plan.n_jobs, err) &&
 		  suite_store_plan(req->app->db, &plan, &id, err);
 
 	if (ok) {
 		jobs_wake(req->app->jobs);
 		reply->status = 202;
+		reply->made = AUDIT_SUITE;
 		reply->json = json_pack("{s:I, s:i, s:i}", "id", (json_int_t)id, "workloads",
 					plan.n_workloads, "runs", plan.n_jobs);
 	}
@@ -158,6 +160,19 @@ bool api_suite_compare(struct req *req, struct reply *reply, struct err *err)
 	return reply->json != NULL;
 }
 
+/* Those of its runs that another has made are for an admin to remove. */
+static bool may_remove(struct req *req, int64_t id, struct err *err)
+{
+	struct suite_contents in;
+
+	if (!db_suite_members(req->app->db, id, req->arena, &in, err))
+		return false;
+	for (int i = 0; i < in.n_members; i++)
+		if (!req_may_remove(req, "the suite", in.members[i].run.author, err))
+			return false;
+	return true;
+}
+
 bool api_suite_delete(struct req *req, struct reply *reply, struct err *err)
 {
 	struct suite suite;
@@ -165,7 +180,8 @@ bool api_suite_delete(struct req *req, struct reply *reply, struct err *err)
 	int64_t id;
 	bool ok;
 
-	if (!req_id(req, 0, &id, err) || !db_suite_get(req->app->db, id, req->arena, &suite, err))
+	if (!req_id(req, 0, &id, err) || !db_suite_get(req->app->db, id, req->arena, &suite, err) ||
+	    !may_remove(req, id, err))
 		return false;
 	if (suite.counts[RUN_QUEUED] + suite.counts[RUN_RUNNING] > 0) {
 		did = "cancelled";

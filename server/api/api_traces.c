@@ -43,7 +43,9 @@ static const struct report_workload *read_begin(const json_t *json, struct arena
 bool api_traces_post(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_json(req, err);
-	const struct report_workload *w = json ? read_begin(json, req->arena, err) : NULL;
+	const struct report_workload *w = json && req_take_project(req, json, err)
+					      ? read_begin(json, req->arena, err)
+					      : NULL;
 	int64_t id = 0;
 	bool ok = w && has_room(req->app, err) && enqueue_trace(req->app->db, w, &id, err);
 
@@ -52,6 +54,7 @@ bool api_traces_post(struct req *req, struct reply *reply, struct err *err)
 		return false;
 	events_publish(req->app->events, id);
 	reply->status = 201;
+	reply->made = AUDIT_RUN;
 	reply->json = json_pack("{s:I}", "id", (json_int_t)id);
 	return true;
 }

@@ -59,7 +59,13 @@ static bool is_zip(const struct req *req)
 
 json_t *req_workload(struct req *req, struct err *err)
 {
-	return is_zip(req) ? workload_of_zip(req, err) : req_json(req, err);
+	json_t *json = is_zip(req) ? workload_of_zip(req, err) : req_json(req, err);
+
+	if (json && !req_take_project(req, json, err)) {
+		json_decref(json);
+		return NULL;
+	}
+	return json;
 }
 
 bool api_unpack(struct req *req, struct reply *reply, struct err *err)

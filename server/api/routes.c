@@ -7,8 +7,8 @@
 #include "server/text/text.h"
 
 static const struct route table[] = {
-#define ROW(method, path, handler, limit, summary, slow)                                           \
-	{ method, path, handler, limit, summary, slow },
+#define ROW(method, path, handler, limit, scope, summary, slow)                                    \
+	{ method, path, handler, limit, SCOPE_##scope, summary, slow },
 #define ROUTE(...) ROW(__VA_ARGS__, false)
 #define ROUTE_SLOW(...) ROW(__VA_ARGS__, true)
 #include "server/api/routes.def"
@@ -41,6 +41,7 @@ const struct route_table routes = {
 	.rows = table,
 	.n = sizeof(table) / sizeof(table[0]),
 	.body_types = body_types,
+	.is_of_project = is_of_project,
 };
 
 /* The {segments} of a path as OpenAPI parameters. */
@@ -102,6 +103,7 @@ bool api_openapi(struct req *req, struct reply *reply, struct err *err)
 
 		for (size_t k = 0; r->method[k] && k < sizeof(method) - 1; k++)
 			method[k] = (char)(r->method[k] | 0x20);
+		json_object_set_new(operation, "x-scope", json_string(scope_name(r->scope)));
 		if (answer)
 			json_object_set_new(
 			    json_object_get(json_object_get(operation, "responses"), "200"),

@@ -7,7 +7,7 @@
 #include "server/api/api.h"
 
 /* The handlers, by the file that has them. */
-#define ROUTE(method, path, handler, limit, summary) handler_fn handler;
+#define ROUTE(method, path, handler, limit, scope, summary) handler_fn handler;
 #define ROUTE_SLOW ROUTE
 #include "server/api/routes.def"
 #undef ROUTE
@@ -23,6 +23,18 @@ json_t *run_list_json(struct app *app, const struct run_row *run);
 /* The body as a workload: JSON, or a .zip whose settings are in the query (entry=, name=, input=
  * for each, modes=).  New; NULL with JSON, BAD_REQUEST, WORKLOAD or BOUND. */
 json_t *req_workload(struct req *req, struct err *err);
+
+/* api_session.c */
+
+/* Of route_table: a token of one project sees its runs and suites alone. */
+bool is_of_project(struct req *req, const struct route *r, struct err *err);
+
+/* Sets "project" of what is posted to that of the token, where it is for one; FORBIDDEN where it
+ * says another. */
+bool req_take_project(struct req *req, json_t *json, struct err *err);
+
+/* Whether who asks may remove what `author` made: their own, or all with scope admin. */
+bool req_may_remove(struct req *req, const char *what, const char *author, struct err *err);
 
 /* api_timeline.c: a look at all of a long timeline, ahead of whoever takes it; it is kept. */
 void timeline_look_ahead(struct db *db, int64_t id);

@@ -414,8 +414,9 @@ static void breaks(struct buf *out, const struct report_break_change_list *rows)
 			continue;
 		buf_printf(out, "break %s, ", row->change);
 		where(out, row->mode, row->n);
-		buf_printf(out, ": %s, line %lld: %s", row->kind, at ? (long long)at->line : 0,
-			   row->text);
+		buf_printf(out, ": %s, %s%sline %lld: %s", row->kind,
+			   at ? report_text(at->file) : "", at && at->file ? ", " : "",
+			   at ? (long long)at->line : 0, row->text);
 		if (at)
 			number_interval(cost, at->cost_us, at->ci_us, " us");
 		buf_printf(out, "%s%s\n", *cost ? ", " : "", cost);

@@ -223,7 +223,11 @@ static json_t *explain(const struct explain_flags *f, const json_t *json, enum f
 					   .passes = f->passes,
 					   .brief = !f->json && !f->graph };
 	struct workload *w = workload_file_parse(&f->source, json, f->registry, err);
-	json_t *out = w ? profiler_explain(w, &options, err) : NULL;
+	const struct workload_file_rights rights = { .command = "explain",
+						     .registry = f->registry };
+	json_t *out = w && workload_file_confine(&f->source, w, &rights, err)
+			  ? profiler_explain(w, &options, err)
+			  : NULL;
 
 	workload_destroy(w);
 	return out;

@@ -414,7 +414,7 @@ static json_t *execute(const struct run_flags *f, const json_t *json, long long 
 		.self = &shown,
 	};
 	struct workload *w = workload_file_parse(&f->source, json, f->registry, err);
-	json_t *report;
+	json_t *report = NULL;
 
 	if (!w)
 		return NULL;
@@ -425,7 +425,13 @@ static json_t *execute(const struct run_flags *f, const json_t *json, long long 
 	}
 	if (!f->cache && default_cache_dir(cache, sizeof(cache)))
 		options.cache_dir = cache;
-	report = profiler_run_engines(w, &options, err);
+	if (workload_file_confine(&f->source, w,
+				  &(struct workload_file_rights){ .command = "run",
+								  .cache_dir = options.cache_dir,
+								  .registry = f->registry,
+								  .posts = f->post != NULL },
+				  err))
+		report = profiler_run_engines(w, &options, err);
 	if (!report)
 		locate_fault(json, options.cache_dir, f->registry, err);
 	if (shown.terminal)

@@ -16,6 +16,7 @@
 #include "server/cli/cli.h"
 #include "server/text/text.h"
 #include "server/queue/queue.h"
+#include "server/queue/sandbox.h"
 #include "server/cli/flags.h"
 #include "server/http/http.h"
 
@@ -25,14 +26,15 @@ enum {
 	MAX_CHECK_SECONDS = 3600,
 	FILES_GIB = 16,
 	MAX_FILES_GIB = 1 << 20,
-	MOST_HOSTS = 64,
+	MOST_NAMES = 64,
 };
 
 struct serve_options {
 	const char *listen, *db, *cache, *torch_python;
 	int64_t files_bytes;
 	int run_seconds, check_seconds;
-	struct flag_texts allow_hosts;
+	const char *user_header;
+	struct flag_texts allow_hosts, proxies, admin_users;
 	bool first_run, insecure;
 };
 
@@ -50,6 +52,9 @@ static int read_flags(int argc, char **argv, struct serve_options *o)
 		{ "--files-gib", .value = &gib },
 		{ "--first-run", .on = &o->first_run },
 		{ "--allow-host", .many = &o->allow_hosts },
+		{ "--trust-proxy", .many = &o->proxies },
+		{ "--user-header", .value = &o->user_header },
+		{ "--admin-user", .many = &o->admin_users },
 		{ "--insecure", .on = &o->insecure },
 	};
 	struct flags flags = {
@@ -68,6 +73,15 @@ static int read_flags(int argc, char **argv, struct serve_options *o)
 			    &check_seconds) ||
 	     !flags_integer("serve", "--files-gib", gib, 0, MAX_FILES_GIB, &files_gib)))
 		status = EXIT_USAGE;
+	if (status < 0 && o->user_header && o->proxies.n == 0) {
+		flags_refuse("serve", "--user-header counts from a --trust-proxy alone; name one",
+			     "");
+		status = EXIT_USAGE;
+	}
+	if (status < 0 && o->admin_users.n > 0 && !o->user_header) {
+		flags_refuse("serve", "--admin-user names users of a --user-header; name one", "");
+		status = EXIT_USAGE;
+	}
 	if (status < 0 && !listen_check(o->listen, &err)) {
 		flags_refuse("serve", err.message, "");
 		status = EXIT_USAGE;
@@ -129,6 +143,48 @@ static bool find_torch(const struct serve_options *o, struct app *app, struct ar
 	return true;
 }
 
+static struct http *start_http(const struct serve_options *o, struct app *app, struct err *err)
+{
+	const struct http_options options = {
+		.listen = o->listen,
+		.allow_hosts = o->allow_hosts.at,
+		.n_allow_hosts = o->allow_hosts.n,
+		.access = { .proxies = o->proxies.at,
+			    .n_proxies = o->proxies.n,
+			    .user_header = o->user_header,
+			    .admin_users = o->admin_users.at,
+			    .n_admin_users = o->admin_users.n },
+	};
+	struct http *http = http_start(app, &routes, &options, err);
+
+	if (http && app->insecure)
+		log_line(LOG_WARN,
+			 "--insecure: WHOEVER REACHES %s MAY READ AND REMOVE EVERY RUN AND HAVE "
+			 "PROGRAMS EXECUTED HERE",
+			 http_url(http));
+	return http;
+}
+
+/* What the kernel lacks is a warning: programs run all the same. */
+static bool find_sandbox(struct app *app, struct err *err)
+{
+	const char *lacks;
+	int version;
+
+	app->sandbox = sandbox_parts();
+	if (json_unpack(app->sandbox, "{s:i, s:s}", "landlock", &version, "lacks", &lacks) != 0)
+		return err_set(err, ERR_MEMORY, "out of memory while starting");
+	if (*lacks)
+		log_line(LOG_WARN, "workers are confined, but this kernel lets them have no %s",
+			 lacks);
+	else
+		log_line(LOG_INFO,
+			 "workers are confined by Landlock (version %d), seccomp and a "
+			 "network of their own",
+			 version);
+	return true;
+}
+
 static bool serve(const struct serve_options *o, const struct registry *registry,
 		  const sigset_t *ends, struct err *err)
 {
@@ -151,7 +207,7 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	app.events = events_create(run_event, &app);
 	if (!app.events)
 		err_set(err, ERR_MEMORY, "out of memory while starting");
-	else if (find_torch(o, &app, &arena, err) &&
+	else if (find_sandbox(&app, err) && find_torch(o, &app, &arena, err) &&
 		 (!o->first_run || queue_first_run(app.db, err)))
 		app.jobs = jobs_start(app.db, app.events,
 				      &(struct jobs_options){ .cache_dir = o->cache,
@@ -161,17 +217,8 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 							      .run_seconds = o->run_seconds },
 				      err);
 	if (app.jobs)
-		http = http_start(&app, &routes,
-				  &(struct http_options){ .listen = o->listen,
-							  .allow_hosts = o->allow_hosts.at,
-							  .n_allow_hosts = o->allow_hosts.n },
-				  err);
+		http = start_http(o, &app, err);
 	if (http) {
-		if (app.insecure)
-			log_line(LOG_WARN,
-				 "--insecure: WHOEVER REACHES %s MAY READ AND REMOVE EVERY "
-				 "RUN AND HAVE PROGRAMS EXECUTED HERE",
-				 http_url(http));
 		fprintf(stderr, "breakeven %s listening on %s (Ctrl-C stops it)\n",
 			breakeven_version(), http_url(http));
 		wait_for_end(ends);
@@ -187,17 +234,18 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	findings_cache_destroy(app.findings);
 	db_close(app.db);
 	json_decref(app.torch);
+	json_decref(app.sandbox);
 	arena_finish(&arena);
 	return ok;
 }
 
 int cmd_serve(int argc, char **argv, const struct registry *registry)
 {
-	const char *allow_hosts[MOST_HOSTS];
+	const char *allow_hosts[MOST_NAMES], *proxies[MOST_NAMES], *admin_users[MOST_NAMES];
 	struct serve_options o = { .listen = "127.0.0.1:8080",
-				   .allow_hosts = { .at = allow_hosts,
-						    .most = MOST_HOSTS,
-						    .over = "at most 64 hosts, not also " },
+				   .allow_hosts = { .at = allow_hosts, .most = MOST_NAMES },
+				   .proxies = { .at = proxies, .most = MOST_NAMES },
+				   .admin_users = { .at = admin_users, .most = MOST_NAMES },
 				   .db = "breakeven.db",
 				   .run_seconds = WORKER_WALL_S,
 				   .check_seconds = CHECK_SECONDS };

@@ -25,6 +25,7 @@
 #include "server/cli/flags.h"
 #include "server/cli/heap.h"
 #include "server/queue/queue.h"
+#include "server/queue/sandbox.h"
 #include "server/http/http.h"
 
 /* While someone types: where that is too short for each change they are tried
@@ -36,37 +37,11 @@ enum { TORCH_SPARE_S = 5 };
  * where they lie. */
 enum { UNPACKED_BYTES = 1 << 30, FEED_BYTES = 1 << 20 };
 
-/* Lowers a limit; one that is lower already (an operator's ulimit) stays. */
-static void set_limit(int what, rlim_t value)
-{
-	struct rlimit limit;
-
-	if (getrlimit((__rlimit_resource_t)what, &limit) == 0 && limit.rlim_cur < value)
-		value = limit.rlim_cur;
-	limit = (struct rlimit){ value, value };
-	setrlimit((__rlimit_resource_t)what, &limit);
-}
-
-/* When memory runs out the system ends us, not the server. */
-static void volunteer_to_be_killed(void)
-{
-	FILE *file = fopen("/proc/self/oom_score_adj", "w");
-
-	if (file) {
-		fputs("1000", file);
-		fclose(file);
-	}
-}
-
-static void confine(int cpu_seconds)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	signal(SIGXFSZ, SIG_IGN); /* a file over the shell's limit is an error */
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	set_limit(RLIMIT_CORE, 0);
-	set_limit(RLIMIT_CPU, (rlim_t)cpu_seconds);
-	volunteer_to_be_killed();
-}
+struct worker_flags {
+	const char *cache_dir, *files_folder, *torch_python, *torch_host, *tmp;
+	int cpu_seconds;
+	bool blocking, compiles, device, torch;
+};
 
 /* Shadow memory needs terabytes of address space, and the driver of a GPU maps more
  * than any limit would leave: there the
@@ -80,13 +55,37 @@ static void confine_memory(const struct workload *w)
 	if (ADDRESS_SANITIZED || THREAD_SANITIZED || workload_on_device(w))
 		return;
 	if (!workload_wants_torch(w)) {
-		set_limit(RLIMIT_AS, most);
+		sandbox_limit(RLIMIT_AS, most);
 	} else if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur > most) {
 		/* Torch maps more than it uses: its guard lifts this for it, and counts
 		 * what is resident (profiler/torch/child.h). */
 		limit.rlim_cur = most;
 		setrlimit(RLIMIT_AS, &limit);
 	}
+}
+
+/* Before a byte of the job is read. */
+static bool sandbox(const struct worker_flags *f, const struct registry *registry, struct err *err)
+{
+	struct sandbox_needs needs = { .device = f->device,
+				       .torch = f->torch,
+				       .network = f->torch,
+				       .cache_dir = f->cache_dir,
+				       .temporary = f->tmp,
+				       .owns_temporary = f->device,
+				       .files = f->files_folder };
+
+	for (int i = 0; i < registry_plugin_count(registry); i++)
+		needs.read[needs.n_read++] = registry_plugin_path(registry, i);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGXFSZ, SIG_IGN); /* a file over the shell's limit is an error */
+	sandbox_begin(needs.network, f->cpu_seconds);
+	if (f->compiles) {
+		profiler_environment_prepare();
+		if (!registry_builder_start(registry, f->cache_dir, sandbox_builder, &needs, err))
+			return false;
+	}
+	return sandbox_enter(&needs, err);
 }
 
 static bool send_json(int fd, enum message_type type, const json_t *json)
@@ -159,12 +158,6 @@ static bool explain_job(int fd, const struct workload *workload, struct err *err
 	json_decref(answer);
 	return ok;
 }
-
-struct worker_flags {
-	const char *cache_dir, *files_folder, *torch_python, *torch_host;
-	int cpu_seconds;
-	bool blocking;
-};
 
 /* What the run found wrong with the cache of kernels. */
 static void log_report(const json_t *report)
@@ -293,15 +286,18 @@ static bool do_job(int fd, const struct worker_flags *f, const struct registry *
 /* -1 to go on, else the exit status. */
 static int read_flags(int argc, char **argv, struct worker_flags *f)
 {
-	const char *tmp = NULL, *cpu_seconds = NULL;
+	const char *cpu_seconds = NULL;
 	const struct flag table[] = {
 		{ "--cache", .value = &f->cache_dir },
 		{ "--files", .value = &f->files_folder },
-		{ "--tmp", .value = &tmp },
+		{ "--tmp", .value = &f->tmp },
 		{ "--torch-python", .value = &f->torch_python },
 		{ "--torch-host", .value = &f->torch_host },
 		{ "--cpu-seconds", .value = &cpu_seconds },
 		{ "--blocking", .on = &f->blocking },
+		{ "--compiles", .on = &f->compiles },
+		{ "--device", .on = &f->device },
+		{ "--torch", .on = &f->torch },
 	};
 	struct flags flags = {
 		.command = "worker",
@@ -316,8 +312,8 @@ static int read_flags(int argc, char **argv, struct worker_flags *f)
 	if (!flags_integer("worker", "--cpu-seconds", cpu_seconds, 1, INT_MAX, &seconds))
 		return EXIT_USAGE;
 	f->cpu_seconds = (int)seconds;
-	if (tmp)
-		setenv("TMPDIR", tmp, 1);
+	if (f->tmp)
+		setenv("TMPDIR", f->tmp, 1);
 	if (f->blocking)
 		setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
 	return -1;
@@ -331,8 +327,7 @@ int cmd_worker(int argc, char **argv, const struct registry *registry)
 
 	if (status >= 0)
 		return status;
-	confine(f.cpu_seconds);
-	if (do_job(WORKER_FD, &f, registry, &err))
+	if (sandbox(&f, registry, &err) && do_job(WORKER_FD, &f, registry, &err))
 		return EXIT_DONE;
 	if (!send_error(WORKER_FD, &err))
 		fprintf(stderr, "breakeven worker: %s\n", err.message);

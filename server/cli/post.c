@@ -115,7 +115,8 @@ static bool refused(struct post *p, const json_t *json, long status, struct err 
 bool post_send(struct post *p, const char *path, struct post_body body, json_t **answer,
 	       struct err *err)
 {
-	char url[1024], header[128];
+	const char *token = getenv("BREAKEVEN_TOKEN");
+	char url[1024], header[128], bearer[128];
 	struct curl_slist *headers;
 	long status = 0;
 	CURLcode code;
@@ -125,6 +126,10 @@ bool post_send(struct post *p, const char *path, struct post_body body, json_t *
 	snprintf(url, sizeof(url), "%.600s/api/v1%.300s", p->url, path);
 	snprintf(header, sizeof(header), "Content-Type: %.100s", body.type);
 	headers = p->append(p->append(NULL, header), "Expect:");
+	if (token && *token) {
+		snprintf(bearer, sizeof(bearer), "Authorization: Bearer %.100s", token);
+		headers = p->append(headers, bearer);
+	}
 	buf_clear(&p->answer);
 	p->set(p->handle, CURLOPT_URL, url);
 	p->set(p->handle, CURLOPT_HTTPHEADER, headers);

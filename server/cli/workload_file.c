@@ -10,11 +10,13 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "fusion/source.h"
 #include "profiler/profiler.h"
 #include "profiler/gather/gather.h"
 #include "server/cli/flags.h"
+#include "server/queue/sandbox.h"
 
 enum { MAX_FILE_BYTES = 64 << 20 };
 
@@ -345,6 +347,45 @@ static void print_other(void *self, const struct err *problem, bool certain)
 		print_place(s->file, s->json, problem);
 	else
 		fprintf(stderr, "breakeven %s: %s\n", s->command, problem->message);
+}
+
+bool workload_file_confine(const struct workload_file *f, const struct workload *w,
+			   const struct workload_file_rights *rights, struct err *err)
+{
+	const char *temporary = getenv("TMPDIR");
+	struct sandbox_needs needs = { .device = workload_on_device(w),
+				       .torch = workload_wants_torch(w),
+				       .network = rights->posts || workload_wants_torch(w),
+				       .cache_dir = rights->cache_dir,
+				       .temporary = temporary && *temporary ? temporary : "/tmp",
+				       .read = { f->file },
+				       .n_read = 1 };
+
+	if (f->no_sandbox) {
+		fprintf(stderr,
+			"breakeven %s: --no-sandbox: the program may do all that you may do\n",
+			rights->command);
+		return true;
+	}
+	/* Others' files lie there: what this process leaves are its kernels, where no cache takes
+	 * them, and what is recorded of a GPU. */
+	needs.owns_temporary = needs.device;
+	if (!needs.device && needs.cache_dir && access(needs.cache_dir, W_OK) == 0)
+		needs.temporary = NULL;
+	for (int i = 0; i < f->n_weights; i++) {
+		const char *name = strchr(f->weights[i], '=');
+
+		needs.read[needs.n_read++] = f->weights[i];
+		if (name)
+			needs.read[needs.n_read++] = name + 1;
+	}
+	for (int i = 0; i < registry_plugin_count(rights->registry); i++)
+		needs.read[needs.n_read++] = registry_plugin_path(rights->registry, i);
+	profiler_environment_prepare();
+	sandbox_begin(needs.network, 0);
+	return registry_builder_start(rights->registry, rights->cache_dir, sandbox_builder, &needs,
+				      err) &&
+	       sandbox_enter(&needs, err);
 }
 
 void workload_file_error(const struct workload_file *f, const char *command, const json_t *json,

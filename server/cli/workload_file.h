@@ -18,6 +18,7 @@ struct workload_file {
 	int n_inputs;
 	const char *weights[WORKLOAD_FILE_MAX_WEIGHTS]; /* "PATH", or "NAME=PATH" */
 	int n_weights;
+	bool no_sandbox;
 	char place[256]; /* what a place in its source is called: "model.py", "chain.json, source";
 			  * workload_file_load() sets it */
 };
@@ -27,6 +28,7 @@ struct workload_file {
  * afterwards. */
 #define WORKLOAD_FILE_FLAGS(f, texts, weight_texts)                                                \
 	{ "--input", .many = (texts) }, { "--weights", .many = (weight_texts) },                   \
+	    { "--no-sandbox", .on = &(f)->no_sandbox },                                            \
 	{                                                                                          \
 		"--entry", .value = &(f)->entry                                                    \
 	}
@@ -43,6 +45,17 @@ json_t *workload_file_load(struct workload_file *f, struct err *err);
 struct registry;
 struct workload *workload_file_parse(const struct workload_file *f, const json_t *json,
 				     const struct registry *registry, struct err *err);
+
+/* Confines this process before the program of `w` runs: its files are a stranger's
+ * (server/queue/sandbox.h).  With --no-sandbox says loudly that it does not.  `cache_dir` NULL:
+ * nothing is compiled to be kept; `posts`: what it measured goes to a server.  WORKER. */
+struct workload_file_rights {
+	const char *command, *cache_dir;
+	const struct registry *registry;
+	bool posts;
+};
+bool workload_file_confine(const struct workload_file *f, const struct workload *w,
+			   const struct workload_file_rights *rights, struct err *err);
 
 /* The path of "NAME=PATH" or "PATH", whose last part is the name then. */
 const char *workload_weights_path(const char *text, char name[256]);

@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "fusion/base/log.h"
 #include "server/http/pages.h"
 #include "server/http/sites.h"
 #include "server/http/slow_pool.h"
@@ -41,6 +42,8 @@ struct http {
 	struct MHD_Daemon *daemon;
 	struct slow_pool *slow_pool;
 	struct sites sites;
+	struct access_desk *access;
+	const char *user_header; /* of access's options */
 	char url[128];
 };
 
@@ -258,9 +261,13 @@ static struct MHD_Response *json_response(json_t *json)
 	return r;
 }
 
-static enum MHD_Result send_json(struct MHD_Connection *c, json_t *json, int status)
+static enum MHD_Result send_json(struct MHD_Connection *c, struct reply *reply, int status)
 {
-	return send_response(c, json_response(json), status, "application/json");
+	struct MHD_Response *r = json_response(reply->json);
+
+	if (r && reply->cookie)
+		MHD_add_response_header(r, "Set-Cookie", reply->cookie);
+	return send_response(c, r, status, "application/json");
 }
 
 static enum MHD_Result send_error(const struct exchange *x, struct MHD_Connection *c)
@@ -269,6 +276,10 @@ static enum MHD_Result send_error(const struct exchange *x, struct MHD_Connectio
 
 	if (r && x->allow)
 		MHD_add_response_header(r, "Allow", x->allow);
+	if (r && x->err.code == ERR_UNAUTHORIZED)
+		MHD_add_response_header(r, "WWW-Authenticate", "Bearer realm=\"breakeven\"");
+	if (r && x->err.code == ERR_RATE)
+		MHD_add_response_header(r, "Retry-After", "60");
 	return send_response(c, r, err_status(x->err.code), "application/json");
 }
 
@@ -373,7 +384,7 @@ static enum MHD_Result send_reply(struct exchange *x, struct MHD_Connection *c, 
 		return send_file(c, reply, status);
 	if (reply->text)
 		return send_text(c, reply, status);
-	return send_json(c, reply->json, status);
+	return send_json(c, reply, status);
 }
 
 struct framing {
@@ -446,6 +457,11 @@ static void check_head(const struct http *http, struct exchange *x, struct MHD_C
 		x->body.limit = x->route->body_limit;
 }
 
+static bool reads(const char *method)
+{
+	return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+}
+
 static bool check_site(const struct http *http, struct MHD_Connection *c, const char *method,
 		       struct err *err)
 {
@@ -457,8 +473,61 @@ static bool check_site(const struct http *http, struct MHD_Connection *c, const 
 		.fetch_dest = header(c, "Sec-Fetch-Dest"),
 	};
 
-	return sites_check(&http->sites, &h,
-			   strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0, err);
+	return sites_check(&http->sites, &h, reads(method), err);
+}
+
+/* The peer's address as text; "" where there is none. */
+static const char *peer_of(struct MHD_Connection *c, struct arena *arena)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+	    c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const struct sockaddr *at = info ? info->client_addr : NULL;
+	char text[INET6_ADDRSTRLEN] = "";
+
+	if (at && at->sa_family == AF_INET)
+		inet_ntop(AF_INET, &((const struct sockaddr_in *)at)->sin_addr, text, sizeof(text));
+	else if (at && at->sa_family == AF_INET6)
+		inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)at)->sin6_addr, text,
+			  sizeof(text));
+	return arena_strdup(arena, text);
+}
+
+static bool find_caller(const struct http *http, struct exchange *x, struct MHD_Connection *c)
+{
+	const struct credentials given = {
+		.peer = peer_of(c, &x->arena),
+		.authorization = header(c, "Authorization"),
+		.cookie = header(c, "Cookie"),
+		.user = http->user_header ? header(c, http->user_header) : NULL,
+		.forwarded_for = header(c, "X-Forwarded-For"),
+		.forwarded_proto = header(c, "X-Forwarded-Proto"),
+	};
+
+	return access_find(http->access, &given, &x->arena, &x->req.caller, &x->err);
+}
+
+/* Whether who asks may have this route. */
+static bool check_caller(const struct http *http, struct exchange *x, struct MHD_Connection *c,
+			 const char *method)
+{
+	const struct caller *who = &x->req.caller;
+	const char *csrf = header(c, "X-CSRF-Token");
+
+	if (who->scope < x->route->scope && !*who->name)
+		return err_set(&x->err, ERR_UNAUTHORIZED,
+			       "%s %s needs a token for %s: send Authorization: Bearer TOKEN, or "
+			       "sign in on the page; `breakeven token add` makes one",
+			       method, x->route->path, scope_name(x->route->scope));
+	if (who->scope < x->route->scope)
+		return err_set(
+		    &x->err, ERR_FORBIDDEN, "%s %s needs a token for %s; '%.64s' is for %s", method,
+		    x->route->path, scope_name(x->route->scope), who->name, scope_name(who->scope));
+	if (*who->csrf && !reads(method) && x->route->scope > SCOPE_OPEN &&
+	    !(csrf && strcmp(csrf, who->csrf) == 0))
+		return err_set(&x->err, ERR_FORBIDDEN,
+			       "a browser that signed in writes with the header X-CSRF-Token: csrf "
+			       "of GET /api/v1/session");
+	return !*who->project || http->routes->is_of_project(&x->req, x->route, &x->err);
 }
 
 static struct exchange *begin(struct http *http, struct MHD_Connection *c, const char *method,
@@ -469,7 +538,10 @@ static struct exchange *begin(struct http *http, struct MHD_Connection *c, const
 	if (!x)
 		return NULL;
 	arena_init(&x->arena, REQUEST_BYTES);
-	x->req = (struct req){ .app = http->app, .arena = &x->arena, .connection = c };
+	x->req = (struct req){ .app = http->app,
+			       .arena = &x->arena,
+			       .connection = c,
+			       .caller = { .name = "", .project = "", .address = "" } };
 	x->req.path = arena_strdup(&x->arena, url);
 	if (!x->req.path)
 		err_set(&x->err, ERR_MEMORY, "out of memory for the request");
@@ -480,10 +552,34 @@ static struct exchange *begin(struct http *http, struct MHD_Connection *c, const
 				      x->req.path_args, &x->err);
 	else if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
 		err_set(&x->err, ERR_METHOD, "%.200s takes GET, not %.20s", url, method);
+	if (x->route && find_caller(http, x, c))
+		check_caller(http, x, c, method);
 	if (x->err.code == ERR_METHOD)
 		x->allow = routes_allow(http->routes, x->req.path, &x->arena);
 	check_head(http, x, c, method);
 	return x;
+}
+
+/* What made, changed or removed something is kept with who did it. */
+static void audit(struct exchange *x)
+{
+	const struct route *r = x->route;
+	const char *path = x->req.path_args[0];
+	struct audit_row row = { .who = x->req.caller.name,
+				 .address = x->req.caller.address,
+				 .route = arena_printf(&x->arena, "%s %s", r->method, r->path),
+				 .made = x->reply.made };
+	struct err err = { 0 };
+	bool made = x->reply.status == 201 || x->reply.status == 202;
+
+	if (r->scope < SCOPE_SUBMIT ||
+	    !(made || strcmp(r->method, "PATCH") == 0 || strcmp(r->method, "DELETE") == 0))
+		return;
+	row.subject = path ? strtoll(path, NULL, 10)
+			   : json_integer_value(json_object_get(x->reply.json, "id"));
+	if (!row.route || !db_audit_add(x->req.app->db, &row, &err))
+		log_line(LOG_ERROR, "%s %s by '%s' is not in the audit log: %s", r->method, r->path,
+			 row.who, err.message);
 }
 
 static void handle(struct exchange *x)
@@ -492,6 +588,8 @@ static void handle(struct exchange *x)
 	x->req.body_len = x->body.len;
 	x->ok = x->route->handler(&x->req, &x->reply, &x->err);
 	x->handled = true;
+	if (x->ok)
+		audit(x);
 }
 
 static void handle_slowly(struct slow_task *task)
@@ -594,7 +692,14 @@ static void complete(void *self, struct MHD_Connection *c, void **state,
 
 const char *req_query(struct req *req, const char *name)
 {
+	if (*req->caller.project && strcmp(name, "project") == 0)
+		return req->caller.project;
 	return MHD_lookup_connection_value(req->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+const char *req_session_cookie(struct req *req)
+{
+	return session_cookie(header(req->connection, "Cookie"), req->arena);
 }
 
 struct query_values {
@@ -655,6 +760,7 @@ static size_t unescape(void *self, struct MHD_Connection *c, char *text)
 static void end(struct http *http)
 {
 	slow_pool_destroy(http->slow_pool);
+	access_destroy(http->access);
 	free(http);
 }
 
@@ -677,11 +783,12 @@ static bool is_loopback(int fd, int *port)
 static bool admit(struct http *http, const struct http_options *o, int fd, struct err *err)
 {
 	bool loopback = is_loopback(fd, &http->sites.port);
+	bool accounts = access_has_accounts(http->access, err);
 
 	http->sites.more = o->allow_hosts;
 	http->sites.n_more = o->n_allow_hosts;
-	http->sites.any_host = !loopback && o->n_allow_hosts == 0;
-	return loopback || http->app->insecure ||
+	http->sites.any_host = (!loopback || accounts) && o->n_allow_hosts == 0;
+	return loopback || accounts || http->app->insecure ||
 	       err_set(
 		   err, ERR_BAD_REQUEST,
 		   "--listen %.100s: whoever reaches this address could read and remove every "
@@ -702,7 +809,9 @@ struct http *http_start(struct app *app, const struct route_table *routes,
 	}
 	http->app = app;
 	http->routes = routes;
-	http->slow_pool = slow_pool_create(SLOW_THREADS, err);
+	http->user_header = options->access.user_header;
+	http->access = access_create(app->db, &options->access, err);
+	http->slow_pool = http->access ? slow_pool_create(SLOW_THREADS, err) : NULL;
 	fd = http->slow_pool ? listen_on(options->listen, http->url, sizeof(http->url), err) : -1;
 	if (fd < 0 || !admit(http, options, fd, err)) {
 		if (fd >= 0)

@@ -16,6 +16,7 @@
 #include "fusion/base/arena.h"
 #include "fusion/base/buf.h"
 #include "fusion/base/err.h"
+#include "server/http/access.h"
 
 struct events;
 struct http;
@@ -31,6 +32,7 @@ struct app {
 	const struct registry *registry; /* what the engine has */
 	json_t *torch;                   /* engine torch, as lists_torch() found it at the start */
 	const char *no_torch;            /* why it does not work here; NULL: it does */
+	json_t *sandbox;                 /* what confines workers here: sandbox_parts() */
 	int64_t started_ns;
 	const char *files_folder; /* of files that programs read */
 	int64_t files_bytes;      /* what they may have together */
@@ -52,7 +54,8 @@ struct req {
 	const char *path_args[MAX_PATH_ARGS]; /* what the path has for {id}, in order */
 	const char *body;                     /* NUL terminated */
 	size_t body_len;
-	void *connection; /* http.c's */
+	struct caller caller; /* who asks */
+	void *connection;     /* http.c's */
 };
 
 /* One kind of answer is filled in. */
@@ -68,11 +71,14 @@ struct reply {
 	const char *link;   /* with an asset: what comes with it, the header Link; NULL: nothing */
 	int64_t stream_run; /* events of this run; 0: none */
 	const char *filename; /* offered for download; NULL: shown */
+	const char *cookie;   /* the header Set-Cookie, in the request's arena; NULL: none */
+	enum audit_kind made; /* what json's "id" is of */
 };
 
 typedef bool handler_fn(struct req *req, struct reply *reply, struct err *err);
 
-/* A query parameter, decoded; NULL where it is absent. */
+/* A query parameter, decoded; NULL where it is absent.  "project" is that of the token, where it is
+ * for one. */
 const char *req_query(struct req *req, const char *name);
 
 /* Every value of a parameter that may be given more than once, in order, up to `most`;
@@ -88,6 +94,9 @@ struct req_range {
 };
 bool req_query_int(struct req *req, const char *name, struct req_range range, int64_t *out,
 		   struct err *err);
+
+/* The cookie of a browser that signed in; NULL: it did not. */
+const char *req_session_cookie(struct req *req);
 
 /* The body as JSON; JSON error with line and column. */
 json_t *req_json(struct req *req, struct err *err);
@@ -107,6 +116,7 @@ struct route {
 	const char *method, *path;
 	handler_fn *handler;
 	size_t body_limit;
+	enum token_scope scope; /* what who asks must be able to do */
 	const char *summary;
 	bool slow; /* may take seconds: no thread of HTTP waits for it */
 };
@@ -117,6 +127,8 @@ struct route_table {
 	int n;
 	/* The types that a route's body may have, the first the one to advise; ends with NULL. */
 	const char *const *(*body_types)(const struct route *r);
+	/* Whether a token of one project may have this answer; NOT_FOUND or FORBIDDEN. */
+	bool (*is_of_project)(struct req *req, const struct route *r, struct err *err);
 };
 
 /* ---- the server ---- */
@@ -137,15 +149,17 @@ const struct route *route_find(const struct route_table *table, const char *meth
 			       const char *path, struct arena *arena,
 			       const char *args[MAX_PATH_ARGS], struct err *err);
 
-/* Borrowed for as long as the server runs. */
+/* Texts and lists are borrowed for as long as the server runs. */
 struct http_options {
 	const char *listen;             /* "HOST:PORT"; "[::1]:0" and port 0 work */
 	const char *const *allow_hosts; /* names of it beside those of loopback: see sites.h */
 	int n_allow_hosts;
+	struct access_options access;
 };
 
 /* Answers from a few threads until http_stop().  IO error naming the address and the remedy;
- * BAD_REQUEST where others than this machine could reach it and app->insecure is not set. */
+ * BAD_REQUEST where others than this machine could reach it, there are no accounts, and
+ * app->insecure is not set. */
 struct http *http_start(struct app *app, const struct route_table *routes,
 			const struct http_options *options, struct err *err);
 

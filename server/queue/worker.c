@@ -19,10 +19,32 @@
 
 extern char **environ;
 
-enum { MAX_ARGV = 17 + 2 * REGISTRY_MAX_PLUGINS };
+enum { MAX_ARGV = 20 + 2 * REGISTRY_MAX_PLUGINS };
 
-static void make_argv(const struct worker *w, const struct worker_options *options, char *cpu_s,
-		      const char *argv[MAX_ARGV + 1])
+/* What a job needs that a worker is not given otherwise. */
+struct job_needs {
+	bool compiles, device, torch;
+};
+
+static struct job_needs needs_of(enum message_type job, const char *workload,
+				 const struct worker_options *options)
+{
+	json_t *json = job == MESSAGE_IMPORT ? NULL : json_loads(workload, 0, NULL);
+	const char *device = json_string_value(json_object_get(json, "device"));
+	struct job_needs needs = { .compiles = job == MESSAGE_WORKLOAD,
+				   .device = device && strncmp(device, "cuda", 4) == 0 };
+	json_t *engine;
+	size_t i;
+
+	json_array_foreach(json_object_get(json, "engines"), i, engine)
+		needs.torch |= options->torch_python && json_is_string(engine) &&
+			       strcmp(json_string_value(engine), "torch") == 0;
+	json_decref(json);
+	return needs;
+}
+
+static void make_argv(const struct worker *w, const struct worker_options *options,
+		      const struct job_needs *needs, char *cpu_s, const char *argv[MAX_ARGV + 1])
 {
 	int n = 0;
 
@@ -36,6 +58,12 @@ static void make_argv(const struct worker *w, const struct worker_options *optio
 		argv[n++] = "--plugin";
 		argv[n++] = registry_plugin_path(options->registry, i);
 	}
+	if (needs->compiles)
+		argv[n++] = "--compiles";
+	if (needs->device)
+		argv[n++] = "--device";
+	if (needs->torch)
+		argv[n++] = "--torch";
 	if (options->torch_python) {
 		argv[n++] = "--torch-python";
 		argv[n++] = options->torch_python;
@@ -57,20 +85,54 @@ static void make_argv(const struct worker *w, const struct worker_options *optio
 	argv[n] = NULL;
 }
 
-static bool spawn_child(struct worker *w, int child_fd, const struct worker_options *options)
+/* The environment, by an allow-list: it may hold what a program must not read.  The list is
+ * malloc'd. */
+static char **environment_of_worker(void)
+{
+	/* by name, or where it ends in _ by how a name begins */
+	static const char *const kept[] = {
+		"PATH=",       "HOME=",           "LANG=",      "LC_",
+		"TZ=",         "TMPDIR=",         "USER=",      "LD_LIBRARY_PATH=",
+		"LD_PRELOAD=", "XDG_CACHE_HOME=", "BREAKEVEN_", "CUDA_",
+		"NVIDIA_",     "OPENBLAS_",       "OMP_",       "MKL_",
+		"TORCH_",      "TORCHINDUCTOR_",  "TRITON_",    "ASAN_",
+		"UBSAN_",      "LSAN_",           "TSAN_",      "MALLOC_",
+		"GLIBC_",      "PYTHON",
+	};
+	size_t n = 0, taken = 0;
+	char **list;
+
+	while (environ[n])
+		n++;
+	list = calloc(n + 1, sizeof(*list));
+	for (size_t i = 0; list && i < n; i++)
+		for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++)
+			if (strncmp(environ[i], kept[k], strlen(kept[k])) == 0) {
+				list[taken++] = environ[i];
+				break;
+			}
+	return list;
+}
+
+static bool spawn_child(struct worker *w, int child_fd, const struct worker_options *options,
+			const struct job_needs *needs)
 {
 	char cpu_s[16];
 	const char *argv[MAX_ARGV + 1];
+	char **environment = environment_of_worker();
 	posix_spawn_file_actions_t actions;
 	int code;
 
 	snprintf(cpu_s, sizeof(cpu_s), "%d", w->cpu_s);
-	make_argv(w, options, cpu_s, argv);
+	make_argv(w, options, needs, cpu_s, argv);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, child_fd, WORKER_FD);
-	code = spawn_apart(&w->pid, "/proc/self/exe", &actions, argv, (const char *const *)environ);
+	code = environment ? spawn_apart(&w->pid, "/proc/self/exe", &actions, argv,
+					 (const char *const *)environment)
+			   : ENOMEM;
+	free(environment);
 	posix_spawn_file_actions_destroy(&actions);
 	errno = code;
 	return code == 0;
@@ -80,6 +142,7 @@ bool worker_start(struct worker *w, const struct worker_options *options, enum m
 		  const char *workload, struct err *err)
 {
 	const struct timeval send_limit = { .tv_sec = WORKER_SEND_S };
+	const struct job_needs needs = needs_of(job, workload, options);
 	int pair[2];
 	int child_fd;
 
@@ -95,7 +158,7 @@ bool worker_start(struct worker *w, const struct worker_options *options, enum m
 	/* dup2 of a descriptor onto itself would keep close-on-exec. */
 	child_fd = fcntl(pair[1], F_DUPFD_CLOEXEC, WORKER_FD + 1);
 	close(pair[1]);
-	if (child_fd < 0 || !spawn_child(w, child_fd, options)) {
+	if (child_fd < 0 || !spawn_child(w, child_fd, options, &needs)) {
 		err_set(err, ERR_WORKER, "no worker process: %s", strerror(errno));
 		w->pid = 0;
 		scratch_destroy(&w->folder);

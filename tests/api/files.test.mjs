@@ -68,6 +68,39 @@ test('an error has its file, at the command line and in a check', async () => {
     assert.deepEqual(body.diagnostics.filter((d) => d.severity === 'error').map((d) => [d.file, d.line]), [['net/config.py', 1]]);
 });
 
+test('graphs of passes have lines of their file', () => {
+    const r = run('explain', folder(), '--entry', 'train.py:model', '--passes', '--json');
+    const text = r.stdout.match(/# [^\\]*line \d+/g);
+    assert.ok(text.length > 0);
+    assert.deepEqual([...new Set(text)].sort().filter((t) => !/^# (train|net\/block)\.py, line \d+$/.test(t)), []);
+    assert.ok(text.includes('# net/block.py, line 11'));
+});
+
+test('a comparison has the lines of each file, and a break\'s', async () => {
+    const program = { ...files, 'net/block.py': files['net/block.py'].replace('torch.sin(x)', 'torch.cos(x)'), 'net/more.py': 'y = 1\n' };
+    const ids = [];
+    for (const f of [files, program]) {
+        const { body } = await post('runs', workload({ files: f, modes: ['eager', 'static'], seconds: 0.01 }));
+        assert.equal((await waitFor(server, body.id)).status, 'done');
+        ids.push(body.id);
+    }
+    const { body } = await getJson(`${server.url}/api/v1/compare?a=${ids[0]}&b=${ids[1]}`);
+    const [c] = body.comparisons;
+    const source = c.differences.find((d) => d.key === 'source');
+    assert.deepEqual([source.a, source.b], ['20 lines in 5 files', '2 lines added, 1 gone']);
+    assert.deepEqual([c.source.added, c.source.gone], [2, 1]);
+    assert.deepEqual(c.source.lines.filter((l) => l.sign !== ' ').map((l) => [l.file, l.sign, l.a ?? l.b, l.text.trim()]), [
+        ['net/block.py', '-', 11, 'return torch.sin(x)'], ['net/block.py', '+', 11, 'return torch.cos(x)'], ['net/more.py', '+', 1, 'y = 1']]);
+    const kept = c.breaks.find((b) => b.kind === 'data-dependent-branch');
+    assert.deepEqual([kept.change, kept.text, kept.b.file, kept.b.line], ['kept', 'if x.sum() > 1000:', 'net/block.py', 9]);
+    const page = await (await fetch(`${server.url}/api/v1/runs/${ids[0]}/export?format=html`)).text();
+    assert.equal(page.match(/<details[^>]*><summary class="mono">/g).length, 5);
+    assert.match(page, /<details open><summary class="mono">net\/block\.py<\/summary>/);
+    assert.match(page, /<details open><summary class="mono">train\.py<\/summary>/);
+    assert.match(page, /<details><summary class="mono">unused\.py<\/summary>/);
+    assert.match(page, /<li class="hit"><span class="ln">9<\/span><span> {8}if x\.sum\(\) &gt; 1000:/);
+});
+
 test('a folder needs an entry, and no symbolic links', () => {
     assert.equal(run('run', folder()).status, 2);
     const linked = folder();

@@ -11,24 +11,37 @@ import { decodeTimeline } from '../../web/js/model/timeline.js';
 const [trace, log] = ['kineto.json', 'torch_trace_2.14.log'].map((f) => `tests/import/${f}`);
 
 /** A log that takes a while to read: blanks between two events. */
-const slowLog = gzipSync(Buffer.concat([Buffer.from(`{"traceEvents":[`), Buffer.alloc(200 << 20, ` `), Buffer.from(`]}`)]), { level: 1 });
+const blanks = gzipSync(Buffer.alloc(200 << 20, ' '), { level: 1 });
+const slowLog = Buffer.concat([gzipSync('{"traceEvents":['), blanks, blanks, blanks, gzipSync(']}')]);
 
-/** Posts that, and halts its worker: the request, what it will be answered, and the run's number. */
-async function haltedImport(server) {
-    const answer = {};
+/**
+ * Posts that, and halts its worker: the request, what it will be answered, and the run's number.  Where the log
+ * was read before that, it is posted again.
+ */
+const haltedImport = (server) => until(async () => {
     const request = http.request(`${server.url}/api/v1/imports?name=slow`, { method: 'POST', headers: { 'Content-Type': 'application/gzip', 'Content-Length': slowLog.length } });
-    answer.came = new Promise((done) => {
+    let answered = false;
+    const answer = new Promise((done) => {
         request.on('response', (response) => { response.resume(); done(response.statusCode); });
         request.on('error', () => done(0));
-    });
+    }).finally(() => { answered = true; });
     request.end(slowLog);
-    const worker = Number(await until(() => spawnSync('pgrep', ['-P', String(server.child.pid)]).stdout.toString().trim(), 'a worker'));
-    process.kill(worker, 'SIGSTOP');
+    const found = await until(() => answered || spawnSync('pgrep', ['-P', String(server.child.pid), '-f', 'worker']).stdout.toString().trim(), 'a worker');
+    const worker = Number(found);
+    if (found === true || !send(worker, 'SIGSTOP')) return null;
     const { runs } = (await getJson(`${server.url}/api/v1/runs`)).body;
-    return { request, answer: answer.came, worker, id: runs[0].id };
-}
+    return runs[0].status === 'running' && { request, answer, worker, id: runs[0].id };
+}, 'an import that is halted while its log is read');
 
-const isGone = (pid) => { try { process.kill(pid, 0); return false; } catch { return true; } };
+/** Whether there is such a process to take it. */
+function send(pid, signal) {
+    try {
+        return process.kill(pid, signal);
+    } catch {
+        return false;
+    }
+}
+const isGone = (pid) => !send(pid, 0);
 
 const count = (v, kind) => v.totals.filter((t) => t.kind === kind).reduce((n, t) => n + t.count, 0);
 
@@ -141,7 +154,7 @@ test('an import whose client goes, that is cancelled, or whose server stops is g
         assert.deepEqual(answer.body, { id: cancelled.id, did: 'cancelled' });
         assert.equal(await cancelled.answer, 409);
         assert.equal((await waitFor(server, cancelled.id)).status, 'cancelled');
-        assert.ok(isGone(cancelled.worker), 'its worker');
+        await until(() => isGone(cancelled.worker), 'the end of its worker');
 
         halted.push(await haltedImport(server));
         const { request, worker, id } = halted.at(-1);
@@ -153,7 +166,7 @@ test('an import whose client goes, that is cancelled, or whose server stops is g
     } finally {
         await server.stop({ signal: 'SIGTERM' });
     }
-    assert.ok(isGone(halted.at(-1).worker), 'the worker of a server that stopped');
+    await until(() => isGone(halted.at(-1).worker), 'the end of the worker of a server that stopped');
     assert.ok([0, 503].includes(await halted.at(-1).answer), 'the answer, or its connection was closed before that');
 });
 
@@ -161,12 +174,14 @@ test('how far an import is shows while it is read', async () => {
     const server = await startServer();
     try {
         const said = [];
-        const posted = postLog(server, slowLog, '?name=slow', 'application/gzip');
-        const { id } = await until(async () => (await getJson(`${server.url}/api/v1/runs`)).body.runs[0], 'a run');
+        const { id, worker, answer } = await haltedImport(server);
         const response = await fetch(`${server.url}/api/v1/runs/${id}/events`);
-        for await (const bytes of response.body) said.push(Buffer.from(bytes).toString());
+        for await (const bytes of response.body) {
+            said.push(Buffer.from(bytes).toString());
+            send(worker, 'SIGCONT'); // it is listened to: the log may be read on
+        }
         assert.match(said.join(''), /starting a worker|reading the log/);
-        assert.equal((await posted).status, 201);
+        assert.equal(await answer, 201);
     } finally {
         await server.stop();
     }

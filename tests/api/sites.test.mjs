@@ -109,7 +109,7 @@ test('an address that others reach is refused, unless --insecure says that it is
     assert.match(open.log(), /warn --insecure: WHOEVER REACHES/);
     assert.equal((await ask('/healthz', { at, headers: { Host: 'gpu-box:8080' } })).status, 200, 'it is known by any name');
     assert.equal((await ask('/healthz', { at, headers: { Origin: 'https://evil.example' } })).status, 403, 'but not to other sites');
-    assert.deepEqual(JSON.parse((await ask('/api/v1/session', { at })).text), { insecure: true });
+    assert.equal(JSON.parse((await ask('/api/v1/session', { at })).text).insecure, true);
     await open.stop();
     assert.equal((await getJson(`${server.url}/api/v1/session`)).body.insecure, false);
 });

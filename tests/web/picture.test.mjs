@@ -17,6 +17,11 @@ const graph = {
   passes: [{ part: "", before, steps: [{ pass: "cse", changed: false, after: null }, { pass: "fuse", changed: true, after }] }],
 };
 
+test("a line of a file is a line", () => {
+  const [node] = parseGraph("%mul: float32[4] = mul(%relu, 8)  # net/a.py, line 18\n").nodes;
+  assert.deepEqual([node.id, node.op, node.shape, node.line], ["mul", "mul", "[4]", 18]);
+});
+
 test("a text gives nodes, what each reads, its line and its kernel", () => {
   const { nodes, kernels, outputs } = parseGraph(after);
   assert.deepEqual(nodes.map((n) => [n.id, n.op, n.shape, n.line, n.kernel]), [

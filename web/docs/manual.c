@@ -69,8 +69,8 @@ static void print_commands(void)
 static void print_routes(void)
 {
 	printf("\n<!-- routes -->\n\n| Method | Path | What it does |\n| --- | --- | --- |\n");
-#define ROUTE(method, path, handler, limit, summary)                                               \
-	printf("| %s | `%s` | ", method, path);                                                    \
+#define ROUTE(method, path, handler, limit, scope, summary)                                        \
+	printf("| %s | `%s` | %s | ", method, path, #scope);                                       \
 	print_cell(summary);                                                                       \
 	printf(" |\n");
 #define ROUTE_SLOW ROUTE

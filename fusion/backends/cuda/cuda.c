@@ -322,7 +322,7 @@ static char *take_cubin(struct executable *exe, const char *source, bool *cached
 {
 	struct device *d = exe->device;
 	size_t len = strlen(source);
-	char key[HASH_HEX_BYTES], identity[128];
+	char key[HASH_HEX_BYTES], identity[128], folder[PATH_MAX];
 	struct cache cache;
 	struct buf all;
 	char *cubin;
@@ -337,7 +337,11 @@ static char *take_cubin(struct executable *exe, const char *source, bool *cached
 	}
 	hash_hex(all.data, all.len, key);
 	buf_finish(&all);
-	cache_open(&cache, exe->cache_dir, exe->cache_bytes);
+	/* Apart from objects that are loaded into this process: who may write here may not
+	 * write those. */
+	if (exe->cache_dir)
+		snprintf(folder, sizeof(folder), "%s/cubin", exe->cache_dir);
+	cache_open(&cache, exe->cache_dir ? folder : NULL, exe->cache_bytes);
 	cache.rebuild = exe->cache_rebuild;
 	cubin = cache_read(&cache, key, source, len, bytes);
 	*cached = cubin != NULL;

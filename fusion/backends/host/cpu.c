@@ -6,22 +6,14 @@
 #include "fusion/backends/host/host.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <gnu/libc-version.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "fusion/backends/cache/cache.h"
+#include "fusion/backends/host/builder.h"
 #include "fusion/backends/host/emit.h"
 #include "fusion/backends/host/executable.h"
-#include "fusion/backends/host/toolchain.h"
 #include "fusion/base/clock.h"
-
-/* To be raised whenever the meaning of cached objects changes. */
-enum { EMITTER_VERSION = 5 };
 
 static bool available(const struct backend_env *env, char *why, size_t why_bytes)
 {
@@ -32,77 +24,6 @@ static bool available(const struct backend_env *env, char *why, size_t why_bytes
 		return true;
 	snprintf(why, why_bytes, "%s", err.message);
 	return false;
-}
-
-static bool make_key(char key[HASH_HEX_BYTES], const struct buf *source, const struct toolchain *t,
-		     int vector_bytes)
-{
-	struct buf all;
-	bool ok;
-
-	buf_init(&all, 0);
-	buf_printf(&all, "%d %s\n%s\n%s\n%d\n", EMITTER_VERSION, gnu_get_libc_version(),
-		   t->identity, toolchain_flags(t, vector_bytes), vector_bytes);
-	buf_add(&all, source->data, source->len);
-	ok = !all.failed;
-	if (ok)
-		hash_hex(all.data, all.len, key);
-	buf_finish(&all);
-	return ok;
-}
-
-static bool write_source(const char *workshop, const struct buf *source, struct err *err)
-{
-	char path[PATH_MAX + 16];
-	FILE *file;
-	bool ok;
-
-	snprintf(path, sizeof(path), "%s/kernel.c", workshop);
-	file = fopen(path, "wex");
-	if (!file)
-		return err_set(err, ERR_COMPILER, "%.300s cannot be written: %s.", path,
-			       strerror(errno));
-	ok = fwrite(source->data, 1, source->len, file) == source->len;
-	if (fclose(file) != 0 || !ok)
-		return err_set(err, ERR_COMPILER, "%.300s cannot be written: %s.", path,
-			       strerror(errno));
-	return true;
-}
-
-/* The C of a graph's kernels, and what compiles and keeps it. */
-struct cpu_build {
-	const struct buf *source;
-	int vector_bytes, timeout_ms;
-	struct toolchain toolchain;
-	struct cache cache;
-	char key[HASH_HEX_BYTES]; /* in the cache */
-};
-
-/* Compiles and loads; the workshop is gone afterwards. */
-static void *build_object(const struct cpu_build *b, struct err *err)
-{
-	char workshop[PATH_MAX], path[PATH_MAX + 16];
-	void *handle = NULL;
-
-	if (!cache_workshop(&b->cache, workshop)) {
-		err_set(err, ERR_COMPILER,
-			"No folder for the C compiler can be made in the cache or in the temporary "
-			"folder: %s.",
-			strerror(errno));
-		return NULL;
-	}
-	if (write_source(workshop, b->source, err) &&
-	    toolchain_compile(&b->toolchain, workshop, b->vector_bytes, b->timeout_ms, err)) {
-		snprintf(path, sizeof(path), "%s/kernel.so", workshop);
-		handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-		if (handle)
-			cache_store(&b->cache, b->key, workshop);
-		else
-			err_set(err, ERR_COMPILER, "The compiled kernel cannot be loaded: %.300s",
-				dlerror());
-	}
-	cache_sweep(workshop);
-	return handle;
 }
 
 /* A part of constants that nobody reads, where pass dce was left out. */
@@ -146,20 +67,17 @@ static bool has_kernels(const struct executable *exe)
 static bool load(const struct backend_env *env, struct executable *exe, const struct buf *source,
 		 struct compile_stats *stats, struct err *err)
 {
-	struct cpu_build b = { .source = source,
+	struct cpu_build b = { .source = source->data,
+			       .len = source->len,
 			       .vector_bytes = exe->kernels->vector_bytes,
-			       .timeout_ms = env->compile_timeout_ms };
+			       .timeout_ms = env->compile_timeout_ms,
+			       .builder = env->builder };
 
 	if (!toolchain_find(&b.toolchain, env->compiler, err))
 		return false;
-	if (!make_key(b.key, source, &b.toolchain, b.vector_bytes))
-		return err_set(err, ERR_MEMORY, "The generated C does not fit in memory.");
 	cache_open(&b.cache, env->cache_dir, env->cache_bytes);
 	b.cache.rebuild = env->cache_rebuild;
-	exe->handle = cache_load(&b.cache, b.key, source->data, source->len);
-	stats->cached = exe->handle != NULL;
-	if (!exe->handle)
-		exe->handle = build_object(&b, err);
+	exe->handle = build_load(&b, &stats->cached, err);
 	if (b.cache.note[0])
 		exe->note = strdup(b.cache.note);
 	cache_close(&b.cache);

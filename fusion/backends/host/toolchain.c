@@ -23,7 +23,7 @@
 #include "fusion/base/clock.h"
 #include "fusion/base/spawn.h"
 
-enum { MAX_ARGUMENTS = 48, OUTPUT_BYTES = 4096, DEFAULT_TIMEOUT_MS = 30000 };
+enum { MAX_ARGUMENTS = 48, OUTPUT_BYTES = 4096, DEFAULT_TIMEOUT_MS = 300000 };
 
 static const char missing[] =
     "No C compiler was found on PATH (gcc, cc or clang). Install one, for example with "

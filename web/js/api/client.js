@@ -23,7 +23,7 @@ export class ApiError extends Error {
 export async function request(path, init, binary = false) {
   let response;
   try {
-    response = await fetch(BASE + path, init);
+    response = await fetch(BASE + path, init?.method ? await signed(init) : init);
   } catch (e) {
     if (e instanceof DOMException && e.name === "AbortError") throw e;
     throw new ApiError(0, {
@@ -55,8 +55,30 @@ export async function request(path, init, binary = false) {
   return body;
 }
 
-/** Who asks, and what they may do. @returns {Promise<{insecure: boolean}>} */
-export const getSession = () => request("/session");
+/**
+ * Who asks, and what they may do.
+ * @typedef {{accounts: boolean, insecure: boolean, user: string, scope: string, project: string, csrf: string}} Session
+ */
+
+/** @type {Promise<Session> | null} */
+let session = null;
+
+/** Asked once; a page that is loaded again asks again. @returns {Promise<Session>} */
+export function getSession() {
+  session ??= request("/session");
+  return session;
+}
+
+/** @param {string} token @returns {Promise<{user: string}>} */
+export const signIn = (token) => request("/session", { method: "POST", headers: { Authorization: `Bearer ${token}` } });
+
+export const signOut = () => request("/session", { method: "DELETE" });
+
+/** What writes says that it is this page that does. @param {RequestInit} init @returns {Promise<RequestInit>} */
+async function signed(init) {
+  const csrf = session && (await session.catch(() => null))?.csrf;
+  return csrf ? { ...init, headers: { ...init.headers, "X-CSRF-Token": csrf } } : init;
+}
 
 /**
  * @param {Record<string, string | number | undefined>} params

@@ -2505,7 +2505,7 @@ export interface ReportSourceChange {
   added: number | null;
   /** lines of A alone */
   gone: number | null;
-  /** all lines; null where both are alike */
+  /** all lines, of several files those of files that differ; null where both are alike */
   lines: ReportLineChange[] | null;
   /** the point whose programs they are */
   n: number | null;
@@ -2513,6 +2513,8 @@ export interface ReportSourceChange {
 
 /** a line of either program */
 export interface ReportLineChange {
+  /** of a program of several files: where it is */
+  file?: string;
   /** a space: of both; - of A alone; + of the other alone */
   sign: string;
   /** its number in A */
@@ -2547,6 +2549,8 @@ export interface ReportBreakChange {
 
 /** a break in one run */
 export interface ReportComparedBreak {
+  /** of a program of several files: where it is */
+  file?: string;
   /** its line */
   line: number;
   /** times it was met */

@@ -177,6 +177,8 @@
  * @property {string} [commit] of the user's project
  * @property {string} [branch]
  * @property {string} [note] by people, plain text
+ * @property {string} [note_by] who wrote it
+ * @property {string} [author] who posted the run
  * @property {boolean} [baseline] later runs of its workload are held against it
  * @property {string[]} [modes]
  * @property {Summary | null} [summary]

@@ -30,7 +30,7 @@ import { kernelOfGroup } from "./groups.js";
 import { loopsOf } from "./loops.js";
 import { passName } from "./passes.js";
 
-const LINE = /^\s*%(\S+): (\w+)(\[[^\]]*\]) = (\S+?)\((.*)\)(?:\s+# line (\d+))?$/;
+const LINE = /^\s*%(\S+): (\w+)(\[[^\]]*\]) = (\S+?)\((.*)\)(?:\s+# (?:.*, )?line (\d+))?$/;
 const NARROWEST = 76;
 const WIDEST = 210;
 const LETTER = 7.4;

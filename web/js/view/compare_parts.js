@@ -38,7 +38,8 @@ export function breaksPart(pair) {
   const all = pair.breaks ?? [];
   const rows = [...all].sort((x, y) => Number(x.change === "kept") - Number(y.change === "kept")).map((b) => {
     const lines = [...new Set([b.a?.line, b.b?.line].filter((l) => l !== undefined))].join(" → ");
-    const where = h("td", { class: "wrap" }, `line ${lines}`, ": ", h("code", {}, b.text));
+    const file = (b.b ?? b.a)?.file;
+    const where = h("td", { class: "wrap" }, file ? `${file}, ` : "", `line ${lines}`, ": ", h("code", {}, b.text));
     return h("tr", { class: b.change }, sign(b.change), h("th", { scope: "row" }, b.kind, h("span", { class: "two-line" }, b.mode)), us(b.a, "A, us"), us(b.b, `${pair.b}, us`), where);
   });
   const where = all.length ? at(all[0].n) : "";
@@ -81,7 +82,12 @@ export function sourcePart(pair) {
     return box;
   }
   const ol = h("ol");
+  let file = "";
   for (const l of excerpt(s.lines, AROUND)) {
+    if (l?.file && l.file !== file) {
+      file = l.file;
+      add(ol, h("li", { class: "file" }, h("b", {}, file)));
+    }
     if (l === null) {
       add(ol, h("li", { class: "gap" }, "…"));
       continue;

@@ -6,7 +6,7 @@
 import { h } from "./dom.js";
 import { startTerms } from "./term.js";
 import { go } from "./router.js";
-import { ApiError, getSession, listRuns } from "../api/client.js";
+import { ApiError, getSession, listRuns, signIn, signOut } from "../api/client.js";
 import { docOf } from "../model/docs.js";
 import { GLOSSARY, WORDS } from "../model/glossary.js";
 
@@ -88,12 +88,54 @@ function tellOffline() {
   };
 }
 
-/** Says on every page what a server lets anybody do. */
+/** Says on every page what a server lets anybody do; of one with accounts, who is signed in. */
 async function showSession() {
   const session = await getSession().catch(() => null); // that it is gone, watchJobs() says
-  if (!session?.insecure) return;
-  const text = "This server was started with --insecure: whoever reaches it may read and remove every run and have programs executed.";
-  document.querySelector("header.nav")?.after(h("p", { id: "insecure", class: "open-to-all", role: "alert" }, text));
+  if (session?.insecure) {
+    const text = "This server was started with --insecure: whoever reaches it may read and remove every run and have programs executed.";
+    document.querySelector("header.nav")?.after(h("p", { id: "insecure", class: "open-to-all", role: "alert" }, text));
+  }
+  if (session?.user) showUser(session);
+  else if (session?.accounts && session.scope === "open") askToken();
+}
+
+/** @param {import("../api/client.js").Session} session */
+function showUser({ user, scope, project, csrf }) {
+  const may = `may ${scope === "admin" ? "do everything" : scope}${project ? ` in project ${project}` : ""}`;
+  const out = h("button", { class: "btn quiet", type: "button" }, "Sign out");
+  out.addEventListener("click", async () => {
+    await signOut().catch(() => null);
+    location.reload();
+  });
+  const who = h("span", { id: "user", class: "small", title: `${user} ${may}` }, user);
+  document.getElementById("theme-toggle")?.before(who, ...(csrf ? [out] : []));
+}
+
+/** A dialog for the token; what it gives is a cookie that scripts do not see. */
+function askToken() {
+  const field = h("input", { id: "token", class: "field", type: "password", autocomplete: "current-password", required: true });
+  const wrong = h("p", { class: "errline", role: "alert" });
+  const form = h(
+    "form",
+    { class: "signin" },
+    h("p", {}, "This server has accounts. A token, as `breakeven token add` makes it, signs you in."),
+    h("label", { for: "token" }, "Token"),
+    field,
+    wrong,
+    h("div", { class: "acts" }, h("button", { class: "btn primary" }, "Sign in")),
+  );
+  const d = h("dialog", { id: "sign-in", "aria-labelledby": "sign-in-title", class: "ask" }, h("h2", { id: "sign-in-title" }, "Sign in"), form);
+  form.addEventListener("submit", async (e) => {
+    e.preventDefault();
+    try {
+      await signIn(/** @type {HTMLInputElement} */ (field).value.trim());
+      location.reload();
+    } catch (problem) {
+      wrong.textContent = problem instanceof ApiError ? problem.message : String(problem);
+    }
+  });
+  document.body.append(d);
+  d.showModal();
 }
 
 /** "1 running, 1 queued" in the nav; nothing where nothing waits. */

@@ -132,7 +132,7 @@ function row(p, before, base, again) {
     h("td", {}, commit, run.branch ? [" ", h("span", { class: "dim" }, run.branch)] : null),
     h("td", { class: "sub" }, h("time", { datetime: new Date(ms).toISOString(), title: stamp(ms) }, date(ms))),
     h("td", { class: "sub" }, changed),
-    h("td", { class: "note" }, run.note ?? ""),
+    h("td", { class: "note" }, run.note ?? "", run.note && run.note_by ? h("span", { class: "dim" }, ` ${run.note_by}`) : null),
     h("td", {}, h("div", { class: "acts" }, link, note, mark)),
   );
 }

@@ -195,7 +195,8 @@ function factList(run) {
   ];
   if (run.commit) facts.push(["Commit", `${run.commit.slice(0, 12)}${run.commit.endsWith("-dirty") && run.commit.length > 12 ? "-dirty" : ""}`]);
   if (run.baseline) facts.push(["Baseline", "of its workload"]);
-  if (run.note) facts.push(["Note", run.note]);
+  if (run.author) facts.push(["By", run.author]);
+  if (run.note) facts.push(["Note", run.note_by ? `${run.note} (${run.note_by})` : run.note]);
   if (run.project) facts.push(["Project", run.project]);
   if (run.tags?.length) facts.push(["Tags", run.tags.join(", ")]);
   return h(

@@ -1,0 +1,57 @@
+/* server/cli/cmd_audit.c -- `breakeven audit`: who made, changed or removed what on a server. */
+#include <stdio.h>
+#include <time.h>
+
+#include "db/db.h"
+#include "server/cli/cli.h"
+#include "server/cli/flags.h"
+
+enum { AUDIT_DEFAULT = 100, WHEN_CHARS = 32 };
+
+static int failed(const struct err *err)
+{
+	fprintf(stderr, "breakeven audit: %s\n", err->message);
+	return EXIT_FAILED;
+}
+
+int cmd_audit(int argc, char **argv, const struct registry *registry)
+{
+	const char *path = "breakeven.db", *limit = NULL;
+	const struct flag table[] = {
+		{ "--db", .value = &path },
+		{ "--limit", .value = &limit },
+	};
+	struct flags flags = { .command = "audit",
+			       .table = table,
+			       .n = sizeof(table) / sizeof(table[0]) };
+	int status = flags_read(&flags, argc, argv);
+	long long most = AUDIT_DEFAULT;
+	struct arena arena = { 0 };
+	struct audit_row *rows;
+	struct err err = { 0 };
+	char when[WHEN_CHARS];
+	struct tm utc;
+	time_t at;
+	struct db *db;
+	int n = 0;
+
+	(void)registry;
+	if (status >= 0 || !flags_integer("audit", "--limit", limit, 1, AUDIT_KEPT, &most))
+		return status >= 0 ? status : EXIT_USAGE;
+	db = db_open_reading(path, &err);
+	if (!db || !db_audit_list(db, (int)most, &arena, &rows, &n, &err))
+		status = failed(&err);
+	for (int i = 0; i < n; i++) {
+		at = (time_t)(rows[i].at_ns / 1000000000);
+		gmtime_r(&at, &utc);
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &utc);
+		printf("%s  %-24s %-16s %s", when, *rows[i].who ? rows[i].who : "-",
+		       *rows[i].address ? rows[i].address : "-", rows[i].route);
+		if (rows[i].subject)
+			printf("  %lld", (long long)rows[i].subject);
+		putchar('\n');
+	}
+	arena_finish(&arena);
+	db_close(db);
+	return status < 0 ? EXIT_DONE : status;
+}

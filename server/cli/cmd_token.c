@@ -1,0 +1,200 @@
+/* server/cli/cmd_token.c -- `breakeven token`: who may ask a server.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "db/db.h"
+#include "fusion/base/clock.h"
+#include "server/cli/cli.h"
+#include "server/cli/flags.h"
+#include "server/http/access.h"
+
+enum {
+	NAME_CHARS = 64,
+	PROJECT_CHARS = 100,
+	WHEN_CHARS = 32,
+	DAYS_MOST = 3650,
+};
+
+struct token_flags {
+	const char *words[2];
+	const char *scope, *project, *expires, *db;
+};
+
+static void write_when(int64_t ns, char out[WHEN_CHARS])
+{
+	time_t seconds = (time_t)(ns / 1000000000);
+	struct tm utc;
+
+	gmtime_r(&seconds, &utc);
+	strftime(out, WHEN_CHARS, "%Y-%m-%d %H:%M", &utc);
+}
+
+/* Names and projects are shown on a line: letters, digits and marks, no blanks at all. */
+static bool is_plain(const char *text, size_t most)
+{
+	size_t n = strlen(text);
+
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)text[i] <= ' ' || text[i] == 0x7f)
+			return false;
+	return n > 0 && n <= most;
+}
+
+/* "30" or "30d": days from now; "2027-01-31": the begin of that day, in UTC. */
+static bool read_expires(const char *text, int64_t *ns)
+{
+	struct tm day = { 0 };
+	const char *end;
+	long long days;
+
+	if (!text)
+		return true;
+	end = strptime(text, "%Y-%m-%d", &day);
+	if (end && !*end) {
+		*ns = (int64_t)timegm(&day) * 1000000000;
+		return *ns > clock_wall_ns() ||
+		       flags_refuse("token", "--expires lies in the past: ", text);
+	}
+	if (strlen(text) > 1 && text[strlen(text) - 1] == 'd')
+		text = strndupa(text, strlen(text) - 1);
+	if (!flags_integer("token", "--expires", text, 1, DAYS_MOST, &days))
+		return false;
+	*ns = clock_wall_ns() + days * INT64_C(86400) * 1000000000;
+	return true;
+}
+
+static int failed(const char *command, const struct err *err)
+{
+	fprintf(stderr, "breakeven %s: %s\n", command, err->message);
+	return EXIT_FAILED;
+}
+
+static int add(struct db *db, const struct token_flags *f)
+{
+	struct token_row row = { .name = f->words[1], .project = f->project ? f->project : "" };
+	char token[SECRET_CHARS + 1];
+	uint8_t hash[SECRET_HASH_BYTES];
+	struct err err = { 0 };
+
+	scope_from_name(f->scope, &row.scope);
+	if (!read_expires(f->expires, &row.expires_ns))
+		return EXIT_USAGE;
+	if (!secret_make(token, &err))
+		return failed("token", &err);
+	secret_hash(token, hash);
+	if (!db_token_add(db, &row, hash, &err))
+		return failed("token", &err);
+	fprintf(stderr, "This is shown once; the store keeps its hash alone.\n");
+	printf("%s\n", token);
+	return EXIT_DONE;
+}
+
+static const char *state_of(const struct token_row *t, char when[WHEN_CHARS])
+{
+	if (t->revoked_ns)
+		return "revoked";
+	if (!t->expires_ns)
+		return "counts";
+	write_when(t->expires_ns, when);
+	return t->expires_ns <= clock_wall_ns() ? "expired" : when;
+}
+
+static int list(struct db *db)
+{
+	struct arena arena = { 0 };
+	struct token_row *rows;
+	struct err err = { 0 };
+	char made[WHEN_CHARS], when[WHEN_CHARS];
+	int n;
+	bool ok = db_token_list(db, &arena, &rows, &n, &err);
+
+	if (ok)
+		printf("%-24s %-8s %-16s %-18s %s\n", "name", "scope", "project", "made (UTC)",
+		       "until (UTC)");
+	for (int i = 0; ok && i < n; i++) {
+		write_when(rows[i].created_ns, made);
+		printf("%-24s %-8s %-16s %-18s %s\n", rows[i].name, scope_name(rows[i].scope),
+		       *rows[i].project ? rows[i].project : "all", made, state_of(&rows[i], when));
+	}
+	arena_finish(&arena);
+	return ok ? EXIT_DONE : failed("token", &err);
+}
+
+static int revoke(struct db *db, const char *name)
+{
+	struct err err = { 0 };
+
+	return db_token_revoke(db, name, &err) ? EXIT_DONE : failed("token", &err);
+}
+
+/* What is wrong in the words and flags; -1: nothing. */
+static int check(const struct token_flags *f, int n_words)
+{
+	static const char *const actions[] = { "add", "list", "revoke", NULL }, *const scopes[] = {
+		"read", "submit", "admin", NULL
+	};
+	bool adds = n_words > 0 && strcmp(f->words[0], "add") == 0;
+	bool lists = n_words > 0 && strcmp(f->words[0], "list") == 0;
+
+	if (n_words == 0)
+		return flags_refuse("token", "add NAME, list or revoke NAME is needed", ""),
+		       EXIT_USAGE;
+	if (!flags_one_of("token", "", f->words[0], actions) ||
+	    !flags_one_of("token", "--scope", f->scope, scopes))
+		return EXIT_USAGE;
+	if (n_words != (lists ? 1 : 2))
+		return flags_refuse("token", lists ? "list takes no " : "a name is needed after ",
+				    lists ? "name" : f->words[0]),
+		       EXIT_USAGE;
+	if (adds && !f->scope)
+		return flags_refuse("token", "--scope is missing: read, submit or admin", ""),
+		       EXIT_USAGE;
+	if (!adds && (f->scope || f->project || f->expires))
+		return flags_refuse("token", "--scope, --project and --expires are for add", ""),
+		       EXIT_USAGE;
+	if (!lists && !is_plain(f->words[1], NAME_CHARS))
+		return flags_refuse("token", "a name has up to 64 bytes and no blanks, not ",
+				    f->words[1]),
+		       EXIT_USAGE;
+	if (f->project && !is_plain(f->project, PROJECT_CHARS))
+		return flags_refuse("token", "a project has up to 100 bytes and no blanks, not ",
+				    f->project),
+		       EXIT_USAGE;
+	return -1;
+}
+
+int cmd_token(int argc, char **argv, const struct registry *registry)
+{
+	struct token_flags f = { .db = "breakeven.db" };
+	const struct flag table[] = {
+		{ "--scope", .value = &f.scope },
+		{ "--project", .value = &f.project },
+		{ "--expires", .value = &f.expires },
+		{ "--db", .value = &f.db },
+	};
+	struct flags flags = {
+		.command = "token",
+		.table = table,
+		.n = sizeof(table) / sizeof(table[0]),
+		.words = { .at = f.words, .most = 2 },
+	};
+	int status = flags_read(&flags, argc, argv);
+	struct err err = { 0 };
+	struct db *db;
+
+	(void)registry;
+	if (status < 0)
+		status = check(&f, flags.words.n);
+	if (status >= 0)
+		return status;
+	db = db_open_beside(f.db, &err);
+	if (!db)
+		return failed("token", &err);
+	status = strcmp(f.words[0], "add") == 0    ? add(db, &f)
+		 : strcmp(f.words[0], "list") == 0 ? list(db)
+						   : revoke(db, f.words[1]);
+	db_close(db);
+	return status;
+}

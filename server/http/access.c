@@ -1,0 +1,268 @@
+/* server/http/access.c -- see access.h: secrets, addresses, attempts that failed. */
+#include "server/http/access.h"
+
+#include <nettle/sha2.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+
+#include "fusion/base/clock.h"
+#include "fusion/base/hash.h"
+
+enum {
+	ADDRESSES = 1024, /* whose failures are counted; a collision counts two as one */
+	FAILURES = 10,    /* of an address in a window */
+	WINDOW_S = 60,
+	LOOK_AGAIN_MS = 1000, /* whether there are tokens now */
+	ADDRESS_CHARS = 64,
+	USER_CHARS = 200,
+};
+
+struct attempts {
+	int64_t since_ns;
+	int failed;
+};
+
+struct access_desk {
+	struct db *db;
+	struct access_options options;
+	pthread_mutex_t lock;
+	bool accounts; /* once seen, for good */
+	int64_t looked_ns;
+	struct attempts attempts[ADDRESSES];
+};
+
+/* ---- secrets ---- */
+
+static void write_hex(const uint8_t *bytes, size_t n, char *out)
+{
+	for (size_t i = 0; i < n; i++)
+		snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+}
+
+bool secret_make(char out[SECRET_CHARS + 1], struct err *err)
+{
+	uint8_t bits[32];
+
+	if (getrandom(bits, sizeof(bits), 0) != (ssize_t)sizeof(bits))
+		return err_set(err, ERR_IO, "the system gives no random bits for a token");
+	memcpy(out, "bk_", 3);
+	write_hex(bits, sizeof(bits), out + 3);
+	return true;
+}
+
+static void sha256(const char *prefix, const char *text, uint8_t hash[SECRET_HASH_BYTES])
+{
+	struct sha256_ctx ctx;
+
+	sha256_init(&ctx);
+	sha256_update(&ctx, strlen(prefix), (const uint8_t *)prefix);
+	sha256_update(&ctx, strlen(text), (const uint8_t *)text);
+	sha256_digest(&ctx, SECRET_HASH_BYTES, hash);
+}
+
+void secret_hash(const char *text, uint8_t hash[SECRET_HASH_BYTES])
+{
+	sha256("", text, hash);
+}
+
+const char *session_cookie(const char *header, struct arena *arena)
+{
+	static const char name[] = "breakeven_session=";
+
+	while (header && *header) {
+		header += strspn(header, "; ");
+		if (strncmp(header, name, sizeof(name) - 1) == 0) {
+			header += sizeof(name) - 1;
+			return arena_strndup(arena, header, strcspn(header, "; "));
+		}
+		header = strchr(header, ';');
+	}
+	return NULL;
+}
+
+/* ---- the server's state ---- */
+
+struct access_desk *access_create(struct db *db, const struct access_options *options,
+				  struct err *err)
+{
+	struct access_desk *a = calloc(1, sizeof(*a));
+
+	if (!a) {
+		err_set(err, ERR_MEMORY, "out of memory for the server");
+		return NULL;
+	}
+	a->db = db;
+	a->options = *options;
+	a->accounts = options->user_header != NULL;
+	pthread_mutex_init(&a->lock, NULL);
+	return a;
+}
+
+void access_destroy(struct access_desk *a)
+{
+	if (!a)
+		return;
+	pthread_mutex_destroy(&a->lock);
+	free(a);
+}
+
+bool access_has_accounts(struct access_desk *a, struct err *err)
+{
+	int64_t now = clock_ns();
+	bool has = true, ok = true;
+
+	pthread_mutex_lock(&a->lock);
+	if (!a->accounts &&
+	    (!a->looked_ns || now - a->looked_ns > LOOK_AGAIN_MS * INT64_C(1000000))) {
+		ok = db_has_tokens(a->db, &a->accounts, err);
+		a->looked_ns = now;
+	}
+	has = a->accounts || !ok; /* what cannot be known is not open */
+	pthread_mutex_unlock(&a->lock);
+	return has;
+}
+
+/* Counts one more; false where there were too many. */
+static bool note_failure(struct access_desk *a, const char *address)
+{
+	uint64_t at = hash_bytes(address, strlen(address), 0) % ADDRESSES;
+	struct attempts *t = &a->attempts[at];
+	int64_t now = clock_ns();
+	bool few;
+
+	pthread_mutex_lock(&a->lock);
+	if (now - t->since_ns > WINDOW_S * INT64_C(1000000000))
+		*t = (struct attempts){ .since_ns = now };
+	few = t->failed++ < FAILURES;
+	pthread_mutex_unlock(&a->lock);
+	return few;
+}
+
+/* ---- a request ---- */
+
+static bool is_among(const char *const *list, int n, const char *text)
+{
+	for (int i = 0; i < n; i++)
+		if (strcasecmp(list[i], text) == 0)
+			return true;
+	return false;
+}
+
+static bool is_proxy(const struct access_desk *a, const char *address)
+{
+	return is_among(a->options.proxies, a->options.n_proxies, address);
+}
+
+/* "::ffff:127.0.0.1" is 127.0.0.1. */
+static const char *plain(const char *address)
+{
+	return strncasecmp(address, "::ffff:", 7) == 0 ? address + 7 : address;
+}
+
+/* Each proxy adds at the end whom it was asked by: the last that is no proxy of ours asks. */
+static const char *client_of(const struct access_desk *a, const char *forwarded, const char *peer,
+			     struct arena *arena)
+{
+	const char *end = forwarded ? forwarded + strlen(forwarded) : NULL;
+
+	while (end && end > forwarded) {
+		const char *from = end;
+		const char *one;
+
+		while (from > forwarded && from[-1] != ',')
+			from--;
+		one = from + strspn(from, " ");
+		one = arena_strndup(arena, one, (size_t)(end - one));
+		if (!one || strlen(one) >= ADDRESS_CHARS ||
+		    one[strspn(one, "0123456789abcdefABCDEF.:")])
+			return peer; /* it is no address: who asks is not known */
+		peer = plain(one);
+		if (!is_proxy(a, peer))
+			return peer;
+		end = from > forwarded ? from - 1 : forwarded;
+	}
+	return peer;
+}
+
+static bool refuse(struct access_desk *a, const struct caller *out, const char *what,
+		   struct err *err)
+{
+	if (!note_failure(a, out->address))
+		return err_set(err, ERR_RATE,
+			       "%s tried more than %d tokens within %d s that do not count; wait",
+			       out->address, FAILURES, WINDOW_S);
+	return err_set(err, ERR_UNAUTHORIZED, "%s", what);
+}
+
+static bool find_secret(struct access_desk *a, const char *text, bool session, struct arena *arena,
+			struct caller *out, struct err *err)
+{
+	struct token_secret secret = { .session = session };
+	uint8_t csrf[SECRET_HASH_BYTES];
+	struct token_row token;
+	bool found;
+
+	secret_hash(text, secret.hash);
+	if (!db_token_find(a->db, &secret, arena, &token, &found, err))
+		return false;
+	if (!found)
+		return session || refuse(a, out,
+					 "this token does not count: it is unknown, revoked or "
+					 "expired",
+					 err);
+	out->name = token.name;
+	out->project = token.project;
+	out->scope = token.scope;
+	out->token = session ? 0 : token.id;
+	if (session) {
+		sha256("csrf:", text, csrf);
+		write_hex(csrf, sizeof(csrf), out->csrf);
+	}
+	return true;
+}
+
+/* A name is shown and logged: it is one line of text. */
+static bool is_name(const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)name[i] < 0x20 || name[i] == 0x7f)
+			return false;
+	return n > 0 && n < USER_CHARS;
+}
+
+bool access_find(struct access_desk *a, const struct credentials *c, struct arena *arena,
+		 struct caller *out, struct err *err)
+{
+	const char *cookie = session_cookie(c->cookie, arena);
+	const char *peer = plain(c->peer ? c->peer : "unknown");
+	bool proxied = is_proxy(a, peer);
+
+	*out = (struct caller){ .name = "", .project = "", .address = peer };
+	out->accounts = access_has_accounts(a, err);
+	out->scope = out->accounts ? SCOPE_OPEN : SCOPE_ADMIN;
+	if (proxied) {
+		out->address = client_of(a, c->forwarded_for, peer, arena);
+		out->https = c->forwarded_proto && strcasecmp(c->forwarded_proto, "https") == 0;
+	}
+	if (c->authorization) {
+		if (strncasecmp(c->authorization, "Bearer ", 7) != 0)
+			return err_set(
+			    err, ERR_UNAUTHORIZED,
+			    "send Authorization: Bearer TOKEN; other kinds are not taken");
+		return find_secret(a, c->authorization + 7, false, arena, out, err);
+	}
+	if (proxied && a->options.user_header && c->user && is_name(c->user)) {
+		out->name = arena_strdup(arena, c->user);
+		out->scope = is_among(a->options.admin_users, a->options.n_admin_users, c->user)
+				 ? SCOPE_ADMIN
+				 : SCOPE_SUBMIT;
+		return out->name || err_set(err, ERR_MEMORY, "out of memory for the request");
+	}
+	return !cookie || find_secret(a, cookie, true, arena, out, err);
+}

@@ -1,0 +1,66 @@
+/* server/http/access.h -- who asks: a token, a browser that signed in with one, a user whom a proxy
+ * names, or nobody known.
+ *
+ * A token is "bk_" and 64 hex digits of 256 random bits; the store has its SHA-256 alone.  Of a
+ * session likewise.  Where the store has or had a token, or a proxy names users, the server has
+ * accounts: whoever is not known gets what is open to all.  Else everybody may do everything, as
+ * nobody but this machine reaches it.
+ */
+#ifndef SERVER_HTTP_ACCESS_H
+#define SERVER_HTTP_ACCESS_H
+
+#include "db/db.h"
+
+enum {
+	SECRET_CHARS = 3 + 64,
+	CSRF_CHARS = 64,
+};
+
+/* A new token or cookie with its NUL.  IO where the system gives no random bits. */
+bool secret_make(char out[SECRET_CHARS + 1], struct err *err);
+void secret_hash(const char *text, uint8_t hash[SECRET_HASH_BYTES]);
+
+/* How serve's flags say that others come in; borrowed. */
+struct access_options {
+	const char *const *proxies; /* addresses that may say for whom they ask */
+	int n_proxies;
+	const char *user_header;        /* a proxy's, that names a user; NULL: none does */
+	const char *const *admin_users; /* users who may do everything */
+	int n_admin_users;
+};
+
+struct caller {
+	const char *name;       /* of a token or a user; "": nobody is known */
+	const char *project;    /* what a token sees and posts; "": all */
+	const char *address;    /* that it asks from, as a trusted proxy says */
+	int64_t token;          /* that it sent itself; 0: none, as of a browser that signed in */
+	enum token_scope scope; /* what it may do */
+	bool accounts;          /* the server has accounts */
+	bool https;             /* it reached a trusted proxy so */
+	char csrf[CSRF_CHARS + 1]; /* of a browser that signed in, which writes with it; "": none */
+};
+
+/* Headers of a request, and the peer of its connection; NULL: it has none. */
+struct credentials {
+	const char *peer;
+	const char *authorization, *cookie;
+	const char *user, *forwarded_for, *forwarded_proto; /* count from a proxy alone */
+};
+
+struct access_desk;
+struct access_desk *access_create(struct db *db, const struct access_options *options,
+				  struct err *err);
+void access_destroy(struct access_desk *a); /* NULL is fine */
+
+/* Whether users may sign in at all: an address that others reach needs it. */
+bool access_has_accounts(struct access_desk *a, struct err *err);
+
+/* Texts live in the arena.  UNAUTHORIZED where a token or session does not count; RATE where an
+ * address has tried too many.  Thread-safe. */
+bool access_find(struct access_desk *a, const struct credentials *c, struct arena *arena,
+		 struct caller *out, struct err *err);
+
+/* The value of the session's cookie in a header Cookie, in the arena; NULL: it has none. */
+const char *session_cookie(const char *header, struct arena *arena);
+
+#endif

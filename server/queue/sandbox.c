@@ -1,0 +1,684 @@
+/* server/queue/sandbox.c -- capabilities, Landlock, seccomp and limits of a worker.
+ *
+ * What is allowed is listed; all else is refused with EPERM or EACCES, so that a library which
+ * tries something goes on without it.
+ */
+#include "server/queue/sandbox.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- Landlock: files.  Debian 12's headers know two versions of seven. ---- */
+
+enum {
+	LANDLOCK_CREATE = 444, /* numbers of the system calls */
+	LANDLOCK_ADD = 445,
+	LANDLOCK_RESTRICT = 446,
+	LANDLOCK_VERSION = 1,
+	LANDLOCK_BENEATH = 1,
+};
+
+enum {
+	MAY_EXECUTE = 1 << 0,
+	MAY_WRITE = 1 << 1,
+	MAY_READ = 1 << 2,
+	MAY_LIST = 1 << 3,
+	MAY_ALL_1 = (1 << 13) - 1, /* of version 1 */
+	MAY_REFER = 1 << 13,
+	MAY_TRUNCATE = 1 << 14,
+	MAY_IOCTL = 1 << 15,
+	OF_FILES = MAY_EXECUTE | MAY_WRITE | MAY_READ | MAY_TRUNCATE | MAY_IOCTL,
+};
+
+struct ruleset {
+	uint64_t files, network, scoped;
+};
+
+struct __attribute__((packed)) beneath {
+	uint64_t allowed;
+	int32_t folder;
+};
+
+static int landlock_version(void)
+{
+	long version = syscall(LANDLOCK_CREATE, NULL, 0, LANDLOCK_VERSION);
+
+	return version > 0 ? (int)version : 0;
+}
+
+/* All rights that a version can take away. */
+static uint64_t all_rights(int version)
+{
+	return MAY_ALL_1 | (version >= 2 ? MAY_REFER : 0) | (version >= 3 ? MAY_TRUNCATE : 0) |
+	       (version >= 5 ? MAY_IOCTL : 0);
+}
+
+static int new_ruleset(int version, bool network)
+{
+	/* connections of TCP; signals and abstract sockets to whom it does not contain */
+	const struct ruleset r = { all_rights(version), network ? 0 : 3, 3 };
+	size_t bytes = version < 4 ? 8 : version < 6 ? 16 : sizeof(r);
+
+	return (int)syscall(LANDLOCK_CREATE, &r, bytes, 0);
+}
+
+static void allow(int ruleset, int version, const char *path, uint64_t rights)
+{
+	struct beneath rule = { .allowed = rights & all_rights(version) };
+	struct stat st;
+
+	if (!path || !*path)
+		return;
+	rule.folder = open(path, O_PATH | O_CLOEXEC);
+	if (rule.folder < 0)
+		return;
+	if (fstat(rule.folder, &st) == 0 && !S_ISDIR(st.st_mode))
+		rule.allowed &= OF_FILES;
+	if (rule.allowed)
+		syscall(LANDLOCK_ADD, ruleset, LANDLOCK_BENEATH, &rule, 0);
+	close(rule.folder);
+}
+
+/* What the links in a folder lead to: a suite has its files of weights so. */
+static void allow_links(int ruleset, int version, const char *folder, uint64_t rights)
+{
+	DIR *dir = folder ? opendir(folder) : NULL;
+	char path[PATH_MAX + 256];
+
+	for (struct dirent *e; dir && (e = readdir(dir));)
+		if (e->d_type == DT_LNK) {
+			snprintf(path, sizeof(path), "%s/%s", folder, e->d_name);
+			allow(ruleset, version, path, rights);
+		}
+	if (dir)
+		closedir(dir);
+}
+
+/* Each absolute folder of a list like PATH. */
+static void allow_list(int ruleset, int version, const char *list, uint64_t rights)
+{
+	char path[PATH_MAX];
+
+	for (const char *at = list ? list : ""; *at; at += *at == ':') {
+		size_t n = strcspn(at, ":");
+
+		if (*at == '/' && n > 1 && n < sizeof(path)) {
+			snprintf(path, sizeof(path), "%.*s", (int)n, at);
+			allow(ruleset, version, path, rights);
+		}
+		at += n;
+	}
+}
+
+/* What programs of the system read. */
+static const char *const system_paths[] = {
+	"/usr",
+	"/lib",
+	"/lib32",
+	"/lib64",
+	"/bin",
+	"/sbin",
+	"/etc/alternatives",
+	"/etc/ld.so.cache",
+	"/etc/ld.so.conf",
+	"/etc/ld.so.conf.d",
+	"/etc/localtime",
+	"/etc/timezone",
+	"/proc/self",
+	"/proc/cpuinfo",
+	"/proc/meminfo",
+	"/proc/stat",
+	"/proc/version",
+	"/proc/sys/vm/overcommit_memory",
+	"/proc/sys/kernel/osrelease",
+	"/sys/devices/system",
+	"/sys/fs/cgroup",
+	"/sys/kernel/mm/transparent_hugepage",
+	"/dev/zero",
+	"/dev/random",
+	"/dev/urandom",
+};
+
+/* And what the libraries of a GPU do. */
+static const char *const device_paths[] = {
+	"/proc",       "/sys",       "/opt", "/etc/OpenCL", "/run/nvidia-persistenced",
+	"/etc/nvidia", "/etc/vulkan"
+};
+static const char *const device_files[] = { "/dev/nvidiactl",
+					    "/dev/nvidia-uvm",
+					    "/dev/nvidia-uvm-tools",
+					    "/dev/nvidia-modeset",
+					    "/dev/nvidia-caps",
+					    "/dev/dri",
+					    "/dev/shm" };
+/* And what finds a host and speaks TLS to it. */
+static const char *const network_paths[] = { "/etc/resolv.conf",    "/etc/hosts",
+					     "/etc/nsswitch.conf",  "/etc/ssl",
+					     "/etc/gai.conf",       "/etc/host.conf",
+					     "/etc/services",       "/etc/ca-certificates",
+					     "/run/systemd/resolve" };
+
+#define ALLOW_EACH(list, rights)                                                                   \
+	for (size_t i_ = 0; i_ < sizeof(list) / sizeof(list[0]); i_++)                             \
+	allow(ruleset, version, (list)[i_], rights)
+
+static void allow_system(int ruleset, int version, uint64_t rights)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	ALLOW_EACH(system_paths, rights);
+	allow(ruleset, version, "/dev/null", MAY_READ | MAY_WRITE);
+	allow_list(ruleset, version, getenv("LD_LIBRARY_PATH"), rights);
+	if (n > 0) {
+		self[n] = '\0';
+		allow(ruleset, version, self, rights);
+	}
+}
+
+static void allow_device(int ruleset, int version, const struct sandbox_needs *needs)
+{
+	const uint64_t rights = MAY_READ | MAY_LIST | MAY_EXECUTE;
+	char path[PATH_MAX];
+
+	ALLOW_EACH(device_paths, rights);
+	ALLOW_EACH(device_files, all_rights(version));
+	for (int i = 0; i < 16; i++) {
+		snprintf(path, sizeof(path), "/dev/nvidia%d", i);
+		allow(ruleset, version, path, all_rights(version));
+	}
+	allow(ruleset, version, getenv("CUDA_HOME"), rights);
+	allow(ruleset, version, getenv("CUDA_PATH"), rights);
+	allow_list(ruleset, version, getenv("PATH"), rights);
+	/* NVRTC compiles within the process, which keeps what it makes itself: in a folder that
+	 * nothing is loaded from into a processor. */
+	if (needs->cache_dir) {
+		snprintf(path, sizeof(path), "%s/cubin", needs->cache_dir);
+		mkdir(path, 0700);
+		allow(ruleset, version, path, all_rights(version));
+	}
+}
+
+static int worker_ruleset(int version, const struct sandbox_needs *needs)
+{
+	const uint64_t read = MAY_READ | MAY_LIST | (needs->device ? MAY_EXECUTE : 0);
+	int ruleset = new_ruleset(version, needs->network);
+
+	if (ruleset < 0)
+		return ruleset;
+	allow_system(ruleset, version, read);
+	allow(ruleset, version, needs->cache_dir, read);
+	allow(ruleset, version, needs->temporary,
+	      needs->owns_temporary ? all_rights(version) & ~(uint64_t)MAY_EXECUTE : read);
+	allow(ruleset, version, needs->files, read);
+	allow_links(ruleset, version, needs->files, read);
+	for (int i = 0; i < needs->n_read; i++)
+		allow(ruleset, version, needs->read[i], read);
+	if (needs->device)
+		allow_device(ruleset, version, needs);
+	if (needs->network)
+		ALLOW_EACH(network_paths, MAY_READ | MAY_LIST);
+	return ruleset;
+}
+
+/* The compiler runs programs of the system, and those beside it on PATH. */
+static int builder_ruleset(int version, const struct sandbox_needs *needs)
+{
+	const uint64_t run = MAY_READ | MAY_LIST | MAY_EXECUTE;
+	int ruleset = new_ruleset(version, false);
+
+	if (ruleset < 0)
+		return ruleset;
+	allow_system(ruleset, version, run);
+	allow_list(ruleset, version, getenv("PATH"), run);
+	allow(ruleset, version, needs->cache_dir, all_rights(version));
+	allow(ruleset, version, needs->temporary, all_rights(version));
+	return ruleset;
+}
+
+/* 0: in force, or this kernel has none; else errno. */
+static int restrict_files(int ruleset)
+{
+	int code = ruleset < 0 || syscall(LANDLOCK_RESTRICT, ruleset, 0) != 0 ? errno : 0;
+
+	if (ruleset >= 0)
+		close(ruleset);
+	return code;
+}
+
+/* ---- seccomp: system calls ---- */
+
+/* Of which every program makes use. */
+static const char *const calls[] = {
+	"read",
+	"write",
+	"readv",
+	"writev",
+	"pread64",
+	"pwrite64",
+	"close",
+	"close_range",
+	"fstat",
+	"newfstatat",
+	"stat",
+	"lstat",
+	"statx",
+	"fstatfs",
+	"statfs",
+	"lseek",
+	"access",
+	"faccessat",
+	"faccessat2",
+	"open",
+	"openat",
+	"readlink",
+	"readlinkat",
+	"getcwd",
+	"getdents64",
+	"fcntl",
+	"poll",
+	"ppoll",
+	"munmap",
+	"mremap",
+	"madvise",
+	"mincore",
+	"msync",
+	"mlock",
+	"munlock",
+	"brk",
+	"futex",
+	"set_robust_list",
+	"get_robust_list",
+	"rseq",
+	"set_tid_address",
+	"exit",
+	"exit_group",
+	"sched_yield",
+	"sched_getaffinity",
+	"sched_setaffinity",
+	"sched_getparam",
+	"sched_getscheduler",
+	"sched_get_priority_max",
+	"sched_get_priority_min",
+	"getpid",
+	"gettid",
+	"getppid",
+	"getuid",
+	"geteuid",
+	"getgid",
+	"getegid",
+	"getpriority",
+	"getrlimit",
+	"setrlimit",
+	"getrusage",
+	"sysinfo",
+	"uname",
+	"times",
+	"time",
+	"clock_gettime",
+	"clock_getres",
+	"clock_nanosleep",
+	"nanosleep",
+	"gettimeofday",
+	"rt_sigaction",
+	"rt_sigprocmask",
+	"rt_sigreturn",
+	"rt_sigtimedwait",
+	"rt_sigpending",
+	"sigaltstack",
+	"restart_syscall",
+	"getrandom",
+	"arch_prctl",
+	"membarrier",
+	"sendto",
+	"recvfrom",
+	"sendmsg",
+	"recvmsg",
+	"shutdown",
+	"getsockopt",
+	"dup",
+	"dup2",
+	"dup3",
+	"pipe2",
+	"eventfd2",
+	"flock",
+	"utimensat",
+	"fadvise64",
+	"fsync",
+	"fdatasync",
+	"ftruncate",
+	"getcpu",
+	"wait4",
+	"waitid",
+};
+
+/* Of which files in a folder of its own do. */
+static const char *const folder_calls[] = { "mkdir",  "mkdirat", "unlink",   "unlinkat",
+					    "rmdir",  "rename",  "renameat", "renameat2",
+					    "fchmod", "chmod",   "umask",    "fallocate" };
+
+/* Of which the libraries of a GPU do. */
+static const char *const device_calls[] = {
+	"ioctl",
+	"mmap",
+	"mprotect",
+	"clone",
+	"clone3",
+	"vfork",
+	"execve",
+	"socketpair",
+	"socket",
+	"connect",
+	"epoll_create1",
+	"epoll_ctl",
+	"epoll_wait",
+	"epoll_pwait",
+	"inotify_init1",
+	"mbind",
+	"set_mempolicy",
+	"get_mempolicy",
+	"memfd_create",
+	"pidfd_open",
+	"kill",
+	"tgkill",
+	"prctl",
+	"prlimit64",
+	"mlock2",
+	"mlockall",
+	"timerfd_create",
+	"timerfd_settime",
+	"mknodat",
+	"mknod",
+	"symlink",
+	"setpgid",
+	"setsockopt",
+	"pipe",
+	"sched_setscheduler",
+	"getsockname",
+	"getpeername",
+	"bind",
+	"select",
+	"pselect6",
+};
+
+/* Of which a connection does. */
+static const char *const network_calls[] = {
+	"socket",     "connect",    "bind",     "getsockname", "getpeername",
+	"setsockopt", "socketpair", "sendmmsg", "recvmmsg",    "epoll_create1",
+	"epoll_ctl",  "epoll_wait", "select",   "pselect6",    "pipe",
+};
+
+static int allow_call(scmp_filter_ctx filter, const char *name)
+{
+	int call = seccomp_syscall_resolve_name(name);
+
+	return call == __NR_SCMP_ERROR ? 0 : seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 0);
+}
+
+#define ALLOW_CALLS(list)                                                                          \
+	for (size_t i_ = 0; code == 0 && i_ < sizeof(list) / sizeof(list[0]); i_++)                \
+	code = allow_call(filter, (list)[i_])
+
+#define RULE(call, n, ...)                                                                         \
+	do {                                                                                       \
+		if (code == 0)                                                                     \
+			code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(call), n,         \
+						__VA_ARGS__);                                      \
+	} while (0)
+
+/* A kernel with filters looks for this one where there is none. */
+static bool has_filters(void)
+{
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) != 0 && errno == EFAULT;
+}
+
+/* Memory is written or executed, never both; what is executed comes from a file.  Threads, but
+ * no processes.  Signals and limits of itself alone. */
+static int allow_some(scmp_filter_ctx filter)
+{
+	static const int named[] = { PR_SET_NAME,        PR_GET_NAME,      PR_SET_VMA,
+				     PR_GET_DUMPABLE,    PR_SET_PDEATHSIG, PR_GET_NO_NEW_PRIVS,
+				     PR_SET_THP_DISABLE, PR_CAPBSET_READ };
+	static const unsigned long asked[] = { TCGETS, TIOCGWINSZ, FIONREAD, FIOCLEX, FIONBIO };
+	const scmp_datum_t self = (scmp_datum_t)getpid();
+	int code = 0;
+
+	RULE(mmap, 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+	RULE(mmap, 2, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC | PROT_WRITE, PROT_EXEC),
+	     SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, 0));
+	RULE(mprotect, 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+	RULE(clone, 1, SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
+	RULE(tgkill, 1, SCMP_A0(SCMP_CMP_EQ, self, 0));
+	RULE(kill, 1, SCMP_A0(SCMP_CMP_EQ, self, 0));
+	RULE(prlimit64, 1, SCMP_A0(SCMP_CMP_EQ, 0, 0));
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
+		RULE(prctl, 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)named[i], 0));
+	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
+		RULE(ioctl, 1, SCMP_A1(SCMP_CMP_EQ, asked[i], 0));
+	/* glibc takes clone() then, whose flags can be looked at */
+	if (code == 0)
+		code = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+	return code;
+}
+
+/* 0, or an errno that is negative. */
+static int restrict_calls(const struct sandbox_needs *needs)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+	int code = filter ? seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) : -ENOMEM;
+
+	ALLOW_CALLS(calls);
+	if (needs->owns_temporary || needs->device)
+		ALLOW_CALLS(folder_calls);
+	if (needs->device)
+		ALLOW_CALLS(device_calls);
+	else if (code == 0)
+		code = allow_some(filter);
+	if (needs->network && !needs->device)
+		ALLOW_CALLS(network_calls);
+	if (code == 0)
+		code = seccomp_load(filter);
+	seccomp_release(filter);
+	return code;
+}
+
+/* The compiler starts programs, and nothing more than they need is refused: sockets, other
+ * processes' memory, mounts, modules, and what names a kernel's inside. */
+static void restrict_builder_calls(void)
+{
+	static const char *const refused[] = {
+		"socket",
+		"socketpair",
+		"connect",
+		"bind",
+		"listen",
+		"accept",
+		"accept4",
+		"ptrace",
+		"process_vm_readv",
+		"process_vm_writev",
+		"kcmp",
+		"mount",
+		"umount2",
+		"pivot_root",
+		"chroot",
+		"unshare",
+		"setns",
+		"bpf",
+		"perf_event_open",
+		"userfaultfd",
+		"keyctl",
+		"add_key",
+		"request_key",
+		"init_module",
+		"finit_module",
+		"delete_module",
+		"kexec_load",
+		"reboot",
+		"swapon",
+		"swapoff",
+		"io_uring_setup",
+		"io_uring_enter",
+		"io_uring_register",
+		"open_by_handle_at",
+		"pidfd_getfd",
+		"move_mount",
+		"fsopen",
+		"fsmount",
+		"open_tree",
+		"mknod",
+		"mknodat",
+		"memfd_create",
+	};
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+
+	for (size_t i = 0; filter && i < sizeof(refused) / sizeof(refused[0]); i++) {
+		int call = seccomp_syscall_resolve_name(refused[i]);
+
+		if (call != __NR_SCMP_ERROR)
+			seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0);
+	}
+	if (filter)
+		seccomp_load(filter);
+	seccomp_release(filter);
+}
+
+/* ---- the rest ---- */
+
+/* All of them, and those that a program which it starts could get. */
+static void drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct none[2] = { { 0 }, { 0 } };
+
+	for (int i = 0; i <= CAP_LAST_CAP + 8; i++)
+		prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	syscall(SYS_capset, &header, none);
+}
+
+static bool write_line(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+/* A network without a way out.  Who may not make one makes it in a user namespace, where he
+ * stays who he is: the kernel cache is his. */
+static bool leave_network(void)
+{
+	char map[64];
+	uid_t user = geteuid();
+	gid_t group = getegid();
+
+	if (unshare(CLONE_NEWNET) == 0)
+		return true;
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
+		return false;
+	snprintf(map, sizeof(map), "%u %u 1\n", (unsigned)user, (unsigned)user);
+	write_line("/proc/self/uid_map", map);
+	write_line("/proc/self/setgroups", "deny");
+	snprintf(map, sizeof(map), "%u %u 1\n", (unsigned)group, (unsigned)group);
+	write_line("/proc/self/gid_map", map);
+	return true;
+}
+
+void sandbox_limit(int what, rlim_t value)
+{
+	struct rlimit now;
+
+	if (getrlimit((__rlimit_resource_t)what, &now) == 0 && now.rlim_cur < value)
+		value = now.rlim_cur;
+	now = (struct rlimit){ value, value };
+	setrlimit((__rlimit_resource_t)what, &now);
+}
+
+void sandbox_begin(bool network, int cpu_seconds)
+{
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	sandbox_limit(RLIMIT_CORE, 0);
+	if (cpu_seconds > 0) {
+		sandbox_limit(RLIMIT_CPU, (rlim_t)cpu_seconds);
+		/* When memory runs out the system ends it, not the server. */
+		write_line("/proc/self/oom_score_adj", "1000");
+	}
+	if (!network)
+		leave_network();
+	drop_capabilities();
+}
+
+void sandbox_builder(void *self)
+{
+	const struct sandbox_needs *needs = self;
+	int version = landlock_version();
+
+	if (version > 0)
+		restrict_files(builder_ruleset(version, needs));
+	restrict_builder_calls();
+}
+
+bool sandbox_enter(const struct sandbox_needs *needs, struct err *err)
+{
+	int version = landlock_version(), code;
+
+	if (needs->torch)
+		return true;
+	code = version > 0 ? restrict_files(worker_ruleset(version, needs)) : 0;
+	if (code != 0)
+		return err_set(err, ERR_WORKER, "Landlock could not be put in force: %s",
+			       strerror(code));
+	code = has_filters() ? restrict_calls(needs) : 0;
+	return code == 0 ||
+	       err_set(err, ERR_WORKER, "seccomp could not be put in force: %s", strerror(-code));
+}
+
+/* Whether a child may have a network of its own. */
+static bool network_can_be_left(void)
+{
+	pid_t pid = fork();
+	int status = 1;
+
+	if (pid == 0)
+		_exit(leave_network() ? 0 : 1);
+	if (pid > 0)
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+	return pid > 0 && status == 0;
+}
+
+json_t *sandbox_parts(void)
+{
+	int version = landlock_version();
+	bool calls_too = has_filters(), network = network_can_be_left();
+	char lacks[128];
+
+	snprintf(lacks, sizeof(lacks), "%s%s%s", version ? "" : "Landlock, ",
+		 calls_too ? "" : "seccomp, ", network ? "" : "network namespaces, ");
+	if (*lacks)
+		lacks[strlen(lacks) - 2] = '\0';
+	return json_pack("{s:i, s:b, s:b, s:s}", "landlock", version, "seccomp", calls_too,
+			 "network", network, "lacks", lacks);
+}
