@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fusion/registry.h"
+#include "profiler/fields/json.h"
 #include "server/cli/cli.h"
 #include "server/text/text.h"
 
@@ -81,6 +82,7 @@ int main(int argc, char **argv)
 	/* The engine's pool shares products out: OpenBLAS's own threads would only
 	 * take memory. */
 	setenv("OPENBLAS_NUM_THREADS", "1", 0);
+	json_reserve();
 	if (argc < 2) {
 		help_print_all(stderr);
 		return EXIT_USAGE;

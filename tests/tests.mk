@@ -79,7 +79,7 @@ differential-coverage: deps
 	@bash tests/differential/coverage.sh $(SECONDS)
 
 # Long trials, before a release: each ends with one line that says what held, of which commit, and when.
-TRIALS := trial-differential trial-fuzz trial-sanitize trial-busy
+TRIALS := trial-differential trial-faults trial-fuzz trial-sanitize trial-busy
 .PHONY: $(TRIALS)
 $(TRIALS): test-built
 	@bash tests/trial.sh $(@:trial-%=%) $(TRIAL_SECONDS) $B

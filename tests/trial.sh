@@ -22,6 +22,9 @@ sanitize) # as much as without a sanitizer
 	try python3 tests/oracle/replay.py build-asan/breakeven
 	try python3 tests/ops/check.py build-asan/breakeven
 	;;
+faults) # each allocation of an import fails, once and from then on
+	FULL=1 try "$B/tests/test_profiler_faults"
+	;;
 busy) # beside loops that want every core: no test may depend on how much of it is left
 	for _ in $(seq $((4 * $(nproc)))); do
 		while :; do :; done &
@@ -30,7 +33,7 @@ busy) # beside loops that want every core: no test may depend on how much of it 
 	try bash tests/run.sh "$B"
 	;;
 *)
-	echo "tests/trial.sh: no trial $name: differential, walks, fuzz, sanitize or busy"
+	echo "tests/trial.sh: no trial $name: differential, walks, faults, fuzz, sanitize or busy"
 	exit 2
 	;;
 esac

@@ -22,7 +22,18 @@ enum { MAX_LITERAL = 1 << 20 }; /* elements; a literal is typed in, or comes wit
 
 static bool is_sequence(struct value v)
 {
-	return v.kind == VALUE_LIST || v.kind == VALUE_TUPLE;
+	return v.kind == VALUE_LIST || v.kind == VALUE_TUPLE || v.kind == VALUE_RANGE;
+}
+
+static int64_t length_of(struct value v)
+{
+	return v.kind == VALUE_RANGE ? range_length(v.range) : v.list->len;
+}
+
+static struct value item_of(struct value v, int64_t i)
+{
+	return v.kind == VALUE_RANGE ? value_int(v.range->start + i * v.range->step)
+				     : v.list->at[i];
 }
 
 /* The shape that the first items give; fill() checks that all others agree. */
@@ -36,16 +47,14 @@ static bool literal_shape(struct value v, int *rank, int64_t size[MAX_RANK], str
 			return err_set(err, ERR_BOUND,
 				       "torch.tensor: the lists are nested deeper than %d",
 				       MAX_RANK);
-		size[*rank] = v.list->len;
-		numel *= v.list->len;
-		if (numel > MAX_LITERAL)
+		size[*rank] = length_of(v);
+		if (size[*rank] > MAX_LITERAL || (numel *= size[*rank]) > MAX_LITERAL)
 			return err_set(err, ERR_BOUND,
 				       "torch.tensor: over %d elements; pass them as an argument",
 				       MAX_LITERAL);
-		(*rank)++;
-		if (v.list->len == 0)
+		if (size[(*rank)++] == 0)
 			return true;
-		v = v.list->at[0];
+		v = item_of(v, 0);
 	}
 	return true;
 }
@@ -55,8 +64,8 @@ static bool widen(struct value v, int depth, int rank, enum dtype *dtype, struct
 	enum dtype own;
 
 	if (is_sequence(v) && depth < rank) {
-		for (int i = 0; i < v.list->len; i++)
-			if (!widen(v.list->at[i], depth + 1, rank, dtype, err))
+		for (int64_t i = 0, n = length_of(v); i < n; i++)
+			if (!widen(item_of(v, i), depth + 1, rank, dtype, err))
 				return false;
 		return true;
 	}
@@ -89,13 +98,13 @@ static bool fill(struct value v, int depth, const struct bound_literal *l, char 
 	int64_t i;
 
 	if (depth < l->rank) {
-		if (!is_sequence(v) || v.list->len != l->size[depth])
+		if (!is_sequence(v) || length_of(v) != l->size[depth])
 			return err_set(err, ERR_VALUE,
 				       "torch.tensor: the lists at depth %d differ in length; "
 				       "give every one the same count",
 				       depth + 1);
-		for (int k = 0; k < v.list->len; k++)
-			if (!fill(v.list->at[k], depth + 1, l, at, err))
+		for (int64_t k = 0; k < l->size[depth]; k++)
+			if (!fill(item_of(v, k), depth + 1, l, at, err))
 				return false;
 		return true;
 	}

@@ -515,18 +515,59 @@ bool decompose_subscript(const struct decomposer *c, struct value t, struct valu
 	return ok;
 }
 
+/* A stored tensor may have more dims than its place, of size 1 and in front: they are dropped.
+ * *out is the caller's. */
+static bool fitting(const struct decomposer *c, struct value part, struct value v,
+		    struct value *out, struct err *err)
+{
+	enum dtype dtype;
+	int room, rank;
+
+	*out = value_ref(v);
+	if (v.kind != VALUE_TENSOR)
+		return true;
+	if (!c->type(c->self, part, &room, &dtype, err) || !c->type(c->self, v, &rank, &dtype, err))
+		goto fail;
+	for (; rank > room; rank--) {
+		struct value size, dropped;
+
+		if (!c->size(c->self, *out, 0, &size, err))
+			goto fail;
+		if (size.kind != VALUE_INT || size.i != 1) {
+			value_unref(size);
+			return true; /* the store says what does not fit */
+		}
+		if (!c->run(c->self,
+			    &(struct op_call){ OP_squeeze, "fx:", false,
+					       (struct value[]){ *out, value_int(0) }, 2, NULL },
+			    &dropped, err))
+			goto fail;
+		value_unref(*out);
+		*out = dropped;
+	}
+	return true;
+fail:
+	value_unref(*out);
+	return false;
+}
+
 /* part[...] = v, in place. */
 static bool fill_part(const struct decomposer *c, struct value part, struct value v,
 		      const char *name, struct err *err)
 {
-	struct value done;
+	struct value done, fit;
+	bool ok;
 
-	if (!c->run(c->self,
-		    &(struct op_call){ OP_fill, name, true, (struct value[]){ part, v }, 2, NULL },
-		    &done, err))
+	if (!fitting(c, part, v, &fit, err))
 		return false;
-	value_unref(done);
-	return true;
+	ok = c->run(
+	    c->self,
+	    &(struct op_call){ OP_fill, name, true, (struct value[]){ part, fit }, 2, NULL }, &done,
+	    err);
+	value_unref(fit);
+	if (ok)
+		value_unref(done);
+	return ok;
 }
 
 /* A mask with as many dims as the part. */
@@ -580,15 +621,19 @@ static bool store_indexed(struct subscript *s, struct value part, struct value v
 {
 	const struct decomposer *c = s->c;
 	struct value values[3 + MAX_INDICES] = { part, value_int(s->index_dim) };
-	struct value chosen, value, whole;
+	struct value chosen, value, whole, fit;
 	bool ok;
 
 	if (!unmask(s) || !read_indices(s, part, "fx:", &chosen))
 		return false;
-	ok = c->run(
-	    c->self,
-	    &(struct op_call){ OP_fill, "fx:", false, (struct value[]){ chosen, v }, 2, NULL },
-	    &value, s->err);
+	ok = fitting(c, chosen, v, &fit, s->err);
+	if (ok) {
+		ok = c->run(c->self,
+			    &(struct op_call){ OP_fill, "fx:", false,
+					       (struct value[]){ chosen, fit }, 2, NULL },
+			    &value, s->err);
+		value_unref(fit);
+	}
 	value_unref(chosen);
 	if (!ok)
 		return false;

@@ -118,6 +118,7 @@ struct vm {
 	double clock;                   /* of module time, which begins with each VM; seconds */
 	VEC(struct twister) generators; /* random.c: of the module random, by number */
 	struct prelude *prelude;        /* prelude.c: modules written in the workload language */
+	struct evaluated *evaluated;    /* evaluate.c: texts that became code, the last one first */
 	bool generators_handle;         /* one was made whose code has a try or with statement */
 	struct generator *dropped;      /* whose finally blocks are to run, the last one first */
 };

@@ -110,8 +110,11 @@ bool module_is_file(const char *module, const char *name)
 			   "signal storage testing types version" },
 		{ "torch.autograd", "profiler" },
 		{ "torch.nn", "attention modules parameter quantized" },
-		{ "torch.nn.modules", "activation batchnorm container conv dropout linear loss "
-				      "module utils pooling transformer rnn sparse normalization" },
+		{ "torch.nn.modules",
+		  "activation batchnorm container conv dropout linear loss "
+		  "module utils pooling transformer rnn sparse normalization adaptive "
+		  "channelshuffle distance flatten fold instancenorm lazy padding "
+		  "pixelshuffle upsampling" },
 		{ "torch.nn.utils", "parametrizations parametrize" },
 		{ "torch.optim", "swa_utils" },
 	};

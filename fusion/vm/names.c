@@ -22,18 +22,8 @@ enum { NAMES_BYTES = 16 << 20 };
 static bool is_left_out(const char *name)
 {
 	static const char *const names[] = {
-		"__build_class__",
-		"__import__",
-		"breakpoint",
-		"compile",
-		"eval",
-		"exec",
-		"exit",
-		"help",
-		"input",
-		"memoryview",
-		"open",
-		"quit",
+		"__build_class__", "breakpoint", "compile", "exit", "help",
+		"input",           "memoryview", "open",    "quit",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

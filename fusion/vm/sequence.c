@@ -115,17 +115,68 @@ static bool store_list(struct vm *vm, struct list *list, struct value index, str
 	return true;
 }
 
+/* An array of numpy as the tensor that it is around. */
+static bool open_array(struct vm *vm, struct value v, struct value *out, struct err *err)
+{
+	bool found = false;
+
+	if (v.kind == VALUE_INSTANCE &&
+	    !instance_call(vm, &(struct method_call){ &v, "_as_argument", NULL, 0 }, out, &found,
+			   err))
+		return false;
+	if (!found)
+		*out = value_ref(v);
+	return true;
+}
+
+/* The index of a tensor, without arrays; *out is the caller's. */
+static bool open_index(struct vm *vm, struct value index, struct value *out, struct err *err)
+{
+	bool arrays = false;
+
+	if (index.kind != VALUE_TUPLE)
+		return open_array(vm, index, out, err);
+	for (int i = 0; i < index.list->len; i++)
+		arrays = arrays || index.list->at[i].kind == VALUE_INSTANCE;
+	if (!arrays) {
+		*out = value_ref(index);
+		return true;
+	}
+	if (!vm_keep(vm, value_sequence(VALUE_TUPLE, index.list->len), out, err))
+		return false;
+	for (int i = 0; i < index.list->len; i++) {
+		if (!open_array(vm, index.list->at[i], &out->list->at[i], err)) {
+			value_unref(*out);
+			return false;
+		}
+		out->list->len++;
+	}
+	return true;
+}
+
+static bool store_in_tensor(struct vm *vm, struct value o, struct value index, struct value v,
+			    struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+	struct value opened;
+	bool ok;
+
+	if (!open_index(vm, index, &opened, err))
+		return false;
+	ok = host->store_subscript(host->self, o, opened, v, err);
+	value_unref(opened);
+	return ok;
+}
+
 bool op_store_subscript(struct vm *vm, struct value o, struct value index, struct value v,
 			struct err *err)
 {
 	struct value args[] = { index, v }, none;
-	struct vm_host *host;
 	bool found;
 
 	switch (o.kind) {
 	case VALUE_TENSOR:
-		host = vm_host_here(vm);
-		return host->store_subscript(host->self, o, index, v, err);
+		return store_in_tensor(vm, o, index, v, err);
 	case VALUE_LIST:
 		return store_list(vm, o.list, index, v, err);
 	case VALUE_DICT:
@@ -593,17 +644,29 @@ static bool subscript_other(struct vm *vm, struct value o, struct value index, s
 			value_type_name(o));
 }
 
+static bool tensor_subscript(struct vm *vm, struct value o, struct value index, struct value *out,
+			     struct err *err)
+{
+	struct vm_host *host = vm_host_here(vm);
+	struct value opened;
+	bool ok;
+
+	if (!open_index(vm, index, &opened, err))
+		return false;
+	ok = host->subscript(host->self, o, opened, out, err);
+	value_unref(opened);
+	return ok;
+}
+
 bool op_subscript(struct vm *vm, struct value o, struct value index, struct value *out,
 		  struct err *err)
 {
-	struct vm_host *host;
 	struct value found;
 	int64_t at;
 
 	switch (o.kind) {
 	case VALUE_TENSOR:
-		host = vm_host_here(vm);
-		return host->subscript(host->self, o, index, out, err);
+		return tensor_subscript(vm, o, index, out, err);
 	case VALUE_TUPLE:
 	case VALUE_LIST:
 		if (index.kind == VALUE_SLICE)

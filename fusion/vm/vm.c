@@ -1,5 +1,6 @@
 /* fusion/vm/vm.c -- a VM's life, its limits, and calls from C.
  * The interpreter loop is in run.c. */
+#include "fusion/vm/evaluate.h"
 #include "fusion/vm/vm.h"
 
 #include <stdlib.h>
@@ -73,6 +74,18 @@ struct vm *vm_create(const struct lang_program *program, struct vm_host *host,
 	return vm;
 }
 
+static void release_evaluated(struct vm *vm)
+{
+	while (vm->evaluated) {
+		struct evaluated *e = vm->evaluated;
+
+		vm->evaluated = e->before;
+		unit_release(&e->unit);
+		lang_destroy(e->program);
+		free(e);
+	}
+}
+
 void vm_destroy(struct vm *vm)
 {
 	if (!vm)
@@ -86,6 +99,7 @@ void vm_destroy(struct vm *vm)
 	for (size_t i = 0; i < vm->expressions.len; i++)
 		unit_release(vm->expressions.at[i]);
 	VEC_FREE(&vm->expressions);
+	release_evaluated(vm);
 	prelude_release(vm);
 	files_release(vm);
 	for (int i = 0; i < vm->n_globals; i++) {

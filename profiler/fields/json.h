@@ -7,6 +7,7 @@
 #define PROFILER_FIELDS_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 /* Otherwise "". */
 const char *text_field(const json_t *object, const char *key);
@@ -14,5 +15,9 @@ const char *text_field_or(const json_t *object, const char *key, const char *oth
 
 /* Otherwise 0; of a real number too. */
 json_int_t whole_field(const json_t *object, const char *key);
+
+/* reserve.c: takes memory ahead for Jansson, once, before there are threads: it crashes where it
+ * gets none.  False where not all could be had. */
+bool json_reserve(void);
 
 #endif

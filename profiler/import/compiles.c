@@ -340,7 +340,8 @@ void compiles_append(struct compiles *c, json_t *row, const char *list, json_t *
 
 	if (row && !items) {
 		items = json_array();
-		json_object_set_new(row, list, items);
+		if (json_object_set_new(row, list, items) != 0)
+			items = NULL;
 	}
 	if (!items || json_array_size(items) >= COMPILES_LIST_MAX) {
 		c->ledger->n[LEDGER_ROWS_FULL] += items != NULL;
@@ -363,7 +364,8 @@ void compiles_add_in(json_t *row, const char *object, const char *name, double n
 
 	if (row && !in) {
 		in = json_object();
-		json_object_set_new(row, object, in);
+		if (json_object_set_new(row, object, in) != 0)
+			in = NULL;
 	}
 	if (!in || (!json_object_get(in, name) && json_object_size(in) >= COMPILES_LIST_MAX))
 		return;
@@ -449,7 +451,8 @@ void compiles_break(struct compiles *c, json_t *row, const struct torch_break *b
 	found = json_object_get(c->breaks, json_string_value(clean));
 	if (!found && json_object_size(c->breaks) < COMPILES_MAX) {
 		found = new_break(b);
-		json_object_set_new(c->breaks, json_string_value(clean), found);
+		if (json_object_set_new(c->breaks, json_string_value(clean), found) != 0)
+			found = NULL; /* no memory: it is gone */
 	}
 	json_decref(clean);
 	if (!found) {

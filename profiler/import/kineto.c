@@ -3,8 +3,9 @@
  * A file is read once and in order; what is kept does not grow with it, but for totals
  * by name, two bits a flow and 16 bytes for each launch within a compiled region.
  */
+#include <setjmp.h>
+#include <stddef.h>
 #include <stdlib.h>
-
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -82,8 +83,20 @@ enum field {
 	FIELD_ARG0, /* and one for each kineto_arg after it */
 };
 
+/* libyajl takes it for granted that it gets the memory that it asks for.  So its blocks are on a
+ * list: where there is none left the call is given up, and the list with it. */
+union parser_block {
+	struct {
+		union parser_block *next, *last;
+	};
+	max_align_t aligned;
+};
+
 struct event_parser {
 	yajl_handle yajl;
+	union parser_block blocks; /* the list's head */
+	jmp_buf given_up;
+	bool starved; /* a call was given up */
 	struct kineto_event event;
 	enum field field;
 	int depth, item; /* brackets that are open; which number of a grid comes next */
@@ -293,12 +306,75 @@ static const yajl_callbacks callbacks = {
 	.yajl_end_array = on_close,
 };
 
+static void unlink_block(union parser_block *b)
+{
+	if (b->next)
+		b->next->last = b->last;
+	b->last->next = b->next;
+}
+
+static void *link_block(struct event_parser *p, union parser_block *b)
+{
+	if (!b)
+		longjmp(p->given_up, 1);
+	b->next = p->blocks.next;
+	b->last = &p->blocks;
+	if (b->next)
+		b->next->last = b;
+	p->blocks.next = b;
+	return b + 1;
+}
+
+static void *parser_malloc(void *self, size_t bytes)
+{
+	return link_block(self, malloc(sizeof(union parser_block) + bytes));
+}
+
+static void *parser_realloc(void *self, void *at, size_t bytes)
+{
+	union parser_block *b = at, *grown;
+
+	if (!at)
+		return parser_malloc(self, bytes);
+	unlink_block(--b);
+	grown = realloc(b, sizeof(*b) + bytes);
+	if (!grown)
+		free(b);
+	return link_block(self, grown);
+}
+
+static void parser_free(void *self, void *at)
+{
+	(void)self;
+	if (!at)
+		return;
+	unlink_block((union parser_block *)at - 1);
+	free((union parser_block *)at - 1);
+}
+
+/* The handle with all that it has. */
+static void drop_handle(struct event_parser *p)
+{
+	for (union parser_block *b = p->blocks.next, *next; b; b = next) {
+		next = b->next;
+		free(b);
+	}
+	p->blocks.next = NULL;
+	p->yajl = NULL;
+}
+
 /* One handle for many events: they are values one after the other. */
 static bool renew(struct event_parser *p)
 {
-	if (p->yajl)
-		yajl_free(p->yajl);
-	p->yajl = yajl_alloc(&callbacks, NULL, p);
+	yajl_alloc_funcs memory = { parser_malloc, parser_realloc, parser_free, p };
+
+	drop_handle(p);
+	if (setjmp(p->given_up)) {
+		drop_handle(p);
+		p->starved = true;
+		return false;
+	}
+	p->yajl = yajl_alloc(&callbacks, &memory, p);
 	return p->yajl && yajl_config(p->yajl, yajl_allow_multiple_values, 1) &&
 	       yajl_config(p->yajl, yajl_dont_validate_strings, 1);
 }
@@ -323,8 +399,7 @@ static void event_parser_destroy(struct event_parser *p)
 {
 	if (!p)
 		return;
-	if (p->yajl)
-		yajl_free(p->yajl);
+	drop_handle(p);
 	buf_finish(&p->event.name);
 	buf_finish(&p->mended);
 	free(p);
@@ -339,6 +414,11 @@ static bool parse(struct event_parser *p, const char *text, size_t len)
 	p->event = (struct kineto_event){ .name = name };
 	p->field = FIELD_NONE;
 	p->depth = 0;
+	if (setjmp(p->given_up)) {
+		drop_handle(p);
+		p->starved = true;
+		return false;
+	}
 	if (p->yajl && yajl_parse(p->yajl, (const unsigned char *)text, len) == yajl_status_ok &&
 	    p->depth == 0)
 		return true;
@@ -356,7 +436,8 @@ static struct kineto_event *event_parse(struct event_parser *p, const char *text
 	if (parse(p, text, len))
 		return &p->event;
 	buf_clear(&p->mended);
-	if (!repair_json(text, len, &p->mended, &done) || !parse(p, p->mended.data, p->mended.len))
+	if (p->starved || !repair_json(text, len, &p->mended, &done) ||
+	    !parse(p, p->mended.data, p->mended.len))
 		return NULL;
 	ledger->n[LEDGER_CONTROL] += done.control;
 	ledger->n[LEDGER_ESCAPE] += done.escape;
@@ -747,7 +828,9 @@ static bool take_event(void *self, const char *text, size_t len, struct err *err
 	struct kineto_event *e = event_parse(k->parser, text, len, l);
 
 	if (!e)
-		return false;
+		return k->parser->starved
+			   ? err_set(err, ERR_MEMORY, "out of memory for reading events")
+			   : false;
 	e->text = text;
 	e->len = len;
 	k->m->events++;

@@ -350,7 +350,8 @@ static json_t *row_of(struct xla_log *x, json_t *rows, const char *key)
 
 	if (!row && json_object_size(rows) < MAX_ROWS) {
 		row = json_object();
-		json_object_set_new(rows, json_string_value(clean), row);
+		if (json_object_set_new(rows, json_string_value(clean), row) != 0)
+			row = NULL; /* no memory: it is gone */
 	} else if (!row) {
 		x->ledger->n[LEDGER_ROWS_FULL]++;
 	}

@@ -65,6 +65,19 @@ static bool update(const struct live_rows *r, int i, bool *scratch)
 	return changed;
 }
 
+/* Whether the code may read any local by its name, in a text. */
+static bool reads_by_name(const struct code *code)
+{
+	for (int i = 0; i < code->n_insts; i++) {
+		const struct lang_inst *inst = &code->insts[i];
+
+		if (inst->op == CODE_LOAD_GLOBAL && (strcmp(code->names[inst->arg], "eval") == 0 ||
+						     strcmp(code->names[inst->arg], "locals") == 0))
+			return true;
+	}
+	return false;
+}
+
 const bool *live_locals(const struct code *code, int inst, struct arena *arena)
 {
 	size_t n = (size_t)code->n_locals;
@@ -81,6 +94,8 @@ const bool *live_locals(const struct code *code, int inst, struct arena *arena)
 		memcpy(out, row(&r, inst), n * sizeof(bool));
 	else if (!r.at || !scratch)
 		out = NULL;
+	for (int i = 0; out && i < code->n_locals && reads_by_name(code); i++)
+		out[i] = out[i] || !local_may_be_unset(code, inst, i);
 	free(r.at);
 	free(scratch);
 	return out;

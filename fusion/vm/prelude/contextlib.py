@@ -1,9 +1,21 @@
 # The module contextlib, and the part of abc, enum and logging that is code.
+import functools
+from abc import ABC
 
 
 class _Manager:
-    def __init__(self, generator):
-        self.generator = generator
+    def __init__(self, function, args, keywords):
+        self.again = lambda: _Manager(function, args, keywords)
+        self.generator = function(*args, **keywords)
+
+    def __call__(self, function):
+        """As a decorator: each call of the function is inside a manager of its own."""
+
+        def inside(*args, **keywords):
+            with self.again():
+                return function(*args, **keywords)
+
+        return functools.wraps(function)(inside)
 
     def __enter__(self):
         return next(self.generator)
@@ -25,9 +37,17 @@ class _Manager:
 
 def contextmanager(function):
     def make(*args, **keywords):
-        return _Manager(function(*args, **keywords))
+        return _Manager(function, args, keywords)
 
-    return make
+    return functools.wraps(function)(make)
+
+
+class AbstractContextManager(ABC):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        return None
 
 
 class nullcontext:
@@ -62,7 +82,7 @@ class ExitStack:
         return entered
 
     def push(self, manager):
-        self.managers.append(manager)
+        self.managers.append(manager if hasattr(type(manager), "__exit__") else _Exit(manager))
         return manager
 
     def callback(self, function, *args, **keywords):
@@ -100,6 +120,14 @@ class _Callback:
     def __exit__(self, kind, error, trace):
         self.function()
         return False
+
+
+class _Exit:
+    def __init__(self, function):
+        self.function = function
+
+    def __exit__(self, kind, error, trace):
+        return self.function(kind, error, trace)
 
 
 class closing:

@@ -209,6 +209,14 @@ def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
     return (torch.sign(mean) * F.relu(torch.abs(mean))).mul(k).pow(1.0 / p)
 
 
+def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    """One call."""
+    p = float(norm_type)
+    k = _each(kernel_size, 3)
+    mean = F.avg_pool3d(input.pow(p), k, k if stride is None else stride, 0, ceil_mode)
+    return (torch.sign(mean) * F.relu(torch.abs(mean))).mul(math.prod(k)).pow(1.0 / p)
+
+
 def _sizes(input, output_size, n):
     wanted = _each(output_size, n) if output_size is not None else (None,) * n
     return tuple([input.shape[input.dim() - n + k] if wanted[k] is None else wanted[k] for k in range(n)])

@@ -10,6 +10,10 @@ class partial:
     def __call__(self, *args, **keywords):
         return self.func(*self.args, *args, **{**self.keywords, **keywords})
 
+    def __repr__(self):
+        parts = [repr(self.func)] + [repr(arg) for arg in self.args]
+        return f"functools.partial({', '.join(parts + [f'{k}={v!r}' for k, v in self.keywords.items()])})"
+
 
 def reduce(function, items, *initial):
     result = None
@@ -175,6 +179,20 @@ class _Dispatch:
 
 def singledispatch(function):
     return _Dispatch(function)
+
+
+class singledispatchmethod:
+    def __init__(self, func):
+        self._dispatch = _Dispatch(func)
+
+    def register(self, kind, method=None):
+        return self._dispatch.register(kind, method)
+
+    def __get__(self, instance, owner=None):
+        def call(*args, **keywords):
+            return self._dispatch.dispatch(type(args[0]))(instance, *args, **keywords)
+
+        return call
 
 
 class partialmethod:

@@ -262,16 +262,14 @@ def strided(z, at, step, sizes):
 
 def conv_for_x(g, x_shape, weight, stride, padding, dilation, groups):
     """A convolution of g, spread out by the stride, with the weight turned around."""
-    rest = []
+    shape = list(g.shape)
     before = []
+    cut = []  # so much that the padding has of its own, beyond the reach of the weight
     for d in range(2):
         reach = dilation[d] * (weight.shape[2 + d] - 1)
-        spread_size = (g.shape[2 + d] - 1) * stride[d] + 1
-        before.append(reach)
-        rest.append(x_shape[2 + d] + 2 * padding[d] - spread_size)
-    shape = list(g.shape)
-    for d in range(2):
-        shape[2 + d] = (g.shape[2 + d] - 1) * stride[d] + 1 + before[d] + rest[d]
+        cut.append(max(padding[d] - reach, 0))
+        before.append(reach - padding[d] + cut[d])
+        shape[2 + d] = x_shape[2 + d] + reach + 2 * cut[d]
     z = zeros_for(g, shape)
     strided(z, before, stride, g.shape[2:]).copy_(g)
     o, i, h, w = weight.shape
@@ -279,7 +277,8 @@ def conv_for_x(g, x_shape, weight, stride, padding, dilation, groups):
     turned = torch.flip(turned.reshape(groups * i, o // groups, h, w), (2, 3))
     whole = F.conv2d(z, turned, None, 1, 0, dilation, groups)
     for d in range(2):
-        whole = whole.narrow(2 + d, padding[d], x_shape[2 + d])
+        if cut[d]:
+            whole = whole.narrow(2 + d, cut[d], x_shape[2 + d]).contiguous()
     return whole
 
 

@@ -1,4 +1,6 @@
 # What nn.Module hands out: its children by name, handles of hooks, what a loaded state lacked.
+from collections import OrderedDict
+
 import torch
 
 
@@ -100,13 +102,55 @@ class IncompatibleKeys:
 
 
 class Handle:
-    def __init__(self, hooks, hook):
+    """Of a hook in a table by number."""
+
+    next_id = 0
+
+    def __init__(self, hooks):
         self.hooks = hooks
-        self.hook = hook
+        self.id = Handle.next_id
+        Handle.next_id += 1
 
     def remove(self):
-        if self.hook in self.hooks:
-            self.hooks.remove(self.hook)
+        self.hooks.pop(self.id, None)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.remove()
+
+
+def hooks(module):
+    """Those of a module's calls, by what they are called at and by number."""
+    if "_hooks" not in vars(module):
+        module._hooks = {
+            "before": OrderedDict(), "after": OrderedDict(), "backward": OrderedDict(), "with keywords": OrderedDict(),
+        }
+    return module._hooks
+
+
+def hook(tables, when, hook, prepend=False, with_kwargs=False):
+    table = tables[when]
+    handle = Handle(table)
+    table[handle.id] = hook
+    if with_kwargs:
+        tables["with keywords"][handle.id] = True
+    if prepend:
+        table.move_to_end(handle.id, last=False)
+    return handle
+
+
+# What a module has by these names, of which Module keeps no table itself.
+TABLES = {
+    "_forward_pre_hooks": lambda module: hooks(module)["before"],
+    "_forward_hooks": lambda module: hooks(module)["after"],
+    "_backward_hooks": lambda module: hooks(module)["backward"],
+    "_forward_hooks_with_kwargs": lambda module: hooks(module)["with keywords"],
+    "_non_persistent_buffers_set": lambda module: {
+        name for name, persistent in vars(module).get("_buffer_names", {}).items() if not persistent
+    },
+}
 
 
 def _tensors(values):
@@ -124,7 +168,7 @@ class Gradients:
         self._of_outputs = None
 
     def _call(self):
-        for hook in self._module._hooks["backward"]:
+        for hook in list(self._module._hooks["backward"].values()):
             changed = hook(self._module, tuple(self._of_inputs), self._of_outputs)
             if changed is not None:
                 self._of_inputs = list(_tensors(changed))

@@ -60,8 +60,8 @@ class Module:
         if self._hooks["backward"]:
             seen = _module_parts.Gradients(self)
             args = seen.inputs(args)
-        for hook, with_kwargs in self._hooks["before"]:
-            if with_kwargs:
+        for key, hook in list(self._hooks["before"].items()):
+            if key in self._hooks["with keywords"]:
                 changed = hook(self, args, keywords)
                 if changed is not None:
                     args, keywords = changed
@@ -70,31 +70,30 @@ class Module:
             if changed is not None:
                 args = changed if isinstance(changed, tuple) else (changed,)
         result = self.forward(*args, **keywords)
-        for hook, with_kwargs in self._hooks["after"]:
-            changed = hook(self, args, keywords, result) if with_kwargs else hook(self, args, result)
+        for key, hook in list(self._hooks["after"].items()):
+            if key in self._hooks["with keywords"]:
+                changed = hook(self, args, keywords, result)
+            else:
+                changed = hook(self, args, result)
             if changed is not None:
                 result = changed
         return result if seen is None else seen.outputs(result)
 
-    def _hook(self, when, hook, prepend):
-        if "_hooks" not in vars(self):
-            self._hooks = {"before": [], "after": [], "backward": []}
-        self._hooks[when].insert(0 if prepend else len(self._hooks[when]), hook)
-        return _module_parts.Handle(self._hooks[when], hook)
+    def _hook(self, when, hook, prepend, with_kwargs=False):
+        return _module_parts.hook(_module_parts.hooks(self), when, hook, prepend, with_kwargs)
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
-        return self._hook("before", (hook, with_kwargs), prepend)
+        return self._hook("before", hook, prepend, with_kwargs)
 
     def register_forward_hook(
         self, hook, *, prepend=False, with_kwargs=False, always_call=False
     ):
-        return self._hook("after", (hook, with_kwargs), prepend)
+        return self._hook("after", hook, prepend, with_kwargs)
 
     def _load_hook(self, when, hook):
         if "_load_hooks" not in vars(self):
-            _prelude.set(self, "_load_hooks", {"before": [], "after": []})
-        self._load_hooks[when].append(hook)
-        return _module_parts.Handle(self._load_hooks[when], hook)
+            _prelude.set(self, "_load_hooks", {"before": {}, "after": {}})
+        return _module_parts.hook(self._load_hooks, when, hook)
 
     def _register_load_state_dict_pre_hook(self, hook, with_module=False):
         return self._load_hook("before", (hook, with_module))
@@ -111,6 +110,8 @@ class Module:
             return child
         if name == "_parameters" or name == "_buffers" or name == "_modules":
             return _module_parts.Registry(self, name[1:])
+        if name in _module_parts.TABLES:
+            return _module_parts.TABLES[name](self)
         if "parametrizations" in vars(self) and name in self.parametrizations:
             return self.parametrizations[name]()
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
@@ -339,7 +340,8 @@ class Module:
         return self._hook("backward", hook, False)
 
     def _get_name(self):
-        return type(self).__name__
+        name = type(self).__name__
+        return "Parametrized" + name if "parametrizations" in vars(self) else name
 
     def compile(self, *args, **keywords):
         pass
@@ -349,15 +351,14 @@ class Module:
 
     def __repr__(self):
         lines = [
-            f"({name}): {_indented(repr(module))}" for name, module in self._own("modules")
+            f"({name}): {_indented(repr(module))}" for name, module in self._kept("modules").items()
         ]
-        extra = self.extra_repr()
-        name = type(self).__name__
-        if not lines:
-            return f"{name}({extra})"
-        if extra:
-            lines = extra.split("\n") + lines
-        return name + "(\n  " + "\n  ".join(lines) + "\n)"
+        extra = self.extra_repr().split("\n")
+        extra = extra if extra != [""] else []
+        name = self._get_name()
+        if not lines and len(extra) < 2:
+            return f"{name}({''.join(extra)})"
+        return name + "(\n  " + "\n  ".join(extra + lines) + "\n)"
 
 
 # ---- containers
@@ -451,3 +452,18 @@ class ModuleList(_Container):
 
     def __contains__(self, module):
         return any([each is module for each in self.children()])
+
+    def __repr__(self):
+        """Modules in a row that print the same are one line with their number."""
+        texts = [repr(module) for module in self]
+        if not texts:
+            return self._get_name() + "()"
+        lines = []
+        first = 0
+        for i, text in enumerate(texts):
+            if i + 1 < len(texts) and texts[i + 1] == text:
+                continue
+            many = f"({first}-{i}): {i - first + 1} x " if first < i else f"({i}): "
+            lines.append(_indented(many + text))
+            first = i + 1
+        return self._get_name() + "(\n  " + "\n  ".join(lines) + "\n)"

@@ -6,6 +6,10 @@ import torch.nn.functional as F
 from torch.nn import Dropout, LayerNorm, Linear, Module, ModuleList, Parameter, init
 
 
+class NonDynamicallyQuantizableLinear(Linear):
+    pass
+
+
 class MultiheadAttention(Module):
     def __init__(
         self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False,
@@ -26,7 +30,7 @@ class MultiheadAttention(Module):
         self.head_dim = embed_dim // num_heads
         assert self.head_dim * num_heads == embed_dim, "embed_dim must be divisible by num_heads"
         # In the order in which torch draws them.
-        out_proj = Linear(embed_dim, embed_dim, bias, device=device, dtype=dtype)
+        out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, device=device, dtype=dtype)
         if self._qkv_same_embed_dim:
             self.in_proj_weight = init.xavier_uniform_(Parameter(torch.empty(3 * embed_dim, embed_dim, dtype=dtype, device=device)))
         else:

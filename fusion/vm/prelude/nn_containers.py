@@ -49,6 +49,10 @@ class ModuleDict(Module):
         return self._own("modules")
 
 
+def _described(value, kind):
+    return f"Parameter containing: [{kind} of size {'x'.join([str(n) for n in value.shape])}]"
+
+
 def _parameter(value):
     return value if _prelude.is_parameter(value) else Parameter(value)
 
@@ -76,7 +80,11 @@ class ParameterList(Module):
         return iter([value for _, value in self._own("parameters")])
 
     def __getitem__(self, index):
-        return [value for _, value in self._own("parameters")][index]
+        found = [value for _, value in self._own("parameters")][index]
+        return ParameterList(found) if isinstance(index, slice) else found
+
+    def extra_repr(self):
+        return "\n".join([f"  ({name}): {_described(value, value.dtype)}" for name, value in self._own("parameters")])
 
 
 class ParameterDict(Module):
@@ -107,3 +115,7 @@ class ParameterDict(Module):
 
     def __contains__(self, name):
         return name in self.keys()
+
+    def extra_repr(self):
+        own = self._own("parameters")
+        return "\n".join([f"  ({name}): {_described(value, value.type())}" for name, value in own])

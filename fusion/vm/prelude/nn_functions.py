@@ -39,6 +39,10 @@ class Dropout3d(Dropout):
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
+def _in_place(inplace):
+    return ", inplace=True" if inplace else ""
+
+
 class Flatten(Module):
     def __init__(self, start_dim=1, end_dim=-1):
         self.start_dim = start_dim
@@ -46,6 +50,9 @@ class Flatten(Module):
 
     def forward(self, input):
         return input.flatten(self.start_dim, self.end_dim)
+
+    def extra_repr(self):
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
 
 class Unflatten(Module):
@@ -56,11 +63,21 @@ class Unflatten(Module):
     def forward(self, input):
         return input.unflatten(self.dim, self.unflattened_size)
 
+    def extra_repr(self):
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
 
-class ReLU(Module):
+
+class _InPlace(Module):
+    """An activation that may write its input."""
+
     def __init__(self, inplace=False):
         self.inplace = inplace
 
+    def extra_repr(self):
+        return _in_place(self.inplace).removeprefix(", ")
+
+
+class ReLU(_InPlace):
     def forward(self, input):
         return F.relu(input, inplace=self.inplace)
 
@@ -76,18 +93,12 @@ class GELU(Module):
         return f"approximate={self.approximate!r}"
 
 
-class SiLU(Module):
-    def __init__(self, inplace=False):
-        self.inplace = inplace
-
+class SiLU(_InPlace):
     def forward(self, input):
         return F.silu(input, inplace=self.inplace)
 
 
-class Mish(Module):
-    def __init__(self, inplace=False):
-        self.inplace = inplace
-
+class Mish(_InPlace):
     def forward(self, input):
         return F.mish(input, inplace=self.inplace)
 
@@ -133,10 +144,7 @@ class Hardsigmoid(Module):
         return F.hardsigmoid(input, inplace=self.inplace)
 
 
-class ReLU6(Module):
-    def __init__(self, inplace=False):
-        self.inplace = inplace
-
+class ReLU6(_InPlace):
     def forward(self, input):
         return F.relu6(input, inplace=self.inplace)
 
@@ -150,6 +158,9 @@ class Hardtanh(Module):
     def forward(self, input):
         return F.hardtanh(input, self.min_val, self.max_val, inplace=self.inplace)
 
+    def extra_repr(self):
+        return f"min_val={self.min_val}, max_val={self.max_val}" + _in_place(self.inplace)
+
 
 class LeakyReLU(Module):
     def __init__(self, negative_slope=0.01, inplace=False):
@@ -160,7 +171,7 @@ class LeakyReLU(Module):
         return F.leaky_relu(input, self.negative_slope, inplace=self.inplace)
 
     def extra_repr(self):
-        return f"negative_slope={self.negative_slope}"
+        return f"negative_slope={self.negative_slope}" + _in_place(self.inplace)
 
 
 class ELU(Module):
@@ -172,7 +183,7 @@ class ELU(Module):
         return F.elu(input, self.alpha, inplace=self.inplace)
 
     def extra_repr(self):
-        return f"alpha={self.alpha}"
+        return f"alpha={self.alpha}" + _in_place(self.inplace)
 
 
 class CELU(Module):
@@ -183,11 +194,11 @@ class CELU(Module):
     def forward(self, input):
         return F.celu(input, self.alpha, inplace=self.inplace)
 
+    def extra_repr(self):
+        return f"alpha={self.alpha}" + _in_place(self.inplace)
 
-class SELU(Module):
-    def __init__(self, inplace=False):
-        self.inplace = inplace
 
+class SELU(_InPlace):
     def forward(self, input):
         return F.selu(input, inplace=self.inplace)
 
@@ -200,6 +211,9 @@ class Softplus(Module):
     def forward(self, input):
         return F.softplus(input, self.beta, self.threshold)
 
+    def extra_repr(self):
+        return f"beta={self.beta}, threshold={self.threshold}"
+
 
 class GLU(Module):
     def __init__(self, dim=-1):
@@ -207,6 +221,9 @@ class GLU(Module):
 
     def forward(self, input):
         return F.glu(input, self.dim)
+
+    def extra_repr(self):
+        return f"dim={self.dim}"
 
 
 class PReLU(Module):
@@ -216,6 +233,9 @@ class PReLU(Module):
 
     def forward(self, input):
         return F.prelu(input, self.weight)
+
+    def extra_repr(self):
+        return f"num_parameters={self.num_parameters}"
 
 
 class Softmax(Module):
@@ -257,6 +277,9 @@ class Softshrink(Module):
     def forward(self, input):
         return F.softshrink(input, self.lambd)
 
+    def extra_repr(self):
+        return f"{self.lambd}"
+
 
 class Hardshrink(Softshrink):
     def forward(self, input):
@@ -272,6 +295,9 @@ class Threshold(Module):
     def forward(self, input):
         return F.threshold(input, self.threshold, self.value, self.inplace)
 
+    def extra_repr(self):
+        return f"threshold={self.threshold}, value={self.value}" + _in_place(self.inplace)
+
 
 class RReLU(Module):
     def __init__(self, lower=1.0 / 8, upper=1.0 / 3, inplace=False):
@@ -281,6 +307,9 @@ class RReLU(Module):
 
     def forward(self, input):
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+    def extra_repr(self):
+        return f"lower={self.lower}, upper={self.upper}" + _in_place(self.inplace)
 
 
 class PairwiseDistance(Module):
@@ -489,7 +518,9 @@ class CrossEntropyLoss(Module):
 class Upsample(Module):
     def __init__(self, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None):
         self.size = size
-        self.scale_factor = scale_factor
+        if isinstance(scale_factor, tuple):
+            scale_factor = tuple([float(factor) for factor in scale_factor])
+        self.scale_factor = float(scale_factor) if isinstance(scale_factor, int) else scale_factor
         self.mode = mode
         self.align_corners = align_corners
         self.recompute_scale_factor = recompute_scale_factor
@@ -499,6 +530,10 @@ class Upsample(Module):
             input, self.size, self.scale_factor, self.mode, self.align_corners,
             recompute_scale_factor=self.recompute_scale_factor,
         )
+
+    def extra_repr(self):
+        size = f"size={self.size}" if self.scale_factor is None else f"scale_factor={self.scale_factor}"
+        return size + f", mode={self.mode!r}"
 
 
 class UpsamplingNearest2d(Upsample):
@@ -528,6 +563,9 @@ class PixelUnshuffle(Module):
 
     def forward(self, input):
         return F.pixel_unshuffle(input, self.downscale_factor)
+
+    def extra_repr(self):
+        return f"downscale_factor={self.downscale_factor}"
 
 
 class _Pad(Module):

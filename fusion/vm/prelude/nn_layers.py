@@ -52,12 +52,21 @@ class Linear(Module):
 class Bilinear(Module):
     def __init__(self, in1_features, in2_features, out_features, bias=True, device=None, dtype=None):
         bound = 1 / math.sqrt(in1_features)
+        self.in1_features = in1_features
+        self.in2_features = in2_features
+        self.out_features = out_features
         self.weight = _uniform((out_features, in1_features, in2_features), bound, dtype, device)
         self.bias = _uniform((out_features,), bound, dtype, device) if bias else None
 
     def forward(self, input1, input2):
         result = torch.einsum("...i,oij,...j->...o", input1, self.weight, input2)
         return result if self.bias is None else result + self.bias
+
+    def extra_repr(self):
+        return (
+            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
+            f"out_features={self.out_features}, bias={self.bias is not None}"
+        )
 
 
 class Embedding(Module):
@@ -311,6 +320,9 @@ class LocalResponseNorm(Module):
     def forward(self, input):
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
+    def extra_repr(self):
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
 
 class EmbeddingBag(Module):
     scale_grad_by_freq = False  # another value is refused, where it is set in the constructor or used
@@ -357,4 +369,10 @@ class EmbeddingBag(Module):
         )
 
     def extra_repr(self):
-        return f"{self.num_embeddings}, {self.embedding_dim}, mode={self.mode!r}"
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        if self.max_norm is not None:
+            text += f", max_norm={self.max_norm}"
+        if self.norm_type != 2:
+            text += f", norm_type={self.norm_type}"
+        text += f", mode={self.mode!r}"
+        return text + (f", padding_idx={self.padding_idx}" if self.padding_idx is not None else "")

@@ -1,15 +1,18 @@
 # torch.nn: layers that learn the number of their inputs from the first call.
+import torch
 from torch.nn import (
-    BatchNorm1d, BatchNorm2d, BatchNorm3d, Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d,
-    InstanceNorm1d, InstanceNorm2d, Linear,
+    BatchNorm1d, BatchNorm2d, BatchNorm3d, Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d,
+    ConvTranspose3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d, Linear,
 )
 
 
 class _Lazy:
-    # Before the first call a layer has no parameters; after it the layer is the one it derives from.
+    # Before the first call a layer has no inputs; after it the layer is the one it derives from.
     channels = 1  # the dim of the input that says how many there are
 
     def __init__(self, *args, **keywords):
+        with torch.random.fork_rng():  # numbers are drawn at the first call
+            super().__init__(0, *args, **keywords)
         self._waiting = (args, keywords)
 
     def has_uninitialized_params(self):
@@ -19,7 +22,11 @@ class _Lazy:
         args, keywords = self._waiting
         self._waiting = None
         training = self.training
+        known = dict(self.named_parameters(recurse=False))
         super().__init__(input.shape[self.channels], *args, **keywords)
+        for name, parameter in known.items():  # an optimizer may have them already
+            parameter.data = getattr(self, name).data
+            setattr(self, name, parameter)
         self.train(training)
 
     def _call_impl(self, *args, **keywords):
@@ -36,16 +43,11 @@ class _Lazy:
         name = type(self).__name__
         return name if self._waiting is not None else name.removeprefix("Lazy")
 
-    def extra_repr(self):
-        return "" if self._waiting is not None else super().extra_repr()
-
 
 class LazyLinear(_Lazy, Linear):
     channels = -1
 
     def __init__(self, out_features, bias=True, device=None, dtype=None):
-        self.in_features = 0
-        self.out_features = out_features
         super().__init__(out_features, bias, device, dtype)
 
 
@@ -57,11 +59,19 @@ class LazyConv2d(_Lazy, Conv2d):
     pass
 
 
+class LazyConv3d(_Lazy, Conv3d):
+    pass
+
+
 class LazyConvTranspose1d(_Lazy, ConvTranspose1d):
     pass
 
 
 class LazyConvTranspose2d(_Lazy, ConvTranspose2d):
+    pass
+
+
+class LazyConvTranspose3d(_Lazy, ConvTranspose3d):
     pass
 
 
@@ -77,9 +87,18 @@ class LazyBatchNorm3d(_Lazy, BatchNorm3d):
     pass
 
 
-class LazyInstanceNorm1d(_Lazy, InstanceNorm1d):
+class _LazyInstanceNorm(_Lazy):
+    def __init__(self, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None):
+        super().__init__(eps, momentum, affine, track_running_stats, device, dtype)
+
+
+class LazyInstanceNorm1d(_LazyInstanceNorm, InstanceNorm1d):
     pass
 
 
-class LazyInstanceNorm2d(_Lazy, InstanceNorm2d):
+class LazyInstanceNorm2d(_LazyInstanceNorm, InstanceNorm2d):
+    pass
+
+
+class LazyInstanceNorm3d(_LazyInstanceNorm, InstanceNorm3d):
     pass

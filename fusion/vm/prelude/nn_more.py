@@ -1,9 +1,12 @@
 # torch.nn, the layers and losses that few programs use, parsed when one of them is named.
+import collections
+
 import torch
 import _reduction
 import torch.nn.functional as F
 from torch.nn import Module
-from torch.nn import InstanceNorm2d, ConstantPad1d, ZeroPad1d, ReflectionPad1d, ReplicationPad1d
+from torch.nn import InstanceNorm2d, Linear, LPPool2d, ModuleList, NLLLoss, PairwiseDistance, Sequential
+from torch.nn import ConstantPad1d, ZeroPad1d, ReflectionPad1d, ReplicationPad1d
 
 
 class ChannelShuffle(Module):
@@ -147,9 +150,7 @@ class CTCLoss(Module):
 
 class TripletMarginWithDistanceLoss(Module):
     def __init__(self, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
-        self.distance_function = (
-            F.pairwise_distance if distance_function is None else distance_function
-        )
+        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin = margin
         self.swap = swap
         self.reduction = reduction
@@ -161,3 +162,97 @@ class TripletMarginWithDistanceLoss(Module):
             far = torch.minimum(far, self.distance_function(positive, negative))
         loss = torch.clamp(self.margin + near - far, min=0)
         return _reduction.reduced(loss, self.reduction, None, None)
+
+
+_ASMoutput = collections.namedtuple("_ASMoutput", ["output", "loss"])
+
+
+class NLLLoss2d(NLLLoss):
+    pass
+
+
+class LPPool3d(LPPool2d):
+    def forward(self, input):
+        return F.lp_pool3d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+
+class CrossMapLRN2d(Module):
+    def __init__(self, size, alpha=1e-4, beta=0.75, k=1):
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input):
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self):
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class AdaptiveLogSoftmaxWithLoss(Module):
+    """Frequent classes have a score each in the head; each cluster of rare ones has one, and its
+    own scores in a tail of fewer features."""
+
+    def __init__(
+        self, in_features, n_classes, cutoffs, div_value=4.0, head_bias=False, device=None, dtype=None
+    ):
+        cutoffs = list(cutoffs)
+        if len(cutoffs) == 0:
+            raise ValueError("cutoffs should be a sequence of length larger than 0")
+        if (
+            cutoffs != sorted(cutoffs) or min(cutoffs) <= 0 or max(cutoffs) > n_classes - 1
+            or len(set(cutoffs)) != len(cutoffs) or any([int(c) != c for c in cutoffs])
+        ):
+            raise ValueError(
+                "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, "
+                "where each value is between 1 and n_classes-1"
+            )
+        self.in_features = in_features
+        self.n_classes = n_classes
+        self.cutoffs = cutoffs + [n_classes]
+        self.div_value = div_value
+        self.head_bias = head_bias
+        self.shortlist_size = self.cutoffs[0]
+        self.n_clusters = len(self.cutoffs) - 1
+        self.head_size = self.shortlist_size + self.n_clusters
+        self.head = Linear(in_features, self.head_size, head_bias, device, dtype)
+        self.tail = ModuleList()
+        for i in range(self.n_clusters):
+            hidden = int(in_features // div_value ** (i + 1))
+            size = self.cutoffs[i + 1] - self.cutoffs[i]
+            self.tail.append(Sequential(
+                Linear(in_features, hidden, False, device, dtype), Linear(hidden, size, False, device, dtype)
+            ))
+
+    def reset_parameters(self):
+        self.head.reset_parameters()
+        for first, second in self.tail:
+            first.reset_parameters()
+            second.reset_parameters()
+
+    def forward(self, input, target):
+        single = target.dim() == 0
+        if single:
+            input, target = input.unsqueeze(0), target.unsqueeze(0)
+        if target.dim() != 1 or input.shape[0] != target.shape[0]:
+            raise RuntimeError("Input and target should have the same size in the batch dimension.")
+        if (target < 0).any() or (target >= self.n_classes).any():
+            raise RuntimeError(
+                f"Target values should be in [0, {self.n_classes - 1}], "
+                f"but values in range [{target.min().item()}, {target.max().item()}] were found. "
+            )
+        output = self.log_prob(input).gather(1, target.unsqueeze(1)).squeeze(1)
+        loss = (-output).mean()
+        return _ASMoutput(output.squeeze(0) if single else output, loss)
+
+    def log_prob(self, input):
+        head = F.log_softmax(self.head(input), dim=1)
+        parts = [head[:, : self.shortlist_size]]
+        for i, tail in enumerate(self.tail):
+            own = head[:, self.shortlist_size + i].unsqueeze(1)
+            parts.append(F.log_softmax(tail(input), dim=1) + own)
+        return torch.cat(parts, 1)
+
+    def predict(self, input):
+        return self.log_prob(input).argmax(dim=1)

@@ -53,6 +53,7 @@ class _ConvNd(Module):
         self.stride = _each(stride, dims)
         self.padding = padding if isinstance(padding, str) else _each(padding, dims)
         self.dilation = _each(dilation, dims)
+        self.output_padding = (0,) * dims
         self.groups = groups
         self.padding_mode = padding_mode
         ends = (in_channels, out_channels // groups) if self.transposed else (out_channels, in_channels // groups)
@@ -94,10 +95,14 @@ class _ConvNd(Module):
             text += f", padding={self.padding}"
         if self.dilation != (1,) * self.dims:
             text += f", dilation={self.dilation}"
+        if self.output_padding != (0,) * self.dims:
+            text += f", output_padding={self.output_padding}"
         if self.groups != 1:
             text += f", groups={self.groups}"
         if self.bias is None:
             text += ", bias=False"
+        if self.padding_mode != "zeros":
+            text += f", padding_mode={self.padding_mode}"
         return text
 
 
@@ -214,6 +219,10 @@ class _AvgPool(_Pool):
 
 
 class AvgPool1d(_AvgPool):
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+        stride = kernel_size if stride is None else stride
+        super().__init__(_single(kernel_size), _single(stride), _single(padding), ceil_mode, count_include_pad)
+
     def forward(self, input):
         return F.avg_pool1d(
             input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
@@ -236,6 +245,12 @@ class LPPool2d(Module):
 
     def forward(self, input):
         return F.lp_pool2d(input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
+
+    def extra_repr(self):
+        return (
+            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, "
+            f"stride={self.stride}, ceil_mode={self.ceil_mode}"
+        )
 
 
 class _AdaptivePool(Module):
@@ -278,6 +293,12 @@ class Unfold(Module):
     def forward(self, input):
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
+    def extra_repr(self):
+        return (
+            f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, "
+            f"stride={self.stride}"
+        )
+
 
 class Fold(Unfold):
     def __init__(self, output_size, kernel_size, dilation=1, padding=0, stride=1):
@@ -288,6 +309,9 @@ class Fold(Unfold):
         return F.fold(
             input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
         )
+
+    def extra_repr(self):
+        return f"output_size={self.output_size}, " + super().extra_repr()
 
 
 class Conv3d(_ConvNd):

@@ -38,7 +38,7 @@ class dtype:
         self.torch = of
         self.name = found
         self.kind = "b" if found == "bool" else "f" if of.is_floating_point else found[0]
-        self.itemsize = of.itemsize
+        self.itemsize = {"uint16": 2, "uint32": 4}.get(found, of.itemsize)
 
     @property
     def type(self):
@@ -75,6 +75,9 @@ int16 = dtype(torch.int16, "int16")
 int32 = dtype(torch.int32, "int32")
 int64 = dtype(torch.int64, "int64")
 uint8 = dtype(torch.uint8, "uint8")
+uint16 = dtype(torch.int32, "uint16")  # held with more bits: of what fits no value differs
+uint32 = dtype(torch.int64, "uint32")
+uint64 = dtype(torch.int64, "uint64")
 bool_ = dtype(torch.bool, "bool")
 half = float16
 single = float32
@@ -88,8 +91,8 @@ longlong = int64
 short = int16
 byte = int8
 ubyte = uint8
-_types = (float16, float32, float64, int8, int16, int32, int64, uint8, bool_)
-_short = {"f": float32, "d": float64, "f2": float16, "f4": float32, "f8": float64, "i": int32, "l": int64, "i1": int8, "i2": int16, "i4": int32, "i8": int64, "u1": uint8, "b": int8, "B": uint8, "?": bool_, "float": float64, "int": int64, "half": float16, "single": float32, "double": float64}
+_types = (float16, float32, float64, int8, int16, int32, int64, uint8, bool_, uint16, uint32, uint64)
+_short = {"f": float32, "d": float64, "f2": float16, "f4": float32, "f8": float64, "i": int32, "l": int64, "i1": int8, "i2": int16, "i4": int32, "i8": int64, "u1": uint8, "u2": uint16, "u4": uint32, "u8": uint64, "H": uint16, "b": int8, "B": uint8, "?": bool_, "float": float64, "int": int64, "half": float16, "single": float32, "double": float64}
 
 
 def _found(of):
@@ -660,19 +663,20 @@ class ndarray:
 
 
 # How an array is printed.
+print_options = {"precision": 8, "linewidth": 75, "suppress": False}
+
+
 def _digits(x):
     """The shortest text of x with at most 8 digits after the point: its whole part, and the rest."""
-    text = f"{x:.8f}".rstrip("0")
-    whole, rest = text.split(".")
-    if len(rest) == 8:
-        return whole, rest
-    return whole, rest
+    whole, _, rest = f"{x:.{print_options['precision']}f}".partition(".")
+    return whole, rest.rstrip("0")
 
 
 def _floats(values, shortest):
     finite = [abs(v) for v in values if math.isfinite(v) and v != 0]
     if finite and (_max(finite) >= 1e8 or _min(finite) < 1e-4 or _max(finite) / _min(finite) > 1e3):
-        return _powers(values, shortest)
+        if not print_options["suppress"]:
+            return _powers(values, shortest)
     parts = [_digits(float(shortest(v))) if math.isfinite(v) else None for v in values]
     right = _max([len(p[1]) for p in parts if p is not None] + [0])
     left = _max([len(p[0]) for p in parts if p is not None] + [0])
@@ -694,7 +698,7 @@ def _powers(values, shortest):
             continue
         text = shortest(v)
         digits = "0" if v == 0 else text.replace("-", "").split("e")[0].replace(".", "").strip("0")
-        count = _min(_max(len(digits) - 1, 0), 8)
+        count = _min(_max(len(digits) - 1, 0), print_options["precision"])
         parts.append(f"{v:.{count}e}")
     right = _max([len(p.split("e")[0].split(".")[1]) if "." in p else 0 for p in parts if p is not None] + [0])
     texts = []
@@ -733,7 +737,7 @@ def _lines(tensor, indent, between):
     if tensor.numel() == 0:
         return "[]"
     texts = _texts(tensor)
-    return _rows(texts, list(tensor.shape), indent + " ", between, 74)
+    return _rows(texts, list(tensor.shape), indent + " ", between, print_options["linewidth"] - 1)
 
 
 def _rows(texts, shape, indent, between, width):

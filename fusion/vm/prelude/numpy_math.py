@@ -805,8 +805,11 @@ def result_type(*args):
     return _array(parts[0]).dtype
 
 
-def set_printoptions(**options):
-    pass
+def set_printoptions(
+    precision=None, threshold=None, edgeitems=None, linewidth=None, suppress=None, sign=None, floatmode=None
+):
+    given = {"precision": precision, "linewidth": linewidth, "suppress": suppress}
+    numpy.print_options.update({name: value for name, value in given.items() if value is not None})
 
 
 def seterr(**options):

@@ -54,7 +54,7 @@ def _load_one(module, name, key, param, given, assign, wrong):
 
 def load_own(module, state, prefix, metadata, strict, keys):
     missing, unexpected, wrong = keys
-    for hook, with_module in vars(module).get("_load_hooks", {"before": []})["before"]:
+    for hook, with_module in list(vars(module).get("_load_hooks", {"before": {}})["before"].values()):
         args = (state, prefix, metadata, strict, missing, unexpected, wrong)
         hook(module, *args) if with_module else hook(*args)
     places = _own_places(module)
@@ -95,7 +95,7 @@ def _walk(module, state, prefix, metadata, assign, keys):
         part = {k: v for k, v in state.items() if k.startswith(below)}
         _walk(child, part, below, metadata, assign, keys)
     kept = _module_parts.IncompatibleKeys(missing, unexpected)
-    for hook in vars(module).get("_load_hooks", {"after": []})["after"]:
+    for hook in list(vars(module).get("_load_hooks", {"after": {}})["after"].values()):
         if hook(module, kept) is not None:
             raise AssertionError(
                 "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to "
