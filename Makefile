@@ -8,7 +8,7 @@
 #   make tidy         the analyzer (clang-tidy), which takes minutes
 #   make differential random programs, every mode against eager, for SECONDS (DIFFERENTIAL="--torch python3": eager against PyTorch)
 #   make fuzz         the fuzz targets, FUZZ_SECONDS each
-#   make trial-NAME   what a release goes through: differential, fuzz, sanitize, busy (TRIAL_SECONDS each), walks
+#   make trial-NAME   what a release goes through: differential, fuzz, sanitize, busy (TRIAL_SECONDS each), walks, clients
 #   make install      the program, its library for other processes, headers for plugins and manual pages (PREFIX, DESTDIR)
 #   make deps         Debian packages and npm files that the above need
 #   V=1 shows the commands; CC=clang, SAN=1 (address and undefined), SAN=thread, B=other-build-folder
@@ -32,7 +32,7 @@ ALL_CFLAGS := -std=gnu11 $(if $(SAN),-O1 -g1,-O2 -g) -fno-omit-frame-pointer -ff
 # libmvec stays linked although nothing names it: generated kernels resolve
 # their vector math against the process.
 LDLIBS_ENGINE := -lpcre2-8 -Wl,--no-as-needed -lmvec -Wl,--as-needed -lm -ldl -pthread
-LDLIBS_ALL := -lseccomp -ljansson -lyajl -lz -lzip -lsqlite3 -lmicrohttpd -lnettle -lzstd $(LDLIBS_ENGINE)
+LDLIBS_ALL := -lseccomp -ljansson -lyajl -lz -lsqlite3 -lmicrohttpd -lnettle -lzstd $(LDLIBS_ENGINE)
 LDFLAGS_ALL := $(SANITIZE) $(LDFLAGS)
 
 # The headers of the CUDA Toolkit, where it is installed; its libraries are loaded
@@ -108,6 +108,8 @@ $(foreach f,$(FOLDERS),$(eval $(call folder,$f))$(eval $(call suites,$f)))
 # Suites of fusion.h and of the whole engine: test_fusion_<what>.
 archives_fusion := $(archives_session)
 libs_fusion := $(libs_session)
+# It packs what it unpacks.
+$B/tests/test_profiler_gather: libs_profiler := $(libs_profiler) -lzip
 $(eval $(call suites,fusion))
 
 $B/breakeven: $B/server/main.o $(foreach f,$(FOLDERS),$B/lib/$f.a)
@@ -147,9 +149,10 @@ $B/gen/torch_host_text.o: profiler/torch/host.py
 $(PRELUDES): $B/gen/prelude_%_text.o: fusion/vm/prelude/%.py Makefile
 	@mkdir -p $(@D)
 	{ printf '.section .rodata\n.global prelude_$*_text\nprelude_$*_text:\n.incbin "%s"\n.byte 0\n' $<; \
-	printf '.global prelude_$*_text_names\nprelude_$*_text_names:\n.asciz "'; \
-	sed -nE 's/^(class|def) ([A-Za-z0-9_]+)[(:].*/ \2/p; s/^([A-Za-z0-9_]+) = .*/ \1/p' $< | tr -d '\n'; \
-	printf ' "\n.section .note.GNU-stack,"",@progbits\n'; } > $(@:.o=.S)
+	sed -nE 's/^(class|def) ([A-Za-z0-9_]+)[(:].*/\2 0/p; s/^([A-Za-z0-9_]+) = None$$/\1 1/p; t; s/^([A-Za-z0-9_]+) = .*/\1 0/p' $< | LC_ALL=C sort -u -k1,1 | \
+	awk -v to=prelude_$*_text_names '{ print ".L" NR ": .asciz \"" $$1 "\"\n.byte " $$2; at = at ".long .L" NR " - " to "\n" } \
+	  END { printf ".balign 4\n.global %s\n%s:\n.long %d\n%s", to, to, NR, at }'; \
+	printf '.section .note.GNU-stack,"",@progbits\n'; } > $(@:.o=.S)
 	$(CC) -c $(@:.o=.S) -o $@
 $B/gen/%_text.o: Makefile
 	@mkdir -p $(@D)

@@ -1,8 +1,9 @@
 /* profiler/profiler.h -- a workload in, a report out.
  *
  * Reads a workload (web/docs/workloads.md), runs it in every mode, measures
- * and returns the report as a Jansson value.  Used by the worker process and
- * by `breakeven run`; no globals, one run per thread.
+ * and returns the report as a struct (profiler/fields/fields.h), which lives in
+ * the caller's draft and borrows from the workload.  Used by the worker process
+ * and by `breakeven run`; no globals, one run per thread.
  */
 #ifndef PROFILER_PROFILER_H
 #define PROFILER_PROFILER_H
@@ -16,8 +17,11 @@
 #include "fusion/mode.h"
 #include "profiler/timeline/timeline.h"
 
-struct registry; /* fusion/registry.h */
-struct workload; /* parsed and bounded; immutable */
+struct registry;     /* fusion/registry.h */
+struct workload;     /* parsed and bounded; immutable */
+struct report_draft; /* profiler/fields/fields.h, as the reports */
+struct report_explain;
+struct report_run;
 
 /* Everything that can be seen without running: JSON types, bounds (elements,
  * counts), syntax of the source (each sweep point's too), unknown names and
@@ -121,9 +125,9 @@ struct profiler_options {
 };
 
 /* NULL with *err (line and column in the user's source where it has a place);
- * CANCELLED when progress() said so.  The caller owns the report. */
-json_t *profiler_run(const struct workload *w, const struct profiler_options *options,
-		     struct err *err);
+ * CANCELLED when progress() said so. */
+struct report_run *profiler_run(const struct workload *w, const struct profiler_options *options,
+				struct report_draft *draft, struct err *err);
 
 /* The engine `torch`: the same workload by real PyTorch, in the operator's Python, which
  * executes what is posted; it is off unless somebody names that Python. */
@@ -137,8 +141,9 @@ bool workload_wants_torch(const struct workload *w);
 /* profiler_run(), with the workload's program `before` beside it where there is one
  * (profiler/breaks/change.h), then the other engines that the workload names; each is a report of
  * its own in `engines` (profiler/torch/engine.c), its failure too. */
-json_t *profiler_run_engines(const struct workload *w, const struct profiler_options *options,
-			     struct err *err);
+struct report_run *profiler_run_engines(const struct workload *w,
+					const struct profiler_options *options,
+					struct report_draft *draft, struct err *err);
 
 /* Whether `python` has a torch that will do: {"version", "python", "executable", "cuda",
  * "device_name", "threads"}.  Takes seconds.  NULL with IO, NO_DEVICE or WORKER. */
@@ -155,10 +160,11 @@ struct explain_options {
 
 /* Capture and lowering alone, by the interpreter tier: graph_count,
  * graph_break_count, op_count, graphs, breaks, tree, recompiles, guards, calls,
- * sizes, and `error` (null, or that of the program, with what came before it).
- * NULL with *err where the module's own code fails.  The caller owns it. */
-json_t *profiler_explain(const struct workload *w, const struct explain_options *options,
-			 struct err *err);
+ * sizes, and `error` (none, or that of the program, with what came before it).
+ * NULL with *err where the module's own code fails. */
+struct report_explain *profiler_explain(const struct workload *w,
+					const struct explain_options *options,
+					struct report_draft *draft, struct err *err);
 
 /* Where a break of a report is to be looked for: its cause, else the innermost line
  * of its stack.  Columns are 0 where they are unknown. */

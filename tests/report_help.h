@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "profiler/fields/fields.h"
 #include "profiler/profiler.h"
 
 /* JSON with quotes as in Python.  The caller's. */
@@ -36,6 +37,7 @@ static inline json_t *load(const char *text)
 static inline json_t *run_json(json_t *json, const struct profiler_options *options,
 			       struct err *err)
 {
+	struct report_draft draft = { 0 };
 	struct workload *w;
 	json_t *report = NULL;
 
@@ -43,7 +45,8 @@ static inline json_t *run_json(json_t *json, const struct profiler_options *opti
 	w = workload_parse(json, err);
 	json_decref(json);
 	if (w)
-		report = profiler_run(w, options, err);
+		report = report_write_run(profiler_run(w, options, &draft, err));
+	report_draft_finish(&draft);
 	workload_destroy(w);
 	return report;
 }

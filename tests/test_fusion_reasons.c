@@ -114,6 +114,15 @@ static const struct {
 	{ "m = torch.nn.Dropout(0.0)\n"
 	  "def model(x):\n    y = m(x) + 1\n    m.eval()\n    return y\n",
 	  "m.training is False, was True" },
+	/* memory */
+	{ "T, U = torch.ones(8), torch.ones(4)\n"
+	  "def model(x):\n    global U\n    T.add_(1)\n    y = x + T[:4] * U\n    U = T[2:6]\n"
+	  "    return y\n",
+	  "T shares memory with U, did not before" },
+	{ "T = [torch.ones(4), torch.ones(4), torch.ones(8)]\n"
+	  "def model(x):\n    T[0].add_(1)\n    T[1].mul_(2)\n    y = x + T[0] * T[1] + T[2][:4]\n"
+	  "    T[1] = T[2][:4]\n    return y\n",
+	  "T[1] shares memory with T[2], did not before" },
 	/* the grad mode */
 	{ "def model(x):\n    torch.set_grad_enabled(False)\n    return x * 2\n",
 	  "torch.is_grad_enabled() is False, was True" },

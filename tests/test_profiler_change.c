@@ -22,6 +22,7 @@ static json_t *run_change(const char *source, const char *before, bool timing, s
 {
 	struct profiler_options options = { .timing = timing, .version = "test" };
 	json_t *json = load(workload(source, before, ", 'seconds': 0.05"));
+	struct report_draft draft = { 0 };
 	struct workload *w;
 	json_t *report = NULL;
 
@@ -29,7 +30,8 @@ static json_t *run_change(const char *source, const char *before, bool timing, s
 	w = workload_parse(json, err);
 	json_decref(json);
 	if (w)
-		report = profiler_run_engines(w, &options, err);
+		report = report_write_run(profiler_run_engines(w, &options, &draft, err));
+	report_draft_finish(&draft);
 	workload_destroy(w);
 	return report;
 }

@@ -20,6 +20,7 @@ static json_t *explain_with(const char *source, const char *calls, const char *m
 	json_t *json = json_pack("{s:s, s:s, s:o}", "name", "test", "source", source, "calls",
 				 json_loads(calls, 0, NULL));
 	json_t *extra = more ? json_loads(more, 0, NULL) : NULL, *out = NULL;
+	struct report_draft draft = { 0 };
 	struct err err = { 0 };
 	struct workload *w;
 
@@ -27,9 +28,10 @@ static json_t *explain_with(const char *source, const char *calls, const char *m
 		json_object_update(json, extra);
 	w = workload_parse(json, &err);
 	if (w)
-		out = profiler_explain(w, options, &err);
+		out = report_write_explain(profiler_explain(w, options, &draft, &err));
 	if (!out)
 		fail_msg("%s", err.message);
+	report_draft_finish(&draft);
 	workload_destroy(w);
 	json_decref(extra);
 	json_decref(json);

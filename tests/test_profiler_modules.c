@@ -16,6 +16,7 @@ static void assert_modules_as(enum fusion_mode mode, const char *source, const c
 	struct explain_options options = { .mode = mode };
 	struct err err = { 0 };
 	char got[1000] = "", text[4000];
+	struct report_draft draft = { 0 };
 	struct workload *w;
 	json_t *json, *report, *node;
 	size_t i;
@@ -28,7 +29,8 @@ static void assert_modules_as(enum fusion_mode mode, const char *source, const c
 	json_decref(json);
 	if (!w)
 		fail_msg("line %d: %s", err.line, err.message);
-	report = profiler_explain(w, &options, &err);
+	report = report_write_explain(profiler_explain(w, &options, &draft, &err));
+	report_draft_finish(&draft);
 	if (!report)
 		fail_msg("line %d: %s", err.line, err.message);
 	json_array_foreach(at(report, "graphs.0.nodes"), i, node)

@@ -115,6 +115,7 @@ static void runs_go_round(void **state)
 static void sweeps_and_changes_go_round(void **state)
 {
 	struct profiler_options options = { .timing = true, .passes = true, .version = "test" };
+	struct report_draft draft = { 0 };
 	struct workload *w;
 	struct err err = { 0 };
 	json_t *json, *report;
@@ -129,7 +130,8 @@ static void sweeps_and_changes_go_round(void **state)
 		    "'before': 'def model(x):\\n    return x + x\\n', " CALLS ", 'seconds': 0.05}");
 	w = workload_parse(json, &err);
 	json_decref(json);
-	report = w ? profiler_run_engines(w, &options, &err) : NULL;
+	report = w ? report_write_run(profiler_run_engines(w, &options, &draft, &err)) : NULL;
+	report_draft_finish(&draft);
 	workload_destroy(w);
 	if (!report)
 		fail_msg("%s", err.message);
@@ -145,10 +147,13 @@ static void other_engines_go_round(void **state)
 	json_t *json = load("{'name': 'torch', 'source': 'def model(x):\\n    return x * 2\\n', "
 			    "'engines': ['breakeven', 'torch'], " CALLS "}");
 	struct workload *w = workload_parse(json, &err);
-	json_t *report = w ? profiler_run_engines(w, &options, &err) : NULL;
+	struct report_draft draft = { 0 };
+	json_t *report = w ? report_write_run(profiler_run_engines(w, &options, &draft, &err))
+			   : NULL;
 
 	(void)state;
 	json_decref(json);
+	report_draft_finish(&draft);
 	workload_destroy(w);
 	if (!report)
 		fail_msg("%s", err.message);
@@ -161,13 +166,15 @@ static void explanations_go_round(void **state)
 	const struct explain_options options = {
 		.mode = FUSION_DYNAMIC, .sizes_ms = -1, .rewrites_ms = -1, .passes = true
 	};
+	struct report_draft draft = { 0 };
 	struct err err = { 0 };
 	json_t *json = load("{'name': 'e', 'source': '" SOURCE "', " CALLS "}"), *out;
 	struct workload *w = workload_parse(json, &err);
 
 	(void)state;
 	json_decref(json);
-	out = w ? profiler_explain(w, &options, &err) : NULL;
+	out = w ? report_write_explain(profiler_explain(w, &options, &draft, &err)) : NULL;
+	report_draft_finish(&draft);
 	workload_destroy(w);
 	if (!out)
 		fail_msg("%s", err.message);

@@ -384,7 +384,9 @@ static void a_run_records_calls_kernels_and_phases_of_every_mode(void **state)
 	    "{'shape': [4, 8], 'seed': 1}}]]}");
 	struct err err = { 0 };
 	struct workload *w = workload_parse(json, &err);
-	json_t *report = profiler_run(w, &options, &err), *head, *name;
+	struct report_draft draft = { 0 };
+	const struct report_run *report = profiler_run(w, &options, &draft, &err);
+	json_t *head, *name;
 	struct buf out = { 0 };
 	int kinds[TIMELINE_KIND_COUNT];
 	const char *key;
@@ -424,7 +426,7 @@ static void a_run_records_calls_kernels_and_phases_of_every_mode(void **state)
 	assert_true(sin_at_4);
 	assert_int_equal(whole(json_object_get(head, "facts"), "dropped"), 0);
 	json_decref(head);
-	json_decref(report);
+	report_draft_finish(&draft);
 	json_decref(json);
 	workload_destroy(w);
 	buf_finish(&out);

@@ -62,11 +62,13 @@ static struct workload *parse(const char *text, struct err *err)
 static json_t *run(const char *text, const struct profiler_options *options, struct err *err)
 {
 	struct workload *w = parse(text, err);
+	struct report_draft draft = { 0 };
 	json_t *report;
 
 	if (!w)
 		fail_msg("%s", err->message);
-	report = profiler_run_engines(w, options, err);
+	report = report_write_run(profiler_run_engines(w, options, &draft, err));
+	report_draft_finish(&draft);
 	workload_destroy(w);
 	return report;
 }

@@ -1,6 +1,9 @@
 /* tests/test_server_access.c -- who asks, without a socket: names, sites, tokens, cookies, proxies.
  */
 #include "server/api/routes.h"
+#include <sys/socket.h>
+
+#include "server/http/patience.h"
 #include "server/http/sites.h"
 #include "tests/db_fixture.h"
 
@@ -138,6 +141,35 @@ static void what_shows_all_projects_is_not_for_a_token_of_one(void **state)
 	assert_int_equal(refused, 4); /* metrics, suites, files, audit */
 }
 
+static void in_a_crowd_a_slow_client_goes_and_others_stay(void **state)
+{
+	struct err err = { 0 };
+	struct patience *p = patience_create(1, &err);
+	struct patient *slow, *quick;
+	char text[128] = "";
+	int a[2], b[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, a), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, b), 0);
+	slow = patient_enter(p, a[0]);
+	quick = patient_enter(p, b[0]);
+	patient_has_sent(p, quick);
+	patient_sends(p, slow, 10);
+	assert_true(read(a[1], text, sizeof(text) - 1) > 0); /* waits for it */
+	assert_memory_equal(text, "HTTP/1.1 408 ", 13);
+	assert_int_equal(read(a[1], text, 1), 0);
+	assert_int_equal(recv(b[1], text, 1, MSG_DONTWAIT), -1);
+	patient_leave(p, slow);
+	patient_waits(p, quick); /* alone it is no crowd */
+	patient_leave(p, quick);
+	patience_destroy(p);
+	for (int i = 0; i < 2; i++) {
+		close(a[i]);
+		close(b[i]);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -148,6 +180,7 @@ int main(void)
 		TEST(the_last_address_that_is_no_proxy_asks),
 		TEST(accounts_are_there_from_the_first_token_on),
 		TEST(the_cookie_is_found_among_others),
+		TEST(in_a_crowd_a_slow_client_goes_and_others_stay),
 		TEST(what_shows_all_projects_is_not_for_a_token_of_one),
 	};
 

@@ -85,7 +85,10 @@ $(TRIALS): test-built
 	@bash tests/trial.sh $(@:trial-%=%) $(TRIAL_SECONDS) $B
 
 # The changes of web/docs/additions.md, built and tried in a copy.
-.PHONY: trial-walks cuda-stand-ins
+.PHONY: trial-walks trial-clients cuda-stand-ins
+trial-clients: deps-test
+	@$(MAKE) --no-print-directory $(JOBS) all
+	@bash tests/trial.sh clients 0 $B
 trial-walks: deps-test
 	@$(MAKE) --no-print-directory $(JOBS) all cuda-stand-ins $(WEB_MODULES)
 	@bash tests/trial.sh walks 0 $B

@@ -12,6 +12,7 @@ try() { # COMMAND...: goes on after a failure
 began=$SECONDS
 case $name in
 differential) try python3 tests/differential/run.py "$B/breakeven" --seconds "$seconds" ;;
+clients) CLIENTS=2000 BREAKEVEN="$PWD/$B/breakeven" try node --test tests/api/clients.test.mjs ;;
 walks) try python3 tests/walks.py --try "$B" ;;
 fuzz)
 	for target in build-asan/fuzz/fuzz_*; do try sh tests/fuzz/run.sh "$target" "$seconds"; done
@@ -33,7 +34,7 @@ busy) # beside loops that want every core: no test may depend on how much of it 
 	try bash tests/run.sh "$B"
 	;;
 *)
-	echo "tests/trial.sh: no trial $name: differential, walks, faults, fuzz, sanitize or busy"
+	echo "tests/trial.sh: no trial $name: differential, walks, clients, faults, fuzz, sanitize or busy"
 	exit 2
 	;;
 esac

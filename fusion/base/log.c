@@ -22,6 +22,10 @@ void log_line(enum log_level level, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line + len, sizeof(line) - len - 1, format, args);
 	va_end(args);
+	/* What others named must not begin a line of its own. */
+	for (char *c = line + len; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
 	len = strlen(line);
 	line[len++] = '\n';
 	if (write(STDERR_FILENO, line, len) < 0)

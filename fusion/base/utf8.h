@@ -16,6 +16,9 @@ bool utf8_valid(const char *text, size_t len);
 /* The bytes of a character, which are written to `out`. */
 int utf8_encode(uint32_t point, char out[4]);
 
+/* Whether it is a letter, beyond ASCII, of the scripts that programs are written in. */
+bool utf8_is_letter(uint32_t point);
+
 /* Characters between two places of valid UTF-8. */
 int utf8_count(const char *from, const char *to);
 

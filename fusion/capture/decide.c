@@ -2,7 +2,8 @@
  *
  * A break is resumed after (RESUME, JUMP; INLINE where it is in a callee)
  * if the instruction is one that a frame can go on after.  In a loop the whole
- * frame is given up (SKIP); in a try or a user's with block everything from
+ * frame is given up (SKIP), unless an attribute is set there, and gone on with round by
+ * round; in a try or a user's with block everything from
  * the block on (STEP).
  *
  * Policy native goes on in for loops, try and with blocks too: a frame is resumed
@@ -214,7 +215,8 @@ static struct decision decide_frame(const struct trace *t, const struct frame *f
 		d.outcome = OUTCOME_STEP;
 		d.stop = checkpoint(code, block);
 	} else if (in_loop(code, c ? c->start : inst) &&
-		   !(t->native && in_for_loops(code, c ? c->start : inst))) {
+		   !((t->native || (op == CODE_STORE_ATTR && !c)) &&
+		     in_for_loops(code, c ? c->start : inst))) {
 		d.because = BREAK_IN_LOOP;
 	} else if (c) { /* as torch since 2.11: runs in eager as a whole */
 		d.outcome = OUTCOME_RESUME;

@@ -215,13 +215,11 @@ static bool is_copied(const struct exec *e, int buffer)
 	return false;
 }
 
-/* A temporary that ends, or an input that may be given up, at kernel k. */
+/* Of a buffer that ends at kernel k: a temporary, or an input that may be given up. */
 static bool may_go(const struct exec *e, int buffer, int k)
 {
 	const struct buffer *b = &e->lowered->buffers[buffer];
 
-	if (b->last_kernel != k)
-		return false;
 	return b->kind == BUFFER_TEMP ? b->first_kernel < k
 				      : b->kind == BUFFER_INPUT && !is_copied(e, buffer);
 }
@@ -241,14 +239,37 @@ static bool may_follow(const struct exec *e, int from, int to)
 	       kernel_overwrites(&e->lowered->kernels[b->first_kernel], from, to);
 }
 
-static bool find_overwritten(struct exec *e)
+/* The buffers that a kernel is the last to use, as a list: the first for each kernel, and the next
+ * after each buffer; n_buffers ends it. */
+static bool list_last(const struct lowered *l, struct arena *arena, int **first, int **next)
+{
+	*first = ARENA_ARRAY(arena, int, (size_t)l->n_kernels + 1);
+	*next = ARENA_ARRAY(arena, int, (size_t)l->n_buffers + 1);
+	if (!*first || !*next)
+		return false;
+	for (int k = 0; k <= l->n_kernels; k++)
+		(*first)[k] = l->n_buffers;
+	for (int b = l->n_buffers - 1; b >= 0; b--) {
+		int last = l->buffers[b].last_kernel;
+
+		if (last < 0)
+			continue;
+		(*next)[b] = (*first)[last];
+		(*first)[last] = b;
+	}
+	return true;
+}
+
+/* By buffer: whether another takes over its memory.  NULL when out of memory. */
+static bool *find_overwritten(struct exec *e)
 {
 	const struct lowered *l = e->lowered;
 	bool *gone = ARENA_ARRAY(e->arena, bool, (size_t)l->n_buffers + 1);
+	int *first, *next;
 
 	e->over = ARENA_ARRAY(e->arena, int, (size_t)l->n_buffers + 1);
-	if (!gone || !e->over)
-		return false;
+	if (!gone || !e->over || !list_last(l, e->arena, &first, &next))
+		return NULL;
 	for (int b = 0; b < l->n_buffers; b++)
 		e->over[b] = -1;
 	for (int b = 0; b < l->n_buffers; b++) {
@@ -257,13 +278,13 @@ static bool find_overwritten(struct exec *e)
 		if (k < 0 ||
 		    (l->buffers[b].kind != BUFFER_TEMP && l->buffers[b].kind != BUFFER_OUTPUT))
 			continue;
-		for (int a = 0; a < l->n_buffers && e->over[b] < 0; a++)
+		for (int a = first[k]; a < l->n_buffers && e->over[b] < 0; a = next[a])
 			if (!gone[a] && may_go(e, a, k) && may_follow(e, a, b)) {
 				e->over[b] = a;
 				gone[a] = true;
 			}
 	}
-	return true;
+	return gone;
 }
 
 /* Where the memory of a chain is taken: its first buffer that is no input. */
@@ -276,19 +297,11 @@ static int first_kernel(const struct exec *e, int buffer)
 	return buffers[buffer].first_kernel;
 }
 
-static bool is_taken_over(const struct exec *e, int buffer)
-{
-	for (int b = 0; b < e->lowered->n_buffers; b++)
-		if (e->over[b] == buffer)
-			return true;
-	return false;
-}
-
-static void plan_temp(struct exec *e, int index)
+static void plan_temp(struct exec *e, int index, bool gone)
 {
 	int buffer = e->temps[index].buffer;
 
-	if (e->lowered->buffers[buffer].first_kernel < 0 || is_taken_over(e, buffer))
+	if (e->lowered->buffers[buffer].first_kernel < 0 || gone)
 		return;
 	add(e, STEP_TAKE_TEMP, index, first_kernel(e, buffer));
 	add(e, STEP_DROP_TEMP, index, e->lowered->buffers[buffer].last_kernel);
@@ -298,17 +311,18 @@ static bool step_plan(struct exec *e)
 {
 	const struct buffer *buffers = e->lowered->buffers;
 	int n = e->n_inputs + e->n_outputs + 2 * e->n_temps;
+	const bool *gone;
 
 	e->steps = ARENA_ARRAY(e->arena, struct exec_step, (size_t)n + 1);
 	e->taken = ARENA_ARRAY(e->arena, void *, (size_t)e->n_temps + 1);
 	e->held = ARENA_ARRAY(e->arena, struct tensor *, (size_t)e->n_temps + 1);
-	if (!e->steps || !e->taken || !e->held || !find_overwritten(e))
+	if (!e->steps || !e->taken || !e->held || !(gone = find_overwritten(e)))
 		return false;
 	for (int i = 0; i < e->n_outputs; i++)
 		if (!e->outputs[i].copy)
 			add(e, STEP_TAKE_OUTPUT, i, first_kernel(e, e->outputs[i].buffer));
 	for (int i = 0; i < e->n_temps; i++)
-		plan_temp(e, i);
+		plan_temp(e, i, gone[e->temps[i].buffer]);
 	for (int i = 0; i < e->n_inputs; i++)
 		if (e->inputs[i] >= 0 && buffers[e->inputs[i]].last_kernel >= 0 &&
 		    !is_copied(e, e->inputs[i]))

@@ -23,8 +23,11 @@ struct rule_function {
 };
 
 struct grad_rule {
-	bool found, any;
+	bool named; /* what the names of _grads tell is known, for which it is not loaded: */
+	bool any;
 	unsigned refused; /* arguments whose gradient is None in _grads: they may not require one */
+
+	bool found; /* and the functions: */
 	struct rule_function all;
 	struct rule_function of[MAX_ARGS];
 };
@@ -129,35 +132,29 @@ static bool find(struct autograd *a, const struct op_info *info, const char *wha
 	return true;
 }
 
-static bool find_none(struct autograd *a, const struct op_info *info, unsigned *none,
-		      struct err *err)
+static void look_up_names(const struct op_info *info, struct grad_rule *rule)
 {
-	for (int i = 0; i < info->n_params; i++) {
-		struct value v = value_none();
-		char name[128];
-		bool found;
+	unsigned with = 0, without = 0;
+	char name[128];
+	bool all;
 
+	snprintf(name, sizeof(name), "%s_all", info->id);
+	all = prelude_defines("_grads", name);
+	for (int i = 0; i < info->n_params; i++) {
 		if (!is_tensor_param(&info->params[i]))
 			continue;
 		snprintf(name, sizeof(name), "%s_%s", info->id, info->params[i].name);
-		if (!prelude_attribute(a->vm, "_grads", name, &v, &found, err))
-			return false;
-		*none |= found && v.kind == VALUE_NONE ? 1u << i : 0;
-		value_unref(v);
-	}
-	return true;
-}
-
-/* Of tensors: a mask of those that no gradient goes to. */
-static unsigned without_rule(const struct op_info *info, const struct grad_rule *rule)
-{
-	unsigned without = 0;
-
-	for (int i = 0; i < info->n_params; i++)
-		if (is_tensor_param(&info->params[i]) &&
-		    rule->of[i].function.kind != VALUE_FUNCTION)
+		if (prelude_defines_none("_grads", name))
+			rule->refused |= 1u << i;
+		else if (!all && prelude_defines("_grads", name))
+			with |= 1u << i;
+		else if (!all)
 			without |= 1u << i;
-	return without;
+	}
+	rule->any = all || with;
+	if (with && info->kind != KIND_VIEW)
+		rule->refused |= without;
+	rule->named = true;
 }
 
 /* Our own modules are loaded as they would be in eager. */
@@ -168,23 +165,17 @@ static bool look_up(struct autograd *a, enum op op, struct grad_rule *rule, stru
 	bool ok;
 
 	vm_set_host(a->vm, &a->eager->host);
-	ok = find_none(a, info, &rule->refused, err) && find(a, info, "all", &rule->all, err);
-	rule->any = rule->all.function.kind == VALUE_FUNCTION;
-	for (int i = 0; ok && i < info->n_params && !rule->any; i++) {
-		if (!is_tensor_param(&info->params[i]))
-			continue;
-		ok = find(a, info, info->params[i].name, &rule->of[i], err);
-	}
-	for (int i = 0; i < info->n_params; i++)
-		rule->any |= rule->of[i].function.kind == VALUE_FUNCTION;
-	if (rule->any && rule->all.function.kind != VALUE_FUNCTION && info->kind != KIND_VIEW)
-		rule->refused |= without_rule(info, rule);
+	ok = find(a, info, "all", &rule->all, err);
+	for (int i = 0; ok && i < info->n_params && rule->all.function.kind != VALUE_FUNCTION; i++)
+		if (is_tensor_param(&info->params[i]))
+			ok = find(a, info, info->params[i].name, &rule->of[i], err);
 	rule->found = ok;
 	vm_set_host(a->vm, host);
 	return ok;
 }
 
-static struct grad_rule *rule_of(struct autograd *a, enum op op, struct err *err)
+/* By the names of _grads; NULL without memory. */
+static struct grad_rule *named_rule(struct autograd *a, enum op op, struct err *err)
 {
 	struct grad_rule *rule;
 
@@ -195,7 +186,17 @@ static struct grad_rule *rule_of(struct autograd *a, enum op op, struct err *err
 		return NULL;
 	}
 	rule = &a->rules->at[op];
-	return rule->found || look_up(a, op, rule, err) ? rule : NULL;
+	if (!rule->named)
+		look_up_names(op_info(op), rule);
+	return rule;
+}
+
+/* With its functions; NULL with *err. */
+static struct grad_rule *rule_of(struct autograd *a, enum op op, struct err *err)
+{
+	struct grad_rule *rule = named_rule(a, op, err);
+
+	return rule && (rule->found || look_up(a, op, rule, err)) ? rule : NULL;
 }
 
 void grad_rules_finish(struct autograd *a)
@@ -257,7 +258,7 @@ bool grad_rule_known(struct autograd *a, enum op op, bool *known, struct err *er
 		return err_set(err, ERR_UNSUPPORTED,
 			       "an op of a plugin has no gradient in this version; call it on "
 			       "x.detach(), or write it with ops that have one");
-	rule = rule_of(a, op, err);
+	rule = named_rule(a, op, err);
 	if (!rule)
 		return false;
 	*known = rule->any;
@@ -270,9 +271,8 @@ bool grad_rule_needs(struct autograd *a, enum op op, unsigned wanted, bool *know
 	const struct grad_rule *rule;
 
 	*needs = 0;
-	if (!grad_rule_known(a, op, known, err))
+	if (!grad_rule_known(a, op, known, err) || !(rule = rule_of(a, op, err)))
 		return false;
-	rule = &a->rules->at[op];
 	if (rule->all.function.kind == VALUE_FUNCTION) {
 		*needs = needs_of(&rule->all);
 		return true;
@@ -285,7 +285,7 @@ bool grad_rule_needs(struct autograd *a, enum op op, unsigned wanted, bool *know
 
 unsigned grad_rule_refuses(struct autograd *a, enum op op)
 {
-	const struct grad_rule *rule = rule_of(a, op, NULL);
+	const struct grad_rule *rule = named_rule(a, op, NULL);
 
 	return rule ? rule->refused : 0;
 }

@@ -38,7 +38,8 @@ struct lexer {
 	size_t len, pos;
 	int line;
 	size_t line_start;
-	size_t column_pos; /* a place on this line whose column is known */
+	bool ascii;        /* all of it: a column is a count of bytes */
+	size_t column_pos; /* else: a place on this line whose column is known */
 	int column;
 	struct arena *arena;
 	struct lang_names *names;
@@ -70,37 +71,37 @@ static bool lex_fault(struct lexer *lx, enum err_code code, const char *format, 
 static bool lex_fault_at(struct lexer *lx, enum err_code code, int line, int column,
 			 const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* ---- the characters of names: letters of the scripts that programs are written in.  Names are
- * compared byte by byte, without normalization. */
+/* ---- the characters of names, which are compared byte by byte, without normalization. */
 
-/* Code points from first to last are letters. */
-static const struct {
-	uint32_t first, last;
-} letters[] = {
-	{ 0xaa, 0xaa },     { 0xba, 0xba },     { 0xc0, 0xd6 },     { 0xd8, 0xf6 },
-	{ 0xf8, 0x2c1 },    { 0x370, 0x373 },   { 0x376, 0x377 },   { 0x37b, 0x37d },
-	{ 0x386, 0x386 },   { 0x388, 0x3ff },   { 0x400, 0x481 },   { 0x48a, 0x52f },
-	{ 0x531, 0x556 },   { 0x561, 0x587 },   { 0x5d0, 0x5ea },   { 0x620, 0x64a },
-	{ 0x904, 0x939 },   { 0xe01, 0xe30 },   { 0x10d0, 0x10fa }, { 0x1e00, 0x1f15 },
-	{ 0x3041, 0x3096 }, { 0x30a1, 0x30fa }, { 0x3400, 0x4dbf }, { 0x4e00, 0x9fff },
-	{ 0xac00, 0xd7a3 },
+/* What an ASCII character may be part of. */
+enum { NAME_PART = 1, DIGIT = 2, PREFIX = 4 };
+
+static const unsigned char parts[256] = {
+	['0' ... '9'] = NAME_PART | DIGIT, ['A'] = NAME_PART,          ['B'] = NAME_PART | PREFIX,
+	['C' ... 'E'] = NAME_PART,         ['F'] = NAME_PART | PREFIX, ['G' ... 'Q'] = NAME_PART,
+	['R'] = NAME_PART | PREFIX,        ['S' ... 'T'] = NAME_PART,  ['U'] = NAME_PART | PREFIX,
+	['V' ... 'Z'] = NAME_PART,         ['_'] = NAME_PART,          ['a'] = NAME_PART,
+	['b'] = NAME_PART | PREFIX,        ['c' ... 'e'] = NAME_PART,  ['f'] = NAME_PART | PREFIX,
+	['g' ... 'q'] = NAME_PART,         ['r'] = NAME_PART | PREFIX, ['s' ... 't'] = NAME_PART,
+	['u'] = NAME_PART | PREFIX,        ['v' ... 'z'] = NAME_PART,
 };
+
+static inline int part_of(char c)
+{
+	return parts[(unsigned char)c];
+}
 
 static bool starts_name(uint32_t point)
 {
-	if (point < 0x80)
-		return point == '_' || (point >= 'a' && point <= 'z') ||
-		       (point >= 'A' && point <= 'Z');
-	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
-		if (point >= letters[i].first && point <= letters[i].last)
-			return true;
-	return false;
+	return point < 0x80 ? (part_of((char)point) & (NAME_PART | DIGIT)) == NAME_PART
+			    : utf8_is_letter(point);
 }
 
 static bool continues_name(uint32_t point)
 {
-	return starts_name(point) || (point >= '0' && point <= '9') ||
-	       (point >= 0x300 && point <= 0x36f); /* combining accents */
+	if (point < 0x80)
+		return part_of((char)point) & NAME_PART;
+	return utf8_is_letter(point) || (point >= 0x300 && point <= 0x36f); /* combining accents */
 }
 
 static const struct {
@@ -447,7 +448,7 @@ static int lex_string_prefix(const struct lexer *lx)
 	static const char *const prefixes[] = { "", "r", "u", "b", "f", "br", "rb", "fr", "rf" };
 	size_t n = 0;
 
-	while (n < 3 && lex_peek(lx, n) && strchr("rRuUbBfF", lex_peek(lx, n)))
+	while (n < 3 && (part_of(lex_peek(lx, n)) & PREFIX))
 		n++;
 	if (lex_peek(lx, n) != '"' && lex_peek(lx, n) != '\'')
 		return -1;
@@ -641,16 +642,20 @@ static bool lex_fstring_text(struct lexer *lx)
 }
 
 const struct token_info token_table[TOK_COUNT] = {
-#define TOKEN(id, text) [TOK_##id] = { CLASS_SPECIAL, text, 0, BIN_COUNT },
-#define KEYWORD(id, text) [TOK_##id] = { CLASS_KEYWORD, text, 0, BIN_COUNT },
-#define OPERATOR(id, text, prec, binop) [TOK_##id] = { CLASS_OPERATOR, text, prec, binop },
-#define AUGMENTED(id, text, binop) [TOK_##id] = { CLASS_AUGMENTED, text, 0, binop },
+#define ROW(id, class, text, prec, binop)                                                          \
+	[TOK_##id] = { class, text, sizeof(text) - 1, prec, binop },
+#define TOKEN(id, text) ROW(id, CLASS_SPECIAL, text, 0, BIN_COUNT)
+#define KEYWORD(id, text) ROW(id, CLASS_KEYWORD, text, 0, BIN_COUNT)
+#define OPERATOR(id, text, prec, binop) ROW(id, CLASS_OPERATOR, text, prec, binop)
+#define AUGMENTED(id, text, binop) ROW(id, CLASS_AUGMENTED, text, 0, binop)
 #include "fusion/lang/tokens.def"
 };
 
 /* The column of a place on the current line. */
 static int lex_column(struct lexer *lx, size_t pos)
 {
+	if (lx->ascii)
+		return (int)(pos - lx->line_start) + 1;
 	if (pos < lx->column_pos) {
 		lx->column_pos = lx->line_start;
 		lx->column = 1;
@@ -730,12 +735,6 @@ static bool lex_fault_at(struct lexer *lx, enum err_code code, int line, int col
 	return false;
 }
 
-static bool is_plain(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
-}
-
 static bool lex_name(struct lexer *lx)
 {
 	struct token *token;
@@ -743,9 +742,9 @@ static bool lex_name(struct lexer *lx)
 	uint32_t point;
 	int n;
 
-	while (lx->pos < lx->len && is_plain(lx->source[lx->pos]))
+	while (part_of(lx->source[lx->pos]) & NAME_PART) /* a NUL is at the end */
 		lx->pos++;
-	while ((n = utf8_decode(lx->source + lx->pos, lx->len - lx->pos, &point)) &&
+	while (!lx->ascii && (n = utf8_decode(lx->source + lx->pos, lx->len - lx->pos, &point)) &&
 	       continues_name(point))
 		lx->pos += (size_t)n;
 	name = names_intern(lx->names, lx->source + lx->start.start, lx->pos - lx->start.start);
@@ -800,6 +799,11 @@ static bool field_colon(struct lexer *lx)
 	return lex_emit(lx, TOK_COLON) != NULL;
 }
 
+static bool is_spelt(const struct lexer *lx, const char *text, size_t len)
+{
+	return lx->len - lx->pos >= len && memcmp(text, lx->source + lx->pos, len) == 0;
+}
+
 static enum token_kind longest_operator(const struct lexer *lx)
 {
 	unsigned char c = (unsigned char)lx->source[lx->pos];
@@ -807,11 +811,9 @@ static enum token_kind longest_operator(const struct lexer *lx)
 	size_t best_len = 0;
 
 	for (int k = c < sizeof(lx->first) ? lx->first[c] : 0; k; k = lx->next[k]) {
-		const char *text = token_table[k].text;
-		size_t len = strlen(text);
+		size_t len = token_table[k].len;
 
-		if (len > best_len && lx->len - lx->pos >= len &&
-		    memcmp(text, lx->source + lx->pos, len) == 0) {
+		if (len > best_len && (len == 1 || is_spelt(lx, token_table[k].text, len))) {
 			best = (enum token_kind)k;
 			best_len = len;
 		}
@@ -849,11 +851,11 @@ static bool lex_operator(struct lexer *lx)
 	kind = longest_operator(lx);
 	if (kind == TOK_COUNT)
 		return unknown_character(lx);
-	if (strchr("([{", c) && !open_bracket(lx, c))
+	if ((c == '(' || c == '[' || c == '{') && !open_bracket(lx, c))
 		return false;
-	if (strchr(")]}", c) && !close_bracket(lx, c))
+	if ((c == ')' || c == ']' || c == '}') && !close_bracket(lx, c))
 		return false;
-	lx->pos += strlen(token_table[kind].text);
+	lx->pos += token_table[kind].len;
 	return lex_emit(lx, kind) != NULL;
 }
 
@@ -877,17 +879,21 @@ static bool lex_token(struct lexer *lx)
 	int prefix;
 
 	lex_begin(lx);
-	if (c == '\\')
-		return lex_backslash(lx);
 	if (c == '\n')
 		return lex_newline(lx);
-	prefix = lex_string_prefix(lx);
-	if (prefix >= 0)
-		return lex_string(lx, (size_t)prefix);
-	if ((c >= '0' && c <= '9') ||
-	    (c == '.' && lex_peek(lx, 1) >= '0' && lex_peek(lx, 1) <= '9'))
+	if (c == '"' || c == '\'' || (part_of(c) & PREFIX)) {
+		prefix = lex_string_prefix(lx);
+		if (prefix >= 0)
+			return lex_string(lx, (size_t)prefix);
+	}
+	if ((part_of(c) & DIGIT) || (c == '.' && (part_of(lex_peek(lx, 1)) & DIGIT)))
 		return lex_number(lx);
-	if (utf8_decode(lx->source + lx->pos, lx->len - lx->pos, &point) && starts_name(point))
+	if (part_of(c) & NAME_PART)
+		return lex_name(lx);
+	if (c == '\\')
+		return lex_backslash(lx);
+	if (!lx->ascii && utf8_decode(lx->source + lx->pos, lx->len - lx->pos, &point) &&
+	    starts_name(point))
 		return lex_name(lx);
 	return lex_operator(lx);
 }
@@ -901,14 +907,10 @@ static bool lex_step(struct lexer *lx)
 	if (lx->at_line_start && !lx->n_brackets)
 		return lex_line_start(lx);
 	c = lex_peek(lx, 0);
-	if (c == ' ' || c == '\t' || c == '\f') {
-		lx->pos++;
+	while (c == ' ' || c == '\t' || c == '\f')
+		c = lx->source[++lx->pos];
+	if (lx->pos >= lx->len)
 		return true;
-	}
-	if (is_plain(c) && !(c >= '0' && c <= '9') && !strchr("rRuUbBfF", c)) {
-		lex_begin(lx);
-		return lex_name(lx);
-	}
 	if (c == '#') {
 		const char *end = memchr(lx->source + lx->pos, '\n', lx->len - lx->pos);
 
@@ -941,6 +943,20 @@ static bool load_table(struct lexer *lx)
 	return true;
 }
 
+static bool is_ascii(const char *source, size_t len)
+{
+	uint64_t all = 0, eight;
+	size_t i = 0;
+
+	for (; i + sizeof(eight) <= len; i += sizeof(eight)) {
+		memcpy(&eight, source + i, sizeof(eight));
+		all |= eight;
+	}
+	for (; i < len; i++)
+		all |= (unsigned char)source[i];
+	return !(all & 0x8080808080808080u);
+}
+
 bool lex(const char *source, size_t len, struct arena *arena, struct lang_names *names,
 	 struct token_list *list, struct err *err)
 {
@@ -961,6 +977,10 @@ bool lex(const char *source, size_t len, struct arena *arena, struct lang_names 
 	lx->err = &memory;
 	lx->at_line_start = true;
 	lx->n_indents = 1;
+	lx->ascii = is_ascii(source, len);
+	list->tokens.at = malloc((len / 4 + 1) *
+				 sizeof(*list->tokens.at)); /* a guess, else it grows */
+	list->tokens.cap = list->tokens.at ? len / 4 + 1 : 0;
 	lex_line_begins(lx);
 	while (ok && lx->pos < len)
 		ok = lex_step(lx);

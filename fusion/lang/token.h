@@ -31,7 +31,8 @@ enum token_class { CLASS_SPECIAL, CLASS_KEYWORD, CLASS_OPERATOR, CLASS_AUGMENTED
 
 struct token_info {
 	enum token_class class;
-	const char *text; /* spelling, or how a message calls it */
+	const char *text;  /* spelling, or how a message calls it */
+	unsigned char len; /* of it */
 	int precedence;
 	enum binop binop;
 };

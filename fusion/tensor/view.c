@@ -181,7 +181,11 @@ struct tensor_extent tensor_extent(const struct tensor *t)
 
 bool tensors_overlap(const struct tensor *a, const struct tensor *b)
 {
-	struct tensor_extent x = tensor_extent(a), y = tensor_extent(b);
+	struct tensor_extent x, y;
 
-	return a->storage == b->storage && x.first < y.end && y.first < x.end;
+	if (a->storage != b->storage)
+		return false;
+	x = tensor_extent(a);
+	y = tensor_extent(b);
+	return x.first < y.end && y.first < x.end;
 }

@@ -63,8 +63,8 @@ static bool is_old_type(struct value v, enum dtype *dtype)
 {
 	static const char *const owners[] = { "torch.cuda.", "torch." };
 
-	if (v.kind == VALUE_FUNCTION)
-		return find_old_type(v.function->code->name, dtype);
+	if (v.kind == VALUE_CLASS)
+		return find_old_type(v.class->name, dtype);
 	for (int i = 0; v.kind == VALUE_STR && i < 2; i++)
 		if (strncmp(v.str->text, owners[i], strlen(owners[i])) == 0 &&
 		    find_old_type(v.str->text + strlen(owners[i]), dtype))

@@ -700,16 +700,17 @@ bool prelude_parameter(struct vm *vm, const struct builtin_call *call, struct va
 	return false;
 }
 
-bool prelude_is_parameter(struct vm *vm, const struct builtin_call *call, struct value *out,
+bool prelude_parameter_of(struct vm *vm, const struct builtin_call *call, struct value *out,
 			  struct err *err)
 {
-	struct value v = call->args[0];
+	struct value v = call->args[0], *real = NULL;
 
 	(void)vm, (void)err;
-	*out = value_bool(v.kind == VALUE_TENSOR
-			      ? v.tensor->is_parameter
-			      : v.kind == VALUE_INSTANCE && v.instance->attributes &&
-				    value_dict_find(v.instance->attributes, "_real_parameter"));
+	if (v.kind == VALUE_TENSOR && v.tensor->is_parameter)
+		real = &v;
+	else if (v.kind == VALUE_INSTANCE && v.instance->attributes)
+		real = value_dict_find(v.instance->attributes, "_real_parameter");
+	*out = real ? value_ref(*real) : value_none();
 	return true;
 }
 

@@ -256,17 +256,13 @@ static bool own_method(struct vm *vm, struct value o, const char *name, struct v
 static bool own_call(struct vm *vm, struct value o, struct value *function, struct value *self)
 {
 	struct value *place = class_lookup(o.instance->class, "__call__");
-	struct dict *own = o.instance->attributes;
 	struct err ignored;
 
 	if (!place || !realize(vm, place, &ignored))
 		return false;
 	*function = *place;
 	*self = o;
-	if (!is_module_call(*place))
-		return true;
-	return own_method(vm, o, own && value_dict_find(own, "_hooks") ? "_call_impl" : "forward",
-			  function, self);
+	return !is_module_call(*place) || own_method(vm, o, module_call_name(o), function, self);
 }
 
 bool vm_callable(struct vm *vm, struct value callee, struct value *function, struct value *self)

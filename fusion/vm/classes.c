@@ -208,6 +208,8 @@ static bool base_of_type(struct vm *vm, struct value type, struct value *out, bo
 	*found = false;
 	if (!type.native->builtin || strlen(type.native->name) >= sizeof(name))
 		return true;
+	if (strstr(type.native->name, "Mapping") || strstr(type.native->name, "Sequence"))
+		return prelude_attribute(vm, "_bases", type.native->name, out, found, err);
 	if (strcmp(type.native->name, "TypedDict") == 0)
 		return prelude_attribute(vm, "_bases", "Dict", out, found, err);
 	if (!native_is_type(type.native))

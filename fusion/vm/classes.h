@@ -44,6 +44,14 @@ bool is_data_descriptor(struct value v);
 /* nn.Module's __call__, which runs forward. */
 bool is_module_call(struct value f);
 
+/* The method that runs where the module `o` is called: forward, or what runs its hooks too. */
+static inline const char *module_call_name(struct value o)
+{
+	struct dict *own = o.instance->attributes;
+
+	return own && value_dict_find(own, "_hooks") ? "_call_impl" : "forward";
+}
+
 /* An attribute of the class or of its bases; NULL where there is none.  The
  * place is good until the class changes. */
 struct value *class_lookup(struct class *class, const char *name);

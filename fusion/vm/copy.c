@@ -184,13 +184,25 @@ static bool copy_tensor(struct copying *c, struct value v, struct value *out, st
 	     (!requires || replace(c, "requires_grad_", out, err));
 	if (ok && out->kind == VALUE_TENSOR)
 		out->tensor->is_parameter = v.tensor->is_parameter;
-	if (ok && c->memo && requires)
+	if (ok && c->memo && requires && !v.tensor->is_parameter)
 		ok = copy_gradient(c, v, *out, err);
 	if (ok && !remember(c, v, *out, err))
 		ok = false;
 	if (!ok)
 		value_unref(*out);
 	return ok;
+}
+
+/* By the __copy__ or __deepcopy__ of its class, where that has one. */
+static bool copy_by_method(struct copying *c, struct value v, struct value *out, bool *found,
+			   struct err *err)
+{
+	struct value memo = { .kind = VALUE_DICT, .dict = c->memo };
+	struct method_call call = { &v, c->memo ? "__deepcopy__" : "__copy__", &memo,
+				    c->memo ? 1 : 0 };
+
+	return instance_call(c->vm, &call, out, found, err) &&
+	       (!*found || remember(c, v, *out, err));
 }
 
 static bool copy_value(struct copying *c, struct value v, struct value *out, struct err *err)
@@ -218,9 +230,7 @@ static bool copy_value(struct copying *c, struct value v, struct value *out, str
 		break;
 	case VALUE_INSTANCE:
 		found = false;
-		ok = c->memo ||
-		     instance_call(c->vm, &(struct method_call){ &v, "__copy__", NULL, 0 }, out,
-				   &found, err);
+		ok = copy_by_method(c, v, out, &found, err);
 		if (ok && !found)
 			ok = copy_instance(c, v, out, err);
 		break;
@@ -246,7 +256,9 @@ bool copy_deepcopy(struct vm *vm, const struct builtin_call *call, struct value 
 	struct value memo;
 	bool ok;
 
-	if (!vm_keep(vm, value_dict(), &memo, err))
+	if (call->n > 1 && call->args[1].kind == VALUE_DICT)
+		memo = value_ref(call->args[1]);
+	else if (!vm_keep(vm, value_dict(), &memo, err))
 		return false;
 	c.memo = memo.dict;
 	ok = copy_value(&c, call->args[0], out, err);

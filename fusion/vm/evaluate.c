@@ -181,6 +181,7 @@ static bool dict_at(struct vm *vm, const struct builtin_call *call, int i, struc
 	if (out->kind == VALUE_DICT)
 		return true;
 	value_unref(*out);
+	*out = value_none();
 	return vm_raise(vm, CLASS_TYPE_ERROR, err, "%s() %s must be a dict, not %s",
 			call->row->name, i == 1 ? "globals" : "locals",
 			value_type_name(call->args[i]));

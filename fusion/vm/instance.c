@@ -513,6 +513,8 @@ static bool get_property(struct vm *vm, struct value v, struct value self, struc
 static bool bind_attribute(struct vm *vm, struct value v, struct value self, struct class *class,
 			   struct value *out, struct err *err)
 {
+	if (is_module_call(v) && self.kind == VALUE_INSTANCE)
+		return instance_attribute(vm, self, module_call_name(self), out, err);
 	if (v.kind == VALUE_NATIVE && v.native->builtin && self.kind != VALUE_UNSET &&
 	    strcmp(builtin_row(v.native->id)->scope, "object") == 0)
 		return vm_keep(vm, builtin_value(v.native->id, self), out, err);

@@ -7,7 +7,9 @@
 
 #include "fusion/vm/run.h"
 
-#define PRELUDE(module, text) extern const char text[], text##_names[];
+#define PRELUDE(module, text)                                                                      \
+	extern const char text[];                                                                  \
+	extern const int32_t text##_names[];
 #include "fusion/vm/preludes.def"
 #undef PRELUDE
 
@@ -15,7 +17,9 @@ static const struct {
 	const char *module;
 	size_t len; /* of the module's name */
 	const char *text;
-	const char *names; /* that the text defines, each between spaces: the Makefile finds them */
+	/* What the text defines, as the Makefile finds it: how many names, and from here to each of
+	 * them, in the order of strcmp(); 1 is after the NUL of one that is None, else 0. */
+	const int32_t *names;
 } rows[] = {
 #define PRELUDE(module, text) { module, sizeof(module) - 1, text, text##_names },
 #include "fusion/vm/preludes.def"
@@ -48,10 +52,11 @@ struct prelude {
 static bool is_open(const char *name)
 {
 	static const char *const names[] = {
-		"_assert",       "_check",         "_check_is_size",   "_log_api_usage_once",
-		"_complex_call", "_complex_named", "_overload_method", "_script_if_tracing",
-		"_BatchNorm",    "_ConvNd",        "_InstanceNorm",    "_pair",
-		"_single",       "_triple",        "__version__"
+		"_assert",           "_check",         "_check_is_size",   "_log_api_usage_once",
+		"_complex_call",     "_complex_named", "_overload_method", "_script_if_tracing",
+		"_BatchNorm",        "_ConvNd",        "_InstanceNorm",    "_pair",
+		"_single",           "_triple",        "_quadruple",       "_ntuple",
+		"_profiler_enabled", "__version__"
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -96,15 +101,26 @@ void prelude_programs_destroy(struct prelude_programs *p)
 	free(p);
 }
 
-/* Whether a line of the row's text begins a class or function of the name, or assigns it. */
-static bool defines(int row, const char *name)
+/* The name, where a line of the row's text begins a class or function of it, or assigns it; else
+ * NULL. */
+static const char *defined(int row, const char *name)
 {
-	size_t len = strlen(name);
+	const int32_t *names = rows[row].names;
+	int first = 1, end = names[0] + 1;
 
-	for (const char *at = strstr(rows[row].names + 1, name); at; at = strstr(at + len, name))
-		if (at[-1] == ' ' && at[len] == ' ')
-			return true;
-	return false;
+	while (first < end) {
+		int middle = first + (end - first) / 2;
+		const char *at = (const char *)names + names[middle];
+		int order = strcmp(at, name);
+
+		if (order == 0)
+			return at;
+		if (order < 0)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return NULL;
 }
 
 static bool is_of(int row, const char *module, size_t len)
@@ -119,7 +135,7 @@ static int row_of(const char *module, const char *name)
 	size_t len = strlen(module);
 
 	for (int i = 0; i < COUNT; i++)
-		if (is_of(i, module, len) && may_define(i, name) && defines(i, name))
+		if (is_of(i, module, len) && may_define(i, name) && defined(i, name))
 			return i;
 	return -1;
 }
@@ -137,6 +153,13 @@ bool prelude_has_module(const char *module)
 bool prelude_defines(const char *module, const char *name)
 {
 	return row_of(module, name) >= 0;
+}
+
+bool prelude_defines_none(const char *module, const char *name)
+{
+	int row = row_of(module, name);
+
+	return row >= 0 && defined(row, name)[strlen(name) + 1] == 1;
 }
 
 /* An error here is a fault of the prelude, not of the program, where its place means nothing. */

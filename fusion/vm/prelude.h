@@ -20,6 +20,9 @@ bool prelude_has_module(const char *module);
 /* Whether the prelude of that module defines the name; for checks before a run. */
 bool prelude_defines(const char *module, const char *name);
 
+/* Whether it does so in a line `name = None`. */
+bool prelude_defines_none(const char *module, const char *name);
+
 /* module.name; *found false where its prelude, if any, has no such name. */
 bool prelude_attribute(struct vm *vm, const char *module, const char *name, struct value *out,
 		       bool *found, struct err *err);

@@ -110,8 +110,9 @@ static const struct {
 	const char *type;
 	int what;
 } promised[] = {
-	{ "dict", MAPPING }, { "list", SEQUENCE }, { "tuple", SEQUENCE }, { "str", SEQUENCE },
-	{ "set", SETS },     { "int", NUMBER },    { "float", NUMBER },
+	{ "dict", MAPPING }, { "list", SEQUENCE },   { "tuple", SEQUENCE },
+	{ "str", SEQUENCE }, { "set", SETS },        { "int", NUMBER },
+	{ "float", NUMBER }, { "Mapping", MAPPING }, { "Sequence", SEQUENCE },
 };
 
 static const struct {

@@ -215,14 +215,14 @@ static bool run_point(struct change *c, struct report_change_map *to, struct err
 }
 
 bool change_run(const struct workload *w, const struct profiler_options *options,
-		struct changes_made *out, struct err *err)
+		struct report_draft *draft, struct changes_made *out, struct err *err)
 {
-	struct change c = { .w = w, .options = options, .draft = &out->draft };
+	struct change c = { .w = w, .options = options, .draft = draft };
 	struct err why = { 0 };
 
 	if (!w->before.program)
 		return true;
-	out->points = ARENA_ARRAY(&out->draft.arena, struct report_change_map, (size_t)w->n_points);
+	out->points = ARENA_ARRAY(&draft->arena, struct report_change_map, (size_t)w->n_points);
 	if (!out->points)
 		return err_set(err, ERR_MEMORY, "out of memory for the run");
 	for (int i = 0; i < w->n_points && !why.code; i++) {
@@ -241,11 +241,6 @@ bool change_run(const struct workload *w, const struct profiler_options *options
 		return true;
 	*err = why;
 	return false;
-}
-
-void change_finish(struct changes_made *made)
-{
-	report_draft_finish(&made->draft);
 }
 
 void change_put(struct report_run *report, const struct changes_made *made)

@@ -9,19 +9,17 @@
 #include "profiler/fields/fields.h"
 #include "profiler/workload/workload.h"
 
-/* What the change did to each mode of each point that is run.  Zeroed is empty. */
+/* What the change did to each mode of each point that is run, in a draft.  Zeroed is empty. */
 struct changes_made {
-	struct report_draft draft;
 	struct report_change_map *points; /* by mode, in the order of the report */
 	size_t n;
 };
 
 /* None where there is no program before, or the program itself fails, which profiler_run()
  * reports; a change has an error where the program before fails.  To be called while no
- * profiler is attached.  False with CANCELLED or MEMORY; finish in any case. */
+ * profiler is attached.  False with CANCELLED or MEMORY. */
 bool change_run(const struct workload *w, const struct profiler_options *options,
-		struct changes_made *out, struct err *err);
-void change_finish(struct changes_made *made);
+		struct report_draft *draft, struct changes_made *out, struct err *err);
 
 /* Gives each mode of the report its `change`. */
 void change_put(struct report_run *report, const struct changes_made *made);

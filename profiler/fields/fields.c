@@ -654,6 +654,29 @@ json_t *report_write(const struct report_record *record, const void *from)
 	return NULL;
 }
 
+void report_each_record(const struct report_record *record, void *from,
+			void (*each)(void *self, const struct report_field *field, void *held),
+			void *self)
+{
+	char *at = from;
+
+	for (int i = 0; i < record->n_fields; i++) {
+		const struct report_field *field = &record->fields[i];
+		struct many many = { 0 };
+
+		if (!field->of || !*(const bool *)(at + field->has))
+			continue;
+		if (field->type == REPORT_ONE) {
+			memcpy(&many.at, at + field->offset, sizeof(many.at));
+			many.n = many.at != NULL;
+		} else {
+			memcpy(&many, at + field->offset, offsetof(struct many, keys));
+		}
+		for (size_t k = 0; many.at && k < many.n; k++)
+			each(self, field, (char *)many.at + k * field->of->bytes);
+	}
+}
+
 void *report_new(const struct report_record *record, size_t n, struct arena *arena)
 {
 	char *all = arena_array(arena, n ? n : 1, record->bytes);

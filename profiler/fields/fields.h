@@ -293,6 +293,11 @@ void *report_read(const struct report_record *record, const json_t *json, struct
  * NULL of NULL, and when out of memory. */
 json_t *report_write(const struct report_record *record, const void *from);
 
+/* Calls back for each record that a field of `from` holds, not for those within them. */
+void report_each_record(const struct report_record *record, void *from,
+			void (*each)(void *self, const struct report_field *field, void *held),
+			void *self);
+
 /* n of them, whose fields have no value yet; those that are null where they have none are
  * null.  NULL when out of memory. */
 void *report_new(const struct report_record *record, size_t n, struct arena *arena);

@@ -6,55 +6,85 @@
 
 #include "fusion/base/buf.h"
 
-static void place_line(json_t *object, const struct fusion_program *program)
-{
-	json_t *line = json_object_get(object, "line");
-	const char *file;
-	int there;
+/* A walk through the records of a report. */
+struct place_walk {
+	const struct fusion_program *program;
+	struct report_draft *draft;
+	bool failed; /* out of memory */
+};
 
-	if (!json_is_integer(line) || json_integer_value(line) <= 0 ||
-	    json_object_get(object, "file"))
-		return;
-	file = fusion_place(program, (int)json_integer_value(line), &there);
-	if (!file)
-		return;
-	json_object_set_new(object, "line", json_integer(there));
-	json_object_set_new(object, "file", json_string(file));
+/* A field by its name and type; NULL where the record has none. */
+static const struct report_field *field_of(const struct report_record *record, const char *name,
+					   enum report_type type)
+{
+	const struct report_field *field = report_field(record, name);
+
+	return field && field->type == type ? field : NULL;
 }
 
-static void place_lines(json_t *object, const struct fusion_program *program)
+static bool *has(const struct report_field *field, char *from)
 {
-	json_t *lines = json_object_get(object, "lines"), *files, *line;
-	size_t i;
+	return (bool *)(from + field->has);
+}
 
-	if (!json_is_array(lines) || json_object_get(object, "files"))
+static void place_line(struct place_walk *p, const struct report_record *record, char *from)
+{
+	const struct report_field *line = field_of(record, "line", REPORT_INTEGER);
+	const struct report_field *file = field_of(record, "file", REPORT_TEXT);
+	const char *name;
+	int64_t *at;
+	int there;
+
+	if (!line || !file || *has(file, from))
 		return;
-	files = json_array();
-	json_array_foreach(lines, i, line)
-	{
-		int there;
-		const char *file = fusion_place(program, (int)json_integer_value(line), &there);
+	at = (int64_t *)(from + line->offset);
+	name = *at > 0 ? fusion_place(p->program, (int)*at, &there) : NULL;
+	if (!name)
+		return;
+	*at = there;
+	name = report_draft_text(p->draft, name);
+	memcpy(from + file->offset, &name, sizeof(name));
+	*has(file, from) = true;
+	p->failed |= !name;
+}
 
-		json_array_append_new(files, json_string(file ? file : ""));
-		json_array_set_new(lines, i, json_integer(there));
+static void place_lines(struct place_walk *p, const struct report_record *record, char *from)
+{
+	const struct report_field *lines = field_of(record, "lines", REPORT_INTEGERS);
+	const struct report_field *files = field_of(record, "files", REPORT_TEXTS);
+	struct report_integers *at;
+	struct report_texts names;
+
+	if (!lines || !files || !*has(lines, from) || *has(files, from))
+		return;
+	at = (struct report_integers *)(from + lines->offset);
+	names.n = at->n;
+	names.at = ARENA_ARRAY(&p->draft->arena, const char *, at->n + 1);
+	for (size_t i = 0; names.at && i < at->n; i++) {
+		int there = (int)at->at[i];
+		const char *file = fusion_place(p->program, there, &there);
+
+		names.at[i] = report_draft_text(p->draft, report_text(file));
+		at->at[i] = there;
 	}
-	json_object_set_new(object, "files", files);
+	memcpy(from + files->offset, &names, sizeof(names));
+	*has(files, from) = true;
+	p->failed |= !names.at;
 }
 
 /* A graph as a pass had it: "# line 27" of a node to "# train.py, line 3". */
-static json_t *place_graph(const char *text, const struct fusion_program *program)
+static const char *place_graph(struct place_walk *p, const char *text)
 {
 	static const char mark[] = "  # line ";
+	const char *at, *placed;
 	struct buf out;
-	json_t *placed;
-	const char *at;
 
 	buf_init(&out, 0);
 	while ((at = strstr(text, mark))) {
 		char *end;
 		long line = strtol(at + strlen(mark), &end, 10);
 		int there;
-		const char *file = fusion_place(program, (int)line, &there);
+		const char *file = fusion_place(p->program, (int)line, &there);
 
 		buf_add(&out, text, (size_t)(at - text));
 		if (file)
@@ -64,75 +94,62 @@ static json_t *place_graph(const char *text, const struct fusion_program *progra
 		text = end;
 	}
 	buf_puts(&out, text);
-	placed = json_stringn(out.data ? out.data : "", out.len);
+	placed = report_draft_text(p->draft, out.data);
 	buf_finish(&out);
+	p->failed |= !placed;
 	return placed;
 }
 
-static void place_graphs(json_t *pass, const struct fusion_program *program)
+static void place_graphs(struct place_walk *p, const struct report_record *record, char *from)
 {
-	static const char *const keys[] = { "before", "after" };
+	static const char *const names[] = { "before", "after" };
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		const char *text = json_string_value(json_object_get(pass, keys[i]));
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct report_field *field = field_of(record, names[i], REPORT_TEXT);
+		const char *text;
 
-		if (text)
-			json_object_set_new(pass, keys[i], place_graph(text, program));
+		if (!field || !*has(field, from))
+			continue;
+		memcpy(&text, from + field->offset, sizeof(text));
+		text = text ? place_graph(p, text) : NULL;
+		memcpy(from + field->offset, &text, sizeof(text));
 	}
 }
 
-/* What the program was given and what it made: a key "line" in there is its own. */
-static bool is_of_program(const char *key)
+static void place(void *self, const struct report_field *field, void *from)
 {
-	static const char *const keys[] = { "workload", "environment", "output", "inputs_after",
-					    "grads",    "param_grads", "error" };
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (strcmp(keys[i], key) == 0)
-			return true;
-	return false;
-}
-
-static void walk(json_t *json, const struct fusion_program *program)
-{
-	const char *key;
-	json_t *item;
-	size_t i;
-
-	json_array_foreach(json, i, item) walk(item, program);
-	if (!json_is_object(json))
+	/* what the program was given, and errors: a `line` in there is its own */
+	if (strcmp(field->of->name, "workload") == 0 || strcmp(field->of->name, "failure") == 0)
 		return;
-	json_object_foreach(json, key, item)
-	{
-		if (!is_of_program(key))
-			walk(item, program);
-	}
-	place_line(json, program);
-	place_lines(json, program);
-	place_graphs(json, program);
+	report_each_record(field->of, from, place, self);
+	place_line(self, field->of, from);
+	place_lines(self, field->of, from);
+	place_graphs(self, field->of, from);
 }
 
-void report_places(json_t *tree, const struct fusion_program *program)
+bool report_places(const struct report_record *record, void *from,
+		   const struct fusion_program *program, struct report_draft *draft)
 {
+	struct place_walk p = { .program = program, .draft = draft };
 	int there;
 
 	if (program && fusion_place(program, 1, &there))
-		walk(tree, program);
+		report_each_record(record, from, place, &p);
+	return !p.failed;
 }
 
-void report_places_of_run(json_t *report, const struct workload *w)
+bool report_places_of_run(struct report_run *report, const struct workload *w,
+			  struct report_draft *draft)
 {
-	json_t *points = json_object_get(report, "points"), *item;
-	size_t i;
+	bool ok = true;
 
-	if (w->sweep.kind != SWEEP_STATEMENTS) { /* one program */
-		report_places(report, w->points[0].program);
-		return;
-	}
-	json_array_foreach(points, i, item)
-	{
+	if (w->sweep.kind != SWEEP_STATEMENTS) /* one program */
+		return report_places(&report_record_run, report, w->points[0].program, draft);
+	for (size_t i = 0; i < report->points.n; i++)
 		for (int k = 0; k < w->n_points; k++)
-			if (w->points[k].n == json_integer_value(json_object_get(item, "n")))
-				report_places(item, w->points[k].program);
-	}
+			if ((double)w->points[k].n == report->points.at[i].n)
+				ok = report_places(&report_record_point, &report->points.at[i],
+						   w->points[k].program, draft) &&
+				     ok;
+	return ok;
 }

@@ -158,18 +158,18 @@ static bool explain(struct explaining *x)
 	return true;
 }
 
-json_t *profiler_explain(const struct workload *w, const struct explain_options *options,
-			 struct err *err)
+struct report_explain *profiler_explain(const struct workload *w,
+					const struct explain_options *options,
+					struct report_draft *draft, struct err *err)
 {
-	struct report_draft draft = { 0 };
-	struct explaining x = { .draft = &draft,
+	struct explaining x = { .draft = draft,
 				.quick = workload_quick(w),
 				.w = w,
 				.options = options,
 				.cpu_begin_ns = clock_cpu_ns() };
 	struct candidate_spec spec = { .w = &x.quick, .p = &w->points[0], .mode = options->mode };
 	struct inputs inputs;
-	json_t *json = NULL;
+	bool ok = false;
 
 	if (!inputs_create(&inputs, w, spec.p, err))
 		return NULL;
@@ -177,14 +177,11 @@ json_t *profiler_explain(const struct workload *w, const struct explain_options 
 	if (!candidate_create(&x.candidate, &spec, err)) {
 		sweep_locate(w, spec.p, err);
 	} else {
-		json = explain(&x) ? report_write_explain(x.out) : NULL;
-		if (json)
-			report_places(json, spec.p->program);
-		else
-			err_set(err, ERR_MEMORY, "out of memory for what capture makes");
+		ok = (explain(&x) &&
+		      report_places(&report_record_explain, x.out, spec.p->program, draft)) ||
+		     err_set(err, ERR_MEMORY, "out of memory for what capture makes");
 	}
 	candidate_destroy(&x.candidate);
 	inputs_destroy(&inputs);
-	report_draft_finish(&draft);
-	return json;
+	return ok ? x.out : NULL;
 }

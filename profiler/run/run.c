@@ -298,17 +298,13 @@ struct report_run *run_workload(const struct workload *w, const struct profiler_
 	return ok && close_report(&r, err) ? r.report : NULL;
 }
 
-json_t *profiler_run(const struct workload *w, const struct profiler_options *options,
-		     struct err *err)
+struct report_run *profiler_run(const struct workload *w, const struct profiler_options *options,
+				struct report_draft *draft, struct err *err)
 {
-	struct report_draft draft = { 0 };
-	struct report_run *report = run_workload(w, options, &draft, err);
-	json_t *json = report ? report_write_run(report) : NULL;
+	struct report_run *report = run_workload(w, options, draft, err);
 
-	if (json)
-		report_places_of_run(json, w);
-	if (report && !json)
-		err_set(err, ERR_MEMORY, "out of memory for the report");
-	report_draft_finish(&draft);
-	return json;
+	if (!report || report_places_of_run(report, w, draft))
+		return report;
+	err_set(err, ERR_MEMORY, "out of memory for the report");
+	return NULL;
 }

@@ -815,28 +815,23 @@ static struct report_run *run_engines(const struct workload *w,
 	return report;
 }
 
-json_t *profiler_run_engines(const struct workload *w, const struct profiler_options *options,
-			     struct err *err)
+struct report_run *profiler_run_engines(const struct workload *w,
+					const struct profiler_options *options,
+					struct report_draft *draft, struct err *err)
 {
-	struct report_draft draft = { 0 };
 	struct changes_made changes = { 0 };
 	struct report_run *report = NULL;
-	json_t *json = NULL;
 
 	/* First: once CUPTI is in the process a launch costs more. */
-	if (change_run(w, options, &changes, err))
-		report = run_engines(w, options, &draft, err);
-	if (report) {
-		change_put(report, &changes);
-		json = report_write_run(report);
-		if (json)
-			report_places_of_run(json, w);
-		if (!json)
-			err_set(err, ERR_MEMORY, "out of memory for the report");
-	}
-	change_finish(&changes);
-	report_draft_finish(&draft);
-	return json;
+	if (change_run(w, options, draft, &changes, err))
+		report = run_engines(w, options, draft, err);
+	if (!report)
+		return NULL;
+	change_put(report, &changes);
+	if (report_places_of_run(report, w, draft))
+		return report;
+	err_set(err, ERR_MEMORY, "out of memory for the report");
+	return NULL;
 }
 
 /* ---- is it there */

@@ -214,23 +214,31 @@ static bool read_mode(const struct explain_flags *f, enum fusion_mode *mode)
 	return true;
 }
 
-static json_t *explain(const struct explain_flags *f, const json_t *json, enum fusion_mode mode,
-		       struct err *err)
+static const struct report_explain *explain(const struct explain_flags *f, const struct workload *w,
+					    enum fusion_mode mode, struct report_draft *draft,
+					    struct err *err)
 {
 	struct explain_options options = { .mode = mode,
 					   .sizes_ms = f->sizes ? -1 : tries_ms,
 					   .rewrites_ms = f->rewrites ? -1 : tries_ms,
 					   .passes = f->passes,
 					   .brief = !f->json && !f->graph };
-	struct workload *w = workload_file_parse(&f->source, json, f->registry, err);
 	const struct workload_file_rights rights = { .command = "explain",
 						     .registry = f->registry };
-	json_t *out = w && workload_file_confine(&f->source, w, &rights, err)
-			  ? profiler_explain(w, &options, err)
-			  : NULL;
 
-	workload_destroy(w);
-	return out;
+	if (!workload_file_confine(&f->source, w, &rights, err))
+		return NULL;
+	return profiler_explain(w, &options, draft, err);
+}
+
+static bool print_json(const struct report_explain *e)
+{
+	json_t *json = report_write_explain(e);
+	bool ok = json && json_dumpf(json, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
+		  fflush(stdout) == 0;
+
+	json_decref(json);
+	return ok;
 }
 
 static bool print(const struct explain_flags *f, const json_t *json, const struct report_explain *e)
@@ -239,8 +247,7 @@ static bool print(const struct explain_flags *f, const json_t *json, const struc
 	bool ok;
 
 	if (f->json)
-		return json_dumpf(e->json, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
-		       fflush(stdout) == 0;
+		return print_json(e);
 	buf_init(&text, 0);
 	explain_text_print(&text, e, f->source.place, json, f->graph);
 	if (f->passes)
@@ -270,9 +277,10 @@ int cmd_explain(int argc, char **argv, const struct registry *registry)
 	struct explain_flags f = { .registry = registry };
 	struct err err = { 0 };
 	enum fusion_mode mode;
-	json_t *json, *answer = NULL;
+	struct workload *w = NULL;
 	const struct report_explain *e = NULL;
-	struct arena arena = { 0 };
+	struct report_draft draft = { 0 };
+	json_t *json;
 	int status;
 
 	status = read_flags(argc, argv, &f);
@@ -292,9 +300,9 @@ int cmd_explain(int argc, char **argv, const struct registry *registry)
 	if (json && f.without)
 		pass_flag_apply(json, f.without);
 	if (json)
-		answer = explain(&f, json, mode, &err);
-	if (answer)
-		e = report_read_explain(answer, &arena, &err);
+		w = workload_file_parse(&f.source, json, registry, &err);
+	if (w)
+		e = explain(&f, w, mode, &draft, &err);
 	if (!e)
 		workload_file_error(&f.source, "explain", json, f.registry, &err);
 	else if (print(&f, json, e))
@@ -302,8 +310,8 @@ int cmd_explain(int argc, char **argv, const struct registry *registry)
 	else
 		fprintf(stderr, "breakeven explain: the result could not be written: %s\n",
 			strerror(errno));
-	arena_finish(&arena);
-	json_decref(answer);
+	report_draft_finish(&draft);
+	workload_destroy(w);
 	json_decref(json);
 	return status;
 }

@@ -152,7 +152,9 @@ static bool write_run(struct run_post *p, const struct report_run *of, struct bu
 	const struct report_workload *workload = of->workload ? of->workload : &nothing;
 	const struct export_format *format = export_format_find("chrome_gz", err);
 	const struct export_query all = { 0 };
+	json_t *report = report_write_run(of);
 	struct timespec now;
+	bool ok;
 	struct export_run run = {
 		.name = workload->name ? workload->name : "workload",
 		.project = report_text(workload->project),
@@ -161,16 +163,19 @@ static bool write_run(struct run_post *p, const struct report_run *of, struct bu
 		.commit = report_text(workload->commit),
 		.branch = report_text(workload->branch),
 		.version = breakeven_version(),
-		.workload = workload->json,
-		.report = of->json,
-		.environment = of->environment ? of->environment->json : NULL,
+		.workload = json_object_get(report, "workload"),
+		.report = report,
+		.environment = json_object_get(report, "environment"),
 		.blocks = give_blocks,
 		.store = p,
 	};
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	run.created_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-	return format && export_write(format, &run, &all, add, out, err);
+	ok = report || err_set(err, ERR_MEMORY, "out of memory for a post");
+	ok = ok && format && export_write(format, &run, &all, add, out, err);
+	json_decref(report);
+	return ok;
 }
 
 static bool run_post_send(struct run_post *p, const struct report_run *run, int64_t *id,
@@ -195,6 +200,7 @@ struct run_flags {
 	const char *modes, *device, *backend, *threads, *policy, *at, *cache, *without, *autocast;
 	const char *engines, *torch_python, *commit, *branch, *url;
 	bool json, no_timing, poison;
+	long long at_point;    /* what `at` says */
 	struct run_post *post; /* to `url`; NULL: it stays here */
 	const struct registry *registry;
 };
@@ -395,7 +401,9 @@ static bool post_report(struct run_flags *f, const json_t *json, const struct re
 	return whole && err.code == ERR_NONE;
 }
 
-static json_t *execute(const struct run_flags *f, const json_t *json, long long at, struct err *err)
+static const struct report_run *execute(const struct run_flags *f, const json_t *json,
+					const struct workload *w, struct report_draft *draft,
+					struct err *err)
 {
 	/* The first ends the run at its next call, a second one at once. */
 	struct shown shown = { isatty(STDERR_FILENO), interrupt_watch(), f->post };
@@ -405,7 +413,7 @@ static json_t *execute(const struct run_flags *f, const json_t *json, long long 
 		.brief = !f->json,
 		.passes = f->json,
 		.only = f->at != NULL,
-		.at = at,
+		.at = f->at_point,
 		.cache_dir = f->cache,
 		.version = breakeven_version(),
 		.torch_python = f->torch_python,
@@ -413,14 +421,10 @@ static json_t *execute(const struct run_flags *f, const json_t *json, long long 
 		.timeline = f->post ? keep_block : NULL,
 		.self = &shown,
 	};
-	struct workload *w = workload_file_parse(&f->source, json, f->registry, err);
-	json_t *report = NULL;
+	const struct report_run *report = NULL;
 
-	if (!w)
-		return NULL;
 	if (workload_wants_torch(w) && !f->torch_python) {
 		err_set(err, ERR_NO_DEVICE, TORCH_SWITCHED_OFF);
-		workload_destroy(w);
 		return NULL;
 	}
 	if (!f->cache && default_cache_dir(cache, sizeof(cache)))
@@ -431,13 +435,22 @@ static json_t *execute(const struct run_flags *f, const json_t *json, long long 
 								  .registry = f->registry,
 								  .posts = f->post != NULL },
 				  err))
-		report = profiler_run_engines(w, &options, err);
+		report = profiler_run_engines(w, &options, draft, err);
 	if (!report)
 		locate_fault(json, options.cache_dir, f->registry, err);
 	if (shown.terminal)
 		fprintf(stderr, "\r\033[K");
-	workload_destroy(w);
 	return report;
+}
+
+static bool print_json(const struct report_run *run)
+{
+	json_t *json = report_write_run(run);
+	bool ok = json && json_dumpf(json, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
+		  fflush(stdout) == 0;
+
+	json_decref(json);
+	return ok;
 }
 
 static bool print_report(const struct run_flags *f, const struct report_run *run)
@@ -446,8 +459,7 @@ static bool print_report(const struct run_flags *f, const struct report_run *run
 	bool ok;
 
 	if (f->json)
-		return json_dumpf(run->json, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
-		       fflush(stdout) == 0;
+		return print_json(run);
 	buf_init(&text, 0);
 	run_table_print(&text, run);
 	ok = text.data && fputs(text.data, stdout) != EOF && fflush(stdout) == 0;
@@ -476,16 +488,17 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 {
 	struct run_flags f = { .registry = registry };
 	struct err err = { 0 };
-	json_t *fields = NULL, *json = NULL, *report = NULL;
-	const struct report_run *run;
-	struct arena arena = { 0 };
-	long long at = 0;
+	json_t *fields = NULL, *json = NULL;
+	struct workload *w = NULL;
+	const struct report_run *run = NULL;
+	struct report_draft draft = { 0 };
 	int status;
 
 	status = read_flags(argc, argv, &f);
 	if (status >= 0)
 		return status;
-	if (!flags_integer("run", "--at", f.at, 0, LLONG_MAX, &at) || !(fields = flag_fields(&f)))
+	if (!flags_integer("run", "--at", f.at, 0, LLONG_MAX, &f.at_point) ||
+	    !(fields = flag_fields(&f)))
 		return EXIT_USAGE;
 	if (f.without && !pass_flag_check(registry, f.without, &err)) {
 		json_decref(fields);
@@ -509,14 +522,15 @@ int cmd_run(int argc, char **argv, const struct registry *registry)
 	else if (json && f.url)
 		f.post = run_post_create(f.url, &err);
 	if (json && !err.code)
-		report = execute(&f, json, at, &err);
-	run = report ? report_read_run(report, &arena, &err) : NULL;
+		w = workload_file_parse(&f.source, json, f.registry, &err);
+	if (w)
+		run = execute(&f, json, w, &draft, &err);
 	if (!run)
 		workload_file_error(&f.source, "run", json, f.registry, &err);
 	else
 		status = finish(&f, json, run);
-	arena_finish(&arena);
-	json_decref(report);
+	report_draft_finish(&draft);
+	workload_destroy(w);
 	json_decref(json);
 	run_post_destroy(f.post);
 	return status;

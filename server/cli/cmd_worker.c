@@ -152,23 +152,31 @@ static bool explain_job(int fd, const struct workload *workload, struct err *err
 	struct explain_options options = { .mode = workload_explained_mode(workload),
 					   .rewrites_ms = check_rewrites_ms,
 					   .brief = true };
-	json_t *answer = profiler_explain(workload, &options, err);
-	bool ok = answer && (send_json(fd, MESSAGE_REPORT, answer) ||
-			     err_set(err, ERR_IO, "the answer could not be sent to the server"));
+	struct report_draft draft = { 0 };
+	const struct report_explain *explained = profiler_explain(workload, &options, &draft, err);
+	json_t *answer = explained ? report_write_explain(explained) : NULL;
+	bool ok = answer && send_json(fd, MESSAGE_REPORT, answer);
+
+	if (explained && !ok)
+		err_set(err, ERR_IO, "the answer could not be sent to the server");
 	json_decref(answer);
+	report_draft_finish(&draft);
 	return ok;
 }
 
-/* What the run found wrong with the cache of kernels. */
-static void log_report(const json_t *report)
+static bool send_report(int fd, const struct report_run *run, struct err *err)
 {
-	struct arena arena = { 0 };
-	struct err err = { 0 };
-	const struct report_run *run = report_read_run(report, &arena, &err);
+	json_t *report = report_write_run(run);
+	json_t *environment = profiler_environment(breakeven_version());
+	bool ok = environment && report && send_json(fd, MESSAGE_ENVIRONMENT, environment) &&
+		  send_json(fd, MESSAGE_REPORT, report);
 
-	if (run)
-		cache_log(run);
-	arena_finish(&arena);
+	json_decref(environment);
+	json_decref(report);
+	return ok || err_set(err, ERR_IO,
+			     "the report could not be sent to the server; it is at most %d MiB: "
+			     "return fewer or smaller values, or make fewer calls",
+			     MESSAGE_MAX_BYTES >> 20);
 }
 
 static bool run_job(int fd, const struct worker_flags *f, json_t *job, bool check,
@@ -188,7 +196,8 @@ static bool run_job(int fd, const struct worker_flags *f, json_t *job, bool chec
 						      TORCH_SPARE_S,
 					    .self = &fd };
 	struct workload *workload = NULL;
-	json_t *report = NULL, *environment;
+	struct report_draft draft = { 0 };
+	const struct report_run *report = NULL;
 	bool ok = false;
 
 	if (check)
@@ -205,22 +214,14 @@ static bool run_job(int fd, const struct worker_flags *f, json_t *job, bool chec
 	if (workload && check)
 		ok = explain_job(fd, workload, err);
 	else if (workload)
-		report = profiler_run_engines(workload, &options, err);
+		report = profiler_run_engines(workload, &options, &draft, err);
 	if (workload && !check && !report)
 		locate_fault(job, cache_dir, registry, err);
 	if (report) {
-		log_report(report);
-		environment = profiler_environment(breakeven_version());
-		ok = environment && send_json(fd, MESSAGE_ENVIRONMENT, environment) &&
-		     send_json(fd, MESSAGE_REPORT, report);
-		json_decref(environment);
-		if (!ok)
-			err_set(err, ERR_IO,
-				"the report could not be sent to the server; it is at most %d MiB: "
-				"return fewer or smaller values, or make fewer calls",
-				MESSAGE_MAX_BYTES >> 20);
+		cache_log(report);
+		ok = send_report(fd, report, err);
 	}
-	json_decref(report);
+	report_draft_finish(&draft);
 	workload_destroy(workload);
 	return ok;
 }

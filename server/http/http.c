@@ -20,6 +20,7 @@
 
 #include "fusion/base/log.h"
 #include "server/http/pages.h"
+#include "server/http/patience.h"
 #include "server/http/sites.h"
 #include "server/http/slow_pool.h"
 #include "server/queue/queue.h"
@@ -29,7 +30,8 @@ enum {
 	THREADS = 4,
 	SLOW_THREADS = 8,            /* all that may be checked, read and written at once */
 	CONNECTIONS = THREADS * 120, /* see above: must stay below THREADS * 126 */
-	PER_ADDRESS = 400,
+	CROWD = CONNECTIONS * 2 / 3,
+	PER_ADDRESS = 460, /* behind a proxy that is everybody */
 	TIMEOUT_S = 30,
 	MEMORY_BYTES = 32 << 10, /* headers of one connection */
 	REQUEST_BYTES = 64 << 20,
@@ -43,6 +45,7 @@ struct http {
 	struct slow_pool *slow_pool;
 	struct sites sites;
 	struct access_desk *access;
+	struct patience *patience;
 	const char *user_header; /* of access's options */
 	char url[128];
 };
@@ -608,11 +611,21 @@ static enum MHD_Result send_handled(struct exchange *x, struct MHD_Connection *c
 	return x->ok ? send_reply(x, c, &reply) : send_error(x, c);
 }
 
+/* What patience.h knows of a connection. */
+static struct patient *patient_of(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+	    c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
 /* The whole request is there.  Called again once a slow handler has run. */
 static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_Connection *c)
 {
 	if (x->handled)
 		return send_handled(x, c);
+	patient_has_sent(http->patience, patient_of(c));
 	x->req.app->requests++;
 	if (x->err.code == ERR_NONE && x->body.failed)
 		err_set(&x->err, ERR_TOO_LARGE,
@@ -635,6 +648,21 @@ static enum MHD_Result finish(struct http *http, struct exchange *x, struct MHD_
 		return MHD_YES;
 	}
 	return send_handled(x, c);
+}
+
+static void come_or_go(void *self, struct MHD_Connection *c, void **context,
+		       enum MHD_ConnectionNotificationCode code)
+{
+	struct http *http = self;
+	const union MHD_ConnectionInfo *info;
+
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+		*context = info ? patient_enter(http->patience, info->connect_fd) : NULL;
+	} else {
+		patient_leave(http->patience, *context);
+		*context = NULL;
+	}
 }
 
 static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *url,
@@ -660,6 +688,7 @@ static enum MHD_Result answer(void *self, struct MHD_Connection *c, const char *
 	}
 	if (*upload_len > 0) {
 		x->received += *upload_len;
+		patient_sends(http->patience, patient_of(c), *upload_len);
 		if (x->received > SWALLOW_BYTES)
 			return MHD_NO; /* it does not end: close */
 		if (x->err.code == ERR_NONE)
@@ -674,10 +703,10 @@ static void complete(void *self, struct MHD_Connection *c, void **state,
 		     enum MHD_RequestTerminationCode code)
 {
 	struct exchange *x = *state;
+	struct http *http = self;
 
-	(void)self;
-	(void)c;
 	(void)code;
+	patient_waits(http->patience, patient_of(c));
 	if (!x)
 		return;
 	json_decref(x->reply.json); /* whoever waited for it may have gone */
@@ -761,6 +790,7 @@ static void end(struct http *http)
 {
 	slow_pool_destroy(http->slow_pool);
 	access_destroy(http->access);
+	patience_destroy(http->patience);
 	free(http);
 }
 
@@ -811,7 +841,8 @@ struct http *http_start(struct app *app, const struct route_table *routes,
 	http->routes = routes;
 	http->user_header = options->access.user_header;
 	http->access = access_create(app->db, &options->access, err);
-	http->slow_pool = http->access ? slow_pool_create(SLOW_THREADS, err) : NULL;
+	http->patience = http->access ? patience_create(CROWD, err) : NULL;
+	http->slow_pool = http->patience ? slow_pool_create(SLOW_THREADS, err) : NULL;
 	fd = http->slow_pool ? listen_on(options->listen, http->url, sizeof(http->url), err) : -1;
 	if (fd < 0 || !admit(http, options, fd, err)) {
 		if (fd >= 0)
@@ -825,7 +856,8 @@ struct http *http_start(struct app *app, const struct route_table *routes,
 	    MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
 	    (unsigned)PER_ADDRESS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES, MHD_OPTION_NOTIFY_COMPLETED,
-	    complete, http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
+	    complete, http, MHD_OPTION_NOTIFY_CONNECTION, come_or_go, http,
+	    MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
 	if (!http->daemon) {
 		err_set(err, ERR_IO, "the HTTP server on %s did not start", options->listen);
 		close(fd);

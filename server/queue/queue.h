@@ -109,7 +109,7 @@ bool figures_catch_up(struct db *db, const char *name, int most, bool *left, str
  * streams of a run; each then writes the run's state as it is, so that a slow reader skips states
  * and never lags. ---- */
 
-enum { EVENTS_MAX_STREAMS = 64 };
+enum { EVENTS_MAX_STREAMS = 400 };
 
 /* Writes the next event of `run` as text into out ("event: ...\n\n") and says
  * whether it was the last.  Called without locks of events.c held. */

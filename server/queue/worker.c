@@ -85,9 +85,9 @@ static void make_argv(const struct worker *w, const struct worker_options *optio
 	argv[n] = NULL;
 }
 
-/* The environment, by an allow-list: it may hold what a program must not read.  The list is
- * malloc'd. */
-static char **environment_of_worker(void)
+/* The environment, by an allow-list (but of a GPU's job, whose libraries have names of their own):
+ * it may hold what a program must not read.  The list is malloc'd. */
+static char **environment_of_worker(bool whole)
 {
 	/* by name, or where it ends in _ by how a name begins */
 	static const char *const kept[] = {
@@ -107,7 +107,7 @@ static char **environment_of_worker(void)
 	list = calloc(n + 1, sizeof(*list));
 	for (size_t i = 0; list && i < n; i++)
 		for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++)
-			if (strncmp(environ[i], kept[k], strlen(kept[k])) == 0) {
+			if (whole || strncmp(environ[i], kept[k], strlen(kept[k])) == 0) {
 				list[taken++] = environ[i];
 				break;
 			}
@@ -119,7 +119,7 @@ static bool spawn_child(struct worker *w, int child_fd, const struct worker_opti
 {
 	char cpu_s[16];
 	const char *argv[MAX_ARGV + 1];
-	char **environment = environment_of_worker();
+	char **environment = environment_of_worker(needs->device);
 	posix_spawn_file_actions_t actions;
 	int code;
 

@@ -12,17 +12,19 @@
 #include "fusion/base/err.h"
 #include "fusion/tensor/tensor.h"
 #include "fusion/fusion.h"
+#include "profiler/fields/fields.h"
 #include "profiler/profiler.h"
 
 static bool run(const json_t *json, const char *cache, struct err *err)
 {
 	const struct profiler_options options = { .brief = true, .cache_dir = cache };
 	struct workload *w = workload_parse(json, err);
-	json_t *report = w ? profiler_run(w, &options, err) : NULL;
+	struct report_draft draft = { 0 };
+	bool ok = w && profiler_run(w, &options, &draft, err);
 
+	report_draft_finish(&draft);
 	workload_destroy(w);
-	json_decref(report);
-	return report != NULL;
+	return ok;
 }
 
 int main(int argc, char **argv)

@@ -46,10 +46,11 @@ def case_eval():
             print("SyntaxError")
         except Exception as e:
             print(type(e).__name__, e)
-    try:
-        eval(3.5)
-    except TypeError as e:
-        print(str(e)[:22])
+    for wrong in ((3.5,), ("1", [2]), ("1", {}, {3}), ("1", {}, 5)):
+        try:
+            eval(*wrong)
+        except TypeError as e:
+            print("TypeError", wrong)
 
 
 def case_exec():

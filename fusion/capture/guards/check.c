@@ -39,8 +39,10 @@ static bool same_keys(const struct dict *a, const struct dict *b)
 	return true;
 }
 
-static bool identical(struct value a, struct value b)
+static bool identical(const struct guards *g, const struct guard *at)
 {
+	struct value a = g->values[at->source], b = g->values[at->other];
+
 	return a.kind == b.kind && a.object == b.object;
 }
 
@@ -125,13 +127,47 @@ static bool modes_hold(const struct guards *g, const struct torch_modes *modes)
 	return modes->grad_off == g->grad_off && (modes->autocast & AUTOCAST_STATE) == g->autocast;
 }
 
-static bool disjoint(const struct guards *g, const struct guard *at)
+/* Whether one lies in the other, or both in a third: other guards are about these. */
+static bool are_parts(const struct guards *g, int a, int b)
 {
-	struct value a = g->values[at->source], b = g->values[at->other];
+	int of_a = g->sources->at[a].view_of, of_b = g->sources->at[b].view_of;
 
-	return a.kind != VALUE_TENSOR
-		   ? a.object != b.object
-		   : !tensors_overlap(tensor_of(g, at->source), tensor_of(g, at->other));
+	return of_a == b || of_b == a || (of_a >= 0 && of_a == of_b);
+}
+
+static bool shares_memory(const struct guards *g, int a, int b)
+{
+	return !are_parts(g, a, b) && tensors_overlap(tensor_of(g, a), tensor_of(g, b));
+}
+
+bool guards_find_shared(const struct guards *g, int *a, int *b)
+{
+	for (int i = 0; i < g->n_written; i++)
+		for (int j = i + 1; j < g->n_apart; j++)
+			if (shares_memory(g, g->apart[i], g->apart[j])) {
+				*a = g->apart[i];
+				*b = g->apart[j];
+				return true;
+			}
+	return false;
+}
+
+/* Most tensors have a storage of their own, which one walk over them tells. */
+static bool are_apart(const struct guards *g)
+{
+	int a, b;
+
+	for (int i = 0; i < g->n_apart; i++)
+		tensor_of(g, g->apart[i])->storage->met = -1;
+	for (int i = 0; i < g->n_apart; i++) {
+		struct storage *s = tensor_of(g, g->apart[i])->storage;
+
+		if (s->met < 0)
+			s->met = g->apart[i];
+		else if (!are_parts(g, s->met, g->apart[i]))
+			return !guards_find_shared(g, &a, &b);
+	}
+	return true;
 }
 
 static bool check(struct guards *g, const struct guard *at, const struct roots *roots)
@@ -176,13 +212,14 @@ static bool check(struct guards *g, const struct guard *at, const struct roots *
 	case GUARD_STRIDE:
 		return tensor_of(g, at->source)->stride[at->dim] == at->number;
 	case GUARD_IDENTICAL:
-		return identical(g->values[at->source], g->values[at->other]);
+	case GUARD_OTHER:
+		return identical(g, at) == (at->kind == GUARD_IDENTICAL);
 	case GUARD_DISJOINT:
-		return disjoint(g, at);
+		return g->values[at->source].object != g->values[at->other].object;
+	case GUARD_APART:
+		return are_apart(g);
 	case GUARD_ALIAS:
 		return sources_same_tensor(tensor_of(g, at->source), tensor_of(g, at->other));
-	case GUARD_OTHER:
-		return !identical(g->values[at->source], g->values[at->other]);
 	case GUARD_WITHIN:
 		return tensor_of(g, at->source)->storage == tensor_of(g, at->other)->storage &&
 		       tensor_of(g, at->source)->offset - tensor_of(g, at->other)->offset ==
@@ -336,6 +373,14 @@ static bool is_of_two(enum guard_kind kind)
 	       kind == GUARD_ALIAS || kind == GUARD_OTHER;
 }
 
+static bool any_apart_is_of_call(const struct guards *g, int self)
+{
+	for (int i = 0; i < g->n_apart; i++)
+		if (guards_is_of_call(g, g->apart[i], self))
+			return true;
+	return false;
+}
+
 bool guards_of_arguments(const struct guards *g, int self, struct arena *arena, int **steps, int *n)
 {
 	*steps = ARENA_ARRAY(arena, int, (size_t)g->n_steps + 1);
@@ -346,7 +391,10 @@ bool guards_of_arguments(const struct guards *g, int self, struct arena *arena, 
 		bool keep = at && (at->kind == GUARD_CONDITION || at->kind == GUARD_MODES);
 
 		keep = keep || guards_is_of_call(g, at ? at->source : step->source, self);
-		if (keep || (at && is_of_two(at->kind) && guards_is_of_call(g, at->other, self)))
+		keep = keep ||
+		       (at && is_of_two(at->kind) && guards_is_of_call(g, at->other, self)) ||
+		       (at && at->kind == GUARD_APART && any_apart_is_of_call(g, self));
+		if (keep)
 			(*steps)[(*n)++] = i;
 	}
 	return *steps != NULL;

@@ -181,6 +181,30 @@ static void add_place(struct guard_maker *m, int source)
 					 s->at[whole].value.tensor->memory->offset });
 }
 
+static void put_apart(struct guard_maker *m, bool written)
+{
+	const struct sources *s = m->t->sources;
+
+	for (int i = 0; i < s->n; i++)
+		if (s->at[i].kind == VALUE_TENSOR && has_identity(&s->at[i]) &&
+		    s->at[i].same_as < 0 && s->at[i].written == written)
+			m->g->apart[m->g->n_apart++] = i;
+	if (written)
+		m->g->n_written = m->g->n_apart;
+}
+
+static void add_apart(struct guard_maker *m, struct arena *arena)
+{
+	m->g->apart = ARENA_ARRAY(arena, int, (size_t)m->t->sources->n + 1);
+	m->failed |= !m->g->apart;
+	if (m->failed)
+		return;
+	put_apart(m, true);
+	put_apart(m, false);
+	if (m->g->n_written && m->g->n_apart > 1)
+		add(m, (struct guard){ .kind = GUARD_APART, .source = m->g->apart[0] });
+}
+
 static void add_aliases(struct guard_maker *m)
 {
 	const struct sources *s = m->t->sources;
@@ -196,12 +220,10 @@ static void add_aliases(struct guard_maker *m)
 		}
 		if (s->at[i].kind == VALUE_TENSOR && s->at[i].view_of >= 0)
 			add_place(m, i);
-		for (int j = 0; s->at[i].written && j < s->n; j++)
+		for (int j = 0; s->at[i].written && s->at[i].kind != VALUE_TENSOR && j < s->n; j++)
 			if (j != i && has_identity(&s->at[j]) && s->at[j].kind == s->at[i].kind &&
 			    s->at[j].same_as < 0 && (j > i || !s->at[j].written) &&
-			    s->at[j].view_of < 0 &&
-			    (s->at[i].kind == VALUE_TENSOR ||
-			     (s->at[i].access != SOURCE_CELL && s->at[j].access != SOURCE_CELL)))
+			    s->at[i].access != SOURCE_CELL && s->at[j].access != SOURCE_CELL)
 				add(m, (struct guard){
 					   .kind = GUARD_DISJOINT, .source = i, .other = j });
 		for (int j = i + 1; s->at[i].found_distinct && j < s->n; j++)
@@ -243,7 +265,7 @@ static bool has_name(struct guard_maker *m, int source)
 	return !m->failed;
 }
 
-static void add_all(struct guard_maker *m)
+static void add_all(struct guard_maker *m, struct arena *arena)
 {
 	const struct sources *s = m->t->sources;
 
@@ -262,6 +284,7 @@ static void add_all(struct guard_maker *m)
 		if (looked_at(&s->at[i]))
 			add_layout(m, i);
 	add_aliases(m);
+	add_apart(m, arena);
 	for (size_t i = 0; i < m->t->conditions.len; i++)
 		add(m,
 		    (struct guard){ .kind = GUARD_CONDITION, .source = -1, .number = (int64_t)i });
@@ -372,7 +395,7 @@ bool guards_create(struct guards *g, const struct trace *t, struct arena *arena)
 		was[i] = sym_var_hint(t->graph->syms, i);
 	for (int i = 0; i < g->n_vars; i++)
 		g->homes[i] = (struct guard_home){ .source = -1, .dim = -1 };
-	add_all(&m);
+	add_all(&m, arena);
 	g->at = ARENA_ARRAY(arena, struct guard, m.list.len + 1);
 	g->texts = ARENA_ARRAY(arena, const char *, m.list.len + 1);
 	m.failed |= !g->at || !g->texts;

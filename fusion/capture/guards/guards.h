@@ -42,7 +42,8 @@ enum guard_kind {
 	GUARD_STRIDE,    /* stride(dim) == number */
 	GUARD_IDENTICAL, /* the same tensor or object as source `other` */
 	GUARD_WITHIN, /* lies in the memory of source `other`, `number` elements after its first */
-	GUARD_DISJOINT,  /* tensors: shares no memory with source `other`; else another object */
+	GUARD_DISJOINT,  /* another object than that of source `other`; not of tensors */
+	GUARD_APART,     /* those of g->apart: what is written shares no memory with another */
 	GUARD_ALIAS,     /* the same elements, sizes and strides as source `other` */
 	GUARD_OTHER,     /* another object than that of source `other` */
 	GUARD_CONDITION, /* a comparison of symbols, number: its index */
@@ -77,6 +78,8 @@ struct guards {
 	struct guard_step *steps;
 	int n_steps;
 	int64_t *sizes;
+	int *apart; /* sources of tensors: the first n_written are written; none, or two or more */
+	int n_apart, n_written;
 	const char **texts; /* "x.size(0) == 8", one each */
 	struct size_condition *conditions;
 	struct guard_home *homes; /* by symbol: what it is named for */
@@ -117,6 +120,9 @@ bool guards_of_arguments(const struct guards *g, int self, struct arena *arena, 
 /* Whether the modes are as they were and these steps hold; where all others held in the
  * check before, all do. */
 bool guards_hold_among(struct guards *g, const struct roots *roots, const int *steps, int n);
+
+/* Of GUARD_APART: two sources that share memory, although one of them is written. */
+bool guards_find_shared(const struct guards *g, int *a, int *b);
 
 /* "x.size(0) is 5, was 4": why guard `index` failed for this call. */
 void guards_reason(const struct guards *g, int index, const struct roots *roots, struct buf *out);

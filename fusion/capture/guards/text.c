@@ -10,7 +10,10 @@
 
 #include "fusion/capture/guards/guards.h"
 
-enum { MAX_NAMED = 4 }; /* symbols of one condition */
+enum {
+	MAX_NAMED = 4,  /* symbols of one condition */
+	MOST_APART = 8, /* names of tensors that share no memory */
+};
 
 /* The type's name where only the kind is left. */
 static const char *kind_name(enum value_kind kind)
@@ -276,10 +279,30 @@ static void pair_text(const struct guards *g, const struct guard *at, struct buf
 		buf_printf(out, "%s has the elements of %s", name, other);
 	else if (at->kind == GUARD_IDENTICAL)
 		buf_printf(out, "%s is %s", name, other);
-	else if (at->kind == GUARD_DISJOINT && g->sources->at[at->source].kind == VALUE_TENSOR)
-		buf_printf(out, "%s and %s share no memory", name, other);
 	else
 		buf_printf(out, "%s is not %s", name, other);
+}
+
+/* "a, b, c and 5 more" */
+static void names_text(const struct guards *g, int first, int end, struct buf *out)
+{
+	for (int i = first; i < end && i < first + MOST_APART; i++)
+		buf_printf(out, "%s%s", i > first ? ", " : "", name_of(g, g->apart[i]));
+	if (end - first > MOST_APART)
+		buf_printf(out, " and %d more", end - first - MOST_APART);
+}
+
+static void apart_text(const struct guards *g, struct buf *out)
+{
+	names_text(g, 0, g->n_written, out);
+	buf_puts(out, g->n_written > 1 ? " share no memory" : " shares no memory");
+	if (g->n_written < g->n_apart) {
+		buf_puts(out, " with ");
+		names_text(g, g->n_written, g->n_apart, out);
+	}
+	if (g->n_written > 1)
+		buf_puts(out, g->n_written < g->n_apart ? ", nor with one another"
+							: " with one another");
 }
 
 static void write_text(const struct guards *g, const struct guard *at, struct buf *out)
@@ -326,6 +349,9 @@ static void write_text(const struct guards *g, const struct guard *at, struct bu
 	case GUARD_OTHER:
 	case GUARD_WITHIN:
 		pair_text(g, at, out);
+		return;
+	case GUARD_APART:
+		apart_text(g, out);
 		return;
 	case GUARD_CONDITION:
 		condition_text(g, at->number, out);
@@ -388,6 +414,7 @@ static void tensor_reason(const struct guards *g, const struct guard *at, const 
 {
 	const struct tensor *t = source_value(g->sources, at->source, roots).tensor->memory;
 	const char *name = name_of(g, at->source);
+	int a, b;
 
 	switch (at->kind) {
 	case GUARD_RANK:
@@ -438,9 +465,10 @@ static void tensor_reason(const struct guards *g, const struct guard *at, const 
 		buf_printf(out, "%s lies elsewhere than in the memory of %s, or at another place",
 			   name, name_of(g, at->other));
 		return;
-	default:
-		buf_printf(out, "%s shares memory with %s, did not before", name,
-			   name_of(g, at->other));
+	default: /* GUARD_APART */
+		if (guards_find_shared(g, &a, &b))
+			buf_printf(out, "%s shares memory with %s, did not before", name_of(g, a),
+				   name_of(g, b));
 	}
 }
 

@@ -222,6 +222,19 @@ static struct value keys_of(const struct dict *dict)
 	return keys;
 }
 
+/* A set that the program may change later: what it held when it was captured. */
+static struct value members_of(const struct dict *set)
+{
+	struct value copy = value_set(set->frozen);
+
+	for (int i = 0; copy.kind == VALUE_SET && i < set->len; i++)
+		if (!value_dict_set(copy.dict, set->keys[i], value_none())) {
+			value_unref(copy);
+			return (struct value){ .kind = VALUE_UNSET };
+		}
+	return copy;
+}
+
 /* What guards still need of a value once the capture is done: not its tensors,
  * which would stay in memory as long as the entry. */
 static struct value essence(const struct source *s)
@@ -233,6 +246,8 @@ static struct value essence(const struct source *s)
 	switch (v.kind) {
 	case VALUE_DICT:
 		return keys_of(v.dict);
+	case VALUE_SET:
+		return members_of(v.dict);
 	case VALUE_NATIVE: /* its name outlives it; its self is another source */
 		return value_native(v.native->name, v.native->id, v.native->builtin, value_none());
 	case VALUE_TENSOR:

@@ -1,4 +1,5 @@
 # The module collections; namedtuple is not written here.
+from _bases import MutableMapping
 
 
 class OrderedDict(dict):
@@ -107,43 +108,7 @@ class Counter(dict):
         return f"Counter({dict(self.most_common())!r})"
 
 
-class _MutableMapping:
-    def get(self, key, default=None):
-        return self[key] if key in self else default
-
-    def keys(self):
-        return [key for key in self]
-
-    def values(self):
-        return [self[key] for key in self]
-
-    def items(self):
-        return [(key, self[key]) for key in self]
-
-    def pop(self, key, *default):
-        if key in self or not default:
-            value = self[key]
-            del self[key]
-            return value
-        return default[0]
-
-    def setdefault(self, key, default=None):
-        if key not in self:
-            self[key] = default
-        return self[key]
-
-    def update(self, items=(), **keywords):
-        for key, value in {**dict(items), **keywords}.items():
-            self[key] = value
-
-    def __eq__(self, other):
-        return dict(self.items()) == (dict(other.items()) if hasattr(other, "items") else other)
-
-    def __repr__(self):
-        return repr(dict(self.items()))
-
-
-class UserDict(_MutableMapping):
+class UserDict(MutableMapping):
     def __init__(self, items=(), **keywords):
         self.data = {}
         self.update(items, **keywords)
@@ -175,7 +140,7 @@ class UserDict(_MutableMapping):
         return type(self)(self.data)
 
 
-class ChainMap(_MutableMapping):
+class ChainMap(MutableMapping):
     def __init__(self, *maps):
         self.maps = list(maps) or [{}]
 

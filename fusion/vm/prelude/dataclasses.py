@@ -36,6 +36,10 @@ def _collect(cls):
         if kind == "ClassVar":
             continue
         value = own.get(name, MISSING)
+        if isinstance(value, (list, dict, set)):
+            raise ValueError(
+                f"mutable default {type(value)} for field {name} is not allowed: use default_factory"
+            )
         entry = value if isinstance(value, Field) else Field(value, MISSING, True, True, True)
         entry.name = name
         found[name] = entry

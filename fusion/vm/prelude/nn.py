@@ -158,8 +158,10 @@ class Module:
         for name, value in vars(self).items():
             if wanted == "modules" and isinstance(value, Module):
                 found.append((name, value))
-            elif wanted == "parameters" and _prelude.is_parameter(value):
-                found.append((name, getattr(value, "_real_parameter", value)))
+            elif wanted == "parameters":
+                parameter = _prelude.parameter_of(value)
+                if parameter is not None:
+                    found.append((name, parameter))
             elif wanted == "buffers" and name in buffers and value is not None:
                 found.append((name, value))
         return found

@@ -54,7 +54,7 @@ def _described(value, kind):
 
 
 def _parameter(value):
-    return value if _prelude.is_parameter(value) else Parameter(value)
+    return Parameter(value) if _prelude.parameter_of(value) is None else value
 
 
 class ParameterList(Module):

@@ -19,6 +19,14 @@ def _triple(x):
     return _each(x, 3)
 
 
+def _quadruple(x):
+    return _each(x, 4)
+
+
+def _ntuple(n):
+    return lambda x: _each(x, n)
+
+
 def _each(x, dims):
     return tuple(x) if isinstance(x, (tuple, list)) else (x,) * dims
 

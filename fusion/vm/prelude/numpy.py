@@ -347,6 +347,19 @@ class ndarray:
         return self._tensor.element_size()
 
     @property
+    def real(self):
+        return wrap(self._tensor.real if self._tensor.is_complex() else self._tensor)
+
+    @property
+    def imag(self):
+        return wrap(self._tensor.imag if self._tensor.is_complex() else torch.zeros_like(self._tensor))
+
+    @property
+    def strides(self):
+        size = self._tensor.element_size()
+        return tuple([size * step for step in self._tensor.stride()])
+
+    @property
     def nbytes(self):
         return self._tensor.numel() * self._tensor.element_size()
 

@@ -115,19 +115,111 @@ def imul(a, b):
     return a
 
 
+def lshift(a, b):
+    return a << b
+
+
+def rshift(a, b):
+    return a >> b
+
+
+def concat(a, b):
+    return a + b
+
+
+def countOf(a, b):
+    return sum([x is b or x == b for x in a])
+
+
+def indexOf(a, b):
+    for at, kept in enumerate(a):
+        if kept is b or kept == b:
+            return at
+    raise ValueError("sequence.index(x): x not in sequence")
+
+
+def delitem(a, b):
+    del a[b]
+
+
+def truth(a):
+    return True if a else False
+
+
+def inv(a):
+    return ~a
+
+
+def index(a):
+    return a if isinstance(a, int) else a.__index__()
+
+
+def isub(a, b):
+    a -= b
+    return a
+
+
+def itruediv(a, b):
+    a /= b
+    return a
+
+
+def ifloordiv(a, b):
+    a //= b
+    return a
+
+
+def imod(a, b):
+    a %= b
+    return a
+
+
+def ipow(a, b):
+    a **= b
+    return a
+
+
+def imatmul(a, b):
+    a @= b
+    return a
+
+
+def iand(a, b):
+    a &= b
+    return a
+
+
+def ior(a, b):
+    a |= b
+    return a
+
+
+def ixor(a, b):
+    a ^= b
+    return a
+
+
+def iconcat(a, b):
+    a += b
+    return a
+
+
 def itemgetter(*keys):
     if len(keys) == 1:
         return lambda o: o[keys[0]]
     return lambda o: tuple([o[key] for key in keys])
 
 
-def attrgetter(name):
-    def get(o):
-        for part in name.split("."):
-            o = getattr(o, part)
-        return o
+def _reached(o, path):
+    for part in path.split("."):
+        o = getattr(o, part)
+    return o
 
-    return get
+
+def attrgetter(*names):
+    if len(names) == 1:
+        return lambda o: _reached(o, names[0])
+    return lambda o: tuple([_reached(o, name) for name in names])
 
 
 def methodcaller(name, *args, **keywords):

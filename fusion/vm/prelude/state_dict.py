@@ -19,8 +19,8 @@ def _put(module, name, param, given, assign):
         with torch.no_grad():
             param.copy_(given)
         return
-    if _prelude.is_parameter(param):
-        if _prelude.is_parameter(given):
+    if _prelude.parameter_of(param) is not None:
+        if _prelude.parameter_of(given) is not None:
             given.requires_grad_(param.requires_grad)
         else:
             given = torch.nn.Parameter(given.detach(), param.requires_grad)

@@ -134,44 +134,52 @@ def _made(data, dtype):
     return torch.zeros(*data or (0,), dtype=dtype) if sizes else torch.tensor(data[0], dtype=dtype)
 
 
-def FloatTensor(*data):
-    return _made(data, torch.float32)
+class _TensorType(type):
+    def __call__(cls, *data):
+        return _made(data, cls.dtype)
+
+    def __instancecheck__(cls, value):
+        return isinstance(value, torch.Tensor) and value.dtype is cls.dtype
 
 
-def DoubleTensor(*data):
-    return _made(data, torch.float64)
+class FloatTensor(metaclass=_TensorType):
+    dtype = torch.float32
 
 
-def LongTensor(*data):
-    return _made(data, torch.int64)
+class DoubleTensor(metaclass=_TensorType):
+    dtype = torch.float64
 
 
-def IntTensor(*data):
-    return _made(data, torch.int32)
+class LongTensor(metaclass=_TensorType):
+    dtype = torch.int64
 
 
-def BoolTensor(*data):
-    return _made(data, torch.bool)
+class IntTensor(metaclass=_TensorType):
+    dtype = torch.int32
 
 
-def ShortTensor(*data):
-    return _made(data, torch.int16)
+class BoolTensor(metaclass=_TensorType):
+    dtype = torch.bool
 
 
-def CharTensor(*data):
-    return _made(data, torch.int8)
+class ShortTensor(metaclass=_TensorType):
+    dtype = torch.int16
 
 
-def ByteTensor(*data):
-    return _made(data, torch.uint8)
+class CharTensor(metaclass=_TensorType):
+    dtype = torch.int8
 
 
-def HalfTensor(*data):
-    return _made(data, torch.float16)
+class ByteTensor(metaclass=_TensorType):
+    dtype = torch.uint8
 
 
-def BFloat16Tensor(*data):
-    return _made(data, torch.bfloat16)
+class HalfTensor(metaclass=_TensorType):
+    dtype = torch.float16
+
+
+class BFloat16Tensor(metaclass=_TensorType):
+    dtype = torch.bfloat16
 
 
 def meshgrid(*tensors, indexing="ij"):

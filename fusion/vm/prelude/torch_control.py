@@ -27,3 +27,14 @@ def cond(pred, true_fn, false_fn, operands=()):
     elif not isinstance(pred, (bool, int)):
         raise RuntimeError(f"Expected pred to be bool or tensor, but got {pred}.")
     return true_fn(*operands) if pred else false_fn(*operands)
+
+
+def while_loop(cond_fn, body_fn, carried_inputs):
+    """The loop is Python's: a graph ends where its condition is read."""
+    carried = tuple(carried_inputs)
+    while cond_fn(*carried):
+        carried = body_fn(*carried)
+        if not isinstance(carried, (tuple, list)):
+            raise RuntimeError(f"body_fn should return a tuple or list but got {type(carried)}")
+        carried = tuple(carried)
+    return carried

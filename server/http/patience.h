@@ -1,0 +1,29 @@
+/* server/http/patience.h -- how long a client may take to send a request.
+ *
+ * A connection that sends a byte now and then is never idle, and would be held for ever.  A request
+ * must be there whole within REQUEST_S; where most connections are taken, those that have been
+ * heard of least go first.  Such a client gets status 408, and its connection is closed.
+ */
+#ifndef SERVER_HTTP_PATIENCE_H
+#define SERVER_HTTP_PATIENCE_H
+
+#include <stddef.h>
+
+#include "fusion/base/err.h"
+
+struct patience;
+struct patient; /* one connection */
+
+/* `crowd` connections are many.  NULL with MEMORY. */
+struct patience *patience_create(int crowd, struct err *err);
+void patience_destroy(struct patience *p); /* no connection is left; NULL is fine */
+
+/* A connection on a socket, which waits for a request; NULL: out of memory, then nobody waits. */
+struct patient *patient_enter(struct patience *p, int fd);
+void patient_leave(struct patience *p, struct patient *c); /* NULL is fine, as below */
+
+void patient_sends(struct patience *p, struct patient *c, size_t bytes); /* of a body */
+void patient_has_sent(struct patience *p, struct patient *c);            /* the request is whole */
+void patient_waits(struct patience *p, struct patient *c);               /* for the next one */
+
+#endif
