@@ -188,6 +188,8 @@ struct run_outcome {
 	const char *report; /* JSON text */
 	size_t report_len;
 	const char *environment; /* JSON text */
+	const char *findings;    /* JSON text; NULL: not made yet */
+	const char *version;     /* of the program that made them */
 	struct run_summary summary;
 	struct run_figures figures;       /* source_hash NULL: they are not stored yet */
 	const struct run_result *results; /* kept where the run is part of a suite */
@@ -202,7 +204,8 @@ bool db_run_finish(struct db *db, int64_t id, const struct run_outcome *outcome,
 
 /* The same for a trace that turns out to be a run that came from a file: it becomes the run
  * of `as` (name, project, device, workload, modes, commit, branch, tags, trace, imported).  Of
- * the outcome the report, the environment and the summary are read; the trace keeps its blocks. */
+ * the outcome the report, the environment, the findings and the summary are read; the trace keeps
+ * its blocks. */
 bool db_trace_become(struct db *db, int64_t id, const struct run_row *as,
 		     const struct run_outcome *outcome, struct err *err);
 
@@ -228,6 +231,15 @@ bool db_run_delete(struct db *db, int64_t id, struct err *err);
 /* The report's JSON text and the environment's. */
 bool db_report_get(struct db *db, int64_t id, struct buf *report, struct buf *environment,
 		   struct err *err);
+
+/* What a run's figures say, JSON text, where a program of this version made it; *found is false
+ * where none did.  *out is replaced. */
+bool db_findings_get(struct db *db, int64_t run, const char *version, struct buf *out, bool *found,
+		     struct err *err);
+
+/* Keeps it, in place of what the run has; of a run that is gone nothing. */
+bool db_findings_put(struct db *db, int64_t run, const char *version, const char *findings,
+		     struct err *err);
 
 /* Blocks for a trace that is running. */
 struct trace_post {

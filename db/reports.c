@@ -105,11 +105,18 @@ static bool store_summary(struct db *db, int64_t id, const struct run_summary *r
 		   "store the summary", err);
 }
 
-/* The report, compressed. */
+/* A text, compressed. */
 struct packed {
 	struct buf bytes;
+	size_t len; /* of the text */
 	int codec;
 };
+
+static bool pack(struct packed *out, const char *text, size_t len, struct err *err)
+{
+	*out = (struct packed){ .len = len };
+	return codec_encode(text, len, &out->bytes, &out->codec, err);
+}
 
 static bool store_report(struct db *db, int64_t id, const struct run_outcome *o,
 			 const struct packed *packed, struct err *err)
@@ -122,9 +129,21 @@ static bool store_report(struct db *db, int64_t id, const struct run_outcome *o,
 				       "INSERT INTO report(run, environment, codec, bytes, data) "
 				       "VALUES(?1, ?2, ?3, ?4, ?5)",
 				       "iiiib", id, environment, (int64_t)packed->codec,
-				       (int64_t)o->report_len, packed->bytes.data,
-				       packed->bytes.len),
+				       (int64_t)packed->len, packed->bytes.data, packed->bytes.len),
 			    "store the report", err);
+}
+
+static bool store_findings(struct db *db, int64_t id, const char *version,
+			   const struct packed *packed, struct err *err)
+{
+	return db_step_once(
+	    db->writer,
+	    db_prepare(db->writer, err,
+		       "INSERT OR REPLACE INTO findings(run, version, codec, bytes, data)"
+		       " SELECT id, ?2, ?3, ?4, ?5 FROM run WHERE id = ?1",
+		       "itiib", id, version, (int64_t)packed->codec, (int64_t)packed->len,
+		       packed->bytes.data, packed->bytes.len),
+	    "store what figures say", err);
 }
 
 static bool drop_of(struct db *db, const char *sql, int64_t run, const char *what, struct err *err)
@@ -223,9 +242,27 @@ static bool store_blocks(struct db *db, int64_t run, const struct run_outcome *o
 
 /* ---- the end of a run ---- */
 
-/* Its row, its report and its summary. */
+/* The texts of an outcome. */
+struct packed_outcome {
+	struct packed report, findings;
+};
+
+static bool pack_outcome(struct packed_outcome *out, const struct run_outcome *o, struct err *err)
+{
+	*out = (struct packed_outcome){ 0 };
+	return pack(&out->report, o->report, o->report_len, err) &&
+	       (!o->findings || pack(&out->findings, o->findings, strlen(o->findings), err));
+}
+
+static void packed_finish(struct packed_outcome *packed)
+{
+	buf_finish(&packed->report.bytes);
+	buf_finish(&packed->findings.bytes);
+}
+
+/* Its row, its report with what that says, and its summary. */
 static bool store_end(struct db *db, int64_t id, const struct run_outcome *o,
-		      const struct packed *packed, struct err *err)
+		      const struct packed_outcome *packed, struct err *err)
 {
 	bool ok = db_step_once(db->writer,
 			       db_prepare(db->writer, err,
@@ -236,20 +273,15 @@ static bool store_end(struct db *db, int64_t id, const struct run_outcome *o,
 
 	if (ok && sqlite3_changes(db->writer) == 0)
 		ok = err_set(err, ERR_CONFLICT, "run %lld is not running any more", (long long)id);
-	return ok && store_report(db, id, o, packed, err) &&
+	return ok && store_report(db, id, o, &packed->report, err) &&
+	       (!o->findings || store_findings(db, id, o->version, &packed->findings, err)) &&
 	       store_summary(db, id, &o->summary, err);
-}
-
-static bool pack(const struct run_outcome *o, struct packed *out, struct err *err)
-{
-	*out = (struct packed){ 0 };
-	return codec_encode(o->report, o->report_len, &out->bytes, &out->codec, err);
 }
 
 bool db_run_finish(struct db *db, int64_t id, const struct run_outcome *o, struct err *err)
 {
-	struct packed packed;
-	bool ok = pack(o, &packed, err) && db_write_begin(db, err);
+	struct packed_outcome packed;
+	bool ok = pack_outcome(&packed, o, err) && db_write_begin(db, err);
 
 	if (ok) {
 		ok = store_end(db, id, o, &packed, err) && store_blocks(db, id, o, err) &&
@@ -257,20 +289,32 @@ bool db_run_finish(struct db *db, int64_t id, const struct run_outcome *o, struc
 		     (!o->figures.source_hash || store_figures(db, id, &o->figures, err));
 		ok = db_write_end(db, ok, err);
 	}
-	buf_finish(&packed.bytes);
+	packed_finish(&packed);
 	return ok;
 }
 
 bool db_trace_become(struct db *db, int64_t id, const struct run_row *as,
 		     const struct run_outcome *outcome, struct err *err)
 {
-	struct packed packed;
-	bool ok = pack(outcome, &packed, err) && db_write_begin(db, err);
+	struct packed_outcome packed;
+	bool ok = pack_outcome(&packed, outcome, err) && db_write_begin(db, err);
 
 	if (ok)
 		ok = db_write_end(
 		    db, run_become(db, id, as, err) && store_end(db, id, outcome, &packed, err),
 		    err);
+	packed_finish(&packed);
+	return ok;
+}
+
+bool db_findings_put(struct db *db, int64_t run, const char *version, const char *findings,
+		     struct err *err)
+{
+	struct packed packed;
+	bool ok = pack(&packed, findings, strlen(findings), err) && db_write_begin(db, err);
+
+	if (ok)
+		ok = db_write_end(db, store_findings(db, run, version, &packed, err), err);
 	buf_finish(&packed.bytes);
 	return ok;
 }
@@ -318,6 +362,37 @@ bool db_report_get(struct db *db, int64_t id, struct buf *report, struct buf *en
 		}
 	}
 	sqlite3_finalize(s);
+	db_reader_give(db, h);
+	return ok;
+}
+
+/* The one row of a statement that selects codec, bytes and data, decoded; finalizes it.  `s` NULL
+ * fails. */
+static bool read_packed(sqlite3 *h, sqlite3_stmt *s, struct buf *out, bool *found, struct err *err)
+{
+	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
+	bool ok = code == SQLITE_DONE;
+
+	*found = code == SQLITE_ROW;
+	if (*found)
+		ok = codec_decode(sqlite3_column_int(s, 0), sqlite3_column_blob(s, 2),
+				  (size_t)sqlite3_column_bytes(s, 2),
+				  (size_t)sqlite3_column_int64(s, 1), out, err);
+	else if (s && !ok)
+		db_fail(h, "read what is kept", err);
+	sqlite3_finalize(s);
+	return ok;
+}
+
+bool db_findings_get(struct db *db, int64_t run, const char *version, struct buf *out, bool *found,
+		     struct err *err)
+{
+	sqlite3 *h = db_reader_take(db);
+	sqlite3_stmt *s = db_prepare(
+	    h, err, "SELECT codec, bytes, data FROM findings WHERE run = ?1 AND version = ?2", "it",
+	    run, version);
+	bool ok = read_packed(h, s, out, found, err);
+
 	db_reader_give(db, h);
 	return ok;
 }
@@ -445,17 +520,8 @@ bool db_timeline_answer_get(struct db *db, const struct answer_key *key, struct 
 				     "SELECT codec, bytes, data FROM timeline_answer WHERE run = ?1"
 				     " AND lanes = ?2 AND version = ?3",
 				     "iti", key->run, key->lanes, key->version);
-	int code = s ? sqlite3_step(s) : SQLITE_ERROR;
-	bool ok = code == SQLITE_DONE;
+	bool ok = read_packed(h, s, out, found, err);
 
-	*found = code == SQLITE_ROW;
-	if (*found)
-		ok = codec_decode(sqlite3_column_int(s, 0), sqlite3_column_blob(s, 2),
-				  (size_t)sqlite3_column_bytes(s, 2),
-				  (size_t)sqlite3_column_int64(s, 1), out, err);
-	else if (s && !ok)
-		db_fail(h, "read an answer", err);
-	sqlite3_finalize(s);
 	db_reader_give(db, h);
 	return ok;
 }

@@ -86,7 +86,7 @@ PUBLIC = {
     "profiler/compare": "figures history settings",
     "profiler/cupti": "collector wire",
     "profiler/fields": "json schema",
-    "profiler/findings": "sentence skim",
+    "profiler/findings": "sentence",
     "profiler/import": "counters model",
     "profiler/layout": "groups",
     "profiler/measure": "autocast break_even candidate memory split stats",

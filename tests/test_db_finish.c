@@ -28,6 +28,8 @@ static const struct run_result results[N_RESULTS] = {
 static const struct run_outcome outcome = { .report = report,
 					    .report_len = REPORT_BYTES,
 					    .environment = "{\"cpu\":\"x\"}",
+					    .findings = "{}",
+					    .version = "1",
 					    .summary = { .mode = "static",
 							 .verdict = "FASTER",
 							 .speedup = 4,
@@ -100,6 +102,7 @@ static bool is_whole(struct db *db, int64_t id)
 	assert_int_equal(run.summary.mode != NULL, done);
 	assert_int_equal(run.summary.breaks, done ? 3 : -1);
 	assert_int_equal(count(db, "report WHERE run", id), done);
+	assert_int_equal(count(db, "findings WHERE run", id), done);
 	assert_int_equal(count(db, "timeline_block WHERE run", id), done ? N_BLOCKS : 0);
 	assert_int_equal(count(db, "run_figure WHERE run", id), done ? N_FIGURES : 0);
 	assert_int_equal(count(db, "run_result WHERE run", id), done ? N_RESULTS : 0);
@@ -185,7 +188,8 @@ static void a_failure_at_any_statement_leaves_the_run_as_it_was(void **state)
 static void a_row_that_is_refused_leaves_the_run_as_it_was(void **state)
 {
 	static const char *const tables[] = { "report",     "run_summary", "timeline_block",
-					      "run_result", "run_figure",  "environment" };
+					      "run_result", "run_figure",  "environment",
+					      "findings" };
 	struct fixture *f = *state;
 	int64_t id = begin_run(f->db);
 

@@ -722,6 +722,44 @@ static void a_trace_that_is_silent_or_cut_off_has_failed_with_what_came(void **s
 	claim(f, false);
 }
 
+static void expect_findings(struct fixture *f, int64_t id, const char *version, const char *wanted)
+{
+	struct buf out = { 0 };
+	struct err err = { 0 };
+	bool found;
+
+	assert_true(db_findings_get(f->db, id, version, &out, &found, &err));
+	assert_int_equal(found, wanted != NULL);
+	if (wanted)
+		assert_string_equal(out.data, wanted);
+	buf_finish(&out);
+}
+
+static void findings_are_kept_by_version_and_go_with_their_run(void **state)
+{
+	struct fixture *f = *state;
+	int64_t id = insert(f, "a", "p", "");
+	struct run_outcome outcome = empty;
+	struct err err = { 0 };
+	char longer[4000];
+
+	memset(longer, 'x', sizeof(longer));
+	longer[sizeof(longer) - 1] = '\0';
+	outcome.findings = "{\"answer\":[]}";
+	outcome.version = "0.1.0+a";
+	claim(f, true);
+	assert_true(db_run_finish(f->db, id, &outcome, &err));
+	expect_findings(f, id, "0.1.0+a", outcome.findings);
+	expect_findings(f, id, "0.1.0+b", NULL);
+	assert_true(db_findings_put(f->db, id, "0.1.0+b", longer, &err));
+	expect_findings(f, id, "0.1.0+b", longer);
+	expect_findings(f, id, "0.1.0+a", NULL);
+	assert_true(db_run_delete(f->db, id, &err));
+	expect_findings(f, id, "0.1.0+b", NULL);
+	assert_true(db_findings_put(f->db, id, "0.1.0+b", "{}", &err)); /* it is gone meanwhile */
+	expect_findings(f, id, "0.1.0+b", NULL);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -748,6 +786,7 @@ int main(void)
 		TEST(blocks_of_a_trace_come_in_order_and_each_once),
 		TEST(a_trace_that_is_silent_or_cut_off_has_failed_with_what_came),
 		TEST(an_answer_is_kept_by_lanes_and_version_and_goes_with_its_blocks),
+		TEST(findings_are_kept_by_version_and_go_with_their_run),
 		TEST(timelines_are_found_by_time_replaced_and_go_with_their_run),
 	};
 

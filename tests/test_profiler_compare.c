@@ -514,18 +514,20 @@ static void kernels_come_go_and_grow_and_ops_are_counted(void **state)
 
 static void lines_added_and_gone_are_the_fewest(void **state)
 {
+	const struct compared_program old = { .source = "a\nb\nc\nd\n" },
+				      new = { .source = "a\nc\nx\nd" }, one = { .source = "a\n" };
 	struct arena arena = { 0 };
 	struct lines d;
 	char shape[16] = "";
 	int len;
 
 	(void)state;
-	assert_true(lines_compare("a\nb\nc\nd\n", "a\nc\nx\nd", &arena, &d));
+	assert_true(lines_compare(&old, &new, &arena, &d));
 	for (size_t i = 0; i < d.n; i++)
 		strcat(shape, d.at[i].sign);
 	assert_string_equal(shape, " - + ");
 	assert_int_equal(d.added, 1);
-	assert_true(lines_compare("a\n", "a\n", &arena, &d));
+	assert_true(lines_compare(&one, &one, &arena, &d));
 	assert_null(d.at);
 	arena_finish(&arena);
 	assert_memory_equal(lines_at("x\n  y z \t\n", 2, &len), "y z", 3);

@@ -28,9 +28,6 @@ struct drawn_graph {
 bool graph_load(const struct export_job *job, struct drawn_graph *g, struct err *err);
 void graph_finish(struct drawn_graph *g);
 
-/* The place of the node with that id; -1. */
-int graph_find(const struct drawn_graph *g, int64_t id);
-
 /* Its number within the mode. */
 static inline int64_t graph_id(const struct report_graph *graph)
 {

@@ -509,7 +509,7 @@ static void put_error(struct maker *m, struct report_findings_mode *to, double e
 static void put_own_mode(struct maker *m, const struct report_point *p, size_t i,
 			 struct report_findings_mode *to)
 {
-	const struct report_mode *at = &p->modes.at[i], *eager = report_get(p->modes, "eager");
+	const struct report_mode *at = &p->modes.at[i];
 	const char *mode = p->modes.keys[i];
 	const struct report_comparison *b = report_get(p->break_even, mode);
 	struct facts x = { at->latency,         b,
@@ -526,82 +526,6 @@ static void put_own_mode(struct maker *m, const struct report_point *p, size_t i
 		if (p == &m->points[m->n_points - 1])
 			say_crossing(&s, report_get(m->run->break_even, mode), m->run->points.n);
 	}
-	if (at->memory) {
-		REPORT_SET(to, memory, (struct report_sentence_part_list){ 0 });
-		s = sentence_begin(&m->wording, &to->memory);
-		say_memory(&s, mode, at->memory, eager ? eager->memory : NULL);
-	}
-}
-
-/* ---- where the time of a call goes ---- */
-
-/* The mode that is spoken of: static, else the first compiled one that was watched, else eager. */
-static const struct report_mode *watched_mode(const struct report_point *p, const char **name)
-{
-	static const char *const order[] = {
-		"static", "lazy", "dynamic", "auto", "graphs", "eager"
-	};
-
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		const struct report_mode *at = report_get(p->modes, order[i]);
-
-		*name = order[i];
-		if (at && at->split_us && at->latency)
-			return at;
-	}
-	return NULL;
-}
-
-/* Whole percents that add up to the whole's own (largest remainder). */
-static void shares_of(const double *parts, size_t n, double whole, int *percents)
-{
-	double sum = 0;
-	int left;
-
-	for (size_t i = 0; i < n; i++) {
-		percents[i] = whole > 0 ? (int)floor(100 * parts[i] / whole) : 0;
-		sum += whole > 0 ? 100 * parts[i] / whole : 0;
-	}
-	left = (int)round(sum);
-	for (size_t i = 0; i < n; i++)
-		left -= percents[i];
-	for (; left > 0; left--) {
-		size_t most = 0;
-
-		for (size_t i = 1; i < n; i++)
-			if (100 * parts[i] / whole - percents[i] >
-			    100 * parts[most] / whole - percents[most])
-				most = i;
-		percents[most]++;
-	}
-}
-
-static void put_split(struct maker *m, const struct report_point *p,
-		      struct report_findings_point *to)
-{
-	const char *name, *rest = "";
-	const struct report_mode *at = watched_mode(p, &name);
-	const struct report_split *s = at ? at->split_us : NULL;
-	double kernel, overhead, whole;
-	char text[NUMBER_BYTES];
-	int percents[3];
-
-	if (!s)
-		return;
-	kernel = s->has.kernel ? s->kernel : 0;
-	overhead = (s->has.guards ? s->guards : 0) + (s->has.dispatch ? s->dispatch : 0) +
-		   (s->has.alloc ? s->alloc : 0) + (s->has.launch ? s->launch : 0);
-	whole = s->has.observed ? s->observed : fmax(kernel + overhead, at->latency->median_us);
-	shares_of((double[]){ kernel, overhead, whole - kernel - overhead }, 3, whole, percents);
-	number_duration(text, overhead);
-	if (percents[2] >= 10)
-		rest = maker_text(m, " %d %% are not attributed to any phase.", percents[2]);
-	REPORT_SET(
-	    to, split,
-	    maker_text(m,
-		       "%s spends %d %% of a call in kernels. Its floor, %s of guards, "
-		       "dispatch, allocation and launch, stays however short the kernels are.%s",
-		       name, percents[0], text, rest));
 }
 
 /* ---- points ---- */
@@ -685,9 +609,9 @@ static void put_point(struct maker *m, const struct report_point *p,
 	if (!begin_modes(m, to, p->modes.keys, p->modes.n))
 		return;
 	to->how = say_how(m, p);
-	put_split(m, p, to);
 	for (size_t i = 0; i < p->modes.n; i++)
 		put_own_mode(m, p, i, &to->modes.at[i]);
+	put_modes(m, p, to);
 	if (p->autocast && !p->autocast->has.error)
 		put_autocast(m, p->autocast, to);
 }

@@ -19,8 +19,7 @@ struct maker {
 /* doubts.c: warnings, and the modes whose values are wrong. */
 void put_doubts(struct maker *m, struct report_findings *out);
 
-/* memory.c: what a call in that mode takes, beside eager's; NULL: it was not watched. */
-void say_memory(struct sentence *s, const char *mode, const struct report_memory *memory,
-		const struct report_memory *eager);
+/* modes.c: what is said of each mode of a point beside its verdict; the modes are there already. */
+void put_modes(struct maker *m, const struct report_point *p, struct report_findings_point *to);
 
 #endif

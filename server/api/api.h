@@ -5,6 +5,7 @@
 
 #include "db/db.h"
 #include "profiler/compare/compare.h"
+#include "profiler/compare/figures.h"
 #include "profiler/export/export.h"
 #include "server/http/http.h"
 
@@ -14,13 +15,21 @@ extern const struct route_table routes;
 /* events_describe_fn: the run's state as a server-sent event; `self` is the struct app. */
 size_t run_event(void *self, int64_t id, char *out, size_t size, bool *last);
 
-/* ---- api_runs.c: what the figures of the runs that were asked for last say.  Thread-safe. ---- */
-
-struct findings_cache *findings_cache_new(void); /* NULL: out of memory */
-void findings_cache_destroy(struct findings_cache *c);
-
 /* The workload that a first start runs, of web/examples/; new. */
 json_t *examples_first(struct err *err);
+
+/* ---- api_history.c: one figure over the runs of a workload ---- */
+
+struct history_asked {
+	struct history_query query; /* name NULL: which workloads there are; mode NULL: static, or
+				     * the first that has the figure */
+	enum figure_metric metric;
+	bool reads_only; /* the store is another's: figures that it has not are left for a server */
+};
+
+/* The answer of GET /history, in the draft; NULL with MEMORY or STORAGE. */
+struct report_history *history_answer(struct app *app, const struct history_asked *asked,
+				      struct report_draft *draft, struct err *err);
 
 /* ---- api_compare.c: runs that are compared ---- */
 

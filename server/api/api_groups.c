@@ -1,6 +1,7 @@
 /* server/api/api_groups.c -- POST /groups: what the nodes of a graph are part of, for the page. */
 #include <stdlib.h>
 
+#include "profiler/fields/fields.h"
 #include "profiler/layout/groups.h"
 #include "server/api/routes.h"
 
@@ -23,10 +24,8 @@ static void asked_finish(struct grouping_asked *a)
 }
 
 /* A list of that name: how many it has, at most `most`; -1 with an error. */
-static int count(const json_t *json, const char *name, size_t most, struct err *err)
+static int count(const json_t *list, const char *name, size_t most, struct err *err)
 {
-	const json_t *list = json_object_get(json, name);
-
 	if (!json_is_array(list)) {
 		err_set(err, ERR_BAD_REQUEST, "%s is missing: a list", name);
 		return -1;
@@ -104,12 +103,13 @@ static bool read_reads(const json_t *list, struct grouping_asked *a, struct err 
 	return true;
 }
 
-static bool read_asked(const json_t *json, struct grouping_asked *a, struct err *err)
+static bool read_asked(const struct report_groups_request *r, struct grouping_asked *a,
+		       struct err *err)
 {
-	a->n_modules = count(json, "modules", MOST_NODES, err);
-	a->n_loops = a->n_modules < 0 ? -1 : count(json, "loops", MOST_NODES, err);
-	a->n_nodes = a->n_loops < 0 ? -1 : count(json, "nodes", MOST_NODES, err);
-	a->n_reads = a->n_nodes < 0 ? -1 : count(json, "reads", MOST_READS, err);
+	a->n_modules = count(r->modules, "modules", MOST_NODES, err);
+	a->n_loops = a->n_modules < 0 ? -1 : count(r->loops, "loops", MOST_NODES, err);
+	a->n_nodes = a->n_loops < 0 ? -1 : count(r->nodes, "nodes", MOST_NODES, err);
+	a->n_reads = a->n_nodes < 0 ? -1 : count(r->reads, "reads", MOST_READS, err);
 	if (a->n_reads < 0)
 		return false;
 	a->modules = calloc((size_t)a->n_modules + 1, sizeof(*a->modules));
@@ -118,10 +118,8 @@ static bool read_asked(const json_t *json, struct grouping_asked *a, struct err 
 	a->reads = calloc((size_t)a->n_reads + 1, sizeof(*a->reads));
 	if (!a->modules || !a->loops || !a->nodes || !a->reads)
 		return err_set(err, ERR_MEMORY, "out of memory for a graph");
-	return read_modules(json_object_get(json, "modules"), a, err) &&
-	       read_loops(json_object_get(json, "loops"), a, err) &&
-	       read_nodes(json_object_get(json, "nodes"), a, err) &&
-	       read_reads(json_object_get(json, "reads"), a, err);
+	return read_modules(r->modules, a, err) && read_loops(r->loops, a, err) &&
+	       read_nodes(r->nodes, a, err) && read_reads(r->reads, a, err);
 }
 
 /* What names it among those of its kind, whatever pass the graph is shown after. */
@@ -166,9 +164,14 @@ static json_t *grouped(const struct grouping_asked *a, int by)
 bool api_groups(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_json(req, err);
+	const struct report_groups_request *r = json ? report_read_groups_request(json, req->arena,
+										  err)
+						     : NULL;
 	struct grouping_asked asked = { 0 };
 
-	if (json && read_asked(json, &asked, err)) {
+	if (err->code == ERR_WORKLOAD)
+		err->code = ERR_BAD_REQUEST;
+	if (r && read_asked(r, &asked, err)) {
 		reply->json = json_pack("{s:o, s:o}", "kernels", grouped(&asked, GROUP_BY_KERNEL),
 					"modules", grouped(&asked, GROUP_BY_MODULE));
 		if (!reply->json)

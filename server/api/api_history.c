@@ -10,42 +10,69 @@
 
 enum { LIST_DEFAULT = 200, LIST_MOST = 1000, NAMES_MOST = 200, CATCH_UP = 20, HASH_SHOWN = 12 };
 
-/* What the workload has figures of. */
-static bool add_once(json_t *list, json_t *value)
+/* A list with room for all. */
+static void add_text_once(struct report_texts *list, const char *text)
 {
-	json_t *item;
-	size_t i;
-
-	json_array_foreach(list, i, item) {
-		if (json_equal(item, value)) {
-			json_decref(value);
-			return false;
-		}
-	}
-	return json_array_append_new(list, value) == 0;
+	for (size_t i = 0; i < list->n; i++)
+		if (strcmp(list->at[i], text) == 0)
+			return;
+	list->at[list->n++] = text;
 }
 
-static json_t *known_json(const struct figure_list *k)
+static void add_real_once(struct report_reals *list, double x)
 {
-	json_t *metrics = json_array(), *modes = json_array(), *points = json_array();
+	for (size_t i = 0; i < list->n; i++)
+		if (list->at[i] == x)
+			return;
+	list->at[list->n++] = x;
+}
 
-	for (int i = 0; i < METRIC_COUNT; i++) {
+static bool has_metric(const struct figure_list *k, const char *metric)
+{
+	for (int i = 0; i < k->n; i++)
+		if (strcmp(k->at[i].metric, metric) == 0)
+			return true;
+	return false;
+}
+
+static struct report_history_metric_list metrics_of(const struct figure_list *k,
+						    struct arena *arena)
+{
+	struct report_history_metric_list list = { report_new_history_metric(METRIC_COUNT, arena),
+						   0 };
+
+	for (int i = 0; list.at && i < METRIC_COUNT; i++) {
 		const struct metric_info *m = metric_info((enum figure_metric)i);
+		struct report_history_metric *to = &list.at[list.n];
 
-		for (int r = 0; r < k->n; r++)
-			if (strcmp(k->at[r].metric, m->name) == 0) {
-				json_array_append_new(metrics, json_pack("{s:s, s:s, s:s}", "name",
-									 m->name, "title", m->title,
-									 "unit", m->unit));
-				break;
-			}
+		if (!has_metric(k, m->name))
+			continue;
+		REPORT_SET(to, name, m->name);
+		REPORT_SET(to, title, m->title);
+		REPORT_SET(to, unit, m->unit);
+		list.n++;
 	}
-	for (int r = 0; r < k->n; r++) {
-		add_once(modes, json_string(k->at[r].mode));
-		if (isfinite(k->at[r].n))
-			add_once(points, json_real(k->at[r].n));
+	return list;
+}
+
+/* What the workload has figures of; NULL: no memory. */
+static struct report_history_known *known_of(const struct figure_list *k, struct arena *arena)
+{
+	struct report_history_known *to = report_new_history_known(1, arena);
+	struct report_texts modes = { ARENA_ARRAY(arena, const char *, (size_t)k->n + 1), 0 };
+	struct report_reals points = { ARENA_ARRAY(arena, double, (size_t)k->n + 1), 0 };
+
+	if (!to || !modes.at || !points.at)
+		return NULL;
+	for (int i = 0; i < k->n; i++) {
+		add_text_once(&modes, k->at[i].mode);
+		if (isfinite(k->at[i].n))
+			add_real_once(&points, k->at[i].n);
 	}
-	return json_pack("{s:o, s:o, s:o}", "metrics", metrics, "modes", modes, "points", points);
+	REPORT_SET(to, metrics, metrics_of(k, arena));
+	REPORT_SET(to, modes, modes);
+	REPORT_SET(to, points, points);
+	return to->metrics.at ? to : NULL;
 }
 
 static bool has_mode(const struct figure_list *k, const char *metric, const char *mode)
@@ -67,36 +94,54 @@ static const char *mode_for(const struct figure_list *k, const char *metric)
 	return "static";
 }
 
-static json_t *number_or_null(double x)
+static const char *shortened(const char *hash, struct arena *arena)
 {
-	return isfinite(x) ? json_real(x) : json_null();
+	return arena_printf(arena, "%.*s", HASH_SHOWN, hash);
 }
 
-static json_t *shortened(const char *hash)
+/* The struct keeps the row's other fields: they are written with it. */
+static struct report_compared_run *row_of(struct app *app, const struct run_row *run,
+					  struct report_draft *draft, struct err *err)
 {
-	return *hash ? json_stringn(hash, HASH_SHOWN) : json_null();
+	json_t *row = report_draft_value(draft, run_list_json(app, run));
+
+	return row ? report_read_compared_run(row, &draft->arena, err) : NULL;
 }
 
-static json_t *point_json(struct app *app, const struct history_point *p)
+static bool put_point(struct app *app, const struct history_point *p, struct report_draft *draft,
+		      struct report_history_point *to, struct err *err)
 {
 	const struct run_figure *f = &p->figure;
-	json_t *ci = isfinite(f->lo) && isfinite(f->hi) ? json_pack("[f, f]", f->lo, f->hi)
-							: json_null();
+	const struct run_row *run = &p->run;
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "run", run_list_json(app, &p->run),
-			 "source", shortened(p->run.source_hash), "settings",
-			 shortened(p->run.settings_hash), "n", number_or_null(f->n), "value",
-			 number_or_null(f->value), "ci", ci, "samples", (json_int_t)f->samples);
+	REPORT_SET(to, run, row_of(app, run, draft, err));
+	REPORT_SET_IF(to, source, *run->source_hash, shortened(run->source_hash, &draft->arena));
+	REPORT_SET_IF(to, settings, *run->settings_hash,
+		      shortened(run->settings_hash, &draft->arena));
+	REPORT_SET_IF(to, n, isfinite(f->n), f->n);
+	REPORT_SET_IF(to, value, isfinite(f->value), f->value);
+	REPORT_SET_IF(to, ci, isfinite(f->lo) && isfinite(f->hi),
+		      (struct report_interval){ f->lo, f->hi });
+	REPORT_SET(to, samples, f->samples);
+	return to->run != NULL;
 }
 
-static json_t *names_json(const struct workload_name *names, int n)
+static bool put_names(struct db *db, struct report_history *to, struct arena *arena,
+		      struct err *err)
 {
-	json_t *list = json_array();
+	struct workload_name *names;
+	int n;
 
-	for (int i = 0; i < n; i++)
-		json_array_append_new(list, json_pack("{s:s, s:I}", "name", names[i].name, "runs",
-						      (json_int_t)names[i].runs));
-	return list;
+	if (!db_workload_names(db, NAMES_MOST, arena, &names, &n, err))
+		return false;
+	REPORT_SET(to, workloads,
+		   (struct report_workload_name_list){ report_new_workload_name((size_t)n, arena),
+						       (size_t)n });
+	for (int i = 0; to->workloads.at && i < n; i++) {
+		REPORT_SET(&to->workloads.at[i], name, names[i].name);
+		REPORT_SET(&to->workloads.at[i], runs, names[i].runs);
+	}
+	return to->workloads.at != NULL;
 }
 
 static bool read_n(struct req *req, double *n, struct err *err)
@@ -118,25 +163,24 @@ static bool check_hash(const char *name, const char *hash, struct err *err)
 	       err_set(err, ERR_BAD_REQUEST, "%s=%.40s: hexadecimal digits are needed", name, hash);
 }
 
-static bool read_filter(struct req *req, struct history_query *f, enum figure_metric *metric,
-			struct err *err)
+static bool read_filter(struct req *req, struct history_asked *asked, struct err *err)
 {
 	const char *name = req_query(req, "metric");
+	struct history_query *f = &asked->query;
 	int64_t limit;
 
+	*asked = (struct history_asked){ .metric = METRIC_speedup };
 	*f = (struct history_query){ .name = req_query(req, "workload"),
 				     .project = req_query(req, "project"),
 				     .source_hash = req_query(req, "source"),
 				     .settings_hash = req_query(req, "settings"),
 				     .mode = req_query(req, "mode") };
-	*metric = METRIC_speedup;
-	if ((name && *name && !metric_from_name(name, metric, err)) ||
+	if ((name && *name && !metric_from_name(name, &asked->metric, err)) ||
 	    !check_hash("source", f->source_hash, err) ||
 	    !check_hash("settings", f->settings_hash, err) || !read_n(req, &f->n, err) ||
 	    !req_query_int(req, "limit", (struct req_range){ 1, LIST_MOST, LIST_DEFAULT }, &limit,
 			   err))
 		return false;
-	f->metric = metric_info(*metric)->name;
 	f->limit = (int)limit;
 	return true;
 }
@@ -152,13 +196,40 @@ static enum history_lack lack_of(const struct history_point *p)
 		   : HISTORY_UNMEASURED;
 }
 
-/* What the runs say, added to the answer and to its points. */
-static bool add_findings(json_t *out, struct history_runs *h, const struct history *found,
-			 struct arena *arena, struct err *err)
+/* Why the line between two runs is broken; NULL where it goes on. */
+static const char *parting(const struct history_point *p, const struct history_point *q)
+{
+	bool one_n = p->figure.n == q->figure.n || (isnan(p->figure.n) && isnan(q->figure.n));
+
+	if (strncmp(p->run.settings_hash, q->run.settings_hash, HASH_SHOWN) != 0)
+		return "settings changed";
+	if (!one_n)
+		return "other point";
+	return strncmp(p->run.source_hash, q->run.source_hash, HASH_SHOWN) != 0 ? "source changed"
+										: NULL;
+}
+
+static void put_partings(struct report_history *to, const struct history *found)
+{
+	const struct history_point *last = NULL;
+
+	for (int i = 0; i < found->n; i++) {
+		const struct history_point *p = &found->points[i];
+		const char *why = last ? parting(last, p) : NULL;
+
+		if (!isfinite(p->figure.value))
+			continue;
+		REPORT_SET_IF(&to->points.at[i], parting, why != NULL, why);
+		last = p;
+	}
+}
+
+/* What the runs say, and of each point what is shown. */
+static bool put_findings(struct report_history *to, struct history_runs *h,
+			 const struct history *found, struct arena *arena, struct err *err)
 {
 	struct history_run *runs = ARENA_ARRAY(arena, struct history_run, (size_t)found->n + 1);
-	json_t *said, *points = json_object_get(out, "points"), *point;
-	size_t i;
+	const struct report_history_findings *said;
 
 	for (int k = 0; runs && k < found->n; k++) {
 		const struct history_point *p = &found->points[k];
@@ -172,69 +243,111 @@ static bool add_findings(json_t *out, struct history_runs *h, const struct histo
 	h->at = runs;
 	h->n = (size_t)found->n;
 	h->total = found->total;
-	said = runs ? report_write_history_findings(history_say(h, arena, err)) : NULL;
+	said = runs ? history_say(h, arena, err) : NULL;
 	if (!said)
-		return err_set(err, ERR_MEMORY, "out of memory for a history");
-	json_array_foreach(points, i, point)
-		json_object_update(point, json_array_get(json_object_get(said, "points"), i));
-	json_object_del(said, "points");
-	json_object_update(out, said);
-	json_decref(said);
+		return false;
+	REPORT_SET(to, sentence, said->sentence);
+	REPORT_SET(to, how, said->how);
+	for (size_t i = 0; i < to->points.n; i++) {
+		const struct report_history_shown *of = &said->points.at[i];
+
+		REPORT_SET_IF(&to->points.at[i], shown, of->shown != NULL, of->shown);
+		REPORT_SET_IF(&to->points.at[i], of_baseline, of->of_baseline != NULL,
+			      of->of_baseline);
+	}
 	return true;
 }
 
-/* The history of one workload, added to the answer. */
-static bool add_history(struct req *req, struct history_query *f, const struct metric_info *m,
-			json_t *out, struct err *err)
+/* Its points, in the order of the store. */
+static bool put_points(struct app *app, const struct history *found, struct report_draft *draft,
+		       struct report_history *to, struct err *err)
 {
-	struct figure_list known = { 0 };
-	struct history found;
-	struct history_runs said = { .metric = m };
-	json_t *list = json_array();
+	size_t n = (size_t)found->n;
 
-	if (!figures_catch_up(req->app->db, f->name, CATCH_UP, &said.pending, err) ||
-	    !db_figures_known(req->app->db, f->name, req->arena, &known, err)) {
-		json_decref(list);
+	REPORT_SET(
+	    to, points,
+	    (struct report_history_point_list){ report_new_history_point(n, &draft->arena), n });
+	for (size_t i = 0; to->points.at && i < n; i++)
+		if (!put_point(app, &found->points[i], draft, &to->points.at[i], err))
+			return false;
+	return to->points.at != NULL;
+}
+
+/* Whether runs of an older version are left whose figures are not stored. */
+static bool find_pending(struct db *db, const struct history_asked *asked, bool *pending,
+			 struct err *err)
+{
+	int64_t run;
+	int missing;
+
+	if (!asked->reads_only)
+		return figures_catch_up(db, asked->query.name, CATCH_UP, pending, err);
+	missing = db_figures_missing(db, asked->query.name, &run, 1, err);
+	*pending = missing > 0;
+	return missing >= 0;
+}
+
+/* The history of one workload. */
+static bool put_history(struct app *app, const struct history_asked *asked,
+			struct report_draft *draft, struct report_history *to, struct err *err)
+{
+	const struct metric_info *m = metric_info(asked->metric);
+	struct history_query query = asked->query;
+	struct figure_list known = { 0 };
+	struct history_runs said = { .metric = m };
+	struct arena *arena = &draft->arena;
+	struct history found;
+
+	if (!find_pending(app->db, asked, &said.pending, err) ||
+	    !db_figures_known(app->db, query.name, arena, &known, err))
 		return false;
-	}
-	if (!f->mode || !*f->mode)
-		f->mode = mode_for(&known, f->metric);
-	if (!db_history(req->app->db, f, req->arena, &found, err)) {
-		json_decref(list);
+	query.metric = m->name;
+	if (!query.mode || !*query.mode)
+		query.mode = mode_for(&known, query.metric);
+	if (!db_history(app->db, &query, arena, &found, err))
 		return false;
+	said.mode = query.mode;
+	REPORT_SET(to, mode, query.mode);
+	REPORT_SET(to, metric, m->name);
+	REPORT_SET(to, title, m->title);
+	REPORT_SET(to, unit, m->unit);
+	REPORT_SET(to, more_is_better, m->more_is_better);
+	REPORT_SET_OR_NULL(to, n, isfinite(query.n), query.n);
+	REPORT_SET(to, known, known_of(&known, arena));
+	REPORT_SET(to, total, found.total);
+	REPORT_SET(to, pending, said.pending);
+	if (!to->known || !put_points(app, &found, draft, to, err))
+		return false;
+	put_partings(to, &found);
+	return put_findings(to, &said, &found, arena, err);
+}
+
+struct report_history *history_answer(struct app *app, const struct history_asked *asked,
+				      struct report_draft *draft, struct err *err)
+{
+	struct report_history *to = report_new_history(1, &draft->arena);
+	bool ok = to && put_names(app->db, to, &draft->arena, err);
+
+	if (ok && asked->query.name) {
+		REPORT_SET(to, workload, asked->query.name);
+		ok = put_history(app, asked, draft, to, err);
 	}
-	for (int i = 0; i < found.n; i++)
-		json_array_append_new(list, point_json(req->app, &found.points[i]));
-	json_object_set_new(out, "mode", json_string(f->mode));
-	json_object_set_new(out, "metric", json_string(m->name));
-	json_object_set_new(out, "title", json_string(m->title));
-	json_object_set_new(out, "unit", json_string(m->unit));
-	json_object_set_new(out, "more_is_better", json_boolean(m->more_is_better));
-	json_object_set_new(out, "n", number_or_null(f->n));
-	json_object_set_new(out, "known", known_json(&known));
-	json_object_set_new(out, "points", list);
-	json_object_set_new(out, "total", json_integer(found.total));
-	json_object_set_new(out, "pending", json_boolean(said.pending));
-	said.mode = f->mode;
-	return add_findings(out, &said, &found, req->arena, err);
+	if (!ok && err->code == ERR_NONE)
+		err_set(err, ERR_MEMORY, "out of memory for a history");
+	return ok ? to : NULL;
 }
 
 bool api_history(struct req *req, struct reply *reply, struct err *err)
 {
-	struct workload_name *names;
-	struct history_query filter;
-	enum figure_metric metric;
-	json_t *out;
-	int n;
+	struct report_draft draft = { 0 };
+	struct history_asked asked;
+	const struct report_history *answer = NULL;
 
-	if (!read_filter(req, &filter, &metric, err) ||
-	    !db_workload_names(req->app->db, NAMES_MOST, req->arena, &names, &n, err))
-		return false;
-	out = json_pack("{s:s?, s:o}", "workload", filter.name, "workloads", names_json(names, n));
-	if (filter.name && !add_history(req, &filter, metric_info(metric), out, err)) {
-		json_decref(out);
-		return false;
-	}
-	reply->json = out;
-	return out || err_set(err, ERR_MEMORY, "out of memory for a history");
+	if (read_filter(req, &asked, err))
+		answer = history_answer(req->app, &asked, &draft, err);
+	reply->json = report_write_history(answer);
+	report_draft_finish(&draft);
+	return reply->json || err->code != ERR_NONE
+		   ? reply->json != NULL
+		   : err_set(err, ERR_MEMORY, "out of memory for a history");
 }

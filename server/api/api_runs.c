@@ -1,14 +1,10 @@
 /* server/api/api_runs.c -- /api/v1/runs: post, read, list, watch, end. */
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fusion/base/hash.h"
 #include "profiler/fields/fields.h"
-#include "profiler/findings/findings.h"
-#include "profiler/findings/skim.h"
 #include "profiler/profiler.h"
 #include "server/api/api.h"
 #include "server/api/routes.h"
@@ -322,111 +318,10 @@ bool api_runs_list(struct req *req, struct reply *reply, struct err *err)
 	return true;
 }
 
-/* ---- What the figures of the runs that were asked for last say, as JSON text: a report is read
- * for it once, not for each answer. ---- */
-
-enum { KEPT = 64, LONGEST_BYTES = 1 << 20 };
-
-struct findings_cache {
-	pthread_mutex_t lock;
-	struct {
-		int64_t run;
-		uint64_t hash; /* of the report */
-		size_t len;
-		char *text; /* NULL: free */
-	} at[KEPT];
-	int next; /* the oldest, which is replaced */
-};
-
-struct findings_cache *findings_cache_new(void)
-{
-	struct findings_cache *c = calloc(1, sizeof(*c));
-
-	if (c)
-		pthread_mutex_init(&c->lock, NULL);
-	return c;
-}
-
-void findings_cache_destroy(struct findings_cache *c)
-{
-	if (!c)
-		return;
-	for (int i = 0; i < KEPT; i++)
-		free(c->at[i].text);
-	pthread_mutex_destroy(&c->lock);
-	free(c);
-}
-
-static char *make_findings(const struct buf *report, struct arena *arena, struct err *err)
-{
-	json_t *json = report->len ? report_skim(report->data, report->len) : NULL, *found;
-	const struct report_run *run = json ? report_read_run(json, arena, NULL) : NULL;
-	const struct report_findings *f = NULL;
-	char *text = NULL;
-
-	if (run && (run->modes.n || run->points.n))
-		f = findings_make(run, arena, err);
-	if (err->code == ERR_NONE) {
-		found = f ? report_write_findings(f) : json_null();
-		text = json_dumps(found, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
-		json_decref(found);
-	}
-	json_decref(json);
-	return text || err->code != ERR_NONE
-		   ? text
-		   : (err_set(err, ERR_MEMORY, "out of memory for the findings"), NULL);
-}
-
-static char *find_kept(struct findings_cache *c, int64_t run, uint64_t hash, size_t len)
-{
-	char *text = NULL;
-
-	pthread_mutex_lock(&c->lock);
-	for (int i = 0; i < KEPT && !text; i++)
-		if (c->at[i].text && c->at[i].run == run && c->at[i].hash == hash &&
-		    c->at[i].len == len)
-			text = strdup(c->at[i].text);
-	pthread_mutex_unlock(&c->lock);
-	return text;
-}
-
-static void keep_findings(struct findings_cache *c, int64_t run, uint64_t hash, size_t len,
-			  const char *text)
-{
-	char *copy = strlen(text) <= LONGEST_BYTES ? strdup(text) : NULL;
-
-	if (!copy)
-		return;
-	pthread_mutex_lock(&c->lock);
-	free(c->at[c->next].text);
-	c->at[c->next].run = run;
-	c->at[c->next].hash = hash;
-	c->at[c->next].len = len;
-	c->at[c->next].text = copy;
-	c->next = (c->next + 1) % KEPT;
-	pthread_mutex_unlock(&c->lock);
-}
-
-/* The findings of the run's report, "null" where it has no modes; new.  `c` NULL keeps nothing.
- * NULL with MEMORY. */
-static char *findings_text(struct findings_cache *c, int64_t run, const struct buf *report,
-			   struct arena *arena, struct err *err)
-{
-	uint64_t hash = report->len ? hash_bytes(report->data, report->len, 0) : 0;
-	char *text = c ? find_kept(c, run, hash, report->len) : NULL;
-
-	if (text)
-		return text;
-	text = make_findings(report, arena, err);
-	if (c && text)
-		keep_findings(c, run, hash, report->len, text);
-	return text;
-}
-
 /* The report is stored as JSON text and put in as it is: writing it again would take longer than
  * all else here. */
 static bool splice(json_t *head, const struct buf *report, const struct buf *environment,
-		   const char *findings, struct reply *reply, struct err *err)
+		   const struct buf *findings, struct reply *reply, struct err *err)
 {
 	char *text = json_dumps(head, JSON_COMPACT | JSON_ENSURE_ASCII);
 	struct buf out = { 0 };
@@ -438,7 +333,7 @@ static bool splice(json_t *head, const struct buf *report, const struct buf *env
 		buf_puts(&out, ",\"report\":");
 		buf_puts(&out, report->len ? report->data : "null");
 		buf_puts(&out, ",\"findings\":");
-		buf_puts(&out, findings);
+		buf_puts(&out, findings->len ? findings->data : "null");
 		buf_putc(&out, '}');
 	}
 	reply->text_len = out.len;
@@ -449,24 +344,25 @@ static bool splice(json_t *head, const struct buf *report, const struct buf *env
 
 bool api_run_get(struct req *req, struct reply *reply, struct err *err)
 {
-	struct buf report = { 0 }, environment = { 0 };
+	struct buf report = { 0 }, environment = { 0 }, findings = { 0 };
 	struct run_row run;
 	int64_t id;
 	bool ok;
 
 	if (!req_id(req, 0, &id, err) || !db_run_get(req->app->db, id, req->arena, &run, err))
 		return false;
-	ok = run.status != RUN_DONE || db_report_get(req->app->db, id, &report, &environment, err);
+	ok = run.status != RUN_DONE ||
+	     (db_report_get(req->app->db, id, &report, &environment, err) &&
+	      outcome_findings(req->app->db, id, &report, &findings, err));
 	if (ok) {
 		json_t *head = run_head_json(req->app, &run);
-		char *findings = findings_text(req->app->findings, id, &report, req->arena, err);
 
-		ok = findings && splice(head, &report, &environment, findings, reply, err);
-		free(findings);
+		ok = splice(head, &report, &environment, &findings, reply, err);
 		json_decref(head);
 	}
 	buf_finish(&report);
 	buf_finish(&environment);
+	buf_finish(&findings);
 	return ok;
 }
 

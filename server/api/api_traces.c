@@ -95,16 +95,15 @@ bool api_trace_blocks(struct req *req, struct reply *reply, struct err *err)
 bool api_trace_end(struct req *req, struct reply *reply, struct err *err)
 {
 	json_t *json = req_json(req, err);
-	json_t *imported = json_object_get(json, "import"),
-	       *why_not = json_object_get(json, "error");
-	const char *error = json_string_value(why_not);
+	const struct report_trace_ended *how = json ? report_read_trace_ended(json, req->arena, err)
+						    : NULL;
 	struct err why = { 0 };
 	int64_t id;
-	bool ok = json && req_id(req, 0, &id, err);
+	bool ok = how && req_id(req, 0, &id, err);
 
-	if (ok && why_not && !json_is_null(why_not) && !error)
-		ok = err_set(err, ERR_JSON, "'error' must be a text");
-	if (ok && imported && !json_is_object(imported))
+	if (err->code == ERR_WORKLOAD)
+		err->code = ERR_JSON;
+	if (ok && how->import && !json_is_object(how->import))
 		ok = err_set(err, ERR_JSON,
 			     "'import' must be an object, as breakeven import --json "
 			     "prints it");
@@ -112,11 +111,11 @@ bool api_trace_end(struct req *req, struct reply *reply, struct err *err)
 	/* A workload's end is its worker's to say. */
 	ok = ok && db_trace_append(req->app->db, id,
 				   &(struct trace_post){ .most_bytes = TRACE_RUN_BYTES }, err);
-	if (ok && error) {
-		err_set(&why, ERR_WORKER, "%.400s", error);
+	if (ok && how->error) {
+		err_set(&why, ERR_WORKER, "%.400s", how->error);
 		ok = db_run_end(req->app->db, id, RUN_FAILED, &why, err);
 	} else if (ok) {
-		ok = trace_end(req->app->db, req->app->registry, id, imported, err);
+		ok = trace_end(req->app->db, req->app->registry, id, how->import, err);
 	}
 	json_decref(json);
 	if (!ok)

@@ -443,30 +443,6 @@ static const struct report_run *execute(const struct run_flags *f, const json_t 
 	return report;
 }
 
-static bool print_json(const struct report_run *run)
-{
-	json_t *json = report_write_run(run);
-	bool ok = json && json_dumpf(json, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
-		  fflush(stdout) == 0;
-
-	json_decref(json);
-	return ok;
-}
-
-static bool print_report(const struct run_flags *f, const struct report_run *run)
-{
-	struct buf text;
-	bool ok;
-
-	if (f->json)
-		return print_json(run);
-	buf_init(&text, 0);
-	run_table_print(&text, run);
-	ok = text.data && fputs(text.data, stdout) != EOF && fflush(stdout) == 0;
-	buf_finish(&text);
-	return ok;
-}
-
 /* Logs, prints and posts what was measured. */
 static int finish(struct run_flags *f, const json_t *json, const struct report_run *run)
 {
@@ -475,7 +451,7 @@ static int finish(struct run_flags *f, const json_t *json, const struct report_r
 	cache_log(run);
 	if (torch)
 		fprintf(stderr, "breakeven run: engine torch: %s\n", torch);
-	if (!print_report(f, run)) {
+	if (!run_table_show(run, f->json)) {
 		fprintf(stderr, "breakeven run: the result could not be written: %s\n",
 			strerror(errno));
 		return EXIT_FAILED;

@@ -203,7 +203,6 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	app.db = db_open(o->db, err);
 	if (!app.db)
 		return false;
-	app.findings = findings_cache_new();
 	app.events = events_create(run_event, &app);
 	if (!app.events)
 		err_set(err, ERR_MEMORY, "out of memory while starting");
@@ -231,7 +230,6 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	http_stop(http);
 	jobs_stop(app.jobs);
 	events_destroy(app.events);
-	findings_cache_destroy(app.findings);
 	db_close(app.db);
 	json_decref(app.torch);
 	json_decref(app.sandbox);

@@ -28,7 +28,6 @@ struct app {
 	struct db *db;
 	struct jobs *jobs;
 	struct events *events;
-	struct findings_cache *findings; /* NULL: made for each answer */
 	const struct registry *registry; /* what the engine has */
 	json_t *torch;                   /* engine torch, as lists_torch() found it at the start */
 	const char *no_torch;            /* why it does not work here; NULL: it does */

@@ -1,5 +1,5 @@
-/* server/queue/outcome.c -- reads a finished report once, and makes the rows of it that the store
- * keeps: its summary, its figures, and what its modes gave to a suite. */
+/* server/queue/outcome.c -- reads a finished report once, and makes of it what the store keeps: its
+ * summary, its figures, what its modes gave to a suite, and what its figures say. */
 #include "server/queue/outcome.h"
 
 #include <math.h>
@@ -7,14 +7,25 @@
 #include <string.h>
 
 #include "fusion/base/hash.h"
+#include "fusion/base/log.h"
 #include "fusion/fusion.h"
 #include "profiler/compare/figures.h"
 #include "profiler/compare/settings.h"
 #include "profiler/fields/fields.h"
+#include "profiler/findings/findings.h"
 #include "profiler/suite/suite.h"
 #include "server/queue/queue.h"
+#include "server/text/text.h"
 
 enum { MOST_RESULTS = 3 * FUSION_MODE_COUNT, MOST_AT_ONCE = 64 };
+
+/* One that an older version wrote in another form has no figures. */
+static const struct report_run *read_run(const json_t *report, struct arena *arena)
+{
+	const struct report_run *run = report_read_run(report, arena, NULL);
+
+	return run ? run : report_new_run(1, arena);
+}
 
 /* ---- the summary ---- */
 
@@ -206,15 +217,62 @@ static bool read_results(const struct report_run *run, struct arena *arena, stru
 	return rows || err_set(err, ERR_MEMORY, "out of memory for what modes gave");
 }
 
-/* ---- all of it ---- */
+/* ---- what its figures say ---- */
 
-/* One that an older version wrote in another form has no figures. */
-static const struct report_run *read_run(const json_t *report, struct arena *arena)
+/* JSON text, new; NULL with MEMORY. */
+static char *say(const struct report_run *run, struct arena *arena, struct err *err)
 {
-	const struct report_run *run = report_read_run(report, arena, NULL);
+	bool any = run->modes.n || run->points.n;
+	const struct report_findings *f = any ? findings_make(run, arena, err) : NULL;
+	json_t *json = any ? report_write_findings(f) : json_null();
+	char *text = json_dumps(json, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
 
-	return run ? run : report_new_run(1, arena);
+	json_decref(json);
+	if (!text)
+		err_set(err, ERR_MEMORY, "out of memory for what a run's figures say");
+	return text;
 }
+
+/* A build of changes that are not committed has the version of others like it: what they made is
+ * made again. */
+static bool is_of_one_source(const char *version)
+{
+	return !strstr(version, "-dirty");
+}
+
+bool outcome_findings(struct db *db, int64_t run, const struct buf *report, struct buf *out,
+		      struct err *err)
+{
+	const char *version = breakeven_version();
+	const struct report_run *read;
+	struct arena arena = { 0 };
+	struct err kept = { 0 };
+	bool found = false;
+	json_t *json;
+	char *text;
+
+	if (is_of_one_source(version) && !db_findings_get(db, run, version, out, &found, err))
+		return false;
+	if (found)
+		return true;
+	json = report->len ? json_loadb(report->data, report->len, 0, NULL) : NULL;
+	read = read_run(json, &arena);
+	text = read ? say(read, &arena, err) : NULL;
+	if (!read)
+		err_set(err, ERR_MEMORY, "out of memory for a report");
+	if (text &&
+	    !db_findings_put(db, run, version, text, &kept)) /* the next answer tries again */
+		log_line(LOG_WARN, "what the figures of run %lld say is not kept: %s",
+			 (long long)run, kept.message);
+	buf_clear(out);
+	buf_puts(out, text ? text : "null");
+	free(text);
+	json_decref(json);
+	arena_finish(&arena);
+	return err->code == ERR_NONE;
+}
+
+/* ---- all of it ---- */
 
 bool outcome_read(struct outcome *o, const char *report, size_t len, struct err *err)
 {
@@ -231,16 +289,14 @@ bool outcome_read(struct outcome *o, const char *report, size_t len, struct err 
 	if (!read_figures(run, &o->arena, &o->stored.figures, err) ||
 	    (o->report && !read_results(run, &o->arena, &o->stored, err)))
 		return false;
+	o->findings = say(run, &o->arena, err);
+	if (!o->findings)
+		return false;
+	o->stored.findings = o->findings;
+	o->stored.version = breakeven_version();
 	o->stored.report = report;
 	o->stored.report_len = len;
 	return true;
-}
-
-void outcome_finish(struct outcome *o)
-{
-	json_decref(o->report);
-	arena_finish(&o->arena);
-	*o = (struct outcome){ 0 };
 }
 
 /* The figures of a run that an older version measured. */

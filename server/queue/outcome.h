@@ -3,6 +3,7 @@
 #define SERVER_QUEUE_OUTCOME_H
 
 #include <jansson.h>
+#include <stdlib.h>
 
 #include "db/db.h"
 
@@ -10,6 +11,7 @@
 struct outcome {
 	struct run_outcome stored; /* without environment and blocks; `report` NULL: not read yet */
 	json_t *report;            /* whose texts are borrowed */
+	char *findings;            /* JSON text */
 	struct arena arena;
 };
 
@@ -17,6 +19,13 @@ struct outcome {
  * report that measured nothing has no summary and no figures, and is marked as read all the same.
  * False with MEMORY. */
 bool outcome_read(struct outcome *o, const char *report, size_t len, struct err *err);
-void outcome_finish(struct outcome *o);
+
+static inline void outcome_finish(struct outcome *o)
+{
+	json_decref(o->report);
+	free(o->findings);
+	arena_finish(&o->arena);
+	*o = (struct outcome){ 0 };
+}
 
 #endif

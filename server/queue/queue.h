@@ -105,6 +105,12 @@ void summary_of_report(const struct report_run *report, struct arena *arena,
  * whether there are more. */
 bool figures_catch_up(struct db *db, const char *name, int most, bool *left, struct err *err);
 
+/* Appends what the figures of a run that is done say, as JSON text: "null" where it has no modes.
+ * What was made when the run was stored is read; what another version of this program made, or
+ * none, is made from its report and kept.  False with MEMORY or STORAGE. */
+bool outcome_findings(struct db *db, int64_t run, const struct buf *report, struct buf *out,
+		      struct err *err);
+
 /* ---- events.c: server-sent events.  A stream is a suspended connection.  Publishing wakes the
  * streams of a run; each then writes the run's state as it is, so that a slow reader skips states
  * and never lags. ---- */

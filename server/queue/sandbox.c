@@ -368,8 +368,13 @@ static const char *const folder_calls[] = { "mkdir",  "mkdirat", "unlink",   "un
 					    "rmdir",  "rename",  "renameat", "renameat2",
 					    "fchmod", "chmod",   "umask",    "fallocate" };
 
-/* Of which the libraries of a GPU do. */
+/* Of which the libraries of a GPU do; and those that confine a worker which looks for a fault. */
 static const char *const device_calls[] = {
+	"seccomp",
+	"capset",
+	"landlock_create_ruleset",
+	"landlock_add_rule",
+	"landlock_restrict_self",
 	"ioctl",
 	"mmap",
 	"mprotect",

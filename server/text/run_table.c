@@ -310,6 +310,36 @@ static void print_timed(struct buf *out, const struct report_findings *found)
 			print_row(out, &found->points.at[i], k);
 }
 
+/* ---- where the time of a call goes ---- */
+
+static void print_parts(struct buf *out, const char *mode, const struct report_findings_split *s)
+{
+	buf_printf(out, "%-8s  %8s  %8s  %8s  %8s  %8s  %14s  %12s  %16s\n", mode, s->guards,
+		   s->dispatch, s->alloc, s->launch, s->kernel, s->rest, s->watched, s->median);
+}
+
+/* At the last point; nothing where no call was watched. */
+static void print_split(struct buf *out, const struct report_findings *found)
+{
+	const struct report_findings_point *at = &found->points.at[found->points.n - 1];
+	char n[NUMBER_BYTES];
+
+	if (!at->split)
+		return;
+	buf_printf(out, "%s\nwhere one call's time goes", at->split);
+	if (at->has.n) {
+		number_plain(n, at->n);
+		buf_printf(out, " at n = %s", n);
+	}
+	buf_printf(out, ", %s\n%-8s  %8s  %8s  %8s  %8s  %8s  %14s  %12s  %16s\n", at->split_unit,
+		   "mode", "guards", "dispatch", "alloc", "launch", "kernel", "not attributed",
+		   "watched call", "median unwatched");
+	for (size_t i = 0; i < at->modes.n; i++)
+		if (at->modes.at[i].split)
+			print_parts(out, at->modes.keys[i], at->modes.at[i].split);
+	buf_putc(out, '\n');
+}
+
 /* Of the modes of a point; nothing where memory was not watched. */
 static void print_memory_checks(struct buf *out, const struct report_mode_map *modes)
 {
@@ -520,6 +550,7 @@ void run_table_print(struct buf *out, const struct report_run *run)
 		buf_putc(out, '\n');
 		print_timed(out, found);
 		buf_putc(out, '\n');
+		print_split(out, found);
 		print_within(out, run);
 		print_warnings(out, run);
 	} else {
@@ -538,4 +569,28 @@ void run_table_print(struct buf *out, const struct report_run *run)
 	if (m && m->order)
 		print_order(out, m->order);
 	arena_finish(&arena);
+}
+
+static bool show_json(const struct report_run *run)
+{
+	json_t *json = report_write_run(run);
+	bool ok = json && json_dumpf(json, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
+		  fflush(stdout) == 0;
+
+	json_decref(json);
+	return ok;
+}
+
+bool run_table_show(const struct report_run *run, bool json)
+{
+	struct buf text;
+	bool ok;
+
+	if (json)
+		return show_json(run);
+	buf_init(&text, 0);
+	run_table_print(&text, run);
+	ok = text.data && fputs(text.data, stdout) != EOF && fflush(stdout) == 0;
+	buf_finish(&text);
+	return ok;
 }

@@ -20,9 +20,12 @@ const char *breakeven_version(void);
 /* ---- run_table.c: a report, the answer first, then its table ---- */
 
 /* Appends the verdict of each compiled mode as a sentence, a table with a row
- * for each point and mode, and how it was measured.  A report without timing
- * gives calls, graphs and kernels instead. */
+ * for each point and mode, where the time of a call goes, and how it was measured.  A report
+ * without timing gives calls, graphs and kernels instead. */
 void run_table_print(struct buf *out, const struct report_run *run);
+
+/* The same on the standard output, or the report as JSON; false where that takes no more. */
+bool run_table_show(const struct report_run *run, bool json);
 
 /* Whether every mode at every point gives eager's values. */
 bool run_table_agrees(const struct report_run *run);

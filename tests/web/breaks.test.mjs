@@ -1,7 +1,7 @@
 // tests/web/breaks.test.mjs -- breaks and entries of a report, as the page shows them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { breakCount, breakRows, costClaim, lineMarks, problemsOf, traceRows } from "../../web/js/model/breaks.js";
+import { breakCount, breakRows, lineMarks, problemsOf, traceRows } from "../../web/js/model/breaks.js";
 
 const branch = {
   stage: "capture",
@@ -125,20 +125,4 @@ test("a check's breaks are allowed problems, its diagnostics errors", () => {
 
 test("a report of an older version has no breaks", () => {
   assert.deepEqual([breakRows({}), traceRows({}), breakCount({})], [[], [], 0]);
-});
-
-const sentence = (...args) => {
-  const { bold, before, interval, rest } = costClaim(...args);
-  return `${bold}${before} ${interval}${rest}`;
-};
-
-test("breaks cost nothing only where the whole interval is below zero", () => {
-  const all = { sum_us: -3.2, ci_us: [-4.1, -2.3] };
-  assert.equal(sentence(all, 2, "static", 40), "2 breaks cost nothing in static: a call takes 3.2 us (2.3–4.1) less than one graph's kernels would make it take.");
-  assert.match(sentence(all, 1, "auto", 40), /^1 break costs nothing in auto/);
-  for (const ci_us of [[-4, 0], [-4, 1], [2, 4]])
-    assert.doesNotMatch(sentence({ sum_us: 1, ci_us }, 2, "static", 40), /nothing/, String(ci_us));
-  assert.equal(sentence({ sum_us: -40, ci_us: [-120, 20] }, 4, "static", 428), "4 breaks cost no more than the timing can tell: -40 us (-120 to 20) of every 428 us call in static.");
-  assert.equal(sentence({ sum_us: 25, ci_us: [20, 30] }, 1, "static", 40), "1 break costs 25 us (20–30) of every 40 us call in static.");
-  assert.match(sentence({ sum_us: 25, ci_us: [20, 30] }, 1, "static"), / of a call in static\.$/);
 });

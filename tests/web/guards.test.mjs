@@ -33,9 +33,7 @@ test("a guard that failed says when, and what was compiled for it", () => {
   assert.deepEqual([loop.versions, loop.state], [[], "runs in eager"]);
 });
 
-test("totals: what compiling again cost, and who served nobody twice", () => {
-  const { versions, again, compileMs, againMs, once } = guardTree(report(), "static");
-  assert.deepEqual([versions, again, compileMs, againMs, once], [3, 2, 60, 50, 2]);
+test("versions that older ones should have served are counted", () => {
   assert.equal(recompileCount(report()), 2);
   assert.deepEqual([recompileCount({}), guardTree({}, "static").frames], [0, []]);
 });

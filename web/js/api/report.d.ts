@@ -2741,13 +2741,97 @@ export interface ReportSuiteResultChange {
   verdict: string | null;
 }
 
+/** one figure over the runs of a workload; without one, which workloads there are */
+export interface ReportHistory {
+  /** its name; null where none was asked for: then only `workloads` is there */
+  workload: string | null;
+  /** those that have runs, the one of the newest run first */
+  workloads: ReportWorkloadName[];
+  /** the mode that the figure is of */
+  mode?: string;
+  /** the figure: latency, speedup, compile and others */
+  metric?: string;
+  /** what it is called */
+  title?: string;
+  /** us, B, x, ms; empty: a count */
+  unit?: string;
+  /** whether a larger figure is the better one */
+  more_is_better?: boolean;
+  /** the point of the sweep; null: of each run its last */
+  n?: number | null;
+  /** what its runs have figures of */
+  known?: ReportHistoryKnown;
+  /** its runs that ended, oldest first */
+  points?: ReportHistoryPoint[];
+  /** runs that there are; only the newest may be here */
+  total?: number;
+  /** whether runs of older versions are not read yet */
+  pending?: boolean;
+  /** the newest figure, and the baseline's */
+  sentence?: ReportSentencePart[];
+  /** what is not known and what is left out: a sentence each */
+  how?: string[];
+}
+
+/** a workload that has runs */
+export interface ReportWorkloadName {
+  /** its name */
+  name: string;
+  /** how many */
+  runs: number;
+}
+
+/** what the runs of a workload have figures of */
+export interface ReportHistoryKnown {
+  /** the figures */
+  metrics: ReportHistoryMetric[];
+  /** the modes */
+  modes: string[];
+  /** the points of sweeps */
+  points: number[];
+}
+
+/** a figure that runs are compared by over time */
+export interface ReportHistoryMetric {
+  /** how it is asked for */
+  name: string;
+  /** what it is called */
+  title: string;
+  /** us, B, x, ms; empty: a count */
+  unit: string;
+}
+
+/** a run in a history */
+export interface ReportHistoryPoint {
+  /** the run, with all that the list of runs has of it */
+  run: ReportComparedRun;
+  /** the beginning of a hash of its program: equal where that is the same */
+  source: string | null;
+  /** the same of what decides comparability */
+  settings: string | null;
+  /** the point of the sweep; null without one */
+  n: number | null;
+  /** the figure, in the history's unit; null where it was not measured */
+  value: number | null;
+  /** its interval */
+  ci: [number, number] | null;
+  /** how many it was taken from */
+  samples: number;
+  /** as it is shown, with its unit; null where it was not measured */
+  shown: ReportFigure | null;
+  /** the figure over the baseline's: 1.50x; null of the baseline, and without one */
+  of_baseline: string | null;
+  /** why it cannot be held against the one before it that was measured: settings changed, other point, source changed */
+  parting?: string;
+}
+
 /** what the runs of a workload say: made with each answer */
 export interface ReportHistoryFindings {
   /** the newest figure, and the baseline's */
   sentence: ReportSentencePart[];
   /** what is not known and what is left out: a sentence each */
   how: string[];
-  /** as the points of the answer, whose fields these are */
+  /** as the points of the history, whose fields these are */
   points: ReportHistoryShown[];
 }
 
@@ -2759,7 +2843,7 @@ export interface ReportHistoryShown {
   of_baseline: string | null;
 }
 
-/** what a run's figures say, as it is shown: made from the report with each answer, never stored */
+/** what a run's figures say, as it is shown: made from the report, no part of it */
 export interface ReportFindings {
   /** the sentence that opens a run: of `mode`, at the last point */
   answer: ReportSentencePart[];
@@ -2803,6 +2887,8 @@ export interface ReportFindingsPoint {
   how: string;
   /** where the time of a call goes, in the mode that is spoken of; none where no call was watched */
   split?: string;
+  /** of the parts of a call: us, ms, s or min */
+  split_unit?: string;
   /** each mode */
   modes: Record<string, ReportFindingsMode>;
   /** what autocast saved or cost */
@@ -2865,6 +2951,90 @@ export interface ReportFindingsMode {
   error: string | null;
   /** what memory a call takes; where it was watched */
   memory?: ReportSentencePart[];
+  /** where the time of a call goes; where it was watched */
+  split?: ReportFindingsSplit;
+  /** what its breaks come to; not of eager */
+  breaks?: ReportFindingsVerdict;
+  /** what its recompiles come to; where frames were compiled, and not of lazy */
+  guards?: ReportFindingsVerdict;
+  /** as the graphs of the report; not of eager */
+  graphs?: ReportFindingsGraph[];
+  /** what its kernels achieve; where they were watched */
+  kernels?: ReportFindingsKernels;
+}
+
+/** a verdict with its figures */
+export interface ReportFindingsVerdict {
+  /** the verdict */
+  sentence: ReportSentencePart[];
+  /** how that is known */
+  how: string;
+}
+
+/** where the time of a call goes, in split_unit; the parts add up to the watched call as they are written */
+export interface ReportFindingsSplit {
+  /** checking guards */
+  guards: string;
+  /** finding what to run */
+  dispatch: string;
+  /** taking memory */
+  alloc: string;
+  /** launching */
+  launch: string;
+  /** in kernels */
+  kernel: string;
+  /** what no part claims */
+  rest: string;
+  /** the watched call, less what watching takes */
+  watched: string;
+  /** the median of calls that nobody watched */
+  median: string;
+}
+
+/** what is said of a captured graph */
+export interface ReportFindingsGraph {
+  /** its number, function and version */
+  title: string;
+  /** how large it is, how long it took to compile, how often it is used */
+  facts: string[];
+  /** what became of recording its launches, a sentence each; empty but in mode graphs */
+  recording: string[];
+  /** as kernel_details of the graph */
+  kernels: ReportFindingsKernel[];
+}
+
+/** what the kernels of a mode achieve */
+export interface ReportFindingsKernels {
+  /** how many are held up by more than memory */
+  sentence: string;
+  /** of all medians: us, ms, s or min */
+  time_unit: string;
+  /** of all that kernels move: B, kB, MB or GB */
+  bytes_unit: string;
+}
+
+/** what is said of a kernel; figures are there where it was watched */
+export interface ReportFindingsKernel {
+  /** its ops, what it moves and what fusion saves */
+  about: string;
+  /** the time of a launch, in time_unit */
+  median?: ReportFigure;
+  /** what a launch reads and writes, in bytes_unit */
+  moves?: string;
+  /** GB/s: bytes over time */
+  bandwidth?: string;
+  /** the time of a copy of as many bytes over its own: 85 % */
+  of_copy?: string;
+  /** arithmetic operations of a launch */
+  operations?: string;
+  /** GFLOP/s: operations over time */
+  rate?: string;
+  /** 1/byte: operations over bytes */
+  intensity?: string;
+  /** warps that can be resident over those that the GPU has room for: 50 % */
+  occupancy?: string;
+  /** shared memory of a block: 16.4 kB */
+  shared?: string;
 }
 
 /** a figure in the digits that its interval allows */
@@ -2953,6 +3123,26 @@ export interface ReportLayoutRequest {
   edges?: unknown;
   /** px: the height of a group's heading: a number */
   band_height?: unknown;
+}
+
+/** a graph whose nodes are to be grouped */
+export interface ReportGroupsRequest {
+  /** a list of texts: the paths of modules */
+  modules?: unknown;
+  /** a list of [node, parent, line]: -1 or a node, -1 or another loop, and a line */
+  loops?: unknown;
+  /** a list of [module, loop, kernel, given]: -1 or one of each, and 0 or 1 */
+  nodes?: unknown;
+  /** a list of [from, to]: two nodes */
+  reads?: unknown;
+}
+
+/** how a recording by another process ended */
+export interface ReportTraceEnded {
+  /** what was imported, as `breakeven import --json` prints it */
+  import?: unknown;
+  /** why it failed; it did not without */
+  error?: string | null;
 }
 
 /** one of these */

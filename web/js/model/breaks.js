@@ -1,6 +1,6 @@
 // js/model/breaks.js -- where a mode's graphs end, ready to be drawn.
 
-import { bytes, number, plural, withInterval } from "./format.js";
+import { bytes, number } from "./format.js";
 
 /** @typedef {import("../api/types.js").ModeReport} ModeReport */
 /** @typedef {import("../api/types.js").Break} Break */
@@ -289,23 +289,4 @@ export function problemsOf(check) {
     return !seen.has(place) && seen.add(place);
   });
   return [...check.diagnostics, ...places].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
-}
-
-/**
- * What all breaks cost a call; nothing, where one graph's kernels would take longer than the pieces do.
- * `interval` is between `before` and `rest`.
- * @param {import("../api/types.js").BreakCosts} all @param {number} n @param {string} mode @param {number} [callUs]
- */
-export function costClaim(all, n, mode, callUs) {
-  const costs = `${plural(n, "break")} ${n === 1 ? "costs" : "cost"}`;
-  if (all.ci_us[1] < 0) {
-    const less = withInterval(-all.sum_us, [-all.ci_us[1], -all.ci_us[0]]);
-    const before = ` in ${mode}: a call takes ${less.text} us`;
-    return { bold: `${costs} nothing`, before, interval: less.interval, rest: " less than one graph's kernels would make it take." };
-  }
-  const sum = withInterval(all.sum_us, all.ci_us);
-  const whole = callUs === undefined ? ` of a call in ${mode}.` : ` of every ${number(callUs)} us call in ${mode}.`;
-  // Bold alone has to be true: a figure whose interval holds 0 is no claim.
-  if (all.ci_us[0] <= 0) return { bold: `${costs} no more than the timing can tell`, before: `: ${sum.text} us`, interval: sum.interval, rest: whole };
-  return { bold: `${costs} ${sum.text} us`, before: "", interval: sum.interval, rest: whole };
 }

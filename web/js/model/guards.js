@@ -26,11 +26,6 @@
  *
  * @typedef {object} GuardTree
  * @property {FrameTree[]} frames
- * @property {number} versions
- * @property {number} again versions that older ones should have served
- * @property {number} compileMs of all
- * @property {number} againMs of those
- * @property {number} once versions that served one call or none
  */
 
 /** "1/1: x is 3, was 2; 1/0: x is 3, was 1", or without the versions' names where there is one.
@@ -121,16 +116,7 @@ export function guardTree(m, mode) {
     const sum = (/** @type {"compileMs" | "uses"} */ key) => versions.reduce((all, v) => all + v[key], 0);
     return { name: f.frame, line: f.line ?? 0, state: stateOf(f), versions, compileMs: sum("compileMs"), uses: sum("uses") };
   });
-  const all = frames.flatMap((f) => f.versions);
-  const again = all.filter((v) => v.causes.length);
-  return {
-    frames,
-    versions: all.length,
-    again: again.length,
-    compileMs: all.reduce((sum, v) => sum + v.compileMs, 0),
-    againMs: again.reduce((sum, v) => sum + v.compileMs, 0),
-    once: all.filter((v) => v.uses <= 1).length,
-  };
+  return { frames };
 }
 
 /** Versions that were compiled because no older one fitted. @param {ModeReport} m */

@@ -16,13 +16,6 @@ export const label = (p) => (p.run.commit ? p.run.commit.slice(0, 7) : `#${p.run
 /** @param {History} h @returns {HistoryPoint[]} those with a figure */
 export const measured = (h) => (h.points ?? []).filter((p) => p.value !== null);
 
-/** Why the line between two runs is broken; "" where it goes on. @param {HistoryPoint} p @param {HistoryPoint} q */
-export function parting(p, q) {
-  if (p.settings !== q.settings) return "settings changed";
-  if (p.n !== q.n) return "other point";
-  return p.source === q.source ? "" : "source changed";
-}
-
 /** The run that later ones are held against. @param {History} h @returns {HistoryPoint | null} */
 export const baselineOf = (h) => measured(h).find((p) => p.run.baseline) ?? null;
 
@@ -50,7 +43,7 @@ export function tip(h, i) {
   const all = measured(h);
   const p = all[i];
   const title = [`#${p.run.id}`, p.run.commit ? `commit ${p.run.commit.slice(0, 7)}` : "", p.run.branch, date(p.run.created_ns / 1e6), p.run.imported ? "imported" : ""].filter(Boolean).join(", ");
-  const changed = i ? parting(all[i - 1], p) : "";
+  const changed = p.parting ?? "";
   const figure = p.shown ? `${p.shown.text} ${intervalOf(p.shown)}`.trim() : "";
   const beside = p.run.baseline ? "the baseline" : p.of_baseline ? `${p.of_baseline} of the baseline` : "";
   return { title, lines: [`${what(h, p)}: ${figure}`, beside, changed, p.run.note ? `Note: ${p.run.note.replace(/\s+/g, " ").slice(0, 120)}` : ""].filter(Boolean) };

@@ -12,6 +12,10 @@ export function chipClass(word) {
 /** @param {readonly Part[]} parts @returns {string} */
 export const asText = (parts) => parts.map((p) => p.text).join("").replace(/\u00a0/g, " ");
 
+/** What the findings say of a mode at a point of the run. @param {import("../api/types.js").Run} run @param {{n?: number | null}} point
+ * @param {string} mode @returns {import("../api/report.js").ReportFindingsMode | undefined} */
+export const saidOf = (run, point, mode) => run.findings?.points.find((p) => (p.n ?? null) === (point.n ?? null))?.modes[mode];
+
 /** An equation and a figure with its unit stay on one line. @param {string} text */
 export const unbroken = (text) => text.replace(/ = (?=\d)/g, "\u00a0=\u00a0").replace(/(\d) (us|ms|s|min|B|kB|MB|GB)(?![\w-])/g, "$1\u00a0$2");
 

@@ -1,14 +1,15 @@
 // js/view/breaks.js -- where the graphs of a mode end: the source with its cuts, and
 // each break with what to write instead.
 
-import { h, add, ci, prose, segmented, stateWell, svg } from "./dom.js";
+import { h, add, prose, segmented, spoken, stateWell, svg } from "./dom.js";
 import { chosen } from "./choose.js";
 import { codeWell, showLine } from "./code.js";
 import { lineLinks, viewUrl } from "./joined.js";
 import { onPick, pick, picked } from "./pick.js";
-import { count, list as listOf, number, plural, ratio, stepOf, toStep, withInterval } from "../model/format.js";
+import { list as listOf, number, plural, stepOf, toStep, withInterval } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
-import { breakRows, COST_PARTS, costClaim, kindsOf, lineMarks, traceRows } from "../model/breaks.js";
+import { breakRows, COST_PARTS, kindsOf, lineMarks, traceRows } from "../model/breaks.js";
+import { saidOf } from "../model/sentence.js";
 import { policiesSection } from "./policies.js";
 import { tryPart } from "./try.js";
 import { addUp } from "../model/split.js";
@@ -34,7 +35,7 @@ export function breaksTab(ctx, body, run, report) {
     drawn.abort();
     drawn = new AbortController();
     const shown = { run, source: point.source || posted, posted, n: point.n ?? null, mode, signal: AbortSignal.any([ctx.signal, drawn.signal]) };
-    return parts(point.modes[mode], shown);
+    return parts(point.modes[mode], saidOf(run, point, mode), shown);
   };
   add(body, chosen(ctx, "Graph breaks", points, modes, draw));
   return undefined;
@@ -71,10 +72,11 @@ function wholeChange(m, s) {
 
 /**
  * @param {ModeReport | undefined} m
+ * @param {import("../api/report.js").ReportFindingsMode | undefined} said
  * @param {Shown} shown
  * @returns {HTMLElement[]}
  */
-function parts(m, shown) {
+function parts(m, said, shown) {
   const { source, mode } = shown;
   if (!m) return [h("p", { class: "sub" }, `${mode} was not run at this point.`)];
   const rows = breakRows(m, source);
@@ -91,59 +93,11 @@ function parts(m, shown) {
   const below = wholeChange(m, shown);
   if (traces.length) below.push(traceSection(traces, m.lazy?.left_out ?? 0));
   const marked = (/** @type {boolean[]} */ both, /** @type {string} */ other) => markBoth(two, both, other);
-  return [verdict(m, rows, mode), policiesSection(shown.run, m, shown, marked), two, ...below];
+  return [...verdict(said?.breaks), policiesSection(shown.run, m, shown, marked), two, ...below];
 }
 
-/** @param {ModeReport} m @param {readonly BreakRow[]} rows @param {string} mode */
-function verdict(m, rows, mode) {
-  const captured = rows.filter((r) => !r.lowering);
-  const cuts = captured.length;
-  const met = captured.reduce((sum, r) => sum + r.count, 0);
-  const fallbacks = rows.length - cuts;
-  const graphs = m.graphs?.length ?? 0;
-  const line = h("p");
-  const often = met > cuts ? `, met ${met} times` : "";
-  const graphsToo = `${often}; ${mode} captured ${plural(graphs, "graph")}.`;
-  if (m.break_cost) costSentence(line, m, rows.length, mode);
-  else if (cuts) add(line, h("b", {}, `${plural(cuts, "break")} in ${mode}`), graphsToo);
-  else add(line, h("b", {}, `${mode} captured without a break`), `: ${plural(graphs, "graph")}.`);
-  if (fallbacks) add(line, ` ${plural(fallbacks, "op")} fell back to a library call in lowering.`);
-  const how = "A break is where a graph has to end: what follows is captured again, or runs in eager.";
-  const method = m.break_cost ? costMethod(m.break_cost) : how;
-  return h("section", { class: "verdict", "aria-label": "Verdict" }, line, h("p", { class: "how" }, method));
-}
-
-/** @param {HTMLElement} line @param {ModeReport} m @param {number} cuts @param {string} mode */
-function costSentence(line, m, cuts, mode) {
-  const all = /** @type {import("../api/types.js").BreakCosts} */ (m.break_cost);
-  const { bold, before, interval, rest } = costClaim(all, cuts, mode, m.latency?.median_us);
-  add(line, h("b", {}, bold), before, ci(interval), rest);
-  if (!all.without) return;
-  const [low, high] = all.without.measured_ci_us;
-  add(line, " Without ", cuts === 1 ? "it" : all.without.breaks_left ? `${cuts - all.without.breaks_left} of them` : "them");
-  if (low <= 0 && high >= 0) return add(line, " a call is ", h("b", {}, "no shorter"), ", as far as the timing can tell.");
-  const by = withInterval(Math.abs(all.without.measured_us), high < 0 ? [-high, -low] : [low, high]);
-  add(line, " a call is ", h("b", {}, `${by.text} us`), " ", ci(by.interval), high < 0 ? " longer" : " shorter", ", as timed.");
-}
-
-/** @param {import("../api/types.js").BreakCosts} all */
-function costMethod(all) {
-  const from = `From timelines of ${count(all.calls)} calls in ${all.groups} groups: the time between two graphs in which no kernel runs, and what kernels take more than those of one graph would.`;
-  const w = all.without;
-  if (!w) return from;
-  const where = `${w.lines.length === 1 ? "line" : "lines"} ${w.lines.join(", ")} changed so that nothing breaks there`;
-  const ways = [w.lines.length ? where : "", w.allowed ? "the denied ops lowered" : ""].filter(Boolean);
-  const same = `Timed beside it, round by round: the same function with ${ways.join(", and ")}.`;
-  const r = w.ratio === null || w.explained_ci_us[0] <= 0 ? null : ratio(w.ratio, w.ratio_ci);
-  const said = r
-    ? `The computed cost of those breaks is ${r.text} ${r.interval} of the time saved without them.`
-    : w.measured_ci_us[1] < 0
-      ? "The changed function is slower as a whole, so that the two cannot be compared."
-      : w.ratio === null
-        ? "The two differ by no more than the timing does from round to round."
-        : "The computed cost of those breaks varies by more than itself.";
-  return `${from} ${same} ${said}`;
-}
+/** @param {import("../api/report.js").ReportFindingsVerdict | undefined} said */
+const verdict = (said) => (said ? [h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(said.sentence)), h("p", { class: "how" }, said.how))] : []);
 
 /**
  * A picked line opens its breaks, an opened break picks its line.

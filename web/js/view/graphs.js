@@ -6,7 +6,8 @@
 import { h, add, button, copyButton, painted, stateWell } from "./dom.js";
 import { chosen } from "./choose.js";
 import { codeWell } from "./code.js";
-import { duration, plural } from "../model/format.js";
+import { plural } from "../model/format.js";
+import { saidOf } from "../model/sentence.js";
 import { modesOf, pointsOf } from "../model/curves.js";
 import { graphRows, opCounts } from "../model/graphs.js";
 import { kernelsSection } from "./kernels.js";
@@ -72,7 +73,8 @@ function noGraphs(run) {
 async function graphList(page, place, point, mode, device) {
   const m = point.modes[mode];
   if (!m) return add(place, h("p", { class: "sub" }, `${mode} was not run at this point.`));
-  const graphs = graphRows(m);
+  const said = saidOf(page.run, point, mode);
+  const graphs = graphRows(m, said);
   if (!graphs.length) return add(place, h("p", { class: "sub" }, `${mode} captured no graph at this point.`));
   const again = m.recompiles ?? [];
   const first = firstShown(m.graphs ?? []);
@@ -89,7 +91,7 @@ async function graphList(page, place, point, mode, device) {
   }
   await painted();
   if (page.signal.aborted) return undefined;
-  const rest = [...kernelsSection(page.signal, page.run, m, device), ...(again.length ? [recompileSection(again)] : [])];
+  const rest = [...kernelsSection(page.signal, page.run, { m, said, device }), ...(again.length ? [recompileSection(again)] : [])];
   add(place, rest);
   for (const section of rest) markLines(page.signal, section);
   return undefined;
@@ -125,13 +127,7 @@ function pictureFor({ ctx, run, signal }, point, mode, graph, title, i, now) {
 
 /** Its head and its picture, and the place of its lists. @param {GraphRow} g @param {HTMLElement} picture */
 function graphSection(g, picture) {
-  const { compileMs, uses, cached, later, copies } = g.facts;
-  const facts = [plural(g.ops.length, "op"), plural(g.kernels.length, "kernel")];
-  if (copies) facts.push(`${copies} of them only ${copies === 1 ? "copies" : "copy"}`);
-  if (compileMs !== null) facts.push(`compiled in ${duration(compileMs * 1e3)}${cached ? " from the cache" : ""}`);
-  if (later) facts.push("compiled for a later call, as timing began");
-  else if (uses !== null) facts.push(`used by ${plural(uses, "call")}`);
-  const head = h("header", {}, h("h3", {}, g.title), h("p", {}, facts.join(" · ")));
+  const head = h("header", {}, h("h3", {}, g.title), h("p", {}, g.facts.join(" · ")));
   const lists = h("div", { class: "two" });
   return { section: h("section", { class: "sec", "aria-label": g.title }, head, picture, lists), lists };
 }

@@ -1,12 +1,13 @@
 // js/view/guards.js -- the tree of compiled versions: frames, their versions, which guard
 // failed first, what that cost, how often each served, and what would fit.
 
-import { add, h, loadStyle, stateWell, svg } from "./dom.js";
+import { add, h, loadStyle, spoken, stateWell, svg } from "./dom.js";
 import { chosen } from "./choose.js";
 import { viewUrl } from "./joined.js";
-import { duration, number, plural, shares } from "../model/format.js";
+import { duration, plural } from "../model/format.js";
 import { guardTree } from "../model/guards.js";
 import { modesOf, pointsOf } from "../model/curves.js";
+import { saidOf } from "../model/sentence.js";
 
 /** @typedef {import("../model/guards.js").Version} Version */
 /** @typedef {import("../model/guards.js").GuardTree} GuardTree */
@@ -43,7 +44,7 @@ function parts(run, point, mode) {
   if (mode === "lazy") return [lazy(run)];
   const tree = guardTree(m, mode);
   if (!tree.frames.length) return [h("p", { class: "sub" }, `${mode} compiled nothing at this point.`)];
-  return [verdict(tree, m, mode), ...tree.frames.map((f, i) => frameSection(run, f, tree, i === 0))];
+  return [...verdict(saidOf(run, point, mode)?.guards), ...tree.frames.map((f, i) => frameSection(run, f, tree, i === 0))];
 }
 
 /** @param {import("../api/types.js").Run} run */
@@ -52,19 +53,8 @@ function lazy(run) {
   return stateWell("Mode lazy has no guards", h("p", {}, "Every call records its ops again, and the trace is found by its hash: another size is another hash, and is compiled."), h("div", { class: "acts" }, traces));
 }
 
-/** @param {GuardTree} tree @param {import("../api/types.js").ModeReport} m @param {string} mode */
-function verdict(tree, m, mode) {
-  const line = h("p");
-  if (tree.again) {
-    const share = shares([tree.againMs, tree.compileMs - tree.againMs], tree.compileMs)[0];
-    add(line, h("b", {}, `${plural(tree.again, "recompile")} in ${mode} took ${duration(tree.againMs * 1e3)}`), `, ${share} % of all compiling.`);
-    if (tree.once) add(line, ` ${tree.once} of ${plural(tree.versions, "version")} served one call at most.`);
-  } else add(line, h("b", {}, `No guard failed in ${mode}`), `: ${plural(tree.versions, "version")} ${tree.versions === 1 ? "serves" : "serve"} every call.`);
-  const all = tree.frames.reduce((sum, f) => sum + f.versions.reduce((n, v) => n + v.guards.length, 0), 0);
-  const cost = m.split_us?.guards !== undefined ? ` Looking for a version takes ${number(m.split_us.guards)} us of a call.` : "";
-  const how = `A version is used where all its guards hold; where none fits, the frame is compiled again. ${plural(all, "guard")} in all. Uses are those of the calls in order, before timing.${cost}`;
-  return h("section", { class: "verdict", "aria-label": "Verdict" }, line, h("p", { class: "how" }, how));
-}
+/** @param {import("../api/report.js").ReportFindingsVerdict | undefined} said */
+const verdict = (said) => (said ? [h("section", { class: "verdict", "aria-label": "Verdict" }, h("p", {}, spoken(said.sentence)), h("p", { class: "how" }, said.how))] : []);
 
 /** @param {import("../api/types.js").Run} run @param {import("../model/guards.js").FrameTree} f @param {GuardTree} tree @param {boolean} first */
 function frameSection(run, f, tree, first) {

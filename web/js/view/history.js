@@ -5,7 +5,7 @@ import { historyChart } from "./history_chart.js";
 import { go } from "./router.js";
 import { getHistory, patchRun } from "../api/client.js";
 import { compareUrl } from "../model/compare.js";
-import { baselineOf, measured, parting } from "../model/history.js";
+import { baselineOf, measured } from "../model/history.js";
 import { date, plain, plural, stamp } from "../model/format.js";
 
 /** @typedef {import("../api/compare/types.js").History} History */
@@ -118,7 +118,7 @@ function row(p, before, base, again) {
   const ms = run.created_ns / 1e6;
   const value = p.shown ? figure(p.shown) : run.status === "failed" ? chip("failed", "FAILED") : run.summary?.verdict === "DISAGREES" ? chip("disagrees", "DISAGREES") : h("span", { class: "dim" }, "not measured");
   const commit = run.commit ? h("span", { class: "mono", title: run.commit }, run.commit.slice(0, 7), run.commit.endsWith("-dirty") ? "-dirty" : "") : h("span", { class: "dim" }, "none given");
-  const changed = p.value === null ? "" : before ? parting(before, p) || "same source and settings" : h("span", { class: "dim" }, "none before it");
+  const changed = p.value === null ? "" : before ? p.parting || "same source and settings" : h("span", { class: "dim" }, "none before it");
   const against = base && base !== p ? base : before;
   const link = against && p.value !== null && against.value !== null ? h("a", { class: "btn", href: compareUrl([against.run.id, run.id]) }, `Compare with ${base && against === base ? "baseline" : `#${against.run.id}`}`, number(run.id)) : null;
   const mark = p.value === null ? null : button(run.baseline ? "No baseline" : "Baseline", () => save(run.id, { baseline: !run.baseline }, again));

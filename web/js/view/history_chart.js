@@ -6,7 +6,7 @@
 import { h, say, token } from "./dom.js";
 import { tooltipLook } from "./chart_config.js";
 import { chartLibrary } from "./chart_library.js";
-import { baselineOf, label, measured, parting, tip, valueAxis, what } from "../model/history.js";
+import { baselineOf, label, measured, tip, valueAxis, what } from "../model/history.js";
 import { date } from "../model/format.js";
 import { modeOf } from "../model/modes.js";
 
@@ -49,7 +49,7 @@ function marks(data) {
       ctx.save();
       ctx.font = `11px ${token("--font-ui")}`;
       all.forEach((p, i) => {
-        if (!i || !parting(all[i - 1], p)) return;
+        if (!p.parting) return;
         const px = Math.round((x.getPixelForValue(i - 1) + x.getPixelForValue(i)) / 2) + 0.5;
         ctx.strokeStyle = token("--edge");
         ctx.setLineDash([3, 3]);
@@ -137,7 +137,7 @@ function config(data) {
         pointRotation: all.map((p) => (p.run.imported ? 45 : 0)),
         pointBorderColor: colour,
         pointBackgroundColor: all.map((p) => (p.run.imported ? colour : token("--well"))),
-        segment: { borderColor: (/** @type {any} */ s) => (parting(all[s.p0DataIndex], all[s.p1DataIndex]) ? "transparent" : undefined) },
+        segment: { borderColor: (/** @type {any} */ s) => (all[s.p1DataIndex].parting ? "transparent" : undefined) },
         clip: 8,
       }],
     },
@@ -206,7 +206,7 @@ export function historyChart(data, signal) {
   }, { signal });
   requestAnimationFrame(draw);
   const better = data.more_is_better ? "higher is better" : "lower is better";
-  const parted = all.some((p, i) => i && parting(all[i - 1], p)) ? "; dotted: source or settings changed" : "";
+  const parted = all.some((p) => p.parting) ? "; dotted: source or settings changed" : "";
   const foreign = all.some((p) => p.run.imported) ? "; filled: imported, measured elsewhere or before" : "";
   const head = h("header", {}, h("h2", {}, what(data, all[all.length - 1])), h("p", {}, `${better}, 95 % intervals${parted}${foreign}`));
   const figure = h("figure", { class: "chart", id: "history-chart", "aria-busy": "true" }, head, h("div", { class: "well" }, h("div", { class: "plot tall" }, canvas)));

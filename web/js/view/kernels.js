@@ -1,11 +1,10 @@
 // js/view/kernels.js -- the kernels of a mode as a table: time, bytes and operations,
 // and how near each is to a copy of as many bytes.
 
-import { add, ci, h, headRow, scroller, svg } from "./dom.js";
+import { add, figure, h, headRow, scroller, svg } from "./dom.js";
 import { lineLinks } from "./joined.js";
 import { longList } from "./long_list.js";
-import { bytes, bytesUnit, number, plural, shareText, timeUnit, withInterval } from "../model/format.js";
-import { beyondCopy, kernelFacts } from "../model/kernels.js";
+import { kernelFacts } from "../model/kernels.js";
 
 /** @typedef {import("../model/kernels.js").KernelFacts} KernelFacts */
 
@@ -32,70 +31,42 @@ function bar(share) {
   return el;
 }
 
-/** @param {number | null} value @param {(v: number) => string} text */
-const cell = (value, text) =>
-  h("td", { class: value === null ? "r dim" : "r" }, value === null ? "unknown" : text(value));
+/** @param {string | number | null | undefined} text */
+const cell = (text) => h("td", { class: text === null || text === undefined ? "r dim" : "r" }, text ?? "unknown");
 
-/** @param {number} value */
-const percent = (value) => shareText(Math.round(value * 100), value);
-
-/**
- * @param {import("../api/types.js").Run} run
- * @param {KernelFacts} r
- * @param {import("../model/format.js").Unit} time
- * @param {import("../model/format.js").Unit} size
- * @param {boolean} device
- */
-function row(run, r, time, size, device) {
-  const median = r.median === null ? null : withInterval(r.median, r.ci, { scale: time.scale });
-  const shown = median ? [h("span", { class: "num-strong" }, median.text), " ", ...ci(median.interval)] : ["not seen"];
-  const taken = h("td", { class: median ? "r" : "r dim" }, shown);
+/** @param {import("../api/types.js").Run} run @param {KernelFacts} r @param {boolean} device */
+function row(run, r, device) {
+  const { said } = r;
+  const taken = h("td", { class: said?.median ? "r" : "r dim" }, said?.median ? figure(said.median) : "not seen");
   const name = h("th", { scope: "row", title: r.why || null }, h("code", {}, r.name), h("span", { class: "dim" }, ` graph ${r.graph}${r.lines.length ? ", " : ""}`), lineLinks(run, r.lines.slice(0, MOST_LINES)));
-  const cells = [
-    taken,
-    cell(r.bytes / size.scale, number),
-    cell(r.bandwidth, number),
-    cell(r.share, percent),
-    h("td", {}, r.share === null ? null : bar(r.share)),
-    cell(r.operations, number),
-    cell(r.rate, number),
-    cell(r.intensity, number),
-    cell(r.ops, String),
-  ];
-  if (device) cells.push(cell(r.occupancy, percent), cell(r.registers, String), cell(r.shared, bytes));
+  const cells = [taken, cell(said?.moves), cell(said?.bandwidth), cell(said?.of_copy), h("td", {}, r.share === null ? null : bar(r.share)), cell(said?.operations), cell(said?.rate), cell(said?.intensity), cell(r.ops)];
+  if (device) cells.push(cell(said?.occupancy), cell(r.registers), cell(said?.shared));
   return h("tr", { data: { lines: r.lines.join(" ") } }, name, cells);
 }
 
 /**
  * @param {AbortSignal} signal
  * @param {import("../api/types.js").Run} run
- * @param {import("../api/types.js").ModeReport} m
- * @param {object} device
+ * @param {{m: import("../api/types.js").ModeReport, said: import("../api/report.js").ReportFindingsMode | undefined, device: object}} of
  * @returns {HTMLElement[]} nothing where no kernel was seen
  */
-export function kernelsSection(signal, run, m, device) {
-  const rows = kernelFacts(m);
-  if (!rows.length) return [];
+export function kernelsSection(signal, run, { m, said, device }) {
+  const rows = kernelFacts(m, said);
+  const all = said?.kernels;
+  if (!rows.length || !all) return [];
   const gpu = rows.some((r) => r.registers !== null);
-  const time = timeUnit(rows.map((r) => r.median ?? 0));
-  const size = bytesUnit(rows.map((r) => r.bytes));
   const right = (/** @type {string} */ text) => /** @type {[string, string]} */ ([text, "r"]);
-  const heads = [`Median, ${time.name}`, `Moves, ${size.name}`, "GB/s", "Of copy"].map(right);
+  const heads = [`Median, ${all.time_unit}`, `Moves, ${all.bytes_unit}`, "GB/s", "Of copy"].map(right);
   const more = ["Operations", "GFLOP/s", "Op/byte", "Ops", ...(gpu ? ["Occupancy", "Registers", "Shared"] : [])].map(right);
   const head = headRow(["Kernel", ...heads, [null, "", "As a bar"], ...more]);
   const caption = h("caption", { class: "vh" }, "Kernels, and what each achieves");
-  const [body, all] = longList(signal, h("tbody"), rows, (r) => row(run, r, time, size, gpu), FEW_ROWS, (r, line) => r.lines.includes(line));
+  const [body, whole] = longList(signal, h("tbody"), rows, (r) => row(run, r, gpu), FEW_ROWS, (r, line) => r.lines.includes(line));
   const table = h("table", { id: "kernels-table" }, caption, head, body);
-  const { far, over, whole } = beyondCopy(rows);
-  const share = whole > 0 ? Math.round((over / whole) * 100) : 0;
-  const found = far
-    ? `${plural(far, "kernel")} of ${rows.length} ${far === 1 ? "takes" : "take"} more than twice as long as a copy of as many bytes; ${number(over)} us of ${number(whole)} us, ${share} %, are no memory time.`
-    : `No kernel takes more than twice as long as a copy of as many bytes: ${share} % of their time is no memory time.`;
   const terms = (gpu ? [...TERMS, DEVICE_TERM] : TERMS).flatMap(([t, text]) => [h("dt", {}, t), h("dd", {}, text)]);
   const title = h("header", {}, h("h3", {}, "Kernels"), h("p", {}, "each alone, from timelines of a few calls; bytes under the sizes of the capture"));
   const section = h("section", { class: "sec kernels", "aria-label": "What kernels achieve" }, title);
   const list = h("dl", { class: "terms" }, ...terms);
-  add(section, h("p", { class: "sub finding" }, found), scroller("What kernels achieve, table", table), all, list);
+  add(section, h("p", { class: "sub finding" }, all.sentence), scroller("What kernels achieve, table", table), whole, list);
   import("./roofline.js").then((view) => add(section, view.rooflineFigure(rows, device)));
   return [section];
 }

@@ -8,6 +8,7 @@ import { MemoryChart } from "./memory_chart.js";
 import { modeMark } from "./marks.js";
 import { bytes, bytesUnit, count, duration, number, plural, shares, shareText } from "../model/format.js";
 import { modesOf, pointsOf } from "../model/curves.js";
+import { saidOf } from "../model/sentence.js";
 import * as memory from "../model/memory.js";
 
 /** @typedef {import("../model/memory.js").Memory} Memory */
@@ -69,7 +70,7 @@ function parts(s) {
 
 /** @param {Shown} s */
 function verdict(s) {
-  const said = s.run.findings?.points.find((p) => (p.n ?? null) === (s.point.n ?? null))?.modes[s.mode]?.memory ?? [];
+  const said = saidOf(s.run, s.point, s.mode)?.memory ?? [];
   const calls = s.run.workload?.calls?.length ?? 1;
   const which = calls > 1 ? `Call ${s.m.call}, of those that were timed the one with the highest peak` : "One call";
   const how = `${which}, watched by itself when all was compiled and timed: ${plural(s.m.events, "event")} of the allocator, ${plural(memory.tensorCount(s.m), "tensor")}. Bytes are exact; times are those of a watched call, which takes longer.`;

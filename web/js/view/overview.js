@@ -53,7 +53,7 @@ export async function overview(ctx, body, run, report) {
     drawn = new AbortController();
     repayPlace.replaceChildren(...(repay?.repaySection(run, points[at], mode, drawn.signal, its(at)?.point) ?? []));
     mixedPlace.replaceChildren(...mixedSection(points[at], modes, said, at));
-    splitPlace.replaceChildren(...splitSection(points[at], modes, said.points[at]?.split ?? ""));
+    splitPlace.replaceChildren(...splitSection(points[at], modes, said.points[at]));
     againPlace.replaceChildren(againSection(run, report, points[at], modes));
   };
   let shown = points.findIndex((p) => p.n === Number(ctx.query.get("n") ?? NaN));

@@ -5,8 +5,8 @@
 
 import { h, headRow, scroller, section, svg } from "./dom.js";
 import { modeMark } from "./marks.js";
-import { number, plain, stepOf, timeUnit, toStep } from "../model/format.js";
-import { PARTS, addUp, splitRows } from "../model/split.js";
+import { plain } from "../model/format.js";
+import { PARTS, splitRows } from "../model/split.js";
 
 const WIDTH = 260;
 
@@ -33,49 +33,39 @@ function bar(row, most) {
   return el;
 }
 
-/**
- * @param {import("../model/split.js").SplitRow} r
- * @param {number} most
- * @param {import("../model/format.js").Unit} unit
- */
-function splitRow(r, most, unit) {
-  const step = stepOf(r.watched / unit.scale);
-  const exact = addUp(
-    r.parts.map((us) => us / unit.scale),
-    r.watched / unit.scale,
-    step,
-  );
-  const cells = exact.parts.map((v, i) => h("td", { class: PARTS[i].key === "rest" ? "r dim" : "r" }, toStep(v, step)));
-  const sum = h("td", { class: "r num-strong" }, toStep(exact.sum, step));
-  const median = h("td", { class: "r dim" }, number(r.median / unit.scale));
-  return h("tr", {}, h("th", { scope: "row" }, modeMark(r.mode)), h("td", {}, bar(r, most)), cells, sum, median);
+/** @param {import("../model/split.js").SplitRow} r @param {number} most @param {import("../api/report.js").ReportFindingsSplit} said */
+function splitRow(r, most, said) {
+  const cells = PARTS.map((p) => h("td", { class: p.key === "rest" ? "r dim" : "r" }, said[p.key]));
+  return h("tr", {}, h("th", { scope: "row" }, modeMark(r.mode)), h("td", {}, bar(r, most)), cells, h("td", { class: "r num-strong" }, said.watched), h("td", { class: "r dim" }, said.median));
 }
 
 /**
  * @param {import("../api/types.js").Point} point
  * @param {readonly string[]} modes
- * @param {string} said what the split says
+ * @param {import("../api/report.js").ReportFindingsPoint | undefined} said of the point
  * @returns {HTMLElement[]} nothing where the run was not timed
  */
 export function splitSection(point, modes, said) {
   const rows = splitRows(point, modes);
-  if (!rows.length) return [];
+  if (!rows.length || !said) return [];
   const most = Math.max(...rows.map((r) => r.watched));
-  const unit = timeUnit(rows.map((r) => r.watched));
   const where = typeof point.n === "number" ? ` at n = ${plain(point.n)}` : "";
   const parts = PARTS.map((p) => /** @type {[string, string]} */ ([p.label, "r"]));
   const head = headRow([
     "Mode",
     [null, "", "As a bar"],
     ...parts,
-    [`Watched call, ${unit.name}`, "r"],
+    [`Watched call, ${said.split_unit}`, "r"],
     ["Median unwatched", "r"],
   ]);
-  const caption = h("caption", { class: "vh" }, `Where one call's time goes${where}, ${unit.name}`);
+  const caption = h("caption", { class: "vh" }, `Where one call's time goes${where}, ${said.split_unit}`);
   const body = h(
     "tbody",
     {},
-    rows.map((r) => splitRow(r, most, unit)),
+    rows.flatMap((r) => {
+      const of = said.modes[r.mode]?.split;
+      return of ? [splitRow(r, most, of)] : [];
+    }),
   );
   const table = h("table", { id: "split-table" }, caption, head, body);
   const legend = PARTS.map((p) => h("span", { class: "key" }, h("i", { class: `k-${p.key}` }), p.label.toLowerCase()));
@@ -84,9 +74,9 @@ export function splitSection(point, modes, said) {
   return [
     section(
       "Where the floor comes from",
-      `one call${where}, ${unit.name}`,
+      `one call${where}, ${said.split_unit}`,
       h("div", { class: "legend" }, legend),
-      h("p", { class: "sub finding", id: "split-finding" }, said),
+      h("p", { class: "sub finding", id: "split-finding" }, said.split ?? ""),
       scroller("Where one call's time goes, table", table),
       h("p", { class: "small sub foot-note" }, method),
     ),

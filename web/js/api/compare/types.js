@@ -68,7 +68,7 @@
  *   comparisons: Pair[]}} Comparison
  *
  * @typedef {{run: import("../types.js").RunRow, source: string | null, settings: string | null, n: number | null,
- *   value: number | null, ci: Interval | null, samples: number, shown: Shown | null, of_baseline: string | null}} HistoryPoint
+ *   value: number | null, ci: Interval | null, samples: number, shown: Shown | null, of_baseline: string | null, parting?: string}} HistoryPoint
  * @typedef {{name: string, runs: number}} WorkloadName
  * @typedef {object} History
  * @property {string | null} workload

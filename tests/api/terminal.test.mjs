@@ -1,0 +1,84 @@
+// tests/api/terminal.test.mjs -- what the store has, on a terminal: `breakeven show` and `breakeven history`
+// read it beside a server, and print what its answers say.
+import test, { after, before } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { binary, getJson, postRun, startServer, waitFor, workload } from './harness.mjs';
+
+const quick = { backend: 'interp', seconds: 0.2, threads: 1, modes: ['eager', 'static', 'graphs'], name: 'told' };
+let server, findings;
+before(async () => {
+    server = await startServer();
+    for (const w of [workload('    return x * 2 + 1', { ...quick, commit: 'aaa' }), workload('    return x * 3', quick), workload('    return x.reshape(3)', quick)])
+        await waitFor(server, (await postRun(server, w)).body.id);
+    ({ body: { findings } } = await getJson(`${server.url}/api/v1/runs/1`));
+});
+after(() => server?.stop());
+
+const breakeven = (...args) => spawnSync(binary, [...args, '--db', join(server.home, 'store.db')], { encoding: 'utf8' });
+const textOf = (parts) => parts.map((p) => p.text).join('');
+
+test('a stored run is printed with the sentences and figures of its answer', () => {
+    const { status, stdout, stderr } = breakeven('show', '1');
+    assert.equal(status, 0, stderr);
+    const [point] = findings.points;
+    const lines = stdout.split('\n');
+    assert.deepEqual(lines.slice(0, 2), ['static', 'graphs'].map((mode) => textOf(point.modes[mode].sentence)));
+    assert.ok(lines.includes(point.split));
+    for (const [mode, { split }] of Object.entries(point.modes)) {
+        const row = [mode, ...['guards', 'dispatch', 'alloc', 'launch', 'kernel', 'rest', 'watched', 'median'].map((part) => split[part])];
+        assert.ok(lines.some((line) => line.trim().split(/\s+/).join(' ') === row.join(' ')), `${row} in ${stdout}`);
+    }
+});
+
+test('the parts of a call add up to it, as they are written', () => {
+    for (const { split } of Object.values(findings.points[0].modes)) {
+        const number = (text) => Number(text.replaceAll(',', ''));
+        const sum = ['guards', 'dispatch', 'alloc', 'launch', 'kernel', 'rest'].reduce((all, part) => all + number(split[part]), 0);
+        assert.ok(Math.abs(sum - number(split.watched)) < 1e-9 * Math.max(1, sum), JSON.stringify(split));
+    }
+});
+
+test('its report is printed as it is stored', async () => {
+    const { body: { report } } = await getJson(`${server.url}/api/v1/runs/1`);
+    assert.deepEqual(JSON.parse(breakeven('show', '1', '--json').stdout), report);
+});
+
+test('a history is printed as it is answered', async () => {
+    const { body } = await getJson(`${server.url}/api/v1/history?workload=told`);
+    assert.equal(body.points[1].parting, 'source changed');
+    assert.deepEqual(JSON.parse(breakeven('history', 'told', '--json').stdout), body);
+    const { status, stdout, stderr } = breakeven('history', 'told');
+    assert.equal(status, 0, stderr);
+    const lines = stdout.split('\n');
+    assert.equal(lines[0], textOf(body.sentence));
+    for (const how of body.how)
+        assert.ok(lines.includes(how), how);
+    for (const p of body.points) {
+        const line = lines.find((l) => l.trim().startsWith(`${p.run.id} `));
+        assert.match(line, new RegExp(`^ *${p.run.id}  \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d  `));
+        const interval = p.shown?.low ? ` (${p.shown.low}-${p.shown.high})` : '';
+        assert.ok(line.includes(p.shown ? `${p.shown.text}${interval}` : 'not measured'), line);
+        assert.ok(line.includes(p.parting ?? ''), line);
+        assert.ok(line.includes(p.run.commit), line);
+    }
+    assert.match(breakeven('history').stdout, /^ +2 runs  told\n$/);
+});
+
+test('what is not there is said', () => {
+    for (const [args, status, message] of [
+        [['show', '77'], 1, 'run 77 has no report'],
+        [['show', '3'], 1, 'run 3 has no report'],
+        [['show'], 2, 'a run is missing'],
+        [['show', 'x'], 2, 'RUN'],
+        [['history', 'none'], 1, 'no run of none has ended in this store'],
+        [['history', 'told', '--metric', 'x'], 2, 'metric x'],
+        [['history', 'told', '--n', 'x'], 2, 'a point of the sweep'],
+        [['history', 'told', 'other'], 2, 'one workload at a time'],
+    ]) {
+        const { status: got, stdout, stderr } = breakeven(...args);
+        assert.deepEqual([got, stdout], [status, ''], args.join(' '));
+        assert.ok(stderr.includes(message), stderr);
+    }
+});
