@@ -57,7 +57,8 @@ struct fusion_options {
 	 * for as long as the engine lives. */
 	const char *const *deny;
 	int n_deny;
-	bool grad; /* fusion_backward() will be called */
+	bool grad;   /* fusion_backward() will be called */
+	bool leaves; /* arguments may require a gradient, which the program may ask for */
 	/* A debugging switch: memory is watched (guard words around every block), and a call fails
 	 * with INTERNAL where something was written outside of its buffer. */
 	bool poison;
@@ -149,6 +150,22 @@ typedef void fusion_problem_fn(void *self, const struct err *problem, bool certa
 void fusion_problems(const struct registry *registry, const struct fusion_files *files,
 		     const char *entry, fusion_problem_fn *each, void *self);
 
+/* An argument as text: a Python expression in the scope of the program's module. */
+enum { FUSION_EXPRESSION_BYTES = 64 << 10 };
+struct fusion_expression {
+	const char *text;
+	const char *label; /* goes to err->file where the place is in the text: "calls[0][1]" */
+	uint64_t seed;     /* of its random numbers, on the CPU as torch.manual_seed(seed) */
+	bool with_n;       /* the name n is `n` in it: the size of a sweep's point */
+	int64_t n;
+};
+/* Without running it: calls `each` for every problem, and returns how many there are.  `p` NULL: of
+ * its syntax alone. */
+int fusion_expression_problems(const struct fusion_program *p, const struct registry *registry,
+			       const struct fusion_expression *e, fusion_problem_fn *each,
+			       void *self);
+bool fusion_expression_uses_n(const char *text);
+
 /* The last function of the entry's name at the top of the source; false: there is
  * none, the entry is made otherwise.  Strings are the program's. */
 struct fusion_function {
@@ -186,6 +203,23 @@ const char *fusion_parameter_name(const struct fusion_session *s, int index);
  * before it uses what calls have left: VALUE, with the place. */
 bool fusion_call(struct fusion_session *s, const struct value *args, int n, struct value *out,
 		 struct err *err);
+
+/* The same where the last n_named arguments are given by name. */
+struct fusion_arguments {
+	const struct value *at;
+	int n;
+	const char *const *names; /* of the last n_named */
+	int n_named;
+};
+bool fusion_call_named(struct fusion_session *s, const struct fusion_arguments *args,
+		       struct value *out, struct err *err);
+
+/* Runs an expression in the session's module, beside its calls: the program's own random numbers
+ * are what they were.  *out is the caller's, and may hold objects of the program's classes, which
+ * belong to this session; it goes before the session does. */
+bool fusion_evaluate(struct fusion_session *s, const struct fusion_expression *e, struct value *out,
+		     struct err *err);
+bool fusion_requires_grad(struct value v); /* a tensor that does */
 
 /* Gradients, where options.grad is set.  The floating point tensors in v become
  * leaves that require one. */

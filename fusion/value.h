@@ -152,6 +152,14 @@ int value_length(struct value v);
 struct value value_item(struct value v, int index);
 struct value value_key(struct value dict, int index); /* of that entry; borrowed */
 
+/* What an instance of a class has, by name: a dict, borrowed; UNSET of all else, and of one that
+ * has nothing. */
+struct value value_attributes(struct value v);
+
+/* Whether v is made of tensors, numbers, texts, dtypes, None and of Python's own lists, tuples and
+ * dicts of them: then nothing in it belongs to a session. */
+bool value_is_plain(struct value v);
+
 /* The bytes of a VALUE_STR, NUL terminated, and how many (`len` may be NULL); they live as
  * long as the value. */
 const char *value_text(struct value v, size_t *len);

@@ -35,8 +35,9 @@ struct workload *workload_parse(const json_t *json, struct err *err);
 struct workload *workload_parse_in(const json_t *json, const struct registry *registry,
 				   struct err *err);
 
-/* What can be seen of a workload's source without running it, all of it (fusion_problems).  Of a
- * sweep of statements, whose points are programs of their own, nothing. */
+/* All that is wrong with a workload and can be seen without running it: fields, calls, expressions
+ * and the source (fusion_problems; of a sweep of statements, of its first point that is wrong).
+ * `certain`: workload_parse_in() refuses it. */
 void workload_problems(const json_t *json, const struct registry *registry,
 		       void (*each)(void *self, const struct err *problem, bool certain),
 		       void *self);
@@ -73,18 +74,18 @@ bool workload_on_device(const struct workload *w);
 enum fusion_mode workload_explained_mode(const struct workload *w);
 
 /* The workload of a .py file: `inputs` are n texts such as "x=float32[8,16]",
- * "i=int64[4,3]", "scale=3.5", one for each argument of the entry, in order and by
- * its name.  Where there are none (n is 0), lines "# input: x=float32[8,16]" above the
- * source's first import say them.  A new object for workload_parse(); NULL with
- * WORKLOAD. */
-json_t *workload_from_python(const char *name, const char *source, const char *const *inputs, int n,
-			     struct err *err);
+ * "i=torch.arange(4)", "scale=3.5", by the names of the entry's parameters (`entry` NULL: model).
+ * Where there are none (n is 0), lines "# input: x=float32[8,16]" above the source's first import
+ * say them.  A new object for workload_parse(), without its entry; NULL with WORKLOAD. */
+json_t *workload_from_python(const char *name, const char *source, const char *entry,
+			     const char *const *inputs, int n, struct err *err);
 
 /* Whether `path` may be that of a file of a program: within its folder, a .py, and of bounded
  * length and depth; WORKLOAD or BOUND. */
 bool workload_path_check(const char *path, struct err *err);
 
-/* The text of a file of a workload's JSON; of "" or NULL its source, or the file of its entry.
+/* The text of a file of a workload's JSON; of "" or NULL its source, or the file of its entry; of
+ * "calls[0][1]" the expression there.
  * Borrowed; NULL: it has none. */
 const char *workload_text(const json_t *workload, const char *file);
 
@@ -97,10 +98,6 @@ void workload_set_files(json_t *workload, json_t *files, const char *entry);
 
 /* The text of an entry's file, of "train.py:model" that of train.py; NULL: there is none. */
 const char *workload_entry_text(const json_t *files, const char *entry);
-
-/* Whether they have the names of the entry's arguments; false with WORKLOAD. */
-bool workload_check_inputs(const struct workload *w, const char *const *inputs, int n,
-			   struct err *err);
 
 /* A stand-alone PyTorch script that repeats the experiment (modes as
  * torch.compile calls, the same inputs, rounds and statistics).  Caller frees. */

@@ -96,7 +96,7 @@ PUBLIC = {
     "profiler/timeline": "format lanes_view",
     "server/queue": "sandbox",
     "profiler/torch": "host",
-    "profiler/workload": "bulk random spec value_json",
+    "profiler/workload": "call bulk random spec value_json",
     "server/http": "access",
 }
 # Headers at the top of fusion/ that declare what session implements: no room below includes them.

@@ -445,14 +445,34 @@ static void test_blanks_are_read_once(void **state)
 	}
 }
 
+static void a_missing_comma_is_put_in(void **state)
+{
+	static const char text[] = "[{\"a\": nan} {\"b\": 2},]";
+	struct repairs done = { 0 };
+	struct buf out;
+
+	(void)state;
+	buf_init(&out, 1 << 10);
+	assert_true(repair_json(text, strlen(text), &out, &done));
+	assert_true(done.comma && done.not_finite && !done.escape && !done.control);
+	assert_string_equal(out.data, "[{\"a\": null} ,{\"b\": 2} ]");
+	buf_finish(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),      cmocka_unit_test(test_blanks_are_read_once),
-		cmocka_unit_test(test_ledger),      cmocka_unit_test(test_pairs_and_bare_lists),
-		cmocka_unit_test(test_regions),     cmocka_unit_test(test_compilations_within),
-		cmocka_unit_test(test_base_at_end), cmocka_unit_test(test_decimals),
-		cmocka_unit_test(test_gzip),        cmocka_unit_test(test_no_log),
+		cmocka_unit_test(a_missing_comma_is_put_in),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_blanks_are_read_once),
+		cmocka_unit_test(test_ledger),
+		cmocka_unit_test(test_pairs_and_bare_lists),
+		cmocka_unit_test(test_regions),
+		cmocka_unit_test(test_compilations_within),
+		cmocka_unit_test(test_base_at_end),
+		cmocka_unit_test(test_decimals),
+		cmocka_unit_test(test_gzip),
+		cmocka_unit_test(test_no_log),
 		cmocka_unit_test(test_real),
 	};
 

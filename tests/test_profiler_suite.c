@@ -518,7 +518,7 @@ static void check_block(const char *name)
 	snprintf(path, sizeof(path), "web/suite/%s", name);
 	source = read_whole(path);
 	for (int native = 0; native < 2; native++) {
-		json_t *json = workload_from_python(name, source, NULL, 0, &err);
+		json_t *json = workload_from_python(name, source, NULL, NULL, 0, &err);
 		struct suite_result r[8];
 		struct arena arena = { 0 };
 		int n;

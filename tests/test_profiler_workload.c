@@ -15,6 +15,7 @@
 
 #include "fusion/passes/passes.h"
 #include "fusion/vm/value.h"
+#include "profiler/workload/python_input.h"
 #include "profiler/workload/spec.h"
 #include "profiler/workload/value_json.h"
 #include "profiler/workload/workload.h"
@@ -416,8 +417,8 @@ static void python_inputs_become_values(void **state)
 	static const char *const inputs[] = { "x=float32[8,16]", "i=int64[]", "s=3.5",        "n=4",
 					      "b=True",          "o=None",    "k=int64[4]<50" };
 	struct err err = { 0 };
-	json_t *json = workload_from_python("m", "def model(x, i, s, n, b, o, k): pass\n", inputs,
-					    7, &err);
+	json_t *json = workload_from_python("m", "def model(x, i, s, n, b, o, k): pass\n", NULL,
+					    inputs, 7, &err);
 	const json_t *args = json_array_get(json_object_get(json, "calls"), 0);
 
 	(void)state;
@@ -436,30 +437,30 @@ static void python_inputs_become_values(void **state)
 	json_decref(json);
 }
 
-static void a_call_of_torch_is_an_input(void **state)
+/* The calls as text with ' for ". */
+static char *calls_text(const json_t *json)
+{
+	char *text = json_dumps(json_object_get(json, "calls"), JSON_COMPACT | JSON_SORT_KEYS);
+
+	for (char *c = text; c && *c; c++)
+		*c = *c == '"' ? '\'' : *c;
+	return text;
+}
+
+static void an_input_may_be_an_expression(void **state)
 {
 	static const char *const inputs[] = { "a=torch.randint(0, 50257, (8, 1024))",
-					      "b=torch.randn(2, 3)",
-					      "c=torch.zeros([4], dtype=torch.bool)",
-					      "d=torch.randint(5, (4,), dtype=torch.int32)",
-					      "e=torch.arange(7)" };
-	static const char want[] =
-	    "[[{'random':{'dtype':'int64','high':50257,'kind':'randint','low':0,'seed':0,'shape':["
-	    "8,1024]}},{'random':{'dtype':'float32','kind':'randn','seed':1,'shape':[2,3]}},"
-	    "{'random':{'dtype':'bool','kind':'zeros','seed':2,'shape':[4]}},{'random':{'dtype':"
-	    "'int32','high':5,'kind':'randint','low':0,'seed':3,'shape':[4]}},{'random':{'dtype':"
-	    "'int64','kind':'arange','seed':4,'shape':[7]}}]]";
+					      "b= {'k': [1]}", "c=bool[2]" };
+	static const char want[] = "[[{'python':'torch.randint(0, 50257, (8, 1024))'},{'python':' "
+				   "{'k': [1]}'},{'random':{'dtype':'bool','high':2,'kind':"
+				   "'randint','seed':2,'shape':[2]}}]]";
 	struct err err = { 0 };
-	json_t *json = workload_from_python("m", "", inputs, 5, &err);
-	char *text = json
-			 ? json_dumps(json_object_get(json, "calls"), JSON_COMPACT | JSON_SORT_KEYS)
-			 : NULL;
+	json_t *json = workload_from_python("m", "", NULL, inputs, 3, &err);
+	char *text = json ? calls_text(json) : NULL;
 
 	(void)state;
 	if (!text)
 		fail_msg("%s", err.message);
-	for (char *c = text; *c; c++)
-		*c = *c == '"' ? '\'' : *c;
 	assert_string_equal(text, want);
 	free(text);
 	json_decref(json);
@@ -470,68 +471,144 @@ static void python_inputs_that_make_no_sense_are_refused(void **state)
 	static const char *const bad[] = { "x",
 					   "x=",
 					   "=3",
+					   "x y=3",
 					   "x=float32[8",
 					   "x=float99[8]",
 					   "x=float32[8]]",
-					   "x=[3]",
-					   "x=nan",
 					   "x=float32[-1]",
 					   "x=int64[4]<",
 					   "x=int64[4]<0",
 					   "x=int64[4]<5x",
 					   "x=bool[4]<5",
 					   "x=float32[4]<5",
-					   "x=torch.randn(",
-					   "x=torch.randn(2",
-					   "x=torch.randn(2))",
-					   "x=torch.randn",
-					   "x=torch.randint(5)",
-					   "x=torch.randint(1, 2, 3, (4,))",
-					   "x=torch.arange(2, 3)",
-					   "x=torch.randn(2, dtype=torch.float99)",
-					   "x=torch.randn((2, (3)))",
-					   "x=torch.randn(2, requires_grad=True)" };
+					   "x=float32[8 8]" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct err err = { 0 };
 
-		assert_null(workload_from_python("m", "", &bad[i], 1, &err));
-		assert_non_null(strstr(err.message, bad[i]));
+		assert_null(workload_from_python("m", "", NULL, &bad[i], 1, &err));
+		if (!strstr(err.message, bad[i]))
+			fail_msg("%s: %s", bad[i], err.message);
 	}
 }
 
-/* As the commands do: inputs, then the program, then its names against them. */
-static bool fit(const char *entry, const char *const *inputs, int n, struct err *err)
+static void an_input_says_where_it_is_wrong(void **state)
 {
-	static const char source[] = "def model(a, b): pass\ndef other(*all): pass\n";
-	json_t *json = workload_from_python("m", source, inputs, n, err);
-	struct workload *w;
-	bool ok;
+	static const char *const bad[] = { "x=float33[8]" }, *const below[] = { "x=int64[4]<x" };
+	struct err err = { 0 };
 
-	json_object_set_new(json, "entry", json_string(entry));
-	w = workload_parse(json, err);
-	assert_non_null(w);
-	ok = workload_check_inputs(w, inputs, n, err);
-	workload_destroy(w);
+	(void)state;
+	assert_null(workload_from_python("m", "", NULL, bad, 1, &err));
+	assert_string_equal(err.message, "--input 'x=float33[8]', column 3: 'float33' is no dtype; "
+					 "did you mean float32?");
+	assert_null(workload_from_python("m", "", NULL, below, 1, &err));
+	assert_string_equal(
+	    err.message, "--input 'x=int64[4]<x', column 12: after < comes a whole number from 1 "
+			 "on; write a dtype with a shape, as float32[8, 16] or int64[4]<50");
+}
+
+static void what_is_no_shape_and_no_number_is_an_expression(void **state)
+{
+	static const char *const texts[] = {
+		"x", "nan", "[3]", "float32", "int64(4)", "1 + 2", "-x"
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct err err = { 0 };
+		json_t *spec = NULL;
+
+		assert_true(input_plain(texts[i], 0, "here", &spec, &err));
+		assert_null(spec);
+	}
+}
+
+static void calls_are(const char *entry, const char *const *inputs, int n, const char *want)
+{
+	static const char source[] = "class Net:\n    def forward(self, a, *, k=1): pass\n"
+				     "def model(a, b): pass\ndef other(*all): pass\n";
+	struct err err = { 0 };
+	json_t *json = workload_from_python("m", source, entry, inputs, n, &err);
+	char *text = json ? calls_text(json) : strdup(err.message);
+
+	assert_string_equal(text, want);
+	free(text);
 	json_decref(json);
-	return ok;
 }
 
 static void python_inputs_go_by_the_names_of_the_parameters(void **state)
 {
-	static const char *const swapped[] = { "b=1", "a=2" }, *const most[] = { "a=1", "b=2",
-										 "c=3" };
-	struct err err = { 0 };
+	static const char *const swapped[] = { "b=1", "a=2" }, *const most[] = { "a=1", "b=2" },
+				 *const wrong[] = { "a=1", "bb=2" },
+				 *const twice[] = { "a=1", "a=2" },
+				 *const named[] = { "a=1", "k=2" };
 
 	(void)state;
-	assert_false(fit("model", swapped, 2, &err));
-	assert_string_equal(err.message, "argument 1 of model() is a, but --input 'b=1' names "
-					 "another; give the inputs in the function's order");
-	assert_false(fit("model", most, 3, &err));
-	assert_non_null(strstr(err.message, "--input 'c=3' is number 3"));
-	assert_true(fit("model", most, 2, &err));
-	assert_true(fit("other", most, 3, &err));
+	calls_are(NULL, most, 2, "[[{'value':1},{'value':2}]]");
+	calls_are("model", swapped, 2, "[{'args':[],'kwargs':{'a':{'value':2},'b':{'value':1}}}]");
+	calls_are("other", most, 2, "[[{'value':1},{'value':2}]]");
+	calls_are("Net", named, 2, "[{'args':[{'value':1}],'kwargs':{'k':{'value':2}}}]");
+	calls_are("model", wrong, 2, "--input 'bb=2': model() has no parameter 'bb'; it has a, b");
+	calls_are("model", twice, 2, "the input 'a=2' gives a a second time");
+}
+
+static void add_message(void *self, const struct err *problem, bool certain)
+{
+	struct buf *all = self;
+
+	if (certain)
+		buf_printf(all, "%s:%d:%d %.30s\n", problem->file, problem->line, problem->column,
+			   problem->message);
+}
+
+static void all_that_is_wrong_is_said_at_once(void **state)
+{
+	static const char text[] =
+	    "{\"nmae\": \"x\", \"modes\": [\"eager\", \"fast\"], \"threads\": -1, \"source\": "
+	    "\"import torch\\ndef model(x):\\n    y = torch.sinn(x)\\n    return nothing(y)\\n\", "
+	    "\"calls\": [[{\"python\": \"torch.rand(2\"}, {\"python\": \"float33[2]\"}, "
+	    "{\"list\": [{\"python\": \"nobody\"}]}, {\"random\": {\"shape\": [-1]}}]]}";
+	static const char want[] = ":0:0 the field 'nmae' is unknown; d\n"
+				   ":0:0 threads must be an integer >= \n"
+				   ":0:0 modes[1] 'fast' is not availab\n"
+				   "calls[0][1]:1:1 'float33' is no dtype; did you\n"
+				   ":3:9 torch has no attribute sinn; d\n"
+				   ":4:12 name 'nothing' is not defined\n"
+				   ":0:0 calls[0][3].random.shape[0] mu\n"
+				   "calls[0][0]:1:11 the '(' that opens here is nev\n";
+	json_t *json = json_loads(text, 0, NULL);
+	struct buf all;
+
+	(void)state;
+	assert_non_null(json);
+	buf_init(&all, 1 << 16);
+	workload_problems(json, NULL, add_message, &all);
+	assert_string_equal(all.data, want);
+	buf_finish(&all);
+	json_decref(json);
+}
+
+static void names_of_an_expression_are_the_programs(void **state)
+{
+	(void)state;
+	refused("{'source': '" MODEL "', 'calls': [[{'python': 'tensr(2)'}]]}", ERR_NAME,
+		"name 'tensr' is not defined");
+	refused("{'source': '" MODEL "', 'calls': [[{'python': 'x = 2'}]]}", ERR_SYNTAX,
+		"this is no expression");
+	refused("{'source': '" MODEL "', 'calls': [[{'python': 'torch.zeros(n)'}]]}", ERR_NAME,
+		"name 'n' is not defined");
+	refused("{'source': '" MODEL "', 'calls': [[{'python': 'torch.zeros(n)'}]], 'sweep': "
+		"{'input': {'arg': 0, 'sizes': [2]}}}",
+		ERR_WORKLOAD, "leave arg and dim out");
+	refused("{'source': '" MODEL "', 'calls': [[{'python': 'torch.zeros(3)'}]], 'sweep': "
+		"{'input': {'sizes': [2]}}}",
+		ERR_WORKLOAD, "write n in it where its size goes");
+	refused("{'source': '" MODEL "', 'calls': [{'args': [], 'kwarg': {}}]}", ERR_WORKLOAD,
+		"calls[0] has an unknown field 'kwarg'");
+	refused("{'source': '" MODEL "', 'calls': [[{'random': {'shape': [2], 'dtype': 'int64', "
+		"'kind': 'randint', 'requires_grad': true}}]]}",
+		ERR_WORKLOAD, "can require gradients");
 }
 
 /* Whether Python compiles the script; skipped where there is no Python. */
@@ -596,7 +673,11 @@ int main(void)
 		cmocka_unit_test(values_survive_a_round_trip_through_json),
 		cmocka_unit_test(large_tensor_is_summed_up),
 		cmocka_unit_test(python_inputs_become_values),
-		cmocka_unit_test(a_call_of_torch_is_an_input),
+		cmocka_unit_test(an_input_may_be_an_expression),
+		cmocka_unit_test(an_input_says_where_it_is_wrong),
+		cmocka_unit_test(what_is_no_shape_and_no_number_is_an_expression),
+		cmocka_unit_test(all_that_is_wrong_is_said_at_once),
+		cmocka_unit_test(names_of_an_expression_are_the_programs),
 		cmocka_unit_test(python_inputs_that_make_no_sense_are_refused),
 		cmocka_unit_test(python_inputs_go_by_the_names_of_the_parameters),
 		cmocka_unit_test(torch_script_is_python_whatever_the_source_quotes),

@@ -221,7 +221,8 @@ static bool call_refuted(struct session *s, const struct value *args, int n, str
 
 	*err = (struct err){ 0 };
 	s->eager_depth++;
-	ok = frames_call(s, args, n, (struct frames_found){ 0 }, out, err);
+	ok = frames_call(s, &(struct arguments){ args, n, NULL }, (struct frames_found){ 0 }, out,
+			 err);
 	s->eager_depth--;
 	return ok;
 }
@@ -240,7 +241,8 @@ bool capture_call(struct session *s, const struct value *args, int n, struct val
 
 	if (s->self.kind != VALUE_UNSET) {
 		if (n >= MAX_SELF_ARGS)
-			return frames_call(s, args, n, (struct frames_found){ 0 }, out, err);
+			return frames_call(s, &(struct arguments){ args, n, NULL },
+					   (struct frames_found){ 0 }, out, err);
 		with_self[0] = s->self;
 		memcpy(with_self + 1, args, sizeof(*args) * (size_t)n);
 		all = with_self;
@@ -259,7 +261,15 @@ bool capture_call(struct session *s, const struct value *args, int n, struct val
 	}
 	first.entry = e;
 	first.none = !e && s->start && are_locals(f->code, n) && f->grad == GRAD_AS_IS;
-	return frames_call(s, args, s->self.kind != VALUE_UNSET ? n - 1 : n, first, out, err);
+	return frames_call(
+	    s, &(struct arguments){ args, s->self.kind != VALUE_UNSET ? n - 1 : n, NULL }, first,
+	    out, err);
+}
+
+bool capture_call_named(struct session *s, const struct arguments *args, struct value *out,
+			struct err *err)
+{
+	return frames_call(s, args, (struct frames_found){ 0 }, out, err);
 }
 
 /* ---- would a call find an entry?  Nothing is run. */

@@ -50,7 +50,8 @@ struct session {
 	struct buf out;
 
 	struct resume_points resume_points;
-	struct record_memory record; /* mode graphs */
+	VEC(struct lang_program *) expressions; /* that the virtual machine has evaluated */
+	struct record_memory record;            /* mode graphs */
 	struct entry *replayed;      /* ... that the last call may be replayed with; NULL */
 	bool unchanged;              /* the call under way has changed no object */
 	bool blind;                  /* the program handles no errors and prints nothing */
@@ -68,6 +69,11 @@ struct session {
 /* A call of the entry in a compiled mode. */
 bool capture_call(struct session *s, const struct value *args, int n, struct value *out,
 		  struct err *err);
+
+/* The same with names of the last arguments, where they are not those of the first parameters. */
+struct arguments;
+bool capture_call_named(struct session *s, const struct arguments *args, struct value *out,
+			struct err *err);
 
 /* Whether a call with these arguments would be served by an entry of the function's start,
  * without running anything; `why`: the guard of the latest entry that fails.  UNKNOWN where

@@ -785,16 +785,16 @@ static bool evaluate(void *self, struct vm *vm, struct frame *f, bool *done, str
 	return run_frame(s, &call->first, f, out, err);
 }
 
-bool frames_call(struct session *s, const struct value *args, int n, struct frames_found first,
+bool frames_call(struct session *s, const struct arguments *args, struct frames_found first,
 		 struct value *out, struct err *err)
 {
 	struct frames_call call = { .session = s, .first = first };
 	struct vm_evaluator evaluator = { .self = &call, .evaluate = evaluate };
 	bool ok;
 
-	crossing_begin(s, args, n);
+	crossing_begin(s, args->at, args->n);
 	vm_set_evaluator(s->vm, &evaluator);
-	ok = vm_call(s->vm, s->callee, &(struct arguments){ args, n, NULL }, out, err);
+	ok = vm_call(s->vm, s->callee, args, out, err);
 	vm_set_evaluator(s->vm, NULL);
 	s->report.counts.launches += s->eager.launches;
 	s->eager.launches = 0;

@@ -42,7 +42,7 @@ struct frames_found {
 };
 
 /* A call of the session's callee by the VM, whose frames run in pieces. */
-bool frames_call(struct session *s, const struct value *args, int n, struct frames_found first,
+bool frames_call(struct session *s, const struct arguments *args, struct frames_found first,
 		 struct value *out, struct err *err);
 
 #endif

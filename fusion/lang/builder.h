@@ -17,6 +17,7 @@
 /* What all code objects of a program share. */
 struct compiler {
 	int lines_before;      /* of the file */
+	bool expression;       /* the module is one, whose value it returns */
 	struct arena *program; /* code objects live here */
 	struct arena *scratch;
 	struct lang_names keys; /* of constants, to find equal ones */

@@ -563,7 +563,9 @@ const struct code *compile_module(struct compiler *c, const struct node_list *st
 	if (statements->n)
 		end = place_of(statements->at[statements->n - 1]);
 	builder_init(&b, c, scope);
-	if (compile_statements(&b, statements) && emit_const(&b, end, const_none()) &&
+	if ((c->expression
+		 ? compile_expr(&b, statements->at[0]->value)
+		 : compile_statements(&b, statements) && emit_const(&b, end, const_none())) &&
 	    emit(&b, end, CODE_RETURN, 0))
 		code = builder_code(&b, "<module>", 1 + c->lines_before);
 	if (code)

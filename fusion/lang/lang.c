@@ -116,11 +116,28 @@ static bool find_lines(struct lang_program *p)
 	return true;
 }
 
-static bool compile(struct lang_program *p, const struct ast_limits *limits, struct arena *scratch,
+/* Of an input there is one expression. */
+static bool check_expression(const struct node_list *module, struct err *err)
+{
+	const struct ast_node *at = module->n ? module->at[module->n > 1] : NULL;
+
+	if (module->n == 1 && at->kind == NODE_EXPRESSION)
+		return true;
+	return err_at(
+	    err, ERR_SYNTAX, at ? at->line : 1, at ? at->column : 1,
+	    at ? "this is no expression; write what gives one value, as torch.randn(8, 16)"
+	       : "there is no expression; write what gives one value, as "
+		 "torch.randn(8, 16)");
+}
+
+static bool compile(struct lang_program *p, const struct lang_limits *limits, struct arena *scratch,
 		    struct token_list *list, struct err *err)
 {
+	struct ast_limits ast = { limits && limits->depth ? limits->depth : DEPTH,
+				  limits && limits->nodes ? limits->nodes : NODES };
 	struct lang_names names = { .arena = p->arena };
 	struct compiler compiler = { .lines_before = list->lines_before,
+				     .expression = limits && limits->expression,
 				     .program = p->arena,
 				     .scratch = scratch,
 				     .keys.arena = scratch,
@@ -130,8 +147,9 @@ static bool compile(struct lang_program *p, const struct ast_limits *limits, str
 	struct scope *scope;
 
 	if (!lex(p->source, p->source_len, scratch, &names, list, err) ||
-	    !ast_parse(&(struct ast_source){ p->source, list, *limits }, scratch, &names, &module,
-		       err))
+	    !ast_parse(&(struct ast_source){ p->source, list, ast }, scratch, &names, &module,
+		       err) ||
+	    (compiler.expression && !check_expression(&module, err)))
 		return false;
 	scope = scope_analyze(&module, &names, &known, scratch, err);
 	if (!scope)
@@ -161,8 +179,6 @@ struct lang_program *lang_compile(const char *source, size_t len, const struct l
 				  struct err *err)
 {
 	size_t most = limits && limits->source_bytes ? limits->source_bytes : SOURCE_BYTES;
-	struct ast_limits ast = { limits && limits->depth ? limits->depth : DEPTH,
-				  limits && limits->nodes ? limits->nodes : NODES };
 	struct token_list list = { .lines_before = limits ? limits->lines_before : 0 };
 	struct lang_program *p;
 	struct arena scratch;
@@ -176,7 +192,7 @@ struct lang_program *lang_compile(const char *source, size_t len, const struct l
 	    !(p = program_new(source, len, err)))
 		return NULL;
 	arena_init(&scratch, ARENA_BYTES);
-	if (!compile(p, &ast, &scratch, &list, err)) {
+	if (!compile(p, limits, &scratch, &list, err)) {
 		lang_destroy(p);
 		p = NULL;
 	}

@@ -165,6 +165,7 @@ struct lang_limits {
 	int depth;           /* 0: 200, nesting of expressions and blocks */
 	int nodes;           /* 0: 500,000 */
 	int lines_before;    /* lines are counted from here: of the program's other files */
+	bool expression;     /* the source is one, and running it returns its value */
 };
 
 /* A program of several files counts its lines through all of them, as Go's token.FileSet does,

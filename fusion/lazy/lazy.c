@@ -63,7 +63,7 @@ static void end_failed(struct lazy *l, struct lazy_reason why, struct err *err)
 	lazy_reset(l);
 }
 
-bool lazy_call(struct lazy *l, const struct value *args, int n, struct value *out, struct err *err)
+bool lazy_call(struct lazy *l, const struct arguments *args, struct value *out, struct err *err)
 {
 	struct lazy_reason why = { .id = BREAK_STEP_END };
 	int64_t graphs = l->report->counts.graphs;
@@ -71,7 +71,7 @@ bool lazy_call(struct lazy *l, const struct value *args, int n, struct value *ou
 
 	l->faulted = false;
 	lazy_modules_begin(&l->modules);
-	ok = vm_call(l->vm, l->callee, &(struct arguments){ args, n, NULL }, out, err);
+	ok = vm_call(l->vm, l->callee, args, out, err);
 	autocast_forget(&l->autocast); /* what is kept would be a result of the trace */
 
 	if (!ok) {

@@ -137,7 +137,7 @@ struct lazy *lazy_create(const struct lazy_options *options, struct err *err);
 void lazy_destroy(struct lazy *l); /* NULL is fine; no call is under way */
 
 /* A call, from its arguments to materialised results. */
-bool lazy_call(struct lazy *l, const struct value *args, int n, struct value *out, struct err *err);
+bool lazy_call(struct lazy *l, const struct arguments *args, struct value *out, struct err *err);
 
 /* What ran and why, as PT_XLA_DEBUG_LEVEL=2 prints it. */
 void lazy_print(const struct lazy *l, struct buf *out);

@@ -54,12 +54,6 @@ bool fusion_policy_from_name(const char *name, enum fusion_policy *out)
 	return false;
 }
 
-struct fusion_program {
-	struct lang_program *lang;
-	char *entry;
-	struct vm_problems problems;
-};
-
 /* Names that the module's code assigns, functions first of all. */
 static bool assigns(const struct code *module, const char *name)
 {
@@ -252,7 +246,7 @@ struct fusion_session *fusion_session(struct fusion *f, const struct fusion_prog
 		.policy = f->options.policy,
 		.deny = f->options.deny,
 		.n_deny = f->options.n_deny,
-		.grad = f->options.grad,
+		.grad = f->options.grad || f->options.leaves,
 		.autocast = autocast_ambient(f->options.autocast, f->env.device != NULL),
 		.shadows = mode == FUSION_EAGER ? f->options.references : 0,
 		.compiled = mode != FUSION_EAGER && mode != FUSION_LAZY
@@ -352,6 +346,16 @@ bool fusion_call(struct fusion_session *s, const struct value *args, int n, stru
 	let_device_be_late(s);
 	return placed(s->session.vm->program,
 		      all_well(s, session_call(&s->session, args, n, out, err), out, err), err);
+}
+
+bool fusion_call_named(struct fusion_session *s, const struct fusion_arguments *args,
+		       struct value *out, struct err *err)
+{
+	if (!args->n_named)
+		return fusion_call(s, args->at, args->n, out, err);
+	let_device_be_late(s);
+	return placed(s->session.vm->program,
+		      all_well(s, session_call_named(&s->session, args, out, err), out, err), err);
 }
 
 bool fusion_require_grad(struct fusion_session *s, struct value v, struct err *err)

@@ -22,4 +22,10 @@ struct fusion_session {
 	struct session session;
 };
 
+struct fusion_program {
+	struct lang_program *lang;
+	char *entry;
+	struct vm_problems problems;
+};
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "fusion/base/clock.h"
 #include "fusion/base/generators.h"
+#include "fusion/fusion.h"
 #include "fusion/vm/classes.h"
 #include "fusion/vm/absent_modules.h"
 #include "fusion/lazy/lazy.h"
@@ -144,6 +145,9 @@ void session_finish(struct session *s)
 	value_unref(s->function);
 	value_unref(s->self);
 	vm_destroy(s->vm);
+	for (size_t i = 0; i < s->expressions.len; i++)
+		lang_destroy(s->expressions.at[i]);
+	VEC_FREE(&s->expressions);
 	lazy_destroy(s->lazy);
 	eager_finish(&s->eager);
 	torch_names_finish(&s->names);
@@ -159,18 +163,18 @@ void session_observe(struct session *s, const struct fusion_observer *observer)
 	allocator_observe(s->options.env->allocator, observer);
 }
 
-static bool call_eager(struct session *s, const struct value *args, int n, struct value *out,
+static bool call_eager(struct session *s, const struct arguments *args, struct value *out,
 		       struct err *err)
 {
-	bool ok = vm_call(s->vm, s->callee, &(struct arguments){ args, n, NULL }, out, err);
+	bool ok = vm_call(s->vm, s->callee, args, out, err);
 
 	s->report.counts.launches += s->eager.launches;
 	s->eager.launches = 0;
 	return ok;
 }
 
-bool session_call(struct session *s, const struct value *args, int n, struct value *out,
-		  struct err *err)
+static bool call(struct session *s, const struct arguments *args, struct value *out,
+		 struct err *err)
 {
 	bool ok;
 
@@ -178,15 +182,91 @@ bool session_call(struct session *s, const struct value *args, int n, struct val
 	s->unchanged = false;
 	s->vm->modes.autocast = s->options.autocast;
 	if (s->lazy)
-		ok = lazy_call(s->lazy, args, n, out, err);
+		ok = lazy_call(s->lazy, args, out, err);
+	else if (!s->options.compiled)
+		ok = call_eager(s, args, out, err);
+	else if (args->kw)
+		ok = capture_call_named(s, args, out, err);
 	else
-		ok = s->options.compiled ? capture_call(s, args, n, out, err)
-					 : call_eager(s, args, n, out, err);
+		ok = capture_call(s, args->at, args->n, out, err);
 	if (!ok) /* a part of what failed may have left its result there */
 		*out = (struct value){ .kind = VALUE_UNSET };
 	s->vm->modes.autocast = autocast_none(s->options.autocast);
 	autocast_settle(&s->eager.autocast, 0);
 	if (!s->unchanged && s->options.env->changes)
 		++*s->options.env->changes;
+	return ok;
+}
+
+bool session_call(struct session *s, const struct value *args, int n, struct value *out,
+		  struct err *err)
+{
+	return call(s, &(struct arguments){ args, n, NULL }, out, err);
+}
+
+/* ---- arguments by name ---- */
+
+/* The place of the parameter among the arguments of a call; -1: the function has it elsewhere. */
+static int parameter_index(const struct session *s, const char *name)
+{
+	const struct code *code = s->function.function->code;
+	int first = s->self.kind != VALUE_UNSET;
+
+	for (int i = first + code->n_positional_only; i < code->n_positional; i++)
+		if (strcmp(code->locals[i], name) == 0)
+			return i - first;
+	return -1;
+}
+
+/* The named ones at the places of their parameters, where those are all that have a value. */
+static bool in_order(const struct session *s, const struct fusion_arguments *args,
+		     struct value *ordered)
+{
+	int n_at = args->n - args->n_named;
+
+	if (s->function.kind != VALUE_FUNCTION)
+		return false;
+	for (int i = 0; i < args->n; i++)
+		ordered[i] = i < n_at ? args->at[i] : (struct value){ .kind = VALUE_UNSET };
+	for (int i = 0; i < args->n_named; i++) {
+		int at = parameter_index(s, args->names[i]);
+
+		if (at < n_at || at >= args->n || ordered[at].kind != VALUE_UNSET)
+			return false;
+		ordered[at] = args->at[n_at + i];
+	}
+	return true;
+}
+
+static bool call_by_name(struct session *s, const struct fusion_arguments *args, struct value *out,
+			 struct err *err)
+{
+	struct value *names = calloc((size_t)args->n_named, sizeof(*names));
+	struct keywords keywords = { args->n_named, names };
+	bool ok = names != NULL;
+
+	for (int i = 0; ok && i < args->n_named; i++) {
+		names[i] = value_str(args->names[i], strlen(args->names[i]));
+		ok = names[i].kind != VALUE_UNSET;
+	}
+	ok = ok ? call(s, &(struct arguments){ args->at, args->n, &keywords }, out, err)
+		: err_set(err, ERR_MEMORY, "out of memory for the arguments");
+	for (int i = 0; names && i < args->n_named; i++)
+		value_unref(names[i]);
+	free(names);
+	return ok;
+}
+
+bool session_call_named(struct session *s, const struct fusion_arguments *args, struct value *out,
+			struct err *err)
+{
+	struct value *ordered = calloc((size_t)args->n + 1, sizeof(*ordered));
+	bool ok;
+
+	if (!ordered)
+		return err_set(err, ERR_MEMORY, "out of memory for the arguments");
+	ok = in_order(s, args, ordered) ? session_call(s, ordered, args->n, out, err)
+					: call_by_name(s, args, out, err);
+	free(ordered);
 	return ok;
 }

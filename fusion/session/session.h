@@ -13,6 +13,9 @@ void session_finish(struct session *s);
 
 bool session_call(struct session *s, const struct value *args, int n, struct value *out,
 		  struct err *err);
+struct fusion_arguments; /* fusion.h */
+bool session_call_named(struct session *s, const struct fusion_arguments *args, struct value *out,
+			struct err *err);
 void session_observe(struct session *s, const struct fusion_observer *observer);
 
 /* Copies t into the parameter or buffer `name` ("up.weight") of an

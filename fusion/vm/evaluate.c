@@ -142,7 +142,7 @@ static bool evaluate(struct vm *vm, const char *text, const struct dict *globals
 	ok = !source.failed && !read.names.failed;
 	ok = ok ? run_text(vm, source.data, globals != NULL, &e, err) : vm_out_of_memory(vm, err);
 	ok = ok && (!globals || fill_globals(vm, e->unit.owner, globals, err)) &&
-	     vm_run_unit(vm, &e->unit, err) && take_result(vm, e->unit.owner, &f, err);
+	     vm_run_unit(vm, &e->unit, NULL, err) && take_result(vm, e->unit.owner, &f, err);
 	if (ok) {
 		ok = vm_invoke(vm, f, &(struct arguments){ read.values, read.n, NULL }, out, err);
 		value_unref(f);
@@ -232,7 +232,7 @@ bool builtin_exec(struct vm *vm, const struct builtin_call *call, struct value *
 			       "exec(text, names)");
 	ok = run_text(vm, call->args[0].str->text, within, &e, err) &&
 	     (!within || fill_globals(vm, e->unit.owner, globals.dict, err)) &&
-	     vm_run_unit(vm, &e->unit, err) &&
+	     vm_run_unit(vm, &e->unit, NULL, err) &&
 	     (!within || take_globals(vm, e->unit.owner, globals.dict, err));
 	value_unref(globals);
 	return ok;
@@ -262,7 +262,7 @@ bool builtin_import(struct vm *vm, const struct builtin_call *call, struct value
 	buf_printf(&source, "import %.*s as %s\n",
 		   whole ? (int)strlen(name) : (int)strcspn(name, "."), name, result_name);
 	ok = source.failed ? vm_out_of_memory(vm, err) : run_text(vm, source.data, false, &e, err);
-	ok = ok && vm_run_unit(vm, &e->unit, err) && take_result(vm, e->unit.owner, out, err);
+	ok = ok && vm_run_unit(vm, &e->unit, NULL, err) && take_result(vm, e->unit.owner, out, err);
 	buf_finish(&source);
 	return ok;
 }

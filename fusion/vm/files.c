@@ -292,7 +292,7 @@ static bool run_code(struct vm *vm, struct unit *unit, struct err *err)
 		vm->host = vm->first_host;
 		vm->epoch++;
 	}
-	ok = vm_run_unit(vm, unit, err);
+	ok = vm_run_unit(vm, unit, NULL, err);
 	if (vm->host != host) {
 		vm->host = host;
 		vm->epoch++;

@@ -98,6 +98,7 @@ struct vm {
 	struct heap *heap;
 	struct arena arena; /* units and globals */
 	struct unit module;
+	VEC(struct unit *) expressions; /* that were evaluated, in the arena */
 	struct global *globals;
 	int n_globals, cap_globals;
 	int global_of[GLOBAL_HASHES]; /* by hash of the name: the last of them, from 1 */

@@ -486,6 +486,36 @@ static bool check_code(struct checker *c, const struct code *code, bool runs, bo
 	return ok;
 }
 
+static void release_bindings(struct checker *c)
+{
+	for (size_t i = 0; i < c->bindings.len; i++)
+		value_unref(c->bindings.at[i].module);
+	VEC_FREE(&c->bindings);
+}
+
+bool vm_check_expression(const struct lang_program *program, const struct lang_program *expression,
+			 const char *with, struct vm_host *host, struct vm_problems *out,
+			 struct err *err)
+{
+	struct err found = { 0 };
+	struct checker c = {
+		.host = host, .entry = "", .problems = out, .files = program->files, .err = &found
+	};
+	bool ok;
+
+	out->n = 0;
+	arena_init(&c.arena, NAMES_BYTES);
+	ok = check_code(&c, program->module, false, true) &&
+	     (!with || bind(&c, with, value_none()));
+	c.catches_names = c.catches_attributes = false;
+	ok = ok && check_code(&c, expression->module, true, false);
+	if (!ok && err)
+		*err = found;
+	release_bindings(&c);
+	arena_finish(&c.arena);
+	return ok;
+}
+
 static bool check_file(struct checker *c, const struct lang_program *program, bool first)
 {
 	bool ok;
@@ -493,9 +523,7 @@ static bool check_file(struct checker *c, const struct lang_program *program, bo
 	c->stars = false;
 	ok = check_code(c, program->module, first, true) &&
 	     check_code(c, program->module, first, false);
-	for (size_t i = 0; i < c->bindings.len; i++)
-		value_unref(c->bindings.at[i].module);
-	VEC_FREE(&c->bindings);
+	release_bindings(c);
 	return ok;
 }
 

@@ -211,7 +211,7 @@ static bool load(struct vm *vm, int row, struct err *err)
 						 .owner = p->of[row].program,
 						 .module = rows[row].module,
 						 .hidden = true };
-		ok = vm_run_unit(vm, &p->of[row].unit, &e);
+		ok = vm_run_unit(vm, &p->of[row].unit, NULL, &e);
 	}
 	if (ok)
 		return true;

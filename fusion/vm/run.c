@@ -663,11 +663,11 @@ bool vm_run_side(struct vm *vm, struct frame *f, const bool *stops, struct err *
 	return interpret(vm, f, &at, &none, err) == RUN_STOPPED;
 }
 
-bool vm_run_unit(struct vm *vm, struct unit *unit, struct err *err)
+bool vm_run_unit(struct vm *vm, struct unit *unit, struct value *out, struct err *err)
 {
 	struct vm_evaluator none = { 0 }, evaluator = vm->evaluator;
 	struct frame *f = frame_push(vm, unit, NULL, err);
-	struct value out;
+	struct value made;
 	bool ok;
 
 	if (!f)
@@ -677,9 +677,11 @@ bool vm_run_unit(struct vm *vm, struct unit *unit, struct err *err)
 		return false;
 	}
 	vm->evaluator = none;
-	ok = vm_run(vm, f, &out, err);
+	ok = vm_run(vm, f, &made, err);
 	vm->evaluator = evaluator;
-	if (ok)
-		value_unref(out);
+	if (ok && out)
+		*out = made;
+	else if (ok)
+		value_unref(made);
 	return ok;
 }

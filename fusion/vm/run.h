@@ -15,7 +15,8 @@ bool vm_run(struct vm *vm, struct frame *base, struct value *out, struct err *er
 bool vm_run_generator(struct vm *vm, struct frame *base, struct value thrown, struct value *out,
 		      bool *more, struct err *err);
 
-/* Runs a module's code, of which the evaluator is not asked. */
-bool vm_run_unit(struct vm *vm, struct unit *unit, struct err *err);
+/* Runs a module's code, of which the evaluator is not asked.  *out: what an expression gives; NULL:
+ * it is no expression. */
+bool vm_run_unit(struct vm *vm, struct unit *unit, struct value *out, struct err *err);
 
 #endif

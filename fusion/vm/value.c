@@ -757,6 +757,37 @@ struct value value_key(struct value dict, int index)
 	return dict.dict->keys[index];
 }
 
+struct value value_attributes(struct value v)
+{
+	if (v.kind != VALUE_INSTANCE || !v.instance->attributes)
+		return (struct value){ .kind = VALUE_UNSET };
+	return value_of(v.instance->attributes);
+}
+
+enum { PLAIN_DEPTH = 100 };
+
+static bool is_plain(struct value v, int depth)
+{
+	bool own = is_sequence(v) && (v.list->fields || v.list->class || v.list->is_size);
+
+	if (v.kind == VALUE_TENSOR)
+		return !v.tensor->attributes && !v.tensor->is_parameter;
+	if (v.kind == VALUE_STR || v.kind == VALUE_DTYPE || !value_counted(v))
+		return true;
+	if ((!is_sequence(v) && v.kind != VALUE_DICT) || own || depth > PLAIN_DEPTH)
+		return false;
+	for (int i = 0; i < value_length(v); i++)
+		if (!is_plain(value_item(v, i), depth + 1) ||
+		    (v.kind == VALUE_DICT && !is_plain(value_key(v, i), depth + 1)))
+			return false;
+	return true;
+}
+
+bool value_is_plain(struct value v)
+{
+	return is_plain(v, 0);
+}
+
 const char *value_text(struct value v, size_t *len)
 {
 	if (len)

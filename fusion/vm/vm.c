@@ -96,6 +96,9 @@ void vm_destroy(struct vm *vm)
 		frame_pop(vm);
 	frame_chunks_free(vm);
 	unit_release(&vm->module);
+	for (size_t i = 0; i < vm->expressions.len; i++)
+		unit_release(vm->expressions.at[i]);
+	VEC_FREE(&vm->expressions);
 	release_evaluated(vm);
 	prelude_release(vm);
 	files_release(vm);
@@ -320,6 +323,28 @@ bool vm_run_module(struct vm *vm, struct err *err)
 	value_unref(none);
 	heap_collect_if_due(vm->heap);
 	return true;
+}
+
+bool vm_evaluate(struct vm *vm, const struct vm_expression *e, struct value *out, struct err *err)
+{
+	struct unit *unit = ARENA_ARRAY(&vm->arena, struct unit, 1);
+	int slot = e->with ? vm_global_slot(vm, NULL, e->with) : -1;
+	struct value before = { .kind = VALUE_UNSET };
+	bool ok;
+
+	if (!unit || (e->with && slot < 0) || !VEC_PUSH(&vm->expressions, unit))
+		return vm_out_of_memory(vm, err);
+	*unit = (struct unit){ .code = e->program->module, .home = vm->module.home };
+	begin(vm);
+	if (slot >= 0) {
+		before = vm->globals[slot].value;
+		vm->globals[slot].value = value_int(e->value);
+	}
+	ok = vm_run_unit(vm, unit, out, err);
+	if (slot >= 0)
+		vm->globals[slot].value = before;
+	heap_collect_if_due(vm->heap);
+	return ok;
 }
 
 void vm_unwind(struct vm *vm, struct frame *f)

@@ -180,6 +180,16 @@ void vm_destroy(struct vm *vm);
 /* Runs the module's code: defines its globals.  Once, before vm_call. */
 bool vm_run_module(struct vm *vm, struct err *err);
 
+/* An expression in the scope of the program's module, after vm_run_module().  `program` was
+ * compiled as one (lang_limits.expression), and lives as long as the VM does; `with`: a name that
+ * means an int while it runs, NULL: none does. */
+struct vm_expression {
+	const struct lang_program *program;
+	const char *with;
+	int64_t value;
+};
+bool vm_evaluate(struct vm *vm, const struct vm_expression *e, struct value *out, struct err *err);
+
 /* A module global; false if there is none.  *out is borrowed. */
 bool vm_global(const struct vm *vm, const char *name, struct value *out);
 
@@ -261,6 +271,12 @@ struct vm_problems {
 	int n;
 	struct vm_problem at[VM_MOST_PROBLEMS]; /* the first ones, by line and column */
 };
+
+/* Those of an expression in the scope of the program's module, where `with` (NULL: none) is a name
+ * too. */
+bool vm_check_expression(const struct lang_program *program, const struct lang_program *expression,
+			 const char *with, struct vm_host *host, struct vm_problems *out,
+			 struct err *err);
 
 /* Finds them without running.  What a try statement is around, or what a program that names
  * NameError may catch, is none.  False when out of memory. */

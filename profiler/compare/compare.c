@@ -606,8 +606,8 @@ static struct report_compared_sweep *sweep_of(const struct report_sweep *sweep,
 		REPORT_SET(to, statements, report_draft_value(draft, json_object()));
 		return to;
 	}
-	REPORT_SET(input, arg, sweep->input->arg);
-	REPORT_SET(input, dim, sweep->input->dim);
+	REPORT_SET_IF(input, arg, sweep->input->has.arg, sweep->input->arg);
+	REPORT_SET_IF(input, dim, sweep->input->has.dim, sweep->input->dim);
 	REPORT_SET(to, input, input);
 	return to;
 }

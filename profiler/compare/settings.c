@@ -162,9 +162,9 @@ static const char *describe_sweep(struct arena *arena, const struct report_sweep
 		return "none";
 	snprintf(points, sizeof(points), "%.6g to %.6g, %zu points", (double)n.at[0],
 		 (double)n.at[n.n - 1], n.n);
-	return input ? arena_printf(arena, "dim %d of input %d from %s", (int)input->dim,
-				    (int)input->arg, points)
-		     : arena_printf(arena, "n = %s", points);
+	return input && input->has.arg ? arena_printf(arena, "dim %d of input %d from %s",
+						      (int)input->dim, (int)input->arg, points)
+				       : arena_printf(arena, "n = %s", points);
 }
 
 /* The passes that a workload switches off: {"cse": false} is "cse". */
@@ -289,7 +289,8 @@ static bool other_sweep(const struct report_sweep *a, const struct report_sweep 
 {
 	if (!a || !b || !a->input != !b->input)
 		return true;
-	return a->input && (a->input->arg != b->input->arg || a->input->dim != b->input->dim);
+	return a->input && (a->input->has.arg != b->input->has.arg ||
+			    a->input->arg != b->input->arg || a->input->dim != b->input->dim);
 }
 
 /* ---- what differs ---- */

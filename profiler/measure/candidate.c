@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/workload/call.h"
 #include "profiler/workload/value_json.h"
 
 static const size_t snapshot_bytes = (size_t)256 << 20; /* of gradients of parameters */
@@ -13,66 +14,96 @@ static bool out_of_memory(struct err *err)
 	return err_set(err, ERR_MEMORY, "out of memory for the run");
 }
 
-static struct value *make_args(const json_t *specs, struct allocator *a, struct err *err)
+/* A session whose module has run, to evaluate expressions in. */
+static bool open_session(struct inputs *in, const struct workload *w, const struct point *p,
+			 struct err *err)
 {
-	size_t n = json_array_size(specs);
-	struct value *args = calloc(n + 1, sizeof(*args));
+	struct fusion_options options = { .backend = "interp",
+					  .threads = 1,
+					  .leaves = w->leaves,
+					  .registry = w->registry,
+					  .files = { w->weights, w->n_weights } };
 
-	if (!args) {
-		out_of_memory(err);
-		return NULL;
+	if (!w->evaluates && !w->leaves)
+		return true;
+	in->engine = workload_weights_there(w, err) ? fusion_create(&options, err) : NULL;
+	in->session = in->engine
+			  ? fusion_session(in->engine, point_program(w, p), FUSION_EAGER, err)
+			  : NULL;
+	return in->session != NULL;
+}
+
+/* Argument k of call i as the session has it. */
+static struct value make_arg(const struct inputs *in, struct fusion_session *session,
+			     struct allocator *a, int i, int k, struct err *err)
+{
+	const json_t *call = json_array_get(in->calls, (size_t)i);
+	char label[CALL_PATH_BYTES];
+	struct value_scope scope = { .session = session,
+				     .label = label,
+				     .seed = call_seed(i, k),
+				     .with_n = in->w->n_is_size,
+				     .n = in->p->n };
+
+	call_path(call, i, (size_t)k, label);
+	return value_in_scope(call_spec(call, (size_t)k), a, session ? &scope : NULL, err);
+}
+
+static bool make_call(struct inputs *in, int i, struct err *err)
+{
+	const json_t *call = json_array_get(in->calls, (size_t)i);
+	size_t n = call_length(call);
+
+	in->args[i] = calloc(n + 1, sizeof(**in->args));
+	in->own[i] = calloc(n + 1, sizeof(**in->own));
+	in->names[i] = calloc(n + 1, sizeof(**in->names));
+	in->summed[i] = calloc(n + 1, sizeof(**in->summed));
+	if (!in->args[i] || !in->own[i] || !in->names[i] || !in->summed[i])
+		return out_of_memory(err);
+	for (int k = 0; k < (int)n; k++) {
+		const char *name = call_name(call, (size_t)k);
+		struct value v = make_arg(in, in->session, in->allocator, i, k, err);
+
+		if (v.kind == VALUE_UNSET)
+			return false;
+		in->args[i][in->n_args[i]++] = v;
+		in->own[i][k] = !value_is_plain(v);
+		if (name)
+			in->names[i][in->n_named[i]++] = name;
 	}
-	for (size_t k = 0; k < n; k++) {
-		args[k] = value_from_json(json_array_get(specs, k), a, err);
-		if (args[k].kind == VALUE_UNSET) {
-			for (size_t i = 0; i < k; i++)
-				value_unref(args[i]);
-			free(args);
-			return NULL;
-		}
-	}
-	return args;
+	return true;
 }
 
 bool inputs_create(struct inputs *in, const struct workload *w, const struct point *p,
 		   struct err *err)
 {
-	json_t *calls = workload_calls(w, p, err);
+	size_t rows;
+	bool ok;
 
-	*in = (struct inputs){ 0 };
-	if (!calls)
+	*in = (struct inputs){ .w = w, .p = p, .calls = workload_calls(w, p, err) };
+	if (!in->calls)
 		return false;
-	in->n_calls = (int)json_array_size(calls);
+	in->n_calls = (int)json_array_size(in->calls);
+	rows = (size_t)in->n_calls + 1;
 	in->allocator = allocator_create((size_t)2 << WORKLOAD_MAX_INPUT_BYTES_LOG2, NULL);
-	in->n_args = calloc((size_t)in->n_calls + 1, sizeof(*in->n_args));
-	in->args = calloc((size_t)in->n_calls + 1, sizeof(*in->args));
-	in->summed = calloc((size_t)in->n_calls + 1, sizeof(*in->summed));
-	if (!in->allocator || !in->n_args || !in->args || !in->summed) {
-		out_of_memory(err);
-		goto fail;
-	}
-	for (int i = 0; i < in->n_calls; i++) {
-		const json_t *specs = json_array_get(calls, (size_t)i);
-
-		in->args[i] = make_args(specs, in->allocator, err);
-		if (!in->args[i])
-			goto fail;
-		in->n_args[i] = (int)json_array_size(specs);
-		in->summed[i] = calloc((size_t)in->n_args[i] + 1, sizeof(**in->summed));
-		if (!in->summed[i]) {
-			out_of_memory(err);
-			goto fail;
-		}
-	}
-	json_decref(calls);
-	return true;
-fail:
-	json_decref(calls);
-	inputs_destroy(in);
-	return false;
+	in->n_args = calloc(rows, sizeof(*in->n_args));
+	in->n_named = calloc(rows, sizeof(*in->n_named));
+	in->names = calloc(rows, sizeof(*in->names));
+	in->args = calloc(rows, sizeof(*in->args));
+	in->own = calloc(rows, sizeof(*in->own));
+	in->summed = calloc(rows, sizeof(*in->summed));
+	ok = (in->allocator && in->n_args && in->n_named && in->names && in->args && in->own &&
+	      in->summed) ||
+	     out_of_memory(err);
+	ok = ok && open_session(in, w, p, err);
+	for (int i = 0; ok && i < in->n_calls; i++)
+		ok = make_call(in, i, err);
+	if (!ok)
+		inputs_destroy(in);
+	return ok;
 }
 
-/* Frees what make_args() made for each call; NULL entries are fine. */
+/* Frees the arguments of each call; NULL entries are fine. */
 static void drop_args(struct value **args, const struct inputs *in)
 {
 	for (int i = 0; args && i < in->n_calls; i++) {
@@ -94,23 +125,56 @@ json_t *inputs_summed(const struct inputs *in, int call, int arg)
 
 void inputs_destroy(struct inputs *in)
 {
-	for (int i = 0; in->summed && i < in->n_calls; i++) {
-		for (int k = 0; in->summed[i] && k < in->n_args[i]; k++)
+	for (int i = 0; i < in->n_calls; i++) {
+		for (int k = 0; in->summed && in->summed[i] && k < in->n_args[i]; k++)
 			json_decref(in->summed[i][k]);
-		free(in->summed[i]);
+		if (in->summed)
+			free(in->summed[i]);
+		if (in->own)
+			free(in->own[i]);
+		if (in->names)
+			free(in->names[i]);
 	}
 	free(in->summed);
+	free(in->own);
+	free(in->names);
 	drop_args(in->args, in);
 	free(in->n_args);
+	free(in->n_named);
+	fusion_session_destroy(in->session);
+	fusion_destroy(in->engine);
 	if (in->allocator)
 		allocator_destroy(in->allocator);
+	json_decref(in->calls);
 	*in = (struct inputs){ 0 };
+}
+
+struct value candidate_argument(const struct candidate *candidate, int call, int k,
+				struct value from, struct err *err)
+{
+	const struct inputs *in = candidate->originals;
+	struct allocator *a = fusion_allocator(candidate->engine);
+	struct value v = in->own[call][k] ? make_arg(in, candidate->session, a, call, k, err)
+					  : value_copy(from, a, err);
+	bool ok = v.kind != VALUE_UNSET;
+
+	if (ok && in->own[call][k] && !value_refill(v, in->args[call][k]))
+		ok = err_set(
+		    err, ERR_WORKLOAD,
+		    "calls[%d], argument %d: the expression gives another value each time; "
+		    "write one that does not depend on what was called before",
+		    call, k);
+	ok = ok &&
+	     (!in->w->leaves || value_mark_leaves(candidate->session, v, in->args[call][k], err));
+	if (ok && (!candidate->grad || fusion_require_grad(candidate->session, v, err)))
+		return v;
+	value_unref(v);
+	return (struct value){ .kind = VALUE_UNSET };
 }
 
 static bool copy_args(struct candidate *candidate, struct err *err)
 {
 	const struct inputs *in = candidate->originals;
-	struct allocator *a = fusion_allocator(candidate->engine);
 
 	candidate->args = calloc((size_t)in->n_calls + 1, sizeof(*candidate->args));
 	if (!candidate->args)
@@ -120,11 +184,9 @@ static bool copy_args(struct candidate *candidate, struct err *err)
 		if (!candidate->args[i])
 			return out_of_memory(err);
 		for (int k = 0; k < in->n_args[i]; k++) {
-			candidate->args[i][k] = value_copy(in->args[i][k], a, err);
+			candidate->args[i][k] = candidate_argument(candidate, i, k, in->args[i][k],
+								   err);
 			if (candidate->args[i][k].kind == VALUE_UNSET)
-				return false;
-			if (candidate->grad &&
-			    !fusion_require_grad(candidate->session, candidate->args[i][k], err))
 				return false;
 		}
 	}
@@ -170,16 +232,14 @@ static bool set_params(struct candidate *candidate, const json_t *params, struct
 static bool fill(struct candidate *candidate, const struct workload *w, const struct point *p,
 		 struct err *err)
 {
-	/* Points of an input sweep share the first one's program. */
-	const struct fusion_program *program = p->program ? p->program : w->points[0].program;
-
 	candidate->outputs = calloc((size_t)w->n_calls, sizeof(*candidate->outputs));
 	candidate->param_grads = calloc((size_t)w->n_calls, sizeof(*candidate->param_grads));
 	if (!candidate->outputs || !candidate->param_grads)
 		return out_of_memory(err);
 	if (!choose_timed(candidate, w, err))
 		return false;
-	candidate->session = fusion_session(candidate->engine, program, candidate->mode, err);
+	candidate->session = fusion_session(candidate->engine, point_program(w, p), candidate->mode,
+					    err);
 	return candidate->session && set_params(candidate, w->params, err) &&
 	       copy_args(candidate, err);
 }
@@ -199,6 +259,7 @@ bool candidate_create(struct candidate *candidate, const struct candidate_spec *
 		.deny = w->deny,
 		.n_deny = w->n_deny,
 		.grad = w->grad,
+		.leaves = w->leaves,
 		.registry = w->registry,
 		.passes_disabled = w->passes_disabled,
 		.autocast = w->autocast,
@@ -274,8 +335,11 @@ static bool call_back(struct candidate *candidate, int call, struct value out, s
 
 bool candidate_start(struct candidate *candidate, int call, struct value *out, struct err *err)
 {
-	if (!fusion_call(candidate->session, candidate->args[call],
-			 candidate->originals->n_args[call], out, err))
+	const struct inputs *in = candidate->originals;
+	struct fusion_arguments args = { candidate->args[call], in->n_args[call], in->names[call],
+					 in->n_named[call] };
+
+	if (!fusion_call_named(candidate->session, &args, out, err))
 		return false;
 	if (!candidate->grad || call_back(candidate, call, *out, err))
 		return true;

@@ -14,10 +14,19 @@
 /* The arguments of every call, as they were before any. */
 struct inputs {
 	struct allocator *allocator;
+	/* Where expressions are evaluated, for all modes: of an eager session that is never called.
+	 * NULL: there are none. */
+	struct fusion *engine;
+	struct fusion_session *session;
+	const struct workload *w;
+	const struct point *p;
+	json_t *calls; /* workload_calls() */
 	int n_calls;
-	int *n_args;
-	struct value **args; /* [call][arg] */
-	json_t ***summed;    /* likewise: as a report that is not whole has it; NULL: not made */
+	int *n_args, *n_named; /* of a call: arguments, and the last so many that have a name */
+	const char ***names;   /* [call]: these */
+	struct value **args;   /* [call][arg] */
+	bool **own; /* likewise: it has objects of its session, so each mode evaluates it again */
+	json_t ***summed; /* likewise: as a report that is not whole has it; NULL: not made */
 };
 
 bool inputs_create(struct inputs *in, const struct workload *w, const struct point *p,
@@ -111,6 +120,11 @@ bool candidate_note_writes(struct candidate *candidate, int call, struct err *er
 bool candidate_make_sets(struct candidate *candidate, int wanted, struct err *err);
 void candidate_use_set(struct candidate *candidate, int set);
 void candidate_drop_sets(struct candidate *candidate); /* back to the first */
+
+/* Argument k of a call, fresh: a copy of `from`, or what the mode's own session makes of its
+ * expression, with the original's numbers.  UNSET with *err. */
+struct value candidate_argument(const struct candidate *candidate, int call, int k,
+				struct value from, struct err *err);
 
 /* restore.c; of candidate_destroy(). */
 void candidate_drop_pristine(struct candidate *candidate);

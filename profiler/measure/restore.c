@@ -83,7 +83,7 @@ static struct value source_of(struct candidate *candidate, int call, int k)
 	struct value original = in->args[call][k], *kept;
 	struct err ignored = { 0 };
 
-	if (!on_device(candidate))
+	if (!on_device(candidate) || in->own[call][k])
 		return original;
 	if (!candidate->pristine)
 		candidate->pristine = rows_of(in, sizeof(**candidate->pristine));
@@ -98,16 +98,16 @@ static struct value source_of(struct candidate *candidate, int call, int k)
 	return kept->kind == VALUE_UNSET ? original : *kept;
 }
 
-static bool renew(struct candidate *candidate, struct value from, struct value *live,
-		  struct err *err)
+static bool renew(struct candidate *candidate, int call, int k, struct value *live, struct err *err)
 {
-	struct value fresh = value_copy(from, fusion_allocator(candidate->engine), err);
+	struct value fresh = candidate_argument(candidate, call, k, source_of(candidate, call, k),
+						err);
 
 	if (fresh.kind == VALUE_UNSET)
 		return false;
 	value_unref(*live);
 	*live = fresh;
-	return !candidate->grad || fusion_require_grad(candidate->session, fresh, err);
+	return true;
 }
 
 static bool put_back(struct candidate *candidate, int call, int k, struct err *err)
@@ -124,7 +124,7 @@ static bool put_back(struct candidate *candidate, int call, int k, struct err *e
 	}
 	if (from.kind != VALUE_TENSOR && value_same(from, *live))
 		return true;
-	return renew(candidate, from, live, err);
+	return renew(candidate, call, k, live, err);
 }
 
 bool candidate_restore(struct candidate *candidate, int call, struct err *err)
@@ -219,8 +219,7 @@ static struct value **make_set(struct candidate *candidate, struct err *err)
 
 		for (int k = 0; ok && k < in->n_args[call]; k++)
 			if (use_of(candidate, call, k) != USE_READ)
-				ok = renew(candidate, source_of(candidate, call, k), &set[call][k],
-					   err);
+				ok = renew(candidate, call, k, &set[call][k], err);
 	}
 	if (ok)
 		return set;

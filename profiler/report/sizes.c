@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "fusion/base/clock.h"
+#include "profiler/workload/call.h"
 #include "profiler/workload/spec.h"
 #include "profiler/workload/value_json.h"
 
@@ -75,9 +76,10 @@ static void drop_args(struct call_args *a)
 }
 
 /* False where a value cannot be made, or is too large to try; then none is left. */
-static bool make_args(const struct try *t, const json_t *specs, struct call_args *out,
-		      struct err *err)
+static bool make_args(const struct try *t, struct fusion_session *s, const json_t *specs,
+		      struct call_args *out, struct err *err)
 {
+	struct value_scope scope = { .session = s, .label = "" };
 	int64_t bytes = 0;
 
 	out->n = 0;
@@ -88,7 +90,8 @@ static bool make_args(const struct try *t, const json_t *specs, struct call_args
 			  bytes <= (int64_t)MAX_CHANGED_ELEMENTS * 8;
 
 		if (ok)
-			v = value_from_json(spec, fusion_allocator(t->candidate->engine), err);
+			v = value_in_scope(spec, fusion_allocator(t->candidate->engine), &scope,
+					   err);
 		if (!ok || v.kind == VALUE_UNSET) {
 			drop_args(out);
 			return false;
@@ -107,9 +110,13 @@ static bool call_once(const struct try *t, struct fusion_session *s, const json_
 	struct value out;
 	bool ok;
 
-	if (!make_args(t, specs, &args, err))
+	if (!make_args(t, s, specs, &args, err))
 		return false;
-	ok = fusion_call(s, args.at, args.n, &out, err);
+	ok = fusion_call_named(s,
+			       &(struct fusion_arguments){ args.at, args.n,
+							   t->candidate->originals->names[0],
+							   t->candidate->originals->n_named[0] },
+			       &out, err);
 	if (ok)
 		value_unref(out);
 	drop_args(&args);
@@ -125,7 +132,8 @@ static void probe(const struct try *t, const json_t *changed, struct report_size
 	struct buf why;
 	enum fusion_found found;
 
-	if (!make_args(t, changed, &args, &ignored))
+	if (t->candidate->originals->n_named[0] ||
+	    !make_args(t, t->candidate->session, changed, &args, &ignored))
 		return;
 	buf_init(&why, 4096);
 	found = fusion_probe(t->candidate->session, args.at, args.n, &why);
@@ -188,8 +196,7 @@ static void add_try(struct try *t, const char *change, struct report_texts where
 	if (changed && t->limited && begin + t->base_ns > t->end_ns)
 		probe(t, changed, row);
 	else if (changed)
-		s = fusion_session(t->candidate->engine,
-				   t->p->program ? t->p->program : t->w->points[0].program,
+		s = fusion_session(t->candidate->engine, point_program(t->w, t->p),
 				   t->candidate->mode, &err);
 	if (s) {
 		try_in(t, s, changed, third, row);
@@ -298,14 +305,49 @@ static void try_form(struct try *t)
 	}
 }
 
+/* What an expression gave, as a spec; NULL where that has none. */
+static json_t *spec_of(struct value v)
+{
+	json_t *spec = value_is_plain(v) ? value_to_json(v, true) : NULL;
+
+	if (fusion_requires_grad(v))
+		json_object_set_new(json_object_get(spec, "tensor"), "requires_grad", json_true());
+	return spec;
+}
+
+static bool is_large(struct value v)
+{
+	return v.kind == VALUE_TENSOR && tensor_numel(fusion_tensor(v)) > SPEC_MAX_RESIZED_DATA / 4;
+}
+
+/* The specs of the first call, with what its expressions gave in their place; NULL where some
+ * argument has no spec. */
+static json_t *first_specs(const struct sizes_of *of)
+{
+	const struct inputs *in = of->candidate->originals;
+	const json_t *call = json_array_get(in->calls, 0);
+	json_t *specs = json_array();
+
+	for (int k = 0; k < in->n_args[0]; k++) {
+		json_t *spec = (json_t *)call_spec(call, (size_t)k);
+
+		if (!of->w->evaluates || !spec_has_python(spec))
+			json_array_append(specs, spec);
+		else if (in->own[0][k] || is_large(in->args[0][k]) ||
+			 json_array_append_new(specs, spec_of(in->args[0][k])) != 0) {
+			json_decref(specs);
+			return NULL;
+		}
+	}
+	return specs;
+}
+
 struct report_size_try_list sizes_try(const struct sizes_of *of, struct report_draft *draft)
 {
-	struct err ignored = { 0 };
-	json_t *calls = workload_calls(of->w, of->p, &ignored);
 	struct try t = { .candidate = of->candidate,
 			 .w = of->w,
 			 .p = of->p,
-			 .specs = json_array_get(calls, 0),
+			 .specs = first_specs(of),
 			 .draft = draft,
 			 .list = report_new_size_try(MOST_TRIES, &draft->arena),
 			 .limited = of->limit_ms >= 0,
@@ -318,6 +360,6 @@ struct report_size_try_list sizes_try(const struct sizes_of *of, struct report_d
 		try_sizes(&t);
 		try_form(&t);
 	}
-	json_decref(calls);
+	json_decref(t.specs);
 	return (struct report_size_try_list){ t.list, t.list ? t.n : 1 };
 }

@@ -58,6 +58,8 @@ char *workload_torch_script(const struct workload *w, struct err *err)
 	buf_init(&out, 0);
 	buf_add(&out, torch_script_text, (size_t)(at - torch_script_text));
 	put_source(&out, w->source);
+	if (w->n_is_size)
+		buf_puts(&out, "SIZE_IS_N = True\n");
 	if (put_workload(&out, w->json)) {
 		buf_puts(&out, at + strlen(mark));
 		script = buf_steal(&out);

@@ -9,6 +9,7 @@ for in the current folder.
 """
 import argparse
 import contextlib
+import copy as copylib
 import functools
 import importlib
 import itertools
@@ -26,6 +27,7 @@ import types
 import torch
 
 SOURCE, WORKLOAD = "", {}
+SIZE_IS_N = False  # a sweep's size is n in the expressions of the calls
 # {{experiment}}
 
 SAMPLE_S, WARM_UP_S, BUDGET_S, TOTAL_S = 0.5e-3, 25e-3, 2.0, 30.0
@@ -37,6 +39,7 @@ DTYPES = {name: getattr(torch, name) for name in (
 MODES = {"eager": None, "static": {"dynamic": False}, "dynamic": {"dynamic": True}, "auto": {}, "graphs": {"mode": "reduce-overhead"}}
 DEVICE = torch.device(WORKLOAD.get("device") or "cpu")
 MASK = 0xFFFFFFFF
+OWN_MODULES = set()  # names of the program's
 # A default device costs each call of torch some time: only where the program makes tensors.
 FACTORIES = r"\b(zeros|ones|empty|full|arange|range|tensor|as_tensor|rand|randn|randint|randperm|eye|linspace|logspace|\w+_window|tri[lu]_indices)\s*\("
 
@@ -83,26 +86,55 @@ def random_tensor(spec):
     return flat.reshape(-1)[:numel].to(dtype).reshape(shape).to(DEVICE)
 
 
-def make(spec):
+def evaluate(text, scope):
+    """An expression in the scope of the program: its numbers are a seed's, and the program's go on as they were."""
+    before = torch.random.get_rng_state()
+    torch.random.default_generator.manual_seed(scope["seed"])
+    with torch.device("cpu") if DEVICE.type != "cpu" else contextlib.nullcontext():
+        value = eval(compile(text.strip(), "<input>", "eval"), dict(scope["program"].scope, **scope["names"]))
+    torch.random.set_rng_state(before)
+    if DEVICE.type != "cpu":
+        move([value], set(scope["program"].modules), {})
+    return value
+
+
+def make(spec, scope):
     """The value of a spec."""
     kind, inner = next(iter(spec.items()))
+    if kind == "python":
+        return evaluate(inner, scope)
     if kind == "random":
-        return random_tensor(inner)
+        return random_tensor(inner).requires_grad_(bool(inner.get("requires_grad")))
     if kind == "tensor":
         numbers = [float(x) if isinstance(x, str) else x for x in inner["data"]]
         dtype = DTYPES[inner.get("dtype", "float32").replace("torch.", "")]
-        return torch.tensor(numbers, dtype=dtype, device="cpu").reshape(inner["shape"]).to(DEVICE)
+        made = torch.tensor(numbers, dtype=dtype, device="cpu").reshape(inner["shape"]).to(DEVICE)
+        return made.requires_grad_(bool(inner.get("requires_grad")))
     if kind in ("tuple", "list"):
-        return (tuple if kind == "tuple" else list)(make(x) for x in inner)
-    return {k: make(x) for k, x in inner.items()} if kind == "dict" else inner
+        return (tuple if kind == "tuple" else list)(make(x, scope) for x in inner)
+    return {k: make(x, scope) for k, x in inner.items()} if kind == "dict" else inner
 
 
 def copy(value):
     if isinstance(value, torch.Tensor):
         return value.detach().clone().requires_grad_(value.requires_grad)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(copy, value))
     if isinstance(value, (tuple, list)):
         return type(value)(copy(x) for x in value)
-    return {k: copy(x) for k, x in value.items()} if isinstance(value, dict) else value
+    if type(value) is dict:
+        return {k: copy(x) for k, x in value.items()}
+    if own(value):
+        new = copylib.copy(value)
+        for name, held in vars(value).items():
+            object.__setattr__(new, name, copy(held))
+        return new
+    return value
+
+
+def own(value):
+    """An object of a class of the program, which holds what the call may write."""
+    return getattr(type(value), "__module__", None) in OWN_MODULES and hasattr(value, "__dict__")
 
 
 def same(a, b):
@@ -110,12 +142,16 @@ def same(a, b):
         return a.shape == b.shape and a.dtype == b.dtype and bool(torch.equal(torch.nan_to_num(a), torch.nan_to_num(b)))
     if isinstance(a, (tuple, list)):
         return len(a) == len(b) and all(map(same, a, b))
+    if own(a) and type(a) is type(b):
+        return same(vars(a), vars(b))
     return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a) if isinstance(a, dict) else a == b
 
 
 def tensors(value):
     if isinstance(value, torch.Tensor):
         return [value]
+    if own(value):
+        value = vars(value)
     items = value.values() if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else ()
     return [t for x in items for t in tensors(x)]
 
@@ -137,10 +173,10 @@ def backward(function, entry):
         return function
     parameters = list(entry.parameters()) if isinstance(entry, torch.nn.Module) else []
 
-    def call(*args):
-        for t in tensors(args) + parameters:
+    def call(*args, **named):
+        for t in tensors(args) + tensors(named) + parameters:
             t.grad = None
-        out = function(*args)
+        out = function(*args, **named)
         sum(t.sum() for t in tensors(out) if t.is_floating_point()).backward()
         return out
 
@@ -152,7 +188,7 @@ def set_params(entry, specs):
     places = dict(itertools.chain(entry.named_parameters(), entry.named_buffers())) if specs else {}
     with torch.no_grad():
         for name, spec in specs.items():
-            places[name].copy_(make(spec))
+            places[name].copy_(make(spec, None))
 
 
 def compilations():
@@ -192,6 +228,36 @@ def resize(spec, dim, size):
     return {kind: inner}
 
 
+def parts(call):
+    """The specs of a call, and the names of the last of them."""
+    args, named = (call, {}) if isinstance(call, list) else (call.get("args") or [], call.get("kwargs") or {})
+    return [*args, *named.values()], list(named)
+
+
+def by_name(function, calls):
+    """A function that takes all arguments by place: the last of a call have names, which its number of arguments tells."""
+    names = {}
+    for specs, named in calls:
+        if names.setdefault(len(specs), named) != named:
+            raise ValueError("calls with as many arguments give others by name; give the same ones by name in each")
+    if not any(names.values()):
+        return function
+
+    def call(*args):
+        named = names[len(args)]
+        first = len(args) - len(named)
+        return function(*args[:first], **dict(zip(named, args[first:])))
+
+    return call
+
+
+def resized(call, arg, dim, n):
+    specs, names = parts(call)
+    specs[arg] = resize(specs[arg], dim, n)
+    first = len(specs) - len(names)
+    return {"args": specs[:first], "kwargs": dict(zip(names, specs[first:]))}
+
+
 def points():
     """(n, source, calls) of each point of the sweep; n is None without one."""
     sweep = WORKLOAD.get("sweep") or {}
@@ -204,9 +270,9 @@ def points():
                 lines += [indent + s for s in itertools.islice(itertools.cycle(pool), n)] if line.strip() == "..." else [line]
             yield n, "\n".join(lines), WORKLOAD["calls"]
     elif "input" in sweep:
-        arg, dim = sweep["input"].get("arg", 0), sweep["input"].get("dim", 0)
+        arg, dim = sweep["input"].get("arg") or 0, sweep["input"].get("dim") or 0
         for n in sorted(sweep["input"]["sizes"]):
-            yield n, SOURCE, [[resize(v, dim, n) if i == arg else v for i, v in enumerate(call)] for call in WORKLOAD["calls"]]
+            yield n, SOURCE, WORKLOAD["calls"] if SIZE_IS_N else [resized(call, arg, dim, n) for call in WORKLOAD["calls"]]
     else:
         yield None, SOURCE, WORKLOAD["calls"]
 
@@ -239,9 +305,9 @@ def mixed(function):
         return function
     dtype = getattr(torch, WORKLOAD["autocast"].replace("torch.", ""))
 
-    def call(*args):
+    def call(*args, **named):
         with torch.autocast(DEVICE.type, dtype=dtype):
-            return function(*args)
+            return function(*args, **named)
 
     return call
 
@@ -280,6 +346,7 @@ class OneFile:
         sys.modules[module.__name__] = module  # dataclasses look for it there
         self.modules = {module.__name__: module}
         exec(compile(source, name, "exec"), module.__dict__)
+        self.scope = module.__dict__
         self.entry = module.__dict__[WORKLOAD.get("entry") or "model"]
 
     def enter(self):
@@ -312,7 +379,7 @@ class Folder:
         self.enter()
         dotted = os.path.relpath(path, top or ".")[: -len(".py")].replace("/", ".")
         module = importlib.import_module(dotted[: -len(".__init__")] if dotted.endswith(".__init__") else dotted)
-        self.entry = getattr(module, name or "model")
+        self.scope, self.entry = module.__dict__, getattr(module, name or "model")
         self.modules = {name: sys.modules[name] for name in self.own()}
 
     def own(self):
@@ -399,12 +466,14 @@ class Lane:
         if DEVICE.type != "cpu":
             move([[m.__dict__ for m in program.modules.values()], entry], set(program.modules), {})
         self.program = program
+        OWN_MODULES.update(program.modules)
         self.mode, self.n, self.entry = mode, n, entry
         set_params(entry, WORKLOAD.get("params") or {})
         compiled = entry if mode == "eager" else torch.compile(entry, **MODES[mode])
-        self.function = backward(mixed(compiled), entry)
-        self.specs = calls
-        self.originals = [[make(v) for v in call] for call in calls]
+        self.function = by_name(backward(mixed(compiled), entry), list(map(parts, calls)))
+        self.specs = [parts(call)[0] for call in calls]
+        names = {"n": n} if SIZE_IS_N else {}
+        self.originals = [[make(v, {"program": program, "names": names, "seed": 1000 * i + k}) for k, v in enumerate(specs)] for i, specs in enumerate(self.specs)]
         self.timed = (WORKLOAD.get("time") or {}).get(mode) or list(range(len(calls)))
         self.samples, self.cycles, self.compiled, self.error, self.sets = [], 1, 0, None, []
         self.args = [self.fresh(i) for i in range(len(calls))]

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "fusion/base/nearest.h"
+#include "profiler/workload/call.h"
+#include "profiler/workload/spec.h"
 #include "profiler/workload/workload.h"
 
 bool path_check(const char *path, struct err *err)
@@ -197,11 +199,46 @@ const char *workload_entry_text(const json_t *files, const char *entry)
 	return json_string_value(json_object_get(files, path));
 }
 
+struct wanted_expression {
+	const char *path, *text;
+};
+
+static bool is_wanted(void *self, const char *text, const char *path)
+{
+	struct wanted_expression *w = self;
+
+	if (strcmp(path, w->path) != 0)
+		return true;
+	w->text = text;
+	return false;
+}
+
+/* The expression at a path of spec_each_python(), "calls[0][1].2"; NULL: there is none. */
+static const char *expression_at(const json_t *calls, const char *path)
+{
+	struct wanted_expression w = { .path = path };
+
+	for (size_t i = 0; i < json_array_size(calls); i++) {
+		const json_t *call = json_array_get(calls, i);
+
+		for (size_t k = 0; k < call_length(call); k++) {
+			char at[CALL_PATH_BYTES];
+
+			call_path(call, (int)i, k, at);
+			if (!spec_each_python(call_spec(call, k), at, is_wanted, &w))
+				return w.text;
+		}
+	}
+	return NULL;
+}
+
 const char *workload_text(const json_t *workload, const char *file)
 {
 	const json_t *files = workload_files(workload);
 	const char *entry = json_string_value(json_object_get(workload, "entry"));
 
+	if (file && strncmp(file, "calls[", 6) == 0)
+		return expression_at(json_object_get(workload, "calls"), file);
 	if (!files)
 		return json_string_value(json_object_get(workload, "source"));
 	if (file && *file)

@@ -1,213 +1,144 @@
-/* profiler/workload/python_input.c -- "x=float32[8,16]" to a value spec.
+/* profiler/workload/python_input.c -- the language of inputs.
  *
- * A .py file has no inputs of its own, so the command line names them: a dtype
- * with a shape is a random tensor (floats by randn, ints by randint below 10 or below
- * what is said, as in "i=int64[4]<50", bools by randint below 2); a call of torch is what a test
- * of the program would have, "i=torch.randint(0, 50, (4,))"; anything else is a number, True, False
- * or None.
+ * An argument is text: a dtype with a shape is a random tensor (floats by randn, ints by randint
+ * below 10 or below what is said, as in "int64[4]<50", bools by randint below 2), a number, True,
+ * False and None are themselves, and all else is a Python expression in the scope of the program.
+ * It is the same in {"python": "..."} of a workload, after `--input x=` and in lines `# input: x=`.
  */
+#include "profiler/workload/python_input.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fusion/base/nearest.h"
 #include "fusion/fusion.h"
+#include "fusion/source.h"
 #include "profiler/workload/spec.h"
 #include "profiler/workload/workload.h"
 
-static bool wrong(const char *input, struct err *err)
+/* ---- "float32[8, 16]" ---- */
+
+/* A text that is being read; where it goes wrong is a place in it. */
+struct input_reader {
+	const char *text, *at;
+	const char *label;
+	struct err *err;
+};
+
+static bool wrong_at(const struct input_reader *r, const char *what, const char *instead)
 {
-	return err_set(err, ERR_WORKLOAD,
-		       "the input '%.80s' is not understood; write 'x=float32[8,16]', "
-		       "'i=int64[4]', 'i=int64[4]<50', 'i=torch.randint(0, 50, (4,))' or "
-		       "'scale=3.5'",
-		       input);
+	err_at(r->err, ERR_WORKLOAD, 1, (int)(r->at - r->text) + 1, "%s; %s", what, instead);
+	if (r->err)
+		snprintf(r->err->file, sizeof(r->err->file), "%s", r->label);
+	return false;
 }
 
-/* "8,16]" to [8, 16]; "]" to []; *rest becomes what follows. */
-static json_t *parse_shape(const char *text, const char **rest)
+static bool wrong(const struct input_reader *r, const char *what)
 {
-	json_t *shape = json_array();
+	return wrong_at(r, what, "write a dtype with a shape, as float32[8, 16] or int64[4]<50");
+}
 
-	text += strspn(text, " ");
-	while (*text != ']') {
+/* "8, 16]" to [8, 16]; "]" to []. */
+static bool read_shape(struct input_reader *r, json_t *shape)
+{
+	for (r->at += strspn(r->at, " "); *r->at != ']';) {
 		char *end;
 		long long size;
 
+		if (*r->at == '\0')
+			return wrong(r, "the shape is not closed: ] is missing");
 		errno = 0;
-		size = strtoll(text, &end, 10);
-		if (end == text || errno || size < 0)
-			goto fail;
+		size = strtoll(r->at, &end, 10);
+		if (end == r->at || errno || size < 0)
+			return wrong(r, "a size is a whole number from 0 on");
 		json_array_append_new(shape, json_integer(size));
-		text = end + strspn(end, " ");
-		if (*text == ',')
-			text += 1 + strspn(text + 1, " ");
-		else if (*text != ']')
-			goto fail;
+		r->at = end + strspn(end, " ");
+		if (*r->at == ',')
+			r->at += 1 + strspn(r->at + 1, " ");
+		else if (*r->at != ']')
+			return wrong(r, "after a size comes , or ]");
 	}
-	*rest = text + 1;
-	return shape;
-fail:
-	json_decref(shape);
-	return NULL;
+	r->at++;
+	return true;
 }
 
-/* "<50" to 50; "" to what is usual.  False where it is neither. */
-static bool parse_below(const char *text, enum dtype dtype, long long *high)
+/* "<50" to 50; "" to what is usual. */
+static bool read_below(struct input_reader *r, enum dtype dtype, long long *high)
 {
 	char *end;
 
 	*high = dtype == DTYPE_BOOL ? 2 : 10;
-	if (*text == '\0')
+	r->at += strspn(r->at, " ");
+	if (*r->at == '\0')
 		return true;
-	if (*text != '<' || dtype == DTYPE_BOOL || dtype_category(dtype) == CATEGORY_FLOAT ||
-	    text[1] < '1' || text[1] > '9')
-		return false;
+	if (*r->at != '<')
+		return wrong(r, "after the shape comes < or nothing");
+	if (dtype_category(dtype) != CATEGORY_INT)
+		return wrong(r, "only integers are below something");
+	r->at += 1 + strspn(r->at + 1, " ");
+	if (*r->at < '1' || *r->at > '9')
+		return wrong(r, "after < comes a whole number from 1 on");
 	errno = 0;
-	*high = strtoll(text + 1, &end, 10);
-	return *end == '\0' && !errno;
+	*high = strtoll(r->at, &end, 10);
+	if (errno)
+		return wrong(r, "the number after < is too large");
+	r->at = end + strspn(end, " ");
+	return *r->at == '\0' || wrong(r, "something follows the number after <");
 }
 
-static json_t *parse_tensor(const char *input, const char *text, const char *bracket, int position,
-			    struct err *err)
+static bool read_tensor(struct input_reader *r, enum dtype dtype, uint64_t seed, json_t **spec)
 {
-	char name[32], known[160];
-	enum dtype dtype;
-	const char *rest;
-	json_t *shape;
+	bool real = dtype_category(dtype) == CATEGORY_FLOAT;
+	json_t *shape = json_array(), *random;
 	long long high;
-	size_t len = (size_t)(bracket - text);
 
-	if (len == 0 || len >= sizeof(name)) {
-		wrong(input, err);
-		return NULL;
-	}
-	memcpy(name, text, len);
-	name[len] = '\0';
-	if (!dtype_from_name(name, &dtype)) {
-		err_set(err, ERR_WORKLOAD, "the input '%.80s' has an unknown dtype; there are %s",
-			input, spec_dtypes(known, sizeof(known)));
-		return NULL;
-	}
-	shape = parse_shape(bracket + 1, &rest);
-	if (!shape || !parse_below(rest, dtype, &high)) {
+	if (!read_shape(r, shape) || !read_below(r, dtype, &high)) {
 		json_decref(shape);
-		wrong(input, err);
-		return NULL;
+		return false;
 	}
-	if (dtype_category(dtype) == CATEGORY_FLOAT)
-		return json_pack("{s:{s:s, s:o, s:s, s:i}}", "random", "dtype", dtype_name(dtype),
-				 "shape", shape, "kind", "randn", "seed", position);
-	return json_pack("{s:{s:s, s:o, s:s, s:I, s:i}}", "random", "dtype", dtype_name(dtype),
-			 "shape", shape, "kind", "randint", "high", (json_int_t)high, "seed",
-			 position);
-}
-
-/* ---- "torch.randint(0, 50, (8, 16), dtype=torch.int32)" ---- */
-
-enum { MOST_NUMBERS = 16 };
-
-struct call_read {
-	const char *at;
-	char kind[16];
-	long long numbers[MOST_NUMBERS]; /* in order, whatever brackets are around them */
-	int n, n_before;                 /* of these before the first inner bracket */
-	enum dtype dtype;
-};
-
-static bool read_number(struct call_read *c)
-{
-	char *end;
-
-	errno = 0;
-	if (c->n == MOST_NUMBERS)
-		return false;
-	c->numbers[c->n++] = strtoll(c->at, &end, 10);
-	if (end == c->at || errno)
-		return false;
-	c->at = end;
+	random = json_pack("{s:s, s:o, s:s, s:I}", "dtype", dtype_name(dtype), "shape", shape,
+			   "kind", real ? "randn" : "randint", "seed", (json_int_t)seed);
+	if (!real)
+		json_object_set_new(random, "high", json_integer(high));
+	*spec = json_pack("{s:o}", "random", random);
 	return true;
 }
 
-static bool read_dtype(struct call_read *c)
+/* "float33" or "int46": no name of a program begins so. */
+static bool is_like_dtype(const char *name)
 {
-	static const char prefix[] = "dtype=torch.";
-	char name[32];
-	size_t len;
+	static const char *const begins[] = { "float", "bfloat", "int", "uint" };
 
-	if (strncmp(c->at, prefix, sizeof(prefix) - 1) != 0)
-		return false;
-	c->at += sizeof(prefix) - 1;
-	len = strspn(c->at, "abcdefghijklmnopqrstuvwxyz0123456789_");
-	snprintf(name, sizeof(name), "%.*s", (int)len, c->at);
-	c->at += len;
-	return dtype_from_name(name, &c->dtype);
-}
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (strncmp(name, begins[i], strlen(begins[i])) == 0) {
+			const char *digits = name + strlen(begins[i]);
 
-/* Numbers and dtype=, up to the bracket that closes the call. */
-static bool read_arguments(struct call_read *c)
-{
-	int depth = 1;
-
-	c->n_before = -1;
-	while (depth > 0) {
-		c->at += strspn(c->at, " ,");
-		if (*c->at == '(' || *c->at == '[') {
-			if (++depth > 2 || c->n_before >= 0)
-				return false;
-			c->n_before = c->n;
-			c->at++;
-		} else if (*c->at == ')' || *c->at == ']') {
-			depth--;
-			c->at++;
-		} else if (*c->at == 'd' ? !read_dtype(c) : !read_number(c)) {
-			return false;
+			return digits[0] && strspn(digits, "0123456789") == strlen(digits);
 		}
-	}
-	return *c->at == '\0';
+	return false;
 }
 
-static json_t *numbers_json(const struct call_read *c, int from)
+static bool no_dtype(const struct input_reader *r, const char *name)
 {
-	json_t *list = json_array();
+	struct nearest near = nearest_to(name);
+	char known[160], what[80], instead[200];
 
-	for (int i = from; i < c->n; i++)
-		json_array_append_new(list, json_integer(c->numbers[i]));
-	return list;
+	for (int i = 0; i < DTYPE_COUNT; i++)
+		nearest_offer(&near, dtype_name((enum dtype)i));
+	snprintf(what, sizeof(what), "'%s' is no dtype", name);
+	if (near.best)
+		snprintf(instead, sizeof(instead), "did you mean %s?", near.best);
+	else
+		snprintf(instead, sizeof(instead), "there are %s",
+			 spec_dtypes(known, sizeof(known)));
+	return wrong_at(r, what, instead);
 }
 
-/* A call of torch that makes a tensor of a size. */
-static json_t *parse_call(const char *input, const char *text, int position, struct err *err)
-{
-	struct call_read c = { .at = text + sizeof("torch.") - 1, .dtype = DTYPE_F32 };
-	size_t len = strcspn(c.at, "(");
-	bool integers, ok = len < sizeof(c.kind) && c.at[len] == '(';
-	json_t *spec;
-	int skip = 0;
+/* ---- 3.5, True ---- */
 
-	snprintf(c.kind, sizeof(c.kind), "%.*s", (int)len, c.at);
-	integers = strcmp(c.kind, "randint") == 0;
-	if (integers || strcmp(c.kind, "arange") == 0)
-		c.dtype = DTYPE_I64;
-	c.at += len + 1;
-	ok = ok && read_arguments(&c);
-	if (integers)
-		skip = c.n_before;
-	if (!ok || (integers && skip != 1 && skip != 2) ||
-	    (strcmp(c.kind, "arange") == 0 && c.n != 1)) {
-		wrong(input, err);
-		return NULL;
-	}
-	spec = json_pack("{s:s, s:s, s:o, s:i}", "kind", c.kind, "dtype", dtype_name(c.dtype),
-			 "shape", numbers_json(&c, skip), "seed", position);
-	if (integers) {
-		json_object_set_new(spec, "low", json_integer(skip == 2 ? c.numbers[0] : 0));
-		json_object_set_new(spec, "high", json_integer(c.numbers[skip - 1]));
-	}
-	return json_pack("{s:o}", "random", spec);
-}
-
-static json_t *parse_scalar(const char *input, const char *text, struct err *err)
+static json_t *scalar_of(const char *text)
 {
 	char *end;
 	long long integer;
@@ -217,77 +148,209 @@ static json_t *parse_scalar(const char *input, const char *text, struct err *err
 		return json_pack("{s:n}", "value");
 	if (strcmp(text, "True") == 0 || strcmp(text, "False") == 0)
 		return json_pack("{s:b}", "value", text[0] == 'T');
+	if (!strchr("+-.0123456789", text[0]) || text[strspn(text, "+-.0123456789eE")])
+		return NULL;
 	errno = 0;
 	integer = strtoll(text, &end, 10);
-	if (*text && *end == '\0' && !errno)
+	if (*end == '\0' && !errno)
 		return json_pack("{s:I}", "value", (json_int_t)integer);
 	real = strtod(text, &end);
-	if (*text && *end == '\0' && real - real == 0)
-		return json_pack("{s:f}", "value", real);
-	wrong(input, err);
-	return NULL;
+	return *end == '\0' && real - real == 0 ? json_pack("{s:f}", "value", real) : NULL;
 }
 
-/* Whether inputs[i] names the function's positional parameter i. */
-static bool named_in_order(const struct fusion_function *function, const char *const *inputs, int n,
-			   struct err *err)
+bool input_plain(const char *text, uint64_t seed, const char *label, json_t **spec, struct err *err)
 {
-	for (int i = 0; i < n; i++) {
-		size_t len = strcspn(inputs[i], "=");
-		const char *want = i < function->n_positional ? function->parameters[i] : NULL;
+	struct input_reader r = {
+		.text = text, .at = text + strspn(text, " "), .label = label, .err = err
+	};
+	size_t len = strspn(r.at, "abcdefghijklmnopqrstuvwxyz0123456789");
+	enum dtype dtype;
+	char name[32];
 
-		if (!want)
-			return err_set(err, ERR_WORKLOAD,
-				       "%s() takes %d positional argument%s, but --input '%.80s' "
-				       "is number %d; leave it out",
-				       function->name, function->n_positional,
-				       function->n_positional == 1 ? "" : "s", inputs[i], i + 1);
-		if (strlen(want) != len || strncmp(want, inputs[i], len) != 0)
-			return err_set(err, ERR_WORKLOAD,
-				       "argument %d of %s() is %s, but --input '%.80s' names "
-				       "another; give the inputs in the function's order",
-				       i + 1, function->name, want, inputs[i]);
+	*spec = NULL;
+	if (*r.at == '\0')
+		return wrong(&r, "there is no value");
+	if (len && len < sizeof(name) && r.at[len] == '[') {
+		snprintf(name, sizeof(name), "%.*s", (int)len, r.at);
+		if (!dtype_from_name(name, &dtype))
+			return !is_like_dtype(name) || no_dtype(&r, name);
+		r.at += len + 1;
+		return read_tensor(&r, dtype, seed, spec);
 	}
+	*spec = scalar_of(r.at);
 	return true;
 }
 
-bool workload_check_inputs(const struct workload *w, const char *const *inputs, int n,
-			   struct err *err)
-{
-	struct fusion_function entry;
+/* ---- "NAME=TEXT" for each argument ---- */
 
-	return !fusion_entry_function(w->points[0].program, &entry) || entry.open ||
-	       named_in_order(&entry, inputs, n, err);
+/* The parameters that a call of the entry gives: those of a function; of a class of modules, of
+ * its forward, without self.  NULL: what the entry is, the text does not tell. */
+static const struct lang_signature *entry_signature(const struct lang_outline *o, const char *entry)
+{
+	const struct lang_signature *f = lang_outline_function(o, NULL, entry);
+
+	if (f && f->is_class)
+		f = lang_outline_function(o, entry, "forward");
+	return f && !f->decorated ? f : NULL;
 }
 
-static json_t *from_inputs(const char *name, const char *source, const char *const *inputs, int n,
-			   struct err *err)
+static const struct lang_parameter *parameter_named(const struct lang_signature *f,
+						    const char *name)
 {
-	json_t *args = json_array(), *json;
+	for (int i = f->owner != NULL; i < f->n; i++)
+		if (f->parameters[i].kind < PARAMETER_ARGS &&
+		    strcmp(f->parameters[i].name, name) == 0)
+			return &f->parameters[i];
+	return NULL;
+}
 
-	for (int i = 0; i < n; i++) {
-		const char *equals = strchr(inputs[i], '='), *bracket;
-		json_t *spec;
+static bool takes(const struct lang_signature *f, enum lang_parameter_kind kind)
+{
+	for (int i = 0; i < f->n; i++)
+		if (f->parameters[i].kind == kind)
+			return true;
+	return false;
+}
 
-		if (!equals || equals == inputs[i]) {
-			wrong(inputs[i], err);
-			goto fail;
-		}
-		bracket = strchr(equals + 1, '[');
-		spec = strncmp(equals + 1, "torch.", 6) == 0
-			   ? parse_call(inputs[i], equals + 1, i, err)
-		       : bracket ? parse_tensor(inputs[i], equals + 1, bracket, i, err)
-				 : parse_scalar(inputs[i], equals + 1, err);
-		if (!spec)
-			goto fail;
-		json_array_append_new(args, spec);
+/* Of names that a call gives: whether each is a parameter's. */
+static bool check_name(const struct lang_signature *f, const char *input, const char *name,
+		       struct err *err)
+{
+	struct nearest near = nearest_to(name);
+	int first = f->owner != NULL;
+	struct buf all;
+
+	if (parameter_named(f, name) || takes(f, PARAMETER_KEYWORDS) || takes(f, PARAMETER_ARGS))
+		return true;
+	buf_init(&all, 400);
+	for (int i = first; i < f->n; i++) {
+		nearest_offer(&near, f->parameters[i].name);
+		buf_printf(&all, "%s%s", i > first ? ", " : "", f->parameters[i].name);
 	}
-	json = json_pack("{s:s, s:s, s:[o]}", "name", name, "source", source, "calls", args);
-	if (!json)
-		err_set(err, ERR_SYNTAX, "the source is not UTF-8 text");
-	return json;
-fail:
-	json_decref(args);
+	if (near.best)
+		err_set(err, ERR_WORKLOAD,
+			"--input '%.80s': %s() has no parameter '%s'; did you mean '%s'?", input,
+			f->owner ? f->owner : f->name, name, near.best);
+	else
+		err_set(err, ERR_WORKLOAD, "--input '%.80s': %s() has no parameter '%s'; it has %s",
+			input, f->owner ? f->owner : f->name, name,
+			all.data && all.len ? all.data : "none");
+	buf_finish(&all);
+	return false;
+}
+
+/* The name before the =; false where there is none. */
+static bool input_name(const char *input, char name[64])
+{
+	size_t len = strcspn(input, "=");
+
+	if (input[len] != '=' || len == 0 || len >= 64)
+		return false;
+	snprintf(name, 64, "%.*s", (int)len, input);
+	return name[strspn(name,
+			   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] ==
+	       '\0';
+}
+
+struct call_made {
+	const struct lang_signature *f; /* NULL: inputs are in order */
+	json_t *args, *kwargs;
+};
+
+static bool is_given(const struct call_made *made, const char *name)
+{
+	for (size_t i = 0; made->f && i < json_array_size(made->args); i++)
+		if ((int)i + (made->f->owner != NULL) < made->f->n &&
+		    strcmp(made->f->parameters[i + (made->f->owner != NULL)].name, name) == 0)
+			return true;
+	return json_object_get(made->kwargs, name) != NULL;
+}
+
+/* Puts the spec in its place: by place as long as the inputs are in the function's order. */
+static void put(struct call_made *made, const char *name, json_t *spec)
+{
+	size_t at = json_array_size(made->args);
+	const struct lang_signature *f = made->f;
+	int next = f ? (int)at + (f->owner != NULL) : 0;
+	bool in_order = !f ||
+			(json_object_size(made->kwargs) == 0 && next < f->n &&
+			 f->parameters[next].kind <= PARAMETER_EITHER &&
+			 strcmp(f->parameters[next].name, name) == 0) ||
+			(f && takes(f, PARAMETER_ARGS) && !parameter_named(f, name));
+
+	if (in_order)
+		json_array_append_new(made->args, spec);
+	else
+		json_object_set_new(made->kwargs, name, spec);
+}
+
+static bool add_input(struct call_made *made, const char *input, uint64_t seed, struct err *err)
+{
+	const char *text = strchr(input, '=');
+	struct err found = { 0 };
+	char name[64];
+	json_t *spec;
+
+	if (!input_name(input, name))
+		return err_set(err, ERR_WORKLOAD,
+			       "the input '%.80s' has no name; write NAME=VALUE, as "
+			       "'x=float32[8,16]' or 'x=torch.randn(8, 16)'",
+			       input);
+	if (made->f && !check_name(made->f, input, name, err))
+		return false;
+	if (is_given(made, name))
+		return err_set(err, ERR_WORKLOAD, "the input '%.80s' gives %s a second time", input,
+			       name);
+	if (!input_plain(text + 1, seed, "", &spec, &found))
+		return err_set(err, found.code, "--input '%.80s', column %d: %s", input,
+			       (int)(text + 1 - input) + found.column, found.message);
+	put(made, name, spec ? spec : json_pack("{s:s}", "python", text + 1));
+	return true;
+}
+
+static json_t *call_json(struct call_made *made)
+{
+	json_t *call = made->args;
+
+	if (json_object_size(made->kwargs))
+		return json_pack("{s:o, s:o}", "args", made->args, "kwargs", made->kwargs);
+	json_decref(made->kwargs);
+	return call;
+}
+
+/* "train.py:model" is model, and Net(3) is Net. */
+static void entry_word(const char *entry, char out[128])
+{
+	const char *colon = entry ? strstr(entry, ".py:") : NULL;
+	const char *name = colon ? colon + 4 : entry && *entry ? entry : "model";
+
+	snprintf(out, 128, "%.*s", (int)strcspn(name, "("), name);
+}
+
+static bool make_call(struct call_made *made, const char *const *inputs, int n, struct err *err)
+{
+	for (int i = 0; i < n; i++)
+		if (!add_input(made, inputs[i], (uint64_t)i, err))
+			return false;
+	return true;
+}
+
+static json_t *call_from(const char *source, const char *entry, const char *const *inputs, int n,
+			 struct err *err)
+{
+	struct call_made made = { .args = json_array(), .kwargs = json_object() };
+	struct lang_outline *o = n ? lang_outline_create(source) : NULL;
+	char word[128];
+	bool ok;
+
+	entry_word(entry, word);
+	made.f = entry_signature(o, word);
+	ok = make_call(&made, inputs, n, err);
+	lang_outline_destroy(o);
+	if (ok)
+		return call_json(&made);
+	json_decref(made.args);
+	json_decref(made.kwargs);
 	return NULL;
 }
 
@@ -312,14 +375,19 @@ static int header_inputs(const char *source, char **inputs, int most)
 	return n;
 }
 
-json_t *workload_from_python(const char *name, const char *source, const char *const *inputs, int n,
-			     struct err *err)
+json_t *workload_from_python(const char *name, const char *source, const char *entry,
+			     const char *const *inputs, int n, struct err *err)
 {
 	char *own[WORKLOAD_MAX_ARGS];
 	int n_own = n ? 0 : header_inputs(source, own, WORKLOAD_MAX_ARGS);
-	json_t *json = from_inputs(name, source, n ? inputs : (const char *const *)own,
-				   n ? n : n_own, err);
+	json_t *call = call_from(source, entry, n ? inputs : (const char *const *)own,
+				 n ? n : n_own, err);
+	json_t *json = call ? json_pack("{s:s, s:s, s:[o]}", "name", name, "source", source,
+					"calls", call)
+			    : NULL;
 
+	if (call && !json)
+		err_set(err, ERR_SYNTAX, "the source is not UTF-8 text");
 	for (int i = 0; i < n_own; i++)
 		free(own[i]);
 	return json;

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fusion/fusion.h"
+
 enum { PATH_BYTES = 160 };
 
 bool spec_number(const json_t *json, double *out)
@@ -149,6 +151,24 @@ static bool read_dynamic(const json_t *fields, const char *path, struct spec_ten
 	return true;
 }
 
+static bool read_leaf(const json_t *fields, const char *path, struct spec_tensor *out,
+		      struct err *err)
+{
+	const json_t *leaf = json_object_get(fields, "requires_grad");
+
+	out->requires_grad = json_is_true(leaf);
+	if (leaf && !json_is_null(leaf) && !json_is_boolean(leaf))
+		return err_set(err, ERR_WORKLOAD,
+			       "%s.requires_grad must be true or false: whether the program may "
+			       "ask for its gradient",
+			       path);
+	return !out->requires_grad || dtype_category(out->dtype) == CATEGORY_FLOAT ||
+	       err_set(err, ERR_WORKLOAD,
+		       "%s.requires_grad: only Tensors of floating point and complex dtype can "
+		       "require gradients; %s cannot",
+		       path, dtype_name(out->dtype));
+}
+
 static bool data_fits(const json_t *item, enum dtype dtype)
 {
 	double number;
@@ -235,9 +255,11 @@ static bool read_random(const json_t *fields, const char *path, struct spec_tens
 
 bool spec_tensor(const json_t *spec, const char *path, struct spec_tensor *out, struct err *err)
 {
-	static const char *const of_tensor[] = { "shape", "dtype", "data", "dynamic_dims", NULL };
-	static const char *const of_random[] = { "shape", "dtype", "kind",         "seed",
-						 "low",   "high",  "dynamic_dims", NULL };
+	static const char *const of_tensor[] = { "shape",        "dtype",         "data",
+						 "dynamic_dims", "requires_grad", NULL };
+	static const char *const of_random[] = { "shape",        "dtype",         "kind",
+						 "seed",         "low",           "high",
+						 "dynamic_dims", "requires_grad", NULL };
 	const json_t *fields = json_object_get(spec, "tensor");
 	bool random = !fields;
 	char where[PATH_BYTES];
@@ -250,7 +272,7 @@ bool spec_tensor(const json_t *spec, const char *path, struct spec_tensor *out, 
 		return err_set(err, ERR_WORKLOAD, "%s must be an object with a shape", where);
 	if (!known_fields(fields, where, random ? of_random : of_tensor, err) ||
 	    !read_dtype(fields, where, &out->dtype, err) || !read_shape(fields, where, out, err) ||
-	    !read_dynamic(fields, where, out, err))
+	    !read_dynamic(fields, where, out, err) || !read_leaf(fields, where, out, err))
 		return false;
 	return random ? read_random(fields, where, out, err) : read_data(fields, where, out, err);
 }
@@ -293,6 +315,22 @@ static bool check_dict(const json_t *items, const char *path, int depth, int64_t
 	return true;
 }
 
+/* Its names are the program's: workload.c looks at them. */
+static bool check_python(const json_t *text, const char *path, struct err *err)
+{
+	const char *said = json_string_value(text);
+
+	if (!said || strlen(said) != json_string_length(text))
+		return err_set(err, ERR_WORKLOAD,
+			       "%s.python must be a text: a Python expression, as "
+			       "\"torch.randn(8, 16)\"",
+			       path);
+	if (json_string_length(text) > FUSION_EXPRESSION_BYTES)
+		return err_set(err, ERR_BOUND, "%s.python has %zu bytes; the limit is %d", path,
+			       json_string_length(text), FUSION_EXPRESSION_BYTES);
+	return true;
+}
+
 static bool check(const json_t *spec, const char *path, int depth, int64_t *bytes, struct err *err)
 {
 	const char *kind = only_key(spec);
@@ -314,18 +352,89 @@ static bool check(const json_t *spec, const char *path, int depth, int64_t *byte
 				       "%s.value must be a number, bool, string or null", path);
 		return true;
 	}
+	if (kind && strcmp(kind, "python") == 0)
+		return check_python(inner, path, err);
 	if (kind && (strcmp(kind, "tuple") == 0 || strcmp(kind, "list") == 0))
 		return check_items(inner, path, depth + 1, bytes, err);
 	if (kind && strcmp(kind, "dict") == 0)
 		return check_dict(inner, path, depth + 1, bytes, err);
 	return err_set(err, ERR_WORKLOAD,
-		       "%s must be an object with one of tensor, random, value, tuple, list, dict",
+		       "%s must be an object with one of python, tensor, random, value, tuple, "
+		       "list, dict, as {\"python\": \"torch.randn(8, 16)\"}",
 		       path);
 }
 
 bool spec_check(const json_t *spec, const char *path, int64_t *bytes, struct err *err)
 {
 	return check(spec, path, 0, bytes, err);
+}
+
+static const json_t *items_of(const json_t *spec)
+{
+	const json_t *list = json_object_get(spec, "list");
+
+	return list ? list : json_object_get(spec, "tuple");
+}
+
+bool spec_each_python(const json_t *spec, const char *path, spec_python_fn *each, void *self)
+{
+	const json_t *text = json_object_get(spec, "python"), *list = items_of(spec);
+	const char *key;
+	char where[PATH_BYTES];
+	json_t *item;
+	size_t i;
+
+	if (json_is_string(text))
+		return each(self, json_string_value(text), path);
+	json_array_foreach((json_t *)list, i, item)
+	{
+		snprintf(where, sizeof(where), "%s.%zu", path, i);
+		if (!spec_each_python(item, where, each, self))
+			return false;
+	}
+	json_object_foreach(json_object_get(spec, "dict"), key, item)
+	{
+		snprintf(where, sizeof(where), "%s.%.40s", path, key);
+		if (!spec_each_python(item, where, each, self))
+			return false;
+	}
+	return true;
+}
+
+static bool stop_at_first(void *self, const char *text, const char *path)
+{
+	(void)self, (void)text, (void)path;
+	return false;
+}
+
+bool spec_has_python(const json_t *spec)
+{
+	return !spec_each_python(spec, "", stop_at_first, NULL);
+}
+
+bool spec_has_leaf(const json_t *spec)
+{
+	const json_t *fields = json_object_get(spec, "tensor");
+	const char *text = json_string_value(json_object_get(spec, "python")), *key;
+	json_t *item;
+	size_t i;
+
+	if (text)
+		return strstr(text, "requires_grad") || strstr(text, "Parameter");
+	fields = fields ? fields : json_object_get(spec, "random");
+	if (json_is_true(json_object_get(fields, "requires_grad")))
+		return true;
+	json_array_foreach((json_t *)items_of(spec), i, item)
+	{
+		if (spec_has_leaf(item))
+			return true;
+	}
+	json_object_foreach(json_object_get(spec, "dict"), key, item)
+	{
+		if (spec_has_leaf(item))
+			return true;
+	}
+	return false;
 }
 
 /* The elements of t with `old` sizes along dim repeated or cut to `size`. */
@@ -353,6 +462,13 @@ json_t *spec_resize(const json_t *spec, const char *path, int dim, int64_t size,
 	json_t *copy, *fields;
 	int at;
 
+	if (json_object_get(spec, "python")) {
+		err_set(err, ERR_WORKLOAD,
+			"sweep.input.arg names %s, which is an expression; write n in it where its "
+			"size goes, as torch.randn(n, 16), and leave arg and dim out",
+			path);
+		return NULL;
+	}
 	if (!spec_is_tensor(spec)) {
 		err_set(err, ERR_WORKLOAD, "sweep.input.arg names %s, which is no tensor", path);
 		return NULL;

@@ -1,7 +1,7 @@
 /* profiler/workload/spec.h -- the JSON values of a workload, before they exist.
  *
  * A spec is {"tensor": ...}, {"random": ...}, {"value": ...}, {"tuple": [...]},
- * {"list": [...]} or {"dict": {...}}.  Checking one allocates no tensor, so a
+ * {"list": [...]}, {"dict": {...}} or {"python": "..."}.  Checking one allocates no tensor, so a
  * request for 10^12 elements is refused where it is posted.
  */
 #ifndef PROFILER_WORKLOAD_SPEC_H
@@ -29,6 +29,7 @@ struct spec_tensor {
 	int64_t numel;
 	const json_t *data;
 	struct random random;
+	bool requires_grad;
 	unsigned dynamic_dims; /* bit d: as torch._dynamo.mark_dynamic(t, d) */
 };
 
@@ -41,6 +42,15 @@ bool spec_tensor(const json_t *spec, const char *path, struct spec_tensor *out, 
 
 /* Checks a spec of any kind and adds the bytes of its tensors to *bytes. */
 bool spec_check(const json_t *spec, const char *path, int64_t *bytes, struct err *err);
+
+/* Calls `each` with every expression in the spec, and its path; until that is false. */
+typedef bool spec_python_fn(void *self, const char *text, const char *path);
+bool spec_each_python(const json_t *spec, const char *path, spec_python_fn *each, void *self);
+
+bool spec_has_python(const json_t *spec);
+
+/* Whether some tensor in it requires a gradient, or an expression may make one that does. */
+bool spec_has_leaf(const json_t *spec);
 
 /* A new spec with size `size` along `dim` (negative counts from the end).  The
  * numbers of a "tensor" are repeated or cut along dim; "random" draws new ones. */

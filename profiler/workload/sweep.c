@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/workload/call.h"
 #include "profiler/workload/spec.h"
 #include "profiler/workload/workload.h"
 
@@ -154,6 +155,12 @@ static bool parse_input(struct workload *w, const json_t *fields, struct err *er
 	const json_t *arg = json_object_get(fields, "arg"), *dim = json_object_get(fields, "dim");
 
 	w->sweep.kind = SWEEP_INPUT;
+	w->n_is_size = workload_uses_n(w);
+	if (w->n_is_size && (field_given(arg) || field_given(dim)))
+		return err_set(
+		    err, ERR_WORKLOAD,
+		    "sweep.input: the expressions of calls say where n goes; leave arg and "
+		    "dim out");
 	if ((arg && !json_is_integer(arg)) || json_integer_value(arg) < 0 ||
 	    json_integer_value(arg) >= WORKLOAD_MAX_ARGS)
 		return err_set(err, ERR_WORKLOAD,
@@ -191,31 +198,35 @@ const char *point_source(const struct workload *w, const struct point *p)
 	return p->source ? p->source : w->source;
 }
 
+const struct fusion_program *point_program(const struct workload *w, const struct point *p)
+{
+	return p->program ? p->program : w->points[0].program;
+}
+
 json_t *workload_calls(const struct workload *w, const struct point *p, struct err *err)
 {
 	json_t *calls;
 
-	if (w->sweep.kind != SWEEP_INPUT)
+	if (w->sweep.kind != SWEEP_INPUT || w->n_is_size)
 		return json_incref((json_t *)w->calls);
 	calls = json_array();
 	for (int i = 0; i < w->n_calls; i++) {
-		json_t *args = json_copy(json_array_get(w->calls, (size_t)i)), *resized;
-		char path[64];
+		json_t *call = json_deep_copy(json_array_get(w->calls, (size_t)i)), *resized;
+		size_t n = call_length(call), arg = (size_t)w->sweep.arg;
+		char path[CALL_PATH_BYTES];
 
-		snprintf(path, sizeof(path), "calls[%d][%d]", i, w->sweep.arg);
-		json_array_append_new(calls, args);
-		if ((size_t)w->sweep.arg >= json_array_size(args)) {
+		json_array_append_new(calls, call);
+		if (arg >= n) {
 			err_set(err, ERR_WORKLOAD,
 				"sweep.input.arg is %d, but calls[%d] has %zu argument%s",
-				w->sweep.arg, i, json_array_size(args),
-				json_array_size(args) == 1 ? "" : "s");
+				w->sweep.arg, i, n, n == 1 ? "" : "s");
 			goto fail;
 		}
-		resized = spec_resize(json_array_get(args, (size_t)w->sweep.arg), path,
-				      w->sweep.dim, p->n, err);
+		call_path(call, i, arg, path);
+		resized = spec_resize(call_spec(call, arg), path, w->sweep.dim, p->n, err);
 		if (!resized)
 			goto fail;
-		json_array_set_new(args, (size_t)w->sweep.arg, resized);
+		call_set(call, arg, resized);
 	}
 	return calls;
 fail:

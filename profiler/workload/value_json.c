@@ -38,7 +38,14 @@ static void store(struct tensor *t, int64_t i, const json_t *item)
 	}
 }
 
-static struct value tensor_from_json(const json_t *spec, struct allocator *a, struct err *err)
+/* What makes a value: where its tensors lie, and what its expressions are for. */
+struct value_maker {
+	struct allocator *a;
+	const struct value_scope *scope; /* NULL: the spec has no expressions */
+};
+
+static struct value tensor_from_json(const json_t *spec, const struct value_maker *m,
+				     struct err *err)
 {
 	struct spec_tensor s;
 	struct tensor *t;
@@ -46,7 +53,7 @@ static struct value tensor_from_json(const json_t *spec, struct allocator *a, st
 
 	if (!spec_tensor(spec, "input", &s, err))
 		return unset;
-	t = tensor_create(a, s.dtype, s.rank, s.size, err);
+	t = tensor_create(m->a, s.dtype, s.rank, s.size, err);
 	if (!t)
 		return unset;
 	if (!s.data)
@@ -56,11 +63,15 @@ static struct value tensor_from_json(const json_t *spec, struct allocator *a, st
 			store(t, i, json_array_get(s.data, (size_t)i));
 	v = fusion_value(t);
 	tensor_unref(t);
-	if (v.kind == VALUE_UNSET)
+	if (v.kind == VALUE_UNSET) {
 		err_set(err, ERR_MEMORY, "out of memory for an input");
-	else
-		fusion_mark_dynamic(v, s.dynamic_dims);
-	return v;
+		return unset;
+	}
+	fusion_mark_dynamic(v, s.dynamic_dims);
+	if (!s.requires_grad || !m->scope || fusion_require_grad(m->scope->session, v, err))
+		return v;
+	value_unref(v);
+	return unset;
 }
 
 static struct value scalar_from_json(const json_t *json)
@@ -76,7 +87,9 @@ static struct value scalar_from_json(const json_t *json)
 	return value_str(json_string_value(json), json_string_length(json));
 }
 
-static struct value items_from_json(const json_t *items, bool tuple, struct allocator *a,
+static struct value from_json(const json_t *spec, const struct value_maker *m, struct err *err);
+
+static struct value items_from_json(const json_t *items, bool tuple, const struct value_maker *m,
 				    struct err *err)
 {
 	size_t n = json_array_size(items), made = 0;
@@ -88,7 +101,7 @@ static struct value items_from_json(const json_t *items, bool tuple, struct allo
 		return unset;
 	}
 	for (; made < n; made++) {
-		at[made] = value_from_json(json_array_get(items, made), a, err);
+		at[made] = from_json(json_array_get(items, made), m, err);
 		if (at[made].kind == VALUE_UNSET)
 			break;
 	}
@@ -100,7 +113,8 @@ static struct value items_from_json(const json_t *items, bool tuple, struct allo
 	return v;
 }
 
-static struct value dict_from_json(const json_t *items, struct allocator *a, struct err *err)
+static struct value dict_from_json(const json_t *items, const struct value_maker *m,
+				   struct err *err)
 {
 	struct value dict = value_dict();
 	const char *key;
@@ -111,7 +125,7 @@ static struct value dict_from_json(const json_t *items, struct allocator *a, str
 	json_object_foreach((json_t *)items, key, item)
 	{
 		struct value name = value_str(key, strlen(key));
-		struct value v = value_from_json(item, a, err);
+		struct value v = from_json(item, m, err);
 		bool ok = name.kind != VALUE_UNSET && v.kind != VALUE_UNSET &&
 			  value_dict_set(dict.dict, name, v);
 
@@ -125,19 +139,69 @@ static struct value dict_from_json(const json_t *items, struct allocator *a, str
 	return dict;
 }
 
-struct value value_from_json(const json_t *spec, struct allocator *a, struct err *err)
+static struct value evaluate(const char *text, const struct value_maker *m, struct err *err)
+{
+	const struct value_scope *scope = m->scope;
+	struct fusion_expression e = { .text = text };
+	struct value v = unset;
+
+	if (!scope) {
+		err_set(err, ERR_WORKLOAD, "an expression cannot be evaluated here");
+		return unset;
+	}
+	e.label = scope->label;
+	e.seed = scope->seed;
+	e.with_n = scope->with_n;
+	e.n = scope->n;
+	return fusion_evaluate(scope->session, &e, &v, err) ? v : unset;
+}
+
+static struct value from_json(const json_t *spec, const struct value_maker *m, struct err *err)
 {
 	json_t *inner;
 
 	if (spec_is_tensor(spec))
-		return tensor_from_json(spec, a, err);
+		return tensor_from_json(spec, m, err);
+	if ((inner = json_object_get(spec, "python")))
+		return evaluate(json_string_value(inner), m, err);
 	if ((inner = json_object_get(spec, "tuple")))
-		return items_from_json(inner, true, a, err);
+		return items_from_json(inner, true, m, err);
 	if ((inner = json_object_get(spec, "list")))
-		return items_from_json(inner, false, a, err);
+		return items_from_json(inner, false, m, err);
 	if ((inner = json_object_get(spec, "dict")))
-		return dict_from_json(inner, a, err);
+		return dict_from_json(inner, m, err);
 	return scalar_from_json(json_object_get(spec, "value"));
+}
+
+struct value value_from_json(const json_t *spec, struct allocator *a, struct err *err)
+{
+	return from_json(spec, &(struct value_maker){ .a = a }, err);
+}
+
+struct value value_in_scope(const json_t *spec, struct allocator *a,
+			    const struct value_scope *scope, struct err *err)
+{
+	return from_json(spec, &(struct value_maker){ a, scope }, err);
+}
+
+/* Whether the elements lie one after another, in some order of the dimensions. */
+static bool is_dense(const struct tensor *t)
+{
+	int64_t expected = 1;
+	unsigned taken = 0;
+
+	for (int k = 0; k < t->rank; k++) {
+		int next = -1;
+
+		for (int d = 0; d < t->rank && next < 0; d++)
+			if (!(taken >> d & 1) && t->stride[d] == expected)
+				next = d;
+		if (next < 0)
+			return false;
+		taken |= 1u << next;
+		expected *= t->size[next];
+	}
+	return true;
 }
 
 static struct value copy_tensor(struct value original, struct allocator *a, struct err *err)
@@ -148,6 +212,8 @@ static struct value copy_tensor(struct value original, struct allocator *a, stru
 
 	if (!t)
 		return unset;
+	if (!tensor_contiguous(from) && is_dense(from))
+		memcpy(t->stride, from->stride, sizeof(t->stride));
 	tensor_copy(t, from);
 	v = fusion_value(t);
 	tensor_unref(t);
@@ -200,6 +266,49 @@ struct value value_copy(struct value v, struct allocator *a, struct err *err)
 		}
 	}
 	return dict;
+}
+
+static bool refill(struct value to, struct value from, int depth)
+{
+	struct value a = value_attributes(to), b = value_attributes(from);
+	bool ok = to.kind == from.kind && value_length(to) == value_length(from);
+
+	if (ok && to.kind == VALUE_TENSOR) {
+		if (!value_alike(to, from))
+			return false;
+		tensor_copy(fusion_tensor(to), fusion_tensor(from));
+		return true;
+	}
+	if (ok && a.kind == VALUE_DICT && b.kind == VALUE_DICT && depth < MAX_VALUE_DEPTH)
+		return refill(a, b, depth + 1);
+	for (int i = 0; ok && i < value_length(to) && depth < MAX_VALUE_DEPTH; i++)
+		ok = refill(value_item(to, i), value_item(from, i), depth + 1);
+	return ok && (to.kind != VALUE_INT || to.i == from.i) &&
+	       (to.kind != VALUE_STR || value_equal(to, from));
+}
+
+bool value_refill(struct value to, struct value from)
+{
+	return refill(to, from, 0);
+}
+
+static bool leaves(struct fusion_session *session, struct value copy, struct value original,
+		   int depth, struct err *err)
+{
+	int n = value_length(copy);
+
+	if (copy.kind == VALUE_TENSOR)
+		return !fusion_requires_grad(original) || fusion_require_grad(session, copy, err);
+	for (int i = 0; i < n && i < value_length(original) && depth < MAX_VALUE_DEPTH; i++)
+		if (!leaves(session, value_item(copy, i), value_item(original, i), depth + 1, err))
+			return false;
+	return true;
+}
+
+bool value_mark_leaves(struct fusion_session *session, struct value copy, struct value original,
+		       struct err *err)
+{
+	return leaves(session, copy, original, 0, err);
 }
 
 /* Counts what a walk meets, shared parts each time, and stops at a limit. */
@@ -413,7 +522,10 @@ static double as_number(struct value v)
 	return v.kind == VALUE_FLOAT ? v.f : v.kind == VALUE_INT ? (double)v.i : (double)v.b;
 }
 
-static double distance(struct value a, struct value b, bool any_dtype)
+enum { MAX_INSTANCE_DEPTH = 16 }; /* they may hold one another */
+
+/* `depth`: of instances that it is in. */
+static double distance(struct value a, struct value b, bool any_dtype, int depth)
 {
 	double most = 0;
 	bool list = a.kind == VALUE_TUPLE || a.kind == VALUE_LIST;
@@ -430,13 +542,20 @@ static double distance(struct value a, struct value b, bool any_dtype)
 
 		return x == y || (isnan(x) && isnan(y)) ? 0 : fabs(x - y);
 	}
-	if (!list && a.kind != VALUE_DICT)
+	if (a.kind == VALUE_INSTANCE && a.object != b.object) {
+		a = value_attributes(a);
+		b = value_attributes(b);
+		if (a.kind != b.kind)
+			return (double)NAN;
+		depth++;
+	}
+	if ((!list && a.kind != VALUE_DICT) || depth > MAX_INSTANCE_DEPTH)
 		return 0;
 	n = value_length(a);
 	if (n != value_length(b))
 		return (double)NAN;
 	for (int i = 0; i < n; i++) {
-		double d = distance(value_item(a, i), value_item(b, i), any_dtype);
+		double d = distance(value_item(a, i), value_item(b, i), any_dtype, depth);
 
 		if (isnan(d))
 			return d;
@@ -447,12 +566,12 @@ static double distance(struct value a, struct value b, bool any_dtype)
 
 double value_distance(struct value a, struct value b)
 {
-	return distance(a, b, false);
+	return distance(a, b, false, 0);
 }
 
 double value_distance_any(struct value a, struct value b)
 {
-	return distance(a, b, true);
+	return distance(a, b, true, 0);
 }
 
 bool value_same(struct value a, struct value b)

@@ -9,13 +9,36 @@
 #include "fusion/value.h"
 #include "fusion/tensor.h"
 
+struct fusion_session; /* fusion/fusion.h */
+
 enum { VALUE_JSON_MAX_ELEMENTS = 4096 }; /* a larger tensor is summed up, unless `whole` */
 
 /* Makes the value of a spec that spec_check() has passed; tensors come from
  * `a`.  kind VALUE_UNSET with MEMORY or BOUND. */
 struct value value_from_json(const json_t *spec, struct allocator *a, struct err *err);
 
-/* A deep copy with tensors of its own, row-major. */
+/* The same where it may hold expressions, which the session evaluates, and tensors that require a
+ * gradient of it: VALUE_UNSET with the program's error, too. */
+struct value_scope {
+	struct fusion_session *session;
+	const char *label; /* of the argument, "calls[0][1]" */
+	uint64_t seed;
+	bool with_n; /* n is a name in it */
+	int64_t n;
+};
+struct value value_in_scope(const json_t *spec, struct allocator *a,
+			    const struct value_scope *scope, struct err *err);
+
+/* The numbers of `from` into the tensors of `to`, which the same expression made; false where they
+ * are not of one form. */
+bool value_refill(struct value to, struct value from);
+
+/* The tensors of a copy require a gradient, in that session, where those of the original do. */
+bool value_mark_leaves(struct fusion_session *session, struct value copy, struct value original,
+		       struct err *err);
+
+/* A deep copy with tensors of its own, in the original's order of memory where that has no gaps,
+ * else row-major. */
 struct value value_copy(struct value v, struct allocator *a, struct err *err);
 
 /* Whether the functions below can walk v: a program may nest lists without end,

@@ -11,51 +11,7 @@
 #include <string.h>
 
 #include "fusion/base/nearest.h"
-#include "fusion/registry.h"
 #include "profiler/workload/spec.h"
-
-/* ---- how a workload is to be run. ---- */
-
-static bool refuse_op(size_t i, const char *name, struct err *err)
-{
-	char spelling[128];
-	const char *nearest;
-
-	snprintf(spelling, sizeof(spelling), "torch.%s", name);
-	nearest = fusion_op_nearest(spelling);
-	return err_set(err, ERR_NAME,
-		       "deny[%zu]: there is no op '%s'%s%s; `breakeven ops` lists them", i, name,
-		       nearest ? ", but " : "", nearest ? nearest : "");
-}
-
-/* Fills in deny and n_deny from the workload's JSON, whose texts they borrow.  WORKLOAD where it
- * is no list of names, NAME where there is no such op. */
-static bool deny_read(struct workload *w, struct err *err)
-{
-	const json_t *deny = json_object_get(w->json, "deny");
-	size_t n = json_array_size(deny);
-
-	if (!deny || json_is_null(deny))
-		return true;
-	if (!json_is_array(deny) || n > WORKLOAD_MAX_DENY)
-		return err_set(err, ERR_WORKLOAD,
-			       "deny must be a list of at most %d names of ops, as "
-			       "[\"softmax\", \"layer_norm\"]",
-			       WORKLOAD_MAX_DENY);
-	w->deny = calloc(n + 1, sizeof(*w->deny));
-	if (!w->deny)
-		return err_set(err, ERR_MEMORY, "out of memory for the workload");
-	for (size_t i = 0; i < n; i++) {
-		w->deny[i] = json_string_value(json_array_get(deny, i));
-		if (!w->deny[i] || strlen(w->deny[i]) > 64)
-			return err_set(err, ERR_WORKLOAD,
-				       "deny[%zu] must be the name of an op, at most 64 bytes", i);
-		if (!fusion_op_known(w->registry, w->deny[i]))
-			return refuse_op(i, w->deny[i], err);
-	}
-	w->n_deny = (int)n;
-	return true;
-}
 
 bool field_given(const json_t *value)
 {
@@ -82,248 +38,7 @@ bool field_string(const json_t *json, const char *field, const char *otherwise, 
 	return true;
 }
 
-/* A device has a backend of its own; that of the host is chosen by the engine. */
-static bool read_device(struct workload *w, struct err *err)
-{
-	int backend;
-	const char *device;
-
-	if (!field_string(w->json, "device", "cpu", 40, &device, err))
-		return false;
-	if (strcmp(device, "cpu") != 0 && strcmp(device, "cuda") != 0)
-		return err_set(err, ERR_WORKLOAD, "device '%s' is unknown; there are cpu and cuda",
-			       device);
-	if (strcmp(device, "cpu") == 0)
-		return true;
-	backend = w->backend ? fusion_backend_find(w->registry, w->backend) : -1;
-	if (backend >= 0 && !fusion_backend(w->registry, backend).opens_device)
-		return err_set(err, ERR_WORKLOAD,
-			       "backend '%s' does not run on device cuda; leave backend out",
-			       w->backend);
-	w->backend = w->backend ? w->backend : "cuda";
-	return true;
-}
-
-static bool read_policy(struct workload *w, struct err *err)
-{
-	const char *name;
-
-	if (!field_string(w->json, "policy", "dynamo", 40, &name, err))
-		return false;
-	return fusion_policy_from_name(name, &w->policy) ||
-	       err_set(err, ERR_WORKLOAD, "policy '%s' is unknown; there are dynamo and native",
-		       name);
-}
-
-static bool read_flag(const struct workload *w, const char *field, const char *meaning, bool *out,
-		      struct err *err)
-{
-	const json_t *value = json_object_get(w->json, field);
-
-	*out = json_is_true(value);
-	return !field_given(value) || json_is_boolean(value) ||
-	       err_set(err, ERR_WORKLOAD, "%s must be true or false: %s", field, meaning);
-}
-
-static bool read_flags(struct workload *w, struct err *err)
-{
-	return read_flag(w, "grad", "whether the gradients of the inputs are taken", &w->grad,
-			 err) &&
-	       read_flag(w, "record_api",
-			 "whether timelines of device cuda hold the calls of the driver and the "
-			 "runtime, for 0.2 us more a launch",
-			 &w->record_api, err) &&
-	       read_flag(w, "keep_going", "whether the other modes are measured where one fails",
-			 &w->keep_going, err) &&
-	       read_flag(w, "poison",
-			 "whether memory is watched, in a run that is not timed: what is fresh or "
-			 "freed is filled with NaN, and what is written outside of a buffer is "
-			 "found",
-			 &w->poison, err);
-}
-
-/* Ours is always there: the others are laid over it. */
-static bool read_engines(struct workload *w, struct err *err)
-{
-	const json_t *engines = json_object_get(w->json, "engines"), *item;
-	bool ours = !field_given(engines);
-	size_t i;
-
-	if (field_given(engines) && !json_is_array(engines))
-		return err_set(err, ERR_WORKLOAD,
-			       "engines must be a list: [\"breakeven\"] or [\"breakeven\", "
-			       "\"torch\"]");
-	json_array_foreach((json_t *)engines, i, item)
-	{
-		const char *name = json_string_value(item);
-
-		if (name && strcmp(name, "breakeven") == 0)
-			ours = true;
-		else if (name && strcmp(name, "torch") == 0)
-			w->torch = true;
-		else
-			return err_set(err, ERR_WORKLOAD,
-				       "engines[%zu] '%.40s' is unknown; there are breakeven and "
-				       "torch",
-				       i, name ? name : "(not a string)");
-	}
-	return ours || err_set(err, ERR_WORKLOAD,
-			       "engines must hold breakeven: what torch measures is laid over it");
-}
-
-static bool read_seconds(struct workload *w, struct err *err)
-{
-	const json_t *seconds = json_object_get(w->json, "seconds");
-
-	w->seconds = json_number_value(seconds);
-	return !field_given(seconds) ||
-	       (json_is_number(seconds) && w->seconds >= WORKLOAD_MIN_SECONDS &&
-		w->seconds <= WORKLOAD_MAX_SECONDS) ||
-	       err_set(err, ERR_WORKLOAD,
-		       "seconds must be a number from %g to %g: how long each point is sampled",
-		       WORKLOAD_MIN_SECONDS, WORKLOAD_MAX_SECONDS);
-}
-
-/* {"cse": false}: the pass is left out. */
-static bool read_passes(struct workload *w, struct err *err)
-{
-	const json_t *passes = json_object_get(w->json, "passes");
-	const char *name;
-	json_t *on;
-
-	if (!field_given(passes))
-		return true;
-	if (!json_is_object(passes))
-		return err_set(err, ERR_WORKLOAD,
-			       "passes must be an object that says which are switched off, as "
-			       "{\"cse\": false}");
-	json_object_foreach((json_t *)passes, name, on)
-	{
-		struct err why = { 0 };
-		uint64_t ignored = 0;
-
-		if (!json_is_boolean(on))
-			return err_set(err, ERR_WORKLOAD,
-				       "passes.%.64s must be true or false: whether the pass runs",
-				       name);
-		if (!fusion_pass_disable(w->registry, name,
-					 json_is_true(on) ? &ignored : &w->passes_disabled, &why) &&
-		    !(why.code == ERR_VALUE && json_is_true(on)))
-			return err_set(err, ERR_WORKLOAD, "passes: %s", why.message);
-	}
-	return fusion_passes_check(w->registry, w->passes_disabled, err);
-}
-
-static bool read_autocast(struct workload *w, struct err *err)
-{
-	const char *name;
-
-	if (!field_string(w->json, "autocast", NULL, 40, &name, err))
-		return false;
-	if (!name)
-		return true;
-	if (strncmp(name, "torch.", 6) == 0)
-		name += 6;
-	return (dtype_from_name(name, &w->autocast) &&
-		(w->autocast == DTYPE_BF16 || w->autocast == DTYPE_F16)) ||
-	       err_set(err, ERR_WORKLOAD,
-		       "autocast '%s' is no dtype of torch.autocast; it takes bfloat16, float16 or "
-		       "null",
-		       name);
-}
-
-static bool read_backend(struct workload *w, struct err *err)
-{
-	const json_t *threads = json_object_get(w->json, "threads");
-
-	if (!field_string(w->json, "backend", NULL, 40, &w->backend, err))
-		return false;
-	if (w->backend && fusion_backend_find(w->registry, w->backend) < 0) {
-		struct buf names;
-
-		buf_init(&names, 256);
-		registry_backend_names(w->registry, &names);
-		err_set(err, ERR_WORKLOAD,
-			"backend '%s' is not available in this version; it has %s", w->backend,
-			names.data ? names.data : "interp");
-		buf_finish(&names);
-		return false;
-	}
-	if (!field_given(threads))
-		return true;
-	if (!json_is_integer(threads) || json_integer_value(threads) < 0)
-		return err_set(err, ERR_WORKLOAD,
-			       "threads must be an integer >= 0 (0: one per core)");
-	if (json_integer_value(threads) > WORKLOAD_MAX_THREADS)
-		return err_set(err, ERR_BOUND,
-			       "threads is %" JSON_INTEGER_FORMAT "; the limit is %d",
-			       json_integer_value(threads), WORKLOAD_MAX_THREADS);
-	w->threads = (int)json_integer_value(threads);
-	return true;
-}
-
-static bool read_modes(struct workload *w, struct err *err)
-{
-	const json_t *modes = json_object_get(w->json, "modes");
-	bool wanted[FUSION_MODE_COUNT] = { false };
-	size_t i;
-	json_t *item;
-
-	if (field_given(modes) && (!json_is_array(modes) || json_array_size(modes) == 0))
-		return err_set(err, ERR_WORKLOAD, "modes must be a list of " FUSION_MODE_LIST);
-	json_array_foreach((json_t *)modes, i, item)
-	{
-		const char *name = json_string_value(item);
-		enum fusion_mode mode;
-
-		if (!name || !fusion_mode_from_name(name, &mode))
-			return err_set(err, ERR_WORKLOAD,
-				       "modes[%zu] '%.40s' is not available in this version; it "
-				       "has " FUSION_MODE_LIST,
-				       i, name ? name : "(not a string)");
-		wanted[mode] = true;
-	}
-	for (int mode = 0; mode < FUSION_MODE_COUNT; mode++)
-		if (wanted[mode] || (!field_given(modes) && mode <= FUSION_DYNAMIC))
-			w->modes[w->n_modes++] = (enum fusion_mode)mode;
-	return true;
-}
-
-/* project, tags, commit and branch are stored, not used; they are bounded all
- * the same. */
-static bool check_labels(const json_t *json, struct err *err)
-{
-	static const char *const fields[] = { "project", "commit", "branch" };
-	const json_t *tags = json_object_get(json, "tags");
-	const char *text;
-	size_t i;
-	json_t *tag;
-
-	for (size_t f = 0; f < sizeof(fields) / sizeof(fields[0]); f++)
-		if (!field_string(json, fields[f], NULL, 200, &text, err))
-			return false;
-	if (!field_given(tags))
-		return true;
-	if (!json_is_array(tags) || json_array_size(tags) > 32)
-		return err_set(err, ERR_WORKLOAD, "tags must be a list of at most 32 strings");
-	json_array_foreach((json_t *)tags, i, tag)
-	{
-		if (!json_is_string(tag) || json_string_length(tag) > 64)
-			return err_set(err, ERR_WORKLOAD,
-				       "tags[%zu] must be a string of at most 64 bytes", i);
-	}
-	return true;
-}
-
-/* Reads from w->json where and how it is run and what it is filed under: labels, backend,
- * device, policy, modes, engines, passes, and flags.  WORKLOAD or BOUND. */
-static bool settings_read(struct workload *w, struct err *err)
-{
-	return check_labels(w->json, err) && read_backend(w, err) && read_device(w, err) &&
-	       read_policy(w, err) && read_flags(w, err) && read_engines(w, err) &&
-	       read_seconds(w, err) && read_autocast(w, err) && read_passes(w, err) &&
-	       deny_read(w, err) && read_modes(w, err);
-}
+/* ---- the fields ---- */
 
 static const char *const known_fields[] = {
 	"name",    "source", "entry",  "calls",    "params",  "modes",      "device",     "backend",
@@ -333,14 +48,15 @@ static const char *const known_fields[] = {
 };
 enum { N_FIELDS = sizeof(known_fields) / sizeof(known_fields[0]) };
 
-static bool check_fields(const json_t *json, struct err *err)
+static void check_fields(struct workload *w)
 {
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)json, key, value)
+	json_object_foreach(w->json, key, value)
 	{
 		struct nearest near = nearest_to(key);
+		struct err err = { 0 };
 		bool known = false;
 
 		for (int i = 0; i < N_FIELDS && !known; i++) {
@@ -350,187 +66,74 @@ static bool check_fields(const json_t *json, struct err *err)
 		if (known)
 			continue;
 		if (near.best)
-			return err_set(err, ERR_WORKLOAD,
-				       "the field '%.40s' is unknown; did you mean '%s'?", key,
-				       near.best);
-		return err_set(err, ERR_WORKLOAD,
-			       "the field '%.40s' is unknown; a workload has name, source, entry, "
-			       "calls, modes, threads, backend, sweep, time and more",
-			       key);
+			err_set(&err, ERR_WORKLOAD,
+				"the field '%.40s' is unknown; did you mean '%s'?", key, near.best);
+		else
+			err_set(&err, ERR_WORKLOAD,
+				"the field '%.40s' is unknown; a workload has name, source, entry, "
+				"calls, modes, threads, backend, sweep, time and more",
+				key);
+		workload_take(w, false, &err);
 	}
-	return true;
 }
 
-/* Parameters and buffers of an nn.Module, by qualified name. */
-static bool read_params(struct workload *w, struct err *err)
+/* ---- the program ---- */
+
+struct point_listing {
+	struct workload *w;
+	const struct point *p;
+};
+
+static void list_problem(void *self, const struct err *problem, bool certain)
 {
-	const json_t *params = json_object_get(w->json, "params");
-	int64_t bytes = 0;
-	const char *name;
-	json_t *spec;
+	struct point_listing *l = self;
+	struct err at = *problem;
 
-	if (!field_given(params))
-		return true;
-	if (!json_is_object(params) || json_object_size(params) > WORKLOAD_MAX_PARAMS)
-		return err_set(err, ERR_WORKLOAD,
-			       "params must be an object of at most %d tensors by name, as "
-			       "{\"up.weight\": {\"tensor\": ...}}",
-			       WORKLOAD_MAX_PARAMS);
-	json_object_foreach((json_t *)params, name, spec)
-	{
-		char path[160];
-
-		snprintf(path, sizeof(path), "params.%.120s", name);
-		if (!spec_is_tensor(spec))
-			return err_set(err, ERR_WORKLOAD,
-				       "%s must be {\"tensor\": ...} or {\"random\": ...}", path);
-		if (!spec_check(spec, path, &bytes, err))
-			return false;
-	}
-	if (bytes > (int64_t)1 << WORKLOAD_MAX_INPUT_BYTES_LOG2)
-		return err_set(err, ERR_BOUND, "params take more than 1 GiB, the limit");
-	w->params = params;
-	return true;
+	sweep_locate(l->w, l->p, &at);
+	if (certain)
+		workload_take(l->w, false, &at);
+	else if (l->w->each)
+		l->w->each(l->w->each_self, &at, false);
 }
 
-static bool read_calls(struct workload *w, struct err *err)
+/* All that is seen in the text of a point. */
+static void list_problems(struct workload *w, const struct point *p)
 {
-	w->calls = json_object_get(w->json, "calls");
-	if (!json_is_array(w->calls) || json_array_size(w->calls) == 0)
-		return err_set(err, ERR_WORKLOAD,
-			       "calls must be a list of calls, each a list of values, as "
-			       "[[{\"random\": {\"shape\": [8, 16]}}]]");
-	if (json_array_size(w->calls) > WORKLOAD_MAX_CALLS)
-		return err_set(err, ERR_BOUND, "calls has %zu entries; the limit is %d",
-			       json_array_size(w->calls), WORKLOAD_MAX_CALLS);
-	w->n_calls = (int)json_array_size(w->calls);
-	for (int i = 0; i < w->n_calls; i++) {
-		const json_t *args = json_array_get(w->calls, (size_t)i);
+	struct fusion_file *all = calloc((size_t)w->files.n, sizeof(*all));
+	struct fusion_files files = { all, w->files.n, w->files.entry };
+	struct point_listing listing = { w, p };
+	struct err err = { 0 };
 
-		if (!json_is_array(args))
-			return err_set(err, ERR_WORKLOAD, "calls[%d] must be a list of values", i);
-		if (json_array_size(args) > WORKLOAD_MAX_ARGS)
-			return err_set(err, ERR_BOUND,
-				       "calls[%d] has %zu arguments; the limit is %d", i,
-				       json_array_size(args), WORKLOAD_MAX_ARGS);
+	if (!all) {
+		workload_take(w, err_set(&err, ERR_MEMORY, "out of memory for the workload"), &err);
+		return;
 	}
-	return true;
+	memcpy(all, w->files.at, sizeof(*all) * (size_t)w->files.n);
+	all[files.entry].text = point_source(w, p);
+	all[files.entry].len = strlen(all[files.entry].text);
+	fusion_problems(w->registry, &files, w->entry, list_problem, &listing);
+	free(all);
 }
 
-/* Every value of every point's calls. */
-static bool check_values(const struct workload *w, struct err *err)
-{
-	const int64_t most = (int64_t)1 << WORKLOAD_MAX_INPUT_BYTES_LOG2;
-
-	for (int p = 0; p < w->n_points; p++) {
-		json_t *calls = workload_calls(w, &w->points[p], err);
-		int64_t bytes = 0;
-		size_t i, k;
-		json_t *args, *value;
-
-		if (!calls)
-			return false;
-		json_array_foreach(calls, i, args)
-		{
-			json_array_foreach(args, k, value)
-			{
-				char path[64];
-				bool ok;
-
-				snprintf(path, sizeof(path), "calls[%zu][%zu]", i, k);
-				ok = spec_check(value, path, &bytes, err);
-				if (ok && bytes > most)
-					ok = err_set(err, ERR_BOUND,
-						     "calls: the tensors up to %s take more than 1 "
-						     "GiB together, the limit; use fewer calls or "
-						     "smaller shapes",
-						     path);
-				if (!ok) {
-					json_decref(calls);
-					return false;
-				}
-			}
-		}
-		json_decref(calls);
-		if (w->sweep.kind != SWEEP_INPUT)
-			break; /* the other points have the same values */
-	}
-	return true;
-}
-
-static bool read_timed(struct workload *w, const char *name, const json_t *list, struct err *err)
-{
-	enum fusion_mode mode;
-	size_t n = json_array_size(list);
-
-	if (!fusion_mode_from_name(name, &mode))
-		return err_set(err, ERR_WORKLOAD,
-			       "time.%.40s: no such mode; there are " FUSION_MODE_LIST, name);
-	if (!json_is_array(list) || n == 0 || n > WORKLOAD_MAX_CALLS)
-		return err_set(err, ERR_WORKLOAD,
-			       "time.%s must be a list of 1 to %d indices of calls", name,
-			       WORKLOAD_MAX_CALLS);
-	w->timed[mode] = calloc(n, sizeof(int));
-	if (!w->timed[mode])
-		return err_set(err, ERR_MEMORY, "out of memory for the run");
-	w->n_timed[mode] = (int)n;
-	for (size_t i = 0; i < n; i++) {
-		const json_t *item = json_array_get(list, i);
-
-		if (!json_is_integer(item) || json_integer_value(item) < 0 ||
-		    json_integer_value(item) >= w->n_calls)
-			return err_set(err, ERR_WORKLOAD,
-				       "time.%s[%zu] must be the index of a call, 0 to %d", name, i,
-				       w->n_calls - 1);
-		w->timed[mode][i] = (int)json_integer_value(item);
-	}
-	return true;
-}
-
-static bool read_time(struct workload *w, struct err *err)
-{
-	const json_t *time = json_object_get(w->json, "time");
-	const char *mode;
-	json_t *list;
-
-	if (field_given(time) && !json_is_object(time))
-		return err_set(err, ERR_WORKLOAD, "time must be an object, as {\"static\": [0]}");
-	json_object_foreach((json_t *)time, mode, list)
-	{
-		if (!read_timed(w, mode, list, err))
-			return false;
-	}
-	return true;
-}
-
-static bool parse_programs(struct workload *w, struct err *err)
+static void parse_programs(struct workload *w)
 {
 	for (int i = 0; i < w->n_points; i++) {
 		struct point *p = &w->points[i];
 		const char *source = point_source(w, p);
+		struct err err = { 0 };
+		int before = w->n_problems;
 
 		if (i > 0 && !p->source)
 			break; /* an input sweep: one program for all points */
-		p->program = workload_program(w, source, strlen(source), err);
-		if (!p->program) {
-			sweep_locate(w, p, err);
-			return false;
-		}
+		p->program = workload_program(w, source, strlen(source), &err);
+		if (!p->program || (w->each && i == 0))
+			list_problems(w, p);
+		if (p->program)
+			continue;
+		sweep_locate(w, p, &err);
+		workload_take(w, w->n_problems > before, &err);
+		break;
 	}
-	return true;
-}
-
-void workload_problems(const json_t *json, const struct registry *registry,
-		       void (*each)(void *self, const struct err *problem, bool certain),
-		       void *self)
-{
-	struct workload w = { .json = (json_t *)json, .registry = registry };
-	struct err ignored;
-
-	if (!json_object_get(json_object_get(json, "sweep"), "statements") &&
-	    files_read(&w, &ignored))
-		fusion_problems(registry, &w.files, w.entry, each, self);
-	files_forget(&w);
 }
 
 /* Reads `before`, the program that this one is a change of; after the sweep. */
@@ -556,17 +159,38 @@ static bool parse_before(struct workload *w, const json_t *before, struct err *e
 		       "the program before the change, line %d: %.300s", err->line, err->message);
 }
 
-static bool fill(struct workload *w, struct err *err)
+/* Each part is read even where others are wrong, as far as it does not need them. */
+static void fill(struct workload *w)
 {
-	const json_t *json = w->json;
+	struct err err = { 0 };
+	bool source, points;
 
-	if (!check_fields(json, err) ||
-	    !field_string(json, "name", "workload", 200, &w->name, err) || !files_read(w, err))
-		return false;
-	return settings_read(w, err) && weights_read(w, err) && read_params(w, err) &&
-	       read_calls(w, err) && read_time(w, err) &&
-	       sweep_parse(w, json_object_get(json, "sweep"), err) && check_values(w, err) &&
-	       parse_programs(w, err) && parse_before(w, json_object_get(json, "before"), err);
+	check_fields(w);
+	workload_take(w, field_string(w->json, "name", "workload", 200, &w->name, &err), &err);
+	source = workload_take(w, files_read(w, &err), &err);
+	settings_read(w);
+	workload_take(w, weights_read(w, &err), &err);
+	arguments_read(w);
+	points = source &&
+		 workload_take(w, sweep_parse(w, json_object_get(w->json, "sweep"), &err), &err);
+	if (points)
+		parse_programs(w);
+	if (w->calls_read)
+		arguments_check(w, w->n_points ? w->points[0].program : NULL);
+	if (source)
+		workload_take(w, parse_before(w, json_object_get(w->json, "before"), &err), &err);
+}
+
+bool workload_take(struct workload *w, bool ok, struct err *err)
+{
+	if (ok)
+		return true;
+	if (w->n_problems++ == 0)
+		w->first_problem = *err;
+	if (w->each && w->n_problems <= WORKLOAD_MAX_PROBLEMS)
+		w->each(w->each_self, err, true);
+	*err = (struct err){ 0 };
+	return false;
 }
 
 struct workload *workload_parse(const json_t *json, struct err *err)
@@ -574,8 +198,8 @@ struct workload *workload_parse(const json_t *json, struct err *err)
 	return workload_parse_in(json, NULL, err);
 }
 
-struct workload *workload_parse_in(const json_t *json, const struct registry *registry,
-				   struct err *err)
+static struct workload *parse(const json_t *json, const struct registry *registry,
+			      fusion_problem_fn *each, void *self, struct err *err)
 {
 	struct workload *w;
 
@@ -584,17 +208,42 @@ struct workload *workload_parse_in(const json_t *json, const struct registry *re
 		return NULL;
 	}
 	w = calloc(1, sizeof(*w));
-	if (!w) {
+	if (w)
+		w->json = json_deep_copy(json);
+	if (!w || !w->json) {
+		workload_destroy(w);
 		err_set(err, ERR_MEMORY, "out of memory for the workload");
 		return NULL;
 	}
 	w->registry = registry;
-	w->json = json_deep_copy(json);
-	if (!w->json || !fill(w, err)) {
-		workload_destroy(w);
-		return NULL;
-	}
-	return w;
+	w->each = each;
+	w->each_self = self;
+	fill(w);
+	w->each = NULL;
+	if (w->n_problems == 0)
+		return w;
+	if (err)
+		*err = w->first_problem;
+	workload_destroy(w);
+	return NULL;
+}
+
+struct workload *workload_parse_in(const json_t *json, const struct registry *registry,
+				   struct err *err)
+{
+	return parse(json, registry, NULL, NULL, err);
+}
+
+void workload_problems(const json_t *json, const struct registry *registry,
+		       void (*each)(void *self, const struct err *problem, bool certain),
+		       void *self)
+{
+	struct err err = { 0 };
+	struct workload *w = parse(json, registry, each, self, &err);
+
+	if (!w && !json_is_object(json))
+		each(self, &err, true);
+	workload_destroy(w);
 }
 
 void workload_destroy(struct workload *w)

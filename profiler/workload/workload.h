@@ -7,6 +7,7 @@
 #define PROFILER_WORKLOAD_WORKLOAD_H
 
 #include "fusion/fusion.h"
+#include "fusion/base/err.h"
 #include "fusion/registry.h"
 #include "profiler/profiler.h"
 
@@ -26,6 +27,7 @@ enum {
 	WORKLOAD_MAX_PATH_BYTES = 120,
 	WORKLOAD_MAX_PATH_DEPTH = 16,
 	WORKLOAD_MAX_WEIGHTS = 64,
+	WORKLOAD_MAX_PROBLEMS = 100, /* that are told apart */
 };
 #define WORKLOAD_MIN_SECONDS 0.01
 #define WORKLOAD_MAX_SECONDS 120.0
@@ -48,7 +50,7 @@ struct sweep {
 };
 
 struct workload {
-	json_t *json;
+	json_t *json; /* its calls in the plain form: call.h */
 	const char *name;
 	const char *source, *entry;  /* the text of the entry's file; a name in it */
 	struct fusion_files files;   /* one without a path where `source` is all there is */
@@ -69,13 +71,21 @@ struct workload {
 	bool record_api;      /* its timelines on a GPU hold the calls of the driver too */
 	enum dtype autocast;  /* each call is made under torch.autocast() to it; 0: it does not */
 	const json_t *params; /* specs of tensors by qualified name; NULL: none */
-	const json_t *calls;
+	const json_t *calls;  /* call.h */
 	int n_calls;
+	bool evaluates; /* some argument is an expression */
+	bool leaves;    /* some argument may require a gradient */
+	bool n_is_size; /* a sweep's size is n in the expressions, and no argument is resized */
 	enum fusion_mode modes[FUSION_MODE_COUNT]; /* eager first */
 	int n_modes;
 	struct sweep sweep;
 	struct point *points; /* n ascending */
 	int n_points;
+	fusion_problem_fn *each; /* while it is read: told of all that is wrong; NULL */
+	void *each_self;
+	int n_problems;
+	struct err first_problem;
+	bool calls_read;     /* they have the form that calls have */
 	struct point before; /* the program that this one is a change of; program NULL: none */
 	int *timed[FUSION_MODE_COUNT]; /* indices of calls; NULL: all */
 	int n_timed[FUSION_MODE_COUNT];
@@ -90,6 +100,9 @@ struct workload workload_quick(const struct workload *w);
 
 /* The source of a point: the entry's file. */
 const char *point_source(const struct workload *w, const struct point *p);
+
+/* Points of an input sweep share the first one's program. */
+const struct fusion_program *point_program(const struct workload *w, const struct point *p);
 
 /* The workload's program with that text as the entry's file. */
 struct fusion_program *workload_program(const struct workload *w, const char *source, size_t len,
@@ -106,11 +119,27 @@ bool path_check(const char *path, struct err *err);
 bool weights_read(struct workload *w, struct err *err);
 void weights_forget(struct workload *w);
 
+/* workload.c.  Where a reader was not ok, notes what is wrong and clears *err, so that the next
+ * field can be read.  Returns ok. */
+bool workload_take(struct workload *w, bool ok, struct err *err);
+
+/* settings.c.  Reads where and how it is run and what it is filed under: labels, backend, device,
+ * policy, modes, engines, passes, and flags. */
+void settings_read(struct workload *w);
+
+/* arguments.c.  Reads `params`, `calls` and `time`; then, when the sweep is known, bounds the
+ * values and looks at their expressions, in the scope of the program where there is one. */
+void arguments_read(struct workload *w);
+void arguments_check(struct workload *w, const struct fusion_program *program);
+
 /* workload.c.  Neither missing nor null; and a string field of at most `most` bytes, or
  * `otherwise`, borrowed. */
 bool field_given(const json_t *value);
 bool field_string(const json_t *json, const char *field, const char *otherwise, size_t most,
 		  const char **out, struct err *err);
+
+/* Whether some expression of the calls names n. */
+bool workload_uses_n(const struct workload *w);
 
 /* Reads `sweep` and fills w->points, sources included (no program yet). */
 bool sweep_parse(struct workload *w, const json_t *sweep, struct err *err);

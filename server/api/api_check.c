@@ -179,17 +179,22 @@ static bool complete_answer(json_t *answer, json_t *diagnostics, const json_t *w
 	return e != NULL;
 }
 
-/* The syntax and the names; a source without calls is parsed all the same. */
-static bool parses(const struct registry *registry, const json_t *json, struct err *err)
+/* A source without calls is parsed all the same.  A new reference. */
+static json_t *with_calls(const json_t *json)
 {
 	json_t *copy = json_copy((json_t *)json), *calls = json_pack("{s:[[]]}", "calls");
-	struct workload *w;
 
 	json_object_update_missing(copy, calls);
-	w = workload_parse_in(copy, registry, err);
-	workload_destroy(w);
 	json_decref(calls);
-	json_decref(copy);
+	return copy;
+}
+
+/* The fields, the syntax and the names. */
+static bool parses(const struct registry *registry, const json_t *json, struct err *err)
+{
+	struct workload *w = workload_parse_in(json, registry, err);
+
+	workload_destroy(w);
 	return w != NULL;
 }
 
@@ -204,7 +209,8 @@ static void list_problem(void *self, const struct err *problem, bool certain)
 	const struct listed *l = self;
 
 	if (problem->line != l->first->line || problem->column != l->first->column ||
-	    strcmp(problem->file, l->first->file) != 0)
+	    strcmp(problem->file, l->first->file) != 0 ||
+	    (problem->line == 0 && strcmp(problem->message, l->first->message) != 0))
 		json_array_append_new(l->diagnostics, diagnostic(l->workload, problem, certain));
 }
 
@@ -217,19 +223,23 @@ static bool check(struct req *req, const json_t *json, json_t *diagnostics, json
 	const struct report_workload *w = report_read_workload(json, req->arena, NULL);
 	struct err found = { 0 };
 	struct listed listed = { json, &found, diagnostics };
+	json_t *whole;
 
 	if (!json_is_object(json) || (w && !w->source && !w->has.files))
 		return err_set(err, ERR_WORKLOAD,
 			       "source is missing: the text of the program to check");
-	if (parses(req->app->registry, json, &found) && w && json_array_size(w->calls))
+	whole = with_calls(json);
+	if (parses(req->app->registry, whole, &found) && w && json_array_size(w->calls))
 		*answer = explain_in_worker(req->app, json, &found);
 	if (found.code == ERR_BUSY || found.code == ERR_MEMORY || found.code == ERR_IO) {
 		*err = found;
+		json_decref(whole);
 		return false;
 	}
 	if (found.code != ERR_NONE)
 		json_array_append_new(diagnostics, diagnostic(json, &found, true));
-	workload_problems(json, req->app->registry, list_problem, &listed);
+	workload_problems(whole, req->app->registry, list_problem, &listed);
+	json_decref(whole);
 	if (*answer)
 		return complete_answer(*answer, diagnostics, json, err);
 	*answer = json_pack("{s:[], s:[]}", "breaks", "graphs");

@@ -170,9 +170,9 @@ static void add_problem(void *self, const struct err *problem, bool certain)
 		json_array_append_new(self, error_fields(problem));
 }
 
-/* The error, and beside it all that the source would be refused for. */
-static bool refuse_source(const json_t *json, const struct registry *registry, struct reply *reply,
-			  struct err *err)
+/* The error, and beside it all that the workload would be refused for. */
+static bool refuse(const json_t *json, const struct registry *registry, struct reply *reply,
+		   struct err *err)
 {
 	json_t *problems = json_array();
 
@@ -194,8 +194,8 @@ bool api_runs_post(struct req *req, struct reply *reply, struct err *err)
 	int64_t id = 0;
 	bool ok;
 
-	if (json && !w && err->line > 0) {
-		ok = refuse_source(json, req->app->registry, reply, err);
+	if (json && !w) {
+		ok = refuse(json, req->app->registry, reply, err);
 		json_decref(json);
 		return ok;
 	}

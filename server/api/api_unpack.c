@@ -37,9 +37,9 @@ static json_t *workload_of_zip(struct req *req, struct err *err)
 	}
 	files = gather_zip(req->body, req->body_len, "the .zip", err);
 	text = files ? workload_entry_text(files, entry) : NULL;
-	json = files
-		   ? workload_from_python(name ? name : "program", text ? text : "", inputs, n, err)
-		   : NULL;
+	json = files ? workload_from_python(name ? name : "program", text ? text : "", entry,
+					    inputs, n, err)
+		     : NULL;
 	if (!json) {
 		json_decref(files);
 		return NULL;

@@ -178,7 +178,7 @@ static json_t *load_files(struct workload_file *f, struct err *err)
 	snprintf(f->place, sizeof(f->place), "%s", f->file);
 	base_name(f->file, name);
 	text = workload_entry_text(files, f->entry);
-	json = workload_from_python(name, text ? text : "", f->inputs, f->n_inputs, err);
+	json = workload_from_python(name, text ? text : "", f->entry, f->inputs, f->n_inputs, err);
 	if (json)
 		workload_set_files(json, files, f->entry);
 	else
@@ -267,7 +267,7 @@ static json_t *load(struct workload_file *f, struct err *err)
 	snprintf(f->place, sizeof(f->place), is_python(f) ? "%s" : "%s, source", label_of(f));
 	base_name(f->file, name);
 	if (is_python(f))
-		json = workload_from_python(name, text, f->inputs, f->n_inputs, err);
+		json = workload_from_python(name, text, f->entry, f->inputs, f->n_inputs, err);
 	else
 		json = parse_text(f, text, err);
 	free(text);
@@ -291,21 +291,37 @@ struct workload *workload_file_parse(const struct workload_file *f, const json_t
 {
 	struct workload *w = workload_parse_in(json, registry, err);
 
-	if (!w ||
-	    (workload_check_inputs(w, f->inputs, f->n_inputs, err) && find_weights(f, w, err)))
+	if (!w || find_weights(f, w, err))
 		return w;
 	workload_destroy(w);
 	return NULL;
 }
 
-/* Under the name of the file, or of a file in the folder. */
+/* "--input x" of calls[0][k], which the flags gave, and else the path itself. */
+static void name_argument(const struct workload_file *f, const char *path, char *out, size_t bytes)
+{
+	unsigned k;
+
+	if (strncmp(path, "calls[0].", 9) == 0 && f->n_inputs)
+		snprintf(out, bytes, "--input %s", path + 9);
+	else if (sscanf(path, "calls[0][%u]", &k) == 1 && k < (unsigned)f->n_inputs)
+		snprintf(out, bytes, "--input %.*s", (int)strcspn(f->inputs[k], "="), f->inputs[k]);
+	else
+		snprintf(out, bytes, "%s", path);
+}
+
+/* Under the name of the file, of a file in the folder, or of an argument. */
 static void print_place(const struct workload_file *f, const json_t *json, const struct err *err)
 {
 	char place[sizeof(f->place) + sizeof(err->file) + 1];
 	const char *source = workload_text(json, err->file);
 	struct buf text;
 
-	snprintf(place, sizeof(place), "%s%s%s", f->place, err->file[0] ? "/" : "", err->file);
+	if (strncmp(err->file, "calls[", 6) == 0)
+		name_argument(f, err->file, place, sizeof(place));
+	else
+		snprintf(place, sizeof(place), "%s%s%s", f->place, err->file[0] ? "/" : "",
+			 err->file);
 	buf_init(&text, 1 << 20);
 	lang_caret(&text, place, source ? source : "", err);
 	fprintf(stderr, "%s%s", text.data ? text.data : err->message,
@@ -316,6 +332,7 @@ static void print_place(const struct workload_file *f, const json_t *json, const
 struct source_shown {
 	const struct workload_file *file;
 	const json_t *json;
+	const char *command;
 	const struct err *first;
 };
 
@@ -323,8 +340,13 @@ static void print_other(void *self, const struct err *problem, bool certain)
 {
 	const struct source_shown *s = self;
 
-	if (certain && (problem->line != s->first->line || problem->column != s->first->column))
+	if (!certain || (problem->line == s->first->line && problem->column == s->first->column &&
+			 strcmp(problem->message, s->first->message) == 0))
+		return;
+	if (problem->line > 0)
 		print_place(s->file, s->json, problem);
+	else
+		fprintf(stderr, "breakeven %s: %s\n", s->command, problem->message);
 }
 
 bool workload_file_confine(const struct workload_file *f, const struct workload *w,
@@ -371,7 +393,9 @@ void workload_file_error(const struct workload_file *f, const char *command, con
 {
 	struct source_shown shown;
 
-	if (!workload_text(json, NULL) || err->line <= 0) {
+	if (err->line > 0 && workload_text(json, err->file)) {
+		print_place(f, json, err);
+	} else {
 		bool missing = (is_python(f) || has_files(f)) &&
 			       strstr(err->message, "required positional argument");
 
@@ -379,9 +403,8 @@ void workload_file_error(const struct workload_file *f, const char *command, con
 			missing ? "; give each with --input, as --input 'x=float32[8,16]', or in a "
 				  "line '# input: x=float32[8,16]' above the imports"
 				: "");
-		return;
 	}
-	print_place(f, json, err);
-	shown = (struct source_shown){ f, json, err };
-	workload_problems(json, registry, print_other, &shown);
+	shown = (struct source_shown){ f, json, command, err };
+	if (json)
+		workload_problems(json, registry, print_other, &shown);
 }

@@ -16,7 +16,7 @@ static json_t *program_at(const struct asset *a, const char *base, struct err *e
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(base, "."), base);
 	if (source)
-		json = workload_from_python(name, source, NULL, 0, err);
+		json = workload_from_python(name, source, NULL, NULL, 0, err);
 	else
 		err_set(err, ERR_MEMORY, "out of memory for a program");
 	free(source);

@@ -10,11 +10,12 @@ import { decodeTimeline } from "../model/timeline.js";
 const BASE = "/api/v1";
 
 export class ApiError extends Error {
-  /** @param {number} status @param {Problem} problem */
-  constructor(status, problem) {
+  /** @param {number} status @param {Problem} problem @param {Problem[]} [all] where several things are wrong */
+  constructor(status, problem, all = [problem]) {
     super(problem.message);
     this.status = status;
     this.problem = problem;
+    this.problems = all;
   }
 }
 
@@ -48,6 +49,7 @@ export async function request(path, init, binary = false) {
         code: String(response.status),
         message: `The server answered ${response.status} and gave no reason.`,
       },
+      body?.problems,
     );
   }
   return body;

@@ -53,7 +53,7 @@ export interface ReportWorkload {
   before?: string | null;
   /** the function that is called; with `files`, the file and the function, `train.py:model` */
   entry?: string | null;
-  /** the arguments of each call: a list of lists of values */
+  /** the arguments of each call: a list of values, or {args: [values], kwargs: {name: value}}; a value is {python: an expression} or one of random, tensor, value, list, tuple, dict (workloads.md) */
   calls?: unknown;
   /** tensors of a module by their qualified names */
   params?: unknown;
@@ -123,10 +123,10 @@ export interface ReportStatements {
 
 /** a sweep over one size of one argument, in every call */
 export interface ReportSizes {
-  /** the argument, from 0 */
-  arg: number;
+  /** the argument, from 0; left out where expressions of the calls say where n goes */
+  arg?: number;
   /** its dimension, from 0 */
-  dim: number;
+  dim?: number;
   /** the size at each point */
   sizes: number[];
 }

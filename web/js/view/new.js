@@ -419,7 +419,7 @@ class NewPage {
       go(`/runs/${encodeURIComponent(id)}`);
     } catch (e) {
       this.#run.removeAttribute("disabled");
-      this.#problems([e instanceof ApiError ? e.problem : { message: String(e) }]);
+      this.#problems(e instanceof ApiError ? e.problems : [{ message: String(e) }]);
       this.#diags.scrollIntoView({ block: "nearest" });
     }
   }
