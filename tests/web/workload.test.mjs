@@ -3,6 +3,8 @@ import test from "node:test";
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import {
+  axisTitle,
+  describeCall,
   describeSweep,
   describeValue,
   extent,
@@ -262,6 +264,22 @@ test("values and sweeps are described in short", () => {
   assert.deepEqual([null, true, "sum", [1, [2, 3]], { a: 1 }].map((value) => describeValue({ value })), ["None", "True", "'sum'", "[1, [2, 3]]", "{'a': 1}"]);
   assert.equal(describeSweep(examples[0]), "7 counts of 20 statements");
   assert.equal(describeSweep(undefined), "none");
+});
+
+test("expressions, keywords and a sweep over n go through the form", () => {
+  const workload = {
+    name: "f", source: "def model(x, k, *, scale=1):\n    return x * k * scale\n", entry: "model", modes: ["eager"], device: "cpu",
+    calls: [{ args: [{ python: "torch.randn(n, 16).t()" }, { value: 2 }], kwargs: { scale: { value: 3 } } }],
+    sweep: { input: { sizes: [8, 16] } },
+  };
+  const form = toForm(workload, () => ["x", "k", "scale"]);
+  assert.deepEqual(form.inputs.map((r) => [r.name, r.kind, r.text]), [["x", "python", "torch.randn(n, 16).t()"], ["k", "value", "2"]]);
+  assert.deepEqual(fromForm(form), { workload, errors: [] });
+  form.inputs[0].text = " ";
+  assert.match(fromForm(form).errors[0].message, /^x: write an expression/);
+  assert.equal(describeCall(workload.calls[0]), "torch.randn(n, 16).t(), 2, scale=3");
+  assert.equal(describeCall([]), "none");
+  assert.deepEqual([describeSweep(workload), axisTitle(workload.sweep)], ["2 sizes of n in the inputs", "n in the inputs"]);
 });
 
 test("examples stand in groups, each in one", () => {

@@ -116,14 +116,17 @@
  * @property {string} [kind]
  * @property {number} [seed]
  *
- * @typedef {object} Value one argument: random, exact tensor, or plain value
+ * @typedef {object} Value one argument: random, exact tensor, plain value, or a Python expression
  * @property {RandomSpec} [random]
  * @property {{shape: number[], dtype: string, data?: unknown[]}} [tensor]
  * @property {unknown} [value]
+ * @property {string} [python] an expression
  *
  * @typedef {object} Sweep one of the two
  * @property {{pool?: string[] | null, counts: number[]}} [statements] without its pool where that was left out of a file
- * @property {{arg: number, dim: number, sizes: number[]}} [input]
+ * @property {{arg?: number, dim?: number, sizes: number[]}} [input] without arg and dim where expressions have n
+ *
+ * @typedef {Value[] | {args?: Value[], kwargs?: Record<string, Value>}} Call the arguments of a call
  *
  * @typedef {object} Workload
  * @property {string} [name]
@@ -133,7 +136,7 @@
  * @property {string} [before] what `source` is a change of
  * @property {number} [seconds] of sampling at each point
  * @property {string} [entry]
- * @property {Value[][]} [calls]
+ * @property {Call[]} [calls]
  * @property {string[]} [modes]
  * @property {string} [device]
  * @property {string} [backend]

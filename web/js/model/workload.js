@@ -32,7 +32,8 @@ import { parameters } from "./source.js";
  * @property {string} arg @property {string} dim @property {string} sizes
  * @property {string} project @property {string} tags
  * @property {string[]} off passes that are left out
- * @property {Record<string, unknown>} rest @property {import("../api/types.js").Value[][]} moreCalls
+ * @property {Record<string, unknown>} rest @property {import("../api/types.js").Call[]} moreCalls
+ * @property {Record<string, import("../api/types.js").Value> | null} keywords of the first call, as they are
  */
 
 /** The files that the program reads: ids by name. @param {Form} form @returns {Record<string, string>} */
@@ -117,10 +118,17 @@ function rowOf(name, value) {
       raw: value,
     };
   }
+  if (value.python !== undefined) return { name, shape: "", dtype: "", kind: "python", text: value.python, raw: value };
   if ("value" in value)
     return { name, shape: "", dtype: "", kind: "value", text: JSON.stringify(value.value), raw: value };
   const t = value.tensor;
   return { name, shape: t ? t.shape.join(", ") : "", dtype: t?.dtype ?? "", kind: "given", text: "", raw: value };
+}
+
+/** @param {import("../api/types.js").Call | undefined} call */
+export function argumentsOf(call) {
+  if (!call || Array.isArray(call)) return { args: call ?? [], keywords: null };
+  return { args: call.args ?? [], keywords: call.kwargs ?? null };
 }
 
 /**
@@ -132,8 +140,8 @@ export function toForm(w, parametersOf) {
   const files = w.files ?? null;
   const { path: main, name: entry } = files ? splitEntry(w.entry ?? "") : { path: "", name: w.entry ?? "model" };
   const source = files ? (files[main] ?? "") : (w.source ?? "");
-  const first = w.calls?.[0] ?? [];
-  const names = parametersOf(source, entry) ?? first.map((_, i) => `arg ${i}`);
+  const { args: first, keywords } = argumentsOf(w.calls?.[0]);
+  const names = (parametersOf(source, entry) ?? first.map((_, i) => `arg ${i}`)).filter((name) => !keywords || !Object.hasOwn(keywords, name));
   const s = w.sweep ?? {};
   return {
     name: w.name ?? "",
@@ -157,13 +165,14 @@ export function toForm(w, parametersOf) {
     sweep: s.statements ? "statements" : s.input ? "input" : "nothing",
     pool: (s.statements?.pool ?? []).join("\n"),
     counts: (s.statements?.counts ?? []).join(", "),
-    arg: String(s.input?.arg ?? 0),
+    arg: s.input && s.input.arg === undefined ? "n" : String(s.input?.arg ?? 0),
     dim: String(s.input?.dim ?? 0),
     sizes: (s.input?.sizes ?? []).join(", "),
     project: w.project ?? "",
     tags: (w.tags ?? []).join(", "),
     rest: Object.fromEntries(Object.entries(w).filter(([k]) => !SHOWN.has(k))),
     moreCalls: (w.calls ?? []).slice(1),
+    keywords,
   };
 }
 
@@ -192,6 +201,10 @@ export function wholeNumbers(text, least) {
  */
 function valueOf(row, i, errors) {
   if (row.kind === "given" && row.raw) return row.raw;
+  if (row.kind === "python") {
+    if (!row.text.trim()) errors.push({ field: `input-${i}`, message: `${row.name}: write an expression, as torch.randn(8, 16).` });
+    return { ...(row.raw?.python === undefined ? {} : row.raw), python: row.text.trim() };
+  }
   if (row.kind === "value") {
     try {
       return {
@@ -237,6 +250,7 @@ function sweepOf(f, errors) {
     const sizes = wholeNumbers(f.sizes, 1);
     if (!sizes?.length)
       errors.push({ field: "sizes", message: "Sizes are whole numbers from 1 on, as in 512, 1024, 2048." });
+    if (f.arg === "n") return { input: { sizes: sizes ?? [] } };
     const dim = wholeNumbers(f.dim, 0);
     if (dim?.length !== 1) errors.push({ field: "dim", message: "A dimension is a whole number from 0 on." });
     return { input: { arg: Number(f.arg), dim: dim?.[0] ?? 0, sizes: sizes ?? [] } };
@@ -267,12 +281,13 @@ export function fromForm(f) {
     .split(",")
     .map((t) => t.trim())
     .filter(Boolean);
+  const first = f.inputs.map((r, i) => valueOf(r, i, errors));
   /** @type {Workload} */
   const workload = {
     ...f.rest,
     name: f.name.trim() || f.entry,
     ...(f.files ? { files: f.files, entry: `${f.main}:${f.entry}` } : { source: f.source, entry: f.entry }),
-    calls: [f.inputs.map((r, i) => valueOf(r, i, errors)), ...f.moreCalls],
+    calls: [f.keywords ? { args: first, kwargs: f.keywords } : first, ...f.moreCalls],
     modes: f.modes,
     device: f.device,
     ...(threads?.[0] ? { threads: threads[0] } : {}),
@@ -318,20 +333,28 @@ function written(v) {
 export function describeValue(v) {
   const t = v?.random ?? v?.tensor;
   if (t) return `${t.dtype ?? "float32"} [${t.shape.join(", ")}]`;
+  if (v?.python !== undefined) return v.python;
   if (v && "value" in v) return written(v.value);
   return "other";
+}
+
+/** A call's arguments in one line. @param {import("../api/types.js").Call | undefined} call */
+export function describeCall(call) {
+  const { args, keywords } = argumentsOf(call);
+  return [...args.map(describeValue), ...Object.entries(keywords ?? {}).map(([name, v]) => `${name}=${describeValue(v)}`)].join(", ") || "none";
 }
 
 /** What a workload varies, in words. @param {Workload | undefined} w */
 export function describeSweep(w) {
   const s = w?.sweep;
   if (s?.statements) return `${plural(s.statements.counts.length, "count")} of ${s.statements.pool ? plural(s.statements.pool.length, "statement") : "statements"}`;
-  if (s?.input) return `${plural(s.input.sizes.length, "size")} of input ${s.input.arg}, dim ${s.input.dim}`;
+  if (s?.input) return `${plural(s.input.sizes.length, "size")} of ${s.input.arg === undefined ? "n in the inputs" : `input ${s.input.arg}, dim ${s.input.dim}`}`;
   return "none";
 }
 
-/** The x axis' title. @param {{input?: {arg: number, dim: number}} | null | undefined} s the sweep */
+/** The x axis' title. @param {{input?: {arg?: number, dim?: number}} | null | undefined} s the sweep */
 export function axisTitle(s) {
+  if (s?.input && s.input.arg === undefined) return "n in the inputs";
   if (s?.input) return `n, size of dim ${s.input.dim} of input ${s.input.arg}`;
   return "n, statements in the body";
 }

@@ -53,7 +53,10 @@ function textField(f, key, label, changed, more = {}) {
 export function inputsPart(f, changed) {
   const rows = f.inputs.map((row, i) => inputLine(row, i, changed));
   const calls = f.moreCalls.length + 1;
-  const hint = !f.inputs.length
+  const keywords = Object.keys(f.keywords ?? {});
+  const hint = keywords.length
+    ? `${keywords.join(", ")}: given by keyword, as in the workload.`
+    : !f.inputs.length
     ? `${f.entry} takes no arguments.`
     : calls > 1
       ? `The workload has ${calls} calls: the fields edit the first, the others stay as they are.`
@@ -73,8 +76,8 @@ function inputLine(row, i, changed) {
   const fill = () =>
     line.replaceChildren(h("code", { title: row.name }, row.name), ...valueFields(row, changed), kind());
   const kind = () => {
-    const exact = row.raw && !row.raw.random && !("value" in row.raw);
-    const kinds = [...options(KINDS), { value: "value", label: "a value" }];
+    const exact = row.raw && !row.raw.random && !("value" in row.raw) && row.raw.python === undefined;
+    const kinds = [...options(KINDS), { value: "value", label: "a value" }, { value: "python", label: "an expression" }];
     if (exact) kinds.push({ value: "given", label: "as given" });
     return select(kinds, row.kind, { "aria-label": `Values of ${row.name}` }, (v) => {
       row.kind = v;
@@ -89,12 +92,13 @@ function inputLine(row, i, changed) {
 
 /** Shape and type, or the value itself. @param {InputRow} row @param {() => void} changed @returns {HTMLElement[]} */
 function valueFields(row, changed) {
-  if (row.kind === "value") {
+  if (row.kind === "value" || row.kind === "python") {
+    const expression = row.kind === "python";
     const attributes = {
       type: "text",
       class: "field mono span",
-      "aria-label": `Value of ${row.name}`,
-      placeholder: '2.5, True or "sum"',
+      "aria-label": `${expression ? "Expression" : "Value"} of ${row.name}`,
+      placeholder: expression ? "torch.randn(8, 16)" : '2.5, True or "sum"',
     };
     return [bound("input", row, "text", changed, attributes)];
   }
@@ -282,17 +286,21 @@ function sweepFields(f, changed) {
   }
   if (f.sweep === "input") {
     const args = f.inputs.map((r, i) => ({ value: String(i), label: r.name }));
+    if (f.arg === "n" || f.inputs.some((r) => r.kind === "python")) args.push({ value: "n", label: "n of the expressions" });
+    const dim = above("Dimension", textField(f, "dim", "Dimension", changed, { inputmode: "numeric" }));
     const arg = select(args, f.arg, { id: "sweep-arg" }, (v) => {
       f.arg = v;
+      dim.hidden = v === "n";
       changed();
     });
+    dim.hidden = f.arg === "n";
     const sizes = { class: "field mono", placeholder: "512, 1024, 2048" };
     return [
       h(
         "div",
         { class: "grid" },
         above("Input", arg),
-        above("Dimension", textField(f, "dim", "Dimension", changed, { inputmode: "numeric" })),
+        dim,
       ),
       above("Sizes", textField(f, "sizes", "Sizes", changed, sizes)),
     ];

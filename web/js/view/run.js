@@ -15,7 +15,7 @@ import { failedState, progressState, stoppedState } from "./states.js";
 import { nothingHere } from "./missing.js";
 import { ApiError, deleteRun, fileUrl, followRun, getRun } from "../api/client.js";
 import { date, stamp } from "../model/format.js";
-import { describeSweep, describeValue } from "../model/workload.js";
+import { describeSweep, describeCall } from "../model/workload.js";
 import { fileStem } from "../model/commands.js";
 import { pointsOf } from "../model/curves.js";
 import { breakCount } from "../model/breaks.js";
@@ -189,7 +189,7 @@ function factList(run) {
     ["Backend", backendOf(run)],
     ["Threads", w?.threads ? String(w.threads) : "one per core"],
     ...(w?.autocast ? [/** @type {[string, string]} */ (["Autocast", w.autocast])] : []),
-    ["Input", (w?.calls?.[0] ?? []).map(describeValue).join(", ") || "none"],
+    ["Input", describeCall(w?.calls?.[0])],
     ["Sweep", describeSweep(w)],
     ...(mark ? importedFrom(mark, when, "Run", run.report?.slimmed) : [/** @type {[string, Node]} */ (["Run", when])]),
   ];
