@@ -35,8 +35,9 @@ static bool find_lines(struct lang_outline *o, const char *source)
 	o->lines = ARENA_ARRAY(&o->arena, const char *, (size_t)n);
 	if (!o->lines)
 		return false;
-	for (const char *at = source; at; at = strchr(at, '\n'), at += at != NULL)
-		o->lines[o->n_lines++] = at;
+	o->lines[o->n_lines++] = source;
+	for (const char *at = source; (at = strchr(at, '\n')); at++)
+		o->lines[o->n_lines++] = at + 1;
 	return true;
 }
 
