@@ -144,7 +144,7 @@ bool registry_builder_start(const struct registry *r, const char *cache_dir,
 						      .confine = confine,
 						      .self = self };
 
-	return kernel_builder_start(r->builder, &start, err);
+	return !r || kernel_builder_start(r->builder, &start, err);
 }
 
 void fusion_destroy(struct fusion *f)

@@ -244,10 +244,23 @@ struct scale {
 	double step; /* from place to place of the result */
 };
 
-static bool number_of(struct value v, double *out)
+static bool is_symbolic(struct value v)
 {
-	*out = v.kind == VALUE_INT ? (double)v.i : v.f;
-	return v.kind == VALUE_INT || v.kind == VALUE_FLOAT;
+	return v.kind == VALUE_SYMINT || v.kind == VALUE_SYMREAL || v.kind == VALUE_SYMFLOAT;
+}
+
+/* A number that capture did not fix is fixed here: the graph is for this factor. */
+static bool number_of(const struct interpolate_line *l, struct value v, double *out)
+{
+	struct value number = v;
+
+	if (is_symbolic(v) &&
+	    !l->c->host->to_number(l->c->host->self,
+				   v.kind == VALUE_SYMINT ? VALUE_INT : VALUE_FLOAT, v, &number,
+				   l->err))
+		return false;
+	*out = number.kind == VALUE_INT ? (double)number.i : number.f;
+	return number.kind == VALUE_INT || number.kind == VALUE_FLOAT;
 }
 
 static bool scale_of(const struct interpolate_line *l, const struct value *v, int dim,
@@ -266,7 +279,7 @@ static bool scale_of(const struct interpolate_line *l, const struct value *v, in
 		if (!decompose_number(l->c, size, "a size of interpolate", &s->to, l->err))
 			return false;
 	} else {
-		if (!number_of(size, &factor) || !(factor > 0))
+		if (!number_of(l, size, &factor) || !(factor > 0))
 			return err_set(l->err, ERR_TYPE,
 				       "interpolate: size or scale_factor is needed, one number or "
 				       "one for each dim after the second");

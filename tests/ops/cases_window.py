@@ -141,6 +141,7 @@ def lp_pool(n):
 # torch raises v to the power itself, and so do we: even powers.
 row("lp_pool1d", lp_pool(1), C("x, 2, 2", X(1, 2, 6)), C("x, 2, 3, 1", X(1, 1, 6)), tol=4)
 row("lp_pool2d", lp_pool(2), C("x, 2, 2", X(1, 2, 4, 4)), C("x, 2, (2, 3), 1", X(1, 1, 4, 5)), tol=4)
+row("lp_pool3d", lp_pool(3), C("x, 2, 2", X(1, 2, 4, 4, 2)), C("x, 2, (2, 3, 1), 1", X(1, 1, 4, 5, 2)), tol=4)
 
 
 def adaptive(n, f, largest=False):

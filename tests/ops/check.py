@@ -33,7 +33,7 @@ TOLERANCE = {"float16": (3e-3, 2e-3), "bfloat16": (2e-2, 1.6e-2), "float32": (3e
 
 
 PRELUDES = (
-    ("torch.nn.functional", "functional functional_more functional_sample"),
+    ("torch.nn.functional", "functional functional_more functional_sample functional_random"),
     ("torch", "torch torch_ops torch_math torch_signal"),
     ("torch.linalg", "torch_linalg"),
     ("torch.special", "torch_special"),

@@ -303,7 +303,15 @@ def str_encode(text, encoding="utf-8", errors="strict"):
     return Bytes(_encoded(text, encoding, errors))
 
 
+def _check_order(name, byteorder):
+    if not isinstance(byteorder, str):
+        raise TypeError(f"{name}() argument 'byteorder' must be str, not {type(byteorder).__name__}")
+    if byteorder not in ("little", "big"):
+        raise ValueError("byteorder must be either 'little' or 'big'")
+
+
 def int_to_bytes(value, length=1, byteorder="big", *, signed=False):
+    _check_order("to_bytes", byteorder)
     if value < 0 and not signed:
         raise OverflowError("can't convert negative int to unsigned")
     if not -(1 << 8 * length - signed) <= value < 1 << 8 * length - signed:
@@ -313,7 +321,9 @@ def int_to_bytes(value, length=1, byteorder="big", *, signed=False):
 
 
 def int_from_bytes(items, byteorder="big", *, signed=False):
-    row = list(items) if byteorder == "big" else list(items)[::-1]
+    _check_order("from_bytes", byteorder)
+    row = list(Bytes(items))
+    row = row if byteorder == "big" else row[::-1]
     value = 0
     for item in row:
         value = value << 8 | item

@@ -27,6 +27,8 @@ class number:
                 real = _read(real)
             except ValueError:
                 raise ValueError("complex() arg is a malformed string") from None
+        elif isinstance(imag, str):
+            raise TypeError("complex() second arg can't be a string")
         imag = 0.0 if imag is None else imag
         re, im = _parts(real), _parts(imag)
         if re is None or im is None:
