@@ -117,7 +117,7 @@ test('two hundred keep-alive clients beside a run: each is answered, time and ag
 test('streams beyond the limit are refused, and closed ones make room', async () => {
     const server = await startServer();
     const { body } = await postRun(server, longSweep());
-    const open = await Promise.all(Array.from({ length: 64 }, () => fetch(`${server.url}/api/v1/runs/${body.id}/events`)));
+    const open = await Promise.all(Array.from({ length: 400 }, () => fetch(`${server.url}/api/v1/runs/${body.id}/events`)));
     const over = await getJson(`${server.url}/api/v1/runs/${body.id}/events`);
     assert.equal(over.status, 503);
     assert.equal(over.body.error.code, 'busy');
