@@ -298,3 +298,15 @@ test("a run under way can be cancelled from its page", async () => {
   await page.getByText("Stopped before it was done").waitFor();
   await waitFor(server, body.id, ["cancelled"]);
 });
+
+test("an input is a Python expression; what is wrong in it is said of the input, not of the source", async () => {
+  const { page } = await openPage(browser);
+  await page.goto(`${server.url}/new`);
+  await page.locator("#inputs .inp select").last().selectOption("python");
+  const field = page.locator("#inputs .inp input").first();
+  await field.fill("torch.randn(rows, 16)");
+  await page.locator(".where", { hasText: "input x" }).waitFor();
+  await page.getByText("name 'rows' is not defined").waitFor();
+  await field.fill("torch.randn(8, 16).t()");
+  await page.getByText("Checked: no error").waitFor();
+});

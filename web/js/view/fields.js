@@ -77,7 +77,7 @@ function inputLine(row, i, changed) {
     line.replaceChildren(h("code", { title: row.name }, row.name), ...valueFields(row, changed), kind());
   const kind = () => {
     const exact = row.raw && !row.raw.random && !("value" in row.raw) && row.raw.python === undefined;
-    const kinds = [...options(KINDS), { value: "value", label: "a value" }, { value: "python", label: "an expression" }];
+    const kinds = [...options(KINDS), { value: "value", label: "a value" }, { value: "python", label: "Python" }];
     if (exact) kinds.push({ value: "given", label: "as given" });
     return select(kinds, row.kind, { "aria-label": `Values of ${row.name}` }, (v) => {
       row.kind = v;

@@ -385,8 +385,14 @@ class NewPage {
   /** @param {Problem} p */
   #inText(p) {
     const line = p.line ?? 0;
-    const text = this.#form.files ? this.#form.files[p.file ?? ""] : this.#editor.value;
-    return line > 0 && line <= (text ?? "").split("\n").length;
+    const text = this.#form.files ? this.#form.files[p.file ?? ""] : p.file ? "" : this.#editor.value;
+    return line > 0 && Boolean(text) && line <= (text ?? "").split("\n").length;
+  }
+
+  /** Of what is in no text: the input whose expression it is, or the workload. @param {Problem} p */
+  #placeOf(p) {
+    const [, call, i] = /^calls\[(\d+)\]\[(\d+)\]/.exec(p.file ?? "") ?? [];
+    return call === "0" ? `input ${this.#form.inputs[Number(i)]?.name ?? i}` : (p.file ?? "workload");
   }
 
   /** @param {Problem} p */
@@ -400,7 +406,7 @@ class NewPage {
     };
     const where = this.#inText(p)
       ? button(name, open, { class: "btn link" })
-      : h("span", { class: "dim" }, "workload");
+      : h("span", { class: "dim" }, this.#placeOf(p));
     const [cls, word] = p.allowed ? ["sev b", "Will break"] : p.severity === "warning" ? ["sev w", "Warning"] : ["sev e", "Error"];
     const severity = h("span", { class: cls }, word);
     const text = h("span", { class: "msg" }, prose(p.message));
