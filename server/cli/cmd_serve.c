@@ -166,23 +166,19 @@ static struct http *start_http(const struct serve_options *o, struct app *app, s
 }
 
 /* What the kernel lacks is a warning: programs run all the same. */
-static bool find_sandbox(struct app *app, struct err *err)
+static void tell_sandbox(const struct app *app)
 {
-	const char *lacks;
-	int version;
+	const char *lacks = json_string_value(json_object_get(app->sandbox, "lacks"));
+	json_int_t version = json_integer_value(json_object_get(app->sandbox, "landlock"));
 
-	app->sandbox = sandbox_parts();
-	if (json_unpack(app->sandbox, "{s:i, s:s}", "landlock", &version, "lacks", &lacks) != 0)
-		return err_set(err, ERR_MEMORY, "out of memory while starting");
-	if (*lacks)
+	if (lacks && *lacks)
 		log_line(LOG_WARN, "workers are confined, but this kernel lets them have no %s",
 			 lacks);
 	else
 		log_line(LOG_INFO,
-			 "workers are confined by Landlock (version %d), seccomp and a "
+			 "workers are confined by Landlock (version %lld), seccomp and a "
 			 "network of their own",
-			 version);
-	return true;
+			 (long long)version);
 }
 
 static bool serve(const struct serve_options *o, const struct registry *registry,
@@ -206,7 +202,9 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	app.events = events_create(run_event, &app);
 	if (!app.events)
 		err_set(err, ERR_MEMORY, "out of memory while starting");
-	else if (find_sandbox(&app, err) && find_torch(o, &app, &arena, err) &&
+	else if (!(app.sandbox = sandbox_parts()))
+		err_set(err, ERR_MEMORY, "out of memory while starting");
+	else if (find_torch(o, &app, &arena, err) &&
 		 (!o->first_run || queue_first_run(app.db, err)))
 		app.jobs = jobs_start(app.db, app.events,
 				      &(struct jobs_options){ .cache_dir = o->cache,
@@ -218,6 +216,7 @@ static bool serve(const struct serve_options *o, const struct registry *registry
 	if (app.jobs)
 		http = start_http(o, &app, err);
 	if (http) {
+		tell_sandbox(&app);
 		fprintf(stderr, "breakeven %s listening on %s (Ctrl-C stops it)\n",
 			breakeven_version(), http_url(http));
 		wait_for_end(ends);

@@ -133,6 +133,7 @@ test('streams beyond the limit are refused, and closed ones make room', async ()
 test('a taken port, an unwritable folder and a locked store each give one clear line', async () => {
     const taken = createServer();
     await new Promise((done) => taken.listen(0, '127.0.0.1', done));
+    taken.unref(); // a test that fails here ends all the same
     const home = mkdtempSync(join(tmpdir(), 'breakeven-api-'));
     const serve = (...args) => spawnSync(binary, ['serve', ...args], { timeout: HANG_MS });
     const port = serve('--listen', `127.0.0.1:${taken.address().port}`, '--db', join(home, 'a.db'));
