@@ -349,6 +349,13 @@ static void print_other(void *self, const struct err *problem, bool certain)
 		fprintf(stderr, "breakeven %s: %s\n", s->command, problem->message);
 }
 
+static bool is_writable_folder(const char *path) /* NULL is none */
+{
+	struct stat at;
+
+	return path && stat(path, &at) == 0 && S_ISDIR(at.st_mode) && access(path, W_OK) == 0;
+}
+
 bool workload_file_confine(const struct workload_file *f, const struct workload *w,
 			   const struct workload_file_rights *rights, struct err *err)
 {
@@ -370,7 +377,7 @@ bool workload_file_confine(const struct workload_file *f, const struct workload 
 	/* Others' files lie there: what this process leaves are its kernels, where no cache takes
 	 * them, and what is recorded of a GPU. */
 	needs.owns_temporary = needs.device;
-	if (!needs.device && needs.cache_dir && access(needs.cache_dir, W_OK) == 0)
+	if (!needs.device && is_writable_folder(needs.cache_dir))
 		needs.temporary = NULL;
 	for (int i = 0; i < f->n_weights; i++) {
 		const char *name = strchr(f->weights[i], '=');
