@@ -30,7 +30,7 @@ void lang_caret(struct buf *out, const char *file, const char *source, const str
  * terminated, has no such line. */
 void lang_underline(struct buf *out, const char *source, int line, int column, int end_column);
 
-/* ---- what a source says of its functions, and how it calls them ----
+/* ---- what a source says of its functions ----
  *
  * Read from the text; nothing of it runs.  Strings are the outline's.
  */
@@ -45,42 +45,23 @@ enum lang_parameter_kind {
 struct lang_parameter {
 	const char *name;
 	enum lang_parameter_kind kind;
-	const char *annotation, *otherwise; /* as written; NULL: it has none, no default */
-	const char *unpacked;               /* "B, T, C" of `B, T, C = x.shape`; NULL */
-	int line;
 };
 struct lang_signature { /* of a function or class at the level of the module, or a method */
 	const char *name;
 	const char *owner; /* the class whose method it is; NULL */
-	const char *base;  /* of a class, its first one; NULL */
-	const char *doc;   /* the string that the body begins with; NULL */
 	const struct lang_parameter *parameters;
-	int n, line;
+	int n;
 	bool is_class, decorated;
-};
-struct lang_argument {
-	const char *name; /* NULL: by place */
-	const char *text;
-};
-struct lang_statement {     /* at the level of the module: an assignment, or a value alone */
-	const char *target; /* NULL: there is none */
-	const char *value;
-	const char *callee; /* where the value is a call; NULL */
-	struct lang_argument *arguments;
-	int n, line;
-	bool in_main; /* within `if __name__ == "__main__":` */
 };
 
 /* NULL where the source, NUL terminated, does not parse, or out of memory. */
 struct lang_outline *lang_outline_create(const char *source);
 void lang_outline_destroy(struct lang_outline *o); /* NULL is fine */
 
-/* The last one of that name, of a class where `owner` is one (NULL: of the module); and the i-th,
- * in order.  NULL: there is none.  All take an outline that is NULL. */
+/* The last one of that name, of a class where `owner` is one (NULL: of the module).  NULL: there is
+ * none, or `o` is NULL. */
 const struct lang_signature *lang_outline_function(const struct lang_outline *o, const char *owner,
 						   const char *name);
-const struct lang_signature *lang_outline_at(const struct lang_outline *o, int i);
-const struct lang_statement *lang_outline_statement(const struct lang_outline *o, int i);
 
 /* ---- changes that take a graph break away ----
  *

@@ -531,6 +531,19 @@ bool instance_call(struct vm *vm, const struct method_call *m, struct value *out
 	return ok;
 }
 
+bool instance_argument(struct vm *vm, struct value v, struct value *out, struct err *err)
+{
+	bool found = false;
+
+	if (v.kind == VALUE_INSTANCE &&
+	    !instance_call(vm, &(struct method_call){ &v, "_as_argument", NULL, 0 }, out, &found,
+			   err))
+		return false;
+	if (!found)
+		*out = value_ref(v);
+	return true;
+}
+
 void vm_set_evaluator(struct vm *vm, const struct vm_evaluator *e)
 {
 	vm->evaluator = e ? *e : (struct vm_evaluator){ 0 };

@@ -46,21 +46,16 @@ static bool holds_instance(struct value v)
 				   v.list->at[v.list->len - 1].kind == VALUE_INSTANCE);
 }
 
-/* An array of numpy as the tensor that it is around, an instance of a class that derives from
- * list as its list, and a list of arrays as one tensor; *out is the caller's. */
+/* As instance_argument(), and a list of arrays as one tensor; *out is the caller's. */
 static bool open_array(struct vm *vm, struct value v, struct value *out, struct err *err)
 {
 	bool found = false;
 
-	if (v.kind == VALUE_INSTANCE) {
-		if (!instance_call(vm, &(struct method_call){ &v, "_as_argument", NULL, 0 }, out,
-				   &found, err))
-			return false;
-	} else if (holds_instance(v) && v.list->at[0].kind == VALUE_INSTANCE) {
-		if (!instance_call(vm, &(struct method_call){ &v.list->at[0], "_of_list", &v, 1 },
-				   out, &found, err))
-			return false;
-	}
+	if (v.kind == VALUE_INSTANCE || !holds_instance(v) || v.list->at[0].kind != VALUE_INSTANCE)
+		return instance_argument(vm, v, out, err);
+	if (!instance_call(vm, &(struct method_call){ &v.list->at[0], "_of_list", &v, 1 }, out,
+			   &found, err))
+		return false;
 	if (!found)
 		*out = value_ref(v);
 	return true;

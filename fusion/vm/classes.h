@@ -116,6 +116,11 @@ struct method_call {
 bool instance_call(struct vm *vm, const struct method_call *m, struct value *out, bool *found,
 		   struct err *err);
 
+/* What an instance is where a plain value is wanted: of a numpy array the tensor that it is around,
+ * of a class derived from list, dict and their like that; any other value is itself.  *out is the
+ * caller's. */
+bool instance_argument(struct vm *vm, struct value v, struct value *out, struct err *err);
+
 /* isinstance(v, type), type a class, a builtin type or a tuple; TYPE. */
 bool value_is_instance(struct vm *vm, struct value v, struct value type, bool *out,
 		       struct err *err);

@@ -382,20 +382,6 @@ static bool find_attribute(struct vm *vm, struct value o, const char *name, stru
 	return true;
 }
 
-/* An instance of a class derived from dict, list and their like as that. */
-static bool plain_container(struct vm *vm, struct value v, struct value *out, struct err *err)
-{
-	bool found = false;
-
-	if (v.kind == VALUE_INSTANCE &&
-	    !instance_call(vm, &(struct method_call){ &v, "_as_argument", NULL, 0 }, out, &found,
-			   err))
-		return false;
-	if (!found)
-		*out = value_ref(v);
-	return true;
-}
-
 /* The attributes of v that a class pattern names: `n` by __match_args__, then `names`. */
 static bool match_attributes(struct vm *vm, const struct value *top, int n, struct list *parts,
 			     bool *fits, struct err *err)
@@ -496,7 +482,7 @@ static bool inst_match_mapping(struct vm *vm, struct frame *f, int with_rest, st
 	const struct value *keys = &f->top[-1];
 	bool fits, ok;
 
-	if (!realize(vm, &f->top[-2], err) || !plain_container(vm, f->top[-2], &of, err))
+	if (!realize(vm, &f->top[-2], err) || !instance_argument(vm, f->top[-2], &of, err))
 		return false;
 	fits = of.kind == VALUE_DICT;
 	ok = vm_keep(vm, value_list(NULL, 0), &parts, err);

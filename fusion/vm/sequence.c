@@ -115,27 +115,13 @@ static bool store_list(struct vm *vm, struct list *list, struct value index, str
 	return true;
 }
 
-/* An array of numpy as the tensor that it is around. */
-static bool open_array(struct vm *vm, struct value v, struct value *out, struct err *err)
-{
-	bool found = false;
-
-	if (v.kind == VALUE_INSTANCE &&
-	    !instance_call(vm, &(struct method_call){ &v, "_as_argument", NULL, 0 }, out, &found,
-			   err))
-		return false;
-	if (!found)
-		*out = value_ref(v);
-	return true;
-}
-
 /* The index of a tensor, without arrays; *out is the caller's. */
 static bool open_index(struct vm *vm, struct value index, struct value *out, struct err *err)
 {
 	bool arrays = false;
 
 	if (index.kind != VALUE_TUPLE)
-		return open_array(vm, index, out, err);
+		return instance_argument(vm, index, out, err);
 	for (int i = 0; i < index.list->len; i++)
 		arrays = arrays || index.list->at[i].kind == VALUE_INSTANCE;
 	if (!arrays) {
@@ -145,7 +131,7 @@ static bool open_index(struct vm *vm, struct value index, struct value *out, str
 	if (!vm_keep(vm, value_sequence(VALUE_TUPLE, index.list->len), out, err))
 		return false;
 	for (int i = 0; i < index.list->len; i++) {
-		if (!open_array(vm, index.list->at[i], &out->list->at[i], err)) {
+		if (!instance_argument(vm, index.list->at[i], &out->list->at[i], err)) {
 			value_unref(*out);
 			return false;
 		}

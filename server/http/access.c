@@ -163,7 +163,8 @@ static const char *plain(const char *address)
 	return strncasecmp(address, "::ffff:", 7) == 0 ? address + 7 : address;
 }
 
-/* Each proxy adds at the end whom it was asked by: the last that is no proxy of ours asks. */
+/* Each proxy adds the address that asked it at the end: the client is the last address that is no
+ * trusted proxy. */
 static const char *client_of(const struct access_desk *a, const char *forwarded, const char *peer,
 			     struct arena *arena)
 {

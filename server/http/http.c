@@ -31,7 +31,7 @@ enum {
 	SLOW_THREADS = 8,            /* all that may be checked, read and written at once */
 	CONNECTIONS = THREADS * 120, /* see above: must stay below THREADS * 126 */
 	CROWD = CONNECTIONS * 2 / 3,
-	PER_ADDRESS = 460, /* behind a proxy that is everybody */
+	PER_ADDRESS = 460, /* a proxy has one address for all its clients */
 	TIMEOUT_S = 30,
 	MEMORY_BYTES = 32 << 10, /* headers of one connection */
 	REQUEST_BYTES = 64 << 20,

@@ -77,7 +77,7 @@ static bool is_own(const struct site_headers *h)
 	       (strncmp(h->origin, "http:", 5) == 0 || strncmp(h->origin, "https:", 6) == 0);
 }
 
-/* A link to a page of ours, followed by somebody: what is shown, the other site does not see. */
+/* Somebody followed a link to a page of this server: the other site cannot read what it shows. */
 static bool is_visit(const struct site_headers *h)
 {
 	return h->fetch_mode && strcmp(h->fetch_mode, "navigate") == 0 && h->fetch_dest &&
