@@ -118,7 +118,7 @@ function askToken() {
   const form = h(
     "form",
     { class: "signin" },
-    h("p", {}, "This server has accounts. A token, as `breakeven token add` makes it, signs you in."),
+    h("p", {}, "This server has accounts. A token signs you in; ", h("code", {}, "breakeven token add"), " makes one."),
     h("label", { for: "token" }, "Token"),
     field,
     wrong,
